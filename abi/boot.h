@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Boot record: what a machine is, written by tools/bootrec.py from machines/NAME.toml, read by every cluster.
+ * Little-endian or the CPU's own order (the writer knows the port), explicit widths, no pointers but physical addresses.
+ */
+#ifndef ABI_BOOT_H
+#define ABI_BOOT_H
+
+#include <stdint.h>
+#include <abi/limits.abi.h>
+
+#define BOOT_MAGIC 0x4c4f5441u		/* "ATOL" */
+#define BOOT_VERSION 1
+#define BOOT_SEGMENTS_MAX 6
+
+/* roles of a core at boot */
+#define ROLE_IDLE 0
+#define ROLE_TC 1			/* kernel and user threads, preemptible by messages */
+#define ROLE_KC 2			/* kernel only */
+#define ROLE_AC 3			/* one user thread at a time, never preempted */
+
+struct boot_cluster {
+	uint64_t mem_base;		/* physical address of the private memory (0: the back end allocates it) */
+	uint64_t mem_bytes;
+	uint32_t cores;
+	uint32_t first_core;		/* index of core 0 of this cluster in the machine (hart number, entry in roles[]) */
+	uint32_t incarnation;
+	uint32_t reserved;
+};
+
+/* one segment of the init image, already laid out: the kernel only maps and copies */
+struct boot_segment {
+	uint64_t addr;			/* offset from the base at which the kernel maps the image */
+	uint64_t file_offset;		/* in the boot archive area */
+	uint64_t file_bytes;
+	uint64_t mem_bytes;
+	uint32_t prot;			/* PAGE_* */
+	uint32_t reserved;
+};
+
+struct boot_record {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t bytes;			/* of this record */
+	uint32_t clusters;
+	uint64_t noc_base;		/* physical address of window 0 (0: the back end allocates it) */
+	uint64_t noc_window_bytes;	/* per cluster */
+	uint64_t archive_base;		/* physical address of the boot archive, shared read-only */
+	uint64_t archive_bytes;
+	uint32_t mailbox_ports;		/* per cluster */
+	uint32_t portal_ports;
+	uint32_t portal_unit_bytes;	/* one portal slot */
+	uint32_t heartbeat_ms;		/* 0: none */
+	uint64_t init_entry;		/* offset from the image base */
+	uint32_t init_segments;
+	uint32_t flags;			/* BOOT_* */
+	struct boot_segment init[BOOT_SEGMENTS_MAX];
+	struct boot_cluster cluster[CLUSTERS_MAX];
+	uint8_t roles[CORES_MAX];
+	char machine[32];
+};
+
+#define BOOT_QUIET 1			/* no kernel messages on the console but failures */
+#define BOOT_NO_INIT 2			/* kernel tests: do not start init */
+
+#endif

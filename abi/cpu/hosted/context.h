@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Register context of a user thread on the hosted port (x86-64): what a function call preserves, the start argument and the
+ * thread pointer. Threads enter and leave the kernel only at calls, so nothing else is live.
+ */
+#ifndef ABI_CONTEXT_H
+#define ABI_CONTEXT_H
+
+#include <stdint.h>
+
+struct context {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t bp;
+	uint64_t bx;
+	uint64_t r12;
+	uint64_t r13;
+	uint64_t r14;
+	uint64_t r15;
+	uint64_t arg;			/* rdi at the start; also the result register (rax) when a call returns */
+	uint64_t tls;			/* fs base */
+};
+
+static inline void
+context_init(struct context *c, uintptr_t pc, uintptr_t sp, uintptr_t arg, uintptr_t tls)
+{
+	*c = (struct context){.pc = pc, .sp = sp, .arg = arg, .tls = tls};
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Register context of an or1k user thread.
+ */
+#ifndef ABI_CONTEXT_H
+#define ABI_CONTEXT_H
+
+#include <stdint.h>
+
+struct context {
+	uint32_t pc;
+	uint32_t r[32];			/* r1 sp, r3 first argument, r10 thread pointer, r11 result */
+};
+
+static inline void
+context_init(struct context *c, uintptr_t pc, uintptr_t sp, uintptr_t arg, uintptr_t tls)
+{
+	for (int i = 0; i < 32; i++)
+		c->r[i] = 0;
+	c->pc = pc;
+	c->r[1] = sp;
+	c->r[3] = arg;
+	c->r[10] = tls;
+}
+
+#endif

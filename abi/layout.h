@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layouts of what the kernel hands to user programs through out arguments. Explicit widths, no pointers.
+ */
+#ifndef ABI_LAYOUT_H
+#define ABI_LAYOUT_H
+
+#include <stdint.h>
+#include <abi/limits.abi.h>
+
+/* cluster_info */
+struct cluster_info {
+	uint32_t cluster;		/* own number */
+	uint32_t clusters;		/* in the machine */
+	uint32_t core;			/* calling core, numbered inside its cluster */
+	uint32_t cores;			/* in this cluster */
+	uint32_t page_bytes;
+	uint32_t large_page_bytes;
+	uint32_t mailbox_ports;
+	uint32_t portal_ports;
+};
+
+/* proc_wait: how a process ended */
+struct proc_status {
+	int32_t status;			/* exit status, or -signal-like cause (CRASH_*) if it was ended by the kernel */
+	uint32_t cause;			/* 0 exited, else CRASH_* */
+	uint32_t threads;		/* that it still had */
+	uint32_t reserved;
+};
+
+#define CRASH_NONE 0
+#define CRASH_ACCESS 1			/* bad address (SIGSEGV) */
+#define CRASH_ILLEGAL 2			/* illegal instruction (SIGILL) */
+#define CRASH_ALIGN 3			/* misaligned access (SIGBUS) */
+#define CRASH_KILLED 4			/* proc_kill */
+#define CRASH_BREAK 5			/* breakpoint (SIGTRAP) */
+#define CRASH_ARITH 6			/* SIGFPE */
+
+/* crash_info: where a process crashed */
+struct crash_info {
+	uint32_t cause;			/* CRASH_* */
+	uint32_t core;
+	int32_t tid;
+	uint32_t write;			/* the access was 0 read, 1 write, 2 fetch */
+	uint64_t pc;
+	uint64_t addr;			/* offending address */
+	uint64_t sp;
+	uint64_t ra;			/* return address where the CPU has one, else 0 */
+};
+
+/* page_query */
+struct page_info {
+	int32_t frame;
+	uint32_t prot;			/* PAGE_* */
+	uint32_t references;		/* mappings of the frame */
+	uint32_t reserved;
+};
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Limits and sizes that kernel and user agree on. Pure numbers: the generators read this file too.
+ */
+#ifndef ABI_LIMITS_H
+#define ABI_LIMITS_H
+
+#define KC_FIRST 4096		/* number of the first kernel call; smaller numbers are reflected to the personality */
+
+#define CLUSTERS_MAX 64
+#define CORES_MAX 512		/* in the whole machine */
+#define CLUSTER_CORES_MAX 320	/* in one cluster */
+#define PORTS_MAX 128		/* mailbox or portal ports of one cluster; the boot record says how many there are */
+
+#define CONTEXT_SIZE 512	/* room for a struct context of any CPU */
+#define MAILBOX_MSG_SIZE 128	/* bytes of one mailbox message as the user sees it */
+#define CONSOLE_WRITE_MAX 512
+#define PAGE_INFO_SIZE 16
+#define PROC_STATUS_SIZE 16
+#define CLUSTER_INFO_SIZE 32
+#define CRASH_INFO_SIZE 128
+
+/* protection bits of page_map and mem_alloc */
+#define PAGE_READ 1
+#define PAGE_WRITE 2
+#define PAGE_EXEC 4
+#define PAGE_LARGE 8		/* count is in large pages; addr and frame must be aligned to one */
+
+#define SELF (-1)		/* the caller's own process, where a call takes one */
+#define ANY_CORE (-1)		/* the kernel chooses an application core */
+#define ANY_SOURCE_CLUSTER (-1)
+
+/* keys of the stats call: numbers in use, for before/after comparisons */
+#define STATS_FRAMES_FREE 0
+#define STATS_FRAMES_TOTAL 1
+#define STATS_THREADS 2
+#define STATS_PROCS 3
+#define STATS_MAILBOXES 4
+#define STATS_PORTALS 5
+#define STATS_REMOTE_CALLS 6
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Start-up record: what the loader tells a program. Its address is the value of the auxiliary vector entry AT_ATOLL.
+ * It lies in memory of the program's process, is written before the program starts and is read-only from then on.
+ * All addresses are of the process's address space.
+ */
+#ifndef ABI_STARTUP_H
+#define ABI_STARTUP_H
+
+#include <stdint.h>
+
+#define AT_ATOLL 0x41544f4c		/* auxiliary vector type */
+#define STARTUP_VERSION 1
+
+/* mapping policies (002 5.8) */
+#define MAP_COMPACT 0
+#define MAP_SCATTER 1
+
+struct startup {
+	uint32_t version;
+	uint32_t bytes;
+	uint64_t gate;			/* hosted: address of the kernel call gate; 0 where a trap instruction does it */
+	uint64_t events;		/* address of the read-only struct event_page */
+	uint32_t cluster;
+	int32_t tid;			/* of the first thread */
+	/* the job; ranks is 0 for a program that is not part of one (servers) */
+	uint32_t job;
+	uint32_t rank;
+	uint32_t ranks;
+	uint32_t policy;		/* MAP_* */
+	uint32_t local_rank;		/* 0 .. local_ranks-1 inside this cluster */
+	uint32_t local_ranks;
+	uint32_t base_port;		/* rank with local number i owns mailbox and portal port base_port + i */
+	uint32_t reserved;
+	uint64_t shared;		/* area shared by the job's ranks of this cluster, zero-filled at start */
+	uint64_t shared_bytes;
+	uint64_t placement;		/* address of struct placement[ranks] */
+	uint64_t image_base;
+	uint64_t image_bytes;
+};
+
+/* where each rank lives */
+struct placement {
+	uint16_t cluster;
+	uint16_t local_rank;
+};
+
+/* Counters that the kernel core advances and programs may poll; mapped read-only into every process. */
+#define EVENT_PAGE_PORTS 128
+struct event_page {
+	uint32_t mailbox_arrivals[EVENT_PAGE_PORTS];	/* messages that arrived at an input port */
+	uint32_t mailbox_frees[EVENT_PAGE_PORTS];	/* output slots freed by the peer's port, summed over clusters */
+	uint32_t clusters_dead;				/* deaths noticed so far */
+};
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract: cores, waiting and doorbells.
+ *
+ * A core waits only like this, so that no wake-up is lost however doorbells coalesce:
+ *	hal_wait_begin();
+ *	if (anything to do)	// look again at every source
+ *		hal_wait_cancel();
+ *	else
+ *		hal_wait(HAL_FOREVER);
+ * Spurious returns are allowed. On every port a wait ends in a low-power wait after a very short poll at most.
+ */
+#ifndef HAL_CORE_H
+#define HAL_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cpu/core.h>		/* may define hal_core_local() and friends inline */
+
+struct boot_record;
+
+#define HAL_FOREVER UINT64_MAX
+
+/* Number of the running core inside its cluster, and of its cluster in the machine. */
+unsigned hal_core_id(void);
+unsigned hal_cluster_id(void);
+
+/* One kernel pointer per core (its struct core). NULL before hal_core_set_local. void *hal_core_local(void) is in <cpu/core.h>. */
+void hal_core_set_local(void *core);
+
+/*
+ * Start another core of this cluster: it enters kernel_core_main(arg) on its own kernel stack. Called once per core by core 0.
+ */
+void hal_core_start(unsigned core, void *arg);
+
+/* See above. Until hal_wait or hal_wait_cancel, a doorbell makes the next hal_wait return at once. */
+void hal_wait_begin(void);
+void hal_wait_cancel(void);
+
+/* Wait for a doorbell, an interrupt or the time `until_ns` of hal_clock_ns (HAL_FOREVER: no time). Runs on the kernel stack. */
+void hal_wait(uint64_t until_ns);
+
+/*
+ * Ring the doorbell of a core, of any cluster: it leaves or does not enter hal_wait. Everything that the caller published
+ * before is visible to the woken core. Never interrupts a core that runs a user thread. Costs one flag read when nobody waits.
+ */
+void hal_notify(unsigned cluster, unsigned core);
+
+/* Like hal_notify, and a core of this cluster that runs a user thread enters the kernel with TRAP_DOORBELL soon. */
+void hal_interrupt(unsigned core);
+
+/*
+ * A fault inside the kernel or a failed check(): print what is known, mark the cluster dead in its NoC window, notify all
+ * clusters and stop this cluster's cores. Never returns.
+ */
+_Noreturn void hal_panic(const char *file, int line, const char *what);
+
+/* Power the whole machine off with an exit status (0..255) for whoever started it. Never returns. */
+_Noreturn void hal_machine_halt(int status);
+
+/* What the HAL calls in the kernel (kernel/boot/main.c). */
+
+/*
+ * First call, on core 0 of each cluster. `memory`: the cluster's free private memory, linear, page-aligned, kernel-addressable,
+ * zeroed or not. hal_paddr(memory) is its physical address. Never returns.
+ */
+_Noreturn void kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes);
+
+/* Entry of a core started by hal_core_start. Never returns. */
+_Noreturn void kernel_core_main(void *arg);
+
+#endif

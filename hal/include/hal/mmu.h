@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract: address spaces. Only the home core (kernel core) changes a space. <cpu/page.h> defines HAL_PAGE_SHIFT,
+ * HAL_LARGE_SHIFT, and struct hal_space with at least the fields `uintptr_t first, limit`: user addresses of that space are in
+ * [first, limit). Where one hardware address space holds several processes (hosted), spaces get disjoint ranges.
+ */
+#ifndef HAL_MMU_H
+#define HAL_MMU_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <cpu/page.h>
+
+#define HAL_PAGE_BYTES ((size_t)1 << HAL_PAGE_SHIFT)
+#define HAL_LARGE_BYTES ((size_t)1 << HAL_LARGE_SHIFT)
+
+/* Where a space gets page-table pages from: zero-filled page or NULL; and gives them back. */
+struct hal_page_source {
+	void *(*take)(void *ctx);
+	void (*give)(void *ctx, void *page);
+	void *ctx;
+};
+
+/* Physical address of kernel memory of this cluster, and back. */
+uint64_t hal_paddr(const void *kernel);
+void *hal_kaddr(uint64_t paddr);
+
+/* Make an empty space. 0 or -E_NOMEM. */
+int hal_space_init(struct hal_space *s, const struct hal_page_source *src);
+
+/* Give back all page-table pages (and, hosted, all mappings). The space must not be in use by any core. */
+void hal_space_destroy(struct hal_space *s);
+
+/*
+ * Map `count` pages (large: of the large size) of physical memory at `addr` with PAGE_READ|WRITE|EXEC of abi/limits.abi.h.
+ * The range must be unmapped (-E_EXIST), aligned and inside the user range (-E_INVAL). Maps all or nothing (-E_NOMEM).
+ */
+int hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot);
+
+/* Remove or narrow mappings; every page must be mapped (-E_INVAL, nothing changed). TLBs are the caller's affair. */
+int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
+int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
+
+/* Look one address up: 0 and paddr of its page, prot (with PAGE_LARGE) or -E_INVAL. */
+int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
+
+/* Forget this core's cached translations of the whole space (shoot-down, on the core itself). */
+void hal_tlb_flush(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract: the network-on-chip. Reliable, ordered per slot; a put is visible before the notify that follows it. Loss exists
+ * only as the death of a cluster. Every call runs on any core of the cluster unless it says "home core".
+ *
+ * A slot is a piece of the owner's NoC window: the owner publishes it, a peer puts one block into it, the owner reads it in place.
+ * Who may put when is the protocol's affair (kernel/ikc); the HAL only checks owner, incarnation and length.
+ */
+#ifndef HAL_NOC_H
+#define HAL_NOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct boot_record;
+
+/* Set up this cluster's window (home core, once, at boot): slots, event rings, doorbells, incarnation, state alive. */
+void hal_noc_init(const struct boot_record *record);
+
+/* Slots of every window: first the mailbox slots (port * clusters + sender), then the portal slots (port). */
+unsigned hal_noc_mailbox_slot(unsigned port, unsigned sender);
+unsigned hal_noc_portal_slot(unsigned port);
+size_t hal_noc_slot_bytes(unsigned slot);
+
+/*
+ * Put a block into a slot of another (or the own) cluster's window. `incarnation` is what the caller knows of the owner.
+ * 0; -E_STALE: the owner has restarted; -E_HOSTDOWN: it is dead; -E_INVAL: no such slot, or len too large.
+ */
+int hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *block, size_t len);
+
+/* The owner's view of a slot, acquired, valid until the peer is told that it may put again. */
+const void *hal_noc_slot(unsigned slot);
+
+/*
+ * Send a small event to a cluster's home core and ring its doorbell. Ordered per pair. 0, -E_HOSTDOWN, or -E_AGAIN if the pair's ring is
+ * full (the protocols keep fewer events in flight than a ring holds; home core only).
+ */
+int hal_noc_notify(unsigned cluster, uint32_t event);
+
+/* Take the next event (home core). True and its sender and value, or false if there is none. */
+bool hal_noc_poll(unsigned *cluster, uint32_t *event);
+
+/* Life and death. */
+bool hal_noc_alive(unsigned cluster);			/* state word says up and incarnation is set */
+uint32_t hal_noc_incarnation(unsigned cluster);		/* 0: not up yet */
+void hal_noc_mark_dead(unsigned cluster);		/* whoever notices it; idempotent */
+void hal_noc_heartbeat(void);				/* advance the own counter (home core) */
+uint32_t hal_noc_heartbeat_of(unsigned cluster);
+
+/* Byte stream from each cluster to cluster 0's console. Write: whole text or -E_AGAIN. Read: bytes taken (cluster 0's home core). */
+int hal_noc_console_write(const char *text, size_t len);
+size_t hal_noc_console_read(unsigned cluster, char *text, size_t len);
+
+#endif
