@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+#
+# Generated sources (from the tables in abi/) and the include views of the rooms.
+
+GEN_STAMP := $(GEN)/.stamp
+GEN_TOOL := $(wildcard tools/kcallgen.py)
+GEN_USER_SRC := $(GEN)/kcall_user.c
+GEN_KERNEL_SRC := $(GEN)/kcall_kernel.c
+
+$(GEN_STAMP): $(wildcard tools/kcall*.py) $(wildcard abi/*.tbl abi/limits.abi.h)
+	$(call say,GEN,$(GEN))
+	$(Q)mkdir -p $(GEN)/include
+	$(Q)$(if $(GEN_TOOL),$(PYTHON) $(GEN_TOOL) --out $(GEN))
+	$(Q)touch $@
+
+$(GEN_USER_SRC) $(GEN_KERNEL_SRC): $(GEN_STAMP)
+
+gen: $(GEN_STAMP)
+
+# VIEW_room: the top-level names that the room may include. hal/include, the CPU's headers and user/include come by -I.
+VIEW_base := abi base
+VIEW_hal := abi base
+VIEW_kernel := abi base kernel
+VIEW_user := abi base user
+VIEW_server := abi base user
+VIEW_mpi := abi base user mpi
+VIEW_app := abi
+VIEW_ROOMS := base hal kernel user server mpi app
+
+VIEW_STAMP := $(VIEW)/.stamp
+$(VIEW_STAMP): mk/gen.mk $(wildcard servers servers/*)
+	$(Q)rm -rf $(VIEW)
+	$(Q)$(foreach r,$(VIEW_ROOMS),mkdir -p $(VIEW)/$(r); \
+		$(foreach d,$(VIEW_$(r)),ln -s $(CURDIR)/$(d) $(VIEW)/$(r)/$(d);))true
+	$(Q)ln -s $(CURDIR)/servers $(VIEW)/server/servers
+	$(Q)for s in $(notdir $(wildcard servers/*)); do for r in mpi app user; do mkdir -p $(VIEW)/$$r/servers/$$s; \
+		for h in client.h protocol.h; do ln -s $(CURDIR)/servers/$$s/$$h $(VIEW)/$$r/servers/$$s/$$h; done; done; done
+	$(Q)touch $@
+
+view: $(VIEW_STAMP)
+PREPARE := $(GEN_STAMP) $(VIEW_STAMP)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+#
+# Kernel side of a port: base + kernel + hal/cpu/CPU + hal/noc/shm + hal/board/BOARD.
+
+CPU_hosted := hosted
+CPU_coroutine := coroutine
+CPU_riscv64 := riscv64
+CPU_or1k := or1k
+CPU := $(CPU_$(PORT))
+NOC := shm
+BOARD_hosted := linux
+BOARD_riscv64 := virt
+BOARD := $(BOARD_$(PORT))
+
+CONTEXT_DIR := $(firstword $(wildcard abi/cpu/$(CPU)) abi/cpu/hosted)
+HAL_CPU_INC := $(firstword $(wildcard hal/cpu/$(CPU)/include) hal/include/portable)
+
+K := $(OUT)/k
+
+ifneq ($(filter hosted coroutine,$(PORT)),)
+CC := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
+KCC := $(CC)
+K_ARCH := -fno-stack-protector -fcf-protection=none -fno-omit-frame-pointer
+K_LD := $(CC)
+HAL_LIBS := -pthread
+endif
+ifeq ($(PORT),riscv64)
+CROSS := riscv64-unknown-elf-
+KCC := $(CROSS)gcc
+K_ARCH := -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -msmall-data-limit=0 -fno-stack-protector
+endif
+ifeq ($(PORT),or1k)
+CROSS := or1k-elf-
+KCC := $(CROSS)gcc
+K_ARCH := -fno-stack-protector
+endif
+
+K_CCINC := $(shell $(KCC) -print-file-name=include)
+K_FREE := -ffreestanding -nostdinc -isystem $(K_CCINC)
+K_COMMON := $(CSTD) $(WARN) -O2 -g -ffunction-sections -fdata-sections -fno-common -fno-delete-null-pointer-checks \
+	$(K_ARCH) -MMD -MP -I$(GEN)/include
+K_HALINC := -Ihal/include -I$(HAL_CPU_INC) -I$(CONTEXT_DIR)
+
+# only the folders of the Linux back ends see system headers
+SYSTEM_HAL := hal/cpu/hosted hal/cpu/coroutine hal/board/linux
+K_SYS := -D_GNU_SOURCE
+
+HAL_DIRS := $(wildcard hal/generic hal/cpu/$(CPU) hal/noc/$(NOC) $(if $(BOARD),hal/board/$(BOARD)))
+HAL_SRC := $(filter-out $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS)))
+BOOT_SRC := $(filter $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS)))
+BASE_SRC := $(call find_c,base)
+KERNEL_SRC := $(call find_c,kernel)
+KGEN_SRC := $(if $(GEN_TOOL),$(GEN_KERNEL_SRC))
+
+k_obj = $(patsubst %,$(K)/%.o,$(1))
+BASE_OBJ := $(call k_obj,$(BASE_SRC))
+HAL_OBJ := $(call k_obj,$(HAL_SRC))
+KERNEL_OBJ := $(call k_obj,$(KERNEL_SRC))
+KGEN_OBJ := $(if $(KGEN_SRC),$(K)/gen/kcall_kernel.c.o)
+BOOT_OBJ := $(call k_obj,$(BOOT_SRC))
+K_ALL := $(BASE_OBJ) $(HAL_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
+
+k_flags = $(K_COMMON) $(if $(filter $(addsuffix /%,$(SYSTEM_HAL)),$(1)),$(K_SYS),$(K_FREE)) $(2)
+
+$(K)/base/%.o: base/% | $(PREPARE)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(KCC) $(call k_flags,$<,-I$(VIEW)/base) -c -o $@ $<
+$(K)/hal/%.o: hal/% | $(PREPARE)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(KCC) $(call k_flags,$<,-I$(VIEW)/hal $(K_HALINC)) -c -o $@ $<
+$(K)/kernel/%.o: kernel/% | $(PREPARE)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(KCC) $(call k_flags,$<,-I$(VIEW)/kernel $(K_HALINC)) -c -o $@ $<
+$(K)/gen/%.o: $(GEN)/% | $(PREPARE)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(KCC) $(call k_flags,$<,-I$(VIEW)/kernel $(K_HALINC)) -c -o $@ $<
+# test code of the kernel side sees the tree
+$(K)/tests/%.o: tests/% | $(PREPARE)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(KCC) $(call k_flags,$<,-I. $(K_HALINC) $(K_TEST_FLAGS)) -c -o $@ $<
+
+# the contract tests of the HAL: they stand in for the kernel
+HALTEST_SRC := $(call find_c,tests/hal)
+HALTEST_OBJ := $(call k_obj,$(HALTEST_SRC))
+
+ifeq ($(PORT),hosted)
+HOSTED_OUT := $(if $(and $(KERNEL_SRC),$(HAL_SRC)),$(OUT)/atoll-host)
+HOSTED_OUT += $(if $(and $(HALTEST_SRC),$(HAL_SRC)),$(OUT)/hal-test)
+kernel: $(HOSTED_OUT)
+$(OUT)/atoll-host: $(K_ALL)
+	$(call say,LINK,$@)
+	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS)
+$(OUT)/hal-test: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS)
+endif
+
+ifeq ($(PORT),coroutine)
+SYSTEM_HAL += tests/coroutine
+CORO_SRC := $(call find_c,tests/coroutine)
+CORO_MAINS := $(call mains,$(CORO_SRC))
+CORO_SHARED := $(call k_obj,$(filter-out $(CORO_MAINS),$(CORO_SRC)))
+CORO_TESTS := $(if $(HAL_SRC),$(patsubst %.c,$(OUT)/%,$(notdir $(CORO_MAINS))))
+coroutine: kernel
+kernel: $(CORO_TESTS) $(if $(and $(HALTEST_SRC),$(HAL_SRC)),$(OUT)/hal-test)
+$(OUT)/hal-test: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS)
+$(CORO_TESTS): $(OUT)/%: $(K)/tests/coroutine/%.c.o $(CORO_SHARED) $(K_ALL)
+	$(call say,LINK,$@)
+	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS)
+endif
+
+ifeq ($(PORT),riscv64)
+KERNEL_LD := $(firstword $(wildcard hal/cpu/riscv64/kernel.ld hal/board/virt/kernel.ld))
+BOOT_LD := $(firstword $(wildcard hal/cpu/riscv64/boot/boot.ld hal/cpu/riscv64/boot.ld hal/board/virt/boot/boot.ld hal/board/virt/boot.ld))
+K_LINK := -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,norelro -Wl,--no-warn-rwx-segments
+RV_OUT := $(if $(BOOT_LD),$(OUT)/boot.elf) $(if $(and $(KERNEL_LD),$(KERNEL_SRC)),$(OUT)/kernel.bin)
+RV_OUT += $(if $(and $(KERNEL_LD),$(HALTEST_SRC)),$(OUT)/hal-test.bin)
+kernel: $(RV_OUT)
+$(OUT)/boot.elf: $(BOOT_OBJ) $(BOOT_LD)
+	$(call say,LINK,$@)
+	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -Wl,--no-gc-sections -T $(BOOT_LD) -o $@ $(BOOT_OBJ) -lgcc
+$(OUT)/kernel.elf: $(K_ALL) $(KERNEL_LD)
+	$(call say,LINK,$@)
+	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -Wl,-Map,$(OUT)/kernel.map -o $@ $(K_ALL) -lgcc
+$(OUT)/hal-test.elf: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ) $(KERNEL_LD)
+	$(call say,LINK,$@)
+	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -o $@ $(filter %.o,$^) -lgcc
+$(OUT)/%.bin: $(OUT)/%.elf
+	$(call say,BIN,$@)
+	$(Q)$(CROSS)objcopy -O binary $< $@
+endif
+
+ifeq ($(PORT),or1k)
+# Portable code only: the port's own headers stand where they exist, the coroutine back end's otherwise.
+HAL_CPU_INC := $(firstword $(wildcard hal/cpu/or1k/include) hal/cpu/coroutine/include)
+or1k: $(BASE_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
+endif
+
+-include $(patsubst %.o,%.d,$(K_ALL) $(BOOT_OBJ) $(HALTEST_OBJ) $(CORO_SHARED) $(call k_obj,$(CORO_MAINS)))

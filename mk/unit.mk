@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+#
+# Unit tests: each *_test.c becomes build/unit/NAME. tools/unitmk.py reads what each needs from the head of the test
+# ("needs:", "sanitize:", "cpu:", "flags:") and writes the rules.
+
+ROOMS_WITH_TESTS := $(wildcard abi base hal kernel user servers mpi apps)
+UNIT_TESTS := $(if $(ROOMS_WITH_TESTS),$(sort $(shell find $(ROOMS_WITH_TESTS) -name '*_test.c')))
+UCC_UNIT := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
+UNIT_FLAGS := $(CSTD) $(WARN) -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE -MMD -MP -I. -Ihal/include -Iuser/include -Impi/include \
+	-I$(GEN)/include
+UNIT_SAN_address := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+UNIT_SAN_thread := -fsanitize=thread
+UNIT_SAN_none :=
+
+$(OUT)/tests.mk: $(UNIT_TESTS) tools/unitmk.py mk/unit.mk $(PREPARE)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PYTHON) tools/unitmk.py --out $@ $(UNIT_TESTS)
+
+unit: $(PREPARE)
+include $(OUT)/tests.mk

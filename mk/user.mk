@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+#
+# User side of a port: libatoll.a, libmpi_abi.a, servers, programs. Compiled by zig's clang against its own musl, as
+# position-independent code: every program is a static-PIE.
+
+TARGET_hosted := x86_64-linux-musl
+TARGET_riscv64 := riscv64-linux-musl
+CONTEXT_hosted := abi/cpu/hosted
+CONTEXT_riscv64 := abi/cpu/riscv64
+
+UCC := $(ZIG) cc -target $(TARGET_$(PORT))
+U := $(OUT)/u
+BIN := $(OUT)/bin
+LIB := $(OUT)/lib
+INC := $(OUT)/include
+
+U_COMMON := $(CSTD) $(WARN) -O2 -g -fPIE -fno-sanitize=undefined -fno-stack-protector -ffunction-sections -fdata-sections \
+	-fno-omit-frame-pointer -MMD -MP -I$(GEN)/include -I$(CONTEXT_$(PORT))
+U_FREE := -ffreestanding -nostdlibinc
+U_LINK := -fPIE -static-pie -Wl,--gc-sections -Wl,-z,noexecstack
+
+# user/: freestanding, but for user/libc (what leans on the program's own libc)
+USER_SRC := $(filter-out $(call find_c,$(wildcard user/personality)),$(filter-out $(foreach o,hosted riscv64 or1k,$(if $(filter $(PORT),$(o)),,$(call find_c,$(wildcard user/cpu/$(o))))),$(call find_c,user)))
+CLIENT_SRC := $(wildcard servers/*/client.c)
+LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(call find_c,base) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
+MPI_SRC := $(filter-out $(wildcard mpi/tools/%),$(call find_c,mpi))
+MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC))
+MPI_INC := $(wildcard mpi/include)
+
+$(U)/base/%.o: base/% | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/base -c -o $@ $<
+$(U)/user/libc/%.o: user/libc/% | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) -D_GNU_SOURCE -I$(VIEW)/user -Iuser/include -c -o $@ $<
+$(U)/user/%.o: user/% | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user -Iuser/include -c -o $@ $<
+$(U)/gen/%.o: $(GEN)/% | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user -Iuser/include -c -o $@ $<
+$(U)/servers/%.o: servers/% | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/server -Iuser/include -c -o $@ $<
+$(U)/mpi/%.o: mpi/% | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) -D_GNU_SOURCE -I$(VIEW)/mpi $(addprefix -I,$(MPI_INC)) -Iuser/include -c -o $@ $<
+# programs see what mpicc gives to everybody, nothing else
+$(U)/apps/%.o: apps/% | $(PREPARE) $(INC)/.stamp
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) -I$(INC) -c -o $@ $<
+$(U)/bench/%.o: bench/% | $(PREPARE) $(INC)/.stamp
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) -I$(INC) -c -o $@ $<
+$(U)/tests/%.o: tests/% | $(PREPARE) $(INC)/.stamp
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) -I$(INC) -Iuser/include -c -o $@ $<
+
+$(LIB)/libatoll.a: $(LIBATOLL_OBJ)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(ZIG) ar rcs $@ $^
+$(LIB)/libmpi_abi.a: $(MPI_OBJ)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(ZIG) ar rcs $@ $^
+
+# public headers: mpi.h, <atoll/...>, <abi/...>, clients of the servers
+PUBLIC_HDR := $(wildcard mpi/include/*.h user/include/atoll/*.h abi/*.h $(CONTEXT_$(PORT))/*.h servers/*/client.h \
+	servers/*/protocol.h hal/include/hal/perf.h hal/cpu/$(PORT)/include/cpu/perf.h)
+$(INC)/.stamp: $(PUBLIC_HDR) $(GEN_STAMP)
+	$(call say,COPY,$(INC))
+	$(Q)rm -rf $(INC) && mkdir -p $(INC)/atoll $(INC)/abi $(INC)/servers
+	$(Q)cp -r $(GEN)/include/. $(INC)/ && rm -rf $(INC)/kernel
+	$(Q)for f in $(PUBLIC_HDR); do case $$f in \
+		mpi/include/*) d=$${f#mpi/include/};; user/include/*) d=$${f#user/include/};; abi/cpu/*) d=$$(basename $$f);; \
+		hal/include/*) d=$${f#hal/include/};; hal/cpu/*) d=cpu/$$(basename $$f);; *) d=$$f;; esac; \
+		mkdir -p $(INC)/$$(dirname $$d); cp $$f $(INC)/$$d; done
+	$(Q)touch $@
+
+# servers: freestanding, start-up code from libatoll.a
+SERVERS := $(foreach s,$(notdir $(wildcard servers/*)),$(if $(filter-out %/client.c,$(call find_c,servers/$(s))),$(s)))
+SERVER_BINS := $(addprefix $(BIN)/,$(SERVERS))
+define server_rule
+$(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c,$(call find_c,servers/$(1)))) $(LIB)/libatoll.a
+	$$(call say,LINK,$$@)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $$@ $$(filter %.o,$$^) $(LIB)/libatoll.a
+endef
+$(foreach s,$(SERVERS),$(eval $(call server_rule,$(s))))
+
+# the personality: an image of its own, mapped beside each program on ports whose traps are reflected
+PERS_SRC := $(call find_c,$(wildcard user/personality))
+PERS_BIN := $(if $(and $(PERS_SRC),$(filter riscv64,$(PORT))),$(BIN)/personality)
+$(BIN)/personality: $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(LIB)/libatoll.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
+
+# programs: every .c with a main; the other .c files of its folder are linked to all programs of the folder
+PROG_SRC := $(call find_c,apps bench tests/mpi)
+PROG_MAINS := $(call mains,$(PROG_SRC))
+PROG_REST := $(filter-out $(PROG_MAINS),$(PROG_SRC))
+PROGS :=
+define prog_rule
+PROGS += $(2)/$(basename $(notdir $(1)))
+$(2)/$(basename $(notdir $(1))): $(U)/$(1).o $(patsubst %,$(U)/%.o,$(foreach r,$(PROG_REST),$(if $(filter $(dir $(1)),$(dir $(r))),$(r)))) \
+		$(LIB)/libmpi_abi.a $(LIB)/libatoll.a
+	$$(call say,LINK,$$@)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(UCC) $(U_LINK) -o $$@ $$(filter %.o,$$^) $(LIB)/libmpi_abi.a $(LIB)/libatoll.a -lm
+endef
+$(foreach m,$(filter-out tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(BIN))))
+$(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/tests)))
+
+user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(PROGS)
+libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp
+servers: $(SERVER_BINS) $(PERS_BIN)
+.PHONY: user libs servers kernel
+
+$(PORT): kernel user
+
+-include $(patsubst %.o,%.d,$(LIBATOLL_OBJ) $(MPI_OBJ)) \
+	$(patsubst %,$(U)/%.d,$(PROG_SRC) $(PERS_SRC) $(foreach s,$(SERVERS),$(call find_c,servers/$(s))))
