@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Contract between the generated kernel-call stubs (tools/kcallgen.py, build/gen/kcall_kernel.c) and the kernel.
+ *
+ * The dispatcher (kernel/call) takes number - KC_FIRST < KC_COUNT and runs kcall_table[nr].enter(core, caller, frame) on the
+ * calling core. What it returns is the call's result, except -E_PARK (the thread waits; its result comes later) and -E_FRAME
+ * (the frame was replaced: there is no result to set). A parked call whose entry has `finish` ends with
+ *	result = finish(frame, result, data)
+ * on the thread's own core and in its address space, where data (KCALL_WAKE_BYTES at most) is what the wake-up brought.
+ */
+#ifndef KERNEL_CALL_KCALL_GLUE_H
+#define KERNEL_CALL_KCALL_GLUE_H
+
+#include <stdint.h>
+
+struct core;
+struct thread;
+struct hal_frame;
+
+#define KCALL_DATA 128		/* bytes of `in` and `out` buffers that travel with the arguments */
+
+/* Arguments of one remote call. A call uses a leading part of it: `bytes` of am_call_kernel. */
+struct kcall_args {
+	struct thread *caller;
+	unsigned long a[6];	/* plain values, lengths, and addresses in the staging buffer */
+	_Alignas(8) unsigned char data[KCALL_DATA];
+};
+
+/* Runs on the kernel core inside the active message. Returns the call's result; never blocks. */
+typedef long kcall_serve_fn(struct kcall_args *args);
+
+/* How a call is executed. */
+#define KCALL_LOCAL 1		/* kc_NAME runs on the calling core */
+#define KCALL_REMOTE 2		/* kc_NAME runs on the kernel core */
+#define KCALL_BLOCKS 4		/* may return -E_PARK */
+#define KCALL_FAST 8		/* local, no buffers, never blocks */
+
+struct kcall_entry {
+	long (*enter)(struct core *core, struct thread *caller, struct hal_frame *frame);
+	long (*finish)(struct hal_frame *frame, long result, const void *data);	/* NULL: nothing to copy out */
+	const char *name;
+	uint32_t flags;		/* KCALL_* */
+};
+
+/*
+ * Run fn(args) on the kernel core and wait for its result. The first `bytes` bytes of *args are visible to fn, and what fn
+ * wrote there is visible to the caller afterwards. On the kernel core itself: calls fn directly.
+ */
+long am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes);
+
+#endif
