@@ -18,7 +18,12 @@ struct boot_record;
 /* Set up this cluster's window (home core, once, at boot): slots, event rings, doorbells, incarnation, state alive. */
 void hal_noc_init(const struct boot_record *record);
 
-/* Slots of every window: first the mailbox slots (port * clusters + sender), then the portal slots (port). */
+/*
+ * Slots of every window: first the mailbox slots (port * clusters + sender), then the portal slots (port). Each holds
+ * HAL_NOC_HEADER_BYTES for the protocol's header and its payload: MAILBOX_MSG_SIZE or the record's portal_unit_bytes.
+ */
+#define HAL_NOC_HEADER_BYTES 64
+
 unsigned hal_noc_mailbox_slot(unsigned port, unsigned sender);
 unsigned hal_noc_portal_slot(unsigned port);
 size_t hal_noc_slot_bytes(unsigned slot);
@@ -51,5 +56,22 @@ uint32_t hal_noc_heartbeat_of(unsigned cluster);
 /* Byte stream from each cluster to cluster 0's console. Write: whole text or -E_AGAIN. Read: bytes taken (cluster 0's home core). */
 int hal_noc_console_write(const char *text, size_t len);
 size_t hal_noc_console_read(unsigned cluster, char *text, size_t len);
+
+/*
+ * For the back ends under hal/cpu and hal/board, not for the kernel.
+ *
+ * hal_noc_window is theirs: where the running core finds the window of a cluster (noc_base + cluster * noc_window_bytes, or wherever the
+ * back end mapped it). The area is zero when the machine starts.
+ * hal_noc_doorbell gives the words with which a back end may build hal_wait and hal_notify. It works before hal_noc_init, which
+ * resets the own cluster's doorbells.
+ */
+struct hal_doorbell {
+	uint32_t waiting;		/* set by the core that is about to wait */
+	uint32_t rung;			/* set by whoever rings */
+	uint32_t reserved[14];		/* a cache line each */
+};
+
+void *hal_noc_window(unsigned cluster);
+struct hal_doorbell *hal_noc_doorbell(unsigned cluster, unsigned core);
 
 #endif

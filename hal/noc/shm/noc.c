@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NoC over shared memory: windows, slots, life and death. The contract is hal/noc.h, the layout window.h. Independent of the CPU:
+ * everything that crosses a border goes through hal_publish, hal_acquire and the 32-bit operations.
+ */
+#include <abi/errors.h>
+#include <hal/noc/shm/shm.h>
+
+#define check_or_panic(condition) \
+	((condition) ? (void)0 : hal_panic(__FILE__, __LINE__, #condition))
+
+/* Forget what is in the rings from an earlier life: the producers' counters go on, ours catch up with them. */
+static void
+drop_old_events(struct window *w)
+{
+	for (uint32_t i = 0; i < w->geometry.clusters; i++) {
+		struct window_ring *r = window_part(w, w->geometry.rings_at + i * w->geometry.ring_stride);
+
+		hal_store32(&r->tail, hal_load32(&r->head));
+	}
+	w->taken = hal_load32(&w->announced);
+	w->next_peer = 0;
+	hal_publish(&w->taken, WINDOW_LINE);
+}
+
+static void
+reset_doorbells(unsigned self)
+{
+	struct window *w = window_own();
+
+	for (uint32_t i = 0; i < w->geometry.cores; i++) {
+		struct hal_doorbell *d = hal_noc_doorbell(self, i);
+
+		hal_store32(&d->waiting, 0);
+		hal_store32(&d->rung, 0);
+	}
+}
+
+void
+hal_noc_init(const struct boot_record *record)
+{
+	unsigned self = hal_cluster_id();
+	struct window *w = window_own();
+
+	hal_store32(&w->state, WINDOW_DOWN);
+	window_geometry_init(&w->geometry, record, self);
+	check_or_panic(w->geometry.bytes <= record->noc_window_bytes);
+	hal_publish(&w->geometry, sizeof(w->geometry));
+	reset_doorbells(self);
+	drop_old_events(w);
+	hal_store32(&w->heartbeat, 0);
+	hal_store32(&w->incarnation, record->cluster[self].incarnation);
+	hal_store32(&w->magic, WINDOW_MAGIC);
+	hal_store32(&w->state, WINDOW_UP);
+}
+
+struct hal_doorbell *
+hal_noc_doorbell(unsigned cluster, unsigned core)
+{
+	struct hal_doorbell *first = window_part(window_of(cluster), sizeof(struct window));
+
+	return &first[core];
+}
+
+unsigned
+hal_noc_mailbox_slot(unsigned port, unsigned sender)
+{
+	return port * window_own()->geometry.clusters + sender;
+}
+
+unsigned
+hal_noc_portal_slot(unsigned port)
+{
+	const struct window_geometry *g = &window_own()->geometry;
+
+	return g->mailbox_ports * g->clusters + port;
+}
+
+/* Offset and length of a slot; the length is 0 if there is no such slot. */
+static uint32_t
+slot_find(const struct window_geometry *g, unsigned slot, size_t *len)
+{
+	unsigned mail_slots = g->mailbox_ports * g->clusters;
+
+	if (slot < mail_slots) {
+		*len = WINDOW_MAIL_BYTES;
+		return g->mailbox_at + slot * WINDOW_MAIL_BYTES;
+	}
+	slot -= mail_slots;
+	*len = slot < g->portal_ports ? g->portal_bytes : 0;
+	return g->portal_at + slot * g->portal_stride;
+}
+
+size_t
+hal_noc_slot_bytes(unsigned slot)
+{
+	size_t len;
+
+	slot_find(&window_own()->geometry, slot, &len);
+	return len;
+}
+
+int
+hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *block, size_t len)
+{
+	const struct window_geometry *g = &window_own()->geometry;
+	uint32_t living, offset;
+	size_t room;
+	void *place;
+
+	offset = slot_find(g, slot, &room);
+	if (cluster >= g->clusters || room == 0 || len > room)
+		return -E_INVAL;
+	if (!window_is_up(window_of(cluster), &living))
+		return -E_HOSTDOWN;
+	if (living != incarnation)
+		return -E_STALE;
+	place = window_part(window_of(cluster), offset);
+	__builtin_memcpy(place, block, len);
+	hal_publish(place, len);
+	return 0;
+}
+
+const void *
+hal_noc_slot(unsigned slot)
+{
+	struct window *w = window_own();
+	size_t len;
+	const void *place = window_part(w, slot_find(&w->geometry, slot, &len));
+
+	if (len == 0)
+		return NULL;
+	hal_acquire(place, len);
+	return place;
+}
+
+bool
+hal_noc_alive(unsigned cluster)
+{
+	uint32_t incarnation;
+
+	return cluster < window_own()->geometry.clusters && window_is_up(window_of(cluster), &incarnation);
+}
+
+uint32_t
+hal_noc_incarnation(unsigned cluster)
+{
+	if (cluster >= window_own()->geometry.clusters)
+		return 0;
+	return hal_load32(&window_of(cluster)->incarnation);
+}
+
+void
+hal_noc_mark_dead(unsigned cluster)
+{
+	hal_store32(&window_of(cluster)->state, WINDOW_DEAD);
+}
+
+void
+hal_noc_heartbeat(void)
+{
+	hal_add32(&window_own()->heartbeat, 1);
+}
+
+uint32_t
+hal_noc_heartbeat_of(unsigned cluster)
+{
+	return hal_load32(&window_of(cluster)->heartbeat);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Unit tests of the shared-memory NoC: geometry and behaviour, two clusters played by one thread. With arguments it prints
+ * one window's size: noc_test CLUSTERS CORES MAILBOX_PORTS PORTAL_PORTS PORTAL_UNIT_BYTES (CORES: of the largest cluster).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <hal/noc/shm/shm.h>
+
+static struct boot_record record;
+static unsigned here;			/* the cluster that the thread plays */
+static unsigned rings[2];		/* doorbells rung */
+static _Alignas(64) char area[2][65536];
+static int failures;
+
+void *
+hal_noc_window(unsigned cluster)
+{
+	return area[cluster];
+}
+
+unsigned
+hal_cluster_id(void)
+{
+	return here;
+}
+
+void
+hal_notify(unsigned cluster, unsigned core)
+{
+	(void)core;
+	rings[cluster]++;
+}
+
+_Noreturn void
+hal_panic(const char *file, int line, const char *what)
+{
+	printf("FAIL %s:%d: %s\n", file, line, what);
+	exit(1);
+}
+
+#define expect(condition) \
+	((condition) ? (void)0 : (void)(failures++, printf("FAIL %s:%d: %s\n", __func__, __LINE__, #condition)))
+
+static void
+machine(uint32_t clusters, uint32_t cores, uint32_t mailbox_ports, uint32_t portal_ports, uint32_t unit)
+{
+	record = (struct boot_record){.clusters = clusters, .mailbox_ports = mailbox_ports, .portal_ports = portal_ports,
+		.portal_unit_bytes = unit};
+	for (uint32_t i = 0; i < clusters && i < CLUSTERS_MAX; i++) {
+		record.cluster[i].cores = i == clusters - 1 ? cores : 1;
+		record.cluster[i].incarnation = 10 + i;
+	}
+	record.noc_window_bytes = noc_window_bytes(&record);
+}
+
+static void
+two_clusters_up(void)
+{
+	machine(2, 3, 4, 2, 256);
+	memset(area, 0, sizeof(area));
+	for (here = 0; here < 2; here++)
+		hal_noc_init(&record);
+	here = 0;
+	rings[0] = rings[1] = 0;
+}
+
+static void
+test_window_size_follows_the_documented_formula(void)
+{
+	machine(2, 3, 4, 2, 256);
+	expect(noc_window_bytes(&record) == (256 + 64 * 3 + 2 * (128 + 16 * 8) + 128 + 4096 + 4 * 2 * 192 + 2 * 320 + 4095) / 4096 * 4096);
+	machine(20, 17, 32, 32, 4096);
+	expect(noc_window_bytes(&record) == (256 + 64 * 17 + 20 * (128 + 256 * 8) + 128 + 4096 + 32 * 20 * 192 + 32 * 4160 + 4095) / 4096 * 4096);
+}
+
+static void
+test_slots_do_not_overlap_and_end_inside_the_window(void)
+{
+	two_clusters_up();
+	expect(hal_noc_mailbox_slot(3, 1) == 7);
+	expect(hal_noc_portal_slot(0) == 8);
+	expect(hal_noc_slot_bytes(7) == 192);
+	expect(hal_noc_slot_bytes(9) == 64 + 256);
+	expect(hal_noc_slot_bytes(10) == 0);
+	for (unsigned s = 1; s < 10; s++)
+		expect((const char *)hal_noc_slot(s) >= (const char *)hal_noc_slot(s - 1) + hal_noc_slot_bytes(s - 1));
+	expect((const char *)hal_noc_slot(9) + hal_noc_slot_bytes(9) <= area[0] + record.noc_window_bytes);
+	expect((uintptr_t)hal_noc_slot(9) % 64 == 0);
+}
+
+static void
+test_put_reaches_the_peer_and_checks_owner_incarnation_and_length(void)
+{
+	char block[193] = "hello";
+
+	two_clusters_up();
+	expect(hal_noc_put(1, hal_noc_mailbox_slot(2, 0), 11, block, 6) == 0);
+	expect(hal_noc_put(1, 0, 10, block, 6) == -E_STALE);
+	expect(hal_noc_put(1, 0, 11, block, 193) == -E_INVAL);
+	expect(hal_noc_put(1, 10, 11, block, 1) == -E_INVAL);
+	expect(hal_noc_put(2, 0, 11, block, 1) == -E_INVAL);
+	here = 1;
+	expect(strcmp(hal_noc_slot(hal_noc_mailbox_slot(2, 0)), "hello") == 0);
+	hal_noc_mark_dead(1);
+	here = 0;
+	expect(hal_noc_put(1, 0, 11, block, 1) == -E_HOSTDOWN);
+	expect(hal_noc_notify(1, 1) == -E_HOSTDOWN);
+	expect(!hal_noc_alive(1) && hal_noc_alive(0));
+}
+
+static void
+test_events_arrive_in_order_once_and_a_full_ring_says_again(void)
+{
+	unsigned cluster;
+	uint32_t event;
+
+	two_clusters_up();
+	for (int round = 0; round < 5; round++) {
+		here = 0;
+		for (uint32_t i = 0; i < 16; i++)
+			expect(hal_noc_notify(1, i) == 0);
+		expect(hal_noc_notify(1, 99) == -E_AGAIN);
+		here = 1;
+		for (uint32_t i = 0; i < 16; i++)
+			expect(hal_noc_poll(&cluster, &event) && cluster == 0 && event == i);
+		expect(!hal_noc_poll(&cluster, &event));
+	}
+	expect(rings[1] == 80);
+}
+
+static void
+test_peers_are_served_in_turn(void)
+{
+	unsigned cluster, from[2] = {0, 0};
+	uint32_t event;
+
+	two_clusters_up();
+	for (uint32_t i = 0; i < 4; i++)
+		for (here = 0; here < 2; here++)
+			expect(hal_noc_notify(1, i) == 0);
+	here = 1;
+	for (int i = 0; i < 4; i++)
+		if (hal_noc_poll(&cluster, &event))
+			from[cluster]++;
+	expect(from[0] == 2 && from[1] == 2);
+}
+
+static void
+test_a_restarted_cluster_gets_nothing_from_its_earlier_life(void)
+{
+	unsigned cluster;
+	uint32_t event;
+
+	two_clusters_up();
+	expect(hal_noc_notify(1, 1) == 0);
+	here = 1;
+	expect(hal_noc_notify(0, 2) == 0);
+	record.cluster[1].incarnation = 20;
+	hal_noc_init(&record);
+	expect(!hal_noc_poll(&cluster, &event));
+	expect(hal_noc_notify(0, 3) == 0);
+	here = 0;
+	expect(hal_noc_poll(&cluster, &event) && event == 3);
+	expect(!hal_noc_poll(&cluster, &event));
+	expect(hal_noc_notify(1, 4) == 0);
+	here = 1;
+	expect(hal_noc_poll(&cluster, &event) && event == 4);
+}
+
+static void
+test_console_bytes_wrap_and_are_whole_or_refused(void)
+{
+	char text[3000], back[4096];
+
+	two_clusters_up();
+	here = 1;
+	for (int round = 0; round < 4; round++) {
+		memset(text, 'a' + round, sizeof(text));
+		expect(hal_noc_console_write(text, sizeof(text)) == 0);
+		expect(hal_noc_console_write(text, sizeof(text)) == -E_AGAIN);
+		here = 0;
+		expect(hal_noc_console_read(1, back, 1000) == 1000);
+		expect(hal_noc_console_read(1, back + 1000, sizeof(back) - 1000) == 2000);
+		expect(memcmp(text, back, sizeof(text)) == 0);
+		expect(hal_noc_console_read(1, back, 1) == 0);
+		here = 1;
+	}
+}
+
+static void
+test_doorbells_are_inside_the_head_and_a_line_apart(void)
+{
+	two_clusters_up();
+	for (unsigned i = 0; i < 3; i++)
+		expect((char *)hal_noc_doorbell(1, i) == area[1] + 256 + 64 * i);
+}
+
+static int
+print_size(char **argument)
+{
+	machine((uint32_t)atoi(argument[0]), (uint32_t)atoi(argument[1]), (uint32_t)atoi(argument[2]), (uint32_t)atoi(argument[3]),
+		(uint32_t)atoi(argument[4]));
+	printf("%zu\n", noc_window_bytes(&record));
+	return 0;
+}
+
+#define run(test) \
+	do { \
+		int before = failures; \
+		test(); \
+		if (failures == before) \
+			puts("ok " #test); \
+	} while (0)
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 6)
+		return print_size(argv + 1);
+	run(test_window_size_follows_the_documented_formula);
+	run(test_slots_do_not_overlap_and_end_inside_the_window);
+	run(test_put_reaches_the_peer_and_checks_owner_incarnation_and_length);
+	run(test_events_arrive_in_order_once_and_a_full_ring_says_again);
+	run(test_peers_are_served_in_turn);
+	run(test_a_restarted_cluster_gets_nothing_from_its_earlier_life);
+	run(test_console_bytes_wrap_and_are_whole_or_refused);
+	run(test_doorbells_are_inside_the_head_and_a_line_apart);
+	return failures != 0;
+}

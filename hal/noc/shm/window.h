@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The NoC window of a cluster in memory that every cluster can reach: layout and geometry. Explicit widths, no pointers.
+ *
+ *	head		struct window: descriptor, geometry, event counters
+ *	doorbells	one line per core, as many as the largest cluster of the machine has cores
+ *	rings		one struct window_ring with `ring_entries` events per peer; the peer produces, the owner consumes
+ *	console		one struct window_ring with WINDOW_CONSOLE_BYTES; the owner produces, cluster 0 consumes
+ *	mailbox slots	port * clusters + sender, WINDOW_MAIL_BYTES each
+ *	portal slots	port, portal_stride each
+ *
+ * Every part starts on a cache line, and no line has two writers except the descriptor's (state, announced). Offsets are equal in
+ * all windows of a machine, so a cluster computes every address from the geometry in its own window.
+ */
+#ifndef NOC_WINDOW_H
+#define NOC_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/boot.h>
+#include <hal/noc.h>
+
+#define WINDOW_MAGIC 0x444e4957u	/* "WIND" */
+#define WINDOW_LINE 64
+#define WINDOW_ALIGN 4096		/* windows are multiples of this many bytes */
+#define WINDOW_CONSOLE_BYTES 4096
+#define WINDOW_MAIL_BYTES (HAL_NOC_HEADER_BYTES + MAILBOX_MSG_SIZE)
+
+/* Events that the protocols have in flight towards one receiver: arrived and freed per mailbox port, four per portal port. */
+#define WINDOW_EVENTS_PER_MAILBOX 2
+#define WINDOW_EVENTS_PER_PORTAL 4
+
+enum window_state { WINDOW_DOWN, WINDOW_UP, WINDOW_DEAD };
+
+struct window_geometry {
+	uint32_t clusters;
+	uint32_t cores;			/* of the largest cluster */
+	uint32_t mailbox_ports;
+	uint32_t portal_ports;
+	uint32_t portal_bytes;		/* header and payload */
+	uint32_t portal_stride;		/* from slot to slot */
+	uint32_t ring_entries;		/* a power of two */
+	uint32_t ring_stride;
+	uint32_t rings_at;		/* offsets from the start of the window */
+	uint32_t console_at;
+	uint32_t mailbox_at;
+	uint32_t portal_at;
+	uint32_t bytes;			/* of the whole window */
+	uint32_t self;			/* the owner's number */
+	uint32_t reserved[2];
+};
+
+struct window {
+	/* descriptor; 32-bit operations only */
+	uint32_t magic;
+	uint32_t incarnation;
+	uint32_t state;			/* enum window_state; written by whoever notices a death */
+	uint32_t heartbeat;
+	uint32_t reserved1[12];
+	/* never changes while the owner lives; read by the owner only */
+	struct window_geometry geometry;
+	/* counts every event before it appears in a ring: equal to `taken` means that all rings are empty */
+	uint32_t announced;
+	uint32_t reserved2[15];
+	/* home core of the owner only */
+	uint32_t taken;
+	uint32_t next_peer;		/* where hal_noc_poll looks first */
+	uint32_t reserved3[14];
+};
+
+/* Head and tail count up for ever, modulo 2^32; the entries or bytes follow. */
+struct window_ring {
+	uint32_t head;			/* producer; 32-bit operations only */
+	uint32_t reserved1[15];
+	uint32_t tail;			/* consumer; 32-bit operations only */
+	uint32_t reserved2[15];
+};
+
+struct window_event {
+	uint32_t event;
+	uint32_t stamp;			/* window_stamp(sender's incarnation, owner's incarnation) */
+};
+
+/* Who sent to whom, as far as restarts matter: an event from or to an earlier life is dropped. */
+static inline uint32_t
+window_stamp(uint32_t sender, uint32_t owner)
+{
+	return sender << 16 | (owner & 0xffff);
+}
+
+/* Compute the geometry of a machine's windows; `self` is the owner. */
+void window_geometry_init(struct window_geometry *g, const struct boot_record *record, unsigned self);
+
+/*
+ * Bytes of one window of the machine that a record describes (its noc_window_bytes must be at least this):
+ *
+ *	line(x)		x rounded up to WINDOW_LINE (64)
+ *	entries		smallest power of two >= 2 * mailbox_ports + 4 * portal_ports
+ *	window		4 * 64 + 64 * (cores of the largest cluster)
+ *			+ clusters * (128 + line(8 * entries)) + 128 + 4096
+ *			+ mailbox_ports * clusters * 192 + portal_ports * line(64 + portal_unit_bytes)
+ *			rounded up to WINDOW_ALIGN (4096)
+ *
+ * tools/bootrec.py computes the same; `noc_test CLUSTERS CORES ...` prints it for comparison.
+ */
+size_t noc_window_bytes(const struct boot_record *record);
+
+#endif
