@@ -21,7 +21,7 @@ struct hal_page_source {
 	void *ctx;
 };
 
-/* Physical address of kernel memory of this cluster, and back. */
+/* Physical address of kernel memory of this cluster, and back. hal_kaddr also reaches the boot archive. */
 uint64_t hal_paddr(const void *kernel);
 void *hal_kaddr(uint64_t paddr);
 
@@ -37,12 +37,24 @@ void hal_space_destroy(struct hal_space *s);
  */
 int hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot);
 
-/* Remove or narrow mappings; every page must be mapped (-E_INVAL, nothing changed). TLBs are the caller's affair. */
+/*
+ * Remove or narrow mappings; every page must be mapped (-E_INVAL, nothing changed). `count` is in pages of the small size; a large page
+ * must lie inside the range as a whole (-E_INVAL). TLBs are the caller's affair.
+ */
 int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
 
 /* Look one address up: 0 and paddr of its page, prot (with PAGE_LARGE) or -E_INVAL. */
 int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
+
+/*
+ * Make `s` the space that hal_copy_in, hal_copy_out and hal_user_load32 reach on this core, as hal_user_enter does. NULL: none; after it
+ * the core refers to no user space, so that the one it had may be destroyed.
+ */
+void hal_space_use(struct hal_space *s);
+
+/* Fill whole pages of the cluster's memory with zeros; a port may do it lazily. */
+void hal_zero_pages(void *kernel, size_t bytes);
 
 /* Forget this core's cached translations of the whole space (shoot-down, on the core itself). */
 void hal_tlb_flush(void);

@@ -31,7 +31,10 @@ struct hal_trap {
 	uintptr_t addr;		/* offending address */
 };
 
-/* Frame <-> context. Both check nothing; hal_context_ok says whether a context from a user is safe to run. */
+/*
+ * Frame <-> context. Both check nothing; hal_context_ok says whether a context from a user is safe to run. A new thread's frame is filled
+ * with zeros first; hal_frame_from_context then changes only what a context holds (floating-point registers stay).
+ */
 void hal_frame_from_context(struct hal_frame *f, const struct context *c);
 void hal_frame_to_context(const struct hal_frame *f, struct context *c);
 int hal_context_ok(const struct context *c);
@@ -54,6 +57,9 @@ _Noreturn void hal_user_enter(struct hal_frame *f, struct hal_space *space);
  * path); otherwise the kernel leaves through hal_user_enter.
  */
 void kernel_trap(struct hal_frame *f, const struct hal_trap *t);
+
+/* Address of the kernel-call gate for struct startup; 0 where a trap instruction does it. */
+uintptr_t hal_user_gate(void);
 
 /* Copy from and to memory of the running thread's process. 0 or -E_FAULT (part of the bytes may then be written). */
 int hal_copy_in(void *to, uintptr_t from_user, size_t len);
