@@ -35,6 +35,7 @@ struct proc_status {
 #define CRASH_KILLED 4			/* proc_kill */
 #define CRASH_BREAK 5			/* breakpoint (SIGTRAP) */
 #define CRASH_ARITH 6			/* SIGFPE */
+#define CRASH_ABORT 7			/* the program gave up (SIGABRT) */
 
 /* crash_info: where a process crashed */
 struct crash_info {

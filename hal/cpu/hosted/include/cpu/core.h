@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The running core, hosted. A core is a host thread; its gs base (which neither glibc nor musl uses) points to its struct host_core,
+ * whatever thread pointer is loaded.
+ */
+#ifndef CPU_CORE_H
+#define CPU_CORE_H
+
+#define HOST_CORE_LOCAL 8		/* offset of the kernel's pointer in struct host_core; gate.h checks it */
+
+static inline void *
+hal_core_local(void)
+{
+	void *local;
+
+#ifdef __x86_64__
+	__asm__("mov %%gs:%c1, %0" : "=r"(local) : "i"(HOST_CORE_LOCAL));
+#else
+#error "hosted: no back end for this host CPU yet"
+#endif
+	return local;
+}
+
+#endif

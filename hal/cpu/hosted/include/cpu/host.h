@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The border between the hosted CPU back end and the board that launches it: the board opens files, makes the shared memory and the
+ * processes; each process then becomes a cluster by host_cluster_main.
+ */
+#ifndef CPU_HOST_H
+#define CPU_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/boot.h>
+
+/* How a cluster process ended, told to the launcher through memory that all of them share. */
+enum host_end { HOST_RUNNING, HOST_PANICKED, HOST_HALTED };
+
+struct host_control {
+	uint64_t start_ns;		/* CLOCK_MONOTONIC at the start of the machine */
+	uint32_t halted;		/* somebody called hal_machine_halt; the first one counts */
+	int32_t status;			/* its argument */
+	uint32_t end[CLUSTERS_MAX];	/* enum host_end */
+};
+
+struct host_machine {
+	struct boot_record *record;	/* the cluster's own copy; addresses are filled in by host_cluster_main */
+	struct host_control *control;
+	void *noc;			/* all windows, mapped shared */
+	int noc_fd;
+	int archive_fd;
+	void *archive;			/* mapped read-only */
+	bool poll;			/* there are enough host CPUs for every core to wait actively for a moment */
+	bool no_fsgsbase;		/* set the thread pointer by system call even if an instruction can */
+	int16_t cpu[CORES_MAX];		/* host CPU to pin a core to, or -1 */
+};
+
+/* Make the machine known to this process (before the clusters are forked; the parent may then use hal_noc_mark_dead, hal_notify). */
+void host_attach(const struct host_machine *m);
+
+/* Turn this process into a cluster: its memory, its core 0, the kernel. Says why on stderr and exits if the host refuses. */
+_Noreturn void host_cluster_main(unsigned cluster);
+
+#endif
