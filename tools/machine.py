@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Read a machine description (machines/NAME.toml) and check it. Standard library only.
+
+    description = "..."                  one line for `atoll machines`
+    ports = ["hosted", "riscv64"]        where it can run
+    [noc]                                all optional
+    mailbox_ports = 32                   per cluster; rank i of a cluster owns port 8 + i
+    portal_ports = 32
+    portal_unit = "4K"                   bytes of one portal block
+    heartbeat_ms = 0                     0: none
+    [[cluster]]                          in order; cluster 0 runs the name server and the job's leader
+    count = 4                            how many alike
+    kernel = "TC"                        role of core 0: "TC" (kernel and programs) or "KC" (kernel only)
+    service = 0                          TC cores after it
+    application = 3                      AC cores after those, or "host": as many as the host has CPUs
+    memory = "64M"
+"""
+
+import os
+import re
+import tomllib
+
+CLUSTERS_MAX = 64
+CORES_MAX = 512
+CLUSTER_CORES_MAX = 320
+PORTS_MAX = 128
+BASE_PORT = 8
+ROLES = {"IDLE": 0, "TC": 1, "KC": 2, "AC": 3}
+PORTS = ("hosted", "riscv64")
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "machines")
+
+
+class MachineError(Exception):
+    """A machine that does not exist or a description that cannot be used; one line."""
+
+
+class Cluster:
+    """One cluster: the roles of its cores and its memory."""
+
+    def __init__(self, roles, mem_bytes):
+        self.roles, self.mem_bytes = roles, mem_bytes
+
+
+class Machine:
+    """A checked machine."""
+
+    def __init__(self, name, description, ports, noc, clusters):
+        self.name, self.description, self.ports, self.clusters = name, description, ports, clusters
+        self.mailbox_ports, self.portal_ports, self.portal_unit, self.heartbeat_ms = noc
+
+    def cores(self):
+        """Cores of the whole machine."""
+        return sum(len(c.roles) for c in self.clusters)
+
+    def rank_clusters(self):
+        """Numbers of the clusters that take ranks: those with application cores; without any, those with a TC."""
+        having = [i for i, c in enumerate(self.clusters) if "AC" in c.roles]
+        return having or [i for i, c in enumerate(self.clusters) if "TC" in c.roles]
+
+    def ranks_max(self):
+        """How many ranks a job can have: each needs a port of its cluster."""
+        return len(self.rank_clusters()) * (min(self.mailbox_ports, self.portal_ports) - BASE_PORT)
+
+    def shape(self):
+        """A short text: clusters x cores, runs of equal ones joined."""
+        runs = []
+        for c in self.clusters:
+            if runs and runs[-1][1] == len(c.roles):
+                runs[-1][0] += 1
+            else:
+                runs.append([1, len(c.roles)])
+        return " + ".join(f"{n}x{k}" for n, k in runs)
+
+
+def parse_bytes(text, what):
+    """'64M' -> 67108864."""
+    m = re.fullmatch(r"(\d+)\s*([KMG]?)i?B?", str(text))
+    if not m:
+        raise MachineError(f"{what} must be a size like \"64M\", not {text!r}")
+    return int(m.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[m.group(2)]
+
+
+def _number(table, key, default, low, high, where):
+    value = table.get(key, default)
+    if type(value) is not int or not low <= value <= high:
+        raise MachineError(f"{where}: {key} must be a number from {low} to {high}, not {value!r}")
+    return value
+
+
+def _known(table, keys, where):
+    for key in table:
+        if key not in keys:
+            raise MachineError(f"{where}: unknown key '{key}' (known: {', '.join(keys)})")
+
+
+def _power_of_two(n):
+    return n > 0 and n & (n - 1) == 0
+
+
+def host_cpus():
+    """CPUs this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _cluster(table, where):
+    """Expand one [[cluster]] table to a list of Cluster."""
+    _known(table, ("count", "kernel", "service", "application", "memory"), where)
+    count = _number(table, "count", 1, 1, CLUSTERS_MAX, where)
+    kernel = table.get("kernel", "TC")
+    if kernel not in ("TC", "KC"):
+        raise MachineError(f"{where}: kernel must be \"TC\" or \"KC\", not {kernel!r}")
+    service = _number(table, "service", 0, 0, CLUSTER_CORES_MAX, where)
+    if table.get("application") == "host":
+        application = min(host_cpus(), CLUSTER_CORES_MAX - 1 - service)
+    else:
+        application = _number(table, "application", 0, 0, CLUSTER_CORES_MAX, where)
+    roles = [kernel] + ["TC"] * service + ["AC"] * application
+    if len(roles) > CLUSTER_CORES_MAX:
+        raise MachineError(f"{where}: {len(roles)} cores; a cluster has at most {CLUSTER_CORES_MAX}")
+    if roles == ["KC"]:
+        raise MachineError(f"{where}: a KC alone runs no program; add service or application cores")
+    mem = parse_bytes(table.get("memory", "64M"), f"{where}: memory")
+    if not _power_of_two(mem) or mem < 1 << 20:
+        raise MachineError(f"{where}: memory must be a power of two of at least 1M (it is fenced as one region)")
+    return [Cluster(roles, mem)] * count
+
+
+def _noc(table, where):
+    _known(table, ("mailbox_ports", "portal_ports", "portal_unit", "heartbeat_ms"), where)
+    mailbox = _number(table, "mailbox_ports", 32, BASE_PORT + 1, PORTS_MAX, where)
+    portal = _number(table, "portal_ports", 32, BASE_PORT + 1, PORTS_MAX, where)
+    unit = parse_bytes(table.get("portal_unit", "4K"), f"{where}: portal_unit")
+    if not 64 <= unit <= 1 << 20 or unit % 64:
+        raise MachineError(f"{where}: portal_unit must be a multiple of 64 from 64 to 1M")
+    return mailbox, portal, unit, _number(table, "heartbeat_ms", 0, 0, 60000, where)
+
+
+def parse(name, text):
+    """Check the text of a description."""
+    where = f"machine {name}"
+    try:
+        top = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as e:
+        raise MachineError(f"{where}: {e}") from None
+    _known(top, ("description", "ports", "noc", "cluster"), where)
+    ports = top.get("ports", list(PORTS))
+    if not isinstance(ports, list) or not ports or any(p not in PORTS for p in ports):
+        raise MachineError(f"{where}: ports must name some of {', '.join(PORTS)}")
+    tables = top.get("cluster", [])
+    if not isinstance(tables, list) or not tables:
+        raise MachineError(f"{where}: needs at least one [[cluster]]")
+    clusters = []
+    for i, table in enumerate(tables):
+        clusters += _cluster(table, f"{where}, [[cluster]] {i + 1}")
+    if len(clusters) > CLUSTERS_MAX:
+        raise MachineError(f"{where}: {len(clusters)} clusters; a machine has at most {CLUSTERS_MAX}")
+    machine = Machine(name, str(top.get("description", "")), ports, _noc(top.get("noc", {}), f"{where}, [noc]"), clusters)
+    if machine.cores() > CORES_MAX:
+        raise MachineError(f"{where}: {machine.cores()} cores; a machine has at most {CORES_MAX}")
+    if "TC" not in clusters[0].roles and "AC" not in clusters[0].roles:
+        raise MachineError(f"{where}: cluster 0 needs a core for the servers")
+    if len(name.encode()) > 31:
+        raise MachineError(f"{where}: the name is longer than 31 bytes")
+    return machine
+
+
+def names(folder=FOLDER):
+    """Names of the machines that exist."""
+    try:
+        return sorted(f[:-5] for f in os.listdir(folder) if f.endswith(".toml"))
+    except OSError:
+        return []
+
+
+def load(name, folder=FOLDER):
+    """Read a machine by name, or by path if it ends in .toml."""
+    path = name if name.endswith(".toml") else os.path.join(folder, name + ".toml")
+    try:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+    except (OSError, UnicodeDecodeError):
+        raise MachineError(f"unknown machine '{name}': use one of {', '.join(names(folder))}, "
+                           "or a path to a .toml file") from None
+    return parse(os.path.basename(path)[:-5], text)
