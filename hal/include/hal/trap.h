@@ -58,14 +58,8 @@ _Noreturn void hal_user_enter(struct hal_frame *f, struct hal_space *space);
  */
 void kernel_trap(struct hal_frame *f, const struct hal_trap *t);
 
-/* Address of the kernel-call gate for struct startup; 0 where a trap instruction does it. */
+/* Address of the kernel-call gate, `long gate(long number, long a0, .. long a5)`, for struct startup; 0 where a trap instruction does it. */
 uintptr_t hal_user_gate(void);
-
-/*
- * Address that user code calls instead of executing a trap instruction, as `long gate(long number, long a0, .. long a5)` (hosted); 0 where
- * there is a trap instruction. The kernel hands it to init, init to programs (struct startup).
- */
-uintptr_t hal_gate(void);
 
 /* Copy from and to memory of the running thread's process. 0 or -E_FAULT (part of the bytes may then be written). */
 int hal_copy_in(void *to, uintptr_t from_user, size_t len);
