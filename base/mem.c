@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The four functions that a compiler may call in freestanding code. Words where both sides are aligned, bytes elsewhere. The empty
+ * asm keeps the compiler from replacing a loop by a call of the very function it is in.
+ */
+#include <stdint.h>
+#include <base/str.h>
+
+struct word {
+	unsigned long value;
+} __attribute__((may_alias));
+
+#define WORD sizeof(struct word)
+#define KEEP_LOOP() __asm__ volatile("")
+
+static inline int
+words_fit(const void *a, const void *b)
+{
+	return (((uintptr_t)a | (uintptr_t)b) & (WORD - 1)) == 0;
+}
+
+void *
+memcpy(void *restrict to, const void *restrict from, size_t len)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	if (words_fit(t, f))
+		for (; len >= WORD; len -= WORD, t += WORD, f += WORD) {
+			((struct word *)(void *)t)->value = ((const struct word *)(const void *)f)->value;
+			KEEP_LOOP();
+		}
+	for (; len > 0; len--) {
+		*t++ = *f++;
+		KEEP_LOOP();
+	}
+	return to;
+}
+
+void *
+memmove(void *to, const void *from, size_t len)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	if ((uintptr_t)t - (uintptr_t)f >= len)
+		return memcpy(to, from, len);
+	while (len > 0) {
+		len--;
+		t[len] = f[len];
+		KEEP_LOOP();
+	}
+	return to;
+}
+
+void *
+memset(void *to, int byte, size_t len)
+{
+	unsigned char *t = to;
+	unsigned long pattern = (unsigned char)byte * (~0ul / 255);
+
+	if (words_fit(t, t))
+		for (; len >= WORD; len -= WORD, t += WORD) {
+			((struct word *)(void *)t)->value = pattern;
+			KEEP_LOOP();
+		}
+	for (; len > 0; len--) {
+		*t++ = (unsigned char)byte;
+		KEEP_LOOP();
+	}
+	return to;
+}
+
+int
+memcmp(const void *a, const void *b, size_t len)
+{
+	const unsigned char *x = a;
+	const unsigned char *y = b;
+
+	for (; len > 0; len--, x++, y++) {
+		if (*x != *y)
+			return *x - *y;
+		KEEP_LOOP();
+	}
+	return 0;
+}
