@@ -4,7 +4,7 @@
  * cluster 0's home core. Each rings the other's doorbell when there is something to read, or room again.
  */
 #include <abi/errors.h>
-#include <hal/noc/shm/shm.h>
+#include "shm.h"
 
 static struct window_ring *
 console_ring(unsigned cluster)

@@ -6,7 +6,7 @@
  * the rings: equal to `taken` means that they are empty, and a sender that dies between the steps only costs a look.
  */
 #include <abi/errors.h>
-#include <hal/noc/shm/shm.h>
+#include "shm.h"
 
 static struct window_ring *
 event_ring(struct window *owner, unsigned producer)

@@ -4,7 +4,7 @@
  * everything that crosses a border goes through hal_publish, hal_acquire and the 32-bit operations.
  */
 #include <abi/errors.h>
-#include <hal/noc/shm/shm.h>
+#include "shm.h"
 
 #define check_or_panic(condition) \
 	((condition) ? (void)0 : hal_panic(__FILE__, __LINE__, #condition))
@@ -153,7 +153,22 @@ hal_noc_incarnation(unsigned cluster)
 void
 hal_noc_mark_dead(unsigned cluster)
 {
-	hal_store32(&window_of(cluster)->state, WINDOW_DEAD);
+	struct window *dead = window_of(cluster);
+
+	if (hal_load32(&dead->state) == WINDOW_DEAD)
+		return;
+	hal_store32(&dead->state, WINDOW_DEAD);
+	hal_acquire(&dead->geometry, sizeof(dead->geometry));
+	for (uint32_t i = 0; i < dead->geometry.clusters; i++) {
+		hal_add32(&window_of(i)->deaths, 1);
+		hal_notify(i, 0);
+	}
+}
+
+uint32_t
+hal_noc_deaths(void)
+{
+	return hal_load32(&window_own()->deaths);
 }
 
 void

@@ -3,17 +3,16 @@
  * Unit tests of the shared-memory NoC: geometry and behaviour, two clusters played by one thread. With arguments it prints
  * one window's size: noc_test CLUSTERS CORES MAILBOX_PORTS PORTAL_PORTS PORTAL_UNIT_BYTES (CORES: of the largest cluster).
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* needs: hal/noc/shm/noc.c hal/noc/shm/events.c hal/noc/shm/console.c hal/noc/shm/window.c */
+/* cpu: hosted */
 #include <abi/errors.h>
-#include <hal/noc/shm/shm.h>
+#include <base/test.h>
+#include "shm.h"
 
 static struct boot_record record;
 static unsigned here;			/* the cluster that the thread plays */
 static unsigned rings[2];		/* doorbells rung */
 static _Alignas(64) char area[2][65536];
-static int failures;
 
 void *
 hal_noc_window(unsigned cluster)
@@ -41,9 +40,6 @@ hal_panic(const char *file, int line, const char *what)
 	exit(1);
 }
 
-#define expect(condition) \
-	((condition) ? (void)0 : (void)(failures++, printf("FAIL %s:%d: %s\n", __func__, __LINE__, #condition)))
-
 static void
 machine(uint32_t clusters, uint32_t cores, uint32_t mailbox_ports, uint32_t portal_ports, uint32_t unit)
 {
@@ -67,8 +63,7 @@ two_clusters_up(void)
 	rings[0] = rings[1] = 0;
 }
 
-static void
-test_window_size_follows_the_documented_formula(void)
+TEST(window_size_follows_the_documented_formula)
 {
 	machine(2, 3, 4, 2, 256);
 	expect(noc_window_bytes(&record) == (256 + 64 * 3 + 2 * (128 + 16 * 8) + 128 + 4096 + 4 * 2 * 192 + 2 * 320 + 4095) / 4096 * 4096);
@@ -76,8 +71,7 @@ test_window_size_follows_the_documented_formula(void)
 	expect(noc_window_bytes(&record) == (256 + 64 * 17 + 20 * (128 + 256 * 8) + 128 + 4096 + 32 * 20 * 192 + 32 * 4160 + 4095) / 4096 * 4096);
 }
 
-static void
-test_slots_do_not_overlap_and_end_inside_the_window(void)
+TEST(slots_do_not_overlap_and_end_inside_the_window)
 {
 	two_clusters_up();
 	expect(hal_noc_mailbox_slot(3, 1) == 7);
@@ -91,8 +85,7 @@ test_slots_do_not_overlap_and_end_inside_the_window(void)
 	expect((uintptr_t)hal_noc_slot(9) % 64 == 0);
 }
 
-static void
-test_put_reaches_the_peer_and_checks_owner_incarnation_and_length(void)
+TEST(put_reaches_the_peer_and_checks_owner_incarnation_and_length)
 {
 	char block[193] = "hello";
 
@@ -111,8 +104,7 @@ test_put_reaches_the_peer_and_checks_owner_incarnation_and_length(void)
 	expect(!hal_noc_alive(1) && hal_noc_alive(0));
 }
 
-static void
-test_events_arrive_in_order_once_and_a_full_ring_says_again(void)
+TEST(events_arrive_in_order_once_and_a_full_ring_says_again)
 {
 	unsigned cluster;
 	uint32_t event;
@@ -131,8 +123,7 @@ test_events_arrive_in_order_once_and_a_full_ring_says_again(void)
 	expect(rings[1] == 80);
 }
 
-static void
-test_peers_are_served_in_turn(void)
+TEST(peers_are_served_in_turn)
 {
 	unsigned cluster, from[2] = {0, 0};
 	uint32_t event;
@@ -148,8 +139,7 @@ test_peers_are_served_in_turn(void)
 	expect(from[0] == 2 && from[1] == 2);
 }
 
-static void
-test_a_restarted_cluster_gets_nothing_from_its_earlier_life(void)
+TEST(a_restarted_cluster_gets_nothing_from_its_earlier_life)
 {
 	unsigned cluster;
 	uint32_t event;
@@ -170,8 +160,7 @@ test_a_restarted_cluster_gets_nothing_from_its_earlier_life(void)
 	expect(hal_noc_poll(&cluster, &event) && event == 4);
 }
 
-static void
-test_console_bytes_wrap_and_are_whole_or_refused(void)
+TEST(console_bytes_wrap_and_are_whole_or_refused)
 {
 	char text[3000], back[4096];
 
@@ -190,8 +179,7 @@ test_console_bytes_wrap_and_are_whole_or_refused(void)
 	}
 }
 
-static void
-test_doorbells_are_inside_the_head_and_a_line_apart(void)
+TEST(doorbells_are_inside_the_head_and_a_line_apart)
 {
 	two_clusters_up();
 	for (unsigned i = 0; i < 3; i++)
@@ -207,26 +195,18 @@ print_size(char **argument)
 	return 0;
 }
 
-#define run(test) \
-	do { \
-		int before = failures; \
-		test(); \
-		if (failures == before) \
-			puts("ok " #test); \
-	} while (0)
-
 int
 main(int argc, char **argv)
 {
 	if (argc == 6)
 		return print_size(argv + 1);
-	run(test_window_size_follows_the_documented_formula);
-	run(test_slots_do_not_overlap_and_end_inside_the_window);
-	run(test_put_reaches_the_peer_and_checks_owner_incarnation_and_length);
-	run(test_events_arrive_in_order_once_and_a_full_ring_says_again);
-	run(test_peers_are_served_in_turn);
-	run(test_a_restarted_cluster_gets_nothing_from_its_earlier_life);
-	run(test_console_bytes_wrap_and_are_whole_or_refused);
-	run(test_doorbells_are_inside_the_head_and_a_line_apart);
-	return failures != 0;
+	RUN(window_size_follows_the_documented_formula);
+	RUN(slots_do_not_overlap_and_end_inside_the_window);
+	RUN(put_reaches_the_peer_and_checks_owner_incarnation_and_length);
+	RUN(events_arrive_in_order_once_and_a_full_ring_says_again);
+	RUN(peers_are_served_in_turn);
+	RUN(a_restarted_cluster_gets_nothing_from_its_earlier_life);
+	RUN(console_bytes_wrap_and_are_whole_or_refused);
+	RUN(doorbells_are_inside_the_head_and_a_line_apart);
+	return TEST_FAILED;
 }

@@ -7,7 +7,7 @@
 
 #include <hal/atomic.h>
 #include <hal/core.h>
-#include <hal/noc/shm/window.h>
+#include "window.h"
 
 static inline struct window *
 window_of(unsigned cluster)

@@ -2,7 +2,7 @@
  *
  * Geometry of the NoC windows. See window.h.
  */
-#include <hal/noc/shm/window.h>
+#include "window.h"
 
 static uint32_t
 line_up(uint32_t bytes)
