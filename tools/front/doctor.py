@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""./atoll doctor: what is installed, what is missing, what to do."""
+
+import os
+import platform
+import shutil
+import subprocess
+
+import machine as machines
+import setup
+from ui import BUILD, Usage
+
+VERSIONS = ("gcc", "clang", "make", "qemu-system-riscv64", "riscv64-unknown-elf-gcc", "or1k-elf-gcc", "spin")
+
+
+def version(tool):
+    """First line of a tool's version, or None."""
+    path = shutil.which(tool)
+    if not path:
+        return None
+    flag = "-V" if tool == "spin" else "--version"
+    out = subprocess.run([path, flag], capture_output=True, text=True, errors="replace").stdout.splitlines()
+    return out[0] if out else "?"
+
+
+def main(argv):
+    """Exit status 0 if everything is there, 1 if something is missing."""
+    if argv:
+        if argv[0] in ("-h", "--help"):
+            print("usage: ./atoll doctor")
+            return 0
+        raise Usage("usage: ./atoll doctor")
+    print(f"system      {platform.system()} {platform.release()}, {machines.host_cpus()} CPUs for us, Python {platform.python_version()}")
+    for tool in VERSIONS:
+        print(f"{tool:<24}{version(tool) or 'missing'}")
+    bad = 0
+    for level, use in (("run", "run on the hosted port"), ("riscv64", "run on riscv64"), ("dev", "test, check and demo")):
+        missing = setup.missing_packages(level)
+        state = "ready" if setup.is_ready(level) else "not set up yet: the first use does it, or ./atoll setup " + level
+        if missing:
+            bad = 1
+            state = f"missing Debian packages: {' '.join(missing)}; ./atoll setup {level} installs them"
+        print(f"{use:<24}{state}")
+    for port in ("hosted", "riscv64"):
+        print(f"{port + ' build':<24}{'there' if os.path.exists(os.path.join(BUILD, port, '.built')) else 'not built yet: the first run does it'}")
+    return bad

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""Start a machine, watch it, and leave nothing running. Standard library only, and little of it: this is `run`'s path.
+
+A machine is one process group: the hosted launcher with its clusters, or QEMU. It dies with us (parent-death signal), by Ctrl-C and
+by the time limit; a machine that overruns is dumped first.
+"""
+
+import os
+import signal
+import sys
+
+import bootrec
+import elf
+import machine as machines
+from ui import BUILD, Failure, Usage, say
+
+GRACE_S = 2
+QUIT_STATUS = 124
+
+
+class Job:
+    """What to run: a machine, its archive members and how to start it."""
+
+    def __init__(self, m, port, members, init="bin/proc"):
+        self.machine, self.port, self.members, self.init = m, port, members, init
+        self.quiet, self.icount, self.timeout_s, self.keep = True, False, 0, None
+        self.image = None		# the kernel or another image in its place
+        self.plugins = ()		# QEMU plugins with their arguments
+        self.stdin_null = True
+        self.output = None		# file descriptor for the machine's console instead of ours
+
+
+def members_of(port, names):
+    """(name, bytes) pairs of a port's programs for the boot archive."""
+    out = []
+    for name in names:
+        path = os.path.join(BUILD, port, name)
+        try:
+            with open(path, "rb") as f:
+                out.append((name, f.read()))
+        except OSError:
+            raise Failure(f"{path} is missing: run ./atoll build {port}") from None
+    return out
+
+
+def _memfd(name, data):
+    fd = os.memfd_create(name, 0)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+    return fd
+
+
+def _store(job, name, data):
+    """Put boot data where the machine finds it; returns the path that it is given."""
+    if job.keep:
+        os.makedirs(job.keep, exist_ok=True)
+        path = os.path.join(job.keep, name)
+        with open(path, "wb") as f:
+            f.write(data)
+        return path
+    return f"/proc/self/fd/{_memfd(name, data)}"
+
+
+def prepare(job):
+    """Make record and archive; returns the machine's command line."""
+    import archive
+    image, offsets = archive.pack(job.members)
+    layout = bootrec.Layout(job.machine, job.port, len(image))
+    init = None
+    if job.init:
+        init = (dict(job.members)[job.init], job.init, offsets[job.init])
+    record = bootrec.write(job.machine, job.port, layout, len(image), init, bootrec.QUIET if job.quiet else 0)
+    record_path, archive_path = _store(job, "record.bin", record), _store(job, "archive.cpio", image)
+    if job.port == "hosted":
+        argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path, "--archive", archive_path]
+    else:
+        argv = _qemu(job, layout, record_path, archive_path)
+    if not os.path.exists(argv[0]) and job.port == "hosted":
+        raise Failure(f"{argv[0]} is missing: run ./atoll build {job.port}")
+    if job.keep:
+        with open(os.path.join(job.keep, "command"), "w", encoding="utf-8") as f:
+            f.write(" ".join(argv) + "\n")
+    return argv
+
+
+def _qemu(job, layout, record_path, archive_path):
+    kernel = job.image or os.path.join(BUILD, "riscv64", "kernel.bin")
+    boot = os.path.join(BUILD, "riscv64", "boot.elf")
+    for path in (kernel, boot):
+        if not os.path.exists(path):
+            raise Failure(f"{path} is missing: run ./atoll build riscv64")
+    if os.path.getsize(kernel) > bootrec.KERNEL_MAX:
+        raise Failure(f"{kernel} is larger than {bootrec.KERNEL_MAX >> 20} MB")
+    argv = ["qemu-system-riscv64", "-bios", "none", "-M", "virt,aclint=on", "-smp", str(job.machine.cores()),
+            "-m", f"{layout.ram_bytes >> 20}M", "-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio", "-kernel", boot]
+    for path, at in ((kernel, bootrec.KERNEL_AT), (record_path, bootrec.RECORD_AT), (archive_path, layout.archive)):
+        argv += ["-device", f"loader,file={path},addr={at:#x},force-raw=on"]
+    if job.icount:
+        argv += ["-icount", "shift=3,sleep=off"]
+    for plugin in job.plugins:
+        argv += ["-plugin", plugin]
+    return argv
+
+
+class Machine:
+    """A running machine."""
+
+    def __init__(self, job):
+        self.job, self.monitor = job, None
+        argv = prepare(job)
+        if job.port == "riscv64" and job.timeout_s:
+            self._open_monitor(argv)
+        self._spawn(["setpriv", "--pdeathsig", "KILL"] + argv)
+
+    def _open_monitor(self, argv):
+        import socket
+        self.monitor, other = socket.socketpair()
+        os.set_inheritable(other.fileno(), True)
+        self.other = other
+        argv += ["-chardev", f"socket,id=mon,fd={other.fileno()}", "-mon", "chardev=mon,mode=readline"]
+
+    def _spawn(self, argv):
+        actions = []
+        self.tty = False
+        if self.job.port != "hosted" or self.job.stdin_null:
+            actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
+        if self.job.output is not None:
+            actions += [(os.POSIX_SPAWN_DUP2, self.job.output, 1), (os.POSIX_SPAWN_DUP2, self.job.output, 2)]
+        try:
+            self.pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setpgroup=0,
+                                       setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM))
+        except OSError as e:
+            raise Failure(f"cannot start {argv[0]}: {e.strerror}; ./atoll doctor tells what is missing") from None
+
+    def kill(self):
+        """End the whole process group: politely, then not."""
+        import time
+        for sig, wait in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, 10)):
+            try:
+                os.killpg(self.pid, sig)
+            except ProcessLookupError:
+                return
+            end = time.monotonic() + wait
+            while time.monotonic() < end:
+                if not self._group_lives():
+                    return
+                time.sleep(0.01)
+
+    def _group_lives(self):
+        """Reap what is ours; True while the process group has members."""
+        try:
+            os.waitpid(self.pid, os.WNOHANG)
+        except ChildProcessError:
+            pass
+        try:
+            os.killpg(self.pid, 0)
+            return True
+        except (ProcessLookupError, PermissionError):
+            return False
+
+    def wait(self):
+        """Wait for the end; returns a wait status, or None if the time ran out."""
+        if not self.job.timeout_s:
+            return os.waitpid(self.pid, 0)[1]
+        import select
+        fd = os.pidfd_open(self.pid)
+        try:
+            if not select.select([fd], [], [], self.job.timeout_s)[0]:
+                return None
+        finally:
+            os.close(fd)
+        return os.waitpid(self.pid, 0)[1]
+
+    def dump(self):
+        """What every core does now, as text."""
+        import dump
+        if self.job.port == "riscv64":
+            return dump.qemu(self.monitor, os.path.join(BUILD, "riscv64"))
+        return dump.hosted(self.pid)
+
+
+def exit_status(status, port):
+    """Exit status for a machine's wait status, and what went wrong, or None."""
+    if os.WIFSIGNALED(status):
+        sig = os.WTERMSIG(status)
+        what = "the machine itself" if port == "hosted" else "QEMU"
+        return 128 + sig, f"{what} was ended by signal {sig} ({signal.Signals(sig).name})"
+    code = os.WEXITSTATUS(status)
+    if code > 128 and code - 128 in [s.value for s in signal.Signals]:
+        return code, f"the program was ended by signal {code - 128} ({signal.Signals(code - 128).name})"
+    return code, None
+
+
+def run(job):
+    """Run a job to its end. Returns the exit status; says on stderr what went wrong."""
+    def stop(signum, frame):
+        raise KeyboardInterrupt
+    old = signal.signal(signal.SIGTERM, stop)
+    m = Machine(job)
+    try:
+        status = m.wait()
+        if status is None:
+            say(f"no end after {job.timeout_s:g} s; what every core does now:")
+            print(m.dump(), file=sys.stderr, flush=True)
+            m.kill()
+            return QUIT_STATUS
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        m.kill()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, old)
+        m.kill()
+    code, why = exit_status(status, job.port)
+    if why:
+        say(why)
+    return code
+
+
+def load_machine(name, port):
+    """Find a machine that runs on a port, or say which do."""
+    try:
+        m = machines.load(name)
+    except machines.MachineError as e:
+        raise Usage(str(e)) from None
+    if port not in m.ports:
+        others = [n for n in machines.names() if port in machines.load(n).ports]
+        raise Usage(f"machine {name} does not run on port {port}: use one of {', '.join(others)}, or --port {m.ports[0]}")
+    return m
+
+
+def check_program(path, data, port):
+    """Refuse what the loader could not start."""
+    try:
+        e = elf.Elf(data, path)
+    except elf.ElfError as err:
+        raise Usage(f"{err}; give a .c file, a program built with ./atoll mpicc, or a program's name") from None
+    want = {"hosted": "x86_64", "riscv64": "riscv64"}[port]
+    if e.machine != want:
+        raise Usage(f"{path} is built for {e.machine}, port {port} needs {want}: build it with ./atoll mpicc --port {port}")
+    if not e.is_static_pie():
+        raise Usage(f"{path} is not a static position-independent program: build it with ./atoll mpicc --port {port}")

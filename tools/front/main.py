@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""The front command's entry: finds the subcommand and turns errors into one line and an exit status.
+
+Runs under `python3 -I -S`: only the standard library may be imported on the way to `run`.
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+from ui import Failure, Usage, say  # noqa: E402
+
+HELP = """usage: ./atoll COMMAND ...
+
+  run [-n N] [--port P] [--machine M] PROGRAM [ARG...]   run a program: a .c file, a built program, or a name (fn, gf ...)
+  demo                        run the main programs on both ports and check their results
+  test [NAME...]              run every test; ends with "N passed, N failed"
+  check                       the fast gate, under a minute
+  bench [NAME...]             run benchmarks; --port P, --icount, --json FILE
+  mpicc ARG...                compile an MPI program; --port P and what compiler wrappers take (-show, -c, -l ...)
+  cc ARG...                   the same without the MPI library
+  build [PORT]                build a port (hosted, riscv64, coroutine, unit)
+  machines [NAME]             what machines there are
+  doctor                      what is installed, what is missing
+  clean                       remove what was built
+
+The first use of a command installs what it needs and says so. `./atoll COMMAND --help` tells more.
+"""
+
+# command -> module with main(argv) -> exit status
+COMMANDS = {
+    "run": "run", "demo": "demo", "test": "testall", "check": "check", "bench": "bench", "mpicc": "wrapper", "cc": "wrapper",
+    "build": "builder", "machines": "listing", "doctor": "doctor", "clean": "builder", "setup": "setup",
+}
+
+
+def available():
+    """Commands whose module is there."""
+    return [c for c, m in COMMANDS.items() if os.path.exists(os.path.join(HERE, m + ".py"))]
+
+
+def dispatch(argv):
+    """Run one subcommand; returns its exit status."""
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(HELP, end="")
+        return 0 if argv else 2
+    name = argv[0]
+    if name not in available():
+        raise Usage(f"unknown command '{name}': use one of {', '.join(available())}")
+    module = __import__(COMMANDS[name])
+    return module.main(argv[1:], name) if COMMANDS[name] in ("wrapper", "builder") else module.main(argv[1:])
+
+
+def main():
+    """Exit status: the command's; 2 usage, 1 failure, 130 interrupted."""
+    try:
+        status = dispatch(sys.argv[1:])
+        sys.stdout.flush()
+        return status
+    except Usage as e:
+        say(str(e))
+        return 2
+    except Failure as e:
+        say(str(e))
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+
+
+if __name__ == "__main__":
+    sys.exit(main())

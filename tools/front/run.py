@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""./atoll run: build a boot archive with one program, start a machine, end with the program's status."""
+
+import os
+
+import archive
+import builder
+import launch
+from ui import BUILD, Failure, Usage, check_port, take_value
+
+HELP = """usage: ./atoll run [OPTION...] PROGRAM [ARG...]
+
+PROGRAM is a C source (compiled once, then cached), a program built with ./atoll mpicc, or the name of one of ours.
+
+  -n, -np N            ranks (1)
+  --port P             hosted | riscv64 (hosted)
+  --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4)
+  --map compact|scatter   how ranks are placed over clusters (compact)
+  --env NAME=VALUE     an environment variable of the program
+  --file PATH[=NAME]   put a file into the boot archive, as files/NAME
+  --timeout S          after S seconds print what every core does, stop, exit with 124
+  --icount             riscv64: deterministic instruction counting
+  --keep DIR           leave boot record, archive and command line in DIR
+  -v, --verbose        messages of the kernels
+"""
+
+DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4"}
+VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--env": "env", "--file": "file",
+          "--timeout": "timeout", "--keep": "keep"}
+FLAGS = {"--icount": "icount", "-v": "verbose", "--verbose": "verbose"}
+
+
+class Options:
+    """What the command line asks for."""
+
+    def __init__(self):
+        self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
+        self.env, self.file, self.icount, self.verbose = [], [], False, False
+        self.program, self.args = None, []
+
+
+def parse(argv):
+    """Options before the program; everything after it belongs to the program."""
+    o, i = Options(), 0
+    while i < len(argv) and argv[i].startswith("-") and argv[i] != "--":
+        name = argv[i].split("=", 1)[0] if argv[i].startswith("--") else argv[i]
+        if name in VALUED:
+            value, i = take_value(argv, i, name)
+            if name in ("--env", "--file"):
+                getattr(o, VALUED[name]).append(value)
+            else:
+                setattr(o, VALUED[name], value)
+        elif argv[i] in FLAGS:
+            setattr(o, FLAGS[argv[i]], True)
+            i += 1
+        else:
+            raise Usage(f"unknown option '{argv[i]}': ./atoll run --help lists them")
+    if i < len(argv) and argv[i] == "--":
+        i += 1
+    if i >= len(argv):
+        raise Usage("no program given: ./atoll run [-n N] PROGRAM [ARG...]")
+    o.program, o.args = argv[i], argv[i + 1:]
+    _check(o)
+    return o
+
+
+def _check(o):
+    check_port(o.port)
+    if not o.n.isdecimal() or int(o.n) < 1:
+        raise Usage(f"-n needs a number of ranks, not '{o.n}'")
+    o.n = int(o.n)
+    if o.map not in ("compact", "scatter"):
+        raise Usage(f"unknown mapping '{o.map}': use compact or scatter")
+    for pair in o.env:
+        if "=" not in pair[1:]:
+            raise Usage(f"--env needs NAME=VALUE, not '{pair}'")
+    try:
+        o.timeout = float(o.timeout)
+    except ValueError:
+        raise Usage(f"--timeout needs seconds, not '{o.timeout}'") from None
+    if o.timeout < 0 or (o.icount and o.port != "riscv64"):
+        raise Usage("--icount is for --port riscv64" if o.icount else "--timeout needs a positive number")
+    o.machine = o.machine or DEFAULT_MACHINE[o.port]
+
+
+def builtin_programs(port):
+    """Names of our programs that are built for a port."""
+    try:
+        there = os.listdir(os.path.join(BUILD, port, "bin"))
+    except OSError:
+        return []
+    return sorted(n for n in there if n not in ("name", "proc", "personality"))
+
+
+def find_program(o):
+    """(name in the archive, bytes) of the program to run."""
+    path = o.program
+    if path.endswith(".c"):
+        if not os.path.isfile(path):
+            raise Usage(f"{path}: no such file")
+        import wrapper
+        path = wrapper.cached(path, o.port)
+    elif not ("/" in path or _is_elf(path)):
+        known = builtin_programs(o.port)
+        if path not in known:
+            raise Usage(f"unknown program '{path}': give a .c file, a program built with ./atoll mpicc, or one of: {' '.join(known)}")
+        path = os.path.join(BUILD, o.port, "bin", path)
+    try:
+        with open(path, "rb") as f:
+            data = f.read()
+    except OSError as e:
+        raise Usage(f"{path}: {e.strerror}") from None
+    launch.check_program(o.program, data, o.port)
+    name = os.path.basename(o.program)
+    return (name[:-2] if name.endswith(".c") else name), data
+
+
+def _is_elf(path):
+    try:
+        with open(path, "rb") as f:
+            return f.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def extra_files(specs):
+    """Members for --file PATH[=NAME]."""
+    out = []
+    for spec in specs:
+        path, _, name = spec.partition("=")
+        try:
+            with open(path, "rb") as f:
+                out.append((f"files/{name or os.path.basename(path)}", f.read()))
+        except OSError as e:
+            raise Usage(f"--file {path}: {e.strerror}") from None
+    return out
+
+
+def make_job(o):
+    """The launch.Job of some options; the port must be built."""
+    m = launch.load_machine(o.machine, o.port)
+    if o.n > m.ranks_max():
+        raise Usage(f"{o.n} ranks are too many for machine {m.name}, which takes {m.ranks_max()}: use fewer, or a larger machine")
+    name, data = find_program(o)
+    servers = [s for s in ("bin/name", "bin/proc", "bin/personality") if os.path.exists(os.path.join(BUILD, o.port, s))]
+    if "bin/proc" not in servers:
+        raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
+    try:
+        text = archive.job_text(f"prog/{name}", o.n, o.map, o.args, o.env)
+        members = launch.members_of(o.port, servers) + [(f"prog/{name}", data), ("etc/job", text)] + extra_files(o.file)
+    except archive.ArchiveError as e:
+        raise Usage(str(e)) from None
+    job = launch.Job(m, o.port, members)
+    job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
+    return job
+
+
+def main(argv):
+    """Exit status: the program's; 128 + signal if it was killed."""
+    if argv and argv[0] in ("-h", "--help"):
+        print(HELP, end="")
+        return 0
+    o = parse(argv)
+    launch.load_machine(o.machine, o.port)
+    builder.ensure(o.port)
+    return launch.run(make_job(o))

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Set-up: Debian packages and a private Python environment, only what is missing, said aloud.
+
+    run      what building and running on the hosted port needs
+    riscv64  the cross compiler and QEMU
+    dev      what the tests, checks and the demo need
+
+A stamp per group makes later starts instant: it is newer than the files that say what is needed.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from ui import ROOT, Failure, Usage, say
+
+VENV = os.path.join(ROOT, ".venv")
+
+# what must be there -> the Debian package that brings it. A name is a command, a path is a file.
+PACKAGES = {
+    "run": {"make": "make", "gcc": "gcc", "/usr/include/stdio.h": "libc6-dev", "setpriv": "util-linux"},
+    "riscv64": {"riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf", "riscv64-unknown-elf-objcopy": "binutils-riscv64-unknown-elf",
+                "qemu-system-riscv64": "qemu-system-misc"},
+    "dev": {"clang": "clang", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "spin": "spin", "git": "git",
+            "/usr/include/glib-2.0/glib.h": "libglib2.0-dev"},
+}
+REQUIREMENTS = {"run": "requirements.txt", "riscv64": None, "dev": "requirements-dev.txt"}
+NEEDS = {"run": ("run",), "riscv64": ("run", "riscv64"), "dev": ("run", "riscv64", "dev")}
+
+
+def stamp(group):
+    """Path of the file that says that a group was set up."""
+    return os.path.join(VENV, f".atoll-{group}")
+
+
+def is_ready(group):
+    """True if the stamp is newer than what says what is needed: two or three stats."""
+    try:
+        made = os.stat(stamp(group)).st_mtime_ns
+        wanted = REQUIREMENTS[group]
+        files = [__file__, os.path.join(ROOT, wanted)] if wanted else [__file__]
+        return all(os.stat(f).st_mtime_ns <= made for f in files)
+    except OSError:
+        return False
+
+
+def missing_packages(group):
+    """Debian packages of the group whose command or file is not there."""
+    out = []
+    for what, package in PACKAGES[group].items():
+        there = os.path.exists(what) if what.startswith("/") else shutil.which(what)
+        if not there and package not in out:
+            out.append(package)
+    return out
+
+
+def _root_prefix(packages):
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo"):
+        return ["sudo"]
+    raise Failure(f"these Debian packages are missing: {' '.join(packages)}; you are not root and there is no sudo: "
+                  f"let an administrator run `apt-get install {' '.join(packages)}`, then run this again")
+
+
+def _call(argv, what):
+    """Run a quiet command; its output is shown only if it fails."""
+    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    p = subprocess.run(argv, env=env, stdin=None if "sudo" in argv[:1] else subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    if p.returncode:
+        tail = "\n".join(p.stdout.splitlines()[-15:])
+        return f"{what} failed (exit status {p.returncode}):\n{tail}"
+    return None
+
+
+def install_packages(packages):
+    """Install Debian packages; fetches the package lists only if that is needed."""
+    if not shutil.which("apt-get"):
+        raise Failure(f"these programs' packages are missing: {' '.join(packages)} (Debian's names): install them, then run this again")
+    prefix = _root_prefix(packages)
+    say(f"installing Debian packages: {' '.join(packages)}")
+    install = prefix + ["apt-get", "install", "-y", "-q", "--no-install-recommends"] + packages
+    if _call(install, "apt-get install") is None:
+        return
+    say("fetching Debian's package lists")
+    trouble = _call(prefix + ["apt-get", "update", "-q"], "apt-get update") or _call(install, "apt-get install")
+    if trouble:
+        raise Failure(f"cannot install {' '.join(packages)}; {trouble}")
+
+
+def make_venv():
+    """Create the private Python environment."""
+    python = os.path.join(VENV, "bin", "python3")
+    if not os.path.exists(python):
+        try:
+            import ensurepip  # noqa: F401
+        except ImportError:
+            install_packages(["python3-venv"])
+        say("creating a private Python environment in .venv")
+        trouble = _call([sys.executable, "-m", "venv", VENV], "python3 -m venv")
+        if trouble:
+            shutil.rmtree(VENV, ignore_errors=True)
+            raise Failure(f"{trouble}\nis the package python3-venv installed?")
+    open(os.path.join(VENV, ".usable"), "w").close()
+    return python
+
+
+def install_requirements(python, name):
+    """Install the pinned Python packages that are missing."""
+    path = os.path.join(ROOT, name)
+    with open(path, encoding="utf-8") as f:
+        wanted = [line.strip() for line in f if line.strip() and not line.startswith("#")]
+    code = ("import sys, importlib.metadata as m\nbad=[]\nfor w in sys.argv[1:]:\n n,v=w.split('==')\n try:\n  ok=m.version(n)==v\n"
+            " except m.PackageNotFoundError: ok=False\n if not ok: bad.append(w)\nprint(' '.join(bad))")
+    missing = subprocess.run([python, "-I", "-c", code] + wanted, capture_output=True, text=True, check=True).stdout.split()
+    if not missing:
+        return
+    say(f"installing Python packages into .venv: {' '.join(missing)}")
+    trouble = _call([python, "-m", "pip", "install", "-q", "-r", path], "pip install")
+    if trouble:
+        raise Failure(f"cannot install the Python packages of {name}; {trouble}")
+
+
+def ensure(level):
+    """Make sure that everything a level needs is there: "run", "riscv64" or "dev"."""
+    groups = [g for g in NEEDS[level] if not is_ready(g)]
+    if not groups:
+        return
+    packages = [p for g in groups for p in missing_packages(g)]
+    if packages:
+        install_packages(list(dict.fromkeys(packages)))
+    python = make_venv()
+    for group in groups:
+        if REQUIREMENTS[group]:
+            install_requirements(python, REQUIREMENTS[group])
+        still = missing_packages(group)
+        if still:
+            raise Failure(f"still missing after installing: {' '.join(still)}")
+        open(stamp(group), "w").close()
+
+
+def zig():
+    """Path of the C compiler for user programs."""
+    lib = os.path.join(VENV, "lib")
+    for name in sorted(os.listdir(lib)) if os.path.isdir(lib) else ():
+        path = os.path.join(lib, name, "site-packages", "ziglang", "zig")
+        if os.path.exists(path):
+            return path
+    raise Failure("the C compiler (ziglang) is not installed: run ./atoll setup")
+
+
+def main(argv):
+    """./atoll setup [run|riscv64|dev]: install without running anything."""
+    level = argv[0] if argv else "dev"
+    if level not in NEEDS or len(argv) > 1:
+        raise Usage(f"usage: ./atoll setup [{'|'.join(NEEDS)}]")
+    ensure(level)
+    say("everything is installed")
+    return 0
