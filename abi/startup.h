@@ -37,6 +37,28 @@ struct startup {
 	uint64_t placement;		/* address of struct placement[ranks] */
 	uint64_t image_base;
 	uint64_t image_bytes;
+	uint64_t control;		/* address of the cluster's struct job_control; 0 outside a job */
+};
+
+/*
+ * How a rank ends: it stores its status, adds one to `ended`, and the one that makes it reach `ranks` ends the process with the first
+ * nonzero status; the others only end their thread. Ending the process before that is what MPI_Abort does. In memory that all
+ * ranks of the cluster and its agent share; 32-bit atomics.
+ */
+struct job_rank {
+	uint64_t stack_first;		/* the rank's stack, to tell whose thread is running */
+	uint64_t stack_limit;
+	uint64_t startup;
+	int32_t status;
+	uint32_t reserved;
+};
+
+struct job_control {
+	uint32_t ranks;			/* in this cluster */
+	uint32_t ended;
+	uint32_t status;		/* first nonzero one */
+	uint32_t reserved;
+	struct job_rank rank[];
 };
 
 /* where each rank lives */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Console output of servers, and their failed checks.
+ */
+#include <abi/limits.abi.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <base/check.h>
+#include <base/fmt.h>
+
+void
+console_print(const char *format, ...)
+{
+	char text[CONSOLE_WRITE_MAX];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = fmt_vprint(text, sizeof(text), format, args);
+	va_end(args);
+	if (len >= (int)sizeof(text))
+		len = (int)sizeof(text) - 1;
+	kconsole_write(text, (uint32_t)len);
+}
+
+void
+check_failed(const char *file, int line, const char *what)
+{
+	console_print("%s:%d: check failed: %s\n", file, line, what);
+	kproc_exit(70);
+	for (;;)
+		kthread_exit(70);
+}

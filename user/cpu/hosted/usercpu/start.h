@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the start-up code must know about the CPU.
+ */
+#ifndef USERCPU_START_H
+#define USERCPU_START_H
+
+#define START_RELATIVE 8	/* R_X86_64_RELATIVE */
+
+/* what a call leaves on the stack below an aligned address */
+#define CONTEXT_CALL_BYTES 8
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the start-up code must know about the CPU.
+ */
+#ifndef USERCPU_START_H
+#define USERCPU_START_H
+
+#define START_RELATIVE 3	/* R_RISCV_RELATIVE */
+
+/* what a call leaves on the stack below an aligned address */
+#define CONTEXT_CALL_BYTES 0
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a server without libc has: its entry, threads, messages that wait, console output.
+ */
+#ifndef ATOLL_SERVER_H
+#define ATOLL_SERVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The server's main. The process ends when it returns. */
+int server_main(int argc, char **argv);
+
+/* Print a line or a part of one on the machine's console, as printf does; at most CONSOLE_WRITE_MAX bytes, the rest is cut. */
+void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Start a thread of this process at fn(arg) on `core`, with a stack of `stack_bytes`. When fn returns the thread ends.
+ * Returns its number or -E_NAME of kthread_create or kmem_alloc.
+ */
+int thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes);
+
+/* Send one message of MAILBOX_MSG_SIZE bytes; waits while the peer's slot is full. 0 or -E_NAME of kmailbox_write. */
+int mailbox_send(int id, const void *msg);
+
+/* Receive one message; waits for it. 0 or -E_NAME of kmailbox_read. */
+int mailbox_receive(int id, int source, void *msg);
+
+#endif

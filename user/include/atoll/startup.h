@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the loader told this program.
+ */
+#ifndef ATOLL_STARTUP_H
+#define ATOLL_STARTUP_H
+
+#include <abi/startup.h>
+
+/* The start-up record, or NULL if the program was not started by Atoll. Valid as long as the program runs. */
+const struct startup *atoll_startup(void);
+
+/*
+ * End this rank with a status (0..255): it ends its thread, and the last rank of the cluster its process. A program that is not
+ * part of a job ends its process. Neither runs handlers nor flushes anything; exit() ends here.
+ */
+_Noreturn void rank_exit(int status);
+
+/* End the whole job with a status (0..255; 0 counts as 1): all its ranks in all clusters. */
+_Noreturn void job_abort(int status);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For programs with a libc: the start-up record, and the ends of a program. A rank is a thread, so its exit must not end the whole
+ * Linux process or Atoll process: _Exit and abort are taken over at link time (this library comes before the libc, whose own
+ * versions are then never linked). exit() runs its handlers and flushes as always, then comes here.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <atoll/startup.h>
+#include <user/start/start.h>
+
+#define ABORT_STATUS 134	/* 128 + SIGABRT */
+
+__attribute__((constructor(101))) static void
+find_startup(void)
+{
+	startup_set((const struct startup *)getauxval(AT_ATOLL));
+}
+
+_Noreturn void
+_Exit(int status)
+{
+	if (atoll_startup() == NULL)
+		for (;;)
+			syscall(SYS_exit_group, status);
+	rank_exit(status & 255);
+}
+
+_Noreturn void
+abort(void)
+{
+	if (atoll_startup() == NULL)
+		_Exit(ABORT_STATUS);
+	dprintf(STDERR_FILENO, "rank %u aborted\n", atoll_startup()->rank);
+	job_abort(ABORT_STATUS);
+}

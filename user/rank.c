@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a rank ends (struct job_control in abi/startup.h).
+ */
+#include <stddef.h>
+#include <atoll/kcalls.h>
+#include <atoll/startup.h>
+
+static _Noreturn void
+end_process(int status)
+{
+	for (;;)
+		kproc_exit(status);
+}
+
+void
+rank_exit(int status)
+{
+	const struct startup *s = atoll_startup();
+	struct job_control *c;
+	uint32_t none = 0;
+
+	if (s == NULL || s->control == 0)
+		end_process(status);
+	c = (struct job_control *)(uintptr_t)s->control;
+	c->rank[s->local_rank].status = status;
+	if (status != 0)
+		__atomic_compare_exchange_n(&c->status, &none, (uint32_t)status, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	if (__atomic_add_fetch(&c->ended, 1, __ATOMIC_ACQ_REL) == c->ranks)
+		end_process((int)__atomic_load_n(&c->status, __ATOMIC_ACQUIRE));
+	for (;;)
+		kthread_exit((unsigned long)status);
+}
+
+void
+job_abort(int status)
+{
+	end_process((status & 255) != 0 ? status & 255 : 1);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads of a server. The start record lies at the top of the new thread's stack.
+ */
+#include <context.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <usercpu/start.h>
+
+struct thread_begin {
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void
+thread_main(uintptr_t arg)
+{
+	struct thread_begin *b = (struct thread_begin *)arg;
+
+	b->fn(b->arg);
+	for (;;)
+		kthread_exit(0);
+}
+
+int
+thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
+{
+	struct context c;
+	struct thread_begin *b;
+	uint64_t stack;
+	long result = kmem_alloc(SELF, stack_bytes, PAGE_READ | PAGE_WRITE, &stack);
+
+	if (result < 0)
+		return (int)result;
+	b = (struct thread_begin *)(uintptr_t)(stack + stack_bytes) - 1;
+	*b = (struct thread_begin){fn, arg};
+	/* as if thread_main had been called: on x86-64 a return address lies below the aligned top */
+	context_init(&c, (uintptr_t)thread_main, ((uintptr_t)b & ~(uintptr_t)15) - CONTEXT_CALL_BYTES, (uintptr_t)b, 0);
+	return (int)kthread_create(&c, core);
+}
