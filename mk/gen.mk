@@ -7,10 +7,13 @@ GEN_TOOL := $(wildcard tools/kcallgen.py)
 GEN_USER_SRC := $(GEN)/kcall_user.c
 GEN_KERNEL_SRC := $(GEN)/kcall_kernel.c
 
-$(GEN_STAMP): $(wildcard tools/kcall*.py) $(wildcard abi/*.tbl abi/limits.abi.h)
+MPIGEN_TOOL := $(wildcard mpi/tools/mpigen.py)
+
+$(GEN_STAMP): $(wildcard tools/kcall*.py) $(MPIGEN_TOOL) $(wildcard abi/*.tbl abi/limits.abi.h mpi/*.tbl)
 	$(call say,GEN,$(GEN))
 	$(Q)mkdir -p $(GEN)/include
 	$(Q)$(if $(GEN_TOOL),$(PYTHON) $(GEN_TOOL) --out $(GEN))
+	$(Q)$(if $(MPIGEN_TOOL),$(PYTHON) $(MPIGEN_TOOL) --out $(GEN))
 	$(Q)touch $@
 
 $(GEN_USER_SRC) $(GEN_KERNEL_SRC): $(GEN_STAMP)

@@ -48,7 +48,8 @@ K_SYS := -D_GNU_SOURCE
 HAL_DIRS := $(wildcard hal/generic hal/cpu/$(CPU) hal/noc/$(NOC) $(if $(BOARD),hal/board/$(BOARD)))
 HAL_SRC := $(filter-out $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS)))
 BOOT_SRC := $(filter $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS)))
-BASE_SRC := $(call find_c,base)
+# base/mem.c (memcpy and its like) is for code without a libc
+BASE_SRC := $(filter-out $(if $(HAL_LIBS),base/mem.c),$(call find_c,base))
 KERNEL_SRC := $(call find_c,kernel)
 KGEN_SRC := $(if $(GEN_TOOL),$(GEN_KERNEL_SRC))
 

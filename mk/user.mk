@@ -15,14 +15,18 @@ LIB := $(OUT)/lib
 INC := $(OUT)/include
 
 U_COMMON := $(CSTD) $(WARN) -O2 -g -fPIE -fno-sanitize=undefined -fno-stack-protector -ffunction-sections -fdata-sections \
-	-fno-omit-frame-pointer -MMD -MP -I$(GEN)/include -I$(CONTEXT_$(PORT))
+	-fno-omit-frame-pointer -MMD -MP -I$(GEN)/include -I$(CONTEXT_$(PORT)) -Iuser/cpu/$(PORT)
 U_FREE := -ffreestanding -nostdlibinc
 U_LINK := -pie -static -Wl,--gc-sections -Wl,-z,noexecstack
 
 # user/: freestanding, but for user/libc (what leans on the program's own libc)
 USER_SRC := $(filter-out $(call find_c,$(wildcard user/personality)),$(filter-out $(foreach o,hosted riscv64 or1k,$(if $(filter $(PORT),$(o)),,$(call find_c,$(wildcard user/cpu/$(o))))),$(call find_c,user)))
 CLIENT_SRC := $(wildcard servers/*/client.c)
-LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(call find_c,base) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
+# base/mem.c (memcpy and its like) is for what has no libc
+FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)
+# memcpy and its like come from the libc in programs, from base/mem.c in servers
+MEM_OBJ := $(U)/base/mem.c.o
+LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c,$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
 MPI_SRC := $(filter-out $(wildcard mpi/tools/%),$(call find_c,mpi))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC))
 MPI_INC := $(wildcard mpi/include)
@@ -75,7 +79,7 @@ $(LIB)/libmpi_abi.a: $(MPI_OBJ)
 	$(Q)rm -f $@ && $(ZIG) ar rcs $@ $^
 
 # public headers: mpi.h, <atoll/...>, <abi/...>, clients of the servers
-PUBLIC_HDR := $(wildcard mpi/include/*.h user/include/atoll/*.h abi/*.h $(CONTEXT_$(PORT))/*.h servers/*/client.h \
+PUBLIC_HDR := $(wildcard mpi/include/*.h mpi/include/*/*.h user/include/atoll/*.h abi/*.h $(CONTEXT_$(PORT))/*.h servers/*/client.h \
 	servers/*/protocol.h hal/include/hal/perf.h hal/cpu/$(PORT)/include/cpu/perf.h)
 $(INC)/.stamp: $(PUBLIC_HDR) $(GEN_STAMP)
 	$(call say,COPY,$(INC))
@@ -91,7 +95,7 @@ $(INC)/.stamp: $(PUBLIC_HDR) $(GEN_STAMP)
 SERVERS := $(foreach s,$(notdir $(wildcard servers/*)),$(if $(filter-out %/client.c,$(call find_c,servers/$(s))),$(s)))
 SERVER_BINS := $(addprefix $(BIN)/,$(SERVERS))
 define server_rule
-$(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c,$(call find_c,servers/$(1)))) $(LIB)/libatoll.a
+$(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c,$(call find_c,servers/$(1)))) $(FREE_OBJ) $(LIB)/libatoll.a
 	$$(call say,LINK,$$@)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $$@ $$(filter %.o,$$^) $(LIB)/libatoll.a
@@ -101,7 +105,7 @@ $(foreach s,$(SERVERS),$(eval $(call server_rule,$(s))))
 # the personality: an image of its own, mapped beside each program on ports whose traps are reflected
 PERS_SRC := $(call find_c,$(wildcard user/personality))
 PERS_BIN := $(if $(and $(PERS_SRC),$(filter riscv64,$(PORT))),$(BIN)/personality)
-$(BIN)/personality: $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(LIB)/libatoll.a
+$(BIN)/personality: $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(FREE_OBJ) $(LIB)/libatoll.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
@@ -129,5 +133,5 @@ servers: $(SERVER_BINS) $(PERS_BIN)
 
 $(PORT): kernel user
 
--include $(patsubst %.o,%.d,$(LIBATOLL_OBJ) $(MPI_OBJ)) \
+-include $(patsubst %.o,%.d,$(LIBATOLL_OBJ) $(FREE_OBJ) $(MPI_OBJ)) \
 	$(patsubst %,$(U)/%.d,$(PROG_SRC) $(PERS_SRC) $(foreach s,$(SERVERS),$(call find_c,servers/$(s))))
