@@ -9,6 +9,7 @@
 #ifndef HAL_TRAP_H
 #define HAL_TRAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <context.h>
@@ -60,6 +61,13 @@ void kernel_trap(struct hal_frame *f, const struct hal_trap *t);
 
 /* Address of the kernel-call gate, `long gate(long number, long a0, .. long a5)`, for struct startup; 0 where a trap instruction does it. */
 uintptr_t hal_user_gate(void);
+
+/*
+ * Optional, a short cut for kernel calls: the frame holds number, arguments and pc, the rest of the thread is still in registers.
+ * True: answered, the result is set, the thread goes on. False: nothing happened, and the call comes again through kernel_trap with
+ * a complete frame. Must not wait, leave the core, touch user memory or read other parts of the frame.
+ */
+bool kernel_call_fast(struct hal_frame *f);
 
 /* Copy from and to memory of the running thread's process. 0 or -E_FAULT (part of the bytes may then be written). */
 int hal_copy_in(void *to, uintptr_t from_user, size_t len);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Devices of the QEMU `virt` board as the kernel uses them: console, doorbells, power. Stateless; any core at any time.
+ */
+#include <hal/board.h>
+#include <hal/console.h>
+#include <hal/core.h>
+#include "virt.h"
+
+const struct hal_range hal_board_devices[] = {
+	{VIRT_FINISHER, VIRT_PAGE},
+	{VIRT_SSWI, VIRT_SSWI_BYTES},
+	{VIRT_UART, VIRT_PAGE},
+};
+const unsigned hal_board_device_count = sizeof(hal_board_devices) / sizeof(hal_board_devices[0]);
+const uint32_t hal_board_tick_ns = VIRT_TICK_NS;
+
+static void
+uart_put(volatile uint8_t *uart, char c)
+{
+	for (unsigned i = 0; i < UART_PATIENCE && (uart[UART_LSR] & UART_LSR_EMPTY) == 0; i++)
+		continue;
+	uart[UART_THR] = (uint8_t)c;
+}
+
+void
+hal_console_write(const char *text, size_t len)
+{
+	volatile uint8_t *uart = hal_device(VIRT_UART);
+
+	for (size_t i = 0; i < len; i++)
+		uart_put(uart, text[i]);
+}
+
+void
+hal_board_ring(unsigned machine_core)
+{
+	volatile uint32_t *sswi = hal_device(VIRT_SSWI);
+
+	sswi[machine_core] = 1;
+}
+
+void
+hal_machine_halt(int status)
+{
+	volatile uint32_t *finisher = hal_device(VIRT_FINISHER);
+
+	if ((status & 0xff) == 0)
+		*finisher = VIRT_FINISHER_PASS;
+	else
+		*finisher = (uint32_t)(status & 0xff) << 16 | VIRT_FINISHER_FAIL;
+	for (;;)
+		__asm__ volatile("wfi");
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of the riscv64 back end share. Private to this folder. The back end has mutable data of its own: each cluster runs its
+ * own copy of the image, so it is the cluster's.
+ */
+#ifndef CPU_RISCV64_H
+#define CPU_RISCV64_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/boot.h>
+#include <hal/atomic.h>
+#include <hal/core.h>
+#include <hal/mmu.h>
+#include <hal/trap.h>
+#include "layout.h"
+
+#define csr_read(csr) ({ uint64_t v_; __asm__ volatile("csrr %0, " #csr : "=r"(v_) : : "memory"); v_; })
+#define csr_write(csr, value) __asm__ volatile("csrw " #csr ", %0" : : "r"((uint64_t)(value)) : "memory")
+#define csr_set(csr, bits) __asm__ volatile("csrs " #csr ", %0" : : "r"((uint64_t)(bits)) : "memory")
+#define csr_clear(csr, bits) __asm__ volatile("csrc " #csr ", %0" : : "r"((uint64_t)(bits)) : "memory")
+
+/* page table entries */
+#define PTE_V 1
+#define PTE_R 2
+#define PTE_W 4
+#define PTE_X 8
+#define PTE_U 16
+#define PTE_AD 0xc0			/* accessed, dirty: set at once, no hardware update needed */
+#define PTE_LEAF (PTE_R | PTE_W | PTE_X)
+#define PTE_ENTRIES 512
+#define PTE_KERNEL_HALF 256		/* first entry of the top table that is the kernel's */
+#define SATP_SV39 (8ULL << 60)
+
+static inline uint64_t
+pte_make(uint64_t paddr, uint64_t flags)
+{
+	return paddr >> 12 << 10 | flags | PTE_V;
+}
+
+static inline uint64_t
+pte_paddr(uint64_t pte)
+{
+	return pte << 10 >> 20 << 12;
+}
+
+static inline unsigned
+pte_index(uint64_t vaddr, unsigned level)
+{
+	return vaddr >> (12 + 9 * level) & (PTE_ENTRIES - 1);
+}
+
+/* The machine as this cluster sees it; set by core 0 before anything else runs. */
+struct hal_machine {
+	const struct boot_record *record;
+	uint64_t mem_base, mem_bytes;
+	uint64_t free;			/* physical address of the first byte that the HAL did not take */
+	uint64_t noc_base, noc_window_bytes;
+	uint64_t device_base;		/* where physical 0 appears to device accesses */
+	uint32_t clusters;
+	uint32_t cluster;
+	uint32_t cores;
+	uint32_t dead;			/* this cluster panicked: its cores stop */
+};
+
+extern struct hal_machine hal_machine;
+extern uint64_t hal_kernel_satp;
+
+/* Area of a core of this cluster. */
+struct hal_core_area *hal_area_of(unsigned core);
+
+/* Switch this core to the kernel's own page table if it still uses a space that was destroyed. */
+void hal_space_leave(struct hal_core_area *a);
+
+/* Kernel core: give back the page tables that other cores have left. */
+void hal_space_reap(void);
+
+/* Let this core stop for ever, asleep. */
+_Noreturn void hal_core_stop(void);
+
+/* trap.S, usercopy.S */
+_Noreturn void hal_resume(void);
+void hal_fp_load(const struct hal_frame *f);
+int hal_copy_user(void *to, const void *from, size_t len);
+int hal_load_user(const void *from, uint32_t *value);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the HAL keeps of a core on riscv64. In the kernel tp points to it; it lies at the top of the core's kernel stack.
+ */
+#ifndef CPU_CORE_H
+#define CPU_CORE_H
+
+#include <stdint.h>
+
+struct hal_frame;
+struct hal_doorbell;
+
+struct hal_core_area {
+	void *local;			/* the kernel's pointer */
+	struct hal_frame *frame;	/* of the thread that runs or ran last */
+	uint64_t scratch;
+	uint64_t fixup;			/* where a faulting access to user memory goes on; 0: none */
+	uint64_t satp;			/* address space in use */
+	struct hal_doorbell *bell;	/* own, in the NoC window */
+	struct hal_frame *fp_owner;	/* whose floating-point registers these are */
+	uint32_t core;			/* in the cluster */
+	uint32_t cluster;
+	void *start_arg;
+	uint64_t scratch2;
+	uint32_t machine_core;		/* hart */
+	uint32_t reserved;
+	uint64_t reserved1[5];
+	/* written by other cores */
+	uint32_t interrupted;		/* hal_interrupt asks for a trap */
+	uint32_t started;		/* hal_core_start */
+	uint64_t leave_satp;		/* a destroyed space: leave it if it is in use */
+	uint64_t reserved2[6];
+};
+
+static inline struct hal_core_area *
+hal_core_area(void)
+{
+	struct hal_core_area *a;
+
+	__asm__("mv %0, tp" : "=r"(a));
+	return a;
+}
+
+static inline void *
+hal_core_local(void)
+{
+	return hal_core_area()->local;
+}
+
+static inline unsigned
+hal_core_id(void)
+{
+	return hal_core_area()->core;
+}
+
+static inline unsigned
+hal_cluster_id(void)
+{
+	return hal_core_area()->cluster;
+}
+
+#endif

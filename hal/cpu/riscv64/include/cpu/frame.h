@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Frame of a stopped user thread on riscv64. The first part is struct context. Floating-point registers that the thread changed are
+ * saved at a kernel entry and loaded again only if another thread's are in the core: `fp_home` is 1 + the number of the core
+ * that loaded them last, or FP_FRESH if they are all zero.
+ */
+#ifndef CPU_FRAME_H
+#define CPU_FRAME_H
+
+#include <stdint.h>
+
+#define FP_FRESH 0
+
+struct hal_frame {
+	uint64_t pc;
+	uint64_t x[32];			/* x[0] unused */
+	uint64_t fcsr;
+	uint64_t f[32];
+	uint32_t fp_home;
+	uint32_t reserved;
+};
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pages and address spaces on riscv64: Sv39, 4 KB and 2 MB pages.
+ */
+#ifndef CPU_PAGE_H
+#define CPU_PAGE_H
+
+#include <stdint.h>
+
+#define HAL_PAGE_SHIFT 12
+#define HAL_LARGE_SHIFT 21
+
+struct hal_page_source;
+
+struct hal_space {
+	uintptr_t first, limit;			/* user addresses: [first, limit) */
+	uint64_t *root;				/* top page table; its upper half is the kernel's */
+	uint64_t satp;				/* value that switches to it */
+	const struct hal_page_source *source;
+};
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Addresses and offsets of the riscv64 back end, also read by assembly. layout_check.c holds them against the structures.
+ *
+ *	KERNEL_BASE	the cluster's memory, linear; the kernel image is at its start, equal in every cluster
+ *	PHYS_BASE	physical addresses that clusters share: devices, boot record, archive, NoC windows
+ */
+#ifndef CPU_LAYOUT_H
+#define CPU_LAYOUT_H
+
+#define USER_FIRST 0x10000
+#define USER_LIMIT 0x4000000000
+#define KERNEL_BASE 0xffffffc000000000
+#define PHYS_BASE 0xffffffe000000000
+
+#define CORE_BYTES 8192			/* kernel stack of a core, struct hal_core_area at its top */
+#define AREA_BYTES 256
+#define CRASH_STACK_BYTES 2048
+
+/* struct hal_core_area */
+#define AREA_FRAME 8
+#define AREA_SCRATCH 16
+#define AREA_FIXUP 24
+#define AREA_SCRATCH2 72
+#define AREA_INTERRUPTED 128
+#define AREA_STARTED 132
+
+/* struct hal_frame */
+#define FRAME_PC 0
+#define FRAME_X(n) (8 * (n) + 8)
+#define FRAME_FCSR 264
+#define FRAME_F(n) (8 * (n) + 272)
+
+#define CAUSE_USER_CALL 8
+#define SIP_SSIP 2
+#define SIE_STIE 32
+#define SSTATUS_SUM 0x40000
+#define SSTATUS_SPP 0x100
+#define SSTATUS_FS 0x6000
+#define SSTATUS_FS_CLEAN 0x4000
+#define STIMECMP 0x14d
+#define KC_SHIFT 12			/* a7 >> KC_SHIFT is 0 for calls that are not the kernel's */
+
+#endif

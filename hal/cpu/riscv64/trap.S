@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Traps. In user mode sscratch holds the core's area (struct hal_core_area), in the kernel it is 0. A kernel call first saves what a
+ * C function may change and asks kernel_call_fast; only if that declines, the frame is completed. Floating-point registers are
+ * saved at a full entry, if the thread changed them since they were loaded.
+ */
+#include "layout.h"
+
+	.macro caller_saved op
+	\op	ra, FRAME_X(1)(sp)
+	\op	t0, FRAME_X(5)(sp)
+	\op	t1, FRAME_X(6)(sp)
+	\op	t2, FRAME_X(7)(sp)
+	\op	a0, FRAME_X(10)(sp)
+	\op	a1, FRAME_X(11)(sp)
+	\op	a2, FRAME_X(12)(sp)
+	\op	a3, FRAME_X(13)(sp)
+	\op	a4, FRAME_X(14)(sp)
+	\op	a5, FRAME_X(15)(sp)
+	\op	a6, FRAME_X(16)(sp)
+	\op	a7, FRAME_X(17)(sp)
+	\op	t3, FRAME_X(28)(sp)
+	\op	t4, FRAME_X(29)(sp)
+	\op	t5, FRAME_X(30)(sp)
+	\op	t6, FRAME_X(31)(sp)
+	.endm
+
+	.macro callee_saved op
+	\op	gp, FRAME_X(3)(sp)
+	\op	s0, FRAME_X(8)(sp)
+	\op	s1, FRAME_X(9)(sp)
+	\op	s2, FRAME_X(18)(sp)
+	\op	s3, FRAME_X(19)(sp)
+	\op	s4, FRAME_X(20)(sp)
+	\op	s5, FRAME_X(21)(sp)
+	\op	s6, FRAME_X(22)(sp)
+	\op	s7, FRAME_X(23)(sp)
+	\op	s8, FRAME_X(24)(sp)
+	\op	s9, FRAME_X(25)(sp)
+	\op	s10, FRAME_X(26)(sp)
+	\op	s11, FRAME_X(27)(sp)
+	.endm
+
+	.section .text.hot.trap, "ax"
+	.balign 4
+	.globl hal_trap
+hal_trap:
+	csrrw	tp, sscratch, tp
+	beqz	tp, in_kernel
+	sd	sp, AREA_SCRATCH(tp)
+	ld	sp, AREA_FRAME(tp)
+	caller_saved sd
+	csrrw	t0, sscratch, zero
+	ld	t1, AREA_SCRATCH(tp)
+	csrr	t2, scause
+	li	t3, CAUSE_USER_CALL
+	csrr	a1, sepc
+	sd	t0, FRAME_X(4)(sp)
+	sd	t1, FRAME_X(2)(sp)
+	bne	t2, t3, other
+	addi	a1, a1, 4
+	srli	t0, a7, KC_SHIFT
+	sd	a1, FRAME_PC(sp)
+	beqz	t0, call
+	mv	a0, sp
+	mv	sp, tp
+	call	kernel_call_fast
+	ld	sp, AREA_FRAME(tp)
+	beqz	a0, call
+
+	/* answered: nothing but the caller-saved registers was touched */
+	ld	t0, FRAME_PC(sp)
+	csrw	sscratch, tp
+	csrw	sepc, t0
+	caller_saved ld
+	ld	tp, FRAME_X(4)(sp)
+	ld	sp, FRAME_X(2)(sp)
+	sret
+
+call:	callee_saved sd
+	csrr	t0, sstatus
+	not	t0, t0
+	slli	t0, t0, 63 - 14
+	srli	t0, t0, 62		/* 0 if FS is dirty */
+	bnez	t0, 1f
+	jal	t1, fp_save
+1:	mv	a0, sp
+	lla	a1, hal_trap_call
+	mv	sp, tp
+	call	kernel_trap
+	j	hal_resume
+
+	/* faults and doorbells: a1 pc, t2 cause */
+other:	sd	a1, FRAME_PC(sp)
+	callee_saved sd
+	csrr	t0, sstatus
+	not	t0, t0
+	slli	t0, t0, 63 - 14
+	srli	t0, t0, 62
+	bnez	t0, 1f
+	jal	t1, fp_save
+1:	mv	a0, sp
+	mv	a1, t2
+	csrr	a2, stval
+	mv	sp, tp
+	call	hal_user_trap
+
+/* Go on with the thread behind the core's frame. sstatus is as the trap left it, or as hal_user_enter set it. */
+	.globl hal_resume
+hal_resume:
+	ld	sp, AREA_FRAME(tp)
+	csrw	sscratch, tp
+	ld	t0, FRAME_PC(sp)
+	csrw	sepc, t0
+	callee_saved ld
+	caller_saved ld
+	ld	tp, FRAME_X(4)(sp)
+	ld	sp, FRAME_X(2)(sp)
+	sret
+
+/* A fault in the kernel: expected ones go to the fixup of the user access, the rest is the end of the cluster. */
+in_kernel:
+	csrrw	tp, sscratch, tp
+	sd	t0, AREA_SCRATCH(tp)
+	ld	t0, AREA_FIXUP(tp)
+	beqz	t0, 1f
+	csrw	sepc, t0
+	sret
+1:	lla	t0, hal_crash_taken
+	sd	t1, AREA_SCRATCH2(tp)
+	li	t1, 1
+	amoswap.w.aq t1, t1, (t0)
+	bnez	t1, 2f			/* another core of the cluster speaks */
+	ld	t1, AREA_SCRATCH2(tp)
+	lla	t0, hal_crash_frame
+	sd	sp, FRAME_X(2)(t0)
+	mv	sp, t0
+	ld	t0, AREA_SCRATCH(tp)
+	caller_saved sd
+	callee_saved sd
+	sd	tp, FRAME_X(4)(sp)
+	csrr	t0, sepc
+	sd	t0, FRAME_PC(sp)
+	mv	a0, sp
+	csrr	a1, scause
+	csrr	a2, stval
+	lla	sp, hal_crash_stack + CRASH_STACK_BYTES
+	call	hal_kernel_fault
+2:	csrw	sie, zero
+3:	wfi
+	j	3b
+
+	.option push
+	.option arch, +d
+	.macro fp_all op
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	\op	f\n, FRAME_F(\n)(sp)
+	.endr
+	.endm
+
+/* sp frame, t1 return; changes t0 */
+fp_save:
+	fp_all	fsd
+	frcsr	t0
+	sd	t0, FRAME_FCSR(sp)
+	li	t0, SSTATUS_FS
+	csrc	sstatus, t0
+	li	t0, SSTATUS_FS_CLEAN
+	csrs	sstatus, t0
+	jr	t1
+
+/* void hal_fp_load(const struct hal_frame *): FS must be on, becomes clean */
+	.globl hal_fp_load
+hal_fp_load:
+	mv	t2, sp
+	mv	sp, a0
+	fp_all	fld
+	ld	t0, FRAME_FCSR(sp)
+	fscsr	t0
+	mv	sp, t2
+	li	t0, SSTATUS_FS
+	csrc	sstatus, t0
+	li	t0, SSTATUS_FS_CLEAN
+	csrs	sstatus, t0
+	ret
+	.option pop

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * User threads on riscv64: frames, the traps that are no kernel calls, entering user mode, user memory. See trap.S.
+ */
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include "cpu.h"
+
+#define CAUSE_INTERRUPT (1ULL << 63)
+
+_Static_assert(offsetof(struct hal_frame, x) == FRAME_X(0), "layout.h");
+_Static_assert(offsetof(struct hal_frame, fcsr) == FRAME_FCSR, "layout.h");
+_Static_assert(offsetof(struct hal_frame, f) == FRAME_F(0), "layout.h");
+_Static_assert(offsetof(struct context, x) == FRAME_X(0), "a frame starts with a context");
+
+const struct hal_trap hal_trap_call = {.kind = TRAP_CALL};
+
+/*
+ * The frame of the thread that runs here keeps its floating-point registers (context_set); any other becomes a new
+ * thread's, whose registers are zero.
+ */
+void
+hal_frame_from_context(struct hal_frame *f, const struct context *c)
+{
+	f->pc = c->pc;
+	for (int i = 1; i < 32; i++)
+		f->x[i] = c->x[i];
+	if (hal_core_area()->frame != f)
+		f->fp_home = FP_FRESH;
+}
+
+void
+hal_frame_to_context(const struct hal_frame *f, struct context *c)
+{
+	c->pc = f->pc;
+	c->x[0] = 0;
+	for (int i = 1; i < 32; i++)
+		c->x[i] = f->x[i];
+}
+
+/* User mode is all that a frame can lead to; a bad address faults there. */
+int
+hal_context_ok(const struct context *c)
+{
+	return (c->pc & 1) == 0 && c->pc >= USER_FIRST && c->pc < USER_LIMIT;
+}
+
+unsigned long
+hal_frame_number(const struct hal_frame *f)
+{
+	return f->x[17];
+}
+
+unsigned long
+hal_frame_arg(const struct hal_frame *f, int i)
+{
+	return f->x[10 + i];
+}
+
+void
+hal_frame_set_result(struct hal_frame *f, long result)
+{
+	f->x[10] = (uint64_t)result;
+}
+
+uintptr_t
+hal_frame_pc(const struct hal_frame *f)
+{
+	return f->pc;
+}
+
+uintptr_t
+hal_frame_sp(const struct hal_frame *f)
+{
+	return f->x[2];
+}
+
+/* CRASH_* and the kind of access for each exception. */
+static void
+fault_describe(struct hal_trap *t, uint64_t cause)
+{
+	static const struct { uint8_t cause, write; } faults[] = {
+		[0] = {CRASH_ALIGN, 2}, [1] = {CRASH_ACCESS, 2}, [2] = {CRASH_ILLEGAL, 2}, [3] = {CRASH_BREAK, 2},
+		[4] = {CRASH_ALIGN, 0}, [5] = {CRASH_ACCESS, 0}, [6] = {CRASH_ALIGN, 1}, [7] = {CRASH_ACCESS, 1},
+		[12] = {CRASH_ACCESS, 2}, [13] = {CRASH_ACCESS, 0}, [15] = {CRASH_ACCESS, 1},
+	};
+
+	t->kind = TRAP_FAULT;
+	t->cause = CRASH_ILLEGAL;
+	if (cause < sizeof(faults) / sizeof(faults[0]) && faults[cause].cause != 0) {
+		t->cause = faults[cause].cause;
+		t->write = faults[cause].write;
+	}
+}
+
+void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
+
+/* A trap from user mode that is no kernel call. An interrupt that nobody asked for is forgotten. */
+void
+hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
+{
+	struct hal_core_area *a = hal_core_area();
+	struct hal_trap t = {.kind = TRAP_DOORBELL};
+
+	if ((cause & CAUSE_INTERRUPT) != 0) {
+		csr_clear(sip, SIP_SSIP);
+		hal_fence();
+		if (hal_machine.dead)
+			hal_core_stop();
+		if (__atomic_exchange_n(&a->interrupted, 0, __ATOMIC_SEQ_CST) == 0)
+			return;
+	} else {
+		fault_describe(&t, cause);
+		t.addr = t.cause == CRASH_ILLEGAL || t.cause == CRASH_BREAK ? f->pc : value;
+	}
+	kernel_trap(f, &t);
+}
+
+/* Kernels that answer some calls early define their own. */
+__attribute__((weak)) bool
+kernel_call_fast(struct hal_frame *f)
+{
+	(void)f;
+	return false;
+}
+
+/* The core's floating-point registers become this thread's. A thread that starts may run code that another core wrote. */
+static void
+fp_switch(struct hal_core_area *a, struct hal_frame *f)
+{
+	if (f->fp_home == FP_FRESH) {
+		f->fcsr = 0;
+		for (int i = 0; i < 32; i++)
+			f->f[i] = 0;
+		__asm__ volatile("fence.i" : : : "memory");
+	}
+	hal_fp_load(f);
+	a->fp_owner = f;
+	f->fp_home = a->core + 1;
+}
+
+void
+hal_user_enter(struct hal_frame *f, struct hal_space *space)
+{
+	struct hal_core_area *a = hal_core_area();
+
+	a->frame = f;
+	hal_space_use(space);
+	if (a->fp_owner != f || f->fp_home != a->core + 1)
+		fp_switch(a, f);
+	csr_clear(sstatus, SSTATUS_SPP);
+	hal_resume();
+}
+
+/* Is [addr, addr + len) in the half of the address space where no kernel memory is? */
+static bool
+user_range(uintptr_t addr, size_t len)
+{
+	return addr < USER_LIMIT && len <= USER_LIMIT - addr;
+}
+
+int
+hal_copy_in(void *to, uintptr_t from_user, size_t len)
+{
+	if (!user_range(from_user, len) || hal_copy_user(to, (const void *)from_user, len) != 0)
+		return -E_FAULT;
+	return 0;
+}
+
+int
+hal_copy_out(uintptr_t to_user, const void *from, size_t len)
+{
+	if (!user_range(to_user, len) || hal_copy_user((void *)to_user, from, len) != 0)
+		return -E_FAULT;
+	return 0;
+}
+
+int
+hal_user_load32(uintptr_t from_user, uint32_t *value)
+{
+	if ((from_user & 3) != 0 || !user_range(from_user, sizeof(*value)))
+		return -E_FAULT;
+	return hal_load_user((const void *)from_user, value) == 0 ? 0 : -E_FAULT;
+}

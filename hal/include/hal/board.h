@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract between hal/cpu and hal/board on bare metal (not for the kernel): what a board supplies to the CPU's code, how
+ * the machine start hands over to it, and how it reaches devices.
+ *
+ * The machine start (hal/board/NAME/boot) runs on every core before the kernel. It copies the kernel image to the start of each
+ * cluster's memory, clears what follows (mem_bytes, then core_bytes per core of the cluster), takes everything else away
+ * from the cluster and enters the image at `entry`, address translation off, with three arguments: number of the core inside its
+ * cluster, number of the cluster, physical address of the boot record. Every core of the cluster enters, core 0 first.
+ */
+#ifndef HAL_BOARD_H
+#define HAL_BOARD_H
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+
+struct hal_image {
+	uint32_t magic;			/* HAL_IMAGE_MAGIC */
+	uint32_t entry;			/* offset of the first instruction */
+	uint64_t file_bytes;		/* of the image as loaded */
+	uint64_t mem_bytes;		/* with the zeroed part */
+	uint64_t core_bytes;		/* the CPU's own area per core, behind mem_bytes */
+};
+
+struct hal_range {
+	uint64_t base;
+	uint64_t bytes;
+};
+
+/* The board: device areas that the kernel must reach, in whole pages, and the period of the CPU's clock. */
+extern const struct hal_range hal_board_devices[];
+extern const unsigned hal_board_device_count;
+extern const uint32_t hal_board_tick_ns;
+
+/* Raise the doorbell interrupt of a core of the machine. */
+void hal_board_ring(unsigned machine_core);
+
+/* The CPU: where the running core reaches a device register, before and after translation is on. */
+volatile void *hal_device(uint64_t paddr);
+#endif
+
+#define HAL_IMAGE_MAGIC 0x414b5441	/* "ATKA" */
+
+#endif
