@@ -120,9 +120,12 @@ endif
 ifeq ($(PORT),riscv64)
 KERNEL_LD := $(firstword $(wildcard hal/cpu/riscv64/kernel.ld hal/board/virt/kernel.ld))
 BOOT_LD := $(firstword $(wildcard hal/cpu/riscv64/boot/boot.ld hal/cpu/riscv64/boot.ld hal/board/virt/boot/boot.ld hal/board/virt/boot.ld))
-K_LINK := -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,norelro -Wl,--no-warn-rwx-segments
+K_LINK := -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
 RV_OUT := $(if $(BOOT_LD),$(OUT)/boot.elf) $(if $(and $(KERNEL_LD),$(KERNEL_SRC)),$(OUT)/kernel.bin)
 RV_OUT += $(if $(and $(KERNEL_LD),$(HALTEST_SRC)),$(OUT)/hal-test.bin)
+# the stand-in kernel of the boot scenarios
+PROBE_OBJ := $(call k_obj,$(call find_c,tests/boot))
+RV_OUT += $(if $(and $(KERNEL_LD),$(PROBE_OBJ)),$(OUT)/boot-probe.bin)
 kernel: $(RV_OUT)
 $(OUT)/boot.elf: $(BOOT_OBJ) $(BOOT_LD)
 	$(call say,LINK,$@)
@@ -131,6 +134,9 @@ $(OUT)/kernel.elf: $(K_ALL) $(KERNEL_LD)
 	$(call say,LINK,$@)
 	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -Wl,-Map,$(OUT)/kernel.map -o $@ $(K_ALL) -lgcc
 $(OUT)/hal-test.elf: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ) $(KERNEL_LD)
+	$(call say,LINK,$@)
+	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -o $@ $(filter %.o,$^) -lgcc
+$(OUT)/boot-probe.elf: $(BASE_OBJ) $(HAL_OBJ) $(PROBE_OBJ) $(KERNEL_LD)
 	$(call say,LINK,$@)
 	$(Q)$(KCC) $(K_ARCH) $(K_LINK) -T $(KERNEL_LD) -o $@ $(filter %.o,$^) -lgcc
 $(OUT)/%.bin: $(OUT)/%.elf
@@ -144,4 +150,4 @@ HAL_CPU_INC := $(firstword $(wildcard hal/cpu/or1k/include) hal/cpu/coroutine/in
 or1k: $(BASE_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 endif
 
--include $(patsubst %.o,%.d,$(K_ALL) $(BOOT_OBJ) $(HALTEST_OBJ) $(CORO_SHARED) $(call k_obj,$(CORO_MAINS)))
+-include $(patsubst %.o,%.d,$(K_ALL) $(BOOT_OBJ) $(HALTEST_OBJ) $(PROBE_OBJ) $(CORO_SHARED) $(call k_obj,$(CORO_MAINS)))

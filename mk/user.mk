@@ -38,15 +38,15 @@ $(U)/base/%.o: base/% | $(PREPARE)
 $(U)/user/libc/%.o: user/libc/% | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) -D_GNU_SOURCE -I$(VIEW)/user -Iuser/include -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) -D_GNU_SOURCE -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
 $(U)/user/%.o: user/% | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user -Iuser/include -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
 $(U)/gen/%.o: $(GEN)/% | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user -Iuser/include -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
 $(U)/servers/%.o: servers/% | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)

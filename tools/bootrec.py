@@ -57,6 +57,7 @@ class Layout:
 
     def __init__(self, m, port, archive_bytes):
         self.window = window_bytes(m)
+        self.archive_bytes = archive_bytes
         self.noc, self.archive = 0, 0
         self.clusters = [0] * len(m.clusters)
         self.ram_bytes = 0
@@ -103,7 +104,7 @@ def init_segments(image, name, offset):
     return e.entry, out
 
 
-def write(m, port, layout, archive_bytes, init=None, flags=0, incarnation=1):
+def write(m, port, layout, init=None, flags=0):
     """The record's bytes. `init`: (image, name, offset in the archive) or None for a kernel without init."""
     if port not in ORDER:
         raise RecordError(f"unknown port '{port}'")
@@ -114,7 +115,7 @@ def write(m, port, layout, archive_bytes, init=None, flags=0, incarnation=1):
     body = b"".join(struct.pack(order + SEGMENT, *s) for s in segments + [(0,) * 6] * (SEGMENTS_MAX - len(segments)))
     roles, first = bytearray(machines.CORES_MAX), 0
     for i, c in enumerate(m.clusters):
-        body += struct.pack(order + CLUSTER, layout.clusters[i], c.mem_bytes, len(c.roles), first, incarnation, 0)
+        body += struct.pack(order + CLUSTER, layout.clusters[i], c.mem_bytes, len(c.roles), first, 1, 0)
         for role in c.roles:
             roles[first] = machines.ROLES[role]
             first += 1
@@ -122,6 +123,6 @@ def write(m, port, layout, archive_bytes, init=None, flags=0, incarnation=1):
     body += bytes(roles) + m.name.encode().ljust(32, b"\0")
     size = struct.calcsize(order + HEAD) + len(body)
     head = struct.pack(order + HEAD, MAGIC, VERSION, size, len(m.clusters), layout.noc, layout.window, layout.archive,
-                       archive_bytes, m.mailbox_ports, m.portal_ports, m.portal_unit, m.heartbeat_ms, entry,
+                       layout.archive_bytes, m.mailbox_ports, m.portal_ports, m.portal_unit, m.heartbeat_ms, entry,
                        len(segments), flags)
     return head + body

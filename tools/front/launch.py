@@ -70,7 +70,7 @@ def prepare(job):
     init = None
     if job.init:
         init = (dict(job.members)[job.init], job.init, offsets[job.init])
-    record = bootrec.write(job.machine, job.port, layout, len(image), init, bootrec.QUIET if job.quiet else 0)
+    record = bootrec.write(job.machine, job.port, layout, init, bootrec.QUIET if job.quiet else 0)
     record_path, archive_path = _store(job, "record.bin", record), _store(job, "archive.cpio", image)
     if job.port == "hosted":
         argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path, "--archive", archive_path]

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""How C text looks, as far as it can be said without a formatter: tabs, ends of lines, names at column 0, no _t of our own."""
+
+import re
+
+from checks import source
+
+WIDTH_MAX = 140
+TAB = 8
+
+
+def check_text(path, text):
+    """Problems of one file."""
+    problems = []
+    if text and not text.endswith("\n"):
+        problems.append(f"{path}: no line end at the end")
+    for number, line in enumerate(text.splitlines(), 1):
+        if line != line.rstrip():
+            problems.append(f"{path}:{number}: blanks at the end of the line")
+        if re.match(r" {4,}(?!\*)\S", line) and not re.match(r" *[-*|+]", line) and not path.endswith(".S"):
+            problems.append(f"{path}:{number}: indented by blanks: use tabs")
+        if len(line.expandtabs(TAB)) > WIDTH_MAX:
+            problems.append(f"{path}:{number}: longer than {WIDTH_MAX} columns")
+    code = source.blank_comments(text)
+    for m in re.finditer(r"^(?:static |inline |_Noreturn )*(?:struct \w+|unsigned|int|void|char|bool|long|\w+_t)[ \t*]+(\w+)\([^;{}]*\)\s*\{",
+                         code, re.M):
+        problems.append(f"{path}:{code.count(chr(10), 0, m.start()) + 1}: the name of function {m.group(1)} belongs at column 0")
+    for m in re.finditer(r"\btypedef\s+(?:struct|union|enum)\b", code):
+        if not path.startswith("mpi/include/"):
+            problems.append(f"{path}:{code.count(chr(10), 0, m.start()) + 1}: no typedef for a struct: write struct NAME")
+    return problems
+
+
+def check(root):
+    """Problems of the tree. Text in comments may be indented as it likes."""
+    out = []
+    for path in source.c_files(root):
+        out += [p for p in check_text(path, source.read(root, path)) if "indented by blanks" not in p or _is_code(root, path, p)]
+    return out
+
+
+def _is_code(root, path, problem):
+    number = int(problem.split(":")[1])
+    code = source.blank_comments(source.read(root, path)).splitlines()
+    line = code[number - 1] if number <= len(code) else ""
+    if not line.strip():
+        return False
+    above = code[number - 2].rstrip() if number > 1 else ""
+    return not line.startswith("\t") and not above.endswith(("\\", ","))
