@@ -22,7 +22,7 @@ PACKAGES = {
     "run": {"make": "make", "gcc": "gcc", "/usr/include/stdio.h": "libc6-dev", "setpriv": "util-linux"},
     "riscv64": {"riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf", "riscv64-unknown-elf-objcopy": "binutils-riscv64-unknown-elf",
                 "qemu-system-riscv64": "qemu-system-misc"},
-    "dev": {"clang": "clang", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "spin": "spin", "git": "git",
+    "dev": {"clang": "clang", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "spin": "spin", "git": "git", "cpio": "cpio",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev"},
 }
 REQUIREMENTS = {"run": "requirements.txt", "riscv64": None, "dev": "requirements-dev.txt"}

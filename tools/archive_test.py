@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""The boot archive: what goes in comes out, and cpio agrees."""
+
+import shutil
+import subprocess
+
+import pytest
+
+import archive
+
+MEMBERS = [("bin/proc", b"\x7fELF" + bytes(range(256))), ("etc/job", b"program prog/x\n"), ("empty", b""), ("odd", b"abc")]
+
+
+def test_what_is_packed_is_unpacked():
+    image, _ = archive.pack(MEMBERS)
+    assert archive.unpack(image) == MEMBERS
+
+
+def test_programs_start_on_a_page_and_offsets_are_right():
+    image, offsets = archive.pack([("a", b"x" * 77)] + MEMBERS)
+    assert offsets["bin/proc"] % archive.ALIGN == 0
+    for name, data in MEMBERS:
+        assert image[offsets[name]:offsets[name] + len(data)] == data
+
+
+@pytest.mark.skipif(not shutil.which("cpio"), reason="cpio is not installed")
+def test_cpio_lists_the_same_names():
+    image, _ = archive.pack(MEMBERS)
+    out = subprocess.run(["cpio", "-it", "--quiet"], input=image, capture_output=True, check=True).stdout.decode().split()
+    assert out == [n for n, _ in MEMBERS]
+
+
+@pytest.mark.parametrize("name", ["", "/etc/passwd", "TRAILER!!!", "a\0b"])
+def test_a_bad_name_is_refused(name):
+    with pytest.raises(archive.ArchiveError):
+        archive.pack([(name, b"")])
+
+
+def test_a_name_twice_is_refused():
+    with pytest.raises(archive.ArchiveError, match="twice"):
+        archive.pack([("a", b""), ("a", b"")])
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:50], lambda b: b"x" + b[1:], lambda b: b[:4200]])
+def test_a_damaged_archive_is_refused(damage):
+    with pytest.raises(archive.ArchiveError):
+        archive.unpack(damage(archive.pack(MEMBERS)[0]))
+
+
+def test_a_job_is_lines_of_key_and_value():
+    text = archive.job_text("prog/fn", 12, "scatter", ["--from", "1 2"], ["A=b"])
+    assert text == b"program prog/fn\nranks 12\nmap scatter\narg --from\narg 1 2\nenv A=b\n"
+
+
+def test_a_line_end_in_an_argument_is_refused():
+    with pytest.raises(archive.ArchiveError, match="line end"):
+        archive.job_text("p", 1, "compact", ["a\nb"], [])

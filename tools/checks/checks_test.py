@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Each check passes what is right and refuses what is wrong."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from checks import conditionals, kernel_data, layering, layout, sizes, source
+
+HEAD = "/* SPDX-License-Identifier: MIT */\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    def put(path, text):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return tmp_path
+    return put
+
+
+@pytest.mark.parametrize("path, include", [
+    ("base/a.c", "<abi/errors.h>"), ("kernel/am/am.c", "<hal/core.h>"), ("kernel/am/am.c", "<stdint.h>"), ("hal/cpu/hosted/x.c", "<pthread.h>"),
+    ("servers/proc/a.c", "<servers/name/client.h>"), ("apps/x.c", "<mpi.h>"), ("mpi/core/a.c", "<string.h>"), ("bench/x.c", "<hal/perf.h>"),
+    ("user/start/a.c", "<usercpu/start.h>")])
+def test_an_include_that_points_down_is_allowed(tree, path, include):
+    assert layering.check(tree(path, f"#include {include}\n")) == []
+
+
+@pytest.mark.parametrize("path, include", [
+    ("base/a.c", "<kernel/am/am.h>"), ("abi/a.h", "<base/list.h>"), ("kernel/a.c", "<atoll/kcalls.h>"), ("kernel/a.c", "<stdio.h>"),
+    ("user/a.c", "<kernel/am/am.h>"), ("hal/noc/shm/a.c", "<sys/mman.h>"), ("apps/a.c", "<mpi/core/comm.h>"), ("servers/a/a.c", "<mpi.h>"),
+    ("mpi/core/a.c", "<servers/proc/load.h>"), ("hal/cpu/riscv64/a.c", "<hal/board/virt/x.h>"), ("user/a.c", "<stdlib.h>")])
+def test_an_include_that_points_elsewhere_is_refused(tree, path, include):
+    problems = layering.check(tree(path, f"\n#include {include}\n"))
+    assert len(problems) == 1 and problems[0].startswith(f"{path}:2:")
+
+
+def test_back_ends_never_include_one_another(tree):
+    tree("hal/noc/shm/shm.h", "")
+    problems = layering.check(tree("hal/cpu/hosted/a.c", '#include "../../noc/shm/shm.h"\n'))
+    assert len(problems) == 1 and "never include one another" in problems[0]
+
+
+def test_a_relative_path_into_another_room_is_refused(tree):
+    tree("kernel/k.h", "")
+    assert "by a relative path" in layering.check(tree("base/a.c", '#include "../kernel/k.h"\n'))[0]
+
+
+def body(lines):
+    return "{\n" + "\tx();\n" * (lines - 3) + "}\n"
+
+
+def test_a_function_is_measured_from_its_name_to_its_brace():
+    found = source.functions(HEAD + "static int\nf(int a, char (*b)(int, int))\n" + body(10))
+    assert [(f.name, f.line, f.lines, f.parameters) for f in found] == [("f", 3, 10, 2)]
+
+
+def test_strings_and_comments_do_not_count_as_code():
+    found = source.functions('void\nf(void)\n{\n\tputs("}\\n{");\n\t/*\n}\n*/\n}\nint\ng(void)\n{\n}\n')
+    assert [f.name for f in found] == ["f", "g"] and found[0].lines == 7
+
+
+def test_reasonable_sizes_pass(tree):
+    assert sizes.check(tree("base/a.c", HEAD + "int\nf(int a, int b, int c, int d, int e, int f)\n" + body(12))) == []
+
+
+@pytest.mark.parametrize("text, words", [
+    (HEAD + "int\nf(void)\n" + body(101), "f has 101 lines"), (HEAD + "int\nf(int a, int b, int c, int d, int e, int g, int h)\n" + body(5), "7 parameters"),
+    (HEAD + "\n" * 801, "802 lines"), ("int x;\n", "SPDX")])
+def test_what_is_too_large_is_refused(tree, text, words):
+    assert any(words in p for p in sizes.check(tree("base/a.c", text)))
+
+
+def test_python_is_measured_too(tree):
+    text = "# SPDX-License-Identifier: MIT\ndef f():\n" + "    x = 1\n" * 101
+    assert any("f has 102 lines" in p for p in sizes.check(tree("tools/a.py", text)))
+
+
+def test_guards_and_cplusplus_pass(tree):
+    text = HEAD + "#ifndef A_H\n#define A_H\n#ifdef __cplusplus\n#endif\n#endif\n"
+    assert conditionals.check(tree("mpi/include/a.h", text)) == [] and conditionals.check(tree("hal/cpu/x/a.c", "#ifdef X\n#endif\n")) == []
+
+
+@pytest.mark.parametrize("path, text", [
+    ("kernel/a.c", "#ifdef X\n#endif\n"), ("base/a.h", "#ifndef A_H\n#define A_H\n#if X\n#endif\n#endif\n"), ("kernel/a.h", "#ifdef __cplusplus\n#endif\n")])
+def test_conditional_compilation_is_refused(tree, path, text):
+    assert conditionals.check(tree(path, HEAD + text))
+
+
+@pytest.mark.parametrize("text, bad", [
+    ("static const int table[2] = {1, 2};\nint f(int i) { return table[i]; }\n", None),
+    ("const char *const names[] = {\"a\", \"b\"};\n", None),
+    ("int counter = 1;\n", "counter"), ("static int zero;\nint *f(void) { return &zero; }\n", "zero"),
+    ("int f(void) { static int hidden; return hidden++; }\n", "hidden")])
+def test_mutable_data_of_the_kernel_is_found_in_its_objects(tmp_path, text, bad):
+    folder = tmp_path / "build/hosted/k/kernel"
+    folder.mkdir(parents=True)
+    (tmp_path / "a.c").write_text(text)
+    subprocess.run([shutil.which("gcc"), "-O2", "-fPIE", "-fdata-sections", "-c", "-o", folder / "a.c.o", tmp_path / "a.c"], check=True)
+    problems = kernel_data.check(tmp_path)
+    assert (problems == []) if bad is None else (len(problems) == 1 and bad in problems[0])
+
+
+def test_a_kernel_that_was_not_built_is_not_clean(tmp_path):
+    assert "build first" in kernel_data.check(tmp_path)[0]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("int\nf(void)\n{\n    return 1;\n}\n", "use tabs"), ("int x; \n", "blanks at the end"), ("int x;", "no line end"),
+    ("int f(void)\n{\n}\n", "column 0"), ("typedef struct x x_t;\n", "typedef"), ("\t" * 20 + "x();\n", "columns")])
+def test_layout_is_refused(tree, text, words):
+    assert any(words in p for p in layout.check(tree("base/a.c", text)))
+
+
+def test_good_layout_passes(tree):
+    text = HEAD + "#define M(x) do { \\\n    x(); \\\n} while (0)\nstatic inline int\nf(void)\n{\n\treturn g(1,\n\t    2);\n}\n"
+    assert layout.check(tree("base/a.c", text)) == []

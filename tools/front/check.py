@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""./atoll check: the fast gate. Builds hosted, runs the unit tests and the tools' tests, and looks at the text."""
+
+import os
+import subprocess
+import time
+
+import results
+import setup
+from checks import conditionals, kernel_data, layering, layout, sizes
+from ui import BUILD, ROOT, Usage, say
+
+HELP = """usage: ./atoll check [-v]
+
+The fast gate: hosted build with gcc, the kernel with clang and for a 32-bit CPU, unit tests, the tools' tests, layering, sizes, layout,
+no mutable data in the kernel. Under a minute when little has changed.
+"""
+UNIT_TIMEOUT_S = 120
+
+
+def build_task(name, port, targets=(), variables=()):
+    """A Task that builds; the compiler's words are the reason of a failure."""
+    def run():
+        start = time.monotonic()
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        p = subprocess.run(["make", "-C", ROOT, "-k", "--no-print-directory", "-j2", f"PORT={port}", *variables, *targets], env=env,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        words = "\n".join(line for line in p.stdout.splitlines() if not line.startswith("  ") or not line[2:4].isupper())
+        state = "failed" if p.returncode else "passed"
+        return [results.Result(name, state, "\n" + results.last_lines(words) if p.returncode else "", time.monotonic() - start)]
+    return results.Task(name, run)
+
+
+def build_tasks():
+    """Everything that the gate compiles."""
+    return [
+        build_task("build.hosted", "hosted"),
+        build_task("build.unit", "unit"),
+        build_task("build.clang", "hosted", ("kernel",), ("CC=clang", f"BUILD={os.path.relpath(os.path.join(BUILD, 'clang'), ROOT)}")),
+        build_task("build.or1k", "or1k"),
+    ]
+
+
+def unit_tasks():
+    """Every built unit test. A thread-sanitized program wants addresses that are not randomised."""
+    folder = os.path.join(BUILD, "unit")
+    out = []
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            out.append(results.program_task(f"unit.{name}", ["setarch", "-R", path], UNIT_TIMEOUT_S))
+    return out
+
+
+def pytest_task(select=()):
+    """The tools' tests; each becomes one result."""
+    def run():
+        import xml.etree.ElementTree as tree
+        report = os.path.join(BUILD, f"pytest-{os.getpid()}-{len(select)}.xml")
+        os.makedirs(BUILD, exist_ok=True)
+        python = os.path.join(setup.VENV, "bin", "python3")
+        r = results.call([python, "-m", "pytest", "-q", "--junitxml", report, "-p", "no:cacheprovider", *select], 600)
+        try:
+            cases = list(tree.parse(report).iter("testcase"))
+            os.unlink(report)
+        except (OSError, tree.ParseError):
+            return [results.Result("python", "failed", "pytest did not run\n" + results.last_lines(r.output))]
+        out = [_case(c) for c in cases]
+        if r.status and not any(x.state == "failed" for x in out):
+            out.append(results.Result("python", "failed", f"pytest ended with {r.status}\n{results.last_lines(r.output)}"))
+        return out
+    return results.Task("python", run)
+
+
+def _case(case):
+    name = "python." + case.get("classname", "").split(".")[-1] + "." + case.get("name", "")
+    for kind, state in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
+        node = case.find(kind)
+        if node is not None:
+            why = (node.get("message") or "").strip()
+            return results.Result(name, state, why + "\n" + results.last_lines(node.text or "", 12) if state == "failed" else why)
+    return results.Result(name, "passed", "", float(case.get("time", 0)))
+
+
+def text_tasks():
+    """The checks that read sources and objects."""
+    return [
+        results.check_task("check.layering", lambda: layering.check(ROOT)),
+        results.check_task("check.sizes", lambda: sizes.check(ROOT)),
+        results.check_task("check.conditionals", lambda: conditionals.check(ROOT)),
+        results.check_task("check.layout", lambda: layout.check(ROOT)),
+        results.check_task("check.kernel_data", lambda: kernel_data.check(ROOT)),
+    ]
+
+
+def fast_tests():
+    """pytest's arguments for the gate: what needs no machine."""
+    return ("-m", "not slow")
+
+
+def main(argv):
+    """Exit status 0 if everything holds."""
+    if argv and argv[0] in ("-h", "--help"):
+        print(HELP, end="")
+        return 0
+    if [a for a in argv if a != "-v"]:
+        raise Usage("usage: ./atoll check [-v]")
+    verbose = "-v" in argv
+    start = time.monotonic()
+    setup.ensure("dev")
+    found = results.run_all("building", build_tasks(), 1, verbose)
+    found += results.run_all("checking", text_tasks() + unit_tasks() + [pytest_task(fast_tests())], verbose=verbose)
+    for line in sizes.survey(ROOT)[1]:
+        print(line)
+    status = results.summary(found)
+    say(f"{time.monotonic() - start:.0f} s")
+    return status

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Run tests that are programs, collect what they say, sum it up.
+
+A test program prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why`, one line per test, and ends with 0 or 1. A program that crashes, runs
+over its time or says nothing has failed, whatever it printed before.
+"""
+
+import concurrent.futures
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from ui import ROOT, Steps, say
+
+WORKERS = 2
+LINE = re.compile(r"(ok|FAIL|skip) ([^\s:]+)(?::\s*(.*))?")
+TAIL = 40
+
+
+class Result:
+    """How one test ended: state is "passed", "failed" or "skipped"."""
+
+    def __init__(self, name, state, why="", seconds=0.0):
+        self.name, self.state, self.why, self.seconds = name, state, why, seconds
+
+
+class Task:
+    """Something that yields results: name, run() -> [Result], and how many seconds it may take."""
+
+    def __init__(self, name, run, weight=1):
+        self.name, self.run, self.weight = name, run, weight
+
+
+class Run:
+    """What a program did."""
+
+    def __init__(self, status, output, seconds, timed_out):
+        self.status, self.output, self.seconds, self.timed_out = status, output, seconds, timed_out
+
+
+_groups = set()
+_groups_lock = threading.Lock()
+
+
+def kill_all():
+    """End every program that is still running."""
+    with _groups_lock:
+        for pgid in list(_groups):
+            try:
+                os.killpg(pgid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+def call(argv, timeout_s, env=None, cwd=None, dump=None):
+    """Run a program in its own process group; at the time limit dump it and end the whole group."""
+    start = time.monotonic()
+    p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+                         env=dict(os.environ, **(env or {})), cwd=cwd or ROOT)
+    with _groups_lock:
+        _groups.add(p.pid)
+    timed_out, extra = False, ""
+    try:
+        output = p.communicate(timeout=timeout_s)[0]
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        extra = "\n" + (dump or default_dump)(p.pid)
+        os.killpg(p.pid, signal.SIGKILL)
+        output = p.communicate()[0]
+    finally:
+        with _groups_lock:
+            _groups.discard(p.pid)
+        try:
+            os.killpg(p.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    text = output.decode("utf-8", "replace") + extra
+    return Run(p.returncode, text, time.monotonic() - start, timed_out)
+
+
+def default_dump(pgid):
+    """What a hanging program's threads do."""
+    import dump
+    return "what every thread does:\n" + dump.hosted(pgid)
+
+
+def last_lines(text, count=TAIL):
+    """The end of an output, indented."""
+    return "\n".join("    " + line for line in text.splitlines()[-count:])
+
+
+def parse_output(group, run):
+    """Results of a program that speaks the protocol."""
+    found, order = {}, []
+    for line in run.output.splitlines():
+        m = LINE.match(line)
+        if m:
+            state = {"ok": "passed", "FAIL": "failed", "skip": "skipped"}[m.group(1)]
+            name = f"{group}.{m.group(2)}"
+            if name in found:
+                if state == "failed":
+                    found[name].state, found[name].why = state, found[name].why + "\n    " + (m.group(3) or "")
+                continue
+            found[name] = Result(name, state, m.group(3) or "")
+            order.append(found[name])
+    failed = any(r.state == "failed" for r in order)
+    if run.timed_out:
+        order.append(Result(group, "failed", f"no end after {run.seconds:.0f} s\n{last_lines(run.output, 120)}"))
+    elif run.status not in (0, 1) or (run.status == 1 and not failed):
+        how = f"ended by signal {-run.status}" if run.status < 0 else f"exit status {run.status}"
+        order.append(Result(group, "failed", f"{how}\n{last_lines(run.output)}"))
+    elif run.status == 0 and failed:
+        order.append(Result(group, "failed", "says FAIL but ends with 0"))
+    elif not order:
+        order.append(Result(group, "failed", "ran no test"))
+    elif failed:
+        order[-1].why += ""
+    if order:
+        order[0].seconds = run.seconds
+    return order
+
+
+def program_task(group, argv, timeout_s=60, env=None):
+    """A Task that runs one program which speaks the protocol."""
+    return Task(group, lambda: parse_output(group, call(argv, timeout_s, env)))
+
+
+def check_task(name, function):
+    """A Task for a check: no problems is a pass."""
+    def run():
+        start = time.monotonic()
+        problems = function()
+        seconds = time.monotonic() - start
+        if problems:
+            more = [f"and {len(problems) - 20} more"] if len(problems) > 20 else []
+            return [Result(name, "failed", "\n".join("    " + p for p in [""] + problems[:20] + more), seconds)]
+        return [Result(name, "passed", "", seconds)]
+    return Task(name, run)
+
+
+def _guard(task):
+    """Run a task; whatever it raises is a failure of that task."""
+    try:
+        return task.run()
+    except Exception as e:		# noqa: BLE001 - a broken test must not hide the others
+        return [Result(task.name, "failed", f"{type(e).__name__}: {e}")]
+
+
+def run_all(title, tasks, workers=WORKERS, verbose=False):
+    """Run tasks, two at a time. Failures are printed when they happen. Returns all results."""
+    results, steps = [], Steps(title, len(tasks))
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        futures = {pool.submit(_guard, t): t for t in tasks}
+        try:
+            for f in concurrent.futures.as_completed(futures):
+                for r in f.result():
+                    results.append(r)
+                    if r.state == "failed":
+                        print(("\r\033[K" if steps.tty else "") + f"FAIL {r.name}: {r.why}", flush=True)
+                    elif verbose:
+                        print(f"{'ok' if r.state == 'passed' else 'skip'} {r.name} {r.why}".rstrip(), flush=True)
+                steps.step(futures[f].name)
+        except BaseException:
+            for f in futures:
+                f.cancel()
+            kill_all()
+            raise
+    count = {s: sum(r.state == s for r in results) for s in ("passed", "failed", "skipped")}
+    steps.end(f"{count['passed']} passed, {count['failed']} failed" + (f", {count['skipped']} skipped" if count["skipped"] else ""))
+    return results
+
+
+def summary(results):
+    """Print skips with reasons, failures by name, and the last line. Returns the exit status."""
+    skipped = [r for r in results if r.state == "skipped"]
+    failed = [r for r in results if r.state == "failed"]
+    for r in skipped:
+        print(f"skipped {r.name}: {r.why}")
+    for r in failed:
+        print(f"failed  {r.name}")
+    passed = len(results) - len(failed) - len(skipped)
+    print(f"{passed} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))
+    sys.stdout.flush()
+    if skipped and os.environ.get("CI") and not failed:
+        say("tests were skipped: in CI nothing may be")
+    return 1 if failed or not results or (skipped and os.environ.get("CI")) else 0

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Machine descriptions: the shipped ones are right, wrong ones are refused in one line."""
+
+import pytest
+
+import machine
+
+GOOD = '[[cluster]]\nkernel = "TC"\napplication = 3\n'
+
+
+@pytest.mark.parametrize("name", machine.names())
+def test_every_shipped_machine_is_accepted(name):
+    m = machine.load(name)
+    assert m.description and m.cores() >= 1 and m.ranks_max() >= 1
+
+
+def test_the_four_profiles_have_their_shapes():
+    assert machine.load("mppa256").shape() == "4x4 + 16x17"
+    assert machine.load("riscv-288").cores() == 288
+    assert machine.load("nix32").shape() == "1x32"
+    assert machine.load("optimsoc4").clusters[0].roles == ["KC", "AC", "AC", "AC"]
+
+
+def test_laptop_has_an_application_core_per_host_cpu():
+    assert machine.load("laptop").clusters[1].roles == ["KC"] + ["AC"] * machine.host_cpus()
+
+
+def test_defaults_make_a_machine():
+    m = machine.parse("x", GOOD)
+    assert m.clusters[0].roles == ["TC", "AC", "AC", "AC"] and m.ports == ["hosted", "riscv64"] and m.ranks_max() == 24
+
+
+@pytest.mark.parametrize("text, words", [
+    ("", "at least one"),
+    ("[[cluster]\n", "line 1"),
+    ("colour = 1\n" + GOOD, "unknown key 'colour'"),
+    ('[[cluster]]\ncores = 4\n', "unknown key 'cores'"),
+    ('[[cluster]]\nkernel = "AC"\n', "kernel must be"),
+    ('[[cluster]]\nkernel = "KC"\n', "a KC alone"),
+    ('[[cluster]]\nmemory = "48M"\n', "power of two"),
+    ('[[cluster]]\nmemory = "big"\n', "must be a size"),
+    ('[[cluster]]\ncount = 65\n', "count must be"),
+    ('[[cluster]]\ncount = true\n', "count must be"),
+    ('[[cluster]]\ncount = 64\n[[cluster]]\ncount = 1\n', "65 clusters"),
+    ('[[cluster]]\napplication = 320\n', "a cluster has at most 320"),
+    ('[[cluster]]\ncount = 4\napplication = 150\n', "604 cores"),
+    ('ports = ["vax"]\n' + GOOD, "ports must name"),
+    ('[noc]\nmailbox_ports = 129\n' + GOOD, "mailbox_ports must be"),
+    ('[noc]\nmailbox_ports = 8\n' + GOOD, "mailbox_ports must be"),
+    ('[noc]\nportal_unit = "100"\n' + GOOD, "multiple of 64"),
+    ('[noc]\nspeed = 1\n' + GOOD, "unknown key 'speed'"),
+])
+def test_a_wrong_description_is_refused_in_one_line(text, words):
+    with pytest.raises(machine.MachineError) as e:
+        machine.parse("x", text)
+    assert words in str(e.value) and "\n" not in str(e.value)
+
+
+def test_an_unknown_machine_names_the_known_ones():
+    with pytest.raises(machine.MachineError, match="laptop"):
+        machine.load("toaster")

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Heads of unit tests."""
+
+import pytest
+
+import unitmk
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.c").write_text("")
+    (tmp_path / "b.c").write_text("")
+    return tmp_path
+
+
+def test_directives_are_found_in_any_comment_and_over_lines(tree):
+    (tree / "x_test.c").write_text("/* SPDX-License-Identifier: MIT\n *\n * Words.\n *\n * needs: a.c\n *\tb.c\n *\n * More words.\n */\n"
+                                   "/* sanitize: thread address */\n/* flags: -DX=1 */\n")
+    head = unitmk.read_head("x_test.c")
+    assert head["needs"] == ["a.c", "b.c"] and head["sanitize"] == ["thread", "address"] and head["flags"] == ["-DX=1"]
+
+
+def test_a_test_is_built_once_per_sanitizer(tree):
+    (tree / "x_test.c").write_text("/* needs: a.c */\n/* sanitize: address thread */\n")
+    assert unitmk.main(["--out", "out.mk", "x_test.c"]) == 0
+    text = (tree / "out.mk").read_text()
+    assert "unit: $(OUT)/x_test\n" in text and "unit: $(OUT)/x_test.thread\n" in text and "x_test.thread/a.c.o" in text
+
+
+@pytest.mark.parametrize("head, words", [("/* needs: gone.c */", "gone.c, which does not exist"), ("/* sanitize: magic */", "magic is not one of")])
+def test_a_wrong_head_is_refused(tree, capsys, head, words):
+    (tree / "x_test.c").write_text(head + "\n")
+    assert unitmk.main(["--out", "out.mk", "x_test.c"]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_two_tests_of_one_name_are_refused(tree, capsys):
+    for folder in ("p", "q"):
+        (tree / folder).mkdir()
+        (tree / folder / "x_test.c").write_text("")
+    assert unitmk.main(["--out", "out.mk", "p/x_test.c", "q/x_test.c"]) == 1
+    assert "same name" in capsys.readouterr().err
