@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stand-in kernel for boot scenarios on bare metal: the scenario is the machine's name in the boot record.
+ *
+ *	boot	every core of every cluster comes up and says so to core 0, the clusters meet in cluster 0, which reports
+ *	fence	after that the last cluster reads cluster 0's memory and dies; cluster 0 notices
+ *	write	as fence, with a write
+ *	panic	cluster 0 fails a check
+ *	wild	core 1 of cluster 0 jumps to nowhere
+ */
+#include <abi/boot.h>
+#include <base/check.h>
+#include <base/fmt.h>
+#include <base/str.h>
+#include <hal/atomic.h>
+#include <hal/console.h>
+#include <hal/core.h>
+#include <hal/mmu.h>
+#include <hal/noc.h>
+#include <hal/timer.h>
+#include <hal/trap.h>
+
+#define EVENT_HELLO 6		/* to a cluster that was up before cluster 0 */
+#define EVENT_UP 7
+#define EVENT_STRIKE 8
+#define BREACH_ENTRY 200		/* of the top page table */
+#define PTE_KERNEL_RW 0xc7
+
+/* a core's pointer is its number + 1; what the cores of this cluster share: */
+static struct {
+	const struct boot_record *record;
+	uint32_t up;			/* cores that came up */
+	uint32_t strike;		/* the bad deed may begin */
+} probe;
+
+static __attribute__((format(printf, 1, 2))) void
+say(const char *format, ...)
+{
+	char line[120];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = fmt_vprint(line, sizeof(line), format, args);
+	va_end(args);
+	hal_console_write(line, (size_t)n);
+}
+
+static bool
+scenario_is(const char *name)
+{
+	return str_is_equal(probe.record->machine, name);
+}
+
+void
+check_failed(const char *file, int line, const char *what)
+{
+	hal_panic(file, line, what);
+}
+
+void
+kernel_trap(struct hal_frame *f, const struct hal_trap *t)
+{
+	(void)f;
+	(void)t;
+	check(!"a trap from user mode");
+}
+
+/* Wait until a doorbell rings. */
+static void
+doze(bool ready)
+{
+	if (ready)
+		hal_wait_cancel();
+	else
+		hal_wait(HAL_FOREVER);
+}
+
+static void
+wild_jump(void)
+{
+	((void (*)(void))0xffffffd000000000)();
+}
+
+void
+kernel_core_main(void *arg)
+{
+	hal_core_set_local(arg);
+	check((uintptr_t)arg == hal_core_id() + 1);
+	hal_add32(&probe.up, 1);
+	hal_notify(hal_cluster_id(), 0);
+	for (;;) {
+		hal_wait_begin();
+		if (scenario_is("wild") && hal_core_id() == 1 && hal_load32(&probe.strike) != 0)
+			wild_jump();
+		doze(false);
+	}
+}
+
+static void
+start_cores(const struct boot_cluster *c)
+{
+	for (uintptr_t i = 1; i < c->cores; i++)
+		hal_core_start((unsigned)i, (void *)(i + 1));
+	for (;;) {
+		hal_wait_begin();
+		if (hal_load32(&probe.up) == c->cores - 1)
+			break;
+		hal_wait(HAL_FOREVER);
+	}
+	hal_wait_cancel();
+}
+
+/*
+ * The last cluster's crime, against cluster 0: a 1 GB page of its own page table leads there, so only the fence around the
+ * cluster's physical memory is in the way.
+ */
+static void
+reach_out(bool write)
+{
+	uint64_t victim = probe.record->cluster[0].mem_base, satp;
+	volatile uint32_t *window;
+	uint64_t *root;
+
+	__asm__ volatile("csrr %0, satp" : "=r"(satp));
+	root = hal_kaddr(satp << 12);
+	root[BREACH_ENTRY] = victim >> 30 << 28 | PTE_KERNEL_RW;
+	hal_tlb_flush();
+	window = (volatile uint32_t *)(((uintptr_t)BREACH_ENTRY << 30) + (victim & (((uint64_t)1 << 30) - 1)));
+	if (write)
+		*window = 0;
+	say("probe: cluster %u read %x\n", hal_cluster_id(), *window);
+}
+
+static void
+follow(void)
+{
+	bool told = hal_noc_alive(0) && hal_noc_notify(0, EVENT_UP) == 0;
+	unsigned from;
+	uint32_t event;
+
+	for (;;) {
+		hal_wait_begin();
+		if (!hal_noc_poll(&from, &event)) {
+			hal_wait(HAL_FOREVER);
+			continue;
+		}
+		hal_wait_cancel();
+		if (event == EVENT_STRIKE)
+			reach_out(scenario_is("write"));
+		else if (!told)
+			told = hal_noc_notify(0, EVENT_UP) == 0;
+	}
+}
+
+/* Every other cluster says that it is up: unasked if it finds us up, else when we call. */
+static void
+await_clusters(void)
+{
+	unsigned up = 1, from;
+	uint32_t event;
+
+	hal_fence();
+	for (unsigned i = 1; i < probe.record->clusters; i++)
+		if (hal_noc_alive(i))
+			check(hal_noc_notify(i, EVENT_HELLO) == 0);
+	while (up < probe.record->clusters) {
+		hal_wait_begin();
+		if (!hal_noc_poll(&from, &event)) {
+			hal_wait(HAL_FOREVER);
+			continue;
+		}
+		hal_wait_cancel();
+		check(event == EVENT_UP && hal_noc_alive(from));
+		up++;
+	}
+}
+
+static unsigned
+alive_count(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < probe.record->clusters; i++)
+		n += hal_noc_alive(i);
+	return n;
+}
+
+/* Order the last cluster to misbehave and wait for its end. */
+static void
+await_death(void)
+{
+	unsigned last = probe.record->clusters - 1;
+
+	check(hal_noc_notify(last, EVENT_STRIKE) == 0);
+	for (;;) {
+		hal_wait_begin();
+		if (!hal_noc_alive(last))
+			break;
+		hal_wait(HAL_FOREVER);
+	}
+	hal_wait_cancel();
+	check(hal_noc_notify(last, EVENT_STRIKE) != 0);
+	say("probe: cluster %u is dead, %u of %u live\n", last, alive_count(), probe.record->clusters);
+}
+
+static void
+lead(void)
+{
+	uint32_t cores = 0;
+
+	await_clusters();
+	for (unsigned i = 0; i < probe.record->clusters; i++)
+		cores += probe.record->cluster[i].cores;
+	say("probe: %u clusters, %u cores up\n", alive_count(), cores);
+	if (scenario_is("fence") || scenario_is("write"))
+		await_death();
+	check(!scenario_is("panic"));
+	if (scenario_is("wild")) {
+		hal_store32(&probe.strike, 1);
+		hal_notify(0, 1);
+		for (;;)
+			hal_wait(HAL_FOREVER);
+	}
+	hal_machine_halt(0);
+}
+
+void
+kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes)
+{
+	probe.record = record;
+	hal_core_set_local((void *)1);
+	check(bytes > 0 && hal_kaddr(hal_paddr(memory)) == memory);
+	hal_noc_init(record);
+	start_cores(&record->cluster[hal_cluster_id()]);
+	if (hal_cluster_id() != 0)
+		follow();
+	lead();
+	for (;;)
+		hal_wait(HAL_FOREVER);
+}

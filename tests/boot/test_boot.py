@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Boot scenarios on QEMU's riscv64 `virt`: for pytest, or run as a program (the test protocol of the C tests)."""
+
+import re
+import sys
+import traceback
+
+import qemu
+
+MB = 1 << 20
+ICOUNT = ("-icount", "shift=3,sleep=off")
+
+
+def boots(shape):
+    """All clusters and cores of a machine come up and the machine ends itself."""
+    clusters, cores = sum(s[0] for s in shape), sum(s[0] * s[1] for s in shape)
+    b = qemu.boot(qemu.shape("boot", shape))
+    assert b.status == 0, b.output
+    assert f"probe: {clusters} clusters, {cores} cores up" in b.output, b.output
+
+
+def test_one_hart_boots():
+    boots([(1, 1, 2 * MB)])
+
+
+def test_four_harts_boot():
+    boots([(1, 4, 2 * MB)])
+
+
+def test_sixteen_harts_boot_as_four_clusters():
+    boots([(4, 4, 2 * MB)])
+
+
+def test_64_harts_boot_as_one_cluster():
+    boots([(1, 64, 4 * MB)])
+
+
+def test_64_harts_boot_as_64_clusters():
+    boots([(64, 1, 2 * MB)])
+
+
+def test_288_harts_boot_as_twenty_clusters():
+    boots([(4, 4, 2 * MB), (16, 17, 2 * MB)])
+
+
+def test_288_harts_boot_as_one_cluster():
+    boots([(1, 288, 8 * MB)])
+
+
+def one_dies(scenario, cause):
+    b = qemu.boot(qemu.shape(scenario, [(4, 4, 2 * MB)]))
+    assert b.status == 0, b.output
+    assert re.search(r"kernel panic: cluster 3 core 0 \(hart 12\): " + cause, b.output), b.output
+    assert b.output.count("kernel panic") == 1, b.output
+    assert "probe: cluster 3 is dead, 3 of 4 live" in b.output, b.output
+    assert "cluster 3 read" not in b.output, b.output
+
+
+def test_a_cluster_that_reads_anothers_memory_dies_alone():
+    one_dies("fence", "load access fault")
+
+
+def test_a_cluster_that_writes_anothers_memory_dies_alone():
+    one_dies("write", "store access fault")
+
+
+def test_a_failed_check_of_cluster_0_is_reported_and_ends_the_machine():
+    b = qemu.boot(qemu.shape("panic", [(2, 4, 2 * MB)]))
+    assert b.status == 101, b.output
+    assert re.search(r'kernel panic: cluster 0 core 0 \(hart 0\): .*panic', b.output), b.output
+    assert "tests/boot/probe.c:" in b.output, b.output
+
+
+def test_a_wild_jump_in_the_kernel_is_reported_with_registers():
+    b = qemu.boot(qemu.shape("wild", [(1, 4, 2 * MB)]))
+    assert b.status == 101, b.output
+    assert "kernel panic: cluster 0 core 1 (hart 1): fetch page fault" in b.output, b.output
+    assert "pc ffffffd000000000" in b.output and " t6 " in b.output, b.output
+
+
+def test_under_icount_two_runs_are_identical():
+    runs = [qemu.boot(qemu.shape("write", [(16, 4, 2 * MB)]), extra=ICOUNT) for _ in range(2)]
+    assert runs[0].status == 0, runs[0].output
+    assert runs[0].output == runs[1].output
+
+
+def test_under_icount_288_harts_boot():
+    b = qemu.boot(qemu.shape("boot", [(16, 18, 2 * MB)]), extra=ICOUNT)
+    assert b.status == 0 and "288 cores up" in b.output, b.output
+
+
+def test_a_damaged_boot_record_is_refused():
+    b = qemu.boot(qemu.shape("boot", [(1, 4, 2 * MB)]), damage=lambda r: b"XXXX" + r[4:])
+    assert b.status == 3 and "boot: no boot record" in b.output, b.output
+
+
+def test_a_kernel_too_large_for_its_cluster_is_refused():
+    b = qemu.boot(qemu.shape("boot", [(1, 288, 2 * MB)]))
+    assert b.status == 3 and "does not fit" in b.output, b.output
+
+
+def main():
+    """Run all tests of this file."""
+    failed = 0
+    for name, test in sorted(globals().items()):
+        if not name.startswith("test_"):
+            continue
+        try:
+            test()
+            print(f"ok {name[5:]}", flush=True)
+        except AssertionError:
+            failed = 1
+            print(f"FAIL {name[5:]}: {traceback.format_exc(limit=1)}", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
