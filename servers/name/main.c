@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The name server. It never waits for one client: an answer that finds its slot full stays in a list and is tried again whenever the
+ * kernel wakes the server, which it does at every arrival and at every slot that became free.
+ */
+#include <stdbool.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <servers/name/table.h>
+
+#define PENDING_MAX 256
+
+struct pending {
+	int id;			/* output mailbox; negative: free */
+	struct name_reply reply;
+};
+
+struct name_server {
+	struct name_table table;
+	struct pending pending[PENDING_MAX];
+	int in;
+};
+
+/* Send an answer; true if it is done with, also because the client is gone. */
+static bool
+is_sent(int id, const struct name_reply *reply)
+{
+	if (kmailbox_write(id, reply) == -E_AGAIN)
+		return false;
+	kmailbox_close(id);
+	return true;
+}
+
+/* Keep an answer for later. Without room it is dropped: so many unread answers are a client's fault. */
+static void
+keep(struct name_server *s, int id, const struct name_reply *reply)
+{
+	for (int i = 0; i < PENDING_MAX; i++)
+		if (s->pending[i].id < 0) {
+			s->pending[i] = (struct pending){id, *reply};
+			return;
+		}
+	kmailbox_close(id);
+}
+
+static void
+answer(struct name_server *s, uint32_t source, const struct name_request *request)
+{
+	struct name_reply reply;
+	long id;
+
+	name_serve(&s->table, source, request, &reply);
+	id = kmailbox_open((int)source, (int)request->reply_port);
+	if (id >= 0 && !is_sent((int)id, &reply))
+		keep(s, (int)id, &reply);
+}
+
+static void
+retry(struct name_server *s)
+{
+	for (int i = 0; i < PENDING_MAX; i++)
+		if (s->pending[i].id >= 0 && is_sent(s->pending[i].id, &s->pending[i].reply))
+			s->pending[i].id = -1;
+}
+
+int
+server_main(int argc, char **argv)
+{
+	static struct name_server server;
+	struct name_request request;
+	long source;
+
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < PENDING_MAX; i++)
+		server.pending[i].id = -1;
+	server.in = (int)kmailbox_create(NAME_PORT);
+	if (server.in < 0) {
+		console_print("name: cannot open port %d: %s\n", NAME_PORT, error_text(server.in));
+		return 1;
+	}
+	for (;;) {
+		while ((source = kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request)) >= 0)
+			answer(&server, (uint32_t)source, &request);
+		retry(&server);
+		kthread_sleep();
+	}
+}

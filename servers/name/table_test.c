@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The name table and the answers to sound and malformed requests.
+ *
+ * needs: servers/name/table.c base/str.c
+ */
+#include <abi/errors.h>
+#include <base/test.h>
+#include <servers/name/table.h>
+
+static struct name_table table;
+
+static struct name_reply
+ask(uint32_t source, enum name_op op, const char *name, uint32_t port)
+{
+	struct name_request q = {.magic = NAME_MAGIC, .op = op, .id = 7, .port = port};
+	struct name_reply r;
+
+	strncpy(q.name, name, sizeof(q.name));
+	name_serve(&table, source, &q, &r);
+	expect_eq(r.magic, NAME_MAGIC);
+	expect_eq(r.id, 7);
+	return r;
+}
+
+static void
+reset(void)
+{
+	memset(&table, 0, sizeof(table));
+}
+
+TEST(a_registered_name_is_found_until_it_is_unregistered)
+{
+	struct name_reply r;
+
+	reset();
+	expect_eq(ask(3, NAME_LOOKUP, "proc", 0).error, -E_NOENT);
+	expect_eq(ask(3, NAME_REGISTER, "proc", 9).error, 0);
+	r = ask(1, NAME_LOOKUP, "proc", 0);
+	expect_eq(r.error, 0);
+	expect_eq(r.cluster, 3);
+	expect_eq(r.port, 9);
+	expect_eq(ask(3, NAME_UNREGISTER, "proc", 0).error, 0);
+	expect_eq(ask(1, NAME_LOOKUP, "proc", 0).error, -E_NOENT);
+	expect_eq(ask(1, NAME_UNREGISTER, "proc", 0).error, -E_NOENT);
+}
+
+TEST(a_name_belongs_to_who_registered_it)
+{
+	reset();
+	expect_eq(ask(3, NAME_REGISTER, "a", 9).error, 0);
+	expect_eq(ask(3, NAME_REGISTER, "a", 9).error, 0);
+	expect_eq(ask(3, NAME_REGISTER, "a", 10).error, -E_EXIST);
+	expect_eq(ask(2, NAME_REGISTER, "a", 9).error, -E_EXIST);
+	expect_eq(ask(2, NAME_UNREGISTER, "a", 0).error, -E_ACCES);
+	expect_eq(ask(2, NAME_LOOKUP, "a", 0).cluster, 3);
+}
+
+TEST(malformed_requests_get_an_error_and_change_nothing)
+{
+	struct name_request q = {.magic = 1, .op = NAME_REGISTER};
+	struct name_reply r;
+	char longest[NAME_LENGTH_MAX + 2];
+
+	reset();
+	strcpy(q.name, "x");
+	name_serve(&table, 0, &q, &r);
+	expect_eq(r.error, -E_INVAL);
+	expect_eq(ask(0, NAME_REGISTER, "", 1).error, -E_INVAL);
+	expect_eq(ask(0, 99, "x", 1).error, -E_INVAL);
+	expect_eq(ask(0, 0, "x", 1).error, -E_INVAL);
+	expect_eq(ask(0, NAME_REGISTER, "x", PORTS_MAX).error, -E_INVAL);
+	memset(longest, 'n', sizeof(longest));
+	longest[NAME_LENGTH_MAX + 1] = '\0';
+	expect_eq(ask(0, NAME_REGISTER, longest, 1).error, -E_INVAL);
+	for (int i = 0; i < NAMES_MAX; i++)
+		expect_eq(table.entry[i].name[0], 0);
+	longest[NAME_LENGTH_MAX] = '\0';
+	expect_eq(ask(0, NAME_REGISTER, longest, 1).error, 0);
+}
+
+TEST(a_full_table_says_so_and_serves_on)
+{
+	char name[16];
+
+	reset();
+	for (int i = 0; i < NAMES_MAX; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		expect_eq(ask(0, NAME_REGISTER, name, 1).error, 0);
+	}
+	expect_eq(ask(0, NAME_REGISTER, "more", 1).error, -E_NOSPC);
+	expect_eq(ask(0, NAME_LOOKUP, "n255", 1).error, 0);
+	expect_eq(ask(0, NAME_UNREGISTER, "n17", 1).error, 0);
+	expect_eq(ask(0, NAME_REGISTER, "more", 1).error, 0);
+}
+
+int
+main(void)
+{
+	RUN(a_registered_name_is_found_until_it_is_unregistered);
+	RUN(a_name_belongs_to_who_registered_it);
+	RUN(malformed_requests_get_an_error_and_change_nothing);
+	RUN(a_full_table_says_so_and_serves_on);
+	return TEST_FAILED;
+}
