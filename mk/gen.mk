@@ -30,8 +30,9 @@ VIEW_mpi := abi base user mpi
 VIEW_app := abi
 VIEW_ROOMS := base hal kernel user server mpi app
 
-VIEW_STAMP := $(VIEW)/.stamp
-$(VIEW_STAMP): mk/gen.mk $(wildcard servers servers/*)
+empty :=
+VIEW_STAMP := $(VIEW)/.stamp-$(subst $(empty) $(empty),-,$(strip $(notdir $(wildcard servers/*))))
+$(VIEW_STAMP): mk/gen.mk
 	$(Q)rm -rf $(VIEW)
 	$(Q)$(foreach r,$(VIEW_ROOMS),mkdir -p $(VIEW)/$(r); \
 		$(foreach d,$(VIEW_$(r)),ln -s $(CURDIR)/$(d) $(VIEW)/$(r)/$(d);))true

@@ -13,7 +13,8 @@ BOARD_riscv64 := virt
 BOARD := $(BOARD_$(PORT))
 
 CONTEXT_DIR := $(firstword $(wildcard abi/cpu/$(CPU)) abi/cpu/hosted)
-HAL_CPU_INC := $(firstword $(wildcard hal/cpu/$(CPU)/include) hal/include/portable)
+# a CPU without a back end (or1k) is compiled with the portable headers of the coroutine back end
+HAL_CPU_INC := $(firstword $(wildcard hal/cpu/$(CPU)/include) hal/cpu/coroutine/include)
 
 K := $(OUT)/k
 
@@ -145,8 +146,6 @@ $(OUT)/%.bin: $(OUT)/%.elf
 endif
 
 ifeq ($(PORT),or1k)
-# Portable code only: the port's own headers stand where they exist, the coroutine back end's otherwise.
-HAL_CPU_INC := $(firstword $(wildcard hal/cpu/or1k/include) hal/cpu/coroutine/include)
 or1k: $(BASE_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 endif
 

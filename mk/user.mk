@@ -128,8 +128,7 @@ $(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/
 
 user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(PROGS)
 libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp
-servers: $(SERVER_BINS) $(PERS_BIN)
-.PHONY: user libs servers kernel
+.PHONY: user libs kernel
 
 $(PORT): kernel user
 

@@ -57,6 +57,15 @@ class Machine:
         having = [i for i, c in enumerate(self.clusters) if "AC" in c.roles]
         return having or [i for i, c in enumerate(self.clusters) if "TC" in c.roles]
 
+    def places(self):
+        """(cluster, first core for ranks, how many) of each cluster that takes ranks."""
+        out = []
+        for i in self.rank_clusters():
+            roles = self.clusters[i].roles
+            role = "AC" if "AC" in roles else "TC"
+            out.append((i, roles.index(role), roles.count(role)))
+        return out
+
     def ranks_max(self):
         """How many ranks a job can have: each needs a port of its cluster."""
         return len(self.rank_clusters()) * (min(self.mailbox_ports, self.portal_ports) - BASE_PORT)

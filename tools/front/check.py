@@ -95,7 +95,7 @@ def text_tasks():
 
 def fast_tests():
     """pytest's arguments for the gate: what needs no machine."""
-    return ("-m", "not slow")
+    return ("-m", "not slow", "tools", "mpi/tools")
 
 
 def main(argv):

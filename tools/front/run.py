@@ -146,8 +146,8 @@ def make_job(o):
     if "bin/proc" not in servers:
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:
-        text = archive.job_text(f"prog/{name}", o.n, o.map, o.args, o.env)
-        members = launch.members_of(o.port, servers) + [(f"prog/{name}", data), ("etc/job", text)] + extra_files(o.file)
+        text = archive.job_text(f"bin/{name}", o.n, o.map, o.args, o.env, m.places())
+        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + extra_files(o.file)
     except archive.ArchiveError as e:
         raise Usage(str(e)) from None
     job = launch.Job(m, o.port, members)
