@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Active messages: see am.h.
+ */
+#include <base/str.h>
+#include <kernel/cluster.h>
+#include <kernel/thread/thread.h>
+
+#define HEADER_BYTES (offsetof(struct am_call, args) - offsetof(struct am_call, bytes))
+
+void
+am_ring_home(struct cluster *c)
+{
+	if (c->home_runs_users)
+		hal_interrupt(KERNEL_CORE);
+	else
+		hal_notify(c->id, KERNEL_CORE);
+}
+
+/* The process may have died while the message travelled: then nothing happens any more. */
+static long
+serve(kcall_serve_fn *fn, struct kcall_args *args)
+{
+	if (!thread_is_alive(args->caller))
+		return -E_CANCELED;
+	return fn(args);
+}
+
+bool
+am_serve_call(struct cluster *c)
+{
+	struct am_queue *q = &c->am;
+	uint32_t *place = &q->order[q->served & q->mask];
+	uint32_t sender = hal_load32(place);
+	struct am_call *call;
+
+	if (sender == 0)
+		return false;
+	hal_store32(place, 0);
+	q->served++;
+	c->remote_calls++;
+	call = &c->core[sender - 1].call;
+	hal_acquire(&call->bytes, HEADER_BYTES);
+	hal_acquire(&call->args, call->bytes);
+	call->result = serve(call->fn, &call->args);
+	hal_publish(&call->args, call->bytes);
+	hal_publish(&call->result, sizeof(call->result));
+	hal_store32(&call->busy, 0);
+	hal_notify(c->id, sender - 1);
+	return true;
+}
+
+bool
+am_serve_post(struct core *core)
+{
+	struct am_post *post = &core->post;
+
+	if (!hal_load32(&post->busy))
+		return false;
+	hal_acquire(&post->bytes, sizeof(*post) - offsetof(struct am_post, bytes));
+	post->fn(core, post->data);
+	hal_store32(&post->busy, 0);
+	am_ring_home(core->cluster);
+	return true;
+}
+
+bool
+am_serve(struct core *core)
+{
+	bool any = false;
+
+	if (core_is_home(core))
+		while (am_serve_call(core->cluster))
+			any = true;
+	else
+		while (am_serve_post(core))
+			any = true;
+	return any;
+}
+
+bool
+am_is_pending(struct core *core)
+{
+	struct am_queue *q = &core->cluster->am;
+
+	if (core_is_home(core))
+		return hal_load32(&q->order[q->served & q->mask]) != 0;
+	return hal_load32(&core->post.busy) != 0;
+}
+
+int
+am_post(struct core *to, am_post_fn *fn, const void *data, uint32_t bytes)
+{
+	struct am_post *post = &to->post;
+
+	if (bytes > AM_DATA)
+		return -E_2BIG;
+	if (hal_load32(&post->busy))
+		return -E_AGAIN;
+	post->fn = fn;
+	post->bytes = bytes;
+	memcpy(post->data, data, bytes);
+	hal_publish(&post->bytes, sizeof(*post) - offsetof(struct am_post, bytes));
+	hal_store32(&post->busy, 1);
+	return 0;
+}
+
+/* Wait until home has answered; meanwhile the own inbox is served, for home may need us before it can answer others. */
+static void
+call_wait(struct core *core, struct am_call *call)
+{
+	while (hal_load32(&call->busy)) {
+		if (am_serve_post(core))
+			continue;
+		hal_wait_begin();
+		if (!hal_load32(&call->busy) || am_is_pending(core))
+			hal_wait_cancel();
+		else
+			hal_wait(HAL_FOREVER);
+	}
+}
+
+/* On home itself: what was sent before comes first. */
+static long
+call_directly(struct core *core, kcall_serve_fn *fn, struct kcall_args *args)
+{
+	am_serve(core);
+	core->cluster->remote_calls++;
+	return serve(fn, args);
+}
+
+long
+am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)
+{
+	struct cluster *c = core->cluster;
+	struct am_call *call = &core->call;
+	uint32_t ticket;
+
+	check(args == &call->args);
+	if (bytes > sizeof(*args))
+		return -E_2BIG;
+	if (core_is_home(core))
+		return call_directly(core, fn, args);
+	call->fn = fn;
+	call->bytes = bytes;
+	hal_publish(&call->bytes, HEADER_BYTES);
+	hal_publish(args, bytes);
+	hal_store32(&call->busy, 1);
+	ticket = hal_add32(&c->am.ticket, 1);
+	hal_store32(&c->am.order[ticket & c->am.mask], core->id + 1);
+	am_ring_home(c);
+	call_wait(core, call);
+	hal_acquire(args, bytes);
+	hal_acquire(&call->result, sizeof(call->result));
+	return call->result;
+}

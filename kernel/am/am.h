@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Active messages: the one way cores of a cluster make each other act. They form a star around the home core.
+ *
+ * To home: each core has one slot (struct am_call) with up to sizeof(struct kcall_args) bytes of data. The sender fills it, takes a
+ * ticket at home's queue and writes its number into the order ring at that ticket; home serves the ring in order, so service is FIFO by
+ * ticket. A core has one call in flight, so a ring as long as the number of cores never overflows. The sender waits and
+ * serves its own inbox meanwhile; functions that run in an inbox never call.
+ *
+ * From home: each core has one inbox slot (struct am_post). Home never waits: a busy slot is -E_AGAIN, and whoever posts keeps the
+ * message and tries again when the core's doorbell back says so (kernel/mem/sweep.c).
+ *
+ * Source: seed 000 III-B (remote calls), 004 4 (active messages between cores).
+ */
+#ifndef KERNEL_AM_AM_H
+#define KERNEL_AM_AM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <hal/atomic.h>
+#include <kernel/call/kcall_glue.h>
+
+struct cluster;
+struct core;
+
+#define AM_DATA 128
+
+struct am_call {
+	_Alignas(HAL_CACHE_LINE) uint32_t busy;	/* shared word: the sender sets it, home clears it when the result is there */
+	uint32_t bytes;
+	kcall_serve_fn *fn;
+	long result;		/* written by home */
+	_Alignas(HAL_CACHE_LINE) struct kcall_args args;
+};
+
+/* Runs on the receiving core, may be in the middle of a call of that core: it must not send and must not leave. */
+typedef void am_post_fn(struct core *core, const void *data);
+
+struct am_post {
+	_Alignas(HAL_CACHE_LINE) uint32_t busy;	/* shared word: home sets it, the receiver clears it */
+	uint32_t bytes;
+	am_post_fn *fn;
+	_Alignas(HAL_CACHE_LINE) unsigned char data[AM_DATA];
+};
+
+/* Home's side of the calls. */
+struct am_queue {
+	_Alignas(HAL_CACHE_LINE) uint32_t ticket;	/* shared word: next ticket */
+	_Alignas(HAL_CACHE_LINE) uint32_t served;	/* home: tickets done */
+	uint32_t mask;		/* constant: slots of the ring - 1 */
+	uint32_t *order;	/* shared words: sender + 1, or 0 */
+};
+
+/*
+ * Home: serve the next message of the queue. False if there is none.
+ */
+bool am_serve_call(struct cluster *c);
+
+/* Every core but home: run the function in the inbox. False if there is none. */
+bool am_serve_post(struct core *core);
+
+/* What there is for this core, whichever it is, until nothing is left. False if there was nothing. */
+bool am_serve(struct core *core);
+
+/* Is there a message for this core? */
+bool am_is_pending(struct core *core);
+
+/*
+ * Home: have another core run fn on a copy of `bytes` bytes. The core is not interrupted (ring hal_interrupt if it must be).
+ * 0; -E_2BIG; -E_AGAIN: its slot is busy.
+ */
+int am_post(struct core *to, am_post_fn *fn, const void *data, uint32_t bytes);
+
+/* Any core: wake home, also out of a user thread if it runs one. */
+void am_ring_home(struct cluster *c);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Boot: core 0 carves the tables out of the cluster's memory, starts the other cores and init, and becomes what its role says.
+ */
+#include <abi/startup.h>
+#include <base/ring.h>
+#include <base/str.h>
+#include <hal/noc.h>
+#include <kernel/mem/mem.h>
+#include <kernel/proc/init.h>
+#include <kernel/thread/run.h>
+
+/* Memory that is handed out once, from both sides of a border: what cores share, then what only home uses. */
+struct carve {
+	unsigned char *at;
+	unsigned char *end;
+};
+
+static void *
+carve(struct carve *m, size_t bytes, size_t align)
+{
+	uintptr_t at = ((uintptr_t)m->at + align - 1) & ~(uintptr_t)(align - 1);
+
+	check(bytes <= (uintptr_t)m->end - at);
+	m->at = (unsigned char *)at + bytes;
+	return (void *)at;
+}
+
+static void *
+carve_zeroed(struct carve *m, size_t bytes)
+{
+	return memset(carve(m, bytes, HAL_CACHE_LINE), 0, bytes);
+}
+
+static uint32_t
+clamp(size_t n, uint32_t low, uint32_t high)
+{
+	return n < low ? low : n > high ? high : (uint32_t)n;
+}
+
+static uint32_t
+record_role(const struct cluster *c, uint32_t core)
+{
+	return c->record->roles[c->record->cluster[c->id].first_core + core];
+}
+
+static void
+cores_init(struct cluster *c, struct carve *m)
+{
+	uint32_t order = ring_slots(c->cores);
+
+	c->core = carve_zeroed(m, c->cores * sizeof(struct core));
+	c->am.order = carve_zeroed(m, order * sizeof(uint32_t));
+	c->am.mask = order - 1;
+	for (uint32_t i = 0; i < c->cores; i++) {
+		struct core *core = &c->core[i];
+
+		core->cluster = c;
+		core->id = i;
+		core->role = record_role(c, i);
+		core->ready.slot = carve(m, c->ready_slots * sizeof(uint16_t), HAL_CACHE_LINE);
+		list_init(&core->run_queue);
+	}
+	c->home_runs_users = c->core[KERNEL_CORE].role == ROLE_TC;
+}
+
+static void
+tables_init(struct cluster *c, struct carve *m)
+{
+	size_t words = BITMAP_WORDS(c->threads_max);
+
+	c->thread = carve(m, c->threads_max * sizeof(struct thread), HAL_CACHE_LINE);
+	c->proc = carve_zeroed(m, c->procs_max * sizeof(struct process));
+	list_init(&c->threads_free);
+	list_init(&c->procs_free);
+	list_init(&c->sweeps.running);
+	for (size_t i = 0; i < sizeof(c->futex) / sizeof(c->futex[0]); i++)
+		list_init(&c->futex[i]);
+	for (uint32_t i = 0; i < c->procs_max; i++) {
+		c->proc[i].indexes = carve(m, words * sizeof(uint32_t), sizeof(uint32_t));
+		list_push_back(&c->procs_free, &c->proc[i].free);
+	}
+}
+
+/* The shared part: everything that more than one core touches. *ikc: memory for ikc_init. */
+static struct cluster *
+shared_init(const struct boot_record *record, struct carve *m, void **ikc)
+{
+	size_t bytes = (size_t)(m->end - m->at);
+	unsigned char *start = m->at;
+	struct cluster *c = carve_zeroed(m, sizeof(*c));
+
+	c->record = record;
+	c->id = hal_cluster_id();
+	c->cores = record->cluster[c->id].cores;
+	c->threads_max = clamp(bytes / THREAD_BYTES, THREADS_MIN, THREADS_MAX);
+	c->procs_max = clamp(bytes / PROC_BYTES, PROCS_MIN, PROCS_MAX);
+	c->ready_slots = ring_slots(c->threads_max);
+	check(c->cores > 0 && c->cores <= CLUSTER_CORES_MAX);
+	cores_init(c, m);
+	tables_init(c, m);
+	*ikc = carve(m, ikc_bytes(record, c->id, c->threads_max), HAL_CACHE_LINE);
+	carve(m, 0, HAL_PAGE_BYTES);
+	hal_shared_region(start, (size_t)(m->at - start));
+	return c;
+}
+
+/* What only home uses, and the frames. */
+static void
+memory_init(struct cluster *c, struct carve *m)
+{
+	uint32_t areas = 4 * c->threads_max;
+	void *table, *start;
+
+	areas_init(&c->areas, carve(m, areas * sizeof(struct area), HAL_CACHE_LINE), areas);
+	table = carve(m, frames_table_bytes(m->at, (size_t)(m->end - m->at)), HAL_CACHE_LINE);
+	start = carve(m, 0, HAL_PAGE_BYTES);
+	frames_init(&c->frames, table, start, m->end);
+	mem_init(c);
+	c->events_frame = frames_alloc(&c->frames, 1, FRAME_EVENTS, 0);
+	check(c->events_frame != FRAME_NONE);
+	frame_get(&c->frames, c->events_frame);
+	c->events = frame_kaddr(&c->frames, c->events_frame);
+	_Static_assert(sizeof(struct event_page) <= HAL_PAGE_BYTES, "the event page is one page");
+}
+
+static void
+cores_start(struct cluster *c)
+{
+	hal_publish(c, sizeof(*c));
+	hal_publish(c->am.order, (c->am.mask + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < c->cores; i++)
+		hal_publish(&c->core[i], sizeof(c->core[i]));
+	for (uint32_t i = 1; i < c->cores; i++)
+		if (c->core[i].role != ROLE_IDLE)
+			hal_core_start(i, &c->core[i]);
+}
+
+static void
+announce(struct cluster *c)
+{
+	if (!(c->record->flags & BOOT_QUIET))
+		console_message(c, "%u cores, %u KB, %u threads", (unsigned)c->cores,
+			(unsigned)((size_t)c->frames.free * HAL_PAGE_BYTES / 1024), (unsigned)c->threads_max);
+}
+
+_Noreturn void
+kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes)
+{
+	struct carve m = {memory, (unsigned char *)memory + bytes};
+	struct cluster *c;
+	void *ikc;
+
+	check(record->magic == BOOT_MAGIC && record->version == BOOT_VERSION);
+	c = shared_init(record, &m, &ikc);
+	hal_core_set_local(&c->core[KERNEL_CORE]);
+	memory_init(c, &m);
+	hal_noc_init(record);
+	ikc_init(c, ikc);
+	cores_start(c);
+	announce(c);
+	if (!(record->flags & BOOT_NO_INIT))
+		init_start(c);
+	core_loop(&c->core[KERNEL_CORE]);
+}
+
+_Noreturn void
+kernel_core_main(void *arg)
+{
+	struct core *core = arg;
+
+	hal_acquire(core, sizeof(*core));
+	hal_acquire(core->cluster, sizeof(*core->cluster));
+	hal_core_set_local(core);
+	core_loop(core);
+}
+
+/* What check() calls. */
+_Noreturn void
+check_failed(const char *file, int line, const char *what)
+{
+	hal_panic(file, line, what);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernel entry from user threads: calls, faults, doorbells. Source: seed 000 III-B (local and remote kernel calls).
+ */
+#include <kernel/call/call.h>
+#include <kernel/thread/run.h>
+
+/* The thread does not go on here: leave to another. */
+static _Noreturn void
+leave(struct core *core)
+{
+	core_drop_current(core);
+	core_loop(core);
+}
+
+/* What a call that is not a plain result asks for. */
+static void
+special(struct core *core, struct hal_frame *f, const struct kcall_entry *e, long result)
+{
+	if (result == -E_FRAME)
+		return;
+	if (result == -E_PARK)
+		core->current->finish = e->finish;
+	if (result == -E_PARK || result == -E_GONE)
+		leave(core);
+	hal_frame_set_result(f, result);
+}
+
+static void
+call(struct core *core, struct hal_frame *f)
+{
+	unsigned long nr = hal_frame_number(f) - KC_FIRST;
+	static const struct kcall_entry reflected = {0};
+	const struct kcall_entry *e = &reflected;
+	long result;
+
+	if (__builtin_expect(nr < KC_COUNT, 1)) {
+		e = &kcall_table[nr];
+		result = e->enter(core, core->current, f);
+	} else if (nr >= (unsigned long)-KC_FIRST) {
+		result = personality_reflect(core->current);
+	} else {
+		result = -E_NOSYS;
+	}
+	if (__builtin_expect(result > -E_INTERNAL_FIRST, 1))
+		hal_frame_set_result(f, result);
+	else
+		special(core, f, e, result);
+}
+
+void
+kernel_trap(struct hal_frame *f, const struct hal_trap *t)
+{
+	struct core *core = core_self();
+
+	if (__builtin_expect(t->kind == TRAP_CALL, 1)) {
+		call(core, f);
+	} else if (t->kind == TRAP_FAULT) {
+		crash_report(core->current, t);
+		leave(core);
+	} else {
+		core_work(core);
+	}
+	if (__builtin_expect(core->doomed != NULL, 0))
+		leave(core);
+}

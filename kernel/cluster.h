@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All state of one kernel instance. Nothing else in kernel/ is mutable.
+ *
+ * Each structure says which core owns which part: "home" is the cluster's kernel core (core 0), "own" the core that the object
+ * belongs to. What crosses that border is published by the writer and acquired by the reader, byte-exact; words that both sides touch
+ * are 32 bits wide and accessed by the atomic operations only.
+ */
+#ifndef KERNEL_CLUSTER_H
+#define KERNEL_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/boot.h>
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include <abi/limits.abi.h>
+#include <abi/startup.h>
+#include <base/check.h>
+#include <base/list.h>
+#include <base/bitmap.h>
+#include <hal/atomic.h>
+#include <hal/core.h>
+#include <hal/console.h>
+#include <hal/mmu.h>
+#include <hal/noc.h>
+#include <hal/trap.h>
+#include <kernel/kcalls.h>
+#include <kernel/am/am.h>
+#include <kernel/ikc/ikc.h>
+#include <kernel/mem/frame.h>
+#include <kernel/mem/area.h>
+#include <kernel/mem/sweep.h>
+#include <kernel/dev/console.h>
+
+#define KERNEL_CORE 0		/* the home core of everything */
+
+#define CORE_MASK_WORDS BITMAP_WORDS(CLUSTER_CORES_MAX)
+
+#define THREADS_MIN 64
+#define THREADS_MAX 4096
+#define THREAD_BYTES (128 * 1024)	/* cluster memory per thread-table entry */
+#define PROCS_MIN 16
+#define PROCS_MAX 256
+#define PROC_BYTES (512 * 1024)
+
+/* Ids carry the table index in their low bits and a generation above, so that an old id is never taken for a new object. */
+#define ID_INDEX_BITS 12
+#define ID_INDEX(id) ((uint32_t)(id) & ((1u << ID_INDEX_BITS) - 1))
+#define ID_GENERATION_MAX ((1u << (31 - ID_INDEX_BITS)) - 1)
+
+enum thread_state {
+	THREAD_FREE,
+	THREAD_READY,		/* running, or in a ready ring or a run queue: its core has it */
+	THREAD_WAITING,		/* registered at the home core; thread_ready() ends it */
+	THREAD_ZOMBIE,		/* ended, its value not yet taken */
+};
+
+struct thread {
+	/* written by home before the thread first runs, by its own core afterwards */
+	struct hal_frame frame;
+	/* written by home before the thread first runs, read by everybody */
+	struct cluster *cluster;
+	struct process *proc;
+	struct core *core;
+	int tid;
+	uint32_t index;		/* among its process's threads: the lowest that was free */
+	/* written by home before each thread_ready(), read by the own core */
+	_Alignas(HAL_CACHE_LINE) long wake_result;
+	uint32_t fresh;		/* has never run: no result to set */
+	uint64_t wake_data[KCALL_WAKE_BYTES / 8];
+	/* own core */
+	_Alignas(HAL_CACHE_LINE) struct list run;
+	long (*finish)(struct hal_frame *frame, long result, const void *data);
+	uint32_t has_result;	/* its frame holds the result already, or needs none */
+	/* home */
+	_Alignas(HAL_CACHE_LINE) enum thread_state state;
+	uint32_t generation;
+	uint32_t started;	/* was made ready once */
+	uint32_t wake_pending;	/* a wake-up came before the sleep */
+	uintptr_t wait_key;	/* futex address, or WAIT_SLEEP; cleared by thread_ready */
+	uint64_t value;		/* of a zombie */
+	struct thread *joining;	/* the thread that this one waits for */
+	struct list joiners;	/* at most one */
+	struct list wait;	/* in the queue of what it waits for */
+	struct list siblings;	/* in process->threads */
+	struct sweep sweep;	/* a shoot-down that it waits for */
+};
+
+enum proc_state { PROC_FREE, PROC_LIVE, PROC_DYING, PROC_ZOMBIE };
+
+struct personality {
+	uintptr_t entry;
+	uintptr_t stack_top;
+	uintptr_t stack_size;
+};
+
+struct process {
+	/* written by home, read by the cores that run it */
+	struct hal_space space;
+	struct personality personality;
+	/* home */
+	_Alignas(HAL_CACHE_LINE) enum proc_state state;
+	int id;
+	uint32_t generation;
+	int parent;		/* process that may wait for it and act on it; 0: none */
+	bool is_server;		/* may act on every process of the cluster */
+	bool swept;		/* no core runs it any more */
+	uint32_t live;		/* threads that have not ended */
+	uint32_t holds;		/* sweeps on its behalf that still run */
+	struct list threads;
+	struct list waiters;	/* threads in proc_wait */
+	struct list areas;	/* claimed address ranges, sorted */
+	uint32_t held;		/* head of the list of frames that frame_alloc gave it */
+	uint32_t *indexes;	/* bitmap: thread->index in use */
+	uint32_t cores[CORE_MASK_WORDS];	/* that ever ran one of its threads */
+	struct sweep kill;
+	struct proc_status status;
+	struct crash_info crash;
+	struct list free;
+};
+
+/* Threads that became ready, from home to one core. */
+struct ready_ring {
+	uint32_t put;		/* shared word, advanced by home */
+	_Alignas(HAL_CACHE_LINE) uint32_t got;	/* own */
+	uint16_t *slot;
+};
+
+struct core {
+	/* constant after boot */
+	struct cluster *cluster;
+	uint32_t id;
+	uint32_t role;
+	/* own */
+	_Alignas(HAL_CACHE_LINE) struct thread *current;
+	struct hal_space *space;	/* that hal_user_enter or hal_space_use made active */
+	struct list run_queue;
+	struct sweep *doomed;	/* kill of current's process, to be acknowledged once current is dropped */
+	struct ready_ring ready;
+	/* home */
+	_Alignas(HAL_CACHE_LINE) uint32_t load;	/* threads placed here */
+	uint32_t ready_put;
+	/* the two directions of active messages */
+	struct am_call call;	/* to home */
+	struct am_post post;	/* from home */
+	_Alignas(HAL_CACHE_LINE) unsigned char staging[KCALL_STAGING_BYTES];
+};
+
+struct cluster {
+	/* constant after boot */
+	const struct boot_record *record;
+	uint32_t id;
+	uint32_t cores;
+	uint32_t threads_max;
+	uint32_t procs_max;
+	uint32_t ready_slots;
+	bool home_runs_users;	/* core 0 is a TC */
+	struct core *core;	/* [cores] */
+	struct thread *thread;	/* [threads_max] */
+	struct process *proc;	/* [procs_max] */
+	struct event_page *events;	/* mapped read-only into processes; home writes */
+	uint32_t events_frame;
+	/* active messages to home: see am/am.h */
+	struct am_queue am;
+	/* home */
+	uint32_t threads_used;	/* entries of the table that were ever used */
+	uint32_t threads_live;
+	uint32_t procs_live;
+	uint32_t next_core;	/* where placement looks first */
+	int init_id;
+	uint64_t remote_calls;
+	struct list threads_free;
+	struct list procs_free;
+	struct list futex[64];
+	struct hal_page_source page_source;	/* of page tables */
+	struct frames frames;
+	struct areas areas;
+	struct sweeps sweeps;
+	struct console console;
+	struct ikc_state ikc;
+};
+
+/* The running core. */
+static inline struct core *
+core_self(void)
+{
+	return hal_core_local();
+}
+
+static inline bool
+core_is_home(const struct core *core)
+{
+	return core->id == KERNEL_CORE;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernel calls on devices and on the cluster as a whole. Source: seed 000 III-B (device module).
+ */
+#include <hal/timer.h>
+#include <kernel/proc/proc.h>
+
+/* kc_console_write: append text to the console; lines stay whole. Runs: home. Returns 0; -E_AGAIN: no room now, nothing was taken. */
+long
+kc_console_write(struct thread *caller, const void *text, uint32_t text_len)
+{
+	return console_append(caller->cluster, caller->tid, text, text_len);
+}
+
+/* kc_cluster_info: what this cluster is. Runs: calling core. Returns 0. */
+long
+kc_cluster_info(struct thread *caller, void *info)
+{
+	struct cluster *c = caller->cluster;
+	struct cluster_info out = {
+		.cluster = c->id,
+		.clusters = c->record->clusters,
+		.core = core_self()->id,
+		.cores = c->cores,
+		.page_bytes = HAL_PAGE_BYTES,
+		.large_page_bytes = HAL_LARGE_BYTES,
+		.mailbox_ports = c->record->mailbox_ports,
+		.portal_ports = c->record->portal_ports,
+	};
+
+	__builtin_memcpy(info, &out, sizeof(out));
+	return 0;
+}
+
+/* kc_clock: nanoseconds since the machine started. Runs: calling core. Returns 0. */
+long
+kc_clock(struct thread *caller, void *ns)
+{
+	uint64_t now = hal_clock_ns();
+
+	(void)caller;
+	__builtin_memcpy(ns, &now, sizeof(now));
+	return 0;
+}
+
+/* kc_machine_halt: power the machine off. Runs: home. Returns only -E_ACCES: not a server. */
+long
+kc_machine_halt(struct thread *caller, int status)
+{
+	if (!caller->proc->is_server)
+		return -E_ACCES;
+	console_flush(caller->cluster);
+	hal_machine_halt(status);
+}
+
+/* kc_stats: a number of this cluster, STATS_*. Runs: home. Returns 0; -E_INVAL. */
+long
+kc_stats(struct thread *caller, int what, void *value)
+{
+	struct cluster *c = caller->cluster;
+	const uint64_t values[] = {
+		[STATS_FRAMES_FREE] = c->frames.free,
+		[STATS_FRAMES_TOTAL] = c->frames.total - c->frames.first,
+		[STATS_THREADS] = c->threads_live,
+		[STATS_PROCS] = c->procs_live,
+		[STATS_MAILBOXES] = c->ikc.mailboxes,
+		[STATS_PORTALS] = c->ikc.portals,
+		[STATS_REMOTE_CALLS] = c->remote_calls,
+	};
+
+	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))
+		return -E_INVAL;
+	__builtin_memcpy(value, &values[what], sizeof(values[what]));
+	return 0;
+}

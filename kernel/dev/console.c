@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Console: see console.h. A line is kept until it is complete, or too long, or somebody else wants to write.
+ */
+#include <base/fmt.h>
+#include <base/str.h>
+#include <kernel/cluster.h>
+
+#define TEXT_MAX 160		/* of a kernel message */
+
+/* Let complete text go. 0 or -E_AGAIN. */
+static int
+emit(struct cluster *c, const char *text, size_t len)
+{
+	if (c->id != 0)
+		return hal_noc_console_write(text, len);
+	hal_console_write(text, len);
+	return 0;
+}
+
+/* Let the open line go; one that somebody else interrupts is ended. */
+static int
+emit_open(struct cluster *c, bool end)
+{
+	struct console *s = &c->console;
+	int e;
+
+	if (s->len == 0)
+		return 0;
+	if (end)
+		s->line[s->len++] = '\n';
+	e = emit(c, s->line, s->len);
+	if (e == 0)
+		s->len = 0;
+	else if (end)
+		s->len--;
+	return e;
+}
+
+/* Bytes up to and with the last newline. */
+static size_t
+complete_bytes(const char *text, size_t len)
+{
+	while (len > 0 && text[len - 1] != '\n')
+		len--;
+	return len;
+}
+
+int
+console_append(struct cluster *c, int32_t owner, const char *text, size_t len)
+{
+	struct console *s = &c->console;
+	size_t whole;
+
+	if (s->len > 0 && s->owner != owner && emit_open(c, true) != 0)
+		return -E_AGAIN;
+	if (s->len + len >= sizeof(s->line) && emit_open(c, false) != 0)
+		return -E_AGAIN;
+	memcpy(s->line + s->len, text, len);
+	whole = complete_bytes(s->line, s->len + len);
+	if (whole > 0 && emit(c, s->line, whole) != 0)
+		return -E_AGAIN;
+	s->len = s->len + (uint32_t)(len - whole);
+	s->owner = owner;
+	memmove(s->line, s->line + whole, s->len);
+	return 0;
+}
+
+void
+console_message(struct cluster *c, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	int len = fmt_print(text, sizeof(text), "atoll: cluster %u: ", (unsigned)c->id);
+	va_list args;
+
+	va_start(args, format);
+	len += fmt_vprint(text + len, sizeof(text) - (size_t)len, format, args);
+	va_end(args);
+	if (len > TEXT_MAX - 1)
+		len = TEXT_MAX - 1;
+	text[len++] = '\n';
+	console_append(c, 0, text, (size_t)len);
+}
+
+bool
+console_drain(struct cluster *c)
+{
+	bool any = false;
+
+	if (c->id != 0)
+		return false;
+	for (unsigned peer = 1; peer < c->record->clusters; peer++) {
+		char text[128];
+		size_t len;
+
+		/* a writer puts whole lines, so what is there ends with one */
+		while ((len = hal_noc_console_read(peer, text, sizeof(text))) > 0) {
+			if (!any)
+				emit_open(c, true);
+			any = true;
+			hal_console_write(text, len);
+		}
+	}
+	return any;
+}
+
+void
+console_flush(struct cluster *c)
+{
+	emit_open(c, true);
+	console_drain(c);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Page frames: see frame.h.
+ */
+#include <abi/errors.h>
+#include <base/check.h>
+#include <base/str.h>
+#include <hal/mmu.h>
+#include <kernel/mem/frame.h>
+
+#define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
+
+static size_t
+offset_in_large(const void *memory)
+{
+	return (size_t)(hal_paddr(memory) & (HAL_LARGE_BYTES - 1));
+}
+
+size_t
+frames_table_bytes(const void *memory, size_t bytes)
+{
+	return (offset_in_large(memory) + bytes) / HAL_PAGE_BYTES * sizeof(struct frame);
+}
+
+void *
+frame_kaddr(const struct frames *f, uint32_t frame)
+{
+	return f->base + (size_t)frame * HAL_PAGE_BYTES;
+}
+
+uint64_t
+frame_paddr(const struct frames *f, uint32_t frame)
+{
+	return f->base_paddr + (uint64_t)frame * HAL_PAGE_BYTES;
+}
+
+uint32_t
+frame_at(const struct frames *f, uint64_t paddr)
+{
+	uint64_t frame = (paddr - f->base_paddr) / HAL_PAGE_BYTES;
+
+	if (paddr < f->base_paddr || frame >= f->total)
+		return FRAME_NONE;
+	return (uint32_t)frame;
+}
+
+bool
+frame_is_used(const struct frames *f, uint32_t frame)
+{
+	return frame >= f->first && frame < f->fresh && f->frame[frame].state >= FRAME_USER && f->frame[frame].state <= FRAME_EVENTS;
+}
+
+/* Make entries of the table valid up to the frame `upto`. */
+static void
+entries_init(struct frames *f, uint32_t upto)
+{
+	memset(&f->frame[f->fresh], 0, (size_t)(upto - f->fresh) * sizeof(struct frame));
+	f->fresh = upto;
+}
+
+void
+frames_init(struct frames *f, void *table, void *start, void *end)
+{
+	size_t below = offset_in_large(start);
+
+	f->frame = table;
+	f->base = (unsigned char *)start - below;
+	f->base_paddr = hal_paddr(start) - below;
+	f->first = (uint32_t)((below + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES);
+	f->total = (uint32_t)((size_t)((unsigned char *)end - f->base) / HAL_PAGE_BYTES);
+	f->free = f->total - f->first;
+	f->fresh = 0;
+	entries_init(f, f->first);
+	for (int i = 0; i < FRAME_ORDERS; i++)
+		f->list[i] = FRAME_NONE;
+	f->limbo_first = f->limbo_last = FRAME_NONE;
+}
+
+static void
+block_push(struct frames *f, uint32_t i, unsigned order)
+{
+	struct frame *b = &f->frame[i];
+
+	b->state = FRAME_FREE;
+	b->order = order & 0x7f;
+	b->prev = FRAME_NONE;
+	b->next = f->list[order];
+	if (b->next != FRAME_NONE)
+		f->frame[b->next].prev = i;
+	f->list[order] = i;
+}
+
+static void
+block_unlink(struct frames *f, uint32_t i)
+{
+	struct frame *b = &f->frame[i];
+
+	if (b->prev != FRAME_NONE)
+		f->frame[b->prev].next = b->next;
+	else
+		f->list[b->order] = b->next;
+	if (b->next != FRAME_NONE)
+		f->frame[b->next].prev = b->prev;
+	b->state = FRAME_INSIDE;
+}
+
+/* Give back a block, merged with its free buddies. */
+static void
+block_free(struct frames *f, uint32_t i, unsigned order)
+{
+	for (; order + 1 < FRAME_ORDERS; order++) {
+		uint32_t buddy = i ^ (1u << order);
+
+		if (buddy < f->first || buddy >= f->fresh || f->frame[buddy].state != FRAME_FREE || f->frame[buddy].order != order)
+			break;
+		block_unlink(f, buddy);
+		i &= ~(1u << order);
+	}
+	block_push(f, i, order);
+}
+
+/* Give back frames of any count and alignment, as the largest aligned blocks. */
+static void
+run_free(struct frames *f, uint32_t i, uint32_t end)
+{
+	while (i < end) {
+		unsigned order = 0;
+
+		while (order + 1 < FRAME_ORDERS && !(i & (1u << order)) && i + (2u << order) <= end)
+			order++;
+		block_free(f, i, order);
+		i += 1u << order;
+	}
+}
+
+/* A block from the free lists, split as needed; its unused tail goes back. */
+static uint32_t
+take_listed(struct frames *f, unsigned order, uint32_t count)
+{
+	for (unsigned o = order; o < FRAME_ORDERS; o++) {
+		uint32_t i = f->list[o];
+
+		if (i == FRAME_NONE)
+			continue;
+		block_unlink(f, i);
+		run_free(f, i + count, i + (1u << o));
+		return i;
+	}
+	return FRAME_NONE;
+}
+
+/* A run above the watermark; what alignment skips becomes free blocks. */
+static uint32_t
+take_fresh(struct frames *f, unsigned order, uint32_t count)
+{
+	uint32_t align = 1u << order;
+	uint32_t skipped = f->fresh;
+	uint32_t i = (f->fresh + align - 1) & ~(align - 1);
+
+	if (i < f->fresh || i >= f->total || f->total - i < count)
+		return FRAME_NONE;
+	entries_init(f, i + count);
+	run_free(f, skipped, i);
+	return i;
+}
+
+/*
+ * All frames up to the watermark are either in blocks or handed out, so a run near the end of the memory that its power of two
+ * would overshoot is taken exactly.
+ */
+uint32_t
+frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t owner)
+{
+	unsigned order = 0;
+	uint32_t i;
+
+	if (count == 0 || count > f->free)
+		return FRAME_NONE;
+	while (order + 1 < FRAME_ORDERS && (1u << order) < count)
+		order++;
+	if ((1u << order) < count)
+		return FRAME_NONE;
+	i = take_listed(f, order, count);
+	if (i == FRAME_NONE)
+		i = take_fresh(f, order, count);
+	if (i == FRAME_NONE)
+		return FRAME_NONE;
+	for (uint32_t n = i; n < i + count; n++)
+		f->frame[n] = (struct frame){.state = state, .owner = owner};
+	f->free -= count;
+	hal_zero_pages(frame_kaddr(f, i), (size_t)count * HAL_PAGE_BYTES);
+	return i;
+}
+
+void
+frames_free(struct frames *f, uint32_t first, uint32_t count)
+{
+	for (uint32_t n = first; n < first + count; n++) {
+		check(f->frame[n].refs == 0);
+		f->frame[n].state = FRAME_INSIDE;
+	}
+	f->free += count;
+	run_free(f, first, first + count);
+}
+
+void
+frame_get(struct frames *f, uint32_t frame)
+{
+	f->frame[frame].refs++;
+}
+
+static void
+limbo_add(struct frames *f, uint32_t frame, uint32_t epoch)
+{
+	struct frame *e = &f->frame[frame];
+
+	e->state = FRAME_LIMBO;
+	e->prev = epoch;
+	e->next = FRAME_NONE;
+	if (f->limbo_last != FRAME_NONE)
+		f->frame[f->limbo_last].next = frame;
+	else
+		f->limbo_first = frame;
+	f->limbo_last = frame;
+}
+
+void
+frame_put(struct frames *f, uint32_t frame, uint32_t epoch)
+{
+	struct frame *e = &f->frame[frame];
+
+	check(e->refs > 0);
+	if (--e->refs > 0)
+		return;
+	if (epoch == 0)
+		frames_free(f, frame, 1);
+	else
+		limbo_add(f, frame, epoch);
+}
+
+void
+frames_limbo_drain(struct frames *f, uint32_t epoch)
+{
+	while (f->limbo_first != FRAME_NONE) {
+		uint32_t i = f->limbo_first;
+
+		if ((int32_t)(f->frame[i].prev - epoch) > 0)
+			return;
+		f->limbo_first = f->frame[i].next;
+		if (f->limbo_first == FRAME_NONE)
+			f->limbo_last = FRAME_NONE;
+		frames_free(f, i, 1);
+	}
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Page frames: a buddy allocator with reference counts, on the home core.
+ *
+ * A frame is named by its index, counted from the large-page boundary at or below the cluster's memory. Frames above the watermark `fresh`
+ * were never handed out and have no valid entry in the table yet: setting up costs nothing, however large the memory is.
+ * A user frame lives as long as somebody refers to it: one reference per mapping, one if frame_alloc handed it out.
+ * A frame whose last reference goes while a shoot-down runs waits in limbo until every shoot-down that began before has ended.
+ */
+#ifndef KERNEL_MEM_FRAME_H
+#define KERNEL_MEM_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cluster;
+
+#define FRAME_NONE UINT32_MAX
+#define FRAME_ORDERS 20
+
+#define FRAME_INSIDE 0		/* of a free block, or of nothing */
+#define FRAME_FREE 1		/* first of a free block */
+#define FRAME_USER 2
+#define FRAME_KERNEL 3		/* page tables, kernel tables */
+#define FRAME_EVENTS 4		/* user memory that only the kernel writes */
+#define FRAME_LIMBO 5
+
+#define FRAME_REFS_MAX 65000
+
+struct frame {
+	uint32_t next;		/* free list, list of held frames, limbo */
+	uint32_t prev;		/* the same; in limbo: the youngest shoot-down that must end first */
+	int32_t owner;		/* id of the process that it was allocated for, 0: the kernel */
+	uint16_t refs;
+	uint8_t state;		/* FRAME_* */
+	uint8_t order : 7;	/* of a free block */
+	uint8_t is_held : 1;	/* handed out by frame_alloc and not freed by the holder */
+};
+
+struct frames {
+	struct frame *frame;
+	unsigned char *base;	/* kernel address of frame 0 (may lie below the memory) */
+	uint64_t base_paddr;
+	uint32_t first;		/* usable frames are first..total-1 */
+	uint32_t total;
+	uint32_t fresh;		/* watermark */
+	uint32_t free;		/* number of free frames, limbo not counted */
+	uint32_t list[FRAME_ORDERS];	/* free blocks by order */
+	uint32_t limbo_first;
+	uint32_t limbo_last;
+};
+
+/*
+ * Take memory [start, end) into service. `table` has an entry for each frame (frames_table_bytes) and lies elsewhere.
+ */
+void frames_init(struct frames *f, void *table, void *start, void *end);
+
+/* Bytes of the table for this memory. */
+size_t frames_table_bytes(const void *memory, size_t bytes);
+
+/*
+ * Allocate `count` contiguous frames, aligned to the next power of two at or above count, filled with zeros, without references.
+ * Returns the first frame, or FRAME_NONE.
+ */
+uint32_t frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t owner);
+
+/* Give frames back to the free lists. They must have no references. */
+void frames_free(struct frames *f, uint32_t first, uint32_t count);
+
+/* One reference more or less. The last one gone, the frame is freed, or waits in limbo for shoot-down number `epoch` (0: none runs). */
+void frame_get(struct frames *f, uint32_t frame);
+void frame_put(struct frames *f, uint32_t frame, uint32_t epoch);
+
+/* Free what waits in limbo for shoot-downs up to number `epoch`. */
+void frames_limbo_drain(struct frames *f, uint32_t epoch);
+
+/* Is it a frame that was handed out? */
+bool frame_is_used(const struct frames *f, uint32_t frame);
+
+void *frame_kaddr(const struct frames *f, uint32_t frame);
+uint64_t frame_paddr(const struct frames *f, uint32_t frame);
+
+/* Frame at a physical address, FRAME_NONE if it is none of ours. */
+uint32_t frame_at(const struct frames *f, uint64_t paddr);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory of processes: see mem.h.
+ */
+#include <base/str.h>
+#include <kernel/mem/mem.h>
+#include <kernel/proc/proc.h>
+
+#define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
+
+static void *
+table_take(void *ctx)
+{
+	struct cluster *c = ctx;
+	uint32_t frame = frames_alloc(&c->frames, 1, FRAME_KERNEL, 0);
+
+	return frame == FRAME_NONE ? NULL : frame_kaddr(&c->frames, frame);
+}
+
+static void
+table_give(void *ctx, void *page)
+{
+	struct cluster *c = ctx;
+
+	frames_free(&c->frames, frame_at(&c->frames, hal_paddr(page)), 1);
+}
+
+void
+mem_init(struct cluster *c)
+{
+	c->page_source = (struct hal_page_source){table_take, table_give, c};
+}
+
+int
+mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr)
+{
+	struct cluster *c = proc_cluster(p);
+	const uintptr_t bounds[2] = {p->space.first, p->space.limit};
+
+	if (!areas_has_room(&c->areas) || area_find_gap(&p->areas, bounds, bytes, align, addr) != 0)
+		return -E_NOMEM;
+	area_add(&c->areas, &p->areas, *addr, *addr + bytes);
+	return 0;
+}
+
+int
+mem_claim_at(struct process *p, uintptr_t addr, size_t bytes)
+{
+	struct cluster *c = proc_cluster(p);
+
+	if (area_overlaps(&p->areas, addr, addr + bytes))
+		return -E_EXIST;
+	if (!areas_has_room(&c->areas))
+		return -E_NOMEM;
+	area_add(&c->areas, &p->areas, addr, addr + bytes);
+	return 0;
+}
+
+int
+mem_map_frame(struct process *p, uintptr_t addr, uint32_t frame, int prot)
+{
+	struct cluster *c = proc_cluster(p);
+	int e = hal_map(&p->space, addr, frame_paddr(&c->frames, frame), 1, prot);
+
+	if (e == 0)
+		frame_get(&c->frames, frame);
+	return e;
+}
+
+int
+mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot)
+{
+	int e = hal_query(&p->space, addr, paddr, prot);
+
+	if (e == 0 && (*prot & PAGE_LARGE))
+		*paddr += addr % HAL_LARGE_BYTES & ~(HAL_PAGE_BYTES - 1);
+	return e;
+}
+
+/* Undo the start of mem_populate. */
+static void
+unpopulate(struct process *p, uintptr_t addr, uintptr_t end)
+{
+	struct cluster *c = proc_cluster(p);
+
+	for (; addr < end; addr += HAL_PAGE_BYTES) {
+		uint64_t paddr;
+		int prot;
+
+		check(hal_query(&p->space, addr, &paddr, &prot) == 0);
+		if (prot & PAGE_LARGE) {
+			check(hal_unmap(&p->space, addr, PAGES_PER_LARGE) == 0);
+			for (size_t i = 0; i < PAGES_PER_LARGE; i++)
+				frame_put(&c->frames, frame_at(&c->frames, paddr) + (uint32_t)i, sweeps_epoch(c));
+			addr += HAL_LARGE_BYTES - HAL_PAGE_BYTES;
+			continue;
+		}
+		check(hal_unmap(&p->space, addr, 1) == 0);
+		frame_put(&c->frames, frame_at(&c->frames, paddr), sweeps_epoch(c));
+	}
+}
+
+/* Frames for at most `want` pages: as many in one run as there are, but at least `least`. */
+static uint32_t
+run_alloc(struct cluster *c, struct process *p, uint32_t *want, uint32_t least)
+{
+	uint32_t frame = FRAME_NONE;
+
+	for (; *want >= least; *want /= 2) {
+		frame = frames_alloc(&c->frames, *want, FRAME_USER, p->id);
+		if (frame != FRAME_NONE)
+			break;
+	}
+	return frame;
+}
+
+/* One run of frames mapped at addr. Returns its bytes, or 0. */
+static size_t
+populate_run(struct process *p, uintptr_t addr, size_t bytes, int prot)
+{
+	struct cluster *c = proc_cluster(p);
+	uint32_t least = prot & PAGE_LARGE ? PAGES_PER_LARGE : 1;
+	uint32_t pages = PAGES_PER_LARGE;
+	uint32_t frame;
+
+	while (pages > bytes / HAL_PAGE_BYTES)
+		pages /= 2;
+	frame = run_alloc(c, p, &pages, least);
+	if (frame == FRAME_NONE)
+		return 0;
+	if (hal_map(&p->space, addr, frame_paddr(&c->frames, frame), pages / least, prot) != 0) {
+		frames_free(&c->frames, frame, pages);
+		return 0;
+	}
+	for (uint32_t i = 0; i < pages; i++)
+		frame_get(&c->frames, frame + i);
+	return pages * HAL_PAGE_BYTES;
+}
+
+/*
+ * Page tables need frames, too: at most one for each part of a table's reach, and a few above. With so many free the mapping
+ * cannot fail half-way, which would need a shoot-down to undo.
+ */
+int
+mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot)
+{
+	struct frames *f = &proc_cluster(p)->frames;
+	size_t pages = bytes / HAL_PAGE_BYTES;
+	uintptr_t at = addr;
+
+	if (pages + pages / PAGES_PER_LARGE + 8 > f->free)
+		return -E_NOMEM;
+	while (at < addr + bytes) {
+		size_t done = populate_run(p, at, addr + bytes - at, prot);
+
+		if (done == 0) {
+			unpopulate(p, addr, at);
+			return -E_NOMEM;
+		}
+		at += done;
+	}
+	return 0;
+}
+
+int
+mem_map_archive(struct process *p, uintptr_t *addr)
+{
+	struct cluster *c = proc_cluster(p);
+	uint64_t base = c->record->archive_base;
+	size_t bytes = (size_t)c->record->archive_bytes;
+	size_t pages = (bytes + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES;
+	size_t large = base % HAL_LARGE_BYTES == 0 ? bytes / HAL_LARGE_BYTES : 0;
+	size_t rest = pages - large * PAGES_PER_LARGE;
+	uintptr_t tail;
+
+	if (pages == 0 || mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, addr) != 0)
+		return -E_NOMEM;
+	tail = *addr + large * HAL_LARGE_BYTES;
+	if (large == 0 || hal_map(&p->space, *addr, base, large, PAGE_READ | PAGE_LARGE) == 0) {
+		if (rest == 0 || hal_map(&p->space, tail, base + large * HAL_LARGE_BYTES, rest, PAGE_READ) == 0)
+			return 0;
+		if (large > 0)
+			check(hal_unmap(&p->space, *addr, large * PAGES_PER_LARGE) == 0);
+	}
+	area_remove(&c->areas, &p->areas, *addr, *addr + pages * HAL_PAGE_BYTES);
+	return -E_NOMEM;
+}
+
+void
+mem_write(struct process *p, uintptr_t addr, const void *from, size_t len)
+{
+	const unsigned char *bytes = from;
+
+	while (len > 0) {
+		size_t into = addr % HAL_PAGE_BYTES;
+		size_t part = HAL_PAGE_BYTES - into < len ? HAL_PAGE_BYTES - into : len;
+		uint64_t paddr;
+		int prot;
+
+		check(mem_lookup(p, addr - into, &paddr, &prot) == 0);
+		memcpy((unsigned char *)hal_kaddr(paddr) + into, bytes, part);
+		addr += part;
+		bytes += part;
+		len -= part;
+	}
+}
+
+void
+held_add(struct process *p, uint32_t frame)
+{
+	struct frames *f = &proc_cluster(p)->frames;
+	struct frame *e = &f->frame[frame];
+
+	e->is_held = 1;
+	e->prev = FRAME_NONE;
+	e->next = p->held;
+	if (e->next != FRAME_NONE)
+		f->frame[e->next].prev = frame;
+	p->held = frame;
+	frame_get(f, frame);
+}
+
+void
+held_remove(struct process *p, uint32_t frame)
+{
+	struct cluster *c = proc_cluster(p);
+	struct frames *f = &c->frames;
+	struct frame *e = &f->frame[frame];
+
+	if (e->prev != FRAME_NONE)
+		f->frame[e->prev].next = e->next;
+	else
+		p->held = e->next;
+	if (e->next != FRAME_NONE)
+		f->frame[e->next].prev = e->prev;
+	e->is_held = 0;
+	frame_put(f, frame, sweeps_epoch(c));
+}
+
+/* Drop the references of all mappings in an area; the page tables go as a whole later. */
+static void
+release_area(struct process *p, const struct area *a)
+{
+	struct cluster *c = proc_cluster(p);
+
+	for (uintptr_t addr = a->start; addr < a->end; addr += HAL_PAGE_BYTES) {
+		uint64_t paddr;
+		uint32_t frame;
+		int prot;
+
+		if (mem_lookup(p, addr, &paddr, &prot) != 0)
+			continue;
+		frame = frame_at(&c->frames, paddr);
+		if (frame != FRAME_NONE)
+			frame_put(&c->frames, frame, sweeps_epoch(c));
+	}
+}
+
+void
+mem_release(struct process *p)
+{
+	struct cluster *c = proc_cluster(p);
+
+	while (!list_is_empty(&p->areas)) {
+		struct area *a = list_entry(p->areas.next, struct area, link);
+
+		release_area(p, a);
+		area_remove(&c->areas, &p->areas, a->start, a->end);
+	}
+	while (p->held != FRAME_NONE)
+		held_remove(p, p->held);
+	hal_space_destroy(&p->space);
+}

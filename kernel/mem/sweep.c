@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sweeps: see sweep.h.
+ */
+#include <base/str.h>
+#include <kernel/cluster.h>
+
+void
+sweep_begin(struct cluster *c, struct sweep *s)
+{
+	if (++c->sweeps.epoch == 0)
+		c->sweeps.epoch = 1;
+	s->epoch = c->sweeps.epoch;
+	s->unposted = 0;
+	s->proc->holds++;
+	if (s->caller != NULL)
+		s->caller->proc->holds++;
+	hal_store32(&s->pending, 1);	/* ours, until everything is prepared */
+	memset(s->todo, 0, sizeof(s->todo));
+	list_push_back(&c->sweeps.running, &s->link);
+}
+
+/* Post to every core that has room. True if any was posted to. */
+static bool
+post_some(struct cluster *c, struct sweep *s)
+{
+	struct sweep_post message = {s, s->proc};
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->cores && s->unposted > 0; i++) {
+		if (!bitmap_test(s->todo, i))
+			continue;
+		if (am_post(&c->core[i], s->fn, &message, sizeof(message)) != 0)
+			continue;
+		bitmap_clear(s->todo, i);
+		s->unposted--;
+		any = true;
+		hal_interrupt(i);
+	}
+	return any;
+}
+
+/* Number of the oldest sweep that runs, or one past the youngest. */
+static uint32_t
+oldest_epoch(struct cluster *c)
+{
+	if (list_is_empty(&c->sweeps.running))
+		return c->sweeps.epoch + 1;
+	return list_entry(c->sweeps.running.next, struct sweep, link)->epoch;
+}
+
+/* Retire a sweep that every core has acknowledged. */
+static bool
+retire(struct cluster *c, struct sweep *s)
+{
+	if (s->unposted > 0 || hal_load32(&s->pending) != 0)
+		return false;
+	list_remove(&s->link);
+	s->proc->holds--;
+	if (s->caller != NULL)
+		s->caller->proc->holds--;
+	frames_limbo_drain(&c->frames, oldest_epoch(c) - 1);
+	return true;
+}
+
+bool
+sweep_send(struct cluster *c, struct sweep *s, int except)
+{
+	struct sweep_post message = {s, s->proc};
+	uint32_t cores = 0;
+
+	for (uint32_t i = 0; i < c->cores; i++) {
+		if (!bitmap_test(s->proc->cores, i) || (int)i == except || i == KERNEL_CORE)
+			continue;
+		bitmap_set(s->todo, i);
+		cores++;
+	}
+	s->unposted = cores;
+	hal_add32(&s->pending, cores);
+	if (bitmap_test(s->proc->cores, KERNEL_CORE)) {
+		hal_add32(&s->pending, 1);
+		s->fn(&c->core[KERNEL_CORE], &message);
+	}
+	hal_add32(&s->pending, (uint32_t)-1);
+	post_some(c, s);
+	return retire(c, s);
+}
+
+bool
+sweeps_poll(struct cluster *c)
+{
+	struct list *node, *after;
+	bool any = false;
+
+	list_each(node, after, &c->sweeps.running) {
+		struct sweep *s = list_entry(node, struct sweep, link);
+
+		if (s->unposted > 0)
+			any |= post_some(c, s);
+		if (retire(c, s)) {
+			s->done(c, s);
+			any = true;
+		}
+	}
+	return any;
+}
+
+uint32_t
+sweeps_epoch(struct cluster *c)
+{
+	return list_is_empty(&c->sweeps.running) ? 0 : c->sweeps.epoch;
+}
+
+void
+sweep_acknowledge(struct cluster *c, struct sweep *s)
+{
+	if (hal_add32(&s->pending, (uint32_t)-1) == 1 && !core_is_home(core_self()))
+		am_ring_home(c);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sweeps: home asks a set of cores to do something and learns when the last of them has done it, without waiting.
+ * Used for TLB shoot-down and for taking the threads of a dying process off the cores.
+ *
+ * Each core acknowledges by decrementing a shared word; who brings it to zero rings home. A core whose inbox is busy is posted to later.
+ */
+#ifndef KERNEL_MEM_SWEEP_H
+#define KERNEL_MEM_SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <abi/limits.abi.h>
+#include <base/bitmap.h>
+#include <base/list.h>
+#include <kernel/am/am.h>
+
+struct cluster;
+struct core;
+struct process;
+struct thread;
+
+struct sweep {
+	_Alignas(HAL_CACHE_LINE) uint32_t pending;	/* shared word: cores that have not acknowledged */
+	/* home */
+	_Alignas(HAL_CACHE_LINE) struct list link;
+	uint32_t epoch;		/* number of this sweep */
+	uint32_t unposted;	/* bits set in todo */
+	am_post_fn *fn;
+	void (*done)(struct cluster *c, struct sweep *s);
+	struct process *proc;	/* whose cores are swept */
+	struct thread *caller;	/* who waits for it, or NULL */
+	uint32_t todo[BITMAP_WORDS(CLUSTER_CORES_MAX)];	/* cores not yet posted to */
+};
+
+struct sweeps {
+	struct list running;	/* by age */
+	uint32_t epoch;		/* of the youngest */
+};
+
+/* What a core gets. */
+struct sweep_post {
+	struct sweep *sweep;
+	struct process *proc;
+};
+
+/*
+ * Begin a sweep over `s->proc`: from now on frames that lose their last reference wait for it. Then say which cores (all that ever ran
+ * the process, but `except`, -1 for none) and let go. sweep_send returns true if there was nothing to wait for; otherwise `done`
+ * runs later, from sweeps_poll. Set fn, done, proc and caller before.
+ */
+void sweep_begin(struct cluster *c, struct sweep *s);
+bool sweep_send(struct cluster *c, struct sweep *s, int except);
+
+/* Home's loop: post what could not be posted, finish what has been acknowledged. False if there was nothing to do. */
+bool sweeps_poll(struct cluster *c);
+
+/* What frame_put waits for now: the number of the youngest sweep, 0 if none runs. */
+uint32_t sweeps_epoch(struct cluster *c);
+
+/* A core has done its part. */
+void sweep_acknowledge(struct cluster *c, struct sweep *s);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Life and end of processes: see proc.h.
+ */
+#include <base/str.h>
+#include <kernel/mem/mem.h>
+#include <kernel/proc/init.h>
+#include <kernel/proc/proc.h>
+#include <kernel/thread/run.h>
+#include <kernel/thread/thread.h>
+
+int
+proc_new(struct cluster *c, int parent, struct process **process)
+{
+	struct list *node = list_pop_front(&c->procs_free);
+	struct process *p;
+
+	if (node == NULL)
+		return -E_NOSPC;
+	p = list_entry(node, struct process, free);
+	memset(&p->space, 0, sizeof(p->space));
+	if (hal_space_init(&p->space, &c->page_source) != 0) {
+		list_push_front(&c->procs_free, &p->free);
+		return -E_NOMEM;
+	}
+	p->generation = p->generation % ID_GENERATION_MAX + 1;
+	p->id = (int)(p->generation << ID_INDEX_BITS | (uint32_t)(p - c->proc));
+	p->parent = parent;
+	p->is_server = false;
+	p->swept = false;
+	p->live = 0;
+	p->holds = 0;
+	p->held = FRAME_NONE;
+	p->personality = (struct personality){0, 0, 0};
+	memset(p->indexes, 0, BITMAP_WORDS(c->threads_max) * sizeof(*p->indexes));
+	memset(p->cores, 0, sizeof(p->cores));
+	memset(&p->status, 0, sizeof(p->status));
+	memset(&p->crash, 0, sizeof(p->crash));
+	list_init(&p->threads);
+	list_init(&p->waiters);
+	list_init(&p->areas);
+	hal_publish(&p->space, offsetof(struct process, state));
+	p->state = PROC_LIVE;
+	c->procs_live++;
+	*process = p;
+	return 0;
+}
+
+/* The id stays readable (crash_info) until the entry is used again, which is as late as possible. */
+void
+proc_forget(struct cluster *c, struct process *p)
+{
+	p->state = PROC_FREE;
+	c->procs_live--;
+	list_push_back(&c->procs_free, &p->free);
+}
+
+struct process *
+proc_by_id(struct cluster *c, int id)
+{
+	uint32_t i = ID_INDEX(id);
+
+	if (id <= 0 || i >= c->procs_max || c->proc[i].id != id)
+		return NULL;
+	return &c->proc[i];
+}
+
+bool
+proc_may_act(const struct thread *caller, const struct process *p)
+{
+	return p == caller->proc || p->parent == caller->proc->id || caller->proc->is_server;
+}
+
+int
+proc_find(struct thread *caller, int id, struct process **process)
+{
+	struct process *p = id == SELF ? caller->proc : proc_by_id(caller->cluster, id);
+
+	if (p == NULL || p->state != PROC_LIVE)
+		return -E_SRCH;
+	if (!proc_may_act(caller, p))
+		return -E_ACCES;
+	*process = p;
+	return 0;
+}
+
+/* Nobody will ask any more how the children ended. */
+static void
+orphan_children(struct cluster *c, const struct process *parent)
+{
+	for (uint32_t i = 0; i < c->procs_max; i++) {
+		struct process *p = &c->proc[i];
+
+		if (p->state == PROC_FREE || p->parent != parent->id)
+			continue;
+		p->parent = 0;
+		if (p->state == PROC_ZOMBIE)
+			proc_forget(c, p);
+	}
+}
+
+/* No core has a thread of it any more. */
+static void
+release_threads(struct process *p)
+{
+	struct list *node, *after;
+
+	list_each(node, after, &p->threads) {
+		struct thread *t = list_entry(node, struct thread, siblings);
+
+		if (t->state != THREAD_ZOMBIE)
+			t->core->load--;
+		list_remove(&t->wait);
+		thread_release(t);
+	}
+}
+
+static void
+proc_finish(struct process *p)
+{
+	struct cluster *c = proc_cluster(p);
+	struct thread *waiter = thread_first(&p->waiters);
+
+	ikc_process_gone(c, p);
+	release_threads(p);
+	mem_release(p);
+	p->state = PROC_ZOMBIE;
+	orphan_children(c, p);
+	if (p->id == c->init_id)
+		init_ended(c, p);
+	if (waiter != NULL) {
+		__builtin_memcpy(waiter->wake_data, &p->status, sizeof(p->status));
+		thread_ready(waiter, 0);
+	}
+	if (waiter != NULL || p->parent == 0)
+		proc_forget(c, p);
+}
+
+void
+proc_sweep_ended(struct process *p)
+{
+	if (p->state == PROC_DYING && p->swept && p->holds == 0)
+		proc_finish(p);
+}
+
+static void
+evicted(struct cluster *c, struct sweep *s)
+{
+	(void)c;
+	s->proc->swept = true;
+	proc_sweep_ended(s->proc);
+}
+
+/* Whoever waits leaves its queue: nobody may wake it, and nothing of it may be found there. */
+static void
+leave_queues(struct process *p)
+{
+	struct list *node, *after;
+
+	list_each(node, after, &p->threads)
+		list_remove(&list_entry(node, struct thread, siblings)->wait);
+}
+
+void
+proc_end(struct process *p, int status, uint32_t cause)
+{
+	struct cluster *c = proc_cluster(p);
+	struct sweep *s = &p->kill;
+
+	if (p->state != PROC_LIVE)
+		return;
+	p->state = PROC_DYING;
+	p->status = (struct proc_status){.status = status, .cause = cause, .threads = p->live};
+	leave_queues(p);
+	s->fn = core_evict;
+	s->done = evicted;
+	s->proc = p;
+	s->caller = NULL;
+	sweep_begin(c, s);
+	if (sweep_send(c, s, -1))
+		evicted(c, s);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernel calls on threads. Source: seed 000 III-B.
+ */
+#include <kernel/call/kcall_core.h>
+#include <kernel/proc/proc.h>
+#include <kernel/thread/run.h>
+#include <kernel/thread/thread.h>
+
+/* kc_thread_self: number of the calling thread. Runs: calling core. */
+long
+kc_thread_self(struct thread *caller)
+{
+	return caller->tid;
+}
+
+/* kc_void_remote: nothing, at the home core. Returns 0. */
+long
+kc_void_remote(struct thread *caller)
+{
+	(void)caller;
+	return 0;
+}
+
+/* kc_thread_create: start a thread of the caller's process from a full register context. Runs: home. Returns its tid. */
+long
+kc_thread_create(struct thread *caller, const void *ctx, int core)
+{
+	return thread_new(caller->proc, ctx, core);
+}
+
+void
+thread_end(struct thread *t, uint64_t value)
+{
+	struct process *p = t->proc;
+	struct thread *joiner = thread_first(&t->joiners);
+
+	t->core->load--;
+	p->live--;
+	t->state = THREAD_ZOMBIE;
+	t->value = value;
+	if (joiner != NULL) {
+		joiner->wake_data[0] = value;
+		thread_ready(joiner, 0);
+		thread_release(t);
+	}
+	if (p->live == 0)
+		proc_end(p, 0, CRASH_NONE);
+}
+
+static long
+exit_serve(struct kcall_args *args)
+{
+	uint64_t value;
+
+	__builtin_memcpy(&value, args->data, sizeof(value));
+	thread_end(args->caller, value);
+	return 0;
+}
+
+/* kc_thread_exit: end the calling thread; `value` goes to whoever joins it. The last thread ends the process. Never returns. */
+long
+kc_thread_exit(struct thread *caller, unsigned long value)
+{
+	struct kcall_args *args = kcall_args(core_self());
+	uint64_t wide = value;
+
+	args->caller = caller;
+	__builtin_memcpy(args->data, &wide, sizeof(wide));
+	am_call_kernel(core_self(), exit_serve, args, offsetof(struct kcall_args, data) + sizeof(wide));
+	return -E_GONE;
+}
+
+/* Would the caller wait, through others, for itself? */
+static bool
+joins_back(const struct thread *target, const struct thread *caller)
+{
+	while (target != NULL && target != caller)
+		target = target->joining;
+	return target == caller;
+}
+
+static long
+join_serve(struct kcall_args *args)
+{
+	struct thread *caller = args->caller;
+	struct thread *t = thread_find(caller->cluster, (int)args->a[0]);
+
+	if (t == NULL || t->proc != caller->proc)
+		return -E_SRCH;
+	if (joins_back(t, caller))
+		return -E_DEADLK;
+	if (!list_is_empty(&t->joiners))
+		return -E_INVAL;
+	if (t->state == THREAD_ZOMBIE) {
+		__builtin_memcpy(args->data, &t->value, sizeof(t->value));
+		thread_release(t);
+		return 0;
+	}
+	caller->joining = t;
+	return thread_park(caller, &t->joiners);
+}
+
+/*
+ * kc_thread_join: wait for the end of a thread of the same process and take its value; each value is taken once.
+ * Runs: calling core. Returns 0; -E_SRCH: no such thread, or its value is taken; -E_DEADLK: it waits for us; -E_INVAL: another waits for it.
+ */
+long
+kc_thread_join(struct thread *caller, int tid, void *value)
+{
+	struct core *core = core_self();
+	struct kcall_args *args = kcall_args(core);
+	long result;
+
+	args->caller = caller;
+	args->a[0] = (unsigned long)(long)tid;
+	result = am_call_kernel(core, join_serve, args, offsetof(struct kcall_args, data) + 8);
+	if (result == 0)
+		__builtin_memcpy(value, args->data, 8);
+	return result;
+}
+
+/* kc_thread_yield: let the other threads of this core run. Runs: calling core. Returns 0. */
+long
+kc_thread_yield(struct thread *caller)
+{
+	struct core *core = core_self();
+
+	core_work(core);
+	if (core->doomed != NULL || list_is_empty(&core->run_queue))
+		return 0;
+	thread_set_result(caller, 0);
+	caller->has_result = 1;
+	list_push_back(&core->run_queue, &caller->run);
+	return -E_GONE;
+}
+
+static long
+sleep_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+
+	if (t->wake_pending) {
+		t->wake_pending = 0;
+		return 0;
+	}
+	t->wait_key = WAIT_SLEEP;
+	return thread_park(t, NULL);
+}
+
+/* kc_thread_sleep: wait for thread_wakeup; one that came before is remembered and ends it at once. Runs: calling core. Returns 0. */
+long
+kc_thread_sleep(struct thread *caller)
+{
+	struct core *core = core_self();
+	struct kcall_args *args = kcall_args(core);
+
+	args->caller = caller;
+	return am_call_kernel(core, sleep_serve, args, offsetof(struct kcall_args, a));
+}
+
+/* kc_thread_wakeup: end the sleep of a thread of the same process, or its next one. Runs: home. Returns 0; -E_SRCH. */
+long
+kc_thread_wakeup(struct thread *caller, int tid)
+{
+	struct thread *t = thread_find(caller->cluster, tid);
+
+	if (t == NULL || t->proc != caller->proc || t->state == THREAD_ZOMBIE)
+		return -E_SRCH;
+	if (t->state == THREAD_WAITING && t->wait_key == WAIT_SLEEP) {
+		thread_ready(t, 0);
+	} else {
+		t->wake_pending = 1;
+	}
+	return 0;
+}
+
+/*
+ * kc_context_set: go on with another register context; floating-point registers stay. Runs: calling core.
+ * Returns only on failure: -E_INVAL.
+ */
+long
+kc_context_set(struct thread *caller, const void *ctx)
+{
+	if (!hal_context_ok(ctx))
+		return -E_INVAL;
+	hal_frame_from_context(&caller->frame, ctx);
+	return -E_FRAME;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A core runs threads: see run.h. Threads of an application core are cooperative among themselves: the one that runs goes on until it
+ * waits, yields or ends.
+ */
+#include <kernel/call/call.h>
+#include <kernel/dev/console.h>
+#include <kernel/proc/proc.h>
+#include <kernel/thread/run.h>
+
+bool
+ready_drain(struct core *core)
+{
+	struct cluster *c = core->cluster;
+	struct ready_ring *r = &core->ready;
+	uint32_t put = hal_load32(&r->put);
+
+	if (put == r->got)
+		return false;
+	do {
+		uint16_t *slot = &r->slot[r->got & (c->ready_slots - 1)];
+		struct thread *t;
+
+		hal_acquire(slot, sizeof(*slot));
+		t = &c->thread[*slot];
+		hal_acquire(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
+		if (t->fresh) {
+			hal_acquire(&t->frame, offsetof(struct thread, wake_result));
+			t->finish = NULL;
+		}
+		t->has_result = t->fresh;
+		list_push_back(&core->run_queue, &t->run);
+	} while (++r->got != put);
+	return true;
+}
+
+void
+thread_set_result(struct thread *t, long result)
+{
+	if (result != -E_FRAME)
+		hal_frame_set_result(&t->frame, result);
+}
+
+bool
+core_work(struct core *core)
+{
+	struct cluster *c = core->cluster;
+	bool any = am_serve(core);
+
+	if (core_is_home(core)) {
+		if (!list_is_empty(&c->sweeps.running))
+			any |= sweeps_poll(c);
+		any |= ikc_poll(c);
+		any |= console_drain(c);
+	}
+	any |= ready_drain(core);
+	return any;
+}
+
+static void
+leave_space(struct core *core)
+{
+	hal_space_use(NULL);
+	core->space = NULL;
+}
+
+void
+core_drop_current(struct core *core)
+{
+	struct sweep *s = core->doomed;
+
+	core->current = NULL;
+	if (s == NULL)
+		return;
+	core->doomed = NULL;
+	leave_space(core);
+	sweep_acknowledge(core->cluster, s);
+}
+
+void
+core_evict(struct core *core, const void *data)
+{
+	const struct sweep_post *post = data;
+	struct list *node, *after;
+
+	ready_drain(core);
+	list_each(node, after, &core->run_queue)
+		if (list_entry(node, struct thread, run)->proc == post->proc)
+			list_remove(node);
+	if (core->current != NULL && core->current->proc == post->proc) {
+		core->doomed = post->sweep;
+		return;
+	}
+	if (core->space == &post->proc->space)
+		leave_space(core);
+	sweep_acknowledge(core->cluster, post->sweep);
+}
+
+/* Complete the call that the thread waited in. */
+static void
+finish_call(struct core *core, struct thread *t)
+{
+	long (*finish)(struct hal_frame *, long, const void *) = t->finish;
+	long result = t->wake_result;
+
+	if (t->has_result)
+		return;
+	t->finish = NULL;
+	if (finish != NULL) {
+		if (core->space != &t->proc->space)
+			hal_space_use(&t->proc->space);
+		result = finish(&t->frame, result, t->wake_data);
+	}
+	thread_set_result(t, result);
+}
+
+static _Noreturn void
+thread_enter(struct core *core, struct thread *t)
+{
+	core->current = t;
+	finish_call(core, t);
+	core->space = &t->proc->space;
+	hal_user_enter(&t->frame, &t->proc->space);
+}
+
+/* When home must look up again though nobody rings. */
+static uint64_t
+wait_limit(struct core *core)
+{
+	return core_is_home(core) ? ikc_deadline(core->cluster) : HAL_FOREVER;
+}
+
+_Noreturn void
+core_loop(struct core *core)
+{
+	for (;;) {
+		struct list *next;
+
+		core_work(core);
+		next = list_pop_front(&core->run_queue);
+		if (next != NULL)
+			thread_enter(core, list_entry(next, struct thread, run));
+		hal_wait_begin();
+		if (core_work(core) || !list_is_empty(&core->run_queue))
+			hal_wait_cancel();
+		else
+			hal_wait(wait_limit(core));
+	}
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A core runs threads: its ready ring, its run queue, its loop. Everything here runs on that core.
+ */
+#ifndef KERNEL_THREAD_RUN_H
+#define KERNEL_THREAD_RUN_H
+
+#include <kernel/cluster.h>
+
+/* Move the threads that home made ready to the run queue. False if there were none. */
+bool ready_drain(struct core *core);
+
+/* Set the result of a thread's call in its frame, unless the frame was replaced. */
+void thread_set_result(struct thread *t, long result);
+
+/* Run threads, serve messages, wait: for ever. The running thread must have been put somewhere. */
+_Noreturn void core_loop(struct core *core);
+
+/* Serve everything that reached this core: messages, ready threads, on home also the NoC. False if there was nothing. */
+bool core_work(struct core *core);
+
+/* The current thread will not go on: acknowledge the kill that wanted it, if any, and leave its space. */
+void core_drop_current(struct core *core);
+
+/* What a core does for the kill of a process: no thread of it stays here (am_post_fn). */
+void core_evict(struct core *core, const void *data);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The thread table and the placement of threads on cores. Home core.
+ */
+#include <base/str.h>
+#include <kernel/proc/proc.h>
+#include <kernel/thread/thread.h>
+
+struct thread *
+thread_find(struct cluster *c, int tid)
+{
+	uint32_t i = ID_INDEX(tid);
+	struct thread *t = &c->thread[i];
+
+	if (tid <= 0 || i >= c->threads_used || t->state == THREAD_FREE || t->tid != tid)
+		return NULL;
+	return t;
+}
+
+/* An entry of the table, cleared but for its generation; NULL if the table is full. */
+static struct thread *
+entry_take(struct cluster *c)
+{
+	struct list *node = list_pop_front(&c->threads_free);
+	struct thread *t;
+	uint32_t generation = 0;
+
+	if (node != NULL) {
+		t = list_entry(node, struct thread, siblings);
+		generation = t->generation;
+	} else if (c->threads_used < c->threads_max) {
+		t = &c->thread[c->threads_used++];
+	} else {
+		return NULL;
+	}
+	memset(t, 0, sizeof(*t));
+	t->generation = generation % ID_GENERATION_MAX + 1;
+	t->tid = (int)(t->generation << ID_INDEX_BITS | (uint32_t)(t - c->thread));
+	t->cluster = c;
+	list_init(&t->joiners);
+	list_init(&t->wait);
+	return t;
+}
+
+void
+thread_release(struct thread *t)
+{
+	struct cluster *c = t->cluster;
+
+	bitmap_clear(t->proc->indexes, t->index);
+	list_remove(&t->siblings);
+	t->state = THREAD_FREE;
+	c->threads_live--;
+	list_push_front(&c->threads_free, &t->siblings);
+}
+
+static bool
+runs_users(const struct core *core)
+{
+	return core->role == ROLE_AC || core->role == ROLE_TC;
+}
+
+/* The application core with the fewest threads, home only if there is no other; looks from a rotating place. */
+static struct core *
+least_loaded(struct cluster *c)
+{
+	struct core *best = NULL;
+
+	for (uint32_t n = 0; n < c->cores; n++) {
+		struct core *core = &c->core[(c->next_core + n) % c->cores];
+
+		if (!runs_users(core) || core_is_home(core))
+			continue;
+		if (best == NULL || core->load < best->load)
+			best = core;
+		if (best->load == 0)
+			break;
+	}
+	if (best == NULL)
+		return runs_users(&c->core[KERNEL_CORE]) ? &c->core[KERNEL_CORE] : NULL;
+	c->next_core = best->id + 1;
+	return best;
+}
+
+static struct core *
+core_choose(struct cluster *c, int core)
+{
+	if (core == ANY_CORE)
+		return least_loaded(c);
+	if (core < 0 || (uint32_t)core >= c->cores || !runs_users(&c->core[core]))
+		return NULL;
+	return &c->core[core];
+}
+
+int
+thread_new(struct process *p, const struct context *ctx, int core)
+{
+	struct cluster *c = proc_cluster(p);
+	struct core *at = core_choose(c, core);
+	struct thread *t;
+
+	if (at == NULL || !hal_context_ok(ctx))
+		return -E_INVAL;
+	t = entry_take(c);
+	if (t == NULL)
+		return -E_NOSPC;
+	t->proc = p;
+	t->core = at;
+	t->index = (uint32_t)bitmap_find_clear(p->indexes, c->threads_max, 0);
+	bitmap_set(p->indexes, t->index);
+	hal_frame_from_context(&t->frame, ctx);
+	list_push_back(&p->threads, &t->siblings);
+	c->threads_live++;
+	p->live++;
+	at->load++;
+	bitmap_set(p->cores, at->id);
+	hal_publish(&t->frame, offsetof(struct thread, wake_result));
+	t->state = THREAD_WAITING;
+	thread_ready(t, 0);
+	return t->tid;
+}

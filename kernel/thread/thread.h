@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads: life, waiting and waking. Everything here runs on the home core unless it says otherwise.
+ *
+ * A call that waits: its local half calls the home core (am_call_kernel), the home half either returns the result or registers the
+ * thread by thread_park() and returns what that returned, -E_PARK. Later thread_ready() hands the thread its result.
+ */
+#ifndef KERNEL_THREAD_THREAD_H
+#define KERNEL_THREAD_THREAD_H
+
+#include <kernel/cluster.h>
+#include <kernel/call/call.h>
+
+struct context;
+
+#define WAIT_SLEEP 1	/* wait_key of thread_sleep; no futex address */
+
+/* The thread with this id, if it exists (also as a zombie), else NULL. */
+struct thread *thread_find(struct cluster *c, int tid);
+
+/*
+ * Create a thread of `p` from a register context and make it ready. Returns its tid; -E_INVAL: bad context or core; -E_NOSPC: table full.
+ */
+int thread_new(struct process *p, const struct context *ctx, int core);
+
+/* Give a thread's table entry back. It must be in no queue and on no core. */
+void thread_release(struct thread *t);
+
+/*
+ * The thread waits, in `queue` (NULL: in none; whoever knows it wakes it). thread_ready() takes it out again, as does the death of its
+ * process. Returns -E_PARK.
+ */
+long thread_park(struct thread *t, struct list *queue);
+
+/* End a thread's wait: `result` becomes the result of its call. Bytes for its `out` argument go into t->wake_data before. */
+void thread_ready(struct thread *t, long result);
+
+/* First waiting thread of a queue, NULL if it is empty. */
+struct thread *thread_first(const struct list *queue);
+
+/* End the wait of every thread in a queue. */
+void thread_ready_all(struct list *queue, long result);
+
+/* Does this thread still count? False when its process is dying. */
+bool thread_is_alive(const struct thread *t);
+
+/* Home half of thread_exit. */
+void thread_end(struct thread *t, uint64_t value);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting and waking: see thread.h. Home core.
+ */
+#include <kernel/thread/thread.h>
+
+bool
+thread_is_alive(const struct thread *t)
+{
+	return t->proc->state == PROC_LIVE;
+}
+
+long
+thread_park(struct thread *t, struct list *queue)
+{
+	t->state = THREAD_WAITING;
+	if (queue != NULL)
+		list_push_back(queue, &t->wait);
+	return -E_PARK;
+}
+
+/* The only producer of ready rings. A thread is in at most one ring at most once, so a ring never overflows. */
+static void
+push_ready(struct thread *t)
+{
+	struct cluster *c = t->cluster;
+	struct core *core = t->core;
+	uint16_t *slot = &core->ready.slot[core->ready_put & (c->ready_slots - 1)];
+
+	*slot = (uint16_t)(t - c->thread);
+	hal_publish(slot, sizeof(*slot));
+	core->ready_put++;
+	hal_store32(&core->ready.put, core->ready_put);
+	if (!core_is_home(core))
+		hal_notify(c->id, core->id);
+}
+
+void
+thread_ready(struct thread *t, long result)
+{
+	check(t->state == THREAD_WAITING);
+	list_remove(&t->wait);
+	t->joining = NULL;
+	t->state = THREAD_READY;
+	t->wait_key = 0;
+	t->fresh = !t->started;
+	t->started = 1;
+	t->wake_result = result;
+	hal_publish(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
+	if (thread_is_alive(t))
+		push_ready(t);
+}
+
+struct thread *
+thread_first(const struct list *queue)
+{
+	return list_is_empty(queue) ? NULL : list_entry(queue->next, struct thread, wait);
+}
+
+void
+thread_ready_all(struct list *queue, long result)
+{
+	struct thread *t;
+
+	while ((t = thread_first(queue)) != NULL)
+		thread_ready(t, result);
+}
