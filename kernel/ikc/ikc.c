@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inter-kernel communication as a whole: tables, the round of the home core, the end of processes. See ikc.h.
+ */
+#include <base/str.h>
+#include <hal/noc.h>
+#include <kernel/call/kcall_core.h>
+#include <kernel/ikc/state.h>
+
+#define EVENTS_PER_ROUND 16
+#define DESCS_MAX (1u << ID_INDEX_BITS)
+
+/* --- threads --- */
+
+struct ikc_seen *
+seen_of(struct thread *t)
+{
+	struct ikc_seen *seen = &t->cluster->ikc.seen[ID_INDEX(t->tid)];
+
+	if (seen->tid != t->tid)
+		*seen = (struct ikc_seen){.tid = t->tid, .id = NONE};
+	return seen;
+}
+
+void
+ikc_wake(struct cluster *c, int tid)
+{
+	struct thread *t = thread_find(c, tid);
+
+	if (t != NULL)
+		kc_thread_wakeup(t, tid);
+}
+
+long
+ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *values, unsigned n)
+{
+	struct kcall_args *args = kcall_args(core_self());
+
+	args->caller = caller;
+	for (unsigned i = 0; i < n; i++)
+		args->a[i] = values[i];
+	return am_call_kernel(core_self(), fn, args, (uint32_t)(offsetof(struct kcall_args, a) + n * sizeof(args->a[0])));
+}
+
+void
+queue_forget(struct list *queue, const struct process *p)
+{
+	struct list *node, *after;
+
+	list_each(node, after, queue)
+		if (list_entry(node, struct thread, wait)->proc == p)
+			list_remove(node);
+}
+
+/* --- tables --- */
+
+/* Memory handed out in order; without memory it only counts. */
+struct carve {
+	unsigned char *memory;
+	size_t used;
+};
+
+static void *
+carve(struct carve *from, size_t count, size_t bytes)
+{
+	void *piece = from->memory != NULL ? from->memory + from->used : NULL;
+
+	from->used += (count * bytes + HAL_CACHE_LINE - 1) & ~(size_t)(HAL_CACHE_LINE - 1);
+	return piece;
+}
+
+static uint32_t
+descs_wanted(const struct boot_record *r)
+{
+	uint32_t n = (r->clusters + 2) * (r->mailbox_ports + r->portal_ports);
+
+	return n < DESCS_MAX ? n : DESCS_MAX;
+}
+
+static void
+lay_out(struct ikc_state *s, const struct boot_record *r, uint32_t sizes[2], struct carve *from)
+{
+	uint32_t threads = sizes[0], cores = sizes[1];
+
+	s->clusters = r->clusters;
+	s->mailbox_ports = r->mailbox_ports;
+	s->portal_ports = r->portal_ports;
+	s->unit = r->portal_unit_bytes < WIRE_BLOCK_MAX ? r->portal_unit_bytes : WIRE_BLOCK_MAX;
+	s->desc_count = descs_wanted(r);
+	s->bounce_bytes = (uint32_t)((HAL_NOC_HEADER_BYTES + s->unit + HAL_CACHE_LINE - 1) & ~(uint32_t)(HAL_CACHE_LINE - 1));
+	s->peer = carve(from, s->clusters, sizeof(*s->peer));
+	s->in = carve(from, s->mailbox_ports, sizeof(*s->in));
+	s->out = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->out));
+	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
+	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
+	s->desc = carve(from, s->desc_count, sizeof(*s->desc));
+	s->seen = carve(from, threads, sizeof(*s->seen));
+	s->move = carve(from, threads, sizeof(*s->move));
+	s->bounce = carve(from, cores, s->bounce_bytes);
+}
+
+size_t
+ikc_bytes(const struct boot_record *record, uint32_t cluster, uint32_t threads)
+{
+	struct ikc_state s;
+	struct carve from = {NULL, 0};
+	uint32_t sizes[2] = {threads, record->cluster[cluster].cores};
+
+	lay_out(&s, record, sizes, &from);
+	return from.used;
+}
+
+static void
+ports_init(struct cluster *c)
+{
+	struct ikc_state *s = &c->ikc;
+
+	for (uint32_t i = 0; i < s->mailbox_ports; i++) {
+		s->in[i].desc = NONE;
+		list_init(&s->in[i].waiters);
+	}
+	for (uint32_t i = 0; i < s->clusters * s->mailbox_ports; i++) {
+		struct mail_out *o = &s->out[i];
+
+		list_init(&o->waiters);
+		list_init(&o->granted);
+		o->grantee = NONE;
+		o->missed = MISSED_NONE;
+		o->descs = NONE;
+		o->writer = NONE;
+		o->sequence = c->record->cluster[c->id].incarnation << 6;
+	}
+	for (uint32_t i = 0; i < s->portal_ports; i++)
+		s->portal[i].desc = NONE;
+	for (uint32_t i = 0; i < s->clusters * s->portal_ports; i++)
+		s->allow[i].descs = NONE;
+}
+
+static void
+descs_init(struct ikc_state *s)
+{
+	for (uint32_t i = 0; i < s->desc_count; i++)
+		s->desc[i].next = (int16_t)(i + 1 < s->desc_count ? (int32_t)i + 1 : NONE);
+	s->desc_free = s->desc_count > 0 ? 0 : NONE;
+}
+
+/* Whoever is up learns that we are; whoever comes up later tells us. */
+static void
+greet(struct cluster *c)
+{
+	for (uint32_t peer = 0; peer < c->ikc.clusters; peer++) {
+		list_init(&c->ikc.peer[peer].watchers);
+		if (peer == c->id) {
+			c->ikc.peer[peer].state = PEER_UP;
+			c->ikc.peer[peer].incarnation = c->record->cluster[peer].incarnation;
+		}
+	}
+	hal_fence();
+	for (uint32_t peer = 0; peer < c->ikc.clusters; peer++) {
+		if (peer != c->id && hal_noc_alive(peer))
+			event_send(c, peer, wire_event(WIRE_UP, 0, 0));
+		peer_look(c, peer);
+	}
+}
+
+void
+ikc_init(struct cluster *c, void *memory)
+{
+	struct ikc_state *s = &c->ikc;
+	uint32_t sizes[2] = {c->threads_max, c->cores};
+	struct carve from = {memory, 0};
+
+	memset(s, 0, sizeof(*s));
+	memset(memory, 0, ikc_bytes(c->record, c->id, c->threads_max));
+	lay_out(s, c->record, sizes, &from);
+	list_init(&s->grants);
+	s->period_ns = (uint64_t)c->record->heartbeat_ms * 1000000;
+	s->deaths = hal_noc_deaths();
+	ports_init(c);
+	descs_init(s);
+	greet(c);
+}
+
+/* --- the round of the home core --- */
+
+void
+event_take(struct cluster *c, uint32_t peer, uint32_t event)
+{
+	uint32_t port = wire_event_port(event);
+
+	switch (wire_event_kind(event)) {
+	case WIRE_UP:
+		return;
+	case WIRE_ARRIVED:
+		if (port < c->ikc.mailbox_ports)
+			mail_arrived(c, peer, port);
+		return;
+	case WIRE_FREED:
+		if (port < c->ikc.mailbox_ports)
+			mail_freed(c, peer, event);
+		return;
+	case WIRE_REFUSED:
+		if (port < c->ikc.mailbox_ports)
+			mail_refused(c, peer, event);
+		return;
+	default:
+		portal_event(c, peer, event);
+	}
+}
+
+bool
+ikc_poll(struct cluster *c)
+{
+	bool found = false;
+	unsigned peer;
+	uint32_t event;
+
+	for (int n = 0; n < EVENTS_PER_ROUND && hal_noc_poll(&peer, &event); n++) {
+		found = true;
+		if (peer_accept(c, peer))
+			event_take(c, peer, event);
+	}
+	peer_poll(c, &found);
+	mail_grants_poll(c, &found);
+	return found;
+}
+
+uint64_t
+ikc_deadline(struct cluster *c)
+{
+	uint64_t peers = peer_deadline(c), grants = mail_grants_deadline(c);
+
+	return peers < grants ? peers : grants;
+}
+
+static void
+desc_close(struct cluster *c, struct ikc_desc *d)
+{
+	switch ((enum desc_kind)d->kind) {
+	case DESC_MAIL_IN:
+		queue_forget(&c->ikc.in[d->port].waiters, d->owner);
+		mail_in_close(c, d);
+		break;
+	case DESC_MAIL_OUT:
+		queue_forget(&mail_out_at(c, d->cluster, d->port)->waiters, d->owner);
+		mail_out_close(c, d);
+		break;
+	case DESC_PORTAL_IN:
+		portal_close_in(c, d);
+		break;
+	case DESC_PORTAL_OUT:
+		portal_close_out(c, d);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+ikc_process_gone(struct cluster *c, struct process *p)
+{
+	for (uint32_t i = 0; i < c->ikc.desc_count; i++)
+		if (c->ikc.desc[i].owner == p)
+			desc_close(c, &c->ikc.desc[i]);
+	for (uint32_t i = 0; i < c->ikc.clusters; i++)
+		queue_forget(&c->ikc.peer[i].watchers, p);
+}

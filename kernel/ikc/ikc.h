@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inter-kernel communication: mailboxes, portals, life and death of the other clusters. The kernel calls mailbox_*, portal_* and
+ * cluster_watch of abi/kcalls.tbl live here (mailbox.c, portal.c, watch.c); they say what each does. Everything below is the home core's
+ * unless it says otherwise. What crosses the NoC is in wire.h.
+ *
+ * Source: seed 000 III-B (communication facilities), seed 002 4.1.1 and 4.3 (virtual ports multiplexed over few connectors).
+ */
+#ifndef KERNEL_IKC_IKC_H
+#define KERNEL_IKC_IKC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/boot.h>
+#include <base/list.h>
+
+struct cluster;
+struct process;
+struct thread;
+
+struct ikc_peer;
+struct ikc_desc;
+struct mail_in;
+struct mail_out;
+struct portal_in;
+struct portal_allow;
+struct portal_move;
+struct ikc_seen;
+
+#define IKC_BACKLOG 64		/* events that found a full ring */
+
+struct ikc_backlog {
+	uint32_t event;
+	uint32_t cluster;
+};
+
+struct ikc_state {
+	/* constant after boot */
+	uint32_t clusters;
+	uint32_t mailbox_ports;
+	uint32_t portal_ports;
+	uint32_t unit;			/* bytes of a portal block */
+	uint32_t desc_count;
+	uint64_t period_ns;		/* of the heartbeat; 0: none */
+	/* tables */
+	struct ikc_peer *peer;		/* [clusters] */
+	struct mail_in *in;		/* [mailbox_ports] */
+	struct mail_out *out;		/* [clusters * mailbox_ports]: our slots at the peers */
+	struct portal_in *portal;	/* [portal_ports] */
+	struct portal_allow *allow;	/* [clusters * portal_ports]: what the peers' portals allow us */
+	struct ikc_desc *desc;		/* [desc_count] */
+	struct ikc_seen *seen;		/* [threads] */
+	struct portal_move *move;	/* [threads], each used by its thread's core */
+	unsigned char *bounce;		/* [cores], bounce_bytes each, used by that core */
+	uint32_t bounce_bytes;
+	/* home */
+	int32_t desc_free;		/* first free descriptor, -1: none */
+	uint32_t mailboxes;		/* open descriptors */
+	uint32_t portals;
+	uint32_t deaths;		/* hal_noc_deaths that have been looked at */
+	uint32_t backlog_first;
+	uint32_t backlog_count;
+	uint64_t next_beat;
+	struct list grants;		/* freed slots kept for who waited longest */
+	struct ikc_backlog backlog[IKC_BACKLOG];
+};
+
+/* Bytes of cluster memory that the tables of a cluster with so many thread-table entries need. */
+size_t ikc_bytes(const struct boot_record *record, uint32_t cluster, uint32_t threads);
+
+/*
+ * Set up c->ikc in `memory` (ikc_bytes, aligned to HAL_CACHE_LINE, any content) and say hello to the clusters that are up. After hal_noc_init;
+ * c->record, id, cores, threads_max and events must be set.
+ */
+void ikc_init(struct cluster *c, void *memory);
+
+/* Take what arrived: a bounded number of events, deaths, the heartbeat. Never blocks. True if there was anything. */
+bool ikc_poll(struct cluster *c);
+
+/* When ikc_poll wants to run even if nothing arrives (hal_clock_ns), or HAL_FOREVER. */
+uint64_t ikc_deadline(struct cluster *c);
+
+/* A process ends: close all it has. Its threads must not run any more; those that wait here leave their queues. */
+void ikc_process_gone(struct cluster *c, struct process *p);
+
+/* A cluster is dead: every wait for it ends with -E_HOSTDOWN. ikc_poll finds deaths by itself. */
+void ikc_cluster_dead(struct cluster *c, uint32_t peer);
+
+#endif

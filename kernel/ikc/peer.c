@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Life and death of the other clusters, and the events to them. A peer is met when it is first seen up; a peer whose incarnation changes
+ * has died and restarted, and everything that was between us and its past life is dropped before anything of its new life is taken.
+ * Deaths are looked for when hal_noc_deaths changes and, with a heartbeat, when a peer is silent for SILENT_BEATS periods. Home core.
+ */
+#include <hal/noc.h>
+#include <hal/timer.h>
+#include <kernel/ikc/state.h>
+
+#define SILENT_BEATS 10
+#define BACKLOG_NS 100000		/* until a full ring is tried again */
+
+static struct ikc_peer *
+peer_at(struct cluster *c, uint32_t peer)
+{
+	return &c->ikc.peer[peer];
+}
+
+/* --- events --- */
+
+static void
+backlog_add(struct cluster *c, uint32_t peer, uint32_t event)
+{
+	struct ikc_state *s = &c->ikc;
+
+	check(s->backlog_count < IKC_BACKLOG);
+	s->backlog[(s->backlog_first + s->backlog_count++) % IKC_BACKLOG] = (struct ikc_backlog){event, peer};
+	peer_at(c, peer)->backlog++;
+}
+
+void
+event_send(struct cluster *c, uint32_t peer, uint32_t event)
+{
+	if (peer == c->id)
+		event_take(c, peer, event);
+	else if (peer_at(c, peer)->backlog > 0 || hal_noc_notify(peer, event) == -E_AGAIN)
+		backlog_add(c, peer, event);
+}
+
+/* Try the backlog once; order per peer is kept: after one refusal the rest of its events are kept too. */
+static void
+backlog_poll(struct cluster *c, bool *found)
+{
+	struct ikc_state *s = &c->ikc;
+	uint32_t full[BITMAP_WORDS(CLUSTERS_MAX)] = {0};
+
+	for (uint32_t n = s->backlog_count; n > 0; n--) {
+		struct ikc_backlog b = s->backlog[s->backlog_first];
+
+		s->backlog_first = (s->backlog_first + 1) % IKC_BACKLOG;
+		s->backlog_count--;
+		peer_at(c, b.cluster)->backlog--;
+		if (bitmap_test(full, b.cluster) || hal_noc_notify(b.cluster, b.event) == -E_AGAIN) {
+			bitmap_set(full, b.cluster);
+			backlog_add(c, b.cluster, b.event);
+		} else {
+			*found = true;
+		}
+	}
+}
+
+/* --- life --- */
+
+static void
+peer_meet(struct cluster *c, uint32_t peer, uint32_t incarnation)
+{
+	struct ikc_peer *p = peer_at(c, peer);
+
+	mail_in_peer_new(c, peer);
+	p->state = PEER_UP;
+	p->incarnation = incarnation;
+	p->heartbeat = hal_noc_heartbeat_of(peer);
+	p->heard_ns = hal_clock_ns();
+	mail_peer_up(c, peer);
+	portal_peer_up(c, peer);
+}
+
+static void
+peer_gone(struct cluster *c, uint32_t peer, long error)
+{
+	peer_at(c, peer)->state = PEER_DEAD;
+	hal_store32(&c->events->clusters_dead, hal_load32(&c->events->clusters_dead) + 1);
+	mail_peer_gone(c, peer, error);
+	portal_peer_gone(c, peer, error);
+	thread_ready_all(&peer_at(c, peer)->watchers, -E_HOSTDOWN);
+}
+
+void
+ikc_cluster_dead(struct cluster *c, uint32_t peer)
+{
+	if (peer < c->ikc.clusters && peer != c->id && peer_at(c, peer)->state != PEER_DEAD)
+		peer_gone(c, peer, -E_HOSTDOWN);
+}
+
+/* Compare what we believe with what the NoC says. */
+static void
+peer_refresh(struct cluster *c, uint32_t peer)
+{
+	struct ikc_peer *p = peer_at(c, peer);
+	uint32_t incarnation = hal_noc_incarnation(peer);
+	bool alive = hal_noc_alive(peer);
+
+	if (peer == c->id)
+		return;
+	if (p->state == PEER_UP && (!alive || incarnation != p->incarnation))
+		peer_gone(c, peer, alive ? -E_CONNRESET : -E_HOSTDOWN);
+	if (alive && p->state != PEER_UP && incarnation != p->incarnation)
+		peer_meet(c, peer, incarnation);
+	else if (!alive && p->state == PEER_UNKNOWN && incarnation != 0 && hal_noc_deaths() > 0)
+		peer_gone(c, peer, -E_HOSTDOWN);
+}
+
+void
+peer_look(struct cluster *c, uint32_t peer)
+{
+	if (peer_at(c, peer)->state == PEER_UNKNOWN)
+		peer_refresh(c, peer);
+}
+
+long
+peer_check(struct cluster *c, struct ikc_desc *d)
+{
+	struct ikc_peer *p = peer_at(c, d->cluster);
+
+	peer_look(c, d->cluster);
+	if (p->state == PEER_DEAD)
+		return -E_HOSTDOWN;
+	if (p->state == PEER_UNKNOWN)
+		return -E_AGAIN;
+	if (d->incarnation == 0)
+		d->incarnation = p->incarnation;
+	return d->incarnation == p->incarnation ? 0 : -E_CONNRESET;
+}
+
+long
+peer_look_again(struct cluster *c, struct ikc_desc *d)
+{
+	long wrong;
+
+	peer_refresh(c, d->cluster);
+	wrong = peer_check(c, d);
+	return wrong == 0 ? -E_AGAIN : wrong;
+}
+
+bool
+peer_accept(struct cluster *c, uint32_t peer)
+{
+	struct ikc_peer *p = peer_at(c, peer);
+
+	if (p->state != PEER_UP || p->incarnation != hal_noc_incarnation(peer))
+		peer_refresh(c, peer);
+	return p->state == PEER_UP;
+}
+
+/* --- the pulse --- */
+
+static void
+peer_listen(struct cluster *c, uint32_t peer, uint64_t now)
+{
+	struct ikc_peer *p = peer_at(c, peer);
+	uint32_t heartbeat;
+
+	if (peer == c->id || p->state != PEER_UP)
+		return;
+	heartbeat = hal_noc_heartbeat_of(peer);
+	if (heartbeat != p->heartbeat) {
+		p->heartbeat = heartbeat;
+		p->heard_ns = now;
+	} else if (now - p->heard_ns > SILENT_BEATS * c->ikc.period_ns) {
+		hal_noc_mark_dead(peer);
+		peer_refresh(c, peer);
+	}
+}
+
+static void
+beat(struct cluster *c, bool *found)
+{
+	uint64_t now = hal_clock_ns();
+
+	if (now < c->ikc.next_beat)
+		return;
+	*found = true;
+	c->ikc.next_beat = now + c->ikc.period_ns;
+	hal_noc_heartbeat();
+	for (uint32_t peer = 0; peer < c->ikc.clusters; peer++)
+		peer_listen(c, peer, now);
+}
+
+void
+peer_poll(struct cluster *c, bool *found)
+{
+	uint32_t deaths = hal_noc_deaths();
+
+	if (deaths != c->ikc.deaths) {
+		c->ikc.deaths = deaths;
+		*found = true;
+		for (uint32_t peer = 0; peer < c->ikc.clusters; peer++)
+			peer_refresh(c, peer);
+	}
+	if (c->ikc.backlog_count > 0)
+		backlog_poll(c, found);
+	if (c->ikc.period_ns != 0)
+		beat(c, found);
+}
+
+uint64_t
+peer_deadline(struct cluster *c)
+{
+	uint64_t at = c->ikc.period_ns != 0 ? c->ikc.next_beat : HAL_FOREVER;
+	uint64_t retry = c->ikc.backlog_count > 0 ? hal_clock_ns() + BACKLOG_NS : HAL_FOREVER;
+
+	return at < retry ? at : retry;
+}

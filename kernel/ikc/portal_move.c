@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Portals on the calling core: the core of the thread that reads or writes moves the data, a block at a time. Between two blocks
+ * the thread is parked; portal_write_go and portal_read_go are its `finish` function (kernel/thread/run.c), which parks it again until the
+ * transfer is over. Nothing is kept on the kernel stack meanwhile: struct portal_move of the thread holds it.
+ */
+#include <base/str.h>
+#include <kernel/call/kcall_core.h>
+#include <kernel/ikc/state.h>
+
+static struct portal_move *
+move_of(struct thread *t)
+{
+	return &t->cluster->ikc.move[ID_INDEX(t->tid)];
+}
+
+static struct thread *
+running_thread(void)
+{
+	return core_self()->current;
+}
+
+/* A transfer as long as a result can say. */
+static bool
+is_length(unsigned long len)
+{
+	return (long)len >= 0;
+}
+
+/* First half of both calls: ask the home core, begin or park with `go` to go on. */
+static long
+start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *, long, const void *))
+{
+	struct kcall_args *args = kcall_args(core_self());
+	long result;
+
+	args->caller = caller;
+	args->a[0] = (unsigned long)(long)move_of(caller)->id;
+	result = am_call_kernel(core_self(), home, args, offsetof(struct kcall_args, data) + sizeof(struct portal_info));
+	if (result == PORTAL_GO) {
+		struct portal_info info;
+
+		memcpy(&info, args->data, sizeof(info));
+		return go(&caller->frame, PORTAL_GO, &info);
+	}
+	if (result == -E_PARK)
+		caller->finish = go;
+	return result;
+}
+
+/* After a block: tell the home core; park again if it says so. */
+static long
+step(struct thread *caller, kcall_serve_fn *home, long status, long (*go)(struct hal_frame *, long, const void *))
+{
+	unsigned long values[2] = {(unsigned long)(long)move_of(caller)->id, (unsigned long)status};
+	long result = ikc_call_home(caller, home, values, 2);
+
+	if (result == -E_PARK)
+		caller->finish = go;
+	return result;
+}
+
+static void
+move_init(struct portal_move *m, int id, unsigned long addr, unsigned long len)
+{
+	*m = (struct portal_move){.id = id, .addr = addr, .len = len};
+}
+
+static void
+fill_header(const struct thread *t, const struct portal_move *m, struct wire_header *h)
+{
+	*h = (struct wire_header){
+		.magic = WIRE_BLOCK,
+		.incarnation = t->cluster->record->cluster[t->cluster->id].incarnation,
+		.sequence = m->info.sequence,
+		.length = m->block,
+		.source = (uint16_t)t->cluster->id,
+		.port = m->info.port,
+		.local_port = m->info.local_port,
+		.offset = m->done,
+		.total = m->len,
+	};
+}
+
+/* Copy the next block from the user and put it into the receiver's slot. 0, -E_FAULT, or what hal_noc_put says. */
+static long
+put_block(struct thread *t, struct portal_move *m)
+{
+	struct ikc_state *s = &t->cluster->ikc;
+	unsigned char *bounce = s->bounce + (size_t)core_self()->id * s->bounce_bytes;
+	uint64_t rest = m->len - m->done;
+
+	m->block = rest < s->unit ? (uint32_t)rest : s->unit;
+	fill_header(t, m, (struct wire_header *)(void *)bounce);
+	if (m->block > 0 && hal_copy_in(bounce + HAL_NOC_HEADER_BYTES, m->addr + (uintptr_t)m->done, m->block) != 0)
+		return -E_FAULT;
+	return hal_noc_put(m->info.cluster, hal_noc_portal_slot(m->info.port), m->info.incarnation, bounce, HAL_NOC_HEADER_BYTES + m->block);
+}
+
+/* The writer goes on: with a block, or it is over. */
+static long
+portal_write_go(struct hal_frame *frame, long result, const void *data)
+{
+	struct thread *t = running_thread();
+	struct portal_move *m = move_of(t);
+
+	(void)frame;
+	if (result < 0)
+		return result;
+	if (result >= PORTAL_OVER)
+		return (long)(m->done + (uint64_t)(result - PORTAL_OVER));
+	memcpy(&m->info, data, sizeof(m->info));
+	m->done += m->block;
+	return step(t, portal_write_step, put_block(t, m), portal_write_go);
+}
+
+/*
+ * kc_portal_write: send len bytes at addr to whoever allows it; waits for the allowance and until the receiver has taken the data.
+ *
+ * Calling core; waits. Returns the bytes that the receiver took; -E_BADF; -E_INVAL: len too large; -E_BUSY: another thread writes;
+ * -E_FAULT; -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
+ */
+long
+kc_portal_write(struct thread *caller, int id, unsigned long addr, unsigned long len)
+{
+	if (!is_length(len))
+		return -E_INVAL;
+	move_init(move_of(caller), id, addr, len);
+	return start(caller, portal_write_start, portal_write_go);
+}
+
+static bool
+is_block_of(const struct thread *t, const struct portal_move *m, const struct wire_header *h)
+{
+	return h->magic == WIRE_BLOCK && h->source == m->info.cluster && h->incarnation == m->info.incarnation
+	    && h->sequence == m->info.sequence && h->length <= t->cluster->ikc.unit;
+}
+
+/* Copy the block in the slot to the user. What portal_read_step is told. */
+static long
+take_block(struct thread *t, struct portal_move *m)
+{
+	const unsigned char *slot = hal_noc_slot(hal_noc_portal_slot(m->info.port));
+	struct wire_header h;
+	uint64_t room = m->len - m->done;
+	uint32_t take;
+
+	memcpy(&h, slot, sizeof(h));
+	if (!is_block_of(t, m, &h))
+		return -E_CONNRESET;
+	take = room < h.length ? (uint32_t)room : h.length;
+	if (take > 0 && hal_copy_out(m->addr + (uintptr_t)m->done, slot + HAL_NOC_HEADER_BYTES, take) != 0)
+		return -E_FAULT;
+	hal_fence();
+	if (hal_noc_incarnation(m->info.cluster) != h.incarnation)
+		return -E_CONNRESET;
+	m->done += take;
+	return m->done == m->len || h.offset + h.length >= h.total ? (long)(PORTAL_OVER + take) : PORTAL_GO;
+}
+
+/* The reader goes on: there is a block, or it is over. */
+static long
+portal_read_go(struct hal_frame *frame, long result, const void *data)
+{
+	struct thread *t = running_thread();
+	struct portal_move *m = move_of(t);
+
+	(void)frame;
+	if (result < 0)
+		return result;
+	memcpy(&m->info, data, sizeof(m->info));
+	result = step(t, portal_read_step, take_block(t, m), portal_read_go);
+	return result == 0 ? (long)m->done : result;
+}
+
+/*
+ * kc_portal_read: take what the allowed sender transfers, at most len bytes, to addr.
+ *
+ * Calling core; waits. Returns the bytes taken; -E_BADF; -E_INVAL: len too large; -E_ACCES: nobody is allowed; -E_BUSY: another thread
+ * reads; -E_FAULT; -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
+ */
+long
+kc_portal_read(struct thread *caller, int id, unsigned long addr, unsigned long len)
+{
+	if (!is_length(len))
+		return -E_INVAL;
+	move_init(move_of(caller), id, addr, len);
+	return start(caller, portal_read_start, portal_read_go);
+}

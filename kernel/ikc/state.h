@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of kernel/ikc share. Private to this folder. All of it is the home core's but struct portal_move and the bounce
+ * buffers, which belong to the core of the thread that moves data.
+ */
+#ifndef KERNEL_IKC_STATE_H
+#define KERNEL_IKC_STATE_H
+
+#include <abi/startup.h>
+#include <kernel/cluster.h>
+#include <kernel/thread/thread.h>
+#include <kernel/ikc/wire.h>
+
+#define NONE (-1)
+
+/* --- life of the other clusters: peer.c --- */
+
+enum peer_state { PEER_UNKNOWN, PEER_UP, PEER_DEAD };
+
+struct ikc_peer {
+	uint32_t state;
+	uint32_t incarnation;		/* last one met, 0: none */
+	uint32_t heartbeat;
+	uint32_t backlog;		/* its events in the backlog */
+	uint64_t heard_ns;		/* when the heartbeat last changed */
+	struct list watchers;
+};
+
+/* --- descriptors: desc.c --- */
+
+enum desc_kind { DESC_FREE, DESC_MAIL_IN, DESC_MAIL_OUT, DESC_PORTAL_IN, DESC_PORTAL_OUT };
+
+/* Of a portal's side that is in use. */
+enum portal_state {
+	PORTAL_IDLE,
+	PORTAL_ALLOWED,			/* in: allowed, no block yet; out: a writer waits for the allowance */
+	PORTAL_FULL,			/* in: a block lies in the slot, nobody reads yet */
+	PORTAL_MOVING,			/* the thread's core copies a block */
+	PORTAL_WAITING,			/* in: the reader waits for the next block; out: the writer for leave to put it */
+	PORTAL_ABORTED,			/* it is over, `error` says why; the thread was not told yet */
+	PORTAL_DRAINING,		/* in: revoked, the sender may still put */
+};
+
+struct ikc_desc {
+	struct process *owner;
+	struct thread *writer;		/* portal, out: the thread that transfers */
+	uint32_t tag;			/* upper bits of the id */
+	uint32_t incarnation;		/* out: of the peer at first use, 0: not used yet */
+	int16_t next;			/* in the list of its slot or of the free ones */
+	uint16_t references;		/* out: how often it was opened */
+	int16_t error;			/* out: why it does not work any more, or 0 */
+	uint8_t kind;			/* enum desc_kind */
+	uint8_t port;
+	uint8_t cluster;		/* out: peer */
+	uint8_t local_port;		/* portal, out */
+	uint8_t generation;		/* mailbox, out: life of the peer's port, 0: not known yet */
+	uint8_t state;			/* portal, out: enum portal_state */
+	bool revoked;			/* portal, out: end after this block */
+};
+
+/* A new descriptor of a process, or NULL if there is none. */
+struct ikc_desc *desc_new(struct cluster *c, struct process *p, enum desc_kind kind);
+
+void desc_release(struct cluster *c, struct ikc_desc *d);
+
+/* The open descriptor of a kind behind a process's id, or NULL. */
+struct ikc_desc *desc_find(struct cluster *c, const struct process *p, int id, enum desc_kind kind);
+
+int desc_id(const struct cluster *c, const struct ikc_desc *d);
+
+/* Lists of descriptors that belong to one slot: *head is an index. */
+void desc_link(struct cluster *c, int16_t *head, struct ikc_desc *d);
+void desc_unlink(struct cluster *c, int16_t *head, struct ikc_desc *d);
+
+static inline struct ikc_desc *
+desc_at(struct cluster *c, int32_t index)
+{
+	return index == NONE ? NULL : &c->ikc.desc[index];
+}
+
+static inline int16_t
+desc_index(const struct cluster *c, const struct ikc_desc *d)
+{
+	return (int16_t)(d - c->ikc.desc);
+}
+
+/* --- life and events: peer.c --- */
+
+/*
+ * May a descriptor talk to its peer? Binds it to the peer's incarnation at first use. 0; -E_AGAIN: not up yet; -E_HOSTDOWN;
+ * -E_CONNRESET: the peer has restarted since.
+ */
+long peer_check(struct cluster *c, struct ikc_desc *d);
+
+/* The NoC refused a put: look at the peer again. Returns what peer_check says now. */
+long peer_look_again(struct cluster *c, struct ikc_desc *d);
+
+/* Look at a peer that was not up so far. */
+void peer_look(struct cluster *c, uint32_t peer);
+
+/* The peer behind an event lives and is up: false if the event is to be dropped. */
+bool peer_accept(struct cluster *c, uint32_t peer);
+
+void peer_poll(struct cluster *c, bool *found);
+uint64_t peer_deadline(struct cluster *c);
+
+/* Send an event, also to ourselves. It is never lost while the peer lives. */
+void event_send(struct cluster *c, uint32_t peer, uint32_t event);
+
+/* An event has arrived (ikc.c). */
+void event_take(struct cluster *c, uint32_t peer, uint32_t event);
+
+/* --- threads --- */
+
+/* What a thread last saw, so that it waits for news only. */
+struct ikc_seen {
+	int tid;			/* whose this is: entries are used again */
+	int32_t id;			/* input mailbox that it last found empty (or without what it wanted) */
+	uint32_t arrivals;		/* the mailbox's arrivals then */
+	bool missed;			/* it found an output slot full that others wanted too */
+	bool waits_in;			/* it waits for a message */
+};
+
+struct ikc_seen *seen_of(struct thread *t);
+
+/* The wake-up of thread_wakeup, remembered if the thread does not sleep. */
+void ikc_wake(struct cluster *c, int tid);
+
+/* Run fn on the home core for the calling thread, with n <= 6 values. Calling core. */
+long ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *values, unsigned n);
+
+/* Threads of a process leave a queue. */
+void queue_forget(struct list *queue, const struct process *p);
+
+/* --- mailboxes: mail_in.c, mail_out.c --- */
+
+struct mail_in {
+	int32_t desc;			/* NONE: closed */
+	uint32_t generation;		/* lives so far, 1..255 and round again; 0: never created */
+	uint32_t pending[BITMAP_WORDS(CLUSTERS_MAX)];	/* clusters whose slot holds a message */
+	uint32_t next;			/* cluster that is served first */
+	uint32_t arrivals;
+	int creator;
+	struct list waiters;
+};
+
+#define MISSED_NONE (-1)
+#define MISSED_MANY (-2)
+
+struct mail_out {
+	struct list waiters;
+	struct list granted;		/* in ikc.grants; not in a list: no grant */
+	uint64_t granted_until;
+	int grantee;			/* tid that the free slot is kept for */
+	int missed;			/* tid that found the slot full, or MISSED_* */
+	int16_t descs;			/* descriptors of this slot */
+	int16_t writer;			/* descriptor that wrote the message in flight */
+	int writer_tid;
+	uint32_t sequence;
+	bool full;
+};
+
+static inline struct mail_out *
+mail_out_at(struct cluster *c, uint32_t peer, uint32_t port)
+{
+	return &c->ikc.out[peer * c->ikc.mailbox_ports + port];
+}
+
+/* Events. */
+void mail_arrived(struct cluster *c, uint32_t source, uint32_t port);
+void mail_freed(struct cluster *c, uint32_t peer, uint32_t event);
+void mail_refused(struct cluster *c, uint32_t peer, uint32_t event);
+
+/* A peer came up; a peer is gone (error: why). */
+void mail_peer_up(struct cluster *c, uint32_t peer);
+void mail_peer_gone(struct cluster *c, uint32_t peer, long error);
+void mail_in_peer_gone(struct cluster *c);
+void mail_in_stir(struct cluster *c, int tid);
+void mail_in_peer_new(struct cluster *c, uint32_t peer);
+void mail_grants_poll(struct cluster *c, bool *found);
+uint64_t mail_grants_deadline(struct cluster *c);
+
+/* Is there a message for the port in its present life? Refuses others on the way. */
+bool mail_in_is_pending(struct cluster *c, uint32_t port);
+
+/* Take a message of `source` (or of any) from an open port: its source or -E_AGAIN. */
+long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg);
+
+/* Close a port that has no messages, or drop them. */
+void mail_in_close(struct cluster *c, struct ikc_desc *d);
+
+/* Write to a slot that the caller may use: 0, -E_AGAIN, or why not. */
+long mail_out_write(struct thread *caller, struct ikc_desc *d, const void *msg);
+
+/* Park the caller until the slot is free; 0 if it is. */
+long mail_out_wait(struct thread *caller, struct ikc_desc *d);
+
+void mail_out_close(struct cluster *c, struct ikc_desc *d);
+
+/* --- portals: portal.c, portal_event.c, portal_move.c --- */
+
+struct portal_in {
+	int32_t desc;			/* NONE: closed */
+	uint8_t state;			/* enum portal_state */
+	uint8_t cluster;		/* allowed sender */
+	uint8_t local_port;
+	uint8_t sequence;		/* of the transfer */
+	bool told;			/* ALLOW was sent */
+	int16_t error;			/* PORTAL_ABORTED; PORTAL_MOVING: it is over after this block */
+	struct thread *reader;
+};
+
+/* What one port of a peer allows us. */
+struct portal_allow {
+	int16_t descs;			/* our descriptors for it */
+	uint8_t valid;
+	uint8_t local_port;
+	uint8_t sequence;
+};
+
+/* What the home core tells the core that moves the data, once per transfer. */
+struct portal_info {
+	uint8_t cluster;
+	uint8_t port;			/* of the receiver */
+	uint8_t local_port;
+	uint8_t sequence;
+	uint32_t incarnation;		/* of the peer */
+};
+
+/* A transfer, as the core that moves the data sees it. */
+struct portal_move {
+	_Alignas(HAL_CACHE_LINE) struct portal_info info;
+	int id;
+	uint32_t block;			/* bytes of the block under way */
+	uintptr_t addr;
+	uint64_t len;
+	uint64_t done;			/* bytes that arrived */
+};
+
+static inline struct portal_allow *
+portal_allow_at(struct cluster *c, uint32_t peer, uint32_t port)
+{
+	return &c->ikc.allow[peer * c->ikc.portal_ports + port];
+}
+
+/* The output descriptor that a peer's allowance is for, or NULL. */
+struct ikc_desc *portal_allowed_desc(struct cluster *c, uint32_t peer, uint32_t port);
+
+/* The transfer of an output descriptor may go on or begin: what its core needs to know. */
+struct portal_info portal_info_out(struct cluster *c, const struct ikc_desc *d);
+struct portal_info portal_info_in(struct cluster *c, uint32_t port);
+
+/* Give up what an output descriptor is doing, and tell the peer. */
+void portal_stop_out(struct cluster *c, struct ikc_desc *d);
+
+/* Make the allowed sender stop; the port is DRAINING until it has. */
+void portal_revoke(struct cluster *c, uint32_t port);
+
+void portal_event(struct cluster *c, uint32_t peer, uint32_t event);
+void portal_peer_up(struct cluster *c, uint32_t peer);
+void portal_peer_gone(struct cluster *c, uint32_t peer, long error);
+void portal_close_in(struct cluster *c, struct ikc_desc *d);
+void portal_close_out(struct cluster *c, struct ikc_desc *d);
+
+/* Home halves of the transfer (portal.c): see there. */
+long portal_write_start(struct kcall_args *args);
+long portal_write_step(struct kcall_args *args);
+long portal_read_start(struct kcall_args *args);
+long portal_read_step(struct kcall_args *args);
+
+/* What the core that moves data is told: copy a block, or (writer) the transfer is over and so many bytes of the last block were taken. */
+#define PORTAL_GO 0
+#define PORTAL_OVER 1			/* + bytes */
+
+#endif
