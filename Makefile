@@ -6,6 +6,7 @@
 #	make PORT=coroutine		the tests that run under the seeded scheduler
 #	make PORT=unit			the unit tests (*_test.c beside the code)
 #	make PORT=or1k			kernel/ and base/ for a 32-bit CPU, objects only
+#	make plugin			the instruction counter for QEMU
 #	make gen | clean
 #
 # Each room sees only what it may include: its include path leads to build/view/ROOM, a folder of links to the allowed rooms.
@@ -40,6 +41,7 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 
 include mk/gen.mk
+include mk/plugin.mk
 ifneq ($(filter hosted riscv64 coroutine or1k,$(PORT)),)
 include mk/kernel.mk
 endif

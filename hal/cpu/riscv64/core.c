@@ -136,24 +136,11 @@ timer_disarm(void)
 	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"(UINT64_MAX));
 }
 
-/* Things that only a waiting core has time for. */
-static void
-wait_chores(struct hal_core_area *a)
-{
-	if (hal_machine.dead)
-		hal_core_stop();
-	if (a->leave_satp != 0)
-		hal_space_leave(a);
-	if (a->core == 0)
-		hal_space_reap();
-}
-
 void
 hal_wait(uint64_t until_ns)
 {
 	struct hal_core_area *a = hal_core_area();
 
-	wait_chores(a);
 	if (until_ns != HAL_FOREVER)
 		timer_arm(until_ns);
 	__asm__ volatile("wfi" : : : "memory");
@@ -163,8 +150,8 @@ hal_wait(uint64_t until_ns)
 	if (a->interrupted != 0)
 		hal_store32(&a->interrupted, 0);	/* the caller looks at everything now */
 	hal_fence();
-	if (a->leave_satp != 0 || hal_machine.dead)
-		wait_chores(a);
+	if (hal_machine.dead)
+		hal_core_stop();
 }
 
 /* Cores of other clusters are known by the boot record. */

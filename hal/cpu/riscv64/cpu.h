@@ -70,12 +70,6 @@ extern uint64_t hal_kernel_satp;
 /* Area of a core of this cluster. */
 struct hal_core_area *hal_area_of(unsigned core);
 
-/* Switch this core to the kernel's own page table if it still uses a space that was destroyed. */
-void hal_space_leave(struct hal_core_area *a);
-
-/* Kernel core: give back the page tables that other cores have left. */
-void hal_space_reap(void);
-
 /* Let this core stop for ever, asleep. */
 _Noreturn void hal_core_stop(void);
 

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Address spaces: Sv39. Only the kernel core changes a space. The upper half of every top table is the kernel's and never changes,
- * so a core in the kernel may keep any living table loaded.
- *
- * A core that idles keeps the space of its last thread. When that space is destroyed, its top table therefore stays until the
- * core has left it: hal_space_destroy asks the core to (leave_satp and a doorbell) and puts the table on the list of
- * leavers, which the kernel core looks through whenever it makes or destroys a space, or waits.
+ * so a core in the kernel may keep any living space loaded. No space has an identifier (ASID): a core that changes its space forgets
+ * all translations.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
-#include <hal/board.h>
-#include <base/check.h>
 #include "cpu.h"
-
-/* Top tables whose space is gone but which a core still has loaded. A table on the list links through its first entry. */
-struct leaver {
-	struct leaver *next;		/* as an entry of a page table: bit 0 is clear, so not valid */
-	const struct hal_page_source *source;
-};
-
-static struct leaver *leavers;
 
 uint64_t
 hal_paddr(const void *kernel)
@@ -37,77 +24,17 @@ hal_kaddr(uint64_t paddr)
 	return (void *)(offset < hal_machine.mem_bytes ? KERNEL_BASE + offset : PHYS_BASE + paddr);
 }
 
-static void
-space_load(struct hal_core_area *a, uint64_t satp)
-{
-	a->satp = satp;
-	csr_write(satp, satp);
-	__asm__ volatile("sfence.vma\n\tfence.i" : : : "memory");
-}
-
 void
 hal_space_use(struct hal_space *s)
 {
 	struct hal_core_area *a = hal_core_area();
+	uint64_t satp = s != NULL ? s->satp : hal_kernel_satp;
 
-	if (a->satp != s->satp)
-		space_load(a, s->satp);
-}
-
-void
-hal_space_leave(struct hal_core_area *a)
-{
-	uint64_t satp = __atomic_exchange_n(&a->leave_satp, 0, __ATOMIC_ACQ_REL);
-
-	if (satp == 0 || a->satp != satp)
+	if (a->satp == satp)
 		return;
-	__asm__ volatile("csrw satp, %0\n\tsfence.vma" : : "r"(hal_kernel_satp) : "memory");
-	__atomic_store_n(&a->satp, hal_kernel_satp, __ATOMIC_RELEASE);
-	if (a->core != 0)
-		hal_notify(a->cluster, 0);
-}
-
-/* Does a core of this cluster have the table loaded? Then ask it to leave. */
-static bool
-space_is_loaded(uint64_t satp)
-{
-	bool loaded = false;
-
-	for (uint32_t i = 0; i < hal_machine.cores; i++) {
-		struct hal_core_area *a = hal_area_of(i);
-
-		if (__atomic_load_n(&a->satp, __ATOMIC_ACQUIRE) != satp)
-			continue;
-		if (a == hal_core_area()) {
-			space_load(a, hal_kernel_satp);
-			continue;
-		}
-		loaded = true;
-		if (a->leave_satp != satp) {
-			__atomic_store_n(&a->leave_satp, satp, __ATOMIC_RELEASE);
-			hal_board_ring(a->machine_core);
-		}
-	}
-	return loaded;
-}
-
-/* Give back the tables that every core has left by now. */
-void
-hal_space_reap(void)
-{
-	struct leaver **link = &leavers;
-
-	while (*link != NULL) {
-		struct leaver *l = *link;
-		const struct hal_page_source *source = l->source;
-
-		if (space_is_loaded(SATP_SV39 | hal_paddr(l) >> 12)) {
-			link = &l->next;
-			continue;
-		}
-		*link = l->next;
-		source->give(source->ctx, l);
-	}
+	a->satp = satp;
+	csr_write(satp, satp);
+	hal_tlb_flush();
 }
 
 int
@@ -115,7 +42,6 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 {
 	const uint64_t *kernel = hal_kaddr(hal_kernel_satp << 12);
 
-	hal_space_reap();
 	s->root = src->take(src->ctx);
 	if (s->root == NULL)
 		return -E_NOMEM;
@@ -128,29 +54,21 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	return 0;
 }
 
+/* Give back a table with all tables below its first `entries` entries. */
 static void
 table_give(const struct hal_page_source *src, uint64_t *table, unsigned level, unsigned entries)
 {
 	for (unsigned i = 0; i < entries && level > 0; i++)
 		if ((table[i] & (PTE_V | PTE_LEAF)) == PTE_V)
 			table_give(src, hal_kaddr(pte_paddr(table[i])), level - 1, PTE_ENTRIES);
-	if (entries == PTE_ENTRIES)
-		src->give(src->ctx, table);
+	src->give(src->ctx, table);
 }
 
 void
 hal_space_destroy(struct hal_space *s)
 {
-	struct leaver *l = (struct leaver *)s->root;
-
 	table_give(s->source, s->root, 2, PTE_KERNEL_HALF);
-	for (unsigned i = 0; i < PTE_KERNEL_HALF; i++)
-		s->root[i] = 0;
-	l->source = s->source;
-	l->next = leavers;
-	leavers = l;
 	s->root = NULL;
-	hal_space_reap();
 }
 
 /* The leaf entry that maps `addr`, with its level, or NULL. */
@@ -279,29 +197,35 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	return 0;
 }
 
-/* Are `count` pages mapped one after the other from `addr` on, the first aligned to its size? */
+/* Is every page from `addr` to `end` mapped, the last not beyond it, the first not before? */
 static bool
-range_is_mapped(struct hal_space *s, uintptr_t addr, size_t count)
+range_is_mapped(struct hal_space *s, uintptr_t addr, uintptr_t end)
 {
 	unsigned level;
 
-	for (size_t i = 0; i < count; i++) {
-		if (space_find(s, addr, &level) == NULL || (addr & (((uintptr_t)1 << (12 + 9 * level)) - 1)) != 0)
+	while (addr < end) {
+		uintptr_t size;
+
+		if (space_find(s, addr, &level) == NULL)
 			return false;
-		addr += (uintptr_t)1 << (12 + 9 * level);
+		size = (uintptr_t)1 << (12 + 9 * level);
+		if ((addr & (size - 1)) != 0 || end - addr < size)
+			return false;
+		addr += size;
 	}
 	return true;
 }
 
-/* Give each page of the range a new entry: 0, or the old address with new flags. */
+/* Give each page of the range a new entry: none, or the old address with new flags. */
 static int
 range_change(struct hal_space *s, uintptr_t addr, size_t count, uint64_t flags)
 {
+	uintptr_t end = addr + count * HAL_PAGE_BYTES;
 	unsigned level;
 
-	if (!range_is_mapped(s, addr, count))
+	if (addr < s->first || addr >= s->limit || count > (s->limit - addr) / HAL_PAGE_BYTES || !range_is_mapped(s, addr, end))
 		return -E_INVAL;
-	for (size_t i = 0; i < count; i++) {
+	while (addr < end) {
 		uint64_t *entry = space_find(s, addr, &level);
 
 		*entry = flags == 0 ? 0 : pte_make(pte_paddr(*entry), flags);
@@ -341,4 +265,13 @@ void
 hal_tlb_flush(void)
 {
 	__asm__ volatile("sfence.vma\n\tfence.i" : : : "memory");
+}
+
+void
+hal_zero_pages(void *kernel, size_t bytes)
+{
+	uint64_t *p = kernel;
+
+	for (const uint64_t *end = p + bytes / sizeof(*p); p < end; p += 4)
+		p[0] = p[1] = p[2] = p[3] = 0;
 }

@@ -182,3 +182,10 @@ hal_user_load32(uintptr_t from_user, uint32_t *value)
 		return -E_FAULT;
 	return hal_load_user((const void *)from_user, value) == 0 ? 0 : -E_FAULT;
 }
+
+/* Kernel calls are `ecall`. */
+uintptr_t
+hal_user_gate(void)
+{
+	return 0;
+}

@@ -28,8 +28,7 @@ struct hal_core_area {
 	/* written by other cores */
 	uint32_t interrupted;		/* hal_interrupt asks for a trap */
 	uint32_t started;		/* hal_core_start */
-	uint64_t leave_satp;		/* a destroyed space: leave it if it is in use */
-	uint64_t reserved2[6];
+	uint64_t reserved2[7];
 };
 
 static inline struct hal_core_area *

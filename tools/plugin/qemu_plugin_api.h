@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The part of QEMU's plugin interface, version 1 (QEMU 4.2 to 8.x), that the counter uses. Own declarations: Debian has no
+ * package with the header. The functions are found in the QEMU program that loads the plugin.
+ */
+#ifndef QEMU_PLUGIN_API_H
+#define QEMU_PLUGIN_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define QEMU_PLUGIN_VERSION 1
+#define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
+
+struct qemu_plugin_tb;			/* a block of instructions being translated */
+struct qemu_plugin_insn;
+
+struct qemu_plugin_info {
+	const char *target_name;
+	struct { int min, cur; } version;
+	bool system_emulation;
+	struct { int smp_vcpus, max_vcpus; } system;
+};
+
+/* what a callback may do with the registers of the virtual CPU */
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_CB_RW_REGS };
+
+typedef void qemu_plugin_tb_fn(uint64_t id, struct qemu_plugin_tb *tb);
+typedef void qemu_plugin_exec_fn(unsigned vcpu, void *data);
+typedef void qemu_plugin_exit_fn(uint64_t id, void *data);
+
+/* the plugin defines these two */
+extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, char **argv);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_plugin_tb_fn *fn);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_exec_fn *fn, enum qemu_plugin_cb_flags flags,
+	void *data);
+void qemu_plugin_register_atexit_cb(uint64_t id, qemu_plugin_exit_fn *fn, void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+void qemu_plugin_outs(const char *text);
+
+#endif
