@@ -14,7 +14,7 @@ struct hal_frame {
 	uint64_t fpctl;			/* MXCSR, and the x87 control word in the upper half */
 	uint64_t number;		/* of the kernel call */
 	uint64_t arg[6];
-	uint64_t signal;		/* address of the ucontext, or 0: the thread is at a call or has not started */
+	uint64_t stopped;		/* 0: goes on with ctx; 1: inside the gate; else address of the ucontext that a signal left */
 };
 
 #endif

@@ -11,12 +11,13 @@
 #define HAL_PAGE_SHIFT 12
 #define HAL_LARGE_SHIFT 21
 
-struct hal_page_source;
-
 struct hal_space {
 	uintptr_t first, limit;
 	uint64_t *root;
-	const struct hal_page_source *src;
+	/* the page source */
+	void *(*take)(void *ctx);
+	void (*give)(void *ctx, void *page);
+	void *ctx;
 };
 
 #endif

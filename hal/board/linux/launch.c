@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Starting and watching the clusters. All shared memory is anonymous (memfd), every cluster process dies with its launcher, and the
+ * launcher returns only when the last one is gone: nothing can be left behind, whoever is killed.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cpu/host.h>
+#include <hal/core.h>
+#include <hal/noc.h>
+#include "launch.h"
+
+#define GRACE_MS 600			/* from the death of a cluster until the others are ended too */
+#define NS_PER_S 1000000000u
+
+struct machine {
+	struct host_machine host;
+	pid_t pid[CLUSTERS_MAX];	/* 0: ended */
+	unsigned running;
+	bool died;			/* a cluster ended before the machine was halted */
+	int signal;			/* that ends the machine from outside, or 0 */
+	struct timespec deadline;
+};
+
+static int
+complain(const char *what)
+{
+	fprintf(stderr, "atoll: %s: %s\n", what, strerror(errno));
+	return -1;
+}
+
+static void *
+map_shared(int fd, size_t bytes, int prot)
+{
+	void *area = mmap(NULL, bytes, prot, fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+
+	return area == MAP_FAILED ? NULL : area;
+}
+
+static int
+make_noc(struct host_machine *h)
+{
+	size_t bytes = h->record->clusters * h->record->noc_window_bytes;
+
+	h->noc_fd = memfd_create("atoll-noc", MFD_CLOEXEC);
+	if (h->noc_fd < 0 || ftruncate(h->noc_fd, (off_t)bytes) != 0)
+		return complain("no memory file for the NoC");
+	h->noc = map_shared(h->noc_fd, bytes, PROT_READ | PROT_WRITE);
+	return h->noc == NULL ? complain("cannot map the NoC") : 0;
+}
+
+static unsigned
+cores_with(const struct boot_record *r, bool (*wanted)(int role))
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < r->clusters; i++)
+		for (uint32_t j = 0; j < r->cluster[i].cores; j++)
+			n += wanted(r->roles[r->cluster[i].first_core + j]);
+	return n;
+}
+
+static bool
+is_application(int role)
+{
+	return role == ROLE_AC;
+}
+
+static bool
+is_active(int role)
+{
+	return role != ROLE_IDLE;
+}
+
+/*
+ * Application cores get a CPU each if there are enough of them; the others go where Linux puts them. Cores poll before they sleep
+ * only if no other core waits for their CPU.
+ */
+static void
+place_cores(struct host_machine *h)
+{
+	const struct boot_record *r = h->record;
+	cpu_set_t set;
+	int cpu = -1;
+
+	for (int i = 0; i < CORES_MAX; i++)
+		h->cpu[i] = -1;
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return;
+	h->poll = cores_with(r, is_active) <= (unsigned)CPU_COUNT(&set);
+	if (cores_with(r, is_application) > (unsigned)CPU_COUNT(&set))
+		return;
+	for (int i = 0; i < CORES_MAX; i++) {
+		if (r->roles[i] != ROLE_AC)
+			continue;
+		do
+			cpu++;
+		while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &set));
+		if (cpu < CPU_SETSIZE)
+			h->cpu[i] = (int16_t)cpu;
+	}
+}
+
+static int
+prepare(struct machine *m, const struct launch *l)
+{
+	struct host_machine *h = &m->host;
+	struct timespec now;
+
+	h->record = l->record;
+	h->no_fsgsbase = l->no_fsgsbase;
+	h->archive_fd = l->archive_fd;
+	h->control = map_shared(-1, sizeof(*h->control), PROT_READ | PROT_WRITE);
+	if (h->control == NULL)
+		return complain("no shared memory");
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	h->control->start_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	if (l->record->archive_bytes > 0) {
+		h->archive = map_shared(l->archive_fd, l->record->archive_bytes, PROT_READ);
+		if (h->archive == NULL)
+			return complain("cannot map the boot archive");
+	}
+	place_cores(h);
+	return make_noc(h);
+}
+
+static void
+release(struct machine *m)
+{
+	struct host_machine *h = &m->host;
+
+	if (h->control != NULL)
+		munmap(h->control, sizeof(*h->control));
+	if (h->archive != NULL)
+		munmap(h->archive, h->record->archive_bytes);
+	if (h->noc != NULL)
+		munmap(h->noc, h->record->clusters * h->record->noc_window_bytes);
+	if (h->noc_fd > 0)
+		close(h->noc_fd);
+}
+
+/* The cluster's side of the fork. */
+static _Noreturn void
+become_cluster(const struct machine *m, unsigned cluster, pid_t parent, const sigset_t *mask)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	signal(SIGINT, SIG_IGN);	/* the terminal sends it to everybody; the launcher alone decides */
+	signal(SIGQUIT, SIG_IGN);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	host_attach(&m->host);
+	host_cluster_main(cluster);
+}
+
+static int
+start_clusters(struct machine *m, const sigset_t *mask)
+{
+	pid_t parent = getpid();
+
+	for (uint32_t i = 0; i < m->host.record->clusters; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return complain("cannot start a process for each cluster");
+		if (pid == 0)
+			become_cluster(m, i, parent, mask);
+		m->pid[i] = pid;
+		m->running++;
+	}
+	return 0;
+}
+
+static void
+kill_all(struct machine *m)
+{
+	for (uint32_t i = 0; i < m->host.record->clusters; i++)
+		if (m->pid[i] != 0)
+			kill(m->pid[i], SIGKILL);
+}
+
+static void
+ring_everybody(const struct boot_record *r)
+{
+	for (uint32_t i = 0; i < r->clusters; i++)
+		for (uint32_t j = 0; j < r->cluster[i].cores; j++)
+			hal_notify(i, j);
+}
+
+static void
+start_grace(struct machine *m)
+{
+	clock_gettime(CLOCK_MONOTONIC, &m->deadline);
+	m->deadline.tv_nsec += GRACE_MS * 1000000l;
+	m->deadline.tv_sec += m->deadline.tv_nsec / (long)NS_PER_S;
+	m->deadline.tv_nsec %= (long)NS_PER_S;
+}
+
+static void
+report_death(const struct machine *m, unsigned cluster, int status)
+{
+	if (m->host.control->end[cluster] == HOST_PANICKED)
+		return;			/* it has spoken itself */
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
+		return;			/* whoever read our output has gone */
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "atoll: cluster %u died (signal %d, %s)\n", cluster, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		fprintf(stderr, "atoll: cluster %u died (a program ended its process with status %d)\n", cluster, WEXITSTATUS(status));
+}
+
+/* A cluster ended although the machine was not halted: its peers must notice. */
+static void
+cluster_died(struct machine *m, unsigned cluster, int status)
+{
+	report_death(m, cluster, status);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
+		m->signal = SIGPIPE;
+	hal_noc_mark_dead(cluster);
+	ring_everybody(m->host.record);
+	if (!m->died)
+		start_grace(m);
+	m->died = true;
+	if (cluster == 0)
+		kill_all(m);
+}
+
+static void
+collect(struct machine *m)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		uint32_t i = 0;
+
+		while (i < m->host.record->clusters && m->pid[i] != pid)
+			i++;
+		if (i == m->host.record->clusters)
+			continue;
+		m->pid[i] = 0;
+		m->running--;
+		if (m->host.control->halted)
+			kill_all(m);
+		else if (m->signal == 0)
+			cluster_died(m, i, status);
+	}
+}
+
+/* Milliseconds until the survivors of a death are ended; the time left of it for sigtimedwait. */
+static bool
+time_left(const struct machine *m, struct timespec *left)
+{
+	struct timespec now;
+	long long ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (m->deadline.tv_sec - now.tv_sec) * (long long)NS_PER_S + m->deadline.tv_nsec - now.tv_nsec;
+	if (ns < 0)
+		ns = 0;
+	left->tv_sec = (time_t)(ns / NS_PER_S);
+	left->tv_nsec = (long)(ns % NS_PER_S);
+	return ns > 0;
+}
+
+static void
+watch(struct machine *m, const sigset_t *signals)
+{
+	struct timespec left;
+
+	while (m->running > 0) {
+		int sig;
+
+		if (m->died && !time_left(m, &left))
+			kill_all(m);
+		sig = m->died ? sigtimedwait(signals, NULL, &left) : sigwaitinfo(signals, NULL);
+		if (sig > 0 && sig != SIGCHLD && m->signal == 0) {
+			m->signal = sig;
+			kill_all(m);
+		}
+		collect(m);
+	}
+}
+
+static int
+machine_status(const struct machine *m)
+{
+	if (m->host.control->halted)
+		return m->host.control->status & 255;
+	return m->signal != 0 ? 128 + m->signal : 1;
+}
+
+int
+launch_machine(const struct launch *l)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct machine m = {0};
+	sigset_t signals, before;
+	int status = 1;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(&signals, ends[i]);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	if (prepare(&m, l) == 0) {
+		host_attach(&m.host);
+		if (start_clusters(&m, &before) != 0) {
+			kill_all(&m);
+			m.died = true;
+		}
+		watch(&m, &signals);
+		status = machine_status(&m);
+	}
+	release(&m);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies between kernel and user memory. User memory is whatever the process can reach, but for the kernel's own view of the cluster and of
+ * the NoC: a wild pointer must not destroy the kernel by way of a kernel call.
+ */
+#include "hosted.h"
+
+static bool
+overlaps(uintptr_t addr, size_t len, uintptr_t base, size_t bytes)
+{
+	return addr < base + bytes && base < addr + len;
+}
+
+static bool
+is_user(uintptr_t addr, size_t len)
+{
+	return addr + len >= addr && !overlaps(addr, len, host.memory, host.memory_bytes)
+		&& !overlaps(addr, len, (uintptr_t)host.machine->noc, host.noc_bytes);
+}
+
+int
+hal_copy_in(void *to, uintptr_t from_user, size_t len)
+{
+	if (!is_user(from_user, len) || host_copy(to, (const void *)from_user, len) != 0)
+		return -E_FAULT;
+	return 0;
+}
+
+int
+hal_copy_out(uintptr_t to_user, const void *from, size_t len)
+{
+	if (!is_user(to_user, len) || host_copy((void *)to_user, from, len) != 0)
+		return -E_FAULT;
+	return 0;
+}
+
+int
+hal_user_load32(uintptr_t from_user, uint32_t *value)
+{
+	if (!is_user(from_user, sizeof(*value)) || host_load32((const volatile uint32_t *)from_user, value) != 0)
+		return -E_FAULT;
+	return 0;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Linux signals as traps. A fault of a user thread enters the kernel as TRAP_FAULT, one inside a copy ends the copy, any other one inside
+ * the kernel is a panic. hal_interrupt's signal enters the kernel as TRAP_DOORBELL if it finds a user thread running; its frame stays
+ * on that thread's own stack, so that the thread can go on at any time and on any core.
+ *
+ * Handlers run on foreign stacks and leave them without returning: nothing here may be followed by a sanitizer.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <abi/layout.h>
+#include <base/fmt.h>
+#include "hosted.h"
+#include "regs.h"
+
+int host_signal_c(int sig, siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_t fs);
+void host_signal_foreign(int sig, siginfo_t *info, ucontext_t *uc);
+
+extern const struct hal_trap host_trap_doorbell;
+
+/* What the Linux kernel takes; libc's struct is another one. */
+struct kernel_sigaction {
+	void (*handler)(int sig, void *info, void *context);
+	unsigned long flags;
+	void (*restorer)(void);
+	unsigned long mask;
+};
+
+#define KERNEL_SA_RESTORER 0x04000000ul
+#define SIGSET_BYTES 8
+
+static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
+
+static void
+install(int sig, unsigned long flags)
+{
+	struct kernel_sigaction action = {.handler = host_signal, .restorer = host_signal_return,
+		.flags = flags | SA_SIGINFO | KERNEL_SA_RESTORER};
+
+	host_call4(SYS_rt_sigaction, sig, &action, NULL, SIGSET_BYTES);
+}
+
+void
+host_signals_install(void)
+{
+	for (size_t i = 0; i < sizeof(fault_signals) / sizeof(fault_signals[0]); i++)
+		install(fault_signals[i], SA_ONSTACK | SA_NODEFER);
+	install(HOST_INTERRUPT, SA_RESTART);	/* deferred in its own handler: a storm of them must not nest */
+}
+
+HOST_RAW void
+host_signals_unblock(void)
+{
+	unsigned long none = 0;
+
+	host_call4(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, SIGSET_BYTES);
+}
+
+HOST_RAW static void
+use_signal_stack(struct host_core *c, unsigned which)
+{
+	stack_t stack = {.ss_sp = c->signal_stack[which], .ss_size = HOST_SIGNAL_STACK};
+
+	c->signal_now = which;
+	host_call2(SYS_sigaltstack, &stack, NULL);
+}
+
+void
+host_signal_stack(struct host_core *c)
+{
+	char *both = mmap(NULL, 2 * HOST_SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (both == MAP_FAILED)
+		host_refuse("no memory for signal stacks");
+	c->signal_stack[0] = both;
+	c->signal_stack[1] = both + HOST_SIGNAL_STACK;
+	use_signal_stack(c, 0);
+}
+
+static uint32_t
+cause_of(int sig, const siginfo_t *info)
+{
+	switch (sig) {
+	case SIGBUS:
+		return info->si_code == BUS_ADRALN ? CRASH_ALIGN : CRASH_ACCESS;
+	case SIGILL:
+		return CRASH_ILLEGAL;
+	case SIGTRAP:
+		return CRASH_BREAK;
+	case SIGFPE:
+		return CRASH_ARITH;
+	case SIGABRT:
+		return CRASH_ABORT;
+	default:
+		return CRASH_ACCESS;
+	}
+}
+
+static inline bool
+within(uintptr_t pc, const char *begin, const char *end)
+{
+	return pc >= (uintptr_t)begin && pc < (uintptr_t)end;
+}
+
+/* Stop the running user thread where the signal found it. */
+HOST_RAW static void
+stop_thread(struct host_core *c, const ucontext_t *uc, uintptr_t fs)
+{
+	struct hal_frame *f = c->frame;
+
+	regs_to_context(uc, &f->ctx);
+	f->ctx.tls = fs;
+	f->stopped = (uintptr_t)uc;
+	c->fs = HOST_SWITCH_FS ? (uintptr_t)HOST_UNKNOWN : fs;
+	c->fpctl = (uint64_t)HOST_UNKNOWN;
+}
+
+/* Inside host_leave: go back to its start. */
+HOST_RAW static int
+restart_leave(struct host_core *c, ucontext_t *uc)
+{
+	regs_set_pc(uc, (const void *)host_leave);
+	c->fs = (uintptr_t)HOST_UNKNOWN;
+	c->fpctl = (uint64_t)HOST_UNKNOWN;
+	return 1;
+}
+
+HOST_RAW static int
+interrupted(struct host_core *c, ucontext_t *uc, int was_kernel, uintptr_t fs)
+{
+	uintptr_t pc = regs_pc(uc);
+
+	c->pending = 1;
+	if (within(pc, host_leave_begin, host_leave_end))
+		return restart_leave(c, uc);
+	if (was_kernel || within(pc, host_gate_begin, host_gate_end))
+		return was_kernel;
+	c->pending = 0;
+	stop_thread(c, uc, fs);
+	host_signals_unblock();
+	host_enter(&host_trap_doorbell);
+}
+
+/* A fault of the kernel itself: say where, and die. */
+HOST_RAW static _Noreturn void
+kernel_fault(int sig, const siginfo_t *info, const ucontext_t *uc)
+{
+	char text[128];
+
+	fmt_print(text, sizeof(text), "signal %d in the kernel at %lx, address %lx", sig, (unsigned long)regs_pc(uc),
+		(unsigned long)(uintptr_t)info->si_addr);
+	hal_panic("core", (int)hal_core_id(), text);
+}
+
+HOST_RAW static int
+faulted(int sig, const siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_t fs)
+{
+	struct host_core *c = host_core_self();
+	uintptr_t pc = regs_pc(uc);
+
+	if (within(pc, host_copy_begin, host_copy_end)) {
+		regs_set_pc(uc, host_copy_fault);
+		return was_kernel;
+	}
+	if (was_kernel && !within(pc, host_leave_begin, host_leave_end))
+		kernel_fault(sig, info, uc);
+	stop_thread(c, uc, fs);
+	use_signal_stack(c, !c->signal_now);
+	host_signals_unblock();
+	c->fault = (struct hal_trap){.kind = TRAP_FAULT, .cause = cause_of(sig, info), .write = regs_access(uc),
+		.addr = sig == SIGABRT ? 0 : (uintptr_t)info->si_addr};
+	host_enter(&c->fault);
+}
+
+/* Called by gate.S with the core marked as in the kernel. Returns what the mark becomes, or enters the kernel. */
+HOST_RAW int
+host_signal_c(int sig, siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_t fs)
+{
+	if (sig == HOST_INTERRUPT)
+		return interrupted(host_core_self(), uc, was_kernel, fs);
+	return faulted(sig, info, uc, was_kernel, fs);
+}
+
+/* A signal for a host thread that a program made itself: the kernel knows nothing of it, so its fault ends the cluster. */
+HOST_RAW void
+host_signal_foreign(int sig, siginfo_t *info, ucontext_t *uc)
+{
+	char text[160];
+	size_t len;
+
+	if (sig == HOST_INTERRUPT)
+		return;
+	len = (size_t)fmt_print(text, sizeof(text), "atoll: cluster %u: signal %d in a thread that the program made, at %lx, address %lx\n",
+		host.cluster, sig, (unsigned long)regs_pc(uc), (unsigned long)(uintptr_t)info->si_addr);
+	host_write(2, text, len);
+	host_exit(HOST_PANICKED, 128 + sig);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Frames of stopped threads, and the way to a user thread.
+ */
+#include <string.h>
+#include "hosted.h"
+
+#define MXCSR_DEFAULT 0x1f80u		/* all exceptions masked, round to nearest */
+#define X87_DEFAULT 0x37full
+#define FPCTL_DEFAULT (X87_DEFAULT << 32 | MXCSR_DEFAULT)
+#define USER_LIMIT ((uint64_t)1 << 47)
+
+const struct hal_trap host_trap_call = {.kind = TRAP_CALL};
+const struct hal_trap host_trap_doorbell = {.kind = TRAP_DOORBELL};
+
+void
+hal_frame_from_context(struct hal_frame *f, const struct context *c)
+{
+	f->ctx = *c;
+	f->stopped = STOPPED_CONTEXT;
+	if (f->fpctl == 0)
+		f->fpctl = FPCTL_DEFAULT;
+}
+
+void
+hal_frame_to_context(const struct hal_frame *f, struct context *c)
+{
+	*c = f->ctx;
+}
+
+int
+hal_context_ok(const struct context *c)
+{
+	return c->pc != 0 && c->pc < USER_LIMIT && c->sp != 0 && c->sp < USER_LIMIT && c->tls < USER_LIMIT;
+}
+
+unsigned long
+hal_frame_number(const struct hal_frame *f)
+{
+	return f->number;
+}
+
+unsigned long
+hal_frame_arg(const struct hal_frame *f, int i)
+{
+	return f->arg[i];
+}
+
+void
+hal_frame_set_result(struct hal_frame *f, long result)
+{
+	f->ctx.arg = (uint64_t)result;
+}
+
+uintptr_t
+hal_frame_pc(const struct hal_frame *f)
+{
+	return f->ctx.pc;
+}
+
+uintptr_t
+hal_frame_sp(const struct hal_frame *f)
+{
+	return f->ctx.sp;
+}
+
+uintptr_t
+hal_user_gate(void)
+{
+	return (uintptr_t)host_gate;
+}
+
+/* A thread that a signal stopped goes on by a signal frame, which would also bring back the signal stack of the core it ran on. */
+static void
+adopt_signal_frame(struct host_core *c, const struct hal_frame *f)
+{
+	stack_t stack = {.ss_sp = c->signal_stack[c->signal_now], .ss_size = HOST_SIGNAL_STACK};
+
+	host_copy(&((ucontext_t *)(uintptr_t)f->stopped)->uc_stack, &stack, sizeof(stack));
+}
+
+_Noreturn void
+hal_user_enter(struct hal_frame *f, struct hal_space *space)
+{
+	struct host_core *c = host_core_self();
+
+	(void)space;
+	c->frame = f;
+	if (f->stopped > STOPPED_GATE)
+		adopt_signal_frame(c, f);
+#if HOST_TRAP_LOOP
+	longjmp(c->loop, 1);
+#else
+	host_leave();
+#endif
+}
+
+_Static_assert(offsetof(struct hal_frame, ctx.pc) == FRAME_PC, "gate.h");
+_Static_assert(offsetof(struct hal_frame, ctx.sp) == FRAME_SP, "gate.h");
+_Static_assert(offsetof(struct hal_frame, ctx.bp) == FRAME_BP, "gate.h");
+_Static_assert(offsetof(struct hal_frame, ctx.bx) == FRAME_BX, "gate.h");
+_Static_assert(offsetof(struct hal_frame, ctx.r12) == FRAME_R12, "gate.h");
+_Static_assert(offsetof(struct hal_frame, ctx.r15) == FRAME_R15, "gate.h");
+_Static_assert(offsetof(struct hal_frame, ctx.arg) == FRAME_RESULT, "gate.h");
+_Static_assert(offsetof(struct hal_frame, ctx.tls) == FRAME_TLS, "gate.h");
+_Static_assert(offsetof(struct hal_frame, fpctl) == FRAME_FPCTL, "gate.h");
+_Static_assert(offsetof(struct hal_frame, number) == FRAME_NUMBER, "gate.h");
+_Static_assert(offsetof(struct hal_frame, arg) == FRAME_ARG, "gate.h");
+_Static_assert(offsetof(struct hal_frame, stopped) == FRAME_STOPPED, "gate.h");

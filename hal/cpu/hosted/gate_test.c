@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The call gate, thread switches, faults and interrupts of the hosted port, under a kernel of a hundred lines: core 0 gives core 1 sets
+ * of user threads to run and interrupts it; the threads are functions of this file with stacks and thread pointers of their own.
+ *
+ * needs: hal/cpu/hosted/gate.S hal/cpu/hosted/core.c hal/cpu/hosted/wait.c hal/cpu/hosted/fault.c hal/cpu/hosted/frame.c
+ *	hal/cpu/hosted/host.c hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/noc/shm/noc.c
+ *	hal/noc/shm/window.c hal/noc/shm/events.c base/fmt.c base/str.c
+ * sanitize: none address thread
+ * libs: -Wl,-z,now
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <abi/layout.h>
+#include <hal/console.h>
+#include <hal/noc/shm/window.h>
+#include <hal/timer.h>
+#include "../../board/linux/launch.h"
+#include "hosted.h"
+
+#define USER __attribute__((no_sanitize("address", "thread", "undefined"), no_stack_protector))
+#define THREADS 3
+#define STACK_BYTES 65536
+
+enum { CALL_SUM, CALL_YIELD, CALL_EXIT, CALL_COPY };
+
+/* What core 1 is to run, and what came of it. */
+static struct job {
+	struct hal_frame frame[THREADS];
+	unsigned threads, left, current;
+	bool alive[THREADS];
+	struct hal_trap fault;
+	uint32_t doorbells;
+	uint32_t kill;			/* end the thread that runs at the next doorbell */
+	uint32_t posted, done;
+	long exit_value;
+} job;
+
+static _Alignas(64) char stack[THREADS][STACK_BYTES];
+static _Alignas(64) uint64_t tls[THREADS][8];
+static struct hal_space space;
+static int failures;
+static char *pool;
+static uint32_t user_flag;
+
+#define expect(condition) \
+	((condition) ? (void)0 : (void)(failures++, printf("FAIL %s:%d: %s\n", __func__, __LINE__, #condition)))
+
+/* --- the kernel --- */
+
+static _Noreturn void
+run_next(void)
+{
+	do
+		job.current = (job.current + 1) % job.threads;
+	while (!job.alive[job.current]);
+	hal_user_enter(&job.frame[job.current], &space);
+}
+
+static _Noreturn void
+idle(void)
+{
+	static uint32_t served;
+
+	for (;;) {
+		hal_wait_begin();
+		if (hal_load32(&job.posted) == served) {
+			hal_wait(HAL_FOREVER);
+			continue;
+		}
+		hal_wait_cancel();
+		served++;
+		run_next();
+	}
+}
+
+static _Noreturn void
+end_thread(void)
+{
+	job.alive[job.current] = false;
+	if (--job.left > 0)
+		run_next();
+	hal_add32(&job.done, 1);
+	hal_notify(0, 0);
+	idle();
+}
+
+static void
+call(struct hal_frame *f)
+{
+	long sum = 0;
+	char buffer[16];
+
+	switch (hal_frame_number(f)) {
+	case CALL_SUM:
+		for (int i = 0; i < 6; i++)
+			sum = sum * 10 + (long)hal_frame_arg(f, i);
+		hal_frame_set_result(f, sum);
+		return;
+	case CALL_COPY:
+		hal_frame_set_result(f, hal_copy_in(buffer, hal_frame_arg(f, 0), sizeof(buffer)));
+		return;
+	case CALL_YIELD:
+		hal_frame_set_result(f, 0);
+		run_next();
+	default:
+		job.exit_value = (long)hal_frame_arg(f, 0);
+		end_thread();
+	}
+}
+
+void
+kernel_trap(struct hal_frame *f, const struct hal_trap *t)
+{
+	if (t->kind == TRAP_CALL) {
+		call(f);
+	} else if (t->kind == TRAP_DOORBELL) {
+		hal_add32(&job.doorbells, 1);
+		if (hal_load32(&job.kill))
+			end_thread();
+	} else {
+		job.fault = *t;
+		end_thread();
+	}
+}
+
+_Noreturn void
+kernel_core_main(void *arg)
+{
+	hal_core_set_local(arg);
+	idle();
+}
+
+/* --- core 0: the tests --- */
+
+static void
+prepare(unsigned threads, void (*entry)(void *), void *arg)
+{
+	job.threads = job.left = threads;
+	job.current = threads - 1;
+	job.kill = 0;
+	job.doorbells = 0;
+	memset(&job.fault, 0, sizeof(job.fault));
+	for (unsigned i = 0; i < threads; i++) {
+		struct context c;
+
+		tls[i][0] = (uintptr_t)tls[i];
+		context_init(&c, (uintptr_t)entry, (uintptr_t)stack[i] + STACK_BYTES - 8, (uintptr_t)arg, (uintptr_t)tls[i]);
+		memset(&job.frame[i], 0, sizeof(job.frame[i]));
+		hal_frame_from_context(&job.frame[i], &c);
+		job.alive[i] = true;
+	}
+}
+
+static void
+start(void)
+{
+	hal_add32(&job.posted, 1);
+	hal_notify(0, 1);
+}
+
+static void
+finish(void)
+{
+	for (;;) {
+		hal_wait_begin();
+		if (hal_load32(&job.done) == hal_load32(&job.posted)) {
+			hal_wait_cancel();
+			return;
+		}
+		hal_wait(HAL_FOREVER);
+	}
+}
+
+static void
+run(unsigned threads, void (*entry)(void *), void *arg)
+{
+	prepare(threads, entry, arg);
+	start();
+	finish();
+}
+
+#define gate(...) GATE_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define GATE_ARGS(n, a, b, c, d, e, f, ...) host_gate((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+USER static uint64_t
+own_tls(void)
+{
+	uint64_t self;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(self));
+	return self;
+}
+
+USER static void
+user_sums(void *arg)
+{
+	gate(CALL_EXIT, gate(CALL_SUM, 1, 2, 3, 4, 5, 6) + (long)(uintptr_t)arg);
+}
+
+static void
+test_call_carries_six_arguments_and_a_result(void)
+{
+	run(1, user_sums, (void *)1000000);
+	expect(job.exit_value == 1123456);
+}
+
+#define ROUNDS 20000
+static uint32_t turns[THREADS];
+
+USER static void
+user_yields(void *arg)
+{
+	uint64_t self = own_tls();
+	unsigned i = (unsigned)((self - (uintptr_t)tls) / sizeof(tls[0]));
+	volatile double x = 1.5 + i;
+	uint32_t mxcsr = 0x1f80 | (i & 3) << 13;
+
+	(void)arg;
+	__asm__ volatile("ldmxcsr %0" : : "m"(mxcsr));
+	for (int n = 0; n < ROUNDS; n++) {
+		uint32_t now;
+
+		gate(CALL_YIELD);
+		__asm__ volatile("stmxcsr %0" : "=m"(now));
+		if (own_tls() != self || x != 1.5 + i || (now & 0x6000) != (mxcsr & 0x6000))
+			gate(CALL_EXIT, -1);
+		turns[i]++;
+	}
+	gate(CALL_EXIT, 7);
+}
+
+static void
+test_threads_keep_their_stack_thread_pointer_and_rounding_mode_over_yields(void)
+{
+	uint64_t begin = hal_clock_ns();
+
+	run(THREADS, user_yields, NULL);
+	printf("# yield %llu ns\n", (unsigned long long)((hal_clock_ns() - begin) / (THREADS * ROUNDS)));
+	expect(job.exit_value == 7);
+	for (int i = 0; i < THREADS; i++)
+		expect(turns[i] == ROUNDS);
+}
+
+USER static void
+user_calls(void *arg)
+{
+	for (long n = (long)arg; n > 0; n--)
+		gate(CALL_SUM, 1);
+	gate(CALL_EXIT, 1);
+}
+
+static void
+test_many_calls_return_to_their_caller(void)
+{
+	uint64_t begin = hal_clock_ns();
+
+	run(1, user_calls, (void *)100000);
+	printf("# call %llu ns\n", (unsigned long long)((hal_clock_ns() - begin) / 100000));
+	expect(job.exit_value == 1);
+}
+
+USER static void
+user_writes(void *arg)
+{
+	*(volatile int *)arg = 1;
+	gate(CALL_EXIT, 1);
+}
+
+static void
+test_fault_of_a_thread_is_a_trap_with_cause_and_address(void)
+{
+	for (int round = 0; round < 3; round++) {
+		job.exit_value = 0;
+		run(1, user_writes, (void *)0x1234000);
+		expect(job.fault.kind == TRAP_FAULT && job.fault.cause == CRASH_ACCESS);
+		expect(job.fault.addr == 0x1234000 && job.fault.write == 1);
+		expect(job.exit_value == 0);
+	}
+}
+
+USER static void
+user_jumps_nowhere(void *arg)
+{
+	((void (*)(void))arg)();
+}
+
+static void
+test_jump_to_nowhere_is_a_fetch_fault(void)
+{
+	run(1, user_jumps_nowhere, (void *)0x5000);
+	expect(job.fault.kind == TRAP_FAULT && job.fault.write == 2 && job.fault.addr == 0x5000);
+}
+
+USER static void
+user_overflows_its_stack(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("mov $0x3000, %%rsp; push %%rax" : : : "memory");
+	__builtin_unreachable();
+}
+
+static void
+test_stack_overflow_is_a_trap_too(void)
+{
+	run(1, user_overflows_its_stack, NULL);
+	expect(job.fault.kind == TRAP_FAULT && job.fault.write == 1);
+}
+
+USER static void
+user_calls_without_stack(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("mov $0x3000, %%rsp; jmp *%0" : : "r"(host_gate) : "memory");
+	__builtin_unreachable();
+}
+
+static void
+test_call_on_a_bad_stack_is_a_fault_of_the_caller(void)
+{
+	run(1, user_calls_without_stack, NULL);
+	expect(job.fault.kind == TRAP_FAULT && job.fault.addr >= 0x2f00 && job.fault.addr < 0x3100);
+}
+
+USER static void
+user_copies(void *arg)
+{
+	gate(CALL_EXIT, gate(CALL_COPY, arg));
+}
+
+static void
+test_copy_from_a_bad_address_fails_and_harms_nobody(void)
+{
+	run(1, user_copies, (void *)0x1234000);
+	expect(job.exit_value == -E_FAULT);
+	run(1, user_copies, (void *)-8);
+	expect(job.exit_value == -E_FAULT);
+	run(1, user_copies, pool);
+	expect(job.exit_value == -E_FAULT);
+	run(1, user_copies, turns);
+	expect(job.exit_value == 0);
+}
+
+/* An interrupt that comes before the thread runs is no trap: the core was in the kernel. */
+static void
+interrupt_until(const uint32_t *count, uint32_t n)
+{
+	while (hal_load32(count) < n) {
+		hal_interrupt(1);
+		sched_yield();
+	}
+}
+
+/* Spin with a known value in many registers until the flag is set; any damage ends with another value. */
+USER static void
+user_spins(void *arg)
+{
+	uint64_t bad = 0;
+
+	__asm__ volatile(
+		"mov $11, %%rax; mov $12, %%rbx; mov $13, %%rcx; mov $14, %%rdx; mov $15, %%r8; mov $16, %%r15\n"
+		"cvtsi2sd %%rax, %%xmm7\n"
+		"1: movq %%rsp, -64(%%rsp)\n"
+		"cvtsi2sd %%rbx, %%xmm3\n"
+		"addsd %%xmm7, %%xmm3\n"
+		"cvtsd2si %%xmm3, %%rsi\n"
+		"cmp $23, %%rsi; jne 2f\n"
+		"cmp $11, %%rax; jne 2f\n"
+		"cmp $12, %%rbx; jne 2f\n"
+		"cmp $13, %%rcx; jne 2f\n"
+		"cmp $14, %%rdx; jne 2f\n"
+		"cmp $15, %%r8; jne 2f\n"
+		"cmp $16, %%r15; jne 2f\n"
+		"cmpq %%rsp, -64(%%rsp); jne 2f\n"
+		"cmpl $0, (%1); je 1b\n"
+		"jmp 3f\n"
+		"2: mov $1, %0\n"
+		"3:\n"
+		: "+D"(bad) : "r"((uint32_t *)arg) : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r15", "xmm3", "xmm7", "memory", "cc");
+	gate(CALL_EXIT, bad);
+}
+
+static void
+test_interrupts_leave_no_trace_in_the_registers(void)
+{
+	user_flag = 0;
+	prepare(1, user_spins, &user_flag);
+	start();
+	interrupt_until(&job.doorbells, 200);
+	hal_store32(&user_flag, 1);
+	finish();
+	expect(job.exit_value == 0 && job.doorbells >= 200);
+}
+
+static void
+test_interrupted_thread_can_be_killed(void)
+{
+	user_flag = 0;
+	job.exit_value = 55;
+	prepare(1, user_spins, &user_flag);
+	hal_store32(&job.kill, 1);
+	start();
+	interrupt_until(&job.done, hal_load32(&job.posted));
+	expect(job.exit_value == 55 && job.left == 0);
+}
+
+static void
+test_interrupts_between_all_instructions_of_the_gate_are_harmless(void)
+{
+	memset(turns, 0, sizeof(turns));
+	prepare(THREADS, user_yields, NULL);
+	start();
+	while (hal_load32(&job.done) != hal_load32(&job.posted))
+		hal_interrupt(1);
+	expect(job.exit_value == 7);
+	for (int i = 0; i < THREADS; i++)
+		expect(turns[i] == ROUNDS);
+}
+
+static void *
+take_page(void *ctx)
+{
+	char *page = *(char **)ctx;
+
+	*(char **)ctx += HAL_PAGE_BYTES;
+	hal_zero_pages(page, HAL_PAGE_BYTES);
+	return page;
+}
+
+static void
+give_page(void *ctx, void *page)
+{
+	(void)ctx;
+	(void)page;
+}
+
+static void
+test_large_page_replaces_an_emptied_table_only(void)
+{
+	char *tables = pool + 4 * HAL_LARGE_BYTES;
+	const struct hal_page_source src = {take_page, give_page, &tables};
+	struct hal_space s;
+	int rw = PAGE_READ | PAGE_WRITE, prot;
+	uint64_t paddr;
+
+	expect(hal_space_init(&s, &src) == 0);
+	expect(hal_map(&s, s.first, hal_paddr(pool), 2, rw) == 0);
+	expect(hal_map(&s, s.first, hal_paddr(pool), 1, rw | PAGE_LARGE) == -E_EXIST);
+	expect(hal_unmap(&s, s.first, 3) == -E_INVAL);
+	expect(hal_unmap(&s, s.first, 2) == 0);
+	expect(hal_map(&s, s.first, hal_paddr(pool), 1, rw | PAGE_LARGE) == 0);
+	expect(hal_map(&s, s.first + HAL_PAGE_BYTES, hal_paddr(pool), 1, rw) == -E_EXIST);
+	expect(hal_unmap(&s, s.first, 1) == -E_INVAL);
+	((volatile char *)s.first)[HAL_PAGE_BYTES + 1] = 42;
+	expect(pool[HAL_PAGE_BYTES + 1] == 42);
+	expect(hal_query(&s, s.first + 3 * HAL_PAGE_BYTES + 5, &paddr, &prot) == 0);
+	expect(paddr == hal_paddr(pool) + 3 * HAL_PAGE_BYTES && prot == (rw | PAGE_LARGE));
+	expect(hal_unmap(&s, s.first, HAL_LARGE_BYTES / HAL_PAGE_BYTES) == 0);
+	expect(hal_query(&s, s.first, &paddr, &prot) == -E_INVAL);
+	hal_space_destroy(&s);
+}
+
+static void
+test_wait_ends_at_its_time(void)
+{
+	uint64_t begin = hal_clock_ns();
+
+	do {
+		hal_wait_begin();
+		hal_wait(begin + 2000000);
+	} while (hal_clock_ns() < begin + 2000000);
+	expect(hal_clock_ns() - begin >= 2000000);
+}
+
+#define TEST(name) {#name, test_##name}
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	TEST(call_carries_six_arguments_and_a_result),
+	TEST(threads_keep_their_stack_thread_pointer_and_rounding_mode_over_yields),
+	TEST(many_calls_return_to_their_caller),
+	TEST(fault_of_a_thread_is_a_trap_with_cause_and_address),
+	TEST(jump_to_nowhere_is_a_fetch_fault),
+	TEST(stack_overflow_is_a_trap_too),
+	TEST(call_on_a_bad_stack_is_a_fault_of_the_caller),
+	TEST(copy_from_a_bad_address_fails_and_harms_nobody),
+	TEST(interrupts_leave_no_trace_in_the_registers),
+	TEST(interrupted_thread_can_be_killed),
+	TEST(interrupts_between_all_instructions_of_the_gate_are_harmless),
+	TEST(large_page_replaces_an_emptied_table_only),
+	TEST(wait_ends_at_its_time),
+};
+
+_Noreturn void
+kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes)
+{
+	static int local;
+
+	(void)bytes;
+	pool = memory;
+	hal_noc_init(record);
+	hal_core_start(1, &local);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		int before = failures;
+
+		tests[i].run();
+		if (failures == before)
+			printf("ok %s\n", tests[i].name);
+		fflush(stdout);
+	}
+	hal_machine_halt(failures != 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct boot_record record = {.clusters = 1, .mailbox_ports = 1, .portal_ports = 1, .portal_unit_bytes = 64};
+	struct launch l = {.record = &record, .archive_fd = -1, .no_fsgsbase = argc > 1 && strcmp(argv[1], "--no-fsgsbase") == 0};
+
+	record.cluster[0] = (struct boot_cluster){.mem_bytes = 32 << 20, .cores = 2, .incarnation = 1};
+	record.roles[0] = ROLE_KC;
+	record.roles[1] = ROLE_AC;
+	record.noc_window_bytes = noc_window_bytes(&record);
+	return launch_machine(&l);
+}

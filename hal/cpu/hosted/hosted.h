@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of the hosted back end share. One struct host per process (a cluster), one struct host_core per core.
+ *
+ * Once user threads run, the host's libc must not be used: its thread-local data is not loaded (gate.h). Everything here makes system
+ * calls by itself, and mem* functions are all it takes from libc. host_libc_begin/end bound the exceptions.
+ */
+#ifndef HOSTED_H
+#define HOSTED_H
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <abi/boot.h>
+#include <abi/limits.abi.h>
+#include <abi/errors.h>
+#include <hal/atomic.h>
+#include <hal/core.h>
+#include <hal/mmu.h>
+#include <hal/noc.h>
+#include <hal/trap.h>
+#include <cpu/host.h>
+#include "gate.h"
+
+#define HOST_SIGNAL_STACK (64 * 1024)
+#define HOST_KERNEL_STACK (256 * 1024)
+#define HOST_INTERRUPT SIGURG		/* ignored by default, unused by libc */
+
+/* The sanitizers must not follow what runs on a user's or a signal's stack. */
+#define HOST_RAW __attribute__((no_sanitize("address", "thread", "undefined")))
+
+struct host_core {
+	/* known to gate.S */
+	struct hal_frame *frame;	/* of the user thread that runs or ran last */
+	void *local;			/* the kernel's struct core */
+	uintptr_t stack;		/* where the kernel stack is empty */
+	uintptr_t fs;			/* thread pointer that is loaded */
+	uintptr_t host_fs;		/* thread pointer of the host thread itself */
+	uint64_t fpctl;			/* floating-point control words that are loaded */
+	uint32_t tid;			/* of the host thread */
+	uint32_t in_kernel;
+	uint32_t pending;		/* hal_interrupt came while the kernel ran */
+	uint32_t fsgsbase;		/* user code may use rdfsbase */
+	const struct hal_trap *trap;	/* HOST_TRAP_LOOP: why the thread stopped */
+	/* the C code's own */
+	unsigned id;
+	struct hal_doorbell *bell;
+	uint32_t seen;			/* what bell->rung was when the core began to wait */
+	void *start_arg;
+	struct hal_trap fault;
+	void *signal_stack[2];		/* a fault's state stays on one while the other one is in use */
+	unsigned signal_now;
+	jmp_buf loop;
+} __attribute__((aligned(128)));
+
+struct host {
+	const struct host_machine *machine;
+	unsigned cluster;
+	int pid;
+	bool fsgsbase;
+	int memory_fd;
+	uintptr_t memory;		/* linear view of the cluster's memory; physical addresses are addresses in it */
+	size_t memory_bytes;
+	size_t noc_bytes;
+	size_t archive_bytes;		/* rounded up to pages */
+	struct host_core *core;
+};
+
+extern struct host host;
+
+static inline struct host_core *
+host_core_self(void)
+{
+	return &host.core[hal_core_id()];
+}
+
+/* Raw system call: no errno, no cancellation. Result or -errno. */
+static inline long
+host_call(long nr, long a, long b, long c, long d, long e, long f)
+{
+#ifdef __x86_64__
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall" : "=a"(result) : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+		: "rcx", "r11", "memory");
+	return result;
+#endif
+}
+
+#define host_call1(nr, a) host_call(nr, (long)(a), 0, 0, 0, 0, 0)
+#define host_call2(nr, a, b) host_call(nr, (long)(a), (long)(b), 0, 0, 0, 0)
+#define host_call3(nr, a, b, c) host_call(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define host_call4(nr, a, b, c, d) host_call(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define host_call6(nr, a, b, c, d, e, f) host_call(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* core.c: take over the calling host thread as a core (gs base, signal stack, pinning). */
+void host_core_attach(unsigned core);
+
+/* core.c: run a kernel entry on the calling thread's stack. */
+_Noreturn void host_core_run(struct host_core *c, void (*entry)(void));
+
+/* fault.c: signal handlers of the process; signal stacks of a core. */
+void host_signals_install(void);
+void host_signal_stack(struct host_core *c);
+void host_signals_unblock(void);
+
+/* host.c: say why the host does not let us go on, and end this cluster. */
+_Noreturn void host_refuse(const char *what);
+
+/* host.c: write to a file descriptor, whole. */
+void host_write(int fd, const char *text, size_t len);
+
+/* host.c: end this process at once. */
+_Noreturn void host_exit(enum host_end end, int status);
+
+/* The host's libc may be used between these two. */
+uintptr_t host_libc_begin(void);
+void host_libc_end(uintptr_t fs);
+
+#endif

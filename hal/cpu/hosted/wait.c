@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting and doorbells. A doorbell is a pair of words in the cluster's NoC window, so that any cluster can ring it:
+ *
+ *	waiting		0 nobody, 1 the core is about to wait or polls, 2 it sleeps in the host's futex on `rung`
+ *	rung		advanced by whoever rings while somebody waits
+ *
+ * Both sides write their own word, then read the other's, in full order: the core sees the ring, or the ringer sees the core waiting.
+ */
+#include <linux/futex.h>
+#include <hal/timer.h>
+#include "hosted.h"
+
+#define NOBODY 0
+#define AWAKE 1
+#define ASLEEP 2
+
+#define POLL_NS 5000			/* a futex wake of a halted core costs about 20 us */
+#define POLL_ROUNDS 16			/* between two looks at the clock */
+#define NS_PER_S 1000000000u
+
+static inline void
+relax(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
+static uint64_t
+monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
+hal_clock_ns(void)
+{
+	return monotonic_ns() - host.machine->control->start_ns;
+}
+
+static void
+set_waiting(struct host_core *c, uint32_t value)
+{
+	__atomic_store_n(&c->bell->waiting, value, __ATOMIC_SEQ_CST);
+}
+
+static bool
+was_rung(const struct host_core *c)
+{
+	return __atomic_load_n(&c->bell->rung, __ATOMIC_SEQ_CST) != c->seen
+		|| __atomic_load_n(&c->pending, __ATOMIC_RELAXED) != 0;
+}
+
+void
+hal_wait_begin(void)
+{
+	struct host_core *c = host_core_self();
+
+	c->seen = hal_load32(&c->bell->rung);
+	__atomic_store_n(&c->pending, 0, __ATOMIC_RELAXED);	/* everything is looked at again from here on */
+	set_waiting(c, AWAKE);
+}
+
+void
+hal_wait_cancel(void)
+{
+	set_waiting(host_core_self(), NOBODY);
+}
+
+static bool
+poll_briefly(const struct host_core *c, uint64_t until_ns)
+{
+	uint64_t end = hal_clock_ns() + POLL_NS;
+
+	if (until_ns < end)
+		end = until_ns;
+	do {
+		for (int i = 0; i < POLL_ROUNDS; i++) {
+			if (was_rung(c))
+				return true;
+			relax();
+		}
+	} while (hal_clock_ns() < end);
+	return false;
+}
+
+static void
+sleep_until(struct host_core *c, uint64_t until_ns)
+{
+	uint64_t at = until_ns + host.machine->control->start_ns;
+	struct timespec time = {.tv_sec = (time_t)(at / NS_PER_S), .tv_nsec = (long)(at % NS_PER_S)};
+
+	set_waiting(c, ASLEEP);
+	if (!was_rung(c))
+		host_call6(SYS_futex, &c->bell->rung, FUTEX_WAIT_BITSET, c->seen, until_ns == HAL_FOREVER ? NULL : &time, NULL,
+			FUTEX_BITSET_MATCH_ANY);
+}
+
+void
+hal_wait(uint64_t until_ns)
+{
+	struct host_core *c = host_core_self();
+
+	if (!(host.machine->poll && poll_briefly(c, until_ns)))
+		sleep_until(c, until_ns);
+	set_waiting(c, NOBODY);
+	hal_fence();
+}
+
+void
+hal_notify(unsigned cluster, unsigned core)
+{
+	struct hal_doorbell *bell = hal_noc_doorbell(cluster, core);
+
+	hal_fence();
+	if (hal_load32(&bell->waiting) == NOBODY)
+		return;
+	hal_add32(&bell->rung, 1);
+	if (__atomic_load_n(&bell->waiting, __ATOMIC_SEQ_CST) == ASLEEP)
+		host_call6(SYS_futex, &bell->rung, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void
+hal_interrupt(unsigned core)
+{
+	uint32_t tid = hal_load32(&host.core[core].tid);
+
+	hal_notify(host.cluster, core);
+	if (tid != 0)
+		host_call3(SYS_tgkill, host.pid, tid, HOST_INTERRUPT);
+}
