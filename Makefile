@@ -47,6 +47,7 @@ include mk/kernel.mk
 endif
 ifneq ($(filter hosted riscv64,$(PORT)),)
 include mk/user.mk
+include mk/kerneltest.mk
 endif
 ifeq ($(PORT),unit)
 include mk/unit.mk

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+#
+# tests/kernel: programs that stand in for init and try every kernel call from user mode. Built like servers.
+
+KT := $(OUT)/tests/kernel
+KT_SRC := $(wildcard tests/kernel/*.c)
+KT_SHARED := tests/kernel/ktest.c
+KT_MAINS := $(filter-out $(KT_SHARED),$(KT_SRC))
+KT_BINS := $(patsubst tests/kernel/%.c,$(KT)/%,$(KT_MAINS))
+
+$(U)/tests/kernel/%.o: tests/kernel/% | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I. -I$(VIEW)/server -Iuser/include -c -o $@ $<
+$(KT_BINS): $(KT)/%: $(U)/tests/kernel/%.c.o $(patsubst %,$(U)/%.o,$(KT_SHARED)) $(LIB)/libatoll.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
+
+KT_KERNEL := $(if $(filter hosted,$(PORT)),$(OUT)/atoll-host,$(OUT)/boot.elf $(OUT)/kernel.bin)
+kerneltest: $(KT_KERNEL) $(KT_BINS)
+.PHONY: kerneltest
+
+-include $(patsubst %,$(U)/%.d,$(KT_SRC))

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Boot a machine whose init is one of the tests in tests/kernel, on the hosted port or on riscv64, and return what it said.
+
+    python3 tests/kernel/boot.py PORT TEST [CLUSTERS CORES [ROLE0 [MEGABYTES]]]
+
+Standard library only. A machine that does not end in time is killed, and says so.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import archive  # noqa: E402
+import bootrec  # noqa: E402
+import machine as machines  # noqa: E402
+
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+NOC = (16, 16, 4096, 0)  # mailbox ports, portal ports, portal unit, heartbeat
+
+
+def shape(port, clusters, cores, role0, megabytes):
+    """A machine of equal clusters: core 0 has role0, the others run user threads."""
+    made = [machines.Cluster([role0] + ["AC"] * (cores - 1), megabytes << 20) for _ in range(clusters)]
+    return machines.Machine("ktest", "kernel test", [port], NOC, made)
+
+
+def qemu(layout, m, record, image):
+    """The QEMU command line."""
+    def load(path, at):
+        return ["-device", f"loader,file={path},addr={at:#x},force-raw=on"]
+    out = os.path.join(BUILD, "riscv64")
+    argv = ["qemu-system-riscv64", "-bios", "none", "-M", "virt,aclint=on", "-smp", str(m.cores()), "-m",
+            f"{layout.ram_bytes >> 20}M", "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
+            "-kernel", os.path.join(out, "boot.elf")]
+    return argv + load(os.path.join(out, "kernel.bin"), bootrec.KERNEL_AT) + load(record, bootrec.RECORD_AT) + \
+        load(image, layout.archive)
+
+
+def boot(port, name, m, timeout=60, extra=()):
+    """Boot test `name`; (exit status or None, output, seconds)."""
+    with open(os.path.join(BUILD, port, "tests", "kernel", name), "rb") as f:
+        program = f.read()
+    image, places = archive.pack([("bin/init", program)])
+    layout = bootrec.Layout(m, port, len(image))
+    data = bootrec.write(m, port, layout, init=(program, name, places["bin/init"]))
+    with tempfile.TemporaryDirectory(prefix="atoll-ktest-") as folder:
+        paths = [os.path.join(folder, n) for n in ("record", "archive")]
+        for path, content in zip(paths, (data, image)):
+            with open(path, "wb") as f:
+                f.write(content)
+        if port == "hosted":
+            argv = [os.path.join(BUILD, "hosted", "atoll-host"), "--record", paths[0], "--archive", paths[1]]
+        else:
+            argv = qemu(layout, m, *paths)
+        start = time.monotonic()
+        try:
+            done = subprocess.run(argv + list(extra), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+        except subprocess.TimeoutExpired as e:
+            said = (e.stdout or b"") + (e.stderr or b"")
+            return None, said.decode(errors="replace") + "[killed: it did not end in time]", time.monotonic() - start
+        return done.returncode, (done.stdout + done.stderr).decode(errors="replace"), time.monotonic() - start
+
+
+def main(argv):
+    port, name = argv[1], argv[2]
+    clusters, cores = (int(a) for a in (argv[3:5] or (1, 4)))
+    role0 = argv[5] if len(argv) > 5 else "KC"
+    megabytes = int(argv[6]) if len(argv) > 6 else 64
+    m = shape(port, clusters, cores, role0, megabytes)
+    status, output, seconds = boot(port, name, m, timeout=float(os.environ.get("TIMEOUT", "60")))
+    sys.stdout.write(output)
+    print(f"status {status}, {seconds:.2f} s")
+    return 0 if status == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tests that run as init, in user mode, on the real kernel. Each prints `ok NAME` or `FAIL NAME: why`; the machine halts with 0 or 1.
+ */
+#ifndef TESTS_KERNEL_KTEST_H
+#define TESTS_KERNEL_KTEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/errors.h>
+#include <abi/kcalls.h>
+#include <abi/layout.h>
+#include <abi/startup.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <atoll/startup.h>
+#include <context.h>
+
+void kt_run(const char *name, void (*test)(void));
+void kt_compare(const char *what, int line, long have, long want);
+_Noreturn void kt_end(void);
+
+/* Start fn(arg) as a thread that ends with what fn returns; its tid or an error. */
+long kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core);
+
+/* Start fn(arg) as a thread of another process that shares this one's image at the same address (copied); its tid or an error. */
+long kt_child(int proc, unsigned long (*fn)(unsigned long arg), unsigned long arg, int core);
+
+/* A process with a copy of this image at the same addresses. */
+long kt_fork(void);
+
+/* Join and give the value; -1 on error. */
+long kt_join(long tid);
+
+/* A number of the cluster. */
+uint64_t kt_stats(int what);
+
+#define TEST(name) static void test_##name(void)
+#define RUN(name) kt_run(#name, test_##name)
+#define expect(condition) kt_compare(#condition, __LINE__, (condition) != 0, 1)
+#define expect_eq(have, want) kt_compare(#have, __LINE__, (long)(have), (long)(want))
+
+#endif
