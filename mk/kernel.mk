@@ -87,7 +87,7 @@ $(K)/tests/%.o: tests/% | $(PREPARE)
 	$(Q)$(KCC) $(call k_flags,$<,-I. $(K_HALINC) $(K_TEST_FLAGS)) -c -o $@ $<
 
 # the contract tests of the HAL: they stand in for the kernel
-HALTEST_SRC := $(call find_c,tests/hal)
+HALTEST_SRC := $(filter-out $(filter-out tests/hal/cpu/$(CPU)/%,$(call find_c,$(wildcard tests/hal/cpu))),$(call find_c,tests/hal))
 HALTEST_OBJ := $(call k_obj,$(HALTEST_SRC))
 
 ifeq ($(PORT),hosted)
@@ -125,7 +125,7 @@ K_LINK := -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-
 RV_OUT := $(if $(BOOT_LD),$(OUT)/boot.elf) $(if $(and $(KERNEL_LD),$(KERNEL_SRC)),$(OUT)/kernel.bin)
 RV_OUT += $(if $(and $(KERNEL_LD),$(HALTEST_SRC)),$(OUT)/hal-test.bin)
 # the stand-in kernel of the boot scenarios
-PROBE_OBJ := $(call k_obj,$(call find_c,tests/boot))
+PROBE_OBJ := $(call k_obj,$(wildcard tests/boot/*.c))
 RV_OUT += $(if $(and $(KERNEL_LD),$(PROBE_OBJ)),$(OUT)/boot-probe.bin)
 kernel: $(RV_OUT)
 $(OUT)/boot.elf: $(BOOT_OBJ) $(BOOT_LD)

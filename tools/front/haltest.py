@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The HAL's contract tests on each back end: an image that stands in for the kernel, on a small machine."""
+
+import os
+import time
+
+import launch
+import results
+from ui import BUILD
+
+TIMEOUT_S = 120
+IMAGES = {"hosted": ("hal-test", "hosted-4x4"), "riscv64": ("hal-test.bin", "riscv-4x4")}
+
+
+def run_machine(group, port, icount=False):
+    """Start the image, collect its console, end it."""
+    image, machine = IMAGES[port]
+    job = launch.Job(launch.load_machine(machine, port), port, [("etc/none", b"")], init=None)
+    job.image, job.icount, job.timeout_s = os.path.join(BUILD, port, image), icount, TIMEOUT_S
+    start = time.monotonic()
+    read, job.output = os.pipe()
+    m = launch.Machine(job)
+    os.close(job.output)
+    output, timed_out, status = b"", False, None
+    try:
+        output, timed_out = _collect(read, start)
+        text = m.dump() if timed_out else ""
+        if not timed_out:
+            status = os.waitpid(m.pid, 0)[1]
+    finally:
+        os.close(read)
+        m.kill()
+    code = 0 if status is None else os.waitstatus_to_exitcode(status)
+    text = output.decode("utf-8", "replace") + ("\n" + text if timed_out else "")
+    return results.parse_output(group, results.Run(code, text, time.monotonic() - start, timed_out))
+
+
+def _collect(fd, start):
+    """Everything until the end of the stream, or until the time is over."""
+    import select
+    output = b""
+    while True:
+        left = start + TIMEOUT_S - time.monotonic()
+        if left <= 0 or not select.select([fd], [], [], left)[0]:
+            return output, True
+        part = os.read(fd, 65536)
+        if not part:
+            return output, False
+        output += part
+
+
+def tasks():
+    """One task per back end that has the tests."""
+    out = []
+    for port, (image, _) in IMAGES.items():
+        if os.path.exists(os.path.join(BUILD, port, image)):
+            out.append(results.Task(f"hal.{port}", lambda p=port: run_machine(f"hal.{p}", p)))
+    if os.path.exists(os.path.join(BUILD, "riscv64", "hal-test.bin")):
+        out.append(results.Task("hal.riscv64-icount", lambda: run_machine("hal.riscv64-icount", "riscv64", True)))
+    coro = os.path.join(BUILD, "coroutine", "hal-test")
+    if os.path.exists(coro):
+        out.append(results.program_task("hal.coroutine", [coro], TIMEOUT_S))
+    return out
