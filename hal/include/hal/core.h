@@ -8,6 +8,7 @@
  *		hal_wait_cancel();
  *	else
  *		hal_wait(HAL_FOREVER);
+ * The names in parentheses may also be macros of <cpu/core.h>, which note the place of the call.
  * Spurious returns are allowed. On every port a wait ends in a low-power wait after a very short poll at most.
  */
 #ifndef HAL_CORE_H
@@ -35,20 +36,20 @@ void hal_core_set_local(void *core);
 void hal_core_start(unsigned core, void *arg);
 
 /* See above. Until hal_wait or hal_wait_cancel, a doorbell makes the next hal_wait return at once. */
-void hal_wait_begin(void);
-void hal_wait_cancel(void);
+void (hal_wait_begin)(void);
+void (hal_wait_cancel)(void);
 
 /* Wait for a doorbell, an interrupt or the time `until_ns` of hal_clock_ns (HAL_FOREVER: no time). Runs on the kernel stack. */
-void hal_wait(uint64_t until_ns);
+void (hal_wait)(uint64_t until_ns);
 
 /*
  * Ring the doorbell of a core, of any cluster: it leaves or does not enter hal_wait. Everything that the caller published
  * before is visible to the woken core. Never interrupts a core that runs a user thread. Costs one flag read when nobody waits.
  */
-void hal_notify(unsigned cluster, unsigned core);
+void (hal_notify)(unsigned cluster, unsigned core);
 
 /* Like hal_notify, and a core of this cluster that runs a user thread enters the kernel with TRAP_DOORBELL soon. */
-void hal_interrupt(unsigned core);
+void (hal_interrupt)(unsigned core);
 
 /*
  * A fault inside the kernel or a failed check(): print what is known, mark the cluster dead in its NoC window, notify all

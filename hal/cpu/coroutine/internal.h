@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Coroutine back end: what its files share. All state of a run is in the one struct coro_machine; it is the test process's only run.
+ */
+#ifndef CORO_INTERNAL_H
+#define CORO_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <hal/atomic.h>
+#include <hal/core.h>
+#include <hal/mmu.h>
+#include <hal/noc.h>
+#include <hal/trap.h>
+#include <hal/timer.h>
+#include "coroutine.h"
+
+#define STACK_BYTES (256 * 1024)
+#define REGIONS_MAX 8
+#define STORES_MAX 4
+#define OPS_KEPT 24
+#define USER_RANGES_MAX 32
+
+enum op_kind {
+	OP_NONE, OP_LOAD, OP_STORE, OP_ADD, OP_CAS, OP_FENCE, OP_PUBLISH, OP_ACQUIRE, OP_WAIT_BEGIN, OP_WAIT_CANCEL, OP_WAIT, OP_NOTIFY,
+	OP_INTERRUPT, OP_USER_ENTER, OP_TRAP, OP_USER, OP_COPY, OP_CLOCK, OP_POINT, OP_KINDS
+};
+
+struct op {
+	enum op_kind kind;
+	const char *file;
+	int line;
+	uint32_t value;
+};
+
+/* Memory of which a core sees an image. `live` is where the running core reads and writes. */
+struct view {
+	char *live;
+	char *shared;
+	char *clean;			/* what `live` held when it was last equal to the shared copy: shows what was written */
+	size_t len;
+};
+
+struct region {
+	char *base;
+	size_t len;
+	char *shared;
+	char **image;			/* per core of the cluster */
+	char **clean;
+	unsigned loaded;		/* whose image lies at base */
+};
+
+struct store {
+	volatile uint32_t *place;	/* in the shared copy */
+	uint32_t value;
+};
+
+enum coro_state { CORE_OFF, CORE_READY, CORE_WAITING, CORE_DEAD };
+
+struct coro_core {
+	/* known to switch.S */
+	void *sp;
+	void *kernel_top;		/* start of the kernel stack */
+	struct hal_frame *frame;	/* of the running user thread */
+	/* the rest */
+	unsigned cluster, core, index;
+	enum coro_state state;
+	char *stack;
+	bool waiting, rung, interrupt, in_user;
+	uint64_t until;
+	uint32_t priority;
+	void *local;
+	void (*entry)(struct coro_core *);
+	void *arg;
+	struct hal_space *space;
+	char *windows, *windows_clean;	/* image of all NoC windows */
+	struct store stores[STORES_MAX];
+	unsigned store_count;
+	struct op ops[OPS_KEPT];
+	unsigned op_count;
+	struct hal_trap trap;		/* why the user thread enters the kernel */
+};
+
+struct coro_cluster {
+	char *memory;
+	size_t memory_bytes;
+	struct coro_core *core;		/* first of `cores` */
+	unsigned cores;
+	struct region region[REGIONS_MAX];
+	unsigned regions;
+};
+
+struct coro_machine {
+	const struct coro_config *config;
+	struct coro_result *result;
+	struct boot_record record;
+	struct coro_cluster cluster[CLUSTERS_MAX];
+	struct coro_core core[CORES_MAX];
+	unsigned cores;
+	struct coro_core *ready[CORES_MAX];
+	unsigned ready_count;
+	char *windows;			/* shared copy */
+	size_t windows_bytes, window_bytes;
+	uint64_t random, scenario_random;
+	uint64_t clock_ns;
+	uint64_t ops, ops_max, switches;
+	/* what the seed chose */
+	enum coro_strategy strategy;
+	unsigned stores_max;
+	bool early_writeback, spurious;
+	struct coro_core *victim;
+	unsigned burst;
+	uint64_t change_at[3];
+	struct { uintptr_t first, limit; } user[USER_RANGES_MAX];
+	unsigned user_ranges;
+	bool running;
+};
+
+extern struct coro_machine coro_machine;
+extern struct coro_core *coro_now;	/* the running core; NULL outside of a run */
+
+/* random.c: numbers of the scheduler. */
+static inline uint32_t
+coro_draw(uint32_t n)
+{
+	uint64_t x = coro_machine.random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	coro_machine.random = x;
+	return (uint32_t)(((x * 0x2545f4914f6cdd1dULL >> 32) * n) >> 32);
+}
+
+static inline void
+coro_hash(uint64_t value)
+{
+	coro_machine.result->trace = (coro_machine.result->trace ^ value) * 0x100000001b3ULL;
+}
+
+/* sched.c */
+void coro_op(enum op_kind kind, const char *file, int line, uint32_t value);	/* note it, and let another core run */
+void coro_make_ready(struct coro_core *core);
+void coro_block(void);			/* the running core is no longer ready: run others until it is */
+void coro_sched_start(void);		/* from outside: run until the end */
+_Noreturn void coro_end(enum coro_end end, int status);	/* from inside: the run is over */
+
+/* switch.S */
+void coro_switch(void **save, void *load);
+_Noreturn void coro_jump_stack(void *stack_top, void (*fn)(void));	/* drop this stack, run fn on another */
+_Noreturn void coro_user_resume(const struct context *context);
+long coro_gate(void (*fn)(void));	/* save the user's registers in coro_now->frame, run fn on the kernel stack */
+extern char coro_user_first[];
+
+/* memory.c */
+void coro_memory_start(void);		/* memory, windows and images of a run */
+void coro_core_image(struct coro_core *core);	/* a core that starts sees the shared copies */
+void coro_load_images(struct coro_core *core);
+void coro_drain(struct coro_core *core);
+void coro_disturb(void);		/* what memory may do by itself between two operations */
+
+/* sites.c: note the place; true if it is switched off. */
+bool coro_dropped(enum op_kind kind, const char *file, int line);
+extern const char *const coro_op_name[OP_KINDS];
+
+/* dump.c */
+void coro_dump(void);
+
+/* stacks, with the sanitizers told (fibre.c) */
+void coro_fibre_make(struct coro_core *core);
+void coro_fibre_to(struct coro_core *core, void **save_fake);
+void coro_fibre_arrived(void *fake);
+void coro_stack_unpoison(struct coro_core *core);
+
+#endif

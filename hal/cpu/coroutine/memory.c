@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Coroutine back end: stale memory. A core's image of a registered region lies at the region's own address while the core (or nobody
+ * else of its cluster) runs; images of the NoC windows have addresses of their own. The shared copies are what the 32-bit operations,
+ * publish and acquire work on.
+ */
+#include <string.h>
+#include <stdlib.h>
+#include "internal.h"
+
+/* The C library's copy may be the kernel's own plain loop here; whole images deserve better. */
+static void
+copy(void *to, const void *from, size_t len)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(len) : : "memory");
+}
+
+static struct coro_cluster *
+own_cluster(void)
+{
+	return &coro_machine.cluster[coro_now->cluster];
+}
+
+/* The view that holds p as the running core sees it; false if p is memory without a view. */
+static bool
+find_view(const volatile void *p, struct view *v)
+{
+	struct coro_cluster *c = own_cluster();
+	const char *at = (const char *)p;
+
+	if (at >= coro_now->windows && at < coro_now->windows + coro_machine.windows_bytes) {
+		*v = (struct view){coro_now->windows, coro_machine.windows, coro_now->windows_clean, coro_machine.windows_bytes};
+		return true;
+	}
+	for (unsigned i = 0; i < c->regions; i++) {
+		struct region *r = &c->region[i];
+
+		if (at >= r->base && at < r->base + r->len) {
+			*v = (struct view){r->base, r->shared, r->clean[coro_now->core], r->len};
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A range of a view, cut at its end. */
+static size_t
+range(const struct view *v, const volatile void *p, size_t *len)
+{
+	size_t offset = (size_t)((const char *)p - v->live);
+
+	if (*len > v->len - offset)
+		*len = v->len - offset;
+	return offset;
+}
+
+static volatile uint32_t *
+shared_word(const volatile uint32_t *p)
+{
+	struct view v;
+
+	if (!find_view(p, &v))
+		return (volatile uint32_t *)p;
+	return (volatile uint32_t *)(v.shared + ((const char *)p - v.live));
+}
+
+/* Let the own image show the value of a shared word. */
+static void
+refresh_word(const volatile uint32_t *p, uint32_t value)
+{
+	struct view v;
+	size_t offset;
+
+	if (!find_view(p, &v))
+		return;
+	offset = (size_t)((const char *)p - v.live);
+	*(volatile uint32_t *)(v.live + offset) = value;
+	*(uint32_t *)(v.clean + offset) = value;
+}
+
+static void
+drain_one(struct coro_core *core)
+{
+	*core->stores[0].place = core->stores[0].value;
+	core->store_count--;
+	memmove(core->stores, core->stores + 1, core->store_count * sizeof(core->stores[0]));
+}
+
+void
+coro_drain(struct coro_core *core)
+{
+	while (core->store_count > 0)
+		drain_one(core);
+}
+
+/* What the running core reads from a shared word: its own latest store, or the shared copy. */
+static uint32_t
+read_word(volatile uint32_t *place)
+{
+	for (unsigned i = coro_now->store_count; i-- > 0;)
+		if (coro_now->stores[i].place == place)
+			return coro_now->stores[i].value;
+	return *place;
+}
+
+uint32_t
+coro_load32(const volatile uint32_t *p, const char *file, int line)
+{
+	uint32_t value;
+
+	if (coro_now == NULL)
+		return *p;
+	coro_op(OP_LOAD, file, line, 0);
+	value = read_word(shared_word(p));
+	refresh_word(p, value);
+	coro_hash(value);
+	return value;
+}
+
+void
+coro_store32(volatile uint32_t *p, uint32_t value, const char *file, int line)
+{
+	if (coro_now == NULL) {
+		*p = value;
+		return;
+	}
+	coro_op(OP_STORE, file, line, value);
+	refresh_word(p, value);
+	if (coro_machine.stores_max == 0) {
+		*shared_word(p) = value;
+		return;
+	}
+	if (coro_now->store_count == coro_machine.stores_max)
+		drain_one(coro_now);
+	coro_now->stores[coro_now->store_count++] = (struct store){shared_word(p), value};
+}
+
+uint32_t
+coro_add32(volatile uint32_t *p, uint32_t n, const char *file, int line)
+{
+	volatile uint32_t *place;
+	uint32_t old;
+
+	if (coro_now == NULL) {
+		old = *p;
+		*p = old + n;
+		return old;
+	}
+	coro_op(OP_ADD, file, line, n);
+	coro_drain(coro_now);
+	place = shared_word(p);
+	old = *place;
+	*place = old + n;
+	refresh_word(p, old + n);
+	coro_hash(old);
+	return old;
+}
+
+bool
+coro_cas32(volatile uint32_t *p, uint32_t old, uint32_t value, const char *file, int line)
+{
+	volatile uint32_t *place;
+	uint32_t found;
+
+	coro_op(OP_CAS, file, line, value);
+	coro_drain(coro_now);
+	place = shared_word(p);
+	found = *place;
+	if (found == old)
+		*place = value;
+	refresh_word(p, found == old ? value : found);
+	coro_hash(found);
+	return found == old;
+}
+
+void
+coro_fence(const char *file, int line)
+{
+	if (coro_now == NULL)
+		return;
+	coro_op(OP_FENCE, file, line, 0);
+	if (!coro_dropped(OP_FENCE, file, line))
+		coro_drain(coro_now);
+}
+
+void
+coro_publish(const volatile void *p, size_t len, const char *file, int line)
+{
+	struct view v;
+	size_t offset;
+
+	if (coro_now == NULL)
+		return;
+	coro_op(OP_PUBLISH, file, line, (uint32_t)len);
+	if (coro_dropped(OP_PUBLISH, file, line) || !find_view(p, &v))
+		return;
+	offset = range(&v, p, &len);
+	copy(v.shared + offset, v.live + offset, len);
+	copy(v.clean + offset, v.live + offset, len);
+}
+
+void
+coro_acquire(const volatile void *p, size_t len, const char *file, int line)
+{
+	struct view v;
+	size_t offset;
+
+	if (coro_now == NULL)
+		return;
+	coro_op(OP_ACQUIRE, file, line, (uint32_t)len);
+	if (coro_dropped(OP_ACQUIRE, file, line) || !find_view(p, &v))
+		return;
+	offset = range(&v, p, &len);
+	copy(v.live + offset, v.shared + offset, len);
+	copy(v.clean + offset, v.live + offset, len);
+}
+
+/* A cache may write dirty bytes back at any time: do it with one line of a view. */
+static void
+write_back_line(const struct view *v)
+{
+	size_t line = coro_draw((uint32_t)(v->len / HAL_CACHE_LINE)) * HAL_CACHE_LINE;
+
+	for (size_t i = line; i < line + HAL_CACHE_LINE; i++) {
+		if (v->live[i] == v->clean[i])
+			continue;
+		v->shared[i] = v->clean[i] = v->live[i];
+	}
+}
+
+void
+coro_disturb(void)
+{
+	struct coro_cluster *c = own_cluster();
+	struct coro_core *any;
+
+	if (coro_machine.stores_max > 0) {
+		any = &coro_machine.core[coro_draw(coro_machine.cores)];
+		if (any->store_count > 0 && any->state != CORE_DEAD)
+			drain_one(any);
+	}
+	if (coro_machine.early_writeback && c->regions > 0 && coro_draw(4) == 0) {
+		struct region *r = &c->region[coro_draw(c->regions)];
+
+		if (r->len >= HAL_CACHE_LINE)
+			write_back_line(&(struct view){r->base, r->shared, r->clean[coro_now->core], r->len});
+	}
+}
+
+static void *
+fresh(size_t bytes)
+{
+	void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+static void
+forget_regions(struct coro_cluster *c)
+{
+	for (unsigned i = 0; i < c->regions; i++) {
+		for (unsigned k = 0; k < c->cores; k++) {
+			free(c->region[i].image[k]);
+			free(c->region[i].clean[k]);
+		}
+		free(c->region[i].image);
+		free(c->region[i].clean);
+		free(c->region[i].shared);
+	}
+	c->regions = 0;
+}
+
+void
+hal_shared_region(void *base, size_t len)
+{
+	struct coro_cluster *c = own_cluster();
+	struct region *r = &c->region[c->regions];
+
+	if (c->regions == REGIONS_MAX)
+		hal_panic(__FILE__, __LINE__, "too many shared regions");
+	*r = (struct region){.base = base, .len = len, .shared = fresh(len), .loaded = coro_now->core};
+	r->image = calloc(c->cores, sizeof(char *));
+	r->clean = calloc(c->cores, sizeof(char *));
+	copy(r->shared, base, len);
+	for (unsigned i = 0; i < c->cores; i++) {
+		r->image[i] = fresh(len);
+		r->clean[i] = fresh(len);
+		copy(r->image[i], base, len);
+		copy(r->clean[i], base, len);
+	}
+	c->regions++;
+}
+
+void
+coro_core_image(struct coro_core *core)
+{
+	struct coro_cluster *c = &coro_machine.cluster[core->cluster];
+
+	for (unsigned i = 0; i < c->regions; i++) {
+		copy(c->region[i].image[core->core], c->region[i].shared, c->region[i].len);
+		copy(c->region[i].clean[core->core], c->region[i].shared, c->region[i].len);
+	}
+	copy(core->windows, coro_machine.windows, coro_machine.windows_bytes);
+	copy(core->windows_clean, coro_machine.windows, coro_machine.windows_bytes);
+}
+
+void
+coro_load_images(struct coro_core *core)
+{
+	struct coro_cluster *c = &coro_machine.cluster[core->cluster];
+
+	for (unsigned i = 0; i < c->regions; i++) {
+		struct region *r = &c->region[i];
+
+		if (r->loaded == core->core)
+			continue;
+		copy(r->image[r->loaded], r->base, r->len);
+		copy(r->base, r->image[core->core], r->len);
+		r->loaded = core->core;
+	}
+}
+
+/* Private memory of a cluster, at the same place in every run if the size is the same; never zero by luck. */
+static void
+cluster_memory(struct coro_cluster *c, size_t bytes, int filling)
+{
+	if (c->memory_bytes != bytes) {
+		free(c->memory);
+		c->memory = fresh(bytes);
+		c->memory_bytes = bytes;
+	}
+	memset(c->memory, filling, bytes);
+}
+
+static void
+core_windows(struct coro_core *core, size_t old_bytes)
+{
+	size_t bytes = coro_machine.windows_bytes;
+
+	if (old_bytes != bytes || core->windows == NULL) {
+		free(core->windows);
+		free(core->windows_clean);
+		core->windows = fresh(bytes);
+		core->windows_clean = fresh(bytes);
+	}
+	memset(core->windows, 0, bytes);
+	memset(core->windows_clean, 0, bytes);
+}
+
+void
+coro_memory_start(void)
+{
+	struct coro_machine *m = &coro_machine;
+	size_t old_bytes = m->windows_bytes;
+
+	m->window_bytes = m->record.noc_window_bytes;
+	m->windows_bytes = m->window_bytes * m->record.clusters;
+	if (old_bytes != m->windows_bytes) {
+		free(m->windows);
+		m->windows = fresh(m->windows_bytes);
+	}
+	memset(m->windows, 0, m->windows_bytes);
+	for (unsigned i = 0; i < m->record.clusters; i++) {
+		forget_regions(&m->cluster[i]);
+		cluster_memory(&m->cluster[i], m->record.cluster[i].mem_bytes, m->config->seed & 1 ? 0xa5 : 0);
+	}
+	for (unsigned i = 0; i < m->cores; i++)
+		core_windows(&m->core[i], old_bytes);
+}
+
+void *
+hal_noc_window(unsigned cluster)
+{
+	return coro_now->windows + cluster * coro_machine.window_bytes;
+}
+
+uint64_t
+hal_paddr(const void *kernel)
+{
+	return (uintptr_t)kernel;
+}
+
+void *
+hal_kaddr(uint64_t paddr)
+{
+	return (void *)(uintptr_t)paddr;
+}

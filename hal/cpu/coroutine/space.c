@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Coroutine back end: address spaces as tables in software. Three levels of 512 entries in pages from the kernel; an entry holds
+ * the address of the next table or of a page (large pages: in the second level) and its protection.
+ */
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/limits.abi.h>
+#include "internal.h"
+
+int coro_user_access(uintptr_t addr, void *host, size_t len, bool write);
+
+#define ENTRIES 512
+#define LEVELS 3
+#define VALID 0x100
+#define PROT 0xff
+#define ADDRESS (~(uint64_t)(HAL_PAGE_BYTES - 1))
+#define FIRST ((uintptr_t)1 << 16)
+#define LIMIT ((uintptr_t)1 << 38)
+
+static unsigned
+index_of(uintptr_t addr, int level)
+{
+	return addr >> (HAL_PAGE_SHIFT + 9 * level) & (ENTRIES - 1);
+}
+
+static uint64_t *
+table_at(uint64_t entry)
+{
+	return (uint64_t *)(uintptr_t)(entry & ADDRESS);
+}
+
+static int
+leaf_level(int prot)
+{
+	return prot & PAGE_LARGE ? 1 : 0;
+}
+
+static size_t
+page_bytes(int prot)
+{
+	return prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+}
+
+int
+hal_space_init(struct hal_space *s, const struct hal_page_source *src)
+{
+	*s = (struct hal_space){.first = FIRST, .limit = LIMIT, .take = src->take, .give = src->give, .ctx = src->ctx};
+	s->root = s->take(s->ctx);
+	return s->root == NULL ? -E_NOMEM : 0;
+}
+
+static void
+give_tables(struct hal_space *s, uint64_t *table, int level)
+{
+	for (unsigned i = 0; i < ENTRIES && level > 0; i++)
+		if ((table[i] & VALID) && !(table[i] & PROT))
+			give_tables(s, table_at(table[i]), level - 1);
+	s->give(s->ctx, table);
+}
+
+void
+hal_space_destroy(struct hal_space *s)
+{
+	give_tables(s, s->root, LEVELS - 1);
+	s->root = NULL;
+}
+
+/* The entry that maps addr, and its level; NULL if there is none. */
+static uint64_t *
+find_leaf(struct hal_space *s, uintptr_t addr, int *level)
+{
+	uint64_t *table = s->root;
+
+	if (addr < s->first || addr >= s->limit)
+		return NULL;
+	for (*level = LEVELS - 1; *level >= 0; (*level)--) {
+		uint64_t *e = &table[index_of(addr, *level)];
+
+		if (!(*e & VALID))
+			return NULL;
+		if (*e & PROT)
+			return e;
+		table = table_at(*e);
+	}
+	return NULL;
+}
+
+/* The entry of addr at a level, with the tables above it made if `make`; NULL: no memory, or no table. *blocked: a large page is there. */
+static uint64_t *
+find_entry(struct hal_space *s, uintptr_t addr, int level, bool *blocked)
+{
+	uint64_t *table = s->root;
+
+	*blocked = false;
+	for (int l = LEVELS - 1; l > level; l--) {
+		uint64_t *e = &table[index_of(addr, l)];
+
+		if ((*e & VALID) && (*e & PROT)) {
+			*blocked = true;
+			return NULL;
+		}
+		if (!(*e & VALID)) {
+			void *page = s->take(s->ctx);
+
+			if (page == NULL)
+				return NULL;
+			*e = (uintptr_t)page | VALID;
+		}
+		table = table_at(*e);
+	}
+	return &table[index_of(addr, level)];
+}
+
+static bool
+range_ok(const struct hal_space *s, uintptr_t addr, size_t count, size_t page)
+{
+	return addr % page == 0 && addr >= s->first && addr < s->limit && count <= (s->limit - addr) / page;
+}
+
+static bool
+table_is_empty(const uint64_t *table)
+{
+	for (unsigned i = 0; i < ENTRIES; i++)
+		if (table[i] & VALID)
+			return false;
+	return true;
+}
+
+/* Give back the tables on the way to addr that hold nothing. */
+static void
+prune(struct hal_space *s, uintptr_t addr)
+{
+	uint64_t *way[LEVELS] = {NULL, NULL, s->root};
+	int level = LEVELS - 1;
+
+	while (level > 0) {
+		uint64_t e = way[level][index_of(addr, level)];
+
+		if (!(e & VALID) || (e & PROT))
+			break;
+		way[--level] = table_at(e);
+	}
+	for (; level < LEVELS - 1 && table_is_empty(way[level]); level++) {
+		way[level + 1][index_of(addr, level + 1)] = 0;
+		s->give(s->ctx, way[level]);
+	}
+}
+
+static void
+clear(struct hal_space *s, uintptr_t addr, size_t count, size_t page)
+{
+	bool blocked;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t *e = find_entry(s, addr + i * page, page == HAL_LARGE_BYTES ? 1 : 0, &blocked);
+
+		if (e != NULL)
+			*e = 0;
+		prune(s, addr + i * page);
+	}
+}
+
+int
+hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot)
+{
+	size_t page = page_bytes(prot);
+
+	if (!range_ok(s, addr, count, page) || paddr % page != 0 || !(prot & (PAGE_READ | PAGE_WRITE | PAGE_EXEC)))
+		return -E_INVAL;
+	for (size_t i = 0; i < count; i++) {
+		bool blocked;
+		uint64_t *e = find_entry(s, addr + i * page, leaf_level(prot), &blocked);
+
+		/* a table that an earlier small mapping left has nothing in it: unmapping prunes */
+		if (e == NULL || (*e & VALID)) {
+			prune(s, addr + i * page);
+			clear(s, addr, i, page);
+			return e == NULL && !blocked ? -E_NOMEM : -E_EXIST;
+		}
+		*e = (paddr + i * page) | VALID | (unsigned)prot;
+	}
+	return 0;
+}
+
+/* Is every page from addr on mapped? Counts in pages of the size that the first of them has, and tells it. */
+static bool
+all_mapped(struct hal_space *s, uintptr_t addr, size_t count, size_t *page)
+{
+	int level;
+
+	if (find_leaf(s, addr, &level) == NULL)
+		return false;
+	*page = level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+	if (!range_ok(s, addr, count, *page))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (find_leaf(s, addr + i * *page, &level) == NULL || (level == 1) != (*page == HAL_LARGE_BYTES))
+			return false;
+	return true;
+}
+
+int
+hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
+{
+	size_t page;
+
+	if (!all_mapped(s, addr, count, &page))
+		return -E_INVAL;
+	clear(s, addr, count, page);
+	return 0;
+}
+
+int
+hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
+{
+	size_t page;
+	int level;
+
+	prot &= PAGE_READ | PAGE_WRITE | PAGE_EXEC;
+	if (prot == 0 || !all_mapped(s, addr, count, &page))
+		return -E_INVAL;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t *e = find_leaf(s, addr + i * page, &level);
+
+		*e = (*e & ~(uint64_t)(PAGE_READ | PAGE_WRITE | PAGE_EXEC)) | (unsigned)prot;
+	}
+	return 0;
+}
+
+int
+hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
+{
+	int level;
+	uint64_t *e = find_leaf(s, addr, &level);
+
+	if (e == NULL)
+		return -E_INVAL;
+	*paddr = *e & ADDRESS;
+	*prot = (int)(*e & PROT);
+	return 0;
+}
+
+void
+hal_tlb_flush(void)
+{
+	coro_op(OP_POINT, __FILE__, __LINE__, 0);
+}
+
+void
+coro_user_memory(void *base, size_t len)
+{
+	struct coro_machine *m = &coro_machine;
+
+	if (m->user_ranges == USER_RANGES_MAX)
+		coro_fail("too many ranges of user memory");
+	m->user[m->user_ranges].first = (uintptr_t)base;
+	m->user[m->user_ranges++].limit = (uintptr_t)base + len;
+}
+
+static bool
+is_host_memory(uintptr_t addr, size_t len)
+{
+	for (unsigned i = 0; i < coro_machine.user_ranges; i++)
+		if (addr >= coro_machine.user[i].first && addr < coro_machine.user[i].limit)
+			return len <= coro_machine.user[i].limit - addr;
+	return false;
+}
+
+static void
+move(char *user, char *host, size_t len, bool write)
+{
+	if (write)
+		memcpy(user, host, len);
+	else
+		memcpy(host, user, len);
+}
+
+/* Copy between user and kernel, page by page; -E_FAULT at the first page without the right. */
+int
+coro_user_access(uintptr_t addr, void *host, size_t len, bool write)
+{
+	struct hal_space *s = coro_now->space;
+
+	if (is_host_memory(addr, len)) {
+		move((char *)addr, host, len, write);
+		return 0;
+	}
+	while (len > 0) {
+		int level;
+		uint64_t *e = s == NULL ? NULL : find_leaf(s, addr, &level);
+		size_t page, part;
+
+		if (e == NULL || !(*e & (write ? PAGE_WRITE : PAGE_READ)))
+			return -E_FAULT;
+		page = level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+		part = page - addr % page < len ? page - addr % page : len;
+		move((char *)(uintptr_t)(*e & ADDRESS) + addr % page, host, part, write);
+		addr += part;
+		host = (char *)host + part;
+		len -= part;
+	}
+	return 0;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Coroutine back end: user threads. A user program is host code on its own stack; it enters the kernel at coro_kcall, at
+ * coro_user_point if an interrupt is pending, and where coro_user_load32/store32 fault.
+ */
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include "internal.h"
+
+int coro_user_access(uintptr_t addr, void *host, size_t len, bool write);	/* space.c */
+
+void
+hal_frame_from_context(struct hal_frame *f, const struct context *c)
+{
+	f->context = *c;
+}
+
+void
+hal_frame_to_context(const struct hal_frame *f, struct context *c)
+{
+	*c = f->context;
+}
+
+int
+hal_context_ok(const struct context *c)
+{
+	return c->pc != 0 && c->sp != 0;
+}
+
+unsigned long
+hal_frame_number(const struct hal_frame *f)
+{
+	return f->number;
+}
+
+unsigned long
+hal_frame_arg(const struct hal_frame *f, int i)
+{
+	return f->args[i];
+}
+
+void
+hal_frame_set_result(struct hal_frame *f, long result)
+{
+	f->context.arg = (uint64_t)result;
+}
+
+uintptr_t
+hal_frame_pc(const struct hal_frame *f)
+{
+	return f->context.pc;
+}
+
+uintptr_t
+hal_frame_sp(const struct hal_frame *f)
+{
+	return f->context.sp;
+}
+
+/* Runs on the fresh kernel stack: go to the current user thread, or back into the kernel at once if an interrupt is pending. */
+static void
+leave(void)
+{
+	static const struct hal_trap doorbell = {.kind = TRAP_DOORBELL};
+	void *fake;
+
+	while (coro_now->interrupt) {
+		coro_now->interrupt = false;
+		coro_op(OP_TRAP, __FILE__, __LINE__, TRAP_DOORBELL);
+		kernel_trap(coro_now->frame, &doorbell);
+	}
+	coro_now->in_user = true;
+	coro_now->sp = (void *)coro_now->frame->context.sp;
+	coro_fibre_to(coro_now, &fake);
+	coro_user_resume(&coro_now->frame->context);
+}
+
+void
+hal_user_enter(struct hal_frame *f, struct hal_space *space)
+{
+	coro_op(OP_USER_ENTER, __FILE__, __LINE__, 0);
+	coro_now->frame = f;
+	coro_now->space = space;
+	coro_stack_unpoison(coro_now);
+	coro_jump_stack(coro_now->kernel_top, leave);
+}
+
+/* First code on the kernel stack after a trap; what kind it was stands in the core. */
+static void
+arrive(void)
+{
+	struct hal_trap trap = coro_now->trap;
+
+	coro_fibre_arrived(NULL);
+	coro_now->in_user = false;
+	coro_op(OP_TRAP, __FILE__, __LINE__, trap.kind);
+	kernel_trap(coro_now->frame, &trap);
+	leave();
+}
+
+static long
+trap(const struct hal_trap *t)
+{
+	void *fake;
+	long result;
+
+	coro_now->trap = *t;
+	coro_stack_unpoison(coro_now);
+	coro_now->in_user = false;
+	coro_fibre_to(coro_now, &fake);
+	result = coro_gate(arrive);
+	coro_fibre_arrived(fake);
+	return result;
+}
+
+long
+coro_kcall(unsigned long number, unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3, unsigned long a4,
+	unsigned long a5)
+{
+	struct hal_frame *f = coro_now->frame;
+
+	f->number = number;
+	f->args[0] = a0;
+	f->args[1] = a1;
+	f->args[2] = a2;
+	f->args[3] = a3;
+	f->args[4] = a4;
+	f->args[5] = a5;
+	return trap(&(struct hal_trap){.kind = TRAP_CALL});
+}
+
+void
+coro_user_point(void)
+{
+	coro_op(OP_USER, "user", 0, 0);
+	if (!coro_now->interrupt)
+		return;
+	coro_now->interrupt = false;
+	trap(&(struct hal_trap){.kind = TRAP_DOORBELL});
+}
+
+/* One access of a user program, again and again until the kernel has made it possible. */
+static void
+access_word(uintptr_t addr, uint32_t *value, bool write)
+{
+	while (coro_user_access(addr, value, sizeof(*value), write) != 0)
+		trap(&(struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = write, .addr = addr});
+}
+
+uint32_t
+coro_user_load32(uintptr_t addr)
+{
+	uint32_t value;
+
+	coro_user_point();
+	access_word(addr, &value, false);
+	return value;
+}
+
+void
+coro_user_store32(uintptr_t addr, uint32_t value)
+{
+	coro_user_point();
+	access_word(addr, &value, true);
+}
+
+/* Called by coro_user_first on the user's stack. */
+_Noreturn void coro_user_start(uintptr_t arg, void (*fn)(uintptr_t arg));
+
+void
+coro_user_start(uintptr_t arg, void (*fn)(uintptr_t arg))
+{
+	coro_fibre_arrived(NULL);
+	fn(arg);
+	coro_fail("a user program returned");
+}
+
+void
+coro_user_context(struct context *c, void (*fn)(uintptr_t arg), void *stack_top, uintptr_t arg)
+{
+	context_init(c, (uintptr_t)coro_user_first, (uintptr_t)stack_top & ~(uintptr_t)15, arg, 0);
+	c->bx = (uintptr_t)fn;
+}
+
+int
+hal_copy_in(void *to, uintptr_t from_user, size_t len)
+{
+	coro_op(OP_COPY, __FILE__, __LINE__, (uint32_t)len);
+	return coro_user_access(from_user, to, len, false);
+}
+
+int
+hal_copy_out(uintptr_t to_user, const void *from, size_t len)
+{
+	coro_op(OP_COPY, __FILE__, __LINE__, (uint32_t)len);
+	return coro_user_access(to_user, (void *)(uintptr_t)from, len, true);
+}
+
+int
+hal_user_load32(uintptr_t from_user, uint32_t *value)
+{
+	if (from_user % sizeof(*value) != 0)
+		return -E_FAULT;
+	coro_op(OP_COPY, __FILE__, __LINE__, sizeof(*value));
+	return coro_user_access(from_user, value, sizeof(*value), false);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract tests: user programs of the coroutine back end are functions of the host on a stack of their own. They reach user memory
+ * through the page table; what needs real instructions (jumps, illegal ones) is left out.
+ */
+#include <hal/cpu/coroutine/coroutine.h>
+#include "../../testbed.h"
+
+#define STACK_BYTES 65536
+
+const char user_code[1], user_code_end[1];
+static char stack[STACK_BYTES] __attribute__((aligned(16)));
+
+static uintptr_t
+address_word(uintptr_t data)
+{
+	return (uintptr_t)coro_user_load32(data + 8) | (uintptr_t)coro_user_load32(data + 12) << 32;
+}
+
+static void
+calls_program(uintptr_t data)
+{
+	volatile unsigned long kept = 0x1111;
+
+	(void)data;
+	for (;;) {
+		long result = coro_kcall(100, 1, 2, 3, 4, 5, 6);
+
+		coro_kcall(101, (result != 0x1234) + 2 * (kept != 0x1111), 0xfeed, 0, 0, 0, 0);
+	}
+}
+
+static void
+loop_program(uintptr_t data)
+{
+	(void)data;
+	for (;;)
+		coro_kcall(102, 0, 0, 0, 0, 0, 0);
+}
+
+static void
+spin_program(uintptr_t data)
+{
+	(void)data;
+	coro_kcall(104, 0, 0, 0, 0, 0, 0);
+	for (;;)
+		coro_user_point();
+}
+
+static void
+load_program(uintptr_t data)
+{
+	coro_kcall(103, coro_user_load32(address_word(data)), 0, 0, 0, 0, 0);
+}
+
+static void
+store_program(uintptr_t data)
+{
+	coro_user_store32(address_word(data), 7);
+	coro_kcall(103, 7, 0, 0, 0, 0, 0);
+}
+
+static void (*const program[])(uintptr_t data) = {
+	[USER_CALLS] = calls_program, [USER_LOOP] = loop_program, [USER_SPIN] = spin_program, [USER_LOAD] = load_program,
+	[USER_STORE] = store_program, [USER_JUMP] = NULL, [USER_ILLEGAL] = NULL,
+};
+
+uintptr_t
+user_gate(void)
+{
+	return 0;
+}
+
+bool
+user_can(enum user_program p)
+{
+	return program[p] != NULL;
+}
+
+void
+user_context(struct context *c, enum user_program p, const struct user_test *u)
+{
+	coro_user_context(c, program[p], stack + STACK_BYTES, u->data);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract tests: user programs of the hosted port are copied into the code page; they call the kernel through the gate.
+ */
+#include "../../testbed.h"
+
+extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[];
+extern long host_gate(long number, long a0, long a1, long a2, long a3, long a4, long a5);
+
+static const char *const entry[] = {
+	[USER_CALLS] = user_calls, [USER_LOOP] = user_loop, [USER_SPIN] = user_spin, [USER_LOAD] = user_load,
+	[USER_STORE] = user_store, [USER_JUMP] = user_jump, [USER_ILLEGAL] = user_illegal,
+};
+
+uintptr_t
+user_gate(void)
+{
+	return (uintptr_t)host_gate;
+}
+
+bool
+user_can(enum user_program p)
+{
+	(void)p;
+	return true;
+}
+
+void
+user_context(struct context *c, enum user_program p, const struct user_test *u)
+{
+	context_init(c, u->code + (uintptr_t)(entry[p] - user_code), u->data + HAL_PAGE_BYTES, u->data, 0);
+}

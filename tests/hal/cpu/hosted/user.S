@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract tests: user programs for x86-64. Entered with rdi = the data page, whose first word is the gate; see testbed.h.
+ */
+	.text
+	.globl	user_code, user_code_end
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal
+
+	.balign	16
+user_code:
+
+/* call number \nr through the gate in r15's page; keeps rsp as it is */
+	.macro	gate nr
+	mov	$\nr, %edi
+	call	*(%r15)
+	.endm
+
+user_calls:
+	mov	%rdi, %r15
+1:	mov	$0x1111, %rbx
+	mov	$0x2222, %rbp
+	mov	$0x3333, %r12
+	mov	$0x4444, %r13
+	mov	$0x5555, %r14
+	mov	$1, %esi
+	mov	$2, %edx
+	mov	$3, %ecx
+	mov	$4, %r8d
+	mov	$5, %r9d
+	push	$0
+	push	$6
+	mov	%rsp, 512(%r15)
+	gate	100
+	xor	%esi, %esi
+	cmp	512(%r15), %rsp
+	je	2f
+	or	$1, %esi
+2:	cmp	$0x1234, %rax
+	je	3f
+	or	$2, %esi
+3:	cmp	$0x1111, %rbx
+	jne	4f
+	cmp	$0x2222, %rbp
+	jne	4f
+	cmp	$0x3333, %r12
+	jne	4f
+	cmp	$0x4444, %r13
+	jne	4f
+	cmp	$0x5555, %r14
+	je	5f
+4:	or	$4, %esi
+5:	mov	$0xfeed, %edx
+	gate	101
+	add	$16, %rsp
+	jmp	1b
+
+user_loop:
+	mov	%rdi, %r15
+1:	gate	102
+	jmp	1b
+
+user_spin:
+	mov	%rdi, %r15
+	gate	104
+1:	pause
+	jmp	1b
+
+user_load:
+	mov	%rdi, %r15
+	mov	8(%r15), %rax
+	mov	(%rax), %esi
+	gate	103
+	ud2
+
+user_store:
+	mov	%rdi, %r15
+	mov	8(%r15), %rax
+	movl	$7, (%rax)
+	mov	$7, %esi
+	gate	103
+	ud2
+
+user_jump:
+	jmp	*8(%rdi)
+
+user_illegal:
+	ud2
+
+user_code_end:
+	.section .note.GNU-stack,"",@progbits

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract: address spaces. Each test makes a space, changes it, and wants every page-table page back.
+ */
+#include <base/str.h>
+#include "testbed.h"
+
+#define PAGES 4
+#define PROT_RW (PAGE_READ | PAGE_WRITE)
+
+struct space_test {
+	struct testbed *bed;
+	struct hal_page_source source;
+	char *page[PAGES];			/* to be mapped; the first `mapped_first` of them follow one another */
+	uintptr_t at;				/* a user address with a large page's alignment */
+	unsigned before;
+};
+
+static void
+begin(struct testbed *bed, struct space_test *t)
+{
+	struct page_pool *pool = &bed->pool;
+
+	t->bed = bed;
+	t->source = (struct hal_page_source){.take = page_take, .give = page_give, .ctx = pool};
+	t->page[0] = pool->next;
+	pool->next += PAGES * HAL_PAGE_BYTES;
+	for (int i = 0; i < PAGES; i++)
+		t->page[i] = t->page[0] + i * HAL_PAGE_BYTES;
+	t->before = pool->taken;
+	expect(bed, hal_space_init(&bed->space, &t->source) == 0);
+	expect(bed, bed->space.first < bed->space.limit);
+	t->at = (bed->space.first + 2 * HAL_LARGE_BYTES - 1) & ~(HAL_LARGE_BYTES - 1);
+}
+
+static void
+end(struct space_test *t)
+{
+	hal_space_destroy(&t->bed->space);
+	expect(t->bed, t->bed->pool.taken == t->before);
+}
+
+/* Is this page mapped to that memory with that protection? */
+static bool
+shows(struct hal_space *s, uintptr_t addr, const char *page, int prot)
+{
+	uint64_t paddr;
+	int found;
+
+	return hal_query(s, addr, &paddr, &found) == 0 && paddr == hal_paddr(page) && found == prot;
+}
+
+static bool
+is_hole(struct hal_space *s, uintptr_t addr)
+{
+	uint64_t paddr;
+	int found;
+
+	return hal_query(s, addr, &paddr, &found) == -E_INVAL;
+}
+
+static void
+addresses_translate_both_ways(struct testbed *bed)
+{
+	char *page = bed->pool.next;
+
+	expect(bed, hal_kaddr(hal_paddr(page)) == page);
+	expect(bed, hal_paddr(page + HAL_PAGE_BYTES) == hal_paddr(page) + HAL_PAGE_BYTES);
+	expect(bed, hal_paddr(page) % HAL_PAGE_BYTES == 0);
+}
+
+static void
+map_query_unmap(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+
+	begin(bed, &t);
+	expect(bed, is_hole(s, t.at));
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), PAGES, PROT_RW) == 0);
+	for (int i = 0; i < PAGES; i++)
+		expect(bed, shows(s, t.at + i * HAL_PAGE_BYTES, t.page[i], PROT_RW));
+	expect(bed, shows(s, t.at + HAL_PAGE_BYTES + 12, t.page[1], PROT_RW));
+	expect(bed, is_hole(s, t.at + PAGES * HAL_PAGE_BYTES));
+	expect(bed, hal_unmap(s, t.at + HAL_PAGE_BYTES, 2) == 0);
+	expect(bed, shows(s, t.at, t.page[0], PROT_RW));
+	expect(bed, is_hole(s, t.at + HAL_PAGE_BYTES));
+	expect(bed, is_hole(s, t.at + 2 * HAL_PAGE_BYTES));
+	expect(bed, shows(s, t.at + 3 * HAL_PAGE_BYTES, t.page[3], PROT_RW));
+	hal_tlb_flush();
+	end(&t);
+}
+
+static void
+map_over_something_changes_nothing(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+
+	begin(bed, &t);
+	expect(bed, hal_map(s, t.at + 2 * HAL_PAGE_BYTES, hal_paddr(t.page[2]), 1, PAGE_READ) == 0);
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), PAGES, PROT_RW) == -E_EXIST);
+	expect(bed, is_hole(s, t.at));
+	expect(bed, is_hole(s, t.at + HAL_PAGE_BYTES));
+	expect(bed, shows(s, t.at + 2 * HAL_PAGE_BYTES, t.page[2], PAGE_READ));
+	expect(bed, is_hole(s, t.at + 3 * HAL_PAGE_BYTES));
+	end(&t);
+}
+
+static void
+bad_ranges_are_refused(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	uint64_t paddr;
+
+	begin(bed, &t);
+	paddr = hal_paddr(t.page[0]);
+	expect(bed, hal_map(s, t.at + 1, paddr, 1, PROT_RW) == -E_INVAL);
+	expect(bed, hal_map(s, t.at, paddr, ~(size_t)0 / 2, PROT_RW) == -E_INVAL);
+	expect(bed, hal_map(s, s->limit, paddr, 1, PROT_RW) == -E_INVAL);
+	expect(bed, hal_map(s, s->limit - HAL_PAGE_BYTES, paddr, 2, PROT_RW) == -E_INVAL);
+	expect(bed, hal_map(s, s->limit - HAL_PAGE_BYTES, paddr, 1, PROT_RW) == 0);
+	expect(bed, s->first == 0 || hal_map(s, s->first - HAL_PAGE_BYTES, paddr, 1, PROT_RW) == -E_INVAL);
+	expect(bed, hal_map(s, t.at + HAL_PAGE_BYTES, paddr, 1, PROT_RW | PAGE_LARGE) == -E_INVAL);
+	expect(bed, hal_unmap(s, t.at, 1) == -E_INVAL);
+	expect(bed, hal_protect(s, t.at, 1, PAGE_READ) == -E_INVAL);
+	expect(bed, is_hole(s, s->limit));
+	expect(bed, is_hole(s, t.at));
+	end(&t);
+}
+
+static void
+unmap_and_protect_are_all_or_nothing(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+
+	begin(bed, &t);
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), 2, PROT_RW) == 0);
+	expect(bed, hal_unmap(s, t.at, 3) == -E_INVAL);
+	expect(bed, hal_protect(s, t.at, 3, PAGE_READ) == -E_INVAL);
+	expect(bed, shows(s, t.at, t.page[0], PROT_RW));
+	expect(bed, shows(s, t.at + HAL_PAGE_BYTES, t.page[1], PROT_RW));
+	expect(bed, hal_protect(s, t.at + HAL_PAGE_BYTES, 1, PAGE_READ) == 0);
+	expect(bed, shows(s, t.at, t.page[0], PROT_RW));
+	expect(bed, shows(s, t.at + HAL_PAGE_BYTES, t.page[1], PAGE_READ));
+	end(&t);
+}
+
+static void
+large_pages_map(struct testbed *bed)
+{
+	struct page_pool *pool = &bed->pool;
+	size_t into = hal_paddr(pool->next) % HAL_LARGE_BYTES;
+	char *large = pool->next + (into ? HAL_LARGE_BYTES - into : 0);
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+
+	if (pool->end < large || (size_t)(pool->end - large) < HAL_LARGE_BYTES) {
+		test_skip(bed, "too little memory");
+		return;
+	}
+	begin(bed, &t);
+	expect(bed, hal_map(s, t.at, hal_paddr(large), 1, PROT_RW | PAGE_LARGE) == 0);
+	expect(bed, shows(s, t.at, large, PROT_RW | PAGE_LARGE));
+	expect(bed, hal_map(s, t.at + HAL_PAGE_BYTES, hal_paddr(t.page[0]), 1, PROT_RW) == -E_EXIST);
+	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(t.page[0]), 1, PAGE_READ) == 0);
+	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(large), 1, PROT_RW | PAGE_LARGE) == -E_EXIST);
+	expect(bed, hal_protect(s, t.at, 1, PAGE_READ) == 0);
+	expect(bed, shows(s, t.at, large, PAGE_READ | PAGE_LARGE));
+	expect(bed, hal_unmap(s, t.at, 1) == 0);
+	expect(bed, is_hole(s, t.at));
+	end(&t);
+}
+
+/* Let the source fail after 0, 1, 2 ... pages: each failure must leave no trace. */
+static void
+out_of_table_pages(struct testbed *bed)
+{
+	struct page_pool *pool = &bed->pool;
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	unsigned asked, taken, i;
+	int error = -E_NOMEM;
+
+	begin(bed, &t);
+	asked = pool->asked;
+	taken = pool->taken;
+	for (i = 0; i < 16 && error == -E_NOMEM; i++) {
+		pool->left = i;
+		error = hal_map(s, t.at + HAL_LARGE_BYTES - 2 * HAL_PAGE_BYTES, hal_paddr(t.page[0]), PAGES, PROT_RW);
+		if (error == -E_NOMEM) {
+			expect(bed, pool->taken == taken);
+			expect(bed, is_hole(s, t.at + HAL_LARGE_BYTES - 2 * HAL_PAGE_BYTES));
+		}
+	}
+	pool->left = ~0u;
+	expect(bed, error == 0);
+	expect(bed, (pool->asked == asked) == (i == 1));
+	expect(bed, shows(s, t.at + HAL_LARGE_BYTES + HAL_PAGE_BYTES, t.page[3], PROT_RW));
+	end(&t);
+}
+
+static void
+spaces_are_independent(struct testbed *bed)
+{
+	struct hal_space second;
+	struct space_test t;
+
+	begin(bed, &t);
+	expect(bed, hal_space_init(&second, &t.source) == 0);
+	expect(bed, hal_map(&bed->space, t.at, hal_paddr(t.page[0]), 1, PROT_RW) == 0);
+	expect(bed, is_hole(&second, (second.first + 2 * HAL_LARGE_BYTES - 1) & ~(HAL_LARGE_BYTES - 1)));
+	hal_space_destroy(&second);
+	expect(bed, shows(&bed->space, t.at, t.page[0], PROT_RW));
+	end(&t);
+}
+
+const struct hal_test space_tests[] = {
+	{"kernel_addresses_translate_both_ways", addresses_translate_both_ways, 1, 1},
+	{"mapped_pages_are_found_and_unmapped_ones_are_not", map_query_unmap, 1, 1},
+	{"a_map_over_something_changes_nothing", map_over_something_changes_nothing, 1, 1},
+	{"bad_ranges_are_refused", bad_ranges_are_refused, 1, 1},
+	{"unmap_and_protect_do_all_or_nothing", unmap_and_protect_are_all_or_nothing, 1, 1},
+	{"large_pages_map_beside_small_ones", large_pages_map, 1, 1},
+	{"a_map_without_table_pages_leaves_no_trace", out_of_table_pages, 1, 1},
+	{"spaces_are_independent", spaces_are_independent, 1, 1},
+	{NULL, NULL, 0, 0},
+};

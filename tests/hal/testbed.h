@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract tests: a tiny kernel that stands in for Atoll's and runs on every back end. Core 0 of cluster 0 runs the tests and prints
+ * `ok NAME`, `skip NAME: why` or `FAIL NAME: why`; its other cores do what it says (on_core), and core 0 of the other clusters answers
+ * over the NoC. Everything mutable lives in the struct testbed of the cluster, which the cores share by the contract's rules.
+ */
+#ifndef TESTBED_H
+#define TESTBED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/boot.h>
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include <hal/atomic.h>
+#include <hal/console.h>
+#include <hal/core.h>
+#include <hal/mmu.h>
+#include <hal/noc.h>
+#include <hal/timer.h>
+#include <hal/trap.h>
+
+#define PATIENCE_NS 30000000000ull	/* nothing here takes that long: whoever waits longer has lost a wake-up */
+#define MESSAGE_WORDS 64
+#define ROUNDS 200
+
+struct testbed;
+
+struct test_core {
+	/* commands; core 0 writes */
+	_Alignas(HAL_CACHE_LINE) uint32_t order;	/* 32-bit operations: counts up with every command */
+	_Alignas(HAL_CACHE_LINE) struct {
+		void (*fn)(struct testbed *bed, unsigned core);
+	} command;
+	/* the core writes */
+	_Alignas(HAL_CACHE_LINE) uint32_t done;		/* 32-bit operations */
+	_Alignas(HAL_CACHE_LINE) struct {
+		uint32_t message[MESSAGE_WORDS];
+	} box;
+	/* of the core alone */
+	_Alignas(HAL_CACHE_LINE) struct testbed *bed;
+	unsigned number;
+	uint32_t orders_done;
+};
+
+/* What a test of user mode wants at the next trap; written by core 0 before the command, changed by the core under test. */
+struct user_test {
+	void (*on_trap)(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t);
+	int step;
+	uintptr_t code, data;				/* user addresses of the code page and the data page */
+	uint64_t *block;				/* the data page as the kernel sees it */
+	char *code_page;
+	uintptr_t hole;					/* an address that is not mapped */
+};
+
+struct page_pool {
+	char *next, *end;
+	void *free;					/* pages given back */
+	unsigned taken;					/* not given back */
+	unsigned left;					/* how many more take hands out */
+	unsigned asked;
+};
+
+struct testbed {
+	_Alignas(HAL_CACHE_LINE) uint32_t counter;	/* 32-bit operations */
+	_Alignas(HAL_CACHE_LINE) uint32_t flag[2];	/* 32-bit operations */
+	_Alignas(HAL_CACHE_LINE) uint32_t failures;	/* 32-bit operations */
+	_Alignas(HAL_CACHE_LINE) const char *test;	/* running test; core 0 */
+	bool skipped;
+	const struct boot_record *record;
+	unsigned cores;
+	struct page_pool pool;
+	_Alignas(HAL_CACHE_LINE) struct user_test user;	/* handed over with a command, then the core's own */
+	struct hal_space space;
+	struct hal_frame frame, other_frame;
+	struct test_core core[];
+};
+
+/* main.c */
+void test_wrong(struct testbed *bed, int line, const char *what);
+void test_skip(struct testbed *bed, const char *why);
+void wait_until(struct testbed *bed, bool (*ready)(struct testbed *bed, uint32_t arg), uint32_t arg);
+void on_core(struct testbed *bed, unsigned core, void (*fn)(struct testbed *bed, unsigned core));	/* start a command */
+void wait_for_core(struct testbed *bed, unsigned core);
+_Noreturn void core_done(struct testbed *bed);	/* a command that lost its stack ends here */
+void *page_take(void *pool);
+void page_give(void *pool, void *page);
+
+#define expect(bed, condition) ((condition) ? (void)0 : test_wrong((bed), __LINE__, #condition))
+
+/* The tests. */
+struct hal_test {
+	const char *name;
+	void (*run)(struct testbed *bed);
+	unsigned cores, clusters;		/* it needs at least this many */
+};
+
+extern const struct hal_test doorbell_tests[], memory_tests[], space_tests[], user_tests[], noc_tests[];
+_Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
+
+/* User programs (cpu/): position-independent code that is copied into a page, or functions of the host. */
+enum user_program {
+	USER_CALLS,		/* call 100 with 1..6, wants 0x1234; call 101 with 0 or a number that says what was wrong */
+	USER_LOOP,		/* call 102 for ever */
+	USER_SPIN,		/* call 104, then no call any more */
+	USER_LOAD,		/* loads the 32-bit word at `address`, call 103 with it */
+	USER_STORE,		/* stores 7 at `address`, call 103 with 7 */
+	USER_JUMP,		/* jumps to `address` */
+	USER_ILLEGAL		/* an illegal instruction */
+};
+
+/* First words of the data page. */
+#define BLOCK_GATE 0
+#define BLOCK_ADDRESS 1
+
+extern const char user_code[], user_code_end[];
+uintptr_t user_gate(void);
+bool user_can(enum user_program p);		/* does the port have it? */
+void user_context(struct context *c, enum user_program p, const struct user_test *u);
+
+#endif

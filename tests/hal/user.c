@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract: user mode. Core 1 makes a space with a code page, a data page and a hole, and enters a user program; kernel_trap
+ * leads to the test's on_trap, whose last step is finish(). Core 0 only starts it and, in one test, interrupts.
+ */
+#include <base/str.h>
+#include "testbed.h"
+
+#define CALL_CHECK 100
+#define CALL_STATUS 101
+#define CALL_LOOP 102
+#define CALL_VALUE 103
+#define CALL_STARTED 104
+#define INTERRUPTS 10
+#define TO_HOLE (2 * HAL_PAGE_BYTES)	/* from the data page */
+
+/* An order of pages in the space: code, data, then a read-only page, then a hole. */
+static void
+map_pages(struct testbed *bed, struct user_test *u)
+{
+	struct hal_space *s = &bed->space;
+	struct hal_page_source source = {.take = page_take, .give = page_give, .ctx = &bed->pool};
+	char *data;
+
+	expect(bed, hal_space_init(s, &source) == 0);
+	u->code = (s->first + 2 * HAL_LARGE_BYTES - 1) & ~(HAL_LARGE_BYTES - 1);
+	u->data = u->code + HAL_PAGE_BYTES;
+	u->hole = u->code + 3 * HAL_PAGE_BYTES;
+	u->code_page = bed->pool.next;
+	data = u->code_page + HAL_PAGE_BYTES;
+	bed->pool.next += 3 * HAL_PAGE_BYTES;
+	memset(u->code_page, 0, 3 * HAL_PAGE_BYTES);
+	memcpy(u->code_page, user_code, (size_t)(user_code_end - user_code));
+	hal_publish(u->code_page, 3 * HAL_PAGE_BYTES);
+	u->block = (uint64_t *)data;
+	expect(bed, hal_map(s, u->code, hal_paddr(u->code_page), 1, PAGE_READ | PAGE_EXEC) == 0);
+	expect(bed, hal_map(s, u->data, hal_paddr(data), 1, PAGE_READ | PAGE_WRITE) == 0);
+	expect(bed, hal_map(s, u->data + HAL_PAGE_BYTES, hal_paddr(data + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
+}
+
+/* Runs on core 1: go to the program, whose address word points `beyond` bytes behind the data page's start; traps end in on_trap. */
+static _Noreturn void
+enter(struct testbed *bed, enum user_program p, size_t beyond,
+	void (*on_trap)(struct testbed *, struct hal_frame *, const struct hal_trap *))
+{
+	struct user_test *u = &bed->user;
+	struct context c;
+
+	hal_acquire(&bed->pool, sizeof(bed->pool));
+	map_pages(bed, u);
+	u->on_trap = on_trap;
+	u->step = 0;
+	u->block[BLOCK_GATE] = user_gate();
+	u->block[BLOCK_ADDRESS] = u->data + beyond;
+	user_context(&c, p, u);
+	expect(bed, hal_context_ok(&c));
+	hal_frame_from_context(&bed->frame, &c);
+	hal_user_enter(&bed->frame, &bed->space);
+}
+
+/* Runs on core 1 in a trap: the test is over. */
+static _Noreturn void
+finish(struct testbed *bed)
+{
+	hal_space_destroy(&bed->space);
+	hal_publish(&bed->pool, sizeof(bed->pool));
+	core_done(bed);
+}
+
+static void
+run(struct testbed *bed, enum user_program p, void (*on_core_1)(struct testbed *bed, unsigned core))
+{
+	if (!user_can(p)) {
+		test_skip(bed, "not on this port");
+		return;
+	}
+	hal_publish(&bed->pool, sizeof(bed->pool));
+	on_core(bed, 1, on_core_1);
+	wait_for_core(bed, 1);
+	hal_acquire(&bed->pool, sizeof(bed->pool));
+}
+
+static bool
+is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long number)
+{
+	return t->kind == TRAP_CALL && hal_frame_number(f) == number;
+}
+
+static void
+check_call(struct testbed *bed, const struct hal_frame *f, const struct hal_trap *t)
+{
+	expect(bed, is_call(f, t, CALL_CHECK));
+	for (int i = 0; i < 6; i++)
+		expect(bed, hal_frame_arg(f, i) == (unsigned long)i + 1);
+}
+
+/* Resumed by returning, by hal_user_enter, and through a context into another frame: each time every register is as it was. */
+static void
+calls_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = &bed->user;
+	struct context c;
+
+	if (u->step % 2 == 1) {
+		expect(bed, is_call(f, t, CALL_STATUS));
+		expect(bed, hal_frame_arg(f, 0) == 0);
+		expect(bed, hal_frame_arg(f, 1) == 0xfeed);
+		if (u->step++ == 5)
+			finish(bed);
+		return;
+	}
+	check_call(bed, f, t);
+	hal_frame_set_result(f, 0x1234);
+	if (u->step++ == 0)
+		return;
+	if (u->step > 3) {
+		hal_frame_to_context(f, &c);
+		expect(bed, hal_context_ok(&c));
+		hal_frame_from_context(&bed->other_frame, &c);
+		hal_user_enter(&bed->other_frame, &bed->space);
+	}
+	hal_user_enter(f, &bed->space);
+}
+
+static void
+calls_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_CALLS, 0, calls_trap);
+}
+
+static void
+calls(struct testbed *bed)
+{
+	run(bed, USER_CALLS, calls_core);
+}
+
+static void
+loop_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	expect(bed, is_call(f, t, CALL_LOOP));
+	if (bed->user.step++ == ROUNDS)
+		finish(bed);
+	if (bed->user.step % 2)
+		hal_user_enter(f, &bed->space);
+}
+
+static void
+loop_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_LOOP, 0, loop_trap);
+}
+
+static void
+loops(struct testbed *bed)
+{
+	run(bed, USER_LOOP, loop_core);
+}
+
+/* The user thread spins; core 0 interrupts it, waits for the proof, interrupts again. */
+static void
+spin_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = &bed->user;
+
+	if (u->step == 0)
+		expect(bed, is_call(f, t, CALL_STARTED));
+	else
+		expect(bed, t->kind == TRAP_DOORBELL);
+	hal_store32(&bed->flag[0], (uint32_t)++u->step);
+	hal_notify(hal_cluster_id(), 0);
+	if (u->step > INTERRUPTS)
+		finish(bed);
+	if (u->step % 2)
+		hal_user_enter(f, &bed->space);
+}
+
+static void
+spin_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_SPIN, 0, spin_trap);
+}
+
+static bool
+step_is(struct testbed *bed, uint32_t step)
+{
+	return hal_load32(&bed->flag[0]) == step;
+}
+
+static void
+interrupts(struct testbed *bed)
+{
+	if (!user_can(USER_SPIN)) {
+		test_skip(bed, "not on this port");
+		return;
+	}
+	hal_store32(&bed->flag[0], 0);
+	hal_publish(&bed->pool, sizeof(bed->pool));
+	on_core(bed, 1, spin_core);
+	for (uint32_t i = 1; i <= INTERRUPTS; i++) {
+		wait_until(bed, step_is, i);
+		hal_interrupt(1);
+	}
+	wait_for_core(bed, 1);
+	hal_acquire(&bed->pool, sizeof(bed->pool));
+}
+
+static void
+notify_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	expect(bed, is_call(f, t, CALL_LOOP));
+	hal_store32(&bed->flag[0], (uint32_t)++bed->user.step);
+	if (bed->user.step == ROUNDS)
+		finish(bed);
+}
+
+static void
+notify_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_LOOP, 0, notify_trap);
+}
+
+static void
+notify_never_interrupts(struct testbed *bed)
+{
+	if (!user_can(USER_LOOP)) {
+		test_skip(bed, "not on this port");
+		return;
+	}
+	hal_publish(&bed->pool, sizeof(bed->pool));
+	on_core(bed, 1, notify_core);
+	for (int i = 0; i < ROUNDS; i++)
+		hal_notify(hal_cluster_id(), 1);
+	wait_for_core(bed, 1);
+	hal_acquire(&bed->pool, sizeof(bed->pool));
+}
+
+static void
+check_copy_in(struct testbed *bed, const struct user_test *u)
+{
+	const uintptr_t end = u->hole;
+	char buffer[64];
+	uint32_t word;
+
+	memcpy(&u->block[8], "from user", 10);
+	expect(bed, hal_copy_in(buffer, u->data + 64, 10) == 0 && memcmp(buffer, "from user", 10) == 0);
+	expect(bed, hal_copy_in(buffer, u->data + 67, 7) == 0 && memcmp(buffer, "m user", 7) == 0);
+	expect(bed, hal_copy_in(buffer, end - 64, 64) == 0);
+	expect(bed, hal_copy_in(buffer, end - 8, 9) == -E_FAULT);
+	expect(bed, hal_copy_in(buffer, u->hole, 1) == -E_FAULT);
+	expect(bed, hal_copy_in(buffer, 0, 8) == -E_FAULT);
+	expect(bed, hal_copy_in(buffer, (uintptr_t)u->block, 8) == -E_FAULT);
+	expect(bed, hal_copy_in(buffer, bed->space.limit, 8) == -E_FAULT);
+	expect(bed, hal_copy_in(buffer, ~(uintptr_t)0 - 3, 8) == -E_FAULT);
+	expect(bed, hal_copy_in(buffer, u->data, 0) == 0);
+	((uint32_t *)u->block)[40] = 0x01020304;
+	expect(bed, hal_user_load32(u->data + 160, &word) == 0 && word == 0x01020304);
+	expect(bed, hal_user_load32(u->hole, &word) == -E_FAULT);
+	expect(bed, hal_user_load32((uintptr_t)u->block, &word) == -E_FAULT);
+}
+
+static void
+check_copy_out(struct testbed *bed, const struct user_test *u)
+{
+	const char *data = (const char *)u->block;
+	const uintptr_t read_only = u->data + HAL_PAGE_BYTES;
+
+	expect(bed, hal_copy_out(u->data + 256, "to user", 8) == 0 && memcmp(data + 256, "to user", 8) == 0);
+	expect(bed, hal_copy_out(u->data + 301, "odd", 4) == 0 && memcmp(data + 301, "odd", 4) == 0);
+	expect(bed, hal_copy_out(read_only, "x", 1) == -E_FAULT);
+	expect(bed, hal_copy_out(read_only - 4, "12345678", 8) == -E_FAULT);
+	expect(bed, data[HAL_PAGE_BYTES] == 0);
+	expect(bed, hal_copy_out(u->code, "x", 1) == -E_FAULT);
+	expect(bed, hal_copy_out(u->hole, "x", 1) == -E_FAULT);
+	expect(bed, hal_copy_out((uintptr_t)bed, "x", 1) == -E_FAULT);
+	expect(bed, hal_copy_out(0, "x", 1) == -E_FAULT);
+}
+
+static void
+copy_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	check_call(bed, f, t);
+	check_copy_in(bed, &bed->user);
+	check_copy_out(bed, &bed->user);
+	finish(bed);
+}
+
+static void
+copy_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_CALLS, 0, copy_trap);
+}
+
+static void
+copies(struct testbed *bed)
+{
+	run(bed, USER_CALLS, copy_core);
+}
+
+static void
+expect_fault(struct testbed *bed, const struct hal_trap *t, uintptr_t addr, uint32_t write)
+{
+	expect(bed, t->kind == TRAP_FAULT);
+	expect(bed, t->cause == CRASH_ACCESS);
+	expect(bed, t->addr == addr);
+	expect(bed, t->write == write);
+}
+
+/* A load from the hole faults; the kernel maps a page there, and the same load succeeds. */
+static void
+load_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = &bed->user;
+
+	if (u->step++ == 0) {
+		((uint32_t *)u->block)[HAL_PAGE_BYTES / 4] = 0x600d;
+		expect_fault(bed, t, u->hole, 0);
+		expect(bed, hal_map(&bed->space, u->hole, hal_paddr((char *)u->block + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
+		hal_tlb_flush();
+		return;
+	}
+	expect(bed, is_call(f, t, CALL_VALUE));
+	expect(bed, hal_frame_arg(f, 0) == 0x600d);
+	finish(bed);
+}
+
+static void
+load_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_LOAD, TO_HOLE, load_trap);
+}
+
+static void
+loads(struct testbed *bed)
+{
+	run(bed, USER_LOAD, load_core);
+}
+
+/* A store to a page that was made read-only faults; made writable again, it succeeds. */
+static void
+store_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = &bed->user;
+	uintptr_t page = u->data + HAL_PAGE_BYTES;
+
+	if (u->step++ == 0) {
+		expect_fault(bed, t, page + 8, 1);
+		expect(bed, hal_protect(&bed->space, page, 1, PAGE_READ | PAGE_WRITE) == 0);
+		hal_tlb_flush();
+		hal_user_enter(f, &bed->space);
+	}
+	expect(bed, is_call(f, t, CALL_VALUE));
+	expect(bed, ((uint32_t *)u->block)[(HAL_PAGE_BYTES + 8) / 4] == 7);
+	finish(bed);
+}
+
+static void
+store_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_STORE, HAL_PAGE_BYTES + 8, store_trap);
+}
+
+static void
+stores(struct testbed *bed)
+{
+	run(bed, USER_STORE, store_core);
+}
+
+static void
+jump_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	(void)f;
+	expect_fault(bed, t, bed->user.hole, 2);
+	finish(bed);
+}
+
+static void
+jump_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_JUMP, TO_HOLE, jump_trap);
+}
+
+static void
+jumps(struct testbed *bed)
+{
+	run(bed, USER_JUMP, jump_core);
+}
+
+static void
+illegal_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	(void)f;
+	expect(bed, t->kind == TRAP_FAULT);
+	expect(bed, t->cause == CRASH_ILLEGAL);
+	finish(bed);
+}
+
+static void
+illegal_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_ILLEGAL, 0, illegal_trap);
+}
+
+static void
+illegal_instructions(struct testbed *bed)
+{
+	run(bed, USER_ILLEGAL, illegal_core);
+}
+
+const struct hal_test user_tests[] = {
+	{"a_call_keeps_registers_and_carries_arguments_and_result", calls, 2, 1},
+	{"a_user_thread_calls_again_and_again", loops, 2, 1},
+	{"copies_from_and_to_users_stop_at_bad_addresses", copies, 2, 1},
+	{"a_load_that_faulted_succeeds_after_the_page_came", loads, 2, 1},
+	{"a_store_to_a_read_only_page_faults_as_a_write", stores, 2, 1},
+	{"a_jump_into_a_hole_faults_as_a_fetch", jumps, 2, 1},
+	{"an_illegal_instruction_is_told_apart", illegal_instructions, 2, 1},
+	{"an_interrupt_reaches_a_thread_that_never_calls", interrupts, 2, 1},
+	{"a_notify_does_not_interrupt_a_user_thread", notify_never_interrupts, 2, 1},
+	{NULL, NULL, 0, 0},
+};
