@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For the unit tests of kernel/ikc: several clusters played by one thread. The NoC is hal/noc/shm over plain memory; of the kernel
+ * there is what ikc uses: threads that park and become ready. A thread that becomes ready waits until pump() runs the second half of
+ * its call. Include once per test program.
+ */
+#ifndef KERNEL_IKC_FAKE_H
+#define KERNEL_IKC_FAKE_H
+
+#include <stdlib.h>
+#include <base/test.h>
+#include <hal/timer.h>
+#include <kernel/ikc/state.h>
+
+#define FAKE_CLUSTERS 4
+#define FAKE_PORTS 8
+#define FAKE_UNIT 256
+#define FAKE_THREADS 8			/* per cluster: the first half belongs to process 0, the rest to process 1 */
+#define FAKE_WINDOW 131072
+
+struct fake_cluster {
+	struct cluster c;
+	struct core core;
+	struct process proc[2];
+	struct thread thread[FAKE_THREADS];
+	struct event_page events;
+	void *memory;
+	bool up;
+};
+
+struct fake_thread {
+	bool parked;			/* its call has not returned */
+	bool ready;			/* thread_ready was called */
+	long result;			/* of its last call */
+	int wakeups;			/* as by thread_wakeup */
+};
+
+static struct boot_record fake_record;
+static struct fake_cluster *fake[FAKE_CLUSTERS];
+static struct fake_thread fake_thread[FAKE_CLUSTERS][FAKE_THREADS];
+static _Alignas(4096) char fake_window[FAKE_CLUSTERS][FAKE_WINDOW];
+static unsigned here;			/* the cluster that is played now */
+static uint64_t fake_now;
+
+/* --- HAL --- */
+
+void *hal_noc_window(unsigned cluster) { return fake_window[cluster]; }
+unsigned hal_cluster_id(void) { return here; }
+unsigned hal_core_id(void) { return 0; }
+void *hal_core_local(void) { return &fake[here]->core; }
+uint64_t hal_clock_ns(void) { return fake_now; }
+uint32_t coro_load32(const volatile uint32_t *p, const char *f, int l) { (void)f; (void)l; return *p; }
+void coro_store32(volatile uint32_t *p, uint32_t v, const char *f, int l) { (void)f; (void)l; *p = v; }
+uint32_t coro_add32(volatile uint32_t *p, uint32_t n, const char *f, int l) { (void)f; (void)l; *p += n; return *p - n; }
+void coro_fence(const char *f, int l) { (void)f; (void)l; }
+void coro_publish(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; (void)f; (void)l; }
+void coro_acquire(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; (void)f; (void)l; }
+void coro_notify(unsigned c, unsigned o, const char *f, int l) { (void)c; (void)o; (void)f; (void)l; }
+
+_Noreturn void
+hal_panic(const char *file, int line, const char *what)
+{
+	printf("FAIL panic %s:%d: %s\n", file, line, what);
+	exit(1);
+}
+
+_Noreturn void
+check_failed(const char *file, int line, const char *what)
+{
+	hal_panic(file, line, what);
+}
+
+/* User memory is ordinary memory; the first page is not mapped. */
+int
+hal_copy_in(void *to, uintptr_t from, size_t len)
+{
+	if (from < 4096)
+		return -E_FAULT;
+	memcpy(to, (const void *)from, len);
+	return 0;
+}
+
+int
+hal_copy_out(uintptr_t to, const void *from, size_t len)
+{
+	if (to < 4096)
+		return -E_FAULT;
+	memcpy((void *)to, from, len);
+	return 0;
+}
+
+/* --- kernel --- */
+
+static struct fake_thread *
+fake_of(const struct thread *t)
+{
+	return &fake_thread[t->cluster->id][t - fake[t->cluster->id]->thread];
+}
+
+struct thread *
+thread_find(struct cluster *c, int tid)
+{
+	struct thread *t = &fake[c->id]->thread[ID_INDEX(tid)];
+
+	return tid > 0 && ID_INDEX(tid) < FAKE_THREADS && t->tid == tid && t->state != THREAD_FREE ? t : NULL;
+}
+
+long
+thread_park(struct thread *t, struct list *queue)
+{
+	t->state = THREAD_WAITING;
+	if (queue != NULL)
+		list_push_back(queue, &t->wait);
+	return -E_PARK;
+}
+
+void
+thread_ready(struct thread *t, long result)
+{
+	check(t->state == THREAD_WAITING);
+	list_remove(&t->wait);
+	t->state = THREAD_READY;
+	t->wake_result = result;
+	fake_of(t)->ready = t->proc->state == PROC_LIVE;
+}
+
+struct thread *
+thread_first(const struct list *queue)
+{
+	return list_is_empty(queue) ? NULL : list_entry(queue->next, struct thread, wait);
+}
+
+void
+thread_ready_all(struct list *queue, long result)
+{
+	struct thread *t;
+
+	while ((t = thread_first(queue)) != NULL)
+		thread_ready(t, result);
+}
+
+long
+kc_thread_wakeup(struct thread *caller, int tid)
+{
+	check(caller->tid == tid);
+	fake_of(caller)->wakeups++;
+	return 0;
+}
+
+long
+am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)
+{
+	check(args == &core->call.args && bytes <= sizeof(*args));
+	return fn(args);
+}
+
+/* --- machine --- */
+
+static void
+fake_thread_init(struct thread *t, struct fake_cluster *f, int index)
+{
+	memset(t, 0, sizeof(*t));
+	t->cluster = &f->c;
+	t->core = &f->core;
+	t->proc = &f->proc[index >= FAKE_THREADS / 2];
+	t->tid = (1 << ID_INDEX_BITS) + index;
+	t->state = THREAD_READY;
+	list_init(&t->wait);
+}
+
+/* Bring a cluster up, in its first or next life. */
+static void
+fake_boot(unsigned cluster)
+{
+	struct fake_cluster *f = fake[cluster];
+
+	here = cluster;
+	free(f->memory);
+	memset(f, 0, sizeof(*f));
+	memset(fake_thread[cluster], 0, sizeof(fake_thread[cluster]));
+	fake_record.cluster[cluster].incarnation++;
+	f->c.record = &fake_record;
+	f->c.id = cluster;
+	f->c.cores = 1;
+	f->c.threads_max = f->c.threads_used = FAKE_THREADS;
+	f->c.events = &f->events;
+	f->core.cluster = &f->c;
+	for (int i = 0; i < FAKE_THREADS; i++)
+		fake_thread_init(&f->thread[i], f, i);
+	f->proc[0].state = f->proc[1].state = PROC_LIVE;
+	hal_noc_init(&fake_record);
+	f->memory = aligned_alloc(64, ikc_bytes(&fake_record, cluster, FAKE_THREADS));
+	memset(f->memory, 0xa5, ikc_bytes(&fake_record, cluster, FAKE_THREADS));
+	ikc_init(&f->c, f->memory);
+	f->up = true;
+}
+
+/* A machine that is off. */
+static void
+fake_machine(void)
+{
+	memset(fake_window, 0, sizeof(fake_window));
+	memset(&fake_record, 0, sizeof(fake_record));
+	fake_record.clusters = FAKE_CLUSTERS;
+	fake_record.mailbox_ports = fake_record.portal_ports = FAKE_PORTS;
+	fake_record.portal_unit_bytes = FAKE_UNIT;
+	fake_record.noc_window_bytes = FAKE_WINDOW;
+	fake_now = 0;
+	for (unsigned i = 0; i < FAKE_CLUSTERS; i++) {
+		fake_record.cluster[i].cores = 1;
+		if (fake[i] == NULL)
+			fake[i] = aligned_alloc(64, (sizeof(*fake[i]) + 63) / 64 * 64);
+		else
+			free(fake[i]->memory);
+		memset(fake[i], 0, sizeof(*fake[i]));
+	}
+}
+
+static void
+fake_end(void)
+{
+	for (unsigned i = 0; i < FAKE_CLUSTERS; i++) {
+		free(fake[i]->memory);
+		free(fake[i]);
+	}
+}
+
+/* The cluster stops without a word; `noticed`: somebody marks it dead. */
+static void
+fake_kill(unsigned cluster, bool noticed)
+{
+	fake[cluster]->up = false;
+	if (noticed)
+		hal_noc_mark_dead(cluster);
+}
+
+/* Thread `index` of a cluster. */
+static struct thread *
+thr(unsigned cluster, int index)
+{
+	return &fake[cluster]->thread[index];
+}
+
+/* The thread calls; usage: call(t, kc_mailbox_open(t, 1, 2)). */
+#define call(t, expression) (fake_enter(t), fake_leave((t), (expression)))
+
+static void
+fake_enter(struct thread *t)
+{
+	check(!fake_of(t)->parked);
+	here = t->cluster->id;
+	fake[here]->core.current = t;
+	t->finish = NULL;
+}
+
+static long
+fake_leave(struct thread *t, long result)
+{
+	fake_of(t)->parked = result == -E_PARK;
+	fake_of(t)->result = result;
+	return result;
+}
+
+static bool
+fake_is_parked(const struct thread *t)
+{
+	return fake_of(t)->parked;
+}
+
+static long
+fake_result(const struct thread *t)
+{
+	return fake_is_parked(t) ? -E_PARK : fake_of(t)->result;
+}
+
+/* Run the second half of a call whose thread was made ready. */
+static bool
+fake_finish(struct thread *t)
+{
+	long (*finish)(struct hal_frame *, long, const void *) = t->finish;
+	uint64_t data[KCALL_WAKE_BYTES / 8];
+
+	if (!fake_of(t)->ready)
+		return false;
+	fake_of(t)->ready = false;
+	here = t->cluster->id;
+	fake[here]->core.current = t;
+	t->finish = NULL;
+	memcpy(data, t->wake_data, sizeof(data));
+	fake_leave(t, finish != NULL ? finish(&t->frame, t->wake_result, data) : t->wake_result);
+	return true;
+}
+
+/* One round of one cluster: its home core, then its threads. */
+static bool
+fake_round(unsigned cluster)
+{
+	bool any;
+
+	if (!fake[cluster]->up)
+		return false;
+	here = cluster;
+	any = ikc_poll(&fake[cluster]->c);
+	for (int i = 0; i < FAKE_THREADS; i++)
+		any |= fake_finish(thr(cluster, i));
+	return any;
+}
+
+/* Let everything happen that can. */
+static void
+pump(void)
+{
+	bool any;
+
+	do {
+		any = false;
+		for (unsigned i = 0; i < FAKE_CLUSTERS; i++)
+			any |= fake_round(i);
+	} while (any);
+}
+
+static void
+fake_all_up(void)
+{
+	fake_machine();
+	for (unsigned i = 0; i < FAKE_CLUSTERS; i++)
+		fake_boot(i);
+	pump();
+}
+
+/* The end of a process: as kernel/proc does it. */
+static void
+fake_process_ends(unsigned cluster, int proc)
+{
+	struct process *p = &fake[cluster]->proc[proc];
+
+	here = cluster;
+	p->state = PROC_DYING;
+	for (int i = 0; i < FAKE_THREADS; i++) {
+		struct thread *t = thr(cluster, i);
+
+		if (t->proc != p)
+			continue;
+		list_remove(&t->wait);
+		fake_of(t)->ready = false;
+	}
+	ikc_process_gone(&fake[cluster]->c, p);
+	for (int i = 0; i < FAKE_THREADS; i++)
+		if (thr(cluster, i)->proc == p)
+			thr(cluster, i)->state = THREAD_FREE;
+}
+
+/* A new process takes its place. */
+static void
+fake_process_starts(unsigned cluster, int proc)
+{
+	struct fake_cluster *f = fake[cluster];
+
+	f->proc[proc].state = PROC_LIVE;
+	for (int i = 0; i < FAKE_THREADS; i++) {
+		struct thread *t = &f->thread[i];
+		int tid = t->tid;
+
+		if (t->proc != &f->proc[proc])
+			continue;
+		fake_thread_init(t, f, i);
+		t->tid = tid + (1 << ID_INDEX_BITS);
+		memset(fake_of(t), 0, sizeof(struct fake_thread));
+	}
+}
+
+/* Message number n, as text. */
+static const void *
+text(int n)
+{
+	static char buffer[MAILBOX_MSG_SIZE];
+
+	memset(buffer, 0, sizeof(buffer));
+	snprintf(buffer, sizeof(buffer), "message %d", n);
+	return buffer;
+}
+
+#endif

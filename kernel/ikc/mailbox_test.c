@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Unit tests of mailboxes and of the life of clusters: four clusters played by one thread.
+ */
+/* needs: kernel/ikc/ikc.c kernel/ikc/desc.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
+ * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c */
+/* cpu: coroutine */
+#include <kernel/ikc/fake.h>
+
+static char msg[MAILBOX_MSG_SIZE];
+
+static int
+input(struct thread *t, int port)
+{
+	return (int)call(t, kc_mailbox_create(t, port));
+}
+
+static int
+output(struct thread *t, int cluster, int port)
+{
+	return (int)call(t, kc_mailbox_open(t, cluster, port));
+}
+
+static long
+write_to(struct thread *t, int id, int n)
+{
+	long result = call(t, kc_mailbox_write(t, id, text(n)));
+
+	pump();
+	return result;
+}
+
+static long
+read_any(struct thread *t, int id)
+{
+	long result = call(t, kc_mailbox_read(t, id, ANY_SOURCE_CLUSTER, msg));
+
+	pump();
+	return result;
+}
+
+static long
+wait_on(struct thread *t, int id)
+{
+	return call(t, kc_mailbox_wait(t, id));
+}
+
+static bool
+is_text(int n)
+{
+	return memcmp(msg, text(n), MAILBOX_MSG_SIZE) == 0;
+}
+
+/* test: mailbox_create */
+TEST(create_refuses_bad_and_open_ports)
+{
+	struct thread *t = thr(0, 0), *other = thr(0, 4);
+
+	fake_all_up();
+	expect_eq(input(t, -1), -E_INVAL);
+	expect_eq(input(t, FAKE_PORTS), -E_INVAL);
+	expect(input(t, 3) >= 0);
+	expect_eq(input(t, 3), -E_BUSY);
+	expect_eq(input(other, 3), -E_BUSY);
+	expect_eq(fake[0]->c.ikc.mailboxes, 1);
+}
+
+/* test: mailbox_open */
+TEST(open_refuses_bad_targets_and_shares_ids_within_a_process)
+{
+	struct thread *t = thr(0, 0), *sibling = thr(0, 1), *other = thr(0, 4);
+	int id;
+
+	fake_all_up();
+	expect_eq(output(t, -1, 0), -E_INVAL);
+	expect_eq(output(t, FAKE_CLUSTERS, 0), -E_INVAL);
+	expect_eq(output(t, 1, FAKE_PORTS), -E_INVAL);
+	expect_eq(output(t, 1, -1), -E_INVAL);
+	id = output(t, 1, 2);
+	expect_eq(output(sibling, 1, 2), id);
+	expect(output(other, 1, 2) != id);
+	expect_eq(call(t, kc_mailbox_close(t, id)), 0);
+	expect_eq(call(t, kc_mailbox_close(t, id)), 0);
+	expect_eq(call(t, kc_mailbox_close(t, id)), -E_BADF);
+	expect_eq(fake[0]->c.ikc.mailboxes, 1);
+}
+
+TEST(descriptors_run_out_with_an_error)
+{
+	struct thread *t = thr(0, 0), *other = thr(0, 4);
+	uint32_t total;
+
+	fake_all_up();
+	total = fake[0]->c.ikc.desc_count;
+	for (int c = 0; c < FAKE_CLUSTERS; c++)
+		for (int p = 0; p < FAKE_PORTS; p++)
+			for (int l = 0; l < FAKE_PORTS; l++)
+				call(t, kc_portal_open(t, c, p, l));
+	expect_eq(fake[0]->c.ikc.portals, total);
+	expect_eq(output(other, 1, 1), -E_MFILE);
+	expect_eq(input(other, 1), -E_MFILE);
+	expect_eq(call(other, kc_portal_create(other, 1)), -E_MFILE);
+	expect_eq(call(other, kc_portal_open(other, 1, 1, 1)), -E_BUSY);
+	fake_process_ends(0, 0);
+	expect_eq(fake[0]->c.ikc.portals, 0);
+	expect(output(other, 1, 1) >= 0);
+}
+
+/* test: mailbox_close, mailbox_write, mailbox_read, mailbox_wait */
+TEST(foreign_closed_and_wrong_ids_are_bad)
+{
+	struct thread *t = thr(0, 0), *other = thr(0, 4);
+	int in, out;
+
+	fake_all_up();
+	in = input(t, 1);
+	out = output(t, 1, 1);
+	for (int wrong = -2; wrong < 3; wrong++)
+		expect_eq(write_to(t, wrong, 0), -E_BADF);
+	expect_eq(write_to(t, in, 0), -E_BADF);
+	expect_eq(read_any(t, out), -E_BADF);
+	expect_eq(write_to(other, out, 0), -E_BADF);
+	expect_eq(read_any(other, in), -E_BADF);
+	expect_eq(wait_on(other, in), -E_BADF);
+	expect_eq(wait_on(t, 0x7fffffff), -E_BADF);
+	expect_eq(call(other, kc_mailbox_close(other, in)), -E_BADF);
+	expect_eq(call(t, kc_mailbox_read(t, in, FAKE_CLUSTERS, msg)), -E_INVAL);
+	expect_eq(call(t, kc_mailbox_read(t, in, -2, msg)), -E_INVAL);
+	expect_eq(call(t, kc_mailbox_close(t, in)), 0);
+	expect_eq(read_any(t, in), -E_BADF);
+	expect(input(t, 1) != in);
+	expect_eq(read_any(t, in), -E_BADF);
+}
+
+TEST(one_message_per_cluster_and_port_is_under_way)
+{
+	struct thread *s = thr(1, 0), *other = thr(1, 4), *r = thr(0, 0);
+	int in, out, out2;
+
+	fake_all_up();
+	in = input(r, 2);
+	out = output(s, 0, 2);
+	out2 = output(other, 0, 2);
+	expect_eq(read_any(r, in), -E_AGAIN);
+	expect_eq(write_to(s, out, 1), 0);
+	expect_eq(write_to(s, out, 2), -E_AGAIN);
+	expect_eq(write_to(other, out2, 2), -E_AGAIN);
+	expect_eq(read_any(r, in), 1);
+	expect(is_text(1));
+	expect_eq(write_to(other, out2, 3), 0);
+	expect_eq(read_any(r, in), 1);
+	expect(is_text(3));
+	expect_eq(read_any(r, in), -E_AGAIN);
+	expect_eq(fake[0]->events.mailbox_arrivals[2], 2);
+	expect_eq(fake[1]->events.mailbox_frees[2], 2);
+}
+
+TEST(a_cluster_can_write_to_itself)
+{
+	struct thread *s = thr(0, 1), *r = thr(0, 0);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 2);
+	out = output(s, 0, 2);
+	for (int n = 0; n < 20; n++) {
+		expect_eq(call(s, kc_mailbox_write(s, out, text(n))), 0);
+		expect_eq(call(s, kc_mailbox_write(s, out, text(n))), -E_AGAIN);
+		expect_eq(call(r, kc_mailbox_read(r, in, 0, msg)), 0);
+		expect(is_text(n));
+	}
+}
+
+TEST(sources_are_served_in_turn_and_can_be_chosen)
+{
+	struct thread *r = thr(0, 0);
+	int in, out[FAKE_CLUSTERS], got[FAKE_CLUSTERS] = {0};
+
+	fake_all_up();
+	in = input(r, 2);
+	for (int i = 0; i < FAKE_CLUSTERS; i++) {
+		out[i] = output(thr((unsigned)i, 1), 0, 2);
+		expect_eq(write_to(thr((unsigned)i, 1), out[i], i), 0);
+	}
+	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), 2);
+	expect(is_text(2));
+	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), -E_AGAIN);
+	pump();
+	for (int n = 0; n < 40; n++) {
+		long source = read_any(r, in);
+
+		if (source < 0)
+			continue;
+		got[source]++;
+		write_to(thr((unsigned)source, 1), out[source], n);
+	}
+	for (int i = 0; i < FAKE_CLUSTERS; i++)
+		expect(i == 2 ? got[i] == 0 : got[i] == 13 || got[i] == 14);
+}
+
+TEST(a_reader_waits_until_a_message_is_there)
+{
+	struct thread *r = thr(0, 0), *r2 = thr(0, 1), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 2);
+	out = output(s, 0, 2);
+	expect_eq(wait_on(r, in), -E_PARK);
+	expect_eq(wait_on(r2, in), -E_PARK);
+	expect_eq(write_to(s, out, 1), 0);
+	expect_eq(fake_result(r), 0);
+	expect_eq(fake_result(r2), 0);
+	expect_eq(wait_on(r, in), 0);
+	expect_eq(read_any(r, in), 1);
+	expect_eq(fake_of(r)->wakeups, 1);
+}
+
+TEST(a_reader_that_wants_one_source_waits_for_news)
+{
+	struct thread *r = thr(0, 0);
+	int in, out1, out2;
+
+	fake_all_up();
+	in = input(r, 2);
+	out1 = output(thr(1, 0), 0, 2);
+	out2 = output(thr(2, 0), 0, 2);
+	write_to(thr(1, 0), out1, 1);
+	expect_eq(wait_on(r, in), 0);
+	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), -E_AGAIN);
+	expect_eq(wait_on(r, in), -E_PARK);
+	write_to(thr(2, 0), out2, 2);
+	expect_eq(fake_result(r), 0);
+	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), 2);
+	expect_eq(read_any(r, in), 1);
+}
+
+TEST(writers_wait_in_order_and_the_slot_is_kept_for_the_first)
+{
+	struct thread *r = thr(0, 0), *a = thr(1, 0), *b = thr(1, 4), *thief = thr(1, 1);
+	int in, out, out_b;
+
+	fake_all_up();
+	in = input(r, 2);
+	out = output(a, 0, 2);
+	out_b = output(b, 0, 2);
+	expect_eq(wait_on(a, out), 0);
+	write_to(a, out, 1);
+	expect_eq(wait_on(b, out_b), -E_PARK);
+	expect_eq(wait_on(a, out), -E_PARK);
+	read_any(r, in);
+	expect_eq(fake_result(b), 0);
+	expect(fake_is_parked(a));
+	expect_eq(write_to(thief, out, 9), -E_AGAIN);
+	expect_eq(wait_on(b, out_b), 0);
+	expect_eq(write_to(b, out_b, 2), 0);
+	read_any(r, in);
+	expect_eq(fake_result(a), 0);
+	expect_eq(write_to(a, out, 3), 0);
+	read_any(r, in);
+	expect(is_text(3));
+}
+
+TEST(a_kept_slot_goes_on_when_its_thread_does_not_write)
+{
+	struct thread *r = thr(0, 0), *a = thr(1, 0), *b = thr(1, 4);
+	int in, out_a, out_b;
+
+	fake_all_up();
+	in = input(r, 2);
+	out_a = output(a, 0, 2);
+	out_b = output(b, 0, 2);
+	write_to(a, out_a, 1);
+	wait_on(a, out_a);
+	wait_on(b, out_b);
+	read_any(r, in);
+	expect(!fake_is_parked(a) && fake_is_parked(b));
+	here = 1;
+	expect(ikc_deadline(&fake[1]->c) < HAL_FOREVER);
+	fake_now = ikc_deadline(&fake[1]->c);
+	pump();
+	expect_eq(fake_result(b), 0);
+	fake_process_ends(1, 1);
+	here = 1;
+	expect_eq(ikc_deadline(&fake[1]->c), HAL_FOREVER);
+	expect_eq(write_to(a, out_a, 2), 0);
+}
+
+TEST(who_was_refused_a_full_slot_is_woken_when_it_is_free)
+{
+	struct thread *r = thr(0, 0);
+	int in, out[3];
+
+	fake_all_up();
+	in = input(r, 2);
+	for (int i = 0; i < 3; i++)
+		out[i] = output(thr(1, i), 0, 2);
+	write_to(thr(1, 0), out[0], 1);
+	expect_eq(write_to(thr(1, 1), out[1], 2), -E_AGAIN);
+	read_any(r, in);
+	expect_eq(fake_of(thr(1, 1))->wakeups, 1);
+	expect_eq(fake_of(thr(1, 2))->wakeups, 0);
+	write_to(thr(1, 0), out[0], 1);
+	for (int i = 0; i < 3; i++)
+		expect_eq(write_to(thr(1, i), out[i], 2), -E_AGAIN);
+	read_any(r, in);
+	expect_eq(fake_of(thr(1, 0))->wakeups, 1);
+	expect_eq(fake_of(thr(1, 1))->wakeups, 2);
+	expect_eq(fake_of(thr(1, 2))->wakeups, 1);
+}
+
+TEST(a_message_to_a_port_nobody_created_yet_waits)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	out = output(s, 0, 5);
+	expect_eq(write_to(s, out, 7), 0);
+	expect_eq(write_to(s, out, 8), -E_AGAIN);
+	in = input(r, 5);
+	expect_eq(wait_on(r, in), 0);
+	expect_eq(read_any(r, in), 1);
+	expect(is_text(7));
+}
+
+TEST(a_port_with_unread_messages_cannot_be_closed)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	write_to(s, out, 7);
+	expect_eq(call(r, kc_mailbox_close(r, in)), -E_BUSY);
+	read_any(r, in);
+	expect_eq(call(r, kc_mailbox_close(r, in)), 0);
+}
+
+TEST(a_closed_port_breaks_the_mailboxes_that_knew_it)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out, fresh;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	write_to(s, out, 1);
+	read_any(r, in);
+	call(r, kc_mailbox_close(r, in));
+	expect_eq(write_to(s, out, 2), 0);
+	expect_eq(fake_of(s)->wakeups, 1);
+	expect_eq(write_to(s, out, 3), -E_PIPE);
+	expect_eq(wait_on(s, out), -E_PIPE);
+	fresh = output(s, 0, 5);
+	expect(fresh != out);
+	expect_eq(write_to(s, fresh, 4), 0);
+	in = input(r, 5);
+	expect_eq(read_any(r, in), 1);
+	expect(is_text(4));
+	expect_eq(write_to(s, out, 5), -E_PIPE);
+}
+
+TEST(a_port_created_again_does_not_get_messages_for_its_past_life)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	write_to(s, out, 1);
+	read_any(r, in);
+	call(r, kc_mailbox_close(r, in));
+	in = input(r, 5);
+	expect_eq(write_to(s, out, 2), 0);
+	expect_eq(read_any(r, in), -E_AGAIN);
+	expect_eq(write_to(s, out, 3), -E_PIPE);
+}
+
+TEST(the_end_of_a_receiver_refuses_what_it_did_not_read)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0), *s2 = thr(1, 1);
+	int in, out, mine;
+
+	fake_all_up();
+	in = input(r, 5);
+	mine = input(s, 6);
+	out = output(s, 0, 5);
+	write_to(s, out, 1);
+	expect_eq(wait_on(s, mine), -E_PARK);
+	expect_eq(wait_on(s2, out), -E_PARK);
+	expect_eq(wait_on(r, in), 0);
+	fake_process_ends(0, 0);
+	pump();
+	expect_eq(fake_result(s2), -E_PIPE);
+	expect_eq(fake_result(s), 0);
+	expect_eq(wait_on(s, out), -E_PIPE);
+	expect_eq(fake[0]->c.ikc.mailboxes, 0);
+	fake_process_starts(0, 0);
+	expect(input(thr(0, 0), 5) >= 0);
+}
+
+TEST(the_end_of_a_process_leaves_no_waiter_behind)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0), *s2 = thr(1, 4);
+	int in, out, out2;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	out2 = output(s2, 0, 5);
+	write_to(s, out, 1);
+	expect_eq(wait_on(s, out), -E_PARK);
+	expect_eq(wait_on(s2, out2), -E_PARK);
+	fake_process_ends(1, 0);
+	read_any(r, in);
+	expect_eq(fake_result(s2), 0);
+	expect_eq(write_to(s2, out2, 2), 0);
+	expect_eq(fake[1]->c.ikc.mailboxes, 1);
+}
+
+TEST(closing_wakes_who_waits_for_it)
+{
+	struct thread *r = thr(0, 0), *r2 = thr(0, 1), *s = thr(1, 0), *s2 = thr(1, 1);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	expect_eq(wait_on(r2, in), -E_PARK);
+	expect_eq(call(r, kc_mailbox_close(r, in)), 0);
+	pump();
+	expect_eq(fake_result(r2), -E_BADF);
+	write_to(s, out, 1);
+	expect_eq(wait_on(s2, out), -E_PARK);
+	expect_eq(call(s, kc_mailbox_close(s, out)), 0);
+	pump();
+	expect_eq(fake_result(s2), -E_BADF);
+}
+
+TEST(a_cluster_that_is_not_up_yet_is_waited_for)
+{
+	struct thread *s = thr(1, 0), *s2 = thr(1, 1), *r = thr(0, 0);
+	int in, out;
+
+	fake_machine();
+	fake_boot(1);
+	out = output(s, 0, 5);
+	expect_eq(write_to(s, out, 1), -E_AGAIN);
+	expect_eq(wait_on(s, out), -E_PARK);
+	expect_eq(write_to(s2, out, 1), -E_AGAIN);
+	fake_boot(0);
+	pump();
+	expect_eq(fake_result(s), 0);
+	expect_eq(write_to(s, out, 1), 0);
+	in = input(r, 5);
+	expect_eq(read_any(r, in), 1);
+	expect_eq(fake_of(s2)->wakeups, 1);
+}
+
+/* test: cluster_watch */
+TEST(a_death_ends_every_wait_for_the_dead)
+{
+	struct thread *s = thr(1, 0), *w = thr(1, 1), *r = thr(1, 2);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 3);
+	out = output(s, 0, 5);
+	write_to(s, out, 1);
+	expect_eq(wait_on(s, out), -E_PARK);
+	expect_eq(wait_on(r, in), -E_PARK);
+	expect_eq(call(w, kc_cluster_watch(w, 0)), -E_PARK);
+	fake_kill(0, true);
+	pump();
+	expect_eq(fake_result(s), -E_HOSTDOWN);
+	expect_eq(fake_result(w), -E_HOSTDOWN);
+	expect_eq(fake_result(r), 0);
+	expect_eq(fake_of(r)->wakeups, 1);
+	expect_eq(fake[1]->events.clusters_dead, 1);
+	expect_eq(fake[2]->events.clusters_dead, 1);
+	expect_eq(write_to(s, out, 1), -E_HOSTDOWN);
+	expect_eq(wait_on(s, out), -E_HOSTDOWN);
+	expect_eq(call(w, kc_cluster_watch(w, 0)), -E_HOSTDOWN);
+	expect_eq(call(w, kc_cluster_watch(w, 1)), -E_INVAL);
+	expect_eq(call(w, kc_cluster_watch(w, -1)), -E_INVAL);
+	expect_eq(call(w, kc_cluster_watch(w, FAKE_CLUSTERS)), -E_INVAL);
+}
+
+TEST(what_the_dead_had_sent_can_still_be_read)
+{
+	struct thread *r = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(thr(0, 0), 1, 5);
+	write_to(thr(0, 0), out, 1);
+	fake_kill(0, true);
+	pump();
+	expect_eq(read_any(r, in), 0);
+	expect_eq(read_any(r, in), -E_AGAIN);
+}
+
+TEST(a_restarted_cluster_is_a_stranger)
+{
+	struct thread *s = thr(1, 0), *r = thr(1, 1);
+	int in, out, out0, in0;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	in0 = input(thr(0, 0), 5);
+	out0 = output(thr(0, 0), 1, 5);
+	write_to(thr(0, 0), out0, 1);
+	write_to(s, out, 2);
+	fake_kill(0, false);
+	expect_eq(wait_on(s, out), -E_PARK);
+	fake_boot(0);
+	expect_eq(read_any(r, in), -E_AGAIN);
+	pump();
+	expect_eq(fake_result(s), -E_CONNRESET);
+	expect_eq(write_to(s, out, 3), -E_CONNRESET);
+	expect_eq(wait_on(s, out), -E_CONNRESET);
+	in0 = input(thr(0, 0), 5);
+	expect_eq(read_any(thr(0, 0), in0), -E_AGAIN);
+	out = output(s, 0, 5);
+	expect_eq(write_to(s, out, 4), 0);
+	expect_eq(read_any(thr(0, 0), in0), 1);
+	expect(is_text(4));
+	out0 = output(thr(0, 0), 1, 5);
+	expect_eq(write_to(thr(0, 0), out0, 5), 0);
+	expect_eq(read_any(r, in), 0);
+	expect(is_text(5));
+}
+
+TEST(a_silent_cluster_is_found_dead_by_its_heartbeat)
+{
+	struct thread *w = thr(1, 1);
+
+	fake_machine();
+	fake_record.heartbeat_ms = 10;
+	for (unsigned i = 0; i < FAKE_CLUSTERS; i++)
+		fake_boot(i);
+	pump();
+	expect_eq(call(w, kc_cluster_watch(w, 0)), -E_PARK);
+	for (int beat = 0; beat < 50; beat++) {
+		fake_now += 10000000;
+		pump();
+	}
+	expect(fake_is_parked(w));
+	fake_kill(0, false);
+	for (int beat = 0; beat < 12; beat++) {
+		expect(beat > 8 || fake_is_parked(w));
+		fake_now += 10000000;
+		pump();
+	}
+	expect_eq(fake_result(w), -E_HOSTDOWN);
+	expect(!hal_noc_alive(0));
+}
+
+int
+main(void)
+{
+	fake_machine();
+	RUN(create_refuses_bad_and_open_ports);
+	RUN(open_refuses_bad_targets_and_shares_ids_within_a_process);
+	RUN(descriptors_run_out_with_an_error);
+	RUN(foreign_closed_and_wrong_ids_are_bad);
+	RUN(one_message_per_cluster_and_port_is_under_way);
+	RUN(a_cluster_can_write_to_itself);
+	RUN(sources_are_served_in_turn_and_can_be_chosen);
+	RUN(a_reader_waits_until_a_message_is_there);
+	RUN(a_reader_that_wants_one_source_waits_for_news);
+	RUN(writers_wait_in_order_and_the_slot_is_kept_for_the_first);
+	RUN(a_kept_slot_goes_on_when_its_thread_does_not_write);
+	RUN(who_was_refused_a_full_slot_is_woken_when_it_is_free);
+	RUN(a_message_to_a_port_nobody_created_yet_waits);
+	RUN(a_port_with_unread_messages_cannot_be_closed);
+	RUN(a_closed_port_breaks_the_mailboxes_that_knew_it);
+	RUN(a_port_created_again_does_not_get_messages_for_its_past_life);
+	RUN(the_end_of_a_receiver_refuses_what_it_did_not_read);
+	RUN(the_end_of_a_process_leaves_no_waiter_behind);
+	RUN(closing_wakes_who_waits_for_it);
+	RUN(a_cluster_that_is_not_up_yet_is_waited_for);
+	RUN(a_death_ends_every_wait_for_the_dead);
+	RUN(what_the_dead_had_sent_can_still_be_read);
+	RUN(a_restarted_cluster_is_a_stranger);
+	RUN(a_silent_cluster_is_found_dead_by_its_heartbeat);
+	fake_end();
+	return TEST_FAILED;
+}
