@@ -4,6 +4,7 @@
  */
 #include <abi/errors.h>
 #include <base/elf.h>
+#include <base/str.h>
 
 #define EHDR_BYTES 64
 #define PHDR_BYTES 56
@@ -164,4 +165,19 @@ elf_symbol_at(const struct elf *e, uint64_t addr, uint64_t *offset)
 		return string_at(e, fetch(e, at, 4));
 	}
 	return NULL;
+}
+
+int
+elf_symbol_find(const struct elf *e, const char *name, uint64_t *addr)
+{
+	for (uint64_t i = 0; i < e->symbols; i++) {
+		uint64_t at = e->symtab + i * SYM_BYTES;
+		const char *have = string_at(e, fetch(e, at, 4));
+
+		if (have == NULL || fetch(e, at + 6, 2) == 0 || !str_is_equal(have, name))
+			continue;
+		*addr = fetch(e, at + 8, 8);
+		return 0;
+	}
+	return -E_NOENT;
 }

@@ -67,4 +67,7 @@ int elf_span(const struct elf *e, uint64_t *first, uint64_t *limit);
  */
 const char *elf_symbol_at(const struct elf *e, uint64_t addr, uint64_t *offset);
 
+/* Address of a named function or object. 0, or -E_NOENT. */
+int elf_symbol_find(const struct elf *e, const char *name, uint64_t *addr);
+
 #endif

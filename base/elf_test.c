@@ -2,7 +2,7 @@
  *
  * The ELF reader, on a small image made here and on every way to spoil it.
  *
- * needs: base/elf.c
+ * needs: base/elf.c base/str.c
  */
 #include <abi/errors.h>
 #include <base/elf.h>
@@ -63,6 +63,7 @@ make(void)
 	put(p, SECTIONS + 128 + 32, 8, 6);
 	put(p, SYMBOLS + 24, 4, 1);
 	put(p, SYMBOLS + 24 + 4, 1, 2);
+	put(p, SYMBOLS + 24 + 6, 2, 1);
 	put(p, SYMBOLS + 24 + 8, 8, 0x1010);
 	put(p, SYMBOLS + 24 + 16, 8, 0x10);
 	memcpy(p + STRINGS + 1, "main", 5);
@@ -98,6 +99,9 @@ TEST(a_sound_image_is_read)
 	expect_str(elf_symbol_at(&e, 0x1014, &offset), "main");
 	expect_eq(offset, 4);
 	expect(elf_symbol_at(&e, 0x1020, &offset) == NULL);
+	expect_eq(elf_symbol_find(&e, "main", &offset), 0);
+	expect_eq(offset, 0x1010);
+	expect_eq(elf_symbol_find(&e, "mai", &offset), -E_NOENT);
 	expect(elf_symbol_at(&e, 0x100f, &offset) == NULL);
 	free(p);
 }

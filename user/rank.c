@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
+#include <user/rank.h>
 
 static _Noreturn void
 end_process(int status)
@@ -14,22 +15,27 @@ end_process(int status)
 }
 
 void
-rank_exit(int status)
+rank_end(struct job_control *c, uint32_t local, int status)
 {
-	const struct startup *s = atoll_startup();
-	struct job_control *c;
 	uint32_t none = 0;
 
-	if (s == NULL || s->control == 0)
-		end_process(status);
-	c = (struct job_control *)(uintptr_t)s->control;
-	c->rank[s->local_rank].status = status;
+	c->rank[local].status = status;
 	if (status != 0)
 		__atomic_compare_exchange_n(&c->status, &none, (uint32_t)status, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	if (__atomic_add_fetch(&c->ended, 1, __ATOMIC_ACQ_REL) == c->ranks)
 		end_process((int)__atomic_load_n(&c->status, __ATOMIC_ACQUIRE));
 	for (;;)
 		kthread_exit((unsigned long)status);
+}
+
+void
+rank_exit(int status)
+{
+	const struct startup *s = atoll_startup();
+
+	if (s == NULL || s->control == 0)
+		end_process(status);
+	rank_end((struct job_control *)(uintptr_t)s->control, s->local_rank, status);
 }
 
 void

@@ -7,6 +7,8 @@
 
 #define START_RELATIVE 8	/* R_X86_64_RELATIVE */
 
+#define START_MACHINE 62	/* ELF machine of programs */
+
 /* what a call leaves on the stack below an aligned address */
 #define CONTEXT_CALL_BYTES 8
 

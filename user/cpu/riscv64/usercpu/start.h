@@ -7,6 +7,8 @@
 
 #define START_RELATIVE 3	/* R_RISCV_RELATIVE */
 
+#define START_MACHINE 243	/* ELF machine of programs */
+
 /* what a call leaves on the stack below an aligned address */
 #define CONTEXT_CALL_BYTES 0
 

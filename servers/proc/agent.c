@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The agent: loads and starts this cluster's ranks of a job. All ranks are threads of one process; each has its own copy of the program.
+ */
+#include <context.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <atoll/startup.h>
+#include <base/str.h>
+#include <servers/proc/agent.h>
+#include <servers/proc/personality.h>
+#include <servers/proc/stack.h>
+
+#define BASE_PORT 8
+#define STACK_MIN (64 * 1024)
+#define STACK_MAX (1024 * 1024)
+#define SHARED_PER_RANK (256 * 1024)
+#define SERVER_STACK (32 * 1024)
+#define REAPER_STACK (16 * 1024)
+
+/* What all ranks of the part have in common. */
+struct common {
+	const struct job *job;
+	struct part *part;
+	uint64_t stack_bytes;
+	uint64_t page_bytes;
+	struct startup startup;		/* of local rank 0; each rank gets its own version */
+};
+
+static uint64_t
+round_down(uint64_t n, uint64_t unit)
+{
+	return n - n % unit;
+}
+
+static uint64_t
+clamp(uint64_t n, uint64_t low, uint64_t high)
+{
+	return n < low ? low : n > high ? high : n;
+}
+
+/* Bytes of a share of the cluster's free memory. */
+static uint64_t
+share_of_memory(uint64_t divisor, uint64_t page_bytes)
+{
+	uint64_t frames;
+
+	if (kstats(STATS_FRAMES_FREE, &frames) < 0)
+		return 0;
+	return frames * page_bytes / divisor;
+}
+
+/* The kernel's event page is mapped read-only into the process, as it is into this one. */
+static long
+map_events(int proc, uint64_t page_bytes, uint64_t *addr)
+{
+	struct page_info info;
+	long result = kpage_query(SELF, (unsigned long)atoll_startup()->events, &info);
+
+	if (result >= 0)
+		result = kmem_alloc(proc, page_bytes, 0, addr);
+	if (result >= 0)
+		result = kpage_map(proc, *addr, info.frame, 1, PAGE_READ);
+	return result;
+}
+
+/* Control block and placement table. */
+static int
+make_control(struct agent *a, struct common *m)
+{
+	struct part *p = &a->part;
+	uint64_t table = sizeof(struct job_control) + p->ranks * sizeof(struct job_rank);
+	uint64_t bytes = table + m->job->ranks * sizeof(struct placement);
+	int result = window_open(&p->control, p->proc, (bytes + m->page_bytes - 1) / m->page_bytes, m->page_bytes);
+
+	if (result != 0)
+		return result;
+	*(struct job_control *)(void *)p->control.memory = (struct job_control){.ranks = p->ranks};
+	memcpy(p->control.memory + table, a->plan.place, m->job->ranks * sizeof(struct placement));
+	m->startup.control = p->control.addr;
+	m->startup.placement = p->control.addr + table;
+	return 0;
+}
+
+/* Memory of the process that belongs to no single rank. */
+static int
+make_process(struct agent *a, struct common *m)
+{
+	struct part *p = &a->part;
+	uint64_t shared = m->job->shared_bytes;
+	long result = make_control(a, m);
+
+	if (result == 0)
+		result = map_events(p->proc, m->page_bytes, &m->startup.events);
+	if (shared == 0)
+		shared = clamp((uint64_t)p->ranks * SHARED_PER_RANK, m->page_bytes, share_of_memory(4, m->page_bytes));
+	m->startup.shared_bytes = round_down(shared + m->page_bytes - 1, m->page_bytes);
+	if (result >= 0)
+		result = kmem_alloc(p->proc, m->startup.shared_bytes, PAGE_READ | PAGE_WRITE, &m->startup.shared);
+	if (result >= 0)
+		result = personality_map(p->proc, p->ranks, m->startup.control);
+	m->stack_bytes = m->job->stack_bytes;
+	if (m->stack_bytes == 0)
+		m->stack_bytes = clamp(share_of_memory(4 * p->ranks, m->page_bytes), STACK_MIN, STACK_MAX);
+	m->stack_bytes = round_down(m->stack_bytes, m->page_bytes);
+	return result < 0 ? (int)result : 0;
+}
+
+/* Random bytes for the program's libc: different in every rank and every run, not secret. */
+static uint64_t
+scramble(uint64_t seed)
+{
+	seed += 0x9e3779b97f4a7c15u;
+	seed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9u;
+	seed = (seed ^ (seed >> 27)) * 0x94d049bb133111ebu;
+	return seed ^ (seed >> 31);
+}
+
+static int
+fill_stack(struct copy *c, const struct image *im, const struct common *m, struct startup *s, struct stack_place *place)
+{
+	struct stack_input in = {
+		.program = {im->name, str_len(im->name)},
+		.startup = s,
+		.headers = c->base + im->plan.headers,
+		.header_bytes = im->plan.header_bytes,
+		.header_count = im->plan.header_count,
+		.entry = c->base + im->plan.entry,
+		.page_bytes = im->page_bytes,
+	};
+	uint64_t now = 0;
+
+	if (m != NULL) {
+		in.arg = m->job->arg;
+		in.args = m->job->args;
+		in.env = m->job->env;
+		in.envs = m->job->envs;
+	}
+	kclock(&now);
+	in.random[0] = scramble(now ^ (uint64_t)s->rank << 32);
+	in.random[1] = scramble(in.random[0]);
+	*place = (struct stack_place){.memory = c->stack_memory, .addr = c->stack, .bytes = c->stack_bytes};
+	s->image_base = c->base;
+	s->image_bytes = im->plan.span;
+	return stack_build(place, &in);
+}
+
+/* Make the copy of one rank and the context it starts with. */
+static int
+make_rank(const struct common *m, uint32_t local, struct context *ctx)
+{
+	struct part *p = m->part;
+	struct job_control *control = (struct job_control *)(void *)p->control.memory;
+	struct startup s = m->startup;
+	struct copy c = {.stack_bytes = m->stack_bytes};
+	struct stack_place place;
+	int result = copy_make(&c, &p->image, p->proc);
+
+	if (result != 0)
+		return result;
+	s.rank = p->rank[local];
+	s.local_rank = local;
+	result = fill_stack(&c, &p->image, m, &s, &place);
+	copy_done(&c);
+	p->base[local] = c.base;
+	control->rank[local] = (struct job_rank){
+		.stack_first = c.stack, .stack_limit = c.stack + c.stack_bytes, .startup = place.startup};
+	context_init(ctx, (uintptr_t)(c.base + p->image.plan.entry), (uintptr_t)place.sp, 0, 0);
+	return result;
+}
+
+static int
+core_of(const struct agent *a, uint32_t local)
+{
+	const struct job_cluster *c = &a->plan.job.cluster[a->here.cluster];
+
+	return c->cores > 0 ? (int)(c->first_core + local % c->cores) : ANY_CORE;
+}
+
+static int
+start_ranks(struct agent *a, const struct common *m)
+{
+	static struct context ctx[PORTS_MAX];
+
+	for (uint32_t i = 0; i < m->part->ranks; i++) {
+		int result = make_rank(m, i, &ctx[i]);
+
+		if (result != 0)
+			return result;
+	}
+	for (uint32_t i = 0; i < m->part->ranks; i++) {
+		long tid = kproc_start(m->part->proc, &ctx[i], core_of(a, i));
+
+		if (tid < 0)
+			return (int)tid;
+	}
+	return 0;
+}
+
+/* The part's ranks, by the placement. */
+static void
+begin_part(struct agent *a, uint32_t job)
+{
+	struct part *p = &a->part;
+
+	p->job = job;
+	p->ranks = 0;
+	p->proc = -1;
+	p->control.pages = 0;
+	for (uint32_t r = 0; r < a->plan.job.ranks; r++)
+		if (a->plan.place[r].cluster == a->here.cluster)
+			p->rank[p->ranks++] = r;
+}
+
+static int
+start_part(struct agent *a)
+{
+	struct part *p = &a->part;
+	const struct startup *own = atoll_startup();
+	struct common m = {
+		.job = &a->plan.job,
+		.part = p,
+		.page_bytes = a->here.page_bytes,
+		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup), .gate = own->gate,
+		    .cluster = a->here.cluster, .job = p->job, .ranks = a->plan.job.ranks, .policy = a->plan.job.policy,
+		    .local_ranks = p->ranks, .base_port = BASE_PORT},
+	};
+	int result = image_open(&p->image, a->plan.job.program);
+
+	if (result != 0)
+		return result;
+	p->proc = (int)kproc_create();
+	result = p->proc < 0 ? p->proc : make_process(a, &m);
+	if (result == 0)
+		result = start_ranks(a, &m);
+	image_close(&p->image);
+	if (result != 0)
+		console_print("atoll: cannot start %u ranks of %s in cluster %u: %s\n", p->ranks, p->image.name, a->here.cluster,
+		    error_text(result));
+	return result;
+}
+
+static void
+reaper(void *arg)
+{
+	agent_reap(arg);
+}
+
+void
+agent_start(struct agent *a, uint32_t job)
+{
+	if (__atomic_load_n(&a->is_running, __ATOMIC_ACQUIRE))
+		return;
+	begin_part(a, job);
+	if (start_part(a) == 0) {
+		__atomic_store_n(&a->is_running, true, __ATOMIC_RELEASE);
+		if (thread_start(reaper, a, (int)a->here.core, REAPER_STACK) >= 0)
+			return;
+		console_print("atoll: no memory to watch the job in cluster %u\n", a->here.cluster);
+	}
+	if (a->part.proc >= 0) {
+		struct proc_status status;
+
+		kproc_kill(a->part.proc, 1);
+		kproc_wait(a->part.proc, &status);
+	}
+	if (a->part.control.pages != 0)
+		window_close(&a->part.control);
+	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);
+	agent_report(a, PROC_END_NOT_STARTED, 1);
+}
+
+void
+agent_kill(struct agent *a, int status)
+{
+	if (__atomic_load_n(&a->is_running, __ATOMIC_ACQUIRE))
+		kproc_kill(a->part.proc, status);
+}
+
+int
+agent_start_server(struct agent *a, const char *name)
+{
+	struct startup s = {.version = STARTUP_VERSION, .bytes = sizeof(s), .gate = atoll_startup()->gate, .cluster = a->here.cluster};
+	struct copy c = {.stack_bytes = SERVER_STACK};
+	static struct image im;
+	struct stack_place place;
+	struct context ctx;
+	long proc;
+	int result = image_open(&im, (struct text){name, str_len(name)});
+
+	if (result != 0)
+		return result;
+	proc = kproc_create();
+	result = proc < 0 ? (int)proc : copy_make(&c, &im, (int)proc);
+	if (result == 0) {
+		result = map_events((int)proc, im.page_bytes, &s.events) < 0 ? -E_NOMEM : fill_stack(&c, &im, NULL, &s, &place);
+		copy_done(&c);
+	}
+	image_close(&im);
+	if (result == 0) {
+		context_init(&ctx, (uintptr_t)(c.base + im.plan.entry), (uintptr_t)place.sp, 0, 0);
+		result = (int)kproc_start((int)proc, &ctx, (int)a->here.core);
+	}
+	if (result < 0)
+		console_print("atoll: cannot start %s: %s\n", name, error_text(result));
+	return result < 0 ? result : 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading job descriptions.
+ */
+#include <abi/errors.h>
+#include <abi/startup.h>
+#include <servers/proc/job.h>
+
+static int
+read_number(struct text value, uint64_t low, uint64_t high, uint64_t *n)
+{
+	return text_number(value, n) && *n >= low && *n <= high ? 0 : -E_INVAL;
+}
+
+static int
+add_text(struct text *list, uint32_t *count, struct text value)
+{
+	if (*count == JOB_WORDS_MAX)
+		return -E_2BIG;
+	list[(*count)++] = value;
+	return 0;
+}
+
+static int
+read_policy(struct job *j, struct text value)
+{
+	if (!text_is(value, "compact") && !text_is(value, "scatter"))
+		return -E_INVAL;
+	j->policy = text_is(value, "scatter") ? MAP_SCATTER : MAP_COMPACT;
+	return 0;
+}
+
+static int
+read_cluster(struct job *j, struct text value)
+{
+	struct text word[4];
+	uint64_t n[3];
+	int words = 0;
+
+	while (words < 4 && text_word(&value, &word[words]))
+		words++;
+	if (words != 3)
+		return -E_INVAL;
+	for (int i = 0; i < 3; i++)
+		if (!text_number(word[i], &n[i]))
+			return -E_INVAL;
+	if (n[0] >= CLUSTERS_MAX || n[2] == 0 || n[1] >= CLUSTER_CORES_MAX || n[2] > CLUSTER_CORES_MAX - n[1])
+		return -E_INVAL;
+	if (j->cluster[n[0]].cores != 0)
+		return -E_INVAL;
+	j->cluster[n[0]] = (struct job_cluster){(uint32_t)n[1], (uint32_t)n[2]};
+	j->has_clusters = 1;
+	return 0;
+}
+
+static int
+read_ranks(struct job *j, struct text value)
+{
+	uint64_t n;
+
+	if (read_number(value, 1, JOB_RANKS_MAX, &n) != 0)
+		return -E_INVAL;
+	j->ranks = (uint32_t)n;
+	return 0;
+}
+
+static int
+read_line(struct job *j, struct text key, struct text value)
+{
+	if (text_is(key, "arg"))
+		return add_text(j->arg, &j->args, value);
+	if (value.len == 0)
+		return -E_INVAL;
+	if (text_is(key, "env"))
+		return add_text(j->env, &j->envs, value);
+	if (text_is(key, "ranks"))
+		return read_ranks(j, value);
+	if (text_is(key, "map"))
+		return read_policy(j, value);
+	if (text_is(key, "cluster"))
+		return read_cluster(j, value);
+	if (text_is(key, "stack"))
+		return read_number(value, 4096, 1ull << 30, &j->stack_bytes);
+	if (text_is(key, "shared"))
+		return read_number(value, 4096, 1ull << 30, &j->shared_bytes);
+	if (!text_is(key, "program"))
+		return -E_INVAL;
+	j->program = value;
+	return 0;
+}
+
+/* The rest of a line after its key and one blank, as it stands: arguments may begin or end with blanks. */
+static struct text
+value_of(struct text raw, struct text key)
+{
+	size_t skip = (size_t)(key.at - raw.at) + key.len;
+
+	if (skip < raw.len)
+		skip++;
+	return (struct text){raw.at + skip, raw.len - skip};
+}
+
+/* Cut one line off, blanks kept. */
+static struct text
+cut_line(struct text *rest)
+{
+	struct text line = {rest->at, 0};
+
+	while (line.len < rest->len && line.at[line.len] != '\n')
+		line.len++;
+	rest->at += line.len < rest->len ? line.len + 1 : line.len;
+	rest->len -= line.len < rest->len ? line.len + 1 : line.len;
+	return line;
+}
+
+int
+job_parse(struct job *j, const char *text, size_t len, uint32_t *line)
+{
+	struct text rest = {text, len};
+
+	*j = (struct job){.policy = MAP_COMPACT};
+	for (*line = 1; rest.len > 0; (*line)++) {
+		struct text raw = cut_line(&rest), words = raw, key;
+		int result;
+
+		if (!text_word(&words, &key))
+			continue;
+		result = read_line(j, key, value_of(raw, key));
+		if (result != 0)
+			return result;
+	}
+	*line = 0;
+	return j->program.len > 0 && j->ranks > 0 ? 0 : -E_INVAL;
+}

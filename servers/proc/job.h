@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Job description, the file etc/job: one `key value` per line.
+ *
+ *	program PATH		of the boot archive; also argv[0]
+ *	ranks N
+ *	map compact|scatter	optional: compact
+ *	arg TEXT		argv[1] and so on
+ *	env NAME=VALUE
+ *	cluster N FIRST COUNT	cluster N takes ranks on its cores FIRST..FIRST+COUNT-1; without such lines every cluster does, on cores
+ *				that its kernel chooses
+ *	stack BYTES		of each rank, optional
+ *	shared BYTES		of the area that the ranks of a cluster share, optional
+ */
+#ifndef SERVERS_PROC_JOB_H
+#define SERVERS_PROC_JOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/limits.abi.h>
+#include <base/parse.h>
+
+#define JOB_WORDS_MAX 128	/* arguments, and environment entries */
+#define JOB_RANKS_MAX 8192
+
+struct job_cluster {
+	uint32_t first_core;
+	uint32_t cores;		/* 0: takes no ranks */
+};
+
+struct job {
+	struct text program;
+	uint32_t ranks;
+	uint32_t policy;		/* MAP_* */
+	uint32_t args;			/* without argv[0] */
+	uint32_t envs;
+	uint64_t stack_bytes;		/* 0: the loader chooses */
+	uint64_t shared_bytes;		/* 0: the loader chooses */
+	int has_clusters;
+	struct job_cluster cluster[CLUSTERS_MAX];
+	struct text arg[JOB_WORDS_MAX];
+	struct text env[JOB_WORDS_MAX];
+};
+
+/*
+ * Read a description; the texts stay where they are. 0; -E_INVAL: a line that makes no sense, or program or ranks missing;
+ * -E_2BIG: too many arguments or environment entries. *line is the number of the offending line, 0 if something is missing.
+ */
+int job_parse(struct job *j, const char *text, size_t len, uint32_t *line);
+
+#endif

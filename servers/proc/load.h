@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rank loader: programs from the boot archive into other processes, by kernel calls alone. Pages that nobody writes exist once per
+ * cluster and are mapped into every copy; each copy has its own data and stack. A copy's program relocates itself.
+ */
+#ifndef SERVERS_PROC_LOAD_H
+#define SERVERS_PROC_LOAD_H
+
+#include <stdint.h>
+#include <base/elf.h>
+#include <base/parse.h>
+#include <servers/file/client.h>
+#include <servers/proc/plan.h>
+
+#define IMAGE_NAME_MAX 255
+
+/* A program that is ready to be copied. */
+struct image {
+	char name[IMAGE_NAME_MAX + 1];
+	struct file file;
+	struct elf elf;
+	struct plan plan;
+	uint64_t page_bytes;
+	int shared_frame;		/* first of plan.shared_pages frames, in the order of the segments; -1: none yet */
+};
+
+/* One copy in a process. */
+struct copy {
+	int proc;
+	uint64_t base;			/* of the image in the process */
+	uint64_t stack;			/* lowest address of the stack there */
+	uint64_t stack_bytes;
+	/* while it is being filled */
+	unsigned char *stack_memory;	/* the loader's view of the stack */
+	uint64_t window;
+	uint64_t window_pages;
+	int frame;			/* first of window_pages frames */
+};
+
+/*
+ * Open a program and load what its copies share. 0, -E_NOENT, -E_INVAL: not a program for this machine, -E_NOMEM, or -E_NAME of
+ * the kernel calls. Failures are reported on the console.
+ */
+int image_open(struct image *im, struct text name);
+
+/* Give up the loader's hold of the shared frames; copies keep theirs. */
+void image_close(struct image *im);
+
+/*
+ * Make one copy in `proc`, with a stack of c->stack_bytes (whole pages) above an unmapped page. Fills c; the loader may write
+ * c->stack_memory until copy_done. 0 or -E_NAME of the kernel calls; what was mapped then goes with the process.
+ */
+int copy_make(struct copy *c, const struct image *im, int proc);
+void copy_done(struct copy *c);
+
+/*
+ * Memory of `pages` zeroed pages that the loader and `proc` both see. 0 and both addresses, or -E_NAME. The loader's view stays until
+ * window_close.
+ */
+struct window {
+	unsigned char *memory;		/* the loader's view */
+	uint64_t addr;			/* in the process */
+	uint64_t pages;
+	int frame;
+};
+
+int window_open(struct window *w, int proc, uint64_t pages, uint64_t page_bytes);
+void window_close(struct window *w);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mapping the personality. Its stacks lie one below the other, by the number of the thread in its process; the address range is
+ * reserved for PERSONALITY_THREADS_MAX of them, memory is behind those that are needed.
+ */
+#include <atoll/kcalls.h>
+#include <atoll/personality.h>
+#include <atoll/server.h>
+#include <base/str.h>
+#include <servers/proc/load.h>
+#include <servers/proc/personality.h>
+
+#define FILE_NAME "bin/personality"
+
+/* Reserve the stacks and map those of the first threads. */
+static int
+map_stacks(int proc, uint64_t page_bytes, struct personality_info *info)
+{
+	uint64_t reserved = (uint64_t)PERSONALITY_THREADS_MAX * PERSONALITY_STACK_BYTES, addr;
+	int pages = (int)(info->stacks * (PERSONALITY_STACK_BYTES / page_bytes));
+	long result = kmem_alloc(proc, reserved, 0, &addr);
+	long frame;
+
+	if (result < 0)
+		return (int)result;
+	frame = kframe_alloc(pages);
+	if (frame < 0)
+		return (int)frame;
+	info->stack_top = addr + reserved;
+	result = kpage_map(proc, info->stack_top - (uint64_t)pages * page_bytes, (int)frame, pages, PAGE_READ | PAGE_WRITE);
+	kframe_free((int)frame, pages);
+	return result < 0 ? (int)result : 0;
+}
+
+/* Write the information block into the copy that is being made. The loader's window holds the private segments, one after the other. */
+static int
+write_info(const struct copy *c, const struct image *im, const struct personality_info *info)
+{
+	uint64_t addr, window = c->window;
+
+	if (elf_symbol_find(&im->elf, "personality_info", &addr) != 0)
+		return -E_INVAL;
+	for (uint32_t i = 0; i < im->plan.segments; i++) {
+		const struct plan_segment *s = &im->plan.segment[i];
+
+		if (!s->is_private)
+			continue;
+		if (addr >= s->addr && addr + sizeof(*info) <= s->addr + s->pages * im->page_bytes) {
+			memcpy((void *)(uintptr_t)(window + addr - s->addr), info, sizeof(*info));
+			return 0;
+		}
+		window += s->pages * im->page_bytes;
+	}
+	return -E_INVAL;
+}
+
+int
+personality_map(int proc, uint32_t threads, uint64_t control)
+{
+	static struct image im;
+	struct personality_info info = {.control = control, .stacks = threads};
+	struct copy c = {0};
+	struct file f;
+	long result;
+
+	if (file_open(FILE_NAME, &f) != 0)
+		return 0;
+	result = image_open(&im, (struct text){FILE_NAME, sizeof(FILE_NAME) - 1});
+	if (result != 0)
+		return (int)result;
+	info.page_bytes = (uint32_t)im.page_bytes;
+	result = map_stacks(proc, im.page_bytes, &info);
+	if (result == 0)
+		result = copy_make(&c, &im, proc);
+	if (result == 0) {
+		result = write_info(&c, &im, &info);
+		copy_done(&c);
+	}
+	image_close(&im);
+	if (result == 0)
+		result = kpersonality_set(proc, (unsigned long)(c.base + im.plan.entry), (unsigned long)info.stack_top,
+		    PERSONALITY_STACK_BYTES);
+	return result < 0 ? (int)result : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where ranks go. Ranks are dealt in rounds: in a round each cluster takes as many as it has application cores, so that more ranks
+ * than cores are spread evenly. Compact numbers the ranks cluster by cluster, scatter deals them out one by one over the clusters.
+ */
+#ifndef SERVERS_PROC_PLACE_H
+#define SERVERS_PROC_PLACE_H
+
+#include <stdint.h>
+#include <abi/limits.abi.h>
+#include <abi/startup.h>
+
+struct place_request {
+	uint32_t ranks;
+	uint32_t policy;			/* MAP_* */
+	uint32_t clusters;
+	uint32_t ranks_max;			/* of one cluster: each rank needs a port */
+	uint32_t cores[CLUSTERS_MAX];		/* application cores of each cluster; 0: takes no ranks */
+};
+
+/*
+ * Fill place[ranks] and counts[clusters] (ranks of each cluster). 0; -E_NOSPC: more ranks than ports; -E_INVAL: no cluster takes
+ * ranks.
+ */
+int place_ranks(const struct place_request *q, struct placement *place, uint32_t *counts);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From etc/job to places.
+ */
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <servers/proc/agent.h>
+
+#define JOB_FILE "etc/job"
+#define BASE_PORT 8
+
+static int
+read_job(struct job *j, bool is_loud)
+{
+	struct file f;
+	uint32_t line = 0;
+	int result = file_open(JOB_FILE, &f);
+
+	if (result == 0)
+		result = job_parse(j, f.data, f.bytes, &line);
+	if (result != 0 && is_loud)
+		console_print("atoll: " JOB_FILE ", line %u: %s\n", line, error_text(result));
+	return result;
+}
+
+/* Without cluster lines every cluster takes part, as if all its cores but the first ran ranks. */
+static uint32_t
+cores_of(const struct job *j, const struct cluster_info *here, uint32_t cluster)
+{
+	if (j->has_clusters)
+		return j->cluster[cluster].cores;
+	return here->cores > 1 ? here->cores - 1 : 1;
+}
+
+int
+job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud)
+{
+	uint32_t ports = here->mailbox_ports < here->portal_ports ? here->mailbox_ports : here->portal_ports;
+	struct place_request q = {.clusters = here->clusters, .ranks_max = ports > BASE_PORT ? ports - BASE_PORT : 0};
+	int result = read_job(&p->job, is_loud);
+
+	if (result != 0)
+		return result;
+	q.ranks = p->job.ranks;
+	q.policy = p->job.policy;
+	for (uint32_t c = 0; c < here->clusters; c++)
+		q.cores[c] = cores_of(&p->job, here, c);
+	result = place_ranks(&q, p->place, p->counts);
+	if (result != 0 && is_loud)
+		console_print("atoll: cannot place %u ranks: %s\n", q.ranks,
+		    result == -E_NOSPC ? "the machine has too few ports" : "no cluster takes ranks");
+	return result;
+}

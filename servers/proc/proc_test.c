@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Job descriptions, placement and the leader's decisions.
+ *
+ * needs: servers/proc/job.c servers/proc/place.c servers/proc/lead.c base/parse.c
+ */
+#include <abi/errors.h>
+#include <base/test.h>
+#include <servers/proc/job.h>
+#include <servers/proc/lead.h>
+#include <servers/proc/place.h>
+
+static int
+parse(struct job *j, const char *text, uint32_t *line)
+{
+	size_t len = strlen(text);
+	char *exact = malloc(len ? len : 1);
+	int result;
+
+	memcpy(exact, text, len);
+	result = job_parse(j, exact, len, line);
+	free(exact);
+	return result;
+}
+
+TEST(a_description_is_read)
+{
+	static const char text[] = "program bin/fn\nranks 12\nmap scatter\narg --from\narg  two words \narg\nenv A=b c\n"
+				   "cluster 0 1 3\ncluster 2 0 4\nstack 65536\n\n";
+	struct job j;
+	uint32_t line;
+
+	expect_eq(job_parse(&j, text, strlen(text), &line), 0);
+	expect(text_is(j.program, "bin/fn"));
+	expect_eq(j.ranks, 12);
+	expect_eq(j.policy, MAP_SCATTER);
+	expect_eq(j.args, 3);
+	expect(text_is(j.arg[0], "--from"));
+	expect(text_is(j.arg[1], " two words "));
+	expect(text_is(j.arg[2], ""));
+	expect_eq(j.envs, 1);
+	expect(text_is(j.env[0], "A=b c"));
+	expect(j.has_clusters);
+	expect_eq(j.cluster[2].cores, 4);
+	expect_eq(j.cluster[1].cores, 0);
+	expect_eq(j.cluster[0].first_core, 1);
+	expect_eq(j.stack_bytes, 65536);
+}
+
+static void
+refuse(const char *text, int error, uint32_t want)
+{
+	struct job j;
+	uint32_t line;
+
+	expect_eq(parse(&j, text, &line), error);
+	expect_eq(line, want);
+}
+
+TEST(a_bad_description_is_refused_with_its_line)
+{
+	refuse("", -E_INVAL, 0);
+	refuse("program x\n", -E_INVAL, 0);
+	refuse("ranks 4\n", -E_INVAL, 0);
+	refuse("program x\nranks 0\n", -E_INVAL, 2);
+	refuse("ranks 8193\n", -E_INVAL, 1);
+	refuse("ranks -1\n", -E_INVAL, 1);
+	refuse("ranks 4 4\n", -E_INVAL, 1);
+	refuse("ranks\n", -E_INVAL, 1);
+	refuse("\nprogramm x\n", -E_INVAL, 2);
+	refuse("map sideways\n", -E_INVAL, 1);
+	refuse("cluster 64 0 1\n", -E_INVAL, 1);
+	refuse("cluster 0 0 0\n", -E_INVAL, 1);
+	refuse("cluster 0 319 2\n", -E_INVAL, 1);
+	refuse("cluster 0 0\n", -E_INVAL, 1);
+	refuse("cluster 0 0 1 1\n", -E_INVAL, 1);
+	refuse("cluster 0 0 1\ncluster 0 0 1\n", -E_INVAL, 2);
+	refuse("stack 1\n", -E_INVAL, 1);
+	refuse("program x\nranks 99999999999999999999\n", -E_INVAL, 2);
+}
+
+TEST(too_many_arguments_are_refused)
+{
+	char text[JOB_WORDS_MAX * 8 + 64] = "";
+
+	for (int i = 0; i <= JOB_WORDS_MAX; i++)
+		strcat(text, "arg x\n");
+	refuse(text, -E_2BIG, JOB_WORDS_MAX + 1);
+}
+
+static struct placement place[JOB_RANKS_MAX];
+static uint32_t counts[CLUSTERS_MAX];
+
+static int
+place_on(uint32_t ranks, uint32_t policy, uint32_t clusters, const uint32_t *cores)
+{
+	struct place_request q = {.ranks = ranks, .policy = policy, .clusters = clusters, .ranks_max = 120};
+
+	memcpy(q.cores, cores, clusters * sizeof(*cores));
+	return place_ranks(&q, place, counts);
+}
+
+static void
+expect_places(const char *want)
+{
+	char have[256] = "";
+
+	for (int i = 0; want[2 * i] != '\0' && want[2 * i + 1] != '\0'; i++)
+		sprintf(have + strlen(have), "%d%d", place[i].cluster, place[i].local_rank);
+	expect_str(have, want);
+}
+
+TEST(compact_fills_cluster_after_cluster)
+{
+	expect_eq(place_on(5, MAP_COMPACT, 3, (uint32_t[]){3, 0, 4}), 0);
+	expect_places("0001022021");
+	expect_eq(counts[1], 0);
+	expect_eq(counts[2], 2);
+}
+
+TEST(scatter_deals_ranks_out)
+{
+	expect_eq(place_on(6, MAP_SCATTER, 3, (uint32_t[]){3, 1, 4}), 0);
+	expect_places("001020012102");
+}
+
+TEST(more_ranks_than_cores_are_spread_evenly)
+{
+	expect_eq(place_on(10, MAP_COMPACT, 2, (uint32_t[]){2, 2}), 0);
+	expect_eq(counts[0], 6);
+	expect_eq(counts[1], 4);
+	expect_eq(place_on(9, MAP_SCATTER, 2, (uint32_t[]){2, 2}), 0);
+	expect_eq(counts[0], 5);
+	expect_eq(counts[1], 4);
+	expect_eq(place_on(2 * 120, MAP_COMPACT, 2, (uint32_t[]){1, 7}), 0);
+	expect_eq(counts[0], 120);
+	expect_eq(counts[1], 120);
+	expect_eq(place_on(2 * 120, MAP_SCATTER, 2, (uint32_t[]){1, 7}), 0);
+	expect_eq(counts[1], 120);
+}
+
+TEST(every_rank_has_its_own_place_under_both_policies)
+{
+	static uint8_t seen[CLUSTERS_MAX][128];
+
+	for (uint32_t policy = MAP_COMPACT; policy <= MAP_SCATTER; policy++)
+		for (uint32_t ranks = 1; ranks <= 300; ranks += 13) {
+			memset(seen, 0, sizeof(seen));
+			expect_eq(place_on(ranks, policy, 4, (uint32_t[]){3, 5, 0, 1}), 0);
+			for (uint32_t i = 0; i < ranks; i++)
+				expect(seen[place[i].cluster][place[i].local_rank]++ == 0);
+			expect_eq(counts[0] + counts[1] + counts[2] + counts[3], ranks);
+			for (int c = 0; c < 4; c++)
+				for (uint32_t i = 0; i < counts[c]; i++)
+					expect_eq(seen[c][i], 1);
+		}
+}
+
+TEST(too_many_ranks_and_no_clusters_are_refused)
+{
+	expect_eq(place_on(241, MAP_COMPACT, 2, (uint32_t[]){2, 2}), -E_NOSPC);
+	expect_eq(place_on(1, MAP_SCATTER, 2, (uint32_t[]){0, 0}), -E_INVAL);
+}
+
+static struct lead lead;
+
+static void
+begin(void)
+{
+	lead_begin(&lead, 7, 4, (uint32_t[]){2, 0, 2, 1});
+	expect_eq(lead.running, 3);
+}
+
+static struct lead_action
+ended(uint32_t source, enum proc_end end, int status)
+{
+	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_ENDED, .job = 7, .end = end, .status = status};
+
+	return lead_take(&lead, source, &m);
+}
+
+TEST(a_job_is_over_when_all_clusters_have_ended_with_the_first_nonzero_status)
+{
+	begin();
+	expect(!ended(2, PROC_END_EXIT, 0).is_over);
+	expect(!ended(0, PROC_END_EXIT, 3).kill_others);
+	expect(ended(3, PROC_END_EXIT, 4).is_over);
+	expect_eq(lead.status, 3);
+}
+
+TEST(the_first_failure_ends_the_others_once_and_gives_the_status)
+{
+	begin();
+	expect(ended(2, PROC_END_CRASH, 139).kill_others);
+	expect(!ended(0, PROC_END_ABORT, 9).kill_others);
+	expect(ended(3, PROC_END_KILLED, 0).is_over);
+	expect_eq(lead.status, 139);
+}
+
+TEST(a_dead_cluster_fails_the_job_and_is_named)
+{
+	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = 2};
+	struct lead_action a;
+
+	begin();
+	a = lead_take(&lead, 3, &m);
+	expect(a.lost_cluster == CLUSTERS_MAX && !a.kill_others);
+	a = lead_take(&lead, 0, &m);
+	expect(a.lost_cluster == 2 && a.kill_others && !a.is_over);
+	a = lead_take(&lead, 0, &m);
+	expect(a.lost_cluster == CLUSTERS_MAX && !a.kill_others);
+	ended(0, PROC_END_KILLED, 0);
+	expect(ended(3, PROC_END_KILLED, 0).is_over);
+	expect_eq(lead.status, 1);
+}
+
+TEST(messages_that_do_not_fit_change_nothing)
+{
+	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_ENDED, .job = 8};
+	struct lead before;
+
+	begin();
+	before = lead;
+	lead_take(&lead, 0, &m);
+	m = (struct proc_message){.magic = 5, .op = PROC_ENDED, .job = 7};
+	lead_take(&lead, 0, &m);
+	m = (struct proc_message){.magic = PROC_MAGIC, .op = 99, .job = 7};
+	lead_take(&lead, 0, &m);
+	m = (struct proc_message){.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = 4000};
+	lead_take(&lead, 0, &m);
+	ended(1, PROC_END_EXIT, 0);
+	ended(77, PROC_END_EXIT, 0);
+	expect_eq(memcmp(&before, &lead, sizeof(lead)), 0);
+	ended(0, PROC_END_EXIT, 0);
+	ended(0, PROC_END_EXIT, 5);
+	expect_eq(lead.running, 2);
+	expect_eq(lead.status, 0);
+}
+
+int
+main(void)
+{
+	RUN(a_description_is_read);
+	RUN(a_bad_description_is_refused_with_its_line);
+	RUN(too_many_arguments_are_refused);
+	RUN(compact_fills_cluster_after_cluster);
+	RUN(scatter_deals_ranks_out);
+	RUN(more_ranks_than_cores_are_spread_evenly);
+	RUN(every_rank_has_its_own_place_under_both_policies);
+	RUN(too_many_ranks_and_no_clusters_are_refused);
+	RUN(a_job_is_over_when_all_clusters_have_ended_with_the_first_nonzero_status);
+	RUN(the_first_failure_ends_the_others_once_and_gives_the_status);
+	RUN(a_dead_cluster_fails_the_job_and_is_named);
+	RUN(messages_that_do_not_fit_change_nothing);
+	return TEST_FAILED;
+}

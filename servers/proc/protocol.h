@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Messages of the process servers: one leader, in cluster 0, and an agent in every cluster (also there), all on port PROC_PORT of
+ * their cluster. The sender's cluster comes from the kernel.
+ */
+#ifndef SERVERS_PROC_PROTOCOL_H
+#define SERVERS_PROC_PROTOCOL_H
+
+#include <stdint.h>
+#include <abi/limits.abi.h>
+
+#define PROC_LEADER 0
+#define PROC_PORT 1
+#define PROC_MAGIC 0x434f5250u		/* "PROC" */
+
+enum proc_op {
+	/* leader -> agent */
+	PROC_START = 1,		/* start this cluster's ranks of the job that etc/job describes */
+	PROC_KILL = 2,		/* end them with `status` */
+	/* agent -> leader */
+	PROC_ENDED = 3,		/* this cluster's ranks have ended: status, cause */
+	/* watcher -> leader, inside its cluster */
+	PROC_DEAD = 4,		/* `cluster` is dead */
+	/* anybody -> leader */
+	PROC_JOB_KILL = 5,	/* end the job with `status` */
+	PROC_JOB_WAIT = 6,	/* answer at `reply_port` when the job has ended */
+	/* leader -> anybody */
+	PROC_REPLY = 7,		/* to `id`: error, status */
+};
+
+/* how a cluster's part of a job ended */
+enum proc_end {
+	PROC_END_EXIT = 0,	/* every rank exited */
+	PROC_END_ABORT = 1,	/* a rank ended the job */
+	PROC_END_CRASH = 2,	/* a rank was ended by the kernel */
+	PROC_END_KILLED = 3,	/* by PROC_KILL */
+	PROC_END_NOT_STARTED = 4,	/* could not be loaded or started; the agent has said why */
+};
+
+struct proc_message {
+	uint32_t magic;
+	uint32_t op;
+	uint32_t job;
+	uint32_t id;
+	uint32_t cluster;
+	int32_t status;
+	uint32_t end;		/* enum proc_end */
+	uint32_t reply_port;
+	int32_t error;
+	uint8_t pad[92];
+};
+
+_Static_assert(sizeof(struct proc_message) == MAILBOX_MSG_SIZE, "one message");
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a cluster's part of a job ends: waits for its process, says what crashed and where, tells the leader.
+ */
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <abi/startup.h>
+#include <servers/proc/agent.h>
+
+/* Exit status of a program that the kernel ended: 128 and the number of the signal that Linux would send. */
+static int
+status_of_cause(uint32_t cause)
+{
+	switch (cause) {
+	case CRASH_ACCESS: return 128 + 11;
+	case CRASH_ILLEGAL: return 128 + 4;
+	case CRASH_ALIGN: return 128 + 7;
+	case CRASH_BREAK: return 128 + 5;
+	case CRASH_ARITH: return 128 + 8;
+	default: return 128 + 9;
+	}
+}
+
+static const char *
+text_of_cause(const struct crash_info *i)
+{
+	static const char *const access[] = {"bad address read", "bad address written", "bad address executed"};
+
+	switch (i->cause) {
+	case CRASH_ACCESS: return access[i->write < 3 ? i->write : 0];
+	case CRASH_ILLEGAL: return "illegal instruction";
+	case CRASH_ALIGN: return "misaligned access";
+	case CRASH_BREAK: return "breakpoint";
+	case CRASH_ARITH: return "arithmetic error";
+	default: return "killed";
+	}
+}
+
+/* The local rank whose image or stack was running; -1 if neither says. */
+static int
+rank_of(const struct part *p, const struct crash_info *i)
+{
+	const struct job_control *c = (const struct job_control *)(const void *)p->control.memory;
+
+	for (uint32_t r = 0; r < p->ranks; r++)
+		if (i->pc >= p->base[r] && i->pc - p->base[r] < p->image.plan.span)
+			return (int)r;
+	for (uint32_t r = 0; r < p->ranks; r++)
+		if (i->sp >= c->rank[r].stack_first && i->sp < c->rank[r].stack_limit)
+			return (int)r;
+	return -1;
+}
+
+static void
+report_crash(const struct agent *a, const struct crash_info *i)
+{
+	const struct part *p = &a->part;
+	int r = rank_of(p, i);
+	uint64_t at = r >= 0 ? i->pc - p->base[r] : i->pc;
+	uint64_t offset;
+	const char *function = r >= 0 && at < p->image.plan.span ? elf_symbol_at(&p->image.elf, at, &offset) : NULL;
+
+	if (r < 0) {
+		console_print("atoll: a rank of %s crashed: %s, address 0x%lx, at 0x%lx outside the program, cluster %u core %u\n",
+		    p->image.name, text_of_cause(i), (unsigned long)i->addr, (unsigned long)i->pc, a->here.cluster, i->core);
+		return;
+	}
+	if (function == NULL)
+		console_print("atoll: rank %u crashed: %s, address 0x%lx, at 0x%lx of %s, cluster %u core %u\n", p->rank[r],
+		    text_of_cause(i), (unsigned long)i->addr, (unsigned long)at, p->image.name, a->here.cluster, i->core);
+	else
+		console_print("atoll: rank %u crashed: %s, address 0x%lx, in %s+0x%lx (0x%lx of %s), cluster %u core %u\n",
+		    p->rank[r], text_of_cause(i), (unsigned long)i->addr, function, (unsigned long)offset, (unsigned long)at,
+		    p->image.name, a->here.cluster, i->core);
+}
+
+void
+agent_report(struct agent *a, enum proc_end end, int status)
+{
+	struct proc_message m = {
+		.magic = PROC_MAGIC, .op = PROC_ENDED, .job = a->part.job, .cluster = a->here.cluster, .status = status, .end = end};
+	int result = mailbox_send(a->leader, &m);
+
+	if (result != 0)
+		console_print("atoll: cluster %u cannot reach the leader: %s\n", a->here.cluster, error_text(result));
+}
+
+void
+agent_reap(struct agent *a)
+{
+	struct part *p = &a->part;
+	struct job_control *c = (struct job_control *)(void *)p->control.memory;
+	struct crash_info info = {0};
+	struct proc_status s;
+	enum proc_end end = PROC_END_EXIT;
+	int status;
+
+	if (kproc_wait(p->proc, &s) < 0)
+		s = (struct proc_status){.cause = CRASH_KILLED};
+	status = s.status & 255;
+	if (s.cause == CRASH_KILLED) {
+		end = PROC_END_KILLED;
+	} else if (s.cause != CRASH_NONE) {
+		end = PROC_END_CRASH;
+		status = status_of_cause(s.cause);
+		if (kcrash_info(p->proc, &info) >= 0)
+			report_crash(a, &info);
+	} else if (__atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) != p->ranks) {
+		end = PROC_END_ABORT;
+	}
+	window_close(&p->control);
+	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);
+	agent_report(a, end, status);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Contract between the personality (user/personality) and whoever maps it into a process (servers/proc).
+ *
+ * The kernel enters the image's entry with the address of the trapping thread's struct context, which it has saved at the top of a
+ * stack of that thread's own: thread number i of the process has [top - (i + 1) * STACK, top - i * STACK). The range for all
+ * threads is reserved; stacks 0 .. stacks - 1 are mapped. The image needs no relocation.
+ */
+#ifndef ATOLL_PERSONALITY_H
+#define ATOLL_PERSONALITY_H
+
+#include <stdint.h>
+
+#define PERSONALITY_STACK_BYTES 16384
+#define PERSONALITY_THREADS_MAX 512
+
+/* Filled before the process starts; found in the image by its symbol, personality_info. */
+struct personality_info {
+	uint64_t stack_top;
+	uint64_t control;	/* address of the process's struct job_control, 0: none */
+	uint32_t stacks;	/* mapped so far */
+	uint32_t page_bytes;
+};
+
+#endif
