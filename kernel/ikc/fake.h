@@ -91,7 +91,7 @@ hal_copy_out(uintptr_t to, const void *from, size_t len)
 
 /* --- kernel --- */
 
-static struct fake_thread *
+static inline struct fake_thread *
 fake_of(const struct thread *t)
 {
 	return &fake_thread[t->cluster->id][t - fake[t->cluster->id]->thread];
@@ -156,7 +156,7 @@ am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, u
 
 /* --- machine --- */
 
-static void
+static inline void
 fake_thread_init(struct thread *t, struct fake_cluster *f, int index)
 {
 	memset(t, 0, sizeof(*t));
@@ -169,7 +169,7 @@ fake_thread_init(struct thread *t, struct fake_cluster *f, int index)
 }
 
 /* Bring a cluster up, in its first or next life. */
-static void
+static inline void
 fake_boot(unsigned cluster)
 {
 	struct fake_cluster *f = fake[cluster];
@@ -196,7 +196,7 @@ fake_boot(unsigned cluster)
 }
 
 /* A machine that is off. */
-static void
+static inline void
 fake_machine(void)
 {
 	memset(fake_window, 0, sizeof(fake_window));
@@ -216,7 +216,7 @@ fake_machine(void)
 	}
 }
 
-static void
+static inline void
 fake_end(void)
 {
 	for (unsigned i = 0; i < FAKE_CLUSTERS; i++) {
@@ -226,7 +226,7 @@ fake_end(void)
 }
 
 /* The cluster stops without a word; `noticed`: somebody marks it dead. */
-static void
+static inline void
 fake_kill(unsigned cluster, bool noticed)
 {
 	fake[cluster]->up = false;
@@ -235,7 +235,7 @@ fake_kill(unsigned cluster, bool noticed)
 }
 
 /* Thread `index` of a cluster. */
-static struct thread *
+static inline struct thread *
 thr(unsigned cluster, int index)
 {
 	return &fake[cluster]->thread[index];
@@ -244,7 +244,7 @@ thr(unsigned cluster, int index)
 /* The thread calls; usage: call(t, kc_mailbox_open(t, 1, 2)). */
 #define call(t, expression) (fake_enter(t), fake_leave((t), (expression)))
 
-static void
+static inline void
 fake_enter(struct thread *t)
 {
 	check(!fake_of(t)->parked);
@@ -253,7 +253,7 @@ fake_enter(struct thread *t)
 	t->finish = NULL;
 }
 
-static long
+static inline long
 fake_leave(struct thread *t, long result)
 {
 	fake_of(t)->parked = result == -E_PARK;
@@ -261,20 +261,20 @@ fake_leave(struct thread *t, long result)
 	return result;
 }
 
-static bool
+static inline bool
 fake_is_parked(const struct thread *t)
 {
 	return fake_of(t)->parked;
 }
 
-static long
+static inline long
 fake_result(const struct thread *t)
 {
 	return fake_is_parked(t) ? -E_PARK : fake_of(t)->result;
 }
 
 /* Run the second half of a call whose thread was made ready. */
-static bool
+static inline bool
 fake_finish(struct thread *t)
 {
 	long (*finish)(struct hal_frame *, long, const void *) = t->finish;
@@ -291,23 +291,24 @@ fake_finish(struct thread *t)
 	return true;
 }
 
-/* One round of one cluster: its home core, then its threads. */
-static bool
-fake_round(unsigned cluster)
+/* One step of one cluster: its home core's or its threads'. */
+static inline bool
+fake_step(unsigned cluster, bool home)
 {
-	bool any;
+	bool any = false;
 
 	if (!fake[cluster]->up)
 		return false;
 	here = cluster;
-	any = ikc_poll(&fake[cluster]->c);
+	if (home)
+		return ikc_poll(&fake[cluster]->c);
 	for (int i = 0; i < FAKE_THREADS; i++)
 		any |= fake_finish(thr(cluster, i));
 	return any;
 }
 
 /* Let everything happen that can. */
-static void
+static inline void
 pump(void)
 {
 	bool any;
@@ -315,11 +316,11 @@ pump(void)
 	do {
 		any = false;
 		for (unsigned i = 0; i < FAKE_CLUSTERS; i++)
-			any |= fake_round(i);
+			any |= fake_step(i, true) | fake_step(i, false);
 	} while (any);
 }
 
-static void
+static inline void
 fake_all_up(void)
 {
 	fake_machine();
@@ -329,7 +330,7 @@ fake_all_up(void)
 }
 
 /* The end of a process: as kernel/proc does it. */
-static void
+static inline void
 fake_process_ends(unsigned cluster, int proc)
 {
 	struct process *p = &fake[cluster]->proc[proc];
@@ -351,7 +352,7 @@ fake_process_ends(unsigned cluster, int proc)
 }
 
 /* A new process takes its place. */
-static void
+static inline void
 fake_process_starts(unsigned cluster, int proc)
 {
 	struct fake_cluster *f = fake[cluster];
@@ -370,7 +371,7 @@ fake_process_starts(unsigned cluster, int proc)
 }
 
 /* Message number n, as text. */
-static const void *
+static inline const void *
 text(int n)
 {
 	static char buffer[MAILBOX_MSG_SIZE];

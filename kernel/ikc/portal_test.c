@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Unit tests of portals: four clusters played by one thread.
+ */
+/* needs: kernel/ikc/ikc.c kernel/ikc/desc.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
+ * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c */
+/* cpu: coroutine */
+#include <kernel/ikc/fake.h>
+
+#define LONG (10 * FAKE_UNIT + 3)
+
+static unsigned char source[LONG], target[LONG];
+
+static int
+input(struct thread *t, int port)
+{
+	return (int)call(t, kc_portal_create(t, port));
+}
+
+static int
+output(struct thread *t, int cluster, int port, int local)
+{
+	return (int)call(t, kc_portal_open(t, cluster, port, local));
+}
+
+static long
+allow(struct thread *t, int id, int cluster, int local)
+{
+	return call(t, kc_portal_allow(t, id, cluster, local));
+}
+
+static long
+send(struct thread *t, int id, size_t len)
+{
+	return call(t, kc_portal_write(t, id, (unsigned long)source, len));
+}
+
+static long
+receive(struct thread *t, int id, size_t len)
+{
+	return call(t, kc_portal_read(t, id, (unsigned long)target, len));
+}
+
+static void
+fill(unsigned seed)
+{
+	for (size_t i = 0; i < LONG; i++)
+		source[i] = (unsigned char)(i * 7 + (i >> 8) + seed);
+	memset(target, 0xee, LONG);
+}
+
+static bool
+arrived(size_t len)
+{
+	for (size_t i = len; i < LONG; i++)
+		if (target[i] != 0xee)
+			return false;
+	return memcmp(source, target, len) == 0;
+}
+
+static int in, out;
+
+/* Sender: cluster 1, thread 0, local port 4; receiver: cluster 0, thread 0, port 2. */
+static void
+connected(void)
+{
+	fake_all_up();
+	in = input(thr(0, 0), 2);
+	out = output(thr(1, 0), 0, 2, 4);
+	fill(1);
+}
+
+static bool
+ports_are_idle(void)
+{
+	for (int c = 0; c < FAKE_CLUSTERS; c++)
+		for (int p = 0; p < FAKE_PORTS; p++)
+			if (fake[c]->up && fake[c]->c.ikc.portal[p].state != PORTAL_IDLE)
+				return false;
+	return true;
+}
+
+/* test: portal_create, portal_open, portal_allow, portal_close, portal_read, portal_write */
+TEST(bad_arguments_are_refused)
+{
+	struct thread *t = thr(0, 0), *other = thr(0, 4);
+	int id, o;
+
+	fake_all_up();
+	expect_eq(input(t, -1), -E_INVAL);
+	expect_eq(input(t, FAKE_PORTS), -E_INVAL);
+	expect_eq(output(t, FAKE_CLUSTERS, 0, 0), -E_INVAL);
+	expect_eq(output(t, 1, FAKE_PORTS, 0), -E_INVAL);
+	expect_eq(output(t, 1, 0, -1), -E_INVAL);
+	id = input(t, 1);
+	o = output(t, 1, 1, 1);
+	expect_eq(input(other, 1), -E_BUSY);
+	expect_eq(output(t, 1, 1, 1), o);
+	expect_eq(allow(t, id, FAKE_CLUSTERS, 0), -E_INVAL);
+	expect_eq(allow(t, id, -1, 0), -E_INVAL);
+	expect_eq(allow(t, id, 1, FAKE_PORTS), -E_INVAL);
+	expect_eq(allow(t, o, 1, 1), -E_BADF);
+	expect_eq(allow(other, id, 1, 1), -E_BADF);
+	expect_eq(receive(t, o, 1), -E_BADF);
+	expect_eq(receive(t, -1, 1), -E_BADF);
+	expect_eq(send(t, id, 1), -E_BADF);
+	expect_eq(send(other, o, 1), -E_BADF);
+	expect_eq(send(t, o, (size_t)-1), -E_INVAL);
+	expect_eq(receive(t, id, (size_t)-5), -E_INVAL);
+	expect_eq(receive(t, id, 1), -E_ACCES);
+	expect_eq(allow(t, id, 1, 1), 0);
+	expect_eq(allow(t, id, 1, 1), -E_BUSY);
+	expect_eq(call(t, kc_portal_close(t, id)), -E_BUSY);
+	expect_eq(call(t, kc_portal_close(t, o)), 0);
+	expect_eq(call(t, kc_portal_close(t, o)), 0);
+	expect_eq(call(t, kc_portal_close(t, o)), -E_BADF);
+}
+
+static void
+transfer(unsigned cluster, size_t sent, size_t wanted)
+{
+	struct thread *r = thr(0, 0), *s = thr(cluster, cluster == 0 ? 1 : 0);
+	size_t moved = sent < wanted ? sent : wanted;
+	bool reader_first = (sent + wanted) % 2;
+	int id = input(r, 3), o = output(s, 0, 3, 5);
+
+	fill((unsigned)sent);
+	if (reader_first) {
+		expect_eq(allow(r, id, (int)cluster, 5), 0);
+		expect_eq(receive(r, id, wanted), -E_PARK);
+		pump();
+		send(s, o, sent);
+	} else {
+		expect_eq(send(s, o, sent), -E_PARK);
+		pump();
+		expect_eq(allow(r, id, (int)cluster, 5), 0);
+		pump();
+		expect(fake_is_parked(s));
+		receive(r, id, wanted);
+	}
+	pump();
+	expect_eq(fake_result(s), (long)moved);
+	expect_eq(fake_result(r), (long)moved);
+	expect(arrived(moved));
+	expect_eq(receive(r, id, 1), -E_ACCES);
+	expect_eq(call(r, kc_portal_close(r, id)), 0);
+	expect_eq(call(s, kc_portal_close(s, o)), 0);
+}
+
+TEST(any_length_is_moved_whole_or_cut_to_the_shorter)
+{
+	static const size_t sizes[] = {0, 1, FAKE_UNIT - 1, FAKE_UNIT, FAKE_UNIT + 1, 2 * FAKE_UNIT, LONG};
+
+	fake_all_up();
+	for (size_t i = 0; i < 7; i++)
+		for (size_t j = 0; j < 7; j++) {
+			transfer(1, sizes[i], sizes[j]);
+			transfer(0, sizes[i], sizes[j]);
+		}
+	expect(ports_are_idle());
+	expect_eq(fake[0]->c.ikc.portals + fake[1]->c.ikc.portals, 0);
+}
+
+TEST(only_the_allowed_sender_transfers)
+{
+	struct thread *r = thr(0, 0), *s2 = thr(2, 0);
+	int out2;
+
+	connected();
+	out2 = output(s2, 0, 2, 4);
+	expect_eq(send(s2, out2, 5), -E_PARK);
+	expect_eq(send(thr(1, 0), out, LONG), -E_PARK);
+	allow(r, in, 1, 4);
+	expect_eq(receive(r, in, LONG), -E_PARK);
+	pump();
+	expect_eq(fake_result(r), LONG);
+	expect(arrived(LONG));
+	expect(fake_is_parked(s2));
+	allow(r, in, 2, 4);
+	receive(r, in, LONG);
+	pump();
+	expect_eq(fake_result(s2), 5);
+	expect_eq(fake_result(r), 5);
+}
+
+TEST(one_thread_at_a_time_uses_a_side)
+{
+	struct thread *r = thr(0, 0), *r2 = thr(0, 1), *s = thr(1, 0), *s2 = thr(1, 1);
+
+	connected();
+	allow(r, in, 1, 4);
+	expect_eq(receive(r, in, LONG), -E_PARK);
+	expect_eq(receive(r2, in, LONG), -E_BUSY);
+	send(s, out, LONG);
+	expect_eq(send(s2, out, LONG), -E_BUSY);
+	expect_eq(call(s2, kc_portal_close(s2, out)), -E_BUSY);
+	pump();
+	expect_eq(fake_result(s), LONG);
+	expect_eq(fake_result(r), LONG);
+}
+
+TEST(a_fault_on_one_side_ends_the_transfer_on_both)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+
+	connected();
+	allow(r, in, 1, 4);
+	expect_eq(receive(r, in, LONG), -E_PARK);
+	pump();
+	expect_eq(call(s, kc_portal_write(s, out, 64, LONG)), -E_FAULT);
+	pump();
+	expect_eq(fake_result(r), -E_PIPE);
+	allow(r, in, 1, 4);
+	send(s, out, LONG);
+	pump();
+	call(r, kc_portal_read(r, in, 64, LONG));
+	pump();
+	expect_eq(fake_result(r), -E_FAULT);
+	expect_eq(fake_result(s), -E_PIPE);
+	expect(ports_are_idle());
+	allow(r, in, 1, 4);
+	send(s, out, LONG);
+	receive(r, in, LONG);
+	pump();
+	expect_eq(fake_result(r), LONG);
+	expect(arrived(LONG));
+}
+
+/* Let a transfer run for some steps and stop there. */
+static void
+half_way(int steps)
+{
+	connected();
+	allow(thr(0, 0), in, 1, 4);
+	receive(thr(0, 0), in, LONG);
+	send(thr(1, 0), out, LONG);
+	for (int i = 0; i < steps; i++)
+		fake_step((unsigned)i / 2 % 2, i % 2);
+}
+
+TEST(the_end_of_the_reader_at_any_moment_frees_the_writer_and_the_port)
+{
+	for (int steps = 0; steps < 90; steps++) {
+		struct thread *s = thr(1, 0), *r2 = thr(0, 4);
+		int id;
+
+		half_way(steps);
+		fake_process_ends(0, 0);
+		pump();
+		if (!fake_is_parked(s))
+			expect(fake_result(s) == -E_PIPE || fake_result(s) == LONG);
+		else
+			expect_eq(fake[1]->c.ikc.desc[ID_INDEX(out)].state, PORTAL_ALLOWED);
+		expect(ports_are_idle());
+		id = input(r2, 2);
+		expect_eq(allow(r2, id, 1, 4), 0);
+		fill(2);
+		receive(r2, id, LONG);
+		if (!fake_is_parked(s))
+			send(s, out, LONG);
+		pump();
+		expect_eq(fake_result(s), LONG);
+		expect_eq(fake_result(r2), LONG);
+		expect(arrived(LONG));
+	}
+}
+
+TEST(the_end_of_the_writer_at_any_moment_frees_the_reader)
+{
+	for (int steps = 0; steps < 90; steps++) {
+		struct thread *s2 = thr(1, 4), *r = thr(0, 0);
+		int o;
+
+		half_way(steps);
+		fake_process_ends(1, 0);
+		pump();
+		o = output(s2, 0, 2, 4);
+		if (!fake_is_parked(r)) {
+			expect(fake_result(r) == -E_PIPE || fake_result(r) == LONG);
+			allow(r, in, 1, 4);
+			receive(r, in, LONG);
+		}
+		fill(2);
+		send(s2, o, LONG);
+		pump();
+		expect_eq(fake_result(r), LONG);
+		expect(arrived(LONG));
+		expect(ports_are_idle());
+	}
+}
+
+TEST(the_death_of_a_cluster_at_any_moment_ends_the_transfer)
+{
+	for (int steps = 0; steps < 90; steps++)
+		for (unsigned dead = 0; dead < 2; dead++) {
+			struct thread *left = thr(1 - dead, 0);
+
+			half_way(steps);
+			fake_kill(dead, true);
+			pump();
+			expect(!fake_is_parked(left));
+			expect(fake_result(left) == -E_HOSTDOWN || fake_result(left) == LONG);
+			expect(ports_are_idle());
+		}
+}
+
+TEST(the_restart_of_a_cluster_at_any_moment_ends_the_transfer)
+{
+	for (int steps = 0; steps < 90; steps++)
+		for (unsigned dead = 0; dead < 2; dead++) {
+			struct thread *left = thr(1 - dead, 0), *fresh = thr(dead, 0);
+
+			half_way(steps);
+			fake_kill(dead, false);
+			fake_boot(dead);
+			pump();
+			expect(!fake_is_parked(left));
+			expect(fake_result(left) == -E_CONNRESET || fake_result(left) == LONG);
+			if (dead == 0) {
+				in = input(fresh, 2);
+				expect_eq(send(left, out, 1), -E_CONNRESET);
+				call(left, kc_portal_close(left, out));
+				out = output(left, 0, 2, 4);
+			} else {
+				out = output(fresh, 0, 2, 4);
+			}
+			fill(3);
+			allow(thr(0, 0), in, 1, 4);
+			receive(thr(0, 0), in, LONG);
+			send(thr(1, 0), out, LONG);
+			pump();
+			expect_eq(fake_result(left), LONG);
+			expect_eq(fake_result(fresh), LONG);
+			expect(arrived(LONG));
+		}
+}
+
+TEST(an_allowance_waits_for_the_sender_and_its_cluster)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+
+	fake_machine();
+	fake_boot(0);
+	in = input(r, 2);
+	fill(4);
+	expect_eq(allow(r, in, 1, 4), 0);
+	expect_eq(receive(r, in, LONG), -E_PARK);
+	fake_boot(1);
+	pump();
+	out = output(s, 0, 2, 4);
+	send(s, out, LONG);
+	pump();
+	expect_eq(fake_result(r), LONG);
+	expect_eq(fake_result(s), LONG);
+	fake_kill(1, true);
+	pump();
+	expect_eq(allow(r, in, 1, 4), -E_HOSTDOWN);
+}
+
+TEST(a_writer_waits_for_a_cluster_that_is_not_up_yet)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+
+	fake_machine();
+	fake_boot(1);
+	out = output(s, 0, 2, 4);
+	fill(5);
+	expect_eq(send(s, out, LONG), -E_PARK);
+	fake_boot(0);
+	pump();
+	in = input(r, 2);
+	allow(r, in, 1, 4);
+	receive(r, in, LONG);
+	pump();
+	expect_eq(fake_result(r), LONG);
+	expect_eq(fake_result(s), LONG);
+}
+
+int
+main(void)
+{
+	fake_machine();
+	RUN(bad_arguments_are_refused);
+	RUN(any_length_is_moved_whole_or_cut_to_the_shorter);
+	RUN(only_the_allowed_sender_transfers);
+	RUN(one_thread_at_a_time_uses_a_side);
+	RUN(a_fault_on_one_side_ends_the_transfer_on_both);
+	RUN(the_end_of_the_reader_at_any_moment_frees_the_writer_and_the_port);
+	RUN(the_end_of_the_writer_at_any_moment_frees_the_reader);
+	RUN(the_death_of_a_cluster_at_any_moment_ends_the_transfer);
+	RUN(the_restart_of_a_cluster_at_any_moment_ends_the_transfer);
+	RUN(an_allowance_waits_for_the_sender_and_its_cluster);
+	RUN(a_writer_waits_for_a_cluster_that_is_not_up_yet);
+	fake_end();
+	return TEST_FAILED;
+}
