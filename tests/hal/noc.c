@@ -250,7 +250,7 @@ static bool
 is_dead(struct testbed *bed, uint32_t cluster)
 {
 	(void)bed;
-	return !hal_noc_alive(cluster);
+	return hal_noc_deaths() != 0 && !hal_noc_alive(cluster);
 }
 
 static void
@@ -264,6 +264,7 @@ death_is_noticed(struct testbed *bed)
 	expect(bed, hal_noc_put(last, 0, incarnation, "x", 1) == -E_HOSTDOWN);
 	expect(bed, hal_noc_notify(last, EVENT(ASK_ECHO, 0)) == -E_HOSTDOWN);
 	hal_noc_mark_dead(last);
+	expect(bed, hal_noc_deaths() == 1);
 	expect(bed, !hal_noc_alive(last) && hal_noc_alive(0));
 }
 

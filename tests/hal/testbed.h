@@ -114,7 +114,8 @@ enum user_program {
 #define BLOCK_GATE 0
 #define BLOCK_ADDRESS 1
 
-extern const char user_code[], user_code_end[];
+extern const char user_code[];
+size_t user_code_bytes(void);
 uintptr_t user_gate(void);
 bool user_can(enum user_program p);		/* does the port have it? */
 void user_context(struct context *c, enum user_program p, const struct user_test *u);

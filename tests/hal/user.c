@@ -30,7 +30,7 @@ map_pages(struct testbed *bed, struct user_test *u)
 	data = u->code_page + HAL_PAGE_BYTES;
 	bed->pool.next += 3 * HAL_PAGE_BYTES;
 	memset(u->code_page, 0, 3 * HAL_PAGE_BYTES);
-	memcpy(u->code_page, user_code, (size_t)(user_code_end - user_code));
+	memcpy(u->code_page, user_code, user_code_bytes());
 	hal_publish(u->code_page, 3 * HAL_PAGE_BYTES);
 	u->block = (uint64_t *)data;
 	expect(bed, hal_map(s, u->code, hal_paddr(u->code_page), 1, PAGE_READ | PAGE_EXEC) == 0);

@@ -167,24 +167,13 @@ hal_machine_halt(int status)
 	coro_finish(status);
 }
 
-/* A panic is the end of the cluster: its window says so, and all others are rung. */
-static void
-die(void)
-{
-	unsigned self = coro_now->cluster;
-
-	hal_noc_mark_dead(self);
-	for (unsigned i = 0; i < coro_machine.record.clusters; i++)
-		if (i != self)
-			hal_notify(i, 0);
-	coro_kill_cluster(self);
-}
-
 void
 hal_panic(const char *file, int line, const char *what)
 {
-	if (coro_machine.config->panic_kills)
-		die();
+	if (coro_machine.config->panic_kills) {
+		hal_noc_mark_dead(coro_now->cluster);
+		coro_kill_cluster(coro_now->cluster);
+	}
 	snprintf(coro_machine.result->why, sizeof(coro_machine.result->why), "core %u.%u: %s:%d: %s", coro_now->cluster, coro_now->core,
 		file, line, what);
 	coro_end(CORO_PANIC, 1);

@@ -150,16 +150,21 @@ hal_noc_incarnation(unsigned cluster)
 	return hal_load32(&window_of(cluster)->incarnation);
 }
 
+/* Turn an earlier state into dead; false if it was another one: somebody else does the telling. */
+static bool
+dies_from(struct window *w, enum window_state state)
+{
+	return hal_cas32(&w->state, state, WINDOW_DEAD);
+}
+
 void
 hal_noc_mark_dead(unsigned cluster)
 {
-	struct window *dead = window_of(cluster);
+	struct window *own = window_own(), *w = window_of(cluster);
 
-	if (hal_load32(&dead->state) == WINDOW_DEAD)
+	if (cluster >= own->geometry.clusters || !(dies_from(w, WINDOW_UP) || dies_from(w, WINDOW_DOWN)))
 		return;
-	hal_store32(&dead->state, WINDOW_DEAD);
-	hal_acquire(&dead->geometry, sizeof(dead->geometry));
-	for (uint32_t i = 0; i < dead->geometry.clusters; i++) {
+	for (uint32_t i = 0; i < own->geometry.clusters; i++) {
 		hal_add32(&window_of(i)->deaths, 1);
 		hal_notify(i, 0);
 	}

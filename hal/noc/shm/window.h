@@ -9,7 +9,7 @@
  *	mailbox slots	port * clusters + sender, WINDOW_MAIL_BYTES each
  *	portal slots	port, portal_stride each
  *
- * Every part starts on a cache line, and no line has two writers except the descriptor's (state, announced). Offsets are equal in
+ * Every part starts on a cache line, and no line has two writers except the descriptor's (state, deaths, announced). Offsets are equal in
  * all windows of a machine, so a cluster computes every address from the geometry in its own window.
  */
 #ifndef NOC_WINDOW_H
@@ -56,13 +56,13 @@ struct window {
 	uint32_t incarnation;
 	uint32_t state;			/* enum window_state; written by whoever notices a death */
 	uint32_t heartbeat;
-	uint32_t reserved1[12];
+	uint32_t deaths;		/* that the owner was told of */
+	uint32_t reserved1[11];
 	/* never changes while the owner lives; read by the owner only */
 	struct window_geometry geometry;
 	/* counts every event before it appears in a ring: equal to `taken` means that all rings are empty */
 	uint32_t announced;
-	uint32_t deaths;		/* that this cluster was told of */
-	uint32_t reserved2[14];
+	uint32_t reserved2[15];
 	/* home core of the owner only */
 	uint32_t taken;
 	uint32_t next_peer;		/* where hal_noc_poll looks first */

@@ -8,7 +8,7 @@
 
 #define STACK_BYTES 65536
 
-const char user_code[1], user_code_end[1];
+const char user_code[1];
 static char stack[STACK_BYTES] __attribute__((aligned(16)));
 
 static uintptr_t
@@ -64,6 +64,12 @@ static void (*const program[])(uintptr_t data) = {
 	[USER_CALLS] = calls_program, [USER_LOOP] = loop_program, [USER_SPIN] = spin_program, [USER_LOAD] = load_program,
 	[USER_STORE] = store_program, [USER_JUMP] = NULL, [USER_ILLEGAL] = NULL,
 };
+
+size_t
+user_code_bytes(void)
+{
+	return 0;
+}
 
 uintptr_t
 user_gate(void)

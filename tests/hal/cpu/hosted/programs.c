@@ -4,6 +4,7 @@
  */
 #include "../../testbed.h"
 
+extern const char user_code_end[];
 extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[];
 extern long host_gate(long number, long a0, long a1, long a2, long a3, long a4, long a5);
 
@@ -11,6 +12,12 @@ static const char *const entry[] = {
 	[USER_CALLS] = user_calls, [USER_LOOP] = user_loop, [USER_SPIN] = user_spin, [USER_LOAD] = user_load,
 	[USER_STORE] = user_store, [USER_JUMP] = user_jump, [USER_ILLEGAL] = user_illegal,
 };
+
+size_t
+user_code_bytes(void)
+{
+	return (size_t)(user_code_end - user_code);
+}
 
 uintptr_t
 user_gate(void)

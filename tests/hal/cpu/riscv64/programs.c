@@ -4,6 +4,7 @@
  */
 #include "../../testbed.h"
 
+extern const char user_code_end[];
 extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[];
 
 static uintptr_t
@@ -25,6 +26,12 @@ entry(enum user_program p)
 	default:
 		return (uintptr_t)user_illegal;
 	}
+}
+
+size_t
+user_code_bytes(void)
+{
+	return (size_t)(user_code_end - user_code);
 }
 
 uintptr_t
