@@ -96,29 +96,46 @@ core_evict(struct core *core, const void *data)
 	sweep_acknowledge(core->cluster, post->sweep);
 }
 
-/* Complete the call that the thread waited in. */
 static void
+enter_space(struct core *core, struct hal_space *space)
+{
+	if (core->space != space)
+		hal_space_use(space);
+	core->space = space;
+}
+
+/*
+ * Complete the call that the thread waited in. False if the thread does not go on: its call waits again (it has set `finish` anew),
+ * or its process was killed meanwhile.
+ */
+static bool
 finish_call(struct core *core, struct thread *t)
 {
 	long (*finish)(struct hal_frame *, long, const void *) = t->finish;
 	long result = t->wake_result;
 
 	if (t->has_result)
-		return;
+		return true;
 	t->finish = NULL;
 	if (finish != NULL) {
-		if (core->space != &t->proc->space)
-			hal_space_use(&t->proc->space);
+		enter_space(core, &t->proc->space);
 		result = finish(&t->frame, result, t->wake_data);
 	}
+	if (result == -E_PARK)
+		return false;
 	thread_set_result(t, result);
+	return core->doomed == NULL;
 }
 
-static _Noreturn void
+/* Leave the kernel to a thread; returns if that does not go on. */
+static void
 thread_enter(struct core *core, struct thread *t)
 {
 	core->current = t;
-	finish_call(core, t);
+	if (!finish_call(core, t)) {
+		core_drop_current(core);
+		return;
+	}
 	core->space = &t->proc->space;
 	hal_user_enter(&t->frame, &t->proc->space);
 }
@@ -138,8 +155,10 @@ core_loop(struct core *core)
 
 		core_work(core);
 		next = list_pop_front(&core->run_queue);
-		if (next != NULL)
+		if (next != NULL) {
 			thread_enter(core, list_entry(next, struct thread, run));
+			continue;
+		}
 		hal_wait_begin();
 		if (core_work(core) || !list_is_empty(&core->run_queue))
 			hal_wait_cancel();
