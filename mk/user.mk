@@ -102,6 +102,15 @@ $(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c,$(call find_c,servers
 endef
 $(foreach s,$(SERVERS),$(eval $(call server_rule,$(s))))
 
+# programs that stand in for init in the boot scenarios
+BOOT_USERS := $(patsubst tests/boot/user/%.c,$(BIN)/boot-%,$(if $(filter riscv64,$(PORT)),$(wildcard tests/boot/user/*.c)))
+.PHONY: boot-tests
+boot-tests: $(BOOT_USERS)
+$(BOOT_USERS): $(BIN)/boot-%: $(U)/tests/boot/user/%.c.o $(FREE_OBJ) $(LIB)/libatoll.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
+
 # the personality: an image of its own, mapped beside each program on ports whose traps are reflected
 PERS_SRC := $(call find_c,$(wildcard user/personality))
 PERS_BIN := $(if $(and $(PERS_SRC),$(filter riscv64,$(PORT))),$(BIN)/personality)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Boot a kernel image in QEMU and return what it said. Standard library only.
 
-A machine is given by its shape, [(clusters, cores each, memory), ...]; no init, no archive: these boots end in the kernel or in
-the stand-in kernel (probe.c). Nothing is left running: a machine that does not end in time is killed, and says so.
+A machine is given by its shape, [(clusters, cores each, memory), ...]. Either the stand-in kernel (probe.c) runs, or the kernel
+with a program in init's place, which is all that the archive holds. Nothing is left running: a machine that does not end in time is killed, and says so.
 """
 
 import os
@@ -33,35 +33,49 @@ def shape(name, clusters):
     return machines.Machine(name, name, ["riscv64"], NOC, made)
 
 
-def command(m, layout, record, kernel, extra=()):
+def command(m, layout, record, kernel, archive):
     """The QEMU command line."""
     def load(path, at):
         return ["-device", f"loader,file={path},addr={at:#x},force-raw=on"]
     argv = ["qemu-system-riscv64", "-bios", "none", "-M", "virt,aclint=on", "-smp", str(m.cores()),
             "-m", f"{layout.ram_bytes >> 20}M", "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
             "-kernel", os.path.join(BUILD, "boot.elf")]
-    return argv + load(kernel, bootrec.KERNEL_AT) + load(record, bootrec.RECORD_AT) + list(extra)
+    argv += load(os.path.join(BUILD, kernel), bootrec.KERNEL_AT) + load(record, bootrec.RECORD_AT)
+    return argv + (load(archive, layout.archive) if archive else [])
 
 
-def boot(m, kernel="boot-probe.bin", timeout=60, extra=(), damage=None, flags=bootrec.QUIET):
-    """Boot machine `m` with a kernel image of the build. `damage` may change the record's bytes."""
-    layout = bootrec.Layout(m, "riscv64", 0)
-    data = bootrec.write(m, "riscv64", layout, 0, flags=flags)
+def run(argv, timeout):
+    """Run QEMU to its end, or kill it."""
+    start = time.monotonic()
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired as e:
+        text = (e.stdout or b"").decode(errors="replace") + "[killed: it did not end in time]"
+        return Boot(None, text, time.monotonic() - start)
+    return Boot(done.returncode, (done.stdout + done.stderr).decode(errors="replace"), time.monotonic() - start)
+
+
+def boot(m, init=None, timeout=60, extra=(), damage=None):
+    """Boot machine `m`: the kernel with program `init` of the build, or without one the stand-in. `damage` changes the record's bytes."""
+    image = b""
+    if init:
+        with open(os.path.join(BUILD, "bin", init), "rb") as f:
+            image = f.read()
+    layout = bootrec.Layout(m, "riscv64", len(image))
+    data = bootrec.write(m, "riscv64", layout, (image, init, 0) if init else None, bootrec.QUIET)
     with tempfile.TemporaryDirectory(prefix="atoll-boot-") as folder:
-        record = os.path.join(folder, "record")
-        with open(record, "wb") as f:
-            f.write(damage(data) if damage else data)
-        argv = command(m, layout, record, os.path.join(BUILD, kernel), extra)
-        start = time.monotonic()
-        try:
-            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
-        except subprocess.TimeoutExpired as e:
-            return Boot(None, (e.stdout or b"").decode(errors="replace") + "[killed: it did not end in time]",
-                        time.monotonic() - start)
-        return Boot(done.returncode, (done.stdout + done.stderr).decode(errors="replace"), time.monotonic() - start)
+        files = {"record": damage(data) if damage else data, "archive": image}
+        for name, content in files.items():
+            with open(os.path.join(folder, name), "wb") as f:
+                f.write(content)
+        kernel = "kernel.bin" if init else "boot-probe.bin"
+        archive = os.path.join(folder, "archive") if init else None
+        return run(command(m, layout, os.path.join(folder, "record"), kernel, archive) + list(extra), timeout)
 
 
 if __name__ == "__main__":
-    scenario, count, cores = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    result = boot(shape(scenario, [(count, cores, 2 << 20)]), extra=sys.argv[4:], timeout=20)
+    what, count, cores = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    own = os.path.exists(os.path.join(BUILD, "bin", what))
+    memory = (8 if own else 2) << 20
+    result = boot(shape(what, [(count, cores, memory)]), init=what if own else None, extra=sys.argv[4:], timeout=20)
     print(result.output, f"status {result.status}, {result.seconds:.2f} s")

@@ -4,12 +4,12 @@
  * (`slti x0, x0, n`) and writes one JSON line per window. Exact: an instruction that faults counts once per attempt, markers
  * do not count, an idle hart (wfi) executes nothing. Use -icount shift=3,sleep=off for repeatable counts over several harts.
  *
- *	-plugin libcount.so,out=FILE
+ *	-plugin libcount.so,out=FILE[,profile=FILE]
  *
  * A window belongs to the hart that opened it; "others" is what the other harts executed meanwhile. Rounds of a polling loop, from one
  * MARK_POLL to the next without a longer way in between, count in "polls" and "poll_insns" and nowhere else. A marker
  * from MARK_LABEL on names the hart's next windows. "entries" are ways from user mode into the kernel, "interrupts" those that
- * no `ecall` asked for.
+ * no `ecall` asked for. The profile says which code ran while any window was open: address, instructions from there on, times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,27 +48,52 @@ static struct hart harts[HARTS_MAX];
 static unsigned harts_used;
 static FILE *out;
 
-/* What a callback learns of the instructions it stands for. */
-#define RUN(insns, kernel, ends_in_call) ((void *)(uintptr_t)((insns) << 2 | (ends_in_call) << 1 | (kernel)))
-#define RUN_KERNEL(run) ((run) & 1)
-#define RUN_CALL(run) ((run) >> 1 & 1)
-#define RUN_INSNS(run) ((run) >> 2)
+/* Consecutive instructions of which only the last may trap. Lives as long as the machine. */
+struct run {
+	uint64_t vaddr;
+	uint64_t hits;			/* while a window was open */
+	uint32_t insns;
+	uint8_t kernel;
+	uint8_t ends_in_call;
+	struct run *next;
+};
+
+static struct run *runs;		/* all, for the profile */
+static FILE *profile;
+static uint32_t windows_open;
 
 static void
 on_run(unsigned vcpu, void *data)
 {
 	struct hart *h = &harts[vcpu];
-	uintptr_t run = (uintptr_t)data;
-	unsigned kernel = RUN_KERNEL(run);
+	struct run *run = data;
 
-	if (kernel && h->was_user) {
+	if (run->kernel && h->was_user) {
 		h->count[ENTRIES]++;
 		h->count[INTERRUPTS] += !h->was_call;
 	}
-	h->in_kernel_once |= kernel;
-	h->count[kernel] += h->in_kernel_once ? RUN_INSNS(run) : 0;
-	h->was_user = !kernel && h->in_kernel_once;
-	h->was_call = RUN_CALL(run);
+	h->in_kernel_once |= run->kernel;
+	h->count[run->kernel] += h->in_kernel_once ? run->insns : 0;
+	h->was_user = !run->kernel && h->in_kernel_once;
+	h->was_call = run->ends_in_call;
+	run->hits += windows_open != 0;
+}
+
+static struct run *
+run_new(uint64_t vaddr, uint32_t insns, bool ends_in_call)
+{
+	struct run *run = calloc(1, sizeof(*run));
+
+	if (run == NULL)
+		abort();
+	run->vaddr = vaddr;
+	run->insns = insns;
+	run->kernel = vaddr >= KERNEL_HALF;
+	run->ends_in_call = ends_in_call;
+	do
+		run->next = __atomic_load_n(&runs, __ATOMIC_RELAXED);
+	while (!__sync_bool_compare_and_swap(&runs, run->next, run));
+	return run;
 }
 
 static void
@@ -111,6 +136,8 @@ window_begin(struct hart *h)
 		h->at_begin = calloc(HARTS_MAX, sizeof(*h->at_begin));
 	if (h->at_begin == NULL)
 		return;
+	if (!h->open)
+		__atomic_fetch_add(&windows_open, 1, __ATOMIC_RELAXED);
 	h->open = 1;
 	for (unsigned i = 0; i < harts_used; i++)
 		memcpy(h->at_begin[i], harts[i].count, sizeof(harts[i].count));
@@ -125,6 +152,7 @@ window_end(struct hart *h)
 	if (!h->open)
 		return;
 	h->open = 0;
+	__atomic_fetch_sub(&windows_open, 1, __ATOMIC_RELAXED);
 	total = insns_of(h->count, h->at_begin[self]);
 	flockfile(out);
 	fprintf(out, "{\"hart\":%u,\"window\":%u,\"label\":%u,\"insns\":%llu,", self, h->windows++, h->label,
@@ -218,15 +246,14 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i), *start;
 		uint32_t word = insn_word(insn), mark = mark_of(word);
-		uintptr_t insns = i - first + (mark == 0);
-		uintptr_t kernel = qemu_plugin_insn_vaddr(insn) >= KERNEL_HALF;
+		uint32_t insns = (uint32_t)(i - first + (mark == 0));
 
 		if (mark == 0 && i + 1 < n && !may_trap(word))
 			continue;
 		start = qemu_plugin_tb_get_insn(tb, first);
 		if (insns != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(start, on_run, QEMU_PLUGIN_CB_NO_REGS,
-				RUN(insns, kernel, (uintptr_t)(word == 0x73)));
+				run_new(qemu_plugin_insn_vaddr(start), insns, word == 0x73));
 		if (mark != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark);
 		first = i + 1;
@@ -246,15 +273,24 @@ at_end(uint64_t id, void *data)
 		fprintf(out, "}\n");
 	}
 	fflush(out);
+	for (struct run *run = profile != NULL ? runs : NULL; run != NULL; run = run->next)
+		if (run->hits != 0)
+			fprintf(profile, "{\"pc\":\"%llx\",\"insns\":%u,\"times\":%llu}\n", (unsigned long long)run->vaddr, run->insns,
+				(unsigned long long)run->hits);
+	if (profile != NULL)
+		fflush(profile);
 }
 
 int
 qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, char **argv)
 {
 	harts_used = info->system_emulation && info->system.max_vcpus < HARTS_MAX ? (unsigned)info->system.max_vcpus : HARTS_MAX;
-	for (int i = 0; i < argc; i++)
+	for (int i = 0; i < argc; i++) {
 		if (strncmp(argv[i], "out=", 4) == 0)
 			out = fopen(argv[i] + 4, "w");
+		if (strncmp(argv[i], "profile=", 8) == 0)
+			profile = fopen(argv[i] + 8, "w");
+	}
 	if (out == NULL || strcmp(info->target_name, "riscv64") != 0) {
 		fprintf(stderr, "libcount: for qemu-system-riscv64; needs out=FILE that can be written\n");
 		return 1;

@@ -47,7 +47,9 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 		return -E_NOMEM;
 	s->first = USER_FIRST;
 	s->limit = USER_LIMIT;
-	s->source = src;
+	s->take = src->take;
+	s->give = src->give;
+	s->ctx = src->ctx;
 	s->satp = SATP_SV39 | hal_paddr(s->root) >> 12;
 	for (unsigned i = PTE_KERNEL_HALF; i < PTE_ENTRIES; i++)
 		s->root[i] = kernel[i];
@@ -56,18 +58,20 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 
 /* Give back a table with all tables below its first `entries` entries. */
 static void
-table_give(const struct hal_page_source *src, uint64_t *table, unsigned level, unsigned entries)
+table_give(struct hal_space *s, uint64_t *table, unsigned level, unsigned entries)
 {
 	for (unsigned i = 0; i < entries && level > 0; i++)
 		if ((table[i] & (PTE_V | PTE_LEAF)) == PTE_V)
-			table_give(src, hal_kaddr(pte_paddr(table[i])), level - 1, PTE_ENTRIES);
-	src->give(src->ctx, table);
+			table_give(s, hal_kaddr(pte_paddr(table[i])), level - 1, PTE_ENTRIES);
+	s->give(s->ctx, table);
 }
 
 void
 hal_space_destroy(struct hal_space *s)
 {
-	table_give(s->source, s->root, 2, PTE_KERNEL_HALF);
+	if (hal_core_area()->satp == s->satp)
+		hal_space_use(NULL);
+	table_give(s, s->root, 2, PTE_KERNEL_HALF);
 	s->root = NULL;
 }
 
@@ -105,7 +109,7 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, bool make)
 		if ((*entry & PTE_LEAF) != 0)
 			return NULL;
 		if ((*entry & PTE_V) == 0) {
-			void *page = make ? s->source->take(s->source->ctx) : NULL;
+			void *page = make ? s->take(s->ctx) : NULL;
 
 			if (page == NULL)
 				return NULL;
@@ -168,10 +172,49 @@ map_check(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, uns
 static void
 drop_empty_table(struct hal_space *s, uint64_t *entry, unsigned level)
 {
+	void *table = hal_kaddr(pte_paddr(*entry));
+
 	if (level == 0 || (*entry & PTE_V) == 0)
 		return;
-	s->source->give(s->source->ctx, hal_kaddr(pte_paddr(*entry)));
 	*entry = 0;
+	s->give(s->ctx, table);
+}
+
+static bool
+table_is_empty(const uint64_t *table)
+{
+	for (unsigned i = 0; i < PTE_ENTRIES; i++)
+		if ((table[i] & PTE_V) != 0)
+			return false;
+	return true;
+}
+
+/* Give the tables on the way to `addr` back, down to those of `level`, if nothing is in them. */
+static void
+drop_tables(struct hal_space *s, uintptr_t addr, unsigned level)
+{
+	for (unsigned l = level + 1; l <= 2; l++) {
+		uint64_t *entry = space_entry(s, addr, l, false);
+
+		if (entry != NULL && (*entry & PTE_V) != 0 && table_is_empty(hal_kaddr(pte_paddr(*entry))))
+			drop_empty_table(s, entry, l);
+	}
+}
+
+/* Make all tables that pages of `level` in [addr, end) need, or none. */
+static int
+make_tables(struct hal_space *s, uintptr_t addr, uintptr_t end, unsigned level)
+{
+	uintptr_t reach = (uintptr_t)1 << (12 + 9 * (level + 1));
+
+	for (uintptr_t a = addr; a < end; a = (a | (reach - 1)) + 1) {
+		if (space_entry(s, a, level, true) != NULL)
+			continue;
+		for (uintptr_t b = addr; b <= a; b = (b | (reach - 1)) + 1)
+			drop_tables(s, b, level);
+		return -E_NOMEM;
+	}
+	return 0;
 }
 
 int
@@ -181,16 +224,13 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	uintptr_t size = (uintptr_t)1 << (12 + 9 * level);
 	int error = map_check(s, addr, paddr, count, level);
 
+	if (error == 0)
+		error = make_tables(s, addr, addr + count * size, level);
 	if (error != 0)
 		return error;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t *entry = space_entry(s, addr + i * size, level, true);
+		uint64_t *entry = space_entry(s, addr + i * size, level, false);
 
-		if (entry == NULL) {
-			while (i-- > 0)
-				*space_entry(s, addr + i * size, level, false) = 0;
-			return -E_NOMEM;
-		}
 		drop_empty_table(s, entry, level);
 		*entry = pte_make(paddr + i * size, prot_flags(prot));
 	}

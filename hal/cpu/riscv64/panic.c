@@ -95,6 +95,7 @@ hal_panic(const char *file, int line, const char *what)
 	__asm__ volatile("mv %0, sp" : "=r"(sp));
 	if (__atomic_exchange_n(&hal_crash_taken, 1, __ATOMIC_ACQ_REL) != 0)
 		hal_core_stop();
+	hal_space_use(NULL);
 	say_where(what);
 	say("  at %s:%d, called from %lx\n", file, line, (uint64_t)__builtin_return_address(0));
 	say_backtrace(sp);

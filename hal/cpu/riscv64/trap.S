@@ -142,6 +142,9 @@ in_kernel:
 	csrr	t0, sepc
 	sd	t0, FRAME_PC(sp)
 	mv	a0, sp
+	ld	t0, hal_kernel_satp		/* the report does not depend on a space that may be broken */
+	csrw	satp, t0
+	sfence.vma
 	csrr	a1, scause
 	csrr	a2, stval
 	lla	sp, hal_crash_stack + CRASH_STACK_BYTES

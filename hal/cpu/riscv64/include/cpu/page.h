@@ -10,13 +10,14 @@
 #define HAL_PAGE_SHIFT 12
 #define HAL_LARGE_SHIFT 21
 
-struct hal_page_source;
-
 struct hal_space {
 	uintptr_t first, limit;			/* user addresses: [first, limit) */
 	uint64_t *root;				/* top page table; its upper half is the kernel's */
 	uint64_t satp;				/* value that switches to it */
-	const struct hal_page_source *source;
+	/* the page source */
+	void *(*take)(void *ctx);
+	void (*give)(void *ctx, void *page);
+	void *ctx;
 };
 
 #endif

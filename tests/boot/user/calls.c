@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stands in for init on bare metal: kernel calls, floating-point registers and measured windows, on the kernel core and beside it.
+ * Prints `ok NAME` or `FAIL NAME: why` and ends the machine. Windows carry the labels below (see hal/perf.h and tools/plugin).
+ */
+#include <abi/limits.abi.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <context.h>
+#include <hal/perf.h>
+
+#define LABEL_EMPTY 16		/* nothing: what the measuring itself costs */
+#define LABEL_LOCAL 17		/* thread_self */
+#define LABEL_REMOTE 18		/* void_remote */
+#define LABEL_LOOP 19		/* 1,000 rounds of two instructions, and one more */
+
+#define CALLS 20
+#define STACK_BYTES 4096
+
+static unsigned char stack[2][STACK_BYTES] __attribute__((aligned(16)));
+static uint32_t failures;
+
+static void
+report(const char *name, long got, long wanted)
+{
+	if (got == wanted)
+		console_print("ok %s\n", name);
+	else
+		console_print("FAIL %s: got %ld, not %ld\n", name, got, wanted), failures++;
+}
+
+#define window(label, code) do { \
+	hal_mark(label); \
+	hal_mark(MARK_BEGIN); \
+	code; \
+	hal_mark(MARK_END); \
+} while (0)
+
+/* The same windows on every kind of core. */
+static void
+measure(void)
+{
+	window(LABEL_EMPTY, );
+	window(LABEL_LOOP, __asm__ volatile("li t0, 1000\n1: addi t0, t0, -1\n bnez t0, 1b" : : : "t0"));
+	for (int i = 0; i < CALLS; i++)
+		window(LABEL_LOCAL, kthread_self());
+	for (int i = 0; i < CALLS; i++)
+		window(LABEL_REMOTE, kvoid_remote());
+}
+
+static long
+start(void (*entry)(unsigned long), unsigned long arg, int core)
+{
+	struct context ctx;
+
+	context_init(&ctx, (uintptr_t)entry, (uintptr_t)stack[arg] + STACK_BYTES, arg, 0);
+	return kthread_create(&ctx, core);
+}
+
+static void
+measure_thread(unsigned long arg)
+{
+	measure();
+	kthread_exit(arg + 40);
+}
+
+/* Floating-point registers start as zero and survive calls, yields and the other thread of the core. */
+static void
+float_thread(unsigned long arg)
+{
+	uint64_t saved, scratch, bits = 0x3ff0000000000000ull + arg;
+
+	__asm__ volatile("fmv.x.d %0, fs3\n fmv.x.d %1, ft7" : "=r"(saved), "=r"(scratch));
+	for (int i = 0; i < 50 && saved == 0 && scratch == 0; i++) {
+		uint64_t f, g, before = bits++;
+
+		__asm__ volatile("fmv.d.x fs3, %0\n fmv.d.x ft7, %0" : : "r"(before));
+		kvoid_remote();
+		kthread_yield();
+		__asm__ volatile("fmv.x.d %0, fs3\n fmv.x.d %1, ft7" : "=r"(f), "=r"(g));
+		saved = f != before;
+		scratch = g != before;
+	}
+	kthread_exit(saved == 0 && scratch == 0 ? 7 : 8);
+}
+
+static void
+join_both(const char *name, long first, long second, long value)
+{
+	uint64_t v = 0;
+
+	report("thread_create returns an id", first > 0 && second > 0, 1);
+	kthread_join((int)first, &v);
+	report(name, (long)v, value);
+	kthread_join((int)second, &v);
+	report(name, (long)v, value);
+}
+
+int
+server_main(int argc, char **argv)
+{
+	uint64_t value = 0;
+	struct context bad;
+	long t;
+
+	(void)argc;
+	(void)argv;
+	measure();
+	t = start(measure_thread, 0, 1);
+	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value) : t, 0);
+	report("its value", (long)value, 40);
+	join_both("floating point of two threads of an application core", start(float_thread, 0, 2), start(float_thread, 1, 2), 7);
+	join_both("floating point of two threads of the kernel's core", start(float_thread, 0, 0), start(float_thread, 1, 0), 7);
+	context_init(&bad, 0xffffffc000000000, 0, 0, 0);
+	report("a context in the kernel's half is refused", kthread_create(&bad, 1), -22);
+	report("a buffer in the kernel's half is refused", kcluster_info((void *)0xffffffc000000000), -14);
+	report("an unmapped buffer is refused", kcluster_info((void *)0x3ffffff000), -14);
+	console_print("%s\n", failures == 0 ? "all passed" : "some failed");
+	kmachine_halt(failures != 0);
+	return 1;
+}
