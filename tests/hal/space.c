@@ -6,6 +6,7 @@
 #include "testbed.h"
 
 #define PAGES 4
+#define IN_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
 #define PROT_RW (PAGE_READ | PAGE_WRITE)
 
 struct space_test {
@@ -64,6 +65,9 @@ addresses_translate_both_ways(struct testbed *bed)
 {
 	char *page = bed->pool.next;
 
+	memset(page, 0xff, 2 * HAL_PAGE_BYTES);
+	hal_zero_pages(page, HAL_PAGE_BYTES);
+	expect(bed, page[0] == 0 && page[HAL_PAGE_BYTES - 1] == 0 && page[HAL_PAGE_BYTES] == (char)0xff);
 	expect(bed, hal_kaddr(hal_paddr(page)) == page);
 	expect(bed, hal_paddr(page + HAL_PAGE_BYTES) == hal_paddr(page) + HAL_PAGE_BYTES);
 	expect(bed, hal_paddr(page) % HAL_PAGE_BYTES == 0);
@@ -167,10 +171,14 @@ large_pages_map(struct testbed *bed)
 	expect(bed, hal_map(s, t.at + HAL_PAGE_BYTES, hal_paddr(t.page[0]), 1, PROT_RW) == -E_EXIST);
 	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(t.page[0]), 1, PAGE_READ) == 0);
 	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(large), 1, PROT_RW | PAGE_LARGE) == -E_EXIST);
-	expect(bed, hal_protect(s, t.at, 1, PAGE_READ) == 0);
+	expect(bed, hal_protect(s, t.at, 1, PAGE_READ) == -E_INVAL);
+	expect(bed, hal_unmap(s, t.at + HAL_PAGE_BYTES, IN_LARGE) == -E_INVAL);
+	expect(bed, shows(s, t.at, large, PROT_RW | PAGE_LARGE));
+	expect(bed, hal_protect(s, t.at, IN_LARGE, PAGE_READ) == 0);
 	expect(bed, shows(s, t.at, large, PAGE_READ | PAGE_LARGE));
-	expect(bed, hal_unmap(s, t.at, 1) == 0);
+	expect(bed, hal_unmap(s, t.at, IN_LARGE + 1) == 0);
 	expect(bed, is_hole(s, t.at));
+	expect(bed, is_hole(s, t.at + HAL_LARGE_BYTES));
 	end(&t);
 }
 

@@ -101,7 +101,7 @@ _Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
 
 /* User programs (cpu/): position-independent code that is copied into a page, or functions of the host. */
 enum user_program {
-	USER_CALLS,		/* call 100 with 1..6, wants 0x1234; call 101 with 0 or a number that says what was wrong */
+	USER_CALLS,		/* call 100 with 1..6, wants 0x1234; call 105 with 41, wants 42; call 101 with 0 or what was wrong */
 	USER_LOOP,		/* call 102 for ever */
 	USER_SPIN,		/* call 104, then no call any more */
 	USER_LOAD,		/* loads the 32-bit word at `address`, call 103 with it */
@@ -116,7 +116,6 @@ enum user_program {
 
 extern const char user_code[];
 size_t user_code_bytes(void);
-uintptr_t user_gate(void);
 bool user_can(enum user_program p);		/* does the port have it? */
 void user_context(struct context *c, enum user_program p, const struct user_test *u);
 

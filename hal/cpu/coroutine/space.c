@@ -147,17 +147,20 @@ prune(struct hal_space *s, uintptr_t addr)
 	}
 }
 
+/* Remove what maps `count` small pages, all of which may be missing. */
 static void
-clear(struct hal_space *s, uintptr_t addr, size_t count, size_t page)
+clear(struct hal_space *s, uintptr_t addr, size_t count)
 {
-	bool blocked;
+	uintptr_t end = addr + count * HAL_PAGE_BYTES;
+	int level;
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t *e = find_entry(s, addr + i * page, page == HAL_LARGE_BYTES ? 1 : 0, &blocked);
+	while (addr < end) {
+		uint64_t *e = find_leaf(s, addr, &level);
 
 		if (e != NULL)
 			*e = 0;
-		prune(s, addr + i * page);
+		prune(s, addr);
+		addr += e != NULL && level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
 	}
 }
 
@@ -172,10 +175,9 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 		bool blocked;
 		uint64_t *e = find_entry(s, addr + i * page, leaf_level(prot), &blocked);
 
-		/* a table that an earlier small mapping left has nothing in it: unmapping prunes */
 		if (e == NULL || (*e & VALID)) {
 			prune(s, addr + i * page);
-			clear(s, addr, i, page);
+			clear(s, addr, i * (page / HAL_PAGE_BYTES));
 			return e == NULL && !blocked ? -E_NOMEM : -E_EXIST;
 		}
 		*e = (paddr + i * page) | VALID | (unsigned)prot;
@@ -183,47 +185,48 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	return 0;
 }
 
-/* Is every page from addr on mapped? Counts in pages of the size that the first of them has, and tells it. */
+/* Is every page of the range mapped, and no large page cut by its ends? */
 static bool
-all_mapped(struct hal_space *s, uintptr_t addr, size_t count, size_t *page)
+all_mapped(struct hal_space *s, uintptr_t addr, size_t count)
 {
+	uintptr_t end = addr + count * HAL_PAGE_BYTES;
 	int level;
 
-	if (find_leaf(s, addr, &level) == NULL)
+	if (!range_ok(s, addr, count, HAL_PAGE_BYTES))
 		return false;
-	*page = level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
-	if (!range_ok(s, addr, count, *page))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (find_leaf(s, addr + i * *page, &level) == NULL || (level == 1) != (*page == HAL_LARGE_BYTES))
+	while (addr < end) {
+		if (find_leaf(s, addr, &level) == NULL)
 			return false;
+		if (level == 1 && (addr % HAL_LARGE_BYTES != 0 || end - addr < HAL_LARGE_BYTES))
+			return false;
+		addr += level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+	}
 	return true;
 }
 
 int
 hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 {
-	size_t page;
-
-	if (!all_mapped(s, addr, count, &page))
+	if (!all_mapped(s, addr, count))
 		return -E_INVAL;
-	clear(s, addr, count, page);
+	clear(s, addr, count);
 	return 0;
 }
 
 int
 hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 {
-	size_t page;
+	uintptr_t end = addr + count * HAL_PAGE_BYTES;
 	int level;
 
 	prot &= PAGE_READ | PAGE_WRITE | PAGE_EXEC;
-	if (prot == 0 || !all_mapped(s, addr, count, &page))
+	if (prot == 0 || !all_mapped(s, addr, count))
 		return -E_INVAL;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t *e = find_leaf(s, addr + i * page, &level);
+	while (addr < end) {
+		uint64_t *e = find_leaf(s, addr, &level);
 
 		*e = (*e & ~(uint64_t)(PAGE_READ | PAGE_WRITE | PAGE_EXEC)) | (unsigned)prot;
+		addr += level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
 	}
 	return 0;
 }
@@ -239,6 +242,18 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	*paddr = *e & ADDRESS;
 	*prot = (int)(*e & PROT);
 	return 0;
+}
+
+void
+hal_space_use(struct hal_space *s)
+{
+	coro_now->space = s;
+}
+
+void
+hal_zero_pages(void *kernel, size_t bytes)
+{
+	memset(kernel, 0, bytes);
 }
 
 void

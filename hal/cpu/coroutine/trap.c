@@ -127,7 +127,15 @@ coro_kcall(unsigned long number, unsigned long a0, unsigned long a1, unsigned lo
 	f->args[3] = a3;
 	f->args[4] = a4;
 	f->args[5] = a5;
+	if (coro_draw(2) && kernel_call_fast(f))
+		return (long)f->context.arg;
 	return trap(&(struct hal_trap){.kind = TRAP_CALL});
+}
+
+uintptr_t
+hal_user_gate(void)
+{
+	return (uintptr_t)coro_kcall;
 }
 
 void

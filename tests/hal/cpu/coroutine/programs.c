@@ -25,8 +25,9 @@ calls_program(uintptr_t data)
 	(void)data;
 	for (;;) {
 		long result = coro_kcall(100, 1, 2, 3, 4, 5, 6);
+		long fast = coro_kcall(105, 41, 0, 0, 0, 0, 0);
 
-		coro_kcall(101, (result != 0x1234) + 2 * (kept != 0x1111), 0xfeed, 0, 0, 0, 0);
+		coro_kcall(101, (result != 0x1234) + 2 * (kept != 0x1111) + 8 * (fast != 42), 0xfeed, 0, 0, 0, 0);
 	}
 }
 
@@ -67,12 +68,6 @@ static void (*const program[])(uintptr_t data) = {
 
 size_t
 user_code_bytes(void)
-{
-	return 0;
-}
-
-uintptr_t
-user_gate(void)
 {
 	return 0;
 }

@@ -6,7 +6,6 @@
 
 extern const char user_code_end[];
 extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[];
-extern long host_gate(long number, long a0, long a1, long a2, long a3, long a4, long a5);
 
 static const char *const entry[] = {
 	[USER_CALLS] = user_calls, [USER_LOOP] = user_loop, [USER_SPIN] = user_spin, [USER_LOAD] = user_load,
@@ -17,12 +16,6 @@ size_t
 user_code_bytes(void)
 {
 	return (size_t)(user_code_end - user_code);
-}
-
-uintptr_t
-user_gate(void)
-{
-	return (uintptr_t)host_gate;
 }
 
 bool

@@ -49,7 +49,14 @@ user_calls:
 	cmp	$0x5555, %r14
 	je	5f
 4:	or	$4, %esi
-5:	mov	$0xfeed, %edx
+5:	mov	%rsi, %r14
+	mov	$41, %esi
+	gate	105
+	mov	%r14, %rsi
+	cmp	$42, %rax
+	je	6f
+	or	$8, %esi
+6:	mov	$0xfeed, %edx
 	gate	101
 	add	$16, %rsp
 	jmp	1b

@@ -34,12 +34,6 @@ user_code_bytes(void)
 	return (size_t)(user_code_end - user_code);
 }
 
-uintptr_t
-user_gate(void)
-{
-	return 0;
-}
-
 bool
 user_can(enum user_program p)
 {
