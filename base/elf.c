@@ -12,6 +12,10 @@
 #define SYM_BYTES 24
 #define SHT_SYMTAB 2
 #define STT_FUNC 2
+#define DYN_BYTES 16
+#define DT_RELASZ 8
+#define DT_RELSZ 18
+#define DT_RELRSZ 35
 
 static uint64_t
 fetch(const struct elf *e, uint64_t at, unsigned bytes)
@@ -62,7 +66,7 @@ elf_segment(const struct elf *e, unsigned i)
 static bool
 segment_is_sound(const struct elf *e, const struct elf_segment *s)
 {
-	if (s->type != ELF_LOAD && s->type != ELF_TLS)
+	if (s->type != ELF_LOAD && s->type != ELF_TLS && s->type != ELF_DYNAMIC)
 		return true;
 	if (!is_inside(s->offset, s->file_bytes, e->bytes) || s->file_bytes > s->mem_bytes)
 		return false;
@@ -139,6 +143,24 @@ elf_span(const struct elf *e, uint64_t *first, uint64_t *limit)
 			*limit = s.addr + s.mem_bytes;
 	}
 	return *limit > *first ? 0 : -E_INVAL;
+}
+
+bool
+elf_is_relocated(const struct elf *e)
+{
+	for (unsigned i = 0; i < e->segments; i++) {
+		struct elf_segment s = elf_segment(e, i);
+
+		if (s.type != ELF_DYNAMIC)
+			continue;
+		for (uint64_t at = s.offset; at + DYN_BYTES <= s.offset + s.file_bytes; at += DYN_BYTES) {
+			uint64_t tag = fetch(e, at, 8);
+
+			if ((tag == DT_RELASZ || tag == DT_RELSZ || tag == DT_RELRSZ) && fetch(e, at + 8, 8) != 0)
+				return true;
+		}
+	}
+	return false;
 }
 
 /* The text at an offset of the string table, or NULL if it does not end inside. */

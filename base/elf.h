@@ -18,6 +18,7 @@
 
 /* segment types and flags that matter here */
 #define ELF_LOAD 1
+#define ELF_DYNAMIC 2
 #define ELF_INTERP 3
 #define ELF_TLS 7
 #define ELF_FLAG_EXEC 1
@@ -66,6 +67,9 @@ int elf_span(const struct elf *e, uint64_t *first, uint64_t *limit);
  * lies in the image and is ended by a zero byte.
  */
 const char *elf_symbol_at(const struct elf *e, uint64_t addr, uint64_t *offset);
+
+/* Does the image ask to be relocated at start (a dynamic section with relocations)? */
+bool elf_is_relocated(const struct elf *e);
 
 /* Address of a named function or object. 0, or -E_NOENT. */
 int elf_symbol_find(const struct elf *e, const char *name, uint64_t *addr);

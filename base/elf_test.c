@@ -148,6 +148,24 @@ TEST(an_image_without_loadable_segments_has_no_span)
 	free(p);
 }
 
+TEST(an_image_with_relocations_is_told)
+{
+	unsigned char *p = make();
+	struct elf e;
+
+	expect_eq(elf_open(&e, p, IMAGE), 0);
+	expect(!elf_is_relocated(&e));
+	put(p, SEGMENT + 56, 4, ELF_DYNAMIC);
+	put(p, SEGMENT + 56 + 8, 8, IMAGE - 256);
+	expect(!elf_is_relocated(&e));
+	put(p, IMAGE - 24, 8, 8);
+	expect(!elf_is_relocated(&e));
+	put(p, IMAGE - 16, 8, 8);
+	put(p, IMAGE - 8, 8, 24);
+	expect(elf_is_relocated(&e));
+	free(p);
+}
+
 TEST(spoilt_symbols_are_ignored)
 {
 	static const struct { unsigned at, bytes; unsigned long long value; } spoil[] = {
@@ -195,6 +213,7 @@ main(void)
 	RUN(headers_outside_the_file_are_refused);
 	RUN(segments_outside_the_file_or_the_address_space_are_refused);
 	RUN(an_image_without_loadable_segments_has_no_span);
+	RUN(an_image_with_relocations_is_told);
 	RUN(spoilt_symbols_are_ignored);
 	RUN(every_truncation_and_every_flipped_byte_is_survived);
 	return TEST_FAILED;

@@ -68,6 +68,10 @@ personality_map(int proc, uint32_t threads, uint64_t control)
 	result = image_open(&im, (struct text){FILE_NAME, sizeof(FILE_NAME) - 1});
 	if (result != 0)
 		return (int)result;
+	if (elf_is_relocated(&im.elf)) {
+		console_print("atoll: " FILE_NAME " must not need relocation\n");
+		return -E_INVAL;
+	}
 	info.page_bytes = (uint32_t)im.page_bytes;
 	result = map_stacks(proc, im.page_bytes, &info);
 	if (result == 0)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Console output, time, random bytes, and who we are.
+ */
+#include <base/str.h>
+#include <user/personality/personality.h>
+
+#define NS_PER_S 1000000000ull
+#define NAME_BYTES 65		/* of each field of struct utsname */
+
+struct iovec {
+	uint64_t base;
+	uint64_t len;
+};
+
+static long
+write_console(uint64_t from, uint64_t len)
+{
+	for (uint64_t done = 0; done < len;) {
+		uint64_t n = len - done < CONSOLE_WRITE_MAX ? len - done : CONSOLE_WRITE_MAX;
+		long result = kconsole_write((const void *)(from + done), (uint32_t)n);
+
+		if (result < 0)
+			return done > 0 ? (long)done : result;
+		done += n;
+	}
+	return (long)len;
+}
+
+static bool
+is_console(unsigned long fd)
+{
+	return fd == 1 || fd == 2;
+}
+
+long
+io_write(const struct context *c)
+{
+	return is_console(arg(c, 0)) ? write_console(arg(c, 1), arg(c, 2)) : -E_BADF;
+}
+
+/* Short pieces are joined, so that a line stays in one piece. */
+long
+io_writev(const struct context *c)
+{
+	const struct iovec *v = (const struct iovec *)arg(c, 1);
+	char line[CONSOLE_WRITE_MAX];
+	uint64_t held = 0;
+	long sum = 0;
+
+	if (!is_console(arg(c, 0)))
+		return -E_BADF;
+	for (unsigned long i = 0; i < arg(c, 2); i++) {
+		if (held + v[i].len > sizeof(line)) {
+			write_console((uint64_t)line, held);
+			held = 0;
+		}
+		if (v[i].len > sizeof(line)) {
+			write_console(v[i].base, v[i].len);
+		} else {
+			memcpy(line + held, (const void *)v[i].base, v[i].len);
+			held += v[i].len;
+		}
+		sum += (long)v[i].len;
+	}
+	write_console((uint64_t)line, held);
+	return sum;
+}
+
+/* Different at every call; not secret. */
+long
+io_getrandom(const struct context *c)
+{
+	unsigned char *to = (unsigned char *)arg(c, 0);
+	uint64_t state = 0;
+
+	kclock(&state);
+	state ^= (uint64_t)c ^ (uint64_t)kthread_self() << 40;
+	for (unsigned long i = 0; i < arg(c, 1); i++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		to[i] = (unsigned char)(state >> 56);
+	}
+	return (long)arg(c, 1);
+}
+
+long
+io_uname(const struct context *c)
+{
+	char *u = (char *)arg(c, 0);
+
+	memset(u, 0, 6 * NAME_BYTES);
+	str_copy(u, NAME_BYTES, "Atoll");
+	str_copy(u + NAME_BYTES, NAME_BYTES, "atoll");
+	str_copy(u + 2 * NAME_BYTES, NAME_BYTES, "0.1");
+	str_copy(u + 3 * NAME_BYTES, NAME_BYTES, "0.1");
+	str_copy(u + 4 * NAME_BYTES, NAME_BYTES, "riscv64");
+	return 0;
+}
+
+/* All clocks run since the machine started. */
+long
+time_clock_gettime(const struct context *c)
+{
+	uint64_t *to = (uint64_t *)arg(c, 1);
+	uint64_t now;
+	long result = kclock(&now);
+
+	if (result < 0)
+		return result;
+	to[0] = now / NS_PER_S;
+	to[1] = now % NS_PER_S;
+	return 0;
+}
+
+/* The kernel wakes no thread at a time: look at the clock and let others run. */
+long
+time_sleep(const struct context *c, bool is_absolute)
+{
+	const uint64_t *t = (const uint64_t *)arg(c, c->x[17] == SYS_nanosleep ? 0 : 2);
+	uint64_t now, end;
+
+	if (t[1] >= NS_PER_S)
+		return -E_INVAL;
+	if (kclock(&now) < 0)
+		return -E_NOSYS;
+	end = t[0] * NS_PER_S + t[1] + (is_absolute ? 0 : now);
+	while (now < end) {
+		kthread_yield();
+		if (kclock(&now) < 0)
+			return -E_NOSYS;
+	}
+	return 0;
+}

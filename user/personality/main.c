@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Dispatch of Linux calls. A switch and no table: the image must not need relocation.
+ */
+#include <user/personality/personality.h>
+
+struct personality_info personality_info = {.page_bytes = 4096};
+
+static long
+serve_memory(const struct context *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_brk: return 0;		/* never where the caller wants it: malloc then uses mmap */
+	case SYS_mmap: return memory_mmap(c);
+	case SYS_munmap: return memory_munmap(c);
+	case SYS_mprotect: return memory_mprotect(c);
+	case SYS_mremap: return memory_mremap(c);
+	case SYS_madvise: return 0;
+	default: return -E_NOSYS;
+	}
+}
+
+/* There are no signals yet: masks and handlers are accepted, sending one to oneself ends the job as an unhandled signal would. */
+static long
+serve_signal(const struct context *c, unsigned long nr)
+{
+	unsigned long sig = nr == SYS_tgkill ? arg(c, 2) : arg(c, 1);
+
+	if (nr != SYS_tkill && nr != SYS_tgkill && nr != SYS_kill)
+		return 0;
+	if (sig != 0)
+		kproc_exit((int)(128 + (sig & 127)));
+	return 0;
+}
+
+static long
+serve_thread(const struct context *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_exit: thread_exit(c);
+	case SYS_exit_group: thread_exit_group(c, (int)arg(c, 0));
+	case SYS_set_tid_address: return thread_set_tid_address(c);
+	case SYS_set_robust_list: return 0;
+	case SYS_futex: return thread_futex(c);
+	case SYS_clone: return thread_clone(c);
+	case SYS_child_begin: return thread_child_begin(c);
+	case SYS_sched_yield: return kthread_yield();
+	case SYS_gettid: return kthread_self();
+	case SYS_getpid: return 1;
+	case SYS_getppid:
+	case SYS_getuid:
+	case SYS_geteuid:
+	case SYS_getgid:
+	case SYS_getegid: return 0;
+	default: return -E_NOSYS;
+	}
+}
+
+/* Standard output and error are the console; there are no files yet, standard input is at its end. */
+static long
+serve_io(const struct context *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_write: return io_write(c);
+	case SYS_writev: return io_writev(c);
+	case SYS_read:
+	case SYS_readv: return arg(c, 0) == 0 ? 0 : -E_BADF;
+	case SYS_ioctl: return arg(c, 0) <= 2 ? -LINUX_ENOTTY : -E_BADF;
+	case SYS_lseek: return arg(c, 0) <= 2 ? -LINUX_ESPIPE : -E_BADF;
+	case SYS_close: return arg(c, 0) <= 2 ? 0 : -E_BADF;
+	case SYS_openat:
+	case SYS_fstatat: return -E_NOENT;
+	case SYS_fstat: return -E_BADF;
+	case SYS_getrandom: return io_getrandom(c);
+	case SYS_uname: return io_uname(c);
+	default: return -E_NOSYS;
+	}
+}
+
+static long
+serve(const struct context *c)
+{
+	unsigned long nr = c->x[17];
+
+	switch (nr) {
+	case SYS_brk:
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mprotect:
+	case SYS_mremap:
+	case SYS_madvise: return serve_memory(c, nr);
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+	case SYS_sigaltstack:
+	case SYS_rt_sigaction:
+	case SYS_rt_sigprocmask: return serve_signal(c, nr);
+	case SYS_clock_gettime: return time_clock_gettime(c);
+	case SYS_clock_getres: return 0;
+	case SYS_nanosleep: return time_sleep(c, false);
+	case SYS_clock_nanosleep: return time_sleep(c, (arg(c, 1) & 1) != 0);
+	case SYS_read:
+	case SYS_readv:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_ioctl:
+	case SYS_lseek:
+	case SYS_close:
+	case SYS_openat:
+	case SYS_fstatat:
+	case SYS_fstat:
+	case SYS_getrandom:
+	case SYS_uname: return serve_io(c, nr);
+	default: return serve_thread(c, nr);
+	}
+}
+
+_Noreturn __attribute__((visibility("hidden"))) void personality_main(struct context *c);
+
+_Noreturn void
+personality_main(struct context *c)
+{
+	c->x[10] = (uint64_t)serve(c);
+	for (;;)
+		kcontext_set(c);
+}

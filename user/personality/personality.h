@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inside of the personality: Linux system calls of a riscv64 program, served in user mode by kernel calls.
+ *
+ * The code runs on the thread's own personality stack, never touches the program's thread pointer, holds no data that needs
+ * relocation (no tables of pointers), and goes back with kcontext_set. Results are values >= 0 or Linux's negative error numbers, which
+ * are those of the kernel calls.
+ */
+#ifndef USER_PERSONALITY_H
+#define USER_PERSONALITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <context.h>
+#include <atoll/kcalls.h>
+#include <atoll/personality.h>
+
+/* numbers of the asm-generic table */
+enum linux_call {
+	SYS_ioctl = 29,
+	SYS_openat = 56,
+	SYS_close = 57,
+	SYS_lseek = 62,
+	SYS_read = 63,
+	SYS_write = 64,
+	SYS_readv = 65,
+	SYS_writev = 66,
+	SYS_fstatat = 79,
+	SYS_fstat = 80,
+	SYS_exit = 93,
+	SYS_exit_group = 94,
+	SYS_set_tid_address = 96,
+	SYS_futex = 98,
+	SYS_set_robust_list = 99,
+	SYS_nanosleep = 101,
+	SYS_clock_gettime = 113,
+	SYS_clock_getres = 114,
+	SYS_clock_nanosleep = 115,
+	SYS_sched_yield = 124,
+	SYS_kill = 129,
+	SYS_tkill = 130,
+	SYS_tgkill = 131,
+	SYS_sigaltstack = 132,
+	SYS_rt_sigaction = 134,
+	SYS_rt_sigprocmask = 135,
+	SYS_uname = 160,
+	SYS_getpid = 172,
+	SYS_getppid = 173,
+	SYS_getuid = 174,
+	SYS_geteuid = 175,
+	SYS_getgid = 176,
+	SYS_getegid = 177,
+	SYS_gettid = 178,
+	SYS_brk = 214,
+	SYS_munmap = 215,
+	SYS_mremap = 216,
+	SYS_clone = 220,
+	SYS_mmap = 222,
+	SYS_mprotect = 226,
+	SYS_madvise = 233,
+	SYS_getrandom = 278,
+	SYS_child_begin = 4095,	/* not Linux's: first call of a thread made by clone (thread.c) */
+};
+
+/* errors that only the personality gives */
+#define LINUX_ENOTTY 25
+#define LINUX_ESPIPE 29
+#define LINUX_ENODEV 19
+
+/* Lies at the low end of each personality stack. Valid for the thread whose number it holds. */
+struct thread_record {
+	int32_t tid;
+	int32_t rank;		/* local number of the rank that the thread belongs to; -1: not known */
+	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */
+};
+
+extern struct personality_info personality_info __attribute__((visibility("hidden")));
+
+/* The record of the running thread. */
+struct thread_record *thread_record(const struct context *c);
+
+/* Argument i (0..5) of the trapped call. */
+static inline unsigned long
+arg(const struct context *c, int i)
+{
+	return c->x[10 + i];
+}
+
+/* One function per call or group; each takes the context for its arguments and returns the result. */
+long memory_mmap(const struct context *c);
+long memory_munmap(const struct context *c);
+long memory_mprotect(const struct context *c);
+long memory_mremap(const struct context *c);
+long thread_clone(const struct context *c);
+long thread_child_begin(const struct context *c);
+long thread_set_tid_address(const struct context *c);
+long thread_futex(const struct context *c);
+_Noreturn void thread_exit(const struct context *c);
+_Noreturn void thread_exit_group(const struct context *c, int status);
+long time_clock_gettime(const struct context *c);
+long time_sleep(const struct context *c, bool is_absolute);
+long io_write(const struct context *c);
+long io_writev(const struct context *c);
+long io_getrandom(const struct context *c);
+long io_uname(const struct context *c);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads: clone as pthread_create uses it, futexes, and the ends of a thread and of a rank.
+ *
+ * A new thread needs a personality stack before its first trap, and the kernel gives it the lowest free number: so one mapped
+ * stack more than there are threads is enough. What clone wants done in the child, the child does itself: it begins in child_main, whose
+ * first act is a call of its own (SYS_child_begin), and from its personality stack it then knows its record.
+ */
+#include <stddef.h>
+#include <abi/startup.h>
+#include <user/personality/personality.h>
+#include <user/rank.h>
+
+#define CLONE_VM 0x100
+#define CLONE_THREAD 0x10000
+#define CLONE_SETTLS 0x80000
+#define CLONE_PARENT_SETTID 0x100000
+#define CLONE_CHILD_CLEARTID 0x200000
+#define CLONE_CHILD_SETTID 0x1000000
+
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+#define FUTEX_REQUEUE 3
+#define FUTEX_CMP_REQUEUE 4
+#define FUTEX_COMMAND 127	/* without the private and realtime flags */
+#define NS_PER_S 1000000000ull
+
+/* What a new thread finds on its stack. */
+struct child_begin {
+	struct context context;		/* the state in which clone returns in the child */
+	uint64_t clear_tid;
+	uint64_t set_tid;
+	int32_t rank;
+};
+
+static struct thread_record *
+record_at(uint64_t address_in_stack)
+{
+	uint64_t index = (personality_info.stack_top - 1 - address_in_stack) / PERSONALITY_STACK_BYTES;
+
+	return (struct thread_record *)(personality_info.stack_top - (index + 1) * PERSONALITY_STACK_BYTES);
+}
+
+/* The rank on whose stack the program is; -1 if none. */
+static int
+rank_by_stack(uint64_t sp)
+{
+	const struct job_control *j = (const struct job_control *)personality_info.control;
+
+	for (uint32_t r = 0; j != NULL && r < j->ranks; r++)
+		if (sp >= j->rank[r].stack_first && sp < j->rank[r].stack_limit)
+			return (int)r;
+	return -1;
+}
+
+struct thread_record *
+thread_record(const struct context *c)
+{
+	struct thread_record *r = record_at((uint64_t)c);
+	int32_t tid = (int32_t)kthread_self();
+
+	if (r->tid != tid)
+		*r = (struct thread_record){.tid = tid, .rank = rank_by_stack(c->x[2])};
+	return r;
+}
+
+long
+thread_set_tid_address(const struct context *c)
+{
+	struct thread_record *r = thread_record(c);
+
+	r->clear_tid = arg(c, 0);
+	return r->tid;
+}
+
+/* A thread that is gone is announced: its word becomes 0 and whoever joins it wakes. */
+static void
+announce_end(const struct thread_record *r)
+{
+	if (r->clear_tid == 0)
+		return;
+	__atomic_store_n((uint32_t *)r->clear_tid, 0, __ATOMIC_RELEASE);
+	kfutex_wake(r->clear_tid, 1);
+}
+
+void
+thread_exit(const struct context *c)
+{
+	announce_end(thread_record(c));
+	for (;;)
+		kthread_exit(arg(c, 0));
+}
+
+void
+thread_exit_group(const struct context *c, int status)
+{
+	struct thread_record *r = thread_record(c);
+
+	if (r->rank >= 0)
+		rank_end((struct job_control *)personality_info.control, (uint32_t)r->rank, status & 255);
+	for (;;)
+		kproc_exit(status & 255);
+}
+
+long
+thread_child_begin(const struct context *c)
+{
+	struct child_begin *b = (struct child_begin *)arg(c, 0);
+	struct thread_record *r = thread_record(c);
+
+	r->rank = b->rank;
+	r->clear_tid = b->clear_tid;
+	if (b->set_tid != 0)
+		*(int32_t *)b->set_tid = r->tid;
+	for (;;)
+		kcontext_set(&b->context);
+}
+
+/* First code of a new thread, on the program's stack. */
+static _Noreturn void
+child_main(struct child_begin *b)
+{
+	register unsigned long a0 __asm__("a0") = (unsigned long)b;
+	register unsigned long a7 __asm__("a7") = SYS_child_begin;
+
+	for (;;)
+		__asm__ volatile("ecall" : "+r"(a0) : "r"(a7) : "memory");
+}
+
+/* One more personality stack than there are threads. Two threads that clone at the same time each map their own. */
+static long
+add_stack(void)
+{
+	uint32_t index = __atomic_fetch_add(&personality_info.stacks, 1, __ATOMIC_RELAXED);
+	int pages = (int)(PERSONALITY_STACK_BYTES / personality_info.page_bytes);
+	long frame, result;
+
+	if (index >= PERSONALITY_THREADS_MAX)
+		return -E_AGAIN;
+	frame = kframe_alloc(pages);
+	if (frame < 0)
+		return -E_AGAIN;
+	result = kpage_map(SELF, personality_info.stack_top - (uint64_t)(index + 1) * PERSONALITY_STACK_BYTES, (int)frame, pages,
+	    PAGE_READ | PAGE_WRITE);
+	kframe_free((int)frame, pages);
+	return result;
+}
+
+long
+thread_clone(const struct context *c)
+{
+	unsigned long flags = arg(c, 0), need = CLONE_VM | CLONE_THREAD;
+	struct child_begin *b = (struct child_begin *)((arg(c, 1) & ~15ul) - ((sizeof(*b) + 15) & ~15ul));
+	struct context start;
+	long tid;
+
+	if ((flags & need) != need || arg(c, 1) == 0)
+		return -E_NOSYS;
+	tid = add_stack();
+	if (tid < 0)
+		return tid;
+	b->context = *c;
+	b->context.x[2] = arg(c, 1);
+	b->context.x[10] = 0;
+	if ((flags & CLONE_SETTLS) != 0)
+		b->context.x[4] = arg(c, 3);
+	b->clear_tid = (flags & CLONE_CHILD_CLEARTID) != 0 ? arg(c, 4) : 0;
+	b->set_tid = (flags & CLONE_CHILD_SETTID) != 0 ? arg(c, 4) : 0;
+	b->rank = thread_record(c)->rank;
+	context_init(&start, (uintptr_t)child_main, (uintptr_t)b, (uintptr_t)b, (uintptr_t)b->context.x[4]);
+	tid = kthread_create(&start, ANY_CORE);
+	if (tid >= 0 && (flags & CLONE_PARENT_SETTID) != 0)
+		*(int32_t *)arg(c, 2) = (int32_t)tid;
+	return tid < 0 ? -E_AGAIN : tid;
+}
+
+/* The kernel's wait has no time limit: with one, look again after every yield. */
+static long
+wait_until(unsigned long addr, uint32_t value, const uint64_t *timeout)
+{
+	uint64_t now, end;
+
+	if (kclock(&now) < 0)
+		return -E_NOSYS;
+	end = now + timeout[0] * NS_PER_S + timeout[1];
+	while (__atomic_load_n((const uint32_t *)addr, __ATOMIC_ACQUIRE) == value) {
+		if (kclock(&now) < 0 || now >= end)
+			return -E_TIMEDOUT;
+		kthread_yield();
+	}
+	return 0;
+}
+
+long
+thread_futex(const struct context *c)
+{
+	unsigned long addr = arg(c, 0);
+	long result;
+
+	switch (arg(c, 1) & FUTEX_COMMAND) {
+	case FUTEX_WAIT:
+		if (arg(c, 3) != 0)
+			return wait_until(addr, (uint32_t)arg(c, 2), (const uint64_t *)arg(c, 3));
+		result = kfutex_wait(addr, (uint32_t)arg(c, 2));
+		return result;
+	case FUTEX_WAKE:
+		return kfutex_wake(addr, (int)arg(c, 2));
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE:
+		/* waking those that would be moved is allowed: a waiter must look again anyway */
+		return kfutex_wake(addr, INT32_MAX);
+	default:
+		return -E_NOSYS;
+	}
+}
