@@ -70,13 +70,13 @@ def _read(path):
 
 
 def group_members(pgid):
-    """Process ids of a process group."""
+    """Process ids of a process group, without those that only wait to be reaped."""
     out = []
     for name in os.listdir("/proc"):
         if name.isdigit():
             stat = _read(f"/proc/{name}/stat")
             fields = stat[stat.rfind(")") + 1:].split()
-            if len(fields) > 2 and fields[2] == str(pgid):
+            if len(fields) > 2 and fields[2] == str(pgid) and fields[0] not in "ZX":
                 out.append(int(name))
     return sorted(out)
 

@@ -155,9 +155,10 @@ class Machine:
             pass
         try:
             os.killpg(self.pid, 0)
-            return True
         except (ProcessLookupError, PermissionError):
             return False
+        import dump
+        return bool(dump.group_members(self.pid))
 
     def wait(self):
         """Wait for the end; returns a wait status, or None if the time ran out."""

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""Bad input to the front command: one line that says what to do, exit status 2 or 1, nothing left running."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import launch
+import results
+import run
+import setup
+import wrapper
+from ui import ROOT, Failure, Usage
+
+ATOLL = os.path.join(ROOT, "atoll")
+
+
+def atoll(*argv):
+    return subprocess.run([ATOLL, *argv], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("argv, words", [
+    (["frobnicate"], "unknown command 'frobnicate'"),
+    (["run"], "no program given"),
+    (["run", "-n"], "-n needs a value"),
+    (["run", "-n", "0", "hello"], "-n needs a number"),
+    (["run", "-n", "two", "hello"], "-n needs a number"),
+    (["run", "-n", "-3", "hello"], "-n needs a number"),
+    (["run", "--warp", "hello"], "unknown option '--warp'"),
+    (["run", "--port", "vax", "hello"], "unknown port 'vax'"),
+    (["run", "--machine", "toaster", "hello"], "unknown machine 'toaster'"),
+    (["run", "--port", "riscv64", "--machine", "laptop", "hello"], "does not run on port riscv64"),
+    (["run", "--machine", "/no/such.toml", "hello"], "unknown machine"),
+    (["run", "--map", "random", "hello"], "unknown mapping 'random'"),
+    (["run", "--env", "novalue", "hello"], "NAME=VALUE"),
+    (["run", "--timeout", "soon", "hello"], "needs seconds"),
+    (["run", "--icount", "hello"], "--icount is for"),
+    (["mpicc", "--port", "vax", "x.c"], "unknown port 'vax'"),
+    (["machines", "toaster"], "unknown machine 'toaster'"),
+    (["machines", "--colour"], "usage:"),
+    (["check", "everything"], "usage:"),
+    (["test", "nonsense"], "unknown test group 'nonsense'"),
+    (["doctor", "now"], "usage:"),
+    (["build", "vax"], "unknown port 'vax'"),
+    (["setup", "everything"], "usage:"),
+])
+def test_bad_usage_is_one_line_and_exit_2(argv, words):
+    p = atoll(*argv)
+    assert p.returncode == 2 and p.stdout == ""
+    assert words in p.stderr and p.stderr.startswith("atoll: ") and p.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["mpicc", "--help"], ["machines", "-h"], ["check", "-h"], ["test", "-h"], ["doctor", "-h"]])
+def test_help_goes_to_stdout(argv):
+    p = atoll(*argv)
+    assert p.returncode == 0 and "./atoll" in p.stdout and p.stderr == ""
+
+
+def test_no_command_shows_the_help_and_fails():
+    p = atoll()
+    assert p.returncode == 2 and "usage: ./atoll COMMAND" in p.stdout
+
+
+def test_it_works_from_another_folder(tmp_path):
+    p = subprocess.run([ATOLL, "machines", "laptop"], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert p.returncode == 0 and "cluster  0" in p.stdout
+
+
+def test_runs_path_imports_only_the_standard_library_and_little_of_it():
+    code = ("import sys; sys.path[:0] = sys.argv[1:]; import main, run, launch; "
+            "bad = [m for m in ('subprocess', 'argparse', 'hashlib', 'socket', 'numpy', 'asyncio') if m in sys.modules]; sys.exit(', '.join(bad) or 0)")
+    here = os.path.dirname(os.path.abspath(__file__))
+    p = subprocess.run([sys.executable, "-I", "-S", "-c", code, here, os.path.dirname(here)], capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+
+
+def test_options_end_at_the_program():
+    o = run.parse(["-n", "3", "--port=hosted", "--env", "A=1", "--env=B=2", "prog", "-n", "9"])
+    assert (o.n, o.env, o.program, o.args) == (3, ["A=1", "B=2"], "prog", ["-n", "9"])
+
+
+def test_too_many_ranks_name_the_limit(tmp_path):
+    with pytest.raises(Usage, match="257 ranks are too many for machine mppa256, which takes 256"):
+        run.make_job(run.parse(["-n", "257", "--machine", "mppa256", "x"]))
+
+
+@pytest.mark.parametrize("content, words", [(b"#!/bin/sh\n", "not an ELF"), (b"\x7fELF" + bytes(20), "not an ELF"), (b"\x7fELF\x02\x01" + bytes(90), "machine 0")])
+def test_what_is_no_program_is_refused(tmp_path, content, words):
+    path = tmp_path / "prog"
+    path.write_bytes(content)
+    with pytest.raises(Usage, match=words):
+        launch.check_program(str(path), content, "hosted")
+
+
+def test_a_program_of_the_host_is_not_one_of_ours():
+    path = os.path.realpath("/bin/true")
+    with open(path, "rb") as f:
+        with pytest.raises(Usage, match="mpicc"):
+            launch.check_program(path, f.read(), "hosted")
+
+
+def test_a_missing_package_without_root_or_sudo_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(setup.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
+    with pytest.raises(Failure, match="apt-get install spin make"):
+        setup.install_packages(["spin", "make"])
+
+
+def test_a_system_without_apt_names_the_packages(monkeypatch):
+    monkeypatch.setattr(setup.shutil, "which", lambda name: None)
+    with pytest.raises(Failure, match="qemu-system-misc"):
+        setup.install_packages(["qemu-system-misc"])
+
+
+def test_a_failed_installation_says_why(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(setup, "_call", lambda argv, what: f"{what} failed (exit status 100):\nno network")
+    with pytest.raises(Failure, match="(?s)cannot install spin.*no network"):
+        setup.install_packages(["spin"])
+
+
+def test_wrapper_shows_what_it_would_do():
+    p = atoll("mpicc", "-show", "-O1", "a.c", "-o", "a")
+    assert p.returncode == 0 and "x86_64-linux-musl" in p.stdout and "libmpi_abi.a" in p.stdout and " -O1 " in p.stdout and "-O2" not in p.stdout
+    assert "libmpi_abi" not in atoll("cc", "-show", "a.c").stdout
+    assert "riscv64-linux-musl" in atoll("mpicc", "--port", "riscv64", "-showme:compile").stdout
+    assert "-I" not in atoll("mpicc", "-showme:link").stdout
+
+
+@pytest.mark.parametrize("argv, links", [(["a.c"], True), (["-c", "a.c"], False), (["-E", "a.c"], False), (["--version"], False), (["-o", "a", "a.o", "-lm"], True)])
+def test_wrapper_links_only_when_the_compiler_would(argv, links, monkeypatch):
+    monkeypatch.setattr(setup, "zig", lambda: "zig")
+    assert any("libmpi_abi.a" in a for a in wrapper.command(argv, "hosted")) == links
+
+
+def lives(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def wait_until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+# A launcher in the place of the machine: it has a child, and either ends or sleeps for good.
+SLEEPER = ("import os, subprocess, sys, time\np = subprocess.Popen(['sleep', '1000'])\nopen(sys.argv[1], 'w').write(f'{os.getpid()} {p.pid}')\n"
+           "time.sleep(1000)\n")
+DRIVER = ("import sys; sys.path[:0] = sys.argv[1:3]; import launch, main\n"
+          "launch.prepare = lambda job: [sys.executable, '-c', sys.argv[3], sys.argv[4]]\n"
+          "job = launch.Job(None, 'hosted', [])\njob.timeout_s = float(sys.argv[5])\nmain.dispatch = lambda argv: launch.run(job)\nsys.exit(main.main())\n")
+
+
+def start_sleeper(tmp_path, timeout_s=0):
+    here, pids = os.path.dirname(os.path.abspath(__file__)), tmp_path / "pids"
+    p = subprocess.Popen([sys.executable, "-I", "-c", DRIVER, here, os.path.dirname(here), SLEEPER, str(pids), str(timeout_s)],
+                         stderr=subprocess.PIPE, text=True)
+    assert wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 2)
+    return p, [int(x) for x in pids.read_text().split()]
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_everything_that_was_started(tmp_path, sig):
+    p, pids = start_sleeper(tmp_path)
+    p.send_signal(sig)
+    assert "interrupted" in p.communicate(timeout=20)[1] and p.returncode == 130
+    assert not any(lives(pid) for pid in pids)
+
+
+def test_when_the_front_command_is_killed_the_machine_dies(tmp_path):
+    p, pids = start_sleeper(tmp_path)
+    p.kill()
+    assert wait_until(lambda: not lives(pids[0]))
+    os.kill(pids[1], signal.SIGKILL)	# the stand-in's child asks for no parent-death signal; clusters do
+    p.communicate()
+
+
+def test_a_machine_that_overruns_its_time_is_dumped_and_ended(tmp_path):
+    p, pids = start_sleeper(tmp_path, 0.5)
+    err = p.communicate(timeout=60)[1]
+    assert p.returncode == launch.QUIT_STATUS and "no end after 0.5 s" in err and f"process {pids[0]}" in err
+    assert not any(lives(pid) for pid in pids)
+
+
+@pytest.mark.parametrize("status, code, words", [(3 << 8, 3, None), (139 << 8, 139, "signal 11 (SIGSEGV)"), (9, 137, "ended by signal 9"), (0, 0, None)])
+def test_exit_statuses_are_told_apart(status, code, words):
+    got, why = launch.exit_status(status, "hosted")
+    assert got == code and (why is None if words is None else words in why)
+
+
+@pytest.mark.parametrize("script, states, words", [
+    ("echo ok a; echo ok b", ["passed", "passed"], ""),
+    ("echo ok a; echo 'FAIL b: bad'; exit 1", ["passed", "failed"], "bad"),
+    ("echo ok a; kill -SEGV $$", ["passed", "failed"], "signal 11"),
+    ("echo ok a; exit 1", ["passed", "failed"], "exit status 1"),
+    ("echo 'FAIL a: x'", ["failed", "failed"], "ends with 0"),
+    ("echo 'skip a: no such thing'; echo ok b", ["skipped", "passed"], ""),
+    ("true", ["failed"], "ran no test"),
+])
+def test_what_a_test_program_says_is_believed_only_if_it_ends_well(script, states, words):
+    found = results.parse_output("t", results.call(["sh", "-c", script], 10))
+    assert [r.state for r in found] == states and words in found[-1].why
+
+
+def test_a_test_program_that_hangs_fails_with_a_dump():
+    found = results.parse_output("t", results.call(["sh", "-c", "echo ok a; sleep 100"], 0.5))
+    assert [r.state for r in found] == ["passed", "failed"] and "no end" in found[1].why and "sleep" in found[1].why
+
+
+def test_the_last_line_counts(capsys, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    r = results.Result
+    assert results.summary([r("a", "passed"), r("b", "skipped", "no device")]) == 0
+    assert capsys.readouterr().out.endswith("skipped b: no device\n1 passed, 0 failed, 1 skipped\n")
+    assert results.summary([r("a", "failed")]) == 1 and capsys.readouterr().out.endswith("0 passed, 1 failed\n")
+    assert results.summary([]) == 1
+
+
+def test_in_ci_a_skip_that_nobody_announced_fails(monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    assert results.summary([results.Result("a", "passed"), results.Result("b", "skipped", "x")]) == 1
