@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies between kernel and user memory. User memory is whatever the process can reach, but for the kernel's own view of the cluster and of
- * the NoC: a wild pointer must not destroy the kernel by way of a kernel call.
+ * Copies between kernel and user memory. User memory is whatever the process can reach (a libc's heap is not in the space), but for the
+ * kernel's own view of the cluster and of the NoC: a wild pointer must not destroy the kernel by way of a kernel call.
  */
 #include "hosted.h"
 
@@ -14,7 +14,7 @@ overlaps(uintptr_t addr, size_t len, uintptr_t base, size_t bytes)
 static bool
 is_user(uintptr_t addr, size_t len)
 {
-	return addr + len >= addr && !overlaps(addr, len, host.memory, host.memory_bytes)
+	return host_core_self()->space != NULL && addr + len >= addr && !overlaps(addr, len, host.memory, host.memory_bytes)
 		&& !overlaps(addr, len, (uintptr_t)host.machine->noc, host.noc_bytes);
 }
 

@@ -84,7 +84,7 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 {
 	struct host_core *c = host_core_self();
 
-	(void)space;
+	c->space = space;
 	c->frame = f;
 	if (f->stopped > STOPPED_GATE)
 		adopt_signal_frame(c, f);

@@ -48,6 +48,7 @@ struct host_core {
 	const struct hal_trap *trap;	/* HOST_TRAP_LOOP: why the thread stopped */
 	/* the C code's own */
 	unsigned id;
+	struct hal_space *space;	/* whose memory copies reach, or NULL */
 	struct hal_doorbell *bell;
 	uint32_t seen;			/* what bell->rung was when the core began to wait */
 	void *start_arg;

@@ -121,22 +121,58 @@ find(const struct hal_space *s, uintptr_t addr, int *level)
 	}
 }
 
-/* The entry at a level, with the tables above it made. NULL: no page for a table, or a larger page or a table is in the way. */
+/*
+ * The entry at a level; `make`: make the tables above it. NULL: a table is missing and shall not or cannot be made, or a larger page is
+ * in the way.
+ */
 static uint64_t *
-reach(struct hal_space *s, uintptr_t addr, int level)
+reach(struct hal_space *s, uintptr_t addr, int level, bool make)
 {
 	uint64_t *table = s->root;
 
 	for (int l = TOP_LEVEL; l > level; l--) {
 		uint64_t *entry = entry_in(s, table, addr, l);
 
-		if (*entry == 0)
+		if (*entry == 0 && make)
 			*entry = (uintptr_t)s->take(s->ctx);
 		if (!is_table(*entry))
 			return NULL;
 		table = table_of(*entry);
 	}
 	return entry_in(s, table, addr, level);
+}
+
+/* Give the table behind an entry back if nothing is in it. */
+static void
+drop_if_empty(struct hal_space *s, uint64_t *entry)
+{
+	uint64_t *table;
+
+	if (!is_table(*entry))
+		return;
+	table = table_of(*entry);
+	for (int i = 0; i < TABLE_ENTRIES; i++)
+		if (table[i] != 0)
+			return;
+	*entry = 0;
+	s->give(s->ctx, table);
+}
+
+/* Give empty tables of a range back, from the bottom up. */
+static void
+prune(struct hal_space *s, uintptr_t addr, size_t bytes)
+{
+	for (int level = 1; level <= TOP_LEVEL; level++) {
+		uintptr_t unit = (uintptr_t)1 << shift_of(level);
+		uintptr_t at = addr - ((addr - s->first) & (unit - 1));
+
+		for (; at < addr + bytes; at += unit) {
+			uint64_t *entry = reach(s, at, level, false);
+
+			if (entry != NULL)
+				drop_if_empty(s, entry);
+		}
+	}
 }
 
 static bool
@@ -172,23 +208,6 @@ host_protection(int prot)
 	return (prot & PAGE_READ ? PROT_READ : 0) | (prot & PAGE_WRITE ? PROT_WRITE : 0) | (prot & PAGE_EXEC ? PROT_EXEC : 0);
 }
 
-/* Nothing at the place of a large page: an empty table that smaller pages left there goes. */
-static bool
-clear_place(struct hal_space *s, uint64_t *entry)
-{
-	uint64_t *table;
-
-	if (!is_table(*entry))
-		return *entry == 0;
-	table = table_of(*entry);
-	for (int i = 0; i < TABLE_ENTRIES; i++)
-		if (table[i] != 0)
-			return false;
-	*entry = 0;
-	s->give(s->ctx, table);
-	return true;
-}
-
 /* Is there nothing in the range? Makes the tables that the entries will need. */
 static int
 make_room(struct hal_space *s, uintptr_t addr, size_t count, int level)
@@ -200,10 +219,11 @@ make_room(struct hal_space *s, uintptr_t addr, size_t count, int level)
 
 		if (*entry & ENTRY_PAGE)
 			return -E_EXIST;
-		entry = reach(s, a, level);
+		entry = reach(s, a, level, true);
 		if (entry == NULL)
 			return -E_NOMEM;
-		if (!clear_place(s, entry))
+		drop_if_empty(s, entry);
+		if (*entry != 0)
 			return -E_EXIST;
 	}
 	return 0;
@@ -224,13 +244,17 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	if (fd < 0)
 		return -E_INVAL;
 	error = make_room(s, addr, count, level);
-	if (error != 0)
+	if (error == 0) {
+		mapped = host_call6(SYS_mmap, addr, count * unit, host_protection(prot), MAP_SHARED | MAP_FIXED, fd, offset);
+		if (mapped != (long)addr)
+			error = -E_NOMEM;
+	}
+	if (error != 0) {
+		prune(s, addr, count * unit);
 		return error;
-	mapped = host_call6(SYS_mmap, addr, count * unit, host_protection(prot), MAP_SHARED | MAP_FIXED, fd, offset);
-	if (mapped != (long)addr)
-		return -E_NOMEM;
+	}
 	for (size_t i = 0; i < count; i++)
-		*reach(s, addr + i * unit, level) = (paddr + i * unit) | (uint64_t)prot | ENTRY_PAGE;
+		*reach(s, addr + i * unit, level, false) = (paddr + i * unit) | (uint64_t)prot | ENTRY_PAGE;
 	return 0;
 }
 
@@ -320,7 +344,7 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 void
 hal_space_use(struct hal_space *s)
 {
-	(void)s;
+	host_core_self()->space = s;
 }
 
 void
