@@ -26,8 +26,14 @@ K_LD := $(CC)
 HAL_LIBS := -pthread
 endif
 ifeq ($(PORT),hosted)
+ifeq ($(SAN),)
 # starts faster, and no symbol is looked up while a user thread's pointer is loaded
 HAL_LIBS += -static
+else
+# SAN=address,undefined or SAN=thread, with a BUILD of its own
+K_ARCH += -fsanitize=$(SAN) -fno-sanitize-recover=undefined
+HAL_LIBS += -fsanitize=$(SAN) -Wl,-z,now
+endif
 endif
 ifeq ($(PORT),riscv64)
 CROSS := riscv64-unknown-elf-

@@ -69,15 +69,15 @@ read_record(const char *path)
 	if (fd < 0)
 		return NULL;
 	r = calloc(1, bytes < sizeof(*r) ? sizeof(*r) : bytes);
-	if (r == NULL || read(fd, r, bytes) != (ssize_t)bytes) {
-		fprintf(stderr, "atoll: %s: cannot be read\n", path);
-		return NULL;
-	}
+	if (r == NULL || read(fd, r, bytes) != (ssize_t)bytes)
+		why = "cannot be read";
+	else
+		why = launch_check_record(r, bytes);
 	close(fd);
-	why = launch_check_record(r, bytes);
 	if (why == NULL)
 		return r;
 	fprintf(stderr, "atoll: %s: %s\n", path, why);
+	free(r);
 	return NULL;
 }
 
@@ -87,6 +87,7 @@ main(int argc, char **argv)
 	struct arguments a = {0};
 	struct launch l = {.archive_fd = -1};
 	size_t archive_bytes = 0;
+	int status = EXIT_USAGE;
 
 	if (!read_arguments(argc, argv, &a)) {
 		fputs(usage, stderr);
@@ -95,9 +96,13 @@ main(int argc, char **argv)
 	l.record = read_record(a.record);
 	if (l.record == NULL)
 		return EXIT_USAGE;
-	if (a.archive != NULL && (l.archive_fd = open_file(a.archive, &archive_bytes)) < 0)
-		return EXIT_USAGE;
-	l.record->archive_bytes = archive_bytes;
-	l.no_fsgsbase = a.no_fsgsbase;
-	return launch_machine(&l);
+	if (a.archive == NULL || (l.archive_fd = open_file(a.archive, &archive_bytes)) >= 0) {
+		l.record->archive_bytes = archive_bytes;
+		l.no_fsgsbase = a.no_fsgsbase;
+		status = launch_machine(&l);
+	}
+	if (l.archive_fd >= 0)
+		close(l.archive_fd);
+	free(l.record);
+	return status;
 }
