@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Groups: an ordered set of ranks of the job. Never changed after they are made; shared by reference counting.
+ */
+#ifndef MPI_CORE_GROUP_H
+#define MPI_CORE_GROUP_H
+
+#include <stdint.h>
+#include <mpi.h>
+
+struct mpi_rank;
+
+struct group {
+	int references;
+	int size;
+	int rank;			/* of the caller, or MPI_UNDEFINED */
+	int32_t *world;			/* rank in the job of each member; NULL: member i is rank first + i */
+	int first;
+};
+
+/* Rank in the job of member i. */
+static inline int
+mpi_group_world(const struct group *g, int i)
+{
+	return g->world ? g->world[i] : g->first + i;
+}
+
+/* Ranks first .. first+size-1 of the job. NULL: no memory. */
+struct group *mpi_group_range(struct mpi_rank *self, int first, int size);
+
+/* The ranks of the job in world[size], which the group takes over (it is freed with the group, also on failure). NULL: no memory. */
+struct group *mpi_group_of(struct mpi_rank *self, int32_t *world, int size);
+
+/* Member number of a rank of the job, or MPI_UNDEFINED. */
+int mpi_group_find(const struct group *g, int world);
+
+/* MPI_IDENT, MPI_SIMILAR (same members) or MPI_UNEQUAL. */
+int mpi_group_compare(const struct group *a, const struct group *b);
+
+struct group *mpi_group_hold(struct group *g);
+void mpi_group_release(struct mpi_rank *self, struct group *g);
+
+/* The group of a handle: error class, and *g on MPI_SUCCESS. */
+int mpi_group_get(struct mpi_rank *self, MPI_Group handle, struct group **g);
+
+/* A handle for the program; it holds one reference. MPI_GROUP_NULL: no memory. */
+MPI_Group mpi_group_handle(struct mpi_rank *self, struct group *g);
+
+#endif

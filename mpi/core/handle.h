@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Handles made at run time: generation | kind | index. The kind and the generation are checked at each use, so that a handle of the
+ * wrong kind, a freed one or garbage is recognised. The smallest such handle is larger than any predefined one (10 bits).
+ */
+#ifndef MPI_CORE_HANDLE_H
+#define MPI_CORE_HANDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum handle_kind {
+	HANDLE_COMM = 1,
+	HANDLE_GROUP,
+	HANDLE_TYPE,
+	HANDLE_OP,
+	HANDLE_REQUEST,
+	HANDLE_ERRHANDLER,
+	HANDLE_KINDS
+};
+
+#define HANDLE_INDEX_BITS 20
+#define HANDLE_KIND_BITS 4
+#define HANDLE_SHIFT (HANDLE_INDEX_BITS + HANDLE_KIND_BITS)
+#define HANDLE_MAX (1u << HANDLE_INDEX_BITS)	/* objects of one kind */
+
+struct handle_slot {
+	void *object;
+	uint32_t generation;		/* of the handle that is valid, or of the next one; never 0 */
+	uint32_t next_free;		/* index + 1 */
+};
+
+/* The objects of one kind. Zero-initialised but for the kind. */
+struct handle_table {
+	struct handle_slot *slots;
+	uint32_t capacity;
+	uint32_t first_free;		/* index + 1; 0: none */
+	uint32_t used;
+	enum handle_kind kind;
+	bool narrow;			/* handles have 32 bits even where pointers have 64 */
+};
+
+/* Give an object a handle. 0: no memory, or too many objects. */
+uintptr_t mpi_handle_new(struct handle_table *t, void *object);
+
+/* The object of a handle, or NULL if it is not (or no longer) one of this table. */
+void *mpi_handle_find(const struct handle_table *t, uintptr_t handle);
+
+/* Make a valid handle invalid; its index is used again with the next generation. */
+void mpi_handle_drop(struct handle_table *t, uintptr_t handle);
+
+/* Free the table itself. */
+void mpi_handle_table_free(struct handle_table *t);
+
+#endif

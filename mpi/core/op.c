@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which operation goes with which type, and how it is applied.
+ */
+#include <mpi/core/op.h>
+#include <mpi/core/op_loops.h>
+#include <mpi/core/rank.h>
+#include <mpi/core/type.h>
+
+#define FIRST ((uintptr_t)MPI_OP_NULL)
+#define LAST ((uintptr_t)MPI_NO_OP)
+
+/* by handle minus MPI_OP_NULL; the values are the ABI's and a test compares them with <mpi.h> */
+static const uint8_t rows[] = {
+	[0x21 - 0x20] = OP_SUM, [0x22 - 0x20] = OP_MIN, [0x23 - 0x20] = OP_MAX, [0x24 - 0x20] = OP_PROD,
+	[0x28 - 0x20] = OP_BAND, [0x29 - 0x20] = OP_BOR, [0x2a - 0x20] = OP_BXOR,
+	[0x30 - 0x20] = OP_LAND, [0x31 - 0x20] = OP_LOR, [0x32 - 0x20] = OP_LXOR,
+	[0x38 - 0x20] = OP_MINLOC, [0x39 - 0x20] = OP_MAXLOC, [0x3c - 0x20] = OP_REPLACE, [0x3d - 0x20] = OP_NO_OP,
+};
+
+static enum op_row
+row_of(MPI_Op op)
+{
+	uintptr_t h = (uintptr_t)op;
+
+	return h >= FIRST && h <= LAST ? (enum op_row)rows[h - FIRST] : OP_NONE;
+}
+
+static struct op *
+own(struct mpi_rank *self, MPI_Op op)
+{
+	return mpi_handle_find(&self->tables[HANDLE_OP], (uintptr_t)op);
+}
+
+bool
+mpi_op_exists(struct mpi_rank *self, MPI_Op op)
+{
+	return row_of(op) != OP_NONE || own(self, op) != NULL;
+}
+
+int
+mpi_op_check(struct mpi_rank *self, MPI_Op op, MPI_Datatype type)
+{
+	enum op_row row = row_of(op);
+
+	if (row == OP_NONE)
+		return own(self, op) ? MPI_SUCCESS : MPI_ERR_OP;
+	/* REPLACE and NO_OP are for one-sided communication only */
+	return mpi_op_loops[row][mpi_type_find(type)->basic] ? MPI_SUCCESS : MPI_ERR_OP;
+}
+
+bool
+mpi_op_commutes(struct mpi_rank *self, MPI_Op op)
+{
+	struct op *o = row_of(op) == OP_NONE ? own(self, op) : NULL;
+
+	return o == NULL || o->commutes;
+}
+
+void
+mpi_op_apply(struct mpi_rank *self, MPI_Op op, const void *in, void *inout, int count, MPI_Datatype type)
+{
+	enum op_row row = row_of(op);
+
+	if (row == OP_NONE)
+		own(self, op)->function((void *)(uintptr_t)in, inout, &count, &type);
+	else
+		mpi_op_loops[row][mpi_type_find(type)->basic](in, inout, (size_t)count);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The state of this copy of the library.
+ */
+#include <mpi/core/rank.h>
+
+static struct mpi_rank this_rank;
+
+struct mpi_rank *
+mpi_self(void)
+{
+	return &this_rank;
+}

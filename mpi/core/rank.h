@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All state of the MPI library of one rank. A rank is a thread with its own copy of the program and of this library, so there is one
+ * such structure in each copy; tests that run several ranks in one image supply an mpi_self of their own.
+ */
+#ifndef MPI_CORE_RANK_H
+#define MPI_CORE_RANK_H
+
+#include <stdbool.h>
+#include <mpi.h>
+#include <mpi/core/comm.h>
+#include <mpi/core/errhandler.h>
+#include <mpi/core/handle.h>
+#include <mpi/core/list.h>
+#include <mpi/pt2pt/match.h>
+
+struct transport;
+struct request;
+struct peer;
+struct bounce;
+
+enum rank_state { RANK_FRESH, RANK_RUNNING, RANK_FINALIZED };
+
+/* the predefined error handlers, in the order of their handles */
+enum { ERRORS_ARE_FATAL, ERRORS_ABORT, ERRORS_RETURN, ERRORS_PREDEFINED };
+
+struct mpi_rank {
+	enum rank_state state;
+	int world_rank;
+	int world_size;
+	int thread_level;
+	struct comm world;
+	struct comm self;
+	int32_t next_context;
+	struct group empty_group;
+	struct errhandler errhandlers[ERRORS_PREDEFINED];
+	struct handle_table tables[HANDLE_KINDS];
+	struct request *free_requests;
+	struct request *detached;	/* freed by the program, not done yet */
+	struct transport *transport;
+	struct peer *peers;		/* by rank of the job: flow control */
+	struct matcher match;
+	struct bounce *bounce;
+	struct link outgoing;		/* peers for which sends wait for room */
+	struct link answers;		/* packets of the bulk protocol that wait for room */
+	struct handle_table bulk_names;	/* requests that peers in other clusters know by number */
+	struct link bulk_wanted;	/* receives that wait for the bulk path from another cluster */
+	struct request *bulk_in;	/* the receive that has it */
+	struct link bulk_allowed;	/* sends that a receiver waits for */
+	struct request *bulk_out;	/* the one that is being written */
+	const char *program;		/* function of the API that runs, for messages */
+};
+
+/* The calling rank. */
+struct mpi_rank *mpi_self(void);
+
+/* Handle tables and predefined objects, before anything else. */
+void mpi_rank_init(struct mpi_rank *self);
+
+#endif

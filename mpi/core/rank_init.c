@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a rank's state holds before the first message.
+ */
+#include <mpi/core/rank.h>
+
+void
+mpi_rank_init(struct mpi_rank *self)
+{
+	for (int kind = 1; kind < HANDLE_KINDS; kind++)
+		self->tables[kind].kind = (enum handle_kind)kind;
+	for (int i = 0; i < ERRORS_PREDEFINED; i++)
+		self->errhandlers[i] = (struct errhandler){
+			.references = 1, .handle = (uintptr_t)MPI_ERRORS_ARE_FATAL + (uintptr_t)i};
+	self->empty_group = (struct group){.references = 1, .rank = MPI_UNDEFINED};
+	self->next_context = CONTEXT_FIRST_FREE;
+	mpi_match_init(&self->match);
+	self->bulk_names = (struct handle_table){.kind = HANDLE_REQUEST, .narrow = true};
+	link_init(&self->outgoing);
+	link_init(&self->answers);
+	link_init(&self->bulk_wanted);
+	link_init(&self->bulk_allowed);
+}

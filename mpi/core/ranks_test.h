@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For tests: ranks as threads of one ordinary process, with the few kernel calls that the library makes. Clusters exist by the placement
+ * table only; their memory is not kept apart, so that thread sanitizers see everything. Include in the one file of a test.
+ */
+#ifndef MPI_CORE_RANKS_TEST_H
+#define MPI_CORE_RANKS_TEST_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <atoll/startup.h>
+#include <mpi/core/rank.h>
+
+#define TEST_THREADS_MAX 4096
+#define TEST_PORTS 64
+#define TEST_CLUSTERS 8
+#define TEST_BASE_PORT 8
+#define TEST_AREA_BYTES (64u << 20)
+
+struct test_thread {
+	pthread_t thread;
+	pthread_cond_t cond;
+	bool woken;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+struct test_slot {
+	bool full;
+	int missed;			/* thread that found it full, + 1 */
+	unsigned char message[MAILBOX_MSG_SIZE];
+};
+
+struct test_port {
+	int owner;			/* thread + 1 that created the mailbox */
+	struct test_slot slot[TEST_CLUSTERS];
+	int allowed;			/* (cluster << 8 | port) + 1 of the sender that may write */
+	const void *data;		/* what it writes, until it is read */
+	size_t len;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;		/* portals */
+	struct test_thread thread[TEST_THREADS_MAX];
+	int threads;
+	struct test_port port[TEST_CLUSTERS][TEST_PORTS];
+	struct event_page events[TEST_CLUSTERS];
+	struct placement placement[TEST_THREADS_MAX];
+	unsigned cores;			/* that each cluster claims to have */
+} test_os = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static __thread struct mpi_rank test_rank;
+static __thread struct startup test_startup;
+static __thread int test_tid;
+
+struct mpi_rank *
+mpi_self(void)
+{
+	return &test_rank;
+}
+
+const struct startup *
+atoll_startup(void)
+{
+	return test_startup.version ? &test_startup : NULL;
+}
+
+void
+job_abort(int status)
+{
+	fflush(NULL);
+	_exit(status & 255 ? status & 255 : 1);
+}
+
+static long
+test_wake_locked(int tid)
+{
+	test_os.thread[tid].woken = true;
+	pthread_cond_signal(&test_os.thread[tid].cond);
+	return 0;
+}
+
+long
+kthread_wakeup(int tid)
+{
+	pthread_mutex_lock(&test_os.lock);
+	test_wake_locked(tid);
+	pthread_mutex_unlock(&test_os.lock);
+	return 0;
+}
+
+long
+kthread_sleep(void)
+{
+	struct test_thread *t = &test_os.thread[test_tid];
+
+	pthread_mutex_lock(&test_os.lock);
+	while (!t->woken)
+		pthread_cond_wait(&t->cond, &test_os.lock);
+	t->woken = false;
+	pthread_mutex_unlock(&test_os.lock);
+	return 0;
+}
+
+long
+kthread_self(void)
+{
+	return test_tid;
+}
+
+long
+kthread_yield(void)
+{
+	return sched_yield();
+}
+
+long
+kclock(void *ns)
+{
+	struct timespec ts;
+	uint64_t value;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	value = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	memcpy(ns, &value, sizeof(value));
+	return 0;
+}
+
+long
+kcluster_info(void *info)
+{
+	struct cluster_info i = {.cluster = test_startup.cluster, .clusters = TEST_CLUSTERS, .cores = test_os.cores};
+
+	memcpy(info, &i, sizeof(i));
+	return 0;
+}
+
+static int
+test_new_thread(void)
+{
+	int tid;
+
+	pthread_mutex_lock(&test_os.lock);
+	tid = test_os.threads++;
+	pthread_mutex_unlock(&test_os.lock);
+	pthread_cond_init(&test_os.thread[tid].cond, NULL);
+	test_os.thread[tid].woken = false;
+	return tid;
+}
+
+static void *
+test_helper_main(void *arg)
+{
+	test_tid = (int)(intptr_t)arg;
+	test_os.thread[test_tid].fn(test_os.thread[test_tid].arg);
+	return NULL;
+}
+
+int
+thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
+{
+	int tid = test_new_thread();
+
+	(void)core;
+	(void)stack_bytes;
+	test_os.thread[tid].fn = fn;
+	test_os.thread[tid].arg = arg;
+	pthread_create(&test_os.thread[tid].thread, NULL, test_helper_main, (void *)(intptr_t)tid);
+	return tid;
+}
+
+long
+kthread_join(int tid, void *value)
+{
+	(void)value;
+	return -pthread_join(test_os.thread[tid].thread, NULL);
+}
+
+/* Descriptors: an input is its port, an output is (cluster, port) of the peer. */
+#define TEST_OUT(cluster, port) (0x1000 | (cluster) << 8 | (port))
+
+long
+kmailbox_create(int port)
+{
+	test_os.port[test_startup.cluster][port].owner = test_tid + 1;
+	return port;
+}
+
+long
+kmailbox_open(int cluster, int port)
+{
+	return TEST_OUT(cluster, port);
+}
+
+long
+kmailbox_close(int id)
+{
+	(void)id;
+	return 0;
+}
+
+long
+kmailbox_write(int id, const void *msg)
+{
+	unsigned to = id >> 8 & 15;
+	struct test_port *p = &test_os.port[to][id & 255];
+	struct test_slot *s = &p->slot[test_startup.cluster];
+	long err = 0;
+
+	pthread_mutex_lock(&test_os.lock);
+	if (s->full) {
+		s->missed = test_tid + 1;
+		err = -E_AGAIN;
+	} else {
+		s->full = true;
+		memcpy(s->message, msg, MAILBOX_MSG_SIZE);
+		__atomic_add_fetch(&test_os.events[to].mailbox_arrivals[id & 255], 1, __ATOMIC_SEQ_CST);
+		if (p->owner)
+			test_wake_locked(p->owner - 1);
+	}
+	pthread_mutex_unlock(&test_os.lock);
+	return err;
+}
+
+long
+kmailbox_read(int id, int source, void *msg)
+{
+	struct test_port *p = &test_os.port[test_startup.cluster][id];
+	long found = -E_AGAIN;
+
+	(void)source;
+	pthread_mutex_lock(&test_os.lock);
+	for (int i = 0; i < TEST_CLUSTERS && found < 0; i++) {
+		struct test_slot *s = &p->slot[i];
+
+		if (!s->full)
+			continue;
+		memcpy(msg, s->message, MAILBOX_MSG_SIZE);
+		s->full = false;
+		if (s->missed)
+			test_wake_locked(s->missed - 1);
+		s->missed = 0;
+		found = i;
+	}
+	pthread_mutex_unlock(&test_os.lock);
+	return found;
+}
+
+long
+kportal_create(int port)
+{
+	return port;
+}
+
+long
+kportal_open(int cluster, int port, int local_port)
+{
+	return TEST_OUT(cluster, port) | local_port << 16 | (int)test_startup.cluster << 24;
+}
+
+long
+kportal_close(int id)
+{
+	(void)id;
+	return 0;
+}
+
+long
+kportal_allow(int id, int cluster, int local_port)
+{
+	struct test_port *p = &test_os.port[test_startup.cluster][id];
+
+	pthread_mutex_lock(&test_os.lock);
+	p->allowed = (cluster << 8 | local_port) + 1;
+	pthread_cond_broadcast(&test_os.changed);
+	pthread_mutex_unlock(&test_os.lock);
+	return 0;
+}
+
+/* Waits for the allowance, and until the data was read. */
+long
+kportal_write(int id, unsigned long addr, unsigned long len)
+{
+	struct test_port *p = &test_os.port[id >> 8 & 15][id & 255];
+	int me = ((id >> 24 & 15) << 8 | (id >> 16 & 255)) + 1;
+
+	pthread_mutex_lock(&test_os.lock);
+	while (p->allowed != me)
+		pthread_cond_wait(&test_os.changed, &test_os.lock);
+	p->data = (const void *)addr;
+	p->len = len;
+	pthread_cond_broadcast(&test_os.changed);
+	while (p->data != NULL)
+		pthread_cond_wait(&test_os.changed, &test_os.lock);
+	pthread_mutex_unlock(&test_os.lock);
+	return (long)len;
+}
+
+long
+kportal_read(int id, unsigned long addr, unsigned long len)
+{
+	struct test_port *p = &test_os.port[test_startup.cluster][id];
+
+	pthread_mutex_lock(&test_os.lock);
+	while (p->data == NULL)
+		pthread_cond_wait(&test_os.changed, &test_os.lock);
+	if (len > p->len)
+		len = p->len;
+	memcpy((void *)addr, p->data, len);
+	p->data = NULL;
+	p->allowed = 0;
+	pthread_cond_broadcast(&test_os.changed);
+	pthread_mutex_unlock(&test_os.lock);
+	return (long)len;
+}
+
+/* A job: `ranks` ranks, `per_cluster` in each cluster, all of them run `body`. */
+struct test_job {
+	unsigned ranks;
+	unsigned per_cluster;
+	void (*body)(void);
+	char *area[TEST_CLUSTERS];
+	size_t area_bytes;
+};
+
+struct test_rank_start {
+	struct test_job *job;
+	unsigned rank;
+	int tid;
+};
+
+static void
+test_fill_startup(const struct test_job *job, unsigned rank)
+{
+	unsigned cluster = rank / job->per_cluster, first = cluster * job->per_cluster;
+
+	test_startup = (struct startup){
+		.version = STARTUP_VERSION, .bytes = sizeof(struct startup), .gate = 1,
+		.events = (uintptr_t)&test_os.events[cluster], .cluster = cluster, .tid = test_tid, .rank = rank, .ranks = job->ranks,
+		.local_rank = rank % job->per_cluster,
+		.local_ranks = job->ranks - first < job->per_cluster ? job->ranks - first : job->per_cluster,
+		.base_port = TEST_BASE_PORT, .shared = (uintptr_t)job->area[cluster], .shared_bytes = job->area_bytes,
+		.placement = (uintptr_t)test_os.placement,
+	};
+}
+
+static void *
+test_rank_main(void *arg)
+{
+	struct test_rank_start *start = arg;
+
+	test_tid = start->tid;
+	test_fill_startup(start->job, start->rank);
+	start->job->body();
+	return NULL;
+}
+
+/* Run a job to its end. area_bytes: 0 for plenty. */
+static void
+test_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(void))
+{
+	struct test_job job = {.ranks = ranks, .per_cluster = per_cluster, .body = body,
+		.area_bytes = area_bytes ? area_bytes : TEST_AREA_BYTES};
+	struct test_rank_start *start = calloc(ranks, sizeof(*start));
+
+	memset(test_os.port, 0, sizeof(test_os.port));
+	memset(test_os.events, 0, sizeof(test_os.events));
+	test_os.threads = 0;
+	for (unsigned i = 0; i * per_cluster < ranks; i++) {
+		job.area[i] = aligned_alloc(64, job.area_bytes);
+		memset(job.area[i], 0, job.area_bytes < 1u << 22 ? job.area_bytes : 1u << 22);
+	}
+	for (unsigned i = 0; i < ranks; i++)
+		test_os.placement[i] = (struct placement){(uint16_t)(i / per_cluster), (uint16_t)(i % per_cluster)};
+	for (unsigned i = 0; i < ranks; i++) {
+		start[i] = (struct test_rank_start){&job, i, test_new_thread()};
+		pthread_create(&test_os.thread[start[i].tid].thread, NULL, test_rank_main, &start[i]);
+	}
+	for (unsigned i = 0; i < ranks; i++)
+		pthread_join(test_os.thread[start[i].tid].thread, NULL);
+	for (unsigned i = 0; i * per_cluster < ranks; i++)
+		free(job.area[i]);
+	free(start);
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bulk data between clusters: request, allow, start, and the data through a portal; and the answers that go with it.
+ *
+ * Nothing can stop in a circle: a rank's thread waits inside the kernel only to read from a sender that has started to write to it. Writing
+ * goes on beside the rank, one send after the other, and only to receivers that have allowed it. A receiver allows one sender
+ * at a time, so the receiver of the send that is being written reads from nobody else.
+ */
+#include <stdlib.h>
+#include <abi/errors.h>
+#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/transport.h>
+
+/* an answer that found no room */
+struct answer {
+	struct link link;
+	uint32_t peer;
+	struct packet packet;
+};
+
+int
+mpi_far_error(int err)
+{
+	return err == -E_HOSTDOWN || err == -E_CONNRESET || err == -E_PIPE ? MPI_ERR_PROC_ABORTED : MPI_ERR_INTERN;
+}
+
+/* Peers name requests by numbers; a number is an index into a table of those that take part in bulk transfers. */
+uint32_t
+mpi_bulk_name(struct mpi_rank *self, struct request *r)
+{
+	if (r->bulk_name == 0)
+		r->bulk_name = (uint32_t)mpi_handle_new(&self->bulk_names, r);
+	return r->bulk_name;
+}
+
+static struct request *
+bulk_find(struct mpi_rank *self, uint32_t name)
+{
+	return mpi_handle_find(&self->bulk_names, name);
+}
+
+static void
+bulk_done(struct mpi_rank *self, struct request *r, int error)
+{
+	mpi_handle_drop(&self->bulk_names, r->bulk_name);
+	r->bulk_name = 0;
+	mpi_request_complete(r, error);
+}
+
+static int
+send_answer(struct mpi_rank *self, uint32_t peer, struct packet *p)
+{
+	int err;
+
+	p->word = self->peers[peer].matched;
+	err = transport_send_far(self, peer, p);
+	if (err != -E_AGAIN)
+		self->peers[peer].reported = p->word;
+	return err;
+}
+
+void
+mpi_answer(struct mpi_rank *self, uint32_t peer, struct packet *p)
+{
+	struct answer *a;
+
+	p->origin = (uint32_t)self->world_rank;
+	if (link_is_empty(&self->answers) && send_answer(self, peer, p) != -E_AGAIN)
+		return;
+	a = malloc(sizeof(*a));
+	if (a == NULL)
+		mpi_die(self, 1, "out of memory for an answer to another cluster");
+	a->peer = peer;
+	a->packet = *p;
+	link_append(&self->answers, &a->link);
+}
+
+bool
+mpi_answers_flush(struct mpi_rank *self)
+{
+	bool moved = false;
+
+	for (struct link *l = self->answers.next, *next; l != &self->answers; l = next) {
+		struct answer *a = LINK_OF(l, struct answer, link);
+
+		next = l->next;
+		if (send_answer(self, a->peer, &a->packet) == -E_AGAIN)
+			continue;
+		link_remove(l);
+		free(a);
+		moved = true;
+	}
+	return moved;
+}
+
+static void
+finish_in(struct mpi_rank *self, int error)
+{
+	struct request *r = self->bulk_in;
+
+	self->bulk_in = NULL;
+	bulk_done(self, r, error);
+}
+
+/* Let the sender of the receive that has the portal write what is wanted of the message. */
+static void
+allow(struct mpi_rank *self, struct request *r)
+{
+	struct packet p = {.kind = PACKET_ALLOW, .bytes = r->bytes};
+	int err = r->bytes > 0 ? transport_bulk_allow(self, r->peer) : 0;
+
+	if (err != 0) {
+		finish_in(self, mpi_far_error(err));
+		return;
+	}
+	p.bulk = (struct packet_bulk){.request = r->remote_request, .peer_request = r->bulk_name};
+	mpi_answer(self, r->peer, &p);
+	if (r->bytes == 0)
+		finish_in(self, r->error);
+}
+
+/* The next receive in line gets the portal. */
+static void
+next_in(struct mpi_rank *self)
+{
+	while (self->bulk_in == NULL && !link_is_empty(&self->bulk_wanted)) {
+		struct request *r = LINK_OF(self->bulk_wanted.next, struct request, link);
+
+		link_remove(&r->link);
+		self->bulk_in = r;
+		allow(self, r);
+	}
+}
+
+void
+mpi_bulk_request(struct mpi_rank *self, struct request *r, const struct packet *p)
+{
+	if (p->bytes < r->bytes)
+		r->bytes = (size_t)p->bytes;
+	r->remote_request = p->bulk.request;
+	mpi_bulk_name(self, r);
+	link_append(&self->bulk_wanted, &r->link);
+	next_in(self);
+}
+
+void
+mpi_bulk_started(struct mpi_rank *self, const struct packet *p)
+{
+	struct request *r = bulk_find(self, p->bulk.request);
+	int err;
+
+	if (r == NULL || r != self->bulk_in)
+		return;
+	err = transport_bulk_read(self, r->buffer, r->bytes);
+	if (err == 0)
+		r->moved = r->bytes;
+	finish_in(self, err == 0 ? r->error : mpi_far_error(err));
+	next_in(self);
+}
+
+/* The next send that was allowed is written. */
+static void
+next_out(struct mpi_rank *self)
+{
+	while (self->bulk_out == NULL && !link_is_empty(&self->bulk_allowed)) {
+		struct request *r = LINK_OF(self->bulk_allowed.next, struct request, link);
+		struct packet start = {.kind = PACKET_START, .bulk = {.request = r->remote_request, .peer_request = r->bulk_name}};
+		int err;
+
+		link_remove(&r->link);
+		err = transport_bulk_write(self, r->peer, r->buffer, r->bytes);
+		if (err != 0) {
+			bulk_done(self, r, mpi_far_error(err));
+			continue;
+		}
+		self->bulk_out = r;
+		mpi_answer(self, r->peer, &start);
+	}
+}
+
+void
+mpi_bulk_allowed(struct mpi_rank *self, const struct packet *p)
+{
+	struct request *r = bulk_find(self, p->bulk.request);
+
+	if (r == NULL)
+		return;
+	if (p->bytes == 0) {
+		bulk_done(self, r, MPI_SUCCESS);
+		return;
+	}
+	r->bytes = (size_t)p->bytes;
+	r->remote_request = p->bulk.peer_request;
+	link_append(&self->bulk_allowed, &r->link);
+	next_out(self);
+}
+
+bool
+mpi_bulk_progress(struct mpi_rank *self)
+{
+	struct request *r = self->bulk_out;
+	int result;
+
+	if (!transport_bulk_written(self, &result))
+		return false;
+	self->bulk_out = NULL;
+	bulk_done(self, r, result == 0 ? MPI_SUCCESS : mpi_far_error(result));
+	next_out(self);
+	return true;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Progress is made by whoever is inside the library; there is no other thread.
+ */
+#include <stdlib.h>
+#include <mpi/core/shared.h>
+#include <mpi/pt2pt/bounce.h>
+#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/transport.h>
+
+int
+mpi_pt2pt_init(struct mpi_rank *self)
+{
+	self->peers = calloc((size_t)self->world_size, sizeof(*self->peers));
+	self->bounce = calloc(1, sizeof(*self->bounce));
+	return self->peers && self->bounce ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+void
+mpi_pt2pt_exit(struct mpi_rank *self)
+{
+	mpi_match_exit(&self->match);
+	mpi_bounce_exit(self->bounce);
+	free(self->bounce);
+	free(self->peers);
+}
+
+bool
+mpi_progress(struct mpi_rank *self)
+{
+	bool moved = transport_poll(self);
+
+	if (self->bulk_out != NULL)
+		moved |= mpi_bulk_progress(self);
+	if (!link_is_empty(&self->answers))
+		moved |= mpi_answers_flush(self);
+	if (!link_is_empty(&self->outgoing))
+		moved |= mpi_sends_flush(self);
+	if (self->detached != NULL)
+		mpi_request_reap(self);
+	return moved;
+}
+
+void
+mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg)
+{
+	unsigned idle = 0;
+
+	while (!ready(arg)) {
+		if (mpi_progress(self))
+			idle = 0;
+		else
+			transport_idle(self, idle++, ready, arg);
+	}
+}
+
+static bool
+request_ready(const void *arg)
+{
+	return mpi_request_is_done(arg);
+}
+
+int
+mpi_wait(struct mpi_rank *self, struct request *r)
+{
+	mpi_wait_until(self, request_ready, r);
+	return r->error;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Point-to-point messages below the API: arguments are right, types are turned into bytes. Collectives stand on this, too.
+ *
+ * Protocols: eager (the data travels in the packet, or waits in a slot of the sender's), single copy (in a cluster: the receiver copies
+ * from the sender's buffer and says so), bulk (between clusters: request, allow, start, and the data through a portal).
+ *
+ * Flow control: a sender has at most `window` messages at a peer that the peer has not matched; what is more waits at the sender. So a
+ * receiver's memory is bounded, and it can always take what arrives.
+ */
+#ifndef MPI_PT2PT_PT2PT_H
+#define MPI_PT2PT_PT2PT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <mpi.h>
+#include <mpi/core/list.h>
+#include <mpi/core/rank.h>
+#include <mpi/core/request.h>
+#include <mpi/transport/packet.h>
+
+/* What this rank knows of another one. Zero is the start. */
+struct peer {
+	uint32_t sent;			/* messages sent to it */
+	uint32_t taken;			/* of them, known to be matched */
+	uint32_t matched;		/* messages from it that were matched here */
+	uint32_t reported;		/* of them, told to it */
+	struct link queue;		/* sends that wait for room, in order; next is NULL before the first */
+	struct link blocked;		/* in mpi_rank.outgoing while the queue is not empty */
+};
+
+/* Set up and tear down. Error class. */
+int mpi_pt2pt_init(struct mpi_rank *self);
+void mpi_pt2pt_exit(struct mpi_rank *self);
+
+/* Fill in a request. `rank` is one of the communicator. */
+void mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t bytes, int rank, int tag);
+void mpi_recv_prepare(struct request *r, struct comm *c, void *buffer, size_t bytes, int rank, int tag);
+
+/* Start a prepared request; it may be done on return. */
+void mpi_send_start(struct mpi_rank *self, struct request *r);
+void mpi_recv_start(struct mpi_rank *self, struct request *r);
+
+/* Move whatever can be moved, without waiting. True if anything was. */
+bool mpi_progress(struct mpi_rank *self);
+
+/* Wait until a request is done; returns its error class. */
+int mpi_wait(struct mpi_rank *self, struct request *r);
+
+/* Wait until ready(arg). */
+void mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg);
+
+/* Whole blocking operations on a context of the communicator (context or context + 1). Error class. */
+int mpi_send_bytes(struct mpi_rank *self, struct request *prepared);
+int mpi_recv_bytes(struct mpi_rank *self, struct request *prepared);
+
+/* The transport hands over a packet, which is valid until this returns. */
+void mpi_arrived(struct mpi_rank *self, const struct packet *p);
+
+/* Inside this tier. */
+void mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p);
+void mpi_answer(struct mpi_rank *self, uint32_t peer, struct packet *p);
+bool mpi_answers_flush(struct mpi_rank *self);
+bool mpi_sends_flush(struct mpi_rank *self);
+void mpi_bulk_request(struct mpi_rank *self, struct request *r, const struct packet *p);
+void mpi_bulk_allowed(struct mpi_rank *self, const struct packet *p);
+void mpi_bulk_started(struct mpi_rank *self, const struct packet *p);
+bool mpi_bulk_progress(struct mpi_rank *self);
+int mpi_far_error(int err);
+uint32_t mpi_bulk_name(struct mpi_rank *self, struct request *r);
+void mpi_credit_matched(struct mpi_rank *self, uint32_t peer);
+bool mpi_credit_left(struct mpi_rank *self, uint32_t peer);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Receiving: a message and its receive have met, or wait for each other.
+ */
+#include <mpi/core/shared.h>
+#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/transport.h>
+
+void
+mpi_recv_prepare(struct request *r, struct comm *c, void *buffer, size_t bytes, int rank, int tag)
+{
+	*r = (struct request){
+		.kind = REQUEST_RECV, .context = c->context, .source = rank, .tag = tag, .buffer = buffer, .bytes = bytes,
+		.comm = r->comm, .handle = r->handle,
+	};
+}
+
+/* The sender of a single copy may go on. Its request may be gone as soon as the flag is set. */
+static void
+release_sender(struct mpi_rank *self, const struct packet *p)
+{
+	uint32_t *flag = (uint32_t *)(uintptr_t)p->near.flag;
+
+	if (p->flags & PACKET_BOUNCED) {
+		store_release(flag, 1);
+	} else {
+		exchange_total(flag, 1);
+		transport_wake(self, p->origin);
+	}
+}
+
+void
+mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p)
+{
+	size_t bytes = p->bytes <= r->bytes ? (size_t)p->bytes : r->bytes;
+
+	r->source = p->source;
+	r->tag = p->tag;
+	r->peer = p->origin;
+	r->moved = 0;
+	r->error = p->bytes > r->bytes ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+	mpi_credit_matched(self, p->origin);
+	if (p->kind == PACKET_REQUEST) {
+		mpi_bulk_request(self, r, p);
+		return;
+	}
+	if (p->kind == PACKET_EAGER) {
+		memcpy(r->buffer, p->data, bytes);
+	} else {
+		memcpy(r->buffer, (const void *)(uintptr_t)p->near.address, bytes);
+		release_sender(self, p);
+	}
+	r->moved = bytes;
+	mpi_request_complete(r, r->error);
+}
+
+void
+mpi_recv_start(struct mpi_rank *self, struct request *r)
+{
+	struct unexpected *u = mpi_match_find(&self->match, r->context, r->source, r->tag);
+
+	if (u == NULL) {
+		mpi_match_post(&self->match, r);
+		return;
+	}
+	mpi_deliver(self, r, &u->packet);
+	mpi_match_remove(&self->match, u);
+}
+
+static void
+arrived_message(struct mpi_rank *self, const struct packet *p)
+{
+	struct request *r = mpi_match_arrived(&self->match, p);
+
+	if (r != NULL)
+		mpi_deliver(self, r, p);
+	else if (mpi_match_keep(&self->match, p) != 0)
+		mpi_die(self, 1, "out of memory for a message that nobody has asked for yet");
+}
+
+void
+mpi_arrived(struct mpi_rank *self, const struct packet *p)
+{
+	if (!transport_is_near(self, p->origin))
+		self->peers[p->origin].taken = p->word;
+	switch (p->kind) {
+	case PACKET_EAGER:
+	case PACKET_NEAR:
+	case PACKET_REQUEST:
+		arrived_message(self, p);
+		break;
+	case PACKET_ALLOW:
+		mpi_bulk_allowed(self, p);
+		break;
+	case PACKET_START:
+		mpi_bulk_started(self, p);
+		break;
+	case PACKET_CREDIT:
+	default:
+		break;
+	}
+}
+
+int
+mpi_recv_bytes(struct mpi_rank *self, struct request *prepared)
+{
+	mpi_recv_start(self, prepared);
+	return mpi_wait(self, prepared);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sending: the choice of the protocol, and the queue of what found no room.
+ */
+#include <abi/errors.h>
+#include <mpi/core/shared.h>
+#include <mpi/pt2pt/bounce.h>
+#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/transport.h>
+
+enum outcome { SENT, NO_ROOM };
+
+void
+mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t bytes, int rank, int tag)
+{
+	*r = (struct request){
+		.kind = REQUEST_SEND, .context = c->context, .source = c->rank, .tag = tag, .buffer = (void *)(uintptr_t)buffer,
+		.bytes = bytes, .peer = (uint32_t)mpi_group_world(c->group, rank), .comm = r->comm, .handle = r->handle,
+	};
+}
+
+static void
+fill_header(struct packet *p, const struct request *r, enum packet_kind kind, uint32_t origin)
+{
+	p->kind = (uint8_t)kind;
+	p->flags = 0;
+	p->context = r->context;
+	p->source = r->source;
+	p->tag = r->tag;
+	p->origin = origin;
+	p->bytes = r->bytes;
+}
+
+/* Data too long for a packet, or a send that must wait for its receive: the receiver gets it from memory of this rank. */
+static void
+fill_near(struct packet *p, struct request *r, struct bounce *b, int slot)
+{
+	p->near.address = (uintptr_t)(slot >= 0 ? b->data[slot] : r->buffer);
+	p->near.flag = (uintptr_t)(slot >= 0 ? &b->free[slot] : &r->done);
+	if (slot >= 0)
+		p->flags |= PACKET_BOUNCED;
+}
+
+static enum outcome
+send_near(struct mpi_rank *self, struct request *r)
+{
+	bool inside = r->bytes <= PACKET_INLINE && !r->synchronous;
+	bool medium = !inside && r->bytes <= BOUNCE_BYTES && !r->synchronous;
+	struct packet *p = transport_claim(self, r->peer);
+	int slot = -1;
+
+	if (p == NULL)
+		return NO_ROOM;
+	if (medium)
+		slot = mpi_bounce_put(self->bounce, r->buffer, r->bytes);
+	fill_header(p, r, inside ? PACKET_EAGER : PACKET_NEAR, (uint32_t)self->world_rank);
+	if (inside)
+		memcpy(p->data, r->buffer, r->bytes);
+	else
+		fill_near(p, r, self->bounce, slot);
+	transport_send_claimed(self, r->peer, p);
+	if (inside || slot >= 0)
+		mpi_request_complete(r, MPI_SUCCESS);
+	return SENT;
+}
+
+static enum outcome
+send_far(struct mpi_rank *self, struct request *r)
+{
+	bool inside = r->bytes <= PACKET_INLINE;
+	struct packet p;
+	int err;
+
+	fill_header(&p, r, inside ? PACKET_EAGER : PACKET_REQUEST, (uint32_t)self->world_rank);
+	if (inside && !r->synchronous) {
+		memcpy(p.data, r->buffer, r->bytes);
+	} else {
+		/* the answer names the request by this number */
+		p.kind = PACKET_REQUEST;
+		p.bulk = (struct packet_bulk){.request = mpi_bulk_name(self, r)};
+	}
+	p.word = self->peers[r->peer].matched;
+	err = transport_send_far(self, r->peer, &p);
+	if (err == -E_AGAIN)
+		return NO_ROOM;
+	self->peers[r->peer].reported = p.word;
+	if (err != 0)
+		mpi_request_complete(r, mpi_far_error(err));
+	else if (p.kind == PACKET_EAGER)
+		mpi_request_complete(r, MPI_SUCCESS);
+	return SENT;
+}
+
+static enum outcome
+send_one(struct mpi_rank *self, struct request *r)
+{
+	enum outcome outcome;
+
+	if (!mpi_credit_left(self, r->peer))
+		return NO_ROOM;
+	outcome = transport_is_near(self, r->peer) ? send_near(self, r) : send_far(self, r);
+	if (outcome == SENT)
+		self->peers[r->peer].sent++;
+	return outcome;
+}
+
+static bool
+has_queue(const struct peer *peer)
+{
+	return peer->queue.next != NULL && !link_is_empty(&peer->queue);
+}
+
+static void
+enqueue(struct mpi_rank *self, struct peer *peer, struct request *r)
+{
+	if (peer->queue.next == NULL)
+		link_init(&peer->queue);
+	if (link_is_empty(&peer->queue))
+		link_append(&self->outgoing, &peer->blocked);
+	link_append(&peer->queue, &r->link);
+}
+
+void
+mpi_send_start(struct mpi_rank *self, struct request *r)
+{
+	struct peer *peer = &self->peers[r->peer];
+
+	if (has_queue(peer) || send_one(self, r) == NO_ROOM)
+		enqueue(self, peer, r);
+}
+
+/* Send what there is room for; true if something was. */
+static bool
+flush_peer(struct mpi_rank *self, struct peer *peer)
+{
+	bool moved = false;
+
+	while (!link_is_empty(&peer->queue)) {
+		struct request *r = LINK_OF(peer->queue.next, struct request, link);
+		struct link *l = &r->link;
+
+		/* out of the queue first: a request may be gone once its packet is out */
+		link_remove(l);
+		if (send_one(self, r) == NO_ROOM) {
+			link_prepend(&peer->queue, l);
+			return moved;
+		}
+		moved = true;
+	}
+	link_remove(&peer->blocked);
+	return moved;
+}
+
+bool
+mpi_sends_flush(struct mpi_rank *self)
+{
+	bool moved = false;
+
+	for (struct link *l = self->outgoing.next, *next; l != &self->outgoing; l = next) {
+		next = l->next;
+		moved |= flush_peer(self, LINK_OF(l, struct peer, blocked));
+	}
+	return moved;
+}
+
+int
+mpi_send_bytes(struct mpi_rank *self, struct request *prepared)
+{
+	mpi_send_start(self, prepared);
+	return mpi_wait(self, prepared);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The path between clusters: each rank owns one mailbox port and one portal port of its cluster; outputs are opened when they are
+ * first used. Kernel calls are made only when the event page says that there is something to read.
+ */
+#include <stdlib.h>
+#include <abi/errors.h>
+#include <abi/limits.abi.h>
+#include <atoll/kcalls.h>
+#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/state.h>
+#include <mpi/transport/transport.h>
+
+_Static_assert(sizeof(struct packet) == MAILBOX_MSG_SIZE, "a packet is one mailbox message");
+
+static bool
+is_alone(const struct mpi_rank *self)
+{
+	return self->transport->local_ranks == (uint32_t)self->world_size;
+}
+
+static int
+port_of(const struct transport *t, uint32_t peer)
+{
+	return (int)(t->startup->base_port + t->placement[peer].local_rank);
+}
+
+int
+transport_far_init(struct mpi_rank *self)
+{
+	struct transport *t = self->transport;
+	int port;
+
+	t->mailbox = t->portal = -1;
+	if (is_alone(self))
+		return MPI_SUCCESS;
+	port = port_of(t, (uint32_t)self->world_rank);
+	t->arrivals = &((const struct event_page *)(uintptr_t)t->startup->events)->mailbox_arrivals[port];
+	t->outputs = calloc((size_t)self->world_size, sizeof(*t->outputs));
+	if (t->outputs == NULL)
+		return MPI_ERR_NO_MEM;
+	t->mailbox = (int)kmailbox_create(port);
+	t->portal = (int)kportal_create(port);
+	return t->mailbox >= 0 && t->portal >= 0 ? MPI_SUCCESS : MPI_ERR_INTERN;
+}
+
+void
+transport_far_exit(struct mpi_rank *self)
+{
+	struct transport *t = self->transport;
+
+	if (t->mailbox < 0)
+		return;
+	transport_writer_exit(t);
+	for (int i = 0; i < self->world_size; i++) {
+		if (t->outputs[i].mailbox > 0)
+			kmailbox_close(t->outputs[i].mailbox - 1);
+		if (t->outputs[i].portal > 0)
+			kportal_close(t->outputs[i].portal - 1);
+	}
+	kmailbox_close(t->mailbox);
+	kportal_close(t->portal);
+	free(t->outputs);
+}
+
+bool
+transport_far_is_empty(const struct transport *t)
+{
+	return t->mailbox < 0 || load_total(t->arrivals) == t->arrivals_seen;
+}
+
+bool
+transport_far_poll(struct mpi_rank *self)
+{
+	struct transport *t = self->transport;
+	uint32_t arrived = load_acquire(t->arrivals);
+	bool moved = false;
+	struct packet p;
+
+	while (t->arrivals_seen != arrived) {
+		long err = kmailbox_read(t->mailbox, ANY_SOURCE_CLUSTER, &p);
+
+		if (err < 0) {
+			/* counted, but read before */
+			t->arrivals_seen = arrived;
+			break;
+		}
+		t->arrivals_seen++;
+		moved = true;
+		mpi_arrived(self, &p);
+	}
+	return moved;
+}
+
+static int
+mailbox_to(struct transport *t, uint32_t peer)
+{
+	struct output *o = &t->outputs[peer];
+	long id;
+
+	if (o->mailbox > 0)
+		return o->mailbox - 1;
+	id = kmailbox_open(t->placement[peer].cluster, port_of(t, peer));
+	if (id >= 0)
+		o->mailbox = (int16_t)(id + 1);
+	return (int)id;
+}
+
+int
+transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
+{
+	struct transport *t = self->transport;
+	int id = mailbox_to(t, peer);
+
+	return id < 0 ? id : (int)kmailbox_write(id, p);
+}
+
+int
+transport_bulk_allow(struct mpi_rank *self, uint32_t peer)
+{
+	struct transport *t = self->transport;
+
+	return (int)kportal_allow(t->portal, t->placement[peer].cluster, port_of(t, peer));
+}
+
+static int
+portal_to(struct mpi_rank *self, uint32_t peer)
+{
+	struct transport *t = self->transport;
+	struct output *o = &t->outputs[peer];
+	long id;
+
+	if (o->portal > 0)
+		return o->portal - 1;
+	id = kportal_open(t->placement[peer].cluster, port_of(t, peer), port_of(t, (uint32_t)self->world_rank));
+	if (id >= 0)
+		o->portal = (int16_t)(id + 1);
+	return (int)id;
+}
+
+int
+transport_bulk_write(struct mpi_rank *self, uint32_t peer, const void *data, size_t len)
+{
+	int id = portal_to(self, peer);
+
+	return id < 0 ? id : transport_writer_start(self->transport, id, data, len);
+}
+
+bool
+transport_bulk_written(struct mpi_rank *self, int *result)
+{
+	return transport_writer_done(self->transport, result);
+}
+
+int
+transport_bulk_read(struct mpi_rank *self, void *data, size_t len)
+{
+	long got = kportal_read(self->transport->portal, (unsigned long)data, len);
+
+	if (got < 0)
+		return (int)got;
+	return (size_t)got == len ? 0 : -E_IO;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inbox of a rank: a ring of packets in memory that the ranks of a cluster share. Many senders, one receiver, no locks.
+ *
+ * A sender takes a position by compare-and-swap on `tail`, fills the cell and writes position + 1 into its `word`; the receiver waits for
+ * that word, so that one cache line carries the flag, the header and 32 bytes of data. The receiver never writes to cells; that
+ * they are free again is told by `head`, now and then. A full inbox refuses; a sender that must sleep because of it sets `starved`.
+ *
+ * No wake-up is lost: a sender changes `tail` (total order) before it looks at `sleeping`, the receiver sets `sleeping` (total order)
+ * before it looks at `tail`. The same holds for `starved` and `head` the other way round.
+ */
+#ifndef MPI_TRANSPORT_INBOX_H
+#define MPI_TRANSPORT_INBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <mpi/core/shared.h>
+#include <mpi/transport/packet.h>
+
+#define INBOX_CELLS_MIN 8
+#define INBOX_CELLS_MAX 64
+
+/* values of `sleeping` */
+#define AWAKE 0
+#define SLEEPING 1
+
+/* shared; zero is the start */
+struct inbox {
+	_Alignas(CACHE_LINE) uint32_t tail;	/* written by senders */
+	_Alignas(CACHE_LINE) uint32_t head;	/* the rest is written by the owner */
+	uint32_t sleeping;
+	int32_t tid;
+	uint32_t starved;			/* written by senders, rarely */
+	_Alignas(CACHE_LINE) struct packet cells[];
+};
+
+/* The owner's side. */
+struct inbox_reader {
+	struct inbox *box;
+	uint32_t mask;			/* cells - 1 */
+	uint32_t head;			/* next position to read */
+	uint32_t published;		/* value of box->head */
+};
+
+/* Bytes of an inbox with that many cells (a power of two). */
+size_t inbox_bytes(uint32_t cells);
+
+/* A cell to fill and its position, or NULL if there is no room. */
+struct packet *inbox_claim(struct inbox *box, uint32_t cells, uint32_t *position);
+
+/* The cell is filled. True if the owner sleeps and must be woken. */
+bool inbox_publish(struct inbox *box, struct packet *p, uint32_t position);
+
+/* The next packet, or NULL. It is valid until inbox_pass. */
+const struct packet *inbox_peek(const struct inbox_reader *r);
+
+/* The packet is done with. True if senders sleep for want of room and must be woken. */
+bool inbox_pass(struct inbox_reader *r);
+
+/* Is nothing in it, nor about to be? In total order. */
+bool inbox_is_empty(const struct inbox_reader *r);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The packet: what ranks send each other, the same in a cluster (one cell of the inbox) and between clusters (one mailbox message).
+ * 32 bytes of header and up to 96 of data, so that header and 32 bytes of data share a cache line. Explicit widths. Addresses stand
+ * only in packets that stay in a cluster.
+ */
+#ifndef MPI_TRANSPORT_PACKET_H
+#define MPI_TRANSPORT_PACKET_H
+
+#include <stdint.h>
+#include <string.h>
+#include <mpi/core/shared.h>
+
+#define PACKET_BYTES 128
+#define PACKET_INLINE 96	/* data bytes that travel inside */
+
+enum packet_kind {
+	PACKET_EAGER = 1,	/* the data is inside */
+	PACKET_NEAR,		/* the data is at `address` in the same address space; `flag` says when it was taken */
+	PACKET_REQUEST,		/* between clusters: wants to send `bytes`; `request` names the sender's request */
+	PACKET_ALLOW,		/* answer: send `bytes` through the portal; `peer_request` names the receiver's */
+	PACKET_START,		/* the sender is writing: read now */
+	PACKET_CREDIT		/* nothing but the credit in its header */
+};
+
+#define PACKET_BOUNCED 1	/* flags: the data lies in a slot of the sender's; nobody waits for `flag` */
+
+struct packet_bulk {
+	uint32_t request;	/* name at the rank that the packet goes to; in PACKET_REQUEST the sender's own */
+	uint32_t peer_request;	/* name at the rank that it comes from */
+};
+
+struct packet_near {
+	uint64_t address;
+	uint64_t flag;		/* address of a shared word that becomes 1 */
+};
+
+struct packet {
+	uint32_t word;		/* inbox: position + 1 when complete; mailbox: messages the sender has matched from the receiver */
+	uint8_t kind;
+	uint8_t flags;
+	uint16_t reserved;
+	int32_t context;
+	int32_t source;		/* the sender's rank in the communicator */
+	int32_t tag;
+	uint32_t origin;	/* the sender's rank in the job */
+	uint64_t bytes;		/* of the message */
+	union {
+		uint8_t data[PACKET_INLINE];
+		struct packet_near near;
+		struct packet_bulk bulk;
+	};
+};
+
+_Static_assert(sizeof(struct packet) == PACKET_BYTES, "a packet is one mailbox message");
+
+/* Copy what is meaningful of a packet. */
+static inline void
+packet_copy(struct packet *to, const struct packet *from)
+{
+	size_t data = from->kind == PACKET_EAGER ? (size_t)from->bytes : sizeof(struct packet_near);
+
+	memcpy((char *)to + sizeof(to->word), (const char *)from + sizeof(from->word),
+		offsetof(struct packet, data) - sizeof(to->word) + data);
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the transport knows; seen by this folder only.
+ */
+#ifndef MPI_TRANSPORT_STATE_H
+#define MPI_TRANSPORT_STATE_H
+
+#include <abi/startup.h>
+#include <mpi/core/rank.h>
+#include <mpi/transport/inbox.h>
+
+/* an output towards a rank of another cluster; 0: not open yet, else the descriptor + 1 */
+struct output {
+	int16_t mailbox;
+	int16_t portal;
+};
+
+struct transport {
+	const struct startup *startup;		/* NULL: not started by the system, a single rank */
+	const struct placement *placement;	/* NULL: a single rank */
+	uint32_t cluster;
+	uint32_t local_rank;
+	uint32_t local_ranks;
+	/* in the cluster */
+	char *area;
+	size_t inbox_stride;
+	uint32_t cells;
+	uint32_t *taken;			/* [source][sink] */
+	uint32_t claimed;			/* position of the packet that is being filled */
+	struct inbox_reader inbox;
+	void *own_area;				/* to free: the area of a single rank */
+	/* to other clusters; mailbox < 0 if there is none */
+	int mailbox;
+	int portal;
+	uint32_t arrivals_seen;
+	const uint32_t *arrivals;		/* counter in the event page */
+	struct output *outputs;			/* by rank of the job */
+	/* how to wait */
+	unsigned polls;
+	unsigned yields;
+	struct writer *writer;			/* NULL until the first bulk write */
+};
+
+/* What writes bulk data beside the rank (transport/writer.c). */
+int transport_writer_start(struct transport *t, int portal, const void *data, size_t len);
+bool transport_writer_is_busy(const struct transport *t);
+bool transport_writer_done(struct transport *t, int *result);
+void transport_writer_exit(struct transport *t);
+
+/* The inbox of a rank of this cluster. */
+struct inbox *transport_inbox(const struct transport *t, uint32_t local_rank);
+
+/* Lay out the shared area. Error class. */
+int transport_area_init(struct transport *t);
+
+/* The path to other clusters: open, close, take what has come (true if anything), anything there? */
+int transport_far_init(struct mpi_rank *self);
+void transport_far_exit(struct mpi_rank *self);
+bool transport_far_poll(struct mpi_rank *self);
+bool transport_far_is_empty(const struct transport *t);
+
+/* Choose how to wait. */
+void transport_wait_init(struct transport *t);
+
+#endif

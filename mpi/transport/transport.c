@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who this rank is, and the path inside a cluster.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include <atoll/kcalls.h>
+#include <atoll/startup.h>
+#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/state.h>
+#include <mpi/transport/transport.h>
+
+void
+transport_identify(struct mpi_rank *self)
+{
+	const struct startup *s = atoll_startup();
+
+	self->world_rank = s != NULL && s->ranks > 0 ? (int)s->rank : 0;
+	self->world_size = s != NULL && s->ranks > 0 ? (int)s->ranks : 1;
+}
+
+static void
+locate(struct transport *t, const struct startup *s)
+{
+	t->startup = s;
+	t->local_ranks = 1;
+	if (s == NULL)
+		return;
+	t->cluster = s->cluster;
+	if (s->ranks == 0)
+		return;
+	t->local_rank = s->local_rank;
+	t->local_ranks = s->local_ranks;
+	t->placement = (const struct placement *)(uintptr_t)s->placement;
+}
+
+int
+transport_init(struct mpi_rank *self)
+{
+	struct transport *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (t == NULL)
+		return MPI_ERR_NO_MEM;
+	self->transport = t;
+	locate(t, atoll_startup());
+	err = transport_area_init(t);
+	if (err != MPI_SUCCESS)
+		return err;
+	t->inbox.box->tid = t->startup ? (int32_t)kthread_self() : 0;
+	transport_wait_init(t);
+	return transport_far_init(self);
+}
+
+void
+transport_exit(struct mpi_rank *self)
+{
+	transport_far_exit(self);
+	free(self->transport->own_area);
+	free(self->transport);
+	self->transport = NULL;
+}
+
+bool
+transport_is_near(const struct mpi_rank *self, uint32_t peer)
+{
+	const struct transport *t = self->transport;
+
+	return t->placement == NULL || t->placement[peer].cluster == t->cluster;
+}
+
+static struct inbox *
+inbox_of(const struct transport *t, uint32_t peer)
+{
+	return transport_inbox(t, t->placement ? t->placement[peer].local_rank : 0);
+}
+
+struct packet *
+transport_claim(struct mpi_rank *self, uint32_t peer)
+{
+	struct transport *t = self->transport;
+
+	return inbox_claim(inbox_of(t, peer), t->cells, &t->claimed);
+}
+
+void
+transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p)
+{
+	struct transport *t = self->transport;
+	struct inbox *box = inbox_of(t, peer);
+
+	if (inbox_publish(box, p, t->claimed))
+		kthread_wakeup(box->tid);
+}
+
+static void
+wake(struct inbox *box)
+{
+	if (load_total(&box->sleeping) == SLEEPING)
+		kthread_wakeup(box->tid);
+}
+
+void
+transport_wake(struct mpi_rank *self, uint32_t peer)
+{
+	wake(inbox_of(self->transport, peer));
+}
+
+static void
+wake_all(const struct transport *t)
+{
+	for (uint32_t i = 0; i < t->local_ranks; i++)
+		wake(transport_inbox(t, i));
+}
+
+bool
+transport_poll(struct mpi_rank *self)
+{
+	struct inbox_reader *in = &self->transport->inbox;
+	const struct packet *p = inbox_peek(in);
+	bool moved = p != NULL;
+
+	/* at most one round of the ring, so that a flood cannot keep the caller here */
+	for (uint32_t n = 0; p != NULL && n <= in->mask; n++, p = inbox_peek(in)) {
+		mpi_arrived(self, p);
+		if (inbox_pass(in))
+			wake_all(self->transport);
+	}
+	if (self->transport->mailbox >= 0)
+		moved |= transport_far_poll(self);
+	return moved;
+}
+
+double
+transport_seconds(void)
+{
+	uint64_t ns;
+	struct timespec ts;
+
+	if (atoll_startup() != NULL && kclock(&ns) >= 0)
+		return (double)ns * 1e-9;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+double
+transport_tick(void)
+{
+	return 1e-9;
+}
+
+void
+transport_place_name(const struct mpi_rank *self, char *name, size_t len)
+{
+	const struct transport *t = self->transport;
+
+	snprintf(name, len, "cluster%u", t->cluster);
+}
+
+bool
+transport_is_first_thread(const struct mpi_rank *self)
+{
+	const struct transport *t = self->transport;
+
+	return t->startup == NULL || kthread_self() == t->startup->tid;
+}
+
+void
+transport_abort(struct mpi_rank *self, int status)
+{
+	(void)self;
+	fflush(NULL);
+	if (atoll_startup() != NULL)
+		job_abort(status);
+	_exit(status);
+}

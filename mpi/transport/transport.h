@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Transport: the only tier that knows the OS. It carries packets between ranks, in order per pair, loses none and needs bounded
+ * memory. Two paths: a ring of cells in shared memory inside a cluster (transport/inbox), mailbox and portal between clusters
+ * (transport/far). Whom a path leads to is decided once, by the placement table.
+ *
+ * What arrives is handed to mpi_arrived (pt2pt), which takes what it needs before it returns.
+ */
+#ifndef MPI_TRANSPORT_TRANSPORT_H
+#define MPI_TRANSPORT_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <mpi/transport/packet.h>
+
+struct mpi_rank;
+
+/* Find out who and where this rank is: sets world_rank and world_size. Works before transport_init. */
+void transport_identify(struct mpi_rank *self);
+
+/* Open this rank's inbox. Error class. No collective action: peers may send as soon as they know of this rank. */
+int transport_init(struct mpi_rank *self);
+
+/* Close everything. Only after the last message was taken. */
+void transport_exit(struct mpi_rank *self);
+
+/* May this rank and `peer` touch each other's memory? */
+bool transport_is_near(const struct mpi_rank *self, uint32_t peer);
+
+/*
+ * A packet to fill for a peer, or NULL: no room now, try again after transport_poll. Every packet that was given must be sent, and
+ * soon: in a cluster the receiver waits for it. Near peers only.
+ */
+struct packet *transport_claim(struct mpi_rank *self, uint32_t peer);
+void transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p);
+
+/* Send a packet to a rank of another cluster. 0; -E_AGAIN: no room now; -E_HOSTDOWN and others: never. */
+int transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p);
+
+/* Hand over what has arrived. True if there was something. */
+bool transport_poll(struct mpi_rank *self);
+
+/* Tell a near peer that a word it waits for was changed. */
+void transport_wake(struct mpi_rank *self, uint32_t peer);
+
+/*
+ * One step of waiting, when nothing has arrived: polls, lets another rank have the core, or sleeps, the longer the more `idle` steps
+ * went before. Returns early when something arrives for this rank or `ready` turns true (`ready` may be called several times).
+ */
+void transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
+
+/* Messages from `source` that `sink` has matched so far: word shared between two near ranks. `source` reads, `sink` writes. */
+uint32_t *transport_taken_word(struct mpi_rank *self, uint32_t source, uint32_t sink);
+
+/*
+ * Bulk data between clusters. The receiver allows a peer to write, once; the peer starts to write, which goes on beside the rank until
+ * transport_bulk_written says that it is over (one at a time); the receiver then reads, which waits for the data: it must know that the
+ * peer has started. 0 or -E_NAME.
+ */
+int transport_bulk_allow(struct mpi_rank *self, uint32_t peer);
+int transport_bulk_write(struct mpi_rank *self, uint32_t peer, const void *data, size_t len);
+bool transport_bulk_written(struct mpi_rank *self, int *result);
+int transport_bulk_read(struct mpi_rank *self, void *data, size_t len);
+
+/* Seconds since some fixed moment, and the clock's resolution. */
+double transport_seconds(void);
+double transport_tick(void);
+
+/* Name of the place where the rank runs, for people. */
+void transport_place_name(const struct mpi_rank *self, char *name, size_t len);
+
+/* Is the calling thread the one that the rank started with? */
+bool transport_is_first_thread(const struct mpi_rank *self);
+
+/* End the job with this exit status. */
+void transport_abort(struct mpi_rank *self, int status) __attribute__((noreturn));
+
+#endif
