@@ -107,7 +107,7 @@ peer_refresh(struct cluster *c, uint32_t peer)
 		peer_gone(c, peer, alive ? -E_CONNRESET : -E_HOSTDOWN);
 	if (alive && p->state != PEER_UP && incarnation != p->incarnation)
 		peer_meet(c, peer, incarnation);
-	else if (!alive && p->state == PEER_UNKNOWN && incarnation != 0 && hal_noc_deaths() > 0)
+	else if (p->state == PEER_UNKNOWN && hal_noc_is_dead(peer))
 		peer_gone(c, peer, -E_HOSTDOWN);
 }
 

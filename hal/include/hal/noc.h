@@ -49,7 +49,9 @@ bool hal_noc_poll(unsigned *cluster, uint32_t *event);
 /* Life and death. */
 bool hal_noc_alive(unsigned cluster);			/* state word says up and incarnation is set */
 uint32_t hal_noc_incarnation(unsigned cluster);		/* 0: not up yet */
-void hal_noc_mark_dead(unsigned cluster);		/* whoever notices it; idempotent */
+void hal_noc_mark_dead(unsigned cluster);		/* whoever notices it; idempotent; tells every cluster (hal_noc_deaths, doorbell) */
+bool hal_noc_is_dead(unsigned cluster);			/* marked dead, and not restarted since */
+uint32_t hal_noc_deaths(void);				/* how many deaths this cluster was told of: look at all peers when it changes */
 void hal_noc_heartbeat(void);				/* advance the own counter (home core) */
 uint32_t hal_noc_heartbeat_of(unsigned cluster);
 

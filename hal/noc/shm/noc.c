@@ -176,6 +176,12 @@ hal_noc_deaths(void)
 	return hal_load32(&window_own()->deaths);
 }
 
+bool
+hal_noc_is_dead(unsigned cluster)
+{
+	return cluster < window_own()->geometry.clusters && hal_load32(&window_of(cluster)->state) == WINDOW_DEAD;
+}
+
 void
 hal_noc_heartbeat(void)
 {

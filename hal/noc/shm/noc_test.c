@@ -103,6 +103,7 @@ TEST(put_reaches_the_peer_and_checks_owner_incarnation_and_length)
 	expect_eq(rings[0], 1);
 	here = 0;
 	expect_eq(hal_noc_deaths(), 1);
+	expect(hal_noc_is_dead(1) && !hal_noc_is_dead(0) && !hal_noc_is_dead(2));
 	expect(hal_noc_put(1, 0, 11, block, 1) == -E_HOSTDOWN);
 	expect(hal_noc_notify(1, 1) == -E_HOSTDOWN);
 	expect(!hal_noc_alive(1) && hal_noc_alive(0));
