@@ -20,13 +20,14 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
+  --count FILE         with --icount: write the counted windows between markers to FILE
   --keep DIR           leave boot record, archive and command line in DIR
   -v, --verbose        messages of the kernels
 """
 
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--env": "env", "--file": "file",
-          "--timeout": "timeout", "--keep": "keep"}
+          "--timeout": "timeout", "--keep": "keep", "--count": "count"}
 FLAGS = {"--icount": "icount", "-v": "verbose", "--verbose": "verbose"}
 
 
@@ -35,7 +36,7 @@ class Options:
 
     def __init__(self):
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
-        self.env, self.file, self.icount, self.verbose = [], [], False, False
+        self.env, self.file, self.icount, self.verbose, self.count = [], [], False, False, None
         self.program, self.args = None, []
 
 
@@ -80,6 +81,8 @@ def _check(o):
         raise Usage(f"--timeout needs seconds, not '{o.timeout}'") from None
     if o.timeout < 0 or (o.icount and o.port != "riscv64"):
         raise Usage("--icount is for --port riscv64" if o.icount else "--timeout needs a positive number")
+    if o.count and not o.icount:
+        raise Usage("--count needs --icount")
     o.machine = o.machine or DEFAULT_MACHINE[o.port]
 
 
@@ -152,6 +155,8 @@ def make_job(o):
         raise Usage(str(e)) from None
     job = launch.Job(m, o.port, members)
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
+    if o.count:
+        job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}",)
     return job
 
 
@@ -163,4 +168,6 @@ def main(argv):
     o = parse(argv)
     launch.load_machine(o.machine, o.port)
     builder.ensure(o.port)
+    if o.count:
+        builder.make("hosted", ("plugin",), quiet=True)
     return launch.run(make_job(o))

@@ -2,6 +2,7 @@
 """./atoll test: set up, build every port, run every test, end with "N passed, N failed"."""
 
 import os
+import re
 import shlex
 import time
 
@@ -15,7 +16,7 @@ from ui import BUILD, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
-  check unit python hal coroutine model boot mpi
+  check unit python hal coroutine model boot kernel mpi
 Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable CI) a skipped test fails.
 """
 RUN_TIMEOUT_S = 120
@@ -154,6 +155,33 @@ def coroutine_tasks():
     return out
 
 
+KERNEL_MACHINES = (("1", "4", "KC"), ("1", "4", "TC"), ("2", "4", "KC"))
+
+
+def kernel_tasks():
+    """The kernel's tests run as init of small machines: clusters, cores, role of core 0 - or what the test's head says (`machine:`)."""
+    script, out = os.path.join(ROOT, "tests", "kernel", "boot.py"), []
+    for port in ("hosted", "riscv64"):
+        folder = os.path.join(BUILD, port, "tests", "kernel")
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            if os.path.isfile(os.path.join(folder, name)) and os.access(os.path.join(folder, name), os.X_OK):
+                for shape in _shapes(name):
+                    group = f"kernel.{port}.{name}." + "x".join(shape[:2]) + "".join(shape[2:3])
+                    argv = [os.path.join(setup.VENV, "bin", "python3"), script, port, name, *shape]
+                    out.append(results.program_task(group, argv, RUN_TIMEOUT_S))
+    return out
+
+
+def _shapes(name):
+    """Machines of one kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES]]` in its head."""
+    try:
+        with open(os.path.join(ROOT, "tests", "kernel", name + ".c"), encoding="utf-8") as f:
+            found = re.findall(r"^\W*machine:((?: +\w+)+)", f.read(4000), re.M)
+    except OSError:
+        found = []
+    return [tuple(m.split()) for m in found] or KERNEL_MACHINES
+
+
 def boot_tasks():
     """Boot scenarios with a stand-in kernel."""
     script = os.path.join(ROOT, "tests", "boot", "test_boot.py")
@@ -166,7 +194,7 @@ def boot_tasks():
 def all_tasks():
     """(group, tasks), the longest first so that two workers end together."""
     return [
-        ("boot", boot_tasks()), ("coroutine", coroutine_tasks()), ("mpi", mpi_tasks()), ("model", models.tasks()),
+        ("boot", boot_tasks()), ("kernel", kernel_tasks()), ("coroutine", coroutine_tasks()), ("mpi", mpi_tasks()), ("model", models.tasks()),
         ("hal", hal_tasks()), ("unit", check.unit_tasks()), ("check", check.text_tasks()),
         ("python", [check.pytest_task(("tools", "mpi/tools"))]),
     ]
@@ -178,7 +206,7 @@ def main(argv):
         print(HELP, end="")
         return 0
     names = [a for a in argv if a != "-v"]
-    groups = ("check", "unit", "python", "hal", "coroutine", "model", "boot", "mpi")
+    groups = ("check", "unit", "python", "hal", "coroutine", "model", "boot", "kernel", "mpi")
     for n in names:
         if n.split(".")[0] not in groups:
             raise Usage(f"unknown test group '{n}': use some of {', '.join(groups)}")
