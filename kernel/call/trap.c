@@ -19,7 +19,7 @@ special(struct core *core, struct hal_frame *f, const struct kcall_entry *e, lon
 {
 	if (result == -E_FRAME)
 		return;
-	if (result == -E_PARK)
+	if (result == -E_PARK && e->finish != NULL)
 		core->current->finish = e->finish;
 	if (result == -E_PARK || result == -E_GONE)
 		leave(core);
@@ -46,6 +46,29 @@ call(struct core *core, struct hal_frame *f)
 		hal_frame_set_result(f, result);
 	else
 		special(core, f, e, result);
+}
+
+/* Is there anything that a yield of this core's thread would let run? */
+static bool
+is_idle_but_for_caller(struct core *core)
+{
+	return !core_is_home(core) && !am_is_pending(core) && hal_load32(&core->ready.put) == core->ready.got &&
+		list_is_empty(&core->run_queue);
+}
+
+bool
+kernel_call_fast(struct hal_frame *f)
+{
+	struct core *core = core_self();
+	unsigned long nr = hal_frame_number(f);
+
+	if (nr == KC_THREAD_SELF)
+		hal_frame_set_result(f, core->current->tid);
+	else if (nr == KC_THREAD_YIELD && is_idle_but_for_caller(core))
+		hal_frame_set_result(f, 0);
+	else
+		return false;
+	return true;
 }
 
 void

@@ -2,10 +2,13 @@
  *
  * Frame of the tests that run as init: see ktest.h.
  */
+#include <base/cpio.h>
+#include <base/elf.h>
 #include <base/str.h>
 #include <tests/kernel/ktest.h>
 #include <usercpu/start.h>
 
+#define PAGE 4096
 #define STACK_BYTES (16 * 1024)
 
 struct begin {
@@ -61,94 +64,140 @@ begin(uintptr_t at)
 		kthread_exit(b->fn(b->arg));
 }
 
-/* A stack in process `proc`, filled as seen by it; returns the context. */
-static long
-prepare(int proc, struct begin b, struct context *ctx)
-{
-	uint64_t stack;
-	uintptr_t top, at;
-	long e = kmem_alloc(proc, STACK_BYTES, PAGE_READ | PAGE_WRITE, &stack);
-
-	if (e < 0)
-		return e;
-	top = (uintptr_t)stack + STACK_BYTES;
-	at = top - sizeof(b);
-	if (proc == SELF) {
-		*(struct begin *)at = b;
-	} else {
-		struct page_info info;
-		uint64_t window;
-
-		if ((e = kpage_query(proc, top - 4096, &info)) < 0 || (e = kmem_alloc(SELF, 4096, 0, &window)) < 0)
-			return e;
-		if ((e = kpage_map(SELF, (unsigned long)window, info.frame, 1, PAGE_READ | PAGE_WRITE)) < 0)
-			return e;
-		*(struct begin *)(uintptr_t)(window + 4096 - sizeof(b)) = b;
-		kpage_unmap(SELF, (unsigned long)window, 1);
-	}
-	context_init(ctx, (uintptr_t)begin, (at & ~(uintptr_t)15) - CONTEXT_CALL_BYTES, at, 0);
-	return 0;
-}
-
 long
 kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core)
 {
 	struct context ctx;
-	long e = prepare(SELF, (struct begin){fn, arg}, &ctx);
+	struct begin *b;
+	uint64_t stack;
+	long e = kmem_alloc(SELF, STACK_BYTES, PAGE_READ | PAGE_WRITE, &stack);
 
-	return e < 0 ? e : kthread_create(&ctx, core);
+	if (e < 0)
+		return e;
+	b = (struct begin *)(uintptr_t)(stack + STACK_BYTES) - 1;
+	*b = (struct begin){fn, arg};
+	context_init(&ctx, (uintptr_t)begin, ((uintptr_t)b & ~(uintptr_t)15) - CONTEXT_CALL_BYTES, (uintptr_t)b, 0);
+	return kthread_create(&ctx, core);
 }
 
-long
-kt_child(int proc, unsigned long (*fn)(unsigned long arg), unsigned long arg, int core)
-{
-	struct context ctx;
-	long e = prepare(proc, (struct begin){fn, arg}, &ctx);
-
-	return e < 0 ? e : kproc_start(proc, &ctx, core);
-}
-
-/* Copy one page of ours to the same address of the child. */
+/* Fresh pages at `at` of a process, filled from `from`. */
 static long
-copy_page(int proc, uintptr_t addr, int prot)
+place(int proc, uintptr_t at, const void *from, size_t len, size_t pages, int prot)
 {
-	long frame = kframe_alloc(1);
+	long frame = kframe_alloc((int)pages);
 	uint64_t window;
 	long e;
 
 	if (frame < 0)
 		return frame;
-	e = kmem_alloc(SELF, 4096, 0, &window);
-	if (e == 0)
-		e = kpage_map(SELF, (unsigned long)window, (int)frame, 1, PAGE_READ | PAGE_WRITE);
-	if (e == 0) {
-		memcpy((void *)(uintptr_t)window, (const void *)addr, 4096);
-		e = kpage_unmap(SELF, (unsigned long)window, 1);
+	e = kmem_alloc(SELF, pages * PAGE, 0, &window);
+	if (e >= 0)
+		e = kpage_map(SELF, (unsigned long)window, (int)frame, (int)pages, PAGE_READ | PAGE_WRITE);
+	if (e >= 0) {
+		memcpy((void *)(uintptr_t)(window + at % PAGE), from, len);
+		e = kpage_unmap(SELF, (unsigned long)window, (int)pages);
 	}
-	if (e == 0)
-		e = kpage_map(proc, addr, (int)frame, 1, prot);
-	kframe_free((int)frame, 1);
+	if (e >= 0)
+		e = kpage_map(proc, at & ~(uintptr_t)(PAGE - 1), (int)frame, (int)pages, prot);
+	kframe_free((int)frame, (int)pages);
 	return e;
 }
 
-long
-kt_fork(void)
+static struct elf *
+own_image(void)
 {
-	const struct startup *s = atoll_startup();
-	long proc = kproc_create();
-	uintptr_t record = (uintptr_t)s & ~(uintptr_t)4095;
-	long e;
+	static struct elf e;
+	uint64_t span[2];
+	struct cpio_file file;
 
-	if (proc < 0)
-		return proc;
-	for (uintptr_t at = (uintptr_t)s->image_base; at < s->image_base + s->image_bytes; at += 4096) {
-		struct page_info info;
+	if (e.image != NULL)
+		return &e;
+	if (karchive_map(SELF, span) < 0 || cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "bin/init", &file) < 0)
+		return NULL;
+	return elf_open(&e, file.data, file.bytes) < 0 ? NULL : &e;
+}
 
-		if (kpage_query(SELF, at, &info) == 0 && (e = copy_page((int)proc, at, (int)info.prot)) < 0)
-			return e;
+/* Our program, fresh from the archive. */
+static long
+place_image(int proc, const struct elf *e, uintptr_t base)
+{
+	long error = 0;
+
+	for (unsigned i = 0; i < e->segments && error >= 0; i++) {
+		struct elf_segment s = elf_segment(e, i);
+		uintptr_t at = base + (uintptr_t)s.addr;
+
+		if (s.type != ELF_LOAD)
+			continue;
+		error = place(proc, at, e->image + s.offset, (size_t)s.file_bytes, (at % PAGE + (size_t)s.mem_bytes + PAGE - 1) / PAGE,
+			(s.flags & ELF_FLAG_READ ? PAGE_READ : 0) | (s.flags & ELF_FLAG_WRITE ? PAGE_WRITE : 0) |
+			(s.flags & ELF_FLAG_EXEC ? PAGE_EXEC : 0));
 	}
-	e = copy_page((int)proc, record, PAGE_READ);
-	return e < 0 ? e : proc;
+	return error;
+}
+
+/* Process, its first thread's context. */
+static long
+prepare(int proc, const struct elf *e, uint32_t role, uint32_t arg, struct context *ctx)
+{
+	struct startup s = *atoll_startup();
+	uint64_t first, limit, base, stack;
+	uintptr_t at;
+	long error;
+
+	if (elf_span(e, &first, &limit) < 0)
+		return -E_INVAL;
+	if ((error = kmem_alloc(proc, (unsigned long)limit, 0, &base)) < 0 || (error = place_image(proc, e, (uintptr_t)base)) < 0)
+		return error;
+	if ((error = kmem_alloc(proc, STACK_BYTES + PAGE, 0, &stack)) < 0)
+		return error;
+	s.job = role;
+	s.rank = arg;
+	s.image_base = base;
+	at = (uintptr_t)stack + STACK_BYTES;
+	if ((error = place(proc, at, &s, sizeof(s), 1, PAGE_READ)) < 0)
+		return error;
+	if ((error = place(proc, (uintptr_t)stack, "", 1, STACK_BYTES / PAGE, PAGE_READ | PAGE_WRITE)) < 0)
+		return error;
+	context_init(ctx, (uintptr_t)(base + e->entry), at, at, 0);
+	return 0;
+}
+
+long
+kt_spawn(uint32_t role, uint32_t arg, int core)
+{
+	long proc = kproc_create();
+
+	return proc < 0 ? proc : kt_spawn_in(proc, role, arg, core);
+}
+
+long
+kt_spawn_in(long proc, uint32_t role, uint32_t arg, int core)
+{
+	struct elf *e = own_image();
+	struct context ctx;
+	long error;
+
+	if (e == NULL)
+		return -E_NOENT;
+	error = prepare((int)proc, e, role, arg, &ctx);
+	if (error >= 0)
+		error = kproc_start((int)proc, &ctx, core);
+	if (error < 0)
+		console_print("kt_spawn: error %ld\n", error);
+	return error < 0 ? error : proc;
+}
+
+int
+kt_wait(long proc, uint32_t *cause)
+{
+	struct proc_status status = {.status = -1};
+
+	if (kproc_wait((int)proc, &status) < 0)
+		return -1000;
+	if (cause != NULL)
+		*cause = status.cause;
+	return status.status;
 }
 
 long
@@ -166,4 +215,34 @@ kt_stats(int what)
 
 	kstats(what, &value);
 	return value;
+}
+
+void
+kt_pause(uint64_t us)
+{
+	uint64_t now, end;
+
+	kclock(&now);
+	for (end = now + us * 1000; now < end; kclock(&now))
+		kthread_yield();
+}
+
+int
+kt_other_core(void)
+{
+	struct cluster_info info;
+
+	kcluster_info(&info);
+	if (info.cores < 3)
+		return -1;
+	return info.core == info.cores - 1 ? (int)info.core - 1 : (int)info.cores - 1;
+}
+
+int
+kt_own_core(void)
+{
+	struct cluster_info info;
+
+	kcluster_info(&info);
+	return (int)info.core;
 }

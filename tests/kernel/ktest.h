@@ -24,11 +24,23 @@ _Noreturn void kt_end(void);
 /* Start fn(arg) as a thread that ends with what fn returns; its tid or an error. */
 long kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core);
 
-/* Start fn(arg) as a thread of another process that shares this one's image at the same address (copied); its tid or an error. */
-long kt_child(int proc, unsigned long (*fn)(unsigned long arg), unsigned long arg, int core);
+/*
+ * Start this program as a process: its server_main finds `role` (not 0) in atoll_startup()->job and `arg` in ->rank. Its id or an error.
+ */
+long kt_spawn(uint32_t role, uint32_t arg, int core);
 
-/* A process with a copy of this image at the same addresses. */
-long kt_fork(void);
+/* The same in a process that exists. */
+long kt_spawn_in(long proc, uint32_t role, uint32_t arg, int core);
+
+/* Wait for a process: its status, and the cause of its end. */
+int kt_wait(long proc, uint32_t *cause);
+
+/* A core that runs user threads and is not the caller's, for threads that never give theirs up; -1 if there is none. */
+int kt_other_core(void);
+int kt_own_core(void);
+
+/* Let time pass, yielding. */
+void kt_pause(uint64_t us);
 
 /* Join and give the value; -1 on error. */
 long kt_join(long tid);

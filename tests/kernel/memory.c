@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Frames, mappings, protection, shoot-down; bad arguments; nothing is lost.
+ */
+#include <tests/kernel/ktest.h>
+
+#define PAGE 4096
+#define LARGE (512 * PAGE)
+#define RW (PAGE_READ | PAGE_WRITE)
+
+enum role { WRITER = 1, FOREIGN };
+
+/* A child's pages lie where its parent maps them; the parent says so by the argument: pages below the end of its space. */
+static unsigned long
+spot(int proc)
+{
+	uint64_t addr;
+
+	if (kmem_alloc(proc, 16 * PAGE, 0, &addr) < 0)
+		return 0;
+	return (unsigned long)addr;
+}
+
+/* Write to the page whose address lies in the page that the parent filled: page number of the address. */
+static int
+writer(uint32_t page)
+{
+	volatile uint32_t *word = (volatile uint32_t *)((unsigned long)page * PAGE);
+
+	for (;;)
+		(*word)++;
+}
+
+static int
+child(uint32_t role, uint32_t arg)
+{
+	uint64_t info[2];
+
+	switch (role) {
+	case WRITER:
+		return writer(arg);
+	case FOREIGN:	/* a frame that init holds */
+		if (kpage_map(SELF, spot(SELF), (int)arg, 1, PAGE_READ) != -E_ACCES || kframe_free((int)arg, 1) != -E_ACCES)
+			return 1;
+		if (kpage_query(1 << 12, (unsigned long)info, info) != -E_ACCES)
+			return 2;
+		return 0;
+	}
+	return 99;
+}
+
+/* test: frame_alloc, frame_free */
+TEST(frames_come_back)
+{
+	uint64_t before = kt_stats(STATS_FRAMES_FREE);
+	long a = kframe_alloc(1);
+	long b = kframe_alloc(13);
+
+	expect(a >= 0 && b >= 0);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before - 14);
+	expect_eq(kframe_free((int)b, 13), 0);
+	expect_eq(kframe_free((int)b, 1), -E_INVAL);
+	expect_eq(kframe_free((int)a, 1), 0);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+	expect_eq(kframe_alloc(0), -E_INVAL);
+	expect_eq(kframe_alloc(-3), -E_INVAL);
+	expect_eq(kframe_alloc(1 << 30), -E_NOMEM);
+	expect_eq(kframe_free(-1, 1), -E_INVAL);
+	expect_eq(kframe_free(0, 1 << 30), -E_INVAL);
+	expect_eq(kframe_free(1 << 30, 1 << 30), -E_INVAL);
+}
+
+/* test: page_map, page_unmap, page_query */
+TEST(a_frame_lives_as_long_as_somebody_maps_it)
+{
+	uint64_t before = kt_stats(STATS_FRAMES_FREE);
+	unsigned long at = spot(SELF);
+	volatile uint32_t *word = (volatile uint32_t *)at;
+	volatile uint32_t *other = (volatile uint32_t *)(at + PAGE);
+	long frame = kframe_alloc(1);
+	struct page_info info;
+
+	expect_eq(kpage_map(SELF, at, (int)frame, 1, RW), 0);
+	expect_eq(kpage_map(SELF, at + PAGE, (int)frame, 1, RW), 0);
+	expect_eq(kpage_map(SELF, at, (int)frame, 1, RW), -E_EXIST);
+	expect_eq(*word, 0);
+	*word = 17;
+	expect_eq(*other, 17);
+	expect_eq(kpage_query(SELF, at + 5, &info), 0);
+	expect_eq(info.frame, frame);
+	expect_eq(info.prot, RW);
+	expect_eq(info.references, 3);
+	expect_eq(kframe_free((int)frame, 1), 0);
+	expect_eq(kpage_unmap(SELF, at, 1), 0);
+	expect_eq(*other, 17);
+	expect_eq(kpage_query(SELF, at, &info), -E_INVAL);
+	expect_eq(kpage_unmap(SELF, at + PAGE, 15), 0);
+	expect_eq(kpage_unmap(SELF, at + PAGE, 1), -E_INVAL);
+	expect(kt_stats(STATS_FRAMES_FREE) >= before - 3);	/* page tables may stay */
+}
+
+TEST(bad_mappings_are_refused)
+{
+	unsigned long at = spot(SELF);
+	long frame = kframe_alloc(2);
+	struct page_info info;
+
+	expect_eq(kpage_map(SELF, at + 8, (int)frame, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, -1, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)frame, 0, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)frame, -1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)frame, 1, 0), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)frame, 1, 64 | RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, ~0ul << 12, (int)frame, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, 0, (int)frame, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, 1 << 30, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(77, at, (int)frame, 1, RW), -E_SRCH);
+	expect_eq(kpage_unmap(SELF, 0, 1), -E_INVAL);
+	expect_eq(kpage_unmap(SELF, at, 1 << 30), -E_INVAL);
+	expect_eq(kpage_unmap(77, at, 1), -E_SRCH);
+	expect_eq(kpage_protect(SELF, at, 1, RW), -E_INVAL);
+	expect_eq(kpage_query(SELF, 0, &info), -E_INVAL);
+	expect_eq(kpage_query(77, at, &info), -E_SRCH);
+	expect_eq(kpage_query(SELF, (unsigned long)&info, (void *)8), -E_FAULT);
+	/* the event page is for reading */
+	expect_eq(kpage_query(SELF, (unsigned long)atoll_startup()->events, &info), 0);
+	expect_eq(kpage_map(SELF, at, info.frame, 1, RW), -E_ACCES);
+	expect_eq(kpage_map(SELF, at, info.frame, 1, PAGE_READ), 0);
+	expect_eq(kpage_unmap(SELF, at, 16), 0);
+	expect_eq(kframe_free((int)frame, 2), 0);
+}
+
+/* test: mem_alloc */
+TEST(memory_is_zeroed_and_comes_back)
+{
+	uint64_t addr, before;
+
+	for (int round = 0; round < 4; round++) {
+		if (round == 1)
+			before = kt_stats(STATS_FRAMES_FREE);
+		expect_eq(kmem_alloc(SELF, 100 * PAGE - 5, RW, &addr), 0);
+		for (unsigned i = 0; i < 100 * PAGE; i += 512) {
+			volatile uint32_t *word = (volatile uint32_t *)(uintptr_t)(addr + i);
+
+			if (*word != 0)
+				expect_eq(*word, 0);
+			*word = 0xdeadbeef;
+		}
+		expect_eq(kpage_unmap(SELF, (unsigned long)addr, 100), 0);
+	}
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+	expect_eq(kmem_alloc(SELF, 0, RW, &addr), -E_INVAL);
+	expect_eq(kmem_alloc(SELF, ~0ul, RW, &addr), -E_INVAL);
+	expect_eq(kmem_alloc(SELF, 1ul << 36, RW, &addr), -E_NOMEM);
+	expect_eq(kmem_alloc(SELF, PAGE, PAGE_WRITE, &addr), -E_INVAL);
+	expect_eq(kmem_alloc(77, PAGE, RW, &addr), -E_SRCH);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+}
+
+TEST(large_pages_work)
+{
+	uint64_t addr, before;
+	struct page_info info;
+
+	for (int round = 0; round < 2; round++) {
+		before = kt_stats(STATS_FRAMES_FREE);
+		if (kmem_alloc(SELF, 2 * LARGE, RW | PAGE_LARGE, &addr) == -E_NOMEM)
+			return;		/* a small cluster has none */
+		expect_eq(addr % LARGE, 0);
+		*(volatile uint32_t *)(uintptr_t)(addr + LARGE + 12345 * 4) = 4;
+		expect_eq(kpage_query(SELF, (unsigned long)addr + LARGE + 3 * PAGE, &info), 0);
+		expect_eq(info.prot, RW | PAGE_LARGE);
+		expect_eq(kpage_unmap(SELF, (unsigned long)addr, 3), -E_INVAL);
+		expect_eq(kpage_protect(SELF, (unsigned long)addr + PAGE, 1, PAGE_READ), -E_INVAL);
+		expect_eq(kpage_protect(SELF, (unsigned long)addr, 512, PAGE_READ), 0);
+		expect_eq(kpage_unmap(SELF, (unsigned long)addr, 1024), 0);
+	}
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+}
+
+TEST(exhaustion_is_an_error_and_leaves_no_trace)
+{
+	uint64_t addr[400], before = kt_stats(STATS_FRAMES_FREE), after;
+	unsigned long size = 64 * PAGE;
+	int n = 0;
+	long e = 0;
+
+	while (n < 400 && (e = kmem_alloc(SELF, size, RW, &addr[n])) == 0)
+		n++;
+	expect(n == 400 || e == -E_NOMEM);
+	for (int i = 0; i < n; i++)
+		expect_eq(kpage_unmap(SELF, (unsigned long)addr[i], 64), 0);
+	after = kt_stats(STATS_FRAMES_FREE);
+	expect(before - after <= 60);	/* page tables */
+}
+
+/* test: page_protect */
+TEST(narrowing_reaches_the_core_that_runs)
+{
+	int other = kt_other_core();
+	uint32_t cause;
+	long frame = kframe_alloc(1);
+	unsigned long mine = spot(SELF), at;
+	volatile uint32_t *word = (volatile uint32_t *)mine;
+	uint32_t seen;
+	long proc;
+
+	expect_eq(kpage_map(SELF, mine, (int)frame, 1, RW), 0);
+	if (other < 0)
+		return;		/* the writer never gives up its core */
+	/* both ways, several times: the child writes through its mapping, we take it away */
+	for (int round = 0; round < 10; round++) {
+		*word = 0;
+		proc = kproc_create();
+		at = spot((int)proc);
+		expect_eq(kpage_map((int)proc, at, (int)frame, 1, RW), 0);
+		expect_eq(kt_spawn_in(proc, WRITER, (uint32_t)(at / PAGE), other), proc);
+		while (*word == 0)
+			kthread_yield();
+		if (round % 2)
+			expect_eq(kpage_unmap((int)proc, at, 1), 0);
+		else
+			expect_eq(kpage_protect((int)proc, at, 1, PAGE_READ), 0);
+		seen = *word;
+		kt_pause(200);
+		expect_eq(*word, seen);
+		kt_wait(proc, &cause);
+		expect_eq(cause, CRASH_ACCESS);
+	}
+	expect_eq(kpage_unmap(SELF, mine, 16), 0);
+	expect_eq(kframe_free((int)frame, 1), 0);
+}
+
+TEST(frames_of_others_are_refused)
+{
+	long frame = kframe_alloc(1);
+
+	expect_eq(kt_wait(kt_spawn(FOREIGN, (uint32_t)frame, ANY_CORE), NULL), 0);
+	expect_eq(kframe_free((int)frame, 1), 0);
+}
+
+/* test: archive_map */
+TEST(the_archive_is_readable_and_nothing_else)
+{
+	uint64_t span[2];
+	uint32_t cause;
+	long proc;
+
+	expect_eq(karchive_map(SELF, span), 0);
+	expect(span[1] > 0);
+	expect_eq(*(const char *)(uintptr_t)span[0], '0');
+	proc = kproc_create();
+	expect_eq(karchive_map((int)proc, span), 0);
+	expect_eq(kt_spawn_in(proc, WRITER, (uint32_t)(span[0] / PAGE), ANY_CORE), proc);
+	kt_wait(proc, &cause);
+	expect_eq(cause, CRASH_ACCESS);
+	expect_eq(karchive_map(77, span), -E_SRCH);
+}
+
+/* test: clock, cluster_info, stats */
+TEST(the_cluster_tells_about_itself)
+{
+	struct cluster_info info;
+	uint64_t a, b, value;
+
+	expect_eq(kcluster_info(&info), 0);
+	expect_eq(info.cluster, atoll_startup()->cluster);
+	expect_eq(info.page_bytes, PAGE);
+	expect(info.cores > info.core && info.clusters > info.cluster);
+	expect_eq(kcluster_info((void *)16), -E_FAULT);
+	expect_eq(kclock(&a), 0);
+	expect_eq(kclock(&b), 0);
+	expect(b >= a);
+	expect_eq(kclock((void *)16), -E_FAULT);
+	expect_eq(kstats(-1, &value), -E_INVAL);
+	expect_eq(kstats(99, &value), -E_INVAL);
+	expect(kt_stats(STATS_FRAMES_TOTAL) > kt_stats(STATS_FRAMES_FREE));
+}
+
+int
+server_main(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	if (atoll_startup()->job != 0)
+		return child(atoll_startup()->job, atoll_startup()->rank);
+	RUN(frames_come_back);
+	RUN(a_frame_lives_as_long_as_somebody_maps_it);
+	RUN(bad_mappings_are_refused);
+	RUN(memory_is_zeroed_and_comes_back);
+	RUN(large_pages_work);
+	RUN(exhaustion_is_an_error_and_leaves_no_trace);
+	RUN(narrowing_reaches_the_core_that_runs);
+	RUN(frames_of_others_are_refused);
+	RUN(the_archive_is_readable_and_nothing_else);
+	RUN(the_cluster_tells_about_itself);
+	kt_end();
+}
