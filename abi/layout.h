@@ -57,4 +57,10 @@ struct page_info {
 	uint32_t reserved;
 };
 
+/* what the kernel copies out is what the user has room for */
+_Static_assert(sizeof(struct cluster_info) == CLUSTER_INFO_SIZE, "cluster_info");
+_Static_assert(sizeof(struct proc_status) == PROC_STATUS_SIZE, "proc_wait");
+_Static_assert(sizeof(struct crash_info) == CRASH_INFO_SIZE, "crash_info");
+_Static_assert(sizeof(struct page_info) == PAGE_INFO_SIZE, "page_query");
+
 #endif

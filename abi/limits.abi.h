@@ -18,7 +18,7 @@
 #define PAGE_INFO_SIZE 16
 #define PROC_STATUS_SIZE 16
 #define CLUSTER_INFO_SIZE 32
-#define CRASH_INFO_SIZE 128
+#define CRASH_INFO_SIZE 48
 
 /* protection bits of page_map and mem_alloc */
 #define PAGE_READ 1

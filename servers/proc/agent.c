@@ -191,6 +191,9 @@ start_ranks(struct agent *a, const struct common *m)
 	for (uint32_t i = 0; i < m->part->ranks; i++) {
 		long tid = kproc_start(m->part->proc, &ctx[i], core_of(a, i));
 
+		/* a rank that runs already may have ended the whole process: then there is nothing left to start */
+		if (tid == -E_SRCH && i > 0)
+			return 0;
 		if (tid < 0)
 			return (int)tid;
 	}
