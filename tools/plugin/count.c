@@ -4,12 +4,13 @@
  * (`slti x0, x0, n`) and writes one JSON line per window. Exact: an instruction that faults counts once per attempt, markers
  * do not count, an idle hart (wfi) executes nothing. Use -icount shift=3,sleep=off for repeatable counts over several harts.
  *
- *	-plugin libcount.so,out=FILE[,profile=FILE]
+ *	-plugin libcount.so,out=FILE[,profile=FILE[,label=N]]
  *
  * A window belongs to the hart that opened it; "others" is what the other harts executed meanwhile. Rounds of a polling loop, from one
  * MARK_POLL to the next without a longer way in between, count in "polls" and "poll_insns" and nowhere else. A marker
  * from MARK_LABEL on names the hart's next windows. "entries" are ways from user mode into the kernel, "interrupts" those that
- * no `ecall` asked for. The profile says which code ran while any window was open: address, instructions from there on, times.
+ * no `ecall` asked for. The profile says which code ran while any window (with that label) was open:
+ * address, instructions from there on, times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,8 @@ struct run {
 
 static struct run *runs;		/* all, for the profile */
 static FILE *profile;
-static uint32_t windows_open;
+static uint32_t profile_label;		/* 0: all windows */
+static uint32_t windows_open;		/* that the profile is about */
 
 static void
 on_run(unsigned vcpu, void *data)
@@ -136,7 +138,7 @@ window_begin(struct hart *h)
 		h->at_begin = calloc(HARTS_MAX, sizeof(*h->at_begin));
 	if (h->at_begin == NULL)
 		return;
-	if (!h->open)
+	if (!h->open && (profile_label == 0 || h->label == profile_label))
 		__atomic_fetch_add(&windows_open, 1, __ATOMIC_RELAXED);
 	h->open = 1;
 	for (unsigned i = 0; i < harts_used; i++)
@@ -152,7 +154,8 @@ window_end(struct hart *h)
 	if (!h->open)
 		return;
 	h->open = 0;
-	__atomic_fetch_sub(&windows_open, 1, __ATOMIC_RELAXED);
+	if (profile_label == 0 || h->label == profile_label)
+		__atomic_fetch_sub(&windows_open, 1, __ATOMIC_RELAXED);
 	total = insns_of(h->count, h->at_begin[self]);
 	flockfile(out);
 	fprintf(out, "{\"hart\":%u,\"window\":%u,\"label\":%u,\"insns\":%llu,", self, h->windows++, h->label,
@@ -290,6 +293,8 @@ qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, 
 			out = fopen(argv[i] + 4, "w");
 		if (strncmp(argv[i], "profile=", 8) == 0)
 			profile = fopen(argv[i] + 8, "w");
+		if (strncmp(argv[i], "label=", 6) == 0)
+			profile_label = (uint32_t)strtoul(argv[i] + 6, NULL, 0);
 	}
 	if (out == NULL || strcmp(info->target_name, "riscv64") != 0) {
 		fprintf(stderr, "libcount: for qemu-system-riscv64; needs out=FILE that can be written\n");

@@ -13,6 +13,7 @@ const struct hal_range hal_board_devices[] = {
 	{VIRT_UART, VIRT_PAGE},
 };
 const unsigned hal_board_device_count = sizeof(hal_board_devices) / sizeof(hal_board_devices[0]);
+const uint64_t hal_board_bells = VIRT_SSWI;
 const uint32_t hal_board_tick_ns = VIRT_TICK_NS;
 
 static void
@@ -30,14 +31,6 @@ hal_console_write(const char *text, size_t len)
 
 	for (size_t i = 0; i < len; i++)
 		uart_put(uart, text[i]);
-}
-
-void
-hal_board_ring(unsigned machine_core)
-{
-	volatile uint32_t *sswi = hal_device(VIRT_SSWI);
-
-	sswi[machine_core] = 1;
 }
 
 void

@@ -29,7 +29,7 @@ uint64_t hal_kernel_satp;
 struct hal_core_area *
 hal_area_of(unsigned core)
 {
-	return (struct hal_core_area *)(image_end + (core + 1) * (size_t)CORE_BYTES - AREA_BYTES);
+	return (struct hal_core_area *)(image_end + CORE_BYTES - AREA_BYTES + (size_t)core * CORE_BYTES);
 }
 
 volatile void *
@@ -64,6 +64,23 @@ hal_core_set_local(void *core)
 	hal_core_area()->local = core;
 }
 
+/* Take a doorbell's word: was it still set? One instruction; it is ordered before whatever follows. */
+static inline bool
+bell_take(volatile uint32_t *waiting)
+{
+	unsigned long was;
+
+	__asm__ volatile("amoswap.w.aqrl %0, zero, (%1)" : "=r"(was) : "r"(waiting) : "memory");
+	return was != 0;
+}
+
+/* Raise a core's interrupt, after everything that was written before. */
+static inline void
+bell_ring(volatile uint32_t *ring)
+{
+	__asm__ volatile("fence w, o\n\tsw %0, (%1)" : : "r"(1), "r"(ring) : "memory");
+}
+
 void
 hal_core_start(unsigned core, void *arg)
 {
@@ -72,7 +89,7 @@ hal_core_start(unsigned core, void *arg)
 	a->start_arg = arg;
 	hal_store32(&a->started, 1);
 	hal_fence();
-	hal_board_ring(a->machine_core);
+	bell_ring(a->ring);
 }
 
 void
@@ -90,26 +107,31 @@ hal_shared_region(void *base, size_t len)
 	(void)len;
 }
 
-static uint32_t
-bell_swap(struct hal_doorbell *bell, uint32_t value)
+void
+hal_core_ring(struct hal_core_area *a, uint32_t why)
 {
-	return __atomic_exchange_n(&bell->waiting, value, __ATOMIC_SEQ_CST);
+	__asm__ volatile("amoor.w.aqrl zero, %0, (%1)" : : "r"(why), "r"(&a->interrupted) : "memory");
+	bell_ring(a->ring);
 }
 
-void
-hal_wait_begin(void)
+bool
+hal_core_interrupted(struct hal_core_area *a)
 {
-	bell_swap(hal_core_area()->bell, 1);
+	uint32_t why = __atomic_exchange_n(&a->interrupted, 0, __ATOMIC_SEQ_CST);
+
+	if ((why & INTERRUPT_STOP) != 0)
+		hal_core_stop();
+	return why != 0;
 }
 
 /* The wait is over: take the doorbell back, with the interrupt of whoever rang it. */
-static void
+static inline void
 bell_settle(struct hal_core_area *a)
 {
-	if (bell_swap(a->bell, 0) == 0)
+	if (!bell_take(a->waiting))
 		while ((csr_read(sip) & SIP_SSIP) == 0)
 			__asm__ volatile("wfi");
-	csr_clear(sip, SIP_SSIP);
+	__asm__ volatile("csrci sip, %0" : : "i"(SIP_SSIP) : "memory");
 }
 
 void
@@ -122,16 +144,12 @@ hal_wait_cancel(void)
 		csr_set(sip, SIP_SSIP);		/* it may be newer than what the caller looked at */
 }
 
-static void
-timer_arm(uint64_t until_ns)
+static __attribute__((noinline)) void
+wait_until(uint64_t until_ns)
 {
 	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"((until_ns + hal_board_tick_ns - 1) / hal_board_tick_ns));
 	csr_set(sie, SIE_STIE);
-}
-
-static void
-timer_disarm(void)
-{
+	__asm__ volatile("wfi" : : : "memory");
 	csr_clear(sie, SIE_STIE);
 	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"(UINT64_MAX));
 }
@@ -141,38 +159,45 @@ hal_wait(uint64_t until_ns)
 {
 	struct hal_core_area *a = hal_core_area();
 
-	if (until_ns != HAL_FOREVER)
-		timer_arm(until_ns);
-	__asm__ volatile("wfi" : : : "memory");
-	if (until_ns != HAL_FOREVER)
-		timer_disarm();
+	if (__builtin_expect(until_ns != HAL_FOREVER, 0))
+		wait_until(until_ns);
+	else
+		__asm__ volatile("wfi" : : : "memory");
 	bell_settle(a);
-	if (a->interrupted != 0)
-		hal_store32(&a->interrupted, 0);	/* the caller looks at everything now */
-	hal_fence();
-	if (hal_machine.dead)
-		hal_core_stop();
+	if (__atomic_load_n(&a->interrupted, __ATOMIC_RELAXED) != 0)
+		hal_core_interrupted(a);	/* the caller looks at everything now */
 }
 
-/* Cores of other clusters are known by the boot record. */
+/* A doorbell of another cluster: whose core it is says the boot record. */
+static __attribute__((noinline)) void
+notify_far(unsigned cluster, unsigned core)
+{
+	volatile uint32_t *waiting = &hal_noc_doorbell(cluster, core)->waiting;
+	volatile uint32_t *rings = (volatile uint32_t *)hal_device(hal_board_bells);
+
+	hal_fence();
+	if (*waiting != 0 && bell_take(waiting))
+		bell_ring(&rings[hal_machine.record->cluster[cluster].first_core + core]);
+}
+
 void
 hal_notify(unsigned cluster, unsigned core)
 {
-	struct hal_doorbell *bell = hal_noc_doorbell(cluster, core);
+	struct hal_core_area *a = hal_area_of(core);
 
+	if (cluster != hal_cluster_id()) {
+		notify_far(cluster, core);
+		return;
+	}
 	hal_fence();
-	if (hal_load32(&bell->waiting) != 0 && bell_swap(bell, 0) != 0)
-		hal_board_ring(hal_machine.record->cluster[cluster].first_core + core);
+	if (*a->waiting != 0 && bell_take(a->waiting))
+		bell_ring(a->ring);
 }
 
 void
 hal_interrupt(unsigned core)
 {
-	struct hal_core_area *a = hal_area_of(core);
-
-	hal_store32(&a->interrupted, 1);
-	hal_fence();
-	hal_board_ring(a->machine_core);
+	hal_core_ring(hal_area_of(core), INTERRUPT_KERNEL);
 }
 
 uint64_t

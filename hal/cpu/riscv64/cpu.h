@@ -61,7 +61,6 @@ struct hal_machine {
 	uint32_t clusters;
 	uint32_t cluster;
 	uint32_t cores;
-	uint32_t dead;			/* this cluster panicked: its cores stop */
 };
 
 extern struct hal_machine hal_machine;
@@ -69,6 +68,12 @@ extern uint64_t hal_kernel_satp;
 
 /* Area of a core of this cluster. */
 struct hal_core_area *hal_area_of(unsigned core);
+
+/* Interrupt a core of this cluster: INTERRUPT_*. */
+void hal_core_ring(struct hal_core_area *a, uint32_t why);
+
+/* Take what other cores asked of this one: true if there was something. Does not return if the cluster is dead. */
+bool hal_core_interrupted(struct hal_core_area *a);
 
 /* Let this core stop for ever, asleep. */
 _Noreturn void hal_core_stop(void);

@@ -93,7 +93,8 @@ early_areas(const struct boot_cluster *c, uint64_t doorbells)
 		a->cluster = hal_machine.cluster;
 		a->machine_core = c->first_core + i;
 		a->satp = hal_kernel_satp;
-		a->bell = (struct hal_doorbell *)(doorbells + i * sizeof(struct hal_doorbell));
+		a->waiting = &((struct hal_doorbell *)doorbells)[i].waiting;
+		a->ring = (uint32_t *)(PHYS_BASE + hal_board_bells) + c->first_core + i;
 	}
 }
 

@@ -72,11 +72,9 @@ cluster_end(void)
 	bool others = false;
 
 	hal_noc_mark_dead(a->cluster);
-	hal_machine.dead = 1;
-	hal_fence();
 	for (uint32_t i = 0; i < hal_machine.cores; i++)
 		if (i != a->core)
-			hal_board_ring(hal_area_of(i)->machine_core);
+			hal_core_ring(hal_area_of(i), INTERRUPT_STOP);
 	for (uint32_t i = 0; i < hal_machine.clusters; i++)
 		if (i != a->cluster && hal_noc_alive(i)) {
 			others = true;

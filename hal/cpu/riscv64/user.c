@@ -104,10 +104,7 @@ hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 
 	if ((cause & CAUSE_INTERRUPT) != 0) {
 		csr_clear(sip, SIP_SSIP);
-		hal_fence();
-		if (hal_machine.dead)
-			hal_core_stop();
-		if (__atomic_exchange_n(&a->interrupted, 0, __ATOMIC_SEQ_CST) == 0)
+		if (!hal_core_interrupted(a))
 			return;
 	} else {
 		fault_describe(&t, cause);

@@ -33,8 +33,8 @@ extern const struct hal_range hal_board_devices[];
 extern const unsigned hal_board_device_count;
 extern const uint32_t hal_board_tick_ns;
 
-/* Raise the doorbell interrupt of a core of the machine. */
-void hal_board_ring(unsigned machine_core);
+/* Physical address of the doorbell interrupts: one 32-bit word per core of the machine, storing 1 raises it. */
+extern const uint64_t hal_board_bells;
 
 /* The CPU: where the running core reaches a device register, before and after translation is on. */
 volatile void *hal_device(uint64_t paddr);

@@ -65,7 +65,8 @@ uintptr_t hal_user_gate(void);
 /*
  * Optional, a short cut for kernel calls: the frame holds number, arguments and pc, the rest of the thread is still in registers.
  * True: answered, the result is set, the thread goes on. False: nothing happened, and the call comes again through kernel_trap with
- * a complete frame. Must not wait, leave the core, touch user memory or read other parts of the frame.
+ * a complete frame. It may wait for another core (hal_wait) and touch user memory; it must come back to this thread, or leave one that
+ * never runs again; and it must not use other parts of the frame.
  */
 bool kernel_call_fast(struct hal_frame *f);
 
