@@ -138,7 +138,7 @@ place_image(int proc, const struct elf *e, uintptr_t base)
 
 /* Process, its first thread's context. */
 static long
-prepare(int proc, const struct elf *e, uint32_t role, uint32_t arg, struct context *ctx)
+prepare(int proc, const struct elf *e, uint32_t role, unsigned long arg, struct context *ctx)
 {
 	struct startup s = *atoll_startup();
 	uint64_t first, limit, base, stack;
@@ -152,7 +152,7 @@ prepare(int proc, const struct elf *e, uint32_t role, uint32_t arg, struct conte
 	if ((error = kmem_alloc(proc, STACK_BYTES + PAGE, 0, &stack)) < 0)
 		return error;
 	s.job = role;
-	s.rank = arg;
+	s.shared = arg;
 	s.image_base = base;
 	at = (uintptr_t)stack + STACK_BYTES;
 	if ((error = place(proc, at, &s, sizeof(s), 1, PAGE_READ)) < 0)
@@ -164,7 +164,7 @@ prepare(int proc, const struct elf *e, uint32_t role, uint32_t arg, struct conte
 }
 
 long
-kt_spawn(uint32_t role, uint32_t arg, int core)
+kt_spawn(uint32_t role, unsigned long arg, int core)
 {
 	long proc = kproc_create();
 
@@ -172,7 +172,7 @@ kt_spawn(uint32_t role, uint32_t arg, int core)
 }
 
 long
-kt_spawn_in(long proc, uint32_t role, uint32_t arg, int core)
+kt_spawn_in(long proc, uint32_t role, unsigned long arg, int core)
 {
 	struct elf *e = own_image();
 	struct context ctx;

@@ -25,12 +25,12 @@ _Noreturn void kt_end(void);
 long kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core);
 
 /*
- * Start this program as a process: its server_main finds `role` (not 0) in atoll_startup()->job and `arg` in ->rank. Its id or an error.
+ * Start this program as a process: its server_main finds `role` (not 0) in atoll_startup()->job and `arg` in ->shared. Its id or an error.
  */
-long kt_spawn(uint32_t role, uint32_t arg, int core);
+long kt_spawn(uint32_t role, unsigned long arg, int core);
 
 /* The same in a process that exists. */
-long kt_spawn_in(long proc, uint32_t role, uint32_t arg, int core);
+long kt_spawn_in(long proc, uint32_t role, unsigned long arg, int core);
 
 /* Wait for a process: its status, and the cause of its end. */
 int kt_wait(long proc, uint32_t *cause);

@@ -21,18 +21,18 @@ spot(int proc)
 	return (unsigned long)addr;
 }
 
-/* Write to the page whose address lies in the page that the parent filled: page number of the address. */
+/* Write to a page of the parent for ever. */
 static int
-writer(uint32_t page)
+writer(unsigned long at)
 {
-	volatile uint32_t *word = (volatile uint32_t *)((unsigned long)page * PAGE);
+	volatile uint32_t *word = (volatile uint32_t *)at;
 
 	for (;;)
 		(*word)++;
 }
 
 static int
-child(uint32_t role, uint32_t arg)
+child(uint32_t role, unsigned long arg)
 {
 	uint64_t info[2];
 
@@ -214,7 +214,7 @@ TEST(narrowing_reaches_the_core_that_runs)
 		proc = kproc_create();
 		at = spot((int)proc);
 		expect_eq(kpage_map((int)proc, at, (int)frame, 1, RW), 0);
-		expect_eq(kt_spawn_in(proc, WRITER, (uint32_t)(at / PAGE), other), proc);
+		expect_eq(kt_spawn_in(proc, WRITER, at, other), proc);
 		while (*word == 0)
 			kthread_yield();
 		if (round % 2)
@@ -235,7 +235,7 @@ TEST(frames_of_others_are_refused)
 {
 	long frame = kframe_alloc(1);
 
-	expect_eq(kt_wait(kt_spawn(FOREIGN, (uint32_t)frame, ANY_CORE), NULL), 0);
+	expect_eq(kt_wait(kt_spawn(FOREIGN, (unsigned long)frame, ANY_CORE), NULL), 0);
 	expect_eq(kframe_free((int)frame, 1), 0);
 }
 
@@ -251,7 +251,7 @@ TEST(the_archive_is_readable_and_nothing_else)
 	expect_eq(*(const char *)(uintptr_t)span[0], '0');
 	proc = kproc_create();
 	expect_eq(karchive_map((int)proc, span), 0);
-	expect_eq(kt_spawn_in(proc, WRITER, (uint32_t)(span[0] / PAGE), ANY_CORE), proc);
+	expect_eq(kt_spawn_in(proc, WRITER, (unsigned long)span[0], ANY_CORE), proc);
 	kt_wait(proc, &cause);
 	expect_eq(cause, CRASH_ACCESS);
 	expect_eq(karchive_map(77, span), -E_SRCH);
@@ -283,7 +283,7 @@ server_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (atoll_startup()->job != 0)
-		return child(atoll_startup()->job, atoll_startup()->rank);
+		return child(atoll_startup()->job, (unsigned long)atoll_startup()->shared);
 	RUN(frames_come_back);
 	RUN(a_frame_lives_as_long_as_somebody_maps_it);
 	RUN(bad_mappings_are_refused);

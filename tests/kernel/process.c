@@ -56,7 +56,7 @@ rights(void)
 }
 
 static int
-child(uint32_t role, uint32_t arg)
+child(uint32_t role, unsigned long arg)
 {
 	switch (role) {
 	case EXIT:
@@ -232,7 +232,7 @@ server_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (atoll_startup()->job != 0)
-		return child(atoll_startup()->job, atoll_startup()->rank);
+		return child(atoll_startup()->job, (unsigned long)atoll_startup()->shared);
 	RUN(a_process_gives_its_status_once);
 	RUN(what_a_process_had_comes_back);
 	RUN(a_process_that_faults_dies_alone);
