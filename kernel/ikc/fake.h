@@ -52,6 +52,7 @@ uint64_t hal_clock_ns(void) { return fake_now; }
 uint32_t coro_load32(const volatile uint32_t *p, const char *f, int l) { (void)f; (void)l; return *p; }
 void coro_store32(volatile uint32_t *p, uint32_t v, const char *f, int l) { (void)f; (void)l; *p = v; }
 uint32_t coro_add32(volatile uint32_t *p, uint32_t n, const char *f, int l) { (void)f; (void)l; *p += n; return *p - n; }
+bool coro_cas32(volatile uint32_t *p, uint32_t o, uint32_t v, const char *f, int l) { (void)f; (void)l; return *p == o && (*p = v, true); }
 void coro_fence(const char *f, int l) { (void)f; (void)l; }
 void coro_publish(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; (void)f; (void)l; }
 void coro_acquire(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; (void)f; (void)l; }

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mailboxes of the real kernel under the coroutine scheduler: in every cluster two processes send to one port of cluster 0, which reads
+ * from any or a chosen source and waits in every way there is. With `death` a cluster stops at a random moment: everything that waits
+ * for it must end, what the others send must arrive once, in order, with one message per cluster under way.
+ *
+ * usage: ikc_mailbox [COUNT [FIRST]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/kcalls.h>
+#include <hal/noc.h>
+#include <tests/coroutine/program.h>
+
+#define CLUSTERS 3
+#define CORES 3
+#define MESSAGES 4			/* per sender */
+#define PORT 1
+
+struct message {
+	uint32_t cluster, sender, number, sum;
+	unsigned char rest[MAILBOX_MSG_SIZE - 16];
+};
+
+static struct {
+	struct message buffer[CLUSTERS][CORES];
+	struct message in;
+} shared;
+
+static struct {
+	bool death;
+	unsigned victim;
+	bool dead;			/* the victim has stopped */
+	unsigned written[CLUSTERS];	/* writes that returned 0 */
+	unsigned read[CLUSTERS];
+	unsigned next[CLUSTERS][CORES];	/* number of the sender's next message */
+	unsigned ended;			/* senders that have ended */
+} run;
+
+static uint32_t
+sum(const struct message *m)
+{
+	uint32_t s = m->cluster * 31 + m->sender * 17 + m->number;
+
+	for (size_t i = 0; i < sizeof(m->rest); i++)
+		s = s * 33 + m->rest[i];
+	return s;
+}
+
+static void
+fill(struct message *m, unsigned cluster, unsigned sender, unsigned number)
+{
+	m->cluster = cluster;
+	m->sender = sender;
+	m->number = number;
+	for (size_t i = 0; i < sizeof(m->rest); i++)
+		m->rest[i] = (unsigned char)(coro_random(256));
+	m->sum = sum(m);
+}
+
+/* Wait until a write may succeed, or look again soon. */
+static long
+wait_to_write(long id)
+{
+	switch (coro_random(3)) {
+	case 0:
+		return KC(KC_THREAD_SLEEP);
+	case 1:
+		return KC(KC_THREAD_YIELD);
+	default:
+		return KC(KC_MAILBOX_WAIT, id);
+	}
+}
+
+static void
+sender(uintptr_t arg)
+{
+	unsigned cluster = (unsigned)arg / CORES, core = (unsigned)arg % CORES;
+	struct message *m = &shared.buffer[cluster][core];
+	long id = KC(KC_MAILBOX_OPEN, 0, PORT), e;
+
+	coro_check(id >= 0);
+	for (unsigned n = 0; n < MESSAGES; n++) {
+		fill(m, cluster, core, n);
+		while ((e = KC(KC_MAILBOX_WRITE, id, m)) == -E_AGAIN)
+			coro_check(wait_to_write(id) == 0);
+		coro_check(e == 0);
+		/* one message is under way; one more was read but the reader has not returned from its call */
+		coro_check(++run.written[cluster] <= run.read[cluster] + 2);
+	}
+	coro_check(KC(KC_MAILBOX_CLOSE, id) == 0);
+	run.ended++;
+	KC(KC_PROC_EXIT, 0);
+	program_exit();
+}
+
+static void
+check_message(long source)
+{
+	const struct message *m = &shared.in;
+
+	coro_check(source >= 0 && source < CLUSTERS && (long)m->cluster == source);
+	coro_check(m->sender > 0 && m->sender < CORES && m->sum == sum(m));
+	coro_check(m->number == run.next[source][m->sender]);
+	run.next[source][m->sender]++;
+	run.read[source]++;
+}
+
+static bool
+is_complete(void)
+{
+	for (unsigned c = 0; c < CLUSTERS; c++)
+		if (run.read[c] < (CORES - 1 - (c == 0)) * MESSAGES && !(run.dead && c == run.victim))
+			return false;
+	return true;
+}
+
+static void
+kill_sometimes(void)
+{
+	if (!run.death || run.dead || coro_random(6) != 0)
+		return;
+	run.dead = true;
+	coro_kill_cluster(run.victim);
+	hal_noc_mark_dead(run.victim);
+}
+
+static void
+receiver(uintptr_t arg)
+{
+	long id = KC(KC_MAILBOX_CREATE, PORT), watched;
+
+	(void)arg;
+	coro_check(id >= 0);
+	while (!is_complete()) {
+		int wanted = coro_random(2) ? ANY_SOURCE_CLUSTER : (int)coro_random(CLUSTERS);
+		long source = KC(KC_MAILBOX_READ, id, wanted, &shared.in);
+
+		if (source >= 0) {
+			coro_check(wanted == ANY_SOURCE_CLUSTER || wanted == source);
+			check_message(source);
+			kill_sometimes();
+		} else {
+			coro_check(source == -E_AGAIN);
+			/* only who looked at all sources may wait for one more message */
+			if (wanted == ANY_SOURCE_CLUSTER)
+				coro_check(KC(coro_random(2) ? KC_MAILBOX_WAIT : KC_THREAD_SLEEP, id) == 0);
+		}
+	}
+	if (run.dead) {
+		watched = KC(KC_CLUSTER_WATCH, run.victim);
+		coro_check(watched == -E_HOSTDOWN);
+	}
+	coro_finish(0);
+}
+
+unsigned
+program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
+{
+	(void)max;
+	programs[0].fn = cluster == 0 && core == 1 ? receiver : sender;
+	programs[0].arg = cluster * CORES + core;
+	return 1;
+}
+
+static void
+dump(void)
+{
+	for (unsigned c = 0; c < CLUSTERS; c++)
+		printf("cluster %u: %u written, %u read\n", c, run.written[c], run.read[c]);
+	printf("death %d victim %u dead %d\n", run.death, run.victim, run.dead);
+}
+
+static bool
+one_seed(struct coro_config *config, uint64_t seed)
+{
+	struct boot_record record;
+	struct coro_result result;
+
+	coro_record(&record, CLUSTERS, CORES);
+	memset(&run, 0, sizeof(run));
+	run.death = seed % 2;
+	run.victim = 1 + (unsigned)(seed / 2 % (CLUSTERS - 1));
+	config->record = &record;
+	config->seed = seed;
+	program_begin(&shared, sizeof(shared));
+	return coro_run(config, &result, false);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	struct coro_config config = {.core = program_core, .dump = dump};
+
+	for (unsigned long seed = first; seed < first + count; seed++)
+		if (!one_seed(&config, seed)) {
+			printf("FAIL mailboxes_deliver_everything_once_in_order: seed %lu\n", seed);
+			return 1;
+		}
+	printf("ok mailboxes_deliver_everything_once_in_order (%lu seeds)\n", count);
+	return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Start user programs on the real kernel: see program.h. The first half runs on an application core before it enters its loop; the
+ * second on the home core, inside an active message whose caller is a thread that exists for this purpose only.
+ */
+#include <string.h>
+#include <kernel/call/kcall_core.h>
+#include <kernel/proc/proc.h>
+#include <kernel/thread/thread.h>
+#include <tests/coroutine/program.h>
+
+#define PROGRAMS_MAX 32
+#define STACK_BYTES (64 * 1024)
+
+static _Alignas(4096) unsigned char stack[PROGRAMS_MAX][STACK_BYTES];
+static unsigned stacks;			/* in use in this run */
+static void *shared;
+static size_t shared_len;
+static bool named;			/* the scheduler knows both */
+static struct process starter;		/* whom the starting messages come from */
+static struct thread starting[CLUSTERS_MAX];
+
+void
+program_begin(void *base, size_t len)
+{
+	stacks = 0;
+	starter.state = PROC_LIVE;
+	shared = base;
+	shared_len = len;
+	named = false;
+}
+
+static void
+name_memory(void)
+{
+	if (named)
+		return;
+	named = true;
+	coro_user_memory(stack, sizeof(stack));
+	if (shared_len > 0)
+		coro_user_memory(shared, shared_len);
+}
+
+void
+program_exit(void)
+{
+	for (;;)
+		KC(KC_PROC_EXIT, 0);
+}
+
+static long
+start_home(struct kcall_args *args)
+{
+	struct cluster *c = args->caller->cluster;
+	struct process *p;
+	struct context ctx;
+
+	check(stacks < PROGRAMS_MAX);
+	check(proc_new(c, 0, &p) == 0);
+	coro_user_context(&ctx, (void (*)(uintptr_t))args->a[0], stack[stacks++] + STACK_BYTES, args->a[1]);
+	return thread_new(p, &ctx, (int)args->a[2]);
+}
+
+static void
+start(struct core *core, const struct program *p)
+{
+	struct kcall_args *args = kcall_args(core);
+	struct thread *from = &starting[core->cluster->id];
+
+	from->cluster = core->cluster;
+	from->proc = &starter;
+	args->caller = from;
+	args->a[0] = (unsigned long)p->fn;
+	args->a[1] = p->arg;
+	args->a[2] = core->id;
+	check(am_call_kernel(core, start_home, args, offsetof(struct kcall_args, a) + 3 * sizeof(args->a[0])) > 0);
+}
+
+void
+program_core(void *arg)
+{
+	struct core *core = arg;
+	struct program programs[8];
+	unsigned n;
+
+	name_memory();
+	hal_acquire(core, sizeof(*core));
+	hal_acquire(core->cluster, sizeof(*core->cluster));
+	hal_core_set_local(core);
+	n = program_on(core->cluster->id, core->id, programs, 8);
+	for (unsigned i = 0; i < n; i++)
+		start(core, &programs[i]);
+	kernel_core_main(arg);
+}

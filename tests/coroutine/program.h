@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * User programs for machines under the coroutine scheduler that run the real kernel: each is a C function that calls the kernel.
+ * A test sets config.core = program_core; every core but the home cores then asks its home core to start what program_on() says.
+ */
+#ifndef TESTS_COROUTINE_PROGRAM_H
+#define TESTS_COROUTINE_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <hal/cpu/coroutine/coroutine.h>
+
+struct program {
+	void (*fn)(uintptr_t arg);	/* ends with program_exit */
+	uintptr_t arg;
+};
+
+/* The test says what runs on a core: up to `max` programs, each in a process of its own. Returns their number. */
+unsigned program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max);
+
+/* For coro_config.core. */
+void program_core(void *arg);
+
+/* Before each run: memory of programs (their stacks and `shared`) is readable to the kernel. */
+void program_begin(void *shared, size_t len);
+
+/* End the calling program's process. */
+_Noreturn void program_exit(void);
+
+/* Kernel call with integer arguments; missing ones are 0. */
+#define KC(number, ...) KC_(number, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define KC_(number, a, b, c, d, e, f, ...) coro_kcall((number), (unsigned long)(a), (unsigned long)(b), (unsigned long)(c), \
+	(unsigned long)(d), (unsigned long)(e), (unsigned long)(f))
+
+#endif
