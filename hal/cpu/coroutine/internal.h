@@ -17,7 +17,8 @@
 #include "coroutine.h"
 
 #define STACK_BYTES (256 * 1024)
-#define REGIONS_MAX 8
+#define REGIONS_MAX 2
+#define REGION_CORES_MAX 64
 #define STORES_MAX 4
 #define OPS_KEPT 24
 #define USER_RANGES_MAX 32
@@ -42,13 +43,22 @@ struct view {
 	size_t len;
 };
 
+struct piece {
+	size_t offset, len;
+};
+
 struct region {
 	char *base;
 	size_t len;
-	char *shared;
-	char **image;			/* per core of the cluster */
-	char **clean;
 	unsigned loaded;		/* whose image lies at base */
+	struct piece *active;		/* pages that were written to: all others are the same in every image */
+	size_t active_count;
+	char *shared;
+	char *image[REGION_CORES_MAX];	/* per core of the cluster; parts of `memory`, as are the next */
+	char *clean[REGION_CORES_MAX];
+	char *memory;			/* for images of `room` bytes and so many cores */
+	size_t room;
+	unsigned cores;
 };
 
 struct store {
@@ -153,10 +163,13 @@ _Noreturn void coro_user_resume(const struct context *context);
 long coro_gate(void (*fn)(void));	/* save the user's registers in coro_now->frame, run fn on the kernel stack */
 extern char coro_user_first[];
 
-/* memory.c */
+/* images.c */
+void coro_copy(void *to, const void *from, size_t len);	/* fast, and not the kernel's own memcpy */
 void coro_memory_start(void);		/* memory, windows and images of a run */
 void coro_core_image(struct coro_core *core);	/* a core that starts sees the shared copies */
 void coro_load_images(struct coro_core *core);
+
+/* memory.c */
 void coro_drain(struct coro_core *core);
 void coro_disturb(void);		/* what memory may do by itself between two operations */
 

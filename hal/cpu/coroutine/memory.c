@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: stale memory. A core's image of a registered region lies at the region's own address while the core (or nobody
- * else of its cluster) runs; images of the NoC windows have addresses of their own. The shared copies are what the 32-bit operations,
- * publish and acquire work on.
+ * Coroutine back end: the operations on memory that cores share. The shared copies (images.c) are what the 32-bit operations, publish and
+ * acquire work on; plain reads and writes touch the running core's image only.
  */
 #include <string.h>
-#include <stdlib.h>
 #include "internal.h"
-
-/* The C library's copy may be the kernel's own plain loop here; whole images deserve better. */
-static void
-copy(void *to, const void *from, size_t len)
-{
-	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(len) : : "memory");
-}
 
 static struct coro_cluster *
 own_cluster(void)
@@ -195,8 +186,8 @@ coro_publish(const volatile void *p, size_t len, const char *file, int line)
 	if (coro_dropped(OP_PUBLISH, file, line) || !find_view(p, &v))
 		return;
 	offset = range(&v, p, &len);
-	copy(v.shared + offset, v.live + offset, len);
-	copy(v.clean + offset, v.live + offset, len);
+	coro_copy(v.shared + offset, v.live + offset, len);
+	coro_copy(v.clean + offset, v.live + offset, len);
 }
 
 void
@@ -211,8 +202,10 @@ coro_acquire(const volatile void *p, size_t len, const char *file, int line)
 	if (coro_dropped(OP_ACQUIRE, file, line) || !find_view(p, &v))
 		return;
 	offset = range(&v, p, &len);
-	copy(v.live + offset, v.shared + offset, len);
-	copy(v.clean + offset, v.live + offset, len);
+	/* an image that nobody has written to need not come to life */
+	if (memcmp(v.live + offset, v.shared + offset, len) != 0)
+		coro_copy(v.live + offset, v.shared + offset, len);
+	coro_copy(v.clean + offset, v.live + offset, len);
 }
 
 /* A cache may write dirty bytes back at any time: do it with one line of a view. */
@@ -247,143 +240,3 @@ coro_disturb(void)
 	}
 }
 
-static void *
-fresh(size_t bytes)
-{
-	void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-
-	if (p == NULL)
-		abort();
-	return p;
-}
-
-static void
-forget_regions(struct coro_cluster *c)
-{
-	for (unsigned i = 0; i < c->regions; i++) {
-		for (unsigned k = 0; k < c->cores; k++) {
-			free(c->region[i].image[k]);
-			free(c->region[i].clean[k]);
-		}
-		free(c->region[i].image);
-		free(c->region[i].clean);
-		free(c->region[i].shared);
-	}
-	c->regions = 0;
-}
-
-void
-hal_shared_region(void *base, size_t len)
-{
-	struct coro_cluster *c = own_cluster();
-	struct region *r = &c->region[c->regions];
-
-	if (c->regions == REGIONS_MAX)
-		hal_panic(__FILE__, __LINE__, "too many shared regions");
-	*r = (struct region){.base = base, .len = len, .shared = fresh(len), .loaded = coro_now->core};
-	r->image = calloc(c->cores, sizeof(char *));
-	r->clean = calloc(c->cores, sizeof(char *));
-	copy(r->shared, base, len);
-	for (unsigned i = 0; i < c->cores; i++) {
-		r->image[i] = fresh(len);
-		r->clean[i] = fresh(len);
-		copy(r->image[i], base, len);
-		copy(r->clean[i], base, len);
-	}
-	c->regions++;
-}
-
-void
-coro_core_image(struct coro_core *core)
-{
-	struct coro_cluster *c = &coro_machine.cluster[core->cluster];
-
-	for (unsigned i = 0; i < c->regions; i++) {
-		copy(c->region[i].image[core->core], c->region[i].shared, c->region[i].len);
-		copy(c->region[i].clean[core->core], c->region[i].shared, c->region[i].len);
-	}
-	copy(core->windows, coro_machine.windows, coro_machine.windows_bytes);
-	copy(core->windows_clean, coro_machine.windows, coro_machine.windows_bytes);
-}
-
-void
-coro_load_images(struct coro_core *core)
-{
-	struct coro_cluster *c = &coro_machine.cluster[core->cluster];
-
-	for (unsigned i = 0; i < c->regions; i++) {
-		struct region *r = &c->region[i];
-
-		if (r->loaded == core->core)
-			continue;
-		copy(r->image[r->loaded], r->base, r->len);
-		copy(r->base, r->image[core->core], r->len);
-		r->loaded = core->core;
-	}
-}
-
-/* Private memory of a cluster, at the same place in every run if the size is the same; never zero by luck. */
-static void
-cluster_memory(struct coro_cluster *c, size_t bytes, int filling)
-{
-	if (c->memory_bytes != bytes) {
-		free(c->memory);
-		c->memory = fresh(bytes);
-		c->memory_bytes = bytes;
-	}
-	memset(c->memory, filling, bytes);
-}
-
-static void
-core_windows(struct coro_core *core, size_t old_bytes)
-{
-	size_t bytes = coro_machine.windows_bytes;
-
-	if (old_bytes != bytes || core->windows == NULL) {
-		free(core->windows);
-		free(core->windows_clean);
-		core->windows = fresh(bytes);
-		core->windows_clean = fresh(bytes);
-	}
-	memset(core->windows, 0, bytes);
-	memset(core->windows_clean, 0, bytes);
-}
-
-void
-coro_memory_start(void)
-{
-	struct coro_machine *m = &coro_machine;
-	size_t old_bytes = m->windows_bytes;
-
-	m->window_bytes = m->record.noc_window_bytes;
-	m->windows_bytes = m->window_bytes * m->record.clusters;
-	if (old_bytes != m->windows_bytes) {
-		free(m->windows);
-		m->windows = fresh(m->windows_bytes);
-	}
-	memset(m->windows, 0, m->windows_bytes);
-	for (unsigned i = 0; i < m->record.clusters; i++) {
-		forget_regions(&m->cluster[i]);
-		cluster_memory(&m->cluster[i], m->record.cluster[i].mem_bytes, m->config->seed & 1 ? 0xa5 : 0);
-	}
-	for (unsigned i = 0; i < m->cores; i++)
-		core_windows(&m->core[i], old_bytes);
-}
-
-void *
-hal_noc_window(unsigned cluster)
-{
-	return coro_now->windows + cluster * coro_machine.window_bytes;
-}
-
-uint64_t
-hal_paddr(const void *kernel)
-{
-	return (uintptr_t)kernel;
-}
-
-void *
-hal_kaddr(uint64_t paddr)
-{
-	return (void *)(uintptr_t)paddr;
-}
