@@ -56,19 +56,43 @@ is_idle_but_for_caller(struct core *core)
 		list_is_empty(&core->run_queue);
 }
 
+static __attribute__((noinline)) bool
+remote_call(struct core *core, struct hal_frame *f, const struct kcall_entry *e)
+{
+	hal_frame_set_result(f, e->enter(core, core->current, f));
+	if (__builtin_expect(core->doomed != NULL, 0))
+		leave(core);
+	return true;
+}
+
+static __attribute__((noinline)) bool
+yield_call(struct core *core, struct hal_frame *f)
+{
+	if (!is_idle_but_for_caller(core))
+		return false;
+	hal_frame_set_result(f, 0);
+	return true;
+}
+
+/*
+ * Calls that never park the thread nor replace its frame need no complete frame: all remote ones, and those local ones that are
+ * answered by a look at the core.
+ */
 bool
 kernel_call_fast(struct hal_frame *f)
 {
 	struct core *core = core_self();
-	unsigned long nr = hal_frame_number(f);
+	unsigned long nr = hal_frame_number(f) - KC_FIRST;
 
-	if (nr == KC_THREAD_SELF)
+	if (nr == KC_THREAD_SELF - KC_FIRST) {
 		hal_frame_set_result(f, core->current->tid);
-	else if (nr == KC_THREAD_YIELD && is_idle_but_for_caller(core))
-		hal_frame_set_result(f, 0);
-	else
-		return false;
-	return true;
+		return true;
+	}
+	if (nr < KC_COUNT && (kcall_table[nr].flags & KCALL_REMOTE))
+		return remote_call(core, f, &kcall_table[nr]);
+	if (nr == KC_THREAD_YIELD - KC_FIRST)
+		return yield_call(core, f);
+	return false;
 }
 
 void

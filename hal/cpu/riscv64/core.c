@@ -10,7 +10,6 @@
 #include <hal/board.h>
 #include <hal/noc.h>
 #include <hal/timer.h>
-#include <base/check.h>
 #include "cpu.h"
 
 _Static_assert(offsetof(struct hal_core_area, frame) == AREA_FRAME, "layout.h");
@@ -21,7 +20,7 @@ _Static_assert(offsetof(struct hal_core_area, interrupted) == AREA_INTERRUPTED, 
 _Static_assert(offsetof(struct hal_core_area, started) == AREA_STARTED, "layout.h");
 _Static_assert(sizeof(struct hal_core_area) <= AREA_BYTES, "layout.h");
 
-extern char image_end[];
+extern char image_end[], hal_first_area[];
 
 struct hal_machine hal_machine;
 uint64_t hal_kernel_satp;
@@ -29,7 +28,7 @@ uint64_t hal_kernel_satp;
 struct hal_core_area *
 hal_area_of(unsigned core)
 {
-	return (struct hal_core_area *)(image_end + CORE_BYTES - AREA_BYTES + (size_t)core * CORE_BYTES);
+	return (struct hal_core_area *)(hal_first_area + (size_t)core * CORE_BYTES);
 }
 
 volatile void *
@@ -53,6 +52,8 @@ hal_main(void)
 	struct hal_core_area *a = hal_core_area();
 	uint64_t used = hal_machine.free - hal_machine.mem_base;
 
+	if (hal_first_area != image_end + CORE_BYTES - AREA_BYTES)
+		hal_panic(__FILE__, __LINE__, "kernel.ld and layout.h differ");
 	if (a->core != 0)
 		kernel_core_main(a->start_arg);
 	kernel_boot_main(hal_machine.record, (void *)(KERNEL_BASE + used), hal_machine.mem_bytes - used);
@@ -114,7 +115,7 @@ hal_core_ring(struct hal_core_area *a, uint32_t why)
 	bell_ring(a->ring);
 }
 
-bool
+__attribute__((noinline)) bool
 hal_core_interrupted(struct hal_core_area *a)
 {
 	uint32_t why = __atomic_exchange_n(&a->interrupted, 0, __ATOMIC_SEQ_CST);
@@ -144,6 +145,15 @@ hal_wait_cancel(void)
 		csr_set(sip, SIP_SSIP);		/* it may be newer than what the caller looked at */
 }
 
+/* What a wait does once it is over, however it ended. */
+static inline void
+wait_end(struct hal_core_area *a)
+{
+	bell_settle(a);
+	if (__atomic_load_n(&a->interrupted, __ATOMIC_RELAXED) != 0)
+		hal_core_interrupted(a);	/* the caller looks at everything now */
+}
+
 static __attribute__((noinline)) void
 wait_until(uint64_t until_ns)
 {
@@ -152,20 +162,18 @@ wait_until(uint64_t until_ns)
 	__asm__ volatile("wfi" : : : "memory");
 	csr_clear(sie, SIE_STIE);
 	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"(UINT64_MAX));
+	wait_end(hal_core_area());
 }
 
 void
 hal_wait(uint64_t until_ns)
 {
-	struct hal_core_area *a = hal_core_area();
-
-	if (__builtin_expect(until_ns != HAL_FOREVER, 0))
+	if (__builtin_expect(until_ns != HAL_FOREVER, 0)) {
 		wait_until(until_ns);
-	else
-		__asm__ volatile("wfi" : : : "memory");
-	bell_settle(a);
-	if (__atomic_load_n(&a->interrupted, __ATOMIC_RELAXED) != 0)
-		hal_core_interrupted(a);	/* the caller looks at everything now */
+		return;
+	}
+	__asm__ volatile("wfi" : : : "memory");
+	wait_end(hal_core_area());
 }
 
 /* A doorbell of another cluster: whose core it is says the boot record. */

@@ -45,24 +45,6 @@ hal_context_ok(const struct context *c)
 	return (c->pc & 1) == 0 && c->pc >= USER_FIRST && c->pc < USER_LIMIT;
 }
 
-unsigned long
-hal_frame_number(const struct hal_frame *f)
-{
-	return f->x[17];
-}
-
-unsigned long
-hal_frame_arg(const struct hal_frame *f, int i)
-{
-	return f->x[10 + i];
-}
-
-void
-hal_frame_set_result(struct hal_frame *f, long result)
-{
-	f->x[10] = (uint64_t)result;
-}
-
 uintptr_t
 hal_frame_pc(const struct hal_frame *f)
 {

@@ -13,19 +13,26 @@
 static inline uint32_t
 hal_load32(const volatile uint32_t *p)
 {
-	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+	uint32_t v = *p;
+
+	__asm__ volatile("fence r, rw" : : : "memory");
+	return v;
 }
 
 static inline void
 hal_store32(volatile uint32_t *p, uint32_t v)
 {
-	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+	__asm__ volatile("fence rw, w" : : : "memory");
+	*p = v;
 }
 
 static inline uint32_t
 hal_add32(volatile uint32_t *p, uint32_t n)
 {
-	return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST);
+	uint32_t old;
+
+	__asm__ volatile("amoadd.w.aqrl %0, %1, (%2)" : "=r"(old) : "r"(n), "r"(p) : "memory");
+	return old;
 }
 
 static inline bool

@@ -20,4 +20,22 @@ struct hal_frame {
 	uint32_t reserved;
 };
 
+static inline unsigned long
+hal_frame_number(const struct hal_frame *f)
+{
+	return f->x[17];
+}
+
+static inline unsigned long
+hal_frame_arg(const struct hal_frame *f, int i)
+{
+	return f->x[10 + i];
+}
+
+static inline void
+hal_frame_set_result(struct hal_frame *f, long result)
+{
+	f->x[10] = (uint64_t)result;
+}
+
 #endif
