@@ -35,5 +35,5 @@ def check_text(path, text):
 
 def check(root):
     """Problems of the tree. Unit tests may choose what they replace."""
-    return [p for path in source.c_files(root) if not path.startswith(ALLOWED) and not path.endswith("_test.c")
+    return [p for path in source.c_files(root) if not path.startswith(ALLOWED) and not source.is_test(path)
             for p in check_text(path, source.read(root, path))]

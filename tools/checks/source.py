@@ -8,6 +8,11 @@ ROOMS = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "benc
 C_ENDINGS = (".c", ".h", ".S")
 
 
+def is_test(path):
+    """True for tests and what only they include."""
+    return bool(re.search(r"(_test|/fake|/test|/testbed|/ktest)\.[ch]$", path))
+
+
 def c_files(root, rooms=ROOMS):
     """Paths, relative to root, of the C sources of some rooms."""
     out = []

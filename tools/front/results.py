@@ -19,6 +19,7 @@ from ui import ROOT, Steps, say
 WORKERS = 2
 LINE = re.compile(r"(ok|FAIL|skip) ([^\s:]+)(?::\s*(.*))?")
 TAIL = 40
+MORE = 5		# further reasons of one failure that are shown
 
 
 class Result:
@@ -103,7 +104,8 @@ def parse_output(group, run):
             name = f"{group}.{m.group(2)}"
             if name in found:
                 if state == "failed":
-                    found[name].state, found[name].why = state, found[name].why + "\n    " + (m.group(3) or "")
+                    old = found[name].why if found[name].why.count("\n") < MORE else ""
+                    found[name].state, found[name].why = state, (old + "\n    " + (m.group(3) or "") if old else found[name].why)
                 continue
             found[name] = Result(name, state, m.group(3) or "")
             order.append(found[name])

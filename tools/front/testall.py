@@ -155,7 +155,7 @@ def coroutine_tasks():
     return out
 
 
-KERNEL_MACHINES = (("1", "4", "KC"), ("1", "4", "TC"), ("2", "4", "KC"))
+KERNEL_MACHINES = (("1", "4", "KC"), ("1", "4", "TC"))
 
 
 def kernel_tasks():
