@@ -59,32 +59,16 @@ make_noc(struct host_machine *h)
 }
 
 static unsigned
-cores_with(const struct boot_record *r, bool (*wanted)(int role))
+count_application_cores(const struct boot_record *r)
 {
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < r->clusters; i++)
-		for (uint32_t j = 0; j < r->cluster[i].cores; j++)
-			n += wanted(r->roles[r->cluster[i].first_core + j]);
+	for (int i = 0; i < CORES_MAX; i++)
+		n += r->roles[i] == ROLE_AC;
 	return n;
 }
 
-static bool
-is_application(int role)
-{
-	return role == ROLE_AC;
-}
-
-static bool
-is_active(int role)
-{
-	return role != ROLE_IDLE;
-}
-
-/*
- * Application cores get a CPU each if there are enough of them; the others go where Linux puts them. Cores poll before they sleep
- * only if no other core waits for their CPU.
- */
+/* Application cores get a CPU each if there are enough of them; the others go where Linux puts them. */
 static void
 place_cores(struct host_machine *h)
 {
@@ -96,8 +80,8 @@ place_cores(struct host_machine *h)
 		h->cpu[i] = -1;
 	if (sched_getaffinity(0, sizeof(set), &set) != 0)
 		return;
-	h->poll = cores_with(r, is_active) <= (unsigned)CPU_COUNT(&set);
-	if (cores_with(r, is_application) > (unsigned)CPU_COUNT(&set))
+	h->cpus = (uint32_t)CPU_COUNT(&set);
+	if (count_application_cores(r) > h->cpus)
 		return;
 	for (int i = 0; i < CORES_MAX; i++) {
 		if (r->roles[i] != ROLE_AC)

@@ -75,6 +75,7 @@ host_core_attach(unsigned core)
 	name_thread(core);
 	pin(core);
 	host_signal_stack(c);
+	hal_add32(&host.machine->control->awake, 1);
 	hal_store32(&c->tid, (uint32_t)host_call1(SYS_gettid, 0));	/* from here on the core can be interrupted */
 }
 

@@ -19,6 +19,8 @@ struct host_control {
 	uint32_t halted;		/* somebody called hal_machine_halt; the first one counts */
 	int32_t status;			/* its argument */
 	uint32_t end[CLUSTERS_MAX];	/* enum host_end */
+	_Alignas(64) uint32_t awake;	/* cores of all clusters that do not sleep in the host */
+	_Alignas(64) uint32_t reserved;
 };
 
 struct host_machine {
@@ -28,7 +30,7 @@ struct host_machine {
 	int noc_fd;
 	int archive_fd;
 	void *archive;			/* mapped read-only */
-	bool poll;			/* there are enough host CPUs for every core to wait actively for a moment */
+	uint32_t cpus;			/* host CPUs that we may use */
 	bool no_fsgsbase;		/* set the thread pointer by system call even if an instruction can */
 	int16_t cpu[CORES_MAX];		/* host CPU to pin a core to, or -1 */
 };
