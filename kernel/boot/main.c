@@ -128,6 +128,7 @@ static void
 cores_start(struct cluster *c)
 {
 	hal_publish(c, sizeof(*c));
+	hal_publish(c->proc, c->procs_max * sizeof(struct process));
 	hal_publish(c->am.order, (c->am.mask + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < c->cores; i++)
 		hal_publish(&c->core[i], sizeof(c->core[i]));

@@ -62,12 +62,15 @@ exit_serve(struct kcall_args *args)
 long
 kc_thread_exit(struct thread *caller, unsigned long value)
 {
-	struct kcall_args *args = kcall_args(core_self());
+	struct core *core = core_self();
+	struct kcall_args *args = kcall_args(core);
 	uint64_t wide = value;
 
 	args->caller = caller;
 	__builtin_memcpy(args->data, &wide, sizeof(wide));
-	am_call_kernel(core_self(), exit_serve, args, offsetof(struct kcall_args, data) + sizeof(wide));
+	core_publish(caller);
+	am_call_kernel(core, exit_serve, args, offsetof(struct kcall_args, data) + sizeof(wide));
+	core->current = NULL;
 	return -E_GONE;
 }
 

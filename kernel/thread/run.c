@@ -24,10 +24,8 @@ ready_drain(struct core *core)
 		hal_acquire(slot, sizeof(*slot));
 		t = &c->thread[*slot];
 		hal_acquire(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
-		if (t->fresh) {
-			hal_acquire(&t->frame, offsetof(struct thread, wake_result));
-			t->finish = NULL;
-		}
+		if (t->fresh)
+			hal_acquire(t, offsetof(struct thread, state));
 		t->has_result = t->fresh;
 		list_push_back(&core->run_queue, &t->run);
 	} while (++r->got != put);
@@ -65,10 +63,19 @@ leave_space(struct core *core)
 }
 
 void
+core_publish(const struct thread *t)
+{
+	hal_publish(&t->frame, sizeof(t->frame));
+	hal_publish(&t->run, offsetof(struct thread, state) - offsetof(struct thread, run));
+}
+
+void
 core_drop_current(struct core *core)
 {
 	struct sweep *s = core->doomed;
 
+	if (core->current != NULL)
+		core_publish(core->current);
 	core->current = NULL;
 	if (s == NULL)
 		return;
@@ -84,9 +91,14 @@ core_evict(struct core *core, const void *data)
 	struct list *node, *after;
 
 	ready_drain(core);
-	list_each(node, after, &core->run_queue)
-		if (list_entry(node, struct thread, run)->proc == post->proc)
-			list_remove(node);
+	list_each(node, after, &core->run_queue) {
+		struct thread *t = list_entry(node, struct thread, run);
+
+		if (t->proc != post->proc)
+			continue;
+		list_remove(node);
+		core_publish(t);
+	}
 	if (core->current != NULL && core->current->proc == post->proc) {
 		core->doomed = post->sweep;
 		return;

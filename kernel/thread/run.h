@@ -19,6 +19,12 @@ _Noreturn void core_loop(struct core *core);
 /* Serve everything that reached this core: messages, ready threads, on home also the NoC. False if there was nothing. */
 bool core_work(struct core *core);
 
+/*
+ * Write back what this core wrote of a thread that it may not see again: home will give the entry to another thread, perhaps on
+ * another core, and nothing of ours may reach the memory after that.
+ */
+void core_publish(const struct thread *t);
+
 /* The current thread will not go on: acknowledge the kill that wanted it, if any, and leave its space. */
 void core_drop_current(struct core *core);
 

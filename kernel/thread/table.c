@@ -34,6 +34,7 @@ entry_take(struct cluster *c)
 		return NULL;
 	}
 	memset(t, 0, sizeof(*t));
+	hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */
 	t->generation = generation % ID_GENERATION_MAX + 1;
 	t->tid = (int)(t->generation << ID_INDEX_BITS | (uint32_t)(t - c->thread));
 	t->cluster = c;
@@ -114,7 +115,7 @@ thread_new(struct process *p, const struct context *ctx, int core)
 	p->live++;
 	at->load++;
 	bitmap_set(p->cores, at->id);
-	hal_publish(&t->frame, offsetof(struct thread, wake_result));
+	hal_publish(t, offsetof(struct thread, wake_result));
 	t->state = THREAD_WAITING;
 	thread_ready(t, 0);
 	return t->tid;

@@ -20,6 +20,17 @@ static bool named;			/* the scheduler knows both */
 static struct process starter;		/* whom the starting messages come from */
 static struct thread starting[CLUSTERS_MAX];
 
+/* For tests without programs. */
+__attribute__((weak)) unsigned
+program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
+{
+	(void)cluster;
+	(void)core;
+	(void)programs;
+	(void)max;
+	return 0;
+}
+
 void
 program_begin(void *base, size_t len)
 {

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads of the real kernel under the coroutine scheduler: storms of create and join, sleep and wake-up, a futex lock and a futex turn.
+ * Nothing is lost, every value comes once, and at the end nothing is left.
+ *
+ * usage: kernel_threads [COUNT [FIRST]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/kcalls.h>
+#include <abi/limits.abi.h>
+#include <context.h>
+#include <tests/coroutine/program.h>
+
+#define CORES 4
+#define THREADS 12
+#define STACK_BYTES (32 * 1024)
+
+static struct {
+	_Alignas(64) unsigned char stack[THREADS][STACK_BYTES];
+	uint32_t lock;
+	uint32_t turn;
+	uint64_t value;
+	struct context ctx;
+} shared;
+
+static struct {
+	unsigned counter;
+	unsigned inside;
+	int sleeper;
+	unsigned wakes;
+	bool asleep;
+	unsigned step;
+} run;
+
+static uint32_t
+load(uint32_t *p)
+{
+	coro_user_point();
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static long
+start(unsigned slot, void (*fn)(uintptr_t arg), uintptr_t arg, int core)
+{
+	long tid;
+
+	coro_user_context(&shared.ctx, fn, shared.stack[slot] + STACK_BYTES, arg);
+	tid = KC(KC_THREAD_CREATE, &shared.ctx, core);
+	coro_check(tid > 0);
+	return tid;
+}
+
+static long
+join(long tid)
+{
+	long e = KC(KC_THREAD_JOIN, tid, &shared.value);
+
+	coro_check(e == 0);
+	return (long)shared.value;
+}
+
+static void
+worker(uintptr_t arg)
+{
+	run.step++;
+	for (unsigned i = coro_random(4); i > 0; i--)
+		KC(KC_THREAD_YIELD);
+	coro_check(KC(KC_VOID_REMOTE) == 0);
+	KC(KC_THREAD_EXIT, arg * 3);
+}
+
+static void
+storm(void)
+{
+	long tid[THREADS];
+
+	run.step = 100;
+	for (unsigned i = 0; i < THREADS; i++)
+		tid[i] = start(i, worker, i, coro_random(3) ? ANY_CORE : 1);
+	for (unsigned n = 0; n < THREADS; n++) {
+		unsigned i = (n * 5 + 3) % THREADS;	/* another order than that of the ends */
+
+		coro_check(join(tid[i]) == (long)i * 3);
+		coro_check(KC(KC_THREAD_JOIN, tid[i], &shared.value) == -E_SRCH);
+	}
+}
+
+/* A lock as user libraries have it: 0 free, 1 taken, 2 taken and somebody waits. */
+static void
+locker(uintptr_t rounds)
+{
+	for (uintptr_t i = 0; i < rounds; i++) {
+		uint32_t was = 0;
+
+		coro_user_point();
+		if (!__atomic_compare_exchange_n(&shared.lock, &was, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			coro_user_point();
+			while (__atomic_exchange_n(&shared.lock, 2, __ATOMIC_ACQ_REL) != 0) {
+				long e = KC(KC_FUTEX_WAIT, &shared.lock, 2);
+
+				coro_check(e == 0 || e == -E_AGAIN);
+			}
+		}
+		coro_check(run.inside++ == 0);
+		KC(KC_THREAD_YIELD);
+		run.counter++;
+		coro_check(run.inside-- == 1);
+		coro_user_point();
+		if (__atomic_exchange_n(&shared.lock, 0, __ATOMIC_ACQ_REL) == 2)
+			coro_check(KC(KC_FUTEX_WAKE, &shared.lock, 1) >= 0);
+	}
+	KC(KC_THREAD_EXIT, rounds);
+}
+
+static void
+lock_test(void)
+{
+	long tid[5];
+
+	run.step = 200;
+	shared.lock = 0;
+	for (unsigned i = 0; i < 5; i++)
+		tid[i] = start(i, locker, 3, ANY_CORE);
+	for (unsigned i = 0; i < 5; i++)
+		coro_check(join(tid[i]) == 3);
+	coro_check(run.counter == 15 && shared.lock == 0);
+}
+
+/* Whose turn it is goes round; everybody sleeps until it comes. */
+static void
+player(uintptr_t me)
+{
+	for (unsigned round = 0; round < 3; round++) {
+		uint32_t now;
+
+		while ((now = load(&shared.turn)) % 3 != me) {
+			long e = KC(KC_FUTEX_WAIT, &shared.turn, now);
+
+			coro_check(e == 0 || e == -E_AGAIN);
+		}
+		__atomic_store_n(&shared.turn, now + 1, __ATOMIC_RELEASE);
+		coro_check(KC(KC_FUTEX_WAKE, &shared.turn, 100) >= 0);
+	}
+	KC(KC_THREAD_EXIT, me);
+}
+
+static void
+turn_test(void)
+{
+	long tid[3];
+
+	run.step = 300;
+	shared.turn = 0;
+	for (unsigned i = 0; i < 3; i++)
+		tid[i] = start(i, player, i, ANY_CORE);
+	for (unsigned i = 0; i < 3; i++)
+		coro_check(join(tid[i]) == (long)i);
+	coro_check(shared.turn == 9);
+}
+
+static void
+waker(uintptr_t times)
+{
+	while (run.wakes < times) {
+		run.wakes++;
+		coro_check(KC(KC_THREAD_WAKEUP, run.sleeper) == 0);
+		while (__atomic_load_n(&shared.turn, __ATOMIC_ACQUIRE) != run.wakes)
+			KC(KC_THREAD_YIELD);
+	}
+	KC(KC_THREAD_EXIT, times);
+}
+
+static void
+sleep_test(void)
+{
+	long tid;
+
+	run.step = 400;
+	shared.turn = 0;
+	run.sleeper = (int)KC(KC_THREAD_SELF);
+	coro_check(KC(KC_THREAD_WAKEUP, run.sleeper) == 0);
+	coro_check(KC(KC_THREAD_SLEEP) == 0);
+	tid = start(0, waker, 6, ANY_CORE);
+	for (uint32_t i = 1; i <= 6; i++) {
+		coro_check(KC(KC_THREAD_SLEEP) == 0);
+		coro_check(run.wakes == i);
+		__atomic_store_n(&shared.turn, i, __ATOMIC_RELEASE);
+	}
+	coro_check(join(tid) == 6);
+}
+
+static uint64_t
+threads(void)
+{
+	coro_check(KC(KC_STATS, STATS_THREADS, &shared.value) == 0);
+	return shared.value;
+}
+
+static void
+program(uintptr_t arg)
+{
+	uint64_t before = threads();
+
+	(void)arg;
+	storm();
+	lock_test();
+	turn_test();
+	sleep_test();
+	coro_check(threads() == before);
+	coro_finish(0);
+}
+
+unsigned
+program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
+{
+	(void)max;
+	programs[0] = (struct program){program, 0};
+	return cluster == 0 && core == 1;
+}
+
+static void
+dump(void)
+{
+	printf("step %u counter %u inside %u lock %u turn %u wakes %u\n", run.step, run.counter, run.inside, shared.lock, shared.turn, run.wakes);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	struct coro_config config = {.core = program_core, .dump = dump};
+	struct boot_record record;
+	struct coro_result result;
+
+	for (unsigned long seed = first; seed < first + count; seed++) {
+		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
+		memset(&run, 0, sizeof(run));
+		config.record = &record;
+		config.seed = seed;
+		program_begin(&shared, sizeof(shared));
+		if (!coro_run(&config, &result, false)) {
+			printf("FAIL nothing_is_lost_among_threads: seed %lu\n", seed);
+			return 1;
+		}
+	}
+	printf("ok nothing_is_lost_among_threads (%lu seeds)\n", count);
+	return 0;
+}
