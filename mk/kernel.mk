@@ -125,7 +125,7 @@ $(OUT)/hal-test: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ)
 	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS)
 $(CORO_TESTS): $(OUT)/%: $(K)/tests/coroutine/%.c.o $(CORO_SHARED) $(K_ALL)
 	$(call say,LINK,$@)
-	$(Q)$(K_LD) -o $@ $^ $(HAL_LIBS)
+	$(Q)$(K_LD) -Wl,--gc-sections -o $@ $^ $(HAL_LIBS)
 endif
 
 ifeq ($(PORT),riscv64)

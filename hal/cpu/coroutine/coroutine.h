@@ -42,6 +42,7 @@ struct coro_config {
 	void (*boot)(const struct boot_record *record, void *memory, size_t bytes);	/* NULL: kernel_boot_main */
 	void (*core)(void *arg);		/* NULL: kernel_core_main */
 	void (*dump)(void);			/* prints the test's own state after a failure */
+	void (*on_add)(const volatile uint32_t *place, uint32_t old);	/* sees every hal_add32 where it takes effect */
 	bool strict;				/* neither spurious wake-ups nor early write-back: for mutation controls */
 	bool panic_kills;			/* a panic ends the cluster, not the run */
 	bool verbose;				/* the console goes to stdout */
@@ -88,6 +89,11 @@ void coro_user_context(struct context *c, void (*fn)(uintptr_t arg), void *stack
  * fence, notify, interrupt or wait_begin. NULL: none. False if the text makes no sense.
  */
 bool coro_mutate(const char *place);
+
+/*
+ * For whoever runs a test program as it is (tests/coroutine/mutation.c): CORO_MUTANT in the environment is a place to switch off, which
+ * makes the runs strict and silent; into the file named by CORO_SITES the program writes the places it reached when it ends.
+ */
 
 /* Places that the runs so far reached, in the order in which they were first reached; false when i is beyond the last. */
 bool coro_site(unsigned i, char *text, size_t size, const char **file);

@@ -173,7 +173,8 @@ void coro_load_images(struct coro_core *core);
 void coro_drain(struct coro_core *core);
 void coro_disturb(void);		/* what memory may do by itself between two operations */
 
-/* sites.c: note the place; true if it is switched off. */
+/* sites.c: what the environment asks for, once (true: a mutant runs); note the place (true: it is switched off). */
+bool coro_sites_from_outside(void);
 bool coro_dropped(enum op_kind kind, const char *file, int line);
 extern const char *const coro_op_name[OP_KINDS];
 

@@ -144,6 +144,8 @@ coro_add32(volatile uint32_t *p, uint32_t n, const char *file, int line)
 	*place = old + n;
 	refresh_word(p, old + n);
 	coro_hash(old);
+	if (coro_machine.config->on_add != NULL)
+		coro_machine.config->on_add(p, old);
 	return old;
 }
 

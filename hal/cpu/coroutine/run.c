@@ -98,12 +98,14 @@ choose(const struct coro_config *config)
 {
 	struct coro_machine *m = &coro_machine;
 
+	bool strict = config->strict || coro_sites_from_outside();
+
 	m->random = scramble(config->seed);
 	m->scenario_random = scramble(~config->seed);
 	m->strategy = coro_draw(CORO_STRATEGIES);
 	m->stores_max = coro_draw(2) ? 1 + coro_draw(STORES_MAX) : 0;
-	m->early_writeback = !config->strict && coro_draw(4) == 0;
-	m->spurious = !config->strict && coro_draw(8) == 0;
+	m->early_writeback = !strict && coro_draw(4) == 0;
+	m->spurious = !strict && coro_draw(8) == 0;
 	m->burst = 0;
 	for (unsigned i = 0; i < 3; i++)
 		m->change_at[i] = coro_draw(4096);
@@ -153,7 +155,7 @@ coro_run(const struct coro_config *config, struct coro_result *result, bool quie
 	set_up(config, result);
 	coro_sched_start();
 	good = result->end == CORO_OK && result->status == 0;
-	if (!good && !quiet)
+	if (!good && !quiet && !coro_sites_from_outside())
 		explain(config, result);
 	return good;
 }

@@ -50,9 +50,9 @@ pick_by_priority(void)
 	for (unsigned i = 0; i < 3; i++)
 		if (coro_machine.ops == coro_machine.change_at[i])
 			coro_now->priority = i;
-	/* whoever runs alone for long may be polling for somebody else */
+	/* nobody waits for ever: whoever runs may be polling for one that does not */
 	if (one_in(128))
-		coro_now->priority = coro_draw(1 << 20);
+		any_ready()->priority = coro_draw(1 << 20);
 	for (unsigned i = 1; i < coro_machine.ready_count; i++)
 		if (coro_machine.ready[i]->priority > best->priority)
 			best = coro_machine.ready[i];

@@ -95,6 +95,36 @@ coro_site(unsigned i, char *text, size_t size, const char **file)
 	return true;
 }
 
+static void
+write_sites(void)
+{
+	FILE *f = fopen(getenv("CORO_SITES"), "w");
+	char text[256];
+
+	for (unsigned i = 0; f != NULL && coro_site(i, text, sizeof(text), NULL); i++)
+		fprintf(f, "%s\n", text);
+	if (f == NULL || fclose(f) != 0)
+		perror(getenv("CORO_SITES"));
+}
+
+bool
+coro_sites_from_outside(void)
+{
+	static bool done;
+	const char *mutant = getenv("CORO_MUTANT");
+
+	if (done)
+		return mutant != NULL;
+	done = true;
+	if (getenv("CORO_SITES") != NULL)
+		atexit(write_sites);
+	if (mutant != NULL && !coro_mutate(mutant)) {
+		fprintf(stderr, "CORO_MUTANT=%s: a place is KIND:FILE:LINE\n", mutant);
+		exit(2);
+	}
+	return mutant != NULL;
+}
+
 void
 coro_forget_sites(void)
 {

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mutation controls: would the tests under the coroutine scheduler notice if a publish, an acquire, a fence, a notify, an interrupt or a
+ * wait_begin were missing? Each test program says which places it reaches; each place of the files under test is switched off in
+ * turn, and one of the programs that reach it must fail within SEEDS seeds (a crash or a hang counts). A place that may be missing
+ * without harm stands in `allowed` with the reason; any other survivor fails this test.
+ *
+ * usage: mutation [SEEDS [PATH-PREFIX]]
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PLACES_MAX 512
+#define TEXT_MAX 256
+#define SECONDS 60
+#define PROGRAMS (sizeof(program) / sizeof(program[0]))
+
+/* Their usage: PROGRAM [COUNT [FIRST]]. The cheapest come first. */
+static const char *const program[] = {"am_order", "kernel_am", "kernel_threads", "ikc_mailbox", "ikc_portal"};
+
+static const char *const under_test[] = {"kernel/", "hal/noc/"};
+
+struct survivor {
+	const char *file;
+	const char *line;		/* its text */
+	const char *why;
+};
+
+static const struct survivor allowed[] = {
+	{NULL, NULL, NULL},
+};
+
+struct place {
+	char text[TEXT_MAX];		/* KIND:FILE:LINE */
+	unsigned reached;		/* programs, a bit each */
+};
+
+static struct place place[PLACES_MAX];
+static unsigned places;
+static char folder[TEXT_MAX];
+static unsigned long seeds = 1000;
+
+/* Run a program; true if it passes. */
+static bool
+passes(const char *name, unsigned long count)
+{
+	char path[2 * TEXT_MAX], number[24];
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		snprintf(path, sizeof(path), "%s/%s", folder, name);
+		snprintf(number, sizeof(number), "%lu", count);
+		if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
+			_exit(2);
+		alarm(SECONDS);
+		execl(path, name, number, (char *)NULL);
+		_exit(2);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child) {
+		perror(name);
+		exit(1);
+	}
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void
+add_place(const char *text, unsigned reached)
+{
+	unsigned i = 0;
+
+	while (i < places && strcmp(place[i].text, text) != 0)
+		i++;
+	if (i == places && places < PLACES_MAX)
+		strcpy(place[places++].text, text);
+	place[i].reached |= reached;
+}
+
+static bool
+is_under_test(const char *text, const char *prefix)
+{
+	const char *file = strchr(text, ':') + 1;
+
+	for (size_t i = 0; i < sizeof(under_test) / sizeof(under_test[0]); i++)
+		if (strncmp(file, under_test[i], strlen(under_test[i])) == 0)
+			return strncmp(file, prefix, strlen(prefix)) == 0;
+	return false;
+}
+
+/* Ask a program which places it reaches. False if it fails as it is. */
+static bool
+ask(unsigned index, const char *prefix)
+{
+	char name[] = "/tmp/atoll-places-XXXXXX", text[TEXT_MAX];
+	int fd = mkstemp(name);
+	bool good;
+	FILE *f;
+
+	setenv("CORO_SITES", name, 1);
+	good = fd >= 0 && passes(program[index], seeds);
+	unsetenv("CORO_SITES");
+	f = fdopen(fd, "r");
+	while (f != NULL && fgets(text, sizeof(text), f) != NULL) {
+		text[strcspn(text, "\n")] = 0;
+		if (is_under_test(text, prefix))
+			add_place(text, 1u << index);
+	}
+	if (f != NULL)
+		fclose(f);
+	unlink(name);
+	return good;
+}
+
+/* Text of a place's source line without the blanks around it; empty if it cannot be read. */
+static void
+source_line(const struct place *p, char *file, char *text)
+{
+	const char *name = strchr(p->text, ':') + 1, *number = strrchr(p->text, ':') + 1;
+	char buffer[TEXT_MAX] = "";
+	FILE *f;
+
+	snprintf(file, TEXT_MAX, "%.*s", (int)(number - 1 - name), name);
+	f = fopen(file, "r");
+	for (int line = atoi(number); f != NULL && line > 0; line--)
+		if (fgets(buffer, sizeof(buffer), f) == NULL)
+			*buffer = 0;
+	if (f != NULL)
+		fclose(f);
+	buffer[strcspn(buffer, "\n")] = 0;
+	strcpy(text, buffer + strspn(buffer, " \t"));
+}
+
+static const char *
+why_allowed(const char *file, const char *line)
+{
+	for (const struct survivor *s = allowed; s->file != NULL; s++)
+		if (strcmp(s->file, file) == 0 && strcmp(s->line, line) == 0)
+			return s->why;
+	return NULL;
+}
+
+static bool
+is_noticed(const struct place *p)
+{
+	bool noticed = false;
+
+	setenv("CORO_MUTANT", p->text, 1);
+	for (unsigned i = 0; i < PROGRAMS && !noticed; i++)
+		noticed = p->reached >> i & 1 && !passes(program[i], seeds);
+	unsetenv("CORO_MUTANT");
+	return noticed;
+}
+
+/* True if the place is noticed or may survive. */
+static bool
+judge(const struct place *p)
+{
+	char file[TEXT_MAX], line[TEXT_MAX];
+	const char *why;
+
+	source_line(p, file, line);
+	why = why_allowed(file, line);
+	if (is_noticed(p)) {
+		if (why != NULL)
+			printf("note: %s: %s\n      stands among the survivors, but was noticed\n", p->text, line);
+		return true;
+	}
+	printf("%s %s: %s\n", why != NULL ? "survivor" : "FAIL survivor", p->text, line);
+	if (why != NULL)
+		printf("      %s\n", why);
+	fflush(stdout);
+	return why != NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *prefix = argc > 2 ? argv[2] : "";
+	const char *slash = strrchr(argv[0], '/');
+	unsigned survived = 0;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+	if (argc > 1)
+		seeds = strtoul(argv[1], NULL, 0);
+	for (unsigned i = 0; i < PROGRAMS; i++)
+		if (!ask(i, prefix)) {
+			printf("FAIL every_missing_step_is_noticed: %s fails as it is\n", program[i]);
+			return 1;
+		}
+	for (unsigned i = 0; i < places; i++)
+		survived += !judge(&place[i]);
+	if (survived > 0 || places == 0)
+		printf("FAIL every_missing_step_is_noticed: %u of %u places survive %lu seeds\n", survived, places, seeds);
+	else
+		printf("ok every_missing_step_is_noticed (%u places, %lu seeds each)\n", places, seeds);
+	return survived > 0 || places == 0;
+}
