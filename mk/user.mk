@@ -17,7 +17,8 @@ INC := $(OUT)/include
 U_COMMON := $(CSTD) $(WARN) -O2 -g -fPIE -fno-sanitize=undefined -fno-stack-protector -ffunction-sections -fdata-sections \
 	-fno-omit-frame-pointer -MMD -MP -I$(GEN)/include -I$(CONTEXT_$(PORT)) -Iuser/cpu/$(PORT)
 U_FREE := -ffreestanding -nostdlibinc
-U_LINK := -pie -static -Wl,--gc-sections -Wl,-z,noexecstack
+# the stack size in the program is what its libc gives to further threads
+U_LINK := -pie -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,stack-size=131072
 
 # user/: freestanding, but for user/libc (what leans on the program's own libc)
 USER_SRC := $(filter-out $(call find_c,$(wildcard user/personality)),$(filter-out $(foreach o,hosted riscv64 or1k,$(if $(filter $(PORT),$(o)),,$(call find_c,$(wildcard user/cpu/$(o))))),$(call find_c,user)))

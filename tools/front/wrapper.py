@@ -30,7 +30,8 @@ def link_flags(port, mpi=True):
     """What linking adds, after the user's own."""
     lib = os.path.join(BUILD, port, "lib")
     names = ["libmpi_abi.a"] * mpi + ["libatoll.a"]
-    return ["-pie", "-static"] + [os.path.join(lib, n) for n in names] + ["-lm"]
+    # the stack size in the program is what its libc gives to further threads
+    return ["-pie", "-static", "-Wl,-z,stack-size=131072"] + [os.path.join(lib, n) for n in names] + ["-lm"]
 
 
 def command(argv, port, mpi=True):
