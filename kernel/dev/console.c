@@ -82,13 +82,11 @@ console_message(struct cluster *c, const char *format, ...)
 	console_append(c, 0, text, (size_t)len);
 }
 
-bool
-console_drain(struct cluster *c)
+static __attribute__((noinline)) bool
+drain_round(struct cluster *c)
 {
 	bool any = false;
 
-	if (c->id != 0)
-		return false;
 	for (unsigned peer = 1; peer < c->record->clusters; peer++) {
 		char text[128];
 		size_t len;
@@ -104,9 +102,21 @@ console_drain(struct cluster *c)
 	return any;
 }
 
+bool
+console_drain(struct cluster *c)
+{
+	uint32_t activity = hal_load32(c->ikc.activity);
+
+	if (c->id != 0 || activity == c->console.looked)
+		return false;
+	c->console.looked = activity;
+	return drain_round(c);
+}
+
 void
 console_flush(struct cluster *c)
 {
 	emit_open(c, true);
-	console_drain(c);
+	if (c->id == 0)
+		drain_round(c);
 }

@@ -15,6 +15,7 @@ struct cluster;
 struct console {
 	uint32_t len;		/* of the open line */
 	int32_t owner;		/* tid that began it, 0: the kernel */
+	uint32_t looked;	/* cluster 0: NoC activity when the other clusters' texts were last printed */
 	char line[CONSOLE_WRITE_MAX];
 };
 

@@ -54,7 +54,9 @@ struct ikc_state {
 	struct portal_move *move;	/* [threads], each used by its thread's core */
 	unsigned char *bounce;		/* [cores], bounce_bytes each, used by that core */
 	uint32_t bounce_bytes;
+	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */
+	uint32_t looked;		/* activity when ikc_poll last found nothing */
 	int32_t desc_free;		/* first free descriptor, -1: none */
 	uint32_t mailboxes;		/* open descriptors */
 	uint32_t portals;

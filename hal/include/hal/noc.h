@@ -46,6 +46,12 @@ int hal_noc_notify(unsigned cluster, uint32_t event);
 /* Take the next event (home core). True and its sender and value, or false if there is none. */
 bool hal_noc_poll(unsigned *cluster, uint32_t *event);
 
+/*
+ * A word that changes whenever something came for this cluster: an event, a death, text for the console (cluster 0). Home core: read it
+ * with hal_load32 before looking further; what it announces is there already, and the doorbell rings after it.
+ */
+const volatile uint32_t *hal_noc_activity(void);
+
 /* Life and death. */
 bool hal_noc_alive(unsigned cluster);			/* state word says up and incarnation is set */
 uint32_t hal_noc_incarnation(unsigned cluster);		/* 0: not up yet */

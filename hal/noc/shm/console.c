@@ -40,6 +40,7 @@ hal_noc_console_write(const char *text, size_t len)
 		len -= n;
 	}
 	hal_store32(&r->head, head);
+	hal_add32(&window_of(0)->activity, 1);
 	hal_notify(0, 0);
 	return 0;
 }

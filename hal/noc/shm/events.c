@@ -40,6 +40,7 @@ event_send(struct window *peer, uint32_t living, uint32_t event)
 	e->stamp = window_stamp(hal_load32(&own->incarnation), living);
 	hal_publish(e, sizeof(*e));
 	hal_store32(&r->head, head + 1);
+	hal_add32(&peer->activity, 1);
 	return 0;
 }
 

@@ -166,8 +166,15 @@ hal_noc_mark_dead(unsigned cluster)
 		return;
 	for (uint32_t i = 0; i < own->geometry.clusters; i++) {
 		hal_add32(&window_of(i)->deaths, 1);
+		hal_add32(&window_of(i)->activity, 1);
 		hal_notify(i, 0);
 	}
+}
+
+const volatile uint32_t *
+hal_noc_activity(void)
+{
+	return &window_own()->activity;
 }
 
 uint32_t

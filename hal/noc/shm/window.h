@@ -62,7 +62,8 @@ struct window {
 	struct window_geometry geometry;
 	/* counts every event before it appears in a ring: equal to `taken` means that all rings are empty */
 	uint32_t announced;
-	uint32_t reserved2[15];
+	uint32_t activity;		/* counts everything that came, after it is there: see hal_noc_activity */
+	uint32_t reserved2[14];
 	/* home core of the owner only */
 	uint32_t taken;
 	uint32_t next_peer;		/* where hal_noc_poll looks first */
