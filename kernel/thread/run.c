@@ -24,8 +24,10 @@ ready_drain(struct core *core)
 		hal_acquire(slot, sizeof(*slot));
 		t = &c->thread[*slot];
 		hal_acquire(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
-		if (t->fresh)
+		if (t->fresh) {
 			hal_acquire(t, offsetof(struct thread, state));
+			hal_acquire(&t->proc->space, offsetof(struct process, state));
+		}
 		t->has_result = t->fresh;
 		list_push_back(&core->run_queue, &t->run);
 	} while (++r->got != put);

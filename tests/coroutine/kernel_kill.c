@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The end of processes under the coroutine scheduler: children with threads on all cores, in every kind of call, are killed at a random
+ * moment, crash or end by themselves. The status comes once, nobody else notices, and in the end everything is back.
+ *
+ * usage: kernel_kill [COUNT [FIRST]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/kcalls.h>
+#include <abi/layout.h>
+#include <tests/coroutine/program.h>
+
+#define CORES 4
+#define ROUNDS 5
+#define THREADS 6
+#define PAGE 4096ul
+#define STACK_BYTES (24 * 1024)
+#define RW (PAGE_READ | PAGE_WRITE)
+
+static struct {
+	_Alignas(64) unsigned char stack[ROUNDS][THREADS + 1][STACK_BYTES];
+	struct context ctx[ROUNDS];	/* of the child: used by its first thread only */
+	struct context mine;
+	uint64_t value[ROUNDS][THREADS + 1];
+	uint64_t stats;
+	uint32_t never;
+	struct proc_status status;
+} shared;
+
+static struct {
+	unsigned round;
+	int step;
+	long proc;
+	unsigned crash_after[ROUNDS];	/* the first thread ends the process after so many steps; 0: never */
+} run;
+
+/* Something that waits, computes or talks, for ever. */
+static void
+thread(uintptr_t arg)
+{
+	unsigned round = (unsigned)arg / (THREADS + 1), me = (unsigned)arg % (THREADS + 1);
+	uint64_t *value = &shared.value[round][me];
+
+	for (;;)
+		switch (coro_random(8)) {
+		case 0:
+			if (coro_random(8) == 0)
+				KC(KC_THREAD_SLEEP);
+			break;
+		case 1:
+			KC(KC_VOID_REMOTE);
+			break;
+		case 2:
+			for (unsigned i = coro_random(10); i > 0; i--)
+				coro_user_point();
+			break;
+		case 3:
+			KC(KC_FUTEX_WAKE, &shared.never, 1);
+			if (coro_random(8) == 0)
+				KC(KC_FUTEX_WAIT, &shared.never, 0);
+			break;
+		case 4:
+			if (KC(KC_MEM_ALLOC, SELF, 2 * PAGE, RW, value) == 0) {
+				unsigned long at = (unsigned long)*value;
+
+				coro_user_store32(at + PAGE, 1);
+				KC(KC_PAGE_UNMAP, SELF, at, 1 + coro_random(2));
+			}
+			break;
+		case 5:
+			KC(KC_FRAME_ALLOC, 1 + coro_random(3));
+			break;
+		case 6:
+			if (coro_random(8) == 0) {
+				long tid = KC(KC_THREAD_SELF) + (long)coro_random(3) - 1;
+
+				KC(KC_THREAD_JOIN, tid, value);
+			}
+			break;
+		default:
+			KC(KC_THREAD_YIELD);
+		}
+}
+
+static void
+child(uintptr_t round)
+{
+	for (unsigned i = 1; i <= THREADS; i++) {
+		coro_user_context(&shared.ctx[round], thread, shared.stack[round][i] + STACK_BYTES, round * (THREADS + 1) + i);
+		KC(KC_THREAD_CREATE, &shared.ctx[round], ANY_CORE);
+	}
+	for (unsigned n = run.crash_after[round]; n > 0; n--) {
+		coro_user_point();
+		if (coro_random(4) == 0)
+			KC(KC_THREAD_YIELD);
+	}
+	if (run.crash_after[round] % 2)
+		coro_user_store32(64, 1);
+	else if (run.crash_after[round] > 0)
+		KC(KC_PROC_EXIT, 7);
+	thread(round * (THREADS + 1));
+}
+
+static uint64_t
+stats(int what)
+{
+	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
+	return shared.stats;
+}
+
+static void
+one_round(unsigned round)
+{
+	long e;
+
+	run.round = round;
+	run.step = 0;
+	run.crash_after[round] = coro_random(2) ? 1 + coro_random(60) : 0;
+	run.proc = KC(KC_PROC_CREATE);
+	coro_check(run.proc > 0);
+	coro_user_context(&shared.mine, child, shared.stack[round][0] + STACK_BYTES, round);
+	coro_check(KC(KC_PROC_START, run.proc, &shared.mine, ANY_CORE) > 0);
+	run.step = 1;
+	for (unsigned i = coro_random(60); i > 0; i--)
+		KC(KC_THREAD_YIELD);
+	if (run.crash_after[round] == 0 || coro_random(2)) {
+		e = KC(KC_PROC_KILL, run.proc, 9);
+		coro_check(e == 0);
+	}
+	run.step = 2;
+	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status) == 0);
+	coro_check(shared.status.cause == CRASH_KILLED ? shared.status.status == 9 : run.crash_after[round] > 0);
+	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status) == -E_SRCH);
+	coro_check(KC(KC_VOID_REMOTE) == 0);
+}
+
+static void
+program(uintptr_t arg)
+{
+	uint64_t frames = stats(STATS_FRAMES_FREE), threads = stats(STATS_THREADS);
+
+	(void)arg;
+	for (unsigned i = 0; i < ROUNDS; i++)
+		one_round(i);
+	coro_check(stats(STATS_PROCS) == 1);
+	coro_check(stats(STATS_THREADS) == threads);
+	coro_check(stats(STATS_FRAMES_FREE) == frames);
+	coro_finish(0);
+}
+
+unsigned
+program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
+{
+	(void)max;
+	programs[0] = (struct program){program, 0};
+	return cluster == 0 && core == 1;
+}
+
+static void
+dump(void)
+{
+	printf("round %u step %d process %lx, ends after %u\n", run.round, run.step, run.proc, run.crash_after[run.round]);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	struct coro_config config = {.core = program_core, .dump = dump};
+	struct boot_record record;
+	struct coro_result result;
+
+	for (unsigned long seed = first; seed < first + count; seed++) {
+		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
+		memset(&run, 0, sizeof(run));
+		config.record = &record;
+		config.seed = seed;
+		program_begin(&shared, sizeof(shared));
+		if (!coro_run(&config, &result, false)) {
+			printf("FAIL a_process_ends_alone_and_leaves_nothing: seed %lu\n", seed);
+			return 1;
+		}
+	}
+	printf("ok a_process_ends_alone_and_leaves_nothing (%lu seeds)\n", count);
+	return 0;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shoot-down of the real kernel under the coroutine scheduler. Processes on several cores write through mappings that others
+ * take away or narrow, in turns and all at once: after the call has returned nobody gets through, a frame is free only after that, and
+ * in the end every frame is back.
+ *
+ * usage: kernel_memory [COUNT [FIRST]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/kcalls.h>
+#include <abi/layout.h>
+#include <tests/coroutine/program.h>
+
+#define CORES 4
+#define WORKERS 2			/* writers, each in a process of its own */
+#define ROUNDS 3
+#define PAGE 4096ul
+#define STACK_BYTES (32 * 1024)
+#define RW (PAGE_READ | PAGE_WRITE)
+
+static struct {
+	_Alignas(64) unsigned char stack[CORES][2][STACK_BYTES];
+	struct context ctx[CORES];
+	uint64_t value[CORES];
+	struct proc_status status[CORES];
+} shared;
+
+static struct {
+	unsigned long addr[CORES];
+	bool narrowed[CORES];		/* the mapping was taken away: no write may succeed any more */
+	bool written[CORES];
+	unsigned ended;
+	uint64_t frames;
+	int step[CORES];
+} run;
+
+static uint64_t
+stats(unsigned me, int what)
+{
+	coro_check(KC(KC_STATS, what, &shared.value[me]) == 0);
+	return shared.value[me];
+}
+
+/* Writes until it faults: then the process dies. */
+static void
+writer(uintptr_t me)
+{
+	for (;;) {
+		bool allowed = !run.narrowed[me];
+
+		coro_user_store32(run.addr[me], 1);
+		/* the store went through: it must have been allowed at some time since we looked */
+		coro_check(allowed);
+		run.written[me] = true;
+		if (coro_random(3) == 0)
+			KC(KC_THREAD_YIELD);
+	}
+}
+
+/* One round: a child that writes, a frame taken away under it. */
+static void
+round_of(unsigned me, unsigned n)
+{
+	long proc = KC(KC_PROC_CREATE);
+	long frame = KC(KC_FRAME_ALLOC, 1);
+	int core = (int)(1 + (me + n) % (CORES - 1));
+	struct page_info *info = (struct page_info *)&shared.status[me];
+
+	coro_check(proc > 0 && frame >= 0);
+	coro_check(KC(KC_MEM_ALLOC, proc, PAGE, 0, &shared.value[me]) == 0);
+	run.addr[me] = (unsigned long)shared.value[me];
+	run.narrowed[me] = run.written[me] = false;
+	coro_check(KC(KC_PAGE_MAP, proc, run.addr[me], frame, 1, RW) == 0);
+	coro_user_context(&shared.ctx[me], writer, shared.stack[me][n % 2] + STACK_BYTES, me);
+	coro_check(KC(KC_PROC_START, proc, &shared.ctx[me], core) > 0);
+	run.step[me] = 1;
+	for (unsigned i = coro_random(20); i > 0; i--)
+		KC(KC_THREAD_YIELD);
+	run.step[me] = 2;
+	coro_check(KC(KC_PAGE_QUERY, proc, run.addr[me], info) == 0);
+	coro_check(info->references == 2);
+	if (coro_random(2))
+		coro_check(KC(KC_PAGE_UNMAP, proc, run.addr[me], 1) == 0);
+	else
+		coro_check(KC(KC_PAGE_PROTECT, proc, run.addr[me], 1, PAGE_READ) == 0);
+	run.narrowed[me] = true;
+	coro_check(KC(KC_FRAME_FREE, frame, 1) == 0);
+	run.step[me] = 3;
+	coro_check(KC(KC_PROC_WAIT, proc, &shared.status[me]) == 0);
+	coro_check(shared.status[me].cause == CRASH_ACCESS);
+	run.step[me] = 4;
+}
+
+static void
+program(uintptr_t me)
+{
+	for (unsigned i = 0; i < ROUNDS; i++)
+		round_of((unsigned)me, i);
+	run.step[me] = 5;
+	if (++run.ended == WORKERS)
+		coro_check(stats((unsigned)me, STATS_FRAMES_FREE) + 16 >= run.frames);
+	else
+		program_exit();
+	/* the other one is gone, too, when its process is */
+	while (stats((unsigned)me, STATS_PROCS) > 1)
+		KC(KC_THREAD_YIELD);
+	run.frames = stats((unsigned)me, STATS_FRAMES_FREE);
+	round_of((unsigned)me, 7);
+	coro_check(stats((unsigned)me, STATS_FRAMES_FREE) == run.frames);
+	coro_finish(0);
+}
+
+unsigned
+program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
+{
+	(void)max;
+	programs[0] = (struct program){program, core};
+	return cluster == 0 && core >= 1 && core <= WORKERS;
+}
+
+static void
+dump(void)
+{
+	for (unsigned i = 1; i <= WORKERS; i++)
+		printf("program %u: step %d narrowed %d written %d addr %lx\n", i, run.step[i], run.narrowed[i], run.written[i], run.addr[i]);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	struct coro_config config = {.core = program_core, .dump = dump};
+	struct boot_record record;
+	struct coro_result result;
+
+	for (unsigned long seed = first; seed < first + count; seed++) {
+		coro_record(&record, 1, CORES);
+		memset(&run, 0, sizeof(run));
+		config.record = &record;
+		config.seed = seed;
+		program_begin(&shared, sizeof(shared));
+		if (!coro_run(&config, &result, false)) {
+			printf("FAIL nobody_writes_through_a_mapping_that_is_gone: seed %lu\n", seed);
+			return 1;
+		}
+	}
+	printf("ok nobody_writes_through_a_mapping_that_is_gone (%lu seeds)\n", count);
+	return 0;
+}
