@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""The front command with real programs on real machines: statuses, crashes, interrupts, the compile cache. Needs both ports built."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+import wrapper
+from ui import BUILD, ROOT
+
+ATOLL = os.path.join(ROOT, "atoll")
+pytestmark = [pytest.mark.slow]
+PORTS = ("hosted", "riscv64")
+
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int counter;
+int main(int argc, char **argv)
+{
+	int rank, size, sum;
+	const char *what = argc > 1 ? argv[1] : "hello";
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	counter++;
+	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!strcmp(what, "hello"))
+		printf("rank %d of %d: sum %d, counter %d, %s\n", rank, size, sum, counter, argc > 2 ? argv[2] : "-");
+	if (!strcmp(what, "env") && rank == 0)
+		printf("COLOUR=%s\n", getenv("COLOUR"));
+	if (!strcmp(what, "exit") && rank == size - 1)
+		exit(7);
+	if (!strcmp(what, "crash") && rank == size - 1)
+		*(volatile int *)8 = 1;
+	if (!strcmp(what, "abort") && rank == 0)
+		MPI_Abort(MPI_COMM_WORLD, 9);
+	if (!strcmp(what, "hang")) {
+		printf("waiting\n");
+		fflush(stdout);
+		MPI_Recv(&sum, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    assert atoll("build", timeout=600).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("system") / "prog.c"
+    path.write_text(PROGRAM)
+    return path
+
+
+def atoll(*argv, timeout=120):
+    return subprocess.run([ATOLL, *map(str, argv)], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+
+
+def machines_running():
+    """Process ids of machines of this tree."""
+    out = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                words = f.read().split(b"\0")
+        except OSError:
+            continue
+        if any(w.startswith(BUILD.encode()) and w.endswith((b"/atoll-host", b"/boot.elf")) for w in words):
+            out.append(int(pid))
+    return out
+
+
+@pytest.mark.parametrize("port", PORTS)
+@pytest.mark.parametrize("policy", ["compact", "scatter"])
+def test_ranks_have_private_globals_and_find_one_another(source, port, policy):
+    p = atoll("run", "-n", 6, "--port", port, "--map", policy, "--timeout", 60, source, "hello", "two words")
+    assert p.returncode == 0, p.stderr + p.stdout
+    assert sorted(p.stdout.splitlines()) == [f"rank {r} of 6: sum 15, counter 1, two words" for r in range(6)] and p.stderr == ""
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_the_environment_is_passed_on(source, port):
+    p = atoll("run", "--port", port, "--env", "COLOUR=deep blue", "--timeout", 60, source, "env")
+    assert p.returncode == 0 and p.stdout == "COLOUR=deep blue\n"
+
+
+@pytest.mark.parametrize("port", PORTS)
+@pytest.mark.parametrize("what, status", [("exit", 7), ("abort", 9), ("crash", 128 + signal.SIGSEGV)])
+def test_the_programs_status_is_ours(source, port, what, status):
+    p = atoll("run", "-n", 4, "--port", port, "--timeout", 60, source, what)
+    assert p.returncode == status, p.stderr + p.stdout
+    if what == "crash":
+        assert "SIGSEGV" in p.stderr and "main" in p.stdout + p.stderr
+
+
+@pytest.mark.parametrize("port", PORTS)
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whoever_ends_the_front_command_ends_the_machine(source, port, sig):
+    before = set(machines_running())
+    p = subprocess.Popen([ATOLL, "run", "-n", "4", "--port", port, str(source), "hang"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert p.stdout.readline() == "waiting\n"
+    assert set(machines_running()) - before
+    p.send_signal(sig)
+    p.communicate(timeout=30)
+    assert p.returncode == (130 if sig != signal.SIGKILL else -9)
+    end = time.monotonic() + 10
+    while set(machines_running()) - before and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not set(machines_running()) - before
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_a_hang_ends_in_a_dump(source, port):
+    p = atoll("run", "-n", 4, "--port", port, "--timeout", 3, source, "hang")
+    assert p.returncode == 124 and "no end after 3 s" in p.stderr
+    assert ("hart   0: pc" if port == "riscv64" else "atoll-host") in p.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the same user's processes can be ended")
+def test_a_cluster_that_is_killed_is_noticed(source):
+    p = subprocess.Popen([ATOLL, "run", "-n", "4", "--machine", "hosted-4x4", "--map", "scatter", str(source), "hang"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    assert p.stdout.readline() == "waiting\n"
+    groups = [pid for pid in machines_running() if os.getpgid(pid) in [os.getpgid(q) for q in machines_running()]]
+    os.kill(max(groups), signal.SIGKILL)
+    out, err = p.communicate(timeout=30)
+    assert p.returncode not in (0, None) and "atoll: " in err + out
+
+
+def test_a_source_is_compiled_once(source, tmp_path):
+    header = tmp_path / "number.h"
+    header.write_text("#define NUMBER 3\n")
+    prog = tmp_path / "p.c"
+    prog.write_text('#include "number.h"\nint main(void) { return NUMBER; }\n')
+    assert atoll("run", prog).returncode == 3
+    out = wrapper.cached(str(prog), "hosted")
+    made = os.stat(out).st_mtime_ns
+    assert atoll("run", prog).returncode == 3 and os.stat(out).st_mtime_ns == made
+    header.write_text("#define NUMBER 4\n")
+    assert atoll("run", prog).returncode == 4
+
+
+def test_a_source_that_does_not_compile_fails_with_the_compilers_words(tmp_path):
+    prog = tmp_path / "p.c"
+    prog.write_text("int main(void) { return nothing; }\n")
+    p = atoll("run", prog)
+    assert p.returncode == 1 and "undeclared identifier 'nothing'" in p.stderr and "does not compile" in p.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_the_wrapper_compiles_links_and_the_result_runs(source, port, tmp_path):
+    obj, prog = tmp_path / "prog.o", tmp_path / "prog"
+    assert atoll("mpicc", "--port", port, "-c", source, "-o", obj).returncode == 0 and obj.exists()
+    assert atoll("mpicc", "--port", port, obj, "-lm", "-o", prog).returncode == 0
+    p = atoll("run", "-n", 2, "--port", port, prog)
+    assert p.returncode == 0 and len(p.stdout.splitlines()) == 2
+    assert "#include" not in atoll("mpicc", "--port", port, "-E", source).stdout
+    other = "hosted" if port == "riscv64" else "riscv64"
+    p = atoll("run", "--port", other, prog)
+    assert p.returncode == 2 and f"mpicc --port {other}" in p.stderr
+
+
+def test_an_unknown_program_names_the_known_ones():
+    p = atoll("run", "--timeout", 5, "no-such-program")
+    assert p.returncode == 2 and "unknown program 'no-such-program'" in p.stderr and p.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["gone.c", "./gone"])
+def test_a_program_that_is_not_there_is_one_line(name):
+    p = atoll("run", name)
+    assert p.returncode == 2 and "no such file" in p.stderr.lower() and p.stderr.count("\n") == 1
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(source):
+    runs = [subprocess.Popen([ATOLL, "run", "-n", "3", str(source)], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [(r.communicate(timeout=60)[0].count("\n"), r.returncode) for r in runs] == [(3, 0)] * 4
