@@ -120,6 +120,8 @@ kernel_core_main(void *arg)
 {
 	struct test_core *c = arg;
 
+	hal_acquire(c, sizeof(*c));
+	hal_acquire(c->bed, sizeof(*c->bed));
 	hal_core_set_local(c);
 	serve(c);
 }

@@ -13,6 +13,7 @@
 #include "internal.h"
 
 #define PAGE 4096
+#define GARBAGE 0xa5			/* cold runs: what is read before it was acquired */
 
 void
 coro_copy(void *to, const void *from, size_t len)
@@ -118,6 +119,24 @@ region_memory(struct region *r, size_t len, unsigned cores)
 	}
 }
 
+/*
+ * What the images hold at first. In a cold run what core 0 wrote so far is in its own image only, as on a machine where other cores'
+ * caches hold something else; otherwise it is everywhere, which lets most pages stay out of the exchange.
+ */
+static void
+region_begin(struct region *r, unsigned cores)
+{
+	bool cold = coro_machine.cold;
+
+	memset(r->shared, GARBAGE, r->len);
+	if (!cold)
+		coro_copy(r->shared, r->base, r->len);
+	for (unsigned i = 0; i < cores; i++) {
+		coro_copy(r->image[i], r->shared, r->len);
+		coro_copy(r->clean[i], r->shared, r->len);
+	}
+}
+
 /* From here on every write to a whole page of the region is noticed. */
 static void
 watch(struct region *r)
@@ -129,7 +148,7 @@ watch(struct region *r)
 	for (size_t i = 0; i < page_count(r); i++) {
 		size_t offset = page_part(r, i, &len);
 
-		if (len < PAGE)
+		if (len < PAGE || coro_machine.cold)
 			activate(r, i);
 		else
 			mprotect(r->base + offset, PAGE, PROT_READ);
@@ -148,11 +167,7 @@ hal_shared_region(void *base, size_t len)
 	r->base = base;
 	r->len = len;
 	r->loaded = coro_now->core;
-	coro_copy(r->shared, base, len);
-	for (unsigned i = 0; i < c->cores; i++) {
-		coro_copy(r->image[i], base, len);
-		coro_copy(r->clean[i], base, len);
-	}
+	region_begin(r, c->cores);
 	watch(r);
 	c->regions++;
 }
@@ -174,7 +189,7 @@ coro_core_image(struct coro_core *core)
 {
 	struct coro_cluster *c = &coro_machine.cluster[core->cluster];
 
-	for (unsigned i = 0; i < c->regions; i++) {
+	for (unsigned i = 0; i < c->regions && !coro_machine.cold; i++) {
 		struct region *r = &c->region[i];
 
 		for (size_t k = 0; k < r->active_count; k++) {

@@ -118,7 +118,7 @@ struct coro_machine {
 	/* what the seed chose */
 	enum coro_strategy strategy;
 	unsigned stores_max;
-	bool early_writeback, spurious;
+	bool early_writeback, spurious, cold;
 	struct coro_core *victim;
 	unsigned burst;
 	uint64_t change_at[3];

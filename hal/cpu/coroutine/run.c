@@ -106,6 +106,7 @@ choose(const struct coro_config *config)
 	m->stores_max = coro_draw(2) ? 1 + coro_draw(STORES_MAX) : 0;
 	m->early_writeback = !strict && coro_draw(4) == 0;
 	m->spurious = !strict && coro_draw(8) == 0;
+	m->cold = coro_draw(8) == 0;
 	m->burst = 0;
 	for (unsigned i = 0; i < 3; i++)
 		m->change_at[i] = coro_draw(4096);
@@ -137,8 +138,9 @@ set_up(const struct coro_config *config, struct coro_result *result)
 static void
 explain(const struct coro_config *config, const struct coro_result *result)
 {
-	printf("seed %llu (%s, store buffer %u%s%s): %s%s%s\n", (unsigned long long)config->seed, strategy_name[coro_machine.strategy],
-		coro_machine.stores_max, coro_machine.early_writeback ? ", early write-back" : "",
+	printf("seed %llu (%s, store buffer %u%s%s%s): %s%s%s\n", (unsigned long long)config->seed,
+		strategy_name[coro_machine.strategy], coro_machine.stores_max, coro_machine.cold ? ", cold" : "",
+		coro_machine.early_writeback ? ", early write-back" : "",
 		coro_machine.spurious ? ", spurious wake-ups" : "", end_name[result->end], result->why[0] ? ": " : "", result->why);
 	printf("ended with status %d after %llu operations, trace %016llx\n", result->status, (unsigned long long)result->ops,
 		(unsigned long long)result->trace);
