@@ -37,7 +37,7 @@ struct test_thread {
 
 struct test_slot {
 	bool full;
-	int missed;			/* thread that found it full, + 1 */
+	bool missed;			/* somebody found it full */
 	unsigned char message[MAILBOX_MSG_SIZE];
 };
 
@@ -220,7 +220,7 @@ kmailbox_write(int id, const void *msg)
 
 	pthread_mutex_lock(&test_os.lock);
 	if (s->full) {
-		s->missed = test_tid + 1;
+		s->missed = true;
 		err = -E_AGAIN;
 	} else {
 		s->full = true;
@@ -248,9 +248,9 @@ kmailbox_read(int id, int source, void *msg)
 			continue;
 		memcpy(msg, s->message, MAILBOX_MSG_SIZE);
 		s->full = false;
-		if (s->missed)
-			test_wake_locked(s->missed - 1);
-		s->missed = 0;
+		for (int tid = 0; s->missed && tid < test_os.threads; tid++)
+			test_wake_locked(tid);
+		s->missed = false;
 		found = i;
 	}
 	pthread_mutex_unlock(&test_os.lock);

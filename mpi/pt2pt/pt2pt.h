@@ -5,8 +5,9 @@
  * Protocols: eager (the data travels in the packet, or waits in a slot of the sender's), single copy (in a cluster: the receiver copies
  * from the sender's buffer and says so), bulk (between clusters: request, allow, start, and the data through a portal).
  *
- * Flow control: a sender has at most `window` messages at a peer that the peer has not matched; what is more waits at the sender. So a
- * receiver's memory is bounded, and it can always take what arrives.
+ * Flow control: a sender has at most `window` eager messages at a peer that the peer has not matched. After that its sends wait for their
+ * receives, and only their envelopes travel: a receiver's memory is bounded by the window and by the sends that its peers have in hand,
+ * it can always take what arrives, and no receive waits for one that comes after it.
  */
 #ifndef MPI_PT2PT_PT2PT_H
 #define MPI_PT2PT_PT2PT_H

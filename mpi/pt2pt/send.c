@@ -44,8 +44,9 @@ fill_near(struct packet *p, struct request *r, struct bounce *b, int slot)
 static enum outcome
 send_near(struct mpi_rank *self, struct request *r)
 {
-	bool inside = r->bytes <= PACKET_INLINE && !r->synchronous;
-	bool medium = !inside && r->bytes <= BOUNCE_BYTES && !r->synchronous;
+	bool waits = r->synchronous || !mpi_credit_left(self, r->peer);
+	bool inside = r->bytes <= PACKET_INLINE && !waits;
+	bool medium = !inside && r->bytes <= BOUNCE_BYTES && !waits;
 	struct packet *p = transport_claim(self, r->peer);
 	int slot = -1;
 
@@ -67,18 +68,16 @@ send_near(struct mpi_rank *self, struct request *r)
 static enum outcome
 send_far(struct mpi_rank *self, struct request *r)
 {
-	bool inside = r->bytes <= PACKET_INLINE;
+	bool waits = r->synchronous || !mpi_credit_left(self, r->peer);
+	bool inside = r->bytes <= PACKET_INLINE && !waits;
 	struct packet p;
 	int err;
 
 	fill_header(&p, r, inside ? PACKET_EAGER : PACKET_REQUEST, (uint32_t)self->world_rank);
-	if (inside && !r->synchronous) {
+	if (inside)
 		memcpy(p.data, r->buffer, r->bytes);
-	} else {
-		/* the answer names the request by this number */
-		p.kind = PACKET_REQUEST;
+	else
 		p.bulk = (struct packet_bulk){.request = mpi_bulk_name(self, r)};
-	}
 	p.word = self->peers[r->peer].matched;
 	err = transport_send_far(self, r->peer, &p);
 	if (err == -E_AGAIN)
@@ -94,11 +93,8 @@ send_far(struct mpi_rank *self, struct request *r)
 static enum outcome
 send_one(struct mpi_rank *self, struct request *r)
 {
-	enum outcome outcome;
+	enum outcome outcome = transport_is_near(self, r->peer) ? send_near(self, r) : send_far(self, r);
 
-	if (!mpi_credit_left(self, r->peer))
-		return NO_ROOM;
-	outcome = transport_is_near(self, r->peer) ? send_near(self, r) : send_far(self, r);
 	if (outcome == SENT)
 		self->peers[r->peer].sent++;
 	return outcome;

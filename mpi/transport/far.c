@@ -102,7 +102,7 @@ mailbox_to(struct transport *t, uint32_t peer)
 		return o->mailbox - 1;
 	id = kmailbox_open(t->placement[peer].cluster, port_of(t, peer));
 	if (id >= 0)
-		o->mailbox = (int16_t)(id + 1);
+		o->mailbox = (int32_t)(id + 1);
 	return (int)id;
 }
 
@@ -134,7 +134,7 @@ portal_to(struct mpi_rank *self, uint32_t peer)
 		return o->portal - 1;
 	id = kportal_open(t->placement[peer].cluster, port_of(t, peer), port_of(t, (uint32_t)self->world_rank));
 	if (id >= 0)
-		o->portal = (int16_t)(id + 1);
+		o->portal = (int32_t)(id + 1);
 	return (int)id;
 }
 

@@ -11,8 +11,8 @@
 
 /* an output towards a rank of another cluster; 0: not open yet, else the descriptor + 1 */
 struct output {
-	int16_t mailbox;
-	int16_t portal;
+	int32_t mailbox;
+	int32_t portal;
 };
 
 struct transport {
