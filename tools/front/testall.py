@@ -16,7 +16,7 @@ from ui import BUILD, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
-  check unit python hal coroutine model boot kernel mpi
+  check unit python hal coroutine model boot kernel hosted mpi
 Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable CI) a skipped test fails.
 """
 RUN_TIMEOUT_S = 120
@@ -191,10 +191,17 @@ def boot_tasks():
     return [results.program_task("boot", [python, script], BOOT_TIMEOUT_S)]
 
 
+def hosted_tasks():
+    """The hosted port as a whole: how machines end."""
+    script = os.path.join(ROOT, "tests", "hosted", "test_hosted.py")
+    return [results.program_task("hosted", [os.path.join(setup.VENV, "bin", "python3"), script], RUN_TIMEOUT_S)]
+
+
 def all_tasks():
     """(group, tasks), the longest first so that two workers end together."""
     return [
-        ("boot", boot_tasks()), ("kernel", kernel_tasks()), ("coroutine", coroutine_tasks()), ("mpi", mpi_tasks()), ("model", models.tasks()),
+        ("boot", boot_tasks()), ("kernel", kernel_tasks()), ("hosted", hosted_tasks()),
+        ("coroutine", coroutine_tasks()), ("mpi", mpi_tasks()), ("model", models.tasks()),
         ("hal", hal_tasks()), ("unit", check.unit_tasks()), ("check", check.text_tasks()),
         ("python", [check.pytest_task(("tools", "mpi/tools"))]),
     ]
@@ -206,7 +213,7 @@ def main(argv):
         print(HELP, end="")
         return 0
     names = [a for a in argv if a != "-v"]
-    groups = ("check", "unit", "python", "hal", "coroutine", "model", "boot", "kernel", "mpi")
+    groups = ("check", "unit", "python", "hal", "coroutine", "model", "boot", "kernel", "hosted", "mpi")
     for n in names:
         if n.split(".")[0] not in groups:
             raise Usage(f"unknown test group '{n}': use some of {', '.join(groups)}")

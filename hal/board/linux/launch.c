@@ -27,6 +27,7 @@ struct machine {
 	pid_t pid[CLUSTERS_MAX];	/* 0: ended */
 	unsigned running;
 	bool died;			/* a cluster ended before the machine was halted */
+	bool ending;			/* the rest was killed by us */
 	int signal;			/* that ends the machine from outside, or 0 */
 	struct timespec deadline;
 };
@@ -167,6 +168,7 @@ start_clusters(struct machine *m, const sigset_t *mask)
 static void
 kill_all(struct machine *m)
 {
+	m->ending = true;
 	for (uint32_t i = 0; i < m->host.record->clusters; i++)
 		if (m->pid[i] != 0)
 			kill(m->pid[i], SIGKILL);
@@ -235,7 +237,7 @@ collect(struct machine *m)
 		m->running--;
 		if (m->host.control->halted)
 			kill_all(m);
-		else if (m->signal == 0)
+		else if (!m->ending)
 			cluster_died(m, i, status);
 	}
 }

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""The hosted port as a whole: how machines end, and that nothing is left behind. Needs the hosted port built.
+
+Each test starts build/hosted/atoll-host with the real kernel, the servers and tests/hosted/hosted_rank.c.
+"""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import archive  # noqa: E402
+import bootrec  # noqa: E402
+import machine as machines  # noqa: E402
+
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"), "hosted")
+HOST = os.path.join(BUILD, "atoll-host")
+PATIENCE_S = 60
+SOON_S = 1.0
+
+
+def shape(clusters, cores, megabytes=64):
+    """A service cluster, then equal clusters of one kernel core and some application cores."""
+    made = [machines.Cluster(["KC", "TC"], 64 << 20)]
+    made += [machines.Cluster(["KC"] + ["AC"] * cores, megabytes << 20) for _ in range(clusters)]
+    return machines.Machine("test", "test", ["hosted"], (128, 128, 4096, 0), made)
+
+
+def read(name):
+    """Bytes of a built program."""
+    with open(os.path.join(BUILD, name), "rb") as f:
+        return f.read()
+
+
+def write_files(folder, m, ranks, args):
+    """Boot record and archive of a job of hosted_rank; the launcher's command line."""
+    members = [(n, read(n)) for n in ("bin/name", "bin/proc")] + [("bin/rank", read("tests/hosted_rank"))]
+    members.append(("etc/job", archive.job_text("bin/rank", ranks, "compact", args, [], m.places())))
+    image, offsets = archive.pack(members)
+    layout = bootrec.Layout(m, "hosted", len(image))
+    record = bootrec.write(m, "hosted", layout, (dict(members)["bin/proc"], "bin/proc", offsets["bin/proc"]), bootrec.QUIET)
+    for name, data in (("record", record), ("archive", image)):
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(data)
+    return [HOST, "--record", os.path.join(folder, "record"), "--archive", os.path.join(folder, "archive")]
+
+
+class Run:
+    """A machine that was started; after end() its status and output."""
+
+    def __init__(self, ranks, args, m=None, extra=()):
+        with tempfile.TemporaryDirectory(prefix="atoll-hosted-") as folder:
+            m = m or shape(1, 2)
+            argv = write_files(folder, m, ranks, args) + list(extra)
+            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.output = ""
+            self._wait_for_clusters(len(m.clusters))
+
+    def _wait_for_clusters(self, n):
+        """Until all have started: then the files may go, since an archive that is mapped stays."""
+        while self.process.poll() is None and len(children(self.process.pid)) < n:
+            time.sleep(0.001)
+
+    def wait_for(self, text, times=1):
+        """Read output until `text` came so many times."""
+        while self.output.count(text) < times:
+            line = self.process.stdout.readline().decode(errors="replace")
+            assert line, f"ended without '{text}': {self.output}"
+            self.output += line
+
+    def end(self, patience=PATIENCE_S):
+        """Collect the rest; the seconds that it took."""
+        start = time.monotonic()
+        self.output += self.process.communicate(timeout=patience)[0].decode(errors="replace")
+        self.status = self.process.returncode
+        return time.monotonic() - start
+
+
+def children(pid):
+    """Child processes of a process, in the order of their start (cluster 0 first)."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(p) for p in f.read().split()]
+    except OSError:
+        return []
+
+
+@contextlib.contextmanager
+def running(ranks, args, **more):
+    """A machine whose processes are known; afterwards none of them may be there, nor anything in /dev/shm."""
+    shm = set(os.listdir("/dev/shm"))
+    run = Run(ranks, args, **more)
+    pids = [run.process.pid] + children(run.process.pid)
+    run.clusters = pids[1:]
+    try:
+        yield run
+    finally:
+        if run.process.poll() is None:
+            run.process.kill()
+            run.process.communicate()
+    assert gone(pids), f"left behind: {pids}"
+    assert set(os.listdir("/dev/shm")) <= shm
+
+
+def gone(pids):
+    """Have all these processes ended? An orphan takes a moment to be reaped by whoever adopts it."""
+    end = time.monotonic() + SOON_S
+    while time.monotonic() < end:
+        if not any(alive(p) for p in pids):
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def alive(pid):
+    """Does the process run (a zombie does not)?"""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def simple(ranks, args, **more):
+    """Run a machine to its end."""
+    with running(ranks, args, **more) as run:
+        run.end()
+    return run
+
+
+def test_sixteen_ranks_have_private_data():
+    run = simple(16, ["private"])
+    assert run.status == 0 and "FAIL" not in run.output, run.output
+
+
+def test_a_thousand_ranks_run_on_two_host_cpus():
+    run = simple(1000, ["private"], m=shape(9, 2, 256))
+    assert run.status == 0 and "FAIL" not in run.output, run.output
+
+
+def test_hosts_without_the_thread_pointer_instruction_run_the_same():
+    run = simple(16, ["private"], extra=["--no-fsgsbase"])
+    assert run.status == 0 and "FAIL" not in run.output, run.output
+
+
+def test_a_killed_cluster_ends_the_machine_at_once_with_a_message():
+    for way in ("hang", "spin"):
+        for victim in (0, 1, 2):
+            with running(4, [way], m=shape(2, 2)) as run:
+                run.wait_for("ready", 4)
+                os.kill(run.clusters[victim], signal.SIGKILL)
+                assert run.end() < SOON_S
+            assert run.status == 1, run.output
+            assert f"atoll: cluster {victim} died (signal 9, Killed)" in run.output, run.output
+
+
+def test_signals_to_the_launcher_end_everything():
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with running(2, ["spin"]) as run:
+            run.wait_for("ready", 2)
+            run.process.send_signal(sig)
+            assert run.end() < SOON_S
+        assert run.status == 128 + sig, run.output
+        assert "died" not in run.output, run.output
+
+
+def test_clusters_do_not_survive_their_launcher():
+    with running(2, ["spin"]) as run:
+        run.wait_for("ready", 2)
+        run.process.kill()
+        run.end()
+
+
+def test_a_crash_names_rank_cause_address_and_core():
+    with running(2, ["fault", "1"]) as run:
+        run.end()
+    assert run.status == 128 + signal.SIGSEGV, run.output
+    assert re.search(r"rank 1 crashed: .*0x1230.*write_wild.*cluster 1 core [12]", run.output), run.output
+
+
+def test_a_raised_abort_is_a_crash_of_its_rank():
+    with running(2, ["abort", "1"]) as run:
+        run.end()
+    assert run.status == 128 + signal.SIGABRT, run.output
+    assert "rank 1" in run.output, run.output
+
+
+def test_a_thread_that_the_program_made_cannot_call_the_kernel():
+    run = simple(4, ["stranger"])
+    assert run.status == 0, run.output
+
+
+def test_a_fault_of_a_thread_that_the_program_made_is_reported():
+    run = simple(1, ["badthread"])
+    assert run.status != 0, run.output
+    assert "in a thread that the program made" in run.output and "1230" in run.output, run.output
+
+
+def test_a_program_that_ends_its_host_process_is_named():
+    run = simple(1, ["group"])
+    assert run.status != 0, run.output
+    assert "cluster 1 died (a program ended its process with status 5)" in run.output, run.output
+
+
+def refused(argv, data=None):
+    """Run the launcher on a bad command line or a bad record; it must say one line and exit with 2."""
+    with tempfile.NamedTemporaryFile() as f:
+        f.write(data or b"")
+        f.flush()
+        done = subprocess.run([HOST] + [f.name if a == "FILE" else a for a in argv], capture_output=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 2, done
+    return done.stderr.decode()
+
+
+def test_bad_arguments_and_bad_records_are_refused():
+    assert "usage:" in refused([])
+    assert "usage:" in refused(["--record"])
+    assert "usage:" in refused(["--record", "FILE", "more"])
+    assert "No such file" in refused(["--record", "/nonexistent"])
+    assert "not a boot record" in refused(["--record", "FILE"], b"short")
+    good = bytearray(bootrec.write(shape(1, 2), "hosted", bootrec.Layout(shape(1, 2), "hosted", 0), None, bootrec.NO_INIT))
+    assert "No such file" in refused(["--record", "FILE", "--archive", "/nonexistent"], bytes(good))
+    for offset, value, text in ((0, 0, "not a boot record"), (4, 99, "another version"), (12, 0, "number of clusters"),
+                                (12, 65, "number of clusters"), (24, 100, "NoC windows")):
+        bad = bytearray(good)
+        bad[offset:offset + 4] = value.to_bytes(4, "little")
+        assert text in refused(["--record", "FILE"], bytes(bad)), text
+
+
+def main(names):
+    """Run all tests of this file, or the named ones."""
+    failed = 0
+    for name, test in sorted(globals().items()):
+        if not name.startswith("test_") or (names and name[5:] not in names):
+            continue
+        try:
+            test()
+            print(f"ok {name[5:]}", flush=True)
+        except Exception:
+            failed = 1
+            print(f"FAIL {name[5:]}: {traceback.format_exc(limit=-2)}", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
