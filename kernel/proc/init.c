@@ -120,6 +120,16 @@ make_stack(struct process *p, uintptr_t base)
 	return at;
 }
 
+/* A TC, so that no program that computes keeps the server from running; the kernel's choice if there is none. */
+static int
+service_core(const struct cluster *c)
+{
+	for (uint32_t i = 0; i < c->cores; i++)
+		if (c->core[i].role == ROLE_TC)
+			return (int)i;
+	return ANY_CORE;
+}
+
 void
 init_start(struct cluster *c)
 {
@@ -133,7 +143,7 @@ init_start(struct cluster *c)
 	base = map_image(p);
 	stack = make_stack(p, base);
 	context_init(&ctx, base + (uintptr_t)c->record->init_entry, stack, stack + offsetof(struct init_stack, startup), 0);
-	check(thread_new(p, &ctx, ANY_CORE) == 1 << ID_INDEX_BITS);
+	check(thread_new(p, &ctx, service_core(c)) == 1 << ID_INDEX_BITS);
 }
 
 _Noreturn void

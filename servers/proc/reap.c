@@ -5,6 +5,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <abi/startup.h>
+#include <base/fmt.h>
 #include <servers/proc/agent.h>
 
 /* Exit status of a program that the kernel ended: 128 and the number of the signal that Linux would send. */
@@ -17,6 +18,7 @@ status_of_cause(uint32_t cause)
 	case CRASH_ALIGN: return 128 + 7;
 	case CRASH_BREAK: return 128 + 5;
 	case CRASH_ARITH: return 128 + 8;
+	case CRASH_ABORT: return 128 + 6;
 	default: return 128 + 9;
 	}
 }
@@ -32,6 +34,7 @@ text_of_cause(const struct crash_info *i)
 	case CRASH_ALIGN: return "misaligned access";
 	case CRASH_BREAK: return "breakpoint";
 	case CRASH_ARITH: return "arithmetic error";
+	case CRASH_ABORT: return "aborted";
 	default: return "killed";
 	}
 }
@@ -51,27 +54,39 @@ rank_of(const struct part *p, const struct crash_info *i)
 	return -1;
 }
 
+/* Where it was: function and place in the program, or the bare address outside of it. */
+static void
+describe_place(const struct part *p, const struct crash_info *i, int rank, char *text, size_t bytes)
+{
+	uint64_t at = rank >= 0 ? i->pc - p->base[rank] : UINT64_MAX;
+	uint64_t offset;
+	const char *function;
+
+	if (at >= p->image.plan.span) {
+		fmt_print(text, bytes, "at 0x%lx outside the program", (unsigned long)i->pc);
+		return;
+	}
+	function = elf_symbol_at(&p->image.elf, at, &offset);
+	if (function == NULL)
+		fmt_print(text, bytes, "at 0x%lx of %s", (unsigned long)at, p->image.name);
+	else
+		fmt_print(text, bytes, "in %s+0x%lx (0x%lx of %s)", function, (unsigned long)offset, (unsigned long)at, p->image.name);
+}
+
 static void
 report_crash(const struct agent *a, const struct crash_info *i)
 {
 	const struct part *p = &a->part;
 	int r = rank_of(p, i);
-	uint64_t at = r >= 0 ? i->pc - p->base[r] : i->pc;
-	uint64_t offset;
-	const char *function = r >= 0 && at < p->image.plan.span ? elf_symbol_at(&p->image.elf, at, &offset) : NULL;
+	char who[32], place[320];
 
-	if (r < 0) {
-		console_print("atoll: a rank of %s crashed: %s, address 0x%lx, at 0x%lx outside the program, cluster %u core %u\n",
-		    p->image.name, text_of_cause(i), (unsigned long)i->addr, (unsigned long)i->pc, a->here.cluster, i->core);
-		return;
-	}
-	if (function == NULL)
-		console_print("atoll: rank %u crashed: %s, address 0x%lx, at 0x%lx of %s, cluster %u core %u\n", p->rank[r],
-		    text_of_cause(i), (unsigned long)i->addr, (unsigned long)at, p->image.name, a->here.cluster, i->core);
+	if (r >= 0)
+		fmt_print(who, sizeof(who), "rank %u", p->rank[r]);
 	else
-		console_print("atoll: rank %u crashed: %s, address 0x%lx, in %s+0x%lx (0x%lx of %s), cluster %u core %u\n",
-		    p->rank[r], text_of_cause(i), (unsigned long)i->addr, function, (unsigned long)offset, (unsigned long)at,
-		    p->image.name, a->here.cluster, i->core);
+		fmt_print(who, sizeof(who), "a rank");
+	describe_place(p, i, r, place, sizeof(place));
+	console_print("atoll: %s crashed: %s, address 0x%lx, %s, cluster %u core %u\n", who, text_of_cause(i), (unsigned long)i->addr,
+	    place, a->here.cluster, i->core);
 }
 
 void

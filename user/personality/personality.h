@@ -71,6 +71,8 @@ enum linux_call {
 struct thread_record {
 	int32_t tid;
 	int32_t rank;		/* local number of the rank that the thread belongs to; -1: not known */
+	uint32_t is_cloned;	/* made by clone */
+	uint32_t reserved;
 	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */
 };
 

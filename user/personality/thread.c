@@ -2,8 +2,8 @@
  *
  * Threads: clone as pthread_create uses it, futexes, and the ends of a thread and of a rank.
  *
- * A new thread needs a personality stack before its first trap, and the kernel gives it the lowest free number: so one mapped
- * stack more than there are threads is enough. What clone wants done in the child, the child does itself: it begins in child_main, whose
+ * A new thread needs a personality stack before its first trap, and the kernel gives it the lowest number that is free: so as many
+ * mapped stacks as there are threads are enough. What clone wants done in the child, the child does itself: it begins in child_main, whose
  * first act is a call of its own (SYS_child_begin), and from its personality stack it then knows its record.
  */
 #include <stddef.h>
@@ -73,6 +73,41 @@ thread_set_tid_address(const struct context *c)
 	return r->tid;
 }
 
+/*
+ * The threads that clone made and that have said that they end. Who clones next joins them, so that their numbers, and with them their
+ * personality stacks, are free for certain.
+ */
+struct ended {
+	uint32_t lock;
+	uint32_t count;
+	uint32_t alive;		/* made and not joined */
+	int32_t tid[PERSONALITY_THREADS_MAX];
+};
+
+static struct ended ended;
+
+static void
+lock(void)
+{
+	while (__atomic_exchange_n(&ended.lock, 1, __ATOMIC_ACQUIRE) != 0)
+		kfutex_wait((unsigned long)&ended.lock, 1);
+}
+
+static void
+unlock(void)
+{
+	__atomic_store_n(&ended.lock, 0, __ATOMIC_RELEASE);
+	kfutex_wake((unsigned long)&ended.lock, 1);
+}
+
+static void
+note_end(int32_t tid)
+{
+	lock();
+	ended.tid[ended.count++] = tid;
+	unlock();
+}
+
 /* A thread that is gone is announced: its word becomes 0 and whoever joins it wakes. */
 static void
 announce_end(const struct thread_record *r)
@@ -86,7 +121,11 @@ announce_end(const struct thread_record *r)
 void
 thread_exit(const struct context *c)
 {
-	announce_end(thread_record(c));
+	const struct thread_record *r = thread_record(c);
+
+	if (r->is_cloned)
+		note_end(r->tid);
+	announce_end(r);
 	for (;;)
 		kthread_exit(arg(c, 0));
 }
@@ -108,6 +147,7 @@ thread_child_begin(const struct context *c)
 	struct child_begin *b = (struct child_begin *)arg(c, 0);
 	struct thread_record *r = thread_record(c);
 
+	r->is_cloned = 1;
 	r->rank = b->rank;
 	r->clear_tid = b->clear_tid;
 	if (b->set_tid != 0)
@@ -127,22 +167,54 @@ child_main(struct child_begin *b)
 		__asm__ volatile("ecall" : "+r"(a0) : "r"(a7) : "memory");
 }
 
-/* One more personality stack than there are threads. Two threads that clone at the same time each map their own. */
-static long
-add_stack(void)
+static void
+join_ended(void)
 {
-	uint32_t index = __atomic_fetch_add(&personality_info.stacks, 1, __ATOMIC_RELAXED);
+	uint64_t value;
+
+	while (ended.count > 0) {
+		kthread_join(ended.tid[--ended.count], &value);
+		ended.alive--;
+	}
+}
+
+/* A stack for one more thread: the ranks' threads have the first ones. */
+static long
+make_stack(void)
+{
+	const struct job_control *j = (const struct job_control *)personality_info.control;
+	uint32_t need = (j != NULL ? j->ranks : 1) + ended.alive + 1;
 	int pages = (int)(PERSONALITY_STACK_BYTES / personality_info.page_bytes);
+	uint64_t at = personality_info.stack_top - (uint64_t)need * PERSONALITY_STACK_BYTES;
 	long frame, result;
 
-	if (index >= PERSONALITY_THREADS_MAX)
+	if (need <= personality_info.stacks)
+		return 0;
+	if (need > PERSONALITY_THREADS_MAX)
 		return -E_AGAIN;
 	frame = kframe_alloc(pages);
 	if (frame < 0)
-		return -E_AGAIN;
-	result = kpage_map(SELF, personality_info.stack_top - (uint64_t)(index + 1) * PERSONALITY_STACK_BYTES, (int)frame, pages,
-	    PAGE_READ | PAGE_WRITE);
+		return frame;
+	result = kpage_map(SELF, at, (int)frame, pages, PAGE_READ | PAGE_WRITE);
 	kframe_free((int)frame, pages);
+	if (result == 0)
+		personality_info.stacks = need;
+	return result;
+}
+
+static long
+create(const struct context *start)
+{
+	long result;
+
+	lock();
+	join_ended();
+	result = make_stack();
+	if (result == 0)
+		result = kthread_create(start, ANY_CORE);
+	if (result >= 0)
+		ended.alive++;
+	unlock();
 	return result;
 }
 
@@ -156,9 +228,6 @@ thread_clone(const struct context *c)
 
 	if ((flags & need) != need || arg(c, 1) == 0)
 		return -E_NOSYS;
-	tid = add_stack();
-	if (tid < 0)
-		return tid;
 	b->context = *c;
 	b->context.x[2] = arg(c, 1);
 	b->context.x[10] = 0;
@@ -168,7 +237,7 @@ thread_clone(const struct context *c)
 	b->set_tid = (flags & CLONE_CHILD_SETTID) != 0 ? arg(c, 4) : 0;
 	b->rank = thread_record(c)->rank;
 	context_init(&start, (uintptr_t)child_main, (uintptr_t)b, (uintptr_t)b, (uintptr_t)b->context.x[4]);
-	tid = kthread_create(&start, ANY_CORE);
+	tid = create(&start);
 	if (tid >= 0 && (flags & CLONE_PARENT_SETTID) != 0)
 		*(int32_t *)arg(c, 2) = (int32_t)tid;
 	return tid < 0 ? -E_AGAIN : tid;
