@@ -153,9 +153,9 @@ test_new_thread(void)
 
 	pthread_mutex_lock(&test_os.lock);
 	tid = test_os.threads++;
-	pthread_mutex_unlock(&test_os.lock);
 	pthread_cond_init(&test_os.thread[tid].cond, NULL);
 	test_os.thread[tid].woken = false;
+	pthread_mutex_unlock(&test_os.lock);
 	return tid;
 }
 
@@ -193,7 +193,9 @@ kthread_join(int tid, void *value)
 long
 kmailbox_create(int port)
 {
+	pthread_mutex_lock(&test_os.lock);
 	test_os.port[test_startup.cluster][port].owner = test_tid + 1;
+	pthread_mutex_unlock(&test_os.lock);
 	return port;
 }
 

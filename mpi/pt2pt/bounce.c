@@ -6,6 +6,7 @@
 #include <string.h>
 #include <mpi/core/shared.h>
 #include <mpi/pt2pt/bounce.h>
+#include <mpi/transport/packet.h>
 
 int
 mpi_bounce_put(struct bounce *b, const void *data, size_t len)
@@ -20,7 +21,7 @@ mpi_bounce_put(struct bounce *b, const void *data, size_t len)
 		return -1;
 	}
 	store_relaxed(&b->free[slot], 0);
-	memcpy(b->data[slot], data, len);
+	bytes_copy(b->data[slot], data, len);
 	b->next = (slot + 1) % BOUNCE_SLOTS;
 	return (int)slot;
 }

@@ -45,9 +45,9 @@ mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p)
 		return;
 	}
 	if (p->kind == PACKET_EAGER) {
-		memcpy(r->buffer, p->data, bytes);
+		bytes_copy(r->buffer, p->data, bytes);
 	} else {
-		memcpy(r->buffer, (const void *)(uintptr_t)p->near.address, bytes);
+		bytes_copy(r->buffer, (const void *)(uintptr_t)p->near.address, bytes);
 		release_sender(self, p);
 	}
 	r->moved = bytes;

@@ -56,7 +56,7 @@ send_near(struct mpi_rank *self, struct request *r)
 		slot = mpi_bounce_put(self->bounce, r->buffer, r->bytes);
 	fill_header(p, r, inside ? PACKET_EAGER : PACKET_NEAR, (uint32_t)self->world_rank);
 	if (inside)
-		memcpy(p->data, r->buffer, r->bytes);
+		bytes_copy(p->data, r->buffer, r->bytes);
 	else
 		fill_near(p, r, self->bounce, slot);
 	transport_send_claimed(self, r->peer, p);
@@ -75,7 +75,7 @@ send_far(struct mpi_rank *self, struct request *r)
 
 	fill_header(&p, r, inside ? PACKET_EAGER : PACKET_REQUEST, (uint32_t)self->world_rank);
 	if (inside)
-		memcpy(p.data, r->buffer, r->bytes);
+		bytes_copy(p.data, r->buffer, r->bytes);
 	else
 		p.bulk = (struct packet_bulk){.request = mpi_bulk_name(self, r)};
 	p.word = self->peers[r->peer].matched;

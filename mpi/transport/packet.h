@@ -54,6 +54,14 @@ struct packet {
 
 _Static_assert(sizeof(struct packet) == PACKET_BYTES, "a packet is one mailbox message");
 
+/* memcpy which knows that nothing may have no address. */
+static inline void
+bytes_copy(void *to, const void *from, size_t len)
+{
+	if (len > 0)
+		memcpy(to, from, len);
+}
+
 /* Copy what is meaningful of a packet. */
 static inline void
 packet_copy(struct packet *to, const struct packet *from)

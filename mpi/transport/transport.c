@@ -164,7 +164,7 @@ transport_is_first_thread(const struct mpi_rank *self)
 {
 	const struct transport *t = self->transport;
 
-	return t->startup == NULL || kthread_self() == t->startup->tid;
+	return t->startup == NULL || kthread_self() == t->inbox.box->tid;
 }
 
 void

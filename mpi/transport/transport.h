@@ -70,7 +70,7 @@ double transport_tick(void);
 /* Name of the place where the rank runs, for people. */
 void transport_place_name(const struct mpi_rank *self, char *name, size_t len);
 
-/* Is the calling thread the one that the rank started with? */
+/* Is the calling thread the one that called transport_init? */
 bool transport_is_first_thread(const struct mpi_rank *self);
 
 /* End the job with this exit status. */
