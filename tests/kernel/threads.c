@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting on words, replaced register contexts, reflected calls, and bad arguments of the thread calls.
+ */
+#include <base/str.h>
+#include <tests/kernel/ktest.h>
+#include <usercpu/kcall.h>
+
+#define STACK (16 * 1024)
+#define FOREIGN_CALL 42
+
+static uint32_t lock, counter, turn;
+static int inside;
+static uint64_t landed;
+
+static unsigned long
+locker(unsigned long rounds)
+{
+	for (unsigned long i = 0; i < rounds; i++) {
+		uint32_t was = 0;
+
+		if (!__atomic_compare_exchange_n(&lock, &was, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			while (__atomic_exchange_n(&lock, 2, __ATOMIC_ACQ_REL) != 0)
+				kfutex_wait((unsigned long)&lock, 2);
+		inside++;
+		if (inside != 1)
+			return 0;
+		counter++;
+		if (i % 8 == 0)
+			kthread_yield();
+		inside--;
+		if (__atomic_exchange_n(&lock, 0, __ATOMIC_ACQ_REL) == 2)
+			kfutex_wake((unsigned long)&lock, 1);
+	}
+	return rounds;
+}
+
+/* test: futex_wait, futex_wake */
+TEST(a_lock_on_a_futex_loses_nobody)
+{
+	long tid[8];
+
+	for (int i = 0; i < 8; i++)
+		tid[i] = kt_thread(locker, 300, ANY_CORE);
+	for (int i = 0; i < 8; i++)
+		expect_eq(kt_join(tid[i]), 300);
+	expect_eq(counter, 2400);
+}
+
+static unsigned long
+player(unsigned long me)
+{
+	uint32_t now;
+
+	for (int round = 0; round < 50; round++) {
+		while ((now = __atomic_load_n(&turn, __ATOMIC_ACQUIRE)) % 4 != me)
+			kfutex_wait((unsigned long)&turn, now);
+		__atomic_store_n(&turn, now + 1, __ATOMIC_RELEASE);
+		kfutex_wake((unsigned long)&turn, 100);
+	}
+	return me;
+}
+
+TEST(a_turn_goes_round)
+{
+	long tid[4];
+
+	for (unsigned long i = 0; i < 4; i++)
+		tid[i] = kt_thread(player, i, ANY_CORE);
+	for (int i = 0; i < 4; i++)
+		expect_eq(kt_join(tid[i]), i);
+	expect_eq(turn, 200);
+}
+
+TEST(futex_refuses_nonsense)
+{
+	expect_eq(kfutex_wait((unsigned long)&turn, turn + 1), -E_AGAIN);
+	expect_eq(kfutex_wait((unsigned long)&turn + 1, 0), -E_INVAL);
+	expect_eq(kfutex_wait(64, 0), -E_FAULT);
+	expect_eq(kfutex_wake((unsigned long)&turn + 2, 1), -E_INVAL);
+	expect_eq(kfutex_wake((unsigned long)&turn, -1), -E_INVAL);
+	expect_eq(kfutex_wake((unsigned long)&turn, 1), 0);
+}
+
+static void
+landing(uintptr_t arg)
+{
+	landed = arg;
+	for (;;)
+		kthread_exit(arg + 1);
+}
+
+static uint64_t jump_stack[512];
+
+static unsigned long
+jumper(unsigned long arg)
+{
+	struct context ctx;
+
+	context_init(&ctx, (uintptr_t)landing, ((uintptr_t)&jump_stack[512] & ~(uintptr_t)15) - 8, arg, 0);
+	kcontext_set(&ctx);
+	return 0;
+}
+
+/* test: context_set */
+TEST(a_thread_goes_on_with_another_context)
+{
+	struct context bad;
+
+	expect_eq(kt_join(kt_thread(jumper, 77, ANY_CORE)), 78);
+	expect_eq(landed, 77);
+	expect_eq(kcontext_set((void *)8), -E_FAULT);
+	memset(&bad, 0xff, sizeof(bad));
+	expect_eq(kcontext_set(&bad), -E_INVAL);
+	expect_eq(kthread_create(&bad, ANY_CORE), -E_INVAL);
+}
+
+/* Where a context has its result: where context_init puts the argument. */
+static uint64_t *
+result_in(struct context *c)
+{
+	struct context probe;
+	uint64_t *word = (uint64_t *)&probe;
+
+	context_init(&probe, 1, 2, 12345, 3);
+	while (*word != 12345)
+		word++;
+	return (uint64_t *)c + (word - (uint64_t *)&probe);
+}
+
+/* The personality of this process: answers with 5000, by going back with a changed context. */
+static void
+personality(uintptr_t at)
+{
+	struct context *c = (struct context *)at;
+
+	*result_in(c) = 5000;
+	kcontext_set(c);
+	for (;;)
+		kthread_exit(1);
+}
+
+static unsigned long
+foreign(unsigned long arg)
+{
+	for (unsigned long i = 0; i < arg; i++)
+		if (kcall1(FOREIGN_CALL, i) != 5000)
+			return 0;
+	return arg;
+}
+
+/* test: personality_set */
+TEST(foreign_calls_reach_the_personality)
+{
+	uint64_t stack;
+	long tid[4];
+
+	expect_eq(kcall1(FOREIGN_CALL, 1), -E_NOSYS);
+	expect_eq(kcall1(KC_FIRST + KC_COUNT, 1), -E_NOSYS);
+	expect_eq(kcall1(~0ul, 1), -E_NOSYS);
+	expect_eq(kmem_alloc(SELF, 8 * STACK, PAGE_READ | PAGE_WRITE, &stack), 0);
+	expect_eq(kpersonality_set(SELF, 8, (unsigned long)stack + 8 * STACK, STACK), -E_INVAL);
+	expect_eq(kpersonality_set(77, (unsigned long)personality, (unsigned long)stack + 8 * STACK, STACK), -E_SRCH);
+	expect_eq(kpersonality_set(SELF, (unsigned long)personality, (unsigned long)stack + 8 * STACK, STACK), 0);
+	expect_eq(kcall1(FOREIGN_CALL, 9), 5000);
+	for (int i = 0; i < 4; i++)
+		tid[i] = kt_thread(foreign, 100, ANY_CORE);
+	for (int i = 0; i < 4; i++)
+		expect_eq(kt_join(tid[i]), 100);
+	expect_eq(kpersonality_set(SELF, 0, 0, 0), 0);
+	expect_eq(kcall1(FOREIGN_CALL, 1), -E_NOSYS);
+}
+
+TEST(bad_pointers_are_faults)
+{
+	struct context ctx;
+
+	expect_eq(kthread_create((void *)16, ANY_CORE), -E_FAULT);
+	expect_eq(kthread_join(1, (void *)16), -E_SRCH);
+	context_init(&ctx, (uintptr_t)landing, (uintptr_t)&jump_stack[510], 0, 0);
+	expect_eq(kthread_create(&ctx, 99), -E_INVAL);
+	expect_eq(kthread_create(&ctx, -7), -E_INVAL);
+	expect_eq(kproc_start(77, &ctx, ANY_CORE), -E_SRCH);
+	expect_eq(kproc_start(SELF, (void *)16, ANY_CORE), -E_FAULT);
+	expect_eq(kpersonality_set(SELF, 0, 0, 0), 0);
+}
+
+static unsigned long
+nothing(unsigned long arg)
+{
+	return arg;
+}
+
+TEST(a_full_thread_table_is_an_error)
+{
+	uint64_t before = kt_stats(STATS_THREADS);
+	static long tid[5000];
+	uint64_t value;
+	int n = 0;
+	long e;
+
+	while (n < 5000 && (e = kt_thread(nothing, (unsigned long)n, ANY_CORE)) > 0)
+		tid[n++] = e;
+	expect(e == -E_NOSPC || e == -E_NOMEM || n == 5000);
+	for (int i = 0; i < n; i++)
+		if (kthread_join((int)tid[i], &value) != 0 || value != (uint64_t)i)
+			expect_eq(value, i);
+	expect_eq(kt_stats(STATS_THREADS), before);
+}
+
+int
+server_main(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	RUN(a_lock_on_a_futex_loses_nobody);
+	RUN(a_turn_goes_round);
+	RUN(futex_refuses_nonsense);
+	RUN(a_thread_goes_on_with_another_context);
+	RUN(foreign_calls_reach_the_personality);
+	RUN(bad_pointers_are_faults);
+	RUN(a_full_thread_table_is_an_error);
+	kt_end();
+}
