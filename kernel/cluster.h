@@ -195,4 +195,20 @@ core_is_home(const struct core *core)
 	return core->id == KERNEL_CORE;
 }
 
+/* Where the sender of the next active message to home stands. */
+static inline uint32_t *
+am_next_place(const struct am_queue *q)
+{
+	return &q->order[q->served & q->mask];
+}
+
+/* Is there a message for this core? */
+static inline bool
+am_is_pending(const struct core *core)
+{
+	if (core_is_home(core))
+		return hal_load32(am_next_place(&core->cluster->am)) != 0;
+	return hal_load32(&core->post.busy) != 0;
+}
+
 #endif

@@ -26,20 +26,14 @@ serve(kcall_serve_fn *fn, struct kcall_args *args)
 	return fn(args);
 }
 
-bool
-am_serve_call(struct cluster *c)
+static inline void
+serve_sender(struct cluster *c, uint32_t *place, uint32_t sender)
 {
-	struct am_queue *q = &c->am;
-	uint32_t *place = &q->order[q->served & q->mask];
-	uint32_t sender = hal_load32(place);
-	struct am_call *call;
+	struct am_call *call = &c->core[sender - 1].call;
 
-	if (sender == 0)
-		return false;
 	hal_store32(place, 0);
-	q->served++;
+	c->am.served++;
 	c->remote_calls++;
-	call = &c->core[sender - 1].call;
 	hal_acquire(&call->bytes, HEADER_BYTES);
 	hal_acquire(&call->args, call->bytes);
 	call->result = serve(call->fn, &call->args);
@@ -47,45 +41,44 @@ am_serve_call(struct cluster *c)
 	hal_publish(&call->result, sizeof(call->result));
 	hal_store32(&call->busy, 0);
 	hal_notify(c->id, sender - 1);
+}
+
+bool
+am_serve_calls(struct cluster *c)
+{
+	uint32_t *place = am_next_place(&c->am);
+	uint32_t sender = hal_load32(place);
+
+	if (sender == 0)
+		return false;
+	do {
+		serve_sender(c, place, sender);
+		place = am_next_place(&c->am);
+		sender = hal_load32(place);
+	} while (sender != 0);
 	return true;
 }
 
 bool
-am_serve_post(struct core *core)
+am_serve_posts(struct core *core)
 {
 	struct am_post *post = &core->post;
 
 	if (!hal_load32(&post->busy))
 		return false;
-	hal_acquire(&post->bytes, sizeof(*post) - offsetof(struct am_post, bytes));
-	post->fn(core, post->data);
-	hal_store32(&post->busy, 0);
-	am_ring_home(core->cluster);
+	do {
+		hal_acquire(&post->bytes, sizeof(*post) - offsetof(struct am_post, bytes));
+		post->fn(core, post->data);
+		hal_store32(&post->busy, 0);
+		am_ring_home(core->cluster);
+	} while (hal_load32(&post->busy));
 	return true;
 }
 
 bool
 am_serve(struct core *core)
 {
-	bool any = false;
-
-	if (core_is_home(core))
-		while (am_serve_call(core->cluster))
-			any = true;
-	else
-		while (am_serve_post(core))
-			any = true;
-	return any;
-}
-
-bool
-am_is_pending(struct core *core)
-{
-	struct am_queue *q = &core->cluster->am;
-
-	if (core_is_home(core))
-		return hal_load32(&q->order[q->served & q->mask]) != 0;
-	return hal_load32(&core->post.busy) != 0;
+	return core_is_home(core) ? am_serve_calls(core->cluster) : am_serve_posts(core);
 }
 
 int
@@ -106,18 +99,18 @@ am_post(struct core *to, am_post_fn *fn, const void *data, uint32_t bytes)
 }
 
 /* Wait until home has answered; meanwhile the own inbox is served, for home may need us before it can answer others. */
-static void
+static inline void
 call_wait(struct core *core, struct am_call *call)
 {
-	while (hal_load32(&call->busy)) {
-		if (am_serve_post(core))
-			continue;
+	do {
 		hal_wait_begin();
-		if (!hal_load32(&call->busy) || am_is_pending(core))
+		if (!hal_load32(&call->busy) || hal_load32(&core->post.busy))
 			hal_wait_cancel();
 		else
 			hal_wait(HAL_FOREVER);
-	}
+		if (hal_load32(&core->post.busy))
+			am_serve_posts(core);
+	} while (hal_load32(&call->busy));
 }
 
 /* On home itself: what was sent before comes first. */

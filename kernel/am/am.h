@@ -51,19 +51,14 @@ struct am_queue {
 	uint32_t *order;	/* shared words: sender + 1, or 0 */
 };
 
-/*
- * Home: serve the next message of the queue. False if there is none.
- */
-bool am_serve_call(struct cluster *c);
+/* Home: serve the queue in order until it is empty. False if it was. */
+bool am_serve_calls(struct cluster *c);
 
-/* Every core but home: run the function in the inbox. False if there is none. */
-bool am_serve_post(struct core *core);
+/* Every core but home: run the function in the inbox until there is none. False if there was none. */
+bool am_serve_posts(struct core *core);
 
-/* What there is for this core, whichever it is, until nothing is left. False if there was nothing. */
+/* Serve what there is for this core, whichever it is. False if there was nothing. */
 bool am_serve(struct core *core);
-
-/* Is there a message for this core? */
-bool am_is_pending(struct core *core);
 
 /*
  * Home: have another core run fn on a copy of `bytes` bytes. The core is not interrupted (ring hal_interrupt if it must be).

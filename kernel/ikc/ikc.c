@@ -210,16 +210,10 @@ event_take(struct cluster *c, uint32_t peer, uint32_t event)
 	}
 }
 
-/* Is there anything to do at a certain time? */
-static inline bool
-is_timed(const struct cluster *c)
+bool
+ikc_poll(struct cluster *c)
 {
-	return c->ikc.backlog_count > 0 || c->ikc.period_ns != 0 || !list_is_empty(&c->ikc.grants);
-}
-
-static __attribute__((noinline)) bool
-take_round(struct cluster *c, uint32_t activity)
-{
+	uint32_t activity = hal_load32(c->ikc.activity);
 	bool found = false;
 	unsigned peer;
 	uint32_t event;
@@ -236,29 +230,12 @@ take_round(struct cluster *c, uint32_t activity)
 	return found;
 }
 
-/* The home core comes here before and after each sleep: when nothing came it costs a look at one word. */
-bool
-ikc_poll(struct cluster *c)
-{
-	uint32_t activity = hal_load32(c->ikc.activity);
-
-	if (activity == c->ikc.looked && !is_timed(c))
-		return false;
-	return take_round(c, activity);
-}
-
-static __attribute__((noinline)) uint64_t
-first_deadline(struct cluster *c)
+uint64_t
+ikc_deadline(struct cluster *c)
 {
 	uint64_t peers = peer_deadline(c), grants = mail_grants_deadline(c);
 
 	return peers < grants ? peers : grants;
-}
-
-uint64_t
-ikc_deadline(struct cluster *c)
-{
-	return is_timed(c) ? first_deadline(c) : HAL_FOREVER;
 }
 
 static void

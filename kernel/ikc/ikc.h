@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <abi/boot.h>
 #include <base/list.h>
+#include <hal/atomic.h>
 
 struct cluster;
 struct process;
@@ -76,6 +77,20 @@ size_t ikc_bytes(const struct boot_record *record, uint32_t cluster, uint32_t th
  * c->record, id, cores, threads_max and events must be set.
  */
 void ikc_init(struct cluster *c, void *memory);
+
+/* Has nothing come since ikc_poll last found nothing? Costs a look at one word. */
+static inline bool
+ikc_is_quiet(const struct ikc_state *s)
+{
+	return hal_load32(s->activity) == s->looked;
+}
+
+/* Is there anything to be done at a certain time (ikc_deadline), even if nothing comes? */
+static inline bool
+ikc_is_timed(const struct ikc_state *s)
+{
+	return s->backlog_count != 0 || s->period_ns != 0 || !list_is_empty(&s->grants);
+}
 
 /* Take what arrived: a bounded number of events, deaths, the heartbeat. Never blocks. True if there was anything. */
 bool ikc_poll(struct cluster *c);

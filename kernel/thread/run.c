@@ -41,20 +41,46 @@ thread_set_result(struct thread *t, long result)
 		hal_frame_set_result(&t->frame, result);
 }
 
+/* What only the home core looks after; console_drain must follow ikc_poll, which notes how much was looked at. */
+static inline bool
+home_is_quiet(const struct cluster *c)
+{
+	return list_is_empty(&c->sweeps.running) && ikc_is_quiet(&c->ikc);
+}
+
+static __attribute__((noinline)) bool
+home_work(struct cluster *c)
+{
+	bool any = !list_is_empty(&c->sweeps.running) && sweeps_poll(c);
+
+	any |= ikc_poll(c);
+	any |= console_drain(c);
+	return any;
+}
+
+static inline bool
+ready_is_empty(const struct core *core)
+{
+	return hal_load32(&core->ready.put) == core->ready.got;
+}
+
 bool
 core_work(struct core *core)
 {
-	struct cluster *c = core->cluster;
 	bool any = am_serve(core);
 
-	if (core_is_home(core)) {
-		if (!list_is_empty(&c->sweeps.running))
-			any |= sweeps_poll(c);
-		any |= ikc_poll(c);
-		any |= console_drain(c);
-	}
-	any |= ready_drain(core);
+	if (core_is_home(core) && (!home_is_quiet(core->cluster) || ikc_is_timed(&core->cluster->ikc)))
+		any |= home_work(core->cluster);
+	if (!ready_is_empty(core))
+		any |= ready_drain(core);
 	return any;
+}
+
+/* The last look before a wait: would core_work find anything? */
+static inline bool
+core_has_work(const struct core *core)
+{
+	return am_is_pending(core) || !ready_is_empty(core) || (core_is_home(core) && !home_is_quiet(core->cluster));
 }
 
 static void
@@ -154,11 +180,26 @@ thread_enter(struct core *core, struct thread *t)
 	hal_user_enter(&t->frame, &t->proc->space);
 }
 
-/* When home must look up again though nobody rings. */
-static uint64_t
-wait_limit(struct core *core)
+/*
+ * Wait for something to do. A core that is woken by a message alone serves it and waits again at once.
+ */
+static void
+core_wait(struct core *core)
 {
-	return core_is_home(core) ? ikc_deadline(core->cluster) : HAL_FOREVER;
+	const struct ikc_state *ikc = &core->cluster->ikc;
+
+	do {
+		hal_wait_begin();
+		if (core_has_work(core)) {
+			hal_wait_cancel();
+			return;
+		}
+		if (core_is_home(core) && ikc_is_timed(ikc)) {
+			hal_wait(ikc_deadline(core->cluster));
+			return;
+		}
+		hal_wait(HAL_FOREVER);
+	} while (am_serve(core));
 }
 
 _Noreturn void
@@ -169,14 +210,9 @@ core_loop(struct core *core)
 
 		core_work(core);
 		next = list_pop_front(&core->run_queue);
-		if (next != NULL) {
+		if (next != NULL)
 			thread_enter(core, list_entry(next, struct thread, run));
-			continue;
-		}
-		hal_wait_begin();
-		if (core_work(core) || !list_is_empty(&core->run_queue))
-			hal_wait_cancel();
 		else
-			hal_wait(wait_limit(core));
+			core_wait(core);
 	}
 }

@@ -42,7 +42,11 @@ struct thread *thread_first(const struct list *queue);
 void thread_ready_all(struct list *queue, long result);
 
 /* Does this thread still count? False when its process is dying. */
-bool thread_is_alive(const struct thread *t);
+static inline bool
+thread_is_alive(const struct thread *t)
+{
+	return t->proc->state == PROC_LIVE;
+}
 
 /* Home half of thread_exit. */
 void thread_end(struct thread *t, uint64_t value);

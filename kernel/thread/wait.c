@@ -4,12 +4,6 @@
  */
 #include <kernel/thread/thread.h>
 
-bool
-thread_is_alive(const struct thread *t)
-{
-	return t->proc->state == PROC_LIVE;
-}
-
 long
 thread_park(struct thread *t, struct list *queue)
 {
