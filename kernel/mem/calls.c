@@ -165,25 +165,36 @@ range_check(struct process *p, const struct range *r, bool holes)
 	return 0;
 }
 
+/* Pages from `a` on that are mapped, up to the end of the range; their frames lose the mapping. */
+static size_t
+put_run(struct process *p, uintptr_t a, uintptr_t end)
+{
+	struct cluster *c = proc_cluster(p);
+	uintptr_t at = a;
+	uint64_t paddr;
+	int prot;
+
+	while (at < end && hal_query(&p->space, at, &paddr, &prot) == 0) {
+		size_t pages = prot & PAGE_LARGE ? PAGES_PER_LARGE : 1;
+		uint32_t frame = frame_at(&c->frames, paddr);
+
+		for (size_t i = 0; frame != FRAME_NONE && i < pages; i++)
+			frame_put(&c->frames, frame + (uint32_t)i, sweeps_epoch(c));
+		at += pages * HAL_PAGE_BYTES;
+	}
+	return (at - a) / HAL_PAGE_BYTES;
+}
+
+/* The sweep has begun, so that no frame is free before it ends. A run is unmapped at once: that is one call of the host's. */
 static void
 range_unmap(struct process *p, const struct range *r)
 {
-	struct cluster *c = proc_cluster(p);
-
 	for (uintptr_t a = r->start; a < r->end; a += HAL_PAGE_BYTES) {
-		size_t pages = 1;
-		uint64_t paddr;
-		uint32_t frame;
-		int prot;
+		size_t pages = put_run(p, a, r->end);
 
-		if (hal_query(&p->space, a, &paddr, &prot) != 0)
+		if (pages == 0)
 			continue;
-		if (prot & PAGE_LARGE)
-			pages = PAGES_PER_LARGE;
 		check(hal_unmap(&p->space, a, pages) == 0);
-		frame = frame_at(&c->frames, paddr);
-		for (size_t i = 0; frame != FRAME_NONE && i < pages; i++)
-			frame_put(&c->frames, frame + (uint32_t)i, sweeps_epoch(c));
 		a += (pages - 1) * HAL_PAGE_BYTES;
 	}
 }

@@ -21,8 +21,11 @@ static void
 table_give(void *ctx, void *page)
 {
 	struct cluster *c = ctx;
+	uint32_t frame = frame_at(&c->frames, hal_paddr(page));
 
-	frames_free(&c->frames, frame_at(&c->frames, hal_paddr(page)), 1);
+	/* a core may still walk it: like any other frame it waits for the shoot-down */
+	frame_get(&c->frames, frame);
+	frame_put(&c->frames, frame, sweeps_epoch(c));
 }
 
 void

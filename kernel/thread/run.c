@@ -181,7 +181,8 @@ thread_enter(struct core *core, struct thread *t)
 }
 
 /*
- * Wait for something to do. A core that is woken by a message alone serves it and waits again at once.
+ * Wait for something to do. A core that is woken by a message alone serves it and waits again at once, unless the message put threads
+ * into the run queue (core_evict).
  */
 static void
 core_wait(struct core *core)
@@ -199,7 +200,7 @@ core_wait(struct core *core)
 			return;
 		}
 		hal_wait(HAL_FOREVER);
-	} while (am_serve(core));
+	} while (am_serve(core) && list_is_empty(&core->run_queue));
 }
 
 _Noreturn void

@@ -28,12 +28,16 @@ static struct {
 	uint64_t stats;
 	uint32_t never;
 	struct proc_status status;
+	_Alignas(64) unsigned char partner_stack[STACK_BYTES];
+	struct context partner;
+	uint32_t ball;
 } shared;
 
 static struct {
 	unsigned round;
 	int step;
 	long proc;
+	bool stop;			/* the bystanders may end */
 	unsigned crash_after[ROUNDS];	/* the first thread ends the process after so many steps; 0: never */
 } run;
 
@@ -104,6 +108,42 @@ child(uintptr_t round)
 	thread(round * (THREADS + 1));
 }
 
+/* Two threads of another process that pass a ball: nothing that happens to others may stop them. */
+static void
+play(uint32_t me)
+{
+	uint32_t now;
+
+	while ((now = __atomic_load_n(&shared.ball, __ATOMIC_ACQUIRE)) != 1000) {
+		if (now % 2 != me) {
+			KC(KC_FUTEX_WAIT, &shared.ball, now);
+			continue;
+		}
+		__atomic_store_n(&shared.ball, run.stop ? 1000 : 1 - me, __ATOMIC_RELEASE);
+		KC(KC_FUTEX_WAKE, &shared.ball, 1);
+		if (coro_random(4) == 0)
+			KC(KC_THREAD_YIELD);
+	}
+}
+
+static void
+partner(uintptr_t arg)
+{
+	(void)arg;
+	play(1);
+	KC(KC_THREAD_EXIT, 0);
+}
+
+static void
+bystander(uintptr_t arg)
+{
+	(void)arg;
+	coro_user_context(&shared.partner, partner, shared.partner_stack + STACK_BYTES, 0);
+	coro_check(KC(KC_THREAD_CREATE, &shared.partner, ANY_CORE) > 0);
+	play(0);
+	program_exit();
+}
+
 static uint64_t
 stats(int what)
 {
@@ -140,14 +180,21 @@ one_round(unsigned round)
 static void
 program(uintptr_t arg)
 {
-	uint64_t frames = stats(STATS_FRAMES_FREE), threads = stats(STATS_THREADS);
+	uint64_t frames, threads;
 
 	(void)arg;
+	while (stats(STATS_THREADS) < 3)	/* the bystanders are there */
+		KC(KC_THREAD_YIELD);
+	frames = stats(STATS_FRAMES_FREE);
+	threads = stats(STATS_THREADS);
 	for (unsigned i = 0; i < ROUNDS; i++)
 		one_round(i);
-	coro_check(stats(STATS_PROCS) == 1);
+	coro_check(stats(STATS_PROCS) == 2);
 	coro_check(stats(STATS_THREADS) == threads);
 	coro_check(stats(STATS_FRAMES_FREE) == frames);
+	run.stop = true;
+	while (stats(STATS_PROCS) > 1)
+		KC(KC_THREAD_YIELD);
 	coro_finish(0);
 }
 
@@ -156,13 +203,15 @@ program_on(unsigned cluster, unsigned core, struct program *programs, unsigned m
 {
 	(void)max;
 	programs[0] = (struct program){program, 0};
-	return cluster == 0 && core == 1;
+	programs[1] = (struct program){bystander, 0};
+	return cluster == 0 && core == 1 ? 2 : 0;
 }
 
 static void
 dump(void)
 {
-	printf("round %u step %d process %lx, ends after %u\n", run.round, run.step, run.proc, run.crash_after[run.round]);
+	printf("round %u step %d process %lx, ends after %u, ball %u\n", run.round, run.step, run.proc, run.crash_after[run.round],
+		shared.ball);
 }
 
 int
@@ -176,6 +225,7 @@ main(int argc, char **argv)
 	for (unsigned long seed = first; seed < first + count; seed++) {
 		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
 		memset(&run, 0, sizeof(run));
+		shared.ball = 0;
 		config.record = &record;
 		config.seed = seed;
 		program_begin(&shared, sizeof(shared));
