@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the micro-benchmarks share: rows for ./atoll bench, and numbers from the command line.
+ */
+#ifndef BENCH_MICRO_H
+#define BENCH_MICRO_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL 16			/* first marker label of the instruction counter's windows */
+
+/* One result; `params` is "KEY=VALUE ..." or "". */
+static inline void
+row(const char *name, double value, const char *unit, const char *params)
+{
+	printf("row %s %.6g %s%s%s\n", name, value, unit, *params != '\0' ? " " : "", params);
+	fflush(stdout);
+}
+
+/* The number after `name` on the command line. */
+static inline long
+number(int argc, char **argv, const char *name, long otherwise)
+{
+	for (int i = 1; i + 1 < argc; i++)
+		if (strcmp(argv[i], name) == 0)
+			return atol(argv[i + 1]);
+	return otherwise;
+}
+
+#endif
