@@ -42,7 +42,7 @@ struct startup {
 
 /*
  * How a rank ends: it stores its status, adds one to `ended`, and the one that makes it reach `ranks` ends the process with the first
- * nonzero status; the others only end their thread. Ending the process before that is what MPI_Abort does. In memory that all
+ * nonzero status; the others sleep until then. Ending the process before that is what MPI_Abort does. In memory that all
  * ranks of the cluster and its agent share; 32-bit atomics.
  */
 struct job_rank {

@@ -121,7 +121,7 @@ $(BIN)/personality: $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(FREE_OBJ) $(LIB)/libato
 	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
 
 # programs: every .c with a main; the other .c files of its folder are linked to all programs of the folder
-PROG_SRC := $(call find_c,apps bench tests/mpi $(wildcard tests/$(PORT)))
+PROG_SRC := $(call find_c,apps bench tests/mpi $(wildcard tests/jobs) $(wildcard tests/$(PORT)))
 PROG_MAINS := $(call mains,$(PROG_SRC))
 PROG_REST := $(filter-out $(PROG_MAINS),$(PROG_SRC))
 PROGS :=

@@ -12,7 +12,7 @@
 #include <servers/proc/stack.h>
 
 #define BASE_PORT 8
-#define STACK_MIN (64 * 1024)
+#define STACK_MIN (24 * 1024)
 #define STACK_MAX (1024 * 1024)
 #define SHARED_PER_RANK (256 * 1024)
 #define SERVER_STACK (32 * 1024)
@@ -101,7 +101,7 @@ make_process(struct agent *a, struct common *m)
 		result = personality_map(p->proc, p->ranks, m->startup.control);
 	m->stack_bytes = m->job->stack_bytes;
 	if (m->stack_bytes == 0)
-		m->stack_bytes = clamp(share_of_memory(4 * p->ranks, m->page_bytes), STACK_MIN, STACK_MAX);
+		m->stack_bytes = clamp(share_of_memory(2 * p->ranks, m->page_bytes), STACK_MIN, STACK_MAX);
 	m->stack_bytes = round_down(m->stack_bytes, m->page_bytes);
 	return result < 0 ? (int)result : 0;
 }

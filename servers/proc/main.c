@@ -124,7 +124,8 @@ agent_message(uint32_t source, const struct proc_message *m)
 {
 	if (m->magic != PROC_MAGIC || source != PROC_LEADER)
 		return;
-	if (m->op == PROC_START && job_plan_read(&agent.plan, &agent.here, false) == 0)
+	if (m->op == PROC_START && m->job == JOB && agent.part.job != JOB && job_plan_read(&agent.plan, &agent.here, false) == 0 &&
+	    agent.plan.counts[agent.here.cluster] > 0)
 		agent_start(&agent, m->job);
 	else if (m->op == PROC_KILL)
 		agent_kill(&agent, m->status);

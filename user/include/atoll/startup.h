@@ -11,7 +11,7 @@
 const struct startup *atoll_startup(void);
 
 /*
- * End this rank with a status (0..255): it ends its thread, and the last rank of the cluster its process. A program that is not
+ * End this rank with a status (0..255): its thread runs no further, and the last rank of the cluster ends the process. A program that is not
  * part of a job ends its process. Neither runs handlers nor flushes anything; exit() ends here.
  */
 _Noreturn void rank_exit(int status);

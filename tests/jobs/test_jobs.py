@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Jobs on the whole system, both ports: how ranks end, what their libc does, the servers. Needs both ports built.
+
+Prints `ok NAME` or `FAIL NAME: why` for each scenario; arguments choose ports (hosted riscv64).
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+import setup  # noqa: E402
+
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+PATIENCE_S = 60
+MACHINE = {"hosted": "hosted-4x4", "riscv64": "riscv-4x4"}
+
+# how rank 4 of 6 ends -> status of the job, what is said
+ENDS = [
+    ("return", 7, "bye from rank 4"),
+    ("exit", 8, "bye from rank 4"),
+    ("_exit", 9, ""),
+    ("abort", 134, "rank 4 aborted"),
+    ("job_abort", 10, ""),
+    ("crash", 139, "rank 4 crashed: bad address written, address 0x10, in explode+"),
+    ("jump", 139, "rank 4 crashed: bad address executed, address 0x10, at 0x10 outside the program"),
+    ("illegal", 132, "rank 4 crashed: illegal instruction"),
+]
+
+
+class Wrong(Exception):
+    """What a run did instead."""
+
+
+def run(port, ranks, program, *args, options=()):
+    """Run a job. Returns (status, output)."""
+    path = program if os.path.isabs(program) else os.path.join(BUILD, port, "tests", program)
+    argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), "--port", port, "--machine", MACHINE[port],
+            "--timeout", str(PATIENCE_S), *options, path, *args]
+    r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S + 60, check=False)
+    return r.returncode, r.stdout.decode(errors="replace")
+
+
+def expect(have, status, *texts):
+    """Check status and texts of a run."""
+    if have[0] != status:
+        raise Wrong(f"status {have[0]} instead of {status}\n{have[1]}")
+    for text in texts:
+        if text not in have[1]:
+            raise Wrong(f"does not say '{text}'\n{have[1]}")
+    if "FAIL" in have[1]:
+        raise Wrong(have[1])
+
+
+def ranks_say_ok(have, ranks):
+    expect(have, 0, *(f"ok rank {r}\n" for r in range(ranks)))
+
+
+def ends(port):
+    for how, status, text in ENDS:
+        yield f"a_rank_ends_by_{how.strip('_')}{'_at_once' if how[0] == '_' else ''}", \
+            lambda h=how, s=status, t=text: expect(run(port, 6, "ends", h, "4"), s, t)
+
+
+def programs(port):
+    greeting = ("--env", "GREETING=hello")
+    for n in (1, 6, 14):
+        yield f"libc_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "libc", "two words", options=greeting), n)
+        yield f"names_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "names", options=("--map", "scatter")), n)
+    yield "noise_to_the_servers_changes_nothing", lambda: ranks_say_ok(run(port, 8, "noise"), 8)
+    yield "a_plain_program_runs", lambda: expect(run(port, 2, "plain", "3"), 3, "plain: 2 calls, 5")
+
+
+def unlinked():
+    """A program without our libraries."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "plain")
+        subprocess.run([setup.zig(), "cc", "-target", "riscv64-linux-musl", "-O2", "-fPIE", "-pie", "-static", "-o", out,
+                        os.path.join(ROOT, "tests", "jobs", "plain.c")], check=True)
+        expect(run("riscv64", 3, out, "x"), 0, "plain: 2 calls, 5")
+        expect(run("riscv64", 1, out, "5"), 5, "plain: 2 calls, 5")
+
+
+def refused():
+    """Programs that cannot be loaded are named with the reason."""
+    with tempfile.TemporaryDirectory() as folder:
+        bad = os.path.join(folder, "bad")
+        with open(bad, "wb") as f:
+            f.write(b"\x7fELF" + bytes(100))
+        status, text = run("hosted", 2, bad)
+        if status not in (1, 2) or "bad" not in text:
+            raise Wrong(f"status {status}\n{text}")
+
+
+def scenarios(port):
+    yield from ends(port)
+    yield from programs(port)
+    if port == "riscv64":
+        yield "a_program_without_our_libraries_runs", unlinked
+    else:
+        yield "a_malformed_program_is_refused", refused
+
+
+def main(ports):
+    failed = 0
+    for port in ports or ("hosted", "riscv64"):
+        for name, test in scenarios(port):
+            try:
+                test()
+                print(f"ok {port}_{name}", flush=True)
+            except (Wrong, subprocess.SubprocessError) as e:
+                print(f"FAIL {port}_{name}: {e}", flush=True)
+                failed += 1
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
