@@ -28,7 +28,7 @@ uint64_t hal_kernel_satp;
 struct hal_core_area *
 hal_area_of(unsigned core)
 {
-	return (struct hal_core_area *)(hal_first_area + (size_t)core * CORE_BYTES);
+	return (struct hal_core_area *)(hal_first_area + (ptrdiff_t)(int)core * CORE_BYTES);
 }
 
 volatile void *

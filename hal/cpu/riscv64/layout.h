@@ -30,6 +30,7 @@
 #define FRAME_X(n) (8 * (n) + 8)
 #define FRAME_FCSR 264
 #define FRAME_F(n) (8 * (n) + 272)
+#define FRAME_AREA 8			/* the place of x0 */
 
 #define CAUSE_USER_CALL 8
 #define SIP_SSIP 2
@@ -39,6 +40,5 @@
 #define SSTATUS_FS 0x6000
 #define SSTATUS_FS_CLEAN 0x4000
 #define STIMECMP 0x14d
-#define KC_SHIFT 12			/* a7 >> KC_SHIFT is 0 for calls that are not the kernel's */
 
 #endif

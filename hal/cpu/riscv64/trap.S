@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Traps. In user mode sscratch holds the core's area (struct hal_core_area), in the kernel it is 0. A kernel call first saves what a
+ * Traps. In user mode sscratch holds the thread's frame, which names the core's area (struct hal_core_area); in the kernel it
+ * is 0. A kernel call first saves what a
  * C function may change and asks kernel_call_fast; only if that declines, the frame is completed. Floating-point registers are
  * saved at a full entry, if the thread changed them since they were loaded.
  */
@@ -45,23 +46,19 @@
 	.balign 4
 	.globl hal_trap
 hal_trap:
-	csrrw	tp, sscratch, tp
-	beqz	tp, in_kernel
-	sd	sp, AREA_SCRATCH(tp)
-	ld	sp, AREA_FRAME(tp)
+	csrrw	sp, sscratch, sp
+	beqz	sp, in_kernel
 	caller_saved sd
 	csrrw	t0, sscratch, zero
-	ld	t1, AREA_SCRATCH(tp)
+	sd	tp, FRAME_X(4)(sp)
 	csrr	t2, scause
 	li	t3, CAUSE_USER_CALL
 	csrr	a1, sepc
-	sd	t0, FRAME_X(4)(sp)
-	sd	t1, FRAME_X(2)(sp)
+	sd	t0, FRAME_X(2)(sp)
+	ld	tp, FRAME_AREA(sp)
 	bne	t2, t3, other
 	addi	a1, a1, 4
-	srli	t0, a7, KC_SHIFT
 	sd	a1, FRAME_PC(sp)
-	beqz	t0, call
 	mv	a0, sp
 	mv	sp, tp
 	call	kernel_call_fast
@@ -70,13 +67,14 @@ hal_trap:
 
 	/* answered: nothing but the caller-saved registers was touched */
 	ld	t0, FRAME_PC(sp)
-	csrw	sscratch, tp
+	csrw	sscratch, sp
 	csrw	sepc, t0
 	caller_saved ld
 	ld	tp, FRAME_X(4)(sp)
 	ld	sp, FRAME_X(2)(sp)
 	sret
 
+	/* declined: complete the frame */
 call:	callee_saved sd
 	csrr	t0, sstatus
 	not	t0, t0
@@ -109,7 +107,7 @@ other:	sd	a1, FRAME_PC(sp)
 	.globl hal_resume
 hal_resume:
 	ld	sp, AREA_FRAME(tp)
-	csrw	sscratch, tp
+	csrw	sscratch, sp
 	ld	t0, FRAME_PC(sp)
 	csrw	sepc, t0
 	callee_saved ld
@@ -120,7 +118,7 @@ hal_resume:
 
 /* A fault in the kernel: expected ones go to the fixup of the user access, the rest is the end of the cluster. */
 in_kernel:
-	csrrw	tp, sscratch, tp
+	csrrw	sp, sscratch, sp
 	sd	t0, AREA_SCRATCH(tp)
 	ld	t0, AREA_FIXUP(tp)
 	beqz	t0, 1f

@@ -11,6 +11,7 @@
 _Static_assert(offsetof(struct hal_frame, x) == FRAME_X(0), "layout.h");
 _Static_assert(offsetof(struct hal_frame, fcsr) == FRAME_FCSR, "layout.h");
 _Static_assert(offsetof(struct hal_frame, f) == FRAME_F(0), "layout.h");
+_Static_assert(FRAME_X(0) == FRAME_AREA, "layout.h");
 _Static_assert(offsetof(struct context, x) == FRAME_X(0), "a frame starts with a context");
 
 const struct hal_trap hal_trap_call = {.kind = TRAP_CALL};
@@ -124,6 +125,7 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 	struct hal_core_area *a = hal_core_area();
 
 	a->frame = f;
+	f->x[0] = (uint64_t)a;
 	hal_space_use(space);
 	if (a->fp_owner != f || f->fp_home != a->core + 1)
 		fp_switch(a, f);

@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Plain accesses between compiler barriers: a volatile or atomic one costs gcc an extra sign extension per load. */
 static inline uint32_t
 hal_load32(const volatile uint32_t *p)
 {
-	uint32_t v = *p;
+	uint32_t v = *(const uint32_t *)p;
 
 	__asm__ volatile("fence r, rw" : : : "memory");
 	return v;

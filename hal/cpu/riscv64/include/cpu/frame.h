@@ -13,7 +13,7 @@
 
 struct hal_frame {
 	uint64_t pc;
-	uint64_t x[32];			/* x[0] unused */
+	uint64_t x[32];			/* x[0]: address of the core's area, set by hal_user_enter */
 	uint64_t fcsr;
 	uint64_t f[32];
 	uint32_t fp_home;
