@@ -27,9 +27,9 @@ class Boot:
         self.status, self.output, self.seconds = status, output, seconds
 
 
-def shape(name, clusters):
-    """A machine of clusters alike in parts: [(count, cores, memory bytes), ...]."""
-    made = [machines.Cluster(["TC"] + ["AC"] * (cores - 1), mem) for count, cores, mem in clusters for _ in range(count)]
+def shape(name, clusters, first="TC"):
+    """A machine of clusters alike in parts: [(count, cores, memory bytes), ...], core 0 of each with role `first`."""
+    made = [machines.Cluster([first] + ["AC"] * (cores - 1), mem) for count, cores, mem in clusters for _ in range(count)]
     return machines.Machine(name, name, ["riscv64"], NOC, made)
 
 
@@ -77,5 +77,6 @@ if __name__ == "__main__":
     what, count, cores = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     own = os.path.exists(os.path.join(BUILD, "bin", what))
     memory = (8 if own else 2) << 20
-    result = boot(shape(what, [(count, cores, memory)]), init=what if own else None, extra=sys.argv[4:], timeout=20)
+    role0 = os.environ.get("ROLE0", "TC")
+    result = boot(shape(what, [(count, cores, memory)], role0), init=what if own else None, extra=sys.argv[4:], timeout=20)
     print(result.output, f"status {result.status}, {result.seconds:.2f} s")

@@ -110,7 +110,11 @@ server_main(int argc, char **argv)
 	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value) : t, 0);
 	report("its value", (long)value, 40);
 	join_both("floating point of two threads of an application core", start(float_thread, 0, 2), start(float_thread, 1, 2), 7);
-	join_both("floating point of two threads of the kernel's core", start(float_thread, 0, 0), start(float_thread, 1, 0), 7);
+	t = start(float_thread, 0, 0);
+	if (t > 0)
+		join_both("floating point of two threads of the kernel's core", t, start(float_thread, 1, 0), 7);
+	else
+		report("a KC takes no threads", t, -22);
 	context_init(&bad, 0xffffffc000000000, 0, 0, 0);
 	report("a context in the kernel's half is refused", kthread_create(&bad, 1), -22);
 	report("a buffer in the kernel's half is refused", kcluster_info((void *)0xffffffc000000000), -14);
