@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Page frames against a naive map of which frames are out.
+ *
+ * needs: kernel/mem/frame.c
+ */
+#include <base/check.h>
+#include <base/test.h>
+#include <abi/limits.abi.h>
+#include <hal/mmu.h>
+#include <kernel/mem/frame.h>
+
+#define PAGES 1500u
+
+static unsigned char *memory;
+static struct frames f;
+static unsigned char out[PAGES * 2];	/* handed out, by frame */
+
+void
+check_failed(const char *file, int line, const char *what)
+{
+	printf("%s:%d: %s\n", file, line, what);
+	abort();
+}
+
+uint64_t
+hal_paddr(const void *kernel)
+{
+	return (uint64_t)(uintptr_t)kernel;
+}
+
+void
+hal_zero_pages(void *kernel, size_t bytes)
+{
+	memset(kernel, 0, bytes);
+}
+
+/* A fresh allocator over memory that starts in the middle of a large page. */
+static void
+begin(void)
+{
+	static struct frame table[PAGES * 2];
+	unsigned char *start;
+
+	if (memory == NULL)
+		memory = aligned_alloc(HAL_LARGE_BYTES, 3 * HAL_LARGE_BYTES);
+	start = memory + 77 * HAL_PAGE_BYTES;
+	memset(table, 0xa5, sizeof(table));
+	memset(out, 0, sizeof(out));
+	expect(frames_table_bytes(start, (PAGES - 77) * HAL_PAGE_BYTES) <= sizeof(table));
+	memset(&f, 0, sizeof(f));
+	frames_init(&f, table, start, memory + PAGES * HAL_PAGE_BYTES);
+	expect_eq(f.free, PAGES - 77);
+}
+
+static void
+mark(uint32_t first, uint32_t count, unsigned char value)
+{
+	for (uint32_t i = first; i < first + count; i++) {
+		expect_eq(out[i], !value);
+		out[i] = value;
+	}
+}
+
+TEST(frames_are_handed_out_once_aligned_and_zeroed)
+{
+	begin();
+	for (uint32_t count = 1; count < 200; count = count * 2 + 1) {
+		uint32_t first = frames_alloc(&f, count, FRAME_USER, 5);
+		uint32_t align = 1;
+
+		while (align < count)
+			align *= 2;
+		expect(first != FRAME_NONE && first % align == 0);
+		expect_eq((uintptr_t)frame_kaddr(&f, first) % (align * HAL_PAGE_BYTES), 0);
+		mark(first, count, 1);
+		for (size_t i = 0; i < count * HAL_PAGE_BYTES; i += 512)
+			expect_eq(((unsigned char *)frame_kaddr(&f, first))[i], 0);
+		memset(frame_kaddr(&f, first), 0xff, count * HAL_PAGE_BYTES);
+		expect_eq(frame_at(&f, frame_paddr(&f, first) + 17), first);
+		expect(frame_is_used(&f, first) && !frame_is_used(&f, f.fresh));
+	}
+}
+
+TEST(all_memory_can_be_had_and_comes_back_whole)
+{
+	uint32_t n = 0;
+
+	begin();
+	while (frames_alloc(&f, 1, FRAME_USER, 1) != FRAME_NONE)
+		n++;
+	expect_eq(n, PAGES - 77);
+	expect_eq(f.free, 0);
+	for (uint32_t i = f.first; i < f.total; i++)
+		frames_free(&f, i, 1);
+	expect_eq(f.free, PAGES - 77);
+	/* merged again: a run of two large pages is there, one of three is not */
+	expect(frames_alloc(&f, 2 * 512, FRAME_USER, 1) != FRAME_NONE || frames_alloc(&f, 512, FRAME_USER, 1) != FRAME_NONE);
+	expect_eq(frames_alloc(&f, PAGES, FRAME_USER, 1), FRAME_NONE);
+	expect_eq(frames_alloc(&f, 0, FRAME_USER, 1), FRAME_NONE);
+}
+
+TEST(a_run_at_the_end_is_taken_though_its_power_of_two_does_not_fit)
+{
+	uint32_t first;
+
+	begin();
+	first = frames_alloc(&f, 1000, FRAME_USER, 1);
+	expect(first == FRAME_NONE || first + 1000 <= f.total);
+	first = frames_alloc(&f, PAGES - 1024, FRAME_USER, 1);
+	expect(first != FRAME_NONE && first + (PAGES - 1024) <= f.total);
+}
+
+TEST(a_frame_lives_until_its_last_reference)
+{
+	uint32_t a, before;
+
+	begin();
+	before = f.free;
+	a = frames_alloc(&f, 1, FRAME_USER, 1);
+	frame_get(&f, a);
+	frame_get(&f, a);
+	frame_put(&f, a, 0);
+	expect(frame_is_used(&f, a));
+	frame_put(&f, a, 0);
+	expect(!frame_is_used(&f, a));
+	expect_eq(f.free, before);
+}
+
+TEST(limbo_keeps_frames_until_their_shoot_down_has_ended)
+{
+	uint32_t frame[6], before;
+
+	begin();
+	before = f.free;
+	for (int i = 0; i < 6; i++) {
+		frame[i] = frames_alloc(&f, 1, FRAME_USER, 1);
+		frame_get(&f, frame[i]);
+	}
+	for (uint32_t i = 0; i < 6; i++)
+		frame_put(&f, frame[i], 10 + i / 2);
+	expect_eq(f.free, before - 6);
+	expect(!frame_is_used(&f, frame[0]));
+	frames_limbo_drain(&f, 9);
+	expect_eq(f.free, before - 6);
+	frames_limbo_drain(&f, 10);
+	expect_eq(f.free, before - 4);
+	frames_limbo_drain(&f, 12);
+	expect_eq(f.free, before);
+	frames_limbo_drain(&f, 50);
+	expect_eq(f.free, before);
+}
+
+struct run {
+	uint32_t first, count;
+};
+
+TEST(random_use_never_hands_out_a_frame_twice)
+{
+	static struct run runs[200];
+	unsigned n = 0;
+
+	begin();
+	srand(1);
+	for (int step = 0; step < 20000; step++) {
+		if (n < 200 && rand() % 2) {
+			uint32_t count = 1 + (uint32_t)rand() % (rand() % 8 ? 9 : 90);
+			uint32_t first = frames_alloc(&f, count, FRAME_USER, 1);
+
+			if (first == FRAME_NONE)
+				continue;
+			mark(first, count, 1);
+			runs[n++] = (struct run){first, count};
+		} else if (n > 0) {
+			unsigned i = (unsigned)rand() % n;
+			uint32_t part = 1 + (uint32_t)rand() % runs[i].count;
+
+			mark(runs[i].first, part, 0);
+			frames_free(&f, runs[i].first, part);
+			runs[i].first += part;
+			runs[i].count -= part;
+			if (runs[i].count == 0)
+				runs[i] = runs[--n];
+		}
+	}
+	for (unsigned i = 0; i < n; i++)
+		frames_free(&f, runs[i].first, runs[i].count);
+	expect_eq(f.free, PAGES - 77);
+}
+
+int
+main(void)
+{
+	RUN(frames_are_handed_out_once_aligned_and_zeroed);
+	RUN(all_memory_can_be_had_and_comes_back_whole);
+	RUN(a_run_at_the_end_is_taken_though_its_power_of_two_does_not_fit);
+	RUN(a_frame_lives_until_its_last_reference);
+	RUN(limbo_keeps_frames_until_their_shoot_down_has_ended);
+	RUN(random_use_never_hands_out_a_frame_twice);
+	free(memory);
+	return TEST_FAILED;
+}
