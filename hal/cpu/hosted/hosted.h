@@ -51,6 +51,8 @@ struct host_core {
 	struct hal_space *space;	/* whose memory copies reach, or NULL */
 	struct hal_doorbell *bell;
 	uint32_t seen;			/* what bell->rung was when the core began to wait */
+	uint32_t waits;
+	uint32_t poll_ns;		/* how long to poll before the next sleep */
 	void *start_arg;
 	struct hal_trap fault;
 	void *signal_stack[2];		/* a fault's state stays on one while the other one is in use */

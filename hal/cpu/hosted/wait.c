@@ -17,9 +17,12 @@
 
 /*
  * A futex wake of a halted CPU costs about 20 us, a cache line 0.1 us: so a core polls for a while before it sleeps, but only as long as
- * no other core of the machine needs its CPU.
+ * no other core of the machine needs its CPU. Other programs may need it too: polling that was in vain makes the next one shorter, and
+ * only now and then a full one looks whether that has changed.
  */
 #define POLL_NS 30000
+#define POLL_MIN_NS 500
+#define POLL_PROBE 32			/* every so many waits */
 #define POLL_ROUNDS 16			/* between two looks at the clock */
 #define NS_PER_S 1000000000u
 
@@ -81,14 +84,10 @@ cpu_to_spare(void)
 	return hal_load32(&host.machine->control->awake) <= host.machine->cpus;
 }
 
-/* True if somebody rang. */
+/* True if somebody rang before `end`. */
 static bool
-poll_briefly(const struct host_core *c, uint64_t until_ns)
+poll_until(const struct host_core *c, uint64_t end)
 {
-	uint64_t end = hal_clock_ns() + POLL_NS;
-
-	if (until_ns < end)
-		end = until_ns;
 	do {
 		for (int i = 0; i < POLL_ROUNDS; i++) {
 			if (was_rung(c))
@@ -98,6 +97,25 @@ poll_briefly(const struct host_core *c, uint64_t until_ns)
 			relax();
 		}
 	} while (hal_clock_ns() < end);
+	return false;
+}
+
+/* True if somebody rang. */
+static bool
+poll_briefly(struct host_core *c, uint64_t until_ns)
+{
+	uint32_t limit = c->waits++ % POLL_PROBE == 0 ? POLL_NS : c->poll_ns;
+	uint64_t end;
+
+	if (limit < POLL_MIN_NS || !cpu_to_spare())
+		return was_rung(c);
+	end = hal_clock_ns() + limit;
+	if (poll_until(c, end < until_ns ? end : until_ns)) {
+		c->poll_ns = POLL_NS;
+		return true;
+	}
+	if (cpu_to_spare())
+		c->poll_ns = limit / 2;
 	return false;
 }
 
