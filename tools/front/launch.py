@@ -134,9 +134,9 @@ class Machine:
             raise Failure(f"cannot start {argv[0]}: {e.strerror}; ./atoll doctor tells what is missing") from None
 
     def kill(self):
-        """End the whole process group: politely, then not."""
+        """End the whole process group: a hosted machine politely first; QEMU has nothing to tidy up."""
         import time
-        for sig, wait in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, 10)):
+        for sig, wait in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, 10))[self.job.port != "hosted":]:
             try:
                 os.killpg(self.pid, sig)
             except ProcessLookupError:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """./atoll test: set up, build every port, run every test, end with "N passed, N failed"."""
 
+import glob
 import os
 import re
 import time
@@ -11,16 +12,16 @@ import models
 import results
 import setup
 import testlist
-from ui import BUILD, ROOT, Usage, say
+from ui import BUILD, PORTS, ROOT, Usage, say
 
 HELP = """usage: ./atoll test [-v] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
-  check unit python hal coroutine model boot kernel hosted apps mpi
+  check unit python hal coroutine model boot kernel hosted jobs apps mpi
 Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable CI) a skipped test fails.
 """
 RUN_TIMEOUT_S = 120
-BOOT_TIMEOUT_S = 400
+SCRIPT_TIMEOUT_S = 600
 CORO_TIMEOUT_S = 600
 APPS_TIMEOUT_S = 400
 
@@ -63,31 +64,36 @@ def _shapes(name):
     return [tuple(m.split()) for m in found] or KERNEL_MACHINES
 
 
-def boot_tasks():
-    """Boot scenarios with a stand-in kernel."""
-    script = os.path.join(ROOT, "tests", "boot", "test_boot.py")
-    if not os.path.exists(script):
-        return []
-    python = os.path.join(setup.VENV, "bin", "python3")
-    return [results.program_task("boot", [python, script], BOOT_TIMEOUT_S)]
+# scripts in tests/GROUP/test_*.py that take ports as arguments are run once per port, side by side
+PER_PORT = ("apps", "jobs")
 
 
-def hosted_tasks():
-    """The hosted port as a whole: how machines end; kernel and HAL under sanitizers."""
-    python, folder = os.path.join(setup.VENV, "bin", "python3"), os.path.join(ROOT, "tests", "hosted")
-    return [results.program_task("hosted.ends", [python, os.path.join(folder, "test_hosted.py")], BOOT_TIMEOUT_S)] + [
-        results.program_task(f"hosted.{san}", [python, os.path.join(folder, "test_sanitized.py"), san], BOOT_TIMEOUT_S)
-        for san in ("address", "thread")]
+def script_tasks():
+    """Scenarios written as programs (tests/GROUP/test_NAME.py): they print the test protocol's lines."""
+    python, out = os.path.join(setup.VENV, "bin", "python3"), []
+    for path in sorted(glob.glob(os.path.join(ROOT, "tests", "*", "test_*.py"))):
+        group, name = os.path.basename(os.path.dirname(path)), os.path.basename(path)[len("test_"):-len(".py")]
+        title = group if name == group else f"{group}.{name}"
+        for port in PORTS if group in PER_PORT else (None,):
+            argv = [python, path] + [port] * bool(port)
+            out.append(results.program_task(f"{title}.{port}" if port else title, argv, SCRIPT_TIMEOUT_S))
+    return out
 
 
 def all_tasks():
     """(group, tasks), the longest first so that two workers end together."""
     return [
-        ("boot", boot_tasks()), ("kernel", kernel_tasks()), ("hosted", hosted_tasks()), ("apps", apps_tasks()),
+        ("scenario", script_tasks()), ("kernel", kernel_tasks()), ("hosted", hosted_tasks()), ("jobs", jobs_tasks()), ("apps", apps_tasks()),
         ("coroutine", coroutine_tasks()), ("mpi", testlist.tasks()), ("model", models.tasks()),
         ("hal", haltest.tasks()), ("unit", check.unit_tasks()), ("check", check.text_tasks()),
         ("python", [check.pytest_task(("tools", "mpi/tools"))]),
     ]
+
+
+def groups():
+    """Names that may be chosen."""
+    scripts = sorted({os.path.basename(os.path.dirname(p)) for p in glob.glob(os.path.join(ROOT, "tests", "*", "test_*.py"))})
+    return ["check", "unit", "python", "hal", "coroutine", "model", "kernel", "mpi"] + scripts
 
 
 def main(argv):
@@ -96,7 +102,7 @@ def main(argv):
         print(HELP, end="")
         return 0
     names = [a for a in argv if a != "-v"]
-    groups = ("check", "unit", "python", "hal", "coroutine", "model", "boot", "kernel", "hosted", "apps", "mpi")
+    groups = ("check", "unit", "python", "hal", "coroutine", "model", "boot", "kernel", "hosted", "jobs", "apps", "mpi")
     for n in names:
         if n.split(".")[0] not in groups:
             raise Usage(f"unknown test group '{n}': use some of {', '.join(groups)}")
