@@ -171,6 +171,7 @@ struct cluster {
 	uint32_t next_core;	/* where placement looks first */
 	int init_id;
 	uint64_t remote_calls;
+	uint32_t chores;	/* things under way that need home's eye even if nothing new comes: sweeps, grants, backlog, heartbeat */
 	struct list threads_free;
 	struct list procs_free;
 	struct list futex[64];

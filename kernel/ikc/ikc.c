@@ -175,6 +175,7 @@ ikc_init(struct cluster *c, void *memory)
 	lay_out(s, c->record, sizes, &from);
 	list_init(&s->grants);
 	s->period_ns = (uint64_t)c->record->heartbeat_ms * 1000000;
+	c->chores += s->period_ns != 0;
 	s->deaths = hal_noc_deaths();
 	s->activity = hal_noc_activity();
 	s->looked = hal_load32(s->activity) - 1;

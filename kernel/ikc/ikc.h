@@ -85,13 +85,6 @@ ikc_is_quiet(const struct ikc_state *s)
 	return hal_load32(s->activity) == s->looked;
 }
 
-/* Is there anything to be done at a certain time (ikc_deadline), even if nothing comes? */
-static inline bool
-ikc_is_timed(const struct ikc_state *s)
-{
-	return s->backlog_count != 0 || s->period_ns != 0 || !list_is_empty(&s->grants);
-}
-
 /* Take what arrived: a bounded number of events, deaths, the heartbeat. Never blocks. True if there was anything. */
 bool ikc_poll(struct cluster *c);
 

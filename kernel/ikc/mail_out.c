@@ -29,10 +29,11 @@ is_usable_by(const struct mail_out *o, const struct thread *t)
 }
 
 static void
-grant_end(struct mail_out *o)
+grant_end(struct cluster *c, struct mail_out *o)
 {
 	o->grantee = NONE;
 	list_remove(&o->granted);
+	c->chores--;
 }
 
 /* Remember who found the slot full. */
@@ -85,6 +86,7 @@ slot_offer(struct cluster *c, struct mail_out *o)
 	o->grantee = t->tid;
 	o->granted_until = hal_clock_ns() + GRANT_NS;
 	list_push_back(&c->ikc.grants, &o->granted);
+	c->chores++;
 	thread_ready(t, 0);
 }
 
@@ -92,7 +94,7 @@ static void
 wake_all(struct cluster *c, struct mail_out *o, long result)
 {
 	if (is_granted(o))
-		grant_end(o);
+		grant_end(c, o);
 	thread_ready_all(&o->waiters, result);
 	wake_missed(c, o);
 }
@@ -106,7 +108,7 @@ mail_grants_poll(struct cluster *c, bool *found)
 	if (first == &c->ikc.grants || hal_clock_ns() < o->granted_until)
 		return;
 	*found = true;
-	grant_end(o);
+	grant_end(c, o);
 	slot_offer(c, o);
 }
 
@@ -219,7 +221,7 @@ mail_out_write(struct thread *caller, struct ikc_desc *d, const void *msg)
 	if (wrong != 0)
 		return wrong;
 	if (is_granted(o))
-		grant_end(o);
+		grant_end(c, o);
 	o->full = true;
 	o->sequence++;
 	o->writer = desc_index(c, d);
@@ -266,7 +268,7 @@ mail_out_close(struct cluster *c, struct ikc_desc *d)
 	if (o->writer == desc_index(c, d))
 		o->writer = NONE;
 	if (is_granted(o) && !o->full && grantee_is_of(c, o, d->owner)) {
-		grant_end(o);
+		grant_end(c, o);
 		slot_offer(c, o);
 	}
 	desc_unlink(c, &o->descs, d);

@@ -27,6 +27,7 @@ backlog_add(struct cluster *c, uint32_t peer, uint32_t event)
 	check(s->backlog_count < IKC_BACKLOG);
 	s->backlog[(s->backlog_first + s->backlog_count++) % IKC_BACKLOG] = (struct ikc_backlog){event, peer};
 	peer_at(c, peer)->backlog++;
+	c->chores++;
 }
 
 void
@@ -50,6 +51,7 @@ backlog_poll(struct cluster *c, bool *found)
 
 		s->backlog_first = (s->backlog_first + 1) % IKC_BACKLOG;
 		s->backlog_count--;
+		c->chores--;
 		peer_at(c, b.cluster)->backlog--;
 		if (bitmap_test(full, b.cluster) || hal_noc_notify(b.cluster, b.event) == -E_AGAIN) {
 			bitmap_set(full, b.cluster);

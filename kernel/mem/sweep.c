@@ -18,6 +18,7 @@ sweep_begin(struct cluster *c, struct sweep *s)
 	hal_store32(&s->pending, 1);	/* ours, until everything is prepared */
 	memset(s->todo, 0, sizeof(s->todo));
 	list_push_back(&c->sweeps.running, &s->link);
+	c->chores++;
 }
 
 /* Post to every core that has room. True if any was posted to. */
@@ -56,6 +57,7 @@ retire(struct cluster *c, struct sweep *s)
 	if (s->unposted > 0 || hal_load32(&s->pending) != 0)
 		return false;
 	list_remove(&s->link);
+	c->chores--;
 	s->proc->holds--;
 	if (s->caller != NULL)
 		s->caller->proc->holds--;

@@ -45,7 +45,7 @@ thread_set_result(struct thread *t, long result)
 static inline bool
 home_is_quiet(const struct cluster *c)
 {
-	return list_is_empty(&c->sweeps.running) && ikc_is_quiet(&c->ikc);
+	return c->chores == 0 && ikc_is_quiet(&c->ikc);
 }
 
 static __attribute__((noinline)) bool
@@ -69,18 +69,18 @@ core_work(struct core *core)
 {
 	bool any = am_serve(core);
 
-	if (core_is_home(core) && (!home_is_quiet(core->cluster) || ikc_is_timed(&core->cluster->ikc)))
+	if (core_is_home(core) && !home_is_quiet(core->cluster))
 		any |= home_work(core->cluster);
 	if (!ready_is_empty(core))
 		any |= ready_drain(core);
 	return any;
 }
 
-/* The last look before a wait: would core_work find anything? */
+/* The last look before a wait: would core_work find anything? Home's chores need more than a look. */
 static inline bool
 core_has_work(const struct core *core)
 {
-	return am_is_pending(core) || !ready_is_empty(core) || (core_is_home(core) && !home_is_quiet(core->cluster));
+	return am_is_pending(core) || !ready_is_empty(core) || (core_is_home(core) && !ikc_is_quiet(&core->cluster->ikc));
 }
 
 static void
@@ -180,6 +180,16 @@ thread_enter(struct core *core, struct thread *t)
 	hal_user_enter(&t->frame, &t->proc->space);
 }
 
+/* The end of a wait of home with chores: see to them once more, then sleep until the next is due. */
+static __attribute__((noinline)) void
+wait_with_chores(struct cluster *c)
+{
+	if (home_work(c))
+		hal_wait_cancel();
+	else
+		hal_wait(ikc_deadline(c));
+}
+
 /*
  * Wait for something to do. A core that is woken by a message alone serves it and waits again at once, unless the message put threads
  * into the run queue (core_evict).
@@ -187,16 +197,14 @@ thread_enter(struct core *core, struct thread *t)
 static void
 core_wait(struct core *core)
 {
-	const struct ikc_state *ikc = &core->cluster->ikc;
-
 	do {
 		hal_wait_begin();
 		if (core_has_work(core)) {
 			hal_wait_cancel();
 			return;
 		}
-		if (core_is_home(core) && ikc_is_timed(ikc)) {
-			hal_wait(ikc_deadline(core->cluster));
+		if (core_is_home(core) && core->cluster->chores != 0) {
+			wait_with_chores(core->cluster);
 			return;
 		}
 		hal_wait(HAL_FOREVER);
