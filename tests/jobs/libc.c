@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <abi/layout.h>
+#include <atoll/kcalls.h>
 #include <atoll/startup.h>
 
 #define THREADS 3
@@ -45,6 +47,18 @@ try_startup(int argc, char **argv)
 	expect(argc == 2 && strcmp(argv[1], "two words") == 0 && argv[2] == NULL, "arguments");
 	expect(getenv("GREETING") != NULL && strcmp(getenv("GREETING"), "hello") == 0, "environment");
 	setenv("GREETING", "own", 1);
+}
+
+/* Text exists once for all ranks of a cluster, data once for each. */
+static void
+try_sharing(void)
+{
+	struct page_info text, data;
+
+	expect(kpage_query(SELF, (uintptr_t)try_sharing, &text) >= 0 && (text.prot & PAGE_WRITE) == 0, "text is not writable");
+	expect(text.references >= atoll_startup()->local_ranks, "text is shared");
+	expect(kpage_query(SELF, (uintptr_t)&global, &data) >= 0 && (data.prot & PAGE_EXEC) == 0, "data are not executable");
+	expect(data.references == 1, "data are private");
 }
 
 static void
@@ -165,6 +179,7 @@ int
 main(int argc, char **argv)
 {
 	try_startup(argc, argv);
+	try_sharing();
 	try_globals();
 	try_memory();
 	try_threads();
