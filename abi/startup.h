@@ -22,7 +22,7 @@ struct startup {
 	uint64_t gate;			/* hosted: address of the kernel call gate; 0 where a trap instruction does it */
 	uint64_t events;		/* address of the read-only struct event_page */
 	uint32_t cluster;
-	int32_t tid;			/* of the first thread */
+	int32_t tid;			/* of the first thread; 0: not known, thread_self tells */
 	/* the job; ranks is 0 for a program that is not part of one (servers) */
 	uint32_t job;
 	uint32_t rank;
