@@ -4,6 +4,7 @@
  */
 #include <mpi/api/check.h>
 #include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/transport.h>
 #include <mpi_twins_probe.h>
 
 struct probe {
@@ -82,6 +83,8 @@ PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 		*flag = is_there(&p);
 		if (*flag)
 			describe(&p, status);
+		else
+			transport_relax(self);
 	}
 	return mpi_raise(self, c, err, "MPI_Iprobe");
 }

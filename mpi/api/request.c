@@ -4,6 +4,7 @@
  */
 #include <mpi/api/check.h>
 #include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/transport.h>
 #include <mpi_twins_request.h>
 
 /* Several requests, as Waitany and its kin take them. */
@@ -142,6 +143,8 @@ PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 	*flag = r == NULL || mpi_request_is_done(r);
 	if (r == NULL)
 		mpi_status_empty(status);
+	if (!*flag)
+		transport_relax(self);
 	return *flag && r != NULL ? finish_raise(self, r, request, status, "MPI_Test") : MPI_SUCCESS;
 }
 
@@ -199,6 +202,8 @@ PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status a
 		return mpi_raise(s.self, NULL, err, "MPI_Testall");
 	mpi_progress(s.self);
 	*flag = all_done(&s);
+	if (!*flag)
+		transport_relax(s.self);
 	return *flag ? finish_all(&s, array_of_statuses, "MPI_Testall") : MPI_SUCCESS;
 }
 
@@ -245,6 +250,8 @@ PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, M
 	mpi_progress(s.self);
 	i = first_done(&s);
 	*flag = i >= 0;
+	if (!*flag)
+		transport_relax(s.self);
 	*indx = i < 0 || i == count ? MPI_UNDEFINED : i;
 	return *flag ? finish_one(&s, i, status, "MPI_Testany") : MPI_SUCCESS;
 }

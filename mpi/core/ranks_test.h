@@ -126,6 +126,12 @@ kthread_yield(void)
 }
 
 long
+kvoid_remote(void)
+{
+	return sched_yield();
+}
+
+long
 kclock(void *ns)
 {
 	struct timespec ts;

@@ -38,6 +38,8 @@ struct transport {
 	/* how to wait */
 	unsigned polls;
 	unsigned yields;
+	bool relaxes;
+	unsigned relaxed;
 	struct writer *writer;			/* NULL until the first bulk write */
 };
 

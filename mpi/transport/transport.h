@@ -50,6 +50,9 @@ void transport_wake(struct mpi_rank *self, uint32_t peer);
  */
 void transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
 
+/* The program asks again and again whether something is done, and it is not: let others run who may be needed for that. */
+void transport_relax(struct mpi_rank *self);
+
 /* Messages from `source` that `sink` has matched so far: word shared between two near ranks. `source` reads, `sink` writes. */
 uint32_t *transport_taken_word(struct mpi_rank *self, uint32_t source, uint32_t sink);
 

@@ -1,35 +1,49 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting. A rank that has a core of its own polls for a while: a cache line comes faster than a wake-up. Ranks that share a core give it to
- * each other between looks. Whoever has found nothing for long sleeps: a peer wakes it, or the kernel when something has arrived at its
- * mailbox, when a mailbox that was full is free, or when a cluster died. A wake-up before the sleep is remembered.
+ * Waiting. A rank that has a core of its own, and a core that has a processor of its own, polls for a while: a cache line comes faster than a
+ * wake-up. Ranks that share a core give it to each other between looks. Whoever has found nothing for long sleeps: a peer wakes
+ * it, or the kernel when something has arrived at its mailbox, when a mailbox that was full is free, or when a cluster died. A wake-up
+ * before the sleep is remembered.
  */
+#include <sched.h>
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <mpi/transport/state.h>
 #include <mpi/transport/transport.h>
 
-#define POLLS_OWN_CORE 4000		/* hosted: some 100 microseconds, several times a wake-up */
-#define POLLS_TRAPPING 40		/* where a core that polls may hold up the one it waits for (emulators) */
-#define YIELDS 2000
+#define POLLS 4000		/* some 100 microseconds, several times a wake-up */
+#define ROUNDS_OWN_CPU 1000	/* times that all ranks of a core may look in vain before they sleep */
+#define ROUNDS_SHARED_CPU 2	/* the same where that may hold up another core */
+#define RELAX_EVERY 16
 
-/* The kernel runs on one core of the cluster; ranks share if there are more of them than other cores. */
+/*
+ * Does a core that polls keep no other core from running? Emulated cores may. Hosted ones are bound to one processor each if there are
+ * enough of them, and float otherwise.
+ */
 static bool
-has_own_core(const struct transport *t)
+cores_have_processors(const struct startup *s)
 {
-	struct cluster_info info;
+	cpu_set_t set;
 
-	return kcluster_info(&info) >= 0 && t->local_ranks < info.cores;
+	return s->gate != 0 && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) == 1;
 }
 
 void
 transport_wait_init(struct transport *t)
 {
-	bool alone = t->startup == NULL || has_own_core(t);
-	bool trapping = t->startup != NULL && t->startup->gate == 0;
+	struct cluster_info info;
+	unsigned cores, per_core;
+	bool alone;
 
-	t->polls = trapping ? POLLS_TRAPPING : alone ? POLLS_OWN_CORE : 0;
-	t->yields = alone || trapping ? 4 : YIELDS;
+	if (t->startup == NULL)
+		return;
+	/* the kernel has one core of the cluster */
+	cores = kcluster_info(&info) >= 0 && info.cores > 1 ? info.cores - 1 : 1;
+	per_core = (t->local_ranks + cores - 1) / cores;
+	alone = cores_have_processors(t->startup);
+	t->polls = alone && per_core == 1 ? POLLS : 0;
+	t->yields = per_core * (alone && per_core > 1 ? ROUNDS_OWN_CPU : ROUNDS_SHARED_CPU);
+	t->relaxes = !alone;
 }
 
 static bool
@@ -66,4 +80,18 @@ transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *a
 		kthread_yield();
 	else
 		sleep_until_woken(t, ready, arg);
+}
+
+void
+transport_relax(struct mpi_rank *self)
+{
+	struct transport *t = self->transport;
+
+	if (t->startup == NULL)
+		return;
+	if (t->yields > ROUNDS_SHARED_CPU || transport_writer_is_busy(t))
+		kthread_yield();
+	/* a call that waits for the kernel's core lets the others run */
+	if (t->relaxes && ++t->relaxed % RELAX_EVERY == 0)
+		kvoid_remote();
 }

@@ -8,6 +8,7 @@
 static const int sizes[] = {0, 8, 64, 96, 97, 1024, 4096, 8192, 65536, 1048576};
 #define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
 #define LARGEST 1048576
+#define ROUNDS 25
 
 static double
 round_trips(struct check *c, char *buffer, int len, int n)
@@ -34,7 +35,7 @@ pairs(struct check *c, int n)
 	for (int i = 0; i < SIZES; i++) {
 		double best = 1e18;
 
-		for (int round = 0; round < 5; round++) {
+		for (int round = 0; round < ROUNDS; round++) {
 			double t = round_trips(c, buffer, sizes[i], sizes[i] > 8192 ? n / 20 + 1 : n);
 
 			best = t < best ? t : best;
