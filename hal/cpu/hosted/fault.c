@@ -142,17 +142,6 @@ interrupted(struct host_core *c, ucontext_t *uc, int was_kernel, uintptr_t fs)
 	host_enter(&host_trap_doorbell);
 }
 
-/* A fault of the kernel itself: say where, and die. */
-HOST_RAW static _Noreturn void
-kernel_fault(int sig, const siginfo_t *info, const ucontext_t *uc)
-{
-	char text[128];
-
-	fmt_print(text, sizeof(text), "signal %d in the kernel at %lx, address %lx", sig, (unsigned long)regs_pc(uc),
-		(unsigned long)(uintptr_t)info->si_addr);
-	hal_panic("core", (int)hal_core_id(), text);
-}
-
 HOST_RAW static int
 faulted(int sig, const siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_t fs)
 {
@@ -164,7 +153,7 @@ faulted(int sig, const siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_
 		return was_kernel;
 	}
 	if (was_kernel && !within(pc, host_leave_begin, host_leave_end))
-		kernel_fault(sig, info, uc);
+		host_kernel_fault(sig, info->si_addr, regs_pc(uc), regs_frame(uc));
 	stop_thread(c, uc, fs);
 	use_signal_stack(c, !c->signal_now);
 	host_signals_unblock();

@@ -11,7 +11,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <abi/layout.h>
 #include <base/fmt.h>
 #include <hal/console.h>
 #include "hosted.h"
@@ -79,28 +78,6 @@ hal_shared_region(void *base, size_t len)
 {
 	(void)base;
 	(void)len;
-}
-
-static void
-ring_everybody(void)
-{
-	const struct boot_record *r = host.machine->record;
-
-	for (unsigned i = 0; i < r->clusters; i++)
-		for (unsigned core = 0; core < r->cluster[i].cores; core++)
-			hal_notify(i, core);
-}
-
-_Noreturn void
-hal_panic(const char *file, int line, const char *what)
-{
-	char text[320];
-	int len = fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic at %s:%d: %s\n", host.cluster, hal_core_id(), file, line, what);
-
-	host_write(2, text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1);
-	hal_noc_mark_dead(host.cluster);
-	ring_everybody();
-	host_exit(HOST_PANICKED, 1);
 }
 
 _Noreturn void

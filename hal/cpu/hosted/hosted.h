@@ -120,6 +120,9 @@ _Noreturn void host_refuse(const char *what);
 /* host.c: write to a file descriptor, whole. */
 void host_write(int fd, const char *text, size_t len);
 
+/* panic.c: the kernel itself faulted at pc; `frame`: its frame pointer there. */
+_Noreturn void host_kernel_fault(int sig, const void *addr, uintptr_t pc, uintptr_t frame);
+
 /* host.c: end this process at once. */
 _Noreturn void host_exit(enum host_end end, int status);
 

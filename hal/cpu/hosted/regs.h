@@ -29,6 +29,12 @@ regs_set_pc(ucontext_t *uc, const void *pc)
 	REG(uc, RIP) = (greg_t)(uintptr_t)pc;
 }
 
+static inline uintptr_t
+regs_frame(const ucontext_t *uc)
+{
+	return (uintptr_t)REG(uc, RBP);
+}
+
 /* 0 read, 1 write, 2 fetch */
 static inline uint32_t
 regs_access(const ucontext_t *uc)
