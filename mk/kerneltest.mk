@@ -11,8 +11,8 @@ KT_BINS := $(patsubst tests/kernel/%.c,$(KT)/%,$(KT_MAINS))
 $(U)/tests/kernel/%.o: tests/kernel/% | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I. -I$(VIEW)/server -Iuser/include -c -o $@ $<
-$(KT_BINS): $(KT)/%: $(U)/tests/kernel/%.c.o $(patsubst %,$(U)/%.o,$(KT_SHARED)) $(LIB)/libatoll.a
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I. -I$(VIEW)/server -Iuser/include -Ihal/include -Ihal/cpu/$(PORT)/include -c -o $@ $<
+$(KT_BINS): $(KT)/%: $(U)/tests/kernel/%.c.o $(patsubst %,$(U)/%.o,$(KT_SHARED)) $(FREE_OBJ) $(LIB)/libatoll.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
