@@ -25,6 +25,7 @@ static struct {
 	struct context ctx[ROUNDS];	/* of the child: used by its first thread only */
 	struct context mine;
 	uint64_t value[ROUNDS][THREADS + 1];
+	unsigned char message[ROUNDS][THREADS + 1][MAILBOX_MSG_SIZE];
 	uint64_t stats;
 	uint32_t never;
 	struct proc_status status;
@@ -41,6 +42,34 @@ static struct {
 	unsigned crash_after[ROUNDS];	/* the first thread ends the process after so many steps; 0: never */
 } run;
 
+/* Some step with a mailbox or a portal of this cluster, right or wrong; any of them may wait for ever. */
+static void
+talk(void *message)
+{
+	long port = (long)coro_random(2);
+	long id;
+
+	switch (coro_random(4)) {
+	case 0:
+		if ((id = KC(KC_MAILBOX_CREATE, port)) >= 0 && KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, message) == -E_AGAIN)
+			KC(KC_MAILBOX_WAIT, id);
+		break;
+	case 1:
+		if ((id = KC(KC_MAILBOX_OPEN, 0, port)) >= 0 && KC(KC_MAILBOX_WRITE, id, message) == -E_AGAIN)
+			KC(KC_MAILBOX_WAIT, id);
+		break;
+	case 2:
+		if ((id = KC(KC_PORTAL_CREATE, port)) >= 0 && KC(KC_PORTAL_ALLOW, id, 0, port) == 0)
+			KC(KC_PORTAL_READ, id, message, MAILBOX_MSG_SIZE);
+		break;
+	default:
+		if ((id = KC(KC_PORTAL_OPEN, 0, port, port)) >= 0)
+			KC(KC_PORTAL_WRITE, id, message, MAILBOX_MSG_SIZE);
+	}
+	if (coro_random(2))
+		KC(coro_random(2) ? KC_MAILBOX_CLOSE : KC_PORTAL_CLOSE, coro_random(6));
+}
+
 /* Something that waits, computes or talks, for ever. */
 static void
 thread(uintptr_t arg)
@@ -49,7 +78,7 @@ thread(uintptr_t arg)
 	uint64_t *value = &shared.value[round][me];
 
 	for (;;)
-		switch (coro_random(8)) {
+		switch (coro_random(9)) {
 		case 0:
 			if (coro_random(8) == 0)
 				KC(KC_THREAD_SLEEP);
@@ -83,6 +112,10 @@ thread(uintptr_t arg)
 
 				KC(KC_THREAD_JOIN, tid, value);
 			}
+			break;
+		case 7:
+			if (coro_random(4) == 0)
+				talk(shared.message[round][me]);
 			break;
 		default:
 			KC(KC_THREAD_YIELD);
@@ -190,6 +223,7 @@ program(uintptr_t arg)
 	for (unsigned i = 0; i < ROUNDS; i++)
 		one_round(i);
 	coro_check(stats(STATS_PROCS) == 2);
+	coro_check(stats(STATS_MAILBOXES) == 0 && stats(STATS_PORTALS) == 0);
 	coro_check(stats(STATS_THREADS) == threads);
 	coro_check(stats(STATS_FRAMES_FREE) == frames);
 	run.stop = true;
