@@ -120,7 +120,8 @@ class Shot:
         p = subprocess.run(self.command(extra), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
         seconds = time.monotonic() - start
         if p.returncode:
-            raise Failure(f"benchmark {self.bench.name} ended with {p.returncode}: {' '.join((p.stderr or p.stdout).splitlines()[-3:])}")
+            said = [line for line in (p.stderr or p.stdout).splitlines() if "building" not in line]
+            raise Failure(f"benchmark {self.bench.name} ended with {p.returncode}: {' '.join(said[-3:])}")
         return p.stdout, seconds
 
     def row(self, name, value, unit, params, n):

@@ -39,8 +39,26 @@ def is_current(port):
     return not any(newest(os.path.join(ROOT, d), made) for d in SOURCES)
 
 
+class Lock:
+    """One build of this tree at a time: another one waits."""
+
+    def __enter__(self):
+        import fcntl
+        os.makedirs(BUILD, exist_ok=True)
+        self.file = open(os.path.join(BUILD, ".lock"), "w", encoding="ascii")
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def __exit__(self, *what):
+        self.file.close()
+
+
 def make(port, targets=(), variables=(), quiet=False):
     """Run make for a port; shows progress, and the compiler's words only if it fails."""
+    with Lock():
+        _make(port, targets, variables, quiet)
+
+
+def _make(port, targets, variables, quiet):
     import subprocess
     import time
     started = time.time_ns()

@@ -24,12 +24,14 @@ def outcome(tasks):
     return [(t.name, t.run()[0].state) for t in tasks]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("spin"), reason="spin is not installed")
 def test_a_model_holds_and_its_mutation_is_found(tmp_path):
     (tmp_path / "m.pml").write_text(GOOD)
     assert outcome(models.tasks(tmp_path)) == [("model.m.N=2", "passed"), ("model.m.mutation.N=2.BROKEN", "passed")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("spin"), reason="spin is not installed")
 @pytest.mark.parametrize("old, new", [("run: -DN=2\n", "run: -DN=2 -DBROKEN\n"), ("-DN=2 -DBROKEN", "-DN=1 -DBROKEN"), ("byte in;", "bite in;")])
 def test_an_error_a_blind_mutation_and_bad_text_fail(tmp_path, old, new):
