@@ -23,9 +23,6 @@ enum proc_op {
 	PROC_DEAD = 4,		/* `cluster` is dead */
 	/* anybody -> leader */
 	PROC_JOB_KILL = 5,	/* end the job with `status` */
-	PROC_JOB_WAIT = 6,	/* answer at `reply_port` when the job has ended */
-	/* leader -> anybody */
-	PROC_REPLY = 7,		/* to `id`: error, status */
 };
 
 /* how a cluster's part of a job ended */
@@ -41,13 +38,10 @@ struct proc_message {
 	uint32_t magic;
 	uint32_t op;
 	uint32_t job;
-	uint32_t id;
 	uint32_t cluster;
 	int32_t status;
 	uint32_t end;		/* enum proc_end */
-	uint32_t reply_port;
-	int32_t error;
-	uint8_t pad[92];
+	uint8_t pad[104];
 };
 
 _Static_assert(sizeof(struct proc_message) == MAILBOX_MSG_SIZE, "one message");

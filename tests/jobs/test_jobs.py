@@ -24,6 +24,7 @@ ENDS = [
     ("_exit", 9, ""),
     ("abort", 134, "rank 4 aborted"),
     ("job_abort", 10, ""),
+    ("kill", 11, ""),
     ("crash", 139, "rank 4 crashed: bad address written, address 0x10, in explode+"),
     ("jump", 139, "rank 4 crashed: bad address executed, address 0x10, at 0x10 outside the program"),
     ("illegal", 132, "rank 4 crashed: illegal instruction"),
