@@ -376,7 +376,7 @@ test_rank_main(void *arg)
 
 /* Run a job to its end. area_bytes: 0 for plenty. */
 static void
-test_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(void))
+job_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(void))
 {
 	struct test_job job = {.ranks = ranks, .per_cluster = per_cluster, .body = body,
 		.area_bytes = area_bytes ? area_bytes : TEST_AREA_BYTES};

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whole jobs in one process: ranks are threads, in one cluster or in several, under the sanitizers.
+ *
+ * sanitize: thread address
+ * needs: mpi/api/check.c mpi/api/coll.c mpi/api/comm.c mpi/api/env.c mpi/api/error.c mpi/api/group.c mpi/api/op.c mpi/api/probe.c
+ *	mpi/api/pt2pt.c mpi/api/request.c mpi/api/type.c mpi/coll/allgather_gather_bcast.c mpi/coll/allgather_ring.c
+ *	mpi/coll/allreduce_recursive_doubling.c mpi/coll/allreduce_reduce_bcast.c mpi/coll/alltoall_pairwise.c
+ *	mpi/coll/barrier_dissemination.c mpi/coll/bcast_binomial.c mpi/coll/choose.c mpi/coll/gather_linear.c
+ *	mpi/coll/reduce_binomial.c mpi/coll/scatter_linear.c mpi/coll/step.c mpi/core/comm.c mpi/core/errhandler.c
+ *	mpi/core/error.c mpi/core/group.c mpi/core/handle.c mpi/core/op.c mpi/core/op_loops.c mpi/core/rank_init.c
+ *	mpi/core/request.c mpi/core/type.c mpi/pt2pt/bounce.c mpi/pt2pt/bulk.c mpi/pt2pt/credit.c mpi/pt2pt/match.c
+ *	mpi/pt2pt/progress.c mpi/pt2pt/recv.c mpi/pt2pt/send.c mpi/transport/area.c mpi/transport/far.c mpi/transport/inbox.c
+ *	mpi/transport/transport.c mpi/transport/wait.c mpi/transport/writer.c
+ */
+#include <base/test.h>
+#include <mpi/core/ranks_test.h>
+#include <mpi/coll/coll.h>
+
+#define LARGEST 20000
+
+static int job_errors;
+
+#define MUST(condition) \
+	do { \
+		if (!(condition)) { \
+			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, __FILE__, __LINE__, #condition); \
+		} \
+	} while (0)
+
+static const int sizes[] = {0, 8, 96, 97, 4096, 4097, LARGEST};
+#define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
+
+static void
+fill(unsigned char *b, int len, int seed)
+{
+	for (int i = 0; i < len; i++)
+		b[i] = (unsigned char)(seed * 31 + i * 7);
+}
+
+static bool
+is_filled(const unsigned char *b, int len, int seed)
+{
+	for (int i = 0; i < len; i++)
+		if (b[i] != (unsigned char)(seed * 31 + i * 7))
+			return false;
+	return true;
+}
+
+/* Everybody sends everything to everybody at once. */
+static void
+storm(void)
+{
+	MPI_Request r[2 * SIZES];
+	unsigned char *out = malloc(SIZES * LARGEST), *in = malloc(SIZES * LARGEST);
+	int rank, size;
+
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (int d = 0; d < size; d++) {
+		int to = (rank + d) % size, from = (rank - d + size) % size;
+
+		for (int i = 0; i < SIZES; i++) {
+			fill(out + i * LARGEST, sizes[i], rank + i);
+			MPI_Isend(out + i * LARGEST, sizes[i], MPI_BYTE, to, i, MPI_COMM_WORLD, &r[i]);
+			MPI_Irecv(in + i * LARGEST, LARGEST, MPI_BYTE, from, i, MPI_COMM_WORLD, &r[SIZES + i]);
+		}
+		MPI_Waitall(2 * SIZES, r, MPI_STATUSES_IGNORE);
+		for (int i = 0; i < SIZES; i++)
+			MUST(is_filled(in + i * LARGEST, sizes[i], from + i));
+	}
+	MPI_Finalize();
+	free(in);
+	free(out);
+}
+
+/* Rank 0 takes, long after it was sent, what all others send as fast as they can. */
+static void
+flood(void)
+{
+	enum { MESSAGES = 500 };
+	unsigned char buffer[300];
+	int rank, size;
+
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (int i = 0; rank > 0 && i < MESSAGES; i++) {
+		fill(buffer, 1 + i % 300, rank + i);
+		MPI_Send(buffer, 1 + i % 300, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+	}
+	for (int from = size - 1; rank == 0 && from > 0; from--)
+		for (int i = 0; i < MESSAGES; i++) {
+			MPI_Recv(buffer, 300, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MUST(is_filled(buffer, 1 + i % 300, from + i));
+		}
+	MPI_Finalize();
+}
+
+/* Requests that the program gives away before they are done. */
+static void
+detached(void)
+{
+	int rank, size, value[50], got;
+
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (int i = 0; i < 50; i++) {
+		MPI_Request r;
+
+		value[i] = rank * 100 + i;
+		MPI_Issend(&value[i], 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, &r);
+		MPI_Request_free(&r);
+	}
+	for (int i = 0; i < 50; i++) {
+		MPI_Recv(&got, 1, MPI_INT, (rank - 1 + size) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MUST(got == (rank - 1 + size) % size * 100 + i);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Finalize();
+}
+
+/* Every algorithm, also those that are not chosen for these sizes. */
+static void
+algorithms(void)
+{
+	struct mpi_rank *self = mpi_self();
+	struct comm *c = &self->world;
+
+	MPI_Init(NULL, NULL);
+	for (int count = 0; count < 2000; count += 333) {
+		int *in = calloc((size_t)count + 1, sizeof(int)), *out = calloc((size_t)count + 1, sizeof(int));
+		int *all = calloc(((size_t)count + 1) * (size_t)c->size, sizeof(int));
+		struct reduction r = {in, out, count, MPI_INT, MPI_SUM};
+		size_t bytes = (size_t)count * sizeof(int);
+		struct blocks b = {NULL, all, bytes};
+
+		for (int i = 0; i < count; i++)
+			in[i] = all[c->rank * count + i] = c->rank + i;
+		mpi_allreduce_recursive_doubling(self, c, &r);
+		for (int i = 0; i < count; i++)
+			MUST(out[i] == c->size * (c->size - 1) / 2 + c->size * i);
+		mpi_allreduce_reduce_bcast(self, c, &r);
+		for (int i = 0; i < count; i++)
+			MUST(out[i] == c->size * (c->size - 1) / 2 + c->size * i);
+		mpi_allgather_ring(self, c, &b);
+		for (int i = 0; i < count * c->size; i++)
+			MUST(all[i] == i / count + i % count);
+		memset(all, 0, bytes * (size_t)c->size);
+		memcpy(all + c->rank * count, in, bytes);
+		mpi_allgather_gather_bcast(self, c, &b);
+		for (int i = 0; i < count * c->size; i++)
+			MUST(all[i] == i / count + i % count);
+		free(all);
+		free(out);
+		free(in);
+	}
+	MPI_Finalize();
+}
+
+static void
+everything(unsigned ranks, unsigned per_cluster, size_t area_bytes)
+{
+	job_errors = 0;
+	test_os.cores = 3;
+	job_run(ranks, per_cluster, area_bytes, storm);
+	job_run(ranks, per_cluster, area_bytes, flood);
+	job_run(ranks, per_cluster, area_bytes, detached);
+	job_run(ranks, per_cluster, area_bytes, algorithms);
+	expect_eq(job_errors, 0);
+}
+
+TEST(one_rank_talks_to_itself)
+{
+	everything(1, 1, 0);
+}
+
+TEST(two_ranks_in_a_cluster)
+{
+	everything(2, 2, 0);
+}
+
+TEST(more_ranks_than_cores)
+{
+	everything(9, 9, 0);
+}
+
+TEST(each_rank_in_its_own_cluster)
+{
+	everything(4, 1, 0);
+}
+
+TEST(three_clusters_not_all_full)
+{
+	everything(7, 3, 0);
+}
+
+TEST(inboxes_of_the_smallest_size)
+{
+	/* room for 8 cells per rank, and no more */
+	everything(5, 5, 5 * (192 + 8 * 128 + 64) + 640);
+}
+
+int
+main(void)
+{
+	RUN(one_rank_talks_to_itself);
+	RUN(two_ranks_in_a_cluster);
+	RUN(more_ranks_than_cores);
+	RUN(each_rank_in_its_own_cluster);
+	RUN(three_clusters_not_all_full);
+	RUN(inboxes_of_the_smallest_size);
+	return TEST_FAILED;
+}
