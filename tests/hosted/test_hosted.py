@@ -23,6 +23,7 @@ import machine as machines  # noqa: E402
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"), "hosted")
 HOST = os.path.join(BUILD, "atoll-host")
 PATIENCE_S = 60
+ALLOWED = {"memcpy", "memset", "memmove", "memcmp", "clock_gettime", "__ehdr_start", "_GLOBAL_OFFSET_TABLE_"}
 SOON_S = 1.0
 
 
@@ -207,6 +208,30 @@ def test_a_program_that_ends_its_host_process_is_named():
     run = simple(1, ["group"])
     assert run.status != 0, run.output
     assert "cluster 1 died (a program ended its process with status 5)" in run.output, run.output
+
+
+def objects(*folders):
+    """Object files of the kernel's side."""
+    for folder in folders:
+        for path, _, names in os.walk(os.path.join(BUILD, "k", folder)):
+            yield from (os.path.join(path, n) for n in names if n.endswith(".o"))
+
+
+def symbols(path, option):
+    """Names that nm prints with an option."""
+    out = subprocess.run(["nm", "--format=posix", option, path], capture_output=True, text=True, check=True).stdout
+    return {line.split()[0] for line in out.splitlines() if line}
+
+
+def test_nothing_that_runs_with_a_users_thread_pointer_uses_libc():
+    paths = list(objects("kernel", "base", "gen", "hal"))
+    ours = set().union(*(symbols(p, "--defined-only") for p in paths))
+    at_start = ("hal/cpu/hosted/core.c.o", "hal/cpu/hosted/host.c.o")
+    for path in paths:
+        if "/hal/board/" in path or path.endswith(at_start):
+            continue
+        foreign = symbols(path, "--undefined-only") - ours - ALLOWED
+        assert not foreign, f"{os.path.relpath(path, BUILD)} uses {', '.join(sorted(foreign))}"
 
 
 def refused(argv, data=None):

@@ -69,12 +69,13 @@ use_signal_stack(struct host_core *c, unsigned which)
 void
 host_signal_stack(struct host_core *c)
 {
-	char *both = mmap(NULL, 2 * HOST_SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long both = host_call6(SYS_mmap, 0, 2 * HOST_SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		-1, 0);
 
-	if (both == MAP_FAILED)
+	if (both < 0)
 		host_refuse("no memory for signal stacks");
-	c->signal_stack[0] = both;
-	c->signal_stack[1] = both + HOST_SIGNAL_STACK;
+	c->signal_stack[0] = (void *)both;
+	c->signal_stack[1] = (void *)(both + HOST_SIGNAL_STACK);
 	use_signal_stack(c, 0);
 }
 
