@@ -38,6 +38,7 @@ static struct {
 	unsigned round;
 	int step;
 	long proc;
+	int first_core;			/* 0 if home runs threads, too */
 	bool stop;			/* the bystanders may end */
 	unsigned crash_after[ROUNDS];	/* the first thread ends the process after so many steps; 0: never */
 } run;
@@ -127,7 +128,7 @@ child(uintptr_t round)
 {
 	for (unsigned i = 1; i <= THREADS; i++) {
 		coro_user_context(&shared.ctx[round], thread, shared.stack[round][i] + STACK_BYTES, round * (THREADS + 1) + i);
-		KC(KC_THREAD_CREATE, &shared.ctx[round], ANY_CORE);
+		KC(KC_THREAD_CREATE, &shared.ctx[round], i == 1 ? run.first_core : ANY_CORE);
 	}
 	for (unsigned n = run.crash_after[round]; n > 0; n--) {
 		coro_user_point();
@@ -172,7 +173,7 @@ bystander(uintptr_t arg)
 {
 	(void)arg;
 	coro_user_context(&shared.partner, partner, shared.partner_stack + STACK_BYTES, 0);
-	coro_check(KC(KC_THREAD_CREATE, &shared.partner, ANY_CORE) > 0);
+	coro_check(KC(KC_THREAD_CREATE, &shared.partner, run.first_core) > 0);
 	play(0);
 	program_exit();
 }
@@ -259,6 +260,8 @@ main(int argc, char **argv)
 	for (unsigned long seed = first; seed < first + count; seed++) {
 		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
 		memset(&run, 0, sizeof(run));
+		run.first_core = seed % 4 != 0;
+		record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
 		shared.ball = 0;
 		config.record = &record;
 		config.seed = seed;

@@ -35,6 +35,7 @@ static struct {
 	unsigned ended;
 	uint64_t frames;
 	int step[CORES];
+	unsigned first_core;		/* 0 if home runs threads, too */
 } run;
 
 static uint64_t
@@ -66,7 +67,7 @@ round_of(unsigned me, unsigned n)
 {
 	long proc = KC(KC_PROC_CREATE);
 	long frame = KC(KC_FRAME_ALLOC, 1);
-	int core = (int)(1 + (me + n) % (CORES - 1));
+	int core = (int)(run.first_core + (me + n) % (CORES - run.first_core));
 	struct page_info *info = (struct page_info *)&shared.status[me];
 
 	coro_check(proc > 0 && frame >= 0);
@@ -139,6 +140,8 @@ main(int argc, char **argv)
 	for (unsigned long seed = first; seed < first + count; seed++) {
 		coro_record(&record, 1, CORES);
 		memset(&run, 0, sizeof(run));
+		run.first_core = seed % 4 != 0;
+		record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
 		config.record = &record;
 		config.seed = seed;
 		program_begin(&shared, sizeof(shared));

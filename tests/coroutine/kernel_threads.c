@@ -33,6 +33,7 @@ static struct {
 	unsigned wakes;
 	bool asleep;
 	unsigned step;
+	int first_core;			/* 0 if home runs threads, too */
 } run;
 
 static uint32_t
@@ -79,7 +80,7 @@ storm(void)
 
 	run.step = 100;
 	for (unsigned i = 0; i < THREADS; i++)
-		tid[i] = start(i, worker, i, coro_random(3) ? ANY_CORE : 1);
+		tid[i] = start(i, worker, i, coro_random(3) ? ANY_CORE : run.first_core);
 	for (unsigned n = 0; n < THREADS; n++) {
 		unsigned i = (n * 5 + 3) % THREADS;	/* another order than that of the ends */
 
@@ -123,7 +124,7 @@ lock_test(void)
 	run.step = 200;
 	shared.lock = 0;
 	for (unsigned i = 0; i < 5; i++)
-		tid[i] = start(i, locker, 3, ANY_CORE);
+		tid[i] = start(i, locker, 3, i == 0 ? run.first_core : ANY_CORE);
 	for (unsigned i = 0; i < 5; i++)
 		coro_check(join(tid[i]) == 3);
 	coro_check(run.counter == 15 && shared.lock == 0);
@@ -155,7 +156,7 @@ turn_test(void)
 	run.step = 300;
 	shared.turn = 0;
 	for (unsigned i = 0; i < 3; i++)
-		tid[i] = start(i, player, i, ANY_CORE);
+		tid[i] = start(i, player, i, i == 0 ? run.first_core : ANY_CORE);
 	for (unsigned i = 0; i < 3; i++)
 		coro_check(join(tid[i]) == (long)i);
 	coro_check(shared.turn == 9);
@@ -183,7 +184,7 @@ sleep_test(void)
 	run.sleeper = (int)KC(KC_THREAD_SELF);
 	coro_check(KC(KC_THREAD_WAKEUP, run.sleeper) == 0);
 	coro_check(KC(KC_THREAD_SLEEP) == 0);
-	tid = start(0, waker, 6, ANY_CORE);
+	tid = start(0, waker, 6, run.first_core);
 	for (uint32_t i = 1; i <= 6; i++) {
 		coro_check(KC(KC_THREAD_SLEEP) == 0);
 		coro_check(run.wakes == i);
@@ -238,6 +239,8 @@ main(int argc, char **argv)
 	for (unsigned long seed = first; seed < first + count; seed++) {
 		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
 		memset(&run, 0, sizeof(run));
+		run.first_core = seed % 4 != 0;
+		record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
 		config.record = &record;
 		config.seed = seed;
 		program_begin(&shared, sizeof(shared));
