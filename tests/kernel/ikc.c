@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mailboxes and portals between clusters, from user mode: an echo server in cluster 1, a cluster 2 that dies. Bad addresses and ids;
+ * nothing is lost.
+ *
+ * machine: 3 4 KC
+ * machine: 3 2 TC
+ */
+#include <tests/kernel/ktest.h>
+
+#define PORT_COMMAND 1
+#define PORT_REPLY 2
+#define PORT_DATA 3
+#define PORT_DEAD 5
+#define LENGTH (300 * 1024 + 5)
+#define BAD ((void *)8)
+
+enum operation { ECHO = 1, SEND, TAKE, DIE };
+enum role { READER = 1 };
+
+struct message {
+	uint32_t operation;
+	uint32_t sender;
+	uint64_t number;
+	unsigned char rest[MAILBOX_MSG_SIZE - 16];
+};
+
+static unsigned char data[LENGTH + 64];
+
+static unsigned char
+pattern(uint64_t i)
+{
+	return (unsigned char)(i * 7 + (i >> 8) * 3 + 1);
+}
+
+static uint64_t
+wrong_bytes(uint64_t len)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 0; i < len; i++)
+		wrong += data[i] != pattern(i);
+	return wrong;
+}
+
+/* --- cluster 1: answers what cluster 0 asks --- */
+
+static void
+serve(struct message *m, int portal_in, int portal_out)
+{
+	switch (m->operation) {
+	case SEND:
+		for (uint64_t i = 0; i < m->number; i++)
+			data[i] = pattern(i);
+		m->number = (uint64_t)kportal_write(portal_out, (unsigned long)data, (unsigned long)m->number);
+		break;
+	case TAKE:
+		kportal_allow(portal_in, 0, PORT_DATA);
+		m->number = (uint64_t)kportal_read(portal_in, (unsigned long)data, (unsigned long)m->number);
+		m->sender = (uint32_t)wrong_bytes((int64_t)m->number < 0 ? 0 : m->number);
+		break;
+	default:
+		break;
+	}
+}
+
+static int
+echo_server(void)
+{
+	int in = (int)kmailbox_create(PORT_COMMAND), out = (int)kmailbox_open(0, PORT_REPLY);
+	int portal_in = (int)kportal_create(PORT_DATA), portal_out = (int)kportal_open(0, PORT_DATA, PORT_DATA);
+	struct message m;
+
+	for (;;) {
+		if (mailbox_receive(in, ANY_SOURCE_CLUSTER, &m) != 0)
+			return 1;
+		serve(&m, portal_in, portal_out);
+		if (mailbox_send(out, &m) != 0)
+			return 1;
+	}
+}
+
+/* --- cluster 2: waits for the word to die --- */
+
+static int
+mortal(void)
+{
+	struct message m;
+	int in = (int)kmailbox_create(PORT_COMMAND);
+
+	return mailbox_receive(in, 0, &m);
+}
+
+/* --- cluster 0 --- */
+
+static int command, reply, portal;	/* ids */
+
+static struct message
+ask(uint32_t operation, uint64_t number)
+{
+	struct message m = {.operation = operation, .number = number};
+
+	for (unsigned i = 0; i < sizeof(m.rest); i++)
+		m.rest[i] = pattern(number + i);
+	expect_eq(mailbox_send(command, &m), 0);
+	expect_eq(mailbox_receive(reply, 1, &m), 0);
+	return m;
+}
+
+TEST(messages_come_back_as_they_were)
+{
+	command = (int)kmailbox_open(1, PORT_COMMAND);
+	reply = (int)kmailbox_create(PORT_REPLY);
+	expect(command >= 0 && reply >= 0);
+	for (uint64_t n = 0; n < 300; n++) {
+		struct message m = ask(ECHO, n);
+		int wrong = m.number != n;
+
+		for (unsigned i = 0; i < sizeof(m.rest); i++)
+			wrong += m.rest[i] != pattern(n + i);
+		expect_eq(wrong, 0);
+	}
+}
+
+static unsigned long
+sender(unsigned long count)
+{
+	struct message m = {.operation = ECHO};
+	unsigned long failed = 0;
+
+	for (m.number = 0; m.number < count; m.number++)
+		failed += mailbox_send(command, &m) != 0;
+	return failed;
+}
+
+TEST(several_threads_share_a_slot)
+{
+	long tid[3];
+	struct message m;
+
+	for (int i = 0; i < 3; i++)
+		tid[i] = kt_thread(sender, 50, ANY_CORE);
+	for (int i = 0; i < 150; i++)
+		expect_eq(mailbox_receive(reply, ANY_SOURCE_CLUSTER, &m), 0);
+	for (int i = 0; i < 3; i++)
+		expect_eq(kt_join(tid[i]), 0);
+	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m), -E_AGAIN);
+}
+
+/* test: mailbox_create, mailbox_open, mailbox_close, mailbox_write, mailbox_read, mailbox_wait */
+TEST(mailbox_calls_refuse_bad_arguments)
+{
+	struct message m;
+	uint64_t before = kt_stats(STATS_MAILBOXES);
+	long id;
+
+	expect_eq(kmailbox_create(-1), -E_INVAL);
+	expect_eq(kmailbox_create(100000), -E_INVAL);
+	expect_eq(kmailbox_create(PORT_REPLY), -E_BUSY);
+	expect_eq(kmailbox_open(3, 0), -E_INVAL);
+	expect_eq(kmailbox_open(0, 100000), -E_INVAL);
+	expect_eq(kmailbox_write(command, BAD), -E_FAULT);
+	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, BAD), -E_AGAIN);
+	expect_eq(kmailbox_read(reply, 77, &m), -E_INVAL);
+	expect_eq(kmailbox_read(command, 1, &m), -E_BADF);
+	expect_eq(kmailbox_write(reply, &m), -E_BADF);
+	expect_eq(kmailbox_wait(12345), -E_BADF);
+	expect_eq(kmailbox_close(12345), -E_BADF);
+	id = kmailbox_open(0, PORT_REPLY);
+	expect_eq(kmailbox_write((int)id, &m), 0);
+	expect_eq(kmailbox_read(reply, 0, BAD), -E_FAULT);
+	expect_eq(kmailbox_close((int)id), 0);
+	expect_eq(kt_stats(STATS_MAILBOXES), before);
+}
+
+TEST(portals_move_data_both_ways)
+{
+	static const uint64_t sizes[] = {0, 1, 4095, 4096, 4097, 65536, LENGTH};
+	int out = (int)kportal_open(1, PORT_DATA, PORT_DATA);
+
+	portal = (int)kportal_create(PORT_DATA);
+	expect(portal >= 0 && out >= 0);
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct message m = {.operation = SEND, .number = sizes[i]};
+
+		for (uint64_t k = 0; k < sizes[i]; k++)
+			data[k] = 0;
+		expect_eq(kportal_allow(portal, 1, PORT_DATA), 0);
+		expect_eq(mailbox_send(command, &m), 0);
+		expect_eq(kportal_read(portal, (unsigned long)data, LENGTH), sizes[i]);
+		expect_eq(wrong_bytes(sizes[i]), 0);
+		expect_eq(mailbox_receive(reply, 1, &m), 0);
+		expect_eq(m.number, sizes[i]);
+		m = (struct message){.operation = TAKE, .number = LENGTH};
+		expect_eq(mailbox_send(command, &m), 0);
+		expect_eq(kportal_write(out, (unsigned long)data, (unsigned long)sizes[i]), sizes[i]);
+		expect_eq(mailbox_receive(reply, 1, &m), 0);
+		expect_eq(m.number, sizes[i]);
+		expect_eq(m.sender, 0);
+	}
+	expect_eq(kportal_close(out), 0);
+}
+
+TEST(the_shorter_side_counts)
+{
+	struct message m = {.operation = SEND, .number = LENGTH};
+
+	expect_eq(kportal_allow(portal, 1, PORT_DATA), 0);
+	expect_eq(mailbox_send(command, &m), 0);
+	expect_eq(kportal_read(portal, (unsigned long)data, 5000), 5000);
+	expect_eq(mailbox_receive(reply, 1, &m), 0);
+	expect_eq(m.number, 5000);
+}
+
+/* test: portal_create, portal_open, portal_close, portal_allow, portal_write, portal_read */
+TEST(portal_calls_refuse_bad_arguments)
+{
+	struct message m = {.operation = SEND, .number = 10000};
+	uint64_t before = kt_stats(STATS_PORTALS);
+
+	expect_eq(kportal_create(100000), -E_INVAL);
+	expect_eq(kportal_create(PORT_DATA), -E_BUSY);
+	expect_eq(kportal_open(9, 0, 0), -E_INVAL);
+	expect_eq(kportal_open(0, 0, 100000), -E_INVAL);
+	expect_eq(kportal_close(portal + 1), -E_BADF);
+	expect_eq(kportal_allow(portal, 9, 0), -E_INVAL);
+	expect_eq(kportal_allow(command, 1, 0), -E_BADF);
+	expect_eq(kportal_read(portal, (unsigned long)data, 5), -E_ACCES);
+	expect_eq(kportal_read(portal, (unsigned long)data, ~0ul), -E_INVAL);
+	expect_eq(kportal_write(portal, (unsigned long)data, 5), -E_BADF);
+	expect_eq(kportal_allow(portal, 1, PORT_DATA), 0);
+	expect_eq(kportal_close(portal), -E_BUSY);
+	expect_eq(mailbox_send(command, &m), 0);
+	expect_eq(kportal_read(portal, 8, 5000), -E_FAULT);
+	expect_eq(mailbox_receive(reply, 1, &m), 0);
+	expect_eq((int64_t)m.number, -E_PIPE);
+	expect_eq(kt_stats(STATS_PORTALS), before);
+}
+
+TEST(a_killed_reader_leaves_its_port_free)
+{
+	uint64_t portals = kt_stats(STATS_PORTALS), mailboxes = kt_stats(STATS_MAILBOXES);
+	long id;
+
+	for (unsigned i = 0; i < 20; i++) {
+		long proc = kt_spawn(READER, i, ANY_CORE);
+
+		expect(proc > 0);
+		kt_pause(i * 100);
+		expect_eq(kproc_kill((int)proc, 3), 0);
+		kt_wait(proc, NULL);
+		while ((id = kportal_create(PORT_DATA + 1)) == -E_BUSY)
+			kthread_yield();
+		expect(id >= 0);
+		expect_eq(kportal_close((int)id), 0);
+	}
+	expect_eq(kt_stats(STATS_PORTALS), portals);
+	expect_eq(kt_stats(STATS_MAILBOXES), mailboxes);
+}
+
+/* Process that waits for a transfer that nobody will begin. */
+static int
+reader(void)
+{
+	int id = (int)kportal_create(PORT_DATA + 1);
+
+	kmailbox_create(PORT_DATA + 1);
+	kportal_allow(id, 1, PORT_DATA + 1);
+	return (int)kportal_read(id, (unsigned long)data, LENGTH);
+}
+
+static unsigned long
+watcher(unsigned long cluster)
+{
+	return (unsigned long)kcluster_watch((int)cluster);
+}
+
+static unsigned long
+patient(unsigned long id)
+{
+	return (unsigned long)kmailbox_wait((int)id);
+}
+
+static unsigned long
+portal_reader(unsigned long id)
+{
+	return (unsigned long)kportal_read((int)id, (unsigned long)data, LENGTH);
+}
+
+/* test: cluster_watch */
+TEST(a_dead_cluster_ends_every_wait_for_it)
+{
+	struct message m = {.operation = DIE};
+	int out = (int)kmailbox_open(2, PORT_COMMAND), dead = (int)kmailbox_open(2, PORT_DEAD);
+	long tid[3];
+
+	expect_eq(kcluster_watch(0), -E_INVAL);
+	expect_eq(kcluster_watch(-1), -E_INVAL);
+	expect_eq(kcluster_watch(3), -E_INVAL);
+	expect_eq(kportal_allow(portal, 2, 1), 0);
+	expect_eq(mailbox_send(dead, &m), 0);
+	tid[0] = kt_thread(watcher, 2, ANY_CORE);
+	tid[1] = kt_thread(patient, (unsigned long)dead, ANY_CORE);
+	tid[2] = kt_thread(portal_reader, (unsigned long)portal, ANY_CORE);
+	kt_pause(1000);
+	expect_eq(mailbox_send(out, &m), 0);
+	for (int i = 0; i < 3; i++)
+		expect_eq(kt_join(tid[i]), -E_HOSTDOWN);
+	expect_eq(kmailbox_write(out, &m), -E_HOSTDOWN);
+	expect_eq(kmailbox_wait(out), -E_HOSTDOWN);
+	expect_eq(kportal_allow(portal, 2, 1), -E_HOSTDOWN);
+	expect_eq(kcluster_watch(2), -E_HOSTDOWN);
+	expect_eq(ask(ECHO, 1).number, 1);
+}
+
+int
+server_main(int argc, char **argv)
+{
+	struct cluster_info info;
+
+	(void)argc;
+	(void)argv;
+	kcluster_info(&info);
+	if (info.cluster == 1)
+		return echo_server();
+	if (info.cluster == 2)
+		return mortal();
+	if (atoll_startup()->job == READER)
+		return reader();
+	RUN(messages_come_back_as_they_were);
+	RUN(several_threads_share_a_slot);
+	RUN(mailbox_calls_refuse_bad_arguments);
+	RUN(portals_move_data_both_ways);
+	RUN(the_shorter_side_counts);
+	RUN(portal_calls_refuse_bad_arguments);
+	RUN(a_killed_reader_leaves_its_port_free);
+	RUN(a_dead_cluster_ends_every_wait_for_it);
+	kt_end();
+}
