@@ -112,6 +112,7 @@ struct process {
 	struct list threads;
 	struct list waiters;	/* threads in proc_wait */
 	struct list areas;	/* claimed address ranges, sorted */
+	size_t claimed;		/* pages in them */
 	uint32_t held;		/* head of the list of frames that frame_alloc gave it */
 	uint32_t *indexes;	/* bitmap: thread->index in use */
 	uint32_t cores[CORE_MASK_WORDS];	/* that ever ran one of its threads */
@@ -170,7 +171,6 @@ struct cluster {
 	uint32_t procs_live;
 	uint32_t next_core;	/* where placement looks first */
 	int init_id;
-	uint64_t remote_calls;
 	uint32_t chores;	/* things under way that need home's eye even if nothing new comes: sweeps, grants, backlog, heartbeat */
 	struct list threads_free;
 	struct list procs_free;
@@ -196,19 +196,12 @@ core_is_home(const struct core *core)
 	return core->id == KERNEL_CORE;
 }
 
-/* Where the sender of the next active message to home stands. */
-static inline uint32_t *
-am_next_place(const struct am_queue *q)
-{
-	return &q->order[q->served & q->mask];
-}
-
 /* Is there a message for this core? */
 static inline bool
 am_is_pending(const struct core *core)
 {
 	if (core_is_home(core))
-		return hal_load32(am_next_place(&core->cluster->am)) != 0;
+		return hal_load32(core->cluster->am.next) != 0;
 	return hal_load32(&core->post.busy) != 0;
 }
 

@@ -26,36 +26,34 @@ serve(kcall_serve_fn *fn, struct kcall_args *args)
 	return fn(args);
 }
 
-static inline void
-serve_sender(struct cluster *c, uint32_t *place, uint32_t sender)
+void
+am_init(struct cluster *c, uint32_t *order, uint32_t slots)
 {
-	struct am_call *call = &c->core[sender - 1].call;
+	c->am.order = order;
+	c->am.mask = slots - 1;
+	c->am.next = order;
+}
 
-	hal_store32(place, 0);
-	c->am.served++;
-	c->remote_calls++;
+bool
+am_serve_call(struct cluster *c)
+{
+	struct am_queue *q = &c->am;
+	int sender = (int)hal_load32(q->next) - 1;
+	struct am_call *call;
+
+	if (sender < 0)
+		return false;
+	hal_store32(q->next, 0);
+	q->next = q->next == q->order + q->mask ? q->order : q->next + 1;
+	q->served++;
+	call = &c->core[sender].call;
 	hal_acquire(&call->bytes, HEADER_BYTES);
 	hal_acquire(&call->args, call->bytes);
 	call->result = serve(call->fn, &call->args);
 	hal_publish(&call->args, call->bytes);
 	hal_publish(&call->result, sizeof(call->result));
 	hal_store32(&call->busy, 0);
-	hal_notify(c->id, sender - 1);
-}
-
-bool
-am_serve_calls(struct cluster *c)
-{
-	uint32_t *place = am_next_place(&c->am);
-	uint32_t sender = hal_load32(place);
-
-	if (sender == 0)
-		return false;
-	do {
-		serve_sender(c, place, sender);
-		place = am_next_place(&c->am);
-		sender = hal_load32(place);
-	} while (sender != 0);
+	hal_notify(c->id, (unsigned)sender);
 	return true;
 }
 
@@ -78,7 +76,13 @@ am_serve_posts(struct core *core)
 bool
 am_serve(struct core *core)
 {
-	return core_is_home(core) ? am_serve_calls(core->cluster) : am_serve_posts(core);
+	bool any = false;
+
+	if (!core_is_home(core))
+		return am_serve_posts(core);
+	while (am_serve_call(core->cluster))
+		any = true;
+	return any;
 }
 
 int
@@ -118,7 +122,7 @@ static long
 call_directly(struct core *core, kcall_serve_fn *fn, struct kcall_args *args)
 {
 	am_serve(core);
-	core->cluster->remote_calls++;
+	core->cluster->am.served++;
 	return serve(fn, args);
 }
 
@@ -129,7 +133,6 @@ am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, u
 	struct am_call *call = &core->call;
 	uint32_t ticket;
 
-	check(args == &call->args);
 	if (bytes > sizeof(*args))
 		return -E_2BIG;
 	if (core_is_home(core))
@@ -140,7 +143,7 @@ am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, u
 	hal_publish(args, bytes);
 	hal_store32(&call->busy, 1);
 	ticket = hal_add32(&c->am.ticket, 1);
-	hal_store32(&c->am.order[ticket & c->am.mask], core->id + 1);
+	hal_store32(&c->am.order[(uintptr_t)(intptr_t)(int32_t)ticket & c->am.mask], core->id + 1);
 	am_ring_home(c);
 	call_wait(core, call);
 	hal_acquire(args, bytes);

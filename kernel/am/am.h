@@ -46,18 +46,23 @@ struct am_post {
 /* Home's side of the calls. */
 struct am_queue {
 	_Alignas(HAL_CACHE_LINE) uint32_t ticket;	/* shared word: next ticket */
-	_Alignas(HAL_CACHE_LINE) uint32_t served;	/* home: tickets done */
-	uint32_t mask;		/* constant: slots of the ring - 1 */
+	_Alignas(HAL_CACHE_LINE) uint32_t *next;	/* home: place of the oldest ticket not served */
+	uint64_t served;	/* home: messages, and calls of home itself */
+	/* constant */
 	uint32_t *order;	/* shared words: sender + 1, or 0 */
+	uintptr_t mask;		/* slots of the ring - 1 */
 };
 
-/* Home: serve the queue in order until it is empty. False if it was. */
-bool am_serve_calls(struct cluster *c);
+/* Before anything else: the ring has `slots` (a power of two) places, all 0. */
+void am_init(struct cluster *c, uint32_t *order, uint32_t slots);
+
+/* Home: serve the oldest message. False if there is none. */
+bool am_serve_call(struct cluster *c);
 
 /* Every core but home: run the function in the inbox until there is none. False if there was none. */
 bool am_serve_posts(struct core *core);
 
-/* Serve what there is for this core, whichever it is. False if there was nothing. */
+/* Serve what there is for this core, whichever it is, until nothing is left. False if there was nothing. */
 bool am_serve(struct core *core);
 
 /*

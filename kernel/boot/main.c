@@ -50,8 +50,7 @@ cores_init(struct cluster *c, struct carve *m)
 	uint32_t order = ring_slots(c->cores);
 
 	c->core = carve_zeroed(m, c->cores * sizeof(struct core));
-	c->am.order = carve_zeroed(m, order * sizeof(uint32_t));
-	c->am.mask = order - 1;
+	am_init(c, carve_zeroed(m, order * sizeof(uint32_t)), order);
 	for (uint32_t i = 0; i < c->cores; i++) {
 		struct core *core = &c->core[i];
 

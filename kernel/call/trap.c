@@ -56,16 +56,7 @@ is_idle_but_for_caller(struct core *core)
 		list_is_empty(&core->run_queue);
 }
 
-static __attribute__((noinline)) bool
-remote_call(struct core *core, struct hal_frame *f, const struct kcall_entry *e)
-{
-	hal_frame_set_result(f, e->enter(core, core->current, f));
-	if (__builtin_expect(core->doomed != NULL, 0))
-		leave(core);
-	return true;
-}
-
-static __attribute__((noinline)) bool
+static bool
 yield_call(struct core *core, struct hal_frame *f)
 {
 	if (!is_idle_but_for_caller(core))
@@ -74,9 +65,18 @@ yield_call(struct core *core, struct hal_frame *f)
 	return true;
 }
 
+static __attribute__((noinline)) bool
+remote_call(struct hal_frame *f, const struct kcall_entry *e, struct core *core)
+{
+	hal_frame_set_result(f, e->enter(core, core->current, f));
+	if (__builtin_expect(core->doomed != NULL, 0))
+		leave(core);
+	return true;
+}
+
 /*
  * Calls that never park the thread nor replace its frame need no complete frame: all remote ones, and those local ones that are
- * answered by a look at the core.
+ * answered by a look at the core. No stack frame here, so that these cost little.
  */
 bool
 kernel_call_fast(struct hal_frame *f)
@@ -84,15 +84,14 @@ kernel_call_fast(struct hal_frame *f)
 	struct core *core = core_self();
 	unsigned long nr = hal_frame_number(f) - KC_FIRST;
 
-	if (nr == KC_THREAD_SELF - KC_FIRST) {
-		hal_frame_set_result(f, core->current->tid);
-		return true;
-	}
 	if (nr < KC_COUNT && (kcall_table[nr].flags & KCALL_REMOTE))
-		return remote_call(core, f, &kcall_table[nr]);
+		return remote_call(f, &kcall_table[nr], core);
 	if (nr == KC_THREAD_YIELD - KC_FIRST)
 		return yield_call(core, f);
-	return false;
+	if (nr != KC_THREAD_SELF - KC_FIRST)
+		return false;
+	hal_frame_set_result(f, core->current->tid);
+	return true;
 }
 
 void

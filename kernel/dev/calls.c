@@ -65,7 +65,7 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_PROCS] = c->procs_live,
 		[STATS_MAILBOXES] = c->ikc.mailboxes,
 		[STATS_PORTALS] = c->ikc.portals,
-		[STATS_REMOTE_CALLS] = c->remote_calls,
+		[STATS_REMOTE_CALLS] = c->am.served,
 	};
 
 	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))

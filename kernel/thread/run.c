@@ -76,13 +76,6 @@ core_work(struct core *core)
 	return any;
 }
 
-/* The last look before a wait: would core_work find anything? Home's chores need more than a look. */
-static inline bool
-core_has_work(const struct core *core)
-{
-	return am_is_pending(core) || !ready_is_empty(core) || (core_is_home(core) && !ikc_is_quiet(&core->cluster->ikc));
-}
-
 static void
 leave_space(struct core *core)
 {
@@ -180,7 +173,7 @@ thread_enter(struct core *core, struct thread *t)
 	hal_user_enter(&t->frame, &t->proc->space);
 }
 
-/* The end of a wait of home with chores: see to them once more, then sleep until the next is due. */
+/* Home has chores: see to them once more, then sleep until the next is due. */
 static __attribute__((noinline)) void
 wait_with_chores(struct cluster *c)
 {
@@ -191,24 +184,38 @@ wait_with_chores(struct cluster *c)
 }
 
 /*
- * Wait for something to do. A core that is woken by a message alone serves it and waits again at once, unless the message put threads
- * into the run queue (core_evict).
+ * Wait for something to do: after the last look at every source, before which the wait was announced. A core that is woken by a message
+ * alone serves it and waits again at once.
  */
+static void
+home_wait(struct core *core, struct cluster *c)
+{
+	do {
+		hal_wait_begin();
+		if (hal_load32(c->am.next) != 0 || !ready_is_empty(core) || !ikc_is_quiet(&c->ikc)) {
+			hal_wait_cancel();
+			return;
+		}
+		if (c->chores != 0) {
+			wait_with_chores(c);
+			return;
+		}
+		hal_wait(HAL_FOREVER);
+	} while (am_serve_call(c) && list_is_empty(&core->run_queue));
+}
+
+/* A message may put threads into the run queue (core_evict). */
 static void
 core_wait(struct core *core)
 {
 	do {
 		hal_wait_begin();
-		if (core_has_work(core)) {
+		if (hal_load32(&core->post.busy) != 0 || !ready_is_empty(core)) {
 			hal_wait_cancel();
 			return;
 		}
-		if (core_is_home(core) && core->cluster->chores != 0) {
-			wait_with_chores(core->cluster);
-			return;
-		}
 		hal_wait(HAL_FOREVER);
-	} while (am_serve(core) && list_is_empty(&core->run_queue));
+	} while (am_serve_posts(core) && list_is_empty(&core->run_queue));
 }
 
 _Noreturn void
@@ -221,6 +228,8 @@ core_loop(struct core *core)
 		next = list_pop_front(&core->run_queue);
 		if (next != NULL)
 			thread_enter(core, list_entry(next, struct thread, run));
+		else if (core_is_home(core))
+			home_wait(core, core->cluster);
 		else
 			core_wait(core);
 	}

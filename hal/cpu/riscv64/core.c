@@ -18,18 +18,10 @@ _Static_assert(offsetof(struct hal_core_area, scratch2) == AREA_SCRATCH2, "layou
 _Static_assert(offsetof(struct hal_core_area, fixup) == AREA_FIXUP, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, interrupted) == AREA_INTERRUPTED, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, started) == AREA_STARTED, "layout.h");
-_Static_assert(sizeof(struct hal_core_area) <= AREA_BYTES, "layout.h");
-
-extern char image_end[], hal_first_area[];
+_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES, "layout.h");
 
 struct hal_machine hal_machine;
 uint64_t hal_kernel_satp;
-
-struct hal_core_area *
-hal_area_of(unsigned core)
-{
-	return (struct hal_core_area *)(hal_first_area + (ptrdiff_t)(int)core * CORE_BYTES);
-}
 
 volatile void *
 hal_device(uint64_t paddr)
@@ -52,8 +44,6 @@ hal_main(void)
 	struct hal_core_area *a = hal_core_area();
 	uint64_t used = hal_machine.free - hal_machine.mem_base;
 
-	if (hal_first_area != image_end + CORE_BYTES - AREA_BYTES)
-		hal_panic(__FILE__, __LINE__, "kernel.ld and layout.h differ");
 	if (a->core != 0)
 		kernel_core_main(a->start_arg);
 	kernel_boot_main(hal_machine.record, (void *)(KERNEL_BASE + used), hal_machine.mem_bytes - used);
@@ -65,23 +55,6 @@ hal_core_set_local(void *core)
 	hal_core_area()->local = core;
 }
 
-/* Take a doorbell's word: was it still set? One instruction; it is ordered before whatever follows. */
-static inline bool
-bell_take(volatile uint32_t *waiting)
-{
-	unsigned long was;
-
-	__asm__ volatile("amoswap.w.aqrl %0, zero, (%1)" : "=r"(was) : "r"(waiting) : "memory");
-	return was != 0;
-}
-
-/* Raise a core's interrupt, after everything that was written before. */
-static inline void
-bell_ring(volatile uint32_t *ring)
-{
-	__asm__ volatile("fence w, o\n\tsw %0, (%1)" : : "r"(1), "r"(ring) : "memory");
-}
-
 void
 hal_core_start(unsigned core, void *arg)
 {
@@ -90,7 +63,7 @@ hal_core_start(unsigned core, void *arg)
 	a->start_arg = arg;
 	hal_store32(&a->started, 1);
 	hal_fence();
-	bell_ring(a->ring);
+	hal_bell_ring(a->ring);
 }
 
 void
@@ -112,10 +85,11 @@ void
 hal_core_ring(struct hal_core_area *a, uint32_t why)
 {
 	__asm__ volatile("amoor.w.aqrl zero, %0, (%1)" : : "r"(why), "r"(&a->interrupted) : "memory");
-	bell_ring(a->ring);
+	hal_bell_ring(a->ring);
 }
 
-__attribute__((noinline)) bool
+/* Take what other cores asked of this one: true if there was something. Does not return if the cluster is dead. */
+bool
 hal_core_interrupted(struct hal_core_area *a)
 {
 	uint32_t why = __atomic_exchange_n(&a->interrupted, 0, __ATOMIC_SEQ_CST);
@@ -125,14 +99,11 @@ hal_core_interrupted(struct hal_core_area *a)
 	return why != 0;
 }
 
-/* The wait is over: take the doorbell back, with the interrupt of whoever rang it. */
-static inline void
-bell_settle(struct hal_core_area *a)
+void
+hal_bell_await(void)
 {
-	if (!bell_take(a->waiting))
-		while ((csr_read(sip) & SIP_SSIP) == 0)
-			__asm__ volatile("wfi");
-	__asm__ volatile("csrci sip, %0" : : "i"(SIP_SSIP) : "memory");
+	while ((csr_read(sip) & SIP_SSIP) == 0)
+		__asm__ volatile("wfi");
 }
 
 void
@@ -140,66 +111,33 @@ hal_wait_cancel(void)
 {
 	struct hal_core_area *a = hal_core_area();
 
-	bell_settle(a);
+	if (!hal_bell_take(a->waiting))
+		hal_bell_await();
+	__asm__ volatile("csrci sip, 2" : : : "memory");
 	if (hal_load32(&a->interrupted) != 0)
 		csr_set(sip, SIP_SSIP);		/* it may be newer than what the caller looked at */
 }
 
-/* What a wait does once it is over, however it ended. */
-static inline void
-wait_end(struct hal_core_area *a)
-{
-	bell_settle(a);
-	if (__atomic_load_n(&a->interrupted, __ATOMIC_RELAXED) != 0)
-		hal_core_interrupted(a);	/* the caller looks at everything now */
-}
-
-static __attribute__((noinline)) void
-wait_until(uint64_t until_ns)
+void
+hal_wait_until(uint64_t until_ns)
 {
 	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"((until_ns + hal_board_tick_ns - 1) / hal_board_tick_ns));
 	csr_set(sie, SIE_STIE);
 	__asm__ volatile("wfi" : : : "memory");
 	csr_clear(sie, SIE_STIE);
 	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"(UINT64_MAX));
-	wait_end(hal_core_area());
-}
-
-void
-hal_wait(uint64_t until_ns)
-{
-	if (__builtin_expect(until_ns != HAL_FOREVER, 0)) {
-		wait_until(until_ns);
-		return;
-	}
-	__asm__ volatile("wfi" : : : "memory");
-	wait_end(hal_core_area());
 }
 
 /* A doorbell of another cluster: whose core it is says the boot record. */
-static __attribute__((noinline)) void
-notify_far(unsigned cluster, unsigned core)
+void
+hal_notify_far(unsigned cluster, unsigned core)
 {
 	volatile uint32_t *waiting = &hal_noc_doorbell(cluster, core)->waiting;
 	volatile uint32_t *rings = (volatile uint32_t *)hal_device(hal_board_bells);
 
 	hal_fence();
-	if (*waiting != 0 && bell_take(waiting))
-		bell_ring(&rings[hal_machine.record->cluster[cluster].first_core + core]);
-}
-
-void
-hal_notify(unsigned cluster, unsigned core)
-{
-	struct hal_core_area *a = hal_area_of(core);
-
-	if (cluster != hal_cluster_id()) {
-		notify_far(cluster, core);
-		return;
-	}
-	hal_fence();
-	if (*a->waiting != 0 && bell_take(a->waiting))
-		bell_ring(a->ring);
+	if (*waiting != 0 && hal_bell_take(waiting))
+		hal_bell_ring(&rings[hal_machine.record->cluster[cluster].first_core + core]);
 }
 
 void

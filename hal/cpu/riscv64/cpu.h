@@ -66,14 +66,8 @@ struct hal_machine {
 extern struct hal_machine hal_machine;
 extern uint64_t hal_kernel_satp;
 
-/* Area of a core of this cluster. */
-struct hal_core_area *hal_area_of(unsigned core);
-
 /* Interrupt a core of this cluster: INTERRUPT_*. */
 void hal_core_ring(struct hal_core_area *a, uint32_t why);
-
-/* Take what other cores asked of this one: true if there was something. Does not return if the cluster is dead. */
-bool hal_core_interrupted(struct hal_core_area *a);
 
 /* Let this core stop for ever, asleep. */
 _Noreturn void hal_core_stop(void);

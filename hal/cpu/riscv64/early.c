@@ -86,8 +86,7 @@ static void
 early_areas(const struct boot_cluster *c, uint64_t doorbells)
 {
 	for (uint32_t i = 0; i < c->cores; i++) {
-		uint64_t top = (uint64_t)image_end + (i + 1) * CORE_BYTES;
-		struct hal_core_area *a = (struct hal_core_area *)(top - AREA_BYTES);
+		struct hal_core_area *a = hal_area_of(i);
 
 		a->core = i;
 		a->cluster = hal_machine.cluster;

@@ -5,7 +5,10 @@
 #ifndef CPU_CORE_H
 #define CPU_CORE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
 
 struct hal_frame;
 
@@ -35,6 +38,16 @@ struct hal_core_area {
 	uint64_t reserved2[7];
 };
 
+/* Kernel stack and area of each core, behind the image; kernel.ld */
+#define HAL_CORE_BYTES 8192
+#define HAL_AREA_BYTES 256
+
+extern struct hal_core_slot {
+	unsigned char stack[HAL_CORE_BYTES - HAL_AREA_BYTES];
+	struct hal_core_area area;
+	unsigned char pad[HAL_AREA_BYTES - sizeof(struct hal_core_area)];
+} hal_core_slots[];
+
 static inline struct hal_core_area *
 hal_core_area(void)
 {
@@ -44,6 +57,12 @@ hal_core_area(void)
 	return a;
 }
 
+static inline void *
+hal_core_local(void)
+{
+	return hal_core_area()->local;
+}
+
 /* Say that this core is about to wait; ordered before the looks around that follow. */
 static inline void
 hal_wait_begin(void)
@@ -51,11 +70,63 @@ hal_wait_begin(void)
 	__asm__ volatile("amoswap.w.aqrl zero, %0, (%1)" : : "r"(1), "r"(hal_core_area()->waiting) : "memory");
 }
 
-static inline void *
-hal_core_local(void)
+/* Take a doorbell's word: was it still set? Ordered before whatever follows. */
+static inline bool
+hal_bell_take(volatile uint32_t *waiting)
 {
-	return hal_core_area()->local;
+	unsigned long was;
+
+	__asm__ volatile("amoswap.w.aqrl %0, zero, (%1)" : "=r"(was) : "r"(waiting) : "memory");
+	return was != 0;
 }
+
+/* Raise a core's interrupt, after everything that was written before. */
+static inline void
+hal_bell_ring(volatile uint32_t *ring)
+{
+	__asm__ volatile("fence w, o\n\tsw %0, (%1)" : : "r"(1), "r"(ring) : "memory");
+}
+
+/* core.c: the rare parts of what follows */
+void hal_wait_until(uint64_t until_ns);
+void hal_notify_far(unsigned cluster, unsigned core);
+void hal_bell_await(void);			/* wait for an interrupt that is on its way */
+bool hal_core_interrupted(struct hal_core_area *a);
+
+/* The wait is over: take the doorbell back, with the interrupt of whoever rang it, and what other cores asked for. */
+static inline void
+hal_wait_end(void)
+{
+	struct hal_core_area *a = hal_core_area();
+	unsigned long pending;
+
+	if (!hal_bell_take(a->waiting)) {
+		__asm__ volatile("csrr %0, sip" : "=r"(pending) : : "memory");
+		if (__builtin_expect((pending & 2) == 0, 0))
+			hal_bell_await();
+	}
+	__asm__ volatile("csrci sip, 2" : : : "memory");
+	if (__builtin_expect(a->interrupted != 0, 0))
+		hal_core_interrupted(a);	/* the caller looks at everything now */
+}
+
+static inline void
+hal_wait(uint64_t until_ns)
+{
+	if (until_ns != UINT64_MAX)
+		hal_wait_until(until_ns);
+	else
+		__asm__ volatile("wfi" : : : "memory");
+	hal_wait_end();
+}
+
+/* Area of a core of this cluster. */
+static inline struct hal_core_area *
+hal_area_of(unsigned core)
+{
+	return &hal_core_slots[(int)core].area;
+}
+
 
 static inline unsigned
 hal_core_id(void)
@@ -67,6 +138,20 @@ static inline unsigned
 hal_cluster_id(void)
 {
 	return hal_core_area()->cluster;
+}
+
+static inline void
+hal_notify(unsigned cluster, unsigned core)
+{
+	struct hal_core_area *a = hal_area_of(core);
+
+	if (cluster != hal_cluster_id()) {
+		hal_notify_far(cluster, core);
+		return;
+	}
+	__asm__ volatile("fence rw, rw" : : : "memory");
+	if (*a->waiting != 0 && hal_bell_take(a->waiting))
+		hal_bell_ring(a->ring);
 }
 
 #endif
