@@ -172,6 +172,37 @@ def test_signals_to_the_launcher_end_everything():
         assert "died" not in run.output, run.output
 
 
+def test_a_machine_says_what_its_cores_do_when_asked():
+    with running(2, ["spin"]) as run:
+        run.wait_for("ready", 2)
+        run.process.send_signal(signal.SIGUSR1)
+        run.wait_for("atoll: cluster", 5)
+        run.process.send_signal(signal.SIGQUIT)
+        run.end()
+    assert run.status == 128 + signal.SIGQUIT, run.output
+    for line in ("cluster 1 core 1 runs a user thread at", "cluster 1 core 2 runs a user thread at", "cluster 0 core 0 waits"):
+        assert run.output.count(line) == 2, run.output
+
+
+def pins(pid):
+    """Host CPUs to which a process has pinned threads of its own name (cores)."""
+    out = []
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/status", encoding="utf-8") as f:
+            allowed = re.search(r"Cpus_allowed_list:\s*(\S+)", f.read()).group(1)
+        if allowed.isdecimal() and len(os.sched_getaffinity(0)) > 1:
+            out.append(int(allowed))
+    return out
+
+
+def test_two_machines_never_pin_cores_to_the_same_cpu():
+    with running(2, ["spin"]) as one, running(2, ["spin"]) as two:
+        one.wait_for("ready", 2)
+        two.wait_for("ready", 2)
+        taken = pins(one.clusters[1]) + pins(two.clusters[1])
+        assert len(taken) == len(set(taken)), taken
+
+
 def test_clusters_do_not_survive_their_launcher():
     with running(2, ["spin"]) as run:
         run.wait_for("ready", 2)

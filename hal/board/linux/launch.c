@@ -4,7 +4,6 @@
  * launcher returns only when the last one is gone: nothing can be left behind, whoever is killed.
  */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "launch.h"
 
 #define GRACE_MS 600			/* from the death of a cluster until the others are ended too */
+#define DUMP_MS 100
 #define NS_PER_S 1000000000u
 
 struct machine {
@@ -59,42 +59,6 @@ make_noc(struct host_machine *h)
 	return h->noc == NULL ? complain("cannot map the NoC") : 0;
 }
 
-static unsigned
-count_application_cores(const struct boot_record *r)
-{
-	unsigned n = 0;
-
-	for (int i = 0; i < CORES_MAX; i++)
-		n += r->roles[i] == ROLE_AC;
-	return n;
-}
-
-/* Application cores get a CPU each if there are enough of them; the others go where Linux puts them. */
-static void
-place_cores(struct host_machine *h)
-{
-	const struct boot_record *r = h->record;
-	cpu_set_t set;
-	int cpu = -1;
-
-	for (int i = 0; i < CORES_MAX; i++)
-		h->cpu[i] = -1;
-	if (sched_getaffinity(0, sizeof(set), &set) != 0)
-		return;
-	h->cpus = (uint32_t)CPU_COUNT(&set);
-	if (count_application_cores(r) > h->cpus)
-		return;
-	for (int i = 0; i < CORES_MAX; i++) {
-		if (r->roles[i] != ROLE_AC)
-			continue;
-		do
-			cpu++;
-		while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &set));
-		if (cpu < CPU_SETSIZE)
-			h->cpu[i] = (int16_t)cpu;
-	}
-}
-
 static int
 prepare(struct machine *m, const struct launch *l)
 {
@@ -114,7 +78,7 @@ prepare(struct machine *m, const struct launch *l)
 		if (h->archive == NULL)
 			return complain("cannot map the boot archive");
 	}
-	place_cores(h);
+	place_cores(h);		/* speed only: it cannot fail */
 	return make_noc(h);
 }
 
@@ -258,6 +222,29 @@ time_left(const struct machine *m, struct timespec *left)
 	return ns > 0;
 }
 
+/* Ask every core what it does. The answers are there when the clusters have had a moment. */
+static void
+dump(const struct machine *m)
+{
+	static const struct timespec moment = {.tv_nsec = DUMP_MS * 1000000l};
+
+	for (uint32_t i = 0; i < m->host.record->clusters; i++)
+		if (m->pid[i] != 0)
+			kill(m->pid[i], HOST_DUMP);
+	nanosleep(&moment, NULL);
+}
+
+static void
+act_on(struct machine *m, int sig)
+{
+	if (sig == SIGQUIT || sig == SIGUSR1)
+		dump(m);
+	if (sig != SIGUSR1 && m->signal == 0) {
+		m->signal = sig;
+		kill_all(m);
+	}
+}
+
 static void
 watch(struct machine *m, const sigset_t *signals)
 {
@@ -269,10 +256,8 @@ watch(struct machine *m, const sigset_t *signals)
 		if (m->died && !time_left(m, &left))
 			kill_all(m);
 		sig = m->died ? sigtimedwait(signals, NULL, &left) : sigwaitinfo(signals, NULL);
-		if (sig > 0 && sig != SIGCHLD && m->signal == 0) {
-			m->signal = sig;
-			kill_all(m);
-		}
+		if (sig > 0 && sig != SIGCHLD)
+			act_on(m, sig);
 		collect(m);
 	}
 }
@@ -288,7 +273,7 @@ machine_status(const struct machine *m)
 int
 launch_machine(const struct launch *l)
 {
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1};
 	struct machine m = {0};
 	sigset_t signals, before;
 	int status = 1;

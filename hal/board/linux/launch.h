@@ -16,9 +16,17 @@ struct launch {
 
 /*
  * Start the machine, wait until it has ended, leave nothing behind. Returns the exit status: what hal_machine_halt was called
- * with; 1 if a cluster died and the machine did not end by itself; 128 + signal if a signal ended it.
+ * with; 1 if a cluster died and the machine did not end by itself; 128 + signal if a signal ended it. SIGUSR1 and, before they end,
+ * SIGQUIT make every core say on stderr what it does.
  */
 int launch_machine(const struct launch *l);
+
+/*
+ * Which host CPUs the cores run on. Application cores get a CPU each if there are enough that no other machine of this host has
+ * taken; the others, and all if there are not enough, go where Linux puts them. A CPU stays taken while this process lives.
+ */
+struct host_machine;
+void place_cores(struct host_machine *h);
 
 /* Why a record cannot be run, or NULL. `bytes`: of the file it came from. */
 const char *launch_check_record(const struct boot_record *r, size_t bytes);

@@ -33,9 +33,9 @@ struct kernel_sigaction {
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
 
 static void
-install(int sig, unsigned long flags)
+install(int sig, unsigned long flags, unsigned long mask)
 {
-	struct kernel_sigaction action = {.handler = host_signal, .restorer = host_signal_return,
+	struct kernel_sigaction action = {.handler = host_signal, .restorer = host_signal_return, .mask = mask,
 		.flags = flags | SA_SIGINFO | KERNEL_SA_RESTORER};
 
 	host_call4(SYS_rt_sigaction, sig, &action, NULL, SIGSET_BYTES);
@@ -45,8 +45,10 @@ void
 host_signals_install(void)
 {
 	for (size_t i = 0; i < sizeof(fault_signals) / sizeof(fault_signals[0]); i++)
-		install(fault_signals[i], SA_ONSTACK | SA_NODEFER);
-	install(HOST_INTERRUPT, SA_RESTART);	/* deferred in its own handler: a storm of them must not nest */
+		install(fault_signals[i], SA_ONSTACK | SA_NODEFER, 0);
+	install(HOST_INTERRUPT, SA_RESTART, 0);		/* deferred in its own handler: a storm of them must not nest */
+	/* returns to user code by itself, so an interrupt must wait until it has */
+	install(HOST_DUMP, SA_RESTART | SA_ONSTACK, 1ul << (HOST_INTERRUPT - 1));
 }
 
 HOST_RAW void
@@ -169,6 +171,12 @@ host_signal_c(int sig, siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_
 {
 	if (sig == HOST_INTERRUPT)
 		return interrupted(host_core_self(), uc, was_kernel, fs);
+	if (sig == HOST_DUMP) {
+		if (info->si_code != SI_TKILL)
+			host_dump_ask_others();
+		host_dump(was_kernel, regs_pc(uc), regs_frame(uc));
+		return was_kernel;
+	}
 	return faulted(sig, info, uc, was_kernel, fs);
 }
 
@@ -179,7 +187,9 @@ host_signal_foreign(int sig, siginfo_t *info, ucontext_t *uc)
 	char text[160];
 	size_t len;
 
-	if (sig == HOST_INTERRUPT)
+	if (sig == HOST_DUMP)
+		host_dump_ask_others();
+	if (sig == HOST_INTERRUPT || sig == HOST_DUMP)
 		return;
 	len = (size_t)fmt_print(text, sizeof(text), "atoll: cluster %u: signal %d in a thread that the program made, at %lx, address %lx\n",
 		host.cluster, sig, (unsigned long)regs_pc(uc), (unsigned long)(uintptr_t)info->si_addr);

@@ -123,6 +123,10 @@ void host_write(int fd, const char *text, size_t len);
 /* panic.c: the kernel itself faulted at pc; `frame`: its frame pointer there. */
 _Noreturn void host_kernel_fault(int sig, const void *addr, uintptr_t pc, uintptr_t frame);
 
+/* panic.c: say what the core does that was interrupted at pc; the first one to be asked passes the question on to all others. */
+void host_dump(bool was_kernel, uintptr_t pc, uintptr_t frame);
+void host_dump_ask_others(void);
+
 /* host.c: end this process at once. */
 _Noreturn void host_exit(enum host_end end, int status);
 

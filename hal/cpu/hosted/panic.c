@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a cluster by its own fault: what is known goes to stderr, with the functions on the kernel stack, found by the chain of frame
- * pointers and named by the symbols of our own executable. Trusts nothing that it reads, and uses no libc.
+ * What is known when a cluster ends by its own fault, or does not end: it goes to stderr, with the functions on the kernel stack, found by
+ * the chain of frame pointers and named by the symbols of our own executable. Trusts nothing that it reads, and uses no libc.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -108,4 +108,34 @@ host_kernel_fault(int sig, const void *addr, uintptr_t pc, uintptr_t frame)
 	print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic: signal %d in the kernel, address %lx\n", host.cluster,
 		hal_core_id(), sig, (unsigned long)(uintptr_t)addr));
 	die(pc, frame);
+}
+
+HOST_RAW void
+host_dump_ask_others(void)
+{
+	const struct boot_record *r = host.machine->record;
+
+	for (unsigned i = 0; i < r->cluster[host.cluster].cores; i++) {
+		uint32_t tid = hal_load32(&host.core[i].tid);
+
+		if (tid != 0 && tid != (uint32_t)host_call1(SYS_gettid, 0))
+			host_call3(SYS_tgkill, host.pid, tid, HOST_DUMP);
+	}
+}
+
+HOST_RAW void
+host_dump(bool was_kernel, uintptr_t pc, uintptr_t frame)
+{
+	const struct host_core *c = host_core_self();
+	char text[LINE_MAX];
+
+	if (!was_kernel)
+		print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u runs a user thread at %lx\n", host.cluster, c->id,
+			(unsigned long)pc));
+	else if (hal_load32(&c->bell->waiting) != 0)
+		print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u waits\n", host.cluster, c->id));
+	else
+		print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u is in the kernel\n", host.cluster, c->id));
+	if (was_kernel && hal_load32(&c->bell->waiting) == 0)
+		print_stack(pc, frame);
 }

@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <abi/boot.h>
 
+/* A cluster process that receives this signal says on stderr what each of its cores does. */
+#define HOST_DUMP 60
+
 /* How a cluster process ended, told to the launcher through memory that all of them share. */
 enum host_end { HOST_RUNNING, HOST_PANICKED, HOST_HALTED };
 
