@@ -135,7 +135,7 @@ kc_page_map(struct thread *caller, int proc, unsigned long addr, int frame, int 
 	e = hal_map(&p->space, r.start, frame_paddr(&c->frames, (uint32_t)frame), (size_t)count, prot);
 	if (e != 0) {
 		if (!claimed)
-			area_remove(&c->areas, &p->areas, r.start, r.end);
+			mem_unclaim(p, r.start, r.end);
 		return e;
 	}
 	for (size_t i = 0; i < frames; i++)
@@ -272,7 +272,7 @@ unmap_serve(struct kcall_args *args)
 		return -E_NOMEM;
 	s = shoot_down_begin(args->caller, p);
 	range_unmap(p, &r);
-	area_remove(&c->areas, &p->areas, r.start, r.end);
+	mem_unclaim(p, r.start, r.end);
 	return shoot_down_end(args->caller, s);
 }
 
@@ -386,7 +386,7 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 	if (prot != 0)
 		e = mem_populate(p, at, bytes, prot);
 	if (e != 0) {
-		area_remove(&caller->cluster->areas, &p->areas, at, at + bytes);
+		mem_unclaim(p, at, at + bytes);
 		return e;
 	}
 	out = at;

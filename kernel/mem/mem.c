@@ -7,6 +7,7 @@
 #include <kernel/proc/proc.h>
 
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
+#define CLAIMS_PER_FRAME 16	/* pages of addresses that a process may claim, for each frame of the cluster */
 
 static void *
 table_take(void *ctx)
@@ -34,28 +35,48 @@ mem_init(struct cluster *c)
 	c->page_source = (struct hal_page_source){table_take, table_give, c};
 }
 
+/* Addresses alone cost nothing, but the kernel core walks them when they are given up: no process has more than it could use. */
+static bool
+may_claim(struct process *p, size_t bytes)
+{
+	struct cluster *c = proc_cluster(p);
+
+	return areas_has_room(&c->areas) && bytes / HAL_PAGE_BYTES <= (size_t)CLAIMS_PER_FRAME * c->frames.total - p->claimed;
+}
+
+static void
+claim(struct process *p, uintptr_t start, uintptr_t end)
+{
+	area_add(&proc_cluster(p)->areas, &p->areas, start, end);
+	p->claimed += (end - start) / HAL_PAGE_BYTES;
+}
+
+void
+mem_unclaim(struct process *p, uintptr_t start, uintptr_t end)
+{
+	area_remove(&proc_cluster(p)->areas, &p->areas, start, end);
+	p->claimed -= (end - start) / HAL_PAGE_BYTES;
+}
+
 int
 mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr)
 {
-	struct cluster *c = proc_cluster(p);
 	const uintptr_t bounds[2] = {p->space.first, p->space.limit};
 
-	if (!areas_has_room(&c->areas) || area_find_gap(&p->areas, bounds, bytes, align, addr) != 0)
+	if (!may_claim(p, bytes) || area_find_gap(&p->areas, bounds, bytes, align, addr) != 0)
 		return -E_NOMEM;
-	area_add(&c->areas, &p->areas, *addr, *addr + bytes);
+	claim(p, *addr, *addr + bytes);
 	return 0;
 }
 
 int
 mem_claim_at(struct process *p, uintptr_t addr, size_t bytes)
 {
-	struct cluster *c = proc_cluster(p);
-
 	if (area_overlaps(&p->areas, addr, addr + bytes))
 		return -E_EXIST;
-	if (!areas_has_room(&c->areas))
+	if (!may_claim(p, bytes))
 		return -E_NOMEM;
-	area_add(&c->areas, &p->areas, addr, addr + bytes);
+	claim(p, addr, addr + bytes);
 	return 0;
 }
 
@@ -185,7 +206,7 @@ mem_map_archive(struct process *p, uintptr_t *addr)
 		if (large > 0)
 			check(hal_unmap(&p->space, *addr, large * PAGES_PER_LARGE) == 0);
 	}
-	area_remove(&c->areas, &p->areas, *addr, *addr + pages * HAL_PAGE_BYTES);
+	mem_unclaim(p, *addr, *addr + pages * HAL_PAGE_BYTES);
 	return -E_NOMEM;
 }
 
@@ -262,13 +283,11 @@ release_area(struct process *p, const struct area *a)
 void
 mem_release(struct process *p)
 {
-	struct cluster *c = proc_cluster(p);
-
 	while (!list_is_empty(&p->areas)) {
 		struct area *a = list_entry(p->areas.next, struct area, link);
 
 		release_area(p, a);
-		area_remove(&c->areas, &p->areas, a->start, a->end);
+		mem_unclaim(p, a->start, a->end);
 	}
 	while (p->held != FRAME_NONE)
 		held_remove(p, p->held);

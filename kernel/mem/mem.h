@@ -21,6 +21,9 @@ int mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr);
 /* Claim the given range. 0; -E_EXIST; -E_NOMEM. */
 int mem_claim_at(struct process *p, uintptr_t addr, size_t bytes);
 
+/* Give up addresses; all of them must be claimed. Needs room for one more area (areas_has_room) if it leaves a hole. */
+void mem_unclaim(struct process *p, uintptr_t start, uintptr_t end);
+
 /* Map the boot archive read-only. 0 and *addr, or -E_NOMEM. */
 int mem_map_archive(struct process *p, uintptr_t *addr);
 

@@ -29,6 +29,7 @@ proc_new(struct cluster *c, int parent, struct process **process)
 	p->is_server = false;
 	p->swept = false;
 	p->live = 0;
+	p->claimed = 0;
 	p->holds = 0;
 	p->held = FRAME_NONE;
 	p->personality = (struct personality){0, 0, 0};

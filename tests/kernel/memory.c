@@ -152,6 +152,7 @@ TEST(memory_is_zeroed_and_comes_back)
 	expect_eq(kmem_alloc(SELF, 0, RW, &addr), -E_INVAL);
 	expect_eq(kmem_alloc(SELF, ~0ul, RW, &addr), -E_INVAL);
 	expect_eq(kmem_alloc(SELF, 1ul << 36, RW, &addr), -E_NOMEM);
+	expect_eq(kmem_alloc(SELF, 1ul << 37, 0, &addr), -E_NOMEM);
 	expect_eq(kmem_alloc(SELF, PAGE, PAGE_WRITE, &addr), -E_INVAL);
 	expect_eq(kmem_alloc(77, PAGE, RW, &addr), -E_SRCH);
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
