@@ -63,8 +63,8 @@ def _shapes(name):
     return [tuple(m.split()) for m in found] or KERNEL_MACHINES
 
 
-# scripts in tests/GROUP/test_*.py that take ports as arguments are run once per port, side by side
-PER_PORT = ("apps", "jobs")
+# scripts in tests/GROUP/test_*.py that are run once per argument, side by side
+VARIANTS = {"apps": PORTS, "jobs": PORTS, "hosted.sanitized": ("address", "thread")}
 
 
 def script_tasks():
@@ -73,9 +73,9 @@ def script_tasks():
     for path in sorted(glob.glob(os.path.join(ROOT, "tests", "*", "test_*.py"))):
         group, name = os.path.basename(os.path.dirname(path)), os.path.basename(path)[len("test_"):-len(".py")]
         title = group if name == group else f"{group}.{name}"
-        for port in PORTS if group in PER_PORT else (None,):
-            argv = [python, path] + [port] * bool(port)
-            out.append(results.program_task(f"{title}.{port}" if port else title, argv, SCRIPT_TIMEOUT_S))
+        for word in VARIANTS.get(title, (None,)):
+            argv = [python, path, word] if word else [python, path]
+            out.append(results.program_task(f"{title}.{word}" if word else title, argv, SCRIPT_TIMEOUT_S))
     return out
 
 
