@@ -62,6 +62,7 @@ struct ikc_state {
 	uint32_t mailboxes;		/* open descriptors */
 	uint32_t portals;
 	uint32_t deaths;		/* hal_noc_deaths that have been looked at */
+	uint32_t gone;			/* deaths and restarts of peers noticed: news for whoever waits for messages */
 	uint32_t backlog_first;
 	uint32_t backlog_count;
 	uint64_t next_beat;

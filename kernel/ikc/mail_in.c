@@ -63,6 +63,7 @@ wake_waiters(struct cluster *c, struct mail_in *in)
 
 	while ((t = thread_first(&in->waiters)) != NULL) {
 		seen_of(t)->waits_in = false;
+		seen_of(t)->gone = c->ikc.gone;
 		thread_ready(t, 0);
 	}
 	if (in->desc != NONE)
@@ -167,6 +168,7 @@ mail_in_close(struct cluster *c, struct ikc_desc *d)
 void
 mail_in_peer_gone(struct cluster *c)
 {
+	c->ikc.gone++;
 	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++)
 		wake_waiters(c, &c->ikc.in[port]);
 }
@@ -185,8 +187,12 @@ mail_in_stir(struct cluster *c, int tid)
 	struct thread *t = thread_find(c, tid);
 
 	ikc_wake(c, tid);
-	if (t != NULL && t->state == THREAD_WAITING && seen_of(t)->waits_in) {
+	if (t == NULL)
+		return;
+	if (t->state == THREAD_WAITING && seen_of(t)->waits_in) {
 		seen_of(t)->waits_in = false;
 		thread_ready(t, 0);
+	} else {
+		seen_of(t)->stirred = true;
 	}
 }

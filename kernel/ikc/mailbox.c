@@ -151,6 +151,17 @@ kc_mailbox_read(struct thread *caller, int id, int source, void *msg)
 	return got;
 }
 
+/* Is there anything that the thread may not know, other than a message? Only a wait tells it, for a read does not show it. */
+static bool
+has_other_news(const struct cluster *c, struct ikc_seen *seen)
+{
+	bool news = seen->stirred || seen->gone != c->ikc.gone;
+
+	seen->stirred = false;
+	seen->gone = c->ikc.gone;
+	return news;
+}
+
 /* Park until there is a message, and if the caller has just looked in vain, until there is a new one. */
 static long
 wait_for_message(struct thread *caller, const struct ikc_desc *d, int id)
@@ -159,7 +170,7 @@ wait_for_message(struct thread *caller, const struct ikc_desc *d, int id)
 	struct mail_in *in = &c->ikc.in[d->port];
 	struct ikc_seen *seen = seen_of(caller);
 
-	if (seen->id == id && seen->arrivals != in->arrivals)
+	if (has_other_news(c, seen) || (seen->id == id && seen->arrivals != in->arrivals))
 		return 0;
 	if (seen->id != id && mail_in_is_pending(c, d->port))
 		return 0;

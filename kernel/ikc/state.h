@@ -117,6 +117,8 @@ struct ikc_seen {
 	int tid;			/* whose this is: entries are used again */
 	int32_t id;			/* input mailbox that it last found empty (or without what it wanted) */
 	uint32_t arrivals;		/* the mailbox's arrivals then */
+	uint32_t gone;			/* deaths of clusters that a wait for messages told it */
+	bool stirred;			/* there is news that did not come through a mailbox */
 	bool missed;			/* it found an output slot full that others wanted too */
 	bool waits_in;			/* it waits for a message */
 };

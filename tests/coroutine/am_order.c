@@ -182,7 +182,7 @@ calling_core(void *arg)
 		else if (run.kept_count > 0)
 			call(core, n++, false);
 		else
-			am_serve_post(core), coro_point();
+			am_serve(core), coro_point();
 	coro_finish(0);
 }
 

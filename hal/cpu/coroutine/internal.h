@@ -117,7 +117,7 @@ struct coro_machine {
 	uint64_t ops, ops_max, switches;
 	/* what the seed chose */
 	enum coro_strategy strategy;
-	unsigned stores_max;
+	unsigned stores_max, store_laziness;
 	bool early_writeback, spurious, cold;
 	struct coro_core *victim;
 	unsigned burst;

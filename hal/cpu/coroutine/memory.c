@@ -229,7 +229,7 @@ coro_disturb(void)
 	struct coro_cluster *c = own_cluster();
 	struct coro_core *any;
 
-	if (coro_machine.stores_max > 0) {
+	if (coro_machine.stores_max > 0 && coro_draw(coro_machine.store_laziness) == 0) {
 		any = &coro_machine.core[coro_draw(coro_machine.cores)];
 		if (any->store_count > 0 && any->state != CORE_DEAD)
 			drain_one(any);

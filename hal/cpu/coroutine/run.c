@@ -106,6 +106,7 @@ choose(const struct coro_config *config)
 	m->stores_max = coro_draw(2) ? 1 + coro_draw(STORES_MAX) : 0;
 	m->early_writeback = !strict && coro_draw(4) == 0;
 	m->spurious = !strict && coro_draw(8) == 0;
+	m->store_laziness = 1u << coro_draw(6);
 	m->cold = coro_draw(8) == 0;
 	m->burst = 0;
 	for (unsigned i = 0; i < 3; i++)

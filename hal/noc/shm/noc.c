@@ -20,7 +20,6 @@ drop_old_events(struct window *w)
 	}
 	w->taken = hal_load32(&w->announced);
 	w->next_peer = 0;
-	hal_publish(&w->taken, WINDOW_LINE);
 }
 
 static void

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A reader must notice the death of the only cluster that writes to it, whenever that dies: also between its last look and its wait. It
+ * asks whether the peer lives (by a write to it), reads, and waits; another core stops the peer at a random moment.
+ *
+ * usage: ikc_death [COUNT [FIRST]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/kcalls.h>
+#include <hal/noc.h>
+#include <tests/coroutine/program.h>
+
+#define PEER 1
+#define PORT 1
+#define MESSAGES 3
+
+static struct {
+	unsigned char in[MAILBOX_MSG_SIZE], out[MAILBOX_MSG_SIZE], sent[MAILBOX_MSG_SIZE];
+} shared;
+
+static struct {
+	unsigned written, read;
+	bool asleep;			/* the reader is about to wait */
+} run;
+
+static void
+reader(uintptr_t arg)
+{
+	long in = KC(KC_MAILBOX_CREATE, PORT), out = KC(KC_MAILBOX_OPEN, PEER, PORT);
+
+	(void)arg;
+	coro_check(in >= 0 && out >= 0);
+	while (KC(KC_MAILBOX_WRITE, out, shared.out) != -E_HOSTDOWN) {
+		long source = KC(KC_MAILBOX_READ, in, ANY_SOURCE_CLUSTER, shared.in);
+
+		if (source >= 0) {
+			coro_check(source == PEER && shared.in[0] == run.read);
+			run.read++;
+			continue;
+		}
+		coro_check(source == -E_AGAIN);
+		run.asleep = true;
+		coro_check(KC(KC_MAILBOX_WAIT, in) == 0);
+		run.asleep = false;
+	}
+	coro_check(run.read <= run.written);
+	coro_finish(0);
+}
+
+static void
+killer(uintptr_t arg)
+{
+	(void)arg;
+	for (unsigned i = coro_random(60); i > 0 || !hal_noc_alive(PEER); i -= i > 0)
+		KC(KC_THREAD_YIELD);
+	while (coro_random(2) && !run.asleep)
+		KC(KC_THREAD_YIELD);
+	coro_kill_cluster(PEER);
+	hal_noc_mark_dead(PEER);
+	program_exit();
+}
+
+static void
+writer(uintptr_t arg)
+{
+	long out = KC(KC_MAILBOX_OPEN, 0, PORT);
+
+	(void)arg;
+	coro_check(out >= 0);
+	for (unsigned n = 0; n < MESSAGES; n++) {
+		shared.sent[0] = (unsigned char)n;
+		run.written++;
+		while (KC(KC_MAILBOX_WRITE, out, shared.sent) == -E_AGAIN)
+			coro_check(KC(KC_MAILBOX_WAIT, out) == 0);
+	}
+	for (;;)
+		KC(KC_THREAD_SLEEP);
+}
+
+unsigned
+program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
+{
+	(void)max;
+	programs[0].fn = cluster == PEER ? writer : core == 1 ? reader : killer;
+	programs[0].arg = 0;
+	return cluster == PEER && core > 1 ? 0 : 1;
+}
+
+static bool
+one_seed(uint64_t seed)
+{
+	struct coro_config config = {.core = program_core, .seed = seed};
+	struct boot_record record;
+	struct coro_result result;
+
+	coro_record(&record, 2, 3);
+	memset(&run, 0, sizeof(run));
+	config.record = &record;
+	program_begin(&shared, sizeof(shared));
+	return coro_run(&config, &result, false);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+
+	for (unsigned long seed = first; seed < first + count; seed++)
+		if (!one_seed(seed)) {
+			printf("FAIL a_reader_notices_every_death: seed %lu\n", seed);
+			return 1;
+		}
+	printf("ok a_reader_notices_every_death (%lu seeds)\n", count);
+	return 0;
+}
