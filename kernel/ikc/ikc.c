@@ -9,6 +9,7 @@
 
 #define EVENTS_PER_ROUND 16
 #define DESCS_MAX (1u << ID_INDEX_BITS)
+#define DESC_MEMORY 8192		/* bytes of cluster memory per descriptor */
 
 /* --- threads --- */
 
@@ -54,6 +55,12 @@ queue_forget(struct list *queue, const struct process *p)
 
 /* --- tables --- */
 
+/* What the tables' sizes depend on, besides the record. */
+struct sizes {
+	uint32_t cluster;
+	uint32_t threads;
+};
+
 /* Memory handed out in order; without memory it only counts. */
 struct carve {
 	unsigned char *memory;
@@ -69,24 +76,25 @@ carve(struct carve *from, size_t count, size_t bytes)
 	return piece;
 }
 
+/* One per port of everybody, for small clusters; as many as ids can name where there is memory. */
 static uint32_t
-descs_wanted(const struct boot_record *r)
+descs_wanted(const struct boot_record *r, uint32_t cluster)
 {
-	uint32_t n = (r->clusters + 2) * (r->mailbox_ports + r->portal_ports);
+	uint32_t ports = (r->clusters + 2) * (r->mailbox_ports + r->portal_ports);
+	uint64_t room = r->cluster[cluster].mem_bytes / DESC_MEMORY;
+	uint32_t n = room > ports ? (room < DESCS_MAX ? (uint32_t)room : DESCS_MAX) : ports;
 
 	return n < DESCS_MAX ? n : DESCS_MAX;
 }
 
 static void
-lay_out(struct ikc_state *s, const struct boot_record *r, uint32_t sizes[2], struct carve *from)
+lay_out(struct ikc_state *s, const struct boot_record *r, const struct sizes *sizes, struct carve *from)
 {
-	uint32_t threads = sizes[0], cores = sizes[1];
-
 	s->clusters = r->clusters;
 	s->mailbox_ports = r->mailbox_ports;
 	s->portal_ports = r->portal_ports;
 	s->unit = r->portal_unit_bytes < WIRE_BLOCK_MAX ? r->portal_unit_bytes : WIRE_BLOCK_MAX;
-	s->desc_count = descs_wanted(r);
+	s->desc_count = descs_wanted(r, sizes->cluster);
 	s->bounce_bytes = (uint32_t)((HAL_NOC_HEADER_BYTES + s->unit + HAL_CACHE_LINE - 1) & ~(uint32_t)(HAL_CACHE_LINE - 1));
 	s->peer = carve(from, s->clusters, sizeof(*s->peer));
 	s->in = carve(from, s->mailbox_ports, sizeof(*s->in));
@@ -94,9 +102,9 @@ lay_out(struct ikc_state *s, const struct boot_record *r, uint32_t sizes[2], str
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
 	s->desc = carve(from, s->desc_count, sizeof(*s->desc));
-	s->seen = carve(from, threads, sizeof(*s->seen));
-	s->move = carve(from, threads, sizeof(*s->move));
-	s->bounce = carve(from, cores, s->bounce_bytes);
+	s->seen = carve(from, sizes->threads, sizeof(*s->seen));
+	s->move = carve(from, sizes->threads, sizeof(*s->move));
+	s->bounce = carve(from, r->cluster[sizes->cluster].cores, s->bounce_bytes);
 }
 
 size_t
@@ -104,9 +112,9 @@ ikc_bytes(const struct boot_record *record, uint32_t cluster, uint32_t threads)
 {
 	struct ikc_state s;
 	struct carve from = {NULL, 0};
-	uint32_t sizes[2] = {threads, record->cluster[cluster].cores};
+	struct sizes sizes = {cluster, threads};
 
-	lay_out(&s, record, sizes, &from);
+	lay_out(&s, record, &sizes, &from);
 	return from.used;
 }
 
@@ -167,12 +175,12 @@ void
 ikc_init(struct cluster *c, void *memory)
 {
 	struct ikc_state *s = &c->ikc;
-	uint32_t sizes[2] = {c->threads_max, c->cores};
+	struct sizes sizes = {c->id, c->threads_max};
 	struct carve from = {memory, 0};
 
 	memset(s, 0, sizeof(*s));
 	memset(memory, 0, ikc_bytes(c->record, c->id, c->threads_max));
-	lay_out(s, c->record, sizes, &from);
+	lay_out(s, c->record, &sizes, &from);
 	list_init(&s->grants);
 	s->period_ns = (uint64_t)c->record->heartbeat_ms * 1000000;
 	c->chores += s->period_ns != 0;
