@@ -58,6 +58,7 @@ static struct {
 	struct event_page events[TEST_CLUSTERS];
 	struct placement placement[TEST_THREADS_MAX];
 	unsigned cores;			/* that each cluster claims to have */
+	bool dead[TEST_CLUSTERS];
 } test_os = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static __thread struct mpi_rank test_rank;
@@ -227,7 +228,9 @@ kmailbox_write(int id, const void *msg)
 	long err = 0;
 
 	pthread_mutex_lock(&test_os.lock);
-	if (s->full) {
+	if (test_os.dead[to]) {
+		err = -E_HOSTDOWN;
+	} else if (s->full) {
 		s->missed = true;
 		err = -E_AGAIN;
 	} else {
@@ -239,6 +242,19 @@ kmailbox_write(int id, const void *msg)
 	}
 	pthread_mutex_unlock(&test_os.lock);
 	return err;
+}
+
+/* A cluster dies: its ranks must not do anything any more. */
+static inline void
+test_kill_cluster(unsigned cluster)
+{
+	pthread_mutex_lock(&test_os.lock);
+	test_os.dead[cluster] = true;
+	for (int i = 0; i < TEST_CLUSTERS; i++)
+		__atomic_add_fetch(&test_os.events[i].clusters_dead, 1, __ATOMIC_SEQ_CST);
+	for (int tid = 0; tid < test_os.threads; tid++)
+		test_wake_locked(tid);
+	pthread_mutex_unlock(&test_os.lock);
 }
 
 long
@@ -384,6 +400,7 @@ job_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(vo
 
 	memset(test_os.port, 0, sizeof(test_os.port));
 	memset(test_os.events, 0, sizeof(test_os.events));
+	memset(test_os.dead, 0, sizeof(test_os.dead));
 	test_os.threads = 0;
 	for (unsigned i = 0; i * per_cluster < ranks; i++) {
 		job.area[i] = aligned_alloc(64, job.area_bytes);

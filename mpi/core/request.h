@@ -33,6 +33,7 @@ struct request {
 	size_t bytes;			/* room, or data to send */
 	size_t moved;			/* receive: data received. bulk: so far */
 	uint64_t order;			/* receive: age among the posted */
+	const struct group *group;	/* whose ranks `source` counts */
 	struct comm *comm;		/* NULL for requests on the stack */
 	uintptr_t handle;		/* 0: none */
 	struct request *next_free;	/* spare, or freed by the program before it was done */

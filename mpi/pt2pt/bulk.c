@@ -208,3 +208,21 @@ mpi_bulk_progress(struct mpi_rank *self)
 	next_out(self);
 	return true;
 }
+
+/* Transfers that the transport has in hand end with its error; the others end here. */
+void
+mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster)
+{
+	for (uint32_t i = 0; i < self->bulk_names.capacity; i++) {
+		struct request *r = self->bulk_names.slots[i].object;
+
+		if (r == NULL || r == self->bulk_out || transport_cluster_of(self, r->peer) != cluster)
+			continue;
+		if (r == self->bulk_in)
+			self->bulk_in = NULL;
+		else if (r->link.next != NULL)
+			link_remove(&r->link);
+		bulk_done(self, r, MPI_ERR_PROC_ABORTED);
+	}
+	next_in(self);
+}

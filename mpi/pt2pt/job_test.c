@@ -9,7 +9,7 @@
  *	mpi/coll/barrier_dissemination.c mpi/coll/bcast_binomial.c mpi/coll/choose.c mpi/coll/gather_linear.c
  *	mpi/coll/reduce_binomial.c mpi/coll/scatter_linear.c mpi/coll/step.c mpi/core/comm.c mpi/core/errhandler.c
  *	mpi/core/error.c mpi/core/group.c mpi/core/handle.c mpi/core/op.c mpi/core/op_loops.c mpi/core/rank_init.c
- *	mpi/core/request.c mpi/core/type.c mpi/pt2pt/bounce.c mpi/pt2pt/bulk.c mpi/pt2pt/credit.c mpi/pt2pt/match.c
+ *	mpi/core/request.c mpi/core/type.c mpi/pt2pt/bounce.c mpi/pt2pt/bulk.c mpi/pt2pt/credit.c mpi/pt2pt/death.c mpi/pt2pt/match.c
  *	mpi/pt2pt/progress.c mpi/pt2pt/recv.c mpi/pt2pt/send.c mpi/transport/area.c mpi/transport/far.c mpi/transport/inbox.c
  *	mpi/transport/transport.c mpi/transport/wait.c mpi/transport/writer.c
  */
@@ -161,6 +161,38 @@ algorithms(void)
 	MPI_Finalize();
 }
 
+extern void __lsan_disable(void) __attribute__((weak));
+
+/* Rank 2, alone in its cluster, dies while the others wait for it in every way. */
+static void
+bereaved(void)
+{
+	enum { LARGE = 5000 };
+	int rank, x = 0, err;
+	char *large = calloc(1, LARGE);
+	MPI_Request r;
+
+	/* nobody can finalize */
+	if (__lsan_disable != NULL)
+		__lsan_disable();
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	if (rank == 2) {
+		usleep(100000);
+		test_kill_cluster(2);
+		free(large);
+		return;
+	}
+	MPI_Irecv(&x, 1, MPI_INT, 2, 1, MPI_COMM_WORLD, &r);
+	MUST(MPI_Send(large, LARGE, MPI_BYTE, 2, 0, MPI_COMM_WORLD) == MPI_ERR_PROC_ABORTED);
+	MUST(MPI_Wait(&r, MPI_STATUS_IGNORE) == MPI_ERR_PROC_ABORTED);
+	MUST(MPI_Send(&x, 1, MPI_INT, 2, 0, MPI_COMM_WORLD) == MPI_ERR_PROC_ABORTED);
+	err = MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 5, &x, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MUST(err == MPI_SUCCESS && x == 1 - rank);
+	free(large);
+}
+
 static void
 everything(unsigned ranks, unsigned per_cluster, size_t area_bytes)
 {
@@ -198,6 +230,14 @@ TEST(three_clusters_not_all_full)
 	everything(7, 3, 0);
 }
 
+TEST(the_death_of_a_cluster_ends_every_wait_for_it_with_an_error)
+{
+	job_errors = 0;
+	test_os.cores = 3;
+	job_run(3, 1, 0, bereaved);
+	expect_eq(job_errors, 0);
+}
+
 TEST(inboxes_of_the_smallest_size)
 {
 	/* room for 8 cells per rank, and no more */
@@ -212,6 +252,7 @@ main(void)
 	RUN(more_ranks_than_cores);
 	RUN(each_rank_in_its_own_cluster);
 	RUN(three_clusters_not_all_full);
+	RUN(the_death_of_a_cluster_ends_every_wait_for_it_with_an_error);
 	RUN(inboxes_of_the_smallest_size);
 	return TEST_FAILED;
 }

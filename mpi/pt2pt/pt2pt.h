@@ -59,6 +59,9 @@ int mpi_recv_bytes(struct mpi_rank *self, struct request *prepared);
 /* The transport hands over a packet, which is valid until this returns. */
 void mpi_arrived(struct mpi_rank *self, const struct packet *p);
 
+/* The transport found out that a cluster is dead: what needs a rank there ends with an error. */
+void mpi_cluster_died(struct mpi_rank *self, uint32_t cluster);
+
 /* Inside this tier. */
 void mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p);
 void mpi_answer(struct mpi_rank *self, uint32_t peer, struct packet *p);
@@ -69,6 +72,7 @@ void mpi_bulk_allowed(struct mpi_rank *self, const struct packet *p);
 void mpi_bulk_started(struct mpi_rank *self, const struct packet *p);
 bool mpi_bulk_progress(struct mpi_rank *self);
 int mpi_far_error(int err);
+void mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster);
 uint32_t mpi_bulk_name(struct mpi_rank *self, struct request *r);
 void mpi_credit_matched(struct mpi_rank *self, uint32_t peer);
 bool mpi_credit_left(struct mpi_rank *self, uint32_t peer);

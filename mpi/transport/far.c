@@ -29,13 +29,16 @@ int
 transport_far_init(struct mpi_rank *self)
 {
 	struct transport *t = self->transport;
+	const struct event_page *events;
 	int port;
 
 	t->mailbox = t->portal = -1;
 	if (is_alone(self))
 		return MPI_SUCCESS;
 	port = port_of(t, (uint32_t)self->world_rank);
-	t->arrivals = &((const struct event_page *)(uintptr_t)t->startup->events)->mailbox_arrivals[port];
+	events = (const struct event_page *)(uintptr_t)t->startup->events;
+	t->arrivals = &events->mailbox_arrivals[port];
+	t->deaths = &events->clusters_dead;
 	t->outputs = calloc((size_t)self->world_size, sizeof(*t->outputs));
 	if (t->outputs == NULL)
 		return MPI_ERR_NO_MEM;
@@ -66,30 +69,7 @@ transport_far_exit(struct mpi_rank *self)
 bool
 transport_far_is_empty(const struct transport *t)
 {
-	return t->mailbox < 0 || load_total(t->arrivals) == t->arrivals_seen;
-}
-
-bool
-transport_far_poll(struct mpi_rank *self)
-{
-	struct transport *t = self->transport;
-	uint32_t arrived = load_acquire(t->arrivals);
-	bool moved = false;
-	struct packet p;
-
-	while (t->arrivals_seen != arrived) {
-		long err = kmailbox_read(t->mailbox, ANY_SOURCE_CLUSTER, &p);
-
-		if (err < 0) {
-			/* counted, but read before */
-			t->arrivals_seen = arrived;
-			break;
-		}
-		t->arrivals_seen++;
-		moved = true;
-		mpi_arrived(self, &p);
-	}
-	return moved;
+	return t->mailbox < 0 || (load_total(t->arrivals) == t->arrivals_seen && load_total(t->deaths) == t->deaths_seen);
 }
 
 static int
@@ -113,6 +93,65 @@ transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
 	int id = mailbox_to(t, peer);
 
 	return id < 0 ? id : (int)kmailbox_write(id, p);
+}
+
+/* A packet that says nothing: it is refused if the rank's cluster is dead. */
+static bool
+is_dead(struct mpi_rank *self, uint32_t peer)
+{
+	struct packet nothing = {.kind = PACKET_CREDIT, .word = self->peers[peer].matched, .origin = (uint32_t)self->world_rank};
+	int err = transport_send_far(self, peer, &nothing);
+
+	return err == -E_HOSTDOWN || err == -E_CONNRESET;
+}
+
+/* Some cluster died: is it one of the job's? */
+static void
+look_for_deaths(struct mpi_rank *self)
+{
+	struct transport *t = self->transport;
+
+	uint64_t looked = t->dead | (uint64_t)1 << t->cluster;
+
+	t->deaths_seen = load_acquire(t->deaths);
+	for (int peer = 0; peer < self->world_size; peer++) {
+		uint32_t cluster = t->placement[peer].cluster;
+
+		if (looked >> cluster & 1)
+			continue;
+		looked |= (uint64_t)1 << cluster;
+		if (!is_dead(self, (uint32_t)peer))
+			continue;
+		t->dead |= (uint64_t)1 << cluster;
+		mpi_cluster_died(self, cluster);
+	}
+}
+
+bool
+transport_far_poll(struct mpi_rank *self)
+{
+	struct transport *t = self->transport;
+	uint32_t arrived = load_acquire(t->arrivals);
+	bool moved = false;
+	struct packet p;
+
+	if (load_acquire(t->deaths) != t->deaths_seen) {
+		look_for_deaths(self);
+		moved = true;
+	}
+	while (t->arrivals_seen != arrived) {
+		long err = kmailbox_read(t->mailbox, ANY_SOURCE_CLUSTER, &p);
+
+		if (err < 0) {
+			/* counted, but read before */
+			t->arrivals_seen = arrived;
+			break;
+		}
+		t->arrivals_seen++;
+		moved = true;
+		mpi_arrived(self, &p);
+	}
+	return moved;
 }
 
 int

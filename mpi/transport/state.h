@@ -33,7 +33,10 @@ struct transport {
 	int mailbox;
 	int portal;
 	uint32_t arrivals_seen;
-	const uint32_t *arrivals;		/* counter in the event page */
+	const uint32_t *arrivals;		/* counters in the event page */
+	const uint32_t *deaths;
+	uint32_t deaths_seen;
+	uint64_t dead;				/* clusters, by bit */
 	struct output *outputs;			/* by rank of the job */
 	/* how to wait */
 	unsigned polls;

@@ -71,6 +71,14 @@ transport_is_near(const struct mpi_rank *self, uint32_t peer)
 	return t->placement == NULL || t->placement[peer].cluster == t->cluster;
 }
 
+uint32_t
+transport_cluster_of(const struct mpi_rank *self, uint32_t peer)
+{
+	const struct transport *t = self->transport;
+
+	return t->placement == NULL ? t->cluster : t->placement[peer].cluster;
+}
+
 static struct inbox *
 inbox_of(const struct transport *t, uint32_t peer)
 {

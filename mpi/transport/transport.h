@@ -28,6 +28,9 @@ void transport_exit(struct mpi_rank *self);
 /* May this rank and `peer` touch each other's memory? */
 bool transport_is_near(const struct mpi_rank *self, uint32_t peer);
 
+/* The cluster of a rank of the job. */
+uint32_t transport_cluster_of(const struct mpi_rank *self, uint32_t peer);
+
 /*
  * A packet to fill for a peer, or NULL: no room now, try again after transport_poll. Every packet that was given must be sent, and
  * soon: in a cluster the receiver waits for it. Near peers only.
