@@ -5,6 +5,7 @@ Builds build/address and build/thread (kernel only); takes servers, tests and pr
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import test_hosted as hosted  # noqa: E402
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 REPORTS = ("Sanitizer", "runtime error:")
 KERNEL_SHAPES = (("1", "4", "KC"), ("2", "4", "TC"))
-PATIENCE_S = 180
+PATIENCE_S = 100
 
 
 def say(ok, name, text=""):
@@ -67,6 +68,13 @@ def kernel_test(build, name, shape):
     return clean(status, text), text
 
 
+def shapes(name):
+    """Machines of a kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES]]` in its head, or the usual ones."""
+    with open(os.path.join(hosted.ROOT, "tests", "kernel", name + ".c"), encoding="utf-8") as f:
+        found = re.findall(r"^\W*machine:((?: +\w+)+)", f.read(4000), re.M)
+    return [m.split() for m in found] or KERNEL_SHAPES
+
+
 def check(name):
     """Everything under one sanitizer; the number of failures."""
     build = os.path.join(os.path.dirname(hosted.BUILD), name)
@@ -77,7 +85,7 @@ def check(name):
     failed += say(*_named(f"{name}_sixteen_ranks", job(build)))
     tests = os.path.join(hosted.BUILD, "tests", "kernel")
     for test in sorted(os.listdir(tests)) if os.path.isdir(tests) else ():
-        for shape in KERNEL_SHAPES:
+        for shape in shapes(test):
             failed += say(*_named(f"{name}_kernel_{test}_{'_'.join(shape)}", kernel_test(build, test, shape)))
     return failed
 
