@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * First light: the kernel boots init, threads run, wait and end, the machine halts.
+ *
+ * machine: 1 4 KC
+ * machine: 1 4 TC
+ * machine: 1 1 TC
+ * machine: 1 3 KC 2
  */
 #include <tests/kernel/ktest.h>
 

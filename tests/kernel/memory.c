@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Frames, mappings, protection, shoot-down; bad arguments; nothing is lost.
+ *
+ * machine: 1 4 KC
+ * machine: 1 4 TC
+ * machine: 1 1 TC
+ * machine: 1 3 KC 2
  */
 #include <tests/kernel/ktest.h>
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Processes: create, start, exit, wait, kill, crash; what they had comes back.
+ *
+ * machine: 1 4 KC
+ * machine: 1 4 TC
+ * machine: 1 1 TC
+ * machine: 1 3 KC 2
  */
 #include <tests/kernel/ktest.h>
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Waiting on words, replaced register contexts, reflected calls, and bad arguments of the thread calls.
+ *
+ * machine: 1 4 KC
+ * machine: 1 4 TC
+ * machine: 1 1 TC
+ * machine: 1 3 KC 2
  */
 #include <base/str.h>
 #include <tests/kernel/ktest.h>
