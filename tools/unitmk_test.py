@@ -25,7 +25,16 @@ def test_a_test_is_built_once_per_sanitizer(tree):
     (tree / "x_test.c").write_text("/* needs: a.c */\n/* sanitize: address thread */\n")
     assert unitmk.main(["--out", "out.mk", "x_test.c"]) == 0
     text = (tree / "out.mk").read_text()
-    assert "unit: $(OUT)/x_test\n" in text and "unit: $(OUT)/x_test.thread\n" in text and "x_test.thread/a.c.o" in text
+    assert "unit: $(OUT)/x_test\n" in text and "unit: $(OUT)/x_test.thread\n" in text and "obj/thread-hosted/a.c.o" in text
+
+
+def test_tests_that_are_built_alike_share_objects(tree):
+    (tree / "x_test.c").write_text("/* needs: a.c b.c */\n")
+    (tree / "y_test.c").write_text("/* needs: a.c */\n")
+    (tree / "z_test.c").write_text("/* needs: a.c */\n/* flags: -DX */\n")
+    assert unitmk.main(["--out", "out.mk", "x_test.c", "y_test.c", "z_test.c"]) == 0
+    text = (tree / "out.mk").read_text()
+    assert text.count("/a.c.o: a.c |") == 2 and text.count("/b.c.o: b.c |") == 1
 
 
 @pytest.mark.parametrize("head, words", [("/* needs: gone.c */", "gone.c, which does not exist"), ("/* sanitize: magic */", "magic is not one of")])
