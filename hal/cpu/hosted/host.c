@@ -5,9 +5,8 @@
  * Physical addresses are the addresses at which this process sees the cluster's memory, the NoC windows and the boot archive. The
  * memory is a sparse memfd, so that a page can be mapped a second time, into an address space.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
+#include <poll.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,7 +24,9 @@ host_write(int fd, const char *text, size_t len)
 	while (len > 0) {
 		long n = host_call3(SYS_write, fd, text, len);
 
-		if (n == -4 || n == -11)	/* EINTR, EAGAIN */
+		if (n == -EAGAIN)
+			host_call3(SYS_poll, &(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+		if (n == -EINTR || n == -EAGAIN)
 			continue;
 		if (n <= 0)
 			return;
