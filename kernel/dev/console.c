@@ -54,7 +54,7 @@ console_append(struct cluster *c, int32_t owner, const char *text, size_t len)
 
 	if (s->len > 0 && s->owner != owner && emit_open(c, true) != 0)
 		return -E_AGAIN;
-	if (s->len + len >= sizeof(s->line) && emit_open(c, false) != 0)
+	if (s->len + len > CONSOLE_WRITE_MAX && emit_open(c, false) != 0)
 		return -E_AGAIN;
 	memcpy(s->line + s->len, text, len);
 	whole = complete_bytes(s->line, s->len + len);

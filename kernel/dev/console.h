@@ -16,7 +16,7 @@ struct console {
 	uint32_t len;		/* of the open line */
 	int32_t owner;		/* tid that began it, 0: the kernel */
 	uint32_t looked;	/* cluster 0: NoC activity when the other clusters' texts were last printed */
-	char line[CONSOLE_WRITE_MAX];
+	char line[CONSOLE_WRITE_MAX + 1];	/* and the newline that ends an interrupted one */
 };
 
 /* Append text of one writer. 0, or -E_AGAIN: no room on the way to cluster 0, nothing was taken. */
