@@ -21,11 +21,13 @@ struct host host;
 void
 host_write(int fd, const char *text, size_t len)
 {
+	struct pollfd room = {.fd = fd, .events = POLLOUT};
+
 	while (len > 0) {
 		long n = host_call3(SYS_write, fd, text, len);
 
 		if (n == -EAGAIN)
-			host_call3(SYS_poll, &(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+			host_call3(SYS_poll, &room, 1, -1);
 		if (n == -EINTR || n == -EAGAIN)
 			continue;
 		if (n <= 0)
