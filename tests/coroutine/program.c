@@ -95,10 +95,13 @@ program_core(void *arg)
 	unsigned n;
 
 	name_memory();
+	n = program_on(hal_cluster_id(), hal_core_id(), programs, 8);
+	if (n == 0)
+		kernel_core_main(arg);
+	/* what the kernel's own entry does, for the sake of start() */
 	hal_acquire(core, sizeof(*core));
 	hal_acquire(core->cluster, sizeof(*core->cluster));
 	hal_core_set_local(core);
-	n = program_on(core->cluster->id, core->id, programs, 8);
 	for (unsigned i = 0; i < n; i++)
 		start(core, &programs[i]);
 	kernel_core_main(arg);

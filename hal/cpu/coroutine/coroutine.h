@@ -44,7 +44,7 @@ struct coro_config {
 	void (*core)(void *arg);		/* NULL: kernel_core_main */
 	void (*dump)(void);			/* prints the test's own state after a failure */
 	void (*on_add)(const volatile uint32_t *place, uint32_t old);	/* sees every hal_add32 where it takes effect */
-	bool strict;				/* neither spurious wake-ups nor early write-back: for mutation controls */
+	bool strict;				/* no spurious wake-ups, which hide lost ones: for mutation controls */
 	bool panic_kills;			/* a panic ends the cluster, not the run */
 	bool verbose;				/* the console goes to stdout */
 };

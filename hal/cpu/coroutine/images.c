@@ -13,7 +13,6 @@
 #include "internal.h"
 
 #define PAGE 4096
-#define GARBAGE 0xa5			/* cold runs: what is read before it was acquired */
 
 void
 coro_copy(void *to, const void *from, size_t len)
@@ -128,7 +127,7 @@ region_begin(struct region *r, unsigned cores)
 {
 	bool cold = coro_machine.cold;
 
-	memset(r->shared, GARBAGE, r->len);
+	memset(r->shared, coro_machine.garbage, r->len);
 	if (!cold)
 		coro_copy(r->shared, r->base, r->len);
 	for (unsigned i = 0; i < cores; i++) {

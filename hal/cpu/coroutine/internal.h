@@ -119,6 +119,7 @@ struct coro_machine {
 	enum coro_strategy strategy;
 	unsigned stores_max, store_laziness;
 	bool early_writeback, spurious, cold;
+	uint8_t garbage;		/* cold runs: what is read before it was acquired */
 	struct coro_core *victim;
 	unsigned burst;
 	uint64_t change_at[3];

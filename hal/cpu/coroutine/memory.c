@@ -210,17 +210,17 @@ coro_acquire(const volatile void *p, size_t len, const char *file, int line)
 	coro_copy(v.clean + offset, v.live + offset, len);
 }
 
-/* A cache may write dirty bytes back at any time: do it with one line of a view. */
+/* A cache may write dirty bytes back at any time: do it with one line of a region, of the pages that were written to. */
 static void
-write_back_line(const struct view *v)
+write_back_line(const struct region *r)
 {
-	size_t line = coro_draw((uint32_t)(v->len / HAL_CACHE_LINE)) * HAL_CACHE_LINE;
+	const struct piece *p = &r->active[coro_draw((uint32_t)r->active_count)];
+	size_t line = p->offset + coro_draw((uint32_t)(p->len + HAL_CACHE_LINE - 1) / HAL_CACHE_LINE) * HAL_CACHE_LINE;
+	char *clean = r->clean[coro_now->core];
 
-	for (size_t i = line; i < line + HAL_CACHE_LINE; i++) {
-		if (v->live[i] == v->clean[i])
-			continue;
-		v->shared[i] = v->clean[i] = v->live[i];
-	}
+	for (size_t i = line; i < line + HAL_CACHE_LINE && i < p->offset + p->len; i++)
+		if (r->base[i] != clean[i])
+			r->shared[i] = clean[i] = r->base[i];
 }
 
 void
@@ -237,8 +237,7 @@ coro_disturb(void)
 	if (coro_machine.early_writeback && c->regions > 0 && coro_draw(4) == 0) {
 		struct region *r = &c->region[coro_draw(c->regions)];
 
-		if (r->len >= HAL_CACHE_LINE)
-			write_back_line(&(struct view){r->base, r->shared, r->clean[coro_now->core], r->len});
+		if (r->active_count > 0)
+			write_back_line(r);
 	}
 }
-

@@ -104,10 +104,11 @@ choose(const struct coro_config *config)
 	m->scenario_random = scramble(~config->seed);
 	m->strategy = coro_draw(CORO_STRATEGIES);
 	m->stores_max = coro_draw(2) ? 1 + coro_draw(STORES_MAX) : 0;
-	m->early_writeback = !strict && coro_draw(4) == 0;
+	m->early_writeback = coro_draw(4) == 0;
 	m->spurious = !strict && coro_draw(8) == 0;
 	m->store_laziness = 1u << coro_draw(6);
 	m->cold = coro_draw(8) == 0;
+	m->garbage = coro_draw(2) ? 0xa5 : 0x5a;
 	m->burst = 0;
 	for (unsigned i = 0; i < 3; i++)
 		m->change_at[i] = coro_draw(4096);
