@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mailboxes between clusters: SENDERS clusters with WRITERS threads each write to one port of a receiving cluster. Each cluster has a home
+ * core that does one thing at a time (`home`; what touches only its own cluster is one step); put, events and copies of different clusters interleave freely. With VICTIM a
+ * cluster stops at any moment and the others are told.
+ *
+ * Shown: messages of a cluster are read once, whole, in order; a slot is never written before it was read; at most one event per
+ * direction is in flight for a port and a pair; nobody waits for ever, also when a cluster dies: every process reaches its end.
+ *
+ * proves: kernel/ikc/mail_out.c mail_out_write 9bd74d5c200b
+ * proves: kernel/ikc/mail_out.c mail_out_wait acc8f6a910e5
+ * proves: kernel/ikc/mail_out.c mail_freed c5dbc67026b0
+ * proves: kernel/ikc/mail_out.c slot_offer e584bac49528
+ * proves: kernel/ikc/mail_out.c mail_peer_gone 6c3f612488a3
+ * proves: kernel/ikc/mail_in.c mail_arrived e961592e11fb
+ * proves: kernel/ikc/mail_in.c take_from cfecc6d777dc
+ * proves: kernel/ikc/mail_in.c mail_in_peer_gone 9afb3af6f02f
+ * proves: kernel/ikc/mail_in.c wake_waiters 0537eaba0cc5
+ * proves: kernel/ikc/mailbox.c wait_for_message 54df9a03b0f3
+ * proves: kernel/ikc/mailbox.c has_other_news 3dcfcf1ea90a
+ *
+ * run: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2
+ * run: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2
+ * run: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DVICTIM=RECEIVER
+ * run: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DVICTIM=0
+ * mutation: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DNO_FREED
+ * mutation: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DNO_WAKE_ON_FREED
+ * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DNO_WAKE_ON_ARRIVED
+ * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DWRITER_PARKS_WITHOUT_LOOKING
+ * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DREADER_PARKS_WITHOUT_LOOKING
+ * mutation: -DSENDERS=1 -DWRITERS=1 -DMESSAGES=2 -DEVENT_BEFORE_PUT
+ * mutation: -DSENDERS=1 -DWRITERS=1 -DMESSAGES=2 -DFREED_BEFORE_COPY
+ * mutation: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DWRITE_INTO_FULL_SLOT
+ * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DVICTIM=RECEIVER -DNO_WAKE_OF_WRITERS_ON_DEATH
+ * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DVICTIM=0 -DNO_WAKE_OF_READERS_ON_DEATH
+ * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DVICTIM=0 -DSILENT_DEATH
+ * search: -DSAFETY -DCOLLAPSE
+ * pan: -m200000
+ */
+#define RECEIVER SENDERS
+#define CLUSTERS (SENDERS + 1)
+#define NOBODY 255
+#define PER_CLUSTER (WRITERS * MESSAGES)
+
+bool home[CLUSTERS];			/* the home core is busy */
+bool dead[CLUSTERS];			/* state word in the cluster's window */
+bool told[CLUSTERS];			/* death counter of the window has changed */
+bool over[CLUSTERS];			/* nothing of the cluster runs any more */
+
+/* The receiver's window, and the rings of both sides: one event per direction is the most that the protocol may have in flight. */
+byte slot[SENDERS];			/* number of the message; 0: nothing was ever there */
+chan arrived[SENDERS] = [1] of { bit };
+chan freed[SENDERS] = [1] of { bit };
+
+/* Sender's home: struct mail_out. */
+bool occupied[SENDERS];
+bool receiver_gone[SENDERS];		/* writes and waits say so */
+bool receiver_gone_known[SENDERS];	/* everybody was woken */
+byte grantee[SENDERS] = NOBODY;
+chan waiters[SENDERS] = [WRITERS] of { byte };
+bool woken[SENDERS * WRITERS];
+
+/* Receiver's home: struct mail_in. */
+bool pending[SENDERS];
+bool sender_gone[SENDERS];
+byte arrivals;				/* of messages, for whoever read in vain */
+byte gone;				/* deaths noticed, for whoever waits */
+bool reader_waits, reader_woken;
+byte gone_when_woken;
+
+/* Ghosts. */
+byte written[SENDERS], read[SENDERS];
+bool unread[SENDERS];			/* the slot holds what was not read */
+
+#define ENTER(c) atomic { !home[c] -> home[c] = true }
+#define LEAVE(c) home[c] = false
+
+/* slot_offer: the freed slot is for whoever waited longest. */
+inline offer(c, t) {
+	if
+	:: nempty(waiters[c]) ->
+		waiters[c]?t;
+		grantee[c] = t;
+		woken[t] = true
+	:: empty(waiters[c]) -> grantee[c] = NOBODY
+	fi
+}
+
+/* mail_out_write, on the home core: true in `done` if the message was put. */
+inline write(c, me, done) {
+	done = false;
+	if
+	:: receiver_gone[c]
+#ifdef WRITE_INTO_FULL_SLOT
+	:: !receiver_gone[c] ->
+#else
+	:: !receiver_gone[c] && !occupied[c] && (grantee[c] == NOBODY || grantee[c] == me) ->
+#endif
+		if
+		:: dead[RECEIVER] -> receiver_gone[c] = true	/* hal_noc_put says so */
+		:: !dead[RECEIVER] ->
+#ifdef EVENT_BEFORE_PUT
+			assert(nfull(arrived[c]));
+			arrived[c]!1;
+#endif
+			assert(!unread[c]);
+			written[c]++;
+			unread[c] = true;
+			slot[c] = written[c];
+			occupied[c] = true;
+			grantee[c] = NOBODY;
+			done = true;
+#ifndef EVENT_BEFORE_PUT
+			assert(nfull(arrived[c]));
+			arrived[c]!1
+#endif
+		fi
+	:: else
+	fi
+}
+
+/* A thread that writes; waits with mailbox_wait when the slot is not for it. */
+proctype writer(byte c; byte me) {
+	byte left = MESSAGES;
+	bool done, no_peer;
+
+	do
+	:: left == 0 || no_peer || over[c] -> break
+	:: else ->
+		ENTER(c);
+		write(c, me, done);
+		no_peer = receiver_gone[c];
+		LEAVE(c);
+		if
+		:: done -> left--
+		:: !done && no_peer
+		:: else ->
+			/* mail_out_wait */
+			atomic { !home[c] ->
+			woken[me] = false;
+			if
+#ifndef WRITER_PARKS_WITHOUT_LOOKING
+			:: receiver_gone[c] || (!occupied[c] && (grantee[c] == NOBODY || grantee[c] == me)) -> woken[me] = true
+#endif
+			:: else -> waiters[c]!me
+			fi };
+			(woken[me] || over[c])
+		fi
+	od
+}
+
+/* Home core of a sending cluster: FREED, and the receiver's death. */
+proctype sender_home(byte c) {
+	byte t;
+
+end:	do
+	:: atomic { !home[c] && freed[c]?[1] ->
+		freed[c]?1;
+		occupied[c] = false;
+#ifndef NO_WAKE_ON_FREED
+		offer(c, t)
+#endif
+		}
+	:: atomic { !home[c] && told[c] && dead[RECEIVER] && !receiver_gone_known[c] ->
+		receiver_gone_known[c] = true;
+		receiver_gone[c] = true;
+		occupied[c] = false;
+		grantee[c] = NOBODY;
+#ifndef NO_WAKE_OF_WRITERS_ON_DEATH
+		do
+		:: waiters[c]?t -> woken[t] = true
+		:: empty(waiters[c]) -> break
+		od
+#endif
+		}
+	od
+}
+
+/* mail_arrived, mail_in_peer_gone */
+inline wake_reader() {
+	if
+	:: reader_waits -> reader_waits = false; gone_when_woken = gone; reader_woken = true
+	:: else
+	fi
+}
+
+inline on_arrived(c) {
+	arrived[c]?1;
+	pending[c] = true;
+	arrivals++;
+#ifndef NO_WAKE_ON_ARRIVED
+	wake_reader()
+#endif
+}
+
+inline on_death(c) {
+	sender_gone[c] = true;
+#ifndef SILENT_DEATH
+	gone++;
+#endif
+#ifndef NO_WAKE_OF_READERS_ON_DEATH
+	wake_reader()
+#endif
+}
+
+#define DEATH(c) (told[RECEIVER] && dead[c] && !sender_gone[c])
+
+proctype receiver_home() {
+end:	do
+	:: atomic { !home[RECEIVER] && arrived[0]?[1] -> on_arrived(0) }
+	:: atomic { !home[RECEIVER] && DEATH(0) -> on_death(0) }
+#if SENDERS > 1
+	:: atomic { !home[RECEIVER] && arrived[1]?[1] -> on_arrived(1) }
+	:: atomic { !home[RECEIVER] && DEATH(1) -> on_death(1) }
+#endif
+	od
+}
+
+/* mail_in_take: copy, then free. */
+inline take(c, value) {
+#ifdef FREED_BEFORE_COPY
+	pending[c] = false;
+	unread[c] = false;
+	if
+	:: dead[c]
+	:: !dead[c] -> assert(nfull(freed[c])); freed[c]!1
+	fi;
+	value = slot[c];
+#else
+	value = slot[c];
+	pending[c] = false;
+	unread[c] = false;
+	if
+	:: dead[c]
+	:: !dead[c] -> assert(nfull(freed[c]));
+#ifndef NO_FREED
+		freed[c]!1
+#endif
+	fi;
+#endif
+	read[c]++;
+	assert(value == read[c])
+}
+
+#define SATISFIED(c) (read[c] == PER_CLUSTER || sender_gone[c])
+#if SENDERS > 1
+#define COMPLETE (SATISFIED(0) && SATISFIED(1))
+#else
+#define COMPLETE SATISFIED(0)
+#endif
+
+/* The thread that reads until everything has come from the clusters that live. */
+proctype reader() {
+	byte c, value, seen, seen_gone;
+	bool found;
+
+	do
+	:: COMPLETE || over[RECEIVER] -> break
+	:: else ->
+		ENTER(RECEIVER);
+		c = 0;
+		do
+		:: c < SENDERS && !pending[c] -> c++
+		:: else -> break
+		od;
+		found = c < SENDERS;
+		seen = arrivals;
+		if
+		:: found -> take(c, value)
+		:: else
+		fi;
+		LEAVE(RECEIVER);
+		if
+		:: found
+		:: !found ->
+			/* mailbox_wait; nothing that came since the look at COMPLETE may be lost */
+			atomic { !home[RECEIVER] ->
+			reader_woken = false;
+			if
+#ifndef READER_PARKS_WITHOUT_LOOKING
+			:: seen != arrivals || seen_gone != gone -> gone_when_woken = gone; reader_woken = true
+#endif
+			:: else -> reader_waits = true
+			fi };
+			(reader_woken || over[RECEIVER]);
+			seen_gone = gone_when_woken
+		fi;
+		value = 0
+	od
+}
+
+#ifdef VICTIM
+proctype killer() {
+	byte c;
+
+	atomic {
+		dead[VICTIM] = true;
+		over[VICTIM] = true;
+		do
+		:: c < CLUSTERS -> told[c] = true; c++
+		:: else -> break
+		od
+	}
+}
+#endif
+
+init {
+	byte c, w;
+
+	atomic {
+		do
+		:: c < SENDERS ->
+			run sender_home(c);
+			w = 0;
+			do
+			:: w < WRITERS -> run writer(c, c * WRITERS + w); w++
+			:: else -> break
+			od;
+			c++
+		:: else -> break
+		od;
+		run receiver_home();
+		run reader();
+#ifdef VICTIM
+		run killer()
+#endif
+	}
+}
