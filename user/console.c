@@ -8,6 +8,17 @@
 #include <base/check.h>
 #include <base/fmt.h>
 
+/* The kernel core makes room while it serves the next try. */
+long
+console_put(const void *text, uint32_t len)
+{
+	long result;
+
+	while ((result = kconsole_write(text, len)) == -E_AGAIN)
+		kthread_yield();
+	return result;
+}
+
 void
 console_print(const char *format, ...)
 {
@@ -20,7 +31,7 @@ console_print(const char *format, ...)
 	va_end(args);
 	if (len >= (int)sizeof(text))
 		len = (int)sizeof(text) - 1;
-	kconsole_write(text, (uint32_t)len);
+	console_put(text, (uint32_t)len);
 }
 
 void

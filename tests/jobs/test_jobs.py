@@ -59,6 +59,16 @@ def ranks_say_ok(have, ranks):
     expect(have, 0, *(f"ok rank {r}\n" for r in range(ranks)))
 
 
+def no_line_is_lost(port, ranks=6, lines=1000):
+    have = run(port, ranks, "chatter", str(lines))
+    expect(have, 0)
+    found = [line for line in have[1].splitlines() if line.startswith("line ")]
+    want = {f"line {i} of rank {r} {'-' * (i * 7 % 100)}." for i in range(lines) for r in range(ranks)}
+    if len(found) != len(want) or set(found) != want:
+        raise Wrong(f"{len(found)} lines instead of {len(want)}; missing: {sorted(want - set(found))[:3]}; "
+                    f"strange: {sorted(set(found) - want)[:3]}")
+
+
 def ends(port):
     for how, status, text in ENDS:
         yield f"a_rank_ends_by_{how.strip('_')}{'_at_once' if how[0] == '_' else ''}", \
@@ -71,6 +81,7 @@ def programs(port):
         yield f"libc_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "libc", "two words", options=greeting), n)
         yield f"names_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "names", options=("--map", "scatter")), n)
     yield "noise_to_the_servers_changes_nothing", lambda: ranks_say_ok(run(port, 8, "noise"), 8)
+    yield "no_line_of_output_is_lost", lambda: no_line_is_lost(port)
     yield "a_plain_program_runs", lambda: expect(run(port, 2, "plain", "3"), 3, "plain: 2 calls, 5")
 
 

@@ -2,6 +2,7 @@
  *
  * Console output, time, random bytes, and who we are.
  */
+#include <atoll/server.h>
 #include <base/str.h>
 #include <user/personality/personality.h>
 
@@ -18,7 +19,7 @@ write_console(uint64_t from, uint64_t len)
 {
 	for (uint64_t done = 0; done < len;) {
 		uint64_t n = len - done < CONSOLE_WRITE_MAX ? len - done : CONSOLE_WRITE_MAX;
-		long result = kconsole_write((const void *)(from + done), (uint32_t)n);
+		long result = console_put((const void *)(from + done), (uint32_t)n);
 
 		if (result < 0)
 			return done > 0 ? (long)done : result;

@@ -14,6 +14,9 @@ int server_main(int argc, char **argv);
 /* Print a line or a part of one on the machine's console, as printf does; at most CONSOLE_WRITE_MAX bytes, the rest is cut. */
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Write at most CONSOLE_WRITE_MAX bytes to the console; waits while it is full. 0, -E_INVAL or -E_FAULT. */
+long console_put(const void *text, uint32_t len);
+
 /*
  * Start a thread of this process at fn(arg) on `core`, with a stack of `stack_bytes`. When fn returns the thread ends.
  * Returns its number or -E_NAME of kthread_create or kmem_alloc.
