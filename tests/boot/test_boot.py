@@ -95,7 +95,7 @@ def test_a_damaged_boot_record_is_refused():
 
 
 def test_a_kernel_too_large_for_its_cluster_is_refused():
-    b = qemu.boot(qemu.shape("boot", [(1, 288, 2 * MB)]))
+    b = qemu.boot(qemu.shape("boot", [(1, 288, MB)]))
     assert b.status == 3 and "does not fit" in b.output, b.output
 
 

@@ -13,7 +13,7 @@
 #define KERNEL_BASE 0xffffffc000000000
 #define PHYS_BASE 0xffffffe000000000
 
-#define CORE_BYTES 8192			/* kernel stack of a core, struct hal_core_area at its top */
+#define CORE_BYTES 4096			/* kernel stack of a core, struct hal_core_area at its top */
 #define AREA_BYTES 256
 #define CRASH_STACK_BYTES 2048
 

@@ -39,7 +39,7 @@ struct hal_core_area {
 };
 
 /* Kernel stack and area of each core, behind the image; kernel.ld */
-#define HAL_CORE_BYTES 8192
+#define HAL_CORE_BYTES 4096
 #define HAL_AREA_BYTES 256
 
 extern struct hal_core_slot {
