@@ -13,6 +13,7 @@
 #define LABEL_LOCAL 17		/* thread_self */
 #define LABEL_REMOTE 18		/* void_remote */
 #define LABEL_LOOP 19		/* 1,000 rounds of two instructions, and one more */
+#define LABEL_POLL 20		/* ten polls, two instructions after each, and one before */
 
 #define CALLS 20
 #define STACK_BYTES 4096
@@ -42,6 +43,7 @@ measure(void)
 {
 	window(LABEL_EMPTY, );
 	window(LABEL_LOOP, __asm__ volatile("li t0, 1000\n1: addi t0, t0, -1\n bnez t0, 1b" : : : "t0"));
+	window(LABEL_POLL, __asm__ volatile("li t0, 10\n1: slti x0, x0, 3\n addi t0, t0, -1\n bnez t0, 1b" : : : "t0"));
 	for (int i = 0; i < CALLS; i++)
 		window(LABEL_LOCAL, kthread_self());
 	for (int i = 0; i < CALLS; i++)
