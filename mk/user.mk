@@ -136,7 +136,7 @@ endef
 $(foreach m,$(filter-out tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(BIN))))
 $(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/tests)))
 
-user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(PROGS)
+user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(BOOT_USERS) $(PROGS)
 libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp
 .PHONY: user libs kernel
 
