@@ -86,6 +86,26 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 	coro_jump_stack(coro_now->kernel_top, leave);
 }
 
+/*
+ * The short cut, tried at random. The frame is said to hold number, arguments and pc only: everything else is garbage meanwhile.
+ */
+static bool
+answered_fast(struct hal_frame *f)
+{
+	struct context saved = f->context;
+	bool answered;
+
+	if (coro_draw(2))
+		return false;
+	memset(&f->context, 0xa5, sizeof(f->context));
+	f->context.pc = saved.pc;
+	answered = kernel_call_fast(f);
+	if (answered)
+		saved.arg = f->context.arg;
+	f->context = saved;
+	return answered;
+}
+
 /* First code on the kernel stack after a trap; what kind it was stands in the core. */
 static void
 arrive(void)
@@ -95,7 +115,8 @@ arrive(void)
 	coro_fibre_arrived(NULL);
 	coro_now->in_user = false;
 	coro_op(OP_TRAP, __FILE__, __LINE__, trap.kind);
-	kernel_trap(coro_now->frame, &trap);
+	if (trap.kind != TRAP_CALL || !answered_fast(coro_now->frame))
+		kernel_trap(coro_now->frame, &trap);
 	leave();
 }
 
@@ -127,8 +148,6 @@ coro_kcall(unsigned long number, unsigned long a0, unsigned long a1, unsigned lo
 	f->args[3] = a3;
 	f->args[4] = a4;
 	f->args[5] = a5;
-	if (coro_draw(2) && kernel_call_fast(f))
-		return (long)f->context.arg;
 	return trap(&(struct hal_trap){.kind = TRAP_CALL});
 }
 
