@@ -20,7 +20,10 @@
 #define PROGRAMS (sizeof(program) / sizeof(program[0]))
 
 /* Their usage: PROGRAM [COUNT [FIRST]]. The cheapest come first. */
-static const char *const program[] = {"am_order", "kernel_am", "kernel_threads", "kernel_memory", "kernel_kill", "ikc_death", "ikc_mailbox", "ikc_portal"};
+static const char *const program[] = {
+	"am_order", "kernel_am", "kernel_threads", "kernel_memory", "kernel_kill",
+	"ikc_death", "ikc_mailbox", "ikc_portal",
+};
 
 static const char *const under_test[] = {"kernel/", "hal/noc/"};
 
