@@ -27,6 +27,15 @@ mpi_bounce_put(struct bounce *b, const void *data, size_t len)
 }
 
 void
+mpi_bounce_undo(struct bounce *b, int slot)
+{
+	if (slot < 0)
+		return;
+	store_relaxed(&b->free[slot], 1);
+	b->next = (unsigned)slot;
+}
+
+void
 mpi_bounce_exit(struct bounce *b)
 {
 	for (int i = 0; i < BOUNCE_SLOTS; i++)

@@ -21,6 +21,9 @@ struct bounce {
 /* A copy of some data in a free slot: its number, or -1. */
 int mpi_bounce_put(struct bounce *b, const void *data, size_t len);
 
+/* The slot that was filled last (-1: none) is not needed. */
+void mpi_bounce_undo(struct bounce *b, int slot);
+
 void mpi_bounce_exit(struct bounce *b);
 
 #endif

@@ -47,13 +47,14 @@ send_near(struct mpi_rank *self, struct request *r)
 	bool waits = r->synchronous || !mpi_credit_left(self, r->peer);
 	bool inside = r->bytes <= PACKET_INLINE && !waits;
 	bool medium = !inside && r->bytes <= BOUNCE_BYTES && !waits;
+	/* copied before a cell is claimed: the receiver waits for what is claimed */
+	int slot = medium ? mpi_bounce_put(self->bounce, r->buffer, r->bytes) : -1;
 	struct packet *p = transport_claim(self, r->peer);
-	int slot = -1;
 
-	if (p == NULL)
+	if (p == NULL) {
+		mpi_bounce_undo(self->bounce, slot);
 		return NO_ROOM;
-	if (medium)
-		slot = mpi_bounce_put(self->bounce, r->buffer, r->bytes);
+	}
 	fill_header(p, r, inside ? PACKET_EAGER : PACKET_NEAR, (uint32_t)self->world_rank);
 	if (inside)
 		bytes_copy(p->data, r->buffer, r->bytes);

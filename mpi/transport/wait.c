@@ -58,6 +58,8 @@ sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const voi
 	exchange_total(&t->inbox.box->sleeping, SLEEPING);
 	if (nothing_new(t, ready, arg))
 		kthread_sleep();
+	else if (t->relaxes)
+		kvoid_remote();		/* a packet is being filled, perhaps by a core that this one holds up */
 	store_total(&t->inbox.box->sleeping, AWAKE);
 }
 
