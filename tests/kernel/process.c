@@ -209,6 +209,17 @@ TEST(a_process_without_threads_can_be_killed)
 	expect_balance(b);
 }
 
+TEST(a_process_takes_further_threads_from_its_creator)
+{
+	struct balance b = balance();
+	long proc = kt_spawn(SLEEP, 0, ANY_CORE);
+
+	expect_eq(kt_stats(STATS_THREADS), b.threads + 1);
+	expect_eq(kt_spawn_in(proc, EXIT, 9, ANY_CORE), proc);
+	expect_eq(kt_wait(proc, NULL), 9);
+	expect_balance(b);
+}
+
 TEST(a_child_has_no_rights_on_others)
 {
 	expect_eq(kt_wait(kt_spawn(RIGHTS, 0, ANY_CORE), NULL), 0);
@@ -243,6 +254,7 @@ server_main(int argc, char **argv)
 	RUN(a_process_that_faults_dies_alone);
 	RUN(a_killed_process_leaves_nothing);
 	RUN(a_process_without_threads_can_be_killed);
+	RUN(a_process_takes_further_threads_from_its_creator);
 	RUN(a_child_has_no_rights_on_others);
 	RUN(full_tables_are_an_error);
 	kt_end();
