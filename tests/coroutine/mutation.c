@@ -53,7 +53,7 @@ struct place {
 static struct place place[PLACES_MAX];
 static unsigned places;
 static char folder[TEXT_MAX];
-static unsigned long seeds = 1000;
+static unsigned long seeds = 400;
 
 /* Run a program; true if it passes. */
 static bool
