@@ -14,7 +14,7 @@
 #define BASE_PORT 8
 #define STACK_MIN (24 * 1024)
 #define STACK_MAX (1024 * 1024)
-#define SHARED_PER_RANK (256 * 1024)
+#define SHARED_PER_RANK (16 * 1024)	/* an inbox of the MPI library at its largest fits */
 #define SERVER_STACK (32 * 1024)
 #define REAPER_STACK (16 * 1024)
 
@@ -82,6 +82,15 @@ make_control(struct agent *a, struct common *m)
 	return 0;
 }
 
+/* Half of what a rank's share of the memory leaves beside its data; the other half is for its heap. */
+static uint64_t
+fitting_stack(const struct part *p, uint64_t page_bytes)
+{
+	uint64_t share = share_of_memory(p->ranks, page_bytes), data = p->image.plan.private_pages * page_bytes;
+
+	return clamp(share > data ? (share - data) / 2 : 0, STACK_MIN, STACK_MAX);
+}
+
 /* Memory of the process that belongs to no single rank. */
 static int
 make_process(struct agent *a, struct common *m)
@@ -99,10 +108,7 @@ make_process(struct agent *a, struct common *m)
 		result = kmem_alloc(p->proc, m->startup.shared_bytes, PAGE_READ | PAGE_WRITE, &m->startup.shared);
 	if (result >= 0)
 		result = personality_map(p->proc, p->ranks, m->startup.control);
-	m->stack_bytes = m->job->stack_bytes;
-	if (m->stack_bytes == 0)
-		m->stack_bytes = clamp(share_of_memory(2 * p->ranks, m->page_bytes), STACK_MIN, STACK_MAX);
-	m->stack_bytes = round_down(m->stack_bytes, m->page_bytes);
+	m->stack_bytes = round_down(m->job->stack_bytes != 0 ? m->job->stack_bytes : fitting_stack(p, m->page_bytes), m->page_bytes);
 	return result < 0 ? (int)result : 0;
 }
 
@@ -145,9 +151,9 @@ fill_stack(struct copy *c, const struct image *im, const struct common *m, struc
 	return stack_build(place, &in);
 }
 
-/* Make the copy of one rank and the context it starts with. */
+/* Make the copy of one rank. */
 static int
-make_rank(const struct common *m, uint32_t local, struct context *ctx)
+make_rank(const struct common *m, uint32_t local)
 {
 	struct part *p = m->part;
 	struct job_control *control = (struct job_control *)(void *)p->control.memory;
@@ -163,9 +169,9 @@ make_rank(const struct common *m, uint32_t local, struct context *ctx)
 	result = fill_stack(&c, &p->image, m, &s, &place);
 	copy_done(&c);
 	p->base[local] = c.base;
+	p->sp[local] = place.sp;
 	control->rank[local] = (struct job_rank){
 		.stack_first = c.stack, .stack_limit = c.stack + c.stack_bytes, .startup = place.startup};
-	context_init(ctx, (uintptr_t)(c.base + p->image.plan.entry), (uintptr_t)place.sp, 0, 0);
 	return result;
 }
 
@@ -180,17 +186,20 @@ core_of(const struct agent *a, uint32_t local)
 static int
 start_ranks(struct agent *a, const struct common *m)
 {
-	static struct context ctx[PORTS_MAX];
+	const struct part *p = m->part;
+	struct context ctx;
 
-	for (uint32_t i = 0; i < m->part->ranks; i++) {
-		int result = make_rank(m, i, &ctx[i]);
+	for (uint32_t i = 0; i < p->ranks; i++) {
+		int result = make_rank(m, i);
 
 		if (result != 0)
 			return result;
 	}
-	for (uint32_t i = 0; i < m->part->ranks; i++) {
-		long tid = kproc_start(m->part->proc, &ctx[i], core_of(a, i));
+	for (uint32_t i = 0; i < p->ranks; i++) {
+		long tid;
 
+		context_init(&ctx, (uintptr_t)(p->base[i] + p->image.plan.entry), (uintptr_t)p->sp[i], 0, 0);
+		tid = kproc_start(p->proc, &ctx, core_of(a, i));
 		/* a rank that runs already may have ended the whole process: then there is nothing left to start */
 		if (tid == -E_SRCH && i > 0)
 			return 0;

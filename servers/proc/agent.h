@@ -28,6 +28,7 @@ struct part {
 	struct image image;
 	struct window control;		/* struct job_control, then the placement table */
 	uint64_t base[PORTS_MAX];	/* image base of each local rank */
+	uint64_t sp[PORTS_MAX];		/* where its stack pointer starts */
 	uint32_t rank[PORTS_MAX];	/* its number in the job */
 };
 

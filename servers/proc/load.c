@@ -11,24 +11,88 @@
 
 #define READ_WRITE (PAGE_READ | PAGE_WRITE)
 
-/* Frames, mapped into the loader at *addr. Returns the first frame or -E_NAME. */
-static int
-open_frames(uint64_t pages, uint64_t page_bytes, uint64_t *addr)
+static void
+free_runs(struct runs *r)
 {
-	long frame = kframe_alloc((int)pages);
-	long result;
+	for (uint32_t i = 0; i < r->count; i++)
+		kframe_free(r->run[i].frame, (int)r->run[i].pages);
+	*r = (struct runs){0};
+}
 
-	if (frame < 0)
-		return (int)frame;
+/* The longest runs that there are. 0, -E_NOMEM, or -E_2BIG: they are too short. */
+static int
+alloc_runs(struct runs *r, uint64_t pages)
+{
+	uint32_t size = 1u << 18;
+
+	*r = (struct runs){.pages = pages};
+	for (uint64_t left = pages; left > 0;) {
+		long frame;
+
+		while (size > left)
+			size /= 2;
+		frame = r->count < RUNS_MAX ? kframe_alloc((int)size) : -E_2BIG;
+		if (frame >= 0) {
+			r->run[r->count].frame = (int)frame;
+			r->run[r->count++].pages = size;
+			left -= size;
+		} else if (frame != -E_NOMEM || (size /= 2) == 0) {
+			free_runs(r);
+			return (int)frame;
+		}
+	}
+	return 0;
+}
+
+/* Where a piece of runs goes. */
+struct piece {
+	int proc;
+	uint64_t addr;
+	uint64_t first;		/* page of the runs */
+	uint64_t pages;
+	int prot;
+};
+
+/* Map a piece of runs. 0 or -E_NAME of kpage_map. */
+static int
+map_runs(const struct runs *r, struct piece p, uint64_t page_bytes)
+{
+	for (uint32_t i = 0; i < r->count && p.pages > 0; i++) {
+		uint64_t have = r->run[i].pages, take;
+		long result;
+
+		if (p.first >= have) {
+			p.first -= have;
+			continue;
+		}
+		take = have - p.first < p.pages ? have - p.first : p.pages;
+		result = kpage_map(p.proc, p.addr, r->run[i].frame + (int)p.first, (int)take, p.prot);
+		if (result < 0)
+			return (int)result;
+		p.addr += take * page_bytes;
+		p.pages -= take;
+		p.first = 0;
+	}
+	return 0;
+}
+
+/* Frames, mapped into the loader at *addr. 0 or -E_NAME; nothing stays behind then. */
+static int
+open_frames(struct runs *r, uint64_t pages, uint64_t page_bytes, uint64_t *addr)
+{
+	long result = alloc_runs(r, pages);
+
+	if (result < 0)
+		return (int)result;
 	result = kmem_alloc(SELF, pages * page_bytes, 0, addr);
 	if (result >= 0) {
-		result = kpage_map(SELF, *addr, (int)frame, (int)pages, READ_WRITE);
+		result = map_runs(r, (struct piece){SELF, *addr, 0, pages, READ_WRITE}, page_bytes);
 		if (result < 0)
 			kpage_unmap(SELF, *addr, (int)pages);
 	}
 	if (result < 0)
-		kframe_free((int)frame, (int)pages);
-	return result < 0 ? (int)result : (int)frame;
+		free_runs(r);
+	return (int)result;
 }
 
 static void
@@ -43,20 +107,19 @@ load_shared(struct image *im)
 {
 	const struct plan *p = &im->plan;
 	uint64_t window, at = 0;
-	int frame;
+	int result;
 
 	if (p->shared_pages == 0)
 		return 0;
-	frame = open_frames(p->shared_pages, im->page_bytes, &window);
-	if (frame < 0)
-		return frame;
+	result = open_frames(&im->shared, p->shared_pages, im->page_bytes, &window);
+	if (result < 0)
+		return result;
 	for (uint32_t i = 0; i < p->segments; i++)
 		if (!p->segment[i].is_private) {
 			fill_segment((unsigned char *)(uintptr_t)window + at, im, &p->segment[i]);
 			at += p->segment[i].pages * im->page_bytes;
 		}
 	kpage_unmap(SELF, window, (int)p->shared_pages);
-	im->shared_frame = frame;
 	return 0;
 }
 
@@ -74,7 +137,7 @@ image_open(struct image *im, struct text name)
 	enum plan_fault fault;
 	int result;
 
-	*im = (struct image){.shared_frame = -1};
+	*im = (struct image){0};
 	for (size_t i = 0; i < name.len && i < IMAGE_NAME_MAX; i++)
 		im->name[i] = name.at[i];
 	if (name.len > IMAGE_NAME_MAX)
@@ -97,26 +160,24 @@ image_open(struct image *im, struct text name)
 void
 image_close(struct image *im)
 {
-	if (im->shared_frame >= 0)
-		kframe_free(im->shared_frame, (int)im->plan.shared_pages);
-	im->shared_frame = -1;
+	free_runs(&im->shared);
 }
 
 /* Map the segments of a copy: shared ones from the image's frames, private ones from the copy's. */
 static int
 map_segments(const struct copy *c, const struct image *im)
 {
-	int shared = im->shared_frame;
-	int own = c->frame;
+	uint64_t shared = 0, own = 0;
 
 	for (uint32_t i = 0; i < im->plan.segments; i++) {
 		const struct plan_segment *s = &im->plan.segment[i];
-		int *frame = s->is_private ? &own : &shared;
-		long result = kpage_map(c->proc, c->base + s->addr, *frame, (int)s->pages, (int)s->prot);
+		uint64_t *first = s->is_private ? &own : &shared;
+		struct piece p = {c->proc, c->base + s->addr, *first, s->pages, (int)s->prot};
+		int result = map_runs(s->is_private ? &c->frames : &im->shared, p, im->page_bytes);
 
 		if (result < 0)
-			return (int)result;
-		*frame += (int)s->pages;
+			return result;
+		*first += s->pages;
 	}
 	return 0;
 }
@@ -146,15 +207,14 @@ copy_make(struct copy *c, const struct image *im, int proc)
 	c->proc = proc;
 	c->stack = addr + page;
 	c->base = c->stack + c->stack_bytes;
-	c->window_pages = private + stack_pages;
-	c->frame = open_frames(c->window_pages, page, &c->window);
-	if (c->frame < 0)
-		return c->frame;
+	result = open_frames(&c->frames, private + stack_pages, page, &c->window);
+	if (result < 0)
+		return (int)result;
 	c->stack_memory = (unsigned char *)(uintptr_t)(c->window + private * page);
 	fill_private(c, im);
 	result = map_segments(c, im);
 	if (result >= 0 && stack_pages > 0)
-		result = kpage_map(proc, c->stack, c->frame + (int)private, (int)stack_pages, READ_WRITE);
+		result = map_runs(&c->frames, (struct piece){proc, c->stack, private, stack_pages, READ_WRITE}, page);
 	if (result < 0)
 		copy_done(c);
 	return result < 0 ? (int)result : 0;
@@ -163,24 +223,25 @@ copy_make(struct copy *c, const struct image *im, int proc)
 void
 copy_done(struct copy *c)
 {
-	kpage_unmap(SELF, c->window, (int)c->window_pages);
-	kframe_free(c->frame, (int)c->window_pages);
+	kpage_unmap(SELF, c->window, (int)c->frames.pages);
+	free_runs(&c->frames);
 }
 
 int
 window_open(struct window *w, int proc, uint64_t pages, uint64_t page_bytes)
 {
 	uint64_t own;
-	long result;
+	long result = open_frames(&w->frames, pages, page_bytes, &own);
 
+	if (result < 0) {
+		w->pages = 0;
+		return (int)result;
+	}
 	w->pages = pages;
-	w->frame = open_frames(pages, page_bytes, &own);
-	if (w->frame < 0)
-		return w->frame;
 	w->memory = (unsigned char *)(uintptr_t)own;
 	result = kmem_alloc(proc, pages * page_bytes, 0, &w->addr);
 	if (result >= 0)
-		result = kpage_map(proc, w->addr, w->frame, (int)pages, READ_WRITE);
+		result = map_runs(&w->frames, (struct piece){proc, w->addr, 0, pages, READ_WRITE}, page_bytes);
 	if (result < 0)
 		window_close(w);
 	return result < 0 ? (int)result : 0;
@@ -190,6 +251,6 @@ void
 window_close(struct window *w)
 {
 	kpage_unmap(SELF, (uintptr_t)w->memory, (int)w->pages);
-	kframe_free(w->frame, (int)w->pages);
+	free_runs(&w->frames);
 	w->pages = 0;
 }

@@ -14,6 +14,21 @@
 
 #define IMAGE_NAME_MAX 255
 
+#define RUNS_MAX 24
+
+/*
+ * Frames in runs of powers of two: the kernel aligns a run to its size, so odd sizes would waste what lies between them, and a nearly
+ * full memory still has short runs.
+ */
+struct runs {
+	struct {
+		int frame;
+		uint32_t pages;
+	} run[RUNS_MAX];
+	uint32_t count;
+	uint64_t pages;
+};
+
 /* A program that is ready to be copied. */
 struct image {
 	char name[IMAGE_NAME_MAX + 1];
@@ -21,7 +36,7 @@ struct image {
 	struct elf elf;
 	struct plan plan;
 	uint64_t page_bytes;
-	int shared_frame;		/* first of plan.shared_pages frames, in the order of the segments; -1: none yet */
+	struct runs shared;		/* plan.shared_pages frames, in the order of the segments */
 };
 
 /* One copy in a process. */
@@ -32,9 +47,8 @@ struct copy {
 	uint64_t stack_bytes;
 	/* while it is being filled */
 	unsigned char *stack_memory;	/* the loader's view of the stack */
-	uint64_t window;
-	uint64_t window_pages;
-	int frame;			/* first of window_pages frames */
+	uint64_t window;		/* the loader's view of the private segments, then the stack */
+	struct runs frames;
 };
 
 /*
@@ -61,7 +75,7 @@ struct window {
 	unsigned char *memory;		/* the loader's view */
 	uint64_t addr;			/* in the process */
 	uint64_t pages;
-	int frame;
+	struct runs frames;
 };
 
 int window_open(struct window *w, int proc, uint64_t pages, uint64_t page_bytes);

@@ -10,7 +10,7 @@
 #include <servers/proc/lead.h>
 
 #define JOB 1			/* there is one so far */
-#define WATCH_STACK (16 * 1024)
+#define WATCH_STACK 4096	/* a watcher only sends a message; there is one per cluster */
 #define NAME_SERVER "bin/name"
 
 struct leader {
