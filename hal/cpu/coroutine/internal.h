@@ -68,6 +68,15 @@ struct store {
 
 enum coro_state { CORE_OFF, CORE_READY, CORE_WAITING, CORE_DEAD };
 
+/* A translation that the core remembers until it is told to forget it. */
+struct translation {
+	uintptr_t page;
+	uint64_t entry;			/* of the page table; 0: none */
+	size_t bytes;
+};
+
+#define TRANSLATIONS 8			/* of a core's TLB */
+
 struct coro_core {
 	/* known to switch.S */
 	void *sp;
@@ -84,6 +93,8 @@ struct coro_core {
 	void (*entry)(struct coro_core *);
 	void *arg;
 	struct hal_space *space;
+	struct translation tlb[TRANSLATIONS];	/* of `space`; stale when the page table was changed since */
+	unsigned tlb_next;
 	char *windows, *windows_clean;	/* image of all NoC windows */
 	struct store stores[STORES_MAX];
 	unsigned store_count;

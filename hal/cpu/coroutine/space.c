@@ -247,6 +247,8 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 void
 hal_space_use(struct hal_space *s)
 {
+	if (coro_now->space != s)
+		memset(coro_now->tlb, 0, sizeof(coro_now->tlb));
 	coro_now->space = s;
 }
 
@@ -260,6 +262,7 @@ void
 hal_tlb_flush(void)
 {
 	coro_op(OP_POINT, __FILE__, __LINE__, 0);
+	memset(coro_now->tlb, 0, sizeof(coro_now->tlb));
 }
 
 void
@@ -291,26 +294,55 @@ move(char *user, char *host, size_t len, bool write)
 		memcpy(host, user, len);
 }
 
+/* What the page table says now, remembered in place of the oldest translation. NULL: not with this right. */
+static struct translation *
+walk(uintptr_t addr, uint64_t right)
+{
+	struct translation *t = &coro_now->tlb[coro_now->tlb_next++ % TRANSLATIONS];
+	int level;
+	uint64_t *e = coro_now->space == NULL ? NULL : find_leaf(coro_now->space, addr, &level);
+
+	if (e == NULL || !(*e & right))
+		return NULL;
+	t->bytes = level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+	t->page = addr & ~(uintptr_t)(t->bytes - 1);
+	t->entry = *e;
+	return t;
+}
+
+/* What the core believes about addr, true or not; a right that it does not know of is looked up. NULL: none. */
+static struct translation *
+translate(uintptr_t addr, uint64_t right)
+{
+	for (unsigned i = 0; i < TRANSLATIONS; i++) {
+		struct translation *t = &coro_now->tlb[i];
+
+		if (t->entry == 0 || addr - t->page >= t->bytes)
+			continue;
+		if (t->entry & right)
+			return t;
+		t->entry = 0;
+	}
+	return walk(addr, right);
+}
+
 /* Copy between user and kernel, page by page; -E_FAULT at the first page without the right. */
 int
 coro_user_access(uintptr_t addr, void *host, size_t len, bool write)
 {
-	struct hal_space *s = coro_now->space;
-
 	if (is_host_memory(addr, len)) {
 		move((char *)addr, host, len, write);
 		return 0;
 	}
 	while (len > 0) {
-		int level;
-		uint64_t *e = s == NULL ? NULL : find_leaf(s, addr, &level);
-		size_t page, part;
+		struct translation *t = translate(addr, write ? PAGE_WRITE : PAGE_READ);
+		size_t rest, part;
 
-		if (e == NULL || !(*e & (write ? PAGE_WRITE : PAGE_READ)))
+		if (t == NULL)
 			return -E_FAULT;
-		page = level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
-		part = page - addr % page < len ? page - addr % page : len;
-		move((char *)(uintptr_t)(*e & ADDRESS) + addr % page, host, part, write);
+		rest = t->bytes - (addr - t->page);
+		part = rest < len ? rest : len;
+		move((char *)(uintptr_t)(t->entry & ADDRESS) + (addr - t->page), host, part, write);
 		addr += part;
 		host = (char *)host + part;
 		len -= part;

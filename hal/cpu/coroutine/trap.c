@@ -81,7 +81,7 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 {
 	coro_op(OP_USER_ENTER, __FILE__, __LINE__, 0);
 	coro_now->frame = f;
-	coro_now->space = space;
+	hal_space_use(space);
 	coro_stack_unpoison(coro_now);
 	coro_jump_stack(coro_now->kernel_top, leave);
 }
