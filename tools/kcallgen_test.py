@@ -145,3 +145,7 @@ def test_the_real_table_is_accepted_and_compiles(tmp_path):
     subprocess.run(
         ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fsyntax-only", f"-I{ROOT}", f"-I{gen}/include",
          f"-I{ROOT}/hal/include", f"-I{ROOT}/abi/cpu/riscv64", f"-I{ROOT}/hal/cpu/riscv64/include", f"{gen}/kcall_kernel.c"], check=True)
+
+
+def test_every_call_of_the_real_table_has_a_test():
+    assert kcallgen.main(["--require-tests", ROOT]) == 0
