@@ -75,7 +75,7 @@ def boot(m, init=None, timeout=60, extra=(), damage=None):
 
 if __name__ == "__main__":
     what, count, cores = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    own = os.path.exists(os.path.join(BUILD, "bin", what))
+    own = what.startswith("boot-")
     memory = (8 if own else 2) << 20
     role0 = os.environ.get("ROLE0", "TC")
     result = boot(shape(what, [(count, cores, memory)], role0), init=what if own else None, extra=sys.argv[4:], timeout=20)
