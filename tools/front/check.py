@@ -17,6 +17,8 @@ The fast gate: hosted build with gcc, the kernel with clang and for a 32-bit CPU
 no mutable data in the kernel. Under a minute when little has changed.
 """
 UNIT_TIMEOUT_S = 120
+# pytest's arguments for the gate: what needs no machine
+FAST_TESTS = ("-m", "not slow", "tools", "mpi/tools")
 
 
 def build_task(name, port, targets=(), variables=()):
@@ -58,11 +60,11 @@ def unit_tasks():
     return out
 
 
-def pytest_task(select=()):
+def pytest_task(name, select=()):
     """The tools' tests; each becomes one result."""
     def run():
         import xml.etree.ElementTree as tree
-        report = os.path.join(BUILD, f"pytest-{os.getpid()}-{len(select)}.xml")
+        report = os.path.join(BUILD, f"pytest-{os.getpid()}-{name}.xml")
         os.makedirs(BUILD, exist_ok=True)
         python = os.path.join(setup.VENV, "bin", "python3")
         r = results.call([python, "-m", "pytest", "-q", "--junitxml", report, "-p", "no:cacheprovider", *select], 600)
@@ -70,12 +72,12 @@ def pytest_task(select=()):
             cases = list(tree.parse(report).iter("testcase"))
             os.unlink(report)
         except (OSError, tree.ParseError):
-            return [results.Result("python", "failed", "pytest did not run\n" + results.last_lines(r.output))]
+            return [results.Result(name, "failed", "pytest did not run\n" + results.last_lines(r.output))]
         out = [_case(c) for c in cases]
         if r.status and not any(x.state == "failed" for x in out):
-            out.append(results.Result("python", "failed", f"pytest ended with {r.status}\n{results.last_lines(r.output)}"))
+            out.append(results.Result(name, "failed", f"pytest ended with {r.status}\n{results.last_lines(r.output)}"))
         return out
-    return results.Task("python", run)
+    return results.Task(name, run)
 
 
 def _case(case):
@@ -99,11 +101,6 @@ def text_tasks():
     ]
 
 
-def fast_tests():
-    """pytest's arguments for the gate: what needs no machine."""
-    return ("-m", "not slow", "tools", "mpi/tools")
-
-
 def main(argv):
     """Exit status 0 if everything holds."""
     if argv and argv[0] in ("-h", "--help"):
@@ -115,7 +112,7 @@ def main(argv):
     start = time.monotonic()
     setup.ensure("dev")
     found = results.run_all("building", build_tasks(), 1, verbose)
-    found += results.run_all("checking", text_tasks() + unit_tasks() + [pytest_task(fast_tests())], verbose=verbose)
+    found += results.run_all("checking", text_tasks() + unit_tasks() + [pytest_task("python", FAST_TESTS)], verbose=verbose)
     for line in sizes.survey(ROOT)[1]:
         print(line)
     status = results.summary(found)
