@@ -6,6 +6,7 @@
 #include <string.h>
 #include <mpi/coll/coll.h>
 #include <mpi/core/type.h>
+#include <mpi/transport/transport.h>
 
 #define ALLREDUCE_DOUBLING_MAX 16384	/* bytes up to which every rank combines all */
 #define ALLGATHER_BCAST_MAX 1024	/* bytes of a block up to which one rank collects */
@@ -13,6 +14,9 @@
 int
 mpi_barrier(struct mpi_rank *self, struct comm *c)
 {
+	/* two ranks tell each other faster than they meet */
+	if (c == &self->world && c->size > 2 && transport_sync(self) != NULL)
+		return mpi_barrier_counter(self, c);
 	return mpi_barrier_dissemination(self, c);
 }
 

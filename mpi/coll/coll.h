@@ -38,6 +38,7 @@ int mpi_allgather(struct mpi_rank *self, struct comm *c, const void *in, void *o
 int mpi_alltoall(struct mpi_rank *self, struct comm *c, const struct blocks *b);
 
 /* The algorithms. */
+int mpi_barrier_counter(struct mpi_rank *self, struct comm *c);
 int mpi_barrier_dissemination(struct mpi_rank *self, struct comm *c);
 int mpi_bcast_binomial(struct mpi_rank *self, struct comm *c, void *buffer, size_t bytes, int root);
 int mpi_reduce_binomial(struct mpi_rank *self, struct comm *c, const struct reduction *r, int root);

@@ -56,6 +56,13 @@ exchange_total(uint32_t *p, uint32_t value)
 	return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);
 }
 
+/* Returns the old value. */
+static inline uint32_t
+add_total(uint32_t *p, uint32_t n)
+{
+	return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST);
+}
+
 /* True and *p = value if *p was *expected; else false and *expected = what it is. */
 static inline bool
 swap_total(uint32_t *p, uint32_t *expected, uint32_t value)

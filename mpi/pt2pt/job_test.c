@@ -6,7 +6,7 @@
  * needs: mpi/api/check.c mpi/api/coll.c mpi/api/comm.c mpi/api/env.c mpi/api/error.c mpi/api/group.c mpi/api/op.c mpi/api/probe.c
  *	mpi/api/pt2pt.c mpi/api/request.c mpi/api/type.c mpi/coll/allgather_gather_bcast.c mpi/coll/allgather_ring.c
  *	mpi/coll/allreduce_recursive_doubling.c mpi/coll/allreduce_reduce_bcast.c mpi/coll/alltoall_pairwise.c
- *	mpi/coll/barrier_dissemination.c mpi/coll/bcast_binomial.c mpi/coll/choose.c mpi/coll/gather_linear.c
+ *	mpi/coll/barrier_counter.c mpi/coll/barrier_dissemination.c mpi/coll/bcast_binomial.c mpi/coll/choose.c mpi/coll/gather_linear.c
  *	mpi/coll/reduce_binomial.c mpi/coll/scatter_linear.c mpi/coll/step.c mpi/core/comm.c mpi/core/errhandler.c
  *	mpi/core/error.c mpi/core/group.c mpi/core/handle.c mpi/core/op.c mpi/core/op_loops.c mpi/core/rank_init.c
  *	mpi/core/request.c mpi/core/type.c mpi/pt2pt/bounce.c mpi/pt2pt/bulk.c mpi/pt2pt/credit.c mpi/pt2pt/death.c mpi/pt2pt/match.c
@@ -16,6 +16,8 @@
 #include <base/test.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/coll/coll.h>
+#include <mpi/core/shared.h>
+#include <mpi/transport/transport.h>
 
 #define LARGEST 20000
 
@@ -123,6 +125,33 @@ detached(void)
 	MPI_Finalize();
 }
 
+/* Nobody leaves a barrier before everybody has come. */
+static void
+meetings(void)
+{
+	enum { ROUNDS = 300 };
+	static uint32_t come[ROUNDS];
+	struct mpi_rank *self = mpi_self();
+	uint32_t size;
+
+	MPI_Init(NULL, NULL);
+	size = (uint32_t)self->world_size;
+	if (self->world_rank == 0)
+		memset(come, 0, sizeof(come));
+	mpi_barrier_dissemination(self, &self->world);
+	for (int i = 0; i < ROUNDS; i++) {
+		add_total(&come[i], 1);
+		if (i % 3 == 0 && transport_sync(self) != NULL)
+			mpi_barrier_counter(self, &self->world);
+		else
+			MPI_Barrier(MPI_COMM_WORLD);
+		MUST(load_total(&come[i]) == size);
+		if (i % 50 == self->world_rank)
+			usleep(1000);
+	}
+	MPI_Finalize();
+}
+
 /* Every algorithm, also those that are not chosen for these sizes. */
 static void
 algorithms(void)
@@ -201,6 +230,7 @@ everything(unsigned ranks, unsigned per_cluster, size_t area_bytes)
 	job_run(ranks, per_cluster, area_bytes, storm);
 	job_run(ranks, per_cluster, area_bytes, flood);
 	job_run(ranks, per_cluster, area_bytes, detached);
+	job_run(ranks, per_cluster, area_bytes, meetings);
 	job_run(ranks, per_cluster, area_bytes, algorithms);
 	expect_eq(job_errors, 0);
 }
@@ -241,7 +271,7 @@ TEST(the_death_of_a_cluster_ends_every_wait_for_it_with_an_error)
 TEST(inboxes_of_the_smallest_size)
 {
 	/* room for 8 cells per rank, and no more */
-	everything(5, 5, 5 * (192 + 8 * 128 + 64) + 640);
+	everything(5, 5, 5 * (192 + 8 * 128 + 64) + 128 + 640);
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Layout of the area that the ranks of a cluster share: an inbox per rank, then the matrix of words [source][sink] in which receivers
- * tell senders how much they have matched. Every rank computes the same layout from the size of the area and the number of ranks; the
+ * tell senders how much they have matched, and the place where all meet. Every rank computes the same layout from the size of the area and the number of ranks; the
  * area is zero when the job starts, and zero is a valid start of everything in it: nobody has to set it up.
  */
 #include <stdlib.h>
@@ -23,7 +23,7 @@ matrix_row(uint32_t ranks)
 static size_t
 area_bytes(uint32_t ranks, uint32_t cells)
 {
-	return ranks * (round_up(inbox_bytes(cells)) + matrix_row(ranks));
+	return ranks * (round_up(inbox_bytes(cells)) + matrix_row(ranks)) + sizeof(struct sync);
 }
 
 /* A single rank without a system below it brings its own area. */
@@ -59,6 +59,7 @@ transport_area_init(struct transport *t)
 		return err;
 	t->inbox_stride = round_up(inbox_bytes(t->cells));
 	t->taken = (uint32_t *)(void *)(t->area + t->local_ranks * t->inbox_stride);
+	t->sync = (struct sync *)(void *)((char *)t->taken + t->local_ranks * matrix_row(t->local_ranks));
 	t->inbox = (struct inbox_reader){.box = transport_inbox(t, t->local_rank), .mask = t->cells - 1};
 	return MPI_SUCCESS;
 }
@@ -67,6 +68,14 @@ struct inbox *
 transport_inbox(const struct transport *t, uint32_t local_rank)
 {
 	return (struct inbox *)(void *)(t->area + local_rank * t->inbox_stride);
+}
+
+struct sync *
+transport_sync(const struct mpi_rank *self)
+{
+	const struct transport *t = self->transport;
+
+	return t->local_ranks == (uint32_t)self->world_size ? t->sync : NULL;
 }
 
 uint32_t *

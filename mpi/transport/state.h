@@ -8,6 +8,7 @@
 #include <abi/startup.h>
 #include <mpi/core/rank.h>
 #include <mpi/transport/inbox.h>
+#include <mpi/transport/sync.h>
 
 /* an output towards a rank of another cluster; 0: not open yet, else the descriptor + 1 */
 struct output {
@@ -26,6 +27,7 @@ struct transport {
 	size_t inbox_stride;
 	uint32_t cells;
 	uint32_t *taken;			/* [source][sink] */
+	struct sync *sync;
 	uint32_t claimed;			/* position of the packet that is being filled */
 	struct inbox_reader inbox;
 	void *own_area;				/* to free: the area of a single rank */

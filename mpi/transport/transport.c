@@ -116,9 +116,11 @@ transport_wake(struct mpi_rank *self, uint32_t peer)
 	wake(inbox_of(self->transport, peer));
 }
 
-static void
-wake_all(const struct transport *t)
+void
+transport_wake_all(const struct mpi_rank *self)
 {
+	const struct transport *t = self->transport;
+
 	for (uint32_t i = 0; i < t->local_ranks; i++)
 		wake(transport_inbox(t, i));
 }
@@ -134,7 +136,7 @@ transport_poll(struct mpi_rank *self)
 	for (uint32_t n = 0; p != NULL && n <= in->mask; n++, p = inbox_peek(in)) {
 		mpi_arrived(self, p);
 		if (inbox_pass(in))
-			wake_all(self->transport);
+			transport_wake_all(self);
 	}
 	if (self->transport->mailbox >= 0)
 		moved |= transport_far_poll(self);

@@ -15,6 +15,7 @@
 #include <mpi/transport/packet.h>
 
 struct mpi_rank;
+struct sync;
 
 /* Find out who and where this rank is: sets world_rank and world_size. Works before transport_init. */
 void transport_identify(struct mpi_rank *self);
@@ -52,6 +53,15 @@ void transport_wake(struct mpi_rank *self, uint32_t peer);
  * went before. Returns early when something arrives for this rank or `ready` turns true (`ready` may be called several times).
  */
 void transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
+
+/* Would transport_idle sleep at this step? */
+bool transport_sleeps_at(const struct mpi_rank *self, unsigned idle);
+
+/* Wake all ranks of the cluster that sleep. */
+void transport_wake_all(const struct mpi_rank *self);
+
+/* Where all ranks of the job meet, or NULL if they are not all in this cluster. */
+struct sync *transport_sync(const struct mpi_rank *self);
 
 /* The program asks again and again whether something is done, and it is not: let others run who may be needed for that. */
 void transport_relax(struct mpi_rank *self);

@@ -84,6 +84,12 @@ transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *a
 		sleep_until_woken(t, ready, arg);
 }
 
+bool
+transport_sleeps_at(const struct mpi_rank *self, unsigned idle)
+{
+	return idle >= self->transport->polls + self->transport->yields;
+}
+
 void
 transport_relax(struct mpi_rank *self)
 {
