@@ -11,6 +11,7 @@
 
 #define AT_ATOLL 0x41544f4c		/* auxiliary vector type */
 #define STARTUP_VERSION 1
+#define NO_PORTS 0			/* value of base_port */
 
 /* mapping policies (002 5.8) */
 #define MAP_COMPACT 0
@@ -30,7 +31,8 @@ struct startup {
 	uint32_t policy;		/* MAP_* */
 	uint32_t local_rank;		/* 0 .. local_ranks-1 inside this cluster */
 	uint32_t local_ranks;
-	uint32_t base_port;		/* rank with local number i owns mailbox and portal port base_port + i */
+	uint32_t base_port;		/* rank with local number i owns mailbox and portal port base_port + i; NO_PORTS: none does: the
+					 * job lives in one cluster, and has more ranks than that has ports */
 	uint32_t reserved;
 	uint64_t shared;		/* area shared by the job's ranks of this cluster, zero-filled at start */
 	uint64_t shared_bytes;

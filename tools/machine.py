@@ -4,7 +4,7 @@
     description = "..."                  one line for `atoll machines`
     ports = ["hosted", "riscv64"]        where it can run
     [noc]                                all optional
-    mailbox_ports = 32                   per cluster; rank i of a cluster owns port 8 + i
+    mailbox_ports = 32                   per cluster; rank i of a cluster owns port 8 + i if several clusters take ranks
     portal_ports = 32
     portal_unit = "4K"                   bytes of one portal block
     heartbeat_ms = 0                     0: none
@@ -25,6 +25,9 @@ CORES_MAX = 512
 CLUSTER_CORES_MAX = 320
 PORTS_MAX = 128
 BASE_PORT = 8
+THREADS_MIN, THREADS_MAX, THREAD_BYTES = 64, 4096, 128 << 10    # of a cluster's kernel (kernel/cluster.h)
+PERSONALITY_THREADS_MAX = 512                                   # of a process on riscv64 (user/include/atoll/personality.h)
+THREADS_OF_SERVERS = 32                                         # left to servers and to threads that programs start
 ROLES = {"IDLE": 0, "TC": 1, "KC": 2, "AC": 3}
 PORTS = ("hosted", "riscv64")
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "machines")
@@ -67,8 +70,14 @@ class Machine:
         return out
 
     def ranks_max(self):
-        """How many ranks a job can have: each needs a port of its cluster."""
-        return len(self.rank_clusters()) * (min(self.mailbox_ports, self.portal_ports) - BASE_PORT)
+        """How many ranks a job can have. In several clusters each rank needs a port; in a single one, a thread only."""
+        clusters = self.rank_clusters()
+        if len(clusters) > 1:
+            return len(clusters) * (min(self.mailbox_ports, self.portal_ports) - BASE_PORT)
+        threads = min(max(self.clusters[clusters[0]].mem_bytes // THREAD_BYTES, THREADS_MIN), THREADS_MAX)
+        if "riscv64" in self.ports:
+            threads = min(threads, PERSONALITY_THREADS_MAX)
+        return threads - THREADS_OF_SERVERS
 
     def shape(self):
         """A short text: clusters x cores, runs of equal ones joined."""

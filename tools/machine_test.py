@@ -27,7 +27,20 @@ def test_laptop_has_an_application_core_per_host_cpu():
 
 def test_defaults_make_a_machine():
     m = machine.parse("x", GOOD)
-    assert m.clusters[0].roles == ["TC", "AC", "AC", "AC"] and m.ports == ["hosted", "riscv64"] and m.ranks_max() == 24
+    assert m.clusters[0].roles == ["TC", "AC", "AC", "AC"] and m.ports == ["hosted", "riscv64"]
+
+
+@pytest.mark.parametrize("head, count, memory, most", [
+    ("", 1, "64M", 480),                        # threads of 64 MB, and of the personality
+    ("", 1, "1G", 480),
+    ("", 1, "1M", 32),
+    ('ports = ["hosted"]\n', 1, "256M", 2016),
+    ('ports = ["hosted"]\n', 1, "1G", 4064),    # the longest thread table
+    ('ports = ["hosted"]\n', 2, "1G", 48),      # several clusters: a port for each rank
+])
+def test_ranks_are_limited_by_threads_in_one_cluster_and_by_ports_in_several(head, count, memory, most):
+    text = f'{head}[[cluster]]\ncount = {count}\nkernel = "TC"\napplication = 3\nmemory = "{memory}"\n'
+    assert machine.parse("x", text).ranks_max() == most
 
 
 @pytest.mark.parametrize("text, words", [

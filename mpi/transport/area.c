@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Layout of the area that the ranks of a cluster share: an inbox per rank, then the matrix of words [source][sink] in which receivers
- * tell senders how much they have matched, and the place where all meet. Every rank computes the same layout from the size of the area and the number of ranks; the
- * area is zero when the job starts, and zero is a valid start of everything in it: nobody has to set it up.
+ * tell senders how much they have matched, and the place where all meet. Every rank computes the same layout from the size of the area
+ * and the number of ranks; the area is zero when the job starts, and zero is a valid start of everything in it: nobody has to set it up.
  */
 #include <stdlib.h>
 #include <string.h>

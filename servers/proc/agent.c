@@ -11,10 +11,10 @@
 #include <servers/proc/personality.h>
 #include <servers/proc/stack.h>
 
-#define BASE_PORT 8
 #define STACK_MIN (24 * 1024)
 #define STACK_MAX (1024 * 1024)
 #define SHARED_PER_RANK (16 * 1024)	/* an inbox of the MPI library at its largest fits */
+#define SHARED_PER_PAIR 4		/* and the word in which one tells another what it has taken */
 #define SERVER_STACK (32 * 1024)
 #define REAPER_STACK (16 * 1024)
 
@@ -102,7 +102,8 @@ make_process(struct agent *a, struct common *m)
 	if (result == 0)
 		result = map_events(p->proc, m->page_bytes, &m->startup.events);
 	if (shared == 0)
-		shared = clamp((uint64_t)p->ranks * SHARED_PER_RANK, m->page_bytes, share_of_memory(4, m->page_bytes));
+		shared = clamp(p->ranks * (SHARED_PER_RANK + (uint64_t)p->ranks * SHARED_PER_PAIR), m->page_bytes,
+		    share_of_memory(4, m->page_bytes));
 	m->startup.shared_bytes = round_down(shared + m->page_bytes - 1, m->page_bytes);
 	if (result >= 0)
 		result = kmem_alloc(p->proc, m->startup.shared_bytes, PAGE_READ | PAGE_WRITE, &m->startup.shared);
@@ -164,12 +165,12 @@ make_rank(const struct common *m, uint32_t local)
 
 	if (result != 0)
 		return result;
-	s.rank = p->rank[local];
+	s.rank = p->rank[local].rank;
 	s.local_rank = local;
 	result = fill_stack(&c, &p->image, m, &s, &place);
 	copy_done(&c);
-	p->base[local] = c.base;
-	p->sp[local] = place.sp;
+	p->rank[local].base = c.base;
+	p->rank[local].sp = place.sp;
 	control->rank[local] = (struct job_rank){
 		.stack_first = c.stack, .stack_limit = c.stack + c.stack_bytes, .startup = place.startup};
 	return result;
@@ -198,7 +199,7 @@ start_ranks(struct agent *a, const struct common *m)
 	for (uint32_t i = 0; i < p->ranks; i++) {
 		long tid;
 
-		context_init(&ctx, (uintptr_t)(p->base[i] + p->image.plan.entry), (uintptr_t)p->sp[i], 0, 0);
+		context_init(&ctx, (uintptr_t)(p->rank[i].base + p->image.plan.entry), (uintptr_t)p->rank[i].sp, 0, 0);
 		tid = kproc_start(p->proc, &ctx, core_of(a, i));
 		/* a rank that runs already may have ended the whole process: then there is nothing left to start */
 		if (tid == -E_SRCH && i > 0)
@@ -209,19 +210,52 @@ start_ranks(struct agent *a, const struct common *m)
 	return 0;
 }
 
-/* The part's ranks, by the placement. */
+static uint64_t
+rank_table_bytes(const struct part *p)
+{
+	uint64_t page = p->image.page_bytes;
+
+	return round_down(p->ranks * sizeof(struct part_rank) + page - 1, page);
+}
+
+/* The part's ranks, by the placement. 0 or -E_NOMEM. */
+static int
+list_ranks(struct agent *a)
+{
+	struct part *p = &a->part;
+	uint32_t local = 0;
+	uint64_t addr;
+	long result = kmem_alloc(SELF, rank_table_bytes(p), PAGE_READ | PAGE_WRITE, &addr);
+
+	if (result < 0)
+		return (int)result;
+	p->rank = (struct part_rank *)(uintptr_t)addr;
+	for (uint32_t r = 0; r < a->plan.job.ranks; r++)
+		if (a->plan.place[r].cluster == a->here.cluster)
+			p->rank[local++].rank = r;
+	return 0;
+}
+
+void
+agent_part_close(struct part *p)
+{
+	if (p->control.pages != 0)
+		window_close(&p->control);
+	if (p->rank != NULL)
+		kpage_unmap(SELF, (uintptr_t)p->rank, (int)(rank_table_bytes(p) / p->image.page_bytes));
+	p->rank = NULL;
+}
+
 static void
 begin_part(struct agent *a, uint32_t job)
 {
 	struct part *p = &a->part;
 
 	p->job = job;
-	p->ranks = 0;
+	p->ranks = a->plan.counts[a->here.cluster];
+	p->rank = NULL;
 	p->proc = -1;
 	p->control.pages = 0;
-	for (uint32_t r = 0; r < a->plan.job.ranks; r++)
-		if (a->plan.place[r].cluster == a->here.cluster)
-			p->rank[p->ranks++] = r;
 }
 
 static int
@@ -235,13 +269,15 @@ start_part(struct agent *a)
 		.page_bytes = a->here.page_bytes,
 		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup), .gate = own->gate,
 		    .cluster = a->here.cluster, .job = p->job, .ranks = a->plan.job.ranks, .policy = a->plan.job.policy,
-		    .local_ranks = p->ranks, .base_port = BASE_PORT},
+		    .local_ranks = p->ranks,
+		    .base_port = place_has_ports(a->plan.counts, a->here.clusters, job_ports(&a->here)) ? BASE_PORT : NO_PORTS},
 	};
 	int result = image_open(&p->image, a->plan.job.program);
 
 	if (result != 0)
 		return result;
-	p->proc = (int)kproc_create();
+	result = list_ranks(a);
+	p->proc = result < 0 ? result : (int)kproc_create();
 	result = p->proc < 0 ? p->proc : make_process(a, &m);
 	if (result == 0)
 		result = start_ranks(a, &m);
@@ -276,8 +312,7 @@ agent_start(struct agent *a, uint32_t job)
 		kproc_kill(a->part.proc, 1);
 		kproc_wait(a->part.proc, &status);
 	}
-	if (a->part.control.pages != 0)
-		window_close(&a->part.control);
+	agent_part_close(&a->part);
 	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);
 	agent_report(a, PROC_END_NOT_STARTED, 1);
 }

@@ -20,6 +20,15 @@ struct job_plan {
 	uint32_t counts[CLUSTERS_MAX];
 };
 
+#define BASE_PORT 8			/* first port of a rank; those below it are well known */
+
+/* A rank of this cluster. */
+struct part_rank {
+	uint64_t base;			/* of its image */
+	uint64_t sp;			/* where its stack pointer starts */
+	uint32_t rank;			/* its number in the job */
+};
+
 /* The running part of a cluster. */
 struct part {
 	uint32_t job;
@@ -27,9 +36,7 @@ struct part {
 	int proc;
 	struct image image;
 	struct window control;		/* struct job_control, then the placement table */
-	uint64_t base[PORTS_MAX];	/* image base of each local rank */
-	uint64_t sp[PORTS_MAX];		/* where its stack pointer starts */
-	uint32_t rank[PORTS_MAX];	/* its number in the job */
+	struct part_rank *rank;		/* [ranks] */
 };
 
 struct agent {
@@ -43,6 +50,9 @@ struct agent {
 /* Read etc/job and place its ranks. 0 or -E_NAME; with `is_loud` the reason goes to the console. */
 int job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud);
 
+/* Mailbox and portal ports that a cluster has for ranks, from BASE_PORT on. */
+uint32_t job_ports(const struct cluster_info *here);
+
 /* Start this cluster's ranks of job number `job` (plan must be read). Failures are reported on the console and to the leader. */
 void agent_start(struct agent *a, uint32_t job);
 
@@ -51,6 +61,9 @@ void agent_kill(struct agent *a, int status);
 
 /* Start a server of the boot archive in a process of its own, on this core. 0 or -E_NAME. */
 int agent_start_server(struct agent *a, const char *name);
+
+/* Give the part's memory in this process back. */
+void agent_part_close(struct part *p);
 
 /* Wait for the end of the part's process and report it to the leader (reap.c). */
 void agent_reap(struct agent *a);

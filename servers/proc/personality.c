@@ -21,6 +21,8 @@ map_stacks(int proc, uint64_t page_bytes, struct personality_info *info)
 	long result = kmem_alloc(proc, reserved, 0, &addr);
 	long frame;
 
+	if (result >= 0 && info->stacks > PERSONALITY_THREADS_MAX)
+		result = -E_NOSPC;
 	if (result < 0)
 		return (int)result;
 	frame = kframe_alloc(pages);

@@ -2,7 +2,6 @@
  *
  * Placement of ranks.
  */
-#include <stdbool.h>
 #include <abi/errors.h>
 #include <servers/proc/place.h>
 
@@ -60,22 +59,43 @@ deal_scatter(const struct place_request *q, struct placement *place, uint32_t *c
 	}
 }
 
-int
-place_ranks(const struct place_request *q, struct placement *place, uint32_t *counts)
+/* How many clusters take ranks. */
+static uint32_t
+takers(const struct place_request *q)
 {
-	uint64_t room = 0;
+	uint32_t n = 0;
 
 	for (uint32_t c = 0; c < q->clusters; c++)
-		room += q->cores[c] > 0 ? q->ranks_max : 0;
-	if (room == 0)
+		n += q->cores[c] > 0;
+	return n;
+}
+
+int
+place_ranks(const struct place_request *request, struct placement *place, uint32_t *counts)
+{
+	struct place_request q = *request;
+	uint32_t clusters = takers(&q);
+
+	if (clusters == 1)
+		q.ranks_max = q.ranks;
+	if (clusters == 0 || q.ranks_max == 0)
 		return -E_INVAL;
-	if (q->ranks > room)
+	if (q.ranks > (uint64_t)clusters * q.ranks_max)
 		return -E_NOSPC;
-	if (q->policy == MAP_SCATTER) {
-		deal_scatter(q, place, counts);
+	if (q.policy == MAP_SCATTER) {
+		deal_scatter(&q, place, counts);
 	} else {
-		count_ranks(q, counts);
-		number_compact(q, place, counts);
+		count_ranks(&q, counts);
+		number_compact(&q, place, counts);
 	}
 	return 0;
+}
+
+bool
+place_has_ports(const uint32_t *counts, uint32_t clusters, uint32_t ports)
+{
+	for (uint32_t c = 0; c < clusters; c++)
+		if (counts[c] > ports)
+			return false;
+	return true;
 }

@@ -7,7 +7,6 @@
 #include <servers/proc/agent.h>
 
 #define JOB_FILE "etc/job"
-#define BASE_PORT 8
 
 static int
 read_job(struct job *j, bool is_loud)
@@ -32,11 +31,18 @@ cores_of(const struct job *j, const struct cluster_info *here, uint32_t cluster)
 	return here->cores > 1 ? here->cores - 1 : 1;
 }
 
+uint32_t
+job_ports(const struct cluster_info *here)
+{
+	uint32_t ports = here->mailbox_ports < here->portal_ports ? here->mailbox_ports : here->portal_ports;
+
+	return ports > BASE_PORT ? ports - BASE_PORT : 0;
+}
+
 int
 job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud)
 {
-	uint32_t ports = here->mailbox_ports < here->portal_ports ? here->mailbox_ports : here->portal_ports;
-	struct place_request q = {.clusters = here->clusters, .ranks_max = ports > BASE_PORT ? ports - BASE_PORT : 0};
+	struct place_request q = {.clusters = here->clusters, .ranks_max = job_ports(here)};
 	int result = read_job(&p->job, is_loud);
 
 	if (result != 0)

@@ -156,6 +156,19 @@ TEST(every_rank_has_its_own_place_under_both_policies)
 		}
 }
 
+TEST(a_single_cluster_takes_more_ranks_than_it_has_ports)
+{
+	for (uint32_t policy = MAP_COMPACT; policy <= MAP_SCATTER; policy++) {
+		expect_eq(place_on(2000, policy, 3, (uint32_t[]){0, 7, 0}), 0);
+		expect_eq(counts[1], 2000);
+		expect_eq(place[1999].cluster, 1);
+		expect_eq(place[1999].local_rank, 1999);
+		expect(!place_has_ports(counts, 3, 120));
+	}
+	expect_eq(place_on(120, MAP_COMPACT, 3, (uint32_t[]){0, 7, 0}), 0);
+	expect(place_has_ports(counts, 3, 120));
+}
+
 TEST(too_many_ranks_and_no_clusters_are_refused)
 {
 	expect_eq(place_on(241, MAP_COMPACT, 2, (uint32_t[]){2, 2}), -E_NOSPC);
@@ -247,6 +260,7 @@ main(void)
 	RUN(scatter_deals_ranks_out);
 	RUN(more_ranks_than_cores_are_spread_evenly);
 	RUN(every_rank_has_its_own_place_under_both_policies);
+	RUN(a_single_cluster_takes_more_ranks_than_it_has_ports);
 	RUN(too_many_ranks_and_no_clusters_are_refused);
 	RUN(a_job_is_over_when_all_clusters_have_ended_with_the_first_nonzero_status);
 	RUN(the_first_failure_ends_the_others_once_and_gives_the_status);

@@ -46,7 +46,7 @@ rank_of(const struct part *p, const struct crash_info *i)
 	const struct job_control *c = (const struct job_control *)(const void *)p->control.memory;
 
 	for (uint32_t r = 0; r < p->ranks; r++)
-		if (i->pc >= p->base[r] && i->pc - p->base[r] < p->image.plan.span)
+		if (i->pc >= p->rank[r].base && i->pc - p->rank[r].base < p->image.plan.span)
 			return (int)r;
 	for (uint32_t r = 0; r < p->ranks; r++)
 		if (i->sp >= c->rank[r].stack_first && i->sp < c->rank[r].stack_limit)
@@ -58,7 +58,7 @@ rank_of(const struct part *p, const struct crash_info *i)
 static void
 describe_place(const struct part *p, const struct crash_info *i, int rank, char *text, size_t bytes)
 {
-	uint64_t at = rank >= 0 ? i->pc - p->base[rank] : UINT64_MAX;
+	uint64_t at = rank >= 0 ? i->pc - p->rank[rank].base : UINT64_MAX;
 	uint64_t offset;
 	const char *function;
 
@@ -81,7 +81,7 @@ report_crash(const struct agent *a, const struct crash_info *i)
 	char who[32], place[320];
 
 	if (r >= 0)
-		fmt_print(who, sizeof(who), "rank %u", p->rank[r]);
+		fmt_print(who, sizeof(who), "rank %u", p->rank[r].rank);
 	else
 		fmt_print(who, sizeof(who), "a rank");
 	describe_place(p, i, r, place, sizeof(place));
@@ -123,7 +123,7 @@ agent_reap(struct agent *a)
 	} else if (__atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) != p->ranks) {
 		end = PROC_END_ABORT;
 	}
-	window_close(&p->control);
+	agent_part_close(p);
 	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);
 	agent_report(a, end, status);
 }

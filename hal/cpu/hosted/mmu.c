@@ -353,7 +353,7 @@ hal_tlb_flush(void)
 }
 
 /* Long runs are given back to Linux, which hands out zeroed pages at the next touch. */
-#define PUNCH_BYTES (16 * HAL_PAGE_BYTES)
+#define PUNCH_BYTES (4 * HAL_PAGE_BYTES)
 #define PUNCH_HOLE 3			/* FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE */
 
 void
