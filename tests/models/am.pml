@@ -15,7 +15,7 @@
  * proves: kernel/thread/run.c home_wait db81bbbf553d
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 523581448589
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
- * proves: hal/cpu/hosted/wait.c hal_notify 225e9d668949
+ * proves: hal/cpu/hosted/wait.c hal_notify 78b270ba0892
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_wait_begin 233967da9b94
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_wait 161c2f8d9b72
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_notify 50b6d1ff54f1

@@ -2,10 +2,13 @@
  *
  * Waiting and doorbells. A doorbell is a pair of words in the cluster's NoC window, so that any cluster can ring it:
  *
- *	waiting		0 nobody, 1 the core is about to wait or polls, 2 it sleeps in the host's futex on `rung`
+ *	waiting		0 nobody, 1 the core is about to wait or polls, 2 it sleeps in the host's futex on this word
  *	rung		advanced by whoever rings while somebody waits
  *
  * Both sides write their own word, then read the other's, in full order: the core sees the ring, or the ringer sees the core waiting.
+ * Who rings makes 2 into 1 and wakes. The futex must be on `waiting`: a ringer that is late with this for a ring which the core has
+ * seen long ago may do it between the core's last look at `rung` and its sleep, and later ringers would take the core for awake.
+ * tests/models/doorbell.pml shows both.
  */
 #include <linux/futex.h>
 #include <hal/timer.h>
@@ -138,7 +141,7 @@ sleep_until(struct host_core *c, uint64_t until_ns)
 	set_waiting(c, ASLEEP);
 	hal_add32(&host.machine->control->awake, (uint32_t)-1);
 	if (!was_rung(c))
-		host_call6(SYS_futex, &c->bell->rung, FUTEX_WAIT_BITSET, c->seen, until_ns == HAL_FOREVER ? NULL : &time, NULL,
+		host_call6(SYS_futex, &c->bell->waiting, FUTEX_WAIT_BITSET, ASLEEP, until_ns == HAL_FOREVER ? NULL : &time, NULL,
 			FUTEX_BITSET_MATCH_ANY);
 	awaken(c->bell);
 }
@@ -164,7 +167,7 @@ hal_notify(unsigned cluster, unsigned core)
 		return;
 	hal_add32(&bell->rung, 1);
 	if (awaken(bell))
-		host_call6(SYS_futex, &bell->rung, FUTEX_WAKE, 1, NULL, NULL, 0);
+		host_call6(SYS_futex, &bell->waiting, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 void
