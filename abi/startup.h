@@ -44,7 +44,8 @@ struct startup {
 
 /*
  * How a rank ends: it stores its status, adds one to `ended`, and the one that makes it reach `ranks` ends the process with the first
- * nonzero status; the others sleep until then. Ending the process before that is what MPI_Abort does. In memory that all
+ * nonzero status; the others sleep until then. Ending the process before that is what MPI_Abort does, and what the end of a rank does
+ * that holds the job: one between MPI_Init and MPI_Finalize, for which others may wait. In memory that all
  * ranks of the cluster and its agent share; 32-bit atomics.
  */
 struct job_rank {
@@ -52,14 +53,14 @@ struct job_rank {
 	uint64_t stack_limit;
 	uint64_t startup;
 	int32_t status;
-	uint32_t reserved;
+	uint32_t held;			/* its end ends the job */
 };
 
 struct job_control {
 	uint32_t ranks;			/* in this cluster */
 	uint32_t ended;
 	uint32_t status;		/* first nonzero one */
-	uint32_t reserved;
+	uint32_t broken;		/* a rank that held the job has ended */
 	struct job_rank rank[];
 };
 

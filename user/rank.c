@@ -29,6 +29,27 @@ rank_end(struct job_control *c, uint32_t local, int status)
 		kthread_sleep();
 }
 
+bool
+rank_breaks_job(struct job_control *c, uint32_t local)
+{
+	if (__atomic_load_n(&c->rank[local].held, __ATOMIC_ACQUIRE) == 0)
+		return false;
+	if (__atomic_exchange_n(&c->broken, 1, __ATOMIC_ACQ_REL) == 0)
+		return true;
+	for (;;)
+		kthread_sleep();
+}
+
+void
+rank_hold(bool held)
+{
+	const struct startup *s = atoll_startup();
+	struct job_control *c = s != NULL ? (struct job_control *)(uintptr_t)s->control : NULL;
+
+	if (c != NULL)
+		__atomic_store_n(&c->rank[s->local_rank].held, held, __ATOMIC_RELEASE);
+}
+
 void
 rank_exit(int status)
 {

@@ -9,6 +9,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
 #include <base/test.h>
+#include <user/rank.h>
 
 #define RANKS 4
 #define ASLEEP (-1)
@@ -78,6 +79,35 @@ TEST(the_first_nonzero_status_counts)
 	expect_eq(memory.control.rank[0].status, 5);
 }
 
+TEST(the_end_of_a_rank_that_holds_the_job_breaks_it_once)
+{
+	struct startup s = {.control = (uintptr_t)&memory, .local_rank = 1};
+	int how;
+
+	reset();
+	startup = &s;
+	expect(!rank_breaks_job(&memory.control, 1));
+	rank_hold(true);
+	expect(!rank_breaks_job(&memory.control, 0));
+	expect(rank_breaks_job(&memory.control, 1));
+	how = setjmp(out);
+	if (how == 0)
+		rank_breaks_job(&memory.control, 1);
+	expect_eq(how, ASLEEP);
+}
+
+TEST(a_rank_that_has_let_go_ends_alone)
+{
+	struct startup s = {.control = (uintptr_t)&memory, .local_rank = 1};
+
+	reset();
+	startup = &s;
+	rank_hold(true);
+	rank_hold(false);
+	expect(!rank_breaks_job(&memory.control, 1));
+	expect_eq(exit_of(1, 3), ASLEEP);
+}
+
 TEST(a_program_outside_a_job_ends_its_process)
 {
 	struct startup s = {.control = 0};
@@ -112,6 +142,8 @@ main(void)
 {
 	RUN(the_last_rank_ends_the_process_with_status_0);
 	RUN(the_first_nonzero_status_counts);
+	RUN(the_end_of_a_rank_that_holds_the_job_breaks_it_once);
+	RUN(a_rank_that_has_let_go_ends_alone);
 	RUN(a_program_outside_a_job_ends_its_process);
 	RUN(an_abort_never_has_status_0);
 	return TEST_FAILED;

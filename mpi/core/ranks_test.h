@@ -78,6 +78,12 @@ atoll_startup(void)
 }
 
 void
+rank_hold(bool held)
+{
+	(void)held;
+}
+
+void
 job_abort(int status)
 {
 	fflush(NULL);

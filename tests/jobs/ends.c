@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * How ranks end. Argument 1 says how, argument 2 which rank does it; the others compute without ever calling the kernel (they must be
- * stopped) unless the way is `exit` or `return`.
+ * stopped) unless the way is `exit`, `_exit`, `return` or `final`. The ways that begin with `mpi_` do it between MPI_Init and MPI_Finalize,
+ * `final` after both.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mpi.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
@@ -27,8 +30,12 @@ say_bye(void)
 static int
 end(const char *how)
 {
-	if (strcmp(how, "return") == 0)
+	if (strcmp(how, "return") == 0 || strcmp(how, "final") == 0)
 		return 7;
+	if (strcmp(how, "zero") == 0)
+		return 0;
+	if (strcmp(how, "group") == 0)
+		syscall(SYS_exit_group, 6);
 	if (strcmp(how, "exit") == 0)
 		exit(8);
 	if (strcmp(how, "_exit") == 0)
@@ -58,9 +65,13 @@ main(int argc, char **argv)
 	volatile unsigned long turns = 0;
 
 	atexit(say_bye);
+	if (strncmp(how, "mpi_", 4) == 0 || strcmp(how, "final") == 0)
+		MPI_Init(NULL, NULL);
+	if (strcmp(how, "final") == 0)
+		MPI_Finalize();
 	if (atoll_startup()->rank == who)
-		return end(how);
-	if (strcmp(how, "return") == 0 || strcmp(how, "exit") == 0 || strcmp(how, "_exit") == 0)
+		return end(strncmp(how, "mpi_", 4) == 0 ? how + 4 : how);
+	if (strcmp(how, "return") == 0 || strcmp(how, "exit") == 0 || strcmp(how, "_exit") == 0 || strcmp(how, "final") == 0)
 		return 0;
 	for (;;)
 		turns = turns + 1;

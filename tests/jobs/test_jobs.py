@@ -22,6 +22,11 @@ ENDS = [
     ("return", 7, "bye from rank 4"),
     ("exit", 8, "bye from rank 4"),
     ("_exit", 9, ""),
+    ("final", 7, "bye from rank 4"),
+    ("mpi_return", 7, "rank 4 ended with status 7 before MPI_Finalize\n"),
+    ("mpi_zero", 1, "rank 4 ended with status 0 before MPI_Finalize\n"),
+    ("mpi_exit", 8, "rank 4 ended with status 8 before MPI_Finalize\n"),
+    ("mpi__exit", 9, "rank 4 ended with status 9 before MPI_Finalize\n"),
     ("abort", 134, "rank 4 aborted"),
     ("job_abort", 10, ""),
     ("kill", 11, ""),
@@ -110,6 +115,8 @@ def scenarios(port):
     yield from ends(port)
     yield from programs(port)
     if port == "riscv64":
+        yield "a_rank_ends_by_the_bare_call", lambda: expect(run(port, 6, "ends", "mpi_group", "4"), 6,
+                                                             "rank 4 ended with status 6 before MPI_Finalize\n")
         yield "a_program_without_our_libraries_runs", unlinked
     else:
         yield "a_malformed_program_is_refused", refused

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <atoll/startup.h>
+#include <user/rank.h>
 #include <user/start/start.h>
 
 #define ABORT_STATUS 134	/* 128 + SIGABRT */
@@ -24,9 +25,15 @@ find_startup(void)
 _Noreturn void
 _Exit(int status)
 {
-	if (atoll_startup() == NULL)
+	const struct startup *s = atoll_startup();
+
+	if (s == NULL)
 		for (;;)
 			syscall(SYS_exit_group, status);
+	if (s->control != 0 && rank_breaks_job((struct job_control *)(uintptr_t)s->control, s->local_rank)) {
+		dprintf(STDERR_FILENO, "rank %u ended with status %d before MPI_Finalize\n", s->rank, status & 255);
+		job_abort(status);
+	}
 	rank_exit(status & 255);
 }
 

@@ -8,6 +8,8 @@
  */
 #include <stddef.h>
 #include <abi/startup.h>
+#include <atoll/server.h>
+#include <atoll/startup.h>
 #include <user/personality/personality.h>
 #include <user/rank.h>
 
@@ -133,10 +135,16 @@ thread_exit(const struct context *c)
 void
 thread_exit_group(const struct context *c, int status)
 {
+	struct job_control *j = (struct job_control *)personality_info.control;
 	struct thread_record *r = thread_record(c);
 
+	if (r->rank >= 0 && rank_breaks_job(j, (uint32_t)r->rank)) {
+		console_print("rank %u ended with status %d before MPI_Finalize\n",
+		    ((const struct startup *)j->rank[r->rank].startup)->rank, status & 255);
+		job_abort(status);
+	}
 	if (r->rank >= 0)
-		rank_end((struct job_control *)personality_info.control, (uint32_t)r->rank, status & 255);
+		rank_end(j, (uint32_t)r->rank, status & 255);
 	for (;;)
 		kproc_exit(status & 255);
 }
