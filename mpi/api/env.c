@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <atoll/startup.h>
 #include <mpi/api/check.h>
 #include <mpi/coll/coll.h>
 #include <mpi/core/request.h>
@@ -56,7 +55,7 @@ PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 		/* the program may have threads; one at a time may call */
 		self->thread_level = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
 		*provided = self->thread_level;
-		rank_hold(true);
+		transport_hold(true);
 	}
 	return mpi_raise(self, NULL, err, "MPI_Init");
 }
@@ -112,7 +111,7 @@ PMPI_Finalize(void)
 	for (int kind = 1; kind < HANDLE_KINDS; kind++)
 		mpi_handle_table_free(&self->tables[kind]);
 	mpi_handle_table_free(&self->bulk_names);
-	rank_hold(false);
+	transport_hold(false);
 	return MPI_SUCCESS;
 }
 

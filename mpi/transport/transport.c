@@ -63,6 +63,12 @@ transport_exit(struct mpi_rank *self)
 	self->transport = NULL;
 }
 
+void
+transport_hold(bool held)
+{
+	rank_hold(held);
+}
+
 bool
 transport_is_near(const struct mpi_rank *self, uint32_t peer)
 {
