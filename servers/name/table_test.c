@@ -94,9 +94,41 @@ TEST(a_full_table_says_so_and_serves_on)
 	expect_eq(ask(0, NAME_REGISTER, "more", 1).error, 0);
 }
 
+static int
+registered(void)
+{
+	int count = 0;
+
+	for (int i = 0; i < NAMES_MAX; i++)
+		count += table.entry[i].name[0] != '\0';
+	return count;
+}
+
+TEST(as_many_names_as_before_are_registered_afterwards)
+{
+	char name[16];
+
+	reset();
+	expect_eq(ask(0, NAME_REGISTER, "stays", 1).error, 0);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < NAMES_MAX; i++) {
+			snprintf(name, sizeof(name), "n%d", i);
+			expect_eq(ask(0, NAME_REGISTER, name, 1).error, i < NAMES_MAX - 1 ? 0 : -E_NOSPC);
+			ask(0, NAME_REGISTER, name, 2);		/* taken, or no room: leaves no trace */
+		}
+		expect_eq(registered(), NAMES_MAX);
+		for (int i = 0; i < NAMES_MAX - 1; i++) {
+			snprintf(name, sizeof(name), "n%d", i);
+			expect_eq(ask(0, NAME_UNREGISTER, name, 1).error, 0);
+		}
+		expect_eq(registered(), 1);
+	}
+}
+
 int
 main(void)
 {
+	RUN(as_many_names_as_before_are_registered_afterwards);
 	RUN(a_registered_name_is_found_until_it_is_unregistered);
 	RUN(a_name_belongs_to_who_registered_it);
 	RUN(malformed_requests_get_an_error_and_change_nothing);
