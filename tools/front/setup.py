@@ -4,6 +4,7 @@
     run      what building and running on the hosted port needs
     riscv64  the cross compiler and QEMU
     dev      what the tests, checks and the demo need
+    hw       the co-designed cluster: simulator, the core's RTL
 
 A stamp per group makes later starts instant: it is newer than the files that say what is needed.
 """
@@ -24,9 +25,11 @@ PACKAGES = {
                 "qemu-system-riscv64": "qemu-system-misc"},
     "dev": {"clang": "clang", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "spin": "spin", "git": "git", "cpio": "cpio",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev"},
+    "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
 }
-REQUIREMENTS = {"run": "requirements.txt", "riscv64": None, "dev": "requirements-dev.txt"}
-NEEDS = {"run": ("run",), "riscv64": ("run", "riscv64"), "dev": ("run", "riscv64", "dev")}
+REQUIREMENTS = {"run": "requirements.txt", "riscv64": None, "dev": "requirements-dev.txt", "hw": "requirements-hw.txt"}
+APART = {"hw": "requirements-hw-apart.txt"}     # each package into a folder of its own: .venv/hw/NAME-VERSION
+NEEDS = {"run": ("run",), "riscv64": ("run", "riscv64"), "dev": ("run", "riscv64", "dev"), "hw": ("run", "hw")}
 
 
 def stamp(group):
@@ -38,8 +41,7 @@ def is_ready(group):
     """True if the stamp is newer than what says what is needed: two or three stats."""
     try:
         made = os.stat(stamp(group)).st_mtime_ns
-        wanted = REQUIREMENTS[group]
-        files = [__file__, os.path.join(ROOT, wanted)] if wanted else [__file__]
+        files = [__file__] + [os.path.join(ROOT, table[group]) for table in (REQUIREMENTS, APART) if table.get(group)]
         return all(os.stat(f).st_mtime_ns <= made for f in files)
     except OSError:
         return False
@@ -107,11 +109,39 @@ def make_venv():
     return python
 
 
+def pinned(name):
+    """The lines NAME==VERSION of a requirements file."""
+    with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+        return [line.strip() for line in f if line.strip() and not line.startswith("#")]
+
+
+def apart(package):
+    """Folder of a package NAME==VERSION that is installed apart from the others."""
+    return os.path.join(VENV, "hw", package.replace("==", "-"))
+
+
+def install_apart(python, name):
+    """Install each pinned package into a folder of its own; a folder is complete or not there."""
+    for package in pinned(name):
+        folder = apart(package)
+        if os.path.isdir(folder):
+            continue
+        say(f"installing {package} into {os.path.relpath(folder, ROOT)}")
+        part = f"{folder}.{os.getpid()}"
+        trouble = _call([python, "-m", "pip", "install", "-q", "--no-deps", "--target", part, package], "pip install")
+        if trouble:
+            shutil.rmtree(part, ignore_errors=True)
+            raise Failure(f"cannot install {package}; {trouble}")
+        try:
+            os.rename(part, folder)
+        except OSError:         # somebody else was faster
+            shutil.rmtree(part, ignore_errors=True)
+
+
 def install_requirements(python, name):
     """Install the pinned Python packages that are missing."""
     path = os.path.join(ROOT, name)
-    with open(path, encoding="utf-8") as f:
-        wanted = [line.strip() for line in f if line.strip() and not line.startswith("#")]
+    wanted = pinned(name)
     code = ("import sys, importlib.metadata as m\nbad=[]\nfor w in sys.argv[1:]:\n n,v=w.split('==')\n try:\n  ok=m.version(n)==v\n"
             " except m.PackageNotFoundError: ok=False\n if not ok: bad.append(w)\nprint(' '.join(bad))")
     missing = subprocess.run([python, "-I", "-c", code] + wanted, capture_output=True, text=True, check=True).stdout.split()
@@ -124,7 +154,7 @@ def install_requirements(python, name):
 
 
 def ensure(level):
-    """Make sure that everything a level needs is there: "run", "riscv64" or "dev"."""
+    """Make sure that everything a level needs is there: "run", "riscv64", "dev" or "hw"."""
     groups = [g for g in NEEDS[level] if not is_ready(g)]
     if not groups:
         return
@@ -135,6 +165,8 @@ def ensure(level):
     for group in groups:
         if REQUIREMENTS[group]:
             install_requirements(python, REQUIREMENTS[group])
+        if group in APART:
+            install_apart(python, APART[group])
         still = missing_packages(group)
         if still:
             raise Failure(f"still missing after installing: {' '.join(still)}")
@@ -152,7 +184,7 @@ def zig():
 
 
 def main(argv):
-    """./atoll setup [run|riscv64|dev]: install without running anything."""
+    """./atoll setup [run|riscv64|dev|hw]: install without running anything."""
     level = argv[0] if argv else "dev"
     if level not in NEEDS or len(argv) > 1:
         raise Usage(f"usage: ./atoll setup [{'|'.join(NEEDS)}]")
