@@ -4,7 +4,8 @@
     run      what building and running on the hosted port needs
     riscv64  the cross compiler and QEMU
     dev      what the tests, checks and the demo need
-    hw       the co-designed cluster: simulator, the core's RTL
+    hw       the co-designed cluster: simulator, the core's RTL, synthesiser
+    asic     an open cell library and a timing tool: the cross-check of the power model
 
 A stamp per group makes later starts instant: it is newer than the files that say what is needed.
 """
@@ -26,10 +27,11 @@ PACKAGES = {
     "dev": {"clang": "clang", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "spin": "spin", "git": "git", "cpio": "cpio",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev"},
     "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
+    "asic": {"sta": "opensta", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib": "qflow-tech-osu018"},
 }
-REQUIREMENTS = {"run": "requirements.txt", "riscv64": None, "dev": "requirements-dev.txt", "hw": "requirements-hw.txt"}
+REQUIREMENTS = {"run": "requirements.txt", "riscv64": None, "dev": "requirements-dev.txt", "hw": "requirements-hw.txt", "asic": None}
 APART = {"hw": "requirements-hw-apart.txt"}     # each package into a folder of its own: .venv/hw/NAME-VERSION
-NEEDS = {"run": ("run",), "riscv64": ("run", "riscv64"), "dev": ("run", "riscv64", "dev"), "hw": ("run", "hw")}
+NEEDS = {"run": ("run",), "riscv64": ("run", "riscv64"), "dev": ("run", "riscv64", "dev"), "hw": ("run", "hw"), "asic": ("run", "hw", "asic")}
 
 
 def stamp(group):
@@ -154,7 +156,7 @@ def install_requirements(python, name):
 
 
 def ensure(level):
-    """Make sure that everything a level needs is there: "run", "riscv64", "dev" or "hw"."""
+    """Make sure that everything a level needs is there: "run", "riscv64", "dev", "hw" or "asic"."""
     groups = [g for g in NEEDS[level] if not is_ready(g)]
     if not groups:
         return
@@ -184,7 +186,7 @@ def zig():
 
 
 def main(argv):
-    """./atoll setup [run|riscv64|dev|hw]: install without running anything."""
+    """./atoll setup [run|riscv64|dev|hw|asic]: install without running anything."""
     level = argv[0] if argv else "dev"
     if level not in NEEDS or len(argv) > 1:
         raise Usage(f"usage: ./atoll setup [{'|'.join(NEEDS)}]")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Rows of measured cycles: read whole or refused with a place; sources stay apart; intervals are Student's."""
+
+import json
+import random
+
+import pytest
+
+from codesign import cycles, space
+
+GOOD = {"benchmark": "r_kcall", "setup": "k", "cores": ["k-core"] + ["u-core"] * 3, "replication": 0, "cycles": 100, "source": "a"}
+
+
+def lines(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(json.dumps(r) for r in rows) + "\n\n")
+    return str(path)
+
+
+def test_a_row_gets_canonical_configurations(tmp_path):
+    assert cycles.read(lines(tmp_path / "a.jsonl", [GOOD]))[0]["cores"][0] == space.canonical("k-core")
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"cycles": 0}, "more than 0"), ({"cycles": "1"}, "'cycles'"), ({"cores": []}, "more than 0"), ({"cores": ["x-core"]}, "no configuration"),
+    ({"replication": True}, "'replication'"), ({"source": None}, "'source'")])
+def test_a_bad_row_is_refused_with_its_place(tmp_path, change, words):
+    with pytest.raises(cycles.BadRow, match="b.jsonl:2: .*" + words):
+        cycles.read(lines(tmp_path / "b.jsonl", [GOOD, {**GOOD, **change}]))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "1", "nonsense"])
+def test_text_that_is_no_row_is_refused(text):
+    with pytest.raises(cycles.BadRow):
+        cycles.parse(text, "x:1")
+
+
+def test_fresh_rows_replace_the_kept_ones_as_a_whole(tmp_path):
+    stored = lines(tmp_path / "stored.jsonl", [GOOD, GOOD])
+    assert len(cycles.everything(stored, str(tmp_path / "none"))[0]) == 2
+    lines(tmp_path / "fresh" / "x.jsonl", [{**GOOD, "source": "b"}])
+    assert [r["source"] for r in cycles.everything(stored, str(tmp_path / "fresh"))[0]] == ["b"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sources_are_never_averaged_together(seed):
+    rng = random.Random(seed)
+    rows = [{**GOOD, "replication": i, "source": rng.choice("aab"), "cycles": rng.randrange(1, 1000)} for i in range(30)]
+    kept, left = cycles.one_source(rows)
+    assert len({r["source"] for r in kept}) == 1 and len(kept) + left == 30 and len(kept) >= left
+    (found,) = cycles.summarise(kept).values()
+    values = [r["cycles"] for r in kept]
+    assert min(values) <= found.mean <= max(values) and found.n == len(values) and found.half > 0
+
+
+def test_the_interval_of_two_replications_is_wide():
+    rows = [{**GOOD, "replication": i, "cycles": c} for i, c in enumerate((100, 102))]
+    (found,) = cycles.summarise(rows).values()
+    assert found.mean == 101 and abs(found.half - 12.706) < 0.01
