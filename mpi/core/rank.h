@@ -41,6 +41,7 @@ struct mpi_rank {
 	struct peer *peers;		/* by rank of the job: flow control */
 	struct matcher match;
 	struct bounce *bounce;
+	struct link pushing;		/* sends whose data near receivers cannot fetch */
 	struct link outgoing;		/* peers for which sends wait for room */
 	struct link answers;		/* packets of the bulk protocol that wait for room */
 	struct handle_table bulk_names;	/* requests that peers in other clusters know by number */

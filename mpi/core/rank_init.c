@@ -16,6 +16,7 @@ mpi_rank_init(struct mpi_rank *self)
 	self->next_context = CONTEXT_FIRST_FREE;
 	mpi_match_init(&self->match);
 	self->bulk_names = (struct handle_table){.kind = HANDLE_REQUEST, .narrow = true};
+	link_init(&self->pushing);
 	link_init(&self->outgoing);
 	link_init(&self->answers);
 	link_init(&self->bulk_wanted);

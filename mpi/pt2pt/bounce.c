@@ -1,44 +1,109 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bounce slots. Used in turn, so that the one tried first is the one that was given away longest ago.
+ * A ring of copies. Room comes back in the order in which the copies were made; a copy never wraps around, what is left at the end of
+ * the ring is a copy that was taken already.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <mpi/core/shared.h>
+#include <mpi/core/rank.h>
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/transport/packet.h>
+#include <mpi/transport/transport.h>
 
-int
-mpi_bounce_put(struct bounce *b, const void *data, size_t len)
+static struct bounce_copy *
+copy_at(const struct bounce *b, size_t at)
 {
-	unsigned slot = b->next;
+	return (struct bounce_copy *)(void *)(b->ring + at);
+}
 
-	if (b->data[slot] == NULL) {
-		b->data[slot] = malloc(BOUNCE_BYTES);
-		if (b->data[slot] == NULL)
-			return -1;
-	} else if (load_acquire(&b->free[slot]) == 0) {
+static size_t
+advance(const struct bounce *b, size_t at, size_t span)
+{
+	return at + span == b->bytes ? 0 : at + span;
+}
+
+static int
+create(struct mpi_rank *self, struct bounce *b)
+{
+	b->bytes = transport_copies_bytes(self);
+	b->ring = transport_share(self, b->bytes + CACHE_LINE);
+	if (b->ring == NULL)
 		return -1;
+	b->shift = (CACHE_LINE - (uintptr_t)b->ring % CACHE_LINE) % CACHE_LINE;
+	b->ring += b->shift;
+	return 0;
+}
+
+/* Give back the room of what was taken. */
+static void
+reclaim(struct bounce *b)
+{
+	while (b->used > 0) {
+		struct bounce_copy *c = copy_at(b, b->first);
+
+		if (load_acquire(&c->taken) == 0)
+			return;
+		b->used -= c->span;
+		b->first = advance(b, b->first, c->span);
 	}
-	store_relaxed(&b->free[slot], 0);
-	bytes_copy(b->data[slot], data, len);
-	b->next = (slot + 1) % BOUNCE_SLOTS;
-	return (int)slot;
+}
+
+static struct bounce_copy *
+append(struct bounce *b, size_t span, uint32_t taken)
+{
+	struct bounce_copy *c = copy_at(b, b->next);
+
+	store_relaxed(&c->taken, taken);
+	c->span = (uint32_t)span;
+	b->next = advance(b, b->next, span);
+	b->used += span;
+	return c;
+}
+
+static struct bounce_copy *
+room_for(struct bounce *b, size_t span)
+{
+	size_t to_end;
+
+	if (b->bytes - b->used < span)
+		reclaim(b);
+	if (b->used == 0)
+		b->first = b->next = 0;
+	to_end = b->bytes - b->next;
+	if (to_end < span && b->bytes - b->used >= to_end)
+		append(b, to_end, 1);
+	return b->bytes - b->used >= span && b->bytes - b->next >= span ? append(b, span, 0) : NULL;
+}
+
+struct bounce_copy *
+mpi_bounce_put(struct mpi_rank *self, const void *data, size_t len)
+{
+	struct bounce *b = self->bounce;
+	struct bounce_copy *c;
+
+	if (b->ring == NULL && create(self, b) != 0)
+		return NULL;
+	c = room_for(b, CACHE_LINE + (len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+	if (c != NULL)
+		bytes_copy(mpi_bounce_data(c), data, len);
+	return c;
 }
 
 void
-mpi_bounce_undo(struct bounce *b, int slot)
+mpi_bounce_undo(struct mpi_rank *self, struct bounce_copy *c)
 {
-	if (slot < 0)
+	struct bounce *b = self->bounce;
+
+	if (c == NULL)
 		return;
-	store_relaxed(&b->free[slot], 1);
-	b->next = (unsigned)slot;
+	b->used -= c->span;
+	b->next = (size_t)((char *)c - b->ring);
 }
 
 void
-mpi_bounce_exit(struct bounce *b)
+mpi_bounce_exit(struct mpi_rank *self)
 {
-	for (int i = 0; i < BOUNCE_SLOTS; i++)
-		free(b->data[i]);
-	memset(b, 0, sizeof(*b));
+	struct bounce *b = self->bounce;
+
+	if (b->ring != NULL)
+		transport_unshare(self, b->ring - b->shift);
+	*b = (struct bounce){.ring = NULL};
 }

@@ -1,29 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bounce slots: buffers of the sender that hold the data of standard sends in a cluster until the receiver has taken it, so that
- * sends of medium size need not wait. When none is free, the receiver copies from the program's own buffer.
+ * Copies of standard sends to near peers, kept by the sender until the receiver has taken them, so that sends of medium size need not
+ * wait. They lie one after the other in a ring of shared memory, each behind a word that the receiver sets. When there is no room,
+ * the receiver gets the data from the program's own buffer.
  */
 #ifndef MPI_PT2PT_BOUNCE_H
 #define MPI_PT2PT_BOUNCE_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <mpi/core/shared.h>
 
-#define BOUNCE_BYTES 4096
-#define BOUNCE_SLOTS 8
+struct mpi_rank;
 
-struct bounce {
-	uint32_t free[BOUNCE_SLOTS];	/* shared words: 1 when the receiver has taken the data */
-	char *data[BOUNCE_SLOTS];	/* NULL until first used */
-	unsigned next;
+/* One copy; the data follows. */
+struct bounce_copy {
+	_Alignas(CACHE_LINE) uint32_t taken;	/* shared word: 1 when the receiver has the data */
+	uint32_t span;				/* bytes up to the next one */
 };
 
-/* A copy of some data in a free slot: its number, or -1. */
-int mpi_bounce_put(struct bounce *b, const void *data, size_t len);
+struct bounce {
+	char *ring;				/* NULL until first used */
+	size_t shift;				/* of the ring in its memory */
+	size_t bytes;
+	size_t first;				/* the oldest copy that was not taken, as far as is known */
+	size_t next;				/* where the next one goes */
+	size_t used;
+};
 
-/* The slot that was filled last (-1: none) is not needed. */
-void mpi_bounce_undo(struct bounce *b, int slot);
+/* A copy of some data, or NULL: no room. */
+struct bounce_copy *mpi_bounce_put(struct mpi_rank *self, const void *data, size_t len);
 
-void mpi_bounce_exit(struct bounce *b);
+/* Where the data of a copy is. */
+static inline char *
+mpi_bounce_data(struct bounce_copy *c)
+{
+	return (char *)c + CACHE_LINE;
+}
+
+/* The copy that was made last (NULL: none) is not needed. */
+void mpi_bounce_undo(struct mpi_rank *self, struct bounce_copy *c);
+
+void mpi_bounce_exit(struct mpi_rank *self);
 
 #endif

@@ -7,6 +7,7 @@
  * at a time, so the receiver of the send that is being written reads from nobody else.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <abi/errors.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
@@ -39,8 +40,8 @@ bulk_find(struct mpi_rank *self, uint32_t name)
 	return mpi_handle_find(&self->bulk_names, name);
 }
 
-static void
-bulk_done(struct mpi_rank *self, struct request *r, int error)
+void
+mpi_bulk_done(struct mpi_rank *self, struct request *r, int error)
 {
 	mpi_handle_drop(&self->bulk_names, r->bulk_name);
 	r->bulk_name = 0;
@@ -48,10 +49,24 @@ bulk_done(struct mpi_rank *self, struct request *r, int error)
 }
 
 static int
+send_answer_near(struct mpi_rank *self, uint32_t peer, const struct packet *p)
+{
+	struct packet *cell = transport_claim(self, peer);
+
+	if (cell == NULL)
+		return -E_AGAIN;
+	memcpy((char *)cell + sizeof(cell->word), (const char *)p + sizeof(p->word), sizeof(*p) - sizeof(p->word));
+	transport_send_claimed(self, peer, cell);
+	return 0;
+}
+
+static int
 send_answer(struct mpi_rank *self, uint32_t peer, struct packet *p)
 {
 	int err;
 
+	if (transport_is_near(self, peer))
+		return send_answer_near(self, peer, p);
 	p->word = self->peers[peer].matched;
 	err = transport_send_far(self, peer, p);
 	if (err != -E_AGAIN)
@@ -69,7 +84,7 @@ mpi_answer(struct mpi_rank *self, uint32_t peer, struct packet *p)
 		return;
 	a = malloc(sizeof(*a));
 	if (a == NULL)
-		mpi_die(self, 1, "out of memory for an answer to another cluster");
+		mpi_die(self, 1, "out of memory for an answer to another rank");
 	a->peer = peer;
 	a->packet = *p;
 	link_append(&self->answers, &a->link);
@@ -99,7 +114,7 @@ finish_in(struct mpi_rank *self, int error)
 	struct request *r = self->bulk_in;
 
 	self->bulk_in = NULL;
-	bulk_done(self, r, error);
+	mpi_bulk_done(self, r, error);
 }
 
 /* Let the sender of the receive that has the portal write what is wanted of the message. */
@@ -170,7 +185,7 @@ next_out(struct mpi_rank *self)
 		link_remove(&r->link);
 		err = transport_bulk_write(self, r->peer, r->buffer, r->bytes);
 		if (err != 0) {
-			bulk_done(self, r, mpi_far_error(err));
+			mpi_bulk_done(self, r, mpi_far_error(err));
 			continue;
 		}
 		self->bulk_out = r;
@@ -186,7 +201,7 @@ mpi_bulk_allowed(struct mpi_rank *self, const struct packet *p)
 	if (r == NULL)
 		return;
 	if (p->bytes == 0) {
-		bulk_done(self, r, MPI_SUCCESS);
+		mpi_bulk_done(self, r, MPI_SUCCESS);
 		return;
 	}
 	r->bytes = (size_t)p->bytes;
@@ -204,7 +219,7 @@ mpi_bulk_progress(struct mpi_rank *self)
 	if (!transport_bulk_written(self, &result))
 		return false;
 	self->bulk_out = NULL;
-	bulk_done(self, r, result == 0 ? MPI_SUCCESS : mpi_far_error(result));
+	mpi_bulk_done(self, r, result == 0 ? MPI_SUCCESS : mpi_far_error(result));
 	next_out(self);
 	return true;
 }
@@ -222,7 +237,7 @@ mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster)
 			self->bulk_in = NULL;
 		else if (r->link.next != NULL)
 			link_remove(&r->link);
-		bulk_done(self, r, MPI_ERR_PROC_ABORTED);
+		mpi_bulk_done(self, r, MPI_ERR_PROC_ABORTED);
 	}
 	next_in(self);
 }

@@ -10,8 +10,8 @@
  *	mpi/coll/reduce_binomial.c mpi/coll/scatter_linear.c mpi/coll/step.c mpi/core/comm.c mpi/core/errhandler.c
  *	mpi/core/error.c mpi/core/group.c mpi/core/handle.c mpi/core/op.c mpi/core/op_loops.c mpi/core/rank_init.c
  *	mpi/core/request.c mpi/core/type.c mpi/pt2pt/bounce.c mpi/pt2pt/bulk.c mpi/pt2pt/credit.c mpi/pt2pt/death.c mpi/pt2pt/match.c
- *	mpi/pt2pt/progress.c mpi/pt2pt/recv.c mpi/pt2pt/send.c mpi/transport/area.c mpi/transport/far.c mpi/transport/inbox.c
- *	mpi/transport/transport.c mpi/transport/wait.c mpi/transport/writer.c
+ *	mpi/pt2pt/progress.c mpi/pt2pt/push.c mpi/pt2pt/recv.c mpi/pt2pt/send.c mpi/transport/atoll/area.c mpi/transport/atoll/far.c
+ *	mpi/transport/inbox.c mpi/transport/atoll/transport.c mpi/transport/atoll/wait.c mpi/transport/atoll/writer.c
  */
 #include <base/test.h>
 #include <mpi/core/ranks_test.h>

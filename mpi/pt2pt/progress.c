@@ -20,7 +20,7 @@ void
 mpi_pt2pt_exit(struct mpi_rank *self)
 {
 	mpi_match_exit(&self->match);
-	mpi_bounce_exit(self->bounce);
+	mpi_bounce_exit(self);
 	free(self->bounce);
 	free(self->peers);
 }
@@ -32,6 +32,8 @@ mpi_progress(struct mpi_rank *self)
 
 	if (self->bulk_out != NULL)
 		moved |= mpi_bulk_progress(self);
+	if (!link_is_empty(&self->pushing))
+		moved |= mpi_push_progress(self);
 	if (!link_is_empty(&self->answers))
 		moved |= mpi_answers_flush(self);
 	if (!link_is_empty(&self->outgoing))

@@ -2,8 +2,9 @@
  *
  * Point-to-point messages below the API: arguments are right, types are turned into bytes. Collectives stand on this, too.
  *
- * Protocols: eager (the data travels in the packet, or waits in a slot of the sender's), single copy (in a cluster: the receiver copies
- * from the sender's buffer and says so), bulk (between clusters: request, allow, start, and the data through a portal).
+ * Protocols: eager (the data travels in the packet, or waits in a copy of the sender's), single copy (near ranks: the receiver copies
+ * from the sender's buffer and says so; if the system does not allow that, the sender sends chunks), bulk (between clusters: request,
+ * allow, start, and the data through a portal).
  *
  * Flow control: a sender has at most `window` eager messages at a peer that the peer has not matched. After that its sends wait for their
  * receives, and only their envelopes travel: a receiver's memory is bounded by the window and by the sends that its peers have in hand,
@@ -71,6 +72,11 @@ void mpi_bulk_request(struct mpi_rank *self, struct request *r, const struct pac
 void mpi_bulk_allowed(struct mpi_rank *self, const struct packet *p);
 void mpi_bulk_started(struct mpi_rank *self, const struct packet *p);
 bool mpi_bulk_progress(struct mpi_rank *self);
+void mpi_bulk_done(struct mpi_rank *self, struct request *r, int error);
+void mpi_pull(struct mpi_rank *self, struct request *r, const struct packet *p);
+void mpi_push_asked(struct mpi_rank *self, const struct packet *p);
+void mpi_push_arrived(struct mpi_rank *self, const struct packet *p);
+bool mpi_push_progress(struct mpi_rank *self);
 int mpi_far_error(int err);
 void mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster);
 uint32_t mpi_bulk_name(struct mpi_rank *self, struct request *r);

@@ -19,14 +19,22 @@ mpi_recv_prepare(struct request *r, struct comm *c, void *buffer, size_t bytes, 
 static void
 release_sender(struct mpi_rank *self, const struct packet *p)
 {
-	uint32_t *flag = (uint32_t *)(uintptr_t)p->near.flag;
+	struct packet done = {.kind = PACKET_DONE, .near = {.flag = p->near.flag}};
 
-	if (p->flags & PACKET_BOUNCED) {
-		store_release(flag, 1);
-	} else {
-		exchange_total(flag, 1);
-		transport_wake(self, p->origin);
+	if (!transport_signal(self, p->origin, p->near.flag, !(p->flags & PACKET_BOUNCED)))
+		mpi_answer(self, p->origin, &done);
+}
+
+/* Get the data of a near peer; false: it will come in chunks. */
+static bool
+fetch(struct mpi_rank *self, struct request *r, const struct packet *p, size_t bytes)
+{
+	if (bytes > 0 && transport_fetch(self, p->origin, p->near.address, r->buffer, bytes) != 0) {
+		mpi_pull(self, r, p);
+		return false;
 	}
+	release_sender(self, p);
+	return true;
 }
 
 void
@@ -44,12 +52,10 @@ mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p)
 		mpi_bulk_request(self, r, p);
 		return;
 	}
-	if (p->kind == PACKET_EAGER) {
+	if (p->kind == PACKET_EAGER)
 		bytes_copy(r->buffer, p->data, bytes);
-	} else {
-		bytes_copy(r->buffer, (const void *)(uintptr_t)p->near.address, bytes);
-		release_sender(self, p);
-	}
+	else if (!fetch(self, r, p, bytes))
+		return;
 	r->moved = bytes;
 	mpi_request_complete(r, r->error);
 }
@@ -94,6 +100,15 @@ mpi_arrived(struct mpi_rank *self, const struct packet *p)
 		break;
 	case PACKET_START:
 		mpi_bulk_started(self, p);
+		break;
+	case PACKET_DONE:
+		store_release((uint32_t *)(uintptr_t)p->near.flag, 1);
+		break;
+	case PACKET_PULL:
+		mpi_push_asked(self, p);
+		break;
+	case PACKET_CHUNK:
+		mpi_push_arrived(self, p);
 		break;
 	case PACKET_CREDIT:
 	default:

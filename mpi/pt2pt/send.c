@@ -33,11 +33,12 @@ fill_header(struct packet *p, const struct request *r, enum packet_kind kind, ui
 
 /* Data too long for a packet, or a send that must wait for its receive: the receiver gets it from memory of this rank. */
 static void
-fill_near(struct packet *p, struct request *r, struct bounce *b, int slot)
+fill_near(struct mpi_rank *self, struct packet *p, struct request *r, struct bounce_copy *copy)
 {
-	p->near.address = (uintptr_t)(slot >= 0 ? b->data[slot] : r->buffer);
-	p->near.flag = (uintptr_t)(slot >= 0 ? &b->free[slot] : &r->done);
-	if (slot >= 0)
+	p->near.address = transport_reference(self, copy ? mpi_bounce_data(copy) : r->buffer);
+	p->near.flag = transport_reference(self, copy ? &copy->taken : &r->done);
+	p->near.request = (uintptr_t)r;
+	if (copy)
 		p->flags |= PACKET_BOUNCED;
 }
 
@@ -46,22 +47,22 @@ send_near(struct mpi_rank *self, struct request *r)
 {
 	bool waits = r->synchronous || !mpi_credit_left(self, r->peer);
 	bool inside = r->bytes <= PACKET_INLINE && !waits;
-	bool medium = !inside && r->bytes <= BOUNCE_BYTES && !waits;
+	bool medium = !inside && r->bytes <= transport_copied_max(self) && !waits;
 	/* copied before a cell is claimed: the receiver waits for what is claimed */
-	int slot = medium ? mpi_bounce_put(self->bounce, r->buffer, r->bytes) : -1;
+	struct bounce_copy *copy = medium ? mpi_bounce_put(self, r->buffer, r->bytes) : NULL;
 	struct packet *p = transport_claim(self, r->peer);
 
 	if (p == NULL) {
-		mpi_bounce_undo(self->bounce, slot);
+		mpi_bounce_undo(self, copy);
 		return NO_ROOM;
 	}
 	fill_header(p, r, inside ? PACKET_EAGER : PACKET_NEAR, (uint32_t)self->world_rank);
 	if (inside)
 		bytes_copy(p->data, r->buffer, r->bytes);
 	else
-		fill_near(p, r, self->bounce, slot);
+		fill_near(self, p, r, copy);
 	transport_send_claimed(self, r->peer, p);
-	if (inside || slot >= 0)
+	if (inside || copy != NULL)
 		mpi_request_complete(r, MPI_SUCCESS);
 	return SENT;
 }

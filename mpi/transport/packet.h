@@ -16,7 +16,10 @@
 
 enum packet_kind {
 	PACKET_EAGER = 1,	/* the data is inside */
-	PACKET_NEAR,		/* the data is at `address` in the same address space; `flag` says when it was taken */
+	PACKET_NEAR,		/* the data is at `address` of the sender's; `flag` says when it was taken */
+	PACKET_DONE,		/* answer: it was taken, set the word at `flag` yourself */
+	PACKET_PULL,		/* answer: cannot read it, send `bytes` in chunks to `peer_request`; `request` is the sender's */
+	PACKET_CHUNK,		/* the next bytes are at `address`, as with PACKET_NEAR; `peer_request` names the receive */
 	PACKET_REQUEST,		/* between clusters: wants to send `bytes`; `request` names the sender's request */
 	PACKET_ALLOW,		/* answer: send `bytes` through the portal; `peer_request` names the receiver's */
 	PACKET_START,		/* the sender is writing: read now */
@@ -30,9 +33,12 @@ struct packet_bulk {
 	uint32_t peer_request;	/* name at the rank that it comes from */
 };
 
+/* addresses are references, as transport_reference makes them */
 struct packet_near {
 	uint64_t address;
-	uint64_t flag;		/* address of a shared word that becomes 1 */
+	uint64_t flag;		/* a shared word that becomes 1 */
+	uint64_t request;	/* the sender's own address of its request */
+	uint32_t peer_request;	/* name of the receiver's, once it has one */
 };
 
 struct packet {

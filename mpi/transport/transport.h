@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Transport: the only tier that knows the OS. It carries packets between ranks, in order per pair, loses none and needs bounded
- * memory. Two paths: a ring of cells in shared memory inside a cluster (transport/inbox), mailbox and portal between clusters
- * (transport/far). Whom a path leads to is decided once, by the placement table.
+ * memory. A library has one of two: transport/atoll, where ranks are threads (a ring of cells in shared memory inside a cluster,
+ * mailbox and portal between clusters), and transport/process, where each rank is a process of its own on one Linux host.
  *
  * What arrives is handed to mpi_arrived (pt2pt), which takes what it needs before it returns.
  */
@@ -41,6 +41,30 @@ uint32_t transport_cluster_of(const struct mpi_rank *self, uint32_t peer);
  */
 struct packet *transport_claim(struct mpi_rank *self, uint32_t peer);
 void transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p);
+
+/*
+ * Memory that near peers can reach without the system's help, and that they may write; zero at first. NULL: none is left.
+ */
+void *transport_share(struct mpi_rank *self, size_t bytes);
+void transport_unshare(struct mpi_rank *self, void *memory);
+
+/* How near peers name memory of this rank; valid as long as the memory is there. */
+uint64_t transport_reference(const struct mpi_rank *self, const void *memory);
+
+/* Copy from what a near peer refers to. 0; -E_PERM: the system does not allow it, the peer itself must send the data. */
+int transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes);
+
+/*
+ * Set the shared word that a near peer refers to, to 1, after all that was read before; wake the peer if `wakes`. False: that word is
+ * out of reach, the peer must set it when it is told by a packet.
+ */
+bool transport_signal(struct mpi_rank *self, uint32_t peer, uint64_t reference, bool wakes);
+
+/* Bytes up to which a sender copies a message into memory of its own (from transport_share), rather than wait for the receiver. */
+size_t transport_copied_max(const struct mpi_rank *self);
+
+/* Room for such copies. */
+size_t transport_copies_bytes(const struct mpi_rank *self);
 
 /* Send a packet to a rank of another cluster. 0; -E_AGAIN: no room now; -E_HOSTDOWN and others: never. */
 int transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p);

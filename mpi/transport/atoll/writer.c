@@ -10,7 +10,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <mpi/core/shared.h>
-#include <mpi/transport/state.h>
+#include <mpi/transport/atoll/state.h>
 
 #define STACK_BYTES 16384
 

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
-#include <mpi/transport/state.h>
+#include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 
 #define POLLS 4000		/* some 100 microseconds, several times a wake-up */

@@ -9,8 +9,12 @@
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
 #include <mpi/pt2pt/pt2pt.h>
-#include <mpi/transport/state.h>
+#include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
+
+/* a copy saves the sender a wait; above this the second copy costs more */
+#define COPIED_MAX 4096
+#define COPIES_BYTES 36864
 
 void
 transport_identify(struct mpi_rank *self)
@@ -107,6 +111,65 @@ transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p)
 
 	if (inbox_publish(box, p, t->claimed))
 		kthread_wakeup(box->tid);
+}
+
+/* Ranks of a cluster share their address space: all memory is shared, and a reference is an address. */
+void *
+transport_share(struct mpi_rank *self, size_t bytes)
+{
+	(void)self;
+	return calloc(1, bytes > 0 ? bytes : 1);
+}
+
+void
+transport_unshare(struct mpi_rank *self, void *memory)
+{
+	(void)self;
+	free(memory);
+}
+
+uint64_t
+transport_reference(const struct mpi_rank *self, const void *memory)
+{
+	(void)self;
+	return (uintptr_t)memory;
+}
+
+int
+transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes)
+{
+	(void)self;
+	(void)peer;
+	bytes_copy(to, (const void *)(uintptr_t)reference, bytes);
+	return 0;
+}
+
+bool
+transport_signal(struct mpi_rank *self, uint32_t peer, uint64_t reference, bool wakes)
+{
+	uint32_t *word = (uint32_t *)(uintptr_t)reference;
+
+	if (wakes) {
+		exchange_total(word, 1);
+		transport_wake(self, peer);
+	} else {
+		store_release(word, 1);
+	}
+	return true;
+}
+
+size_t
+transport_copied_max(const struct mpi_rank *self)
+{
+	(void)self;
+	return COPIED_MAX;
+}
+
+size_t
+transport_copies_bytes(const struct mpi_rank *self)
+{
+	(void)self;
+	return COPIES_BYTES;
 }
 
 static void

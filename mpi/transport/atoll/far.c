@@ -8,7 +8,7 @@
 #include <abi/limits.abi.h>
 #include <atoll/kcalls.h>
 #include <mpi/pt2pt/pt2pt.h>
-#include <mpi/transport/state.h>
+#include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 
 _Static_assert(sizeof(struct packet) == MAILBOX_MSG_SIZE, "a packet is one mailbox message");

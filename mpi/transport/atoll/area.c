@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <mpi/transport/state.h>
+#include <mpi/transport/atoll/state.h>
 
 static size_t
 round_up(size_t n)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * When the system does not let a near receiver read the sender's memory: the receiver names its receive to the sender, and the sender sends
+ * the data in chunks, through copies in shared memory, as many at a time as there is room for. Chunks of one message stay in order.
+ */
+#include <mpi/pt2pt/bounce.h>
+#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/transport.h>
+
+void
+mpi_pull(struct mpi_rank *self, struct request *r, const struct packet *p)
+{
+	struct packet pull = {.kind = PACKET_PULL};
+
+	if (p->bytes < r->bytes)
+		r->bytes = (size_t)p->bytes;
+	pull.bytes = r->bytes;
+	pull.near = (struct packet_near){.request = p->near.request, .peer_request = mpi_bulk_name(self, r)};
+	mpi_answer(self, p->origin, &pull);
+}
+
+void
+mpi_push_asked(struct mpi_rank *self, const struct packet *p)
+{
+	struct request *r = (struct request *)(uintptr_t)p->near.request;
+
+	r->bytes = (size_t)p->bytes;
+	r->remote_request = p->near.peer_request;
+	r->moved = 0;
+	link_append(&self->pushing, &r->link);
+}
+
+static void
+fill_chunk(struct mpi_rank *self, struct packet *p, const struct request *r, struct bounce_copy *copy)
+{
+	p->kind = PACKET_CHUNK;
+	p->flags = PACKET_BOUNCED;
+	p->origin = (uint32_t)self->world_rank;
+	p->near = (struct packet_near){
+		.address = transport_reference(self, mpi_bounce_data(copy)), .flag = transport_reference(self, &copy->taken),
+		.peer_request = r->remote_request,
+	};
+}
+
+/* The next chunk of a message; false: no room now. */
+static bool
+push_chunk(struct mpi_rank *self, struct request *r)
+{
+	size_t left = r->bytes - r->moved, max = transport_copied_max(self), len = left < max ? left : max;
+	struct bounce_copy *copy = mpi_bounce_put(self, (const char *)r->buffer + r->moved, len);
+	struct packet *p = copy ? transport_claim(self, r->peer) : NULL;
+
+	if (p == NULL) {
+		mpi_bounce_undo(self, copy);
+		return false;
+	}
+	fill_chunk(self, p, r, copy);
+	p->bytes = len;
+	transport_send_claimed(self, r->peer, p);
+	r->moved += len;
+	return true;
+}
+
+bool
+mpi_push_progress(struct mpi_rank *self)
+{
+	bool moved = false;
+
+	for (struct link *l = self->pushing.next, *next; l != &self->pushing; l = next) {
+		struct request *r = LINK_OF(l, struct request, link);
+
+		next = l->next;
+		while (r->moved < r->bytes && push_chunk(self, r))
+			moved = true;
+		if (r->moved < r->bytes)
+			continue;
+		link_remove(l);
+		mpi_request_complete(r, MPI_SUCCESS);
+		moved = true;
+	}
+	return moved;
+}
+
+void
+mpi_push_arrived(struct mpi_rank *self, const struct packet *p)
+{
+	struct request *r = mpi_handle_find(&self->bulk_names, p->near.peer_request);
+	struct packet look = {.kind = PACKET_CREDIT};
+
+	transport_fetch(self, p->origin, p->near.address, (char *)r->buffer + r->moved, (size_t)p->bytes);
+	transport_signal(self, p->origin, p->near.flag, false);
+	/* a packet, because the sender may be about to sleep and does not look at its copies then */
+	mpi_answer(self, p->origin, &look);
+	r->moved += (size_t)p->bytes;
+	if (r->moved == r->bytes)
+		mpi_bulk_done(self, r, r->error);
+}
