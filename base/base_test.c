@@ -65,6 +65,14 @@ TEST(bitmaps_find_clear_bits_and_runs)
 	expect_eq(bitmap_find_clear_run(map, 96, 0, 2), 64);
 	expect_eq(bitmap_find_clear_run(map, 96, 0, 32), 64);
 	expect_eq(bitmap_find_clear_run(map, 96, 0, 33), -1);
+	for (uint32_t i = 0; i < 64; i++) {
+		bitmap_clear(map, i);
+		expect_eq(bitmap_find_clear(map, 64, 0), i < 33 ? i : 33);
+		expect_eq(bitmap_find_clear(map, 64, i), i);
+		expect_eq(bitmap_find_clear(map, i, 0), i > 33 ? 33 : -1);
+		if (i != 33)
+			bitmap_set(map, i);
+	}
 	bitmap_set(map, 70);
 	expect_eq(bitmap_count(map, 96), 64);
 	expect(bitmap_test(map, 70) && !bitmap_test(map, 33));

@@ -4,14 +4,32 @@
  */
 #include <base/bitmap.h>
 
+/* The lowest clear bit of a word that has one: the lower half is full, or it is in there. */
+static uint32_t
+lowest_clear(uint32_t word)
+{
+	uint32_t at = 0;
+
+	for (uint32_t half = 16; half > 0; half /= 2)
+		if ((word & ((1u << half) - 1)) == (1u << half) - 1) {
+			word >>= half;
+			at += half;
+		}
+	return at;
+}
+
 int
 bitmap_find_clear(const uint32_t *map, uint32_t bits, uint32_t from)
 {
-	for (uint32_t i = from; i < bits; i++) {
-		if (i % 32 == 0 && map[i / 32] == UINT32_MAX)
-			i += 31;
-		else if (!bitmap_test(map, i))
-			return (int)i;
+	uint32_t taken = (1u << from % 32) - 1;	/* bits of the first word that do not count */
+
+	for (uint32_t i = from / 32 * 32; i < bits; i += 32, taken = 0) {
+		uint32_t word = map[i / 32] | taken;
+
+		if (word != UINT32_MAX) {
+			i += lowest_clear(word);
+			return i < bits ? (int)i : -1;
+		}
 	}
 	return -1;
 }

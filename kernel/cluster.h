@@ -115,6 +115,7 @@ struct process {
 	size_t claimed;		/* pages in them */
 	uint32_t held;		/* head of the list of frames that frame_alloc gave it */
 	uint32_t *indexes;	/* bitmap: thread->index in use */
+	uint32_t index_floor;	/* all below are */
 	uint32_t cores[CORE_MASK_WORDS];	/* that ever ran one of its threads */
 	struct sweep kill;
 	struct proc_status status;
@@ -170,6 +171,7 @@ struct cluster {
 	uint32_t threads_live;
 	uint32_t procs_live;
 	uint32_t next_core;	/* where placement looks first */
+	uint32_t load_floor;	/* no application core has fewer threads */
 	int init_id;
 	uint32_t chores;	/* things under way that need home's eye even if nothing new comes: sweeps, grants, backlog, heartbeat */
 	struct list threads_free;

@@ -30,6 +30,7 @@ void
 am_init(struct cluster *c, uint32_t *order, uint32_t slots)
 {
 	c->am.order = order;
+	c->am.last = order + slots - 1;
 	c->am.mask = slots - 1;
 	c->am.next = order;
 }
@@ -38,13 +39,14 @@ bool
 am_serve_call(struct cluster *c)
 {
 	struct am_queue *q = &c->am;
-	int sender = (int)hal_load32(q->next) - 1;
+	uint32_t *place = q->next;
+	int sender = (int)hal_load32(place) - 1;
 	struct am_call *call;
 
 	if (sender < 0)
 		return false;
-	hal_store32(q->next, 0);
-	q->next = q->next == q->order + q->mask ? q->order : q->next + 1;
+	hal_store32(place, 0);
+	q->next = place == q->last ? q->order : place + 1;
 	q->served++;
 	call = &c->core[sender].call;
 	hal_acquire(&call->bytes, HEADER_BYTES);

@@ -50,6 +50,7 @@ struct am_queue {
 	uint64_t served;	/* home: messages, and calls of home itself */
 	/* constant */
 	uint32_t *order;	/* shared words: sender + 1, or 0 */
+	uint32_t *last;		/* of them */
 	uintptr_t mask;		/* slots of the ring - 1 */
 };
 

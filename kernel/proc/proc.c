@@ -29,6 +29,7 @@ proc_new(struct cluster *c, int parent, struct process **process)
 	p->is_server = false;
 	p->swept = false;
 	p->live = 0;
+	p->index_floor = 0;
 	p->claimed = 0;
 	p->holds = 0;
 	p->held = FRAME_NONE;
@@ -110,7 +111,7 @@ release_threads(struct process *p)
 		struct thread *t = list_entry(node, struct thread, siblings);
 
 		if (t->state != THREAD_ZOMBIE)
-			t->core->load--;
+			thread_unplace(t);
 		list_remove(&t->wait);
 		thread_release(t);
 	}

@@ -35,7 +35,7 @@ thread_end(struct thread *t, uint64_t value)
 	struct process *p = t->proc;
 	struct thread *joiner = thread_first(&t->joiners);
 
-	t->core->load--;
+	thread_unplace(t);
 	p->live--;
 	t->state = THREAD_ZOMBIE;
 	t->value = value;

@@ -49,6 +49,8 @@ thread_release(struct thread *t)
 	struct cluster *c = t->cluster;
 
 	bitmap_clear(t->proc->indexes, t->index);
+	if (t->index < t->proc->index_floor)
+		t->proc->index_floor = t->index;
 	list_remove(&t->siblings);
 	t->state = THREAD_FREE;
 	c->threads_live--;
@@ -61,7 +63,20 @@ runs_users(const struct core *core)
 	return core->role == ROLE_AC || core->role == ROLE_TC;
 }
 
-/* The application core with the fewest threads, home only if there is no other; looks from a rotating place. */
+void
+thread_unplace(struct thread *t)
+{
+	struct core *core = t->core;
+	uint32_t load = --core->load;
+
+	if (!core_is_home(core) && load < core->cluster->load_floor)
+		core->cluster->load_floor = load;
+}
+
+/*
+ * The application core with the fewest threads, home only if there is no other; looks from a rotating place, and no further than to one
+ * that is as empty as any can be.
+ */
 static struct core *
 least_loaded(struct cluster *c)
 {
@@ -74,11 +89,12 @@ least_loaded(struct cluster *c)
 			continue;
 		if (best == NULL || core->load < best->load)
 			best = core;
-		if (best->load == 0)
+		if (best->load <= c->load_floor)
 			break;
 	}
 	if (best == NULL)
 		return runs_users(&c->core[KERNEL_CORE]) ? &c->core[KERNEL_CORE] : NULL;
+	c->load_floor = best->load;
 	c->next_core = best->id + 1;
 	return best;
 }
@@ -107,8 +123,9 @@ thread_new(struct process *p, const struct context *ctx, int core)
 		return -E_NOSPC;
 	t->proc = p;
 	t->core = at;
-	t->index = (uint32_t)bitmap_find_clear(p->indexes, c->threads_max, 0);
+	t->index = (uint32_t)bitmap_find_clear(p->indexes, c->threads_max, p->index_floor);
 	bitmap_set(p->indexes, t->index);
+	p->index_floor = t->index + 1;
 	hal_frame_from_context(&t->frame, ctx);
 	list_push_back(&p->threads, &t->siblings);
 	c->threads_live++;

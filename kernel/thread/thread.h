@@ -23,6 +23,9 @@ struct thread *thread_find(struct cluster *c, int tid);
  */
 int thread_new(struct process *p, const struct context *ctx, int core);
 
+/* A thread will not run again: its core has room for another. */
+void thread_unplace(struct thread *t);
+
 /* Give a thread's table entry back. It must be in no queue and on no core. */
 void thread_release(struct thread *t);
 

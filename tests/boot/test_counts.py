@@ -10,26 +10,50 @@ import tempfile
 import qemu
 from test_boot import ICOUNT, main
 
-LOCAL_MAX, REMOTE_MAX = 100, 300
+sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
+import spans  # noqa: E402
+
+LOCAL_MAX, REMOTE_MAX, MESSAGE_MAX = 100, 300, 100
+CREATE_MAX, JOIN_MAX = 2500, 1700
+CROWD_SLACK = 100  # where the first free bit of a word lies, and which of the cores: bounded, unlike the threads
 KERNEL_MAX = 64 << 10
-LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll"}
+LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join"}
+MESSAGE = "am_call_kernel:kcall_serve_void_remote"
 PLUGIN = os.path.join(os.path.dirname(qemu.BUILD), "plugin", "libcount.so")
 
 
 @functools.cache
-def windows(first, again=0):
-    """All windows of the measuring program on a cluster of four cores, by label; `again` asks for another run."""
+def counted(first, again=0):
+    """All windows and spans of the measuring program on a cluster of four cores; `again` asks for another run."""
     with tempfile.TemporaryDirectory(prefix="atoll-count-") as folder:
         out = os.path.join(folder, "windows")
         m = qemu.shape("counts", [(1, 4, 8 << 20)], first)
-        b = qemu.boot(m, init="boot-calls", extra=ICOUNT + ("-plugin", f"{PLUGIN},out={out}"))
+        span = spans.options(MESSAGE, os.path.join(qemu.BUILD, "kernel.elf"))
+        b = qemu.boot(m, init="boot-calls", extra=ICOUNT + ("-plugin", f"{PLUGIN},out={out}{span}"))
         assert b.status == 0 and "all passed" in b.output, b.output
         with open(out, encoding="utf-8") as f:
-            rows = [json.loads(line) for line in f]
+            return [json.loads(line) for line in f]
+
+
+def windows(first, again=0):
+    """The windows by label."""
     found = {name: [] for name in LABELS.values()}
-    for row in rows:
+    for row in counted(first, again):
         if "window" in row:
             found[LABELS[row["label"]]].append(row)
+    return found
+
+
+def messages(first):
+    """The windows of remote calls that the kernel core serves, each with the span of its active message, which is written before it."""
+    found, span = [], None
+    for row in counted(first):
+        if "span" in row:
+            span = row
+        elif "window" in row:
+            if LABELS[row["label"]] == "remote" and row["others"]:
+                found.append((row, span))
+            span = None
     return found
 
 
@@ -68,8 +92,36 @@ def test_a_void_remote_call_is_within_its_target_on_both_cores():
         assert row["total"] <= REMOTE_MAX, row
 
 
+def test_an_active_message_is_within_its_target():
+    warm = messages("KC")[1:]
+    assert len(warm) >= 20, warm
+    for window, span in warm:
+        assert span["hart"] == window["hart"] and span["to"] == 0 and span["label"] == window["label"], (window, span)
+        assert span["one_way"] == span["send"] + span["receive"] <= MESSAGE_MAX, span
+
+
+def test_a_message_is_a_part_of_its_call_on_each_core():
+    for window, span in messages("KC")[1:]:
+        assert span["send"] < span["sender"] < window["insns"], (window, span)
+        assert span["receive"] < span["receiver"] <= sum(o["user"] + o["kernel"] for o in window["others"]), (window, span)
+        assert span["round_trip"] == span["sender"] + span["receiver"], span
+
+
+def test_a_call_of_the_kernel_core_itself_is_no_message():
+    assert messages("TC"), "the application core's calls are missing"
+    assert all(row["hart"] != 0 for row in counted("TC") if "span" in row)
+
+
+def test_create_and_join_are_within_their_targets_however_many_threads_there_are():
+    for name, limit in (("create", CREATE_MAX), ("join", JOIN_MAX)):
+        totals = [row["total"] for row in windows("KC")[name]]
+        alone, crowded = totals[1:4], totals[5:]
+        assert len(crowded) == 3 and max(totals) <= limit, totals
+        assert max(crowded) <= min(alone) + CROWD_SLACK, totals
+
+
 def test_two_runs_count_the_same():
-    assert windows("TC") == windows("TC", 1)
+    assert counted("TC") == counted("TC", 1)
 
 
 def test_the_kernel_is_within_its_size():

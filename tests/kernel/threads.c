@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting on words, replaced register contexts, reflected calls, and bad arguments of the thread calls.
+ * Waiting on words, placement, replaced register contexts, reflected calls, and bad arguments of the thread calls.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -213,6 +213,72 @@ TEST(a_full_thread_table_is_an_error)
 	expect_eq(kt_stats(STATS_THREADS), before);
 }
 
+#define PLACED 30
+
+static long placed[PLACED];
+static uint32_t place_of[PLACED];
+
+static unsigned long
+stay(unsigned long i)
+{
+	__atomic_store_n(&place_of[i], (uint32_t)kt_own_core() + 1, __ATOMIC_RELEASE);
+	kthread_sleep();
+	return i;
+}
+
+static void
+place(unsigned long i)
+{
+	place_of[i] = 0;
+	placed[i] = kt_thread(stay, i, ANY_CORE);
+	while (placed[i] > 0 && __atomic_load_n(&place_of[i], __ATOMIC_ACQUIRE) == 0)
+		kthread_yield();
+}
+
+/* How many more threads the fullest application core has than the emptiest; this thread counts. */
+static uint32_t
+unevenness(void)
+{
+	struct cluster_info info;
+	uint32_t most = 0, fewest = UINT32_MAX;
+
+	kcluster_info(&info);
+	for (uint32_t core = info.cores > 1; core < info.cores; core++) {
+		uint32_t n = core == info.core;
+
+		for (int i = 0; i < PLACED; i++)
+			n += place_of[i] == core + 1;
+		most = n > most ? n : most;
+		fewest = n < fewest ? n : fewest;
+	}
+	return most - fewest;
+}
+
+TEST(threads_go_where_the_fewest_are)
+{
+	for (unsigned long i = 0; i < PLACED; i++)
+		place(i);
+	expect(unevenness() <= 1);
+	for (uint32_t round = 0; round < 3; round++) {
+		uint32_t emptied = place_of[round];
+
+		for (int i = 0; i < PLACED; i++)
+			if (place_of[i] == emptied) {
+				kthread_wakeup((int)placed[i]);
+				expect_eq(kt_join(placed[i]), i);
+				place_of[i] = 0;
+			}
+		for (unsigned long i = 0; i < PLACED; i++)
+			if (place_of[i] == 0)
+				place(i);
+		expect(unevenness() <= 1);
+	}
+	for (int i = 0; i < PLACED; i++) {
+		kthread_wakeup((int)placed[i]);
+		expect_eq(kt_join(placed[i]), i);
+	}
+}
+
 int
 server_main(int argc, char **argv)
 {
@@ -224,6 +290,7 @@ server_main(int argc, char **argv)
 	RUN(a_thread_goes_on_with_another_context);
 	RUN(foreign_calls_reach_the_personality);
 	RUN(bad_pointers_are_faults);
+	RUN(threads_go_where_the_fewest_are);
 	RUN(a_full_thread_table_is_an_error);
 	kt_end();
 }

@@ -10,7 +10,7 @@
  *
  * proves: kernel/am/am.c am_call_kernel 791fb6423716
  * proves: kernel/am/am.c call_wait 9566b478d250
- * proves: kernel/am/am.c am_serve_call 4cd5b6b7a969
+ * proves: kernel/am/am.c am_serve_call dc65e77ae3e6
  * proves: kernel/am/am.c am_ring_home 10a04771b8d8
  * proves: kernel/thread/run.c home_wait db81bbbf553d
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 523581448589

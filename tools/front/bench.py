@@ -24,6 +24,8 @@ With --icount a riscv64 machine runs under `-icount shift=3,sleep=off` and the c
     label = 16                        marker label of the windows, 0: without
     count = "insns"                   or total (with the other harts), others, kernel, user, polls, entries, interrupts
     per = 1                           operations in a window
+    span = "FROM:TO"                  beside them, ways from one kernel function to another on another hart (run's --span); a row counts
+                                      send, receive, one_way, sender, receiver or round_trip of them
 """
 
 import itertools
@@ -49,7 +51,8 @@ Runs the benchmarks of bench/ (all, or those named) and prints a table; --json w
 {"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts instructions on riscv64.
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions", "args", "files", "parameters", "quick", "probe",
-        "icount", "timeout_s"}
+        "icount", "span", "timeout_s"}
+SPAN_COUNTS = {"send", "receive", "one_way", "sender", "receiver", "round_trip"}
 FOLDER = os.path.join(ROOT, "bench")
 ROW = re.compile(r"row (\S+) (-?[0-9.eE+-]+) (\S+)((?: [^\s=]+=\S*)*)\s*$")
 
@@ -153,14 +156,15 @@ def _tidy(value):
 
 
 def parse_windows(lines, specs):
-    """(name, value, unit, params) for the plugin's windows."""
+    """(name, value, unit, params) for the plugin's windows and spans."""
     windows = [json.loads(line) for line in lines if line.startswith("{")]
     out = []
     for spec in specs:
+        what = spec.get("count", "insns")
+        kind = "span" if what in SPAN_COUNTS else "window"
         for w in windows:
-            if "window" not in w or w["label"] != spec.get("label", 0):
+            if kind not in w or w["label"] != spec.get("label", 0):
                 continue
-            what = spec.get("count", "insns")
             value = sum(o["user"] + o["kernel"] for o in w["others"]) if what == "others" else w[what]
             out.append((spec["name"], value / spec.get("per", 1), spec.get("unit", "instructions"), {"count": what}))
     return out
@@ -171,7 +175,7 @@ def shoot(shot, icount):
     b = shot.bench
     if icount:
         with tempfile.NamedTemporaryFile(prefix="atoll-count-") as f:
-            shot.run(["--icount", "--count", f.name])
+            shot.run(["--icount", "--count", f.name] + (["--span", b.get("span")] if b.get("span") else []))
             lines = f.read().decode().splitlines()
         return merge(shot, parse_windows(lines, b.get("icount", [])))
     if b.get("probe") == "footprint":

@@ -21,13 +21,14 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
+  --span FROM:TO       with --count: also what lies between two kernel functions on two harts (sender, handler), and back
   --keep DIR           leave boot record, archive and command line in DIR
   -v, --verbose        messages of the kernels
 """
 
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--env": "env", "--file": "file",
-          "--timeout": "timeout", "--keep": "keep", "--count": "count"}
+          "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span"}
 FLAGS = {"--icount": "icount", "-v": "verbose", "--verbose": "verbose"}
 
 
@@ -36,7 +37,7 @@ class Options:
 
     def __init__(self):
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
-        self.env, self.file, self.icount, self.verbose, self.count = [], [], False, False, None
+        self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
         self.program, self.args = None, []
 
 
@@ -83,6 +84,8 @@ def _check(o):
         raise Usage("--icount is for --port riscv64" if o.icount else "--timeout needs a positive number")
     if o.count and not o.icount:
         raise Usage("--count needs --icount")
+    if o.span and not o.count:
+        raise Usage("--span needs --count")
     o.machine = o.machine or DEFAULT_MACHINE[o.port]
 
 
@@ -139,6 +142,13 @@ def extra_files(specs):
     return out
 
 
+def _span(o):
+    if not o.span:
+        return ""
+    import spans
+    return spans.options(o.span)
+
+
 def make_job(o):
     """The launch.Job of some options; the port must be built."""
     m = launch.load_machine(o.machine, o.port)
@@ -156,7 +166,7 @@ def make_job(o):
     job = launch.Job(m, o.port, members)
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
     if o.count:
-        job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}",)
+        job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}" + _span(o),)
     return job
 
 

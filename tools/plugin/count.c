@@ -4,13 +4,13 @@
  * (`slti x0, x0, n`) and writes one JSON line per window. Exact: an instruction that faults counts once per attempt, markers
  * do not count, an idle hart (wfi) executes nothing. Use -icount shift=3,sleep=off for repeatable counts over several harts.
  *
- *	-plugin libcount.so,out=FILE[,profile=FILE[,label=N]]
+ *	-plugin libcount.so,out=FILE[,profile=FILE[,label=N]][,from=HEX,to=HEX,back=HEX...]
  *
  * A window belongs to the hart that opened it; "others" is what the other harts executed meanwhile. Rounds of a polling loop, from one
  * MARK_POLL to the next without a longer way in between, count in "polls" and "poll_insns" and nowhere else. A marker
  * from MARK_LABEL on names the hart's next windows. "entries" are ways from user mode into the kernel, "interrupts" those that
  * no `ecall` asked for. The profile says which code ran while any window (with that label) was open:
- * address, instructions from there on, times.
+ * address, instructions from there on, times. Spans, the ways from one hart to another, are in span.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +48,14 @@ struct hart {
 static struct hart harts[HARTS_MAX];
 static unsigned harts_used;
 static FILE *out;
+
+static uint64_t
+insns_of(const uint64_t *now, const uint64_t *before)
+{
+	return now[USER] - before[USER] + now[KERNEL] - before[KERNEL];
+}
+
+#include "span.h"
 
 /* Consecutive instructions of which only the last may trap. Lives as long as the machine. */
 struct run {
@@ -103,12 +111,6 @@ print_counters(const uint64_t *now, const uint64_t *before)
 {
 	for (int i = 0; i < COUNTERS; i++)
 		fprintf(out, "%s\"%s\":%llu", i ? "," : "", counter_names[i], (unsigned long long)(now[i] - before[i]));
-}
-
-static uint64_t
-insns_of(const uint64_t *now, const uint64_t *before)
-{
-	return now[USER] - before[USER] + now[KERNEL] - before[KERNEL];
 }
 
 static void
@@ -251,12 +253,14 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 		uint32_t word = insn_word(insn), mark = mark_of(word);
 		uint32_t insns = (uint32_t)(i - first + (mark == 0));
 
-		if (mark == 0 && i + 1 < n && !may_trap(word))
+		span_point_before(insn, first == i);
+		if (mark == 0 && i + 1 < n && !may_trap(word) && !span_point_is_at(qemu_plugin_tb_get_insn(tb, i + 1)))
 			continue;
 		start = qemu_plugin_tb_get_insn(tb, first);
 		if (insns != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(start, on_run, QEMU_PLUGIN_CB_NO_REGS,
 				run_new(qemu_plugin_insn_vaddr(start), insns, word == 0x73));
+		span_point_after(insn, i > 0 ? insn_word(qemu_plugin_tb_get_insn(tb, i - 1)) : 0);
 		if (mark != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark);
 		first = i + 1;
@@ -295,6 +299,7 @@ qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, 
 			profile = fopen(argv[i] + 8, "w");
 		if (strncmp(argv[i], "label=", 6) == 0)
 			profile_label = (uint32_t)strtoul(argv[i] + 6, NULL, 0);
+		span_option(argv[i]);
 	}
 	if (out == NULL || strcmp(info->target_name, "riscv64") != 0) {
 		fprintf(stderr, "libcount: for qemu-system-riscv64; needs out=FILE that can be written\n");

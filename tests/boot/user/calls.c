@@ -15,10 +15,15 @@
 #define LABEL_LOOP 19		/* 1,000 rounds of two instructions, and one more */
 #define LABEL_POLL 20		/* ten polls, two instructions after each, and one before */
 
+#define LABEL_CREATE 21		/* thread_create of a thread that ends at once */
+#define LABEL_JOIN 22		/* thread_join when it has */
+
 #define CALLS 20
+#define LIVING 40
 #define STACK_BYTES 4096
 
 static unsigned char stack[2][STACK_BYTES] __attribute__((aligned(16)));
+static unsigned char small_stack[LIVING + 1][256] __attribute__((aligned(16)));
 static uint32_t failures;
 
 static void
@@ -98,6 +103,71 @@ join_both(const char *name, long first, long second, long value)
 	report(name, (long)v, value);
 }
 
+static void
+end_at_once(unsigned long arg)
+{
+	kthread_exit(arg);
+}
+
+static void
+sleep_and_end(unsigned long arg)
+{
+	kthread_sleep();
+	kthread_exit(arg);
+}
+
+static long
+start_small(void (*entry)(unsigned long), unsigned long i)
+{
+	struct context ctx;
+
+	context_init(&ctx, (uintptr_t)entry, (uintptr_t)small_stack[i + 1], i, 0);
+	return kthread_create(&ctx, ANY_CORE);
+}
+
+/* Under -icount the others run while this core waits. */
+static void
+settle(void)
+{
+	for (int i = 0; i < 40; i++)
+		kvoid_remote();
+	for (int i = 0; i < 40; i++)
+		kthread_yield();
+}
+
+static void
+measure_life(void)
+{
+	struct context ctx;
+	uint64_t value;
+	long tid;
+
+	context_init(&ctx, (uintptr_t)end_at_once, (uintptr_t)small_stack[LIVING + 1], 0, 0);
+	for (int i = 0; i < 4; i++) {
+		settle();
+		window(LABEL_CREATE, tid = kthread_create(&ctx, ANY_CORE));
+		settle();
+		window(LABEL_JOIN, kthread_join((int)tid, &value));
+	}
+}
+
+/* Threads while few others exist, then while many do. */
+static void
+measure_threads(void)
+{
+	long tid[LIVING];
+	uint64_t value;
+
+	measure_life();
+	for (unsigned long i = 0; i < LIVING; i++)
+		tid[i] = start_small(sleep_and_end, i);
+	measure_life();
+	for (int i = 0; i < LIVING; i++) {
+		kthread_wakeup((int)tid[i]);
+		report("join of a thread that slept", kthread_join((int)tid[i], &value) == 0 && value == (uint64_t)i, 1);
+	}
+}
+
 int
 server_main(int argc, char **argv)
 {
@@ -108,6 +178,7 @@ server_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	measure();
+	measure_threads();
 	t = start(measure_thread, 0, 1);
 	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value) : t, 0);
 	report("its value", (long)value, 40);

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Where a span of the counting plugin begins, arrives and ends (tools/plugin/span.h), from the names of two kernel functions. Imported only when counting."""
+
+import os
+
+import elf
+from ui import BUILD, Failure, Usage
+
+RETURNS = (b"\x82\x80", b"\x67\x80\x00\x00")	# ret, compressed and not
+PLUGIN_RETURNS_MAX = 8
+
+
+def _code(e, addr, size):
+    """The bytes of a function."""
+    for seg in e.segments:
+        if seg.vaddr <= addr and addr + size <= seg.vaddr + seg.file_bytes:
+            at = seg.offset + addr - seg.vaddr
+            return e.data[at:at + size]
+    return b""
+
+
+def returns(code):
+    """Offsets of the return instructions in RISC-V code: instructions are two bytes long, or four if the lowest two bits are set."""
+    at, out = 0, []
+    while at + 2 <= len(code):
+        long = code[at] & 3 == 3
+        if code[at:at + (4 if long else 2)] in RETURNS:
+            out.append(at)
+        at += 4 if long else 2
+    return out
+
+
+def options(pair, kernel=None):
+    """Plugin options for SENDER:HANDLER: from the sender's first instruction to the handler's, and back to the sender's return."""
+    e = elf.read(kernel or os.path.join(BUILD, "riscv64", "kernel.elf"))
+    sender, _, handler = pair.partition(":")
+    found = {name: (addr, size) for addr, size, name in e.symbols() if name in (sender, handler)}
+    for name in (sender, handler):
+        if name not in found:
+            raise Usage(f"--span {pair}: the kernel has no function '{name}'; give SENDER:HANDLER, as in am_call_kernel:kcall_serve_void_remote")
+    addr, size = found[sender]
+    back = [addr + at for at in returns(_code(e, addr, size))]
+    if not 0 < len(back) <= PLUGIN_RETURNS_MAX:
+        raise Failure(f"--span {pair}: {sender} has {len(back)} returns, the plugin takes 1 to {PLUGIN_RETURNS_MAX}")
+    return "".join(f",{key}={value:x}" for key, value in [("from", addr), ("to", found[handler][0])] + [("back", b) for b in back])
