@@ -12,9 +12,10 @@ UNIT_SAN_address := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 UNIT_SAN_thread := -fsanitize=thread
 UNIT_SAN_none :=
 
-$(OUT)/tests.mk: $(UNIT_TESTS) tools/unitmk.py mk/unit.mk $(PREPARE)
+# the folders: a file more or less changes what a wildcard stands for
+$(OUT)/tests.mk: $(UNIT_TESTS) $(sort $(dir $(UNIT_TESTS))) $(wildcard mpi/*/) tools/unitmk.py mk/unit.mk $(PREPARE)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(PYTHON) tools/unitmk.py --out $@ $(UNIT_TESTS)
+	$(Q)$(PYTHON) tools/unitmk.py --out $@ --gen $(GEN) $(UNIT_TESTS)
 
 unit: $(PREPARE)
 include $(OUT)/tests.mk

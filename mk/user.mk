@@ -29,7 +29,7 @@ FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)
 MEM_OBJ := $(U)/base/mem.c.o
 LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c,$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
 MPI_SRC := $(filter-out $(wildcard mpi/tools/%),$(call find_c,mpi))
-MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC))
+MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
 MPI_INC := $(wildcard mpi/include)
 
 $(U)/base/%.o: base/% | $(PREPARE)
@@ -44,6 +44,10 @@ $(U)/user/%.o: user/% | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
+$(U)/gen/mpi/%.o: $(GEN)/mpi/% | $(PREPARE)
+	$(call say,UCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(UCC) $(U_COMMON) -D_GNU_SOURCE -I$(VIEW)/mpi $(addprefix -I,$(MPI_INC)) -Iuser/include -c -o $@ $<
 $(U)/gen/%.o: $(GEN)/% | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)

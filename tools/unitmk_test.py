@@ -37,11 +37,21 @@ def test_tests_that_are_built_alike_share_objects(tree):
     assert text.count("/a.c.o: a.c |") == 2 and text.count("/b.c.o: b.c |") == 1
 
 
-@pytest.mark.parametrize("head, words", [("/* needs: gone.c */", "gone.c, which does not exist"), ("/* sanitize: magic */", "magic is not one of")])
+@pytest.mark.parametrize("head, words", [("/* needs: gone.c */", "gone.c, which does not exist"),
+                                         ("/* needs: gone*.c */", "gone*.c, which does not exist"), ("/* sanitize: magic */", "magic is not one of")])
 def test_a_wrong_head_is_refused(tree, capsys, head, words):
     (tree / "x_test.c").write_text(head + "\n")
     assert unitmk.main(["--out", "out.mk", "x_test.c"]) == 1
     assert words in capsys.readouterr().err
+
+
+def test_wildcards_stand_for_sources_but_not_for_tests(tree):
+    (tree / "a_test.c").write_text("/* needs: *.c -b.c build/gen/g*.c */\n")
+    (tree / "out").mkdir()
+    (tree / "out" / "g1.c").write_text("")
+    assert unitmk.main(["--out", "out.mk", "--gen", "out", "a_test.c"]) == 0
+    text = (tree / "out.mk").read_text()
+    assert "/a.c.o: a.c |" in text and "b.c.o" not in text and "/build/gen/g1.c.o: $(GEN)/g1.c |" in text and text.count("a_test.c.o: a_test.c |") == 1
 
 
 def test_two_tests_of_one_name_are_refused(tree, capsys):

@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter collectives: arguments are checked and MPI_IN_PLACE is resolved here.
+ * Chapter collectives: which buffers are significant here, and what MPI_IN_PLACE means.
  */
-#include <mpi/api/check.h>
+#include <mpi_impl.h>
 #include <mpi/coll/coll.h>
 #include <mpi/core/op.h>
-#include <mpi_twins_coll.h>
 
 /* One side of a collective that moves blocks. */
 struct side {
 	const void *buffer;
-	int count;
+	MPI_Count count;
 	MPI_Datatype datatype;
 	size_t bytes;			/* out */
 };
 
 static int
-check_side(struct side *s)
+check_side(struct call *call, struct side *s)
 {
-	return check_buffer(s->buffer, s->count, s->datatype, &s->bytes);
+	struct type *t;
+	int err = call_count(s->count);
+
+	if (err == MPI_SUCCESS)
+		err = call_committed(call, s->datatype, &t);
+	if (err == MPI_SUCCESS)
+		err = call_buffer(s->buffer, s->count, t);
+	if (err == MPI_SUCCESS)
+		s->bytes = (size_t)s->count * t->extent;
+	return err;
 }
 
 /* Where rank i's block lies in a buffer that has all of them. */
@@ -29,81 +37,53 @@ block_of(const struct side *s, int i)
 }
 
 int
-PMPI_Barrier(MPI_Comm comm)
+impl_Barrier(struct call *call, const struct args_Barrier *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = mpi_barrier(self, c);
-	return mpi_raise(self, c, err, "MPI_Barrier");
+	return mpi_barrier(call->self, a->comm);
 }
 
 int
-PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+impl_Bcast(struct call *call, const struct args_Bcast *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	size_t bytes;
-	int err = check_comm(self, comm, &c);
+	struct side s = {a->buffer, a->count, a->datatype, 0};
+	int err = check_side(call, &s);
 
-	if (err == MPI_SUCCESS)
-		err = check_buffer(buffer, count, datatype, &bytes);
-	if (err == MPI_SUCCESS)
-		err = check_root(c, root);
-	if (err == MPI_SUCCESS && c->size > 1)
-		err = mpi_bcast(self, c, buffer, bytes, root);
-	return mpi_raise(self, c, err, "MPI_Bcast");
+	return err == MPI_SUCCESS && a->comm->size > 1 ? mpi_bcast(call->self, a->comm, a->buffer, s.bytes, a->root) : err;
 }
 
 /* Checks of both reductions. `has_result`: this rank gets the result. */
 static int
-check_reduction(struct mpi_rank *self, struct reduction *r, bool has_result)
+check_reduction(struct call *call, struct reduction *r, bool has_result)
 {
-	size_t bytes;
+	struct side in = {r->in, r->count, r->type, 0}, out = {r->out, r->count, r->type, 0};
 	int err;
 
 	if (r->in == MPI_IN_PLACE && !has_result)
 		return MPI_ERR_BUFFER;
 	if (r->in == MPI_IN_PLACE)
-		r->in = r->out;
-	err = check_buffer(r->in, r->count, r->type, &bytes);
+		r->in = in.buffer = r->out;
+	err = check_side(call, &in);
 	if (err == MPI_SUCCESS && has_result)
-		err = check_buffer(r->out, r->count, r->type, &bytes);
-	return err == MPI_SUCCESS ? mpi_op_check(self, r->op, r->type) : err;
+		err = check_side(call, &out);
+	return err == MPI_SUCCESS ? mpi_op_check(call->self, r->op, r->type) : err;
 }
 
 int
-PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+impl_Reduce(struct call *call, const struct args_Reduce *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct reduction r = {sendbuf, recvbuf, count, datatype, op};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
+	struct reduction r = {a->sendbuf, a->recvbuf, (int)a->count, a->datatype, a->op};
+	int err = check_reduction(call, &r, a->comm->rank == a->root);
 
-	if (err == MPI_SUCCESS)
-		err = check_root(c, root);
-	if (err == MPI_SUCCESS)
-		err = check_reduction(self, &r, c->rank == root);
-	if (err == MPI_SUCCESS && count > 0)
-		err = mpi_reduce(self, c, &r, root);
-	return mpi_raise(self, c, err, "MPI_Reduce");
+	return err == MPI_SUCCESS && a->count > 0 ? mpi_reduce(call->self, a->comm, &r, a->root) : err;
 }
 
 int
-PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+impl_Allreduce(struct call *call, const struct args_Allreduce *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct reduction r = {sendbuf, recvbuf, count, datatype, op};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
+	struct reduction r = {a->sendbuf, a->recvbuf, (int)a->count, a->datatype, a->op};
+	int err = check_reduction(call, &r, true);
 
-	if (err == MPI_SUCCESS)
-		err = check_reduction(self, &r, true);
-	if (err == MPI_SUCCESS && count > 0)
-		err = mpi_allreduce(self, c, &r);
-	return mpi_raise(self, c, err, "MPI_Allreduce");
+	return err == MPI_SUCCESS && a->count > 0 ? mpi_allreduce(call->self, a->comm, &r) : err;
 }
 
 /*
@@ -111,18 +91,16 @@ PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
  * which may be in place at the root.
  */
 static int
-check_rooted(const struct comm *c, struct side *one, struct side *many, int root)
+check_rooted(struct call *call, struct side *one, struct side *many, int root)
 {
-	bool in_place = one->buffer == MPI_IN_PLACE;
-	int err = check_root(c, root);
+	bool in_place = one->buffer == MPI_IN_PLACE, at_root = call->comm->rank == root;
+	int err = at_root ? check_side(call, many) : MPI_SUCCESS;
 
-	if (err == MPI_SUCCESS && c->rank == root)
-		err = check_side(many);
 	if (err != MPI_SUCCESS)
 		return err;
 	if (!in_place)
-		return check_side(one);
-	if (c->rank != root)
+		return check_side(call, one);
+	if (!at_root)
 		return MPI_ERR_BUFFER;
 	one->buffer = block_of(many, root);
 	one->bytes = many->bytes;
@@ -130,84 +108,58 @@ check_rooted(const struct comm *c, struct side *one, struct side *many, int root
 }
 
 int
-PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-	MPI_Comm comm)
+impl_Gather(struct call *call, const struct args_Gather *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct side one = {sendbuf, sendcount, sendtype, 0}, many = {recvbuf, recvcount, recvtype, 0};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
+	struct side one = {a->sendbuf, a->sendcount, a->sendtype, 0}, many = {a->recvbuf, a->recvcount, a->recvtype, 0};
+	int err = check_rooted(call, &one, &many, a->root);
 
-	if (err == MPI_SUCCESS)
-		err = check_rooted(c, &one, &many, root);
-	if (err == MPI_SUCCESS)
-		err = mpi_gather(self, c, &(struct blocks){one.buffer, recvbuf, one.bytes}, root);
-	return mpi_raise(self, c, err, "MPI_Gather");
+	return err == MPI_SUCCESS ? mpi_gather(call->self, a->comm, &(struct blocks){one.buffer, a->recvbuf, one.bytes}, a->root) : err;
 }
 
 int
-PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-	MPI_Comm comm)
+impl_Scatter(struct call *call, const struct args_Scatter *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct side one = {recvbuf, recvcount, recvtype, 0}, many = {sendbuf, sendcount, sendtype, 0};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
+	struct side one = {a->recvbuf, a->recvcount, a->recvtype, 0}, many = {a->sendbuf, a->sendcount, a->sendtype, 0};
+	int err = check_rooted(call, &one, &many, a->root);
 
-	if (err == MPI_SUCCESS)
-		err = check_rooted(c, &one, &many, root);
-	if (err == MPI_SUCCESS)
-		err = mpi_scatter(self, c, &(struct blocks){sendbuf, (void *)(uintptr_t)one.buffer, one.bytes}, root);
-	return mpi_raise(self, c, err, "MPI_Scatter");
+	if (err != MPI_SUCCESS)
+		return err;
+	return mpi_scatter(call->self, a->comm, &(struct blocks){a->sendbuf, (void *)(uintptr_t)one.buffer, one.bytes}, a->root);
 }
 
 /* Allgather and alltoall: everybody has all of `many`; `own` is resolved if it is in place. */
 static int
-check_unrooted(struct side *own, const void *in_place, struct side *many)
+check_unrooted(struct call *call, struct side *own, const void *in_place, struct side *many)
 {
-	int err = check_side(many);
+	int err = check_side(call, many);
 
 	if (err != MPI_SUCCESS || own->buffer != MPI_IN_PLACE)
-		return err == MPI_SUCCESS ? check_side(own) : err;
+		return err == MPI_SUCCESS ? check_side(call, own) : err;
 	own->buffer = in_place;
 	own->bytes = many->bytes;
 	return MPI_SUCCESS;
 }
 
 int
-PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-	MPI_Comm comm)
+impl_Allgather(struct call *call, const struct args_Allgather *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct side one = {sendbuf, sendcount, sendtype, 0}, many = {recvbuf, recvcount, recvtype, 0};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
+	struct side one = {a->sendbuf, a->sendcount, a->sendtype, 0}, many = {a->recvbuf, a->recvcount, a->recvtype, 0};
+	int err = check_unrooted(call, &one, NULL, &many);
 
-	if (err == MPI_SUCCESS)
-		err = check_unrooted(&one, NULL, &many);
-	if (err == MPI_SUCCESS && sendbuf == MPI_IN_PLACE)
-		one.buffer = block_of(&many, c->rank);
+	if (err == MPI_SUCCESS && a->sendbuf == MPI_IN_PLACE)
+		one.buffer = block_of(&many, a->comm->rank);
 	if (err == MPI_SUCCESS && one.bytes != many.bytes)
 		err = MPI_ERR_COUNT;
-	if (err == MPI_SUCCESS)
-		err = mpi_allgather(self, c, one.buffer, recvbuf, many.bytes);
-	return mpi_raise(self, c, err, "MPI_Allgather");
+	return err == MPI_SUCCESS ? mpi_allgather(call->self, a->comm, one.buffer, a->recvbuf, many.bytes) : err;
 }
 
 int
-PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-	MPI_Comm comm)
+impl_Alltoall(struct call *call, const struct args_Alltoall *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct side out = {sendbuf, sendcount, sendtype, 0}, in = {recvbuf, recvcount, recvtype, 0};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
+	struct side out = {a->sendbuf, a->sendcount, a->sendtype, 0}, in = {a->recvbuf, a->recvcount, a->recvtype, 0};
+	int err = check_unrooted(call, &out, a->recvbuf, &in);
 
-	if (err == MPI_SUCCESS)
-		err = check_unrooted(&out, recvbuf, &in);
 	if (err == MPI_SUCCESS && out.bytes != in.bytes)
 		err = MPI_ERR_COUNT;
-	if (err == MPI_SUCCESS)
-		err = mpi_alltoall(self, c, &(struct blocks){out.buffer, recvbuf, in.bytes});
-	return mpi_raise(self, c, err, "MPI_Alltoall");
+	return err == MPI_SUCCESS ? mpi_alltoall(call->self, a->comm, &(struct blocks){out.buffer, a->recvbuf, in.bytes}) : err;
 }

@@ -3,86 +3,41 @@
  * Chapter communicators.
  */
 #include <stdlib.h>
-#include <mpi/api/check.h>
+#include <mpi_impl.h>
 #include <mpi/coll/coll.h>
-#include <mpi_twins_comm.h>
 
 int
-PMPI_Comm_rank(MPI_Comm comm, int *rank)
+impl_Comm_rank(struct call *call, const struct args_Comm_rank *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_pointer(rank);
-	if (err == MPI_SUCCESS)
-		*rank = c->rank;
-	return mpi_raise(self, c, err, "MPI_Comm_rank");
+	(void)call;
+	*a->rank = a->comm->rank;
+	return MPI_SUCCESS;
 }
 
 int
-PMPI_Comm_size(MPI_Comm comm, int *size)
+impl_Comm_size(struct call *call, const struct args_Comm_size *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_pointer(size);
-	if (err == MPI_SUCCESS)
-		*size = c->size;
-	return mpi_raise(self, c, err, "MPI_Comm_size");
+	(void)call;
+	*a->size = a->comm->size;
+	return MPI_SUCCESS;
 }
 
 int
-PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+impl_Comm_compare(struct call *call, const struct args_Comm_compare *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_pointer(group);
-	if (err == MPI_SUCCESS) {
-		*group = mpi_group_handle(self, mpi_group_hold(c->group));
-		if (*group == MPI_GROUP_NULL)
-			err = MPI_ERR_NO_MEM;
-	}
-	return mpi_raise(self, c, err, "MPI_Comm_group");
+	(void)call;
+	*a->result = mpi_group_compare(a->comm1->group, a->comm2->group);
+	if (*a->result == MPI_IDENT && a->comm1 != a->comm2)
+		*a->result = MPI_CONGRUENT;
+	return MPI_SUCCESS;
 }
 
 int
-PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+impl_Comm_test_inter(struct call *call, const struct args_Comm_test_inter *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *a, *b = NULL;
-	int err = check_comm(self, comm1, &a);
-
-	if (err == MPI_SUCCESS)
-		err = check_comm(self, comm2, &b);
-	if (err == MPI_SUCCESS)
-		err = check_pointer(result);
-	if (err == MPI_SUCCESS) {
-		*result = mpi_group_compare(a->group, b->group);
-		if (*result == MPI_IDENT && a != b)
-			*result = MPI_CONGRUENT;
-	}
-	return mpi_raise(self, a, err, "MPI_Comm_compare");
-}
-
-int
-PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
-{
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_pointer(flag);
-	if (err == MPI_SUCCESS)
-		*flag = 0;
-	return mpi_raise(self, c, err, "MPI_Comm_test_inter");
+	(void)call;
+	*a->flag = mpi_comm_is_inter(a->comm);
+	return MPI_SUCCESS;
 }
 
 /* Contexts that no member of c has used: the largest of what they would take next. */
@@ -110,20 +65,13 @@ make(struct mpi_rank *self, struct comm *c, struct group *g, int32_t context, MP
 }
 
 int
-PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+impl_Comm_dup(struct call *call, const struct args_Comm_dup *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
+	struct comm *c = a->comm;
 	int32_t context;
-	int err = check_comm(self, comm, &c);
+	int err = agree_context(call->self, c, &context);
 
-	if (err == MPI_SUCCESS)
-		err = check_pointer(newcomm);
-	if (err == MPI_SUCCESS)
-		err = agree_context(self, c, &context);
-	if (err == MPI_SUCCESS)
-		err = make(self, c, mpi_group_hold(c->group), context, newcomm);
-	return mpi_raise(self, c, err, "MPI_Comm_dup");
+	return err == MPI_SUCCESS ? make(call->self, c, mpi_group_hold(c->group), context, a->newcomm) : err;
 }
 
 /* what each rank brings to a split */
@@ -181,33 +129,22 @@ split(struct mpi_rank *self, struct comm *c, struct choice mine, MPI_Comm *newco
 }
 
 int
-PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+impl_Comm_split(struct call *call, const struct args_Comm_split *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS && (newcomm == NULL || (color < 0 && color != MPI_UNDEFINED)))
-		err = MPI_ERR_ARG;
-	if (err == MPI_SUCCESS)
-		err = split(self, c, (struct choice){color, key, c->rank}, newcomm);
-	return mpi_raise(self, c, err, "MPI_Comm_split");
+	if (a->color < 0 && a->color != MPI_UNDEFINED)
+		return MPI_ERR_ARG;
+	return split(call->self, a->comm, (struct choice){a->color, a->key, a->comm->rank}, a->newcomm);
 }
 
 int
-PMPI_Comm_free(MPI_Comm *comm)
+impl_Comm_free(struct call *call, const struct args_Comm_free *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c = NULL;
-	int err = check_pointer(comm);
+	struct mpi_rank *self = call->self;
+	struct comm *c = mpi_comm_find(self, *a->comm);
 
-	if (err == MPI_SUCCESS)
-		err = check_comm(self, *comm, &c);
-	if (err == MPI_SUCCESS && (c == &self->world || c == &self->self))
-		err = MPI_ERR_COMM;
-	if (err != MPI_SUCCESS)
-		return mpi_raise(self, c, err, "MPI_Comm_free");
-	*comm = MPI_COMM_NULL;
+	if (c == NULL || c == &self->world || c == &self->self)
+		return MPI_ERR_COMM;
+	*a->comm = MPI_COMM_NULL;
 	mpi_handle_drop(&self->tables[HANDLE_COMM], c->handle);
 	mpi_comm_release(self, c);
 	return MPI_SUCCESS;

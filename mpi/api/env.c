@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter environment: start and end of the library, time, names.
+ * Chapter environment.
  */
 #include <stdio.h>
 #include <string.h>
-#include <mpi/api/check.h>
+#include <mpi_impl.h>
 #include <mpi/coll/coll.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
-#include <mpi_twins_env.h>
 
 /* No rank waits for another here: who is first may send to who is last. */
 static int
@@ -17,7 +16,6 @@ start(struct mpi_rank *self)
 {
 	int err;
 
-	mpi_rank_init(self);
 	transport_identify(self);
 	err = mpi_comm_init(self);
 	if (err == MPI_SUCCESS)
@@ -29,56 +27,47 @@ start(struct mpi_rank *self)
 	return err;
 }
 
-int
-PMPI_Init(int *argc, char ***argv)
+static int
+init(struct mpi_rank *self, int required)
 {
-	int provided;
+	int err = self->state == RANK_FRESH ? start(self) : MPI_ERR_OTHER;
 
-	(void)argc;
-	(void)argv;
-	return PMPI_Init_thread(NULL, NULL, MPI_THREAD_SINGLE, &provided);
-}
-
-int
-PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-	struct mpi_rank *self = mpi_self();
-	int err = self->state == RANK_FRESH ? MPI_SUCCESS : MPI_ERR_OTHER;
-
-	(void)argc;
-	(void)argv;
-	if (err == MPI_SUCCESS)
-		err = check_pointer(provided);
-	if (err == MPI_SUCCESS)
-		err = start(self);
-	if (err == MPI_SUCCESS) {
-		/* the program may have threads; one at a time may call */
-		self->thread_level = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
-		*provided = self->thread_level;
-		transport_hold(true);
-	}
-	return mpi_raise(self, NULL, err, "MPI_Init");
-}
-
-int
-PMPI_Initialized(int *flag)
-{
-	struct mpi_rank *self = mpi_self();
-
-	if (flag == NULL)
-		return mpi_raise(self, NULL, MPI_ERR_ARG, "MPI_Initialized");
-	*flag = self->state != RANK_FRESH;
+	if (err != MPI_SUCCESS)
+		return err;
+	/* the program may have threads; one at a time may call */
+	self->thread_level = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
+	transport_hold(true);
 	return MPI_SUCCESS;
 }
 
 int
-PMPI_Finalized(int *flag)
+impl_Init(struct call *call, const struct args_Init *a)
 {
-	struct mpi_rank *self = mpi_self();
+	(void)a;
+	return init(call->self, MPI_THREAD_SINGLE);
+}
 
-	if (flag == NULL)
-		return mpi_raise(self, NULL, MPI_ERR_ARG, "MPI_Finalized");
-	*flag = self->state == RANK_FINALIZED;
+int
+impl_Init_thread(struct call *call, const struct args_Init_thread *a)
+{
+	int err = init(call->self, a->required);
+
+	if (err == MPI_SUCCESS)
+		*a->provided = call->self->thread_level;
+	return err;
+}
+
+int
+impl_Initialized(struct call *call, const struct args_Initialized *a)
+{
+	*a->flag = call->self->state != RANK_FRESH;
+	return MPI_SUCCESS;
+}
+
+int
+impl_Finalized(struct call *call, const struct args_Finalized *a)
+{
+	*a->flag = call->self->state == RANK_FINALIZED;
 	return MPI_SUCCESS;
 }
 
@@ -91,18 +80,17 @@ nothing_left(const void *arg)
 }
 
 int
-PMPI_Finalize(void)
+impl_Finalize(struct call *call, const struct args_Finalize *a)
 {
-	struct mpi_rank *self = mpi_self();
-	int err = check_running(self);
+	struct mpi_rank *self = call->self;
+	int err;
 
-	if (err == MPI_SUCCESS) {
-		mpi_wait_until(self, nothing_left, self);
-		err = mpi_barrier(self, &self->world);
-		mpi_wait_until(self, nothing_left, self);
-	}
+	(void)a;
+	mpi_wait_until(self, nothing_left, self);
+	err = mpi_barrier(self, &self->world);
+	mpi_wait_until(self, nothing_left, self);
 	if (err != MPI_SUCCESS)
-		return mpi_raise(self, NULL, err, "MPI_Finalize");
+		return err;
 	self->state = RANK_FINALIZED;
 	transport_exit(self);
 	mpi_pt2pt_exit(self);
@@ -116,95 +104,71 @@ PMPI_Finalize(void)
 }
 
 int
-PMPI_Query_thread(int *provided)
+impl_Query_thread(struct call *call, const struct args_Query_thread *a)
 {
-	struct mpi_rank *self = mpi_self();
-	int err = check_running(self);
-
-	if (err == MPI_SUCCESS)
-		err = check_pointer(provided);
-	if (err == MPI_SUCCESS)
-		*provided = self->thread_level;
-	return mpi_raise(self, NULL, err, "MPI_Query_thread");
+	*a->provided = call->self->thread_level;
+	return MPI_SUCCESS;
 }
 
 int
-PMPI_Is_thread_main(int *flag)
+impl_Is_thread_main(struct call *call, const struct args_Is_thread_main *a)
 {
-	struct mpi_rank *self = mpi_self();
-	int err = check_running(self);
-
-	if (err == MPI_SUCCESS)
-		err = check_pointer(flag);
-	if (err == MPI_SUCCESS)
-		*flag = transport_is_first_thread(self);
-	return mpi_raise(self, NULL, err, "MPI_Is_thread_main");
+	*a->flag = transport_is_first_thread(call->self);
+	return MPI_SUCCESS;
 }
 
 int
-PMPI_Abort(MPI_Comm comm, int errorcode)
+impl_Abort(struct call *call, const struct args_Abort *a)
 {
-	struct mpi_rank *self = mpi_self();
 	char message[64];
 
-	(void)comm;
-	snprintf(message, sizeof(message), "MPI_Abort(%d)", errorcode);
-	mpi_die(self, errorcode, message);
+	snprintf(message, sizeof(message), "MPI_Abort(%d)", a->errorcode);
+	mpi_die(call->self, a->errorcode, message);
 }
 
 double
-PMPI_Wtime(void)
+impl_Wtime(void)
 {
 	return transport_seconds();
 }
 
 double
-PMPI_Wtick(void)
+impl_Wtick(void)
 {
 	return transport_tick();
 }
 
 int
-PMPI_Get_processor_name(char *name, int *resultlen)
+impl_Get_processor_name(struct call *call, const struct args_Get_processor_name *a)
 {
-	struct mpi_rank *self = mpi_self();
-	int err = check_running(self);
-
-	if (err == MPI_SUCCESS && (name == NULL || resultlen == NULL))
-		err = MPI_ERR_ARG;
-	if (err == MPI_SUCCESS) {
-		transport_place_name(self, name, MPI_MAX_PROCESSOR_NAME);
-		*resultlen = (int)strlen(name);
-	}
-	return mpi_raise(self, NULL, err, "MPI_Get_processor_name");
-}
-
-int
-PMPI_Get_version(int *version, int *subversion)
-{
-	if (version == NULL || subversion == NULL)
-		return mpi_raise(mpi_self(), NULL, MPI_ERR_ARG, "MPI_Get_version");
-	*version = MPI_VERSION;
-	*subversion = MPI_SUBVERSION;
+	transport_place_name(call->self, a->name, MPI_MAX_PROCESSOR_NAME);
+	*a->resultlen = (int)strlen(a->name);
 	return MPI_SUCCESS;
 }
 
 int
-PMPI_Get_library_version(char *version, int *resultlen)
+impl_Get_version(struct call *call, const struct args_Get_version *a)
 {
-	if (version == NULL || resultlen == NULL)
-		return mpi_raise(mpi_self(), NULL, MPI_ERR_ARG, "MPI_Get_library_version");
-	*resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Atoll MPI, standard ABI %d.%d", MPI_ABI_VERSION,
+	(void)call;
+	*a->version = MPI_VERSION;
+	*a->subversion = MPI_SUBVERSION;
+	return MPI_SUCCESS;
+}
+
+int
+impl_Get_library_version(struct call *call, const struct args_Get_library_version *a)
+{
+	(void)call;
+	*a->resultlen = snprintf(a->version, MPI_MAX_LIBRARY_VERSION_STRING, "Atoll MPI, standard ABI %d.%d", MPI_ABI_VERSION,
 		MPI_ABI_SUBVERSION);
 	return MPI_SUCCESS;
 }
 
 int
-PMPI_Abi_get_version(int *abi_major, int *abi_minor)
+impl_Abi_get_version(struct call *call, const struct args_Abi_get_version *a)
 {
-	if (abi_major == NULL || abi_minor == NULL)
-		return mpi_raise(mpi_self(), NULL, MPI_ERR_ARG, "MPI_Abi_get_version");
-	*abi_major = MPI_ABI_VERSION;
-	*abi_minor = MPI_ABI_SUBVERSION;
+	(void)call;
+	*a->abi_major = MPI_ABI_VERSION;
+	*a->abi_minor = MPI_ABI_SUBVERSION;
 	return MPI_SUCCESS;
 }

@@ -1,64 +1,48 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter collectives: operations.
+ * Chapter operations.
  */
 #include <stdlib.h>
-#include <mpi/api/check.h>
+#include <mpi_impl.h>
 #include <mpi/core/op.h>
-#include <mpi_twins_op.h>
 
-static int
-create(struct mpi_rank *self, MPI_User_function *function, int commute, MPI_Op *op)
+int
+impl_Op_create(struct call *call, const struct args_Op_create *a)
 {
-	struct op *o = malloc(sizeof(*o));
+	struct op *o = a->user_fn && !call->large ? malloc(sizeof(*o)) : NULL;
 	uintptr_t handle;
 
+	if (call->large)
+		return MPI_ERR_UNSUPPORTED_OPERATION;
 	if (o == NULL)
-		return MPI_ERR_NO_MEM;
-	*o = (struct op){function, commute != 0};
-	handle = mpi_handle_new(&self->tables[HANDLE_OP], o);
+		return a->user_fn ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
+	*o = (struct op){(MPI_User_function *)a->user_fn, a->commute != 0};
+	handle = mpi_handle_new(&call->self->tables[HANDLE_OP], o);
 	if (handle == 0) {
 		free(o);
 		return MPI_ERR_NO_MEM;
 	}
-	*op = (MPI_Op)handle;
+	*a->op = (MPI_Op)handle;
 	return MPI_SUCCESS;
 }
 
 int
-PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
+impl_Op_free(struct call *call, const struct args_Op_free *a)
 {
-	struct mpi_rank *self = mpi_self();
-	int err = check_running(self);
-
-	if (err == MPI_SUCCESS && (user_fn == NULL || op == NULL))
-		err = MPI_ERR_ARG;
-	if (err == MPI_SUCCESS)
-		err = create(self, user_fn, commute, op);
-	return mpi_raise(self, NULL, err, "MPI_Op_create");
-}
-
-int
-PMPI_Op_free(MPI_Op *op)
-{
-	struct mpi_rank *self = mpi_self();
-	struct op *o = op ? mpi_handle_find(&self->tables[HANDLE_OP], (uintptr_t)*op) : NULL;
+	struct handle_table *table = &call->self->tables[HANDLE_OP];
+	struct op *o = mpi_handle_find(table, (uintptr_t)*a->op);
 
 	if (o == NULL)
-		return mpi_raise(self, NULL, op ? MPI_ERR_OP : MPI_ERR_ARG, "MPI_Op_free");
-	mpi_handle_drop(&self->tables[HANDLE_OP], (uintptr_t)*op);
+		return MPI_ERR_OP;
+	mpi_handle_drop(table, (uintptr_t)*a->op);
 	free(o);
-	*op = MPI_OP_NULL;
+	*a->op = MPI_OP_NULL;
 	return MPI_SUCCESS;
 }
 
 int
-PMPI_Op_commutative(MPI_Op op, int *commute)
+impl_Op_commutative(struct call *call, const struct args_Op_commutative *a)
 {
-	struct mpi_rank *self = mpi_self();
-
-	if (commute == NULL || !mpi_op_exists(self, op))
-		return mpi_raise(self, NULL, commute ? MPI_ERR_OP : MPI_ERR_ARG, "MPI_Op_commutative");
-	*commute = mpi_op_commutes(self, op);
+	*a->commute = mpi_op_commutes(call->self, a->op);
 	return MPI_SUCCESS;
 }

@@ -2,10 +2,10 @@
  *
  * Chapter point-to-point: probing.
  */
-#include <mpi/api/check.h>
+#include <mpi_impl.h>
+#include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
-#include <mpi_twins_probe.h>
 
 struct probe {
 	struct mpi_rank *self;
@@ -34,57 +34,35 @@ describe(const struct probe *p, MPI_Status *status)
 	mpi_status_set(status, u->packet.source, u->packet.tag, u->packet.bytes);
 }
 
-static int
-check_probe(const struct comm *c, int source, int tag)
+int
+impl_Probe(struct call *call, const struct args_Probe *a)
 {
-	int err = check_source(c, source);
+	struct probe p = {call->self, a->comm->context, a->source, a->tag};
 
-	return err == MPI_SUCCESS ? check_recv_tag(tag) : err;
+	if (a->source == MPI_PROC_NULL) {
+		mpi_status_null(a->status);
+		return MPI_SUCCESS;
+	}
+	mpi_wait_until(call->self, is_there, &p);
+	describe(&p, a->status);
+	return MPI_SUCCESS;
 }
 
 int
-PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+impl_Iprobe(struct call *call, const struct args_Iprobe *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
+	struct probe p = {call->self, a->comm->context, a->source, a->tag};
 
-	if (err == MPI_SUCCESS)
-		err = check_probe(c, source, tag);
-	if (err == MPI_SUCCESS && source == MPI_PROC_NULL) {
-		mpi_status_null(status);
-	} else if (err == MPI_SUCCESS) {
-		struct probe p = {self, c->context, source, tag};
-
-		mpi_wait_until(self, is_there, &p);
-		describe(&p, status);
+	if (a->source == MPI_PROC_NULL) {
+		*a->flag = 1;
+		mpi_status_null(a->status);
+		return MPI_SUCCESS;
 	}
-	return mpi_raise(self, c, err, "MPI_Probe");
-}
-
-int
-PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_probe(c, source, tag);
-	if (err == MPI_SUCCESS)
-		err = check_pointer(flag);
-	if (err == MPI_SUCCESS && source == MPI_PROC_NULL) {
-		*flag = 1;
-		mpi_status_null(status);
-	} else if (err == MPI_SUCCESS) {
-		struct probe p = {self, c->context, source, tag};
-
-		mpi_progress(self);
-		*flag = is_there(&p);
-		if (*flag)
-			describe(&p, status);
-		else
-			transport_relax(self);
-	}
-	return mpi_raise(self, c, err, "MPI_Iprobe");
+	mpi_progress(call->self);
+	*a->flag = is_there(&p);
+	if (*a->flag)
+		describe(&p, a->status);
+	else
+		transport_relax(call->self);
+	return MPI_SUCCESS;
 }

@@ -2,93 +2,89 @@
  *
  * Chapter point-to-point.
  */
-#include <mpi/api/check.h>
+#include <mpi_impl.h>
+#include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
-#include <mpi_twins_pt2pt.h>
 
 enum mode { STANDARD, SYNCHRONOUS };
 
+/* A message as the program describes it. */
+struct message {
+	const void *buffer;
+	MPI_Count count;
+	const struct type *type;
+	int rank;
+	int tag;
+	struct comm *comm;
+};
+
+#define MESSAGE_OUT(a) ((struct message){(a)->buf, (a)->count, (a)->datatype, (a)->dest, (a)->tag, (a)->comm})
+#define MESSAGE_IN(a) ((struct message){(a)->buf, (a)->count, (a)->datatype, (a)->source, (a)->tag, (a)->comm})
+
+static size_t
+bytes_of(const struct message *m)
+{
+	return (size_t)m->count * m->type->extent;
+}
+
+static void
+prepare_send(struct request *r, const struct message *m, enum mode mode)
+{
+	mpi_send_prepare(r, m->comm, m->buffer, bytes_of(m), m->rank, m->tag);
+	r->synchronous = mode == SYNCHRONOUS;
+}
+
+static void
+prepare_recv(struct request *r, const struct message *m)
+{
+	mpi_recv_prepare(r, m->comm, (void *)(uintptr_t)m->buffer, bytes_of(m), m->rank, m->tag);
+}
+
+/* All blocking sends. */
 static int
-send_now(struct mpi_rank *self, struct comm *c, const struct message *m, enum mode mode)
+send_now(struct mpi_rank *self, const struct message *m, enum mode mode)
 {
 	struct request r = {.handle = 0};
 
 	if (m->rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
-	mpi_send_prepare(&r, c, m->buffer, m->bytes, m->rank, m->tag);
-	r.synchronous = mode == SYNCHRONOUS;
+	prepare_send(&r, m, mode);
 	return mpi_send_bytes(self, &r);
 }
 
-/* All blocking sends. */
-static int
-blocking_send(struct message *m, MPI_Comm comm, enum mode mode, const char *function)
+int
+impl_Send(struct call *call, const struct args_Send *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_send(c, m);
-	if (err == MPI_SUCCESS)
-		err = send_now(self, c, m, mode);
-	return mpi_raise(self, c, err, function);
+	return send_now(call->self, &MESSAGE_OUT(a), STANDARD);
 }
 
 int
-PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+impl_Rsend(struct call *call, const struct args_Rsend *a)
 {
-	struct message m = {buf, count, datatype, dest, tag, 0};
-
-	return blocking_send(&m, comm, STANDARD, "MPI_Send");
+	return send_now(call->self, &MESSAGE_OUT(a), STANDARD);
 }
 
 int
-PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+impl_Ssend(struct call *call, const struct args_Ssend *a)
 {
-	struct message m = {buf, count, datatype, dest, tag, 0};
-
-	return blocking_send(&m, comm, STANDARD, "MPI_Rsend");
+	return send_now(call->self, &MESSAGE_OUT(a), SYNCHRONOUS);
 }
 
 int
-PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	struct message m = {buf, count, datatype, dest, tag, 0};
-
-	return blocking_send(&m, comm, SYNCHRONOUS, "MPI_Ssend");
-}
-
-static int
-recv_now(struct mpi_rank *self, struct comm *c, const struct message *m, MPI_Status *status)
+impl_Recv(struct call *call, const struct args_Recv *a)
 {
 	struct request r = {.handle = 0};
 	int err;
 
-	if (m->rank == MPI_PROC_NULL) {
-		mpi_status_null(status);
+	if (a->source == MPI_PROC_NULL) {
+		mpi_status_null(a->status);
 		return MPI_SUCCESS;
 	}
-	mpi_recv_prepare(&r, c, (void *)(uintptr_t)m->buffer, m->bytes, m->rank, m->tag);
-	err = mpi_recv_bytes(self, &r);
-	mpi_request_status(&r, status);
+	prepare_recv(&r, &MESSAGE_IN(a));
+	err = mpi_recv_bytes(call->self, &r);
+	mpi_request_status(&r, a->status);
 	return err;
-}
-
-int
-PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-	struct mpi_rank *self = mpi_self();
-	struct message m = {buf, count, datatype, source, tag, 0};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_recv(c, &m);
-	if (err == MPI_SUCCESS)
-		err = recv_now(self, c, &m, status);
-	return mpi_raise(self, c, err, "MPI_Recv");
 }
 
 /* A request that is done before it begins: a partner that does not exist. */
@@ -99,10 +95,11 @@ start_null(struct request *r)
 	mpi_request_complete(r, MPI_SUCCESS);
 }
 
+/* All non-blocking sends. */
 static int
-isend_now(struct mpi_rank *self, struct comm *c, const struct message *m, enum mode mode, MPI_Request *request)
+isend(struct mpi_rank *self, const struct message *m, enum mode mode, MPI_Request *request)
 {
-	struct request *r = mpi_request_new(self, c);
+	struct request *r = mpi_request_new(self, m->comm);
 
 	if (r == NULL)
 		return MPI_ERR_NO_MEM;
@@ -111,121 +108,63 @@ isend_now(struct mpi_rank *self, struct comm *c, const struct message *m, enum m
 		start_null(r);
 		return MPI_SUCCESS;
 	}
-	mpi_send_prepare(r, c, m->buffer, m->bytes, m->rank, m->tag);
-	r->synchronous = mode == SYNCHRONOUS;
+	prepare_send(r, m, mode);
 	mpi_send_start(self, r);
 	return MPI_SUCCESS;
 }
 
-/* All non-blocking sends. */
-static int
-isend(struct message *m, MPI_Comm comm, enum mode mode, MPI_Request *request, const char *function)
+int
+impl_Isend(struct call *call, const struct args_Isend *a)
 {
-	struct mpi_rank *self = mpi_self();
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_send(c, m);
-	if (err == MPI_SUCCESS)
-		err = check_pointer(request);
-	if (err == MPI_SUCCESS)
-		err = isend_now(self, c, m, mode, request);
-	return mpi_raise(self, c, err, function);
+	return isend(call->self, &MESSAGE_OUT(a), STANDARD, a->request);
 }
 
 int
-PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+impl_Irsend(struct call *call, const struct args_Irsend *a)
 {
-	struct message m = {buf, count, datatype, dest, tag, 0};
-
-	return isend(&m, comm, STANDARD, request, "MPI_Isend");
+	return isend(call->self, &MESSAGE_OUT(a), STANDARD, a->request);
 }
 
 int
-PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+impl_Issend(struct call *call, const struct args_Issend *a)
 {
-	struct message m = {buf, count, datatype, dest, tag, 0};
-
-	return isend(&m, comm, STANDARD, request, "MPI_Irsend");
+	return isend(call->self, &MESSAGE_OUT(a), SYNCHRONOUS, a->request);
 }
 
 int
-PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+impl_Irecv(struct call *call, const struct args_Irecv *a)
 {
-	struct message m = {buf, count, datatype, dest, tag, 0};
-
-	return isend(&m, comm, SYNCHRONOUS, request, "MPI_Issend");
-}
-
-static int
-irecv_now(struct mpi_rank *self, struct comm *c, const struct message *m, MPI_Request *request)
-{
-	struct request *r = mpi_request_new(self, c);
+	struct request *r = mpi_request_new(call->self, a->comm);
 
 	if (r == NULL)
 		return MPI_ERR_NO_MEM;
-	*request = (MPI_Request)r->handle;
-	if (m->rank == MPI_PROC_NULL) {
+	*a->request = (MPI_Request)r->handle;
+	if (a->source == MPI_PROC_NULL) {
 		start_null(r);
 		return MPI_SUCCESS;
 	}
-	mpi_recv_prepare(r, c, (void *)(uintptr_t)m->buffer, m->bytes, m->rank, m->tag);
-	mpi_recv_start(self, r);
+	prepare_recv(r, &MESSAGE_IN(a));
+	mpi_recv_start(call->self, r);
 	return MPI_SUCCESS;
 }
 
-int
-PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	struct mpi_rank *self = mpi_self();
-	struct message m = {buf, count, datatype, source, tag, 0};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_recv(c, &m);
-	if (err == MPI_SUCCESS)
-		err = check_pointer(request);
-	if (err == MPI_SUCCESS)
-		err = irecv_now(self, c, &m, request);
-	return mpi_raise(self, c, err, "MPI_Irecv");
-}
-
 /* The receive is posted first, so that two ranks that do this to each other meet. */
-static int
-sendrecv_now(struct mpi_rank *self, struct comm *c, const struct message *out, const struct message *in, MPI_Status *status)
+int
+impl_Sendrecv(struct call *call, const struct args_Sendrecv *a)
 {
+	struct message out = {a->sendbuf, a->sendcount, a->sendtype, a->dest, a->sendtag, a->comm};
+	struct message in = {a->recvbuf, a->recvcount, a->recvtype, a->source, a->recvtag, a->comm};
 	struct request r = {.handle = 0};
 	int err, err_in;
 
-	if (in->rank == MPI_PROC_NULL) {
+	if (in.rank == MPI_PROC_NULL) {
 		start_null(&r);
 	} else {
-		mpi_recv_prepare(&r, c, (void *)(uintptr_t)in->buffer, in->bytes, in->rank, in->tag);
-		mpi_recv_start(self, &r);
+		prepare_recv(&r, &in);
+		mpi_recv_start(call->self, &r);
 	}
-	err = send_now(self, c, out, STANDARD);
-	err_in = mpi_wait(self, &r);
-	mpi_request_status(&r, status);
+	err = send_now(call->self, &out, STANDARD);
+	err_in = mpi_wait(call->self, &r);
+	mpi_request_status(&r, a->status);
 	return err != MPI_SUCCESS ? err : err_in;
-}
-
-int
-PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
-	MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	struct mpi_rank *self = mpi_self();
-	struct message out = {sendbuf, sendcount, sendtype, dest, sendtag, 0};
-	struct message in = {recvbuf, recvcount, recvtype, source, recvtag, 0};
-	struct comm *c;
-	int err = check_comm(self, comm, &c);
-
-	if (err == MPI_SUCCESS)
-		err = check_send(c, &out);
-	if (err == MPI_SUCCESS)
-		err = check_recv(c, &in);
-	if (err == MPI_SUCCESS)
-		err = sendrecv_now(self, c, &out, &in, status);
-	return mpi_raise(self, c, err, "MPI_Sendrecv");
 }

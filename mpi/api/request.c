@@ -2,10 +2,10 @@
  *
  * Chapter point-to-point: completion of requests.
  */
-#include <mpi/api/check.h>
+#include <mpi_impl.h>
+#include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
-#include <mpi_twins_request.h>
 
 /* Several requests, as Waitany and its kin take them. */
 struct set {
@@ -16,17 +16,23 @@ struct set {
 
 /* An active request of a handle; NULL and MPI_SUCCESS for MPI_REQUEST_NULL. */
 static int
-find(struct mpi_rank *self, const MPI_Request *handle, struct request **r)
+find(struct mpi_rank *self, MPI_Request handle, struct request **r)
 {
 	*r = NULL;
-	if (self->state != RANK_RUNNING)
-		return MPI_ERR_OTHER;
-	if (handle == NULL)
-		return MPI_ERR_ARG;
-	if (*handle == MPI_REQUEST_NULL)
+	if (handle == MPI_REQUEST_NULL)
 		return MPI_SUCCESS;
-	*r = mpi_request_find(self, *handle);
+	*r = mpi_request_find(self, handle);
 	return *r ? MPI_SUCCESS : MPI_ERR_REQUEST;
+}
+
+/* Number i of a set that was checked. */
+static struct request *
+at(const struct set *s, int i)
+{
+	struct request *r;
+
+	find(s->self, s->requests[i], &r);
+	return r;
 }
 
 /* The program learns of a request that is done. Returns its error class. */
@@ -41,33 +47,24 @@ finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status
 	return err;
 }
 
-/* The same, with the error handler of its communicator. */
+/* The same; an error goes to the error handler of its communicator. */
 static int
-finish_raise(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status, const char *function)
+finish_one(struct call *call, struct request *r, MPI_Request *handle, MPI_Status *status)
 {
-	struct comm *c = r->comm;
-	int err;
-
-	c->references++;
-	err = mpi_raise(self, c, finish(self, r, handle, status), function);
-	mpi_comm_release(self, c);
-	return err;
+	if (r->error != MPI_SUCCESS)
+		call->comm = r->comm;		/* outlives the request: the program has a handle */
+	return finish(call->self, r, handle, status);
 }
 
 static int
-check_set(struct set *s, int count, MPI_Request requests[])
+check_set(const struct set *s)
 {
-	int err = check_running(s->self);
+	int err = MPI_SUCCESS;
 
-	*s = (struct set){s->self, requests, count};
-	if (err == MPI_SUCCESS && count < 0)
-		err = MPI_ERR_COUNT;
-	if (err == MPI_SUCCESS && count > 0)
-		err = check_pointer(requests);
-	for (int i = 0; err == MPI_SUCCESS && i < count; i++) {
+	for (int i = 0; err == MPI_SUCCESS && i < s->count; i++) {
 		struct request *r;
 
-		err = find(s->self, &requests[i], &r);
+		err = find(s->self, s->requests[i], &r);
 	}
 	return err;
 }
@@ -79,9 +76,8 @@ first_done(const struct set *s)
 	bool active = false;
 
 	for (int i = 0; i < s->count; i++) {
-		struct request *r;
+		struct request *r = at(s, i);
 
-		find(s->self, &s->requests[i], &r);
 		if (r == NULL)
 			continue;
 		if (mpi_request_is_done(r))
@@ -101,9 +97,8 @@ static bool
 all_done(const struct set *s)
 {
 	for (int i = 0; i < s->count; i++) {
-		struct request *r;
+		struct request *r = at(s, i);
 
-		find(s->self, &s->requests[i], &r);
 		if (r != NULL && !mpi_request_is_done(r))
 			return false;
 	}
@@ -111,55 +106,50 @@ all_done(const struct set *s)
 }
 
 int
-PMPI_Wait(MPI_Request *request, MPI_Status *status)
+impl_Wait(struct call *call, const struct args_Wait *a)
 {
-	struct mpi_rank *self = mpi_self();
 	struct request *r;
-	int err = find(self, request, &r);
+	int err = find(call->self, *a->request, &r);
 
 	if (err != MPI_SUCCESS)
-		return mpi_raise(self, NULL, err, "MPI_Wait");
+		return err;
 	if (r == NULL) {
-		mpi_status_empty(status);
+		mpi_status_empty(a->status);
 		return MPI_SUCCESS;
 	}
-	mpi_wait(self, r);
-	return finish_raise(self, r, request, status, "MPI_Wait");
+	mpi_wait(call->self, r);
+	return finish_one(call, r, a->request, a->status);
 }
 
 int
-PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+impl_Test(struct call *call, const struct args_Test *a)
 {
-	struct mpi_rank *self = mpi_self();
 	struct request *r;
-	int err = find(self, request, &r);
+	int err = find(call->self, *a->request, &r);
 
-	if (err == MPI_SUCCESS)
-		err = check_pointer(flag);
 	if (err != MPI_SUCCESS)
-		return mpi_raise(self, NULL, err, "MPI_Test");
+		return err;
 	if (r != NULL && !mpi_request_is_done(r))
-		mpi_progress(self);
-	*flag = r == NULL || mpi_request_is_done(r);
+		mpi_progress(call->self);
+	*a->flag = r == NULL || mpi_request_is_done(r);
 	if (r == NULL)
-		mpi_status_empty(status);
-	if (!*flag)
-		transport_relax(self);
-	return *flag && r != NULL ? finish_raise(self, r, request, status, "MPI_Test") : MPI_SUCCESS;
+		mpi_status_empty(a->status);
+	if (!*a->flag)
+		transport_relax(call->self);
+	return *a->flag && r != NULL ? finish_one(call, r, a->request, a->status) : MPI_SUCCESS;
 }
 
 /* All requests of a set are done: statuses out, and how each ended if one failed. */
 static int
-finish_all(const struct set *s, MPI_Status statuses[], const char *function)
+finish_all(const struct set *s, MPI_Status statuses[])
 {
 	int failed = MPI_SUCCESS;
 
 	for (int i = 0; i < s->count; i++) {
 		MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-		struct request *r;
+		struct request *r = at(s, i);
 		int err = MPI_SUCCESS;
 
-		find(s->self, &s->requests[i], &r);
 		if (r != NULL)
 			err = finish(s->self, r, &s->requests[i], status);
 		else
@@ -169,108 +159,95 @@ finish_all(const struct set *s, MPI_Status statuses[], const char *function)
 		if (status != MPI_STATUS_IGNORE)
 			status->MPI_ERROR = err;
 	}
-	return mpi_raise(s->self, NULL, failed, function);
+	return failed;
 }
 
 int
-PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+impl_Waitall(struct call *call, const struct args_Waitall *a)
 {
-	struct set s = {.self = mpi_self()};
-	int err = check_set(&s, count, array_of_requests);
+	struct set s = {call->self, a->array_of_requests, a->count};
+	int err = check_set(&s);
 
 	if (err != MPI_SUCCESS)
-		return mpi_raise(s.self, NULL, err, "MPI_Waitall");
-	for (int i = 0; i < count; i++) {
-		struct request *r;
+		return err;
+	for (int i = 0; i < s.count; i++) {
+		struct request *r = at(&s, i);
 
-		find(s.self, &array_of_requests[i], &r);
 		if (r != NULL)
 			mpi_wait(s.self, r);
 	}
-	return finish_all(&s, array_of_statuses, "MPI_Waitall");
+	return finish_all(&s, a->array_of_statuses);
 }
 
 int
-PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
+impl_Testall(struct call *call, const struct args_Testall *a)
 {
-	struct set s = {.self = mpi_self()};
-	int err = check_set(&s, count, array_of_requests);
+	struct set s = {call->self, a->array_of_requests, a->count};
+	int err = check_set(&s);
 
-	if (err == MPI_SUCCESS)
-		err = check_pointer(flag);
 	if (err != MPI_SUCCESS)
-		return mpi_raise(s.self, NULL, err, "MPI_Testall");
+		return err;
 	mpi_progress(s.self);
-	*flag = all_done(&s);
-	if (!*flag)
+	*a->flag = all_done(&s);
+	if (!*a->flag)
 		transport_relax(s.self);
-	return *flag ? finish_all(&s, array_of_statuses, "MPI_Testall") : MPI_SUCCESS;
+	return *a->flag ? finish_all(&s, a->array_of_statuses) : MPI_SUCCESS;
 }
 
 /* The request with this number (or none) is done. */
 static int
-finish_one(struct set *s, int i, MPI_Status *status, const char *function)
+finish_at(struct call *call, const struct set *s, int i, MPI_Status *status)
 {
-	struct request *r;
-
 	if (i == s->count) {
 		mpi_status_empty(status);
 		return MPI_SUCCESS;
 	}
-	find(s->self, &s->requests[i], &r);
-	return finish_raise(s->self, r, &s->requests[i], status, function);
+	return finish_one(call, at(s, i), &s->requests[i], status);
 }
 
 int
-PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+impl_Waitany(struct call *call, const struct args_Waitany *a)
 {
-	struct set s = {.self = mpi_self()};
-	int err = check_set(&s, count, array_of_requests), i;
+	struct set s = {call->self, a->array_of_requests, a->count};
+	int err = check_set(&s), i;
 
-	if (err == MPI_SUCCESS)
-		err = check_pointer(indx);
 	if (err != MPI_SUCCESS)
-		return mpi_raise(s.self, NULL, err, "MPI_Waitany");
+		return err;
 	mpi_wait_until(s.self, any_done, &s);
 	i = first_done(&s);
-	*indx = i == count ? MPI_UNDEFINED : i;
-	return finish_one(&s, i, status, "MPI_Waitany");
+	*a->indx = i == s.count ? MPI_UNDEFINED : i;
+	return finish_at(call, &s, i, a->status);
 }
 
 int
-PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+impl_Testany(struct call *call, const struct args_Testany *a)
 {
-	struct set s = {.self = mpi_self()};
-	int err = check_set(&s, count, array_of_requests), i;
+	struct set s = {call->self, a->array_of_requests, a->count};
+	int err = check_set(&s), i;
 
-	if (err == MPI_SUCCESS && (indx == NULL || flag == NULL))
-		err = MPI_ERR_ARG;
 	if (err != MPI_SUCCESS)
-		return mpi_raise(s.self, NULL, err, "MPI_Testany");
+		return err;
 	mpi_progress(s.self);
 	i = first_done(&s);
-	*flag = i >= 0;
-	if (!*flag)
+	*a->flag = i >= 0;
+	if (!*a->flag)
 		transport_relax(s.self);
-	*indx = i < 0 || i == count ? MPI_UNDEFINED : i;
-	return *flag ? finish_one(&s, i, status, "MPI_Testany") : MPI_SUCCESS;
+	*a->indx = i < 0 || i == s.count ? MPI_UNDEFINED : i;
+	return *a->flag ? finish_at(call, &s, i, a->status) : MPI_SUCCESS;
 }
 
 int
-PMPI_Request_free(MPI_Request *request)
+impl_Request_free(struct call *call, const struct args_Request_free *a)
 {
-	struct mpi_rank *self = mpi_self();
 	struct request *r;
-	int err = find(self, request, &r);
+	int err = find(call->self, *a->request, &r);
 
-	if (err == MPI_SUCCESS && r == NULL)
-		err = MPI_ERR_REQUEST;
-	if (err != MPI_SUCCESS)
-		return mpi_raise(self, NULL, err, "MPI_Request_free");
-	*request = MPI_REQUEST_NULL;
+	if (err != MPI_SUCCESS || r == NULL)
+		return MPI_ERR_REQUEST;
+	*a->request = MPI_REQUEST_NULL;
 	if (mpi_request_is_done(r))
-		mpi_request_free(self, r);
+		mpi_request_free(call->self, r);
 	else
-		mpi_request_detach(self, r);
+		mpi_request_detach(call->self, r);
 	return MPI_SUCCESS;
 }

@@ -2,79 +2,70 @@
  *
  * Chapter datatypes.
  */
-#include <limits.h>
-#include <mpi/api/check.h>
+#include <mpi_impl.h>
 #include <mpi/core/request.h>
-#include <mpi_twins_type.h>
 
 int
-PMPI_Type_size(MPI_Datatype datatype, int *size)
+impl_Type_size(struct call *call, const struct args_Type_size *a)
 {
-	const struct type *t = mpi_type_find(datatype);
-
-	if (t == NULL || size == NULL)
-		return mpi_raise(mpi_self(), NULL, t ? MPI_ERR_ARG : MPI_ERR_TYPE, "MPI_Type_size");
-	*size = t->size;
+	(void)call;
+	*a->size = a->datatype->size;
 	return MPI_SUCCESS;
 }
 
 int
-PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+impl_Type_get_extent(struct call *call, const struct args_Type_get_extent *a)
 {
-	const struct type *t = mpi_type_find(datatype);
-
-	if (t == NULL || lb == NULL || extent == NULL)
-		return mpi_raise(mpi_self(), NULL, t ? MPI_ERR_ARG : MPI_ERR_TYPE, "MPI_Type_get_extent");
-	*lb = 0;
-	*extent = t->extent;
+	(void)call;
+	*a->lb = 0;
+	*a->extent = a->datatype->extent;
 	return MPI_SUCCESS;
 }
 
-/* Elements of a type in a received message; MPI_UNDEFINED if it is no whole number, or too large a one. */
-static int
+/* Elements of a type in a received message; MPI_UNDEFINED if it is no whole number. */
+static MPI_Count
 elements(const MPI_Status *status, const struct type *t)
 {
 	uint64_t bytes = mpi_status_bytes(status);
 
-	if (bytes % t->extent != 0 || bytes / t->extent > INT_MAX)
-		return MPI_UNDEFINED;
-	return (int)(bytes / t->extent);
+	return bytes % t->extent == 0 ? (MPI_Count)(bytes / t->extent) : MPI_UNDEFINED;
 }
 
-static int
-get_count(const MPI_Status *status, MPI_Datatype datatype, int *count, const char *function)
+int
+impl_Get_count(struct call *call, const struct args_Get_count *a)
 {
-	const struct type *t = mpi_type_find(datatype);
-
-	if (t == NULL || status == NULL || count == NULL)
-		return mpi_raise(mpi_self(), NULL, t ? MPI_ERR_ARG : MPI_ERR_TYPE, function);
-	*count = elements(status, t);
+	(void)call;
+	*a->count = elements(a->status, a->datatype);
 	return MPI_SUCCESS;
 }
 
 int
-PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+impl_Get_elements(struct call *call, const struct args_Get_elements *a)
 {
-	return get_count(status, datatype, count, "MPI_Get_count");
-}
+	MPI_Count count = elements(a->status, a->datatype);
 
-int
-PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-	int err = get_count(status, datatype, count, "MPI_Get_elements");
-	const struct type *t = mpi_type_find(datatype);
-
+	(void)call;
 	/* a pair is two basic elements */
-	if (err == MPI_SUCCESS && t->basic >= BASIC_FLOAT_INT && *count != MPI_UNDEFINED)
-		*count *= 2;
-	return err;
+	*a->count = a->datatype->basic >= BASIC_FLOAT_INT && count != MPI_UNDEFINED ? 2 * count : count;
+	return MPI_SUCCESS;
 }
 
 int
-PMPI_Get_address(const void *location, MPI_Aint *address)
+impl_Get_address(struct call *call, const struct args_Get_address *a)
 {
-	if (address == NULL)
-		return mpi_raise(mpi_self(), NULL, MPI_ERR_ARG, "MPI_Get_address");
-	*address = (MPI_Aint)location;
+	(void)call;
+	*a->address = (MPI_Aint)a->location;
 	return MPI_SUCCESS;
+}
+
+MPI_Aint
+impl_Aint_add(MPI_Aint base, MPI_Aint disp)
+{
+	return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
+}
+
+MPI_Aint
+impl_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
+{
+	return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
 }

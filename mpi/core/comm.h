@@ -6,6 +6,8 @@
 #ifndef MPI_CORE_COMM_H
 #define MPI_CORE_COMM_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <mpi.h>
 #include <mpi/core/group.h>
@@ -19,9 +21,29 @@ struct comm {
 	int size;
 	int32_t context;
 	struct group *group;
+	struct group *remote;		/* the other group of an intercommunicator, else NULL */
 	struct errhandler *errhandler;
 	uintptr_t handle;
 };
+
+static inline bool
+mpi_comm_is_inter(const struct comm *c)
+{
+	return c->remote != NULL;
+}
+
+/* The group that ranks of messages count in, and its size. */
+static inline struct group *
+mpi_comm_peer_group(const struct comm *c)
+{
+	return c->remote ? c->remote : c->group;
+}
+
+static inline int
+mpi_comm_peers(const struct comm *c)
+{
+	return mpi_comm_peer_group(c)->size;
+}
 
 #define CONTEXT_WORLD 0
 #define CONTEXT_SELF 2

@@ -37,6 +37,13 @@ grow(struct handle_table *t)
 	return 0;
 }
 
+/* The handle that is valid for an index, or will be next. */
+static uintptr_t
+handle_at(const struct handle_table *t, uint32_t index)
+{
+	return ((uintptr_t)t->slots[index].generation << (HANDLE_SHIFT - 1) << 1) | (uintptr_t)t->kind << HANDLE_INDEX_BITS | index;
+}
+
 uintptr_t
 mpi_handle_new(struct handle_table *t, void *object)
 {
@@ -50,7 +57,7 @@ mpi_handle_new(struct handle_table *t, void *object)
 	t->first_free = slot->next_free;
 	slot->object = object;
 	t->used++;
-	return ((uintptr_t)slot->generation << (HANDLE_SHIFT - 1) << 1) | (uintptr_t)t->kind << HANDLE_INDEX_BITS | index;
+	return handle_at(t, index);
 }
 
 static struct handle_slot *
@@ -71,6 +78,16 @@ mpi_handle_find(const struct handle_table *t, uintptr_t handle)
 	struct handle_slot *slot = slot_of(t, handle);
 
 	return slot ? slot->object : NULL;
+}
+
+uintptr_t
+mpi_handle_widen(const struct handle_table *t, uint32_t low)
+{
+	uint32_t index = low & INDEX_MASK;
+
+	if (index >= t->capacity || (uint32_t)handle_at(t, index) != low)
+		return low;
+	return handle_at(t, index);
 }
 
 void

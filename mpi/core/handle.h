@@ -17,6 +17,11 @@ enum handle_kind {
 	HANDLE_OP,
 	HANDLE_REQUEST,
 	HANDLE_ERRHANDLER,
+	HANDLE_INFO,
+	HANDLE_MESSAGE,
+	HANDLE_WIN,
+	HANDLE_FILE,
+	HANDLE_SESSION,
 	HANDLE_KINDS
 };
 
@@ -49,6 +54,9 @@ void *mpi_handle_find(const struct handle_table *t, uintptr_t handle);
 
 /* Make a valid handle invalid; its index is used again with the next generation. */
 void mpi_handle_drop(struct handle_table *t, uintptr_t handle);
+
+/* The handle whose low 32 bits these are: the valid one of that index if they agree, else the number itself (predefined, or not valid). */
+uintptr_t mpi_handle_widen(const struct handle_table *t, uint32_t low);
 
 /* Free the table itself. */
 void mpi_handle_table_free(struct handle_table *t);

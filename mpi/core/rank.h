@@ -26,6 +26,7 @@ enum { ERRORS_ARE_FATAL, ERRORS_ABORT, ERRORS_RETURN, ERRORS_PREDEFINED };
 
 struct mpi_rank {
 	enum rank_state state;
+	bool prepared;			/* tables and predefined objects are there */
 	int world_rank;
 	int world_size;
 	int thread_level;
@@ -55,7 +56,11 @@ struct mpi_rank {
 /* The calling rank. */
 struct mpi_rank *mpi_self(void);
 
-/* Handle tables and predefined objects, before anything else. */
+/* Handle tables and predefined objects, before anything else; some functions may be called before MPI_Init. */
 void mpi_rank_init(struct mpi_rank *self);
+
+/* With MPI_THREAD_MULTIPLE, one thread of a rank at a time is in the library; the same one may enter again (from a callback). */
+void mpi_rank_lock(struct mpi_rank *self);
+void mpi_rank_unlock(struct mpi_rank *self);
 
 #endif

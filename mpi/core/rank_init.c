@@ -7,6 +7,7 @@
 void
 mpi_rank_init(struct mpi_rank *self)
 {
+	self->prepared = true;
 	for (int kind = 1; kind < HANDLE_KINDS; kind++)
 		self->tables[kind].kind = (enum handle_kind)kind;
 	for (int i = 0; i < ERRORS_PREDEFINED; i++)

@@ -5,6 +5,7 @@
 #ifndef MPI_CORE_TYPE_H
 #define MPI_CORE_TYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <mpi.h>
@@ -30,6 +31,13 @@ struct type {
 	uint8_t basic;
 	uint8_t defined;
 };
+
+/* Does an element lie near the address that the program names? (Not if its displacements are absolute addresses.) */
+static inline bool
+mpi_type_needs_buffer(const struct type *t)
+{
+	return t->size > 0;
+}
 
 /* The type of a handle, or NULL if there is none. */
 const struct type *mpi_type_find(MPI_Datatype handle);

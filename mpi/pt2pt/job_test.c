@@ -3,15 +3,8 @@
  * Whole jobs in one process: ranks are threads, in one cluster or in several, under the sanitizers.
  *
  * sanitize: thread address
- * needs: mpi/api/check.c mpi/api/coll.c mpi/api/comm.c mpi/api/env.c mpi/api/error.c mpi/api/group.c mpi/api/op.c mpi/api/probe.c
- *	mpi/api/pt2pt.c mpi/api/request.c mpi/api/type.c mpi/coll/allgather_gather_bcast.c mpi/coll/allgather_ring.c
- *	mpi/coll/allreduce_recursive_doubling.c mpi/coll/allreduce_reduce_bcast.c mpi/coll/alltoall_pairwise.c
- *	mpi/coll/barrier_counter.c mpi/coll/barrier_dissemination.c mpi/coll/bcast_binomial.c mpi/coll/choose.c mpi/coll/gather_linear.c
- *	mpi/coll/reduce_binomial.c mpi/coll/scatter_linear.c mpi/coll/step.c mpi/core/comm.c mpi/core/errhandler.c
- *	mpi/core/error.c mpi/core/group.c mpi/core/handle.c mpi/core/op.c mpi/core/op_loops.c mpi/core/rank_init.c
- *	mpi/core/request.c mpi/core/type.c mpi/pt2pt/bounce.c mpi/pt2pt/bulk.c mpi/pt2pt/credit.c mpi/pt2pt/death.c mpi/pt2pt/match.c
- *	mpi/pt2pt/progress.c mpi/pt2pt/push.c mpi/pt2pt/recv.c mpi/pt2pt/send.c mpi/transport/atoll/area.c mpi/transport/atoll/far.c
- *	mpi/transport/inbox.c mpi/transport/atoll/transport.c mpi/transport/atoll/wait.c mpi/transport/atoll/writer.c
+ * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c
+ *	mpi/transport/atoll/[a-z]*.c build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
 #include <mpi/core/ranks_test.h>

@@ -2,40 +2,41 @@
 # SPDX-License-Identifier: MIT
 """Generate from mpi/functions.tbl what every binding of the MPI library repeats.
 
-    include/mpi_functions.h         prototypes of MPI_X and PMPI_X
-    include/mpi_twins_CHAPTER.h     the weak names MPI_X of the chapter's definitions PMPI_X
-    mpi-status.md                   the functions that exist, by chapter
+    include/mpi_functions.h   prototypes of MPI_X and PMPI_X
+    include/mpi_impl.h        struct args_X and impl_X, what mpi/api defines
+    mpi/bind_CHAPTER.c        the bindings: MPI_X, PMPI_X and their large-count twins
+    mpi-status.md             which functions there are, by chapter
+
+A function is implemented if a file of mpi/api defines impl_X; the others answer that they are not supported.
 """
 
 import argparse
+import glob
 import os
 import re
 import sys
 
-LINE = re.compile(r"(\w+)\s+(\w+)\s+(int|double)\s+\((.*)\)$")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import mpibind  # noqa: E402
+from mpitable import TableError, read_table  # noqa: E402
+
 HEAD = "/* SPDX-License-Identifier: MIT\n *\n * %s\n * Generated from mpi/functions.tbl: do not edit.\n */\n"
+DEFINITION = re.compile(r"^impl_(\w+)\(", re.M)
 
 
-class TableError(Exception):
-    """A line of the table that cannot be used; the message names it."""
+def implemented_in(folder):
+    """Names of the functions that the C files of a folder define."""
+    out = set()
+    for path in sorted(glob.glob(os.path.join(folder, "*.c"))):
+        with open(path, encoding="utf-8") as f:
+            out.update(DEFINITION.findall(f.read()))
+    return out
 
 
-def read_table(text):
-    """Return [(chapter, name, result, arguments)], in the table's order."""
-    rows, names = [], set()
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
-        match = LINE.match(line)
-        if not match:
-            raise TableError(f"line {number}: expected: chapter name result (arguments)")
-        row = match.groups()
-        if row[1] in names:
-            raise TableError(f"line {number}: MPI_{row[1]} is there already")
-        names.add(row[1])
-        rows.append(row)
-    return rows
+def is_done(row, done):
+    """Is a row implemented?"""
+    return row.name in done or row.chapter == "convert"
 
 
 def prototypes(rows):
@@ -43,27 +44,41 @@ def prototypes(rows):
     out = [HEAD % "Prototypes of the MPI functions and of their profiling twins."]
     out.append("#ifndef MPI_FUNCTIONS_H\n#define MPI_FUNCTIONS_H\n")
     for prefix in ("MPI_", "PMPI_"):
-        out += [f"{result} {prefix}{name}({args});" for _, name, result, args in rows]
+        out += [f"{row.result} {prefix}{row.symbol(wide)}({row.arguments(wide)});" for row in rows for wide in row.widths]
         out.append("")
     out.append("#endif\n")
     return "\n".join(out)
 
 
-def twins(rows, chapter):
-    """Text of mpi_twins_CHAPTER.h."""
-    out = [HEAD % f"Weak names of the chapter '{chapter}': a program may define them itself and call the PMPI_ functions."]
-    out += [f"#pragma weak MPI_{name} = PMPI_{name}" for c, name, _, _ in rows if c == chapter]
-    return "\n".join(out) + "\n"
-
-
-def status(rows):
-    """Text of mpi-status.md."""
-    out = ["# MPI functions", "", f"{len(rows)} functions, each with its PMPI twin.", ""]
-    for chapter in dict.fromkeys(row[0] for row in rows):
-        out += [f"## {chapter}", ""]
-        out += [f"- `MPI_{name}`" for c, name, _, _ in rows if c == chapter]
-        out.append("")
+def implementations(rows):
+    """Text of mpi_impl.h."""
+    out = [HEAD % "What the bindings call: the arguments, checked and resolved, and the functions of mpi/api."]
+    out.append("#ifndef MPI_IMPL_H\n#define MPI_IMPL_H\n\n#include <mpi/api/call.h>\n")
+    out += [mpibind.structure(row) + mpibind.implementation(row) for row in rows if not mpibind.is_simple(row)]
+    out += [mpibind.implementation(row) for row in rows if mpibind.is_simple(row) and row.chapter != "convert"]
+    out.append("#endif\n")
     return "\n".join(out)
+
+
+def bindings(rows, chapter, done):
+    """Text of bind_CHAPTER.c."""
+    out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n"]
+    out += [mpibind.binding(row, wide, is_done(row, done)) for row in rows if row.chapter == chapter for wide in row.widths]
+    return "\n".join(out)
+
+
+def status(rows, done):
+    """Text of mpi-status.md."""
+    count = sum(len(r.widths) for r in rows)
+    there = sum(len(r.widths) for r in rows if is_done(r, done))
+    out = ["# MPI functions", "", f"{there} of {count} functions are implemented, each with its PMPI twin. The others are exported and answer "
+           "`MPI_ERR_UNSUPPORTED_OPERATION`.", "", "| chapter | implemented | not yet |", "|---|---|---|"]
+    for chapter in dict.fromkeys(row.chapter for row in rows):
+        mine = [row for row in rows if row.chapter == chapter]
+        missing = [f"`{r.name}`" for r in mine if not is_done(r, done)]
+        text = "all" if len(missing) == len(mine) else " ".join(missing)
+        out.append(f"| {chapter} | {len(mine) - len(missing)} of {len(mine)} | {text} |")
+    return "\n".join(out) + "\n"
 
 
 def write(path, text):
@@ -80,6 +95,7 @@ def write(path, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--table", default="mpi/functions.tbl")
+    parser.add_argument("--api", default="mpi/api", help="folder of the implementations")
     parser.add_argument("--out", required=True, help="folder of generated files (build/gen)")
     args = parser.parse_args()
     try:
@@ -88,10 +104,16 @@ def main():
     except (OSError, TableError) as error:
         print(f"{args.table}: {error}", file=sys.stderr)
         return 1
+    done = implemented_in(args.api)
+    unknown = done - {row.name for row in rows}
+    if unknown:
+        print(f"{args.api}: impl_{sorted(unknown)[0]}: there is no such function in {args.table}", file=sys.stderr)
+        return 1
     write(f"{args.out}/include/mpi_functions.h", prototypes(rows))
-    for chapter in dict.fromkeys(row[0] for row in rows):
-        write(f"{args.out}/include/mpi_twins_{chapter}.h", twins(rows, chapter))
-    write(f"{args.out}/mpi-status.md", status(rows))
+    write(f"{args.out}/include/mpi_impl.h", implementations(rows))
+    for chapter in dict.fromkeys(row.chapter for row in rows):
+        write(f"{args.out}/mpi/bind_{chapter}.c", bindings(rows, chapter, done))
+    write(f"{args.out}/mpi-status.md", status(rows, done))
     return 0
 
 

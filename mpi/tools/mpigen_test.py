@@ -10,46 +10,101 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import mpibind  # noqa: E402
 import mpigen  # noqa: E402
+from mpitable import TableError, read_table  # noqa: E402
 
-TABLE = os.path.join(HERE, "..", "functions.tbl")
+MPI = os.path.join(HERE, "..")
+TABLE = os.path.join(MPI, "functions.tbl")
+SEND = "pt2pt Send int (const void *buf, COUNT count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)\n"
 
 
-def test_a_row_gives_chapter_name_result_and_arguments():
-    assert mpigen.read_table("# words\n\nenv Wtime double (void)\n") == [("env", "Wtime", "double", "void")]
+def row_of(text):
+    """The only row of a table."""
+    return read_table(text)[0]
 
 
-@pytest.mark.parametrize("line", ["env Init", "env Init int void", "env Init long (void)", "Init int (void)"])
+def whole_table():
+    """The rows of the real table."""
+    with open(TABLE, encoding="utf-8") as f:
+        return read_table(f.read())
+
+
+def test_a_row_gives_chapter_name_result_and_parameters():
+    row = row_of("# words\n\nenv *Wtime double (void)\n")
+    assert (row.chapter, row.name, row.result, row.parameters, row.any_time) == ("env", "Wtime", "double", [], True)
+
+
+@pytest.mark.parametrize("line", ["env Init", "env Init int void", "env Init long (void)", "Init int (void)", "env Init int (int *)"])
 def test_a_line_that_is_no_row_is_refused(line):
-    with pytest.raises(mpigen.TableError):
-        mpigen.read_table(line)
+    with pytest.raises(TableError):
+        read_table(line)
 
 
-def test_a_function_stands_in_the_table_once():
-    with pytest.raises(mpigen.TableError, match="line 2"):
-        mpigen.read_table("env Init int (void)\ncoll Init int (void)\n")
+@pytest.mark.parametrize("first, second", [("Init int (void)", "Init int (void)"), ("X int (COUNT n)", "X_c int (int n)")])
+def test_a_function_stands_in_the_table_once(first, second):
+    with pytest.raises(TableError, match="line 2"):
+        read_table(f"env {first}\ncoll {second}\n")
 
 
 def test_every_function_has_a_prototype_and_a_profiling_twin():
-    rows = mpigen.read_table("env Wtime double (void)\n")
+    rows = read_table("env Wtime double (void)\n" + SEND)
     text = mpigen.prototypes(rows)
     assert "double MPI_Wtime(void);" in text and "double PMPI_Wtime(void);" in text
-    assert "#pragma weak MPI_Wtime = PMPI_Wtime" in mpigen.twins(rows, "env")
-    assert "pragma" not in mpigen.twins(rows, "coll")
+    assert "int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);" in text
+    assert "#pragma weak MPI_Wtime = PMPI_Wtime" in mpigen.bindings(rows, "env", {"Wtime"})
+    assert "Wtime" not in mpigen.bindings(rows, "coll", {"Wtime"})
 
 
-def test_each_chapter_of_the_table_is_a_file_that_defines_all_its_functions():
-    with open(TABLE, encoding="utf-8") as f:
-        rows = mpigen.read_table(f.read())
-    for chapter in {row[0] for row in rows}:
-        with open(os.path.join(HERE, "..", "api", chapter + ".c"), encoding="utf-8") as f:
-            text = f.read()
-        for _, name, _, _ in (row for row in rows if row[0] == chapter):
-            assert f"\nPMPI_{name}(" in text, f"api/{chapter}.c does not define PMPI_{name}"
+def test_a_message_is_checked_in_the_order_communicator_values_buffer():
+    assert mpibind.checks(row_of(SEND)) == [
+        "call_comm(&call, comm, &a.comm)", "call_committed(&call, datatype, &a.datatype)", "call_count(count)", "call_dest(a.comm, dest)",
+        "call_send_tag(tag)", "call_buffer(buf, count, a.datatype)"]
+
+
+def test_a_receive_may_be_from_anybody_with_any_tag():
+    text = "pt2pt Recv int (void *buf, COUNT count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)"
+    found = mpibind.checks(row_of(text))
+    assert "call_source(a.comm, source)" in found and "call_recv_tag(tag)" in found and not [c for c in found if "status" in c]
+
+
+def test_buffers_of_collectives_are_left_to_the_implementation():
+    row = row_of("coll Bcast int (void *buffer, COUNT count, MPI_Datatype datatype, int root, MPI_Comm comm)")
+    assert mpibind.checks(row) == ["call_comm(&call, comm, &a.comm)", "call_root(a.comm, root)"]
+    assert "MPI_Datatype datatype;" in mpibind.structure(row) and "struct comm *comm;" in mpibind.structure(row)
+
+
+def test_outputs_are_narrowed_and_counts_in_arrays_keep_their_width():
+    row = row_of("x Y int (const COUNT counts[], COUNT *size, EXTENT *extent)")
+    narrow, wide = mpibind.binding(row, False, True), mpibind.binding(row, True, True)
+    assert "*size = narrow_int(size_wide);" in narrow and "*extent = narrow_aint(extent_wide);" in narrow
+    assert "narrow" not in wide and "a.counts = NUMBERS(counts);" in wide and "call.large = true;" in wide
+
+
+def test_what_is_not_implemented_says_so_through_the_error_handler():
+    text = mpibind.binding(row_of(SEND), False, False)
+    assert "err = MPI_ERR_UNSUPPORTED_OPERATION;" in text and "call_comm(&call, comm, &a.comm)" in text and "impl_" not in text
+
+
+def test_the_table_has_all_functions_of_the_standard():
+    rows = whole_table()
+    assert sum(len(row.widths) for row in rows) == 662
+    assert sum(1 for row in rows if row.widths == (False, True)) == 157		# and the two whose twins have other parameters
+
+
+def test_what_is_defined_is_in_the_table():
+    assert mpigen.implemented_in(os.path.join(MPI, "api")) <= {row.name for row in whole_table()}
+
+
+def test_a_definition_without_a_row_is_refused(tmp_path):
+    (tmp_path / "x.c").write_text("int\nimpl_Nonsense(struct call *call)\n")
+    argv = [sys.executable, os.path.join(HERE, "mpigen.py"), "--table", TABLE, "--api", str(tmp_path), "--out", str(tmp_path)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "impl_Nonsense" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_what_does_not_change_is_not_written_again(tmp_path):
-    argv = [sys.executable, os.path.join(HERE, "mpigen.py"), "--table", TABLE, "--out", str(tmp_path)]
+    argv = [sys.executable, os.path.join(HERE, "mpigen.py"), "--table", TABLE, "--api", os.path.join(MPI, "api"), "--out", str(tmp_path)]
     subprocess.run(argv, check=True)
     path = tmp_path / "include" / "mpi_functions.h"
     before = path.stat().st_mtime_ns

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks of handles.
+ */
+#include <mpi/api/call.h>
+#include <mpi/core/info.h>
+#include <mpi/core/op.h>
+
+int
+call_group(struct call *call, MPI_Group handle, struct group **g)
+{
+	return mpi_group_get(call->self, handle, g);
+}
+
+int
+call_errhandler(struct call *call, MPI_Errhandler handle, struct errhandler **e)
+{
+	*e = mpi_errhandler_find(call->self, handle);
+	return *e ? MPI_SUCCESS : MPI_ERR_ERRHANDLER;
+}
+
+int
+call_type(struct call *call, MPI_Datatype handle, struct type **t)
+{
+	(void)call;
+	*t = (struct type *)(uintptr_t)mpi_type_find(handle);
+	return *t ? MPI_SUCCESS : MPI_ERR_TYPE;
+}
+
+int
+call_committed(struct call *call, MPI_Datatype handle, struct type **t)
+{
+	return call_type(call, handle, t);
+}
+
+int
+call_op(struct call *call, MPI_Op op)
+{
+	return mpi_op_exists(call->self, op) ? MPI_SUCCESS : MPI_ERR_OP;
+}
+
+int
+call_info(struct call *call, MPI_Info handle, struct info **i)
+{
+	*i = mpi_info_find(call->self, handle);
+	return *i || handle == MPI_INFO_NULL ? MPI_SUCCESS : MPI_ERR_INFO;
+}
+
+int
+call_info_given(struct call *call, MPI_Info handle, struct info **i)
+{
+	*i = mpi_info_find(call->self, handle);
+	return *i ? MPI_SUCCESS : MPI_ERR_INFO;
+}
+
+int
+call_window(struct call *call, MPI_Win handle, struct window **w)
+{
+	*w = mpi_handle_find(&call->self->tables[HANDLE_WIN], (uintptr_t)handle);
+	return *w ? MPI_SUCCESS : MPI_ERR_WIN;
+}
+
+int
+call_file(struct call *call, MPI_File handle, struct file **f)
+{
+	*f = mpi_handle_find(&call->self->tables[HANDLE_FILE], (uintptr_t)handle);
+	return *f ? MPI_SUCCESS : MPI_ERR_FILE;
+}
+
+int
+call_session(struct call *call, MPI_Session handle, struct session **s)
+{
+	*s = mpi_handle_find(&call->self->tables[HANDLE_SESSION], (uintptr_t)handle);
+	return *s ? MPI_SUCCESS : MPI_ERR_SESSION;
+}
+
+int
+call_root(const struct comm *c, int root)
+{
+	if (mpi_comm_is_inter(c) && (root == MPI_ROOT || root == MPI_PROC_NULL))
+		return MPI_SUCCESS;
+	return root >= 0 && root < mpi_comm_peers(c) ? MPI_SUCCESS : MPI_ERR_ROOT;
+}
+
+int
+call_toint(uintptr_t handle)
+{
+	return (int)(uint32_t)handle;
+}
+
+uintptr_t
+call_fromint(enum handle_kind kind, int number)
+{
+	return mpi_handle_widen(&mpi_self()->tables[kind], (uint32_t)number);
+}

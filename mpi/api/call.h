@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the generated bindings stand on: entering and leaving the library, and the checks of arguments. A check returns an error class; those
+ * that take a handle also resolve it. What a binding has checked, the implementation need not check again.
+ *
+ * Every check is made before anything is changed.
+ */
+#ifndef MPI_API_CALL_H
+#define MPI_API_CALL_H
+
+#include <limits.h>
+#include <mpi/api/numbers.h>
+#include <mpi/core/rank.h>
+#include <mpi/core/type.h>
+
+struct info;
+struct window;
+struct file;
+struct session;
+
+/* One call of the program. */
+struct call {
+	struct mpi_rank *self;
+	struct comm *comm;		/* whose error handler gets an error; NULL: that of MPI_COMM_SELF */
+	const char *function;		/* its name, for messages */
+	bool large;			/* the twin with counts of type MPI_Count */
+	bool locked;
+};
+
+/* Is the library running? Else MPI_ERR_OTHER. */
+static inline int
+call_state(const struct mpi_rank *self)
+{
+	return self->state == RANK_RUNNING ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+/* Enter the library. `any_time`: also before MPI_Init and after MPI_Finalize. */
+static inline int
+call_enter(struct call *call, const char *function, bool any_time)
+{
+	call->self = mpi_self();
+	call->comm = NULL;
+	call->function = function;
+	call->locked = call->self->thread_level == MPI_THREAD_MULTIPLE;
+	if (call->locked)
+		mpi_rank_lock(call->self);
+	if (!any_time)
+		return call_state(call->self);
+	if (!call->self->prepared)
+		mpi_rank_init(call->self);
+	return MPI_SUCCESS;
+}
+
+/* Leave it; an error goes through the error handler. Returns what the program gets. */
+static inline int
+call_leave(struct call *call, int err)
+{
+	if (call->locked)
+		mpi_rank_unlock(call->self);
+	return err == MPI_SUCCESS ? err : mpi_raise(call->self, call->comm, err, call->function);
+}
+
+/* Handles. The first communicator is the one whose error handler counts. */
+static inline int
+call_comm(struct call *call, MPI_Comm handle, struct comm **c)
+{
+	*c = mpi_comm_find(call->self, handle);
+	if (*c != NULL && call->comm == NULL)
+		call->comm = *c;
+	return *c ? MPI_SUCCESS : MPI_ERR_COMM;
+}
+
+int call_group(struct call *call, MPI_Group handle, struct group **g);
+int call_errhandler(struct call *call, MPI_Errhandler handle, struct errhandler **e);
+int call_type(struct call *call, MPI_Datatype handle, struct type **t);
+int call_committed(struct call *call, MPI_Datatype handle, struct type **t);
+int call_op(struct call *call, MPI_Op op);
+int call_info(struct call *call, MPI_Info handle, struct info **i);		/* MPI_INFO_NULL: NULL */
+int call_info_given(struct call *call, MPI_Info handle, struct info **i);	/* MPI_INFO_NULL is an error */
+int call_window(struct call *call, MPI_Win handle, struct window **w);
+int call_file(struct call *call, MPI_File handle, struct file **f);
+int call_session(struct call *call, MPI_Session handle, struct session **s);
+
+/* Handles as integers, for Fortran: the low 32 bits; the rest comes back from the table. */
+int call_toint(uintptr_t handle);
+uintptr_t call_fromint(enum handle_kind kind, int number);
+
+static inline int
+call_count(MPI_Count count)
+{
+	return count >= 0 ? MPI_SUCCESS : MPI_ERR_COUNT;
+}
+
+/* An argument that must not be NULL. */
+static inline int
+call_pointer(const void *pointer)
+{
+	return pointer != NULL ? MPI_SUCCESS : MPI_ERR_ARG;
+}
+
+/* An array with that many elements. */
+static inline int
+call_array(MPI_Count count, const void *array)
+{
+	return count <= 0 || array != NULL ? MPI_SUCCESS : MPI_ERR_ARG;
+}
+
+/* A buffer of the program's; MPI_BOTTOM is NULL, so that only a type with small displacements tells that it is missing. */
+static inline int
+call_buffer(const void *buffer, MPI_Count count, const struct type *t)
+{
+	return buffer == NULL && count > 0 && mpi_type_needs_buffer(t) ? MPI_ERR_BUFFER : MPI_SUCCESS;
+}
+
+/* Ranks of the communicator that messages go to and come from. */
+static inline int
+call_dest(const struct comm *c, int rank)
+{
+	return (rank >= 0 && rank < mpi_comm_peers(c)) || rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
+}
+
+static inline int
+call_source(const struct comm *c, int rank)
+{
+	return rank == MPI_ANY_SOURCE ? MPI_SUCCESS : call_dest(c, rank);
+}
+
+/* A member of the communicator itself. */
+static inline int
+call_rank(const struct comm *c, int rank)
+{
+	return rank >= 0 && rank < c->size ? MPI_SUCCESS : MPI_ERR_RANK;
+}
+
+static inline int
+call_send_tag(int tag)
+{
+	return tag >= 0 ? MPI_SUCCESS : MPI_ERR_TAG;
+}
+
+static inline int
+call_recv_tag(int tag)
+{
+	return tag >= 0 || tag == MPI_ANY_TAG ? MPI_SUCCESS : MPI_ERR_TAG;
+}
+
+/* A root; between two groups also MPI_ROOT and MPI_PROC_NULL. */
+int call_root(const struct comm *c, int root);
+
+/* Outputs of the functions with narrow counts: MPI_UNDEFINED where the value does not fit. */
+static inline int
+narrow_int(MPI_Count value)
+{
+	return value >= INT_MIN && value <= INT_MAX ? (int)value : MPI_UNDEFINED;
+}
+
+static inline MPI_Aint
+narrow_aint(MPI_Count value)
+{
+	return value >= INTPTR_MIN && value <= INTPTR_MAX ? (MPI_Aint)value : MPI_UNDEFINED;
+}
+
+#endif
