@@ -2,10 +2,9 @@
 #
 # Builds Atoll out of tree, into build/. Sources are found by folder: a new .c file needs no line here.
 #
-#	make PORT=hosted|riscv64	kernel, libraries, servers and programs of a port
+#	make PORT=hosted|riscv64|or1k	kernel, libraries, servers and programs of a port
 #	make PORT=coroutine		the tests that run under the seeded scheduler
 #	make PORT=unit			the unit tests (*_test.c beside the code)
-#	make PORT=or1k			kernel/ and base/ for a 32-bit CPU, objects only
 #	make plugin			the instruction counter for QEMU
 #	make gen | clean
 #

@@ -10,11 +10,11 @@ CPU := $(CPU_$(PORT))
 NOC := shm
 BOARD_hosted := linux
 BOARD_riscv64 := virt
+BOARD_or1k := or1k
 BOARD := $(BOARD_$(PORT))
 
 CONTEXT_DIR := $(firstword $(wildcard abi/cpu/$(CPU)) abi/cpu/hosted)
-# a CPU without a back end (or1k) is compiled with the portable headers of the coroutine back end
-HAL_CPU_INC := $(firstword $(wildcard hal/cpu/$(CPU)/include) hal/cpu/coroutine/include)
+HAL_CPU_INC := hal/cpu/$(CPU)/include
 
 K := $(OUT)/k
 
@@ -43,7 +43,8 @@ endif
 ifeq ($(PORT),or1k)
 CROSS := or1k-elf-
 KCC := $(CROSS)gcc
-K_ARCH := -fno-stack-protector
+# what every core has; a K-Core multiplies and divides by software
+K_ARCH := -msoft-mul -msoft-div -msfimm -mshftimm -mcmov -fno-stack-protector
 endif
 
 K_CCINC := $(shell $(KCC) -print-file-name=include)
@@ -156,7 +157,7 @@ $(OUT)/%.bin: $(OUT)/%.elf
 endif
 
 ifeq ($(PORT),or1k)
-or1k: $(BASE_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
+include mk/or1k.mk
 endif
 
 -include $(patsubst %.o,%.d,$(K_ALL) $(BOOT_OBJ) $(HALTEST_OBJ) $(PROBE_OBJ) $(CORO_SHARED) $(call k_obj,$(CORO_MAINS)))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Write the boot record (struct boot_record of abi/boot.h). Standard library only.
 
-The physical layout on riscv64: everything is power-of-two sized and aligned, so that one PMP entry fences it.
+The physical layout on riscv64: everything is power-of-two sized and aligned, so that one PMP entry fences it. On or1k the clusters' memory
+starts at 0, where the first one's exceptions go; what they share follows.
 """
 
 import struct
@@ -14,10 +15,12 @@ QUIET, NO_INIT = 1, 2
 HEAD = "IIII QQQQ IIII QII"
 SEGMENT = "QQQQII"
 CLUSTER = "QQIIII"
-ORDER = {"hosted": "<", "riscv64": "<"}
+ORDER = {"hosted": "<", "riscv64": "<", "or1k": ">"}
 PAGE = 4096
+PAGES = {"or1k": 8192}           # where a page is larger
 LARGE = 2 << 20
 
+RAM_MAX = 1 << 30               # or1k
 RAM = 0x80000000
 KERNEL_AT, KERNEL_MAX = 0x80200000, 2 << 20
 RECORD_AT, RECORD_MAX = 0x80400000, 1 << 20
@@ -53,7 +56,7 @@ def window_bytes(m):
 
 
 class Layout:
-    """Where everything lies in physical memory (riscv64); zeros where the back end allocates (hosted)."""
+    """Where everything lies in physical memory (riscv64, or1k); zeros where the back end allocates (hosted)."""
 
     def __init__(self, m, port, archive_bytes):
         self.window = window_bytes(m)
@@ -61,8 +64,23 @@ class Layout:
         self.noc, self.archive = 0, 0
         self.clusters = [0] * len(m.clusters)
         self.ram_bytes = 0
-        if port != "hosted":
+        self.record = RECORD_AT
+        if port == "or1k":
+            self._place_flat(m, archive_bytes)
+        elif port != "hosted":
             self._place(m, archive_bytes)
+
+    def _place_flat(self, m, archive_bytes):
+        page, at = PAGES["or1k"], 0
+        for i, c in enumerate(m.clusters):
+            self.clusters[i] = at
+            at += c.mem_bytes
+        self.noc = at
+        self.record = round_up(at + self.window * len(m.clusters), page)
+        self.archive = self.record + page
+        self.ram_bytes = round_up(self.archive + archive_bytes, 1 << 20)
+        if self.ram_bytes > RAM_MAX:
+            raise RecordError(f"machine {m.name} needs {self.ram_bytes >> 20} MB, or1k has room for {RAM_MAX >> 20}")
 
     def _place(self, m, archive_bytes):
         area = power_up(max(archive_bytes, ARCHIVE_MIN))
@@ -81,7 +99,7 @@ class Layout:
         self.ram_bytes = round_up(at + FDT_BYTES, LARGE) - RAM
 
 
-def init_segments(image, name, offset):
+def init_segments(image, name, offset, page=PAGE):
     """Segments of the init program, which lies at `offset` in the archive: page-aligned, as the kernel maps them."""
     try:
         e = elf.Elf(image, name)
@@ -93,14 +111,14 @@ def init_segments(image, name, offset):
         raise RecordError(f"{name} has {len(e.segments)} segments, the boot record has room for {SEGMENTS_MAX}")
     out, end = [], 0
     for s in e.segments:
-        lead = s.vaddr % PAGE
+        lead = s.vaddr % page
         if s.vaddr - lead < end:
             raise RecordError(f"{name}: two segments share a page")
         if s.offset < lead:
             raise RecordError(f"{name}: a segment's place in the file does not match its address")
         prot = (1 if s.flags & elf.PF_R else 0) | (2 if s.flags & elf.PF_W else 0) | (4 if s.flags & elf.PF_X else 0)
         out.append((s.vaddr - lead, offset + s.offset - lead, s.file_bytes + lead, s.mem_bytes + lead, prot, 0))
-        end = round_up(s.vaddr + s.mem_bytes, PAGE)
+        end = round_up(s.vaddr + s.mem_bytes, page)
     return e.entry, out
 
 
@@ -109,7 +127,7 @@ def write(m, port, layout, init=None, flags=0):
     if port not in ORDER:
         raise RecordError(f"unknown port '{port}'")
     order = ORDER[port]
-    entry, segments = init_segments(*init) if init else (0, [])
+    entry, segments = init_segments(*init, PAGES.get(port, PAGE)) if init else (0, [])
     if not init:
         flags |= NO_INIT
     body = b"".join(struct.pack(order + SEGMENT, *s) for s in segments + [(0,) * 6] * (SEGMENTS_MAX - len(segments)))

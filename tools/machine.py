@@ -2,7 +2,7 @@
 """Read a machine description (machines/NAME.toml) and check it. Standard library only.
 
     description = "..."                  one line for `atoll machines`
-    ports = ["hosted", "riscv64"]        where it can run
+    ports = ["hosted", "riscv64"]        where it can run; or1k has to be named
     [noc]                                all optional
     mailbox_ports = 32                   per cluster; rank i of a cluster owns port 8 + i if several clusters take ranks
     portal_ports = 32
@@ -29,7 +29,8 @@ THREADS_MIN, THREADS_MAX, THREAD_BYTES = 64, 4096, 128 << 10    # of a cluster's
 PERSONALITY_THREADS_MAX = 512                                   # of a process on riscv64 (user/include/atoll/personality.h)
 THREADS_OF_SERVERS = 32                                         # left to servers and to threads that programs start
 ROLES = {"IDLE": 0, "TC": 1, "KC": 2, "AC": 3}
-PORTS = ("hosted", "riscv64")
+PORTS = ("hosted", "riscv64", "or1k")
+DEFAULT_PORTS = ("hosted", "riscv64")
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "machines")
 
 
@@ -161,7 +162,7 @@ def parse(name, text):
     except tomllib.TOMLDecodeError as e:
         raise MachineError(f"{where}: {e}") from None
     _known(top, ("description", "ports", "noc", "cluster"), where)
-    ports = top.get("ports", list(PORTS))
+    ports = top.get("ports", list(DEFAULT_PORTS))
     if not isinstance(ports, list) or not ports or any(p not in PORTS for p in ports):
         raise MachineError(f"{where}: ports must name some of {', '.join(PORTS)}")
     tables = top.get("cluster", [])

@@ -9,7 +9,7 @@ import results
 from ui import BUILD
 
 TIMEOUT_S = 120
-IMAGES = {"hosted": ("hal-test", "hosted-4x4"), "riscv64": ("hal-test.bin", "riscv-4x4")}
+IMAGES = {"hosted": ("hal-test", "hosted-4x4"), "riscv64": ("hal-test.bin", "riscv-4x4"), "or1k": ("hal-test.elf", "or1k-2x2")}
 
 
 def run_machine(group, port, icount=False):

@@ -74,6 +74,10 @@ def prepare(job):
     record_path, archive_path = _store(job, "record.bin", record), _store(job, "archive.cpio", image)
     if job.port == "hosted":
         argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path, "--archive", archive_path]
+    elif job.port == "or1k":
+        import or1k
+        argv = or1k.qemu(job.machine, layout, lambda name, data: _store(job, name, data), job.image)
+        argv += or1k.load(record_path, layout.record) + or1k.load(archive_path, layout.archive)
     else:
         argv = _qemu(job, layout, record_path, archive_path)
     if not os.path.exists(argv[0]) and job.port == "hosted":

@@ -33,8 +33,18 @@ extern const struct hal_range hal_board_devices[];
 extern const unsigned hal_board_device_count;
 extern const uint32_t hal_board_tick_ns;
 
-/* Physical address of the doorbell interrupts: one 32-bit word per core of the machine, storing 1 raises it. */
+/*
+ * Physical address of the doorbell interrupts: one 32-bit word per core of the machine, storing 1 raises it. On or1k: of the inter-core
+ * interrupt controller (OMPIC).
+ */
 extern const uint64_t hal_board_bells;
+
+/*
+ * Boards of a CPU without a clock of its own (or1k) supply hal_clock_ns, and instead of the constants above: nanoseconds of a tick of
+ * the CPU's timer, and the register whose load lasts, in low power, until an interrupt is pending (NULL: the CPU dozes by itself).
+ */
+uint32_t hal_board_timer_ns(void);
+const volatile uint32_t *hal_board_doze(void);
 
 /* The CPU: where the running core reaches a device register, before and after translation is on. */
 volatile void *hal_device(uint64_t paddr);

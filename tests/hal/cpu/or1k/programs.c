@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract tests: user programs of or1k are copied into the code page; a trap instruction calls the kernel.
+ */
+#include "../../testbed.h"
+
+extern const char user_code_end[];
+extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[];
+
+static uintptr_t
+entry(enum user_program p)
+{
+	switch (p) {
+	case USER_CALLS:
+		return (uintptr_t)user_calls;
+	case USER_LOOP:
+		return (uintptr_t)user_loop;
+	case USER_SPIN:
+		return (uintptr_t)user_spin;
+	case USER_LOAD:
+		return (uintptr_t)user_load;
+	case USER_STORE:
+		return (uintptr_t)user_store;
+	case USER_JUMP:
+		return (uintptr_t)user_jump;
+	default:
+		return (uintptr_t)user_illegal;
+	}
+}
+
+size_t
+user_code_bytes(void)
+{
+	return (size_t)(user_code_end - user_code);
+}
+
+bool
+user_can(enum user_program p)
+{
+	(void)p;
+	return true;
+}
+
+void
+user_context(struct context *c, enum user_program p, const struct user_test *u)
+{
+	context_init(c, u->code + entry(p) - (uintptr_t)user_code, u->data + HAL_PAGE_BYTES, u->data, 0);
+}

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Start an or1k machine in QEMU: the kernel's image per cluster, boot record and archive are put into its memory. Standard library only."""
+
+import os
+import struct
+
+import bootrec
+import elf
+import rebase
+from ui import BUILD, Failure, Usage
+
+CORES_MAX = 4                   # of QEMU's board
+RECORD_SLOT = 8
+CORE_BYTES = 4096
+# nanoseconds since the start, the same for all cores, whatever the host's clock does
+CLOCK = ["-rtc", "base=1970-01-01T00:00:00,clock=vm"]
+
+
+def read_images(path):
+    """The two links of a kernel image named without its ending."""
+    try:
+        return elf.read(path + ".elf"), elf.read(path + "-moved.elf")
+    except elf.ElfError as e:
+        raise Failure(f"{e}; run ./atoll build or1k") from None
+
+
+def pieces(machine, layout, kernel):
+    """(address, bytes) of everything that memory holds at the start but record and archive: where the record is, and the images."""
+    low, high = read_images(kernel.removesuffix(".elf"))
+    out = [(RECORD_SLOT, layout.record.to_bytes(4, "big"))]
+    for base, c in zip(layout.clusters, machine.clusters):
+        at, image = rebase.moved(low, high, base)
+        if kernel_end(at + len(image), c) > base + c.mem_bytes:
+            raise Usage(f"machine {machine.name}: the kernel does not fit into a cluster's memory")
+        out.append((at, image))
+    return out
+
+
+def kernel_end(image_end, cluster):
+    """Where the memory starts that the kernel may use, behind the stacks of its cores (kernel.ld)."""
+    return bootrec.round_up(image_end, bootrec.PAGES["or1k"]) + CORE_BYTES * len(cluster.roles)
+
+
+def qemu(machine, layout, store, kernel=None):
+    """QEMU's command line. store(name, bytes) -> path puts boot data where QEMU finds it; record and archive are stored already."""
+    if machine.cores() > CORES_MAX:
+        raise Usage(f"machine {machine.name} has {machine.cores()} cores, QEMU's or1k at most {CORES_MAX}")
+    parts = pieces(machine, layout, kernel or os.path.join(BUILD, "or1k", "kernel"))
+    # QEMU puts a device tree behind this image: not into memory that must be zero
+    at, image = parts[1]
+    image += bytes(kernel_end(at + len(image), machine.clusters[0]) - at - len(image))
+    argv = ["qemu-system-or1k", "-M", "virt", "-smp", str(machine.cores()), "-m", f"{layout.ram_bytes >> 20}M", "-nodefaults",
+            "-no-user-config", "-display", "none", "-serial", "stdio", *CLOCK, "-kernel", store("kernel.elf", wrap(at, image))]
+    for i, (at, data) in enumerate(parts[:1] + parts[2:]):
+        argv += load(store(f"piece{i}.bin", data), at)
+    return argv
+
+
+def wrap(at, image):
+    """An ELF file of one segment, entered at its start: what else QEMU takes as a kernel is started anywhere."""
+    head = b"\x7fELF\1\2\1".ljust(16, b"\0") + struct.pack(">HHIIIIIHHHHHH", elf.ET_EXEC, 92, 1, at, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    return head + struct.pack(">IIIIIIII", elf.PT_LOAD, 84, at, at, len(image), len(image), 7, 4) + image
+
+
+def load(path, at):
+    """QEMU's words for a file in memory."""
+    return ["-device", f"loader,file={path},addr={at:#x},force-raw=on"]
