@@ -69,6 +69,11 @@ class Source:
         text = "\0".join([rtl.digest(version, base), read("core_top.v"), read("fpga.ys"), FLOWS[flow], self.tool])
         self.hash = hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    @staticmethod
+    def measure(cells):
+        """What a result says besides its cells."""
+        return count(cells)
+
     def key(self, name):
         """The hash of one result."""
         text = json.dumps([self.hash, space.parameters(name)], sort_keys=True)
@@ -104,10 +109,10 @@ def count(cells):
             "f8": cells.get("MUXF8", 0), "bram36": cells.get("RAMB36E1", 0) + cells.get("RAMB18E1", 0) / 2, "dsp": cells.get("DSP48E1", 0)}
 
 
-def run_tool(folder):
-    """Run the script of a prepared folder; returns {cell type: number}."""
+def call_tool(folder, script):
+    """Run the synthesiser in a prepared folder; its last words are the reason of a failure."""
     env = dict(os.environ, YOWASP_CACHE_DIR=os.path.join(rtl.ROOT, "build", "codesign", "yowasp"))
-    p = subprocess.Popen([tool_path(), "-q", "-s", "run.ys"], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    p = subprocess.Popen([tool_path(), "-q", "-s", script], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, errors="replace")
     try:
         words = p.communicate(timeout=TIMEOUT_S)[0]
@@ -119,6 +124,11 @@ def run_tool(folder):
         raise
     if p.returncode:
         raise Broken(f"the synthesiser ended with {p.returncode}:\n" + "\n".join(words.splitlines()[-12:]))
+
+
+def run_tool(folder):
+    """Run the script of a prepared folder; returns {cell type: number}."""
+    call_tool(folder, "run.ys")
     with open(os.path.join(folder, "stat.json"), encoding="utf-8") as f:
         return json.load(f)["design"]["num_cells_by_type"]
 
@@ -141,7 +151,7 @@ def load(name, source, cache=CACHE, say=print):
     except (ValueError, KeyError, TypeError, UnicodeDecodeError):
         good = False
     if good:
-        return {**record, **count(record["cells"])}
+        return {**record, **source.measure(record["cells"])}
     say(f"the stored result {path} is damaged: it is made again")
     os.unlink(path)
     return None
@@ -169,7 +179,7 @@ def synthesise(name, source, cache=CACHE, tool=run_tool):
     prepare(folder, name, source)
     cells = tool(folder)
     record = {"config": name, "rtl": source.version, "flow": source.flow, "source": source.hash, "tool": source.tool, "cells": cells,
-              "seconds": round(time.monotonic() - start, 1), **count(cells)}
+              "seconds": round(time.monotonic() - start, 1), **source.measure(cells)}
     save(record, key, cache)
     shutil.rmtree(folder)
     return record
