@@ -52,7 +52,7 @@ RISCV64 = (
 
 X86_64 = (
     ("atomic", r"[lms]fence|cmpxchg\w*|xadd"), ("multiply", r"i?mul"), ("divide", r"i?div"),
-    ("float", r"(add|sub|mul|div|sqrt|min|max|u?comi|cvt\w*)(ss|sd|ps|pd)|cvt\w+|f\w+"),
+    ("float", r"(add|sub|mul|div|sqrt|min|max|u?comi|cvt\w*)(ss|sd|ps|pd)|cvt\w+|f(ld|i?st|ild|add|i?sub|i?mul|i?div|xch|chs|abs|u?com|sqrt|n|wait)\w*"),
     ("branch", r"j(?!mp)\w+|loop\w*"), ("jump", r"jmp|call|ret|leave|notrack"), ("shift", r"sh[lr]d?|sa[lr]|ro[lr]|shlx|shrx|sarx"),
     ("compare", r"cmp|test|bt|set\w+|pcmp\w+"), ("nop", r"nop\w*|data16|cs|endbr64|int3|hlt|ud2"),
     ("arithmetic", r"add|sub|adc|sbb|inc|dec|neg|and|or|xor|not|bts|btr|btc|bsf|bsr|tzcnt|lzcnt|popcnt|bswap|paddd|paddq|pand|por|pxor|psrldq|xorps|andn"),
