@@ -71,6 +71,12 @@ def nickname(name):
     return next((short for short, known in NAMED.items() if known == full), full)
 
 
+def title(name):
+    """As the paper writes it: K-Core; a configuration without such a name stays as it is."""
+    short = nickname(name)
+    return short[0].upper() + "-Core" if short in NAMED else short
+
+
 def parameters(name):
     """{parameter: value} of the core."""
     out = dict(COMMON)

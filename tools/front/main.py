@@ -22,6 +22,7 @@ HELP = """usage: ./atoll COMMAND ...
   mpicc ARG...                compile an MPI program; --port P and what compiler wrappers take (-show, -c, -l ...)
   cc ARG...                   the same without the MPI library
   build [PORT]                build a port (hosted, riscv64, coroutine, unit)
+  codesign [--quick|--full]   the co-designed cluster: design space, power and energy as one page
   machines [NAME]             what machines there are
   doctor                      what is installed, what is missing
   clean                       remove what was built
@@ -32,7 +33,7 @@ The first use of a command installs what it needs and says so. `./atoll COMMAND 
 # command -> module with main(argv) -> exit status
 COMMANDS = {
     "run": "run", "demo": "demo", "test": "testall", "check": "check", "bench": "bench", "mpicc": "wrapper", "cc": "wrapper",
-    "build": "builder", "machines": "listing", "doctor": "doctor", "clean": "builder", "setup": "setup",
+    "build": "builder", "machines": "listing", "doctor": "doctor", "codesign": "design", "clean": "builder", "setup": "setup",
 }
 
 

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What ./atoll codesign runs inside the private Python environment: gathers, writes the report, says where it is."""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "front")]
+from ui import say  # noqa: E402
+
+from codesign import compare, cycles, gather, instructions, paper, report, rtl, space, store, synth  # noqa: E402
+
+PROBLEMS = (rtl.Missing, synth.Broken, store.Damaged, instructions.Unknown, cycles.BadRow)
+
+
+def show(configs):
+    """Print what is known of some configurations: synthesised or predicted."""
+    data = gather.Data(gather.stored_results(), "stored").complete()
+    for name in configs:
+        p = next(q for q in data.points if q.name == space.canonical(name))
+        r = p.resources
+        print(f"{space.nickname(name):<40} {r['lut']:.0f} LUT {r['ff']:.0f} FF {r['bram36']:g} BRAM {r['dsp']:.0f} DSP {p.mw:.1f} mW "
+              f"({'synthesised' if p.measured else 'predicted'})")
+
+
+def main(argv):
+    """argv: mode (quick, normal, full), folder, configurations to show. Exit status 1 for what is missing, 2 outside the space."""
+    mode, folder, configs = argv[0], argv[1], argv[2:]
+    try:
+        if configs:
+            show(configs)
+            return 0
+        data = gather.gather(mode, say)
+        path = report.write(data, folder)
+    except space.OutsideSpace as e:
+        say(str(e))
+        return 2
+    except PROBLEMS as e:
+        say(str(e))
+        return 1
+    print(f"K-Core cluster: {data.saving.text()} less power; the paper: {paper.SAVING_PERCENT} %")
+    failed = 0
+    for what, holds, words in compare.gates(data.results):
+        print(f"{'holds' if holds else 'FAILS'}  {what}: {words}")
+        failed += not holds
+    print(path)
+    return 1 if failed or not data.saving.contains(paper.SAVING_PERCENT) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Everything that the report shows, gathered once: from the tree's stored results, or made where it is missing."""
+
+import os
+import subprocess
+
+from codesign import additive, asic, cycles, instructions, pareto, paper, power, rtl, space, store, synth
+
+
+class Data:
+    """What there is: see gather()."""
+
+    def __init__(self, results, how):
+        self.results, self.how = results, how
+        self.source = store.source_hash(results)
+        self.tool = next(iter(results.values()))["tool"]
+        k, u = (results[space.canonical(n)] for n in ("k-core", "u-core"))
+        self.candidates = power.candidates(*power.table(results))
+        self.model = self.candidates[0]
+        self.k_mw, self.u_mw = self.model.predict(k), self.model.predict(u)
+        self.saving = power.saving(self.model, k, u)
+        self.unseen = power.unseen(results)
+        base = {n: results[n] for n in additive.base_points()}
+        self.spots = additive.errors(base, {n: r for n, r in results.items() if n not in base})
+        self.newest, self.nolutram, self.asic, self.instructions, self.where = {}, {}, [], {}, {}
+        self.cycles, self.cycles_from, self.cycles_source = {}, "", ""
+        self.rows, self.points, self.front = [], [], []
+
+    def complete(self):
+        """Derive what needs the measured cycles: the points and their front."""
+        table = pareto.combined([pareto.slowdowns(c) for c in self.kernel_cycles().values()])
+        self.points = pareto.points(self.results, self.model, table)
+        self.front = pareto.front(self.points)
+        return self
+
+    def kernel_cycles(self):
+        """{benchmark: {configuration of the kernel's core: mean cycles}} of the rows that vary only that core."""
+        out = {}
+        for (benchmark, setup, cores), s in self.cycles.items():
+            if setup == "dse" and set(cores[1:]) <= {space.canonical("u-core")}:
+                out.setdefault(benchmark, {})[cores[0]] = s.mean
+        return out
+
+
+def needed():
+    """Configurations whose synthesis the report needs."""
+    return list(dict.fromkeys(additive.base_points() + [r[1] for r in paper.TABLE2] + additive.spot_points()))
+
+
+def synthesised(version, flow, names, say):
+    """{configuration: record}: the tree's results if they are of the installed sources, and what the cache has or gets."""
+    source = synth.Source(version, flow)
+    kept = {n: r for n, r in store.results(version, flow).items() if r["source"] == source.hash}
+    if not kept and store.results(version, flow):
+        say(f"the stored results of mor1kx {version}, {flow} are of other sources than what is installed: everything is synthesised anew")
+    found = {**store.cached(source, say=say), **kept}
+    missing = [n for n in names if n not in found]
+    if missing:
+        found.update(synth.sweep(missing, source, say=say))
+    return found
+
+
+def kernel_objects(port, say):
+    """Compile the kernel of a port."""
+    say(f"building the kernel for {port}")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    p = subprocess.run(["make", "-C", rtl.ROOT, "--no-print-directory", f"PORT={port}", "kernel"], env=env, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    if p.returncode:
+        raise rtl.Missing(f"the kernel does not build for {port}:\n" + "\n".join(p.stdout.splitlines()[-12:]))
+
+
+def analysed(quick, say):
+    """({port: {part: {class: number}}}, {port: {function: multiplications and divisions}})."""
+    if quick:
+        return instructions.read(), {}
+    tables, where = {}, {}
+    for port in instructions.PORTS:
+        kernel_objects(port, say)
+        found = instructions.analyse(port)
+        tables[port], where[port] = instructions.counts(found), instructions.where(found, ("multiply", "divide"))
+    return tables, where
+
+
+def stored_results():
+    """The tree's results; Missing if they are not all there."""
+    results = store.results()
+    missing = [n for n in needed() if n not in results]
+    if missing:
+        raise rtl.Missing(f"hw/results/synth.csv lacks {missing[0]} and {len(missing) - 1} more: run ./atoll codesign without --quick")
+    return results
+
+
+def gather(mode, say):
+    """Data for mode "quick" (only what is stored), "normal" (what is missing is made) or "full" (all 192 points synthesised)."""
+    labels = [r[1] for r in paper.TABLE2]
+    if mode == "quick":
+        data = Data(stored_results(), "stored in the tree")
+        data.newest, data.nolutram = store.results(rtl.VERSIONS[1]), store.results(rtl.PAPER, "nolutram")
+    else:
+        data = Data(synthesised(rtl.PAPER, "default", space.names() if mode == "full" else needed(), say), "checked against the installed sources")
+        data.newest = synthesised(rtl.VERSIONS[1], "default", additive.base_points() + labels[-2:], say)
+        data.nolutram = synthesised(rtl.PAPER, "nolutram", labels, say)
+    data.asic = asic.read()
+    data.instructions, data.where = analysed(mode == "quick", say)
+    rows, data.cycles_from = cycles.everything()
+    data.rows, left = cycles.one_source(rows)
+    if left:
+        say(f"{left} rows of measured cycles are of other sources and are left out")
+    data.cycles = cycles.summarise(data.rows)
+    data.cycles_source = data.rows[0]["source"] if data.rows else ""
+    return data.complete()

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""The report: one HTML page and its tables as CSV, out of gathered data."""
+
+import csv
+import os
+
+from codesign import additive, asic, compare, cycles, energy, instructions, page, paper, plots, sections
+from codesign.page import Cell, esc, number, signed
+
+NAVIGATION = (("space", "Space"), ("table2", "Resources"), ("additive", "Additivity"), ("power", "Power"), ("pareto", "Pareto front"), ("table3", "Time and energy"),
+              ("figure2", "Instructions"), ("beyond", "Beyond the paper"), ("text", "The paper's text"), ("method", "Method"))
+
+
+def cards(data):
+    """The key figures."""
+    rho = compare.rank_correlation(*compare.values(data.results, "lut"))
+    exact = sum(holds for what, holds, _ in compare.gates(data.results) if what.startswith("ff_"))
+    worst = additive.worst_percent(data.spots, "lut")
+    out = [page.card(f"{data.saving.value:.1f} %", f"less power with one K-Core ({data.saving.low:.1f} to {data.saving.high:.1f}); the paper: {paper.SAVING_PERCENT} %"),
+           page.card(f"{rho:.3f}", "rank correlation of our LUTs with Table II"),
+           page.card(f"{exact} of {len(compare.EXACT_FF)}", "flip-flop differences that the RTL alone fixes equal the paper's"),
+           page.card(f"{worst:.1f} %", f"largest error of predicting a core's LUTs from ten syntheses, over {len(data.spots)} checks")]
+    best = best_change(data)
+    out.append(page.card(*best) if best else page.card("not measured yet", "kernel benchmarks on the K-Core against the U-Core", True))
+    return '<div class="cards">' + "".join(out) + "</div>"
+
+
+def best_change(data):
+    """(figure, words) of the largest speed-up of the optimised kernel on the K-Core, or None."""
+    changes = []
+    for b in paper.TABLE3:
+        u, k = cycles.of_setup(data.cycles, b, "u"), cycles.of_setup(data.cycles, b, "k-opt")
+        if u and k:
+            changes.append((100 * (k[1].mean / u[1].mean - 1), b))
+    if not changes:
+        return None
+    change, b = min(changes)
+    return f"{signed(change, 1)} %", f"cycles of {paper.BENCHMARKS[b]}, optimised kernel on the K-Core against the U-Core"
+
+
+def joules(uj):
+    """Microjoules with the digits that the paper prints."""
+    return number(uj, 0 if uj >= 500 else 2)
+
+
+def table3(data):
+    """Time and energy beside Table III."""
+    rows, measured = [], False
+    for b, title in paper.BENCHMARKS.items():
+        for i, (setup, words) in enumerate(paper.SETUPS.items()):
+            uj, ms = paper.TABLE3[b][setup]
+            again = paper.recomputed(b, setup)
+            ours = cycles.of_setup(data.cycles, b, setup)
+            base = cycles.of_setup(data.cycles, b, "u")
+            mw = data.u_mw if setup == "u" else data.k_mw
+            rows.append([Cell(title if i == 0 else ""), Cell(words, "text"), Cell(f"{ms:.2f}", "faint"), Cell(joules(uj), "faint"), joules(again), f"{signed(100 * (again / uj - 1), 2)} %",
+                         Cell(f"{signed(paper.time_change_percent(b, setup), 1)} %" if i else "", "faint")])
+            if ours:
+                measured = True
+                half = f" ± {number(ours[1].half)}" if ours[1].half is not None else ""
+                change = f"{signed(100 * (ours[1].mean / base[1].mean - 1), 1)} %" if base and i else ""
+                rows[-1] += [number(ours[1].mean) + half, change, joules(energy.static_uj(mw, ours[1].mean))]
+            else:
+                rows[-1] += [Cell("not measured yet", "faint"), "", ""]
+    heads = [["", "", Cell("the paper's Table III", "group", 5), Cell("ours", "group", 3)],
+             ["benchmark", Cell("kernel on", "text"), "ms", "µJ", "P × t, µJ", "off", "time", "cycles", "change", "µJ"]]
+    text = ('<h2 id="table3">6. Time and energy: Table III</h2><p>The paper\'s energies are its Table II times its Table III: the constant power that Vivado reports for one '
+            "core, times the time, whatever the core was doing. <i>P × t</i> recomputes them; all twelve agree within 0.4 %, which is the rounding of the times. "
+            f"Ours use the same formula with our model's power ({data.u_mw:.1f} mW U-Core, {data.k_mw:.1f} mW K-Core) and cycles at {paper.CLOCK_HZ // 1000000} MHz: the paper "
+            "states no clock, and its times are rounded too coarsely to derive one; 50 MHz is what OpTiMSoC documents for its boards.</p>")
+    words = "Energy of the core that runs the kernel, static model. Change: time against the kernel on a U-Core."
+    if measured:
+        words += f" Cycles: mean and 95 % interval over replications, from {esc(data.cycles_from)}, source {data.cycles_source}."
+    out = [text, page.table(heads, rows, words)]
+    if not measured:
+        out.append(page.note("Our cycles are <b>not measured yet</b>: they come from the cluster in RTL, and this table fills itself from the rows that its runner writes "
+                             "(<code>docs/codesign.md</code>)."))
+    return "".join(out)
+
+
+def figure2(data):
+    """Static instruction classes per port."""
+    rows = []
+    for kind in instructions.CLASSES:
+        rows.append([Cell(instructions.TITLES[kind])] + [f"{100 * parts['kernel'][kind] / sum(parts['kernel'].values()):.2f}" for parts in data.instructions.values()])
+    rows.append([Cell("instructions")] + [number(sum(parts["kernel"].values())) for parts in data.instructions.values()])
+    heads = ["percent"] + [instructions.PORTS[p][0] for p in data.instructions]
+    text = ('<h2 id="figure2">7. What a kernel executes: Figure 2</h2><p>The paper decides against multiplier, divider and FPU by the instruction classes of its kernel\'s '
+            "binary: no floating point, and multiplications and divisions only in initialisation code. The same count for our kernel, on each of its CPUs; the portable "
+            "kernel only, so that the columns are comparable.</p>")
+    out = [text, page.figure(plots.classes(data.instructions), "Classes of instructions of the portable kernel, as compiled for three CPUs.")]
+    out.append(page.table(heads, rows, "The paper's Figure 2 is a picture without numbers; what its text says of it is in the paragraph above.", strong=(len(rows) - 1,)))
+    ours = data.where.get("or1k")
+    if ours is not None:
+        names = ", ".join(f"<code>{esc(n)}</code>" for n in sorted(ours))
+        words = (f"{sum(ours.values())} of them, in {len(ours)} functions: {names}." if ours else "none is left.")
+        out.append(f"<p>Multiplications and divisions of the or1k kernel as compiled with a multiplier: {words}</p>")
+    out.append("<p>No floating point at all, as in the paper. Multiplications are rare, but they are not only initialisation: most of them turn an index into an "
+               "address or back. A kernel for a core without a multiplier therefore has to avoid them in its hot paths and not only to emulate them.</p>" if not ours == {} else "")
+    return "".join(out)
+
+
+def beyond(data):
+    """Computations that go past the paper: cluster size, clusters, doze."""
+    share = asic.clock_share(data.asic) if data.asic else None
+    sizes = energy.saving_by_cores(data.k_mw, data.u_mw)
+    theirs = energy.saving_by_cores(23, 53)
+    rows = [[f"1 K + {n - 1} U", f"{theirs[n]:.1f} %", f"{sizes[n]:.1f} %", f"{100 / n:.1f} %"] for n in sizes]
+    out = ['<h2 id="beyond">8. Beyond the paper</h2><h3>Larger clusters</h3><p>A K-Core saves once per cluster, so its share shrinks as the cluster grows; so does the price '
+           "of giving a core to the kernel.</p>",
+           page.table(["cluster", "saving, paper's mW", "saving, our model", "cores not for users"], rows, "Static model: nothing but the cores' power.")]
+    clusters = energy.saving_by_clusters(data.k_mw, data.u_mw)
+    noc = energy.saving_by_clusters(data.k_mw, data.u_mw, noc_mw=0.1 * paper.CLUSTER_CORES * data.u_mw)
+    rows = [[c, f"{mw:.0f}", f"{percent:.1f} %", f"{noc[c][1]:.1f} %"] for c, (mw, percent) in clusters.items()]
+    out += ["<h3>More clusters</h3><p>The paper expects the saving to scale linearly with the clusters. In milliwatts it does, by arithmetic; in percent it stays the same only "
+            "if nothing but cores draws power. A network that draws a tenth of what a cluster's cores draw takes a tenth of the percentage away.</p>",
+            page.table(["clusters", "mW saved", "without a network", "network of 10 %"], rows, "Static model. The network's tenth is an example, not a measurement.")]
+    if share is not None:
+        rows = [[f"{w:.0%}".replace("%", " %"), *(f"{energy.doze_saving_percent(mw, w, energy.Parts(data.model.constant(), share, 1)):.0f} %" for mw in (data.k_mw, data.u_mw))] for w in (0.25, 0.5, 0.75, 0.95)]
+        out += [f"<h3>Stopping the clock of a core that waits</h3><p>The paper's future work. Upper bound, with the share of the power that is in flip-flops in the cell library "
+                f"({100 * share:.0f} %) as the clock's share and the model's constant part ({data.model.constant():.1f} mW) always flowing; how long cores really wait comes from the cluster's counters.</p>",
+                page.table(["time waiting", "K-Core", "U-Core"], rows, "Percent of a core's energy that a stopped clock saves, against waiting quietly with a running one.")]
+    out.append(activity(data, share))
+    return "".join(out)
+
+
+def activity(data, share):
+    """The activity model on measured rows, or that there are none."""
+    runs = {}
+    for r in data.rows:
+        if r.get("activity") and r["benchmark"] in paper.BENCHMARKS and r["setup"] in paper.SETUPS:
+            runs.setdefault((r["benchmark"], r["setup"]), []).append(r)
+    base = [r["activity"] for (b, s), rs in runs.items() if s == "u" for r in rs]
+    if not base:
+        return "<h3>Energy by activity</h3>" + page.note("The activity model needs the bit changes and doze cycles of the baseline's cores: <b>not measured yet</b>.")
+    rows, reference = [], energy.reference_rate(base)
+    for (b, s), rs in sorted(runs.items(), key=lambda x: (list(paper.BENCHMARKS).index(x[0][0]), list(paper.SETUPS).index(x[0][1]))):
+        mean = lambda f: sum(f(r) for r in rs) / len(rs)  # noqa: E731
+        mw = {i: data.model.predict(sections_resources(data, c)) for i, c in enumerate(rs[0]["cores"])}
+        static = mean(lambda r: sum(energy.static_uj(mw[a["core"]], a["cycles"]) for a in r["activity"]))
+        found = [mean(lambda r: energy.cluster_uj(mw, r["activity"], energy.Parts(data.model.constant(), c, reference))) for c in (0.0, share or 0.0)]
+        gated = mean(lambda r: sum(a.get("gated", 0) for a in r["activity"]) / sum(a["cycles"] for a in r["activity"]))
+        rows.append([paper.BENCHMARKS[b], Cell(paper.SETUPS[s], "text"), joules(static), joules(found[0]), joules(found[1]), f"{100 * gated:.0f} %"])
+    heads = [["", "", "", Cell("activity model, µJ", "group", 2), ""], ["benchmark", Cell("kernel on", "text"), "static model, µJ", "clock share 0", f"clock share {share or 0:.2f}", "clock stopped"]]
+    return ("<h3>Energy by activity</h3><p>All cores of the cluster. A constant part always flows, a clock part while the clock runs, the rest with the bit changes that "
+            "were counted. The clock's share is not known for the FPGA, hence two columns.</p>" + page.table(heads, rows, "Both are models; they agree on the busy cores of the baseline by construction."))
+
+
+def sections_resources(data, name):
+    """Resources of a configuration: synthesised or predicted."""
+    return data.results.get(name) or additive.predict(name, data.results)
+
+
+def papers_text(data):
+    """What does not agree inside the paper."""
+    t = paper.time_change_percent
+    items = [f"“Improved performance by up to 6.5 % (Fork-Join benchmark)”: Table III has &minus;6.5 % for <b>Buffer</b> ({t('buffer', 'k-opt'):.1f} %); Fork-Join is {t('fork_join', 'k-opt'):.1f} %.",
+             f"R-Kcall is <b>slower</b> on the K-Core: {signed(t('r_kcall', 'k'), 1)} %, and {signed(t('r_kcall', 'k-opt'), 1)} % with the optimised kernel. The text does not mention it.",
+             "“Further reduced energy consumption in 10 %” is the mean over benchmarks: " + ", ".join(
+                 f"{paper.BENCHMARKS[b]} {100 * (1 - paper.TABLE3[b]['k-opt'][0] / paper.TABLE3[b]['k'][0]):.1f} %" for b in paper.TABLE3) + ".",
+             f"14.1 % is 1 &minus; (23 + 3 × 53) / (4 × 53) = {paper.saving_percent(23, 53):.2f} %: the cores only, no memory, bus or network, one constant power per core.",
+             "Energies carry no information beyond Tables II and III together: every benchmark has the same milliwatts on the same core.",
+             "“Multiplications and divisions were employed in initialisation code”: true of that kernel; ours turns indices into addresses with them (section 7).",
+             "“A direct-mapped cache better handles the kernel workload than set-associative ones”: no table of the paper separates the cache from the other changes."]
+    return '<h2 id="text">9. The paper\'s text against its tables</h2>' + page.bullets(items)
+
+
+def method(data):
+    """How the numbers came about."""
+    items = [f"Synthesis: {esc(data.tool)}, <code>synth_xilinx -family xc7 -flatten -abc9</code>, one core with every port led out, execution trace port on as in OpTiMSoC. "
+             "Inverters are not counted: placement merges them into the cells that they drive.",
+             f"Core: mor1kx 5.0.post130 from its Python package, the RTL of the paper's OpTiMSoC; source {data.source} ({data.how}).",
+             "Results are stored under the hash of RTL, wrapper, script and tool, and those of different sources are never mixed.",
+             f"Clock for energies: {paper.CLOCK_HZ // 1000000} MHz, an assumption; it scales all energies alike and no comparison depends on it.",
+             "Static model: power × cycles / clock. Activity model: constant part, clock part, rest by counted bit changes. Neither is a measurement of a chip.",
+             "Made by <code>./atoll codesign</code>; <code>--quick</code> from the results in the tree, <code>--full</code> with a synthesis of all 192 cores."]
+    return '<h2 id="method">10. Method</h2>' + page.bullets(items)
+
+
+def html(data):
+    """The whole page."""
+    nav = "<nav>" + "".join(f'<a href="#{a}">{t}</a>' for a, t in NAVIGATION) + "</nav>"
+    head = ("<h1>A small core for the kernel</h1><p class=\"lead\">A cluster of four cores gives one of them to the operating system's kernel. How small may that core be, "
+            "what does it save, and does the kernel run as fast? The published design, made again with open tools, next to its own tables.</p>")
+    parts = [head, cards(data), nav, sections.table1(), sections.resources(data), sections.additivity(data), sections.power(data), sections.pareto(data), table3(data),
+             figure2(data), beyond(data), papers_text(data), method(data), "<footer>Atoll. This page is one file and fetches nothing.</footer>"]
+    return page.page("Atoll: the co-designed cluster", "\n".join(parts))
+
+
+def csv_files(data):
+    """{file name: (heads, rows)}."""
+    space_rows = [[p.name, *(p.resources[r] for r in additive.RESOURCES), round(p.mw, 2), "" if p.slowdown is None else round(p.slowdown, 4),
+                   "synthesised" if p.measured else "predicted", "yes" if p in data.front else "no"] for p in data.points]
+    rows2 = [[label, name, lut, data.results[name]["lut"], ff, data.results[name]["ff"], f7, data.results[name]["f7"], bram, data.results[name]["bram36"], mw,
+              round(mw + data.model.residuals[i], 2), round(mw + data.model.left_out[i], 2)] for i, (label, name, lut, ff, f7, bram, mw) in enumerate(paper.TABLE2)]
+    rows3 = []
+    for b in paper.TABLE3:
+        for s in paper.SETUPS:
+            ours = cycles.of_setup(data.cycles, b, s)
+            mw = data.u_mw if s == "u" else data.k_mw
+            rows3.append([b, s, *paper.TABLE3[b][s], round(paper.recomputed(b, s), 2)] + ([round(ours[1].mean, 1), round(energy.static_uj(mw, ours[1].mean), 3), ours[1].n] if ours else ["", "", 0]))
+    classes = [[port, part, k, n] for port, parts in data.instructions.items() for part, row in parts.items() for k, n in row.items()]
+    return {"table2.csv": (["design", "config", "lut_paper", "lut", "ff_paper", "ff", "f7_paper", "f7", "bram_paper", "bram", "mw_paper", "mw_model", "mw_left_out"], rows2),
+            "table3.csv": (["benchmark", "setup", "uj_paper", "ms_paper", "uj_power_x_time", "cycles", "uj", "replications"], rows3),
+            "space.csv": (["config", *additive.RESOURCES, "mw", "slowdown", "resources", "front"], space_rows),
+            "instructions.csv": (list(instructions.FIELDS), classes)}
+
+
+def write(data, folder):
+    """Write index.html and the CSV files; returns the page's path."""
+    os.makedirs(folder, exist_ok=True)
+    for name, (heads, rows) in csv_files(data).items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8", newline="") as f:
+            out = csv.writer(f, lineterminator="\n")
+            out.writerow(heads)
+            out.writerows(rows)
+    path = os.path.join(folder, "index.html")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(html(data))
+    return path
+
+

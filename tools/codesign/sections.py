@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The report's sections about hardware: the space, Table II, additivity, power, the Pareto front."""
+
+from codesign import additive, asic, compare, page, paper, plots, rtl, space
+from codesign.page import Cell, esc, number, signed
+
+MARKS = {"simple": "Simple", "satcounter": "SatCounter", "gshare": "GShare", "barrel": "Barrel", "serial": "Serial", "div": "Serial", "nodiv": "None",
+         "mul": "Three-Stage", "nomul": "None", "nofpu": "None", "fpu": "IEEE-754", "1way": "1-way, 256 lines", "2way": "2-way, 128", "4way": "4-way, 64",
+         "8way": "8-way, 32"}
+UNIT_NAMES = {"predictor": "Branch predictor", "shifter": "Shift unit", "divider": "Divider", "multiplier": "Multiplier", "fpu": "FPU", "icache": "I-cache, 8 kB"}
+
+
+def table1():
+    """Table I with the proposed cores marked."""
+    k, u, rows = space.choices("k-core"), space.choices("u-core"), []
+    for unit, known in space.UNITS.items():
+        chips = []
+        for choice in known:
+            kind = ("k" if k[unit] == choice else "") + ("u" if u[unit] == choice else "")
+            star = "" if space.choices("i-core")[unit] != choice else "*"
+            chips.append(f'<span class="chip {kind}">{MARKS[choice]}{star}</span>')
+        rows.append(f'<tr><td>{UNIT_NAMES[unit]}</td><td class="text">{"".join(chips)}</td></tr>')
+    return ('<h2 id="space">1. The space</h2><p>Six units, 3&thinsp;&times;&thinsp;2&thinsp;&times;&thinsp;2&thinsp;&times;&thinsp;2&thinsp;&times;&thinsp;2'
+            "&thinsp;&times;&thinsp;4 = 192 cores, as in the paper's Table I. The core is the public mor1kx, in the version and with the settings of the paper's "
+            f"OpTiMSoC.</p><table><tbody>{''.join(rows)}</tbody></table>"
+            '<p class="caption"><span class="chip k">teal</span> the proposed K-Core, <span class="chip u">orange</span> the proposed U-Core, '
+            '<span class="chip ku">grey</span> both; * the I-Core, from which one thing is changed at a time.</p>')
+
+
+def table2(data):
+    """Table II, ours beside the paper's."""
+    heads = [["", Cell("LUTs", "group", 2), Cell("difference", "group", 2), Cell("flip-flops", "group", 2), Cell("difference", "group", 2),
+              Cell("DSP", "group", 1), Cell("mW", "group", 3)],
+             ["design", "paper", "ours", "paper", "ours", "paper", "ours", "paper", "ours", "ours", "paper", "model", "left out"]]
+    base, rows = data.results[paper.I_CORE], []
+    first = paper.TABLE2[0]
+    for i, (label, name, lut, ff, _, _, mw) in enumerate(paper.TABLE2):
+        r = data.results[name]
+        d = [signed(x) if i else "" for x in (lut - first[2], r["lut"] - base["lut"], ff - first[3], r["ff"] - base["ff"])]
+        same = "same" if i and ff - first[3] == r["ff"] - base["ff"] else ""
+        rows.append([label, Cell(number(lut), "faint"), number(r["lut"]), Cell(d[0], "faint"), d[1], Cell(number(ff), "faint"), number(r["ff"]), Cell(d[2], "faint"),
+                     Cell(d[3], same), r["dsp"], Cell(mw, "faint"), f"{mw + data.model.residuals[i]:.1f}", Cell(f"{mw + data.model.left_out[i]:.1f}", "faint")])
+    return page.table(heads, rows, "Nine syntheses of ours (yosys for Artix-7) beside the nine rows of the paper (Vivado). Differences are against the "
+                      "I-Core; teal: equal to the paper's. <i>Left out</i>: what the power model says of a row when it was calibrated on the other eight.",
+                      strong=(7, 8))
+
+
+def resources(data):
+    """The section on Table II."""
+    rho = {c: compare.rank_correlation(*compare.values(data.results, c)) for c in ("lut", "ff")}
+    out = ['<h2 id="table2">2. Resources: Table II again</h2>', "<p>Another synthesiser gives other absolute numbers. What must agree is what each change "
+           f"costs, and the order. The rank correlation over the nine rows is <b>{rho['lut']:.3f}</b> for LUTs and <b>{rho['ff']:.3f}</b> for flip-flops; "
+           "the flip-flops that SatCounter, GShare and the serial shifter add are <b>equal</b> to the paper's, to the last one.</p>", table2(data)]
+    out.append('<div class="pair">' + page.figure(plots.differences(compare.deltas(data.results, "lut"), "LUTs against the I-Core"), "LUTs per change.")
+               + page.figure(plots.differences(compare.deltas(data.results, "ff"), "flip-flops against the I-Core"), "Flip-flops per change.") + "</div>")
+    out.append("<p>GShare is the outlier in both: its 1,024 two-bit counters are cleared by a loop at reset, so no tool can make a memory of them, and they "
+               "become 2,048 flip-flops. A predictor with a memory would be cheaper than either synthesis shows.</p>")
+    out.append("<h3>What cannot be reproduced without the vendor's tool</h3>" + page.bullets(f"<b>{esc(a)}.</b> {esc(b)}" for a, b in compare.LIMITS))
+    out.append(other_tools(data))
+    return "".join(out)
+
+
+def other_tools(data):
+    """The same nine rows by what cannot be reproduced, by the newest RTL and in a cell library."""
+    newest = {n for n in data.newest}
+    asic_rows = {r["label"]: r for r in data.asic}
+    heads = [["", Cell("F7 multiplexers", "group", 2), Cell("block RAM (36 kbit)", "group", 3), Cell("newest RTL", "group", 2), Cell("180-nm cells", "group", 2)],
+             ["design", "paper", "ours", "paper", "ours", "no LUT-RAM", "LUTs", "FF", "mm²", "mW"]]
+    rows = []
+    for label, name, _, _, f7, bram, _ in paper.TABLE2:
+        r, n, a = data.results[name], data.newest.get(name), asic_rows.get(label)
+        no = data.nolutram.get(name)
+        rows.append([label, Cell(f7, "faint"), r["f7"], Cell(f"{bram:g}", "faint"), f"{r['bram36']:g}", f"{no['bram36']:g}" if no else "",
+                     number(n["lut"]) if name in newest else "", number(n["ff"]) if n else "", f"{a['area_um2'] / 1e6:.2f}" if a else "", f"{a['mw']:.1f}" if a else ""])
+    words = (f"F7 and block RAM for completeness. Newest RTL: mor1kx {rtl.VERSIONS[1]} instead of {rtl.PAPER}. ")
+    if data.asic:
+        rho = compare.rank_correlation([r[6] for r in paper.TABLE2 if r[0] in asic_rows], [asic_rows[r[0]]["mw"] for r in paper.TABLE2 if r[0] in asic_rows])
+        k, u = asic_rows["K-Core"]["mw"], asic_rows["U-Core"]["mw"]
+        words += (f"180-nm cells: the same cores in the open OSU library, logic only, one activity for all, by OpenSTA: absolute values mean nothing, but the order of "
+                  f"power is that of the paper (rank correlation {rho:.2f}); by this tool the K-Core cluster saves {paper.saving_percent(k, u):.1f} %. "
+                  f"It weighs flip-flops more than an FPGA does: {100 * asic.clock_share(data.asic):.0f} % of its power is in them.")
+    return page.table(heads, rows, words, strong=(7, 8))
+
+
+def additivity(data):
+    """The section on predicting 192 points from ten."""
+    rows = []
+    others = [e for e in data.spots]
+    shown = sorted(others, key=lambda e: -abs(e[1]["lut"][0] / e[1]["lut"][1] - 1))[:16]
+    for name, e in shown:
+        (pl, ml), (pf, mf) = e["lut"], e["ff"]
+        rows.append([space.title(name), number(pl), number(ml), f"{signed(100 * (pl / ml - 1), 1)} %", number(pf), number(mf),
+                     Cell("exact" if pf == mf else signed(pf - mf), "same" if pf == mf else "off")])
+    worst, exact = additive.worst_percent(others, "lut"), all(e["ff"][0] == e["ff"][1] for _, e in others)
+    more = f" The worst {len(shown)} of {len(others)} are shown." if len(others) > len(shown) else ""
+    return (f'<h2 id="additive">3. Ten syntheses for 192 cores</h2><p>If units do not share logic, a core costs the I-Core plus what each change costs '
+            f"alone. {len(others)} further cores, drawn by chance, say how true that is: LUTs within <b>{worst:.1f} %</b>, flip-flops "
+            f"{'<b>exact</b> in all of them' if exact else 'not always exact'}. Where a core was synthesised, its own numbers are used.</p>"
+            + page.table([["", Cell("LUTs", "group", 3), Cell("flip-flops", "group", 3)], ["core", "predicted", "measured", "error", "predicted", "measured", "error"]],
+                         rows, "Prediction from ten syntheses against a synthesis of the core itself, largest error first." + more))
+
+
+def power(data):
+    """The section on the power model."""
+    rows = [[Cell(m.formula()), f"{m.rms:.2f}", f"{abs(m.residuals).max():.1f}", f"{m.loo:.2f}", f"{paper.saving_percent(m.predict(data.results[space.canonical('k-core')]), m.predict(data.results[space.canonical('u-core')])):.1f} %"]
+            for m in data.candidates[:6]]
+    (k7, u7, m7), savings = data.unseen[0], [paper.saving_percent(k, u) for k, u, _ in data.unseen]
+    inside = "contains" if data.saving.contains(paper.SAVING_PERCENT) else "does not contain"
+    out = ['<h2 id="power">4. Power, and what a K-Core saves</h2>', "<p>A model, not a measurement: milliwatts as a sum of what our synthesis counts, with weights "
+           "that may not be negative, calibrated on the paper's nine printed values (whole numbers, so half a milliwatt of each is rounding). Of all subsets of resources "
+           "whose weights are all positive, the one with the smallest leave-one-out error is used. Fits with negative weights come closer to the nine values and are "
+           f"meaningless: a core does not save power by having more flip-flops.</p><p>Power = <b>{esc(data.model.formula())}</b> mW; error on the fitted rows "
+           f"{data.model.rms:.2f} mW, on rows left out <b>{data.model.loo:.2f} mW</b> (root mean squares).</p>",
+           '<div class="pair">' + page.figure(plots.fit(data.model), "Dots: the model on the rows that calibrated it. Bars: on each row when it was left out. "
+                                              "The eight-way cache is the row that no physical model explains: Vivado gives it fewer block RAMs.")
+           + "<div>" + page.table(["model", "fit", "worst", "left out", "saving"], rows, "The best models with physical signs; errors in mW; the saving that each predicts.")
+           + "</div></div>",
+           f"<h3>The cluster: one K-Core and three U-Cores against four U-Cores</h3><p>Our model gives K-Core {data.k_mw:.1f} mW and U-Core {data.u_mw:.1f} mW, a "
+           f"saving of <b>{data.saving.value:.1f} %</b>; the 95 % prediction interval, {data.saving.low:.1f} to {data.saving.high:.1f} %, {inside} the paper's "
+           f"{paper.SAVING_PERCENT} %.</p>", page.figure(plots.saving(data.saving), "Our saving with its 95 % prediction interval (fits repeated "
+                                                         "with leave-one-out errors, which are also put onto the two predictions), and the paper's."),
+           f"<p>The stricter test: models that have seen <i>neither</i> proposed core, only the seven rows with one change each. All seven have the same multiplier, so its "
+           f"weight cannot be known from them; the U-Core's FPU is an extrapolation by a factor of two. The {len(savings)} models with physical signs say {min(savings):.1f} to "
+           f"{max(savings):.1f} %; the one with the smallest error on the seven ({esc(m7.formula())} mW) says {k7:.1f} and {u7:.1f} mW, a saving of {savings[0]:.1f} %.</p>"]
+    return "".join(out)
+
+
+def pareto(data):
+    """The section on the Pareto front."""
+    timed = data.points[0].slowdown is not None
+    made = sum(p.measured for p in data.points)
+    heads = ["core", "mW", "LUTs", "FF", "DSP"] + (["cycles"] if timed else []) + ["resources"]
+    rows = [[space.title(p.name), f"{p.mw:.1f}", number(p.resources["lut"]), number(p.resources["ff"]), p.resources["dsp"]]
+            + ([f"{p.slowdown:.3f}"] if timed else []) + ["synthesised" if p.measured else "predicted"] for p in data.front]
+    axes = "power, area and the kernel's cycles" if timed else "power and area"
+    out = [f'<h2 id="pareto">5. The whole space</h2><p>All 192 cores by {axes}; {made} of them were synthesised, the others are predicted.</p>',
+           page.figure(plots.pareto(data.points, data.front), "Each dot is a core, coloured by its branch predictor: filled ones were synthesised, hollow ones predicted; SatCounter lies on "
+                       "Simple. GShare moves a core to the right by its 2,400 LUTs, the FPU up and to the right, and each pair of parallel lines is a core with and without a multiplier."),
+           page.table(heads, rows, f"Cores that no other core beats in {axes}.")]
+    if not timed:
+        out.append(page.note("The third axis, the kernel's cycles, is <b>not measured yet</b>. Without it the front is only the cheapest core, which says nothing about how "
+                             "well it runs a kernel."))
+    return "".join(out)
