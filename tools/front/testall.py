@@ -17,7 +17,7 @@ from ui import BUILD, PORTS, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
-  check unit python hal coroutine model boot kernel hosted jobs apps mpi
+  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign
 Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable CI) a skipped test fails.
 """
 RUN_TIMEOUT_S = 120
@@ -106,6 +106,7 @@ def main(argv):
             raise Usage(f"unknown test group '{n}': use some of {', '.join(groups())}")
     start = time.monotonic()
     setup.ensure("dev")
+    setup.ensure("hw")
     builds = check.build_tasks() + [check.build_task("build.riscv64", "riscv64"), check.build_task("build.coroutine", "coroutine"),
                                     check.build_task("build.plugin", "hosted", ("plugin",))]
     found = results.run_all("building", builds, 1, "-v" in argv)
