@@ -56,12 +56,11 @@
 #define CD_COUNTERS 16
 
 /*
- * Markers: "l.nop CD_MARK + n" on any core, seen by the simulator as it retires; without effect elsewhere.
- * n = 1 opens a window of counting on this core, 2 closes it, 3 precedes one round of a polling loop (hal/include/hal/perf.h);
- * 16 ... 255 open window n - 16 of the whole cluster's counters, 256 ... 495 close it.
+ * Markers: "l.nop CD_MARK + n" on any core, seen by the simulator as it retires; without effect elsewhere. As everywhere
+ * (hal/include/hal/perf.h): n = 1 opens a window of counting, 2 closes it, 3 precedes one round of a polling loop; from
+ * CD_MARK_LABEL on n names the core's next windows. A window is one core's; the counters of all cores are read at its ends.
  */
 #define CD_MARK 0xa000
-#define CD_MARK_OPEN 16
-#define CD_MARK_CLOSE 256
+#define CD_MARK_LABEL 16
 
 #endif

@@ -14,6 +14,7 @@
     service = 0                          TC cores after it
     application = 3                      AC cores after those, or "host": as many as the host has CPUs
     memory = "64M"
+    [hardware]                           optional: the cluster's cores in RTL (tools/rtl/config.py)
 """
 
 import os
@@ -50,6 +51,7 @@ class Machine:
 
     def __init__(self, name, description, ports, noc, clusters):
         self.name, self.description, self.ports, self.clusters = name, description, ports, clusters
+        self.hardware = None                    # the table [hardware], unchecked
         self.mailbox_ports, self.portal_ports, self.portal_unit, self.heartbeat_ms = noc
 
     def cores(self):
@@ -161,7 +163,7 @@ def parse(name, text):
         top = tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
         raise MachineError(f"{where}: {e}") from None
-    _known(top, ("description", "ports", "noc", "cluster"), where)
+    _known(top, ("description", "ports", "noc", "cluster", "hardware"), where)
     ports = top.get("ports", list(DEFAULT_PORTS))
     if not isinstance(ports, list) or not ports or any(p not in PORTS for p in ports):
         raise MachineError(f"{where}: ports must name some of {', '.join(PORTS)}")
@@ -174,6 +176,9 @@ def parse(name, text):
     if len(clusters) > CLUSTERS_MAX:
         raise MachineError(f"{where}: {len(clusters)} clusters; a machine has at most {CLUSTERS_MAX}")
     machine = Machine(name, str(top.get("description", "")), ports, _noc(top.get("noc", {}), f"{where}, [noc]"), clusters)
+    machine.hardware = top.get("hardware")
+    if machine.hardware is not None and not isinstance(machine.hardware, dict):
+        raise MachineError(f"{where}: hardware must be a table")
     if machine.cores() > CORES_MAX:
         raise MachineError(f"{where}: {machine.cores()} cores; a machine has at most {CORES_MAX}")
     if "TC" not in clusters[0].roles and "AC" not in clusters[0].roles:

@@ -7,7 +7,7 @@
 
 #include "Vcluster.h"
 #include "Vcluster___024root.h"
-#ifdef HW_HIER
+#ifndef HW_FLAT
 #include "Vcluster_cluster.h"
 #endif
 #include "verilated.h"
@@ -17,7 +17,7 @@
 const int COUNTERS = 16;
 
 // Where Verilator put what is inside the module cluster: a class of its own, or the root.
-#ifdef HW_HIER
+#ifndef HW_FLAT
 #define HW_ROOT(name) top.rootp->cluster->name
 #else
 #define HW_ROOT(name) top.rootp->cluster__DOT__##name

@@ -36,9 +36,10 @@ counters(FILE *f, const uint64_t *values)
 }
 
 static void
-window(FILE *f, const Window &w)
+window(FILE *f, int core, uint32_t label, const Window &w)
 {
-	fprintf(f, "{\"times\": %llu, \"cycles\": %llu, \"least\": %llu, \"most\": %llu, \"each\": [", (unsigned long long)w.times,
+	fprintf(f, "{\"core\": %d, \"label\": %u, ", core, label);
+	fprintf(f, "\"times\": %llu, \"cycles\": %llu, \"least\": %llu, \"most\": %llu, \"each\": [", (unsigned long long)w.times,
 		(unsigned long long)w.cycles, (unsigned long long)(w.times ? w.least : 0), (unsigned long long)w.most);
 	for (size_t i = 0; i < w.each.size(); i++)
 		fprintf(f, "%s%llu", i ? ", " : "", (unsigned long long)w.each[i]);
@@ -62,9 +63,7 @@ one_core(FILE *f, const Model &model, const CoreState &s, int c)
 	fprintf(f, ", \"polls\": %llu, \"exceptions\": [", (unsigned long long)s.polls);
 	for (int v = 0; v < 16; v++)
 		fprintf(f, "%s%llu", v ? ", " : "", (unsigned long long)s.exceptions[v]);
-	fprintf(f, "], \"window\": ");
-	window(f, s.window);
-	fprintf(f, "}");
+	fprintf(f, "]}");
 }
 
 template <typename T>
@@ -84,7 +83,7 @@ functions(FILE *f, const Watch &watch, const Symbols &symbols)
 
 	fprintf(f, ", \"profile\": [");
 	for (const auto &[index, spent] : watch.spent) {
-		fprintf(f, "%s\n{\"function\": %s, \"address\": %u, \"bytes\": %u", comma, quoted(index < 0 ? "?" : symbols.all()[index].name).c_str(),
+		fprintf(f, "%s\n{\"function\": %s, \"address\": %u, \"bytes\": %u", comma, quoted(index == -2 ? "(doze)" : index < 0 ? "?" : symbols.all()[index].name).c_str(),
 			index < 0 ? 0 : symbols.all()[index].start, index < 0 ? 0 : symbols.all()[index].end - symbols.all()[index].start);
 		row(f, "cycles", spent.cycles);
 		row(f, "instructions", spent.instructions);
@@ -109,14 +108,14 @@ report(const std::string &path, const Outcome &outcome, const Model &model, cons
 		fprintf(f, "%s\n", c ? "," : "");
 		one_core(f, model, watch.core[c], c);
 	}
-	fprintf(f, "], \"windows\": {");
+	fprintf(f, "], \"windows\": [");
 	const char *comma = "";
-	for (const auto &[number, w] : watch.windows) {
-		fprintf(f, "%s\n\"%d\": ", comma, number);
-		window(f, w);
+	for (const auto &[which, w] : watch.windows) {
+		fprintf(f, "%s\n", comma);
+		window(f, which.first, which.second, w);
 		comma = ",";
 	}
-	fprintf(f, "}");
+	fprintf(f, "]");
 	if (!watch.spent.empty())
 		functions(f, watch, symbols);
 	fprintf(f, "}\n");

@@ -9,7 +9,8 @@
 
 static const uint32_t OP_NOP = 0x15, VECTOR_ILLEGAL = 7;
 static const size_t EACH_MAX = 100000, CACHE_WORDS = 1 << 20;
-static const int UNKNOWN = -2;
+static const int UNKNOWN = -3, DOZE = -2;
+static const uint32_t MARK_BEGIN = 1, MARK_END = 2, MARK_POLL = 3;
 
 void
 Watch::profile(bool on)
@@ -33,20 +34,24 @@ Watch::function(uint32_t pc)
 }
 
 void
-Watch::open(Window &w, uint64_t cycle)
+Watch::open(int c, uint64_t cycle)
 {
+	Window &w = windows[{c, core[c].label}];
+
+	core[c].open = &w;
 	w.opened = cycle;
 	for (int i = 0; i < CORES * COUNTERS; i++)
 		w.start[i] = model_.counter(i / COUNTERS, i % COUNTERS);
 }
 
 void
-Watch::close(Window &w, uint64_t cycle)
+Watch::close(int c, uint64_t cycle)
 {
-	if (w.opened == 0)
+	if (core[c].open == nullptr)
 		return;
+	Window &w = *core[c].open;
 	uint64_t length = cycle - w.opened;
-	w.opened = 0;
+	core[c].open = nullptr;
 	w.times++;
 	w.cycles += length;
 	w.least = std::min(w.least, length);
@@ -60,17 +65,15 @@ Watch::close(Window &w, uint64_t cycle)
 void
 Watch::mark(int c, uint32_t number, uint64_t cycle)
 {
-	if (number == 1)
-		open(core[c].window, cycle);
-	else if (number == 2)
-		close(core[c].window, cycle);
-	else if (number == 3)
+	if (number == MARK_BEGIN)
+		open(c, cycle);
+	else if (number == MARK_END)
+		close(c, cycle);
+	else if (number == MARK_POLL)
 		core[c].polls++;
-	else if (number >= CD_MARK_CLOSE && number < 2 * CD_MARK_CLOSE - CD_MARK_OPEN)
-		close(windows[number - CD_MARK_CLOSE], cycle);
-	else if (number >= CD_MARK_OPEN && number < CD_MARK_CLOSE)
-		open(windows[number - CD_MARK_OPEN], cycle);
-	if (number != 3)
+	else if (number >= CD_MARK_LABEL)
+		core[c].label = number;
+	if (number != MARK_POLL)
 		last_event = cycle;
 }
 
@@ -84,7 +87,10 @@ Watch::retire(int c, uint64_t cycle)
 		fprintf(stderr, "%llu core %d: %08x %08x %s\n", (unsigned long long)cycle, c, pc, insn, symbols_.text(pc).c_str());
 	if (profile_) {
 		Spent &f = spent[function(pc)];
-		f.cycles[c] += cycle - s.last_retired;
+		f.cycles[c] += cycle - s.last_retired - s.dozed;
+		if (s.dozed)
+			spent[DOZE].cycles[c] += s.dozed;
+		s.dozed = 0;
 		f.instructions[c]++;
 		f.misses[c] += s.fetched;
 		s.fetched = 0;
@@ -117,6 +123,7 @@ Watch::look(uint64_t cycle)
 	for (int c = 0; c < CORES; c++) {
 		if (profile_) {
 			core[c].fetched += model_.ifill(c);
+			core[c].dozed += model_.doze(c);
 			if (model_.mispredict(c))
 				spent[function(core[c].pc)].mispredicts[c]++;
 		}

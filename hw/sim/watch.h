@@ -10,9 +10,9 @@
 
 #include "model.h"
 
-// Sums over all windows of one kind.
+// Sums over all windows of a core with the same label.
 struct Window {
-	uint64_t opened = 0;				// cycle, or 0 if it is not open
+	uint64_t opened = 0;				// cycle
 	uint64_t times = 0, cycles = 0, least = ~0ull, most = 0;
 	std::vector<uint64_t> each;			// cycles of each window, up to a limit
 	std::array<uint64_t, CORES * COUNTERS> start{}, sum{};
@@ -24,8 +24,10 @@ struct CoreState {
 	std::array<uint32_t, 16> trail{};		// of the last retired instructions
 	unsigned trail_at = 0;
 	uint32_t fetched = 0;				// lines filled since the last retired instruction
+	uint64_t dozed = 0;				// cycles in doze since then
 	std::array<uint64_t, 16> exceptions{};
-	Window window;
+	uint32_t label = 0;				// of its windows
+	Window *open = nullptr;
 };
 
 // Per function and core, where the cycles went.
@@ -49,16 +51,16 @@ public:
 	bool all_stopped() const;
 
 	std::array<CoreState, CORES> core;
-	std::map<int, Window> windows;
-	std::map<int, Spent> spent;			// by index of the function, -1 elsewhere
+	std::map<std::pair<int, uint32_t>, Window> windows;	// by core and label
+	std::map<int, Spent> spent;			// by index of the function, -1 elsewhere, -2 in doze
 	uint64_t last_event = 0;			// cycle of the last marker or exception
 	uint64_t last_any = 0;				// cycle of the last retired instruction
 
 private:
 	void retire(int c, uint64_t cycle);
 	void mark(int c, uint32_t number, uint64_t cycle);
-	void open(Window &w, uint64_t cycle);
-	void close(Window &w, uint64_t cycle);
+	void open(int c, uint64_t cycle);
+	void close(int c, uint64_t cycle);
 	bool illegal(int c, uint64_t cycle);
 	int function(uint32_t pc);
 
