@@ -1,115 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter point-to-point: completion of requests.
+ * Chapter point-to-point: completion of one request and of all of several.
  */
 #include <mpi_impl.h>
-#include <mpi/core/request.h>
+#include <mpi/api/request_set.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
-
-/* Several requests, as Waitany and its kin take them. */
-struct set {
-	struct mpi_rank *self;
-	MPI_Request *requests;
-	int count;
-};
-
-/* An active request of a handle; NULL and MPI_SUCCESS for MPI_REQUEST_NULL. */
-static int
-find(struct mpi_rank *self, MPI_Request handle, struct request **r)
-{
-	*r = NULL;
-	if (handle == MPI_REQUEST_NULL)
-		return MPI_SUCCESS;
-	*r = mpi_request_find(self, handle);
-	return *r ? MPI_SUCCESS : MPI_ERR_REQUEST;
-}
-
-/* Number i of a set that was checked. */
-static struct request *
-at(const struct set *s, int i)
-{
-	struct request *r;
-
-	find(s->self, s->requests[i], &r);
-	return r;
-}
-
-/* The program learns of a request that is done. Returns its error class. */
-static int
-finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
-{
-	int err = r->error;
-
-	mpi_request_status(r, status);
-	*handle = MPI_REQUEST_NULL;
-	mpi_request_free(self, r);
-	return err;
-}
-
-/* The same; an error goes to the error handler of its communicator. */
-static int
-finish_one(struct call *call, struct request *r, MPI_Request *handle, MPI_Status *status)
-{
-	if (r->error != MPI_SUCCESS)
-		call->comm = r->comm;		/* outlives the request: the program has a handle */
-	return finish(call->self, r, handle, status);
-}
-
-static int
-check_set(const struct set *s)
-{
-	int err = MPI_SUCCESS;
-
-	for (int i = 0; err == MPI_SUCCESS && i < s->count; i++) {
-		struct request *r;
-
-		err = find(s->self, s->requests[i], &r);
-	}
-	return err;
-}
-
-/* Number of the first request that is done, -1: none yet, count: there is none that is active. */
-static int
-first_done(const struct set *s)
-{
-	bool active = false;
-
-	for (int i = 0; i < s->count; i++) {
-		struct request *r = at(s, i);
-
-		if (r == NULL)
-			continue;
-		if (mpi_request_is_done(r))
-			return i;
-		active = true;
-	}
-	return active ? -1 : s->count;
-}
-
-static bool
-any_done(const void *arg)
-{
-	return first_done(arg) >= 0;
-}
-
-static bool
-all_done(const struct set *s)
-{
-	for (int i = 0; i < s->count; i++) {
-		struct request *r = at(s, i);
-
-		if (r != NULL && !mpi_request_is_done(r))
-			return false;
-	}
-	return true;
-}
 
 int
 impl_Wait(struct call *call, const struct args_Wait *a)
 {
 	struct request *r;
-	int err = find(call->self, *a->request, &r);
+	int err = set_find(call->self, *a->request, &r);
 
 	if (err != MPI_SUCCESS)
 		return err;
@@ -118,40 +20,48 @@ impl_Wait(struct call *call, const struct args_Wait *a)
 		return MPI_SUCCESS;
 	}
 	mpi_wait(call->self, r);
-	return finish_one(call, r, a->request, a->status);
+	return set_finish_one(call, r, a->request, a->status);
+}
+
+/* Is it done, perhaps after some progress? */
+static bool
+test(struct mpi_rank *self, const struct request *r)
+{
+	if (r == NULL || mpi_request_is_done(r))
+		return true;
+	mpi_progress(self);
+	if (mpi_request_is_done(r))
+		return true;
+	transport_relax(self);
+	return false;
 }
 
 int
 impl_Test(struct call *call, const struct args_Test *a)
 {
 	struct request *r;
-	int err = find(call->self, *a->request, &r);
+	int err = set_find(call->self, *a->request, &r);
 
 	if (err != MPI_SUCCESS)
 		return err;
-	if (r != NULL && !mpi_request_is_done(r))
-		mpi_progress(call->self);
-	*a->flag = r == NULL || mpi_request_is_done(r);
+	*a->flag = test(call->self, r);
 	if (r == NULL)
 		mpi_status_empty(a->status);
-	if (!*a->flag)
-		transport_relax(call->self);
-	return *a->flag && r != NULL ? finish_one(call, r, a->request, a->status) : MPI_SUCCESS;
+	return *a->flag && r != NULL ? set_finish_one(call, r, a->request, a->status) : MPI_SUCCESS;
 }
 
 /* All requests of a set are done: statuses out, and how each ended if one failed. */
 static int
-finish_all(const struct set *s, MPI_Status statuses[])
+finish_all(struct set *s, MPI_Status statuses[])
 {
 	int failed = MPI_SUCCESS;
 
 	for (int i = 0; i < s->count; i++) {
 		MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-		struct request *r = at(s, i);
 		int err = MPI_SUCCESS;
 
-		if (r != NULL)
-			err = finish(s->self, r, &s->requests[i], status);
+		if (s->requests[i] != NULL)
+			err = set_finish(s, i, status);
 		else
 			mpi_status_empty(status);
 		if (err != MPI_SUCCESS)
@@ -165,89 +75,147 @@ finish_all(const struct set *s, MPI_Status statuses[])
 int
 impl_Waitall(struct call *call, const struct args_Waitall *a)
 {
-	struct set s = {call->self, a->array_of_requests, a->count};
-	int err = check_set(&s);
+	struct set s;
+	int err = set_open(&s, call->self, a->array_of_requests, a->count);
 
 	if (err != MPI_SUCCESS)
 		return err;
-	for (int i = 0; i < s.count; i++) {
-		struct request *r = at(&s, i);
-
-		if (r != NULL)
-			mpi_wait(s.self, r);
-	}
-	return finish_all(&s, a->array_of_statuses);
+	for (int i = 0; i < s.count; i++)
+		if (s.requests[i] != NULL)
+			mpi_wait(s.self, s.requests[i]);
+	err = finish_all(&s, a->array_of_statuses);
+	set_close(&s);
+	return err;
 }
 
 int
 impl_Testall(struct call *call, const struct args_Testall *a)
 {
-	struct set s = {call->self, a->array_of_requests, a->count};
-	int err = check_set(&s);
+	struct set s;
+	int err = set_open(&s, call->self, a->array_of_requests, a->count);
 
 	if (err != MPI_SUCCESS)
 		return err;
 	mpi_progress(s.self);
-	*a->flag = all_done(&s);
-	if (!*a->flag)
+	*a->flag = set_all_done(&s);
+	if (*a->flag)
+		err = finish_all(&s, a->array_of_statuses);
+	else
 		transport_relax(s.self);
-	return *a->flag ? finish_all(&s, a->array_of_statuses) : MPI_SUCCESS;
-}
-
-/* The request with this number (or none) is done. */
-static int
-finish_at(struct call *call, const struct set *s, int i, MPI_Status *status)
-{
-	if (i == s->count) {
-		mpi_status_empty(status);
-		return MPI_SUCCESS;
-	}
-	return finish_one(call, at(s, i), &s->requests[i], status);
-}
-
-int
-impl_Waitany(struct call *call, const struct args_Waitany *a)
-{
-	struct set s = {call->self, a->array_of_requests, a->count};
-	int err = check_set(&s), i;
-
-	if (err != MPI_SUCCESS)
-		return err;
-	mpi_wait_until(s.self, any_done, &s);
-	i = first_done(&s);
-	*a->indx = i == s.count ? MPI_UNDEFINED : i;
-	return finish_at(call, &s, i, a->status);
-}
-
-int
-impl_Testany(struct call *call, const struct args_Testany *a)
-{
-	struct set s = {call->self, a->array_of_requests, a->count};
-	int err = check_set(&s), i;
-
-	if (err != MPI_SUCCESS)
-		return err;
-	mpi_progress(s.self);
-	i = first_done(&s);
-	*a->flag = i >= 0;
-	if (!*a->flag)
-		transport_relax(s.self);
-	*a->indx = i < 0 || i == s.count ? MPI_UNDEFINED : i;
-	return *a->flag ? finish_at(call, &s, i, a->status) : MPI_SUCCESS;
+	set_close(&s);
+	return err;
 }
 
 int
 impl_Request_free(struct call *call, const struct args_Request_free *a)
 {
-	struct request *r;
-	int err = find(call->self, *a->request, &r);
+	struct request *r = mpi_request_find(call->self, *a->request);
 
-	if (err != MPI_SUCCESS || r == NULL)
+	if (r == NULL)
 		return MPI_ERR_REQUEST;
 	*a->request = MPI_REQUEST_NULL;
-	if (mpi_request_is_done(r))
+	if (!mpi_request_is_active(r) || mpi_request_is_done(r))
 		mpi_request_free(call->self, r);
 	else
 		mpi_request_detach(call->self, r);
+	return MPI_SUCCESS;
+}
+
+int
+impl_Cancel(struct call *call, const struct args_Cancel *a)
+{
+	struct request *r = mpi_request_find(call->self, *a->request);
+
+	if (!mpi_request_is_active(r))
+		return MPI_ERR_REQUEST;
+	mpi_request_cancel(call->self, r);
+	return MPI_SUCCESS;
+}
+
+/* Without freeing anything: a copy of the status, as Wait would give it. */
+static int
+peek(struct mpi_rank *self, struct request *r, MPI_Status *status)
+{
+	MPI_Status unused;
+
+	if (r == NULL)
+		mpi_status_empty(status);
+	else if (r->class != NULL && r->class->finish != NULL)
+		return r->class->finish(self, r, status ? status : &unused);
+	else
+		mpi_request_status(r, status);
+	return MPI_SUCCESS;
+}
+
+int
+impl_Request_get_status(struct call *call, const struct args_Request_get_status *a)
+{
+	struct request *r;
+	int err = set_find(call->self, a->request, &r);
+
+	if (err != MPI_SUCCESS)
+		return err;
+	*a->flag = test(call->self, r);
+	return *a->flag ? peek(call->self, r, a->status) : MPI_SUCCESS;
+}
+
+int
+impl_Request_get_status_all(struct call *call, const struct args_Request_get_status_all *a)
+{
+	struct set s;
+	int err = set_open(&s, call->self, a->array_of_requests, a->count);
+
+	if (err != MPI_SUCCESS)
+		return err;
+	mpi_progress(s.self);
+	*a->flag = set_all_done(&s);
+	if (!*a->flag)
+		transport_relax(s.self);
+	for (int i = 0; *a->flag && a->array_of_statuses != MPI_STATUSES_IGNORE && i < s.count; i++)
+		peek(s.self, s.requests[i], &a->array_of_statuses[i]);
+	set_close(&s);
+	return MPI_SUCCESS;
+}
+
+int
+impl_Request_get_status_any(struct call *call, const struct args_Request_get_status_any *a)
+{
+	struct set s;
+	int err = set_open(&s, call->self, a->array_of_requests, a->count), i;
+
+	if (err != MPI_SUCCESS)
+		return err;
+	mpi_progress(s.self);
+	i = set_first_done(&s);
+	*a->flag = i >= 0;
+	*a->indx = i < 0 || i == s.count ? MPI_UNDEFINED : i;
+	if (!*a->flag)
+		transport_relax(s.self);
+	else
+		err = peek(s.self, i < s.count ? s.requests[i] : NULL, a->status);
+	set_close(&s);
+	return err;
+}
+
+int
+impl_Request_get_status_some(struct call *call, const struct args_Request_get_status_some *a)
+{
+	struct set s;
+	int err = set_open(&s, call->self, a->array_of_requests, a->incount), n = 0;
+
+	if (err != MPI_SUCCESS)
+		return err;
+	mpi_progress(s.self);
+	for (int i = 0; i < s.count; i++) {
+		if (s.requests[i] == NULL || !mpi_request_is_done(s.requests[i]))
+			continue;
+		if (a->array_of_statuses != MPI_STATUSES_IGNORE)
+			peek(s.self, s.requests[i], &a->array_of_statuses[n]);
+		a->array_of_indices[n++] = i;
+	}
+	*a->outcount = set_first_done(&s) == s.count ? MPI_UNDEFINED : n;
+	if (n == 0)
+		transport_relax(s.self);
+	set_close(&s);
 	return MPI_SUCCESS;
 }

@@ -38,6 +38,7 @@ struct mpi_rank {
 	struct handle_table tables[HANDLE_KINDS];
 	struct request *free_requests;
 	struct request *detached;	/* freed by the program, not done yet */
+	struct link running;		/* requests that advance whenever progress is made */
 	struct transport *transport;
 	struct peer *peers;		/* by rank of the job: flow control */
 	struct matcher match;

@@ -18,6 +18,7 @@ mpi_rank_init(struct mpi_rank *self)
 	mpi_match_init(&self->match);
 	self->bulk_names = (struct handle_table){.kind = HANDLE_REQUEST, .narrow = true};
 	link_init(&self->pushing);
+	link_init(&self->running);
 	link_init(&self->outgoing);
 	link_init(&self->answers);
 	link_init(&self->bulk_wanted);

@@ -25,23 +25,100 @@ mpi_request_new(struct mpi_rank *self, struct comm *c)
 		return NULL;
 	}
 	r->comm = c;
-	c->references++;
+	if (c != NULL)
+		c->references++;
+	return r;
+}
+
+struct request *
+mpi_request_new_class(struct mpi_rank *self, struct comm *c, const struct request_class *class, void *own)
+{
+	struct request *r = mpi_request_new(self, c);
+
+	if (r != NULL) {
+		r->kind = REQUEST_OTHER;
+		r->class = class;
+		r->own = own;
+	}
 	return r;
 }
 
 struct request *
 mpi_request_find(struct mpi_rank *self, MPI_Request handle)
 {
-	return mpi_handle_find(&self->tables[HANDLE_REQUEST], (uintptr_t)handle);
+	struct request *r = mpi_handle_find(&self->tables[HANDLE_REQUEST], (uintptr_t)handle);
+
+	return r != NULL && !r->detached ? r : NULL;
 }
 
 void
 mpi_request_free(struct mpi_rank *self, struct request *r)
 {
+	if (r->class != NULL && r->class->drop != NULL)
+		r->class->drop(self, r);
 	mpi_handle_drop(&self->tables[HANDLE_REQUEST], r->handle);
-	mpi_comm_release(self, r->comm);
+	if (r->comm != NULL)
+		mpi_comm_release(self, r->comm);
 	r->next_free = self->free_requests;
 	self->free_requests = r;
+}
+
+void
+mpi_request_run(struct mpi_rank *self, struct request *r)
+{
+	r->class->advance(self, r);
+	if (!mpi_request_is_done(r))
+		link_append(&self->running, &r->running);
+}
+
+bool
+mpi_requests_advance(struct mpi_rank *self)
+{
+	bool moved = false;
+
+	for (struct link *l = self->running.next, *next; l != &self->running; l = next) {
+		struct request *r = LINK_OF(l, struct request, running);
+
+		next = l->next;
+		moved |= r->class->advance(self, r);
+		if (mpi_request_is_done(r))
+			link_remove(l);
+	}
+	return moved;
+}
+
+int
+mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
+{
+	MPI_Status unused;
+	int err = r->error;
+
+	if (r->class != NULL && r->class->finish != NULL)
+		err = r->class->finish(self, r, status ? status : &unused);
+	else
+		mpi_request_status(r, status);
+	if (r->persistent) {
+		r->inactive = 1;
+	} else {
+		*handle = MPI_REQUEST_NULL;
+		mpi_request_free(self, r);
+	}
+	return err;
+}
+
+void
+mpi_request_cancel(struct mpi_rank *self, struct request *r)
+{
+	if (mpi_request_is_done(r) || r->cancelled)
+		return;
+	if (r->kind == REQUEST_OTHER) {
+		if (r->class->cancel != NULL)
+			r->class->cancel(self, r);
+	} else if (r->kind == REQUEST_RECV && r->posted) {
+		mpi_match_withdraw(&self->match, r);
+		r->cancelled = 1;
+		mpi_request_complete(r, MPI_SUCCESS);
+	}
 }
 
 void
@@ -54,7 +131,7 @@ mpi_request_complete(struct request *r, int error)
 void
 mpi_request_detach(struct mpi_rank *self, struct request *r)
 {
-	mpi_handle_drop(&self->tables[HANDLE_REQUEST], r->handle);
+	r->detached = 1;
 	r->next_free = self->detached;
 	self->detached = r;
 }
@@ -100,9 +177,27 @@ mpi_status_set(MPI_Status *status, int source, int tag, uint64_t bytes)
 		return;
 	status->MPI_SOURCE = source;
 	status->MPI_TAG = tag;
+	mpi_status_set_bytes(status, bytes);
+	mpi_status_set_cancelled(status, false);
+}
+
+void
+mpi_status_set_bytes(MPI_Status *status, uint64_t bytes)
+{
 	status->MPI_internal[BYTES_LOW] = (int)(uint32_t)bytes;
 	status->MPI_internal[BYTES_HIGH] = (int)(uint32_t)(bytes >> 32);
-	status->MPI_internal[CANCELLED] = 0;
+}
+
+void
+mpi_status_set_cancelled(MPI_Status *status, bool cancelled)
+{
+	status->MPI_internal[CANCELLED] = cancelled;
+}
+
+bool
+mpi_status_is_cancelled(const MPI_Status *status)
+{
+	return status->MPI_internal[CANCELLED] != 0;
 }
 
 uint64_t
@@ -114,12 +209,14 @@ mpi_status_bytes(const MPI_Status *status)
 void
 mpi_request_status(const struct request *r, MPI_Status *status)
 {
-	if (r->kind == REQUEST_RECV)
+	if (r->kind == REQUEST_RECV && !r->cancelled)
 		mpi_status_set(status, r->source, r->tag, r->moved);
 	else if (r->kind == REQUEST_NULL)
 		mpi_status_null(status);
 	else
 		mpi_status_empty(status);
+	if (r->cancelled && status != MPI_STATUS_IGNORE)
+		mpi_status_set_cancelled(status, true);
 }
 
 void

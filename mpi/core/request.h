@@ -13,8 +13,26 @@
 #include <mpi/core/list.h>
 
 struct mpi_rank;
+struct request;
 
-enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_NULL };
+enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_NULL, REQUEST_OTHER };
+
+/*
+ * What a request does beyond a plain send or receive: persistent ones, schedules of collectives, generalised requests. NULL members: nothing to do.
+ * All run inside the library and do not wait.
+ */
+struct request_class {
+	/* persistent: begin, once more. Error class. */
+	int (*start)(struct mpi_rank *self, struct request *r);
+	/* after mpi_request_run, whenever progress is made, until the request is done: move on. True if anything moved. */
+	bool (*advance)(struct mpi_rank *self, struct request *r);
+	/* the program asks to cancel it */
+	void (*cancel)(struct mpi_rank *self, struct request *r);
+	/* done: write a status (never MPI_STATUS_IGNORE) in place of the ordinary one. Error class. */
+	int (*finish)(struct mpi_rank *self, struct request *r, MPI_Status *status);
+	/* the request goes: give back what `own` holds */
+	void (*drop)(struct mpi_rank *self, struct request *r);
+};
 
 struct request {
 	struct link link;		/* in the list it waits in: posted receives, outgoing sends, bulk */
@@ -22,6 +40,10 @@ struct request {
 	uint8_t kind;
 	uint8_t synchronous;		/* send: complete only when it is matched */
 	uint8_t posted;			/* receive: in the matcher */
+	uint8_t cancelled;
+	uint8_t persistent;		/* keeps its handle when it is done */
+	uint8_t inactive;		/* persistent: not started */
+	uint8_t detached;		/* freed by the program before it was done */
 	int error;			/* class; valid when done */
 	int32_t context;
 	int32_t source;			/* receive: wanted, then found. send: own rank in the communicator */
@@ -34,15 +56,43 @@ struct request {
 	size_t moved;			/* receive: data received. bulk: so far */
 	uint64_t order;			/* receive: age among the posted */
 	const struct group *group;	/* whose ranks `source` counts */
-	struct comm *comm;		/* NULL for requests on the stack */
+	struct comm *comm;		/* NULL for requests on the stack and for those of no communicator */
+	const struct request_class *class;	/* NULL: a plain one */
+	void *own;			/* of the class */
+	struct link running;		/* in mpi_rank.running, for classes that advance */
 	uintptr_t handle;		/* 0: none */
 	struct request *next_free;	/* spare, or freed by the program before it was done */
 };
 
-/* A request with a handle; holds the communicator. NULL: no memory. */
+/* A request with a handle; holds the communicator, if there is one. NULL: no memory. */
 struct request *mpi_request_new(struct mpi_rank *self, struct comm *c);
 
-/* The request of a handle, or NULL. */
+/* The same with a class, of kind REQUEST_OTHER. `own` stays the caller's if there is no memory. */
+struct request *mpi_request_new_class(struct mpi_rank *self, struct comm *c, const struct request_class *class, void *own);
+
+/* Let a request advance from now on until it is done; the first step is made at once. */
+void mpi_request_run(struct mpi_rank *self, struct request *r);
+
+/* Advance all that run. True if anything moved. */
+bool mpi_requests_advance(struct mpi_rank *self);
+
+/*
+ * The program learns that a request is done: writes the status (may be MPI_STATUS_IGNORE), and frees the request or, if it is persistent,
+ * makes it inactive. *handle becomes MPI_REQUEST_NULL when it was freed. Error class of the operation.
+ */
+int mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status);
+
+/* Ask to cancel it: a receive that is not matched is cancelled, everything else goes on. */
+void mpi_request_cancel(struct mpi_rank *self, struct request *r);
+
+/* Is it one that a wait has to wait for? (No request, and persistent ones that were not started, are not.) */
+static inline bool
+mpi_request_is_active(const struct request *r)
+{
+	return r != NULL && !r->inactive;
+}
+
+/* The request of a handle, or NULL (also if the program has freed it). */
 struct request *mpi_request_find(struct mpi_rank *self, MPI_Request handle);
 
 /* Give back a request that is done; its handle becomes invalid. */
@@ -57,7 +107,7 @@ void mpi_request_complete(struct request *r, int error);
 
 bool mpi_request_is_done(const struct request *r);
 
-/* Write a status (may be MPI_STATUS_IGNORE); MPI_ERROR is left alone. */
+/* Write the status of a plain request that is done (may be MPI_STATUS_IGNORE); MPI_ERROR is left alone. */
 void mpi_request_status(const struct request *r, MPI_Status *status);
 
 /* The status of nothing: MPI_REQUEST_NULL waited for. */
@@ -69,6 +119,9 @@ void mpi_status_null(MPI_Status *status);
 /* Bytes received, kept in the internal words of a status. */
 uint64_t mpi_status_bytes(const MPI_Status *status);
 void mpi_status_set(MPI_Status *status, int source, int tag, uint64_t bytes);
+bool mpi_status_is_cancelled(const MPI_Status *status);
+void mpi_status_set_cancelled(MPI_Status *status, bool cancelled);
+void mpi_status_set_bytes(MPI_Status *status, uint64_t bytes);
 
 /* Free the spare requests. */
 void mpi_request_exit(struct mpi_rank *self);

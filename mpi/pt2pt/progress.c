@@ -38,6 +38,8 @@ mpi_progress(struct mpi_rank *self)
 		moved |= mpi_answers_flush(self);
 	if (!link_is_empty(&self->outgoing))
 		moved |= mpi_sends_flush(self);
+	if (!link_is_empty(&self->running))
+		moved |= mpi_requests_advance(self);
 	if (self->detached != NULL)
 		mpi_request_reap(self);
 	return moved;
