@@ -41,14 +41,16 @@ static struct fake_thread fake_thread[FAKE_CLUSTERS][FAKE_THREADS];
 static _Alignas(4096) char fake_window[FAKE_CLUSTERS][FAKE_WINDOW];
 static unsigned here;			/* the cluster that is played now */
 static uint64_t fake_now;
+static int fake_messages;		/* of the kernel, since fake_machine */
 
-/* --- HAL --- */
+/* --- HAL and console --- */
 
 void *hal_noc_window(unsigned cluster) { return fake_window[cluster]; }
 unsigned hal_cluster_id(void) { return here; }
 unsigned hal_core_id(void) { return 0; }
 void *hal_core_local(void) { return &fake[here]->core; }
 uint64_t hal_clock_ns(void) { return fake_now; }
+void console_message(struct cluster *c, const char *f, ...) { (void)c; (void)f; fake_messages++; }
 uint32_t coro_load32(const volatile uint32_t *p, const char *f, int l) { (void)f; (void)l; return *p; }
 void coro_store32(volatile uint32_t *p, uint32_t v, const char *f, int l) { (void)f; (void)l; *p = v; }
 uint32_t coro_add32(volatile uint32_t *p, uint32_t n, const char *f, int l) { (void)f; (void)l; *p += n; return *p - n; }
@@ -207,6 +209,7 @@ fake_machine(void)
 	fake_record.portal_unit_bytes = FAKE_UNIT;
 	fake_record.noc_window_bytes = FAKE_WINDOW;
 	fake_now = 0;
+	fake_messages = 0;
 	for (unsigned i = 0; i < FAKE_CLUSTERS; i++) {
 		fake_record.cluster[i].cores = 1;
 		if (fake[i] == NULL)

@@ -551,7 +551,10 @@ TEST(a_silent_cluster_is_found_dead_by_its_heartbeat)
 		fake_now += 10000000;
 		pump();
 	}
+	fake_now += 3600000000000;	/* a host that stood still for an hour */
+	pump();
 	expect(fake_is_parked(w));
+	expect_eq(fake_messages, 0);
 	fake_kill(0, false);
 	for (int beat = 0; beat < 12; beat++) {
 		expect(beat > 8 || fake_is_parked(w));
@@ -560,6 +563,7 @@ TEST(a_silent_cluster_is_found_dead_by_its_heartbeat)
 	}
 	expect_eq(fake_result(w), -E_HOSTDOWN);
 	expect(!hal_noc_alive(0));
+	expect_eq(fake_messages, 1);	/* of several that find it dead, the first speaks */
 }
 
 int

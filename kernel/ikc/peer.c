@@ -2,7 +2,8 @@
  *
  * Life and death of the other clusters, and the events to them. A peer is met when it is first seen up; a peer whose incarnation changes
  * has died and restarted, and everything that was between us and its past life is dropped before anything of its new life is taken.
- * Deaths are looked for when hal_noc_deaths changes and, with a heartbeat, when a peer is silent for SILENT_BEATS periods. Home core.
+ * Deaths are looked for when hal_noc_deaths changes and, with a heartbeat, when a peer is silent for SILENT_BEATS of our own beats: a host
+ * that stops everybody for a while stops both counts. Whoever finds a death of which nobody has spoken says so. Home core.
  */
 #include <hal/noc.h>
 #include <hal/timer.h>
@@ -73,7 +74,7 @@ peer_meet(struct cluster *c, uint32_t peer, uint32_t incarnation)
 	p->state = PEER_UP;
 	p->incarnation = incarnation;
 	p->heartbeat = hal_noc_heartbeat_of(peer);
-	p->heard_ns = hal_clock_ns();
+	p->silent = 0;
 	mail_peer_up(c, peer);
 	portal_peer_up(c, peer);
 }
@@ -158,7 +159,7 @@ peer_accept(struct cluster *c, uint32_t peer)
 /* --- the pulse --- */
 
 static void
-peer_listen(struct cluster *c, uint32_t peer, uint64_t now)
+peer_listen(struct cluster *c, uint32_t peer)
 {
 	struct ikc_peer *p = peer_at(c, peer);
 	uint32_t heartbeat;
@@ -168,8 +169,10 @@ peer_listen(struct cluster *c, uint32_t peer, uint64_t now)
 	heartbeat = hal_noc_heartbeat_of(peer);
 	if (heartbeat != p->heartbeat) {
 		p->heartbeat = heartbeat;
-		p->heard_ns = now;
-	} else if (now - p->heard_ns > SILENT_BEATS * c->ikc.period_ns) {
+		p->silent = 0;
+	} else if (++p->silent > SILENT_BEATS) {
+		if (!hal_noc_is_dead(peer))
+			console_message(c, "cluster %u gives no sign of life and counts as dead", (unsigned)peer);
 		hal_noc_mark_dead(peer);
 		peer_refresh(c, peer);
 	}
@@ -186,7 +189,7 @@ beat(struct cluster *c, bool *found)
 	c->ikc.next_beat = now + c->ikc.period_ns;
 	hal_noc_heartbeat();
 	for (uint32_t peer = 0; peer < c->ikc.clusters; peer++)
-		peer_listen(c, peer, now);
+		peer_listen(c, peer);
 }
 
 void

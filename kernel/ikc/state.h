@@ -22,7 +22,7 @@ struct ikc_peer {
 	uint32_t incarnation;		/* last one met, 0: none */
 	uint32_t heartbeat;
 	uint32_t backlog;		/* its events in the backlog */
-	uint64_t heard_ns;		/* when the heartbeat last changed */
+	uint32_t silent;		/* own beats since the heartbeat last changed */
 	struct list watchers;
 };
 

@@ -47,6 +47,8 @@ die_of(struct mpi_rank *self, int code, const char *function)
 {
 	char message[160];
 
+	if (code == MPI_ERR_PROC_ABORTED && self->lost_cluster)
+		transport_abort(self, 1);
 	snprintf(message, sizeof(message), "%s: %s", function, mpi_error_text(code));
 	mpi_die(self, 1, message);
 }

@@ -51,6 +51,7 @@ struct mpi_rank {
 	struct request *bulk_in;	/* the receive that has it */
 	struct link bulk_allowed;	/* sends that a receiver waits for */
 	struct request *bulk_out;	/* the one that is being written */
+	bool lost_cluster;		/* one has died: whoever found out has told the user why */
 	const char *program;		/* function of the API that runs, for messages */
 };
 

@@ -30,6 +30,7 @@ fail_posted(struct mpi_rank *self, struct link *list, uint32_t cluster)
 void
 mpi_cluster_died(struct mpi_rank *self, uint32_t cluster)
 {
+	self->lost_cluster = true;
 	for (int i = 0; i < MATCH_BINS; i++)
 		fail_posted(self, &self->match.posted[i], cluster);
 	fail_posted(self, &self->match.posted_any, cluster);

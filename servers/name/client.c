@@ -95,3 +95,30 @@ name_unregister(struct name_client *c, const char *name)
 		return -E_INVAL;
 	return ask(c, &request, &reply);
 }
+
+int
+name_count(struct name_client *c, uint32_t *names)
+{
+	struct name_request request = {.op = NAME_COUNT};
+	struct name_reply reply;
+	int result = ask(c, &request, &reply);
+
+	if (result == 0)
+		*names = reply.names;
+	return result;
+}
+
+int
+name_forget(uint32_t cluster, uint32_t first, uint32_t ports)
+{
+	struct name_request request = {.magic = NAME_MAGIC, .op = NAME_FORGET, .reply_port = NAME_NO_REPLY, .cluster = cluster, .port = first,
+		.ports = ports};
+	long out = kmailbox_open(NAME_CLUSTER, NAME_PORT);
+	int result;
+
+	if (out < 0)
+		return (int)out;
+	result = mailbox_send((int)out, &request);
+	kmailbox_close((int)out);
+	return result;
+}

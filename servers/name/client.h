@@ -27,4 +27,13 @@ int name_lookup(struct name_client *c, const char *name, uint32_t *cluster, uint
 /* Forget a name that this cluster registered. 0, -E_NOENT, -E_ACCES, -E_INVAL, or -E_NAME of the mailbox. */
 int name_unregister(struct name_client *c, const char *name);
 
+/* How many names are registered. 0 or -E_NAME of the mailbox. */
+int name_count(struct name_client *c, uint32_t *names);
+
+/*
+ * Have all names forgotten that belong to `ports` ports of a cluster, from port `first` on: their owner is gone. For the own cluster, from
+ * cluster 0 for any. Waits for the server to take the message, not for an answer. 0 or -E_NAME of the mailbox: no server is an error.
+ */
+int name_forget(uint32_t cluster, uint32_t first, uint32_t ports);
+
 #endif

@@ -50,6 +50,8 @@ answer(struct name_server *s, uint32_t source, const struct name_request *reques
 	long id;
 
 	name_serve(&s->table, source, request, &reply);
+	if (request->reply_port == NAME_NO_REPLY)
+		return;
 	id = kmailbox_open((int)source, (int)request->reply_port);
 	if (id >= 0 && !is_sent((int)id, &reply))
 		keep(s, (int)id, &reply);

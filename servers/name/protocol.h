@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Messages of the name server. It listens on mailbox port NAME_PORT of cluster 0. A request names the port of the sender's cluster at
- * which the answer is read; the sender's cluster itself comes from the kernel, so nobody registers for somebody else.
+ * which the answer is read (NAME_NO_REPLY: none is wanted); the sender's cluster itself comes from the kernel, so nobody registers for
+ * somebody else. When a process ends, its cluster's process server has the names of its ports forgotten; when a cluster dies, cluster 0's.
  */
 #ifndef SERVERS_NAME_PROTOCOL_H
 #define SERVERS_NAME_PROTOCOL_H
@@ -13,11 +14,14 @@
 #define NAME_PORT 0
 #define NAME_MAGIC 0x454d414eu		/* "NAME" */
 #define NAME_LENGTH_MAX 63
+#define NAME_NO_REPLY 0xffffffffu	/* as reply_port */
 
 enum name_op {
 	NAME_REGISTER = 1,	/* NOSPC, EXIST: the name belongs to another port; the same port may repeat it */
 	NAME_LOOKUP = 2,	/* NOENT */
 	NAME_UNREGISTER = 3,	/* NOENT, ACCES: registered by another cluster */
+	NAME_FORGET = 4,	/* ACCES: of another cluster, unless cluster 0 asks */
+	NAME_COUNT = 5,		/* only the reply's `names` */
 };
 
 struct name_request {
@@ -25,8 +29,10 @@ struct name_request {
 	uint32_t op;
 	uint32_t id;		/* chosen by the client, comes back with the reply */
 	uint32_t reply_port;
-	uint32_t port;		/* NAME_REGISTER: the port to register */
-	uint32_t reserved[3];
+	uint32_t port;		/* NAME_REGISTER: the port to register; NAME_FORGET: all names of the ports from this one on, */
+	uint32_t ports;		/* so many, */
+	uint32_t cluster;	/* of this cluster */
+	uint32_t reserved;
 	char name[NAME_LENGTH_MAX + 1];
 	uint8_t pad[32];
 };
@@ -38,7 +44,8 @@ struct name_reply {
 	int32_t error;		/* 0 or -E_NAME; INVAL: the request made no sense */
 	uint32_t cluster;	/* NAME_LOOKUP */
 	uint32_t port;
-	uint8_t pad[104];
+	uint32_t names;		/* that are registered now */
+	uint8_t pad[100];
 };
 
 _Static_assert(sizeof(struct name_request) == MAILBOX_MSG_SIZE, "a request is one message");

@@ -16,6 +16,13 @@ find(struct name_table *t, const char *name)
 	return NULL;
 }
 
+static void
+drop(struct name_table *t, struct name_entry *e)
+{
+	e->name[0] = '\0';
+	t->names--;
+}
+
 static int
 do_register(struct name_table *t, uint32_t source, const struct name_request *request)
 {
@@ -31,6 +38,7 @@ do_register(struct name_table *t, uint32_t source, const struct name_request *re
 	e->cluster = source;
 	e->port = request->port;
 	str_copy(e->name, sizeof(e->name), request->name);
+	t->names++;
 	return 0;
 }
 
@@ -55,22 +63,47 @@ do_unregister(struct name_table *t, uint32_t source, const struct name_request *
 		return -E_NOENT;
 	if (e->cluster != source)
 		return -E_ACCES;
-	e->name[0] = '\0';
+	drop(t, e);
 	return 0;
+}
+
+static int
+do_forget(struct name_table *t, uint32_t source, const struct name_request *request)
+{
+	if (source != request->cluster && source != NAME_CLUSTER)
+		return -E_ACCES;
+	for (int i = 0; i < NAMES_MAX; i++) {
+		struct name_entry *e = &t->entry[i];
+
+		if (e->name[0] != '\0' && e->cluster == request->cluster && e->port - request->port < request->ports)
+			drop(t, e);
+	}
+	return 0;
+}
+
+static int
+serve_name(struct name_table *t, uint32_t source, const struct name_request *request, struct name_reply *reply)
+{
+	size_t len = str_len_max(request->name, sizeof(request->name));
+
+	if (len == 0 || len == sizeof(request->name))
+		return -E_INVAL;
+	if (request->op == NAME_REGISTER)
+		return do_register(t, source, request);
+	if (request->op == NAME_LOOKUP)
+		return do_lookup(t, request, reply);
+	return do_unregister(t, source, request);
 }
 
 void
 name_serve(struct name_table *t, uint32_t source, const struct name_request *request, struct name_reply *reply)
 {
-	size_t len = str_len_max(request->name, sizeof(request->name));
-
 	*reply = (struct name_reply){.magic = NAME_MAGIC, .op = request->op, .id = request->id, .error = -E_INVAL};
-	if (request->magic != NAME_MAGIC || len == 0 || len == sizeof(request->name))
-		return;
-	if (request->op == NAME_REGISTER)
-		reply->error = do_register(t, source, request);
-	else if (request->op == NAME_LOOKUP)
-		reply->error = do_lookup(t, request, reply);
-	else if (request->op == NAME_UNREGISTER)
-		reply->error = do_unregister(t, source, request);
+	if (request->magic == NAME_MAGIC && request->op >= NAME_REGISTER && request->op <= NAME_UNREGISTER)
+		reply->error = serve_name(t, source, request, reply);
+	else if (request->magic == NAME_MAGIC && request->op == NAME_FORGET)
+		reply->error = do_forget(t, source, request);
+	else if (request->magic == NAME_MAGIC && request->op == NAME_COUNT)
+		reply->error = 0;
+	reply->names = t->names;
 }

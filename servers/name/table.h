@@ -18,6 +18,7 @@ struct name_entry {
 
 struct name_table {
 	struct name_entry entry[NAMES_MAX];
+	uint32_t names;
 };
 
 /* Answer one request of a cluster. Whatever the message contains, `reply` is filled and nothing else happens on an error. */

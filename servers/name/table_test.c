@@ -67,6 +67,7 @@ TEST(malformed_requests_get_an_error_and_change_nothing)
 	name_serve(&table, 0, &q, &r);
 	expect_eq(r.error, -E_INVAL);
 	expect_eq(ask(0, NAME_REGISTER, "", 1).error, -E_INVAL);
+	expect_eq(ask(0, NAME_COUNT + 1, "x", 1).error, -E_INVAL);
 	expect_eq(ask(0, 99, "x", 1).error, -E_INVAL);
 	expect_eq(ask(0, 0, "x", 1).error, -E_INVAL);
 	expect_eq(ask(0, NAME_REGISTER, "x", PORTS_MAX).error, -E_INVAL);
@@ -92,6 +93,36 @@ TEST(a_full_table_says_so_and_serves_on)
 	expect_eq(ask(0, NAME_LOOKUP, "n255", 1).error, 0);
 	expect_eq(ask(0, NAME_UNREGISTER, "n17", 1).error, 0);
 	expect_eq(ask(0, NAME_REGISTER, "more", 1).error, 0);
+}
+
+static struct name_reply
+forget(uint32_t source, uint32_t cluster, uint32_t port, uint32_t ports)
+{
+	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = cluster, .port = port, .ports = ports};
+	struct name_reply r;
+
+	name_serve(&table, source, &q, &r);
+	return r;
+}
+
+TEST(names_of_a_dead_client_are_forgotten)
+{
+	reset();
+	expect_eq(ask(3, NAME_REGISTER, "server", 7).names, 1);
+	expect_eq(ask(3, NAME_REGISTER, "first", 8).names, 2);
+	expect_eq(ask(3, NAME_REGISTER, "last", 11).names, 3);
+	expect_eq(ask(3, NAME_REGISTER, "next", 12).names, 4);
+	expect_eq(ask(2, NAME_REGISTER, "other", 8).names, 5);
+	expect_eq(forget(2, 3, 8, 4).error, -E_ACCES);
+	expect_eq(forget(3, 3, 8, 4).names, 3);
+	expect_eq(ask(1, NAME_LOOKUP, "first", 0).error, -E_NOENT);
+	expect_eq(ask(1, NAME_LOOKUP, "last", 0).error, -E_NOENT);
+	expect_eq(ask(1, NAME_LOOKUP, "server", 0).error + ask(1, NAME_LOOKUP, "next", 0).error + ask(1, NAME_LOOKUP, "other", 0).error, 0);
+	expect_eq(forget(3, 3, 8, 4).names, 3);		/* none is left: nothing happens */
+	expect_eq(forget(NAME_CLUSTER, 3, 0, PORTS_MAX).names, 1);
+	expect_eq(ask(1, NAME_COUNT, "", 0).names, 1);
+	expect_eq(ask(1, NAME_COUNT, "", 0).error, 0);
+	expect_eq(forget(2, 2, 0, 0xffffffff).names, 0);
 }
 
 static int
@@ -128,6 +159,7 @@ TEST(as_many_names_as_before_are_registered_afterwards)
 int
 main(void)
 {
+	RUN(names_of_a_dead_client_are_forgotten);
 	RUN(as_many_names_as_before_are_registered_afterwards);
 	RUN(a_registered_name_is_found_until_it_is_unregistered);
 	RUN(a_name_belongs_to_who_registered_it);

@@ -50,7 +50,7 @@ take_ended(struct lead *l, uint32_t source, const struct proc_message *m, struct
 struct lead_action
 lead_take(struct lead *l, uint32_t source, const struct proc_message *m)
 {
-	struct lead_action a = {.lost_cluster = CLUSTERS_MAX};
+	struct lead_action a = {0};
 	bool was_running = l->running > 0;
 
 	if (m->magic != PROC_MAGIC || !was_running)
@@ -59,10 +59,8 @@ lead_take(struct lead *l, uint32_t source, const struct proc_message *m)
 		take_ended(l, source, m, &a);
 	if (m->op == PROC_JOB_KILL)
 		a.kill_others = fail(l, m->status);
-	if (m->op == PROC_DEAD && source == PROC_LEADER && end_cluster(l, m->cluster)) {
-		a.lost_cluster = m->cluster;
-		a.kill_others = fail(l, 1);
-	}
+	if (m->op == PROC_DEAD && source == PROC_LEADER && end_cluster(l, m->cluster))
+		a.kill_others = fail(l, 1);	/* who found out has said why */
 	a.is_over = l->running == 0;
 	if (a.is_over)
 		a.kill_others = false;

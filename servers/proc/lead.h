@@ -24,7 +24,6 @@ struct lead {
 struct lead_action {
 	bool kill_others;		/* send PROC_KILL to every running cluster */
 	bool is_over;			/* the job has ended with lead->status */
-	uint32_t lost_cluster;		/* CLUSTERS_MAX, or the cluster that died and must be reported */
 };
 
 /* A job begins; counts[c] ranks in each cluster. */

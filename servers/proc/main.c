@@ -6,6 +6,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <base/str.h>
+#include <servers/name/client.h>
 #include <servers/proc/agent.h>
 #include <servers/proc/lead.h>
 
@@ -111,8 +112,8 @@ lead_message(uint32_t source, const struct proc_message *m)
 {
 	struct lead_action a = lead_take(&leader.lead, source, m);
 
-	if (a.lost_cluster != CLUSTERS_MAX)
-		console_print("atoll: cluster %u died; the job ends\n", a.lost_cluster);
+	if (m->magic == PROC_MAGIC && m->op == PROC_DEAD && source == PROC_LEADER)
+		name_forget(m->cluster, 0, PORTS_MAX);
 	if (a.kill_others)
 		kill_others();
 	if (a.is_over)

@@ -6,6 +6,7 @@
 #include <atoll/server.h>
 #include <abi/startup.h>
 #include <base/fmt.h>
+#include <servers/name/client.h>
 #include <servers/proc/agent.h>
 
 /* Exit status of a program that the kernel ended: 128 and the number of the signal that Linux would send. */
@@ -123,6 +124,7 @@ agent_reap(struct agent *a)
 	} else if (__atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) != p->ranks) {
 		end = PROC_END_ABORT;
 	}
+	name_forget(a->here.cluster, BASE_PORT, job_ports(&a->here));
 	agent_part_close(p);
 	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);
 	agent_report(a, end, status);

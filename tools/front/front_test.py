@@ -17,6 +17,8 @@ import wrapper
 from ui import ROOT, Failure, Usage
 
 ATOLL = os.path.join(ROOT, "atoll")
+# a shell that starts us in the background has it ignored, and so would what we start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def atoll(*argv):

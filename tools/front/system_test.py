@@ -14,6 +14,8 @@ from ui import BUILD, ROOT
 ATOLL = os.path.join(ROOT, "atoll")
 pytestmark = [pytest.mark.slow]
 PORTS = ("hosted", "riscv64")
+# a shell that starts us in the background has it ignored, and so would what we start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PROGRAM = r"""
 #include <mpi.h>
@@ -185,3 +187,22 @@ def test_a_program_that_is_not_there_is_one_line(name):
 def test_two_runs_at_once_do_not_disturb_each_other(source):
     runs = [subprocess.Popen([ATOLL, "run", "-n", "3", str(source)], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert [(r.communicate(timeout=60)[0].count("\n"), r.returncode) for r in runs] == [(3, 0)] * 4
+
+
+def clusters_of(front):
+    """Process ids of a hosted machine's clusters, in order."""
+    def children(pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return f.read().split()
+    return [int(pid) for pid in children(children(front.pid)[0])]
+
+
+@pytest.mark.parametrize("victim", [0, 1, 3])
+def test_a_dead_cluster_is_one_line_that_says_what_to_do(source, victim):
+    p = subprocess.Popen([ATOLL, "run", "-n", "8", "--machine", "hosted-4x4", "--map", "scatter", str(source), "hang"],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    said = [p.stdout.readline() for _ in range(8)]
+    os.kill(clusters_of(p)[victim], signal.SIGKILL)
+    rest = p.communicate(timeout=30)[0].splitlines()
+    assert said == ["waiting\n"] * 8 and p.returncode == 1
+    assert len(rest) == 1 and rest[0].startswith(f"atoll: cluster {victim} died (signal 9, Killed): ") and "use fewer ranks" in rest[0], rest

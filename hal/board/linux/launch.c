@@ -155,6 +155,17 @@ start_grace(struct machine *m)
 	m->deadline.tv_nsec %= (long)NS_PER_S;
 }
 
+/* What to do about a cluster that a signal has ended. */
+static const char *
+advice(int sig)
+{
+	if (sig == SIGKILL)
+		return "if nobody killed it, the host ran out of memory: use fewer ranks or a smaller machine";
+	if (sig == SIGBUS)
+		return "the host has no memory left for it: use fewer ranks or a smaller machine";
+	return "the program may have overwritten it: --port riscv64 protects it and shows where";
+}
+
 static void
 report_death(const struct machine *m, unsigned cluster, int status)
 {
@@ -163,9 +174,11 @@ report_death(const struct machine *m, unsigned cluster, int status)
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
 		return;			/* whoever read our output has gone */
 	if (WIFSIGNALED(status))
-		fprintf(stderr, "atoll: cluster %u died (signal %d, %s)\n", cluster, WTERMSIG(status), strsignal(WTERMSIG(status)));
+		fprintf(stderr, "atoll: cluster %u died (signal %d, %s): %s\n", cluster, WTERMSIG(status), strsignal(WTERMSIG(status)),
+			advice(WTERMSIG(status)));
 	else
-		fprintf(stderr, "atoll: cluster %u died (a program ended its process with status %d)\n", cluster, WEXITSTATUS(status));
+		fprintf(stderr, "atoll: cluster %u died (a program ended its process with status %d): end ranks with exit or MPI_Abort\n", cluster,
+			WEXITSTATUS(status));
 }
 
 /* A cluster ended although the machine was not halted: its peers must notice. */

@@ -12,6 +12,7 @@
 
 #define FRAMES_MAX 16
 #define LINE_MAX 256
+#define REPORT ": an error of Atoll, please report it with these lines\n"
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
@@ -95,8 +96,8 @@ hal_panic(const char *file, int line, const char *what)
 {
 	char text[LINE_MAX];
 
-	print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic: %s (%s:%d)\n", host.cluster, hal_core_id(), what, file,
-		line));
+	print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic: %s (%s:%d)" REPORT, host.cluster, hal_core_id(), what,
+		file, line));
 	die((uintptr_t)__builtin_return_address(0) - 1, *(uintptr_t *)__builtin_frame_address(0));
 }
 
@@ -105,8 +106,8 @@ host_kernel_fault(int sig, const void *addr, uintptr_t pc, uintptr_t frame)
 {
 	char text[LINE_MAX];
 
-	print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic: signal %d in the kernel, address %lx\n", host.cluster,
-		hal_core_id(), sig, (unsigned long)(uintptr_t)addr));
+	print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic: signal %d in the kernel, address %lx" REPORT,
+		host.cluster, hal_core_id(), sig, (unsigned long)(uintptr_t)addr));
 	die(pc, frame);
 }
 
