@@ -34,13 +34,14 @@ def main(argv):
     for tool in VERSIONS:
         print(f"{tool:<24}{version(tool) or 'missing'}")
     bad = 0
-    for level, use in (("run", "run on the hosted port"), ("riscv64", "run on riscv64"), ("dev", "test, check and demo")):
+    for level, use in (("run", "run on the hosted port"), ("riscv64", "run on riscv64"), ("dev", "test, check and demo"), ("hw", "simulate and synthesise")):
         missing = setup.missing_packages(level)
         state = "ready" if setup.is_ready(level) else "not set up yet: the first use does it, or ./atoll setup " + level
         if missing:
             bad = 1
             state = f"missing Debian packages: {' '.join(missing)}; ./atoll setup {level} installs them"
         print(f"{use:<24}{state}")
+    print(f"{'check of the power model':<24}{'not set up: optional, ./atoll setup asic' if setup.missing_packages('asic') else 'ready'}")
     for port in ("hosted", "riscv64"):
         print(f"{port + ' build':<24}{'there' if os.path.exists(os.path.join(BUILD, port, '.built')) else 'not built yet: the first run does it'}")
     return bad
