@@ -41,7 +41,7 @@ def main(argv):
             bad = 1
             state = f"missing Debian packages: {' '.join(missing)}; ./atoll setup {level} installs them"
         print(f"{use:<24}{state}")
-    print(f"{'check of the power model':<24}{'not set up: optional, ./atoll setup asic' if setup.missing_packages('asic') else 'ready'}")
+    print(f"{'check the power model':<24}{'not set up: optional, ./atoll setup asic' if setup.missing_packages('asic') else 'ready'}")
     for port in ("hosted", "riscv64"):
         print(f"{port + ' build':<24}{'there' if os.path.exists(os.path.join(BUILD, port, '.built')) else 'not built yet: the first run does it'}")
     return bad
