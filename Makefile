@@ -4,6 +4,7 @@
 #
 #	make PORT=hosted|riscv64|or1k	kernel, libraries, servers and programs of a port
 #	make PORT=coroutine		the tests that run under the seeded scheduler
+#	make PORT=process		libmpi_abi.so.1 for process ranks on Linux, and mpiexec
 #	make PORT=unit			the unit tests (*_test.c beside the code)
 #	make plugin			the instruction counter for QEMU
 #	make gen | clean
@@ -33,7 +34,7 @@ mains = $(if $(strip $(1)),$(sort $(shell grep -lE '$(MAIN_RE)' $(1))))
 
 all: $(PORT)
 
-.PHONY: all gen view clean hosted riscv64 coroutine unit or1k
+.PHONY: all gen view clean hosted riscv64 coroutine process unit or1k
 .DELETE_ON_ERROR:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
@@ -48,11 +49,14 @@ ifneq ($(filter hosted riscv64,$(PORT)),)
 include mk/user.mk
 include mk/kerneltest.mk
 endif
+ifeq ($(PORT),process)
+include mk/process.mk
+endif
 ifeq ($(PORT),unit)
 include mk/unit.mk
 endif
-ifeq ($(filter hosted riscv64 coroutine or1k unit,$(PORT)),)
-$(error unknown PORT '$(PORT)': use hosted, riscv64, coroutine, unit or or1k)
+ifeq ($(filter hosted riscv64 coroutine or1k process unit,$(PORT)),)
+$(error unknown PORT '$(PORT)': use hosted, riscv64, coroutine, process, unit or or1k)
 endif
 
 clean:

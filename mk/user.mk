@@ -28,7 +28,8 @@ FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)
 # memcpy and its like come from the libc in programs, from base/mem.c in servers
 MEM_OBJ := $(U)/base/mem.c.o
 LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c,$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
-MPI_SRC := $(filter-out $(wildcard mpi/tools/%),$(call find_c,mpi))
+# what is for process ranks on Linux is built by mk/process.mk
+MPI_SRC := $(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/%,$(call find_c,mpi))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
 MPI_INC := $(wildcard mpi/include)
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+#
+# Process ranks: libmpi_abi.so.1 and mpiexec for the Linux host, by its own compiler against its own libc. Same sources as the library for
+# thread ranks, but for the transport.
+#
+# Only what mpi.h declares is exported: hidden is the default, and export.h says otherwise for the functions of mpi.h.
+# SAN=address,undefined or SAN=thread, with a BUILD of its own, for the tests.
+
+HOSTCC := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
+P := $(OUT)/o
+
+P_SAN := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
+P_COMMON := $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-plt -fno-semantic-interposition -fno-omit-frame-pointer \
+	-MMD -MP -I$(GEN)/include -I$(VIEW)/mpi -Impi/include -Iuser/include $(P_SAN)
+PLIB_SRC := $(filter-out mpi/tools/% mpi/transport/atoll/% mpi/exec/%,$(call find_c,mpi))
+PLIB_OBJ := $(patsubst %,$(P)/%.o,$(PLIB_SRC)) $(patsubst $(GEN)/%,$(P)/gen/%.o,$(MPI_BIND))
+EXEC_SRC := $(call find_c,mpi/exec) mpi/transport/process/segment.c mpi/transport/inbox.c
+EXEC_OBJ := $(patsubst %,$(P)/%.o,$(EXEC_SRC))
+PLIB := $(OUT)/lib/libmpi_abi.so.1
+MPIEXEC := $(OUT)/bin/mpiexec
+
+$(P)/mpi/%.o: mpi/% | $(PREPARE)
+	$(call say,HOSTCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(P_COMMON) -c -o $@ $<
+$(P)/gen/mpi/%.o: $(GEN)/mpi/% | $(PREPARE)
+	$(call say,HOSTCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(P_COMMON) -include mpi/transport/process/export.h -c -o $@ $<
+
+$(PLIB): $(PLIB_OBJ)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack -Wl,--hash-style=gnu $(P_SAN) -o $@ $^ -pthread
+	$(Q)ln -sf libmpi_abi.so.1 $(@D)/libmpi_abi.so
+$(MPIEXEC): $(EXEC_OBJ)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(P_SAN) -o $@ $^
+
+process: $(PLIB) $(MPIEXEC)
+
+-include $(patsubst %.o,%.d,$(PLIB_OBJ) $(EXEC_OBJ))

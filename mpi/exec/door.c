@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where processes join the job.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include <mpi/exec/job.h>
+#include <mpi/exec/message.h>
+#include <mpi/transport/process/join.h>
+
+void
+door_open(struct job *j)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct timespec now;
+	size_t len;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	len = (size_t)snprintf(j->socket_name, sizeof(j->socket_name), "atoll-job-%d-%lx%lx", (int)getpid(), (long)now.tv_sec, now.tv_nsec);
+	memcpy(a.sun_path + 1, j->socket_name, len);
+	j->door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (j->door < 0 || bind(j->door, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) != 0 ||
+	    listen(j->door, 4096) != 0)
+		system_error("cannot open a socket for the ranks");
+	job_watch(j, j->door, EVENT_DOOR, 0);
+}
+
+void
+door_knock(struct job *j)
+{
+	int fd = accept4(j->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd >= 0)
+		job_watch(j, fd, EVENT_JOIN, fd);
+}
+
+static struct round *
+new_round(const struct job *j)
+{
+	struct round *r = calloc(1, sizeof(*r));
+	uint64_t bytes = segment_bytes((uint32_t)j->count), header = sizeof(struct segment) + (size_t)j->count * sizeof(struct segment_rank);
+
+	if (r == NULL)
+		return NULL;
+	r->descriptor = memfd_create("atoll-job", MFD_CLOEXEC);
+	if (r->descriptor < 0 || ftruncate(r->descriptor, (off_t)bytes) != 0)
+		system_error("cannot make shared memory for the job");
+	r->segment = mmap(NULL, header, PROT_READ | PROT_WRITE, MAP_SHARED, r->descriptor, 0);
+	if (r->segment == MAP_FAILED)
+		system_error("cannot map the job's shared memory");
+	segment_layout(r->segment, (uint32_t)j->count);
+	r->segment->exclusive = j->processors.bound && j->count <= j->processors.bound_count;
+	r->segment->processors = (uint32_t)j->processors.count;
+	return r;
+}
+
+/* The round that a rank joins: the one after that which it has left. */
+static struct round *
+round_for(struct job *j, const struct rank *r)
+{
+	struct round **next = r->round ? &r->round->next : &j->rounds;
+
+	if (*next == NULL)
+		*next = new_round(j);
+	return *next;
+}
+
+static void
+send_answer(int fd, const struct join_answer *answer, int descriptor)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec iov = {(void *)(uintptr_t)answer, sizeof(*answer)};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t done;
+
+	if (descriptor >= 0) {
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &descriptor, sizeof(descriptor));
+	}
+	done = sendmsg(fd, &m, MSG_NOSIGNAL);
+	(void)done;
+}
+
+/* Has the rank's present process ended, or called MPI_Finalize? */
+static bool
+is_free(const struct job *j, uint32_t number)
+{
+	const struct round *round = j->ranks[number].round;
+
+	return round == NULL || load_acquire(&round->segment->rank[number].state) == RANK_LEFT;
+}
+
+/* A process joins as a rank: it is told before it may be seen by others. */
+static void
+let_in(struct job *j, int number, pid_t pid, int fd)
+{
+	struct rank *r = &j->ranks[number];
+	struct round *round = round_for(j, r);
+
+	if (r->socket >= 0)
+		close(r->socket);
+	if (r->watch >= 0)
+		close(r->watch);
+	*r = (struct rank){.pid = r->pid, .app = r->app, .socket = fd, .joined = pid, .watch = -1, .round = round, .out = r->out, .err = r->err};
+	if (pid != r->pid)
+		r->watch = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (r->watch >= 0)
+		job_watch(j, r->watch, EVENT_WATCH, number);
+	round->segment->rank[number].pid = pid;
+	store_release(&round->segment->rank[number].state, RANK_ATTACHED);
+	send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_WELCOME, 0, getpid(), round->segment->bytes}, round->descriptor);
+}
+
+static bool
+is_one_of_ours(int fd, struct ucred *who)
+{
+	socklen_t len = sizeof(*who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &len) == 0 && who->uid == geteuid();
+}
+
+void
+door_answer(struct job *j, int fd)
+{
+	struct join_request request;
+	struct ucred who;
+	ssize_t got = recv(fd, &request, sizeof(request), 0);
+
+	if (got < 0 && errno == EAGAIN)
+		return;
+	epoll_ctl(j->events, EPOLL_CTL_DEL, fd, NULL);
+	if (got != sizeof(request) || !is_one_of_ours(fd, &who) || request.version != JOIN_VERSION || request.rank >= (uint32_t)j->count) {
+		send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_REFUSED, 0, 0, 0}, -1);
+		close(fd);
+	} else if (!is_free(j, request.rank)) {
+		send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_TAKEN, j->ranks[request.rank].joined, 0, 0}, -1);
+		close(fd);
+	} else {
+		let_in(j, (int)request.rank, who.pid, fd);
+	}
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How ranks end, and how the job ends with the first that fails: one line says who and why, the others are asked to end, and soon made to.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <mpi/exec/job.h>
+#include <mpi/exec/message.h>
+
+#define SWEEPS 200
+#define SWEEP_NS 5000000
+
+void
+job_signal(struct job *j, int signal)
+{
+	for (int i = 0; i < j->count; i++) {
+		struct rank *r = &j->ranks[i];
+
+		if (r->pid > 0)
+			kill(r->pid, signal);
+		if (r->watch >= 0)
+			syscall(SYS_pidfd_send_signal, r->watch, signal, NULL, 0);
+	}
+}
+
+void
+job_fail(struct job *j, int status)
+{
+	if (j->ending)
+		return;
+	j->ending = true;
+	if (j->status == 0)
+		j->status = status;
+	job_signal(j, SIGTERM);
+	/* a stopped process does not hear the signal before it goes on */
+	job_signal(j, SIGCONT);
+}
+
+void
+job_kill(struct job *j)
+{
+	job_signal(j, SIGKILL);
+}
+
+/* Is the rank between MPI_Init and MPI_Finalize? */
+static bool
+is_inside(const struct rank *r, int number)
+{
+	return r->round != NULL && load_acquire(&r->round->segment->rank[number].state) == RANK_ATTACHED;
+}
+
+static bool
+somebody_is_inside(const struct job *j)
+{
+	for (int i = 0; i < j->count; i++)
+		if (is_inside(&j->ranks[i], i))
+			return true;
+	return false;
+}
+
+/* The exit status that a shell would see. */
+static int
+status_of(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+/* Who ended the job by MPI_Abort or a fatal error; -1: nobody. */
+static int
+aborter(const struct rank *r)
+{
+	return r->round != NULL ? (int)load_acquire(&r->round->segment->aborted) - 1 : -1;
+}
+
+static void
+say_why(const struct job *j, int number, pid_t pid, int wait_status)
+{
+	const struct rank *r = &j->ranks[number];
+	int signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+
+	if (aborter(r) >= 0)
+		message("rank %d (process %d) ended the job with status %d", aborter(r),
+			(int)j->ranks[aborter(r)].joined, r->round->segment->abort_status);
+	else if (signal != 0)
+		message("rank %d (process %d) was killed by signal %d (%s)", number, (int)pid, signal, strsignal(signal));
+	else
+		message("rank %d (process %d) exited with status %d%s", number, (int)pid, WEXITSTATUS(wait_status),
+			is_inside(r, number) ? " without MPI_Finalize" : "");
+}
+
+/* A rank has failed; if others may wait for it, the job ends. */
+static void
+blame(struct job *j, int number, pid_t pid, int wait_status)
+{
+	int status = status_of(wait_status);
+	bool late = j->ranks[number].round != NULL && !is_inside(&j->ranks[number], number) && !WIFSIGNALED(wait_status);
+
+	if (!j->ending && j->interrupts == 0 && j->status == 0)
+		say_why(j, number, pid, wait_status);
+	if (late && j->interrupts == 0) {
+		/* its part in MPI is over: the others may go on */
+		j->status = j->status ? j->status : status;
+		return;
+	}
+	job_fail(j, status ? status : 1);
+}
+
+static void
+look_for_absent(struct job *j)
+{
+	for (int i = 0; i < j->count && !j->ending; i++) {
+		if (j->ranks[i].pid != 0 || j->ranks[i].round != NULL)
+			continue;
+		message("rank %d ended without MPI_Init, and others wait for it", i);
+		job_fail(j, 1);
+	}
+}
+
+void
+ending_of_child(struct job *j, pid_t pid, int wait_status)
+{
+	int i = 0;
+
+	while (i < j->count && j->ranks[i].pid != pid)
+		i++;
+	if (i == j->count)
+		return;
+	j->ranks[i].pid = 0;
+	j->running--;
+	if (wait_status != 0 || (j->ranks[i].joined == pid && is_inside(&j->ranks[i], i)))
+		blame(j, i, pid, wait_status);
+	else if (j->rounds != NULL && somebody_is_inside(j))
+		look_for_absent(j);
+}
+
+/* How a process ended that is not our child, as waitpid would say; -1: unknown. Only as long as its parent has not asked. */
+static int
+status_of_stranger(pid_t pid)
+{
+	char path[64], text[1024], *p;
+	int fd, fields = 2, status;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return -1;
+	text[got] = '\0';
+	/* field 2 is a name in parentheses, the status is field 52 */
+	for (p = strrchr(text, ')'); p != NULL && fields < 52; fields++)
+		p = strchr(p + 1, ' ');
+	if (p == NULL || sscanf(p, "%d", &status) != 1)
+		return -1;
+	return status;
+}
+
+void
+ending_of_joined(struct job *j, int rank)
+{
+	struct rank *r = &j->ranks[rank];
+	pid_t pid = r->joined;
+	int status = status_of_stranger(pid);
+
+	if (r->watch < 0)
+		return;
+	close(r->watch);
+	r->watch = -1;
+	r->joined = 0;
+	if (!is_inside(r, rank))
+		return;
+	if (status > 0 || aborter(r) >= 0) {
+		blame(j, rank, pid, status > 0 ? status : (r->round->segment->abort_status & 255) << 8);
+		return;
+	}
+	if (!j->ending && j->interrupts == 0)
+		message("rank %d (process %d) has ended without MPI_Finalize", rank, (int)pid);
+	job_fail(j, 1);
+}
+
+/* Kill the children that we have (or that became ours when their parents died). */
+static void
+kill_children(void)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char path[300], text[512], *p;
+		int fd, parent;
+		ssize_t got;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+		if (fd >= 0)
+			close(fd);
+		text[got > 0 ? got : 0] = '\0';
+		p = strrchr(text, ')');
+		if (p != NULL && sscanf(p + 1, " %*c %d", &parent) == 1 && parent == getpid())
+			kill((pid_t)atoi(e->d_name), SIGKILL);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+void
+job_sweep(void)
+{
+	for (int i = 0; i < SWEEPS; i++) {
+		pid_t pid;
+
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		if (pid < 0)
+			return;
+		kill_children();
+		nanosleep(&(struct timespec){0, SWEEP_NS}, NULL);
+	}
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The job that mpiexec runs: one process (and what it starts) per rank.
+ */
+#ifndef MPI_EXEC_JOB_H
+#define MPI_EXEC_JOB_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <mpi/exec/lines.h>
+#include <mpi/exec/options.h>
+#include <mpi/exec/processors.h>
+#include <mpi/transport/process/segment.h>
+
+#define SOCKET_NAME 64
+
+/* One life of the MPI library in all ranks: from everybody's MPI_Init to MPI_Finalize. Programs that run one after the other (in a shell
+   script) have one each. */
+struct round {
+	struct segment *segment;
+	int descriptor;
+	struct round *next;
+};
+
+struct rank {
+	pid_t pid;			/* of the process that we started; 0: it has ended */
+	const struct app *app;
+	int socket;			/* to the process that joined; -1: none */
+	pid_t joined;			/* process that called MPI_Init; 0: none */
+	int watch;			/* descriptor of that process if we did not start it ourselves; -1: none */
+	struct round *round;		/* that it joined last; NULL: none */
+	struct lines out;
+	struct lines err;
+};
+
+struct job {
+	const struct options *options;
+	struct processors processors;
+	struct rank *ranks;
+	int count;
+	int running;			/* processes that we started and that have not ended */
+	struct round *rounds;		/* the first */
+	char socket_name[SOCKET_NAME];
+	int door;			/* listens for those who join */
+	int events;			/* epoll */
+	int signals;			/* signalfd */
+	int failures;			/* pipe through which processes say that they could not start */
+	int status;			/* of mpiexec */
+	bool ending;			/* the job is being ended */
+	int interrupts;
+};
+
+/* what an event belongs to; a rank's number is added to it */
+enum { EVENT_DOOR = 1, EVENT_SIGNAL, EVENT_FAILURE, EVENT_OUT, EVENT_ERR, EVENT_JOIN, EVENT_WATCH };
+
+/* Watch a descriptor for input. `number` comes back with the event. */
+void job_watch(struct job *j, int fd, int kind, int number);
+
+/* spawn.c: start all ranks. */
+void job_start(struct job *j);
+
+/* spawn.c: what a process wrote before it failed to start. */
+void job_start_failed(struct job *j);
+
+/* door.c: open the socket; somebody knocks; somebody there says who it is. */
+void door_open(struct job *j);
+void door_knock(struct job *j);
+void door_answer(struct job *j, int fd);
+
+/* ending.c: a process that we started, or one that joined, has ended. */
+void ending_of_child(struct job *j, pid_t pid, int wait_status);
+void ending_of_joined(struct job *j, int rank);
+
+/* ending.c: the job has failed (the first failure counts): end it. */
+void job_fail(struct job *j, int status);
+
+/* ending.c: send a signal to all processes of the job. */
+void job_signal(struct job *j, int signal);
+
+/* ending.c: the time for ending by itself is over. */
+void job_kill(struct job *j);
+
+/* ending.c: after a failure no descendant may stay. */
+void job_sweep(void);
+
+#endif

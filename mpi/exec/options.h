@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the command line of mpiexec asks for.
+ */
+#ifndef MPI_EXEC_OPTIONS_H
+#define MPI_EXEC_OPTIONS_H
+
+#include <stdbool.h>
+
+#define APPS_MAX 256
+#define SETTINGS_MAX 256
+#define RANKS_MAX 4096
+
+/* One program and the ranks that run it. */
+struct app {
+	char **argv;			/* ends with NULL; points into the command line */
+	int ranks;
+	const char *wdir;		/* NULL: where mpiexec was started */
+	char *settings[SETTINGS_MAX];	/* NAME=VALUE for its environment */
+	int settings_count;
+};
+
+enum bind { BIND_IF_FREE, BIND_CORE, BIND_NONE };
+enum map { MAP_CORE, MAP_SOCKET };
+
+struct options {
+	struct app *apps;
+	int apps_count;
+	int ranks;			/* of all apps */
+	enum bind bind;
+	enum map map;
+	bool oversubscribe;
+	bool tag;
+	int slots;			/* from -host; 0: no limit */
+};
+
+/* Read the command line (argv stays in use). Ends the process for --help and --version (status 0) and for bad usage (one line, 2). */
+void options_read(struct options *o, int argc, char **argv);
+
+#endif

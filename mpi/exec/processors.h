@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which processors the job may use, and which it has for itself. A processor is claimed by a name in Linux' abstract socket namespace, which
+ * only one process can hold and which is free again however that process ends: two jobs of a host never bind to one core.
+ */
+#ifndef MPI_EXEC_PROCESSORS_H
+#define MPI_EXEC_PROCESSORS_H
+
+#include <stdbool.h>
+#include <mpi/exec/options.h>
+
+#define PROCESSORS_MAX 1024
+
+struct processors {
+	int count;			/* that the job may use at the same time: cpuset and quota */
+	int cpu[PROCESSORS_MAX];	/* the allowed ones, in the order in which ranks take them */
+	int allowed;			/* entries of cpu */
+	bool bound;			/* rank r runs on cpu[r % bound_count] and no other job is there */
+	int bound_count;
+};
+
+/* Find out; claim as many as the job wants to bind to, or none. */
+void processors_find(struct processors *p, const struct options *o);
+
+#endif

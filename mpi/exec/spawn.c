@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Starting the ranks. What can go wrong in the new process is told through a pipe that a successful start closes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <mpi/exec/job.h>
+#include <mpi/exec/message.h>
+#include <mpi/transport/process/join.h>
+
+static struct rlimit descriptors;	/* as we found it */
+
+#define EXIT_NOT_FOUND 127
+#define EXIT_NOT_RUN 126
+
+/* what a process says that cannot start */
+struct failure {
+	int error;
+	int rank;
+	bool folder;			/* not the program, but its working folder */
+};
+
+static void
+set_number(const char *name, int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	setenv(name, text, 1);
+}
+
+/* The names under which programs, scripts and other libraries expect to find rank and size. */
+static void
+set_environment(const struct job *j, int rank)
+{
+	static const char *const ranks[] = {JOIN_RANK, "PMI_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+		"OMPI_COMM_WORLD_NODE_RANK", "MPI_LOCALRANKID"};
+	static const char *const sizes[] = {JOIN_RANKS, "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
+		set_number(ranks[i], rank);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		set_number(sizes[i], j->count);
+	setenv(JOIN_SOCKET, j->socket_name, 1);
+	for (int i = 0; i < j->ranks[rank].app->settings_count; i++)
+		putenv(j->ranks[rank].app->settings[i]);
+}
+
+static void
+bind_to(const struct processors *p, int rank)
+{
+	cpu_set_t set;
+
+	if (!p->bound)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(p->cpu[rank % p->bound_count], &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Descriptors 0 to 2 of the new process. */
+static void
+set_streams(int rank, int out, int err)
+{
+	int null = rank > 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+
+	if (null >= 0)
+		dup2(null, STDIN_FILENO);
+	if (out >= 0)
+		dup2(out, STDOUT_FILENO);
+	if (err >= 0)
+		dup2(err, STDERR_FILENO);
+}
+
+static void
+set_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+}
+
+static void __attribute__((noreturn))
+give_up(int pipe, int rank, bool folder)
+{
+	struct failure f = {.error = errno, .rank = rank, .folder = folder};
+	ssize_t done = write(pipe, &f, sizeof(f));
+
+	(void)done;
+	_exit(f.error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
+}
+
+/* In the new process. */
+static void __attribute__((noreturn))
+become(const struct job *j, int rank, const int streams[2], int failures)
+{
+	const struct app *app = j->ranks[rank].app;
+
+	bind_to(&j->processors, rank);
+	set_streams(rank, streams[0], streams[1]);
+	set_signals();
+	setrlimit(RLIMIT_NOFILE, &descriptors);
+	if (app->wdir != NULL && chdir(app->wdir) != 0)
+		give_up(failures, rank, true);
+	set_environment(j, rank);
+	execvp(app->argv[0], app->argv);
+	give_up(failures, rank, false);
+}
+
+/* A pipe for a rank's output: returns the end to write to, or -1 if the rank has ours. */
+static int
+open_lines(struct job *j, struct lines *l, int kind, int rank)
+{
+	int ends[2];
+
+	if (l->sink == NULL)
+		return -1;
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		system_error("cannot make a pipe");
+	l->fd = ends[0];
+	job_watch(j, l->fd, kind, rank);
+	return ends[1];
+}
+
+static void
+start_rank(struct job *j, int rank, int failures)
+{
+	struct rank *r = &j->ranks[rank];
+	int streams[2] = {open_lines(j, &r->out, EVENT_OUT, rank), open_lines(j, &r->err, EVENT_ERR, rank)};
+	pid_t launcher = getpid();
+
+	r->pid = fork();
+	if (r->pid < 0)
+		system_error("cannot start a process");
+	if (r->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != launcher)
+			_exit(1);
+		become(j, rank, streams, failures);
+	}
+	j->running++;
+	for (int i = 0; i < 2; i++)
+		if (streams[i] >= 0)
+			close(streams[i]);
+}
+
+/* Each rank needs four descriptors here; programs get back the limit that they expect. */
+static void
+allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0)
+		return;
+	limit = descriptors;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void
+job_start(struct job *j)
+{
+	static struct sink out = {.fd = STDOUT_FILENO}, err = {.fd = STDERR_FILENO};
+	bool direct = j->count == 1 && !j->options->tag;
+	int ends[2], rank = 0;
+
+	allow_descriptors();
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		system_error("cannot make a pipe");
+	j->failures = ends[0];
+	job_watch(j, j->failures, EVENT_FAILURE, 0);
+	for (int a = 0; a < j->options->apps_count; a++) {
+		for (int i = 0; i < j->options->apps[a].ranks; i++, rank++) {
+			struct lines l = {.fd = -1, .sink = direct ? NULL : &out, .tag = j->options->tag ? rank : -1};
+
+			j->ranks[rank] = (struct rank){.app = &j->options->apps[a], .socket = -1, .watch = -1, .out = l, .err = l};
+			if (!direct)
+				j->ranks[rank].err.sink = &err;
+			start_rank(j, rank, ends[1]);
+		}
+	}
+	close(ends[1]);
+}
+
+void
+job_start_failed(struct job *j)
+{
+	struct failure f;
+
+	if (read(j->failures, &f, sizeof(f)) != sizeof(f)) {
+		close(j->failures);
+		return;
+	}
+	if (!j->ending)
+		message("%s: %s", f.folder ? j->ranks[f.rank].app->wdir : j->ranks[f.rank].app->argv[0], strerror(f.error));
+	job_fail(j, f.error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
+}

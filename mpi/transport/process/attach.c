@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Getting at the job segment.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <mpi/transport/process/join.h>
+#include <mpi/transport/process/state.h>
+#include <mpi/transport/transport.h>
+
+static int
+number(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+
+	return text != NULL ? atoi(text) : otherwise;
+}
+
+void
+transport_identify(struct mpi_rank *self)
+{
+	bool in_job = getenv(JOIN_SOCKET) != NULL;
+
+	self->world_rank = in_job ? number(JOIN_RANK, 0) : 0;
+	self->world_size = in_job ? number(JOIN_RANKS, 1) : 1;
+}
+
+static struct segment *
+map(uint64_t bytes, int fd)
+{
+	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED | MAP_NORESERVE;
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Peers may read our memory, also where the system lets only parents do so: they are the launcher's descendants. */
+static void
+let_peers_read(int launcher)
+{
+	prctl(PR_SET_PTRACER, launcher, 0, 0, 0);
+}
+
+/* What is said by a rank that has died reaches people only if it has left the process. */
+static void
+write_whole_lines(void)
+{
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+}
+
+static int
+attach_to_job(struct mpi_rank *self, struct transport *t)
+{
+	struct join j;
+
+	if (join_job((uint32_t)self->world_rank, &j) != 0)
+		return MPI_ERR_OTHER;
+	t->segment = map(j.bytes, j.segment);
+	close(j.segment);
+	if (t->segment == NULL)
+		return MPI_ERR_NO_MEM;
+	/* a program that this one starts is not this rank */
+	unsetenv(JOIN_SOCKET);
+	let_peers_read(j.launcher);
+	write_whole_lines();
+	return t->segment->version == SEGMENT_VERSION && t->segment->ranks == (uint32_t)self->world_size ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static int
+make_alone(struct transport *t)
+{
+	t->segment = map(segment_bytes(1), -1);
+	if (t->segment == NULL)
+		return MPI_ERR_NO_MEM;
+	segment_layout(t->segment, 1);
+	return MPI_SUCCESS;
+}
+
+int
+transport_attach(struct mpi_rank *self)
+{
+	struct transport *t = self->transport;
+	int err = getenv(JOIN_SOCKET) != NULL ? attach_to_job(self, t) : make_alone(t);
+	struct segment *s = t->segment;
+
+	if (err != MPI_SUCCESS)
+		return err;
+	t->rank = (uint32_t)self->world_rank;
+	t->ranks = s->ranks;
+	t->cells = s->cells;
+	t->inbox = (struct inbox_reader){.box = segment_inbox(s, t->rank), .mask = s->cells - 1};
+	t->heap = (struct heap){.base = (char *)s + s->heaps + t->rank * s->heap_stride, .bytes = s->heap_stride};
+	t->refused = getenv("ATOLL_MPI_FETCH") != NULL && getenv("ATOLL_MPI_FETCH")[0] == 'n';
+	return MPI_SUCCESS;
+}
+
+void
+transport_detach(struct transport *t)
+{
+	heap_exit(&t->heap);
+	store_release(&t->segment->rank[t->rank].state, RANK_LEFT);
+	munmap(t->segment, t->segment->bytes);
+}

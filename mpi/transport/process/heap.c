@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A rank's heap in the job segment.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <mpi/core/shared.h>
+#include <mpi/transport/process/heap.h>
+
+#define PAGE 4096
+
+static struct heap_block *
+new_block(struct heap_block *next, char *start, size_t bytes)
+{
+	struct heap_block *b = malloc(sizeof(*b));
+
+	if (b != NULL)
+		*b = (struct heap_block){.next = next, .start = start, .bytes = bytes};
+	return b;
+}
+
+static struct heap_block *
+first_fit(struct heap *h, size_t bytes)
+{
+	if (h->first == NULL)
+		h->first = new_block(NULL, h->base, h->bytes);
+	for (struct heap_block *b = h->first; b != NULL; b = b->next)
+		if (!b->used && b->bytes >= bytes)
+			return b;
+	return NULL;
+}
+
+void *
+heap_take(struct heap *h, size_t bytes)
+{
+	size_t span = (bytes > 0 ? bytes : 1) + CACHE_LINE - 1;
+	struct heap_block *b;
+
+	span -= span % CACHE_LINE;
+	b = span >= bytes ? first_fit(h, span) : NULL;
+	if (b == NULL)
+		return NULL;
+	if (b->bytes > span) {
+		struct heap_block *rest = new_block(b->next, b->start + span, b->bytes - span);
+
+		if (rest == NULL)
+			return NULL;
+		b->next = rest;
+		b->bytes = span;
+	}
+	b->used = 1;
+	return b->start;
+}
+
+/* Make a freed block zero again: whole pages by giving them back. */
+static void
+clear(char *start, size_t bytes)
+{
+	char *first = start + (PAGE - (uintptr_t)start % PAGE) % PAGE;
+	size_t whole = bytes >= (size_t)(first - start) ? (bytes - (size_t)(first - start)) / PAGE * PAGE : 0;
+
+	if (whole == 0 || madvise(first, whole, MADV_REMOVE) != 0) {
+		memset(start, 0, bytes);
+		return;
+	}
+	memset(start, 0, (size_t)(first - start));
+	memset(first + whole, 0, bytes - (size_t)(first - start) - whole);
+}
+
+/* Merge a free block with the free ones after it. */
+static void
+merge_after(struct heap_block *b)
+{
+	while (b->next != NULL && !b->next->used) {
+		struct heap_block *gone = b->next;
+
+		b->bytes += gone->bytes;
+		b->next = gone->next;
+		free(gone);
+	}
+}
+
+void
+heap_give(struct heap *h, void *memory)
+{
+	struct heap_block *before = NULL, *b = h->first;
+
+	for (; b != NULL && b->start != memory; b = b->next)
+		before = b;
+	if (b == NULL || !b->used)
+		return;
+	clear(b->start, b->bytes);
+	b->used = 0;
+	merge_after(b);
+	if (before != NULL && !before->used)
+		merge_after(before);
+}
+
+void
+heap_exit(struct heap *h)
+{
+	while (h->first != NULL) {
+		struct heap_block *b = h->first;
+
+		h->first = b->next;
+		free(b);
+	}
+}

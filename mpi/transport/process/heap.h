@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The part of the job segment that one rank gives out: first fit, in address order, freed neighbours merged. What describes the blocks is
+ * private to the rank, so that a stray write in shared memory cannot lead it astray. Memory of large freed blocks goes back to the system.
+ */
+#ifndef MPI_TRANSPORT_PROCESS_HEAP_H
+#define MPI_TRANSPORT_PROCESS_HEAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* a piece of the heap, free or given out */
+struct heap_block {
+	struct heap_block *next;
+	char *start;
+	size_t bytes;
+	int used;
+};
+
+struct heap {
+	char *base;
+	size_t bytes;
+	struct heap_block *first;	/* NULL until first used */
+};
+
+/* Zeroed memory on a cache line, or NULL. */
+void *heap_take(struct heap *h, size_t bytes);
+
+/* Give it back. Nothing happens if it was not taken from here. */
+void heap_give(struct heap *h, void *memory);
+
+/* Forget all blocks. */
+void heap_exit(struct heap *h);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Joining a job.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <mpi/transport/process/join.h>
+
+static int
+connect_to(const char *name)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	size_t len = strlen(name);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || len >= sizeof(a.sun_path))
+		return -1;
+	memcpy(a.sun_path + 1, name, len);
+	if (connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The answer and the descriptor that comes with it (-1: none). */
+static int
+receive(int fd, struct join_answer *answer, int *passed)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = {answer, sizeof(*answer)};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *c;
+	ssize_t got;
+
+	do
+		got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+	while (got < 0 && errno == EINTR);
+	c = got == sizeof(*answer) ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c != NULL && c->cmsg_type == SCM_RIGHTS)
+		memcpy(passed, CMSG_DATA(c), sizeof(*passed));
+	return got == sizeof(*answer) && answer->version == JOIN_VERSION ? 0 : -1;
+}
+
+/* From now on the launcher's death is ours. */
+static int
+die_with(int fd)
+{
+	if (fcntl(fd, F_SETOWN, getpid()) != 0 || fcntl(fd, F_SETSIG, SIGKILL) != 0)
+		return -1;
+	return fcntl(fd, F_SETFL, O_ASYNC);
+}
+
+static int
+fail(uint32_t rank, int fd, const char *why)
+{
+	fprintf(stderr, "MPI rank %u: cannot join the job: %s\n", rank, why);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+int
+join_job(uint32_t rank, struct join *j)
+{
+	struct join_request request = {JOIN_VERSION, rank};
+	struct join_answer answer = {0};
+	int fd = connect_to(getenv(JOIN_SOCKET));
+
+	*j = (struct join){.socket = fd, .segment = -1};
+	if (fd < 0)
+		return fail(rank, fd, "mpiexec does not answer");
+	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request) || receive(fd, &answer, &j->segment) != 0)
+		return fail(rank, fd, "mpiexec is another version, or has ended");
+	if (answer.answer == JOIN_TAKEN)
+		return fail(rank, fd, "another process has joined as this rank");
+	if (answer.answer != JOIN_WELCOME || j->segment < 0 || die_with(fd) != 0)
+		return fail(rank, fd, "mpiexec refuses");
+	j->bytes = answer.bytes;
+	j->launcher = answer.launcher;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a process joins the job that mpiexec started it for: it connects to the launcher's socket, whose name (in Linux' abstract
+ * namespace: no file) is in its environment, says which rank it is, and gets the job segment. This works through shells, debuggers
+ * and interpreters, which may close descriptors but pass the environment on.
+ *
+ * After that nobody sends anything on this connection. The kernel kills the rank when its other end is closed: by the launcher's death.
+ */
+#ifndef MPI_TRANSPORT_PROCESS_JOIN_H
+#define MPI_TRANSPORT_PROCESS_JOIN_H
+
+#include <stdint.h>
+
+#define JOIN_VERSION 1
+
+/* environment */
+#define JOIN_SOCKET "ATOLL_JOB"		/* name of the socket, without the leading zero byte */
+#define JOIN_RANK "ATOLL_RANK"
+#define JOIN_RANKS "ATOLL_RANKS"
+
+/* the rank to the launcher; the kernel adds who it is */
+struct join_request {
+	uint32_t version;
+	uint32_t rank;
+};
+
+enum { JOIN_WELCOME, JOIN_TAKEN, JOIN_REFUSED };
+
+/* the launcher to the rank, with the segment's descriptor if it is welcome */
+struct join_answer {
+	uint32_t version;
+	uint32_t answer;
+	int32_t pid;			/* JOIN_TAKEN: who has the rank */
+	int32_t launcher;		/* the launcher's process */
+	uint64_t bytes;			/* of the segment */
+};
+
+struct join {
+	int socket;
+	int segment;			/* descriptor */
+	uint64_t bytes;
+	int launcher;
+};
+
+/* Join as a rank. 0, or -1 after a message on stderr. */
+int join_job(uint32_t rank, struct join *j);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory of peers. A reference is an offset into the job segment if the memory lies there (from transport_share), which every rank reaches by
+ * itself; otherwise the address in the process of its rank, whose memory the kernel copies for us.
+ */
+#include <string.h>
+#include <sys/uio.h>
+#include <abi/errors.h>
+#include <mpi/transport/process/state.h>
+#include <mpi/transport/transport.h>
+
+#define IN_SEGMENT ((uint64_t)1 << 63)
+
+/* a copy in shared memory moves data twice, but neither enters the kernel nor makes the sender wait */
+#define COPIED_MAX 16384
+#define COPIES_BYTES 262144
+
+void *
+transport_share(struct mpi_rank *self, size_t bytes)
+{
+	return heap_take(&self->transport->heap, bytes);
+}
+
+void
+transport_unshare(struct mpi_rank *self, void *memory)
+{
+	/* the heap goes with the segment */
+	if (self->transport != NULL)
+		heap_give(&self->transport->heap, memory);
+}
+
+uint64_t
+transport_reference(const struct mpi_rank *self, const void *memory)
+{
+	const struct segment *s = self->transport->segment;
+	uintptr_t offset = (uintptr_t)memory - (uintptr_t)s;
+
+	return offset < s->bytes ? offset | IN_SEGMENT : (uintptr_t)memory;
+}
+
+static void *
+at(const struct transport *t, uint64_t reference)
+{
+	return (char *)t->segment + (reference & ~IN_SEGMENT);
+}
+
+/* Ask the kernel; it may copy less than everything at a time. */
+static int
+fetch_private(struct transport *t, uint32_t peer, struct iovec to, struct iovec from)
+{
+	pid_t pid = t->segment->rank[peer].pid;
+
+	while (to.iov_len > 0 && !t->refused) {
+		ssize_t got = process_vm_readv(pid, &to, 1, &from, 1, 0);
+
+		if (got <= 0) {
+			t->refused = true;
+			break;
+		}
+		to = (struct iovec){(char *)to.iov_base + got, to.iov_len - (size_t)got};
+		from = (struct iovec){(char *)from.iov_base + got, from.iov_len - (size_t)got};
+	}
+	return to.iov_len > 0 ? -E_PERM : 0;
+}
+
+int
+transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes)
+{
+	struct transport *t = self->transport;
+
+	if (peer == t->rank && !(reference & IN_SEGMENT)) {
+		memmove(to, (const void *)(uintptr_t)reference, bytes);
+		return 0;
+	}
+	if (!(reference & IN_SEGMENT))
+		return fetch_private(t, peer, (struct iovec){to, bytes}, (struct iovec){(void *)(uintptr_t)reference, bytes});
+	bytes_copy(to, at(t, reference), bytes);
+	return 0;
+}
+
+bool
+transport_signal(struct mpi_rank *self, uint32_t peer, uint64_t reference, bool wakes)
+{
+	struct transport *t = self->transport;
+	uint32_t *word = reference & IN_SEGMENT ? at(t, reference) : (uint32_t *)(uintptr_t)reference;
+
+	if (!(reference & IN_SEGMENT) && peer != t->rank)
+		return false;
+	if (wakes) {
+		exchange_total(word, 1);
+		transport_wake(self, peer);
+	} else {
+		store_release(word, 1);
+	}
+	return true;
+}
+
+size_t
+transport_copied_max(const struct mpi_rank *self)
+{
+	(void)self;
+	return COPIED_MAX;
+}
+
+size_t
+transport_copies_bytes(const struct mpi_rank *self)
+{
+	(void)self;
+	return COPIES_BYTES;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layout of the job segment.
+ */
+#include <mpi/transport/process/segment.h>
+
+#define PAGE 4096
+#define HEAP_BYTES ((uint64_t)4 << 30)	/* address space, not memory */
+
+static uint64_t
+round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static void
+fill(struct segment *s, uint32_t ranks)
+{
+	s->version = SEGMENT_VERSION;
+	s->ranks = ranks;
+	s->cells = INBOX_CELLS_MAX;
+	s->inboxes = round_up(sizeof(*s) + ranks * sizeof(struct segment_rank), PAGE);
+	s->inbox_stride = round_up(inbox_bytes(s->cells), CACHE_LINE);
+	s->taken = s->inboxes + ranks * s->inbox_stride;
+	s->taken_stride = round_up(ranks * sizeof(uint32_t), CACHE_LINE);
+	s->sync = s->taken + ranks * s->taken_stride;
+	s->heaps = round_up(s->sync + sizeof(struct sync), PAGE);
+	s->heap_stride = HEAP_BYTES;
+	s->bytes = s->heaps + ranks * s->heap_stride;
+}
+
+uint64_t
+segment_bytes(uint32_t ranks)
+{
+	struct segment s;
+
+	fill(&s, ranks);
+	return s.bytes;
+}
+
+void
+segment_layout(struct segment *s, uint32_t ranks)
+{
+	fill(s, ranks);
+}

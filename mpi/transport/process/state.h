@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the transport of process ranks knows; seen by this folder only.
+ */
+#ifndef MPI_TRANSPORT_PROCESS_STATE_H
+#define MPI_TRANSPORT_PROCESS_STATE_H
+
+#include <mpi/core/rank.h>
+#include <mpi/transport/inbox.h>
+#include <mpi/transport/process/heap.h>
+#include <mpi/transport/process/segment.h>
+
+struct transport {
+	struct segment *segment;
+	uint32_t rank;
+	uint32_t ranks;
+	uint32_t cells;
+	uint32_t claimed;		/* position of the packet that is being filled */
+	struct inbox_reader inbox;
+	struct heap heap;		/* this rank's part of the segment */
+	int32_t tid;			/* of the thread that started */
+	bool refused;			/* the system does not let us read a peer's memory */
+	/* how to wait, in steps */
+	unsigned polls;
+	unsigned yields;
+	unsigned relaxed;
+};
+
+/* The segment: given by the launcher, or made for a single rank. Error class. */
+int transport_attach(struct mpi_rank *self);
+void transport_detach(struct transport *t);
+
+/* Choose how to wait. */
+void transport_wait_init(struct transport *t);
+
+/* Wake the owner of an inbox if it sleeps. */
+void transport_wake_owner(struct inbox *box);
+
+#endif

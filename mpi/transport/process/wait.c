@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting. A rank that has a processor of its own polls for a while: a cache line comes faster than a wake-up. A rank that shares one gives
+ * it away at once: to whoever may run, then it sleeps on the word `sleeping` of its inbox, which a peer changes before it wakes it: a
+ * wake-up before the sleep is remembered.
+ */
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <mpi/transport/process/state.h>
+#include <mpi/transport/transport.h>
+
+#define POLLS_OWN 4000		/* some 100 microseconds, several times a wake-up */
+#define POLLS_FLOATING 200	/* there are enough processors, but others may use them */
+#define YIELDS 1
+#define RELAX_EVERY 16
+
+static void
+futex(uint32_t *word, int operation, uint32_t value)
+{
+	syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+void
+transport_wait_init(struct transport *t)
+{
+	const struct segment *s = t->segment;
+
+	t->polls = s->exclusive ? POLLS_OWN : s->ranks <= s->processors ? POLLS_FLOATING : 0;
+	t->yields = YIELDS;
+}
+
+void
+transport_wake_owner(struct inbox *box)
+{
+	uint32_t sleeping = SLEEPING;
+
+	if (load_total(&box->sleeping) == SLEEPING && swap_strong(&box->sleeping, &sleeping, AWAKE))
+		futex(&box->sleeping, FUTEX_WAKE, 1);
+}
+
+static bool
+nothing_new(const struct transport *t, bool (*ready)(const void *arg), const void *arg)
+{
+	return inbox_is_empty(&t->inbox) && !ready(arg);
+}
+
+static void
+sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const void *arg)
+{
+	uint32_t *sleeping = &t->inbox.box->sleeping;
+
+	exchange_total(sleeping, SLEEPING);
+	if (nothing_new(t, ready, arg))
+		futex(sleeping, FUTEX_WAIT, SLEEPING);
+	else if (inbox_peek(&t->inbox) == NULL)
+		sched_yield();	/* a packet is being filled, perhaps by a rank that this one holds up */
+	store_total(sleeping, AWAKE);
+}
+
+void
+transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
+{
+	struct transport *t = self->transport;
+
+	if (idle < t->polls)
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	else if (idle < t->polls + t->yields)
+		sched_yield();
+	else
+		sleep_until_woken(t, ready, arg);
+}
+
+bool
+transport_sleeps_at(const struct mpi_rank *self, unsigned idle)
+{
+	return idle >= self->transport->polls + self->transport->yields;
+}
+
+void
+transport_relax(struct mpi_rank *self)
+{
+	struct transport *t = self->transport;
+
+	if (t->polls == 0 || ++t->relaxed % RELAX_EVERY == 0)
+		sched_yield();
+}
