@@ -90,7 +90,7 @@ set_signals(void)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-static void __attribute__((noreturn))
+static _Noreturn void
 give_up(int pipe, int rank, bool folder)
 {
 	struct failure f = {.error = errno, .rank = rank, .folder = folder};
@@ -101,7 +101,7 @@ give_up(int pipe, int rank, bool folder)
 }
 
 /* In the new process. */
-static void __attribute__((noreturn))
+static _Noreturn void
 become(const struct job *j, int rank, const int streams[2], int failures)
 {
 	const struct app *app = j->ranks[rank].app;

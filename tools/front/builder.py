@@ -8,7 +8,7 @@ from ui import BUILD, ROOT, Failure, Steps, check_port, say
 
 SOURCES = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "mk", "tests/mpi", "tests/hal")
 FILES = ("Makefile", "tools/kcallgen.py", "tools/kcalltext.py")
-ALL_PORTS = ("hosted", "riscv64", "coroutine", "unit", "or1k")
+ALL_PORTS = ("hosted", "riscv64", "coroutine", "process", "unit", "or1k")
 
 
 def newest(path, limit):

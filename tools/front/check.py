@@ -38,6 +38,7 @@ def build_tasks():
     """Everything that the gate compiles."""
     return [
         build_task("build.hosted", "hosted"),
+        build_task("build.process", "process"),
         build_task("build.unit", "unit"),
         build_task("build.clang", "hosted", ("kernel",), ("CC=clang", f"BUILD={os.path.relpath(os.path.join(BUILD, 'clang'), ROOT)}")),
         build_task("build.or1k", "or1k"),

@@ -21,7 +21,8 @@ HELP = """usage: ./atoll COMMAND ...
   bench [NAME...]             run benchmarks; --port P, --icount, --json FILE
   mpicc ARG...                compile an MPI program; --port P and what compiler wrappers take (-show, -c, -l ...)
   cc ARG...                   the same without the MPI library
-  build [PORT]                build a port (hosted, riscv64, coroutine, unit)
+  install --prefix DIR        MPI for process ranks: mpicc, mpiexec, libmpi_abi.so.1, in a tree that stands alone
+  build [PORT]                build a port (hosted, riscv64, coroutine, process, unit)
   codesign [--quick|--full]   the co-designed cluster: design space, power and energy as one page
   machines [NAME]             what machines there are
   doctor                      what is installed, what is missing
@@ -33,7 +34,8 @@ The first use of a command installs what it needs and says so. `./atoll COMMAND 
 # command -> module with main(argv) -> exit status
 COMMANDS = {
     "run": "run", "demo": "demo", "test": "testall", "check": "check", "bench": "bench", "mpicc": "wrapper", "cc": "wrapper",
-    "build": "builder", "machines": "listing", "doctor": "doctor", "codesign": "design", "clean": "builder", "setup": "setup",
+    "build": "builder", "machines": "listing", "doctor": "doctor", "codesign": "design", "install": "install", "clean": "builder",
+    "setup": "setup",
 }
 
 

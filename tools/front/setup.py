@@ -2,6 +2,7 @@
 """Set-up: Debian packages and a private Python environment, only what is missing, said aloud.
 
     run      what building and running on the hosted port needs
+    process  what the MPI library for process ranks needs
     riscv64  the cross compiler and QEMU
     dev      what the tests, checks and the demo need
     hw       the co-designed cluster: simulator, the core's RTL, synthesiser
@@ -22,6 +23,7 @@ VENV = os.path.join(ROOT, ".venv")
 # what must be there -> the Debian package that brings it. A name is a command, a path is a file.
 PACKAGES = {
     "run": {"make": "make", "gcc": "gcc", "/usr/include/stdio.h": "libc6-dev", "setpriv": "util-linux"},
+    "process": {"make": "make", "gcc": "gcc", "/usr/include/stdio.h": "libc6-dev"},
     "riscv64": {"riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf", "riscv64-unknown-elf-objcopy": "binutils-riscv64-unknown-elf",
                 "qemu-system-riscv64": "qemu-system-misc"},
     "dev": {"clang": "clang", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "spin": "spin", "git": "git", "cpio": "cpio",
@@ -29,9 +31,9 @@ PACKAGES = {
     "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
     "asic": {"sta": "opensta", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib": "qflow-tech-osu018"},
 }
-REQUIREMENTS = {"run": "requirements.txt", "riscv64": None, "dev": "requirements-dev.txt", "hw": "requirements-hw.txt", "asic": None}
+REQUIREMENTS = {"run": "requirements.txt", "process": None, "riscv64": None, "dev": "requirements-dev.txt", "hw": "requirements-hw.txt", "asic": None}
 APART = {"hw": "requirements-hw-apart.txt"}     # each package into a folder of its own: .venv/hw/NAME-VERSION
-NEEDS = {"run": ("run",), "riscv64": ("run", "riscv64"), "dev": ("run", "riscv64", "dev"), "hw": ("run", "hw"), "asic": ("run", "hw", "asic")}
+NEEDS = {"run": ("run",), "process": ("process",), "riscv64": ("run", "riscv64"), "dev": ("run", "riscv64", "dev"), "hw": ("run", "hw"), "asic": ("run", "hw", "asic")}
 
 
 def stamp(group):

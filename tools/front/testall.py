@@ -8,6 +8,7 @@ import time
 
 import check
 import haltest
+import install
 import models
 import results
 import setup
@@ -34,6 +35,13 @@ def coroutine_tasks():
         if os.path.isfile(path) and os.access(path, os.X_OK) and name != "hal-test":
             out.append(results.program_task(f"coroutine.{name}", [path], CORO_TIMEOUT_S))
     return out
+
+
+def install_prefix():
+    """What is built for process ranks, installed as a user would: the tests use nothing else."""
+    start = time.monotonic()
+    install.ensure()
+    return [results.Result("build.prefix", "passed", "", time.monotonic() - start)]
 
 
 KERNEL_MACHINES = (("1", "4", "KC"), ("1", "4", "TC"))
@@ -108,7 +116,8 @@ def main(argv):
     setup.ensure("dev")
     setup.ensure("hw")
     builds = check.build_tasks() + [check.build_task("build.riscv64", "riscv64"), check.build_task("build.coroutine", "coroutine"),
-                                    check.build_task("build.plugin", "hosted", ("plugin",))]
+                                    check.build_task("build.plugin", "hosted", ("plugin",)),
+                                    results.Task("build.prefix", install_prefix), check.build_task("build.programs", "process", ("programs",))]
     found = results.run_all("building", builds, 1, "-v" in argv)
     chosen = [t for group, tasks in all_tasks() for t in tasks
               if not names or any(group == n or t.name.startswith(n) for n in names)]

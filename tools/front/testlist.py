@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The MPI test list: tests/mpi/testlist, one program per line, run on both ports.
+"""The MPI test list: tests/mpi/testlist, one program per line, run on both ports and as process ranks under mpiexec.
 
     program ranks [machine=NAME] [policy=compact|scatter] [exit=STATUS] [port=PORT] [timeout=S] [args...]
 
-NAME is a class of machines (below) or a machine. A test exits with 0 and says "No errors", or exits with STATUS.
+NAME is a class of machines (below) or a machine; PORT is hosted, riscv64 or process. What names a machine is not for process ranks. A test exits with 0 and says "No errors", or exits with STATUS.
 """
 
 import os
@@ -18,6 +18,7 @@ TIMEOUT_S = 120
 PASSED = "No errors"
 
 # what a line asks for -> the machine of each port; a port without one is left out
+ALL = PORTS + ("process",)
 CLASSES = {
     "default": {"hosted": "laptop", "riscv64": "riscv-4x4"},
     "4x4": {"hosted": "hosted-4x4", "riscv64": "riscv-4x4"},
@@ -32,12 +33,14 @@ class Entry:
 
     def __init__(self, program, ranks):
         self.program, self.ranks, self.args = program, ranks, []
-        self.machine, self.policy, self.exit, self.port, self.timeout = "default", None, "0", ",".join(PORTS), str(TIMEOUT_S)
+        self.machine, self.policy, self.exit, self.port, self.timeout = "default", None, "0", ",".join(ALL), str(TIMEOUT_S)
 
     def machine_on(self, port):
         """The machine's name on a port, or None."""
         if port not in self.port.split(","):
             return None
+        if port == "process":
+            return "linux" if self.machine == "default" and not self.policy else None
         if self.machine in CLASSES:
             return CLASSES[self.machine].get(port)
         return self.machine if port in machines.load(self.machine).ports else None
@@ -98,8 +101,11 @@ def run_entry(name, e, port):
     path = os.path.join(BUILD, port, "tests", e.program)
     if not os.path.exists(path):
         return [results.Result(name, "failed", f"{e.program} was not built for {port}")]
-    argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(e.ranks), "--port", port, "--machine", e.machine_on(port), "--timeout", e.timeout]
-    argv += ["--map", e.policy] if e.policy else []
+    if port == "process":
+        argv = [os.path.join(BUILD, "process", "prefix", "bin", "mpiexec"), "-n", str(e.ranks)]
+    else:
+        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(e.ranks), "--port", port, "--machine", e.machine_on(port), "--timeout", e.timeout]
+        argv += ["--map", e.policy] if e.policy else []
     r = results.call(argv + [path] + e.args, int(e.timeout) + 60)
     why = judge(e, r)
     if why:
@@ -111,7 +117,7 @@ def tasks(entries=None):
     """A task per entry and port."""
     out, seen = [], {}
     for e in read() if entries is None else entries:
-        for port in PORTS:
+        for port in ALL:
             machine = e.machine_on(port)
             if machine is None:
                 continue

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""./atoll install: a tree with the MPI library for process ranks, its compiler wrappers and mpiexec, which stands alone."""
+
+import os
+import re
+import shutil
+
+import builder
+import setup
+from ui import BUILD, ROOT, Failure, Usage, say, take_value
+
+HELP = """usage: ./atoll install --prefix DIR
+
+Builds the MPI library for process ranks and installs it into DIR:
+
+  bin/mpicc bin/mpicxx bin/mpiexec bin/mpirun   lib/libmpi_abi.so.1   include/mpi.h   lib/pkgconfig/mpi.pc
+
+The tree needs nothing of this one and may be moved as a whole.
+"""
+
+PKGCONFIG = """prefix=${{pcfiledir}}/../..
+includedir=${{prefix}}/include
+libdir=${{prefix}}/lib
+
+Name: mpi
+Description: Atoll MPI, the MPI {version} standard ABI on one host
+Version: {version}
+Cflags: -I${{includedir}}
+Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi
+"""
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](mpi\w*\.h)[>"].*\n', re.M)
+
+
+def one_header(name="mpi.h"):
+    """Text of a public header with those of ours that it includes in their places."""
+    for folder in (os.path.join(ROOT, "mpi", "include"), os.path.join(BUILD, "gen", "include")):
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                return INCLUDE.sub(lambda m: one_header(m.group(1)), f.read())
+    raise Failure(f"{name} is not there: run ./atoll build process")
+
+
+def version():
+    """The MPI standard's version that mpi.h names."""
+    text = one_header()
+    return ".".join(re.search(rf"{n}\s*(?:=\s*)?(\d+)", text).group(1) for n in ("MPI_VERSION", "MPI_SUBVERSION"))
+
+
+def _write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def _link(folder, name, target):
+    path = os.path.join(folder, name)
+    if os.path.lexists(path):
+        os.unlink(path)
+    os.symlink(target, path)
+
+
+def _copy(source, target, mode):
+    """Copy a file over one that may be in use: the old one lives on until its users end."""
+    temp = f"{target}.{os.getpid()}"
+    shutil.copyfile(source, temp)
+    os.chmod(temp, mode)
+    os.replace(temp, target)
+
+
+def install(prefix, build=None):
+    """Write the tree; `build` names the folder that holds what was built (other than build/process)."""
+    build = build or os.path.join(BUILD, "process")
+    folder = {n: os.path.join(prefix, n) for n in ("bin", "lib", "include", "lib/pkgconfig")}
+    for path in folder.values():
+        os.makedirs(path, exist_ok=True)
+    _copy(os.path.join(build, "bin", "mpiexec"), os.path.join(folder["bin"], "mpiexec"), 0o755)
+    _copy(os.path.join(build, "lib", "libmpi_abi.so.1"), os.path.join(folder["lib"], "libmpi_abi.so.1"), 0o755)
+    _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpicc"), 0o755)
+    _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpicxx"), 0o755)
+    _link(folder["bin"], "mpirun", "mpiexec")
+    _link(folder["bin"], "mpic++", "mpicxx")
+    _link(folder["lib"], "libmpi_abi.so", "libmpi_abi.so.1")
+    _write(os.path.join(folder["include"], "mpi.h"), one_header())
+    _write(os.path.join(folder["lib/pkgconfig"], "mpi.pc"), PKGCONFIG.format(version=version()))
+
+
+def ensure():
+    """Build what process ranks need, and install it into build/process/prefix; returns that folder."""
+    setup.ensure("process")
+    prefix = os.path.join(BUILD, "process", "prefix")
+    if not builder.is_current("process") or not os.path.exists(os.path.join(prefix, "lib", "pkgconfig", "mpi.pc")):
+        builder.make("process")
+        install(prefix)
+    return prefix
+
+
+def main(argv):
+    """Exit status 0 when the tree is there."""
+    if argv and argv[0] in ("-h", "--help"):
+        print(HELP, end="")
+        return 0
+    prefix, i = None, 0
+    while i < len(argv):
+        if argv[i] != "--prefix" and not argv[i].startswith("--prefix="):
+            raise Usage(f"unknown argument '{argv[i]}': ./atoll install --prefix DIR")
+        prefix, i = take_value(argv, i, "--prefix")
+    if not prefix:
+        raise Usage("where to? ./atoll install --prefix DIR")
+    prefix = os.path.abspath(prefix)
+    ensure()
+    try:
+        install(prefix)
+    except OSError as e:
+        raise Failure(f"cannot write {e.filename or prefix}: {e.strerror}") from None
+    say(f"installed into {prefix}: {os.path.join(prefix, 'bin', 'mpicc')}, mpicxx, mpiexec")
+    return 0
