@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -142,9 +143,26 @@ ending_of_child(struct job *j, pid_t pid, int wait_status)
 		look_for_absent(j);
 }
 
+/* The same for a process whose parent has asked how it ended; Linux 6.15 and later remember that. */
+static int
+status_of_the_reaped(int watch)
+{
+	/* the kernel's struct pidfd_info in its first form */
+	struct {
+		uint64_t mask;
+		uint64_t group;
+		uint32_t ids[11];
+		int32_t exit_code;
+	} info = {.mask = 1 << 3};
+
+	if (ioctl(watch, _IOWR(0xff, 11, info), &info) != 0 || (info.mask & 1 << 3) == 0)
+		return -1;
+	return info.exit_code;
+}
+
 /* How a process ended that is not our child, as waitpid would say; -1: unknown. Only as long as its parent has not asked. */
 static int
-status_of_stranger(pid_t pid)
+status_of_zombie(pid_t pid)
 {
 	char path[64], text[1024], *p;
 	int fd, fields = 2, status;
@@ -171,10 +189,12 @@ ending_of_joined(struct job *j, int rank)
 {
 	struct rank *r = &j->ranks[rank];
 	pid_t pid = r->joined;
-	int status = status_of_stranger(pid);
+	int status = status_of_zombie(pid);
 
 	if (r->watch < 0)
 		return;
+	if (status < 0)
+		status = status_of_the_reaped(r->watch);
 	close(r->watch);
 	r->watch = -1;
 	r->joined = 0;

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""The installed tree: wrappers, header, pkg-config, CMake, configure scripts; that it may be moved; and the standard ABI against MPICH's.
+
+Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each test.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from scenario import HERE, MPIEXEC, PREFIX, ROOT, WORK, Skip, Wrong, call, mpiexec, must, must_be, program, run_all, tests_of, tool  # noqa: E402
+
+LIB = os.path.join(PREFIX, "lib")
+MPICC = os.path.join(PREFIX, "bin", "mpicc")
+VENV = os.path.join(ROOT, ".venv")
+ONE = "#include <mpi.h>\nint main(int c, char **v)\n{\n\treturn MPI_Init(&c, &v) || MPI_Finalize();\n}\n"
+
+CMAKE = """cmake_minimum_required(VERSION 3.10)
+project(try C CXX)
+find_package(MPI REQUIRED COMPONENTS C CXX)
+add_executable(once {here}/once.c)
+target_link_libraries(once MPI::MPI_C)
+add_executable(hello {here}/hello.cc)
+target_link_libraries(hello MPI::MPI_CXX)
+enable_testing()
+add_test(NAME once COMMAND ${{MPIEXEC_EXECUTABLE}} ${{MPIEXEC_NUMPROC_FLAG}} 2 $<TARGET_FILE:once>)
+"""
+
+# what the macros of autoconf-made configure scripts try with a wrapper
+CONFIGURE = """set -e
+CC=$1
+cat > conftest.c <<'X'
+#include <mpi.h>
+char MPI_Init();
+int main(void) { return 0; }
+X
+sed -i '2d' conftest.c
+$CC -c conftest.c && test -f conftest.o
+$CC -E conftest.c > conftest.i && grep -q MPI_Init conftest.i
+$CC -M conftest.c | grep -q mpi.h
+$CC -o conftest conftest.c && ./conftest
+$CC -o conftest conftest.o -lm && ./conftest
+$CC -g -O2 -o conftest -Wl,--as-needed conftest.c
+printf 'char MPI_Init(); int main(void) { return MPI_Init(); }' > link.c
+$CC -o link link.c
+printf 'char MPI_No_such(); int main(void) { return MPI_No_such(); }' > link.c
+if $CC -o link link.c 2>/dev/null; then exit 1; fi
+$CC --version > /dev/null
+$CC -v > /dev/null 2>&1
+$CC -dumpmachine > /dev/null
+$CC -print-prog-name=ld > /dev/null
+"""
+
+
+def write(path, text):
+    """A file in the work folder."""
+    full = os.path.join(WORK, path)
+    os.makedirs(os.path.dirname(full), exist_ok=True)
+    with open(full, "w", encoding="utf-8") as f:
+        f.write(text)
+    return full
+
+
+def test_wrappers_show_what_they_do():
+    source = write("one.c", ONE)
+    full = must(call([MPICC, "-show", source]), 0).out
+    must_be(("-lmpi_abi" in full, PREFIX + "/include" in full), (True, True), full)
+    for option in ("-c", "-E", "-M", "-MM", "-S"):
+        must_be("-lmpi_abi" in must(call([MPICC, "-show", option, source]), 0).out, False, option)
+    for option, wanted in (("-compile-info", "-I"), ("-link-info", "-lmpi_abi"), ("-showme:compile", "-I"), ("-showme:link", "-lmpi_abi")):
+        must(call([MPICC, option]), 0, wanted)
+    must_be(call([MPICC, "--version"]).out, call(["cc", "--version"]).out, "version")
+    must_be(call([os.path.join(PREFIX, "bin", "mpicxx"), "--version"]).out, call(["c++", "--version"]).out, "version")
+
+
+def test_the_compiler_can_be_chosen():
+    for name in ("ATOLL_CC", "OMPI_CC", "MPICH_CC"):
+        must(call([MPICC, "-show"], env={name: "my-cc"}), 0, "my-cc ")
+    must(call([MPICC, "-cc=other", "-show"]), 0, "other ")
+    must(call([os.path.join(PREFIX, "bin", "mpicxx"), "-show"], env={"MPICH_CXX": "my-cxx"}), 0, "my-cxx ")
+
+
+def test_arguments_with_spaces_and_quotes_survive():
+    text = "it's \"so\""
+    source = write("quote me.c", '#include <stdio.h>\nint main(void)\n{\n\tputs(TEXT);\n\treturn 0;\n}\n')
+    out = os.path.join(WORK, "quoted out")
+    define = '-DTEXT="' + text.replace('"', '\\"') + '"'
+    must(call([MPICC, define, "-o", out, source]), 0)
+    must_be(call([out]).out, text + "\n", "output")
+
+
+def test_exports_are_the_functions_of_the_standard_and_nothing_else():
+    out = must(call(["nm", "-D", "--defined-only", os.path.join(LIB, "libmpi_abi.so.1")]), 0).out
+    rows = [line.split()[-2:] for line in out.splitlines()]
+    must_be({kind for kind, _ in rows} - {"T", "W"}, set(), "kinds of symbols")
+    with open(os.path.join(PREFIX, "include", "mpi.h"), encoding="utf-8") as f:
+        declared = set(re.findall(r"\b(P?MPI_\w+)\(", f.read()))
+    names = {name for _, name in rows}
+    must_be((names - declared, {d for d in declared if not d.endswith("_function") and not d.endswith("_fn")} - names - macros(declared)), (set(), set()), "symbols")
+    must_be(len(names), 1324, "number of symbols")
+    must_be("SONAME" in call(["readelf", "-d", os.path.join(LIB, "libmpi_abi.so.1")]).out, True, "soname")
+
+
+def macros(names):
+    """Those of some names that are macros of the header."""
+    with open(os.path.join(PREFIX, "include", "mpi.h"), encoding="utf-8") as f:
+        return set(re.findall(r"#define\s+(\w+)", f.read())) & names
+
+
+def test_the_header_stands_alone():
+    alone = os.path.join(WORK, "alone")
+    os.makedirs(alone, exist_ok=True)
+    shutil.copy(os.path.join(PREFIX, "include", "mpi.h"), alone)
+    for compiler, name in (("cc", "a.c"), ("c++", "a.cc")):
+        source = write(name, ONE)
+        for flags in (["-Wall", "-Wextra", "-Wpedantic", "-Werror"], ["-std=c99" if name == "a.c" else "-std=c++11"]):
+            must(call([compiler, *flags, f"-I{alone}", "-c", "-o", os.path.join(WORK, "a.o"), source]), 0)
+
+
+def test_a_program_in_cxx():
+    done = must(mpiexec("-n", "3", program("hello.cc")), 0)
+    must_be(sorted(done.out.splitlines()), [f"hello {r} of 3" for r in range(3)], "output")
+
+
+def test_the_tree_may_be_moved():
+    moved = os.path.join(WORK, "moved here", "tree")
+    shutil.copytree(PREFIX, moved, symlinks=True)
+    out = os.path.join(WORK, "moved-once")
+    must(call([os.path.join(moved, "bin", "mpicc"), "-o", out, os.path.join(HERE, "once.c")]), 0)
+    must_be("moved here" in must(call(["ldd", out]), 0).out, True, "library of the moved tree")
+    must(call([os.path.join(moved, "bin", "mpirun"), "-n", "2", out]), 0, "rank 1 of 2, sum 1")
+    link = os.path.join(WORK, "linked-mpicc")
+    os.symlink(os.path.join(moved, "bin", "mpicc"), link)
+    must(call([link, "-show"]), 0, "moved here")
+
+
+def test_pkg_config_finds_it():
+    tool("pkg-config")
+    source, out = write("pc.c", ONE), os.path.join(WORK, "pc")
+    flags = must(call(["pkg-config", "--cflags", "--libs", "mpi"], env={"PKG_CONFIG_PATH": os.path.join(LIB, "pkgconfig")}), 0).out.split()
+    must(call(["cc", "-o", out, source, *flags]), 0)
+    must(mpiexec("-n", "2", out), 0)
+
+
+def test_cmake_finds_it():
+    tool("cmake")
+    write("cm/CMakeLists.txt", CMAKE.format(here=HERE))
+    folder, env = os.path.join(WORK, "cm"), {"PATH": os.path.join(PREFIX, "bin") + ":" + os.environ["PATH"]}
+    must(call(["cmake", "-S", folder, "-B", folder + "/b"], env=env), 0, "Found MPI_C", "Found MPI_CXX")
+    must(call(["cmake", "--build", folder + "/b"], env=env), 0)
+    must(call(["ctest", "--test-dir", folder + "/b", "--output-on-failure"], env=env), 0, "100% tests passed")
+
+
+def test_configure_scripts_are_satisfied():
+    folder = os.path.join(WORK, "conf")
+    os.makedirs(folder, exist_ok=True)
+    must(call(["sh", "-c", CONFIGURE, "configure", MPICC], cwd=folder), 0)
+
+
+def mpich(name):
+    """A file of MPICH's package, which is there for tests only."""
+    path = os.path.join(VENV, name)
+    if not os.path.exists(path):
+        raise Skip("the Python package mpich is not installed")
+    return path
+
+
+def test_a_program_made_for_mpich_runs_on_ours_without_relinking():
+    theirs = program("once.c", mpich("bin/mpicc_abi"))
+    done = must(mpiexec("-n", "4", theirs, env={"LD_LIBRARY_PATH": LIB}), 0)
+    must_be([x for x in done.out.splitlines() if "of 4, sum 6, Atoll MPI" in x].__len__(), 4, f"ranks of ours: {done}")
+
+
+def test_a_program_made_for_ours_runs_on_mpich_without_relinking():
+    folder = os.path.dirname(os.path.realpath(mpich("lib/libmpi_abi.so.1")) if os.path.exists(os.path.join(VENV, "lib/libmpi_abi.so.1"))
+                             else mpich_library())
+    done = must(call([mpich("bin/mpiexec"), "-n", "4", program("once.c")], env={"LD_LIBRARY_PATH": folder}), 0)
+    must_be(len([x for x in done.out.splitlines() if "of 4, sum 6, MPICH" in x]), 4, f"ranks of MPICH: {done}")
+
+
+def mpich_library():
+    """Path of MPICH's libmpi_abi.so.1."""
+    for folder, _, names in os.walk(os.path.join(VENV, "lib")):
+        if "libmpi_abi.so.1" in names:
+            return os.path.join(folder, "libmpi_abi.so.1")
+    raise Skip("the Python package mpich is not installed")
+
+
+def test_data_comes_in_chunks_where_the_system_does_not_let_peers_read():
+    for name, ranks in (("pt2pt_sizes", 4), ("isend_storm", 7), ("collectives", 5), ("pt2pt_order", 3)):
+        path = os.path.join(ROOT, "build", "process", "tests", name)
+        must(mpiexec("-n", str(ranks), path, env={"ATOLL_MPI_FETCH": "no"}), 0, "No errors")
+
+
+def test_installing_says_where_and_refuses_what_it_cannot():
+    atoll = os.path.join(ROOT, "atoll")
+    must(call([atoll, "install", "--prefix", os.path.join(WORK, "p")]), 0, "installed into")
+    must(call([os.path.join(WORK, "p", "bin", "mpiexec"), "--version"]), 0, "Atoll MPI")
+    must(call([atoll, "install"]), 2, "--prefix DIR")
+    must(call([atoll, "install", "--prefix", "/proc/nowhere"]), 1, "cannot write")
+
+
+if __name__ == "__main__":
+    subprocess.run(["make", "-s", "-C", ROOT, "PORT=process", "programs"], check=False, stdout=subprocess.DEVNULL) if os.path.exists(MPIEXEC) else None
+    sys.exit(run_all(tests_of(sys.modules["__main__"])))

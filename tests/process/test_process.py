@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""mpiexec and process ranks: start, output, environment, and every way in which a rank, the job or the launcher can end.
+
+Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each scenario.
+"""
+
+import os
+import random
+import re
+import signal
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from scenario import Job, PREFIX, WORK, Wrong, call, mpiexec, must, must_be, one_line, program, run_all, tests_of, tool  # noqa: E402
+
+SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
+
+
+def test_ranks_know_each_other_and_close_what_they_opened():
+    done = must(mpiexec("-n", "5", program("once.c")), 0)
+    must_be(sorted(done.out.splitlines()), [f"rank {r} of 5, sum 10, Atoll MPI, open 1, X=-" for r in range(5)], "output")
+
+
+def test_a_program_without_mpiexec_is_a_single_rank():
+    must(call([program("once.c")]), 0, "rank 0 of 1, sum 0, Atoll MPI, open 0")
+
+
+def test_several_programs_share_a_job():
+    done = must(mpiexec("-n", "2", "-x", "X=one", program("once.c"), ":", "-np", "1", "-env", "X", "two", program("once.c"), ":",
+                        "-genv", "Y", "all", "sh", "-c", "X=$Y exec " + program("once.c")), 0)
+    must_be([x.rsplit(" ", 1)[1] for x in sorted(done.out.splitlines())], ["X=one", "X=one", "X=two", "X=all"], "X of each rank")
+
+
+def test_programs_of_a_script_are_jobs_one_after_the_other():
+    once = program("once.c")
+    done = must(mpiexec("-n", "3", "sh", "-c", f"{once}; {once}; {once}"), 0)
+    must_be(len([x for x in done.out.splitlines() if "of 3, sum 3" in x]), 9, "lines")
+
+
+def test_environment_names_rank_and_size():
+    names = ("PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE")
+    done = must(mpiexec("-n", "2", "sh", "-c", "echo " + " ".join("$" + n for n in names)), 0)
+    must_be(sorted(done.out.splitlines()), ["0 2 0 2 0 2", "1 2 1 2 1 2"], "environment")
+
+
+def test_working_folder():
+    must(mpiexec("-wdir", WORK, "pwd"), 0, os.path.realpath(WORK))
+    done = must(mpiexec("-n", "2", "--wdir", "/nowhere", "pwd"), 127)
+    must_be(one_line(done), "mpiexec: /nowhere: No such file or directory", "message")
+
+
+def test_lines_of_ranks_never_mix():
+    done = must(mpiexec("-n", "6", program("lines.c")), 0)
+    lines = [x for x in done.out.splitlines() if x != "end"]
+    must_be(len(lines), 6 * 300, "lines")
+    for r in range(6):
+        mine = [x for x in lines if f"of rank {r}:" in x]
+        must_be([re.fullmatch(rf"line {i} of rank {r}: a{{{i % 50}}}\.", x) is not None for i, x in enumerate(mine)], [True] * 300, f"lines of {r}")
+
+
+def test_lines_can_be_tagged():
+    done = must(mpiexec("-n", "2", "--tag-output", "sh", "-c", "echo one; echo two; echo three >&2"), 0)
+    must_be(sorted(done.out.splitlines()), ["[0] one", "[0] two", "[1] one", "[1] two"], "output")
+    must_be(sorted(done.err.splitlines()), ["[0] three", "[1] three"], "errors")
+
+
+def test_a_line_as_long_as_a_megabyte():
+    done = must(mpiexec("-n", "2", "sh", "-c", "head -c 900000 /dev/zero | tr '\\0' $PMI_RANK; echo"), 0)
+    must_be(sorted(len(set(x)) for x in done.out.splitlines()), [1, 1], "letters per line")
+
+
+def test_input_goes_to_rank_zero():
+    done = must(mpiexec("-n", "3", "sh", "-c", "echo $PMI_RANK $(cat | md5sum)", stdin=b"x" * 300000), 0)
+    empty = call(["md5sum", "/dev/null"]).out.split()[0]
+    must_be([x.split()[1] == empty for x in sorted(done.out.splitlines())], [False, True, True], "who got nothing")
+
+
+def test_nobody_reads_the_output():
+    must(call(["sh", "-c", f"{PREFIX}/bin/mpiexec -n 2 yes | head -1"]), 0, "y\n")
+
+
+def test_bad_usage_is_one_line_and_two():
+    for args in ((), ("-n",), ("-n", "0", "true"), ("-n", "two", "true"), ("--no-such", "true"), ("true", ":"), (":", "true"), ("-n", "5000", "true"),
+                 ("-host", "elsewhere", "true"), ("--bind-to", "moon", "true"), ("--map-by", "moon", "true"), ("-host", "localhost:2", "-n", "3", "true"),
+                 ("-x", "=1", "true"), ("-genv", "A=B", "c", "true")):
+        one_line(must(mpiexec(*args), 2))
+
+
+def test_slots_can_be_oversubscribed():
+    must(mpiexec("-host", "localhost:2", "--oversubscribe", "-n", "3", "true"), 0)
+    must(mpiexec("-host", "localhost", "-n", "3", "true"), 0)
+
+
+def test_help_and_version():
+    must(mpiexec("--help"), 0, "usage: mpiexec")
+    must(mpiexec("--version"), 0, "Atoll MPI")
+
+
+def test_a_program_that_is_not_there():
+    must_be(one_line(must(mpiexec("-n", "4", "./nothing"), 127)), "mpiexec: ./nothing: No such file or directory", "message")
+    must_be(one_line(must(mpiexec("-n", "4", "/etc/passwd"), 126)), "mpiexec: /etc/passwd: Permission denied", "message")
+
+
+def test_a_crash_names_rank_process_and_signal():
+    done = must(mpiexec("-n", "4", program("hold.c"), "segv", "2"), 139)
+    if not re.fullmatch(r"mpiexec: rank 2 \(process \d+\) was killed by signal 11 \(Segmentation fault\)", one_line(done)):
+        raise Wrong(str(done))
+
+
+def test_a_crash_below_a_shell_is_named_too():
+    done = must(mpiexec("-n", "4", "sh", "-c", program("hold.c") + " segv 2; exit $?"), 139)
+    if not re.fullmatch(r"mpiexec: rank 2 \(process \d+\) was killed by signal 11 \(Segmentation fault\)", one_line(done)):
+        raise Wrong(str(done))
+
+
+def test_leaving_without_finalize_ends_the_job():
+    must(mpiexec("-n", "3", program("hold.c"), "exit", "1"), 1, "mpiexec: rank 1 (process ", "exited with status 0 without MPI_Finalize")
+
+
+def test_a_rank_that_never_joins_does_not_hold_the_others_up():
+    must(mpiexec("-n", "2", program("hold.c"), ":", "-n", "1", "true"), 1, "mpiexec: rank 2 ended without MPI_Init, and others wait for it")
+
+
+def test_exit_status_after_finalize_is_kept_and_harms_nobody():
+    must(mpiexec("-n", "3", program("hold.c"), "late", "1"), 5, "mpiexec: rank 1 (process ", "exited with status 5")
+
+
+def test_first_failure_of_programs_without_mpi():
+    must(mpiexec("-n", "3", "sh", "-c", "exit 3"), 3, "exited with status 3")
+
+
+def test_killed_ranks_end_the_job_and_leave_nothing():
+    dice = random.Random(SEED)
+    for n in range(12):
+        ranks, wrap = dice.choice((2, 3, 8)), dice.choice(((), ("sh", "-c", '"$0" "$@"; exit $?')))
+        job = Job(ranks, program("hold.c"), wrap=wrap)
+        victim = dice.randrange(ranks)
+        os.kill(job.pids[victim], signal.SIGKILL)
+        done = job.end()
+        why = f"seed {SEED}, round {n}"
+        must_be(done.status, 137, why)
+        must_be(re.sub(r"rank \d+", "rank", one_line(done)), f"mpiexec: rank (process {job.pids[victim]}) was killed by signal 9 (Killed)", why)
+
+
+def test_ranks_die_with_the_launcher():
+    dice = random.Random(SEED)
+    for wrap in ((), ("sh", "-c", '"$0" "$@"; exit $?'), ("sh", "-c", 'sh -c "\\"$0\\"; exit 1"; exit $?')):
+        for _ in range(3):
+            job = Job(dice.choice((1, 2, 5)), program("hold.c"), wrap=wrap)
+            job.process.kill()
+            must_be(job.end().status, -9, "status")
+
+
+def test_interrupting_once_asks_and_twice_ends():
+    job = Job(3, program("hold.c"))
+    job.process.send_signal(signal.SIGINT)
+    must_be((lambda d: (d.status, d.err))(job.end()), (130, ""), "status and message")
+    job = Job(3, program("hold.c"), "deaf")
+    job.process.send_signal(signal.SIGINT)
+    job.process.send_signal(signal.SIGINT)
+    # two signals that arrive together are one: interrupt until it ends
+    while job.process.poll() is None:
+        job.process.send_signal(signal.SIGINT)
+    must_be(job.end().status, 130, "status")
+
+
+def test_a_terminal_interrupts_everybody_once():
+    job = Job(2, program("hold.c"))
+    os.killpg(job.process.pid, signal.SIGINT)
+    must_be(job.end().status, 130, "status")
+
+
+def test_termination_ends_the_job():
+    for wrap in ((), ("sh", "-c", 'trap "" TERM; "$0"; exit 0')):
+        job = Job(3, program("hold.c"), wrap=wrap)
+        job.process.terminate()
+        must_be(job.end().status, 143, "status")
+
+
+def test_a_stopped_rank_is_ended_too():
+    job = Job(2, program("hold.c"))
+    os.kill(job.pids[0], signal.SIGSTOP)
+    os.kill(job.pids[1], signal.SIGKILL)
+    must_be(job.end().status, 137, "status")
+
+
+def test_what_a_failed_rank_started_is_ended():
+    with tempfile.NamedTemporaryFile() as f:
+        must(mpiexec("-n", "2", "sh", "-c", f"(sleep 1000 & echo $! >> {f.name}); exit 4"), 4)
+        for pid in f.read().split():
+            if os.path.exists(f"/proc/{int(pid)}"):
+                raise Wrong(f"process {pid} is left")
+
+
+def test_nothing_is_left_in_shared_memory():
+    must_be([x for x in os.listdir("/dev/shm") if "atoll" in x], [], "/dev/shm")
+    with open("/proc/net/unix", encoding="ascii") as f:
+        must_be([x for x in f if f"atoll-job-{os.getpid()}" in x], [], "sockets")
+
+
+def test_ranks_keep_to_the_processors_that_are_allowed():
+    first = sorted(os.sched_getaffinity(0))[0]
+    show = "grep Cpus_allowed_list /proc/self/status"
+    done = must(call([tool("taskset"), "-c", str(first), f"{PREFIX}/bin/mpiexec", "-n", "3", "sh", "-c", show]), 0)
+    must_be({x.split()[1] for x in done.out.splitlines()}, {str(first)}, "processors")
+
+
+def test_two_jobs_never_bind_to_one_core():
+    allowed = os.sched_getaffinity(0)
+    ranks = len(allowed)
+    job = Job(ranks, program("hold.c"))
+    mine = [os.sched_getaffinity(p) for p in job.pids]
+    if all(len(m) == 1 for m in mine):
+        must_be(set().union(*mine), allowed, "processors of the first job")
+    done = must(mpiexec("-n", str(ranks), "--bind-to", "core", "python3", "-c", "import os; print(sorted(os.sched_getaffinity(0)))"), 0)
+    os.kill(job.process.pid, signal.SIGKILL)
+    job.end()
+    must_be(set(done.out.splitlines()), {str(sorted(allowed))}, "processors of the second job")
+
+
+def test_binding_can_be_refused():
+    done = must(mpiexec("-n", "1", "--bind-to", "none", "python3", "-c", "import os; print(len(os.sched_getaffinity(0)))"), 0)
+    must_be(int(done.out), len(os.sched_getaffinity(0)), "processors")
+
+
+def test_interpreters_start_mpi_programs():
+    once = program("once.c")
+    code = f"import subprocess; print(subprocess.run(['{once}'], capture_output=True, text=True).stdout, end='')"
+    done = must(mpiexec("-n", "2", sys.executable, "-c", code), 0)
+    must_be(len([x for x in done.out.splitlines() if "of 2, sum 1" in x]), 2, "ranks")
+
+
+def test_debuggers_start_ranks():
+    done = must(mpiexec("-n", "2", tool("gdb"), "-q", "-batch", "-ex", "run", "--args", program("once.c")), 0)
+    must_be(len(re.findall(r"of 2, sum 1", done.out)), 2, f"ranks in {done}")
+
+
+def test_valgrind_finds_nothing():
+    done = must(mpiexec("-n", "2", tool("valgrind"), "-q", "--error-exitcode=9", "--leak-check=full", program("once.c")), 0)
+    must_be(len(re.findall(r"of 2, sum 1", done.out)), 2, f"ranks in {done}")
+
+
+if __name__ == "__main__":
+    print(f"seed {SEED}", flush=True)
+    sys.exit(run_all(tests_of(sys.modules["__main__"])))
