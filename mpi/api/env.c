@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <mpi_impl.h>
+#include <mpi/api/buffered.h>
 #include <mpi/coll/coll.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
@@ -86,6 +87,8 @@ impl_Finalize(struct call *call, const struct args_Finalize *a)
 	int err;
 
 	(void)a;
+	buffered_detach(self, &self->buffer, NULL, NULL);
+	buffered_detach(self, &self->world.buffer, NULL, NULL);
 	mpi_wait_until(self, nothing_left, self);
 	err = mpi_barrier(self, &self->world);
 	mpi_wait_until(self, nothing_left, self);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <mpi.h>
 #include <mpi/core/group.h>
+#include <mpi/core/send_buffer.h>
 
 struct mpi_rank;
 struct errhandler;
@@ -23,6 +24,7 @@ struct comm {
 	struct group *group;
 	struct group *remote;		/* the other group of an intercommunicator, else NULL */
 	struct errhandler *errhandler;
+	struct send_buffer buffer;
 	uintptr_t handle;
 };
 

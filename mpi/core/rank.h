@@ -42,6 +42,7 @@ struct mpi_rank {
 	struct transport *transport;
 	struct peer *peers;		/* by rank of the job: flow control */
 	struct matcher match;
+	struct send_buffer buffer;	/* of buffered sends */
 	struct bounce *bounce;
 	struct link pushing;		/* sends whose data near receivers cannot fetch */
 	struct link outgoing;		/* peers for which sends wait for room */

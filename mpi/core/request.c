@@ -87,6 +87,18 @@ mpi_requests_advance(struct mpi_rank *self)
 	return moved;
 }
 
+bool
+mpi_requests_are_ready(const struct mpi_rank *self)
+{
+	for (const struct link *l = self->running.next; l != &self->running; l = l->next) {
+		const struct request *r = LINK_OF(l, const struct request, running);
+
+		if (r->class->ready(r))
+			return true;
+	}
+	return false;
+}
+
 int
 mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
 {

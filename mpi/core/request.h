@@ -24,6 +24,11 @@ enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_NULL, REQUEST_OTHER };
 struct request_class {
 	/* persistent: begin, once more. Error class. */
 	int (*start)(struct mpi_rank *self, struct request *r);
+	/*
+	 * Would `advance` move anything? A rank that is about to sleep asks it of every request that runs, whatever it waits for: what a peer
+	 * has done to a send or a receive inside of a request wakes nobody that is still awake.
+	 */
+	bool (*ready)(const struct request *r);
 	/* after mpi_request_run, whenever progress is made, until the request is done: move on. True if anything moved. */
 	bool (*advance)(struct mpi_rank *self, struct request *r);
 	/* the program asks to cancel it */
@@ -73,8 +78,9 @@ struct request *mpi_request_new_class(struct mpi_rank *self, struct comm *c, con
 /* Let a request advance from now on until it is done; the first step is made at once. */
 void mpi_request_run(struct mpi_rank *self, struct request *r);
 
-/* Advance all that run. True if anything moved. */
+/* Advance all that run: true if anything moved. Would anything? */
 bool mpi_requests_advance(struct mpi_rank *self);
+bool mpi_requests_are_ready(const struct mpi_rank *self);
 
 /*
  * The program learns that a request is done: writes the status (may be MPI_STATUS_IGNORE), and frees the request or, if it is persistent,

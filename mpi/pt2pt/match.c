@@ -163,10 +163,22 @@ mpi_match_find(struct matcher *m, int32_t context, int32_t source, int32_t tag)
 }
 
 void
-mpi_match_remove(struct matcher *m, struct unexpected *u)
+mpi_match_take(struct matcher *m, struct unexpected *u)
 {
 	link_remove(&u->bin);
 	link_remove(&u->all);
-	link_append(&m->spare, &u->bin);
 	m->unexpected_count--;
+}
+
+void
+mpi_match_spare(struct matcher *m, struct unexpected *u)
+{
+	link_append(&m->spare, &u->bin);
+}
+
+void
+mpi_match_remove(struct matcher *m, struct unexpected *u)
+{
+	mpi_match_take(m, u);
+	mpi_match_spare(m, u);
 }

@@ -52,6 +52,10 @@ int mpi_match_keep(struct matcher *m, const struct packet *p);
 /* The oldest kept message that fits, or NULL. It stays. */
 struct unexpected *mpi_match_find(struct matcher *m, int32_t context, int32_t source, int32_t tag);
 
+/* Take a kept message out of matching; it stays until mpi_match_spare gives its memory back. */
+void mpi_match_take(struct matcher *m, struct unexpected *u);
+void mpi_match_spare(struct matcher *m, struct unexpected *u);
+
 /* Remove a kept message; its memory is used again by the next mpi_match_keep. */
 void mpi_match_remove(struct matcher *m, struct unexpected *u);
 

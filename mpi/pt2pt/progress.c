@@ -45,16 +45,32 @@ mpi_progress(struct mpi_rank *self)
 	return moved;
 }
 
+/* What a rank waits for. */
+struct waiting {
+	const struct mpi_rank *self;
+	bool (*ready)(const void *arg);
+	const void *arg;
+};
+
+static bool
+may_go_on(const void *arg)
+{
+	const struct waiting *w = arg;
+
+	return w->ready(w->arg) || mpi_requests_are_ready(w->self);
+}
+
 void
 mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg)
 {
+	struct waiting w = {self, ready, arg};
 	unsigned idle = 0;
 
 	while (!ready(arg)) {
 		if (mpi_progress(self))
 			idle = 0;
 		else
-			transport_idle(self, idle++, ready, arg);
+			transport_idle(self, idle++, may_go_on, &w);
 	}
 }
 
