@@ -31,7 +31,7 @@ module console (
 		char_code <= wdata[31:24];
 		if (rst)
 			exit_valid <= 1'b0;
-		else if (go_exit & we & (adr[7:2] == 6'd0) & ((wdata[15:0] == 16'h5555) | (wdata[15:0] == 16'h3333))) begin
+		else if (~exit_valid & go_exit & we & (adr[7:2] == 6'd0) & ((wdata[15:0] == 16'h5555) | (wdata[15:0] == 16'h3333))) begin
 			exit_valid <= 1'b1;
 			exit_status <= wdata[15:0] == 16'h5555 ? 16'd0 : wdata[31:16];
 		end

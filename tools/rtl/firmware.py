@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Builds the bare-metal firmware of hw/test/fw: one program per .c file beside fw.c."""
+
+import glob
+import os
+import shutil
+import subprocess
+
+from codesign import rtl
+from rtl import build
+
+CC = "or1k-elf-gcc"
+FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-ffreestanding", "-nostdlib", "-msoft-mul", "-msoft-div", f"-I{rtl.ROOT}",
+         "-Wl,--no-warn-rwx-segments"]
+FOLDER = os.path.join(build.HW, "test", "fw")
+
+
+def elf(name):
+    """Path of a program's ELF file, built if anything of it changed."""
+    if not shutil.which(CC):
+        raise build.BuildError(f"the compiler {CC} is not installed: run ./atoll setup hw")
+    sources = [os.path.join(FOLDER, f) for f in ("start.S", "fw.c", name + ".c")]
+    files = sources + sorted(glob.glob(os.path.join(FOLDER, "*.h"))) + [os.path.join(FOLDER, "link.ld"), os.path.join(rtl.ROOT, "abi", "codesign.h")]
+    target = os.path.join(build.OUT, f"{name}-{build.digest(FLAGS[:-2], files)}.elf")
+    if os.path.exists(target):
+        return target
+    os.makedirs(build.OUT, exist_ok=True)
+    part = f"{target}.{os.getpid()}"
+    p = subprocess.run([CC, *FLAGS, "-T", os.path.join(FOLDER, "link.ld"), *sources, "-o", part], stdin=subprocess.DEVNULL,
+                       capture_output=True, text=True)
+    if p.returncode:
+        raise build.BuildError(f"the firmware {name} does not build:\n{p.stderr}")
+    os.rename(part, target)
+    return target
