@@ -12,7 +12,7 @@ RANK_LUT_MIN = 0.95
 
 LIMITS = (
     ("F7 multiplexers", "Vivado fuses two LUT6 into a 7-input function wherever the netlist allows; yosys' mapper (abc9) reaches the same speed "
-     "without them and uses about ten. With another mapper setting it would use hundreds. The number says which setting was on, not how large the core is."),
+     "with a handful of them. With one option changed it uses hundreds. The number says which setting was on, not how large the core is."),
     ("Block RAM", "Whether a memory of a few kilobits becomes block RAM or LUTs is a threshold inside each tool. yosys puts tags, TLBs and "
      "register files into LUTs; told not to, it uses block RAM for each. Vivado decides memory by memory. Totals can be made equal "
      "only by fitting them by hand, one memory after the other, which would prove nothing."),

@@ -57,10 +57,11 @@ def read(path):
 
 
 def everything(stored=STORED, fresh=FRESH):
-    """(rows, where they are from): the rows just measured if there are any, else the kept ones; never a mixture."""
-    names = sorted(n for n in os.listdir(fresh) if n.endswith(".jsonl")) if os.path.isdir(fresh) else []
-    rows = [r for n in names for r in read(os.path.join(fresh, n))]
-    return (rows, os.path.relpath(fresh, rtl.ROOT)) if rows else (read(stored), os.path.relpath(stored, rtl.ROOT))
+    """(rows, where they are from): of the file measured last if there is one (a file has one source), else the kept ones; never a mixture."""
+    paths = [os.path.join(fresh, n) for n in sorted(os.listdir(fresh)) if n.endswith(".jsonl")] if os.path.isdir(fresh) else []
+    paths = [p for p in paths if os.path.getsize(p)]
+    path = max(paths, key=os.path.getmtime) if paths else stored
+    return read(path), os.path.relpath(path, rtl.ROOT)
 
 
 def one_source(rows):

@@ -22,7 +22,7 @@ class Data:
         self.unseen = power.unseen(results)
         base = {n: results[n] for n in additive.base_points()}
         self.spots = additive.errors(base, {n: r for n, r in results.items() if n not in base})
-        self.newest, self.nolutram, self.asic, self.instructions, self.where = {}, {}, [], {}, {}
+        self.newest, self.nolutram, self.widemux, self.asic, self.instructions, self.where = {}, {}, {}, [], {}, {}
         self.cycles, self.cycles_from, self.cycles_source = {}, "", ""
         self.rows, self.points, self.front = [], [], []
 
@@ -96,11 +96,12 @@ def gather(mode, say):
     labels = [r[1] for r in paper.TABLE2]
     if mode == "quick":
         data = Data(stored_results(), "stored in the tree")
-        data.newest, data.nolutram = store.results(rtl.VERSIONS[1]), store.results(rtl.PAPER, "nolutram")
+        data.newest = store.results(rtl.VERSIONS[1])
+        data.nolutram, data.widemux = (store.results(rtl.PAPER, flow) for flow in ("nolutram", "widemux"))
     else:
         data = Data(synthesised(rtl.PAPER, "default", space.names() if mode == "full" else needed(), say), "checked against the installed sources")
         data.newest = synthesised(rtl.VERSIONS[1], "default", additive.base_points() + labels[-2:], say)
-        data.nolutram = synthesised(rtl.PAPER, "nolutram", labels, say)
+        data.nolutram, data.widemux = (synthesised(rtl.PAPER, flow, labels, say) for flow in ("nolutram", "widemux"))
     data.asic = asic.read()
     data.instructions, data.where = analysed(mode == "quick", say)
     rows, data.cycles_from = cycles.everything()

@@ -64,15 +64,16 @@ def other_tools(data):
     """The same nine rows by what cannot be reproduced, by the newest RTL and in a cell library."""
     newest = {n for n in data.newest}
     asic_rows = {r["label"]: r for r in data.asic}
-    heads = [["", Cell("F7 multiplexers", "group", 2), Cell("block RAM (36 kbit)", "group", 3), Cell("newest RTL", "group", 2), Cell("180-nm cells", "group", 2)],
-             ["design", "paper", "ours", "paper", "ours", "no LUT-RAM", "LUTs", "FF", "mm²", "mW"]]
+    heads = [["", Cell("F7 multiplexers", "group", 3), Cell("block RAM (36 kbit)", "group", 3), Cell("newest RTL", "group", 2), Cell("180-nm cells", "group", 2)],
+             ["design", "paper", "ours", "-widemux", "paper", "ours", "-nolutram", "LUTs", "FF", "mm²", "mW"]]
     rows = []
     for label, name, _, _, f7, bram, _ in paper.TABLE2:
         r, n, a = data.results[name], data.newest.get(name), asic_rows.get(label)
-        no = data.nolutram.get(name)
-        rows.append([label, Cell(f7, "faint"), r["f7"], Cell(f"{bram:g}", "faint"), f"{r['bram36']:g}", f"{no['bram36']:g}" if no else "",
+        no, wide = data.nolutram.get(name), data.widemux.get(name)
+        rows.append([label, Cell(f7, "faint"), r["f7"], wide["f7"] if wide else "", Cell(f"{bram:g}", "faint"), f"{r['bram36']:g}", f"{no['bram36']:g}" if no else "",
                      number(n["lut"]) if name in newest else "", number(n["ff"]) if n else "", f"{a['area_um2'] / 1e6:.2f}" if a else "", f"{a['mw']:.1f}" if a else ""])
-    words = (f"F7 and block RAM for completeness. Newest RTL: mor1kx {rtl.VERSIONS[1]} instead of {rtl.PAPER}. ")
+    words = ("F7 multiplexers and block RAM by the synthesiser's own choice and with one option changed: same core, other numbers. "
+             f"Newest RTL: mor1kx {rtl.VERSIONS[1]} instead of {rtl.PAPER}. ")
     if data.asic:
         rho = compare.rank_correlation([r[6] for r in paper.TABLE2 if r[0] in asic_rows], [asic_rows[r[0]]["mw"] for r in paper.TABLE2 if r[0] in asic_rows])
         k, u = asic_rows["K-Core"]["mw"], asic_rows["U-Core"]["mw"]

