@@ -45,7 +45,7 @@ include mk/plugin.mk
 ifneq ($(filter hosted riscv64 coroutine or1k,$(PORT)),)
 include mk/kernel.mk
 endif
-ifneq ($(filter hosted riscv64,$(PORT)),)
+ifneq ($(filter hosted riscv64 or1k,$(PORT)),)
 include mk/user.mk
 include mk/kerneltest.mk
 endif

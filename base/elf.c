@@ -1,30 +1,42 @@
 /* SPDX-License-Identifier: MIT
  *
- * ELF64 reader. Fields are fetched byte by byte: an image may lie at any address, and 32-bit kernels read it too.
+ * ELF reader. Fields are fetched byte by byte: an image may lie at any address, and 32-bit kernels read it too.
  */
 #include <abi/errors.h>
 #include <base/elf.h>
 #include <base/str.h>
 
-#define EHDR_BYTES 64
-#define PHDR_BYTES 56
-#define SHDR_BYTES 64
-#define SYM_BYTES 24
 #define SHT_SYMTAB 2
 #define STT_FUNC 2
-#define DYN_BYTES 16
 #define DT_RELASZ 8
 #define DT_RELSZ 18
 #define DT_RELRSZ 35
+
+/* Where fields lie in each class of file, and how long its structures are. */
+static const struct elf_form {
+	uint8_t word;
+	struct { uint8_t bytes, headers, sections, header_bytes, count, section_bytes, section_count; } file;
+	struct { uint8_t bytes, flags, offset, addr, file_bytes, mem_bytes, align; } header;
+	struct { uint8_t bytes, offset, size, link; } section;
+	struct { uint8_t bytes, value, size, info, index; } symbol;
+} narrow = {4, {52, 28, 32, 42, 44, 46, 48}, {32, 24, 4, 8, 16, 20, 28}, {40, 16, 20, 24}, {16, 4, 8, 12, 14}},
+  wide = {8, {64, 32, 40, 54, 56, 58, 60}, {56, 4, 8, 16, 32, 40, 48}, {64, 24, 32, 40}, {24, 8, 16, 4, 6}};
 
 static uint64_t
 fetch(const struct elf *e, uint64_t at, unsigned bytes)
 {
 	uint64_t value = 0;
 
-	for (unsigned i = bytes; i-- > 0;)
-		value = value << 8 | e->image[at + i];
+	for (unsigned i = 0; i < bytes; i++)
+		value = value << 8 | e->image[at + (e->is_big ? i : bytes - 1 - i)];
 	return value;
+}
+
+/* An address, offset or length. */
+static uint64_t
+fetch_word(const struct elf *e, uint64_t at)
+{
+	return fetch(e, at, e->form->word);
 }
 
 /* [at, at + len) lies inside [0, limit) */
@@ -34,32 +46,33 @@ is_inside(uint64_t at, uint64_t len, uint64_t limit)
 	return at <= limit && len <= limit - at;
 }
 
+/* Take class and byte order from the file's first bytes. */
 static bool
-is_elf64(const struct elf *e)
+take_form(struct elf *e)
 {
-	static const unsigned char ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+	const unsigned char *p = e->image;
 
-	if (e->bytes < EHDR_BYTES)
+	if (e->bytes < wide.file.bytes || p[0] != 0x7f || p[1] != 'E' || p[2] != 'L' || p[3] != 'F' || p[6] != 1)
 		return false;
-	for (unsigned i = 0; i < sizeof(ident); i++)
-		if (e->image[i] != ident[i])
-			return false;
-	return true;
+	e->form = p[4] == 2 ? &wide : &narrow;
+	e->is_big = p[5] == 2;
+	return (p[4] == 1 || p[4] == 2) && (p[5] == 1 || p[5] == 2);
 }
 
 struct elf_segment
 elf_segment(const struct elf *e, unsigned i)
 {
-	uint64_t at = e->headers + (uint64_t)i * PHDR_BYTES;
+	const struct elf_form *f = e->form;
+	uint64_t at = e->headers + (uint64_t)i * f->header.bytes;
 
 	return (struct elf_segment){
 		.type = (uint32_t)fetch(e, at, 4),
-		.flags = (uint32_t)fetch(e, at + 4, 4),
-		.offset = fetch(e, at + 8, 8),
-		.addr = fetch(e, at + 16, 8),
-		.file_bytes = fetch(e, at + 32, 8),
-		.mem_bytes = fetch(e, at + 40, 8),
-		.align = fetch(e, at + 48, 8),
+		.flags = (uint32_t)fetch(e, at + f->header.flags, 4),
+		.offset = fetch_word(e, at + f->header.offset),
+		.addr = fetch_word(e, at + f->header.addr),
+		.file_bytes = fetch_word(e, at + f->header.file_bytes),
+		.mem_bytes = fetch_word(e, at + f->header.mem_bytes),
+		.align = fetch_word(e, at + f->header.align),
 	};
 }
 
@@ -77,25 +90,26 @@ segment_is_sound(const struct elf *e, const struct elf_segment *s)
 static void
 find_symbols(struct elf *e)
 {
-	uint64_t sections = fetch(e, 40, 8);
-	uint64_t count = fetch(e, 60, 2);
+	const struct elf_form *f = e->form;
+	uint64_t sections = fetch_word(e, f->file.sections);
+	uint64_t count = fetch(e, f->file.section_count, 2);
 
-	if (fetch(e, 58, 2) != SHDR_BYTES || !is_inside(sections, count * SHDR_BYTES, e->bytes))
+	if (fetch(e, f->file.section_bytes, 2) != f->section.bytes || !is_inside(sections, count * f->section.bytes, e->bytes))
 		return;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t at = sections + i * SHDR_BYTES;
-		uint64_t link = fetch(e, at + 40, 4);
-		uint64_t text = sections + link * SHDR_BYTES;
+		uint64_t at = sections + i * f->section.bytes;
+		uint64_t link = fetch(e, at + f->section.link, 4);
+		uint64_t text = sections + link * f->section.bytes;
 
 		if (fetch(e, at + 4, 4) != SHT_SYMTAB || link >= count)
 			continue;
-		if (!is_inside(fetch(e, at + 24, 8), fetch(e, at + 32, 8), e->bytes) ||
-		    !is_inside(fetch(e, text + 24, 8), fetch(e, text + 32, 8), e->bytes))
+		if (!is_inside(fetch_word(e, at + f->section.offset), fetch_word(e, at + f->section.size), e->bytes) ||
+		    !is_inside(fetch_word(e, text + f->section.offset), fetch_word(e, text + f->section.size), e->bytes))
 			continue;
-		e->symtab = fetch(e, at + 24, 8);
-		e->symbols = fetch(e, at + 32, 8) / SYM_BYTES;
-		e->strtab = fetch(e, text + 24, 8);
-		e->strtab_bytes = fetch(e, text + 32, 8);
+		e->symtab = fetch_word(e, at + f->section.offset);
+		e->symbols = fetch_word(e, at + f->section.size) / f->symbol.bytes;
+		e->strtab = fetch_word(e, text + f->section.offset);
+		e->strtab_bytes = fetch_word(e, text + f->section.size);
 		return;
 	}
 }
@@ -104,18 +118,18 @@ int
 elf_open(struct elf *e, const void *image, size_t bytes)
 {
 	*e = (struct elf){.image = image, .bytes = bytes};
-	if (!is_elf64(e))
+	if (!take_form(e))
 		return -E_INVAL;
 	e->type = (uint16_t)fetch(e, 16, 2);
 	e->machine = (uint16_t)fetch(e, 18, 2);
-	e->entry = fetch(e, 24, 8);
-	e->headers = fetch(e, 32, 8);
-	e->segments = (uint16_t)fetch(e, 56, 2);
+	e->entry = fetch_word(e, 24);
+	e->headers = fetch_word(e, e->form->file.headers);
+	e->segments = (uint16_t)fetch(e, e->form->file.count, 2);
 	if (e->type != ELF_TYPE_EXEC && e->type != ELF_TYPE_DYN)
 		return -E_INVAL;
-	if (e->segments > 0 && fetch(e, 54, 2) != PHDR_BYTES)
+	if (e->segments > 0 && fetch(e, e->form->file.header_bytes, 2) != e->form->header.bytes)
 		return -E_INVAL;
-	if (!is_inside(e->headers, (uint64_t)e->segments * PHDR_BYTES, bytes))
+	if (!is_inside(e->headers, (uint64_t)e->segments * e->form->header.bytes, bytes))
 		return -E_INVAL;
 	for (unsigned i = 0; i < e->segments; i++) {
 		struct elf_segment s = elf_segment(e, i);
@@ -153,10 +167,10 @@ elf_is_relocated(const struct elf *e)
 
 		if (s.type != ELF_DYNAMIC)
 			continue;
-		for (uint64_t at = s.offset; at + DYN_BYTES <= s.offset + s.file_bytes; at += DYN_BYTES) {
-			uint64_t tag = fetch(e, at, 8);
+		for (uint64_t at = s.offset, word = e->form->word; at + 2 * word <= s.offset + s.file_bytes; at += 2 * word) {
+			uint64_t tag = fetch_word(e, at);
 
-			if ((tag == DT_RELASZ || tag == DT_RELSZ || tag == DT_RELRSZ) && fetch(e, at + 8, 8) != 0)
+			if ((tag == DT_RELASZ || tag == DT_RELSZ || tag == DT_RELRSZ) && fetch_word(e, at + word) != 0)
 				return true;
 		}
 	}
@@ -177,11 +191,11 @@ const char *
 elf_symbol_at(const struct elf *e, uint64_t addr, uint64_t *offset)
 {
 	for (uint64_t i = 0; i < e->symbols; i++) {
-		uint64_t at = e->symtab + i * SYM_BYTES;
-		uint64_t value = fetch(e, at + 8, 8);
-		uint64_t size = fetch(e, at + 16, 8);
+		uint64_t at = e->symtab + i * e->form->symbol.bytes;
+		uint64_t value = fetch_word(e, at + e->form->symbol.value);
+		uint64_t size = fetch_word(e, at + e->form->symbol.size);
 
-		if ((fetch(e, at + 4, 1) & 15) != STT_FUNC || addr < value || addr - value >= (size ? size : 1))
+		if ((fetch(e, at + e->form->symbol.info, 1) & 15) != STT_FUNC || addr < value || addr - value >= (size ? size : 1))
 			continue;
 		*offset = addr - value;
 		return string_at(e, fetch(e, at, 4));
@@ -193,12 +207,12 @@ int
 elf_symbol_find(const struct elf *e, const char *name, uint64_t *addr)
 {
 	for (uint64_t i = 0; i < e->symbols; i++) {
-		uint64_t at = e->symtab + i * SYM_BYTES;
+		uint64_t at = e->symtab + i * e->form->symbol.bytes;
 		const char *have = string_at(e, fetch(e, at, 4));
 
-		if (have == NULL || fetch(e, at + 6, 2) == 0 || !str_is_equal(have, name))
+		if (have == NULL || fetch(e, at + e->form->symbol.index, 2) == 0 || !str_is_equal(have, name))
 			continue;
-		*addr = fetch(e, at + 8, 8);
+		*addr = fetch_word(e, at + e->form->symbol.value);
 		return 0;
 	}
 	return -E_NOENT;

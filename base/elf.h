@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reader for ELF64 images in memory, little-endian. Nothing in the file is believed: every offset and length is checked against the
+ * Reader for ELF images in memory, of either class and byte order. Nothing in the file is believed: every offset and length is checked against the
  * image before use, so that a malformed file gives an error and never an access outside.
  */
 #ifndef BASE_ELF_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define ELF_MACHINE_X86_64 62
+#define ELF_MACHINE_OR1K 92
 #define ELF_MACHINE_RISCV 243
 
 #define ELF_TYPE_EXEC 2
@@ -25,9 +26,13 @@
 #define ELF_FLAG_WRITE 2
 #define ELF_FLAG_READ 4
 
+struct elf_form;
+
 struct elf {
 	const unsigned char *image;
 	size_t bytes;
+	const struct elf_form *form;	/* class */
+	bool is_big;		/* byte order */
 	uint16_t machine;
 	uint16_t type;		/* ELF_TYPE_* */
 	uint64_t entry;		/* offset from the image base (ELF_TYPE_DYN) */
@@ -51,7 +56,7 @@ struct elf_segment {
 };
 
 /*
- * Read the headers of an image. 0, or -E_INVAL if it is not a well-formed 64-bit ELF executable: bad magic, class or byte order,
+ * Read the headers of an image. 0, or -E_INVAL if it is not a well-formed ELF executable: bad magic, class or byte order,
  * headers or a loadable segment outside the file, a segment whose file size exceeds its memory size or whose end wraps.
  */
 int elf_open(struct elf *e, const void *image, size_t bytes);

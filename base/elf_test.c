@@ -70,6 +70,27 @@ make(void)
 	return p;
 }
 
+/* The same in 32 bits and the other byte order, with one segment. */
+static unsigned char *
+make_narrow(void)
+{
+	static const struct { unsigned at, bytes; unsigned long value; } fields[] = {
+		{16, 2, ELF_TYPE_DYN}, {18, 2, ELF_MACHINE_OR1K}, {24, 4, 0x1010}, {28, 4, 64}, {32, 4, SECTIONS}, {42, 2, 32}, {44, 2, 1},
+		{46, 2, 40}, {48, 2, 3}, {64, 4, ELF_LOAD}, {64 + 8, 4, 0x1000}, {64 + 16, 4, 512}, {64 + 20, 4, 528}, {64 + 24, 4, ELF_FLAG_WRITE},
+		{64 + 28, 4, 8192}, {SECTIONS + 40 + 4, 4, 2}, {SECTIONS + 40 + 16, 4, SYMBOLS}, {SECTIONS + 40 + 20, 4, 32},
+		{SECTIONS + 40 + 24, 4, 2}, {SECTIONS + 80 + 16, 4, STRINGS}, {SECTIONS + 80 + 20, 4, 6}, {SYMBOLS + 16, 4, 1},
+		{SYMBOLS + 16 + 4, 4, 0x1010}, {SYMBOLS + 16 + 8, 4, 0x10}, {SYMBOLS + 16 + 12, 1, 2}, {SYMBOLS + 16 + 14, 2, 1},
+	};
+	unsigned char *p = calloc(1, IMAGE);
+
+	memcpy(p, "\177ELF\1\2\1", 7);
+	memcpy(p + STRINGS + 1, "main", 5);
+	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		for (unsigned b = 0; b < fields[i].bytes; b++)
+			p[fields[i].at + b] = (unsigned char)(fields[i].value >> 8 * (fields[i].bytes - 1 - b));
+	return p;
+}
+
 static int
 open_with(unsigned at, unsigned bytes, unsigned long long value)
 {
@@ -103,6 +124,28 @@ TEST(a_sound_image_is_read)
 	expect_eq(offset, 0x1010);
 	expect_eq(elf_symbol_find(&e, "mai", &offset), -E_NOENT);
 	expect(elf_symbol_at(&e, 0x100f, &offset) == NULL);
+	free(p);
+}
+
+TEST(a_sound_32_bit_image_of_the_other_byte_order_is_read)
+{
+	unsigned char *p = make_narrow();
+	struct elf e;
+	uint64_t first, limit, offset;
+
+	expect_eq(elf_open(&e, p, IMAGE), 0);
+	expect_eq(e.machine, ELF_MACHINE_OR1K);
+	expect_eq(e.entry, 0x1010);
+	expect_eq(elf_segment(&e, 0).flags, ELF_FLAG_WRITE);
+	expect_eq(elf_segment(&e, 0).align, 8192);
+	expect_eq(elf_span(&e, &first, &limit), 0);
+	expect_eq(first, 0x1000);
+	expect_eq(limit, 0x1000 + 528);
+	expect_str(elf_symbol_at(&e, 0x101f, &offset), "main");
+	expect_eq(elf_symbol_find(&e, "main", &offset), 0);
+	expect_eq(offset, 0x1010);
+	p[64 + 17] = 1;
+	expect_eq(elf_open(&e, p, IMAGE), -E_INVAL);
 	free(p);
 }
 
@@ -209,6 +252,7 @@ int
 main(void)
 {
 	RUN(a_sound_image_is_read);
+	RUN(a_sound_32_bit_image_of_the_other_byte_order_is_read);
 	RUN(a_file_that_is_no_elf_is_refused);
 	RUN(headers_outside_the_file_are_refused);
 	RUN(segments_outside_the_file_or_the_address_space_are_refused);

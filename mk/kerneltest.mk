@@ -15,9 +15,12 @@ $(U)/tests/kernel/%.o: tests/kernel/% | $(PREPARE)
 $(KT_BINS): $(KT)/%: $(U)/tests/kernel/%.c.o $(patsubst %,$(U)/%.o,$(KT_SHARED)) $(FREE_OBJ) $(LIB)/libatoll.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
+	$(Q)$(U_LD) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a $(U_LIBGCC)
 
-KT_KERNEL := $(if $(filter hosted,$(PORT)),$(OUT)/atoll-host,$(OUT)/boot.elf $(OUT)/kernel.bin)
+KT_KERNEL_hosted := $(OUT)/atoll-host
+KT_KERNEL_riscv64 := $(OUT)/boot.elf $(OUT)/kernel.bin
+KT_KERNEL_or1k := $(OUT)/kernel.elf $(OUT)/kernel-moved.elf
+KT_KERNEL := $(KT_KERNEL_$(PORT))
 kerneltest: $(KT_KERNEL) $(KT_BINS)
 .PHONY: kerneltest
 

@@ -7,8 +7,10 @@ TARGET_hosted := x86_64-linux-musl
 TARGET_riscv64 := riscv64-linux-musl
 CONTEXT_hosted := abi/cpu/hosted
 CONTEXT_riscv64 := abi/cpu/riscv64
+CONTEXT_or1k := abi/cpu/or1k
 
 UCC := $(ZIG) cc -target $(TARGET_$(PORT))
+UAR := $(ZIG) ar
 U := $(OUT)/u
 BIN := $(OUT)/bin
 LIB := $(OUT)/lib
@@ -19,17 +21,43 @@ U_COMMON := $(CSTD) $(WARN) -O2 -g -fPIE -fno-sanitize=undefined -fno-stack-prot
 U_FREE := -ffreestanding -nostdlibinc
 # the stack size in the program is what its libc gives to further threads
 U_LINK := -pie -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,stack-size=131072
+U_LD = $(UCC) $(U_LINK)
+
+PROG_DIRS := apps bench tests/mpi $(wildcard tests/jobs) $(wildcard tests/$(PORT))
+
+ifeq ($(PORT),or1k)
+# no libc is in reach here: programs are freestanding, and made position-independent by tools/pielink.py
+PROG_DIRS := bench/synth
+UCC := or1k-elf-gcc
+UAR := or1k-elf-ar
+U_CCINC := $(shell $(UCC) -print-file-name=include)
+U_ARCH := -fPIC -fvisibility=hidden -msfimm -mshftimm -mcmov $(INT32_IS_INT)
+U_COMMON := $(filter-out -fPIE -fno-sanitize=undefined -fno-omit-frame-pointer,$(U_COMMON)) $(U_ARCH)
+U_FREE := -ffreestanding -nostdinc -isystem $(U_CCINC)
+U_LD = $(PYTHON) tools/pielink.py $(UCC) $(U_ARCH) -static -T user/cpu/or1k/program.ld -Wl,--gc-sections -Wl,--build-id=none \
+	-Wl,--no-warn-execstack
+U_LIBGCC := -lgcc
+PROG_LIBS = $(LIB)/libatoll.a
+PROG_LINK := -nostdlib -Wl,-e,_start
+PROG_SYSTEM_LIBS = $(U_LIBGCC)
+PROG_OBJ = $(FREE_OBJ)
+U_PROG = $(U_FREE)
+else
+PROG_LIBS = $(LIB)/libmpi_abi.a $(LIB)/libatoll.a
+PROG_SYSTEM_LIBS := -lm
+endif
 
 # user/: freestanding, but for user/libc (what leans on the program's own libc)
 USER_SRC := $(filter-out $(call find_c,$(wildcard user/personality)),$(filter-out $(foreach o,hosted riscv64 or1k,$(if $(filter $(PORT),$(o)),,$(call find_c,$(wildcard user/cpu/$(o))))),$(call find_c,user)))
+USER_SRC := $(filter-out $(if $(filter or1k,$(PORT)),user/libc/%),$(USER_SRC))
 CLIENT_SRC := $(wildcard servers/*/client.c)
 # base/mem.c (memcpy and its like) is for what has no libc
 FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)
 # memcpy and its like come from the libc in programs, from base/mem.c in servers
 MEM_OBJ := $(U)/base/mem.c.o
-LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c,$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
+LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c $(if $(filter or1k,$(PORT)),,base/soft.c),$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
 # what is for process ranks on Linux is built by mk/process.mk
-MPI_SRC := $(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/%,$(call find_c,mpi))
+MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/%,$(call find_c,mpi)))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
 MPI_INC := $(wildcard mpi/include)
 
@@ -65,11 +93,11 @@ $(U)/mpi/%.o: mpi/% | $(PREPARE)
 $(U)/apps/%.o: apps/% | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) -I$(INC) -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -I$(INC) -c -o $@ $<
 $(U)/bench/%.o: bench/% | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) -I$(INC) -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -I$(INC) -c -o $@ $<
 $(U)/tests/%.o: tests/% | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
@@ -78,11 +106,11 @@ $(U)/tests/%.o: tests/% | $(PREPARE) $(INC)/.stamp
 $(LIB)/libatoll.a: $(LIBATOLL_OBJ)
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)rm -f $@ && $(ZIG) ar rcs $@ $^
+	$(Q)rm -f $@ && $(UAR) rcs $@ $^
 $(LIB)/libmpi_abi.a: $(MPI_OBJ)
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)rm -f $@ && $(ZIG) ar rcs $@ $^
+	$(Q)rm -f $@ && $(UAR) rcs $@ $^
 
 # public headers: mpi.h, <atoll/...>, <abi/...>, clients of the servers
 PUBLIC_HDR := $(wildcard mpi/include/*.h mpi/include/*/*.h user/include/atoll/*.h abi/*.h $(CONTEXT_$(PORT))/*.h servers/*/client.h \
@@ -104,7 +132,7 @@ define server_rule
 $(BIN)/$(1): $(patsubst %,$(U)/%.o,$(filter-out %/client.c,$(call find_c,servers/$(1)))) $(FREE_OBJ) $(LIB)/libatoll.a
 	$$(call say,LINK,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $$@ $$(filter %.o,$$^) $(LIB)/libatoll.a
+	$(Q)$(U_LD) -nostdlib -Wl,-e,_start -o $$@ $$(filter %.o,$$^) $(LIB)/libatoll.a $(U_LIBGCC)
 endef
 $(foreach s,$(SERVERS),$(eval $(call server_rule,$(s))))
 
@@ -115,7 +143,7 @@ boot-tests: $(BOOT_USERS)
 $(BOOT_USERS): $(BIN)/boot-%: $(U)/tests/boot/user/%.c.o $(FREE_OBJ) $(LIB)/libatoll.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
+	$(Q)$(U_LD) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a $(U_LIBGCC)
 
 # the personality: an image of its own, mapped beside each program on ports whose traps are reflected
 PERS_SRC := $(call find_c,$(wildcard user/personality))
@@ -123,20 +151,20 @@ PERS_BIN := $(if $(and $(PERS_SRC),$(filter riscv64,$(PORT))),$(BIN)/personality
 $(BIN)/personality: $(patsubst %,$(U)/%.o,$(PERS_SRC)) $(FREE_OBJ) $(LIB)/libatoll.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_LINK) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a
+	$(Q)$(U_LD) -nostdlib -Wl,-e,_start -o $@ $(filter %.o,$^) $(LIB)/libatoll.a $(U_LIBGCC)
 
 # programs: every .c with a main; the other .c files of its folder are linked to all programs of the folder
-PROG_SRC := $(call find_c,apps bench tests/mpi $(wildcard tests/jobs) $(wildcard tests/$(PORT)))
+PROG_SRC := $(call find_c,$(PROG_DIRS))
 PROG_MAINS := $(call mains,$(PROG_SRC))
 PROG_REST := $(filter-out $(PROG_MAINS),$(PROG_SRC))
 PROGS :=
 define prog_rule
 PROGS += $(2)/$(basename $(notdir $(1)))
 $(2)/$(basename $(notdir $(1))): $(U)/$(1).o $(patsubst %,$(U)/%.o,$(foreach r,$(PROG_REST),$(if $(filter $(dir $(1)),$(dir $(r))),$(r)))) \
-		$(LIB)/libmpi_abi.a $(LIB)/libatoll.a
+		$(PROG_OBJ) $(PROG_LIBS)
 	$$(call say,LINK,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(UCC) $(U_LINK) -o $$@ $$(filter %.o,$$^) $(LIB)/libmpi_abi.a $(LIB)/libatoll.a -lm
+	$(Q)$(U_LD) $(PROG_LINK) -o $$@ $$(filter %.o,$$^) $(PROG_LIBS) $(PROG_SYSTEM_LIBS)
 endef
 $(foreach m,$(filter-out tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(BIN))))
 $(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/tests)))

@@ -23,18 +23,22 @@ thread_main(uintptr_t arg)
 }
 
 int
-thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
+thread_start_on(void (*fn)(void *arg), void *arg, int core, void *stack, size_t stack_bytes)
 {
+	struct thread_begin *b = (struct thread_begin *)(((uintptr_t)stack + stack_bytes) & ~(uintptr_t)15) - 1;
 	struct context c;
-	struct thread_begin *b;
-	uint64_t stack;
-	long result = kmem_alloc(SELF, stack_bytes, PAGE_READ | PAGE_WRITE, &stack);
 
-	if (result < 0)
-		return (int)result;
-	b = (struct thread_begin *)(uintptr_t)(stack + stack_bytes) - 1;
 	*b = (struct thread_begin){fn, arg};
 	/* as if thread_main had been called: on x86-64 a return address lies below the aligned top */
 	context_init(&c, (uintptr_t)thread_main, ((uintptr_t)b & ~(uintptr_t)15) - CONTEXT_CALL_BYTES, (uintptr_t)b, 0);
 	return (int)kthread_create(&c, core);
+}
+
+int
+thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
+{
+	uint64_t stack;
+	long result = kmem_alloc(SELF, stack_bytes, PAGE_READ | PAGE_WRITE, &stack);
+
+	return result < 0 ? (int)result : thread_start_on(fn, arg, core, (void *)(uintptr_t)stack, stack_bytes);
 }

@@ -44,11 +44,14 @@ push_text(struct pile *p, struct text t)
 	return push(p, t.at, t.len, 1);
 }
 
+/* A word of the CPU. */
 static void
 word(struct pile *p, uint64_t value)
 {
-	memcpy(p->place->memory + p->words, &value, sizeof(value));
-	p->words += sizeof(value);
+	unsigned long word = (unsigned long)value;
+
+	memcpy(p->place->memory + p->words, &word, sizeof(word));
+	p->words += sizeof(word);
 }
 
 static void
@@ -79,7 +82,7 @@ fits(const struct stack_place *place, const struct stack_input *in)
 {
 	size_t bytes = in->program.len + 1 + text_bytes(in->arg, in->args) + text_bytes(in->env, in->envs);
 
-	bytes += word_count(in) * sizeof(uint64_t) + sizeof(struct startup) + sizeof(in->random) + 64;
+	bytes += word_count(in) * sizeof(unsigned long) + sizeof(struct startup) + sizeof(in->random) + 64;
 	return bytes <= place->bytes / 2;
 }
 
@@ -115,7 +118,7 @@ stack_build(struct stack_place *place, const struct stack_input *in)
 	name = push_text(&p, in->program);
 	/* room for the words below all texts, so that each text can be pushed where its word is written */
 	p.words = (p.top - text_bytes(in->arg, in->args) - text_bytes(in->env, in->envs) -
-		      word_count(in) * sizeof(uint64_t)) &
+		      word_count(in) * sizeof(unsigned long)) &
 	    ~(size_t)15;
 	place->sp = place->addr + p.words;
 	word(&p, 1 + in->args);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Boot a machine whose init is one of the tests in tests/kernel, on the hosted port or on riscv64, and return what it said.
+"""Boot a machine whose init is one of the tests in tests/kernel, on the hosted port, on riscv64 or on or1k, and return what it said.
 
     python3 tests/kernel/boot.py PORT TEST [CLUSTERS CORES [ROLE0 [MEGABYTES]]]
 
@@ -13,10 +13,11 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
 import archive  # noqa: E402
 import bootrec  # noqa: E402
 import machine as machines  # noqa: E402
+import or1k  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 NOC = (16, 16, 4096, 0)  # mailbox ports, portal ports, portal unit, heartbeat
@@ -40,6 +41,17 @@ def qemu(layout, m, record, image):
         load(image, layout.archive)
 
 
+def or1k_qemu(layout, m, paths, folder):
+    """The QEMU command line on or1k."""
+    def store(name, data):
+        path = os.path.join(folder, name)
+        with open(path, "wb") as f:
+            f.write(data)
+        return path
+    argv = or1k.qemu(m, layout, store, os.path.join(BUILD, "or1k", "kernel"))
+    return argv + or1k.load(paths[0], layout.record) + or1k.load(paths[1], layout.archive)
+
+
 def boot(port, name, m, timeout=60, extra=()):
     """Boot test `name`; (exit status or None, output, seconds)."""
     with open(os.path.join(BUILD, port, "tests", "kernel", name), "rb") as f:
@@ -54,6 +66,8 @@ def boot(port, name, m, timeout=60, extra=()):
                 f.write(content)
         if port == "hosted":
             argv = [os.path.join(BUILD, "hosted", "atoll-host"), "--record", paths[0], "--archive", paths[1]]
+        elif port == "or1k":
+            argv = or1k_qemu(layout, m, paths, folder)
         else:
             argv = qemu(layout, m, *paths)
         start = time.monotonic()

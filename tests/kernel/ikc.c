@@ -5,6 +5,7 @@
  *
  * machine: 3 4 KC
  * machine: 3 2 TC
+ * machine: 3 1 TC
  */
 #include <tests/kernel/ktest.h>
 

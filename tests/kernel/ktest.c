@@ -8,7 +8,7 @@
 #include <tests/kernel/ktest.h>
 #include <usercpu/start.h>
 
-#define PAGE 4096
+#define PAGE kt_page_bytes()
 #define STACK_BYTES (16 * 1024)
 
 struct begin {
@@ -22,6 +22,17 @@ static struct {
 	int failed;
 	int passed;
 } kt;
+
+size_t
+kt_page_bytes(void)
+{
+	static size_t bytes;
+	struct cluster_info info;
+
+	if (bytes == 0 && kcluster_info(&info) == 0)
+		bytes = info.page_bytes;
+	return bytes;
+}
 
 void
 kt_compare(const char *what, int line, long have, long want)

@@ -45,6 +45,9 @@ void kt_pause(uint64_t us);
 /* Join and give the value; -1 on error. */
 long kt_join(long tid);
 
+/* Bytes of a page. */
+size_t kt_page_bytes(void);
+
 /* A number of the cluster. */
 uint64_t kt_stats(int what);
 

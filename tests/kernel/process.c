@@ -14,6 +14,7 @@ enum role { EXIT = 1, CRASH_READ, CRASH_WRITE_TEXT, SPIN, SLEEP, STORM, MANY, RI
 #define BAD_ADDRESS 64
 
 static volatile uint32_t tick;
+static const volatile uintptr_t bad_address = BAD_ADDRESS;
 
 static unsigned long
 spin(unsigned long arg)
@@ -21,6 +22,7 @@ spin(unsigned long arg)
 	(void)arg;
 	for (;;)
 		tick++;
+	return 0;
 }
 
 static unsigned long
@@ -31,6 +33,7 @@ storm(unsigned long arg)
 		if (arg & 1)
 			kthread_yield();
 	}
+	return 0;
 }
 
 static unsigned long
@@ -39,6 +42,7 @@ nap(unsigned long arg)
 	(void)arg;
 	for (;;)
 		kthread_sleep();
+	return 0;
 }
 
 static unsigned long
@@ -67,7 +71,7 @@ child(uint32_t role, unsigned long arg)
 	case EXIT:
 		return (int)arg;
 	case CRASH_READ:
-		return *(volatile int *)BAD_ADDRESS;
+		return *(volatile int *)bad_address;
 	case CRASH_WRITE_TEXT:
 		*(volatile int *)(uintptr_t)atoll_startup()->image_base = 1;
 		return 0;

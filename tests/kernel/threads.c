@@ -120,26 +120,13 @@ TEST(a_thread_goes_on_with_another_context)
 	expect_eq(kthread_create(&bad, ANY_CORE), -E_INVAL);
 }
 
-/* Where a context has its result: where context_init puts the argument. */
-static uint64_t *
-result_in(struct context *c)
-{
-	struct context probe;
-	uint64_t *word = (uint64_t *)&probe;
-
-	context_init(&probe, 1, 2, 12345, 3);
-	while (*word != 12345)
-		word++;
-	return (uint64_t *)c + (word - (uint64_t *)&probe);
-}
-
 /* The personality of this process: answers with 5000, by going back with a changed context. */
 static void
 personality(uintptr_t at)
 {
 	struct context *c = (struct context *)at;
 
-	*result_in(c) = 5000;
+	context_set_result(c, 5000);
 	kcontext_set(c);
 	for (;;)
 		kthread_exit(1);

@@ -96,7 +96,7 @@ def _make(port, targets, variables, quiet):
 def ensure(port):
     """Set up and build a port if needed."""
     import setup
-    setup.ensure("riscv64" if port == "riscv64" else "run")
+    setup.ensure(port if port in setup.NEEDS else "run")
     if not is_current(port):
         make(port)
 
@@ -110,8 +110,8 @@ def main(argv, name):
         return 0
     for port in argv or ("hosted", "riscv64"):
         check_port(port, ALL_PORTS)
-        if port in ("hosted", "riscv64"):
+        if port in ("hosted", "riscv64", "or1k"):
             import setup
-            setup.ensure("riscv64" if port == "riscv64" else "run")
+            setup.ensure(port if port in setup.NEEDS else "run")
         make(port)
     return 0

@@ -26,6 +26,7 @@ class Job:
         self.quiet, self.icount, self.timeout_s, self.keep = True, False, 0, None
         self.image = None		# the kernel or another image in its place
         self.plugins = ()		# QEMU plugins with their arguments
+        self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
         self.stdin_null = True
         self.output = None		# file descriptor for the machine's console instead of ours
 
@@ -76,8 +77,8 @@ def prepare(job):
         argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path, "--archive", archive_path]
     elif job.port == "or1k":
         import or1k
-        argv = or1k.qemu(job.machine, layout, lambda name, data: _store(job, name, data), job.image)
-        argv += or1k.load(record_path, layout.record) + or1k.load(archive_path, layout.archive)
+        shared = ((record_path, layout.record), (archive_path, layout.archive))
+        argv = or1k.command(job, layout, lambda name, data: _store(job, name, data), shared)
     else:
         argv = _qemu(job, layout, record_path, archive_path)
     if not os.path.exists(argv[0]) and job.port == "hosted":
@@ -180,6 +181,8 @@ class Machine:
     def dump(self):
         """What every core does now, as text."""
         import dump
+        if self.job.port == "or1k":
+            return "  (unknown: on or1k the simulator's own watchdog tells, on QEMU nobody)"
         if self.job.port == "riscv64":
             return dump.qemu(self.monitor, os.path.join(BUILD, "riscv64"))
         return dump.hosted(self.pid)
@@ -189,7 +192,7 @@ def exit_status(status, port):
     """Exit status for a machine's wait status, and what went wrong, or None."""
     if os.WIFSIGNALED(status):
         sig = os.WTERMSIG(status)
-        what = "the machine itself" if port == "hosted" else "QEMU"
+        what = "the machine itself" if port == "hosted" else "the emulator"
         return 128 + sig, f"{what} was ended by signal {sig} ({signal.Signals(sig).name})"
     code = os.WEXITSTATUS(status)
     if code > 128 and code - 128 in [s.value for s in signal.Signals]:
@@ -242,7 +245,7 @@ def check_program(path, data, port):
         e = elf.Elf(data, path)
     except elf.ElfError as err:
         raise Usage(f"{err}; give a .c file, a program built with ./atoll mpicc, or a program's name") from None
-    want = {"hosted": "x86_64", "riscv64": "riscv64"}[port]
+    want = {"hosted": "x86_64", "riscv64": "riscv64", "or1k": "or1k"}[port]
     if e.machine != want:
         raise Usage(f"{path} is built for {e.machine}, port {port} needs {want}: build it with ./atoll mpicc --port {port}")
     if not e.is_static_pie():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Start an or1k machine in QEMU: the kernel's image per cluster, boot record and archive are put into its memory. Standard library only."""
+"""Start an or1k machine, in QEMU or in RTL: the kernel's image per cluster, boot record and archive are put into its memory. Standard library only."""
 
 import os
 import struct
@@ -53,6 +53,32 @@ def qemu(machine, layout, store, kernel=None):
             "-no-user-config", "-display", "none", "-serial", "stdio", *CLOCK, "-kernel", store("kernel.elf", wrap(at, image))]
     for i, (at, data) in enumerate(parts[:1] + parts[2:]):
         argv += load(store(f"piece{i}.bin", data), at)
+    return argv
+
+
+def rtl(job, layout, store, shared):
+    """The simulator's command line."""
+    from rtl import config, simulator
+    kernel = (job.image or os.path.join(BUILD, "or1k", "kernel")).removesuffix(".elf")
+    try:
+        cluster = config.of_machine(job.machine)
+        cluster.ram = layout.ram_bytes
+        if cluster.ram > config.RAM_MAX:
+            raise Usage(f"machine {job.machine.name} needs {cluster.ram >> 20} MB, the cluster in RTL has at most {config.RAM_MAX >> 20}")
+        loads = [(store("slot.bin", data), at) for at, data in pieces(job.machine, layout, kernel)[:1]] + list(shared)
+        options = simulator.Options(seed=job.seed, illegal="kernel")
+        return simulator.command(cluster, kernel + ".elf", loads, options, job.report)
+    except (config.ConfigError, simulator.SimulatorError) as e:
+        raise Failure(str(e)) from None
+
+
+def command(job, layout, store, shared):
+    """The command line of a machine. shared: (path, address) of what its clusters read."""
+    if job.rtl:
+        return rtl(job, layout, store, shared)
+    argv = qemu(job.machine, layout, store, job.image)
+    for path, at in shared:
+        argv += load(path, at)
     return argv
 
 

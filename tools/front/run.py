@@ -6,15 +6,15 @@ import os
 import archive
 import builder
 import launch
-from ui import BUILD, Failure, Usage, check_port, take_value
+from ui import BUILD, RUN_PORTS, Failure, Usage, check_port, take_value
 
 HELP = """usage: ./atoll run [OPTION...] PROGRAM [ARG...]
 
 PROGRAM is a C source (compiled once, then cached), a program built with ./atoll mpicc, or the name of one of ours.
 
   -n, -np N            ranks (1)
-  --port P             hosted | riscv64 (hosted)
-  --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4)
+  --port P             hosted | riscv64 | or1k (hosted); or1k: programs without libc and MPI
+  --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4; or1k: optimsoc4)
   --map compact|scatter   how ranks are placed over clusters (compact)
   --env NAME=VALUE     an environment variable of the program
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME
@@ -22,14 +22,20 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
   --span FROM:TO       with --count: also what lies between two kernel functions on two harts (sender, handler), and back
+  --rtl                or1k: on the cycle-exact cluster instead of QEMU
+  --report FILE        with --rtl: cycles and counters of the run and of its windows, as JSON
+  --seed N             with --rtl: number of the replication; varies when each core leaves reset
+  --bare               or1k: the program is the machine's first process, without servers
+  --kernel IMAGE       or1k: another build of the kernel, a path without .elf
   --keep DIR           leave boot record, archive and command line in DIR
   -v, --verbose        messages of the kernels
 """
 
-DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4"}
+DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--env": "env", "--file": "file",
-          "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span"}
-FLAGS = {"--icount": "icount", "-v": "verbose", "--verbose": "verbose"}
+          "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
+          "--report": "report", "--seed": "seed", "--kernel": "kernel"}
+FLAGS = {"--icount": "icount", "--rtl": "rtl", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
 class Options:
@@ -38,6 +44,7 @@ class Options:
     def __init__(self):
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
         self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
+        self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, None, "0", None
         self.program, self.args = None, []
 
 
@@ -67,7 +74,7 @@ def parse(argv):
 
 
 def _check(o):
-    check_port(o.port)
+    check_port(o.port, RUN_PORTS)
     if not o.n.isdecimal() or int(o.n) < 1:
         raise Usage(f"-n needs a number of ranks, not '{o.n}'")
     o.n = int(o.n)
@@ -86,7 +93,21 @@ def _check(o):
         raise Usage("--count needs --icount")
     if o.span and not o.count:
         raise Usage("--span needs --count")
+    _check_or1k(o)
     o.machine = o.machine or DEFAULT_MACHINE[o.port]
+
+
+def _check_or1k(o):
+    if (o.rtl or o.bare or o.kernel) and o.port != "or1k":
+        raise Usage("--rtl, --bare and --kernel are for --port or1k")
+    if (o.report or o.seed != "0") and not o.rtl:
+        raise Usage("--report and --seed need --rtl")
+    if not o.seed.isdecimal():
+        raise Usage(f"--seed needs a number, not '{o.seed}'")
+    if o.bare and o.n != 1:
+        raise Usage("--bare runs one program: no -n with it")
+    if o.kernel:
+        o.kernel = os.path.abspath(o.kernel)
 
 
 def builtin_programs(port):
@@ -105,7 +126,7 @@ def find_program(o):
         if not os.path.isfile(path):
             raise Usage(f"{path}: no such file")
         import wrapper
-        path = wrapper.cached(path, o.port)
+        path = wrapper.freestanding(path) if o.port == "or1k" else wrapper.cached(path, o.port)
     elif not ("/" in path or _is_elf(path)):
         known = builtin_programs(o.port)
         if path not in known:
@@ -155,6 +176,8 @@ def make_job(o):
     if o.n > m.ranks_max():
         raise Usage(f"{o.n} ranks are too many for machine {m.name}, which takes {m.ranks_max()}: use fewer, or a larger machine")
     name, data = find_program(o)
+    if o.bare:
+        return _options(o, launch.Job(m, o.port, [("bin/init", data), ("etc/args", "".join(a + "\n" for a in o.args).encode())], "bin/init"))
     servers = [s for s in ("bin/name", "bin/proc", "bin/personality") if os.path.exists(os.path.join(BUILD, o.port, s))]
     if "bin/proc" not in servers:
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
@@ -163,7 +186,11 @@ def make_job(o):
         members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + extra_files(o.file)
     except archive.ArchiveError as e:
         raise Usage(str(e)) from None
-    job = launch.Job(m, o.port, members)
+    return _options(o, launch.Job(m, o.port, members))
+
+
+def _options(o, job):
+    job.rtl, job.report, job.seed, job.image = o.rtl, o.report and os.path.abspath(o.report), int(o.seed), o.kernel
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
     if o.count:
         job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}" + _span(o),)

@@ -4,6 +4,7 @@
     run      what building and running on the hosted port needs
     process  what the MPI library for process ranks needs
     riscv64  the cross compiler and QEMU
+    or1k     the same for OpenRISC
     dev      what the tests, checks and the demo need
     hw       the co-designed cluster: simulator, the core's RTL, synthesiser
     asic     an open cell library and a timing tool: the cross-check of the power model
@@ -26,14 +27,17 @@ PACKAGES = {
     "process": {"make": "make", "gcc": "gcc", "/usr/include/stdio.h": "libc6-dev"},
     "riscv64": {"riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf", "riscv64-unknown-elf-objcopy": "binutils-riscv64-unknown-elf",
                 "qemu-system-riscv64": "qemu-system-misc"},
-    "dev": {"clang": "clang", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "spin": "spin", "git": "git", "cpio": "cpio",
+    "or1k": {"or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "qemu-system-or1k": "qemu-system-misc"},
+    "dev": {"clang": "clang", "spin": "spin", "git": "git", "cpio": "cpio",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev"},
     "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
     "asic": {"sta": "opensta", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib": "qflow-tech-osu018"},
 }
-REQUIREMENTS = {"run": "requirements.txt", "process": None, "riscv64": None, "dev": "requirements-dev.txt", "hw": "requirements-hw.txt", "asic": None}
+REQUIREMENTS = {"run": "requirements.txt", "process": None, "riscv64": None, "or1k": None, "dev": "requirements-dev.txt", "hw": "requirements-hw.txt",
+                "asic": None}
 APART = {"hw": "requirements-hw-apart.txt"}     # each package into a folder of its own: .venv/hw/NAME-VERSION
-NEEDS = {"run": ("run",), "process": ("process",), "riscv64": ("run", "riscv64"), "dev": ("run", "riscv64", "dev"), "hw": ("run", "hw"), "asic": ("run", "hw", "asic")}
+NEEDS = {"run": ("run",), "process": ("process",), "riscv64": ("run", "riscv64"), "or1k": ("run", "or1k"), "dev": ("run", "riscv64", "or1k", "dev"),
+         "hw": ("run", "hw"), "asic": ("run", "hw", "asic")}
 
 
 def stamp(group):

@@ -6,7 +6,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, "build")
-PORTS = ("hosted", "riscv64")
+PORTS = ("hosted", "riscv64")              # everything runs there
+RUN_PORTS = PORTS + ("or1k",)               # or1k has no libc: programs that need none
 
 
 class Usage(Exception):

@@ -5,7 +5,7 @@ import os
 import sys
 
 import builder
-from ui import BUILD, Failure, check_port, take_value
+from ui import BUILD, ROOT, Failure, check_port, take_value
 
 HELP = """usage: ./atoll {name} [--port hosted|riscv64] [COMPILER OPTION...] FILE...
 
@@ -91,6 +91,16 @@ def ensure_libraries(port):
     """Headers and libraries of a port are there and current."""
     if not builder.is_current(port):
         builder.make(port, ("libs",))
+
+
+def freestanding(source):
+    """Compile one C source for `run` on or1k, which has no libc: kernel calls, <atoll/...> and the compiler's own headers. Returns the program."""
+    import subprocess
+    out = os.path.join(BUILD, "or1k", "cache-" + os.path.basename(source)[:-2])
+    if subprocess.run(["make", "-C", ROOT, "-s", "PORT=or1k", "freestanding", f"SOURCE={os.path.abspath(source)}", f"PROGRAM={out}"],
+                      stdin=subprocess.DEVNULL, check=False).returncode:
+        raise Failure(f"{source} does not compile; the compiler's words are above")
+    return out
 
 
 def _digest(path):

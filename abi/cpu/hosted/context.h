@@ -27,4 +27,11 @@ context_init(struct context *c, uintptr_t pc, uintptr_t sp, uintptr_t arg, uintp
 	*c = (struct context){.pc = pc, .sp = sp, .arg = arg, .tls = tls};
 }
 
+/* The result of the call that a context was trapped in. */
+static inline void
+context_set_result(struct context *c, uintptr_t result)
+{
+	c->arg = result;
+}
+
 #endif

@@ -23,4 +23,11 @@ context_init(struct context *c, uintptr_t pc, uintptr_t sp, uintptr_t arg, uintp
 	c->x[10] = arg;
 }
 
+/* The result of the call that a context was trapped in. */
+static inline void
+context_set_result(struct context *c, uintptr_t result)
+{
+	c->x[10] = result;
+}
+
 #endif

@@ -40,7 +40,10 @@ hal_reset:
 	vector	VECTOR_ILLEGAL, other
 	vector	VECTOR_INTERRUPT, other
 
-/* A data access without a translation: find it in the tables. The set of the TLB is the page's number modulo the sets. */
+/*
+ * A data access without a translation: find it in the tables. The set of the TLB is the page's number modulo the sets. Two writes to one
+ * unit in a row: mor1kx loses the second, so other work stands between them.
+ */
 	.org	VECTOR_DTLB - VECTOR_RESET
 	l.mtspr	r0, r3, SHADOW(3)
 	l.mtspr	r0, r4, SHADOW(4)
@@ -71,10 +74,10 @@ hal_reset:
 	l.slli	r3, r3, 13
 	l.ori	r3, r3, 1
 	l.mtspr	r5, r3, SPR_DTLBMR
+	l.mfspr	r3, r0, SHADOW_DREFILLS
+	l.addi	r3, r3, 1
 	l.mtspr	r5, r4, SPR_DTLBTR
-	l.mfspr	r4, r0, SHADOW_DREFILLS
-	l.addi	r4, r4, 1
-	l.mtspr	r0, r4, SHADOW_DREFILLS
+	l.mtspr	r0, r3, SHADOW_DREFILLS
 	l.mfspr	r3, r0, SHADOW(3)
 	l.mfspr	r4, r0, SHADOW(4)
 	l.mfspr	r5, r0, SHADOW(5)
@@ -127,10 +130,10 @@ no_data:
 	l.slli	r3, r3, 13
 	l.ori	r3, r3, 1
 	l.mtspr	r5, r3, SPR_ITLBMR
+	l.mfspr	r3, r0, SHADOW_IREFILLS
+	l.addi	r3, r3, 1
 	l.mtspr	r5, r4, SPR_ITLBTR
-	l.mfspr	r4, r0, SHADOW_IREFILLS
-	l.addi	r4, r4, 1
-	l.mtspr	r0, r4, SHADOW_IREFILLS
+	l.mtspr	r0, r3, SHADOW_IREFILLS
 	l.mfspr	r3, r0, SHADOW(3)
 	l.mfspr	r4, r0, SHADOW(4)
 	l.mfspr	r5, r0, SHADOW(5)
@@ -235,7 +238,8 @@ declined:
 	.irp	n, 12, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
 	clear	\n
 	.endr
-	l.sw	FRAME_FLAGS(r1), r0
+	l.mfspr	r4, r0, SPR_ESR
+	l.sw	FRAME_FLAGS(r1), r4
 	l.ori	r3, r1, 0
 	word	r4, hal_trap_call
 	l.jal	kernel_trap

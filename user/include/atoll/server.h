@@ -23,6 +23,9 @@ long console_put(const void *text, uint32_t len);
  */
 int thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes);
 
+/* The same with a stack of the caller's, which the thread has until it was joined. */
+int thread_start_on(void (*fn)(void *arg), void *arg, int core, void *stack, size_t stack_bytes);
+
 /* Send one message of MAILBOX_MSG_SIZE bytes; waits while the peer's slot is full. 0 or -E_NAME of kmailbox_write. */
 int mailbox_send(int id, const void *msg);
 
