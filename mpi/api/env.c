@@ -31,12 +31,12 @@ start(struct mpi_rank *self)
 static int
 init(struct mpi_rank *self, int required)
 {
-	int err = self->state == RANK_FRESH ? start(self) : MPI_ERR_OTHER;
+	int err = self->state == RANK_FRESH ? start(self) : MPI_ERR_OTHER, most;
 
 	if (err != MPI_SUCCESS)
 		return err;
-	/* the program may have threads; one at a time may call */
-	self->thread_level = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
+	most = transport_thread_level(self);
+	self->thread_level = required < most ? required : most;
 	transport_hold(true);
 	return MPI_SUCCESS;
 }

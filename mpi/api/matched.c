@@ -6,7 +6,6 @@
 #include <mpi_impl.h>
 #include <mpi/api/message.h>
 #include <mpi/pt2pt/pt2pt.h>
-#include <mpi/transport/transport.h>
 
 /* A message that was found. */
 struct found {
@@ -89,7 +88,7 @@ impl_Improbe(struct call *call, const struct args_Improbe *a)
 	*a->flag = is_there(&p);
 	if (*a->flag)
 		return take_and_describe(&p, a->comm, a->message, a->status);
-	transport_relax(call->self);
+	mpi_relax(call->self);
 	return MPI_SUCCESS;
 }
 

@@ -5,7 +5,6 @@
 #include <mpi_impl.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
-#include <mpi/transport/transport.h>
 
 struct probe {
 	struct mpi_rank *self;
@@ -63,6 +62,6 @@ impl_Iprobe(struct call *call, const struct args_Iprobe *a)
 	if (*a->flag)
 		describe(&p, a->status);
 	else
-		transport_relax(call->self);
+		mpi_relax(call->self);
 	return MPI_SUCCESS;
 }

@@ -5,7 +5,6 @@
 #include <mpi_impl.h>
 #include <mpi/api/request_set.h>
 #include <mpi/pt2pt/pt2pt.h>
-#include <mpi/transport/transport.h>
 
 int
 impl_Wait(struct call *call, const struct args_Wait *a)
@@ -32,7 +31,7 @@ test(struct mpi_rank *self, const struct request *r)
 	mpi_progress(self);
 	if (mpi_request_is_done(r))
 		return true;
-	transport_relax(self);
+	mpi_relax(self);
 	return false;
 }
 
@@ -101,7 +100,7 @@ impl_Testall(struct call *call, const struct args_Testall *a)
 	if (*a->flag)
 		err = finish_all(&s, a->array_of_statuses);
 	else
-		transport_relax(s.self);
+		mpi_relax(s.self);
 	set_close(&s);
 	return err;
 }
@@ -170,7 +169,7 @@ impl_Request_get_status_all(struct call *call, const struct args_Request_get_sta
 	mpi_progress(s.self);
 	*a->flag = set_all_done(&s);
 	if (!*a->flag)
-		transport_relax(s.self);
+		mpi_relax(s.self);
 	for (int i = 0; *a->flag && a->array_of_statuses != MPI_STATUSES_IGNORE && i < s.count; i++)
 		peek(s.self, s.requests[i], &a->array_of_statuses[i]);
 	set_close(&s);
@@ -190,7 +189,7 @@ impl_Request_get_status_any(struct call *call, const struct args_Request_get_sta
 	*a->flag = i >= 0;
 	*a->indx = i < 0 || i == s.count ? MPI_UNDEFINED : i;
 	if (!*a->flag)
-		transport_relax(s.self);
+		mpi_relax(s.self);
 	else
 		err = peek(s.self, i < s.count ? s.requests[i] : NULL, a->status);
 	set_close(&s);
@@ -215,7 +214,7 @@ impl_Request_get_status_some(struct call *call, const struct args_Request_get_st
 	}
 	*a->outcount = set_first_done(&s) == s.count ? MPI_UNDEFINED : n;
 	if (n == 0)
-		transport_relax(s.self);
+		mpi_relax(s.self);
 	set_close(&s);
 	return MPI_SUCCESS;
 }

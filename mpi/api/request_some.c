@@ -5,7 +5,6 @@
 #include <mpi_impl.h>
 #include <mpi/api/request_set.h>
 #include <mpi/pt2pt/pt2pt.h>
-#include <mpi/transport/transport.h>
 
 /* The request with this number (or none) is done. */
 static int
@@ -49,7 +48,7 @@ impl_Testany(struct call *call, const struct args_Testany *a)
 	if (*a->flag)
 		err = finish_at(call, &s, i, a->status);
 	else
-		transport_relax(s.self);
+		mpi_relax(s.self);
 	set_close(&s);
 	return err;
 }
@@ -120,7 +119,7 @@ impl_Testsome(struct call *call, const struct args_Testsome *a)
 	else
 		*a->outcount = 0;
 	if (first < 0)
-		transport_relax(s.self);
+		mpi_relax(s.self);
 	set_close(&s);
 	return err;
 }

@@ -3,15 +3,154 @@
  * The lock of a rank whose program has several threads in MPI.
  */
 #include <mpi/core/rank.h>
+#include <mpi/core/shared.h>
+#include <mpi/transport/transport.h>
+
+enum { FREE, HELD, CONTENDED };
+
+/* What a thread that polls asks about. */
+struct question {
+	struct mpi_rank *self;
+	bool (*ready)(const void *arg);
+	const void *arg;
+	uint32_t turn;
+};
+
+/* A number that no two threads share. */
+static uintptr_t
+this_thread(void)
+{
+	static __thread char mine;
+
+	return (uintptr_t)&mine;
+}
+
+static bool
+try_lock(struct rank_lock *l)
+{
+	uint32_t word = FREE;
+
+	return swap_strong(&l->word, &word, HELD);
+}
+
+static void
+take(struct rank_lock *l)
+{
+	if (try_lock(l))
+		return;
+	while (exchange_total(&l->word, CONTENDED) != FREE)
+		transport_futex_wait(&l->word, CONTENDED);
+}
+
+static void
+give(struct rank_lock *l)
+{
+	if (exchange_total(&l->word, FREE) == CONTENDED)
+		transport_futex_wake(&l->word, 1);
+}
 
 void
 mpi_rank_lock(struct mpi_rank *self)
 {
-	(void)self;
+	struct rank_lock *l = &self->lock;
+
+	if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != this_thread()) {
+		take(l);
+		__atomic_store_n(&l->owner, this_thread(), __ATOMIC_RELAXED);
+	}
+	l->depth++;
 }
 
 void
 mpi_rank_unlock(struct mpi_rank *self)
 {
-	(void)self;
+	struct rank_lock *l = &self->lock;
+
+	if (--l->depth > 0)
+		return;
+	/* this thread's wait is over: another one must poll */
+	if (l->waiting > 0 && !l->polling)
+		mpi_rank_moved(self);
+	__atomic_store_n(&l->owner, 0, __ATOMIC_RELAXED);
+	give(l);
+}
+
+void
+mpi_rank_moved(struct mpi_rank *self)
+{
+	struct rank_lock *l = &self->lock;
+
+	exchange_total(&l->turn, l->turn + 1);
+	if (l->waiting > 0)
+		transport_futex_wake(&l->turn, INT32_MAX);
+	if (l->polling)
+		transport_wake(self, (uint32_t)self->world_rank);
+}
+
+/* Asked by the transport while others may be inside; then they may have moved something. */
+static bool
+may_go_on(const void *arg)
+{
+	const struct question *q = arg;
+	struct rank_lock *l = &q->self->lock;
+	bool yes;
+
+	if (load_total(&l->turn) != q->turn || !try_lock(l))
+		return true;
+	yes = q->ready(q->arg);
+	give(l);
+	return yes;
+}
+
+/* Leave however often this thread is inside, and come back as often. */
+static unsigned
+leave(struct rank_lock *l)
+{
+	unsigned depth = l->depth;
+
+	l->depth = 0;
+	__atomic_store_n(&l->owner, 0, __ATOMIC_RELAXED);
+	give(l);
+	return depth;
+}
+
+static void
+come_back(struct rank_lock *l, unsigned depth)
+{
+	take(l);
+	__atomic_store_n(&l->owner, this_thread(), __ATOMIC_RELAXED);
+	l->depth = depth;
+}
+
+void
+mpi_rank_pause(struct mpi_rank *self, void (*pause)(struct mpi_rank *self))
+{
+	unsigned depth = leave(&self->lock);
+
+	pause(self);
+	come_back(&self->lock, depth);
+}
+
+void
+mpi_rank_wait(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
+{
+	struct rank_lock *l = &self->lock;
+	struct question q = {self, ready, arg, l->turn};
+	bool polls = !l->polling;
+	unsigned depth;
+
+	if (polls)
+		l->polling = true;
+	else
+		l->waiting++;
+	depth = leave(l);
+	if (polls)
+		transport_idle(self, idle, may_go_on, &q);
+	else
+		transport_futex_wait(&l->turn, q.turn);
+	come_back(l, depth);
+	if (polls)
+		l->polling = false;
+	else
+		l->waiting--;
 }

@@ -12,6 +12,7 @@
 #include <mpi/core/errhandler.h>
 #include <mpi/core/handle.h>
 #include <mpi/core/list.h>
+#include <mpi/core/lock.h>
 #include <mpi/pt2pt/match.h>
 
 struct transport;
@@ -30,6 +31,7 @@ struct mpi_rank {
 	int world_rank;
 	int world_size;
 	int thread_level;
+	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
 	struct comm world;
 	struct comm self;
 	int32_t next_context;
@@ -61,9 +63,5 @@ struct mpi_rank *mpi_self(void);
 
 /* Handle tables and predefined objects, before anything else; some functions may be called before MPI_Init. */
 void mpi_rank_init(struct mpi_rank *self);
-
-/* With MPI_THREAD_MULTIPLE, one thread of a rank at a time is in the library; the same one may enter again (from a callback). */
-void mpi_rank_lock(struct mpi_rank *self);
-void mpi_rank_unlock(struct mpi_rank *self);
 
 #endif

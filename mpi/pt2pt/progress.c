@@ -42,6 +42,8 @@ mpi_progress(struct mpi_rank *self)
 		moved |= mpi_requests_advance(self);
 	if (self->detached != NULL)
 		mpi_request_reap(self);
+	if (moved && self->thread_level == MPI_THREAD_MULTIPLE)
+		mpi_rank_moved(self);
 	return moved;
 }
 
@@ -69,9 +71,20 @@ mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void
 	while (!ready(arg)) {
 		if (mpi_progress(self))
 			idle = 0;
+		else if (self->thread_level == MPI_THREAD_MULTIPLE)
+			mpi_rank_wait(self, idle++, may_go_on, &w);
 		else
 			transport_idle(self, idle++, may_go_on, &w);
 	}
+}
+
+void
+mpi_relax(struct mpi_rank *self)
+{
+	if (self->thread_level == MPI_THREAD_MULTIPLE)
+		mpi_rank_pause(self, transport_relax);
+	else
+		transport_relax(self);
 }
 
 static bool

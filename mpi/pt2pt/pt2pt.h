@@ -50,6 +50,9 @@ bool mpi_progress(struct mpi_rank *self);
 /* Wait until a request is done; returns its error class. */
 int mpi_wait(struct mpi_rank *self, struct request *r);
 
+/* The program asks again and again whether something is done, and it is not: let others run who may be needed for that. */
+void mpi_relax(struct mpi_rank *self);
+
 /* Wait until ready(arg). */
 void mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg);
 

@@ -43,15 +43,16 @@ inbox_publish(struct inbox *box, struct packet *p, uint32_t position)
 const struct packet *
 inbox_peek(const struct inbox_reader *r)
 {
-	const struct packet *p = &r->box->cells[r->head & r->mask];
+	uint32_t head = load_relaxed(&r->head);
+	const struct packet *p = &r->box->cells[head & r->mask];
 
-	return load_acquire(&p->word) == r->head + 1 ? p : NULL;
+	return load_acquire(&p->word) == head + 1 ? p : NULL;
 }
 
 bool
 inbox_pass(struct inbox_reader *r)
 {
-	r->head++;
+	store_relaxed(&r->head, r->head + 1);
 	if (r->head - r->published <= r->mask / 4)
 		return false;
 	r->published = r->head;
@@ -65,5 +66,5 @@ inbox_pass(struct inbox_reader *r)
 bool
 inbox_is_empty(const struct inbox_reader *r)
 {
-	return load_total(&r->box->tail) == r->head;
+	return load_total(&r->box->tail) == load_relaxed(&r->head);
 }

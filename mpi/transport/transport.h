@@ -113,6 +113,13 @@ double transport_tick(void);
 /* Name of the place where the rank runs, for people. */
 void transport_place_name(const struct mpi_rank *self, char *name, size_t len);
 
+/* The highest thread level at which all threads of the program can do all that MPI offers. */
+int transport_thread_level(const struct mpi_rank *self);
+
+/* Sleep if a word of this rank has a value, until it is woken or for no reason; wake so many that sleep on it. Any thread of the program. */
+void transport_futex_wait(uint32_t *word, uint32_t value);
+void transport_futex_wake(uint32_t *word, int count);
+
 /* Is the calling thread the one that called transport_init? */
 bool transport_is_first_thread(const struct mpi_rank *self);
 

@@ -19,6 +19,7 @@ struct output {
 struct transport {
 	const struct startup *startup;		/* NULL: not started by the system, a single rank */
 	const struct placement *placement;	/* NULL: a single rank */
+	int32_t tid;				/* the thread that called MPI_Init */
 	uint32_t cluster;
 	uint32_t local_rank;
 	uint32_t local_ranks;
@@ -44,6 +45,7 @@ struct transport {
 	unsigned polls;
 	unsigned yields;
 	bool relaxes;
+	bool threads;				/* the program's threads are Atoll's */
 	unsigned relaxed;
 	struct writer *writer;			/* NULL until the first bulk write */
 };

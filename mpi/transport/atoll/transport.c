@@ -53,7 +53,8 @@ transport_init(struct mpi_rank *self)
 	err = transport_area_init(t);
 	if (err != MPI_SUCCESS)
 		return err;
-	t->inbox.box->tid = t->startup ? (int32_t)kthread_self() : 0;
+	t->tid = t->startup ? (int32_t)kthread_self() : 0;
+	t->inbox.box->tid = t->tid;
 	transport_wait_init(t);
 	return transport_far_init(self);
 }
@@ -243,7 +244,7 @@ transport_is_first_thread(const struct mpi_rank *self)
 {
 	const struct transport *t = self->transport;
 
-	return t->startup == NULL || kthread_self() == t->inbox.box->tid;
+	return t->startup == NULL || kthread_self() == t->tid;
 }
 
 void

@@ -5,7 +5,10 @@
  * it, or the kernel when something has arrived at its mailbox, when a mailbox that was full is free, or when a cluster died. A wake-up
  * before the sleep is remembered.
  */
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <mpi/transport/atoll/state.h>
@@ -15,6 +18,30 @@
 #define ROUNDS_OWN_CPU 1000	/* times that all ranks of a core may look in vain before they sleep */
 #define ROUNDS_SHARED_CPU 2	/* the same where that may hold up another core */
 #define RELAX_EVERY 16
+
+/*
+ * On the hosted port a thread that the program made belongs to Linux: it cannot wake threads of Atoll, so that only the rank's own may call.
+ * Elsewhere all threads are Atoll's; but what comes from other clusters wakes the thread that made the mailbox, and no other.
+ */
+int
+transport_thread_level(const struct mpi_rank *self)
+{
+	const struct transport *t = self->transport;
+
+	return t->startup == NULL || (t->threads && t->mailbox < 0) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
+void
+transport_futex_wait(uint32_t *word, uint32_t value)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+void
+transport_futex_wake(uint32_t *word, int count)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
 
 /*
  * Does a core that polls keep no other core from running? Emulated cores may. Hosted ones are bound to one processor each if there are
@@ -44,6 +71,7 @@ transport_wait_init(struct transport *t)
 	t->polls = alone && per_core == 1 ? POLLS : 0;
 	t->yields = per_core * (alone && per_core > 1 ? ROUNDS_OWN_CPU : ROUNDS_SHARED_CPU);
 	t->relaxes = !alone;
+	t->threads = t->startup->gate == 0;
 }
 
 static bool
@@ -55,6 +83,9 @@ nothing_new(const struct transport *t, bool (*ready)(const void *arg), const voi
 static void
 sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const void *arg)
 {
+	/* with several threads of the program, not always the same one */
+	if (t->threads)
+		store_relaxed((uint32_t *)&t->inbox.box->tid, (uint32_t)kthread_self());
 	exchange_total(&t->inbox.box->sleeping, SLEEPING);
 	if (nothing_new(t, ready, arg))
 		kthread_sleep();
@@ -97,7 +128,8 @@ transport_relax(struct mpi_rank *self)
 
 	if (t->startup == NULL)
 		return;
-	if (t->yields > ROUNDS_SHARED_CPU || transport_writer_is_busy(t))
+	/* other threads of the program may be on this core */
+	if (t->yields > ROUNDS_SHARED_CPU || transport_writer_is_busy(t) || self->thread_level == MPI_THREAD_MULTIPLE)
 		kthread_yield();
 	/* a call that waits for the kernel's core lets the others run */
 	if (t->relaxes && ++t->relaxed % RELAX_EVERY == 0)

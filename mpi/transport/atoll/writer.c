@@ -22,7 +22,7 @@ struct writer {
 	const void *data;
 	size_t len;
 	long result;
-	int rank_tid;
+	struct inbox *box;		/* of the rank: whom to wake */
 	int tid;
 };
 
@@ -33,7 +33,7 @@ write_all(struct writer *w)
 
 	w->result = put < 0 ? put : (size_t)put == w->len ? 0 : -E_IO;
 	store_release(&w->state, WRITER_OVER);
-	kthread_wakeup(w->rank_tid);
+	kthread_wakeup((int)load_relaxed((const uint32_t *)&w->box->tid));
 }
 
 static void
@@ -61,7 +61,7 @@ spawn(struct transport *t, struct writer *w)
 
 	if (err < 0)
 		return (int)err;
-	w->rank_tid = t->inbox.box->tid;
+	w->box = t->inbox.box;
 	w->tid = thread_start(writer_main, w, (int)info.core, STACK_BYTES);
 	return w->tid < 0 ? w->tid : 0;
 }

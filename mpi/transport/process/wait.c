@@ -23,6 +23,25 @@ futex(uint32_t *word, int operation, uint32_t value)
 }
 
 void
+transport_futex_wait(uint32_t *word, uint32_t value)
+{
+	futex(word, FUTEX_WAIT_PRIVATE, value);
+}
+
+void
+transport_futex_wake(uint32_t *word, int count)
+{
+	futex(word, FUTEX_WAKE_PRIVATE, (uint32_t)count);
+}
+
+int
+transport_thread_level(const struct mpi_rank *self)
+{
+	(void)self;
+	return MPI_THREAD_MULTIPLE;
+}
+
+void
 transport_wait_init(struct transport *t)
 {
 	const struct segment *s = t->segment;
