@@ -27,7 +27,7 @@ class Job:
         self.image = None		# the kernel or another image in its place
         self.plugins = ()		# QEMU plugins with their arguments
         self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
-        self.stdin_null = True
+        self.reader = None		# cluster that gets our standard input; None: nobody
         self.output = None		# file descriptor for the machine's console instead of ours
 
 
@@ -50,6 +50,14 @@ def _memfd(name, data):
     while view:
         view = view[os.write(fd, view):]
     return fd
+
+
+def _is_open(fd):
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True
 
 
 def _store(job, name, data):
@@ -112,8 +120,13 @@ class Machine:
     """A running machine."""
 
     def __init__(self, job):
-        self.job, self.monitor = job, None
+        self.job, self.monitor, self.feed = job, None, None
         argv = prepare(job)
+        if job.reader is not None:
+            argv += ["--stdin", str(job.reader)]
+            if os.isatty(0):
+                import feed
+                self.feed = feed.Feed()
         if job.port == "riscv64" and job.timeout_s:
             self._open_monitor(argv)
         self._spawn(["setpriv", "--pdeathsig", "KILL"] + argv)
@@ -127,8 +140,9 @@ class Machine:
 
     def _spawn(self, argv):
         actions = []
-        self.tty = False
-        if self.job.port != "hosted" or self.job.stdin_null:
+        if self.feed:
+            actions.append((os.POSIX_SPAWN_DUP2, self.feed.out, 0))
+        elif self.job.reader is None or not _is_open(0):
             actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
         if self.job.output is not None:
             actions += [(os.POSIX_SPAWN_DUP2, self.job.output, 1), (os.POSIX_SPAWN_DUP2, self.job.output, 2)]
@@ -167,12 +181,12 @@ class Machine:
 
     def wait(self):
         """Wait for the end; returns a wait status, or None if the time ran out."""
-        if not self.job.timeout_s:
+        if not self.job.timeout_s and not self.feed:
             return os.waitpid(self.pid, 0)[1]
         import select
         fd = os.pidfd_open(self.pid)
         try:
-            if not select.select([fd], [], [], self.job.timeout_s)[0]:
+            if not (self.feed.pump(fd, self.job.timeout_s) if self.feed else select.select([fd], [], [], self.job.timeout_s)[0]):
                 return None
         finally:
             os.close(fd)

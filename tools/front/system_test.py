@@ -42,6 +42,11 @@ int main(int argc, char **argv)
 		*(volatile int *)8 = 1;
 	if (!strcmp(what, "abort") && rank == 0)
 		MPI_Abort(MPI_COMM_WORLD, 9);
+	if (!strcmp(what, "read")) {
+		char line[100] = "nothing\n";
+		if (fgets(line, sizeof(line), stdin) != NULL || rank > 0)
+			printf("rank %d read %s", rank, line);
+	}
 	if (!strcmp(what, "hang")) {
 		printf("waiting\n");
 		fflush(stdout);
@@ -187,6 +192,18 @@ def test_a_program_that_is_not_there_is_one_line(name):
 def test_two_runs_at_once_do_not_disturb_each_other(source):
     runs = [subprocess.Popen([ATOLL, "run", "-n", "3", str(source)], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert [(r.communicate(timeout=60)[0].count("\n"), r.returncode) for r in runs] == [(3, 0)] * 4
+
+
+def test_standard_input_reaches_rank_0_and_no_other_cluster(source):
+    argv = [ATOLL, "run", "-n", "4", "--machine", "hosted-4x4", "--map", "scatter", "--timeout", "60", str(source), "read"]
+    p = subprocess.run(argv, input="first line\nsecond line\n", capture_output=True, text=True, timeout=120)
+    assert p.returncode == 0 and p.stderr == ""
+    assert sorted(p.stdout.splitlines()) == ["rank 0 read first line"] + [f"rank {r} read nothing" for r in range(1, 4)]
+
+
+def test_without_standard_input_a_program_reads_nothing(source):
+    p = subprocess.run(f"exec {ATOLL} run {source} read <&-", shell=True, capture_output=True, text=True, timeout=120)
+    assert p.returncode == 0 and p.stdout == "" and p.stderr == ""
 
 
 def clusters_of(front):

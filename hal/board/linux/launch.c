@@ -4,6 +4,7 @@
  * launcher returns only when the last one is gone: nothing can be left behind, whoever is killed.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct machine {
 	struct host_machine host;
 	pid_t pid[CLUSTERS_MAX];	/* 0: ended */
 	unsigned running;
+	int reader;			/* cluster that keeps our standard input */
 	bool died;			/* a cluster ended before the machine was halted */
 	bool ending;			/* the rest was killed by us */
 	int signal;			/* that ends the machine from outside, or 0 */
@@ -97,6 +99,17 @@ release(struct machine *m)
 		close(h->noc_fd);
 }
 
+static void
+read_nothing(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	if (fd > 0) {
+		dup2(fd, STDIN_FILENO);
+		close(fd);
+	}
+}
+
 /* The cluster's side of the fork. */
 static _Noreturn void
 become_cluster(const struct machine *m, unsigned cluster, pid_t parent, const sigset_t *mask)
@@ -107,6 +120,8 @@ become_cluster(const struct machine *m, unsigned cluster, pid_t parent, const si
 	signal(SIGINT, SIG_IGN);	/* the terminal sends it to everybody; the launcher alone decides */
 	signal(SIGQUIT, SIG_IGN);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	if ((int)cluster != m->reader)
+		read_nothing();
 	host_attach(&m->host);
 	host_cluster_main(cluster);
 }
@@ -287,7 +302,7 @@ int
 launch_machine(const struct launch *l)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1};
-	struct machine m = {0};
+	struct machine m = {.reader = l->reader};
 	sigset_t signals, before;
 	int status = 1;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * atoll-host --record FILE --archive FILE: run a machine on this Linux host. The front command writes both files; the machine's
- * console is stdout. Exit status: the machine's, or 2 if it cannot be started like this.
+ * atoll-host --record FILE --archive FILE [--stdin CLUSTER]: run a machine on this Linux host. The front command writes both files; the
+ * machine's console is stdout. Exit status: the machine's, or 2 if it cannot be started like this.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,14 +16,16 @@
 #define EXIT_USAGE 2
 
 static const char usage[] =
-	"usage: atoll-host --record FILE [--archive FILE] [--no-fsgsbase]\n"
+	"usage: atoll-host --record FILE [--archive FILE] [--stdin CLUSTER] [--no-fsgsbase]\n"
 	"  --record FILE    boot record (tools/bootrec.py)\n"
 	"  --archive FILE   boot archive (cpio newc)\n"
+	"  --stdin CLUSTER  whose programs read our standard input (default: nobody's)\n"
 	"  --no-fsgsbase    switch thread pointers by system calls, as on hosts without the instruction\n";
 
 struct arguments {
 	const char *record;
 	const char *archive;
+	int reader;
 	bool no_fsgsbase;
 };
 
@@ -37,6 +39,8 @@ read_arguments(int argc, char **argv, struct arguments *a)
 			a->record = argv[++i];
 		else if (strcmp(argv[i], "--archive") == 0 && i + 1 < argc)
 			a->archive = argv[++i];
+		else if (strcmp(argv[i], "--stdin") == 0 && i + 1 < argc)
+			a->reader = atoi(argv[++i]);
 		else
 			return false;
 	}
@@ -84,7 +88,7 @@ read_record(const char *path)
 int
 main(int argc, char **argv)
 {
-	struct arguments a = {0};
+	struct arguments a = {.reader = -1};
 	struct launch l = {.archive_fd = -1};
 	size_t archive_bytes = 0;
 	int status = EXIT_USAGE;
@@ -99,6 +103,7 @@ main(int argc, char **argv)
 	if (a.archive == NULL || (l.archive_fd = open_file(a.archive, &archive_bytes)) >= 0) {
 		l.record->archive_bytes = archive_bytes;
 		l.no_fsgsbase = a.no_fsgsbase;
+		l.reader = a.reader;
 		status = launch_machine(&l);
 	}
 	if (l.archive_fd >= 0)
