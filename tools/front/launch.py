@@ -15,6 +15,7 @@ import machine as machines
 from ui import BUILD, Failure, Usage, say
 
 GRACE_S = 2
+LOOK_S = 10
 QUIT_STATUS = 124
 
 
@@ -120,7 +121,7 @@ class Machine:
     """A running machine."""
 
     def __init__(self, job):
-        self.job, self.monitor, self.feed = job, None, None
+        self.job, self.monitor, self.feed, self.watch = job, None, None, None
         argv = prepare(job)
         if job.reader is not None:
             argv += ["--stdin", str(job.reader)]
@@ -181,16 +182,33 @@ class Machine:
 
     def wait(self):
         """Wait for the end; returns a wait status, or None if the time ran out."""
-        if not self.job.timeout_s and not self.feed:
-            return os.waitpid(self.pid, 0)[1]
         import select
-        fd = os.pidfd_open(self.pid)
+        import time
+        fd, end = os.pidfd_open(self.pid), time.monotonic() + self.job.timeout_s
         try:
-            if not (self.feed.pump(fd, self.job.timeout_s) if self.feed else select.select([fd], [], [], self.job.timeout_s)[0]):
-                return None
+            while True:
+                left = end - time.monotonic() if self.job.timeout_s else LOOK_S
+                if left <= 0:
+                    return None
+                left = min(left, LOOK_S)
+                if self.feed.pump(fd, left) if self.feed else select.select([fd], [], [], left)[0]:
+                    return os.waitpid(self.pid, 0)[1]
+                self._look()
         finally:
             os.close(fd)
-        return os.waitpid(self.pid, 0)[1]
+
+    def _look(self):
+        """Now and then: a machine that gets no CPU must not seem to hang."""
+        import starved
+        self.watch = self.watch or starved.Watch(self.pid)
+        line = self.watch.look()
+        if line:
+            say(line)
+
+    def got(self):
+        """What the machine had of the host, in words."""
+        import starved
+        return starved.verdict(self.pid)
 
     def dump(self):
         """What every core does now, as text."""
@@ -223,7 +241,7 @@ def run(job):
     try:
         status = m.wait()
         if status is None:
-            say(f"no end after {job.timeout_s:g} s; what every core does now:")
+            say(f"no end after {job.timeout_s:g} s ({m.got()}); what every core does now:")
             print(m.dump(), file=sys.stderr, flush=True)
             m.kill()
             return QUIT_STATUS
