@@ -193,7 +193,7 @@ def _options(o, job):
     job.rtl, job.report, job.seed, job.image = o.rtl, o.report and os.path.abspath(o.report), int(o.seed), o.kernel
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
     if o.port == "hosted":
-        job.reader = m.places()[0][0]	# rank 0 is there, however ranks are placed
+        job.reader = job.machine.places()[0][0]	# rank 0 is there, however ranks are placed
     if o.count:
         job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}" + _span(o),)
     return job
