@@ -4,10 +4,12 @@
 import os
 import sys
 
-from ui import BUILD, ROOT, Failure, Steps, check_port, say
+from ui import BUILD, ROOT, Failure, Steps, Usage, check_port, say
 
 SOURCES = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "mk", "tests/mpi", "tests/hal")
 FILES = ("Makefile", "tools/kcallgen.py", "tools/kcalltext.py")
+HELP = {"build": "usage: ./atoll build [PORT...]\n\nBuilds ports, hosted and riscv64 if none is named: kernel, servers, libraries, programs.\n",
+        "clean": "usage: ./atoll clean\n\nRemoves build/ with everything that was built; what was installed stays.\n"}
 ALL_PORTS = ("hosted", "riscv64", "coroutine", "process", "unit", "or1k")
 
 
@@ -103,8 +105,13 @@ def ensure(port):
 
 def main(argv, name):
     """./atoll build [PORT...] and ./atoll clean."""
+    if argv and argv[0] in ("-h", "--help"):
+        print(HELP[name], end="")
+        return 0
     if name == "clean":
         import shutil
+        if argv:
+            raise Usage("usage: ./atoll clean")
         shutil.rmtree(BUILD, ignore_errors=True)
         say("removed build/")
         return 0

@@ -232,3 +232,21 @@ def test_the_last_line_counts(capsys, monkeypatch):
 def test_in_ci_a_skip_that_nobody_announced_fails(monkeypatch):
     monkeypatch.setenv("CI", "true")
     assert results.summary([results.Result("a", "passed"), results.Result("b", "skipped", "x")]) == 1
+
+
+def test_asking_for_help_removes_and_builds_nothing():
+    for name in ("clean", "build"):
+        p = atoll(name, "--help")
+        assert p.returncode == 0 and p.stdout.startswith(f"usage: ./atoll {name}") and p.stderr == ""
+    assert atoll("clean", "everything").returncode == 2
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e10", "soon"])
+def test_a_time_limit_is_a_number_of_seconds(text):
+    p = atoll("run", "--timeout", text, "fn")
+    assert p.returncode == 2 and p.stderr.count("\n") == 1 and "--timeout needs" in p.stderr
+
+
+def test_the_wrapper_names_a_file_that_is_not_there(tmp_path):
+    p = atoll("mpicc", "-o", str(tmp_path / "out.o"), "-c", str(tmp_path / "nosuch.c"))
+    assert p.returncode == 1 and p.stderr == f"atoll: {tmp_path}/nosuch.c: no such file\n"

@@ -87,7 +87,7 @@ def _check(o):
         o.timeout = float(o.timeout)
     except ValueError:
         raise Usage(f"--timeout needs seconds, not '{o.timeout}'") from None
-    if o.timeout < 0 or (o.icount and o.port != "riscv64"):
+    if not 0 <= o.timeout < 1e9 or (o.icount and o.port != "riscv64"):
         raise Usage("--icount is for --port riscv64" if o.icount else "--timeout needs a positive number")
     if o.count and not o.icount:
         raise Usage("--count needs --icount")

@@ -18,6 +18,8 @@ Compiles and links {what}; static, position-independent, with its own libc. Ever
 """
 
 TARGETS = {"hosted": "x86_64-linux-musl", "riscv64": "riscv64-linux-musl"}
+INPUTS = (".c", ".o", ".a", ".s", ".S", ".i", ".so")
+OUTPUTS = ("-o", "-MF", "-MT", "-MQ", "-Xlinker", "-soname")	# what follows them is no input
 NO_LINK = ("-c", "-E", "-S", "-M", "-MM", "-fsyntax-only")
 
 
@@ -82,9 +84,17 @@ def main(argv, name):
         part = {"all": lambda: line, "compile": lambda: compile_flags(port), "link": lambda: link_flags(port, mpi)}[show]()
         print(shlex.join(part))
         return 0
+    check_inputs(rest)
     ensure_libraries(port)
     sys.stdout.flush()
     os.execv(line[0], line)
+
+
+def check_inputs(args):
+    """The compiler's own words about a file that is not there are hard to understand."""
+    for before, a in zip([""] + args, args):
+        if a.endswith(INPUTS) and a[0] != "-" and before not in OUTPUTS and not os.path.exists(a):
+            raise Failure(f"{a}: no such file")
 
 
 def ensure_libraries(port):
