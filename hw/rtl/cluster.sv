@@ -120,7 +120,7 @@ module cluster #(
 	logic inval_write;
 	assign inval_write = dev_go & at_perf & we & (adr[15:6] == 10'd0);
 	invalidate #(.N(N)) inval (.clk, .rst, .set_base(inval_write & (adr[5:2] == 4'hb)), .set_bytes(inval_write & (adr[5:2] == 4'hc)),
-		.set_mask(inval_write & (adr[5:2] == 4'hd)), .wdata, .hold(snoop_en), .busy(dropping), .snoop(drop), .snoop_adr(drop_adr));
+		.set_mask(inval_write & (adr[5:2] == 4'hd)), .wdata, .hold(ack), .busy(dropping), .snoop(drop), .snoop_adr(drop_adr));
 
 	// counters
 	logic [N-1:0][14:0] events;

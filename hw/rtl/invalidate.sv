@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Selective invalidation: drops the lines of an address range in the data caches of chosen cores through their snoop ports, one line
-// every second cycle, giving way to snoops of the bus. Started by writing a length while it is idle; the mask reads as 0
-// when it is done. A length of 0 does nothing. With caches that are kept coherent by snooping it is not needed and harmless.
+// Selective invalidation: drops the lines of an address range in the data caches of chosen cores through their snoop ports, at most one
+// line every second cycle, and never in a cycle in which the bus acknowledges: that is when the bus snoops, and when a core's l.swa
+// ends, which the core does not expect together with a snoop (it would lose the outcome). Started by writing a length while it is
+// idle; the mask reads as 0 when it is done. A length of 0 does nothing.
 
 module invalidate #(
 	parameter int N = 4
@@ -13,7 +14,7 @@ module invalidate #(
 	input  logic set_bytes,		// one cycle: wdata is the number of bytes: start
 	input  logic set_mask,		// one cycle: wdata names the cores
 	input  logic [31:0] wdata,
-	input  logic hold,		// the bus snoops in this cycle
+	input  logic hold,		// the bus acknowledges in this cycle
 	output logic [N-1:0] busy,	// the mask while it runs
 	output logic [N-1:0] snoop,
 	output logic [31:0] snoop_adr
@@ -28,7 +29,7 @@ module invalidate #(
 	assign snoop_adr = line;
 
 	always_ff @(posedge clk) begin
-		rest <= (running & ~rest) | hold;
+		rest <= |snoop;
 		if (set_base)
 			base <= wdata;
 		if (set_mask & ~running)

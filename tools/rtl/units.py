@@ -22,6 +22,7 @@ MUTANTS = [
     ("perf", "adr[2] ? chosen[63:32]", "adr[3] ? chosen[63:32]"),
     ("clockgate", "@(negedge clk)", "@(posedge clk)"),
     ("invalidate", "running & ~hold & ~rest", "running & ~hold"),
+    ("invalidate", "(base + wdata - 32'd1)", "(base + wdata)"),
 ]
 
 
