@@ -290,6 +290,8 @@ def main(argv):
     shots = [s for b in chosen if b.get("icount") or not o.icount for s in shots_of(b, ports, o.machine, o.quick)]
     if not shots:
         raise Usage("none of these benchmarks runs like that")
+    if o.json and o.json != "-":
+        open(o.json, "a", encoding="utf-8").close()	# before the work, not after it
     for s in shots:
         launch.load_machine(s.machine, s.port)
     setup.ensure("riscv64" if "riscv64" in ports else "run")

@@ -74,6 +74,9 @@ def main():
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
+    except OSError as e:
+        say(f"{e.filename or 'the host'}: {e.strerror or e}")
+        return 1
 
 
 if __name__ == "__main__":
