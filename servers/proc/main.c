@@ -6,7 +6,6 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <base/str.h>
-#include <servers/name/client.h>
 #include <servers/proc/agent.h>
 #include <servers/proc/lead.h>
 
@@ -113,7 +112,7 @@ lead_message(uint32_t source, const struct proc_message *m)
 	struct lead_action a = lead_take(&leader.lead, source, m);
 
 	if (m->magic == PROC_MAGIC && m->op == PROC_DEAD && source == PROC_LEADER)
-		name_forget(m->cluster, 0, PORTS_MAX);
+		agent_forget_names(&agent, m->cluster, 0, PORTS_MAX);
 	if (a.kill_others)
 		kill_others();
 	if (a.is_over)
@@ -137,12 +136,13 @@ begin(bool is_leader)
 {
 	struct file f;
 
+	agent.has_names = file_open(NAME_SERVER, &f) == 0;
 	if (!is_leader) {
 		if (thread_start(watch_leader, NULL, (int)agent.here.core, WATCH_STACK) < 0)
 			console_print("atoll: cluster %u cannot watch cluster %u\n", agent.here.cluster, PROC_LEADER);
 		return;
 	}
-	if (file_open(NAME_SERVER, &f) == 0 && agent_start_server(&agent, NAME_SERVER) != 0)
+	if (agent.has_names && agent_start_server(&agent, NAME_SERVER) != 0)
 		halt(1);
 	if (job_plan_read(&agent.plan, &agent.here, true) != 0)
 		halt(1);

@@ -102,6 +102,13 @@ agent_report(struct agent *a, enum proc_end end, int status)
 }
 
 void
+agent_forget_names(const struct agent *a, uint32_t cluster, uint32_t first, uint32_t ports)
+{
+	if (a->has_names)
+		name_forget(cluster, first, ports);
+}
+
+void
 agent_reap(struct agent *a)
 {
 	struct part *p = &a->part;
@@ -124,7 +131,7 @@ agent_reap(struct agent *a)
 	} else if (__atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) != p->ranks) {
 		end = PROC_END_ABORT;
 	}
-	name_forget(a->here.cluster, BASE_PORT, job_ports(&a->here));
+	agent_forget_names(a, a->here.cluster, BASE_PORT, job_ports(&a->here));
 	agent_part_close(p);
 	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);
 	agent_report(a, end, status);
