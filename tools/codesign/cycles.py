@@ -74,6 +74,25 @@ def one_source(rows):
     return kept, len(rows) - len(kept)
 
 
+def compact(rows, with_activity=3):
+    """Text of rows for the tree: short names, activity of the first replications only, sorted."""
+    out = []
+    for r in sorted(rows, key=lambda r: (r["setup"], r["benchmark"], r["cores"], r["replication"])):
+        kept = {k: v for k, v in r.items() if k != "activity" or r["replication"] < with_activity}
+        out.append(json.dumps({**kept, "cores": [space.nickname(c) for c in r["cores"]], "cycles": round(r["cycles"], 3)}, separators=(",", ":")) + "\n")
+    return "".join(out)
+
+
+def keep(path=None, stored=STORED):
+    """Put the rows of a file (default: the one measured last) into the tree; returns their number."""
+    rows = read(path) if path else everything(stored)[0]
+    kept, _ = one_source(rows)
+    os.makedirs(os.path.dirname(stored), exist_ok=True)
+    with open(stored, "w", encoding="utf-8") as f:
+        f.write(compact(kept))
+    return len(kept)
+
+
 class Summary:
     """Cycles over replications: mean, half width of the 95 % interval (None for one replication), number."""
 

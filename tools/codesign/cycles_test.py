@@ -57,3 +57,12 @@ def test_the_interval_of_two_replications_is_wide():
     rows = [{**GOOD, "replication": i, "cycles": c} for i, c in enumerate((100, 102))]
     (found,) = cycles.summarise(rows).values()
     assert found.mean == 101 and abs(found.half - 12.706) < 0.01
+
+
+def test_what_the_tree_keeps_is_what_was_measured(tmp_path):
+    rows = [{**GOOD, "replication": i, "cycles": 100 + i / 7, "activity": [{"core": 0}]} for i in range(5)]
+    path, stored = lines(tmp_path / "fresh.jsonl", rows + [{**GOOD, "source": "b", "replication": 9}]), str(tmp_path / "x" / "kept.jsonl")
+    assert cycles.keep(path, stored) == 5
+    kept = cycles.read(stored)
+    assert [round(r["cycles"], 3) for r in rows] == [r["cycles"] for r in kept] and ["activity" in r for r in kept] == [True] * 3 + [False] * 2
+    assert kept[0]["cores"] == [space.canonical(c) for c in GOOD["cores"]]

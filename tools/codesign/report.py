@@ -4,7 +4,7 @@
 import csv
 import os
 
-from codesign import additive, asic, compare, cycles, energy, instructions, page, paper, plots, sections
+from codesign import additive, asic, compare, cycles, energy, instructions, page, paper, plots, sections, timing
 from codesign.page import Cell, esc, number, signed
 
 NAVIGATION = (("space", "Space"), ("table2", "Resources"), ("additive", "Additivity"), ("power", "Power"), ("pareto", "Pareto front"), ("table3", "Time and energy"),
@@ -20,62 +20,9 @@ def cards(data):
            page.card(f"{rho:.3f}", "rank correlation of our LUTs with Table II"),
            page.card(f"{exact} of {len(compare.EXACT_FF)}", "flip-flop differences that the RTL alone fixes equal the paper's"),
            page.card(f"{worst:.1f} %", f"largest error of predicting a core's LUTs from ten syntheses, over {len(data.spots)} checks")]
-    best = best_change(data)
+    best = timing.best_change(data)
     out.append(page.card(*best) if best else page.card("not measured yet", "kernel benchmarks on the K-Core against the U-Core", True))
     return '<div class="cards">' + "".join(out) + "</div>"
-
-
-def best_change(data):
-    """(figure, words) of the largest speed-up of the optimised kernel on the K-Core, or None."""
-    changes = []
-    for b in paper.TABLE3:
-        u, k = cycles.of_setup(data.cycles, b, "u"), cycles.of_setup(data.cycles, b, "k-opt")
-        if u and k:
-            changes.append((100 * (k[1].mean / u[1].mean - 1), b))
-    if not changes:
-        return None
-    change, b = min(changes)
-    return f"{signed(change, 1)} %", f"cycles of {paper.BENCHMARKS[b]}, optimised kernel on the K-Core against the U-Core"
-
-
-def joules(uj):
-    """Microjoules with the digits that the paper prints."""
-    return number(uj, 0 if uj >= 500 else 2)
-
-
-def table3(data):
-    """Time and energy beside Table III."""
-    rows, measured = [], False
-    for b, title in paper.BENCHMARKS.items():
-        for i, (setup, words) in enumerate(paper.SETUPS.items()):
-            uj, ms = paper.TABLE3[b][setup]
-            again = paper.recomputed(b, setup)
-            ours = cycles.of_setup(data.cycles, b, setup)
-            base = cycles.of_setup(data.cycles, b, "u")
-            mw = data.u_mw if setup == "u" else data.k_mw
-            rows.append([Cell(title if i == 0 else ""), Cell(words, "text"), Cell(f"{ms:.2f}", "faint"), Cell(joules(uj), "faint"), joules(again), f"{signed(100 * (again / uj - 1), 2)} %",
-                         Cell(f"{signed(paper.time_change_percent(b, setup), 1)} %" if i else "", "faint")])
-            if ours:
-                measured = True
-                half = f" ± {number(ours[1].half)}" if ours[1].half is not None else ""
-                change = f"{signed(100 * (ours[1].mean / base[1].mean - 1), 1)} %" if base and i else ""
-                rows[-1] += [number(ours[1].mean) + half, change, joules(energy.static_uj(mw, ours[1].mean))]
-            else:
-                rows[-1] += [Cell("not measured yet", "faint"), "", ""]
-    heads = [["", "", Cell("the paper's Table III", "group", 5), Cell("ours", "group", 3)],
-             ["benchmark", Cell("kernel on", "text"), "ms", "µJ", "P × t, µJ", "off", "time", "cycles", "change", "µJ"]]
-    text = ('<h2 id="table3">6. Time and energy: Table III</h2><p>The paper\'s energies are its Table II times its Table III: the constant power that Vivado reports for one '
-            "core, times the time, whatever the core was doing. <i>P × t</i> recomputes them; all twelve agree within 0.4 %, which is the rounding of the times. "
-            f"Ours use the same formula with our model's power ({data.u_mw:.1f} mW U-Core, {data.k_mw:.1f} mW K-Core) and cycles at {paper.CLOCK_HZ // 1000000} MHz: the paper "
-            "states no clock, and its times are rounded too coarsely to derive one; 50 MHz is what OpTiMSoC documents for its boards.</p>")
-    words = "Energy of the core that runs the kernel, static model. Change: time against the kernel on a U-Core."
-    if measured:
-        words += f" Cycles: mean and 95 % interval over replications, from {esc(data.cycles_from)}, source {data.cycles_source}."
-    out = [text, page.table(heads, rows, words)]
-    if not measured:
-        out.append(page.note("Our cycles are <b>not measured yet</b>: they come from the cluster in RTL, and this table fills itself from the rows that its runner writes "
-                             "(<code>docs/codesign.md</code>)."))
-    return "".join(out)
 
 
 def figure2(data):
@@ -120,41 +67,14 @@ def beyond(data):
         out += [f"<h3>Stopping the clock of a core that waits</h3><p>The paper's future work. Upper bound, with the share of the power that is in flip-flops in the cell library "
                 f"({100 * share:.0f} %) as the clock's share and the model's constant part ({data.model.constant():.1f} mW) always flowing; how long cores really wait comes from the cluster's counters.</p>",
                 page.table(["time waiting", "K-Core", "U-Core"], rows, "Percent of a core's energy that a stopped clock saves, against waiting quietly with a running one.")]
-    out.append(activity(data, share))
+    out.append(timing.activity(data, share))
     return "".join(out)
-
-
-def activity(data, share):
-    """The activity model on measured rows, or that there are none."""
-    runs = {}
-    for r in data.rows:
-        if r.get("activity") and r["benchmark"] in paper.BENCHMARKS and r["setup"] in paper.SETUPS:
-            runs.setdefault((r["benchmark"], r["setup"]), []).append(r)
-    base = [r["activity"] for (b, s), rs in runs.items() if s == "u" for r in rs]
-    if not base:
-        return "<h3>Energy by activity</h3>" + page.note("The activity model needs the bit changes and doze cycles of the baseline's cores: <b>not measured yet</b>.")
-    rows, reference = [], energy.reference_rate(base)
-    for (b, s), rs in sorted(runs.items(), key=lambda x: (list(paper.BENCHMARKS).index(x[0][0]), list(paper.SETUPS).index(x[0][1]))):
-        mean = lambda f: sum(f(r) for r in rs) / len(rs)  # noqa: E731
-        mw = {i: data.model.predict(sections_resources(data, c)) for i, c in enumerate(rs[0]["cores"])}
-        static = mean(lambda r: sum(energy.static_uj(mw[a["core"]], a["cycles"]) for a in r["activity"]))
-        found = [mean(lambda r: energy.cluster_uj(mw, r["activity"], energy.Parts(data.model.constant(), c, reference))) for c in (0.0, share or 0.0)]
-        gated = mean(lambda r: sum(a.get("gated", 0) for a in r["activity"]) / sum(a["cycles"] for a in r["activity"]))
-        rows.append([paper.BENCHMARKS[b], Cell(paper.SETUPS[s], "text"), joules(static), joules(found[0]), joules(found[1]), f"{100 * gated:.0f} %"])
-    heads = [["", "", "", Cell("activity model, µJ", "group", 2), ""], ["benchmark", Cell("kernel on", "text"), "static model, µJ", "clock share 0", f"clock share {share or 0:.2f}", "clock stopped"]]
-    return ("<h3>Energy by activity</h3><p>All cores of the cluster. A constant part always flows, a clock part while the clock runs, the rest with the bit changes that "
-            "were counted. The clock's share is not known for the FPGA, hence two columns.</p>" + page.table(heads, rows, "Both are models; they agree on the busy cores of the baseline by construction."))
-
-
-def sections_resources(data, name):
-    """Resources of a configuration: synthesised or predicted."""
-    return data.results.get(name) or additive.predict(name, data.results)
 
 
 def papers_text(data):
     """What does not agree inside the paper."""
     t = paper.time_change_percent
-    items = [f"“Improved performance by up to 6.5 % (Fork-Join benchmark)”: Table III has &minus;6.5 % for <b>Buffer</b> ({t('buffer', 'k-opt'):.1f} %); Fork-Join is {t('fork_join', 'k-opt'):.1f} %.",
+    items = [f"“Improved performance by up to 6.5 % (Fork-Join benchmark)”: in Table III that is <b>Buffer</b> ({signed(t('buffer', 'k-opt'), 1)} %); Fork-Join is {signed(t('fork_join', 'k-opt'), 1)} %.",
              f"R-Kcall is <b>slower</b> on the K-Core: {signed(t('r_kcall', 'k'), 1)} %, and {signed(t('r_kcall', 'k-opt'), 1)} % with the optimised kernel. The text does not mention it.",
              "“Further reduced energy consumption in 10 %” is the mean over benchmarks: " + ", ".join(
                  f"{paper.BENCHMARKS[b]} {100 * (1 - paper.TABLE3[b]['k-opt'][0] / paper.TABLE3[b]['k'][0]):.1f} %" for b in paper.TABLE3) + ".",
@@ -182,7 +102,7 @@ def html(data):
     nav = "<nav>" + "".join(f'<a href="#{a}">{t}</a>' for a, t in NAVIGATION) + "</nav>"
     head = ("<h1>A small core for the kernel</h1><p class=\"lead\">A cluster of four cores gives one of them to the operating system's kernel. How small may that core be, "
             "what does it save, and does the kernel run as fast? The published design, made again with open tools, next to its own tables.</p>")
-    parts = [head, cards(data), nav, sections.table1(), sections.resources(data), sections.additivity(data), sections.power(data), sections.pareto(data), table3(data),
+    parts = [head, cards(data), nav, sections.table1(), sections.resources(data), sections.additivity(data), sections.power(data), sections.pareto(data), timing.section(data),
              figure2(data), beyond(data), papers_text(data), method(data), "<footer>Atoll. This page is one file and fetches nothing.</footer>"]
     return page.page("Atoll: the co-designed cluster", "\n".join(parts))
 

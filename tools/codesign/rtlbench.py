@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The kernel's benchmarks on the cluster in RTL, in every set-up: builds the kernels, runs, keeps rows (measure.py).
 
-    python3 tools/codesign/rtlbench.py [--replications N] [--setups u,k,...] [--benchmarks kcalls,...] [--dse N]
+    ./atoll build or1k; python3 tools/codesign/rtlbench.py [--replications N] [--setups u,k,...] [--benchmarks kcalls,...] [--dse N]
 
 A replication varies what must not matter: when each core leaves reset (the seed) and where the kernel's code lies (empty cache lines before it).
 """
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from codesign import measure, rtl  # noqa: E402
+from codesign import cycles, measure, rtl  # noqa: E402
 
 KERNELS = os.path.join(rtl.ROOT, "build", "codesign", "kernel")
 ACTIVITY_BITS = 192             # ports that hw/rtl/core.sv watches
@@ -149,7 +149,8 @@ def main(argv):
         return 2
     try:
         source = measure.source_hash()
-        print(measure.sweep(wanted, Runner(source), source, say=lambda t: print(t, file=sys.stderr, flush=True)))
+        path = measure.sweep(wanted, Runner(source), source, say=lambda t: print(t, file=sys.stderr, flush=True))
+        print(f"{path}\n{cycles.keep(path)} rows kept in {os.path.relpath(cycles.STORED, rtl.ROOT)}")
     except (measure.Failed, rtl.Missing) as e:
         print(e, file=sys.stderr)
         return 1
