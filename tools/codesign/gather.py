@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from codesign import additive, asic, cycles, instructions, pareto, paper, power, rtl, space, store, synth
+from codesign import additive, asic, cycles, instructions, measure, pareto, paper, power, rtl, rtlbench, space, store, synth
 
 
 class Data:
@@ -23,7 +23,7 @@ class Data:
         base = {n: results[n] for n in additive.base_points()}
         self.spots = additive.errors(base, {n: r for n, r in results.items() if n not in base})
         self.newest, self.nolutram, self.widemux, self.asic, self.instructions, self.where = {}, {}, {}, [], {}, {}
-        self.cycles, self.cycles_from, self.cycles_source = {}, "", ""
+        self.cycles, self.cycles_from, self.cycles_source, self.cycles_now = {}, "", "", ""
         self.rows, self.points, self.front = [], [], []
 
     def complete(self):
@@ -104,10 +104,25 @@ def gather(mode, say):
         data.nolutram, data.widemux = (synthesised(rtl.PAPER, flow, labels, say) for flow in ("nolutram", "widemux"))
     data.asic = asic.read()
     data.instructions, data.where = analysed(mode == "quick", say)
+    measured(data, mode, say)
+    return data.complete()
+
+
+# replications of every set-up and of the main effects, where cycles have to be measured anew
+REPLICATIONS = {"normal": (3, 1), "full": (30, 3)}
+
+
+def measured(data, mode, say):
+    """The cycles: kept ones if they are of this tree's sources, else measured anew; with "quick" what is kept, whatever its source."""
+    data.cycles_now = "" if mode == "quick" else measure.source_hash()
     rows, data.cycles_from = cycles.everything()
     data.rows, left = cycles.one_source(rows)
+    if mode != "quick" and (mode == "full" or not data.rows or data.rows[0]["source"] != data.cycles_now):
+        say("measuring cycles on the RTL: the kept ones are of other sources" if mode == "normal" else "measuring cycles on the RTL")
+        wanted = rtlbench.jobs(list(rtlbench.SETUPS), list(rtlbench.BENCHMARKS), *REPLICATIONS[mode])
+        path = measure.sweep(wanted, rtlbench.Runner(data.cycles_now), data.cycles_now, say=say)
+        data.cycles_from, (data.rows, left) = os.path.relpath(path, rtl.ROOT), cycles.one_source(cycles.read(path))
     if left:
         say(f"{left} rows of measured cycles are of other sources and are left out")
     data.cycles = cycles.summarise(data.rows)
     data.cycles_source = data.rows[0]["source"] if data.rows else ""
-    return data.complete()

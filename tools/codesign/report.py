@@ -55,7 +55,7 @@ def beyond(data):
     rows = [[f"1 K + {n - 1} U", f"{theirs[n]:.1f} %", f"{sizes[n]:.1f} %", f"{100 / n:.1f} %"] for n in sizes]
     out = ['<h2 id="beyond">8. Beyond the paper</h2><h3>Larger clusters</h3><p>A K-Core saves once per cluster, so its share shrinks as the cluster grows; so does the price '
            "of giving a core to the kernel.</p>",
-           page.table(["cluster", "saving, paper's mW", "saving, our model", "cores not for users"], rows, "Static model: nothing but the cores' power.")]
+           page.table(["cluster", "saving, paper's mW", "saving, our model", "cores not for users"], rows, "Static model: nothing but the cores' power."), timing.larger(data)]
     clusters = energy.saving_by_clusters(data.k_mw, data.u_mw)
     noc = energy.saving_by_clusters(data.k_mw, data.u_mw, noc_mw=0.1 * paper.CLUSTER_CORES * data.u_mw)
     rows = [[c, f"{mw:.0f}", f"{percent:.1f} %", f"{noc[c][1]:.1f} %"] for c, (mw, percent) in clusters.items()]

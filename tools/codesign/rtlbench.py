@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The kernel's benchmarks on the cluster in RTL, in every set-up: builds the kernels, runs, keeps rows (measure.py).
 
-    ./atoll build or1k; python3 tools/codesign/rtlbench.py [--replications N] [--setups u,k,...] [--benchmarks kcalls,...] [--dse N]
+    ./atoll build or1k; python3 tools/codesign/rtlbench.py [--replications N] [--setups u,k,...] [--benchmarks kcalls,...] [--dse N] [--cores N]
 
 A replication varies what must not matter: when each core leaves reset (the seed) and where the kernel's code lies (empty cache lines before it).
 """
@@ -26,13 +26,13 @@ NONE, ALL = dict.fromkeys(SWITCHES, 0), dict.fromkeys(SWITCHES, 1)
 SETUPS = {"u": ("u-core", {**NONE, "HARD": 1}), "k": ("k-core", NONE), "u-opt": ("u-core", ALL), "k-opt": ("k-core", ALL),
           **{f"k+{s.lower()}": ("k-core", {**NONE, s: 1}) for s in SWITCHES}}
 
-# program -> (arguments, {row: (windows whose cycles are added, cycles are per this many)})
+# program -> by number of user cores: (arguments, {row: (windows whose cycles are added, cycles are per this many)})
 WINDOW = 16
 BENCHMARKS = {
-    "kcalls": (["--calls", "100"], {"l_kcall": ((0,), 100), "r_kcall": ((1,), 100)}),
-    "fork_join": (["--threads", "3", "--rounds", "10"], {"spawn": ((0,), 30), "join": ((1,), 30), "fork_join": ((0, 1), 10)}),
-    "buffer": (["--pairs", "1", "--objects", "32"], {"buffer": ((0,), 1)}),
-    "server": (["--requests", "32"], {"server": ((0,), 1)}),
+    "kcalls": lambda n: (["--calls", "100"], {"l_kcall": ((0,), 100), "r_kcall": ((1,), 100)}),
+    "fork_join": lambda n: (["--threads", str(n), "--rounds", "10"], {"spawn": ((0,), 10 * n), "join": ((1,), 10 * n), "fork_join": ((0, 1), 10)}),
+    "buffer": lambda n: (["--pairs", str(n // 2), "--objects", "32"], {"buffer": ((0,), 1)}),
+    "server": lambda n: (["--requests", "32", "--living", str(n - 1)], {"server": ((0,), 1)}),
 }
 MAIN = {"kcalls": "r_kcall", "fork_join": "fork_join", "buffer": "buffer", "server": "server"}
 
@@ -93,7 +93,7 @@ def added(windows):
 def rows(job, report, source, memory):
     """All rows of a run, that of the job's own benchmark last."""
     out = []
-    for name, (windows, per) in sorted(BENCHMARKS[job.benchmark][1].items(), key=lambda x: x[0] == MAIN[job.benchmark]):
+    for name, (windows, per) in sorted(BENCHMARKS[job.benchmark](len(job.cores) - 1)[1].items(), key=lambda x: x[0] == MAIN[job.benchmark]):
         w = added([measure.window(report, WINDOW + n) for n in windows])
         out.append({"benchmark": name, "setup": job.setup, "cores": job.cores, "replication": job.replication, "cycles": w["cycles"] / per,
                     "source": source, "memory": memory, "activity": measure.activity(w["cores"], ACTIVITY_BITS)})
@@ -110,22 +110,22 @@ class Runner:
     def __call__(self, job):
         program = self.programs[job.benchmark]
         switches = SETUPS[job.setup][1] if job.setup in SETUPS else ALL
-        report = simulate(job, kernel(switches, pad(job.replication)), program, BENCHMARKS[program][0])
+        report = simulate(job, kernel(switches, pad(job.replication)), program, BENCHMARKS[program](len(job.cores) - 1)[0])
         inner = measure.Job(program, job.setup, job.cores, job.replication)
         return rows(inner, report, self.source, self.memory)
 
 
-def jobs(setups, programs, replications, dse):
+def jobs(setups, programs, replications, dse, cores=4):
     """What is to be run, so that an early end leaves something of everything: replication by replication."""
     out = []
     for r in range(replications):
-        out += [measure.Job(MAIN[p], s, [SETUPS[s][0], *["u-core"] * 3], r) for s in setups for p in programs]
+        out += [measure.Job(MAIN[p], s, [SETUPS[s][0], *["u-core"] * (cores - 1)], r) for s in setups for p in programs]
     return out + sorted(measure.effect_jobs([MAIN[p] for p in programs], dse), key=lambda j: j.replication)
 
 
 def parse(argv):
-    """(set-ups, programs, replications, replications of the main effects)."""
-    chosen = {"--replications": "30", "--setups": ",".join(SETUPS), "--benchmarks": ",".join(BENCHMARKS), "--dse": "3"}
+    """(set-ups, programs, replications, replications of the main effects, cores)."""
+    chosen = {"--replications": "30", "--setups": ",".join(SETUPS), "--benchmarks": ",".join(BENCHMARKS), "--dse": "3", "--cores": "4"}
     for option, value in zip(argv[::2], argv[1::2]):
         if option not in chosen:
             raise ValueError(f"unknown option '{option}'")
@@ -135,9 +135,12 @@ def parse(argv):
         for w in words:
             if w not in known:
                 raise ValueError(f"'{w}' is not one of {', '.join(known)}")
-    if len(argv) % 2 or not chosen["--replications"].isdecimal() or not chosen["--dse"].isdecimal():
-        raise ValueError("options have a value; --replications and --dse a number")
-    return setups, programs, int(chosen["--replications"]), int(chosen["--dse"])
+    numbers = [chosen[o] for o in ("--replications", "--dse", "--cores")]
+    if len(argv) % 2 or not all(n.isdecimal() for n in numbers):
+        raise ValueError("options have a value; --replications, --dse and --cores a number")
+    if not 4 <= int(numbers[2]) <= 8:
+        raise ValueError("--cores is from 4 to 8")
+    return setups, programs, *map(int, numbers)
 
 
 def main(argv):

@@ -33,6 +33,13 @@ def test_windows_add_up_and_the_jobs_own_row_is_last():
         rtlbench.rows(job, {"windows": [window(16, 300)]}, "s", "m")
 
 
+def test_a_larger_cluster_gets_as_much_work_per_core():
+    for n in (3, 7):
+        args, found = rtlbench.BENCHMARKS["fork_join"](n)
+        assert args[1] == str(n) and found["spawn"][1] == 10 * n
+    assert [len(j.cores) for j in rtlbench.jobs(["k"], ["buffer"], 1, 0, 8)] == [8]
+
+
 def test_a_measured_machine_is_a_machine():
     m = machines.parse("measured", rtlbench.machine_text(["k-core", "u-core"]))
     assert m.cores() == 2 and m.hardware["cores"] == ["k-core", "u-core"]
@@ -50,7 +57,8 @@ def test_an_early_end_leaves_something_of_everything():
     assert len({j.key() for j in found}) == len(found) == 12 + 2 * 2 * 12
 
 
-@pytest.mark.parametrize("argv, words", [(["--setups", "x"], "'x' is not one of u, k"), (["--replications", "many"], "a number"), (["--dse"], "a value"), (["--fast", "1"], "--fast")])
+@pytest.mark.parametrize("argv, words", [(["--setups", "x"], "'x' is not one of u, k"), (["--replications", "many"], "a number"), (["--dse"], "a value"), (["--fast", "1"], "--fast"),
+                                         (["--cores", "9"], "from 4 to 8")])
 def test_a_bad_command_line_is_refused(argv, words, capsys):
     assert rtlbench.main(argv) == 2 and words in capsys.readouterr().err
 

@@ -56,7 +56,8 @@ def table3(data):
             "states no clock, and its times are rounded too coarsely to derive one; 50 MHz is what OpTiMSoC documents for its boards.</p>")
     words = "Energy of the core that runs the kernel, static model. Change: time against the kernel on a U-Core."
     if measured:
-        words += f" Cycles: mean and 95 % interval over replications, from {esc(data.cycles_from)}, source {data.cycles_source}."
+        words += f" Cycles: mean and 95 % interval over replications, from {esc(data.cycles_from)}, source {data.cycles_source}"
+        words += " (this tree's)." if data.cycles_now == data.cycles_source else "."
     out = [text, page.table(heads, rows, words)]
     if not measured:
         out.append(page.note("Our cycles are <b>not measured yet</b>: they come from the cluster in RTL, and this table fills itself from the rows that its runner writes "
@@ -131,6 +132,22 @@ def effects(data):
     return "<h3>What each unit of the kernel's core does to its time</h3>" + page.table(
         ["kernel's core", *(paper.BENCHMARKS[b] for b in whole)], rows, "Change of cycles against the I-Core running the same kernel, U-Cores beside it. That kernel contains no "
         "multiplication or division, so those units cannot matter to it.", strong=(len(rows) - 2, len(rows) - 1))
+
+
+def larger(data):
+    """The same benchmarks on clusters of one K-Core and more U-Cores: cycles, and the cluster's energy per unit of work."""
+    rows = []
+    for b, work in (("r_kcall", "a call"), ("spawn", "a thread"), ("join", "a thread"), ("buffer", "a pair"), ("server", "all requests")):
+        found = {len(cores): s.mean for (name, setup, cores), s in data.cycles.items() if name == b and setup == "k-opt" and set(cores[1:]) == {space.canonical("u-core")}}
+        if {4, 8} <= set(found):
+            uj = {n: energy.static_uj(data.k_mw + (n - 1) * data.u_mw, c) for n, c in found.items()}
+            pairs = {n: (n - 1) // 2 if b == "buffer" else 1 for n in (4, 8)}
+            rows.append([paper.BENCHMARKS.get(b, b), Cell(work, "text"), number(found[4] / pairs[4]), number(found[8] / pairs[8]), joules(uj[4] / pairs[4]), joules(uj[8] / pairs[8])])
+    if not rows:
+        return ""
+    heads = [["", "", Cell("cycles", "group", 2), Cell("whole cluster, static model, µJ", "group", 2)],
+             ["benchmark", Cell("per", "text"), "1 K + 3 U", "1 K + 7 U", "1 K + 3 U", "1 K + 7 U"]]
+    return "<p>Measured, optimised kernel, work grown with the U-Cores (three and seven threads; one and three pairs):</p>" + page.table(heads, rows)
 
 
 def section(data):
