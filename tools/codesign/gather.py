@@ -75,9 +75,13 @@ def analysed(quick, say):
     if quick:
         return instructions.read(), {}
     tables, where = {}, {}
-    for port in instructions.PORTS:
-        kernel_objects(port, say)
-        found = instructions.analyse(port)
+    for port in instructions.SHOWN:
+        if port in instructions.PORTS:
+            kernel_objects(port, say)
+            found = instructions.analyse(port)
+        else:
+            rtlbench.kernel(rtlbench.SETUPS["u"][1], 0)
+            found = instructions.analyse("or1k", rtlbench.folder(rtlbench.SETUPS["u"][1]))
         tables[port], where[port] = instructions.counts(found), instructions.where(found, ("multiply", "divide"))
     return tables, where
 

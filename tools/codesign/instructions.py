@@ -24,6 +24,8 @@ FIELDS = ("port", "part", "class", "count")
 
 # port -> (name of the ISA, disassembler)
 PORTS = {"hosted": ("x86-64", "objdump"), "riscv64": ("riscv64", "riscv64-unknown-elf-objdump"), "or1k": ("or1k", "or1k-elf-objdump")}
+# what the report shows: or1k-u is the or1k kernel compiled for a core that multiplies and divides
+SHOWN = {"hosted": "x86-64", "riscv64": "riscv64", "or1k-u": "or1k, for a U-Core", "or1k": "or1k, for a K-Core"}
 PARTS = {"kernel": ("kernel", "base", "gen"), "hardware": ("hal",)}
 
 CLASSES = ("load", "store", "arithmetic", "shift", "move", "compare", "branch", "jump", "multiply", "divide", "float", "atomic", "system", "nop")

@@ -105,7 +105,7 @@ def differences(pairs, label):
 
 def classes(tables):
     """The portable kernel's instructions by class, a bar per port."""
-    rows = [(port, instructions.PORTS[port][0], parts["kernel"]) for port, parts in tables.items() if "kernel" in parts]
+    rows = [(port, instructions.SHOWN[port], parts["kernel"]) for port, parts in tables.items() if "kernel" in parts]
     figure, ax = start(9.6, 0.62 * len(rows) + 1.5)
     for i, (_, _, row) in enumerate(reversed(rows)):
         total, left = sum(row.values()), 0.0

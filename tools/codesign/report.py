@@ -31,19 +31,17 @@ def figure2(data):
     for kind in instructions.CLASSES:
         rows.append([Cell(instructions.TITLES[kind])] + [f"{100 * parts['kernel'][kind] / sum(parts['kernel'].values()):.2f}" for parts in data.instructions.values()])
     rows.append([Cell("instructions")] + [number(sum(parts["kernel"].values())) for parts in data.instructions.values()])
-    heads = ["percent"] + [instructions.PORTS[p][0] for p in data.instructions]
+    heads = ["percent"] + [instructions.SHOWN[p] for p in data.instructions]
     text = ('<h2 id="figure2">7. What a kernel executes: Figure 2</h2><p>The paper decides against multiplier, divider and FPU by the instruction classes of its kernel\'s '
             "binary: no floating point, and multiplications and divisions only in initialisation code. The same count for our kernel, on each of its CPUs; the portable "
             "kernel only, so that the columns are comparable.</p>")
-    out = [text, page.figure(plots.classes(data.instructions), "Classes of instructions of the portable kernel, as compiled for three CPUs.")]
+    out = [text, page.figure(plots.classes(data.instructions), "Classes of instructions of the portable kernel, as compiled for each CPU.")]
     out.append(page.table(heads, rows, "The paper's Figure 2 is a picture without numbers; what its text says of it is in the paragraph above.", strong=(len(rows) - 1,)))
-    ours = data.where.get("or1k")
-    if ours is not None:
-        names = ", ".join(f"<code>{esc(n)}</code>" for n in sorted(ours))
-        words = (f"{sum(ours.values())} of them, in {len(ours)} functions: {names}." if ours else "none is left.")
-        out.append(f"<p>Multiplications and divisions of the or1k kernel as compiled with a multiplier: {words}</p>")
-    out.append("<p>No floating point at all, as in the paper. Multiplications are rare, but they are not only initialisation: most of them turn an index into an "
-               "address or back. A kernel for a core without a multiplier therefore has to avoid them in its hot paths and not only to emulate them.</p>" if not ours == {} else "")
+    hard, soft = (sum(data.instructions[p]["kernel"][k] for k in ("multiply", "divide")) for p in ("or1k-u", "or1k"))
+    names = ", ".join(f"<code>{esc(n)}</code>" for n in sorted(data.where.get("or1k-u", ())))
+    out.append(f"<p>No floating point at all, as in the paper. Compiled for a core that can, the or1k kernel has {hard} multiplications and divisions"
+               + (f", in {names}" if names else "") + ". They are rare, but they are not only initialisation: most of them turn an index into an address or back. So a kernel for "
+               f"a core without a multiplier has to avoid them in its hot paths and not only to emulate them. Compiled for the K-Core it has {soft or 'none'}.</p>")
     return "".join(out)
 
 
