@@ -25,6 +25,7 @@ struct call {
 	const char *function;		/* its name, for messages */
 	bool large;			/* the twin with counts of type MPI_Count */
 	bool locked;
+	struct raised_on raised_on;	/* where an error goes instead, if there is an error handler in it */
 };
 
 /* Is the library running? Else MPI_ERR_OTHER. */
@@ -41,6 +42,7 @@ call_enter(struct call *call, const char *function, bool any_time)
 	call->self = mpi_self();
 	call->comm = NULL;
 	call->function = function;
+	call->raised_on.errhandler = NULL;
 	call->locked = call->self->thread_level == MPI_THREAD_MULTIPLE;
 	if (call->locked)
 		mpi_rank_lock(call->self);
@@ -51,12 +53,21 @@ call_enter(struct call *call, const char *function, bool any_time)
 	return MPI_SUCCESS;
 }
 
+/* Errors of files go to the handler of MPI_FILE_NULL, as long as there is no file. */
+static inline void
+call_for_files(struct call *call)
+{
+	call->raised_on = (struct raised_on){call->self->file_errhandler, (uintptr_t)MPI_FILE_NULL};
+}
+
 /* Leave it; an error goes through the error handler. Returns what the program gets. */
 static inline int
 call_leave(struct call *call, int err)
 {
 	if (call->locked)
 		mpi_rank_unlock(call->self);
+	if (err != MPI_SUCCESS && call->raised_on.errhandler != NULL)
+		return mpi_raise_on(call->self, call->raised_on, err, call->function);
 	return err == MPI_SUCCESS ? err : mpi_raise(call->self, call->comm, err, call->function);
 }
 

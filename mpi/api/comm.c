@@ -3,8 +3,12 @@
  * Chapter communicators.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <mpi_impl.h>
-#include <mpi/coll/coll.h>
+#include <mpi/api/newcomm.h>
+#include <mpi/core/info.h>
+#include <mpi/core/request.h>
+#include <mpi/pt2pt/pt2pt.h>
 
 int
 impl_Comm_rank(struct call *call, const struct args_Comm_rank *a)
@@ -22,130 +26,242 @@ impl_Comm_size(struct call *call, const struct args_Comm_size *a)
 	return MPI_SUCCESS;
 }
 
+/* How much two groups have in common, worst of both. */
+static int
+worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
 int
 impl_Comm_compare(struct call *call, const struct args_Comm_compare *a)
 {
+	struct comm *x = a->comm1, *y = a->comm2;
+
 	(void)call;
-	*a->result = mpi_group_compare(a->comm1->group, a->comm2->group);
-	if (*a->result == MPI_IDENT && a->comm1 != a->comm2)
+	*a->result = MPI_UNEQUAL;
+	if (mpi_comm_is_inter(x) == mpi_comm_is_inter(y))
+		*a->result = mpi_group_compare(x->group, y->group);
+	if (*a->result != MPI_UNEQUAL && mpi_comm_is_inter(x))
+		*a->result = worse(*a->result, mpi_group_compare(x->remote, y->remote));
+	if (*a->result == MPI_IDENT && x != y)
 		*a->result = MPI_CONGRUENT;
 	return MPI_SUCCESS;
 }
 
 int
-impl_Comm_test_inter(struct call *call, const struct args_Comm_test_inter *a)
+impl_Comm_dup(struct call *call, const struct args_Comm_dup *a)
 {
-	(void)call;
-	*a->flag = mpi_comm_is_inter(a->comm);
+	return newcomm_of(call->self, a->comm, newcomm_copy(call->self, a->comm, NULL), a->newcomm);
+}
+
+int
+impl_Comm_dup_with_info(struct call *call, const struct args_Comm_dup_with_info *a)
+{
+	return newcomm_of(call->self, a->comm, newcomm_copy(call->self, a->comm, a->info), a->newcomm);
+}
+
+/* A duplication that goes on beside the program. */
+struct idup {
+	struct agreement agreement;
+	struct newcomm n;
+	struct request *request;
+};
+
+static void
+idup_done(struct mpi_rank *self, struct agreement *a)
+{
+	struct idup *d = LINK_OF(a, struct idup, agreement);
+	int err = d->n.err != MPI_SUCCESS ? d->n.err : a->error;
+
+	if (err == MPI_SUCCESS)
+		mpi_comm_number(d->n.made, a->id);
+	else
+		newcomm_abandon(self, d->n.made);
+	mpi_request_complete(d->request, err);
+	free(d);
+}
+
+static int
+idup(struct call *call, struct comm *c, const struct info *info, MPI_Comm *newcomm, MPI_Request *request)
+{
+	struct idup *d = calloc(1, sizeof(*d));
+	struct request *r = d ? mpi_request_new(call->self, c) : NULL;
+
+	if (r == NULL) {
+		free(d);
+		return MPI_ERR_NO_MEM;
+	}
+	*d = (struct idup){.n = newcomm_copy(call->self, c, info), .request = r};
+	d->agreement.circle = mpi_circle_of(c);
+	d->agreement.mine.agrees = d->n.err == MPI_SUCCESS;
+	d->agreement.then = idup_done;
+	*newcomm = d->n.made ? mpi_comm_handle(d->n.made) : MPI_COMM_NULL;
+	*request = (MPI_Request)r->handle;
+	mpi_agree_start(call->self, &d->agreement);
 	return MPI_SUCCESS;
 }
 
-/* Contexts that no member of c has used: the largest of what they would take next. */
-static int
-agree_context(struct mpi_rank *self, struct comm *c, int32_t *context)
+int
+impl_Comm_idup(struct call *call, const struct args_Comm_idup *a)
 {
-	int err = mpi_allreduce(self, c, &(struct reduction){&self->next_context, context, 1, MPI_INT32_T, MPI_MAX});
-
-	if (err == MPI_SUCCESS)
-		self->next_context = *context + 2;
-	return err;
-}
-
-/* A communicator of the group (taken over) that takes its error handler from c. */
-static int
-make(struct mpi_rank *self, struct comm *c, struct group *g, int32_t context, MPI_Comm *newcomm)
-{
-	struct comm *made = g ? mpi_comm_new(self, g, context, c->errhandler) : NULL;
-
-	if (made != NULL)
-		*newcomm = mpi_comm_handle(made);
-	else if (g != NULL)
-		mpi_group_release(self, g);
-	return made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+	return idup(call, a->comm, NULL, a->newcomm, a->request);
 }
 
 int
-impl_Comm_dup(struct call *call, const struct args_Comm_dup *a)
+impl_Comm_idup_with_info(struct call *call, const struct args_Comm_idup_with_info *a)
 {
-	struct comm *c = a->comm;
-	int32_t context;
-	int err = agree_context(call->self, c, &context);
-
-	return err == MPI_SUCCESS ? make(call->self, c, mpi_group_hold(c->group), context, a->newcomm) : err;
+	return idup(call, a->comm, a->info, a->newcomm, a->request);
 }
 
-/* what each rank brings to a split */
-struct choice {
-	int32_t color;
-	int32_t key;
-	int32_t rank;
-};
-
+/* Of one group: those who are not in it get nothing. */
 static int
-order(const void *a, const void *b)
+create(struct call *call, const struct args_Comm_create *a)
 {
-	const struct choice *x = a, *y = b;
+	struct newcomm n = {NULL, MPI_SUCCESS};
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
+	if (a->group->rank != MPI_UNDEFINED)
+		n = newcomm_group(call->self, a->comm, mpi_group_hold(a->group));
+	return newcomm_of(call->self, a->comm, n, a->newcomm);
 }
 
-/* The ranks that chose my color, by key and then by rank. */
-static struct group *
-same_color(struct mpi_rank *self, struct comm *c, struct choice *choices, int32_t color)
-{
-	int32_t *world;
-	int n = 0;
-
-	for (int i = 0; i < c->size; i++)
-		if (choices[i].color == color)
-			choices[n++] = choices[i];
-	qsort(choices, (size_t)n, sizeof(*choices), order);
-	world = malloc((size_t)n * sizeof(*world));
-	if (world == NULL)
-		return NULL;
-	for (int i = 0; i < n; i++)
-		world[i] = mpi_group_world(c->group, choices[i].rank);
-	return mpi_group_of(self, world, n);
-}
-
+/* Between two groups: a split in which the key is the place in the group. */
 static int
-split(struct mpi_rank *self, struct comm *c, struct choice mine, MPI_Comm *newcomm)
+create_inter(struct call *call, const struct args_Comm_create *a)
 {
-	struct choice *choices = malloc((size_t)c->size * sizeof(*choices));
-	int32_t context;
-	int err = choices ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+	int place = a->group->rank;
 
-	if (err == MPI_SUCCESS)
-		err = mpi_allgather(self, c, &mine, choices, sizeof(mine));
-	if (err == MPI_SUCCESS)
-		err = agree_context(self, c, &context);
-	*newcomm = MPI_COMM_NULL;
-	if (err == MPI_SUCCESS && mine.color != MPI_UNDEFINED)
-		err = make(self, c, same_color(self, c, choices, mine.color), context, newcomm);
-	free(choices);
-	return err;
+	return newcomm_split(call->self, a->comm, place == MPI_UNDEFINED ? place : 0, place, a->newcomm);
 }
 
 int
-impl_Comm_split(struct call *call, const struct args_Comm_split *a)
+impl_Comm_create(struct call *call, const struct args_Comm_create *a)
 {
-	if (a->color < 0 && a->color != MPI_UNDEFINED)
-		return MPI_ERR_ARG;
-	return split(call->self, a->comm, (struct choice){a->color, a->key, a->comm->rank}, a->newcomm);
+	if (!mpi_group_is_subset(a->group, a->comm->group))
+		return MPI_ERR_GROUP;
+	return mpi_comm_is_inter(a->comm) ? create_inter(call, a) : create(call, a);
+}
+
+int
+impl_Comm_create_group(struct call *call, const struct args_Comm_create_group *a)
+{
+	struct circle circle = {.comm = a->comm, .members = a->group, .context = a->comm->context + CONTEXT_GROUP, .tag = a->tag};
+	int err = call_send_tag(a->tag);
+
+	if (err == MPI_SUCCESS && mpi_comm_is_inter(a->comm))
+		err = MPI_ERR_COMM;
+	if (err == MPI_SUCCESS && !mpi_group_is_subset(a->group, a->comm->group))
+		err = MPI_ERR_GROUP;
+	if (err != MPI_SUCCESS)
+		return err;
+	*a->newcomm = MPI_COMM_NULL;
+	if (a->group->rank == MPI_UNDEFINED)
+		return a->group->size == 0 ? MPI_SUCCESS : MPI_ERR_GROUP;
+	return newcomm_agree(call->self, circle, newcomm_group(call->self, a->comm, mpi_group_hold(a->group)), a->newcomm);
+}
+
+/* A communicator that the program may free. */
+static int
+find_own(struct mpi_rank *self, struct call *call, MPI_Comm handle, struct comm **c)
+{
+	int err = call_comm(call, handle, c);
+
+	return err == MPI_SUCCESS && (*c == &self->world || *c == &self->self) ? MPI_ERR_COMM : err;
+}
+
+static int
+free_comm(struct call *call, struct comm *c, MPI_Comm *handle)
+{
+	struct comm *raises = call->comm;
+	int err;
+
+	call->comm = NULL;	/* it may be gone */
+	err = mpi_comm_free(call->self, c);
+	if (err == MPI_SUCCESS)
+		*handle = MPI_COMM_NULL;
+	else
+		call->comm = raises;
+	return err;
 }
 
 int
 impl_Comm_free(struct call *call, const struct args_Comm_free *a)
 {
-	struct mpi_rank *self = call->self;
-	struct comm *c = mpi_comm_find(self, *a->comm);
+	struct comm *c;
+	int err = find_own(call->self, call, *a->comm, &c);
 
-	if (c == NULL || c == &self->world || c == &self->self)
-		return MPI_ERR_COMM;
-	*a->comm = MPI_COMM_NULL;
-	mpi_handle_drop(&self->tables[HANDLE_COMM], c->handle);
-	mpi_comm_release(self, c);
+	return err == MPI_SUCCESS ? free_comm(call, c, a->comm) : err;
+}
+
+static bool
+is_quiet(const void *arg)
+{
+	return ((const struct comm *)arg)->references == 1;
+}
+
+int
+impl_Comm_disconnect(struct call *call, const struct args_Comm_disconnect *a)
+{
+	struct comm *c;
+	int err = find_own(call->self, call, *a->comm, &c);
+
+	if (err != MPI_SUCCESS)
+		return err;
+	mpi_wait_until(call->self, is_quiet, c);
+	return free_comm(call, c, a->comm);
+}
+
+int
+impl_Comm_get_parent(struct call *call, const struct args_Comm_get_parent *a)
+{
+	(void)call;
+	*a->parent = MPI_COMM_NULL;
 	return MPI_SUCCESS;
+}
+
+int
+impl_Comm_set_name(struct call *call, const struct args_Comm_set_name *a)
+{
+	size_t len = strlen(a->comm_name);
+	char *name;
+
+	(void)call;
+	if (len >= MPI_MAX_OBJECT_NAME)
+		len = MPI_MAX_OBJECT_NAME - 1;
+	name = calloc(1, len + 1);
+	if (name == NULL)
+		return MPI_ERR_NO_MEM;
+	memcpy(name, a->comm_name, len);
+	free(a->comm->name);
+	a->comm->name = name;
+	return MPI_SUCCESS;
+}
+
+int
+impl_Comm_get_name(struct call *call, const struct args_Comm_get_name *a)
+{
+	const char *name = a->comm->name;
+
+	if (name == NULL)
+		name = a->comm == &call->self->world ? "MPI_COMM_WORLD" : a->comm == &call->self->self ? "MPI_COMM_SELF" : "";
+	strcpy(a->comm_name, name);
+	*a->resultlen = (int)strlen(name);
+	return MPI_SUCCESS;
+}
+
+int
+impl_Comm_set_info(struct call *call, const struct args_Comm_set_info *a)
+{
+	(void)call;
+	if (a->info == NULL)
+		return MPI_ERR_INFO;
+	mpi_info_drop(a->comm->info);
+	a->comm->info = newcomm_hints(a->info);
+	return MPI_SUCCESS;
+}
+
+int
+impl_Comm_get_info(struct call *call, const struct args_Comm_get_info *a)
+{
+	return mpi_info_publish(call->self, mpi_info_copy(a->comm->info), a->info_used);
 }

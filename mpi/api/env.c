@@ -80,6 +80,12 @@ nothing_left(const void *arg)
 	return link_is_empty(&self->outgoing) && link_is_empty(&self->answers) && self->detached == NULL;
 }
 
+static bool
+outlives_finalize(int kind)
+{
+	return kind == HANDLE_INFO || kind == HANDLE_ERRHANDLER || kind == HANDLE_KEYVAL;
+}
+
 int
 impl_Finalize(struct call *call, const struct args_Finalize *a)
 {
@@ -87,6 +93,12 @@ impl_Finalize(struct call *call, const struct args_Finalize *a)
 	int err;
 
 	(void)a;
+	/* while everything still works */
+	err = mpi_attr_delete_all(self, &self->self.attributes, self->self.handle);
+	if (err == MPI_SUCCESS)
+		err = mpi_attr_delete_all(self, &self->world.attributes, self->world.handle);
+	if (err != MPI_SUCCESS)
+		return err;
 	buffered_detach(self, &self->buffer, NULL, NULL);
 	buffered_detach(self, &self->world.buffer, NULL, NULL);
 	mpi_wait_until(self, nothing_left, self);
@@ -99,8 +111,10 @@ impl_Finalize(struct call *call, const struct args_Finalize *a)
 	mpi_pt2pt_exit(self);
 	mpi_comm_exit(self);
 	mpi_request_exit(self);
+	/* info objects, error handlers and keys may be used and freed later */
 	for (int kind = 1; kind < HANDLE_KINDS; kind++)
-		mpi_handle_table_free(&self->tables[kind]);
+		if (!outlives_finalize(kind) || self->tables[kind].used == 0)
+			mpi_handle_table_free(&self->tables[kind]);
 	mpi_handle_table_free(&self->bulk_names);
 	transport_hold(false);
 	return MPI_SUCCESS;
@@ -164,14 +178,5 @@ impl_Get_library_version(struct call *call, const struct args_Get_library_versio
 	(void)call;
 	*a->resultlen = snprintf(a->version, MPI_MAX_LIBRARY_VERSION_STRING, "Atoll MPI, standard ABI %d.%d", MPI_ABI_VERSION,
 		MPI_ABI_SUBVERSION);
-	return MPI_SUCCESS;
-}
-
-int
-impl_Abi_get_version(struct call *call, const struct args_Abi_get_version *a)
-{
-	(void)call;
-	*a->abi_major = MPI_ABI_VERSION;
-	*a->abi_minor = MPI_ABI_SUBVERSION;
 	return MPI_SUCCESS;
 }

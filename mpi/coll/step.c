@@ -10,7 +10,7 @@ static void
 prepare_recv(struct request *r, struct comm *c, const struct exchange *x, enum coll_tag tag)
 {
 	mpi_recv_prepare(r, c, x->in, x->in_bytes, x->from, (int)tag);
-	r->context = c->context + 1;
+	r->context = c->context + CONTEXT_COLL;
 }
 
 int
@@ -19,7 +19,7 @@ step_send(struct mpi_rank *self, struct comm *c, const struct exchange *x, enum 
 	struct request r = {.handle = 0};
 
 	mpi_send_prepare(&r, c, x->out, x->out_bytes, x->to, (int)tag);
-	r.context = c->context + 1;
+	r.context = c->context + CONTEXT_COLL;
 	return mpi_send_bytes(self, &r);
 }
 

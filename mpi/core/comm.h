@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Communicators: a group and a pair of contexts which separate their messages from all others: `context` for point-to-point,
- * `context` + 1 for collectives. Contexts are chosen so that no member uses one twice.
+ * Communicators: a group (an intercommunicator: two) and a number that no other communicator of any member has. The number stands for eight
+ * contexts, which separate its messages from all others.
  */
 #ifndef MPI_CORE_COMM_H
 #define MPI_CORE_COMM_H
@@ -10,11 +10,28 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <mpi.h>
+#include <mpi/core/attr.h>
 #include <mpi/core/group.h>
 #include <mpi/core/send_buffer.h>
 
 struct mpi_rank;
 struct errhandler;
+struct info;
+struct topology;
+
+/* What travels in which context: `context` of a communicator plus one of these. */
+enum comm_context {
+	CONTEXT_PT2PT,			/* the program's messages */
+	CONTEXT_COLL,			/* collectives */
+	CONTEXT_AGREE,			/* agreements on new communicators */
+	CONTEXT_GROUP,			/* the same of some members only, under a tag of the program's */
+	CONTEXT_LOCAL			/* where the four contexts of `local` begin */
+};
+
+#define CONTEXTS_PER_COMM 8
+#define CONTEXT_NONE (-1)		/* the members have not agreed yet */
+
+enum { ID_WORLD, ID_SELF, ID_UNIVERSE };	/* numbers in use from the start; the last is for what begins without a communicator */
 
 struct comm {
 	int references;			/* the handle, and each pending operation */
@@ -23,8 +40,13 @@ struct comm {
 	int32_t context;
 	struct group *group;
 	struct group *remote;		/* the other group of an intercommunicator, else NULL */
+	struct comm *local;		/* intercommunicator: a communicator of `group` alone, for use inside the library; else NULL */
 	struct errhandler *errhandler;
 	struct send_buffer buffer;
+	struct topology *topology;	/* or NULL */
+	struct attr_list attributes;
+	struct info *info;		/* hints, or NULL */
+	char *name;			/* or NULL */
 	uintptr_t handle;
 };
 
@@ -47,10 +69,6 @@ mpi_comm_peers(const struct comm *c)
 	return mpi_comm_peer_group(c)->size;
 }
 
-#define CONTEXT_WORLD 0
-#define CONTEXT_SELF 2
-#define CONTEXT_FIRST_FREE 4
-
 /* Set up MPI_COMM_WORLD and MPI_COMM_SELF. Error class. */
 int mpi_comm_init(struct mpi_rank *self);
 void mpi_comm_exit(struct mpi_rank *self);
@@ -58,9 +76,20 @@ void mpi_comm_exit(struct mpi_rank *self);
 /* The communicator of a handle, or NULL. */
 struct comm *mpi_comm_find(struct mpi_rank *self, MPI_Comm handle);
 
-/* A new communicator with one reference to g (taken over). NULL: no memory. */
-struct comm *mpi_comm_new(struct mpi_rank *self, struct group *g, int32_t context, struct errhandler *errhandler);
+/*
+ * A new communicator of the group (taken over, also on failure) and, between two groups, the remote one (else NULL; likewise). It has no
+ * contexts yet. NULL: no memory.
+ */
+struct comm *mpi_comm_new(struct mpi_rank *self, struct group *g, struct group *remote, struct errhandler *errhandler);
+
+/* Give it the number that the members have agreed on. */
+void mpi_comm_number(struct comm *c, int32_t id);
+
+/* Give a reference back; with the last one the communicator goes, and its number is free again. */
 void mpi_comm_release(struct mpi_rank *self, struct comm *c);
+
+/* The program frees it: its attributes and its handle go now. Error class, of a callback; then nothing happened but what the callbacks did. */
+int mpi_comm_free(struct mpi_rank *self, struct comm *c);
 
 /* The handle under which the program knows it. */
 MPI_Comm mpi_comm_handle(const struct comm *c);

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <mpi/core/errcodes.h>
 #include <mpi/core/rank.h>
 #include <mpi/transport/transport.h>
 
@@ -24,15 +25,68 @@ mpi_errhandler_hold(struct errhandler *e)
 	return e;
 }
 
+static bool
+is_predefined(const struct errhandler *e)
+{
+	return e->function == NULL;
+}
+
 void
 mpi_errhandler_release(struct mpi_rank *self, struct errhandler *e)
 {
-	bool predefined = e >= self->errhandlers && e < self->errhandlers + ERRORS_PREDEFINED;
+	(void)self;
+	if (--e->references == 0 && !is_predefined(e))
+		free(e);
+}
 
-	if (--e->references > 0 || predefined)
+int
+mpi_errhandler_publish(struct mpi_rank *self, struct errhandler *e, MPI_Errhandler *handle)
+{
+	if (e->handle == 0)
+		e->handle = mpi_handle_new(&self->tables[HANDLE_ERRHANDLER], e);
+	if (e->handle == 0)
+		return MPI_ERR_NO_MEM;
+	e->handles++;
+	mpi_errhandler_hold(e);
+	*handle = (MPI_Errhandler)e->handle;
+	return MPI_SUCCESS;
+}
+
+void
+mpi_errhandler_forget(struct mpi_rank *self, struct errhandler *e)
+{
+	if (is_predefined(e))
 		return;
-	mpi_handle_drop(&self->tables[HANDLE_ERRHANDLER], e->handle);
-	free(e);
+	if (--e->handles == 0) {
+		mpi_handle_drop(&self->tables[HANDLE_ERRHANDLER], e->handle);
+		e->handle = 0;
+	}
+	mpi_errhandler_release(self, e);
+}
+
+int
+mpi_errhandler_new(struct mpi_rank *self, enum errhandler_kind kind, void (*function)(void), MPI_Errhandler *handle)
+{
+	struct errhandler *e = function ? malloc(sizeof(*e)) : NULL;
+	int err;
+
+	if (e == NULL)
+		return function ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
+	*e = (struct errhandler){.references = 1, .kind = kind, .function = function};
+	err = mpi_errhandler_publish(self, e, handle);
+	mpi_errhandler_release(self, e);
+	return err;
+}
+
+int
+mpi_errhandler_set(struct mpi_rank *self, struct errhandler **at, struct errhandler *e, enum errhandler_kind kind)
+{
+	if (e->kind != ERRHANDLER_ANY && e->kind != kind)
+		return MPI_ERR_ERRHANDLER;
+	mpi_errhandler_hold(e);
+	mpi_errhandler_release(self, *at);
+	*at = e;
+	return MPI_SUCCESS;
 }
 
 void
@@ -45,32 +99,61 @@ mpi_die(struct mpi_rank *self, int status, const char *message)
 static void
 die_of(struct mpi_rank *self, int code, const char *function)
 {
-	char message[160];
+	char message[MPI_MAX_ERROR_STRING + 64];
+	const char *text = mpi_errcode_text(self, code);
 
 	if (code == MPI_ERR_PROC_ABORTED && self->lost_cluster)
 		transport_abort(self, 1);
-	snprintf(message, sizeof(message), "%s: %s", function, mpi_error_text(code));
+	snprintf(message, sizeof(message), "%s: %s", function, text ? text : "error");
 	mpi_die(self, 1, message);
+}
+
+static void
+call(const struct errhandler *e, uintptr_t handle, int code)
+{
+	switch (e->kind) {
+	case ERRHANDLER_WIN:
+		((MPI_Win_errhandler_function *)e->function)((MPI_Win *)&handle, &code);
+		break;
+	case ERRHANDLER_FILE:
+		((MPI_File_errhandler_function *)e->function)((MPI_File *)&handle, &code);
+		break;
+	case ERRHANDLER_SESSION:
+		((MPI_Session_errhandler_function *)e->function)((MPI_Session *)&handle, &code);
+		break;
+	case ERRHANDLER_ANY:
+	case ERRHANDLER_COMM:
+	default:
+		((MPI_Comm_errhandler_function *)e->function)((MPI_Comm *)&handle, &code);
+		break;
+	}
+}
+
+int
+mpi_raise_on(struct mpi_rank *self, struct raised_on where, int code, const char *function)
+{
+	struct errhandler *e = where.errhandler;
+
+	if (code == MPI_SUCCESS)
+		return code;
+	if (e == &self->errhandlers[ERRORS_ARE_FATAL] || e == &self->errhandlers[ERRORS_ABORT])
+		die_of(self, code, function);
+	if (e->function != NULL) {
+		mpi_errhandler_hold(e);		/* the function may free it */
+		call(e, where.handle, code);
+		mpi_errhandler_release(self, e);
+	}
+	return code;
 }
 
 int
 mpi_raise(struct mpi_rank *self, struct comm *c, int code, const char *function)
 {
-	struct errhandler *e;
-	MPI_Comm handle;
-
 	if (code == MPI_SUCCESS)
 		return code;
 	if (self->state != RANK_RUNNING)
 		die_of(self, code, function);
 	if (c == NULL)
 		c = &self->self;
-	e = c->errhandler;
-	if (e == &self->errhandlers[ERRORS_ARE_FATAL] || e == &self->errhandlers[ERRORS_ABORT])
-		die_of(self, code, function);
-	if (e->function != NULL) {
-		handle = mpi_comm_handle(c);
-		e->function(&handle, &code);
-	}
-	return code;
+	return mpi_raise_on(self, (struct raised_on){c->errhandler, (uintptr_t)mpi_comm_handle(c)}, code, function);
 }

@@ -6,37 +6,111 @@
 #include <mpi/core/group.h>
 #include <mpi/core/rank.h>
 
-struct group *
-mpi_group_range(struct mpi_rank *self, int first, int size)
+#define SEARCHED_MAX 16		/* members up to which a search needs no index */
+
+static struct group *
+make(struct mpi_rank *self, struct group like)
 {
 	struct group *g = malloc(sizeof(*g));
 
-	if (g != NULL) {
-		*g = (struct group){.references = 1, .size = size, .first = first};
-		g->rank = mpi_group_find(g, self->world_rank);
+	if (g == NULL) {
+		free(like.world);
+		return NULL;
 	}
+	*g = like;
+	g->references = 1;
+	g->rank = mpi_group_find(g, self->world_rank);
 	return g;
+}
+
+struct group *
+mpi_group_range(struct mpi_rank *self, int first, int size)
+{
+	return make(self, (struct group){.size = size, .first = first, .stride = 1});
+}
+
+/* Are the members at equal distances? */
+static bool
+is_regular(const int32_t *world, int size)
+{
+	for (int i = 2; i < size; i++)
+		if (world[i] - world[i - 1] != world[1] - world[0])
+			return false;
+	return true;
 }
 
 struct group *
 mpi_group_of(struct mpi_rank *self, int32_t *world, int size)
 {
-	struct group *g = malloc(sizeof(*g));
+	struct group like = {.size = size, .stride = 1, .world = world};
 
-	if (g == NULL) {
+	if (size == 0 || is_regular(world, size)) {
+		like.first = size ? world[0] : 0;
+		like.stride = size > 1 ? world[1] - world[0] : 1;
+		like.world = NULL;
 		free(world);
-		return NULL;
 	}
-	*g = (struct group){.references = 1, .size = size, .world = world};
-	g->rank = mpi_group_find(g, self->world_rank);
-	return g;
+	return make(self, like);
+}
+
+static uint32_t
+hash(int world)
+{
+	uint32_t h = (uint32_t)world * 2654435761u;
+
+	return h ^ h >> 15;
+}
+
+/* Without memory for an index, a search is linear. */
+static void
+make_index(struct group *g)
+{
+	uint32_t slots = 1;
+
+	while (slots < 2 * (uint32_t)g->size)
+		slots *= 2;
+	g->indexed = true;
+	g->index = calloc(slots, sizeof(*g->index));
+	if (g->index == NULL)
+		return;
+	g->index_mask = slots - 1;
+	for (int i = 0; i < g->size; i++) {
+		uint32_t at = hash(g->world[i]) & g->index_mask;
+
+		while (g->index[at] != 0)
+			at = (at + 1) & g->index_mask;
+		g->index[at] = i + 1;
+	}
+}
+
+static int
+find_indexed(const struct group *g, int world)
+{
+	for (uint32_t at = hash(world) & g->index_mask; g->index[at] != 0; at = (at + 1) & g->index_mask)
+		if (g->world[g->index[at] - 1] == world)
+			return g->index[at] - 1;
+	return MPI_UNDEFINED;
+}
+
+static int
+find_regular(const struct group *g, int world)
+{
+	int distance = world - g->first;
+
+	if (distance % g->stride != 0 || distance / g->stride < 0 || distance / g->stride >= g->size)
+		return MPI_UNDEFINED;
+	return distance / g->stride;
 }
 
 int
 mpi_group_find(const struct group *g, int world)
 {
 	if (g->world == NULL)
-		return world >= g->first && world < g->first + g->size ? world - g->first : MPI_UNDEFINED;
+		return g->size > 0 ? find_regular(g, world) : MPI_UNDEFINED;
+	if (g->size > SEARCHED_MAX && !g->indexed)
+		make_index((struct group *)(uintptr_t)g);	/* what it stands for stays the same */
+	if (g->index != NULL)
+		return find_indexed(g, world);
 	for (int i = 0; i < g->size; i++)
 		if (g->world[i] == world)
 			return i;
@@ -53,8 +127,9 @@ mpi_group_hold(struct group *g)
 void
 mpi_group_release(struct mpi_rank *self, struct group *g)
 {
-	if (--g->references > 0 || g == &self->empty_group)
+	if (g == NULL || --g->references > 0 || g == &self->empty_group)
 		return;
+	free(g->index);
 	free(g->world);
 	free(g);
 }
@@ -77,6 +152,8 @@ mpi_group_handle(struct mpi_rank *self, struct group *g)
 		return MPI_GROUP_EMPTY;
 	}
 	handle = mpi_handle_new(&self->tables[HANDLE_GROUP], g);
+	if (handle == 0)
+		mpi_group_release(self, g);
 	return handle ? (MPI_Group)handle : MPI_GROUP_NULL;
 }
 
@@ -87,12 +164,32 @@ mpi_group_compare(const struct group *a, const struct group *b)
 
 	if (a->size != b->size)
 		return MPI_UNEQUAL;
-	for (int i = 0; i < a->size; i++) {
-		int at = mpi_group_find(b, mpi_group_world(a, i));
+	for (int i = 0; a != b && i < a->size; i++) {
+		int world = mpi_group_world(a, i);
 
-		if (at == MPI_UNDEFINED)
+		if (same_order && mpi_group_world(b, i) == world)
+			continue;
+		same_order = false;
+		if (mpi_group_find(b, world) == MPI_UNDEFINED)
 			return MPI_UNEQUAL;
-		same_order &= at == i;
 	}
 	return same_order ? MPI_IDENT : MPI_SIMILAR;
+}
+
+bool
+mpi_group_is_subset(const struct group *a, const struct group *b)
+{
+	for (int i = 0; i < a->size; i++)
+		if (mpi_group_find(b, mpi_group_world(a, i)) == MPI_UNDEFINED)
+			return false;
+	return true;
+}
+
+bool
+mpi_group_overlaps(const struct group *a, const struct group *b)
+{
+	for (int i = 0; i < a->size; i++)
+		if (mpi_group_find(b, mpi_group_world(a, i)) != MPI_UNDEFINED)
+			return true;
+	return false;
 }

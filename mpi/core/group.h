@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups: an ordered set of ranks of the job. Never changed after they are made; shared by reference counting.
+ * Groups: an ordered set of ranks of the job. Never changed after they are made; shared by reference counting. Members at equal distances
+ * (the ranks of the job, every k-th of them, the same backwards) need no table; others have one, and an index once somebody searches.
  */
 #ifndef MPI_CORE_GROUP_H
 #define MPI_CORE_GROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <mpi.h>
 
@@ -14,15 +16,19 @@ struct group {
 	int references;
 	int size;
 	int rank;			/* of the caller, or MPI_UNDEFINED */
-	int32_t *world;			/* rank in the job of each member; NULL: member i is rank first + i */
 	int first;
+	int stride;
+	int32_t *world;			/* rank in the job of each member; NULL: member i is rank first + i * stride */
+	int32_t *index;			/* hash table: member + 1, or 0; NULL: not there (yet) */
+	uint32_t index_mask;
+	bool indexed;			/* it was tried */
 };
 
 /* Rank in the job of member i. */
 static inline int
 mpi_group_world(const struct group *g, int i)
 {
-	return g->world ? g->world[i] : g->first + i;
+	return g->world ? g->world[i] : g->first + i * g->stride;
 }
 
 /* Ranks first .. first+size-1 of the job. NULL: no memory. */
@@ -31,11 +37,15 @@ struct group *mpi_group_range(struct mpi_rank *self, int first, int size);
 /* The ranks of the job in world[size], which the group takes over (it is freed with the group, also on failure). NULL: no memory. */
 struct group *mpi_group_of(struct mpi_rank *self, int32_t *world, int size);
 
-/* Member number of a rank of the job, or MPI_UNDEFINED. */
+/* Member number of a rank of the job, or MPI_UNDEFINED. Constant time. */
 int mpi_group_find(const struct group *g, int world);
 
 /* MPI_IDENT, MPI_SIMILAR (same members) or MPI_UNEQUAL. */
 int mpi_group_compare(const struct group *a, const struct group *b);
+
+/* Are all members of a in b? Have they a member in common? */
+bool mpi_group_is_subset(const struct group *a, const struct group *b);
+bool mpi_group_overlaps(const struct group *a, const struct group *b);
 
 struct group *mpi_group_hold(struct group *g);
 void mpi_group_release(struct mpi_rank *self, struct group *g);

@@ -22,6 +22,7 @@ enum handle_kind {
 	HANDLE_WIN,
 	HANDLE_FILE,
 	HANDLE_SESSION,
+	HANDLE_KEYVAL,
 	HANDLE_KINDS
 };
 

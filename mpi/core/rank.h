@@ -11,6 +11,7 @@
 #include <mpi/core/comm.h>
 #include <mpi/core/errhandler.h>
 #include <mpi/core/handle.h>
+#include <mpi/core/ids.h>
 #include <mpi/core/list.h>
 #include <mpi/core/lock.h>
 #include <mpi/pt2pt/match.h>
@@ -19,11 +20,17 @@ struct transport;
 struct request;
 struct peer;
 struct bounce;
+struct info;
+struct user_errors;
+struct abi_record;
+struct block;
 
 enum rank_state { RANK_FRESH, RANK_RUNNING, RANK_FINALIZED };
 
 /* the predefined error handlers, in the order of their handles */
 enum { ERRORS_ARE_FATAL, ERRORS_ABORT, ERRORS_RETURN, ERRORS_PREDEFINED };
+
+#define PREDEFINED_ATTRIBUTES (MPI_UNIVERSE_SIZE - MPI_TAG_UB + 1)
 
 struct mpi_rank {
 	enum rank_state state;
@@ -34,7 +41,14 @@ struct mpi_rank {
 	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
 	struct comm world;
 	struct comm self;
-	int32_t next_context;
+	struct ids ids;			/* of communicators */
+	struct link agreements;		/* on new communicators, that go on */
+	struct info *environment;	/* MPI_INFO_ENV */
+	struct user_errors *user_errors;	/* classes and codes of the program */
+	struct errhandler *file_errhandler;	/* of MPI_FILE_NULL */
+	int predefined[PREDEFINED_ATTRIBUTES];	/* values of MPI_TAG_UB and the ones after it */
+	struct abi_record *abi;		/* what the program told of Fortran */
+	struct block *blocks;		/* of MPI_Alloc_mem */
 	struct group empty_group;
 	struct errhandler errhandlers[ERRORS_PREDEFINED];
 	struct handle_table tables[HANDLE_KINDS];

@@ -13,8 +13,10 @@ mpi_rank_init(struct mpi_rank *self)
 	for (int i = 0; i < ERRORS_PREDEFINED; i++)
 		self->errhandlers[i] = (struct errhandler){
 			.references = 1, .handle = (uintptr_t)MPI_ERRORS_ARE_FATAL + (uintptr_t)i};
-	self->empty_group = (struct group){.references = 1, .rank = MPI_UNDEFINED};
-	self->next_context = CONTEXT_FIRST_FREE;
+	self->tables[HANDLE_KEYVAL].narrow = true;	/* keys are of type int */
+	self->empty_group = (struct group){.references = 1, .rank = MPI_UNDEFINED, .stride = 1};
+	self->file_errhandler = mpi_errhandler_hold(&self->errhandlers[ERRORS_RETURN]);
+	link_init(&self->agreements);
 	mpi_match_init(&self->match);
 	self->bulk_names = (struct handle_table){.kind = HANDLE_REQUEST, .narrow = true};
 	link_init(&self->pushing);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <mpi/core/shared.h>
+#include <mpi/pt2pt/agree.h>
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
@@ -40,6 +41,8 @@ mpi_progress(struct mpi_rank *self)
 		moved |= mpi_sends_flush(self);
 	if (!link_is_empty(&self->running))
 		moved |= mpi_requests_advance(self);
+	if (!link_is_empty(&self->agreements))
+		moved |= mpi_agreements_advance(self);
 	if (self->detached != NULL)
 		mpi_request_reap(self);
 	if (moved && self->thread_level == MPI_THREAD_MULTIPLE)

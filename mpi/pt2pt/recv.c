@@ -11,7 +11,7 @@ mpi_recv_prepare(struct request *r, struct comm *c, void *buffer, size_t bytes, 
 {
 	*r = (struct request){
 		.kind = REQUEST_RECV, .context = c->context, .source = rank, .tag = tag, .buffer = buffer, .bytes = bytes,
-		.group = c->group, .comm = r->comm, .handle = r->handle,
+		.group = mpi_comm_peer_group(c), .comm = r->comm, .handle = r->handle,
 		.class = r->class, .own = r->own, .persistent = r->persistent, .detached = r->detached,
 	};
 }

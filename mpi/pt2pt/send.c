@@ -15,7 +15,7 @@ mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t b
 {
 	*r = (struct request){
 		.kind = REQUEST_SEND, .context = c->context, .source = c->rank, .tag = tag, .buffer = (void *)(uintptr_t)buffer,
-		.bytes = bytes, .peer = (uint32_t)mpi_group_world(c->group, rank), .comm = r->comm, .handle = r->handle,
+		.bytes = bytes, .peer = (uint32_t)mpi_group_world(mpi_comm_peer_group(c), rank), .comm = r->comm, .handle = r->handle,
 		.class = r->class, .own = r->own, .persistent = r->persistent, .detached = r->detached,
 	};
 }

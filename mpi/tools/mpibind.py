@@ -22,7 +22,8 @@ BUFFERS = {"datatype": ("buf", "count"), "sendtype": ("sendbuf", "sendcount"), "
 MAY_BE_NULL = ("status", "array_of_statuses", "argc", "argv", "sourceweights", "destweights", "weights", "array_of_errcodes")
 OUTPUT = re.compile(r"(int|char|MPI_\w+|COUNT|EXTENT|DISPL) ?\*$")
 INPUT_TEXT = ("const char *", "const MPI_Status *")
-RAW = {("Intercomm_create", "peer_comm")}				# significant on some ranks only
+# significant on some ranks only; MPI_FILE_NULL is no error
+RAW = {("Intercomm_create", "peer_comm"), ("File_call_errhandler", "fh"), ("File_get_errhandler", "file"), ("File_set_errhandler", "file")}
 
 
 def is_resolved(row, p):
@@ -44,7 +45,7 @@ def field(row, p):
         return f"{HANDLES[p.whole][0]}{p.name};"
     if p.array == "[][3]":
         return f"{p.type} (*{p.name})[3];"
-    kind = p.type + (" *" if p.array or p.type.endswith("_function") else "")
+    kind = (p.type if "*" in p.type or p.array else p.type.removeprefix("const ")) + (" *" if p.array or p.type.endswith("_function") else "")
     return f"{kind}{'' if kind.endswith('*') else ' '}{p.name};"
 
 
@@ -146,6 +147,8 @@ def body(row, wide, implemented):
     lines += [f"\tMPI_{'Aint' if p.word == 'DISPL' else 'Count'} {p.name}_wide = 0;" for p in narrowed]
     state = "true" if row.any_time else "false"
     lines += [f"\tint err = call_enter(&call, \"MPI_{row.symbol(wide)}\", {state});", ""]
+    if row.chapter == "file":
+        lines.append("\tcall_for_files(&call);")
     if implemented:
         lines += [f"\t{s}" for s in (assign(row, p, wide) for p in row.parameters) if s]
         lines.append(f"\tcall.large = {'true' if wide else 'false'};")
