@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Balanced dimensions: of all ways to write a number as a product of k factors in descending order, the one with the smallest difference between the
- * first and the last; among these the one with the smallest first factor. Found by search: factors come from the divisors, and a branch ends when
- * what is left, even if it were split evenly, would differ more than the best so far.
+ * Balanced dimensions: of all ways to write a number as a product of k factors in descending order, the one with the smallest difference
+ * between the first and the last; among these the one with the largest factors at both ends, and the smallest next to the first. Found by
+ * search: factors come from the divisors, and a branch ends when what is left, even if it were split evenly, would differ more than the best.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -74,6 +74,15 @@ keep(struct search *s)
 		s->best[i] = s->now[i];
 }
 
+/* Than the best so far; of two with the same first factor the one that was found earlier stays. */
+static bool
+is_better(const struct search *s)
+{
+	int difference = s->now[0] - s->now[s->count - 1];
+
+	return difference < s->best_difference || (difference == s->best_difference && s->now[0] > s->best[0]);
+}
+
 /* Factor number `at` and the ones after it: their product is `left`, none is larger than `limit`. */
 static void
 search(struct search *s, int at, int left, int limit)
@@ -82,7 +91,7 @@ search(struct search *s, int at, int left, int limit)
 
 	if (k == 1) {
 		s->now[at] = left;
-		if (left <= limit && s->now[0] - left < s->best_difference)
+		if (left <= limit && is_better(s))
 			keep(s);
 		return;
 	}
@@ -92,7 +101,7 @@ search(struct search *s, int at, int left, int limit)
 		if (left % d != 0 || !reaches(d, k, left))
 			continue;
 		s->now[at] = d;
-		if (s->now[0] - root(left / d, k - 1) >= s->best_difference)
+		if (s->now[0] - root(left / d, k - 1) > s->best_difference)
 			return;		/* larger ones leave even less for the last */
 		search(s, at + 1, left / d, d);
 	}

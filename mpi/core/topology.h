@@ -53,7 +53,7 @@ struct topology {
 int mpi_topo_neighbors(const struct comm *c, const struct adjacency **near);
 
 /*
- * Neighbours that are the same rank several times: messages between two ranks stay in order, which pairs the edges of graphs. In a Cartesian topology
+ * Neighbours that are the same rank several times: messages between two ranks stay in order, which pairs the edges of graphs. In a grid
  * they are told apart by these: a block is sent with tag_out of its place and received in the place whose tag_in is that.
  */
 static inline int

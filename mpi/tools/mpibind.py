@@ -19,7 +19,9 @@ COLLECTIVES = ("coll", "icoll", "pcoll", "neighbor", "window", "file")	# types a
 COUNTS = ("count", "sendcount", "recvcount", "incount", "outcount")
 COUNTED = MESSAGES + ("type", "pack", "request", "status")
 BUFFERS = {"datatype": ("buf", "count"), "sendtype": ("sendbuf", "sendcount"), "recvtype": ("recvbuf", "recvcount")}
-MAY_BE_NULL = ("status", "array_of_statuses", "argc", "argv", "sourceweights", "destweights", "weights", "array_of_errcodes")
+MAY_BE_NULL = ("status", "array_of_statuses", "argc", "argv", "sourceweights", "destweights", "weights", "array_of_errcodes") + tuple(
+    f"{prefix}{what}{suffix}_fn" for prefix, suffix in (("", ""), ("comm_", "_attr"), ("type_", "_attr"), ("win_", "_attr")) for what in ("copy", "delete"))
+NULL_IN = {("Info_get_string", "value")}				# the same, of one function
 OUTPUT = re.compile(r"(int|char|MPI_\w+|COUNT|EXTENT|DISPL) ?\*$")
 INPUT_TEXT = ("const char *", "const MPI_Status *")
 # significant on some ranks only; MPI_FILE_NULL is no error
@@ -116,7 +118,7 @@ def check_value(row, p):
         return f"call_op(&call, {p.name})"
     if t.endswith("MPI_Request[]"):
         return f"call_array({row.parameters[0].name}, {p.name})"
-    if p.name not in MAY_BE_NULL and not p.array and (OUTPUT.match(t) or t in INPUT_TEXT):
+    if p.name not in MAY_BE_NULL and (row.name, p.name) not in NULL_IN and not p.array and (OUTPUT.match(t) or t in INPUT_TEXT):
         return f"call_pointer({p.name})"
     return None
 
