@@ -101,7 +101,7 @@ mpi_errcode_add_class(struct mpi_rank *self, int *class)
 int
 mpi_errcode_add(struct mpi_rank *self, int class, int *code)
 {
-	return mpi_errcode_class(self, class) == class ? add(self, class, code) : MPI_ERR_ARG;
+	return class >= 0 && mpi_errcode_class(self, class) == class ? add(self, class, code) : MPI_ERR_ARG;
 }
 
 int

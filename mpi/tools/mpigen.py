@@ -5,6 +5,7 @@
     include/mpi_functions.h   prototypes of MPI_X and PMPI_X
     include/mpi_impl.h        struct args_X and impl_X, what mpi/api defines
     mpi/bind_CHAPTER.c        the bindings: MPI_X, PMPI_X and their large-count twins
+    include/mpi_wrong.h       calls with a wrong argument each, for the test of what they return
     mpi-status.md             which functions there are, by chapter
 
 A function is implemented if a file of mpi/api defines impl_X; the others answer that they are not supported.
@@ -19,6 +20,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import mpibind  # noqa: E402
+import mpiwrong  # noqa: E402
 from mpitable import TableError, read_table  # noqa: E402
 
 HEAD = "/* SPDX-License-Identifier: MIT\n *\n * %s\n * Generated from mpi/functions.tbl: do not edit.\n */\n"
@@ -111,6 +113,7 @@ def main():
         return 1
     write(f"{args.out}/include/mpi_functions.h", prototypes(rows))
     write(f"{args.out}/include/mpi_impl.h", implementations(rows))
+    write(f"{args.out}/include/mpi_wrong.h", HEAD % "Calls with one wrong argument each." + mpiwrong.table(rows, lambda row: is_done(row, done)))
     for chapter in dict.fromkeys(row.chapter for row in rows):
         write(f"{args.out}/mpi/bind_{chapter}.c", bindings(rows, chapter, done))
     write(f"{args.out}/mpi-status.md", status(rows, done))
