@@ -201,11 +201,26 @@ is_behind(const struct mpi_rank *self, const struct agreement *a)
 }
 
 static bool
+can_advance(const struct mpi_rank *self, const struct agreement *a)
+{
+	return messages_done(a) && !(a->step == STEP_BEGIN && is_behind(self, a));
+}
+
+bool
+mpi_agreements_are_ready(const struct mpi_rank *self)
+{
+	for (const struct link *l = self->agreements.next; l != &self->agreements; l = l->next)
+		if (can_advance(self, LINK_OF(l, const struct agreement, link)))
+			return true;
+	return false;
+}
+
+static bool
 advance(struct mpi_rank *self, struct agreement *a)
 {
 	bool moved = false;
 
-	while (messages_done(a) && !(a->step == STEP_BEGIN && is_behind(self, a))) {
+	while (can_advance(self, a)) {
 		int err = message_error(a);
 
 		moved = true;

@@ -68,6 +68,9 @@ int mpi_agree(struct mpi_rank *self, struct agreement *a);
 /* Advance all that go on; true if anything moved. */
 bool mpi_agreements_advance(struct mpi_rank *self);
 
+/* Can one advance? (It may be a peer that has made it so, without a message.) */
+bool mpi_agreements_are_ready(const struct mpi_rank *self);
+
 /* The circle of all members of a communicator, of one group or two. */
 struct circle mpi_circle_of(struct comm *c);
 

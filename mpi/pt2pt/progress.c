@@ -62,7 +62,7 @@ may_go_on(const void *arg)
 {
 	const struct waiting *w = arg;
 
-	return w->ready(w->arg) || mpi_requests_are_ready(w->self);
+	return w->ready(w->arg) || mpi_requests_are_ready(w->self) || mpi_agreements_are_ready(w->self);
 }
 
 void
