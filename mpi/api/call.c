@@ -30,7 +30,9 @@ call_type(struct call *call, MPI_Datatype handle, struct type **t)
 int
 call_committed(struct call *call, MPI_Datatype handle, struct type **t)
 {
-	return call_type(call, handle, t);
+	int err = call_type(call, handle, t);
+
+	return err == MPI_SUCCESS && !mpi_type_is_committed(*t) ? MPI_ERR_TYPE : err;
 }
 
 int

@@ -116,10 +116,17 @@ call_array(MPI_Count count, const void *array)
 	return count <= 0 || array != NULL ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
-/* A buffer of the program's; MPI_BOTTOM is NULL, so that only a type with small displacements tells that it is missing. */
+/*
+ * A buffer of the program's, whose bytes can be counted; MPI_BOTTOM is NULL, so that only a type with small displacements tells that it is
+ * missing.
+ */
 static inline int
 call_buffer(const void *buffer, MPI_Count count, const struct type *t)
 {
+	MPI_Count bytes;
+
+	if (!mpi_type_bytes(t, count, &bytes))
+		return MPI_ERR_COUNT;
 	return buffer == NULL && count > 0 && mpi_type_needs_buffer(t) ? MPI_ERR_BUFFER : MPI_SUCCESS;
 }
 

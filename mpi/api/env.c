@@ -109,6 +109,7 @@ impl_Finalize(struct call *call, const struct args_Finalize *a)
 	self->state = RANK_FINALIZED;
 	transport_exit(self);
 	mpi_pt2pt_exit(self);
+	mpi_type_exit(self);
 	mpi_comm_exit(self);
 	mpi_request_exit(self);
 	/* info objects, error handlers and keys may be used and freed later */

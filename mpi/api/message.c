@@ -3,31 +3,34 @@
  * Messages of the program.
  */
 #include <mpi/api/message.h>
+#include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
 
 size_t
 message_bytes(const struct message *m)
 {
-	return (size_t)m->count * m->type->extent;
+	return (size_t)(m->count * m->type->size);
 }
 
 void
 message_pack(const struct message *m, void *out)
 {
-	bytes_copy(out, m->buffer, message_bytes(m));
+	mpi_type_pack(m->type, m->buffer, 0, out, m->count * m->type->size);
 }
 
 void
 message_prepare_send(struct request *r, const struct message *m, enum mode mode)
 {
-	mpi_send_prepare(r, m->comm, m->buffer, message_bytes(m), m->rank, m->tag);
+	mpi_send_prepare(r, m->comm, m->buffer, 0, m->rank, m->tag);
+	request_elements(r, m->type, m->count);
 	r->synchronous = mode == SYNCHRONOUS;
 }
 
 void
 message_prepare_recv(struct request *r, const struct message *m)
 {
-	mpi_recv_prepare(r, m->comm, (void *)(uintptr_t)m->buffer, message_bytes(m), m->rank, m->tag);
+	mpi_recv_prepare(r, m->comm, (void *)(uintptr_t)m->buffer, 0, m->rank, m->tag);
+	request_elements(r, m->type, m->count);
 }
 
 static void

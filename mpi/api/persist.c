@@ -42,8 +42,11 @@ start(struct mpi_rank *self, struct request *r)
 static void
 drop(struct mpi_rank *self, struct request *r)
 {
+	struct again *g = r->own;
+
 	(void)self;
-	free(r->own);
+	mpi_type_release(g->message.type);
+	free(g);
 }
 
 static const struct request_class again_class = {.start = start, .drop = drop};
@@ -59,6 +62,7 @@ make(struct call *call, const struct message *m, enum what what, MPI_Request *re
 		return MPI_ERR_NO_MEM;
 	}
 	*g = (struct again){*m, what};
+	mpi_type_hold(m->type);
 	r->persistent = 1;
 	r->inactive = 1;
 	*request = (MPI_Request)r->handle;

@@ -11,6 +11,7 @@
 struct halves {
 	struct request in;
 	struct request out;
+	struct type *types[2];		/* held */
 	void *copy;			/* of the data to send, where it is replaced */
 };
 
@@ -101,6 +102,8 @@ drop(struct mpi_rank *self, struct request *r)
 	struct halves *h = r->own;
 
 	(void)self;
+	mpi_type_release(h->types[0]);
+	mpi_type_release(h->types[1]);
 	free(h->copy);
 	free(h);
 }
@@ -120,6 +123,8 @@ isendrecv(struct mpi_rank *self, const struct message *out, const struct message
 		return MPI_ERR_NO_MEM;
 	}
 	h->copy = copy;
+	h->types[0] = mpi_type_hold(in->type);
+	h->types[1] = mpi_type_hold(out->type);
 	message_start_recv(self, &h->in, in);
 	message_start_send(self, &h->out, out, STANDARD);
 	*request = (MPI_Request)r->handle;

@@ -52,6 +52,8 @@ struct mpi_rank {
 	struct group empty_group;
 	struct errhandler errhandlers[ERRORS_PREDEFINED];
 	struct handle_table tables[HANDLE_KINDS];
+	struct type_name *type_names;	/* of predefined types, given by the program */
+	struct derived *unnamed_types;	/* predefined ones without a name, made so far */
 	struct request *free_requests;
 	struct request *detached;	/* freed by the program, not done yet */
 	struct link running;		/* requests that advance whenever progress is made */
@@ -64,6 +66,8 @@ struct mpi_rank {
 	struct link outgoing;		/* peers for which sends wait for room */
 	struct link answers;		/* packets of the bulk protocol that wait for room */
 	struct handle_table bulk_names;	/* requests that peers in other clusters know by number */
+	char *bulk_staging[2];		/* a part on its way in, out; of data in several pieces. NULL until first used */
+	bool bulk_more;			/* another part of what is being written will be */
 	struct link bulk_wanted;	/* receives that wait for the bulk path from another cluster */
 	struct request *bulk_in;	/* the receive that has it */
 	struct link bulk_allowed;	/* sends that a receiver waits for */

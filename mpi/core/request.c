@@ -6,6 +6,7 @@
 #include <mpi/core/rank.h>
 #include <mpi/core/request.h>
 #include <mpi/core/shared.h>
+#include <mpi/core/type.h>
 
 /* words of MPI_internal */
 enum { BYTES_LOW, BYTES_HIGH, CANCELLED };
@@ -52,10 +53,25 @@ mpi_request_find(struct mpi_rank *self, MPI_Request handle)
 }
 
 void
+mpi_request_let_type_go(struct request *r)
+{
+	if (r->type != NULL && r->handle != 0)
+		mpi_type_release(r->type);
+	r->type = NULL;
+}
+
+void
+mpi_request_set_type(struct request *r, struct type *t)
+{
+	r->type = r->handle != 0 ? mpi_type_hold(t) : t;
+}
+
+void
 mpi_request_free(struct mpi_rank *self, struct request *r)
 {
 	if (r->class != NULL && r->class->drop != NULL)
 		r->class->drop(self, r);
+	mpi_request_let_type_go(r);
 	mpi_handle_drop(&self->tables[HANDLE_REQUEST], r->handle);
 	if (r->comm != NULL)
 		mpi_comm_release(self, r->comm);

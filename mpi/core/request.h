@@ -14,6 +14,7 @@
 
 struct mpi_rank;
 struct request;
+struct type;
 
 enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_NULL, REQUEST_OTHER };
 
@@ -49,6 +50,8 @@ struct request {
 	uint8_t persistent;		/* keeps its handle when it is done */
 	uint8_t inactive;		/* persistent: not started */
 	uint8_t detached;		/* freed by the program before it was done */
+	uint8_t more;			/* bulk send: another part will be wanted */
+	uint8_t in_parts;		/* bulk receive: ask for parts */
 	int error;			/* class; valid when done */
 	int32_t context;
 	int32_t source;			/* receive: wanted, then found. send: own rank in the communicator */
@@ -57,8 +60,10 @@ struct request {
 	uint32_t remote_request;	/* bulk: the peer's name of its request */
 	uint32_t bulk_name;		/* bulk: the name that the peer uses for this one; 0: none */
 	void *buffer;
+	struct type *type;		/* of what lies there; NULL: `bytes` bytes side by side */
 	size_t bytes;			/* room, or data to send */
 	size_t moved;			/* receive: data received. bulk: so far */
+	size_t part;			/* bulk: bytes on the way */
 	uint64_t order;			/* receive: age among the posted */
 	const struct group *group;	/* whose ranks `source` counts */
 	struct comm *comm;		/* NULL for requests on the stack and for those of no communicator */
@@ -100,6 +105,10 @@ mpi_request_is_active(const struct request *r)
 
 /* The request of a handle, or NULL (also if the program has freed it). */
 struct request *mpi_request_find(struct mpi_rank *self, MPI_Request handle);
+
+/* The data of a prepared request lies as a type says, which a request with a handle keeps until it is freed or prepared anew. */
+void mpi_request_set_type(struct request *r, struct type *t);
+void mpi_request_let_type_go(struct request *r);
 
 /* Give back a request that is done; its handle becomes invalid. */
 void mpi_request_free(struct mpi_rank *self, struct request *r);

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * Predefined datatypes and the loops of operations, against the C compiler.
- * needs: mpi/core/type.c mpi/core/op_loops.c
+ * needs: mpi/core/type.c mpi/core/handle.c mpi/core/shape_basic.c mpi/core/op_loops.c
  */
 #include <base/test.h>
 #include <complex.h>
 #include <stdbool.h>
 #include <wchar.h>
 #include <mpi/core/op_loops.h>
+#include <mpi/core/rank.h>
 #include <mpi/core/type.h>
+
+static struct mpi_rank rank;
+
+struct mpi_rank *
+mpi_self(void)
+{
+	return &rank;
+}
 
 #define SIZE_OF(handle, c) \
 	do { \

@@ -5,7 +5,7 @@
  */
 #include <mpi/core/rank.h>
 #include <mpi/pt2pt/bounce.h>
-#include <mpi/transport/packet.h>
+#include <mpi/pt2pt/data.h>
 #include <mpi/transport/transport.h>
 
 static struct bounce_copy *
@@ -74,7 +74,7 @@ room_for(struct bounce *b, size_t span)
 }
 
 struct bounce_copy *
-mpi_bounce_put(struct mpi_rank *self, const void *data, size_t len)
+mpi_bounce_put(struct mpi_rank *self, const struct request *r, size_t position, size_t len)
 {
 	struct bounce *b = self->bounce;
 	struct bounce_copy *c;
@@ -83,7 +83,7 @@ mpi_bounce_put(struct mpi_rank *self, const void *data, size_t len)
 		return NULL;
 	c = room_for(b, CACHE_LINE + (len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 	if (c != NULL)
-		bytes_copy(mpi_bounce_data(c), data, len);
+		request_read(r, position, mpi_bounce_data(c), len);
 	return c;
 }
 

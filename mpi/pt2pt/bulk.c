@@ -5,12 +5,17 @@
  * Nothing can stop in a circle: a rank's thread waits inside the kernel only to read from a sender that has started to write to it. Writing
  * goes on beside the rank, one send after the other, and only to receivers that have allowed it. A receiver allows one sender
  * at a time, so the receiver of the send that is being written reads from nobody else.
+ *
+ * Data that is in several pieces on one side goes in parts, each allowed and started for itself, through a buffer of one part.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <abi/errors.h>
+#include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
+
+#define PART 65536		/* bytes of a transfer in parts */
 
 /* an answer that found no room */
 struct answer {
@@ -117,13 +122,24 @@ finish_in(struct mpi_rank *self, int error)
 	mpi_bulk_done(self, r, error);
 }
 
-/* Let the sender of the receive that has the portal write what is wanted of the message. */
+/* The buffer for parts in one direction, or NULL: no memory. */
+static char *
+staging(struct mpi_rank *self, int direction)
+{
+	if (self->bulk_staging[direction] == NULL)
+		self->bulk_staging[direction] = malloc(PART);
+	return self->bulk_staging[direction];
+}
+
+/* Let the sender of the receive that has the portal write what is wanted of the message, or the next part of it. */
 static void
 allow(struct mpi_rank *self, struct request *r)
 {
-	struct packet p = {.kind = PACKET_ALLOW, .bytes = r->bytes};
-	int err = r->bytes > 0 ? transport_bulk_allow(self, r->peer) : 0;
+	size_t left = r->bytes - r->moved, part = r->in_parts && left > PART ? PART : left;
+	struct packet p = {.kind = PACKET_ALLOW, .bytes = part, .flags = part < left ? PACKET_MORE : 0};
+	int err = part > 0 ? transport_bulk_allow(self, r->peer) : 0;
 
+	r->part = part;
 	if (err != 0) {
 		finish_in(self, mpi_far_error(err));
 		return;
@@ -153,9 +169,28 @@ mpi_bulk_request(struct mpi_rank *self, struct request *r, const struct packet *
 	if (p->bytes < r->bytes)
 		r->bytes = (size_t)p->bytes;
 	r->remote_request = p->bulk.request;
+	r->in_parts = r->type != NULL || (p->flags & PACKET_TYPED);
 	mpi_bulk_name(self, r);
 	link_append(&self->bulk_wanted, &r->link);
 	next_in(self);
+}
+
+/* Read the part that the sender writes. Error class. */
+static int
+read_part(struct mpi_rank *self, struct request *r)
+{
+	char *to = r->type ? staging(self, 0) : address_shift(r->buffer, (MPI_Aint)r->moved);
+	int err;
+
+	if (to == NULL)
+		return MPI_ERR_NO_MEM;
+	err = transport_bulk_read(self, to, r->part);
+	if (err != 0)
+		return mpi_far_error(err);
+	if (r->type != NULL)
+		request_write(r, r->moved, to, r->part);
+	r->moved += r->part;
+	return MPI_SUCCESS;
 }
 
 void
@@ -166,11 +201,32 @@ mpi_bulk_started(struct mpi_rank *self, const struct packet *p)
 
 	if (r == NULL || r != self->bulk_in)
 		return;
-	err = transport_bulk_read(self, r->buffer, r->bytes);
-	if (err == 0)
-		r->moved = r->bytes;
-	finish_in(self, err == 0 ? r->error : mpi_far_error(err));
+	err = read_part(self, r);
+	if (err == MPI_SUCCESS && r->moved < r->bytes)
+		allow(self, r);
+	else
+		finish_in(self, err == MPI_SUCCESS ? r->error : err);
 	next_in(self);
+}
+
+/* Start to write the next part of a send. Error class. */
+static int
+write_part(struct mpi_rank *self, struct request *r)
+{
+	char *from = r->type ? staging(self, 1) : address_shift(r->buffer, (MPI_Aint)r->moved);
+	int err;
+
+	if (from == NULL)
+		return MPI_ERR_NO_MEM;
+	if (r->type != NULL)
+		request_read(r, r->moved, from, r->part);
+	err = transport_bulk_write(self, r->peer, from, r->part);
+	if (err != 0)
+		return mpi_far_error(err);
+	r->moved += r->part;
+	self->bulk_out = r;
+	self->bulk_more = r->more;
+	return MPI_SUCCESS;
 }
 
 /* The next send that was allowed is written. */
@@ -183,13 +239,11 @@ next_out(struct mpi_rank *self)
 		int err;
 
 		link_remove(&r->link);
-		err = transport_bulk_write(self, r->peer, r->buffer, r->bytes);
-		if (err != 0) {
-			mpi_bulk_done(self, r, mpi_far_error(err));
-			continue;
-		}
-		self->bulk_out = r;
-		mpi_answer(self, r->peer, &start);
+		err = write_part(self, r);
+		if (err == MPI_SUCCESS)
+			mpi_answer(self, r->peer, &start);
+		else
+			mpi_bulk_done(self, r, err);
 	}
 }
 
@@ -204,7 +258,8 @@ mpi_bulk_allowed(struct mpi_rank *self, const struct packet *p)
 		mpi_bulk_done(self, r, MPI_SUCCESS);
 		return;
 	}
-	r->bytes = (size_t)p->bytes;
+	r->part = (size_t)p->bytes;
+	r->more = p->flags & PACKET_MORE;
 	r->remote_request = p->bulk.peer_request;
 	link_append(&self->bulk_allowed, &r->link);
 	next_out(self);
@@ -219,7 +274,11 @@ mpi_bulk_progress(struct mpi_rank *self)
 	if (!transport_bulk_written(self, &result))
 		return false;
 	self->bulk_out = NULL;
-	mpi_bulk_done(self, r, result == 0 ? MPI_SUCCESS : mpi_far_error(result));
+	if (result != 0 && r->link.next != NULL)
+		link_remove(&r->link);
+	/* the next part may be allowed already */
+	if (result != 0 || !self->bulk_more)
+		mpi_bulk_done(self, r, result == 0 ? MPI_SUCCESS : mpi_far_error(result));
 	next_out(self);
 	return true;
 }

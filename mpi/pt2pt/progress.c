@@ -21,6 +21,9 @@ void
 mpi_pt2pt_exit(struct mpi_rank *self)
 {
 	mpi_match_exit(&self->match);
+	free(self->bulk_staging[0]);
+	free(self->bulk_staging[1]);
+	self->bulk_staging[0] = self->bulk_staging[1] = NULL;
 	mpi_bounce_exit(self);
 	free(self->bounce);
 	free(self->peers);

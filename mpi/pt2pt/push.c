@@ -4,8 +4,11 @@
  * the data in chunks, through copies in shared memory, as many at a time as there is room for. Chunks of one message stay in order.
  */
 #include <mpi/pt2pt/bounce.h>
+#include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
+
+#define TAKE_PIECE 4096
 
 void
 mpi_pull(struct mpi_rank *self, struct request *r, const struct packet *p)
@@ -47,7 +50,7 @@ static bool
 push_chunk(struct mpi_rank *self, struct request *r)
 {
 	size_t left = r->bytes - r->moved, max = transport_copied_max(self), len = left < max ? left : max;
-	struct bounce_copy *copy = mpi_bounce_put(self, (const char *)r->buffer + r->moved, len);
+	struct bounce_copy *copy = mpi_bounce_put(self, r, r->moved, len);
 	struct packet *p = copy ? transport_claim(self, r->peer) : NULL;
 
 	if (p == NULL) {
@@ -81,13 +84,32 @@ mpi_push_progress(struct mpi_rank *self)
 	return moved;
 }
 
+/* Chunks are copies in shared memory, which can always be read. */
+static void
+take_chunk(struct mpi_rank *self, const struct request *r, const struct packet *p)
+{
+	char piece[TAKE_PIECE];
+	size_t bytes = (size_t)p->bytes;
+
+	if (r->type == NULL) {
+		transport_fetch(self, p->origin, p->near.address, address_shift(r->buffer, (MPI_Aint)r->moved), bytes);
+		return;
+	}
+	for (size_t done = 0; done < bytes; done += sizeof(piece)) {
+		size_t len = bytes - done < sizeof(piece) ? bytes - done : sizeof(piece);
+
+		transport_fetch(self, p->origin, p->near.address + done, piece, len);
+		request_write(r, r->moved + done, piece, len);
+	}
+}
+
 void
 mpi_push_arrived(struct mpi_rank *self, const struct packet *p)
 {
 	struct request *r = mpi_handle_find(&self->bulk_names, p->near.peer_request);
 	struct packet look = {.kind = PACKET_CREDIT};
 
-	transport_fetch(self, p->origin, p->near.address, (char *)r->buffer + r->moved, (size_t)p->bytes);
+	take_chunk(self, r, p);
 	transport_signal(self, p->origin, p->near.flag, false);
 	/* a packet, because the sender may be about to sleep and does not look at its copies then */
 	mpi_answer(self, p->origin, &look);

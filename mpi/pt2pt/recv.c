@@ -2,13 +2,19 @@
  *
  * Receiving: a message and its receive have met, or wait for each other.
  */
+#include <abi/errors.h>
 #include <mpi/core/shared.h>
+#include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
+
+#define FETCH_PIECE 8192
 
 void
 mpi_recv_prepare(struct request *r, struct comm *c, void *buffer, size_t bytes, int rank, int tag)
 {
+	if (r->type != NULL)
+		mpi_request_let_type_go(r);
 	*r = (struct request){
 		.kind = REQUEST_RECV, .context = c->context, .source = rank, .tag = tag, .buffer = buffer, .bytes = bytes,
 		.group = mpi_comm_peer_group(c), .comm = r->comm, .handle = r->handle,
@@ -26,11 +32,55 @@ release_sender(struct mpi_rank *self, const struct packet *p)
 		mpi_answer(self, p->origin, &done);
 }
 
+/* Get data that has one piece at the sender and several here; through a buffer that stays in the cache, where the sender's memory is not ours. */
+static int
+fetch_pieces(struct mpi_rank *self, struct request *r, const struct packet *p, size_t bytes)
+{
+	char piece[FETCH_PIECE];
+
+	if (transport_shares_memory(self)) {
+		request_write(r, 0, (const void *)(uintptr_t)p->near.address, bytes);
+		return 0;
+	}
+	for (size_t done = 0; done < bytes; done += sizeof(piece)) {
+		size_t len = bytes - done < sizeof(piece) ? bytes - done : sizeof(piece);
+		int err = transport_fetch(self, p->origin, p->near.address + done, piece, len);
+
+		if (err != 0)
+			return err;
+		request_write(r, done, piece, len);
+	}
+	return 0;
+}
+
+/* The sender has several pieces. Where all memory is shared, so is its request, which stays until the sender is released. */
+static int
+fetch_typed(struct mpi_rank *self, struct request *r, const struct packet *p, size_t bytes)
+{
+	const struct request *sender = (const struct request *)(uintptr_t)p->near.request;
+
+	if (!transport_shares_memory(self) && p->origin != (uint32_t)self->world_rank)
+		return -E_PERM;
+	if (r->type == NULL)
+		mpi_type_pack(sender->type, sender->buffer, 0, r->buffer, (MPI_Count)bytes);
+	else
+		mpi_type_copy(r->type, r->buffer, sender->type, sender->buffer, (MPI_Count)bytes);
+	return 0;
+}
+
+static int
+fetch_data(struct mpi_rank *self, struct request *r, const struct packet *p, size_t bytes)
+{
+	if (p->flags & PACKET_TYPED)
+		return fetch_typed(self, r, p, bytes);
+	return r->type == NULL ? transport_fetch(self, p->origin, p->near.address, r->buffer, bytes) : fetch_pieces(self, r, p, bytes);
+}
+
 /* Get the data of a near peer; false: it will come in chunks. */
 static bool
 fetch(struct mpi_rank *self, struct request *r, const struct packet *p, size_t bytes)
 {
-	if (bytes > 0 && transport_fetch(self, p->origin, p->near.address, r->buffer, bytes) != 0) {
+	if (bytes > 0 && fetch_data(self, r, p, bytes) != 0) {
 		mpi_pull(self, r, p);
 		return false;
 	}
@@ -54,7 +104,7 @@ mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p)
 		return;
 	}
 	if (p->kind == PACKET_EAGER)
-		bytes_copy(r->buffer, p->data, bytes);
+		request_write(r, 0, p->data, bytes);
 	else if (!fetch(self, r, p, bytes))
 		return;
 	r->moved = bytes;

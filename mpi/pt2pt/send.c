@@ -5,6 +5,7 @@
 #include <abi/errors.h>
 #include <mpi/core/shared.h>
 #include <mpi/pt2pt/bounce.h>
+#include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
 
@@ -13,6 +14,8 @@ enum outcome { SENT, NO_ROOM };
 void
 mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t bytes, int rank, int tag)
 {
+	if (r->type != NULL)
+		mpi_request_let_type_go(r);
 	*r = (struct request){
 		.kind = REQUEST_SEND, .context = c->context, .source = c->rank, .tag = tag, .buffer = (void *)(uintptr_t)buffer,
 		.bytes = bytes, .peer = (uint32_t)mpi_group_world(mpi_comm_peer_group(c), rank), .comm = r->comm, .handle = r->handle,
@@ -41,6 +44,8 @@ fill_near(struct mpi_rank *self, struct packet *p, struct request *r, struct bou
 	p->near.request = (uintptr_t)r;
 	if (copy)
 		p->flags |= PACKET_BOUNCED;
+	else if (r->type)
+		p->flags |= PACKET_TYPED;
 }
 
 static enum outcome
@@ -50,7 +55,7 @@ send_near(struct mpi_rank *self, struct request *r)
 	bool inside = r->bytes <= PACKET_INLINE && !waits;
 	bool medium = !inside && r->bytes <= transport_copied_max(self) && !waits;
 	/* copied before a cell is claimed: the receiver waits for what is claimed */
-	struct bounce_copy *copy = medium ? mpi_bounce_put(self, r->buffer, r->bytes) : NULL;
+	struct bounce_copy *copy = medium ? mpi_bounce_put(self, r, 0, r->bytes) : NULL;
 	struct packet *p = transport_claim(self, r->peer);
 
 	if (p == NULL) {
@@ -59,7 +64,7 @@ send_near(struct mpi_rank *self, struct request *r)
 	}
 	fill_header(p, r, inside ? PACKET_EAGER : PACKET_NEAR, (uint32_t)self->world_rank);
 	if (inside)
-		bytes_copy(p->data, r->buffer, r->bytes);
+		request_read(r, 0, p->data, r->bytes);
 	else
 		fill_near(self, p, r, copy);
 	transport_send_claimed(self, r->peer, p);
@@ -78,9 +83,11 @@ send_far(struct mpi_rank *self, struct request *r)
 
 	fill_header(&p, r, inside ? PACKET_EAGER : PACKET_REQUEST, (uint32_t)self->world_rank);
 	if (inside)
-		bytes_copy(p.data, r->buffer, r->bytes);
+		request_read(r, 0, p.data, r->bytes);
 	else
 		p.bulk = (struct packet_bulk){.request = mpi_bulk_name(self, r)};
+	if (!inside && r->type)
+		p.flags |= PACKET_TYPED;
 	p.word = self->peers[r->peer].matched;
 	err = transport_send_far(self, r->peer, &p);
 	if (err == -E_AGAIN)

@@ -26,7 +26,10 @@ enum packet_kind {
 	PACKET_CREDIT		/* nothing but the credit in its header */
 };
 
-#define PACKET_BOUNCED 1	/* flags: the data lies in a slot of the sender's; nobody waits for `flag` */
+/* flags */
+#define PACKET_BOUNCED 1	/* the data lies in a copy of the sender's; nobody waits for `flag` */
+#define PACKET_TYPED 2		/* the sender's data is in pieces: where, its `request` says */
+#define PACKET_MORE 4		/* in PACKET_ALLOW: the message goes on after these bytes */
 
 struct packet_bulk {
 	uint32_t request;	/* name at the rank that the packet goes to; in PACKET_REQUEST the sender's own */

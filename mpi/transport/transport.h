@@ -48,6 +48,9 @@ void transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet 
 void *transport_share(struct mpi_rank *self, size_t bytes);
 void transport_unshare(struct mpi_rank *self, void *memory);
 
+/* Do near peers have one address space, so that they reach all of one another's memory by its address? */
+bool transport_shares_memory(const struct mpi_rank *self);
+
 /* How near peers name memory of this rank; valid as long as the memory is there. */
 uint64_t transport_reference(const struct mpi_rank *self, const void *memory);
 

@@ -33,6 +33,16 @@ void check_fail(struct check *c, const char *format, ...) __attribute__((format(
 			check_fail((c), "%s:%d: %s", __FILE__, __LINE__, #condition); \
 	} while (0)
 
+/* The class of what an MPI function returned: other libraries return codes of their own. */
+static inline int
+check_class(int code)
+{
+	int class = code;
+
+	MPI_Error_class(code, &class);
+	return class;
+}
+
 /* Byte i of a message that `who` sends as its number `which`. */
 static inline unsigned char
 check_byte(int who, int which, size_t i)

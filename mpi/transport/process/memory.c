@@ -29,6 +29,13 @@ transport_unshare(struct mpi_rank *self, void *memory)
 		heap_give(&self->transport->heap, memory);
 }
 
+bool
+transport_shares_memory(const struct mpi_rank *self)
+{
+	(void)self;
+	return false;
+}
+
 uint64_t
 transport_reference(const struct mpi_rank *self, const void *memory)
 {

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between bytes of data and basic elements, along a shape.
+ */
+#include <mpi/core/shape.h>
+
+static MPI_Count
+larger_of_one(MPI_Count n)
+{
+	return n > 0 ? n : 1;
+}
+
+/* The member of a list in which a byte lies. */
+static MPI_Count
+member_at(const struct shape *s, MPI_Count byte)
+{
+	MPI_Count low = 0, high = s->count;
+
+	while (high - low > 1) {
+		MPI_Count middle = low + (high - low) / 2;
+
+		if (s->parts[middle].start <= byte)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static MPI_Count
+elements_of_loop(const struct shape *of, MPI_Count bytes, bool *whole)
+{
+	return bytes / larger_of_one(of->size) * of->elements + mpi_shape_elements(of, bytes % larger_of_one(of->size), whole);
+}
+
+MPI_Count
+mpi_shape_elements(const struct shape *s, MPI_Count bytes, bool *whole)
+{
+	MPI_Count n, sum = 0;
+
+	*whole = true;
+	if (bytes <= 0)
+		return 0;
+	if (bytes >= s->size)
+		return s->elements;
+	switch (s->kind) {
+	case SHAPE_LEAF:
+		*whole = false;
+		return 1;
+	case SHAPE_LOOP:
+	case SHAPE_RUNS:
+		return elements_of_loop(s->of, bytes, whole);
+	default:
+		n = member_at(s, bytes);
+		for (MPI_Count i = 0; i < n; i++)
+			sum += s->parts[i].count * s->parts[i].of->elements;
+		return sum + elements_of_loop(s->parts[n].of, bytes - s->parts[n].start, whole);
+	}
+}
+
+static MPI_Count
+bytes_of_loop(const struct shape *of, MPI_Count elements)
+{
+	return elements / larger_of_one(of->elements) * of->size + mpi_shape_bytes(of, elements % larger_of_one(of->elements));
+}
+
+MPI_Count
+mpi_shape_bytes(const struct shape *s, MPI_Count elements)
+{
+	if (elements <= 0)
+		return 0;
+	if (elements >= s->elements)
+		return s->size;
+	if (s->kind == SHAPE_LOOP || s->kind == SHAPE_RUNS)
+		return bytes_of_loop(s->of, elements);
+	for (MPI_Count i = 0; i < s->count; i++) {
+		MPI_Count in_part = s->parts[i].count * s->parts[i].of->elements;
+
+		if (elements < in_part)
+			return s->parts[i].start + bytes_of_loop(s->parts[i].of, elements);
+		elements -= in_part;
+	}
+	return s->size;
+}
