@@ -39,4 +39,8 @@
 #define STATS_PORTALS 5
 #define STATS_REMOTE_CALLS 6
 
+/* keys of the core_count call: what the calling core counted since it started */
+#define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */
+#define COUNT_REFILLS_CODE 1
+
 #endif

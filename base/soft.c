@@ -1,39 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a compiler calls for 64-bit arithmetic on a 32-bit CPU, and for multiplication and division on one that has no instruction for them. The
- * compiler's own library is built with those instructions. Only additions, shifts and comparisons here; the operands of a kernel
- * are small, so every loop ends with the last bit of the smaller one.
+ * What a compiler calls for 64-bit arithmetic on a 32-bit CPU. Its own library is built with multiply and divide instructions, which a
+ * narrow core lacks: only additions, shifts and comparisons here.
  */
 #include <stdint.h>
 
-uint32_t __mulsi3(uint32_t a, uint32_t b);
 uint64_t __muldi3(uint64_t a, uint64_t b);
-uint32_t __udivsi3(uint32_t n, uint32_t d);
-uint32_t __umodsi3(uint32_t n, uint32_t d);
-int32_t __divsi3(int32_t n, int32_t d);
-int32_t __modsi3(int32_t n, int32_t d);
 uint64_t __udivmoddi4(uint64_t n, uint64_t d, uint64_t *rest);
 uint64_t __udivdi3(uint64_t n, uint64_t d);
 uint64_t __umoddi3(uint64_t n, uint64_t d);
 int64_t __divdi3(int64_t n, int64_t d);
 int64_t __moddi3(int64_t n, int64_t d);
-
-uint32_t
-__mulsi3(uint32_t a, uint32_t b)
-{
-	uint32_t sum = 0;
-
-	if (a < b) {
-		uint32_t c = a;
-
-		a = b;
-		b = c;
-	}
-	for (; b != 0; b >>= 1, a += a)
-		if (b & 1)
-			sum += a;
-	return sum;
-}
 
 uint64_t
 __muldi3(uint64_t a, uint64_t b)
@@ -50,61 +27,6 @@ __muldi3(uint64_t a, uint64_t b)
 		if (b & 1)
 			sum += a;
 	return sum;
-}
-
-/* Quotient, and the remainder in *rest. Division by zero gives 0 and leaves the number. */
-static inline uint32_t
-divide32(uint32_t n, uint32_t d, uint32_t *rest)
-{
-	uint32_t quotient = 0, bit = 1;
-
-	*rest = n;
-	if (d == 0)
-		return 0;
-	while (d < n && (d & 0x80000000) == 0) {
-		d += d;
-		bit += bit;
-	}
-	for (; bit != 0; bit >>= 1, d >>= 1)
-		if (n >= d) {
-			n -= d;
-			quotient |= bit;
-		}
-	*rest = n;
-	return quotient;
-}
-
-uint32_t
-__udivsi3(uint32_t n, uint32_t d)
-{
-	uint32_t rest;
-
-	return divide32(n, d, &rest);
-}
-
-uint32_t
-__umodsi3(uint32_t n, uint32_t d)
-{
-	uint32_t rest;
-
-	divide32(n, d, &rest);
-	return rest;
-}
-
-int32_t
-__divsi3(int32_t n, int32_t d)
-{
-	uint32_t quotient = __udivsi3(n < 0 ? -(uint32_t)n : (uint32_t)n, d < 0 ? -(uint32_t)d : (uint32_t)d);
-
-	return (int32_t)((n < 0) != (d < 0) ? -quotient : quotient);
-}
-
-int32_t
-__modsi3(int32_t n, int32_t d)
-{
-	uint32_t rest = __umodsi3(n < 0 ? -(uint32_t)n : (uint32_t)n, d < 0 ? -(uint32_t)d : (uint32_t)d);
-
-	return (int32_t)(n < 0 ? -rest : rest);
 }
 
 uint64_t

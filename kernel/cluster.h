@@ -20,6 +20,7 @@
 #include <base/check.h>
 #include <base/list.h>
 #include <base/bitmap.h>
+#include <base/tune.h>
 #include <hal/atomic.h>
 #include <hal/core.h>
 #include <hal/console.h>
@@ -186,20 +187,20 @@ struct cluster {
 };
 
 /* The running core. */
-static inline struct core *
+hot_inline struct core *
 core_self(void)
 {
 	return hal_core_local();
 }
 
-static inline bool
+hot_inline bool
 core_is_home(const struct core *core)
 {
 	return core->id == KERNEL_CORE;
 }
 
 /* Is there a message for this core? */
-static inline bool
+hot_inline bool
 am_is_pending(const struct core *core)
 {
 	if (core_is_home(core))

@@ -46,7 +46,8 @@ KCC := $(CROSS)gcc
 # this compiler's 32-bit types are long, everybody else's int
 INT32_IS_INT := -U__UINT32_TYPE__ -D__UINT32_TYPE__='unsigned int' -U__INT32_TYPE__ -D__INT32_TYPE__=int
 # what every core has; a K-Core multiplies and divides by software
-K_ARCH := -msoft-mul -msoft-div -msfimm -mshftimm -mcmov -fno-stack-protector $(INT32_IS_INT)
+include mk/tune.mk
+K_ARCH := $(TUNE_FLAGS) -msfimm -mshftimm -mcmov -fno-stack-protector $(INT32_IS_INT)
 endif
 
 K_CCINC := $(shell $(KCC) -print-file-name=include)
@@ -63,7 +64,7 @@ HAL_DIRS := $(wildcard hal/generic hal/cpu/$(CPU) hal/noc/$(NOC) $(if $(BOARD),h
 HAL_SRC := $(filter-out $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS)))
 BOOT_SRC := $(filter $(wildcard hal/*/*/boot/*),$(call find_c,$(HAL_DIRS)))
 # base/mem.c (memcpy and its like) is for code without a libc, base/soft.c for a CPU that may lack multiply and divide
-BASE_SRC := $(filter-out $(if $(HAL_LIBS),base/mem.c) $(if $(filter or1k,$(PORT)),,base/soft.c),$(call find_c,base))
+BASE_SRC := $(filter-out $(if $(HAL_LIBS),base/mem.c) $(filter-out $(SOFT),base/soft.c base/soft32.c),$(call find_c,base))
 KERNEL_SRC := $(call find_c,kernel)
 KGEN_SRC := $(if $(GEN_TOOL),$(GEN_KERNEL_SRC))
 

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: MIT
 #
 # Kernel images of or1k. Each is linked a second time elsewhere: from what differs tools/rebase.py knows what moves with the image.
+# PAD=N puts N empty cache lines in front of the code (kernel-padN): another layout of the same kernel, for measurements.
 
 KERNEL_LD := hal/cpu/or1k/kernel.ld
-OR1K_LINK := $(KCC) $(K_ARCH) -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,--no-warn-execstack -Wl,-n -T $(KERNEL_LD)
+PAD ?= 0
+OR1K_LINK := $(KCC) $(K_ARCH) -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,--no-warn-execstack \
+	-Wl,-n -Wl,--defsym,PAD_LINES=$(PAD) -L $(TUNE_ORDER) -T $(KERNEL_LD)
 OR1K_MOVED := 0x1000000
-OR1K_IMAGES := $(OUT)/kernel $(OUT)/hal-test
+OR1K_KERNEL := $(OUT)/kernel$(if $(filter-out 0,$(PAD)),-pad$(PAD))
+OR1K_IMAGES := $(OR1K_KERNEL) $(OUT)/hal-test
 
 kernel: $(OR1K_IMAGES:%=%.elf) $(OR1K_IMAGES:%=%-moved.elf)
+image: $(OR1K_KERNEL).elf
+.PHONY: image
 
-$(OUT)/kernel.elf $(OUT)/kernel-moved.elf: $(K_ALL) $(KERNEL_LD)
-$(OUT)/hal-test.elf $(OUT)/hal-test-moved.elf: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ) $(KERNEL_LD)
+$(OR1K_KERNEL).elf $(OR1K_KERNEL)-moved.elf: $(K_ALL) $(KERNEL_LD) $(TUNE_ORDER)/order.ld
+$(OUT)/hal-test.elf $(OUT)/hal-test-moved.elf: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ) $(KERNEL_LD) $(TUNE_ORDER)/order.ld
 $(OR1K_IMAGES:%=%.elf):
 	$(call say,LINK,$@)
 	$(Q)$(OR1K_LINK) -Wl,--defsym,IMAGE_AT=0 -Wl,-Map,$(@:.elf=.map) -o $@ $(filter %.o,$^) -lgcc
 $(OR1K_IMAGES:%=%-moved.elf):
 	$(call say,LINK,$@)
 	$(Q)$(OR1K_LINK) -Wl,--defsym,IMAGE_AT=$(OR1K_MOVED) -o $@ $(filter %.o,$^) -lgcc
-
-# one source as a program: make PORT=or1k freestanding SOURCE=x.c PROGRAM=x
-.PHONY: freestanding
-freestanding: $(LIB)/libatoll.a $(FREE_OBJ) $(INC)/.stamp
-	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(INC) -c -o $(PROGRAM).o $(SOURCE)
-	$(Q)$(U_LD) $(PROG_LINK) -o $(PROGRAM) $(PROGRAM).o $(FREE_OBJ) $(LIB)/libatoll.a $(U_LIBGCC)

@@ -55,7 +55,7 @@ CLIENT_SRC := $(wildcard servers/*/client.c)
 FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)
 # memcpy and its like come from the libc in programs, from base/mem.c in servers
 MEM_OBJ := $(U)/base/mem.c.o
-LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c $(if $(filter or1k,$(PORT)),,base/soft.c),$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
+LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c $(filter-out $(if $(filter or1k,$(PORT)),base/soft.c),base/soft.c base/soft32.c),$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
 # what is for process ranks on Linux is built by mk/process.mk
 MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/%,$(call find_c,mpi)))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
@@ -168,6 +168,12 @@ $(2)/$(basename $(notdir $(1))): $(U)/$(1).o $(patsubst %,$(U)/%.o,$(foreach r,$
 endef
 $(foreach m,$(filter-out tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(BIN))))
 $(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/tests)))
+
+# one source as a program: make PORT=or1k freestanding SOURCE=x.c PROGRAM=x
+.PHONY: freestanding
+freestanding: $(LIB)/libatoll.a $(FREE_OBJ) $(INC)/.stamp
+	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(INC) -c -o $(PROGRAM).o $(SOURCE)
+	$(Q)$(U_LD) $(PROG_LINK) -o $(PROGRAM) $(PROGRAM).o $(FREE_OBJ) $(LIB)/libatoll.a $(U_LIBGCC)
 
 user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(BOOT_USERS) $(PROGS)
 libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp

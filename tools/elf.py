@@ -66,19 +66,22 @@ class Elf:
 
     def symbols(self):
         """Yield (address, size, name) of the functions in the symbol table, if it has one."""
-        if not self.wide:
-            return
-        sections = [struct.unpack_from(self.order + "IIQQQQIIQQ", self.data, self.shoff + i * self.shentsize)
-                    for i in range(self.shnum)]
+        form, symbol, size = ("IIQQQQIIQQ", "IBBHQQ", 24) if self.wide else ("IIIIIIIIII", "IIIBBH", 16)
+        sections = [struct.unpack_from(self.order + form, self.data, self.shoff + i * self.shentsize) for i in range(self.shnum)]
         for sec in sections:
             if sec[1] != 2:
                 continue
             names = sections[sec[6]]
-            for at in range(sec[4], sec[4] + sec[5], 24):
-                name, info, _, _, value, size = struct.unpack_from(self.order + "IBBHQQ", self.data, at)
+            for at in range(sec[4], sec[4] + sec[5], size):
+                name, info, value, length = self._symbol(symbol, at)
                 if info & 15 == 2 and value:
                     start = names[4] + name
-                    yield value, size, self.data[start:self.data.index(b"\0", start)].decode("ascii", "replace")
+                    yield value, length, self.data[start:self.data.index(b"\0", start)].decode("ascii", "replace")
+
+    def _symbol(self, form, at):
+        """(offset of the name, info, value, size) of a symbol."""
+        f = struct.unpack_from(self.order + form, self.data, at)
+        return (f[0], f[1], f[4], f[5]) if self.wide else (f[0], f[3], f[1], f[2])
 
 
 def read(path):

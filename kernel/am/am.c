@@ -2,6 +2,7 @@
  *
  * Active messages: see am.h.
  */
+#include <base/tune.h>
 #include <base/str.h>
 #include <kernel/cluster.h>
 #include <kernel/thread/thread.h>
@@ -105,7 +106,7 @@ am_post(struct core *to, am_post_fn *fn, const void *data, uint32_t bytes)
 }
 
 /* Wait until home has answered; meanwhile the own inbox is served, for home may need us before it can answer others. */
-static inline void
+hot_inline void
 call_wait(struct core *core, struct am_call *call)
 {
 	do {

@@ -2,6 +2,7 @@
  *
  * Kernel entry from user threads: calls, faults, doorbells. Source: seed 000 III-B (local and remote kernel calls).
  */
+#include <base/tune.h>
 #include <kernel/call/call.h>
 #include <kernel/thread/run.h>
 
@@ -34,7 +35,7 @@ call(struct core *core, struct hal_frame *f)
 	const struct kcall_entry *e = &reflected;
 	long result;
 
-	if (__builtin_expect(nr < KC_COUNT, 1)) {
+	if (likely(nr < KC_COUNT)) {
 		e = &kcall_table[nr];
 		result = e->enter(core, core->current, f);
 	} else if (nr >= (unsigned long)-KC_FIRST) {
@@ -42,7 +43,7 @@ call(struct core *core, struct hal_frame *f)
 	} else {
 		result = -E_NOSYS;
 	}
-	if (__builtin_expect(result > -E_INTERNAL_FIRST, 1))
+	if (likely(result > -E_INTERNAL_FIRST))
 		hal_frame_set_result(f, result);
 	else
 		special(core, f, e, result);
@@ -69,7 +70,7 @@ static __attribute__((noinline)) bool
 remote_call(struct hal_frame *f, const struct kcall_entry *e, struct core *core)
 {
 	hal_frame_set_result(f, e->enter(core, core->current, f));
-	if (__builtin_expect(core->doomed != NULL, 0))
+	if (unlikely(core->doomed != NULL))
 		leave(core);
 	return true;
 }
@@ -99,7 +100,7 @@ kernel_trap(struct hal_frame *f, const struct hal_trap *t)
 {
 	struct core *core = core_self();
 
-	if (__builtin_expect(t->kind == TRAP_CALL, 1)) {
+	if (likely(t->kind == TRAP_CALL)) {
 		call(core, f);
 	} else if (t->kind == TRAP_FAULT) {
 		crash_report(core->current, t);
@@ -107,6 +108,6 @@ kernel_trap(struct hal_frame *f, const struct hal_trap *t)
 	} else {
 		core_work(core);
 	}
-	if (__builtin_expect(core->doomed != NULL, 0))
+	if (unlikely(core->doomed != NULL))
 		leave(core);
 }

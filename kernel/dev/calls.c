@@ -2,6 +2,7 @@
  *
  * Kernel calls on devices and on the cluster as a whole. Source: seed 000 III-B (device module).
  */
+#include <hal/perf.h>
 #include <hal/timer.h>
 #include <kernel/proc/proc.h>
 
@@ -40,6 +41,23 @@ kc_clock(struct thread *caller, void *ns)
 
 	(void)caller;
 	__builtin_memcpy(ns, &now, sizeof(now));
+	return 0;
+}
+
+/*
+ * kc_core_count: what the calling core counted since it started (COUNT_*). Runs: calling core. Returns 0; -E_INVAL: no such counter.
+ * Source: seed 001 III (performance counters).
+ */
+long
+kc_core_count(struct thread *caller, int what, void *value)
+{
+	uint64_t count;
+
+	(void)caller;
+	if (what != COUNT_REFILLS_DATA && what != COUNT_REFILLS_CODE)
+		return -E_INVAL;
+	count = hal_refills(what == COUNT_REFILLS_CODE);
+	__builtin_memcpy(value, &count, sizeof(count));
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  * A core runs threads: see run.h. Threads of an application core are cooperative among themselves: the one that runs goes on until it
  * waits, yields or ends.
  */
+#include <base/tune.h>
 #include <kernel/call/call.h>
 #include <kernel/dev/console.h>
 #include <kernel/proc/proc.h>
@@ -42,7 +43,7 @@ thread_set_result(struct thread *t, long result)
 }
 
 /* What only the home core looks after; console_drain must follow ikc_poll, which notes how much was looked at. */
-static inline bool
+hot_inline bool
 home_is_quiet(const struct cluster *c)
 {
 	return c->chores == 0 && ikc_is_quiet(&c->ikc);
@@ -58,7 +59,7 @@ home_work(struct cluster *c)
 	return any;
 }
 
-static inline bool
+hot_inline bool
 ready_is_empty(const struct core *core)
 {
 	return hal_load32(&core->ready.put) == core->ready.got;

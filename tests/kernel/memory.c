@@ -267,6 +267,26 @@ TEST(the_archive_is_readable_and_nothing_else)
 	expect_eq(karchive_map(77, span), -E_SRCH);
 }
 
+/* test: core_count */
+TEST(refills_are_counted_apart)
+{
+	uint64_t before = 0, after = 0, value, addr;
+
+	expect_eq(kmem_alloc(SELF, 100 * PAGE, RW, &addr), 0);
+	expect_eq(kcore_count(COUNT_REFILLS_CODE, &value), 0);
+	expect_eq(kcore_count(COUNT_REFILLS_DATA, &before), 0);
+	for (unsigned i = 0; i < 100; i++)
+		*(volatile uint32_t *)(uintptr_t)(addr + i * PAGE) = i;
+	expect_eq(kcore_count(COUNT_REFILLS_DATA, &after), 0);
+	/* one for each fresh page where software fills the TLB, none where the hardware does */
+	expect(after == 0 || (after - before >= 100 && after - before < 200));
+	expect((after == 0) == (value == 0));
+	expect_eq(kpage_unmap(SELF, (unsigned long)addr, 100), 0);
+	expect_eq(kcore_count(-1, &value), -E_INVAL);
+	expect_eq(kcore_count(COUNT_REFILLS_CODE + 1, &value), -E_INVAL);
+	expect_eq(kcore_count(COUNT_REFILLS_DATA, (void *)16), -E_FAULT);
+}
+
 /* test: clock, cluster_info, stats */
 TEST(the_cluster_tells_about_itself)
 {
@@ -304,5 +324,6 @@ server_main(int argc, char **argv)
 	RUN(frames_of_others_are_refused);
 	RUN(the_archive_is_readable_and_nothing_else);
 	RUN(the_cluster_tells_about_itself);
+	RUN(refills_are_counted_apart);
 	kt_end();
 }

@@ -4,7 +4,7 @@
     description = "ping-pong between two ranks"
     source = "002 6.2"
     program = "pingpong"              default: NAME
-    ports = ["hosted", "riscv64"]     default: both
+    ports = ["hosted", "riscv64"]     default: both; or1k too if it needs neither libc nor MPI
     ranks = [2]                       one number or several
     machine = {hosted = "laptop", riscv64 = "riscv-4x4"}    default; lists are run in turn
     map = ["compact", "scatter"]      default: compact
@@ -26,6 +26,13 @@ With --icount a riscv64 machine runs under `-icount shift=3,sleep=off` and the c
     per = 1                           operations in a window
     span = "FROM:TO"                  beside them, ways from one kernel function to another on another hart (run's --span); a row counts
                                       send, receive, one_way, sender, receiver or round_trip of them
+
+With --rtl an or1k machine is the cycle-exact cluster, and the program its first process; cycles of its windows become rows, which only vary
+from repetition to repetition by when each core leaves reset:
+    [[rtl]]
+    name = "r_kcall"
+    label = 17
+    per = 100                         operations in a window, or the parameter that says how many
 """
 
 import itertools
@@ -43,15 +50,16 @@ import launch
 import machine as machines
 import run
 import setup
-from ui import BUILD, ROOT, Failure, Steps, Usage, check_port, say, take_value
+from ui import BUILD, ROOT, RUN_PORTS, Failure, Steps, Usage, check_port, say, take_value
 
-HELP = """usage: ./atoll bench [--port P] [--machine M] [--icount] [--quick] [--json FILE] [--list] [NAME...]
+HELP = """usage: ./atoll bench [--port P] [--machine M] [--icount | --rtl] [--quick] [--json FILE] [--list] [NAME...]
 
 Runs the benchmarks of bench/ (all, or those named) and prints a table; --json writes the rows
-{"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts instructions on riscv64.
+{"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts instructions on riscv64, --rtl cycles of the
+co-designed cluster (or1k).
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions", "args", "files", "parameters", "quick", "probe",
-        "icount", "span", "timeout_s"}
+        "icount", "span", "rtl", "timeout_s"}
 SPAN_COUNTS = {"send", "receive", "one_way", "sender", "receiver", "round_trip"}
 FOLDER = os.path.join(ROOT, "bench")
 ROW = re.compile(r"row (\S+) (-?[0-9.eE+-]+) (\S+)((?: [^\s=]+=\S*)*)\s*$")
@@ -170,9 +178,35 @@ def parse_windows(lines, specs):
     return out
 
 
-def shoot(shot, icount):
+def parse_report(report, specs, params):
+    """(name, value, unit, params) for the windows of a run in RTL."""
+    out = []
+    for spec in specs:
+        per = spec.get("per", 1)
+        per = params[per] if isinstance(per, str) else per
+        for w in report["windows"]:
+            if w["label"] == spec["label"] and w["times"]:
+                out.append((spec["name"], w["cycles"] / w["times"] / per, "cycles", {}))
+    return out
+
+
+def shoot_rtl(shot):
+    """All rows of one point on the cluster in RTL."""
+    samples = []
+    with tempfile.TemporaryDirectory(prefix="atoll-rtl-") as folder:
+        path = os.path.join(folder, "report")
+        for seed in range(shot.bench.get("repetitions", 1)):
+            shot.run(["--rtl", "--bare", "--seed", str(seed), "--report", path])
+            with open(path, encoding="utf-8") as f:
+                samples += parse_report(json.load(f), shot.bench.get("rtl", []), shot.params)
+    return merge(shot, samples)
+
+
+def shoot(shot, icount, rtl=False):
     """All rows of one point."""
     b = shot.bench
+    if rtl:
+        return shoot_rtl(shot)
     if icount:
         with tempfile.NamedTemporaryFile(prefix="atoll-count-") as f:
             shot.run(["--icount", "--count", f.name] + (["--span", b.get("span")] if b.get("span") else []))
@@ -241,6 +275,7 @@ class Options:
 
     def __init__(self, argv):
         self.port, self.machine, self.json, self.icount, self.quick, self.list, self.names = None, None, None, False, False, False, []
+        self.rtl = False
         i = 0
         while i < len(argv):
             name = argv[i].split("=", 1)[0]
@@ -248,7 +283,7 @@ class Options:
                 value, i = take_value(argv, i, name)
                 setattr(self, name[2:], value)
                 continue
-            if argv[i] in ("--icount", "--quick", "--list"):
+            if argv[i] in ("--icount", "--quick", "--list", "--rtl"):
                 setattr(self, argv[i][2:], True)
             elif argv[i].startswith("-"):
                 raise Usage(f"unknown option '{argv[i]}': ./atoll bench --help lists them")
@@ -256,9 +291,11 @@ class Options:
                 self.names.append(argv[i])
             i += 1
         if self.port:
-            check_port(self.port)
-        if self.icount and self.port == "hosted":
+            check_port(self.port, RUN_PORTS)
+        if self.icount and self.port not in (None, "riscv64"):
             raise Usage("--icount is for --port riscv64")
+        if self.rtl and (self.icount or self.port not in (None, "or1k")):
+            raise Usage("--rtl is for --port or1k, and not with --icount")
 
 
 def choose(o):
@@ -286,22 +323,22 @@ def main(argv):
         for b in chosen:
             print(f"{b.name:<16}{b.get('description', '')} ({b.get('source', '-')})")
         return 0
-    ports = ["riscv64"] if o.icount else [o.port] if o.port else ["hosted", "riscv64"]
-    shots = [s for b in chosen if b.get("icount") or not o.icount for s in shots_of(b, ports, o.machine, o.quick)]
+    ports = ["riscv64"] if o.icount else ["or1k"] if o.rtl else [o.port] if o.port else ["hosted", "riscv64"]
+    shots = [s for b in chosen if (b.get("icount") or not o.icount) and (b.get("rtl") or not o.rtl) for s in shots_of(b, ports, o.machine, o.quick)]
     if not shots:
         raise Usage("none of these benchmarks runs like that")
     if o.json and o.json != "-":
         open(o.json, "a", encoding="utf-8").close()	# before the work, not after it
     for s in shots:
         launch.load_machine(s.machine, s.port)
-    setup.ensure("riscv64" if "riscv64" in ports else "run")
+    setup.ensure("hw" if o.rtl else next((p for p in ports if p in setup.NEEDS), "run"))
     for port in ports:
         builder.ensure(port)
     if o.icount:
         builder.make("hosted", ("plugin",), quiet=True)
     rows, steps = [], Steps("benchmarks", len(shots))
     for s in shots:
-        rows += shoot(s, o.icount)
+        rows += shoot(s, o.icount, o.rtl)
         steps.step(f"{s.bench.name} on {s.machine}")
     steps.end()
     if o.json:

@@ -43,12 +43,18 @@ def test_windows_become_rows():
     assert bench.parse_windows(lines, specs) == [("call", 9, "instructions", {"count": "insns"}), ("call", 50, "instructions", {"count": "others"})]
 
 
+def test_windows_of_a_run_in_rtl_become_rows():
+    report = {"windows": [{"label": 16, "times": 2, "cycles": 600}, {"label": 17, "times": 0, "cycles": 0}, {"label": 9, "times": 1, "cycles": 5}]}
+    specs = [{"name": "spawn", "label": 16, "per": "threads"}, {"name": "join", "label": 17}]
+    assert bench.parse_report(report, specs, {"threads": 3}) == [("spawn", 100, "cycles", {})]
+
+
 def test_an_unknown_key_is_refused():
     with pytest.raises(Usage, match="unknown key 'colour'"):
         bench.Bench("x/a.toml", {"colour": 1})
 
 
-@pytest.mark.parametrize("argv, words", [(["--port", "vax"], "unknown port"), (["--icount", "--port", "hosted"], "--icount is for"), (["--fast"], "unknown option"),
+@pytest.mark.parametrize("argv, words", [(["--port", "vax"], "unknown port"), (["--icount", "--port", "hosted"], "--icount is for"), (["--rtl", "--port", "hosted"], "--rtl is for"), (["--fast"], "unknown option"),
                                          (["--json"], "needs a value")])
 def test_bad_options_are_refused(argv, words):
     with pytest.raises(Usage, match=words):

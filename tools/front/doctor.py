@@ -10,7 +10,7 @@ import machine as machines
 import setup
 from ui import BUILD, Usage
 
-VERSIONS = ("gcc", "clang", "make", "qemu-system-riscv64", "riscv64-unknown-elf-gcc", "or1k-elf-gcc", "spin")
+VERSIONS = ("gcc", "clang", "make", "qemu-system-riscv64", "riscv64-unknown-elf-gcc", "qemu-system-or1k", "or1k-elf-gcc", "spin")
 
 
 def version(tool):
@@ -34,7 +34,7 @@ def main(argv):
     for tool in VERSIONS:
         print(f"{tool:<24}{version(tool) or 'missing'}")
     bad = 0
-    for level, use in (("run", "run on the hosted port"), ("riscv64", "run on riscv64"), ("dev", "test, check and demo"), ("hw", "simulate and synthesise")):
+    for level, use in (("run", "run on the hosted port"), ("riscv64", "run on riscv64"), ("or1k", "run on or1k"), ("dev", "test, check and demo"), ("hw", "simulate and synthesise")):
         missing = setup.missing_packages(level)
         state = "ready" if setup.is_ready(level) else "not set up yet: the first use does it, or ./atoll setup " + level
         if missing:
@@ -42,6 +42,6 @@ def main(argv):
             state = f"missing Debian packages: {' '.join(missing)}; ./atoll setup {level} installs them"
         print(f"{use:<24}{state}")
     print(f"{'check the power model':<24}{'not set up: optional, ./atoll setup asic' if setup.missing_packages('asic') else 'ready'}")
-    for port in ("hosted", "riscv64"):
+    for port in ("hosted", "riscv64", "or1k"):
         print(f"{port + ' build':<24}{'there' if os.path.exists(os.path.join(BUILD, port, '.built')) else 'not built yet: the first run does it'}")
     return bad

@@ -61,6 +61,20 @@ def qemu(sock, build):
     return "\n".join(lines) or text
 
 
+def or1k(sock, build):
+    """One line per core of an or1k machine: where it is and where it came from."""
+    text = _converse(sock, b"info registers -a")
+    symbols = Symbols(os.path.join(build, "kernel.elf"))
+    lines = []
+    for part in re.split(r"CPU#(?=\d)", text)[1:]:
+        pc = re.search(r"PC=([0-9a-f]+)", part)
+        regs = {int(k): int(v, 16) for k, v in re.findall(r"R(\d\d)=([0-9a-f]+)", part)}
+        at, link = int(pc.group(1), 16) if pc else 0, regs.get(9, 0)
+        lines.append(f"  core {part.split()[0]:>3}: pc {at:#x} {symbols.name(at)}  r9 {link:#x} {symbols.name(link)}  sp {regs.get(1, 0):#x}  "
+                     f"call {regs.get(11, 0)}")
+    return "\n".join(lines) or text
+
+
 def _read(path):
     try:
         with open(path, encoding="utf-8", errors="replace") as f:

@@ -12,14 +12,18 @@ TIMEOUT_S = 120
 IMAGES = {"hosted": ("hal-test", "hosted-4x4"), "riscv64": ("hal-test.bin", "riscv-4x4"), "or1k": ("hal-test.elf", "or1k-2x2")}
 
 
-def run_machine(group, port, icount=False):
+RTL_MACHINE = "optimsoc4"
+
+
+def run_machine(group, port, icount=False, rtl=False):
     """Start the image, collect its console, end it."""
     image, machine = IMAGES[port]
+    machine = RTL_MACHINE if rtl else machine
     job = launch.Job(launch.load_machine(machine, port), port, [("etc/none", b"")], init=None)
-    job.image, job.icount, job.timeout_s = os.path.join(BUILD, port, image), icount, TIMEOUT_S
-    start = time.monotonic()
+    job.image, job.icount, job.rtl, job.timeout_s = os.path.join(BUILD, port, image), icount, rtl, TIMEOUT_S
     read, job.output = os.pipe()
     m = launch.Machine(job)
+    start = time.monotonic()
     os.close(job.output)
     output, timed_out, status = b"", False, None
     try:
@@ -57,6 +61,8 @@ def tasks():
             out.append(results.Task(f"hal.{port}", lambda p=port: run_machine(f"hal.{p}", p)))
     if os.path.exists(os.path.join(BUILD, "riscv64", "hal-test.bin")):
         out.append(results.Task("hal.riscv64-icount", lambda: run_machine("hal.riscv64-icount", "riscv64", True)))
+    if os.path.exists(os.path.join(BUILD, "or1k", "hal-test.elf")):
+        out.append(results.Task("hal.or1k-rtl", lambda: run_machine("hal.or1k-rtl", "or1k", rtl=True)))
     coro = os.path.join(BUILD, "coroutine", "hal-test")
     if os.path.exists(coro):
         out.append(results.program_task("hal.coroutine", [coro], TIMEOUT_S))

@@ -128,7 +128,7 @@ class Machine:
             if os.isatty(0):
                 import feed
                 self.feed = feed.Feed()
-        if job.port == "riscv64" and job.timeout_s:
+        if job.port != "hosted" and not job.rtl and job.timeout_s:
             self._open_monitor(argv)
         self._spawn(["setpriv", "--pdeathsig", "KILL"] + argv)
 
@@ -213,8 +213,10 @@ class Machine:
     def dump(self):
         """What every core does now, as text."""
         import dump
+        if self.job.rtl:
+            return "  (what the cores do in RTL tells the simulator's own watchdog)"
         if self.job.port == "or1k":
-            return "  (unknown: on or1k the simulator's own watchdog tells, on QEMU nobody)"
+            return dump.or1k(self.monitor, os.path.join(BUILD, "or1k"))
         if self.job.port == "riscv64":
             return dump.qemu(self.monitor, os.path.join(BUILD, "riscv64"))
         return dump.hosted(self.pid)

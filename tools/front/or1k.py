@@ -16,19 +16,22 @@ CORE_BYTES = 4096
 CLOCK = ["-rtc", "base=1970-01-01T00:00:00,clock=vm"]
 
 
-def read_images(path):
-    """The two links of a kernel image named without its ending."""
+def read_image(path):
+    """A link of a kernel image."""
     try:
-        return elf.read(path + ".elf"), elf.read(path + "-moved.elf")
+        return elf.read(path)
     except elf.ElfError as e:
         raise Failure(f"{e}; run ./atoll build or1k") from None
 
 
 def pieces(machine, layout, kernel):
     """(address, bytes) of everything that memory holds at the start but record and archive: where the record is, and the images."""
-    low, high = read_images(kernel.removesuffix(".elf"))
+    kernel = kernel.removesuffix(".elf")
+    low, high = read_image(kernel + ".elf"), None
     out = [(RECORD_SLOT, layout.record.to_bytes(4, "big"))]
     for base, c in zip(layout.clusters, machine.clusters):
+        if base and high is None:
+            high = read_image(kernel + "-moved.elf")
         at, image = rebase.moved(low, high, base)
         if kernel_end(at + len(image), c) > base + c.mem_bytes:
             raise Usage(f"machine {machine.name}: the kernel does not fit into a cluster's memory")

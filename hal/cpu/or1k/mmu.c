@@ -6,7 +6,6 @@
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
-#include <base/str.h>
 #include "cpu.h"
 
 #define ENTRIES (HAL_PAGE_BYTES / sizeof(uint32_t))
@@ -316,5 +315,10 @@ hal_icache_flush(void)
 void
 hal_zero_pages(void *kernel, size_t bytes)
 {
-	memset(kernel, 0, bytes);
+	volatile uint32_t *p = kernel;
+
+	for (const volatile uint32_t *end = p + bytes / sizeof(*p); p < end; p += 8) {
+		p[0] = p[1] = p[2] = p[3] = 0;
+		p[4] = p[5] = p[6] = p[7] = 0;
+	}
 }

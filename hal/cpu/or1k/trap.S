@@ -41,119 +41,77 @@ hal_reset:
 	vector	VECTOR_INTERRUPT, other
 
 /*
- * A data access without a translation: find it in the tables. The set of the TLB is the page's number modulo the sets. Two writes to one
- * unit in a row: mor1kx loses the second, so other work stands between them.
+ * An access without a translation: find it in the tables. The set of the TLB is the page's number modulo the sets. The TLB for code has the
+ * right to execute where the table has others. Two writes to one unit in a row: mor1kx loses the second, so other work stands between them.
  */
-	.org	VECTOR_DTLB - VECTOR_RESET
+	.macro refill name, at, is_code, sets, count, match, translation
+	.org	\at - VECTOR_RESET
+\name:
 	l.mtspr	r0, r3, SHADOW(3)
 	l.mtspr	r0, r4, SHADOW(4)
 	l.mtspr	r0, r5, SHADOW(5)
 	l.mfspr	r3, r0, SPR_EEAR
 	l.srli	r4, r3, 30
 	l.sfeqi	r4, USER_REGION
-	l.bnf	no_data
+	l.bnf	.Lno_page\@
 	l.srli	r4, r3, 24
 	l.mfspr	r5, r0, SHADOW_TABLE
 	l.slli	r4, r4, 2
 	l.add	r4, r4, r5
 	l.lwz	r4, 0(r4)
 	l.sfeqi	r4, 0
-	l.bf	no_data
+	l.bf	.Lno_page\@
 	l.andi	r5, r4, PTE_VALID
 	l.sfnei	r5, 0
-	l.bf	large_data
+	l.bf	.Llarge\@
 	l.srli	r5, r3, 11		/* entry of the table, 4 bytes each */
 	l.andi	r5, r5, 0x1ffc
 	l.add	r4, r4, r5
 	l.lwz	r4, 0(r4)
-	l.sfeqi	r4, 0
-	l.bf	no_data
-1:	l.srli	r3, r3, 13
-	l.mfspr	r5, r0, SHADOW_DSETS
-	l.and	r5, r5, r3
-	l.slli	r3, r3, 13
-	l.ori	r3, r3, 1
-	l.mtspr	r5, r3, SPR_DTLBMR
-	l.mfspr	r3, r0, SHADOW_DREFILLS
-	l.addi	r3, r3, 1
-	l.mtspr	r5, r4, SPR_DTLBTR
-	l.mtspr	r0, r3, SHADOW_DREFILLS
-	l.mfspr	r3, r0, SHADOW(3)
-	l.mfspr	r4, r0, SHADOW(4)
-	l.mfspr	r5, r0, SHADOW(5)
-	l.rfe
-large_data:
-	l.slli	r5, r3, 8		/* page inside the large one */
-	l.srli	r5, r5, 21
-	l.slli	r5, r5, 13
-	l.j	1b
-	l.or	r4, r4, r5
-no_data:
-	l.mtspr	r0, r1, SHADOW(1)
-	l.mfspr	r4, r0, SHADOW(4)
-	l.mfspr	r5, r0, SHADOW(5)
-	l.j	other
-	l.ori	r3, r0, VECTOR_DTLB
-
-/* The same for an instruction; its TLB has the right to execute where the table has others. */
-	.org	VECTOR_ITLB - VECTOR_RESET
-	l.mtspr	r0, r3, SHADOW(3)
-	l.mtspr	r0, r4, SHADOW(4)
-	l.mtspr	r0, r5, SHADOW(5)
-	l.mfspr	r3, r0, SPR_EEAR
-	l.srli	r4, r3, 30
-	l.sfeqi	r4, USER_REGION
-	l.bnf	no_code
-	l.srli	r4, r3, 24
-	l.mfspr	r5, r0, SHADOW_TABLE
-	l.slli	r4, r4, 2
-	l.add	r4, r4, r5
-	l.lwz	r4, 0(r4)
-	l.sfeqi	r4, 0
-	l.bf	no_code
-	l.andi	r5, r4, PTE_VALID
-	l.sfnei	r5, 0
-	l.bf	large_code
-	l.srli	r5, r3, 11
-	l.andi	r5, r5, 0x1ffc
-	l.add	r4, r4, r5
-	l.lwz	r4, 0(r4)
-2:	l.andi	r5, r4, PTE_EXEC
+.Lfound\@:
+	l.andi	r5, r4, \is_code * PTE_EXEC | (1 - \is_code) * PTE_VALID
 	l.sfeqi	r5, 0
-	l.bf	no_code
+	l.bf	.Lno_page\@
+	.if	\is_code
 	l.srli	r4, r4, 13
 	l.slli	r4, r4, 13
 	l.ori	r4, r4, ITLB_EXEC
+	.endif
 	l.srli	r3, r3, 13
-	l.mfspr	r5, r0, SHADOW_ISETS
+	l.mfspr	r5, r0, \sets
 	l.and	r5, r5, r3
 	l.slli	r3, r3, 13
 	l.ori	r3, r3, 1
-	l.mtspr	r5, r3, SPR_ITLBMR
-	l.mfspr	r3, r0, SHADOW_IREFILLS
+	l.mtspr	r5, r3, \match
+	l.mfspr	r3, r0, \count
 	l.addi	r3, r3, 1
-	l.mtspr	r5, r4, SPR_ITLBTR
-	l.mtspr	r0, r3, SHADOW_IREFILLS
+	l.mtspr	r5, r4, \translation
+	l.mtspr	r0, r3, \count
 	l.mfspr	r3, r0, SHADOW(3)
 	l.mfspr	r4, r0, SHADOW(4)
 	l.mfspr	r5, r0, SHADOW(5)
 	l.rfe
-large_code:
-	l.slli	r5, r3, 8
+.Llarge\@:
+	l.slli	r5, r3, 8		/* page inside the large one */
 	l.srli	r5, r5, 21
 	l.slli	r5, r5, 13
-	l.j	2b
+	l.j	.Lfound\@
 	l.or	r4, r4, r5
-no_code:
+.Lno_page\@:
 	l.mtspr	r0, r1, SHADOW(1)
 	l.mfspr	r4, r0, SHADOW(4)
 	l.mfspr	r5, r0, SHADOW(5)
 	l.j	other
-	l.ori	r3, r0, VECTOR_ITLB
+	l.ori	r3, r0, \at
+	.endm
+
+	refill	refill_data, VECTOR_DTLB, 0, SHADOW_DSETS, SHADOW_DREFILLS, SPR_DTLBMR, SPR_DTLBTR
+	refill	refill_code, VECTOR_ITLB, 1, SHADOW_ISETS, SHADOW_IREFILLS, SPR_ITLBMR, SPR_ITLBTR
 
 	vector	VECTOR_RANGE, other
 
 	.org	VECTOR_CALL - VECTOR_RESET
+kernel_call:
 	l.mtspr	r0, r1, SHADOW(1)
 	l.mfspr	r1, r0, SHADOW_FRAME
 	l.sw	FRAME_R(11)(r1), r11

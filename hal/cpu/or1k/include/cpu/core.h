@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <base/tune.h>
 #include <cpu/atomic.h>
 
 struct hal_frame;
@@ -56,32 +57,32 @@ extern struct hal_core_slot {
 /* r10 is nobody else's: the compiler knows it as the thread pointer. */
 register struct hal_core_area *hal_core_register __asm__("r10");
 
-static inline struct hal_core_area *
+hot_inline struct hal_core_area *
 hal_core_area(void)
 {
 	return hal_core_register;
 }
 
-static inline void *
+hot_inline void *
 hal_core_local(void)
 {
 	return hal_core_area()->local;
 }
 
-static inline unsigned
+hot_inline unsigned
 hal_core_id(void)
 {
 	return hal_core_area()->core;
 }
 
-static inline unsigned
+hot_inline unsigned
 hal_cluster_id(void)
 {
 	return hal_core_area()->cluster;
 }
 
 /* Area of a core of this cluster. */
-static inline struct hal_core_area *
+hot_inline struct hal_core_area *
 hal_area_of(unsigned core)
 {
 	return &hal_core_slots[core].area;
@@ -94,7 +95,7 @@ void hal_bell_await(void);			/* wait for an interrupt that is on its way */
 bool hal_core_interrupted(struct hal_core_area *a);
 
 /* Say that this core is about to wait; ordered before the looks around that follow. */
-static inline void
+hot_inline void
 hal_wait_begin(void)
 {
 	*hal_core_area()->waiting = 1;
@@ -102,7 +103,7 @@ hal_wait_begin(void)
 }
 
 /* Raise a core's interrupt, after everything that was written before. */
-static inline void
+hot_inline void
 hal_bell_ring(const struct hal_core_area *to)
 {
 	hal_compiler_fence();
@@ -110,7 +111,7 @@ hal_bell_ring(const struct hal_core_area *to)
 }
 
 /* Take this core's interrupt back. */
-static inline void
+hot_inline void
 hal_bell_silence(void)
 {
 	*hal_core_area()->ompic = OMPIC_ACK;
@@ -118,7 +119,7 @@ hal_bell_silence(void)
 }
 
 /* Has somebody raised this core's interrupt? */
-static inline bool
+hot_inline bool
 hal_bell_rings(void)
 {
 	uint32_t lines;
@@ -128,7 +129,7 @@ hal_bell_rings(void)
 }
 
 /* Low power until an interrupt is pending; it is not taken. */
-static inline void
+hot_inline void
 hal_doze(void)
 {
 	const volatile uint32_t *doze = hal_core_area()->doze;
@@ -140,7 +141,7 @@ hal_doze(void)
 }
 
 /* The wait is over: take the doorbell back, with the interrupt of whoever rang it, and what other cores asked for. */
-static inline void
+hot_inline void
 hal_wait_end(void)
 {
 	struct hal_core_area *a = hal_core_area();
@@ -149,11 +150,11 @@ hal_wait_end(void)
 		hal_bell_await();
 	if (hal_bell_rings())
 		hal_bell_silence();
-	if (__builtin_expect(a->interrupted != 0, 0))
+	if (unlikely(a->interrupted != 0))
 		hal_core_interrupted(a);	/* the caller looks at everything now */
 }
 
-static inline void
+hot_inline void
 hal_wait(uint64_t until_ns)
 {
 	if (until_ns != UINT64_MAX)
@@ -163,7 +164,7 @@ hal_wait(uint64_t until_ns)
 	hal_wait_end();
 }
 
-static inline void
+hot_inline void
 hal_notify(unsigned cluster, unsigned core)
 {
 	const struct hal_core_area *a = hal_area_of(core);

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+#
+# Optimisations of the or1k kernel (base/tune.h), each on or off. A build with other switches than these goes into a BUILD of its own.
+#
+#	TUNE_HARD=1	with multiply and divide instructions: a kernel for a U-Core only, to compare with
+
+TUNE_SOFT ?= 1
+TUNE_INLINE ?= 1
+TUNE_HINTS ?= 1
+TUNE_LAYOUT ?= 1
+TUNE_HARD ?= 0
+
+TUNE_FLAGS := $(if $(filter 0,$(TUNE_HARD)),-msoft-mul -msoft-div) -DTUNE_INLINE=$(TUNE_INLINE) -DTUNE_HINTS=$(TUNE_HINTS)
+SOFT := base/soft.c $(if $(filter 10,$(TUNE_SOFT)$(TUNE_HARD)),base/soft32.c)
+TUNE_ORDER := hal/cpu/or1k/order/$(if $(filter 0,$(TUNE_LAYOUT)),files,hot)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The real kernel on the cluster in RTL: one K-Core, three U-Cores. Prints the test protocol; about 3 M cycles."""
+
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TIMEOUT_S = 280
+
+
+def run(*argv):
+    """(exit status or None, output) of ./atoll run --port or1k."""
+    line = [os.path.join(ROOT, "atoll"), "run", "--port", "or1k", "--machine", "optimsoc4", *argv]
+    try:
+        p = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                           timeout=TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as e:
+        return None, (e.stdout or b"").decode(errors="replace") + "[killed: it did not end in time]"
+    return p.returncode, p.stdout
+
+
+def check(name, argv, words, status=0):
+    """One run must end as it should and say these words."""
+    code, text = run(*argv)
+    missing = [w for w in words if w not in text]
+    if code == status and not missing:
+        print(f"ok {name}", flush=True)
+        return 0
+    print(f"FAIL {name}: status {code}, not found: {missing}; {' | '.join(text.splitlines()[-6:])}", flush=True)
+    return 1
+
+
+def main():
+    """Exit status."""
+    tests = os.path.join("build", "or1k", "tests", "kernel", "first")
+    failed = check("threads_run_on_u_cores_and_the_kernel_on_the_k_core", ["--rtl", "--bare", os.path.join(ROOT, tests)], ["6 passed, 0 failed"])
+    failed += check("a_program_runs_with_all_servers", ["--rtl", "kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
+    failed += check("qemu_runs_the_same_program", ["kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
+    failed += check("a_machine_too_large_for_qemu_is_refused", ["--machine", "optimsoc8", "kcalls"], ["QEMU's or1k at most 4"], 2)
+    failed += check("a_machine_without_hardware_is_refused_in_rtl", ["--rtl", "--machine", "or1k-2x2", "kcalls"], ["it has no table [hardware]"], 1)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
