@@ -116,7 +116,7 @@ def test_measured_cycles_fill_the_table_and_the_third_axis(rows, tmp_path):
     data = rows(found)
     shape = Shape(report.html(data))
     text = " ".join(shape.text)
-    assert not shape.wrong and "\u22125.0 %" in text and text.count("not measured yet") == 9 + 4 * 4 and "clock stopped" in text
+    assert not shape.wrong and "\u22125.0 %" in text and text.count("not measured yet") == 1 + 9 + 4 * 4 and "clock stopped" in text
     assert len(data.front) > 1 and all(p.slowdown for p in data.points)
     with open(os.path.join(os.path.dirname(report.write(data, str(tmp_path))), "table3.csv"), encoding="utf-8") as f:
         kept = [r for r in csv.DictReader(f) if r["cycles"]]
