@@ -6,19 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <servers/file/client.h>
+#include "input.h"
 #include "picture.h"
 
 #define SIDE_MAX 32768
 #define LINE_BYTES 57			/* 76 characters of base64 */
-
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
 
 /* --- reading --- */
 
@@ -80,40 +72,13 @@ picture_parse(const unsigned char *text, size_t bytes, struct picture *p)
 	return NULL;
 }
 
-/* A whole file by way of the libc; NULL if it cannot be opened. Free it. */
-static unsigned char *
-slurp(const char *name, size_t *bytes)
-{
-	FILE *f = fopen(name, "rb");
-	unsigned char *text = NULL, *more;
-	size_t got = 1;
-
-	*bytes = 0;
-	if (f == NULL)
-		return NULL;
-	while (got > 0 && (more = realloc(text, *bytes + 65536)) != NULL) {
-		text = more;
-		got = fread(text + *bytes, 1, 65536, f);
-		*bytes += got;
-	}
-	fclose(f);
-	return text;
-}
-
 bool
 picture_read(const char *name, struct picture *p)
 {
-	char member[256];
-	struct file file;
-	size_t bytes;
-	unsigned char *text = slurp(name, &bytes);
-	const char *wrong = "no such file";
+	size_t bytes = 0;
+	char *text = input_read(name, &bytes);
+	const char *wrong = text != NULL ? picture_parse((const unsigned char *)text, bytes, p) : "no such file";
 
-	snprintf(member, sizeof(member), "files/%s", base_name(name));
-	if (text != NULL)
-		wrong = picture_parse(text, bytes, p);
-	else if (file_open(member, &file) == 0)
-		wrong = picture_parse(file.data, file.bytes, p);
 	free(text);
 	if (wrong != NULL)
 		fprintf(stderr, "%s: %s\n", name, wrong);
@@ -163,7 +128,7 @@ write_file(const char *name, const unsigned char *text, size_t bytes)
 	bool ok;
 
 	if (f == NULL)
-		return print_file(strcmp(name, "-") != 0 ? base_name(name) : "picture.pgm", text, bytes);
+		return print_file(strcmp(name, "-") != 0 ? input_base_name(name) : "picture.pgm", text, bytes);
 	ok = fwrite(text, 1, bytes, f) == bytes;
 	ok &= fclose(f) == 0;
 	if (!ok)

@@ -207,11 +207,11 @@ def test_examples_say_what_they_should(port):
         expect(status == 0 and want in out, f"{program}: status {status}: {out[-200:]} {err[-200:]}")
 
 
-def main():
-    """Run the tests of the ports named on the command line (both)."""
+def main_of(names, argv):
+    """Run the tests among some names, on the ports of a command line (both)."""
     failed = 0
-    tests = [(n[5:], f) for n, f in globals().items() if n.startswith("test_")]
-    for port in sys.argv[1:] or ("hosted", "riscv64"):
+    tests = [(n[5:], f) for n, f in names.items() if n.startswith("test_")]
+    for port in argv[1:] or ("hosted", "riscv64"):
         for name, function in tests:
             try:
                 function(port)
@@ -224,4 +224,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(globals(), sys.argv))
