@@ -199,7 +199,8 @@ hand_out(const struct team *t, const struct work *w, const struct points *all)
 			team_part(all->count, workers, before + t->workers[m], &to);
 		s.points = to - from;
 		MPI_Send(&s, SHAPE_WORDS, MPI_INT64_T, t->master[m], TAG_SIZES, MPI_COMM_WORLD);
-		MPI_Send(all->at + from * all->dimensions, (int)(s.points * all->dimensions), MPI_INT32_T, t->master[m], TAG_POINTS, MPI_COMM_WORLD);
+		MPI_Send(all->at + from * all->dimensions, (int)(s.points * all->dimensions), MPI_INT32_T, t->master[m], TAG_POINTS,
+			MPI_COMM_WORLD);
 	}
 }
 
