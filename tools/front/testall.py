@@ -93,7 +93,7 @@ def script_tasks():
 def all_tasks():
     """(group, tasks), the longest first so that two workers end together."""
     return [
-        ("python", [check.pytest_task("python.system", ("-m", "slow", "tools"))]), ("scenario", script_tasks()),
+        ("python", [check.pytest_task("python.system", ("-m", "slow", "tools", "mpi/tools"))]), ("scenario", script_tasks()),
         ("coroutine", coroutine_tasks()), ("kernel", kernel_tasks()), ("mpi", testlist.tasks()), ("model", models.tasks()),
         ("hal", haltest.tasks()), ("unit", check.unit_tasks()), ("check", check.text_tasks()),
         ("python", [check.pytest_task("python", check.FAST_TESTS)]),
