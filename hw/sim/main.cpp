@@ -22,7 +22,7 @@ struct Options {
 	uint64_t max_cycles = 0, idle_cycles = 0, trace = 0;
 	uint32_t latency = 0, ram = 0, seed = 0;
 	int illegal = 1;
-	bool profile = false, quiet = false;
+	bool profile = false, windowed = false, quiet = false;
 };
 
 static void
@@ -91,6 +91,8 @@ parse(int argc, char **argv)
 		std::string a = argv[i];
 		if (a == "--profile")
 			o.profile = true;
+		else if (a == "--profile-windows")
+			o.profile = o.windowed = true;
 		else if (a == "--quiet")
 			o.quiet = true;
 		else if (a.rfind("--", 0) == 0 && i + 1 < argc)
@@ -276,7 +278,7 @@ main(int argc, char **argv)
 	Model &model = *owned;
 	load(o, model, symbols);
 	Watch watch(model, symbols);
-	watch.profile(o.profile);
+	watch.profile(o.profile, o.windowed);
 	watch.illegal_ends(o.illegal);
 	watch.trace_until(o.trace);
 	Outcome out = Run(o, model, watch).go();

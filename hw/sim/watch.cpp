@@ -13,9 +13,10 @@ static const int UNKNOWN = -3, DOZE = -2;
 static const uint32_t MARK_BEGIN = 1, MARK_END = 2, MARK_POLL = 3;
 
 void
-Watch::profile(bool on)
+Watch::profile(bool on, bool windowed)
 {
 	profile_ = on;
+	windowed_ = windowed;
 	if (on)
 		cache_.assign(CACHE_WORDS, UNKNOWN);
 }
@@ -38,6 +39,7 @@ Watch::open(int c, uint64_t cycle)
 {
 	Window &w = windows[{c, core[c].label}];
 
+	open_ += core[c].open == nullptr;
 	core[c].open = &w;
 	w.opened = cycle;
 	for (int i = 0; i < CORES * COUNTERS; i++)
@@ -52,6 +54,7 @@ Watch::close(int c, uint64_t cycle)
 	Window &w = *core[c].open;
 	uint64_t length = cycle - w.opened;
 	core[c].open = nullptr;
+	open_--;
 	w.times++;
 	w.cycles += length;
 	w.least = std::min(w.least, length);
@@ -77,6 +80,24 @@ Watch::mark(int c, uint32_t number, uint64_t cycle)
 		last_event = cycle;
 }
 
+// An instruction retired: the cycles since the one before are its function's, but for those in doze.
+void
+Watch::account(int c, uint32_t pc, uint64_t cycle)
+{
+	CoreState &s = core[c];
+
+	if (!windowed_ || open_ > 0) {
+		Spent &f = spent[function(pc)];
+		f.cycles[c] += cycle - s.last_retired - s.dozed;
+		if (s.dozed)
+			spent[DOZE].cycles[c] += s.dozed;
+		f.instructions[c]++;
+		f.misses[c] += s.fetched;
+	}
+	s.dozed = 0;
+	s.fetched = 0;
+}
+
 void
 Watch::retire(int c, uint64_t cycle)
 {
@@ -85,16 +106,8 @@ Watch::retire(int c, uint64_t cycle)
 
 	if (cycle <= trace_)
 		fprintf(stderr, "%llu core %d: %08x %08x %s\n", (unsigned long long)cycle, c, pc, insn, symbols_.text(pc).c_str());
-	if (profile_) {
-		Spent &f = spent[function(pc)];
-		f.cycles[c] += cycle - s.last_retired - s.dozed;
-		if (s.dozed)
-			spent[DOZE].cycles[c] += s.dozed;
-		s.dozed = 0;
-		f.instructions[c]++;
-		f.misses[c] += s.fetched;
-		s.fetched = 0;
-	}
+	if (profile_)
+		account(c, pc, cycle);
 	s.instructions++;
 	s.last_retired = last_any = cycle;
 	s.pc = pc;
@@ -124,7 +137,7 @@ Watch::look(uint64_t cycle)
 		if (profile_) {
 			core[c].fetched += model_.ifill(c);
 			core[c].dozed += model_.doze(c);
-			if (model_.mispredict(c))
+			if (model_.mispredict(c) && (!windowed_ || open_ > 0))
 				spent[function(core[c].pc)].mispredicts[c]++;
 		}
 		if (model_.retired(c))

@@ -40,7 +40,8 @@ public:
 	Watch(Model &model, const Symbols &symbols) : model_(model), symbols_(symbols) {}
 	// Look at the cycle that was just simulated. Returns false if an illegal instruction must end the run.
 	bool look(uint64_t cycle);
-	void profile(bool on);
+	// Keep a profile of everything, or only of what happens while a window is open on some core.
+	void profile(bool on, bool windowed);
 	// Which illegal instructions end the run: 0 none, 1 the kernel's, 2 all.
 	void illegal_ends(int which) { illegal_ends_ = which; }
 	// Print every retired instruction and exception up to a cycle on stderr.
@@ -58,6 +59,7 @@ public:
 
 private:
 	void retire(int c, uint64_t cycle);
+	void account(int c, uint32_t pc, uint64_t cycle);
 	void mark(int c, uint32_t number, uint64_t cycle);
 	void open(int c, uint64_t cycle);
 	void close(int c, uint64_t cycle);
@@ -66,7 +68,8 @@ private:
 
 	Model &model_;
 	const Symbols &symbols_;
-	bool profile_ = false;
+	bool profile_ = false, windowed_ = false;
+	int open_ = 0;					// windows
 	uint64_t trace_ = 0;
 	int illegal_ends_ = 1, illegal_said_ = 0;
 	std::vector<int32_t> cache_;			// function of a word address, filled on demand

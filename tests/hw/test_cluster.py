@@ -88,6 +88,11 @@ def test_what_is_no_program_is_refused():
     assert r.status == simulator.TROUBLE and "not a program for OpenRISC" in r.output, r.output
 
 
+def test_without_data_caches_nothing_is_stale():
+    r = run("coherence")
+    assert r.status == 0 and r.output.count(": 0\n") == 3, r.output
+
+
 def test_windows_count_what_ran_in_them():
     r = run("windows", profile=True)
     rows = {w["label"]: w for w in r.counters["windows"]}

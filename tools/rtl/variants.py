@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Clusters beyond the one that the tests build: other versions of the core, more and other cores, data caches. Runs the firmware on each.
+
+    python3 tools/rtl/variants.py [NAME...]
+"""
+
+import os
+import re
+import sys
+
+_TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [_TOOLS, os.path.join(_TOOLS, "front")]
+
+from rtl import build, config, firmware, simulator  # noqa: E402
+
+K3U = ["k-core", "u-core", "u-core", "u-core"]
+# name -> (cores, options, whether caches without invalidation show old data)
+VARIANTS = {
+    "newest": (K3U, {"core": "5.2.post151"}, False),
+    "four-u": (["u-core"] * 4, {}, False),
+    "eight": (["k-core"] + ["u-core"] * 7, {}, False),
+    "two": (["simple-serial-nodiv-nomul-nofpu-8way", "satcounter-serial-div-mul-nofpu-4way"], {}, False),
+    "slow": (K3U, {"latency": 7}, False),
+    "snooped": (K3U, {"data_cache": "snooped"}, False),
+    "plain": (K3U, {"data_cache": "plain"}, True),
+    "refill": (K3U, {"tlb_refill": "hardware"}, False),
+}
+
+
+def trouble(name):
+    """What went wrong with a variant, or None; prints its cycles."""
+    cores, options, stale = VARIANTS[name]
+    cluster = config.Cluster(cores, ram=1 << 20, **options)
+    cycles = []
+    for program in ("stress", "coherence"):
+        r = simulator.run_captured(cluster, firmware.elf(program), options=simulator.Options(max_cycles=5_000_000, seed=3))
+        if r.status:
+            return f"{program} ended with {r.status}:\n{r.output}"
+        cycles.append(r.counters["cycles"])
+    found = [int(n) for n in re.findall(r"stale words .*: (\d+)", r.output)]
+    if len(found) != 3 or found[1:] != [0, 0] or (found[0] > 0) != stale:
+        return f"stale words {found}:\n{r.output}"
+    print(f"{name:<9} {cluster.title()}, {cluster.memory()}, core {cluster.core}: stress {cycles[0]} cycles, coherence {cycles[1]}, stale {found[0]}", flush=True)
+    return None
+
+
+def main(names):
+    """Exit status 1 if a variant does not do what it should."""
+    failed = 0
+    for name in names or VARIANTS:
+        if name not in VARIANTS:
+            print(f"variants: unknown '{name}': use some of {', '.join(VARIANTS)}", file=sys.stderr)
+            return 2
+        try:
+            why = trouble(name)
+        except (simulator.SimulatorError, build.BuildError) as e:
+            why = str(e)
+        if why:
+            failed = 1
+            print(f"{name}: {why}", file=sys.stderr)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
