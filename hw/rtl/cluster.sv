@@ -9,7 +9,8 @@ module cluster #(
 	parameter logic [16*N-1:0] CFG = '0,	// of core c: bits 16 * c + 15 ... 16 * c
 	parameter int WORDS = 1 << 22,
 	localparam int M = 2 * N,
-	localparam int MW = $clog2(M)
+	localparam int MW = $clog2(M),
+	localparam int W = N > 1 ? $clog2(N) : 1
 ) (
 	input  logic clk,
 	input  logic rst,
@@ -46,6 +47,7 @@ module cluster #(
 
 	logic active, last;
 	logic [MW-1:0] owner;
+	logic [W-1:0] owner_core;
 	logic stb, we, ack, err;
 	logic [31:0] adr, wdata, rdata;
 	logic [3:0] sel;
@@ -68,6 +70,7 @@ module cluster #(
 	assign flat_sel = m_sel;
 	assign flat_cti = m_cti;
 
+	assign owner_core = W'(owner >> 1);
 	assign stb = active;
 	assign we = flat_we[owner];
 	assign adr = flat_adr[owner];
@@ -79,8 +82,8 @@ module cluster #(
 	always_comb begin
 		m_ack = '0;
 		m_err = '0;
-		m_ack[owner[MW-1:1]][owner[0]] = ack & stb;
-		m_err[owner[MW-1:1]][owner[0]] = err & stb;
+		m_ack[owner_core][owner[0]] = ack & stb;
+		m_err[owner_core][owner[0]] = err & stb;
 	end
 
 	// who answers
@@ -127,8 +130,8 @@ module cluster #(
 	logic [N-1:0][8:0] toggles;
 	logic [N-1:0] filling_i, filling_d;
 
-	perf #(.N(N)) perf (.clk, .rst, .go(dev_go & at_perf & ~we), .adr, .core(8'(owner[MW-1:1])), .ram_bytes, .latency, .seed,
-		.waking({timer_pending[owner[MW-1:1]], 29'd0, ipi[owner[MW-1:1]], 1'b0}), .dropping, .event_i(events), .toggles, .rdata(perf_rdata));
+	perf #(.N(N)) perf (.clk, .rst, .go(dev_go & at_perf & ~we), .adr, .core(8'(owner_core)), .ram_bytes, .latency, .seed,
+		.waking({timer_pending[owner_core], 29'd0, ipi[owner_core], 1'b0}), .dropping, .event_i(events), .toggles, .rdata(perf_rdata));
 
 	for (genvar c = 0; c < N; c++) begin : cores
 		logic load, store, branch;
@@ -166,7 +169,7 @@ module cluster #(
 			dfill[c],
 			retired[c] & branch,
 			doze[c],
-			active & last & (owner[MW-1:1] == (MW-1)'(c)),
+			active & last & (owner_core == W'(c)),
 			retired[c] & store,
 			retired[c] & load,
 			~retired[c] & ~doze[c],

@@ -22,7 +22,7 @@ module perf #(
 	output logic [31:0] rdata	// one cycle later
 );
 
-	localparam int W = N > 1 ? $clog2(N) : 1;
+	localparam int I = $clog2(N * COUNTERS);
 
 	logic [63:0] count [N*COUNTERS] /* verilator public_flat_rd */;
 	logic [63:0] cycle;
@@ -30,7 +30,7 @@ module perf #(
 	logic in_counters;
 
 	assign in_counters = adr[15:12] == 4'd1 && adr[11:8] < 4'(N) && adr[7] == 1'b0;
-	assign chosen = count[{adr[8+W-1:8], adr[6:3]}];
+	assign chosen = count[I'({adr[11:8], adr[6:3]})];
 
 	always_ff @(posedge clk) begin
 		rdata <= '0;

@@ -19,6 +19,7 @@ VARIANTS = {
     "newest": (K3U, {"core": "5.2.post151"}, False),
     "four-u": (["u-core"] * 4, {}, False),
     "eight": (["k-core"] + ["u-core"] * 7, {}, False),
+    "one": (["i-core"], {}, False),
     "two": (["simple-serial-nodiv-nomul-nofpu-8way", "satcounter-serial-div-mul-nofpu-4way"], {}, False),
     "slow": (K3U, {"latency": 7}, False),
     "snooped": (K3U, {"data_cache": "snooped"}, False),

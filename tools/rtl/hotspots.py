@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Where the cycles of the kernel go: per function and core cycles, instructions, lines filled and mispredictions, from the cluster in RTL.
 
-    python3 tools/rtl/profile.py [--cores k-core,...] [--kernel IMAGE] [--core N] [--top N] [--windows] [--json FILE] PROGRAM [ARG...]
+    python3 tools/rtl/hotspots.py [--cores k-core,...] [--kernel IMAGE] [--core N] [--top N] [--windows] [--json FILE] PROGRAM [ARG...]
 
 Cycles between two retired instructions count for the second one's function; waiting in doze is a line of its own. Code that no symbol
 of the kernel covers (the program's) is `?`. The report of --json has every function.
@@ -51,7 +51,7 @@ def main(argv):
             raise Usage(f"there is no core {o.core} among {len(cluster.cores)}")
         found = programs.report(cluster, o.program, o.arguments, kernel=o.kernel, extra=["--profile-windows" if o.windows else "--profile"])
     except (config.ConfigError, Failure, Usage) + programs.TROUBLES as e:
-        print(f"profile: {e}", file=sys.stderr)
+        print(f"hotspots: {e}", file=sys.stderr)
         return 1
     print("\n".join(table(found, o.core, o.top)))
     if o.json:
