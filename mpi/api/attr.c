@@ -3,6 +3,7 @@
  * Chapter attributes.
  */
 #include <mpi_impl.h>
+#include <mpi/core/derived.h>
 #include <mpi/core/errcodes.h>
 
 static struct attr_object
@@ -125,6 +126,30 @@ int
 impl_Win_free_keyval(struct call *call, const struct args_Win_free_keyval *a)
 {
 	return mpi_keyval_free(call->self, ATTR_WIN, a->win_keyval);
+}
+
+int
+impl_Type_set_attr(struct call *call, const struct args_Type_set_attr *a)
+{
+	struct attr_object o;
+
+	return mpi_type_attributes(call->self, a->datatype, &o) ? set(call, o, a->type_keyval, a->attribute_val) : MPI_ERR_NO_MEM;
+}
+
+int
+impl_Type_get_attr(struct call *call, const struct args_Type_get_attr *a)
+{
+	struct attr_object o;
+
+	return mpi_type_attributes(call->self, a->datatype, &o) ? get(call, o, a->type_keyval, a->attribute_val, a->flag) : MPI_ERR_NO_MEM;
+}
+
+int
+impl_Type_delete_attr(struct call *call, const struct args_Type_delete_attr *a)
+{
+	struct attr_object o;
+
+	return mpi_type_attributes(call->self, a->datatype, &o) ? mpi_attr_delete(call->self, o, a->type_keyval) : MPI_ERR_NO_MEM;
 }
 
 int

@@ -203,8 +203,22 @@ int
 impl_Type_dup(struct call *call, const struct args_Type_dup *a)
 {
 	struct making m = making(call, MPI_COMBINER_DUP, 0, a->oldtype);
+	struct attr_object from, to;
+	struct type *t;
+	MPI_Datatype new;
+	int err = build(&m, &new);
 
-	return build(&m, a->newtype);
+	if (err != MPI_SUCCESS)
+		return err;
+	t = mpi_type_find(new);
+	err = mpi_type_attributes(call->self, a->oldtype, &from) && mpi_type_attributes(call->self, t, &to) ?
+		mpi_attr_copy(call->self, from, to) : MPI_ERR_NO_MEM;
+	if (err != MPI_SUCCESS) {
+		mpi_type_take_back(call->self, t);
+		return err;
+	}
+	*a->newtype = new;
+	return MPI_SUCCESS;
 }
 
 static int

@@ -5,9 +5,8 @@
 #ifndef MPI_CORE_DERIVED_H
 #define MPI_CORE_DERIVED_H
 
+#include <mpi/core/attr.h>
 #include <mpi/core/type.h>
-
-struct attributes;
 
 /* How a type was made, in the order and the widths of the constructor's arguments. */
 struct contents {
@@ -33,7 +32,7 @@ struct derived {
 	struct type *built;		/* held: an unseen type that the shape comes from, or NULL */
 	struct derived *next;		/* while it is taken down */
 	char *name;			/* NULL: none was set */
-	struct attributes *attributes;
+	struct attr_list attributes;
 };
 
 static inline struct derived *
@@ -98,6 +97,9 @@ struct derived *mpi_derived_new(int combiner, bool large, const struct argument 
 /* The program is given a handle that it must free (the reference of the caller goes with it), and gives it back. Error class. */
 int mpi_type_give(struct mpi_rank *self, struct type *t, MPI_Datatype *handle);
 void mpi_type_take_back(struct mpi_rank *self, struct type *t);
+
+/* The attributes of a type, as an object of their engine. False: no memory. */
+bool mpi_type_attributes(struct mpi_rank *self, struct type *t, struct attr_object *o);
 
 /* The name of a type: set by the program, or the predefined one, or "". */
 const char *mpi_type_name(struct mpi_rank *self, const struct type *t);

@@ -52,7 +52,7 @@ struct mpi_rank {
 	struct group empty_group;
 	struct errhandler errhandlers[ERRORS_PREDEFINED];
 	struct handle_table tables[HANDLE_KINDS];
-	struct type_name *type_names;	/* of predefined types, given by the program */
+	struct type_notes *type_notes;	/* what the program attached to predefined types */
 	struct derived *unnamed_types;	/* predefined ones without a name, made so far */
 	struct request *free_requests;
 	struct request *detached;	/* freed by the program, not done yet */

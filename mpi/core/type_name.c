@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of types. Predefined ones are shared by all ranks of a program's copy, so the names that a rank gives to them are kept with the rank.
+ * Names of types.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <mpi/core/derived.h>
 #include <mpi/core/rank.h>
-
-struct type_name {
-	struct type_name *next;
-	const struct type *type;
-	char text[MPI_MAX_OBJECT_NAME];
-};
+#include <mpi/core/type_notes.h>
 
 struct predefined_name {
 	uint16_t handle;
@@ -49,57 +44,38 @@ predefined_name(const struct type *t)
 	return "";
 }
 
-static struct type_name *
-given_name(struct mpi_rank *self, const struct type *t)
-{
-	struct type_name *n = self->type_names;
-
-	while (n != NULL && n->type != t)
-		n = n->next;
-	return n;
-}
-
 const char *
 mpi_type_name(struct mpi_rank *self, const struct type *t)
 {
-	const struct type_name *n;
+	const struct type_notes *n;
 
 	if (!(t->flags & TYPE_PREDEFINED))
 		return ((const struct derived *)t)->name ? ((const struct derived *)t)->name : "";
-	n = given_name(self, t);
-	return n ? n->text : predefined_name(t);
+	n = mpi_type_notes_find(self, t);
+	return n && n->name ? n->name : predefined_name(t);
 }
 
-/* What goes with a predefined type, made when it is first named. */
-static char *
-room_for_name(struct mpi_rank *self, struct type *t)
+/* Where the name is kept, or NULL: no memory. */
+static char **
+name_of(struct mpi_rank *self, struct type *t)
 {
 	struct derived *d = derived_of(t);
-	struct type_name *n;
+	struct type_notes *n = d ? NULL : mpi_type_notes_make(self, t);
 
-	if (d != NULL) {
-		if (d->name == NULL)
-			d->name = malloc(MPI_MAX_OBJECT_NAME);
-		return d->name;
-	}
-	n = given_name(self, t);
-	if (n == NULL && (n = malloc(sizeof(*n))) != NULL) {
-		n->type = t;
-		n->next = self->type_names;
-		self->type_names = n;
-	}
-	return n ? n->text : NULL;
+	return d ? &d->name : n ? &n->name : NULL;
 }
 
 int
 mpi_type_set_name(struct mpi_rank *self, struct type *t, const char *name)
 {
 	size_t len = strnlen(name, MPI_MAX_OBJECT_NAME - 1);
-	char *room = room_for_name(self, t);
+	char **where = name_of(self, t), *copy = where ? malloc(len + 1) : NULL;
 
-	if (room == NULL)
+	if (copy == NULL)
 		return MPI_ERR_NO_MEM;
-	memcpy(room, name, len);
-	room[len] = 0;
+	memcpy(copy, name, len);
+	copy[len] = 0;
+	free(*where);
+	*where = copy;
 	return MPI_SUCCESS;
 }

@@ -3,6 +3,7 @@
  * Constructors, what they tell about themselves, packing, external32, names, large counts, and the error classes of wrong arguments.
  */
 #include "check.h"
+#include <stdint.h>
 #include <wchar.h>
 
 static void
@@ -228,6 +229,51 @@ reductions(struct check *c)
 	MPI_Type_free(&t);
 }
 
+static int deleted;
+
+static int
+copy(MPI_Datatype t, int keyval, void *extra, void *in, void *out, int *flag)
+{
+	(void)t;
+	(void)keyval;
+	*(intptr_t *)out = (intptr_t)in + (intptr_t)extra;
+	*flag = 1;
+	return MPI_SUCCESS;
+}
+
+static int
+drop(MPI_Datatype t, int keyval, void *value, void *extra)
+{
+	(void)t;
+	(void)keyval;
+	(void)extra;
+	deleted += (int)(intptr_t)value;
+	return MPI_SUCCESS;
+}
+
+static void
+attributes(struct check *c)
+{
+	MPI_Datatype t, u;
+	intptr_t value = 0;
+	int keyval, flag;
+
+	CHECK(c, MPI_Type_create_keyval(copy, drop, &keyval, (void *)1) == MPI_SUCCESS);
+	MPI_Type_contiguous(2, MPI_INT, &t);
+	CHECK(c, MPI_Type_get_attr(t, keyval, &value, &flag) == MPI_SUCCESS && !flag);
+	CHECK(c, MPI_Type_set_attr(t, keyval, (void *)10) == MPI_SUCCESS);
+	CHECK(c, MPI_Type_set_attr(MPI_DOUBLE, keyval, (void *)100) == MPI_SUCCESS);
+	CHECK(c, MPI_Type_dup(t, &u) == MPI_SUCCESS);
+	CHECK(c, MPI_Type_get_attr(u, keyval, &value, &flag) == MPI_SUCCESS && flag && value == 11);
+	CHECK(c, MPI_Type_get_attr(MPI_DOUBLE, keyval, &value, &flag) == MPI_SUCCESS && flag && value == 100);
+	CHECK(c, MPI_Type_free(&t) == MPI_SUCCESS && deleted == 10);
+	CHECK(c, MPI_Type_delete_attr(u, keyval) == MPI_SUCCESS && deleted == 21);
+	CHECK(c, MPI_Type_free(&u) == MPI_SUCCESS && deleted == 21);
+	CHECK(c, MPI_Type_delete_attr(MPI_DOUBLE, keyval) == MPI_SUCCESS && deleted == 121);
+	CHECK(c, check_class(MPI_Type_set_attr(MPI_INT, MPI_KEYVAL_INVALID, NULL)) == MPI_ERR_KEYVAL);
+	CHECK(c, MPI_Type_free_keyval(&keyval) == MPI_SUCCESS);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -240,6 +286,7 @@ main(int argc, char **argv)
 	external(&c);
 	external_long_double(&c);
 	names(&c);
+	attributes(&c);
 	large(&c);
 	by_precision(&c);
 	errors(&c);
