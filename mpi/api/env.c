@@ -6,7 +6,7 @@
 #include <string.h>
 #include <mpi_impl.h>
 #include <mpi/api/buffered.h>
-#include <mpi/coll/coll.h>
+#include <mpi/coll/place.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
@@ -102,15 +102,19 @@ impl_Finalize(struct call *call, const struct args_Finalize *a)
 	buffered_detach(self, &self->buffer, NULL, NULL);
 	buffered_detach(self, &self->world.buffer, NULL, NULL);
 	mpi_wait_until(self, nothing_left, self);
+	mpi_venue_leave(self, self->world.venue);
+	mpi_venue_leave(self, self->self.venue);
 	err = mpi_barrier(self, &self->world);
 	mpi_wait_until(self, nothing_left, self);
 	if (err != MPI_SUCCESS)
 		return err;
 	self->state = RANK_FINALIZED;
+	mpi_venue_exit(self);
 	transport_exit(self);
 	mpi_pt2pt_exit(self);
 	mpi_type_exit(self);
 	mpi_comm_exit(self);
+	mpi_sched_exit(self);
 	mpi_request_exit(self);
 	/* info objects, error handlers and keys may be used and freed later */
 	for (int kind = 1; kind < HANDLE_KINDS; kind++)

@@ -9,14 +9,16 @@
 int
 impl_Op_create(struct call *call, const struct args_Op_create *a)
 {
-	struct op *o = a->user_fn && !call->large ? malloc(sizeof(*o)) : NULL;
+	struct op *o = a->user_fn ? malloc(sizeof(*o)) : NULL;
 	uintptr_t handle;
 
-	if (call->large)
-		return MPI_ERR_UNSUPPORTED_OPERATION;
 	if (o == NULL)
 		return a->user_fn ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
-	*o = (struct op){(MPI_User_function *)a->user_fn, a->commute != 0};
+	*o = (struct op){.references = 1, .commutes = a->commute != 0};
+	if (call->large)
+		o->large = (MPI_User_function_c *)a->user_fn;
+	else
+		o->function = (MPI_User_function *)a->user_fn;
 	handle = mpi_handle_new(&call->self->tables[HANDLE_OP], o);
 	if (handle == 0) {
 		free(o);
@@ -35,7 +37,7 @@ impl_Op_free(struct call *call, const struct args_Op_free *a)
 	if (o == NULL)
 		return MPI_ERR_OP;
 	mpi_handle_drop(table, (uintptr_t)*a->op);
-	free(o);
+	mpi_op_drop(o);
 	*a->op = MPI_OP_NULL;
 	return MPI_SUCCESS;
 }

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Alltoall: in step i each rank sends to the i-th after it and receives from the i-th before it.
+ * Alltoall: each rank sends to the i-th after it and receives from the i-th before it, some i at a time. Any blocks.
  *
  * Cost: (n - 1) (a + m b).
  */
-#include <string.h>
 #include <mpi/coll/coll.h>
-#include <mpi/coll/step.h>
 
-int
-mpi_alltoall_pairwise(struct mpi_rank *self, struct comm *c, const struct blocks *b)
+#define AT_ONCE 16
+
+void
+mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct side *in)
 {
-	const char *in = b->in;
-	char *out = b->out;
-	int err = MPI_SUCCESS;
+	int n = s->size;
 
-	if (b->bytes > 0)
-		memcpy(out + (size_t)c->rank * b->bytes, in + (size_t)c->rank * b->bytes, b->bytes);
-	for (int i = 1; i < c->size && err == MPI_SUCCESS; i++) {
-		int to = (c->rank + i) % c->size, from = (c->rank - i + c->size) % c->size;
-		struct exchange x = {.out = in + (size_t)to * b->bytes, .out_bytes = b->bytes, .to = to,
-			.in = out + (size_t)from * b->bytes, .in_bytes = b->bytes, .from = from};
+	for (int i = 1; i < n; i++) {
+		int to = (s->rank + i) % n, from = (s->rank - i + n) % n;
 
-		err = step_exchange(self, c, &x, TAG_ALLTOALL);
+		mpi_sched_recv(s, mpi_side_block(in, from), from);
+		mpi_sched_send(s, mpi_side_block(out, to), to);
+		if (i % AT_ONCE == 0)
+			mpi_sched_round(s);
 	}
-	return err;
+	mpi_sched_copy(s, mpi_side_block(in, s->rank), mpi_side_block(out, s->rank));
+	mpi_sched_round(s);
 }

@@ -5,18 +5,13 @@
  * Cost: ceil(log2 n) a.
  */
 #include <mpi/coll/coll.h>
-#include <mpi/coll/step.h>
 
-int
-mpi_barrier_dissemination(struct mpi_rank *self, struct comm *c)
+void
+mpi_barrier_dissemination(struct sched *s)
 {
-	int err = MPI_SUCCESS;
-
-	for (int distance = 1; distance < c->size && err == MPI_SUCCESS; distance *= 2) {
-		struct exchange x = {
-			.to = (c->rank + distance) % c->size, .from = (c->rank - distance + c->size) % c->size};
-
-		err = step_exchange(self, c, &x, TAG_BARRIER);
+	for (int distance = 1; distance < s->size; distance *= 2) {
+		mpi_sched_recv(s, span_bytes(NULL, 0), (s->rank - distance + s->size) % s->size);
+		mpi_sched_send(s, span_bytes(NULL, 0), (s->rank + distance) % s->size);
+		mpi_sched_round(s);
 	}
-	return err;
 }

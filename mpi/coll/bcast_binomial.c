@@ -5,25 +5,20 @@
  * Cost: ceil(log2 n) (a + m b).
  */
 #include <mpi/coll/coll.h>
-#include <mpi/coll/step.h>
 
-int
-mpi_bcast_binomial(struct mpi_rank *self, struct comm *c, void *buffer, size_t bytes, int root)
+void
+mpi_bcast_binomial(struct sched *s, struct span data, int root)
 {
-	int me = (c->rank - root + c->size) % c->size, bit = 1, err = MPI_SUCCESS;
+	int me = (s->rank - root + s->size) % s->size, bit = 1;
 
-	while (bit < c->size && !(me & bit))
+	while (bit < s->size && !(me & bit))
 		bit *= 2;
 	if (me != 0) {
-		struct exchange x = {.in = buffer, .in_bytes = bytes, .from = (me - bit + root) % c->size};
-
-		err = step_recv(self, c, &x, TAG_BCAST);
+		mpi_sched_recv(s, data, (me - bit + root) % s->size);
+		mpi_sched_round(s);
 	}
-	for (bit /= 2; bit > 0 && err == MPI_SUCCESS; bit /= 2) {
-		struct exchange x = {.out = buffer, .out_bytes = bytes, .to = (me + bit + root) % c->size};
-
-		if (me + bit < c->size)
-			err = step_send(self, c, &x, TAG_BCAST);
-	}
-	return err;
+	for (bit /= 2; bit > 0; bit /= 2)
+		if (me + bit < s->size)
+			mpi_sched_send(s, data, (me + bit + root) % s->size);
+	mpi_sched_round(s);
 }

@@ -2,82 +2,101 @@
  *
  * Which algorithm a collective uses.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <mpi/coll/coll.h>
-#include <mpi/core/type.h>
-#include <mpi/transport/transport.h>
+#include <mpi/coll/choose.h>
 
-#define ALLREDUCE_DOUBLING_MAX 16384	/* bytes up to which every rank combines all */
-#define ALLGATHER_BCAST_MAX 1024	/* bytes of a block up to which one rank collects */
+#define BCAST_TREE_MAX 65536		/* bytes up to which the whole goes along a tree */
+#define TREE_MAX 2048			/* bytes of a block up to which gather and scatter use a tree */
+#define REDUCE_TREE_MAX 32768
+#define ALLREDUCE_DOUBLING_MAX 8192
+#define ALLGATHER_TREE_MAX 16384	/* bytes of all blocks */
+#define ALLTOALL_BRUCK_MAX 64
+#define RANKS_FEW 8
 
-int
-mpi_barrier(struct mpi_rank *self, struct comm *c)
+void
+mpi_choose_bcast(struct sched *s, struct span data, int root)
 {
-	/* two ranks tell each other faster than they meet */
-	if (c == &self->world && c->size > 2 && transport_sync(self) != NULL)
-		return mpi_barrier_counter(self, c);
-	return mpi_barrier_dissemination(self, c);
+	if (mpi_span_size(data) <= BCAST_TREE_MAX || s->size <= 2 || !mpi_span_is_plain(data))
+		mpi_bcast_binomial(s, data, root);
+	else
+		mpi_bcast_scatter_ring(s, data, root);
 }
 
-int
-mpi_bcast(struct mpi_rank *self, struct comm *c, void *buffer, size_t bytes, int root)
+void
+mpi_choose_gather(struct sched *s, const struct collective *k)
 {
-	return mpi_bcast_binomial(self, c, buffer, bytes, root);
+	const struct side *one = s->rank == k->root ? &k->recv : &k->send;
+
+	if (k->even && s->size > RANKS_FEW && mpi_span_size(mpi_side_block(one, 0)) <= TREE_MAX)
+		mpi_gather_binomial(s, k);
+	else
+		mpi_gather_linear(s, k);
 }
 
-int
-mpi_reduce(struct mpi_rank *self, struct comm *c, const struct reduction *r, int root)
+void
+mpi_choose_scatter(struct sched *s, const struct collective *k)
 {
-	return mpi_reduce_binomial(self, c, r, root);
+	const struct side *one = s->rank == k->root ? &k->send : &k->recv;
+
+	if (k->even && s->size > RANKS_FEW && mpi_span_size(mpi_side_block(one, 0)) <= TREE_MAX)
+		mpi_scatter_binomial(s, k);
+	else
+		mpi_scatter_linear(s, k);
 }
 
-int
-mpi_allreduce(struct mpi_rank *self, struct comm *c, const struct reduction *r)
+void
+mpi_choose_allgather(struct sched *s, const struct collective *k)
 {
-	size_t bytes = (size_t)r->count * mpi_type_find(r->type)->extent;
+	struct span all = mpi_side_whole(&k->recv, s->size);
 
-	return bytes <= ALLREDUCE_DOUBLING_MAX ? mpi_allreduce_recursive_doubling(self, c, r) :
-		mpi_allreduce_reduce_bcast(self, c, r);
+	if (!k->even || mpi_span_size(all) > ALLGATHER_TREE_MAX)
+		mpi_allgather_ring(s, &k->recv);
+	else if ((s->size & (s->size - 1)) == 0)
+		mpi_allgather_doubling(s, all);
+	else
+		mpi_allgather_bruck(s, all);
 }
 
-int
-mpi_gather(struct mpi_rank *self, struct comm *c, const struct blocks *b, int root)
+void
+mpi_choose_alltoall(struct sched *s, const struct side *out, const struct side *in, bool even)
 {
-	return mpi_gather_linear(self, c, b, root);
+	if (even && s->size > RANKS_FEW && mpi_span_size(mpi_side_block(in, 0)) <= ALLTOALL_BRUCK_MAX)
+		mpi_alltoall_bruck(s, out, in);
+	else
+		mpi_alltoall_pairwise(s, out, in);
 }
 
-int
-mpi_scatter(struct mpi_rank *self, struct comm *c, const struct blocks *b, int root)
+/* May the data be cut in blocks that are combined in any order? */
+static bool
+may_be_cut(const struct sched *s, struct span data)
 {
-	return mpi_scatter_linear(self, c, b, root);
+	return s->op.own == NULL && data.count >= s->size && s->size > 2;
 }
 
-int
-mpi_allgather(struct mpi_rank *self, struct comm *c, const void *in, void *out, size_t bytes)
+void
+mpi_choose_reduce(struct sched *s, struct span out, struct span in, int root)
 {
-	struct blocks b = {in, out, bytes};
-	char *place = (char *)out + (size_t)c->rank * bytes;
-
-	if (in != place && bytes > 0)
-		memcpy(place, in, bytes);
-	return bytes <= ALLGATHER_BCAST_MAX ? mpi_allgather_gather_bcast(self, c, &b) : mpi_allgather_ring(self, c, &b);
+	if (mpi_span_size(in) > REDUCE_TREE_MAX && may_be_cut(s, in))
+		mpi_reduce_halving(s, out, in, root);
+	else
+		mpi_reduce_binomial(s, out, in, root);
 }
 
-int
-mpi_alltoall(struct mpi_rank *self, struct comm *c, const struct blocks *b)
+void
+mpi_choose_allreduce(struct sched *s, struct span out)
 {
-	char *copy;
-	int err;
+	if (mpi_span_size(out) <= ALLREDUCE_DOUBLING_MAX || !may_be_cut(s, out))
+		mpi_allreduce_doubling(s, out);
+	else if ((s->size & (s->size - 1)) == 0)
+		mpi_allreduce_halving(s, out);
+	else
+		mpi_allreduce_ring(s, out);
+}
 
-	if (b->in != b->out)
-		return mpi_alltoall_pairwise(self, c, b);
-	/* in place: from a copy */
-	copy = malloc((size_t)c->size * b->bytes + 1);
-	if (copy == NULL)
-		return MPI_ERR_NO_MEM;
-	memcpy(copy, b->out, (size_t)c->size * b->bytes);
-	err = mpi_alltoall_pairwise(self, c, &(struct blocks){copy, b->out, b->bytes});
-	free(copy);
-	return err;
+void
+mpi_choose_reduce_scatter(struct sched *s, struct span out, struct span in, const MPI_Count *counts)
+{
+	if (mpi_operation_commutes(&s->op))
+		mpi_reduce_scatter_pairwise(s, out, in, counts);
+	else
+		mpi_reduce_scatter_at_root(s, out, in, counts);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives below the API: arguments are right, MPI_IN_PLACE is resolved, types are bytes where nothing is computed. Each algorithm
- * is a file of its own, coll/<collective>_<algorithm>.c, with its cost at its head; coll/choose.c decides.
+ * Collectives below the API: arguments are right and handles resolved. A collective is described by struct collective; mpi_coll_write
+ * turns that into a schedule by one of the algorithms, each of which is a file of its own, coll/<collective>_<algorithm>.c, with its
+ * cost at its head; coll/choose.c decides which.
  *
  * Costs: n ranks, m bytes per rank, a = time of one message, b = time per byte, g = time to combine a byte.
  */
@@ -9,45 +10,98 @@
 #define MPI_COLL_COLL_H
 
 #include <stddef.h>
+#include <mpi/api/numbers.h>
+#include <mpi/coll/sched.h>
 #include <mpi/core/rank.h>
 
-/* What a reduction combines. `in` may be `out`. */
+enum coll_kind {
+	COLL_BARRIER, COLL_BCAST, COLL_GATHER, COLL_SCATTER, COLL_ALLGATHER, COLL_ALLTOALL, COLL_REDUCE, COLL_ALLREDUCE,
+	COLL_REDUCE_SCATTER, COLL_SCAN, COLL_EXSCAN, COLL_NEIGHBOR_ALLGATHER, COLL_NEIGHBOR_ALLTOALL, COLL_KINDS
+};
+
+/* What a rank gives, or gets: one block, or one for each peer. */
+struct side {
+	void *buffer;			/* NULL with in_place */
+	bool in_place;
+	MPI_Count count;		/* of a block */
+	struct numbers counts;		/* of each block, if array != NULL */
+	struct numbers displs;		/* likewise; in extents, with `types` in bytes */
+	MPI_Datatype datatype;
+	const MPI_Datatype *types;	/* of each block, or NULL */
+	const struct type *type;	/* of datatype */
+};
+
+struct collective {
+	enum coll_kind kind;
+	struct side send;		/* bcast: not used */
+	struct side recv;
+	MPI_Op op;
+	int root;
+	bool even;			/* both sides: blocks of the same size one after the other */
+};
+
+/* Block i of a side; i = 0 where there is but one. */
+struct span mpi_side_block(const struct side *s, int i);
+
+/* The whole of n blocks that lie one after the other. */
+struct span mpi_side_whole(const struct side *s, int n);
+
+/* Write the schedule of a collective. Errors stay in the schedule. */
+void mpi_coll_write(struct sched *s, const struct collective *k);
+
+/* Do it, and wait. Error class. */
+int mpi_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k);
+
+/* Inside the library: the few that communicators are made with. Error class. */
 struct reduction {
-	const void *in;
+	const void *in;			/* may be `out` */
 	void *out;
 	int count;
 	MPI_Datatype type;
 	MPI_Op op;
 };
 
-/* Every rank's block is `bytes` long; block i of the side that has all of them starts at i * bytes. */
-struct blocks {
-	const void *in;
-	void *out;
-	size_t bytes;
-};
-
-/* All return an error class. */
 int mpi_barrier(struct mpi_rank *self, struct comm *c);
 int mpi_bcast(struct mpi_rank *self, struct comm *c, void *buffer, size_t bytes, int root);
-int mpi_reduce(struct mpi_rank *self, struct comm *c, const struct reduction *r, int root);
 int mpi_allreduce(struct mpi_rank *self, struct comm *c, const struct reduction *r);
-int mpi_gather(struct mpi_rank *self, struct comm *c, const struct blocks *b, int root);
-int mpi_scatter(struct mpi_rank *self, struct comm *c, const struct blocks *b, int root);
 int mpi_allgather(struct mpi_rank *self, struct comm *c, const void *in, void *out, size_t bytes);
-int mpi_alltoall(struct mpi_rank *self, struct comm *c, const struct blocks *b);
 
-/* The algorithms. */
-int mpi_barrier_counter(struct mpi_rank *self, struct comm *c);
-int mpi_barrier_dissemination(struct mpi_rank *self, struct comm *c);
-int mpi_bcast_binomial(struct mpi_rank *self, struct comm *c, void *buffer, size_t bytes, int root);
-int mpi_reduce_binomial(struct mpi_rank *self, struct comm *c, const struct reduction *r, int root);
-int mpi_allreduce_recursive_doubling(struct mpi_rank *self, struct comm *c, const struct reduction *r);
-int mpi_allreduce_reduce_bcast(struct mpi_rank *self, struct comm *c, const struct reduction *r);
-int mpi_gather_linear(struct mpi_rank *self, struct comm *c, const struct blocks *b, int root);
-int mpi_scatter_linear(struct mpi_rank *self, struct comm *c, const struct blocks *b, int root);
-int mpi_allgather_ring(struct mpi_rank *self, struct comm *c, const struct blocks *b);
-int mpi_allgather_gather_bcast(struct mpi_rank *self, struct comm *c, const struct blocks *b);
-int mpi_alltoall_pairwise(struct mpi_rank *self, struct comm *c, const struct blocks *b);
+/*
+ * The algorithms, for those that take part in the schedule. What is in place was resolved: `in` is what this rank gives, `out` where its result
+ * goes; they are the same memory or do not overlap.
+ */
+void mpi_barrier_dissemination(struct sched *s);
+
+void mpi_bcast_binomial(struct sched *s, struct span data, int root);
+void mpi_bcast_scatter_ring(struct sched *s, struct span data, int root);
+
+/* Reductions to a root: only there is `out` significant. */
+void mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root);
+void mpi_reduce_halving(struct sched *s, struct span out, struct span in, int root);
+
+/* out holds the own operand already */
+void mpi_allreduce_doubling(struct sched *s, struct span out);
+void mpi_allreduce_halving(struct sched *s, struct span out);
+void mpi_allreduce_ring(struct sched *s, struct span out);
+void mpi_scan_doubling(struct sched *s, struct span out);
+void mpi_exscan_doubling(struct sched *s, struct span out, struct span in);
+
+/* Vectors of blocks. The own block of an allgather lies in its place already. */
+void mpi_gather_linear(struct sched *s, const struct collective *k);
+void mpi_gather_binomial(struct sched *s, const struct collective *k);
+void mpi_scatter_linear(struct sched *s, const struct collective *k);
+void mpi_scatter_binomial(struct sched *s, const struct collective *k);
+void mpi_allgather_ring(struct sched *s, const struct side *all);
+void mpi_allgather_doubling(struct sched *s, struct span all);
+void mpi_allgather_bruck(struct sched *s, struct span all);
+void mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct side *in);
+void mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *in);
+
+/* counts[i] elements of `in` go to rank i; out is this rank's */
+void mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in, const MPI_Count *counts);
+void mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in, const MPI_Count *counts);
+
+/* Between two groups. */
+void mpi_inter_write(struct sched *s, const struct collective *k);
 
 #endif

@@ -1,35 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of which collectives are made: messages in the communicator's second context, where nothing else travels. Messages
- * between two ranks stay in order, so that one tag per collective is enough.
+ * The steps of a schedule; seen by the engine only.
  */
 #ifndef MPI_COLL_STEP_H
 #define MPI_COLL_STEP_H
 
-#include <stddef.h>
-#include <mpi/core/rank.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <mpi/coll/span.h>
 
-enum coll_tag { TAG_BARRIER, TAG_BCAST, TAG_REDUCE, TAG_ALLREDUCE, TAG_GATHER, TAG_SCATTER, TAG_ALLGATHER, TAG_ALLTOALL };
+/* tags: the number of the collective; of a persistent one, which may be started in any order; within the own group of two */
+#define TAG_NUMBER 0x1fffffff
+#define TAG_LOCAL 0x20000000
+#define TAG_PERSISTENT 0x40000000
 
-/* One message out, one in, at the same time. */
-struct exchange {
-	const void *out;
-	size_t out_bytes;
-	int to;
-	void *in;
-	size_t in_bytes;
-	int from;
+enum step_kind { STEP_SEND, STEP_RECV, STEP_COPY, STEP_REDUCE };
+
+struct step {
+	uint8_t kind;
+	bool last;			/* of its round */
+	bool local;			/* the peer is in the own group */
+	int peer;
+	struct span span;		/* what is sent, or the target */
+	struct span from;		/* copy and reduce: the source */
 };
-
-/* All return an error class; a message of another length than expected is MPI_ERR_TRUNCATE. */
-int step_send(struct mpi_rank *self, struct comm *c, const struct exchange *x, enum coll_tag tag);
-int step_recv(struct mpi_rank *self, struct comm *c, const struct exchange *x, enum coll_tag tag);
-int step_exchange(struct mpi_rank *self, struct comm *c, const struct exchange *x, enum coll_tag tag);
-
-/* Room for `bytes`: in `small` (of small_bytes) if they fit, else allocated. Give it back by scratch_free. */
-void *scratch_take(void *small, size_t small_bytes, size_t bytes);
-void scratch_free(void *small, void *block);
-
-#define SCRATCH_SMALL 512	/* what algorithms keep on the stack */
 
 #endif

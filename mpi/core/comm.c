@@ -3,6 +3,7 @@
  * Communicators.
  */
 #include <stdlib.h>
+#include <mpi/coll/place.h>
 #include <mpi/core/info.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/topology.h>
@@ -113,6 +114,9 @@ mpi_comm_release(struct mpi_rank *self, struct comm *c)
 		return;
 	if (c->context != CONTEXT_NONE)
 		mpi_ids_give_back(&self->ids, c->context / CONTEXTS_PER_COMM);
+	mpi_venue_leave(self, c->venue);
+	if (c->local != NULL)
+		mpi_venue_leave(self, c->local->venue);
 	drop_parts(self, c);
 	free(c);
 }

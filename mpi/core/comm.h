@@ -32,12 +32,15 @@ enum comm_context {
 #define CONTEXT_NONE (-1)		/* the members have not agreed yet */
 
 enum { ID_WORLD, ID_SELF, ID_UNIVERSE };	/* numbers in use from the start; the last is for what begins without a communicator */
+struct venue;
 
 struct comm {
 	int references;			/* the handle, and each pending operation */
 	int rank;
 	int size;
 	int32_t context;
+	struct venue *venue;		/* where its ranks meet; NULL: not needed so far */
+	uint32_t collectives;		/* started so far */
 	struct group *group;
 	struct group *remote;		/* the other group of an intercommunicator, else NULL */
 	struct comm *local;		/* intercommunicator: a communicator of `group` alone, for use inside the library; else NULL */

@@ -2,6 +2,8 @@
  *
  * Which operation goes with which type, and how it is applied.
  */
+#include <limits.h>
+#include <stdlib.h>
 #include <mpi/core/op.h>
 #include <mpi/core/op_loops.h>
 #include <mpi/core/rank.h>
@@ -57,13 +59,61 @@ mpi_op_commutes(struct mpi_rank *self, MPI_Op op)
 	return o == NULL || o->commutes;
 }
 
-void
-mpi_op_apply(struct mpi_rank *self, MPI_Op op, const void *in, void *inout, int count, MPI_Datatype type)
+struct operation
+mpi_op_bind(struct mpi_rank *self, MPI_Op op, MPI_Datatype type)
 {
+	const struct type *t = mpi_type_find(type);
 	enum op_row row = row_of(op);
+	struct operation o = {.datatype = type, .extent = (MPI_Count)t->extent};
 
-	if (row == OP_NONE)
-		own(self, op)->function((void *)(uintptr_t)in, inout, &count, &type);
+	if (row == OP_NONE) {
+		o.own = own(self, op);
+		o.own->references++;
+	} else {
+		o.loop = mpi_op_loops[row][t->basic];
+	}
+	return o;
+}
+
+void
+mpi_op_drop(struct op *op)
+{
+	if (--op->references == 0)
+		free(op);
+}
+
+void
+mpi_op_release(struct operation *o)
+{
+	if (o->own != NULL)
+		mpi_op_drop(o->own);
+	o->own = NULL;
+}
+
+/* A function with counts of type int gets what fits. */
+static void
+apply_narrow(const struct operation *o, const char *in, char *inout, MPI_Count count)
+{
+	while (count > 0) {
+		int part = count > INT_MAX ? INT_MAX : (int)count;
+		MPI_Datatype type = o->datatype;
+
+		o->own->function((void *)(uintptr_t)in, inout, &part, &type);
+		in += part * o->extent;
+		inout += part * o->extent;
+		count -= part;
+	}
+}
+
+void
+mpi_op_apply(const struct operation *o, const void *in, void *inout, MPI_Count count)
+{
+	MPI_Datatype type = o->datatype;
+
+	if (o->loop != NULL)
+		o->loop(in, inout, (size_t)count);
+	else if (o->own->large != NULL)
+		o->own->large((void *)(uintptr_t)in, inout, &count, &type);
 	else
-		mpi_op_loops[row][mpi_type_find(type)->basic](in, inout, (size_t)count);
+		apply_narrow(o, in, inout, count);
 }

@@ -6,6 +6,7 @@
 #define MPI_CORE_OP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <mpi.h>
 
@@ -13,8 +14,18 @@ struct mpi_rank;
 
 /* one the program made */
 struct op {
-	MPI_User_function *function;
+	int references;			/* the handle, and each operation that uses it */
+	MPI_User_function *function;	/* NULL: it is `large` */
+	MPI_User_function_c *large;
 	bool commutes;
+};
+
+/* An operation on elements of one type, ready to be applied. */
+struct operation {
+	void (*loop)(const void *in, void *inout, size_t n);	/* predefined */
+	struct op *own;						/* else; held */
+	MPI_Datatype datatype;
+	MPI_Count extent;
 };
 
 /* May `op` be applied to elements of this type? MPI_SUCCESS or MPI_ERR_OP. */
@@ -25,7 +36,21 @@ bool mpi_op_exists(struct mpi_rank *self, MPI_Op op);
 
 bool mpi_op_commutes(struct mpi_rank *self, MPI_Op op);
 
-/* inout[i] = in[i] op inout[i]. The caller has checked op and type. */
-void mpi_op_apply(struct mpi_rank *self, MPI_Op op, const void *in, void *inout, int count, MPI_Datatype type);
+/* A checked operation on a type; goes with mpi_op_release. */
+struct operation mpi_op_bind(struct mpi_rank *self, MPI_Op op, MPI_Datatype type);
+void mpi_op_release(struct operation *o);
+
+/* Does a op b equal b op a? */
+static inline bool
+mpi_operation_commutes(const struct operation *o)
+{
+	return o->own == NULL || o->own->commutes;
+}
+
+/* inout[i] = in[i] op inout[i] */
+void mpi_op_apply(const struct operation *o, const void *in, void *inout, MPI_Count count);
+
+/* The program drops its handle. */
+void mpi_op_drop(struct op *op);
 
 #endif

@@ -14,6 +14,7 @@
 #include <mpi/core/ids.h>
 #include <mpi/core/list.h>
 #include <mpi/core/lock.h>
+#include <mpi/core/pending.h>
 #include <mpi/pt2pt/match.h>
 
 struct transport;
@@ -24,6 +25,8 @@ struct info;
 struct user_errors;
 struct abi_record;
 struct block;
+struct sched;
+struct venue;
 
 enum rank_state { RANK_FRESH, RANK_RUNNING, RANK_FINALIZED };
 
@@ -73,6 +76,9 @@ struct mpi_rank {
 	struct link bulk_allowed;	/* sends that a receiver waits for */
 	struct request *bulk_out;	/* the one that is being written */
 	bool lost_cluster;		/* one has died: whoever found out has told the user why */
+	struct link pending;		/* operations of several messages (struct pending) */
+	struct sched *spare_scheds;
+	struct venue *venues;		/* places made here that not all ranks have left */
 	const char *program;		/* function of the API that runs, for messages */
 };
 

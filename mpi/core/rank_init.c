@@ -23,6 +23,7 @@ mpi_rank_init(struct mpi_rank *self)
 	link_init(&self->running);
 	link_init(&self->outgoing);
 	link_init(&self->answers);
+	link_init(&self->pending);
 	link_init(&self->bulk_wanted);
 	link_init(&self->bulk_allowed);
 }

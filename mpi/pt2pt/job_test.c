@@ -8,7 +8,6 @@
  */
 #include <base/test.h>
 #include <mpi/core/ranks_test.h>
-#include <mpi/coll/coll.h>
 #include <mpi/core/shared.h>
 #include <mpi/transport/transport.h>
 
@@ -118,71 +117,6 @@ detached(void)
 	MPI_Finalize();
 }
 
-/* Nobody leaves a barrier before everybody has come. */
-static void
-meetings(void)
-{
-	enum { ROUNDS = 300 };
-	static uint32_t come[ROUNDS];
-	struct mpi_rank *self = mpi_self();
-	uint32_t size;
-
-	MPI_Init(NULL, NULL);
-	size = (uint32_t)self->world_size;
-	if (self->world_rank == 0)
-		memset(come, 0, sizeof(come));
-	mpi_barrier_dissemination(self, &self->world);
-	for (int i = 0; i < ROUNDS; i++) {
-		add_total(&come[i], 1);
-		if (i % 3 == 0 && transport_sync(self) != NULL)
-			mpi_barrier_counter(self, &self->world);
-		else
-			MPI_Barrier(MPI_COMM_WORLD);
-		MUST(load_total(&come[i]) == size);
-		if (i % 50 == self->world_rank)
-			usleep(1000);
-	}
-	MPI_Finalize();
-}
-
-/* Every algorithm, also those that are not chosen for these sizes. */
-static void
-algorithms(void)
-{
-	struct mpi_rank *self = mpi_self();
-	struct comm *c = &self->world;
-
-	MPI_Init(NULL, NULL);
-	for (int count = 0; count < 2000; count += 333) {
-		int *in = calloc((size_t)count + 1, sizeof(int)), *out = calloc((size_t)count + 1, sizeof(int));
-		int *all = calloc(((size_t)count + 1) * (size_t)c->size, sizeof(int));
-		struct reduction r = {in, out, count, MPI_INT, MPI_SUM};
-		size_t bytes = (size_t)count * sizeof(int);
-		struct blocks b = {NULL, all, bytes};
-
-		for (int i = 0; i < count; i++)
-			in[i] = all[c->rank * count + i] = c->rank + i;
-		mpi_allreduce_recursive_doubling(self, c, &r);
-		for (int i = 0; i < count; i++)
-			MUST(out[i] == c->size * (c->size - 1) / 2 + c->size * i);
-		mpi_allreduce_reduce_bcast(self, c, &r);
-		for (int i = 0; i < count; i++)
-			MUST(out[i] == c->size * (c->size - 1) / 2 + c->size * i);
-		mpi_allgather_ring(self, c, &b);
-		for (int i = 0; i < count * c->size; i++)
-			MUST(all[i] == i / count + i % count);
-		memset(all, 0, bytes * (size_t)c->size);
-		memcpy(all + c->rank * count, in, bytes);
-		mpi_allgather_gather_bcast(self, c, &b);
-		for (int i = 0; i < count * c->size; i++)
-			MUST(all[i] == i / count + i % count);
-		free(all);
-		free(out);
-		free(in);
-	}
-	MPI_Finalize();
-}
-
 extern void __lsan_disable(void) __attribute__((weak));
 
 /* Rank 2, alone in its cluster, dies while the others wait for it in every way. */
@@ -223,8 +157,6 @@ everything(unsigned ranks, unsigned per_cluster, size_t area_bytes)
 	job_run(ranks, per_cluster, area_bytes, storm);
 	job_run(ranks, per_cluster, area_bytes, flood);
 	job_run(ranks, per_cluster, area_bytes, detached);
-	job_run(ranks, per_cluster, area_bytes, meetings);
-	job_run(ranks, per_cluster, area_bytes, algorithms);
 	expect_eq(job_errors, 0);
 }
 

@@ -29,6 +29,20 @@ mpi_pt2pt_exit(struct mpi_rank *self)
 	free(self->peers);
 }
 
+static bool
+advance_pending(struct mpi_rank *self)
+{
+	bool moved = false;
+
+	for (struct link *l = self->pending.next, *next; l != &self->pending; l = next) {
+		struct pending *p = LINK_OF(l, struct pending, link);
+
+		next = l->next;
+		moved |= p->advance(p);
+	}
+	return moved;
+}
+
 bool
 mpi_progress(struct mpi_rank *self)
 {
@@ -42,6 +56,8 @@ mpi_progress(struct mpi_rank *self)
 		moved |= mpi_answers_flush(self);
 	if (!link_is_empty(&self->outgoing))
 		moved |= mpi_sends_flush(self);
+	if (!link_is_empty(&self->pending))
+		moved |= advance_pending(self);
 	if (!link_is_empty(&self->running))
 		moved |= mpi_requests_advance(self);
 	if (!link_is_empty(&self->agreements))
@@ -65,22 +81,38 @@ may_go_on(const void *arg)
 {
 	const struct waiting *w = arg;
 
-	return w->ready(w->arg) || mpi_requests_are_ready(w->self) || mpi_agreements_are_ready(w->self);
+	if (w->ready(w->arg) || mpi_requests_are_ready(w->self) || mpi_agreements_are_ready(w->self))
+		return true;
+	for (const struct link *l = w->self->pending.next; l != &w->self->pending; l = l->next) {
+		const struct pending *p = LINK_OF(l, const struct pending, link);
+
+		if (p->can_move(p))
+			return true;
+	}
+	return false;
+}
+
+void
+mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
+{
+	struct waiting w = {self, ready, arg};
+
+	if (self->thread_level == MPI_THREAD_MULTIPLE)
+		mpi_rank_wait(self, idle, may_go_on, &w);
+	else
+		transport_idle(self, idle, may_go_on, &w);
 }
 
 void
 mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg)
 {
-	struct waiting w = {self, ready, arg};
 	unsigned idle = 0;
 
 	while (!ready(arg)) {
 		if (mpi_progress(self))
 			idle = 0;
-		else if (self->thread_level == MPI_THREAD_MULTIPLE)
-			mpi_rank_wait(self, idle++, may_go_on, &w);
 		else
-			transport_idle(self, idle++, may_go_on, &w);
+			mpi_idle(self, idle++, ready, arg);
 	}
 }
 

@@ -56,6 +56,9 @@ void mpi_relax(struct mpi_rank *self);
 /* Wait until ready(arg). */
 void mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg);
 
+/* One step of waiting when nothing has moved: transport_idle for a rank whose pending operations, and other threads, are to go on. */
+void mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
+
 /* Whole blocking operations on a context of the communicator (context or context + 1). Error class. */
 int mpi_send_bytes(struct mpi_rank *self, struct request *prepared);
 int mpi_recv_bytes(struct mpi_rank *self, struct request *prepared);

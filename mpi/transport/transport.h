@@ -54,6 +54,9 @@ bool transport_shares_memory(const struct mpi_rank *self);
 /* How near peers name memory of this rank; valid as long as the memory is there. */
 uint64_t transport_reference(const struct mpi_rank *self, const void *memory);
 
+/* Memory from transport_share that a near peer refers to, as this rank reaches it. */
+void *transport_reach(const struct mpi_rank *self, uint64_t reference);
+
 /* Copy from what a near peer refers to. 0; -E_PERM: the system does not allow it, the peer itself must send the data. */
 int transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes);
 

@@ -70,6 +70,12 @@ fetch_private(struct transport *t, uint32_t peer, struct iovec to, struct iovec 
 	return to.iov_len > 0 ? -E_PERM : 0;
 }
 
+void *
+transport_reach(const struct mpi_rank *self, uint64_t reference)
+{
+	return at(self->transport, reference);
+}
+
 int
 transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes)
 {

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Alltoall of small blocks (Bruck): the blocks are turned so that block i is for the i-th rank after this one; in step k all whose number has bit
+ * k go 2^k ranks on. At the end block i is from the i-th rank before this one. Equal blocks, as bytes.
+ *
+ * Cost: ceil(log2 n) (a + n/2 m b), and n/2 copies of m in each step.
+ */
+#include <mpi/coll/coll.h>
+
+static struct span
+block_at(char *blocks, int i, size_t block)
+{
+	return span_bytes(blocks + (size_t)i * block, block);
+}
+
+/* Step for one bit: what leaves is packed, what comes is unpacked into the same places. */
+static void
+exchange(struct sched *s, char *blocks, char *packed[2], int bit, size_t block)
+{
+	int n = s->size, moved = 0;
+
+	for (int i = bit; i < n; i++)
+		if (i & bit)
+			mpi_sched_copy(s, block_at(packed[0], moved++, block), block_at(blocks, i, block));
+	mpi_sched_round(s);
+	mpi_sched_recv(s, span_bytes(packed[1], (size_t)moved * block), (s->rank - bit + n) % n);
+	mpi_sched_send(s, span_bytes(packed[0], (size_t)moved * block), (s->rank + bit) % n);
+	moved = 0;
+	for (int i = bit; i < n; i++)
+		if (i & bit)
+			mpi_sched_copy(s, block_at(blocks, i, block), block_at(packed[1], moved++, block));
+	mpi_sched_round(s);
+}
+
+void
+mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *in)
+{
+	int n = s->size;
+	size_t block = mpi_span_size(mpi_side_block(in, 0));
+	char *blocks = mpi_sched_scratch(s, (size_t)n * block);
+	char *packed[2] = {mpi_sched_scratch(s, (size_t)n * block), mpi_sched_scratch(s, (size_t)n * block)};
+
+	for (int i = 0; i < n; i++)
+		mpi_sched_copy(s, block_at(blocks, i, block), mpi_side_block(out, (s->rank + i) % n));
+	mpi_sched_round(s);
+	for (int bit = 1; bit < n; bit *= 2)
+		exchange(s, blocks, packed, bit, block);
+	for (int i = 0; i < n; i++)
+		mpi_sched_copy(s, mpi_side_block(in, (s->rank - i + n) % n), block_at(blocks, i, block));
+	mpi_sched_round(s);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Broadcast of much data: the root deals it out in n parts along a binomial tree, and the parts travel around a ring. For plain data.
+ *
+ * Cost: (ceil(log2 n) + n - 1) a + 2 m b.
+ */
+#include <mpi/coll/coll.h>
+
+/* Part i, counted from the root, of `parts` of them; the last ones may be shorter or empty. */
+static struct span
+parts_of(struct span all, int n, int first, int parts)
+{
+	size_t part = ((size_t)all.count + (size_t)n - 1) / (size_t)n, total = (size_t)all.count;
+	size_t begin = (size_t)first * part, end = (size_t)(first + parts) * part;
+
+	if (begin > total)
+		begin = total;
+	if (end > total)
+		end = total;
+	return span_bytes((char *)all.at + begin, end - begin);
+}
+
+/* Position `me` gets its part and those of its subtree, and hands on the subtrees' below. */
+static void
+scatter(struct sched *s, struct span all, int me, int root)
+{
+	int n = s->size, bit = 1;
+
+	while (bit < n && !(me & bit))
+		bit *= 2;
+	if (me != 0) {
+		mpi_sched_recv(s, parts_of(all, n, me, me + bit < n ? bit : n - me), (me - bit + root) % n);
+		mpi_sched_round(s);
+	}
+	for (bit /= 2; bit > 0; bit /= 2)
+		if (me + bit < n)
+			mpi_sched_send(s, parts_of(all, n, me + bit, me + 2 * bit < n ? bit : n - me - bit), (me + bit + root) % n);
+	mpi_sched_round(s);
+}
+
+void
+mpi_bcast_scatter_ring(struct sched *s, struct span data, int root)
+{
+	struct span all = span_bytes(mpi_span_first(data), mpi_span_size(data));
+	int n = s->size, me = (s->rank - root + n) % n;
+
+	scatter(s, all, me, root);
+	for (int i = 0; i < n - 1; i++) {
+		int give = (me - i + n) % n, take = (me - i - 1 + n) % n;
+
+		mpi_sched_recv(s, parts_of(all, n, take, 1), (s->rank - 1 + n) % n);
+		mpi_sched_send(s, parts_of(all, n, give, 1), (s->rank + 1) % n);
+		mpi_sched_round(s);
+	}
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Collectives between two groups. What a group has in common is made among its own ranks; rank 0 of each speaks for it.
+ *
+ * Cost: that of the local part, and a + m b between the groups; where each rank has its own block for each of the other group (gather,
+ * scatter, allgather, alltoall) as many messages.
+ */
+#include <mpi/coll/coll.h>
+
+#define AT_ONCE 64
+
+static struct span
+nothing(void)
+{
+	return span_bytes(NULL, 0);
+}
+
+/* Both groups' rank 0 exchange something. */
+static void
+leaders_exchange(struct sched *s, struct span in, struct span out)
+{
+	if (s->rank != 0)
+		return;
+	mpi_sched_recv(s, in, 0);
+	mpi_sched_send(s, out, 0);
+	mpi_sched_round(s);
+}
+
+static void
+local_bcast(struct sched *s, struct span data)
+{
+	mpi_sched_local(s, true);
+	mpi_bcast_binomial(s, data, 0);
+	mpi_sched_local(s, false);
+}
+
+static void
+local_reduce(struct sched *s, struct span out, struct span in)
+{
+	mpi_sched_local(s, true);
+	mpi_reduce_binomial(s, out, in, 0);
+	mpi_sched_local(s, false);
+}
+
+static void
+barrier(struct sched *s)
+{
+	mpi_sched_local(s, true);
+	mpi_barrier_dissemination(s);
+	mpi_sched_local(s, false);
+	leaders_exchange(s, nothing(), nothing());
+	local_bcast(s, nothing());
+}
+
+static void
+bcast(struct sched *s, const struct collective *k)
+{
+	struct span data;
+
+	/* nothing is significant here */
+	if (k->root == MPI_PROC_NULL)
+		return;
+	data = mpi_side_block(&k->recv, 0);
+	if (k->root == MPI_ROOT)
+		mpi_sched_send(s, data, 0);
+	else if (s->rank == 0)
+		mpi_sched_recv(s, data, k->root);
+	mpi_sched_round(s);
+	if (k->root >= 0)
+		local_bcast(s, data);
+}
+
+static void
+gather(struct sched *s, const struct collective *k)
+{
+	if (k->root >= 0)
+		mpi_sched_send(s, mpi_side_block(&k->send, 0), k->root);
+	for (int i = 0; k->root == MPI_ROOT && i < mpi_comm_peers(s->c); i++)
+		mpi_sched_recv(s, mpi_side_block(&k->recv, i), i);
+	mpi_sched_round(s);
+}
+
+static void
+scatter(struct sched *s, const struct collective *k)
+{
+	if (k->root >= 0)
+		mpi_sched_recv(s, mpi_side_block(&k->recv, 0), k->root);
+	for (int i = 0; k->root == MPI_ROOT && i < mpi_comm_peers(s->c); i++)
+		mpi_sched_send(s, mpi_side_block(&k->send, i), i);
+	mpi_sched_round(s);
+}
+
+/* `same`: every peer gets the one block. All go through the peers in the same order, so that no circle of ranks can wait. */
+static void
+with_all(struct sched *s, const struct collective *k, bool same)
+{
+	for (int i = 0; i < mpi_comm_peers(s->c); i++) {
+		mpi_sched_recv(s, mpi_side_block(&k->recv, i), i);
+		mpi_sched_send(s, mpi_side_block(&k->send, same ? 0 : i), i);
+		if ((i + 1) % AT_ONCE == 0)
+			mpi_sched_round(s);
+	}
+	mpi_sched_round(s);
+}
+
+static void
+reduce(struct sched *s, const struct collective *k)
+{
+	struct span in, sum = {0};
+
+	if (k->root == MPI_ROOT)
+		mpi_sched_recv(s, mpi_side_block(&k->recv, 0), 0);
+	mpi_sched_round(s);
+	if (k->root < 0)
+		return;
+	in = mpi_side_block(&k->send, 0);
+	if (s->rank == 0)
+		sum = mpi_sched_room(s, in.count, in.type);
+	local_reduce(s, sum, in);
+	if (s->rank == 0)
+		mpi_sched_send(s, sum, k->root);
+	mpi_sched_round(s);
+}
+
+static void
+allreduce(struct sched *s, const struct collective *k)
+{
+	struct span in = mpi_side_block(&k->send, 0), out = mpi_side_block(&k->recv, 0);
+	struct span sum = s->rank == 0 ? mpi_sched_room(s, in.count, in.type) : in;
+
+	local_reduce(s, sum, in);
+	leaders_exchange(s, out, sum);
+	local_bcast(s, out);
+}
+
+static void
+reduce_scatter(struct sched *s, const struct collective *k)
+{
+	struct span out = mpi_side_block(&k->recv, s->rank), in = mpi_side_block(&k->send, 0), sum = in, theirs = in;
+	MPI_Count first = 0;
+
+	out.at = k->recv.buffer;
+	if (s->rank == 0) {
+		sum = mpi_sched_room(s, in.count, in.type);
+		theirs = mpi_sched_room(s, in.count, in.type);
+	}
+	local_reduce(s, sum, in);
+	leaders_exchange(s, theirs, sum);
+	mpi_sched_local(s, true);
+	for (int i = 0; s->rank == 0 && i < s->size; i++) {
+		MPI_Count count = mpi_side_block(&k->recv, i).count;
+
+		if (i == 0)
+			mpi_sched_copy(s, out, span_slice(theirs, 0, count));
+		else
+			mpi_sched_send(s, span_slice(theirs, first, count), i);
+		first += count;
+	}
+	if (s->rank != 0)
+		mpi_sched_recv(s, out, 0);
+	mpi_sched_round(s);
+	mpi_sched_local(s, false);
+}
+
+void
+mpi_inter_write(struct sched *s, const struct collective *k)
+{
+	switch (k->kind) {
+	case COLL_BARRIER: barrier(s); break;
+	case COLL_BCAST: bcast(s, k); break;
+	case COLL_GATHER: gather(s, k); break;
+	case COLL_SCATTER: scatter(s, k); break;
+	case COLL_ALLGATHER: with_all(s, k, true); break;
+	case COLL_ALLTOALL: with_all(s, k, false); break;
+	case COLL_REDUCE: reduce(s, k); break;
+	case COLL_ALLREDUCE: allreduce(s, k); break;
+	case COLL_REDUCE_SCATTER: reduce_scatter(s, k); break;
+	default: s->error = MPI_ERR_COMM; break;
+	}
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Meetings.
+ *
+ * Cost: n atomic additions to one word, and one change of another that all look at; with more ranks than cores each rank runs once.
+ *
+ * No wake-up is lost: who wants to sleep sets `drowsy`, and looks at it and at what it waits for once more when `sleeping` is set; who changes that
+ * does so before it clears `drowsy` and looks who sleeps (all in total order).
+ */
+#include <mpi/coll/meet.h>
+#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/transport.h>
+
+bool
+mpi_meet_come(struct meeting *m)
+{
+	m->epoch = load_acquire(&m->sync->epoch);
+	return add_total(&m->sync->arrived, 1) + 1 == m->ranks;
+}
+
+void
+mpi_meet_wake(struct meeting *m)
+{
+	if (load_total(&m->sync->drowsy) == 0)
+		return;
+	exchange_total(&m->sync->drowsy, 0);
+	transport_wake_all(m->self);
+}
+
+void
+mpi_meet_open(struct meeting *m)
+{
+	store_relaxed(&m->sync->arrived, 0);
+	exchange_total(&m->sync->epoch, m->epoch + 1);
+	mpi_meet_wake(m);
+}
+
+static bool
+is_open(const struct meeting *m)
+{
+	return load_total(&m->sync->epoch) != m->epoch;
+}
+
+static bool
+all_have_come(const struct meeting *m)
+{
+	return load_total(&m->sync->arrived) == m->ranks;
+}
+
+static bool
+must_look(const void *arg)
+{
+	const struct meeting *m = arg;
+
+	return m->there(m) || load_total(&m->sync->drowsy) == 0;
+}
+
+/* The same for the thread of the rank that polls: true once when it is time, and drowsy as long as it is not. */
+static bool
+advance(struct pending *p)
+{
+	struct meeting *m = LINK_OF(&p->link, struct meeting, pending.link);
+
+	if (m->noted)
+		return false;
+	if (load_relaxed(&m->sync->drowsy) == 0)
+		exchange_total(&m->sync->drowsy, 1);
+	m->noted = m->there(m);
+	return m->noted;
+}
+
+static bool
+can_move(const struct pending *p)
+{
+	const struct meeting *m = LINK_OF(&p->link, const struct meeting, pending.link);
+
+	return !m->noted && must_look(m);
+}
+
+static void
+wait_among_threads(struct meeting *m)
+{
+	unsigned idle = 0;
+
+	m->noted = false;
+	m->pending.advance = advance;
+	m->pending.can_move = can_move;
+	link_append(&m->self->pending, &m->pending.link);
+	while (!m->there(m)) {
+		if (mpi_progress(m->self))
+			idle = 0;
+		else
+			mpi_idle(m->self, idle++, must_look, m);
+	}
+	link_remove(&m->pending.link);
+}
+
+static void
+wait_until(struct meeting *m, bool (*there)(const struct meeting *m))
+{
+	unsigned idle = 0;
+
+	m->there = there;
+	if (m->self->thread_level == MPI_THREAD_MULTIPLE) {
+		wait_among_threads(m);
+		return;
+	}
+	while (!there(m)) {
+		if (mpi_progress(m->self)) {
+			idle = 0;
+			continue;
+		}
+		if (transport_sleeps_at(m->self, idle) && load_relaxed(&m->sync->drowsy) == 0)
+			exchange_total(&m->sync->drowsy, 1);
+		mpi_idle(m->self, idle++, must_look, m);
+	}
+}
+
+void
+mpi_meet_wait(struct meeting *m)
+{
+	wait_until(m, is_open);
+}
+
+void
+mpi_meet_wait_for_all(struct meeting *m)
+{
+	wait_until(m, all_have_come);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Meetings: the ranks of a cluster come to a counter in shared memory; when all have come, one of them opens the doors. No messages.
+ *
+ * What a rank wrote before it came, the one that opens can read; what that one wrote before it opened, all can read after. Nobody is at the
+ * next meeting before the doors of this one are open, and nobody opens the next one while somebody has not left this one.
+ */
+#ifndef MPI_COLL_MEET_H
+#define MPI_COLL_MEET_H
+
+#include <stdbool.h>
+#include <mpi/core/rank.h>
+#include <mpi/transport/sync.h>
+
+struct meeting {
+	struct mpi_rank *self;
+	struct sync *sync;
+	uint32_t ranks;
+	uint32_t epoch;			/* while it goes on */
+	/* a rank with several threads: whichever of them polls looks for all */
+	struct pending pending;
+	bool (*there)(const struct meeting *m);
+	bool noted;
+};
+
+/* The calling rank comes. True: it is the last one. */
+bool mpi_meet_come(struct meeting *m);
+
+/* Wait until all have come; for the one that opens, if that is not the last one. The last one must call mpi_meet_wake. */
+void mpi_meet_wait_for_all(struct meeting *m);
+void mpi_meet_wake(struct meeting *m);
+
+/* All have come: let them go. */
+void mpi_meet_open(struct meeting *m);
+
+/* Wait until the doors are open. */
+void mpi_meet_wait(struct meeting *m);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small blocking collectives in shared memory: every rank lays what it gives on its seat and comes to a meeting; the one that opens works out
+ * what is to be worked out once; every rank takes what it needs. Operands are combined in the order of the ranks.
+ *
+ * Cost: that of a meeting, and n reads of a cache line by the one that opens; alltoall: n reads by each rank.
+ */
+#include <mpi/coll/meet_coll.h>
+#include <mpi/coll/place.h>
+
+/* One such collective. */
+struct round {
+	struct mpi_rank *self;
+	struct comm *c;
+	struct venue *v;
+	const struct collective *k;
+	struct operation op;
+	size_t bytes;			/* of a block, or of the operand */
+	int root;			/* position in the venue */
+	int err;
+};
+
+static struct span
+seat(const struct round *r, int rank)
+{
+	return span_bytes(venue_seat(r->v, rank), r->bytes);
+}
+
+/* Elements of the reduction's type at some place. */
+static struct span
+elements(const struct round *r, char *at, MPI_Count count)
+{
+	return (struct span){at, count, r->k->recv.type};
+}
+
+static MPI_Count
+operand_count(const struct round *r)
+{
+	return r->k->kind == COLL_REDUCE_SCATTER ? r->k->recv.count * r->v->ranks : r->k->recv.count;
+}
+
+/* The table gets all operands of this cluster combined. */
+static void
+fold(struct round *r)
+{
+	int n = r->v->ranks;
+	MPI_Count count = operand_count(r);
+	char *sum = venue_table(r->v);
+
+	memcpy(sum, venue_seat(r->v, n - 1), r->bytes);
+	for (int i = n - 2; i >= 0; i--)
+		mpi_op_apply(&r->op, venue_seat(r->v, i), sum, count);
+}
+
+/* Entry i of the table gets the operands up to i combined. */
+static void
+fold_prefixes(struct round *r)
+{
+	char *table = venue_table(r->v);
+
+	memcpy(table, venue_seat(r->v, 0), r->bytes);
+	for (int i = 1; i < r->v->ranks; i++) {
+		char *entry = table + (size_t)i * r->bytes;
+
+		memcpy(entry, venue_seat(r->v, i), r->bytes);
+		mpi_op_apply(&r->op, entry - r->bytes, entry, r->k->recv.count);
+	}
+}
+
+static void
+collect(struct round *r)
+{
+	char *table = venue_table(r->v);
+
+	for (int i = 0; i < r->v->ranks; i++)
+		memcpy(table + (size_t)i * r->bytes, venue_seat(r->v, i), r->bytes);
+}
+
+/* What the one that opens does. */
+static void
+work_out(struct round *r)
+{
+	switch (r->k->kind) {
+	case COLL_REDUCE:
+	case COLL_ALLREDUCE:
+	case COLL_REDUCE_SCATTER: fold(r); break;
+	case COLL_SCAN:
+	case COLL_EXSCAN: fold_prefixes(r); break;
+	case COLL_ALLGATHER: collect(r); break;
+	default: break;
+	}
+}
+
+/* What a rank lays on its seat. */
+static void
+give(struct round *r)
+{
+	const struct collective *k = r->k;
+	int me = r->v->rank;
+
+	switch (k->kind) {
+	case COLL_BARRIER: break;
+	case COLL_BCAST:
+		if (me == r->root)
+			mpi_span_copy(seat(r, me), mpi_side_block(&k->recv, 0));
+		break;
+	case COLL_SCATTER:
+		/* the root lays something on each seat */
+		for (int i = 0; me == r->root && i < r->v->ranks; i++)
+			mpi_span_copy(seat(r, i), mpi_side_block(&k->send, i));
+		break;
+	case COLL_ALLTOALL:
+		mpi_span_copy(span_bytes(venue_seat(r->v, me), r->bytes * (size_t)r->v->ranks),
+			mpi_side_whole(k->send.in_place ? &k->recv : &k->send, r->v->ranks));
+		break;
+	case COLL_ALLGATHER:
+	case COLL_GATHER:
+		mpi_span_copy(seat(r, me), k->send.in_place ? mpi_side_block(&k->recv, me) : mpi_side_block(&k->send, 0));
+		break;
+	default:
+		memcpy(venue_seat(r->v, me), k->send.in_place ? k->recv.buffer : k->send.buffer, r->bytes);
+		break;
+	}
+}
+
+/* What it takes when the doors are open. */
+static void
+take(struct round *r)
+{
+	const struct collective *k = r->k;
+	int me = r->v->rank, n = r->v->ranks;
+	char *table = r->k->kind == COLL_BARRIER ? NULL : venue_table(r->v);
+
+	switch (k->kind) {
+	case COLL_BCAST:
+		if (me != r->root)
+			mpi_span_copy(mpi_side_block(&k->recv, 0), seat(r, r->root));
+		break;
+	case COLL_GATHER:
+		for (int i = 0; me == r->root && i < n; i++)
+			if (i != me || !k->send.in_place)
+				mpi_span_copy(mpi_side_block(&k->recv, i), seat(r, i));
+		break;
+	case COLL_SCATTER:
+		if (!k->recv.in_place)
+			mpi_span_copy(mpi_side_block(&k->recv, 0), seat(r, me));
+		break;
+	case COLL_ALLGATHER: mpi_span_copy(mpi_side_whole(&k->recv, n), span_bytes(table, (size_t)n * r->bytes)); break;
+	case COLL_ALLTOALL:
+		for (int i = 0; i < n; i++)
+			mpi_span_copy(mpi_side_block(&k->recv, i), span_bytes(venue_seat(r->v, i) + (size_t)me * r->bytes, r->bytes));
+		break;
+	case COLL_REDUCE:
+		if (me == r->root)
+			memcpy(k->recv.buffer, table, r->bytes);
+		break;
+	case COLL_ALLREDUCE: memcpy(k->recv.buffer, table, r->bytes); break;
+	case COLL_REDUCE_SCATTER:
+		mpi_span_copy(elements(r, k->recv.buffer, k->recv.count),
+			span_slice(elements(r, table, operand_count(r)), me * k->recv.count, k->recv.count));
+		break;
+	case COLL_SCAN: memcpy(k->recv.buffer, table + (size_t)me * r->bytes, r->bytes); break;
+	case COLL_EXSCAN:
+		if (me > 0)
+			memcpy(k->recv.buffer, table + (size_t)(me - 1) * r->bytes, r->bytes);
+		break;
+	default: break;
+	}
+}
+
+static void
+run(struct round *r)
+{
+	struct meeting m = {.self = r->self, .sync = &r->v->place->sync, .ranks = (uint32_t)r->v->ranks};
+
+	if (r->bytes > 0)
+		give(r);
+	if (mpi_meet_come(&m)) {
+		if (r->bytes > 0)
+			work_out(r);
+		mpi_meet_open(&m);
+	} else {
+		mpi_meet_wait(&m);
+	}
+	if (r->bytes > 0)
+		take(r);
+	r->v->turn ^= 1;
+}
+
+/* Bytes of a block as this rank sees it; the same on all. */
+static size_t
+block_bytes(const struct comm *c, const struct collective *k)
+{
+	bool at_root = c->rank == k->root;
+
+	switch (k->kind) {
+	case COLL_BARRIER: return 0;
+	case COLL_GATHER: return mpi_span_size(mpi_side_block(at_root ? &k->recv : &k->send, 0));
+	case COLL_SCATTER: return mpi_span_size(mpi_side_block(at_root ? &k->send : &k->recv, 0));
+	case COLL_REDUCE:
+	case COLL_ALLREDUCE:
+	case COLL_SCAN:
+	case COLL_EXSCAN: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent);
+	case COLL_REDUCE_SCATTER: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent) * (size_t)c->size;
+	default: return mpi_span_size(mpi_side_block(&k->recv, 0));
+	}
+}
+
+/* Blocks of equal size, and operands that may be copied as bytes? */
+static bool
+is_plain(const struct collective *k)
+{
+	switch (k->kind) {
+	case COLL_BARRIER:
+	case COLL_BCAST: return true;
+	case COLL_GATHER:
+	case COLL_SCATTER:
+	case COLL_ALLGATHER:
+	case COLL_ALLTOALL: return k->even;
+	case COLL_REDUCE_SCATTER: return k->even && mpi_span_is_plain(mpi_side_block(&k->recv, 0));
+	case COLL_REDUCE:
+	case COLL_ALLREDUCE:
+	case COLL_SCAN:
+	case COLL_EXSCAN: return mpi_span_is_plain((struct span){NULL, 1, k->recv.type});
+	default: return false;
+	}
+}
+
+bool
+mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+{
+	struct round r = {.self = self, .c = c, .k = k, .root = k->root};
+	size_t seat_needs;
+
+	if (mpi_comm_is_inter(c) || c->size < 2 || !is_plain(k))
+		return false;
+	r.bytes = block_bytes(c, k);
+	if (r.bytes > MEET_BYTES_MAX)
+		return false;
+	r.v = mpi_venue_of(self, c);
+	seat_needs = k->kind == COLL_ALLTOALL ? r.bytes * (size_t)c->size : r.bytes;
+	if (r.v == NULL || r.v->place == NULL || r.v->clusters > 1 || seat_needs > r.v->seat_bytes)
+		return false;
+	if (k->kind >= COLL_REDUCE && k->kind <= COLL_EXSCAN)
+		r.op = mpi_op_bind(self, k->op, k->recv.datatype);
+	run(&r);
+	mpi_op_release(&r.op);
+	*err = MPI_SUCCESS;
+	return true;
+}

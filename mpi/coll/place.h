@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The place where the ranks of a communicator that are in one cluster meet: a counter, a seat for each rank, on which it lays what it gives, and
+ * a table with what came out. Seats and table are there twice and used in turns: a rank that writes its seat for the next meeting does not
+ * disturb one that still reads for this one, and nobody reaches the meeting after the next before all have left this one.
+ *
+ * The first rank of a cluster makes the place, with the first collective that can use it, and frees it when all have left it.
+ */
+#ifndef MPI_COLL_PLACE_H
+#define MPI_COLL_PLACE_H
+
+#include <mpi/coll/coll.h>
+#include <mpi/coll/meet.h>
+
+/* shared */
+struct place {
+	struct sync sync;
+	_Alignas(CACHE_LINE) uint32_t left;	/* ranks that do not need it any more */
+	_Alignas(CACHE_LINE) char seats[];
+};
+
+/* What a rank knows of the place of one of its communicators. */
+struct venue {
+	struct place *place;		/* NULL: there is none */
+	int rank;			/* own, among those of the cluster */
+	int ranks;
+	size_t seat_bytes;
+	size_t table_bytes;
+	unsigned turn;			/* 0 or 1 */
+	int clusters;
+	int *leaders;			/* ranks of the communicator: the first of each cluster */
+	int *members;			/* those of this cluster */
+	int cluster;			/* number of the own one */
+	bool consecutive;		/* the members of each cluster follow one another */
+	bool owner;			/* this rank made the place */
+	void *memory;			/* in which it lies */
+	struct venue *next;		/* left, but not by all */
+};
+
+/* The venue of a communicator; made when asked for the first time, by all its ranks together. NULL: no memory. */
+struct venue *mpi_venue_of(struct mpi_rank *self, struct comm *c);
+
+/* The communicator goes. */
+void mpi_venue_leave(struct mpi_rank *self, struct venue *v);
+
+/* All venues that were left go; at the very end, when nobody can be in one. */
+void mpi_venue_exit(struct mpi_rank *self);
+
+static inline char *
+venue_seat(const struct venue *v, int rank)
+{
+	size_t turn = (size_t)v->ranks * v->seat_bytes + v->table_bytes;
+
+	return v->place->seats + v->turn * turn + (size_t)rank * v->seat_bytes;
+}
+
+static inline char *
+venue_table(const struct venue *v)
+{
+	return venue_seat(v, v->ranks);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reduce-scatter: in step i each rank gives the i-th after it that one's block, and combines what it gets. For operations that commute.
+ *
+ * Cost: (n - 1) (a + m b + m g), m being a block.
+ */
+#include <mpi/coll/coll.h>
+
+void
+mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in, const MPI_Count *counts)
+{
+	int n = s->size;
+	MPI_Count *first = mpi_sched_scratch(s, (size_t)n * sizeof(*first));
+	struct span sum = mpi_sched_room(s, out.count, in.type), theirs = mpi_sched_room(s, out.count, in.type);
+
+	if (first == NULL)
+		return;
+	for (int i = 0; i < n; i++)
+		first[i] = i > 0 ? first[i - 1] + counts[i - 1] : 0;
+	mpi_sched_copy(s, sum, span_slice(in, first[s->rank], out.count));
+	for (int i = 1; i < n; i++) {
+		int to = (s->rank + i) % n;
+
+		mpi_sched_recv(s, theirs, (s->rank - i + n) % n);
+		mpi_sched_send(s, span_slice(in, first[to], counts[to]), to);
+		mpi_sched_reduce(s, theirs, sum);
+		mpi_sched_round(s);
+	}
+	mpi_sched_copy(s, out, sum);
+	mpi_sched_round(s);
+}

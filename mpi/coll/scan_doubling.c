@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scan: in step k each rank hands what it has combined of itself and the ranks just below to the one 2^k above. Operands stay in the
+ * order of the ranks.
+ *
+ * Cost: ceil(log2 n) (a + m b + 2 m g).
+ */
+#include <mpi/coll/coll.h>
+
+/* What leaves is not changed on its way: a round combines when its messages are done. */
+void
+mpi_scan_doubling(struct sched *s, struct span out)
+{
+	struct span theirs = mpi_sched_room(s, out.count, out.type);
+
+	for (int distance = 1; distance < s->size; distance *= 2) {
+		if (s->rank >= distance) {
+			mpi_sched_recv(s, theirs, s->rank - distance);
+			mpi_sched_reduce(s, theirs, out);
+		}
+		if (s->rank + distance < s->size)
+			mpi_sched_send(s, out, s->rank + distance);
+		mpi_sched_round(s);
+	}
+}
+
+/* The scan of all, and then each rank's result goes one further. */
+void
+mpi_exscan_doubling(struct sched *s, struct span out, struct span in)
+{
+	struct span sum = mpi_sched_room(s, in.count, in.type);
+
+	mpi_sched_copy(s, sum, in);
+	mpi_sched_round(s);
+	mpi_scan_doubling(s, sum);
+	if (s->rank > 0)
+		mpi_sched_recv(s, out, s->rank - 1);
+	if (s->rank + 1 < s->size)
+		mpi_sched_send(s, sum, s->rank + 1);
+	mpi_sched_round(s);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Schedules: a collective as this rank sees it, a list of steps in rounds. The messages of a round travel at the same time; when all are
+ * done, its local steps run in order, then the next round begins. An algorithm writes a schedule and never waits; whoever makes
+ * progress drives it. A step that fails (a message too long, a dead peer) does not stop the others: peers count on them.
+ *
+ * Messages travel in the communicator's second context. Their tag is the number of the collective in the communicator, so that several
+ * may be on their way; within one collective, messages between two ranks stay in order.
+ */
+#ifndef MPI_COLL_SCHED_H
+#define MPI_COLL_SCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <mpi/coll/span.h>
+#include <mpi/core/op.h>
+#include <mpi/core/rank.h>
+
+struct step;
+struct request;
+struct scratch;
+
+struct sched {
+	struct pending pending;		/* while it runs */
+	struct mpi_rank *self;
+	struct comm *c;
+	/* who takes part in what is being written: all of the communicator, or map[0 .. size-1] of it */
+	int rank;
+	int size;
+	const int *map;			/* NULL: all */
+	bool local;			/* intercommunicator: peers are in the own group */
+	struct operation op;		/* of its reductions */
+	struct scratch *scratch;
+	int error;			/* class */
+	int32_t tag;
+	bool keep;			/* it is started again */
+	bool done;
+	/* steps */
+	struct step *steps;
+	unsigned count;
+	unsigned capacity;
+	unsigned round;			/* where the round that is being written, or that runs, begins */
+	unsigned next;			/* while it runs: where the next one begins */
+	/* messages: of the round being written, the most of any round; while it runs: how many, and how many of them are done for sure */
+	unsigned messages;
+	unsigned most;
+	unsigned finished;
+	struct request *requests;
+	unsigned request_capacity;
+	struct request *outer;		/* the program's, or NULL */
+	const struct type **held;	/* derived types that it needs */
+	unsigned held_count;
+	struct sched *next_spare;
+};
+
+/* A schedule to write, for the next collective of c. NULL: no memory. */
+struct sched *mpi_sched_new(struct mpi_rank *self, struct comm *c);
+
+/* Give it back: it is over, or was never started. */
+void mpi_sched_free(struct sched *s);
+
+/* Steps. Peers are positions among those who take part. Memory of spans stays as it is until the schedule is over. */
+void mpi_sched_send(struct sched *s, struct span data, int peer);
+void mpi_sched_recv(struct sched *s, struct span room, int peer);
+void mpi_sched_copy(struct sched *s, struct span to, struct span from);
+void mpi_sched_reduce(struct sched *s, struct span in, struct span inout);	/* inout = in op inout */
+
+/* The round is written; the next step belongs to the next one. */
+void mpi_sched_round(struct sched *s);
+
+/* Room until the end of the schedule, or NULL, which makes it fail as a whole. */
+void *mpi_sched_scratch(struct sched *s, size_t bytes);
+struct span mpi_sched_room(struct sched *s, MPI_Count count, const struct type *type);
+
+/*
+ * From now on, only these take part: map[size] are ranks of the communicator, ascending, in memory of the schedule; rank is the own
+ * position, < 0 if this rank does not take part (it must then write no steps). mpi_sched_all undoes it.
+ */
+void mpi_sched_among(struct sched *s, const int *map, int size, int rank);
+void mpi_sched_all(struct sched *s);
+
+/* Between two groups: from now on peers are in the own group (or not). */
+void mpi_sched_local(struct sched *s, bool local);
+
+/* A derived type lives until the schedule is over. */
+void mpi_sched_hold(struct sched *s, const struct type *type);
+
+/* Run to the end. Error class. The schedule is freed. */
+int mpi_sched_run(struct sched *s);
+
+/* Start it; it may be over on return. `outer` (NULL: none) is complete when it is, and the schedule freed then unless `keep`. */
+void mpi_sched_start(struct sched *s, struct request *outer);
+
+/* Free what the collectives of this rank have kept. */
+void mpi_sched_exit(struct mpi_rank *self);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the description of a collective to its schedule: what is in place, what is copied first, and then the algorithm of choice.
+ */
+#include <mpi/coll/choose.h>
+#include <mpi/coll/coll.h>
+
+void
+mpi_side_hold(struct sched *s, const struct side *side, int blocks)
+{
+	if (side->types == NULL && side->type != NULL)
+		mpi_sched_hold(s, side->type);
+	for (int i = 0; side->types != NULL && i < blocks; i++)
+		mpi_sched_hold(s, mpi_type_find(side->types[i]));
+}
+
+static void
+write_allgather(struct sched *s, const struct collective *k)
+{
+	if (!k->send.in_place)
+		mpi_sched_copy(s, mpi_side_block(&k->recv, s->rank), mpi_side_block(&k->send, 0));
+	mpi_sched_round(s);
+	mpi_choose_allgather(s, k);
+}
+
+/* In place: what leaves is what lies in the places, packed into a copy. */
+static struct side
+copy_blocks(struct sched *s, const struct side *in)
+{
+	size_t n = (size_t)s->size, total = 0;
+	int64_t *counts = mpi_sched_scratch(s, n * sizeof(*counts)), *displs = mpi_sched_scratch(s, n * sizeof(*displs));
+	struct side out = {.counts = {counts, true}, .displs = {displs, true}, .datatype = MPI_BYTE, .type = mpi_type_find(MPI_BYTE)};
+
+	if (counts == NULL || displs == NULL)
+		return *in;
+	for (size_t i = 0; i < n; i++) {
+		counts[i] = (int64_t)mpi_span_size(mpi_side_block(in, (int)i));
+		displs[i] = (int64_t)total;
+		total += (size_t)counts[i];
+	}
+	out.buffer = mpi_sched_scratch(s, total);
+	for (size_t i = 0; i < n; i++)
+		mpi_sched_copy(s, mpi_side_block(&out, (int)i), mpi_side_block(in, (int)i));
+	mpi_sched_round(s);
+	return out;
+}
+
+static void
+write_alltoall(struct sched *s, const struct collective *k)
+{
+	struct side out = k->send.in_place ? copy_blocks(s, &k->recv) : k->send;
+
+	mpi_choose_alltoall(s, &out, &k->recv, k->even);
+}
+
+static void
+write_reduce(struct sched *s, const struct collective *k)
+{
+	struct span out = mpi_side_block(&k->recv, 0);
+
+	mpi_choose_reduce(s, out, k->send.in_place ? out : mpi_side_block(&k->send, 0), k->root);
+}
+
+static void
+write_prefix(struct sched *s, const struct collective *k)
+{
+	struct span out = mpi_side_block(&k->recv, 0), in = k->send.in_place ? out : mpi_side_block(&k->send, 0);
+
+	if (k->kind == COLL_EXSCAN) {
+		mpi_exscan_doubling(s, out, in);
+		return;
+	}
+	mpi_sched_copy(s, out, in);
+	mpi_sched_round(s);
+	if (k->kind == COLL_SCAN)
+		mpi_scan_doubling(s, out);
+	else
+		mpi_choose_allreduce(s, out);
+}
+
+static void
+write_reduce_scatter(struct sched *s, const struct collective *k)
+{
+	MPI_Count *counts = mpi_sched_scratch(s, (size_t)s->size * sizeof(*counts)), total = 0;
+	struct span out, in;
+
+	if (counts == NULL)
+		return;
+	for (int i = 0; i < s->size; i++)
+		total += counts[i] = k->recv.counts.array ? numbers_at(k->recv.counts, (size_t)i) : k->recv.count;
+	out = (struct span){k->recv.buffer, counts[s->rank], k->recv.type};
+	in = (struct span){k->send.in_place ? k->recv.buffer : k->send.buffer, total, k->recv.type};
+	mpi_choose_reduce_scatter(s, out, in, counts);
+}
+
+static void
+write_intra(struct sched *s, const struct collective *k)
+{
+	switch (k->kind) {
+	case COLL_BARRIER: mpi_barrier_dissemination(s); break;
+	case COLL_BCAST: mpi_choose_bcast(s, mpi_side_block(&k->recv, 0), k->root); break;
+	case COLL_GATHER: mpi_choose_gather(s, k); break;
+	case COLL_SCATTER: mpi_choose_scatter(s, k); break;
+	case COLL_ALLGATHER: write_allgather(s, k); break;
+	case COLL_ALLTOALL: write_alltoall(s, k); break;
+	case COLL_REDUCE: write_reduce(s, k); break;
+	case COLL_ALLREDUCE:
+	case COLL_SCAN:
+	case COLL_EXSCAN: write_prefix(s, k); break;
+	case COLL_REDUCE_SCATTER: write_reduce_scatter(s, k); break;
+	default: mpi_neighbor_write(s, k); break;
+	}
+}
+
+static bool
+computes(enum coll_kind kind)
+{
+	return kind >= COLL_REDUCE && kind <= COLL_EXSCAN;
+}
+
+void
+mpi_coll_write(struct sched *s, const struct collective *k)
+{
+	int peers = mpi_comm_peers(s->c);
+
+	if (k->kind < COLL_NEIGHBOR_ALLGATHER) {
+		mpi_side_hold(s, &k->send, peers);
+		mpi_side_hold(s, &k->recv, peers);
+	}
+	if (computes(k->kind))
+		s->op = mpi_op_bind(s->self, k->op, k->recv.datatype);
+	if (mpi_comm_is_inter(s->c))
+		mpi_inter_write(s, k);
+	else
+		write_intra(s, k);
+}

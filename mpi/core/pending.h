@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operations that go on beside the program and are more than one message: progress drives them.
+ */
+#ifndef MPI_CORE_PENDING_H
+#define MPI_CORE_PENDING_H
+
+#include <stdbool.h>
+#include <mpi/core/list.h>
+
+struct pending {
+	struct link link;					/* in mpi_rank.pending */
+	bool (*advance)(struct pending *p);			/* go on as far as possible; true if something moved. May free *p */
+	bool (*can_move)(const struct pending *p);		/* would it? Asked before the rank sleeps */
+};
+
+#endif

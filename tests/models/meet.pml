@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Meetings of the ranks of a cluster, with seats and a table used in turns, and ranks that sleep. The words are in one total order, as they
+ * are in the code; seats and the table are plain memory, which the words order. The one that opens is the last to come, or with
+ * -DLEADER always rank 0 (meetings between clusters).
+ *
+ * Shown: the one that opens reads of every seat what was laid there for this meeting; everybody reads the table and all seats of this
+ * meeting after it, whatever the others do meanwhile; nobody leaves before all have come; no wake-up is lost (all reach their end).
+ *
+ * proves: mpi/coll/meet.c mpi_meet_come c09130be9f97
+ * proves: mpi/coll/meet.c mpi_meet_wake 1672d5976f17
+ * proves: mpi/coll/meet.c mpi_meet_open d2f2fd58b232
+ * proves: mpi/coll/meet.c wait_until 5692e9d4f061
+ * proves: mpi/coll/meet.c must_look 5e5f79804312
+ * proves: mpi/coll/meet_coll.c run b44e4567e705
+ *
+ * run: -DRANKS=2 -DROUNDS=4
+ * run: -DRANKS=3 -DROUNDS=3
+ * run: -DRANKS=3 -DROUNDS=3 -DLEADER
+ * mutation: -DRANKS=2 -DROUNDS=3 -DONE_TURN
+ * mutation: -DRANKS=3 -DROUNDS=2 -DNO_SECOND_LOOK
+ * mutation: -DRANKS=3 -DROUNDS=2 -DNO_WAKE
+ * mutation: -DRANKS=3 -DROUNDS=2 -DLEADER -DNO_WAKE_BY_LAST
+ * mutation: -DRANKS=3 -DROUNDS=2 -DCOUNT_NOT_ATOMIC
+ * mutation: -DRANKS=3 -DROUNDS=3 -DRESET_AFTER_OPENING
+ * mutation: -DRANKS=3 -DROUNDS=2 -DCLEAR_BEFORE_CHANGE
+ * search: -DSAFETY -DCOLLAPSE
+ * pan: -m200000
+ */
+#ifdef ONE_TURN
+#define TURN(r) 0
+#else
+#define TURN(r) ((r) % 2)
+#endif
+
+#ifdef LEADER
+#define OPENS(last) (_pid == 0)
+#else
+#define OPENS(last) (last)
+#endif
+
+/* shared words */
+byte arrived, epoch;
+bool drowsy;
+bool sleeping[RANKS];
+bool token[RANKS];			/* a wake-up that came before its sleep is remembered */
+
+/* memory that they order */
+byte seat[2 * RANKS];
+byte table[2];
+
+inline wake_all() {
+	d_step {
+		i = 0;
+		do
+		:: i < RANKS -> if :: sleeping[i] -> token[i] = true :: else fi; i++
+		:: else -> break
+		od;
+		i = 0
+	}
+}
+
+/* mpi_meet_wake */
+inline wake() {
+#ifndef NO_WAKE
+	if
+	:: drowsy -> drowsy = false; wake_all()
+	:: else
+	fi
+#endif
+}
+
+/* wait_until: leaves when `there` holds; a rank may sleep at once or look many times */
+#define WAIT(there) \
+	do \
+	:: there -> break \
+	:: else -> \
+		if \
+		:: !drowsy -> drowsy = true \
+		:: drowsy -> skip \
+		fi; \
+		sleeping[_pid] = true; \
+		if \
+		:: SECOND_LOOK(there) -> skip \
+		:: else -> token[_pid]; token[_pid] = false \
+		fi; \
+		sleeping[_pid] = false \
+	od
+
+#ifdef NO_SECOND_LOOK
+#define SECOND_LOOK(there) false
+#else
+#define SECOND_LOOK(there) (there || !drowsy)
+#endif
+
+inline open() {
+#ifdef RESET_AFTER_OPENING
+	epoch = old + 1;
+	arrived = 0;
+#else
+	arrived = 0;
+#ifdef CLEAR_BEFORE_CHANGE
+	if
+	:: drowsy -> drowsy = false; wake_all()
+	:: else
+	fi;
+#endif
+	epoch = old + 1;
+#endif
+#ifndef CLEAR_BEFORE_CHANGE
+	wake()
+#endif
+}
+
+active [RANKS] proctype rank() {
+	byte round, old, i, seen;
+	bool last;
+
+	do
+	:: round == ROUNDS -> break
+	:: else ->
+		seat[TURN(round) * RANKS + _pid] = round + 1;
+		old = epoch;
+#ifdef COUNT_NOT_ATOMIC
+		seen = arrived;
+		arrived = seen + 1;
+		last = seen + 1 == RANKS;
+		seen = 0;
+#else
+		d_step { arrived++; last = arrived == RANKS };
+#endif
+		if
+		:: OPENS(last) ->
+#ifdef LEADER
+			WAIT(arrived == RANKS);
+#endif
+			i = 0;
+			do
+			:: i < RANKS -> assert(seat[TURN(round) * RANKS + i] == round + 1); i++
+			:: else -> break
+			od;
+			i = 0;
+			table[TURN(round)] = round + 1;
+			open()
+		:: else ->
+#ifdef LEADER
+#ifndef NO_WAKE_BY_LAST
+			if
+			:: last -> wake()
+			:: else
+			fi;
+#endif
+#endif
+			WAIT(epoch != old)
+		fi;
+		/* take */
+		assert(table[TURN(round)] == round + 1);
+		i = 0;
+		do
+		:: i < RANKS -> assert(seat[TURN(round) * RANKS + i] == round + 1); i++
+		:: else -> break
+		od;
+		i = 0;
+		old = 0;
+		last = false;
+		round++
+	od
+}
