@@ -13,7 +13,7 @@ import subprocess
 from codesign import additive, cycles, rtl, space
 
 # what decides cycles besides the core's package and the compiler
-TREE = ("abi", "base", "hal/include", "hal/generic", "hal/cpu/or1k", "hal/noc", "hal/board/or1k", "kernel", "user", "servers", "bench/synth", "hw/rtl", "mk", "Makefile")
+TREE = ("abi", "base", "hal/include", "hal/generic", "hal/cpu/or1k", "hal/noc", "hal/board/or1k", "kernel", "user", "bench/synth", "hw/rtl", "mk", "Makefile")
 COMPILER = "or1k-elf-gcc"
 U = space.canonical("u-core")
 
