@@ -16,7 +16,8 @@ struct round {
 	const struct collective *k;
 	struct operation op;
 	size_t bytes;			/* of a block, or of the operand */
-	int root;			/* position in the venue */
+	int root;			/* position in the venue, -1: it is in another cluster */
+	bool far;			/* there are other clusters */
 	int err;
 };
 
@@ -87,6 +88,10 @@ work_out(struct round *r)
 	case COLL_SCAN:
 	case COLL_EXSCAN: fold_prefixes(r); break;
 	case COLL_ALLGATHER: collect(r); break;
+	case COLL_BCAST:
+		if (r->far && r->root >= 0)
+			memcpy(venue_table(r->v), venue_seat(r->v, r->root), r->bytes);
+		break;
 	default: break;
 	}
 }
@@ -134,7 +139,7 @@ take(struct round *r)
 	switch (k->kind) {
 	case COLL_BCAST:
 		if (me != r->root)
-			mpi_span_copy(mpi_side_block(&k->recv, 0), seat(r, r->root));
+			mpi_span_copy(mpi_side_block(&k->recv, 0), r->far ? span_bytes(table, r->bytes) : seat(r, r->root));
 		break;
 	case COLL_GATHER:
 		for (int i = 0; me == r->root && i < n; i++)
@@ -168,6 +173,62 @@ take(struct round *r)
 	}
 }
 
+/* The first ranks of the clusters do among themselves what is left to do, on their tables. */
+static int
+between_clusters(struct round *r)
+{
+	struct sched *s = mpi_sched_new(r->self, r->c);
+	int root = mpi_venue_cluster(r->self, r->c, r->k->root);
+	struct span table;
+
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	mpi_sched_among(s, r->v->leaders, r->v->clusters, r->v->cluster);
+	table = r->k->kind >= COLL_REDUCE ? elements(r, venue_table(r->v), r->k->recv.count) : span_bytes(venue_table(r->v), r->bytes);
+	if (r->k->kind >= COLL_REDUCE)
+		s->op = mpi_op_bind(r->self, r->k->op, r->k->recv.datatype);
+	switch (r->k->kind) {
+	case COLL_BCAST: mpi_bcast_binomial(s, table, root); break;
+	case COLL_REDUCE: mpi_reduce_binomial(s, table, table, root); break;
+	case COLL_ALLREDUCE: mpi_allreduce_doubling(s, table); break;
+	default: mpi_barrier_dissemination(s); break;
+	}
+	return mpi_sched_run(s);
+}
+
+/* The first rank of the cluster opens. */
+static void
+meet_far(struct round *r, struct meeting *m)
+{
+	bool last = mpi_meet_come(m);
+
+	if (r->v->rank != 0) {
+		r->c->collectives++;		/* as on the first one */
+		if (last)
+			mpi_meet_wake(m);
+		mpi_meet_wait(m);
+		return;
+	}
+	if (!last)
+		mpi_meet_wait_for_all(m);
+	if (r->bytes > 0)
+		work_out(r);
+	r->err = between_clusters(r);
+	mpi_meet_open(m);
+}
+
+static void
+meet_near(struct round *r, struct meeting *m)
+{
+	if (!mpi_meet_come(m)) {
+		mpi_meet_wait(m);
+		return;
+	}
+	if (r->bytes > 0)
+		work_out(r);
+	mpi_meet_open(m);
+}
+
 static void
 run(struct round *r)
 {
@@ -175,13 +236,10 @@ run(struct round *r)
 
 	if (r->bytes > 0)
 		give(r);
-	if (mpi_meet_come(&m)) {
-		if (r->bytes > 0)
-			work_out(r);
-		mpi_meet_open(&m);
-	} else {
-		mpi_meet_wait(&m);
-	}
+	if (r->far)
+		meet_far(r, &m);
+	else
+		meet_near(r, &m);
 	if (r->bytes > 0)
 		take(r);
 	r->v->turn ^= 1;
@@ -226,10 +284,19 @@ is_plain(const struct collective *k)
 	}
 }
 
+/* Those that are made of a part in each cluster and one between them; operands that do not commute must lie in order. */
+static bool
+goes_far(struct mpi_rank *self, const struct venue *v, const struct collective *k)
+{
+	bool computes = k->kind == COLL_REDUCE || k->kind == COLL_ALLREDUCE;
+
+	return k->kind == COLL_BARRIER || k->kind == COLL_BCAST || (computes && (v->consecutive || mpi_op_commutes(self, k->op)));
+}
+
 bool
 mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
-	struct round r = {.self = self, .c = c, .k = k, .root = k->root};
+	struct round r = {.self = self, .c = c, .k = k};
 	size_t seat_needs;
 
 	if (mpi_comm_is_inter(c) || c->size < 2 || !is_plain(k))
@@ -239,12 +306,16 @@ mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k,
 		return false;
 	r.v = mpi_venue_of(self, c);
 	seat_needs = k->kind == COLL_ALLTOALL ? r.bytes * (size_t)c->size : r.bytes;
-	if (r.v == NULL || r.v->place == NULL || r.v->clusters > 1 || seat_needs > r.v->seat_bytes)
+	if (r.v == NULL || r.v->place == NULL || seat_needs > r.v->seat_bytes)
 		return false;
+	r.far = r.v->clusters > 1;
+	if (r.far && (r.v->largest < 2 || !goes_far(self, r.v, k)))
+		return false;
+	r.root = r.far ? mpi_venue_position(r.v, k->root) : k->root;
 	if (k->kind >= COLL_REDUCE && k->kind <= COLL_EXSCAN)
 		r.op = mpi_op_bind(self, k->op, k->recv.datatype);
 	run(&r);
 	mpi_op_release(&r.op);
-	*err = MPI_SUCCESS;
+	*err = r.err;
 	return true;
 }

@@ -26,33 +26,50 @@ cluster_of(struct mpi_rank *self, const struct comm *c, int rank)
 	return transport_cluster_of(self, (uint32_t)mpi_group_world(c->group, rank));
 }
 
-/* Who is in this cluster, and who is the first in each. */
-static void
-survey(struct mpi_rank *self, const struct comm *c, struct venue *v)
+int
+mpi_venue_cluster(struct mpi_rank *self, const struct comm *c, int rank)
 {
-	uint32_t own = cluster_of(self, c, c->rank), last = ~own;
+	const struct venue *v = c->venue;
+	uint32_t cluster = cluster_of(self, c, rank);
+	int i = 0;
+
+	while (i < v->clusters && cluster_of(self, c, v->leaders[i]) != cluster)
+		i++;
+	return i;
+}
+
+int
+mpi_venue_position(const struct venue *v, int rank)
+{
+	for (int i = 0; i < v->ranks; i++)
+		if (v->members[i] == rank)
+			return i;
+	return -1;
+}
+
+/* Who is in this cluster, and who is the first in each. `populations` is scratch, zero. */
+static void
+survey(struct mpi_rank *self, const struct comm *c, struct venue *v, int *populations)
+{
+	uint32_t own = cluster_of(self, c, c->rank);
+	int last = -1;
 
 	v->consecutive = true;
 	for (int i = 0; i < c->size; i++) {
-		uint32_t cluster = cluster_of(self, c, i);
-		bool known = false;
+		int cluster = mpi_venue_cluster(self, c, i);
 
-		if (cluster == own) {
+		if (cluster_of(self, c, i) == own) {
 			v->rank = i == c->rank ? v->ranks : v->rank;
 			v->members[v->ranks++] = i;
+			v->cluster = cluster;
 		}
-		if (i > 0 && cluster == last)
-			continue;
-		last = cluster;
-		for (int j = 0; j < v->clusters && !known; j++)
-			known = cluster_of(self, c, v->leaders[j]) == cluster;
-		if (known) {
+		if (cluster == v->clusters)
+			v->leaders[v->clusters++] = i;
+		else if (cluster != last)
 			v->consecutive = false;
-			continue;
-		}
-		if (cluster == own)
-			v->cluster = v->clusters;
-		v->leaders[v->clusters++] = i;
+		last = cluster;
+		if (++populations[cluster] > v->largest)
+			v->largest = populations[cluster];
 	}
 }
 
@@ -84,6 +101,25 @@ make_place(struct mpi_rank *self, struct comm *c, struct venue *v)
 	return MPI_SUCCESS;
 }
 
+/* Places are used if all clusters have one. */
+static void
+agree(struct mpi_rank *self, struct comm *c, struct venue *v)
+{
+	struct sched *s = mpi_sched_new(self, c);
+	int all = v->place != NULL;
+
+	if (s == NULL)
+		return;
+	s->op = mpi_op_bind(self, MPI_MIN, MPI_INT);
+	mpi_allreduce_doubling(s, (struct span){&all, 1, mpi_type_find(MPI_INT)});
+	if (mpi_sched_run(s) == MPI_SUCCESS && all)
+		return;
+	/* nobody was in it */
+	if (v->owner && v->memory != NULL)
+		transport_unshare(self, v->memory);
+	v->place = NULL;
+}
+
 struct venue *
 mpi_venue_of(struct mpi_rank *self, struct comm *c)
 {
@@ -91,19 +127,18 @@ mpi_venue_of(struct mpi_rank *self, struct comm *c)
 
 	if (v != NULL)
 		return v;
-	v = calloc(1, sizeof(*v) + 2 * (size_t)c->size * sizeof(int));
+	v = calloc(1, sizeof(*v) + 3 * (size_t)c->size * sizeof(int));
 	if (v == NULL)
 		return NULL;
 	v->members = (int *)(v + 1);
 	v->leaders = v->members + c->size;
-	survey(self, c, v);
-	v->seat_bytes = v->table_bytes = seat_bytes(v->ranks);
-	v->table_bytes *= (size_t)v->ranks;
 	c->venue = v;
-	if (v->ranks > 1)
-		make_place(self, c, v);
-	else
-		c->collectives++;	/* as on the others */
+	survey(self, c, v, v->leaders + c->size);
+	v->seat_bytes = seat_bytes(v->largest);
+	v->table_bytes = v->seat_bytes * (size_t)v->ranks;
+	make_place(self, c, v);
+	if (v->clusters > 1)
+		agree(self, c, v);
 	return v;
 }
 

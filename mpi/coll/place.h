@@ -21,7 +21,7 @@ struct place {
 
 /* What a rank knows of the place of one of its communicators. */
 struct venue {
-	struct place *place;		/* NULL: there is none */
+	struct place *place;		/* NULL: there is none, not even in another cluster */
 	int rank;			/* own, among those of the cluster */
 	int ranks;
 	size_t seat_bytes;
@@ -31,6 +31,7 @@ struct venue {
 	int *leaders;			/* ranks of the communicator: the first of each cluster */
 	int *members;			/* those of this cluster */
 	int cluster;			/* number of the own one */
+	int largest;			/* ranks of the cluster that has most */
 	bool consecutive;		/* the members of each cluster follow one another */
 	bool owner;			/* this rank made the place */
 	void *memory;			/* in which it lies */
@@ -39,6 +40,10 @@ struct venue {
 
 /* The venue of a communicator; made when asked for the first time, by all its ranks together. NULL: no memory. */
 struct venue *mpi_venue_of(struct mpi_rank *self, struct comm *c);
+
+/* Number of the cluster of a rank, and its position among the members of the own one, or -1. */
+int mpi_venue_cluster(struct mpi_rank *self, const struct comm *c, int rank);
+int mpi_venue_position(const struct venue *v, int rank);
 
 /* The communicator goes. */
 void mpi_venue_leave(struct mpi_rank *self, struct venue *v);

@@ -12,7 +12,9 @@
  * proves: mpi/coll/meet.c mpi_meet_open d2f2fd58b232
  * proves: mpi/coll/meet.c wait_until 5692e9d4f061
  * proves: mpi/coll/meet.c must_look 5e5f79804312
- * proves: mpi/coll/meet_coll.c run b44e4567e705
+ * proves: mpi/coll/meet_coll.c meet_near c379b19c96e0
+ * proves: mpi/coll/meet_coll.c meet_far d22772f64561
+ * proves: mpi/coll/meet_coll.c run 0a1edd309756
  *
  * run: -DRANKS=2 -DROUNDS=4
  * run: -DRANKS=3 -DROUNDS=3
