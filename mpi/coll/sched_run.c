@@ -9,6 +9,7 @@
 #include <mpi/coll/sched.h>
 #include <mpi/coll/step.h>
 #include <mpi/core/request.h>
+#include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
 
 static void
@@ -16,16 +17,16 @@ start_message(struct sched *s, const struct step *step, struct request *r)
 {
 	struct group *g = step->local ? s->c->group : mpi_comm_peer_group(s->c);
 	int32_t tag = s->tag | (step->local ? TAG_LOCAL : 0);
-	size_t bytes = mpi_span_size(step->span);
 
 	*r = (struct request){.handle = 0};
 	if (step->kind == STEP_RECV) {
-		mpi_recv_prepare(r, s->c, step->span.at, bytes, step->peer, tag);
+		mpi_recv_prepare(r, s->c, step->span.at, 0, step->peer, tag);
 		r->group = g;
 	} else {
-		mpi_send_prepare(r, s->c, step->span.at, bytes, 0, tag);
+		mpi_send_prepare(r, s->c, step->span.at, 0, 0, tag);
 		r->peer = (uint32_t)mpi_group_world(g, step->peer);
 	}
+	request_elements(r, (struct type *)(uintptr_t)step->span.type, step->span.count);
 	r->context = s->c->context + CONTEXT_COLL;
 	if (step->kind == STEP_RECV)
 		mpi_recv_start(s->self, r);

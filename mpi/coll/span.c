@@ -7,20 +7,19 @@
 bool
 mpi_span_is_plain(struct span s)
 {
-	(void)s;
-	return true;
+	return mpi_type_is_plain(s.type);
 }
 
 void *
 mpi_span_first(struct span s)
 {
-	return s.at;
+	return span_shift(s.at, s.type->true_lb);
 }
 
 size_t
 mpi_span_size(struct span s)
 {
-	return (size_t)s.count * s.type->extent;
+	return (size_t)(s.count * s.type->size);
 }
 
 void
@@ -31,31 +30,29 @@ mpi_span_copy(struct span to, struct span from)
 	if (room < bytes)
 		bytes = room;
 	if (bytes > 0 && to.at != from.at)
-		memcpy(to.at, from.at, bytes);
+		mpi_type_copy(to.type, to.at, from.type, from.at, (MPI_Count)bytes);
 }
 
 size_t
 mpi_span_extent(const struct type *type, MPI_Count count, MPI_Count *begin)
 {
-	*begin = 0;
-	return (size_t)count * type->extent;
+	return (size_t)mpi_type_span(type, count, begin);
 }
 
 bool
 mpi_span_type_needs_hold(const struct type *type)
 {
-	(void)type;
-	return false;
+	return !(type->flags & TYPE_PREDEFINED);
 }
 
 void
 mpi_span_type_hold(const struct type *type)
 {
-	(void)type;
+	mpi_type_hold((struct type *)(uintptr_t)type);
 }
 
 void
 mpi_span_type_release(const struct type *type)
 {
-	(void)type;
+	mpi_type_release((struct type *)(uintptr_t)type);
 }
