@@ -46,7 +46,9 @@ void transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet 
  * Memory that near peers can reach without the system's help, and that they may write; zero at first. NULL: none is left.
  */
 void *transport_share(struct mpi_rank *self, size_t bytes);
-void transport_unshare(struct mpi_rank *self, void *memory);
+
+/* Give it back. False: it is not such memory. */
+bool transport_unshare(struct mpi_rank *self, void *memory);
 
 /* Do near peers have one address space, so that they reach all of one another's memory by its address? */
 bool transport_shares_memory(const struct mpi_rank *self);

@@ -122,11 +122,12 @@ transport_share(struct mpi_rank *self, size_t bytes)
 	return calloc(1, bytes > 0 ? bytes : 1);
 }
 
-void
+bool
 transport_unshare(struct mpi_rank *self, void *memory)
 {
 	(void)self;
 	free(memory);
+	return true;
 }
 
 bool

@@ -81,7 +81,7 @@ merge_after(struct heap_block *b)
 	}
 }
 
-void
+bool
 heap_give(struct heap *h, void *memory)
 {
 	struct heap_block *before = NULL, *b = h->first;
@@ -89,12 +89,13 @@ heap_give(struct heap *h, void *memory)
 	for (; b != NULL && b->start != memory; b = b->next)
 		before = b;
 	if (b == NULL || !b->used)
-		return;
+		return false;
 	clear(b->start, b->bytes);
 	b->used = 0;
 	merge_after(b);
 	if (before != NULL && !before->used)
 		merge_after(before);
+	return true;
 }
 
 void

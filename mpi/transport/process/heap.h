@@ -6,6 +6,7 @@
 #ifndef MPI_TRANSPORT_PROCESS_HEAP_H
 #define MPI_TRANSPORT_PROCESS_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,8 +27,8 @@ struct heap {
 /* Zeroed memory on a cache line, or NULL. */
 void *heap_take(struct heap *h, size_t bytes);
 
-/* Give it back. Nothing happens if it was not taken from here. */
-void heap_give(struct heap *h, void *memory);
+/* Give it back. False: it was not taken from here. */
+bool heap_give(struct heap *h, void *memory);
 
 /* Forget all blocks. */
 void heap_exit(struct heap *h);

@@ -21,12 +21,11 @@ transport_share(struct mpi_rank *self, size_t bytes)
 	return heap_take(&self->transport->heap, bytes);
 }
 
-void
+bool
 transport_unshare(struct mpi_rank *self, void *memory)
 {
 	/* the heap goes with the segment */
-	if (self->transport != NULL)
-		heap_give(&self->transport->heap, memory);
+	return self->transport == NULL || heap_give(&self->transport->heap, memory);
 }
 
 bool
