@@ -96,6 +96,18 @@ mpi_answer(struct mpi_rank *self, uint32_t peer, struct packet *p)
 }
 
 bool
+mpi_answers_have_room(struct mpi_rank *self)
+{
+	for (struct link *l = self->answers.next; l != &self->answers; l = l->next) {
+		uint32_t peer = LINK_OF(l, struct answer, link)->peer;
+
+		if (transport_is_near(self, peer) && transport_has_room(self, peer))
+			return true;
+	}
+	return false;
+}
+
+bool
 mpi_answers_flush(struct mpi_rank *self)
 {
 	bool moved = false;

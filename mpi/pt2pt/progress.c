@@ -71,17 +71,30 @@ mpi_progress(struct mpi_rank *self)
 
 /* What a rank waits for. */
 struct waiting {
-	const struct mpi_rank *self;
+	struct mpi_rank *self;
 	bool (*ready)(const void *arg);
 	const void *arg;
 };
+
+/* Has room come up for something that waits for it? Far peers wake us in other ways. */
+static bool
+room_for_any(struct mpi_rank *self)
+{
+	for (struct link *l = self->outgoing.next; l != &self->outgoing; l = l->next) {
+		uint32_t peer = (uint32_t)(LINK_OF(l, struct peer, blocked) - self->peers);
+
+		if (transport_is_near(self, peer) && transport_has_room(self, peer))
+			return true;
+	}
+	return !link_is_empty(&self->answers) && mpi_answers_have_room(self);
+}
 
 static bool
 may_go_on(const void *arg)
 {
 	const struct waiting *w = arg;
 
-	if (w->ready(w->arg) || mpi_requests_are_ready(w->self) || mpi_agreements_are_ready(w->self))
+	if (w->ready(w->arg) || mpi_requests_are_ready(w->self) || mpi_agreements_are_ready(w->self) || room_for_any(w->self))
 		return true;
 	for (const struct link *l = w->self->pending.next; l != &w->self->pending; l = l->next) {
 		const struct pending *p = LINK_OF(l, const struct pending, link);

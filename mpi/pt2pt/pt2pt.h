@@ -56,7 +56,10 @@ void mpi_relax(struct mpi_rank *self);
 /* Wait until ready(arg). */
 void mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg);
 
-/* One step of waiting when nothing has moved: transport_idle for a rank whose pending operations, and other threads, are to go on. */
+/*
+ * One step of waiting when nothing has moved: transport_idle for a rank whose pending operations, and other threads, are to go on, and for
+ * which room for what wants to go out may come up.
+ */
 void mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
 
 /* Whole blocking operations on a context of the communicator (context or context + 1). Error class. */
@@ -72,6 +75,7 @@ void mpi_cluster_died(struct mpi_rank *self, uint32_t cluster);
 /* Inside this tier. */
 void mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p);
 void mpi_answer(struct mpi_rank *self, uint32_t peer, struct packet *p);
+bool mpi_answers_have_room(struct mpi_rank *self);
 bool mpi_answers_flush(struct mpi_rank *self);
 bool mpi_sends_flush(struct mpi_rank *self);
 void mpi_bulk_request(struct mpi_rank *self, struct request *r, const struct packet *p);

@@ -10,27 +10,25 @@ inbox_bytes(uint32_t cells)
 	return sizeof(struct inbox) + cells * sizeof(struct packet);
 }
 
-/* No room at this moment; looks again after saying so, in case the receiver has just made some. */
-static bool
-is_full(struct inbox *box, uint32_t cells, uint32_t tail)
-{
-	if (tail - load_acquire(&box->head) < cells)
-		return false;
-	exchange_total(&box->starved, 1);
-	return tail - load_total(&box->head) >= cells;
-}
-
 struct packet *
 inbox_claim(struct inbox *box, uint32_t cells, uint32_t *position)
 {
 	uint32_t tail = load_relaxed(&box->tail);
 
 	do {
-		if (is_full(box, cells, tail))
+		if (tail - load_acquire(&box->head) >= cells)
 			return NULL;
 	} while (!swap_total(&box->tail, &tail, tail + 1));
 	*position = tail;
 	return &box->cells[tail & (cells - 1)];
+}
+
+bool
+inbox_must_wait(struct inbox *box, uint32_t cells)
+{
+	if (load_total(&box->starved) == 0)
+		exchange_total(&box->starved, 1);
+	return load_total(&box->tail) - load_total(&box->head) >= cells;
 }
 
 bool
@@ -59,7 +57,7 @@ inbox_pass(struct inbox_reader *r)
 	exchange_total(&r->box->head, r->head);
 	if (load_total(&r->box->starved) == 0)
 		return false;
-	store_relaxed(&r->box->starved, 0);
+	exchange_total(&r->box->starved, 0);
 	return true;
 }
 

@@ -4,10 +4,12 @@
  *
  * A sender takes a position by compare-and-swap on `tail`, fills the cell and writes position + 1 into its `word`; the receiver waits for
  * that word, so that one cache line carries the flag, the header and 32 bytes of data. The receiver never writes to cells; that
- * they are free again is told by `head`, now and then. A full inbox refuses; a sender that must sleep because of it sets `starved`.
+ * they are free again is told by `head`, now and then. A full inbox refuses; a sender that is about to sleep because of it says so
+ * (inbox_must_wait) when its own `sleeping` is set.
  *
  * No wake-up is lost: a sender changes `tail` (total order) before it looks at `sleeping`, the receiver sets `sleeping` (total order)
- * before it looks at `tail`. The same holds for `starved` and `head` the other way round.
+ * before it looks at `tail`. Likewise a sender sets its `sleeping`, then sees or sets `starved`, then looks at `head`; the receiver
+ * changes `head`, then clears `starved`, then looks who sleeps. Words that different ranks write lie on different cache lines.
  */
 #ifndef MPI_TRANSPORT_INBOX_H
 #define MPI_TRANSPORT_INBOX_H
@@ -28,10 +30,10 @@
 /* shared; zero is the start */
 struct inbox {
 	_Alignas(CACHE_LINE) uint32_t tail;	/* written by senders */
-	_Alignas(CACHE_LINE) uint32_t head;	/* the rest is written by the owner */
-	uint32_t sleeping;
+	_Alignas(CACHE_LINE) uint32_t head;	/* written by the owner, now and then */
+	_Alignas(CACHE_LINE) uint32_t sleeping;	/* written by the owner when it sleeps, read with each packet */
 	int32_t tid;
-	uint32_t starved;			/* written by senders, rarely */
+	_Alignas(CACHE_LINE) uint32_t starved;	/* written by senders that sleep */
 	_Alignas(CACHE_LINE) struct packet cells[];
 };
 
@@ -48,6 +50,11 @@ size_t inbox_bytes(uint32_t cells);
 
 /* A cell to fill and its position, or NULL if there is no room. */
 struct packet *inbox_claim(struct inbox *box, uint32_t cells, uint32_t *position);
+
+/*
+ * A sender that found no room and has set its `sleeping`: must it sleep? If so, the owner will say when there is room. In total order.
+ */
+bool inbox_must_wait(struct inbox *box, uint32_t cells);
 
 /* The cell is filled. True if the owner sleeps and must be woken. */
 bool inbox_publish(struct inbox *box, struct packet *p, uint32_t position);

@@ -63,12 +63,13 @@ TEST(a_full_inbox_refuses_and_says_when_there_is_room)
 	while (put(box, n))
 		n++;
 	expect_eq(n, CELLS);
-	expect_eq(box->starved, 1);
+	expect(inbox_must_wait(box, CELLS));
 	for (int i = 0; i < CELLS; i++) {
 		expect_eq(inbox_peek(&r)->tag, i);
 		told |= inbox_pass(&r);
 	}
 	expect(told);
+	expect(!inbox_must_wait(box, CELLS));
 	expect(put(box, n));
 	free(box);
 }

@@ -59,6 +59,12 @@ uint64_t transport_reference(const struct mpi_rank *self, const void *memory);
 /* Memory from transport_share that a near peer refers to, as this rank reaches it. */
 void *transport_reach(const struct mpi_rank *self, uint64_t reference);
 
+/*
+ * For a rank about to sleep, called from the `ready` of transport_idle: is there room for a packet to a near peer? If not, it is woken
+ * when there is.
+ */
+bool transport_has_room(struct mpi_rank *self, uint32_t peer);
+
 /* Copy from what a near peer refers to. 0; -E_PERM: the system does not allow it, the peer itself must send the data. */
 int transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes);
 

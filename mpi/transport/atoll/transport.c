@@ -104,6 +104,14 @@ transport_claim(struct mpi_rank *self, uint32_t peer)
 	return inbox_claim(inbox_of(t, peer), t->cells, &t->claimed);
 }
 
+bool
+transport_has_room(struct mpi_rank *self, uint32_t peer)
+{
+	struct transport *t = self->transport;
+
+	return !inbox_must_wait(inbox_of(t, peer), t->cells);
+}
+
 void
 transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p)
 {

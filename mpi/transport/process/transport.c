@@ -66,6 +66,14 @@ transport_claim(struct mpi_rank *self, uint32_t peer)
 	return inbox_claim(segment_inbox(t->segment, peer), t->cells, &t->claimed);
 }
 
+bool
+transport_has_room(struct mpi_rank *self, uint32_t peer)
+{
+	struct transport *t = self->transport;
+
+	return !inbox_must_wait(segment_inbox(t->segment, peer), t->cells);
+}
+
 void
 transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p)
 {

@@ -13,6 +13,7 @@
 
 #define POLLS_OWN 4000		/* some 100 microseconds, several times a wake-up */
 #define POLLS_FLOATING 200	/* there are enough processors, but others may use them */
+#define SPINS_FIRST 200		/* before the second look: a peer that is sending gets ahead, an answer takes longer anyhow */
 #define YIELDS 1
 #define RELAX_EVERY 16
 
@@ -78,13 +79,21 @@ sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const voi
 	store_total(sleeping, AWAKE);
 }
 
+/* Do nothing for so many turns, without looking at memory that a peer is about to write. */
+static void
+let_go(unsigned turns)
+{
+	for (unsigned i = 0; i < turns; i++)
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 void
 transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
 {
 	struct transport *t = self->transport;
 
 	if (idle < t->polls)
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		let_go(idle == 0 ? SPINS_FIRST : 1);
 	else if (idle < t->polls + t->yields)
 		sched_yield();
 	else
