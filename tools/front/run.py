@@ -13,6 +13,7 @@ HELP = """usage: ./atoll run [OPTION...] PROGRAM [ARG...]
 PROGRAM is a C source (compiled once, then cached), a program built with ./atoll mpicc, or the name of one of ours.
 
   -n, -np N            ranks (1)
+  --ranks thread|process  threads of Atoll (thread), or Linux processes under our mpiexec: also for scripts and Python
   --port P             hosted | riscv64 | or1k (hosted); or1k: programs without libc and MPI
   --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4; or1k: optimsoc4)
   --map compact|scatter   how ranks are placed over clusters (compact)
@@ -34,7 +35,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
-          "--report": "report", "--seed": "seed", "--kernel": "kernel"}
+          "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
@@ -45,7 +46,7 @@ class Options:
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
         self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
         self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, None, "0", None
-        self.program, self.args = None, []
+        self.ranks, self.program, self.args = "thread", None, []
 
 
 def parse(argv):
@@ -94,7 +95,10 @@ def _check(o):
     if o.span and not o.count:
         raise Usage("--span needs --count")
     _check_or1k(o)
-    o.machine = o.machine or DEFAULT_MACHINE[o.port]
+    if o.ranks not in ("thread", "process"):
+        raise Usage(f"unknown kind of ranks '{o.ranks}': use thread or process")
+    if o.ranks == "thread":
+        o.machine = o.machine or DEFAULT_MACHINE[o.port]
 
 
 def _check_or1k(o):
@@ -205,6 +209,9 @@ def main(argv):
         print(HELP, end="")
         return 0
     o = parse(argv)
+    if o.ranks == "process":
+        import process
+        return process.run(o)
     launch.load_machine(o.machine, o.port)
     builder.ensure(o.port)
     if o.count:
