@@ -18,7 +18,7 @@ HELP = """usage: ./atoll COMMAND ...
   demo                        run the main programs on both ports and check their results
   test [NAME...]              run every test; ends with "N passed, N failed"
   check                       the fast gate, under a minute
-  bench [NAME...]             run benchmarks; --port P, --icount, --json FILE
+  bench [NAME...]             run benchmarks; --port P, --icount, --json FILE; mpi --peers: other MPIs beside ours
   mpicc ARG...                compile an MPI program; --port P and what compiler wrappers take (-show, -c, -l ...)
   cc ARG...                   the same without the MPI library
   install --prefix DIR        MPI for process ranks: mpicc, mpiexec, libmpi_abi.so.1, in a tree that stands alone
