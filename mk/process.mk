@@ -10,8 +10,9 @@ HOSTCC := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 P := $(OUT)/o
 
 P_SAN := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
-P_COMMON := $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-plt -fno-semantic-interposition -fno-omit-frame-pointer \
-	-MMD -MP -I$(GEN)/include -I$(VIEW)/mpi -Impi/include -Iuser/include $(P_SAN)
+# a message passes many small functions of several files: gcc inlines them when it sees all at once
+P_FAST := $(if $(SAN),-fno-omit-frame-pointer,$(if $(findstring gcc,$(HOSTCC)),-flto=auto))
+P_COMMON := $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-plt -fno-semantic-interposition $(P_FAST) -MMD -MP -I$(GEN)/include -I$(VIEW)/mpi -Impi/include -Iuser/include $(P_SAN)
 PLIB_SRC := $(filter-out mpi/tools/% mpi/transport/atoll/% mpi/exec/%,$(call find_c,mpi))
 PLIB_OBJ := $(patsubst %,$(P)/%.o,$(PLIB_SRC)) $(patsubst $(GEN)/%,$(P)/gen/%.o,$(MPI_BIND))
 EXEC_SRC := $(call find_c,mpi/exec) mpi/transport/process/segment.c mpi/transport/inbox.c
@@ -31,12 +32,12 @@ $(P)/gen/mpi/%.o: $(GEN)/mpi/% | $(PREPARE)
 $(PLIB): $(PLIB_OBJ)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack -Wl,--hash-style=gnu $(P_SAN) -o $@ $^ -pthread
+	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack -Wl,--hash-style=gnu -O2 $(P_FAST) $(P_SAN) -o $@ $^ -pthread
 	$(Q)ln -sf libmpi_abi.so.1 $(@D)/libmpi_abi.so
 $(MPIEXEC): $(EXEC_OBJ)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(HOSTCC) $(P_SAN) -o $@ $^
+	$(Q)$(HOSTCC) -O2 $(P_FAST) $(P_SAN) -o $@ $^
 
 process: $(PLIB) $(MPIEXEC)
 
