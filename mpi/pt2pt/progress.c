@@ -120,13 +120,19 @@ void
 mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg)
 {
 	unsigned idle = 0;
+	bool attends = false;
 
 	while (!ready(arg)) {
-		if (mpi_progress(self))
+		if (mpi_progress(self)) {
 			idle = 0;
-		else
-			mpi_idle(self, idle++, ready, arg);
+			continue;
+		}
+		if (!attends)
+			transport_attend(self, attends = true);
+		mpi_idle(self, idle++, ready, arg);
 	}
+	if (attends)
+		transport_attend(self, false);
 }
 
 void

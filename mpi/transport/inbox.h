@@ -34,6 +34,7 @@ struct inbox {
 	_Alignas(CACHE_LINE) uint32_t sleeping;	/* written by the owner when it sleeps, read with each packet */
 	int32_t tid;
 	_Alignas(CACHE_LINE) uint32_t starved;	/* written by senders that sleep */
+	_Alignas(CACHE_LINE) uint32_t attends;	/* a hint: the owner waits inside the library and answers at once */
 	_Alignas(CACHE_LINE) struct packet cells[];
 };
 

@@ -65,7 +65,10 @@ void *transport_reach(const struct mpi_rank *self, uint64_t reference);
  */
 bool transport_has_room(struct mpi_rank *self, uint32_t peer);
 
-/* Copy from what a near peer refers to. 0; -E_PERM: the system does not allow it, the peer itself must send the data. */
+/*
+ * Copy from what a near peer refers to. 0; -E_PERM: the system does not allow it, or it is faster if the
+ * peer sends the data itself: ask it to.
+ */
 int transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes);
 
 /*
@@ -97,6 +100,9 @@ void transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const vo
 
 /* Would transport_idle sleep at this step? */
 bool transport_sleeps_at(const struct mpi_rank *self, unsigned idle);
+
+/* This rank waits inside the library from now on, and peers' requests are answered at once; or no longer. A hint for transport_fetch. */
+void transport_attend(struct mpi_rank *self, bool attends);
 
 /* Wake all ranks of the cluster that sleep. */
 void transport_wake_all(const struct mpi_rank *self);

@@ -189,10 +189,11 @@ def mpich_library():
     raise Skip("the Python package mpich is not installed")
 
 
-def test_data_comes_in_chunks_where_the_system_does_not_let_peers_read():
+def test_long_messages_are_fetched_or_sent_in_chunks():
     for name, ranks in (("pt2pt_sizes", 4), ("isend_storm", 7), ("collectives", 5), ("pt2pt_order", 3)):
         path = os.path.join(ROOT, "build", "process", "tests", name)
-        must(mpiexec("-n", str(ranks), path, env={"ATOLL_MPI_FETCH": "no"}), 0, "No errors")
+        for fetch in ("no", "yes"):
+            must(mpiexec("-n", str(ranks), path, env={"ATOLL_MPI_FETCH": fetch}), 0, "No errors")
 
 
 def test_installing_says_where_and_refuses_what_it_cannot():

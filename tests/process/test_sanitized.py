@@ -31,7 +31,7 @@ def build(name):
 
 def run_one(out, program, ranks, fetch):
     """One program without a report."""
-    env = {"ATOLL_MPI_FETCH": "no"} if not fetch else {}
+    env = {"ATOLL_MPI_FETCH": "yes" if fetch else "no"}
     done = must(call(["setarch", "-R", os.path.join(out, "prefix", "bin", "mpiexec"), "-n", str(ranks), os.path.join(out, "tests", program)], env=env),
                 0, "No errors")
     if any(r in done.out + done.err for r in REPORTS):

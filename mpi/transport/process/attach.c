@@ -80,6 +80,14 @@ make_alone(struct transport *t)
 	return MPI_SUCCESS;
 }
 
+static enum fetch
+chosen_fetch(const char *text)
+{
+	if (text == NULL)
+		return FETCH_AS_FASTER;
+	return text[0] == 'n' ? FETCH_NEVER : FETCH_ALWAYS;
+}
+
 int
 transport_attach(struct mpi_rank *self)
 {
@@ -94,7 +102,7 @@ transport_attach(struct mpi_rank *self)
 	t->cells = s->cells;
 	t->inbox = (struct inbox_reader){.box = segment_inbox(s, t->rank), .mask = s->cells - 1};
 	t->heap = (struct heap){.base = (char *)s + s->heaps + t->rank * s->heap_stride, .bytes = s->heap_stride};
-	t->refused = getenv("ATOLL_MPI_FETCH") != NULL && getenv("ATOLL_MPI_FETCH")[0] == 'n';
+	t->fetch = chosen_fetch(getenv("ATOLL_MPI_FETCH"));
 	return MPI_SUCCESS;
 }
 

@@ -10,6 +10,13 @@
 #include <mpi/transport/process/heap.h>
 #include <mpi/transport/process/segment.h>
 
+/* How long messages travel: ATOLL_MPI_FETCH=yes|no, or as it is faster. */
+enum fetch {
+	FETCH_AS_FASTER,
+	FETCH_ALWAYS,
+	FETCH_NEVER			/* also when the system has refused once */
+};
+
 struct transport {
 	struct segment *segment;
 	uint32_t rank;
@@ -19,7 +26,7 @@ struct transport {
 	struct inbox_reader inbox;
 	struct heap heap;		/* this rank's part of the segment */
 	int32_t tid;			/* of the thread that started */
-	bool refused;			/* the system does not let us read a peer's memory */
+	enum fetch fetch;
 	/* how to wait, in steps */
 	unsigned polls;
 	unsigned yields;
