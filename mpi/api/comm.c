@@ -237,13 +237,25 @@ impl_Comm_set_name(struct call *call, const struct args_Comm_set_name *a)
 	return MPI_SUCCESS;
 }
 
+static const char *
+first_name(MPI_Comm handle)
+{
+	return handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : handle == MPI_COMM_SELF ? "MPI_COMM_SELF" : "";
+}
+
 int
 impl_Comm_get_name(struct call *call, const struct args_Comm_get_name *a)
 {
-	const char *name = a->comm->name;
+	const char *name = "MPI_COMM_NULL";
+	struct comm *c;
 
-	if (name == NULL)
-		name = a->comm == &call->self->world ? "MPI_COMM_WORLD" : a->comm == &call->self->self ? "MPI_COMM_SELF" : "";
+	if (a->comm != MPI_COMM_NULL) {
+		int err = call_comm(call, a->comm, &c);
+
+		if (err != MPI_SUCCESS)
+			return err;
+		name = c->name ? c->name : first_name(a->comm);
+	}
 	strcpy(a->comm_name, name);
 	*a->resultlen = (int)strlen(name);
 	return MPI_SUCCESS;

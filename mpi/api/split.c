@@ -134,16 +134,22 @@ impl_Comm_split(struct call *call, const struct args_Comm_split *a)
 	return newcomm_split(call->self, a->comm, a->color, a->key, a->newcomm);
 }
 
+static bool
+runs_in_cluster(const struct mpi_rank *self, const struct group *g, uint32_t cluster)
+{
+	for (int i = 0; i < g->size; i++)
+		if (transport_cluster_of(self, (uint32_t)mpi_group_world(g, i)) != cluster)
+			return false;
+	return true;
+}
+
 /* Do all ranks of a communicator run in one cluster? */
 static bool
 is_in_one_cluster(const struct mpi_rank *self, const struct comm *c)
 {
 	uint32_t mine = transport_cluster_of(self, (uint32_t)self->world_rank);
 
-	for (int i = 0; i < c->size; i++)
-		if (transport_cluster_of(self, (uint32_t)mpi_group_world(c->group, i)) != mine)
-			return false;
-	return true;
+	return runs_in_cluster(self, c->group, mine) && runs_in_cluster(self, mpi_comm_peer_group(c), mine);
 }
 
 /* The color under which ranks come together that share what is named; MPI_UNDEFINED: nothing of that kind is known. */
@@ -196,7 +202,7 @@ color_of_type(struct call *call, const struct args_Comm_split_type *a, int *colo
 int
 impl_Comm_split_type(struct call *call, const struct args_Comm_split_type *a)
 {
-	int color, err = mpi_comm_is_inter(a->comm) ? MPI_ERR_COMM : color_of_type(call, a, &color);
+	int color, err = color_of_type(call, a, &color);
 
 	return err == MPI_SUCCESS ? newcomm_split(call->self, a->comm, color, a->key, a->newcomm) : err;
 }

@@ -24,8 +24,8 @@ MAY_BE_NULL = ("status", "array_of_statuses", "argc", "argv", "sourceweights", "
 NULL_IN = {("Info_get_string", "value")}				# the same, of one function
 OUTPUT = re.compile(r"(int|char|MPI_\w+|COUNT|EXTENT|DISPL) ?\*$")
 INPUT_TEXT = ("const char *", "const MPI_Status *")
-# significant on some ranks only; MPI_FILE_NULL is no error
-RAW = {("Intercomm_create", "peer_comm"), ("File_call_errhandler", "fh"), ("File_get_errhandler", "file"), ("File_set_errhandler", "file")}
+# significant on some ranks only; MPI_COMM_NULL has a name; MPI_FILE_NULL is no error
+RAW = {("Intercomm_create", "peer_comm"), ("Comm_get_name", "comm"), ("File_call_errhandler", "fh"), ("File_get_errhandler", "file"), ("File_set_errhandler", "file")}
 
 
 def is_resolved(row, p):

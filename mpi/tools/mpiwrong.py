@@ -69,6 +69,10 @@ def right(row, p, place, wide):
         return "MPI_MESSAGE_NULL"
     if p.array == "[][3]":
         return f"(int (*)[3])w.room[{place}]"
+    if p.array and p.name.endswith("counts"):
+        return f"({kind} *)w.{'wide_ones' if 'MPI_Count' in kind else 'ones'}"
+    if p.array and kind == "const MPI_Datatype" and p.name in ("sendtypes", "recvtypes"):
+        return "w.types"
     if p.array or POINTER.match(kind):
         if kind == "const char *":
             return '"text"'
@@ -134,6 +138,8 @@ def wrong(row, p, wide):
         name, _, values = HANDLES[kind]
         if kind == "MPI_Info" and row.chapter == "info":
             values = ("MPI_INFO_NULL",) + values
+        if row.name == "Comm_get_name":
+            values = values[1:]  # MPI_COMM_NULL has one
         if row.name in ("File_call_errhandler", "File_get_errhandler", "File_set_errhandler") or kind != "MPI_File":
             return [(v, name) for v in values]
         return [(v, name) for v in ("MPI_FILE_NULL",) + values]

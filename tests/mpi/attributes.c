@@ -117,6 +117,44 @@ predefined(struct check *c)
 	MPI_Comm_free_keyval(&key);
 }
 
+static int type_deletes;
+
+static int
+type_drop(MPI_Datatype t, int keyval, void *value, void *extra)
+{
+	(void)t;
+	(void)keyval;
+	(void)extra;
+	type_deletes += (int)(intptr_t)value;
+	return MPI_SUCCESS;
+}
+
+static void
+of_types(struct check *c)
+{
+	MPI_Datatype a, b;
+	int key, flag;
+	void *v;
+
+	MPI_Type_create_keyval(MPI_TYPE_DUP_FN, type_drop, &key, NULL);
+	MPI_Type_set_attr(MPI_INT, key, (void *)1);
+	MPI_Type_dup(MPI_INT, &a);
+	MPI_Type_get_attr(a, key, &v, &flag);
+	CHECK(c, flag && v == (void *)1);
+	MPI_Type_set_attr(a, key, (void *)10);
+	MPI_Type_contiguous(2, a, &b);
+	MPI_Type_get_attr(b, key, &v, &flag);
+	CHECK(c, !flag);
+	MPI_Type_free(&a);
+	MPI_Type_free(&b);
+	CHECK(c, type_deletes == 11);
+	MPI_Type_delete_attr(MPI_INT, key);
+	CHECK(c, type_deletes == 12);
+	MPI_Type_get_attr(MPI_INT, key, &v, &flag);
+	CHECK(c, !flag);
+	MPI_Type_free_keyval(&key);
+}
+
 static void
 old_names(struct check *c)
 {
@@ -142,6 +180,7 @@ main(int argc, char **argv)
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	predefined(&c);
 	callbacks(&c);
+	of_types(&c);
 	old_names(&c);
 	MPI_Comm_create_keyval(NULL, at_the_end, &key, NULL);
 	MPI_Comm_set_attr(MPI_COMM_SELF, key, &ended);

@@ -194,6 +194,8 @@ names(struct check *c)
 
 	MPI_Comm_get_name(MPI_COMM_WORLD, name, &len);
 	CHECK(c, strcmp(name, "MPI_COMM_WORLD") == 0 && len == 14);
+	MPI_Comm_get_name(MPI_COMM_NULL, name, &len);
+	CHECK(c, strcmp(name, "MPI_COMM_NULL") == 0);
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
 	MPI_Info_set(info, "unknown", "x");

@@ -76,6 +76,11 @@ of_both(struct check *c, MPI_Comm inter)
 		talk(c, part);
 		MPI_Comm_free(&part);
 	}
+	MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+	if (part != MPI_COMM_NULL) {
+		talk(c, part);
+		MPI_Comm_free(&part);
+	}
 	MPI_Comm_group(inter, &g);
 	MPI_Group_incl(g, 1, &first, &one);
 	MPI_Comm_create(inter, one, &made);

@@ -23,6 +23,9 @@ static struct {
 	MPI_Info info, stale_info;
 	MPI_Errhandler stale_errhandler;
 	int keyval;
+	int ones[4];
+	MPI_Count wide_ones[4];
+	MPI_Datatype types[4];
 	_Alignas(64) char room[16][ROOM];	/* an area for each parameter */
 } w;
 
@@ -91,6 +94,9 @@ prepare(void)
 	int one = 1, zero = 0;
 
 	prepare_stale();
+	w.ones[0] = 1;
+	w.wide_ones[0] = 1;
+	w.types[0] = MPI_INT;
 	MPI_Comm_group(MPI_COMM_SELF, &w.group);
 	MPI_Info_create(&w.info);
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &w.keyval, NULL);
