@@ -124,6 +124,7 @@ let_in(struct job *j, int number, pid_t pid, int fd)
 	round->segment->rank[number].pid = pid;
 	store_release(&round->segment->rank[number].state, RANK_ATTACHED);
 	send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_WELCOME, 0, getpid(), round->segment->bytes}, round->descriptor);
+	ending_look_for_absent(j);
 }
 
 static bool

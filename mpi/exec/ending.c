@@ -115,8 +115,8 @@ blame(struct job *j, int number, pid_t pid, int wait_status)
 	job_fail(j, status ? status : 1);
 }
 
-static void
-look_for_absent(struct job *j)
+void
+ending_look_for_absent(struct job *j)
 {
 	for (int i = 0; i < j->count && !j->ending; i++) {
 		if (j->ranks[i].pid != 0 || j->ranks[i].round != NULL)
@@ -140,7 +140,7 @@ ending_of_child(struct job *j, pid_t pid, int wait_status)
 	if (wait_status != 0 || (j->ranks[i].joined == pid && is_inside(&j->ranks[i], i)))
 		blame(j, i, pid, wait_status);
 	else if (j->rounds != NULL && somebody_is_inside(j))
-		look_for_absent(j);
+		ending_look_for_absent(j);
 }
 
 /* The same for a process whose parent has asked how it ended; Linux 6.15 and later remember that. */

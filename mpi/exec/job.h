@@ -71,6 +71,9 @@ void door_answer(struct job *j, int fd);
 void ending_of_child(struct job *j, pid_t pid, int wait_status);
 void ending_of_joined(struct job *j, int rank);
 
+/* ending.c: somebody is inside MPI: does that rank wait for one that has ended without MPI_Init? Then the job fails. */
+void ending_look_for_absent(struct job *j);
+
 /* ending.c: the job has failed (the first failure counts): end it. */
 void job_fail(struct job *j, int status);
 
