@@ -17,6 +17,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --port P             hosted | riscv64 | or1k (hosted); or1k: programs without libc and MPI
   --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4; or1k: optimsoc4)
   --map compact|scatter   how ranks are placed over clusters (compact)
+  --mpi-path opt|unopt ranks of a cluster talk through shared memory (opt), or as ranks of different clusters do (unopt)
   --env NAME=VALUE     an environment variable of the program
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME
   --timeout S          after S seconds print what every core does, stop, exit with 124
@@ -33,7 +34,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
 """
 
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
-VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--env": "env", "--file": "file",
+VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
@@ -45,6 +46,7 @@ class Options:
     def __init__(self):
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
         self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
+        self.mpi_path = "opt"
         self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
 
@@ -81,6 +83,10 @@ def _check(o):
     o.n = int(o.n)
     if o.map not in ("compact", "scatter"):
         raise Usage(f"unknown mapping '{o.map}': use compact or scatter")
+    if o.mpi_path not in ("opt", "unopt"):
+        raise Usage(f"unknown path '{o.mpi_path}': use opt or unopt")
+    if o.mpi_path == "unopt":
+        o.env.append("ATOLL_MPI_PATH=unopt")
     for pair in o.env:
         if "=" not in pair[1:]:
             raise Usage(f"--env needs NAME=VALUE, not '{pair}'")

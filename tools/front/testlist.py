@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The MPI test list: tests/mpi/testlist, one program per line, run on both ports and as process ranks under mpiexec.
 
-    program ranks [machine=NAME] [policy=compact|scatter] [exit=STATUS] [port=PORT] [timeout=S] [args...]
+    program ranks [machine=NAME] [policy=compact|scatter] [path=opt|unopt] [exit=STATUS] [port=PORT] [timeout=S] [args...]
 
 NAME is a class of machines (below) or a machine; PORT is hosted, riscv64 or process. What names a machine is not for process ranks. A test exits with 0 and says "No errors", or exits with STATUS.
 """
@@ -34,6 +34,7 @@ class Entry:
     def __init__(self, program, ranks):
         self.program, self.ranks, self.args = program, ranks, []
         self.machine, self.policy, self.exit, self.port, self.timeout = "default", None, "0", ",".join(ALL), str(TIMEOUT_S)
+        self.path = None
 
     def machine_on(self, port):
         """The machine's name on a port, or None."""
@@ -59,7 +60,7 @@ def parse_line(line, where):
     e, rest = Entry(words[0], int(words[1])), words[2:]
     while rest and "=" in rest[0] and not rest[0].startswith("-"):
         key, value = rest.pop(0).split("=", 1)
-        if key not in ("machine", "policy", "exit", "port", "timeout"):
+        if key not in ("machine", "policy", "path", "exit", "port", "timeout"):
             raise Usage(f"{where}: unknown key '{key}'")
         setattr(e, key, value)
     e.args = rest
@@ -106,6 +107,7 @@ def run_entry(name, e, port):
     else:
         argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(e.ranks), "--port", port, "--machine", e.machine_on(port), "--timeout", e.timeout]
         argv += ["--map", e.policy] if e.policy else []
+        argv += ["--mpi-path", e.path] if e.path else []
     r = results.call(argv + [path] + e.args, int(e.timeout) + 60)
     why = judge(e, r)
     if why:
@@ -121,7 +123,7 @@ def tasks(entries=None):
             machine = e.machine_on(port)
             if machine is None:
                 continue
-            name = ".".join(["mpi", port, e.program, str(e.ranks), machine] + ([e.policy] if e.policy else []))
+            name = ".".join(["mpi", port, e.program, str(e.ranks), machine] + [w for w in (e.policy, e.path) if w])
             seen[name] = seen.get(name, 0) + 1
             if seen[name] > 1:
                 name += f".{seen[name]}"

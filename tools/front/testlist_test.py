@@ -18,7 +18,8 @@ def test_the_shipped_list_can_be_read_and_every_line_runs_somewhere():
 
 
 def test_a_line_is_taken_apart():
-    e = testlist.parse_line("flood 8 machine=4x4 policy=scatter exit=3 --size 4 a=b  # words", "x:1")
+    e = testlist.parse_line("flood 8 machine=4x4 policy=scatter path=unopt exit=3 --size 4 a=b  # words", "x:1")
+    assert e.path == "unopt"
     assert (e.program, e.ranks, e.policy, e.exit, e.args) == ("flood", 8, "scatter", "3", ["--size", "4", "a=b"])
     assert e.machine_on("hosted") == "hosted-4x4" and e.machine_on("riscv64") == "riscv-4x4"
     assert testlist.parse_line("  # nothing", "x:1") is None

@@ -75,7 +75,7 @@ transport_sync(const struct mpi_rank *self)
 {
 	const struct transport *t = self->transport;
 
-	return t->local_ranks == (uint32_t)self->world_size ? t->sync : NULL;
+	return t->local_ranks == (uint32_t)self->world_size && !t->all_far ? t->sync : NULL;
 }
 
 uint32_t *

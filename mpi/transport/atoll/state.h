@@ -23,6 +23,7 @@ struct transport {
 	uint32_t cluster;
 	uint32_t local_rank;
 	uint32_t local_ranks;
+	bool all_far;				/* for comparison: mailbox and portal also inside a cluster (seed 002 5.7.3) */
 	/* in the cluster */
 	char *area;
 	size_t inbox_stride;
