@@ -47,10 +47,10 @@ PROGRAM_SRC := $(call find_c,tests/mpi)
 PROGRAM_MAINS := $(call mains,$(PROGRAM_SRC))
 PROGRAMS := $(patsubst tests/mpi/%.c,$(OUT)/tests/%,$(PROGRAM_MAINS))
 programs: $(PROGRAMS)
-$(PROGRAMS): $(OUT)/tests/%: tests/mpi/%.c $(filter-out $(PROGRAM_MAINS),$(PROGRAM_SRC)) $(PREFIX)/include/mpi.h
+$(PROGRAMS): $(OUT)/tests/%: tests/mpi/%.c $(filter-out $(PROGRAM_MAINS),$(PROGRAM_SRC)) $(PREFIX)/include/mpi.h | $(PREPARE)
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) -O2 -g $(P_SAN) -o $@ $(filter %.c,$^) -lm
+	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) -O2 -g $(P_SAN) -I$(GEN)/include -o $@ $(filter %.c,$^) -lm
 .PHONY: programs
 
 -include $(patsubst %.o,%.d,$(PLIB_OBJ) $(EXEC_OBJ))
