@@ -168,8 +168,11 @@ struct span
 mpi_sched_room(struct sched *s, MPI_Count count, const struct type *type)
 {
 	MPI_Count begin;
-	size_t bytes = mpi_span_extent(type, count, &begin);
+	size_t bytes = mpi_span_extent(type, count, &begin), whole = (size_t)(count * type->extent);
 
+	/* operations touch elements with their padding, also the last one */
+	if (begin == 0 && bytes < whole)
+		bytes = whole;
 	return (struct span){span_shift(mpi_sched_scratch(s, bytes), -begin), count, type};
 }
 
