@@ -64,7 +64,9 @@ inline wake_all() {
 
 /* mpi_meet_wake */
 inline wake() {
-#ifndef NO_WAKE
+#ifdef NO_WAKE
+	skip
+#else
 	if
 	:: drowsy -> drowsy = false; wake_all()
 	:: else
