@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <mpi_impl.h>
 #include <mpi/api/message.h>
+#include <mpi/api/probe.h>
 #include <mpi/pt2pt/pt2pt.h>
 
 /* A message that was found. */
@@ -12,25 +13,6 @@ struct found {
 	struct unexpected *message;
 	struct comm *comm;		/* held */
 };
-
-struct probe {
-	struct mpi_rank *self;
-	int32_t context;
-	int32_t source;
-	int32_t tag;
-};
-
-static struct unexpected *
-look(const struct probe *p)
-{
-	return mpi_match_find(&p->self->match, p->context, p->source, p->tag);
-}
-
-static bool
-is_there(const void *arg)
-{
-	return look(arg) != NULL;
-}
 
 /* Take what is there. Error class. */
 static int
@@ -53,7 +35,7 @@ take(struct mpi_rank *self, struct comm *c, struct unexpected *u, MPI_Message *m
 static int
 take_and_describe(const struct probe *p, struct comm *c, MPI_Message *message, MPI_Status *status)
 {
-	struct unexpected *u = look(p);
+	struct unexpected *u = probe_look(p);
 
 	mpi_status_set(status, u->packet.source, u->packet.tag, u->packet.bytes);
 	return take(p->self, c, u, message);
@@ -69,7 +51,7 @@ impl_Mprobe(struct call *call, const struct args_Mprobe *a)
 		mpi_status_null(a->status);
 		return MPI_SUCCESS;
 	}
-	mpi_wait_until(call->self, is_there, &p);
+	mpi_wait_until(call->self, probe_is_there, &p);
 	return take_and_describe(&p, a->comm, a->message, a->status);
 }
 
@@ -85,7 +67,7 @@ impl_Improbe(struct call *call, const struct args_Improbe *a)
 		return MPI_SUCCESS;
 	}
 	mpi_progress(call->self);
-	*a->flag = is_there(&p);
+	*a->flag = probe_is_there(&p);
 	if (*a->flag)
 		return take_and_describe(&p, a->comm, a->message, a->status);
 	mpi_relax(call->self);

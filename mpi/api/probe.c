@@ -3,32 +3,14 @@
  * Chapter point-to-point: probing.
  */
 #include <mpi_impl.h>
+#include <mpi/api/probe.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
-
-struct probe {
-	struct mpi_rank *self;
-	int32_t context;
-	int32_t source;
-	int32_t tag;
-};
-
-static const struct unexpected *
-look(const struct probe *p)
-{
-	return mpi_match_find(&p->self->match, p->context, p->source, p->tag);
-}
-
-static bool
-is_there(const void *arg)
-{
-	return look(arg) != NULL;
-}
 
 static void
 describe(const struct probe *p, MPI_Status *status)
 {
-	const struct unexpected *u = look(p);
+	const struct unexpected *u = probe_look(p);
 
 	mpi_status_set(status, u->packet.source, u->packet.tag, u->packet.bytes);
 }
@@ -42,7 +24,7 @@ impl_Probe(struct call *call, const struct args_Probe *a)
 		mpi_status_null(a->status);
 		return MPI_SUCCESS;
 	}
-	mpi_wait_until(call->self, is_there, &p);
+	mpi_wait_until(call->self, probe_is_there, &p);
 	describe(&p, a->status);
 	return MPI_SUCCESS;
 }
@@ -58,7 +40,7 @@ impl_Iprobe(struct call *call, const struct args_Iprobe *a)
 		return MPI_SUCCESS;
 	}
 	mpi_progress(call->self);
-	*a->flag = is_there(&p);
+	*a->flag = probe_is_there(&p);
 	if (*a->flag)
 		describe(&p, a->status);
 	else

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a probe asks for, matched or not.
+ */
+#ifndef MPI_API_PROBE_H
+#define MPI_API_PROBE_H
+
+#include <mpi/core/rank.h>
+
+struct probe {
+	struct mpi_rank *self;
+	int32_t context;
+	int32_t source;
+	int32_t tag;
+};
+
+/* The message that it would find, or NULL. */
+static inline struct unexpected *
+probe_look(const struct probe *p)
+{
+	return mpi_match_find(&p->self->match, p->context, p->source, p->tag);
+}
+
+/* Is there one? Argument of mpi_wait_until. */
+static inline bool
+probe_is_there(const void *probe)
+{
+	return probe_look(probe) != NULL;
+}
+
+#endif
