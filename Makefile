@@ -40,6 +40,7 @@ all: $(PORT)
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 
+include mk/flags.mk
 include mk/gen.mk
 include mk/plugin.mk
 ifneq ($(filter hosted riscv64 coroutine or1k,$(PORT)),)

@@ -77,25 +77,26 @@ BOOT_OBJ := $(call k_obj,$(BOOT_SRC))
 K_ALL := $(BASE_OBJ) $(HAL_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 
 k_flags = $(K_COMMON) $(if $(filter $(addsuffix /%,$(SYSTEM_HAL)),$(1)),$(K_SYS),$(K_FREE)) $(2)
+K_FLAGS_FILE := $(call flags_file,$(K)/flags,$(KCC) $(K_COMMON) $(K_SYS) $(K_FREE) $(K_HALINC))
 
-$(K)/base/%.o: base/% | $(PREPARE)
+$(K)/base/%.o: base/% $(K_FLAGS_FILE) | $(PREPARE)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(KCC) $(call k_flags,$<,-I$(VIEW)/base) -c -o $@ $<
-$(K)/hal/%.o: hal/% | $(PREPARE)
+$(K)/hal/%.o: hal/% $(K_FLAGS_FILE) | $(PREPARE)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(KCC) $(call k_flags,$<,-I$(VIEW)/hal $(K_HALINC)) -c -o $@ $<
-$(K)/kernel/%.o: kernel/% | $(PREPARE)
+$(K)/kernel/%.o: kernel/% $(K_FLAGS_FILE) | $(PREPARE)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(KCC) $(call k_flags,$<,-I$(VIEW)/kernel $(K_HALINC)) -c -o $@ $<
-$(K)/gen/%.o: $(GEN)/% | $(PREPARE)
+$(K)/gen/%.o: $(GEN)/% $(K_FLAGS_FILE) | $(PREPARE)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(KCC) $(call k_flags,$<,-I$(VIEW)/kernel $(K_HALINC)) -c -o $@ $<
 # test code of the kernel side sees the tree
-$(K)/tests/%.o: tests/% | $(PREPARE)
+$(K)/tests/%.o: tests/% $(K_FLAGS_FILE) | $(PREPARE)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(KCC) $(call k_flags,$<,-I. $(K_HALINC) $(K_TEST_FLAGS)) -c -o $@ $<

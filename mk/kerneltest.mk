@@ -8,7 +8,7 @@ KT_SHARED := tests/kernel/ktest.c
 KT_MAINS := $(filter-out $(KT_SHARED),$(KT_SRC))
 KT_BINS := $(patsubst tests/kernel/%.c,$(KT)/%,$(KT_MAINS))
 
-$(U)/tests/kernel/%.o: tests/kernel/% | $(PREPARE)
+$(U)/tests/kernel/%.o: tests/kernel/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I. -I$(VIEW)/server -Iuser/include -Ihal/include -Ihal/cpu/$(PORT)/include -c -o $@ $<

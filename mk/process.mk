@@ -19,12 +19,13 @@ EXEC_SRC := $(call find_c,mpi/exec) mpi/transport/process/segment.c mpi/transpor
 EXEC_OBJ := $(patsubst %,$(P)/%.o,$(EXEC_SRC))
 PLIB := $(OUT)/lib/libmpi_abi.so.1
 MPIEXEC := $(OUT)/bin/mpiexec
+P_FLAGS_FILE := $(call flags_file,$(P)/flags,$(HOSTCC) $(P_COMMON))
 
-$(P)/mpi/%.o: mpi/% | $(PREPARE)
+$(P)/mpi/%.o: mpi/% $(P_FLAGS_FILE) | $(PREPARE)
 	$(call say,HOSTCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(P_COMMON) -c -o $@ $<
-$(P)/gen/mpi/%.o: $(GEN)/mpi/% | $(PREPARE)
+$(P)/gen/mpi/%.o: $(GEN)/mpi/% $(P_FLAGS_FILE) | $(PREPARE)
 	$(call say,HOSTCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(P_COMMON) -include mpi/transport/process/export.h -c -o $@ $<

@@ -11,6 +11,7 @@ UNIT_FLAGS := $(CSTD) $(WARN) -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE -MMD 
 UNIT_SAN_address := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 UNIT_SAN_thread := -fsanitize=thread
 UNIT_SAN_none :=
+UNIT_FLAGS_FILE := $(call flags_file,$(OUT)/flags,$(UCC_UNIT) $(UNIT_FLAGS))
 
 # the folders: a file more or less changes what a wildcard stands for
 $(OUT)/tests.mk: $(UNIT_TESTS) $(sort $(dir $(UNIT_TESTS))) $(wildcard mpi/*/) tools/unitmk.py mk/unit.mk $(PREPARE)

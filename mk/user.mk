@@ -60,45 +60,46 @@ LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c $(filt
 MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/%,$(call find_c,mpi)))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
 MPI_INC := $(wildcard mpi/include)
+U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG))
 
-$(U)/base/%.o: base/% | $(PREPARE)
+$(U)/base/%.o: base/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/base -c -o $@ $<
-$(U)/user/libc/%.o: user/libc/% | $(PREPARE)
+$(U)/user/libc/%.o: user/libc/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) -D_GNU_SOURCE -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
-$(U)/user/%.o: user/% | $(PREPARE)
+$(U)/user/%.o: user/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
-$(U)/gen/mpi/%.o: $(GEN)/mpi/% | $(PREPARE)
+$(U)/gen/mpi/%.o: $(GEN)/mpi/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) -D_GNU_SOURCE -I$(VIEW)/mpi $(addprefix -I,$(MPI_INC)) -Iuser/include -c -o $@ $<
-$(U)/gen/%.o: $(GEN)/% | $(PREPARE)
+$(U)/gen/%.o: $(GEN)/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/user $(U_CPU) -Iuser/include -c -o $@ $<
-$(U)/servers/%.o: servers/% | $(PREPARE)
+$(U)/servers/%.o: servers/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(VIEW)/server -Iuser/include -c -o $@ $<
-$(U)/mpi/%.o: mpi/% | $(PREPARE)
+$(U)/mpi/%.o: mpi/% $(U_FLAGS_FILE) | $(PREPARE)
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) -D_GNU_SOURCE -I$(VIEW)/mpi $(addprefix -I,$(MPI_INC)) -Iuser/include -c -o $@ $<
 # programs see what mpicc gives to everybody, nothing else
-$(U)/apps/%.o: apps/% | $(PREPARE) $(INC)/.stamp
+$(U)/apps/%.o: apps/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -I$(INC) -c -o $@ $<
-$(U)/bench/%.o: bench/% | $(PREPARE) $(INC)/.stamp
+$(U)/bench/%.o: bench/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -I$(INC) -c -o $@ $<
-$(U)/tests/%.o: tests/% | $(PREPARE) $(INC)/.stamp
+$(U)/tests/%.o: tests/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(UCC) $(U_COMMON) -I$(INC) -Iuser/include -c -o $@ $<

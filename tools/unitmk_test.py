@@ -34,7 +34,7 @@ def test_tests_that_are_built_alike_share_objects(tree):
     (tree / "z_test.c").write_text("/* needs: a.c */\n/* flags: -DX */\n")
     assert unitmk.main(["--out", "out.mk", "x_test.c", "y_test.c", "z_test.c"]) == 0
     text = (tree / "out.mk").read_text()
-    assert text.count("/a.c.o: a.c |") == 2 and text.count("/b.c.o: b.c |") == 1
+    assert text.count("/a.c.o: a.c $(UNIT_FLAGS_FILE) |") == 2 and text.count("/b.c.o: b.c $(UNIT_FLAGS_FILE) |") == 1
 
 
 @pytest.mark.parametrize("head, words", [("/* needs: gone.c */", "gone.c, which does not exist"),
@@ -51,7 +51,7 @@ def test_wildcards_stand_for_sources_but_not_for_tests(tree):
     (tree / "out" / "g1.c").write_text("")
     assert unitmk.main(["--out", "out.mk", "--gen", "out", "a_test.c"]) == 0
     text = (tree / "out.mk").read_text()
-    assert "/a.c.o: a.c |" in text and "b.c.o" not in text and "/build/gen/g1.c.o: $(GEN)/g1.c |" in text and text.count("a_test.c.o: a_test.c |") == 1
+    assert "/a.c.o: a.c $(UNIT_FLAGS_FILE) |" in text and "b.c.o" not in text and "/build/gen/g1.c.o: $(GEN)/g1.c $(UNIT_FLAGS_FILE) |" in text and text.count("a_test.c.o: a_test.c $(UNIT_FLAGS_FILE) |") == 1
 
 
 def test_two_tests_of_one_name_are_refused(tree, capsys):
