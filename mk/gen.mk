@@ -8,14 +8,17 @@ GEN_USER_SRC := $(GEN)/kcall_user.c
 GEN_KERNEL_SRC := $(GEN)/kcall_kernel.c
 
 MPIGEN_TOOL := $(wildcard mpi/tools/mpigen.py)
+COLLGEN_TOOL := $(wildcard mpi/tools/colltable.py)
 # the bindings of the MPI functions, a file per chapter
 MPI_BIND := $(addprefix $(GEN)/mpi/bind_,$(addsuffix .c,$(shell sed -n 's/^\([a-z0-9]*\) .*/\1/p' mpi/functions.tbl | sort -u)))
 
-$(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py) $(wildcard abi/*.tbl abi/limits.abi.h mpi/*.tbl mpi/api/*.c)
+$(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py mpi/tools/coll*.py) $(wildcard abi/*.tbl abi/limits.abi.h mpi/*.tbl mpi/api/*.c) \
+		$(wildcard mpi/coll/*.tbl mpi/coll/*_*.c)
 	$(call say,GEN,$(GEN))
 	$(Q)mkdir -p $(GEN)/include
 	$(Q)$(if $(GEN_TOOL),$(PYTHON) $(GEN_TOOL) --out $(GEN))
 	$(Q)$(if $(MPIGEN_TOOL),$(PYTHON) $(MPIGEN_TOOL) --out $(GEN))
+	$(Q)$(if $(COLLGEN_TOOL),$(PYTHON) $(COLLGEN_TOOL) --out $(GEN))
 	$(Q)touch $@
 
 $(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND): $(GEN_STAMP)

@@ -269,6 +269,8 @@ impl_Comm_set_info(struct call *call, const struct args_Comm_set_info *a)
 		return MPI_ERR_INFO;
 	mpi_info_drop(a->comm->info);
 	a->comm->info = newcomm_hints(a->info);
+	free(a->comm->plan);
+	a->comm->plan = NULL;
 	return MPI_SUCCESS;
 }
 

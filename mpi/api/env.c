@@ -3,6 +3,7 @@
  * Chapter environment.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <mpi_impl.h>
 #include <mpi/api/buffered.h>
@@ -104,6 +105,8 @@ impl_Finalize(struct call *call, const struct args_Finalize *a)
 	mpi_wait_until(self, nothing_left, self);
 	mpi_venue_leave(self, self->world.venue);
 	mpi_venue_leave(self, self->self.venue);
+	free(self->world.plan);
+	free(self->self.plan);
 	err = mpi_barrier(self, &self->world);
 	mpi_wait_until(self, nothing_left, self);
 	if (err != MPI_SUCCESS)

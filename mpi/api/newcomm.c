@@ -54,7 +54,7 @@ newcomm_group(struct mpi_rank *self, struct comm *like, struct group *g)
 
 static const char *const known_hints[] = {
 	"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking",
-	"mpi_assert_strict_start_ordering", "mpi_assert_memory_alloc_kinds", "mpi_memory_alloc_kinds",
+	"mpi_assert_strict_start_ordering", "mpi_assert_memory_alloc_kinds", "mpi_memory_alloc_kinds", "atoll_coll",
 };
 
 struct info *

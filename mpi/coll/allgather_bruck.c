@@ -5,7 +5,7 @@
  *
  * Cost: ceil(log2 n) a + (n - 1) m b, and a copy.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 void
 mpi_allgather_bruck(struct sched *s, struct span all)
@@ -27,3 +27,18 @@ mpi_allgather_bruck(struct sched *s, struct span all)
 	mpi_sched_copy(s, span_slice(all, 0, s->rank * block), span_slice(turned, (n - s->rank) * block, s->rank * block));
 	mpi_sched_round(s);
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	(void)s;
+	return w->even;
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_allgather_bruck(s, mpi_side_whole(w->get, s->size));
+}
+
+const struct algorithm mpi_algorithm_allgather_bruck = {.fits = fits, .write = write_it};

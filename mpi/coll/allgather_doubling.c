@@ -4,7 +4,7 @@
  *
  * Cost: log2 n a + (n - 1) m b.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 void
 mpi_allgather_doubling(struct sched *s, struct span all)
@@ -19,3 +19,17 @@ mpi_allgather_doubling(struct sched *s, struct span all)
 		mpi_sched_round(s);
 	}
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	return w->even && (s->size & (s->size - 1)) == 0;
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_allgather_doubling(s, mpi_side_whole(w->get, s->size));
+}
+
+const struct algorithm mpi_algorithm_allgather_doubling = {.fits = fits, .write = write_it};

@@ -4,7 +4,7 @@
  *
  * Cost: (n - 1) (a + m b).
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 void
 mpi_allgather_ring(struct sched *s, const struct side *all)
@@ -17,3 +17,11 @@ mpi_allgather_ring(struct sched *s, const struct side *all)
 		mpi_sched_round(s);
 	}
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_allgather_ring(s, w->get);
+}
+
+const struct algorithm mpi_algorithm_allgather_ring = {.write = write_it};

@@ -5,7 +5,7 @@
  *
  * Cost: ceil(log2 n) (a + m b + m g), and 2 (a + m b) + m g more if n is no power of two.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 /* What is combined so far, and where the partner's operand arrives. */
 struct places {
@@ -76,3 +76,11 @@ mpi_allreduce_doubling(struct sched *s, struct span out)
 	mpi_sched_copy(s, out, p.sum);
 	mpi_sched_round(s);
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_allreduce_doubling(s, w->out);
+}
+
+const struct algorithm mpi_algorithm_allreduce_doubling = {.write = write_it};

@@ -5,6 +5,7 @@
  *
  * Cost: 2 log2 n a + 2 (n - 1) / n m b + (n - 1) / n m g, and 2 (a + m b) + m g more if n is no power of two.
  */
+#include <mpi/coll/algorithm.h>
 #include <mpi/coll/halves.h>
 
 static void
@@ -37,3 +38,17 @@ mpi_allreduce_halving(struct sched *s, struct span out)
 		mpi_sched_recv(s, out, s->rank + 1);
 	mpi_sched_round(s);
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	return mpi_work_may_be_cut(s, w);
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_allreduce_halving(s, w->out);
+}
+
+const struct algorithm mpi_algorithm_allreduce_halving = {.fits = fits, .write = write_it};

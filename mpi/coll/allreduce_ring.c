@@ -5,7 +5,7 @@
  *
  * Cost: 2 (n - 1) (a + m / n b) + (n - 1) / n m g.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 static struct span
 block_of(const struct sched *s, struct span all, int i)
@@ -38,3 +38,17 @@ mpi_allreduce_ring(struct sched *s, struct span out)
 		mpi_sched_round(s);
 	}
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	return mpi_work_may_be_cut(s, w);
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_allreduce_ring(s, w->out);
+}
+
+const struct algorithm mpi_algorithm_allreduce_ring = {.fits = fits, .write = write_it};

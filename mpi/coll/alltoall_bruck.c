@@ -5,7 +5,7 @@
  *
  * Cost: ceil(log2 n) (a + n/2 m b), and n/2 copies of m in each step.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 static struct span
 block_at(char *blocks, int i, size_t block)
@@ -49,3 +49,18 @@ mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *i
 		mpi_sched_copy(s, mpi_side_block(in, (s->rank - i + n) % n), block_at(blocks, i, block));
 	mpi_sched_round(s);
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	(void)s;
+	return w->even;
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_alltoall_bruck(s, w->give, w->get);
+}
+
+const struct algorithm mpi_algorithm_alltoall_bruck = {.fits = fits, .write = write_it};

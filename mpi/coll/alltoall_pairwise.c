@@ -4,7 +4,7 @@
  *
  * Cost: (n - 1) (a + m b).
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 #define AT_ONCE 16
 
@@ -24,3 +24,11 @@ mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct side
 	mpi_sched_copy(s, mpi_side_block(in, s->rank), mpi_side_block(out, s->rank));
 	mpi_sched_round(s);
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_alltoall_pairwise(s, w->give, w->get);
+}
+
+const struct algorithm mpi_algorithm_alltoall_pairwise = {.write = write_it};

@@ -4,7 +4,7 @@
  *
  * Cost: ceil(log2 n) a.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 void
 mpi_barrier_dissemination(struct sched *s)
@@ -15,3 +15,12 @@ mpi_barrier_dissemination(struct sched *s)
 		mpi_sched_round(s);
 	}
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	(void)w;
+	mpi_barrier_dissemination(s);
+}
+
+const struct algorithm mpi_algorithm_barrier_dissemination = {.write = write_it};

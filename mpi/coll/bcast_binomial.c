@@ -4,7 +4,7 @@
  *
  * Cost: ceil(log2 n) (a + m b).
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 void
 mpi_bcast_binomial(struct sched *s, struct span data, int root)
@@ -22,3 +22,11 @@ mpi_bcast_binomial(struct sched *s, struct span data, int root)
 			mpi_sched_send(s, data, (me + bit + root) % s->size);
 	mpi_sched_round(s);
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_bcast_binomial(s, w->out, w->root);
+}
+
+const struct algorithm mpi_algorithm_bcast_binomial = {.write = write_it};

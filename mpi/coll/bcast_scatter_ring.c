@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Broadcast of much data: the root deals it out in n parts along a binomial tree, and the parts travel around a ring. For plain data.
+ * Broadcast of much data: the root deals it out in n parts along a binomial tree, and the parts travel around a ring, as bytes: data that is not
+ * in one piece is packed first (which is one rank's affair: types may differ between ranks).
  *
- * Cost: (ceil(log2 n) + n - 1) a + 2 m b.
+ * Cost: (ceil(log2 n) + n - 1) a + 2 m b, and a copy of data in several pieces.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 /* Part i, counted from the root, of `parts` of them; the last ones may be shorter or empty. */
 static struct span
@@ -41,9 +42,14 @@ scatter(struct sched *s, struct span all, int me, int root)
 void
 mpi_bcast_scatter_ring(struct sched *s, struct span data, int root)
 {
-	struct span all = span_bytes(mpi_span_first(data), mpi_span_size(data));
+	bool plain = mpi_span_is_plain(data);
+	size_t bytes = mpi_span_size(data);
+	struct span all = span_bytes(plain ? mpi_span_first(data) : mpi_sched_scratch(s, bytes), bytes);
 	int n = s->size, me = (s->rank - root + n) % n;
 
+	if (!plain && me == 0)
+		mpi_sched_copy(s, all, data);
+	mpi_sched_round(s);
 	scatter(s, all, me, root);
 	for (int i = 0; i < n - 1; i++) {
 		int give = (me - i + n) % n, take = (me - i - 1 + n) % n;
@@ -52,4 +58,15 @@ mpi_bcast_scatter_ring(struct sched *s, struct span data, int root)
 		mpi_sched_send(s, parts_of(all, n, give, 1), (s->rank + 1) % n);
 		mpi_sched_round(s);
 	}
+	if (!plain && me != 0)
+		mpi_sched_copy(s, data, all);
+	mpi_sched_round(s);
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_bcast_scatter_ring(s, w->out, w->root);
+}
+
+const struct algorithm mpi_algorithm_bcast_scatter_ring = {.write = write_it};

@@ -2,101 +2,216 @@
  *
  * Which algorithm a collective uses.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <mpi_coll_table.h>
+#include <mpi/api/call.h>
 #include <mpi/coll/choose.h>
+#include <mpi/coll/place.h>
+#include <mpi/core/errhandler.h>
+#include <mpi/core/info.h>
+#include <mpi/transport/transport.h>
 
-#define BCAST_TREE_MAX 65536		/* bytes up to which the whole goes along a tree */
-#define TREE_MAX 2048			/* bytes of a block up to which gather and scatter use a tree */
-#define REDUCE_TREE_MAX 32768
-#define ALLREDUCE_DOUBLING_MAX 8192
-#define ALLGATHER_TREE_MAX 16384	/* bytes of all blocks */
-#define ALLTOALL_BRUCK_MAX 64
-#define RANKS_FEW 8
+#define HINT "atoll_coll"
+#define VARIABLE "ATOLL_MPI_COLL"
 
-void
-mpi_choose_bcast(struct sched *s, struct span data, int root)
+struct plan {
+	const struct algorithm *forced[COLL_NEIGHBOR_ALLGATHER];
+	bool strict[COLL_NEIGHBOR_ALLGATHER];			/* that one or an error */
+	const struct choice *rows[COLL_NEIGHBOR_ALLGATHER];	/* those for so many ranks */
+};
+
+static const struct algorithm *
+named(enum coll_kind kind, const char *name, size_t len)
 {
-	if (mpi_span_size(data) <= BCAST_TREE_MAX || s->size <= 2 || !mpi_span_is_plain(data))
-		mpi_bcast_binomial(s, data, root);
-	else
-		mpi_bcast_scatter_ring(s, data, root);
+	for (const struct named_algorithm *a = coll_algorithms[kind]; a->name != NULL; a++)
+		if (strncmp(a->name, name, len) == 0 && a->name[len] == '\0')
+			return a->algorithm;
+	return NULL;
 }
 
-void
-mpi_choose_gather(struct sched *s, const struct collective *k)
-{
-	const struct side *one = s->rank == k->root ? &k->recv : &k->send;
-
-	if (k->even && s->size > RANKS_FEW && mpi_span_size(mpi_side_block(one, 0)) <= TREE_MAX)
-		mpi_gather_binomial(s, k);
-	else
-		mpi_gather_linear(s, k);
-}
-
-void
-mpi_choose_scatter(struct sched *s, const struct collective *k)
-{
-	const struct side *one = s->rank == k->root ? &k->send : &k->recv;
-
-	if (k->even && s->size > RANKS_FEW && mpi_span_size(mpi_side_block(one, 0)) <= TREE_MAX)
-		mpi_scatter_binomial(s, k);
-	else
-		mpi_scatter_linear(s, k);
-}
-
-void
-mpi_choose_allgather(struct sched *s, const struct collective *k)
-{
-	struct span all = mpi_side_whole(&k->recv, s->size);
-
-	if (!k->even || mpi_span_size(all) > ALLGATHER_TREE_MAX)
-		mpi_allgather_ring(s, &k->recv);
-	else if ((s->size & (s->size - 1)) == 0)
-		mpi_allgather_doubling(s, all);
-	else
-		mpi_allgather_bruck(s, all);
-}
-
-void
-mpi_choose_alltoall(struct sched *s, const struct side *out, const struct side *in, bool even)
-{
-	if (even && s->size > RANKS_FEW && mpi_span_size(mpi_side_block(in, 0)) <= ALLTOALL_BRUCK_MAX)
-		mpi_alltoall_bruck(s, out, in);
-	else
-		mpi_alltoall_pairwise(s, out, in);
-}
-
-/* May the data be cut in blocks that are combined in any order? */
+/* One "collective=algorithm", or "collective=algorithm!". False: there is none such. */
 static bool
-may_be_cut(const struct sched *s, struct span data)
+force(struct plan *p, const char *word, size_t len)
 {
-	return s->op.own == NULL && data.count >= s->size && s->size > 2;
+	const char *equals = memchr(word, '=', len);
+	size_t kind_len = equals ? (size_t)(equals - word) : 0;
+	bool strict = len > 0 && word[len - 1] == '!';
+	int kind = 0;
+
+	while (kind < COLL_NEIGHBOR_ALLGATHER && (strncmp(coll_kind_names[kind], word, kind_len) != 0 || coll_kind_names[kind][kind_len] != '\0'))
+		kind++;
+	if (equals == NULL || kind == COLL_NEIGHBOR_ALLGATHER)
+		return false;
+	p->forced[kind] = named((enum coll_kind)kind, equals + 1, len - kind_len - 1 - strict);
+	p->strict[kind] = strict;
+	return p->forced[kind] != NULL;
+}
+
+/* The first word of a list that means nothing, or NULL. */
+static const char *
+force_all(struct plan *p, const char *list)
+{
+	while (*list != '\0') {
+		size_t len = strcspn(list, ",");
+
+		if (!force(p, list, len))
+			return list;
+		list += len;
+		list += *list == ',';
+	}
+	return NULL;
+}
+
+static const struct choice *
+rows_for(enum coll_kind kind, enum mapping mapping, int ranks)
+{
+	const struct choice *row = coll_choices[kind][mapping];
+
+	while (row->ranks < ranks)
+		row++;
+	return row;
+}
+
+static enum mapping
+mapping_of(struct mpi_rank *self, const struct venue *v)
+{
+	if (!transport_shares_memory(self))
+		return MAPPING_PROCESS;
+	return v->clusters == 1 ? MAPPING_CLUSTER : v->largest == 1 ? MAPPING_SPREAD : MAPPING_CLUSTERS;
+}
+
+static void
+refuse(struct mpi_rank *self, const char *word)
+{
+	char message[160];
+
+	snprintf(message, sizeof(message), VARIABLE ": there is no such collective or algorithm: %.*s", (int)strcspn(word, ","), word);
+	mpi_die(self, 2, message);
+}
+
+static struct plan *
+plan_of(struct mpi_rank *self, struct comm *c)
+{
+	const char *hint = c->info ? mpi_info_value(c->info, HINT) : NULL, *variable = getenv(VARIABLE), *bad;
+	struct venue *v = mpi_venue_survey(self, c);
+	struct plan *p = v ? calloc(1, sizeof(*p)) : NULL;
+
+	if (p == NULL)
+		return NULL;
+	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++)
+		p->rows[kind] = rows_for((enum coll_kind)kind, mapping_of(self, v), c->size);
+	bad = variable ? force_all(p, variable) : NULL;
+	if (bad != NULL)
+		refuse(self, bad);
+	if (hint != NULL)
+		force_all(p, hint);
+	c->plan = p;
+	return p;
+}
+
+static const struct choice *
+row_for(const struct choice *row, size_t bytes)
+{
+	while (row->bytes < bytes)
+		row++;
+	return row;
+}
+
+/* The one that can do anything. */
+static const struct algorithm *
+general(enum coll_kind kind)
+{
+	const struct named_algorithm *a = coll_algorithms[kind];
+
+	while (a->algorithm->fits != NULL || a->algorithm->write == NULL)
+		a++;
+	return a->algorithm;
+}
+
+size_t
+mpi_choose_bytes(const struct comm *c, const struct collective *k)
+{
+	bool at_root = c->rank == k->root;
+	size_t all = 0;
+
+	switch (k->kind) {
+	case COLL_BARRIER: return 0;
+	case COLL_GATHER: return mpi_span_size(mpi_side_block(at_root ? &k->recv : &k->send, 0));
+	case COLL_SCATTER: return mpi_span_size(mpi_side_block(at_root ? &k->send : &k->recv, 0));
+	case COLL_REDUCE_SCATTER:
+		for (int i = 0; !k->even && i < c->size; i++)
+			all += (size_t)numbers_at(k->recv.counts, (size_t)i);
+		return k->even ? mpi_span_size(mpi_side_block(&k->recv, 0)) : all * (size_t)k->recv.type->size / (size_t)c->size;
+	default: return mpi_span_size(mpi_side_block(&k->recv, 0));
+	}
+}
+
+/* Do all ranks see the same size? Not with blocks that differ, which only some ranks know of. */
+static bool
+size_is_known(const struct collective *k)
+{
+	return k->even || k->kind == COLL_BCAST || k->kind == COLL_BARRIER || k->kind >= COLL_REDUCE;
+}
+
+const struct algorithm *
+mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k)
+{
+	struct plan *p = c->plan ? c->plan : plan_of(self, c);
+
+	if (p == NULL)
+		return NULL;
+	if (p->forced[k->kind] != NULL)
+		return p->forced[k->kind];
+	return size_is_known(k) ? row_for(p->rows[k->kind], mpi_choose_bytes(c, k))->blocking : general(k->kind);
+}
+
+static bool
+can(const struct algorithm *a, const struct sched *s, const struct work *w)
+{
+	return a != NULL && a->write != NULL && (a->fits == NULL || a->fits(s, w));
 }
 
 void
-mpi_choose_reduce(struct sched *s, struct span out, struct span in, int root)
+mpi_choose_write(struct sched *s, const struct work *w)
 {
-	if (mpi_span_size(in) > REDUCE_TREE_MAX && may_be_cut(s, in))
-		mpi_reduce_halving(s, out, in, root);
+	struct plan *p = s->c->plan ? s->c->plan : plan_of(s->self, s->c);
+	enum coll_kind kind = w->k->kind;
+	const struct choice *row;
+
+	if (p == NULL) {
+		s->error = MPI_ERR_NO_MEM;
+		return;
+	}
+	row = size_is_known(w->k) ? row_for(p->rows[kind], mpi_choose_bytes(s->c, w->k)) : NULL;
+	if (can(p->forced[kind], s, w))
+		p->forced[kind]->write(s, w);
+	else if (p->strict[kind])
+		s->error = MPI_ERR_UNSUPPORTED_OPERATION;
+	else if (row != NULL && s->blocking && can(row->blocking, s, w))
+		row->blocking->write(s, w);
+	else if (row != NULL && can(row->started, s, w))
+		row->started->write(s, w);
 	else
-		mpi_reduce_binomial(s, out, in, root);
+		general(kind)->write(s, w);
 }
 
 void
-mpi_choose_allreduce(struct sched *s, struct span out)
+mpi_choose_write_part(struct sched *s, const struct work *w, bool near)
 {
-	if (mpi_span_size(out) <= ALLREDUCE_DOUBLING_MAX || !may_be_cut(s, out))
-		mpi_allreduce_doubling(s, out);
-	else if ((s->size & (s->size - 1)) == 0)
-		mpi_allreduce_halving(s, out);
+	enum coll_kind kind = w->k->kind;
+	enum mapping mapping = !near ? MAPPING_SPREAD : transport_shares_memory(s->self) ? MAPPING_CLUSTER : MAPPING_PROCESS;
+	const struct choice *row = row_for(rows_for(kind, mapping, s->size), kind == COLL_BARRIER ? 0 : mpi_span_size(w->out));
+
+	if (can(row->started, s, w))
+		row->started->write(s, w);
 	else
-		mpi_allreduce_ring(s, out);
+		general(kind)->write(s, w);
 }
 
-void
-mpi_choose_reduce_scatter(struct sched *s, struct span out, struct span in, const MPI_Count *counts)
+bool
+mpi_work_may_be_cut(const struct sched *s, const struct work *w)
 {
-	if (mpi_operation_commutes(&s->op))
-		mpi_reduce_scatter_pairwise(s, out, in, counts);
-	else
-		mpi_reduce_scatter_at_root(s, out, in, counts);
+	return s->op.own == NULL && w->out.count >= s->size;
 }

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which algorithm a collective uses: by the number of ranks and the size of the data, from a table of what was measured.
+ * Which algorithm a collective uses: the one that the user names (ATOLL_MPI_COLL=allreduce=ring,bcast=binomial in the environment, or the
+ * same as hint "atoll_coll" of a communicator, which comes first), if it can do it; or the one of coll/table.tbl. With a ! after its name, a
+ * call that it cannot do is an error (MPI_ERR_UNSUPPORTED_OPERATION).
  */
 #ifndef MPI_COLL_CHOOSE_H
 #define MPI_COLL_CHOOSE_H
 
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
-void mpi_choose_bcast(struct sched *s, struct span data, int root);
-void mpi_choose_gather(struct sched *s, const struct collective *k);
-void mpi_choose_scatter(struct sched *s, const struct collective *k);
-void mpi_choose_allgather(struct sched *s, const struct collective *k);
-void mpi_choose_alltoall(struct sched *s, const struct side *out, const struct side *in, bool even);
-void mpi_choose_reduce(struct sched *s, struct span out, struct span in, int root);
-void mpi_choose_allreduce(struct sched *s, struct span out);
-void mpi_choose_reduce_scatter(struct sched *s, struct span out, struct span in, const MPI_Count *counts);
+/* What was worked out for a communicator; in place until it changes its hints or goes. */
+struct plan;
+
+/* For a blocking call; NULL: no memory. Only whether it has `run` matters: mpi_choose_write comes to the same choice. */
+const struct algorithm *mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k);
+
+/* Write what w says by the algorithm of choice, for all ranks of the communicator. */
+void mpi_choose_write(struct sched *s, const struct work *w);
+
+/* The same for a part of it, among those who take part in the schedule now: all in one cluster, or each in its own. */
+void mpi_choose_write_part(struct sched *s, const struct work *w, bool near);
+
+/* Bytes by which the table is read: of the operand or of a block; the same on all ranks. */
+size_t mpi_choose_bytes(const struct comm *c, const struct collective *k);
 
 /* The types of a side with so many blocks live until the schedule is over. */
 void mpi_side_hold(struct sched *s, const struct side *side, int blocks);

@@ -4,7 +4,7 @@
  *
  * Cost: ceil(log2 n) a + (n - 1) m b.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 /* The root's positions wrap around: blocks of positions first .. first + n - 1 lie in at most two pieces of its buffer. */
 static void
@@ -47,3 +47,18 @@ mpi_gather_binomial(struct sched *s, const struct collective *k)
 		mpi_sched_send(s, span_bytes(bytes, (size_t)(me + bit < n ? bit : n - me) * block), (me - bit + k->root) % n);
 	mpi_sched_round(s);
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	(void)s;
+	return w->even;
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_gather_binomial(s, w->k);
+}
+
+const struct algorithm mpi_algorithm_gather_binomial = {.fits = fits, .write = write_it};

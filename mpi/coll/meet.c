@@ -127,3 +127,17 @@ mpi_meet_wait_for_all(struct meeting *m)
 {
 	wait_until(m, all_have_come);
 }
+
+bool
+mpi_meet_all(struct mpi_rank *self, const struct comm *c)
+{
+	struct meeting m = {.self = self, .sync = transport_sync(self), .ranks = (uint32_t)self->world_size};
+
+	if (c != &self->world || m.sync == NULL)
+		return false;
+	if (mpi_meet_come(&m))
+		mpi_meet_open(&m);
+	else
+		mpi_meet_wait(&m);
+	return true;
+}

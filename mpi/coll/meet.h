@@ -23,6 +23,9 @@ struct meeting {
 	bool noted;
 };
 
+/* A barrier of all ranks of the job, if they are in one cluster: their place is there from the beginning. False: not so, or c is not the world. */
+bool mpi_meet_all(struct mpi_rank *self, const struct comm *c);
+
 /* The calling rank comes. True: it is the last one. */
 bool mpi_meet_come(struct meeting *m);
 

@@ -5,6 +5,7 @@
  *
  * Cost: that of a meeting, and n reads of a cache line by the one that opens; alltoall: n reads by each rank.
  */
+#include <mpi/coll/algorithm.h>
 #include <mpi/coll/meet_coll.h>
 #include <mpi/coll/place.h>
 
@@ -301,6 +302,10 @@ mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k,
 
 	if (mpi_comm_is_inter(c) || c->size < 2 || !is_plain(k))
 		return false;
+	if (k->kind == COLL_BARRIER && mpi_meet_all(self, c)) {
+		*err = MPI_SUCCESS;
+		return true;
+	}
 	r.bytes = block_bytes(c, k);
 	if (r.bytes > MEET_BYTES_MAX)
 		return false;
@@ -319,3 +324,15 @@ mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	*err = r.err;
 	return true;
 }
+
+const struct algorithm mpi_algorithm_barrier_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_bcast_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_gather_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_scatter_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_allgather_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_alltoall_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_reduce_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_allreduce_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_reduce_scatter_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_scan_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_exscan_meet = {.run = mpi_meet_coll};

@@ -121,7 +121,7 @@ agree(struct mpi_rank *self, struct comm *c, struct venue *v)
 }
 
 struct venue *
-mpi_venue_of(struct mpi_rank *self, struct comm *c)
+mpi_venue_survey(struct mpi_rank *self, struct comm *c)
 {
 	struct venue *v = c->venue;
 
@@ -134,6 +134,17 @@ mpi_venue_of(struct mpi_rank *self, struct comm *c)
 	v->leaders = v->members + c->size;
 	c->venue = v;
 	survey(self, c, v, v->leaders + c->size);
+	return v;
+}
+
+struct venue *
+mpi_venue_of(struct mpi_rank *self, struct comm *c)
+{
+	struct venue *v = mpi_venue_survey(self, c);
+
+	if (v == NULL || v->asked)
+		return v;
+	v->asked = true;
 	v->seat_bytes = seat_bytes(v->largest);
 	v->table_bytes = v->seat_bytes * (size_t)v->ranks;
 	make_place(self, c, v);

@@ -19,9 +19,10 @@ struct place {
 	_Alignas(CACHE_LINE) char seats[];
 };
 
-/* What a rank knows of the place of one of its communicators. */
+/* What a rank knows of where the ranks of one of its communicators are, and of the place of those in its cluster. */
 struct venue {
 	struct place *place;		/* NULL: there is none, not even in another cluster */
+	bool asked;			/* ranks have tried to make one */
 	int rank;			/* own, among those of the cluster */
 	int ranks;
 	size_t seat_bytes;
@@ -38,7 +39,10 @@ struct venue {
 	struct venue *next;		/* left, but not by all */
 };
 
-/* The venue of a communicator; made when asked for the first time, by all its ranks together. NULL: no memory. */
+/* Who is where; each rank finds out for itself. NULL: no memory. */
+struct venue *mpi_venue_survey(struct mpi_rank *self, struct comm *c);
+
+/* The same with a place, made when asked for the first time, by all ranks of the communicator together. */
 struct venue *mpi_venue_of(struct mpi_rank *self, struct comm *c);
 
 /* Number of the cluster of a rank, and its position among the members of the own one, or -1. */

@@ -5,7 +5,7 @@
  *
  * Cost: ceil(log2 n) (a + m b + m g).
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 /* What is combined so far, and two places that take turns for what arrives. */
 struct places {
@@ -61,3 +61,11 @@ mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root)
 		mpi_sched_recv(s, out, base);
 	mpi_sched_round(s);
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_reduce_binomial(s, w->out, w->in, w->root);
+}
+
+const struct algorithm mpi_algorithm_reduce_binomial = {.write = write_it};

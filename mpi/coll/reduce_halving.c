@@ -5,6 +5,7 @@
  *
  * Cost: (log2 n + n) a + 2 m b + m g, and a + m b + m g more if n is no power of two.
  */
+#include <mpi/coll/algorithm.h>
 #include <mpi/coll/halves.h>
 
 static void
@@ -39,3 +40,17 @@ mpi_reduce_halving(struct sched *s, struct span out, struct span in, int root)
 		mpi_sched_send(s, mpi_halves_blocks(&h, h.position, 1), root);
 	mpi_sched_round(s);
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	return mpi_work_may_be_cut(s, w);
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_reduce_halving(s, w->out, w->in, w->root);
+}
+
+const struct algorithm mpi_algorithm_reduce_halving = {.fits = fits, .write = write_it};

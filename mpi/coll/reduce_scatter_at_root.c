@@ -4,7 +4,7 @@
  *
  * Cost: ceil(log2 n) (a + n m b + n m g) + (n - 1) (a + m b), m being a block.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 void
 mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in, const MPI_Count *counts)
@@ -24,3 +24,11 @@ mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in, con
 		mpi_sched_recv(s, out, 0);
 	mpi_sched_round(s);
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_reduce_scatter_at_root(s, w->out, w->in, w->counts);
+}
+
+const struct algorithm mpi_algorithm_reduce_scatter_at_root = {.write = write_it};

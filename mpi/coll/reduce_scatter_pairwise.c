@@ -4,7 +4,7 @@
  *
  * Cost: (n - 1) (a + m b + m g), m being a block.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 void
 mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in, const MPI_Count *counts)
@@ -29,3 +29,18 @@ mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in, co
 	mpi_sched_copy(s, out, sum);
 	mpi_sched_round(s);
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	(void)w;
+	return mpi_operation_commutes(&s->op);
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_reduce_scatter_pairwise(s, w->out, w->in, w->counts);
+}
+
+const struct algorithm mpi_algorithm_reduce_scatter_pairwise = {.fits = fits, .write = write_it};

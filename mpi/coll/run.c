@@ -2,31 +2,16 @@
  *
  * Blocking collectives, and the few that the library itself needs.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/choose.h>
 #include <mpi/coll/meet.h>
-#include <mpi/coll/meet_coll.h>
-#include <mpi/transport/transport.h>
-
-/* A place for all of the job is there from the beginning. */
-static int
-meet_all(struct mpi_rank *self)
-{
-	struct meeting m = {.self = self, .sync = transport_sync(self), .ranks = (uint32_t)self->world_size};
-
-	if (mpi_meet_come(&m))
-		mpi_meet_open(&m);
-	else
-		mpi_meet_wait(&m);
-	return MPI_SUCCESS;
-}
 
 int
 mpi_barrier(struct mpi_rank *self, struct comm *c)
 {
 	struct sched *s;
 
-	if (c == &self->world && transport_sync(self) != NULL)
-		return meet_all(self);
+	if (mpi_meet_all(self, c))
+		return MPI_SUCCESS;
 	s = mpi_sched_new(self, c);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
@@ -37,16 +22,19 @@ mpi_barrier(struct mpi_rank *self, struct comm *c)
 int
 mpi_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k)
 {
+	const struct algorithm *a;
 	struct sched *s;
 	int err;
 
-	if (k->kind == COLL_BARRIER && c == &self->world && transport_sync(self) != NULL)
-		return meet_all(self);
-	if (mpi_meet_coll(self, c, k, &err))
-		return err;
+	if (!mpi_comm_is_inter(c) && k->kind < COLL_NEIGHBOR_ALLGATHER) {
+		a = mpi_choose(self, c, k);
+		if (a != NULL && a->run != NULL && a->run(self, c, k, &err))
+			return err;
+	}
 	s = mpi_sched_new(self, c);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
+	s->blocking = true;
 	mpi_coll_write(s, k);
 	return mpi_sched_run(s);
 }

@@ -5,7 +5,7 @@
  *
  * Cost: ceil(log2 n) (a + m b + 2 m g).
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 /* What leaves is not changed on its way: a round combines when its messages are done. */
 void
@@ -39,3 +39,18 @@ mpi_exscan_doubling(struct sched *s, struct span out, struct span in)
 		mpi_sched_send(s, sum, s->rank + 1);
 	mpi_sched_round(s);
 }
+
+static void
+write_scan(struct sched *s, const struct work *w)
+{
+	mpi_scan_doubling(s, w->out);
+}
+
+static void
+write_exscan(struct sched *s, const struct work *w)
+{
+	mpi_exscan_doubling(s, w->out, w->in);
+}
+
+const struct algorithm mpi_algorithm_scan_doubling = {.write = write_scan};
+const struct algorithm mpi_algorithm_exscan_doubling = {.write = write_exscan};

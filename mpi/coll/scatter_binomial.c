@@ -4,7 +4,7 @@
  *
  * Cost: ceil(log2 n) a + (n - 1) m b.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 /* All blocks in the order of the positions. */
 static void
@@ -48,3 +48,18 @@ mpi_scatter_binomial(struct sched *s, const struct collective *k)
 		mpi_sched_copy(s, mpi_side_block(&k->recv, 0), mine);
 	mpi_sched_round(s);
 }
+
+static bool
+fits(const struct sched *s, const struct work *w)
+{
+	(void)s;
+	return w->even;
+}
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_scatter_binomial(s, w->k);
+}
+
+const struct algorithm mpi_algorithm_scatter_binomial = {.fits = fits, .write = write_it};

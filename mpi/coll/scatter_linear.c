@@ -4,7 +4,7 @@
  *
  * Cost: (n - 1) (a + m b) at the root; a + m b elsewhere.
  */
-#include <mpi/coll/coll.h>
+#include <mpi/coll/algorithm.h>
 
 void
 mpi_scatter_linear(struct sched *s, const struct collective *k)
@@ -23,3 +23,11 @@ mpi_scatter_linear(struct sched *s, const struct collective *k)
 		mpi_sched_copy(s, mpi_side_block(&k->recv, 0), mpi_side_block(&k->send, s->rank));
 	mpi_sched_round(s);
 }
+
+static void
+write_it(struct sched *s, const struct work *w)
+{
+	mpi_scatter_linear(s, w->k);
+}
+
+const struct algorithm mpi_algorithm_scatter_linear = {.write = write_it};

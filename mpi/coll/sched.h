@@ -33,6 +33,7 @@ struct sched {
 	struct scratch *scratch;
 	int error;			/* class */
 	int32_t tag;
+	bool blocking;			/* the program waits for it */
 	bool keep;			/* it is started again */
 	bool done;
 	/* steps */

@@ -20,7 +20,7 @@ write_allgather(struct sched *s, const struct collective *k)
 	if (!k->send.in_place)
 		mpi_sched_copy(s, mpi_side_block(&k->recv, s->rank), mpi_side_block(&k->send, 0));
 	mpi_sched_round(s);
-	mpi_choose_allgather(s, k);
+	mpi_choose_write(s, &(struct work){.k = k, .get = &k->recv, .even = k->even});
 }
 
 /* In place: what leaves is what lies in the places, packed into a copy. */
@@ -50,7 +50,7 @@ write_alltoall(struct sched *s, const struct collective *k)
 {
 	struct side out = k->send.in_place ? copy_blocks(s, &k->recv) : k->send;
 
-	mpi_choose_alltoall(s, &out, &k->recv, k->even);
+	mpi_choose_write(s, &(struct work){.k = k, .give = &out, .get = &k->recv, .even = k->even});
 }
 
 static void
@@ -58,7 +58,7 @@ write_reduce(struct sched *s, const struct collective *k)
 {
 	struct span out = mpi_side_block(&k->recv, 0);
 
-	mpi_choose_reduce(s, out, k->send.in_place ? out : mpi_side_block(&k->send, 0), k->root);
+	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = k->send.in_place ? out : mpi_side_block(&k->send, 0), .root = k->root});
 }
 
 static void
@@ -66,16 +66,11 @@ write_prefix(struct sched *s, const struct collective *k)
 {
 	struct span out = mpi_side_block(&k->recv, 0), in = k->send.in_place ? out : mpi_side_block(&k->send, 0);
 
-	if (k->kind == COLL_EXSCAN) {
-		mpi_exscan_doubling(s, out, in);
-		return;
+	if (k->kind != COLL_EXSCAN) {
+		mpi_sched_copy(s, out, in);
+		mpi_sched_round(s);
 	}
-	mpi_sched_copy(s, out, in);
-	mpi_sched_round(s);
-	if (k->kind == COLL_SCAN)
-		mpi_scan_doubling(s, out);
-	else
-		mpi_choose_allreduce(s, out);
+	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = in});
 }
 
 static void
@@ -90,17 +85,17 @@ write_reduce_scatter(struct sched *s, const struct collective *k)
 		total += counts[i] = k->recv.counts.array ? numbers_at(k->recv.counts, (size_t)i) : k->recv.count;
 	out = (struct span){k->recv.buffer, counts[s->rank], k->recv.type};
 	in = (struct span){k->send.in_place ? k->recv.buffer : k->send.buffer, total, k->recv.type};
-	mpi_choose_reduce_scatter(s, out, in, counts);
+	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = in, .counts = counts});
 }
 
 static void
 write_intra(struct sched *s, const struct collective *k)
 {
 	switch (k->kind) {
-	case COLL_BARRIER: mpi_barrier_dissemination(s); break;
-	case COLL_BCAST: mpi_choose_bcast(s, mpi_side_block(&k->recv, 0), k->root); break;
-	case COLL_GATHER: mpi_choose_gather(s, k); break;
-	case COLL_SCATTER: mpi_choose_scatter(s, k); break;
+	case COLL_BARRIER:
+	case COLL_GATHER:
+	case COLL_SCATTER: mpi_choose_write(s, &(struct work){.k = k, .root = k->root, .even = k->even}); break;
+	case COLL_BCAST: mpi_choose_write(s, &(struct work){.k = k, .out = mpi_side_block(&k->recv, 0), .root = k->root}); break;
 	case COLL_ALLGATHER: write_allgather(s, k); break;
 	case COLL_ALLTOALL: write_alltoall(s, k); break;
 	case COLL_REDUCE: write_reduce(s, k); break;

@@ -115,8 +115,11 @@ mpi_comm_release(struct mpi_rank *self, struct comm *c)
 	if (c->context != CONTEXT_NONE)
 		mpi_ids_give_back(&self->ids, c->context / CONTEXTS_PER_COMM);
 	mpi_venue_leave(self, c->venue);
-	if (c->local != NULL)
+	free(c->plan);
+	if (c->local != NULL) {
 		mpi_venue_leave(self, c->local->venue);
+		free(c->local->plan);
+	}
 	drop_parts(self, c);
 	free(c);
 }

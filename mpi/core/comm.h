@@ -33,6 +33,7 @@ enum comm_context {
 
 enum { ID_WORLD, ID_SELF, ID_UNIVERSE };	/* numbers in use from the start; the last is for what begins without a communicator */
 struct venue;
+struct plan;
 
 struct comm {
 	int references;			/* the handle, and each pending operation */
@@ -40,6 +41,7 @@ struct comm {
 	int size;
 	int32_t context;
 	struct venue *venue;		/* where its ranks meet; NULL: not needed so far */
+	struct plan *plan;		/* the algorithms of its collectives; likewise */
 	uint32_t collectives;		/* started so far */
 	struct group *group;
 	struct group *remote;		/* the other group of an intercommunicator, else NULL */

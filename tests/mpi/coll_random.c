@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Random collectives on random communicators against the oracle: several on their way at the same time, in all three forms, completed in
- * another order on each rank, with ranks that are late. usage: coll_random [SEED [BATCHES]]
+ * another order on each rank, with ranks that are late. usage: coll_random [SEED [BATCHES [each]]]
+ *
+ * each: so many batches for each algorithm, of its collective and with it wherever it can be used.
  */
+#include "coll_force.h"
 #include "coll_trial.h"
 
 #define COMMS 6
@@ -15,6 +18,7 @@ struct world {
 	MPI_Comm comm[COMMS];		/* MPI_COMM_NULL: not here */
 	MPI_Op compose;			/* does not commute */
 	MPI_Op add;			/* does */
+	const char *name;		/* "collective=algorithm" that is looked at, or NULL */
 	uint32_t private;		/* state of this rank's own random numbers */
 };
 
@@ -184,10 +188,28 @@ describe_comm(struct trial *t)
 		MPI_Comm_remote_size(t->comm, &t->peers);
 }
 
+/* as the library calls them */
+static const char *const kind_names[] = {
+	"barrier", "bcast", "gather", "gather", "scatter", "scatter", "allgather", "allgather", "alltoall", "alltoall", "alltoall", "reduce",
+	"allreduce", "reduce_scatter", "reduce_scatter", "scan", "exscan",
+};
+
+static enum kind
+draw_kind(const struct world *w, uint64_t n)
+{
+	uint32_t number = draw(w->seed, n, 1, 0) % KINDS;
+	size_t len = w->name ? strcspn(w->name, "=") : 0;
+
+	/* the next one that the algorithm is for */
+	while (w->name != NULL && (strncmp(kind_names[number], w->name, len) != 0 || kind_names[number][len] != '\0'))
+		number = (number + 1) % KINDS;
+	return (enum kind)number;
+}
+
 static struct trial
 draw_trial(const struct world *w, uint64_t n, MPI_Comm comm)
 {
-	struct trial t = {.comm = comm, .kind = (enum kind)(draw(w->seed, n, 1, 0) % KINDS), .form = (enum form)(draw(w->seed, n, 2, 0) % FORMS)};
+	struct trial t = {.comm = comm, .kind = draw_kind(w, n), .form = (enum form)(draw(w->seed, n, 2, 0) % FORMS)};
 	size_t most;
 	int side = 0, rooted;
 
@@ -295,9 +317,9 @@ batch(struct world *w, uint64_t number)
 	finish(w, t, n);
 	for (int i = 0; i < n; i++) {
 		if (!trial_is_right(&t[i]))
-			check_fail(w->c, "seed %llu batch %llu number %d: kind %d form %d size %d count %d in place %d inter %d root %d",
+			check_fail(w->c, "seed %llu batch %llu number %d: kind %d form %d size %d count %d in place %d inter %d root %d %s",
 				(unsigned long long)w->seed, (unsigned long long)number, i, t[i].kind, t[i].form, t[i].size, t[i].count,
-				t[i].in_place, t[i].inter, t[i].root);
+				t[i].in_place, t[i].inter, t[i].root, w->name ? w->name : "");
 		drop(&t[i]);
 	}
 }
@@ -319,6 +341,19 @@ between(struct world *w, MPI_Comm half)
 	return inter;
 }
 
+static void
+each_algorithm(struct world *w, uint64_t batches)
+{
+	for (int a = 0; a < COLL_NAMES; a++) {
+		w->name = coll_names[a];
+		for (int i = 0; i < COMMS; i++)
+			if (w->comm[i] != MPI_COMM_NULL)
+				coll_force(w->comm[i], w->name);
+		for (uint64_t i = 0; i < batches; i++)
+			batch(w, i + (uint64_t)a * batches);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -335,7 +370,9 @@ main(int argc, char **argv)
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -c.rank, &w.comm[3]);
 	MPI_Comm_split(MPI_COMM_WORLD, c.rank < c.size / 3 ? MPI_UNDEFINED : c.rank > c.size / 2, 0, &w.comm[4]);
 	w.comm[5] = between(&w, w.comm[2]);
-	for (uint64_t i = 0; i < batches; i++)
+	if (argc > 3)
+		each_algorithm(&w, batches);
+	for (uint64_t i = 0; argc <= 3 && i < batches; i++)
 		batch(&w, i);
 	for (int i = 1; i < COMMS; i++)
 		if (w.comm[i] != MPI_COMM_NULL)

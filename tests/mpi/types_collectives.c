@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Collectives of derived types: what lies between the pieces stays as it is; sides may have different types of one signature; operations of the
- * program's own on structures with gaps.
+ * program's own on structures with gaps. usage: types_collectives [each]: also with each algorithm that there is
  */
 #include "check.h"
+#include "coll_force.h"
 #include <stddef.h>
 
 #define N 700
@@ -153,20 +154,30 @@ reductions(struct check *c, int n)
 	free(b);
 }
 
+static void
+all(struct check *c)
+{
+	for (int root = 0; root < c->size; root += c->size > 1 ? c->size - 1 : 1) {
+		broadcast(c, 1, root);
+		broadcast(c, 30, root);
+		broadcast(c, N - 1, root);
+	}
+	columns(c);
+	all_to_all(c);
+	reductions(c, 1);
+	reductions(c, 100);
+	reductions(c, 20000);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct check c = check_begin(&argc, &argv);
 
-	for (int root = 0; root < c.size; root += c.size > 1 ? c.size - 1 : 1) {
-		broadcast(&c, 1, root);
-		broadcast(&c, 30, root);
-		broadcast(&c, N - 1, root);
+	all(&c);
+	for (int i = 0; argc > 1 && i < COLL_NAMES; i++) {
+		coll_force(MPI_COMM_WORLD, coll_names[i]);
+		all(&c);
 	}
-	columns(&c);
-	all_to_all(&c);
-	reductions(&c, 1);
-	reductions(&c, 100);
-	reductions(&c, 20000);
 	return check_end(&c);
 }

@@ -56,7 +56,8 @@ HELP = """usage: ./atoll bench [--port P] [--machine M] [--icount | --rtl] [--qu
 
 Runs the benchmarks of bench/ (all, or those named) and prints a table; --json writes the rows
 {"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts instructions on riscv64, --rtl cycles of the
-co-designed cluster (or1k). ./atoll bench mpi --peers compares our MPI with others on this machine (--help tells more).
+co-designed cluster (or1k). ./atoll bench mpi --peers compares our MPI with others on this machine, coll --table finds out which
+algorithms collectives should use here (--help tells more).
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions", "args", "files", "parameters", "quick", "probe",
         "icount", "span", "rtl", "timeout_s"}
@@ -317,6 +318,9 @@ def main(argv):
     if "--peers" in argv:
         import peers
         return peers.main(argv)
+    if "--table" in argv:
+        import collbench
+        return collbench.main(argv)
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0

@@ -18,6 +18,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4; or1k: optimsoc4)
   --map compact|scatter   how ranks are placed over clusters (compact)
   --mpi-path opt|unopt ranks of a cluster talk through shared memory (opt), or as ranks of different clusters do (unopt)
+  --mpi-coll C=A,...   the algorithm of a collective, where it can be used: allreduce=ring,bcast=binomial; list: prints all, with their costs
   --env NAME=VALUE     an environment variable of the program
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME
   --timeout S          after S seconds print what every core does, stop, exit with 124
@@ -34,7 +35,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
 """
 
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
-VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--env": "env", "--file": "file",
+VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
@@ -46,7 +47,7 @@ class Options:
     def __init__(self):
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
         self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
-        self.mpi_path = "opt"
+        self.mpi_path, self.mpi_coll = "opt", None
         self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
 
@@ -87,6 +88,8 @@ def _check(o):
         raise Usage(f"unknown path '{o.mpi_path}': use opt or unopt")
     if o.mpi_path == "unopt":
         o.env.append("ATOLL_MPI_PATH=unopt")
+    if o.mpi_coll:
+        o.env.append(f"ATOLL_MPI_COLL={o.mpi_coll}")
     for pair in o.env:
         if "=" not in pair[1:]:
             raise Usage(f"--env needs NAME=VALUE, not '{pair}'")
@@ -214,6 +217,9 @@ def main(argv):
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0
+    if argv[:2] == ["--mpi-coll", "list"] or argv[:1] == ["--mpi-coll=list"]:
+        import collbench
+        return collbench.list_all()
     o = parse(argv)
     if o.ranks == "process":
         import process

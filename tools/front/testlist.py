@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The MPI test list: tests/mpi/testlist, one program per line, run on both ports and as process ranks under mpiexec.
 
-    program ranks [machine=NAME] [policy=compact|scatter] [path=opt|unopt] [exit=STATUS] [port=PORT] [timeout=S] [args...]
+    program ranks [machine=NAME] [policy=compact|scatter] [path=opt|unopt] [coll=C=A,...] [exit=STATUS] [port=PORT] [timeout=S] [args...]
 
 NAME is a class of machines (below) or a machine; PORT is hosted, riscv64 or process. What names a machine is not for process ranks. A test exits with 0 and says "No errors", or exits with STATUS.
 """
@@ -34,7 +34,7 @@ class Entry:
     def __init__(self, program, ranks):
         self.program, self.ranks, self.args = program, ranks, []
         self.machine, self.policy, self.exit, self.port, self.timeout = "default", None, "0", ",".join(ALL), str(TIMEOUT_S)
-        self.path = None
+        self.path = self.coll = None
 
     def machine_on(self, port):
         """The machine's name on a port, or None."""
@@ -60,7 +60,7 @@ def parse_line(line, where):
     e, rest = Entry(words[0], int(words[1])), words[2:]
     while rest and "=" in rest[0] and not rest[0].startswith("-"):
         key, value = rest.pop(0).split("=", 1)
-        if key not in ("machine", "policy", "path", "exit", "port", "timeout"):
+        if key not in ("machine", "policy", "path", "coll", "exit", "port", "timeout"):
             raise Usage(f"{where}: unknown key '{key}'")
         setattr(e, key, value)
     e.args = rest
@@ -104,10 +104,12 @@ def run_entry(name, e, port):
         return [results.Result(name, "failed", f"{e.program} was not built for {port}")]
     if port == "process":
         argv = [os.path.join(BUILD, "process", "prefix", "bin", "mpiexec"), "-n", str(e.ranks)]
+        argv += ["-x", f"ATOLL_MPI_COLL={e.coll}"] if e.coll else []
     else:
         argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(e.ranks), "--port", port, "--machine", e.machine_on(port), "--timeout", e.timeout]
         argv += ["--map", e.policy] if e.policy else []
         argv += ["--mpi-path", e.path] if e.path else []
+        argv += ["--mpi-coll", e.coll] if e.coll else []
     r = results.call(argv + [path] + e.args, int(e.timeout) + 60)
     why = judge(e, r)
     if why:

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an algorithm of a collective is. One is added by writing coll/<collective>_<algorithm>.c, which defines, with its cost at the head,
+ *
+ *	const struct algorithm mpi_algorithm_<collective>_<algorithm> = {...};
+ *
+ * Lists of them are made from the files (mpi/tools/colltable.py); mpi/coll/table.tbl says where each is used.
+ */
+#ifndef MPI_COLL_ALGORITHM_H
+#define MPI_COLL_ALGORITHM_H
+
+#include <mpi/coll/coll.h>
+
+/* A collective whose parts in place are resolved. */
+struct work {
+	const struct collective *k;
+	struct span out;		/* operands; of a broadcast: the data */
+	struct span in;			/* reductions: the own operand; with allreduce and scan it lies in `out` already */
+	const MPI_Count *counts;	/* reduce-scatter: elements of each rank */
+	const struct side *give;	/* blocks; the own one of an allgather lies in its place already */
+	const struct side *get;
+	int root;
+	bool even;			/* equal blocks, one after the other, on both sides */
+};
+
+struct algorithm {
+	/* Can it do this? The same answer on all ranks. NULL: it can do anything; each collective has one such. */
+	bool (*fits)(const struct sched *s, const struct work *w);
+	void (*write)(struct sched *s, const struct work *w);
+	/* Instead of both: do it at once, for blocking calls. False, on all ranks: it cannot do this; else *err is what came out. */
+	bool (*run)(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err);
+};
+
+/* Operands that may be cut in blocks, which are combined in any order? */
+bool mpi_work_may_be_cut(const struct sched *s, const struct work *w);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Schedules in two tiers: inside each cluster, and between clusters, of which each has one rank that speaks for it.
+ */
+#ifndef MPI_COLL_CLUSTERS_H
+#define MPI_COLL_CLUSTERS_H
+
+#include <mpi/coll/algorithm.h>
+#include <mpi/coll/place.h>
+
+/* Are there two tiers? */
+bool mpi_clusters_fit(const struct sched *s);
+
+/* Do operands of clusters, combined in their order, lie in the order of the ranks, or does that not matter? */
+bool mpi_clusters_are_in_order(const struct sched *s);
+
+/* From now on: those of the own cluster; those that speak for the clusters. */
+void mpi_clusters_inside(struct sched *s);
+void mpi_clusters_between(struct sched *s);
+
+/* The same where `root` speaks for its cluster. */
+void mpi_clusters_between_with(struct sched *s, int root);
+
+/* Number of the root's cluster, and the position in the own cluster of the rank that then speaks for it. */
+int mpi_clusters_number(const struct sched *s, int root);
+int mpi_clusters_speaker(const struct sched *s, int root);
+
+/* The parts that the tiers are made of, written by the algorithm of choice, among those who take part now. */
+void mpi_clusters_bcast(struct sched *s, struct span data, int root, bool near);
+void mpi_clusters_reduce(struct sched *s, const struct work *w, bool near);
+void mpi_clusters_allreduce(struct sched *s, struct span out, bool near);
+
+#endif

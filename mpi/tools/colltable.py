@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Generate from the files of mpi/coll and from mpi/coll/table.tbl which algorithms of collectives there are and which is used when.
+
+    include/mpi_coll_table.h   lists of algorithms, and for each collective and mapping the rows of the table
+    include/mpi_coll_names.h   the names of all algorithms, for tests
+
+A file defines an algorithm if it says `const struct algorithm mpi_algorithm_COLLECTIVE_NAME`; its cost is in its head. Rows of the table:
+
+    collective mapping ranks bytes blocking started      up to so many ranks and bytes (-: any number); see the table's own head
+"""
+
+import argparse
+import glob
+import os
+import re
+import sys
+
+FOLDER = "mpi/coll"
+KINDS = ("barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan", "exscan")
+MAPPINGS = ("cluster", "clusters", "spread", "process")
+ANY = "-"
+DEFINITION = re.compile(r"^const struct algorithm mpi_algorithm_(\w+)", re.M)
+MEETS = re.compile(r"\.run = ")
+COST = re.compile(r"^ \* Cost: (.*?)\n \*(?:/|\n)", re.M | re.S)
+HEAD = "/* SPDX-License-Identifier: MIT\n *\n * Algorithms of collectives, and where they are used.\n * Generated from mpi/coll: do not edit.\n */\n"
+
+
+class TableError(Exception):
+    """A table or a name that cannot be used."""
+
+
+class Algorithm:
+    """One algorithm of one collective."""
+
+    def __init__(self, kind, name, meets, cost):
+        self.kind, self.name, self.meets, self.cost = kind, name, meets, cost
+
+
+class Row:
+    """A row of the table: bounds are numbers, or None."""
+
+    def __init__(self, kind, mapping, ranks, size, blocking, started):
+        self.kind, self.mapping, self.ranks, self.bytes, self.blocking, self.started = kind, mapping, ranks, size, blocking, started
+
+
+def split_name(word):
+    """(collective, algorithm) of a name such as reduce_scatter_pairwise."""
+    for kind in sorted(KINDS, key=len, reverse=True):
+        if word.startswith(kind + "_"):
+            return kind, word[len(kind) + 1:]
+    raise TableError(f"mpi_algorithm_{word}: no collective is called so")
+
+
+def algorithms_in(folder):
+    """All algorithms that the C files of a folder define, by collective, then by name."""
+    out = []
+    for path in glob.glob(os.path.join(folder, "*.c")):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        cost = COST.search(text.split("*/", 1)[0] + "*/")
+        for m in DEFINITION.finditer(text):
+            if cost is None:
+                raise TableError(f"{path}: says no cost at its head")
+            body = text[m.end():text.index(";", m.end())]
+            out.append(Algorithm(*split_name(m.group(1)), bool(MEETS.search(body)), " ".join(cost.group(1).replace("\n *", " ").split())))
+    return sorted(out, key=lambda a: (KINDS.index(a.kind), a.name))
+
+
+def read_rows(text):
+    """The rows of a table."""
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split("#", 1)[0].split()
+        if not words:
+            continue
+        if len(words) != 6 or words[0] not in KINDS or words[1] not in MAPPINGS or not all(w == ANY or w.isdecimal() for w in words[2:4]):
+            raise TableError(f"line {number}: expected: collective mapping ranks bytes blocking started")
+        rows.append(Row(words[0], words[1], *[None if w == ANY else int(w) for w in words[2:4]], *words[4:]))
+    return rows
+
+
+def _ascends(rows):
+    """Do the bounds of some rows go up, bytes within ranks, each to 'any'?"""
+    largest = float("inf")
+    last = (0, 0)
+    for r in rows:
+        now = (r.ranks if r.ranks is not None else largest, r.bytes if r.bytes is not None else largest)
+        if now <= last or (now[0] > last[0] > 0 and last[1] != largest):
+            return False
+        last = now
+    return last == (largest, largest)
+
+
+def check(rows, algorithms):
+    """Refuse names that are not there, gaps and disorder."""
+    known = {(a.kind, a.name): a for a in algorithms}
+    for r in rows:
+        for name in (r.blocking, r.started):
+            if (r.kind, name) not in known:
+                raise TableError(f"{r.kind} {r.mapping}: there is no algorithm '{name}'")
+        if known[r.kind, r.started].meets:
+            raise TableError(f"{r.kind} {r.mapping}: '{r.started}' is for blocking calls only")
+    for kind in KINDS:
+        for mapping in MAPPINGS:
+            if not _ascends([r for r in rows if (r.kind, r.mapping) == (kind, mapping)]):
+                raise TableError(f"{kind} {mapping}: bounds must go up, bytes within ranks, and end with '{ANY} {ANY}'")
+
+
+def header(rows, algorithms):
+    """Text of mpi_coll_table.h."""
+    out = [HEAD, "#ifndef MPI_COLL_TABLE_H\n#define MPI_COLL_TABLE_H\n\n#include <mpi/coll/algorithm.h>\n"]
+    out += [f"extern const struct algorithm mpi_algorithm_{a.kind}_{a.name};" for a in algorithms]
+    out.append("\nstruct named_algorithm {\n\tconst char *name;\n\tconst struct algorithm *algorithm;\n};\n")
+    out.append("static const char *const coll_kind_names[] = {" + ", ".join(f'[COLL_{k.upper()}] = "{k}"' for k in KINDS) + "};\n")
+    for kind in KINDS:
+        out.append(f"static const struct named_algorithm algorithms_{kind}[] = {{")
+        out += [f'\t{{"{a.name}", &mpi_algorithm_{kind}_{a.name}}},' for a in algorithms if a.kind == kind]
+        out.append("\t{NULL, NULL}\n};")
+    out.append("\nstatic const struct named_algorithm *const coll_algorithms[] = {")
+    out += [f"\t[COLL_{k.upper()}] = algorithms_{k}," for k in KINDS]
+    out.append("};\n\nstruct choice {\n\tint ranks;\t\t\t/* up to so many */\n\tuint64_t bytes;\n"
+               "\tconst struct algorithm *blocking;\n\tconst struct algorithm *started;\n};\n")
+    out.append("enum mapping { " + ", ".join(f"MAPPING_{m.upper()}" for m in MAPPINGS) + ", MAPPINGS };\n")
+    for kind in KINDS:
+        for mapping in MAPPINGS:
+            out.append(f"static const struct choice choices_{kind}_{mapping}[] = {{")
+            out += [f"\t{{{'INT32_MAX' if r.ranks is None else r.ranks}, {'UINT64_MAX' if r.bytes is None else r.bytes}, "
+                    f"&mpi_algorithm_{kind}_{r.blocking}, &mpi_algorithm_{kind}_{r.started}}},"
+                    for r in rows if (r.kind, r.mapping) == (kind, mapping)]
+            out.append("};")
+    out.append("\nstatic const struct choice *const coll_choices[][MAPPINGS] = {")
+    out += [f"\t[COLL_{k.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}" for m in MAPPINGS) + "}," for k in KINDS]
+    out.append("};\n\n#endif\n")
+    return "\n".join(out)
+
+
+def names(algorithms):
+    """Text of mpi_coll_names.h."""
+    words = "".join(f'\t"{a.kind}={a.name}",\n' for a in algorithms)
+    return HEAD + "\nstatic const char *const coll_names[] = {\n" + words + "};\n"
+
+
+def write(path, text):
+    """Write a file unless it says so already."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            if f.read() == text:
+                return
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--folder", default=FOLDER)
+    parser.add_argument("--out", required=True, help="folder of generated files (build/gen)")
+    args = parser.parse_args()
+    table = os.path.join(args.folder, "table.tbl")
+    try:
+        algorithms = algorithms_in(args.folder)
+        with open(table, encoding="utf-8") as f:
+            rows = read_rows(f.read())
+        check(rows, algorithms)
+    except (OSError, TableError) as error:
+        print(f"{table}: {error}", file=sys.stderr)
+        return 1
+    write(f"{args.out}/include/mpi_coll_table.h", header(rows, algorithms))
+    write(f"{args.out}/include/mpi_coll_names.h", names(algorithms))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""The table of collectives: what is refused, and what is made of it."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import colltable  # noqa: E402
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "coll")
+
+
+def table(bcast):
+    """A table for all, with these rows for one collective and mapping."""
+    lines = [f"{k} {m} - - x x" for k in colltable.KINDS for m in colltable.MAPPINGS if (k, m) != ("bcast", "cluster")]
+    return colltable.read_rows("\n".join(lines + bcast))
+
+
+def known():
+    """Algorithms for it."""
+    return [colltable.Algorithm(k, "x", False, "a") for k in colltable.KINDS] + [colltable.Algorithm("bcast", "meet", True, "a")]
+
+
+class Table(unittest.TestCase):
+    """read_rows and check."""
+
+    def refuse(self, bcast, words):
+        """It is refused with these words."""
+        with self.assertRaisesRegex(colltable.TableError, words):
+            colltable.check(table(bcast), known())
+
+    def test_good(self):
+        colltable.check(table(["bcast cluster 4 64 meet x", "bcast cluster 4 - x x", "bcast cluster - - meet x"]), known())
+
+    def test_unknown_algorithm(self):
+        self.refuse(["bcast cluster - - y x"], "no algorithm 'y'")
+
+    def test_schedules_only_where_calls_do_not_block(self):
+        self.refuse(["bcast cluster - - meet meet"], "blocking calls only")
+
+    def test_bounds(self):
+        for rows in (["bcast cluster 4 - x x"], ["bcast cluster - 8 x x", "bcast cluster - 4 x x", "bcast cluster - - x x"],
+                     ["bcast cluster 4 8 x x", "bcast cluster - - x x"], []):
+            self.refuse(rows, "bounds must go up")
+
+    def test_words(self):
+        for line in ("bcast cluster - - x", "broadcast cluster - - x x", "bcast cluster few - x x"):
+            with self.assertRaisesRegex(colltable.TableError, "line 1"):
+                colltable.read_rows(line)
+
+
+class Files(unittest.TestCase):
+    """algorithms_in."""
+
+    def test_ours_fit_the_table(self):
+        with open(os.path.join(FOLDER, "table.tbl"), encoding="utf-8") as f:
+            colltable.check(colltable.read_rows(f.read()), colltable.algorithms_in(FOLDER))
+
+    def test_each_collective_has_one_that_can_do_anything(self):
+        for kind in colltable.KINDS:
+            general = []
+            for a in colltable.algorithms_in(FOLDER):
+                path = os.path.join(FOLDER, f"{kind}_{a.name}.c")
+                if a.kind == kind and not a.meets and os.path.exists(path):
+                    with open(path, encoding="utf-8") as f:
+                        general += [a.name] if ".fits" not in f.read() else []
+            self.assertTrue(kind == "exscan" or len(general) >= 1, kind)
+
+    def test_name_and_cost(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "reduce_scatter_ring.c"), "w", encoding="utf-8") as f:
+                f.write("/* SPDX\n *\n * Words.\n *\n * Cost: n a\n * + b.\n */\nconst struct algorithm mpi_algorithm_reduce_scatter_ring = {0};\n")
+            found = colltable.algorithms_in(folder)
+        self.assertEqual([(a.kind, a.name, a.meets, a.cost) for a in found], [("reduce_scatter", "ring", False, "n a + b.")])
+
+    def test_without_cost(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "scan_x.c"), "w", encoding="utf-8") as f:
+                f.write("/* SPDX */\nconst struct algorithm mpi_algorithm_scan_x = {0};\n")
+            with self.assertRaisesRegex(colltable.TableError, "no cost"):
+                colltable.algorithms_in(folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
