@@ -25,6 +25,7 @@ module core #(
 	output logic [1:0][3:0] wb_sel,
 	output logic [1:0][2:0] wb_cti,
 	output logic [1:0][31:0] wb_wdata,
+	output logic wb_atomic,		// the store is that of l.swa
 	input  logic [31:0] wb_rdata,
 	input  logic [1:0] wb_ack,
 	input  logic [1:0] wb_err,
@@ -160,6 +161,7 @@ module core #(
 	assign ttmr = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_ctrl_cappuccino.spr_ttmr;
 	assign atomic_adr = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.atomic_addr;
 	assign atomic_live = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.atomic_reserve;
+	assign wb_atomic = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.dbus_atomic;
 	assign entering = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_ctrl_cappuccino.exception_re & on;
 	assign mispredict = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.branch_mispredict_o & cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.padv_decode_o & on;
 	assign taken_vector = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_ctrl_cappuccino.exception_pc_addr[11:8];

@@ -10,7 +10,10 @@ import subprocess
 from rtl import build
 
 # unit -> parameters of its testbench
-UNITS = {"arbiter": ["-GM=7"], "ram": ["-GWORDS=256"], "ompic": ["-GN=4"], "console": [], "perf": ["-GN=3"], "clockgate": [], "invalidate": ["-GN=3"]}
+UNITS = {"arbiter": ["-GM=7"], "ram": ["-GWORDS=256"], "ompic": ["-GN=4"], "console": [], "perf": ["-GN=3"], "clockgate": [], "invalidate": ["-GN=3"],
+         "dropper": ["-GN=3"], "netif": ["-GN=2", "-GCLUSTERS=4", "-GNUMBER=2"], "router": ["-GNUMBER=1"]}
+# units that others are made of
+PARTS = {"router": ["arbiter"]}
 # (unit, text, what stands there instead)
 MUTANTS = [
     ("arbiter", "if (active)\n\t\t\t\theld <= owner;", "if (active & last & ~busy)\n\t\t\t\theld <= owner;"),
@@ -23,6 +26,15 @@ MUTANTS = [
     ("clockgate", "@(negedge clk)", "@(posedge clk)"),
     ("invalidate", "running & ~hold & ~rest", "running & ~hold"),
     ("invalidate", "(base + wdata - 32'd1)", "(base + wdata)"),
+    ("dropper", "running <= left != 0;", "running <= left > 1;"),
+    ("dropper", "all ? '1 :", ""),
+    ("netif", "~reply_held & reply_compared", "~reply_held"),
+    ("netif", "& (bus_rdata == in_value)", ""),
+    ("netif", "waiting ? blocked & ((2*N)'(1) << waiter) : '0", "'0"),
+    ("netif", "if (waiter[0])", "if (~waiter[0])"),
+    ("router", "middle ? way :", ""),
+    ("router", "!= (A+1)'(DEPTH)", "!= (A+1)'(DEPTH + 1)"),
+    ("router", "moves & first[owner][32]", "moves"),
 ]
 
 
@@ -30,7 +42,7 @@ def _program(unit, source):
     folder = os.path.join(build.HW, "test", "unit")
     options = {"v": UNITS[unit], "files": [os.path.join(folder, "unit.h")]}
     rules = os.path.join(build.HW, "test", "unit", "unit.vlt")
-    return build.program(f"unit-{unit}", unit, [rules, source], [os.path.join(folder, f"{unit}_test.cpp")], options)
+    return build.program(f"unit-{unit}", unit, [rules, source, *map(path, PARTS.get(unit, []))], [os.path.join(folder, f"{unit}_test.cpp")], options)
 
 
 def path(unit):

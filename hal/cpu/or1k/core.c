@@ -100,6 +100,7 @@ hal_main(struct hal_core_area *a, uint32_t core, uint32_t cluster, const struct 
 		kernel_boot_main(record, (void *)(hal_machine.mem_base + used), hal_machine.mem_bytes - used);
 	while (hal_load32(&a->started) == 0)
 		hal_doze();
+	hal_cache_forget();		/* what was read before core 0 had come */
 	hal_bell_silence();
 	kernel_core_main(a->start_arg);
 }
@@ -141,7 +142,7 @@ hal_shared_region(void *base, size_t len)
 void
 hal_core_ring(struct hal_core_area *a, uint32_t why)
 {
-	__atomic_fetch_or(&a->interrupted, why, __ATOMIC_SEQ_CST);
+	hal_or32(&a->interrupted, why);
 	hal_bell_ring(a);
 }
 
@@ -200,7 +201,7 @@ hal_notify_far(unsigned cluster, unsigned core)
 	volatile uint32_t *waiting = &hal_noc_doorbell(cluster, core)->waiting;
 
 	hal_fence();
-	if (*waiting != 0 && hal_swap32(waiting, 0) != 0)
+	if (hal_word_read(waiting) != 0 && hal_swap32(waiting, 0) != 0)
 		*hal_core_area()->ompic = OMPIC_SEND | (hal_machine.record->cluster[cluster].first_core + core) << 16;
 }
 

@@ -105,6 +105,7 @@
 #define PTE_WRITE 0x280
 #define PTE_EXEC 0x400
 #define PTE_VALID 0x800			/* of pages; an address of a table has no bit here */
+#define PTE_UNCACHED 2
 #define ITLB_EXEC 0xc0
 
 #endif

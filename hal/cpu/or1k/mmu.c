@@ -102,9 +102,12 @@ space_find(const struct hal_space *s, uintptr_t addr, bool *large)
 	if (addr < USER_FIRST || addr >= USER_LIMIT)
 		return NULL;
 	entry = first_level(s, addr);
+	hal_table_refresh(entry);
 	*large = !is_table(*entry);
-	if (!*large)
+	if (!*large) {
 		entry = &table_of(*entry)[second_index(addr)];
+		hal_table_refresh(entry);
+	}
 	return (*entry & PTE_VALID) != 0 ? entry : NULL;
 }
 
@@ -131,6 +134,10 @@ prot_flags(int prot)
 		flags |= PTE_WRITE;
 	if (prot & PAGE_EXEC)
 		flags |= PTE_EXEC;
+#ifdef HAL_CACHES
+	if ((prot & PAGE_WRITE) || !(prot & PAGE_EXEC))
+		flags |= PTE_UNCACHED;		/* only code stays as it is until its users' caches are forgotten */
+#endif
 	return flags;
 }
 
@@ -180,6 +187,7 @@ make_tables(struct hal_space *s, uintptr_t addr, uintptr_t end)
 		if (*entry != 0)
 			continue;
 		*entry = (uint32_t)s->take(s->ctx);
+		hal_table_publish(entry, sizeof(*entry));
 		if (*entry != 0)
 			continue;
 		for (uintptr_t b = addr; b < a; b = (b | (HAL_LARGE_BYTES - 1)) + 1)
@@ -218,6 +226,7 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 		else
 			entry = &table_of(*entry)[second_index(addr)];
 		*entry = value;
+		hal_table_publish(entry, sizeof(*entry));
 	}
 	note_code(prot);
 	return 0;
@@ -255,6 +264,7 @@ range_change(struct hal_space *s, uintptr_t addr, size_t count, uint32_t flags)
 		uint32_t *entry = space_find(s, addr, &large);
 
 		*entry = flags == 0 ? 0 : (*entry & ADDRESS) | flags;
+		hal_table_publish(entry, sizeof(*entry));
 		addr += large ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
 	}
 	return 0;
@@ -298,6 +308,7 @@ hal_tlb_flush(void)
 		spr_write_at(SPR_DTLBMR, i, 0);
 	for (uint32_t i = 0, last = spr_read(SHADOW_ISETS); i <= last; i++)
 		spr_write_at(SPR_ITLBMR, i, 0);
+	hal_cache_forget();		/* pages that become something else */
 }
 
 void
@@ -310,6 +321,7 @@ hal_icache_flush(void)
 		return;
 	for (uint32_t sets = 1u << (config >> 3 & 15), at = 0; sets > 0; sets--, at += line)
 		spr_write(SPR_ICBIR, at);
+	hal_cache_forget();
 }
 
 void
@@ -321,4 +333,5 @@ hal_zero_pages(void *kernel, size_t bytes)
 		p[0] = p[1] = p[2] = p[3] = 0;
 		p[4] = p[5] = p[6] = p[7] = 0;
 	}
+	hal_table_publish(kernel, bytes);	/* it may become a table */
 }

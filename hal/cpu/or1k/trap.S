@@ -44,6 +44,12 @@ hal_reset:
  * An access without a translation: find it in the tables. The set of the TLB is the page's number modulo the sets. The TLB for code has the
  * right to execute where the table has others. Two writes to one unit in a row: mor1kx loses the second, so other work stands between them.
  */
+	.macro fresh reg
+#if HAL_CACHES == 1 || HAL_CACHES == 2
+	l.mtspr	r0, \reg, SPR_DCBIR
+#endif
+	.endm
+
 	.macro refill name, at, is_code, sets, count, match, translation
 	.org	\at - VECTOR_RESET
 \name:
@@ -58,6 +64,7 @@ hal_reset:
 	l.mfspr	r5, r0, SHADOW_TABLE
 	l.slli	r4, r4, 2
 	l.add	r4, r4, r5
+	fresh	r4
 	l.lwz	r4, 0(r4)
 	l.sfeqi	r4, 0
 	l.bf	.Lno_page\@
@@ -67,6 +74,7 @@ hal_reset:
 	l.srli	r5, r3, 11		/* entry of the table, 4 bytes each */
 	l.andi	r5, r5, 0x1ffc
 	l.add	r4, r4, r5
+	fresh	r4
 	l.lwz	r4, 0(r4)
 .Lfound\@:
 	l.andi	r5, r4, \is_code * PTE_EXEC | (1 - \is_code) * PTE_VALID

@@ -170,6 +170,8 @@ user_copy(uintptr_t user, void *kernel, size_t len, bool out)
 		if (place == NULL)
 			return -E_FAULT;
 		part = part < len ? part : len;
+		if (!out)
+			hal_refresh(place, part);
 		memcpy(out ? place : at, out ? at : place, part);
 		user += part;
 		at += part;
@@ -198,6 +200,7 @@ hal_user_load32(uintptr_t from_user, uint32_t *value)
 
 	if (place == NULL)
 		return -E_FAULT;
+	hal_refresh(place, sizeof(*place));
 	*value = hal_load32(place);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared memory on or1k. Memory is coherent and stores leave a core in order, but wait in its store buffer: only a store that a later load
- * must not overtake needs l.msync. Publishing and acquiring order the compiler.
+ * must not overtake needs l.msync. Publishing and acquiring order the compiler. With HAL_CACHES it is <cpu/caches.h> that says all this.
  */
 #ifndef CPU_ATOMIC_H
 #define CPU_ATOMIC_H
@@ -10,7 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef HAL_CACHES
+#include <cpu/caches.h>
+#else
+
 #define hal_compiler_fence() __asm__ volatile("" : : : "memory")
+#define hal_word_read(p) (*(p))
+#define hal_word_write(p, v) (*(p) = (v))
+#define hal_or32(p, bits) __atomic_fetch_or(p, bits, __ATOMIC_SEQ_CST)
+#define hal_cache_forget() ((void)0)
+#define hal_refresh(p, len) ((void)0)
+#define hal_table_refresh(p) ((void)0)
+#define hal_table_publish(p, len) ((void)0)
 
 static inline uint32_t
 hal_load32(const volatile uint32_t *p)
@@ -76,4 +87,5 @@ hal_acquire(const volatile void *p, size_t len)
 	hal_compiler_fence();
 }
 
+#endif
 #endif

@@ -37,7 +37,8 @@ struct hal_core_area {
 	uint32_t code;			/* hal_code_epoch that the instruction cache knows */
 	uint32_t machine_core;
 	void *start_arg;
-	uint32_t reserved[3];
+	uint32_t looked;		/* at a shared word since the cache was forgotten: <cpu/caches.h> */
+	uint32_t reserved[2];
 	/* written by other cores */
 	uint32_t interrupted;		/* INTERRUPT_* */
 	uint32_t started;		/* hal_core_start */
@@ -98,7 +99,7 @@ bool hal_core_interrupted(struct hal_core_area *a);
 hot_inline void
 hal_wait_begin(void)
 {
-	*hal_core_area()->waiting = 1;
+	hal_word_write(hal_core_area()->waiting, 1);
 	hal_fence();
 }
 
@@ -150,7 +151,7 @@ hal_wait_end(void)
 		hal_bell_await();
 	if (hal_bell_rings())
 		hal_bell_silence();
-	if (unlikely(a->interrupted != 0))
+	if (unlikely(hal_word_read(&a->interrupted) != 0))
 		hal_core_interrupted(a);	/* the caller looks at everything now */
 }
 
@@ -174,7 +175,7 @@ hal_notify(unsigned cluster, unsigned core)
 		return;
 	}
 	hal_fence();
-	if (*a->waiting != 0 && hal_swap32(a->waiting, 0) != 0)
+	if (hal_word_read(a->waiting) != 0 && hal_swap32(a->waiting, 0) != 0)
 		hal_bell_ring(a);
 }
 
