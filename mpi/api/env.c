@@ -38,6 +38,7 @@ init(struct mpi_rank *self, int required)
 		return err;
 	most = transport_thread_level(self);
 	self->thread_level = required < most ? required : most;
+	self->direct = self->thread_level != MPI_THREAD_MULTIPLE;
 	transport_hold(true);
 	return MPI_SUCCESS;
 }
@@ -112,6 +113,7 @@ impl_Finalize(struct call *call, const struct args_Finalize *a)
 	if (err != MPI_SUCCESS)
 		return err;
 	self->state = RANK_FINALIZED;
+	self->direct = false;
 	mpi_venue_exit(self);
 	transport_exit(self);
 	mpi_pt2pt_exit(self);

@@ -112,11 +112,11 @@ impl_Request_free(struct call *call, const struct args_Request_free *a)
 
 	if (r == NULL)
 		return MPI_ERR_REQUEST;
-	*a->request = MPI_REQUEST_NULL;
 	if (!mpi_request_is_active(r) || mpi_request_is_done(r))
-		mpi_request_free(call->self, r);
+		mpi_request_drop(call->self, r, (uintptr_t)*a->request);
 	else
 		mpi_request_detach(call->self, r);
+	*a->request = MPI_REQUEST_NULL;
 	return MPI_SUCCESS;
 }
 

@@ -8,7 +8,7 @@
 #include <mpi/api/call.h>
 #include <mpi/core/request.h>
 
-#define SET_FEW 16
+#define SET_FEW 64
 
 struct set {
 	struct mpi_rank *self;

@@ -7,7 +7,6 @@
 
 #define FIRST_CAPACITY 16
 #define INDEX_MASK (HANDLE_MAX - 1)
-#define KIND_MASK ((1u << HANDLE_KIND_BITS) - 1)
 #define NARROW_MASK ((1u << (32 - HANDLE_SHIFT)) - 1)
 
 /* 8 bits of generation where a handle has 32 bits, 32 where it has 64 */
@@ -17,8 +16,8 @@ generation_mask(const struct handle_table *t)
 	return t->narrow || sizeof(uintptr_t) == 4 ? NARROW_MASK : 0xffffffffu;
 }
 
-static int
-grow(struct handle_table *t)
+int
+mpi_handle_grow(struct handle_table *t)
 {
 	uint32_t capacity = t->capacity ? 2 * t->capacity : FIRST_CAPACITY;
 	struct handle_slot *slots;
@@ -37,63 +36,20 @@ grow(struct handle_table *t)
 	return 0;
 }
 
-/* The handle that is valid for an index, or will be next. */
-static uintptr_t
-handle_at(const struct handle_table *t, uint32_t index)
-{
-	return ((uintptr_t)t->slots[index].generation << (HANDLE_SHIFT - 1) << 1) | (uintptr_t)t->kind << HANDLE_INDEX_BITS | index;
-}
-
-uintptr_t
-mpi_handle_new(struct handle_table *t, void *object)
-{
-	struct handle_slot *slot;
-	uint32_t index;
-
-	if (t->first_free == 0 && grow(t) != 0)
-		return 0;
-	index = t->first_free - 1;
-	slot = &t->slots[index];
-	t->first_free = slot->next_free;
-	slot->object = object;
-	t->used++;
-	return handle_at(t, index);
-}
-
-static struct handle_slot *
-slot_of(const struct handle_table *t, uintptr_t handle)
-{
-	uint32_t index = handle & INDEX_MASK;
-
-	if (index >= t->capacity || (handle >> HANDLE_INDEX_BITS & KIND_MASK) != (uintptr_t)t->kind)
-		return NULL;
-	if (handle >> HANDLE_SHIFT != t->slots[index].generation || t->slots[index].object == NULL)
-		return NULL;
-	return &t->slots[index];
-}
-
-void *
-mpi_handle_find(const struct handle_table *t, uintptr_t handle)
-{
-	struct handle_slot *slot = slot_of(t, handle);
-
-	return slot ? slot->object : NULL;
-}
-
 uintptr_t
 mpi_handle_widen(const struct handle_table *t, uint32_t low)
 {
 	uint32_t index = low & INDEX_MASK;
 
-	if (index >= t->capacity || (uint32_t)handle_at(t, index) != low)
+	if (index >= t->capacity || (uint32_t)mpi_handle_at(t, index) != low)
 		return low;
-	return handle_at(t, index);
+	return mpi_handle_at(t, index);
 }
 
 void
 mpi_handle_drop(struct handle_table *t, uintptr_t handle)
 {
-	struct handle_slot *slot = slot_of(t, handle);
+	struct handle_slot *slot = mpi_handle_slot(t, handle);
 
 	if (slot == NULL)
 		return;

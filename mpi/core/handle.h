@@ -47,11 +47,52 @@ struct handle_table {
 	bool narrow;			/* handles have 32 bits even where pointers have 64 */
 };
 
+/* The handle that is valid for an index, or will be next. */
+static inline uintptr_t
+mpi_handle_at(const struct handle_table *t, uint32_t index)
+{
+	return ((uintptr_t)t->slots[index].generation << (HANDLE_SHIFT - 1) << 1) | (uintptr_t)t->kind << HANDLE_INDEX_BITS | index;
+}
+
+/* More room. 0: no memory, or too many objects. */
+int mpi_handle_grow(struct handle_table *t);
+
 /* Give an object a handle. 0: no memory, or too many objects. */
-uintptr_t mpi_handle_new(struct handle_table *t, void *object);
+static inline uintptr_t
+mpi_handle_new(struct handle_table *t, void *object)
+{
+	struct handle_slot *slot;
+	uint32_t index;
+
+	if (t->first_free == 0 && mpi_handle_grow(t) != 0)
+		return 0;
+	index = t->first_free - 1;
+	slot = &t->slots[index];
+	t->first_free = slot->next_free;
+	slot->object = object;
+	t->used++;
+	return mpi_handle_at(t, index);
+}
+
+/* Its place in the table, or NULL if it is not (or no longer) one of it. */
+static inline struct handle_slot *
+mpi_handle_slot(const struct handle_table *t, uintptr_t handle)
+{
+	uint32_t index = handle & (HANDLE_MAX - 1);
+
+	if (index >= t->capacity || handle != mpi_handle_at(t, index) || t->slots[index].object == NULL)
+		return NULL;
+	return &t->slots[index];
+}
 
 /* The object of a handle, or NULL if it is not (or no longer) one of this table. */
-void *mpi_handle_find(const struct handle_table *t, uintptr_t handle);
+static inline void *
+mpi_handle_find(const struct handle_table *t, uintptr_t handle)
+{
+	struct handle_slot *slot = mpi_handle_slot(t, handle);
+
+	return slot ? slot->object : NULL;
+}
 
 /* Make a valid handle invalid; its index is used again with the next generation. */
 void mpi_handle_drop(struct handle_table *t, uintptr_t handle);

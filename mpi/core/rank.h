@@ -18,6 +18,7 @@
 #include <mpi/pt2pt/match.h>
 
 struct transport;
+struct inbox_reader;
 struct request;
 struct peer;
 struct bounce;
@@ -41,6 +42,7 @@ struct mpi_rank {
 	int world_rank;
 	int world_size;
 	int thread_level;
+	bool direct;			/* small messages may take the straight way (pt2pt/direct.h) */
 	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
 	struct comm world;
 	struct comm self;
@@ -61,6 +63,7 @@ struct mpi_rank {
 	struct request *detached;	/* freed by the program, not done yet */
 	struct link running;		/* requests that advance whenever progress is made */
 	struct transport *transport;
+	struct inbox_reader *inbox;	/* of the transport: what near peers send */
 	struct peer *peers;		/* by rank of the job: flow control */
 	struct matcher match;
 	struct send_buffer buffer;	/* of buffered sends */

@@ -8,23 +8,28 @@
 #include <mpi/core/shared.h>
 #include <mpi/core/type.h>
 
-/* words of MPI_internal */
-enum { BYTES_LOW, BYTES_HIGH, CANCELLED };
+const struct request mpi_request_sent = {.kind = REQUEST_SEND, .done = 1};
 
 struct request *
 mpi_request_new(struct mpi_rank *self, struct comm *c)
 {
 	struct request *r = self->free_requests;
+	uintptr_t handle;
 
 	if (r != NULL)
 		self->free_requests = r->next_free;
 	else if ((r = malloc(sizeof(*r))) == NULL)
 		return NULL;
-	*r = (struct request){.handle = mpi_handle_new(&self->tables[HANDLE_REQUEST], r)};
-	if (r->handle == 0) {
+	handle = mpi_handle_new(&self->tables[HANDLE_REQUEST], r);
+	if (handle == 0) {
 		free(r);
 		return NULL;
 	}
+	mpi_request_clear(r);
+	r->persistent = r->detached = 0;
+	r->class = NULL;
+	r->own = NULL;
+	r->handle = handle;
 	r->comm = c;
 	if (c != NULL)
 		c->references++;
@@ -42,14 +47,6 @@ mpi_request_new_class(struct mpi_rank *self, struct comm *c, const struct reques
 		r->own = own;
 	}
 	return r;
-}
-
-struct request *
-mpi_request_find(struct mpi_rank *self, MPI_Request handle)
-{
-	struct request *r = mpi_handle_find(&self->tables[HANDLE_REQUEST], (uintptr_t)handle);
-
-	return r != NULL && !r->detached ? r : NULL;
 }
 
 void
@@ -71,12 +68,24 @@ mpi_request_free(struct mpi_rank *self, struct request *r)
 {
 	if (r->class != NULL && r->class->drop != NULL)
 		r->class->drop(self, r);
-	mpi_request_let_type_go(r);
+	if (r->type != NULL)
+		mpi_request_let_type_go(r);
 	mpi_handle_drop(&self->tables[HANDLE_REQUEST], r->handle);
-	if (r->comm != NULL)
+	if (r->comm != NULL && r->comm->references > 1)
+		r->comm->references--;
+	else if (r->comm != NULL)
 		mpi_comm_release(self, r->comm);
 	r->next_free = self->free_requests;
 	self->free_requests = r;
+}
+
+void
+mpi_request_drop(struct mpi_rank *self, struct request *r, uintptr_t handle)
+{
+	if (r == &mpi_request_sent)
+		mpi_handle_drop(&self->tables[HANDLE_REQUEST], handle);
+	else
+		mpi_request_free(self, r);
 }
 
 void
@@ -123,13 +132,13 @@ mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle
 
 	if (r->class != NULL && r->class->finish != NULL)
 		err = r->class->finish(self, r, status ? status : &unused);
-	else
+	else if (status != MPI_STATUS_IGNORE)
 		mpi_request_status(r, status);
 	if (r->persistent) {
 		r->inactive = 1;
 	} else {
+		mpi_request_drop(self, r, (uintptr_t)*handle);
 		*handle = MPI_REQUEST_NULL;
-		mpi_request_free(self, r);
 	}
 	return err;
 }
@@ -147,13 +156,6 @@ mpi_request_cancel(struct mpi_rank *self, struct request *r)
 		r->cancelled = 1;
 		mpi_request_complete(r, MPI_SUCCESS);
 	}
-}
-
-void
-mpi_request_complete(struct request *r, int error)
-{
-	r->error = error;
-	store_release(&r->done, 1);
 }
 
 void
@@ -181,12 +183,6 @@ mpi_request_reap(struct mpi_rank *self)
 	}
 }
 
-bool
-mpi_request_is_done(const struct request *r)
-{
-	return load_acquire(&r->done) != 0;
-}
-
 void
 mpi_request_exit(struct mpi_rank *self)
 {
@@ -196,42 +192,6 @@ mpi_request_exit(struct mpi_rank *self)
 		self->free_requests = r->next_free;
 		free(r);
 	}
-}
-
-void
-mpi_status_set(MPI_Status *status, int source, int tag, uint64_t bytes)
-{
-	if (status == MPI_STATUS_IGNORE)
-		return;
-	status->MPI_SOURCE = source;
-	status->MPI_TAG = tag;
-	mpi_status_set_bytes(status, bytes);
-	mpi_status_set_cancelled(status, false);
-}
-
-void
-mpi_status_set_bytes(MPI_Status *status, uint64_t bytes)
-{
-	status->MPI_internal[BYTES_LOW] = (int)(uint32_t)bytes;
-	status->MPI_internal[BYTES_HIGH] = (int)(uint32_t)(bytes >> 32);
-}
-
-void
-mpi_status_set_cancelled(MPI_Status *status, bool cancelled)
-{
-	status->MPI_internal[CANCELLED] = cancelled;
-}
-
-bool
-mpi_status_is_cancelled(const MPI_Status *status)
-{
-	return status->MPI_internal[CANCELLED] != 0;
-}
-
-uint64_t
-mpi_status_bytes(const MPI_Status *status)
-{
-	return (uint64_t)(uint32_t)status->MPI_internal[BYTES_HIGH] << 32 | (uint32_t)status->MPI_internal[BYTES_LOW];
 }
 
 void
@@ -245,16 +205,4 @@ mpi_request_status(const struct request *r, MPI_Status *status)
 		mpi_status_empty(status);
 	if (r->cancelled && status != MPI_STATUS_IGNORE)
 		mpi_status_set_cancelled(status, true);
-}
-
-void
-mpi_status_empty(MPI_Status *status)
-{
-	mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
-}
-
-void
-mpi_status_null(MPI_Status *status)
-{
-	mpi_status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
 }

@@ -11,6 +11,9 @@
 #include <mpi.h>
 #include <mpi/core/comm.h>
 #include <mpi/core/list.h>
+#include <mpi/core/rank.h>
+#include <mpi/core/shared.h>
+#include <mpi/core/status.h>
 
 struct mpi_rank;
 struct request;
@@ -47,11 +50,11 @@ struct request {
 	uint8_t synchronous;		/* send: complete only when it is matched */
 	uint8_t posted;			/* receive: in the matcher */
 	uint8_t cancelled;
-	uint8_t persistent;		/* keeps its handle when it is done */
 	uint8_t inactive;		/* persistent: not started */
-	uint8_t detached;		/* freed by the program before it was done */
 	uint8_t more;			/* bulk send: another part will be wanted */
 	uint8_t in_parts;		/* bulk receive: ask for parts */
+	uint8_t persistent;		/* keeps its handle when it is done */
+	uint8_t detached;		/* freed by the program before it was done */
 	int error;			/* class; valid when done */
 	int32_t context;
 	int32_t source;			/* receive: wanted, then found. send: own rank in the communicator */
@@ -74,11 +77,43 @@ struct request {
 	struct request *next_free;	/* spare, or freed by the program before it was done */
 };
 
+/* As new, but for what belongs to its object: handle, class, communicator, what becomes of it. By member: as a whole it takes three times as long. */
+static inline void
+mpi_request_clear(struct request *r)
+{
+	r->link = (struct link){NULL, NULL};
+	r->done = 0;
+	r->kind = REQUEST_SEND;
+	r->synchronous = r->posted = r->cancelled = r->inactive = r->more = r->in_parts = 0;
+	r->error = 0;
+	r->context = r->source = r->tag = 0;
+	r->peer = r->remote_request = r->bulk_name = 0;
+	r->buffer = NULL;
+	r->type = NULL;
+	r->bytes = r->moved = r->part = 0;
+	r->order = 0;
+	r->group = NULL;
+	r->running = (struct link){NULL, NULL};
+	r->next_free = NULL;
+}
+
 /* A request with a handle; holds the communicator, if there is one. NULL: no memory. */
 struct request *mpi_request_new(struct mpi_rank *self, struct comm *c);
 
 /* The same with a class, of kind REQUEST_OTHER. `own` stays the caller's if there is no memory. */
 struct request *mpi_request_new_class(struct mpi_rank *self, struct comm *c, const struct request_class *class, void *own);
+
+/*
+ * What was sent at once: one request, done from the start, for all such sends. Each has a handle of its own, so that one that was waited for
+ * is recognised. 0: no memory.
+ */
+extern const struct request mpi_request_sent;
+
+static inline uintptr_t
+mpi_request_sent_handle(struct mpi_rank *self)
+{
+	return mpi_handle_new(&self->tables[HANDLE_REQUEST], (void *)(uintptr_t)&mpi_request_sent);
+}
 
 /* Let a request advance from now on until it is done; the first step is made at once. */
 void mpi_request_run(struct mpi_rank *self, struct request *r);
@@ -104,39 +139,44 @@ mpi_request_is_active(const struct request *r)
 }
 
 /* The request of a handle, or NULL (also if the program has freed it). */
-struct request *mpi_request_find(struct mpi_rank *self, MPI_Request handle);
+static inline struct request *
+mpi_request_find(struct mpi_rank *self, MPI_Request handle)
+{
+	struct request *r = (struct request *)mpi_handle_find(&self->tables[HANDLE_REQUEST], (uintptr_t)handle);
+
+	return r != NULL && !r->detached ? r : NULL;
+}
 
 /* The data of a prepared request lies as a type says, which a request with a handle keeps until it is freed or prepared anew. */
 void mpi_request_set_type(struct request *r, struct type *t);
 void mpi_request_let_type_go(struct request *r);
 
-/* Give back a request that is done; its handle becomes invalid. */
+/* Give back a request that is done. Not one of those that were sent at once. */
 void mpi_request_free(struct mpi_rank *self, struct request *r);
+
+/* The same by its handle, which becomes invalid. */
+void mpi_request_drop(struct mpi_rank *self, struct request *r, uintptr_t handle);
 
 /* The program freed a request that is not done: it is given back when it is (by mpi_request_reap). */
 void mpi_request_detach(struct mpi_rank *self, struct request *r);
 void mpi_request_reap(struct mpi_rank *self);
 
 /* Mark as done by the owner itself. */
-void mpi_request_complete(struct request *r, int error);
+static inline void
+mpi_request_complete(struct request *r, int error)
+{
+	r->error = error;
+	store_release(&r->done, 1);
+}
 
-bool mpi_request_is_done(const struct request *r);
+static inline bool
+mpi_request_is_done(const struct request *r)
+{
+	return load_acquire(&r->done) != 0;
+}
 
 /* Write the status of a plain request that is done (may be MPI_STATUS_IGNORE); MPI_ERROR is left alone. */
 void mpi_request_status(const struct request *r, MPI_Status *status);
-
-/* The status of nothing: MPI_REQUEST_NULL waited for. */
-void mpi_status_empty(MPI_Status *status);
-
-/* The status of a receive from MPI_PROC_NULL. */
-void mpi_status_null(MPI_Status *status);
-
-/* Bytes received, kept in the internal words of a status. */
-uint64_t mpi_status_bytes(const MPI_Status *status);
-void mpi_status_set(MPI_Status *status, int source, int tag, uint64_t bytes);
-bool mpi_status_is_cancelled(const MPI_Status *status);
-void mpi_status_set_cancelled(MPI_Status *status, bool cancelled);
-void mpi_status_set_bytes(MPI_Status *status, uint64_t bytes);
 
 /* Free the spare requests. */
 void mpi_request_exit(struct mpi_rank *self);

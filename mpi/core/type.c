@@ -7,8 +7,8 @@
 #include <mpi/core/rank.h>
 #include <mpi/core/type.h>
 
-#define FIRST 0x200
-#define HOLE 0x260
+#define FIRST TYPES_FIRST
+#define HOLE TYPES_HOLE
 #define AFTER_HOLE 0x2c0
 #define END 0x2ec
 #define SLOT(h) ((h) < HOLE ? (h) - FIRST : (h) - AFTER_HOLE + (HOLE - FIRST))
@@ -34,7 +34,7 @@ struct short_int { short value; int index; };
 struct ld_int { long double value; int index; };
 
 /* the handles are those of <mpi.h>; a test compares the two */
-static const struct type predefined[SLOT(END)] = {
+const struct type mpi_predefined_types[SLOT(END)] = {
 	AT(0x201) = TYPE(MPI_Aint, INTEGER(MPI_Aint), sizeof(MPI_Aint) == 8 ? REP_I64 : REP_I32),
 	AT(0x202) = TYPE(MPI_Count, BASIC_I64, REP_I64),
 	AT(0x203) = TYPE(MPI_Offset, BASIC_I64, REP_I64),
@@ -114,15 +114,15 @@ mpi_type_find(MPI_Datatype handle)
 
 	if (h >= END)
 		return mpi_handle_find(&mpi_self()->tables[HANDLE_TYPE], h);
-	if (h < FIRST || (h >= HOLE && h < AFTER_HOLE) || predefined[slot].flags == 0)
+	if (h < FIRST || (h >= HOLE && h < AFTER_HOLE) || mpi_predefined_types[slot].flags == 0)
 		return NULL;
-	return (struct type *)(uintptr_t)&predefined[slot];
+	return (struct type *)(uintptr_t)&mpi_predefined_types[slot];
 }
 
 MPI_Datatype
 mpi_type_predefined_handle(const struct type *t)
 {
-	uintptr_t slot = (uintptr_t)(t - predefined);
+	uintptr_t slot = (uintptr_t)(t - mpi_predefined_types);
 
 	return (MPI_Datatype)(slot < HOLE - FIRST ? slot + FIRST : slot - (HOLE - FIRST) + AFTER_HOLE);
 }

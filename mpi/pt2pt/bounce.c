@@ -5,7 +5,6 @@
  */
 #include <mpi/core/rank.h>
 #include <mpi/pt2pt/bounce.h>
-#include <mpi/pt2pt/data.h>
 #include <mpi/transport/transport.h>
 
 static struct bounce_copy *
@@ -74,17 +73,13 @@ room_for(struct bounce *b, size_t span)
 }
 
 struct bounce_copy *
-mpi_bounce_put(struct mpi_rank *self, const struct request *r, size_t position, size_t len)
+mpi_bounce_take(struct mpi_rank *self, size_t len)
 {
 	struct bounce *b = self->bounce;
-	struct bounce_copy *c;
 
 	if (b->ring == NULL && create(self, b) != 0)
 		return NULL;
-	c = room_for(b, CACHE_LINE + (len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
-	if (c != NULL)
-		request_read(r, position, mpi_bounce_data(c), len);
-	return c;
+	return room_for(b, CACHE_LINE + (len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 }
 
 void

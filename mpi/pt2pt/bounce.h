@@ -12,7 +12,6 @@
 #include <mpi/core/shared.h>
 
 struct mpi_rank;
-struct request;
 
 /* One copy; the data follows. */
 struct bounce_copy {
@@ -29,8 +28,8 @@ struct bounce {
 	size_t used;
 };
 
-/* A copy of `len` bytes from `position` on of the data of a send, or NULL: no room. */
-struct bounce_copy *mpi_bounce_put(struct mpi_rank *self, const struct request *r, size_t position, size_t len);
+/* A place for a copy of `len` bytes, which the caller fills, or NULL: no room. */
+struct bounce_copy *mpi_bounce_take(struct mpi_rank *self, size_t len);
 
 /* Where the data of a copy is. */
 static inline char *

@@ -7,21 +7,19 @@
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
 
-#define WINDOW 128
-#define REPORT_NEAR (WINDOW / 4)
-#define REPORT_FAR (WINDOW / 2)
+#define REPORT_FAR (CREDIT_WINDOW / 2)
 
 bool
 mpi_credit_left(struct mpi_rank *self, uint32_t peer)
 {
 	struct peer *p = &self->peers[peer];
 
-	if (p->sent - p->taken < WINDOW)
+	if (p->sent - p->taken < CREDIT_WINDOW)
 		return true;
 	if (!transport_is_near(self, peer))
 		return false;
 	p->taken = load_acquire(transport_taken_word(self, (uint32_t)self->world_rank, peer));
-	return p->sent - p->taken < WINDOW;
+	return p->sent - p->taken < CREDIT_WINDOW;
 }
 
 static void
@@ -35,16 +33,13 @@ report_near(struct mpi_rank *self, uint32_t peer)
 }
 
 void
-mpi_credit_matched(struct mpi_rank *self, uint32_t peer)
+mpi_credit_report(struct mpi_rank *self, uint32_t peer)
 {
-	struct peer *p = &self->peers[peer];
-	uint32_t unreported = ++p->matched - p->reported;
+	const struct peer *p = &self->peers[peer];
 
-	if (unreported < REPORT_NEAR)
-		return;
 	if (transport_is_near(self, peer)) {
 		report_near(self, peer);
-	} else if (unreported >= REPORT_FAR) {
+	} else if (p->matched - p->reported >= REPORT_FAR) {
 		struct packet credit = {.kind = PACKET_CREDIT};
 
 		mpi_answer(self, peer, &credit);

@@ -7,6 +7,7 @@
 
 #include <mpi/core/request.h>
 #include <mpi/core/type.h>
+#include <mpi/pt2pt/bounce.h>
 #include <mpi/transport/packet.h>
 
 /* The buffer of a request that was prepared (with any length) holds `count` elements of a type; their bytes can be counted. */
@@ -27,6 +28,17 @@ request_read(const struct request *r, size_t position, void *to, size_t len)
 		bytes_copy(to, address_shift(r->buffer, (MPI_Aint)position), len);
 	else
 		mpi_type_pack(r->type, r->buffer, (MPI_Count)position, to, (MPI_Count)len);
+}
+
+/* A copy of such bytes, or NULL: no room for it. */
+static inline struct bounce_copy *
+request_copy(struct mpi_rank *self, const struct request *r, size_t position, size_t len)
+{
+	struct bounce_copy *copy = mpi_bounce_take(self, len);
+
+	if (copy != NULL)
+		request_read(r, position, mpi_bounce_data(copy), len);
+	return copy;
 }
 
 static inline void

@@ -151,7 +151,7 @@ request_ready(const void *arg)
 }
 
 int
-mpi_wait(struct mpi_rank *self, struct request *r)
+mpi_wait_longer(struct mpi_rank *self, struct request *r)
 {
 	mpi_wait_until(self, request_ready, r);
 	return r->error;

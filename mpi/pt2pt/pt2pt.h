@@ -22,12 +22,17 @@
 #include <mpi/core/request.h>
 #include <mpi/transport/packet.h>
 
+/* messages that a rank may have at a peer, and those that the peer may have matched without telling it */
+#define CREDIT_WINDOW 128
+#define CREDIT_REPORT (CREDIT_WINDOW / 4)
+
 /* What this rank knows of another one. Zero is the start. */
 struct peer {
 	uint32_t sent;			/* messages sent to it */
 	uint32_t taken;			/* of them, known to be matched */
 	uint32_t matched;		/* messages from it that were matched here */
 	uint32_t reported;		/* of them, told to it */
+	struct inbox *direct;		/* where small messages to it go without further ado; NULL: it is far, or not known yet, or sends wait for room */
 	struct link queue;		/* sends that wait for room, in order; next is NULL before the first */
 	struct link blocked;		/* in mpi_rank.outgoing while the queue is not empty */
 };
@@ -48,7 +53,13 @@ void mpi_recv_start(struct mpi_rank *self, struct request *r);
 bool mpi_progress(struct mpi_rank *self);
 
 /* Wait until a request is done; returns its error class. */
-int mpi_wait(struct mpi_rank *self, struct request *r);
+int mpi_wait_longer(struct mpi_rank *self, struct request *r);
+
+static inline int
+mpi_wait(struct mpi_rank *self, struct request *r)
+{
+	return mpi_request_is_done(r) ? r->error : mpi_wait_longer(self, r);
+}
 
 /* The program asks again and again whether something is done, and it is not: let others run who may be needed for that. */
 void mpi_relax(struct mpi_rank *self);
@@ -90,7 +101,17 @@ bool mpi_push_progress(struct mpi_rank *self);
 int mpi_far_error(int err);
 void mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster);
 uint32_t mpi_bulk_name(struct mpi_rank *self, struct request *r);
-void mpi_credit_matched(struct mpi_rank *self, uint32_t peer);
+void mpi_credit_report(struct mpi_rank *self, uint32_t peer);
 bool mpi_credit_left(struct mpi_rank *self, uint32_t peer);
+
+/* A message from a rank of the job was matched. */
+static inline void
+mpi_credit_matched(struct mpi_rank *self, uint32_t peer)
+{
+	struct peer *p = &self->peers[peer];
+
+	if (++p->matched - p->reported >= CREDIT_REPORT)
+		mpi_credit_report(self, peer);
+}
 
 #endif

@@ -50,7 +50,7 @@ static bool
 push_chunk(struct mpi_rank *self, struct request *r)
 {
 	size_t left = r->bytes - r->moved, max = transport_copied_max(self), len = left < max ? left : max;
-	struct bounce_copy *copy = mpi_bounce_put(self, r, r->moved, len);
+	struct bounce_copy *copy = request_copy(self, r, r->moved, len);
 	struct packet *p = copy ? transport_claim(self, r->peer) : NULL;
 
 	if (p == NULL) {

@@ -15,11 +15,14 @@ mpi_recv_prepare(struct request *r, struct comm *c, void *buffer, size_t bytes, 
 {
 	if (r->type != NULL)
 		mpi_request_let_type_go(r);
-	*r = (struct request){
-		.kind = REQUEST_RECV, .context = c->context, .source = rank, .tag = tag, .buffer = buffer, .bytes = bytes,
-		.group = mpi_comm_peer_group(c), .comm = r->comm, .handle = r->handle,
-		.class = r->class, .own = r->own, .persistent = r->persistent, .detached = r->detached,
-	};
+	mpi_request_clear(r);
+	r->kind = REQUEST_RECV;
+	r->context = c->context;
+	r->source = rank;
+	r->tag = tag;
+	r->buffer = buffer;
+	r->bytes = bytes;
+	r->group = mpi_comm_peer_group(c);
 }
 
 /* The sender of a single copy may go on. Its request may be gone as soon as the flag is set. */
@@ -103,7 +106,9 @@ mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p)
 		mpi_bulk_request(self, r, p);
 		return;
 	}
-	if (p->kind == PACKET_EAGER)
+	if (p->kind == PACKET_EAGER && r->type == NULL)
+		bytes_copy_few(r->buffer, p->data, bytes);
+	else if (p->kind == PACKET_EAGER)
 		request_write(r, 0, p->data, bytes);
 	else if (!fetch(self, r, p, bytes))
 		return;

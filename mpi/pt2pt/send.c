@@ -16,11 +16,14 @@ mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t b
 {
 	if (r->type != NULL)
 		mpi_request_let_type_go(r);
-	*r = (struct request){
-		.kind = REQUEST_SEND, .context = c->context, .source = c->rank, .tag = tag, .buffer = (void *)(uintptr_t)buffer,
-		.bytes = bytes, .peer = (uint32_t)mpi_group_world(mpi_comm_peer_group(c), rank), .comm = r->comm, .handle = r->handle,
-		.class = r->class, .own = r->own, .persistent = r->persistent, .detached = r->detached,
-	};
+	mpi_request_clear(r);
+	r->kind = REQUEST_SEND;
+	r->context = c->context;
+	r->source = c->rank;
+	r->tag = tag;
+	r->buffer = (void *)(uintptr_t)buffer;
+	r->bytes = bytes;
+	r->peer = (uint32_t)mpi_group_world(mpi_comm_peer_group(c), rank);
 }
 
 static void
@@ -55,7 +58,7 @@ send_near(struct mpi_rank *self, struct request *r)
 	bool inside = r->bytes <= PACKET_INLINE && !waits;
 	bool medium = !inside && r->bytes <= transport_copied_max(self) && !waits;
 	/* copied before a cell is claimed: the receiver waits for what is claimed */
-	struct bounce_copy *copy = medium ? mpi_bounce_put(self, r, 0, r->bytes) : NULL;
+	struct bounce_copy *copy = medium ? request_copy(self, r, 0, r->bytes) : NULL;
 	struct packet *p = transport_claim(self, r->peer);
 
 	if (p == NULL) {
@@ -124,6 +127,7 @@ enqueue(struct mpi_rank *self, struct peer *peer, struct request *r)
 	if (link_is_empty(&peer->queue))
 		link_append(&self->outgoing, &peer->blocked);
 	link_append(&peer->queue, &r->link);
+	peer->direct = NULL;
 }
 
 void
@@ -133,6 +137,8 @@ mpi_send_start(struct mpi_rank *self, struct request *r)
 
 	if (has_queue(peer) || send_one(self, r) == NO_ROOM)
 		enqueue(self, peer, r);
+	else if (transport_is_near(self, r->peer))
+		peer->direct = transport_inbox_of(self, r->peer);
 }
 
 /* Send what there is room for; true if something was. */

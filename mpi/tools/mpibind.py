@@ -181,14 +181,23 @@ def is_simple(row):
     return row.result != "int" or row.name.endswith("_toint")
 
 
-def binding(row, wide, implemented):
-    """C of PMPI_X and the weak name MPI_X."""
-    name = row.symbol(wide)
+def straight(row, wide, text):
+    """The ordinary binding as a function of its own, and before it the try to do it straight."""
+    given = ", ".join(p.name for p in row.parameters)
+    ordinary = f"static __attribute__((noinline)) int\nordinary_{row.symbol(wide)}({row.arguments(wide)})\n{{\n{text}\n}}\n"
+    return ordinary, f"\treturn direct_{row.name}({given}) ? MPI_SUCCESS : ordinary_{row.symbol(wide)}({given});"
+
+
+def binding(row, wide, implemented, direct=False):
+    """C of PMPI_X and the weak name MPI_X. `direct`: there is a direct_X."""
+    name, before = row.symbol(wide), ""
     if row.chapter == "tool" and not implemented:
         text = "\n".join(f"\t(void){p.name};" for p in row.parameters) + "\n\treturn MPI_T_ERR_NOT_SUPPORTED;"
     else:
         text = simple(row) if is_simple(row) else body(row, wide, implemented)
-    return f"{row.result}\nPMPI_{name}({row.arguments(wide)})\n{{\n{text}\n}}\n#pragma weak MPI_{name} = PMPI_{name}\n"
+    if direct:
+        before, text = straight(row, wide, text)
+    return f"{before}{row.result}\nPMPI_{name}({row.arguments(wide)})\n{{\n{text}\n}}\n#pragma weak MPI_{name} = PMPI_{name}\n"
 
 
 def implementation(row):

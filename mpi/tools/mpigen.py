@@ -25,6 +25,7 @@ from mpitable import TableError, read_table  # noqa: E402
 
 HEAD = "/* SPDX-License-Identifier: MIT\n *\n * %s\n * Generated from mpi/functions.tbl: do not edit.\n */\n"
 DEFINITION = re.compile(r"^impl_(\w+)\(", re.M)
+DIRECT = re.compile(r"^direct_([A-Z]\w+)\(", re.M)
 
 
 def implemented_in(folder):
@@ -34,6 +35,15 @@ def implemented_in(folder):
         with open(path, encoding="utf-8") as f:
             out.update(DEFINITION.findall(f.read()))
     return out
+
+
+def direct_in(folder):
+    """Names of the functions that have a straight way."""
+    path = os.path.join(folder, "direct.h")
+    if not os.path.exists(path):
+        return set()
+    with open(path, encoding="utf-8") as f:
+        return set(DIRECT.findall(f.read()))
 
 
 def is_done(row, done):
@@ -62,10 +72,10 @@ def implementations(rows):
     return "\n".join(out)
 
 
-def bindings(rows, chapter, done):
+def bindings(rows, chapter, done, direct=()):
     """Text of bind_CHAPTER.c."""
-    out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n"]
-    out += [mpibind.binding(row, wide, is_done(row, done)) for row in rows if row.chapter == chapter for wide in row.widths]
+    out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n#include <mpi/api/direct.h>\n"]
+    out += [mpibind.binding(row, wide, is_done(row, done), row.name in direct) for row in rows if row.chapter == chapter for wide in row.widths]
     return "\n".join(out)
 
 
@@ -107,7 +117,8 @@ def main():
         print(f"{args.table}: {error}", file=sys.stderr)
         return 1
     done = implemented_in(args.api)
-    unknown = done - {row.name for row in rows}
+    direct = direct_in(args.api)
+    unknown = (done | direct) - {row.name for row in rows}
     if unknown:
         print(f"{args.api}: impl_{sorted(unknown)[0]}: there is no such function in {args.table}", file=sys.stderr)
         return 1
@@ -115,7 +126,7 @@ def main():
     write(f"{args.out}/include/mpi_impl.h", implementations(rows))
     write(f"{args.out}/include/mpi_wrong.h", HEAD % "Calls with one wrong argument each." + mpiwrong.table(rows, lambda row: is_done(row, done)))
     for chapter in dict.fromkeys(row.chapter for row in rows):
-        write(f"{args.out}/mpi/bind_{chapter}.c", bindings(rows, chapter, done))
+        write(f"{args.out}/mpi/bind_{chapter}.c", bindings(rows, chapter, done, direct))
     write(f"{args.out}/mpi-status.md", status(rows, done))
     return 0
 

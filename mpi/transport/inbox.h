@@ -44,13 +44,25 @@ struct inbox_reader {
 	uint32_t mask;			/* cells - 1 */
 	uint32_t head;			/* next position to read */
 	uint32_t published;		/* value of box->head */
+	unsigned polls;			/* vain looks that its owner's processor has time for; 0: others need it */
 };
 
 /* Bytes of an inbox with that many cells (a power of two). */
 size_t inbox_bytes(uint32_t cells);
 
 /* A cell to fill and its position, or NULL if there is no room. */
-struct packet *inbox_claim(struct inbox *box, uint32_t cells, uint32_t *position);
+static inline __attribute__((always_inline)) struct packet *
+inbox_claim(struct inbox *box, uint32_t cells, uint32_t *position)
+{
+	uint32_t tail = load_relaxed(&box->tail);
+
+	do {
+		if (tail - load_acquire(&box->head) >= cells)
+			return NULL;
+	} while (!swap_total(&box->tail, &tail, tail + 1));
+	*position = tail;
+	return &box->cells[tail & (cells - 1)];
+}
 
 /*
  * A sender that found no room and has set its `sleeping`: must it sleep? If so, the owner will say when there is room. In total order.
@@ -58,13 +70,40 @@ struct packet *inbox_claim(struct inbox *box, uint32_t cells, uint32_t *position
 bool inbox_must_wait(struct inbox *box, uint32_t cells);
 
 /* The cell is filled. True if the owner sleeps and must be woken. */
-bool inbox_publish(struct inbox *box, struct packet *p, uint32_t position);
+static inline __attribute__((always_inline)) bool
+inbox_publish(struct inbox *box, struct packet *p, uint32_t position)
+{
+	store_release(&p->word, position + 1);
+	return load_total(&box->sleeping) == SLEEPING;
+}
 
 /* The next packet, or NULL. It is valid until inbox_pass. */
-const struct packet *inbox_peek(const struct inbox_reader *r);
+static inline __attribute__((always_inline)) const struct packet *
+inbox_peek(const struct inbox_reader *r)
+{
+	uint32_t head = load_relaxed(&r->head);
+	const struct packet *p = &r->box->cells[head & r->mask];
 
-/* The packet is done with. True if senders sleep for want of room and must be woken. */
-bool inbox_pass(struct inbox_reader *r);
+	return load_acquire(&p->word) == head + 1 ? p : NULL;
+}
+
+/* The packet is done with. True if it is time for inbox_tell, or soon after. */
+static inline __attribute__((always_inline)) bool
+inbox_next(struct inbox_reader *r)
+{
+	store_relaxed(&r->head, r->head + 1);
+	return r->head - r->published > r->mask / 4;
+}
+
+/* Tell senders how far the owner is. True if some sleep for want of room and must be woken. */
+bool inbox_tell(struct inbox_reader *r);
+
+/* Both: the packet is done with; true if senders must be woken. */
+static inline __attribute__((always_inline)) bool
+inbox_pass(struct inbox_reader *r)
+{
+	return inbox_next(r) && inbox_tell(r);
+}
 
 /* Is nothing in it, nor about to be? In total order. */
 bool inbox_is_empty(const struct inbox_reader *r);

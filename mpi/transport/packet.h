@@ -71,6 +71,36 @@ bytes_copy(void *to, const void *from, size_t len)
 		memcpy(to, from, len);
 }
 
+/* The same for few bytes, as packets have them. */
+static inline __attribute__((always_inline)) void
+bytes_copy_few(void *to, const void *from, size_t len)
+{
+	char *t = to;
+	const char *f = from;
+
+	if (len > 16) {
+		memcpy(t, f, len);
+	} else if (len >= 8) {
+		uint64_t first, last;
+
+		memcpy(&first, f, 8);
+		memcpy(&last, f + len - 8, 8);
+		memcpy(t, &first, 8);
+		memcpy(t + len - 8, &last, 8);
+	} else if (len >= 4) {
+		uint32_t first, last;
+
+		memcpy(&first, f, 4);
+		memcpy(&last, f + len - 4, 4);
+		memcpy(t, &first, 4);
+		memcpy(t + len - 4, &last, 4);
+	} else if (len > 0) {
+		t[0] = f[0];
+		t[len / 2] = f[len / 2];
+		t[len - 1] = f[len - 1];
+	}
+}
+
 /* Copy what is meaningful of a packet. */
 static inline void
 packet_copy(struct packet *to, const struct packet *from)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <mpi/transport/packet.h>
 
+struct inbox;
 struct mpi_rank;
 struct sync;
 
@@ -41,6 +42,9 @@ uint32_t transport_cluster_of(const struct mpi_rank *self, uint32_t peer);
  */
 struct packet *transport_claim(struct mpi_rank *self, uint32_t peer);
 void transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p);
+
+/* The inbox of a near peer, all of which have as many cells as the rank's own. */
+struct inbox *transport_inbox_of(const struct mpi_rank *self, uint32_t peer);
 
 /*
  * Memory that near peers can reach without the system's help, and that they may write; zero at first. NULL: none is left.

@@ -13,8 +13,8 @@ from scenario import ROOT, Wrong, call, install, must  # noqa: E402
 
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 REPORTS = ("Sanitizer", "runtime error:")
-PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes", 4), ("pt2pt_order", 5), ("pt2pt_posted", 3), ("isend_storm", 5),
-            ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("collectives", 5), ("barrier_many", 8))
+PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes", 4), ("pt2pt_order", 5), ("pt2pt_posted", 3), ("straight", 4),
+            ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("collectives", 5), ("barrier_many", 8))
 CHUNKS = ("pt2pt_sizes", "isend_storm", "collectives")
 
 

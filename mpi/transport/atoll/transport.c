@@ -61,6 +61,7 @@ transport_init(struct mpi_rank *self)
 		return err;
 	t->tid = t->startup ? (int32_t)kthread_self() : 0;
 	t->inbox.box->tid = t->tid;
+	self->inbox = &t->inbox;
 	transport_wait_init(t);
 	return transport_far_init(self);
 }
@@ -102,6 +103,12 @@ static struct inbox *
 inbox_of(const struct transport *t, uint32_t peer)
 {
 	return transport_inbox(t, t->placement ? t->placement[peer].local_rank : 0);
+}
+
+struct inbox *
+transport_inbox_of(const struct mpi_rank *self, uint32_t peer)
+{
+	return inbox_of(self->transport, peer);
 }
 
 struct packet *

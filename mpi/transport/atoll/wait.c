@@ -69,6 +69,7 @@ transport_wait_init(struct transport *t)
 	per_core = (t->local_ranks + cores - 1) / cores;
 	alone = cores_have_processors(t->startup);
 	t->polls = alone && per_core == 1 ? POLLS : 0;
+	t->inbox.polls = t->polls;
 	t->yields = per_core * (alone && per_core > 1 ? ROUNDS_OWN_CPU : ROUNDS_SHARED_CPU);
 	t->relaxes = !alone;
 	t->threads = t->startup->gate == 0;

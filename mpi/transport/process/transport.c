@@ -23,6 +23,7 @@ transport_init(struct mpi_rank *self)
 	if (err != MPI_SUCCESS)
 		return err;
 	t->tid = gettid();
+	self->inbox = &t->inbox;
 	transport_wait_init(t);
 	return MPI_SUCCESS;
 }
@@ -56,6 +57,12 @@ transport_cluster_of(const struct mpi_rank *self, uint32_t peer)
 	(void)self;
 	(void)peer;
 	return 0;
+}
+
+struct inbox *
+transport_inbox_of(const struct mpi_rank *self, uint32_t peer)
+{
+	return segment_inbox(self->transport->segment, peer);
 }
 
 struct packet *

@@ -49,6 +49,7 @@ transport_wait_init(struct transport *t)
 
 	t->polls = s->exclusive ? POLLS_OWN : s->ranks <= s->processors ? POLLS_FLOATING : 0;
 	t->yields = YIELDS;
+	t->inbox.polls = t->polls;
 }
 
 void

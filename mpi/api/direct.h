@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The first lines of some bindings: a call that is right and simple, as nearly all are, is done here and now (pt2pt/direct.h). False: it was
+ * not, nothing has happened, and the binding goes on with its checks. A binding of X begins so if direct_X is defined here.
+ */
+#ifndef MPI_API_DIRECT_H
+#define MPI_API_DIRECT_H
+
+#include <mpi/core/rank.h>
+#include <mpi/core/type.h>
+#include <mpi/pt2pt/direct.h>
+
+#define DIRECT_COUNT_MAX (1 << 24)	/* so that bytes can be counted */
+
+/* A communicator of one group, or NULL. */
+static inline struct comm *
+direct_comm(struct mpi_rank *self, MPI_Comm handle)
+{
+	struct comm *c = handle == MPI_COMM_WORLD ? &self->world : mpi_comm_find(self, handle);
+
+	return c != NULL && c->remote == NULL ? c : NULL;
+}
+
+/* What does not depend on the direction: a basic type, elements side by side, a communicator of one group. */
+static inline __attribute__((always_inline)) bool
+direct_resolve(struct mpi_rank *self, struct direct *d, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm)
+{
+	const struct type *t = mpi_type_basic(datatype);
+
+	if (t == NULL || !mpi_type_is_plain(t) || (uint64_t)count > DIRECT_COUNT_MAX)
+		return false;
+	d->bytes = (size_t)count * (size_t)t->size;
+	d->comm = direct_comm(self, comm);
+	return d->comm != NULL && (d->buffer != NULL || d->bytes == 0);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_source(const struct direct *d)
+{
+	return ((unsigned)d->rank < (unsigned)d->comm->size || d->rank == MPI_ANY_SOURCE) && (d->tag >= 0 || d->tag == MPI_ANY_TAG);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	struct mpi_rank *self = mpi_self();
+	struct direct d = {.buffer = (void *)(uintptr_t)buf, .rank = dest, .tag = tag};
+
+	return self->direct && direct_resolve(self, &d, count, datatype, comm) && (unsigned)dest < (unsigned)d.comm->size && tag >= 0 &&
+		mpi_direct_send(self, &d);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	struct mpi_rank *self = mpi_self();
+	struct direct d = {.buffer = buf, .rank = source, .tag = tag};
+
+	return self->direct && direct_resolve(self, &d, count, datatype, comm) && direct_source(&d) && mpi_direct_recv(self, &d, status);
+}
+
+/* What is sent at once needs no request of its own, only a handle. */
+static inline __attribute__((always_inline)) bool
+direct_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	struct mpi_rank *self = mpi_self();
+	uintptr_t handle = self->direct && request != NULL ? mpi_request_sent_handle(self) : 0;
+
+	if (handle == 0)
+		return false;
+	if (!direct_Send(buf, count, datatype, dest, tag, comm)) {
+		mpi_handle_drop(&self->tables[HANDLE_REQUEST], handle);
+		return false;
+	}
+	*request = (MPI_Request)handle;
+	return true;
+}
+
+/* Done here but for what a receive is: the message may have come already. */
+static inline __attribute__((always_inline)) bool
+direct_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	struct mpi_rank *self = mpi_self();
+	struct direct d = {.buffer = buf, .rank = source, .tag = tag};
+	struct request *r;
+
+	if (!self->direct || request == NULL || !direct_resolve(self, &d, count, datatype, comm) || !direct_source(&d))
+		return false;
+	r = mpi_request_new(self, d.comm);
+	if (r == NULL)
+		return false;
+	*request = (MPI_Request)r->handle;
+	mpi_direct_irecv(self, &d, r);
+	return true;
+}
+
+#endif
