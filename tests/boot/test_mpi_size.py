@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""What MPI adds to a static program on bare metal that sends and receives: the library, linked for the functions that it calls. As test_boot.py."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import qemu
+from test_boot import main
+
+sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
+import setup  # noqa: E402
+
+MPI_MAX = 64 << 10
+CALLS = ("MPI_Init", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Send", "MPI_Recv", "MPI_Finalize")
+LIBRARY = os.path.join(qemu.BUILD, "lib", "libmpi_abi.a")
+
+
+def sizes(calls):
+    """Bytes of text, read-only data and data, by the beginning of the section's name, of the library's part of a program with these calls."""
+    with tempfile.TemporaryDirectory(prefix="atoll-size-") as folder:
+        out = os.path.join(folder, "part.o")
+        roots = [word for call in calls for word in ("-u", call)]
+        subprocess.run([setup.zig(), "ld.lld", "-r", "--gc-sections", *roots, "-o", out, LIBRARY], check=True, timeout=60)
+        text = subprocess.run(["riscv64-unknown-elf-size", "-A", out], check=True, capture_output=True, text=True, timeout=60).stdout
+    found = {}
+    for name, size in re.findall(r"^\.(text|rodata|srodata|data|sdata)\S*\s+(\d+)", text, re.M):
+        found[name] = found.get(name, 0) + int(size)
+    return found
+
+
+def test_mpi_in_a_program_that_sends_and_receives_is_within_its_size():
+    found = sizes(CALLS)
+    assert found["text"] > 8 << 10 and found["rodata"] > 0, found
+    assert sum(found.values()) <= MPI_MAX, found
+
+
+def test_more_calls_are_more_bytes():
+    assert sum(sizes(CALLS + ("MPI_Allreduce",)).values()) > sum(sizes(CALLS).values())
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
