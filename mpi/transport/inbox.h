@@ -57,10 +57,10 @@ inbox_claim(struct inbox *box, uint32_t cells, uint32_t *position)
 	uint32_t tail = load_relaxed(&box->tail);
 
 	do {
+		*position = tail;
 		if (tail - load_acquire(&box->head) >= cells)
 			return NULL;
 	} while (!swap_total(&box->tail, &tail, tail + 1));
-	*position = tail;
 	return &box->cells[tail & (cells - 1)];
 }
 
