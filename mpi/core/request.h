@@ -77,7 +77,10 @@ struct request {
 	struct request *next_free;	/* spare, or freed by the program before it was done */
 };
 
-/* As new, but for what belongs to its object: handle, class, communicator, what becomes of it. By member: as a whole it takes three times as long. */
+/*
+ * As new, but for what belongs to its object: handle, class, communicator, what becomes of it. Member by member: compilers clear a whole
+ * structure of this size in a loop, which takes three times as long.
+ */
 static inline void
 mpi_request_clear(struct request *r)
 {

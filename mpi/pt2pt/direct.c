@@ -58,7 +58,8 @@ static bool
 has_nothing_else(const struct mpi_rank *self)
 {
 	return self->bulk_out == NULL && self->detached == NULL && link_is_empty(&self->pushing) && link_is_empty(&self->answers) &&
-		link_is_empty(&self->outgoing) && link_is_empty(&self->pending) && link_is_empty(&self->running) && link_is_empty(&self->agreements);
+		link_is_empty(&self->outgoing) && link_is_empty(&self->pending) && link_is_empty(&self->running) &&
+		link_is_empty(&self->agreements);
 }
 
 /* Do nothing, without looking at memory that a peer is about to write. */

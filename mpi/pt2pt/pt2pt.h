@@ -32,7 +32,7 @@ struct peer {
 	uint32_t taken;			/* of them, known to be matched */
 	uint32_t matched;		/* messages from it that were matched here */
 	uint32_t reported;		/* of them, told to it */
-	struct inbox *direct;		/* where small messages to it go without further ado; NULL: it is far, or not known yet, or sends wait for room */
+	struct inbox *direct;		/* where messages may go straight; NULL: it is far, or not known yet, or sends wait for room */
 	struct link queue;		/* sends that wait for room, in order; next is NULL before the first */
 	struct link blocked;		/* in mpi_rank.outgoing while the queue is not empty */
 };

@@ -12,7 +12,7 @@ FILE_ASK, FILE_MAX = 600, 800
 FUNCTION_MAX, FUNCTION_MEDIAN = 100, 15
 PARAMETERS_MAX = 6
 # MPI's prototypes are the standard's; a kernel call's trap passes a number and six arguments
-FREE_NAMES = re.compile(r"P?MPI_|\w*kcall\d?$|host_call$|__init__$")
+FREE_NAMES = re.compile(r"P?MPI_|direct_[A-Z]|\w*kcall\d?$|host_call$|__init__$")
 HEAD_MAX = 15
 
 
