@@ -30,6 +30,9 @@ $(P)/gen/mpi/%.o: $(GEN)/mpi/% $(P_FLAGS_FILE) | $(PREPARE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(P_COMMON) -include mpi/transport/process/export.h -c -o $@ $<
 
+# loops over operands; at -O2 gcc takes them one by one
+$(P)/mpi/core/op_loops.c.o: P_COMMON += -O3
+
 $(PLIB): $(PLIB_OBJ)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)

@@ -95,8 +95,8 @@ wait_among_threads(struct meeting *m)
 	link_remove(&m->pending.link);
 }
 
-static void
-wait_until(struct meeting *m, bool (*there)(const struct meeting *m))
+void
+mpi_meet_wait_until(struct meeting *m, bool (*there)(const struct meeting *m))
 {
 	unsigned idle = 0;
 
@@ -119,13 +119,13 @@ wait_until(struct meeting *m, bool (*there)(const struct meeting *m))
 void
 mpi_meet_wait(struct meeting *m)
 {
-	wait_until(m, is_open);
+	mpi_meet_wait_until(m, is_open);
 }
 
 void
 mpi_meet_wait_for_all(struct meeting *m)
 {
-	wait_until(m, all_have_come);
+	mpi_meet_wait_until(m, all_have_come);
 }
 
 bool

@@ -21,6 +21,9 @@ struct meeting {
 	struct pending pending;
 	bool (*there)(const struct meeting *m);
 	bool noted;
+	/* of those who wait for a word of their own kind */
+	const uint32_t *word;
+	uint32_t value;
 };
 
 /* A barrier of all ranks of the job, if they are in one cluster: their place is there from the beginning. False: not so, or c is not the world. */
@@ -35,6 +38,9 @@ void mpi_meet_wake(struct meeting *m);
 
 /* All have come: let them go. */
 void mpi_meet_open(struct meeting *m);
+
+/* Wait until there(m), which looks in total order; who makes it true must call mpi_meet_wake after that. */
+void mpi_meet_wait_until(struct meeting *m, bool (*there)(const struct meeting *m));
 
 /* Wait until the doors are open. */
 void mpi_meet_wait(struct meeting *m);

@@ -73,32 +73,37 @@ survey(struct mpi_rank *self, const struct comm *c, struct venue *v, int *popula
 	}
 }
 
-/* The first of the cluster makes the place and tells the others where it is. */
-static int
-make_place(struct mpi_rank *self, struct comm *c, struct venue *v)
+static void *
+aligned(void *memory)
 {
-	size_t bytes = sizeof(struct place) + 2 * ((size_t)v->ranks * v->seat_bytes + v->table_bytes) + CACHE_LINE;
+	return (void *)(((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+}
+
+/* The first of the cluster gives memory and tells the others where it is. NULL: there is none. */
+static void *
+share(struct mpi_rank *self, struct comm *c, const struct venue *v, size_t bytes)
+{
 	struct sched *s = mpi_sched_new(self, c);
 	uint64_t reference = 0;
 	void *memory = NULL;
-	int err;
 
 	if (s == NULL)
-		return MPI_ERR_NO_MEM;
-	v->owner = v->rank == 0;
+		return NULL;
 	if (v->owner) {
-		memory = transport_share(self, bytes);
+		memory = transport_share(self, bytes + CACHE_LINE);
 		reference = memory ? transport_reference(self, memory) : 0;
 	}
 	mpi_sched_among(s, v->members, v->ranks, v->rank);
 	mpi_bcast_binomial(s, span_bytes(&reference, sizeof(reference)), 0);
-	err = mpi_sched_run(s);
-	if (err != MPI_SUCCESS || reference == 0)
-		return err;
-	memory = transport_reach(self, reference);
-	v->place = (struct place *)(((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
-	v->memory = memory;
-	return MPI_SUCCESS;
+	return mpi_sched_run(s) == MPI_SUCCESS && reference != 0 ? transport_reach(self, reference) : NULL;
+}
+
+static void
+make_place(struct mpi_rank *self, struct comm *c, struct venue *v)
+{
+	v->owner = v->rank == 0;
+	v->memory = share(self, c, v, sizeof(struct place) + 2 * ((size_t)v->ranks * v->seat_bytes + v->table_bytes));
+	v->place = v->memory ? aligned(v->memory) : NULL;
 }
 
 /* Places are used if all clusters have one. */
@@ -153,6 +158,28 @@ mpi_venue_of(struct mpi_rank *self, struct comm *c)
 	return v;
 }
 
+struct venue *
+mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t bytes)
+{
+	struct venue *v = mpi_venue_of(self, c);
+
+	if (v == NULL || v->place == NULL || v->clusters > 1 || v->signs_asked)
+		return v;
+	v->signs_asked = true;
+	v->signs_memory = share(self, c, v, bytes);
+	v->signs = v->signs_memory ? aligned(v->signs_memory) : NULL;
+	return v;
+}
+
+static void
+drop(struct mpi_rank *self, struct venue *v)
+{
+	transport_unshare(self, v->memory);
+	if (v->signs_memory != NULL)
+		transport_unshare(self, v->signs_memory);
+	free(v);
+}
+
 /* The owner frees what all have left. */
 static void
 reap(struct mpi_rank *self)
@@ -164,8 +191,7 @@ reap(struct mpi_rank *self)
 
 		if (load_acquire(&v->place->left) == (uint32_t)v->ranks) {
 			*at = v->next;
-			transport_unshare(self, v->memory);
-			free(v);
+			drop(self, v);
 		} else {
 			at = &v->next;
 		}
@@ -195,7 +221,6 @@ mpi_venue_exit(struct mpi_rank *self)
 
 	while ((v = self->venues) != NULL) {
 		self->venues = v->next;
-		transport_unshare(self, v->memory);
-		free(v);
+		drop(self, v);
 	}
 }

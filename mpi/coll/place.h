@@ -36,6 +36,12 @@ struct venue {
 	bool consecutive;		/* the members of each cluster follow one another */
 	bool owner;			/* this rank made the place */
 	void *memory;			/* in which it lies */
+	char *signs;			/* see coll/signs.h; NULL: there are none */
+	void *signs_memory;
+	bool signs_asked;
+	size_t round_bytes;
+	uint32_t round;			/* of signs: the last one, and the last one that all have shown for sure */
+	uint32_t seen;
 	struct venue *next;		/* left, but not by all */
 };
 
@@ -44,6 +50,9 @@ struct venue *mpi_venue_survey(struct mpi_rank *self, struct comm *c);
 
 /* The same with a place, made when asked for the first time, by all ranks of the communicator together. */
 struct venue *mpi_venue_of(struct mpi_rank *self, struct comm *c);
+
+/* The same with so many zeroed bytes for signs, if all ranks are in one cluster. */
+struct venue *mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t bytes);
 
 /* Number of the cluster of a rank, and its position among the members of the own one, or -1. */
 int mpi_venue_cluster(struct mpi_rank *self, const struct comm *c, int rank);
