@@ -21,7 +21,8 @@ $(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py mpi/tools/coll*.py) $
 	$(Q)$(if $(COLLGEN_TOOL),$(PYTHON) $(COLLGEN_TOOL) --out $(GEN))
 	$(Q)touch $@
 
-$(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND): $(GEN_STAMP)
+# an empty recipe: make looks again when the files were written
+$(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND): $(GEN_STAMP) ;
 
 gen: $(GEN_STAMP)
 

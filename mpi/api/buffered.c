@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <mpi/api/buffered.h>
+#include <mpi/core/session.h>
 #include <mpi/pt2pt/pt2pt.h>
 
 #define ALIGN 16u
@@ -73,10 +74,18 @@ place_automatic(struct send_buffer *b, size_t span)
 	return c;
 }
 
+static struct send_buffer *
+buffer_of(struct mpi_rank *self, struct comm *c)
+{
+	if (c->buffer.attached)
+		return &c->buffer;
+	return c->session ? &c->session->buffer : &self->buffer;
+}
+
 int
 buffered_send(struct mpi_rank *self, const struct message *m)
 {
-	struct send_buffer *b = m->comm->buffer.attached ? &m->comm->buffer : &self->buffer;
+	struct send_buffer *b = buffer_of(self, m->comm);
 	size_t bytes = message_bytes(m), span = span_of(bytes);
 	struct message packed = *m;
 	struct copy *c;

@@ -5,6 +5,7 @@
 #include <mpi/api/call.h>
 #include <mpi/core/info.h>
 #include <mpi/core/op.h>
+#include <mpi/core/session.h>
 
 int
 call_group(struct call *call, MPI_Group handle, struct group **g)
@@ -17,6 +18,18 @@ call_errhandler(struct call *call, MPI_Errhandler handle, struct errhandler **e)
 {
 	*e = mpi_errhandler_find(call->self, handle);
 	return *e ? MPI_SUCCESS : MPI_ERR_ERRHANDLER;
+}
+
+int
+call_raises(struct call *call, enum errhandler_kind kind, MPI_Errhandler handle, struct errhandler **e)
+{
+	int err = call_errhandler(call, handle, e);
+
+	if (err == MPI_SUCCESS && (*e)->kind != ERRHANDLER_ANY && (*e)->kind != kind)
+		err = MPI_ERR_ERRHANDLER;
+	if (err == MPI_SUCCESS)
+		call->raised_on = (struct raised_on){*e, (uintptr_t)(kind == ERRHANDLER_COMM ? (void *)MPI_COMM_NULL : (void *)MPI_SESSION_NULL)};
+	return err;
 }
 
 int
@@ -73,6 +86,8 @@ int
 call_session(struct call *call, MPI_Session handle, struct session **s)
 {
 	*s = mpi_handle_find(&call->self->tables[HANDLE_SESSION], (uintptr_t)handle);
+	if (*s != NULL)
+		call->raised_on = (struct raised_on){(*s)->errhandler, (uintptr_t)handle};
 	return *s ? MPI_SUCCESS : MPI_ERR_SESSION;
 }
 

@@ -83,6 +83,8 @@ call_comm(struct call *call, MPI_Comm handle, struct comm **c)
 
 int call_group(struct call *call, MPI_Group handle, struct group **g);
 int call_errhandler(struct call *call, MPI_Errhandler handle, struct errhandler **e);
+/* The one that also gets the errors of this call; it must be one for such objects. */
+int call_raises(struct call *call, enum errhandler_kind kind, MPI_Errhandler handle, struct errhandler **e);
 int call_type(struct call *call, MPI_Datatype handle, struct type **t);
 int call_committed(struct call *call, MPI_Datatype handle, struct type **t);
 int call_op(struct call *call, MPI_Op op);

@@ -23,11 +23,12 @@ start_again(struct mpi_rank *self, struct request *r)
 	return MPI_SUCCESS;
 }
 
-static void
+static int
 drop(struct mpi_rank *self, struct request *r)
 {
 	(void)self;
 	mpi_sched_free(r->own);
+	return MPI_SUCCESS;
 }
 
 static const struct request_class plain;

@@ -6,6 +6,15 @@
 #include <mpi/core/op.h>
 #include <mpi/core/topology.h>
 
+/* Where a block lies: with MPI_BOTTOM as the buffer, a displacement may be an address. */
+static const void *
+block_at(const struct side *s, int i, const struct type *t)
+{
+	MPI_Count displ = s->displs.array ? numbers_at(s->displs, (size_t)i) : 0;
+
+	return span_shift(s->buffer, s->types ? displ : displ * (MPI_Count)t->extent);
+}
+
 static int
 check_block(struct call *call, const struct side *s, int i, MPI_Datatype datatype, struct type **t)
 {
@@ -14,7 +23,7 @@ check_block(struct call *call, const struct side *s, int i, MPI_Datatype datatyp
 
 	if (err == MPI_SUCCESS)
 		err = call_committed(call, datatype, t);
-	return err == MPI_SUCCESS ? call_buffer(s->buffer, count, *t) : err;
+	return err == MPI_SUCCESS ? call_buffer(block_at(s, i, *t), count, *t) : err;
 }
 
 int

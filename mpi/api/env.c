@@ -7,39 +7,22 @@
 #include <string.h>
 #include <mpi_impl.h>
 #include <mpi/api/buffered.h>
+#include <mpi/api/library.h>
 #include <mpi/coll/place.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
 
-/* No rank waits for another here: who is first may send to who is last. */
-static int
-start(struct mpi_rank *self)
-{
-	int err;
-
-	transport_identify(self);
-	err = mpi_comm_init(self);
-	if (err == MPI_SUCCESS)
-		err = mpi_pt2pt_init(self);
-	if (err == MPI_SUCCESS)
-		err = transport_init(self);
-	if (err == MPI_SUCCESS)
-		self->state = RANK_RUNNING;
-	return err;
-}
-
 static int
 init(struct mpi_rank *self, int required)
 {
-	int err = self->state == RANK_FRESH ? start(self) : MPI_ERR_OTHER, most;
+	int err = self->world_state == RANK_FRESH ? library_enter(self, required, &self->world_level) : MPI_ERR_OTHER;
 
 	if (err != MPI_SUCCESS)
 		return err;
-	most = transport_thread_level(self);
-	self->thread_level = required < most ? required : most;
+	mpi_comm_show_world(self, true);
+	self->world_state = RANK_RUNNING;
 	self->direct = self->thread_level != MPI_THREAD_MULTIPLE;
-	transport_hold(true);
 	return MPI_SUCCESS;
 }
 
@@ -56,84 +39,67 @@ impl_Init_thread(struct call *call, const struct args_Init_thread *a)
 	int err = init(call->self, a->required);
 
 	if (err == MPI_SUCCESS)
-		*a->provided = call->self->thread_level;
+		*a->provided = call->self->world_level;
 	return err;
 }
 
 int
 impl_Initialized(struct call *call, const struct args_Initialized *a)
 {
-	*a->flag = call->self->state != RANK_FRESH;
+	*a->flag = call->self->world_state != RANK_FRESH;
 	return MPI_SUCCESS;
 }
 
 int
 impl_Finalized(struct call *call, const struct args_Finalized *a)
 {
-	*a->flag = call->self->state == RANK_FINALIZED;
+	*a->flag = call->self->world_state == RANK_FINALIZED;
 	return MPI_SUCCESS;
 }
 
-static bool
-nothing_left(const void *arg)
+static void
+leave_meetings(struct mpi_rank *self, struct comm *c)
 {
-	const struct mpi_rank *self = arg;
-
-	return link_is_empty(&self->outgoing) && link_is_empty(&self->answers) && self->detached == NULL;
-}
-
-static bool
-outlives_finalize(int kind)
-{
-	return kind == HANDLE_INFO || kind == HANDLE_ERRHANDLER || kind == HANDLE_KEYVAL;
+	mpi_venue_leave(self, c->venue);
+	free(c->plan);
+	c->venue = NULL;
+	c->plan = NULL;
 }
 
 int
 impl_Finalize(struct call *call, const struct args_Finalize *a)
 {
 	struct mpi_rank *self = call->self;
-	int err;
+	int err = self->world_state == RANK_RUNNING ? MPI_SUCCESS : MPI_ERR_OTHER;
 
 	(void)a;
 	/* while everything still works */
-	err = mpi_attr_delete_all(self, &self->self.attributes, self->self.handle);
+	if (err == MPI_SUCCESS)
+		err = mpi_attr_delete_all(self, &self->self.attributes, self->self.handle);
 	if (err == MPI_SUCCESS)
 		err = mpi_attr_delete_all(self, &self->world.attributes, self->world.handle);
 	if (err != MPI_SUCCESS)
 		return err;
 	buffered_detach(self, &self->buffer, NULL, NULL);
 	buffered_detach(self, &self->world.buffer, NULL, NULL);
-	mpi_wait_until(self, nothing_left, self);
-	mpi_venue_leave(self, self->world.venue);
-	mpi_venue_leave(self, self->self.venue);
-	free(self->world.plan);
-	free(self->self.plan);
+	mpi_wait_until(self, library_is_quiet, self);
+	leave_meetings(self, &self->world);
+	leave_meetings(self, &self->self);
 	err = mpi_barrier(self, &self->world);
-	mpi_wait_until(self, nothing_left, self);
 	if (err != MPI_SUCCESS)
 		return err;
-	self->state = RANK_FINALIZED;
+	leave_meetings(self, &self->world);
+	self->world_state = RANK_FINALIZED;
 	self->direct = false;
-	mpi_venue_exit(self);
-	transport_exit(self);
-	mpi_pt2pt_exit(self);
-	mpi_type_exit(self);
-	mpi_comm_exit(self);
-	mpi_sched_exit(self);
-	mpi_request_exit(self);
-	/* info objects, error handlers and keys may be used and freed later */
-	for (int kind = 1; kind < HANDLE_KINDS; kind++)
-		if (!outlives_finalize(kind) || self->tables[kind].used == 0)
-			mpi_handle_table_free(&self->tables[kind]);
-	mpi_handle_table_free(&self->bulk_names);
-	transport_hold(false);
+	mpi_comm_show_world(self, false);
+	library_leave(self);
 	return MPI_SUCCESS;
 }
 
 int
 impl_Query_thread(struct call *call, const struct args_Query_thread *a)
 {
-	*a->provided = call->self->thread_level;
+	*a->provided = call->self->world_level;
 	return MPI_SUCCESS;
 }
 

@@ -96,12 +96,6 @@ impl_File_create_errhandler(struct call *call, const struct args_File_create_err
 }
 
 int
-impl_Session_create_errhandler(struct call *call, const struct args_Session_create_errhandler *a)
-{
-	return mpi_errhandler_new(call->self, ERRHANDLER_SESSION, (void (*)(void))a->session_errhandler_fn, a->errhandler);
-}
-
-int
 impl_Comm_get_errhandler(struct call *call, const struct args_Comm_get_errhandler *a)
 {
 	return mpi_errhandler_publish(call->self, a->comm->errhandler, a->errhandler);

@@ -23,25 +23,24 @@ finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
 	return g->query ? g->query(g->extra_state, status) : MPI_SUCCESS;
 }
 
-static void
+static int
 cancel(struct mpi_rank *self, struct request *r)
 {
 	struct general *g = r->own;
 
 	(void)self;
-	if (g->cancel != NULL)
-		g->cancel(g->extra_state, (int)mpi_request_is_done(r));
+	return g->cancel ? g->cancel(g->extra_state, (int)mpi_request_is_done(r)) : MPI_SUCCESS;
 }
 
-static void
+static int
 drop(struct mpi_rank *self, struct request *r)
 {
 	struct general *g = r->own;
+	int err = g->free ? g->free(g->extra_state) : MPI_SUCCESS;
 
 	(void)self;
-	if (g->free != NULL)
-		g->free(g->extra_state);
 	free(g);
+	return err;
 }
 
 static const struct request_class general_class = {.finish = finish, .cancel = cancel, .drop = drop};

@@ -4,11 +4,13 @@
  */
 #include <stdlib.h>
 #include <mpi_impl.h>
+#include <mpi/core/session.h>
 
 /* Members of a new group, as they are found. */
 struct list {
 	int32_t *world;
 	int size;
+	struct session *session;	/* that the group they are taken from comes from, or NULL */
 };
 
 /* Room for n members. */
@@ -16,6 +18,7 @@ static int
 list_init(struct list *l, long n)
 {
 	l->size = 0;
+	l->session = NULL;
 	l->world = malloc((size_t)(n > 0 ? n : 1) * sizeof(*l->world));
 	return l->world ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
@@ -24,6 +27,7 @@ static void
 list_add(struct list *l, const struct group *g, int i)
 {
 	l->world[l->size++] = mpi_group_world(g, i);
+	l->session = g->session;
 }
 
 /* The group of the members; or, after an error, nothing. Returns the error. */
@@ -37,6 +41,8 @@ list_group(struct call *call, struct list *l, int err, MPI_Group *newgroup)
 		return err;
 	}
 	made = mpi_group_of(call->self, l->world, l->size);
+	if (made != NULL)
+		made->session = mpi_session_hold(l->session);
 	*newgroup = made ? mpi_group_handle(call->self, made) : MPI_GROUP_NULL;
 	return *newgroup == MPI_GROUP_NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <mpi_impl.h>
+#include <mpi/api/intercomm.h>
 #include <mpi/api/newcomm.h>
 #include <mpi/coll/coll.h>
 #include <mpi/pt2pt/pt2pt.h>
@@ -34,16 +35,6 @@ impl_Comm_remote_group(struct call *call, const struct args_Comm_remote_group *a
 	*a->group = mpi_group_handle(call->self, mpi_group_hold(a->comm->remote));
 	return *a->group == MPI_GROUP_NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
-
-/* The two groups that meet, and where. */
-struct meeting {
-	struct mpi_rank *self;
-	struct comm *local;
-	int leader;
-	struct comm *peer;		/* at the leader */
-	int remote_leader;
-	int tag;
-};
 
 /* The leaders exchange `bytes` each way. Error class. */
 static int
@@ -124,8 +115,8 @@ remote_group(const struct meeting *m, struct group **remote)
 	return *remote ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-static int
-create(const struct meeting *m, MPI_Comm *newcomm)
+int
+intercomm_create(const struct meeting *m, MPI_Comm *newcomm)
 {
 	struct circle circle = mpi_circle_of(m->local);
 	struct group *remote;
@@ -140,6 +131,8 @@ create(const struct meeting *m, MPI_Comm *newcomm)
 	} else {
 		n.made = mpi_comm_new(m->self, mpi_group_hold(m->local->group), remote, m->local->errhandler);
 		n.err = n.made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+		if (n.made != NULL)
+			mpi_comm_come_from(n.made, m->local);
 	}
 	circle.leader = m->leader;
 	circle.bridge = m->peer;
@@ -166,7 +159,7 @@ impl_Intercomm_create(struct call *call, const struct args_Intercomm_create *a)
 		if (err != MPI_SUCCESS)
 			return err;
 	}
-	return create(&m, a->newintercomm);
+	return intercomm_create(&m, a->newintercomm);
 }
 
 /* Whether our group comes first: the one that says low; else the one whose first member has the lower rank in the job. */

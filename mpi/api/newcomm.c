@@ -49,6 +49,8 @@ newcomm_group(struct mpi_rank *self, struct comm *like, struct group *g)
 {
 	struct comm *made = g ? mpi_comm_new(self, g, NULL, like->errhandler) : NULL;
 
+	if (made != NULL)
+		mpi_comm_come_from(made, like);
 	return (struct newcomm){made, made ? MPI_SUCCESS : MPI_ERR_NO_MEM};
 }
 
@@ -88,6 +90,7 @@ newcomm_copy(struct mpi_rank *self, struct comm *c, const struct info *info)
 		newcomm_abandon(self, made);
 		return (struct newcomm){NULL, err};
 	}
+	mpi_comm_come_from(made, c);
 	made->topology = mpi_topology_hold(c->topology);
 	made->info = info ? newcomm_hints(info) : NULL;
 	return (struct newcomm){made, MPI_SUCCESS};

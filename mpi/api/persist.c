@@ -39,7 +39,7 @@ start(struct mpi_rank *self, struct request *r)
 	}
 }
 
-static void
+static int
 drop(struct mpi_rank *self, struct request *r)
 {
 	struct again *g = r->own;
@@ -47,6 +47,7 @@ drop(struct mpi_rank *self, struct request *r)
 	(void)self;
 	mpi_type_release(g->message.type);
 	free(g);
+	return MPI_SUCCESS;
 }
 
 static const struct request_class again_class = {.start = start, .drop = drop};

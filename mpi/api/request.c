@@ -15,7 +15,7 @@ impl_Wait(struct call *call, const struct args_Wait *a)
 	if (err != MPI_SUCCESS)
 		return err;
 	if (r == NULL) {
-		mpi_status_empty(a->status);
+		mpi_status_nothing(a->status);
 		return MPI_SUCCESS;
 	}
 	mpi_wait(call->self, r);
@@ -45,7 +45,7 @@ impl_Test(struct call *call, const struct args_Test *a)
 		return err;
 	*a->flag = test(call->self, r);
 	if (r == NULL)
-		mpi_status_empty(a->status);
+		mpi_status_nothing(a->status);
 	return *a->flag && r != NULL ? set_finish_one(call, r, a->request, a->status) : MPI_SUCCESS;
 }
 
@@ -62,7 +62,7 @@ finish_all(struct set *s, MPI_Status statuses[])
 		if (s->requests[i] != NULL)
 			err = set_finish(s, i, status);
 		else
-			mpi_status_empty(status);
+			mpi_status_nothing(status);
 		if (err != MPI_SUCCESS)
 			failed = MPI_ERR_IN_STATUS;
 		if (status != MPI_STATUS_IGNORE)
@@ -109,15 +109,16 @@ int
 impl_Request_free(struct call *call, const struct args_Request_free *a)
 {
 	struct request *r = mpi_request_find(call->self, *a->request);
+	int err = MPI_SUCCESS;
 
 	if (r == NULL)
 		return MPI_ERR_REQUEST;
 	if (!mpi_request_is_active(r) || mpi_request_is_done(r))
-		mpi_request_drop(call->self, r, (uintptr_t)*a->request);
+		err = mpi_request_drop(call->self, r, (uintptr_t)*a->request);
 	else
 		mpi_request_detach(call->self, r);
 	*a->request = MPI_REQUEST_NULL;
-	return MPI_SUCCESS;
+	return err;
 }
 
 int
@@ -127,8 +128,7 @@ impl_Cancel(struct call *call, const struct args_Cancel *a)
 
 	if (!mpi_request_is_active(r))
 		return MPI_ERR_REQUEST;
-	mpi_request_cancel(call->self, r);
-	return MPI_SUCCESS;
+	return mpi_request_cancel(call->self, r);
 }
 
 /* Without freeing anything: a copy of the status, as Wait would give it. */
@@ -138,7 +138,7 @@ peek(struct mpi_rank *self, struct request *r, MPI_Status *status)
 	MPI_Status unused;
 
 	if (r == NULL)
-		mpi_status_empty(status);
+		mpi_status_nothing(status);
 	else if (r->class != NULL && r->class->finish != NULL)
 		return r->class->finish(self, r, status ? status : &unused);
 	else

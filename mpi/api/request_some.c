@@ -11,7 +11,7 @@ static int
 finish_at(struct call *call, const struct set *s, int i, MPI_Status *status)
 {
 	if (i == s->count) {
-		mpi_status_empty(status);
+		mpi_status_nothing(status);
 		return MPI_SUCCESS;
 	}
 	return set_finish_one(call, s->requests[i], &s->handles[i], status);

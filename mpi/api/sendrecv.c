@@ -96,7 +96,7 @@ finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
 	return r->error;
 }
 
-static void
+static int
 drop(struct mpi_rank *self, struct request *r)
 {
 	struct halves *h = r->own;
@@ -106,6 +106,7 @@ drop(struct mpi_rank *self, struct request *r)
 	mpi_type_release(h->types[1]);
 	free(h->copy);
 	free(h);
+	return MPI_SUCCESS;
 }
 
 static const struct request_class halves_class = {.ready = are_done, .advance = advance, .finish = finish, .drop = drop};

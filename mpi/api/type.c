@@ -97,8 +97,16 @@ impl_Type_set_name(struct call *call, const struct args_Type_set_name *a)
 int
 impl_Type_get_name(struct call *call, const struct args_Type_get_name *a)
 {
-	const char *name = mpi_type_name(call->self, a->datatype);
+	const char *name = "MPI_DATATYPE_NULL";
+	struct type *t;
 
+	if (a->datatype != MPI_DATATYPE_NULL) {
+		int err = call_type(call, a->datatype, &t);
+
+		if (err != MPI_SUCCESS)
+			return err;
+		name = mpi_type_name(call->self, t);
+	}
 	*a->resultlen = (int)strlen(name);
 	memcpy(a->type_name, name, (size_t)*a->resultlen + 1);
 	return MPI_SUCCESS;

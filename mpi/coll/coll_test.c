@@ -7,6 +7,7 @@
  *	mpi/transport/atoll/[a-z]*.c build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
+#include <mpi/api/library.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/coll/coll.h>
 #include <mpi/coll/meet_coll.h>
@@ -256,6 +257,7 @@ algorithms(void)
 		free(w.one);
 	}
 	MPI_Finalize();
+	library_close(mpi_self());
 }
 
 /* Nobody leaves a barrier before everybody has come; seats and tables of one meeting are not touched by the next ones. */
@@ -294,6 +296,7 @@ meetings(void)
 	}
 	MPI_Comm_free(&comm);
 	MPI_Finalize();
+	library_close(mpi_self());
 }
 
 /* Communicators go while collectives on them are on their way; nothing is left (the address sanitizer looks). */
@@ -317,6 +320,7 @@ freed_while_pending(void)
 		MUST(got == i && other == i);
 	}
 	MPI_Finalize();
+	library_close(mpi_self());
 }
 
 static void

@@ -29,7 +29,8 @@ mpi_span_copy(struct span to, struct span from)
 
 	if (room < bytes)
 		bytes = room;
-	if (bytes > 0 && to.at != from.at)
+	/* from MPI_BOTTOM, different types are different places */
+	if (bytes > 0 && (to.at != from.at || to.type != from.type))
 		mpi_type_copy(to.type, to.at, from.type, from.at, (MPI_Count)bytes);
 }
 

@@ -17,6 +17,7 @@
 struct mpi_rank;
 struct errhandler;
 struct info;
+struct session;
 struct topology;
 
 /* What travels in which context: `context` of a communicator plus one of these. */
@@ -48,6 +49,7 @@ struct comm {
 	struct comm *local;		/* intercommunicator: a communicator of `group` alone, for use inside the library; else NULL */
 	struct errhandler *errhandler;
 	struct send_buffer buffer;
+	struct session *session;	/* that it comes from, or NULL */
 	struct topology *topology;	/* or NULL */
 	struct attr_list attributes;
 	struct info *info;		/* hints, or NULL */
@@ -74,9 +76,15 @@ mpi_comm_peers(const struct comm *c)
 	return mpi_comm_peer_group(c)->size;
 }
 
-/* Set up MPI_COMM_WORLD and MPI_COMM_SELF. Error class. */
+/* Set up MPI_COMM_WORLD, MPI_COMM_SELF and what sessions begin with. Error class. */
 int mpi_comm_init(struct mpi_rank *self);
 void mpi_comm_exit(struct mpi_rank *self);
+
+/* May the program use MPI_COMM_WORLD and MPI_COMM_SELF? */
+void mpi_comm_show_world(struct mpi_rank *self, bool shown);
+
+/* It comes from where another one comes from, unless its group says so already. */
+void mpi_comm_come_from(struct comm *c, const struct comm *other);
 
 /* The communicator of a handle, or NULL. */
 struct comm *mpi_comm_find(struct mpi_rank *self, MPI_Comm handle);

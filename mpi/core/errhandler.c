@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <mpi/core/errcodes.h>
 #include <mpi/core/rank.h>
 #include <mpi/transport/transport.h>
@@ -89,6 +90,17 @@ mpi_errhandler_set(struct mpi_rank *self, struct errhandler **at, struct errhand
 	return MPI_SUCCESS;
 }
 
+struct errhandler *
+mpi_errhandler_named(struct mpi_rank *self, const char *name)
+{
+	static const char *const names[ERRORS_PREDEFINED] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+
+	for (int i = 0; name != NULL && i < ERRORS_PREDEFINED; i++)
+		if (strcmp(name, names[i]) == 0)
+			return &self->errhandlers[i];
+	return NULL;
+}
+
 void
 mpi_die(struct mpi_rank *self, int status, const char *message)
 {
@@ -151,9 +163,9 @@ mpi_raise(struct mpi_rank *self, struct comm *c, int code, const char *function)
 {
 	if (code == MPI_SUCCESS)
 		return code;
-	if (self->state != RANK_RUNNING)
-		die_of(self, code, function);
-	if (c == NULL)
+	if (c == NULL && self->world_state == RANK_RUNNING)
 		c = &self->self;
+	if (c == NULL)
+		return mpi_raise_on(self, (struct raised_on){self->initial, 0}, code, function);
 	return mpi_raise_on(self, (struct raised_on){c->errhandler, (uintptr_t)mpi_comm_handle(c)}, code, function);
 }

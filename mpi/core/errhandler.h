@@ -11,6 +11,9 @@
 struct mpi_rank;
 struct comm;
 
+/* in the environment: what the launcher was told about the initial error handler */
+#define INITIAL_ERRHANDLER "ATOLL_MPI_ERRHANDLER"
+
 /* on what a handler may be set; predefined ones on all */
 enum errhandler_kind { ERRHANDLER_ANY, ERRHANDLER_COMM, ERRHANDLER_WIN, ERRHANDLER_FILE, ERRHANDLER_SESSION };
 
@@ -37,6 +40,9 @@ void mpi_errhandler_forget(struct mpi_rank *self, struct errhandler *e);
 /* Put e in place of *at. MPI_ERR_ERRHANDLER: it is for other objects. */
 int mpi_errhandler_set(struct mpi_rank *self, struct errhandler **at, struct errhandler *e, enum errhandler_kind kind);
 
+/* The predefined one of a name as in the info key "mpi_initial_errhandler"; NULL: there is none. */
+struct errhandler *mpi_errhandler_named(struct mpi_rank *self, const char *name);
+
 /* What an error is raised on: a handler, and the handle that it is called with. */
 struct raised_on {
 	struct errhandler *errhandler;
@@ -49,7 +55,7 @@ struct raised_on {
  */
 int mpi_raise_on(struct mpi_rank *self, struct raised_on where, int code, const char *function);
 
-/* The same on a communicator (NULL: none, the error goes to MPI_COMM_SELF). */
+/* The same on a communicator (NULL: none, the error goes to MPI_COMM_SELF; without it, to the initial handler). */
 int mpi_raise(struct mpi_rank *self, struct comm *c, int code, const char *function);
 
 /* The text of an error class, and whether there is such a class. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <mpi/core/group.h>
 #include <mpi/core/rank.h>
+#include <mpi/core/session.h>
 
 #define SEARCHED_MAX 16		/* members up to which a search needs no index */
 
@@ -129,6 +130,7 @@ mpi_group_release(struct mpi_rank *self, struct group *g)
 {
 	if (g == NULL || --g->references > 0 || g == &self->empty_group)
 		return;
+	mpi_session_release(self, g->session);
 	free(g->index);
 	free(g->world);
 	free(g);

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 struct mpi_rank;
+struct session;
 
 struct group {
 	int references;
@@ -22,6 +23,7 @@ struct group {
 	int32_t *index;			/* hash table: member + 1, or 0; NULL: not there (yet) */
 	uint32_t index_mask;
 	bool indexed;			/* it was tried */
+	struct session *session;	/* that it comes from, or NULL */
 };
 
 /* Rank in the job of member i. */

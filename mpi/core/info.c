@@ -8,12 +8,33 @@
 #include <mpi/core/info.h>
 #include <mpi/core/rank.h>
 
-static const char *
-level_name(int level)
-{
-	static const char *const names[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
+static const struct {
+	int level;
+	const char *name;
+} levels[] = {
+	{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"}, {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
+	{MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"}, {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"},
+};
 
-	return level >= MPI_THREAD_MULTIPLE ? names[3] : names[level / MPI_THREAD_FUNNELED];
+#define LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+const char *
+mpi_info_level_name(int level)
+{
+	size_t i = 0;
+
+	while (i < LEVELS - 1 && levels[i].level < level)
+		i++;
+	return levels[i].name;
+}
+
+int
+mpi_info_level(const char *name)
+{
+	for (size_t i = 0; name != NULL && i < LEVELS; i++)
+		if (strcmp(name, levels[i].name) == 0)
+			return levels[i].level;
+	return MPI_THREAD_SINGLE;
 }
 
 /* How the job was started, made when somebody asks. */
@@ -29,7 +50,7 @@ environment(struct mpi_rank *self)
 	snprintf(ranks, sizeof(ranks), "%d", self->world_size);
 	mpi_info_set(self->environment, "maxprocs", ranks);
 	mpi_info_set(self->environment, "soft", ranks);
-	mpi_info_set(self->environment, "thread_level", level_name(self->thread_level));
+	mpi_info_set(self->environment, "thread_level", mpi_info_level_name(self->thread_level));
 	return self->environment;
 }
 

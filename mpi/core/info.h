@@ -23,6 +23,10 @@ struct info {
 	uintptr_t handle;		/* 0: none */
 };
 
+/* Thread levels as texts. A text that is none of them (also NULL) is MPI_THREAD_SINGLE. */
+const char *mpi_info_level_name(int level);
+int mpi_info_level(const char *name);
+
 /* The info object of a handle, or NULL (also for MPI_INFO_NULL). */
 struct info *mpi_info_find(struct mpi_rank *self, MPI_Info handle);
 

@@ -37,15 +37,20 @@ enum { ERRORS_ARE_FATAL, ERRORS_ABORT, ERRORS_RETURN, ERRORS_PREDEFINED };
 #define PREDEFINED_ATTRIBUTES (MPI_UNIVERSE_SIZE - MPI_TAG_UB + 1)
 
 struct mpi_rank {
-	enum rank_state state;
+	enum rank_state state;		/* of the library: running as long as it has users */
+	enum rank_state world_state;	/* of the world that MPI_Init makes */
+	int users;			/* the world and the sessions */
 	bool prepared;			/* tables and predefined objects are there */
 	int world_rank;
 	int world_size;
-	int thread_level;
+	int thread_level;		/* the highest of all users */
+	int world_level;		/* of the world */
 	bool direct;			/* small messages may take the straight way (pt2pt/direct.h) */
+	int app;			/* number of this rank's program among those of the job */
 	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
 	struct comm world;
 	struct comm self;
+	struct comm universe;		/* all ranks of the job; inside the library, for what begins without a communicator */
 	struct ids ids;			/* of communicators */
 	struct link agreements;		/* on new communicators, that go on */
 	struct info *environment;	/* MPI_INFO_ENV */
@@ -56,6 +61,7 @@ struct mpi_rank {
 	struct block *blocks;		/* of MPI_Alloc_mem */
 	struct group empty_group;
 	struct errhandler errhandlers[ERRORS_PREDEFINED];
+	struct errhandler *initial;	/* one of them: where there is no other one, and what the first communicators begin with */
 	struct handle_table tables[HANDLE_KINDS];
 	struct type_notes *type_notes;	/* what the program attached to predefined types */
 	struct derived *unnamed_types;	/* predefined ones without a name, made so far */

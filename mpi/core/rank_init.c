@@ -2,6 +2,7 @@
  *
  * What a rank's state holds before the first message.
  */
+#include <stdlib.h>
 #include <mpi/core/rank.h>
 
 void
@@ -15,6 +16,9 @@ mpi_rank_init(struct mpi_rank *self)
 			.references = 1, .handle = (uintptr_t)MPI_ERRORS_ARE_FATAL + (uintptr_t)i};
 	self->tables[HANDLE_KEYVAL].narrow = true;	/* keys are of type int */
 	self->empty_group = (struct group){.references = 1, .rank = MPI_UNDEFINED, .stride = 1};
+	self->initial = mpi_errhandler_named(self, getenv(INITIAL_ERRHANDLER));
+	if (self->initial == NULL)
+		self->initial = &self->errhandlers[ERRORS_ARE_FATAL];
 	self->file_errhandler = mpi_errhandler_hold(&self->errhandlers[ERRORS_RETURN]);
 	link_init(&self->agreements);
 	mpi_match_init(&self->match);

@@ -63,11 +63,11 @@ mpi_request_set_type(struct request *r, struct type *t)
 	r->type = r->handle != 0 ? mpi_type_hold(t) : t;
 }
 
-void
+int
 mpi_request_free(struct mpi_rank *self, struct request *r)
 {
-	if (r->class != NULL && r->class->drop != NULL)
-		r->class->drop(self, r);
+	int err = r->class != NULL && r->class->drop != NULL ? r->class->drop(self, r) : MPI_SUCCESS;
+
 	if (r->type != NULL)
 		mpi_request_let_type_go(r);
 	mpi_handle_drop(&self->tables[HANDLE_REQUEST], r->handle);
@@ -77,15 +77,16 @@ mpi_request_free(struct mpi_rank *self, struct request *r)
 		mpi_comm_release(self, r->comm);
 	r->next_free = self->free_requests;
 	self->free_requests = r;
+	return err;
 }
 
-void
+int
 mpi_request_drop(struct mpi_rank *self, struct request *r, uintptr_t handle)
 {
-	if (r == &mpi_request_sent)
-		mpi_handle_drop(&self->tables[HANDLE_REQUEST], handle);
-	else
-		mpi_request_free(self, r);
+	if (r != &mpi_request_sent)
+		return mpi_request_free(self, r);
+	mpi_handle_drop(&self->tables[HANDLE_REQUEST], handle);
+	return MPI_SUCCESS;
 }
 
 void
@@ -128,7 +129,7 @@ int
 mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
 {
 	MPI_Status unused;
-	int err = r->error;
+	int err = r->error, err_drop = MPI_SUCCESS;
 
 	if (r->class != NULL && r->class->finish != NULL)
 		err = r->class->finish(self, r, status ? status : &unused);
@@ -137,25 +138,25 @@ mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle
 	if (r->persistent) {
 		r->inactive = 1;
 	} else {
-		mpi_request_drop(self, r, (uintptr_t)*handle);
+		err_drop = mpi_request_drop(self, r, (uintptr_t)*handle);
 		*handle = MPI_REQUEST_NULL;
 	}
-	return err;
+	return err != MPI_SUCCESS ? err : err_drop;
 }
 
-void
+int
 mpi_request_cancel(struct mpi_rank *self, struct request *r)
 {
+	if (r->kind == REQUEST_OTHER)
+		return r->class->cancel != NULL ? r->class->cancel(self, r) : MPI_SUCCESS;
 	if (mpi_request_is_done(r) || r->cancelled)
-		return;
-	if (r->kind == REQUEST_OTHER) {
-		if (r->class->cancel != NULL)
-			r->class->cancel(self, r);
-	} else if (r->kind == REQUEST_RECV && r->posted) {
+		return MPI_SUCCESS;
+	if (r->kind == REQUEST_RECV && r->posted) {
 		mpi_match_withdraw(&self->match, r);
 		r->cancelled = 1;
 		mpi_request_complete(r, MPI_SUCCESS);
 	}
+	return MPI_SUCCESS;
 }
 
 void

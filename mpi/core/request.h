@@ -35,12 +35,12 @@ struct request_class {
 	bool (*ready)(const struct request *r);
 	/* after mpi_request_run, whenever progress is made, until the request is done: move on. True if anything moved. */
 	bool (*advance)(struct mpi_rank *self, struct request *r);
-	/* the program asks to cancel it */
-	void (*cancel)(struct mpi_rank *self, struct request *r);
+	/* the program asks to cancel it, which may be done already. Error class */
+	int (*cancel)(struct mpi_rank *self, struct request *r);
 	/* done: write a status (never MPI_STATUS_IGNORE) in place of the ordinary one. Error class. */
 	int (*finish)(struct mpi_rank *self, struct request *r, MPI_Status *status);
-	/* the request goes: give back what `own` holds */
-	void (*drop)(struct mpi_rank *self, struct request *r);
+	/* the request goes: give back what `own` holds. Error class, of a callback */
+	int (*drop)(struct mpi_rank *self, struct request *r);
 };
 
 struct request {
@@ -131,8 +131,8 @@ bool mpi_requests_are_ready(const struct mpi_rank *self);
  */
 int mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status);
 
-/* Ask to cancel it: a receive that is not matched is cancelled, everything else goes on. */
-void mpi_request_cancel(struct mpi_rank *self, struct request *r);
+/* Ask to cancel it: a receive that is not matched is cancelled, everything else goes on. Error class, of a callback. */
+int mpi_request_cancel(struct mpi_rank *self, struct request *r);
 
 /* Is it one that a wait has to wait for? (No request, and persistent ones that were not started, are not.) */
 static inline bool
@@ -154,11 +154,11 @@ mpi_request_find(struct mpi_rank *self, MPI_Request handle)
 void mpi_request_set_type(struct request *r, struct type *t);
 void mpi_request_let_type_go(struct request *r);
 
-/* Give back a request that is done. Not one of those that were sent at once. */
-void mpi_request_free(struct mpi_rank *self, struct request *r);
+/* Give back a request that is done. Not one of those that were sent at once. Error class, of a callback. */
+int mpi_request_free(struct mpi_rank *self, struct request *r);
 
 /* The same by its handle, which becomes invalid. */
-void mpi_request_drop(struct mpi_rank *self, struct request *r, uintptr_t handle);
+int mpi_request_drop(struct mpi_rank *self, struct request *r, uintptr_t handle);
 
 /* The program freed a request that is not done: it is given back when it is (by mpi_request_reap). */
 void mpi_request_detach(struct mpi_rank *self, struct request *r);

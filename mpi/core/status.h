@@ -49,11 +49,20 @@ mpi_status_set(MPI_Status *status, int source, int tag, uint64_t bytes)
 	mpi_status_set_cancelled(status, false);
 }
 
-/* Of nothing: MPI_REQUEST_NULL waited for. */
+/* Of what has no source; MPI_ERROR is left alone. */
 static inline void
 mpi_status_empty(MPI_Status *status)
 {
 	mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+/* Of nothing: MPI_REQUEST_NULL waited for. */
+static inline void
+mpi_status_nothing(MPI_Status *status)
+{
+	mpi_status_empty(status);
+	if (status != MPI_STATUS_IGNORE)
+		status->MPI_ERROR = MPI_SUCCESS;
 }
 
 /* Of a receive from MPI_PROC_NULL. */

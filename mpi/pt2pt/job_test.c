@@ -7,6 +7,7 @@
  *	mpi/transport/atoll/[a-z]*.c build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
+#include <mpi/api/library.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/core/shared.h>
 #include <mpi/transport/transport.h>
@@ -66,6 +67,7 @@ storm(void)
 			MUST(is_filled(in + i * LARGEST, sizes[i], from + i));
 	}
 	MPI_Finalize();
+	library_close(mpi_self());
 	free(in);
 	free(out);
 }
@@ -91,6 +93,7 @@ flood(void)
 			MUST(is_filled(buffer, 1 + i % 300, from + i));
 		}
 	MPI_Finalize();
+	library_close(mpi_self());
 }
 
 /* Requests that the program gives away before they are done. */
@@ -115,6 +118,7 @@ detached(void)
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
+	library_close(mpi_self());
 }
 
 extern void __lsan_disable(void) __attribute__((weak));

@@ -7,6 +7,7 @@
  *	mpi/transport/atoll/[a-z]*.c build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
+#include <mpi/api/library.h>
 #include <mpi/core/ranks_test.h>
 
 #define LARGEST 40000
@@ -86,6 +87,7 @@ all_kinds(void)
 		for (int k = 0; k < KINDS * KINDS; k++)
 			pass(out, in, sizes[i], (enum kind)(k / KINDS), (enum kind)(k % KINDS));
 	MPI_Finalize();
+	library_close(mpi_self());
 	free(in);
 	free(out);
 }
@@ -106,6 +108,7 @@ kept(void)
 	MPI_Type_create_f90_real(6, MPI_UNDEFINED, &u);
 	MUST(t == u);
 	MPI_Finalize();
+	library_close(mpi_self());
 }
 
 static void

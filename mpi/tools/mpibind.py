@@ -21,11 +21,14 @@ COUNTED = MESSAGES + ("type", "pack", "request", "status")
 BUFFERS = {"datatype": ("buf", "count"), "sendtype": ("sendbuf", "sendcount"), "recvtype": ("recvbuf", "recvcount")}
 MAY_BE_NULL = ("status", "array_of_statuses", "argc", "argv", "sourceweights", "destweights", "weights", "array_of_errcodes") + tuple(
     f"{prefix}{what}{suffix}_fn" for prefix, suffix in (("", ""), ("comm_", "_attr"), ("type_", "_attr"), ("win_", "_attr")) for what in ("copy", "delete"))
-NULL_IN = {("Info_get_string", "value")}				# the same, of one function
+NULL_IN = {("Info_get_string", "value"), ("Session_get_nth_pset", "pset_name")}				# the same, of one function
 OUTPUT = re.compile(r"(int|char|MPI_\w+|COUNT|EXTENT|DISPL) ?\*$")
 INPUT_TEXT = ("const char *", "const MPI_Status *")
-# significant on some ranks only; MPI_COMM_NULL has a name; MPI_FILE_NULL is no error
-RAW = {("Intercomm_create", "peer_comm"), ("Comm_get_name", "comm"), ("File_call_errhandler", "fh"), ("File_get_errhandler", "file"), ("File_set_errhandler", "file")}
+# significant on some ranks only; MPI_COMM_NULL and MPI_DATATYPE_NULL have names; MPI_FILE_NULL is no error
+RAW = {("Intercomm_create", "peer_comm"), ("Intercomm_create_from_groups", "remote_group"), ("Comm_get_name", "comm"), ("Type_get_name", "datatype"), ("File_call_errhandler", "fh"), ("File_get_errhandler", "file"), ("File_set_errhandler", "file")}
+# error handlers that get the errors of the call itself, and for what they must be
+RAISES = {("Session_init", "errhandler"): "ERRHANDLER_SESSION", ("Comm_create_from_group", "errhandler"): "ERRHANDLER_COMM",
+          ("Intercomm_create_from_groups", "errhandler"): "ERRHANDLER_COMM"}
 
 
 def is_resolved(row, p):
@@ -85,8 +88,11 @@ def handle_checks(row):
     """Communicators first: their error handler gets what follows."""
     mine = [p for p in row.parameters if is_resolved(row, p)]
     out = []
-    for p in sorted(mine, key=lambda p: p.whole != "MPI_Comm"):
+    for p in sorted(mine, key=lambda p: (p.whole != "MPI_Comm", (row.name, p.name) not in RAISES)):
         check = HANDLES[p.whole][1]
+        if (row.name, p.name) in RAISES:
+            out.append(f"call_raises(&call, {RAISES[row.name, p.name]}, {p.name}, &a.{p.name})")
+            continue
         if check == "call_type" and row.chapter in MESSAGES + ("pack",):
             check = "call_committed"
         if check == "call_info" and row.chapter == "info":

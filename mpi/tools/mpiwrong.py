@@ -19,7 +19,7 @@ HANDLES = {
     "MPI_Request": ("REQUEST", "MPI_REQUEST_NULL", ("(MPI_Request)w.group", "(MPI_Request)GARBAGE")),
     "MPI_Win": ("WIN", None, ("MPI_WIN_NULL", "(MPI_Win)w.group", "(MPI_Win)GARBAGE")),
     "MPI_File": ("FILE", None, ("(MPI_File)w.group", "(MPI_File)GARBAGE")),
-    "MPI_Session": ("SESSION", None, ("MPI_SESSION_NULL", "(MPI_Session)w.group", "(MPI_Session)GARBAGE")),
+    "MPI_Session": ("SESSION", "w.session", ("MPI_SESSION_NULL", "w.stale_session", "(MPI_Session)w.group", "(MPI_Session)GARBAGE")),
 }
 # functions that take a handle by its address and look at what is there: name -> parameter, wrong values beside garbage
 BY_ADDRESS = {
@@ -28,6 +28,7 @@ BY_ADDRESS = {
     "Info_free": ("info", ("MPI_INFO_NULL", "w.stale_info")), "Errhandler_free": ("errhandler", ("MPI_ERRHANDLER_NULL", "w.stale_errhandler")),
     "Type_free": ("datatype", ("MPI_DATATYPE_NULL", "MPI_INT")), "Type_commit": ("datatype", ("MPI_DATATYPE_NULL",)),
     "Request_free": ("request", ("MPI_REQUEST_NULL",)), "Wait": ("request", ()), "Test": ("request", ()),
+    "Session_finalize": ("session", ("MPI_SESSION_NULL", "w.stale_session")),
     "Start": ("request", ("MPI_REQUEST_NULL",)), "Cancel": ("request", ("MPI_REQUEST_NULL",)),
 }
 MESSAGES = ("pt2pt", "buffer", "persist", "probe")
@@ -63,6 +64,8 @@ def right(row, p, place, wide):
     kind = plain(p, wide)
     if not p.array and kind == "MPI_Comm":
         return right_comm(row)
+    if not p.array and kind == "MPI_Errhandler" and row.chapter == "session":
+        return "w.session_handler" if row.name.startswith("Session") else "w.handler"   # it gets the errors
     if not p.array and kind in HANDLES:
         return HANDLES[kind][1]
     if kind == "MPI_Message":
@@ -124,7 +127,7 @@ def wrong_pointer(row, p, wide):
         counts = [q.name for q in row.parameters if q.name in COUNTS and not q.array]
         if counts and "detach" not in row.name:
             out.append((f"({kind})NULL", "BUFFER"))
-    elif not OPTIONAL.search(p.name) and "function" not in kind:
+    elif not OPTIONAL.search(p.name) and (row.name, p.name) != ("Session_get_nth_pset", "pset_name") and "function" not in kind:
         out.append((f"({kind})NULL", "ARG"))
     return out
 
@@ -138,8 +141,8 @@ def wrong(row, p, wide):
         name, _, values = HANDLES[kind]
         if kind == "MPI_Info" and row.chapter == "info":
             values = ("MPI_INFO_NULL",) + values
-        if row.name == "Comm_get_name":
-            values = values[1:]  # MPI_COMM_NULL has one
+        if row.name in ("Comm_get_name", "Type_get_name"):
+            values = values[1:]  # MPI_COMM_NULL and MPI_DATATYPE_NULL have one
         if row.name in ("File_call_errhandler", "File_get_errhandler", "File_set_errhandler") or kind != "MPI_File":
             return [(v, name) for v in values]
         return [(v, name) for v in ("MPI_FILE_NULL",) + values]

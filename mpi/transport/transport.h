@@ -27,8 +27,8 @@ int transport_init(struct mpi_rank *self);
 /* Close everything. Only after the last message was taken. */
 void transport_exit(struct mpi_rank *self);
 
-/* From `held` on, until it is taken back, the end of this rank ends the job (MPI_Init to MPI_Finalize). */
-void transport_hold(bool held);
+/* From `held` on, until it is taken back, the end of this rank ends the job (as long as the library has users). */
+void transport_hold(struct mpi_rank *self, bool held);
 
 /* May this rank and `peer` touch each other's memory? */
 bool transport_is_near(const struct mpi_rank *self, uint32_t peer);

@@ -311,6 +311,63 @@ test_a_generalised_request_is_completed_by_the_program(const struct ring *r)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Each of the three may fail; what it returns is what the program gets. */
+static int
+fail_query(void *extra_state, MPI_Status *status)
+{
+	(void)status;
+	return *(int *)extra_state == 0 ? MPI_ERR_BUFFER : MPI_SUCCESS;
+}
+
+static int
+fail_release(void *extra_state)
+{
+	return *(int *)extra_state == 1 ? MPI_ERR_IO : MPI_SUCCESS;
+}
+
+static int
+fail_cancel(void *extra_state, int complete)
+{
+	return *(int *)extra_state != 2 ? MPI_SUCCESS : complete ? MPI_ERR_NAME : MPI_ERR_PORT;
+}
+
+static void
+test_errors_of_callbacks_are_those_of_the_call(const struct ring *r)
+{
+	static const int wanted[] = {MPI_ERR_BUFFER, MPI_ERR_IO, MPI_SUCCESS};
+	MPI_Request request;
+
+	for (int who = 0; who < 3; who++) {
+		MPI_Grequest_start(fail_query, fail_release, fail_cancel, &who, &request);
+		CHECK(r->c, check_class(MPI_Cancel(&request)) == (who == 2 ? MPI_ERR_PORT : MPI_SUCCESS));
+		MPI_Grequest_complete(request);
+		CHECK(r->c, check_class(MPI_Cancel(&request)) == (who == 2 ? MPI_ERR_NAME : MPI_SUCCESS));
+		CHECK(r->c, check_class(MPI_Wait(&request, MPI_STATUS_IGNORE)) == wanted[who]);
+		CHECK(r->c, request == MPI_REQUEST_NULL);
+	}
+}
+
+static void
+test_the_status_of_nothing_is_empty(const struct ring *r)
+{
+	MPI_Request none[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+	int flag = 0, index = 0;
+
+	for (int way = 0; way < 6; way++) {
+		MPI_Status s = {.MPI_SOURCE = 5, .MPI_TAG = 5, .MPI_ERROR = MPI_ERR_OTHER};
+
+		switch (way) {
+		case 0: MPI_Wait(&none[0], &s); break;
+		case 1: MPI_Test(&none[0], &flag, &s); break;
+		case 2: MPI_Waitany(2, none, &index, &s); break;
+		case 3: MPI_Testany(2, none, &index, &flag, &s); break;
+		case 4: MPI_Request_get_status(none[0], &flag, &s); break;
+		default: MPI_Request_get_status_any(2, none, &index, &flag, &s); break;
+		}
+		CHECK(r->c, s.MPI_SOURCE == MPI_ANY_SOURCE && s.MPI_TAG == MPI_ANY_TAG && s.MPI_ERROR == MPI_SUCCESS);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -330,5 +387,7 @@ main(int argc, char **argv)
 	test_some_of_several_are_told_once_each(&r);
 	test_a_status_can_be_read_without_ending_the_request(&r);
 	test_a_generalised_request_is_completed_by_the_program(&r);
+	test_errors_of_callbacks_are_those_of_the_call(&r);
+	test_the_status_of_nothing_is_empty(&r);
 	return check_end(&c);
 }

@@ -154,6 +154,53 @@ reductions(struct check *c, int n)
 	free(b);
 }
 
+/* Addresses in the types, or in the displacements, and MPI_BOTTOM as the buffer: also what a rank sends to itself moves. */
+static void
+from_bottom(struct check *c, int in_types)
+{
+	int n = c->size, *out = malloc((size_t)(2 * n) * sizeof(int)), *in = malloc((size_t)(2 * n) * sizeof(int)), wrong = 0;
+	int *counts = malloc((size_t)(2 * n) * sizeof(int)), degree = n;
+	MPI_Datatype *types = malloc((size_t)(2 * n) * sizeof(*types));
+	MPI_Aint *at = calloc((size_t)(2 * n), sizeof(*at)), here;
+	int *narrow = calloc((size_t)n, sizeof(int)), *all = malloc((size_t)n * sizeof(int));
+	MPI_Comm near;
+
+	for (int i = 0; i < 2 * n; i++) {
+		out[i] = c->rank * 100 + i;
+		in[i] = -1;
+		counts[i] = in_types ? 1 : 2;
+	}
+	for (int i = 0; i < 2 * n; i++) {
+		MPI_Get_address(i < n ? &out[2 * i] : &in[2 * (i - n)], &here);
+		at[i] = in_types ? 0 : here;
+		if (in_types)
+			MPI_Type_create_hindexed_block(1, 2, &here, MPI_INT, &types[i]);
+		else
+			MPI_Type_dup(MPI_INT, &types[i]);
+		MPI_Type_commit(&types[i]);
+	}
+	for (int i = 0; i < n; i++)
+		all[i] = i;
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, all, MPI_UNWEIGHTED, degree, all, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &near);
+	if (in_types)
+		CHECK(c, MPI_Alltoallw(MPI_BOTTOM, counts, narrow, types, MPI_BOTTOM, counts + n, narrow, types + n, MPI_COMM_WORLD) == MPI_SUCCESS);
+	else
+		CHECK(c, MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, at, types, MPI_BOTTOM, counts + n, at + n, types + n, near) == MPI_SUCCESS);
+	for (int i = 0; i < 2 * n; i++)
+		wrong += in[i] != i / 2 * 100 + 2 * c->rank + i % 2;
+	CHECK(c, wrong == 0);
+	for (int i = 0; i < 2 * n; i++)
+		MPI_Type_free(&types[i]);
+	MPI_Comm_free(&near);
+	free(out);
+	free(in);
+	free(counts);
+	free(types);
+	free(at);
+	free(narrow);
+	free(all);
+}
+
 static void
 all(struct check *c)
 {
@@ -167,6 +214,8 @@ all(struct check *c)
 	reductions(c, 1);
 	reductions(c, 100);
 	reductions(c, 20000);
+	from_bottom(c, 1);
+	from_bottom(c, 0);
 }
 
 int

@@ -114,6 +114,7 @@ names(struct check *c)
 	MPI_Datatype t;
 	int len;
 
+	CHECK(c, MPI_Type_get_name(MPI_DATATYPE_NULL, name, &len) == MPI_SUCCESS && strcmp(name, "MPI_DATATYPE_NULL") == 0);
 	CHECK(c, MPI_Type_get_name(MPI_INT, name, &len) == MPI_SUCCESS && strcmp(name, "MPI_INT") == 0 && len == 7);
 	MPI_Type_contiguous(3, MPI_INT, &t);
 	CHECK(c, MPI_Type_get_name(t, name, &len) == MPI_SUCCESS && len == 0);

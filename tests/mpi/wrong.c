@@ -22,6 +22,8 @@ static struct {
 	MPI_Op stale_op;
 	MPI_Info info, stale_info;
 	MPI_Errhandler stale_errhandler;
+	MPI_Errhandler handler, session_handler;	/* that get the errors now */
+	MPI_Session session, stale_session;
 	int keyval;
 	int ones[4];
 	MPI_Count wide_ones[4];
@@ -55,6 +57,14 @@ own_file_handler(MPI_File *file, int *error, ...)
 }
 
 static void
+own_session_handler(MPI_Session *session, int *error, ...)
+{
+	(void)session;
+	called++;
+	code = *error;
+}
+
+static void
 add_up(void *in, void *inout, int *len, MPI_Datatype *type)
 {
 	(void)type;
@@ -70,6 +80,7 @@ prepare_stale(void)
 	MPI_Op o;
 	MPI_Info i;
 	MPI_Errhandler e;
+	MPI_Session s;
 
 	MPI_Comm_dup(MPI_COMM_SELF, &c);
 	w.stale_comm = c;
@@ -86,6 +97,9 @@ prepare_stale(void)
 	MPI_Comm_create_errhandler(own_handler, &e);
 	w.stale_errhandler = e;
 	MPI_Errhandler_free(&e);
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s);
+	w.stale_session = s;
+	MPI_Session_finalize(&s);
 }
 
 static void
@@ -99,6 +113,7 @@ prepare(void)
 	w.types[0] = MPI_INT;
 	MPI_Comm_group(MPI_COMM_SELF, &w.group);
 	MPI_Info_create(&w.info);
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &w.session);
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &w.keyval, NULL);
 	MPI_Cart_create(MPI_COMM_SELF, 1, &one, &zero, 0, &w.cart);
 	MPI_Graph_create(MPI_COMM_SELF, 1, &zero, &zero, 0, &w.graph);
@@ -106,8 +121,11 @@ prepare(void)
 }
 
 static void
-handle_by(MPI_Errhandler e, MPI_Errhandler files)
+handle_by(MPI_Errhandler e, MPI_Errhandler files, MPI_Errhandler sessions)
 {
+	w.handler = e;
+	w.session_handler = sessions;
+	MPI_Session_set_errhandler(w.session, sessions);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, e);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, e);
 	MPI_Comm_set_errhandler(w.cart, e);
@@ -140,23 +158,25 @@ int
 main(int argc, char **argv)
 {
 	struct check c = check_begin(&argc, &argv);
-	MPI_Errhandler own, own_file;
+	MPI_Errhandler own, own_file, own_session;
 
 	prepare();
 	MPI_Comm_create_errhandler(own_handler, &own);
 	MPI_File_create_errhandler(own_file_handler, &own_file);
+	MPI_Session_create_errhandler(own_session_handler, &own_session);
 	if (argc > 2 && strcmp(argv[1], "fatal") == 0) {
 		size_t n = sizeof(wrongs) / sizeof(wrongs[0]), i = n * (size_t)atoi(argv[2]) / 100;
 
-		handle_by(MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ARE_FATAL);
+		handle_by(MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ARE_FATAL);
 		wrongs[i].call();
 		printf("%s, %s: went on\n", wrongs[i].function, wrongs[i].what);
 		return 0;
 	}
-	handle_by(MPI_ERRORS_RETURN, MPI_ERRORS_RETURN);
+	handle_by(MPI_ERRORS_RETURN, MPI_ERRORS_RETURN, MPI_ERRORS_RETURN);
 	all(&c, 0);
-	handle_by(own, own_file);
+	handle_by(own, own_file, own_session);
 	all(&c, 1);
-	handle_by(MPI_ERRORS_RETURN, MPI_ERRORS_RETURN);
+	handle_by(MPI_ERRORS_RETURN, MPI_ERRORS_RETURN, MPI_ERRORS_RETURN);
+	MPI_Session_finalize(&w.session);
 	return check_end(&c);
 }

@@ -110,6 +110,5 @@ void
 transport_detach(struct transport *t)
 {
 	heap_exit(&t->heap);
-	store_release(&t->segment->rank[t->rank].state, RANK_LEFT);
 	munmap(t->segment, t->segment->bytes);
 }

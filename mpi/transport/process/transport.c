@@ -38,9 +38,11 @@ transport_exit(struct mpi_rank *self)
 
 /* The launcher looks at the rank's state in the segment. */
 void
-transport_hold(bool held)
+transport_hold(struct mpi_rank *self, bool held)
 {
-	(void)held;
+	const struct transport *t = self->transport;
+
+	store_release(&t->segment->rank[t->rank].state, held ? RANK_ATTACHED : RANK_LEFT);
 }
 
 bool
