@@ -40,8 +40,10 @@ predefined(struct mpi_rank *self, int keyval)
 	case MPI_UNIVERSE_SIZE:
 		*v = self->world_size;
 		break;
-	case MPI_WTIME_IS_GLOBAL:
 	case MPI_APPNUM:
+		*v = self->app;
+		break;
+	case MPI_WTIME_IS_GLOBAL:
 	default:
 		*v = 0;
 		break;

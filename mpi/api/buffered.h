@@ -10,7 +10,10 @@
 
 #include <mpi/api/message.h>
 
-/* Send from the communicator's buffer, if it has one, else from its session's, or, without a session, from the rank's. MPI_ERR_BUFFER: there is none, or not enough room. */
+/*
+ * Send from the communicator's buffer, if it has one, else from its session's, or, without a session, from the rank's. MPI_ERR_BUFFER: there is
+ * none, or not enough room.
+ */
 int buffered_send(struct mpi_rank *self, const struct message *m);
 
 /* MPI_ERR_BUFFER: there is one already. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <mpi/exec/message.h>
 #include <mpi/exec/options.h>
+#include <mpi/core/errhandler.h>
 
 static const char help[] =
 	"usage: mpiexec [OPTION...] PROGRAM [ARG...] [: [OPTION...] PROGRAM [ARG...]]...\n"
@@ -20,6 +21,7 @@ static const char help[] =
 	"  -x NAME[=VALUE]          set an environment variable for the program, or pass it on\n"
 	"  -env NAME VALUE          the same; -genv NAME VALUE: for all programs\n"
 	"  -wdir, -wd DIR           run the program in this folder\n"
+	"  -initial-errhandler E    mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n"
 	"  --map-by core|socket     neighbours on neighbouring cores (default), or on the sockets in turn\n"
 	"  --bind-to core|none      a core for each rank: by default if there are enough that no other job has\n"
 	"  --oversubscribe          allow more ranks than -host has slots\n"
@@ -113,6 +115,16 @@ static void
 read_wdir(struct reader *r, const char *option)
 {
 	r->app->wdir = value_of(r, option);
+}
+
+static void
+read_errhandler(struct reader *r, const char *option)
+{
+	const char *text = value_of(r, option);
+
+	if (strcmp(text, "mpi_errors_are_fatal") != 0 && strcmp(text, "mpi_errors_abort") != 0 && strcmp(text, "mpi_errors_return") != 0)
+		usage_error("%s knows mpi_errors_are_fatal, mpi_errors_abort and mpi_errors_return, not '%s'", option, text);
+	add_setting(r->app->settings, &r->app->settings_count, INITIAL_ERRHANDLER, text);
 }
 
 static void
@@ -214,6 +226,7 @@ static const struct {
 	void (*read)(struct reader *r, const char *option);
 } known[] = {
 	{"n", read_ranks}, {"np", read_ranks}, {"c", read_ranks}, {"x", read_x}, {"env", read_env}, {"genv", read_env},
+	{"initial-errhandler", read_errhandler},
 	{"wdir", read_wdir}, {"wd", read_wdir}, {"map-by", read_map}, {"bind-to", read_bind}, {"host", read_host}, {"hosts", read_host},
 	{"H", read_host}, {"oversubscribe", set_oversubscribe}, {"tag-output", set_tag}, {"l", set_tag}, {"prepend-rank", set_tag},
 	{"genvall", ignore}, {"envall", ignore}, {"allow-run-as-root", ignore}, {"h", show_help}, {"help", show_help},

@@ -49,6 +49,8 @@ set_environment(const struct job *j, int rank)
 		set_number(ranks[i], rank);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		set_number(sizes[i], j->count);
+	set_number(JOIN_APP, (int)(j->ranks[rank].app - j->options->apps));
+	set_number("PMI_APPNUM", (int)(j->ranks[rank].app - j->options->apps));
 	setenv(JOIN_SOCKET, j->socket_name, 1);
 	for (int i = 0; i < j->ranks[rank].app->settings_count; i++)
 		putenv(j->ranks[rank].app->settings[i]);

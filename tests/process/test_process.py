@@ -32,6 +32,20 @@ def test_several_programs_share_a_job():
     must_be([x.rsplit(" ", 1)[1] for x in sorted(done.out.splitlines())], ["X=one", "X=one", "X=two", "X=all"], "X of each rank")
 
 
+def test_each_program_of_a_job_knows_its_number_and_its_initial_error_handler():
+    early = program("early.c")
+    done = must(mpiexec("-initial-errhandler", "mpi_errors_return", early, ":", "-n", "2", early, ":", "--initial-errhandler=mpi_errors_abort", early), 0)
+    must_be(sorted(done.out.splitlines()), ["rank 0: program 0, world return, self return", "rank 1: program 1, world fatal, self fatal",
+                                            "rank 2: program 1, world fatal, self fatal", "rank 3: program 2, world abort, self abort"], "output")
+    one_line(must(mpiexec("-initial-errhandler", "ignore", early), 2))
+
+
+def test_an_error_before_the_start_goes_to_the_initial_error_handler():
+    early = program("early.c")
+    must(mpiexec(early, "early"), 1, "MPI_Session_finalize: invalid session")
+    must(mpiexec("-initial-errhandler", "mpi_errors_return", early, "early"), 0, "class 60", "rank 0: program 0, world return")
+
+
 def test_programs_of_a_script_are_jobs_one_after_the_other():
     once = program("once.c")
     done = must(mpiexec("-n", "3", "sh", "-c", f"{once}; {once}; {once}"), 0)

@@ -26,6 +26,7 @@ transport_identify(struct mpi_rank *self)
 
 	self->world_rank = in_job ? number(JOIN_RANK, 0) : 0;
 	self->world_size = in_job ? number(JOIN_RANKS, 1) : 1;
+	self->app = in_job ? number(JOIN_APP, 0) : 0;
 }
 
 static struct segment *

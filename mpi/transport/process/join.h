@@ -17,6 +17,7 @@
 #define JOIN_SOCKET "ATOLL_JOB"		/* name of the socket, without the leading zero byte */
 #define JOIN_RANK "ATOLL_RANK"
 #define JOIN_RANKS "ATOLL_RANKS"
+#define JOIN_APP "ATOLL_APP"		/* number of the rank's program among those of the job */
 
 /* the rank to the launcher; the kernel adds who it is */
 struct join_request {
