@@ -21,6 +21,7 @@ struct Options {
 	std::vector<std::pair<std::string, uint32_t>> raw, symbols;
 	uint64_t max_cycles = 0, idle_cycles = 0, trace = 0;
 	uint32_t latency = 0, ram = 0, seed = 0;
+	uint32_t own = 0, noc_at = 0, window = 0;	// of a chip: a cluster's memory, where the windows are, and their size
 	int illegal = 1;
 	bool profile = false, windowed = false, quiet = false;
 };
@@ -72,6 +73,12 @@ take_option(Options &o, const std::string &name, const std::string &value)
 		o.latency = uint32_t(number(value, name));
 	else if (name == "--ram")
 		o.ram = uint32_t(number(value, name));
+	else if (name == "--own")
+		o.own = uint32_t(number(value, name));
+	else if (name == "--noc-at")
+		o.noc_at = uint32_t(number(value, name));
+	else if (name == "--window")
+		o.window = uint32_t(number(value, name));
 	else if (name == "--seed")
 		o.seed = uint32_t(number(value, name));
 	else if (name == "--trace")
@@ -124,6 +131,7 @@ load(const Options &o, Model &model, Symbols &symbols)
 		trouble = load_symbols(o.symbols[i].first, o.symbols[i].second, symbols);
 	if (!trouble.empty())
 		die(trouble);
+	model.spread();
 	symbols.sort();
 	model.top.ram_bytes = memory.bytes;
 }
@@ -146,6 +154,7 @@ public:
 
 private:
 	bool over(Outcome &out);
+	void listen(Outcome &out);
 	void progress();
 	void reset();
 	void stuck(Outcome &out, const char *what);
@@ -166,6 +175,9 @@ Run::reset()
 
 	model_.top.latency = o_.latency;
 	model_.top.seed = o_.seed;
+	model_.top.own_bytes = o_.own;
+	model_.top.noc_at = o_.noc_at;
+	model_.top.window_bytes = o_.window;
 	model_.top.rst = 1;
 	model_.top.hold = hold;
 	for (int i = 0; i < 8; i++)
@@ -232,29 +244,41 @@ Run::over(Outcome &out)
 	return !out.end.empty();
 }
 
+// Console, end and network of every cluster in the cycle that was just simulated. The first end counts.
+void
+Run::listen(Outcome &out)
+{
+	for (int t = 0; t < CLUSTERS; t++) {
+		out.flits[t] += model_.flit(t);
+		if (model_.speaks(t)) {
+			putchar(model_.said(t));
+			last_char_ = cycle_;
+			if (model_.said(t) == '\n')
+				fflush(stdout);
+		}
+		if (model_.ended(t) && out.end.empty()) {
+			out.end = "exit";
+			out.status = model_.status(t);
+		}
+	}
+}
+
 Outcome
 Run::go()
 {
-	Outcome out{"", 0, 0, 0};
+	Outcome out{"", 0, 0, 0, std::vector<uint64_t>(CLUSTERS)};
 
 	tty_ = !o_.quiet && isatty(2);
 	reset();
 	while (out.end.empty()) {
 		model_.cycle();
 		cycle_++;
-		if (model_.top.char_valid) {
-			putchar(model_.top.char_code);
-			last_char_ = cycle_;
-			if (model_.top.char_code == '\n')
-				fflush(stdout);
-		}
-		if (!watch_.look(cycle_)) {
+		bool legal = watch_.look(cycle_);
+		listen(out);
+		if (!legal) {
 			out.end = "illegal";
 			out.status = STATUS_TROUBLE;
-		} else if (model_.top.exit_valid) {
-			out.end = "exit";
-			out.status = model_.top.exit_status & 255;
-		} else if (cycle_ % CHECK_EVERY == 0)
+		} else if (out.end.empty() && cycle_ % CHECK_EVERY == 0)
 			over(out);
 	}
 	if (tty_ && said_cycle_)

@@ -102,8 +102,11 @@ report(const std::string &path, const Outcome &outcome, const Model &model, cons
 
 	if (f == nullptr)
 		return "cannot write " + path + ": " + strerror(errno);
-	fprintf(f, "{\"end\": \"%s\", \"status\": %d, \"cycles\": %llu, \"seconds\": %.3f, \"cores\": [", outcome.end.c_str(), outcome.status,
+	fprintf(f, "{\"end\": \"%s\", \"status\": %d, \"cycles\": %llu, \"seconds\": %.3f, \"flits\": [", outcome.end.c_str(), outcome.status,
 		(unsigned long long)outcome.cycles, outcome.seconds);
+	for (size_t t = 0; t < outcome.flits.size(); t++)
+		fprintf(f, "%s%llu", t ? ", " : "", (unsigned long long)outcome.flits[t]);
+	fprintf(f, "], \"cores\": [");
 	for (int c = 0; c < CORES; c++) {
 		fprintf(f, "%s\n", c ? "," : "");
 		one_core(f, model, watch.core[c], c);

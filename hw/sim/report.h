@@ -13,6 +13,7 @@ struct Outcome {
 	int status;
 	uint64_t cycles;
 	double seconds;
+	std::vector<uint64_t> flits;	// that left each cluster with requests
 };
 
 // Write the report; returns "" or what went wrong.

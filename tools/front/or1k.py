@@ -59,19 +59,31 @@ def qemu(machine, layout, store, kernel=None):
     return argv
 
 
+def _kernel_for(cluster):
+    """The kernel of a cluster in RTL: the port's, or one that mends data caches."""
+    from rtl import config, kernels
+    if cluster.data_cache != "plain":
+        return os.path.join(BUILD, "or1k", "kernel")
+    if cluster.coherence is None:
+        raise config.ConfigError("data caches that nobody keeps coherent need a kernel that does: give coherence in [hardware]")
+    return kernels.path(cluster.coherence)
+
+
 def rtl(job, layout, store, shared):
     """The simulator's command line."""
-    from rtl import config, simulator
-    kernel = (job.image or os.path.join(BUILD, "or1k", "kernel")).removesuffix(".elf")
+    from rtl import config, kernels, simulator
     try:
         cluster = config.of_machine(job.machine)
+        kernel = (job.image or _kernel_for(cluster)).removesuffix(".elf")
         cluster.ram = layout.ram_bytes
         if cluster.ram > config.RAM_MAX:
             raise Usage(f"machine {job.machine.name} needs {cluster.ram >> 20} MB, the cluster in RTL has at most {config.RAM_MAX >> 20}")
-        loads = [(store("slot.bin", data), at) for at, data in pieces(job.machine, layout, kernel)[:1]] + list(shared)
-        options = simulator.Options(seed=job.seed, illegal="kernel")
+        slot, _, *moved = pieces(job.machine, layout, kernel)
+        loads = [(store(f"piece{i}.bin", data), at) for i, (at, data) in enumerate([slot, *moved])] + list(shared)
+        cluster.windows = job.machine.clusters[0].mem_bytes, layout.noc, layout.window
+        options = simulator.Options(seed=job.seed, illegal="kernel", symbols=[(kernel + ".elf", base) for base in layout.clusters[1:]])
         return simulator.command(cluster, kernel + ".elf", loads, options, job.report)
-    except (config.ConfigError, simulator.SimulatorError) as e:
+    except (config.ConfigError, simulator.SimulatorError, kernels.KernelError) as e:
         raise Failure(str(e)) from None
 
 

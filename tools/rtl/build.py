@@ -163,6 +163,13 @@ def program(name, top, verilog, harness, options):
     return target
 
 
+def _tiles(model):
+    """One header with those of all modules of a chip: Verilator chooses their names."""
+    names = sorted(os.path.basename(p) for p in glob.glob(os.path.join(model, "Vchip_*.h")) if not p.endswith(("__pch.h", "__Dpi.h", "__Syms.h")))
+    with open(os.path.join(model, "tiles.h"), "w", encoding="utf-8") as f:
+        f.writelines(f'#include "{n}"\n' for n in names)
+
+
 def _build(part, top, verilog, harness, options):
     model = os.path.join(part, "model")
     _run([os.path.join(VERILATOR, "bin", "verilator_bin"), *VERILATE, "--top-module", top, "--prefix", f"V{top}", "--Mdir", model,
@@ -170,6 +177,8 @@ def _build(part, top, verilog, harness, options):
     jobs = [(unit, os.path.join(part, os.path.basename(unit)[:-3] + ".o"), level) for unit, level in _units(model, top)]
     ours = [(s, os.path.join(part, os.path.basename(s)[:-4] + ".o"), OURS) for s in harness if s.endswith(".cpp")]
     flags = include_flags() + ["-isystem", model] + options.get("cxx", [])
+    if top == "chip":
+        _tiles(model)
     if not glob.glob(os.path.join(model, f"V{top}_{top}.h")):
         flags.append("-DHW_FLAT")
     _compile(jobs, ["-w"] + flags)
@@ -189,10 +198,13 @@ def cluster(description):
     bits = description.bits()
     vector = "".join(f"{b:04x}" for b in reversed(bits))
     verilog = cluster_sources() + [os.path.join(core, "mor1kx.v")] + sorted(glob.glob(os.path.join(core, "pfpu32", "*.v")))
-    options = {"v": [f"-GN={len(bits)}", f"-GCFG={16 * len(bits)}'h{vector}", f"-GWORDS={64 << 18}", f"-I{core}"],
-               "cxx": [f"-DCORES={len(bits)}"], "core": rtl.digest(description.core),
+    chip = description.clusters > 1
+    options = {"v": [f"-GN={len(bits)}", f"-GCFG={16 * len(bits)}'h{vector}", f"-GWORDS={64 << 18}", f"-I{core}"]
+               + ([f"-GCLUSTERS={description.clusters}"] if chip else []),
+               "cxx": [f"-DCORES={len(bits) * description.clusters}"] + (["-DHW_CHIP"] if chip else []), "core": rtl.digest(description.core),
                "files": [p for p in harness_sources() if not p.endswith(".cpp")]}
-    return program(f"cluster{len(bits)}", "cluster", verilog, [p for p in harness_sources() if p.endswith(".cpp")], options)
+    name = f"chip{description.clusters}x{len(bits)}" if chip else f"cluster{len(bits)}"
+    return program(name, "chip" if chip else "cluster", verilog, [p for p in harness_sources() if p.endswith(".cpp")], options)
 
 
 def source_hash(description):

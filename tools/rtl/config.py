@@ -7,15 +7,20 @@ A machine describes it in a table of its own (machines/NAME.toml); only `cores` 
     cores = ["k-core", "u-core", "u-core", "u-core"]   # names of tools/codesign/space.py, one per core of the cluster
     latency = 0                                        # wait cycles of the memory
     data_cache = "none"                                # "none", "snooped" (kept coherent), "plain" (software invalidates)
+    coherence = "lines"                                # with "plain": what the kernel invalidates: "whole", "lines", or "drop" by hardware
     tlb_refill = "software"                            # "software" or "hardware"
     core = "5.0.post130"                               # version of the core
+
+A machine of two equal clusters is a chip: `cores` are those of each, and a network joins them.
 """
 
 from codesign import rtl, space
 
 CORES_MAX = 8
+CLUSTERS_MAX = 2
 RAM_MAX = 64 << 20
 DATA_CACHES = {"none": 0x000, "snooped": 0x300, "plain": 0x100}
+COHERENCES = (None, "whole", "lines", "drop")      # tools/rtl/kernels.py
 REFILLS = {"software": 0x000, "hardware": 0x400}
 # unit -> {choice: bits of CFG in hw/rtl/core.sv}
 BITS = {
@@ -35,7 +40,7 @@ class ConfigError(Exception):
 class Cluster:
     """A checked description. `ram` and `latency` are chosen when a simulator runs, all else when it is built."""
 
-    def __init__(self, cores, latency=0, ram=16 << 20, data_cache="none", tlb_refill="software", core=rtl.PAPER):
+    def __init__(self, cores, latency=0, ram=16 << 20, data_cache="none", tlb_refill="software", core=rtl.PAPER, clusters=1, coherence=None):
         if not 1 <= len(cores) <= CORES_MAX:
             raise ConfigError(f"a cluster in RTL has 1 to {CORES_MAX} cores, not {len(cores)}")
         try:
@@ -52,6 +57,14 @@ class Cluster:
             raise ConfigError(f"the memory's latency is 0 to 255 cycles, not {latency!r}")
         if type(ram) is not int or not 1 << 16 <= ram <= RAM_MAX or ram % 8192:
             raise ConfigError(f"the memory in RTL has 64 KB to {RAM_MAX >> 20} MB in whole pages, not {ram!r} bytes")
+        if coherence not in COHERENCES or (coherence is not None and data_cache != "plain"):
+            raise ConfigError(f"coherence is one of {', '.join(filter(None, COHERENCES))}, for the data cache 'plain' only, not {coherence!r}")
+        self.coherence = coherence
+        if clusters not in (1, CLUSTERS_MAX):
+            raise ConfigError(f"{clusters} clusters cannot be simulated in RTL, {CLUSTERS_MAX} at most")
+        if clusters > 1 and data_cache != "none":
+            raise ConfigError("clusters behind a network have no data caches: nobody would snoop what comes from there in time")
+        self.clusters, self.windows = clusters, None    # with several: (bytes of a cluster's memory, where the NoC windows are, bytes of one)
         self.latency, self.ram, self.data_cache, self.tlb_refill, self.core = latency, ram, data_cache, tlb_refill, core
 
     def bits(self):
@@ -67,7 +80,8 @@ class Cluster:
                 runs[-1][0] += 1
             else:
                 runs.append([1, c])
-        return " + ".join(f"{n} {c}" for n, c in runs)
+        text = " + ".join(f"{n} {c}" for n, c in runs)
+        return f"{self.clusters} x ({text})" if self.clusters > 1 else text
 
     def memory(self):
         """The memory system in words, for tables."""
@@ -81,12 +95,13 @@ def of_machine(machine):
     if not table:
         raise ConfigError(f"machine {machine.name} does not say what its cores are: it has no table [hardware]")
     for key in table:
-        if key not in ("cores", "latency", "data_cache", "tlb_refill", "core"):
+        if key not in ("cores", "latency", "data_cache", "coherence", "tlb_refill", "core"):
             raise ConfigError(f"machine {machine.name}, [hardware]: unknown key '{key}'")
     cores = table.get("cores")
-    if len(machine.clusters) != 1:
-        raise ConfigError(f"machine {machine.name} has {len(machine.clusters)} clusters; one can be simulated in RTL")
-    if not isinstance(cores, list) or len(cores) != machine.cores() or not all(isinstance(c, str) for c in cores):
-        raise ConfigError(f"machine {machine.name}, [hardware]: cores must name {machine.cores()} configurations, one per core")
+    first = machine.clusters[0]
+    if any((c.roles, c.mem_bytes) != (first.roles, first.mem_bytes) for c in machine.clusters):
+        raise ConfigError(f"machine {machine.name} has unequal clusters; only equal ones can be simulated in RTL")
+    if not isinstance(cores, list) or len(cores) != len(first.roles) or not all(isinstance(c, str) for c in cores):
+        raise ConfigError(f"machine {machine.name}, [hardware]: cores must name {len(first.roles)} configurations, one per core of a cluster")
     options = {key: value for key, value in table.items() if key != "cores"}
-    return Cluster(cores, ram=machine.clusters[0].mem_bytes, **options)
+    return Cluster(cores, ram=first.mem_bytes, clusters=len(machine.clusters), **options)

@@ -19,7 +19,7 @@ memory = "{memory}"
 cores = {cores}
 latency = {latency}
 data_cache = "{data_cache}"
-tlb_refill = "{tlb_refill}"
+{coherence}tlb_refill = "{tlb_refill}"
 """
 
 
@@ -32,7 +32,8 @@ def machine_file(cluster, folder, memory="8M"):
     path = os.path.join(folder, "cluster.toml")
     with open(path, "w", encoding="utf-8") as f:
         f.write(MACHINE.format(application=len(cluster.cores) - 1, memory=memory, cores=json.dumps(list(cluster.cores)), latency=cluster.latency,
-                               data_cache=cluster.data_cache, tlb_refill=cluster.tlb_refill))
+                               data_cache=cluster.data_cache,
+                               coherence=f'coherence = "{cluster.coherence}"\n' if cluster.coherence else "", tlb_refill=cluster.tlb_refill))
     return path
 
 

@@ -61,6 +61,9 @@ def command(cluster, image, loads=(), options=None, json_path=None):
     o = options or Options()
     argv = [build(cluster), image, "--latency", str(cluster.latency), "--ram", str(cluster.ram), "--seed", str(o.seed),
             "--max-cycles", str(o.max_cycles), "--idle-cycles", str(o.idle_cycles), "--illegal", str(("none", "kernel", "all").index(o.illegal))]
+    if cluster.clusters > 1:
+        own, noc, window = cluster.windows
+        argv += ["--own", str(own), "--noc-at", hex(noc), "--window", str(window)]
     for path, address in loads:
         argv += ["--load", f"{path}@{address:#x}"]
     for path, address in o.symbols:

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Seed 000's co-design question on the RTL: what selective invalidation saves over a full shoot-down where no hardware keeps data caches coherent.
+
+    ./atoll build or1k; python3 tools/codesign/coherence.py [--replications N] [--latencies 0,10,30] [--systems none,snooped,...]
+
+The real kernel on one K-Core and three U-Cores, once per memory system, latency of the memory, program and replication (its own layout and phase).
+Rows are kept in hw/results/coherence.csv as soon as they are there; a sweep that was killed goes on behind them. Rows of another source (hash of
+RTL, kernel, benchmarks and compiler) are never mixed with new ones: they are measured again.
+"""
+
+import csv
+import html
+import os
+import statistics
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
+from codesign import measure, rtl, rtlbench  # noqa: E402
+from rtl import config, kernels, programs  # noqa: E402
+
+STORED = os.path.join(rtl.ROOT, "hw", "results", "coherence.csv")
+FIELDS = ("source", "system", "latency", "benchmark", "replication", "cycles", "dcache_misses", "instructions")
+CORES = ["k-core", "u-core", "u-core", "u-core"]
+LATENCIES = (0, 10, 30)
+# system -> (data caches, how the kernel mends them, words for tables)
+SYSTEMS = {
+    "none": ("none", None, "no data cache"),
+    "snooped": ("snooped", None, "snooped data caches"),
+    "whole": ("plain", "whole", "full shoot-down by software"),
+    "lines": ("plain", "lines", "lines by software"),
+    "drop": ("plain", "drop", "lines by hardware"),
+}
+# program -> (arguments, {row: (window, cycles are per this many)})
+PROGRAMS = {
+    "kcalls": (["--calls", "30"], {"l_kcall": (16, 30), "r_kcall": (17, 30)}),
+    "fork_join": (["--threads", "3", "--rounds", "4"], {"spawn": (16, 12), "join": (17, 12)}),
+    "buffer": (["--pairs", "1", "--objects", "8"], {"buffer": (16, 8)}),
+}
+TITLES = {"l_kcall": "local call", "r_kcall": "remote call", "spawn": "create a thread", "join": "join a thread", "buffer": "pass a buffer"}
+
+
+def read(path=STORED):
+    """Rows of the file, numbers as numbers; none if it does not exist."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", newline="") as f:
+        return [{**r, "latency": int(r["latency"]), "replication": int(r["replication"]),
+                 **{k: float(r[k]) for k in ("cycles", "dcache_misses", "instructions")}} for r in csv.DictReader(f)]
+
+
+def write(rows, path=STORED):
+    """The whole file anew, or not at all."""
+    part = f"{path}.{os.getpid()}"
+    with open(part, "w", encoding="utf-8", newline="") as f:
+        out = csv.DictWriter(f, FIELDS, lineterminator="\n")
+        out.writeheader()
+        out.writerows(sorted(rows, key=lambda r: (list(SYSTEMS).index(r["system"]), r["latency"], list(TITLES).index(r["benchmark"]), r["replication"])))
+    os.replace(part, path)
+
+
+def measured(system, latency, program, replication):
+    """Rows of one run, without their source."""
+    caches, mend, _ = SYSTEMS[system]
+    arguments, windows = PROGRAMS[program]
+    cluster = config.Cluster(CORES, latency=latency, data_cache=caches, coherence=mend)
+    report = programs.report(cluster, program, arguments, replication, kernels.path(mend, rtlbench.pad(replication)))
+    out = []
+    for name, (label, per) in windows.items():
+        w = programs.window(report, label)
+        total = {k: sum(c[k] for c in w["cores"]) / per for k in ("dcache_misses", "instructions")}
+        out.append({"system": system, "latency": latency, "benchmark": name, "replication": replication, "cycles": round(w["cycles"] / per, 2),
+                    **{k: round(v, 2) for k, v in total.items()}})
+    return out
+
+
+def sweep(jobs, source, path=STORED, run=measured, say=print):
+    """Measure what the file does not have of this source. Rows of other sources go when the first new one comes."""
+    rows = [r for r in read(path) if r["source"] == source]
+    have = {(r["system"], r["latency"], r["benchmark"], r["replication"]) for r in rows}
+    missing = [j for j in jobs if (j[0], j[1], next(iter(PROGRAMS[j[2]][1])), j[3]) not in have]
+    for i, job in enumerate(missing, 1):
+        say(f"coherence {i}/{len(missing)}: {SYSTEMS[job[0]][2]}, latency {job[1]}, {job[2]}, replication {job[3]}")
+        rows += [{"source": source, **r} for r in run(*job)]
+        write(rows, path)
+    return rows
+
+
+def medians(rows):
+    """{(system, latency, benchmark): (median cycles, median misses, replications)}."""
+    groups = {}
+    for r in rows:
+        groups.setdefault((r["system"], r["latency"], r["benchmark"]), []).append(r)
+    return {k: (statistics.median(r["cycles"] for r in g), statistics.median(r["dcache_misses"] for r in g), len(g)) for k, g in groups.items()}
+
+
+def table(found, latency):
+    """One HTML table: benchmarks over memory systems at one latency; '-' where nothing was measured."""
+    head = "".join(f"<th>{html.escape(t)}</th>" for _, _, t in SYSTEMS.values())
+    lines = [f"<table><tr><th>latency {latency}</th>{head}<th>lines / full</th><th>hardware / full</th></tr>"]
+    for name, title in TITLES.items():
+        cells = [found.get((s, latency, name)) for s in SYSTEMS]
+        text = "".join(f"<td>{c[0]:,.0f} <small>({c[1]:.0f})</small></td>" if c else "<td>-</td>" for c in cells)
+        whole, lines_, drop = (found.get((s, latency, name)) for s in ("whole", "lines", "drop"))
+        ratios = "".join(f"<td>{x[0] / whole[0]:.2f}</td>" if x and whole else "<td>-</td>" for x in (lines_, drop))
+        lines.append(f"<tr><td>{html.escape(title)}</td>{text}{ratios}</tr>")
+    return "\n".join(lines + ["</table>"])
+
+
+def section(path=STORED):
+    """The report's section as HTML."""
+    rows = read(path)
+    if not rows:
+        return "<p>Not measured: <code>python3 tools/codesign/coherence.py</code>.</p>"
+    found = medians(rows)
+    tables = "\n".join(table(found, n) for n in sorted({r["latency"] for r in rows}))
+    count = max(n for _, _, n in found.values())
+    return (f"<p>Seed 000 asks for hardware that invalidates selectively instead of shooting the whole cache down. One K-Core and three U-Cores with "
+            f"write-through data caches of 8 KB that nobody keeps coherent, the kernel made coherent in three ways; beside it the cluster without data "
+            f"caches and with snooped ones. Cycles, lines filled in parentheses; medians of up to {count} replications, source {rows[0]['source']}. "
+            f"Data pages of programs are not cached where caches are not coherent.</p>\n{tables}")
+
+
+def parse(argv):
+    """Jobs, replication by replication."""
+    chosen = {"--replications": "3", "--latencies": ",".join(map(str, LATENCIES)), "--systems": ",".join(SYSTEMS)}
+    for option, value in zip(argv[::2], argv[1::2]):
+        if option not in chosen:
+            raise ValueError(f"unknown option '{option}'")
+        chosen[option] = value
+    systems, latencies = chosen["--systems"].split(","), chosen["--latencies"].split(",")
+    if len(argv) % 2 or not chosen["--replications"].isdecimal() or not all(n.isdecimal() and int(n) < 256 for n in latencies):
+        raise ValueError("options have a value; --replications a number, --latencies numbers up to 255")
+    for s in systems:
+        if s not in SYSTEMS:
+            raise ValueError(f"'{s}' is not one of {', '.join(SYSTEMS)}")
+    return [(s, int(n), p, r) for r in range(int(chosen["--replications"])) for n in latencies for p in PROGRAMS for s in systems]
+
+
+def main(argv):
+    """Exit status 2 for a bad command line, 1 if something is missing or a run failed."""
+    try:
+        jobs = parse(argv)
+    except ValueError as e:
+        print(e, __doc__, sep="\n", file=sys.stderr)
+        return 2
+    try:
+        rows = sweep(jobs, measure.source_hash(), say=lambda t: print(t, file=sys.stderr, flush=True))
+    except (*programs.TROUBLES, kernels.KernelError, rtl.Missing, subprocess.SubprocessError) as e:
+        print(e, file=sys.stderr)
+        return 1
+    for (system, latency, name), (cycles, misses, n) in sorted(medians(rows).items(), key=lambda x: (x[0][1], x[0][2])):
+        print(f"latency {latency:>2}  {name:<8} {system:<8} {cycles:>10.1f} cycles  {misses:>7.1f} lines filled  ({n})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
