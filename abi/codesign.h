@@ -35,7 +35,7 @@
 #define CD_PERF_INVAL_LEN 0x030		/* bytes: drop the lines of [address, address + bytes) in the caches of CD_PERF_INVAL_MASK */
 #define CD_PERF_INVAL_MASK 0x034	/* cores, one bit each; reads as 0 when the dropping is done */
 #define CD_PERF_DROP 0x038		/* line | lines behind it (0..31): a store that ends when no other core's data cache has them */
-#define CD_PERF_DROP_ALL 0x03c		/* the same, the storing core's own too */
+#define CD_PERF_DROP_OWN 0x03c		/* the same, only the storing core's own: in front of an l.lwa */
 
 /* Counters of core c, 64 bits each: low word at CD_PERF_COUNTER(c, n), high word at +4. */
 #define CD_PERF_COUNTER(c, n) (0x1000 + (c) * 0x100 + (n) * 8)

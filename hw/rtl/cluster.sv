@@ -206,7 +206,7 @@ module cluster #(
 	logic [N-1:0] swept, others;
 	logic [31:0] swept_adr, others_adr;
 	assign drop_go = stb & at_drop;
-	dropper #(.N(N)) dropper (.clk, .rst, .go(drop_go & ~drop_ack), .who(owner_core), .all(adr[2]), .wdata,
+	dropper #(.N(N)) dropper (.clk, .rst, .go(drop_go & ~drop_ack), .who(owner_core), .own(adr[2]), .wdata,
 		.ack(drop_ack), .snoop(others), .snoop_adr(others_adr));
 
 	// to the snoop ports: the sweeping, the dropping, and a store of l.swa that the network refuses

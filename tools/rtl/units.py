@@ -27,7 +27,7 @@ MUTANTS = [
     ("invalidate", "running & ~hold & ~rest", "running & ~hold"),
     ("invalidate", "(base + wdata - 32'd1)", "(base + wdata)"),
     ("dropper", "running <= left != 0;", "running <= left > 1;"),
-    ("dropper", "all ? '1 :", ""),
+    ("dropper", "own ? N'(1) << who :", ""),
     ("netif", "~reply_held & reply_compared", "~reply_held"),
     ("netif", "& (bus_rdata == in_value)", ""),
     ("netif", "waiting ? blocked & ((2*N)'(1) << waiter) : '0", "'0"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Dropping for a store against the lines that it names: each once, in order, in all cores but the one that stores (or in all), never in two cycles in a row;
+// Dropping for a store against the lines that it names: each once, in order, in all cores but the one that stores (or only in that), never in two cycles in a row;
 // acknowledged once, when all are dropped.
 #include "Vdropper.h"
 #include "unit.h"
@@ -14,7 +14,7 @@ one_store(Vdropper &device, Random &random)
 	bool tired = true;
 
 	device.who = random.below(N);
-	device.all = random.chance(30);
+	device.own = random.chance(30);
 	device.wdata = line << 5 | more;
 	device.go = 1;
 	for (int patience = 0; !device.ack; patience++) {
@@ -22,7 +22,7 @@ one_store(Vdropper &device, Random &random)
 		device.eval();
 		if (device.snoop) {
 			SAME("never twice in a row", tired && dropped > 0, 0);
-			SAME("the other cores", device.snoop, device.all ? 7 : 7 & ~(1 << device.who));
+			SAME("whose caches", device.snoop, device.own ? 1 << device.who : 7 & ~(1 << device.who));
 			SAME("the next line", device.snoop_adr, uint32_t(line + dropped) << 5);
 			dropped++;
 		}

@@ -21,7 +21,7 @@
 #define HAL_DROP 3
 #define HAL_LINE_BYTES 32u
 #define HAL_DROP_OTHERS ((volatile uint32_t *)0x99000038)	/* CD_PERF + CD_PERF_DROP */
-#define HAL_DROP_ALL ((volatile uint32_t *)0x9900003c)		/* CD_PERF + CD_PERF_DROP_ALL */
+#define HAL_DROP_OWN ((volatile uint32_t *)0x9900003c)		/* CD_PERF + CD_PERF_DROP_OWN */
 #define HAL_DROP_LINES 32u					/* of one store */
 
 #ifndef HAL_CACHES_LEAVE_OUT
@@ -61,7 +61,7 @@ static inline void
 hal_refresh(const volatile void *p, size_t len)
 {
 	if (HAL_CACHES == HAL_DROP) {
-		hal_lines_drop(HAL_DROP_ALL, p, len);
+		hal_lines_drop(HAL_DROP_OWN, p, len);
 		__asm__ volatile("l.msync" : : : "memory");
 		return;
 	}
@@ -123,11 +123,11 @@ hal_fence(void)
 
 /* In front of an l.lwa, at every attempt. */
 #if HAL_CACHES == HAL_DROP
-#define HAL_FRESH "1: l.sw 0(%[all]), %[line]\n\tl.msync\n\t"
+#define HAL_FRESH "1: l.sw 0(%[own]), %[line]\n\tl.msync\n\t"
 #else
 #define HAL_FRESH "1: l.mtspr r0, %[line], 0x1803\n\t"
 #endif
-#define hal_fresh_operands(p) [line] "r"((uint32_t)(p) & -HAL_LINE_BYTES), [all] "r"(HAL_DROP_ALL)
+#define hal_fresh_operands(p) [line] "r"((uint32_t)(p) & -HAL_LINE_BYTES), [own] "r"(HAL_DROP_OWN)
 
 /* Behind an l.swa. */
 static inline void
