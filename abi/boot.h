@@ -18,6 +18,7 @@
 #define ROLE_TC 1			/* kernel and user threads, preemptible by messages */
 #define ROLE_KC 2			/* kernel only */
 #define ROLE_AC 3			/* one user thread at a time, never preempted */
+#define ROLE_GUEST 4			/* not of the machine: a thread of the host that entered (hal/guest.h) */
 
 struct boot_cluster {
 	uint64_t mem_base;		/* physical address of the private memory (0: the back end allocates it) */
@@ -25,7 +26,7 @@ struct boot_cluster {
 	uint32_t cores;
 	uint32_t first_core;		/* index of core 0 of this cluster in the machine (hart number, entry in roles[]) */
 	uint32_t incarnation;
-	uint32_t reserved;
+	uint32_t guests;		/* further cores that threads of the host may become (set by the hosted back end, else 0) */
 };
 
 /* one segment of the init image, already laid out: the kernel only maps and copies */

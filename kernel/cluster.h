@@ -156,11 +156,12 @@ struct cluster {
 	const struct boot_record *record;
 	uint32_t id;
 	uint32_t cores;
+	uint32_t guests;	/* entries of core[] after those: see hal/guest.h */
 	uint32_t threads_max;
 	uint32_t procs_max;
 	uint32_t ready_slots;
 	bool home_runs_users;	/* core 0 is a TC */
-	struct core *core;	/* [cores] */
+	struct core *core;	/* [cores + guests] */
 	struct thread *thread;	/* [threads_max] */
 	struct process *proc;	/* [procs_max] */
 	struct event_page *events;	/* mapped read-only into processes; home writes */

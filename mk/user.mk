@@ -49,7 +49,8 @@ endif
 
 # user/: freestanding, but for user/libc (what leans on the program's own libc)
 USER_SRC := $(filter-out $(call find_c,$(wildcard user/personality)),$(filter-out $(foreach o,hosted riscv64 or1k,$(if $(filter $(PORT),$(o)),,$(call find_c,$(wildcard user/cpu/$(o))))),$(call find_c,user)))
-USER_SRC := $(filter-out $(if $(filter or1k,$(PORT)),user/libc/%),$(USER_SRC))
+# user/libc/PORT is that port's
+USER_SRC := $(filter-out $(if $(filter or1k,$(PORT)),user/libc/%) $(foreach o,hosted riscv64,$(if $(filter $(PORT),$(o)),,user/libc/$(o)/%)),$(USER_SRC))
 CLIENT_SRC := $(wildcard servers/*/client.c)
 # base/mem.c (memcpy and its like) is for what has no libc
 FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)

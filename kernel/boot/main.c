@@ -41,17 +41,17 @@ clamp(size_t n, uint32_t low, uint32_t high)
 static uint32_t
 record_role(const struct cluster *c, uint32_t core)
 {
-	return c->record->roles[c->record->cluster[c->id].first_core + core];
+	return core < c->cores ? c->record->roles[c->record->cluster[c->id].first_core + core] : ROLE_GUEST;
 }
 
 static void
 cores_init(struct cluster *c, struct carve *m)
 {
-	uint32_t order = ring_slots(c->cores);
+	uint32_t all = c->cores + c->guests, order = ring_slots(all);
 
-	c->core = carve_zeroed(m, c->cores * sizeof(struct core));
+	c->core = carve_zeroed(m, all * sizeof(struct core));
 	am_init(c, carve_zeroed(m, order * sizeof(uint32_t)), order);
-	for (uint32_t i = 0; i < c->cores; i++) {
+	for (uint32_t i = 0; i < all; i++) {
 		struct core *core = &c->core[i];
 
 		core->cluster = c;
@@ -92,10 +92,11 @@ shared_init(const struct boot_record *record, struct carve *m, void **ikc)
 	c->record = record;
 	c->id = hal_cluster_id();
 	c->cores = record->cluster[c->id].cores;
+	c->guests = record->cluster[c->id].guests;
 	c->threads_max = clamp(bytes / THREAD_BYTES, THREADS_MIN, THREADS_MAX);
 	c->procs_max = clamp(bytes / PROC_BYTES, PROCS_MIN, PROCS_MAX);
 	c->ready_slots = ring_slots(c->threads_max);
-	check(c->cores > 0 && c->cores <= CLUSTER_CORES_MAX);
+	check(c->cores > 0 && c->cores + c->guests <= CLUSTER_CORES_MAX);
 	cores_init(c, m);
 	tables_init(c, m);
 	*ikc = carve(m, ikc_bytes(record, c->id, c->threads_max), HAL_CACHE_LINE);
@@ -129,7 +130,7 @@ cores_start(struct cluster *c)
 	hal_publish(c, sizeof(*c));
 	hal_publish(c->proc, c->procs_max * sizeof(struct process));
 	hal_publish(c->am.order, (c->am.mask + 1) * sizeof(uint32_t));
-	for (uint32_t i = 0; i < c->cores; i++)
+	for (uint32_t i = 0; i < c->cores + c->guests; i++)
 		hal_publish(&c->core[i], sizeof(c->core[i]));
 	for (uint32_t i = 1; i < c->cores; i++)
 		if (c->core[i].role != ROLE_IDLE)

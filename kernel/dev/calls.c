@@ -84,6 +84,7 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_MAILBOXES] = c->ikc.mailboxes,
 		[STATS_PORTALS] = c->ikc.portals,
 		[STATS_REMOTE_CALLS] = c->am.served,
+		[STATS_GUESTS_MAX] = c->guests,
 	};
 
 	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))

@@ -104,7 +104,7 @@ lay_out(struct ikc_state *s, const struct boot_record *r, const struct sizes *si
 	s->desc = carve(from, s->desc_count, sizeof(*s->desc));
 	s->seen = carve(from, sizes->threads, sizeof(*s->seen));
 	s->move = carve(from, sizes->threads, sizeof(*s->move));
-	s->bounce = carve(from, r->cluster[sizes->cluster].cores, s->bounce_bytes);
+	s->bounce = carve(from, r->cluster[sizes->cluster].cores + r->cluster[sizes->cluster].guests, s->bounce_bytes);
 }
 
 size_t

@@ -53,7 +53,7 @@ struct ikc_state {
 	struct ikc_desc *desc;		/* [desc_count] */
 	struct ikc_seen *seen;		/* [threads] */
 	struct portal_move *move;	/* [threads], each used by its thread's core */
-	unsigned char *bounce;		/* [cores], bounce_bytes each, used by that core */
+	unsigned char *bounce;		/* [cores + guests], bounce_bytes each, used by that core */
 	uint32_t bounce_bytes;
 	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */

@@ -67,7 +67,7 @@ wake_waiters(struct cluster *c, struct mail_in *in)
 		thread_ready(t, 0);
 	}
 	if (in->desc != NONE)
-		ikc_wake(c, in->creator);
+		ikc_wake(c, in->listener);
 }
 
 void

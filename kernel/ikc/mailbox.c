@@ -8,8 +8,8 @@
  * it is closed and opened again. A mailbox that never reached the port waits for the next life. In the same way it belongs to one
  * incarnation of the peer: -E_HOSTDOWN while that is dead, -E_CONNRESET once it has restarted.
  *
- * Besides waiting there is thread_sleep: woken as by thread_wakeup are the creator of an input mailbox, at every arrival; who got
- * -E_AGAIN from a write, when the slot is free; who wrote a message, when it is refused; all creators when a cluster dies.
+ * Besides waiting there is thread_sleep: woken as by thread_wakeup are the creator of an input mailbox (or who listens in its place), at every
+ * arrival and when a cluster dies; who got -E_AGAIN from a write, when the slot is free; who wrote a message, when it is refused.
  *
  * Source: seed 000 III-B; seed 002 4.1.1 (Mailbox), 4.3.
  */
@@ -38,8 +38,25 @@ kc_mailbox_create(struct thread *caller, int port)
 	d->port = (uint8_t)port;
 	in->desc = desc_index(c, d);
 	in->generation = in->generation < 255 ? in->generation + 1 : 1;
-	in->creator = caller->tid;
+	in->listener = caller->tid;
 	return desc_id(c, d);
+}
+
+/*
+ * kc_mailbox_listen: from now on the caller is woken at every arrival at an input mailbox, instead of its creator.
+ *
+ * Returns 0; -E_BADF.
+ */
+long
+kc_mailbox_listen(struct thread *caller, int id)
+{
+	struct cluster *c = caller->cluster;
+	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_MAIL_IN);
+
+	if (d == NULL)
+		return -E_BADF;
+	c->ikc.in[d->port].listener = caller->tid;
+	return 0;
 }
 
 /* An open mailbox of the process to the same port that still works. */

@@ -142,7 +142,7 @@ struct mail_in {
 	uint32_t pending[BITMAP_WORDS(CLUSTERS_MAX)];	/* clusters whose slot holds a message */
 	uint32_t next;			/* cluster that is served first */
 	uint32_t arrivals;
-	int creator;
+	int listener;		/* thread to wake: the creator, or who said mailbox_listen */
 	struct list waiters;
 };
 

@@ -28,7 +28,7 @@ post_some(struct cluster *c, struct sweep *s)
 	struct sweep_post message = {s, s->proc};
 	bool any = false;
 
-	for (uint32_t i = 0; i < c->cores && s->unposted > 0; i++) {
+	for (uint32_t i = 0; i < c->cores + c->guests && s->unposted > 0; i++) {
 		if (!bitmap_test(s->todo, i))
 			continue;
 		if (am_post(&c->core[i], s->fn, &message, sizeof(message)) != 0)
@@ -71,7 +71,7 @@ sweep_send(struct cluster *c, struct sweep *s, int except)
 	struct sweep_post message = {s, s->proc};
 	uint32_t cores = 0;
 
-	for (uint32_t i = 0; i < c->cores; i++) {
+	for (uint32_t i = 0; i < c->cores + c->guests; i++) {
 		if (!bitmap_test(s->proc->cores, i) || (int)i == except || i == KERNEL_CORE)
 			continue;
 		bitmap_set(s->todo, i);
@@ -105,6 +105,17 @@ sweeps_poll(struct cluster *c)
 		}
 	}
 	return any;
+}
+
+bool
+sweeps_want(struct cluster *c, uint32_t core)
+{
+	struct list *node, *after;
+
+	list_each(node, after, &c->sweeps.running)
+		if (bitmap_test(list_entry(node, struct sweep, link)->todo, core))
+			return true;
+	return false;
 }
 
 uint32_t

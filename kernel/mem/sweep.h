@@ -55,6 +55,9 @@ bool sweep_send(struct cluster *c, struct sweep *s, int except);
 /* Home's loop: post what could not be posted, finish what has been acknowledged. False if there was nothing to do. */
 bool sweeps_poll(struct cluster *c);
 
+/* Home: will one of the sweeps that run still post to this core? */
+bool sweeps_want(struct cluster *c, uint32_t core);
+
 /* What frame_put waits for now: the number of the youngest sweep, 0 if none runs. */
 uint32_t sweeps_epoch(struct cluster *c);
 

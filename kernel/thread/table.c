@@ -69,7 +69,7 @@ thread_unplace(struct thread *t)
 	struct core *core = t->core;
 	uint32_t load = --core->load;
 
-	if (!core_is_home(core) && load < core->cluster->load_floor)
+	if (runs_users(core) && !core_is_home(core) && load < core->cluster->load_floor)
 		core->cluster->load_floor = load;
 }
 
@@ -109,29 +109,39 @@ core_choose(struct cluster *c, int core)
 	return &c->core[core];
 }
 
-int
-thread_new(struct process *p, const struct context *ctx, int core)
+struct thread *
+thread_make(struct process *p, struct core *at)
 {
-	struct cluster *c = proc_cluster(p);
-	struct core *at = core_choose(c, core);
-	struct thread *t;
+	struct cluster *c = at->cluster;
+	struct thread *t = entry_take(c);
 
-	if (at == NULL || !hal_context_ok(ctx))
-		return -E_INVAL;
-	t = entry_take(c);
 	if (t == NULL)
-		return -E_NOSPC;
+		return NULL;
 	t->proc = p;
 	t->core = at;
 	t->index = (uint32_t)bitmap_find_clear(p->indexes, c->threads_max, p->index_floor);
 	bitmap_set(p->indexes, t->index);
 	p->index_floor = t->index + 1;
-	hal_frame_from_context(&t->frame, ctx);
 	list_push_back(&p->threads, &t->siblings);
 	c->threads_live++;
 	p->live++;
 	at->load++;
 	bitmap_set(p->cores, at->id);
+	return t;
+}
+
+int
+thread_new(struct process *p, const struct context *ctx, int core)
+{
+	struct core *at = core_choose(proc_cluster(p), core);
+	struct thread *t;
+
+	if (at == NULL || !hal_context_ok(ctx))
+		return -E_INVAL;
+	t = thread_make(p, at);
+	if (t == NULL)
+		return -E_NOSPC;
+	hal_frame_from_context(&t->frame, ctx);
 	hal_publish(t, offsetof(struct thread, wake_result));
 	t->state = THREAD_WAITING;
 	thread_ready(t, 0);

@@ -23,6 +23,9 @@ struct thread *thread_find(struct cluster *c, int tid);
  */
 int thread_new(struct process *p, const struct context *ctx, int core);
 
+/* A new thread of `p` on a core, in no state yet; NULL: the table is full. */
+struct thread *thread_make(struct process *p, struct core *at);
+
 /* A thread will not run again: its core has room for another. */
 void thread_unplace(struct thread *t);
 

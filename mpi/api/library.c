@@ -26,12 +26,11 @@ open(struct mpi_rank *self)
 int
 library_enter(struct mpi_rank *self, int required, int *provided)
 {
-	int err = self->transport == NULL ? open(self) : MPI_SUCCESS, most;
+	int err = self->transport == NULL ? open(self) : MPI_SUCCESS;
 
 	if (err != MPI_SUCCESS)
 		return err;
-	most = transport_thread_level(self);
-	*provided = required < most ? required : most;
+	*provided = transport_thread_level(self, required);
 	if (*provided > self->thread_level)
 		self->thread_level = *provided;
 	/* other threads may be in the library from now on */

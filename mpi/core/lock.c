@@ -25,6 +25,18 @@ this_thread(void)
 	return (uintptr_t)&mine;
 }
 
+/* Each thread says once that it is there. */
+static void
+enter_transport(struct mpi_rank *self)
+{
+	static __thread bool entered;
+
+	if (entered)
+		return;
+	transport_thread_enter(self);
+	entered = true;
+}
+
 static bool
 try_lock(struct rank_lock *l)
 {
@@ -55,10 +67,24 @@ mpi_rank_lock(struct mpi_rank *self)
 	struct rank_lock *l = &self->lock;
 
 	if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != this_thread()) {
+		enter_transport(self);
 		take(l);
 		__atomic_store_n(&l->owner, this_thread(), __ATOMIC_RELAXED);
 	}
 	l->depth++;
+}
+
+/*
+ * A send has found no room, and who will be woken when there is some is who has tried last. So the thread that polls must try, too: this one
+ * leaves, or will sleep where nobody wakes it for that.
+ */
+static void
+kick_poller(struct mpi_rank *self)
+{
+	if (link_is_empty(&self->outgoing) && link_is_empty(&self->answers))
+		return;
+	exchange_total(&self->lock.kick, 1);
+	transport_wake(self, (uint32_t)self->world_rank);
 }
 
 void
@@ -69,7 +95,9 @@ mpi_rank_unlock(struct mpi_rank *self)
 	if (--l->depth > 0)
 		return;
 	/* this thread's wait is over: another one must poll */
-	if (l->waiting > 0 && !l->polling)
+	if (l->polling)
+		kick_poller(self);
+	else if (l->waiting > 0)
 		mpi_rank_moved(self);
 	__atomic_store_n(&l->owner, 0, __ATOMIC_RELAXED);
 	give(l);
@@ -95,7 +123,7 @@ may_go_on(const void *arg)
 	struct rank_lock *l = &q->self->lock;
 	bool yes;
 
-	if (load_total(&l->turn) != q->turn || !try_lock(l))
+	if (load_total(&l->turn) != q->turn || load_total(&l->kick) != 0 || !try_lock(l))
 		return true;
 	yes = q->ready(q->arg);
 	give(l);
@@ -143,14 +171,18 @@ mpi_rank_wait(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *ar
 		l->polling = true;
 	else
 		l->waiting++;
+	if (!polls)
+		kick_poller(self);
 	depth = leave(l);
 	if (polls)
 		transport_idle(self, idle, may_go_on, &q);
 	else
 		transport_futex_wait(&l->turn, q.turn);
 	come_back(l, depth);
-	if (polls)
+	if (polls) {
 		l->polling = false;
-	else
+		l->kick = 0;
+	} else {
 		l->waiting--;
+	}
 }

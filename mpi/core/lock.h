@@ -19,6 +19,7 @@ struct rank_lock {
 	uint32_t turn;			/* changes when threads that wait should look again */
 	unsigned waiting;		/* threads that sleep on it */
 	bool polling;			/* a thread is in transport_idle */
+	uint32_t kick;			/* it must look again: there is more to wait for than when it began */
 };
 
 /* Enter and leave. Blocks while another thread is inside. */

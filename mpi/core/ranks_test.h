@@ -7,15 +7,18 @@
 #define MPI_CORE_RANKS_TEST_H
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <abi/errors.h>
 #include <abi/layout.h>
+#include <atoll/guest.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <atoll/startup.h>
@@ -130,6 +133,37 @@ long
 kthread_yield(void)
 {
 	return sched_yield();
+}
+
+long
+kfutex_wait(unsigned long addr, uint32_t value)
+{
+	return syscall(SYS_futex, addr, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+long
+kfutex_wake(unsigned long addr, int count)
+{
+	return syscall(SYS_futex, addr, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+long
+kmailbox_listen(int id)
+{
+	(void)id;
+	return 0;
+}
+
+bool
+guests_admit(void)
+{
+	return true;
+}
+
+int
+guest_enter(void)
+{
+	return 0;
 }
 
 long

@@ -137,8 +137,11 @@ double transport_tick(void);
 /* Name of the place where the rank runs, for people. */
 void transport_place_name(const struct mpi_rank *self, char *name, size_t len);
 
-/* The highest thread level at which all threads of the program can do all that MPI offers. */
-int transport_thread_level(const struct mpi_rank *self);
+/* Prepare for several threads of the program. The thread level that it gets, `required` or less; before another thread calls MPI. */
+int transport_thread_level(struct mpi_rank *self, int required);
+
+/* The calling thread of the program is about to use the transport, for the first time. With MPI_THREAD_MULTIPLE only. */
+void transport_thread_enter(struct mpi_rank *self);
 
 /* Sleep if a word of this rank has a value, until it is woken or for no reason; wake so many that sleep on it. Any thread of the program. */
 void transport_futex_wait(uint32_t *word, uint32_t value);

@@ -174,6 +174,36 @@ TEST(mailbox_calls_refuse_bad_arguments)
 	expect_eq(kt_stats(STATS_MAILBOXES), before);
 }
 
+static uint32_t listens;
+
+/* Listens in the creator's place and sleeps until a message has come. */
+static unsigned long
+listener(unsigned long id)
+{
+	struct message m;
+	long result = kmailbox_listen((int)id);
+
+	__atomic_store_n(&listens, 1, __ATOMIC_RELEASE);
+	while (result == 0 && kmailbox_read((int)id, ANY_SOURCE_CLUSTER, &m) < 0)
+		kthread_sleep();
+	return result == 0 ? (unsigned long)m.number : 0;
+}
+
+/* test: mailbox_listen */
+TEST(an_arrival_wakes_who_listens_instead_of_the_creator)
+{
+	long tid = kt_thread(listener, (unsigned long)reply, ANY_CORE);
+	struct message m = {.operation = ECHO, .number = 77};
+
+	while (__atomic_load_n(&listens, __ATOMIC_ACQUIRE) == 0)
+		kthread_yield();
+	expect_eq(mailbox_send(command, &m), 0);
+	expect_eq(kt_join(tid), 77);
+	expect_eq(kmailbox_listen(reply), 0);
+	expect_eq(kmailbox_listen(command), -E_BADF);
+	expect_eq(kmailbox_listen(12345), -E_BADF);
+}
+
 TEST(portals_move_data_both_ways)
 {
 	static const uint64_t sizes[] = {0, 1, 4095, 4096, 4097, 65536, LENGTH};
@@ -330,6 +360,7 @@ server_main(int argc, char **argv)
 		return reader();
 	RUN(messages_come_back_as_they_were);
 	RUN(several_threads_share_a_slot);
+	RUN(an_arrival_wakes_who_listens_instead_of_the_creator);
 	RUN(mailbox_calls_refuse_bad_arguments);
 	RUN(portals_move_data_both_ways);
 	RUN(the_shorter_side_counts);

@@ -10,7 +10,7 @@
  * proves: hal/cpu/hosted/wait.c sleep_until c660163761f2
  * proves: hal/cpu/hosted/wait.c awaken c74bccaa5485
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
- * proves: hal/cpu/hosted/wait.c hal_notify 78b270ba0892
+ * proves: hal/cpu/hosted/wait.c hal_notify 78321fe05e05
  *
  * run: -DRINGERS=2 -DRINGS=2
  * run: -DRINGERS=3 -DRINGS=1

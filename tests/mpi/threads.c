@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several threads of a rank in MPI at the same time, where the library says that they may be: each thread talks to the thread of its number at the
+ * Several threads of a rank in MPI at the same time: each thread talks to the thread of its number at the
  * neighbours, with its own tag and, every other one, its own communicator; blocking, non-blocking, probing and collective calls.
  */
 #include <pthread.h>
@@ -121,6 +121,47 @@ test_threads_do_not_get_in_each_others_way(struct check *c)
 	}
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int relayed;
+
+/* Passes a number on from rank to rank, and tells the first thread. */
+static void *
+relay(void *arg)
+{
+	struct worker *w = arg;
+	int next = (w->check.rank + 1) % w->check.size, before = (w->check.rank + w->check.size - 1) % w->check.size, number = 1;
+
+	if (w->check.rank > 0)
+		MPI_Recv(&number, 1, MPI_INT, before, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	number++;
+	if (w->check.rank < w->check.size - 1)
+		MPI_Send(&number, 1, MPI_INT, next, 77, MPI_COMM_WORLD);
+	pthread_mutex_lock(&mutex);
+	relayed = number;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+/* While first threads wait in libc, ranks that share their cores go on. */
+static void
+test_a_thread_ends_while_the_first_one_waits_for_it(struct check *c)
+{
+	struct worker w = {.check = *c};
+
+	for (int i = 0; i < 10; i++) {
+		relayed = 0;
+		pthread_create(&w.thread, NULL, relay, &w);
+		pthread_mutex_lock(&mutex);
+		while (relayed == 0)
+			pthread_cond_wait(&changed, &mutex);
+		pthread_mutex_unlock(&mutex);
+		pthread_join(w.thread, NULL);
+		CHECK(c, relayed == c->rank + 2);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -130,11 +171,11 @@ main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &c.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &c.size);
-	if (provided == MPI_THREAD_MULTIPLE) {
-		test_a_thread_waits_for_another_one_of_its_rank(&c);
-		test_threads_do_not_get_in_each_others_way(&c);
-	} else if (c.rank == 0) {
-		printf("threads of the program may not call MPI here (level %d)\n", provided);
-	}
+	CHECK(&c, provided == MPI_THREAD_MULTIPLE);
+	MPI_Query_thread(&provided);
+	CHECK(&c, provided == MPI_THREAD_MULTIPLE);
+	test_a_thread_waits_for_another_one_of_its_rank(&c);
+	test_threads_do_not_get_in_each_others_way(&c);
+	test_a_thread_ends_while_the_first_one_waits_for_it(&c);
 	return check_end(&c);
 }

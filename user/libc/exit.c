@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <atoll/guest.h>
 #include <atoll/startup.h>
 #include <user/rank.h>
 #include <user/start/start.h>
@@ -30,6 +31,7 @@ _Exit(int status)
 	if (s == NULL)
 		for (;;)
 			syscall(SYS_exit_group, status);
+	guest_enter();
 	if (s->control != 0 && rank_breaks_job((struct job_control *)(uintptr_t)s->control, s->local_rank)) {
 		dprintf(STDERR_FILENO, "rank %u ended with status %d before MPI_Finalize\n", s->rank, status & 255);
 		job_abort(status);
@@ -42,6 +44,7 @@ abort(void)
 {
 	if (atoll_startup() == NULL)
 		_Exit(ABORT_STATUS);
+	guest_enter();
 	dprintf(STDERR_FILENO, "rank %u aborted\n", atoll_startup()->rank);
 	job_abort(ABORT_STATUS);
 }

@@ -32,6 +32,7 @@ struct child_begin {
 	struct context context;		/* the state in which clone returns in the child */
 	uint64_t clear_tid;
 	uint64_t set_tid;
+	uint64_t parent_tid;	/* where the parent wants the number: it may come later than the child */
 	int32_t rank;
 };
 
@@ -160,6 +161,8 @@ thread_child_begin(const struct context *c)
 	r->clear_tid = b->clear_tid;
 	if (b->set_tid != 0)
 		*(int32_t *)b->set_tid = r->tid;
+	if (b->parent_tid != 0)
+		__atomic_store_n((int32_t *)b->parent_tid, r->tid, __ATOMIC_RELAXED);
 	for (;;)
 		kcontext_set(&b->context);
 }
@@ -186,28 +189,32 @@ join_ended(void)
 	}
 }
 
-/* A stack for one more thread: the ranks' threads have the first ones. */
+/*
+ * Stacks for one more thread: the ranks' threads have the first ones. Threads that a library made of the kernel's (one per rank: what writes
+ * bulk data) never come here, but take numbers.
+ */
 static long
-make_stack(void)
+make_stacks(void)
 {
 	const struct job_control *j = (const struct job_control *)personality_info.control;
-	uint32_t need = (j != NULL ? j->ranks : 1) + ended.alive + 1;
+	uint32_t need = 2 * (j != NULL ? j->ranks : 1) + ended.alive + 1;
 	int pages = (int)(PERSONALITY_STACK_BYTES / personality_info.page_bytes);
-	uint64_t at = personality_info.stack_top - (uint64_t)need * PERSONALITY_STACK_BYTES;
-	long frame, result;
 
-	if (need <= personality_info.stacks)
-		return 0;
 	if (need > PERSONALITY_THREADS_MAX)
 		return -E_AGAIN;
-	frame = kframe_alloc(pages);
-	if (frame < 0)
-		return frame;
-	result = kpage_map(SELF, at, (int)frame, pages, PAGE_READ | PAGE_WRITE);
-	kframe_free((int)frame, pages);
-	if (result == 0)
-		personality_info.stacks = need;
-	return result;
+	while (personality_info.stacks < need) {
+		uint64_t at = personality_info.stack_top - (uint64_t)(personality_info.stacks + 1) * PERSONALITY_STACK_BYTES;
+		long frame = kframe_alloc(pages), result;
+
+		if (frame < 0)
+			return frame;
+		result = kpage_map(SELF, at, (int)frame, pages, PAGE_READ | PAGE_WRITE);
+		kframe_free((int)frame, pages);
+		if (result < 0)
+			return result;
+		personality_info.stacks++;
+	}
+	return 0;
 }
 
 static long
@@ -217,7 +224,7 @@ create(const struct context *start)
 
 	lock();
 	join_ended();
-	result = make_stack();
+	result = make_stacks();
 	if (result == 0)
 		result = kthread_create(start, ANY_CORE);
 	if (result >= 0)
@@ -243,11 +250,12 @@ thread_clone(const struct context *c)
 		b->context.x[4] = arg(c, 3);
 	b->clear_tid = (flags & CLONE_CHILD_CLEARTID) != 0 ? arg(c, 4) : 0;
 	b->set_tid = (flags & CLONE_CHILD_SETTID) != 0 ? arg(c, 4) : 0;
+	b->parent_tid = (flags & CLONE_PARENT_SETTID) != 0 ? arg(c, 2) : 0;
 	b->rank = thread_record(c)->rank;
 	context_init(&start, (uintptr_t)child_main, (uintptr_t)b, (uintptr_t)b, (uintptr_t)b->context.x[4]);
 	tid = create(&start);
 	if (tid >= 0 && (flags & CLONE_PARENT_SETTID) != 0)
-		*(int32_t *)arg(c, 2) = (int32_t)tid;
+		__atomic_store_n((int32_t *)arg(c, 2), (int32_t)tid, __ATOMIC_RELAXED);
 	return tid < 0 ? -E_AGAIN : tid;
 }
 

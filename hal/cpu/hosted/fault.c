@@ -17,8 +17,6 @@
 int host_signal_c(int sig, siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_t fs);
 void host_signal_foreign(int sig, siginfo_t *info, ucontext_t *uc);
 
-extern const struct hal_trap host_trap_doorbell;
-
 /* What the Linux kernel takes; libc's struct is another one. */
 struct kernel_sigaction {
 	void (*handler)(int sig, void *info, void *context);
@@ -69,7 +67,7 @@ use_signal_stack(struct host_core *c, unsigned which)
 }
 
 void
-host_signal_stack(struct host_core *c)
+host_signal_stacks_make(struct host_core *c)
 {
 	long both = host_call6(SYS_mmap, 0, 2 * HOST_SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		-1, 0);
@@ -78,6 +76,11 @@ host_signal_stack(struct host_core *c)
 		host_refuse("no memory for signal stacks");
 	c->signal_stack[0] = (void *)both;
 	c->signal_stack[1] = (void *)(both + HOST_SIGNAL_STACK);
+}
+
+void
+host_signal_stack_use(struct host_core *c)
+{
 	use_signal_stack(c, 0);
 }
 

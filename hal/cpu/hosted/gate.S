@@ -15,6 +15,7 @@
 #define ARCH_SET_FS 0x1002
 #define ARCH_GET_FS 0x1003
 #define E_PERM 1
+#define GUEST_ENTER 0x47554553	/* abi/guest.h */
 
 	.macro	function name
 	.globl	\name
@@ -93,7 +94,7 @@ gate_kernel:
 
 /*
  * The thread pointer is not the one that was loaded: the program changed it (libc does when it starts), or the caller is not a thread
- * of the kernel, or it must be read by a system call. Keeps all argument registers; the answer to strangers is -E_PERM.
+ * of the kernel, or it must be read by a system call. Keeps all argument registers. Strangers may only ask to become guests.
  */
 gate_slow:
 	push	%rcx
@@ -108,8 +109,13 @@ gate_slow:
 	jmp	gate_known
 gate_foreign:
 	pop	%rcx
+	cmp	$GUEST_ENTER, %rdi
 	mov	$-E_PERM, %rax
-	ret
+	jne	1f
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	jmp	host_guest_enter
+1:	ret
 
 /* void host_enter(trap in rdi) */
 function host_enter

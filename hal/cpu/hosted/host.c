@@ -175,7 +175,9 @@ host_cluster_main(unsigned cluster)
 
 	host.cluster = cluster;
 	host.pid = getpid();
-	make_cores(r->cluster[cluster].cores);
+	host_guests_init(&r->cluster[cluster]);
+	make_cores(r->cluster[cluster].cores + r->cluster[cluster].guests);
+	host.guests_from = r->cluster[cluster].cores;
 	make_memory(r->cluster[cluster].mem_bytes);
 	stop_break();
 	fill_in_addresses(r);

@@ -57,6 +57,8 @@ struct host_core {
 	struct hal_trap fault;
 	void *signal_stack[2];		/* a fault's state stays on one while the other one is in use */
 	unsigned signal_now;
+	uint32_t guest;			/* taken by a guest (guest.c) */
+	struct hal_doorbell own_bell;	/* of a guest: other clusters never ring it */
 	jmp_buf loop;
 } __attribute__((aligned(128)));
 
@@ -71,6 +73,7 @@ struct host {
 	size_t noc_bytes;
 	size_t archive_bytes;		/* rounded up to pages */
 	struct host_core *core;
+	unsigned guests_from;		/* cores from here on are guests; 0: this process is no cluster */
 };
 
 extern struct host host;
@@ -109,13 +112,20 @@ void host_core_attach(unsigned core);
 /* core.c: run a kernel entry on the calling thread's stack. */
 _Noreturn void host_core_run(struct host_core *c, void (*entry)(void));
 
-/* fault.c: signal handlers of the process; signal stacks of a core. */
+/* fault.c: signal handlers of the process; signal stacks of a core: make them, and use them on the calling thread. */
 void host_signals_install(void);
-void host_signal_stack(struct host_core *c);
+void host_signal_stacks_make(struct host_core *c);
+void host_signal_stack_use(struct host_core *c);
 void host_signals_unblock(void);
+
+/* gate.S, frame.c: causes that need no words. */
+extern const struct hal_trap host_trap_doorbell;
 
 /* host.c: say why the host does not let us go on, and end this cluster. */
 _Noreturn void host_refuse(const char *what);
+
+/* guest.c: how many guests a cluster may have. */
+void host_guests_init(struct boot_cluster *b);
 
 /* host.c: write to a file descriptor, whole. */
 void host_write(int fd, const char *text, size_t len);

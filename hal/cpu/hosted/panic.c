@@ -116,7 +116,7 @@ host_dump_ask_others(void)
 {
 	const struct boot_record *r = host.machine->record;
 
-	for (unsigned i = 0; i < r->cluster[host.cluster].cores; i++) {
+	for (unsigned i = 0; i < r->cluster[host.cluster].cores + r->cluster[host.cluster].guests; i++) {
 		uint32_t tid = hal_load32(&host.core[i].tid);
 
 		if (tid != 0 && tid != (uint32_t)host_call1(SYS_gettid, 0))

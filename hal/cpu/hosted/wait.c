@@ -157,10 +157,18 @@ hal_wait(uint64_t until_ns)
 	hal_fence();
 }
 
+static struct hal_doorbell *
+bell_of(unsigned cluster, unsigned core)
+{
+	if (host.guests_from != 0 && core >= host.guests_from && cluster == host.cluster)
+		return &host.core[core].own_bell;
+	return hal_noc_doorbell(cluster, core);
+}
+
 void
 hal_notify(unsigned cluster, unsigned core)
 {
-	struct hal_doorbell *bell = hal_noc_doorbell(cluster, core);
+	struct hal_doorbell *bell = bell_of(cluster, core);
 
 	hal_fence();
 	if (hal_load32(&bell->waiting) == NOBODY)

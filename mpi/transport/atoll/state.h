@@ -46,7 +46,7 @@ struct transport {
 	unsigned polls;
 	unsigned yields;
 	bool relaxes;
-	bool threads;				/* the program's threads are Atoll's */
+	bool threads;				/* several of the program's threads may call */
 	unsigned relaxed;
 	struct writer *writer;			/* NULL until the first bulk write */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <atoll/guest.h>
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
 #include <mpi/pt2pt/pt2pt.h>
@@ -59,6 +60,8 @@ transport_init(struct mpi_rank *self)
 	err = transport_area_init(t);
 	if (err != MPI_SUCCESS)
 		return err;
+	if (t->startup != NULL && guest_enter() != 0)
+		return MPI_ERR_NO_MEM;
 	t->tid = t->startup ? (int32_t)kthread_self() : 0;
 	t->inbox.box->tid = t->tid;
 	self->inbox = &t->inbox;

@@ -10,7 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <abi/layout.h>
+#include <atoll/guest.h>
 #include <atoll/kcalls.h>
+#include <atoll/startup.h>
+#include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 
@@ -19,28 +22,41 @@
 #define ROUNDS_SHARED_CPU 2	/* the same where that may hold up another core */
 #define RELAX_EVERY 16
 
-/*
- * On the hosted port a thread that the program made belongs to Linux: it cannot wake threads of Atoll, so that only the rank's own may call.
- * Elsewhere all threads are Atoll's; but what comes from other clusters wakes the thread that made the mailbox, and no other.
- */
+/* A single rank without a system below it has the host's threads. */
 int
-transport_thread_level(const struct mpi_rank *self)
+transport_thread_level(struct mpi_rank *self, int required)
 {
-	const struct transport *t = self->transport;
+	struct transport *t = self->transport;
 
-	return t->startup == NULL || (t->threads && t->mailbox < 0) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+	if (required != MPI_THREAD_MULTIPLE)
+		return required;
+	t->threads = t->startup != NULL && guests_admit();
+	return t->startup == NULL || t->threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
+void
+transport_thread_enter(struct mpi_rank *self)
+{
+	if (self->transport != NULL && self->transport->threads && guest_enter() != 0)
+		mpi_die(self, 2, "too many threads of the program use MPI at a time");
 }
 
 void
 transport_futex_wait(uint32_t *word, uint32_t value)
 {
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+	if (atoll_startup() != NULL)
+		kfutex_wait((unsigned long)word, value);
+	else
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
 void
 transport_futex_wake(uint32_t *word, int count)
 {
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+	if (atoll_startup() != NULL)
+		kfutex_wake((unsigned long)word, count);
+	else
+		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
 /*
@@ -72,7 +88,6 @@ transport_wait_init(struct transport *t)
 	t->inbox.polls = t->polls;
 	t->yields = per_core * (alone && per_core > 1 ? ROUNDS_OWN_CPU : ROUNDS_SHARED_CPU);
 	t->relaxes = !alone;
-	t->threads = t->startup->gate == 0;
 }
 
 static bool
@@ -81,12 +96,24 @@ nothing_new(const struct transport *t, bool (*ready)(const void *arg), const voi
 	return inbox_is_empty(&t->inbox) && transport_far_is_empty(t) && !ready(arg);
 }
 
+/* With several threads of the program it is not always the same one that peers and the kernel are to wake. */
+static void
+become_listener(struct transport *t)
+{
+	int32_t tid = (int32_t)kthread_self();
+
+	if (t->inbox.box->tid == tid)
+		return;
+	store_relaxed((uint32_t *)&t->inbox.box->tid, (uint32_t)tid);
+	if (t->mailbox >= 0)
+		kmailbox_listen(t->mailbox);
+}
+
 static void
 sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const void *arg)
 {
-	/* with several threads of the program, not always the same one */
 	if (t->threads)
-		store_relaxed((uint32_t *)&t->inbox.box->tid, (uint32_t)kthread_self());
+		become_listener(t);
 	exchange_total(&t->inbox.box->sleeping, SLEEPING);
 	if (nothing_new(t, ready, arg))
 		kthread_sleep();

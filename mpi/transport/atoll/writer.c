@@ -2,11 +2,14 @@
  *
  * Bulk data to other clusters is written by a thread beside the rank, made when it is first needed: a portal write waits for its reader,
  * and the rank must go on to serve others meanwhile. It runs on the rank's own core and does nothing but kernel calls, so it needs
- * neither thread-local data nor libc.
+ * neither thread-local data nor libc. On the hosted port, where the rank's other threads do not run on its core and must not wait for that,
+ * it is one of the program's kind instead.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <abi/errors.h>
 #include <abi/layout.h>
+#include <atoll/guest.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <mpi/core/shared.h>
@@ -23,8 +26,13 @@ struct writer {
 	size_t len;
 	long result;
 	struct inbox *box;		/* of the rank: whom to wake */
-	int tid;
+	uint32_t tid;			/* 0: not known yet */
+	bool is_guest;
+	pthread_t guest;
 };
+
+#pragma weak pthread_create
+#pragma weak pthread_join
 
 static void
 write_all(struct writer *w)
@@ -32,8 +40,9 @@ write_all(struct writer *w)
 	long put = kportal_write(w->portal, (unsigned long)w->data, w->len);
 
 	w->result = put < 0 ? put : (size_t)put == w->len ? 0 : -E_IO;
-	store_release(&w->state, WRITER_OVER);
-	kthread_wakeup((int)load_relaxed((const uint32_t *)&w->box->tid));
+	/* in total order with whoever is about to sleep: it has said so, then looks at the state */
+	store_total(&w->state, WRITER_OVER);
+	kthread_wakeup((int)load_total((const uint32_t *)&w->box->tid));
 }
 
 static void
@@ -53,17 +62,41 @@ writer_main(void *arg)
 	}
 }
 
+static void *
+guest_main(void *arg)
+{
+	struct writer *w = arg;
+
+	if (guest_enter() != 0)
+		abort();
+	/* from here on it is woken: whoever gave it something to do before that is seen by the first look */
+	store_total(&w->tid, (uint32_t)kthread_self());
+	writer_main(w);
+	return NULL;
+}
+
+static int
+spawn_guest(struct writer *w)
+{
+	w->is_guest = true;
+	return pthread_create(&w->guest, NULL, guest_main, w) == 0 ? 0 : -E_NOMEM;
+}
+
 static int
 spawn(struct transport *t, struct writer *w)
 {
 	struct cluster_info info;
 	long err = kcluster_info(&info);
+	int tid;
 
 	if (err < 0)
 		return (int)err;
 	w->box = t->inbox.box;
-	w->tid = thread_start(writer_main, w, (int)info.core, STACK_BYTES);
-	return w->tid < 0 ? w->tid : 0;
+	if (t->threads && t->startup->gate != 0 && pthread_create != NULL)
+		return spawn_guest(w);
+	tid = thread_start(writer_main, w, (int)info.core, STACK_BYTES);
+	w->tid = (uint32_t)tid;
+	return tid < 0 ? tid : 0;
 }
 
 static int
@@ -83,6 +116,17 @@ create(struct transport *t)
 	return 0;
 }
 
+static void
+wake_writer(struct writer *w, uint32_t state)
+{
+	uint32_t tid;
+
+	store_total(&w->state, state);
+	tid = load_total(&w->tid);
+	if (tid != 0)
+		kthread_wakeup((int)tid);
+}
+
 int
 transport_writer_start(struct transport *t, int portal, const void *data, size_t len)
 {
@@ -95,8 +139,7 @@ transport_writer_start(struct transport *t, int portal, const void *data, size_t
 	w->portal = portal;
 	w->data = data;
 	w->len = len;
-	store_release(&w->state, WRITER_BUSY);
-	kthread_wakeup(w->tid);
+	wake_writer(w, WRITER_BUSY);
 	return 0;
 }
 
@@ -126,8 +169,10 @@ transport_writer_exit(struct transport *t)
 
 	if (w == NULL)
 		return;
-	store_release(&w->state, WRITER_EXIT);
-	kthread_wakeup(w->tid);
-	kthread_join(w->tid, &value);
+	wake_writer(w, WRITER_EXIT);
+	if (w->is_guest)
+		pthread_join(w->guest, NULL);
+	else
+		kthread_join((int)w->tid, &value);
 	free(w);
 }

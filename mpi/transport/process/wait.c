@@ -36,10 +36,16 @@ transport_futex_wake(uint32_t *word, int count)
 }
 
 int
-transport_thread_level(const struct mpi_rank *self)
+transport_thread_level(struct mpi_rank *self, int required)
 {
 	(void)self;
-	return MPI_THREAD_MULTIPLE;
+	return required;
+}
+
+void
+transport_thread_enter(struct mpi_rank *self)
+{
+	(void)self;
 }
 
 void

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads that the host's system made, not ours (hosted port): how they become guests of the kernel, and cease to be. Only such threads
+ * may ask; the gate's answer to any other call of theirs is -E_PERM.
+ */
+#ifndef ABI_GUEST_H
+#define ABI_GUEST_H
+
+/*
+ * gate(GUEST_ENTER, tid, &entry): the calling thread becomes one of the process of thread `tid`. It must leave before it ends.
+ * Returns its number; -E_NOSPC: too many guests; -E_NOMEM; -E_SRCH: no such thread.
+ */
+#define GUEST_ENTER 0x47554553
+
+struct guest_entry {
+	void (*leave)(void);
+};
+
+#endif
