@@ -49,12 +49,18 @@ process: $(PLIB) $(MPIEXEC)
 PREFIX := $(OUT)/prefix
 PROGRAM_SRC := $(call find_c,tests/mpi)
 PROGRAM_MAINS := $(call mains,$(PROGRAM_SRC))
-PROGRAMS := $(patsubst tests/mpi/%.c,$(OUT)/tests/%,$(PROGRAM_MAINS))
+PROGRAMS :=
+# a program and the other files of its folder
+define program_rule
+PROGRAMS += $(OUT)/tests/$(basename $(notdir $(1)))
+$(OUT)/tests/$(basename $(notdir $(1))): $(1) $(foreach s,$(filter-out $(PROGRAM_MAINS),$(PROGRAM_SRC)),$(if $(filter $(dir $(1)),$(dir $(s))),$(s))) \
+		$(wildcard $(dir $(1))*.h) $(PREFIX)/include/mpi.h | $(PREPARE)
+	$$(call say,MPICC,$$@)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) -O2 -g $(P_SAN) -I$(GEN)/include -o $$@ $$(filter %.c,$$^) -lm
+endef
+$(foreach m,$(PROGRAM_MAINS),$(eval $(call program_rule,$(m))))
 programs: $(PROGRAMS)
-$(PROGRAMS): $(OUT)/tests/%: tests/mpi/%.c $(filter-out $(PROGRAM_MAINS),$(PROGRAM_SRC)) $(PREFIX)/include/mpi.h | $(PREPARE)
-	$(call say,MPICC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) -O2 -g $(P_SAN) -I$(GEN)/include -o $@ $(filter %.c,$^) -lm
 .PHONY: programs
 
 -include $(patsubst %.o,%.d,$(PLIB_OBJ) $(EXEC_OBJ))

@@ -57,8 +57,9 @@ append(struct bounce *b, size_t span, uint32_t taken)
 	return c;
 }
 
-static struct bounce_copy *
-room_for(struct bounce *b, size_t span)
+/* Could a copy be appended? What is left at the end becomes a copy that was taken, if need be. */
+static bool
+make_room(struct bounce *b, size_t span)
 {
 	size_t to_end;
 
@@ -69,17 +70,31 @@ room_for(struct bounce *b, size_t span)
 	to_end = b->bytes - b->next;
 	if (to_end < span && b->bytes - b->used >= to_end)
 		append(b, to_end, 1);
-	return b->bytes - b->used >= span && b->bytes - b->next >= span ? append(b, span, 0) : NULL;
+	return b->bytes - b->used >= span && b->bytes - b->next >= span;
+}
+
+static size_t
+span_of(size_t len)
+{
+	return CACHE_LINE + (len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 struct bounce_copy *
-mpi_bounce_take(struct mpi_rank *self, size_t len)
+mpi_bounce_take(struct mpi_rank *self, enum bounce_use use, size_t len)
 {
-	struct bounce *b = self->bounce;
+	struct bounce *b = &self->bounce[use];
 
 	if (b->ring == NULL && create(self, b) != 0)
 		return NULL;
-	return room_for(b, CACHE_LINE + (len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+	return make_room(b, span_of(len)) ? append(b, span_of(len), 0) : NULL;
+}
+
+bool
+mpi_bounce_has_room(struct mpi_rank *self, enum bounce_use use, size_t len)
+{
+	struct bounce *b = &self->bounce[use];
+
+	return b->ring == NULL || make_room(b, span_of(len));
 }
 
 void
@@ -89,6 +104,8 @@ mpi_bounce_undo(struct mpi_rank *self, struct bounce_copy *c)
 
 	if (c == NULL)
 		return;
+	if ((char *)c < b->ring || (char *)c >= b->ring + b->bytes)
+		b = &self->bounce[BOUNCE_CHUNKS];
 	b->used -= c->span;
 	b->next = (size_t)((char *)c - b->ring);
 }
@@ -96,9 +113,11 @@ mpi_bounce_undo(struct mpi_rank *self, struct bounce_copy *c)
 void
 mpi_bounce_exit(struct mpi_rank *self)
 {
-	struct bounce *b = self->bounce;
+	for (int i = 0; i < BOUNCE_USES; i++) {
+		struct bounce *b = &self->bounce[i];
 
-	if (b->ring != NULL)
-		transport_unshare(self, b->ring - b->shift);
-	*b = (struct bounce){.ring = NULL};
+		if (b->ring != NULL)
+			transport_unshare(self, b->ring - b->shift);
+		*b = (struct bounce){.ring = NULL};
+	}
 }

@@ -3,10 +3,14 @@
  * Copies of standard sends to near peers, kept by the sender until the receiver has taken them, so that sends of medium size need not
  * wait. They lie one after the other in a ring of shared memory, each behind a word that the receiver sets. When there is no room,
  * the receiver gets the data from the program's own buffer.
+ *
+ * Chunks of long messages have a ring of their own: they are taken when they arrive, while a message may have to wait for a receive that comes
+ * only after the long one is there.
  */
 #ifndef MPI_PT2PT_BOUNCE_H
 #define MPI_PT2PT_BOUNCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <mpi/core/shared.h>
@@ -19,6 +23,8 @@ struct bounce_copy {
 	uint32_t span;				/* bytes up to the next one */
 };
 
+enum bounce_use { BOUNCE_MESSAGES, BOUNCE_CHUNKS, BOUNCE_USES };
+
 struct bounce {
 	char *ring;				/* NULL until first used */
 	size_t shift;				/* of the ring in its memory */
@@ -29,7 +35,10 @@ struct bounce {
 };
 
 /* A place for a copy of `len` bytes, which the caller fills, or NULL: no room. */
-struct bounce_copy *mpi_bounce_take(struct mpi_rank *self, size_t len);
+struct bounce_copy *mpi_bounce_take(struct mpi_rank *self, enum bounce_use use, size_t len);
+
+/* Is there room for one? */
+bool mpi_bounce_has_room(struct mpi_rank *self, enum bounce_use use, size_t len);
 
 /* Where the data of a copy is. */
 static inline char *
@@ -38,7 +47,7 @@ mpi_bounce_data(struct bounce_copy *c)
 	return (char *)c + CACHE_LINE;
 }
 
-/* The copy that was made last (NULL: none) is not needed. */
+/* The copy that was made last of its kind (NULL: none) is not needed. */
 void mpi_bounce_undo(struct mpi_rank *self, struct bounce_copy *c);
 
 void mpi_bounce_exit(struct mpi_rank *self);

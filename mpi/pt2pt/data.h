@@ -30,14 +30,14 @@ request_read(const struct request *r, size_t position, void *to, size_t len)
 		mpi_type_pack(r->type, r->buffer, (MPI_Count)position, to, (MPI_Count)len);
 }
 
-/* A copy of such bytes, or NULL: no room for it. */
+/* A copy of bytes from r->moved on, or NULL: no room for it. */
 static inline struct bounce_copy *
-request_copy(struct mpi_rank *self, const struct request *r, size_t position, size_t len)
+request_copy(struct mpi_rank *self, enum bounce_use use, const struct request *r, size_t len)
 {
-	struct bounce_copy *copy = mpi_bounce_take(self, len);
+	struct bounce_copy *copy = mpi_bounce_take(self, use, len);
 
 	if (copy != NULL)
-		request_read(r, position, mpi_bounce_data(copy), len);
+		request_read(r, r->moved, mpi_bounce_data(copy), len);
 	return copy;
 }
 

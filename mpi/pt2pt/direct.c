@@ -11,7 +11,7 @@ bool
 mpi_direct_send_copied(struct mpi_rank *self, const struct direct *d, uint32_t world)
 {
 	struct peer *peer = &self->peers[world];
-	struct bounce_copy *copy = d->bytes <= transport_copied_max(self) ? mpi_bounce_take(self, d->bytes) : NULL;
+	struct bounce_copy *copy = d->bytes <= transport_copied_max(self) ? mpi_bounce_take(self, BOUNCE_MESSAGES, d->bytes) : NULL;
 	struct packet *p = NULL;
 	uint32_t position;
 

@@ -13,7 +13,7 @@ int
 mpi_pt2pt_init(struct mpi_rank *self)
 {
 	self->peers = calloc((size_t)self->world_size, sizeof(*self->peers));
-	self->bounce = calloc(1, sizeof(*self->bounce));
+	self->bounce = calloc(BOUNCE_USES, sizeof(*self->bounce));
 	return self->peers && self->bounce ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -86,6 +86,8 @@ room_for_any(struct mpi_rank *self)
 		if (transport_is_near(self, peer) && transport_has_room(self, peer))
 			return true;
 	}
+	if (!link_is_empty(&self->pushing) && mpi_push_has_room(self))
+		return true;
 	return !link_is_empty(&self->answers) && mpi_answers_have_room(self);
 }
 

@@ -98,6 +98,9 @@ void mpi_pull(struct mpi_rank *self, struct request *r, const struct packet *p);
 void mpi_push_asked(struct mpi_rank *self, const struct packet *p);
 void mpi_push_arrived(struct mpi_rank *self, const struct packet *p);
 bool mpi_push_progress(struct mpi_rank *self);
+
+/* Is there room for a chunk that found none? */
+bool mpi_push_has_room(struct mpi_rank *self);
 int mpi_far_error(int err);
 void mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster);
 uint32_t mpi_bulk_name(struct mpi_rank *self, struct request *r);

@@ -45,12 +45,20 @@ fill_chunk(struct mpi_rank *self, struct packet *p, const struct request *r, str
 	};
 }
 
+static size_t
+next_len(const struct mpi_rank *self, const struct request *r)
+{
+	size_t left = r->bytes - r->moved, max = transport_copied_max(self);
+
+	return left < max ? left : max;
+}
+
 /* The next chunk of a message; false: no room now. */
 static bool
 push_chunk(struct mpi_rank *self, struct request *r)
 {
-	size_t left = r->bytes - r->moved, max = transport_copied_max(self), len = left < max ? left : max;
-	struct bounce_copy *copy = request_copy(self, r, r->moved, len);
+	size_t len = next_len(self, r);
+	struct bounce_copy *copy = request_copy(self, BOUNCE_CHUNKS, r, len);
 	struct packet *p = copy ? transport_claim(self, r->peer) : NULL;
 
 	if (p == NULL) {
@@ -82,6 +90,19 @@ mpi_push_progress(struct mpi_rank *self)
 		moved = true;
 	}
 	return moved;
+}
+
+/* If all copies are in use, their receivers say when they are not. */
+bool
+mpi_push_has_room(struct mpi_rank *self)
+{
+	for (struct link *l = self->pushing.next; l != &self->pushing; l = l->next) {
+		struct request *r = LINK_OF(l, struct request, link);
+
+		if (mpi_bounce_has_room(self, BOUNCE_CHUNKS, next_len(self, r)) && transport_has_room(self, r->peer))
+			return true;
+	}
+	return false;
 }
 
 /* Chunks are copies in shared memory, which can always be read. */

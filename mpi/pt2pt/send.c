@@ -58,7 +58,7 @@ send_near(struct mpi_rank *self, struct request *r)
 	bool inside = r->bytes <= PACKET_INLINE && !waits;
 	bool medium = !inside && r->bytes <= transport_copied_max(self) && !waits;
 	/* copied before a cell is claimed: the receiver waits for what is claimed */
-	struct bounce_copy *copy = medium ? request_copy(self, r, 0, r->bytes) : NULL;
+	struct bounce_copy *copy = medium ? request_copy(self, BOUNCE_MESSAGES, r, r->bytes) : NULL;
 	struct packet *p = transport_claim(self, r->peer);
 
 	if (p == NULL) {
