@@ -16,10 +16,17 @@
 #define HINT "atoll_coll"
 #define VARIABLE "ATOLL_MPI_COLL"
 
+/* One collective's share. What blocking calls of small data need comes first: they touch nothing else. */
+struct plan_kind {
+	size_t small;			/* bytes up to which this holds */
+	const struct algorithm *blocking;
+	const struct algorithm *forced;
+	const struct choice *rows;	/* those for so many ranks */
+	bool strict;			/* the one that is forced, or an error */
+};
+
 struct plan {
-	const struct algorithm *forced[COLL_NEIGHBOR_ALLGATHER];
-	bool strict[COLL_NEIGHBOR_ALLGATHER];			/* that one or an error */
-	const struct choice *rows[COLL_NEIGHBOR_ALLGATHER];	/* those for so many ranks */
+	struct plan_kind kind[COLL_NEIGHBOR_ALLGATHER];
 };
 
 static const struct algorithm *
@@ -44,9 +51,9 @@ force(struct plan *p, const char *word, size_t len)
 		kind++;
 	if (equals == NULL || kind == COLL_NEIGHBOR_ALLGATHER)
 		return false;
-	p->forced[kind] = named((enum coll_kind)kind, equals + 1, len - kind_len - 1 - strict);
-	p->strict[kind] = strict;
-	return p->forced[kind] != NULL;
+	p->kind[kind].forced = named((enum coll_kind)kind, equals + 1, len - kind_len - 1 - strict);
+	p->kind[kind].strict = strict;
+	return p->kind[kind].forced != NULL;
 }
 
 /* The first word of a list that means nothing, or NULL. */
@@ -82,6 +89,20 @@ mapping_of(struct mpi_rank *self, const struct venue *v)
 	return v->clusters == 1 ? MAPPING_CLUSTER : v->largest == 1 ? MAPPING_SPREAD : MAPPING_CLUSTERS;
 }
 
+static const struct algorithm *
+at(enum coll_kind kind, uint8_t number)
+{
+	return coll_algorithms[kind][number].algorithm;
+}
+
+static void
+fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
+{
+	p->rows = rows;
+	p->small = p->forced ? SIZE_MAX : rows->bytes;
+	p->blocking = p->forced ? p->forced : at(kind, rows->blocking);
+}
+
 static void
 refuse(struct mpi_rank *self, const char *word)
 {
@@ -100,13 +121,13 @@ plan_of(struct mpi_rank *self, struct comm *c)
 
 	if (p == NULL)
 		return NULL;
-	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++)
-		p->rows[kind] = rows_for((enum coll_kind)kind, mapping_of(self, v), c->size);
 	bad = variable ? force_all(p, variable) : NULL;
 	if (bad != NULL)
 		refuse(self, bad);
 	if (hint != NULL)
 		force_all(p, hint);
+	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++)
+		fill((enum coll_kind)kind, &p->kind[kind], rows_for((enum coll_kind)kind, mapping_of(self, v), c->size));
 	c->plan = p;
 	return p;
 }
@@ -159,12 +180,13 @@ const struct algorithm *
 mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k)
 {
 	struct plan *p = c->plan ? c->plan : plan_of(self, c);
+	const struct plan_kind *q = p ? &p->kind[k->kind] : NULL;
+	size_t bytes;
 
-	if (p == NULL)
-		return NULL;
-	if (p->forced[k->kind] != NULL)
-		return p->forced[k->kind];
-	return size_is_known(k) ? row_for(p->rows[k->kind], mpi_choose_bytes(c, k))->blocking : general(k->kind);
+	if (q == NULL || !size_is_known(k))
+		return q == NULL ? NULL : q->forced ? q->forced : general(k->kind);
+	bytes = mpi_choose_bytes(c, k);
+	return bytes <= q->small ? q->blocking : at(k->kind, row_for(q->rows, bytes)->blocking);
 }
 
 static bool
@@ -178,21 +200,22 @@ mpi_choose_write(struct sched *s, const struct work *w)
 {
 	struct plan *p = s->c->plan ? s->c->plan : plan_of(s->self, s->c);
 	enum coll_kind kind = w->k->kind;
+	const struct plan_kind *q = p ? &p->kind[kind] : NULL;
 	const struct choice *row;
 
-	if (p == NULL) {
+	if (q == NULL) {
 		s->error = MPI_ERR_NO_MEM;
 		return;
 	}
-	row = size_is_known(w->k) ? row_for(p->rows[kind], mpi_choose_bytes(s->c, w->k)) : NULL;
-	if (can(p->forced[kind], s, w))
-		p->forced[kind]->write(s, w);
-	else if (p->strict[kind])
+	row = size_is_known(w->k) ? row_for(q->rows, mpi_choose_bytes(s->c, w->k)) : NULL;
+	if (can(q->forced, s, w))
+		q->forced->write(s, w);
+	else if (q->strict)
 		s->error = MPI_ERR_UNSUPPORTED_OPERATION;
-	else if (row != NULL && s->blocking && can(row->blocking, s, w))
-		row->blocking->write(s, w);
-	else if (row != NULL && can(row->started, s, w))
-		row->started->write(s, w);
+	else if (row != NULL && s->blocking && can(at(kind, row->blocking), s, w))
+		at(kind, row->blocking)->write(s, w);
+	else if (row != NULL && can(at(kind, row->started), s, w))
+		at(kind, row->started)->write(s, w);
 	else
 		general(kind)->write(s, w);
 }
@@ -204,8 +227,8 @@ mpi_choose_write_part(struct sched *s, const struct work *w, bool near)
 	enum mapping mapping = !near ? MAPPING_SPREAD : transport_shares_memory(s->self) ? MAPPING_CLUSTER : MAPPING_PROCESS;
 	const struct choice *row = row_for(rows_for(kind, mapping, s->size), kind == COLL_BARRIER ? 0 : mpi_span_size(w->out));
 
-	if (can(row->started, s, w))
-		row->started->write(s, w);
+	if (can(at(kind, row->started), s, w))
+		at(kind, row->started)->write(s, w);
 	else
 		general(kind)->write(s, w);
 }

@@ -2,7 +2,8 @@
  *
  * Meetings.
  *
- * Cost: n atomic additions to one word, and one change of another that all look at; with more ranks than cores each rank runs once.
+ * Cost: with as many cores as ranks n atomic additions to one word; otherwise n to words that each stay on a core, and one for each core. One
+ * change of another word, that all look at. With more ranks than cores each rank runs once.
  *
  * No wake-up is lost: who wants to sleep sets `drowsy`, and looks at it and at what it waits for once more when `sleeping` is set; who changes that
  * does so before it clears `drowsy` and looks who sleeps (all in total order).
@@ -11,11 +12,22 @@
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
 
+/* Is it worth while to count in two steps? */
+static bool
+counts_lanes(const struct meeting *m)
+{
+	return m->lanes > 1 && m->ranks >= 2 * m->lanes;
+}
+
 bool
 mpi_meet_come(struct meeting *m)
 {
 	m->epoch = load_acquire(&m->sync->epoch);
-	return add_total(&m->sync->arrived, 1) + 1 == m->ranks;
+	if (!counts_lanes(m))
+		return add_total(&m->sync->arrived, 1) + 1 == m->ranks;
+	if (add_total(&m->sync->lane[m->lane].arrived, 1) + 1 < m->lane_ranks)
+		return false;
+	return add_total(&m->sync->arrived, 1) + 1 == m->lanes;
 }
 
 void
@@ -31,6 +43,8 @@ void
 mpi_meet_open(struct meeting *m)
 {
 	store_relaxed(&m->sync->arrived, 0);
+	for (uint32_t i = 0; counts_lanes(m) && i < LANES_MAX; i++)
+		store_relaxed(&m->sync->lane[i].arrived, 0);
 	exchange_total(&m->sync->epoch, m->epoch + 1);
 	mpi_meet_wake(m);
 }
@@ -44,7 +58,7 @@ is_open(const struct meeting *m)
 static bool
 all_have_come(const struct meeting *m)
 {
-	return load_total(&m->sync->arrived) == m->ranks;
+	return load_total(&m->sync->arrived) == (counts_lanes(m) ? m->lanes : m->ranks);
 }
 
 static bool
@@ -135,6 +149,9 @@ mpi_meet_all(struct mpi_rank *self, const struct comm *c)
 
 	if (c != &self->world || m.sync == NULL)
 		return false;
+	m.lanes = transport_lanes(self);
+	m.lane = transport_lane(self, (uint32_t)c->rank);
+	m.lane_ranks = (m.ranks - m.lane + m.lanes - 1) / m.lanes;
 	if (mpi_meet_come(&m))
 		mpi_meet_open(&m);
 	else

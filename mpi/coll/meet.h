@@ -16,6 +16,10 @@ struct meeting {
 	struct mpi_rank *self;
 	struct sync *sync;
 	uint32_t ranks;
+	/* ranks that share a core with this one, itself included, their number, and how many such sets there are */
+	uint32_t lane_ranks;
+	uint32_t lane;
+	uint32_t lanes;
 	uint32_t epoch;			/* while it goes on */
 	/* a rank with several threads: whichever of them polls looks for all */
 	struct pending pending;

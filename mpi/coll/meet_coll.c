@@ -235,6 +235,9 @@ run(struct round *r)
 {
 	struct meeting m = {.self = r->self, .sync = &r->v->place->sync, .ranks = (uint32_t)r->v->ranks};
 
+	m.lane_ranks = r->v->lane_ranks;
+	m.lane = r->v->lane;
+	m.lanes = r->v->lanes;
 	if (r->bytes > 0)
 		give(r);
 	if (r->far)

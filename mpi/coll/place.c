@@ -47,6 +47,22 @@ mpi_venue_position(const struct venue *v, int rank)
 	return -1;
 }
 
+/* Which members share a core with this rank, and how many such sets there are. */
+static void
+survey_lanes(struct mpi_rank *self, const struct comm *c, struct venue *v)
+{
+	bool used[LANES_MAX] = {false};
+
+	v->lane = transport_lane(self, (uint32_t)mpi_group_world(c->group, c->rank));
+	for (int i = 0; i < v->ranks; i++) {
+		uint32_t lane = transport_lane(self, (uint32_t)mpi_group_world(c->group, v->members[i]));
+
+		v->lane_ranks += lane == v->lane;
+		v->lanes += !used[lane];
+		used[lane] = true;
+	}
+}
+
 /* Who is in this cluster, and who is the first in each. `populations` is scratch, zero. */
 static void
 survey(struct mpi_rank *self, const struct comm *c, struct venue *v, int *populations)
@@ -139,6 +155,7 @@ mpi_venue_survey(struct mpi_rank *self, struct comm *c)
 	v->leaders = v->members + c->size;
 	c->venue = v;
 	survey(self, c, v, v->leaders + c->size);
+	survey_lanes(self, c, v);
 	return v;
 }
 

@@ -32,6 +32,9 @@ struct venue {
 	int *leaders;			/* ranks of the communicator: the first of each cluster */
 	int *members;			/* those of this cluster */
 	int cluster;			/* number of the own one */
+	uint32_t lane;			/* see struct meeting */
+	uint32_t lane_ranks;
+	uint32_t lanes;
 	int largest;			/* ranks of the cluster that has most */
 	bool consecutive;		/* the members of each cluster follow one another */
 	bool owner;			/* this rank made the place */

@@ -9,7 +9,7 @@
 #include <mpi/transport/transport.h>
 
 #define SPINS 100
-#define ROUND_BYTES_NEAR 4096		/* one address space: more data needs no room of its own (coll/allreduce_direct.c) */
+#define ROUND_BYTES_NEAR 16384		/* thread ranks are many and have little memory */
 #define ROUND_BYTES 32768
 
 /* A rank's signs lie side by side, then all ranks' rooms. */

@@ -120,13 +120,15 @@ def header(rows, algorithms):
     out.append("\nstatic const struct named_algorithm *const coll_algorithms[] = {")
     out += [f"\t[COLL_{k.upper()}] = algorithms_{k}," for k in KINDS]
     out.append("};\n\nstruct choice {\n\tint ranks;\t\t\t/* up to so many */\n\tuint64_t bytes;\n"
-               "\tconst struct algorithm *blocking;\n\tconst struct algorithm *started;\n};\n")
+               "\tuint8_t blocking;\t\t/* numbers in the list of the collective's algorithms: no addresses, so that ranks share the table */\n"
+               "\tuint8_t started;\n};\n")
     out.append("enum mapping { " + ", ".join(f"MAPPING_{m.upper()}" for m in MAPPINGS) + ", MAPPINGS };\n")
     for kind in KINDS:
+        number = {name: i for i, name in enumerate(a.name for a in algorithms if a.kind == kind)}
         for mapping in MAPPINGS:
             out.append(f"static const struct choice choices_{kind}_{mapping}[] = {{")
             out += [f"\t{{{'INT32_MAX' if r.ranks is None else r.ranks}, {'UINT64_MAX' if r.bytes is None else r.bytes}, "
-                    f"&mpi_algorithm_{kind}_{r.blocking}, &mpi_algorithm_{kind}_{r.started}}},"
+                    f"{number[r.blocking]}, {number[r.started]}}},"
                     for r in rows if (r.kind, r.mapping) == (kind, mapping)]
             out.append("};")
     out.append("\nstatic const struct choice *const coll_choices[][MAPPINGS] = {")

@@ -111,6 +111,10 @@ void transport_attend(struct mpi_rank *self, bool attends);
 /* Wake all ranks of the cluster that sleep. */
 void transport_wake_all(const struct mpi_rank *self);
 
+/* Ranks of a cluster with the same number share a core as a rule; numbers are 0 .. transport_lanes() - 1. */
+uint32_t transport_lane(const struct mpi_rank *self, uint32_t peer);
+uint32_t transport_lanes(const struct mpi_rank *self);
+
 /* Where all ranks of the job meet, or NULL if they are not all in this cluster. */
 struct sync *transport_sync(const struct mpi_rank *self);
 

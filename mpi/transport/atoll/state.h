@@ -45,6 +45,7 @@ struct transport {
 	/* how to wait */
 	unsigned polls;
 	unsigned yields;
+	uint32_t lanes;			/* cores that ranks of the cluster share */
 	bool relaxes;
 	bool threads;				/* several of the program's threads may call */
 	unsigned relaxed;

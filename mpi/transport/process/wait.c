@@ -121,3 +121,18 @@ transport_relax(struct mpi_rank *self)
 	if (t->polls == 0 || ++t->relaxed % RELAX_EVERY == 0)
 		sched_yield();
 }
+
+/* Where they run is the system's choice; those of one number at least do not all run at the same time. */
+uint32_t
+transport_lanes(const struct mpi_rank *self)
+{
+	uint32_t processors = self->transport->segment->processors;
+
+	return processors < 1 ? 1 : processors < LANES_MAX ? processors : LANES_MAX;
+}
+
+uint32_t
+transport_lane(const struct mpi_rank *self, uint32_t peer)
+{
+	return peer % transport_lanes(self);
+}
