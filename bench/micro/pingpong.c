@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Ping-pong between ranks 0 and 1: half of a round trip. usage: pingpong [--size BYTES] [--rounds N]
+ * The library counts messages and kernel calls of the timed rounds (./atoll run --mpi-counts).
  * Window of the instruction counter: label 16, one round trip.
  */
 #include <hal/perf.h>
@@ -57,10 +58,12 @@ main(int argc, char **argv)
 	if (rank < 2)
 		count_instructions(rank);
 	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Pcontrol(1);
 	start = MPI_Wtime();
 	for (long i = 0; i < rounds && rank < 2; i++)
 		round_trip(rank);
 	start = MPI_Wtime() - start;
+	MPI_Pcontrol(0);
 	if (rank == 0) {
 		row("half_round_trip", start / (double)rounds / 2 * 1e9, "ns", "");
 		if (size > 0)

@@ -70,6 +70,7 @@ struct mpi_rank {
 	struct link running;		/* requests that advance whenever progress is made */
 	struct transport *transport;
 	struct inbox_reader *inbox;	/* of the transport: what near peers send */
+	size_t inside_far;		/* messages to other clusters shorter than this travel in the packet that announces them */
 	struct peer *peers;		/* by rank of the job: flow control */
 	struct matcher match;
 	struct send_buffer buffer;	/* of buffered sends */

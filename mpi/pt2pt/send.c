@@ -80,7 +80,7 @@ static enum outcome
 send_far(struct mpi_rank *self, struct request *r)
 {
 	bool waits = r->synchronous || !mpi_credit_left(self, r->peer);
-	bool inside = r->bytes <= PACKET_INLINE && !waits;
+	bool inside = r->bytes < self->inside_far && !waits;
 	struct packet p;
 	int err;
 

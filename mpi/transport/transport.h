@@ -57,6 +57,9 @@ bool transport_unshare(struct mpi_rank *self, void *memory);
 /* Do near peers have one address space, so that they reach all of one another's memory by its address? */
 bool transport_shares_memory(const struct mpi_rank *self);
 
+/* The program said MPI_Pcontrol(level): begin to count what messages cost (1), say what was counted (0). If the user wants it. */
+void transport_count(struct mpi_rank *self, int level);
+
 /* How near peers name memory of this rank; valid as long as the memory is there. */
 uint64_t transport_reference(const struct mpi_rank *self, const void *memory);
 

@@ -17,7 +17,9 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --port P             hosted | riscv64 | or1k (hosted); or1k: programs without libc and MPI
   --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4; or1k: optimsoc4)
   --map compact|scatter   how ranks are placed over clusters (compact)
-  --mpi-path opt|unopt ranks of a cluster talk through shared memory (opt), or as ranks of different clusters do (unopt)
+  --mpi-path opt|unopt|ipc  ranks of a cluster talk through shared memory (opt), by the protocol of five messages (unopt), or by one mailbox
+                       message, above 96 bytes through a portal (ipc)
+  --mpi-counts         ranks say what their sends cost: messages and kernel calls
   --mpi-coll C=A,...   the algorithm of a collective, where it can be used: allreduce=ring,bcast=binomial; list: prints all, with their costs
   --env NAME=VALUE     an environment variable of the program
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME
@@ -38,7 +40,7 @@ DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks"}
-FLAGS = {"--icount": "icount", "--rtl": "rtl", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
+FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
 class Options:
@@ -47,7 +49,7 @@ class Options:
     def __init__(self):
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
         self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
-        self.mpi_path, self.mpi_coll = "opt", None
+        self.mpi_path, self.mpi_coll, self.mpi_counts = "opt", None, False
         self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
 
@@ -84,10 +86,12 @@ def _check(o):
     o.n = int(o.n)
     if o.map not in ("compact", "scatter"):
         raise Usage(f"unknown mapping '{o.map}': use compact or scatter")
-    if o.mpi_path not in ("opt", "unopt"):
-        raise Usage(f"unknown path '{o.mpi_path}': use opt or unopt")
-    if o.mpi_path == "unopt":
-        o.env.append("ATOLL_MPI_PATH=unopt")
+    if o.mpi_path not in ("opt", "unopt", "ipc"):
+        raise Usage(f"unknown path '{o.mpi_path}': use opt, unopt or ipc")
+    if o.mpi_path != "opt":
+        o.env.append(f"ATOLL_MPI_PATH={o.mpi_path}")
+    if o.mpi_counts:
+        o.env.append("ATOLL_MPI_COUNTS=1")
     if o.mpi_coll:
         o.env.append(f"ATOLL_MPI_COLL={o.mpi_coll}")
     for pair in o.env:

@@ -75,7 +75,7 @@ def _shapes(name):
 
 
 # scripts in tests/GROUP/test_*.py that are run once per argument, side by side
-VARIANTS = {"apps": PORTS, "apps.km": PORTS, "jobs": PORTS, "hosted.sanitized": ("address", "thread"),
+VARIANTS = {"apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS, "jobs": PORTS, "hosted.sanitized": ("address", "thread"),
             "process.sanitized": ("address", "thread")}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The MPI test list: tests/mpi/testlist, one program per line, run on both ports and as process ranks under mpiexec.
 
-    program ranks [machine=NAME] [policy=compact|scatter] [path=opt|unopt] [coll=C=A,...] [exit=STATUS] [port=PORT] [timeout=S] [args...]
+    program ranks [machine=NAME] [policy=compact|scatter] [path=opt|unopt|ipc] [coll=C=A,...] [exit=STATUS] [port=PORT] [timeout=S] [args...]
 
 NAME is a class of machines (below) or a machine; PORT is hosted, riscv64 or process. What names a machine is not for process ranks. A test exits with 0 and says "No errors", or exits with STATUS.
 """

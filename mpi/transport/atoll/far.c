@@ -91,8 +91,14 @@ transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
 {
 	struct transport *t = self->transport;
 	int id = mailbox_to(t, peer);
+	int err = id;
 
-	return id < 0 ? id : (int)kmailbox_write(id, p);
+	if (id >= 0) {
+		err = (int)kmailbox_write(id, p);
+		t->counts.calls++;
+		t->counts.mails += err == 0;
+	}
+	return err;
 }
 
 /* A packet that says nothing: it is refused if the rank's cluster is dead. */
@@ -142,6 +148,7 @@ transport_far_poll(struct mpi_rank *self)
 	while (t->arrivals_seen != arrived) {
 		long err = kmailbox_read(t->mailbox, ANY_SOURCE_CLUSTER, &p);
 
+		t->counts.calls++;
 		if (err < 0) {
 			/* counted, but read before */
 			t->arrivals_seen = arrived;
@@ -159,6 +166,8 @@ transport_bulk_allow(struct mpi_rank *self, uint32_t peer)
 {
 	struct transport *t = self->transport;
 
+	t->counts.calls++;
+	t->counts.allows++;
 	return (int)kportal_allow(t->portal, t->placement[peer].cluster, port_of(t, peer));
 }
 
@@ -182,6 +191,8 @@ transport_bulk_write(struct mpi_rank *self, uint32_t peer, const void *data, siz
 {
 	int id = portal_to(self, peer);
 
+	self->transport->counts.calls++;
+	self->transport->counts.transfers++;
 	return id < 0 ? id : transport_writer_start(self->transport, id, data, len);
 }
 
@@ -194,8 +205,10 @@ transport_bulk_written(struct mpi_rank *self, int *result)
 int
 transport_bulk_read(struct mpi_rank *self, void *data, size_t len)
 {
-	long got = kportal_read(self->transport->portal, (unsigned long)data, len);
+	struct transport *t = self->transport;
+	long got = kportal_read(t->portal, (unsigned long)data, len);
 
+	t->counts.calls++;
 	if (got < 0)
 		return (int)got;
 	return (size_t)got == len ? 0 : -E_IO;

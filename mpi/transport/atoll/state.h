@@ -16,6 +16,25 @@ struct output {
 	int32_t portal;
 };
 
+/* what a rank did, for comparison (counts.c) */
+struct counts {
+	uint64_t sends;			/* of the program */
+	uint64_t near;			/* packets to ranks of the cluster */
+	uint64_t mails;			/* mailbox messages */
+	uint64_t allows;		/* permissions to use a portal */
+	uint64_t transfers;		/* through portals */
+	uint64_t calls;			/* kernel calls for all this */
+	uint64_t wakes;			/* and to wake ranks */
+	uint64_t waits;			/* and to wait */
+};
+
+/* what ranks of a cluster use to talk, for comparison (seed 002 5.7) */
+enum path {
+	PATH_OPT,			/* shared memory */
+	PATH_UNOPT,			/* what goes between clusters, by the protocol of five messages */
+	PATH_IPC			/* a mailbox message, or a portal for what is longer */
+};
+
 struct transport {
 	const struct startup *startup;		/* NULL: not started by the system, a single rank */
 	const struct placement *placement;	/* NULL: a single rank */
@@ -23,7 +42,10 @@ struct transport {
 	uint32_t cluster;
 	uint32_t local_rank;
 	uint32_t local_ranks;
-	bool all_far;				/* for comparison: mailbox and portal also inside a cluster (seed 002 5.7.3) */
+	bool all_far;				/* not PATH_OPT */
+	struct counts counts;
+	struct counts counts_before;		/* when counting began */
+	bool counts_said;
 	/* in the cluster */
 	char *area;
 	size_t inbox_stride;
@@ -69,6 +91,9 @@ int transport_far_init(struct mpi_rank *self);
 void transport_far_exit(struct mpi_rank *self);
 bool transport_far_poll(struct mpi_rank *self);
 bool transport_far_is_empty(const struct transport *t);
+
+/* The rank ends: say what was counted, if nobody has asked before. */
+void transport_counts_end(struct mpi_rank *self);
 
 /* Choose how to wait. */
 void transport_wait_init(struct transport *t);

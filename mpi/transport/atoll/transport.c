@@ -27,12 +27,20 @@ transport_identify(struct mpi_rank *self)
 	self->world_size = s != NULL && s->ranks > 0 ? (int)s->ranks : 1;
 }
 
-static void
-locate(struct transport *t, const struct startup *s)
+static enum path
+path_of_user(void)
 {
 	const char *path = getenv("ATOLL_MPI_PATH");
 
-	t->all_far = path != NULL && strcmp(path, "unopt") == 0;
+	if (path == NULL || strcmp(path, "opt") == 0)
+		return PATH_OPT;
+	return strcmp(path, "unopt") == 0 ? PATH_UNOPT : PATH_IPC;
+}
+
+static void
+locate(struct transport *t, const struct startup *s)
+{
+	t->all_far = path_of_user() != PATH_OPT;
 	t->startup = s;
 	t->local_ranks = 1;
 	if (s == NULL)
@@ -56,12 +64,13 @@ transport_init(struct mpi_rank *self)
 	self->transport = t;
 	locate(t, atoll_startup());
 	if (t->all_far && t->local_ranks == (uint32_t)self->world_size)
-		mpi_die(self, 2, "the unoptimised path is for jobs on several clusters: ranks of one cluster have no mailboxes");
+		mpi_die(self, 2, "the paths ipc and unopt are for jobs on several clusters: ranks of one cluster have no mailboxes");
 	err = transport_area_init(t);
 	if (err != MPI_SUCCESS)
 		return err;
 	if (t->startup != NULL && guest_enter() != 0)
 		return MPI_ERR_NO_MEM;
+	self->inside_far = path_of_user() == PATH_UNOPT ? 0 : PACKET_INLINE + 1;
 	t->tid = t->startup ? (int32_t)kthread_self() : 0;
 	t->inbox.box->tid = t->tid;
 	self->inbox = &t->inbox;
@@ -72,6 +81,7 @@ transport_init(struct mpi_rank *self)
 void
 transport_exit(struct mpi_rank *self)
 {
+	transport_counts_end(self);
 	transport_far_exit(self);
 	free(self->transport->own_area);
 	free(self->transport);
@@ -131,14 +141,29 @@ transport_has_room(struct mpi_rank *self, uint32_t peer)
 	return !inbox_must_wait(inbox_of(t, peer), t->cells);
 }
 
+static void
+wake(struct transport *t, const struct inbox *box)
+{
+	t->counts.wakes++;
+	kthread_wakeup(box->tid);
+}
+
+static void
+wake_if_asleep(struct transport *t, struct inbox *box)
+{
+	if (load_total(&box->sleeping) == SLEEPING)
+		wake(t, box);
+}
+
 void
 transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p)
 {
 	struct transport *t = self->transport;
 	struct inbox *box = inbox_of(t, peer);
 
+	t->counts.near += p->kind > PACKET_NEAR;	/* others are counted as sends */
 	if (inbox_publish(box, p, t->claimed))
-		kthread_wakeup(box->tid);
+		wake(t, box);
 }
 
 /* Ranks of a cluster share their address space: all memory is shared, and a reference is an address. */
@@ -222,17 +247,10 @@ transport_copies_bytes(const struct mpi_rank *self)
 	return COPIES_BYTES;
 }
 
-static void
-wake(struct inbox *box)
-{
-	if (load_total(&box->sleeping) == SLEEPING)
-		kthread_wakeup(box->tid);
-}
-
 void
 transport_wake(struct mpi_rank *self, uint32_t peer)
 {
-	wake(inbox_of(self->transport, peer));
+	wake_if_asleep(self->transport, inbox_of(self->transport, peer));
 }
 
 void
@@ -241,7 +259,7 @@ transport_wake_all(const struct mpi_rank *self)
 	const struct transport *t = self->transport;
 
 	for (uint32_t i = 0; i < t->local_ranks; i++)
-		wake(transport_inbox(t, i));
+		wake_if_asleep(self->transport, transport_inbox(t, i));
 }
 
 bool

@@ -116,6 +116,7 @@ sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const voi
 	if (t->threads)
 		become_listener(t);
 	exchange_total(&t->inbox.box->sleeping, SLEEPING);
+	t->counts.waits++;
 	if (nothing_new(t, ready, arg))
 		kthread_sleep();
 	else if (t->relaxes)
@@ -129,6 +130,13 @@ pause_core(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+static void
+yield(struct transport *t)
+{
+	t->counts.waits++;
+	kthread_yield();
+}
+
 void
 transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
 {
@@ -139,7 +147,7 @@ transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *a
 	else if (t->startup == NULL)
 		return;
 	else if (idle < t->polls + t->yields)
-		kthread_yield();
+		yield(t);
 	else
 		sleep_until_woken(t, ready, arg);
 }
