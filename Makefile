@@ -12,7 +12,9 @@
 # Each room sees only what it may include: its include path leads to build/view/ROOM, a folder of links to the allowed rooms.
 
 PORT ?= hosted
-BUILD ?= build
+# what is built under a sanitizer has a folder of its own: build/address, build/thread
+comma := ,
+BUILD ?= build$(if $(SAN),/$(firstword $(subst $(comma), ,$(SAN))))
 PYTHON ?= python3
 ZIG ?= $(firstword $(wildcard $(CURDIR)/.venv/lib/python3*/site-packages/ziglang/zig) zig)
 V ?= 0

@@ -30,7 +30,7 @@ ifeq ($(SAN),)
 # starts faster, and no symbol is looked up while a user thread's pointer is loaded
 HAL_LIBS += -static
 else
-# SAN=address,undefined or SAN=thread, with a BUILD of its own
+# SAN=address,undefined or SAN=thread, in build/address or build/thread
 K_ARCH += -fsanitize=$(SAN) -fno-sanitize-recover=undefined
 HAL_LIBS += -fsanitize=$(SAN) -Wl,-z,now
 endif

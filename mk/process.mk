@@ -4,7 +4,7 @@
 # thread ranks, but for the transport.
 #
 # Only what mpi.h declares is exported: hidden is the default, and export.h says otherwise for the functions of mpi.h.
-# SAN=address,undefined or SAN=thread, with a BUILD of its own, for the tests.
+# SAN=address,undefined or SAN=thread builds into build/address or build/thread, for the tests.
 
 HOSTCC := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 P := $(OUT)/o
