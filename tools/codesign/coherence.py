@@ -9,14 +9,14 @@ RTL, kernel, benchmarks and compiler) are never mixed with new ones: they are me
 """
 
 import csv
-import html
 import os
 import statistics
 import subprocess
 import sys
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-from codesign import measure, rtl, rtlbench  # noqa: E402
+from codesign import measure, page, rtl, rtlbench  # noqa: E402
+from codesign.page import esc  # noqa: E402
 from rtl import config, kernels, programs  # noqa: E402
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "coherence.csv")
@@ -95,34 +95,33 @@ def medians(rows):
 
 
 def table(found, latency):
-    """One HTML table: benchmarks over memory systems at one latency; '-' where nothing was measured."""
-    head = "".join(f"<th>{html.escape(t)}</th>" for _, _, t in SYSTEMS.values())
-    lines = [f"<table><tr><th>latency {latency}</th>{head}<th>lines / full</th><th>hardware / full</th></tr>"]
+    """One table: benchmarks over memory systems at one latency; '-' where nothing was measured."""
+    rows = []
     for name, title in TITLES.items():
         cells = [found.get((s, latency, name)) for s in SYSTEMS]
-        text = "".join(f"<td>{c[0]:,.0f} <small>({c[1]:.0f})</small></td>" if c else "<td>-</td>" for c in cells)
-        whole, lines_, drop = (found.get((s, latency, name)) for s in ("whole", "lines", "drop"))
-        ratios = "".join(f"<td>{x[0] / whole[0]:.2f}</td>" if x and whole else "<td>-</td>" for x in (lines_, drop))
-        lines.append(f"<tr><td>{html.escape(title)}</td>{text}{ratios}</tr>")
-    return "\n".join(lines + ["</table>"])
+        whole, lines, drop = cells[-3:]
+        rows.append([title, *(f"{c[0]:,.0f} ({c[1]:.0f})" if c else "-" for c in cells),
+                     *(f"{x[0] / whole[0]:.2f}" if x and whole else "-" for x in (lines, drop))])
+    return page.table([f"latency {latency}", *(t for _, _, t in SYSTEMS.values()), "lines / full", "hardware / full"], rows)
 
 
 def section(path=STORED):
-    """The report's section as HTML."""
-    rows = read(path)
+    """The report's part on data caches that nobody keeps coherent."""
+    head, rows = "<h3>Data caches without coherence: selective invalidation or a full shoot-down</h3>", read(path)
     if not rows:
-        return "<p>Not measured: <code>python3 tools/codesign/coherence.py</code>.</p>"
+        return head + page.note("Not measured yet: <code>python3 tools/codesign/coherence.py</code>.")
     found = medians(rows)
-    tables = "\n".join(table(found, n) for n in sorted({r["latency"] for r in rows}))
     count = max(n for _, _, n in found.values())
-    return (f"<p>Seed 000 asks for hardware that invalidates selectively instead of shooting the whole cache down. One K-Core and three U-Cores with "
-            f"write-through data caches of 8 KB that nobody keeps coherent, the kernel made coherent in three ways; beside it the cluster without data "
-            f"caches and with snooped ones. Cycles, lines filled in parentheses; medians of up to {count} replications, source {rows[0]['source']}. "
-            f"Data pages of programs are not cached where caches are not coherent.</p>\n{tables}")
+    return (head + "<p>Seed 000 asks for hardware that invalidates selectively instead of shooting the whole cache down. One K-Core and three U-Cores with write-through data "
+            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in three ways: who acquires forgets its whole cache, or the lines of what it acquires, or who "
+            "publishes has them dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
+            + "".join(table(found, n) for n in sorted({r["latency"] for r in rows}))
+            + f'<p class="caption">Cycles, and lines filled in parentheses; medians of up to {count} replications, source {esc(rows[0]["source"])}. Where caches are not coherent '
+            "the writable pages of programs are not cached.</p>")
 
 
 def parse(argv):
-    """Jobs, replication by replication."""
+    """Jobs, replication by replication, program by program."""
     chosen = {"--replications": "3", "--latencies": ",".join(map(str, LATENCIES)), "--systems": ",".join(SYSTEMS)}
     for option, value in zip(argv[::2], argv[1::2]):
         if option not in chosen:
@@ -134,7 +133,7 @@ def parse(argv):
     for s in systems:
         if s not in SYSTEMS:
             raise ValueError(f"'{s}' is not one of {', '.join(SYSTEMS)}")
-    return [(s, int(n), p, r) for r in range(int(chosen["--replications"])) for n in latencies for p in PROGRAMS for s in systems]
+    return [(s, int(n), p, r) for r in range(int(chosen["--replications"])) for p in PROGRAMS for n in latencies for s in systems]
 
 
 def main(argv):

@@ -4,7 +4,7 @@
 import csv
 import os
 
-from codesign import additive, asic, compare, cycles, energy, instructions, page, paper, plots, sections, timing
+from codesign import additive, asic, coherence, compare, cycles, energy, instructions, network, page, paper, plots, sections, timing
 from codesign.page import Cell, esc, number, signed
 
 NAVIGATION = (("space", "Space"), ("table2", "Resources"), ("additive", "Additivity"), ("power", "Power"), ("pareto", "Pareto front"), ("table3", "Time and energy"),
@@ -101,7 +101,7 @@ def html(data):
     head = ("<h1>A small core for the kernel</h1><p class=\"lead\">A cluster of four cores gives one of them to the operating system's kernel. How small may that core be, "
             "what does it save, and does the kernel run as fast? The published design, made again with open tools, next to its own tables.</p>")
     parts = [head, cards(data), nav, sections.table1(), sections.resources(data), sections.additivity(data), sections.power(data), sections.pareto(data), timing.section(data),
-             figure2(data), beyond(data), papers_text(data), method(data), "<footer>Atoll. This page is one file and fetches nothing.</footer>"]
+             figure2(data), beyond(data), network.section(data), coherence.section(), papers_text(data), method(data), "<footer>Atoll. This page is one file and fetches nothing.</footer>"]
     return page.page("Atoll: the co-designed cluster", "\n".join(parts))
 
 

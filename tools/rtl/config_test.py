@@ -38,6 +38,8 @@ def test_a_machine_names_its_cores():
     ('"k-core", "u-core", "u-core", "u-core"', "latency = 256", "latency"),
     ('"k-core", "u-core", "u-core", "u-core"', 'data_cache = "big"', "data cache"),
     ('"k-core", "u-core", "u-core", "u-core"', 'core = "6"', "core version"),
+    ('"k-core", "u-core", "u-core", "u-core"', 'data_cache = "plain"\ncoherence = "magic"', "coherence is one of"),
+    ('"k-core", "u-core", "u-core", "u-core"', 'coherence = "lines"', "coherence is one of"),
     ('"k-core", "u-core", "u-core", "u-core"', "clock = 1", "unknown key"),
 ])
 def test_what_cannot_be_built_is_refused(cores, more, words):
@@ -48,6 +50,17 @@ def test_what_cannot_be_built_is_refused(cores, more, words):
 def test_a_machine_without_hardware_is_refused():
     with pytest.raises(config.ConfigError, match="hardware"):
         config.of_machine(machines.parse("m", HARDWARE.split("[hardware]")[0]))
+
+
+def test_two_equal_clusters_are_a_chip():
+    chip = config.of_machine(machines.load("optimsoc4x2"))
+    assert (chip.clusters, len(chip.cores)) == (2, 4) and chip.title() == "2 x (1 k-core + 3 u-core)"
+    for change, words in ((("count = 2", "count = 3"), "3 clusters"), (("[hardware]", '[[cluster]]\napplication = 3\n[hardware]'), "unequal"),
+                          (("[hardware]", '[hardware]\ndata_cache = "snooped"'), "no data caches")):
+        with open(os.path.join(rtl.ROOT, "machines", "optimsoc4x2.toml"), encoding="utf-8") as f:
+            text = f.read().replace(*change)
+        with pytest.raises(config.ConfigError, match=words):
+            config.of_machine(machines.parse("m", text))
 
 
 def test_too_many_cores_and_too_much_memory_are_refused():
@@ -71,6 +84,10 @@ def test_the_rtl_has_the_addresses_of_the_header():
     n, cluster, core, perf = numbers_of_header(), verilog("cluster.sv"), verilog("core.sv"), verilog("perf.sv")
     assert f"adr[31:8] == 24'h{n['CD_UART'] >> 8:x}" in cluster and f"adr[31:8] == 24'h{n['CD_EXIT'] >> 8:x}" in cluster
     assert f"adr[31:12] == 20'h{n['CD_OMPIC'] >> 12:x}" in cluster and f"adr[31:16] == 16'h{n['CD_PERF'] >> 16:x}" in cluster
+    assert n["CD_PERF_DROP"] == 0x38 and n["CD_PERF_DROP_OWN"] == 0x3c and "adr[15:3] == 13'h007" in cluster
+    with open(os.path.join(rtl.ROOT, "hal", "cpu", "or1k", "include", "cpu", "caches.h"), encoding="utf-8") as f:
+        ours = f.read()
+    assert all(f"((volatile uint32_t *){n['CD_PERF'] + n[name]:#x})" in ours for name in ("CD_PERF_DROP", "CD_PERF_DROP_OWN"))
     assert f"WAIT_ADR = 32'h{n['CD_PERF'] + n['CD_PERF_WAIT']:x}" in core
     assert f"32'h{n['CD_PERF_MAGIC']:x}" in perf and f"COUNTERS = {n['CD_COUNTERS']}" in perf
 

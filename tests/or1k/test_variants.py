@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The real kernel on the cluster's variants in RTL: two clusters behind a network, and data caches that only the kernel keeps coherent, with
+controls: a kernel that leaves one invalidation out must not get through. Prints the test protocol; about 3 M cycles."""
+
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+import setup  # noqa: E402
+setup.ensure("hw")
+from rtl import config, kernels, programs  # noqa: E402
+import test_rtl  # noqa: E402
+
+CORES = ["k-core", "u-core", "u-core", "u-core"]
+MAX_CYCLES = "1500000"
+# what is left out (HAL_CACHES_LEAVE_OUT): data acquired, or published by hardware
+RANGE = 2
+
+
+def trouble(way, leave_out=0):
+    """Why a kernel does not answer its calls on data caches that it mends, or None."""
+    cluster = config.Cluster(CORES, data_cache="plain", coherence=way)
+    try:
+        programs.report(cluster, "kcalls", ["--calls", "3"], kernel=kernels.path(way, leave_out=leave_out), extra=["--max-cycles", MAX_CYCLES])
+    except programs.RunFailed as e:
+        return str(e)
+    return None
+
+
+def report(name, why):
+    """One line of the protocol."""
+    print(f"FAIL {name}: {' | '.join(why.splitlines()[:6])}" if why else f"ok {name}", flush=True)
+    return bool(why)
+
+
+def main():
+    """Exit status."""
+    program = os.path.join(ROOT, "build", "or1k", "tests", "kernel", "network")
+    failed = test_rtl.check("two_clusters_exchange_messages_and_blocks", ["--rtl", "--bare", "--machine", "optimsoc4x2", program], ["2 passed, 0 failed"])
+    failed += test_rtl.check("a_chip_is_too_large_for_qemu", ["--bare", "--machine", "optimsoc4x2", program], ["QEMU's or1k at most 4"], 2)
+    for way in kernels.WAYS:
+        failed += report(f"the_kernel_keeps_data_caches_coherent_by_{way}", trouble(way))
+    for way in ("lines", "drop"):
+        failed += report(f"an_invalidation_left_out_by_{way}_is_found_out", "" if trouble(way, RANGE) else "the kernel answered all calls")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
