@@ -20,6 +20,7 @@ import sys
 from ui import ROOT, Failure, Usage, say
 
 VENV = os.path.join(ROOT, ".venv")
+PYTHON_HEADER = f"{sys.base_prefix}/include/python{sys.version_info[0]}.{sys.version_info[1]}/Python.h"
 
 # what must be there -> the Debian package that brings it. A name is a command, a path is a file.
 PACKAGES = {
@@ -29,7 +30,7 @@ PACKAGES = {
                 "qemu-system-riscv64": "qemu-system-misc"},
     "or1k": {"or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "qemu-system-or1k": "qemu-system-misc"},
     "dev": {"clang": "clang", "spin": "spin", "git": "git", "cpio": "cpio",
-            "/usr/include/glib-2.0/glib.h": "libglib2.0-dev"},
+            "/usr/include/glib-2.0/glib.h": "libglib2.0-dev", PYTHON_HEADER: "python3-dev"},
     "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
     "asic": {"sta": "opensta", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib": "qflow-tech-osu018"},
 }

@@ -19,11 +19,13 @@ from ui import BUILD, PORTS, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
-  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign
+  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign mpi4py
+mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
 Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable CI) a skipped test fails.
 """
 RUN_TIMEOUT_S = 120
 SCRIPT_TIMEOUT_S = 600
+LONG_TIMEOUT_S = 3600
 CORO_TIMEOUT_S = 600
 
 
@@ -76,7 +78,9 @@ def _shapes(name):
 
 # scripts in tests/GROUP/test_*.py that are run once per argument, side by side
 VARIANTS = {"apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS, "jobs": PORTS, "hosted.sanitized": ("address", "thread"),
-            "process.sanitized": ("address", "thread")}
+            "process.sanitized": ("address", "thread"), "mpi4py": ("some",)}
+# further arguments, for which a script is run only when its group is asked for
+AT_LENGTH = {"mpi4py": ("1", "2", "4")}
 
 
 def script_tasks():
@@ -89,6 +93,20 @@ def script_tasks():
             argv = [python, path, word] if word else [python, path]
             out.append(results.program_task(f"{title}.{word}" if word else title, argv, SCRIPT_TIMEOUT_S))
     return out
+
+
+def long_tasks(names):
+    """What is run only if a name means it."""
+    python, out = os.path.join(setup.VENV, "bin", "python3"), []
+    for group, words in AT_LENGTH.items():
+        path = os.path.join(ROOT, "tests", group, f"test_{group}.py")
+        out += [results.program_task(f"{group}.{w}", [python, path, w], LONG_TIMEOUT_S) for w in words]
+    return [t for t in out if any(is_meant(t.name, n) for n in names)]
+
+
+def is_meant(task, name):
+    """Does a name of the command line mean a task? Whole words, or the beginning of one that is no group's name."""
+    return (task + ".").startswith(name + ".") or (name not in groups() and task.startswith(name))
 
 
 def all_tasks():
@@ -125,7 +143,7 @@ def main(argv):
                                     results.Task("build.prefix", install_prefix), check.build_task("build.programs", "process", ("programs",))]
     found = results.run_all("building", builds, 1, "-v" in argv)
     chosen = [t for group, tasks in all_tasks() for t in tasks
-              if not names or any(group == n or t.name.startswith(n) for n in names)]
+              if not names or any(group == n or is_meant(t.name, n) for n in names)] + long_tasks(names)
     if names and not chosen:
         raise Usage(f"no test is called {' or '.join(names)}")
     found += results.run_all("testing", chosen, verbose="-v" in argv)
