@@ -7,14 +7,6 @@
 
 #define FIRST_CAPACITY 16
 #define INDEX_MASK (HANDLE_MAX - 1)
-#define NARROW_MASK ((1u << (32 - HANDLE_SHIFT)) - 1)
-
-/* 8 bits of generation where a handle has 32 bits, 32 where it has 64 */
-static uint32_t
-generation_mask(const struct handle_table *t)
-{
-	return t->narrow || sizeof(uintptr_t) == 4 ? NARROW_MASK : 0xffffffffu;
-}
 
 int
 mpi_handle_grow(struct handle_table *t)
@@ -44,22 +36,6 @@ mpi_handle_widen(const struct handle_table *t, uint32_t low)
 	if (index >= t->capacity || (uint32_t)mpi_handle_at(t, index) != low)
 		return low;
 	return mpi_handle_at(t, index);
-}
-
-void
-mpi_handle_drop(struct handle_table *t, uintptr_t handle)
-{
-	struct handle_slot *slot = mpi_handle_slot(t, handle);
-
-	if (slot == NULL)
-		return;
-	slot->object = NULL;
-	slot->generation = (slot->generation + 1) & generation_mask(t);
-	if (slot->generation == 0)
-		slot->generation = 1;
-	slot->next_free = t->first_free;
-	t->first_free = (uint32_t)(slot - t->slots) + 1;
-	t->used--;
 }
 
 void

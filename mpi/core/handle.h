@@ -94,8 +94,29 @@ mpi_handle_find(const struct handle_table *t, uintptr_t handle)
 	return slot ? slot->object : NULL;
 }
 
+/* 8 bits of generation where a handle has 32 bits, 32 where it has 64 */
+static inline uint32_t
+mpi_handle_generation(const struct handle_table *t, uint32_t n)
+{
+	uint32_t mask = t->narrow || sizeof(uintptr_t) == 4 ? (1u << (32 - HANDLE_SHIFT)) - 1 : 0xffffffffu;
+
+	return (n & mask) != 0 ? n & mask : 1;
+}
+
 /* Make a valid handle invalid; its index is used again with the next generation. */
-void mpi_handle_drop(struct handle_table *t, uintptr_t handle);
+static inline void
+mpi_handle_drop(struct handle_table *t, uintptr_t handle)
+{
+	struct handle_slot *slot = mpi_handle_slot(t, handle);
+
+	if (slot == NULL)
+		return;
+	slot->object = NULL;
+	slot->generation = mpi_handle_generation(t, slot->generation + 1);
+	slot->next_free = t->first_free;
+	t->first_free = (uint32_t)(slot - t->slots) + 1;
+	t->used--;
+}
 
 /* The handle whose low 32 bits these are: the valid one of that index if they agree, else the number itself (predefined, or not valid). */
 uintptr_t mpi_handle_widen(const struct handle_table *t, uint32_t low);

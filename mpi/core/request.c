@@ -71,9 +71,7 @@ mpi_request_free(struct mpi_rank *self, struct request *r)
 	if (r->type != NULL)
 		mpi_request_let_type_go(r);
 	mpi_handle_drop(&self->tables[HANDLE_REQUEST], r->handle);
-	if (r->comm != NULL && r->comm->references > 1)
-		r->comm->references--;
-	else if (r->comm != NULL)
+	if (r->comm != NULL)
 		mpi_comm_release(self, r->comm);
 	r->next_free = self->free_requests;
 	self->free_requests = r;
@@ -126,7 +124,7 @@ mpi_requests_are_ready(const struct mpi_rank *self)
 }
 
 int
-mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
+mpi_request_finish_other(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
 {
 	MPI_Status unused;
 	int err = r->error, err_drop = MPI_SUCCESS;

@@ -125,11 +125,41 @@ void mpi_request_run(struct mpi_rank *self, struct request *r);
 bool mpi_requests_advance(struct mpi_rank *self);
 bool mpi_requests_are_ready(const struct mpi_rank *self);
 
+/* Write the status of a plain request that is done (may be MPI_STATUS_IGNORE); MPI_ERROR is left alone. */
+void mpi_request_status(const struct request *r, MPI_Status *status);
+
+/* Is nothing to be done when it is over but to give it back? */
+static inline bool
+mpi_request_is_plain(const struct request *r)
+{
+	return r->class == NULL && r->type == NULL && !r->persistent && r->comm != NULL && r->comm->references > 1;
+}
+
 /*
  * The program learns that a request is done: writes the status (may be MPI_STATUS_IGNORE), and frees the request or, if it is persistent,
  * makes it inactive. *handle becomes MPI_REQUEST_NULL when it was freed. Error class of the operation.
  */
-int mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status);
+int mpi_request_finish_other(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status);
+
+static inline int
+mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
+{
+	bool sent = r == &mpi_request_sent;
+	int err = r->error;
+
+	if (!sent && !mpi_request_is_plain(r))
+		return mpi_request_finish_other(self, r, handle, status);
+	if (status != MPI_STATUS_IGNORE)
+		mpi_request_status(r, status);
+	mpi_handle_drop(&self->tables[HANDLE_REQUEST], (uintptr_t)*handle);
+	*handle = MPI_REQUEST_NULL;
+	if (sent)
+		return MPI_SUCCESS;
+	r->comm->references--;
+	r->next_free = self->free_requests;
+	self->free_requests = r;
+	return err;
+}
 
 /* Ask to cancel it: a receive that is not matched is cancelled, everything else goes on. Error class, of a callback. */
 int mpi_request_cancel(struct mpi_rank *self, struct request *r);
@@ -177,9 +207,6 @@ mpi_request_is_done(const struct request *r)
 {
 	return load_acquire(&r->done) != 0;
 }
-
-/* Write the status of a plain request that is done (may be MPI_STATUS_IGNORE); MPI_ERROR is left alone. */
-void mpi_request_status(const struct request *r, MPI_Status *status);
 
 /* Free the spare requests. */
 void mpi_request_exit(struct mpi_rank *self);

@@ -101,8 +101,11 @@ mpi_direct_recv(struct mpi_rank *self, const struct direct *d, MPI_Status *statu
 	return true;
 }
 
-/* Start a receive for which there is a new request. */
-static inline void
+/*
+ * Start a receive for which there is a new request. It does not look whether the message has come: that would take the line away from the sender
+ * that is writing it, each time anew.
+ */
+static inline __attribute__((always_inline)) void
 mpi_direct_irecv(struct mpi_rank *self, const struct direct *d, struct request *r)
 {
 	r->kind = REQUEST_RECV;
