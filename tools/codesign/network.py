@@ -131,7 +131,8 @@ def section(data, path=STORED):
                       "Static model. The milliwatts grow linearly; the percentage does not depend on the number of clusters beyond the second. Beyond two clusters this is "
                       "arithmetic: a line of routers as here, no longer links.")]
     if "message_cycles_k" in found:
-        rows = [[{"k": "1 K + 3 U", "u": "4 U"}[s], *(page.number(found[f"{n}_cycles_{s}"][0]) for n in WINDOWS)] for s in SETUPS if f"message_cycles_{s}" in found]
+        rows = [[{"k": "1 K + 3 U", "u": "4 U"}[s], *(page.number(found[f"{n}_cycles_{s}"][0]) for n in WINDOWS)] for s in SETUPS
+                if found.get(f"message_cycles_{s}", (0, ""))[1] == found["message_cycles_k"][1]]
         out.append(page.table(["each cluster", "message of 128 bytes", "block of 4 KB"], rows, "Cycles there and back between user threads of the two clusters, medians; memory latency 0, source "
                               + found["message_cycles_k"][1] + "."))
     return "".join(out)
@@ -144,8 +145,10 @@ def main(argv):
             if what == "synthesis":
                 keep(synthesised(), synthesis_hash())
             elif what == "messages":
+                source, both = measure.source_hash(), {}
                 for setup in SETUPS:
-                    keep(exchanged(setup), measure.source_hash())
+                    both.update(exchanged(setup))
+                keep(both, source)
             else:
                 print(__doc__, file=sys.stderr)
                 return 2
