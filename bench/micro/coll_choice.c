@@ -2,8 +2,9 @@
  *
  * Algorithms of one collective beside each other. usage: coll_choice COLLECTIVE ALGORITHM,... [--most BYTES] [--rounds N] [--total BYTES]
  *
- * For each size the algorithms take turns; a figure is the shortest time of a call, seen from rank 0, of many short rounds. An algorithm that is
- * ten times slower than the best one so far is not asked again with this size, one that cannot do it not at all. For ./atoll bench coll --table.
+ * For each size the algorithms take turns; a figure is the shortest of many short rounds, per call, as the slowest rank sees it. An algorithm
+ * that is ten times slower than the best one so far is not asked again with this size, one that cannot do it not at all. Made for
+ * ./atoll bench coll --table.
  */
 #include <mpi.h>
 #include "micro.h"
@@ -53,18 +54,18 @@ holds_blocks(const char *what)
 	return strstr("gather scatter allgather alltoall reduce_scatter", what) != NULL;
 }
 
-/* Seconds per call, the same on all ranks. */
+/* Seconds per call. */
 static double
 round_of(const char *what, int bytes, MPI_Comm c, int turns)
 {
-	double start, t;
+	double start, mine, t;
 
 	MPI_Barrier(MPI_COMM_WORLD);
 	start = MPI_Wtime();
 	for (int i = 0; i < turns; i++)
 		call(what, bytes, c);
-	t = (MPI_Wtime() - start) / turns;
-	MPI_Bcast(&t, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	mine = (MPI_Wtime() - start) / turns;
+	MPI_Allreduce(&mine, &t, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	return t;
 }
 

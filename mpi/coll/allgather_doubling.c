@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allgather for a power of two of ranks: pairs at distances 1, 2, 4 ... exchange all that they have. Equal blocks, one after the other.
+ * Allgather: pairs at distances 1, 2, 4 ... exchange all that they have; if the ranks are no power of two, as Bruck does it, which has as many
+ * steps. Equal blocks, one after the other.
  *
  * Cost: log2 n a + (n - 1) m b.
  */
@@ -23,13 +24,19 @@ mpi_allgather_doubling(struct sched *s, struct span all)
 static bool
 fits(const struct sched *s, const struct work *w)
 {
-	return w->even && (s->size & (s->size - 1)) == 0;
+	(void)s;
+	return w->even;
 }
 
 static void
 write_it(struct sched *s, const struct work *w)
 {
-	mpi_allgather_doubling(s, mpi_side_whole(w->get, s->size));
+	struct span all = mpi_side_whole(w->get, s->size);
+
+	if ((s->size & (s->size - 1)) == 0)
+		mpi_allgather_doubling(s, all);
+	else
+		mpi_allgather_bruck(s, all);
 }
 
 const struct algorithm mpi_algorithm_allgather_doubling = {.fits = fits, .write = write_it};

@@ -23,16 +23,17 @@ sys.path.insert(0, os.path.join(ROOT, "mpi", "tools"))
 
 import colltable  # noqa: E402
 
-HELP = """usage: ./atoll bench coll --table [--only COLLECTIVE,...] [--mappings MAPPING,...] [--from FILE] [--json FILE] [--rounds N] [--quick]
+HELP = """usage: ./atoll bench coll --table [--only COLLECTIVE,...] [--mappings MAPPING,...] [--from FILE,...] [--json FILE] [--rounds N] [--quick]
 
 Measures every algorithm of every collective on this computer and writes mpi/coll/table.tbl, from which the library chooses (build after that).
---only and --mappings leave all other rows of the table as they are. --json keeps what was measured, --from makes the table from such a file.
+--only and --mappings leave all other rows of the table as they are. --json keeps what was measured, --from makes the table from such files
+(of several runs the shortest time counts).
 Mappings: cluster (all ranks in one), clusters (several of them), spread (each rank in its own), process (process ranks).
 """
 TABLE = os.path.join(ROOT, "mpi", "coll", "table.tbl")
 ROW = re.compile(r"row (\S+) (\S+) us bytes=(\d+)")
 TIMEOUT_S = 540
-NOISE = 1.1
+NOISE = 1.2
 # mapping -> what is run: (ranks, options of ./atoll run, largest message or buffer)
 POINTS = {
     "cluster": [(2, [], 1 << 21), (8, [], 1 << 20), (64, [], 1 << 18), (256, [], 1 << 15)],
@@ -94,8 +95,18 @@ def rows_of(samples, kind, mapping, meets):
                 part[-1].bytes = up_to
             else:
                 part.append(colltable.Row(kind, mapping, bound, up_to, *held))
-        rows += part
+        # the same as for fewer ranks?
+        last = [r for r in rows if r.ranks == rows[-1].ranks]
+        if [_says(r) for r in last] == [_says(r) for r in part]:
+            for r in last:
+                r.ranks = bound
+        else:
+            rows += part
     return rows
+
+
+def _says(row):
+    return row.bytes, row.blocking, row.started
 
 
 def text_of(rows, how):
@@ -108,8 +119,20 @@ def text_of(rows, how):
     return "\n".join(lines).replace("#\n\n\n", "#\n\n") + "\n"
 
 
-def make_table(samples, kinds, mappings, how):
-    """Write the table: what was measured, and the old rows of everything else."""
+def shortest(paths):
+    """(samples, how) of some runs; `how` is that of the last one."""
+    best, how = {}, ""
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            kept = json.load(f)
+        how = kept["how"]
+        for s in kept["samples"]:
+            best[tuple(s[:5])] = min(s[5], best.get(tuple(s[:5]), s[5]))
+    return [(*key, us) for key, us in best.items()], how
+
+
+def make_table(samples, how, o):
+    """Write the table: what was measured, and the old rows of everything that was not asked for."""
     algorithms = colltable.algorithms_in(os.path.join(ROOT, "mpi", "coll"))
     with open(TABLE, encoding="utf-8") as f:
         old = colltable.read_rows(f.read())
@@ -117,7 +140,7 @@ def make_table(samples, kinds, mappings, how):
     for kind in colltable.KINDS:
         meets = {a.name for a in algorithms if a.kind == kind and a.meets}
         for mapping in colltable.MAPPINGS:
-            new = rows_of(samples, kind, mapping, meets) if kind in kinds and mapping in mappings else []
+            new = rows_of(samples, kind, mapping, meets) if kind in o.only and mapping in o.mappings else []
             rows += new or [r for r in old if (r.kind, r.mapping) == (kind, mapping)]
     colltable.check(rows, algorithms)
     with open(TABLE, "w", encoding="utf-8") as f:
@@ -172,9 +195,7 @@ def main(argv):
         return 0
     o = Options(argv)
     if o.source:
-        with open(o.source, encoding="utf-8") as f:
-            kept = json.load(f)
-        make_table([tuple(s) for s in kept["samples"]], o.only, o.mappings, kept["how"])
+        make_table(*shortest(o.source.split(",")[::-1]), o)
         return 0
     points = [(m, p) for m in o.mappings for p in POINTS[m][:1 if o.quick else None]]
     builder.ensure("hosted")
@@ -190,5 +211,5 @@ def main(argv):
         with open(o.json, "w", encoding="utf-8") as f:
             json.dump({"how": how, "samples": samples}, f, indent=0)
     if not o.quick:
-        make_table(samples, o.only, o.mappings, how)
+        make_table(samples, how, o)
     return 0

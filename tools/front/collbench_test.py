@@ -25,6 +25,10 @@ class Rows(unittest.TestCase):
         got = self.rows(sample(2, 8, meet=1, tree=2) + sample(2, 32, meet=5, tree=2) + sample(8, 8, meet=1, tree=2))
         self.assertEqual(got, [(4, 16, "meet", "tree"), (4, None, "tree", "tree"), (None, None, "meet", "tree")])
 
+    def test_more_ranks_that_want_the_same_share_rows(self):
+        got = self.rows(sample(2, 8, tree=1, ring=2) + sample(8, 8, tree=1, ring=2) + sample(32, 8, tree=2, ring=1))
+        self.assertEqual(got, [(16, None, "tree", "tree"), (None, None, "ring", "ring")])
+
     def test_noise_changes_nothing(self):
         got = self.rows(sample(2, 8, ring=1.0, tree=2) + sample(2, 32, ring=1.05, tree=1.0) + sample(2, 128, ring=2, tree=1))
         self.assertEqual(got, [(None, 64, "ring", "ring"), (None, None, "tree", "tree")])
