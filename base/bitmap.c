@@ -3,6 +3,7 @@
  * Searching in bitmaps.
  */
 #include <base/bitmap.h>
+#include <base/tune.h>
 
 /* The lowest clear bit of a word that has one: the lower half is full, or it is in there. */
 static uint32_t
@@ -22,6 +23,9 @@ int
 bitmap_find_clear(const uint32_t *map, uint32_t bits, uint32_t from)
 {
 	uint32_t taken = (1u << from % 32) - 1;	/* bits of the first word that do not count */
+
+	if (likely(from < bits) && likely(!bitmap_test(map, from)))
+		return (int)from;
 
 	for (uint32_t i = from / 32 * 32; i < bits; i += 32, taken = 0) {
 		uint32_t word = map[i / 32] | taken;

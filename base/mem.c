@@ -5,6 +5,7 @@
  */
 #include <stdint.h>
 #include <base/str.h>
+#include <base/tune.h>
 
 struct word {
 	unsigned long value;
@@ -59,11 +60,20 @@ memset(void *to, int byte, size_t len)
 	unsigned char *t = to;
 	unsigned long pattern = (unsigned char)byte * (~0ul / 255);
 
-	if (words_fit(t, t))
+	if (words_fit(t, t)) {
+		for (; len >= 4 * WORD; len -= 4 * WORD, t += 4 * WORD) {
+			struct word *w = (void *)t;
+
+			w[0].value = w[1].value = w[2].value = w[3].value = pattern;
+			KEEP_LOOP();
+		}
+		if (likely(len == 0))
+			return to;
 		for (; len >= WORD; len -= WORD, t += WORD) {
 			((struct word *)(void *)t)->value = pattern;
 			KEEP_LOOP();
 		}
+	}
 	for (; len > 0; len--) {
 		*t++ = (unsigned char)byte;
 		KEEP_LOOP();

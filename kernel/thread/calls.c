@@ -2,6 +2,7 @@
  *
  * Kernel calls on threads. Source: seed 000 III-B.
  */
+#include <base/tune.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/run.h>
@@ -39,7 +40,7 @@ thread_end(struct thread *t, uint64_t value)
 	p->live--;
 	t->state = THREAD_ZOMBIE;
 	t->value = value;
-	if (joiner != NULL) {
+	if (unlikely(joiner != NULL)) {
 		joiner->wake_data[0] = value;
 		thread_ready(joiner, 0);
 		thread_release(t);
@@ -78,7 +79,7 @@ kc_thread_exit(struct thread *caller, unsigned long value)
 static bool
 joins_back(const struct thread *target, const struct thread *caller)
 {
-	while (target != NULL && target != caller)
+	while (unlikely(target != NULL) && likely(target != caller))
 		target = target->joining;
 	return target == caller;
 }
@@ -91,11 +92,11 @@ join_serve(struct kcall_args *args)
 
 	if (t == NULL || t->proc != caller->proc)
 		return -E_SRCH;
-	if (joins_back(t, caller))
+	if (unlikely(joins_back(t, caller)))
 		return -E_DEADLK;
-	if (!list_is_empty(&t->joiners))
+	if (unlikely(!list_is_empty(&t->joiners)))
 		return -E_INVAL;
-	if (t->state == THREAD_ZOMBIE) {
+	if (likely(t->state == THREAD_ZOMBIE)) {
 		__builtin_memcpy(args->data, &t->value, sizeof(t->value));
 		thread_release(t);
 		return 0;

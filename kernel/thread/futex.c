@@ -75,8 +75,10 @@ kc_futex_wake(struct thread *caller, unsigned long addr, int count)
 	struct list *node, *after;
 	long woken = 0;
 
-	if ((addr & 3) || count < 0)
+	if (unlikely((addr & 3) || count < 0))
 		return -E_INVAL;
+	if (likely(list_is_empty(queue)))
+		return 0;
 	list_each(node, after, queue) {
 		struct thread *t = list_entry(node, struct thread, wait);
 

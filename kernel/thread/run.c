@@ -46,7 +46,7 @@ thread_set_result(struct thread *t, long result)
 hot_inline bool
 home_is_quiet(const struct cluster *c)
 {
-	return c->chores == 0 && ikc_is_quiet(&c->ikc);
+	return likely(c->chores == 0) && likely(ikc_is_quiet(&c->ikc));
 }
 
 static __attribute__((noinline)) bool
@@ -70,9 +70,9 @@ core_work(struct core *core)
 {
 	bool any = am_serve(core);
 
-	if (core_is_home(core) && !home_is_quiet(core->cluster))
+	if (core_is_home(core) && unlikely(!home_is_quiet(core->cluster)))
 		any |= home_work(core->cluster);
-	if (!ready_is_empty(core))
+	if (unlikely(!ready_is_empty(core)))
 		any |= ready_drain(core);
 	return any;
 }
@@ -202,7 +202,8 @@ home_wait(struct core *core, struct cluster *c)
 			return;
 		}
 		hal_wait(HAL_FOREVER);
-	} while (am_serve_call(c) && list_is_empty(&core->run_queue));
+	} while (likely(am_serve_call(c)) && likely(list_is_empty(&core->run_queue)));
+	paths_meet();
 }
 
 /* A message may put threads into the run queue (core_evict). */
@@ -226,8 +227,8 @@ core_loop(struct core *core)
 		struct list *next;
 
 		core_work(core);
-		next = list_pop_front(&core->run_queue);
-		if (next != NULL)
+		next = likely(list_is_empty(&core->run_queue)) ? NULL : list_pop_front(&core->run_queue);
+		if (unlikely(next != NULL))
 			thread_enter(core, list_entry(next, struct thread, run));
 		else if (core_is_home(core))
 			home_wait(core, core->cluster);

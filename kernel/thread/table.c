@@ -3,6 +3,7 @@
  * The thread table and the placement of threads on cores. Home core.
  */
 #include <base/str.h>
+#include <base/tune.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
@@ -23,20 +24,22 @@ entry_take(struct cluster *c)
 {
 	struct list *node = list_pop_front(&c->threads_free);
 	struct thread *t;
-	uint32_t generation = 0;
+	uint32_t generation = 0, index;
 
-	if (node != NULL) {
+	if (likely(node != NULL)) {
 		t = list_entry(node, struct thread, siblings);
 		generation = t->generation;
+		index = ID_INDEX(t->tid);
 	} else if (c->threads_used < c->threads_max) {
-		t = &c->thread[c->threads_used++];
+		index = c->threads_used++;
+		t = &c->thread[index];
 	} else {
 		return NULL;
 	}
 	memset(t, 0, sizeof(*t));
 	hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */
-	t->generation = generation % ID_GENERATION_MAX + 1;
-	t->tid = (int)(t->generation << ID_INDEX_BITS | (uint32_t)(t - c->thread));
+	t->generation = likely(generation < ID_GENERATION_MAX) ? generation + 1 : 1;
+	t->tid = (int)(t->generation << ID_INDEX_BITS | index);
 	t->cluster = c;
 	list_init(&t->joiners);
 	list_init(&t->wait);
@@ -60,7 +63,7 @@ thread_release(struct thread *t)
 static bool
 runs_users(const struct core *core)
 {
-	return core->role == ROLE_AC || core->role == ROLE_TC;
+	return (core->role == ROLE_AC) | (core->role == ROLE_TC);
 }
 
 void
@@ -69,40 +72,56 @@ thread_unplace(struct thread *t)
 	struct core *core = t->core;
 	uint32_t load = --core->load;
 
-	if (runs_users(core) && !core_is_home(core) && load < core->cluster->load_floor)
+	if (unlikely(load < core->cluster->load_floor) && likely(runs_users(core) && !core_is_home(core)))
 		core->cluster->load_floor = load;
 }
 
-/*
- * The application core with the fewest threads, home only if there is no other; looks from a rotating place, and no further than to one
- * that is as empty as any can be.
- */
-static struct core *
-least_loaded(struct cluster *c)
+/* Looks from a place, and no further than to a core that is as empty as any can be; home only if there is no other. */
+static __attribute__((noinline)) struct core *
+look_for_least_loaded(struct cluster *c, uint32_t at)
 {
 	struct core *best = NULL;
 
 	for (uint32_t n = 0; n < c->cores; n++) {
-		struct core *core = &c->core[(c->next_core + n) % c->cores];
+		struct core *core = &c->core[at];
 
-		if (!runs_users(core) || core_is_home(core))
-			continue;
-		if (best == NULL || core->load < best->load)
-			best = core;
-		if (best->load <= c->load_floor)
-			break;
+		at = at + 1 < c->cores ? at + 1 : 0;
+		if (likely(runs_users(core)) && likely(!core_is_home(core))) {
+			if (best == NULL || core->load < best->load)
+				best = core;
+			paths_meet();
+			if (best->load <= c->load_floor)
+				break;
+		}
+		paths_meet();
 	}
-	if (best == NULL)
-		return runs_users(&c->core[KERNEL_CORE]) ? &c->core[KERNEL_CORE] : NULL;
-	c->load_floor = best->load;
-	c->next_core = best->id + 1;
+	if (best == NULL && runs_users(&c->core[KERNEL_CORE]))
+		best = &c->core[KERNEL_CORE];
+	else if (best != NULL)
+		c->load_floor = best->load;
+	return best;
+}
+
+/* The application core with the fewest threads, from a rotating place on: mostly the first that is looked at. */
+static struct core *
+least_loaded(struct cluster *c)
+{
+	uint32_t at = likely(c->next_core < c->cores) ? c->next_core : (uint32_t)(c->cores > 1);	/* not home, which is core 0 */
+	struct core *best = &c->core[at];
+
+	if (likely(runs_users(best)) && likely(!core_is_home(best)) && likely(best->load <= c->load_floor))
+		c->load_floor = best->load;
+	else
+		best = look_for_least_loaded(c, at);
+	if (likely(best != NULL) && likely(!core_is_home(best)))
+		c->next_core = best->id + 1;
 	return best;
 }
 
 static struct core *
 core_choose(struct cluster *c, int core)
 {
-	if (core == ANY_CORE)
+	if (likely(core == ANY_CORE))
 		return least_loaded(c);
 	if (core < 0 || (uint32_t)core >= c->cores || !runs_users(&c->core[core]))
 		return NULL;
@@ -136,7 +155,7 @@ thread_new(struct process *p, const struct context *ctx, int core)
 	struct core *at = core_choose(proc_cluster(p), core);
 	struct thread *t;
 
-	if (at == NULL || !hal_context_ok(ctx))
+	if (unlikely(at == NULL) || unlikely(!hal_context_ok(ctx)))
 		return -E_INVAL;
 	t = thread_make(p, at);
 	if (t == NULL)

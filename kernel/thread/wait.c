@@ -2,6 +2,7 @@
  *
  * Waiting and waking: see thread.h. Home core.
  */
+#include <base/tune.h>
 #include <kernel/thread/thread.h>
 
 long
@@ -21,12 +22,13 @@ push_ready(struct thread *t)
 	struct core *core = t->core;
 	uint16_t *slot = &core->ready.slot[core->ready_put & (c->ready_slots - 1)];
 
-	*slot = (uint16_t)(t - c->thread);
+	*slot = (uint16_t)ID_INDEX(t->tid);
 	hal_publish(slot, sizeof(*slot));
 	core->ready_put++;
 	hal_store32(&core->ready.put, core->ready_put);
-	if (!core_is_home(core))
+	if (likely(!core_is_home(core)))
 		hal_notify(c->id, core->id);
+	paths_meet();
 }
 
 void
@@ -41,14 +43,14 @@ thread_ready(struct thread *t, long result)
 	t->started = 1;
 	t->wake_result = result;
 	hal_publish(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
-	if (thread_is_alive(t))
+	if (likely(thread_is_alive(t)))
 		push_ready(t);
 }
 
 struct thread *
 thread_first(const struct list *queue)
 {
-	return list_is_empty(queue) ? NULL : list_entry(queue->next, struct thread, wait);
+	return likely(list_is_empty(queue)) ? NULL : list_entry(queue->next, struct thread, wait);
 }
 
 void

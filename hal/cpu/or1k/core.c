@@ -169,11 +169,11 @@ hal_wait_cancel(void)
 {
 	struct hal_core_area *a = hal_core_area();
 
-	if (hal_swap32(a->waiting, 0) == 0 && !hal_bell_rings())
+	if (unlikely(hal_swap32(a->waiting, 0) == 0) && !hal_bell_rings())
 		hal_bell_await();
-	if (hal_bell_rings())
+	if (unlikely(hal_bell_rings()))
 		hal_bell_silence();
-	if (hal_load32(&a->interrupted) != 0)
+	if (unlikely(hal_load32(&a->interrupted) != 0))
 		hal_bell_ring(a);		/* it may be newer than what the caller looked at */
 }
 

@@ -135,7 +135,7 @@ hal_doze(void)
 {
 	const volatile uint32_t *doze = hal_core_area()->doze;
 
-	if (doze != NULL)
+	if (likely(doze != NULL))
 		(void)*doze;
 	else
 		__asm__ volatile("l.mtspr r0, %0, 0x4000" : : "r"(0x10) : "memory");
@@ -147,9 +147,10 @@ hal_wait_end(void)
 {
 	struct hal_core_area *a = hal_core_area();
 
-	if (hal_swap32(a->waiting, 0) == 0 && !hal_bell_rings())
+	/* who rang has taken it; a load alone tells, without the bus locked */
+	if ((likely(hal_word_read(a->waiting) == 0) || hal_swap32(a->waiting, 0) == 0) && unlikely(!hal_bell_rings()))
 		hal_bell_await();
-	if (hal_bell_rings())
+	if (likely(hal_bell_rings()))
 		hal_bell_silence();
 	if (unlikely(hal_word_read(&a->interrupted) != 0))
 		hal_core_interrupted(a);	/* the caller looks at everything now */
@@ -170,12 +171,12 @@ hal_notify(unsigned cluster, unsigned core)
 {
 	const struct hal_core_area *a = hal_area_of(core);
 
-	if (cluster != hal_cluster_id()) {
+	if (unlikely(cluster != hal_cluster_id())) {
 		hal_notify_far(cluster, core);
 		return;
 	}
 	hal_fence();
-	if (hal_word_read(a->waiting) != 0 && hal_swap32(a->waiting, 0) != 0)
+	if (likely(hal_word_read(a->waiting) != 0) && likely(hal_swap32(a->waiting, 0) != 0))
 		hal_bell_ring(a);
 }
 
