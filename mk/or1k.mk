@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
 # Kernel images of or1k. Each is linked a second time elsewhere: from what differs tools/rebase.py knows what moves with the image.
-# PAD=N puts N empty cache lines in front of the code (kernel-padN): another layout of the same kernel, for measurements.
+# `pads` makes kernel-padN for each N of PADS, with N empty cache lines in front of the code: other layouts of the same kernel, for measurements.
 
 KERNEL_LD := hal/cpu/or1k/kernel.ld
-PAD ?= 0
+PADS ?=
 OR1K_LINK := $(KCC) $(K_ARCH) -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,--no-warn-execstack \
-	-Wl,-n -Wl,--defsym,PAD_LINES=$(PAD) -L $(TUNE_ORDER) -T $(KERNEL_LD)
+	-Wl,-n -L $(TUNE_ORDER) -T $(KERNEL_LD)
 OR1K_MOVED := 0x1000000
-OR1K_KERNEL := $(OUT)/kernel$(if $(filter-out 0,$(PAD)),-pad$(PAD))
+OR1K_KERNEL := $(OUT)/kernel
 OR1K_IMAGES := $(OR1K_KERNEL) $(OUT)/hal-test
 
 kernel: $(OR1K_IMAGES:%=%.elf) $(OR1K_IMAGES:%=%-moved.elf)
@@ -19,7 +19,14 @@ $(OR1K_KERNEL).elf $(OR1K_KERNEL)-moved.elf: $(K_ALL) $(KERNEL_LD) $(TUNE_ORDER)
 $(OUT)/hal-test.elf $(OUT)/hal-test-moved.elf: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ) $(KERNEL_LD) $(TUNE_ORDER)/order.ld
 $(OR1K_IMAGES:%=%.elf):
 	$(call say,LINK,$@)
-	$(Q)$(OR1K_LINK) -Wl,--defsym,IMAGE_AT=0 -Wl,-Map,$(@:.elf=.map) -o $@ $(filter %.o,$^) -lgcc
+	$(Q)$(OR1K_LINK) -Wl,--defsym,PAD_LINES=0 -Wl,--defsym,IMAGE_AT=0 -Wl,-Map,$(@:.elf=.map) -o $@ $(filter %.o,$^) -lgcc
 $(OR1K_IMAGES:%=%-moved.elf):
 	$(call say,LINK,$@)
-	$(Q)$(OR1K_LINK) -Wl,--defsym,IMAGE_AT=$(OR1K_MOVED) -o $@ $(filter %.o,$^) -lgcc
+	$(Q)$(OR1K_LINK) -Wl,--defsym,PAD_LINES=0 -Wl,--defsym,IMAGE_AT=$(OR1K_MOVED) -o $@ $(filter %.o,$^) -lgcc
+
+OR1K_PADS := $(PADS:%=$(OUT)/kernel-pad%.elf)
+pads: $(OR1K_PADS)
+.PHONY: pads
+$(OR1K_PADS): $(OUT)/kernel-pad%.elf: $(K_ALL) $(KERNEL_LD) $(TUNE_ORDER)/order.ld
+	$(call say,LINK,$@)
+	$(Q)$(OR1K_LINK) -Wl,--strip-debug -Wl,--defsym,PAD_LINES=$* -Wl,--defsym,IMAGE_AT=0 -o $@ $(filter %.o,$^) -lgcc

@@ -171,6 +171,17 @@ endef
 $(foreach m,$(filter-out tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(BIN))))
 $(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/tests)))
 
+# several benchmarks in one program: their objects once more, with another name for main and window labels of their own (bench/synth/suite.c)
+SUITE_PARTS := kcalls:0 fork_join:8 buffer:16 server:24 knoise:32
+define suite_rule
+$(BIN)/suite: $(U)/bench/synth/$(1).part.o
+$(U)/bench/synth/$(1).part.o: bench/synth/$(1).c | $(PREPARE) $(INC)/.stamp
+	$$(call say,UCC,$$< (part of suite))
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -Dmain=$(1)_part -DWINDOW_BASE=$(2) -I$(INC) -c -o $$@ $$<
+endef
+$(foreach p,$(SUITE_PARTS),$(eval $(call suite_rule,$(word 1,$(subst :, ,$(p))),$(word 2,$(subst :, ,$(p))))))
+
 # one source as a program: make PORT=or1k freestanding SOURCE=x.c PROGRAM=x
 .PHONY: freestanding
 freestanding: $(LIB)/libatoll.a $(FREE_OBJ) $(INC)/.stamp
@@ -184,4 +195,5 @@ libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $
 $(PORT): kernel user
 
 -include $(patsubst %.o,%.d,$(LIBATOLL_OBJ) $(FREE_OBJ) $(MPI_OBJ)) \
+	$(foreach p,$(SUITE_PARTS),$(U)/bench/synth/$(word 1,$(subst :, ,$(p))).part.d) \
 	$(patsubst %,$(U)/%.d,$(PROG_SRC) $(PERS_SRC) $(foreach s,$(SERVERS),$(call find_c,servers/$(s))))

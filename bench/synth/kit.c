@@ -61,7 +61,7 @@ row(const char *name, uint64_t total, uint64_t count, const char *params)
 	row_number(name, (total + count / 2) / count, "ns", params);
 }
 
-static int
+int
 is_equal(const char *a, const char *b)
 {
 	while (*a != '\0' && *a == *b)

@@ -35,6 +35,8 @@ uint64_t now_ns(void);
 void row(const char *name, uint64_t total, uint64_t count, const char *params);
 void row_number(const char *name, uint64_t value, const char *unit, const char *params);
 
+int is_equal(const char *a, const char *b);
+
 /* The number after `name` on the command line. */
 long number(int argc, char **argv, const char *name, long otherwise);
 
@@ -71,7 +73,12 @@ struct gate {
 void gate_pass(struct gate *g);
 void gate_open(struct gate *g, uint32_t waiting);
 
-#define window_open(n) do { hal_mark(16 + (n)); hal_mark(MARK_BEGIN); } while (0)
-#define window_close(n) do { hal_mark(MARK_END); hal_mark(256 + (n)); } while (0)
+/* Labels of a program's windows begin here: several benchmarks in one program (suite.c) must not share them. */
+#ifndef WINDOW_BASE
+#define WINDOW_BASE 0
+#endif
+
+#define window_open(n) do { hal_mark(16 + WINDOW_BASE + (n)); hal_mark(MARK_BEGIN); } while (0)
+#define window_close(n) do { hal_mark(MARK_END); hal_mark(256 + WINDOW_BASE + (n)); } while (0)
 
 #endif

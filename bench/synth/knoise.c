@@ -30,8 +30,8 @@ disturb(void *arg)
 	__atomic_add_fetch(&calls, n, __ATOMIC_SEQ_CST);
 }
 
-/* The loads are spread over the operations as evenly as can be. */
-static uint32_t
+/* The loads are spread over the operations as evenly as can be. One copy of it: quiet and disturbed it must lie in the same cache lines. */
+static __attribute__((noinline)) uint32_t
 compute(long steps, long loads)
 {
 	uint32_t x = 1, at = 0;
@@ -82,6 +82,9 @@ main(int argc, char **argv)
 
 	if (loads < 0 || loads > OPERATIONS || noisy < 0 || noisy > NOISY_MAX)
 		give_up("--loads must be from 0 to 16, --noisy at most 16", loads);
+	gate = (struct gate){0};
+	is_over = 0;
+	calls = 0;
 	compute(1, loads);
 	alone = quiet(steps, loads, &first);
 	for (long i = 0; i < noisy; i++)

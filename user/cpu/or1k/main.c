@@ -10,12 +10,19 @@
 #include <atoll/startup.h>
 #include <base/cpio.h>
 
-#define TEXT_MAX 512
-#define ARGS_MAX 32
+#define TEXT_MAX 1024
+#define ARGS_MAX 96
 
 int main(int argc, char **argv);
 
-/* Split the archive's etc/args into argv[1..]. Returns how many entries there are then. */
+static _Noreturn void
+refuse(const char *what, int most)
+{
+	console_print("%s %d\n", what, most);
+	rank_exit(1);
+}
+
+/* Split the archive's etc/args into argv[1..]. Returns how many entries there are then; a program with fewer than it was given does not start. */
 static int
 split_args(char **argv, char *text)
 {
@@ -25,11 +32,15 @@ split_args(char **argv, char *text)
 
 	if (karchive_map(SELF, span) < 0 || cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "etc/args", &file) < 0)
 		return argc;
-	for (size_t i = 0, begin = 0; i < file.bytes && i < TEXT_MAX && argc < ARGS_MAX; i++) {
+	if (file.bytes > TEXT_MAX)
+		refuse("arguments longer than", TEXT_MAX);
+	for (size_t i = 0, begin = 0; i < file.bytes; i++) {
 		text[i] = ((const char *)file.data)[i];
 		if (text[i] != '\n')
 			continue;
 		text[i] = '\0';
+		if (argc == ARGS_MAX)
+			refuse("arguments, more than", ARGS_MAX);
 		argv[argc++] = &text[begin];
 		begin = i + 1;
 	}
