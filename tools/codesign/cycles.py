@@ -7,7 +7,8 @@ A row is one JSON object on one line (files *.jsonl in build/codesign/cycles, th
      "replication": 0, "cycles": 79000, "source": "0123456789abcdef", "memory": "latency 0",
      "activity": [{"core": 0, "cycles": 79000, "doze": 100, "gated": 100, "toggles": 5000000, "bits": 300}, ...]}
 
-benchmark  r_kcall, l_kcall, fork_join, spawn, join, buffer, server, knoise ...; setup  u (kernel on a U-Core), k (on a K-Core), k-opt (and the
+benchmark  r_kcall, l_kcall, fork_join, spawn, join, buffer, server, knoise_quiet_N and knoise_loud_N (N of 16 operations are loads; cycles per
+step); setup  u (kernel on a U-Core), k (on a K-Core), k-opt (and the
 optimised kernel), u-opt, or k+NAME (one optimisation alone); cores  each core's configuration, core 0 runs the kernel; cycles  of the whole
 benchmark (per call for those that a table gives per call); source  hash of RTL, kernel and tools: rows of different sources are never averaged
 together; activity is optional: gated counts cycles without a clock, toggles counts bit changes over `bits` observed bits.
@@ -21,7 +22,7 @@ from scipy import stats
 
 from codesign import rtl, space
 
-STORED = os.path.join(rtl.ROOT, "hw", "results", "cycles.jsonl")
+STORED = os.path.join(rtl.ROOT, "hw", "results", "cycles.jsonl")       # beside it cycles.json: the source and the rooms' hashes (sources.py)
 FRESH = os.path.join(rtl.ROOT, "build", "codesign", "cycles")
 NEEDED = {"benchmark": str, "setup": str, "cores": list, "replication": int, "cycles": (int, float), "source": str}
 
@@ -56,6 +57,11 @@ def read(path):
         return [parse(line, f"{os.path.basename(path)}:{n}") for n, line in enumerate(f, 1) if line.strip()]
 
 
+def kept():
+    """(rows, where they are from) of the tree."""
+    return read(STORED), os.path.relpath(STORED, rtl.ROOT)
+
+
 def everything(stored=STORED, fresh=FRESH):
     """(rows, where they are from): of the file measured last if there is one (a file has one source), else the kept ones; never a mixture."""
     paths = [os.path.join(fresh, n) for n in sorted(os.listdir(fresh)) if n.endswith(".jsonl")] if os.path.isdir(fresh) else []
@@ -75,21 +81,33 @@ def one_source(rows):
 
 
 def compact(rows, with_activity=3):
-    """Text of rows for the tree: short names, activity of the first replications only, sorted."""
-    out = []
+    """Text of rows for the tree: each once, short names, activity of the first replications only, sorted."""
+    out, rows = [], {(r["benchmark"], r["setup"], tuple(r["cores"]), r["replication"]): r for r in rows}.values()
     for r in sorted(rows, key=lambda r: (r["setup"], r["benchmark"], r["cores"], r["replication"])):
         kept = {k: v for k, v in r.items() if k != "activity" or r["replication"] < with_activity}
         out.append(json.dumps({**kept, "cores": [space.nickname(c) for c in r["cores"]], "cycles": round(r["cycles"], 3)}, separators=(",", ":")) + "\n")
     return "".join(out)
 
 
-def keep(path=None, stored=STORED):
-    """Put the rows of a file (default: the one measured last) into the tree; returns their number."""
-    rows = read(path) if path else everything(stored)[0]
-    kept, _ = one_source(rows)
+def about(path=STORED):
+    """What is known of a file of rows: {"source", "rooms"}, or {}."""
+    try:
+        with open(path.removesuffix("l"), encoding="utf-8") as f:
+            found = json.load(f)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("rooms"), dict) else {}
+
+
+def keep(path, stored=STORED):
+    """Put the rows of a file into the tree with what is known of them; returns their number."""
+    kept, _ = one_source(read(path))
     os.makedirs(os.path.dirname(stored), exist_ok=True)
     with open(stored, "w", encoding="utf-8") as f:
         f.write(compact(kept))
+    with open(stored.removesuffix("l"), "w", encoding="utf-8") as f:
+        json.dump(about(path), f, indent=1)
+        f.write("\n")
     return len(kept)
 
 

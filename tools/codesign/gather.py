@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from codesign import additive, asic, cycles, instructions, measure, pareto, paper, power, rtl, rtlbench, space, store, synth
+from codesign import additive, asic, cycles, instructions, pareto, paper, power, rtl, rtlbench, sources, space, store, synth
 
 
 class Data:
@@ -23,7 +23,7 @@ class Data:
         base = {n: results[n] for n in additive.base_points()}
         self.spots = additive.errors(base, {n: r for n, r in results.items() if n not in base})
         self.newest, self.nolutram, self.widemux, self.asic, self.instructions, self.where = {}, {}, {}, [], {}, {}
-        self.cycles, self.cycles_from, self.cycles_source, self.cycles_now = {}, "", "", ""
+        self.cycles, self.cycles_from, self.cycles_source, self.cycles_changed, self.cycles_now = {}, "", "", "", False
         self.rows, self.points, self.front = [], [], []
 
     def complete(self):
@@ -80,7 +80,7 @@ def analysed(quick, say):
             kernel_objects(port, say)
             found = instructions.analyse(port)
         else:
-            rtlbench.kernel(rtlbench.SETUPS["u"][1], 0)
+            rtlbench.kernels(rtlbench.SETUPS["u"][1], [0])
             found = instructions.analyse("or1k", rtlbench.folder(rtlbench.SETUPS["u"][1]))
         tables[port], where[port] = instructions.counts(found), instructions.where(found, ("multiply", "divide"))
     return tables, where
@@ -112,20 +112,27 @@ def gather(mode, say):
     return data.complete()
 
 
-# replications of every set-up and of the main effects, where cycles have to be measured anew
-REPLICATIONS = {"normal": (3, 1), "full": (30, 3)}
+# replications of every set-up, of the main effects and of the large cluster, where cycles have to be measured anew
+REPLICATIONS = {"normal": (5, 1, 1), "full": (30, 5, 5)}
 
 
 def measured(data, mode, say):
-    """The cycles: kept ones if they are of this tree's sources, else measured anew; with "quick" what is kept, whatever its source."""
-    data.cycles_now = "" if mode == "quick" else measure.source_hash()
-    rows, data.cycles_from = cycles.everything()
+    """The cycles: kept ones if they are of this tree's sources, else measured anew; with "quick" what is kept, and whether the tree differs."""
+    rows, data.cycles_from = cycles.kept() if mode == "quick" else cycles.everything()
     data.rows, left = cycles.one_source(rows)
-    if mode != "quick" and (mode == "full" or not data.rows or data.rows[0]["source"] != data.cycles_now):
-        say("measuring cycles on the RTL: the kept ones are of other sources" if mode == "normal" else "measuring cycles on the RTL")
-        wanted = rtlbench.jobs(list(rtlbench.SETUPS), list(rtlbench.BENCHMARKS), *REPLICATIONS[mode])
-        path = measure.sweep(wanted, rtlbench.Runner(data.cycles_now), data.cycles_now, say=say)
-        data.cycles_from, (data.rows, left) = os.path.relpath(path, rtl.ROOT), cycles.one_source(cycles.read(path))
+    if mode == "quick":
+        kept = cycles.about().get("rooms", {})
+        data.cycles_changed = sources.changed(kept, sources.rooms()) if data.rows else ""
+        if data.cycles_changed:
+            say(f"the kept cycles were measured before changes in {data.cycles_changed}: ./atoll codesign tells whether the images differ, and measures anew if so")
+    else:
+        now, data.cycles_now = rtlbench.source(), True
+        wanted = rtlbench.jobs(list(rtlbench.SETUPS), *REPLICATIONS[mode])
+        kept = data.rows[0]["source"] if data.rows else None
+        if kept != now or mode == "full":
+            say("measuring cycles on the RTL: the kept ones are of other sources" if kept != now else "measuring cycles on the RTL")
+            path = rtlbench.sweep(wanted, now, say)
+            data.cycles_from, (data.rows, left) = os.path.relpath(path, rtl.ROOT), cycles.one_source(cycles.read(path))
     if left:
         say(f"{left} rows of measured cycles are of other sources and are left out")
     data.cycles = cycles.summarise(data.rows)

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Measures cycles on the RTL: benchmarks x set-ups x replications, one run after the other, each row kept as soon as it is there.
+"""Measures cycles on the RTL: set-ups x replications, one run after the other, all rows of a run kept as soon as they are there.
 
-Rows go to build/codesign/cycles/SOURCE.jsonl, where SOURCE is the hash of everything that decides cycles: the cluster's RTL, the core's, the kernel's and
-the benchmarks' sources, the compiler. A sweep that was killed goes on behind its last whole row; another source is another file.
+Rows go to build/codesign/cycles/SOURCE.jsonl, where SOURCE is the hash of everything that decides cycles (sources.py). A sweep that was killed
+goes on behind its last whole run; another source is another file.
 """
 
-import hashlib
+import fcntl
 import json
 import os
-import subprocess
 
-from codesign import additive, cycles, rtl, space
+from codesign import additive, cycles, space
 
-# what decides cycles besides the core's package and the compiler
-TREE = ("abi", "base", "hal/include", "hal/generic", "hal/cpu/or1k", "hal/noc", "hal/board/or1k", "kernel", "user", "bench/synth", "hw/rtl", "mk", "Makefile")
-COMPILER = "or1k-elf-gcc"
 U = space.canonical("u-core")
+# the K-Core with another cache or predictor: what a little more power buys
+NEIGHBOURS = [space.changed("k-core", icache="2way"), space.changed("k-core", icache="4way"), space.changed("k-core", icache="8way"),
+              space.changed("k-core", predictor="satcounter", icache="4way")]
 
 
 class Failed(Exception):
@@ -23,44 +22,19 @@ class Failed(Exception):
 
 
 class Job:
-    """One run: benchmark, set-up, the cores, number of the replication."""
+    """One run: set-up, the cores, number of the replication. It gives a row for each benchmark."""
 
-    def __init__(self, benchmark, setup, cores, replication):
-        self.benchmark, self.setup, self.replication = benchmark, setup, replication
+    def __init__(self, setup, cores, replication):
+        self.setup, self.replication = setup, replication
         self.cores = [space.canonical(c) for c in cores]
 
     def key(self):
         """What identifies its rows."""
-        return self.benchmark, self.setup, tuple(self.cores), self.replication
+        return self.setup, tuple(self.cores), self.replication
 
-
-def files_below(path):
-    """Files of a folder (or the file itself), sorted; no build products of Python."""
-    if os.path.isfile(path):
-        return [path]
-    return sorted(os.path.join(d, n) for d, _, names in os.walk(path) for n in names if not n.endswith((".pyc", "_test.c", ".md")))
-
-
-def source_hash(root=rtl.ROOT, tree=TREE, extra=None):
-    """Hash of everything that decides the cycles."""
-    h = hashlib.sha256()
-    words = [rtl.digest(), compiler()] if extra is None else extra
-    for word in words:
-        h.update(word.encode() + b"\0")
-    for place in tree:
-        for path in files_below(os.path.join(root, place)):
-            h.update(os.path.relpath(path, root).encode() + b"\0")
-            with open(path, "rb") as f:
-                h.update(hashlib.sha256(f.read()).digest())
-    return h.hexdigest()[:16]
-
-
-def compiler():
-    """First line of the cross compiler's version."""
-    try:
-        return subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    except FileNotFoundError:
-        raise rtl.Missing(f"the compiler {COMPILER} is not installed: run ./atoll setup hw") from None
+    def row(self, benchmark, value, **more):
+        """A row of this run."""
+        return {"benchmark": benchmark, "setup": self.setup, "cores": self.cores, "replication": self.replication, "cycles": value, **more}
 
 
 def activity(report, bits):
@@ -76,47 +50,50 @@ def window(report, label):
     return found[0]
 
 
-def row(job, report, spec, source):
-    """A row out of the simulator's report. `spec` is {"window": number, "per": count, "bits": observed bits, "memory": words}."""
-    w = window(report, spec["window"])
-    out = {"benchmark": job.benchmark, "setup": job.setup, "cores": job.cores, "replication": job.replication,
-           "cycles": w["cycles"] / w["times"] / spec.get("per", 1), "source": source, "memory": spec.get("memory", "")}
-    if spec.get("bits"):
-        out["activity"] = activity(w["cores"], spec["bits"])
-    return out
-
-
-def done(path):
-    """Keys of the whole rows of a file; what a kill left of the last line is cut off."""
+def done(path, last):
+    """Keys of the runs that a file has whole: up to their row of the benchmark `last`. What a kill left of a run is cut off."""
     if not os.path.exists(path):
         return set()
     with open(path, "rb") as f:
-        data = f.read()
-    whole = data[:data.rfind(b"\n") + 1]
-    if len(whole) != len(data):
-        with open(path, "r+b") as f:
-            f.truncate(len(whole))
-    return {Job(r["benchmark"], r["setup"], r["cores"], r["replication"]).key() for r in cycles.read(path)}
+        lines = f.read().splitlines(keepends=True)
+    finished, whole, at = set(), 0, 0
+    for n, line in enumerate(lines, 1):
+        at += len(line)
+        if not line.endswith(b"\n"):
+            break
+        r = cycles.parse(line.decode(), f"{os.path.basename(path)}:{n}")
+        if r["benchmark"] == last:
+            finished.add(Job(r["setup"], r["cores"], r["replication"]).key())
+            whole = at
+    if lines and whole != sum(map(len, lines)):
+        os.truncate(path, whole)
+    return finished
 
 
 def sweep(jobs, run, source, folder=cycles.FRESH, say=print):
-    """Run what is missing: run(job) gives a job's rows, that of its own benchmark last. Returns the file's path."""
+    """Run what is missing: run(job) gives a job's rows, the last of them of the benchmark run.last. Returns the file's path.
+
+    One sweep at a time in a folder; a second one waits.
+    """
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"{source}.jsonl")
-    finished = done(path)
-    missing = [j for j in jobs if j.key() not in finished]
-    with open(path, "a", encoding="utf-8") as f:
-        for i, job in enumerate(missing, 1):
-            say(f"cycles {i}/{len(missing)}: {job.benchmark}, {job.setup}, kernel on {space.title(job.cores[0])}, replication {job.replication}")
-            for r in run(job):
-                cycles.parse(json.dumps(r), "measured row")
-                f.write(json.dumps(r) + "\n")
-            f.flush()
-            os.fsync(f.fileno())
+    with open(os.path.join(folder, ".lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        finished = done(path, run.last)
+        missing = [j for j in jobs if j.key() not in finished]
+        with open(path, "a", encoding="utf-8") as f:
+            for i, job in enumerate(missing, 1):
+                say(f"cycles {i}/{len(missing)}: {job.setup}, kernel on {space.title(job.cores[0])} of {len(job.cores)} cores, replication {job.replication}")
+                rows = [json.dumps({**r, "source": source}) for r in run(job)]
+                for r in rows:
+                    cycles.parse(r, "measured row")
+                f.write("".join(r + "\n" for r in rows))
+                f.flush()
+                os.fsync(f.fileno())
     return path
 
 
-def effect_jobs(benchmarks, replications=1):
-    """The kernel's core over the I-Core and its nine single changes, U-Cores beside it."""
-    names = additive.base_points() + [space.canonical("k-core"), U]
-    return [Job(b, "dse", [n, U, U, U], r) for n in names for b in benchmarks for r in range(replications)]
+def effect_jobs(replications=1):
+    """The kernel's core over the I-Core, its nine single changes and the K-Core's neighbours, U-Cores beside it."""
+    names = additive.base_points() + [space.canonical("k-core"), U, *NEIGHBOURS]
+    return [Job("dse", [n, U, U, U], r) for r in range(replications) for n in names]

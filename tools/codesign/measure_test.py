@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A sweep of measurements resumes behind its last whole row, never mixes sources, and refuses runs that measured nothing."""
+"""A sweep of measurements resumes behind its last whole run, never mixes sources, and refuses runs that measured nothing."""
 
 import json
 import os
@@ -15,81 +15,86 @@ def counters(**values):
     return {**dict.fromkeys(("cycles", "doze", "gated", "toggles", "instructions"), 0), **values}
 
 
-def report(total, times=2, label=3):
-    """A simulator's report with one window."""
-    return {"windows": [{"core": 0, "label": label, "times": times, "cycles": total, "cores": [counters(cycles=total, toggles=9 * total)] * 4}]}
-
-
-def runner(log, source="a"):
+class Runner:
     """Runs are counted; their cycles depend on the job only."""
-    def run(job):
-        log.append(job.key())
-        return [measure.row(job, report(1000 + 10 * job.replication), {"window": 3, "per": 5, "bits": 100}, source)]
-    return run
+
+    last = "server"
+
+    def __init__(self):
+        self.log = []
+
+    def __call__(self, job):
+        self.log.append(job.key())
+        return [job.row(b, 1000 + 10 * job.replication + len(b), memory="m") for b in ("buffer", "join", "server")]
 
 
 def jobs(count=4):
     """Some jobs."""
-    return [measure.Job("buffer", "k", ["k-core"] + ["u-core"] * 3, i) for i in range(count)]
+    return [measure.Job("k", ["k-core"] + ["u-core"] * 3, i) for i in range(count)]
 
 
 def quiet(_):
     pass
 
 
-def test_a_row_says_cycles_per_part_and_what_each_core_did():
-    r = measure.row(jobs()[1], report(1010), {"window": 3, "per": 5, "bits": 100, "memory": "latency 0"}, "a")
-    assert r["cycles"] == 101 and len(r["activity"]) == 4 and r["activity"][2] == {"core": 2, "cycles": 1010, "doze": 0, "gated": 0, "toggles": 9090, "bits": 100}
-    assert cycles.parse(json.dumps(r), "x")["cores"][1] == space.canonical("u-core")
+def test_activity_is_what_each_core_did():
+    found = measure.activity([counters(cycles=1010, doze=3, toggles=9090)] * 4, 100)
+    assert len(found) == 4 and found[2] == {"core": 2, "cycles": 1010, "doze": 3, "gated": 0, "toggles": 9090, "bits": 100}
 
 
-@pytest.mark.parametrize("bad", [report(1000, times=0), report(1000, label=4), {"windows": []}])
+@pytest.mark.parametrize("bad", [{"windows": [{"label": 3, "times": 0}]}, {"windows": [{"label": 4, "times": 1}]}, {"windows": []}])
 def test_a_run_that_measured_nothing_is_no_row(bad):
     with pytest.raises(measure.Failed, match="no window 3"):
-        measure.row(jobs()[0], bad, {"window": 3}, "a")
+        measure.window(bad, 3)
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_killed_sweep_goes_on_behind_its_last_whole_row(tmp_path, seed):
-    rng, log = random.Random(seed), []
-    path = measure.sweep(jobs(), runner(log), "a", str(tmp_path), quiet)
+def test_a_killed_sweep_goes_on_behind_its_last_whole_run(tmp_path, seed):
+    rng, run = random.Random(seed), Runner()
+    path = measure.sweep(jobs(), run, "a", str(tmp_path), quiet)
     with open(path, "rb") as f:
         data = f.read()
     cut = rng.randrange(len(data))
     with open(path, "wb") as f:
         f.write(data[:cut])
-    whole = data[:cut].count(b"\n")
-    measure.sweep(jobs(), runner(log), "a", str(tmp_path), quiet)
-    assert len(log) == 4 + 4 - whole
+    whole = data[:cut].count(b"\n") // 3
+    measure.sweep(jobs(), run, "a", str(tmp_path), quiet)
+    assert len(run.log) == 4 + 4 - whole
     with open(path, "rb") as f:
         assert f.read() == data
 
 
+def test_a_finished_sweep_runs_nothing(tmp_path):
+    run = Runner()
+    for _ in range(2):
+        measure.sweep(jobs(), run, "a", str(tmp_path), quiet)
+    assert len(run.log) == 4
+
+
 def test_another_source_is_another_file(tmp_path):
-    log = []
-    first = measure.sweep(jobs(), runner(log), "a", str(tmp_path), quiet)
-    second = measure.sweep(jobs(2), runner(log, "b"), "b", str(tmp_path), quiet)
-    assert first != second and len(log) == 6
+    run = Runner()
+    first, second = (measure.sweep(jobs(n), run, s, str(tmp_path), quiet) for n, s in ((4, "a"), (2, "b")))
+    assert first != second and len(run.log) == 6
     os.utime(first, (1, 1))
     rows, place = cycles.everything("none", str(tmp_path))
     assert {r["source"] for r in rows} == {"b"} and place.endswith("b.jsonl")
 
 
-def test_the_source_changes_with_every_file_that_decides_cycles(tmp_path):
-    (tmp_path / "kernel").mkdir()
-    (tmp_path / "kernel" / "a.c").write_text("int a;\n")
-    seen = {measure.source_hash(str(tmp_path), ("kernel",), ["rtl", "gcc"])}
-    (tmp_path / "kernel" / "a.c").write_text("int b;\n")
-    seen.add(measure.source_hash(str(tmp_path), ("kernel",), ["rtl", "gcc"]))
-    os.rename(tmp_path / "kernel" / "a.c", tmp_path / "kernel" / "b.c")
-    seen.add(measure.source_hash(str(tmp_path), ("kernel",), ["rtl", "gcc"]))
-    seen.add(measure.source_hash(str(tmp_path), ("kernel",), ["rtl", "gcc 13"]))
-    assert len(seen) == 4
-    (tmp_path / "kernel" / "b_test.c").write_text("int c;\n")
-    assert measure.source_hash(str(tmp_path), ("kernel",), ["rtl", "gcc 13"]) in seen
+def test_what_is_no_row_is_not_kept(tmp_path):
+    class Bad(Runner):
+        def __call__(self, job):
+            return [job.row("server", 0)]
+    with pytest.raises(cycles.BadRow):
+        measure.sweep(jobs(1), Bad(), "a", str(tmp_path), quiet)
+    assert os.path.getsize(tmp_path / "a.jsonl") == 0
 
 
 def test_the_main_effects_vary_the_kernels_core_only():
-    found = measure.effect_jobs(["buffer"], 2)
-    assert {j.cores[0] for j in found} >= set(additive.base_points()) and {tuple(j.cores[1:]) for j in found} == {(measure.U,) * 3}
-    assert len({j.key() for j in found}) == len(found) == 24
+    found = measure.effect_jobs(2)
+    assert {j.cores[0] for j in found} >= set(additive.base_points()) | {space.canonical("k-core")} and {tuple(j.cores[1:]) for j in found} == {(measure.U,) * 3}
+    assert len({j.key() for j in found}) == len(found) == 2 * (12 + len(measure.NEIGHBOURS)) and [j.replication for j in found] == sorted(j.replication for j in found)
+
+
+def test_a_row_is_read_as_it_was_written():
+    row = json.dumps({**jobs()[1].row("buffer", 5, memory="m"), "source": "s"})
+    assert cycles.parse(row, "x")["cores"][1] == space.canonical("u-core")

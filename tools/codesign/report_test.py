@@ -49,7 +49,7 @@ class Shape(html.parser.HTMLParser):
 def rows(monkeypatch):
     """Lets a test say which cycles were measured."""
     def put(found):
-        monkeypatch.setattr(cycles, "everything", lambda: (found, "test"))
+        monkeypatch.setattr(cycles, "kept", lambda: (found, "test"))
         return gather.gather("quick", lambda text: None)
     return put
 
@@ -144,7 +144,7 @@ def test_the_command_shows_configurations_and_refuses_others(capsys):
 
 def test_a_bad_row_of_cycles_ends_with_a_line(monkeypatch, capsys, tmp_path):
     (tmp_path / "x.jsonl").write_text(json.dumps({"benchmark": "buffer"}))
-    monkeypatch.setattr(cycles, "everything", lambda: (cycles.read(str(tmp_path / "x.jsonl")), ""))
+    monkeypatch.setattr(cycles, "kept", lambda: (cycles.read(str(tmp_path / "x.jsonl")), ""))
     assert cli.main(["quick", str(tmp_path)]) == 1 and "x.jsonl:1: no good value for 'setup'" in capsys.readouterr().err
 
 

@@ -6,14 +6,24 @@ import random
 
 import pytest
 
-import machine as machines
 from codesign import cycles, measure, rtlbench, space
 
 
-def window(label, cycles_, toggles=7):
+def window(label, cycles_, times=3):
     """A window of a simulator's report."""
-    return {"core": 1, "label": label, "times": 3, "cycles": cycles_,
-            "cores": [{"cycles": cycles_, "doze": i, "gated": i, "toggles": toggles, "instructions": 1} for i in range(4)]}
+    return {"core": 1, "label": label, "times": times, "cycles": cycles_, "each": [cycles_ // times] * times,
+            "cores": [{"cycles": cycles_, "doze": i, "gated": i, "toggles": 7, "instructions": 1} for i in range(4)]}
+
+
+def report(rng=None):
+    """A report with every window of the program."""
+    value = (lambda: rng.randrange(1000, 2000)) if rng else (lambda: 600)
+    found = [window(n, value()) for n in (16, 17, 24, 25, 32, 40)]
+    return {"windows": found + [window(n, value(), len(rtlbench.LOADS)) for n in (48, 49)]}
+
+
+def job(cores=4):
+    return measure.Job("k", ["k-core"] + ["u-core"] * (cores - 1), 2)
 
 
 def test_the_set_ups_are_the_papers_and_each_optimisation_alone():
@@ -24,25 +34,32 @@ def test_the_set_ups_are_the_papers_and_each_optimisation_alone():
     assert not any("HARD" in s for c, s in rtlbench.SETUPS.values() if c == "k-core")
 
 
-def test_windows_add_up_and_the_jobs_own_row_is_last():
-    job = measure.Job("fork_join", "k", ["k-core"] + ["u-core"] * 3, 2)
-    found = rtlbench.rows(job, {"windows": [window(16, 300), window(17, 600)]}, "s", "m")
-    assert [r["benchmark"] for r in found] == ["spawn", "join", "fork_join"] and [r["cycles"] for r in found] == [10, 20, 90]
-    assert found[2]["activity"][3] == {"core": 3, "cycles": 900, "doze": 6, "gated": 6, "toggles": 14, "bits": rtlbench.ACTIVITY_BITS}
-    with pytest.raises(measure.Failed, match="no window 17"):
-        rtlbench.rows(job, {"windows": [window(16, 300)]}, "s", "m")
+def test_windows_add_up_and_the_last_row_is_the_runners():
+    found = {r["benchmark"]: r for r in rtlbench.rows(job(), report(), "m")}
+    assert found["fork_join"]["cycles"] == 1200 / rtlbench.ROUNDS and found["spawn"]["cycles"] == 600 / rtlbench.ROUNDS / 3 and found["server"]["cycles"] == 600
+    assert found["fork_join"]["activity"][3] == {"core": 3, "cycles": 1200, "doze": 6, "gated": 6, "toggles": 14, "bits": rtlbench.ACTIVITY_BITS}
+    assert list(found)[-1] == rtlbench.Runner.last and found["knoise_quiet_4"]["cycles"] == 120 / rtlbench.STEPS
+
+
+@pytest.mark.parametrize("label", [16, 17, 24, 25, 32, 40, 48, 49])
+def test_a_run_without_a_window_measured_nothing(label):
+    bad = {"windows": [w for w in report()["windows"] if w["label"] != label]}
+    with pytest.raises(measure.Failed, match=f"no window {label}"):
+        rtlbench.rows(job(), bad, "m")
+
+
+def test_a_run_with_too_few_windows_of_knoise_measured_nothing():
+    bad = report()
+    bad["windows"][-1] = window(49, 600, 3)
+    with pytest.raises(measure.Failed, match="5 and 3 windows of KNoise"):
+        rtlbench.rows(job(), bad, "m")
 
 
 def test_a_larger_cluster_gets_as_much_work_per_core():
     for n in (3, 7):
-        args, found = rtlbench.BENCHMARKS["fork_join"](n)
-        assert args[1] == str(n) and found["spawn"][1] == 10 * n
-    assert [len(j.cores) for j in rtlbench.jobs(["k"], ["buffer"], 1, 0, 8)] == [8]
-
-
-def test_a_measured_machine_is_a_machine():
-    m = machines.parse("measured", rtlbench.machine_text(["k-core", "u-core"]))
-    assert m.cores() == 2 and m.hardware["cores"] == ["k-core", "u-core"]
+        words = rtlbench.words(n)
+        assert words[words.index("--threads") + 1] == str(n) and rtlbench.table(n)["spawn"][1] == rtlbench.ROUNDS * n
+        assert words.count("knoise") == len(rtlbench.LOADS) and sum(map(len, words)) + len(words) < 1024
 
 
 def test_replications_lay_the_code_out_differently():
@@ -51,25 +68,35 @@ def test_replications_lay_the_code_out_differently():
 
 
 def test_an_early_end_leaves_something_of_everything():
-    found = rtlbench.jobs(["k", "u"], ["buffer", "server"], 3, 2)
-    assert {j.key()[:2] for j in found[:4]} == {(b, s) for b in ("buffer", "server") for s in ("k", "u")}
-    assert [j.replication for j in found[:12]] == sorted(j.replication for j in found[:12])
-    assert len({j.key() for j in found}) == len(found) == 12 + 2 * 2 * 12
+    found = rtlbench.jobs(["k", "u"], 3, 2, 1)
+    assert [j.replication for j in found] == sorted(j.replication for j in found)
+    assert {j.setup for j in found if j.replication == 0} == {"k", "u", "dse", "k-opt"} and [len(j.cores) for j in found if j.setup == "k-opt"] == [8]
+    assert len({j.key() for j in found}) == len(found) == 3 * 2 + 1 + 2 * (12 + len(measure.NEIGHBOURS))
 
 
 @pytest.mark.parametrize("argv, words", [(["--setups", "x"], "'x' is not one of u, k"), (["--replications", "many"], "a number"), (["--dse"], "a value"), (["--fast", "1"], "--fast"),
-                                         (["--cores", "9"], "from 4 to 8")])
+                                         (["--large", "257"], "at most 256"), (["--replications", "0", "--dse", "0", "--large", "0"], "at least 1")])
 def test_a_bad_command_line_is_refused(argv, words, capsys):
     assert rtlbench.main(argv) == 2 and words in capsys.readouterr().err
 
 
 def test_a_sweep_of_runs_makes_rows_that_are_read(tmp_path, monkeypatch):
     rng = random.Random(3)
-    monkeypatch.setattr(rtlbench, "kernel", lambda switches, lines: f"{sorted(switches.items())} {lines}")
-    monkeypatch.setattr(rtlbench, "simulate", lambda job, image, program, args: {"windows": [window(16 + n, rng.randrange(1000, 2000)) for n in (0, 1)]})
-    wanted = rtlbench.jobs(list(rtlbench.SETUPS), list(rtlbench.BENCHMARKS), 2, 1)
-    path = measure.sweep(wanted, rtlbench.Runner("s"), "s", str(tmp_path), lambda text: None)
+    built = []
+    monkeypatch.setattr(rtlbench, "kernels", lambda switches, lines: built.append(switches) or [f"kernel-{n}" for n in lines])
+    monkeypatch.setattr(rtlbench.programs, "report", lambda *_, **__: report(rng))
+    wanted = rtlbench.jobs(list(rtlbench.SETUPS), 2, 1, 0)
+    path = measure.sweep(wanted, rtlbench.Runner(2), "s", str(tmp_path), lambda text: None)
     found = cycles.summarise(cycles.read(path))
-    assert cycles.of_setup(found, "r_kcall", "k-opt")[1].n == 2 and cycles.of_setup(found, "spawn", "u")
-    assert measure.done(path) >= {j.key() for j in wanted} and os.path.basename(path) == "s.jsonl"
+    assert cycles.of_setup(found, "r_kcall", "k-opt")[1].n == 2 and cycles.of_setup(found, "spawn", "u") and len(built) == 7
+    assert measure.done(path, rtlbench.Runner.last) == {j.key() for j in wanted} and os.path.basename(path) == "s.jsonl"
     assert (("buffer", "dse", (space.canonical("i-core"),) + (measure.U,) * 3)) in found
+
+
+def test_a_run_that_fails_says_which(monkeypatch):
+    def fail(*_, **__):
+        raise rtlbench.programs.RunFailed("no end")
+    monkeypatch.setattr(rtlbench, "kernels", lambda switches, lines: [f"kernel-{n}" for n in lines])
+    monkeypatch.setattr(rtlbench.programs, "report", fail)
+    with pytest.raises(measure.Failed, match="k, replication 2: no end"):
+        rtlbench.Runner(3)(job())

@@ -55,7 +55,7 @@ def table3(data):
     words = "Energy of the core that runs the kernel, static model. Change: time against the kernel on a U-Core."
     if measured:
         words += f" Cycles: mean, and 95 % interval if there is more than one replication ({replications(data)}), from {esc(data.cycles_from)}, source {data.cycles_source}"
-        words += " (this tree's)." if data.cycles_now == data.cycles_source else "."
+        words += " (this tree's)." if data.cycles_now else f"; the tree has changed since in {esc(data.cycles_changed)}." if data.cycles_changed else " (this tree's)."
     out = [text, page.table(heads, rows, words)]
     if not measured:
         out.append(page.note("Our cycles are <b>not measured yet</b>: they come from the cluster in RTL, and this table fills itself from the rows that its runner writes "

@@ -24,7 +24,7 @@ STEPS = 150
 
 def one(cluster, loads, noisy, seed):
     """(quiet cycles per step, noisy cycles per step, exceptions on the computing core in the window, its waiting for the bus)."""
-    r = programs.report(cluster, "knoise", ["--loads", str(loads), "--steps", str(STEPS), "--noisy", str(noisy)], seed)
+    r = programs.report(cluster, "knoise", ["--loads", str(loads), "--steps", str(STEPS), "--noisy", str(noisy)], seed=seed)
     quiet, loud = programs.window(r, QUIET), programs.window(r, NOISY)
     core = loud["cores"][loud["core"]]
     return quiet["cycles"] / STEPS, loud["cycles"] / STEPS, core["exceptions"], core["buswait"] / STEPS

@@ -37,11 +37,11 @@ def machine_file(cluster, folder, memory="8M"):
     return path
 
 
-def report(cluster, program, arguments=(), seed=0, kernel=None, extra=()):
-    """Run; the report as a dictionary. `kernel` is an image without its ending, `extra` options of the simulator."""
+def report(cluster, program, arguments=(), *, seed=0, kernel=None, memory="8M", extra=()):
+    """Run; the report as a dictionary. `kernel` is an image without its ending, `memory` the cluster's, `extra` options of the simulator."""
     with tempfile.TemporaryDirectory(prefix="atoll-rtl-") as folder:
         path = os.path.join(folder, "report.json")
-        words = ["--port", "or1k", "--machine", machine_file(cluster, folder), "--rtl", "--bare", "--seed", str(seed), "--report", path,
+        words = ["--port", "or1k", "--machine", machine_file(cluster, folder, memory), "--rtl", "--bare", "--seed", str(seed), "--report", path,
                  "--keep", folder] + (["--kernel", kernel] if kernel else [])
         argv = launch.prepare(run.make_job(run.parse(words + [program, *arguments]))) + ["--quiet", *extra]
         p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
