@@ -24,9 +24,14 @@ $(OR1K_IMAGES:%=%-moved.elf):
 	$(call say,LINK,$@)
 	$(Q)$(OR1K_LINK) -Wl,--defsym,PAD_LINES=0 -Wl,--defsym,IMAGE_AT=$(OR1K_MOVED) -o $@ $(filter %.o,$^) -lgcc
 
-OR1K_PADS := $(PADS:%=$(OUT)/kernel-pad%.elf)
-pads: $(OR1K_PADS)
+OR1K_PADS := $(PADS:%=$(OUT)/kernel-pad%)
+pads: $(OR1K_PADS:%=%.elf)
 .PHONY: pads
-$(OR1K_PADS): $(OUT)/kernel-pad%.elf: $(K_ALL) $(KERNEL_LD) $(TUNE_ORDER)/order.ld
+PAD_LINK = $(OR1K_LINK) -Wl,--strip-debug -Wl,--defsym,PAD_LINES=$* -o $@ $(filter %.o,$^) -lgcc
+$(OR1K_PADS:%=%.elf) $(OR1K_PADS:%=%-moved.elf): $(K_ALL) $(KERNEL_LD) $(TUNE_ORDER)/order.ld
+$(OR1K_PADS:%=%.elf): $(OUT)/kernel-pad%.elf:
 	$(call say,LINK,$@)
-	$(Q)$(OR1K_LINK) -Wl,--strip-debug -Wl,--defsym,PAD_LINES=$* -Wl,--defsym,IMAGE_AT=0 -o $@ $(filter %.o,$^) -lgcc
+	$(Q)$(PAD_LINK) -Wl,--defsym,IMAGE_AT=0
+$(OR1K_PADS:%=%-moved.elf): $(OUT)/kernel-pad%-moved.elf:
+	$(call say,LINK,$@)
+	$(Q)$(PAD_LINK) -Wl,--defsym,IMAGE_AT=$(OR1K_MOVED)

@@ -99,7 +99,7 @@ $(U)/apps/%.o: apps/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 $(U)/bench/%.o: bench/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -I$(INC) -c -o $@ $<
+	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -DWINDOW_BASE=0 -I$(INC) -c -o $@ $<
 $(U)/tests/%.o: tests/% $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 	$(call say,UCC,$<)
 	$(Q)mkdir -p $(@D)
@@ -175,7 +175,7 @@ $(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/
 SUITE_PARTS := kcalls:0 fork_join:8 buffer:16 server:24 knoise:32
 define suite_rule
 $(BIN)/suite: $(U)/bench/synth/$(1).part.o
-$(U)/bench/synth/$(1).part.o: bench/synth/$(1).c | $(PREPARE) $(INC)/.stamp
+$(U)/bench/synth/$(1).part.o: bench/synth/$(1).c $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp
 	$$(call say,UCC,$$< (part of suite))
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(UCC) $(U_COMMON) $(U_PROG) -Dmain=$(1)_part -DWINDOW_BASE=$(2) -I$(INC) -c -o $$@ $$<

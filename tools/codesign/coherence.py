@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-from codesign import measure, page, rtl, rtlbench  # noqa: E402
+from codesign import page, rtl, rtlbench, sources  # noqa: E402
 from codesign.page import esc  # noqa: E402
 from rtl import config, kernels, programs  # noqa: E402
 
@@ -64,7 +64,7 @@ def measured(system, latency, program, replication):
     caches, mend, _ = SYSTEMS[system]
     arguments, windows = PROGRAMS[program]
     cluster = config.Cluster(CORES, latency=latency, data_cache=caches, coherence=mend)
-    report = programs.report(cluster, program, arguments, replication, kernels.path(mend, rtlbench.pad(replication)))
+    report = programs.report(cluster, program, arguments, seed=replication, kernel=kernels.path(mend, rtlbench.pad(replication)))
     out = []
     for name, (label, per) in windows.items():
         w = programs.window(report, label)
@@ -144,7 +144,7 @@ def main(argv):
         print(e, __doc__, sep="\n", file=sys.stderr)
         return 2
     try:
-        rows = sweep(jobs, measure.source_hash(), say=lambda t: print(t, file=sys.stderr, flush=True))
+        rows = sweep(jobs, sources.text(), say=lambda t: print(t, file=sys.stderr, flush=True))
     except (*programs.TROUBLES, kernels.KernelError, rtl.Missing, subprocess.SubprocessError) as e:
         print(e, file=sys.stderr)
         return 1

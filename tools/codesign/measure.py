@@ -71,7 +71,8 @@ def done(path, last):
 
 
 def sweep(jobs, run, source, folder=cycles.FRESH, say=print):
-    """Run what is missing: run(job) gives a job's rows, the last of them of the benchmark run.last. Returns the file's path.
+    """Run what is missing: run(job) gives a job's rows, the last of them of the benchmark run.last; run.source() is the source
+    that it would measure now, if it knows. Returns the file's path.
 
     One sweep at a time in a folder; a second one waits.
     """
@@ -83,6 +84,8 @@ def sweep(jobs, run, source, folder=cycles.FRESH, say=print):
         missing = [j for j in jobs if j.key() not in finished]
         with open(path, "a", encoding="utf-8") as f:
             for i, job in enumerate(missing, 1):
+                if run.source() not in (None, source):
+                    raise Failed("the sources changed while they were measured: start again")
                 say(f"cycles {i}/{len(missing)}: {job.setup}, kernel on {space.title(job.cores[0])} of {len(job.cores)} cores, replication {job.replication}")
                 rows = [json.dumps({**r, "source": source}) for r in run(job)]
                 for r in rows:

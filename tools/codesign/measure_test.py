@@ -19,9 +19,13 @@ class Runner:
     """Runs are counted; their cycles depend on the job only."""
 
     last = "server"
+    now = None
 
     def __init__(self):
         self.log = []
+
+    def source(self):
+        return self.now
 
     def __call__(self, job):
         self.log.append(job.key())
@@ -78,6 +82,17 @@ def test_another_source_is_another_file(tmp_path):
     os.utime(first, (1, 1))
     rows, place = cycles.everything("none", str(tmp_path))
     assert {r["source"] for r in rows} == {"b"} and place.endswith("b.jsonl")
+
+
+def test_sources_that_change_end_the_sweep(tmp_path):
+    class Changing(Runner):
+        def __call__(self, job):
+            self.now = "b" if job.replication == 1 else "a"
+            return super().__call__(job)
+    run = Changing()
+    with pytest.raises(measure.Failed, match="changed while they were measured"):
+        measure.sweep(jobs(), run, "a", str(tmp_path), quiet)
+    assert len(run.log) == 2
 
 
 def test_what_is_no_row_is_not_kept(tmp_path):

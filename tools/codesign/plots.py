@@ -126,6 +126,19 @@ def classes(tables):
     return svg(figure)
 
 
+def noise(curves, operations):
+    """Slow-down over the share of loads: a line with intervals for each of {words: {loads: Summary}}."""
+    figure, ax = start(6.4, 3.4)
+    colours = (ACCENT, "#7aa63c", OTHER, "#7b3f98")
+    for i, (words, curve) in enumerate(curves.items()):
+        x = [100 * n / operations + 0.6 * (i - (len(curves) - 1) / 2) for n in curve]
+        ax.errorbar(x, [s.mean for s in curve.values()], yerr=[s.half or 0 for s in curve.values()], color=colours[i % 4], marker="o", ms=4.5, lw=1.3, capsize=2.5, label=words)
+    ax.set(xlabel="loads, percent of the computing core's operations", ylabel="slow-down, percent")
+    ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
+    ax.legend(loc="upper left", fontsize=9)
+    return svg(figure)
+
+
 def saving(interval):
     """The saving with its interval and the paper's figure on one line."""
     figure, ax = start(6.4, 1.15)

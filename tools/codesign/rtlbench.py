@@ -23,7 +23,7 @@ from ui import Failure, Usage  # noqa: E402
 KERNELS = os.path.join(rtl.ROOT, "build", "codesign", "kernel")
 PROGRAM = "suite"
 ACTIVITY_BITS = 192             # ports that hw/rtl/core.sv watches
-MEMORY = "4M"                   # of the cluster: what the kernel clears before it starts costs as many cycles as the benchmarks
+MEMORY = 4 << 20                # of the cluster: what the kernel clears before it starts costs as many cycles as the benchmarks
 MAX_CYCLES = 20_000_000
 REPLICATIONS = 30
 PAD_STEP, PAD_LINES = 11, 256   # of 32 bytes: over the whole of a direct-mapped cache
@@ -93,11 +93,22 @@ def program():
     return os.path.join(rtl.ROOT, "build", "or1k", "bin", PROGRAM)
 
 
+def combinations():
+    """The kernels of all set-ups: switches by build folder, in a fixed order."""
+    return dict(sorted((folder(s), s) for _, s in SETUPS.values()))
+
+
 def source():
     """The source of rows that would be measured now: builds every kernel and the program."""
-    switches = {folder(s): s for _, s in SETUPS.values()}
-    images = [kernels(s, [0])[0] + ".elf" for _, s in sorted(switches.items())]
-    return sources.source(images + [program()])
+    for switches in combinations().values():
+        kernels(switches, [0])
+    program()
+    return built_source()
+
+
+def built_source():
+    """The same of what is built, without building."""
+    return sources.source([os.path.join(f, "or1k", "kernel-pad0.elf") for f in combinations()] + [os.path.join(rtl.ROOT, "build", "or1k", "bin", PROGRAM)])
 
 
 def added(windows):
@@ -125,6 +136,7 @@ class Runner:
     """Runs jobs. The images of a set-up are built when its first job comes."""
 
     last = f"knoise_loud_{LOADS[-1]}"
+    source = staticmethod(built_source)
 
     def __init__(self, replications=REPLICATIONS):
         self.pads = [pad(r) for r in range(replications)]
@@ -139,9 +151,9 @@ class Runner:
         return self.images[key][pad(job.replication)]
 
     def __call__(self, job):
-        cluster = config.Cluster(job.cores)
+        cluster = config.Cluster(job.cores, ram=MEMORY)
         try:
-            report = programs.report(cluster, PROGRAM, words(len(job.cores) - 1), seed=job.replication, kernel=self.image(job), memory=MEMORY,
+            report = programs.report(cluster, PROGRAM, words(len(job.cores) - 1), seed=job.replication, kernel=self.image(job),
                                      extra=["--max-cycles", str(MAX_CYCLES)])
         except (Failure, Usage) + programs.TROUBLES as e:
             raise measure.Failed(f"{job.setup}, replication {job.replication}: {e}") from None

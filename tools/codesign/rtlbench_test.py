@@ -85,6 +85,7 @@ def test_a_sweep_of_runs_makes_rows_that_are_read(tmp_path, monkeypatch):
     built = []
     monkeypatch.setattr(rtlbench, "kernels", lambda switches, lines: built.append(switches) or [f"kernel-{n}" for n in lines])
     monkeypatch.setattr(rtlbench.programs, "report", lambda *_, **__: report(rng))
+    monkeypatch.setattr(rtlbench.Runner, "source", staticmethod(lambda: None))
     wanted = rtlbench.jobs(list(rtlbench.SETUPS), 2, 1, 0)
     path = measure.sweep(wanted, rtlbench.Runner(2), "s", str(tmp_path), lambda text: None)
     found = cycles.summarise(cycles.read(path))

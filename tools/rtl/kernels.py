@@ -22,7 +22,7 @@ def path(way, pad=0, leave_out=0, image="kernel"):
     folder = os.path.join(FOLDER, (way or "none") + (f"-without{leave_out}" if leave_out else ""))
     target = os.path.join(folder, "or1k", image + (f"-pad{pad}" if pad else ""))
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    argv = ["make", "-s", "-C", rtl.ROOT, "--no-print-directory", "PORT=or1k", f"BUILD={folder}", f"PAD={pad}", f"CACHES={way or 'none'}",
+    argv = ["make", "-s", "-C", rtl.ROOT, "--no-print-directory", "PORT=or1k", f"BUILD={folder}", f"PADS={pad or ''}", f"CACHES={way or 'none'}",
             *([f"LEAVE_OUT={leave_out}"] if leave_out else []), target + ".elf", target + "-moved.elf"]
     p = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if p.returncode:

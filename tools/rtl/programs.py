@@ -10,6 +10,7 @@ import launch
 import run
 from rtl import simulator
 
+MEMORY = 8 << 20                # at most: what the kernel clears before it starts costs cycles
 MACHINE = """ports = ["or1k"]
 [[cluster]]
 kernel = "KC"
@@ -27,21 +28,21 @@ class RunFailed(Exception):
     """The program did not end well; says what the console said last."""
 
 
-def machine_file(cluster, folder, memory="8M"):
+def machine_file(cluster, folder):
     """Write a machine with the cores of a config.Cluster; returns its path."""
     path = os.path.join(folder, "cluster.toml")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(MACHINE.format(application=len(cluster.cores) - 1, memory=memory, cores=json.dumps(list(cluster.cores)), latency=cluster.latency,
+        f.write(MACHINE.format(application=len(cluster.cores) - 1, memory=f"{min(cluster.ram, MEMORY) >> 20}M", cores=json.dumps(list(cluster.cores)), latency=cluster.latency,
                                data_cache=cluster.data_cache,
                                coherence=f'coherence = "{cluster.coherence}"\n' if cluster.coherence else "", tlb_refill=cluster.tlb_refill))
     return path
 
 
-def report(cluster, program, arguments=(), *, seed=0, kernel=None, memory="8M", extra=()):
-    """Run; the report as a dictionary. `kernel` is an image without its ending, `memory` the cluster's, `extra` options of the simulator."""
+def report(cluster, program, arguments=(), *, seed=0, kernel=None, extra=()):
+    """Run; the report as a dictionary. `kernel` is an image without its ending, `extra` options of the simulator."""
     with tempfile.TemporaryDirectory(prefix="atoll-rtl-") as folder:
         path = os.path.join(folder, "report.json")
-        words = ["--port", "or1k", "--machine", machine_file(cluster, folder, memory), "--rtl", "--bare", "--seed", str(seed), "--report", path,
+        words = ["--port", "or1k", "--machine", machine_file(cluster, folder), "--rtl", "--bare", "--seed", str(seed), "--report", path,
                  "--keep", folder] + (["--kernel", kernel] if kernel else [])
         argv = launch.prepare(run.make_job(run.parse(words + [program, *arguments]))) + ["--quiet", *extra]
         p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
