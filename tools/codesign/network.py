@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-from codesign import energy, measure, page, paper, rtl, synth  # noqa: E402
+from codesign import energy, page, paper, rtl, sources, synth  # noqa: E402
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "network.csv")
 FIELDS = ("source", "name", "value")
@@ -145,7 +145,7 @@ def main(argv):
             if what == "synthesis":
                 keep(synthesised(), synthesis_hash())
             elif what == "messages":
-                source, both = measure.source_hash(), {}
+                source, both = sources.text(), {}
                 for setup in SETUPS:
                     both.update(exchanged(setup))
                 keep(both, source)
