@@ -31,11 +31,23 @@ def check(name, argv, words, status=0):
     return 1
 
 
+def hard_kernel():
+    """A kernel with multiply instructions, for U-Cores only; its path without ending, or None if it does not build."""
+    folder = os.path.join("build", "hard")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    argv = ["make", "-s", "-C", ROOT, "PORT=or1k", f"BUILD={folder}", "TUNE_HARD=1", "TUNE_SOFT=0", "PADS=0", "pads"]
+    done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+    return os.path.join(folder, "or1k", "kernel-pad0") if done.returncode == 0 else None
+
+
 def main():
     """Exit status."""
     tests = os.path.join("build", "or1k", "tests", "kernel", "first")
     failed = check("threads_run_on_u_cores_and_the_kernel_on_the_k_core", ["--rtl", "--bare", os.path.join(ROOT, tests)], ["6 passed, 0 failed"])
     failed += check("a_program_runs_with_all_servers", ["--rtl", "kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
+    kernel = hard_kernel()
+    failed += check("a_multiplication_in_the_kernel_on_a_k_core_is_named", ["--rtl", "--bare", "--kernel", kernel, "kcalls"],
+                    ["core 0: illegal instruction 0xe", " at 0x0000", "(supervisor mode); stopped", "core 3: "], 125) if kernel else 1
     failed += check("qemu_runs_the_same_program", ["kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
     failed += check("a_machine_too_large_for_qemu_is_refused", ["--machine", "optimsoc8", "kcalls"], ["QEMU's or1k at most 4"], 2)
     failed += check("a_machine_without_hardware_is_refused_in_rtl", ["--rtl", "--machine", "or1k-2x2", "kcalls"], ["it has no table [hardware]"], 1)
