@@ -16,7 +16,9 @@ BIN := $(OUT)/bin
 LIB := $(OUT)/lib
 INC := $(OUT)/include
 
-U_COMMON := $(CSTD) $(WARN) -O2 -g -fPIE -fno-sanitize=undefined -fno-stack-protector -ffunction-sections -fdata-sections \
+# SAN=undefined: what is not defined is a trap, in build/undefined
+U_SAN := $(if $(filter undefined,$(SAN)),-fsanitize=undefined -fsanitize-trap=undefined,-fno-sanitize=undefined)
+U_COMMON := $(CSTD) $(WARN) -O2 -g -fPIE $(U_SAN) -fno-stack-protector -ffunction-sections -fdata-sections \
 	-fno-omit-frame-pointer -MMD -MP -I$(GEN)/include -I$(CONTEXT_$(PORT)) -Iuser/cpu/$(PORT)
 U_FREE := -ffreestanding -nostdlibinc
 # the stack size in the program is what its libc gives to further threads

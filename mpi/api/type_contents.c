@@ -4,6 +4,7 @@
  */
 #include <mpi_impl.h>
 #include <mpi/core/derived.h>
+#include <mpi/core/op_pair.h>
 
 static const struct contents named = {.combiner = MPI_COMBINER_NAMED};
 
@@ -150,11 +151,13 @@ static const struct pair pairs[] = {
 	{MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
 };
 
-/* MPI_DATATYPE_NULL where there is no such pair. */
+/* MPI_DATATYPE_NULL where there can be no such pair. */
 int
 impl_Type_get_value_index(struct call *call, const struct args_Type_get_value_index *a)
 {
 	MPI_Datatype value, index;
+	struct type *t;
+	int err;
 
 	if (!mpi_type_is_predefined(a->value_type) || !mpi_type_is_predefined(a->index_type))
 		return MPI_ERR_TYPE;
@@ -162,7 +165,12 @@ impl_Type_get_value_index(struct call *call, const struct args_Type_get_value_in
 	index = mpi_type_handle(call->self, a->index_type);
 	*a->pair_type = MPI_DATATYPE_NULL;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (pairs[i].value == value && pairs[i].index == index)
+		if (pairs[i].value == value && pairs[i].index == index) {
 			*a->pair_type = pairs[i].pair;
-	return MPI_SUCCESS;
+			return MPI_SUCCESS;
+		}
+	err = mpi_type_pair(call->self, a->value_type, a->index_type, &t);
+	if (err == MPI_SUCCESS && t != NULL)
+		*a->pair_type = mpi_type_handle(call->self, t);
+	return err;
 }

@@ -48,7 +48,9 @@ mpi_op_check(struct mpi_rank *self, MPI_Op op, MPI_Datatype type)
 	if (row == OP_NONE)
 		return own(self, op) ? MPI_SUCCESS : MPI_ERR_OP;
 	/* REPLACE and NO_OP are for one-sided communication only */
-	return mpi_op_loops[row][mpi_type_find(type)->basic] ? MPI_SUCCESS : MPI_ERR_OP;
+	if (mpi_op_loops[row][mpi_type_find(type)->basic])
+		return MPI_SUCCESS;
+	return (row == OP_MINLOC || row == OP_MAXLOC) && mpi_type_is_pair(mpi_type_find(type)) ? MPI_SUCCESS : MPI_ERR_OP;
 }
 
 bool
@@ -71,6 +73,8 @@ mpi_op_bind(struct mpi_rank *self, MPI_Op op, MPI_Datatype type)
 		o.own->references++;
 	} else {
 		o.loop = mpi_op_loops[row][t->basic];
+		if (o.loop == NULL)
+			o.pairing = mpi_pairing(t, row == OP_MAXLOC);
 	}
 	return o;
 }
@@ -112,6 +116,8 @@ mpi_op_apply(const struct operation *o, const void *in, void *inout, MPI_Count c
 
 	if (o->loop != NULL)
 		o->loop(in, inout, (size_t)count);
+	else if (o->own == NULL)
+		mpi_pairing_apply(&o->pairing, in, inout, (size_t)count);
 	else if (o->own->large != NULL)
 		o->own->large((void *)(uintptr_t)in, inout, &count, &type);
 	else

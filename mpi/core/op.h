@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <mpi.h>
+#include <mpi/core/op_pair.h>
 
 struct mpi_rank;
 
@@ -23,7 +24,8 @@ struct op {
 /* An operation on elements of one type, ready to be applied. */
 struct operation {
 	void (*loop)(const void *in, void *inout, size_t n);	/* predefined */
-	struct op *own;						/* else; held */
+	struct op *own;						/* the program's; held */
+	struct pairing pairing;					/* neither: predefined, on pairs without a name */
 	MPI_Datatype datatype;
 	MPI_Count extent;
 };

@@ -14,12 +14,14 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import scenario  # noqa: E402
 from scenario import MPIEXEC, PREFIX, ROOT, WORK, Skip, Wrong, call, install, must  # noqa: E402
 
 SOURCES = os.path.join(ROOT, "tests", "mpi", "differ")
 VENV = os.path.join(ROOT, ".venv")
 RESTARTS = 4
 PEER_PATIENCE_S = 20
+STUDY_PATIENCE_S = 900
 RANKS = (2, 3, 4)
 UNKNOWN = "0" * 16
 
@@ -183,6 +185,8 @@ def study(o):
     elif o.state and os.path.exists(o.state):
         with open(o.state, encoding="ascii") as f:
             first = int(f.read())
+    # beside other work, at low priority
+    scenario.PATIENCE_S = STUDY_PATIENCE_S
     libraries, peer = ours() + ([threads()] if o.threads else []), mpich()
     seed, compared, there = first, 0, 0
     while last is None or seed <= last:
