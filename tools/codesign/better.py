@@ -14,8 +14,9 @@ OPERATIONS = 16                 # of a step of KNoise
 
 def values(data, benchmark, setup, kernel):
     """{replication: cycles} on a cluster of four with this core for the kernel."""
-    cores = [kernel, U, U, U]
-    return {r["replication"]: r["cycles"] for r in data.rows if (r["benchmark"], r["setup"]) == (benchmark, setup) and r["cores"] == cores}
+    seen = space.as_the_kernel_sees if setup == "dse" else lambda n: n
+    return {r["replication"]: r["cycles"] for r in data.rows
+            if (r["benchmark"], r["setup"]) == (benchmark, setup) and seen(r["cores"][0]) == seen(kernel) and r["cores"][1:] == [U, U, U]}
 
 
 def ratios(data, benchmark, one, other):
@@ -73,6 +74,13 @@ def slowdowns(data, setup, kernel):
     return out
 
 
+def percent(found):
+    """A percentage with its interval."""
+    if found is None:
+        return ""
+    return number(found.mean, 2) + (f" ± {found.half:.2f} %" if found.half is not None else " %")
+
+
 def noise(data):
     """KNoise over the memory intensity of the computing core."""
     setups = (("k-opt", K, "K-Core, optimised kernel"), ("k", K, "K-Core"), ("u-opt", U, "U-Core, optimised kernel"), ("u", U, "U-Core"))
@@ -81,7 +89,7 @@ def noise(data):
     if not curves:
         return ""
     loads = sorted(set.union(*(set(c) for c in curves.values())))
-    rows = [[Cell(words), *(f"{c[n].mean:.2f} ± {c[n].half:.2f} %" if n in c and c[n].half is not None else f"{c[n].mean:.2f} %" if n in c else "" for n in loads)] for words, c in curves.items()]
+    rows = [[Cell(words), *(percent(c.get(n)) for n in loads)] for words, c in curves.items()]
     quiet = [values(data, f"knoise_quiet_{n}", "k-opt", K) for n in loads]
     steps = [f"{sum(q.values()) / len(q):.0f}" if q else "" for q in quiet]
     return ("<h3>Noise of the kernel</h3><p>One thread computes while two others call the kernel in a tight loop. No kernel code runs on the computing core; what remains is the shared "

@@ -28,18 +28,18 @@ class Data:
 
     def complete(self):
         """Derive what needs the measured cycles: the points and their front."""
-        table = pareto.combined([pareto.slowdowns(c) for c in self.kernel_cycles().values()])
-        self.points = pareto.points(self.results, self.model, table)
+        found = self.kernel_cycles()
+        self.points = pareto.points(self.results, self.model, pareto.combined([pareto.slowdowns(c) for c in found.values()]), pareto.direct(found))
         self.front = pareto.front(self.points)
         return self
 
     def kernel_cycles(self):
-        """{benchmark: {configuration of the kernel's core: mean cycles}} of the rows that vary only that core."""
+        """{benchmark: {configuration of the kernel's core: mean cycles}} of the rows that vary only that core; also of those that the kernel cannot tell from it."""
         out = {}
         for (benchmark, setup, cores), s in self.cycles.items():
-            if setup == "dse" and set(cores[1:]) <= {space.canonical("u-core")}:
-                out.setdefault(benchmark, {})[cores[0]] = s.mean
-        return out
+            if setup == "dse" and set(cores[1:]) <= {space.canonical("u-core")} and benchmark in paper.BENCHMARKS:
+                out.setdefault(benchmark, {})[space.as_the_kernel_sees(cores[0])] = s.mean
+        return {b: {n: out[b][space.as_the_kernel_sees(n)] for n in space.names() if space.as_the_kernel_sees(n) in out[b]} for b in paper.BENCHMARKS if b in out}
 
 
 def needed():

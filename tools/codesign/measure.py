@@ -96,7 +96,13 @@ def sweep(jobs, run, source, folder=cycles.FRESH, say=print):
     return path
 
 
-def effect_jobs(replications=1):
-    """The kernel's core over the I-Core, its nine single changes and the K-Core's neighbours, U-Cores beside it."""
-    names = additive.base_points() + [space.canonical("k-core"), U, *NEIGHBOURS]
-    return [Job("dse", [n, U, U, U], r) for r in range(replications) for n in names]
+def effect_jobs(replications=1, whole=False):
+    """The kernel's core over the I-Core, its single changes and the K-Core's neighbours, U-Cores beside it; one of those that the kernel cannot tell apart.
+
+    whole: over all 24 that it can.
+    """
+    names = {}
+    for n in [space.canonical("k-core"), U, space.canonical("i-core"), *additive.base_points(), *NEIGHBOURS] + (space.names() if whole else []):
+        seen = space.as_the_kernel_sees(n)
+        names.setdefault(seen, n if n in map(space.canonical, space.NAMED) else seen)
+    return [Job("dse", [n, U, U, U], r) for r in range(replications) for n in names.values()]

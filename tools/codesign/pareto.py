@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The 192 points with power, area and the kernel's cycles, and which of them no other point beats.
 
-Resources are measured where they were synthesised and predicted by additivity elsewhere. Cycles are measured at single changes and
-multiplied: the slow-down of a point is the product of its units' slow-downs. Without measured cycles there is no performance axis.
+Resources are measured where they were synthesised and predicted by additivity elsewhere. Cycles differ for 24 of the 192 only (the kernel has no
+instruction for divider, multiplier and FPU); where they were not measured, the slow-down of a point is the product of its units' slow-downs.
+Without measured cycles there is no performance axis.
 """
 
 import math
@@ -43,14 +44,27 @@ def slowdown(name, table, base="i-core"):
     return math.prod(table[u, c] for u, c in space.choices(name).items() if c != own[u])
 
 
-def points(results, model, table=None):
-    """All 192 points. `results` holds at least the ten syntheses of additive.base_points()."""
+def direct(cycles, base="i-core"):
+    """{configuration: relative cycles} of those measured in all benchmarks of {benchmark: {configuration: cycles}}: geometric means."""
+    base = space.canonical(base)
+    names = set.intersection(*(set(c) for c in cycles.values())) if cycles else set()
+    return {n: math.exp(sum(math.log(c[n] / c[base]) for c in cycles.values()) / len(cycles)) for n in names} if base in names else {}
+
+
+def points(results, model, table=None, measured_cycles=()):
+    """All 192 points. `results` holds at least the ten syntheses of additive.base_points(), `measured_cycles` is what direct() says."""
     out = []
     for name in space.names():
         measured = name in results
         resources = results[name] if measured else additive.predict(name, results)
-        out.append(Point(name, resources, model.predict(resources), slowdown(name, table) if table else None, measured))
+        out.append(Point(name, resources, model.predict(resources), _relative(name, table, measured_cycles), measured))
     return out
+
+
+def _relative(name, table, measured_cycles):
+    if not table:
+        return None
+    return measured_cycles[name] if name in measured_cycles else slowdown(name, table)
 
 
 def dominates(a, b):

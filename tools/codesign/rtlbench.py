@@ -108,7 +108,7 @@ def source():
 
 def built_source():
     """The same of what is built, without building."""
-    return sources.source([os.path.join(f, "or1k", "kernel-pad0.elf") for f in combinations()] + [os.path.join(rtl.ROOT, "build", "or1k", "bin", PROGRAM)])
+    return sources.source([os.path.join(f, "or1k", "kernel-pad0.elf") for f in combinations()] + [os.path.join(rtl.ROOT, "build", "or1k", "bin", PROGRAM)], words(3))
 
 
 def added(windows):

@@ -71,7 +71,7 @@ def test_an_early_end_leaves_something_of_everything():
     found = rtlbench.jobs(["k", "u"], 3, 2, 1)
     assert [j.replication for j in found] == sorted(j.replication for j in found)
     assert {j.setup for j in found if j.replication == 0} == {"k", "u", "dse", "k-opt"} and [len(j.cores) for j in found if j.setup == "k-opt"] == [8]
-    assert len({j.key() for j in found}) == len(found) == 3 * 2 + 1 + 2 * (12 + len(measure.NEIGHBOURS))
+    assert len({j.key() for j in found}) == len(found) == 3 * 2 + 1 + len(measure.effect_jobs(2))
 
 
 @pytest.mark.parametrize("argv, words", [(["--setups", "x"], "'x' is not one of u, k"), (["--replications", "many"], "a number"), (["--dse"], "a value"), (["--fast", "1"], "--fast"),

@@ -2,7 +2,7 @@
 """What measured cycles depend on, as hashes.
 
 source  decides: the RTL of the cluster and of the core, the simulator's version, the kernel images of all set-ups and the benchmarks' program, as they
-        are loaded. A commit that changes none of these leaves it as it is.
+        are loaded, and its command line. A commit that changes none of these leaves it as it is.
 rooms   is quick to compute, without a compiler: a hash of the text (without comments) of each folder that an image or the cluster is made of. If all
         are equal, so is the source; if one differs, only a build tells.
 """
@@ -18,7 +18,7 @@ from codesign import rtl  # noqa: E402
 from rtl import build  # noqa: E402
 
 ROOMS = ("abi", "base", "hal/include", "hal/cpu/or1k", "hal/noc", "hal/board/or1k", "kernel", "user", "bench/synth", "mk", "Makefile")
-CODE = (".c", ".h", ".S", ".sv", ".v", ".ld")
+CODE = (".c", ".h", ".S", ".sv", ".v", ".ld", ".vlt")
 CLUSTER = "hw/rtl"              # of this room only the cluster's own files count
 COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
@@ -31,10 +31,9 @@ def image(path):
     return h.hexdigest()
 
 
-def source(images):
-    """The source of rows: 16 digits. `images` are the ELF files of the kernels and the program."""
-    words = [rtl.digest(), build.VERSION, *map(image, images)]
-    return build.digest(words, build.cluster_sources())
+def source(images, words):
+    """The source of rows: 16 digits. `images` are the ELF files of the kernels and the program, `words` its command line."""
+    return build.digest([rtl.digest(), build.VERSION, *map(image, images), *words, *map(_text, build.cluster_sources())], [])
 
 
 def _text(path):
