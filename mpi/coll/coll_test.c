@@ -8,6 +8,7 @@
  */
 #include <base/test.h>
 #include <mpi/api/library.h>
+#include <mpi_coll_names.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/coll/coll.h>
 #include <mpi/coll/meet_coll.h>
@@ -15,6 +16,7 @@
 #include <mpi/transport/transport.h>
 
 static int job_errors;
+static const char *named = "";		/* the algorithm that communicators are to use */
 
 #define MUST(condition) \
 	do { \
@@ -260,6 +262,19 @@ algorithms(void)
 	library_close(mpi_self());
 }
 
+static MPI_Comm
+communicator(void)
+{
+	MPI_Comm comm;
+	MPI_Info info;
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "atoll_coll", named);
+	MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+	MPI_Info_free(&info);
+	return comm;
+}
+
 /* Nobody leaves a barrier before everybody has come; seats and tables of one meeting are not touched by the next ones. */
 static void
 meetings(void)
@@ -267,7 +282,7 @@ meetings(void)
 	enum { ROUNDS = 200 };
 	static uint32_t come[ROUNDS];
 	struct mpi_rank *self = mpi_self();
-	int rank, size, all[16];
+	int rank, size, all[16], rounds = *named ? ROUNDS / 8 : ROUNDS;
 	MPI_Comm comm;
 
 	MPI_Init(NULL, NULL);
@@ -275,8 +290,9 @@ meetings(void)
 	size = self->world_size;
 	if (rank == 0)
 		memset(come, 0, sizeof(come));
-	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-	for (int i = 0; i < ROUNDS; i++) {
+	comm = communicator();
+	MPI_Barrier(comm);
+	for (int i = 0; i < rounds; i++) {
 		int mine = rank + i, sum = -1, first = rank == i % size ? i : -1;
 
 		add_total(&come[i], 1);
@@ -299,25 +315,37 @@ meetings(void)
 	library_close(mpi_self());
 }
 
-/* Communicators go while collectives on them are on their way; nothing is left (the address sanitizer looks). */
+static void
+add_ints(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+	(void)type;
+	for (int i = 0; i < *len; i++)
+		((int *)inout)[i] += ((const int *)in)[i];
+}
+
+/* Communicators and operations go while collectives with them are on their way; nothing is left (the address sanitizer looks). */
 static void
 freed_while_pending(void)
 {
-	int rank = 0, got = -1;
+	int rank = 0, size, got = -1, sum = -1, rounds = *named ? 3 : 20;
 
 	MPI_Init(NULL, NULL);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	for (int i = 0; i < 20; i++) {
-		MPI_Request r[2];
-		MPI_Comm comm;
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (int i = 0; i < rounds; i++) {
+		MPI_Request r[3];
+		MPI_Comm comm = communicator();
+		MPI_Op op;
 		int mine = i, other = rank == 0 ? i : -1;
 
-		MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+		MPI_Op_create(add_ints, 0, &op);
 		MPI_Iallreduce(&mine, &got, 1, MPI_INT, MPI_MAX, comm, &r[0]);
 		MPI_Ibcast(&other, 1, MPI_INT, 0, comm, &r[1]);
+		MPI_Iallreduce(&mine, &sum, 1, MPI_INT, op, comm, &r[2]);
+		MPI_Op_free(&op);
 		MPI_Comm_free(&comm);
-		MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
-		MUST(got == i && other == i);
+		MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+		MUST(got == i && other == i && sum == size * i);
 	}
 	MPI_Finalize();
 	library_close(mpi_self());
@@ -334,6 +362,21 @@ everything(unsigned ranks, unsigned per_cluster)
 	expect_eq(job_errors, 0);
 }
 
+/* What is used when it is named, for blocking calls and others, as far as it can do them. */
+TEST(every_name)
+{
+	job_errors = 0;
+	for (size_t i = 0; i < sizeof(coll_names) / sizeof(coll_names[0]); i++) {
+		named = coll_names[i];
+		test_os.cores = 4;
+		job_run(3, 3, 0, meetings);
+		job_run(5, 2, 0, meetings);
+		job_run(5, 2, 0, freed_while_pending);
+		expect_eq(job_errors, 0);
+	}
+	named = "";
+}
+
 TEST(every_algorithm_alone) { everything(1, 1); }
 TEST(every_algorithm_of_two) { everything(2, 2); }
 TEST(every_algorithm_of_three) { everything(3, 3); }
@@ -343,6 +386,7 @@ TEST(every_algorithm_of_nine_more_than_cores) { everything(9, 9); }
 int
 main(void)
 {
+	RUN(every_name);
 	RUN(every_algorithm_alone);
 	RUN(every_algorithm_of_two);
 	RUN(every_algorithm_of_three);

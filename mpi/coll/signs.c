@@ -77,7 +77,8 @@ tell(struct signs *g)
 {
 	if (g->told)
 		return;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* in total order between the round that was shown and `drowsy` */
+	exchange_total(&sign_of(g->v, g->round, g->me)->warm, g->round);
 	mpi_meet_wake(&g->meeting);
 	g->told = true;
 }

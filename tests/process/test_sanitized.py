@@ -15,7 +15,7 @@ import testlist  # noqa: E402
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 REPORTS = ("Sanitizer", "runtime error:")
 PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes", 4), ("pt2pt_order", 5), ("pt2pt_posted", 3), ("straight", 4),
-            ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("collectives", 5), ("barrier_many", 8), ("chunks", 3),
+            ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("collectives", 5), ("coll_random", 3, "41", "3", "each"), ("barrier_many", 8), ("chunks", 3),
             ("differ", 3, "1", "steps=25"), ("differ", 4, "2", "steps=25", "bytes=20000"))
 CHUNKS = ("pt2pt_sizes", "isend_storm", "collectives", "differ")
 # 64 and more ranks say nothing new, and their shadows fill the memory
@@ -35,7 +35,7 @@ def build(name):
 
 def whole_list():
     """Every line of the test list that process ranks run."""
-    return [(e.program, e.ranks, *e.args, int(e.exit)) for e in testlist.read() if e.machine_on("process") and e.ranks <= RANKS_MOST]
+    return [(e.program, e.ranks, *e.args, int(e.exit)) for e in testlist.read() if e.machine_on("process") and e.ranks <= RANKS_MOST and not e.coll]
 
 
 def run_one(out, what, fetch):
