@@ -17,7 +17,9 @@ import sys
 import tempfile
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-from codesign import energy, page, paper, rtl, sources, synth  # noqa: E402
+import elf  # noqa: E402
+from codesign import energy, page, paper, rtl, synth  # noqa: E402
+from rtl import build  # noqa: E402
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "network.csv")
 FIELDS = ("source", "name", "value")
@@ -25,6 +27,7 @@ UNITS = ("netif.sv", "router.sv", "arbiter.sv")
 SETUPS = {"k": ["k-core", "u-core", "u-core", "u-core"], "u": ["u-core"] * 4}
 WINDOWS = {"message": 16, "block": 17}
 COUNTS = (1, 2, 4, 16)
+PROGRAM = os.path.join(rtl.ROOT, "build", "or1k", "tests", "kernel", "network")
 SCRIPT = """read_verilog -sv @SOURCES@
 synth_xilinx -family xc7 -flatten -top noc_top -noiopad -noclkbuf -abc9
 tee -q -o stat.json stat -json -tech xilinx
@@ -86,6 +89,16 @@ def synthesised():
         return synth.count(synth.run_tool(folder))
 
 
+def exchange_hash():
+    """Hash of what decides the cycles: RTL, the core, the kernel and the program as they are loaded."""
+    h = hashlib.sha256(rtl.digest().encode())
+    for path in (os.path.join(rtl.ROOT, "build", "or1k", "kernel.elf"), PROGRAM):
+        image = elf.read(path)
+        for s in image.segments:
+            h.update(f"{s.vaddr:x} {s.mem_bytes:x} ".encode() + image.data[s.offset:s.offset + s.file_bytes])
+    return build.digest([h.hexdigest()], build.chip_sources())
+
+
 def exchanged(setup):
     """{name: cycles or flits} of a message and a block there and back, with the kernel's core of a set-up."""
     with tempfile.TemporaryDirectory(prefix="atoll-noc-") as folder:
@@ -93,7 +106,7 @@ def exchanged(setup):
         with open(machine, "w", encoding="utf-8") as f:
             f.write(MACHINE.format(cores=json.dumps(SETUPS[setup])))
         argv = [os.path.join(rtl.ROOT, "atoll"), "run", "--port", "or1k", "--rtl", "--bare", "--machine", machine, "--report", report,
-                os.path.join(rtl.ROOT, "build", "or1k", "tests", "kernel", "network")]
+                PROGRAM]
         p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
         if p.returncode or "2 passed, 0 failed" not in p.stdout:
             raise Failed(f"two clusters with a {SETUPS[setup][0]} for the kernel: exit status {p.returncode}\n" + "\n".join(p.stdout.splitlines()[-12:]))
@@ -145,10 +158,10 @@ def main(argv):
             if what == "synthesis":
                 keep(synthesised(), synthesis_hash())
             elif what == "messages":
-                source, both = sources.text(), {}
+                both = {}
                 for setup in SETUPS:
                     both.update(exchanged(setup))
-                keep(both, source)
+                keep(both, exchange_hash())
             else:
                 print(__doc__, file=sys.stderr)
                 return 2

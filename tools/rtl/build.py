@@ -103,6 +103,11 @@ def harness_sources():
         + [os.path.join(rtl.ROOT, "abi", "codesign.h")]
 
 
+def chip_sources():
+    """The same of several clusters: all units."""
+    return [os.path.join(HW, "sim", "mor1kx.vlt")] + sorted(glob.glob(os.path.join(HW, "rtl", "*.sv")))
+
+
 def _units(folder, prefix):
     """Join the generated files to a few: [(name, optimisation)]; the large fast ones stay apart so that two processors share them."""
     fast, slow = [], []
@@ -213,8 +218,8 @@ def cluster(description):
         raise BuildError(str(e)) from None
     bits = description.bits()
     vector = "".join(f"{b:04x}" for b in reversed(bits))
-    verilog = cluster_sources() + [os.path.join(core, "mor1kx.v")] + sorted(glob.glob(os.path.join(core, "pfpu32", "*.v")))
     chip = description.clusters > 1
+    verilog = (chip_sources() if chip else cluster_sources()) + [os.path.join(core, "mor1kx.v")] + sorted(glob.glob(os.path.join(core, "pfpu32", "*.v")))
     options = {"v": [f"-GN={len(bits)}", f"-GCFG={16 * len(bits)}'h{vector}", f"-GWORDS={64 << 18}", f"-I{core}"]
                + ([f"-GCLUSTERS={description.clusters}"] if chip else []),
                "cxx": [f"-DCORES={len(bits) * description.clusters}"] + (["-DHW_CHIP"] if chip else []), "core": rtl.digest(description.core),

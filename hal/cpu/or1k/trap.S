@@ -45,7 +45,7 @@ hal_reset:
  * right to execute where the table has others. Two writes to one unit in a row: mor1kx loses the second, so other work stands between them.
  */
 	.macro fresh reg
-#if HAL_CACHES == 1 || HAL_CACHES == 2
+#if (HAL_CACHES == 1 || HAL_CACHES == 2) && HAL_CACHES_LEAVE_OUT != 3	/* see <cpu/caches.h> */
 	l.mtspr	r0, \reg, SPR_DCBIR
 #endif
 	.endm
