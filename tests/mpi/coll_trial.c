@@ -183,7 +183,8 @@ expect(struct trial *t, const struct golden_inputs *in, char *scratch)
 int
 trial_is_right(struct trial *t)
 {
-	size_t layout = (size_t)(t->peers > t->size ? t->peers : t->size) * sizeof(int), bytes = t->bytes + layout;
+	/* the inputs of all peers lie side by side: each must begin where doubles may */
+	size_t layout = ((size_t)(t->peers > t->size ? t->peers : t->size) * sizeof(int) + 15) / 16 * 16, bytes = t->bytes + layout;
 	int uses_recv = t->kind == BCAST || (t->in_place && (!is_rooted(t->kind) || (t->at_root && t->kind != SCATTER && t->kind != SCATTERV)));
 	const int *at = t->in_place && !is_rooted(t->kind) ? t->recv_at : t->send_at;
 	char *mine = calloc(1, bytes), *scratch = malloc(t->bytes + 1);

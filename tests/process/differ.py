@@ -105,6 +105,9 @@ def first_difference(a, b):
     """The first step in which two runs differ in something that both know, or None; and how many sums were compared."""
     compared = 0
     for step in sorted(a.keys() & b.keys()):
+        # a line that is cut off belongs to a step in which the peer ended
+        if len(a[step][1]) != len(b[step][1]):
+            continue
         for x, y in zip(a[step][1], b[step][1]):
             if len(x) != 16 or len(y) != 16 or UNKNOWN in (x, y):
                 continue
