@@ -132,7 +132,7 @@ read_map(struct reader *r, const char *option)
 {
 	const char *text = value_of(r, option);
 
-	if (strcmp(text, "core") == 0 || strcmp(text, "slot") == 0 || strcmp(text, "node") == 0)
+	if (strcmp(text, "core") == 0 || strcmp(text, "slot") == 0 || strcmp(text, "node") == 0 || strcmp(text, "hwthread") == 0)
 		r->o->map = MAP_CORE;
 	else if (strcmp(text, "socket") == 0 || strcmp(text, "package") == 0)
 		r->o->map = MAP_SOCKET;
@@ -145,7 +145,7 @@ read_bind(struct reader *r, const char *option)
 {
 	const char *text = value_of(r, option);
 
-	if (strcmp(text, "core") == 0)
+	if (strcmp(text, "core") == 0 || strcmp(text, "hwthread") == 0)
 		r->o->bind = BIND_CORE;
 	else if (strcmp(text, "none") == 0)
 		r->o->bind = BIND_NONE;
