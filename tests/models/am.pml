@@ -12,10 +12,10 @@
  * proves: kernel/am/am.c call_wait 9566b478d250
  * proves: kernel/am/am.c am_serve_call dc65e77ae3e6
  * proves: kernel/am/am.c am_ring_home 10a04771b8d8
- * proves: kernel/thread/run.c home_wait db81bbbf553d
+ * proves: kernel/thread/run.c home_wait 3fb423154699
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 523581448589
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
- * proves: hal/cpu/hosted/wait.c hal_notify 78b270ba0892
+ * proves: hal/cpu/hosted/wait.c hal_notify 78321fe05e05
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_wait_begin 233967da9b94
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_wait 161c2f8d9b72
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_notify 50b6d1ff54f1

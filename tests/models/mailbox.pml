@@ -15,7 +15,7 @@
  * proves: kernel/ikc/mail_in.c mail_arrived e961592e11fb
  * proves: kernel/ikc/mail_in.c take_from cfecc6d777dc
  * proves: kernel/ikc/mail_in.c mail_in_peer_gone 9afb3af6f02f
- * proves: kernel/ikc/mail_in.c wake_waiters 0537eaba0cc5
+ * proves: kernel/ikc/mail_in.c wake_waiters d0ae2751e2b1
  * proves: kernel/ikc/mailbox.c wait_for_message 54df9a03b0f3
  * proves: kernel/ikc/mailbox.c has_other_news 3dcfcf1ea90a
  *

@@ -2,23 +2,25 @@
  *
  * Meetings of the ranks of a cluster, with seats and a table used in turns, and ranks that sleep. The words are in one total order, as they
  * are in the code; seats and the table are plain memory, which the words order. The one that opens is the last to come, or with
- * -DLEADER always rank 0 (meetings between clusters).
+ * -DLEADER always rank 0 (meetings between clusters). With -DLANES=2 neighbours are counted first among themselves (ranks that share a core).
  *
  * Shown: the one that opens reads of every seat what was laid there for this meeting; everybody reads the table and all seats of this
  * meeting after it, whatever the others do meanwhile; nobody leaves before all have come; no wake-up is lost (all reach their end).
  *
- * proves: mpi/coll/meet.c mpi_meet_come c09130be9f97
+ * proves: mpi/coll/meet.c mpi_meet_come 1485361887e4
  * proves: mpi/coll/meet.c mpi_meet_wake 1672d5976f17
- * proves: mpi/coll/meet.c mpi_meet_open d2f2fd58b232
- * proves: mpi/coll/meet.c wait_until 5692e9d4f061
+ * proves: mpi/coll/meet.c mpi_meet_open 6451234a6807
+ * proves: mpi/coll/meet.c counts_lanes 62dee45fdca1
+ * proves: mpi/coll/meet.c mpi_meet_wait_until 4ea27c7eee44
  * proves: mpi/coll/meet.c must_look 5e5f79804312
  * proves: mpi/coll/meet_coll.c meet_near c379b19c96e0
  * proves: mpi/coll/meet_coll.c meet_far d22772f64561
- * proves: mpi/coll/meet_coll.c run 0a1edd309756
+ * proves: mpi/coll/meet_coll.c run 2a0ba1b3c282
  *
  * run: -DRANKS=2 -DROUNDS=4
  * run: -DRANKS=3 -DROUNDS=3
  * run: -DRANKS=3 -DROUNDS=3 -DLEADER
+ * run: -DRANKS=3 -DROUNDS=3 -DLANES=2
  * mutation: -DRANKS=2 -DROUNDS=3 -DONE_TURN
  * mutation: -DRANKS=3 -DROUNDS=2 -DNO_SECOND_LOOK
  * mutation: -DRANKS=3 -DROUNDS=2 -DNO_WAKE
@@ -26,6 +28,7 @@
  * mutation: -DRANKS=3 -DROUNDS=2 -DCOUNT_NOT_ATOMIC
  * mutation: -DRANKS=3 -DROUNDS=3 -DRESET_AFTER_OPENING
  * mutation: -DRANKS=3 -DROUNDS=2 -DCLEAR_BEFORE_CHANGE
+ * mutation: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DRESET_AFTER_OPENING
  * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
@@ -43,6 +46,14 @@
 
 /* shared words */
 byte arrived, epoch;
+#ifdef LANES
+byte lane[LANES];			/* of those who have come */
+#define ALL LANES
+#define RESET arrived = 0; lane[0] = 0; lane[1] = 0
+#else
+#define ALL RANKS
+#define RESET arrived = 0
+#endif
 bool drowsy;
 bool sleeping[RANKS];
 bool token[RANKS];			/* a wake-up that came before its sleep is remembered */
@@ -100,9 +111,9 @@ inline wake() {
 inline open() {
 #ifdef RESET_AFTER_OPENING
 	epoch = old + 1;
-	arrived = 0;
+	RESET;
 #else
-	arrived = 0;
+	RESET;
 #ifdef CLEAR_BEFORE_CHANGE
 	if
 	:: drowsy -> drowsy = false; wake_all()
@@ -131,12 +142,20 @@ active [RANKS] proctype rank() {
 		last = seen + 1 == RANKS;
 		seen = 0;
 #else
+#ifdef LANES
+		d_step { lane[_pid % LANES]++; last = lane[_pid % LANES] == (RANKS - _pid % LANES + LANES - 1) / LANES };
+		if
+		:: last -> d_step { arrived++; last = arrived == LANES }
+		:: else
+		fi;
+#else
 		d_step { arrived++; last = arrived == RANKS };
+#endif
 #endif
 		if
 		:: OPENS(last) ->
 #ifdef LEADER
-			WAIT(arrived == RANKS);
+			WAIT(arrived == ALL);
 #endif
 			i = 0;
 			do

@@ -12,7 +12,7 @@
  * proves: mpi/core/lock.c kick_poller a74724f9a804
  * proves: mpi/core/lock.c mpi_rank_wait 2c4d643fb8e2
  * proves: mpi/transport/atoll/wait.c become_listener 6cd666bfb631
- * proves: mpi/transport/atoll/wait.c sleep_until_woken 02c967d2acc0
+ * proves: mpi/transport/atoll/wait.c sleep_until_woken 8578c2212dc7
  *
  * run: -DTHREADS=2
  * run: -DTHREADS=3
