@@ -29,10 +29,10 @@ def _python():
 def _key(prefix):
     """What the compiled extension depends on."""
     h = hashlib.sha256()
-    for path in (os.path.join(prefix, "include", "mpi.h"), os.path.join(ROOT, REQUIREMENTS), os.path.join(ROOT, "requirements-dev.txt")):
-        with open(path, "rb") as f:
-            h.update(f.read())
-    h.update(f"{sys.version} {FLAGS} {prefix}".encode())
+    with open(os.path.join(prefix, "include", "mpi.h"), "rb") as f:
+        h.update(f.read())
+    builders = [p for p in setup.pinned("requirements-dev.txt") if p.startswith(("cython==", "setuptools=="))]
+    h.update(f"{setup.pinned(REQUIREMENTS)} {builders} {sys.version} {FLAGS} {prefix}".encode())
     return h.hexdigest()[:20]
 
 
