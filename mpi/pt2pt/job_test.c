@@ -10,6 +10,7 @@
 #include <mpi/api/library.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/core/shared.h>
+#include <mpi/transport/sync.h>
 #include <mpi/transport/transport.h>
 
 #define LARGEST 20000
@@ -200,7 +201,7 @@ TEST(the_death_of_a_cluster_ends_every_wait_for_it_with_an_error)
 TEST(inboxes_of_the_smallest_size)
 {
 	/* room for 8 cells per rank, and no more */
-	everything(5, 5, 5 * (192 + 8 * 128 + 64) + 128 + 640);
+	everything(5, 5, 5 * (192 + 8 * 128 + 64 + 128) + sizeof(struct sync));
 }
 
 int
