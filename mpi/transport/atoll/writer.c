@@ -15,7 +15,7 @@
 #include <mpi/core/shared.h>
 #include <mpi/transport/atoll/state.h>
 
-#define STACK_BYTES 16384
+#define STACK_BYTES 8192
 
 enum { WRITER_FREE, WRITER_BUSY, WRITER_OVER, WRITER_EXIT };
 
