@@ -30,7 +30,7 @@ transport_thread_level(struct mpi_rank *self, int required)
 
 	if (required != MPI_THREAD_MULTIPLE)
 		return required;
-	t->threads = t->startup != NULL && guests_admit();
+	t->threads = t->startup != NULL && guests_admit(t->local_ranks);
 	return t->startup == NULL || t->threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 

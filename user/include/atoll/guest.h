@@ -11,9 +11,10 @@
 
 /*
  * Before other threads than the first one make kernel calls. From here on, where the first thread waits in libc (to join a thread, for a mutex,
- * a condition variable, a semaphore), its core goes on with other threads. False: threads of the program cannot make kernel calls.
+ * a condition variable, a semaphore), its core goes on with other threads. `ranks`: so many of the cluster may do so. False: threads of the
+ * program cannot make kernel calls, for the cluster has too little room for that many.
  */
-bool guests_admit(void);
+bool guests_admit(unsigned ranks);
 
 /* The calling thread may make kernel calls, until it ends. 0; -E_NOSPC: too many threads do; -E_NOMEM; -E_SRCH: the process is ending. */
 int guest_enter(void);

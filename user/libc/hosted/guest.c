@@ -15,6 +15,8 @@
 #include <user/libc/hosted/watch.h>
 #include <usercpu/kcall.h>
 
+#define GUESTS_PER_RANK 2	/* at least: one that waits for the first thread, one that works */
+
 #pragma weak pthread_create
 
 static int first_tid;			/* the system's number of the first thread */
@@ -43,13 +45,13 @@ find_first_thread(void)
 }
 
 bool
-guests_admit(void)
+guests_admit(unsigned ranks)
 {
 	uint64_t guests = 0;
 
 	if (atoll_startup() == NULL)
 		return true;
-	if (kstats(STATS_GUESTS_MAX, &guests) < 0 || guests == 0)
+	if (kstats(STATS_GUESTS_MAX, &guests) < 0 || guests < GUESTS_PER_RANK * ranks)
 		return false;
 	return !can_make_threads || watch_start(first, first_tid);
 }

@@ -4,8 +4,9 @@
  * Linux. musl waits for other threads in three functions, which are taken over at link time (this library comes before the libc):
  * called on the first thread, they hand the wait over to a thread made for that, the watch, and sleep in the kernel.
  *
- * The hand-over is one word: IDLE -> ASKED by the first thread, -> ANSWERED by the watch, -> IDLE by the first thread. The watch then wakes
- * it; a wake-up before the sleep is remembered. Not covered: pthread_barrier_wait by whoever comes first to it.
+ * The hand-over is one word. The watch makes it IDLE when the kernel has taken it as a guest, REFUSED when not. IDLE -> ASKED by the
+ * first thread, -> ANSWERED by the watch, -> IDLE by the first thread. The watch then wakes it; a wake-up before the sleep is remembered.
+ * Not covered: pthread_barrier_wait by whoever comes first to it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -24,7 +25,7 @@
 #define SPINS 100
 #define NS_PER_S 1000000000
 
-enum { IDLE, ASKED, ANSWERED };
+enum { UNBORN, IDLE, ASKED, ANSWERED, REFUSED };
 
 /* Inside of musl. */
 long __syscall_cp(long number, long a, long b, long c, long d, long e, long f);
@@ -56,7 +57,11 @@ watch_main(void *unused)
 {
 	struct watch *w = &watch;
 
-	guest_enter();
+	if (guest_enter() != 0) {
+		__atomic_store_n(&w->state, REFUSED, __ATOMIC_RELEASE);
+		return unused;
+	}
+	__atomic_store_n(&w->state, IDLE, __ATOMIC_RELEASE);
 	for (;;) {
 		uint32_t state = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
 
@@ -88,6 +93,19 @@ hand_over(volatile int *addr, int operation, int value, const struct timespec *t
 	return w->result;
 }
 
+/* Does the kernel take the watch? One that is refused cannot wake anybody: looked at, letting others of the core and of the host run. */
+static bool
+is_admitted(void)
+{
+	uint32_t state;
+
+	while ((state = __atomic_load_n(&watch.state, __ATOMIC_ACQUIRE)) == UNBORN) {
+		kthread_yield();
+		syscall(SYS_sched_yield);
+	}
+	return state != REFUSED;
+}
+
 /* what makes no threads shall not contain it */
 #pragma weak pthread_create
 
@@ -100,15 +118,18 @@ watch_start(pthread_t first, int tid)
 
 	if (watch.first != NULL)
 		return true;
+	if (watch.state == REFUSED)
+		return false;
 	watch.first_tid = tid;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	err = pthread_create(&thread, &attr, watch_main, NULL);
 	pthread_attr_destroy(&attr);
-	if (err == 0)
-		watch.first = first;
-	return err == 0;
+	if (err != 0 || !is_admitted())
+		return false;
+	watch.first = first;
+	return true;
 }
 
 static bool
