@@ -122,7 +122,8 @@ mpi_coll_write(struct sched *s, const struct collective *k)
 		mpi_side_hold(s, &k->send, peers);
 		mpi_side_hold(s, &k->recv, peers);
 	}
-	if (computes(k->kind))
+	/* where nothing is given to a root on the other side, operation and type may be anything */
+	if (computes(k->kind) && !(k->kind == COLL_REDUCE && k->root == MPI_PROC_NULL))
 		s->op = mpi_op_bind(s->self, k->op, k->recv.datatype);
 	if (mpi_comm_is_inter(s->c))
 		mpi_inter_write(s, k);

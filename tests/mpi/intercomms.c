@@ -97,6 +97,23 @@ of_both(struct check *c, MPI_Comm inter)
 	MPI_Group_free(&g);
 }
 
+/* To the first of the lower ranks; what the other lower ones say of type and operation does not matter. */
+static void
+to_the_other_side(struct check *c, MPI_Comm inter, int low)
+{
+	int rank, remote, one = 1, sum = -1, root = 0;
+
+	MPI_Comm_rank(inter, &rank);
+	MPI_Comm_remote_size(inter, &remote);
+	if (low)
+		root = rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+	if (root == MPI_PROC_NULL)
+		CHECK(c, MPI_Reduce(NULL, NULL, 0, MPI_BYTE, MPI_SUM, root, inter) == MPI_SUCCESS);
+	else
+		CHECK(c, MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, root, inter) == MPI_SUCCESS);
+	CHECK(c, root != MPI_ROOT || sum == remote);
+}
+
 /* Groups of the first `lower` ranks and of the others; the leaders are their last ranks. */
 static void
 pair(struct check *c, int lower)
@@ -111,6 +128,7 @@ pair(struct check *c, int lower)
 	talk(c, inter);
 	of_both(c, inter);
 	merge(c, inter, low);
+	to_the_other_side(c, inter, low);
 	CHECK(c, MPI_Bcast(&rank, 1, MPI_INT, -77, inter) != MPI_SUCCESS);
 	MPI_Comm_free(&local);
 	talk(c, inter);
