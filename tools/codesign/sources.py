@@ -19,15 +19,18 @@ from rtl import build  # noqa: E402
 
 ROOMS = ("abi", "base", "hal/include", "hal/cpu/or1k", "hal/noc", "hal/board/or1k", "kernel", "user", "bench/synth", "mk", "Makefile")
 CODE = (".c", ".h", ".S", ".sv", ".v", ".ld", ".vlt")
+HEADER = 52                     # bytes of a 32-bit ELF file
 CLUSTER = "hw/rtl"              # of this room only the cluster's own files count
+OTHERS = re.compile(r"/(hosted|riscv64|coroutine|personality|libc|boot)/")     # what or1k does not build
 COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def image(path):
-    """Hash of what is loaded of an ELF file: neither symbols nor paths of the build."""
+    """Hash of what is loaded of an ELF file: neither symbols nor paths of the build, and not the file's header, which says how long those are."""
     h, found = hashlib.sha256(), elf.read(path)
+    data = bytes(HEADER) + found.data[HEADER:]
     for s in found.segments:
-        h.update(f"{s.vaddr:x} {s.mem_bytes:x} ".encode() + found.data[s.offset:s.offset + s.file_bytes])
+        h.update(f"{s.vaddr:x} {s.mem_bytes:x} ".encode() + data[s.offset:s.offset + s.file_bytes])
     return h.hexdigest()
 
 
@@ -49,7 +52,8 @@ def _text(path):
 def _files(path):
     if os.path.isfile(path):
         return [path]
-    return sorted(os.path.join(d, n) for d, _, names in os.walk(path) for n in names if not n.endswith((".pyc", "_test.c", ".md")))
+    found = sorted(os.path.join(d, n) for d, _, names in os.walk(path) for n in names if not n.endswith((".pyc", "_test.c", ".md")))
+    return [p for p in found if not OTHERS.search(p)]
 
 
 def rooms(root=rtl.ROOT, cluster=None):

@@ -22,6 +22,20 @@ def test_an_image_is_what_is_loaded(tmp_path):
     assert sources.image(a) == sources.image(b) != sources.image(c)
 
 
+def test_the_files_header_is_not_the_image(tmp_path):
+    """Some programs are loaded with it, and it says where the sections are, which nobody loads."""
+    path = program(tmp_path / "a", b"1234")
+    before = sources.image(path)
+    with open(path, "r+b") as f:
+        f.seek(56)
+        f.write(struct.pack(">I", 0))       # the segment begins with the file
+    whole = sources.image(path)
+    with open(path, "r+b") as f:
+        f.seek(32)
+        f.write(struct.pack(">I", 4711))    # e_shoff
+    assert sources.image(path) == whole != before
+
+
 @pytest.fixture
 def tree(tmp_path):
     """A tree with every room."""
