@@ -111,6 +111,8 @@ def test_without_measured_cycles_no_cycles_are_shown(rows, tmp_path):
 def test_measured_cycles_fill_the_table_and_the_third_axis(rows, tmp_path):
     found = [row("buffer", s, k, c + i, i) for s, k, c in (("u", "u-core", 2000), ("k", "k-core", 2100), ("k-opt", "k-core", 1900)) for i in range(3)]
     found += [row("buffer", "dse", n, 1000 + 10 * i) for i, n in enumerate(additive.base_points())]
+    found.append({**row("buffer", "k-opt", "k-core", 4000), "cores": [space.canonical("k-core")] + [space.canonical("u-core")] * 7,
+                  "activity": [{"core": i, "cycles": 4000, "gated": 0, "toggles": 60000, "bits": 300} for i in range(8)]})
     for r in found[:9]:
         r["activity"] = [{"core": i, "cycles": 2000, "gated": 500 * (i > 0), "toggles": 60000, "bits": 300} for i in range(4)]
     data = rows(found)

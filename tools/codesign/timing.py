@@ -167,7 +167,7 @@ def activity(data, share):
     """The activity model on measured rows, or that there are none."""
     runs = {}
     for r in data.rows:
-        if r.get("activity") and r["benchmark"] in paper.BENCHMARKS and r["setup"] in paper.SETUPS:
+        if r.get("activity") and r["benchmark"] in paper.BENCHMARKS and r["setup"] in paper.SETUPS and len(r["cores"]) == paper.CLUSTER_CORES:
             runs.setdefault((r["benchmark"], r["setup"]), []).append(r)
     base = [r["activity"] for (b, s), rs in runs.items() if s == "u" for r in rs]
     if not base:
