@@ -138,6 +138,15 @@ run(struct job *j)
 	}
 }
 
+/* What a shell or nohup made us ignore, the ranks ignore too. */
+static bool
+is_ignored(int signal)
+{
+	struct sigaction now;
+
+	return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 static void
 open_signals(struct job *j)
 {
@@ -146,7 +155,8 @@ open_signals(struct job *j)
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		sigaddset(&set, wanted[i]);
+		if (wanted[i] == SIGCHLD || !is_ignored(wanted[i]))
+			sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	j->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -20,6 +20,11 @@ PREFIX = os.path.join(ROOT, "build", "process", "prefix")
 MPIEXEC = os.path.join(PREFIX, "bin", "mpiexec")
 WORK = tempfile.mkdtemp(prefix="atoll-process-")
 
+# a shell that runs this in the background makes it ignore Ctrl-C, and so would everything that it starts
+for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
+
 
 class Wrong(Exception):
     """What a run did instead."""

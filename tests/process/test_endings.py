@@ -67,6 +67,16 @@ def test_a_signal_to_the_launcher_ends_ranks_that_wait():
         ends(Waiting(3, "recv", 1), lambda job, n=number: job.process.send_signal(n), status, None)
 
 
+def test_signals_that_were_ignored_stay_ignored():
+    was = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        job = Waiting(2, "recv", 1)
+    finally:
+        signal.signal(signal.SIGHUP, was)
+    job.process.send_signal(signal.SIGHUP)
+    ends(job, lambda job: os.kill(job.pid_of(1), signal.SIGKILL), 137, r"mpiexec: rank 1 \(process \d+\) was killed by signal 9 \(Killed\)")
+
+
 def end_of(*args):
     """A job that ends by itself."""
     return mpiexec("-n", "4", program("block.c"), *args)
