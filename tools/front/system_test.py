@@ -74,18 +74,34 @@ def atoll(*argv, timeout=120):
     return subprocess.run([ATOLL, *map(str, argv)], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
 
 
-def machines_running():
-    """Process ids of machines of this tree."""
-    out = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+def machine_of(front):
+    """Process ids of the machine that the front command `front` runs: its descendants alone, for other tests run machines meanwhile."""
+    parents, machines = {}, []
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         try:
+            with open(f"/proc/{pid}/stat") as f:
+                parents[pid] = int(f.read().rsplit(")", 1)[1].split()[1])
             with open(f"/proc/{pid}/cmdline", "rb") as f:
                 words = f.read().split(b"\0")
         except OSError:
             continue
         if any(w.startswith(BUILD.encode()) and w.endswith((b"/atoll-host", b"/boot.elf")) for w in words):
-            out.append(int(pid))
-    return out
+            machines.append(pid)
+
+    def below(pid):
+        while pid > 1 and pid != front.pid:
+            pid = parents.get(pid, 0)
+        return pid == front.pid
+
+    return [pid for pid in machines if below(pid)]
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @pytest.mark.parametrize("port", PORTS)
@@ -114,17 +130,17 @@ def test_the_programs_status_is_ours(source, port, what, status):
 @pytest.mark.parametrize("port", PORTS)
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_whoever_ends_the_front_command_ends_the_machine(source, port, sig):
-    before = set(machines_running())
     p = subprocess.Popen([ATOLL, "run", "-n", "4", "--port", port, str(source), "hang"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert p.stdout.readline() == "waiting\n"
-    assert set(machines_running()) - before
+    machine = machine_of(p)
+    assert machine
     p.send_signal(sig)
     p.communicate(timeout=30)
     assert p.returncode == (130 if sig != signal.SIGKILL else -9)
     end = time.monotonic() + 10
-    while set(machines_running()) - before and time.monotonic() < end:
+    while any(map(alive, machine)) and time.monotonic() < end:
         time.sleep(0.02)
-    assert not set(machines_running()) - before
+    assert not [pid for pid in machine if alive(pid)]
 
 
 @pytest.mark.parametrize("port", PORTS)
@@ -139,8 +155,7 @@ def test_a_cluster_that_is_killed_is_noticed(source):
     p = subprocess.Popen([ATOLL, "run", "-n", "4", "--machine", "hosted-4x4", "--map", "scatter", str(source), "hang"], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     assert p.stdout.readline() == "waiting\n"
-    groups = [pid for pid in machines_running() if os.getpgid(pid) in [os.getpgid(q) for q in machines_running()]]
-    os.kill(max(groups), signal.SIGKILL)
+    os.kill(max(machine_of(p)), signal.SIGKILL)
     out, err = p.communicate(timeout=30)
     assert p.returncode not in (0, None) and "atoll: " in err + out
 
