@@ -250,6 +250,18 @@ def test_debuggers_start_ranks():
     must_be(len(re.findall(r"of 2, sum 1", done.out)), 2, f"ranks in {done}")
 
 
+def test_memory_that_nobody_asked_for_is_closed():
+    job = Job(3, program("hold.c"))
+    for pid in job.pids:
+        with open(f"/proc/{pid}/maps", encoding="ascii") as f:
+            parts = [x.split() for x in f if "atoll-job" in x]
+        opened = sum(int(p[0].split("-")[1], 16) - int(p[0].split("-")[0], 16) for p in parts if p[1].startswith("rw"))
+        if not 0 < opened < 16 << 20:
+            raise Wrong(f"{opened} bytes of the job's memory can be read: {parts}")
+    os.kill(job.process.pid, signal.SIGKILL)
+    job.end()
+
+
 def test_valgrind_finds_nothing():
     done = must(mpiexec("-n", "2", tool("valgrind"), "-q", "--error-exitcode=9", "--leak-check=full", program("once.c")), 0)
     must_be(len(re.findall(r"of 2, sum 1", done.out)), 2, f"ranks in {done}")
