@@ -235,6 +235,9 @@ def main(argv):
     except (rtl.Missing, Broken) as e:
         print(e, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(rtl.STOPPED, file=sys.stderr)
+        return 130
     return 0
 
 
