@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Entries of page tables that change beside others that are in use, a line of them: whoever translates sees each as it is now. In little, for RTL with
- * data caches that nobody keeps coherent, where an entry that was read before may lie in the cache.
+ * Entries of page tables that change beside others that are in use, a line of them: whoever translates sees each as it is now. In little,
+ * for RTL with data caches that nobody keeps coherent, where an entry that was read before may lie in the cache.
  *
  * machine: 1 3 KC
  */
