@@ -161,6 +161,10 @@ mpi_choose_bytes(const struct comm *c, const struct collective *k)
 	case COLL_BARRIER: return 0;
 	case COLL_GATHER: return mpi_span_size(mpi_side_block(at_root ? &k->recv : &k->send, 0));
 	case COLL_SCATTER: return mpi_span_size(mpi_side_block(at_root ? &k->send : &k->recv, 0));
+	case COLL_ALLGATHER:
+		for (int i = 0; !k->even && i < c->size; i++)
+			all += mpi_span_size(mpi_side_block(&k->recv, i));
+		return k->even ? mpi_span_size(mpi_side_block(&k->recv, 0)) : all / (size_t)c->size;
 	case COLL_REDUCE_SCATTER:
 		for (int i = 0; !k->even && i < c->size; i++)
 			all += (size_t)numbers_at(k->recv.counts, (size_t)i);
@@ -169,11 +173,11 @@ mpi_choose_bytes(const struct comm *c, const struct collective *k)
 	}
 }
 
-/* Do all ranks see the same size? Not with blocks that differ, which only some ranks know of. */
+/* Do all ranks see the same size? Not with blocks that differ and which only some ranks know of. */
 static bool
 size_is_known(const struct collective *k)
 {
-	return k->even || k->kind == COLL_BCAST || k->kind == COLL_BARRIER || k->kind >= COLL_REDUCE;
+	return k->even || k->kind == COLL_BCAST || k->kind == COLL_BARRIER || k->kind == COLL_ALLGATHER || k->kind >= COLL_REDUCE;
 }
 
 const struct algorithm *
@@ -225,7 +229,9 @@ mpi_choose_write_part(struct sched *s, const struct work *w, bool near)
 {
 	enum coll_kind kind = w->k->kind;
 	enum mapping mapping = !near ? MAPPING_SPREAD : transport_shares_memory(s->self) ? MAPPING_CLUSTER : MAPPING_PROCESS;
-	const struct choice *row = row_for(rows_for(kind, mapping, s->size), kind == COLL_BARRIER ? 0 : mpi_span_size(w->out));
+	/* parts of a reduce-scatter may differ, its operand does not */
+	size_t bytes = kind == COLL_BARRIER ? 0 : kind == COLL_REDUCE_SCATTER ? mpi_span_size(w->in) / (size_t)s->size : mpi_span_size(w->out);
+	const struct choice *row = row_for(rows_for(kind, mapping, s->size), bytes);
 
 	if (can(at(kind, row->started), s, w))
 		at(kind, row->started)->write(s, w);

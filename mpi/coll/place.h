@@ -30,7 +30,9 @@ struct venue {
 	unsigned turn;			/* 0 or 1 */
 	int clusters;
 	int *leaders;			/* ranks of the communicator: the first of each cluster */
-	int *members;			/* those of this cluster */
+	int *order;			/* all, cluster by cluster, each ascending */
+	int *first;			/* where in it each cluster begins, and the end */
+	const int *members;		/* those of this cluster */
 	int cluster;			/* number of the own one */
 	uint32_t lane;			/* see struct meeting */
 	uint32_t lane_ranks;
@@ -60,6 +62,9 @@ struct venue *mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t
 /* Number of the cluster of a rank, and its position among the members of the own one, or -1. */
 int mpi_venue_cluster(struct mpi_rank *self, const struct comm *c, int rank);
 int mpi_venue_position(const struct venue *v, int rank);
+
+/* Are two ranks in one cluster? */
+bool mpi_venue_together(struct mpi_rank *self, const struct comm *c, int one, int other);
 
 /* The communicator goes. */
 void mpi_venue_leave(struct mpi_rank *self, struct venue *v);
