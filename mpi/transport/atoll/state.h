@@ -70,7 +70,7 @@ struct transport {
 	uint32_t lanes;			/* cores that ranks of the cluster share */
 	bool relaxes;
 	bool threads;				/* several of the program's threads may call */
-	unsigned relaxed;
+	uint32_t relaxed;		/* of several threads at a time */
 	struct writer *writer;			/* NULL until the first bulk write */
 };
 

@@ -31,7 +31,7 @@ struct transport {
 	/* how to wait, in steps */
 	unsigned polls;
 	unsigned yields;
-	unsigned relaxed;
+	uint32_t relaxed;		/* of several threads at a time */
 };
 
 /* The segment: given by the launcher, or made for a single rank. Error class. */
