@@ -9,6 +9,7 @@
 #include <mpi/api/call.h>
 #include <mpi/coll/choose.h>
 #include <mpi/coll/place.h>
+#include <mpi/coll/signs.h>
 #include <mpi/core/errhandler.h>
 #include <mpi/core/info.h>
 #include <mpi/transport/transport.h>
@@ -26,6 +27,7 @@ struct plan_kind {
 };
 
 struct plan {
+	struct plan_straight straight;
 	struct plan_kind kind[COLL_NEIGHBOR_ALLGATHER];
 };
 
@@ -95,6 +97,18 @@ at(enum coll_kind kind, uint8_t number)
 	return coll_algorithms[kind][number].algorithm;
 }
 
+/* All ranks find the same. With one block for each rank, they share the line of a sign. */
+static size_t
+straight_below(enum coll_kind kind, const struct plan_kind *p, int ranks)
+{
+	bool deals = kind == COLL_SCATTER || kind == COLL_ALLTOALL || kind == COLL_REDUCE_SCATTER;
+	size_t most = deals ? SIGNS_SMALL / (size_t)ranks : SIGNS_SMALL;
+
+	if (!p->blocking->straight)
+		return 0;
+	return 1 + (p->small < most ? p->small : most);
+}
+
 static void
 fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
 {
@@ -126,8 +140,10 @@ plan_of(struct mpi_rank *self, struct comm *c)
 		refuse(self, bad);
 	if (hint != NULL)
 		force_all(p, hint);
-	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++)
+	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++) {
 		fill((enum coll_kind)kind, &p->kind[kind], rows_for((enum coll_kind)kind, mapping_of(self, v), c->size));
+		p->straight.below[kind] = (uint8_t)straight_below((enum coll_kind)kind, &p->kind[kind], c->size);
+	}
 	c->plan = p;
 	return p;
 }

@@ -210,12 +210,26 @@ mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t bytes)
 	return v;
 }
 
+void
+mpi_venue_with_rooms(struct mpi_rank *self, struct comm *c, size_t bytes)
+{
+	struct venue *v = c->venue;
+
+	if (v->rooms_asked)
+		return;
+	v->rooms_asked = true;
+	v->rooms_memory = share(self, c, v, bytes);
+	v->rooms = v->rooms_memory ? aligned(v->rooms_memory) : NULL;
+}
+
 static void
 drop(struct mpi_rank *self, struct venue *v)
 {
 	transport_unshare(self, v->memory);
 	if (v->signs_memory != NULL)
 		transport_unshare(self, v->signs_memory);
+	if (v->rooms_memory != NULL)
+		transport_unshare(self, v->rooms_memory);
 	free(v);
 }
 

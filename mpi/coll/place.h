@@ -42,8 +42,11 @@ struct venue {
 	bool owner;			/* this rank made the place */
 	void *memory;			/* in which it lies */
 	char *signs;			/* see coll/signs.h; NULL: there are none */
+	char *rooms;			/* for larger data */
 	void *signs_memory;
+	void *rooms_memory;
 	bool signs_asked;
+	bool rooms_asked;
 	size_t round_bytes;
 	uint32_t round;			/* of signs: the last one, and the last one that all have shown for sure */
 	uint32_t seen;
@@ -58,6 +61,9 @@ struct venue *mpi_venue_of(struct mpi_rank *self, struct comm *c);
 
 /* The same with so many zeroed bytes for signs, if all ranks are in one cluster. */
 struct venue *mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t bytes);
+
+/* Once there are signs: with so many bytes as rooms for larger data. */
+void mpi_venue_with_rooms(struct mpi_rank *self, struct comm *c, size_t bytes);
 
 /* Number of the cluster of a rank, and its position among the members of the own one, or -1. */
 int mpi_venue_cluster(struct mpi_rank *self, const struct comm *c, int rank);

@@ -12,6 +12,12 @@ mpi_parts_fit(const struct collective *k)
 	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= PARTS_ELEMENT_MAX;
 }
 
+size_t
+mpi_parts_bytes(const struct collective *k)
+{
+	return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent);
+}
+
 void
 mpi_parts_begin(struct parts *p, struct mpi_rank *self, const struct collective *k)
 {

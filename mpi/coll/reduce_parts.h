@@ -24,6 +24,9 @@ void mpi_parts_begin(struct parts *p, struct mpi_rank *self, const struct collec
 /* Go on to the next part; false: that was the last one. */
 bool mpi_parts_next(struct parts *p, const struct signs *g);
 
+/* Bytes of an operand. */
+size_t mpi_parts_bytes(const struct collective *k);
+
 /*
  * to = elements first .. first + count - 1 of all ranks, combined in the order of the ranks. All others have shown the round; the own operand is
  * read where it was, so that `to` must not lie in it.

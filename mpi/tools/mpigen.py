@@ -39,11 +39,11 @@ def implemented_in(folder):
 
 def direct_in(folder):
     """Names of the functions that have a straight way."""
-    path = os.path.join(folder, "direct.h")
-    if not os.path.exists(path):
-        return set()
-    with open(path, encoding="utf-8") as f:
-        return set(DIRECT.findall(f.read()))
+    out = set()
+    for path in sorted(glob.glob(os.path.join(folder, "direct*.h"))):
+        with open(path, encoding="utf-8") as f:
+            out.update(DIRECT.findall(f.read()))
+    return out
 
 
 def is_done(row, done):
@@ -74,7 +74,7 @@ def implementations(rows):
 
 def bindings(rows, chapter, done, direct=()):
     """Text of bind_CHAPTER.c."""
-    out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n#include <mpi/api/direct.h>\n"]
+    out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n#include <mpi/api/direct.h>\n#include <mpi/api/direct_coll.h>\n"]
     out += [mpibind.binding(row, wide, is_done(row, done), row.name in direct) for row in rows if row.chapter == chapter for wide in row.widths]
     return "\n".join(out)
 
