@@ -15,7 +15,7 @@ import sys
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
 from codesign import measure, page, rtl, rtlbench, sources  # noqa: E402
-from codesign.page import esc  # noqa: E402
+from codesign.page import Cell, esc  # noqa: E402
 from codesign.rtlbench import LABEL  # noqa: E402
 from rtl import config, kernels, programs  # noqa: E402
 
@@ -106,9 +106,12 @@ def table(found, latency):
     for name, title in TITLES.items():
         cells = [found.get((s, latency, name)) for s in SYSTEMS]
         whole, lines, drop = cells[-3:]
-        rows.append([title, *(f"{c[0]:,.0f} ({c[1]:.0f})" if c else "-" for c in cells),
+        rows.append([title, *(f"{page.number(c[0])} ({c[1]:.0f})" if c else "-" for c in cells),
                      *(f"{x[0] / whole[0]:.2f}" if x and whole else "-" for x in (lines, drop))])
-    return page.table([f"latency {latency}", *(t for _, _, t in SYSTEMS.values()), "lines / full", "hardware / full"], rows)
+    count = {n for (_, at, _), (_, _, n) in found.items() if at == latency}
+    return page.table([[Cell(f"latency {latency}", "group"), Cell("coherent", "group", 2), Cell("not coherent", "group", 3), Cell("against the whole", "group", 2)],
+                       ["", "no data cache", "snooped", "whole", "lines", "hardware", "lines", "hardware"]], rows,
+                      f"Medians of {' to '.join(map(str, sorted({min(count), max(count)})))} replications.")
 
 
 def section(path=STORED):
@@ -117,12 +120,11 @@ def section(path=STORED):
     if not rows:
         return head + page.note("Not measured yet: <code>python3 tools/codesign/coherence.py</code>.")
     found = medians(rows)
-    count = max(n for _, _, n in found.values())
     return (head + "<p>Seed 000 asks for hardware that invalidates selectively instead of shooting the whole cache down. One K-Core and three U-Cores with write-through data "
-            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in three ways: who acquires forgets its whole cache, or the lines of what it acquires, or who "
-            "publishes has them dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
+            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in three ways: who acquires forgets its whole cache, or by software the lines of what it "
+            "acquires, or who publishes has the lines dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
             + "".join(table(found, n) for n in sorted({r["latency"] for r in rows}))
-            + f'<p class="caption">Cycles, and lines filled in parentheses; medians of up to {count} replications, source {esc(rows[0]["source"])}. Where caches are not coherent '
+            + f'<p class="caption">Cycles, and lines filled in parentheses; each replication with its own layout and phase; source {esc(rows[0]["source"])}. Where caches are not coherent '
             "the writable pages of programs are not cached.</p>")
 
 

@@ -5,11 +5,10 @@ Rows go to build/codesign/cycles/SOURCE.jsonl, where SOURCE is the hash of every
 goes on behind its last whole run; another source is another file. A new file begins with the tree's rows if they are of its source.
 """
 
-import fcntl
 import json
 import os
 
-from codesign import cycles, space
+from codesign import cycles, space, synth
 
 U = space.canonical("u-core")
 # the K-Core with another cache or predictor: what a little more power buys
@@ -90,10 +89,8 @@ def sweep(jobs, run, source, folder=cycles.FRESH, say=print, kept=()):
 
     One sweep at a time in a folder; a second one waits.
     """
-    os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"{source}.jsonl")
-    with open(os.path.join(folder, ".lock"), "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with synth.Lock(folder, say):
         if not os.path.exists(path):
             seed(path, kept, source, run.last)
         finished = done(path, run.last)

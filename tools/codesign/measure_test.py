@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from codesign import cycles, measure, space
+from codesign import cycles, measure, space, synth
 
 
 def counters(**values):
@@ -155,3 +155,15 @@ def test_the_space_varies_the_kernels_core_only():
 def test_a_row_is_read_as_it_was_written():
     row = json.dumps({**jobs()[1].row("buffer", 5, memory="m"), "source": "s"})
     assert cycles.parse(row, "x")["cores"][1] == space.canonical("u-core")
+
+
+def test_a_second_sweep_says_that_it_waits(tmp_path):
+    said = []
+
+    def say(text):
+        said.append(text)
+        raise KeyboardInterrupt     # nobody waits for ever
+    with synth.Lock(str(tmp_path)), pytest.raises(KeyboardInterrupt):
+        measure.sweep(jobs(1), Runner(), "a", str(tmp_path), say)
+    assert len(said) == 1 and "another sweep is at work" in said[0]
+    measure.sweep(jobs(1), Runner(), "a", str(tmp_path), quiet)
