@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import mpibind  # noqa: E402
 import mpiwrong  # noqa: E402
+from mpifiles import write  # noqa: E402
 from mpitable import TableError, read_table  # noqa: E402
 
 HEAD = "/* SPDX-License-Identifier: MIT\n *\n * %s\n * Generated from mpi/functions.tbl: do not edit.\n */\n"
@@ -91,17 +92,6 @@ def status(rows, done):
         text = "all" if len(missing) == len(mine) else " ".join(missing)
         out.append(f"| {chapter} | {len(mine) - len(missing)} of {len(mine)} | {text} |")
     return "\n".join(out) + "\n"
-
-
-def write(path, text):
-    """Write a file unless it says so already (so that nothing is rebuilt for nothing)."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            if f.read() == text:
-                return
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
 
 
 def main():
