@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Allgather in two tiers: the first rank of each cluster collects its blocks, the first ones pass whole clusters' blocks around a ring, and all
- * blocks go into the clusters. Equal blocks of consecutive clusters go straight to their places; others are packed, cluster by cluster.
+ * blocks go into the clusters. Equal blocks of consecutive clusters go straight to their places; others are packed, cluster by cluster, as
+ * long as a small cluster has room for it.
  *
  * Cost: a + p m b with p ranks in a cluster, (c - 1) a + (n - p) m b between c clusters, in c (c - 1) messages, and the broadcast of n m that
  * is chosen inside; two copies of n m if packed.
@@ -11,8 +12,13 @@
 static bool
 fits(const struct sched *s, const struct work *w)
 {
-	(void)w;
-	return mpi_clusters_fit(s);
+	size_t total = 0;
+
+	if (!mpi_clusters_fit(s) || (w->even && s->c->venue->consecutive))
+		return mpi_clusters_fit(s);
+	for (int i = 0; i < s->size; i++)
+		total += mpi_span_size(mpi_side_block(w->get, i));
+	return mpi_clusters_have_room(s, total);
 }
 
 /* All blocks as they travel: in place, or packed in the order of clusters. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Alltoall of equal blocks in two tiers: the first rank of each cluster collects all blocks of its cluster, sorts them by the cluster that they
- * go to, exchanges them with the first ranks of the others, and deals out what came. As bytes, in 2 p n m of memory at each first rank.
+ * go to, exchanges them with the first ranks of the others, and deals out what came. As bytes, in 2 p n m of memory at each first rank; no
+ * more than a small cluster has.
  *
  * Only pairs of ranks know blocks that differ: they have no such form.
  *
@@ -22,7 +23,7 @@ struct exchange {
 static bool
 fits(const struct sched *s, const struct work *w)
 {
-	return w->even && mpi_clusters_fit(s);
+	return w->even && mpi_clusters_fit(s) && mpi_clusters_have_room(s, 2 * (size_t)s->size * mpi_span_size(mpi_side_block(w->get, 0)));
 }
 
 static void

@@ -62,6 +62,12 @@ mpi_clusters_between_with(struct sched *s, int root)
 	mpi_sched_among(s, map, v->clusters, v->rank == mpi_clusters_speaker(s, root) ? v->cluster : -1);
 }
 
+bool
+mpi_clusters_have_room(const struct sched *s, size_t bytes)
+{
+	return bytes <= CLUSTERS_COPIES_MAX / (size_t)s->c->venue->largest;
+}
+
 int
 mpi_clusters_ranks(const struct sched *s, int cluster)
 {

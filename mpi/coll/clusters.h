@@ -25,6 +25,10 @@ void mpi_clusters_between_with(struct sched *s, int root);
 int mpi_clusters_number(const struct sched *s, int root);
 int mpi_clusters_speaker(const struct sched *s, int root);
 
+/* May each rank of the largest cluster have so many bytes for copies? More of them than this together would starve a small cluster. */
+#define CLUSTERS_COPIES_MAX (1u << 20)
+bool mpi_clusters_have_room(const struct sched *s, size_t bytes);
+
 /* How many ranks a cluster has, and do they follow one another in the communicator? */
 int mpi_clusters_ranks(const struct sched *s, int cluster);
 bool mpi_clusters_follow(const struct sched *s, int cluster);
