@@ -22,7 +22,9 @@ $(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py mpi/tools/coll*.py) $
 	$(Q)touch $@
 
 # an empty recipe: make looks again when the files were written
-$(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND): $(GEN_STAMP) ;
+# what programs of the test list include
+MPI_GEN_H := $(addprefix $(GEN)/include/,mpi_wrong.h mpi_coll_names.h)
+$(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND) $(MPI_GEN_H): $(GEN_STAMP) ;
 
 gen: $(GEN_STAMP)
 

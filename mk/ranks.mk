@@ -24,7 +24,7 @@ R_PROGRAMS :=
 define ranks_program_rule
 R_PROGRAMS += $(R)/$(basename $(notdir $(1))).so
 $(R)/$(basename $(notdir $(1))).so: $(1) $(foreach s,$(filter-out $(PROGRAM_MAINS),$(PROGRAM_SRC)),$(if $(filter $(dir $(1)),$(dir $(s))),$(s))) \
-		$(wildcard $(dir $(1))*.h) $(P_FLAGS_FILE) | $(PREPARE)
+		$(wildcard $(dir $(1))*.h) $(MPI_GEN_H) mpi/include/mpi.h $(P_FLAGS_FILE) | $(PREPARE)
 	$$(call say,HOSTCC,$$@)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(HOSTCC) $(R_COMMON) -shared -Wl,-Bsymbolic -o $$@ $$(filter %.c,$$^) -lm
