@@ -111,7 +111,7 @@ def table(found, latency):
     count = {n for (_, at, _), (_, _, n) in found.items() if at == latency}
     return page.table([[Cell(f"latency {latency}", "group"), Cell("coherent", "group", 2), Cell("not coherent", "group", 3), Cell("against the whole", "group", 2)],
                        ["", "no data cache", "snooped", "whole", "lines", "hardware", "lines", "hardware"]], rows,
-                      f"Medians of {' to '.join(map(str, sorted({min(count), max(count)})))} replications.")
+                      "One replication." if count == {1} else f"Medians of {' to '.join(map(str, sorted({min(count), max(count)})))} replications.")
 
 
 def section(path=STORED):

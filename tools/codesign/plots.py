@@ -68,6 +68,7 @@ def _cloud(ax, points, front, x, label):
         ax.annotate(space.title(short), (x(p), p.mw), xytext=(9, -13), textcoords="offset points", fontweight="bold", fontsize=10, zorder=5,
                     bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.75})
         ax.plot(x(p), p.mw, "o", ms=11, mfc="none", mec=INK, mew=1.3)
+    ax.margins(y=0.1)
     ax.set_xlabel(label)
 
 
