@@ -39,10 +39,11 @@ collective_check_side(struct call *call, struct side *s, int blocks)
 	return err;
 }
 
+/* Counts and displacements are there. */
 static int
-check_vectors(const struct side *s, bool vector)
+check_vectors(const struct side *s)
 {
-	return !vector || (s->counts.array != NULL && s->displs.array != NULL) ? MPI_SUCCESS : MPI_ERR_ARG;
+	return s->counts.array != NULL && s->displs.array != NULL ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
 static int
@@ -153,25 +154,40 @@ check_neighbors(struct call *call, const struct comm *c, struct collective *k)
 		return err;
 	if (k->send.buffer == MPI_IN_PLACE || k->recv.buffer == MPI_IN_PLACE)
 		return MPI_ERR_BUFFER;
-	err = collective_check_side(call, &k->recv, near->in);
+	if (!k->even && near->in > 0)
+		err = check_vectors(&k->recv);
+	if (err == MPI_SUCCESS && !k->even && near->out > 0 && k->kind == COLL_NEIGHBOR_ALLTOALL)
+		err = check_vectors(&k->send);
+	if (err == MPI_SUCCESS)
+		err = collective_check_side(call, &k->recv, near->in);
 	return err == MPI_SUCCESS ? collective_check_side(call, &k->send, k->kind == COLL_NEIGHBOR_ALLTOALL ? near->out : 1) : err;
 }
 
-/* The arrays of the functions that take them. */
+static int
+check_arrays_to_all(const struct collective *k)
+{
+	bool w = k->send.types != NULL || k->recv.types != NULL;
+	int err = k->send.buffer != MPI_IN_PLACE ? check_vectors(&k->send) : MPI_SUCCESS;
+
+	if (err == MPI_SUCCESS)
+		err = check_vectors(&k->recv);
+	return err == MPI_SUCCESS && w && k->recv.types == NULL ? MPI_ERR_ARG : err;
+}
+
+/* The arrays of the functions that take them, where they are significant. */
 static int
 check_arrays(const struct comm *c, const struct collective *k)
 {
-	bool w = k->send.types != NULL || k->recv.types != NULL;
-	int err = MPI_SUCCESS;
-
-	(void)c;
-	if (k->kind == COLL_ALLTOALL && !k->even && k->send.buffer != MPI_IN_PLACE)
-		err = check_vectors(&k->send, true);
-	if (err == MPI_SUCCESS && k->kind == COLL_ALLTOALL && !k->even)
-		err = check_vectors(&k->recv, true);
-	if (err == MPI_SUCCESS && w && k->recv.types == NULL)
-		err = MPI_ERR_ARG;
-	return err;
+	if (k->even)
+		return MPI_SUCCESS;
+	switch (k->kind) {
+	case COLL_GATHER: return is_root(c, k->root) ? check_vectors(&k->recv) : MPI_SUCCESS;
+	case COLL_SCATTER: return is_root(c, k->root) ? check_vectors(&k->send) : MPI_SUCCESS;
+	case COLL_ALLGATHER: return check_vectors(&k->recv);
+	case COLL_ALLTOALL: return check_arrays_to_all(k);
+	case COLL_REDUCE_SCATTER: return k->recv.counts.array != NULL ? MPI_SUCCESS : MPI_ERR_ARG;
+	default: return MPI_SUCCESS;
+	}
 }
 
 int

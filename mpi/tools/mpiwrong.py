@@ -41,6 +41,12 @@ OPTIONAL = re.compile(r"status$|array_of_statuses|argv?$|argc|weights|array_of_e
                       r"baseptr|base$|buffer$|buffer_addr|attribute_val|location|logical_|_rank$|invec|buf$|_fn$|_addr$|value$")
 INTEGERS = {"count": "1", "n": "1", "ndims": "1", "nnodes": "1", "errorcode": "MPI_ERR_ARG", "errorclass": "MPI_ERR_ARG", "size": "1", "partitions": "1",
             "comm_keyval": "w.keyval", "keyval": "w.keyval", "maxdims": "1", "valuelen": "4", "logical_size": "4"}
+# arrays and what says how many elements they have ("": the communicator), by name, or by chapter and name
+LENGTHS = {"array_of_requests": "count", "array_of_blocklengths": "count", "array_of_displacements": "count", "array_of_types": "count", "dims": "ndims",
+           "periods": "ndims", "indx": "nnodes", "ranks": "n", "ranks1": "n", "ranks2": "n", "ranges": "n", "array_of_sizes": "ndims",
+           "array_of_subsizes": "ndims", "array_of_starts": "ndims", "array_of_gsizes": "ndims", "array_of_distribs": "ndims",
+           "array_of_dargs": "ndims", "array_of_psizes": "ndims", "sendcounts": "", "recvcounts": "",
+           "sdispls": "", "rdispls": "", "displs": "", ("topo", "coords"): "maxdims"}
 POINTER = re.compile(r"(const )?(\w+) ?\*+$")
 COMM_OF = {"Cart": "w.cart", "Graph": "w.graph", "Dist": "w.dist"}
 
@@ -134,11 +140,19 @@ def wrong_pointer(row, p, wide):
     return out
 
 
+def wrong_array(row, p):
+    """Wrong values of an array: NULL where one element is wanted."""
+    length = LENGTHS.get(p.name, LENGTHS.get((row.chapter, p.name)))
+    if length is None or (length and (row.find(length) is None or INTEGERS.get(length, "1" if length in COUNTS else "0") != "1")):
+        return []
+    return [("NULL", "ARG")]
+
+
 def wrong(row, p, wide):
     """Wrong values of a parameter: [(value, class)]."""
     kind = plain(p, wide)
     if p.array:
-        return []
+        return wrong_array(row, p)
     if kind in HANDLES:
         name, _, values = HANDLES[kind]
         if kind == "MPI_Info" and row.chapter == "info":
