@@ -118,9 +118,7 @@ transport_relax(struct mpi_rank *self)
 {
 	struct transport *t = self->transport;
 
-	/* whether two threads count as one does not matter */
-	store_relaxed(&t->relaxed, load_relaxed(&t->relaxed) + 1);
-	if (t->polls == 0 || load_relaxed(&t->relaxed) % RELAX_EVERY == 0)
+	if (t->polls == 0 || ++t->relaxed % RELAX_EVERY == 0)
 		sched_yield();
 }
 
