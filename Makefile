@@ -54,6 +54,7 @@ include mk/kerneltest.mk
 endif
 ifeq ($(PORT),process)
 include mk/process.mk
+include $(if $(SAN),mk/ranks.mk)
 endif
 ifeq ($(PORT),unit)
 include mk/unit.mk

@@ -54,7 +54,7 @@ PROGRAMS :=
 define program_rule
 PROGRAMS += $(OUT)/tests/$(basename $(notdir $(1)))
 $(OUT)/tests/$(basename $(notdir $(1))): $(1) $(foreach s,$(filter-out $(PROGRAM_MAINS),$(PROGRAM_SRC)),$(if $(filter $(dir $(1)),$(dir $(s))),$(s))) \
-		$(wildcard $(dir $(1))*.h) $(PREFIX)/include/mpi.h | $(PREPARE)
+		$(wildcard $(dir $(1))*.h) $(MPI_GEN_H) $(PREFIX)/include/mpi.h | $(PREPARE)
 	$$(call say,MPICC,$$@)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) -O2 -g $(P_SAN) -I$(GEN)/include -o $$@ $$(filter %.c,$$^) -lm

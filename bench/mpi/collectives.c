@@ -60,12 +60,30 @@ alltoall(int bytes)
 	MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+static void
+reduce_scatter(int bytes)
+{
+	MPI_Reduce_scatter_block(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void
+scan(int bytes)
+{
+	MPI_Scan(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void
+exscan(int bytes)
+{
+	MPI_Exscan(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static const struct {
 	const char *name;
 	void (*call)(int bytes);
 } all[] = {
 	{"barrier", barrier}, {"allreduce", allreduce}, {"bcast", bcast}, {"reduce", reduce}, {"gather", gather}, {"scatter", scatter},
-	{"allgather", allgather}, {"alltoall", alltoall},
+	{"allgather", allgather}, {"alltoall", alltoall}, {"reduce_scatter", reduce_scatter}, {"scan", scan}, {"exscan", exscan},
 };
 
 static double

@@ -2,6 +2,7 @@
  *
  * Chapter topologies: graphs that every rank knows.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <mpi_impl.h>
 #include <mpi/api/newcomm.h>
@@ -35,17 +36,47 @@ check_graph(const struct comm *c, int nnodes, const int index[], const int edges
 	return err;
 }
 
+/* Which member gets which node: all edges once, though most programs name both directions. NULL: no memory. */
+static int *
+placed(struct mpi_rank *self, const struct comm *c, const struct graph *g)
+{
+	int count = g->nnodes > 0 ? g->index[g->nnodes - 1] : 0, k = 0;
+	struct place_edges edges = {malloc(((size_t)count + 1) * sizeof(*edges.of)), count};
+	int *member_of = malloc(((size_t)g->nnodes + 1) * sizeof(*member_of));
+	bool room = edges.of != NULL && member_of != NULL;
+
+	for (int i = 0; room && i < g->nnodes; i++)
+		for (; k < g->index[i]; k++)
+			edges.of[k] = (struct place_edge){i, g->edges[k], 1};
+	room = room && place_graph(self, c, g->nnodes, &edges, member_of);
+	free(edges.of);
+	if (!room)
+		free(member_of);
+	return room ? member_of : NULL;
+}
+
+static struct group *
+group_of(struct mpi_rank *self, const struct comm *c, const struct graph *g)
+{
+	int *member_of = placed(self, c, g);
+	struct group *group = member_of ? place_members(self, c, g->nnodes, member_of) : NULL;
+
+	free(member_of);
+	return group;
+}
+
 int
 impl_Graph_create(struct call *call, const struct args_Graph_create *a)
 {
 	struct comm *c = a->comm_old;
 	struct newcomm n = {NULL, MPI_SUCCESS};
+	struct graph g = {.nnodes = a->nnodes, .index = (int *)(uintptr_t)a->indx, .edges = (int *)(uintptr_t)a->edges};
 	int err = check_graph(c, a->nnodes, a->indx, a->edges);
 
 	if (err != MPI_SUCCESS)
 		return err;
 	if (c->rank < a->nnodes)
-		n = newcomm_group(call->self, c, place_grid(call->self, c, 0, NULL, a->nnodes));
+		n = newcomm_group(call->self, c, a->reorder ? group_of(call->self, c, &g) : place_grid(call->self, c, 0, NULL, a->nnodes));
 	if (n.made != NULL) {
 		n.made->topology = mpi_topology_graph(a->nnodes, a->indx, a->edges, n.made->rank);
 		if (n.made->topology == NULL) {
@@ -59,12 +90,20 @@ impl_Graph_create(struct call *call, const struct args_Graph_create *a)
 int
 impl_Graph_map(struct call *call, const struct args_Graph_map *a)
 {
-	int err = check_graph(a->comm, a->nnodes, a->indx, a->edges);
+	struct graph g = {.nnodes = a->nnodes, .index = (int *)(uintptr_t)a->indx, .edges = (int *)(uintptr_t)a->edges};
+	int err = check_graph(a->comm, a->nnodes, a->indx, a->edges), *member_of;
 
-	(void)call;
-	if (err == MPI_SUCCESS)
-		*a->newrank = a->comm->rank < a->nnodes ? a->comm->rank : MPI_UNDEFINED;
-	return err;
+	if (err != MPI_SUCCESS)
+		return err;
+	member_of = placed(call->self, a->comm, &g);
+	if (member_of == NULL)
+		return MPI_ERR_NO_MEM;
+	*a->newrank = MPI_UNDEFINED;
+	for (int i = 0; i < a->nnodes; i++)
+		if (member_of[i] == a->comm->rank)
+			*a->newrank = i;
+	free(member_of);
+	return MPI_SUCCESS;
 }
 
 static int

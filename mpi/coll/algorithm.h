@@ -29,6 +29,8 @@ struct algorithm {
 	void (*write)(struct sched *s, const struct work *w);
 	/* Instead of both: do it at once, for blocking calls. False, on all ranks: it cannot do this; else *err is what came out. */
 	bool (*run)(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err);
+	/* coll/straight.h does the same of small data in fewer steps */
+	bool straight;
 };
 
 /* Operands that may be cut in blocks, which are combined in any order? */

@@ -16,7 +16,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	struct blocks b;
 	struct signs g;
 
-	if (!k->even || !mpi_signs_begin(&g, self, c))
+	if (!k->even || !mpi_signs_begin(&g, self, c, bytes))
 		return false;
 	b = mpi_blocks(&g, bytes, 1);
 	while (mpi_blocks_next(&b, &g)) {
@@ -37,4 +37,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_allgather_signs = {.run = run};
+const struct algorithm mpi_algorithm_allgather_signs = {.run = run, .straight = true};

@@ -13,7 +13,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	struct signs g;
 
 	(void)k;
-	if (!mpi_signs_begin(&g, self, c))
+	if (!mpi_signs_begin(&g, self, c, 0))
 		return false;
 	mpi_signs_next(&g);
 	mpi_signs_show(&g);
@@ -23,4 +23,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_barrier_signs = {.run = run};
+const struct algorithm mpi_algorithm_barrier_signs = {.run = run, .straight = true};

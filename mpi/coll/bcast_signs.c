@@ -29,7 +29,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	size_t all = mpi_span_size(data);
 	struct signs g;
 
-	if (!mpi_signs_begin(&g, self, c))
+	if (!mpi_signs_begin(&g, self, c, all))
 		return false;
 	for (size_t at = 0; at < all; at += mpi_signs_bytes(&g)) {
 		size_t bytes = all - at < mpi_signs_bytes(&g) ? all - at : mpi_signs_bytes(&g);
@@ -45,4 +45,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_bcast_signs = {.run = run};
+const struct algorithm mpi_algorithm_bcast_signs = {.run = run, .straight = true};

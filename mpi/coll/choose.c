@@ -9,6 +9,7 @@
 #include <mpi/api/call.h>
 #include <mpi/coll/choose.h>
 #include <mpi/coll/place.h>
+#include <mpi/coll/signs.h>
 #include <mpi/core/errhandler.h>
 #include <mpi/core/info.h>
 #include <mpi/transport/transport.h>
@@ -26,6 +27,7 @@ struct plan_kind {
 };
 
 struct plan {
+	struct plan_straight straight;
 	struct plan_kind kind[COLL_NEIGHBOR_ALLGATHER];
 };
 
@@ -95,6 +97,18 @@ at(enum coll_kind kind, uint8_t number)
 	return coll_algorithms[kind][number].algorithm;
 }
 
+/* All ranks find the same. With one block for each rank, they share the line of a sign. */
+static size_t
+straight_below(enum coll_kind kind, const struct plan_kind *p, int ranks)
+{
+	bool deals = kind == COLL_SCATTER || kind == COLL_ALLTOALL || kind == COLL_REDUCE_SCATTER;
+	size_t most = deals ? SIGNS_SMALL / (size_t)ranks : SIGNS_SMALL;
+
+	if (!p->blocking->straight)
+		return 0;
+	return 1 + (p->small < most ? p->small : most);
+}
+
 static void
 fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
 {
@@ -126,8 +140,10 @@ plan_of(struct mpi_rank *self, struct comm *c)
 		refuse(self, bad);
 	if (hint != NULL)
 		force_all(p, hint);
-	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++)
+	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++) {
 		fill((enum coll_kind)kind, &p->kind[kind], rows_for((enum coll_kind)kind, mapping_of(self, v), c->size));
+		p->straight.below[kind] = (uint8_t)straight_below((enum coll_kind)kind, &p->kind[kind], c->size);
+	}
 	c->plan = p;
 	return p;
 }
@@ -161,6 +177,10 @@ mpi_choose_bytes(const struct comm *c, const struct collective *k)
 	case COLL_BARRIER: return 0;
 	case COLL_GATHER: return mpi_span_size(mpi_side_block(at_root ? &k->recv : &k->send, 0));
 	case COLL_SCATTER: return mpi_span_size(mpi_side_block(at_root ? &k->send : &k->recv, 0));
+	case COLL_ALLGATHER:
+		for (int i = 0; !k->even && i < c->size; i++)
+			all += mpi_span_size(mpi_side_block(&k->recv, i));
+		return k->even ? mpi_span_size(mpi_side_block(&k->recv, 0)) : all / (size_t)c->size;
 	case COLL_REDUCE_SCATTER:
 		for (int i = 0; !k->even && i < c->size; i++)
 			all += (size_t)numbers_at(k->recv.counts, (size_t)i);
@@ -169,11 +189,11 @@ mpi_choose_bytes(const struct comm *c, const struct collective *k)
 	}
 }
 
-/* Do all ranks see the same size? Not with blocks that differ, which only some ranks know of. */
+/* Do all ranks see the same size? Not with blocks that differ and which only some ranks know of. */
 static bool
 size_is_known(const struct collective *k)
 {
-	return k->even || k->kind == COLL_BCAST || k->kind == COLL_BARRIER || k->kind >= COLL_REDUCE;
+	return k->even || k->kind == COLL_BCAST || k->kind == COLL_BARRIER || k->kind == COLL_ALLGATHER || k->kind >= COLL_REDUCE;
 }
 
 const struct algorithm *
@@ -225,7 +245,9 @@ mpi_choose_write_part(struct sched *s, const struct work *w, bool near)
 {
 	enum coll_kind kind = w->k->kind;
 	enum mapping mapping = !near ? MAPPING_SPREAD : transport_shares_memory(s->self) ? MAPPING_CLUSTER : MAPPING_PROCESS;
-	const struct choice *row = row_for(rows_for(kind, mapping, s->size), kind == COLL_BARRIER ? 0 : mpi_span_size(w->out));
+	/* parts of a reduce-scatter may differ, its operand does not */
+	size_t bytes = kind == COLL_BARRIER ? 0 : kind == COLL_REDUCE_SCATTER ? mpi_span_size(w->in) / (size_t)s->size : mpi_span_size(w->out);
+	const struct choice *row = row_for(rows_for(kind, mapping, s->size), bytes);
 
 	if (can(at(kind, row->started), s, w))
 		at(kind, row->started)->write(s, w);

@@ -12,6 +12,20 @@
 /* What was worked out for a communicator; in place until it changes its hints or goes. */
 struct plan;
 
+/* What the straight way (coll/straight.h) needs of it, and what it begins with: by collective, sizes below which it may be taken. */
+struct plan_straight {
+	uint8_t below[COLL_NEIGHBOR_ALLGATHER];
+};
+
+/* May blocking calls with so many bytes of the operand, or of a block, take the straight way? */
+static inline bool
+mpi_choose_is_straight(const struct comm *c, enum coll_kind kind, size_t bytes)
+{
+	const struct plan_straight *p = (const struct plan_straight *)(const void *)c->plan;
+
+	return p != NULL && bytes < p->below[kind];
+}
+
 /* For a blocking call; NULL: no memory. Only whether it has `run` matters: mpi_choose_write comes to the same choice. */
 const struct algorithm *mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k);
 

@@ -62,6 +62,85 @@ mpi_clusters_between_with(struct sched *s, int root)
 	mpi_sched_among(s, map, v->clusters, v->rank == mpi_clusters_speaker(s, root) ? v->cluster : -1);
 }
 
+bool
+mpi_clusters_have_room(const struct sched *s, size_t bytes)
+{
+	return bytes <= CLUSTERS_COPIES_MAX / (size_t)s->c->venue->largest;
+}
+
+int
+mpi_clusters_ranks(const struct sched *s, int cluster)
+{
+	const struct venue *v = s->c->venue;
+
+	return v->first[cluster + 1] - v->first[cluster];
+}
+
+bool
+mpi_clusters_follow(const struct sched *s, int cluster)
+{
+	const struct venue *v = s->c->venue;
+
+	return v->order[v->first[cluster + 1] - 1] - v->leaders[cluster] == mpi_clusters_ranks(s, cluster) - 1;
+}
+
+struct span
+mpi_clusters_whole(const struct side *side, int n, size_t block)
+{
+	return side->counts.array ? span_bytes(side->buffer, (size_t)n * block) : mpi_side_whole(side, n);
+}
+
+/* Does a run end with this rank? */
+static bool
+ends_run(const struct sched *s, int rank)
+{
+	return rank + 1 == s->c->size || !mpi_venue_together(s->self, s->c, rank, rank + 1);
+}
+
+bool
+mpi_clusters_have_runs(const struct sched *s)
+{
+	bool some = false;
+
+	for (int i = 0; mpi_clusters_fit(s) && !some && i < s->c->size; i++)
+		some = !ends_run(s, i);
+	return some;
+}
+
+int
+mpi_clusters_inside_run(struct sched *s)
+{
+	int me = s->c->rank, first = me, last = me, number = 0, *map;
+
+	while (first > 0 && !ends_run(s, first - 1))
+		first--;
+	while (!ends_run(s, last))
+		last++;
+	for (int i = 0; i < first; i++)
+		number += ends_run(s, i);
+	map = mpi_sched_scratch(s, (size_t)(last - first + 1) * sizeof(*map));
+	if (map == NULL)
+		return -1;
+	for (int i = first; i <= last; i++)
+		map[i - first] = i;
+	mpi_sched_among(s, map, last - first + 1, me - first);
+	return number;
+}
+
+void
+mpi_clusters_between_runs(struct sched *s)
+{
+	int runs = 0, own = -1, *map = mpi_sched_scratch(s, (size_t)s->c->size * sizeof(*map));
+
+	for (int i = 0; map != NULL && i < s->c->size; i++) {
+		if (!ends_run(s, i))
+			continue;
+		own = i == s->c->rank ? runs : own;
+		map[runs++] = i;
+	}
+	mpi_sched_among(s, map, runs, own);
+}
+
 static void
 part(struct sched *s, enum coll_kind kind, struct work w, bool near)
 {
@@ -92,4 +171,22 @@ void
 mpi_clusters_allreduce(struct sched *s, struct span out, bool near)
 {
 	part(s, COLL_ALLREDUCE, (struct work){.out = out}, near);
+}
+
+void
+mpi_clusters_reduce_scatter(struct sched *s, const struct work *w)
+{
+	part(s, COLL_REDUCE_SCATTER, *w, false);
+}
+
+void
+mpi_clusters_scan(struct sched *s, struct span out)
+{
+	part(s, COLL_SCAN, (struct work){.out = out}, true);
+}
+
+void
+mpi_clusters_exscan(struct sched *s, const struct work *w)
+{
+	part(s, COLL_EXSCAN, *w, false);
 }

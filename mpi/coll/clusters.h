@@ -25,9 +25,33 @@ void mpi_clusters_between_with(struct sched *s, int root);
 int mpi_clusters_number(const struct sched *s, int root);
 int mpi_clusters_speaker(const struct sched *s, int root);
 
+/* May each rank of the largest cluster have so many bytes for copies? More of them than this together would starve a small cluster. */
+#define CLUSTERS_COPIES_MAX (1u << 20)
+bool mpi_clusters_have_room(const struct sched *s, size_t bytes);
+
+/* How many ranks a cluster has, and do they follow one another in the communicator? */
+int mpi_clusters_ranks(const struct sched *s, int cluster);
+bool mpi_clusters_follow(const struct sched *s, int cluster);
+
+/* Blocks of all ranks that lie one after the other, also those that were packed; of `block` bytes each. */
+struct span mpi_clusters_whole(const struct side *side, int n, size_t block);
+
+/*
+ * Runs: ranks that follow one another and are in one cluster; with consecutive clusters, these. What must stay in the order of the ranks is
+ * done inside runs and between them; the last rank of each speaks for it.
+ */
+bool mpi_clusters_have_runs(const struct sched *s);
+
+/* From now on: those of the own run; those that speak for runs. The number of the own run, < 0 if memory is short. */
+int mpi_clusters_inside_run(struct sched *s);
+void mpi_clusters_between_runs(struct sched *s);
+
 /* The parts that the tiers are made of, written by the algorithm of choice, among those who take part now. */
 void mpi_clusters_bcast(struct sched *s, struct span data, int root, bool near);
 void mpi_clusters_reduce(struct sched *s, const struct work *w, bool near);
+void mpi_clusters_reduce_scatter(struct sched *s, const struct work *w);
+void mpi_clusters_scan(struct sched *s, struct span out);
+void mpi_clusters_exscan(struct sched *s, const struct work *w);
 void mpi_clusters_allreduce(struct sched *s, struct span out, bool near);
 
 #endif

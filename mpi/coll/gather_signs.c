@@ -27,7 +27,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	struct blocks b;
 	struct signs g;
 
-	if (!k->even || !mpi_signs_begin(&g, self, c))
+	if (!k->even || !mpi_signs_begin(&g, self, c, mpi_choose_bytes(c, k)))
 		return false;
 	b = mpi_blocks(&g, mpi_choose_bytes(c, k), 1);
 	while (mpi_blocks_next(&b, &g)) {
@@ -45,4 +45,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_gather_signs = {.run = run};
+const struct algorithm mpi_algorithm_gather_signs = {.run = run, .straight = true};

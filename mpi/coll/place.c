@@ -3,18 +3,18 @@
  * Places where ranks meet: made once per communicator, by messages.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <mpi/coll/place.h>
 #include <mpi/transport/transport.h>
 
 #define SEATS_BYTES 131072		/* of all seats of a turn, as long as they are not too small or too large */
 #define SEAT_MIN 64
 #define SEAT_MAX 4096
-#define SEAT_PART 256			/* of a rank's memory */
 
 static size_t
-seat_bytes(const struct mpi_rank *self, int ranks)
+seat_bytes(int ranks)
 {
-	size_t bytes = transport_memory_part(self, SEAT_PART, SEAT_MAX);
+	size_t bytes = SEAT_MAX;
 
 	while (bytes > SEAT_MIN && bytes * (size_t)ranks > SEATS_BYTES)
 		bytes /= 2;
@@ -25,6 +25,12 @@ static uint32_t
 cluster_of(struct mpi_rank *self, const struct comm *c, int rank)
 {
 	return transport_cluster_of(self, (uint32_t)mpi_group_world(c->group, rank));
+}
+
+bool
+mpi_venue_together(struct mpi_rank *self, const struct comm *c, int one, int other)
+{
+	return cluster_of(self, c, one) == cluster_of(self, c, other);
 }
 
 int
@@ -64,30 +70,38 @@ survey_lanes(struct mpi_rank *self, const struct comm *c, struct venue *v)
 	}
 }
 
-/* Who is in this cluster, and who is the first in each. `populations` is scratch, zero. */
+/* The number of each rank's cluster, in the order in which they appear; how many ranks each has, one further on in `first`. */
 static void
-survey(struct mpi_rank *self, const struct comm *c, struct venue *v, int *populations)
+number_clusters(struct mpi_rank *self, const struct comm *c, struct venue *v, int *number)
 {
-	uint32_t own = cluster_of(self, c, c->rank);
-	int last = -1;
-
 	v->consecutive = true;
 	for (int i = 0; i < c->size; i++) {
-		int cluster = mpi_venue_cluster(self, c, i);
+		bool again = i > 0 && mpi_venue_together(self, c, i - 1, i);
 
-		if (cluster_of(self, c, i) == own) {
-			v->rank = i == c->rank ? v->ranks : v->rank;
-			v->members[v->ranks++] = i;
-			v->cluster = cluster;
-		}
-		if (cluster == v->clusters)
+		number[i] = again ? number[i - 1] : mpi_venue_cluster(self, c, i);
+		if (number[i] == v->clusters)
 			v->leaders[v->clusters++] = i;
-		else if (cluster != last)
+		else if (!again)
 			v->consecutive = false;
-		last = cluster;
-		if (++populations[cluster] > v->largest)
-			v->largest = populations[cluster];
+		if (++v->first[number[i] + 1] > v->largest)
+			v->largest = v->first[number[i] + 1];
 	}
+}
+
+/* Who is where: ranks sorted by the number of their cluster. */
+static void
+survey(const struct comm *c, struct venue *v, const int *number)
+{
+	for (int i = 0; i < v->clusters; i++)
+		v->first[i + 1] += v->first[i];
+	for (int i = 0; i < c->size; i++)
+		v->order[v->first[number[i]]++] = i;
+	memmove(v->first + 1, v->first, (size_t)v->clusters * sizeof(int));
+	v->first[0] = 0;
+	v->cluster = number[c->rank];
+	v->members = v->order + v->first[v->cluster];
+	v->ranks = v->first[v->cluster + 1] - v->first[v->cluster];
+	v->rank = mpi_venue_position(v, c->rank);
 }
 
 static void *
@@ -146,18 +160,25 @@ struct venue *
 mpi_venue_survey(struct mpi_rank *self, struct comm *c)
 {
 	struct venue *v = c->venue;
+	int *number;
 
 	if (v != NULL)
 		return v;
-	v = calloc(1, sizeof(*v) + 3 * (size_t)c->size * sizeof(int));
-	if (v == NULL)
-		return NULL;
-	v->members = (int *)(v + 1);
-	v->leaders = v->members + c->size;
-	c->venue = v;
-	survey(self, c, v, v->leaders + c->size);
-	survey_lanes(self, c, v);
-	return v;
+	v = calloc(1, sizeof(*v) + (3 * (size_t)c->size + 1) * sizeof(int));
+	number = malloc((size_t)c->size * sizeof(*number));
+	if (v != NULL && number != NULL) {
+		v->order = (int *)(v + 1);
+		v->leaders = v->order + c->size;
+		v->first = v->leaders + c->size;
+		c->venue = v;
+		number_clusters(self, c, v, number);
+		survey(c, v, number);
+		survey_lanes(self, c, v);
+	} else {
+		free(v);
+	}
+	free(number);
+	return c->venue;
 }
 
 struct venue *
@@ -168,7 +189,7 @@ mpi_venue_of(struct mpi_rank *self, struct comm *c)
 	if (v == NULL || v->asked)
 		return v;
 	v->asked = true;
-	v->seat_bytes = seat_bytes(self, v->largest);
+	v->seat_bytes = seat_bytes(v->largest);
 	v->table_bytes = v->seat_bytes * (size_t)v->ranks;
 	make_place(self, c, v);
 	if (v->clusters > 1)
@@ -189,12 +210,26 @@ mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t bytes)
 	return v;
 }
 
+void
+mpi_venue_with_rooms(struct mpi_rank *self, struct comm *c, size_t bytes)
+{
+	struct venue *v = c->venue;
+
+	if (v->rooms_asked)
+		return;
+	v->rooms_asked = true;
+	v->rooms_memory = share(self, c, v, bytes);
+	v->rooms = v->rooms_memory ? aligned(v->rooms_memory) : NULL;
+}
+
 static void
 drop(struct mpi_rank *self, struct venue *v)
 {
 	transport_unshare(self, v->memory);
 	if (v->signs_memory != NULL)
 		transport_unshare(self, v->signs_memory);
+	if (v->rooms_memory != NULL)
+		transport_unshare(self, v->rooms_memory);
 	free(v);
 }
 

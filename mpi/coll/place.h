@@ -30,7 +30,9 @@ struct venue {
 	unsigned turn;			/* 0 or 1 */
 	int clusters;
 	int *leaders;			/* ranks of the communicator: the first of each cluster */
-	int *members;			/* those of this cluster */
+	int *order;			/* all, cluster by cluster, each ascending */
+	int *first;			/* where in it each cluster begins, and the end */
+	const int *members;		/* those of this cluster */
 	int cluster;			/* number of the own one */
 	uint32_t lane;			/* see struct meeting */
 	uint32_t lane_ranks;
@@ -40,8 +42,11 @@ struct venue {
 	bool owner;			/* this rank made the place */
 	void *memory;			/* in which it lies */
 	char *signs;			/* see coll/signs.h; NULL: there are none */
+	char *rooms;			/* for larger data */
 	void *signs_memory;
+	void *rooms_memory;
 	bool signs_asked;
+	bool rooms_asked;
 	size_t round_bytes;
 	uint32_t round;			/* of signs: the last one, and the last one that all have shown for sure */
 	uint32_t seen;
@@ -57,9 +62,15 @@ struct venue *mpi_venue_of(struct mpi_rank *self, struct comm *c);
 /* The same with so many zeroed bytes for signs, if all ranks are in one cluster. */
 struct venue *mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t bytes);
 
+/* Once there are signs: with so many bytes as rooms for larger data. */
+void mpi_venue_with_rooms(struct mpi_rank *self, struct comm *c, size_t bytes);
+
 /* Number of the cluster of a rank, and its position among the members of the own one, or -1. */
 int mpi_venue_cluster(struct mpi_rank *self, const struct comm *c, int rank);
 int mpi_venue_position(const struct venue *v, int rank);
+
+/* Are two ranks in one cluster? */
+bool mpi_venue_together(struct mpi_rank *self, const struct comm *c, int one, int other);
 
 /* The communicator goes. */
 void mpi_venue_leave(struct mpi_rank *self, struct venue *v);

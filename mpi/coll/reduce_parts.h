@@ -17,12 +17,15 @@ struct parts {
 };
 
 /* Operands that may be copied as bytes, elements that are not too large? The same answer on all ranks. */
-bool mpi_parts_fit(const struct mpi_rank *self, const struct collective *k);
+bool mpi_parts_fit(const struct collective *k);
 
 void mpi_parts_begin(struct parts *p, struct mpi_rank *self, const struct collective *k);
 
 /* Go on to the next part; false: that was the last one. */
 bool mpi_parts_next(struct parts *p, const struct signs *g);
+
+/* Bytes of an operand. */
+size_t mpi_parts_bytes(const struct collective *k);
 
 /*
  * to = elements first .. first + count - 1 of all ranks, combined in the order of the ranks. All others have shown the round; the own operand is

@@ -33,7 +33,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	struct blocks b;
 	struct signs g;
 
-	if (!k->even || !mpi_signs_begin(&g, self, c))
+	if (!k->even || !mpi_signs_begin(&g, self, c, mpi_choose_bytes(c, k) * (size_t)c->size))
 		return false;
 	b = mpi_blocks(&g, mpi_choose_bytes(c, k), g.n);
 	while (mpi_blocks_next(&b, &g)) {
@@ -49,4 +49,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_scatter_signs = {.run = run};
+const struct algorithm mpi_algorithm_scatter_signs = {.run = run, .straight = true};

@@ -134,6 +134,17 @@ mpi_sched_copy(struct sched *s, struct span to, struct span from)
 }
 
 void
+mpi_sched_rows(struct sched *s, const struct rows *rows)
+{
+	struct rows *kept = rows->bytes > 0 && rows->count > 0 ? mpi_sched_scratch(s, sizeof(*kept)) : NULL;
+
+	if (kept == NULL)
+		return;
+	*kept = *rows;
+	local_step(s, STEP_ROWS, span_bytes(rows->to, 0), span_bytes(kept, 0));
+}
+
+void
 mpi_sched_reduce(struct sched *s, struct span in, struct span inout)
 {
 	if (in.count > 0)

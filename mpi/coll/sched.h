@@ -20,6 +20,18 @@ struct step;
 struct request;
 struct scratch;
 
+/* Rows of bytes: row i is at `to` + to_step * (to_at ? to_at[i] : i), and likewise from where it comes. Lists are memory of the communicator. */
+struct rows {
+	char *to;
+	const char *from;
+	size_t bytes;			/* of a row */
+	int count;
+	size_t to_step;
+	size_t from_step;
+	const int *to_at;
+	const int *from_at;
+};
+
 struct sched {
 	struct pending pending;		/* while it runs */
 	struct mpi_rank *self;
@@ -64,6 +76,7 @@ void mpi_sched_free(struct sched *s);
 void mpi_sched_send(struct sched *s, struct span data, int peer);
 void mpi_sched_recv(struct sched *s, struct span room, int peer);
 void mpi_sched_copy(struct sched *s, struct span to, struct span from);
+void mpi_sched_rows(struct sched *s, const struct rows *rows);
 void mpi_sched_reduce(struct sched *s, struct span in, struct span inout);	/* inout = in op inout */
 
 /* The round is written; the next step belongs to the next one. */

@@ -6,6 +6,7 @@
  * a schedule waits sets its word before it looks who sleeps.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <mpi/coll/sched.h>
 #include <mpi/coll/step.h>
 #include <mpi/core/request.h>
@@ -53,6 +54,16 @@ start_round(struct sched *s)
 }
 
 static void
+move_rows(const struct rows *r)
+{
+	for (int i = 0; i < r->count; i++) {
+		size_t to = (size_t)(r->to_at ? r->to_at[i] : i), from = (size_t)(r->from_at ? r->from_at[i] : i);
+
+		memcpy(r->to + to * r->to_step, r->from + from * r->from_step, r->bytes);
+	}
+}
+
+static void
 end_round(struct sched *s)
 {
 	for (unsigned i = s->round; i < s->next; i++) {
@@ -60,6 +71,8 @@ end_round(struct sched *s)
 
 		if (step->kind == STEP_COPY)
 			mpi_span_copy(step->span, step->from);
+		else if (step->kind == STEP_ROWS)
+			move_rows(step->from.at);
 		else if (step->kind == STEP_REDUCE)
 			mpi_op_apply(&s->op, step->from.at, step->span.at, step->span.count);
 	}

@@ -14,7 +14,7 @@
 #define TAG_LOCAL 0x20000000
 #define TAG_PERSISTENT 0x40000000
 
-enum step_kind { STEP_SEND, STEP_RECV, STEP_COPY, STEP_REDUCE };
+enum step_kind { STEP_SEND, STEP_RECV, STEP_COPY, STEP_ROWS, STEP_REDUCE };
 
 struct step {
 	uint8_t kind;
@@ -22,7 +22,7 @@ struct step {
 	bool local;			/* the peer is in the own group */
 	int peer;
 	struct span span;		/* what is sent, or the target */
-	struct span from;		/* copy and reduce: the source */
+	struct span from;		/* copy and reduce: the source; rows: where they are described */
 };
 
 #endif

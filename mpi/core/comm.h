@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Communicators: a group (an intercommunicator: two) and a number that no other communicator of any member has. The number stands for eight
+ * Communicators: a group (an intercommunicator: two) and a number that no other communicator of any member has. The number stands for 16
  * contexts, which separate its messages from all others.
  */
 #ifndef MPI_CORE_COMM_H
@@ -26,10 +26,12 @@ enum comm_context {
 	CONTEXT_COLL,			/* collectives */
 	CONTEXT_AGREE,			/* agreements on new communicators */
 	CONTEXT_GROUP,			/* the same of some members only, under a tag of the program's */
-	CONTEXT_LOCAL			/* where the four contexts of `local` begin */
+	CONTEXT_LOCAL,			/* where the four contexts of `local` begin */
+	CONTEXT_PARTITIONED = 8,	/* how a partitioned message will be cut */
+	CONTEXT_PIECES			/* its pieces */
 };
 
-#define CONTEXTS_PER_COMM 8
+#define CONTEXTS_PER_COMM 16
 #define CONTEXT_NONE (-1)		/* the members have not agreed yet */
 
 enum { ID_WORLD, ID_SELF, ID_UNIVERSE };	/* numbers in use from the start; the last is for what begins without a communicator */
@@ -44,6 +46,7 @@ struct comm {
 	struct venue *venue;		/* where its ranks meet; NULL: not needed so far */
 	struct plan *plan;		/* the algorithms of its collectives; likewise */
 	uint32_t collectives;		/* started so far */
+	uint32_t pieces;		/* of partitioned messages made so far: the next tag */
 	struct group *group;
 	struct group *remote;		/* the other group of an intercommunicator, else NULL */
 	struct comm *local;		/* intercommunicator: a communicator of `group` alone, for use inside the library; else NULL */

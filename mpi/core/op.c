@@ -53,6 +53,11 @@ mpi_op_check(struct mpi_rank *self, MPI_Op op, MPI_Datatype type)
 	return (row == OP_MINLOC || row == OP_MAXLOC) && mpi_type_is_pair(mpi_type_find(type)) ? MPI_SUCCESS : MPI_ERR_OP;
 }
 
+void (*mpi_op_loop(MPI_Op op, const struct type *t))(const void *in, void *inout, size_t n)
+{
+	return mpi_op_loops[row_of(op)][t->basic];
+}
+
 bool
 mpi_op_commutes(struct mpi_rank *self, MPI_Op op)
 {

@@ -12,6 +12,7 @@
 #include <mpi/core/op_pair.h>
 
 struct mpi_rank;
+struct type;
 
 /* one the program made */
 struct op {
@@ -35,6 +36,9 @@ int mpi_op_check(struct mpi_rank *self, MPI_Op op, MPI_Datatype type);
 
 /* Is the operation one that a handle names? (MPI_OP_NULL is not.) */
 bool mpi_op_exists(struct mpi_rank *self, MPI_Op op);
+
+/* The loop of a predefined operation on a basic type, or NULL. */
+void (*mpi_op_loop(MPI_Op op, const struct type *t))(const void *in, void *inout, size_t n);
 
 bool mpi_op_commutes(struct mpi_rank *self, MPI_Op op);
 

@@ -64,6 +64,23 @@ struct shape {
 	};
 };
 
+/* The member of a list in which a byte of its data lies: the last one that starts at it or before. */
+static inline const struct part *
+shape_part_at(const struct shape *s, MPI_Count byte)
+{
+	MPI_Count low = 0, high = s->count;
+
+	while (high - low > 1) {
+		MPI_Count middle = low + (high - low) / 2;
+
+		if (s->parts[middle].start <= byte)
+			low = middle;
+		else
+			high = middle;
+	}
+	return s->parts + low;
+}
+
 /* What is known of a representation. Complex numbers have two components. */
 struct rep_info {
 	uint8_t size;			/* of a component */

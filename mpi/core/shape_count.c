@@ -10,23 +10,6 @@ larger_of_one(MPI_Count n)
 	return n > 0 ? n : 1;
 }
 
-/* The member of a list in which a byte lies. */
-static MPI_Count
-member_at(const struct shape *s, MPI_Count byte)
-{
-	MPI_Count low = 0, high = s->count;
-
-	while (high - low > 1) {
-		MPI_Count middle = low + (high - low) / 2;
-
-		if (s->parts[middle].start <= byte)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static MPI_Count
 elements_of_loop(const struct shape *of, MPI_Count bytes, bool *whole)
 {
@@ -36,7 +19,8 @@ elements_of_loop(const struct shape *of, MPI_Count bytes, bool *whole)
 MPI_Count
 mpi_shape_elements(const struct shape *s, MPI_Count bytes, bool *whole)
 {
-	MPI_Count n, sum = 0;
+	const struct part *last;
+	MPI_Count sum = 0;
 
 	*whole = true;
 	if (bytes <= 0)
@@ -51,10 +35,10 @@ mpi_shape_elements(const struct shape *s, MPI_Count bytes, bool *whole)
 	case SHAPE_RUNS:
 		return elements_of_loop(s->of, bytes, whole);
 	default:
-		n = member_at(s, bytes);
-		for (MPI_Count i = 0; i < n; i++)
-			sum += s->parts[i].count * s->parts[i].of->elements;
-		return sum + elements_of_loop(s->parts[n].of, bytes - s->parts[n].start, whole);
+		last = shape_part_at(s, bytes);
+		for (const struct part *p = s->parts; p < last; p++)
+			sum += p->count * p->of->elements;
+		return sum + elements_of_loop(last->of, bytes - last->start, whole);
 	}
 }
 

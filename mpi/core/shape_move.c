@@ -276,22 +276,6 @@ find_run(const struct shape *s, MPI_Count byte)
 	return s->runs + low;
 }
 
-static const struct part *
-find_part(const struct shape *s, MPI_Count byte)
-{
-	MPI_Count low = 0, high = s->count;
-
-	while (high - low > 1) {
-		MPI_Count middle = low + (high - low) / 2;
-
-		if (s->parts[middle].start <= byte)
-			low = middle;
-		else
-			high = middle;
-	}
-	return s->parts + low;
-}
-
 static inline MPI_Count
 larger(MPI_Count a, MPI_Count b)
 {
@@ -318,7 +302,7 @@ move_piece(struct mover *m, const struct shape *s, char *memory, MPI_Count from,
 			move_some(m, s->of, s->stride, address_shift(memory, r->at), larger(from, r->start) - r->start,
 				smaller(to, r[1].start) - r->start);
 	} else {
-		for (const struct part *p = find_part(s, from); p->start < to && p < s->parts + s->count; p++)
+		for (const struct part *p = shape_part_at(s, from); p->start < to && p < s->parts + s->count; p++)
 			move_some(m, p->of, p->stride, address_shift(memory, p->at), larger(from, p->start) - p->start,
 				smaller(to, p[1].start) - p->start);
 	}

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,15 @@ aborter(const struct rank *r)
 	return r->round != NULL ? (int)load_acquire(&r->round->segment->aborted) - 1 : -1;
 }
 
+/* Has whoever read our output gone (`| head -1`)? That ranks end of it needs no word. */
+static bool
+nobody_reads(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
 static void
 say_why(const struct job *j, int number, pid_t pid, int wait_status)
 {
@@ -91,6 +101,8 @@ say_why(const struct job *j, int number, pid_t pid, int wait_status)
 	if (aborter(r) >= 0)
 		message("rank %d (process %d) ended the job with status %d", aborter(r),
 			(int)j->ranks[aborter(r)].joined, r->round->segment->abort_status);
+	else if (signal == SIGPIPE && nobody_reads())
+		return;
 	else if (signal != 0)
 		message("rank %d (process %d) was killed by signal %d (%s)", number, (int)pid, signal, strsignal(signal));
 	else

@@ -47,6 +47,8 @@ struct job {
 	int failures;			/* pipe through which processes say that they could not start */
 	int status;			/* of mpiexec */
 	bool ending;			/* the job is being ended */
+	struct sink out;		/* where the ranks' lines go */
+	struct sink err;
 	int interrupts;
 };
 

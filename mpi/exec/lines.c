@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <mpi/exec/lines.h>
+#include <mpi/exec/message.h>
 
 #define FIRST_ROOM 8192
 
@@ -26,6 +27,9 @@ write_all(struct sink *s, const char *data, size_t len)
 			poll(&wait, 1, -1);
 		} else if (errno != EINTR) {
 			s->broken = true;
+			s->lost = errno != EPIPE;
+			if (s->lost)
+				message("cannot write the output of the ranks: %s", strerror(errno));
 		}
 	}
 }

@@ -13,7 +13,8 @@
 /* Where lines go: our standard output or error. */
 struct sink {
 	int fd;
-	bool broken;			/* nobody reads any more */
+	bool broken;			/* nobody reads any more, or what is written is lost */
+	bool lost;			/* the latter */
 	const void *open;		/* whose line was passed on without its end; NULL: nobody's */
 };
 

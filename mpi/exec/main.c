@@ -4,6 +4,7 @@
  * lines, and ends when they have ended; if it dies itself, the kernel kills the ranks.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -165,12 +166,25 @@ open_signals(struct job *j)
 	job_watch(j, j->signals, EVENT_SIGNAL, 0);
 }
 
+/* Streams that a shell has closed are empty: else our own descriptors would stand there. */
+static void
+open_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct options options;
 	static struct job j;
 
+	open_streams();
 	options_read(&options, argc, argv);
 	j = (struct job){.options = &options, .count = options.ranks, .ranks = calloc((size_t)options.ranks, sizeof(struct rank))};
 	j.events = epoll_create1(EPOLL_CLOEXEC);
@@ -189,5 +203,5 @@ main(int argc, char **argv)
 		lines_finish(&j.ranks[i].out);
 		lines_finish(&j.ranks[i].err);
 	}
-	return j.status;
+	return j.status == 0 && (j.out.lost || j.err.lost) ? 1 : j.status;
 }

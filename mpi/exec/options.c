@@ -23,7 +23,7 @@ static const char help[] =
 	"  -wdir, -wd DIR           run the program in this folder\n"
 	"  -initial-errhandler E    mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n"
 	"  --map-by core|socket     neighbours on neighbouring cores (default), or on the sockets in turn\n"
-	"  --bind-to core|none      a core for each rank: by default if there are enough that no other job has\n"
+	"  --bind-to core|none      a core (hwthread: the same) for each rank: by default if there are enough that no other job has\n"
 	"  --oversubscribe          allow more ranks than -host has slots\n"
 	"  -host localhost[:N]      this host, with at most N ranks\n"
 	"  --tag-output, -l         put [rank] before each line\n"
@@ -150,7 +150,7 @@ read_bind(struct reader *r, const char *option)
 	else if (strcmp(text, "none") == 0)
 		r->o->bind = BIND_NONE;
 	else
-		usage_error("%s knows core and none, not '%s'", option, text);
+		usage_error("%s knows core, hwthread and none, not '%s'", option, text);
 }
 
 static bool

@@ -116,6 +116,9 @@ become(const struct job *j, int rank, const int streams[2], int failures)
 		give_up(failures, rank, true);
 	set_environment(j, rank);
 	execvp(app->argv[0], app->argv);
+	/* not in PATH: here, as with other launchers */
+	if (errno == ENOENT && strchr(app->argv[0], '/') == NULL)
+		execv(app->argv[0], app->argv);
 	give_up(failures, rank, false);
 }
 
@@ -172,10 +175,11 @@ allow_descriptors(void)
 void
 job_start(struct job *j)
 {
-	static struct sink out = {.fd = STDOUT_FILENO}, err = {.fd = STDERR_FILENO};
 	bool direct = j->count == 1 && !j->options->tag;
 	int ends[2], rank = 0;
 
+	j->out.fd = STDOUT_FILENO;
+	j->err.fd = STDERR_FILENO;
 	allow_descriptors();
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		system_error("cannot make a pipe");
@@ -183,11 +187,11 @@ job_start(struct job *j)
 	job_watch(j, j->failures, EVENT_FAILURE, 0);
 	for (int a = 0; a < j->options->apps_count; a++) {
 		for (int i = 0; i < j->options->apps[a].ranks; i++, rank++) {
-			struct lines l = {.fd = -1, .sink = direct ? NULL : &out, .tag = j->options->tag ? rank : -1};
+			struct lines l = {.fd = -1, .sink = direct ? NULL : &j->out, .tag = j->options->tag ? rank : -1};
 
 			j->ranks[rank] = (struct rank){.app = &j->options->apps[a], .socket = -1, .watch = -1, .out = l, .err = l};
 			if (!direct)
-				j->ranks[rank].err.sink = &err;
+				j->ranks[rank].err.sink = &j->err;
 			start_rank(j, rank, ends[1]);
 		}
 	}

@@ -16,6 +16,10 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from mpifiles import write  # noqa: E402
+
 FOLDER = "mpi/coll"
 KINDS = ("barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan", "exscan")
 MAPPINGS = ("cluster", "clusters", "spread", "process")
@@ -141,17 +145,6 @@ def names(algorithms):
     """Text of mpi_coll_names.h."""
     words = "".join(f'\t"{a.kind}={a.name}",\n' for a in algorithms)
     return HEAD + "\nstatic const char *const coll_names[] = {\n" + words + "};\n"
-
-
-def write(path, text):
-    """Write a file unless it says so already."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            if f.read() == text:
-                return
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
 
 
 def main():

@@ -14,7 +14,7 @@ HANDLES = {
     "MPI_Win": ("struct window *", "call_window"), "MPI_File": ("struct file *", "call_file"),
     "MPI_Session": ("struct session *", "call_session"),
 }
-MESSAGES = ("pt2pt", "buffer", "persist", "probe")			# a type must be committed, buffers are significant
+MESSAGES = ("pt2pt", "buffer", "persist", "probe", "partitioned")			# a type must be committed, buffers are significant
 COLLECTIVES = ("coll", "icoll", "pcoll", "neighbor", "window", "file")	# types and buffers are significant on some ranks only
 COUNTS = ("count", "sendcount", "recvcount", "incount", "outcount")
 COUNTED = MESSAGES + ("type", "pack", "request", "status")

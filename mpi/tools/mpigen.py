@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import mpibind  # noqa: E402
 import mpiwrong  # noqa: E402
+from mpifiles import write  # noqa: E402
 from mpitable import TableError, read_table  # noqa: E402
 
 HEAD = "/* SPDX-License-Identifier: MIT\n *\n * %s\n * Generated from mpi/functions.tbl: do not edit.\n */\n"
@@ -39,11 +40,11 @@ def implemented_in(folder):
 
 def direct_in(folder):
     """Names of the functions that have a straight way."""
-    path = os.path.join(folder, "direct.h")
-    if not os.path.exists(path):
-        return set()
-    with open(path, encoding="utf-8") as f:
-        return set(DIRECT.findall(f.read()))
+    out = set()
+    for path in sorted(glob.glob(os.path.join(folder, "direct*.h"))):
+        with open(path, encoding="utf-8") as f:
+            out.update(DIRECT.findall(f.read()))
+    return out
 
 
 def is_done(row, done):
@@ -74,7 +75,7 @@ def implementations(rows):
 
 def bindings(rows, chapter, done, direct=()):
     """Text of bind_CHAPTER.c."""
-    out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n#include <mpi/api/direct.h>\n"]
+    out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n#include <mpi/api/direct.h>\n#include <mpi/api/direct_coll.h>\n"]
     out += [mpibind.binding(row, wide, is_done(row, done), row.name in direct) for row in rows if row.chapter == chapter for wide in row.widths]
     return "\n".join(out)
 
@@ -91,17 +92,6 @@ def status(rows, done):
         text = "all" if len(missing) == len(mine) else " ".join(missing)
         out.append(f"| {chapter} | {len(mine) - len(missing)} of {len(mine)} | {text} |")
     return "\n".join(out) + "\n"
-
-
-def write(path, text):
-    """Write a file unless it says so already (so that nothing is rebuilt for nothing)."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            if f.read() == text:
-                return
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
 
 
 def main():

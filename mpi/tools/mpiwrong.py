@@ -31,7 +31,7 @@ BY_ADDRESS = {
     "Session_finalize": ("session", ("MPI_SESSION_NULL", "w.stale_session")),
     "Start": ("request", ("MPI_REQUEST_NULL",)), "Cancel": ("request", ("MPI_REQUEST_NULL",)),
 }
-MESSAGES = ("pt2pt", "buffer", "persist", "probe")
+MESSAGES = ("pt2pt", "buffer", "persist", "probe", "partitioned")
 COLLECTIVES = ("coll", "icoll", "pcoll")
 COUNTS = ("count", "sendcount", "recvcount", "incount", "outcount")
 BUFFERS = ("buf", "sendbuf", "recvbuf", "inbuf", "outbuf", "buffer")
@@ -39,7 +39,7 @@ COUNTED = MESSAGES + COLLECTIVES + ("neighbor", "pack", "type", "request")
 # what may be NULL: the standard gives it a meaning, or allows it
 OPTIONAL = re.compile(r"status$|array_of_statuses|argv?$|argc|weights|array_of_errcodes|(copy|delete)(_attr)?_fn$|extra_state|"
                       r"baseptr|base$|buffer$|buffer_addr|attribute_val|location|logical_|_rank$|invec|buf$|_fn$|_addr$|value$")
-INTEGERS = {"count": "1", "n": "1", "ndims": "1", "nnodes": "1", "errorcode": "MPI_ERR_ARG", "errorclass": "MPI_ERR_ARG", "size": "1",
+INTEGERS = {"count": "1", "n": "1", "ndims": "1", "nnodes": "1", "errorcode": "MPI_ERR_ARG", "errorclass": "MPI_ERR_ARG", "size": "1", "partitions": "1",
             "comm_keyval": "w.keyval", "keyval": "w.keyval", "maxdims": "1", "valuelen": "4", "logical_size": "4"}
 # arrays and what says how many elements they have ("": the communicator), by name, or by chapter and name
 LENGTHS = {"array_of_requests": "count", "array_of_blocklengths": "count", "array_of_displacements": "count", "array_of_types": "count", "dims": "ndims",
@@ -108,6 +108,8 @@ def wrong_number(row, p):
         return [("1", "ROOT"), ("-17", "ROOT")]
     if chapter == "topo" and p.name == "rank":
         return [("1", "RANK"), ("-1", "RANK")]
+    if p.name == "partitions":
+        return [("-1", "ARG")]
     if row.name in ("Comm_create_group", "Intercomm_create") and p.name == "tag":
         return [("-1", "TAG")]
     if row.name == "Intercomm_create" and p.name in ("local_leader", "remote_leader"):

@@ -4,8 +4,6 @@
  */
 #include <base/fmt.h>
 #include <base/str.h>
-#include <abi/errors.h>
-#include <hal/guest.h>
 #include "testbed.h"
 
 static void
@@ -126,23 +124,6 @@ kernel_core_main(void *arg)
 	hal_acquire(c->bed, sizeof(*c->bed));
 	hal_core_set_local(c);
 	serve(c);
-}
-
-/* Guests are tested with the kernel that has them. */
-int
-kernel_guest_enter(void *home, unsigned core, int host_tid, struct guest_thread *g)
-{
-	(void)home;
-	(void)core;
-	(void)host_tid;
-	(void)g;
-	return -E_SRCH;
-}
-
-bool
-kernel_guest_leave(void)
-{
-	return true;
 }
 
 void

@@ -59,6 +59,12 @@ def test_turning_round_for_ever_is_no_progress():
     assert r.end == "stuck" and "fw_main" in r.output and "core 3: runs" in r.output, r.output
 
 
+def test_work_that_gets_nowhere_is_no_progress():
+    r = run("selftest", seed=1003, idle_cycles=20_000)
+    assert r.end == "stuck" and "no output, no exception and no marker for too long" in r.output and r.status == simulator.NO_END, r.output
+    assert all(f"core {c}: " in r.output for c in range(4)) and "last retired 0x" in r.output and " in fw_" in r.output, r.output
+
+
 def test_a_run_that_is_too_long_is_ended():
     r = run("selftest", seed=1003, max_cycles=20_000)
     assert r.end == "cycles" and "no end after" in r.output and r.status == simulator.NO_END, r.output

@@ -147,17 +147,18 @@ graph(struct check *c)
 static void
 distributed(struct check *c)
 {
-	int of = (c->rank + 1) % c->size, two = 2, in, out, weighted, sources[4], destinations[4], sw[4], dw[4], sum = 0, kind;
+	int of = (c->rank + 1) % c->size, two = 2, in, out, weighted, sources[4], destinations[4], sw[4], dw[4], sum = 0, kind, me;
 	int to[2] = {(of + 1) % c->size, (of + 2) % c->size}, weights[2] = {of * 10 + 1, of * 10 + 2};
 	MPI_Comm g, adjacent;
 
 	CHECK(c, MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &of, &two, to, weights, MPI_INFO_NULL, 1, &g) == MPI_SUCCESS);
+	MPI_Comm_rank(g, &me);
 	MPI_Dist_graph_neighbors_count(g, &in, &out, &weighted);
 	CHECK(c, in == 2 && out == 2 && weighted);
 	MPI_Dist_graph_neighbors(g, 4, sources, sw, 4, destinations, dw);
 	for (int i = 0; i < 2; i++) {
-		CHECK(c, destinations[i] == (c->rank + dw[i] % 10) % c->size && dw[i] / 10 == c->rank);
-		CHECK(c, (sources[i] + sw[i] % 10) % c->size == c->rank && sw[i] / 10 == sources[i]);
+		CHECK(c, destinations[i] == (me + dw[i] % 10) % c->size && dw[i] / 10 == me);
+		CHECK(c, (sources[i] + sw[i] % 10) % c->size == me && sw[i] / 10 == sources[i]);
 		sum += sw[i] % 10;
 	}
 	CHECK(c, sum == 3);
@@ -178,6 +179,167 @@ distributed(struct check *c)
 	CHECK(c, MPI_Dist_graph_neighbors_count(MPI_COMM_WORLD, &in, &out, &weighted) == MPI_ERR_TOPOLOGY);
 }
 
+/*
+ * Graphs whose nodes may be placed. Edges are those of a rule that everybody knows; of each pair, the weight of the edge, or 0.
+ */
+enum { SCRAMBLED_RING, CLIQUES_IN_TURN, SCRAMBLED_GRID, RANDOM, STAR, NOTHING, RULES };
+static const char *const rule_names[] = {"ring", "cliques", "grid", "random", "star", "nothing"};
+
+/* Another number for a node: all numbers once. */
+static int
+scramble(const struct check *c, int i)
+{
+	int step = c->size / 2 + 1;
+
+	while (step < c->size && (c->size % step == 0 || (c->size % 2 == 0 && step % 2 == 0) || (c->size % 3 == 0 && step % 3 == 0)))
+		step++;
+	return i * step % c->size;
+}
+
+static int
+weight(const struct check *c, int rule, int clusters, int i, int k)
+{
+	int a = scramble(c, i), b = scramble(c, k), wide = (c->size + 3) / 4, distance = a > b ? a - b : b - a;
+
+	if (i == k)
+		return 0;
+	switch (rule) {
+	case SCRAMBLED_RING: return distance == 1 || distance == c->size - 1;
+	case CLIQUES_IN_TURN: return i % clusters == k % clusters;
+	case SCRAMBLED_GRID: return distance == wide || (distance == 1 && a / wide == b / wide) ? 2 : 0;
+	case RANDOM: return (i * 7919 + k * 7919 + i * k * 31) % 13 < 4 ? 1 + (i + k) % 5 : 0;
+	case STAR: return i == 0 || k == 0;
+	default: return 0;
+	}
+}
+
+struct placed {
+	struct check *c;
+	int rule;
+	int clusters;
+	int *cluster;			/* of each rank of MPI_COMM_WORLD */
+	int even;			/* all clusters have as many ranks */
+};
+
+/* Weight of the edges between clusters, if node i is where rank at[i] of MPI_COMM_WORLD is. */
+static int
+cut(const struct placed *p, const int *at)
+{
+	int sum = 0;
+
+	for (int i = 0; i < p->c->size; i++)
+		for (int k = i + 1; k < p->c->size; k++)
+			if (p->cluster[at ? at[i] : i] != p->cluster[at ? at[k] : k])
+				sum += weight(p->c, p->rule, p->clusters, i, k);
+	return sum;
+}
+
+/* The new ranks are the old ones in another order, which is no worse. */
+static void
+check_order(const struct placed *p, MPI_Comm comm, int say)
+{
+	int *at = malloc((size_t)p->c->size * sizeof(int)), *seen = calloc((size_t)p->c->size, sizeof(int)), before = cut(p, NULL), after;
+
+	MPI_Allgather(&p->c->rank, 1, MPI_INT, at, 1, MPI_INT, comm);
+	for (int i = 0; i < p->c->size; i++)
+		CHECK(p->c, at[i] >= 0 && at[i] < p->c->size && !seen[at[i]]++);
+	after = cut(p, at);
+	CHECK(p->c, after <= before);
+	if (p->rule == CLIQUES_IN_TURN && p->even)
+		CHECK(p->c, after == 0);
+	if (say && p->c->rank == 0)
+		printf("%s: between clusters %d, was %d\n", rule_names[p->rule], after, before);
+	free(at);
+	free(seen);
+}
+
+/* This rank's neighbours are those of the node that it has, in the order of their numbers. */
+static void
+check_neighbours(const struct placed *p, MPI_Comm comm, const int *with_weights)
+{
+	int n = p->c->size, in, out, weighted, me, *room = malloc(4 * (size_t)n * sizeof(int)), at = 0;
+
+	MPI_Comm_rank(comm, &me);
+	MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+	CHECK(p->c, in == out && weighted == (with_weights != NULL));
+	MPI_Dist_graph_neighbors(comm, n, room, room + n, n, room + 2 * n, room + 3 * n);
+	for (int k = 0; k < n; k++) {
+		int w = weight(p->c, p->rule, p->clusters, me, k);
+
+		if (w == 0)
+			continue;
+		CHECK(p->c, at < in && room[at] == k && room[2 * n + at] == k);
+		CHECK(p->c, with_weights == NULL || (room[n + at] == w && room[3 * n + at] == w));
+		at++;
+	}
+	CHECK(p->c, at == in);
+	free(room);
+}
+
+/* All three ways to make it. */
+static void
+make_graphs(const struct placed *p, int say)
+{
+	struct check *c = p->c;
+	int n = c->size, *index = malloc((size_t)n * sizeof(int)), *edges = malloc((size_t)n * (size_t)n * sizeof(int));
+	int *weights = malloc((size_t)n * sizeof(int)), total = 0, mine, first, newrank, me;
+	MPI_Comm comm;
+
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < n; k++)
+			if (weight(c, p->rule, p->clusters, i, k))
+				edges[total++] = k;
+		index[i] = total;
+	}
+	first = c->rank > 0 ? index[c->rank - 1] : 0;
+	mine = index[c->rank] - first;
+	for (int i = 0; i < mine; i++)
+		weights[i] = weight(c, p->rule, p->clusters, c->rank, edges[first + i]);
+	MPI_Graph_create(MPI_COMM_WORLD, n, index, edges, 1, &comm);
+	MPI_Graph_map(MPI_COMM_WORLD, n, index, edges, &newrank);
+	MPI_Comm_rank(comm, &me);
+	CHECK(c, newrank == me);
+	if (p->rule != SCRAMBLED_GRID && p->rule != RANDOM)
+		check_order(p, comm, 0);	/* it knows no weights */
+	MPI_Comm_free(&comm);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, mine, edges + first, weights, mine, edges + first, weights, MPI_INFO_NULL, 1, &comm);
+	check_order(p, comm, say);
+	check_neighbours(p, comm, weights);
+	MPI_Comm_free(&comm);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, mine, edges + first, MPI_UNWEIGHTED, mine, edges + first, MPI_UNWEIGHTED, MPI_INFO_NULL, 1,
+		&comm);
+	check_neighbours(p, comm, NULL);
+	MPI_Comm_free(&comm);
+	MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &c->rank, &mine, edges + first, weights, MPI_INFO_NULL, 1, &comm);
+	check_order(p, comm, 0);
+	MPI_Comm_free(&comm);
+	free(index);
+	free(edges);
+	free(weights);
+}
+
+static void
+reordered(struct check *c, int say)
+{
+	struct placed p = {.c = c, .cluster = malloc((size_t)c->size * sizeof(int)), .even = 1};
+	int here, ranks, most, least;
+	MPI_Comm together;
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
+	MPI_Allreduce(&c->rank, &here, 1, MPI_INT, MPI_MIN, together);
+	MPI_Comm_size(together, &ranks);
+	MPI_Comm_free(&together);
+	MPI_Allgather(&here, 1, MPI_INT, p.cluster, 1, MPI_INT, MPI_COMM_WORLD);
+	for (int i = 0; i < c->size; i++)
+		p.clusters += p.cluster[i] == i;
+	MPI_Allreduce(&ranks, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	MPI_Allreduce(&ranks, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	p.even = most == least;
+	for (p.rule = 0; p.rule < RULES; p.rule++)
+		make_graphs(&p, say);
+	free(p.cluster);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -191,5 +353,6 @@ main(int argc, char **argv)
 	grids(&c);
 	graph(&c);
 	distributed(&c);
+	reordered(&c, argc > 1);
 	return check_end(&c);
 }

@@ -2,11 +2,14 @@
 """The real kernel on the cluster in RTL: one K-Core, three U-Cores. Prints the test protocol; about 3 M cycles."""
 
 import os
+import re
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TIMEOUT_S = 280
+# core, instruction, address, function
+NAMED = re.compile(r"core 0: illegal instruction 0xe\w{7} at 0x\w{8} in [a-z]\S+\+0x\w+ \(supervisor mode\); stopped")
 
 
 def run(*argv):
@@ -23,7 +26,7 @@ def run(*argv):
 def check(name, argv, words, status=0):
     """One run must end as it should and say these words."""
     code, text = run(*argv)
-    missing = [w for w in words if w not in text]
+    missing = [w for w in words if (not w.search(text) if isinstance(w, re.Pattern) else w not in text)]
     if code == status and not missing:
         print(f"ok {name}", flush=True)
         return 0
@@ -47,7 +50,7 @@ def main():
     failed += check("a_program_runs_with_all_servers", ["--rtl", "kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
     kernel = hard_kernel()
     failed += check("a_multiplication_in_the_kernel_on_a_k_core_is_named", ["--rtl", "--bare", "--kernel", kernel, "kcalls"],
-                    ["core 0: illegal instruction 0xe", " at 0x0000", "(supervisor mode); stopped", "core 3: "], 125) if kernel else 1
+                    [NAMED, *(f"core {c}: " for c in range(4))], 125) if kernel else 1
     failed += check("qemu_runs_the_same_program", ["kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
     failed += check("a_machine_too_large_for_qemu_is_refused", ["--machine", "optimsoc8", "kcalls"], ["QEMU's or1k at most 4"], 2)
     failed += check("a_machine_without_hardware_is_refused_in_rtl", ["--rtl", "--machine", "or1k-2x2", "kcalls"], ["it has no table [hardware]"], 1)

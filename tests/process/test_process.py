@@ -8,11 +8,12 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from scenario import Job, PREFIX, WORK, Wrong, call, mpiexec, must, must_be, one_line, program, run_all, tests_of, tool  # noqa: E402
+from scenario import Job, MPIEXEC, PATIENCE_S, PREFIX, WORK, Wrong, call, mpiexec, must, must_be, one_line, program, run_all, tests_of, tool  # noqa: E402
 
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
 
@@ -91,7 +92,34 @@ def test_input_goes_to_rank_zero():
 
 
 def test_nobody_reads_the_output():
-    must(call(["sh", "-c", f"{PREFIX}/bin/mpiexec -n 2 yes | head -1"]), 0, "y\n")
+    for ranks in (1, 2):
+        done = must(call(["sh", "-c", f"{PREFIX}/bin/mpiexec -n {ranks} yes | head -1"]), 0)
+        must_be((done.out, done.err), ("y\n", ""), "output and errors")
+
+
+def test_output_that_cannot_be_written_is_a_failure():
+    done = must(call(["sh", "-c", f"{PREFIX}/bin/mpiexec -n 2 echo > /dev/full"]), 1)
+    must_be(one_line(done), "mpiexec: cannot write the output of the ranks: No space left on device", "message")
+
+
+def test_streams_may_be_closed():
+    once, show = program("once.c"), "cat; echo end $PMI_RANK"
+    done = must(call(["sh", "-c", f"{PREFIX}/bin/mpiexec -n 2 sh -c '{show}' <&-"]), 0)
+    must_be((sorted(done.out.splitlines()), done.err), (["end 0", "end 1"], ""), "output and errors")
+    must(call(["sh", "-c", f"{PREFIX}/bin/mpiexec -n 2 {once} <&- >&-"]), 0)
+    must(call(["sh", "-c", f"{PREFIX}/bin/mpiexec -n 2 {once} <&- >&- 2>&-"]), 0)
+    must(call(["sh", "-c", f"{PREFIX}/bin/mpiexec -n 2 no-such-program <&- >&- 2>&-"]), 127)
+    must(mpiexec("-n", "2", "sh", "-c", f"{once} <&- >&- 2>&-"), 0)
+
+
+def test_input_may_be_a_terminal():
+    ours, theirs = os.openpty()
+    with subprocess.Popen([MPIEXEC, "-n", "2", "sh", "-c", "cat; echo end $PMI_RANK"], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+        os.write(ours, b"typed\n\x04")
+        out, err = p.communicate(timeout=PATIENCE_S)
+    os.close(ours)
+    os.close(theirs)
+    must_be((sorted(out.decode().splitlines()), err, p.returncode), (["end 0", "end 1", "typed"], b"", 0), "output, errors and status")
 
 
 def test_bad_usage_is_one_line_and_two():
@@ -113,7 +141,14 @@ def test_help_and_version():
 
 def test_a_program_that_is_not_there():
     must_be(one_line(must(mpiexec("-n", "4", "./nothing"), 127)), "mpiexec: ./nothing: No such file or directory", "message")
+    must_be(one_line(must(mpiexec("-n", "2", "nothing"), 127)), "mpiexec: nothing: No such file or directory", "message")
     must_be(one_line(must(mpiexec("-n", "4", "/etc/passwd"), 126)), "mpiexec: /etc/passwd: Permission denied", "message")
+
+
+def test_a_program_beside_which_mpiexec_is_started():
+    once = program("once.c")
+    must(call([MPIEXEC, os.path.basename(once)], cwd=WORK), 0, "rank 0 of 1")
+    must(mpiexec("-n", "2", "-wdir", WORK, os.path.basename(once)), 0, "rank 1 of 2")
 
 
 def test_a_crash_names_rank_process_and_signal():
@@ -233,6 +268,16 @@ def test_two_jobs_never_bind_to_one_core():
     must_be(set(done.out.splitlines()), {str(sorted(allowed))}, "processors of the second job")
 
 
+def test_a_hardware_thread_for_each_rank():
+    allowed = os.sched_getaffinity(0)
+    job = Job(len(allowed), program("hold.c"), wrap=("--bind-to", "hwthread"))
+    mine = [os.sched_getaffinity(p) for p in job.pids]
+    os.kill(job.process.pid, signal.SIGKILL)
+    claimed = "unbound" not in job.end().err
+    if claimed:
+        must_be((sorted(len(m) for m in mine), set().union(*mine)), ([1] * len(allowed), allowed), "processors per rank, and of all")
+
+
 def test_binding_can_be_refused():
     done = must(mpiexec("-n", "1", "--bind-to", "none", "python3", "-c", "import os; print(len(os.sched_getaffinity(0)))"), 0)
     must_be(int(done.out), len(os.sched_getaffinity(0)), "processors")
@@ -248,6 +293,18 @@ def test_interpreters_start_mpi_programs():
 def test_debuggers_start_ranks():
     done = must(mpiexec("-n", "2", tool("gdb"), "-q", "-batch", "-ex", "run", "--args", program("once.c")), 0)
     must_be(len(re.findall(r"of 2, sum 1", done.out)), 2, f"ranks in {done}")
+
+
+def test_memory_that_nobody_asked_for_is_closed():
+    job = Job(3, program("hold.c"))
+    for pid in job.pids:
+        with open(f"/proc/{pid}/maps", encoding="ascii") as f:
+            parts = [x.split() for x in f if "atoll-job" in x]
+        opened = sum(int(p[0].split("-")[1], 16) - int(p[0].split("-")[0], 16) for p in parts if p[1].startswith("rw"))
+        if not 0 < opened < 16 << 20:
+            raise Wrong(f"{opened} bytes of the job's memory can be read: {parts}")
+    os.kill(job.process.pid, signal.SIGKILL)
+    job.end()
 
 
 def test_valgrind_finds_nothing():

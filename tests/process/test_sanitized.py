@@ -1,33 +1,45 @@
 # SPDX-License-Identifier: MIT
 """The library for process ranks under sanitizers: a part of the test list, with data fetched and with data sent in chunks.
 
-Builds build/address and build/thread. Arguments choose sanitizers; with --all, the whole test list, each program both ways.
+Builds build/address and build/thread. Arguments choose sanitizers; with --all, the whole test list, each program both ways. A sanitizer
+sees one process: with --ranks, the whole test list by threads of one process (ranks.c), clusters and all.
 """
 
 import os
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import scenario  # noqa: E402
 from scenario import ROOT, Wrong, call, install, must  # noqa: E402
 import testlist  # noqa: E402
 
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 REPORTS = ("Sanitizer", "runtime error:")
 PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes", 4), ("pt2pt_order", 5), ("pt2pt_posted", 3), ("straight", 4),
-            ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("collectives", 5), ("coll_random", 3, "41", "3", "each"), ("barrier_many", 8), ("chunks", 3),
+            ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("partitioned", 3), ("collectives", 5),
+            ("coll_random", 3, "41", "3", "each"), ("barrier_many", 8), ("chunks", 3), ("allocated", 3), ("threads", 2),
             ("differ", 3, "1", "steps=25"), ("differ", 4, "2", "steps=25", "bytes=20000"))
 CHUNKS = ("pt2pt_sizes", "isend_storm", "collectives", "differ")
 # 64 and more ranks say nothing new, and their shadows fill the memory
 RANKS_MOST = 16
+# the whole list is run beside other work; four gigabytes are slow
+WHOLE_PATIENCE_S = 600
+CLUSTERS = 4
+# programs whose own threads belong to ranks, or whose ranks have a libc each
+NOT_AS_THREADS = ("threads", "threads_level", "globals")
+
+
+def make_command(name):
+    """What builds for a sanitizer, and where."""
+    return ["make", "-s", "-C", ROOT, "PORT=process", f"SAN={SANITIZERS[name]}", f"PYTHON={sys.executable}"], os.path.join(ROOT, "build", name, "process")
 
 
 def build(name):
     """Library, mpiexec and programs; returns the folder."""
-    folder = os.path.join(ROOT, "build", name)
-    make = ["make", "-s", "-C", ROOT, "PORT=process", f"SAN={SANITIZERS[name]}", f"PYTHON={sys.executable}"]
+    make, out = make_command(name)
     subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
-    out = os.path.join(folder, "process")
     install.install(os.path.join(out, "prefix"), out)
     subprocess.run(make + ["programs"], check=True, stdout=subprocess.DEVNULL)
     return out
@@ -38,15 +50,38 @@ def whole_list():
     return [(e.program, e.ranks, *e.args, int(e.exit)) for e in testlist.read() if e.machine_on("process") and e.ranks <= RANKS_MOST and not e.coll]
 
 
+def clean(argv, status, env):
+    """A command that ends as it should, without a report."""
+    # addresses that are not randomised: the thread sanitizer wants that
+    done = call(["setarch", "-R", *argv], env=env)
+    must(done, status, *(("No errors",) if status == 0 else ()))
+    if any(r in done.out + done.err for r in REPORTS):
+        raise Wrong(str(done))
+
+
 def run_one(out, what, fetch):
     """One program without a report."""
     program, ranks, *args = what
     status = args.pop() if args and isinstance(args[-1], int) else 0
-    env = {"ATOLL_MPI_FETCH": "yes" if fetch else "no"}
-    done = call(["setarch", "-R", os.path.join(out, "prefix", "bin", "mpiexec"), "-n", str(ranks), os.path.join(out, "tests", program), *args], env=env)
-    must(done, status, *(("No errors",) if status == 0 else ()))
-    if any(r in done.out + done.err for r in REPORTS):
-        raise Wrong(str(done))
+    argv = [os.path.join(out, "prefix", "bin", "mpiexec"), "-n", str(ranks), os.path.join(out, "tests", program), *args]
+    clean(argv, status, {"ATOLL_MPI_FETCH": "yes" if fetch else "no"})
+
+
+def attempt(title, *args):
+    """Run something, print a line of the test protocol; 1 if it failed."""
+    begun = time.monotonic()
+    try:
+        args[0](*args[1:])
+        print(f"ok {title}", flush=True)
+        return 0
+    except Wrong as e:
+        print(f"FAIL {title}: after {time.monotonic() - begun:.0f} s: {str(e)[:4000]}", flush=True)
+        return 1
+
+
+def titled(*words):
+    """The name of a test."""
+    return "_".join(str(w).replace("=", "_") for w in words if w is not None)
 
 
 def check(name, everything):
@@ -54,20 +89,35 @@ def check(name, everything):
     out, failed = build(name), 0
     for what in whole_list() if everything else PROGRAMS:
         for fetch in (True, False) if everything or what[0] in CHUNKS else (True,):
-            title = "_".join([name] + [str(w).replace("=", "_") for w in what]) + ("" if fetch else "_in_chunks")
-            try:
-                run_one(out, what, fetch)
-                print(f"ok {title}", flush=True)
-            except Wrong as e:
-                failed += 1
-                print(f"FAIL {title}: {str(e)[:4000]}", flush=True)
+            failed += attempt(titled(name, *what) + ("" if fetch else "_in_chunks"), run_one, out, what, fetch)
+    return failed
+
+
+def check_threads(name):
+    """The whole test list, ranks as threads of one process; the number of failures."""
+    make, out = make_command(name)
+    subprocess.run(make + ["ranks"], check=True, stdout=subprocess.DEVNULL)
+    failed = 0
+    for e in testlist.read():
+        if e.machine_on("hosted") is None or e.ranks > RANKS_MOST or e.program in NOT_AS_THREADS:
+            continue
+        several = e.machine != "default"
+        each = 1 if e.policy == "scatter" and e.ranks <= 8 else -(-e.ranks // CLUSTERS) if several else e.ranks
+        # what hangs from a rank's state is found in processes; here that goes with the thread
+        env = {k: v for k, v in (("ATOLL_MPI_PATH", e.path), ("ATOLL_MPI_COLL", e.coll), ("ASAN_OPTIONS", "detect_leaks=0")) if v}
+        argv = [os.path.join(out, "ranks", "run"), str(e.ranks), str(each), os.path.join(out, "ranks", e.program + ".so"), *e.args]
+        failed += attempt(titled(name, "ranks", e.program, e.ranks, each, e.path, e.coll, *e.args), clean, argv, int(e.exit), env)
     return failed
 
 
 def main(argv):
     """Exit status 0 if nothing failed."""
-    names = [a for a in argv if a != "--all"]
-    return 1 if sum(check(n, "--all" in argv) for n in names or SANITIZERS) else 0
+    names = [a for a in argv if not a.startswith("--")] or list(SANITIZERS)
+    if len(names) < len(argv):
+        scenario.PATIENCE_S = WHOLE_PATIENCE_S
+    if "--ranks" in argv:
+        return 1 if sum(check_threads(n) for n in names) else 0
+    return 1 if sum(check(n, "--all" in argv) for n in names) else 0
 
 
 if __name__ == "__main__":

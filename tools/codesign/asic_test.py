@@ -52,8 +52,8 @@ class Source:
 def test_stored_results_are_used_only_if_they_are_of_the_installed_source(monkeypatch, stored, made):
     said, asked = [], []
     monkeypatch.setattr(synth, "Source", Source)
-    monkeypatch.setattr(store, "results", lambda version, flow: {space.canonical("i-core"): {"source": stored, "config": space.canonical("i-core")}})
-    monkeypatch.setattr(store, "cached", lambda source, say: {})
+    monkeypatch.setattr(store, "results", lambda version, flow, path=None: {space.canonical("i-core"): {"source": stored, "config": space.canonical("i-core")}})
+    monkeypatch.setattr(store, "cached", lambda source, cache, say: {})
     monkeypatch.setattr(synth, "sweep", lambda names, source, say: asked.extend(names) or {n: {"source": source.hash, "config": n} for n in names})
     names = [space.canonical("i-core"), space.canonical("k-core")]
     found = gather.synthesised(rtl.PAPER, "default", names, said.append)

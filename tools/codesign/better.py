@@ -55,12 +55,13 @@ def neighbours(data):
         found = [ratios(data, b, ("dse", name), ("dse", U)) for b in paper.BENCHMARKS]
         point = next(p for p in data.points if p.name == name)
         if all(found):
-            rows.append([space.title(name), f"{point.mw:.1f}", f"{paper.saving_percent(point.mw, data.u_mw):.1f} %", *(shown(f, 3) for f in found), "synthesised" if point.measured else "predicted"])
+            rows.append([space.title(name), f"{point.mw:.1f}" + ("" if point.measured else "*"), f"{paper.saving_percent(point.mw, data.u_mw):.1f} %", *(shown(f, 3) for f in found)])
     if not rows:
         return ""
     return ("<h3>Neighbours of the proposed core</h3><p>A little more power for a little more speed: the same optimised kernel with another cache or predictor on its core.</p>"
-            + page.table(["kernel's core", "mW", "cluster saves", *paper.BENCHMARKS.values(), "resources"], rows,
-                         "Cycles relative to four U-Cores running the same kernel; the saving is that of the cluster's power by the model."))
+            + page.table(["kernel's core", "mW", "cluster saves", *paper.BENCHMARKS.values()], rows,
+                         "Cycles relative to four U-Cores running the same kernel; the saving is that of the cluster's power by the model."
+                         + (" * predicted, not synthesised." if any("*" in r[1] for r in rows) else "")))
 
 
 def slowdowns(data, setup, kernel):

@@ -2,6 +2,7 @@
 """What ./atoll codesign runs inside the private Python environment: gathers, writes the report, says where it is."""
 
 import os
+import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,8 +24,14 @@ def show(configs):
               f"({'synthesised' if p.measured else 'predicted'})")
 
 
+def ended(number, _):
+    """SIGTERM ends a sweep as Ctrl-C does: what it started ends with it."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main(argv):
-    """argv: mode (quick, normal, full), folder, configurations to show. Exit status 1 for what is missing, 2 outside the space."""
+    """argv: mode (quick, normal, full), folder, configurations to show. Exit status 1 for what is missing, 2 outside the space, 130 stopped."""
     mode, folder, configs = argv[0], argv[1], argv[2:]
     try:
         if configs:
@@ -38,6 +45,9 @@ def main(argv):
     except PROBLEMS as e:
         say(str(e))
         return 1
+    except KeyboardInterrupt:
+        say(rtl.STOPPED)
+        return 130
     print(f"K-Core cluster: {data.saving.text()} less power; the paper: {paper.SAVING_PERCENT} %")
     failed = 0
     for what, holds, words in compare.gates(data.results):
@@ -47,5 +57,11 @@ def main(argv):
     return 1 if failed or not data.saving.contains(paper.SAVING_PERCENT) else 0
 
 
+def process(argv):
+    """The whole process: main() that SIGTERM ends in order."""
+    signal.signal(signal.SIGTERM, ended)
+    sys.exit(main(argv))
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    process(sys.argv[1:])

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: MIT
 """Seed 000's co-design question on the RTL: what selective invalidation saves over a full shoot-down where no hardware keeps data caches coherent.
 
-    ./atoll build or1k; python3 tools/codesign/coherence.py [--replications N] [--latencies 0,10,30] [--systems none,snooped,...]
+    .venv/bin/python3 tools/codesign/coherence.py [--replications N] [--latencies 0,10,30] [--systems none,snooped,...]
 
-The real kernel on one K-Core and three U-Cores, once per memory system, latency of the memory, program and replication (its own layout and phase).
-Rows are kept in hw/results/coherence.csv as soon as they are there; a sweep that was killed goes on behind them. Rows of another source (hash of
-RTL, kernel, benchmarks and compiler) are never mixed with new ones: they are measured again.
+The real kernel on one K-Core and three U-Cores, one boot with all benchmarks per memory system, latency of the memory and replication (its own
+layout and phase). Rows are kept in hw/results/coherence.csv as soon as they are there; a sweep that was killed goes on behind them. Rows of another
+source (sources.py: RTL, kernel images, program) are never mixed with new ones: they are measured again.
 """
 
 import csv
 import os
 import statistics
-import subprocess
 import sys
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-from codesign import page, rtl, rtlbench, sources  # noqa: E402
-from codesign.page import esc  # noqa: E402
+from codesign import measure, page, rtl, rtlbench, sources  # noqa: E402
+from codesign.page import Cell, esc  # noqa: E402
+from codesign.rtlbench import LABEL  # noqa: E402
 from rtl import config, kernels, programs  # noqa: E402
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "coherence.csv")
 FIELDS = ("source", "system", "latency", "benchmark", "replication", "cycles", "dcache_misses", "instructions")
 CORES = ["k-core", "u-core", "u-core", "u-core"]
 LATENCIES = (0, 10, 30)
+MAX_CYCLES = 60_000_000
 # system -> (data caches, how the kernel mends them, words for tables)
 SYSTEMS = {
     "none": ("none", None, "no data cache"),
@@ -31,12 +32,11 @@ SYSTEMS = {
     "lines": ("plain", "lines", "lines by software"),
     "drop": ("plain", "drop", "lines by hardware"),
 }
-# program -> (arguments, {row: (window, cycles are per this many)})
-PROGRAMS = {
-    "kcalls": (["--calls", "30"], {"l_kcall": (16, 30), "r_kcall": (17, 30)}),
-    "fork_join": (["--threads", "3", "--rounds", "4"], {"spawn": (16, 12), "join": (17, 12)}),
-    "buffer": (["--pairs", "1", "--objects", "8"], {"buffer": (16, 8)}),
-}
+# the command line of one boot, and row -> (window, its cycles are per this many)
+CALLS, ROUNDS, USERS, OBJECTS = 30, 4, 3, 8
+WORDS = [str(w) for w in ("kcalls", "--calls", CALLS, "fork_join", "--threads", USERS, "--rounds", ROUNDS, "buffer", "--pairs", 1, "--objects", OBJECTS)]
+ROWS = {"l_kcall": (LABEL["kcalls"], CALLS), "r_kcall": (LABEL["kcalls"] + 1, CALLS), "spawn": (LABEL["fork_join"], ROUNDS * USERS),
+        "join": (LABEL["fork_join"] + 1, ROUNDS * USERS), "buffer": (LABEL["buffer"], OBJECTS)}
 TITLES = {"l_kcall": "local call", "r_kcall": "remote call", "spawn": "create a thread", "join": "join a thread", "buffer": "pass a buffer"}
 
 
@@ -59,14 +59,20 @@ def write(rows, path=STORED):
     os.replace(part, path)
 
 
-def measured(system, latency, program, replication):
+def source():
+    """The source of rows that would be measured now: the kernel for every memory system and the program, built."""
+    images = [kernels.path(mend) + ".elf" for mend in dict.fromkeys(m for _, m, _ in SYSTEMS.values())]
+    return sources.source([*images, rtlbench.program()], WORDS)
+
+
+def measured(system, latency, replication):
     """Rows of one run, without their source."""
     caches, mend, _ = SYSTEMS[system]
-    arguments, windows = PROGRAMS[program]
-    cluster = config.Cluster(CORES, latency=latency, data_cache=caches, coherence=mend)
-    report = programs.report(cluster, program, arguments, seed=replication, kernel=kernels.path(mend, rtlbench.pad(replication)))
+    cluster = config.Cluster(CORES, latency=latency, data_cache=caches, coherence=mend, ram=rtlbench.MEMORY)
+    report = programs.report(cluster, rtlbench.PROGRAM, WORDS, seed=replication, kernel=kernels.path(mend, rtlbench.pad(replication)),
+                             extra=["--max-cycles", str(MAX_CYCLES)])
     out = []
-    for name, (label, per) in windows.items():
+    for name, (label, per) in ROWS.items():
         w = programs.window(report, label)
         total = {k: sum(c[k] for c in w["cores"]) / per for k in ("dcache_misses", "instructions")}
         out.append({"system": system, "latency": latency, "benchmark": name, "replication": replication, "cycles": round(w["cycles"] / per, 2),
@@ -74,14 +80,14 @@ def measured(system, latency, program, replication):
     return out
 
 
-def sweep(jobs, source, path=STORED, run=measured, say=print):
-    """Measure what the file does not have of this source. Rows of other sources go when the first new one comes."""
-    rows = [r for r in read(path) if r["source"] == source]
-    have = {(r["system"], r["latency"], r["benchmark"], r["replication"]) for r in rows}
-    missing = [j for j in jobs if (j[0], j[1], next(iter(PROGRAMS[j[2]][1])), j[3]) not in have]
+def sweep(jobs, now, path=STORED, run=measured, say=print):
+    """Measure what the file does not have of the source `now`. Rows of other sources go when the first new one comes."""
+    rows = [r for r in read(path) if r["source"] == now]
+    have = {(r["system"], r["latency"], r["replication"]) for r in rows}
+    missing = [j for j in jobs if j not in have]
     for i, job in enumerate(missing, 1):
-        say(f"coherence {i}/{len(missing)}: {SYSTEMS[job[0]][2]}, latency {job[1]}, {job[2]}, replication {job[3]}")
-        rows += [{"source": source, **r} for r in run(*job)]
+        say(f"coherence {i}/{len(missing)}: {SYSTEMS[job[0]][2]}, latency {job[1]}, replication {job[2]}")
+        rows += [{"source": now, **r} for r in run(*job)]
         write(rows, path)
     return rows
 
@@ -100,9 +106,12 @@ def table(found, latency):
     for name, title in TITLES.items():
         cells = [found.get((s, latency, name)) for s in SYSTEMS]
         whole, lines, drop = cells[-3:]
-        rows.append([title, *(f"{c[0]:,.0f} ({c[1]:.0f})" if c else "-" for c in cells),
+        rows.append([title, *(f"{page.number(c[0])} ({c[1]:.0f})" if c else "-" for c in cells),
                      *(f"{x[0] / whole[0]:.2f}" if x and whole else "-" for x in (lines, drop))])
-    return page.table([f"latency {latency}", *(t for _, _, t in SYSTEMS.values()), "lines / full", "hardware / full"], rows)
+    count = {n for (_, at, _), (_, _, n) in found.items() if at == latency}
+    return page.table([[Cell(f"latency {latency}", "group"), Cell("coherent", "group", 2), Cell("not coherent", "group", 3), Cell("against the whole", "group", 2)],
+                       ["", "no data cache", "snooped", "whole", "lines", "hardware", "lines", "hardware"]], rows,
+                      "One replication." if count == {1} else f"Medians of {' to '.join(map(str, sorted({min(count), max(count)})))} replications.")
 
 
 def section(path=STORED):
@@ -111,17 +120,16 @@ def section(path=STORED):
     if not rows:
         return head + page.note("Not measured yet: <code>python3 tools/codesign/coherence.py</code>.")
     found = medians(rows)
-    count = max(n for _, _, n in found.values())
     return (head + "<p>Seed 000 asks for hardware that invalidates selectively instead of shooting the whole cache down. One K-Core and three U-Cores with write-through data "
-            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in three ways: who acquires forgets its whole cache, or the lines of what it acquires, or who "
-            "publishes has them dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
+            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in three ways: who acquires forgets its whole cache, or by software the lines of what it "
+            "acquires, or who publishes has the lines dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
             + "".join(table(found, n) for n in sorted({r["latency"] for r in rows}))
-            + f'<p class="caption">Cycles, and lines filled in parentheses; medians of up to {count} replications, source {esc(rows[0]["source"])}. Where caches are not coherent '
+            + f'<p class="caption">Cycles, and lines filled in parentheses; each replication with its own layout and phase; source {esc(rows[0]["source"])}. Where caches are not coherent '
             "the writable pages of programs are not cached.</p>")
 
 
 def parse(argv):
-    """Jobs, replication by replication, program by program."""
+    """Jobs (system, latency, replication), replication by replication."""
     chosen = {"--replications": "3", "--latencies": ",".join(map(str, LATENCIES)), "--systems": ",".join(SYSTEMS)}
     for option, value in zip(argv[::2], argv[1::2]):
         if option not in chosen:
@@ -133,7 +141,7 @@ def parse(argv):
     for s in systems:
         if s not in SYSTEMS:
             raise ValueError(f"'{s}' is not one of {', '.join(SYSTEMS)}")
-    return [(s, int(n), p, r) for r in range(int(chosen["--replications"])) for p in PROGRAMS for n in latencies for s in systems]
+    return [(s, int(n), r) for r in range(int(chosen["--replications"])) for n in latencies for s in systems]
 
 
 def main(argv):
@@ -144,10 +152,13 @@ def main(argv):
         print(e, __doc__, sep="\n", file=sys.stderr)
         return 2
     try:
-        rows = sweep(jobs, sources.text(), say=lambda t: print(t, file=sys.stderr, flush=True))
-    except (*programs.TROUBLES, kernels.KernelError, rtl.Missing, subprocess.SubprocessError) as e:
+        rows = sweep(jobs, source(), say=lambda t: print(t, file=sys.stderr, flush=True))
+    except (*programs.TROUBLES, kernels.KernelError, measure.Failed, rtl.Missing) as e:
         print(e, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(rtl.STOPPED, file=sys.stderr)
+        return 130
     for (system, latency, name), (cycles, misses, n) in sorted(medians(rows).items(), key=lambda x: (x[0][1], x[0][2])):
         print(f"latency {latency:>2}  {name:<8} {system:<8} {cycles:>10.1f} cycles  {misses:>7.1f} lines filled  ({n})")
     return 0

@@ -6,10 +6,10 @@ import pytest
 from codesign import coherence
 
 
-def fake(system, latency, program, replication):
+def fake(system, latency, replication):
     cost = {"none": 3, "snooped": 2, "whole": 10, "lines": 4, "drop": 5}[system] * (latency + 1)
     return [{"system": system, "latency": latency, "benchmark": name, "replication": replication, "cycles": cost + replication, "dcache_misses": 1.0,
-             "instructions": 7.0} for name in coherence.PROGRAMS[program][1]]
+             "instructions": 7.0} for name in coherence.ROWS]
 
 
 def test_a_killed_sweep_goes_on_and_other_sources_are_measured_again(tmp_path):

@@ -24,12 +24,13 @@ class Data:
         self.spots = additive.errors(base, {n: r for n, r in results.items() if n not in base})
         self.newest, self.nolutram, self.widemux, self.asic, self.instructions, self.where = {}, {}, {}, [], {}, {}
         self.cycles, self.cycles_from, self.cycles_source, self.cycles_changed, self.cycles_now = {}, "", "", "", False
-        self.rows, self.points, self.front = [], [], []
+        self.rows, self.points, self.front, self.timed = [], [], [], ()
 
     def complete(self):
         """Derive what needs the measured cycles: the points and their front."""
         found = self.kernel_cycles()
-        self.points = pareto.points(self.results, self.model, pareto.combined([pareto.slowdowns(c) for c in found.values()]), pareto.direct(found))
+        self.timed = pareto.direct(found)
+        self.points = pareto.points(self.results, self.model, pareto.combined([pareto.slowdowns(c) for c in found.values()]), self.timed)
         self.front = pareto.front(self.points)
         return self
 
@@ -50,10 +51,9 @@ def needed():
 def synthesised(version, flow, names, say):
     """{configuration: record}: the tree's results if they are of the installed sources, and what the cache has or gets."""
     source = synth.Source(version, flow)
-    kept = {n: r for n, r in store.results(version, flow).items() if r["source"] == source.hash}
-    if not kept and store.results(version, flow):
+    if store.source_hash(store.results(version, flow)) not in (None, source.hash):
         say(f"the stored results of mor1kx {version}, {flow} are of other sources than what is installed: everything is synthesised anew")
-    found = {**store.cached(source, say=say), **kept}
+    found = store.merged(source, say=say)
     missing = [n for n in names if n not in found]
     if missing:
         found.update(synth.sweep(missing, source, say=say))

@@ -2,14 +2,13 @@
 """Measures cycles on the RTL: set-ups x replications, one run after the other, all rows of a run kept as soon as they are there.
 
 Rows go to build/codesign/cycles/SOURCE.jsonl, where SOURCE is the hash of everything that decides cycles (sources.py). A sweep that was killed
-goes on behind its last whole run; another source is another file.
+goes on behind its last whole run; another source is another file. A new file begins with the tree's rows if they are of its source.
 """
 
-import fcntl
 import json
 import os
 
-from codesign import additive, cycles, space
+from codesign import cycles, space, synth
 
 U = space.canonical("u-core")
 # the K-Core with another cache or predictor: what a little more power buys
@@ -70,16 +69,30 @@ def done(path, last):
     return finished
 
 
-def sweep(jobs, run, source, folder=cycles.FRESH, say=print):
+def seed(path, kept, source, last):
+    """Begin a file of rows with those that are kept elsewhere, if they are of this source: whole runs only, each run's rows together, `last` behind."""
+    runs = {}
+    for r in kept:
+        if r["source"] == source:
+            runs.setdefault(Job(r["setup"], r["cores"], r["replication"]).key(), []).append(r)
+    whole = [rows for rows in runs.values() if any(r["benchmark"] == last for r in rows)]
+    part = f"{path}.part"
+    with open(part, "w", encoding="utf-8") as f:
+        for rows in whole:
+            f.writelines(json.dumps(r) + "\n" for r in sorted(rows, key=lambda r: r["benchmark"] == last))
+    os.replace(part, path)
+
+
+def sweep(jobs, run, source, folder=cycles.FRESH, say=print, kept=()):
     """Run what is missing: run(job) gives a job's rows, the last of them of the benchmark run.last; run.source() is the source
-    that it would measure now, if it knows. Returns the file's path.
+    that it would measure now, if it knows. `kept`: rows that a new file of their source begins with. Returns the file's path.
 
     One sweep at a time in a folder; a second one waits.
     """
-    os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"{source}.jsonl")
-    with open(os.path.join(folder, ".lock"), "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with synth.Lock(folder, say):
+        if not os.path.exists(path):
+            seed(path, kept, source, run.last)
         finished = done(path, run.last)
         missing = [j for j in jobs if j.key() not in finished]
         with open(path, "a", encoding="utf-8") as f:
@@ -96,13 +109,10 @@ def sweep(jobs, run, source, folder=cycles.FRESH, say=print):
     return path
 
 
-def effect_jobs(replications=1, whole=False):
-    """The kernel's core over the I-Core, its single changes and the K-Core's neighbours, U-Cores beside it; one of those that the kernel cannot tell apart.
-
-    whole: over all 24 that it can.
-    """
+def effect_jobs(replications=1):
+    """The kernel's core over all that the kernel can tell apart (24 of the 192), U-Cores beside it."""
     names = {}
-    for n in [space.canonical("k-core"), U, space.canonical("i-core"), *additive.base_points(), *NEIGHBOURS] + (space.names() if whole else []):
+    for n in [*map(space.canonical, space.NAMED), *space.names()]:
         seen = space.as_the_kernel_sees(n)
         names.setdefault(seen, n if n in map(space.canonical, space.NAMED) else seen)
     return [Job("dse", [n, U, U, U], r) for r in range(replications) for n in names.values()]

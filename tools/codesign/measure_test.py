@@ -4,10 +4,13 @@
 import json
 import os
 import random
+import signal
+import subprocess
+import sys
 
 import pytest
 
-from codesign import additive, cycles, measure, space
+from codesign import cycles, measure, space, synth
 
 
 def counters(**values):
@@ -75,6 +78,44 @@ def test_a_finished_sweep_runs_nothing(tmp_path):
     assert len(run.log) == 4
 
 
+@pytest.mark.parametrize("order", range(4))
+def test_a_new_file_begins_with_the_kept_rows_of_its_source(tmp_path, order):
+    run, more = Runner(), Runner()
+    kept = cycles.read(measure.sweep(jobs(2), run, "a", str(tmp_path / "old"), quiet))
+    random.Random(order).shuffle(kept)
+    broken = [r for r in kept if (r["replication"], r["benchmark"]) != (1, "server")]
+    path = measure.sweep(jobs(3), more, "a", str(tmp_path / "new"), quiet, broken)
+    assert [k[2] for k in more.log] == [1, 2] and len(cycles.read(path)) == 9
+    measure.sweep(jobs(1), more, "b", str(tmp_path / "new"), quiet, kept)
+    assert len(more.log) == 3, "rows of another source are none"
+
+
+KILLED = """
+import os, signal, sys
+from codesign import measure
+class Run:
+    last = "server"
+    def source(self):
+        return None
+    def __call__(self, job):
+        open(sys.argv[2], "a").write("x")
+        if job.replication == 2:
+            os.kill(os.getpid(), int(sys.argv[3]))
+        return [job.row("server", 1)]
+measure.sweep([measure.Job("k", ["k-core"], i) for i in range(4)], Run(), "a", sys.argv[1], lambda text: None)
+"""
+
+
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_process_that_is_killed_loses_one_run_at_most(tmp_path, sig):
+    log, run = tmp_path / "log", Runner()
+    env = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(measure.__file__))))
+    p = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "rows"), str(log), str(int(sig))], env=env, stderr=subprocess.DEVNULL, check=False)
+    assert p.returncode == -sig and log.read_text() == "xxx"
+    measure.sweep([measure.Job("k", ["k-core"], i) for i in range(4)], run, "a", str(tmp_path / "rows"), quiet)
+    assert [k[2] for k in run.log] == [2, 3]
+
+
 def test_another_source_is_another_file(tmp_path):
     run = Runner()
     first, second = (measure.sweep(jobs(n), run, s, str(tmp_path), quiet) for n, s in ((4, "a"), (2, "b")))
@@ -104,13 +145,25 @@ def test_what_is_no_row_is_not_kept(tmp_path):
     assert os.path.getsize(tmp_path / "a.jsonl") == 0
 
 
-def test_the_main_effects_vary_the_kernels_core_only():
+def test_the_space_varies_the_kernels_core_only():
     found = measure.effect_jobs(2)
     seen = {space.as_the_kernel_sees(j.cores[0]) for j in found}
-    assert seen >= {space.as_the_kernel_sees(n) for n in [*additive.base_points(), *measure.NEIGHBOURS]} and {tuple(j.cores[1:]) for j in found} == {(measure.U,) * 3}
-    assert len({j.key() for j in found}) == len(found) == 2 * len(seen) and len(measure.effect_jobs(1, True)) == 24 and [j.replication for j in found] == sorted(j.replication for j in found)
+    assert seen == {space.as_the_kernel_sees(n) for n in space.names()} and {tuple(j.cores[1:]) for j in found} == {(measure.U,) * 3}
+    assert len({j.key() for j in found}) == len(found) == 2 * 24 and [j.replication for j in found] == sorted(j.replication for j in found)
 
 
 def test_a_row_is_read_as_it_was_written():
     row = json.dumps({**jobs()[1].row("buffer", 5, memory="m"), "source": "s"})
     assert cycles.parse(row, "x")["cores"][1] == space.canonical("u-core")
+
+
+def test_a_second_sweep_says_that_it_waits(tmp_path):
+    said = []
+
+    def say(text):
+        said.append(text)
+        raise KeyboardInterrupt     # nobody waits for ever
+    with synth.Lock(str(tmp_path)), pytest.raises(KeyboardInterrupt):
+        measure.sweep(jobs(1), Runner(), "a", str(tmp_path), say)
+    assert len(said) == 1 and "another sweep is at work" in said[0]
+    measure.sweep(jobs(1), Runner(), "a", str(tmp_path), quiet)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Two clusters joined by a network: what the network costs in the synthesis, what a message costs on the RTL, what remains of the K-Core's saving.
 
-    ./atoll build or1k; make PORT=or1k kerneltest; python3 tools/codesign/network.py [synthesis] [messages]
+    .venv/bin/python3 tools/codesign/network.py [synthesis] [messages]
 
 Synthesis: one cluster's share (interface and two routers), as tools/codesign/synth.py does it for a core. Messages: tests/kernel/network.c with the
-real kernel on both clusters. Both are kept in hw/results/network.csv, each row with the hash of what made it.
+real kernel on both clusters, 10 replications of layout and phase for each set-up. Both are kept in hw/results/network.csv, each row with the hash of what made it.
 """
 
 import csv
@@ -12,14 +12,14 @@ import hashlib
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-import elf  # noqa: E402
-from codesign import energy, page, paper, rtl, synth  # noqa: E402
-from rtl import build  # noqa: E402
+from codesign import cycles, energy, page, paper, rtl, rtlbench, sources, synth  # noqa: E402
+from rtl import build, kernels  # noqa: E402
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "network.csv")
 FIELDS = ("source", "name", "value")
@@ -27,6 +27,7 @@ UNITS = ("netif.sv", "router.sv", "arbiter.sv")
 SETUPS = {"k": ["k-core", "u-core", "u-core", "u-core"], "u": ["u-core"] * 4}
 WINDOWS = {"message": 16, "block": 17}
 COUNTS = (1, 2, 4, 16)
+REPLICATIONS = 10
 PROGRAM = os.path.join(rtl.ROOT, "build", "or1k", "tests", "kernel", "network")
 SCRIPT = """read_verilog -sv @SOURCES@
 synth_xilinx -family xc7 -flatten -top noc_top -noiopad -noclkbuf -abc9
@@ -56,16 +57,18 @@ def read(path=STORED):
 
 
 def keep(found, source, path=STORED):
-    """Put {name: value} of a source into the file, in place of what had these names."""
-    rows = {**read(path), **{name: (value, source) for name, value in found.items()}}
+    """Put {name: value} of a source into the file, in place of what had these names, or the older source of one of them."""
+    old = read(path)
+    gone = {old[name][1] for name in found if name in old}
+    rows = {**{n: r for n, r in old.items() if r[1] not in gone}, **{name: (value, source) for name, value in found.items()}}
     with open(f"{path}.{os.getpid()}", "w", encoding="utf-8", newline="") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(FIELDS)
-        out.writerows([s, name, f"{value:g}"] for name, (value, s) in sorted(rows.items()))
+        out.writerows([s, name, f"{value:.12g}"] for name, (value, s) in sorted(rows.items()))
     os.replace(f.name, path)
 
 
-def sources():
+def units():
     """What is synthesised."""
     return [os.path.join(rtl.ROOT, "hw", "rtl", n) for n in UNITS] + [os.path.join(synth.HERE, "noc_top.sv")]
 
@@ -73,7 +76,7 @@ def sources():
 def synthesis_hash():
     """Hash of the RTL, the script and the tool."""
     h = hashlib.sha256(f"{SCRIPT}\0{synth.tool_version()}".encode())
-    for path in sources():
+    for path in units():
         with open(path, "rb") as f:
             h.update(f.read() + b"\0")
     return h.hexdigest()[:16]
@@ -82,39 +85,61 @@ def synthesis_hash():
 def synthesised():
     """Resources of a cluster's share of the network."""
     with tempfile.TemporaryDirectory(prefix="atoll-noc-") as folder:
-        for path in sources():
+        for path in units():
             shutil.copy(path, folder)
         with open(os.path.join(folder, "run.ys"), "w", encoding="utf-8") as f:
-            f.write(SCRIPT.replace("@SOURCES@", " ".join(os.path.basename(p) for p in sources())))
+            f.write(SCRIPT.replace("@SOURCES@", " ".join(os.path.basename(p) for p in units())))
         return synth.count(synth.run_tool(folder))
 
 
+def program():
+    """Build what runs."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    p = subprocess.run(["make", "-s", "-C", rtl.ROOT, "--no-print-directory", "PORT=or1k", "kerneltest"], env=env, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    if p.returncode:
+        raise Failed("the program does not build:\n" + "\n".join(p.stdout.splitlines()[-12:]))
+
+
 def exchange_hash():
-    """Hash of what decides the cycles: RTL, the core, the kernel and the program as they are loaded."""
-    h = hashlib.sha256(rtl.digest().encode())
-    for path in (os.path.join(rtl.ROOT, "build", "or1k", "kernel.elf"), PROGRAM):
-        image = elf.read(path)
-        for s in image.segments:
-            h.update(f"{s.vaddr:x} {s.mem_bytes:x} ".encode() + image.data[s.offset:s.offset + s.file_bytes])
-    return build.digest([h.hexdigest()], build.chip_sources())
+    """The source of cycles: RTL, the core, the kernel and the program as they are loaded."""
+    return build.digest([sources.source([kernels.path(None) + ".elf", PROGRAM], [])], build.chip_sources())
 
 
-def exchanged(setup):
-    """{name: cycles or flits} of a message and a block there and back, with the kernel's core of a set-up."""
+def exchanged(setup, replication=0):
+    """{name: cycles or flits} of a message and a block there and back, with the kernel's core of a set-up; a replication has its own layout and phase."""
     with tempfile.TemporaryDirectory(prefix="atoll-noc-") as folder:
         machine, report = os.path.join(folder, "pair.toml"), os.path.join(folder, "report.json")
         with open(machine, "w", encoding="utf-8") as f:
             f.write(MACHINE.format(cores=json.dumps(SETUPS[setup])))
         argv = [os.path.join(rtl.ROOT, "atoll"), "run", "--port", "or1k", "--rtl", "--bare", "--machine", machine, "--report", report,
-                PROGRAM]
+                "--seed", str(replication), "--kernel", kernels.path(None, rtlbench.pad(replication)), PROGRAM]
         p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
         if p.returncode or "2 passed, 0 failed" not in p.stdout:
             raise Failed(f"two clusters with a {SETUPS[setup][0]} for the kernel: exit status {p.returncode}\n" + "\n".join(p.stdout.splitlines()[-12:]))
         with open(report, encoding="utf-8") as f:
             found = json.load(f)
     windows = {w["label"]: w for w in found["windows"]}
-    out = {f"{name}_cycles_{setup}": sorted(windows[label]["each"])[len(windows[label]["each"]) // 2] for name, label in WINDOWS.items()}
+    out = {f"{name}_cycles_{setup}": statistics.median(windows[label]["each"]) for name, label in WINDOWS.items()}
     return {**out, f"flits_{setup}": sum(found["flits"])}
+
+
+def exchanges(replications, run=exchanged, say=print):
+    """Means over replications, half widths of their 95 % intervals, and the ratio of the set-ups, pair by pair."""
+    runs = {s: [] for s in SETUPS}
+    for r in range(replications):
+        for setup, found in runs.items():
+            say(f"two clusters, kernel on a {SETUPS[setup][0]}, replication {r}")
+            found.append(run(setup, r))
+    out = {"replications": replications}
+    for found in runs.values():
+        for name in found[0]:
+            s = cycles.Summary([f[name] for f in found])
+            out.update({name: round(s.mean, 1), **({} if s.half is None else {f"{name}_half": round(s.half, 1)})})
+    for name in WINDOWS:
+        s = cycles.Summary([k[f"{name}_cycles_k"] / u[f"{name}_cycles_u"] for k, u in zip(runs["k"], runs["u"])])
+        out.update({f"{name}_ratio": round(s.mean, 4), **({} if s.half is None else {f"{name}_ratio_half": round(s.half, 4)})})
+    return out
 
 
 def network_mw(model, found):
@@ -143,33 +168,45 @@ def section(data, path=STORED):
            page.table(["clusters", "how", "mW saved", "without the network's power", "with it"], rows,
                       "Static model. The milliwatts grow linearly; the percentage does not depend on the number of clusters beyond the second. Beyond two clusters this is "
                       "arithmetic: a line of routers as here, no longer links.")]
-    if "message_cycles_k" in found:
-        rows = [[{"k": "1 K + 3 U", "u": "4 U"}[s], *(page.number(found[f"{n}_cycles_{s}"][0]) for n in WINDOWS)] for s in SETUPS
-                if found.get(f"message_cycles_{s}", (0, ""))[1] == found["message_cycles_k"][1]]
-        out.append(page.table(["each cluster", "message of 128 bytes", "block of 4 KB"], rows, "Cycles there and back between user threads of the two clusters, medians; memory latency 0, source "
-                              + found["message_cycles_k"][1] + "."))
-    return "".join(out)
+    return "".join(out) + exchange_table(found)
+
+
+def exchange_table(found):
+    """Messages and blocks between clusters; nothing if they were not measured for both set-ups with one source."""
+    wanted = [f"{n}_cycles_{s}" for n in WINDOWS for s in SETUPS] + [f"{n}_ratio" for n in WINDOWS]
+    if not set(wanted) <= set(found) or len({found[n][1] for n in wanted}) != 1:
+        return page.note("Messages between clusters are not measured yet: <code>python3 tools/codesign/network.py messages</code>.")
+
+    def shown(name, digits):
+        half = found.get(f"{name}_half")
+        return page.number(found[name][0], digits) + (f" ± {half[0]:.{digits}f}" if half else "")
+    rows = [[{"k": "1 K + 3 U", "u": "4 U"}[s], *(shown(f"{n}_cycles_{s}", 0) for n in WINDOWS)] for s in SETUPS]
+    rows.append(["K-Core / U-Core", *(shown(f"{n}_ratio", 3) for n in WINDOWS)])
+    return page.table(["each cluster", "message of 128 bytes", "block of 4 KB"], rows,
+                      f"Cycles there and back between user threads of the two clusters: means of {found['replications'][0]:g} replications of each run's median, with 95 % "
+                      f"intervals; memory latency 0, source {found[wanted[0]][1]}.")
 
 
 def main(argv):
     """Exit status 1 if something is missing or failed."""
+    if not set(argv) <= {"synthesis", "messages"}:
+        print(__doc__, file=sys.stderr)
+        return 2
     try:
         for what in argv or ("synthesis", "messages"):
             if what == "synthesis":
                 keep(synthesised(), synthesis_hash())
-            elif what == "messages":
-                both = {}
-                for setup in SETUPS:
-                    both.update(exchanged(setup))
-                keep(both, exchange_hash())
             else:
-                print(__doc__, file=sys.stderr)
-                return 2
-    except (Failed, rtl.Missing, synth.Broken) as e:
+                program()
+                keep(exchanges(REPLICATIONS, say=lambda t: print(t, file=sys.stderr, flush=True)), exchange_hash())
+    except (Failed, kernels.KernelError, rtl.Missing, synth.Broken) as e:
         print(e, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("stopped: nothing of this run is kept", file=sys.stderr)
+        return 130
     for name, (value, source) in sorted(read().items()):
-        print(f"{name:<20} {value:>10g}  {source}")
+        print(f"{name:<24} {value:>12.12g}  {source}")
     return 0
 
 

@@ -8,6 +8,7 @@ import matplotlib
 
 matplotlib.use("svg")
 from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from codesign import instructions, paper, space  # noqa: E402
 
@@ -46,6 +47,7 @@ def pareto(points, front):
     _cloud(axes[0], points, front, lambda p: p.resources["lut"], "LUTs")
     if timed:
         _cloud(axes[1], points, front, lambda p: p.slowdown, "kernel's cycles, I-Core = 1")
+        axes[1].xaxis.set_major_locator(MaxNLocator(5))
     axes[0].set_ylabel("power by the model, mW")
     handles = [plt.Line2D([], [], marker="o", ls="", color=c, label=n) for n, c in PREDICTOR.items()]
     handles += [plt.Line2D([], [], marker="o", ls="", mfc="white", mec=SOFT, label="predicted")]
@@ -63,8 +65,10 @@ def _cloud(ax, points, front, x, label):
         ax.plot(x(p), p.mw, "s", ms=10, mfc="none", mec=INK, mew=0.9)
     for short in space.NAMED:
         p = next(q for q in points if q.name == space.canonical(short))
-        ax.annotate(space.title(short), (x(p), p.mw), xytext=(9, -13), textcoords="offset points", fontweight="bold", fontsize=10)
+        ax.annotate(space.title(short), (x(p), p.mw), xytext=(9, -13), textcoords="offset points", fontweight="bold", fontsize=10, zorder=5,
+                    bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.75})
         ax.plot(x(p), p.mw, "o", ms=11, mfc="none", mec=INK, mew=1.3)
+    ax.margins(y=0.1)
     ax.set_xlabel(label)
 
 

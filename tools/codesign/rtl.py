@@ -13,6 +13,7 @@ VENV = os.path.join(ROOT, ".venv")
 PACKAGE = "pythondata-cpu-mor1kx"
 VERSIONS = ("5.0.post130", "5.2.post151")
 PAPER = VERSIONS[0]
+STOPPED = "stopped: what was finished is kept, the same command goes on behind it"
 
 
 class Missing(Exception):

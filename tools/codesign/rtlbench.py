@@ -4,8 +4,8 @@
     python3 tools/codesign/rtlbench.py [--replications N] [--setups u,k,...] [--dse N] [--large N]
 
 One run is one boot: all benchmarks, one after the other, in one program (bench/synth/suite.c). A replication varies what must not matter: when each
-core leaves reset (the seed) and where the kernel's code lies (empty cache lines before it). --dse: replications of the space's single
-changes and the K-Core's neighbours, --large: of one K-Core with seven U-Cores.
+core leaves reset (the seed) and where the kernel's code lies (empty cache lines before it). --dse: replications of every core of the space
+that the kernel can tell apart, --large: of one K-Core with seven U-Cores. What the tree keeps of the same source is not measured again.
 """
 
 import json
@@ -173,7 +173,7 @@ def jobs(setups, replications, dse, large=0):
 
 
 def parse(argv):
-    """(set-ups, replications, of the main effects, of the large cluster)."""
+    """(set-ups, replications, of the space's cores, of the large cluster)."""
     chosen = {"--replications": str(REPLICATIONS), "--setups": ",".join(SETUPS), "--dse": str(REPLICATIONS), "--large": str(REPLICATIONS)}
     for option, value in zip(argv[::2], argv[1::2]):
         if option not in chosen:
@@ -193,10 +193,10 @@ def parse(argv):
 
 def sweep(wanted, now, say):
     """Measure what is missing of some jobs for the source `now`; returns the file of rows."""
-    replications = 1 + max(j.replication for j in wanted)
-    path = measure.sweep(wanted, Runner(replications), now, say=say)
+    replications, rooms = 1 + max(j.replication for j in wanted), sources.rooms()
+    path = measure.sweep(wanted, Runner(replications), now, say=say, kept=cycles.kept()[0])
     with open(path[:-1], "w", encoding="utf-8") as f:
-        json.dump({"source": now, "rooms": sources.rooms()}, f, indent=1)
+        json.dump({"source": now, "rooms": rooms}, f, indent=1)
     return path
 
 
@@ -213,6 +213,9 @@ def main(argv):
     except (measure.Failed, rtl.Missing) as e:
         print(e, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(rtl.STOPPED, file=sys.stderr)
+        return 130
     return 0
 
 

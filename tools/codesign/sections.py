@@ -94,8 +94,9 @@ def additivity(data):
                      Cell("exact" if pf == mf else signed(pf - mf), "same" if pf == mf else "off")])
     worst, exact = additive.worst_percent(others, "lut"), all(e["ff"][0] == e["ff"][1] for _, e in others)
     more = f" The worst {len(shown)} of {len(others)} are shown." if len(others) > len(shown) else ""
+    how = "All other cores" if len(others) + len(additive.base_points()) == len(space.names()) else f"{len(others)} further cores, 14 of them not chosen for it,"
     return (f'<h2 id="additive">3. Ten syntheses for 192 cores</h2><p>If units do not share logic, a core costs the I-Core plus what each change costs '
-            f"alone. {len(others)} further cores, drawn by chance, say how true that is: LUTs within <b>{worst:.1f} %</b>, flip-flops "
+            f"alone. {how} say how true that is: LUTs within <b>{worst:.1f} %</b>, flip-flops "
             f"{'<b>exact</b> in all of them' if exact else 'not always exact'}. Where a core was synthesised, its own numbers are used.</p>"
             + page.table([["", Cell("LUTs", "group", 3), Cell("flip-flops", "group", 3)], ["core", "predicted", "measured", "error", "predicted", "measured", "error"]],
                          rows, "Prediction from ten syntheses against a synthesis of the core itself, largest error first." + more))
@@ -134,7 +135,11 @@ def pareto(data):
     rows = [[space.title(p.name), f"{p.mw:.1f}", number(p.resources["lut"]), number(p.resources["ff"]), p.resources["dsp"]]
             + ([f"{p.slowdown:.3f}"] if timed else []) + ["synthesised" if p.measured else "predicted"] for p in data.front]
     axes = "power, area and the kernel's cycles" if timed else "power and area"
-    out = [f'<h2 id="pareto">5. The whole space</h2><p>All 192 cores by {axes}; {made} of them were synthesised, the others are predicted.</p>',
+    kinds = {space.as_the_kernel_sees(p.name) for p in data.points}
+    ran = len(kinds & set(data.timed))
+    words = ("all of them were synthesised" if made == len(data.points) else f"{made} of them were synthesised, the others are predicted") + (
+        f". The kernel can tell {len(kinds)} of them apart; {'all of these were' if ran == len(kinds) else f'{ran} of these were'} simulated" if timed else "")
+    out = [f'<h2 id="pareto">5. The whole space</h2><p>All {len(data.points)} cores by {axes}; {words}.</p>',
            page.figure(plots.pareto(data.points, data.front), "Each dot is a core, coloured by its branch predictor: filled ones were synthesised, hollow ones predicted; SatCounter lies on "
                        "Simple. GShare moves a core to the right by its 2,400 LUTs, the FPU up and to the right, and each pair of parallel lines is a core with and without a multiplier."),
            page.table(heads, rows, f"Cores that no other core beats in {axes}.")]

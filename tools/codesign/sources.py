@@ -69,11 +69,6 @@ def rooms(root=rtl.ROOT, cluster=None):
     return out
 
 
-def text(root=rtl.ROOT):
-    """One hash of everything, without a build: for rows of images that are built on the way."""
-    return build.digest([rtl.digest(), build.VERSION, *rooms(root).values()], [])
-
-
 def changed(kept, now):
     """The rooms whose text differs, in words; "" for none."""
     return ", ".join(r for r in now if kept.get(r) != now[r])

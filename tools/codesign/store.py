@@ -3,7 +3,7 @@
 
 Each row says its source (hash of RTL, wrapper, script, tool); rows of one version and flow have one source. The first line is a checksum.
 
-    python3 tools/codesign/store.py     writes the file anew from the cache in build/codesign/synth
+    .venv/bin/python3 tools/codesign/store.py     puts what the cache in build/codesign/synth has into the file; rows of other sources go
 """
 
 import csv
@@ -76,12 +76,18 @@ def cached(source, cache=synth.CACHE, say=print):
     return {n: r for n, r in found.items() if r}
 
 
+def merged(source, path=PATH, cache=synth.CACHE, say=print):
+    """{configuration: record} of a source: what the file has of it, and what the cache has."""
+    kept = {n: r for n, r in results(source.version, source.flow, path).items() if r["source"] == source.hash}
+    return {**kept, **cached(source, cache, say)}
+
+
 def main():
-    """Write the file from the cache."""
+    """Write the file anew: what is of the installed sources stays, what the cache has of them comes in."""
     records = []
     for version in rtl.VERSIONS:
         for flow in synth.FLOWS:
-            found = cached(synth.Source(version, flow))
+            found = merged(synth.Source(version, flow))
             print(f"mor1kx {version}, {flow}: {len(found)} results")
             records += found.values()
     os.makedirs(os.path.dirname(PATH), exist_ok=True)

@@ -186,15 +186,19 @@ def synthesise(name, source, cache=CACHE, tool=run_tool):
 
 
 class Lock:
-    """One sweep at a time in a cache; a second one waits."""
+    """One sweep at a time in a folder; a second one says so and waits."""
 
-    def __init__(self, cache):
-        self.cache = cache
+    def __init__(self, folder, say=print):
+        self.folder, self.say = folder, say
 
     def __enter__(self):
-        os.makedirs(self.cache, exist_ok=True)
-        self.file = open(os.path.join(self.cache, ".lock"), "w", encoding="ascii")
-        fcntl.flock(self.file, fcntl.LOCK_EX)
+        os.makedirs(self.folder, exist_ok=True)
+        self.file = open(os.path.join(self.folder, ".lock"), "w", encoding="ascii")
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.say(f"another sweep is at work in {os.path.relpath(self.folder, rtl.ROOT)}: waiting for its end")
+            fcntl.flock(self.file, fcntl.LOCK_EX)
 
     def __exit__(self, *what):
         self.file.close()
@@ -203,7 +207,7 @@ class Lock:
 def sweep(names, source, cache=CACHE, tool=run_tool, say=print):
     """{name: result} of some configurations: what is stored is taken, what is missing is made. May be killed and started again."""
     names = list(dict.fromkeys(space.canonical(n) for n in names))
-    with Lock(cache):
+    with Lock(cache, say):
         found = {n: load(n, source, cache, say) for n in names}
         missing = [n for n in names if found[n] is None]
         for i, name in enumerate(missing, 1):
@@ -235,6 +239,9 @@ def main(argv):
     except (rtl.Missing, Broken) as e:
         print(e, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(rtl.STOPPED, file=sys.stderr)
+        return 130
     return 0
 
 

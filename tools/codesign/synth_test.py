@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from codesign import rtl, space, synth
+from codesign import rtl, space, store, synth
 
 CELLS = {"LUT6": 10, "LUT2": 5, "RAM64M": 2, "RAM64X1D": 3, "FDRE": 7, "FDSE": 2, "MUXF7": 1, "RAMB36E1": 2, "RAMB18E1": 3, "DSP48E1": 3, "INV": 9, "CARRY4": 4}
 
@@ -153,3 +153,16 @@ def test_the_command_refuses_what_is_outside_the_space(monkeypatch, core, capsys
     os.rename(core, core.parent / "hw")
     assert synth.main(["simple-barrel-div-mul-nofpu-16way"]) == 2 and "16way" in capsys.readouterr().err
     assert synth.main([]) == 2 and synth.main(["--flow", "x", "i-core"]) == 2
+
+
+@pytest.mark.parametrize("order", range(3))
+def test_the_file_keeps_what_it_has_and_takes_what_the_cache_has(core, tmp_path, order):
+    source, tool, cache, path = synth.Source(base=str(core)), Tool(), str(tmp_path / "cache"), tmp_path / "synth.csv"
+    names = [["i-core", "k-core"], ["k-core"], ["u-core", "k-core"]][order]
+    kept = synth.sweep(names, source, str(tmp_path / "other"), tool, quiet)
+    path.write_text(store.text(kept.values()))
+    synth.sweep(["u-core"], source, cache, tool, quiet)
+    found = store.merged(source, str(path), cache, quiet)
+    assert set(found) == {space.canonical(n) for n in [*names, "u-core"]} and {r["source"] for r in found.values()} == {source.hash}
+    path.write_text(store.text([{**r, "source": "another"} for r in kept.values()]))
+    assert set(store.merged(source, str(path), cache, quiet)) == {space.canonical("u-core")}, "rows of another source stay out"

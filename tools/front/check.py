@@ -13,8 +13,8 @@ from ui import BUILD, ROOT, Usage, say
 
 HELP = """usage: ./atoll check [-v]
 
-The fast gate: hosted build with gcc, the kernel with clang and for a 32-bit CPU, unit tests, the tools' tests, layering, sizes, layout,
-no mutable data in the kernel. Under a minute when little has changed.
+The fast gate: kernel, libraries and servers for hosted with gcc, the kernel with clang and for a 32-bit CPU, the library of process ranks,
+unit tests, each under the first of its sanitizers, the tools' tests, layering, sizes, layout, no mutable data in the kernel. Under a minute.
 """
 UNIT_TIMEOUT_S = 120
 # pytest's arguments for the gate: what needs no machine
@@ -34,23 +34,23 @@ def build_task(name, port, targets=(), variables=()):
     return results.Task(name, run)
 
 
-def build_tasks():
-    """Everything that the gate compiles."""
+def build_tasks(fast=False):
+    """Everything that the gate compiles; without `fast` also the programs, and the unit tests under every sanitizer."""
     return [
-        build_task("build.hosted", "hosted"),
+        build_task("build.hosted", "hosted", ("kernel", "libs") if fast else ()),
         build_task("build.process", "process"),
-        build_task("build.unit", "unit"),
+        build_task("build.unit", "unit", ("unit-first",) if fast else ()),
         build_task("build.clang", "hosted", ("kernel",), ("CC=clang", f"BUILD={os.path.relpath(os.path.join(BUILD, 'clang'), ROOT)}")),
         build_task("build.or1k", "or1k"),
     ]
 
 
-def unit_tasks():
-    """Every unit test that has a rule. A thread-sanitized program wants addresses that are not randomised."""
+def unit_tasks(fast=False):
+    """Every unit test that has a rule; with `fast` under the first of its sanitizers only. A thread-sanitized program wants addresses that are not randomised."""
     folder = os.path.join(BUILD, "unit")
     try:
         with open(os.path.join(folder, "tests.mk"), encoding="utf-8") as f:
-            names = re.findall(r"^unit: \$\(OUT\)/(\S+)$", f.read(), re.M)
+            names = re.findall(rf"^unit{'-first' * fast}: \$\(OUT\)/(\S+)$", f.read(), re.M)
     except OSError:
         names = []
     out = []
@@ -112,8 +112,8 @@ def main(argv):
     verbose = "-v" in argv
     start = time.monotonic()
     setup.ensure("dev")
-    found = results.run_all("building", build_tasks(), 1, verbose)
-    found += results.run_all("checking", text_tasks() + unit_tasks() + [pytest_task("python", FAST_TESTS)], verbose=verbose)
+    found = results.run_all("building", build_tasks(fast=True), 1, verbose)
+    found += results.run_all("checking", text_tasks() + unit_tasks(fast=True) + [pytest_task("python", FAST_TESTS)], verbose=verbose)
     for line in sizes.survey(ROOT)[1]:
         print(line)
     status = results.summary(found)

@@ -46,6 +46,7 @@ def main(argv):
         print(f"{port + ' build':<24}{'there' if os.path.exists(os.path.join(BUILD, port, '.built')) else 'not built yet: the first run does it'}")
     mpicc = os.path.join(BUILD, "process", "prefix", "bin", "mpicc")
     print(f"{'process ranks':<24}{'ready: ' + mpicc if os.path.exists(mpicc) else 'not built yet: ./atoll install --prefix DIR, or the first run does it'}")
-    print("mpi4py on our MPI       ./atoll install --prefix DIR && MPICC=DIR/bin/mpicc pip install --no-binary mpi4py mpi4py==4.1.2\n"
+    print("mpi4py on our MPI       ./atoll install --prefix DIR\n"
+          "                        MPICC=$(realpath DIR)/bin/mpicc pip install --no-cache-dir --no-binary mpi4py mpi4py==4.1.2\n"
           "                        DIR/bin/mpiexec -n 4 python3 -m mpi4py.bench helloworld")
     return bad

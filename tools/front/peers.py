@@ -3,6 +3,9 @@
 
 Each round runs every program once with every library, one after the other, so that a slow minute of the machine hits all. Programs report the
 fastest of many short rounds of their own; of the rounds here the table gives the minimum and the median, and the ratio to the better peer.
+
+What was measured is written run by run (--log), so that a comparison that was cut off goes on where it was (--resume), and ends with the last whole
+round that fits into the time it may take. A library that fails or takes too long at something is not asked again, and the table says so.
 """
 
 import json
@@ -17,16 +20,19 @@ import install
 import wrapper
 from ui import BUILD, ROOT, Failure, Steps, Usage, say, take_value
 
-HELP = """usage: ./atoll bench mpi --peers [--rounds N] [--quick] [--only LIBRARY,...] [--json FILE] [--plot DIR]
+HELP = """usage: ./atoll bench mpi --peers [--rounds N] [--minutes M] [--quick] [--only LIBRARY,...] [--json FILE] [--plot DIR] [--log FILE] [--resume]
 
 Installs MPICH and Open MPI into build/peers and compares them with thread ranks and process ranks of ours:
 ping-pong, streams, message rate, collectives at 2 ranks, barrier and allreduce at 16 and 64 ranks, starting a job, memory.
+
+Writes each run to build/peers/log.jsonl (--log) as it ends, the table's rows to build/peers/rows.json (--json), plots to build/peers/plots (--plot).
+5 rounds, or as many whole ones as fit into 25 minutes. --resume goes on with the log that is there; the libraries must be the same.
 """
 FOLDER = os.path.join(BUILD, "peers")
 LIBRARIES = ("thread", "process", "openmpi", "mpich")
 PEERS = ("openmpi", "mpich")
 ROW = re.compile(r"row (\S+) (\S+) (\S+) bytes=(\d+)")
-TIMEOUT_S = 300
+TIMEOUT_S = 90
 MORE_IS_BETTER = ("GB/s", "M/s")
 # (program, ranks, arguments); quick leaves out what is slow
 SHOTS = [("pairs", 2, []), ("collectives", 2, []), ("collectives", 16, ["--only-small", "1", "--rounds", "8"]),
@@ -95,33 +101,81 @@ class Library:
         return [self._tool("mpiexec"), *more, "-n", str(ranks), path]
 
     def run(self, shot):
-        """Rows of one run: {(measure, ranks, bytes, unit): value}; empty if it failed or took too long."""
+        """One run: ({(measure, ranks, bytes, unit): value}, why there is nothing or None)."""
         program, ranks, args = shot
         begin = time.monotonic()
         try:
             p = subprocess.run(self.start(program, ranks) + args, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            return {}
+            return {}, f"took longer than {TIMEOUT_S} s"
         seconds = time.monotonic() - begin
         if p.returncode:
-            return {}
+            return {}, f"ended with {p.returncode}: {(p.stderr.strip().splitlines() or [''])[-1][:120]}"
         if program == "nothing":
-            return {("start_and_end", ranks, 0, "ms"): seconds * 1e3}
-        return {(m.group(1), ranks, int(m.group(4)) if program != "weight" else 0, m.group(3)): float(m.group(2)) for m in ROW.finditer(p.stdout)}
+            return {("start_and_end", ranks, 0, "ms"): seconds * 1e3}, None
+        return {(m.group(1), ranks, int(m.group(4)) if program != "weight" else 0, m.group(3)): float(m.group(2)) for m in ROW.finditer(p.stdout)}, None
 
 
-def measure(libraries, shots, rounds):
-    """{key: {library: [values]}}, rounds interleaved."""
-    found, steps = {}, Steps("comparing", rounds * len(shots) * len(libraries))
-    for number in range(rounds):
+class Log:
+    """The runs so far, one line of JSON each: round, program, ranks, library, seconds, rows, and why there are none."""
+
+    def __init__(self, path, resume):
+        self.path, self.runs = path, []
+        if resume and os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                # a line that was cut off is measured again
+                self.runs = [json.loads(line) for line in f if line.endswith("}\n")]
+        with open(path, "w", encoding="utf-8") as f:
+            f.writelines(json.dumps(r) + "\n" for r in self.runs)
+
+    def add(self, number, shot, library, seconds, result):
+        """Another one has ended."""
+        rows, why = result
+        self.runs.append({"round": number, "program": shot[0], "ranks": shot[1], "library": library, "seconds": round(seconds, 2),
+                          "rows": [[*key, value] for key, value in rows.items()], "why": why})
+        with open(self.path, "a", encoding="utf-8") as f:
+            f.write(json.dumps(self.runs[-1]) + "\n")
+
+    def done(self, number, shot, library):
+        """Was this one made, or is it hopeless?"""
+        mine = [r for r in self.runs if (r["program"], r["ranks"], r["library"]) == (shot[0], shot[1], library)]
+        return any(r["round"] == number or r["why"] for r in mine)
+
+    def seconds(self, number):
+        """What a round took."""
+        return sum(r["seconds"] for r in self.runs if r["round"] == number)
+
+    def found(self):
+        """{key: {library: [values]}}"""
+        out = {}
+        for r in self.runs:
+            for *key, value in r["rows"]:
+                out.setdefault(tuple(key), {}).setdefault(r["library"], []).append(value)
+        return out
+
+    def failures(self):
+        """What could not be measured, a line each."""
+        return [f"{r['library']}: {r['program']} with {r['ranks']} ranks {r['why']}" for r in self.runs if r["why"]]
+
+
+def measure(libraries, shots, rounds, log, until):
+    """Rounds, interleaved; no round is begun that would not end before `until` (of time.monotonic)."""
+    steps = Steps("comparing", rounds * len(shots) * len(libraries))
+    for number in range(1, rounds + 1):
+        if number > 1 and time.monotonic() + log.seconds(number - 1) > until:
+            say(f"comparing: no time for round {number}")
+            break
         for shot in shots:
             for lib in libraries:
-                steps.step(f"round {number + 1}: {shot[0]} with {shot[1]} ranks, {lib.name}")
-                for key, value in lib.run(shot).items():
-                    found.setdefault(key, {}).setdefault(lib.name, []).append(value)
+                if log.done(number, shot, lib.name):
+                    steps.step("", 1)
+                    continue
+                steps.step(f"round {number} of {rounds}: {shot[0]} with {shot[1]} ranks, {lib.name}")
+                begin = time.monotonic()
+                result = lib.run(shot)
+                log.add(number, shot, lib.name, time.monotonic() - begin, result)
     steps.end()
-    return found
 
 
 def memory_per_rank(found):
@@ -168,9 +222,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 rows, folder = json.load(open(sys.argv[1])), sys.argv[2]
-for name in ("half_round_trip", "written_round_trip", "stream"):
-    mine = [r for r in rows if r["measure"] == name]
-    if not mine:
+for name in sorted({r["measure"] for r in rows if r["ranks"] == 2}):
+    mine = [r for r in rows if r["measure"] == name and r["ranks"] == 2]
+    if len({r["bytes"] for r in mine}) < 2:
         continue
     plt.figure(figsize=(7, 4.5))
     for lib in sorted({r["library"] for r in mine}):
@@ -186,6 +240,16 @@ for name in ("half_round_trip", "written_round_trip", "stream"):
 """
 
 
+def draw(rows, folder):
+    """Plots of what has several sizes, with what is installed beside the peers."""
+    if not os.path.exists(_python()):
+        say("no plots: they are drawn with what is installed for the peers")
+        return
+    os.makedirs(folder, exist_ok=True)
+    if subprocess.run([_python(), "-c", PLOT, rows, folder], check=False).returncode:
+        say("the plots could not be drawn")
+
+
 def rows_of(found):
     """Rows for JSON."""
     return [{"measure": k[0], "ranks": k[1], "bytes": k[2], "unit": k[3], "library": lib, "best": best(v, k[3]), "median": statistics.median(v),
@@ -193,21 +257,23 @@ def rows_of(found):
 
 
 def parse(argv):
-    """(rounds, quick, libraries, json file, plot folder)."""
-    o, i = {"--rounds": "5", "--only": ",".join(LIBRARIES), "--json": None, "--plot": None}, 0
-    quick = False
+    """Options by name, and the libraries."""
+    o, i = {"--rounds": "5", "--minutes": "25", "--only": ",".join(LIBRARIES), "--json": os.path.join(FOLDER, "rows.json"),
+            "--plot": os.path.join(FOLDER, "plots"), "--log": os.path.join(FOLDER, "log.jsonl"), "--quick": False, "--resume": False}, 0
     while i < len(argv):
         name = argv[i].split("=", 1)[0]
-        if name in o:
+        if o.get(name, False) is not False and name not in ("--quick", "--resume"):
             o[name], i = take_value(argv, i, name)
-        elif argv[i] in ("--peers", "--quick", "mpi"):
-            quick, i = quick or argv[i] == "--quick", i + 1
+        elif argv[i] in ("--quick", "--resume"):
+            o[name], i = True, i + 1
+        elif argv[i] in ("--peers", "mpi"):
+            i += 1
         else:
             raise Usage(f"unknown argument '{argv[i]}': ./atoll bench mpi --peers --help")
     names = o["--only"].split(",")
-    if not o["--rounds"].isdecimal() or int(o["--rounds"]) < 1 or set(names) - set(LIBRARIES):
-        raise Usage(f"--rounds needs a number, --only some of {', '.join(LIBRARIES)}")
-    return int(o["--rounds"]), quick, names, o["--json"], o["--plot"]
+    if not all(o[n].isdecimal() and int(o[n]) > 0 for n in ("--rounds", "--minutes")) or set(names) - set(LIBRARIES):
+        raise Usage(f"--rounds and --minutes need a number, --only some of {', '.join(LIBRARIES)}")
+    return o, names
 
 
 def prepare(names, shots):
@@ -230,16 +296,15 @@ def main(argv):
     if "--help" in argv or "-h" in argv:
         print(HELP, end="")
         return 0
-    rounds, quick, names, out, plot = parse(argv)
-    shots = QUICK if quick else SHOTS
-    found = measure(prepare(names, shots), shots, rounds)
+    o, names = parse(argv)
+    shots = QUICK if o["--quick"] else SHOTS
+    os.makedirs(FOLDER, exist_ok=True)
+    libraries, log = prepare(names, shots), Log(o["--log"], o["--resume"])
+    measure(libraries, shots, int(o["--rounds"]), log, time.monotonic() + 60 * int(o["--minutes"]))
+    found = log.found()
     memory_per_rank(found)
-    print(table(found, names))
-    rows = rows_of(found)
-    path = out or os.path.join(FOLDER, "rows.json")
-    with open(path, "w", encoding="utf-8") as f:
-        json.dump(rows, f, indent=1)
-    if plot:
-        os.makedirs(plot, exist_ok=True)
-        subprocess.run([_python(), "-c", PLOT, path, plot], check=True)
+    print("\n".join([table(found, names), *log.failures()]))
+    with open(o["--json"], "w", encoding="utf-8") as f:
+        json.dump(rows_of(found), f, indent=1)
+    draw(o["--json"], o["--plot"])
     return 0

@@ -38,7 +38,44 @@ def test_a_row_is_read():
 
 
 def test_options():
-    assert peers.parse(["mpi", "--peers", "--quick", "--rounds=7"]) == (7, True, list(peers.LIBRARIES), None, None)
-    for argv in (["--rounds", "0"], ["--only", "lam"], ["--fast"]):
+    o, names = peers.parse(["mpi", "--peers", "--quick", "--rounds=7", "--log", "x"])
+    assert (o["--rounds"], o["--quick"], o["--resume"], o["--log"], names) == ("7", True, False, "x", list(peers.LIBRARIES))
+    for argv in (["--rounds", "0"], ["--minutes", "some"], ["--only", "lam"], ["--fast"]):
         with pytest.raises(Usage):
             peers.parse(argv)
+
+
+class FakeLibrary:
+    """Answers at once."""
+
+    def __init__(self, name, why=None):
+        self.name, self.why, self.runs = name, why, 0
+
+    def run(self, shot):
+        """One row, or none."""
+        self.runs += 1
+        return ({}, self.why) if self.why else ({("trip", shot[1], 8, "ns"): float(self.runs)}, None)
+
+
+def test_a_comparison_goes_on_where_it_was_cut_off(tmp_path):
+    path, shots = str(tmp_path / "log"), [("pairs", 2, []), ("pairs", 4, [])]
+    good, bad = FakeLibrary("process"), FakeLibrary("mpich", "took longer")
+    log = peers.Log(path, False)
+    peers.measure([good, bad], shots, 2, log, float("inf"))
+    assert (good.runs, bad.runs) == (4, 2)      # what fails is not tried again
+    assert log.found() == {("trip", 2, 8, "ns"): {"process": [1.0, 3.0]}, ("trip", 4, 8, "ns"): {"process": [2.0, 4.0]}}
+    assert log.failures() == ["mpich: pairs with 2 ranks took longer", "mpich: pairs with 4 ranks took longer"]
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text[:-9])
+    log = peers.Log(path, True)
+    peers.measure([good, bad], shots, 2, log, float("inf"))
+    assert (good.runs, bad.runs) == (5, 2) and len(log.runs) == 6
+    assert peers.Log(path, False).runs == []
+
+
+def test_no_round_is_begun_that_would_not_end_in_time(tmp_path):
+    good, log = FakeLibrary("process"), peers.Log(str(tmp_path / "log"), False)
+    peers.measure([good], [("pairs", 2, [])], 5, log, 0)
+    assert good.runs == 1

@@ -104,4 +104,7 @@ def of_machine(machine):
     if not isinstance(cores, list) or len(cores) != len(first.roles) or not all(isinstance(c, str) for c in cores):
         raise ConfigError(f"machine {machine.name}, [hardware]: cores must name {len(first.roles)} configurations, one per core of a cluster")
     options = {key: value for key, value in table.items() if key != "cores"}
-    return Cluster(cores, ram=first.mem_bytes, clusters=len(machine.clusters), **options)
+    try:
+        return Cluster(cores, ram=first.mem_bytes, clusters=len(machine.clusters), **options)
+    except ConfigError as e:
+        raise ConfigError(f"machine {machine.name}, [hardware]: {e}") from None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Where the cycles of the kernel go: per function and core cycles, instructions, lines filled and mispredictions, from the cluster in RTL.
 
-    python3 tools/rtl/hotspots.py [--cores k-core,...] [--kernel IMAGE] [--core N] [--top N] [--windows] [--json FILE] PROGRAM [ARG...]
+    python3 tools/rtl/hotspots.py [--cores k-core,...] [--clusters N] [--kernel IMAGE] [--core N] [--top N] [--windows] [--json FILE] PROGRAM [ARG...]
 
 Cycles between two retired instructions count for the second one's function; waiting in doze is a line of its own. Code that no symbol
 of the kernel covers (the program's) is `?`. The report of --json has every function.
@@ -36,6 +36,7 @@ def main(argv):
     """Exit status 1 if the run failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--cores", default="k-core,u-core,u-core,u-core")
+    parser.add_argument("--clusters", type=int, default=1)
     parser.add_argument("--kernel")
     parser.add_argument("--core", type=int, default=0)
     parser.add_argument("--top", type=int, default=25)
@@ -46,9 +47,9 @@ def main(argv):
     o = parser.parse_args(argv)
     try:
         builder.ensure("or1k")
-        cluster = config.Cluster(o.cores.split(","))
-        if not 0 <= o.core < len(cluster.cores):
-            raise Usage(f"there is no core {o.core} among {len(cluster.cores)}")
+        cluster = config.Cluster(o.cores.split(","), clusters=o.clusters)
+        if not 0 <= o.core < len(cluster.cores) * o.clusters:
+            raise Usage(f"there is no core {o.core} among {len(cluster.cores) * o.clusters}")
         found = programs.report(cluster, o.program, o.arguments, kernel=o.kernel, extra=["--profile-windows" if o.windows else "--profile"])
     except (config.ConfigError, Failure, Usage) + programs.TROUBLES as e:
         print(f"hotspots: {e}", file=sys.stderr)

@@ -13,6 +13,7 @@ from rtl import simulator
 MEMORY = 8 << 20                # at most: what the kernel clears before it starts costs cycles
 MACHINE = """ports = ["or1k"]
 [[cluster]]
+count = {clusters}
 kernel = "KC"
 application = {application}
 memory = "{memory}"
@@ -32,8 +33,8 @@ def machine_file(cluster, folder):
     """Write a machine with the cores of a config.Cluster; returns its path."""
     path = os.path.join(folder, "cluster.toml")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(MACHINE.format(application=len(cluster.cores) - 1, memory=f"{min(cluster.ram, MEMORY) >> 20}M", cores=json.dumps(list(cluster.cores)), latency=cluster.latency,
-                               data_cache=cluster.data_cache,
+        f.write(MACHINE.format(clusters=cluster.clusters, application=len(cluster.cores) - 1, memory=f"{min(cluster.ram, MEMORY) >> 20}M",
+                               cores=json.dumps(list(cluster.cores)), latency=cluster.latency, data_cache=cluster.data_cache,
                                coherence=f'coherence = "{cluster.coherence}"\n' if cluster.coherence else "", tlb_refill=cluster.tlb_refill))
     return path
 

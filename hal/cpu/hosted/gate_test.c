@@ -7,6 +7,7 @@
  *	hal/cpu/hosted/guest.c hal/cpu/hosted/host.c
  *	hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/board/linux/place.c hal/noc/shm/noc.c
  *	hal/cpu/hosted/panic.c hal/noc/shm/window.c hal/noc/shm/events.c base/elf.c base/fmt.c base/str.c
+ *	tests/hal/no_guests.c
  * sanitize: none address thread
  * libs: -Wl,-z,now
  */
@@ -18,7 +19,6 @@
 #include <unistd.h>
 #include <abi/layout.h>
 #include <hal/console.h>
-#include <hal/guest.h>
 #include <hal/noc/shm/window.h>
 #include <hal/timer.h>
 #include "../../board/linux/launch.h"
@@ -113,23 +113,6 @@ call(struct hal_frame *f)
 		job.exit_value = (long)hal_frame_arg(f, 0);
 		end_thread();
 	}
-}
-
-/* No guests here: they are tested with the kernel that has them. */
-int
-kernel_guest_enter(void *home, unsigned core, int host_tid, struct guest_thread *g)
-{
-	(void)home;
-	(void)core;
-	(void)host_tid;
-	(void)g;
-	return -E_SRCH;
-}
-
-bool
-kernel_guest_leave(void)
-{
-	return true;
 }
 
 void

@@ -70,7 +70,7 @@ struct transport {
 	uint32_t lanes;			/* cores that ranks of the cluster share */
 	bool relaxes;
 	bool threads;				/* several of the program's threads may call */
-	unsigned relaxed;
+	uint32_t relaxed;		/* of several threads at a time */
 	struct writer *writer;			/* NULL until the first bulk write */
 };
 
@@ -94,9 +94,6 @@ bool transport_far_is_empty(const struct transport *t);
 
 /* The rank ends: say what was counted, if nobody has asked before. */
 void transport_counts_end(struct mpi_rank *self);
-
-/* The same for memory: the first rank of each cluster says how much was left. */
-void transport_memory_end(const struct mpi_rank *self);
 
 /* Choose how to wait. */
 void transport_wait_init(struct transport *t);

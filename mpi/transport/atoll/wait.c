@@ -166,10 +166,11 @@ transport_relax(struct mpi_rank *self)
 	if (t->startup == NULL)
 		return;
 	/* other threads of the program may be on this core */
-	if (t->yields > ROUNDS_SHARED_CPU || transport_writer_is_busy(t) || self->thread_level == MPI_THREAD_MULTIPLE)
+	if (self->thread_level == MPI_THREAD_MULTIPLE || t->yields > ROUNDS_SHARED_CPU || transport_writer_is_busy(t))
 		kthread_yield();
 	/* a call that waits for the kernel's core lets the others run */
-	if (t->relaxes && ++t->relaxed % RELAX_EVERY == 0)
+	store_relaxed(&t->relaxed, load_relaxed(&t->relaxed) + 1);
+	if (t->relaxes && load_relaxed(&t->relaxed) % RELAX_EVERY == 0)
 		kvoid_remote();
 }
 

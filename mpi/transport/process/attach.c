@@ -29,13 +29,20 @@ transport_identify(struct mpi_rank *self)
 	self->app = in_job ? number(JOIN_APP, 0) : 0;
 }
 
+/* The segment with all heaps closed, or NULL. */
 static struct segment *
-map(uint64_t bytes, int fd)
+map(uint32_t ranks, int fd)
 {
 	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED | MAP_NORESERVE;
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+	uint64_t bytes = segment_bytes(ranks);
+	void *at = mmap(NULL, bytes, PROT_NONE, flags, fd, 0);
 
-	return at == MAP_FAILED ? NULL : at;
+	if (at == MAP_FAILED)
+		return NULL;
+	if (mprotect(at, segment_common_bytes(ranks), PROT_READ | PROT_WRITE) == 0)
+		return at;
+	munmap(at, bytes);
+	return NULL;
 }
 
 /* Peers may read our memory, also where the system lets only parents do so: they are the launcher's descendants. */
@@ -60,7 +67,10 @@ attach_to_job(struct mpi_rank *self, struct transport *t)
 
 	if (join_job((uint32_t)self->world_rank, &j) != 0)
 		return MPI_ERR_OTHER;
-	t->segment = map(j.bytes, j.segment);
+	/* of another version, its size is another one */
+	if (j.bytes != segment_bytes((uint32_t)self->world_size))
+		return MPI_ERR_OTHER;
+	t->segment = map((uint32_t)self->world_size, j.segment);
 	close(j.segment);
 	if (t->segment == NULL)
 		return MPI_ERR_NO_MEM;
@@ -74,7 +84,7 @@ attach_to_job(struct mpi_rank *self, struct transport *t)
 static int
 make_alone(struct transport *t)
 {
-	t->segment = map(segment_bytes(1), -1);
+	t->segment = map(1, -1);
 	if (t->segment == NULL)
 		return MPI_ERR_NO_MEM;
 	segment_layout(t->segment, 1);
@@ -102,14 +112,16 @@ transport_attach(struct mpi_rank *self)
 	t->ranks = s->ranks;
 	t->cells = s->cells;
 	t->inbox = (struct inbox_reader){.box = segment_inbox(s, t->rank), .mask = s->cells - 1};
-	t->heap = (struct heap){.base = (char *)s + s->heaps + t->rank * s->heap_stride, .bytes = s->heap_stride};
+	t->heap = (struct heap){.base = segment_heap(s, t->rank), .bytes = (size_t)1 << HEAP_SHIFT};
+	t->opened = calloc(s->ranks, sizeof(t->opened[0]));
 	t->fetch = chosen_fetch(getenv("ATOLL_MPI_FETCH"));
-	return MPI_SUCCESS;
+	return t->opened != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 void
 transport_detach(struct transport *t)
 {
 	heap_exit(&t->heap);
+	free(t->opened);
 	munmap(t->segment, t->segment->bytes);
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <mpi/core/shared.h>
 #include <mpi/transport/process/heap.h>
+#include <mpi/transport/process/segment.h>
 
 #define PAGE 4096
 
@@ -31,6 +32,20 @@ first_fit(struct heap *h, size_t bytes)
 	return NULL;
 }
 
+/* Open the heap up to an address; false if the system refuses. */
+static bool
+open_up_to(struct heap *h, const char *end)
+{
+	size_t wanted = ((size_t)(end - h->base) + HEAP_UNIT - 1) / HEAP_UNIT * HEAP_UNIT;
+
+	if (wanted <= h->opened)
+		return true;
+	if (mprotect(h->base + h->opened, wanted - h->opened, PROT_READ | PROT_WRITE) != 0)
+		return false;
+	h->opened = wanted;
+	return true;
+}
+
 void *
 heap_take(struct heap *h, size_t bytes)
 {
@@ -39,7 +54,7 @@ heap_take(struct heap *h, size_t bytes)
 
 	span -= span % CACHE_LINE;
 	b = span >= bytes ? first_fit(h, span) : NULL;
-	if (b == NULL)
+	if (b == NULL || !open_up_to(h, b->start + span))
 		return NULL;
 	if (b->bytes > span) {
 		struct heap_block *rest = new_block(b->next, b->start + span, b->bytes - span);

@@ -2,6 +2,7 @@
  *
  * The part of the job segment that one rank gives out: first fit, in address order, freed neighbours merged. What describes the blocks is
  * private to the rank, so that a stray write in shared memory cannot lead it astray. Memory of large freed blocks goes back to the system.
+ * The heap is address space that is closed, and opened as far as it is used: leak checkers read all memory that can be read.
  */
 #ifndef MPI_TRANSPORT_PROCESS_HEAP_H
 #define MPI_TRANSPORT_PROCESS_HEAP_H
@@ -21,6 +22,7 @@ struct heap_block {
 struct heap {
 	char *base;
 	size_t bytes;
+	size_t opened;			/* bytes from base on that can be used */
 	struct heap_block *first;	/* NULL until first used */
 };
 

@@ -8,13 +8,14 @@
 #include <sys/mman.h>
 #include <mpi/core/shared.h>
 #include <mpi/transport/process/heap.h>
+#include <mpi/transport/process/segment.h>
 
 #define BYTES (1u << 20)
 
 static struct heap
 new_heap(void)
 {
-	return (struct heap){.base = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), .bytes = BYTES};
+	return (struct heap){.base = mmap(NULL, BYTES, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), .bytes = BYTES};
 }
 
 static void
@@ -95,6 +96,32 @@ TEST(what_was_not_given_out_is_not_taken_back)
 	end_heap(&h);
 }
 
+TEST(only_what_is_used_is_open)
+{
+	struct heap h = new_heap();
+	char *a = heap_take(&h, 1), *b;
+
+	expect_eq(h.opened, HEAP_UNIT);
+	b = heap_take(&h, 3 * HEAP_UNIT);
+	a[0] = b[0] = b[3 * HEAP_UNIT - 1] = 1;
+	expect_eq(h.opened, 4 * HEAP_UNIT);
+	expect(heap_give(&h, b));
+	expect(heap_take(&h, 2 * HEAP_UNIT) == b);
+	expect_eq(h.opened, 4 * HEAP_UNIT);
+	end_heap(&h);
+}
+
+TEST(what_the_system_does_not_open_is_not_given_out)
+{
+	struct heap h = new_heap();
+	char *a = heap_take(&h, 1);
+
+	munmap(h.base + BYTES / 2, BYTES / 2);
+	expect(heap_take(&h, BYTES - HEAP_UNIT) == NULL);
+	expect(heap_take(&h, BYTES / 4) == a + CACHE_LINE);
+	end_heap(&h);
+}
+
 int
 main(void)
 {
@@ -103,5 +130,7 @@ main(void)
 	RUN(freed_neighbours_become_one);
 	RUN(memory_is_zero_when_it_comes_again);
 	RUN(what_was_not_given_out_is_not_taken_back);
+	RUN(only_what_is_used_is_open);
+	RUN(what_the_system_does_not_open_is_not_given_out);
 	return TEST_FAILED;
 }

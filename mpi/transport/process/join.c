@@ -14,12 +14,25 @@
 #include <unistd.h>
 #include <mpi/transport/process/join.h>
 
+/* A socket that does not stand where the program writes its output, even if that is closed. */
+static int
+new_socket(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), high;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return high;
+}
+
 static int
 connect_to(const char *name)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	size_t len = strlen(name);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = new_socket();
 
 	if (fd < 0 || len >= sizeof(a.sun_path))
 		return -1;

@@ -4,6 +4,7 @@
  * itself; otherwise the address in the process of its rank, whose memory the kernel copies for us.
  */
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <abi/errors.h>
 #include <mpi/transport/process/state.h>
@@ -18,7 +19,11 @@
 void *
 transport_share(struct mpi_rank *self, size_t bytes)
 {
-	return heap_take(&self->transport->heap, bytes);
+	struct transport *t = self->transport;
+	void *memory = heap_take(&t->heap, bytes);
+
+	store_release(&t->segment->rank[t->rank].opened, (uint32_t)(t->heap.opened / HEAP_UNIT));
+	return memory;
 }
 
 bool
@@ -44,10 +49,30 @@ transport_reference(const struct mpi_rank *self, const void *memory)
 	return offset < s->bytes ? offset | IN_SEGMENT : (uintptr_t)memory;
 }
 
-static void *
-at(const struct transport *t, uint64_t reference)
+/* Open a heap as far as its owner has: whoever refers to memory in it has opened that before. */
+static void
+open_heap(struct transport *t, uint32_t owner, uint32_t units)
 {
-	return (char *)t->segment + (reference & ~IN_SEGMENT);
+	char *end = segment_heap(t->segment, owner) + (uint64_t)t->opened[owner] * HEAP_UNIT;
+
+	/* refused only where Linux has no memory for a handful of words; then the access ends the rank */
+	if (mprotect(end, (uint64_t)(units - t->opened[owner]) * HEAP_UNIT, PROT_READ | PROT_WRITE) == 0)
+		t->opened[owner] = units;
+}
+
+static void *
+at(struct transport *t, uint64_t reference)
+{
+	uint64_t offset = reference & ~IN_SEGMENT;
+	uint32_t owner = (uint32_t)((offset - t->segment->heaps) >> HEAP_SHIFT), units;
+
+	/* what lies before the heaps is open */
+	if (owner < t->ranks) {
+		units = load_acquire(&t->segment->rank[owner].opened);
+		if (units > t->opened[owner])
+			open_heap(t, owner, units);
+	}
+	return (char *)t->segment + offset;
 }
 
 void
@@ -123,15 +148,6 @@ transport_signal(struct mpi_rank *self, uint32_t peer, uint64_t reference, bool 
 		store_release(word, 1);
 	}
 	return true;
-}
-
-/* A process of Linux has enough. */
-size_t
-transport_memory_part(const struct mpi_rank *self, unsigned part, size_t most)
-{
-	(void)self;
-	(void)part;
-	return most;
 }
 
 size_t

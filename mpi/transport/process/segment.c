@@ -5,7 +5,6 @@
 #include <mpi/transport/process/segment.h>
 
 #define PAGE 4096
-#define HEAP_BYTES ((uint64_t)4 << 30)	/* address space, not memory */
 
 static uint64_t
 round_up(uint64_t n, uint64_t to)
@@ -24,9 +23,8 @@ fill(struct segment *s, uint32_t ranks)
 	s->taken = s->inboxes + ranks * s->inbox_stride;
 	s->taken_stride = round_up(ranks * sizeof(uint32_t), CACHE_LINE);
 	s->sync = s->taken + ranks * s->taken_stride;
-	s->heaps = round_up(s->sync + sizeof(struct sync), PAGE);
-	s->heap_stride = HEAP_BYTES;
-	s->bytes = s->heaps + ranks * s->heap_stride;
+	s->heaps = round_up(s->sync + sizeof(struct sync), HEAP_UNIT);
+	s->bytes = s->heaps + ((uint64_t)ranks << HEAP_SHIFT);
 }
 
 uint64_t
@@ -36,6 +34,15 @@ segment_bytes(uint32_t ranks)
 
 	fill(&s, ranks);
 	return s.bytes;
+}
+
+uint64_t
+segment_common_bytes(uint32_t ranks)
+{
+	struct segment s;
+
+	fill(&s, ranks);
+	return s.heaps;
 }
 
 void

@@ -4,6 +4,8 @@
  * a rank that is alone). It has no name and vanishes with the last process that holds it. Zero is a valid start of everything that
  * segment_layout does not set. Nothing in it is an address: it lies at another place in each process.
  *
+ * The heaps are address space that is closed at first. A rank opens its own as it gives memory out, and those of others when it looks into them.
+ *
  *	header, one struct segment_rank per rank | inboxes | words [source][sink] | where all meet | a heap per rank (sparse)
  */
 #ifndef MPI_TRANSPORT_PROCESS_SEGMENT_H
@@ -15,7 +17,10 @@
 #include <mpi/transport/inbox.h>
 #include <mpi/transport/sync.h>
 
-#define SEGMENT_VERSION 1
+#define SEGMENT_VERSION 2
+
+#define HEAP_SHIFT 32		/* log2 of a heap's bytes: address space, not memory */
+#define HEAP_UNIT 65536		/* heaps begin and are opened at multiples; the largest pages of any processor */
 
 /* values of segment_rank.state */
 enum { RANK_ABSENT, RANK_ATTACHED, RANK_LEFT };
@@ -23,6 +28,7 @@ enum { RANK_ABSENT, RANK_ATTACHED, RANK_LEFT };
 struct segment_rank {
 	uint32_t state;			/* shared word: ATTACHED by the launcher, LEFT by the rank at MPI_Finalize */
 	int32_t pid;			/* of the process that called MPI_Init */
+	uint32_t opened;		/* shared word: HEAP_UNITs of its heap that are in use */
 };
 
 struct segment {
@@ -40,7 +46,6 @@ struct segment {
 	uint64_t taken_stride;
 	uint64_t sync;
 	uint64_t heaps;
-	uint64_t heap_stride;
 	uint64_t bytes;			/* of it all */
 	struct segment_rank rank[];
 };
@@ -48,8 +53,17 @@ struct segment {
 /* Bytes that a segment for that many ranks has; all but a few are never touched. */
 uint64_t segment_bytes(uint32_t ranks);
 
+/* Bytes before the heaps: what every rank opens. */
+uint64_t segment_common_bytes(uint32_t ranks);
+
 /* Fill in the header of a zeroed segment. */
 void segment_layout(struct segment *s, uint32_t ranks);
+
+static inline char *
+segment_heap(struct segment *s, uint32_t rank)
+{
+	return (char *)s + s->heaps + ((uint64_t)rank << HEAP_SHIFT);
+}
 
 static inline struct inbox *
 segment_inbox(struct segment *s, uint32_t rank)

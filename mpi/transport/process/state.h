@@ -25,12 +25,13 @@ struct transport {
 	uint32_t claimed;		/* position of the packet that is being filled */
 	struct inbox_reader inbox;
 	struct heap heap;		/* this rank's part of the segment */
+	uint32_t *opened;		/* HEAP_UNITs of each peer's heap that can be looked at */
 	int32_t tid;			/* of the thread that started */
 	enum fetch fetch;
 	/* how to wait, in steps */
 	unsigned polls;
 	unsigned yields;
-	unsigned relaxed;
+	uint32_t relaxed;		/* of several threads at a time */
 };
 
 /* The segment: given by the launcher, or made for a single rank. Error class. */

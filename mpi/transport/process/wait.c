@@ -118,7 +118,9 @@ transport_relax(struct mpi_rank *self)
 {
 	struct transport *t = self->transport;
 
-	if (t->polls == 0 || ++t->relaxed % RELAX_EVERY == 0)
+	/* whether two threads count as one does not matter */
+	store_relaxed(&t->relaxed, load_relaxed(&t->relaxed) + 1);
+	if (t->polls == 0 || load_relaxed(&t->relaxed) % RELAX_EVERY == 0)
 		sched_yield();
 }
 

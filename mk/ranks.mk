@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+#
+# The library of thread ranks under a sanitizer, and the test list's programs as threads of one ordinary process (tests/process/ranks.c):
+# make PORT=process SAN=thread ranks, in build/thread/process/ranks. For the whole test list; ./atoll test has the unit tests.
+
+R := $(OUT)/ranks
+R_SRC := $(filter-out mpi/core/rank.c mpi/tools/% mpi/transport/process/% mpi/exec/%,$(call find_c,mpi))
+R_OBJ := $(patsubst %,$(R)/%.o,$(R_SRC) tests/process/ranks.c) $(patsubst $(GEN)/%,$(R)/gen/%.o,$(MPI_BIND))
+R_COMMON := $(CSTD) $(WARN) -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE -fPIC -MMD -MP -I. -Impi/include -Iuser/include -I$(GEN)/include $(P_SAN)
+
+$(R)/%.o: % $(P_FLAGS_FILE) | $(PREPARE)
+	$(call say,HOSTCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(R_COMMON) -c -o $@ $<
+$(R)/gen/%.o: $(GEN)/% $(P_FLAGS_FILE) | $(PREPARE)
+	$(call say,HOSTCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(R_COMMON) -c -o $@ $<
+$(R)/run: $(R_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(HOSTCC) -rdynamic $(P_SAN) -o $@ $^ -ldl -lm -pthread
+
+R_PROGRAMS :=
+define ranks_program_rule
+R_PROGRAMS += $(R)/$(basename $(notdir $(1))).so
+$(R)/$(basename $(notdir $(1))).so: $(1) $(foreach s,$(filter-out $(PROGRAM_MAINS),$(PROGRAM_SRC)),$(if $(filter $(dir $(1)),$(dir $(s))),$(s))) \
+		$(wildcard $(dir $(1))*.h) $(MPI_GEN_H) mpi/include/mpi.h $(P_FLAGS_FILE) | $(PREPARE)
+	$$(call say,HOSTCC,$$@)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(HOSTCC) $(R_COMMON) -shared -Wl,-Bsymbolic -o $$@ $$(filter %.c,$$^) -lm
+endef
+$(foreach m,$(PROGRAM_MAINS),$(eval $(call ranks_program_rule,$(m))))
+ranks: $(R)/run $(R_PROGRAMS)
+.PHONY: ranks
+
+-include $(patsubst %.o,%.d,$(R_OBJ))

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The first lines of the bindings of collectives (see direct.h): a small call that is right and simple takes the straight way (coll/straight.h).
+ */
+#ifndef MPI_API_DIRECT_COLL_H
+#define MPI_API_DIRECT_COLL_H
+
+#include <mpi/api/direct.h>
+#include <mpi/coll/straight.h>
+#include <mpi/core/op.h>
+
+static inline __attribute__((always_inline)) bool
+direct_coll(struct straight *s, MPI_Comm comm)
+{
+	s->self = mpi_self();
+	s->comm = s->self->direct ? direct_comm(s->self, comm) : NULL;
+	return s->comm != NULL;
+}
+
+/* Bytes of so many elements of a basic type, or 0. */
+static inline __attribute__((always_inline)) size_t
+direct_bytes(MPI_Count count, MPI_Datatype datatype)
+{
+	const struct type *t = mpi_type_basic(datatype);
+
+	return t != NULL && mpi_type_is_plain(t) && (uint64_t)count <= DIRECT_COUNT_MAX ? (size_t)count * (size_t)t->size : 0;
+}
+
+/* A buffer of the program's, which is not "in place". */
+static inline bool
+direct_buffer(const void *buffer)
+{
+	return buffer != NULL && buffer != MPI_IN_PLACE;
+}
+
+static inline bool
+direct_root(const struct straight *s, int root)
+{
+	return (unsigned)root < (unsigned)s->comm->size;
+}
+
+/* What a reduction combines; in place with `in_place`. */
+static inline __attribute__((always_inline)) bool
+direct_operand(struct straight *s, const void *sendbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+{
+	const struct type *t = mpi_type_basic(datatype);
+
+	s->bytes = direct_bytes(count, datatype);
+	if (s->bytes == 0 || sendbuf == NULL)
+		return false;
+	s->in = sendbuf;
+	s->count = (size_t)count;
+	s->loop = mpi_op_loop(op, t);
+	return s->loop != NULL;
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Barrier(MPI_Comm comm)
+{
+	struct straight s;
+
+	s.bytes = 0;
+	return direct_coll(&s, comm) && mpi_straight_barrier(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+	struct straight s;
+
+	if (!direct_coll(&s, comm) || !direct_buffer(buffer) || !direct_root(&s, root))
+		return false;
+	s.in = s.out = buffer;
+	s.bytes = direct_bytes(count, datatype);
+	s.root = root;
+	return s.bytes > 0 && mpi_straight_bcast(&s);
+}
+
+/* `one` is the side with a block, `many` that with a block per rank. */
+static inline __attribute__((always_inline)) bool
+direct_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+	MPI_Comm comm)
+{
+	struct straight s;
+
+	if (!direct_coll(&s, comm) || !direct_root(&s, root) || !direct_buffer(sendbuf))
+		return false;
+	s.bytes = direct_bytes(sendcount, sendtype);
+	if (s.comm->rank == root && (!direct_buffer(recvbuf) || direct_bytes(recvcount, recvtype) != s.bytes))
+		return false;
+	s.in = sendbuf;
+	s.out = recvbuf;
+	s.root = root;
+	return s.bytes > 0 && mpi_straight_gather(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+	MPI_Comm comm)
+{
+	struct straight s;
+
+	if (!direct_coll(&s, comm) || !direct_root(&s, root) || !direct_buffer(recvbuf))
+		return false;
+	s.bytes = direct_bytes(recvcount, recvtype);
+	if (s.comm->rank == root && (!direct_buffer(sendbuf) || direct_bytes(sendcount, sendtype) != s.bytes))
+		return false;
+	s.in = sendbuf;
+	s.out = recvbuf;
+	s.root = root;
+	return s.bytes > 0 && mpi_straight_scatter(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+	MPI_Comm comm)
+{
+	struct straight s;
+
+	if (!direct_coll(&s, comm) || !direct_buffer(recvbuf) || sendbuf == NULL)
+		return false;
+	s.bytes = direct_bytes(recvcount, recvtype);
+	s.out = recvbuf;
+	s.in = sendbuf == MPI_IN_PLACE ? s.out + (size_t)s.comm->rank * s.bytes : sendbuf;
+	if (sendbuf != MPI_IN_PLACE && direct_bytes(sendcount, sendtype) != s.bytes)
+		return false;
+	return s.bytes > 0 && mpi_straight_allgather(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+	MPI_Comm comm)
+{
+	struct straight s;
+
+	if (!direct_coll(&s, comm) || !direct_buffer(recvbuf) || sendbuf == NULL)
+		return false;
+	s.bytes = direct_bytes(recvcount, recvtype);
+	s.out = recvbuf;
+	s.in = sendbuf == MPI_IN_PLACE ? s.out : sendbuf;
+	if (sendbuf != MPI_IN_PLACE && direct_bytes(sendcount, sendtype) != s.bytes)
+		return false;
+	return s.bytes > 0 && mpi_straight_alltoall(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+{
+	struct straight s;
+
+	if (!direct_coll(&s, comm) || !direct_root(&s, root) || !direct_operand(&s, sendbuf, count, datatype, op))
+		return false;
+	if (s.comm->rank == root ? !direct_buffer(recvbuf) : sendbuf == MPI_IN_PLACE)
+		return false;
+	s.out = recvbuf;
+	s.in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+	s.root = root;
+	return mpi_straight_reduce(&s);
+}
+
+/* The operand of a reduction without a root. */
+static inline __attribute__((always_inline)) bool
+direct_reduction(struct straight *s, const void *sendbuf, void *recvbuf, MPI_Comm comm)
+{
+	s->out = recvbuf;
+	s->in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+	return direct_coll(s, comm) && direct_buffer(recvbuf);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	struct straight s;
+
+	return direct_reduction(&s, sendbuf, recvbuf, comm) && direct_operand(&s, s.in, count, datatype, op) && mpi_straight_allreduce(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	struct straight s;
+
+	return direct_reduction(&s, sendbuf, recvbuf, comm) && direct_operand(&s, s.in, recvcount, datatype, op) && mpi_straight_reduce_scatter(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	struct straight s;
+
+	return direct_reduction(&s, sendbuf, recvbuf, comm) && direct_operand(&s, s.in, count, datatype, op) && mpi_straight_scan(&s);
+}
+
+static inline __attribute__((always_inline)) bool
+direct_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	struct straight s;
+
+	return direct_reduction(&s, sendbuf, recvbuf, comm) && direct_operand(&s, s.in, count, datatype, op) && mpi_straight_exscan(&s);
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Exclusive scan among few ranks in one cluster: each lays its operand beside its sign, in parts, and combines those of the ranks before it, in the
+ * order of the ranks. Nobody waits for ranks after it; the first rank gets nothing.
+ *
+ * Cost: up to n - 1 reads of lines, m b + (n - 2) m g.
+ */
+#include <mpi/coll/algorithm.h>
+#include <mpi/coll/reduce_parts.h>
+#include <mpi/coll/signs.h>
+
+static void
+combine(struct signs *g, const struct parts *p)
+{
+	int last = g->me - 1;
+
+	memcpy(mpi_signs_room(g, p->bytes), p->in, p->bytes);
+	mpi_signs_show(g);
+	for (int i = last; i >= 0; i--) {
+		mpi_signs_wait(g, i);
+		if (i == last)
+			memcpy(p->out, mpi_signs_data(g, i, p->bytes), p->bytes);
+		else
+			mpi_op_apply(&p->op, mpi_signs_data(g, i, p->bytes), p->out, p->count);
+	}
+}
+
+static bool
+run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+{
+	struct parts p;
+	struct signs g;
+
+	if (!mpi_parts_fit(k) || !mpi_signs_begin(&g, self, c, mpi_parts_bytes(k)))
+		return false;
+	for (mpi_parts_begin(&p, self, k); mpi_parts_next(&p, &g);) {
+		mpi_signs_next(&g);
+		combine(&g, &p);
+	}
+	mpi_signs_end(&g);
+	mpi_op_release(&p.op);
+	*err = MPI_SUCCESS;
+	return true;
+}
+
+const struct algorithm mpi_algorithm_exscan_signs = {.run = run, .straight = true};
