@@ -65,6 +65,19 @@ def source():
     return sources.source([*images, rtlbench.program()], WORDS)
 
 
+class Current:
+    """What would be measured at the moment, built anew only if a text changed."""
+
+    def __init__(self, now):
+        self.now, self.rooms = now, sources.rooms()
+
+    def __call__(self):
+        rooms = sources.rooms()
+        if rooms != self.rooms:
+            self.now, self.rooms = source(), rooms
+        return self.now
+
+
 def measured(system, latency, replication):
     """Rows of one run, without their source."""
     caches, mend, _ = SYSTEMS[system]
@@ -80,12 +93,17 @@ def measured(system, latency, replication):
     return out
 
 
-def sweep(jobs, now, path=STORED, run=measured, say=print):
-    """Measure what the file does not have of the source `now`. Rows of other sources go when the first new one comes."""
+def sweep(jobs, now, path=STORED, run=measured, say=print, current=None):
+    """Measure what the file does not have of the source `now`. Rows of other sources go when the first new one comes.
+
+    current() is what would be measured at the moment; a change of it ends the sweep.
+    """
     rows = [r for r in read(path) if r["source"] == now]
     have = {(r["system"], r["latency"], r["replication"]) for r in rows}
     missing = [j for j in jobs if j not in have]
     for i, job in enumerate(missing, 1):
+        if current and current() != now:
+            raise measure.Failed("the sources changed while they were measured: start again")
         say(f"coherence {i}/{len(missing)}: {SYSTEMS[job[0]][2]}, latency {job[1]}, replication {job[2]}")
         rows += [{"source": now, **r} for r in run(*job)]
         write(rows, path)
@@ -152,7 +170,8 @@ def main(argv):
         print(e, __doc__, sep="\n", file=sys.stderr)
         return 2
     try:
-        rows = sweep(jobs, source(), say=lambda t: print(t, file=sys.stderr, flush=True))
+        now = source()
+        rows = sweep(jobs, now, say=lambda t: print(t, file=sys.stderr, flush=True), current=Current(now))
     except (*programs.TROUBLES, kernels.KernelError, measure.Failed, rtl.Missing) as e:
         print(e, file=sys.stderr)
         return 1

@@ -3,7 +3,7 @@
 
 import pytest
 
-from codesign import coherence
+from codesign import coherence, measure
 
 
 def fake(system, latency, replication):
@@ -29,6 +29,23 @@ def test_a_killed_sweep_goes_on_and_other_sources_are_measured_again(tmp_path):
     asked.clear()
     rows = coherence.sweep(jobs, "two", path, fake, say=asked.append)
     assert len(asked) == len(jobs) and {r["source"] for r in coherence.read(path)} == {"two"}
+
+
+def test_sources_that_change_end_the_sweep(tmp_path):
+    path, seen = str(tmp_path / "c.csv"), iter(["one", "one", "two"])
+    with pytest.raises(measure.Failed, match="changed while they were measured"):
+        coherence.sweep(coherence.parse(["--replications", "1"]), "one", path, fake, lambda t: None, lambda: next(seen))
+    assert len(coherence.read(path)) == 2 * len(coherence.ROWS)
+
+
+def test_what_is_built_is_asked_again_only_if_a_text_changed(monkeypatch):
+    built, rooms = [], {"kernel": "a"}
+    monkeypatch.setattr(coherence.sources, "rooms", lambda: dict(rooms))
+    monkeypatch.setattr(coherence, "source", lambda: built.append(1) or "two")
+    current = coherence.Current("one")
+    assert current() == "one" and not built
+    rooms["kernel"] = "b"
+    assert [current(), current()] == ["two", "two"] and len(built) == 1
 
 
 def test_the_section_shows_ratios_to_the_full_shoot_down(tmp_path):

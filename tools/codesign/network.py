@@ -198,7 +198,11 @@ def main(argv):
                 keep(synthesised(), synthesis_hash())
             else:
                 program()
-                keep(exchanges(REPLICATIONS, say=lambda t: print(t, file=sys.stderr, flush=True)), exchange_hash())
+                now = exchange_hash()
+                found = exchanges(REPLICATIONS, say=lambda t: print(t, file=sys.stderr, flush=True))
+                if exchange_hash() != now:
+                    raise Failed("the sources changed while they were measured: start again")
+                keep(found, now)
     except (Failed, kernels.KernelError, rtl.Missing, synth.Broken) as e:
         print(e, file=sys.stderr)
         return 1
