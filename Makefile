@@ -8,6 +8,7 @@
 #	make PORT=unit			the unit tests (*_test.c beside the code)
 #	make plugin			the instruction counter for QEMU
 #	make gen | clean
+#	make status			docs/mpi-status.md
 #
 # Each room sees only what it may include: its include path leads to build/view/ROOM, a folder of links to the allowed rooms.
 
@@ -36,7 +37,7 @@ mains = $(if $(strip $(1)),$(sort $(shell grep -lE '$(MAIN_RE)' $(1))))
 
 all: $(PORT)
 
-.PHONY: all gen view clean hosted riscv64 coroutine process unit or1k
+.PHONY: all gen view status clean hosted riscv64 coroutine process unit or1k
 .DELETE_ON_ERROR:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
@@ -62,6 +63,9 @@ endif
 ifeq ($(filter hosted riscv64 coroutine or1k process unit,$(PORT)),)
 $(error unknown PORT '$(PORT)': use hosted, riscv64, coroutine, process, unit or or1k)
 endif
+
+status: gen
+	cp $(GEN)/mpi-status.md docs/mpi-status.md
 
 clean:
 	rm -rf $(BUILD)

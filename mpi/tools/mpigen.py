@@ -6,7 +6,7 @@
     include/mpi_impl.h        struct args_X and impl_X, what mpi/api defines
     mpi/bind_CHAPTER.c        the bindings: MPI_X, PMPI_X and their large-count twins
     include/mpi_wrong.h       calls with a wrong argument each, for the test of what they return
-    mpi-status.md             which functions there are, by chapter
+    mpi-status.md             which functions there are, by chapter; `make status` puts it into docs
 
 A function is implemented if a file of mpi/api defines impl_X; the others answer that they are not supported.
 """
@@ -84,13 +84,19 @@ def status(rows, done):
     """Text of mpi-status.md."""
     count = sum(len(r.widths) for r in rows)
     there = sum(len(r.widths) for r in rows if is_done(r, done))
-    out = ["# MPI functions", "", f"{there} of {count} functions are implemented, each with its PMPI twin. The others are exported and answer "
+    out = ["# MPI functions", "", "Made by `make status` from `mpi/functions.tbl` and from what `mpi/api` defines.", "", f"{there} of {count} functions are implemented, each with its PMPI twin. The others are exported and answer "
            "`MPI_ERR_UNSUPPORTED_OPERATION`.", "", "| chapter | implemented | not yet |", "|---|---|---|"]
     for chapter in dict.fromkeys(row.chapter for row in rows):
         mine = [row for row in rows if row.chapter == chapter]
-        missing = [f"`{r.name}`" for r in mine if not is_done(r, done)]
-        text = "all" if len(missing) == len(mine) else " ".join(missing)
-        out.append(f"| {chapter} | {len(mine) - len(missing)} of {len(mine)} | {text} |")
+        here = sum(is_done(row, done) for row in mine)
+        out.append(f"| {chapter} | {here} of {len(mine)} | {len(mine) - here or ''} |")
+    out += ["", "Names with `_c` have a twin with large counts."]
+    for chapter in dict.fromkeys(row.chapter for row in rows):
+        mine = [row for row in rows if row.chapter == chapter]
+        for words, some in (("implemented", [r for r in mine if is_done(r, done)]), ("not yet", [r for r in mine if not is_done(r, done)])):
+            if some:
+                names = [f"`MPI_{r.name}`" + (" `_c`" if len(r.widths) > 1 else "") for r in some]
+                out += ["", f"**{chapter}, {words}:** " + ", ".join(names)]
     return "\n".join(out) + "\n"
 
 

@@ -125,3 +125,8 @@ def test_a_table_with_a_fault_ends_with_one_line(tmp_path):
     argv = [sys.executable, os.path.join(HERE, "mpigen.py"), "--table", str(bad), "--out", str(tmp_path)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
+
+
+def test_the_status_page_is_that_of_the_library():
+    with open(os.path.join(MPI, "..", "docs", "mpi-status.md"), encoding="utf-8") as f:
+        assert f.read() == mpigen.status(whole_table(), mpigen.implemented_in(os.path.join(MPI, "api"))), "make status writes it anew"
