@@ -16,12 +16,12 @@
 #define SIGNS_RANKS_MAX 16
 #define SIGNS_TURNS 16			/* rounds whose signs, and small data, are there at the same time */
 #define SIGNS_ROOMS 4			/* the same of larger data */
-#define SIGNS_SMALL (CACHE_LINE - 8)	/* bytes of small data */
+#define SIGNS_SMALL (CACHE_LINE - 16)	/* bytes of small data, which lies as any basic type wants it */
 
 /* A rank's signs lie side by side. */
 struct sign {
 	_Alignas(CACHE_LINE) uint32_t round;
-	_Alignas(8) char small[SIGNS_SMALL];
+	_Alignas(16) char small[SIGNS_SMALL];
 };
 
 struct signs {
