@@ -40,6 +40,8 @@ struct startup {
 	uint64_t image_base;
 	uint64_t image_bytes;
 	uint64_t control;		/* address of the cluster's struct job_control; 0 outside a job */
+	uint64_t rank_memory;		/* the cluster's memory per rank where that is least in the job, so the same for all ranks; 0: not
+					 * known */
 };
 
 /*

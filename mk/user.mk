@@ -22,7 +22,7 @@ U_COMMON := $(CSTD) $(WARN) -O2 -g -fPIE $(U_SAN) -fno-stack-protector -ffunctio
 	-fno-omit-frame-pointer -MMD -MP -I$(GEN)/include -I$(CONTEXT_$(PORT)) -Iuser/cpu/$(PORT)
 U_FREE := -ffreestanding -nostdlibinc
 # the stack size in the program is what its libc gives to further threads
-U_LINK := -pie -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,stack-size=131072
+U_LINK := -pie -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-z,stack-size=131072
 U_LD = $(UCC) $(U_LINK)
 
 PROG_DIRS := apps bench tests/mpi $(wildcard tests/jobs) $(wildcard tests/$(PORT))

@@ -68,10 +68,10 @@ def unpack(image):
 def job_text(program, ranks, policy, args=(), env=(), places=()):
     """The text of etc/job: one `key value` per line. Values hold no line ends.
 
-    `places`: (cluster, first application core, number of them) for each cluster that takes ranks.
+    `places`: (cluster, first application core, number of them, bytes of memory) for each cluster that takes ranks.
     """
     lines = [("program", program), ("ranks", str(ranks)), ("map", policy)]
-    lines += [("cluster", f"{c} {first} {count}") for c, first, count in places]
+    lines += [("cluster", " ".join(map(str, place))) for place in places]
     lines += [("arg", a) for a in args] + [("env", e) for e in env]
     for key, value in lines:
         if "\n" in value or "\0" in value:

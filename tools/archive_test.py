@@ -48,8 +48,8 @@ def test_a_damaged_archive_is_refused(damage):
 
 
 def test_a_job_is_lines_of_key_and_value():
-    text = archive.job_text("bin/fn", 12, "scatter", ["--from", "1 2"], ["A=b"], [(1, 1, 3)])
-    assert text == b"program bin/fn\nranks 12\nmap scatter\ncluster 1 1 3\narg --from\narg 1 2\nenv A=b\n"
+    text = archive.job_text("bin/fn", 12, "scatter", ["--from", "1 2"], ["A=b"], [(1, 1, 3, 4096)])
+    assert text == b"program bin/fn\nranks 12\nmap scatter\ncluster 1 1 3 4096\narg --from\narg 1 2\nenv A=b\n"
 
 
 def test_a_line_end_in_an_argument_is_refused():

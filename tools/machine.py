@@ -64,12 +64,12 @@ class Machine:
         return having or [i for i, c in enumerate(self.clusters) if "TC" in c.roles]
 
     def places(self):
-        """(cluster, first core for ranks, how many) of each cluster that takes ranks."""
+        """(cluster, first core for ranks, how many, bytes of memory) of each cluster that takes ranks."""
         out = []
         for i in self.rank_clusters():
             roles = self.clusters[i].roles
             role = "AC" if "AC" in roles else "TC"
-            out.append((i, roles.index(role), roles.count(role)))
+            out.append((i, roles.index(role), roles.count(role), self.clusters[i].mem_bytes))
         return out
 
     def ranks_max(self):

@@ -10,11 +10,12 @@
 #define SEATS_BYTES 131072		/* of all seats of a turn, as long as they are not too small or too large */
 #define SEAT_MIN 64
 #define SEAT_MAX 4096
+#define SEAT_PART 256			/* of a rank's memory */
 
 static size_t
-seat_bytes(int ranks)
+seat_bytes(const struct mpi_rank *self, int ranks)
 {
-	size_t bytes = SEAT_MAX;
+	size_t bytes = transport_memory_part(self, SEAT_PART, SEAT_MAX);
 
 	while (bytes > SEAT_MIN && bytes * (size_t)ranks > SEATS_BYTES)
 		bytes /= 2;
@@ -189,7 +190,7 @@ mpi_venue_of(struct mpi_rank *self, struct comm *c)
 	if (v == NULL || v->asked)
 		return v;
 	v->asked = true;
-	v->seat_bytes = seat_bytes(v->largest);
+	v->seat_bytes = seat_bytes(self, v->largest);
 	v->table_bytes = v->seat_bytes * (size_t)v->ranks;
 	make_place(self, c, v);
 	if (v->clusters > 1)

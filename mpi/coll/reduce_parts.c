@@ -7,9 +7,11 @@
 #define PARTS_ELEMENT_MAX 4096
 
 bool
-mpi_parts_fit(const struct collective *k)
+mpi_parts_fit(const struct mpi_rank *self, const struct collective *k)
 {
-	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= PARTS_ELEMENT_MAX;
+	MPI_Count room = (MPI_Count)mpi_signs_room_of(self), most = room < PARTS_ELEMENT_MAX ? room : PARTS_ELEMENT_MAX;
+
+	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= most;
 }
 
 size_t

@@ -17,7 +17,7 @@ struct parts {
 };
 
 /* Operands that may be copied as bytes, elements that are not too large? The same answer on all ranks. */
-bool mpi_parts_fit(const struct collective *k);
+bool mpi_parts_fit(const struct mpi_rank *self, const struct collective *k);
 
 void mpi_parts_begin(struct parts *p, struct mpi_rank *self, const struct collective *k);
 

@@ -9,7 +9,12 @@
 #include <mpi/coll/reduce_parts.h>
 #include <mpi/coll/signs.h>
 
-#define ELEMENT_MAX 1024		/* as many as there may be ranks fit into a room */
+/* As many elements as there may be ranks fit into a room? */
+static bool
+fits(const struct mpi_rank *self, const struct collective *k)
+{
+	return mpi_parts_fit(self, k) && (size_t)k->recv.type->extent <= mpi_signs_room_of(self) / SIGNS_RANKS_MAX;
+}
 
 /* A part: so many bytes of every block, from byte `at` of it on. */
 struct cut {
@@ -48,7 +53,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	struct signs g;
 	size_t most;
 
-	if (!k->even || !mpi_parts_fit(k) || k->recv.type->extent > ELEMENT_MAX)
+	if (!k->even || !fits(self, k))
 		return false;
 	if (!mpi_signs_begin(&g, self, c, cut.block * (size_t)c->size))
 		return false;

@@ -26,7 +26,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	struct parts p;
 	struct signs g;
 
-	if (!mpi_parts_fit(k) || !mpi_signs_begin(&g, self, c, mpi_parts_bytes(k)))
+	if (!mpi_parts_fit(self, k) || !mpi_signs_begin(&g, self, c, mpi_parts_bytes(k)))
 		return false;
 	for (mpi_parts_begin(&p, self, k); mpi_parts_next(&p, &g);) {
 		mpi_signs_next(&g);

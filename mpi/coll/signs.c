@@ -11,6 +11,13 @@
 #define SPINS 100
 #define ROUND_BYTES_NEAR 16384		/* thread ranks are many and have little memory */
 #define ROUND_BYTES 32768
+#define ROUND_PART 256			/* of a rank's memory */
+
+size_t
+mpi_signs_room_of(const struct mpi_rank *self)
+{
+	return transport_memory_part(self, ROUND_PART, transport_shares_memory(self) ? ROUND_BYTES_NEAR : ROUND_BYTES);
+}
 
 bool
 mpi_signs_begin(struct signs *g, struct mpi_rank *self, struct comm *c, size_t bytes)
@@ -24,7 +31,7 @@ mpi_signs_begin(struct signs *g, struct mpi_rank *self, struct comm *c, size_t b
 	if (v == NULL || v->signs == NULL)
 		return false;
 	if (bytes > SIGNS_SMALL && v->rooms == NULL) {
-		v->round_bytes = transport_shares_memory(self) ? ROUND_BYTES_NEAR : ROUND_BYTES;
+		v->round_bytes = mpi_signs_room_of(self);
 		mpi_venue_with_rooms(self, c, (size_t)c->size * SIGNS_ROOMS * v->round_bytes);
 		if (v->rooms == NULL)
 			return false;

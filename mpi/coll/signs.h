@@ -35,8 +35,9 @@ struct signs {
 /* For rounds with up to so many bytes of data, the same on all ranks. False, on all ranks: not for this communicator. */
 bool mpi_signs_begin(struct signs *g, struct mpi_rank *self, struct comm *c, size_t bytes);
 
-/* Bytes of data that a round has room for. */
+/* Bytes of data that a round has room for; the same of signs that are yet to be made. */
 size_t mpi_signs_bytes(const struct signs *g);
+size_t mpi_signs_room_of(const struct mpi_rank *self);
 
 /* What takes longer: wait for a sign; until there is room for so many bytes; wake those who sleep. */
 void mpi_signs_wait_longer(const struct signs *g, const struct sign *s, uint32_t round);

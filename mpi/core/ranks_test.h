@@ -194,6 +194,14 @@ kcluster_info(void *info)
 	return 0;
 }
 
+long
+kstats(int what, void *value)
+{
+	(void)what;
+	(void)value;
+	return -E_INVAL;
+}
+
 static int
 test_new_thread(void)
 {

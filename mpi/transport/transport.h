@@ -84,6 +84,11 @@ int transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, vo
  */
 bool transport_signal(struct mpi_rank *self, uint32_t peer, uint64_t reference, bool wakes);
 
+/*
+ * A part of a rank's memory, `most` bytes or less, for what the library would like to have room for: the same on all ranks of the job.
+ */
+size_t transport_memory_part(const struct mpi_rank *self, unsigned part, size_t most);
+
 /* Bytes up to which a sender copies a message into memory of its own (from transport_share), rather than wait for the receiver. */
 size_t transport_copied_max(const struct mpi_rank *self);
 

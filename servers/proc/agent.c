@@ -8,12 +8,15 @@
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/proc/agent.h>
+#include <servers/proc/ledger.h>
 #include <servers/proc/personality.h>
 #include <servers/proc/stack.h>
 
-#define STACK_MIN (24 * 1024)
+#define STACK_MIN (16 * 1024)
 #define STACK_MAX (1024 * 1024)
-#define SHARED_PER_RANK (16 * 1024)	/* an inbox of the MPI library at its largest fits */
+#define HEAP_FIRST (36 * 1024)		/* of a rank, before its stack becomes larger than the least */
+#define SHARED_PER_RANK (10 * 1024)	/* an inbox of the MPI library at its largest fits */
+#define SHARED_PART 32			/* of the free memory that inboxes may take */
 #define SHARED_PER_PAIR 4		/* and the word in which one tells another what it has taken */
 #define SERVER_STACK (32 * 1024)
 #define REAPER_STACK (16 * 1024)
@@ -25,6 +28,7 @@ struct common {
 	uint64_t stack_bytes;
 	uint64_t page_bytes;
 	struct startup startup;		/* of local rank 0; each rank gets its own version */
+	struct ledger ledger;
 };
 
 static uint64_t
@@ -82,13 +86,29 @@ make_control(struct agent *a, struct common *m)
 	return 0;
 }
 
-/* Half of what a rank's share of the memory leaves beside its data; the other half is for its heap. */
+/* Half of what a rank's share of the memory leaves beside its data and a small heap; the other half is for its heap. */
 static uint64_t
 fitting_stack(const struct part *p, uint64_t page_bytes)
 {
-	uint64_t share = share_of_memory(p->ranks, page_bytes), data = p->image.plan.private_pages * page_bytes;
+	uint64_t share = share_of_memory(p->ranks, page_bytes), first = p->image.plan.private_pages * page_bytes + HEAP_FIRST;
 
-	return clamp(share > data ? (share - data) / 2 : 0, STACK_MIN, STACK_MAX);
+	return clamp(share > first ? (share - first) / 2 : 0, STACK_MIN, STACK_MAX);
+}
+
+/* What a rank has where ranks have least: the MPI library fits itself to it. */
+static uint64_t
+least_memory(const struct agent *a)
+{
+	uint64_t least = 0;
+
+	for (uint32_t c = 0; c < a->here.clusters; c++) {
+		uint32_t ranks = a->plan.counts[c];
+		uint64_t share = ranks > 0 ? a->plan.job.cluster[c].bytes / ranks : 0;
+
+		if (share > 0 && (least == 0 || share < least))
+			least = share;
+	}
+	return least;
 }
 
 /* Memory of the process that belongs to no single rank. */
@@ -103,12 +123,14 @@ make_process(struct agent *a, struct common *m)
 		result = map_events(p->proc, m->page_bytes, &m->startup.events);
 	if (shared == 0)
 		shared = clamp(p->ranks * (SHARED_PER_RANK + (uint64_t)p->ranks * SHARED_PER_PAIR), m->page_bytes,
-		    share_of_memory(4, m->page_bytes));
+		    share_of_memory(SHARED_PART, m->page_bytes));
 	m->startup.shared_bytes = round_down(shared + m->page_bytes - 1, m->page_bytes);
 	if (result >= 0)
 		result = kmem_alloc(p->proc, m->startup.shared_bytes, PAGE_READ | PAGE_WRITE, &m->startup.shared);
+	ledger_note(&m->ledger, "shared area and tables");
 	if (result >= 0)
 		result = personality_map(p->proc, p->ranks, m->startup.control);
+	ledger_note(&m->ledger, "personality");
 	m->stack_bytes = round_down(m->job->stack_bytes != 0 ? m->job->stack_bytes : fitting_stack(p, m->page_bytes), m->page_bytes);
 	return result < 0 ? (int)result : 0;
 }
@@ -185,7 +207,7 @@ core_of(const struct agent *a, uint32_t local)
 }
 
 static int
-start_ranks(struct agent *a, const struct common *m)
+start_ranks(struct agent *a, struct common *m)
 {
 	const struct part *p = m->part;
 	struct context ctx;
@@ -196,6 +218,8 @@ start_ranks(struct agent *a, const struct common *m)
 		if (result != 0)
 			return result;
 	}
+	ledger_note(&m->ledger, "data and stacks");
+	ledger_say(&m->ledger, a->here.cluster, p->ranks);
 	for (uint32_t i = 0; i < p->ranks; i++) {
 		long tid;
 
@@ -269,13 +293,16 @@ start_part(struct agent *a)
 		.page_bytes = a->here.page_bytes,
 		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup), .gate = own->gate,
 		    .cluster = a->here.cluster, .job = p->job, .ranks = a->plan.job.ranks, .policy = a->plan.job.policy,
-		    .local_ranks = p->ranks,
+		    .local_ranks = p->ranks, .rank_memory = least_memory(a),
 		    .base_port = place_has_ports(a->plan.counts, a->here.clusters, job_ports(&a->here)) ? BASE_PORT : NO_PORTS},
 	};
-	int result = image_open(&p->image, a->plan.job.program);
+	int result;
 
+	ledger_open(&m.ledger, m.job, m.page_bytes);
+	result = image_open(&p->image, a->plan.job.program);
 	if (result != 0)
 		return result;
+	ledger_note(&m.ledger, "program");
 	result = list_ranks(a);
 	p->proc = result < 0 ? result : (int)kproc_create();
 	result = p->proc < 0 ? p->proc : make_process(a, &m);

@@ -33,22 +33,22 @@ read_policy(struct job *j, struct text value)
 static int
 read_cluster(struct job *j, struct text value)
 {
-	struct text word[4];
-	uint64_t n[3];
+	struct text word[5];
+	uint64_t n[4] = {0};
 	int words = 0;
 
-	while (words < 4 && text_word(&value, &word[words]))
+	while (words < 5 && text_word(&value, &word[words]))
 		words++;
-	if (words != 3)
+	if (words != 3 && words != 4)
 		return -E_INVAL;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < words; i++)
 		if (!text_number(word[i], &n[i]))
 			return -E_INVAL;
 	if (n[0] >= CLUSTERS_MAX || n[2] == 0 || n[1] >= CLUSTER_CORES_MAX || n[2] > CLUSTER_CORES_MAX - n[1])
 		return -E_INVAL;
 	if (j->cluster[n[0]].cores != 0)
 		return -E_INVAL;
-	j->cluster[n[0]] = (struct job_cluster){(uint32_t)n[1], (uint32_t)n[2]};
+	j->cluster[n[0]] = (struct job_cluster){(uint32_t)n[1], (uint32_t)n[2], n[3]};
 	j->has_clusters = 1;
 	return 0;
 }

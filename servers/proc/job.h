@@ -7,8 +7,8 @@
  *	map compact|scatter	optional: compact
  *	arg TEXT		argv[1] and so on
  *	env NAME=VALUE
- *	cluster N FIRST COUNT	cluster N takes ranks on its cores FIRST..FIRST+COUNT-1; without such lines every cluster does, on cores
- *				that its kernel chooses
+ *	cluster N FIRST COUNT [BYTES]	cluster N takes ranks on its cores FIRST..FIRST+COUNT-1 and has that much memory; without such
+ *				lines every cluster does, on cores that its kernel chooses
  *	stack BYTES		of each rank, optional
  *	shared BYTES		of the area that the ranks of a cluster share, optional
  */
@@ -26,6 +26,7 @@
 struct job_cluster {
 	uint32_t first_core;
 	uint32_t cores;		/* 0: takes no ranks */
+	uint64_t bytes;		/* of memory; 0: not known */
 };
 
 struct job {

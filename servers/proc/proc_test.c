@@ -73,7 +73,7 @@ TEST(a_bad_description_is_refused_with_its_line)
 	refuse("cluster 0 0 0\n", -E_INVAL, 1);
 	refuse("cluster 0 319 2\n", -E_INVAL, 1);
 	refuse("cluster 0 0\n", -E_INVAL, 1);
-	refuse("cluster 0 0 1 1\n", -E_INVAL, 1);
+	refuse("cluster 0 0 1 1 1\n", -E_INVAL, 1);
 	refuse("cluster 0 0 1\ncluster 0 0 1\n", -E_INVAL, 2);
 	refuse("stack 1\n", -E_INVAL, 1);
 	refuse("program x\nranks 99999999999999999999\n", -E_INVAL, 2);

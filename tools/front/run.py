@@ -20,6 +20,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --mpi-path opt|unopt|ipc  ranks of a cluster talk through shared memory (opt), by the protocol of five messages (unopt), or by one mailbox
                        message, above 96 bytes through a portal (ipc)
   --mpi-counts         ranks say what their sends cost: messages and kernel calls
+  --memory             what a job takes of each cluster's memory, and what was left
   --mpi-coll C=A,...   the algorithm of a collective, where it can be used: allreduce=ring,bcast=binomial; list: prints all, with their costs
   --env NAME=VALUE     an environment variable of the program
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME
@@ -40,7 +41,7 @@ DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks"}
-FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
+FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
 class Options:
@@ -49,7 +50,7 @@ class Options:
     def __init__(self):
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
         self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
-        self.mpi_path, self.mpi_coll, self.mpi_counts = "opt", None, False
+        self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
 
@@ -92,6 +93,8 @@ def _check(o):
         o.env.append(f"ATOLL_MPI_PATH={o.mpi_path}")
     if o.mpi_counts:
         o.env.append("ATOLL_MPI_COUNTS=1")
+    if o.memory:
+        o.env.append("ATOLL_MEMORY=1")
     if o.mpi_coll:
         o.env.append(f"ATOLL_MPI_COLL={o.mpi_coll}")
     for pair in o.env:

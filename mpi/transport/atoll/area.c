@@ -78,6 +78,20 @@ transport_sync(const struct mpi_rank *self)
 	return t->local_ranks == (uint32_t)self->world_size && !t->all_far ? t->sync : NULL;
 }
 
+size_t
+transport_memory_part(const struct mpi_rank *self, unsigned part, size_t most)
+{
+	const struct startup *s = self->transport->startup;
+	uint64_t memory = s != NULL && s->rank_memory != 0 ? s->rank_memory / part : most;
+	size_t bytes = 64;
+
+	if (memory >= most)
+		return most;
+	while (bytes <= memory / 2)
+		bytes *= 2;
+	return bytes;
+}
+
 uint32_t *
 transport_taken_word(struct mpi_rank *self, uint32_t source, uint32_t sink)
 {

@@ -64,6 +64,9 @@ transport_count(struct mpi_rank *self, int level)
 void
 transport_counts_end(struct mpi_rank *self)
 {
-	if (!self->transport->counts_said && getenv("ATOLL_MPI_COUNTS") != NULL)
+	struct transport *t = self->transport;
+
+	if (!t->counts_said && getenv("ATOLL_MPI_COUNTS") != NULL)
 		say(self);
+	t->counts_said = true;
 }

@@ -95,6 +95,9 @@ bool transport_far_is_empty(const struct transport *t);
 /* The rank ends: say what was counted, if nobody has asked before. */
 void transport_counts_end(struct mpi_rank *self);
 
+/* The same for memory: the first rank of each cluster says how much was left. */
+void transport_memory_end(const struct mpi_rank *self);
+
 /* Choose how to wait. */
 void transport_wait_init(struct transport *t);
 

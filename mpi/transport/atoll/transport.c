@@ -17,6 +17,9 @@
 /* a copy saves the sender a wait; above this the second copy costs more */
 #define COPIED_MAX 4096
 #define COPIES_BYTES 36864
+/* where memory is short: a part of it, and the largest copy at least; the libc's heap makes two pages of that */
+#define COPIES_PART 32
+#define COPIES_LEAST 7936
 
 void
 transport_identify(struct mpi_rank *self)
@@ -81,7 +84,6 @@ transport_init(struct mpi_rank *self)
 void
 transport_exit(struct mpi_rank *self)
 {
-	transport_counts_end(self);
 	transport_far_exit(self);
 	free(self->transport->own_area);
 	free(self->transport);
@@ -91,7 +93,10 @@ transport_exit(struct mpi_rank *self)
 void
 transport_hold(struct mpi_rank *self, bool held)
 {
-	(void)self;
+	if (!held) {
+		transport_counts_end(self);
+		transport_memory_end(self);
+	}
 	rank_hold(held);
 }
 
@@ -243,8 +248,9 @@ transport_copied_max(const struct mpi_rank *self)
 size_t
 transport_copies_bytes(const struct mpi_rank *self)
 {
-	(void)self;
-	return COPIES_BYTES;
+	size_t bytes = transport_memory_part(self, COPIES_PART, COPIES_BYTES);
+
+	return bytes < COPIES_LEAST ? COPIES_LEAST : bytes;
 }
 
 void

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define PERSONALITY_STACK_BYTES 8192
+#define PERSONALITY_STACK_BYTES 4096
 #define PERSONALITY_THREADS_MAX 512
 
 /* Filled before the process starts; found in the image by its symbol, personality_info. */
