@@ -94,7 +94,7 @@ def additivity(data):
                      Cell("exact" if pf == mf else signed(pf - mf), "same" if pf == mf else "off")])
     worst, exact = additive.worst_percent(others, "lut"), all(e["ff"][0] == e["ff"][1] for _, e in others)
     more = f" The worst {len(shown)} of {len(others)} are shown." if len(others) > len(shown) else ""
-    how = "All other cores" if len(others) + len(additive.base_points()) == len(space.names()) else f"{len(others)} further cores, 14 of them not chosen for it,"
+    how = "All other cores" if len(others) + len(additive.base_points()) == len(space.names()) else f"{len(others)} further cores"
     return (f'<h2 id="additive">3. Ten syntheses for 192 cores</h2><p>If units do not share logic, a core costs the I-Core plus what each change costs '
             f"alone. {how} say how true that is: LUTs within <b>{worst:.1f} %</b>, flip-flops "
             f"{'<b>exact</b> in all of them' if exact else 'not always exact'}. Where a core was synthesised, its own numbers are used.</p>"
