@@ -39,7 +39,6 @@
 #define STATS_PORTALS 5
 #define STATS_REMOTE_CALLS 6
 #define STATS_GUESTS_MAX 7	/* threads of the host's that may be guests at a time */
-#define STATS_FRAMES_LEAST 8	/* the fewest free frames since the start */
 
 /* keys of the core_count call: what the calling core counted since it started */
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */

@@ -33,15 +33,13 @@ struct startup {
 	uint32_t local_ranks;
 	uint32_t base_port;		/* rank with local number i owns mailbox and portal port base_port + i; NO_PORTS: none does: the
 					 * job lives in one cluster, and has more ranks than that has ports */
-	uint32_t reserved;
+	uint32_t rank_kb;		/* memory of a cluster per rank where that is least, the same for all ranks; 0: not known */
 	uint64_t shared;		/* area shared by the job's ranks of this cluster, zero-filled at start */
 	uint64_t shared_bytes;
 	uint64_t placement;		/* address of struct placement[ranks] */
 	uint64_t image_base;
 	uint64_t image_bytes;
 	uint64_t control;		/* address of the cluster's struct job_control; 0 outside a job */
-	uint64_t rank_memory;		/* the cluster's memory per rank where that is least in the job, so the same for all ranks; 0: not
-					 * known */
 };
 
 /*

@@ -185,23 +185,37 @@ local_master(const struct team *t)
 
 /* --- global master --- */
 
+/* Points are read or made for one cluster after the other: no rank needs memory for all. */
 static void
-hand_out(const struct team *t, const struct work *w, const struct points *all)
+hand_out(const struct team *t, const struct work *w, struct points_source *all)
 {
 	long workers = t->ranks - 1;
 
 	for (int m = 0, before = 0; m < t->masters; before += t->workers[m++]) {
 		struct shape s = w->shape;
-		long from, to = all->count;
+		long from, to = all->count, words;
+		int32_t *part;
 
 		team_part(all->count, workers, before, &from);
 		if (before + t->workers[m] < workers)
 			team_part(all->count, workers, before + t->workers[m], &to);
 		s.points = to - from;
+		words = s.points * all->dimensions;
+		part = team_alloc((size_t)words * sizeof(*part));
+		points_take(all, s.points, part);
 		MPI_Send(&s, SHAPE_WORDS, MPI_INT64_T, t->master[m], TAG_SIZES, MPI_COMM_WORLD);
-		MPI_Send(all->at + from * all->dimensions, (int)(s.points * all->dimensions), MPI_INT32_T, t->master[m], TAG_POINTS,
-			MPI_COMM_WORLD);
+		MPI_Send(part, (int)words, MPI_INT32_T, t->master[m], TAG_POINTS, MPI_COMM_WORLD);
+		free(part);
 	}
+}
+
+/* A single rank computes with all points itself. */
+static void
+keep(struct work *w, struct points_source *all)
+{
+	w->mine = (struct points){.count = all->count, .dimensions = all->dimensions};
+	w->mine.at = team_alloc((size_t)(all->count * all->dimensions) * sizeof(*w->mine.at));
+	points_take(all, all->count, w->mine.at);
 }
 
 /* Everybody's sums for these centroids. */
@@ -248,7 +262,7 @@ move_centroids(struct work *w)
 }
 
 static void
-print_result(const struct work *w, const struct points *all, long iterations)
+print_result(const struct work *w, long points, long iterations)
 {
 	int dimensions = (int)w->shape.dimensions;
 
@@ -258,24 +272,25 @@ print_result(const struct work *w, const struct points *all, long iterations)
 			printf(" %.5f", (double)w->centroids[(long)i * dimensions + d] / POINT_ONE);
 		printf("\n");
 	}
-	printf("km: %ld points, %d centroids, %ld iterations, inertia %.1f\n", all->count, (int)w->shape.centroids, iterations,
+	printf("km: %ld points, %d centroids, %ld iterations, inertia %.1f\n", points, (int)w->shape.centroids, iterations,
 		(double)w->sums[sum_words(&w->shape) - 1] / POINT_ONE);
 }
 
 static void
-global_master(const struct team *t, const struct points *all, struct work *w, long limit)
+global_master(const struct team *t, struct points_source *all, struct work *w, long limit)
 {
+	struct points_source first = *all;
 	int64_t *part;
 	long iterations = 0;
 	bool moved = true;
 
 	work_alloc(w);
 	part = team_alloc((size_t)sum_words(&w->shape) * sizeof(*part));
-	memcpy(w->centroids, all->at, (size_t)centroid_words(&w->shape) * sizeof(*w->centroids));
+	points_take(&first, (long)w->shape.centroids, w->centroids);
 	if (t->ranks > 1)
 		hand_out(t, w, all);
 	else
-		w->mine = *all;
+		keep(w, all);
 	while (moved && iterations < limit) {
 		if (t->ranks > 1)
 			gather_sums(t, w, part);
@@ -284,7 +299,7 @@ global_master(const struct team *t, const struct points *all, struct work *w, lo
 		iterations++;
 		moved = move_centroids(w);
 	}
-	print_result(w, all, iterations);
+	print_result(w, all->count, iterations);
 	w->centroids[0] = STOP;
 	for (int m = 0; t->ranks > 1 && m < t->masters; m++)
 		MPI_Send(w->centroids, centroid_words(&w->shape), MPI_INT32_T, t->master[m], TAG_CENTROIDS, MPI_COMM_WORLD);
@@ -292,10 +307,10 @@ global_master(const struct team *t, const struct points *all, struct work *w, lo
 }
 
 /* The global master's points; a failure ends the job. */
-static struct points
+static struct points_source
 get_points(int argc, char **argv, long count, long dimensions, long centroids)
 {
-	struct points p = {.count = count, .dimensions = (int)dimensions};
+	struct points_source p = {.count = count, .dimensions = (int)dimensions};
 	const char *name = team_text(argc, argv, "--in");
 
 	if (name == NULL)
@@ -325,13 +340,12 @@ main(int argc, char **argv)
 	if (centroids < 1 || centroids > 100000 || dimensions < 1 || dimensions > DIMENSIONS_MAX || count < 1 || limit < 1)
 		team_usage(&t, "usage: km [--in FILE | --points N --dimensions D --seed S] [--centroids K] [--iterations N]");
 	if (t.is_global_master) {
-		struct points all = get_points(argc, argv, count, dimensions, centroids);
+		struct points_source all = get_points(argc, argv, count, dimensions, centroids);
 
 		w.shape = (struct shape){0, all.dimensions, centroids};
 		global_master(&t, &all, &w, limit);
 		work_free(&w);
-		if (t.ranks > 1)
-			free(all.at);
+		points_close(&all);
 	} else if (t.is_local_master) {
 		local_master(&t);
 	} else {

@@ -5,41 +5,42 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "input.h"
 #include "points.h"
 #include "team.h"
 
-/* What is wrong with a text, or NULL; fills p. */
+/* What is wrong with a text, or NULL; fills s. */
 static const char *
-parse(char *text, struct points *p)
+parse(char *text, struct points_source *s)
 {
 	char *at = text, *end;
 	long dimensions;
 
-	p->count = strtol(at, &at, 10);
+	s->count = strtol(at, &at, 10);
 	dimensions = strtol(at, &at, 10);
-	if (p->count < 1 || p->count > 100000000 || dimensions < 1 || dimensions > DIMENSIONS_MAX)
+	if (s->count < 1 || s->count > 100000000 || dimensions < 1 || dimensions > DIMENSIONS_MAX)
 		return "bad number of points or dimensions";
-	p->dimensions = (int)dimensions;
-	p->at = team_alloc((size_t)(p->count * dimensions) * sizeof(*p->at));
-	for (long i = 0; i < p->count * dimensions; i++, at = end) {
+	s->dimensions = (int)dimensions;
+	s->memory = s->next = team_alloc((size_t)(s->count * dimensions) * sizeof(*s->memory));
+	for (long i = 0; i < s->count * dimensions; i++, at = end) {
 		double value = strtod(at, &end);
 
 		if (end == at)
 			return "fewer coordinates than the first line says";
 		if (!(fabs(value) <= POINT_MAX))
 			return "a coordinate is too large";
-		p->at[i] = (int32_t)lround(value * POINT_ONE);
+		s->memory[i] = (int32_t)lround(value * POINT_ONE);
 	}
 	return NULL;
 }
 
 bool
-points_read(const char *name, struct points *p)
+points_read(const char *name, struct points_source *s)
 {
 	size_t bytes;
 	char *text = input_read(name, &bytes);
-	const char *wrong = text != NULL ? parse(text, p) : "no such file";
+	const char *wrong = text != NULL ? parse(text, s) : "no such file";
 
 	free(text);
 	if (wrong != NULL)
@@ -55,19 +56,36 @@ next(uint64_t *state)
 }
 
 void
-points_make(struct points *p, int places, uint64_t seed)
+points_make(struct points_source *s, int places, uint64_t seed)
 {
-	uint64_t state = seed * 2 + 1;
-	int32_t *place = team_alloc((size_t)(places * p->dimensions) * sizeof(*place));
+	s->next = NULL;
+	s->places = places;
+	s->state = seed * 2 + 1;
+	s->memory = team_alloc((size_t)(places * s->dimensions) * sizeof(*s->memory));
+	for (int i = 0; i < places * s->dimensions; i++)
+		s->memory[i] = (int32_t)(next(&s->state) % (1000 * POINT_ONE));
+}
 
-	for (int i = 0; i < places * p->dimensions; i++)
-		place[i] = (int32_t)(next(&state) % (1000 * POINT_ONE));
-	p->at = team_alloc((size_t)p->count * (size_t)p->dimensions * sizeof(*p->at));
-	for (long i = 0; i < p->count; i++) {
-		const int32_t *center = place + (long)(next(&state) % (uint64_t)places) * p->dimensions;
+void
+points_take(struct points_source *s, long count, int32_t *to)
+{
+	long words = count * s->dimensions;
 
-		for (int d = 0; d < p->dimensions; d++)
-			p->at[i * p->dimensions + d] = center[d] + (int32_t)(next(&state) % (40 * POINT_ONE)) - 20 * POINT_ONE;
+	if (s->next != NULL) {
+		memcpy(to, s->next, (size_t)words * sizeof(*to));
+		s->next += words;
+		return;
 	}
-	free(place);
+	for (long i = 0; i < count; i++) {
+		const int32_t *center = s->memory + (long)(next(&s->state) % (uint64_t)s->places) * s->dimensions;
+
+		for (int d = 0; d < s->dimensions; d++)
+			*to++ = center[d] + (int32_t)(next(&s->state) % (40 * POINT_ONE)) - 20 * POINT_ONE;
+	}
+}
+
+void
+points_close(struct points_source *s)
+{
+	free(s->memory);
 }

@@ -19,11 +19,25 @@ struct points {
 	int32_t *at;			/* [count][dimensions]; free it */
 };
 
-/* Read a text of COUNT DIMENSIONS and then the coordinates. False, with a message. */
-bool points_read(const char *name, struct points *p);
+/* Where points come from, one after the other: made points need no memory, those of a file are all in it. */
+struct points_source {
+	long count;			/* in all */
+	int dimensions;
+	int32_t *next;			/* of a file: the next one; NULL: made */
+	int32_t *memory;		/* of a file: all points; made: the places around which they lie */
+	int places;
+	uint64_t state;
+};
+
+/* A text of COUNT DIMENSIONS and then the coordinates. False, with a message. */
+bool points_read(const char *name, struct points_source *s);
 
 /* Points around as many places as there will be centroids, always the same for a seed. */
-void points_make(struct points *p, int places, uint64_t seed);
+void points_make(struct points_source *s, int places, uint64_t seed);
+
+/* The next `count` points go to `to`; no more than are left. */
+void points_take(struct points_source *s, long count, int32_t *to);
+void points_close(struct points_source *s);
 
 /* Square of the distance of two points. */
 static inline int64_t

@@ -85,7 +85,6 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_PORTALS] = c->ikc.portals,
 		[STATS_REMOTE_CALLS] = c->am.served,
 		[STATS_GUESTS_MAX] = c->guests,
-		[STATS_FRAMES_LEAST] = c->frames.least,
 	};
 
 	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))

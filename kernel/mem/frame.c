@@ -68,7 +68,7 @@ frames_init(struct frames *f, void *table, void *start, void *end)
 	f->base_paddr = hal_paddr(start) - below;
 	f->first = (uint32_t)((below + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES);
 	f->total = (uint32_t)((size_t)((unsigned char *)end - f->base) / HAL_PAGE_BYTES);
-	f->free = f->least = f->total - f->first;
+	f->free = f->total - f->first;
 	f->fresh = 0;
 	entries_init(f, f->first);
 	for (int i = 0; i < FRAME_ORDERS; i++)
@@ -188,7 +188,6 @@ frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t owner)
 	for (uint32_t n = i; n < i + count; n++)
 		f->frame[n] = (struct frame){.state = state, .owner = owner};
 	f->free -= count;
-	f->least = f->free < f->least ? f->free : f->least;
 	hal_zero_pages(frame_kaddr(f, i), (size_t)count * HAL_PAGE_BYTES);
 	return i;
 }

@@ -46,7 +46,6 @@ struct frames {
 	uint32_t total;
 	uint32_t fresh;		/* watermark */
 	uint32_t free;		/* number of free frames, limbo not counted */
-	uint32_t least;		/* the smallest that it ever was */
 	uint32_t list[FRAME_ORDERS];	/* free blocks by order */
 	uint32_t limbo_first;
 	uint32_t limbo_last;

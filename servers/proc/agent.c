@@ -86,13 +86,13 @@ make_control(struct agent *a, struct common *m)
 	return 0;
 }
 
-/* Half of what a rank's share of the memory leaves beside its data and a small heap; the other half is for its heap. */
+/* A quarter of what a rank's share of the memory leaves beside its data and a small heap; the rest is for its heap. */
 static uint64_t
 fitting_stack(const struct part *p, uint64_t page_bytes)
 {
 	uint64_t share = share_of_memory(p->ranks, page_bytes), first = p->image.plan.private_pages * page_bytes + HEAP_FIRST;
 
-	return clamp(share > first ? (share - first) / 2 : 0, STACK_MIN, STACK_MAX);
+	return clamp(share > first ? (share - first) / 4 : 0, STACK_MIN, STACK_MAX);
 }
 
 /* What a rank has where ranks have least: the MPI library fits itself to it. */
@@ -293,7 +293,7 @@ start_part(struct agent *a)
 		.page_bytes = a->here.page_bytes,
 		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup), .gate = own->gate,
 		    .cluster = a->here.cluster, .job = p->job, .ranks = a->plan.job.ranks, .policy = a->plan.job.policy,
-		    .local_ranks = p->ranks, .rank_memory = least_memory(a),
+		    .local_ranks = p->ranks, .rank_kb = (uint32_t)(least_memory(a) / 1024),
 		    .base_port = place_has_ports(a->plan.counts, a->here.clusters, job_ports(&a->here)) ? BASE_PORT : NO_PORTS},
 	};
 	int result;

@@ -82,10 +82,10 @@ size_t
 transport_memory_part(const struct mpi_rank *self, unsigned part, size_t most)
 {
 	const struct startup *s = self->transport->startup;
-	uint64_t memory = s != NULL && s->rank_memory != 0 ? s->rank_memory / part : most;
+	uint64_t memory = s != NULL ? (uint64_t)s->rank_kb * 1024 / part : 0;
 	size_t bytes = 64;
 
-	if (memory >= most)
+	if (memory == 0 || memory >= most)
 		return most;
 	while (bytes <= memory / 2)
 		bytes *= 2;

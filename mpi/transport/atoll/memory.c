@@ -41,14 +41,14 @@ transport_memory_end(const struct mpi_rank *self)
 	const struct transport *t = self->transport;
 	const struct job_control *control;
 	struct cluster_info info;
-	uint64_t least, all;
+	uint64_t left, all;
 
 	if (t->placement == NULL || t->local_rank != 0 || getenv("ATOLL_MEMORY") == NULL)
 		return;
-	if (kstats(STATS_FRAMES_LEAST, &least) < 0 || kstats(STATS_FRAMES_TOTAL, &all) < 0 || kcluster_info(&info) < 0)
+	if (kstats(STATS_FRAMES_FREE, &left) < 0 || kstats(STATS_FRAMES_TOTAL, &all) < 0 || kcluster_info(&info) < 0)
 		return;
 	control = (const struct job_control *)(uintptr_t)t->startup->control;
-	printf("memory: cluster %u, KB: %u of %u always free; deepest stack %u of %u\n", t->cluster, (unsigned)(least * info.page_bytes / KB),
+	printf("memory: cluster %u, KB: %u of %u free; deepest stack %u of %u\n", t->cluster, (unsigned)(left * info.page_bytes / KB),
 		(unsigned)(all * info.page_bytes / KB), (unsigned)(deepest(control) / KB),
 		(unsigned)((control->rank[0].stack_limit - control->rank[0].stack_first) / KB));
 }
