@@ -44,6 +44,9 @@ $(MPIEXEC): $(EXEC_OBJ)
 	$(Q)$(HOSTCC) -O2 $(P_FAST) $(P_SAN) -o $@ $^
 
 process: $(PLIB) $(MPIEXEC)
+# what no other port compiles
+process-own: $(patsubst %,$(P)/%.o,$(call find_c,mpi/transport/process)) $(MPIEXEC)
+.PHONY: process-own
 
 # the programs of the test list, compiled by the installed mpicc (./atoll install, ./atoll test)
 PREFIX := $(OUT)/prefix

@@ -6,11 +6,11 @@
 ROOMS_WITH_TESTS := $(wildcard abi base hal kernel user servers mpi apps)
 UNIT_TESTS := $(if $(ROOMS_WITH_TESTS),$(sort $(shell find $(ROOMS_WITH_TESTS) -name '*_test.c')))
 UCC_UNIT := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
-# -O0 compiles in half the time of -O1, and the tests run as fast; a thread sanitizer's records cost too much there
+# -O0 compiles in half the time of -O1, and the tests run as fast
 UNIT_FLAGS := $(CSTD) $(WARN) -O0 -g -fno-omit-frame-pointer -D_GNU_SOURCE -MMD -MP -I. -Ihal/include -Iuser/include -Impi/include \
 	-I$(GEN)/include
 UNIT_SAN_address := -fsanitize=address,undefined -fno-sanitize-recover=undefined
-UNIT_SAN_thread := -O1 -fsanitize=thread
+UNIT_SAN_thread := -fsanitize=thread
 UNIT_SAN_none :=
 UNIT_FLAGS_FILE := $(call flags_file,$(OUT)/flags,$(UCC_UNIT) $(UNIT_FLAGS))
 

@@ -252,7 +252,9 @@ def test_the_wrapper_names_a_file_that_is_not_there(tmp_path):
     assert p.returncode == 1 and p.stderr == f"atoll: {tmp_path}/nosuch.c: no such file\n"
 
 
-@pytest.mark.parametrize("argv", [("bench", "--json", "/nonexistent/rows", "l_kcall"), ("run", "--keep", "/proc/nonexistent", "fn")])
+@pytest.mark.parametrize("argv", [("bench", "--json", "/nonexistent/rows", "l_kcall"),
+                                  # what is run is built first
+                                  pytest.param(("run", "--keep", "/proc/nonexistent", "fn"), marks=pytest.mark.slow)])
 def test_a_place_that_cannot_be_written_is_named(argv):
     p = atoll(*argv)
     assert p.returncode == 1 and p.stderr.splitlines()[-1] == f"atoll: {argv[2]}: No such file or directory", p.stderr
