@@ -42,12 +42,15 @@ def is_current(port):
 
 
 class Lock:
-    """One build of this tree at a time: another one waits."""
+    """One build of this tree at a time, or of one thing in it: another one waits."""
+
+    def __init__(self, name=""):
+        self.name = name
 
     def __enter__(self):
         import fcntl
         os.makedirs(BUILD, exist_ok=True)
-        self.file = open(os.path.join(BUILD, ".lock"), "w", encoding="ascii")
+        self.file = open(os.path.join(BUILD, f".lock{self.name}"), "w", encoding="ascii")
         fcntl.flock(self.file, fcntl.LOCK_EX)
 
     def __exit__(self, *what):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 
+import builder
 import install
 import setup
 from ui import BUILD, ROOT, Failure, say
@@ -63,8 +64,13 @@ def _fetch(package):
 
 
 def ensure():
-    """Build it if it is not there. Returns (folder of the package, folder of its tests)."""
+    """Build it if it is not there; several may ask at a time. Returns (folder of the package, folder of its tests)."""
     setup.ensure("dev")
+    with builder.Lock("-mpi4py"):
+        return _ensure()
+
+
+def _ensure():
     prefix = install.ensure()
     package = setup.pinned(REQUIREMENTS)[0]
     out = os.path.join(FOLDER, "built-" + _key(prefix))
