@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Balanced dimensions: of all ways to write a number as a product of k factors in descending order, the one with the smallest difference
- * between the first and the last; among these the one with the largest factors at both ends, and the smallest next to the first. Found by
- * search: factors come from the divisors, and a branch ends when what is left, even if it were split evenly, would differ more than the best.
+ * between the first and the last; among these the one with the largest first factor, then with the largest last one, last but one and so on:
+ * small factors are the ones that hurt. Found by search: factors come from the divisors, and a branch ends when what is left, even if it were
+ * split evenly, would differ more than the best.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -74,13 +75,19 @@ keep(struct search *s)
 		s->best[i] = s->now[i];
 }
 
-/* Than the best so far; of two with the same first factor the one that was found earlier stays. */
+/* Than the best so far? */
 static bool
 is_better(const struct search *s)
 {
-	int difference = s->now[0] - s->now[s->count - 1];
+	int difference = s->now[0] - s->now[s->count - 1], at = s->count - 1;
 
-	return difference < s->best_difference || (difference == s->best_difference && s->now[0] > s->best[0]);
+	if (difference != s->best_difference)
+		return difference < s->best_difference;
+	if (s->now[0] != s->best[0])
+		return s->now[0] > s->best[0];
+	while (at > 0 && s->now[at] == s->best[at])
+		at--;
+	return s->now[at] > s->best[at];
 }
 
 /* Factor number `at` and the ones after it: their product is `left`, none is larger than `limit`. */

@@ -40,6 +40,20 @@ TEST(dimensions_are_as_close_as_can_be)
 	}
 }
 
+/* Where several splits differ equally little and begin alike, the one whose small factors are larger. */
+TEST(of_equal_splits_the_one_with_larger_small_factors)
+{
+	static const int wanted[][6] = {{18000, 10, 10, 6, 6, 5}, {52200, 29, 10, 6, 6, 5}, {98784, 14, 14, 9, 8, 7}};
+
+	for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
+		int dims[5] = {0};
+
+		expect_eq(mpi_dims_create(wanted[k][0], 5, dims), MPI_SUCCESS);
+		for (int i = 0; i < 5; i++)
+			expect_eq(dims[i], wanted[k][i + 1]);
+	}
+}
+
 TEST(given_dimensions_stay)
 {
 	int dims[40] = {0}, wrong[2] = {5, 0}, negative[1] = {-2}, full[2] = {3, 4};
@@ -80,6 +94,7 @@ int
 main(void)
 {
 	RUN(dimensions_are_as_close_as_can_be);
+	RUN(of_equal_splits_the_one_with_larger_small_factors);
 	RUN(given_dimensions_stay);
 	RUN(neighbours_of_a_grid_find_each_other);
 	return TEST_FAILED;

@@ -22,14 +22,23 @@ def said(command):
     return p.stdout.splitlines()
 
 
+def compare(name, ranks, arguments, folder):
+    """Build a program of tests/peer with both, run it and compare what it prints; returns the number of lines."""
+    source, program = os.path.join(ROOT, "tests", "peer", name + ".c"), str(folder / name)
+    subprocess.run([MPICC, "-o", program, source], check=True)
+    theirs = said([MPIEXEC, "-n", str(ranks), program, *arguments])
+    ours = said(["./atoll", "run", "-n", str(ranks), source, *arguments])
+    different = [(n, a, b) for n, (a, b) in enumerate(zip(theirs, ours)) if a != b]
+    assert not different and len(theirs) == len(ours), f"{arguments}: {len(theirs)} and {len(ours)} lines, first {different[:3]}"
+    return len(ours)
+
+
 @pytest.mark.parametrize("ranks", [1, 4, 7])
 def test_groups_grids_and_graphs_are_what_the_peer_makes_of_them(ranks, tmp_path):
-    source, program = os.path.join(ROOT, "tests", "peer", "sets.c"), str(tmp_path / "sets")
-    subprocess.run([MPICC, "-o", program, source], check=True)
     seed = os.environ.get("SEED") or str(random.randrange(1 << 31))
     print(f"SEED={seed}")
-    theirs = said([MPIEXEC, "-n", str(ranks), program, seed])
-    ours = said(["./atoll", "run", "-n", str(ranks), source, seed])
-    different = [(n, a, b) for n, (a, b) in enumerate(zip(theirs, ours)) if a != b]
-    assert not different and len(theirs) == len(ours), f"SEED={seed}: {len(theirs)} and {len(ours)} lines, first {different[:3]}"
-    assert len(ours) > 100 * ranks, f"SEED={seed}"
+    assert compare("sets", ranks, [seed], tmp_path) > 100 * ranks, f"SEED={seed}"
+
+
+def test_every_number_is_split_into_dimensions_as_by_the_peer(tmp_path):
+    assert compare("dims", 1, [], tmp_path) == 5 * 30000

@@ -258,3 +258,25 @@ def test_the_wrapper_names_a_file_that_is_not_there(tmp_path):
 def test_a_place_that_cannot_be_written_is_named(argv):
     p = atoll(*argv)
     assert p.returncode == 1 and p.stderr.splitlines()[-1] == f"atoll: {argv[2]}: No such file or directory", p.stderr
+
+
+def test_a_library_replaced_while_a_program_is_linked_makes_it_stale(tmp_path, monkeypatch):
+    library, source = tmp_path / "lib.a", tmp_path / "p.c"
+    library.write_text("old")
+    source.write_text("")
+
+    def link(line, **_):
+        out = line[line.index("-o") + 1]
+        for name, text in ((out, "program"), (out + ".d", f"p: {source}\n"), (library, "new")):
+            with open(name, "w", encoding="utf-8") as f:
+                f.write(text)
+        return subprocess.CompletedProcess(line, 0)
+
+    monkeypatch.setattr(wrapper, "BUILD", str(tmp_path))
+    monkeypatch.setattr(wrapper, "link_flags", lambda port: [str(library)])
+    monkeypatch.setattr(wrapper, "command", lambda args, port: args)
+    monkeypatch.setattr(subprocess, "run", link)
+    out = wrapper.cached(str(source), "hosted")
+    assert not wrapper._fresh(os.path.join(os.path.dirname(out), "deps"))
+    wrapper.cached(str(source), "hosted")
+    assert wrapper._fresh(os.path.join(os.path.dirname(out), "deps"))

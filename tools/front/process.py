@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import time
 
 import install
 from ui import BUILD, ROOT, Usage, say
@@ -28,10 +29,11 @@ def compile_program(source, prefix):
     if _is_fresh(out, deps):
         return out
     os.makedirs(folder, exist_ok=True)
-    temp = f"{out}.{os.getpid()}"
+    temp, started = f"{out}.{os.getpid()}", time.time_ns()
     p = subprocess.run([os.path.join(prefix, "bin", "mpicc"), "-g", "-O2", "-MMD", "-MF", deps, "-o", temp, source, "-lm"], stdin=subprocess.DEVNULL)
     if p.returncode:
         raise Usage(f"{source} does not compile; the compiler's words are above")
+    os.utime(temp, ns=(started, started))	# what changed since was perhaps not read
     os.replace(temp, out)
     return out
 

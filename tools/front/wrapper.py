@@ -152,12 +152,13 @@ def cached(source, port):
     os.makedirs(folder, exist_ok=True)
     temp = f"{out}.{os.getpid()}"
     line = command(["-g", "-MMD", "-MF", temp + ".d", "-o", temp, source], port)
+    libraries = {f: _digest(f) for f in link_flags(port) if f.endswith(".a")}     # before they are read: another build may replace them
     p = subprocess.run(line, stdin=subprocess.DEVNULL)
     if p.returncode:
         raise Failure(f"{source} does not compile; the compiler's words are above")
-    files = [real] + _read_deps(temp + ".d") + [f for f in link_flags(port) if f.endswith(".a")]
+    digests = {f: _digest(f) for f in [real] + _read_deps(temp + ".d")} | libraries
     with open(temp + ".deps", "w", encoding="utf-8") as f:
-        f.writelines(f"{_digest(path)} {os.path.abspath(path)}\n" for path in dict.fromkeys(files))
+        f.writelines(f"{digest} {os.path.abspath(path)}\n" for path, digest in digests.items())
     os.replace(temp, out)
     os.replace(temp + ".deps", deps)
     os.unlink(temp + ".d")
