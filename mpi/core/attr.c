@@ -10,6 +10,7 @@ struct keyval {
 	int references;			/* the program's handle, and each attribute */
 	int number;
 	enum attr_kind kind;
+	bool freed;			/* the program's handle is gone; attributes may live on, and be read and deleted under its number */
 	struct attr_functions f;
 };
 
@@ -48,10 +49,12 @@ find_key(struct mpi_rank *self, enum attr_kind kind, int keyval)
 }
 
 static void
-release_key(struct keyval *k)
+release_key(struct mpi_rank *self, struct keyval *k)
 {
-	if (--k->references == 0)
-		free(k);
+	if (--k->references > 0)
+		return;
+	mpi_handle_drop(&self->tables[HANDLE_KEYVAL], (uint32_t)k->number);
+	free(k);
 }
 
 int
@@ -59,10 +62,10 @@ mpi_keyval_free(struct mpi_rank *self, enum attr_kind kind, int *keyval)
 {
 	struct keyval *k = find_key(self, kind, *keyval);
 
-	if (k == NULL)
+	if (k == NULL || k->freed)
 		return MPI_ERR_KEYVAL;
-	mpi_handle_drop(&self->tables[HANDLE_KEYVAL], (uint32_t)*keyval);
-	release_key(k);
+	k->freed = true;
+	release_key(self, k);
 	*keyval = MPI_KEYVAL_INVALID;
 	return MPI_SUCCESS;
 }
@@ -129,7 +132,7 @@ add(struct attr_list *list, struct keyval *k, void *value)
 
 /* Delete the attribute under a key. The callback may have done so itself. */
 static int
-delete_under(struct attr_list *list, struct keyval *k, uintptr_t handle)
+delete_under(struct mpi_rank *self, struct attr_list *list, struct keyval *k, uintptr_t handle)
 {
 	struct attr **at = find(list, k), *gone;
 	int err = MPI_SUCCESS;
@@ -142,10 +145,10 @@ delete_under(struct attr_list *list, struct keyval *k, uintptr_t handle)
 	if (at != NULL) {
 		gone = *at;
 		*at = gone->before;
-		release_key(gone->key);
+		release_key(self, gone->key);
 		free(gone);
 	}
-	release_key(k);
+	release_key(self, k);
 	return err;
 }
 
@@ -153,7 +156,7 @@ int
 mpi_attr_set(struct mpi_rank *self, struct attr_object o, int keyval, void *value)
 {
 	struct keyval *k = find_key(self, o.kind, keyval);
-	int err = k ? delete_under(o.list, k, o.handle) : MPI_ERR_KEYVAL;
+	int err = k && !k->freed ? delete_under(self, o.list, k, o.handle) : MPI_ERR_KEYVAL;
 
 	return err == MPI_SUCCESS ? add(o.list, k, value) : err;
 }
@@ -177,7 +180,7 @@ mpi_attr_delete(struct mpi_rank *self, struct attr_object o, int keyval)
 
 	if (k == NULL)
 		return MPI_ERR_KEYVAL;
-	return find(o.list, k) ? delete_under(o.list, k, o.handle) : MPI_ERR_KEYVAL;
+	return find(o.list, k) ? delete_under(self, o.list, k, o.handle) : MPI_ERR_KEYVAL;
 }
 
 /* Copy the older attributes first, so that the order stays. */
@@ -207,8 +210,7 @@ mpi_attr_delete_all(struct mpi_rank *self, struct attr_list *list, uintptr_t han
 {
 	int err = MPI_SUCCESS;
 
-	(void)self;
 	while (err == MPI_SUCCESS && list->last != NULL)
-		err = delete_under(list, list->last->key, handle);
+		err = delete_under(self, list, list->last->key, handle);
 	return err;
 }

@@ -442,6 +442,7 @@ enum {
 
 #include <mpi_tool.h>
 #include <mpi_functions.h>
+#include <mpi_earlier.h>
 
 #ifdef __cplusplus
 }

@@ -117,6 +117,36 @@ predefined(struct check *c)
 	MPI_Comm_free_keyval(&key);
 }
 
+/* A key that was freed while attributes are under it serves them until the last is gone: it is read, copied and deleted by its number. */
+static void
+freed_key(struct check *c)
+{
+	MPI_Comm a, b;
+	int key, saved, others[8], step = 1, flag;
+	void *v;
+
+	MPI_Comm_create_keyval(copy, drop, &key, &step);
+	MPI_Comm_dup(MPI_COMM_SELF, &a);
+	MPI_Comm_set_attr(a, key, (void *)40);
+	saved = key;
+	MPI_Comm_free_keyval(&key);
+	for (int i = 0; i < 8; i++)
+		MPI_Comm_create_keyval(NULL, NULL, &others[i], NULL);
+	MPI_Comm_dup(a, &b);
+	MPI_Comm_get_attr(b, saved, &v, &flag);
+	CHECK(c, flag && v == (void *)41);
+	MPI_Comm_free(&b);
+	key = saved;
+	CHECK(c, MPI_Comm_free_keyval(&key) == MPI_ERR_KEYVAL);
+	CHECK(c, MPI_Comm_set_attr(MPI_COMM_SELF, saved, NULL) == MPI_ERR_KEYVAL);
+	deletes = 0;
+	CHECK(c, MPI_Comm_delete_attr(a, saved) == MPI_SUCCESS && deletes == 1);
+	CHECK(c, MPI_Comm_get_attr(a, saved, &v, &flag) == MPI_ERR_KEYVAL);
+	for (int i = 0; i < 8; i++)
+		MPI_Comm_free_keyval(&others[i]);
+	MPI_Comm_free(&a);
+}
+
 static int type_deletes;
 
 static int
@@ -182,6 +212,7 @@ main(int argc, char **argv)
 	callbacks(&c);
 	of_types(&c);
 	old_names(&c);
+	freed_key(&c);
 	MPI_Comm_create_keyval(NULL, at_the_end, &key, NULL);
 	MPI_Comm_set_attr(MPI_COMM_SELF, key, &ended);
 	status = check_end(&c);
