@@ -19,8 +19,9 @@ from ui import BUILD, PORTS, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
-  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign mpi4py
+  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign mpi4py programs
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
+programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
 Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable CI) a skipped test fails.
 """
 RUN_TIMEOUT_S = 120
@@ -76,11 +77,18 @@ def _shapes(name):
     return [tuple(m.split()) for m in found] or KERNEL_MACHINES
 
 
+
+def table_names(path):
+    """Names of a table's entries, in its order."""
+    with open(path, encoding="utf-8") as f:
+        return tuple(re.findall(r"^\[([\w-]+)\]$", f.read(), re.M))
+
+
 # scripts in tests/GROUP/test_*.py that are run once per argument, side by side
 VARIANTS = {"apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS, "jobs": PORTS, "hosted.sanitized": ("address", "thread"),
-            "process.sanitized": ("address", "thread"), "mpi4py": ("some",)}
+            "process.sanitized": ("address", "thread"), "mpi4py": ("some",), "programs": ()}
 # further arguments, for which a script is run only when its group is asked for
-AT_LENGTH = {"mpi4py": ("1", "2", "4")}
+AT_LENGTH = {"mpi4py": ("1", "2", "4"), "programs": table_names(os.path.join(ROOT, "tests", "programs", "table.toml"))}
 
 
 def script_tasks():
