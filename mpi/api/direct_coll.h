@@ -6,6 +6,7 @@
 #define MPI_API_DIRECT_COLL_H
 
 #include <mpi/api/direct.h>
+#include <mpi/coll/brief.h>
 #include <mpi/coll/straight.h>
 #include <mpi/core/op.h>
 
@@ -60,7 +61,12 @@ direct_Barrier(MPI_Comm comm)
 	struct straight s;
 
 	s.bytes = 0;
-	return direct_coll(&s, comm) && mpi_straight_barrier(&s);
+	if (!direct_coll(&s, comm))
+		return false;
+	if (s.comm->brief.barrier == NULL)
+		return mpi_straight_barrier(&s);
+	mpi_brief_barrier(s.comm);
+	return true;
 }
 
 static inline __attribute__((always_inline)) bool
@@ -167,12 +173,30 @@ direct_reduction(struct straight *s, const void *sendbuf, void *recvbuf, MPI_Com
 	return direct_coll(s, comm) && direct_buffer(recvbuf);
 }
 
+/* A brief meeting, if so many elements are for one. */
+static inline __attribute__((always_inline)) bool
+direct_brief(const struct straight *s, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+{
+	struct brief *b = &s->comm->brief;
+
+	if ((b->datatype != datatype || b->op != op) && !mpi_brief_learn(b, datatype, op))
+		return false;
+	if (s->in == NULL || (uint64_t)count - 1 >= BRIEF_BYTES || (size_t)count * b->size >= b->below)
+		return false;
+	mpi_brief_allreduce(s->comm, s->in, s->out, (size_t)count);
+	return true;
+}
+
 static inline __attribute__((always_inline)) bool
 direct_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
 	struct straight s;
 
-	return direct_reduction(&s, sendbuf, recvbuf, comm) && direct_operand(&s, s.in, count, datatype, op) && mpi_straight_allreduce(&s);
+	if (!direct_reduction(&s, sendbuf, recvbuf, comm))
+		return false;
+	if (s.comm->brief.below > 0 && direct_brief(&s, count, datatype, op))
+		return true;
+	return direct_operand(&s, s.in, count, datatype, op) && mpi_straight_allreduce(&s);
 }
 
 static inline __attribute__((always_inline)) bool

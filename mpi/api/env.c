@@ -8,7 +8,7 @@
 #include <mpi_impl.h>
 #include <mpi/api/buffered.h>
 #include <mpi/api/library.h>
-#include <mpi/coll/place.h>
+#include <mpi/coll/brief.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
@@ -64,6 +64,7 @@ leave_meetings(struct mpi_rank *self, struct comm *c)
 	free(c->plan);
 	c->venue = NULL;
 	c->plan = NULL;
+	mpi_brief_forget(c);
 }
 
 int

@@ -31,6 +31,8 @@ struct algorithm {
 	bool (*run)(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err);
 	/* coll/straight.h does the same of small data in fewer steps */
 	bool straight;
+	/* meetings, which may be brief (coll/brief.h) */
+	bool brief;
 };
 
 /* Operands that may be cut in blocks, which are combined in any order? */

@@ -109,6 +109,16 @@ straight_below(enum coll_kind kind, const struct plan_kind *p, int ranks)
 	return 1 + (p->small < most ? p->small : most);
 }
 
+size_t
+mpi_choose_brief(const struct comm *c, enum coll_kind kind, size_t most)
+{
+	const struct plan_kind *p = c->plan ? &c->plan->kind[kind] : NULL;
+
+	if (p == NULL || !p->blocking->brief)
+		return 0;
+	return 1 + (p->small < most ? p->small : most);
+}
+
 static void
 fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
 {

@@ -26,6 +26,9 @@ mpi_choose_is_straight(const struct comm *c, enum coll_kind kind, size_t bytes)
 	return p != NULL && bytes < p->below[kind];
 }
 
+/* Bytes below which blocking calls of a collective meet (coll/brief.h), at most so many; 0: none does. Once there was a call. */
+size_t mpi_choose_brief(const struct comm *c, enum coll_kind kind, size_t most);
+
 /* For a blocking call; NULL: no memory. Only whether it has `run` matters: mpi_choose_write comes to the same choice. */
 const struct algorithm *mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k);
 

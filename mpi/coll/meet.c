@@ -8,15 +8,14 @@
  * No wake-up is lost: who wants to sleep sets `drowsy`, and looks at it and at what it waits for once more when `sleeping` is set; who changes that
  * does so before it clears `drowsy` and looks who sleeps (all in total order).
  */
-#include <mpi/coll/meet.h>
+#include <mpi/coll/place.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
 
-/* Is it worth while to count in two steps? */
 static bool
 counts_lanes(const struct meeting *m)
 {
-	return m->lanes > 1 && m->ranks >= 2 * m->lanes;
+	return mpi_meet_counts_lanes(m->ranks, m->lanes);
 }
 
 bool
@@ -44,7 +43,8 @@ mpi_meet_open(struct meeting *m)
 {
 	store_relaxed(&m->sync->arrived, 0);
 	for (uint32_t i = 0; counts_lanes(m) && i < LANES_MAX; i++)
-		store_relaxed(&m->sync->lane[i].arrived, 0);
+		if (load_relaxed(&m->sync->lane[i].arrived) != 0)
+			store_relaxed(&m->sync->lane[i].arrived, 0);
 	exchange_total(&m->sync->epoch, m->epoch + 1);
 	mpi_meet_wake(m);
 }
@@ -140,6 +140,16 @@ void
 mpi_meet_wait_for_all(struct meeting *m)
 {
 	mpi_meet_wait_until(m, all_have_come);
+}
+
+struct sync *
+mpi_meet_sync(struct mpi_rank *self, const struct comm *c)
+{
+	struct sync *all = c == &self->world ? transport_sync(self) : NULL;
+
+	if (all != NULL)
+		return all;
+	return c->venue != NULL && c->venue->clusters == 1 && c->venue->place != NULL ? &c->venue->place->sync : NULL;
 }
 
 bool

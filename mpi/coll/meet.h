@@ -33,6 +33,16 @@ struct meeting {
 /* A barrier of all ranks of the job, if they are in one cluster: their place is there from the beginning. False: not so, or c is not the world. */
 bool mpi_meet_all(struct mpi_rank *self, const struct comm *c);
 
+/* Where barriers of c's ranks meet; NULL: there is no place yet, or they are in several clusters. */
+struct sync *mpi_meet_sync(struct mpi_rank *self, const struct comm *c);
+
+/* Is it worth while to count in two steps? */
+static inline bool
+mpi_meet_counts_lanes(uint32_t ranks, uint32_t lanes)
+{
+	return lanes > 1 && ranks >= 2 * lanes;
+}
+
 /* The calling rank comes. True: it is the last one. */
 bool mpi_meet_come(struct meeting *m);
 

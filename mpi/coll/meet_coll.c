@@ -6,6 +6,7 @@
  * Cost: that of a meeting, and n reads of a cache line by the one that opens; alltoall: n reads by each rank.
  */
 #include <mpi/coll/algorithm.h>
+#include <mpi/coll/brief.h>
 #include <mpi/coll/meet_coll.h>
 #include <mpi/coll/place.h>
 
@@ -19,6 +20,7 @@ struct round {
 	size_t bytes;			/* of a block, or of the operand */
 	int root;			/* position in the venue, -1: it is in another cluster */
 	bool far;			/* there are other clusters */
+	bool brief;			/* coll/brief.h */
 	int err;
 };
 
@@ -83,8 +85,13 @@ static void
 work_out(struct round *r)
 {
 	switch (r->k->kind) {
-	case COLL_REDUCE:
 	case COLL_ALLREDUCE:
+		if (r->brief) {
+			mpi_brief_fold(r->v, &r->op, operand_count(r), r->bytes);
+			break;
+		}
+		/* fall through */
+	case COLL_REDUCE:
 	case COLL_REDUCE_SCATTER: fold(r); break;
 	case COLL_SCAN:
 	case COLL_EXSCAN: fold_prefixes(r); break;
@@ -124,7 +131,8 @@ give(struct round *r)
 		mpi_span_copy(seat(r, me), k->send.in_place ? mpi_side_block(&k->recv, me) : mpi_side_block(&k->send, 0));
 		break;
 	default:
-		memcpy(venue_seat(r->v, me), k->send.in_place ? k->recv.buffer : k->send.buffer, r->bytes);
+		memcpy(r->brief ? venue_brief_seat(r->v, r->v->brief_seat, r->bytes) : venue_seat(r->v, me),
+			k->send.in_place ? k->recv.buffer : k->send.buffer, r->bytes);
 		break;
 	}
 }
@@ -160,7 +168,7 @@ take(struct round *r)
 		if (me == r->root)
 			memcpy(k->recv.buffer, table, r->bytes);
 		break;
-	case COLL_ALLREDUCE: memcpy(k->recv.buffer, table, r->bytes); break;
+	case COLL_ALLREDUCE: memcpy(k->recv.buffer, r->brief ? r->v->place->sync.result : table, r->bytes); break;
 	case COLL_REDUCE_SCATTER:
 		mpi_span_copy(elements(r, k->recv.buffer, k->recv.count),
 			span_slice(elements(r, table, operand_count(r)), me * k->recv.count, k->recv.count));
@@ -246,7 +254,10 @@ run(struct round *r)
 		meet_near(r, &m);
 	if (r->bytes > 0)
 		take(r);
-	r->v->turn ^= 1;
+	/* brief meetings use no seats of a turn */
+	if (r->bytes > 0 && !r->brief)
+		r->v->turn ^= 1;
+	mpi_brief_know(r->self, r->c);
 }
 
 /* Bytes of a block as this rank sees it; the same on all. */
@@ -306,6 +317,7 @@ mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	if (mpi_comm_is_inter(c) || c->size < 2 || !is_plain(k))
 		return false;
 	if (k->kind == COLL_BARRIER && mpi_meet_all(self, c)) {
+		mpi_brief_know(self, c);
 		*err = MPI_SUCCESS;
 		return true;
 	}
@@ -313,10 +325,13 @@ mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	if (r.bytes > MEET_BYTES_MAX)
 		return false;
 	r.v = mpi_venue_of(self, c);
-	seat_needs = k->kind == COLL_ALLTOALL ? r.bytes * (size_t)c->size : r.bytes;
-	if (r.v == NULL || r.v->place == NULL || seat_needs > r.v->seat_bytes)
+	if (r.v == NULL || r.v->place == NULL)
 		return false;
 	r.far = r.v->clusters > 1;
+	r.brief = k->kind == COLL_ALLREDUCE && !r.far && r.bytes <= BRIEF_BYTES;
+	seat_needs = r.brief ? 0 : k->kind == COLL_ALLTOALL ? r.bytes * (size_t)c->size : r.bytes;
+	if (seat_needs > r.v->seat_bytes)
+		return false;
 	if (r.far && (r.v->largest < 2 || !goes_far(self, r.v, k)))
 		return false;
 	r.root = r.far ? mpi_venue_position(r.v, k->root) : k->root;
@@ -328,14 +343,14 @@ mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	return true;
 }
 
-const struct algorithm mpi_algorithm_barrier_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_barrier_meet = {.run = mpi_meet_coll, .brief = true};
 const struct algorithm mpi_algorithm_bcast_meet = {.run = mpi_meet_coll};
 const struct algorithm mpi_algorithm_gather_meet = {.run = mpi_meet_coll};
 const struct algorithm mpi_algorithm_scatter_meet = {.run = mpi_meet_coll};
 const struct algorithm mpi_algorithm_allgather_meet = {.run = mpi_meet_coll};
 const struct algorithm mpi_algorithm_alltoall_meet = {.run = mpi_meet_coll};
 const struct algorithm mpi_algorithm_reduce_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_allreduce_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_allreduce_meet = {.run = mpi_meet_coll, .brief = true};
 const struct algorithm mpi_algorithm_reduce_scatter_meet = {.run = mpi_meet_coll};
 const struct algorithm mpi_algorithm_scan_meet = {.run = mpi_meet_coll};
 const struct algorithm mpi_algorithm_exscan_meet = {.run = mpi_meet_coll};

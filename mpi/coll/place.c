@@ -55,20 +55,54 @@ mpi_venue_position(const struct venue *v, int rank)
 	return -1;
 }
 
+static uint32_t
+lane_of(struct mpi_rank *self, const struct comm *c, int rank)
+{
+	return transport_lane(self, (uint32_t)mpi_group_world(c->group, rank));
+}
+
+/* Cache lines that the seats of brief meetings take. */
+static uint32_t
+brief_lines(uint32_t ranks)
+{
+	return (ranks * BRIEF_BYTES + CACHE_LINE - 1) / CACHE_LINE;
+}
+
 /* Which members share a core with this rank, and how many such sets there are. */
 static void
 survey_lanes(struct mpi_rank *self, const struct comm *c, struct venue *v)
 {
-	bool used[LANES_MAX] = {false};
+	uint32_t ranks[LANES_MAX] = {0};
 
-	v->lane = transport_lane(self, (uint32_t)mpi_group_world(c->group, c->rank));
+	v->lane = lane_of(self, c, c->rank);
 	for (int i = 0; i < v->ranks; i++) {
-		uint32_t lane = transport_lane(self, (uint32_t)mpi_group_world(c->group, v->members[i]));
+		uint32_t lane = lane_of(self, c, v->members[i]);
 
-		v->lane_ranks += lane == v->lane;
-		v->lanes += !used[lane];
-		used[lane] = true;
+		if (i == v->rank)
+			v->brief_seat = ranks[lane];
+		v->lanes += ranks[lane]++ == 0;
 	}
+	v->lane_ranks = ranks[v->lane];
+	for (uint32_t i = 0; i < v->lane; i++)
+		v->brief_seat += brief_lines(ranks[i]) << BRIEF_LINE_SHIFT;
+}
+
+/* What survey_lanes finds out of the own seat, of all. */
+static void
+number_seats(struct mpi_rank *self, const struct comm *c, const struct venue *v)
+{
+	uint32_t next[LANES_MAX] = {0}, line = 0;
+
+	for (int i = 0; i < v->ranks; i++)
+		next[lane_of(self, c, v->members[i])]++;
+	for (int i = 0; i < LANES_MAX; i++) {
+		uint32_t lines = brief_lines(next[i]);
+
+		next[i] = line << BRIEF_LINE_SHIFT;
+		line += lines;
+	}
+	for (int i = 0; i < v->ranks; i++)
+		v->brief_order[i] = next[lane_of(self, c, v->members[i])]++;
 }
 
 /* The number of each rank's cluster, in the order in which they appear; how many ranks each has, one further on in `first`. */
@@ -133,9 +167,18 @@ share(struct mpi_rank *self, struct comm *c, const struct venue *v, size_t bytes
 static void
 make_place(struct mpi_rank *self, struct comm *c, struct venue *v)
 {
+	size_t seats = 2 * ((size_t)v->ranks * v->seat_bytes + v->table_bytes);
+	size_t brief = ((size_t)v->ranks * BRIEF_BYTES / CACHE_LINE + LANES_MAX) * CACHE_LINE;
+
 	v->owner = v->rank == 0;
-	v->memory = share(self, c, v, sizeof(struct place) + 2 * ((size_t)v->ranks * v->seat_bytes + v->table_bytes));
-	v->place = v->memory ? aligned(v->memory) : NULL;
+	v->memory = share(self, c, v, sizeof(struct place) + seats + brief + (size_t)v->ranks * sizeof(*v->brief_order));
+	if (v->memory == NULL)
+		return;
+	v->place = aligned(v->memory);
+	v->brief_seats = v->place->seats + seats;
+	v->brief_order = (uint32_t *)(void *)(v->brief_seats + brief);
+	if (v->owner)
+		number_seats(self, c, v);
 }
 
 /* Places are used if all clusters have one. */

@@ -19,6 +19,9 @@ struct place {
 	_Alignas(CACHE_LINE) char seats[];
 };
 
+#define BRIEF_LINE_SHIFT 16		/* of the number of a seat for few bytes; see venue_brief_seat */
+#define BRIEF_PLACE 0xffffu
+
 /* What a rank knows of where the ranks of one of its communicators are, and of the place of those in its cluster. */
 struct venue {
 	struct place *place;		/* NULL: there is none, not even in another cluster */
@@ -37,6 +40,9 @@ struct venue {
 	uint32_t lane;			/* see struct meeting */
 	uint32_t lane_ranks;
 	uint32_t lanes;
+	uint32_t brief_seat;		/* number of the own seat for few bytes */
+	uint32_t *brief_order;		/* those of all members; the one that opens may read it */
+	char *brief_seats;
 	int largest;			/* ranks of the cluster that has most */
 	bool consecutive;		/* the members of each cluster follow one another */
 	bool owner;			/* this rank made the place */
@@ -78,12 +84,29 @@ void mpi_venue_leave(struct mpi_rank *self, struct venue *v);
 /* All venues that were left go; at the very end, when nobody can be in one. */
 void mpi_venue_exit(struct mpi_rank *self);
 
+/* Bytes from one seat of a brief meeting to the next. */
+static inline size_t
+brief_stride(size_t bytes)
+{
+	return bytes <= 8 ? 8 : bytes <= 16 ? 16 : BRIEF_BYTES;
+}
+
 static inline char *
 venue_seat(const struct venue *v, int rank)
 {
 	size_t turn = (size_t)v->ranks * v->seat_bytes + v->table_bytes;
 
 	return v->place->seats + v->turn * turn + (size_t)rank * v->seat_bytes;
+}
+
+/*
+ * Seats for few bytes, of the size that the meeting needs: those of ranks that share a core lie side by side. A number is a line, where those of
+ * a core begin, and a place from there on.
+ */
+static inline char *
+venue_brief_seat(const struct venue *v, uint32_t number, size_t bytes)
+{
+	return v->brief_seats + (number >> BRIEF_LINE_SHIFT) * CACHE_LINE + (number & BRIEF_PLACE) * brief_stride(bytes);
 }
 
 static inline char *

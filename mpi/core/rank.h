@@ -46,6 +46,7 @@ struct mpi_rank {
 	int thread_level;		/* the highest of all users */
 	int world_level;		/* of the world */
 	bool direct;			/* small messages may take the straight way (pt2pt/direct.h) */
+	uint64_t yields;		/* of transport_yield */
 	int app;			/* number of this rank's program among those of the job */
 	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
 	struct comm world;

@@ -110,6 +110,10 @@ void transport_wake(struct mpi_rank *self, uint32_t peer);
  */
 void transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
 
+/* Do ranks of this one's core run only when it lets them? Then this does; nothing is looked at. */
+bool transport_shares_core(const struct mpi_rank *self);
+void transport_yield(struct mpi_rank *self);
+
 /* Would transport_idle sleep at this step? */
 bool transport_sleeps_at(const struct mpi_rank *self, unsigned idle);
 

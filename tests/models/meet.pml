@@ -3,24 +3,31 @@
  * Meetings of the ranks of a cluster, with seats and a table used in turns, and ranks that sleep. The words are in one total order, as they
  * are in the code; seats and the table are plain memory, which the words order. The one that opens is the last to come, or with
  * -DLEADER always rank 0 (meetings between clusters). With -DLANES=2 neighbours are counted first among themselves (ranks that share a core).
+ * With -DBRIEF seats and table are there once: nobody but the one that opens reads seats (brief meetings, and all that compute one result).
  *
  * Shown: the one that opens reads of every seat what was laid there for this meeting; everybody reads the table and all seats of this
  * meeting after it, whatever the others do meanwhile; nobody leaves before all have come; no wake-up is lost (all reach their end).
  *
  * proves: mpi/coll/meet.c mpi_meet_come 1485361887e4
  * proves: mpi/coll/meet.c mpi_meet_wake 1672d5976f17
- * proves: mpi/coll/meet.c mpi_meet_open 6451234a6807
- * proves: mpi/coll/meet.c counts_lanes 62dee45fdca1
+ * proves: mpi/coll/meet.c mpi_meet_open 3b4ee84e0344
+ * proves: mpi/coll/meet.c counts_lanes 924b2d6513df
  * proves: mpi/coll/meet.c mpi_meet_wait_until 4ea27c7eee44
  * proves: mpi/coll/meet.c must_look 5e5f79804312
+ * proves: mpi/coll/brief.c is_last 96b504183e36
+ * proves: mpi/coll/brief.c opens_soon c5647cd9eee0
+ * proves: mpi/coll/brief.c mpi_brief_barrier ef22aaa53dba
+ * proves: mpi/coll/brief.c mpi_brief_allreduce 5424ae1516f3
+ * proves: mpi/coll/brief.c fold_and_open 0812cee90db8
  * proves: mpi/coll/meet_coll.c meet_near c379b19c96e0
  * proves: mpi/coll/meet_coll.c meet_far d22772f64561
- * proves: mpi/coll/meet_coll.c run 2a0ba1b3c282
+ * proves: mpi/coll/meet_coll.c run d92b71b54876
  *
  * run: -DRANKS=2 -DROUNDS=4
  * run: -DRANKS=3 -DROUNDS=3
  * run: -DRANKS=3 -DROUNDS=3 -DLEADER
  * run: -DRANKS=3 -DROUNDS=3 -DLANES=2
+ * run: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DBRIEF
  * mutation: -DRANKS=2 -DROUNDS=3 -DONE_TURN
  * mutation: -DRANKS=3 -DROUNDS=2 -DNO_SECOND_LOOK
  * mutation: -DRANKS=3 -DROUNDS=2 -DNO_WAKE
@@ -29,10 +36,12 @@
  * mutation: -DRANKS=3 -DROUNDS=3 -DRESET_AFTER_OPENING
  * mutation: -DRANKS=3 -DROUNDS=2 -DCLEAR_BEFORE_CHANGE
  * mutation: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DRESET_AFTER_OPENING
+ * mutation: -DRANKS=3 -DROUNDS=2 -DLANES=2 -DBRIEF -DOPEN_BEFORE_FOLDING
+ * mutation: -DRANKS=3 -DROUNDS=2 -DBRIEF -DLAY_AFTER_COMING
  * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
-#ifdef ONE_TURN
+#if defined(ONE_TURN) || defined(BRIEF)
 #define TURN(r) 0
 #else
 #define TURN(r) ((r) % 2)
@@ -134,7 +143,9 @@ active [RANKS] proctype rank() {
 	do
 	:: round == ROUNDS -> break
 	:: else ->
+#ifndef LAY_AFTER_COMING
 		seat[TURN(round) * RANKS + _pid] = round + 1;
+#endif
 		old = epoch;
 #ifdef COUNT_NOT_ATOMIC
 		seen = arrived;
@@ -152,10 +163,16 @@ active [RANKS] proctype rank() {
 		d_step { arrived++; last = arrived == RANKS };
 #endif
 #endif
+#ifdef LAY_AFTER_COMING
+		seat[TURN(round) * RANKS + _pid] = round + 1;
+#endif
 		if
 		:: OPENS(last) ->
 #ifdef LEADER
 			WAIT(arrived == ALL);
+#endif
+#ifdef OPEN_BEFORE_FOLDING
+			open();
 #endif
 			i = 0;
 			do
@@ -164,7 +181,9 @@ active [RANKS] proctype rank() {
 			od;
 			i = 0;
 			table[TURN(round)] = round + 1;
+#ifndef OPEN_BEFORE_FOLDING
 			open()
+#endif
 		:: else ->
 #ifdef LEADER
 #ifndef NO_WAKE_BY_LAST
@@ -178,11 +197,13 @@ active [RANKS] proctype rank() {
 		fi;
 		/* take */
 		assert(table[TURN(round)] == round + 1);
+#ifndef BRIEF
 		i = 0;
 		do
 		:: i < RANKS -> assert(seat[TURN(round) * RANKS + i] == round + 1); i++
 		:: else -> break
 		od;
+#endif
 		i = 0;
 		old = 0;
 		last = false;

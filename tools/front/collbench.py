@@ -68,9 +68,17 @@ def measure(mapping, point, kinds, rounds):
     return out
 
 
+SIGNS_RANKS = 16    # SIGNS_RANKS_MAX of mpi/coll/signs.h
+
+
 def between(low, high):
     """The bound between two values that were measured."""
     return round(math.sqrt(low * high))
+
+
+def between_ranks(low, high):
+    """The same of ranks. More than SIGNS_RANKS cannot do all that fewer can."""
+    return min(between(low, high), SIGNS_RANKS) if low <= SIGNS_RANKS else between(low, high)
 
 
 def fastest(times, held):
@@ -86,7 +94,7 @@ def rows_of(samples, kind, mapping, meets):
     ranks = sorted({s[2] for s in mine})
     for i, n in enumerate(ranks):
         sizes = sorted({s[3] for s in mine if s[2] == n})
-        bound, part, held = (between(n, ranks[i + 1]) if i + 1 < len(ranks) else None), [], (None, None)
+        bound, part, held = (between_ranks(n, ranks[i + 1]) if i + 1 < len(ranks) else None), [], (None, None)
         for j, size in enumerate(sizes):
             times = {s[4]: s[5] for s in mine if s[2:4] == (n, size)}
             held = (fastest(times, held[0]), fastest({k: v for k, v in times.items() if k not in meets}, held[1]))

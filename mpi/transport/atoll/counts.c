@@ -18,6 +18,7 @@ counts_now(struct mpi_rank *self)
 {
 	struct counts c = self->transport->counts;
 
+	c.waits += self->yields;
 	for (int i = 0; i < self->world_size; i++) {
 		c.sends += self->peers[i].sent;
 		if (transport_is_near(self, (uint32_t)i))

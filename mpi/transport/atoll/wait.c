@@ -153,6 +153,20 @@ transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *a
 }
 
 bool
+transport_shares_core(const struct mpi_rank *self)
+{
+	return self->transport->startup != NULL && self->transport->polls == 0;
+}
+
+/* Counted where the rank looks anyhow. */
+void
+transport_yield(struct mpi_rank *self)
+{
+	self->yields++;
+	kthread_yield();
+}
+
+bool
 transport_sleeps_at(const struct mpi_rank *self, unsigned idle)
 {
 	return idle >= self->transport->polls + self->transport->yields;

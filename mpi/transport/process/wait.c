@@ -108,6 +108,20 @@ transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *a
 }
 
 bool
+transport_shares_core(const struct mpi_rank *self)
+{
+	(void)self;
+	return false;
+}
+
+void
+transport_yield(struct mpi_rank *self)
+{
+	self->yields++;
+	sched_yield();
+}
+
+bool
 transport_sleeps_at(const struct mpi_rank *self, unsigned idle)
 {
 	return idle >= self->transport->polls + self->transport->yields;
