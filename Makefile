@@ -53,6 +53,9 @@ ifneq ($(filter hosted riscv64 or1k,$(PORT)),)
 include mk/user.mk
 include mk/kerneltest.mk
 endif
+ifeq ($(PORT)$(SAN),hosted)
+include mk/start.mk
+endif
 ifeq ($(PORT),process)
 include mk/process.mk
 include $(if $(SAN),mk/ranks.mk)

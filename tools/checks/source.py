@@ -4,7 +4,7 @@
 import os
 import re
 
-ROOMS = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "tests")
+ROOMS = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "tests", "tools/start")
 C_ENDINGS = (".c", ".h", ".S")
 
 

@@ -6,7 +6,7 @@ import sys
 
 from ui import BUILD, ROOT, Failure, Steps, Usage, check_port, say
 
-SOURCES = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "mk", "tests/mpi", "tests/hal")
+SOURCES = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "mk", "tests/mpi", "tests/hal", "tools/start")
 FILES = ("Makefile", "tools/kcallgen.py", "tools/kcalltext.py")
 HELP = {"build": "usage: ./atoll build [PORT...]\n\nBuilds ports, hosted and riscv64 if none is named: kernel, servers, libraries, programs.\n",
         "clean": "usage: ./atoll clean\n\nRemoves build/ with everything that was built; what was installed stays.\n"}
@@ -28,6 +28,16 @@ def newest(path, limit):
     except OSError:
         pass
     return False
+
+
+def sources():
+    """Every file and folder that newest() looks at, relative to the tree."""
+    out = [f for f in FILES if os.path.exists(os.path.join(ROOT, f))]
+    for room in SOURCES:
+        for folder, dirs, names in os.walk(os.path.join(ROOT, room)):
+            dirs[:] = [d for d in dirs if d != "__pycache__"]
+            out += [os.path.relpath(os.path.join(folder, n), ROOT) for n in [".", *names]]
+    return out
 
 
 def is_current(port):

@@ -16,9 +16,10 @@ LOOK_AGAIN_S = 0.5		# whether we have come to the foreground
 class Feed:
     """The pipe; the machine gets its reading end as standard input."""
 
-    def __init__(self, source=0):
+    def __init__(self, source=0, end=None):
+        """`end`: the writing end of a pipe that a machine reads already."""
         self.source, self.held = source, b""
-        self.out, self.end = os.pipe()
+        self.out, self.end = (None, end) if end is not None else os.pipe()
         os.set_blocking(self.end, False)
 
     def _is_foreground(self):

@@ -30,6 +30,8 @@ class Job:
         self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
         self.reader = None		# cluster that gets our standard input; None: nobody
         self.output = None		# file descriptor for the machine's console instead of ours
+        self.files = {}			# members that are files as they lie: name -> path
+        self.made = None		# (record, archive, offsets in it) once it is prepared
 
 
 def members_of(port, names):
@@ -81,6 +83,7 @@ def prepare(job):
     if job.init:
         init = (dict(job.members)[job.init], job.init, offsets[job.init])
     record = bootrec.write(job.machine, job.port, layout, init, bootrec.QUIET if job.quiet else 0)
+    job.made = (record, image, offsets)
     record_path, archive_path = _store(job, "record.bin", record), _store(job, "archive.cpio", image)
     if job.port == "hosted":
         argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path, "--archive", archive_path]
@@ -117,11 +120,22 @@ def _qemu(job, layout, record_path, archive_path):
     return argv
 
 
+class Started:
+    """A machine that runs already, our child: its process, since when (of the monotonic clock), the pipe into its standard input or -1."""
+
+    def __init__(self, pid, since, pipe):
+        self.pid, self.since, self.pipe = pid, since, pipe
+
+
 class Machine:
     """A running machine."""
 
-    def __init__(self, job):
+    def __init__(self, job, started=None):
+        import time
         self.job, self.monitor, self.feed, self.watch = job, None, None, None
+        if started:
+            self._adopt(started)
+            return
         argv = prepare(job)
         if job.reader is not None:
             argv += ["--stdin", str(job.reader)]
@@ -131,6 +145,13 @@ class Machine:
         if job.port != "hosted" and not job.rtl and job.timeout_s:
             self._open_monitor(argv)
         self._spawn(["setpriv", "--pdeathsig", "KILL"] + argv)
+        self.since = time.monotonic()
+
+    def _adopt(self, started):
+        self.pid, self.since = started.pid, started.since
+        if started.pipe >= 0:
+            import feed
+            self.feed = feed.Feed(end=started.pipe)
 
     def _open_monitor(self, argv):
         import socket
@@ -184,7 +205,7 @@ class Machine:
         """Wait for the end; returns a wait status, or None if the time ran out."""
         import select
         import time
-        fd, end = os.pidfd_open(self.pid), time.monotonic() + self.job.timeout_s
+        fd, end = os.pidfd_open(self.pid), self.since + self.job.timeout_s
         try:
             while True:
                 left = end - time.monotonic() if self.job.timeout_s else LOOK_S
@@ -234,13 +255,22 @@ def exit_status(status, port):
     return code, None
 
 
-def run(job):
-    """Run a job to its end. Returns the exit status; says on stderr what went wrong."""
+def run(job, keep=None):
+    """Run a job to its end; `keep(job)` is called when the machine runs. Returns the exit status; says on stderr what went wrong."""
+    return watch(job, None, keep)
+
+
+def watch(job, started, keep=None):
+    """Run a job, or go on with a machine that somebody has Started for it and who has left us its signals blocked."""
     def stop(signum, frame):
         raise KeyboardInterrupt
     old = signal.signal(signal.SIGTERM, stop)
-    m = Machine(job)
+    m = Machine(job, started)
     try:
+        if started:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+        if keep:
+            keep(job)
         status = m.wait()
         if status is None:
             say(f"no end after {job.timeout_s:g} s ({m.got()}); what every core does now:")

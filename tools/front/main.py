@@ -50,6 +50,9 @@ def dispatch(argv):
         print(HELP, end="")
         return 0 if argv else 2
     name = argv[0]
+    if name == "+adopt":
+        import prepared
+        return prepared.adopt(argv[1:])
     if name not in available():
         raise Usage(f"unknown command '{name}': use one of {', '.join(available())}")
     module = __import__(COMMANDS[name])

@@ -6,6 +6,7 @@ import os
 import archive
 import builder
 import launch
+import prepared
 from ui import BUILD, RUN_PORTS, Failure, Usage, check_port, take_value
 
 HELP = """usage: ./atoll run [OPTION...] PROGRAM [ARG...]
@@ -140,7 +141,7 @@ def builtin_programs(port):
 
 
 def find_program(o):
-    """(name in the archive, bytes) of the program to run."""
+    """(name in the archive, bytes, path) of the program to run."""
     path = o.program
     if path.endswith(".c"):
         if not os.path.isfile(path):
@@ -159,7 +160,7 @@ def find_program(o):
         raise Usage(f"{path}: {e.strerror}") from None
     launch.check_program(o.program, data, o.port)
     name = os.path.basename(o.program)
-    return (name[:-2] if name.endswith(".c") else name), data
+    return (name[:-2] if name.endswith(".c") else name), data, os.path.abspath(path)
 
 
 def _is_elf(path):
@@ -171,8 +172,8 @@ def _is_elf(path):
 
 
 def extra_files(specs):
-    """Members for --file PATH[=NAME]."""
-    out = []
+    """Members for --file PATH[=NAME], and their paths."""
+    out, paths = [], {}
     for spec in specs:
         path, _, name = spec.partition("=")
         try:
@@ -180,7 +181,8 @@ def extra_files(specs):
                 out.append((f"files/{name or os.path.basename(path)}", f.read()))
         except OSError as e:
             raise Usage(f"--file {path}: {e.strerror}") from None
-    return out
+        paths[out[-1][0]] = os.path.abspath(path)
+    return out, paths
 
 
 def _span(o):
@@ -195,7 +197,7 @@ def make_job(o):
     m = launch.load_machine(o.machine, o.port)
     if o.n > m.ranks_max():
         raise Usage(f"{o.n} ranks are too many for machine {m.name}, which takes {m.ranks_max()}: use fewer, or a larger machine")
-    name, data = find_program(o)
+    name, data, path = find_program(o)
     if o.bare:
         return _options(o, launch.Job(m, o.port, [("bin/init", data), ("etc/args", "".join(a + "\n" for a in o.args).encode())], "bin/init"))
     servers = [s for s in ("bin/name", "bin/proc", "bin/personality") if os.path.exists(os.path.join(BUILD, o.port, s))]
@@ -203,10 +205,13 @@ def make_job(o):
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:
         text = archive.job_text(f"bin/{name}", o.n, o.map, o.args, o.env, m.places())
-        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + extra_files(o.file)
+        more, paths = extra_files(o.file)
+        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + more
     except archive.ArchiveError as e:
         raise Usage(str(e)) from None
-    return _options(o, launch.Job(m, o.port, members))
+    job = _options(o, launch.Job(m, o.port, members))
+    job.files = {s: os.path.join(BUILD, o.port, s) for s in servers} | {f"bin/{name}": path} | paths
+    return job
 
 
 def _options(o, job):
@@ -231,8 +236,9 @@ def main(argv):
     if o.ranks == "process":
         import process
         return process.run(o)
+    keep = prepared.keeper(["run", *argv], o)
     launch.load_machine(o.machine, o.port)
     builder.ensure(o.port)
     if o.count:
         builder.make("hosted", ("plugin",), quiet=True)
-    return launch.run(make_job(o))
+    return launch.run(make_job(o), keep)

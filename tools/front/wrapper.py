@@ -132,6 +132,20 @@ def _fresh(deps_file):
     return bool(lines) and all(_digest(path) == digest for digest, path in lines)
 
 
+def made_from(source, port):
+    """Every file that decides what cached() says: what it keeps, and what the program was made from."""
+    folder = _folder(source, port)
+    deps = os.path.join(folder, "deps")
+    with open(deps, encoding="utf-8") as f:
+        return [os.path.join(folder, "program"), deps] + [line.rstrip("\n").split(" ", 1)[1] for line in f]
+
+
+def _folder(source, port):
+    import hashlib
+    key = hashlib.sha256(f"{port}\n{os.path.realpath(source)}".encode()).hexdigest()[:20]
+    return os.path.join(BUILD, "cache", key)
+
+
 def _read_deps(path):
     """Files named by a compiler's dependency file."""
     with open(path, encoding="utf-8") as f:
@@ -141,10 +155,7 @@ def _read_deps(path):
 
 def cached(source, port):
     """Compile one C source for `run`, or find it compiled. Keyed by path and content of everything it includes. Returns the program."""
-    import hashlib
-    real = os.path.realpath(source)
-    key = hashlib.sha256(f"{port}\n{real}".encode()).hexdigest()[:20]
-    folder = os.path.join(BUILD, "cache", key)
+    real, folder = os.path.realpath(source), _folder(source, port)
     out, deps = os.path.join(folder, "program"), os.path.join(folder, "deps")
     if os.path.exists(out) and _fresh(deps):
         return out
