@@ -13,6 +13,7 @@
 #include <mpi/core/session.h>
 
 #define LEVEL_KEY "mpi_thread_support_level"
+#define LEVEL_KEY_4_0 "thread_level"	/* its name in MPI 4.0 */
 
 enum { PSET_WORLD, PSET_SELF, PSETS };
 
@@ -40,13 +41,16 @@ int
 impl_Session_init(struct call *call, const struct args_Session_init *a)
 {
 	struct mpi_rank *self = call->self;
+	const char *level = mpi_info_value(a->info, LEVEL_KEY);
 	struct session *s;
 	int err;
 
+	if (level == NULL)
+		level = mpi_info_value(a->info, LEVEL_KEY_4_0);
 	s = mpi_session_new(self, a->errhandler);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
-	err = library_enter(self, mpi_info_level(mpi_info_value(a->info, LEVEL_KEY)), &s->thread_level);
+	err = library_enter(self, mpi_info_level(level), &s->thread_level);
 	if (err != MPI_SUCCESS) {
 		end(self, s);
 		return err;
@@ -77,8 +81,10 @@ impl_Session_get_info(struct call *call, const struct args_Session_get_info *a)
 {
 	struct info *i = mpi_info_new();
 
-	if (i != NULL)
+	if (i != NULL) {
 		mpi_info_set(i, LEVEL_KEY, mpi_info_level_name(a->session->thread_level));
+		mpi_info_set(i, LEVEL_KEY_4_0, mpi_info_level_name(a->session->thread_level));
+	}
 	return mpi_info_publish(call->self, i, a->info_used);
 }
 

@@ -64,11 +64,22 @@ def _apt(folder):
     return argv
 
 
-def fetch_apt(package, part):
-    """Upstream's archive of a Debian source package, unpacked into `part`; apt-get checks it against the release's signature."""
+def _apt_source(package, part, *options):
+    """`apt-get source` in a folder; it checks what it fetches against the release's signature."""
     with builder.Lock("-programs-apt"):
         apt = _apt(os.path.join(FOLDER, "apt"))
-    call(apt + ["source", "--download-only", "--tar-only", package], f"fetching {package}", cwd=part)
+    call(apt + ["source", *options, package], f"fetching {package}", cwd=part)
+
+
+def fetch_debian(package, part):
+    """A Debian source package with its patches, unpacked into `part`."""
+    _apt_source(package, part)
+    return next(e.path for e in os.scandir(part) if e.is_dir())
+
+
+def fetch_apt(package, part):
+    """Upstream's archive of a Debian source package, unpacked into `part`."""
+    _apt_source(package, part, "--download-only", "--tar-only")
     archive = next(n for n in sorted(os.listdir(part)) if re.search(r"\.orig\.tar\.\w+$", n))
     with tarfile.open(os.path.join(part, archive)) as tar:
         tar.extractall(part, filter="tar") if hasattr(tarfile, "tar_filter") else tar.extractall(part)
@@ -123,7 +134,7 @@ class Program:
         os.makedirs(part)
         try:
             kind, _, what = self.entry["source"].partition(" ")
-            os.rename({"apt": fetch_apt, "pypi": fetch_pypi}[kind](what, part), self.source)
+            os.rename({"apt": fetch_apt, "debian": fetch_debian, "pypi": fetch_pypi}[kind](what, part), self.source)
         finally:
             shutil.rmtree(part, ignore_errors=True)
 

@@ -54,6 +54,15 @@ def judge(run, ranks, did, seen):
     return bad
 
 
+def reference(run, top):
+    """What `same` finds in the file that the program brings with it, if the run names one."""
+    if "like" not in run:
+        return {}
+    with open(os.path.join(top, run["like"]), encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    return {p: re.findall(p, text, re.M) for p in run["same"]}
+
+
 def do(run, ranks, env, top):
     """One run of a program."""
     command = run["command"].replace("{n}", str(ranks)).replace("{here}", program.HERE)
@@ -74,7 +83,7 @@ def main(argv):
         return 1
     print("ok build", flush=True)
     for run in chosen.runs:
-        seen = {}
+        seen = reference(run, chosen.source)
         for ranks in run["ranks"]:
             did = do(run, ranks, env, chosen.source)
             with open(os.path.join(chosen.folder, f"{run['name']}.{ranks}.log"), "w", encoding="utf-8") as f:
