@@ -21,6 +21,13 @@ class Feed:
         self.source, self.held = source, b""
         self.out, self.end = (None, end) if end is not None else os.pipe()
         os.set_blocking(self.end, False)
+        self.into = None	# the machine's output is ours
+
+    def started(self):
+        """The machine runs."""
+
+    def finish(self):
+        """The machine is gone."""
 
     def _is_foreground(self):
         try:

@@ -29,6 +29,7 @@ class Job:
         self.plugins = ()		# QEMU plugins with their arguments
         self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
         self.reader = None		# cluster that gets our standard input; None: nobody
+        self.input = None		# riscv64: where the running machine finds what it reads
         self.output = None		# file descriptor for the machine's console instead of ours
         self.files = {}			# members that are files as they lie: name -> path
         self.made = None		# (record, archive, offsets in it) once it is prepared
@@ -93,6 +94,8 @@ def prepare(job):
         argv = or1k.command(job, layout, lambda name, data: _store(job, name, data), shared)
     else:
         argv = _qemu(job, layout, record_path, archive_path)
+        if job.reader is not None:
+            argv += _shared_memory(job, layout, offsets)
     if not os.path.exists(argv[0]) and job.port == "hosted":
         raise Failure(f"{argv[0]} is missing: run ./atoll build {job.port}")
     if job.keep:
@@ -127,6 +130,20 @@ class Started:
         self.pid, self.since, self.pipe = pid, since, pipe
 
 
+def _shared_memory(job, layout, offsets):
+    """The machine's memory is one that we see, too: QEMU's options. Where it reads its input goes into job.input."""
+    import mmap
+    import streams
+    path = _store(job, "memory", b"")
+    os.truncate(path, layout.ram_bytes)
+    at = layout.archive - bootrec.RAM + offsets[streams.INPUT]
+    first = at - at % mmap.ALLOCATIONGRANULARITY
+    with open(path, "r+b") as f:
+        whole = mmap.mmap(f.fileno(), at + streams.INPUT_BYTES - first, offset=first)
+    job.input = memoryview(whole)[at - first:]
+    return ["-object", f"memory-backend-file,id=ram,mem-path={path},size={layout.ram_bytes},share=on", "-machine", "memory-backend=ram"]
+
+
 class Machine:
     """A running machine."""
 
@@ -136,8 +153,13 @@ class Machine:
         if started:
             self._adopt(started)
             return
+        if not _is_open(0):
+            os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)	# nothing of ours may take its place
         argv = prepare(job)
-        if job.reader is not None:
+        if job.port == "riscv64" and job.output is None:
+            import streams
+            self.feed = streams.Streams(job.input)
+        elif job.reader is not None:
             argv += ["--stdin", str(job.reader)]
             if os.isatty(0):
                 import feed
@@ -162,9 +184,11 @@ class Machine:
 
     def _spawn(self, argv):
         actions = []
-        if self.feed:
+        if self.feed and self.feed.into is not None:
+            actions.append((os.POSIX_SPAWN_DUP2, self.feed.into, 1))
+        if self.feed and self.feed.out is not None:
             actions.append((os.POSIX_SPAWN_DUP2, self.feed.out, 0))
-        elif self.job.reader is None or not _is_open(0):
+        elif self.feed or self.job.reader is None:
             actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
         if self.job.output is not None:
             actions += [(os.POSIX_SPAWN_DUP2, self.job.output, 1), (os.POSIX_SPAWN_DUP2, self.job.output, 2)]
@@ -173,9 +197,16 @@ class Machine:
                                        setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM))
         except OSError as e:
             raise Failure(f"cannot start {argv[0]}: {e.strerror}; ./atoll doctor tells what is missing") from None
+        if self.feed:
+            self.feed.started()
 
     def kill(self):
-        """End the whole process group: a hosted machine politely first; QEMU has nothing to tidy up."""
+        """End the whole process group: a hosted machine politely first; QEMU has nothing to tidy up. What it said last is passed on."""
+        self._end_group()
+        if self.feed:
+            self.feed.finish()
+
+    def _end_group(self):
         import time
         for sig, wait in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, 10))[self.job.port != "hosted":]:
             try:

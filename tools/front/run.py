@@ -185,6 +185,14 @@ def extra_files(specs):
     return out, paths
 
 
+def _input(o):
+    """The member through which a riscv64 machine gets its input."""
+    if o.port != "riscv64":
+        return []
+    import streams
+    return [(streams.INPUT, bytes(streams.INPUT_BYTES))]
+
+
 def _span(o):
     if not o.span:
         return ""
@@ -206,7 +214,7 @@ def make_job(o):
     try:
         text = archive.job_text(f"bin/{name}", o.n, o.map, o.args, o.env, m.places())
         more, paths = extra_files(o.file)
-        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + more
+        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + more + _input(o)
     except archive.ArchiveError as e:
         raise Usage(str(e)) from None
     job = _options(o, launch.Job(m, o.port, members))
@@ -217,7 +225,7 @@ def make_job(o):
 def _options(o, job):
     job.rtl, job.report, job.seed, job.image = o.rtl, o.report and os.path.abspath(o.report), int(o.seed), o.kernel
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
-    if o.port == "hosted":
+    if o.port in ("hosted", "riscv64"):
         job.reader = job.machine.places()[0][0]	# rank 0 is there, however ranks are placed
     if o.count:
         job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}" + _span(o),)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The front command with real programs on real machines: statuses, crashes, interrupts, the compile cache. Needs both ports built."""
 
+import functools
 import os
+import random
 import signal
 import subprocess
 import time
@@ -22,6 +24,7 @@ PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 static int counter;
 int main(int argc, char **argv)
 {
@@ -46,6 +49,37 @@ int main(int argc, char **argv)
 		char line[100] = "nothing\n";
 		if (fgets(line, sizeof(line), stdin) != NULL || rank > 0)
 			printf("rank %d read %s", rank, line);
+	}
+	if (!strcmp(what, "sum")) {
+		static unsigned char bytes[50000];
+		unsigned long total = 0, count = 0, n;
+		while ((n = fread(bytes, 1, sizeof(bytes), stdin)) > 0)
+			for (unsigned long i = 0; i < n; i++, count++)
+				total = total * 31 + bytes[i];
+		printf("rank %d: %lu bytes, %lx\n", rank, count, total);
+	}
+	if (!strcmp(what, "copy")) {
+		int c;
+		while ((c = getchar()) != EOF)
+			putchar(c);
+	}
+	if (!strcmp(what, "both"))
+		for (int i = 0; i < 20; i++) {
+			printf("out %d %d\n", rank, i);
+			fflush(stdout);
+			fprintf(stderr, "err %d ", rank);
+			fprintf(stderr, "%d\n", i);
+		}
+	if (!strcmp(what, "busy")) {
+		char c;
+		if (rank == 0 && read(0, &c, 1) != 1)
+			exit(3);
+		for (int i = 0; rank > 0 && i < 200; i++)
+			MPI_Sendrecv_replace(&sum, 1, MPI_INT, 1 + rank % (size - 1), 3, 1 + (rank + size - 3) % (size - 1), 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (rank == 1) {
+			printf("done\n");
+			fflush(stdout);
+		}
 	}
 	if (!strcmp(what, "hang")) {
 		printf("waiting\n");
@@ -209,16 +243,64 @@ def test_two_runs_at_once_do_not_disturb_each_other(source):
     assert [(r.communicate(timeout=60)[0].count("\n"), r.returncode) for r in runs] == [(3, 0)] * 4
 
 
-def test_standard_input_reaches_rank_0_and_no_other_cluster(source):
-    argv = [ATOLL, "run", "-n", "4", "--machine", "hosted-4x4", "--map", "scatter", "--timeout", "60", str(source), "read"]
+@pytest.mark.parametrize("port, machine", [("hosted", "hosted-4x4"), ("riscv64", "riscv-4x4")])
+def test_standard_input_reaches_rank_0_and_no_other_cluster(source, port, machine):
+    argv = [ATOLL, "run", "-n", "4", "--port", port, "--machine", machine, "--map", "scatter", "--timeout", "60", str(source), "read"]
     p = subprocess.run(argv, input="first line\nsecond line\n", capture_output=True, text=True, timeout=120)
     assert p.returncode == 0 and p.stderr == ""
     assert sorted(p.stdout.splitlines()) == ["rank 0 read first line"] + [f"rank {r} read nothing" for r in range(1, 4)]
 
 
-def test_without_standard_input_a_program_reads_nothing(source):
-    p = subprocess.run(f"exec {ATOLL} run {source} read <&-", shell=True, capture_output=True, text=True, timeout=120)
+@pytest.mark.parametrize("port", PORTS)
+def test_without_standard_input_a_program_reads_nothing(source, port):
+    p = subprocess.run(f"exec {ATOLL} run --port {port} {source} read <&-", shell=True, capture_output=True, text=True, timeout=120)
     assert p.returncode == 0 and p.stdout == "" and p.stderr == ""
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_a_megabyte_of_any_bytes_arrives_in_full(source, port):
+    data = random.Random(1).randbytes(1 << 20)
+    total = functools.reduce(lambda t, b: (t * 31 + b) & (1 << 64) - 1, data)
+    p = subprocess.run([ATOLL, "run", "-n", "1" if port == "hosted" else "4", "--port", port, "--map", "scatter", source, "sum"], input=data, capture_output=True, timeout=300)
+    assert p.returncode == 0 and f"rank 0: {len(data)} bytes, {total:x}".encode() in p.stdout, p.stdout + p.stderr
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_standard_output_says_any_bytes(source, port):
+    data = bytes(range(256)) * 20 + b"\x10e1;\x10\n\x10" + random.Random(2).randbytes(5000)
+    p = subprocess.run([ATOLL, "run", "--port", port, source, "copy"], input=data, capture_output=True, timeout=120)
+    assert p.returncode == 0 and p.stdout == data and p.stderr == b""
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_standard_error_is_apart_in_whole_lines_and_in_order(source, port):
+    p = atoll("run", "-n", 6, "--port", port, "--map", "scatter", "--timeout", 100, source, "both")
+    assert p.returncode == 0
+    for name, text in (("out", p.stdout), ("err", p.stderr)):
+        if (name, port) == ("err", "hosted"):	# pieces of lines go straight to the host
+            continue
+        lines = text.splitlines()
+        assert len(lines) == 120
+        for rank in range(6):
+            assert [line for line in lines if line.startswith(f"{name} {rank} ")] == [f"{name} {rank} {i}" for i in range(20)]
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_input_that_nobody_reads_stays_where_it_is(source, port, tmp_path):
+    (tmp_path / "in").write_text("first line\nrest\n")
+    with open(tmp_path / "in") as f:
+        p = subprocess.run([ATOLL, "run", "--port", port, source, "hello"], stdin=f, capture_output=True, text=True, timeout=120)
+        assert p.returncode == 0 and os.lseek(f.fileno(), 0, os.SEEK_CUR) == 0
+
+
+def test_a_rank_that_waits_for_input_stops_no_other_and_can_be_interrupted(source):
+    ours, theirs = os.pipe()
+    p = subprocess.Popen([ATOLL, "run", "-n", "5", "--port", "riscv64", "--timeout", "100", "--map", "scatter", str(source), "busy"], stdin=ours, stdout=subprocess.PIPE)
+    os.close(ours)
+    assert p.stdout.readline() == b"done\n"
+    p.send_signal(signal.SIGINT)
+    assert p.wait(timeout=60) == 130 and machine_of(p) == []
+    os.close(theirs)
 
 
 def clusters_of(front):

@@ -2,30 +2,70 @@
  *
  * Console output, time, random bytes, and who we are.
  */
+#include <abi/layout.h>
 #include <atoll/server.h>
+#include <base/fmt.h>
 #include <base/str.h>
+#include <user/personality/frames.h>
 #include <user/personality/personality.h>
 
 #define NS_PER_S 1000000000ull
 #define NAME_BYTES 65		/* of each field of struct utsname */
 
-struct iovec {
-	uint64_t base;
-	uint64_t len;
-};
-
 static long
-write_console(uint64_t from, uint64_t len)
+put_plain(const char *from, uint64_t len)
 {
 	for (uint64_t done = 0; done < len;) {
 		uint64_t n = len - done < CONSOLE_WRITE_MAX ? len - done : CONSOLE_WRITE_MAX;
-		long result = console_put((const void *)(from + done), (uint32_t)n);
+		long result = console_put(from + done, (uint32_t)n);
 
 		if (result < 0)
 			return done > 0 ? (long)done : result;
 		done += n;
 	}
 	return (long)len;
+}
+
+static __attribute__((noinline)) long
+put_frames(char kind, const char *head, const char *from, uint64_t len)
+{
+	struct frame f;
+
+	for (uint64_t done = 0; done < len;) {
+		uint64_t taken;
+		long result;
+
+		frame_begin(&f, kind, head);
+		taken = frame_add(&f, from + done, len - done);
+		frame_end(&f);
+		result = console_put(f.text, f.len);
+		if (result < 0)
+			return done > 0 ? (long)done : result;
+		done += taken;
+	}
+	return (long)len;
+}
+
+/* Who writes: lines of one writer are put together where the console is read. */
+static void
+name_writer(char *head, size_t bytes)
+{
+	struct cluster_info here = {0};
+
+	kcluster_info(&here);
+	fmt_print(head, bytes, "%x.%x;", here.cluster, (unsigned)kthread_self());
+}
+
+static long
+write_console(unsigned long fd, uint64_t from, uint64_t len)
+{
+	const char *text = (const char *)from;
+	char head[24];
+
+	if (fd == 1)
+		return frame_needed(text, len) ? put_frames('o', "", text, len) : put_plain(text, len);
+	name_writer(head, sizeof(head));
+	return put_frames('e', head, text, len);
 }
 
 static bool
@@ -37,7 +77,7 @@ is_console(unsigned long fd)
 long
 io_write(const struct context *c)
 {
-	return is_console(arg(c, 0)) ? write_console(arg(c, 1), arg(c, 2)) : -E_BADF;
+	return is_console(arg(c, 0)) ? write_console(arg(c, 0), arg(c, 1), arg(c, 2)) : -E_BADF;
 }
 
 /* Short pieces are joined, so that a line stays in one piece. */
@@ -45,26 +85,27 @@ long
 io_writev(const struct context *c)
 {
 	const struct iovec *v = (const struct iovec *)arg(c, 1);
+	unsigned long fd = arg(c, 0);
 	char line[CONSOLE_WRITE_MAX];
 	uint64_t held = 0;
 	long sum = 0;
 
-	if (!is_console(arg(c, 0)))
+	if (!is_console(fd))
 		return -E_BADF;
 	for (unsigned long i = 0; i < arg(c, 2); i++) {
 		if (held + v[i].len > sizeof(line)) {
-			write_console((uint64_t)line, held);
+			write_console(fd, (uint64_t)line, held);
 			held = 0;
 		}
 		if (v[i].len > sizeof(line)) {
-			write_console(v[i].base, v[i].len);
+			write_console(fd, v[i].base, v[i].len);
 		} else {
 			memcpy(line + held, (const void *)v[i].base, v[i].len);
 			held += v[i].len;
 		}
 		sum += (long)v[i].len;
 	}
-	write_console((uint64_t)line, held);
+	write_console(fd, (uint64_t)line, held);
 	return sum;
 }
 

@@ -56,15 +56,15 @@ serve_thread(const struct context *c, unsigned long nr)
 	}
 }
 
-/* Standard output and error are the console; there are no files yet, standard input is at its end. */
+/* Standard streams are on the console; there are no files yet. */
 static long
 serve_io(const struct context *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_write: return io_write(c);
 	case SYS_writev: return io_writev(c);
-	case SYS_read:
-	case SYS_readv: return arg(c, 0) == 0 ? 0 : -E_BADF;
+	case SYS_read: return io_read(c);
+	case SYS_readv: return io_readv(c);
 	case SYS_ioctl: return arg(c, 0) <= 2 ? -LINUX_ENOTTY : -E_BADF;
 	case SYS_lseek: return arg(c, 0) <= 2 ? -LINUX_ESPIPE : -E_BADF;
 	case SYS_close: return arg(c, 0) <= 2 ? 0 : -E_BADF;

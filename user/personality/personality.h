@@ -67,6 +67,11 @@ enum linux_call {
 #define LINUX_ESPIPE 29
 #define LINUX_ENODEV 19
 
+struct iovec {
+	uint64_t base;
+	uint64_t len;
+};
+
 /* Lies at the low end of each personality stack. Valid for the thread whose number it holds. */
 struct thread_record {
 	int32_t tid;
@@ -103,6 +108,8 @@ long time_clock_gettime(const struct context *c);
 long time_sleep(const struct context *c, bool is_absolute);
 long io_write(const struct context *c);
 long io_writev(const struct context *c);
+long io_read(const struct context *c);
+long io_readv(const struct context *c);
 long io_getrandom(const struct context *c);
 long io_uname(const struct context *c);
 

@@ -7,6 +7,7 @@
 #include "cpu.h"
 
 #define CAUSE_INTERRUPT (1ULL << 63)
+#define CAUSE_ILLEGAL 2
 
 _Static_assert(offsetof(struct hal_frame, x) == FRAME_X(0), "layout.h");
 _Static_assert(offsetof(struct hal_frame, fcsr) == FRAME_FCSR, "layout.h");
@@ -78,7 +79,7 @@ fault_describe(struct hal_trap *t, uint64_t cause)
 
 void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
 
-/* A trap from user mode that is no kernel call. An interrupt that nobody asked for is forgotten. */
+/* A trap from user mode that is no kernel call. An interrupt that nobody asked for is forgotten, a call of the board is served here. */
 void
 hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 {
@@ -89,6 +90,8 @@ hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 		csr_clear(sip, SIP_SSIP);
 		if (!hal_core_interrupted(a))
 			return;
+	} else if (cause == CAUSE_ILLEGAL && hal_board_call(f, value)) {
+		return;
 	} else {
 		fault_describe(&t, cause);
 		t.addr = t.cause == CRASH_ILLEGAL || t.cause == CRASH_BREAK ? f->pc : value;
