@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every collective with small and larger data: seconds per call when all ranks call it again and again.
- * usage: collectives [--rounds N] [--only-small 1]
+ * usage: collectives [--rounds N] [--only-small 1] [--multiple 1]
  */
 #include "peers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Two ranks: half of a round trip with reused and with written buffers, streams of messages from distinct buffers, and the rate of small ones.
- * usage: pairs [--rounds N] [--max BYTES]
+ * usage: pairs [--rounds N] [--max BYTES] [--multiple 1]
  */
 #include "peers.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The first lines of some bindings: a call that is right and simple, as nearly all are, is done here and now (pt2pt/direct.h). False: it was
- * not, nothing has happened, and the binding goes on with its checks. A binding of X begins so if direct_X is defined here.
+ * not, nothing has happened, and the binding goes on with its checks. A binding of X begins so if direct_X is defined here; where several
+ * threads may be in the library it is called inside (shared_X, generated).
  */
 #ifndef MPI_API_DIRECT_H
 #define MPI_API_DIRECT_H
@@ -12,13 +13,25 @@
 
 #define DIRECT_COUNT_MAX (1 << 24)	/* so that bytes can be counted */
 
-/* A communicator of one group, or NULL. */
-static inline struct comm *
-direct_comm(struct mpi_rank *self, MPI_Comm handle)
+static inline __attribute__((always_inline)) bool
+direct_alone(void)
 {
-	struct comm *c = handle == MPI_COMM_WORLD ? &self->world : mpi_comm_find(self, handle);
+	return __builtin_expect(mpi_self()->direct == DIRECT_ALONE, 1);
+}
+
+/* A communicator of one group, or NULL. */
+static __attribute__((noinline, unused)) struct comm *
+direct_comm_found(struct mpi_rank *self, MPI_Comm handle)
+{
+	struct comm *c = mpi_comm_find(self, handle);
 
 	return c != NULL && c->remote == NULL ? c : NULL;
+}
+
+static inline __attribute__((always_inline)) struct comm *
+direct_comm(struct mpi_rank *self, MPI_Comm handle)
+{
+	return handle == MPI_COMM_WORLD ? &self->world : direct_comm_found(self, handle);
 }
 
 /* What does not depend on the direction: a basic type, elements side by side, a communicator of one group. */
@@ -46,7 +59,7 @@ direct_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, i
 	struct mpi_rank *self = mpi_self();
 	struct direct d = {.buffer = (void *)(uintptr_t)buf, .rank = dest, .tag = tag};
 
-	return self->direct && direct_resolve(self, &d, count, datatype, comm) && (unsigned)dest < (unsigned)d.comm->size && tag >= 0 &&
+	return direct_resolve(self, &d, count, datatype, comm) && (unsigned)dest < (unsigned)d.comm->size && tag >= 0 &&
 		mpi_direct_send(self, &d);
 }
 
@@ -56,7 +69,7 @@ direct_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int t
 	struct mpi_rank *self = mpi_self();
 	struct direct d = {.buffer = buf, .rank = source, .tag = tag};
 
-	return self->direct && direct_resolve(self, &d, count, datatype, comm) && direct_source(&d) && mpi_direct_recv(self, &d, status);
+	return direct_resolve(self, &d, count, datatype, comm) && direct_source(&d) && mpi_direct_recv(self, &d, status);
 }
 
 /* What is sent at once needs no request of its own, only a handle. */
@@ -64,7 +77,7 @@ static inline __attribute__((always_inline)) bool
 direct_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct mpi_rank *self = mpi_self();
-	uintptr_t handle = self->direct && request != NULL ? mpi_request_sent_handle(self) : 0;
+	uintptr_t handle = request != NULL ? mpi_request_sent_handle(self) : 0;
 
 	if (handle == 0)
 		return false;
@@ -84,7 +97,7 @@ direct_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
 	struct direct d = {.buffer = buf, .rank = source, .tag = tag};
 	struct request *r;
 
-	if (!self->direct || request == NULL || !direct_resolve(self, &d, count, datatype, comm) || !direct_source(&d))
+	if (request == NULL || !direct_resolve(self, &d, count, datatype, comm) || !direct_source(&d))
 		return false;
 	r = mpi_request_new(self, d.comm);
 	if (r == NULL)

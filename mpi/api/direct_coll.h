@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) bool
 direct_coll(struct straight *s, MPI_Comm comm)
 {
 	s->self = mpi_self();
-	s->comm = s->self->direct ? direct_comm(s->self, comm) : NULL;
+	s->comm = direct_comm(s->self, comm);
 	return s->comm != NULL;
 }
 

@@ -22,7 +22,7 @@ init(struct mpi_rank *self, int required)
 		return err;
 	mpi_comm_show_world(self, true);
 	self->world_state = RANK_RUNNING;
-	self->direct = self->thread_level != MPI_THREAD_MULTIPLE;
+	self->direct = self->thread_level == MPI_THREAD_MULTIPLE ? DIRECT_LOCKED : DIRECT_ALONE;
 	return MPI_SUCCESS;
 }
 
@@ -91,7 +91,7 @@ impl_Finalize(struct call *call, const struct args_Finalize *a)
 		return err;
 	leave_meetings(self, &self->world);
 	self->world_state = RANK_FINALIZED;
-	self->direct = false;
+	self->direct = DIRECT_NOT;
 	mpi_comm_show_world(self, false);
 	library_leave(self);
 	return MPI_SUCCESS;

@@ -23,6 +23,18 @@ open(struct mpi_rank *self)
 	return err == MPI_SUCCESS ? transport_init(self) : err;
 }
 
+static void
+raise_level(struct mpi_rank *self, int level)
+{
+	self->thread_level = level;
+	if (level != MPI_THREAD_MULTIPLE)
+		return;
+	/* other threads may be in the library from now on */
+	mpi_rank_lock_favours_me(self);
+	if (self->direct != DIRECT_NOT)
+		self->direct = DIRECT_LOCKED;
+}
+
 int
 library_enter(struct mpi_rank *self, int required, int *provided)
 {
@@ -32,10 +44,7 @@ library_enter(struct mpi_rank *self, int required, int *provided)
 		return err;
 	*provided = transport_thread_level(self, required);
 	if (*provided > self->thread_level)
-		self->thread_level = *provided;
-	/* other threads may be in the library from now on */
-	if (self->thread_level == MPI_THREAD_MULTIPLE)
-		self->direct = false;
+		raise_level(self, *provided);
 	if (self->users++ == 0) {
 		self->state = RANK_RUNNING;
 		transport_hold(self, true);

@@ -69,7 +69,7 @@ must_look(const void *arg)
 	return m->there(m) || load_total(&m->sync->drowsy) == 0;
 }
 
-/* The same for the thread of the rank that polls: true once when it is time, and drowsy as long as it is not. */
+/* The same, if another thread of the rank polls, for that one: true once when it is time, and drowsy as long as it is not. */
 static bool
 advance(struct pending *p)
 {
@@ -115,11 +115,11 @@ mpi_meet_wait_until(struct meeting *m, bool (*there)(const struct meeting *m))
 	unsigned idle = 0;
 
 	m->there = there;
-	if (m->self->thread_level == MPI_THREAD_MULTIPLE) {
-		wait_among_threads(m);
-		return;
-	}
 	while (!there(m)) {
+		if (m->self->lock.polling) {
+			wait_among_threads(m);
+			return;
+		}
 		if (mpi_progress(m->self)) {
 			idle = 0;
 			continue;

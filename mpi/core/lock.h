@@ -3,17 +3,25 @@
  * Several threads of one rank in MPI (MPI_THREAD_MULTIPLE): one at a time is inside the library. It may enter again, from a function of
  * the program that the library calls. While it has nothing to do, others may enter: one of those that wait looks for messages (it "polls", and
  * sleeps in the transport), the others sleep on the word `turn`, which whoever has moved something changes.
+ *
+ * Most programs that ask for several threads use MPI from one. So the thread that opened the library is favoured: as long as no other one has
+ * called, it enters and leaves with plain stores. The first other one ends that for good, once all stores are seen (ADR 0041).
  */
 #ifndef MPI_CORE_LOCK_H
 #define MPI_CORE_LOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <mpi/core/shared.h>
 
 struct mpi_rank;
 
 struct rank_lock {
 	uint32_t word;			/* 0 free, 1 held, 2 held and somebody may wait */
+	uint32_t calm;			/* its value as long as nobody waits for who is inside */
+	uint32_t favours;		/* 1: there is a favoured thread, which does not touch `word` */
+	uint32_t inside;		/* 1: it is inside */
+	bool favoured;			/* there was one */
 	uintptr_t owner;		/* thread; 0: none */
 	unsigned depth;
 	uint32_t turn;			/* changes when threads that wait should look again */
@@ -22,9 +30,67 @@ struct rank_lock {
 	uint32_t kick;			/* it must look again: there is more to wait for than when it began */
 };
 
+/* The calling thread, which is alone in the library, is about to let others in; it is favoured if it is the first to do so. */
+void mpi_rank_lock_favours_me(struct mpi_rank *self);
+
+/* The lock that favours the calling thread, or NULL. Not every thread that has it is still favoured. */
+extern __thread struct rank_lock *mpi_rank_favour __attribute__((tls_model("initial-exec")));
+
+/* The favoured thread has found out, outside, that it is not favoured any more: it tells who may wait for that. */
+void mpi_rank_favour_is_over(struct rank_lock *l);
+
+static inline __attribute__((always_inline)) void
+mpi_rank_favoured_leave(struct rank_lock *l)
+{
+	store_release(&l->inside, 0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (load_relaxed(&l->favours) == 0)
+		mpi_rank_favour_is_over(l);
+}
+
+/* False: it is not favoured any more. */
+static inline __attribute__((always_inline)) bool
+mpi_rank_favoured_enter(struct rank_lock *l)
+{
+	store_relaxed(&l->inside, 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (load_acquire(&l->favours) != 0)
+		return true;
+	mpi_rank_favoured_leave(l);
+	return false;
+}
+
+/* Who is inside and looks for something without letting others in: does one of them wait? Also where there is one thread only. */
+static inline bool
+mpi_rank_lock_is_wanted(const struct rank_lock *l)
+{
+	return __atomic_load_n(&l->word, __ATOMIC_RELAXED) != l->calm;
+}
+
 /* Enter and leave. Blocks while another thread is inside. */
 void mpi_rank_lock(struct mpi_rank *self);
 void mpi_rank_unlock(struct mpi_rank *self);
+
+/* The same for calls that take no longer themselves: what the favoured thread does is part of the caller. */
+static inline __attribute__((always_inline)) void
+mpi_rank_lock_shortly(struct mpi_rank *self, struct rank_lock *l)
+{
+	if (mpi_rank_favour == l && load_relaxed(&l->inside) == 0 && mpi_rank_favoured_enter(l))
+		l->depth = 1;
+	else
+		mpi_rank_lock(self);
+}
+
+static inline __attribute__((always_inline)) void
+mpi_rank_unlock_shortly(struct mpi_rank *self, struct rank_lock *l)
+{
+	if (mpi_rank_favour == l && l->depth == 1 && !l->polling && l->waiting == 0) {
+		l->depth = 0;
+		mpi_rank_favoured_leave(l);
+	} else {
+		mpi_rank_unlock(self);
+	}
+}
 
 /* Something has moved: threads that wait look again. Inside only. */
 void mpi_rank_moved(struct mpi_rank *self);

@@ -29,6 +29,9 @@ struct block;
 struct sched;
 struct venue;
 
+/* May small messages and collectives take the straight way (pt2pt/direct.h)? Who is alone in the library needs no lock for it. */
+enum direct_way { DIRECT_NOT, DIRECT_ALONE, DIRECT_LOCKED };
+
 enum rank_state { RANK_FRESH, RANK_RUNNING, RANK_FINALIZED };
 
 /* the predefined error handlers, in the order of their handles */
@@ -45,7 +48,7 @@ struct mpi_rank {
 	int world_size;
 	int thread_level;		/* the highest of all users */
 	int world_level;		/* of the world */
-	bool direct;			/* small messages may take the straight way (pt2pt/direct.h) */
+	uint8_t direct;			/* enum direct_way */
 	uint64_t yields;		/* of transport_yield */
 	int app;			/* number of this rank's program among those of the job */
 	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
@@ -94,7 +97,7 @@ struct mpi_rank {
 };
 
 /* The calling rank. */
-struct mpi_rank *mpi_self(void);
+struct mpi_rank *mpi_self(void) __attribute__((const));
 
 /* Handle tables and predefined objects, before anything else; some functions may be called before MPI_Init. */
 void mpi_rank_init(struct mpi_rank *self);

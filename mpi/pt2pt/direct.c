@@ -79,7 +79,7 @@ mpi_direct_wait(struct mpi_rank *self)
 	if (inbox->polls == 0 || !has_nothing_else(self))
 		return NULL;
 	let_go(FIRST_WAIT);
-	for (unsigned i = 0; p == NULL && i < inbox->polls; i++)
+	for (unsigned i = 0; p == NULL && i < inbox->polls && !mpi_rank_lock_is_wanted(&self->lock); i++)
 		p = inbox_peek(inbox);
 	return p;
 }

@@ -5,7 +5,7 @@
  * before, no message kept. Whatever is not simple is refused, without a trace, and goes the ordinary way (send.c, recv.c), which leads to the
  * same end: order, credit and progress do not depend on the way.
  *
- * For ranks whose program has one thread in MPI (mpi_rank.direct).
+ * Whoever is inside the library may do it: nobody else is there (mpi_rank.direct), and who waits here lets others in.
  */
 #ifndef MPI_PT2PT_DIRECT_H
 #define MPI_PT2PT_DIRECT_H
@@ -70,7 +70,7 @@ mpi_direct_send(struct mpi_rank *self, const struct direct *d)
 }
 
 /* Is it a packet with a message for this receive, which has room for it? */
-static inline bool
+static inline __attribute__((always_inline)) bool
 direct_fits(const struct direct *d, const struct packet *p)
 {
 	return p->kind <= PACKET_NEAR && p->context == d->comm->context && (p->source == d->rank || d->rank == MPI_ANY_SOURCE) &&

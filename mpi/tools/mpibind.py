@@ -187,11 +187,30 @@ def is_simple(row):
     return row.result != "int" or row.name.endswith("_toint")
 
 
+SHARED = """static __attribute__((noinline)) int
+shared_%s(%s)
+{
+	struct mpi_rank *self = mpi_self();
+	bool done;
+
+	if (self->direct == DIRECT_NOT)
+		return ordinary_%s;
+	mpi_rank_lock_shortly(self, &self->lock);
+	done = direct_%s;
+	mpi_rank_unlock_shortly(self, &self->lock);
+	return done ? MPI_SUCCESS : ordinary_%s;
+}
+"""
+
+
 def straight(row, wide, text):
-    """The ordinary binding as a function of its own, and before it the try to do it straight."""
-    given = ", ".join(p.name for p in row.parameters)
-    ordinary = f"static __attribute__((noinline)) int\nordinary_{row.symbol(wide)}({row.arguments(wide)})\n{{\n{text}\n}}\n"
-    return ordinary, f"\treturn direct_{row.name}({given}) ? MPI_SUCCESS : ordinary_{row.symbol(wide)}({given});"
+    """The ordinary binding as a function of its own, the try to do it straight where threads share the library, and the binding."""
+    given = f"({', '.join(p.name for p in row.parameters)})"
+    name, call, arguments = row.symbol(wide), row.symbol(wide) + given, row.arguments(wide)
+    ordinary = f"static __attribute__((noinline)) int\nordinary_{name}({arguments})\n{{\n{text}\n}}\n"
+    shared = SHARED % (name, arguments, call, row.name + given, call)
+    return ordinary + shared, (f"\tif (!direct_alone())\n\t\treturn shared_{call};\n"
+                               f"\treturn direct_{row.name}{given} ? MPI_SUCCESS : ordinary_{call};")
 
 
 def binding(row, wide, implemented, direct=False):

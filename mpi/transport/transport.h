@@ -159,6 +159,13 @@ int transport_thread_level(struct mpi_rank *self, int required);
 /* The calling thread of the program is about to use the transport, for the first time. With MPI_THREAD_MULTIPLE only. */
 void transport_thread_enter(struct mpi_rank *self);
 
+/*
+ * Can all threads of this process be made to have done, as others see it, what they have begun; and do it. For what is hardly ever done, so that
+ * what is often done need not.
+ */
+bool transport_can_fence(const struct mpi_rank *self);
+void transport_fence(struct mpi_rank *self);
+
 /* Sleep if a word of this rank has a value, until it is woken or for no reason; wake so many that sleep on it. Any thread of the program. */
 void transport_futex_wait(uint32_t *word, uint32_t value);
 void transport_futex_wake(uint32_t *word, int count);

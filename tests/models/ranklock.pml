@@ -6,11 +6,11 @@
  *
  * Shown: every thread gets what it waits for (no wait without end), whoever polls, and whoever stops to poll because its own wait is over.
  *
- * proves: mpi/core/lock.c mpi_rank_unlock 7267e113b3ff
- * proves: mpi/core/lock.c mpi_rank_moved dcdaa2b54c08
- * proves: mpi/core/lock.c may_go_on f0211e12aca3
+ * proves: mpi/core/lock.c mpi_rank_unlock 91f865fe5afb
+ * proves: mpi/core/lock.c mpi_rank_moved e227c5a1b715
+ * proves: mpi/core/lock.c may_go_on be5b2842cd80
  * proves: mpi/core/lock.c kick_poller a74724f9a804
- * proves: mpi/core/lock.c mpi_rank_wait 2c4d643fb8e2
+ * proves: mpi/core/lock.c mpi_rank_wait a17d6966dc5d
  * proves: mpi/transport/atoll/wait.c become_listener 6cd666bfb631
  * proves: mpi/transport/atoll/wait.c sleep_until_woken 8578c2212dc7
  *
@@ -49,12 +49,16 @@ byte i_;
 
 inline moved()
 {
-	turn++;
-	i_ = 0;
-	do
-	:: i_ < THREADS -> in_futex[i_] = false; i_++
-	:: else -> break
-	od;
+	if
+	:: waiting > 0 || polling ->
+		turn++;
+		i_ = 0;
+		do
+		:: i_ < THREADS -> in_futex[i_] = false; i_++
+		:: else -> break
+		od
+	:: else
+	fi;
 	if
 	:: polling && sleeping -> pending[name] = true
 	:: else

@@ -23,7 +23,8 @@ from ui import BUILD, ROOT, Failure, Steps, Usage, say, take_value
 HELP = """usage: ./atoll bench mpi --peers [--rounds N] [--minutes M] [--quick] [--only LIBRARY,...] [--json FILE] [--plot DIR] [--log FILE] [--resume]
 
 Installs MPICH and Open MPI into build/peers and compares them with thread ranks and process ranks of ours:
-ping-pong, streams, message rate, collectives at 2 ranks, barrier and allreduce at 16 and 64 ranks, starting a job, memory.
+ping-pong, streams, message rate, collectives at 2 ranks, the same for a program that asks for MPI_THREAD_MULTIPLE ("_multiple"), barrier and
+allreduce at 16 and 64 ranks, starting a job, memory.
 
 Writes each run to build/peers/log.jsonl (--log) as it ends, the table's rows to build/peers/rows.json (--json), plots to build/peers/plots (--plot).
 5 rounds, or as many whole ones as fit into 25 minutes. --resume goes on with the log that is there; the libraries must be the same.
@@ -36,9 +37,12 @@ TIMEOUT_S = 90
 MORE_IS_BETTER = ("GB/s", "M/s")
 # (program, ranks, arguments); quick leaves out what is slow
 SHOTS = [("pairs", 2, []), ("collectives", 2, []), ("collectives", 16, ["--only-small", "1", "--rounds", "8"]),
-         ("collectives", 64, ["--only-small", "1", "--rounds", "4"]), ("nothing", 2, []), ("nothing", 16, []),
+         ("collectives", 64, ["--only-small", "1", "--rounds", "4"]),
+         ("pairs", 2, ["--multiple", "1", "--max", "65536"]), ("collectives", 2, ["--multiple", "1"]), ("nothing", 2, []), ("nothing", 16, []),
          ("weight", 1, []), ("weight", 2, []), ("weight", 8, [])]
-QUICK = [("pairs", 2, ["--max", "65536", "--rounds", "20"]), ("collectives", 2, ["--rounds", "10"]), ("nothing", 2, [])]
+QUICK = [("pairs", 2, ["--max", "65536", "--rounds", "20"]), ("collectives", 2, ["--rounds", "10"]),
+         ("pairs", 2, ["--multiple", "1", "--max", "65536", "--rounds", "20"]), ("collectives", 2, ["--multiple", "1", "--rounds", "10"]),
+         ("nothing", 2, [])]
 
 
 def _python():
@@ -118,28 +122,28 @@ class Library:
 
 
 class Log:
-    """The runs so far, one line of JSON each: round, program, ranks, library, seconds, rows, and why there are none."""
+    """The runs so far, one line of JSON each: round, program, ranks, arguments, library, seconds, rows, and why there are none."""
 
     def __init__(self, path, resume):
         self.path, self.runs = path, []
         if resume and os.path.exists(path):
             with open(path, encoding="utf-8") as f:
                 # a line that was cut off is measured again
-                self.runs = [json.loads(line) for line in f if line.endswith("}\n")]
+                self.runs = [{"args": [], **json.loads(line)} for line in f if line.endswith("}\n")]
         with open(path, "w", encoding="utf-8") as f:
             f.writelines(json.dumps(r) + "\n" for r in self.runs)
 
     def add(self, number, shot, library, seconds, result):
         """Another one has ended."""
         rows, why = result
-        self.runs.append({"round": number, "program": shot[0], "ranks": shot[1], "library": library, "seconds": round(seconds, 2),
+        self.runs.append({"round": number, "program": shot[0], "ranks": shot[1], "args": shot[2], "library": library, "seconds": round(seconds, 2),
                           "rows": [[*key, value] for key, value in rows.items()], "why": why})
         with open(self.path, "a", encoding="utf-8") as f:
             f.write(json.dumps(self.runs[-1]) + "\n")
 
     def done(self, number, shot, library):
         """Was this one made, or is it hopeless?"""
-        mine = [r for r in self.runs if (r["program"], r["ranks"], r["library"]) == (shot[0], shot[1], library)]
+        mine = [r for r in self.runs if (r["program"], r["ranks"], r["args"], r["library"]) == (*shot, library)]
         return any(r["round"] == number or r["why"] for r in mine)
 
     def seconds(self, number):
@@ -156,7 +160,7 @@ class Log:
 
     def failures(self):
         """What could not be measured, a line each."""
-        return [f"{r['library']}: {r['program']} with {r['ranks']} ranks {r['why']}" for r in self.runs if r["why"]]
+        return [f"{r['library']}: {' '.join([r['program'], *r['args']])} with {r['ranks']} ranks {r['why']}" for r in self.runs if r["why"]]
 
 
 def measure(libraries, shots, rounds, log, until):
