@@ -18,6 +18,9 @@ struct window;
 struct file;
 struct session;
 
+/* PMPI_X is also MPI_X, for programs that bring none of their own. Seen from outside as mpi.h declares it, which clang's `#pragma weak` forgets. */
+#define ALSO_AS_MPI(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
+
 /* One call of the program. */
 struct call {
 	struct mpi_rank *self;

@@ -222,7 +222,7 @@ def binding(row, wide, implemented, direct=False):
         text = simple(row) if is_simple(row) else body(row, wide, implemented)
     if direct:
         before, text = straight(row, wide, text)
-    return f"{before}{row.result}\nPMPI_{name}({row.arguments(wide)})\n{{\n{text}\n}}\n#pragma weak MPI_{name} = PMPI_{name}\n"
+    return f"{before}{row.result}\nPMPI_{name}({row.arguments(wide)})\n{{\n{text}\n}}\nALSO_AS_MPI({name});\n"
 
 
 def implementation(row):

@@ -52,7 +52,7 @@ def test_every_function_has_a_prototype_and_a_profiling_twin():
     text = mpigen.prototypes(rows)
     assert "double MPI_Wtime(void);" in text and "double PMPI_Wtime(void);" in text
     assert "int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);" in text
-    assert "#pragma weak MPI_Wtime = PMPI_Wtime" in mpigen.bindings(rows, "env", {"Wtime"})
+    assert "ALSO_AS_MPI(Wtime);" in mpigen.bindings(rows, "env", {"Wtime"})
     assert "Wtime" not in mpigen.bindings(rows, "coll", {"Wtime"})
 
 
@@ -62,7 +62,7 @@ def test_a_function_with_a_straight_way_tries_it_first():
     for call in (given, given.replace("Send", "Send_c")):
         assert f"if (!direct_alone())\n\t\treturn shared_{call};\n\treturn direct_{given} ? MPI_SUCCESS : ordinary_{call};" in text
     assert text.count(f"\tmpi_rank_lock_shortly(self, &self->lock);\n\tdone = direct_{given};\n\tmpi_rank_unlock_shortly(self, &self->lock);") == 2
-    assert "ordinary_Send_c(const void *buf, MPI_Count count" in text and "#pragma weak MPI_Send_c = PMPI_Send_c" in text
+    assert "ordinary_Send_c(const void *buf, MPI_Count count" in text and "ALSO_AS_MPI(Send_c);" in text
     assert "direct_Send" not in mpigen.bindings(read_table(SEND), "pt2pt", {"Send"})
 
 

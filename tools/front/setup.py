@@ -29,7 +29,8 @@ PACKAGES = {
     "riscv64": {"riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf", "riscv64-unknown-elf-objcopy": "binutils-riscv64-unknown-elf",
                 "qemu-system-riscv64": "qemu-system-misc"},
     "or1k": {"or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "qemu-system-or1k": "qemu-system-misc"},
-    "dev": {"clang": "clang", "spin": "spin", "git": "git", "cpio": "cpio",
+    "dev": {"clang": "clang", "spin": "spin", "git": "git", "cpio": "cpio", "qemu-aarch64": "qemu-user",
+            "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1": "libc6-arm64-cross",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev", PYTHON_HEADER: "python3-dev"},
     "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
     "asic": {"sta": "opensta", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib": "qflow-tech-osu018"},
@@ -190,6 +191,11 @@ def zig():
         if os.path.exists(path):
             return path
     raise Failure("the C compiler (ziglang) is not installed: run ./atoll setup")
+
+
+def aarch64_compiler():
+    """It builds for Linux on aarch64, too; the oldest C library that the library for process ranks runs with there."""
+    return [zig(), "cc", "-target", "aarch64-linux-gnu.2.31"]
 
 
 def main(argv):

@@ -48,6 +48,11 @@ def install_prefix():
     return [results.Result("build.prefix", "passed", "", time.monotonic() - start)]
 
 
+def aarch64_variables():
+    """Variables of make for the library of process ranks on another processor: tests/process/test_aarch64.py."""
+    return f"CC={' '.join(setup.aarch64_compiler())}", f"BUILD={os.path.relpath(os.path.join(BUILD, 'aarch64'), ROOT)}"
+
+
 KERNEL_MACHINES = (("1", "4", "KC"), ("1", "4", "TC"))
 
 
@@ -148,7 +153,8 @@ def main(argv):
     builds = check.build_tasks() + [check.build_task("build.riscv64", "riscv64"),
                                     check.build_task("build.or1k.tests", "or1k", ("kerneltest",)), check.build_task("build.coroutine", "coroutine"),
                                     check.build_task("build.plugin", "hosted", ("plugin",)),
-                                    results.Task("build.prefix", install_prefix), check.build_task("build.programs", "process", ("programs",))]
+                                    results.Task("build.prefix", install_prefix), check.build_task("build.programs", "process", ("programs",)),
+                                    check.build_task("build.aarch64", "process", ("process",), aarch64_variables())]
     found = results.run_all("building", builds, 1, "-v" in argv)
     chosen = [t for group, tasks in all_tasks() for t in tasks
               if not names or any(group == n or is_meant(t.name, n) for n in names)] + long_tasks(names)

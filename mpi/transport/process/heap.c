@@ -68,14 +68,30 @@ heap_take(struct heap *h, size_t bytes)
 	return b->start;
 }
 
+/* Give pages back: they are zero when they are used again. False: they are not. Looks once whether the system does what it says. */
+static bool
+give_back(struct heap *h, char *pages, size_t bytes)
+{
+	if (h->tried && !h->removes)
+		return false;
+	if (!h->tried)
+		*(volatile char *)pages = 1;
+	if (madvise(pages, bytes, MADV_REMOVE) != 0)
+		return false;
+	if (!h->tried)
+		h->removes = *(volatile char *)pages == 0;
+	h->tried = true;
+	return h->removes;
+}
+
 /* Make a freed block zero again: whole pages by giving them back. */
 static void
-clear(char *start, size_t bytes)
+clear(struct heap *h, char *start, size_t bytes)
 {
 	char *first = start + (PAGE - (uintptr_t)start % PAGE) % PAGE;
 	size_t whole = bytes >= (size_t)(first - start) ? (bytes - (size_t)(first - start)) / PAGE * PAGE : 0;
 
-	if (whole == 0 || madvise(first, whole, MADV_REMOVE) != 0) {
+	if (whole == 0 || !give_back(h, first, whole)) {
 		memset(start, 0, bytes);
 		return;
 	}
@@ -105,7 +121,7 @@ heap_give(struct heap *h, void *memory)
 		before = b;
 	if (b == NULL || !b->used)
 		return false;
-	clear(b->start, b->bytes);
+	clear(h, b->start, b->bytes);
 	b->used = 0;
 	merge_after(b);
 	if (before != NULL && !before->used)

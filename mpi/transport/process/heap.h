@@ -24,6 +24,8 @@ struct heap {
 	size_t bytes;
 	size_t opened;			/* bytes from base on that can be used */
 	struct heap_block *first;	/* NULL until first used */
+	bool tried;			/* whether the system gives back memory when told so; an emulator may only say that it did */
+	bool removes;
 };
 
 /* Zeroed memory on a cache line, or NULL. */

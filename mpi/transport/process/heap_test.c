@@ -6,11 +6,22 @@
 #include <base/test.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <mpi/core/shared.h>
 #include <mpi/transport/process/heap.h>
 #include <mpi/transport/process/segment.h>
 
 #define BYTES (1u << 20)
+
+/* As an emulator that takes advice for a hint. */
+static bool advice_is_ignored;
+
+int
+madvise(void *address, size_t bytes, int advice)
+{
+	return advice_is_ignored ? 0 : (int)syscall(SYS_madvise, address, bytes, advice);
+}
 
 static struct heap
 new_heap(void)
@@ -69,7 +80,8 @@ TEST(freed_neighbours_become_one)
 	end_heap(&h);
 }
 
-TEST(memory_is_zero_when_it_comes_again)
+static void
+use_and_look(void)
 {
 	struct heap h = new_heap();
 
@@ -81,6 +93,18 @@ TEST(memory_is_zero_when_it_comes_again)
 		expect(heap_give(&h, p) && heap_give(&h, before));
 	}
 	end_heap(&h);
+}
+
+TEST(memory_is_zero_when_it_comes_again)
+{
+	use_and_look();
+}
+
+TEST(memory_is_zero_where_advice_is_ignored)
+{
+	advice_is_ignored = true;
+	use_and_look();
+	advice_is_ignored = false;
 }
 
 TEST(what_was_not_given_out_is_not_taken_back)
@@ -129,6 +153,7 @@ main(void)
 	RUN(what_does_not_fit_is_refused);
 	RUN(freed_neighbours_become_one);
 	RUN(memory_is_zero_when_it_comes_again);
+	RUN(memory_is_zero_where_advice_is_ignored);
 	RUN(what_was_not_given_out_is_not_taken_back);
 	RUN(only_what_is_used_is_open);
 	RUN(what_the_system_does_not_open_is_not_given_out);
