@@ -14,6 +14,7 @@
 
 #define STACK_MIN (16 * 1024)
 #define STACK_MAX (1024 * 1024)
+#define MANY_PAGES 32			/* of a rank's data and stack */
 #define HEAP_FIRST (36 * 1024)		/* of a rank, before its stack becomes larger than the least */
 #define SHARED_PER_RANK (10 * 1024)	/* an inbox of the MPI library at its largest fits */
 #define SHARED_PART 32			/* of the free memory that inboxes may take */
@@ -86,13 +87,31 @@ make_control(struct agent *a, struct common *m)
 	return 0;
 }
 
-/* A quarter of what a rank's share of the memory leaves beside its data and a small heap; the rest is for its heap. */
+/* Near a number of pages, one that at most two runs of frames make. */
+static uint64_t
+few_runs(uint64_t pages)
+{
+	uint64_t step = 1;
+
+	while (step * 4 <= pages)
+		step *= 2;
+	return round_down(pages + step / 2, step);
+}
+
+/*
+ * About a quarter of what a rank's share of the memory leaves beside its data and a small heap; the rest is for its heap. Data and stack are
+ * mapped run by run of frames, and many ranks wait for that: so of many pages, as many as are few runs.
+ */
 static uint64_t
 fitting_stack(const struct part *p, uint64_t page_bytes)
 {
-	uint64_t share = share_of_memory(p->ranks, page_bytes), first = p->image.plan.private_pages * page_bytes + HEAP_FIRST;
+	uint64_t data = p->image.plan.private_pages, first = data * page_bytes + HEAP_FIRST, share = share_of_memory(p->ranks, page_bytes);
+	uint64_t stack = clamp(share > first ? (share - first) / 4 : 0, STACK_MIN, STACK_MAX);
+	uint64_t pages = few_runs(data + stack / page_bytes);
 
-	return clamp(share > first ? (share - first) / 4 : 0, STACK_MIN, STACK_MAX);
+	if (stack == STACK_MAX || pages < MANY_PAGES || pages < data + STACK_MIN / page_bytes)
+		return stack;
+	return (pages - data) * page_bytes;
 }
 
 /* What a rank has where ranks have least: the MPI library fits itself to it. */
