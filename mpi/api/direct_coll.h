@@ -55,6 +55,10 @@ direct_operand(struct straight *s, const void *sendbuf, MPI_Count count, MPI_Dat
 	return s->loop != NULL;
 }
 
+/* The bindings themselves. */
+ON_ONE_PAGE int PMPI_Barrier(MPI_Comm comm);
+ON_ONE_PAGE_BEGIN int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+
 static inline __attribute__((always_inline)) bool
 direct_Barrier(MPI_Comm comm)
 {

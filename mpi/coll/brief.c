@@ -12,6 +12,7 @@
 #include <mpi/core/type.h>
 #include <mpi/transport/transport.h>
 
+#define AHEAD 64		/* operands that are fetched before their turn */
 #define YIELDS 4		/* before it looks for messages as well */
 
 void
@@ -107,7 +108,7 @@ is_last(const struct brief *b, struct sync *sync)
 	return add_total(&sync->lane[b->lane].arrived, 1) + 1 == b->lane_ranks && add_total(&sync->arrived, 1) + 1 == b->lanes;
 }
 
-void
+ON_ONE_PAGE void
 mpi_brief_barrier(const struct comm *c)
 {
 	const struct brief *b = &c->brief;
@@ -125,10 +126,20 @@ void
 mpi_brief_fold(const struct venue *v, const struct operation *op, MPI_Count count, size_t bytes)
 {
 	_Alignas(16) char sum[BRIEF_BYTES];
+	const uint32_t *order = v->brief_order;
 
-	memcpy(sum, venue_brief_seat(v, v->brief_order[v->ranks - 1], bytes), bytes);
-	for (int i = v->ranks - 2; i >= 0; i--)
-		mpi_op_apply(op, venue_brief_seat(v, v->brief_order[i], bytes), sum, count);
+	memcpy(sum, venue_brief_seat(v, order[v->ranks - 1], bytes), bytes);
+	for (int i = v->ranks - 2; i >= 0; i--) {
+		const char *seat = venue_brief_seat(v, order[i], bytes);
+
+		/* half of them come from other cores */
+		if (i >= AHEAD)
+			__builtin_prefetch(venue_brief_seat(v, order[i - AHEAD], bytes));
+		if (op->loop != NULL)
+			op->loop(seat, sum, (size_t)count);
+		else
+			mpi_op_apply(op, seat, sum, count);
+	}
 	memcpy(v->place->sync.result, sum, bytes);
 }
 
@@ -142,7 +153,7 @@ fold_and_open(struct mpi_rank *self, const struct comm *c, size_t count, uint32_
 	open_doors(self, b, b->place, epoch);
 }
 
-void
+ON_ONE_PAGE void
 mpi_brief_allreduce(const struct comm *c, const void *in, void *out, size_t count)
 {
 	const struct brief *b = &c->brief;

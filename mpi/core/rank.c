@@ -3,10 +3,11 @@
  * The state of this copy of the library.
  */
 #include <mpi/core/rank.h>
+#include <mpi/core/shared.h>
 
 static struct mpi_rank this_rank;
 
-struct mpi_rank *
+ON_ONE_PAGE struct mpi_rank *
 mpi_self(void)
 {
 	return &this_rank;

@@ -11,6 +11,13 @@
 
 #define CACHE_LINE 64
 
+/*
+ * What ranks that share a core run through again and again lies on one page: each rank has a copy of the library at addresses of its own, and so
+ * needs a translation of its own for each page of it.
+ */
+#define ON_ONE_PAGE __attribute__((section("atoll_often")))
+#define ON_ONE_PAGE_BEGIN __attribute__((section("atoll_often"), aligned(2048)))	/* what most programs have as the first of it: all is less */
+
 /* Sees everything that happened before the release that wrote the value. */
 static inline uint32_t
 load_acquire(const uint32_t *p)

@@ -159,7 +159,7 @@ transport_shares_core(const struct mpi_rank *self)
 }
 
 /* Counted where the rank looks anyhow. */
-void
+ON_ONE_PAGE void
 transport_yield(struct mpi_rank *self)
 {
 	self->yields++;
