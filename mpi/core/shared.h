@@ -16,7 +16,7 @@
  * needs a translation of its own for each page of it.
  */
 #define ON_ONE_PAGE __attribute__((section("atoll_often")))
-#define ON_ONE_PAGE_BEGIN __attribute__((section("atoll_often"), aligned(2048)))	/* what most programs have as the first of it: all is less */
+#define ON_ONE_PAGE_BEGIN __attribute__((section("atoll_often"), aligned(2048)))	/* first in most programs; all is less */
 
 /* Sees everything that happened before the release that wrote the value. */
 static inline uint32_t
