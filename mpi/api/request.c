@@ -83,6 +83,7 @@ impl_Waitall(struct call *call, const struct args_Waitall *a)
 		if (s.requests[i] != NULL)
 			mpi_wait(s.self, s.requests[i]);
 	err = finish_all(&s, a->array_of_statuses);
+	set_raise(&s, call);
 	set_close(&s);
 	return err;
 }
@@ -101,6 +102,7 @@ impl_Testall(struct call *call, const struct args_Testall *a)
 		err = finish_all(&s, a->array_of_statuses);
 	else
 		mpi_relax(s.self);
+	set_raise(&s, call);
 	set_close(&s);
 	return err;
 }

@@ -25,6 +25,7 @@ set_open(struct set *s, struct mpi_rank *self, const MPI_Request *handles, int c
 	int err = MPI_SUCCESS;
 
 	s->self = self;
+	s->failed = NULL;
 	s->handles = (MPI_Request *)(uintptr_t)handles;
 	s->count = count;
 	s->requests = count <= SET_FEW ? s->few : malloc((size_t)count * sizeof(*s->requests));
@@ -80,9 +81,20 @@ int
 set_finish(struct set *s, int i, MPI_Status *status)
 {
 	struct request *r = s->requests[i];
+	struct comm *c = r->comm;
+	int err = mpi_request_finish(s->self, r, &s->handles[i], status);
 
 	s->requests[i] = NULL;
-	return mpi_request_finish(s->self, r, &s->handles[i], status);
+	if (err != MPI_SUCCESS && s->failed == NULL)
+		s->failed = c;
+	return err;
+}
+
+void
+set_raise(const struct set *s, struct call *call)
+{
+	if (s->failed != NULL)
+		call->comm = s->failed;
 }
 
 int

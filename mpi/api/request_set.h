@@ -16,6 +16,7 @@ struct set {
 	struct request **requests;	/* NULL: none, or not active */
 	int count;
 	struct request *few[SET_FEW];
+	struct comm *failed;		/* of the first request that failed, or NULL */
 };
 
 /* Resolve and check all. Error class; on success close it again. */
@@ -34,6 +35,9 @@ bool set_any_done(const void *set);
 
 /* The program learns of number i, which is done: status out, freed or inactive. Error class. */
 int set_finish(struct set *s, int i, MPI_Status *status);
+
+/* A failure among those that were finished goes to the error handler of its communicator, that of the first if there are several. */
+void set_raise(const struct set *s, struct call *call);
 
 /* The same for a single request; a failure goes to the error handler of its communicator. */
 int set_finish_one(struct call *call, struct request *r, MPI_Request *handle, MPI_Status *status);

@@ -97,6 +97,7 @@ impl_Waitsome(struct call *call, const struct args_Waitsome *a)
 		*a->outcount = MPI_UNDEFINED;
 	else
 		err = finish_some(&s, &out);
+	set_raise(&s, call);
 	set_close(&s);
 	return err;
 }
@@ -120,6 +121,7 @@ impl_Testsome(struct call *call, const struct args_Testsome *a)
 		*a->outcount = 0;
 	if (first < 0)
 		mpi_relax(s.self);
+	set_raise(&s, call);
 	set_close(&s);
 	return err;
 }

@@ -140,6 +140,51 @@ own_handler(MPI_Comm *comm, int *code, ...)
 	a[3] = *code;
 }
 
+/* Of several requests one fails: that goes to the handler of its communicator. */
+static void
+handler_of_sets(struct check *c)
+{
+	MPI_Request r[3];
+	MPI_Status s[3];
+	MPI_Comm d;
+	MPI_Errhandler e;
+	int index[3], n, flag;
+
+	MPI_Comm_dup(MPI_COMM_SELF, &d);
+	MPI_Comm_create_errhandler(own_handler, &e);
+	MPI_Comm_set_errhandler(d, e);
+	MPI_Errhandler_free(&e);
+	for (int way = 0; way < 4; way++) {
+		int err = MPI_SUCCESS, out[2] = {1, 2}, in[2] = {0, 0};
+
+		a[3] = flag = n = 0;
+		MPI_Irecv(in, 1, MPI_INT, 0, way, d, &r[0]);
+		MPI_Irecv(in + 1, 1, MPI_INT, 0, way + 10, MPI_COMM_SELF, &r[1]);
+		MPI_Isend(out, 1, MPI_INT, 0, way + 10, MPI_COMM_SELF, &r[2]);
+		MPI_Send(out, 2, MPI_INT, 0, way, d);
+		switch (way) {
+		case 0:
+			err = MPI_Waitall(3, r, s);
+			break;
+		case 1:
+			while (!flag)
+				err = MPI_Testall(3, r, &flag, s);
+			break;
+		case 2:
+			MPI_Waitall(2, r + 1, s + 1);
+			err = MPI_Waitsome(1, r, &n, index, s);
+			break;
+		case 3:
+			MPI_Waitall(2, r + 1, s + 1);
+			while (n == 0)
+				err = MPI_Testsome(1, r, &n, index, s);
+			break;
+		}
+		CHECK(c, err == MPI_ERR_IN_STATUS && a[3] == MPI_ERR_IN_STATUS && s[0].MPI_ERROR == MPI_ERR_TRUNCATE);
+	}
+	MPI_Comm_free(&d);
+}
+
 static void
 handlers(struct check *c)
 {
@@ -172,5 +217,6 @@ main(int argc, char **argv)
 	collectives(&c);
 	objects(&c);
 	handlers(&c);
+	handler_of_sets(&c);
 	return check_end(&c);
 }
