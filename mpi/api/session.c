@@ -50,7 +50,8 @@ impl_Session_init(struct call *call, const struct args_Session_init *a)
 	s = mpi_session_new(self, a->errhandler);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
-	err = library_enter(self, mpi_info_level(level), &s->thread_level);
+	/* who does not say gets what there is */
+	err = library_enter(self, level ? mpi_info_level(level) : self->thread_level, &s->thread_level);
 	if (err != MPI_SUCCESS) {
 		end(self, s);
 		return err;

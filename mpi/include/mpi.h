@@ -5,8 +5,8 @@
  * Handles are pointers to types that are never defined. Predefined handles are small numbers fixed by the standard; handles made at
  * run time are larger than any of them. Requires C99 or C++.
  */
-#ifndef MPI_H
-#define MPI_H
+#ifndef ATOLL_MPI_H
+#define ATOLL_MPI_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * What the standard ABI has no symbol for and programs use all the same, a part of mpi.h: the handles of Fortran as C sees them (MPI 5.0,
  * 19.3.4), and the functions of MPI-1 that MPI-3.0 removed, each by its successor. Nothing here is in the library.
  */
-#ifndef MPI_EARLIER_H
-#define MPI_EARLIER_H
+#ifndef ATOLL_MPI_EARLIER_H
+#define ATOLL_MPI_EARLIER_H
 
 typedef int MPI_Fint;
 

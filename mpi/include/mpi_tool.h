@@ -2,8 +2,8 @@
  *
  * Types and constants of the tool information interface, a part of mpi.h.
  */
-#ifndef MPI_TOOL_H
-#define MPI_TOOL_H
+#ifndef ATOLL_MPI_TOOL_H
+#define ATOLL_MPI_TOOL_H
 
 typedef struct MPI_T_enum_t *MPI_T_enum;
 typedef struct MPI_T_cvar_handle_t *MPI_T_cvar_handle;

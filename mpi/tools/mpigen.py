@@ -55,7 +55,7 @@ def is_done(row, done):
 def prototypes(rows):
     """Text of mpi_functions.h."""
     out = [HEAD % "Prototypes of the MPI functions and of their profiling twins."]
-    out.append("#ifndef MPI_FUNCTIONS_H\n#define MPI_FUNCTIONS_H\n")
+    out.append("#ifndef ATOLL_MPI_FUNCTIONS_H\n#define ATOLL_MPI_FUNCTIONS_H\n")
     for prefix in ("MPI_", "PMPI_"):
         out += [f"{row.result} {prefix}{row.symbol(wide)}({row.arguments(wide)});" for row in rows for wide in row.widths]
         out.append("")

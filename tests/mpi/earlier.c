@@ -2,6 +2,7 @@
  *
  * What mpi.h offers beside the standard ABI: Fortran's handles as C sees them, and the functions that MPI-3.0 removed.
  */
+#define MPI_H			/* the guard of a program's own header may have any name */
 #include "check.h"
 
 struct record {

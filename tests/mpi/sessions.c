@@ -100,6 +100,31 @@ thread_level(struct check *c, const char *key)
 	CHECK(c, s == MPI_SESSION_NULL);
 }
 
+/* A session that asks for no level has that of the others. */
+static void
+same_level(struct check *c)
+{
+	char outer[32] = "", inner[32] = "other";
+	MPI_Info wish, info;
+	MPI_Session first, second;
+	int flag;
+
+	MPI_Info_create(&wish);
+	MPI_Info_set(wish, "thread_level", "MPI_THREAD_MULTIPLE");
+	MPI_Session_init(wish, MPI_ERRORS_RETURN, &first);
+	MPI_Info_free(&wish);
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &second);
+	MPI_Session_get_info(first, &info);
+	MPI_Info_get(info, "thread_level", sizeof(outer) - 1, outer, &flag);
+	MPI_Info_free(&info);
+	MPI_Session_get_info(second, &info);
+	MPI_Info_get(info, "thread_level", sizeof(inner) - 1, inner, &flag);
+	MPI_Info_free(&info);
+	CHECK(c, strcmp(inner, outer) == 0);
+	MPI_Session_finalize(&second);
+	MPI_Session_finalize(&first);
+}
+
 /* The errors of a session go to its handler. */
 static void
 handlers(struct check *c, MPI_Session s)
@@ -236,6 +261,7 @@ beside(struct check *c)
 	MPI_Group_free(&world);
 	thread_level(c, "mpi_thread_support_level");
 	thread_level(c, "thread_level");
+	same_level(c);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	CHECK(c, check_class(MPI_Session_finalize(&(MPI_Session){MPI_SESSION_NULL})) == MPI_ERR_SESSION);
 	MPI_Barrier(MPI_COMM_WORLD);
