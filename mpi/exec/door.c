@@ -135,6 +135,16 @@ is_one_of_ours(int fd, struct ucred *who)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &len) == 0 && who->uid == geteuid();
 }
 
+/* A rank's library may be too old to say it. */
+static void
+say_version(struct job *j, uint32_t theirs)
+{
+	if (!j->mismatch)
+		message("a rank's libmpi_abi.so.1 speaks job protocol %u, this mpiexec %d: take both from one installation (PATH, LD_LIBRARY_PATH)",
+			theirs, JOIN_VERSION);
+	j->mismatch = true;
+}
+
 void
 door_answer(struct job *j, int fd)
 {
@@ -145,6 +155,8 @@ door_answer(struct job *j, int fd)
 	if (got < 0 && errno == EAGAIN)
 		return;
 	epoll_ctl(j->events, EPOLL_CTL_DEL, fd, NULL);
+	if (got >= (ssize_t)sizeof(request.version) && request.version != JOIN_VERSION)
+		say_version(j, request.version);
 	if (got != sizeof(request) || !is_one_of_ours(fd, &who) || request.version != JOIN_VERSION || request.rank >= (uint32_t)j->count) {
 		send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_REFUSED, 0, 0, 0}, -1);
 		close(fd);

@@ -50,6 +50,7 @@ struct job {
 	struct sink out;		/* where the ranks' lines go */
 	struct sink err;
 	int interrupts;
+	bool mismatch;			/* it has been said that a rank's library is of another version */
 };
 
 /* what an event belongs to; a rank's number is added to it */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -18,6 +19,7 @@
 
 #define GRACE_MS 250		/* between the wish that ranks end and the end by force */
 #define AGAIN_MS 50
+#define EXIT_TIMEOUT 124		/* as of timeout(1) */
 #define EVENTS 64
 
 void
@@ -119,17 +121,38 @@ now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* For epoll_wait: ms until a time, -1 for none; never so many that an int overflows. */
+static int
+left_of(long limit)
+{
+	long left = limit - now_ms();
+
+	if (limit == 0)
+		return -1;
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+static void
+overrun(struct job *j)
+{
+	message("no end after %d s: the job is ended", j->options->timeout_s);
+	job_fail(j, EXIT_TIMEOUT);
+}
+
 static void
 run(struct job *j)
 {
 	struct epoll_event e[EVENTS];
 	long force = 0;			/* when to use it */
+	long limit = j->options->timeout_s > 0 ? now_ms() + j->options->timeout_s * 1000l : 0;
 
 	while (j->running > 0) {
-		int n = epoll_wait(j->events, e, EVENTS, j->ending ? AGAIN_MS : -1);
+		int n = epoll_wait(j->events, e, EVENTS, j->ending ? AGAIN_MS : left_of(limit));
 
 		for (int i = 0; i < n; i++)
 			take(j, e[i].data.u64);
+		if (limit != 0 && !j->ending && j->running > 0 && now_ms() >= limit)
+			overrun(j);
 		if (j->ending && force == 0)
 			force = now_ms() + GRACE_MS;
 		if (j->ending && now_ms() >= force) {
@@ -191,6 +214,8 @@ main(int argc, char **argv)
 	if (j.ranks == NULL || j.events < 0)
 		system_error("cannot start");
 	processors_find(&j.processors, &options);
+	if (options.report)
+		processors_report(&j.processors, options.ranks);
 	open_signals(&j);
 	/* what a rank leaves behind when it fails becomes our child */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

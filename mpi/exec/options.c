@@ -3,13 +3,14 @@
  * Options, as users of other MPIs know them; one dash or two. Every option may be written before each program; those that do not
  * belong to a program hold for the whole job.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <mpi/exec/hosts.h>
 #include <mpi/exec/message.h>
 #include <mpi/exec/options.h>
+#include <mpi/exec/processors.h>
+#include <mpi/transport/process/join.h>
 #include <mpi/core/errhandler.h>
 
 static const char help[] =
@@ -20,17 +21,26 @@ static const char help[] =
 	"  -n, -np, -c N            ranks of the program (1)\n"
 	"  -x NAME[=VALUE]          set an environment variable for the program, or pass it on\n"
 	"  -env NAME VALUE          the same; -genv NAME VALUE: for all programs\n"
+	"  -envlist A,B,...         of our environment only these; -envnone: nothing; -envall: all (default); with g: for all programs\n"
 	"  -wdir, -wd DIR           run the program in this folder\n"
 	"  -initial-errhandler E    mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n"
 	"  --map-by core|socket     neighbours on neighbouring cores (default), or on the sockets in turn\n"
+	"  --map-by ppr:N:UNIT      at most N ranks for each node, socket or core, and without -n as many; -ppn N: ppr:N:node\n"
 	"  --bind-to core|none      a core (hwthread: the same) for each rank: by default if there are enough that no other job has\n"
-	"  --oversubscribe          allow more ranks than -host has slots\n"
+	"  --report-bindings        say for each rank on which processors it runs\n"
+	"  --oversubscribe          allow more ranks than there are slots\n"
 	"  -host localhost[:N]      this host, with at most N ranks\n"
-	"  --tag-output, -l         put [rank] before each line\n"
+	"  -hostfile, -machinefile, -f FILE  the same, a line each: HOST, HOST:N or HOST slots=N\n"
+	"  -stdin, -s all|none|RANK who reads standard input (0)\n"
+	"  --tag-output, -l, -prepend-rank   put [rank] before each line\n"
+	"  --timeout S              end the job after S seconds, with status 124 (or MPIEXEC_TIMEOUT in the environment)\n"
+	"  -q, --quiet              no remarks; what fails is still said\n"
 	"  -h, --help; -V, --version\n"
 	"\n"
-	"Standard input goes to rank 0. The exit status is that of the rank that failed first, 128 + signal if it was killed, or 0.\n"
+	"The exit status is that of the rank that failed first, 128 + signal if it was killed, or 0.\n"
 	"Interrupting once asks the ranks to end, twice ends them.\n";
+
+#define SECONDS_MAX 100000000
 
 struct reader {
 	struct options *o;
@@ -41,7 +51,10 @@ struct reader {
 	struct app *app;		/* the program that is being described */
 	char *everywhere[SETTINGS_MAX];	/* from -genv */
 	int everywhere_count;
-	bool ranks_given;
+	const char *list_everywhere;	/* from -genvlist */
+	struct hosts hosts;
+	int per;			/* from -ppn and ppr: ranks per unit */
+	enum unit unit;
 };
 
 static const char *
@@ -106,6 +119,26 @@ read_env(struct reader *r, const char *option)
 }
 
 static void
+read_envlist(struct reader *r, const char *option)
+{
+	const char **to = strstr(option, "genv") != NULL ? &r->list_everywhere : &r->app->list;
+
+	*to = value_of(r, option);
+}
+
+static void
+set_envnone(struct reader *r, const char *option)
+{
+	*(strstr(option, "genv") != NULL ? &r->list_everywhere : &r->app->list) = "";
+}
+
+static void
+set_envall(struct reader *r, const char *option)
+{
+	*(strstr(option, "genv") != NULL ? &r->list_everywhere : &r->app->list) = NULL;
+}
+
+static void
 read_ranks(struct reader *r, const char *option)
 {
 	r->app->ranks = number_of(value_of(r, option), option, RANKS_MAX);
@@ -128,16 +161,44 @@ read_errhandler(struct reader *r, const char *option)
 }
 
 static void
+read_ppn(struct reader *r, const char *option)
+{
+	r->per = number_of(value_of(r, option), option, RANKS_MAX);
+	r->unit = UNIT_NODE;
+}
+
+/* ppr:N:UNIT */
+static void
+read_ppr(struct reader *r, const char *option, const char *text)
+{
+	static const char *const units[] = {[UNIT_NODE] = "node", [UNIT_SOCKET] = "socket", [UNIT_CORE] = "core"};
+	const char *colon = strchr(text + 4, ':'), *unit = colon != NULL ? colon + 1 : "";
+
+	if (colon != NULL)
+		r->per = number_of(strndup(text + 4, (size_t)(colon - text - 4)), option, RANKS_MAX);
+	if (strcmp(unit, "package") == 0)
+		unit = "socket";
+	for (r->unit = UNIT_NODE; r->unit <= UNIT_CORE; r->unit++)
+		if (strcmp(unit, units[r->unit]) == 0)
+			return;
+	usage_error("%s ppr:N:UNIT knows the units node, socket and core, not '%s'", option, text);
+}
+
+static void
 read_map(struct reader *r, const char *option)
 {
 	const char *text = value_of(r, option);
 
+	if (strncmp(text, "ppr:", 4) == 0) {
+		read_ppr(r, option, text);
+		return;
+	}
 	if (strcmp(text, "core") == 0 || strcmp(text, "slot") == 0 || strcmp(text, "node") == 0 || strcmp(text, "hwthread") == 0)
 		r->o->map = MAP_CORE;
 	else if (strcmp(text, "socket") == 0 || strcmp(text, "package") == 0)
 		r->o->map = MAP_SOCKET;
 	else
-		usage_error("%s knows core and socket, not '%s'", option, text);
+		usage_error("%s knows core, socket and ppr:N:UNIT, not '%s'", option, text);
 }
 
 static void
@@ -153,33 +214,16 @@ read_bind(struct reader *r, const char *option)
 		usage_error("%s knows core, hwthread and none, not '%s'", option, text);
 }
 
-static bool
-is_this_host(const char *name, size_t len)
-{
-	char host[HOST_NAME_MAX + 1] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	return (len == 9 && strncmp(name, "localhost", len) == 0) || (len == 9 && strncmp(name, "127.0.0.1", len) == 0) ||
-		(len == strlen(host) && strncmp(name, host, len) == 0);
-}
-
-/* localhost[:N][,localhost[:N]]...: a name without a number is one slot more, as many as there are processors if it stands alone */
 static void
 read_host(struct reader *r, const char *option)
 {
-	const char *text = value_of(r, option);
-	bool alone = strchr(text, ',') == NULL && strchr(text, ':') == NULL;
+	hosts_of_list(&r->hosts, option, value_of(r, option));
+}
 
-	for (const char *p = text; p != NULL; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-		size_t len = strcspn(p, ":,");
-
-		if (!is_this_host(p, len))
-			usage_error("%s: '%.*s' is not this host, and only this host can be used", option, (int)len, p);
-		if (p[len] == ':')
-			r->o->slots += number_of(strndup(p + len + 1, strcspn(p + len + 1, ",")), option, RANKS_MAX);
-		else if (!alone)
-			r->o->slots++;
-	}
+static void
+read_hostfile(struct reader *r, const char *option)
+{
+	hosts_of_file(&r->hosts, option, value_of(r, option));
 }
 
 static void
@@ -194,6 +238,47 @@ set_tag(struct reader *r, const char *option)
 {
 	(void)option;
 	r->o->tag = true;
+}
+
+static void
+set_report(struct reader *r, const char *option)
+{
+	(void)option;
+	r->o->report = true;
+}
+
+static void
+set_quiet(struct reader *r, const char *option)
+{
+	(void)option;
+	r->o->quiet = true;
+}
+
+static int
+seconds_of(const char *text, const char *name)
+{
+	return number_of(text, name, SECONDS_MAX);
+}
+
+static void
+read_timeout(struct reader *r, const char *option)
+{
+	r->o->timeout_s = seconds_of(value_of(r, option), option);
+}
+
+static void
+read_stdin(struct reader *r, const char *option)
+{
+	const char *text = value_of(r, option);
+
+	if (strcmp(text, "all") == 0)
+		r->o->input = INPUT_ALL;
+	else if (strcmp(text, "none") == 0)
+		r->o->input = INPUT_NONE;
+	else if (strcmp(text, "0") == 0)
+		r->o->input = 0;
+	else
+		r->o->input = number_of(text, option, RANKS_MAX - 1);
 }
 
 static void
@@ -217,7 +302,7 @@ show_version(struct reader *r, const char *option)
 {
 	(void)r;
 	(void)option;
-	puts("mpiexec (Atoll MPI, standard ABI 1.0)");
+	printf("mpiexec (Atoll MPI, standard ABI 1.0, job protocol %d)\n", JOIN_VERSION);
 	exit(0);
 }
 
@@ -229,7 +314,11 @@ static const struct {
 	{"initial-errhandler", read_errhandler},
 	{"wdir", read_wdir}, {"wd", read_wdir}, {"map-by", read_map}, {"bind-to", read_bind}, {"host", read_host}, {"hosts", read_host},
 	{"H", read_host}, {"oversubscribe", set_oversubscribe}, {"tag-output", set_tag}, {"l", set_tag}, {"prepend-rank", set_tag},
-	{"genvall", ignore}, {"envall", ignore}, {"allow-run-as-root", ignore}, {"h", show_help}, {"help", show_help},
+	{"genvall", set_envall}, {"envall", set_envall}, {"genvnone", set_envnone}, {"envnone", set_envnone}, {"genvlist", read_envlist},
+	{"envlist", read_envlist}, {"hostfile", read_hostfile}, {"machinefile", read_hostfile}, {"f", read_hostfile}, {"ppn", read_ppn},
+	{"perhost", read_ppn}, {"npernode", read_ppn}, {"N", read_ppn}, {"report-bindings", set_report}, {"timeout", read_timeout},
+	{"s", read_stdin}, {"stdin", read_stdin}, {"q", set_quiet}, {"quiet", set_quiet},
+	{"allow-run-as-root", ignore}, {"h", show_help}, {"help", show_help},
 	{"V", show_version}, {"version", show_version},
 };
 
@@ -254,7 +343,6 @@ static void
 read_app(struct reader *r)
 {
 	r->app = &r->o->apps[r->o->apps_count];
-	r->app->ranks = 1;
 	while (r->at < r->argc && r->argv[r->at][0] == '-' && r->argv[r->at][1] != '\0' && strcmp(r->argv[r->at], "--") != 0)
 		read_option(r);
 	if (r->at < r->argc && strcmp(r->argv[r->at], "--") == 0)
@@ -264,7 +352,6 @@ read_app(struct reader *r)
 	r->app->argv = &r->argv[r->at];
 	while (r->at < r->argc && strcmp(r->argv[r->at], ":") != 0)
 		r->at++;
-	r->o->ranks += r->app->ranks;
 	r->o->apps_count++;
 	if (r->at < r->argc) {
 		r->argv[r->at++] = NULL;
@@ -285,13 +372,38 @@ spread_settings(struct reader *r)
 		memmove(a->settings + r->everywhere_count, a->settings, (size_t)a->settings_count * sizeof(a->settings[0]));
 		memcpy(a->settings, r->everywhere, (size_t)r->everywhere_count * sizeof(a->settings[0]));
 		a->settings_count += r->everywhere_count;
+		if (a->list == NULL)
+			a->list = r->list_everywhere;
 	}
+}
+
+/* How many ranks each program has, and whether there is room for all. */
+static void
+count_ranks(struct reader *r)
+{
+	struct options *o = r->o;
+	int room = r->per > 0 ? r->per * processors_units(r->unit) : 0;
+
+	for (int i = 0; i < o->apps_count; i++) {
+		if (o->apps[i].ranks == 0)
+			o->apps[i].ranks = room > 0 ? room : 1;
+		o->ranks += o->apps[i].ranks;
+	}
+	if (o->ranks > RANKS_MAX)
+		usage_error("%d ranks are too many: at most %d", o->ranks, RANKS_MAX);
+	if (o->oversubscribe)
+		return;
+	if (r->hosts.slots > 0 && o->ranks > r->hosts.slots)
+		usage_error("%d ranks on %d slots: give the host more, or --oversubscribe", o->ranks, r->hosts.slots);
+	if (room > 0 && o->ranks > room)
+		usage_error("%d ranks, %d per unit of this host are %d: ask for fewer, or --oversubscribe", o->ranks, r->per, room);
 }
 
 void
 options_read(struct options *o, int argc, char **argv)
 {
 	static struct reader r;
+	const char *limit = getenv("MPIEXEC_TIMEOUT");
 
 	*o = (struct options){.apps = calloc(APPS_MAX, sizeof(struct app))};
 	r = (struct reader){.o = o, .argc = argc, .argv = argv, .at = 1};
@@ -303,8 +415,9 @@ options_read(struct options *o, int argc, char **argv)
 		read_app(&r);
 	} while (r.at < argc);
 	spread_settings(&r);
-	if (o->ranks > RANKS_MAX)
-		usage_error("%d ranks are too many: at most %d", o->ranks, RANKS_MAX);
-	if (o->slots > 0 && o->ranks > o->slots && !o->oversubscribe)
-		usage_error("%d ranks on %d slots: give the host more, or --oversubscribe", o->ranks, o->slots);
+	count_ranks(&r);
+	if (o->input >= o->ranks)
+		usage_error("-stdin: there is no rank %d of %d", o->input, o->ranks);
+	if (o->timeout_s == 0 && limit != NULL)
+		o->timeout_s = seconds_of(limit, "MPIEXEC_TIMEOUT");
 }

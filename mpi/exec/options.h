@@ -15,6 +15,7 @@
 struct app {
 	char **argv;			/* ends with NULL; points into the command line */
 	int ranks;
+	const char *list;		/* names of the variables that it gets from our environment, with commas; NULL: all */
 	const char *wdir;		/* NULL: where mpiexec was started */
 	char *settings[SETTINGS_MAX];	/* NAME=VALUE for its environment */
 	int settings_count;
@@ -22,6 +23,8 @@ struct app {
 
 enum bind { BIND_IF_FREE, BIND_CORE, BIND_NONE };
 enum map { MAP_CORE, MAP_SOCKET };
+enum unit { UNIT_NODE, UNIT_SOCKET, UNIT_CORE };
+enum { INPUT_ALL = -1, INPUT_NONE = -2 };
 
 struct options {
 	struct app *apps;
@@ -31,7 +34,10 @@ struct options {
 	enum map map;
 	bool oversubscribe;
 	bool tag;
-	int slots;			/* from -host; 0: no limit */
+	bool report;			/* say where ranks are bound */
+	bool quiet;			/* no remarks */
+	int input;			/* the rank that reads standard input, or one of below */
+	int timeout_s;			/* 0: none */
 };
 
 /* Read the command line (argv stays in use). Ends the process for --help and --version (status 0) and for bad usage (one line, 2). */

@@ -172,17 +172,64 @@ claim_some(struct processors *p, int wanted)
 	return false;
 }
 
-void
-processors_find(struct processors *p, const struct options *o)
+static void
+list_allowed(struct processors *p)
 {
 	cpu_set_t set;
-	int wanted;
 
 	*p = (struct processors){.count = 1};
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)
 		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			if (CPU_ISSET(cpu, &set))
 				p->cpu[p->allowed++] = cpu;
+}
+
+/* Is the core (or socket) of a processor that of one before it in the list? */
+static bool
+is_seen(const struct processors *p, int at, enum unit unit)
+{
+	for (int i = 0; i < at; i++)
+		if (topology(p->cpu[i], "physical_package_id") == topology(p->cpu[at], "physical_package_id") &&
+		    (unit == UNIT_SOCKET || topology(p->cpu[i], "core_id") == topology(p->cpu[at], "core_id")))
+			return true;
+	return false;
+}
+
+int
+processors_units(enum unit unit)
+{
+	struct processors p;
+	int count = 0;
+
+	list_allowed(&p);
+	for (int i = 0; i < p.allowed && unit != UNIT_NODE; i++)
+		count += !is_seen(&p, i, unit);
+	return count > 0 ? count : 1;
+}
+
+void
+processors_report(const struct processors *p, int ranks)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	for (int r = 0; r < ranks; r++) {
+		int cpu = p->bound ? p->cpu[r % p->bound_count] : -1;
+
+		if (p->bound)
+			message("rank %d on %s is bound to processor %d (socket %d, core %d)", r, host, cpu, topology(cpu, "physical_package_id"),
+				topology(cpu, "core_id"));
+		else
+			message("rank %d on %s is not bound: it runs on any of %d processors", r, host, p->allowed);
+	}
+}
+
+void
+processors_find(struct processors *p, const struct options *o)
+{
+	int wanted;
+
+	list_allowed(p);
 	if (p->allowed > 0)
 		p->count = quota(p->allowed);
 	sort(p, o->map);
@@ -191,6 +238,6 @@ processors_find(struct processors *p, const struct options *o)
 		return;
 	p->bound = claim_some(p, wanted);
 	p->bound_count = wanted;
-	if (!p->bound && o->bind == BIND_CORE)
+	if (!p->bound && o->bind == BIND_CORE && !o->quiet)
 		message("other jobs have bound to the cores: the ranks run unbound");
 }

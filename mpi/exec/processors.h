@@ -22,4 +22,10 @@ struct processors {
 /* Find out; claim as many as the job wants to bind to, or none. */
 void processors_find(struct processors *p, const struct options *o);
 
+/* How many nodes, sockets or cores the processors that we may use are on. */
+int processors_units(enum unit unit);
+
+/* Say for each rank where it runs. */
+void processors_report(const struct processors *p, int ranks);
+
 #endif

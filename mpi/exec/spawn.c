@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <mpi/exec/input.h>
 #include <mpi/exec/job.h>
 #include <mpi/exec/message.h>
 #include <mpi/transport/process/join.h>
@@ -68,18 +69,46 @@ bind_to(const struct processors *p, int rank)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Descriptors 0 to 2 of the new process. */
-static void
-set_streams(int rank, int out, int err)
-{
-	int null = rank > 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+/* What a rank has as descriptors 0 to 2; -1: ours. */
+struct streams {
+	int fd[3];
+};
 
-	if (null >= 0)
-		dup2(null, STDIN_FILENO);
-	if (out >= 0)
-		dup2(out, STDOUT_FILENO);
-	if (err >= 0)
-		dup2(err, STDERR_FILENO);
+static void
+set_streams(const struct streams *s)
+{
+	for (int i = 0; i < 3; i++)
+		if (s->fd[i] >= 0)
+			dup2(s->fd[i], i);
+}
+
+/* Of our environment only what is in a list; returns what it was. */
+static char **
+keep_listed(const char *list)
+{
+	char **before = environ, *names = strdup(list), *rest = names, *name;
+
+	if (names == NULL)
+		_exit(1);
+	environ = NULL;
+	while ((name = strsep(&rest, ",")) != NULL)
+		for (char **e = before; e != NULL && *e != NULL; e++)
+			if (strncmp(*e, name, strlen(name)) == 0 && (*e)[strlen(name)] == '=')
+				putenv(*e);
+	return before;
+}
+
+/* The program, found by the PATH that we have. */
+static void
+execute(const struct app *app, char **before)
+{
+	char **environment = environ;
+
+	environ = before;
+	execvpe(app->argv[0], app->argv, environment);
+	/* not in PATH: here, as with other launchers */
+	if (errno == ENOENT && strchr(app->argv[0], '/') == NULL)
+		execve(app->argv[0], app->argv, environment);
 }
 
 static void
@@ -104,21 +133,20 @@ give_up(int pipe, int rank, bool folder)
 
 /* In the new process. */
 static _Noreturn void
-become(const struct job *j, int rank, const int streams[2], int failures)
+become(const struct job *j, int rank, const struct streams *s, int failures)
 {
 	const struct app *app = j->ranks[rank].app;
+	char **before;
 
 	bind_to(&j->processors, rank);
-	set_streams(rank, streams[0], streams[1]);
+	set_streams(s);
 	set_signals();
 	setrlimit(RLIMIT_NOFILE, &descriptors);
 	if (app->wdir != NULL && chdir(app->wdir) != 0)
 		give_up(failures, rank, true);
+	before = app->list != NULL ? keep_listed(app->list) : NULL;
 	set_environment(j, rank);
-	execvp(app->argv[0], app->argv);
-	/* not in PATH: here, as with other launchers */
-	if (errno == ENOENT && strchr(app->argv[0], '/') == NULL)
-		execv(app->argv[0], app->argv);
+	execute(app, app->list != NULL ? before : environ);
 	give_up(failures, rank, false);
 }
 
@@ -137,11 +165,31 @@ open_lines(struct job *j, struct lines *l, int kind, int rank)
 	return ends[1];
 }
 
+/* Where a rank reads: -1 for our own standard input. `copies`: the pipes of all ranks that get a copy. */
+static int
+open_input(const struct job *j, int rank, int *copies)
+{
+	int ends[2], fd;
+
+	if (rank == j->options->input)
+		return -1;
+	if (j->options->input != INPUT_ALL) {
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			system_error("/dev/null");
+		return fd;
+	}
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		system_error("cannot make a pipe");
+	copies[rank] = ends[1];
+	return ends[0];
+}
+
 static void
-start_rank(struct job *j, int rank, int failures)
+start_rank(struct job *j, int rank, int failures, int *copies)
 {
 	struct rank *r = &j->ranks[rank];
-	int streams[2] = {open_lines(j, &r->out, EVENT_OUT, rank), open_lines(j, &r->err, EVENT_ERR, rank)};
+	struct streams s = {{open_input(j, rank, copies), open_lines(j, &r->out, EVENT_OUT, rank), open_lines(j, &r->err, EVENT_ERR, rank)}};
 	pid_t launcher = getpid();
 
 	r->pid = fork();
@@ -151,12 +199,12 @@ start_rank(struct job *j, int rank, int failures)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != launcher)
 			_exit(1);
-		become(j, rank, streams, failures);
+		become(j, rank, &s, failures);
 	}
 	j->running++;
-	for (int i = 0; i < 2; i++)
-		if (streams[i] >= 0)
-			close(streams[i]);
+	for (int i = 0; i < 3; i++)
+		if (s.fd[i] >= 0)
+			close(s.fd[i]);
 }
 
 /* Each rank needs four descriptors here; programs get back the limit that they expect. */
@@ -176,6 +224,7 @@ void
 job_start(struct job *j)
 {
 	bool direct = j->count == 1 && !j->options->tag;
+	static int copies[RANKS_MAX];
 	int ends[2], rank = 0;
 
 	j->out.fd = STDOUT_FILENO;
@@ -192,10 +241,12 @@ job_start(struct job *j)
 			j->ranks[rank] = (struct rank){.app = &j->options->apps[a], .socket = -1, .watch = -1, .out = l, .err = l};
 			if (!direct)
 				j->ranks[rank].err.sink = &j->err;
-			start_rank(j, rank, ends[1]);
+			start_rank(j, rank, ends[1], copies);
 		}
 	}
 	close(ends[1]);
+	if (j->options->input == INPUT_ALL)
+		input_copy(copies, j->count);
 }
 
 void

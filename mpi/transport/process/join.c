@@ -43,7 +43,9 @@ connect_to(const char *name)
 	return -1;
 }
 
-/* The answer and the descriptor that comes with it (-1: none). */
+#define JOIN_OTHER 1			/* mpiexec is of another version */
+
+/* The answer and the descriptor that comes with it (-1: none). 0, JOIN_OTHER, or -1: there is none. */
 static int
 receive(int fd, struct join_answer *answer, int *passed)
 {
@@ -62,7 +64,9 @@ receive(int fd, struct join_answer *answer, int *passed)
 	c = got == sizeof(*answer) ? CMSG_FIRSTHDR(&m) : NULL;
 	if (c != NULL && c->cmsg_type == SCM_RIGHTS)
 		memcpy(passed, CMSG_DATA(c), sizeof(*passed));
-	return got == sizeof(*answer) && answer->version == JOIN_VERSION ? 0 : -1;
+	if (got >= (ssize_t)sizeof(answer->version) && answer->version != JOIN_VERSION)
+		return JOIN_OTHER;
+	return got == sizeof(*answer) ? 0 : -1;
 }
 
 /* From now on the launcher's death is ours. */
@@ -72,6 +76,15 @@ die_with(int fd)
 	if (fcntl(fd, F_SETOWN, getpid()) != 0 || fcntl(fd, F_SETSIG, SIGKILL) != 0)
 		return -1;
 	return fcntl(fd, F_SETFL, O_ASYNC);
+}
+
+static int
+fail_version(uint32_t rank, int fd, uint32_t theirs)
+{
+	fprintf(stderr, "MPI rank %u: cannot join the job: mpiexec speaks job protocol %u, this libmpi_abi.so.1 %d: "
+		"take both from one installation (PATH, LD_LIBRARY_PATH)\n", rank, theirs, JOIN_VERSION);
+	close(fd);
+	return -1;
 }
 
 static int
@@ -88,13 +101,17 @@ join_job(uint32_t rank, struct join *j)
 {
 	struct join_request request = {JOIN_VERSION, rank};
 	struct join_answer answer = {0};
-	int fd = connect_to(getenv(JOIN_SOCKET));
+	int fd = connect_to(getenv(JOIN_SOCKET)), got = -1;
 
 	*j = (struct join){.socket = fd, .segment = -1};
 	if (fd < 0)
 		return fail(rank, fd, "mpiexec does not answer");
-	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request) || receive(fd, &answer, &j->segment) != 0)
-		return fail(rank, fd, "mpiexec is another version, or has ended");
+	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request))
+		got = receive(fd, &answer, &j->segment);
+	if (got == JOIN_OTHER)
+		return fail_version(rank, fd, answer.version);
+	if (got != 0)
+		return fail(rank, fd, "mpiexec has ended");
 	if (answer.answer == JOIN_TAKEN)
 		return fail(rank, fd, "another process has joined as this rank");
 	if (answer.answer != JOIN_WELCOME || j->segment < 0 || die_with(fd) != 0)
