@@ -127,6 +127,19 @@ fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
 	p->blocking = p->forced ? p->forced : at(kind, rows->blocking);
 }
 
+/* Few ranks on fewer cores are faster in brief meetings than with signs. Cores and ranks are counted alike by all. */
+static void
+prefer_brief(struct mpi_rank *self, const struct venue *v, struct plan_kind *p, enum coll_kind kind)
+{
+	bool crowd = v->clusters == 1 && (uint32_t)v->ranks >= 2 * v->lanes && transport_shares_memory(self);
+	const struct algorithm *meet = kind == COLL_BARRIER ? &mpi_algorithm_barrier_meet : &mpi_algorithm_allreduce_meet;
+
+	if (!crowd || p->forced != NULL || !p->blocking->straight || (kind != COLL_BARRIER && kind != COLL_ALLREDUCE))
+		return;
+	p->blocking = meet;
+	p->small = p->small < BRIEF_BYTES ? p->small : BRIEF_BYTES;
+}
+
 static void
 refuse(struct mpi_rank *self, const char *word)
 {
@@ -152,6 +165,7 @@ plan_of(struct mpi_rank *self, struct comm *c)
 		force_all(p, hint);
 	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++) {
 		fill((enum coll_kind)kind, &p->kind[kind], rows_for((enum coll_kind)kind, mapping_of(self, v), c->size));
+		prefer_brief(self, v, &p->kind[kind], (enum coll_kind)kind);
 		p->straight.below[kind] = (uint8_t)straight_below((enum coll_kind)kind, &p->kind[kind], c->size);
 	}
 	c->plan = p;
