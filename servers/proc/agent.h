@@ -42,6 +42,7 @@ struct part {
 struct agent {
 	struct cluster_info here;
 	int leader;			/* mailbox to the leader */
+	bool has_files;			/* it has a file server */
 	bool has_names;			/* the machine has a name server: a message to none would wait for it for ever */
 	struct job_plan plan;
 	struct part part;
@@ -63,7 +64,7 @@ void agent_kill(struct agent *a, int status);
 /* Start a server of the boot archive in a process of its own, on this core. 0 or -E_NAME. */
 int agent_start_server(struct agent *a, const char *name);
 
-/* The owners of a cluster's ports are gone: so are their names. */
+/* The owners of a cluster's ports are gone: so are their names, and what they had open. */
 void agent_forget_names(const struct agent *a, uint32_t cluster, uint32_t first, uint32_t ports);
 
 /* Give the part's memory in this process back. */

@@ -6,6 +6,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <base/str.h>
+#include <servers/file/protocol.h>
 #include <servers/proc/agent.h>
 #include <servers/proc/lead.h>
 
@@ -137,12 +138,15 @@ begin(bool is_leader)
 	struct file f;
 
 	agent.has_names = file_open(NAME_SERVER, &f) == 0;
+	agent.has_files = file_open(FILE_SERVER, &f) == 0;
 	if (!is_leader) {
 		if (thread_start(watch_leader, NULL, (int)agent.here.core, WATCH_STACK) < 0)
 			console_print("atoll: cluster %u cannot watch cluster %u\n", agent.here.cluster, PROC_LEADER);
 		return;
 	}
 	if (agent.has_names && agent_start_server(&agent, NAME_SERVER) != 0)
+		halt(1);
+	if (agent.has_files && agent_start_server(&agent, FILE_SERVER) != 0)
 		halt(1);
 	if (job_plan_read(&agent.plan, &agent.here, true) != 0)
 		halt(1);

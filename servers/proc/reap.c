@@ -6,6 +6,7 @@
 #include <atoll/server.h>
 #include <abi/startup.h>
 #include <base/fmt.h>
+#include <servers/file/protocol.h>
 #include <servers/name/client.h>
 #include <servers/proc/agent.h>
 
@@ -101,11 +102,26 @@ agent_report(struct agent *a, enum proc_end end, int status)
 		console_print("atoll: cluster %u cannot reach the leader: %s\n", a->here.cluster, error_text(result));
 }
 
+/* Have the file server close what a cluster's ranks had open. A message to none would wait for ever. */
+static void
+forget_files(uint32_t cluster)
+{
+	struct file_request q = {.magic = FILE_MAGIC, .op = FILE_FORGET, .arg = cluster};
+	long out = kmailbox_open(FILE_CLUSTER, FILE_PORT);
+
+	if (out < 0)
+		return;
+	mailbox_send((int)out, &q);
+	kmailbox_close((int)out);
+}
+
 void
 agent_forget_names(const struct agent *a, uint32_t cluster, uint32_t first, uint32_t ports)
 {
 	if (a->has_names)
 		name_forget(cluster, first, ports);
+	if (a->has_files)
+		forget_files(cluster);
 }
 
 void

@@ -24,7 +24,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --memory             what a job takes of each cluster's memory, and what was left
   --mpi-coll C=A,...   the algorithm of a collective, where it can be used: allreduce=ring,bcast=binomial; list: prints all, with their costs
   --env NAME=VALUE     an environment variable of the program
-  --file PATH[=NAME]   put a file into the boot archive, as files/NAME
+  --file PATH[=NAME]   put a file into the boot archive, as files/NAME; riscv64: programs read it as /NAME. Also --file PATH:/NAME
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
@@ -137,7 +137,7 @@ def builtin_programs(port):
         there = os.listdir(os.path.join(BUILD, port, "bin"))
     except OSError:
         return []
-    return sorted(n for n in there if n not in ("name", "proc", "personality"))
+    return sorted(n for n in there if n not in ("name", "proc", "personality", "file"))
 
 
 def find_program(o):
@@ -175,7 +175,7 @@ def extra_files(specs):
     """Members for --file PATH[=NAME], and their paths."""
     out, paths = [], {}
     for spec in specs:
-        path, _, name = spec.partition("=")
+        path, _, name = spec.replace(":/", "=", 1).partition("=")
         try:
             with open(path, "rb") as f:
                 out.append((f"files/{name or os.path.basename(path)}", f.read()))
@@ -185,12 +185,13 @@ def extra_files(specs):
     return out, paths
 
 
-def _input(o):
-    """The member through which a riscv64 machine gets its input."""
+def _input(o, files):
+    """Members of a riscv64 machine: the one through which it gets its input, and the list of the files that it begins with."""
     if o.port != "riscv64":
         return []
     import streams
-    return [(streams.INPUT, bytes(streams.INPUT_BYTES))]
+    listing = "".join(name.removeprefix("files/") + "\n" for name, _ in files)
+    return [(streams.INPUT, bytes(streams.INPUT_BYTES)), ("etc/files", listing.encode())]
 
 
 def _span(o):
@@ -208,13 +209,13 @@ def make_job(o):
     name, data, path = find_program(o)
     if o.bare:
         return _options(o, launch.Job(m, o.port, [("bin/init", data), ("etc/args", "".join(a + "\n" for a in o.args).encode())], "bin/init"))
-    servers = [s for s in ("bin/name", "bin/proc", "bin/personality") if os.path.exists(os.path.join(BUILD, o.port, s))]
+    servers = [s for s in ("bin/name", "bin/proc", "bin/personality") + (("bin/file",) if o.port == "riscv64" else ()) if os.path.exists(os.path.join(BUILD, o.port, s))]
     if "bin/proc" not in servers:
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:
         text = archive.job_text(f"bin/{name}", o.n, o.map, o.args, o.env, m.places())
         more, paths = extra_files(o.file)
-        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + more + _input(o)
+        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + more + _input(o, more)
     except archive.ArchiveError as e:
         raise Usage(str(e)) from None
     job = _options(o, launch.Job(m, o.port, members))

@@ -303,6 +303,34 @@ def test_a_rank_that_waits_for_input_stops_no_other_and_can_be_interrupted(sourc
     os.close(theirs)
 
 
+FILE_PROGRAM = r"""
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		char bytes[1000];
+		size_t n, sum = 0;
+		FILE *f = fopen(argv[i], "rb");
+		while (f && (n = fread(bytes, 1, sizeof(bytes), f)) > 0)
+			for (size_t k = 0; k < n; k++)
+				sum = sum * 31 + (unsigned char)bytes[k];
+		printf("%s %zx\n", argv[i], f ? sum : 0);
+	}
+	return 0;
+}
+"""
+
+
+def test_files_of_the_host_are_there_at_the_start(tmp_path):
+    data = random.Random(3).randbytes(30000)
+    total = functools.reduce(lambda t, b: (t * 31 + b) & (1 << 64) - 1, data)
+    prog, host = tmp_path / "p.c", tmp_path / "host.dat"
+    prog.write_text(FILE_PROGRAM)
+    host.write_bytes(data)
+    p = atoll("run", "--port", "riscv64", "--timeout", 100, "--file", f"{host}:/data/in.dat", "--file", host, prog, "/data/in.dat", "host.dat", "none")
+    assert p.returncode == 0 and p.stdout.splitlines() == [f"/data/in.dat {total:x}", f"host.dat {total:x}", "none 0"]
+
+
 def clusters_of(front):
     """Process ids of a hosted machine's clusters, in order."""
     def children(pid):

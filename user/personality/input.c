@@ -128,8 +128,8 @@ has_input(const struct context *c)
 	return j != NULL && r->rank >= 0 && ((const struct startup *)j->rank[r->rank].startup)->rank == 0;
 }
 
-static long
-read_input(const struct context *c, uint64_t to, uint64_t len)
+long
+input_read(const struct context *c, uint64_t to, uint64_t len)
 {
 	long result;
 
@@ -139,24 +139,4 @@ read_input(const struct context *c, uint64_t to, uint64_t len)
 	result = read_answer((void *)to, len);
 	unlock();
 	return result;
-}
-
-long
-io_read(const struct context *c)
-{
-	return arg(c, 0) == 0 ? read_input(c, arg(c, 1), arg(c, 2)) : -E_BADF;
-}
-
-/* A short result is allowed: the first piece that wants something is filled, and more only if there is more at once, which nobody knows. */
-long
-io_readv(const struct context *c)
-{
-	const struct iovec *v = (const struct iovec *)arg(c, 1);
-
-	if (arg(c, 0) != 0)
-		return -E_BADF;
-	for (unsigned long i = 0; i < arg(c, 2); i++)
-		if (v[i].len != 0)
-			return read_input(c, v[i].base, v[i].len);
-	return 0;
 }

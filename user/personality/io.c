@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Console output, time, random bytes, and who we are.
+ * Reading and writing, console output, time, random bytes, and who we are.
  */
 #include <abi/layout.h>
 #include <atoll/server.h>
 #include <base/fmt.h>
 #include <base/str.h>
+#include <user/personality/files.h>
 #include <user/personality/frames.h>
 #include <user/personality/personality.h>
 
+#define THE_FILE 3		/* not a standard stream */
 #define NS_PER_S 1000000000ull
 #define NAME_BYTES 65		/* of each field of struct utsname */
 
@@ -68,30 +70,90 @@ write_console(unsigned long fd, uint64_t from, uint64_t len)
 	return put_frames('e', head, text, len);
 }
 
-static bool
-is_console(unsigned long fd)
+/* Where a descriptor writes to or reads from: 0, 1, 2 a standard stream, THE_FILE, or -E_BADF. */
+static int
+target(const struct context *c, uint8_t use)
 {
-	return fd == 1 || fd == 2;
+	struct opened stream, *o;
+	int result = -E_BADF;
+
+	files_lock();
+	o = files_find(c, arg(c, 0), &stream);
+	if (o != NULL && (o->flags & use) != 0)
+		result = o->kind == OPENED_STREAM ? (int)o->handle : THE_FILE;
+	files_unlock();
+	return result;
+}
+
+/* Move bytes between an open file and memory, at its own offset or at *at. */
+static long
+move_file(const struct context *c, uint8_t use, uint64_t memory, uint64_t len, uint64_t *at)
+{
+	struct opened stream, *o;
+	long result = -E_BADF;
+
+	files_lock();
+	o = files_find(c, arg(c, 0), &stream);
+	if (o != NULL && o->kind != OPENED_STREAM && (o->flags & use) != 0) {
+		if (at == NULL)
+			at = &o->offset;
+		if (use == OPENED_READ)
+			result = files_read(o, at, (char *)memory, len);
+		else
+			result = files_write(o, at, (const char *)memory, len);
+	}
+	files_unlock();
+	return result;
+}
+
+static long
+move(const struct context *c, int to, uint8_t use, struct iovec piece)
+{
+	if (to < 0)
+		return to;
+	if (to == THE_FILE)
+		return move_file(c, use, piece.base, piece.len, NULL);
+	return use == OPENED_READ ? input_read(c, piece.base, piece.len) : write_console((unsigned long)to, piece.base, piece.len);
 }
 
 long
 io_write(const struct context *c)
 {
-	return is_console(arg(c, 0)) ? write_console(arg(c, 0), arg(c, 1), arg(c, 2)) : -E_BADF;
+	return move(c, target(c, OPENED_WRITE), OPENED_WRITE, (struct iovec){arg(c, 1), arg(c, 2)});
+}
+
+long
+io_read(const struct context *c)
+{
+	return move(c, target(c, OPENED_READ), OPENED_READ, (struct iovec){arg(c, 1), arg(c, 2)});
+}
+
+long
+io_pread(const struct context *c)
+{
+	uint64_t at = arg(c, 3);
+
+	return target(c, OPENED_READ) == 0 ? -LINUX_ESPIPE : move_file(c, OPENED_READ, arg(c, 1), arg(c, 2), &at);
+}
+
+long
+io_pwrite(const struct context *c)
+{
+	uint64_t at = arg(c, 3);
+	int to = target(c, OPENED_WRITE);
+
+	return to == 1 || to == 2 ? -LINUX_ESPIPE : move_file(c, OPENED_WRITE, arg(c, 1), arg(c, 2), &at);
 }
 
 /* Short pieces are joined, so that a line stays in one piece. */
-long
-io_writev(const struct context *c)
+static __attribute__((noinline)) long
+write_lines(const struct context *c, unsigned long fd)
 {
 	const struct iovec *v = (const struct iovec *)arg(c, 1);
-	unsigned long fd = arg(c, 0);
 	char line[CONSOLE_WRITE_MAX];
 	uint64_t held = 0;
 	long sum = 0;
 
-	if (!is_console(fd))
-		return -E_BADF;
 	for (unsigned long i = 0; i < arg(c, 2); i++) {
 		if (held + v[i].len > sizeof(line)) {
 			write_console(fd, (uint64_t)line, held);
@@ -107,6 +169,41 @@ io_writev(const struct context *c)
 	}
 	write_console(fd, (uint64_t)line, held);
 	return sum;
+}
+
+/* Piece after piece, until one is not moved in full. Of the standard input one piece is enough: more would wait. */
+static long
+move_pieces(const struct context *c, int to, uint8_t use)
+{
+	const struct iovec *v = (const struct iovec *)arg(c, 1);
+	long sum = 0;
+
+	for (unsigned long i = 0; i < arg(c, 2); i++) {
+		long result = v[i].len != 0 ? move(c, to, use, v[i]) : 0;
+
+		if (result < 0)
+			return sum > 0 ? sum : result;
+		sum += result;
+		if ((uint64_t)result < v[i].len || (sum > 0 && to != THE_FILE))
+			break;
+	}
+	return sum;
+}
+
+long
+io_writev(const struct context *c)
+{
+	int to = target(c, OPENED_WRITE);
+
+	return to == 1 || to == 2 ? write_lines(c, (unsigned long)to) : to < 0 ? to : move_pieces(c, to, OPENED_WRITE);
+}
+
+long
+io_readv(const struct context *c)
+{
+	int to = target(c, OPENED_READ);
+
+	return to < 0 ? to : move_pieces(c, to, OPENED_READ);
 }
 
 /* Different at every call; not secret. */

@@ -56,7 +56,6 @@ serve_thread(const struct context *c, unsigned long nr)
 	}
 }
 
-/* Standard streams are on the console; there are no files yet. */
 static long
 serve_io(const struct context *c, unsigned long nr)
 {
@@ -65,12 +64,8 @@ serve_io(const struct context *c, unsigned long nr)
 	case SYS_writev: return io_writev(c);
 	case SYS_read: return io_read(c);
 	case SYS_readv: return io_readv(c);
-	case SYS_ioctl: return arg(c, 0) <= 2 ? -LINUX_ENOTTY : -E_BADF;
-	case SYS_lseek: return arg(c, 0) <= 2 ? -LINUX_ESPIPE : -E_BADF;
-	case SYS_close: return arg(c, 0) <= 2 ? 0 : -E_BADF;
-	case SYS_openat:
-	case SYS_fstatat: return -E_NOENT;
-	case SYS_fstat: return -E_BADF;
+	case SYS_pread64: return io_pread(c);
+	case SYS_pwrite64: return io_pwrite(c);
 	case SYS_getrandom: return io_getrandom(c);
 	case SYS_uname: return io_uname(c);
 	default: return -E_NOSYS;
@@ -103,14 +98,29 @@ serve(const struct context *c)
 	case SYS_readv:
 	case SYS_write:
 	case SYS_writev:
-	case SYS_ioctl:
-	case SYS_lseek:
-	case SYS_close:
-	case SYS_openat:
-	case SYS_fstatat:
-	case SYS_fstat:
+	case SYS_pread64:
+	case SYS_pwrite64:
 	case SYS_getrandom:
 	case SYS_uname: return serve_io(c, nr);
+	case SYS_getcwd:
+	case SYS_dup:
+	case SYS_dup3:
+	case SYS_fcntl:
+	case SYS_ioctl:
+	case SYS_mkdirat:
+	case SYS_unlinkat:
+	case SYS_truncate:
+	case SYS_ftruncate:
+	case SYS_faccessat:
+	case SYS_openat:
+	case SYS_close:
+	case SYS_getdents64:
+	case SYS_lseek:
+	case SYS_fstatat:
+	case SYS_fstat:
+	case SYS_fsync:
+	case SYS_fdatasync:
+	case SYS_renameat2: return file_call(c, nr);
 	default: return serve_thread(c, nr);
 	}
 }

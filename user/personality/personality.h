@@ -17,16 +17,30 @@
 
 /* numbers of the asm-generic table */
 enum linux_call {
+	SYS_getcwd = 17,
+	SYS_dup = 23,
+	SYS_dup3 = 24,
+	SYS_fcntl = 25,
 	SYS_ioctl = 29,
+	SYS_mkdirat = 34,
+	SYS_unlinkat = 35,
+	SYS_truncate = 45,
+	SYS_ftruncate = 46,
+	SYS_faccessat = 48,
 	SYS_openat = 56,
 	SYS_close = 57,
+	SYS_getdents64 = 61,
 	SYS_lseek = 62,
 	SYS_read = 63,
 	SYS_write = 64,
 	SYS_readv = 65,
 	SYS_writev = 66,
+	SYS_pread64 = 67,
+	SYS_pwrite64 = 68,
 	SYS_fstatat = 79,
 	SYS_fstat = 80,
+	SYS_fsync = 82,
+	SYS_fdatasync = 83,
 	SYS_exit = 93,
 	SYS_exit_group = 94,
 	SYS_set_tid_address = 96,
@@ -58,6 +72,7 @@ enum linux_call {
 	SYS_mmap = 222,
 	SYS_mprotect = 226,
 	SYS_madvise = 233,
+	SYS_renameat2 = 276,
 	SYS_getrandom = 278,
 	SYS_child_begin = 4095,	/* not Linux's: first call of a thread made by clone (thread.c) */
 };
@@ -110,6 +125,10 @@ long io_write(const struct context *c);
 long io_writev(const struct context *c);
 long io_read(const struct context *c);
 long io_readv(const struct context *c);
+long io_pread(const struct context *c);
+long io_pwrite(const struct context *c);
+long input_read(const struct context *c, uint64_t to, uint64_t len);
+long file_call(const struct context *c, unsigned long nr);
 long io_getrandom(const struct context *c);
 long io_uname(const struct context *c);
 

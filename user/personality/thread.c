@@ -10,6 +10,7 @@
 #include <abi/startup.h>
 #include <atoll/server.h>
 #include <atoll/startup.h>
+#include <user/personality/files.h>
 #include <user/personality/personality.h>
 #include <user/rank.h>
 
@@ -139,6 +140,7 @@ thread_exit_group(const struct context *c, int status)
 	struct job_control *j = (struct job_control *)personality_info.control;
 	struct thread_record *r = thread_record(c);
 
+	files_close_rank(r->rank);
 	if (r->rank >= 0 && rank_breaks_job(j, (uint32_t)r->rank)) {
 		console_print("rank %u ended with status %d before MPI_Finalize\n",
 		    ((const struct startup *)j->rank[r->rank].startup)->rank, status & 255);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names: see tree.h.
+ */
+#include <abi/errors.h>
+#include <base/str.h>
+#include <servers/file/tree.h>
+
+#define ROOT 0
+
+void
+tree_init(struct tree *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->node[ROOT].kind = FILE_KIND_DIRECTORY;
+}
+
+/* The next name of a path: its start, *len and *rest behind it. NULL: none is left. */
+static const char *
+next_name(const char *path, size_t *len, const char **rest)
+{
+	while (*path == '/')
+		path++;
+	for (*len = 0; path[*len] != 0 && path[*len] != '/'; ++*len)
+		continue;
+	*rest = path + *len;
+	return *len > 0 ? path : NULL;
+}
+
+static bool
+is_name(const struct node *n, const char *name, size_t len)
+{
+	return memcmp(n->name, name, len) == 0 && n->name[len] == 0;
+}
+
+/* The entry of a directory, or -E_NOENT. */
+static int
+find_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
+{
+	if (len > FILE_NAME_MAX)
+		return -FILE_ENAMETOOLONG;
+	if (len == 1 && name[0] == '.')
+		return (int)dir;
+	if (len == 2 && name[0] == '.' && name[1] == '.')
+		return (int)t->node[dir].parent;
+	for (uint32_t i = 1; i < NODES_MAX; i++) {
+		const struct node *n = &t->node[i];
+
+		if (n->kind != FILE_KIND_NONE && !n->is_unlinked && n->parent == dir && is_name(n, name, len))
+			return (int)i;
+	}
+	return -E_NOENT;
+}
+
+/* Where a path leads: the directory of its last name, and that name (len 0: the path is the root). */
+struct place {
+	uint32_t dir;
+	const char *name;
+	size_t len;
+};
+
+static int
+walk(const struct tree *t, const char *path, struct place *p)
+{
+	const char *rest = path, *name;
+	size_t len;
+
+	if (path[0] == 0)
+		return -E_NOENT;
+	*p = (struct place){.dir = ROOT};
+	while ((name = next_name(rest, &len, &rest)) != NULL) {
+		if (p->len > 0) {
+			int dir = find_in(t, p->dir, p->name, p->len);
+
+			if (dir < 0)
+				return dir;
+			p->dir = (uint32_t)dir;
+		}
+		if (t->node[p->dir].kind != FILE_KIND_DIRECTORY)
+			return -FILE_ENOTDIR;
+		p->name = name;
+		p->len = len;
+	}
+	return 0;
+}
+
+int
+tree_find(const struct tree *t, const char *path)
+{
+	struct place p;
+	int result = walk(t, path, &p);
+
+	if (result != 0)
+		return result;
+	result = p.len == 0 ? ROOT : find_in(t, p.dir, p.name, p.len);
+	if (result >= 0 && path[str_len(path) - 1] == '/' && t->node[result].kind != FILE_KIND_DIRECTORY)
+		return -FILE_ENOTDIR;
+	return result;
+}
+
+static bool
+is_dots(const struct place *p)
+{
+	return p->len == 0 || (p->name[0] == '.' && (p->len == 1 || (p->len == 2 && p->name[1] == '.')));
+}
+
+static void
+name_node(struct node *n, const struct place *p)
+{
+	memcpy(n->name, p->name, p->len);
+	n->name[p->len] = 0;
+	n->parent = p->dir;
+}
+
+int
+tree_make(struct tree *t, const char *path, enum file_kind kind)
+{
+	struct place p;
+	int result = walk(t, path, &p);
+
+	if (result != 0)
+		return result;
+	result = is_dots(&p) ? -E_EXIST : find_in(t, p.dir, p.name, p.len);
+	if (result != -E_NOENT)
+		return result >= 0 ? -E_EXIST : result;
+	if (kind == FILE_KIND_FILE && path[str_len(path) - 1] == '/')
+		return -FILE_EISDIR;
+	if (t->node[p.dir].is_unlinked)
+		return -E_NOENT;
+	for (uint32_t i = 1; i < NODES_MAX; i++)
+		if (t->node[i].kind == FILE_KIND_NONE) {
+			t->node[i] = (struct node){.kind = kind};
+			name_node(&t->node[i], &p);
+			return (int)i;
+		}
+	return -E_NOSPC;
+}
+
+static bool
+is_empty(const struct tree *t, uint32_t dir)
+{
+	for (uint32_t i = 1; i < NODES_MAX; i++)
+		if (t->node[i].kind != FILE_KIND_NONE && !t->node[i].is_unlinked && t->node[i].parent == dir)
+			return false;
+	return true;
+}
+
+static void
+unlink_node(struct tree *t, uint32_t n)
+{
+	t->node[n].is_unlinked = 1;
+	node_settle(t, n);
+}
+
+int
+tree_remove(struct tree *t, const char *path, bool is_directory)
+{
+	struct place p;
+	int n = tree_find(t, path);
+
+	if (n < 0)
+		return n;
+	if (walk(t, path, &p) != 0 || is_dots(&p))
+		return is_directory ? (n == ROOT ? -E_BUSY : -E_INVAL) : -FILE_EISDIR;
+	if ((t->node[n].kind == FILE_KIND_DIRECTORY) != is_directory)
+		return is_directory ? -FILE_ENOTDIR : -FILE_EISDIR;
+	if (is_directory && !is_empty(t, (uint32_t)n))
+		return -FILE_ENOTEMPTY;
+	unlink_node(t, (uint32_t)n);
+	return 0;
+}
+
+/* Is `dir` the node itself or below it? */
+static bool
+is_within(const struct tree *t, uint32_t dir, uint32_t n)
+{
+	while (dir != n && dir != ROOT)
+		dir = t->node[dir].parent;
+	return dir == n;
+}
+
+int
+tree_rename(struct tree *t, const char *from, const char *to)
+{
+	struct place p, q;
+	int n = tree_find(t, from), old, result = n < 0 ? n : walk(t, to, &q);
+
+	if (result != 0)
+		return result;
+	if (walk(t, from, &p) != 0 || is_dots(&p) || is_dots(&q))
+		return -E_BUSY;
+	if (q.len > FILE_NAME_MAX)
+		return -FILE_ENAMETOOLONG;
+	if (is_within(t, q.dir, (uint32_t)n))
+		return -E_INVAL;
+	old = find_in(t, q.dir, q.name, q.len);
+	if (old == n)
+		return 0;
+	if (old >= 0) {
+		bool is_directory = t->node[n].kind == FILE_KIND_DIRECTORY;
+
+		result = tree_remove(t, to, is_directory);
+		if (result != 0)
+			return result;
+	} else if (to[str_len(to) - 1] == '/' && t->node[n].kind != FILE_KIND_DIRECTORY) {
+		return -FILE_ENOTDIR;
+	}
+	name_node(&t->node[n], &q);
+	return 0;
+}
+
+int
+tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t bytes)
+{
+	char part[FILE_DATA_MAX];
+	size_t len = str_len_max(path, sizeof(part));
+	int n;
+
+	if (len >= sizeof(part))
+		return -FILE_ENAMETOOLONG;
+	for (size_t i = 1; i < len; i++)
+		if (path[i] == '/') {
+			str_copy(part, i + 1, path);
+			n = tree_make(t, part, FILE_KIND_DIRECTORY);
+			if (n < 0 && n != -E_EXIST)
+				return n;
+		}
+	n = tree_make(t, path, FILE_KIND_FILE);
+	if (n < 0)
+		return n;
+	t->node[n].fixed = data;
+	t->node[n].size = bytes;
+	return 0;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Linux's calls on files and descriptors. The working directory is the root and stays it; a path is found from there. Stacks are small
+ * here: nothing that holds a request is inlined into something else.
+ */
+#include <atoll/server.h>
+#include <base/str.h>
+#include <user/personality/files.h>
+
+#define AT_FDCWD (-100)
+#define AT_REMOVEDIR 0x200
+#define AT_EMPTY_PATH 0x1000
+#define LINUX_O_ACCMODE 3
+#define LINUX_O_WRONLY 1
+#define LINUX_O_RDWR 2
+#define LINUX_O_CREAT 0100
+#define LINUX_O_EXCL 0200
+#define LINUX_O_TRUNC 01000
+#define LINUX_O_APPEND 02000
+#define LINUX_O_DIRECTORY 0200000
+#define F_DUPFD 0
+#define F_SETFL 4
+#define F_GETFL 3
+#define F_DUPFD_CLOEXEC 1030
+#define S_IFDIR 0040755
+#define S_IFCHR 0020620
+#define S_IFREG 0100644
+
+/* of asm-generic */
+struct linux_stat {
+	uint64_t dev, ino;
+	uint32_t mode, nlink, uid, gid;
+	uint64_t rdev, pad;
+	int64_t size;
+	int32_t blksize, pad2;
+	int64_t blocks;
+	int64_t times[6];
+	uint32_t unused[2];
+};
+
+struct linux_dirent {
+	uint64_t ino;
+	int64_t next;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
+_Static_assert(sizeof(struct linux_stat) == 128, "struct stat");
+
+/* Put a path into a request, behind what is there. 0 or a negative error. */
+static int
+put_path(struct file_request *q, size_t at, long dir, unsigned long from)
+{
+	const char *path = (const char *)from;
+	size_t len;
+
+	if (from == 0)
+		return -E_FAULT;
+	len = str_len_max(path, FILE_DATA_MAX);
+	if (len >= FILE_DATA_MAX - at)
+		return -FILE_ENAMETOOLONG;
+	if (path[0] != '/' && (int)dir != AT_FDCWD)
+		return -E_NOSYS;
+	memcpy(q->data + at, path, len + 1);
+	return 0;
+}
+
+/* One request on one path. */
+static int
+ask_path(const struct context *c, struct file_request *q, struct file_reply *r)
+{
+	int result = put_path(q, 0, (long)arg(c, 0), arg(c, 1));
+
+	return result != 0 ? result : files_ask(q, r);
+}
+
+static uint32_t
+how_to_open(unsigned long flags)
+{
+	return ((flags & LINUX_O_CREAT) != 0 ? FILE_CREATE : 0) | ((flags & LINUX_O_EXCL) != 0 ? FILE_EXCLUSIVE : 0) |
+	    ((flags & LINUX_O_TRUNC) != 0 ? FILE_EMPTY : 0) | ((flags & LINUX_O_ACCMODE) != 0 ? FILE_WRITABLE : 0) |
+	    ((flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0);
+}
+
+static uint8_t
+opened_flags(unsigned long flags)
+{
+	unsigned long mode = flags & LINUX_O_ACCMODE;
+
+	return (uint8_t)((mode != LINUX_O_WRONLY ? OPENED_READ : 0) | (mode != 0 ? OPENED_WRITE : 0) |
+	    ((flags & LINUX_O_APPEND) != 0 ? OPENED_APPEND : 0));
+}
+
+static __attribute__((noinline)) long
+call_open(const struct context *c)
+{
+	struct file_request q = {.op = FILE_OPEN, .arg = how_to_open(arg(c, 2))};
+	struct file_reply r;
+	struct opened *o;
+	long fd = -1;
+	int result = put_path(&q, 0, (long)arg(c, 0), arg(c, 1));
+
+	if (result != 0)
+		return result;
+	o = files_new();
+	if (o == NULL)
+		return -E_MFILE;
+	result = files_ask(&q, &r);
+	if (result != 0)
+		return result;
+	*o = (struct opened){.handle = r.handle, .flags = opened_flags(arg(c, 2)),
+		.kind = r.kind == FILE_KIND_DIRECTORY ? OPENED_DIRECTORY : OPENED_FILE};
+	result = files_attach(c, o, &fd, 0);
+	if (result == 0)
+		return fd;
+	q = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
+	files_ask(&q, &r);
+	o->kind = OPENED_NONE;
+	return result;
+}
+
+static long
+fill_stat(unsigned long to, const struct file_reply *r)
+{
+	struct linux_stat s = {.ino = r->node, .nlink = 1, .blksize = 4096};
+
+	s.mode = r->kind == FILE_KIND_DIRECTORY ? S_IFDIR : r->kind == FILE_KIND_FILE ? S_IFREG : S_IFCHR;
+	s.size = (int64_t)r->value;
+	s.blocks = (s.size + 511) / 512;
+	memcpy((void *)to, &s, sizeof(s));
+	return 0;
+}
+
+static __attribute__((noinline)) long
+call_fstat(const struct context *c, unsigned long fd, unsigned long to)
+{
+	struct file_request q = {.op = FILE_STAT_OPEN};
+	struct file_reply r = {0};
+	struct opened stream, *o = files_find(c, fd, &stream);
+	int result = 0;
+
+	if (o == NULL)
+		return -E_BADF;
+	q.handle = o->handle;
+	if (o->kind != OPENED_STREAM)
+		result = files_ask(&q, &r);
+	return result != 0 ? result : fill_stat(to, &r);
+}
+
+static __attribute__((noinline)) long
+call_stat(const struct context *c)
+{
+	struct file_request q = {.op = FILE_STAT};
+	struct file_reply r;
+	int result;
+
+	if ((arg(c, 3) & AT_EMPTY_PATH) != 0 && *(const char *)arg(c, 1) == 0)
+		return call_fstat(c, arg(c, 0), arg(c, 2));
+	result = ask_path(c, &q, &r);
+	return result != 0 ? result : fill_stat(arg(c, 2), &r);
+}
+
+static __attribute__((noinline)) long
+call_seek(const struct context *c)
+{
+	struct file_request q = {.op = FILE_STAT_OPEN};
+	struct file_reply r = {0};
+	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+	int64_t at = (int64_t)arg(c, 1);
+	int result = 0;
+
+	if (o == NULL)
+		return -E_BADF;
+	if (o->kind == OPENED_STREAM)
+		return -LINUX_ESPIPE;
+	if (arg(c, 2) > 2)
+		return -E_INVAL;
+	q.handle = o->handle;
+	if (arg(c, 2) == 2)
+		result = files_ask(&q, &r);
+	if (result != 0)
+		return result;
+	if (__builtin_add_overflow(at, arg(c, 2) == 0 ? 0 : (int64_t)(arg(c, 2) == 1 ? o->offset : r.value), &at) || at < 0)
+		return -E_INVAL;
+	o->offset = (uint64_t)at;
+	return at;
+}
+
+/* Entries of a directory, "." and ".." first. */
+static __attribute__((noinline)) long
+call_list(const struct context *c)
+{
+	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+	uint64_t used = 0;
+
+	if (o == NULL || o->kind != OPENED_DIRECTORY)
+		return o == NULL ? -E_BADF : -FILE_ENOTDIR;
+	for (;;) {
+		struct file_request q = {.op = FILE_LIST, .handle = o->handle, .offset = o->offset - 1};
+		struct file_reply r = {.kind = FILE_KIND_DIRECTORY, .node = 1, .value = o->offset, .data = ".."};
+		struct linux_dirent *d = (struct linux_dirent *)(arg(c, 1) + used);
+		int result = o->offset >= 2 ? files_ask(&q, &r) : 0;
+		uint64_t bytes;
+
+		if (o->offset == 0)
+			r.data[1] = 0;
+		if (result != 0)
+			return used > 0 || result == -E_NOENT ? (long)used : result;
+		bytes = (offsetof(struct linux_dirent, name) + str_len_max(r.data, FILE_NAME_MAX) + 1 + 7) & ~7ull;
+		if (used + bytes > arg(c, 2))
+			return used > 0 ? (long)used : -E_INVAL;
+		o->offset = r.value + 1;
+		d->ino = r.node;
+		d->next = (int64_t)o->offset;
+		d->bytes = (uint16_t)bytes;
+		d->type = r.kind == FILE_KIND_DIRECTORY ? 4 : 8;
+		str_copy(d->name, FILE_NAME_MAX + 1, r.data);
+		used += bytes;
+	}
+}
+
+static __attribute__((noinline)) long
+duplicate(const struct context *c, unsigned long from, long to, unsigned long low)
+{
+	struct opened stream, *o = files_find(c, from, &stream);
+	int result;
+
+	if (o == NULL)
+		return -E_BADF;
+	if (o == &stream) {
+		o = files_new();
+		if (o == NULL)
+			return -E_MFILE;
+		*o = stream;
+		o->refs = 0;
+	}
+	result = files_attach(c, o, &to, low);
+	if (result != 0 && o->refs == 0)
+		o->kind = OPENED_NONE;
+	return result != 0 ? result : to;
+}
+
+static long
+linux_flags(uint8_t flags)
+{
+	long append = (flags & OPENED_APPEND) != 0 ? LINUX_O_APPEND : 0;
+
+	if ((flags & OPENED_WRITE) == 0)
+		return append;
+	return append | ((flags & OPENED_READ) != 0 ? LINUX_O_RDWR : LINUX_O_WRONLY);
+}
+
+static long
+call_fcntl(const struct context *c)
+{
+	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+
+	if (o == NULL)
+		return -E_BADF;
+	switch (arg(c, 1)) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC: return arg(c, 2) < FD_LIMIT ? duplicate(c, arg(c, 0), -1, arg(c, 2)) : -E_INVAL;
+	case F_GETFL: return linux_flags(o->flags);
+	case F_SETFL:
+		o->flags = (uint8_t)((o->flags & ~OPENED_APPEND) | ((arg(c, 2) & LINUX_O_APPEND) != 0 ? OPENED_APPEND : 0));
+		return 0;
+	default: return arg(c, 1) <= 2 ? 0 : -E_INVAL;
+	}
+}
+
+static __attribute__((noinline)) long
+call_resize(const struct context *c, unsigned long fd, int64_t size)
+{
+	struct file_request q = {.op = FILE_RESIZE, .offset = (uint64_t)size};
+	struct file_reply r;
+	struct opened stream, *o = files_find(c, fd, &stream);
+
+	if (o == NULL)
+		return -E_BADF;
+	if (size < 0 || o->kind != OPENED_FILE)
+		return -E_INVAL;
+	q.handle = o->handle;
+	return files_ask(&q, &r);
+}
+
+static __attribute__((noinline)) long
+call_truncate(const struct context *c)
+{
+	struct file_request q = {.op = FILE_OPEN, .arg = FILE_WRITABLE};
+	struct file_reply r;
+	int result = put_path(&q, 0, AT_FDCWD, arg(c, 0)), closed;
+
+	if (result == 0)
+		result = files_ask(&q, &r);
+	if (result != 0)
+		return result;
+	q = (struct file_request){.op = FILE_RESIZE, .handle = r.handle, .offset = arg(c, 1)};
+	result = (int64_t)arg(c, 1) < 0 ? -E_INVAL : files_ask(&q, &r);
+	q.op = FILE_CLOSE;
+	closed = files_ask(&q, &r);
+	return result != 0 ? result : closed;
+}
+
+static __attribute__((noinline)) long
+call_rename(const struct context *c)
+{
+	struct file_request q = {.op = FILE_RENAME};
+	struct file_reply r;
+	int result = put_path(&q, 0, (long)arg(c, 0), arg(c, 1));
+
+	if (arg(c, 4) != 0)
+		return -E_INVAL;
+	if (result == 0)
+		result = put_path(&q, str_len(q.data) + 1, (long)arg(c, 2), arg(c, 3));
+	return result != 0 ? result : files_ask(&q, &r);
+}
+
+static __attribute__((noinline)) long
+call_path(const struct context *c, unsigned long nr)
+{
+	struct file_request q = {.op = nr == SYS_mkdirat ? FILE_MAKE_DIRECTORY : nr == SYS_unlinkat ? FILE_REMOVE : FILE_STAT};
+	struct file_reply r;
+
+	if (nr == SYS_unlinkat && (arg(c, 2) & AT_REMOVEDIR) != 0)
+		q.arg = FILE_DIRECTORY;
+	return ask_path(c, &q, &r);
+}
+
+static long
+call_getcwd(const struct context *c)
+{
+	if (arg(c, 1) < 2)
+		return -34;	/* ERANGE */
+	memcpy((void *)arg(c, 0), "/", 2);
+	return 2;
+}
+
+static long
+call_descriptor(const struct context *c, unsigned long nr)
+{
+	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+
+	switch (nr) {
+	case SYS_close: return files_detach(c, arg(c, 0));
+	case SYS_dup: return duplicate(c, arg(c, 0), -1, 0);
+	case SYS_dup3: return arg(c, 0) == arg(c, 1) ? -E_INVAL : arg(c, 1) >= FD_LIMIT ? -E_BADF : duplicate(c, arg(c, 0), (long)arg(c, 1), 0);
+	case SYS_fcntl: return call_fcntl(c);
+	case SYS_ioctl: return o == NULL ? -E_BADF : -LINUX_ENOTTY;
+	case SYS_fsync:
+	case SYS_fdatasync: return o == NULL ? -E_BADF : o->kind == OPENED_STREAM ? -E_INVAL : 0;
+	default: return -E_NOSYS;
+	}
+}
+
+static long
+serve(const struct context *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_openat: return call_open(c);
+	case SYS_fstatat: return call_stat(c);
+	case SYS_fstat: return call_fstat(c, arg(c, 0), arg(c, 1));
+	case SYS_lseek: return call_seek(c);
+	case SYS_getdents64: return call_list(c);
+	case SYS_ftruncate: return call_resize(c, arg(c, 0), (int64_t)arg(c, 1));
+	case SYS_truncate: return call_truncate(c);
+	case SYS_renameat2: return call_rename(c);
+	case SYS_mkdirat:
+	case SYS_unlinkat:
+	case SYS_faccessat: return call_path(c, nr);
+	case SYS_getcwd: return call_getcwd(c);
+	default: return call_descriptor(c, nr);
+	}
+}
+
+long
+file_call(const struct context *c, unsigned long nr)
+{
+	long result;
+
+	files_lock();
+	result = serve(c, nr);
+	files_unlock();
+	return result;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See files.h.
+ */
+#include <atoll/server.h>
+#include <base/str.h>
+#include <servers/file/client.h>
+#include <user/personality/files.h>
+
+struct slot {
+	int16_t rank;
+	uint16_t fd;
+	uint16_t opened;	/* number + 1; 0: free */
+	uint16_t reserved;
+};
+
+/* One page. */
+struct table {
+	struct opened opened[OPENED_MAX];
+	struct slot slot[SLOTS_MAX];
+};
+
+_Static_assert(sizeof(struct table) <= 4096, "a page");
+
+static struct {
+	uint32_t lock;		/* 0 free, 1 taken, 2 taken and somebody waits */
+	uint32_t id;		/* of the last request */
+	int in, out;		/* mailboxes, + 1; 0: not opened */
+	struct table *table;
+} files;
+
+void
+files_lock(void)
+{
+	uint32_t free = 0;
+
+	if (__atomic_compare_exchange_n(&files.lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&files.lock, 2, __ATOMIC_ACQUIRE) != 0)
+		kfutex_wait((unsigned long)&files.lock, 2);
+}
+
+void
+files_unlock(void)
+{
+	if (__atomic_exchange_n(&files.lock, 0, __ATOMIC_RELEASE) == 2)
+		kfutex_wake((unsigned long)&files.lock, 1);
+}
+
+static int
+rank_of(const struct context *c)
+{
+	return thread_record(c)->rank;
+}
+
+static struct slot *
+slot_of(int rank, unsigned long fd)
+{
+	struct slot *s = files.table != NULL ? files.table->slot : NULL;
+
+	for (int i = 0; s != NULL && i < SLOTS_MAX; i++)
+		if (s[i].opened != 0 && s[i].rank == rank && s[i].fd == fd)
+			return &s[i];
+	return NULL;
+}
+
+struct opened *
+files_find(const struct context *c, unsigned long fd, struct opened *stream)
+{
+	const struct slot *s = fd < FD_LIMIT ? slot_of(rank_of(c), fd) : NULL;
+
+	if (s != NULL)
+		return &files.table->opened[s->opened - 1];
+	if (fd >= FD_FIRST)
+		return NULL;
+	*stream = (struct opened){.kind = OPENED_STREAM, .handle = (uint32_t)fd, .refs = 1, .flags = fd == 0 ? OPENED_READ : OPENED_WRITE};
+	return stream;
+}
+
+static bool
+has_table(void)
+{
+	uint64_t addr;
+
+	if (files.table == NULL && kmem_alloc(SELF, 4096, PAGE_READ | PAGE_WRITE, &addr) >= 0)
+		files.table = (struct table *)addr;
+	return files.table != NULL;
+}
+
+struct opened *
+files_new(void)
+{
+	if (!has_table())
+		return NULL;
+	for (int i = 0; i < OPENED_MAX; i++)
+		if (files.table->opened[i].kind == OPENED_NONE) {
+			files.table->opened[i] = (struct opened){0};
+			return &files.table->opened[i];
+		}
+	return NULL;
+}
+
+static void
+release(struct opened *o)
+{
+	struct file_request q = {.op = FILE_CLOSE, .handle = o->handle};
+	struct file_reply r;
+
+	if (--o->refs > 0)
+		return;
+	if (o->kind != OPENED_STREAM)
+		files_ask(&q, &r);
+	o->kind = OPENED_NONE;
+}
+
+int
+files_attach(const struct context *c, struct opened *o, long *fd, unsigned long low)
+{
+	int rank = rank_of(c);
+	struct slot *s = NULL;
+
+	if (*fd >= FD_LIMIT || low >= FD_LIMIT)
+		return -E_BADF;
+	if (*fd >= 0)
+		files_detach(c, (unsigned long)*fd);
+	for (int i = 0; i < SLOTS_MAX && s == NULL; i++)
+		if (files.table->slot[i].opened == 0)
+			s = &files.table->slot[i];
+	if (s == NULL)
+		return -E_MFILE;
+	if (*fd < 0) {
+		*fd = (long)(low < FD_FIRST ? FD_FIRST : low);
+		while (*fd < FD_LIMIT && slot_of(rank, (unsigned long)*fd) != NULL)
+			++*fd;
+		if (*fd == FD_LIMIT)
+			return -E_MFILE;
+	}
+	*s = (struct slot){(int16_t)rank, (uint16_t)*fd, (uint16_t)(o - files.table->opened + 1), 0};
+	o->refs++;
+	return 0;
+}
+
+int
+files_detach(const struct context *c, unsigned long fd)
+{
+	struct slot *s = slot_of(rank_of(c), fd);
+
+	if (s == NULL)
+		return fd < FD_FIRST ? 0 : -E_BADF;
+	release(&files.table->opened[s->opened - 1]);
+	s->opened = 0;
+	return 0;
+}
+
+void
+files_close_rank(int rank)
+{
+	if (files.table == NULL)
+		return;
+	files_lock();
+	for (int i = 0; i < SLOTS_MAX; i++) {
+		struct slot *s = &files.table->slot[i];
+
+		if (s->opened == 0 || s->rank != rank)
+			continue;
+		release(&files.table->opened[s->opened - 1]);
+		s->opened = 0;
+	}
+	files_unlock();
+}
+
+static int
+open_channel(void)
+{
+	struct file f;
+	long in, out;
+
+	if (files.out != 0)
+		return 0;
+	if (file_open(FILE_SERVER, &f) != 0)
+		return -E_NOENT;
+	in = files.in != 0 ? files.in - 1 : kmailbox_create(FILE_REPLY_PORT);
+	if (in < 0)
+		return (int)in;
+	files.in = (int)in + 1;
+	out = kmailbox_open(FILE_CLUSTER, FILE_PORT);
+	if (out < 0)
+		return (int)out;
+	files.out = (int)out + 1;
+	return 0;
+}
+
+int
+files_ask(struct file_request *q, struct file_reply *r)
+{
+	int result = open_channel();
+
+	q->magic = FILE_MAGIC;
+	q->id = ++files.id;
+	if (result == 0)
+		result = mailbox_send(files.out - 1, q);
+	while (result == 0) {
+		result = mailbox_receive(files.in - 1, FILE_CLUSTER, r);
+		if (result == 0 && r->magic == FILE_MAGIC && r->id == q->id)
+			return r->error;
+	}
+	return result;
+}
+
+static uint32_t
+piece(uint64_t left)
+{
+	return left < FILE_DATA_MAX ? (uint32_t)left : FILE_DATA_MAX;
+}
+
+long
+files_read(const struct opened *o, uint64_t *offset, char *to, uint64_t len)
+{
+	struct file_request q = {.op = FILE_READ, .handle = o->handle};
+	struct file_reply r;
+	uint64_t done = 0;
+
+	while (done < len) {
+		int result;
+
+		q.offset = *offset;
+		q.arg = piece(len - done);
+		result = files_ask(&q, &r);
+		if (result != 0 || r.value > q.arg)
+			return done > 0 ? (long)done : result != 0 ? result : -E_IO;
+		memcpy(to + done, r.data, r.value);
+		*offset += r.value;
+		done += r.value;
+		if (r.value < q.arg)
+			break;
+	}
+	return (long)done;
+}
+
+/* The end of the file, where whoever appends writes. */
+static int
+find_end(const struct opened *o, uint64_t *offset)
+{
+	struct file_request q = {.op = FILE_STAT_OPEN, .handle = o->handle};
+	struct file_reply r;
+	int result = (o->flags & OPENED_APPEND) != 0 ? files_ask(&q, &r) : 1;
+
+	if (result == 0)
+		*offset = r.value;
+	return result < 0 ? result : 0;
+}
+
+long
+files_write(const struct opened *o, uint64_t *offset, const char *from, uint64_t len)
+{
+	struct file_request q = {.op = FILE_WRITE, .handle = o->handle};
+	struct file_reply r;
+	uint64_t done = 0;
+	int result = find_end(o, offset);
+
+	while (result == 0 && done < len) {
+		q.offset = (o->flags & OPENED_APPEND) != 0 ? FILE_AT_END : *offset;
+		q.arg = piece(len - done);
+		memcpy(q.data, from + done, q.arg);
+		result = files_ask(&q, &r);
+		if (result == 0 && r.value <= q.arg) {
+			*offset += r.value;
+			done += r.value;
+		}
+	}
+	return done > 0 ? (long)done : result;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Descriptors of ranks and the way to the file server. All ranks of a cluster are one process, so one table holds the descriptors of all
+ * of them; it comes into being with the first one that is not a standard stream. One thread at a time uses table and server.
+ */
+#ifndef USER_PERSONALITY_FILES_H
+#define USER_PERSONALITY_FILES_H
+
+#include <user/personality/personality.h>
+#include <servers/file/protocol.h>
+
+#define OPENED_MAX 120		/* files that a process has open at a time */
+#define SLOTS_MAX 240		/* descriptors that its ranks have */
+#define FD_FIRST 3		/* those below are standard streams until something else is put there */
+#define FD_LIMIT 256
+
+enum opened_kind {
+	OPENED_NONE,
+	OPENED_STREAM,		/* handle: 0, 1 or 2 */
+	OPENED_FILE,
+	OPENED_DIRECTORY,
+};
+
+#define OPENED_READ 1
+#define OPENED_WRITE 2
+#define OPENED_APPEND 4
+
+struct opened {
+	uint32_t handle;
+	uint8_t kind;		/* enum opened_kind */
+	uint8_t flags;
+	uint16_t refs;		/* descriptors */
+	uint64_t offset;
+};
+
+/* Take and give back table and server. */
+void files_lock(void);
+void files_unlock(void);
+
+/* The following with the lock held. */
+
+/* What a descriptor of the caller's rank stands for; NULL: nothing. A standard stream that was never changed is *stream, filled. */
+struct opened *files_find(const struct context *c, unsigned long fd, struct opened *stream);
+
+/* A descriptor for something that is open already; -1 as *fd: the lowest that is free from `low` on. 0 or -E_MFILE, -E_NOMEM, -E_BADF. */
+int files_attach(const struct context *c, struct opened *o, long *fd, unsigned long low);
+
+/* A new entry, with no descriptor; NULL: there are too many. */
+struct opened *files_new(void);
+
+/* Give a descriptor up; what was open only through it is closed. 0 or -E_BADF. */
+int files_detach(const struct context *c, unsigned long fd);
+
+/* Ask the server; q->op and its arguments are filled. 0 or a negative error; -E_NOENT if the machine has no server. */
+int files_ask(struct file_request *q, struct file_reply *r);
+
+/* Bytes from and to an open file: at *offset, which moves on. Count or a negative error if it is none at all. */
+long files_read(const struct opened *o, uint64_t *offset, char *to, uint64_t len);
+long files_write(const struct opened *o, uint64_t *offset, const char *from, uint64_t len);
+
+/* Takes the lock: a rank has ended. */
+void files_close_rank(int rank);
+
+#endif
