@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -209,7 +209,7 @@ watch_machine(const struct prepared *p, char **args)
 	hold_signals(&m, &before);
 	open_feed(&m);
 	spawn(&m, p, &before);
-	m.end_fd = pidfd_open(m.pid, 0);
+	m.end_fd = (int)syscall(SYS_pidfd_open, m.pid, 0);
 	if (m.feed[0] >= 0)
 		close(m.feed[0]);
 	if (m.end_fd >= 0 && m.signal_fd >= 0)
