@@ -29,6 +29,7 @@ struct plan_kind {
 struct plan {
 	struct plan_straight straight;
 	struct plan_kind kind[COLL_NEIGHBOR_ALLGATHER];
+	const struct algorithm *uneven[COLL_ALLTOALL + 1];	/* blocking calls whose blocks differ */
 };
 
 static const struct algorithm *
@@ -74,13 +75,17 @@ force_all(struct plan *p, const char *list)
 }
 
 static const struct choice *
-rows_for(enum coll_kind kind, enum mapping mapping, int ranks)
+rows_among(const struct choice *row, int ranks)
 {
-	const struct choice *row = coll_choices[kind][mapping];
-
 	while (row->ranks < ranks)
 		row++;
 	return row;
+}
+
+static const struct choice *
+rows_for(enum coll_kind kind, enum mapping mapping, int ranks)
+{
+	return rows_among(coll_choices[kind][mapping], ranks);
 }
 
 static enum mapping
@@ -168,6 +173,8 @@ plan_of(struct mpi_rank *self, struct comm *c)
 		prefer_brief(self, v, &p->kind[kind], (enum coll_kind)kind);
 		p->straight.below[kind] = (uint8_t)straight_below((enum coll_kind)kind, &p->kind[kind], c->size);
 	}
+	for (int kind = COLL_GATHER; kind <= COLL_ALLTOALL; kind++)
+		p->uneven[kind] = at((enum coll_kind)kind, rows_among(coll_uneven[kind][mapping_of(self, v)], c->size)->blocking);
 	c->plan = p;
 	return p;
 }
@@ -220,6 +227,12 @@ size_is_known(const struct collective *k)
 	return k->even || k->kind == COLL_BCAST || k->kind == COLL_BARRIER || k->kind == COLL_ALLGATHER || k->kind >= COLL_REDUCE;
 }
 
+static bool
+is_uneven(const struct collective *k)
+{
+	return !k->even && k->kind >= COLL_GATHER && k->kind <= COLL_ALLTOALL;
+}
+
 const struct algorithm *
 mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k)
 {
@@ -227,8 +240,10 @@ mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k)
 	const struct plan_kind *q = p ? &p->kind[k->kind] : NULL;
 	size_t bytes;
 
-	if (q == NULL || !size_is_known(k))
-		return q == NULL ? NULL : q->forced ? q->forced : general(k->kind);
+	if (q == NULL || q->forced)
+		return q == NULL ? NULL : q->forced;
+	if (is_uneven(k))
+		return p->uneven[k->kind];
 	bytes = mpi_choose_bytes(c, k);
 	return bytes <= q->small ? q->blocking : at(k->kind, row_for(q->rows, bytes)->blocking);
 }

@@ -22,6 +22,9 @@ from mpifiles import write  # noqa: E402
 
 FOLDER = "mpi/coll"
 KINDS = ("barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan", "exscan")
+# blocking calls whose blocks differ, of which not all ranks know the sizes; the algorithms are those of the collective
+UNEVEN = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "alltoallv": "alltoall"}
+ROWS = KINDS + tuple(UNEVEN)
 MAPPINGS = ("cluster", "clusters", "spread", "process")
 ANY = "-"
 DEFINITION = re.compile(r"^const struct algorithm mpi_algorithm_(\w+)", re.M)
@@ -78,7 +81,7 @@ def read_rows(text):
         words = line.split("#", 1)[0].split()
         if not words:
             continue
-        if len(words) != 6 or words[0] not in KINDS or words[1] not in MAPPINGS or not all(w == ANY or w.isdecimal() for w in words[2:4]):
+        if len(words) != 6 or words[0] not in ROWS or words[1] not in MAPPINGS or not all(w == ANY or w.isdecimal() for w in words[2:4]):
             raise TableError(f"line {number}: expected: collective mapping ranks bytes blocking started")
         rows.append(Row(words[0], words[1], *[None if w == ANY else int(w) for w in words[2:4]], *words[4:]))
     return rows
@@ -99,13 +102,16 @@ def _ascends(rows):
 def check(rows, algorithms):
     """Refuse names that are not there, gaps and disorder."""
     known = {(a.kind, a.name): a for a in algorithms}
+    known.update({(kind, a.name): a for kind, of in UNEVEN.items() for a in algorithms if a.kind == of})
     for r in rows:
         for name in (r.blocking, r.started):
             if (r.kind, name) not in known:
                 raise TableError(f"{r.kind} {r.mapping}: there is no algorithm '{name}'")
         if known[r.kind, r.started].meets:
             raise TableError(f"{r.kind} {r.mapping}: '{r.started}' is for blocking calls only")
-    for kind in KINDS:
+        if r.kind in UNEVEN and r.bytes is not None:
+            raise TableError(f"{r.kind} {r.mapping}: not all ranks know how many bytes there are")
+    for kind in ROWS:
         for mapping in MAPPINGS:
             if not _ascends([r for r in rows if (r.kind, r.mapping) == (kind, mapping)]):
                 raise TableError(f"{kind} {mapping}: bounds must go up, bytes within ranks, and end with '{ANY} {ANY}'")
@@ -127,8 +133,8 @@ def header(rows, algorithms):
                "\tuint8_t blocking;\t\t/* numbers in the list of the collective's algorithms: no addresses, so that ranks share the table */\n"
                "\tuint8_t started;\n};\n")
     out.append("enum mapping { " + ", ".join(f"MAPPING_{m.upper()}" for m in MAPPINGS) + ", MAPPINGS };\n")
-    for kind in KINDS:
-        number = {name: i for i, name in enumerate(a.name for a in algorithms if a.kind == kind)}
+    for kind in ROWS:
+        number = {name: i for i, name in enumerate(a.name for a in algorithms if a.kind == UNEVEN.get(kind, kind))}
         for mapping in MAPPINGS:
             out.append(f"static const struct choice choices_{kind}_{mapping}[] = {{")
             out += [f"\t{{{'INT32_MAX' if r.ranks is None else r.ranks}, {'UINT64_MAX' if r.bytes is None else r.bytes}, "
@@ -137,6 +143,8 @@ def header(rows, algorithms):
             out.append("};")
     out.append("\nstatic const struct choice *const coll_choices[][MAPPINGS] = {")
     out += [f"\t[COLL_{k.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}" for m in MAPPINGS) + "}," for k in KINDS]
+    out.append("};\n\nstatic const struct choice *const coll_uneven[][MAPPINGS] = {")
+    out += [f"\t[COLL_{of.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}" for m in MAPPINGS) + "}," for k, of in UNEVEN.items()]
     out.append("};\n\n#endif\n")
     return "\n".join(out)
 

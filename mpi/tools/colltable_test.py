@@ -15,7 +15,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "coll")
 
 def table(bcast):
     """A table for all, with these rows for one collective and mapping."""
-    lines = [f"{k} {m} - - x x" for k in colltable.KINDS for m in colltable.MAPPINGS if (k, m) != ("bcast", "cluster")]
+    lines = [f"{k} {m} - - x x" for k in colltable.ROWS for m in colltable.MAPPINGS if (k, m) != ("bcast", "cluster")]
     return colltable.read_rows("\n".join(lines + bcast))
 
 
@@ -45,6 +45,11 @@ class Table(unittest.TestCase):
         for rows in (["bcast cluster 4 - x x"], ["bcast cluster - 8 x x", "bcast cluster - 4 x x", "bcast cluster - - x x"],
                      ["bcast cluster 4 8 x x", "bcast cluster - - x x"], []):
             self.refuse(rows, "bounds must go up")
+
+    def test_not_all_know_the_sizes_of_blocks_that_differ(self):
+        rows = [r for r in table(["bcast cluster - - x x"]) if r.kind != "gatherv" or r.mapping != "cluster"]
+        with self.assertRaisesRegex(colltable.TableError, "not all ranks know"):
+            colltable.check(rows + colltable.read_rows("gatherv cluster - 8 x x\ngatherv cluster - - x x"), known())
 
     def test_words(self):
         for line in ("bcast cluster - - x", "broadcast cluster - - x x", "bcast cluster few - x x"):

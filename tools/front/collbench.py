@@ -47,7 +47,8 @@ INTRO = """# Which algorithm a collective uses. Written by ./atoll bench coll --
 #
 # Columns: collective; mapping (cluster: all ranks in one; clusters: in several; spread: each in its own; process: process ranks); the row holds up
 # to so many ranks, and bytes of the operand or of a block (-: any number); algorithm of a blocking call, and of all others. An algorithm that
-# cannot do what is asked (blocks of different sizes, operations that do not commute) is replaced by the collective's general one.
+# cannot do what is asked (blocks of different sizes, operations that do not commute) is replaced by the collective's general one. The last rows are for
+# blocks that differ (alltoallv: of alltoallw, too), in blocking calls; all others take the general one. They are kept as they are.
 """
 
 
@@ -121,7 +122,7 @@ def text_of(rows, how):
     """The table's text."""
     word = lambda n: colltable.ANY if n is None else str(n)
     lines = [INTRO.format(how=how)]
-    for kind in colltable.KINDS:
+    for kind in colltable.ROWS:
         lines.append("")
         lines += [f"{r.kind:<15}{r.mapping:<10}{word(r.ranks):>5}{word(r.bytes):>9}  {r.blocking:<14}{r.started}" for r in rows if r.kind == kind]
     return "\n".join(lines).replace("#\n\n\n", "#\n\n") + "\n"
@@ -145,7 +146,7 @@ def make_table(samples, how, o):
     with open(TABLE, encoding="utf-8") as f:
         old = colltable.read_rows(f.read())
     rows = []
-    for kind in colltable.KINDS:
+    for kind in colltable.ROWS:
         meets = {a.name for a in algorithms if a.kind == kind and a.meets}
         for mapping in colltable.MAPPINGS:
             new = rows_of(samples, kind, mapping, meets) if kind in o.only and mapping in o.mappings else []
