@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of handles.
+ * Checks of handles, and what happens to an error.
  */
 #include <mpi/api/call.h>
 #include <mpi/core/info.h>
 #include <mpi/core/op.h>
 #include <mpi/core/session.h>
+
+int
+call_raise_on_held(struct call *call, int err)
+{
+	int result = mpi_raise(call->self, call->held, err, call->function);
+
+	if (call->locked)
+		mpi_rank_lock(call->self);
+	mpi_comm_release(call->self, call->held);
+	if (call->locked)
+		mpi_rank_unlock(call->self);
+	return result;
+}
 
 int
 call_group(struct call *call, MPI_Group handle, struct group **g)

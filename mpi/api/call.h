@@ -25,6 +25,7 @@ struct session;
 struct call {
 	struct mpi_rank *self;
 	struct comm *comm;		/* whose error handler gets an error; NULL: that of MPI_COMM_SELF */
+	struct comm *held;		/* the same, if only this call may still know it */
 	const char *function;		/* its name, for messages */
 	bool large;			/* the twin with counts of type MPI_Count */
 	bool locked;
@@ -43,7 +44,7 @@ static inline int
 call_enter(struct call *call, const char *function, bool any_time)
 {
 	call->self = mpi_self();
-	call->comm = NULL;
+	call->comm = call->held = NULL;
 	call->function = function;
 	call->raised_on.errhandler = NULL;
 	call->locked = call->self->thread_level == MPI_THREAD_MULTIPLE;
@@ -63,6 +64,16 @@ call_for_files(struct call *call)
 	call->raised_on = (struct raised_on){call->self->file_errhandler, (uintptr_t)MPI_FILE_NULL};
 }
 
+/* The communicator whose request has failed gets the error, even if the program has freed it: `call` takes over a reference. */
+static inline void
+call_failed_on(struct call *call, struct comm *c)
+{
+	call->comm = call->held = c;
+}
+
+/* An error goes to call->held, which is let go then. */
+int call_raise_on_held(struct call *call, int err);
+
 /* Leave it; an error goes through the error handler. Returns what the program gets. */
 static inline int
 call_leave(struct call *call, int err)
@@ -71,7 +82,9 @@ call_leave(struct call *call, int err)
 		mpi_rank_unlock(call->self);
 	if (err != MPI_SUCCESS && call->raised_on.errhandler != NULL)
 		return mpi_raise_on(call->self, call->raised_on, err, call->function);
-	return err == MPI_SUCCESS ? err : mpi_raise(call->self, call->comm, err, call->function);
+	if (err == MPI_SUCCESS)
+		return err;
+	return call->held != NULL ? call_raise_on_held(call, err) : mpi_raise(call->self, call->comm, err, call->function);
 }
 
 /* Handles. The first communicator is the one whose error handler counts. */

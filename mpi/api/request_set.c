@@ -77,16 +77,35 @@ set_all_done(const void *set)
 	return true;
 }
 
+/* Finish a request; if it has failed, its communicator out, held, or NULL: it has none. */
+static int
+finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status, struct comm **failed)
+{
+	struct comm *c = r->comm;
+	int err;
+
+	*failed = NULL;
+	if (c != NULL)
+		c->references++;
+	err = mpi_request_finish(self, r, handle, status);
+	if (err != MPI_SUCCESS)
+		*failed = c;
+	else if (c != NULL)
+		mpi_comm_release(self, c);
+	return err;
+}
+
 int
 set_finish(struct set *s, int i, MPI_Status *status)
 {
-	struct request *r = s->requests[i];
-	struct comm *c = r->comm;
-	int err = mpi_request_finish(s->self, r, &s->handles[i], status);
+	struct comm *failed;
+	int err = finish(s->self, s->requests[i], &s->handles[i], status, &failed);
 
 	s->requests[i] = NULL;
-	if (err != MPI_SUCCESS && s->failed == NULL)
-		s->failed = c;
+	if (s->failed == NULL)
+		s->failed = failed;
+	else if (failed != NULL)
+		mpi_comm_release(s->self, failed);
 	return err;
 }
 
@@ -94,16 +113,16 @@ void
 set_raise(const struct set *s, struct call *call)
 {
 	if (s->failed != NULL)
-		call->comm = s->failed;
+		call_failed_on(call, s->failed);
 }
 
 int
 set_finish_one(struct call *call, struct request *r, MPI_Request *handle, MPI_Status *status)
 {
-	struct comm *c = r->comm;
-	int err = mpi_request_finish(call->self, r, handle, status);
+	struct comm *failed;
+	int err = finish(call->self, r, handle, status, &failed);
 
-	if (err != MPI_SUCCESS)
-		call->comm = c;		/* outlives the request: the program has a handle */
+	if (failed != NULL)
+		call_failed_on(call, failed);
 	return err;
 }

@@ -185,6 +185,35 @@ handler_of_sets(struct check *c)
 	MPI_Comm_free(&d);
 }
 
+/* A request that fails after its communicator was freed still has its error handler. */
+static void
+failed_later(struct check *c)
+{
+	for (int way = 0; way < 3; way++) {
+		MPI_Errhandler e;
+		MPI_Status s;
+		MPI_Request r;
+		MPI_Comm d;
+		int in, flag = 0, err = MPI_SUCCESS;
+
+		MPI_Comm_dup(MPI_COMM_SELF, &d);
+		MPI_Comm_create_errhandler(own_handler, &e);
+		MPI_Comm_set_errhandler(d, e);
+		MPI_Errhandler_free(&e);
+		a[3] = 0;
+		MPI_Irecv(&in, 1, MPI_INT, 0, way, d, &r);
+		MPI_Send(b, 2, MPI_INT, 0, way, d);
+		MPI_Comm_free(&d);
+		if (way == 0)
+			err = MPI_Wait(&r, &s);
+		else if (way == 1)
+			err = MPI_Waitall(1, &r, &s);
+		while (way == 2 && !flag)
+			err = MPI_Test(&r, &flag, &s);
+		CHECK(c, err != MPI_SUCCESS && err == a[3] && r == MPI_REQUEST_NULL);
+	}
+}
+
 static void
 handlers(struct check *c)
 {
@@ -218,5 +247,6 @@ main(int argc, char **argv)
 	objects(&c);
 	handlers(&c);
 	handler_of_sets(&c);
+	failed_later(&c);
 	return check_end(&c);
 }
