@@ -241,6 +241,7 @@ for name in sorted({r["measure"] for r in rows if r["ranks"] == 2}):
     plt.legend()
     plt.tight_layout()
     plt.savefig(f"{folder}/mpi_{name}.png", dpi=110)
+    plt.close()
 """
 
 
