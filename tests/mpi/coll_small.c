@@ -111,7 +111,7 @@ fill_longs(int turn, long *result, int count, int in_place)
 {
 	long *data = in_place ? result : (long *)(void *)in;
 
-	memset(result, 0, sizeof(out));
+	memset(result, 0, RANKS_MAX * MOST);
 	for (int i = 0; i < count; i++)
 		data[i] = operand(turn, c.rank, i);
 	return in_place ? MPI_IN_PLACE : data;
@@ -120,7 +120,7 @@ fill_longs(int turn, long *result, int count, int in_place)
 static void
 reductions(int turn, int count, int root)
 {
-	static long result[sizeof(out) / sizeof(long)];
+	static long result[RANKS_MAX * MOST / sizeof(long)];
 	int in_place = turn % 2, n = c.size;
 
 	MPI_Allreduce(fill_longs(turn, result, count, in_place), result, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
