@@ -86,39 +86,51 @@ direct_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI
 	return s.bytes > 0 && mpi_straight_bcast(&s);
 }
 
-/* `one` is the side with a block, `many` that with a block per rank. */
+struct direct_side {
+	const void *buffer;
+	MPI_Count count;
+	MPI_Datatype type;
+};
+
+/* What gather and scatter share: `one` is the side with a block, `all` that with a block per rank, which counts at the root. */
+static inline __attribute__((always_inline)) bool
+direct_rooted(struct straight *s, const struct direct_side *one, const struct direct_side *all, int root, MPI_Comm comm)
+{
+	if (!direct_coll(s, comm) || !direct_root(s, root) || !direct_buffer(one->buffer))
+		return false;
+	s->bytes = direct_bytes(one->count, one->type);
+	s->root = root;
+	if (s->comm->rank == root && (!direct_buffer(all->buffer) || direct_bytes(all->count, all->type) != s->bytes))
+		return false;
+	return s->bytes > 0;
+}
+
 static inline __attribute__((always_inline)) bool
 direct_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
 	MPI_Comm comm)
 {
+	struct direct_side one = {sendbuf, sendcount, sendtype}, all = {recvbuf, recvcount, recvtype};
 	struct straight s;
 
-	if (!direct_coll(&s, comm) || !direct_root(&s, root) || !direct_buffer(sendbuf))
-		return false;
-	s.bytes = direct_bytes(sendcount, sendtype);
-	if (s.comm->rank == root && (!direct_buffer(recvbuf) || direct_bytes(recvcount, recvtype) != s.bytes))
+	if (!direct_rooted(&s, &one, &all, root, comm))
 		return false;
 	s.in = sendbuf;
 	s.out = recvbuf;
-	s.root = root;
-	return s.bytes > 0 && mpi_straight_gather(&s);
+	return mpi_straight_gather(&s);
 }
 
 static inline __attribute__((always_inline)) bool
 direct_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
 	MPI_Comm comm)
 {
+	struct direct_side one = {recvbuf, recvcount, recvtype}, all = {sendbuf, sendcount, sendtype};
 	struct straight s;
 
-	if (!direct_coll(&s, comm) || !direct_root(&s, root) || !direct_buffer(recvbuf))
-		return false;
-	s.bytes = direct_bytes(recvcount, recvtype);
-	if (s.comm->rank == root && (!direct_buffer(sendbuf) || direct_bytes(sendcount, sendtype) != s.bytes))
+	if (!direct_rooted(&s, &one, &all, root, comm))
 		return false;
 	s.in = sendbuf;
 	s.out = recvbuf;
-	s.root = root;
-	return s.bytes > 0 && mpi_straight_scatter(&s);
+	return mpi_straight_scatter(&s);
 }
 
 static inline __attribute__((always_inline)) bool
