@@ -35,9 +35,11 @@ struct plan {
 static const struct algorithm *
 named(enum coll_kind kind, const char *name, size_t len)
 {
-	for (const struct named_algorithm *a = coll_algorithms[kind]; a->name != NULL; a++)
-		if (strncmp(a->name, name, len) == 0 && a->name[len] == '\0')
-			return a->algorithm;
+	const char *at = coll_algorithm_names[kind];
+
+	for (int i = 0; *at != '\0'; i++, at += strlen(at) + 1)
+		if (strlen(at) == len && memcmp(at, name, len) == 0)
+			return coll_algorithms[kind][i];
 	return NULL;
 }
 
@@ -99,7 +101,7 @@ mapping_of(struct mpi_rank *self, const struct venue *v)
 static const struct algorithm *
 at(enum coll_kind kind, uint8_t number)
 {
-	return coll_algorithms[kind][number].algorithm;
+	return coll_algorithms[kind][number];
 }
 
 /* All ranks find the same. With one block for each rank, they share the line of a sign. */
@@ -191,11 +193,11 @@ row_for(const struct choice *row, size_t bytes)
 static const struct algorithm *
 general(enum coll_kind kind)
 {
-	const struct named_algorithm *a = coll_algorithms[kind];
+	const struct algorithm *const *a = coll_algorithms[kind];
 
-	while (a->algorithm->fits != NULL || a->algorithm->write == NULL)
+	while ((*a)->fits != NULL || (*a)->write == NULL)
 		a++;
-	return a->algorithm;
+	return *a;
 }
 
 size_t

@@ -121,14 +121,18 @@ def header(rows, algorithms):
     """Text of mpi_coll_table.h."""
     out = [HEAD, "#ifndef MPI_COLL_TABLE_H\n#define MPI_COLL_TABLE_H\n\n#include <mpi/coll/algorithm.h>\n"]
     out += [f"extern const struct algorithm mpi_algorithm_{a.kind}_{a.name};" for a in algorithms]
-    out.append("\nstruct named_algorithm {\n\tconst char *name;\n\tconst struct algorithm *algorithm;\n};\n")
+    out.append("")
     out.append("static const char *const coll_kind_names[] = {" + ", ".join(f'[COLL_{k.upper()}] = "{k}"' for k in KINDS) + "};\n")
     for kind in KINDS:
-        out.append(f"static const struct named_algorithm algorithms_{kind}[] = {{")
-        out += [f'\t{{"{a.name}", &mpi_algorithm_{kind}_{a.name}}},' for a in algorithms if a.kind == kind]
-        out.append("\t{NULL, NULL}\n};")
-    out.append("\nstatic const struct named_algorithm *const coll_algorithms[] = {")
+        mine = [a.name for a in algorithms if a.kind == kind]
+        out.append(f"static const struct algorithm *const algorithms_{kind}[] = {{")
+        out += [f"\t&mpi_algorithm_{kind}_{name}," for name in mine]
+        # one text, not an address for each: every rank has addresses of its own
+        out.append("};\nstatic const char algorithm_names_" + kind + "[] =\n\t" + " ".join(f'"{name}\\0"' for name in mine) + ";")
+    out.append("\nstatic const struct algorithm *const *const coll_algorithms[] = {")
     out += [f"\t[COLL_{k.upper()}] = algorithms_{k}," for k in KINDS]
+    out.append("};\n\n/* Their names in the same order, each with its NUL; an empty one ends them. */\nstatic const char *const coll_algorithm_names[] = {")
+    out += [f"\t[COLL_{k.upper()}] = algorithm_names_{k}," for k in KINDS]
     out.append("};\n\nstruct choice {\n\tint ranks;\t\t\t/* up to so many */\n\tuint64_t bytes;\n"
                "\tuint8_t blocking;\t\t/* numbers in the list of the collective's algorithms: no addresses, so that ranks share the table */\n"
                "\tuint8_t started;\n};\n")

@@ -97,7 +97,8 @@ def test_exports_are_the_functions_of_the_standard_and_nothing_else():
     rows = [line.split()[-2:] for line in out.splitlines()]
     must_be({kind for kind, _ in rows} - {"T", "W"}, set(), "kinds of symbols")
     with open(os.path.join(PREFIX, "include", "mpi.h"), encoding="utf-8") as f:
-        declared = set(re.findall(r"\b(P?MPI_\w+)\(", f.read()))
+        text = f.read()
+    declared = set(re.findall(r"\b(P?MPI_\w+)\(", text)) - set(re.findall(r"^static __inline__ [^(]*\b(MPI_\w+)\(", text, re.M))
     names = {name for _, name in rows}
     must_be((names - declared, {d for d in declared if not d.endswith("_function") and not d.endswith("_fn")} - names - macros(declared)), (set(), set()), "symbols")
     must_be(len(names), 1324, "number of symbols")
