@@ -17,6 +17,8 @@
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 
+#define THREADS_RANK_KB 150	/* of a rank's memory: below, there is no room for the stack of a thread of the program */
+
 #define POLLS 4000		/* some 100 microseconds, several times a wake-up */
 #define ROUNDS_OWN_CPU 1000	/* times that all ranks of a core may look in vain before they sleep */
 #define ROUNDS_SHARED_CPU 2	/* the same where that may hold up another core */
@@ -30,7 +32,7 @@ transport_thread_level(struct mpi_rank *self, int required)
 
 	if (required != MPI_THREAD_MULTIPLE)
 		return required;
-	t->threads = t->startup != NULL && guests_admit(t->local_ranks);
+	t->threads = t->startup != NULL && guests_admit(t->local_ranks) && (t->startup->rank_kb == 0 || t->startup->rank_kb >= THREADS_RANK_KB);
 	return t->startup == NULL || t->threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
