@@ -13,6 +13,17 @@ PIECE = 65536
 LOOK_AGAIN_S = 0.5		# whether we have come to the foreground
 
 
+def look_until_end(look, pidfd, timeout_s):
+    """Call look(pidfd, seconds left or None) until it says that the machine has ended (True) or the time is over (False); 0 seconds: for ever."""
+    end = time.monotonic() + timeout_s
+    while True:
+        left = end - time.monotonic() if timeout_s else None
+        if left is not None and left <= 0:
+            return False
+        if look(pidfd, left):
+            return True
+
+
 class Feed:
     """The pipe; the machine gets its reading end as standard input."""
 
@@ -75,10 +86,4 @@ class Feed:
 
     def pump(self, pidfd, timeout_s):
         """Pass input on until the machine ends (True) or the time is over (False); 0 seconds: for ever."""
-        end = time.monotonic() + timeout_s
-        while True:
-            left = end - time.monotonic() if timeout_s else None
-            if left is not None and left <= 0:
-                return False
-            if self._look(pidfd, left):
-                return True
+        return look_until_end(self._look, pidfd, timeout_s)

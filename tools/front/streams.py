@@ -8,7 +8,8 @@ at any time, in the middle of a frame too when one panics: a frame that is not w
 
 import os
 import select
-import time
+
+import feed
 
 DLE, END = 0x10, 0x0A
 KINDS = b"eor"
@@ -211,13 +212,7 @@ class Streams:
 
     def pump(self, pidfd, timeout_s):
         """Pass everything on until the machine ends (True) or the time is over (False); 0 seconds: for ever."""
-        end = time.monotonic() + timeout_s
-        while True:
-            left = end - time.monotonic() if timeout_s else None
-            if left is not None and left <= 0:
-                return False
-            if self._look(pidfd, left):
-                return True
+        return feed.look_until_end(self._look, pidfd, timeout_s)
 
     def finish(self):
         """The machine is gone: what it said last."""
