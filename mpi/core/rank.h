@@ -78,7 +78,8 @@ struct mpi_rank {
 	struct peer *peers;		/* by rank of the job: flow control */
 	struct matcher match;
 	struct send_buffer buffer;	/* of buffered sends */
-	struct bounce *bounce;		/* two rings (pt2pt/bounce.h) */
+	struct bounce *bounce;		/* copies of messages of medium size (pt2pt/bounce.h) */
+	struct push_ring *push_rings;	/* chunks of long messages, by receiver (pt2pt/push.c) */
 	struct link pushing;		/* sends whose data near receivers cannot fetch */
 	struct link outgoing;		/* peers for which sends wait for room */
 	struct link answers;		/* packets of the bulk protocol that wait for room */

@@ -3,7 +3,6 @@
  * A ring of copies. Room comes back in the order in which the copies were made; a copy never wraps around, what is left at the end of
  * the ring is a copy that was taken already.
  */
-#include <mpi/core/rank.h>
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/transport/transport.h>
 
@@ -22,7 +21,8 @@ advance(const struct bounce *b, size_t at, size_t span)
 static int
 create(struct mpi_rank *self, struct bounce *b)
 {
-	b->bytes = transport_copies_bytes(self);
+	if (b->bytes == 0)
+		b->bytes = transport_copies_bytes(self);
 	b->ring = transport_share(self, b->bytes + CACHE_LINE);
 	if (b->ring == NULL)
 		return -1;
@@ -73,51 +73,50 @@ make_room(struct bounce *b, size_t span)
 	return b->bytes - b->used >= span && b->bytes - b->next >= span;
 }
 
-static size_t
-span_of(size_t len)
+size_t
+mpi_bounce_span(size_t len)
 {
 	return CACHE_LINE + (len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 struct bounce_copy *
-mpi_bounce_take(struct mpi_rank *self, enum bounce_use use, size_t len)
+mpi_bounce_take(struct mpi_rank *self, struct bounce *b, size_t len)
 {
-	struct bounce *b = &self->bounce[use];
+	size_t span = mpi_bounce_span(len);
 
 	if (b->ring == NULL && create(self, b) != 0)
 		return NULL;
-	return make_room(b, span_of(len)) ? append(b, span_of(len), 0) : NULL;
+	return make_room(b, span) ? append(b, span, 0) : NULL;
 }
 
 bool
-mpi_bounce_has_room(struct mpi_rank *self, enum bounce_use use, size_t len)
+mpi_bounce_has_room(struct mpi_rank *self, struct bounce *b, size_t len)
 {
-	struct bounce *b = &self->bounce[use];
+	if (b->ring == NULL && create(self, b) != 0)
+		return false;
+	return make_room(b, mpi_bounce_span(len));
+}
 
-	return b->ring == NULL || make_room(b, span_of(len));
+bool
+mpi_bounce_is_empty(struct bounce *b)
+{
+	reclaim(b);
+	return b->used == 0;
 }
 
 void
-mpi_bounce_undo(struct mpi_rank *self, struct bounce_copy *c)
+mpi_bounce_undo(struct bounce *b, struct bounce_copy *c)
 {
-	struct bounce *b = self->bounce;
-
 	if (c == NULL)
 		return;
-	if ((char *)c < b->ring || (char *)c >= b->ring + b->bytes)
-		b = &self->bounce[BOUNCE_CHUNKS];
 	b->used -= c->span;
 	b->next = (size_t)((char *)c - b->ring);
 }
 
 void
-mpi_bounce_exit(struct mpi_rank *self)
+mpi_bounce_exit(struct mpi_rank *self, struct bounce *b)
 {
-	for (int i = 0; i < BOUNCE_USES; i++) {
-		struct bounce *b = &self->bounce[i];
-
-		if (b->ring != NULL)
-			transport_unshare(self, b->ring - b->shift);
-		*b = (struct bounce){.ring = NULL};
-	}
+	if (b->ring != NULL)
+		transport_unshare(self, b->ring - b->shift);
+	*b = (struct bounce){.ring = NULL};
 }

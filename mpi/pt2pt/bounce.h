@@ -4,8 +4,8 @@
  * wait. They lie one after the other in a ring of shared memory, each behind a word that the receiver sets. When there is no room,
  * the receiver gets the data from the program's own buffer.
  *
- * Chunks of long messages have a ring of their own: they are taken when they arrive, while a message may have to wait for a receive that comes
- * only after the long one is there.
+ * Chunks of long messages have rings of their own (push.c): they are taken when they arrive, while a message may have to wait for a receive that
+ * comes only after the long one is there.
  */
 #ifndef MPI_PT2PT_BOUNCE_H
 #define MPI_PT2PT_BOUNCE_H
@@ -23,22 +23,23 @@ struct bounce_copy {
 	uint32_t span;				/* bytes up to the next one */
 };
 
-enum bounce_use { BOUNCE_MESSAGES, BOUNCE_CHUNKS, BOUNCE_USES };
-
 struct bounce {
 	char *ring;				/* NULL until first used */
 	size_t shift;				/* of the ring in its memory */
-	size_t bytes;
+	size_t bytes;				/* 0 until first used: as many as the transport says */
 	size_t first;				/* the oldest copy that was not taken, as far as is known */
 	size_t next;				/* where the next one goes */
 	size_t used;
 };
 
 /* A place for a copy of `len` bytes, which the caller fills, or NULL: no room. */
-struct bounce_copy *mpi_bounce_take(struct mpi_rank *self, enum bounce_use use, size_t len);
+struct bounce_copy *mpi_bounce_take(struct mpi_rank *self, struct bounce *b, size_t len);
 
 /* Is there room for one? */
-bool mpi_bounce_has_room(struct mpi_rank *self, enum bounce_use use, size_t len);
+bool mpi_bounce_has_room(struct mpi_rank *self, struct bounce *b, size_t len);
+
+/* Have the receivers taken all copies? */
+bool mpi_bounce_is_empty(struct bounce *b);
 
 /* Where the data of a copy is. */
 static inline char *
@@ -47,9 +48,12 @@ mpi_bounce_data(struct bounce_copy *c)
 	return (char *)c + CACHE_LINE;
 }
 
-/* The copy that was made last of its kind (NULL: none) is not needed. */
-void mpi_bounce_undo(struct mpi_rank *self, struct bounce_copy *c);
+/* The copy that was made last (NULL: none) is not needed. */
+void mpi_bounce_undo(struct bounce *b, struct bounce_copy *c);
 
-void mpi_bounce_exit(struct mpi_rank *self);
+/* Bytes that a copy of `len` bytes takes in a ring. */
+size_t mpi_bounce_span(size_t len);
+
+void mpi_bounce_exit(struct mpi_rank *self, struct bounce *b);
 
 #endif

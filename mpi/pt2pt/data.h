@@ -32,9 +32,9 @@ request_read(const struct request *r, size_t position, void *to, size_t len)
 
 /* A copy of bytes from r->moved on, or NULL: no room for it. */
 static inline struct bounce_copy *
-request_copy(struct mpi_rank *self, enum bounce_use use, const struct request *r, size_t len)
+request_copy(struct mpi_rank *self, struct bounce *b, const struct request *r, size_t len)
 {
-	struct bounce_copy *copy = mpi_bounce_take(self, use, len);
+	struct bounce_copy *copy = mpi_bounce_take(self, b, len);
 
 	if (copy != NULL)
 		request_read(r, r->moved, mpi_bounce_data(copy), len);

@@ -11,7 +11,7 @@ bool
 mpi_direct_send_copied(struct mpi_rank *self, const struct direct *d, uint32_t world)
 {
 	struct peer *peer = &self->peers[world];
-	struct bounce_copy *copy = d->bytes <= transport_copied_max(self) ? mpi_bounce_take(self, BOUNCE_MESSAGES, d->bytes) : NULL;
+	struct bounce_copy *copy = d->bytes <= transport_copied_max(self) ? mpi_bounce_take(self, self->bounce, d->bytes) : NULL;
 	struct packet *p = NULL;
 	uint32_t position;
 
@@ -21,7 +21,7 @@ mpi_direct_send_copied(struct mpi_rank *self, const struct direct *d, uint32_t w
 	memcpy(mpi_bounce_data(copy), d->buffer, d->bytes);
 	p = inbox_claim(peer->direct, self->inbox->mask + 1, &position);
 	if (p == NULL) {
-		mpi_bounce_undo(self, copy);
+		mpi_bounce_undo(self->bounce, copy);
 		return false;
 	}
 	direct_header(self, p, d, PACKET_NEAR);

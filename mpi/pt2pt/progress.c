@@ -13,7 +13,7 @@ int
 mpi_pt2pt_init(struct mpi_rank *self)
 {
 	self->peers = calloc((size_t)self->world_size, sizeof(*self->peers));
-	self->bounce = calloc(BOUNCE_USES, sizeof(*self->bounce));
+	self->bounce = calloc(1, sizeof(*self->bounce));
 	return self->peers && self->bounce ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -24,7 +24,8 @@ mpi_pt2pt_exit(struct mpi_rank *self)
 	free(self->bulk_staging[0]);
 	free(self->bulk_staging[1]);
 	self->bulk_staging[0] = self->bulk_staging[1] = NULL;
-	mpi_bounce_exit(self);
+	mpi_push_exit(self);
+	mpi_bounce_exit(self, self->bounce);
 	free(self->bounce);
 	free(self->peers);
 }
@@ -125,12 +126,12 @@ mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void
 	bool attends = false;
 
 	while (!ready(arg)) {
+		if (!attends)
+			transport_attend(self, attends = true);
 		if (mpi_progress(self)) {
 			idle = 0;
 			continue;
 		}
-		if (!attends)
-			transport_attend(self, attends = true);
 		mpi_idle(self, idle++, ready, arg);
 	}
 	if (attends)

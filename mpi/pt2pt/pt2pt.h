@@ -101,6 +101,7 @@ bool mpi_push_progress(struct mpi_rank *self);
 
 /* Is there room for a chunk that found none? */
 bool mpi_push_has_room(struct mpi_rank *self);
+void mpi_push_exit(struct mpi_rank *self);
 int mpi_far_error(int err);
 void mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster);
 uint32_t mpi_bulk_name(struct mpi_rank *self, struct request *r);

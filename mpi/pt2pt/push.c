@@ -2,13 +2,26 @@
  *
  * When the system does not let a near receiver read the sender's memory: the receiver names its receive to the sender, and the sender sends
  * the data in chunks, through copies in shared memory, as many at a time as there is room for. Chunks of one message stay in order.
+ *
+ * Each receiver to which chunks are under way has a ring of chunks for itself, so that one which computes instead of taking them stops no other.
+ * A ring whose chunks are all taken goes to the next receiver that needs one.
  */
+#include <stdlib.h>
+#include <mpi/core/rank.h>
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
 
 #define TAKE_PIECE 4096
+#define FURTHER_CHUNKS 4	/* in a ring that is not the first */
+#define RINGS_MAX 256		/* so many receivers may compute before the next one waits */
+
+struct push_ring {
+	struct push_ring *next;
+	uint32_t peer;
+	struct bounce copies;
+};
 
 void
 mpi_pull(struct mpi_rank *self, struct request *r, const struct packet *p)
@@ -53,16 +66,54 @@ next_len(const struct mpi_rank *self, const struct request *r)
 	return left < max ? left : max;
 }
 
+/* One more ring for chunks, the first of full size; NULL: no memory, or there are too many. */
+static struct push_ring *
+push_ring_new(struct mpi_rank *self, unsigned rings)
+{
+	struct push_ring *ring = rings < RINGS_MAX ? calloc(1, sizeof(*ring)) : NULL;
+
+	if (ring == NULL)
+		return NULL;
+	if (rings > 0)
+		ring->copies.bytes = FURTHER_CHUNKS * mpi_bounce_span(transport_copied_max(self));
+	ring->next = self->push_rings;
+	self->push_rings = ring;
+	return ring;
+}
+
+/* The ring of a receiver: the one that it has, or one that is empty, or a new one. NULL: none now. */
+static struct bounce *
+push_ring_of(struct mpi_rank *self, uint32_t peer)
+{
+	struct push_ring *empty = NULL;
+	unsigned rings = 0;
+
+	for (struct push_ring *ring = self->push_rings; ring != NULL; ring = ring->next, rings++) {
+		if (ring->peer == peer)
+			return &ring->copies;
+		/* the last of them is the first that was made, and larger */
+		if (mpi_bounce_is_empty(&ring->copies))
+			empty = ring;
+	}
+	if (empty == NULL)
+		empty = push_ring_new(self, rings);
+	if (empty == NULL)
+		return NULL;
+	empty->peer = peer;
+	return &empty->copies;
+}
+
 /* The next chunk of a message; false: no room now. */
 static bool
 push_chunk(struct mpi_rank *self, struct request *r)
 {
 	size_t len = next_len(self, r);
-	struct bounce_copy *copy = request_copy(self, BOUNCE_CHUNKS, r, len);
+	struct bounce *ring = push_ring_of(self, r->peer);
+	struct bounce_copy *copy = ring ? request_copy(self, ring, r, len) : NULL;
 	struct packet *p = copy ? transport_claim(self, r->peer) : NULL;
 
 	if (p == NULL) {
-		mpi_bounce_undo(self, copy);
+		mpi_bounce_undo(ring, copy);
 		return false;
 	}
 	fill_chunk(self, p, r, copy);
@@ -99,10 +150,23 @@ mpi_push_has_room(struct mpi_rank *self)
 	for (struct link *l = self->pushing.next; l != &self->pushing; l = l->next) {
 		struct request *r = LINK_OF(l, struct request, link);
 
-		if (mpi_bounce_has_room(self, BOUNCE_CHUNKS, next_len(self, r)) && transport_has_room(self, r->peer))
+		struct bounce *ring = push_ring_of(self, r->peer);
+
+		if (ring != NULL && mpi_bounce_has_room(self, ring, next_len(self, r)) && transport_has_room(self, r->peer))
 			return true;
 	}
 	return false;
+}
+
+void
+mpi_push_exit(struct mpi_rank *self)
+{
+	for (struct push_ring *ring = self->push_rings, *next; ring != NULL; ring = next) {
+		next = ring->next;
+		mpi_bounce_exit(self, &ring->copies);
+		free(ring);
+	}
+	self->push_rings = NULL;
 }
 
 /* Chunks are copies in shared memory, which can always be read. */

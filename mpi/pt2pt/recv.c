@@ -175,6 +175,11 @@ mpi_arrived(struct mpi_rank *self, const struct packet *p)
 int
 mpi_recv_bytes(struct mpi_rank *self, struct request *prepared)
 {
+	int err;
+
+	transport_attend(self, true);
 	mpi_recv_start(self, prepared);
-	return mpi_wait(self, prepared);
+	err = mpi_wait(self, prepared);
+	transport_attend(self, false);
+	return err;
 }

@@ -58,11 +58,11 @@ send_near(struct mpi_rank *self, struct request *r)
 	bool inside = r->bytes <= PACKET_INLINE && !waits;
 	bool medium = !inside && r->bytes <= transport_copied_max(self) && !waits;
 	/* copied before a cell is claimed: the receiver waits for what is claimed */
-	struct bounce_copy *copy = medium ? request_copy(self, BOUNCE_MESSAGES, r, r->bytes) : NULL;
+	struct bounce_copy *copy = medium ? request_copy(self, self->bounce, r, r->bytes) : NULL;
 	struct packet *p = transport_claim(self, r->peer);
 
 	if (p == NULL) {
-		mpi_bounce_undo(self, copy);
+		mpi_bounce_undo(self->bounce, copy);
 		return NO_ROOM;
 	}
 	fill_header(p, r, inside ? PACKET_EAGER : PACKET_NEAR, (uint32_t)self->world_rank);

@@ -14,7 +14,7 @@
 
 /* a copy in shared memory moves data twice, but neither enters the kernel nor makes the sender wait */
 #define COPIED_MAX 16384
-#define COPIES_BYTES 262144
+#define COPIES_BYTES (17 * (COPIED_MAX + CACHE_LINE))
 
 void *
 transport_share(struct mpi_rank *self, size_t bytes)
@@ -82,13 +82,17 @@ transport_attend(struct mpi_rank *self, bool attends)
 }
 
 /*
- * The kernel takes some 0.2 us for each page that it copies from, more than the two copies through shared memory take together, which two
- * processors make at the same time: if the sender is there to make its half, it is asked to.
+ * The kernel takes some 0.2 us for each page that it copies from, more than the two copies through
+ * shared memory take together, which two processors make at the same time. So the sender is asked
+ * to make its half if it waits inside the library. A longer message than the copies hold needs this
+ * rank, too: one that goes on to compute would leave the sender waiting.
  */
 static bool
-peer_is_faster(const struct transport *t, uint32_t peer)
+peer_is_faster(const struct transport *t, uint32_t peer, size_t bytes)
 {
-	return t->polls > 0 && load_relaxed(&segment_inbox(t->segment, peer)->attends) != 0;
+	bool stays = bytes < COPIES_BYTES - COPIED_MAX || load_relaxed(&t->inbox.box->attends) != 0;
+
+	return t->polls > 0 && stays && load_relaxed(&segment_inbox(t->segment, peer)->attends) != 0;
 }
 
 /* Ask the kernel; it may copy less than everything at a time. */
@@ -97,7 +101,7 @@ fetch_private(struct transport *t, uint32_t peer, struct iovec to, struct iovec 
 {
 	pid_t pid = t->segment->rank[peer].pid;
 
-	if (t->fetch == FETCH_AS_FASTER && peer_is_faster(t, peer))
+	if (t->fetch == FETCH_AS_FASTER && peer_is_faster(t, peer, to.iov_len))
 		return -E_PERM;
 	while (to.iov_len > 0 && t->fetch != FETCH_NEVER) {
 		ssize_t got = process_vm_readv(pid, &to, 1, &from, 1, 0);
