@@ -7,7 +7,7 @@ START_OBJ := $(patsubst %,$(OUT)/o/%.o,$(call find_c,tools/start))
 START_FLAGS := $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE -MMD -MP
 START_FLAGS_FILE := $(call flags_file,$(OUT)/o/tools/flags,$(CC) $(START_FLAGS))
 
-kernel: $(START)
+kernel run: $(START)
 $(START): $(START_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -static -o $@ $^

@@ -192,7 +192,12 @@ freestanding: $(LIB)/libatoll.a $(FREE_OBJ) $(INC)/.stamp
 
 user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(BOOT_USERS) $(PROGS)
 libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp
-.PHONY: user libs kernel
+# what `./atoll run` needs of a port: the kernel, servers, libraries and headers; programs are targets of their own
+RUN_KERNEL_hosted := $(OUT)/atoll-host
+RUN_KERNEL_riscv64 := $(OUT)/boot.elf $(OUT)/kernel.bin
+RUN_KERNEL_or1k := $(OUT)/kernel.elf $(OUT)/kernel-moved.elf
+run: $(RUN_KERNEL_$(PORT)) libs $(SERVER_BINS) $(PERS_BIN)
+.PHONY: user libs kernel run
 
 $(PORT): kernel user
 

@@ -17,10 +17,10 @@ import tomllib
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
-import builder  # noqa: E402
 import install  # noqa: E402
 import setup  # noqa: E402
 import suite  # noqa: E402
+from lock import Lock  # noqa: E402
 from ui import BUILD, Failure, say  # noqa: E402
 
 FOLDER = os.path.join(BUILD, "programs")
@@ -66,7 +66,7 @@ def _apt(folder):
 
 def _apt_source(package, part, *options):
     """`apt-get source` in a folder; it checks what it fetches against the release's signature."""
-    with builder.Lock("-programs-apt"):
+    with Lock(os.path.join(BUILD, ".lock-programs-apt"), f"fetching {package}"):
         apt = _apt(os.path.join(FOLDER, "apt"))
     call(apt + ["source", *options, package], f"fetching {package}", cwd=part)
 
@@ -143,7 +143,7 @@ class Program:
         prefix = install.ensure()
         stamp, key = os.path.join(self.folder, "built"), self._key(prefix)
         os.makedirs(self.folder, exist_ok=True)
-        with builder.Lock(f"-programs-{self.name}"):
+        with Lock(os.path.join(BUILD, f".lock-programs-{self.name}"), f"building {self.name}"):
             env = self.environment(prefix)
             if os.path.exists(stamp) and open(stamp, encoding="ascii").read() == key:
                 return env

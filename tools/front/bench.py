@@ -48,6 +48,7 @@ import tomllib
 import builder
 import launch
 import machine as machines
+import programs
 import run
 import setup
 from ui import BUILD, ROOT, RUN_PORTS, Failure, Steps, Usage, check_port, say, take_value
@@ -340,7 +341,7 @@ def main(argv):
         launch.load_machine(s.machine, s.port)
     setup.ensure("hw" if o.rtl else next((p for p in ports if p in setup.NEEDS), "run"))
     for port in ports:
-        builder.ensure(port)
+        builder.ensure_run(port, sorted({s.bench.get("program", s.bench.name) for s in shots if s.port == port} & set(programs.names(port))))
     if o.icount:
         builder.make("hosted", ("plugin",), quiet=True)
     rows, steps = [], Steps("benchmarks", len(shots))

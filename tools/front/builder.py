@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Build a port with make, only if a source is newer than the last build."""
+"""Build a port with make, only if a source is newer than the last build.
+
+Two marks in build/PORT say since when what is current: `.built` what runs programs (kernel, servers, libraries) and every program that is in
+bin/, `.whole` everything. Nobody needs the lock who finds what he needs current.
+"""
 
 import os
 import sys
 
+from lock import Lock
 from ui import BUILD, ROOT, Failure, Steps, Usage, check_port, say
 
 SOURCES = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "mk", "tests/mpi", "tests/hal", "tools/start")
@@ -40,10 +45,10 @@ def sources():
     return out
 
 
-def is_current(port):
-    """True if the port was built after the last change of a source."""
+def is_current(port, whole=False):
+    """True if what runs programs of the port, or the whole port, was built after the last change of a source."""
     try:
-        made = os.stat(os.path.join(BUILD, port, ".built")).st_mtime_ns
+        made = os.stat(os.path.join(BUILD, port, ".whole" if whole else ".built")).st_mtime_ns
     except OSError:
         return False
     if any(os.path.exists(os.path.join(ROOT, f)) and os.stat(os.path.join(ROOT, f)).st_mtime_ns > made for f in FILES):
@@ -51,69 +56,133 @@ def is_current(port):
     return not any(newest(os.path.join(ROOT, d), made) for d in SOURCES)
 
 
-class Lock:
-    """One build of this tree at a time, or of one thing in it: another one waits."""
+def mark(port, started_ns, whole):
+    """Note that a build that began at `started_ns` has ended well."""
+    for name in (".built", ".whole")[:1 + whole]:
+        path = os.path.join(BUILD, port, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        part = f"{path}.{os.getpid()}"
+        open(part, "w").close()
+        os.utime(part, ns=(started_ns, started_ns))
+        os.replace(part, path)
 
-    def __init__(self, name=""):
-        self.name = name
 
-    def __enter__(self):
-        import fcntl
-        os.makedirs(BUILD, exist_ok=True)
-        self.file = open(os.path.join(BUILD, f".lock{self.name}"), "w", encoding="ascii")
-        fcntl.flock(self.file, fcntl.LOCK_EX)
+def lock(what, variables=()):
+    """The lock of the folder that a build writes: build/, or what BUILD=... in the variables of make names."""
+    folder = next((os.path.join(ROOT, v[len("BUILD="):]) for v in variables if v.startswith("BUILD=")), BUILD)
+    return Lock(os.path.join(folder, ".lock"), what)
 
-    def __exit__(self, *what):
-        self.file.close()
+
+def command(port, targets, variables, more=()):
+    """make's command line."""
+    return ["make", "-C", ROOT, "--no-print-directory", *more, f"PORT={port}", *variables, *targets]
+
+
+def _environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+
+
+def is_step(line):
+    """Does make begin a step with this line?"""
+    return line.startswith("  ") and line[2:4].isupper()
+
+
+def count_steps(port, targets, variables):
+    """How many steps make would take now."""
+    import subprocess
+    out = subprocess.run(command(port, targets, variables, ["-n", "-k"]), env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
+    return sum(line.startswith("printf '  %-6s %s") for line in out.splitlines())
+
+
+class Build:
+    """One make: run() shows its progress and returns its status; `words` is what the compilers said."""
+
+    def __init__(self, port, targets=(), variables=(), jobs=0, keep_going=False):
+        self.port, self.targets, self.variables = port, targets, variables
+        self.more = [f"-j{jobs or len(os.sched_getaffinity(0))}"] + ["-k"] * keep_going
+        self.steps, self.words = None, []
+
+    def run(self, hold, quiet=False):
+        """Build, with the lock `hold`; whatever interrupts us ends everything that make has started."""
+        import signal
+        import subprocess
+        total = 0 if quiet else count_steps(self.port, self.targets, self.variables)
+        p = subprocess.Popen(command(self.port, self.targets, self.variables, self.more), env=_environment(), stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0)
+        try:
+            for line in p.stdout:
+                self._line(line, total, hold)
+            status = p.wait()
+        except BaseException:
+            try:
+                os.killpg(p.pid, signal.SIGTERM)	# make then removes what it has half made
+            except ProcessLookupError:
+                pass
+            p.wait()
+            raise
+        if self.steps:
+            self.steps.end("done" if status == 0 else "failed")
+        return status
+
+    def _line(self, line, total, hold):
+        if not is_step(line):
+            self.words.append(line)
+        elif total:
+            self.steps = self.steps or Steps(f"building {self.port}", total)
+            self.steps.step(line.strip())
+            hold.tell(f"building {self.port} ({self.steps.done} of {self.steps.total} steps)")
 
 
 def make(port, targets=(), variables=(), quiet=False):
     """Run make for a port; shows progress, and the compiler's words only if it fails."""
-    with Lock():
-        _make(port, targets, variables, quiet)
+    with lock(f"building {port}", variables) as hold:
+        _make(port, targets, variables, hold, quiet)
 
 
-def _make(port, targets, variables, quiet):
-    import subprocess
+def _make(port, targets, variables, hold, quiet=False):
     import time
-    started = time.time_ns()
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    argv = ["make", "-C", ROOT, "--no-print-directory", f"-j{len(os.sched_getaffinity(0))}", f"PORT={port}", *variables, *targets]
-    p = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-    steps, words = None, []
-    try:
-        for line in p.stdout:
-            tool = line[2:8].rstrip()
-            if line.startswith("  ") and tool.isupper():
-                if steps is None and not quiet:
-                    steps = Steps(f"building {port}")
-                if steps:
-                    steps.step(line.strip())
-            else:
-                words.append(line)
-        status = p.wait()
-    except BaseException:
-        p.terminate()
-        p.wait()
-        raise
-    if steps:
-        steps.end("done" if status == 0 else "failed")
-    if status:
-        sys.stderr.write("".join(words[-60:]))
+    started, build = time.time_ns(), Build(port, targets, variables)
+    if build.run(hold, quiet):
+        sys.stderr.write("".join(build.words[-60:]))
         raise Failure(f"the {port} port does not build; the compiler's words are above")
     if not targets:
-        mark = os.path.join(BUILD, port, ".built")
-        os.makedirs(os.path.dirname(mark), exist_ok=True)
-        open(mark, "w").close()
-        os.utime(mark, ns=(started, started))
+        mark(port, started, True)
 
 
 def ensure(port):
-    """Set up and build a port if needed."""
+    """Set up and build a whole port if needed."""
     import setup
     setup.ensure(port if port in setup.NEEDS else "run")
-    if not is_current(port):
+    if not is_current(port, True):
         make(port)
+
+
+def program_path(port, name):
+    """Where a program of ours is built."""
+    return os.path.join(BUILD, port, "bin", name)
+
+
+def has_programs(port, names):
+    """True if a port can run now, and has these programs of ours, all current."""
+    return is_current(port) and all(os.path.exists(program_path(port, n)) for n in names)
+
+
+def ensure_run(port, names=()):
+    """Set up and build what runs programs of a port, and these programs of ours. Those that were built before are kept current, too."""
+    import setup
+    import time
+    setup.ensure(port if port in setup.NEEDS else "run")
+    if has_programs(port, names):
+        return
+    with lock(f"building {port}") as hold:
+        if hold.waited and has_programs(port, names):
+            return
+        import programs
+        there = [n for n in programs.names(port) if n in names or os.path.exists(program_path(port, n))]
+        started = time.time_ns()
+        _make(port, ("run", *(os.path.relpath(program_path(port, n), ROOT) for n in there)), (), hold)
+        mark(port, started, False)
 
 
 def main(argv, name):

@@ -3,18 +3,20 @@
 
 import os
 import re
-import subprocess
+import tempfile
 import time
 
+import builder
 import results
 import setup
 from checks import conditionals, kernel_data, layering, layout, sizes
 from ui import BUILD, ROOT, Usage, say
 
-HELP = """usage: ./atoll check [-v]
+HELP = """usage: ./atoll check [-v] [-jN]
 
 The fast gate: kernel, libraries and servers for hosted, the kernel for a 32-bit CPU, what process ranks alone have, unit tests, each under the
 first of its sanitizers, the tools' tests, layering, sizes, layout, no mutable data in the kernel. Some 30 seconds; a minute in a fresh clone.
+-jN: N at a time, instead of 2.
 """
 UNIT_TIMEOUT_S = 120
 # pytest's arguments for the gate: what needs no machine
@@ -24,14 +26,25 @@ FAST_TESTS = ("-m", "not slow", "tools", "mpi/tools")
 def build_task(name, port, targets=(), variables=()):
     """A Task that builds; the compiler's words are the reason of a failure."""
     def run():
-        start = time.monotonic()
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        p = subprocess.run(["make", "-C", ROOT, "-k", "--no-print-directory", "-j2", f"PORT={port}", *variables, *targets], env=env,
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-        words = "\n".join(line for line in p.stdout.splitlines() if not line.startswith("  ") or not line[2:4].isupper())
-        state = "failed" if p.returncode else "passed"
-        return [results.Result(name, state, "\n" + results.last_lines(words) if p.returncode else "", time.monotonic() - start)]
+        start, started_ns = time.monotonic(), time.time_ns()
+        build = builder.Build(port, targets, variables, results.jobs(), keep_going=True)
+        with builder.lock(f"building {port}", variables) as hold:
+            failed = build.run(hold)
+            if not (failed or targets or variables):
+                builder.mark(port, started_ns, True)
+        why = "\n" + results.last_lines("".join(build.words)) if failed else ""
+        return [results.Result(name, "failed" if failed else "passed", why, time.monotonic() - start)]
     return results.Task(name, run)
+
+
+def run_builds(tasks, verbose=False):
+    """Build one after the other; each shows its own progress. Returns all results."""
+    found = []
+    for task in tasks:
+        for r in results.guard(task):
+            results.report(r, verbose)
+            found.append(r)
+    return found
 
 
 def build_tasks(fast=False):
@@ -68,15 +81,14 @@ def pytest_task(name, select=()):
     """The tools' tests; each becomes one result."""
     def run():
         import xml.etree.ElementTree as tree
-        report = os.path.join(BUILD, f"pytest-{os.getpid()}-{name}.xml")
-        os.makedirs(BUILD, exist_ok=True)
         python = os.path.join(setup.VENV, "bin", "python3")
-        r = results.call([python, "-m", "pytest", "-q", "--junitxml", report, "-p", "no:cacheprovider", *select], 600)
-        try:
-            cases = list(tree.parse(report).iter("testcase"))
-            os.unlink(report)
-        except (OSError, tree.ParseError):
-            return [results.Result(name, "failed", "pytest did not run\n" + results.last_lines(r.output))]
+        with tempfile.TemporaryDirectory(prefix="atoll-pytest-") as folder:
+            report = os.path.join(folder, "report.xml")
+            r = results.call([python, "-m", "pytest", "-q", "--junitxml", report, "-p", "no:cacheprovider", *select], 600)
+            try:
+                cases = list(tree.parse(report).iter("testcase"))
+            except (OSError, tree.ParseError):
+                return [results.Result(name, "failed", "pytest did not run\n" + results.last_lines(r.output))]
         out = [_case(c) for c in cases]
         if r.status and not any(x.state == "failed" for x in out):
             out.append(results.Result(name, "failed", f"pytest ended with {r.status}\n{results.last_lines(r.output)}"))
@@ -110,12 +122,12 @@ def main(argv):
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0
-    if [a for a in argv if a != "-v"]:
-        raise Usage("usage: ./atoll check [-v]")
+    if results.take_jobs(argv, ("-v",)):
+        raise Usage("usage: ./atoll check [-v] [-jN]")
     verbose = "-v" in argv
     start = time.monotonic()
     setup.ensure("dev")
-    found = results.run_all("building", build_tasks(fast=True), 1, verbose)
+    found = run_builds(build_tasks(fast=True), verbose)
     found += results.run_all("checking", text_tasks() + unit_tasks(fast=True) + [pytest_task("python", FAST_TESTS)], verbose=verbose)
     for line in sizes.survey(ROOT)[1]:
         print(line)

@@ -18,6 +18,7 @@ over a photograph, and a search for friendly numbers. Each result is compared wi
 build/demo.
 """
 FOLDER = os.path.join(BUILD, "demo")
+PROGRAMS = ("gf", "fn")
 TIMEOUT_S = 120
 MASK, SD = 15, 1.8
 FIRST, COUNT = 1, 20000
@@ -63,50 +64,49 @@ def describe(port):
 
 
 def filter_photograph(port):
-    """gf on the photograph; checks it and writes the picture."""
+    """gf on the photograph; checks it and writes the picture. Returns the lines to show."""
     picture, raw = os.path.join(FOLDER, "camera.pgm"), os.path.join(FOLDER, f"gf-{port}.out")
     out, err, seconds = run(port, "gf", "--in", "camera.pgm", "--out", "-", "--mask", str(MASK), "--sd", str(SD), options=("--file", picture))
     with open(raw, "w", encoding="utf-8") as f:
         f.write(out)
     verdict = oracle("picture", FOLDER, port, str(MASK), str(SD))
-    print(f"  {remark(out + err, 'gf')}; {seconds:.2f} s with boot and end")
-    print(f"  {verdict}")
+    return f"{remark(out + err, 'gf')}; {seconds:.2f} s with boot and end", verdict
 
 
 def find_friends(port):
-    """fn on the range; checks it."""
+    """fn on the range; checks it. Returns the lines to show."""
     out, err, seconds = run(port, "fn", "--from", str(FIRST), "--count", str(COUNT))
     raw = os.path.join(FOLDER, f"fn-{port}.out")
     with open(raw, "w", encoding="utf-8") as f:
         f.write(out)
     verdict = oracle("friends", raw, str(FIRST), str(COUNT))
-    print(f"  {remark(out + err, 'fn')}; {seconds:.2f} s with boot and end")
-    print(f"  {verdict}")
+    return f"{remark(out + err, 'fn')}; {seconds:.2f} s with boot and end", verdict
+
+
+def show_port(port, steps):
+    """Everything that one port has to show, each result checked when it is there."""
+    builder.ensure_run(port, PROGRAMS)
+    describe(port)
+    for what, function in (("Gaussian filter", filter_photograph), ("friendly numbers", find_friends)):
+        steps.step(f"{what} {WHERE[port]}")
+        lines = function(port)
+        steps.clear()
+        print("\n".join(f"  {line}" for line in lines), flush=True)
 
 
 def main(argv):
-    """Exit status 0 if every result is right."""
+    """Exit status 0 if every result is right. What the second port needs is installed and built when the first one's results are shown."""
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0
     if argv:
         raise Usage("usage: ./atoll demo")
-    setup.ensure("dev")
-    for port in MACHINES:
-        builder.ensure(port)
+    setup.ensure("demo")
     os.makedirs(FOLDER, exist_ok=True)
-    steps = Steps("demo", 5)
     print(oracle("prepare", FOLDER), flush=True)
-    steps.step("photograph")
+    steps = Steps("demo", 2 * len(MACHINES))
     for port in MACHINES:
-        describe(port)
-        sys.stdout.flush()
-        steps.step(f"Gaussian filter {WHERE[port]}")
-        filter_photograph(port)
-        sys.stdout.flush()
-        steps.step(f"friendly numbers {WHERE[port]}")
-        find_friends(port)
-        sys.stdout.flush()
+        show_port(port, steps)
     steps.end("every result is right")
     print(f"\npictures: {os.path.relpath(FOLDER)}/camera.png (the photograph), camera-hosted.png, camera-riscv64.png (filtered), "
           "beside.png (photograph and result)")

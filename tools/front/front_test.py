@@ -45,6 +45,9 @@ def atoll(*argv):
     (["machines", "toaster"], "unknown machine 'toaster'"),
     (["machines", "--colour"], "usage:"),
     (["check", "everything"], "usage:"),
+    (["test", "-j"], "-j needs a number"),
+    (["check", "-jmany"], "-j needs a number"),
+    (["test", "-j0"], "-j needs a number"),
     (["test", "nonsense"], "unknown test group 'nonsense'"),
     (["doctor", "now"], "usage:"),
     (["build", "vax"], "unknown port 'vax'"),
@@ -218,6 +221,23 @@ def test_what_a_test_program_says_is_believed_only_if_it_ends_well(script, state
 def test_a_test_program_that_hangs_fails_with_a_dump():
     found = results.parse_output("t", results.call(["sh", "-c", "echo ok a; sleep 100"], 0.5))
     assert [r.state for r in found] == ["passed", "failed"] and "no end" in found[1].why and "sleep" in found[1].why
+
+
+def test_jobs_are_taken_out_of_a_command_line(monkeypatch):
+    monkeypatch.setitem(results._state, "jobs", results.JOBS)
+    assert results.take_jobs(["-v", "unit", "-j1", "model"], ("-v",)) == ["unit", "model"] and results.jobs() == 1
+
+
+def test_an_interrupt_ends_what_runs_and_what_is_about_to_start(monkeypatch):
+    monkeypatch.setitem(results._state, "ended", False)
+    monkeypatch.setattr(results, "_groups", set())
+    p = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    results.started(p.pid)
+    results.kill_all()
+    assert p.wait(timeout=10) == -signal.SIGKILL
+    q = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    results.started(q.pid)
+    assert q.wait(timeout=10) == -signal.SIGKILL
 
 
 def test_the_last_line_counts(capsys, monkeypatch):

@@ -24,6 +24,7 @@ def run_machine(group, port, icount=False):
     job.image, job.icount, job.rtl, job.timeout_s = os.path.join(BUILD, port, image), icount, rtl, TIMEOUT_S
     read, job.output = os.pipe()
     m = launch.Machine(job)
+    results.started(m.pid)
     start = time.monotonic()
     os.close(job.output)
     output, timed_out, status = b"", False, None
@@ -35,6 +36,7 @@ def run_machine(group, port, icount=False):
     finally:
         os.close(read)
         m.kill()
+        results.ended(m.pid)
     code = 0 if status is None else os.waitstatus_to_exitcode(status)
     text = output.decode("utf-8", "replace") + ("\n" + text if timed_out else "")
     return results.parse_output(group, results.Run(code, text, time.monotonic() - start, timed_out))

@@ -5,6 +5,7 @@ Runs under `python3 -I -S`: only the standard library may be imported on the way
 """
 
 import os
+import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -59,8 +60,15 @@ def dispatch(argv):
     return module.main(argv[1:], name) if COMMANDS[name] in ("wrapper", "builder") else module.main(argv[1:])
 
 
+def _stop(signum, frame):
+    raise KeyboardInterrupt
+
+
 def main():
     """Exit status: the command's; 2 usage, 1 failure, 130 interrupted."""
+    for number in (signal.SIGTERM, signal.SIGHUP):		# as Ctrl-C: whatever was started is ended; nohup stays nohup
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _stop)
     try:
         status = dispatch(sys.argv[1:])
         sys.stdout.flush()

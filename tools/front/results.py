@@ -14,9 +14,9 @@ import sys
 import threading
 import time
 
-from ui import ROOT, Steps, say
+from ui import ROOT, Steps, Usage, say
 
-WORKERS = 2
+JOBS = 2
 LINE = re.compile(r"(ok|FAIL|skip) ([^\s:]+)(?::\s*(.*))?")
 TAIL = 40
 MORE = 5		# further reasons of one failure that are shown
@@ -45,16 +45,54 @@ class Run:
 
 _groups = set()
 _groups_lock = threading.Lock()
+_state = {"jobs": JOBS, "ended": False}
+
+
+def jobs():
+    """How many tests run, or compilers, at a time."""
+    return _state["jobs"]
+
+
+def take_jobs(argv, known=()):
+    """Take -jN out of a command line, and the options that the caller knows; returns the rest."""
+    rest = []
+    for a in argv:
+        if a.startswith("-j"):
+            if not a[2:].isdecimal() or not 0 < int(a[2:]) <= 1024:
+                raise Usage(f"-j needs a number right behind it, such as -j1, not '{a[2:]}'")
+            _state["jobs"] = int(a[2:])
+        elif a not in known:
+            rest.append(a)
+    return rest
+
+
+def _kill(pgid):
+    try:
+        os.killpg(pgid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def started(pgid):
+    """A process group that kill_all() must end; one that starts after it ends at once."""
+    with _groups_lock:
+        _groups.add(pgid)
+        if _state["ended"]:
+            _kill(pgid)
+
+
+def ended(pgid):
+    """A process group that has ended."""
+    with _groups_lock:
+        _groups.discard(pgid)
 
 
 def kill_all():
-    """End every program that is still running."""
+    """End every program that is still running, and every one that is about to start."""
     with _groups_lock:
+        _state["ended"] = True
         for pgid in list(_groups):
-            try:
-                os.killpg(pgid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            _kill(pgid)
 
 
 def call(argv, timeout_s, env=None, cwd=None, dump=None):
@@ -62,8 +100,7 @@ def call(argv, timeout_s, env=None, cwd=None, dump=None):
     start = time.monotonic()
     p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
                          env=dict(os.environ, **(env or {})), cwd=cwd or ROOT)
-    with _groups_lock:
-        _groups.add(p.pid)
+    started(p.pid)
     timed_out, extra = False, ""
     try:
         output = p.communicate(timeout=timeout_s)[0]
@@ -73,12 +110,8 @@ def call(argv, timeout_s, env=None, cwd=None, dump=None):
         os.killpg(p.pid, signal.SIGKILL)
         output = p.communicate()[0]
     finally:
-        with _groups_lock:
-            _groups.discard(p.pid)
-        try:
-            os.killpg(p.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        ended(p.pid)
+        _kill(p.pid)
     text = output.decode("utf-8", "replace") + extra
     return Run(p.returncode, text, time.monotonic() - start, timed_out)
 
@@ -142,7 +175,7 @@ def check_task(name, function):
     return Task(name, run)
 
 
-def _guard(task):
+def guard(task):
     """Run a task; whatever it raises is a failure of that task."""
     try:
         return task.run()
@@ -150,24 +183,32 @@ def _guard(task):
         return [Result(task.name, "failed", f"{type(e).__name__}: {e}")]
 
 
-def run_all(title, tasks, workers=WORKERS, verbose=False):
-    """Run tasks, two at a time. Failures are printed when they happen. Returns all results."""
+def report(result, verbose=False):
+    """Print a failure, or with `verbose` any result."""
+    if result.state == "failed":
+        print(f"FAIL {result.name}: {result.why}", flush=True)
+    elif verbose:
+        print(f"{'ok' if result.state == 'passed' else 'skip'} {result.name} {result.why}".rstrip(), flush=True)
+
+
+def run_all(title, tasks, verbose=False):
+    """Run tasks, so many at a time as jobs() says. Failures are printed when they happen. Returns all results."""
     results, steps = [], Steps(title, len(tasks))
-    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        futures = {pool.submit(_guard, t): t for t in tasks}
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+        futures = {pool.submit(guard, t): t for t in tasks}
         try:
             for f in concurrent.futures.as_completed(futures):
                 for r in f.result():
                     results.append(r)
-                    if r.state == "failed":
-                        print(("\r\033[K" if steps.tty else "") + f"FAIL {r.name}: {r.why}", flush=True)
-                    elif verbose:
-                        print(f"{'ok' if r.state == 'passed' else 'skip'} {r.name} {r.why}".rstrip(), flush=True)
+                    if r.state == "failed" or verbose:
+                        steps.clear()
+                        report(r, verbose)
                 steps.step(futures[f].name)
         except BaseException:
             for f in futures:
                 f.cancel()
             kill_all()
+            steps.clear()
             raise
     count = {s: sum(r.state == s for r in results) for s in ("passed", "failed", "skipped")}
     steps.end(f"{count['passed']} passed, {count['failed']} failed" + (f", {count['skipped']} skipped" if count["skipped"] else ""))

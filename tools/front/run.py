@@ -38,6 +38,7 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   -v, --verbose        messages of the kernels
 """
 
+SERVERS = ("name", "proc", "personality", "file")
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
@@ -131,28 +132,32 @@ def _check_or1k(o):
         o.kernel = os.path.abspath(o.kernel)
 
 
-def builtin_programs(port):
-    """Names of our programs that are built for a port."""
-    try:
-        there = os.listdir(os.path.join(BUILD, port, "bin"))
-    except OSError:
-        return []
-    return sorted(n for n in there if n not in ("name", "proc", "personality", "file"))
+def is_ours(path):
+    """Is this the name of one of our programs, not a file?"""
+    return not (path.endswith(".c") or "/" in path or _is_elf(path))
+
+
+def check_there(path, port):
+    """Refuse a program that is not there, before anything is built for it."""
+    if not is_ours(path):
+        if not os.path.isfile(path):
+            raise Usage(f"{path}: no such file")
+    elif path in SERVERS or not os.path.exists(builder.program_path(port, path)):
+        import programs
+        known = programs.names(port)
+        if path not in known:
+            raise Usage(f"unknown program '{path}': give a .c file, a program built with ./atoll mpicc, or one of: {' '.join(known)}")
 
 
 def find_program(o):
     """(name in the archive, bytes, path) of the program to run."""
     path = o.program
+    check_there(path, o.port)
     if path.endswith(".c"):
-        if not os.path.isfile(path):
-            raise Usage(f"{path}: no such file")
         import wrapper
         path = wrapper.freestanding(path) if o.port == "or1k" else wrapper.cached(path, o.port)
-    elif not ("/" in path or _is_elf(path)):
-        known = builtin_programs(o.port)
-        if path not in known:
-            raise Usage(f"unknown program '{path}': give a .c file, a program built with ./atoll mpicc, or one of: {' '.join(known)}")
-        path = os.path.join(BUILD, o.port, "bin", path)
+    elif is_ours(path):
+        path = builder.program_path(o.port, path)
     try:
         with open(path, "rb") as f:
             data = f.read()
@@ -247,7 +252,8 @@ def main(argv):
         return process.run(o)
     keep = prepared.keeper(["run", *argv], o)
     launch.load_machine(o.machine, o.port)
-    builder.ensure(o.port)
+    check_there(o.program, o.port)
+    builder.ensure_run(o.port, (o.program,) if is_ours(o.program) else ())
     if o.count:
         builder.make("hosted", ("plugin",), quiet=True)
     return launch.run(make_job(o), keep)

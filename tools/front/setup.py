@@ -5,19 +5,25 @@
     process  what the MPI library for process ranks needs
     riscv64  the cross compiler and QEMU
     or1k     the same for OpenRISC
-    dev      what the tests, checks and the demo need
+    demo     what checks the demo's results
+    dev      what the tests and checks need
     hw       the co-designed cluster: simulator, the core's RTL, synthesiser
     asic     an open cell library and a timing tool: the cross-check of the power model
 
-A stamp per group makes later starts instant: it is newer than the files that say what is needed.
+A stamp per group makes later starts instant: it is newer than the files that say what is needed. An installation that was interrupted
+leaves a mark, and is done again.
 """
 
+import contextlib
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 
-from ui import ROOT, Failure, Usage, say
+from lock import Lock
+from ui import BUILD, ROOT, Failure, Usage, say
 
 VENV = os.path.join(ROOT, ".venv")
 PYTHON_HEADER = f"{sys.base_prefix}/include/python{sys.version_info[0]}.{sys.version_info[1]}/Python.h"
@@ -29,16 +35,18 @@ PACKAGES = {
     "riscv64": {"riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf", "riscv64-unknown-elf-objcopy": "binutils-riscv64-unknown-elf",
                 "qemu-system-riscv64": "qemu-system-misc"},
     "or1k": {"or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "qemu-system-or1k": "qemu-system-misc"},
+    "demo": {},
     "dev": {"clang": "clang", "spin": "spin", "git": "git", "cpio": "cpio", "qemu-aarch64": "qemu-user",
             "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1": "libc6-arm64-cross",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev", PYTHON_HEADER: "python3-dev"},
     "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
     "asic": {"sta": "opensta", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib": "qflow-tech-osu018"},
 }
-REQUIREMENTS = {"run": "requirements.txt", "process": None, "riscv64": None, "or1k": None, "dev": "requirements-dev.txt", "hw": "requirements-hw.txt",
-                "asic": None}
+REQUIREMENTS = {"run": "requirements.txt", "process": None, "riscv64": None, "or1k": None, "demo": "requirements-demo.txt",
+                "dev": "requirements-dev.txt", "hw": "requirements-hw.txt", "asic": None}
 APART = {"hw": "requirements-hw-apart.txt"}     # each package into a folder of its own: .venv/hw/NAME-VERSION
-NEEDS = {"run": ("run",), "process": ("process",), "riscv64": ("run", "riscv64"), "or1k": ("run", "or1k"), "dev": ("run", "riscv64", "or1k", "dev"),
+NEEDS = {"run": ("run",), "process": ("process",), "riscv64": ("run", "riscv64"), "or1k": ("run", "or1k"),
+         "demo": ("run", "demo"), "dev": ("run", "riscv64", "or1k", "demo", "dev"),
          "hw": ("run", "hw"), "asic": ("run", "hw", "asic")}
 
 
@@ -76,15 +84,28 @@ def _root_prefix(packages):
                   f"let an administrator run `apt-get install {' '.join(packages)}`, then run this again")
 
 
+NO_NETWORK = re.compile(r"[Nn]ame resolution|Temporary failure resolving|Could not resolve|Network is unreachable|No route to host|"
+                        r"Could not connect|Failed to establish a new connection|Connection refused|[Tt]imed out|ProxyError|Cannot initiate the connection|"
+                        r"\(from versions: none\)")
+
+
 def _call(argv, what):
-    """Run a quiet command; its output is shown only if it fails."""
+    """Run a quiet command; returns None, or why it failed: in one line if the network is missing, else with what it said last."""
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", PIP_DISABLE_PIP_VERSION_CHECK="1")
-    p = subprocess.run(argv, env=env, stdin=None if "sudo" in argv[:1] else subprocess.DEVNULL,
-                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-    if p.returncode:
-        tail = "\n".join(p.stdout.splitlines()[-15:])
-        return f"{what} failed (exit status {p.returncode}):\n{tail}"
-    return None
+    p = subprocess.Popen(argv, env=env, stdin=None if "sudo" in argv[:1] else subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    try:
+        said = p.communicate()[0]
+    except BaseException:
+        with contextlib.suppress(OSError):
+            p.send_signal(signal.SIGINT)	# apt-get gives up a download, but finishes what it has begun to install
+        p.wait()
+        raise
+    if p.returncode == 0:
+        return None
+    if NO_NETWORK.search(said):
+        return f"{what} found no network: it needs one this once; connect, then run this again"
+    return f"{what} failed (exit status {p.returncode}):\n" + "\n".join(said.splitlines()[-15:])
 
 
 def install_packages(packages):
@@ -103,19 +124,19 @@ def install_packages(packages):
 
 
 def make_venv():
-    """Create the private Python environment."""
-    python = os.path.join(VENV, "bin", "python3")
-    if not os.path.exists(python):
-        try:
-            import ensurepip  # noqa: F401
-        except ImportError:
-            install_packages(["python3-venv"])
-        say("creating a private Python environment in .venv")
-        trouble = _call([sys.executable, "-m", "venv", VENV], "python3 -m venv")
-        if trouble:
-            shutil.rmtree(VENV, ignore_errors=True)
-            raise Failure(f"{trouble}\nis the package python3-venv installed?")
-    open(os.path.join(VENV, ".usable"), "w").close()
+    """Create the private Python environment; one that was left half made is made again."""
+    python, usable = os.path.join(VENV, "bin", "python3"), os.path.join(VENV, ".usable")
+    if os.path.exists(python) and os.path.exists(usable):
+        return python
+    try:
+        import ensurepip  # noqa: F401
+    except ImportError:
+        install_packages(["python3-venv"])
+    say("creating a private Python environment in .venv")
+    trouble = _call([sys.executable, "-m", "venv", "--clear", VENV], "python3 -m venv")
+    if trouble:
+        raise Failure(f"{trouble}\nis the package python3-venv installed?")
+    open(usable, "w").close()
     return python
 
 
@@ -149,25 +170,31 @@ def install_apart(python, name):
 
 
 def install_requirements(python, name):
-    """Install the pinned Python packages that are missing."""
-    path = os.path.join(ROOT, name)
-    wanted = pinned(name)
+    """Install the pinned Python packages that are missing; all of them if that was interrupted, for then some are there in part."""
+    path, begun = os.path.join(ROOT, name), os.path.join(VENV, f".begun-{name}")
+    wanted, again = pinned(name), os.path.exists(begun)
     code = ("import sys, importlib.metadata as m\nbad=[]\nfor w in sys.argv[1:]:\n n,v=w.split('==')\n try:\n  ok=m.version(n)==v\n"
             " except m.PackageNotFoundError: ok=False\n if not ok: bad.append(w)\nprint(' '.join(bad))")
     missing = subprocess.run([python, "-I", "-c", code] + wanted, capture_output=True, text=True, check=True).stdout.split()
-    if not missing:
+    if not missing and not again:
         return
-    say(f"installing Python packages into .venv: {' '.join(missing)}")
-    trouble = _call([python, "-m", "pip", "install", "-q", "-r", path], "pip install")
+    say(f"installing Python packages into .venv: {' '.join(wanted if again else missing)}")
+    open(begun, "w").close()
+    trouble = _call([python, "-m", "pip", "install", "-q", *["--force-reinstall"] * again, "-r", path], "pip install")
     if trouble:
         raise Failure(f"cannot install the Python packages of {name}; {trouble}")
+    os.unlink(begun)
 
 
 def ensure(level):
-    """Make sure that everything a level needs is there: "run", "riscv64", "dev", "hw" or "asic"."""
-    groups = [g for g in NEEDS[level] if not is_ready(g)]
-    if not groups:
+    """Make sure that everything a level needs is there: one of NEEDS. Two that set up at once do so one after the other."""
+    if all(is_ready(g) for g in NEEDS[level]):
         return
+    with Lock(os.path.join(BUILD, ".lock-setup"), "setting up: Debian and Python packages"):
+        _ensure([g for g in NEEDS[level] if not is_ready(g)])
+
+
+def _ensure(groups):
     packages = [p for g in groups for p in missing_packages(g)]
     if packages:
         install_packages(list(dict.fromkeys(packages)))
@@ -199,7 +226,7 @@ def aarch64_compiler():
 
 
 def main(argv):
-    """./atoll setup [run|riscv64|dev|hw|asic]: install without running anything."""
+    """./atoll setup [run|riscv64|demo|dev|hw|asic]: install without running anything."""
     level = argv[0] if argv else "dev"
     if level not in NEEDS or len(argv) > 1:
         raise Usage(f"usage: ./atoll setup [{'|'.join(NEEDS)}]")

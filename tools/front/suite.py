@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tarfile
 
-import builder
 import install
 import setup
+from lock import Lock
 from ui import BUILD, ROOT, Failure, say
 
 FOLDER = os.path.join(BUILD, "mpi4py")
@@ -66,7 +66,7 @@ def _fetch(package):
 def ensure():
     """Build it if it is not there; several may ask at a time. Returns (folder of the package, folder of its tests)."""
     setup.ensure("dev")
-    with builder.Lock("-mpi4py"):
+    with Lock(os.path.join(BUILD, ".lock-mpi4py"), "building mpi4py"):
         return _ensure()
 
 

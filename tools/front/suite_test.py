@@ -31,7 +31,7 @@ def test_who_asks_at_the_same_time_waits_and_finds_it_there(tmp_path, monkeypatc
     monkeypatch.setattr(suite, "_key", lambda prefix: "key")
     monkeypatch.setattr(suite.setup, "ensure", lambda *what: None)
     monkeypatch.setattr(suite.install, "ensure", lambda: str(tmp_path))
-    monkeypatch.setattr(suite.builder, "BUILD", str(tmp_path))
+    monkeypatch.setattr(suite, "BUILD", str(tmp_path))
     found = []
     asking = [threading.Thread(target=lambda: found.append(suite.ensure())) for _ in range(3)]
     for t in asking:

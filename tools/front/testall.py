@@ -16,12 +16,13 @@ import setup
 import testlist
 from ui import BUILD, PORTS, ROOT, Usage, say
 
-HELP = """usage: ./atoll test [-v] [GROUP...]
+HELP = """usage: ./atoll test [-v] [-jN] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
   check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign mpi4py programs
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
 programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
+-jN: N tests, or compilers, at a time, instead of 2.
 Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable CI) a skipped test fails.
 """
 RUN_TIMEOUT_S = 120
@@ -143,7 +144,7 @@ def main(argv):
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0
-    names = [a for a in argv if a != "-v"]
+    names = results.take_jobs(argv, ("-v",))
     for n in names:
         if n.split(".")[0] not in groups():
             raise Usage(f"unknown test group '{n}': use some of {', '.join(groups())}")
@@ -155,7 +156,7 @@ def main(argv):
                                     check.build_task("build.plugin", "hosted", ("plugin",)),
                                     results.Task("build.prefix", install_prefix), check.build_task("build.programs", "process", ("programs",)),
                                     check.build_task("build.aarch64", "process", ("process",), aarch64_variables())]
-    found = results.run_all("building", builds, 1, "-v" in argv)
+    found = check.run_builds(builds, "-v" in argv)
     chosen = [t for group, tasks in all_tasks() for t in tasks
               if not names or any(group == n or is_meant(t.name, n) for n in names)] + long_tasks(names)
     if names and not chosen:

@@ -25,33 +25,46 @@ def say(text):
 
 
 class Steps:
-    """Progress of a long step: one line that changes on a terminal, plain lines elsewhere."""
+    """Progress of a long piece of work: one line that changes on a terminal, a plain line every ten seconds elsewhere."""
+
+    EVERY_S = 10
 
     def __init__(self, title, total=0):
         import time
         self.clock = time.monotonic
-        self.title, self.total, self.done, self.last = title, total, 0, 0.0
-        self.tty = sys.stderr.isatty()
-        self.start = self.clock()
+        self.title, self.total, self.done = title, total, 0
+        self.tty = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.start = self.last = self.clock()
         if not self.tty:
-            say(f"{title} ...")
+            say(f"{title} ..." if not total else f"{title}: {total} steps ...")
 
     def step(self, what, count=1):
-        """One more is done."""
+        """One more is done, or has begun: `what` says which."""
         self.done += count
+        self.total = max(self.total, self.done) if self.total else 0
+        of = f"{self.done} of {self.total}, " if self.total else ""
         if self.tty:
-            of = f"{self.done}/{self.total} " if self.total else ""
+            # what counts comes first, for a narrow terminal shows the beginning only
             line = f"atoll: {self.title}: {of}{what}"
-            width = os.get_terminal_size(2).columns
-            print("\r\033[K" + line[:width - 1], end="", file=sys.stderr, flush=True)
-        elif self.clock() - self.last > 10:
+            print("\r\033[K" + line[:self._width() - 1], end="", file=sys.stderr, flush=True)
+        elif self.clock() - self.last > self.EVERY_S:
             self.last = self.clock()
-            say(f"{self.title}: {self.done}{'/' + str(self.total) if self.total else ''} {what}")
+            say(f"{self.title}: {of}{what}")
+
+    def _width(self):
+        try:
+            return os.get_terminal_size(2).columns or 80
+        except OSError:
+            return 80
+
+    def clear(self):
+        """Remove the line from the terminal, so that something else can be printed."""
+        if self.tty:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     def end(self, text="done"):
-        """The step is over."""
-        if self.tty:
-            print("\r\033[K", end="", file=sys.stderr)
+        """The work is over."""
+        self.clear()
         say(f"{self.title}: {text} ({self.clock() - self.start:.1f} s)")
 
 
