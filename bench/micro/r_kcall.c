@@ -81,6 +81,8 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (rank == 0)
+		wait_for_servers();
 	call(WINDOWS);
 	if (ranks == 1)
 		alone();

@@ -19,7 +19,7 @@ from ui import BUILD, PORTS, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [-jN] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
-  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign mpi4py programs
+  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign docs mpi4py programs
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
 programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
 -jN: N tests, or compilers, at a time, instead of 2.

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The README's table of figures: each exact one is what the command beside it prints. Needs the riscv64 port built.
+
+Prints `ok NAME` or `FAIL NAME: why`. A row of the table that is neither exact nor a time fails, too: somebody has to say which it is.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TIMEOUT_S = 600
+KIB = 1024
+
+
+def values(rows, name, **params):
+    """Values of the rows with a name and, among others, these parameters, rounded."""
+    found = [r["value"] for r in rows if r["name"] == name and all(str(r["params"].get(k)) == str(v) for k, v in params.items())]
+    assert found, f"the command prints no row {name} {params}"
+    return [round(v) for v in found]
+
+
+def spread(numbers):
+    """One number, or the least and the greatest."""
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,}-{high:,}"
+
+
+def one(rows, name, count):
+    (value,) = values(rows, name, count=count)
+    return f"{value:,}"
+
+
+def kernel_kib(rows):
+    parts = [values(rows, "footprint", image="kernel", part=part) for part in ("text", "rodata", "data")]
+    assert all(len(p) == 1 for p in parts), "several kernels"
+    return f"{sum(map(sum, parts)) / KIB:.1f} KB"
+
+
+# beginning of a row of the table -> its figure, made of what its command prints
+EXACT = {
+    "kernel call on the calling core, user to user": lambda rows: f"{one(rows, 'l_kcall', 'insns')} instructions",
+    "void remote call": lambda rows: f"{one(rows, 'r_kcall', 'total')} instructions",
+    "the same from 1, 2, 4, 8, 15 callers":
+        lambda rows: ", ".join(str(values(rows, "r_kcall_crowd", ranks=n)[0]) for n in (1, 2, 4, 8, 15)),
+    "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
+    "create a thread": lambda rows: f"{spread(values(rows, 'thread_create', count='total'))}; "
+                                    f"{spread(values(rows, 'thread_join', count='total'))} instructions",
+    "a thread's whole life": lambda rows: f"{spread(values(rows, 'thread_life', count='total'))} instructions",
+    "kernel text + read-only data + data": kernel_kib,
+    "MPI's part of a program": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
+}
+# times: they hold on one machine only
+TIMES = ("start until", "MPI ping-pong", "the same between two clusters", "`./atoll run` of an empty", "barrier of", "allreduce of", "memory per rank",
+         "kernel call on the calling core")
+
+
+def table(text):
+    """(what, figure, command) of each row under "Figures"; a command `same` is the one above."""
+    out, command = [], None
+    for line in text.split("## Figures", 1)[1].split("\n## ", 1)[0].splitlines():
+        cells = [c.strip() for c in line.strip("|").split(" | ")] if line.startswith("| ") else []
+        if len(cells) == 3 and cells[1]:
+            command = command if cells[2] == "same" else cells[2]
+            out.append((cells[0], cells[1].rstrip(" |"), command.rstrip(" |")))
+    return out
+
+
+def readme():
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        return table(f.read())
+
+
+def start_of(what, beginnings):
+    return next((b for b in beginnings if what.startswith(b)), None)
+
+
+def printed(command):
+    """What a command of the table prints: rows of a benchmark, or text."""
+    (words,) = re.findall(r"^`([^`]*)`$", command)
+    if words.startswith("./atoll bench "):
+        argv = [os.path.join(ROOT, "atoll"), *shlex.split(words)[1:], "--json", "-"]
+    else:
+        argv = [sys.executable, os.path.join(ROOT, words)]
+    p = subprocess.run(argv, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert p.returncode == 0, f"{words} ended with {p.returncode}: {p.stderr[-2000:]}"
+    return json.loads(p.stdout) if words.startswith("./atoll bench ") else p.stdout
+
+
+def test_every_row_is_known():
+    strangers = [what for what, _, _ in readme() if not start_of(what, EXACT) and not start_of(what, TIMES)]
+    assert not strangers, f"say in tests/docs/test_readme.py whether these are exact: {strangers}"
+    missing = [b for b in EXACT if not any(what.startswith(b) for what, _, _ in readme())]
+    assert not missing, f"the table lacks {missing}"
+
+
+def test_exact_figures_are_what_their_commands_print():
+    said, wrong = {}, []
+    for what, figure, command in readme():
+        beginning = start_of(what, EXACT)
+        if beginning:
+            said[command] = said.get(command) or printed(command)
+            now = EXACT[beginning](said[command])
+            if now != figure:
+                wrong.append(f"{what}: README says {figure}, {command} prints {now}")
+            print(f"{beginning}: {now}")
+    assert not wrong, "; ".join(wrong)
+
+
+def main():
+    """Exit status 1 if a test failed."""
+    failed = 0
+    for name, test in (("every_row_is_known", test_every_row_is_known), ("exact_figures_are_what_their_commands_print", test_exact_figures_are_what_their_commands_print)):
+        try:
+            test()
+            print(f"ok {name}", flush=True)
+        except AssertionError as e:
+            failed = 1
+            print(f"FAIL {name}: {e}", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
