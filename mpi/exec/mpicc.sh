@@ -7,53 +7,100 @@
 # (ATOLL_CXX, OMPI_CXX or MPICH_CXX). What links gets a run path to the library; LD_LIBRARY_PATH comes before it.
 set -f
 self=$(readlink -f "$0")
-prefix=$(dirname "$(dirname "$self")")
+prefix=${self%/*}
+prefix=${prefix%/*}
 case ${0##*/} in
 mpicxx|mpic++|mpiCC) compiler=${ATOLL_CXX:-${OMPI_CXX:-${MPICH_CXX:-c++}}} ;;
 *) compiler=${ATOLL_CC:-${OMPI_CC:-${MPICH_CC:-cc}}} ;;
 esac
 
+# Put into `quoted` what a shell reads as the argument. Quoting starts no process: builds ask often.
 quote() {
-	printf '%s' "$1" | sed "s/'/'\\\\''/g; s/.*/'&'/"
+	case $1 in
+	''|*[!A-Za-z0-9_@%+=:,./-]*) ;;
+	*) quoted=$1; return ;;
+	esac
+	quoted= tail=$1
+	while [ "$tail" != "${tail#*\'}" ]; do
+		quoted="$quoted${tail%%\'*}'\\''"
+		tail=${tail#*\'}
+	done
+	quoted="'$quoted$tail'"
 }
 
-compile="-I$(quote "$prefix/include")"
-link="-L$(quote "$prefix/lib") -Wl,-rpath,$(quote "$prefix/lib") -Wl,--enable-new-dtags -lmpi_abi"
-show= links=yes files= rest=
+print_command() {
+	line=
+	for word; do
+		quote "$word"
+		line="$line${line:+ }$quoted"
+	done
+	printf '%s\n' "$line"
+}
+
+usage() {
+	echo "usage: ${0##*/} [COMPILER OPTION...] FILE..."
+	echo "  -show, -compile-info, -link-info    print the command, or what compiling or linking adds"
+	echo "  -cc=NAME                            the compiler to use"
+	sed -n 's/^# \(.*\)/\1/p' "$self" | tail -n +3 | head -n 2
+}
+
+# What an argument says about linking: nothing is linked without files, nor if the compiler is to stop before.
+look_at() {
+	case $1 in
+	-c|-E|-S|-M|-MM|-fsyntax-only) links= ;;
+	-) files=yes ;;
+	-*) ;;
+	@*) files=yes; look_into "${1#@}" ;;
+	*) files=yes ;;
+	esac
+}
+
+# A response file has more arguments.
+look_into() {
+	[ -r "$1" ] && [ -f "$1" ] || return 0
+	while read -r line || [ -n "$line" ]; do
+		for word in $line; do
+			word=${word#[\"\']}
+			look_at "${word%[\"\']}"
+		done
+	done < "$1"
+}
+
+# The arguments in their order, without those that are for us: `ours` counts them.
+show= links=yes link= files= ours=0
 for word; do
 	case $word in
-	-cc=*|-cxx=*) compiler=${word#*=}; continue ;;
-	-show|-showme|--showme) show=all; continue ;;
-	-compile-info|-compile_info|-show-compile-info|-showme:compile|--showme:compile) show=compile; continue ;;
-	-link-info|-link_info|-show-link-info|-showme:link|--showme:link) show=link; continue ;;
+	-cc=*|-cxx=*) compiler=${word#*=}; ours=$((ours + 1)) ;;
+	-show|-showme|--showme) show=all; ours=$((ours + 1)) ;;
+	-compile-info|-compile_info|-show-compile-info|-showme:compile|--showme:compile) show=compile ;;
+	-link-info|-link_info|-show-link-info|-showme:link|--showme:link) show=link ;;
 	-showme:command|--showme:command) echo "$compiler"; exit 0 ;;
 	-showme:incdirs|--showme:incdirs) echo "$prefix/include"; exit 0 ;;
 	-showme:libdirs|--showme:libdirs) echo "$prefix/lib"; exit 0 ;;
 	-showme:libs|--showme:libs) echo mpi_abi; exit 0 ;;
 	-showme:version|--showme:version) echo "${0##*/}: Atoll MPI, standard ABI 1.0"; exit 0 ;;
-	-help|--help)
-		if [ $# = 1 ]; then
-			echo "usage: ${0##*/} [COMPILER OPTION...] FILE..."
-			echo "  -show, -compile-info, -link-info    print the command, or what compiling or linking adds"
-			echo "  -cc=NAME                            the compiler to use"
-			sed -n 's/^# \(.*\)/\1/p' "$self" | tail -n +3
-			exit 0
-		fi ;;
-	-c|-E|-S|-M|-MM|-fsyntax-only) links= ;;
-	-) files=yes ;;
-	-*) ;;
-	*) files=yes ;;
+	-help|--help) [ $# -gt 1 ] || { usage; exit 0; } ;;
+	*) look_at "$word" ;;
 	esac
-	rest="$rest $(quote "$word")"
 done
-case $show in
-compile) eval "set -- $compile"; echo "$compiler $*"; exit 0 ;;
-link) eval "set -- $compile $link"; echo "$compiler $*"; exit 0 ;;
-esac
-[ -n "$links" ] && { [ -n "$files" ] || [ -n "$show" ]; } || link=
-eval "set -- $compiler $compile $rest $link"
-if [ -n "$show" ]; then
-	echo "$*"
-	exit 0
+if [ $ours -gt 0 ]; then
+	for word; do
+		shift
+		case $word in
+		-cc=*|-cxx=*|-show|-showme|--showme) ;;
+		*) set -- "$@" "$word" ;;
+		esac
+	done
 fi
-exec "$@"
+[ -n "$links" ] && { [ -n "$files" ] || [ -n "$show" ]; } || link=no
+
+case $show in
+compile) set -- "-I$prefix/include" ;;
+link) set -- "-I$prefix/include" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags -lmpi_abi ;;
+*)
+	set -- "-I$prefix/include" "$@"
+	[ -n "$link" ] || set -- "$@" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags -lmpi_abi ;;
+esac
+# a compiler may be several words: ccache gcc
+[ -z "$show" ] || { print_command $compiler "$@"; exit 0; }
+exec $compiler "$@"

@@ -6,6 +6,7 @@ Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each test.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,49 @@ def test_arguments_with_spaces_and_quotes_survive():
     define = '-DTEXT="' + text.replace('"', '\\"') + '"'
     must(call([MPICC, define, "-o", out, source]), 0)
     must_be(call([out]).out, text + "\n", "output")
+
+
+def counted(argv, folder):
+    """Programs that a command starts through PATH: each has a stand-in there that writes its name down."""
+    log, words = os.path.join(folder, "log"), ("readlink", "dirname", "basename", "sed", "tail", "head", "grep", "printf", "echo", "cat", "expr", "tr", "awk")
+    os.makedirs(folder, exist_ok=True)
+    for word in words:
+        with open(os.path.join(folder, word), "w", encoding="ascii") as f:
+            f.write(f'#!/bin/sh\necho {word} >> {log}\nexec {shutil.which(word)} "$@"\n')
+        os.chmod(f.name, 0o755)
+    out = must(call(argv, env={"PATH": folder}), 0).out
+    with open(log, encoding="ascii") as f:
+        started = f.read().split()
+    shutil.rmtree(folder)
+    return out, started
+
+
+def test_the_wrapper_starts_no_program_for_an_argument():
+    for count in (1, 40):
+        options = [f"-DNAME{i}='a b'" for i in range(count)]
+        out, started = counted([MPICC, "-show", *options, "x.c"], os.path.join(WORK, "counted"))
+        must_be(started, ["readlink"], f"programs started for {count} options")
+        must_be(shlex.split(out)[2:count + 3], [*options, "x.c"], "arguments")
+
+
+def test_what_the_wrapper_shows_can_be_given_to_a_shell():
+    words = ["it's", 'a "b"', "back\\slash\\n", "$HOME", "`x`", "", "*", "-DX=a b", "tab\there", "line\nbreak", "'", "''x'", "-n", "\\c", "x;y", "~", "é"]
+    out = must(call([MPICC, "-show", *words]), 0).out
+    must_be(call(["sh", "-c", "for w in " + out.rstrip("\n") + '; do printf "%s\\0" "$w"; done']).out.split("\0")[2:-5], words, "words")
+    must(call([MPICC, "-cc=two words", "-show", "-c", "x.c"]), 0, f"two words -I{PREFIX}/include -c x.c\n")
+
+
+def test_response_files_count_as_what_is_in_them():
+    source = write("in one.c", ONE)
+    for text, links in ((f"-O1 '{source}'\n", True), (f'-c\n"{source}"', False), (f'"-E" "{source}"', False), ("-O1 -Wall\n", True)):
+        path = write("args", text)
+        must_be("-lmpi_abi" in must(call([MPICC, "-show", f"@{path}"]), 0).out, links, text)
+        nested = write("args of args", f"-g @{path}")
+        must_be("-lmpi_abi" in must(call([MPICC, "-show", f"@{nested}"]), 0).out, links, text)
+    out = os.path.join(WORK, "by response file")
+    must(call([MPICC, "@" + write("args", f"-o '{out}' '{source}'\n")]), 0)
+    must(call([out]), 0)
+    must_be("-lmpi_abi" in must(call([MPICC, "-show", "@no-such-file"]), 0).out, True, "a file that is not there")
 
 
 def test_exports_are_the_functions_of_the_standard_and_nothing_else():
