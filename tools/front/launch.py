@@ -193,12 +193,23 @@ class Machine:
         if self.job.output is not None:
             actions += [(os.POSIX_SPAWN_DUP2, self.job.output, 1), (os.POSIX_SPAWN_DUP2, self.job.output, 2)]
         try:
-            self.pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setpgroup=0,
+            self.pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setsid=True,
                                        setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM))
         except OSError as e:
             raise Failure(f"cannot start {argv[0]}: {e.strerror}; ./atoll doctor tells what is missing") from None
+        self._keep_nice()
         if self.feed:
             self.feed.started()
+
+    def _keep_nice(self):
+        """A new session is a scheduling group of its own (with sched_autogroup_enabled), which begins without the weight that nice(1) gave us."""
+        nice = os.getpriority(os.PRIO_PROCESS, 0)
+        if nice:
+            try:
+                with open(f"/proc/{self.pid}/autogroup", "w", encoding="ascii") as f:
+                    f.write(str(nice))
+            except OSError:
+                pass	# not enabled, or too soon after another change
 
     def kill(self):
         """End the whole process group: a hosted machine politely first; QEMU has nothing to tidy up. What it said last is passed on."""

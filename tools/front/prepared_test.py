@@ -20,6 +20,18 @@ from system_test import ATOLL, PROGRAM, alive, atoll, machine_of
 from ui import BUILD, ROOT
 
 pytestmark = [pytest.mark.slow]
+# says which session and scheduling group it is in
+SESSION = """#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	char line[100] = "";
+	FILE *f = fopen("/proc/self/autogroup", "r");
+
+	printf("%d\\n%s", (int)getsid(0), f != NULL ? fgets(line, sizeof(line), f) : "none\\n");
+	return 0;
+}
+"""
 FOR_EVER = -(1 << 62)		# everything counts as settled
 
 
@@ -79,6 +91,19 @@ def test_whoever_ends_the_quick_start_ends_the_machine(source, sig, more):
     while any(map(alive, machine)) and time.monotonic() < end:
         time.sleep(0.02)
     assert not [pid for pid in machine if alive(pid)]
+
+
+@pytest.mark.parametrize("how", [(), ("--front",)])
+def test_a_machine_has_a_session_and_the_weight_of_its_caller(tmp_path, how):
+    source = tmp_path / "session.c"
+    source.write_text(SESSION)
+    prepare(source)
+    out = subprocess.run(["nice", "-n", "3", ATOLL, *how, "run", source], capture_output=True, text=True, timeout=60, check=True).stdout
+    session, group = out.splitlines()
+    assert int(session) != os.getsid(0)
+    with open("/proc/self/autogroup", encoding="ascii") as f:
+        enabled, ours = open("/proc/sys/kernel/sched_autogroup_enabled", encoding="ascii").read() == "1\n", f.read().split()[0]
+    assert not enabled or (group.split()[0] != ours and group.endswith("nice 3"))
 
 
 def test_a_hang_ends_in_a_dump(source):

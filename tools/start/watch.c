@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -98,23 +99,47 @@ become_launcher(const struct machine *m, const struct prepared *p, const sigset_
 	_exit(1);
 }
 
-/* Our child sets its group, and so do we: it is set, whoever comes first. */
+/* A new session is a scheduling group of its own (with sched_autogroup_enabled), which begins without the weight that nice(1) gave us. */
+static void
+keep_nice(pid_t pid)
+{
+	int nice = getpriority(PRIO_PROCESS, 0);
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)pid);
+	f = nice != 0 ? fopen(path, "we") : NULL;
+	if (f == NULL)
+		return;
+	fprintf(f, "%d", nice);
+	fclose(f);
+}
+
+/* The machine has a session of its own. What we share is closed when it runs: from then on its group can be ended, too. */
 static void
 spawn(struct machine *m, const struct prepared *p, const sigset_t *mask)
 {
 	pid_t parent = getpid();
+	int runs[2];
+	char none;
 
+	if (pipe2(runs, O_CLOEXEC) != 0)
+		fail(m, "cannot make a pipe");
 	m->pid = fork();
 	if (m->pid < 0)
 		fail(m, "cannot start a process");
 	if (m->pid == 0) {
-		setpgid(0, 0);
+		setsid();
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(1);
 		become_launcher(m, p, mask);
 	}
-	setpgid(m->pid, m->pid);
+	close(runs[1]);
+	while (read(runs[0], &none, 1) < 0 && errno == EINTR)
+		;
+	close(runs[0]);
+	keep_nice(m->pid);
 }
 
 static void
