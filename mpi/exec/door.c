@@ -18,6 +18,8 @@
 #include <mpi/exec/message.h>
 #include <mpi/transport/process/join.h>
 
+#define PEER_PIDFD 77			/* SO_PEERPIDFD of asm-generic/socket.h, which older headers do not have */
+
 void
 door_open(struct job *j)
 {
@@ -59,6 +61,7 @@ new_round(const struct job *j)
 	if (r->segment == MAP_FAILED)
 		system_error("cannot map the job's shared memory");
 	segment_layout(r->segment, (uint32_t)j->count);
+	r->mapped = header;
 	r->segment->exclusive = j->processors.bound && j->count <= j->processors.bound_count;
 	r->segment->processors = (uint32_t)j->processors.count;
 	return r;
@@ -70,9 +73,23 @@ round_for(struct job *j, const struct rank *r)
 {
 	struct round **next = r->round ? &r->round->next : &j->rounds;
 
-	if (*next == NULL)
+	if (*next == NULL) {
 		*next = new_round(j);
+		(*next)->number = r->round ? r->round->number + 1 : 0;
+	}
 	return *next;
+}
+
+/* A rank has left a round. The last to do so leaves the oldest. */
+static void
+round_pass(struct job *j, struct round *r)
+{
+	if (r == NULL || ++r->passed < j->count)
+		return;
+	j->rounds = r->next;
+	munmap(r->segment, r->mapped);
+	close(r->descriptor);
+	free(r);
 }
 
 static void
@@ -105,22 +122,56 @@ is_free(const struct job *j, uint32_t number)
 	return round == NULL || load_acquire(&round->segment->rank[number].state) == RANK_LEFT;
 }
 
+/* Linux 6.5 and later: the process at the other end of a socket, which may be gone by now; otherwise the one of that number. */
+static int
+watch_of(int socket, pid_t pid)
+{
+	int watch = -1;
+	socklen_t len = sizeof(watch);
+
+	if (getsockopt(socket, SOL_SOCKET, PEER_PIDFD, &watch, &len) == 0)
+		return watch;
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static void
+add_member(struct job *j, struct rank *r, pid_t pid, int socket)
+{
+	struct member *m = malloc(sizeof(*m));
+
+	if (m == NULL)
+		system_error("no memory for a process");
+	*m = (struct member){.pid = pid, .socket = socket, .watch = pid != r->pid ? watch_of(socket, pid) : -1, .next = r->members};
+	if (m->watch >= 0)
+		job_watch(j, m->watch, EVENT_WATCH, m->watch);
+	r->members = m;
+	r->joined = pid;
+}
+
+void
+door_forget(struct rank *r, struct member *m)
+{
+	struct member **at = &r->members;
+
+	while (*at != m)
+		at = &(*at)->next;
+	*at = m->next;
+	close(m->socket);
+	if (m->watch >= 0)
+		close(m->watch);
+	free(m);
+}
+
 /* A process joins as a rank: it is told before it may be seen by others. */
 static void
 let_in(struct job *j, int number, pid_t pid, int fd)
 {
 	struct rank *r = &j->ranks[number];
-	struct round *round = round_for(j, r);
+	struct round *before = r->round, *round = round_for(j, r);
 
-	if (r->socket >= 0)
-		close(r->socket);
-	if (r->watch >= 0)
-		close(r->watch);
-	*r = (struct rank){.pid = r->pid, .app = r->app, .socket = fd, .joined = pid, .watch = -1, .round = round, .out = r->out, .err = r->err};
-	if (pid != r->pid)
-		r->watch = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (r->watch >= 0)
-		job_watch(j, r->watch, EVENT_WATCH, number);
+	add_member(j, r, pid, fd);
+	r->round = round;
+	round_pass(j, before);
 	round->segment->rank[number].pid = pid;
 	store_release(&round->segment->rank[number].state, RANK_ATTACHED);
 	send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_WELCOME, 0, getpid(), round->segment->bytes}, round->descriptor);

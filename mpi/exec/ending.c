@@ -21,17 +21,32 @@
 #define SWEEPS 200
 #define SWEEP_NS 5000000
 
+/* To the processes of a rank that are not in a group (0: to all). */
+static void
+signal_rank(const struct rank *r, int signal, pid_t group)
+{
+	if (r->pid > 0 && (group == 0 || getpgid(r->pid) != group))
+		kill(r->pid, signal);
+	for (const struct member *m = r->members; m != NULL; m = m->next)
+		if (m->watch >= 0 && (group == 0 || getpgid(m->pid) != group))
+			syscall(SYS_pidfd_send_signal, m->watch, signal, NULL, 0);
+}
+
 void
 job_signal(struct job *j, int signal)
 {
-	for (int i = 0; i < j->count; i++) {
-		struct rank *r = &j->ranks[i];
+	for (int i = 0; i < j->count; i++)
+		signal_rank(&j->ranks[i], signal, 0);
+}
 
-		if (r->pid > 0)
-			kill(r->pid, signal);
-		if (r->watch >= 0)
-			syscall(SYS_pidfd_send_signal, r->watch, signal, NULL, 0);
-	}
+void
+job_signal_group(struct job *j, int signal)
+{
+	/* its number is taken as long as one of the processes that we started is there */
+	if (j->running > 0)
+		kill(-j->group, signal);
+	for (int i = 0; i < j->count; i++)
+		signal_rank(&j->ranks[i], signal, j->group);
 }
 
 void
@@ -58,15 +73,6 @@ static bool
 is_inside(const struct rank *r, int number)
 {
 	return r->round != NULL && load_acquire(&r->round->segment->rank[number].state) == RANK_ATTACHED;
-}
-
-static bool
-somebody_is_inside(const struct job *j)
-{
-	for (int i = 0; i < j->count; i++)
-		if (is_inside(&j->ranks[i], i))
-			return true;
-	return false;
 }
 
 /* The exit status that a shell would see. */
@@ -127,14 +133,39 @@ blame(struct job *j, int number, pid_t pid, int wait_status)
 	job_fail(j, status ? status : 1);
 }
 
+/* Number of the newest round that somebody is inside; -1: nobody is. */
+static int
+round_inside(const struct job *j)
+{
+	int number = -1;
+
+	for (int i = 0; i < j->count; i++)
+		if (is_inside(&j->ranks[i], i) && j->ranks[i].round->number > number)
+			number = j->ranks[i].round->number;
+	return number;
+}
+
 void
 ending_look_for_absent(struct job *j)
 {
+	int number = round_inside(j);
+
 	for (int i = 0; i < j->count && !j->ending; i++) {
-		if (j->ranks[i].pid != 0 || j->ranks[i].round != NULL)
+		if (j->ranks[i].pid != 0 || (j->ranks[i].round != NULL && j->ranks[i].round->number >= number))
 			continue;
-		message("rank %d ended without MPI_Init, and others wait for it", i);
+		message("rank %d ended without %sMPI_Init, and others wait for it", i, j->ranks[i].round != NULL ? "another " : "");
 		job_fail(j, 1);
+	}
+}
+
+/* The process has ended: nobody needs to be told of our end. Those that we did not start are watched. */
+static void
+forget_child(struct rank *r, pid_t pid)
+{
+	for (struct member *m = r->members, *next; m != NULL; m = next) {
+		next = m->next;
+		if (m->pid == pid && m->watch < 0)
+			door_forget(r, m);
 	}
 }
 
@@ -149,9 +180,10 @@ ending_of_child(struct job *j, pid_t pid, int wait_status)
 		return;
 	j->ranks[i].pid = 0;
 	j->running--;
+	forget_child(&j->ranks[i], pid);
 	if (wait_status != 0 || (j->ranks[i].joined == pid && is_inside(&j->ranks[i], i)))
 		blame(j, i, pid, wait_status);
-	else if (j->rounds != NULL && somebody_is_inside(j))
+	else if (round_inside(j) >= 0)
 		ending_look_for_absent(j);
 }
 
@@ -196,29 +228,50 @@ status_of_zombie(pid_t pid)
 	return status;
 }
 
-void
-ending_of_joined(struct job *j, int rank)
+/* The process that had the rank has ended inside MPI. */
+static void
+ended_inside(struct job *j, int number, pid_t pid, int status)
 {
-	struct rank *r = &j->ranks[rank];
-	pid_t pid = r->joined;
-	int status = status_of_zombie(pid);
+	const struct rank *r = &j->ranks[number];
 
-	if (r->watch < 0)
-		return;
-	if (status < 0)
-		status = status_of_the_reaped(r->watch);
-	close(r->watch);
-	r->watch = -1;
-	r->joined = 0;
-	if (!is_inside(r, rank))
-		return;
 	if (status > 0 || aborter(r) >= 0) {
-		blame(j, rank, pid, status > 0 ? status : (r->round->segment->abort_status & 255) << 8);
+		blame(j, number, pid, status > 0 ? status : (r->round->segment->abort_status & 255) << 8);
 		return;
 	}
 	if (!j->ending && j->interrupts == 0)
-		message("rank %d (process %d) has ended without MPI_Finalize", rank, (int)pid);
+		message("rank %d (process %d) has ended without MPI_Finalize", number, (int)pid);
 	job_fail(j, 1);
+}
+
+/* Who is watched by this descriptor; NULL: nobody any more. */
+static struct member *
+find_member(const struct job *j, int watch, int *rank)
+{
+	for (*rank = 0; *rank < j->count; ++*rank)
+		for (struct member *m = j->ranks[*rank].members; m != NULL; m = m->next)
+			if (m->watch == watch)
+				return m;
+	return NULL;
+}
+
+void
+ending_of_joined(struct job *j, int watch)
+{
+	int number, status;
+	struct member *m = find_member(j, watch, &number);
+	struct rank *r = &j->ranks[number];
+	bool has_rank = m != NULL && m == r->members;
+	pid_t pid;
+
+	if (m == NULL)
+		return;
+	pid = m->pid;
+	status = status_of_zombie(pid);
+	if (status < 0)
+		status = status_of_the_reaped(watch);
+	door_forget(r, m);
+	if (has_rank && is_inside(r, number))
+		ended_inside(j, number, pid, status);
 }
 
 /* Kill the children that we have (or that became ours when their parents died). */

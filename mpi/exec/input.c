@@ -3,8 +3,9 @@
  * A process of its own passes the input on, for it may wait: whoever reads slowest decides how fast all get it, and who has ended is left out.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <mpi/exec/input.h>
@@ -12,6 +13,7 @@
 #include <mpi/exec/options.h>
 
 #define PIECE 65536
+#define LOOK_AGAIN_MS 250		/* whether we have come to the foreground */
 
 /* 0, or -1: the reader has gone. */
 static int
@@ -30,29 +32,56 @@ give(int pipe, const char *data, size_t len)
 	return 0;
 }
 
+/* Is our input a terminal at which somebody works with another program? */
+static bool
+is_background(void)
+{
+	pid_t foreground = tcgetpgrp(STDIN_FILENO);
+
+	return foreground > 0 && foreground != getpgrp();
+}
+
+/* Something to read, but never what is typed for another program: reading that would stop us. */
+static ssize_t
+read_piece(char *piece)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	poll(&input, 1, -1);
+	while (is_background())
+		poll(NULL, 0, LOOK_AGAIN_MS);
+	if (poll(&input, 1, 0) > 0 && !is_background())
+		return read(STDIN_FILENO, piece, PIECE);
+	errno = EINTR;
+	return -1;
+}
+
+/* Pipes are closed (0) as their readers go. */
 static _Noreturn void
-copy(const int *pipes, int count)
+copy(int *pipes, int count, int readers)
 {
 	static char piece[PIECE];
-	static char gone[RANKS_MAX];
-	int readers = count;
 	ssize_t len;
 
-	while (readers > 0 && ((len = read(STDIN_FILENO, piece, sizeof(piece))) > 0 || (len < 0 && errno == EINTR)))
+	while (readers > 0 && ((len = read_piece(piece)) > 0 || (len < 0 && errno == EINTR)))
 		for (int i = 0; i < count && len > 0; i++)
-			if (!gone[i] && give(pipes[i], piece, (size_t)len) != 0) {
-				gone[i] = 1;
+			if (pipes[i] > 0 && give(pipes[i], piece, (size_t)len) != 0) {
+				pipes[i] = 0;
 				readers--;
 			}
 	_exit(0);
 }
 
 void
-input_copy(const int *pipes, int count)
+input_copy(int *pipes, int count)
 {
-	pid_t launcher = getpid(), pid = fork();
+	pid_t launcher = getpid(), pid;
+	int readers = 0;
 	sigset_t none;
 
+	for (int i = 0; i < count; i++)
+		readers += pipes[i] > 0;
+	pid = readers > 0 ? fork() : launcher;
 	if (pid < 0)
 		system_error("cannot start a process");
 	if (pid == 0) {
@@ -61,8 +90,9 @@ input_copy(const int *pipes, int count)
 			_exit(1);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		copy(pipes, count);
+		copy(pipes, count, readers);
 	}
 	for (int i = 0; i < count; i++)
-		close(pipes[i]);
+		if (pipes[i] > 0)
+			close(pipes[i]);
 }

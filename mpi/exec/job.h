@@ -15,19 +15,29 @@
 #define SOCKET_NAME 64
 
 /* One life of the MPI library in all ranks: from everybody's MPI_Init to MPI_Finalize. Programs that run one after the other (in a shell
-   script) have one each. */
+   script) have one each. It is given up when all ranks have gone on to the next. */
 struct round {
 	struct segment *segment;
+	size_t mapped;			/* bytes of it that we see */
 	int descriptor;
+	int number;			/* 0 for the first */
+	int passed;			/* ranks that have gone on */
 	struct round *next;
+};
+
+/* A process that joined as a rank, until it ends: it dies if its socket is closed. Several of a rank may live, but only the last is in MPI. */
+struct member {
+	pid_t pid;
+	int socket;
+	int watch;			/* descriptor of the process if we did not start it ourselves; -1: none */
+	struct member *next;		/* that joined before */
 };
 
 struct rank {
 	pid_t pid;			/* of the process that we started; 0: it has ended */
 	const struct app *app;
-	int socket;			/* to the process that joined; -1: none */
-	pid_t joined;			/* process that called MPI_Init; 0: none */
-	int watch;			/* descriptor of that process if we did not start it ourselves; -1: none */
+	pid_t joined;			/* process that called MPI_Init last; 0: none */
+	struct member *members;		/* the last first */
 	struct round *round;		/* that it joined last; NULL: none */
 	struct lines out;
 	struct lines err;
@@ -39,7 +49,9 @@ struct job {
 	struct rank *ranks;
 	int count;
 	int running;			/* processes that we started and that have not ended */
-	struct round *rounds;		/* the first */
+	struct round *rounds;		/* the oldest that is not given up */
+	bool apart;			/* the ranks have a session of their own */
+	pid_t group;			/* their process group there; 0: they share ours */
 	char socket_name[SOCKET_NAME];
 	int door;			/* listens for those who join */
 	int events;			/* epoll */
@@ -50,14 +62,31 @@ struct job {
 	struct sink out;		/* where the ranks' lines go */
 	struct sink err;
 	int interrupts;
+	long limit;			/* ms of the monotonic clock when the job must have ended; 0: whenever */
+	bool hurries;			/* somebody has asked for the end: output that nobody reads is not waited for */
 	bool mismatch;			/* it has been said that a rank's library is of another version */
 };
 
 /* what an event belongs to; a rank's number is added to it */
 enum { EVENT_DOOR = 1, EVENT_SIGNAL, EVENT_FAILURE, EVENT_OUT, EVENT_ERR, EVENT_JOIN, EVENT_WATCH };
 
+#define GRACE_MS 250		/* between the wish that something ends and the end by force */
+
 /* Watch a descriptor for input. `number` comes back with the event. */
 void job_watch(struct job *j, int fd, int kind, int number);
+
+/* main.c: wait for events, at most so long (-1: for ever), and serve them. False: there were none. */
+bool job_serve(struct job *j, int most_ms);
+
+/* signals.c: hold back those that we serve; serve those that have come. */
+void signals_open(struct job *j);
+void signals_take(struct job *j);
+
+/* output.c: open the sinks; choose what to watch before waiting; there is room again, or ranks say something; all ranks have ended. */
+void output_open(struct job *j);
+void output_watch(struct job *j);
+void output_take(struct job *j, struct sink *s);
+void output_finish(struct job *j);
 
 /* spawn.c: start all ranks. */
 void job_start(struct job *j);
@@ -70,9 +99,12 @@ void door_open(struct job *j);
 void door_knock(struct job *j);
 void door_answer(struct job *j, int fd);
 
+/* door.c: a process that joined has ended. */
+void door_forget(struct rank *r, struct member *m);
+
 /* ending.c: a process that we started, or one that joined, has ended. */
 void ending_of_child(struct job *j, pid_t pid, int wait_status);
-void ending_of_joined(struct job *j, int rank);
+void ending_of_joined(struct job *j, int watch);
 
 /* ending.c: somebody is inside MPI: does that rank wait for one that has ended without MPI_Init? Then the job fails. */
 void ending_look_for_absent(struct job *j);
@@ -80,8 +112,9 @@ void ending_look_for_absent(struct job *j);
 /* ending.c: the job has failed (the first failure counts): end it. */
 void job_fail(struct job *j, int status);
 
-/* ending.c: send a signal to all processes of the job. */
+/* ending.c: send a signal to all ranks; and, in the ranks' session, to what they have started, as a terminal does. */
 void job_signal(struct job *j, int signal);
+void job_signal_group(struct job *j, int signal);
 
 /* ending.c: the time for ending by itself is over. */
 void job_kill(struct job *j);

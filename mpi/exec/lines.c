@@ -7,32 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 #include <mpi/exec/lines.h>
 #include <mpi/exec/message.h>
 
 #define FIRST_ROOM 8192
-
-static void
-write_all(struct sink *s, const char *data, size_t len)
-{
-	while (len > 0 && !s->broken) {
-		ssize_t done = write(s->fd, data, len);
-		struct pollfd wait = {.fd = s->fd, .events = POLLOUT};
-
-		if (done >= 0) {
-			data += done;
-			len -= (size_t)done;
-		} else if (errno == EAGAIN) {
-			poll(&wait, 1, -1);
-		} else if (errno != EINTR) {
-			s->broken = true;
-			s->lost = errno != EPIPE;
-			if (s->lost)
-				message("cannot write the output of the ranks: %s", strerror(errno));
-		}
-	}
-}
 
 /* The beginning of a line of `l`: end the line of another that stands open. */
 static void
@@ -43,11 +23,9 @@ begin_line(struct lines *l)
 
 	if (s->open == l)
 		return;
-	if (s->open != NULL)
-		write_all(s, "\n", 1);
-	s->open = NULL;
+	sink_end_line(s);
 	if (l->tag >= 0)
-		write_all(s, tag, (size_t)snprintf(tag, sizeof(tag), "[%d] ", l->tag));
+		sink_put(s, tag, (size_t)snprintf(tag, sizeof(tag), "[%d] ", l->tag));
 }
 
 static void
@@ -56,7 +34,7 @@ pass_on(struct lines *l, const char *data, size_t len)
 	if (len == 0)
 		return;
 	begin_line(l);
-	write_all(l->sink, data, len);
+	sink_put(l->sink, data, len);
 	l->sink->open = data[len - 1] == '\n' ? NULL : l;
 }
 
@@ -89,6 +67,15 @@ make_room(struct lines *l)
 	l->room = room;
 }
 
+void
+lines_watch(const struct lines *l, int rank)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.u32 = (uint32_t)rank};
+
+	if (epoll_ctl(l->sink->sources, EPOLL_CTL_ADD, l->fd, &e) != 0)
+		system_error("epoll_ctl");
+}
+
 static void
 close_it(struct lines *l)
 {
@@ -97,6 +84,15 @@ close_it(struct lines *l)
 	free(l->buffer);
 	l->buffer = NULL;
 	l->used = l->room = 0;
+}
+
+/* What has no end yet will get none. */
+static void
+lines_end(struct lines *l)
+{
+	pass_on(l, l->buffer, l->used);
+	sink_flush(l->sink);
+	close_it(l);
 }
 
 bool
@@ -113,25 +109,21 @@ lines_read(struct lines *l)
 	if (got > 0) {
 		l->used += (size_t)got;
 		pass_whole_lines(l);
+		sink_flush(l->sink);
 	}
 	if (got > 0 && !l->sink->broken)
 		return true;
-	pass_on(l, l->buffer, l->used);
-	close_it(l);
+	lines_end(l);
 	return false;
 }
 
 void
 lines_finish(struct lines *l)
 {
-	while (l->fd >= 0) {
-		struct pollfd wait = {.fd = l->fd, .events = POLLIN};
+	struct pollfd left = {.fd = l->fd, .events = POLLIN};
 
-		if (poll(&wait, 1, 0) > 0) {
-			lines_read(l);
-			continue;
-		}
-		pass_on(l, l->buffer, l->used);
-		close_it(l);
-	}
+	if (poll(&left, 1, 0) > 0)
+		lines_read(l);
+	else
+		lines_end(l);
 }

@@ -7,16 +7,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <mpi/exec/sink.h>
 
 #define LINE_MAX_BYTES (1u << 20)
-
-/* Where lines go: our standard output or error. */
-struct sink {
-	int fd;
-	bool broken;			/* nobody reads any more, or what is written is lost */
-	bool lost;			/* the latter */
-	const void *open;		/* whose line was passed on without its end; NULL: nobody's */
-};
 
 struct lines {
 	int fd;				/* the rank's end; -1: closed */
@@ -27,10 +20,13 @@ struct lines {
 	int tag;			/* rank to write before each line; -1: none */
 };
 
+/* The rank's end is open: look at it with the others of its sink. `rank` comes back with the event. */
+void lines_watch(const struct lines *l, int rank);
+
 /* Take what there is. False: the rank has closed it, or nobody reads it: closed now. */
 bool lines_read(struct lines *l);
 
-/* Take what is left, without waiting, pass on an unfinished line, and close. */
+/* The rank has ended: take a piece of what is left, without waiting; if nothing is, pass on an unfinished line and close. */
 void lines_finish(struct lines *l);
 
 #endif

@@ -3,24 +3,28 @@
  * mpiexec: one thread, one loop over events. It starts the ranks, gives the job segment to those who join, passes their output on in whole
  * lines, and ends when they have ended; if it dies itself, the kernel kills the ranks.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <mpi/exec/job.h>
 #include <mpi/exec/message.h>
 
-#define GRACE_MS 250		/* between the wish that ranks end and the end by force */
 #define AGAIN_MS 50
 #define EXIT_TIMEOUT 124		/* as of timeout(1) */
 #define EVENTS 64
+
+static long
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 void
 job_watch(struct job *j, int fd, int kind, int number)
@@ -29,55 +33,6 @@ job_watch(struct job *j, int fd, int kind, int number)
 
 	if (epoll_ctl(j->events, EPOLL_CTL_ADD, fd, &e) != 0)
 		system_error("epoll_ctl");
-}
-
-static void
-reap(struct job *j)
-{
-	int status;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		ending_of_child(j, pid, status);
-}
-
-/* The first time the ranks are asked; a terminal has asked them already. */
-static void
-interrupted(struct job *j, const struct signalfd_siginfo *s)
-{
-	int signal = (int)s->ssi_signo;
-
-	if (j->interrupts++ > 0) {
-		j->ending = true;
-		job_kill(j);
-		return;
-	}
-	j->status = 128 + signal;
-	if (signal != SIGINT)
-		job_fail(j, 128 + signal);
-	else if (s->ssi_code != SI_KERNEL)
-		job_signal(j, signal);
-}
-
-static void
-take_signal(struct job *j)
-{
-	struct signalfd_siginfo s;
-
-	while (read(j->signals, &s, sizeof(s)) == sizeof(s)) {
-		switch (s.ssi_signo) {
-		case SIGCHLD:
-			reap(j);
-			break;
-		case SIGUSR1:
-		case SIGUSR2:
-			job_signal(j, (int)s.ssi_signo);
-			break;
-		default:
-			interrupted(j, &s);
-			break;
-		}
-	}
 }
 
 static void
@@ -93,16 +48,16 @@ take(struct job *j, uint64_t what)
 		door_answer(j, number);
 		break;
 	case EVENT_SIGNAL:
-		take_signal(j);
+		signals_take(j);
 		break;
 	case EVENT_FAILURE:
 		job_start_failed(j);
 		break;
 	case EVENT_OUT:
-		lines_read(&j->ranks[number].out);
+		output_take(j, &j->out);
 		break;
 	case EVENT_ERR:
-		lines_read(&j->ranks[number].err);
+		output_take(j, &j->err);
 		break;
 	case EVENT_WATCH:
 		ending_of_joined(j, number);
@@ -110,15 +65,6 @@ take(struct job *j, uint64_t what)
 	default:
 		break;
 	}
-}
-
-static long
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* For epoll_wait: ms until a time, -1 for none; never so many that an int overflows. */
@@ -136,23 +82,34 @@ static void
 overrun(struct job *j)
 {
 	message("no end after %d s: the job is ended", j->options->timeout_s);
+	j->limit = 0;
+	j->hurries = true;
 	job_fail(j, EXIT_TIMEOUT);
+}
+
+bool
+job_serve(struct job *j, int most_ms)
+{
+	struct epoll_event e[EVENTS];
+	int left = left_of(j->limit), n;
+
+	output_watch(j);
+	n = epoll_wait(j->events, e, EVENTS, left >= 0 && (most_ms < 0 || left < most_ms) ? left : most_ms);
+	for (int i = 0; i < n; i++)
+		take(j, e[i].data.u64);
+	if (j->limit != 0 && now_ms() >= j->limit)
+		overrun(j);
+	return n > 0;
 }
 
 static void
 run(struct job *j)
 {
-	struct epoll_event e[EVENTS];
 	long force = 0;			/* when to use it */
-	long limit = j->options->timeout_s > 0 ? now_ms() + j->options->timeout_s * 1000l : 0;
 
+	j->limit = j->options->timeout_s > 0 ? now_ms() + j->options->timeout_s * 1000l : 0;
 	while (j->running > 0) {
-		int n = epoll_wait(j->events, e, EVENTS, j->ending ? AGAIN_MS : left_of(limit));
-
-		for (int i = 0; i < n; i++)
-			take(j, e[i].data.u64);
-		if (limit != 0 && !j->ending && j->running > 0 && now_ms() >= limit)
-			overrun(j);
+		job_serve(j, j->ending ? AGAIN_MS : -1);
 		if (j->ending && force == 0)
 			force = now_ms() + GRACE_MS;
 		if (j->ending && now_ms() >= force) {
@@ -160,33 +117,6 @@ run(struct job *j)
 			force = now_ms() + AGAIN_MS;
 		}
 	}
-}
-
-/* What a shell or nohup made us ignore, the ranks ignore too. */
-static bool
-is_ignored(int signal)
-{
-	struct sigaction now;
-
-	return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
-static void
-open_signals(struct job *j)
-{
-	static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		if (wanted[i] == SIGCHLD || !is_ignored(wanted[i]))
-			sigaddset(&set, wanted[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	j->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (j->signals < 0)
-		system_error("signalfd");
-	job_watch(j, j->signals, EVENT_SIGNAL, 0);
 }
 
 /* Streams that a shell has closed are empty: else our own descriptors would stand there. */
@@ -216,7 +146,8 @@ main(int argc, char **argv)
 	processors_find(&j.processors, &options);
 	if (options.report)
 		processors_report(&j.processors, options.ranks);
-	open_signals(&j);
+	signals_open(&j);
+	output_open(&j);
 	/* what a rank leaves behind when it fails becomes our child */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	door_open(&j);
@@ -224,9 +155,6 @@ main(int argc, char **argv)
 	run(&j);
 	if (j.status != 0)
 		job_sweep();
-	for (int i = 0; i < j.count; i++) {
-		lines_finish(&j.ranks[i].out);
-		lines_finish(&j.ranks[i].err);
-	}
+	output_finish(&j);
 	return j.status == 0 && (j.out.lost || j.err.lost) ? 1 : j.status;
 }

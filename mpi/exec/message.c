@@ -9,8 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 #include <mpi/exec/message.h>
+#include <mpi/exec/sink.h>
 
 #define LINE 1024
+
+static struct sink *errors;		/* NULL: not yet open */
+
+void
+message_through(struct sink *s)
+{
+	errors = s;
+}
 
 static void
 say(const char *format, va_list list)
@@ -22,8 +31,14 @@ say(const char *format, va_list list)
 	vsnprintf(line + len, sizeof(line) - len - 1, format, list);
 	len = strlen(line);
 	line[len] = '\n';
-	done = write(STDERR_FILENO, line, len + 1);
-	(void)done;
+	if (errors == NULL) {
+		done = write(STDERR_FILENO, line, len + 1);
+		(void)done;
+		return;
+	}
+	sink_end_line(errors);
+	sink_put(errors, line, len + 1);
+	sink_flush(errors);
 }
 
 void

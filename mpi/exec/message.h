@@ -5,6 +5,11 @@
 #ifndef MPI_EXEC_MESSAGE_H
 #define MPI_EXEC_MESSAGE_H
 
+struct sink;
+
+/* From now on messages go here, and nobody waits for whoever reads them. */
+void message_through(struct sink *s);
+
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The command line is wrong: say why, exit with 2. */

@@ -37,7 +37,8 @@ static const char help[] =
 	"  -q, --quiet              no remarks; what fails is still said\n"
 	"  -h, --help; -V, --version\n"
 	"\n"
-	"The exit status is that of the rank that failed first, 128 + signal if it was killed, or 0.\n"
+	"The exit status is that of the rank that failed first, 128 + signal if it was killed, or 0. A rank that ends between\n"
+	"MPI_Init and MPI_Finalize has failed, also if its status is 0: then it is 1.\n"
 	"Interrupting once asks the ranks to end, twice ends them.\n";
 
 #define SECONDS_MAX 100000000

@@ -9,13 +9,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <mpi/exec/input.h>
 #include <mpi/exec/job.h>
 #include <mpi/exec/message.h>
 #include <mpi/transport/process/join.h>
+
+/* What starting needs. */
+struct start {
+	struct job *job;
+	pid_t launcher;
+	int failures;			/* where to say that a program cannot be started */
+	int *copies;			/* the pipe of each rank that gets a copy of our input; 0: none */
+};
 
 static struct rlimit descriptors;	/* as we found it */
 
@@ -152,7 +163,7 @@ become(const struct job *j, int rank, const struct streams *s, int failures)
 
 /* A pipe for a rank's output: returns the end to write to, or -1 if the rank has ours. */
 static int
-open_lines(struct job *j, struct lines *l, int kind, int rank)
+open_lines(struct lines *l, int rank)
 {
 	int ends[2];
 
@@ -161,19 +172,21 @@ open_lines(struct job *j, struct lines *l, int kind, int rank)
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		system_error("cannot make a pipe");
 	l->fd = ends[0];
-	job_watch(j, l->fd, kind, rank);
+	lines_watch(l, rank);
 	return ends[1];
 }
 
-/* Where a rank reads: -1 for our own standard input. `copies`: the pipes of all ranks that get a copy. */
+/* Where a rank reads: -1 for our own standard input. `copies`: the pipes of all ranks that get a copy. A terminal is read only by who
+   belongs to its session. */
 static int
 open_input(const struct job *j, int rank, int *copies)
 {
+	bool ours = rank == j->options->input;
 	int ends[2], fd;
 
-	if (rank == j->options->input)
+	if (ours && (!j->apart || !isatty(STDIN_FILENO)))
 		return -1;
-	if (j->options->input != INPUT_ALL) {
+	if (!ours && j->options->input != INPUT_ALL) {
 		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			system_error("/dev/null");
@@ -185,26 +198,32 @@ open_input(const struct job *j, int rank, int *copies)
 	return ends[0];
 }
 
+/* A new process that is a child of mpiexec, whoever of us makes it; as fork. */
+static pid_t
+fork_for(pid_t launcher)
+{
+	return getpid() == launcher ? fork() : (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
 static void
-start_rank(struct job *j, int rank, int failures, int *copies)
+start_rank(struct job *j, int rank, struct start *s)
 {
 	struct rank *r = &j->ranks[rank];
-	struct streams s = {{open_input(j, rank, copies), open_lines(j, &r->out, EVENT_OUT, rank), open_lines(j, &r->err, EVENT_ERR, rank)}};
-	pid_t launcher = getpid();
+	struct streams streams = {{open_input(j, rank, s->copies), open_lines(&r->out, rank), open_lines(&r->err, rank)}};
 
-	r->pid = fork();
+	r->pid = fork_for(s->launcher);
 	if (r->pid < 0)
 		system_error("cannot start a process");
 	if (r->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != launcher)
+		if (getppid() != s->launcher)
 			_exit(1);
-		become(j, rank, &s, failures);
+		become(j, rank, &streams, s->failures);
 	}
 	j->running++;
 	for (int i = 0; i < 3; i++)
-		if (s.fd[i] >= 0)
-			close(s.fd[i]);
+		if (streams.fd[i] >= 0)
+			close(streams.fd[i]);
 }
 
 /* Each rank needs four descriptors here; programs get back the limit that they expect. */
@@ -220,33 +239,99 @@ allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void
-job_start(struct job *j)
+static void
+start_ranks(struct start *s)
 {
+	struct job *j = s->job;
 	bool direct = j->count == 1 && !j->options->tag;
-	static int copies[RANKS_MAX];
-	int ends[2], rank = 0;
+	int rank = 0;
 
-	j->out.fd = STDOUT_FILENO;
-	j->err.fd = STDERR_FILENO;
-	allow_descriptors();
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		system_error("cannot make a pipe");
-	j->failures = ends[0];
-	job_watch(j, j->failures, EVENT_FAILURE, 0);
 	for (int a = 0; a < j->options->apps_count; a++) {
 		for (int i = 0; i < j->options->apps[a].ranks; i++, rank++) {
 			struct lines l = {.fd = -1, .sink = direct ? NULL : &j->out, .tag = j->options->tag ? rank : -1};
 
-			j->ranks[rank] = (struct rank){.app = &j->options->apps[a], .socket = -1, .watch = -1, .out = l, .err = l};
+			j->ranks[rank] = (struct rank){.app = &j->options->apps[a], .out = l, .err = l};
 			if (!direct)
 				j->ranks[rank].err.sink = &j->err;
-			start_rank(j, rank, ends[1], copies);
+			start_rank(j, rank, s);
 		}
 	}
+}
+
+/* A new session is a scheduling group of its own (with sched_autogroup_enabled), which begins without the weight that nice(1) gave us. */
+static void
+keep_nice(void)
+{
+	int nice = getpriority(PRIO_PROCESS, 0), fd;
+
+	if (nice == 0)
+		return;
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && dprintf(fd, "%d", nice) < 0)
+		nice = 0;	/* too soon after another change: no matter */
+	if (fd >= 0)
+		close(fd);
+}
+
+/* In the process that leads the ranks' session: it starts them and ends. */
+static int
+lead(void *start)
+{
+	struct start *s = start;
+
+	if (setsid() < 0)
+		system_error("cannot make a session for the ranks");
+	s->job->group = getpid();
+	keep_nice();
+	start_ranks(s);
+	return 0;
+}
+
+/*
+ * The ranks as our children, but in another session. Only a process that is in it can start them there: one that has our memory and
+ * descriptors, and which we wait for.
+ */
+static void
+start_apart(struct start *s)
+{
+	size_t bytes = 1 << 20;
+	char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	int status = 1;
+	pid_t pid;
+
+	if (stack == MAP_FAILED)
+		system_error("cannot start a process");
+	pid = clone(lead, stack + bytes, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, s);
+	if (pid < 0)
+		system_error("cannot start a process");
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	munmap(stack, bytes);
+	if (status != 0)
+		exit(1);
+}
+
+void
+job_start(struct job *j)
+{
+	static int copies[RANKS_MAX];
+	struct start s = {.job = j, .launcher = getpid(), .copies = copies};
+	int ends[2];
+
+	/* who sits before a terminal with one rank may want it as it is, for a debugger */
+	j->apart = j->count > 1 || j->options->tag || j->options->input != 0 || !isatty(STDIN_FILENO);
+	allow_descriptors();
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		system_error("cannot make a pipe");
+	j->failures = ends[0];
+	s.failures = ends[1];
+	job_watch(j, j->failures, EVENT_FAILURE, 0);
+	if (j->apart)
+		start_apart(&s);
+	else
+		start_ranks(&s);
 	close(ends[1]);
-	if (j->options->input == INPUT_ALL)
-		input_copy(copies, j->count);
+	input_copy(copies, j->count);
 }
 
 void

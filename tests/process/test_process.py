@@ -167,6 +167,12 @@ def test_leaving_without_finalize_ends_the_job():
     must(mpiexec("-n", "3", program("hold.c"), "exit", "1"), 1, "mpiexec: rank 1 (process ", "exited with status 0 without MPI_Finalize")
 
 
+def test_leaving_without_finalize_is_a_failure_of_a_single_rank_too():
+    done = must(mpiexec(program("hold.c"), "exit", "0"), 1)
+    must_be(re.fullmatch(r"mpiexec: rank 0 \(process \d+\) exited with status 0 without MPI_Finalize", one_line(done)) is not None, True, str(done))
+    must(mpiexec("--help"), 0, "also if its status is 0: then it is 1")
+
+
 def test_a_rank_that_never_joins_does_not_hold_the_others_up():
     must(mpiexec("-n", "2", program("hold.c"), ":", "-n", "1", "true"), 1, "mpiexec: rank 2 ended without MPI_Init, and others wait for it")
 
