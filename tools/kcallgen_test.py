@@ -131,6 +131,17 @@ def test_a_call_without_buffers_copies_nothing(tmp_path):
     assert "KCALL_LOCAL | KCALL_FAST" in text
 
 
+def test_outputs_are_probed_before_the_call_acts_and_inputs_are_not(tmp_path):
+    table = ("0 put remote no (in text[8]) -> - ; s\n1 get remote no (int x, out v[8], out w[16]) -> - ; s\n"
+             "2 join local yes (int tid, out value[8]) -> - ; s\n3 ask local no (in q[8], out a[8]) -> - ; s")
+    text = generated(tmp_path, table, "kcall_kernel.c")
+    stubs = {name: text[text.index(f"kcall_enter_{name}("):].split("\n}\n")[0] for name in ("put", "get", "join", "ask")}
+    assert "hal_user_probe" not in stubs["put"]
+    assert stubs["get"].count("hal_user_probe") == 2 and "hal_user_probe(hal_frame_arg(frame, 2), 16)" in stubs["get"]
+    for name, acts in (("get", "am_call_kernel("), ("join", "kc_join("), ("ask", "kc_ask(")):
+        assert stubs[name].rindex("hal_user_probe(") < stubs[name].index(acts) < stubs[name].index("hal_copy_out("), stubs[name]
+
+
 def test_an_output_of_a_waiting_call_is_copied_when_it_ends(tmp_path):
     text = generated(tmp_path, "0 join local yes (int tid, out value[8]) -> - ; s", "kcall_kernel.c")
     assert "{kcall_enter_join, kcall_finish_join," in text

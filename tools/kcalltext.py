@@ -132,6 +132,10 @@ def copy_out(arg, source):
     return f"\tif (hal_copy_out({fetch(arg.word)}, {source}, {arg.c_size}) != 0)\n\t\treturn -E_FAULT;\n"
 
 
+def probe(arg):
+    return f"\tif (hal_user_probe({fetch(arg.word)}, {arg.c_size}) != 0)\n\t\treturn -E_FAULT;\n"
+
+
 def head(kind, call, parameter_list):
     return f"\nstatic long\nkcall_{kind}_{call.name}({parameter_list})\n{{\n"
 
@@ -140,7 +144,7 @@ ENTER = "struct core *core, struct thread *caller, struct hal_frame *frame"
 
 
 def enter_local(c):
-    """Entry stub of a local call: buffers on the kernel stack, the call itself, results out."""
+    """Entry stub of a local call: buffers on the kernel stack, a look whether the results can go out, the call itself, results out."""
     text = head("enter", c, ENTER)
     for a in c.buffers:
         text += f"\tuint64_t {a.name}[({a.c_size} + 7) / 8];\n"
@@ -151,6 +155,7 @@ def enter_local(c):
     text += "" if c.args else "\t(void)frame;\n"
     for a in c.ins:
         text += copy_in(a, a.name)
+    text += "".join(probe(a) for a in c.outs)
     values = ["caller"]
     for a in c.args:
         values.append(a.name if a.is_buffer else plain(a, fetch(a.word)))
@@ -181,7 +186,7 @@ def used_bytes(c):
 
 
 def enter_remote(c):
-    """Entry stub of a remote call: arguments and buffers into the message, results out."""
+    """Entry stub of a remote call: arguments and buffers into the message, a look whether the results can go out, the call, results out."""
     text = head("enter", c, ENTER)
     text += "\tstruct kcall_args *args = kcall_args(core);\n"
     text += "\tunsigned char *staging = kcall_staging(core);\n" if c.staged_bytes else ""
@@ -193,6 +198,7 @@ def enter_remote(c):
             text += f"\targs->a[{a.word}] = {fetch(a.word)};\n"
         if a.kind == "in":
             text += enter_in(a)
+    text += "".join(probe(a) for a in c.outs)
     call = f"am_call_kernel(core, kcall_serve_{c.name}, args, {used_bytes(c)})"
     if not c.outs:
         return text + f"\treturn {call};\n}}\n"
@@ -259,6 +265,8 @@ def kernel_c(calls):
 
 def manual_md(calls, errors):
     text = "# Kernel calls\n\nGenerated from `abi/kcalls.tbl`. Every call returns a value >= 0 or `-E_NAME`.\n\n"
+    text += "A call looks at its arguments before it acts: after `-E_FAULT` nothing has happened. There is one exception: memory for a result\n"
+    text += "that could be written when the call began, and that somebody took away before it returned. The call has then done its work.\n\n"
     text += "| nr | call | where | waits | source |\n|---|---|---|---|---|\n"
     for c in calls:
         where, waits = "remote" if c.remote else "local", "yes" if c.blocks else "no"

@@ -75,7 +75,7 @@ find_open(struct cluster *c, const struct process *p, uint32_t peer, uint32_t po
  * kc_mailbox_open: an output mailbox to a port of some cluster (also the own one). Nothing is sent: neither the port nor the cluster needs
  * to be up yet. A process that opens the same port again gets the same id, to be closed as often.
  *
- * Returns its id; -E_INVAL: no such cluster or port; -E_MFILE: no free descriptor.
+ * Returns its id; -E_INVAL: no such cluster or port; -E_MFILE: no free descriptor, or opened too often.
  */
 long
 kc_mailbox_open(struct thread *caller, int cluster, int port)
@@ -87,6 +87,8 @@ kc_mailbox_open(struct thread *caller, int cluster, int port)
 		return -E_INVAL;
 	d = find_open(c, caller->proc, (uint32_t)cluster, (uint32_t)port);
 	if (d != NULL) {
+		if (d->references == UINT16_MAX)
+			return -E_MFILE;
 		d->references++;
 		return desc_id(c, d);
 	}

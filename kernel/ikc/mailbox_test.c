@@ -86,6 +86,27 @@ TEST(open_refuses_bad_targets_and_shares_ids_within_a_process)
 	expect_eq(fake[0]->c.ikc.mailboxes, 1);
 }
 
+/* As often as its counter can say, and it is closed as often. */
+TEST(a_mailbox_is_not_opened_more_often_than_it_can_be_closed)
+{
+	struct thread *t = thr(0, 0);
+	unsigned opened = 1;
+	int id;
+
+	fake_all_up();
+	id = output(t, 1, 2);
+	while (opened <= UINT16_MAX && output(t, 1, 2) == id)
+		opened++;
+	expect_eq(opened, UINT16_MAX);
+	expect_eq(output(t, 1, 2), -E_MFILE);
+	for (; opened > 0; opened--)
+		if (call(t, kc_mailbox_close(t, id)) != 0)
+			break;
+	expect_eq(opened, 0);
+	expect_eq(call(t, kc_mailbox_close(t, id)), -E_BADF);
+	expect(output(t, 1, 2) >= 0);
+}
+
 TEST(descriptors_run_out_with_an_error)
 {
 	struct thread *t = thr(0, 0), *other = thr(0, 4);
@@ -572,6 +593,7 @@ main(void)
 	fake_machine();
 	RUN(create_refuses_bad_and_open_ports);
 	RUN(open_refuses_bad_targets_and_shares_ids_within_a_process);
+	RUN(a_mailbox_is_not_opened_more_often_than_it_can_be_closed);
 	RUN(descriptors_run_out_with_an_error);
 	RUN(foreign_closed_and_wrong_ids_are_bad);
 	RUN(one_message_per_cluster_and_port_is_under_way);

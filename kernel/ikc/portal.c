@@ -66,7 +66,7 @@ find_open(struct cluster *c, const struct ikc_desc *key)
  * kc_portal_open: an output portal to a port of some cluster; `local_port` names this side to the receiver. Nothing is sent. A process
  * that opens the same again gets the same id, to be closed as often.
  *
- * Returns its id; -E_INVAL: no such cluster or port; -E_BUSY: another process has it; -E_MFILE: no free descriptor.
+ * Returns its id; -E_INVAL: no such cluster or port; -E_BUSY: another process has it; -E_MFILE: no free descriptor, or opened too often.
  */
 long
 kc_portal_open(struct thread *caller, int cluster, int port, int local_port)
@@ -81,6 +81,8 @@ kc_portal_open(struct thread *caller, int cluster, int port, int local_port)
 	if (d != NULL) {
 		if (d->owner != caller->proc)
 			return -E_BUSY;
+		if (d->references == UINT16_MAX)
+			return -E_MFILE;
 		d->references++;
 		return desc_id(c, d);
 	}

@@ -117,6 +117,25 @@ TEST(bad_arguments_are_refused)
 	expect_eq(call(t, kc_portal_close(t, o)), -E_BADF);
 }
 
+TEST(a_portal_is_not_opened_more_often_than_it_can_be_closed)
+{
+	struct thread *t = thr(1, 0);
+	unsigned opened = 1;
+	int id;
+
+	fake_all_up();
+	id = output(t, 0, 2, 4);
+	while (opened <= UINT16_MAX && output(t, 0, 2, 4) == id)
+		opened++;
+	expect_eq(opened, UINT16_MAX);
+	expect_eq(output(t, 0, 2, 4), -E_MFILE);
+	for (; opened > 0; opened--)
+		if (call(t, kc_portal_close(t, id)) != 0)
+			break;
+	expect_eq(opened, 0);
+	expect_eq(call(t, kc_portal_close(t, id)), -E_BADF);
+}
+
 static void
 transfer(unsigned cluster, size_t sent, size_t wanted)
 {
@@ -382,6 +401,7 @@ main(void)
 {
 	fake_machine();
 	RUN(bad_arguments_are_refused);
+	RUN(a_portal_is_not_opened_more_often_than_it_can_be_closed);
 	RUN(any_length_is_moved_whole_or_cut_to_the_shorter);
 	RUN(only_the_allowed_sender_transfers);
 	RUN(one_thread_at_a_time_uses_a_side);

@@ -104,8 +104,19 @@ frames_check(struct thread *caller, uint32_t first, size_t count, int prot)
 	return 0;
 }
 
+/* Rights that a process may give its mapping of frames later: any to its own frames, no more than it gets now to those of others. */
+static int
+frames_most(const struct frames *f, const struct process *p, uint32_t first, size_t count)
+{
+	for (size_t i = first; i < first + count; i++)
+		if (f->frame[i].state != FRAME_USER || f->frame[i].owner != p->id)
+			return 0;
+	return HAL_MAY_ALL;
+}
+
 /*
- * kc_page_map: map `count` consecutive frames from `frame` on at addr. The range is reserved (mem_alloc with prot 0) or unclaimed. Runs: home.
+ * kc_page_map: map `count` consecutive frames from `frame` on at addr. The range is reserved (mem_alloc with prot 0) or unclaimed. Where
+ * a frame is not the target's own, page_protect can later give no right that is not in prot. Runs: home.
  * Returns 0; -E_SRCH; -E_INVAL; -E_EXIST: something is there; -E_NOMEM; -E_ACCES: not the caller's process, or not its frames.
  */
 long
@@ -132,6 +143,7 @@ kc_page_map(struct thread *caller, int proc, unsigned long addr, int frame, int 
 		e = mem_claim_at(p, r.start, r.end - r.start);
 	if (e != 0)
 		return e;
+	prot |= frames_most(&c->frames, p, (uint32_t)frame, frames);
 	e = hal_map(&p->space, r.start, frame_paddr(&c->frames, (uint32_t)frame), (size_t)count, prot);
 	if (e != 0) {
 		if (!claimed)
@@ -268,7 +280,7 @@ unmap_serve(struct kcall_args *args)
 		return e;
 	if (!area_covers(&p->areas, r.start, r.end) || range_check(p, &r, true) != 0)
 		return -E_INVAL;
-	if (!areas_has_room(&c->areas))
+	if (!areas_has_room(&c->areas) || hal_unmap_ready(&p->space, r.start, (r.end - r.start) / HAL_PAGE_BYTES) != 0)
 		return -E_NOMEM;
 	s = shoot_down_begin(args->caller, p);
 	range_unmap(p, &r);
@@ -282,16 +294,16 @@ protect_serve(struct kcall_args *args)
 	int prot = (int)args->a[3];
 	struct process *p;
 	struct range r;
-	struct sweep *s;
 	int e = change_decode(args, &p, &r);
 
 	if (e != 0)
 		return e;
 	if (!prot_is_valid(prot) || range_check(p, &r, false) != 0)
 		return -E_INVAL;
-	s = shoot_down_begin(args->caller, p);
-	check(hal_protect(&p->space, r.start, (r.end - r.start) / HAL_PAGE_BYTES, prot & PROT_BITS) == 0);
-	return shoot_down_end(args->caller, s);
+	e = hal_protect(&p->space, r.start, (r.end - r.start) / HAL_PAGE_BYTES, prot & PROT_BITS);
+	if (e != 0)
+		return e;
+	return shoot_down_end(args->caller, shoot_down_begin(args->caller, p));
 }
 
 static long
@@ -321,7 +333,10 @@ kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
 	return shoot_down_call(core, unmap_serve, args);
 }
 
-/* kc_page_protect: change the protection of mapped pages. Runs and waits like kc_page_unmap. Returns 0; -E_SRCH; -E_ACCES; -E_INVAL. */
+/*
+ * kc_page_protect: change the protection of mapped pages. Runs and waits like kc_page_unmap. Returns 0; -E_SRCH; -E_INVAL; -E_ACCES: not the
+ * caller's process, or a right that a mapping was made without; -E_NOMEM: the host has no room for one more mapping.
+ */
 long
 kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, int prot)
 {

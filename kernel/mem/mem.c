@@ -101,27 +101,11 @@ mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot)
 	return e;
 }
 
-/* Undo the start of mem_populate. */
-static void
-unpopulate(struct process *p, uintptr_t addr, uintptr_t end)
+/* Could pages and all tables that map them be allocated one by one? Then no mapping of them fails for want of a table. */
+static bool
+tables_fit(const struct cluster *c, size_t pages_to_take, size_t pages)
 {
-	struct cluster *c = proc_cluster(p);
-
-	for (; addr < end; addr += HAL_PAGE_BYTES) {
-		uint64_t paddr;
-		int prot;
-
-		check(hal_query(&p->space, addr, &paddr, &prot) == 0);
-		if (prot & PAGE_LARGE) {
-			check(hal_unmap(&p->space, addr, PAGES_PER_LARGE) == 0);
-			for (size_t i = 0; i < PAGES_PER_LARGE; i++)
-				frame_put(&c->frames, frame_at(&c->frames, paddr) + (uint32_t)i, sweeps_epoch(c));
-			addr += HAL_LARGE_BYTES - HAL_PAGE_BYTES;
-			continue;
-		}
-		check(hal_unmap(&p->space, addr, 1) == 0);
-		frame_put(&c->frames, frame_at(&c->frames, paddr), sweeps_epoch(c));
-	}
+	return pages_to_take + pages / PAGES_PER_LARGE + 8 <= c->frames.free;
 }
 
 /* Frames for at most `want` pages: as many in one run as there are, but at least `least`. */
@@ -138,52 +122,103 @@ run_alloc(struct cluster *c, struct process *p, uint32_t *want, uint32_t least)
 	return frame;
 }
 
-/* One run of frames mapped at addr. Returns its bytes, or 0. */
-static size_t
-populate_run(struct process *p, uintptr_t addr, size_t bytes, int prot)
+/* Runs of frames that nobody has seen are a list: the first frame of each says how many there are, and where the next run begins. */
+static void
+runs_free(struct frames *f, uint32_t run)
 {
-	struct cluster *c = proc_cluster(p);
-	uint32_t least = prot & PAGE_LARGE ? PAGES_PER_LARGE : 1;
-	uint32_t pages = PAGES_PER_LARGE;
-	uint32_t frame;
+	while (run != FRAME_NONE) {
+		uint32_t next = f->frame[run].next;
 
-	while (pages > bytes / HAL_PAGE_BYTES)
-		pages /= 2;
-	frame = run_alloc(c, p, &pages, least);
-	if (frame == FRAME_NONE)
-		return 0;
-	if (hal_map(&p->space, addr, frame_paddr(&c->frames, frame), pages / least, prot) != 0) {
-		frames_free(&c->frames, frame, pages);
-		return 0;
+		frames_free(f, run, f->frame[run].prev);
+		run = next;
 	}
-	for (uint32_t i = 0; i < pages; i++)
-		frame_get(&c->frames, frame + i);
-	return pages * HAL_PAGE_BYTES;
 }
 
-/*
- * Page tables need frames, too: at most one for each part of a table's reach, and a few above. With so many free the mapping
- * cannot fail half-way, which would need a shoot-down to undo.
- */
+/* Runs for `pages` pages, each of at least `least`, the last one first. FRAME_NONE: there are not as many. */
+static uint32_t
+runs_alloc(struct process *p, size_t pages, uint32_t least)
+{
+	struct cluster *c = proc_cluster(p);
+	struct frame *table = c->frames.frame;
+	uint32_t last = FRAME_NONE;
+
+	while (pages > 0) {
+		uint32_t take = PAGES_PER_LARGE, run;
+
+		while (take > pages)
+			take /= 2;
+		run = run_alloc(c, p, &take, least);
+		if (run == FRAME_NONE) {
+			runs_free(&c->frames, last);
+			return FRAME_NONE;
+		}
+		table[run].next = last;
+		table[run].prev = take;
+		last = run;
+		pages -= take;
+	}
+	return last;
+}
+
+/* Map the first run of a list. 0 or -E_NOMEM. */
+static int
+run_map(struct process *p, uintptr_t addr, uint32_t run, int prot)
+{
+	struct cluster *c = proc_cluster(p);
+	uint32_t pages = c->frames.frame[run].prev;
+	size_t count = prot & PAGE_LARGE ? pages / PAGES_PER_LARGE : pages;
+
+	if (hal_map(&p->space, addr, frame_paddr(&c->frames, run), count, prot | HAL_MAY_ALL) != 0)
+		return -E_NOMEM;
+	for (uint32_t i = 0; i < pages; i++)
+		frame_get(&c->frames, run + i);
+	return 0;
+}
+
+/* Undo the start of mem_populate where Linux is the host, which takes its translations back at once: only there a run's mapping can fail. */
+static void
+unpopulate(struct process *p, uintptr_t addr, uintptr_t end)
+{
+	struct cluster *c = proc_cluster(p);
+
+	for (uintptr_t at = addr; at < end; at += HAL_PAGE_BYTES) {
+		uint64_t paddr;
+		int prot;
+
+		check(mem_lookup(p, at, &paddr, &prot) == 0);
+		frame_put(&c->frames, frame_at(&c->frames, paddr), sweeps_epoch(c));
+	}
+	if (addr < end)
+		check(hal_unmap(&p->space, addr, (end - addr) / HAL_PAGE_BYTES) == 0);
+}
+
+/* Everything is found before anything is mapped: what another core has seen could not be freed without a shoot-down. */
 int
 mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot)
 {
-	struct frames *f = &proc_cluster(p)->frames;
+	struct cluster *c = proc_cluster(p);
 	size_t pages = bytes / HAL_PAGE_BYTES;
-	uintptr_t at = addr;
+	uintptr_t at = addr + bytes;
+	uint32_t run, next;
 
-	if (pages + pages / PAGES_PER_LARGE + 8 > f->free)
+	if (!tables_fit(c, pages, pages))
 		return -E_NOMEM;
-	while (at < addr + bytes) {
-		size_t done = populate_run(p, at, addr + bytes - at, prot);
+	run = runs_alloc(p, pages, prot & PAGE_LARGE ? PAGES_PER_LARGE : 1);
+	if (run == FRAME_NONE)
+		return -E_NOMEM;
+	for (; run != FRAME_NONE; run = next) {
+		size_t size = c->frames.frame[run].prev * HAL_PAGE_BYTES;
 
-		if (done == 0) {
-			unpopulate(p, addr, at);
-			return -E_NOMEM;
-		}
-		at += done;
+		next = c->frames.frame[run].next;
+		if (run_map(p, at - size, run, prot) != 0)
+			break;
+		at -= size;
 	}
-	return 0;
+	if (run == FRAME_NONE)
+		return 0;
+	runs_free(&c->frames, run);
+	unpopulate(p, at, addr + bytes);
+	return -E_NOMEM;
 }
 
 int
@@ -197,7 +232,9 @@ mem_map_archive(struct process *p, uintptr_t *addr)
 	size_t rest = pages - large * PAGES_PER_LARGE;
 	uintptr_t tail;
 
-	if (pages == 0 || mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, addr) != 0)
+	if (pages == 0 || !tables_fit(c, 0, pages))
+		return -E_NOMEM;
+	if (mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, addr) != 0)
 		return -E_NOMEM;
 	tail = *addr + large * HAL_LARGE_BYTES;
 	if (large == 0 || hal_map(&p->space, *addr, base, large, PAGE_READ | PAGE_LARGE) == 0) {

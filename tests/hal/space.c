@@ -152,6 +152,59 @@ unmap_and_protect_are_all_or_nothing(struct testbed *bed)
 	end(&t);
 }
 
+/* Rights of a mapping that exists may come back after they were taken, but none that it was made without. */
+static void
+protection_stays_below_the_maximum(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	uintptr_t second;
+
+	begin(bed, &t);
+	second = t.at + HAL_PAGE_BYTES;
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), 1, PROT_RW) == 0);
+	expect(bed, hal_map(s, second, hal_paddr(t.page[1]), 1, PAGE_READ) == 0);
+	expect(bed, hal_map(s, second + HAL_PAGE_BYTES, hal_paddr(t.page[2]), 1, PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
+	expect(bed, hal_protect(s, second, 1, PROT_RW) == -E_ACCES);
+	expect(bed, hal_protect(s, second, 1, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	expect(bed, hal_protect(s, t.at, 2, PROT_RW) == -E_ACCES);
+	expect(bed, shows(s, t.at, t.page[0], PROT_RW));
+	expect(bed, shows(s, second, t.page[1], PAGE_READ));
+	expect(bed, hal_protect(s, t.at, 2, PAGE_READ) == 0);
+	expect(bed, shows(s, t.at, t.page[0], PAGE_READ));
+	expect(bed, hal_protect(s, t.at, 1, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	expect(bed, hal_protect(s, t.at, 1, PROT_RW) == 0);
+	expect(bed, shows(s, t.at, t.page[0], PROT_RW));
+	expect(bed, shows(s, second + HAL_PAGE_BYTES, t.page[2], PAGE_READ));
+	expect(bed, hal_protect(s, second + HAL_PAGE_BYTES, 1, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	expect(bed, hal_protect(s, second + HAL_PAGE_BYTES, 1, PROT_RW) == 0);
+	expect(bed, shows(s, second + HAL_PAGE_BYTES, t.page[2], PROT_RW));
+	end(&t);
+}
+
+/* A table that a core may still walk must go while a shoot-down is coming: that is true of hal_unmap, and not of hal_map. */
+static void
+unmap_gives_empty_tables_back(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	struct page_pool *pool = &bed->pool;
+	unsigned empty, taken;
+
+	begin(bed, &t);
+	empty = pool->taken;
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), 2, PROT_RW) == 0);
+	taken = pool->taken;
+	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES - HAL_PAGE_BYTES, hal_paddr(t.page[2]), 2, PROT_RW) == 0);
+	expect(bed, hal_unmap(s, t.at + HAL_LARGE_BYTES - HAL_PAGE_BYTES, 2) == 0);
+	expect(bed, pool->taken == taken);
+	expect(bed, hal_unmap(s, t.at, 1) == 0);
+	expect(bed, pool->taken == taken);
+	expect(bed, hal_unmap(s, t.at + HAL_PAGE_BYTES, 1) == 0);
+	expect(bed, pool->taken == empty);
+	end(&t);
+}
+
 static void
 large_pages_map(struct testbed *bed)
 {
@@ -176,6 +229,9 @@ large_pages_map(struct testbed *bed)
 	expect(bed, shows(s, t.at, large, PROT_RW | PAGE_LARGE));
 	expect(bed, hal_protect(s, t.at, IN_LARGE, PAGE_READ) == 0);
 	expect(bed, shows(s, t.at, large, PAGE_READ | PAGE_LARGE));
+	expect(bed, hal_protect(s, t.at, IN_LARGE, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	expect(bed, hal_protect(s, t.at, IN_LARGE, PROT_RW) == 0);
+	expect(bed, shows(s, t.at, large, PROT_RW | PAGE_LARGE));
 	expect(bed, hal_unmap(s, t.at, IN_LARGE + 1) == 0);
 	expect(bed, is_hole(s, t.at));
 	expect(bed, is_hole(s, t.at + HAL_LARGE_BYTES));
@@ -231,6 +287,8 @@ const struct hal_test space_tests[] = {
 	{"a_map_over_something_changes_nothing", map_over_something_changes_nothing, 1, 1},
 	{"bad_ranges_are_refused", bad_ranges_are_refused, 1, 1},
 	{"unmap_and_protect_do_all_or_nothing", unmap_and_protect_are_all_or_nothing, 1, 1},
+	{"protection_stays_below_the_maximum", protection_stays_below_the_maximum, 1, 1},
+	{"unmap_gives_empty_tables_back", unmap_gives_empty_tables_back, 1, 1},
 	{"large_pages_map_beside_small_ones", large_pages_map, 1, 1},
 	{"a_map_without_table_pages_leaves_no_trace", out_of_table_pages, 1, 1},
 	{"spaces_are_independent", spaces_are_independent, 1, 1},

@@ -36,7 +36,8 @@ map_pages(struct testbed *bed, struct user_test *u)
 	u->block = (uint64_t *)data;
 	expect(bed, hal_map(s, u->code, hal_paddr(u->code_page), 1, PAGE_READ | PAGE_EXEC) == 0);
 	expect(bed, hal_map(s, u->data, hal_paddr(data), 1, PAGE_READ | PAGE_WRITE) == 0);
-	expect(bed, hal_map(s, u->data + HAL_PAGE_BYTES, hal_paddr(data + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
+	expect(bed, hal_map(s, u->data + HAL_PAGE_BYTES, hal_paddr(data + HAL_PAGE_BYTES), 1,
+		PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
 }
 
 /* Runs on core 1: go to the program, whose address word points `beyond` bytes behind the data page's start; traps end in on_trap. */
@@ -297,6 +298,31 @@ check_copy_out(struct testbed *bed, const struct user_test *u)
 	expect(bed, hal_copy_out(0, "x", 1) == -E_FAULT);
 }
 
+/* The probe knows what hal_copy_out would say, and writes nothing. */
+static void
+check_probe(struct testbed *bed, const struct user_test *u)
+{
+	const uintptr_t read_only = u->data + HAL_PAGE_BYTES;
+	uint32_t *words = (uint32_t *)u->block;
+
+	words[64] = 0x01020304;
+	words[65] = 0x05060708;
+	expect(bed, hal_user_probe(u->data + 256, 8) == 0);
+	expect(bed, hal_user_probe(u->data + 257, 6) == 0);
+	expect(bed, words[64] == 0x01020304 && words[65] == 0x05060708);
+	expect(bed, hal_user_probe(u->data, HAL_PAGE_BYTES) == 0);
+	expect(bed, hal_user_probe(read_only - 1, 1) == 0);
+	expect(bed, hal_user_probe(read_only, 1) == -E_FAULT);
+	expect(bed, hal_user_probe(read_only - 4, 8) == -E_FAULT);
+	expect(bed, hal_user_probe(u->code, 1) == -E_FAULT);
+	expect(bed, hal_user_probe(u->hole, 1) == -E_FAULT);
+	expect(bed, hal_user_probe(u->hole - 1, 2) == -E_FAULT);
+	expect(bed, hal_user_probe((uintptr_t)bed, 1) == -E_FAULT);
+	expect(bed, hal_user_probe(0, 1) == -E_FAULT);
+	expect(bed, hal_user_probe(bed->space.limit - 1, 8) == -E_FAULT);
+	expect(bed, hal_user_probe(~(uintptr_t)0 - 3, 8) == -E_FAULT);
+}
+
 /* Without a space there is no user memory; with it again, there is. */
 static void
 check_space_use(struct testbed *bed, const struct user_test *u)
@@ -316,6 +342,7 @@ copy_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	check_call(bed, f, t);
 	check_copy_in(bed, &bed->user);
 	check_copy_out(bed, &bed->user);
+	check_probe(bed, &bed->user);
 	check_space_use(bed, &bed->user);
 	finish(bed);
 }

@@ -123,6 +123,22 @@ TEST(messages_come_back_as_they_were)
 	}
 }
 
+/* The server takes the second message, which frees the slot for the third, after it has answered the first. */
+TEST(a_message_is_not_lost_to_a_bad_address)
+{
+	struct message m = {.operation = ECHO};
+	void *bad;
+
+	for (m.number = 0; m.number < 3; m.number++)
+		expect_eq(mailbox_send(command, &m), 0);
+	while ((bad = kt_bad_place(sizeof(m))) != NULL)
+		expect_eq(kmailbox_read(reply, 1, bad), -E_FAULT);
+	for (uint64_t n = 0; n < 3; n++) {
+		expect_eq(n == 0 ? kmailbox_read(reply, 1, &m) : mailbox_receive(reply, 1, &m), n == 0);
+		expect_eq(m.number, n);
+	}
+}
+
 static unsigned long
 sender(unsigned long count)
 {
@@ -161,7 +177,7 @@ TEST(mailbox_calls_refuse_bad_arguments)
 	expect_eq(kmailbox_open(3, 0), -E_INVAL);
 	expect_eq(kmailbox_open(0, 100000), -E_INVAL);
 	expect_eq(kmailbox_write(command, BAD), -E_FAULT);
-	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, BAD), -E_AGAIN);
+	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m), -E_AGAIN);
 	expect_eq(kmailbox_read(reply, 77, &m), -E_INVAL);
 	expect_eq(kmailbox_read(command, 1, &m), -E_BADF);
 	expect_eq(kmailbox_write(reply, &m), -E_BADF);
@@ -170,6 +186,7 @@ TEST(mailbox_calls_refuse_bad_arguments)
 	id = kmailbox_open(0, PORT_REPLY);
 	expect_eq(kmailbox_write((int)id, &m), 0);
 	expect_eq(kmailbox_read(reply, 0, BAD), -E_FAULT);
+	expect_eq(kmailbox_read(reply, 0, &m), 0);
 	expect_eq(kmailbox_close((int)id), 0);
 	expect_eq(kt_stats(STATS_MAILBOXES), before);
 }
@@ -359,6 +376,7 @@ server_main(int argc, char **argv)
 	if (atoll_startup()->job == READER)
 		return reader();
 	RUN(messages_come_back_as_they_were);
+	RUN(a_message_is_not_lost_to_a_bad_address);
 	RUN(several_threads_share_a_slot);
 	RUN(an_arrival_wakes_who_listens_instead_of_the_creator);
 	RUN(mailbox_calls_refuse_bad_arguments);

@@ -219,6 +219,25 @@ kt_join(long tid)
 	return kthread_join((int)tid, &value) < 0 ? -1 : (long)value;
 }
 
+void *
+kt_bad_place(size_t bytes)
+{
+	static unsigned turn;
+	static uint64_t addr;
+
+	if (addr == 0 && (kmem_alloc(SELF, 4 * PAGE, PAGE_READ | PAGE_WRITE, &addr) != 0
+		|| kpage_protect(SELF, (unsigned long)addr, 1, PAGE_READ) != 0 || kpage_unmap(SELF, (unsigned long)(addr + 2 * PAGE), 1) != 0))
+		return NULL;
+	switch (turn++ % 6) {
+	case 0: return (void *)8;
+	case 1: return (void *)(uintptr_t)addr;
+	case 2: return (void *)(uintptr_t)(addr + PAGE - bytes / 2);
+	case 3: return (void *)(uintptr_t)(addr + 2 * PAGE);
+	case 4: return (void *)(uintptr_t)(addr + 2 * PAGE - bytes / 2);
+	default: return NULL;
+	}
+}
+
 uint64_t
 kt_stats(int what)
 {

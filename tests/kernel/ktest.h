@@ -48,6 +48,12 @@ long kt_join(long tid);
 /* Bytes of a page. */
 size_t kt_page_bytes(void);
 
+/*
+ * Places where a result of `bytes` cannot be written: not mapped, not writable, and with only its first half writable. Each call
+ * gives another, NULL is the end of the round.
+ */
+void *kt_bad_place(size_t bytes);
+
 /* A number of the cluster. */
 uint64_t kt_stats(int what);
 

@@ -12,7 +12,7 @@
 #define PAGE kt_page_bytes()
 #define RW (PAGE_READ | PAGE_WRITE)
 
-enum role { WRITER = 1, FOREIGN };
+enum role { WRITER = 1, FOREIGN, RAISER };
 
 /* A child's pages lie where its parent maps them; the parent says so by the argument: pages below the end of its space. */
 static unsigned long
@@ -50,6 +50,10 @@ child(uint32_t role, unsigned long arg)
 		if (kpage_query(1 << 12, (unsigned long)info, info) != -E_ACCES)
 			return 2;
 		return 0;
+	case RAISER:	/* a page that a server mapped here for reading */
+		if (kpage_protect(SELF, arg, 1, RW) != -E_ACCES || kpage_protect(SELF, arg, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
+			return 1;
+		return kpage_protect(SELF, arg, 1, PAGE_READ) != 0 ? 2 : 0;
 	}
 	return 99;
 }
@@ -130,9 +134,69 @@ TEST(bad_mappings_are_refused)
 	/* the event page is for reading */
 	expect_eq(kpage_query(SELF, (unsigned long)atoll_startup()->events, &info), 0);
 	expect_eq(kpage_map(SELF, at, info.frame, 1, RW), -E_ACCES);
+	expect_eq(kpage_protect(SELF, (unsigned long)atoll_startup()->events, 1, RW), -E_ACCES);
 	expect_eq(kpage_map(SELF, at, info.frame, 1, PAGE_READ), 0);
+	expect_eq(kpage_protect(SELF, at, 1, RW), -E_ACCES);
+	expect_eq(kpage_protect(SELF, at, 1, PAGE_READ | PAGE_EXEC), -E_ACCES);
+	expect_eq(kpage_protect(SELF, at, 1, PAGE_READ), 0);
 	expect_eq(kpage_unmap(SELF, at, 16), 0);
 	expect_eq(kframe_free((int)frame, 2), 0);
+}
+
+TEST(own_memory_may_have_any_protection)
+{
+	unsigned long at = spot(SELF);
+	long frame = kframe_alloc(1);
+	struct page_info info;
+	uint64_t addr;
+
+	expect_eq(kmem_alloc(SELF, PAGE, PAGE_READ, &addr), 0);
+	expect_eq(kpage_protect(SELF, (unsigned long)addr, 1, RW), 0);
+	*(volatile uint32_t *)(uintptr_t)addr = 5;
+	expect_eq(kpage_protect(SELF, (unsigned long)addr, 1, PAGE_READ | PAGE_EXEC), 0);
+	expect_eq(kpage_query(SELF, (unsigned long)addr, &info), 0);
+	expect_eq(info.prot, PAGE_READ | PAGE_EXEC);
+	expect_eq(kpage_unmap(SELF, (unsigned long)addr, 1), 0);
+	expect_eq(kpage_map(SELF, at, (int)frame, 1, PAGE_READ), 0);
+	expect_eq(kpage_protect(SELF, at, 1, RW), 0);
+	*(volatile uint32_t *)at = 6;
+	expect_eq(kpage_unmap(SELF, at, 16), 0);
+	expect_eq(kframe_free((int)frame, 1), 0);
+}
+
+TEST(a_page_that_a_server_gave_for_reading_stays_so)
+{
+	long frame = kframe_alloc(1), proc = kproc_create();
+	unsigned long at = spot((int)proc);
+
+	expect_eq(kpage_map((int)proc, at, (int)frame, 1, PAGE_READ), 0);
+	expect_eq(kt_spawn_in(proc, RAISER, at, ANY_CORE), proc);
+	expect_eq(kt_wait(proc, NULL), 0);
+	expect_eq(kframe_free((int)frame, 1), 0);
+}
+
+/* A call whose result cannot be written has done nothing. */
+TEST(memory_is_not_lost_to_a_bad_address)
+{
+	uint64_t before, span[2], addr;
+	struct page_info info;
+	void *bad;
+
+	kt_bad_place(8);	/* makes its pages */
+	while (kt_bad_place(8) != NULL)
+		;
+	before = kt_stats(STATS_FRAMES_FREE);
+	for (int round = 0; round < 40; round++) {
+		while ((bad = kt_bad_place(8)) != NULL)
+			expect_eq(kmem_alloc(SELF, 8 * PAGE, RW, bad), -E_FAULT);
+		while ((bad = kt_bad_place(sizeof(span))) != NULL)
+			expect_eq(karchive_map(SELF, bad), -E_FAULT);
+	}
+	while ((bad = kt_bad_place(sizeof(info))) != NULL)
+		expect_eq(kpage_query(SELF, (unsigned long)&info, bad), -E_FAULT);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+	expect_eq(kmem_alloc(SELF, PAGE, RW, &addr), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)addr, 1), 0);
 }
 
 /* test: mem_alloc */
@@ -259,6 +323,7 @@ TEST(the_archive_is_readable_and_nothing_else)
 	expect_eq(karchive_map(SELF, span), 0);
 	expect(span[1] > 0);
 	expect_eq(*(const char *)(uintptr_t)span[0], '0');
+	expect_eq(kpage_protect(SELF, (unsigned long)span[0], 1, RW), -E_ACCES);
 	proc = kproc_create();
 	expect_eq(karchive_map((int)proc, span), 0);
 	expect_eq(kt_spawn_in(proc, WRITER, (unsigned long)span[0], ANY_CORE), proc);
@@ -317,6 +382,9 @@ server_main(int argc, char **argv)
 	RUN(frames_come_back);
 	RUN(a_frame_lives_as_long_as_somebody_maps_it);
 	RUN(bad_mappings_are_refused);
+	RUN(own_memory_may_have_any_protection);
+	RUN(a_page_that_a_server_gave_for_reading_stays_so);
+	RUN(memory_is_not_lost_to_a_bad_address);
 	RUN(memory_is_zeroed_and_comes_back);
 	RUN(large_pages_work);
 	RUN(exhaustion_is_an_error_and_leaves_no_trace);

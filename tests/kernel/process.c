@@ -139,6 +139,22 @@ TEST(a_process_gives_its_status_once)
 	expect_eq(kproc_wait(1 << 12, &status), -E_INVAL);
 }
 
+TEST(a_status_is_not_lost_to_a_bad_address)
+{
+	uint32_t cause;
+	void *bad;
+
+	for (unsigned long i = 0; i < 6; i++) {
+		long proc = kt_spawn(EXIT, 40 + i, ANY_CORE);
+
+		if (i % 2)
+			kt_pause(1000);
+		while ((bad = kt_bad_place(sizeof(struct proc_status))) != NULL)
+			expect_eq(kproc_wait((int)proc, bad), -E_FAULT);
+		expect_eq(kt_wait(proc, &cause), (long)(40 + i));
+	}
+}
+
 TEST(what_a_process_had_comes_back)
 {
 	uint32_t other = kt_other_core() > 0 ? (uint32_t)kt_other_core() : 0;
@@ -254,6 +270,7 @@ server_main(int argc, char **argv)
 	if (atoll_startup()->job != 0)
 		return child(atoll_startup()->job, (unsigned long)atoll_startup()->shared);
 	RUN(a_process_gives_its_status_once);
+	RUN(a_status_is_not_lost_to_a_bad_address);
 	RUN(what_a_process_had_comes_back);
 	RUN(a_process_that_faults_dies_alone);
 	RUN(a_killed_process_leaves_nothing);

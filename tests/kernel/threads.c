@@ -168,7 +168,7 @@ TEST(bad_pointers_are_faults)
 	struct context ctx;
 
 	expect_eq(kthread_create((void *)16, ANY_CORE), -E_FAULT);
-	expect_eq(kthread_join(1, (void *)16), -E_SRCH);
+	expect_eq(kthread_join(1, (void *)16), -E_FAULT);
 	context_init(&ctx, (uintptr_t)landing, (uintptr_t)&jump_stack[510], 0, 0);
 	expect_eq(kthread_create(&ctx, 99), -E_INVAL);
 	expect_eq(kthread_create(&ctx, -7), -E_INVAL);
@@ -181,6 +181,24 @@ static unsigned long
 nothing(unsigned long arg)
 {
 	return arg;
+}
+
+/* Whether the thread has ended already or not. */
+TEST(a_value_is_not_lost_to_a_bad_address)
+{
+	uint64_t value;
+	void *bad;
+
+	for (unsigned long i = 0; i < 20; i++) {
+		long tid = kt_thread(nothing, i, ANY_CORE);
+
+		if (i % 2)
+			kt_pause(100);
+		while ((bad = kt_bad_place(sizeof(value))) != NULL)
+			expect_eq(kthread_join((int)tid, bad), -E_FAULT);
+		expect_eq(kthread_join((int)tid, &value), 0);
+		expect_eq(value, i);
+	}
 }
 
 TEST(a_full_thread_table_is_an_error)
@@ -277,6 +295,7 @@ server_main(int argc, char **argv)
 	RUN(a_thread_goes_on_with_another_context);
 	RUN(foreign_calls_reach_the_personality);
 	RUN(bad_pointers_are_faults);
+	RUN(a_value_is_not_lost_to_a_bad_address);
 	RUN(threads_go_where_the_fewest_are);
 	RUN(a_full_thread_table_is_an_error);
 	kt_end();

@@ -13,7 +13,8 @@ int coro_user_access(uintptr_t addr, void *host, size_t len, bool write);
 #define ENTRIES 512
 #define LEVELS 3
 #define VALID 0x100
-#define PROT 0xff
+#define PROT 0xff			/* PAGE_*, and the same shifted by HAL_MAY: the mapping's maximum */
+#define RIGHTS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 #define ADDRESS (~(uint64_t)(HAL_PAGE_BYTES - 1))
 #define FIRST ((uintptr_t)1 << 16)
 #define LIMIT ((uintptr_t)1 << 38)
@@ -164,24 +165,40 @@ clear(struct hal_space *s, uintptr_t addr, size_t count)
 	}
 }
 
+/* Make the tables for pages of this size, if nothing is mapped there. */
+static int
+make_room(struct hal_space *s, uintptr_t addr, size_t count, int level)
+{
+	size_t page = level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+
+	for (size_t i = 0; i < count; i++) {
+		bool blocked;
+		uint64_t *e = find_entry(s, addr + i * page, level, &blocked);
+
+		if (e != NULL && !(*e & VALID))
+			continue;
+		for (size_t j = 0; j <= i; j++)
+			prune(s, addr + j * page);
+		return e == NULL && !blocked ? -E_NOMEM : -E_EXIST;
+	}
+	return 0;
+}
+
 int
 hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot)
 {
 	size_t page = page_bytes(prot);
+	int level = leaf_level(prot), error;
+	bool blocked;
 
-	if (!range_ok(s, addr, count, page) || paddr % page != 0 || !(prot & (PAGE_READ | PAGE_WRITE | PAGE_EXEC)))
+	if (!range_ok(s, addr, count, page) || paddr % page != 0 || !(prot & RIGHTS))
 		return -E_INVAL;
-	for (size_t i = 0; i < count; i++) {
-		bool blocked;
-		uint64_t *e = find_entry(s, addr + i * page, leaf_level(prot), &blocked);
-
-		if (e == NULL || (*e & VALID)) {
-			prune(s, addr + i * page);
-			clear(s, addr, i * (page / HAL_PAGE_BYTES));
-			return e == NULL && !blocked ? -E_NOMEM : -E_EXIST;
-		}
-		*e = (paddr + i * page) | VALID | (unsigned)prot;
-	}
+	error = make_room(s, addr, count, level);
+	if (error != 0)
+		return error;
+	coro_op(OP_POINT, __FILE__, __LINE__, 0);	/* other cores see each change of a table */
+	for (size_t i = 0; i < count; i++)
+		*find_entry(s, addr + i * page, level, &blocked) = (paddr + i * page) | VALID | (unsigned)(prot | HAL_MAY(prot & RIGHTS));
 	return 0;
 }
 
@@ -205,10 +222,20 @@ all_mapped(struct hal_space *s, uintptr_t addr, size_t count)
 }
 
 int
+hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count)
+{
+	(void)s;
+	(void)addr;
+	(void)count;
+	return 0;
+}
+
+int
 hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 {
 	if (!all_mapped(s, addr, count))
 		return -E_INVAL;
+	coro_op(OP_POINT, __FILE__, __LINE__, 0);
 	clear(s, addr, count);
 	return 0;
 }
@@ -219,14 +246,16 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 	uintptr_t end = addr + count * HAL_PAGE_BYTES;
 	int level;
 
-	prot &= PAGE_READ | PAGE_WRITE | PAGE_EXEC;
+	prot &= RIGHTS;
 	if (prot == 0 || !all_mapped(s, addr, count))
 		return -E_INVAL;
-	while (addr < end) {
+	for (uintptr_t a = addr; a < end; a += level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES)
+		if (HAL_MAY(prot) & ~*find_leaf(s, a, &level))
+			return -E_ACCES;
+	for (; addr < end; addr += level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES) {
 		uint64_t *e = find_leaf(s, addr, &level);
 
-		*e = (*e & ~(uint64_t)(PAGE_READ | PAGE_WRITE | PAGE_EXEC)) | (unsigned)prot;
-		addr += level == 1 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+		*e = (*e & ~(uint64_t)RIGHTS) | (unsigned)prot;
 	}
 	return 0;
 }
@@ -240,7 +269,7 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (e == NULL)
 		return -E_INVAL;
 	*paddr = *e & ADDRESS;
-	*prot = (int)(*e & PROT);
+	*prot = (int)(*e & (RIGHTS | PAGE_LARGE));
 	return 0;
 }
 
@@ -288,6 +317,8 @@ is_host_memory(uintptr_t addr, size_t len)
 static void
 move(char *user, char *host, size_t len, bool write)
 {
+	if (host == NULL)
+		return;
 	if (write)
 		memcpy(user, host, len);
 	else
@@ -326,7 +357,7 @@ translate(uintptr_t addr, uint64_t right)
 	return walk(addr, right);
 }
 
-/* Copy between user and kernel, page by page; -E_FAULT at the first page without the right. */
+/* Copy between user and kernel, page by page; -E_FAULT at the first page without the right. No host memory: only look whether it would do. */
 int
 coro_user_access(uintptr_t addr, void *host, size_t len, bool write)
 {
@@ -344,7 +375,7 @@ coro_user_access(uintptr_t addr, void *host, size_t len, bool write)
 		part = rest < len ? rest : len;
 		move((char *)(uintptr_t)(t->entry & ADDRESS) + (addr - t->page), host, part, write);
 		addr += part;
-		host = (char *)host + part;
+		host = host == NULL ? NULL : (char *)host + part;
 		len -= part;
 	}
 	return 0;

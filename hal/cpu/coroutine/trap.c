@@ -225,6 +225,13 @@ hal_copy_out(uintptr_t to_user, const void *from, size_t len)
 }
 
 int
+hal_user_probe(uintptr_t to_user, size_t len)
+{
+	coro_op(OP_COPY, __FILE__, __LINE__, (uint32_t)len);
+	return coro_user_access(to_user, NULL, len, true);
+}
+
+int
 hal_user_load32(uintptr_t from_user, uint32_t *value)
 {
 	if (from_user % sizeof(*value) != 0)

@@ -34,6 +34,15 @@ hal_copy_out(uintptr_t to_user, const void *from, size_t len)
 	return 0;
 }
 
+/* A page of bytes lies in two pages at most: its ends say whether all of it can be written. */
+int
+hal_user_probe(uintptr_t to_user, size_t len)
+{
+	if (!is_user(to_user, len) || host_touch((void *)to_user, (void *)(to_user + len - 1)) != 0)
+		return -E_FAULT;
+	return 0;
+}
+
 int
 hal_user_load32(uintptr_t from_user, uint32_t *value)
 {

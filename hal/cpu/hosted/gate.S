@@ -298,6 +298,12 @@ function host_copy
 	rep movsb
 	xor	%eax, %eax
 	ret
+/* int host_touch(first, last): write nothing to two bytes */
+function host_touch
+	lock orb $0, (%rdi)
+	lock orb $0, (%rsi)
+	xor	%eax, %eax
+	ret
 /* int host_load32(from, value) */
 function host_load32
 	mov	(%rdi), %eax

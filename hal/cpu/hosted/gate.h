@@ -80,6 +80,7 @@ void host_run_user(void);
 
 /* Copy that a fault ends early. Returns 0, or -1 after a fault. */
 int host_copy(void *to, const void *from, size_t len);
+int host_touch(void *first, void *last);
 int host_load32(const volatile uint32_t *from, uint32_t *value);
 
 /* Signal handler (rt_sigaction) and what returns from it. */

@@ -134,6 +134,29 @@ make_memory(size_t bytes)
 	host.memory_bytes = bytes;
 }
 
+#define SPARE_PAGES 8
+
+/* Pages of two kinds in turn: Linux cannot join them. */
+void
+host_spare_make(void)
+{
+	long area = host_call6(SYS_mmap, 0, SPARE_PAGES * HAL_PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (area < 0 && area > -4096)
+		return;
+	host.spare = (uintptr_t)area;
+	for (size_t i = 0; i < SPARE_PAGES; i += 2)
+		host_call3(SYS_mprotect, host.spare + i * HAL_PAGE_BYTES, HAL_PAGE_BYTES, PROT_READ);
+}
+
+void
+host_spare_drop(void)
+{
+	if (host.spare != 0)
+		host_call2(SYS_munmap, host.spare, SPARE_PAGES * HAL_PAGE_BYTES);
+	host.spare = 0;
+}
+
 /*
  * All copies of libc in this process share one break; each believes that it is its own. So it may not grow at all, and every libc
  * takes its memory from mmap.
@@ -180,6 +203,7 @@ host_cluster_main(unsigned cluster)
 	host.guests_from = r->cluster[cluster].cores;
 	make_memory(r->cluster[cluster].mem_bytes);
 	stop_break();
+	host_spare_make();
 	fill_in_addresses(r);
 	host_signals_install();
 	host_core_attach(0);

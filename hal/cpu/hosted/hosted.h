@@ -70,6 +70,7 @@ struct host {
 	int memory_fd;
 	uintptr_t memory;		/* linear view of the cluster's memory; physical addresses are addresses in it */
 	size_t memory_bytes;
+	uintptr_t spare;		/* mappings kept for a need, or 0 */
 	size_t noc_bytes;
 	size_t archive_bytes;		/* rounded up to pages */
 	struct host_core *core;
@@ -123,6 +124,10 @@ extern const struct hal_trap host_trap_doorbell;
 
 /* host.c: say why the host does not let us go on, and end this cluster. */
 _Noreturn void host_refuse(const char *what);
+
+/* host.c: mappings that Linux counts and nobody uses; dropped, they make room to undo others when the limit is reached. */
+void host_spare_make(void);
+void host_spare_drop(void);
 
 /* guest.c: how many guests a cluster may have. */
 void host_guests_init(struct boot_cluster *b);

@@ -4,7 +4,8 @@
  * cluster's memory file (or of the windows, or of the archive) over it. The kernel's pages of the table say what is mapped where:
  *
  *	level 2, 1, 0	512 entries each: 1 GB, 2 MB, 4 KB per entry
- *	entry		0, or address of the next table, or physical address | protection | ENTRY_PAGE; large pages at level 1
+ *	entry		0, or address of the next table, or physical address | protection | ENTRY_PAGE; large pages at level 1.
+ *			The protection, and the same shifted by HAL_MAY: the mapping's maximum
  *
  * Every check comes before the first change, and every change is one system call, so that each call happens as a whole or not at all.
  */
@@ -222,7 +223,6 @@ make_room(struct hal_space *s, uintptr_t addr, size_t count, int level)
 		entry = reach(s, a, level, true);
 		if (entry == NULL)
 			return -E_NOMEM;
-		drop_if_empty(s, entry);
 		if (*entry != 0)
 			return -E_EXIST;
 	}
@@ -238,7 +238,7 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	int fd, error;
 	long mapped;
 
-	if (!range_ok(s, addr, count, unit) || (paddr & (unit - 1)) != 0 || (prot & ~ENTRY_PROT) != 0)
+	if (!range_ok(s, addr, count, unit) || (paddr & (unit - 1)) != 0 || (prot & ~(ENTRY_PROT | HAL_MAY_ALL)) != 0)
 		return -E_INVAL;
 	fd = file_of(paddr, count * unit, &offset);
 	if (fd < 0)
@@ -254,7 +254,7 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 		return error;
 	}
 	for (size_t i = 0; i < count; i++)
-		*reach(s, addr + i * unit, level, false) = (paddr + i * unit) | (uint64_t)prot | ENTRY_PAGE;
+		*reach(s, addr + i * unit, level, false) = (paddr + i * unit) | (uint64_t)(prot | HAL_MAY(prot & ACCESS)) | ENTRY_PAGE;
 	return 0;
 }
 
@@ -303,15 +303,79 @@ change_entries(struct hal_space *s, uintptr_t addr, size_t count, uint64_t keep,
 	}
 }
 
+/* Linux takes all access to a range away, or gives each page of it what its entry says: that needs no more mappings than there were. */
+static long
+shut(uintptr_t addr, size_t bytes)
+{
+	return host_call3(SYS_mprotect, addr, bytes, PROT_NONE);
+}
+
+static void
+reopen(struct hal_space *s, uintptr_t addr, size_t count)
+{
+	uintptr_t end = addr + count * HAL_PAGE_BYTES, from = addr;
+	int level, prot = 0;
+
+	for (; addr <= end; addr += HAL_PAGE_BYTES) {
+		uint64_t entry = addr < end ? *find(s, addr, &level) : 0;
+		int now = entry & ENTRY_PAGE ? host_protection((int)(entry & ACCESS)) : PROT_NONE;
+
+		if (now == prot && addr < end)
+			continue;
+		if (prot != PROT_NONE && host_call3(SYS_mprotect, from, addr - from, prot) != 0)
+			host_refuse("cannot give a mapping its protection back");
+		from = addr;
+		prot = now;
+	}
+}
+
+/* What is shut needs no second split, so that hal_unmap finds room. */
+int
+hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count)
+{
+	if (shut(addr, count * HAL_PAGE_BYTES) == 0)
+		return 0;
+	reopen(s, addr, count);
+	return -E_NOMEM;
+}
+
+/* A mapping that hal_unmap_ready has not seen was made just now, and there must be room to undo it: the spare mappings make way. */
+static void
+take_back(uintptr_t addr, size_t bytes)
+{
+	if (reserve(addr, bytes, MAP_FIXED) == (long)addr || shut(addr, bytes) == 0)
+		return;
+	host_spare_drop();
+	if (reserve(addr, bytes, MAP_FIXED) != (long)addr)
+		host_refuse("cannot take back a mapping (vm.max_map_count reached?)");
+	host_spare_make();
+}
+
 int
 hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 {
 	if (!all_mapped(s, addr, count))
 		return -E_INVAL;
-	if (reserve(addr, count * HAL_PAGE_BYTES, MAP_FIXED) != (long)addr)
-		host_refuse("cannot take back a mapping (vm.max_map_count reached?)");
+	take_back(addr, count * HAL_PAGE_BYTES);
 	change_entries(s, addr, count, 0, 0);
+	prune(s, addr, count * HAL_PAGE_BYTES);
 	return 0;
+}
+
+/* May every page of a range that is mapped have this protection? */
+static bool
+all_may(const struct hal_space *s, uintptr_t addr, size_t count, int prot)
+{
+	while (count > 0) {
+		size_t pages = pages_at(s, addr, count);
+		int level;
+
+		if ((HAL_MAY(prot) & ~*find(s, addr, &level)) != 0)
+			return false;
+		addr += pages * HAL_PAGE_BYTES;
+		count -= pages;
+	}
+	return true;
 }
 
 int
@@ -319,8 +383,12 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 {
 	if ((prot & ~ACCESS) != 0 || !all_mapped(s, addr, count))
 		return -E_INVAL;
-	if (host_call3(SYS_mprotect, addr, count * HAL_PAGE_BYTES, host_protection(prot)) != 0)
-		host_refuse("cannot protect a mapping (vm.max_map_count reached?)");
+	if (!all_may(s, addr, count, prot))
+		return -E_ACCES;
+	if (host_call3(SYS_mprotect, addr, count * HAL_PAGE_BYTES, host_protection(prot)) != 0) {
+		reopen(s, addr, count);
+		return -E_NOMEM;
+	}
 	change_entries(s, addr, count, ~(uint64_t)ACCESS, (uint64_t)prot);
 	return 0;
 }

@@ -141,25 +141,26 @@ prot_flags(int prot)
 	return flags;
 }
 
-static bool
-table_is_empty(uint32_t entry)
+static uint32_t
+most_flags(int prot)
 {
-	if (!is_table(entry))
-		return entry == 0;
-	for (unsigned i = 0; i < ENTRIES; i++)
-		if (table_of(entry)[i] != 0)
-			return false;
-	return true;
+	uint32_t flags = 0;
+
+	if (prot & (PAGE_WRITE | HAL_MAY(PAGE_WRITE)))
+		flags |= PTE_MAY_WRITE;
+	if (prot & (PAGE_EXEC | HAL_MAY(PAGE_EXEC)))
+		flags |= PTE_MAY_EXEC;
+	return flags;
 }
 
-/* What lies in the way of a page at `addr`? An empty table is no obstacle to a large page. */
+/* Does nothing lie in the way of a page at `addr`? No table is empty: hal_unmap gives those back. */
 static bool
 is_free(const struct hal_space *s, uintptr_t addr, bool large)
 {
 	uint32_t entry = *first_level(s, addr);
 
 	if (large || !is_table(entry))
-		return table_is_empty(entry);
+		return entry == 0;
 	return table_of(entry)[second_index(addr)] == 0;
 }
 
@@ -177,25 +178,45 @@ map_check(const struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t coun
 	return 0;
 }
 
-/* Make all tables that small pages in [addr, end) need, or none. */
+/* Take all tables that small pages in [addr, end) need, each naming the next in its first word, or none. */
 static int
-make_tables(struct hal_space *s, uintptr_t addr, uintptr_t end)
+tables_take(struct hal_space *s, uintptr_t addr, uintptr_t end, uint32_t **spare)
 {
+	*spare = NULL;
 	for (uintptr_t a = addr; a < end; a = (a | (HAL_LARGE_BYTES - 1)) + 1) {
-		uint32_t *entry = first_level(s, a);
+		uint32_t *page, *next = *spare;
 
-		if (*entry != 0)
+		if (*first_level(s, a) != 0)
 			continue;
-		*entry = (uint32_t)s->take(s->ctx);
-		hal_table_publish(entry, sizeof(*entry));
-		if (*entry != 0)
+		page = s->take(s->ctx);
+		if (page != NULL) {
+			*page = (uint32_t)next;
+			*spare = page;
 			continue;
-		for (uintptr_t b = addr; b < a; b = (b | (HAL_LARGE_BYTES - 1)) + 1)
-			if (table_is_empty(*first_level(s, b)))
-				table_give(s, first_level(s, b));
+		}
+		for (page = next; page != NULL; page = next) {
+			next = (uint32_t *)*page;
+			s->give(s->ctx, page);
+		}
 		return -E_NOMEM;
 	}
 	return 0;
+}
+
+/* The table for small pages behind a first-level entry, which may be the next of `spare`. */
+static uint32_t *
+table_reach(uint32_t *entry, uint32_t **spare)
+{
+	uint32_t *page = *spare;
+
+	if (*entry != 0)
+		return table_of(*entry);
+	*spare = (uint32_t *)*page;
+	*page = 0;
+	hal_table_publish(page, sizeof(*page));
+	*entry = (uint32_t)page;
+	hal_table_publish(entry, sizeof(*entry));
+	return page;
 }
 
 /* New code: instruction caches that may hold what was there before learn of it at the next entry of a thread. */
@@ -211,20 +232,19 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 {
 	bool large = (prot & PAGE_LARGE) != 0;
 	unsigned shift = large ? HAL_LARGE_SHIFT : HAL_PAGE_SHIFT;
-	uint32_t value = (uint32_t)paddr | prot_flags(prot);
+	uint32_t value = (uint32_t)paddr | prot_flags(prot) | most_flags(prot);
 	int error = map_check(s, addr, paddr, count, large);
+	uint32_t *spare = NULL;
 
 	if (error == 0 && !large)
-		error = make_tables(s, addr, addr + (count << shift));
+		error = tables_take(s, addr, addr + (count << shift), &spare);
 	if (error != 0)
 		return error;
 	for (size_t i = 0; i < count; i++, addr += (uintptr_t)1 << shift, value += (uint32_t)1 << shift) {
 		uint32_t *entry = first_level(s, addr);
 
-		if (large)
-			table_give(s, entry);
-		else
-			entry = &table_of(*entry)[second_index(addr)];
+		if (!large)
+			entry = &table_reach(entry, &spare)[second_index(addr)];
 		*entry = value;
 		hal_table_publish(entry, sizeof(*entry));
 	}
@@ -251,39 +271,86 @@ range_is_mapped(const struct hal_space *s, uintptr_t addr, uintptr_t end)
 	return true;
 }
 
-/* Give each page of the range a new entry: none, or the old address with new flags. */
-static int
-range_change(struct hal_space *s, uintptr_t addr, size_t count, uint32_t flags)
+static bool
+range_is_sane(const struct hal_space *s, uintptr_t addr, size_t count)
 {
-	uintptr_t end = addr + (count << HAL_PAGE_SHIFT);
-	bool large;
+	if (addr < USER_FIRST || addr >= USER_LIMIT || count > (USER_LIMIT - addr) >> HAL_PAGE_SHIFT)
+		return false;
+	return range_is_mapped(s, addr, addr + (count << HAL_PAGE_SHIFT));
+}
 
-	if (addr < USER_FIRST || addr >= USER_LIMIT || count > (USER_LIMIT - addr) >> HAL_PAGE_SHIFT || !range_is_mapped(s, addr, end))
-		return -E_INVAL;
-	while (addr < end) {
-		uint32_t *entry = space_find(s, addr, &large);
+/* Is nothing in the table? What lies behind entry `near` is looked at first: it says no most often. */
+static bool
+table_is_empty(const uint32_t *table, unsigned near)
+{
+	for (unsigned i = 1; i <= ENTRIES; i++)
+		if (table[(near + i) & (ENTRIES - 1)] != 0)
+			return false;
+	return true;
+}
 
-		*entry = flags == 0 ? 0 : (*entry & ADDRESS) | flags;
-		hal_table_publish(entry, sizeof(*entry));
-		addr += large ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
-	}
+/* Give the table for `addr` back if nothing is left in it. */
+static void
+drop_table(struct hal_space *s, uintptr_t addr)
+{
+	uint32_t *entry = first_level(s, addr);
+
+	if (!is_table(*entry) || !table_is_empty(table_of(*entry), second_index(addr)))
+		return;
+	table_give(s, entry);
+	hal_table_publish(entry, sizeof(*entry));
+}
+
+int
+hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count)
+{
+	(void)s;
+	(void)addr;
+	(void)count;
 	return 0;
 }
 
 int
 hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 {
-	return range_change(s, addr, count, 0);
+	uintptr_t end = addr + (count << HAL_PAGE_SHIFT);
+	bool large;
+
+	if (!range_is_sane(s, addr, count))
+		return -E_INVAL;
+	while (addr < end) {
+		uint32_t *entry = space_find(s, addr, &large);
+		uintptr_t at = addr;
+
+		*entry = 0;
+		hal_table_publish(entry, sizeof(*entry));
+		addr += large ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+		if (addr == end || (addr & (HAL_LARGE_BYTES - 1)) == 0)
+			drop_table(s, at);
+	}
+	return 0;
 }
 
 int
 hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 {
-	int error = range_change(s, addr, count, prot_flags(prot));
+	uintptr_t end = addr + (count << HAL_PAGE_SHIFT);
+	uint32_t most = most_flags(prot), flags = prot_flags(prot);
+	bool large;
 
-	if (error == 0)
-		note_code(prot);
-	return error;
+	if (!range_is_sane(s, addr, count))
+		return -E_INVAL;
+	for (uintptr_t a = addr; a < end; a += large ? HAL_LARGE_BYTES : HAL_PAGE_BYTES)
+		if ((most & ~*space_find(s, a, &large)) != 0)
+			return -E_ACCES;
+	for (; addr < end; addr += large ? HAL_LARGE_BYTES : HAL_PAGE_BYTES) {
+		uint32_t *entry = space_find(s, addr, &large);
+
+		*entry = (*entry & (ADDRESS | PTE_MAY_WRITE | PTE_MAY_EXEC)) | flags;
+		hal_table_publish(entry, sizeof(*entry));
+	}
+	note_code(prot);
+	return 0;
 }
 
 int

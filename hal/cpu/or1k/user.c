@@ -192,6 +192,18 @@ hal_copy_out(uintptr_t to_user, const void *from, size_t len)
 	return user_copy(to_user, (void *)from, len, true);
 }
 
+/* A page of bytes lies in two pages at most. */
+int
+hal_user_probe(uintptr_t to_user, size_t len)
+{
+	const struct hal_space *s = hal_core_area()->space;
+	size_t left, rest;
+
+	if (hal_space_reach(s, to_user, true, &left) == NULL)
+		return -E_FAULT;
+	return left >= len || hal_space_reach(s, to_user + left, true, &rest) != NULL ? 0 : -E_FAULT;
+}
+
 int
 hal_user_load32(uintptr_t from_user, uint32_t *value)
 {

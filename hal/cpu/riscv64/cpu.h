@@ -28,6 +28,8 @@
 #define PTE_X 8
 #define PTE_U 16
 #define PTE_AD 0xc0			/* accessed, dirty: set at once, no hardware update needed */
+#define PTE_MAY_WRITE 0x100		/* for software: what hal_protect may give */
+#define PTE_MAY_EXEC 0x200
 #define PTE_LEAF (PTE_R | PTE_W | PTE_X)
 #define PTE_ENTRIES 512
 #define PTE_KERNEL_HALF 256		/* first entry of the top table that is the kernel's */
@@ -79,6 +81,7 @@ bool hal_board_call(struct hal_frame *f, uint64_t instruction);
 _Noreturn void hal_resume(void);
 void hal_fp_load(const struct hal_frame *f);
 int hal_copy_user(void *to, const void *from, size_t len);
+int hal_touch_user(uintptr_t first, uintptr_t last);
 int hal_load_user(const void *from, uint32_t *value);
 
 #endif

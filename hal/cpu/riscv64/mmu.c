@@ -97,9 +97,12 @@ space_find(struct hal_space *s, uintptr_t addr, unsigned *level)
 	}
 }
 
-/* The entry of `level` for `addr`; tables on the way are made if `make`. NULL: no table, or a larger page is in the way. */
+/*
+ * The entry of `level` for `addr`; a table that is missing on the way is the next of `spare`, if there is such a list. NULL: no table, or
+ * a larger page is in the way.
+ */
 static uint64_t *
-space_entry(struct hal_space *s, uintptr_t addr, unsigned level, bool make)
+space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spare)
 {
 	uint64_t *table = s->root;
 
@@ -109,10 +112,13 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, bool make)
 		if ((*entry & PTE_LEAF) != 0)
 			return NULL;
 		if ((*entry & PTE_V) == 0) {
-			void *page = make ? s->take(s->ctx) : NULL;
+			uint64_t *page = spare != NULL ? *spare : NULL;
 
 			if (page == NULL)
 				return NULL;
+			*spare = (uint64_t *)*page;
+			*page = 0;
+			__asm__ volatile("fence w, w" : : : "memory");	/* a core walks it as soon as it is linked */
 			*entry = pte_make(hal_paddr(page), 0);
 		}
 		table = hal_kaddr(pte_paddr(*entry));
@@ -132,7 +138,19 @@ prot_flags(int prot)
 	return flags;
 }
 
-/* Is nothing mapped where `addr` with this level would go? An empty table below a large page's place does not count. */
+static uint64_t
+most_flags(int prot)
+{
+	uint64_t flags = 0;
+
+	if (prot & (PAGE_WRITE | HAL_MAY(PAGE_WRITE)))
+		flags |= PTE_MAY_WRITE;
+	if (prot & (PAGE_EXEC | HAL_MAY(PAGE_EXEC)))
+		flags |= PTE_MAY_EXEC;
+	return flags;
+}
+
+/* Is nothing mapped where `addr` with this level would go? No table is empty: hal_unmap gives those back. */
 static bool
 entry_is_free(struct hal_space *s, uintptr_t addr, unsigned level)
 {
@@ -143,15 +161,9 @@ entry_is_free(struct hal_space *s, uintptr_t addr, unsigned level)
 
 		if ((entry & PTE_V) == 0)
 			return true;
-		if ((entry & PTE_LEAF) != 0 || l == 0)
+		if ((entry & PTE_LEAF) != 0 || l == level)
 			return false;
 		table = hal_kaddr(pte_paddr(entry));
-		if (l > level)
-			continue;
-		for (unsigned i = 0; i < PTE_ENTRIES; i++)
-			if ((table[i] & PTE_V) != 0)
-				return false;
-		return true;
 	}
 }
 
@@ -168,50 +180,41 @@ map_check(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, uns
 	return 0;
 }
 
-/* An empty table where a large page goes: give it back. */
-static void
-drop_empty_table(struct hal_space *s, uint64_t *entry, unsigned level)
+/* Tables that pages of `level` in [addr, end) need and that are not there. */
+static size_t
+tables_missing(struct hal_space *s, uintptr_t addr, uintptr_t end, unsigned level)
 {
-	void *table = hal_kaddr(pte_paddr(*entry));
+	size_t missing = 0;
 
-	if (level == 0 || (*entry & PTE_V) == 0)
-		return;
-	*entry = 0;
-	s->give(s->ctx, table);
-}
+	for (unsigned l = 2; l > level; l--) {
+		uintptr_t reach = (uintptr_t)1 << (12 + 9 * l);
 
-static bool
-table_is_empty(const uint64_t *table)
-{
-	for (unsigned i = 0; i < PTE_ENTRIES; i++)
-		if ((table[i] & PTE_V) != 0)
-			return false;
-	return true;
-}
+		for (uintptr_t a = addr; a < end; a = (a | (reach - 1)) + 1) {
+			const uint64_t *entry = space_entry(s, a, l, NULL);
 
-/* Give the tables on the way to `addr` back, down to those of `level`, if nothing is in them. */
-static void
-drop_tables(struct hal_space *s, uintptr_t addr, unsigned level)
-{
-	for (unsigned l = level + 1; l <= 2; l++) {
-		uint64_t *entry = space_entry(s, addr, l, false);
-
-		if (entry != NULL && (*entry & PTE_V) != 0 && table_is_empty(hal_kaddr(pte_paddr(*entry))))
-			drop_empty_table(s, entry, l);
+			missing += entry == NULL || (*entry & PTE_V) == 0;
+		}
 	}
+	return missing;
 }
 
-/* Make all tables that pages of `level` in [addr, end) need, or none. */
+/* Take that many tables, each naming the next in its first word, or none. */
 static int
-make_tables(struct hal_space *s, uintptr_t addr, uintptr_t end, unsigned level)
+tables_take(struct hal_space *s, size_t count, uint64_t **spare)
 {
-	uintptr_t reach = (uintptr_t)1 << (12 + 9 * (level + 1));
+	*spare = NULL;
+	for (; count > 0; count--) {
+		uint64_t *page = s->take(s->ctx), *next = *spare;
 
-	for (uintptr_t a = addr; a < end; a = (a | (reach - 1)) + 1) {
-		if (space_entry(s, a, level, true) != NULL)
+		if (page != NULL) {
+			*page = (uint64_t)next;
+			*spare = page;
 			continue;
-		for (uintptr_t b = addr; b <= a; b = (b | (reach - 1)) + 1)
-			drop_tables(s, b, level);
+		}
+		for (page = next; page != NULL; page = next) {
+			next = (uint64_t *)*page;
+			s->give(s->ctx, page);
+		}
 		return -E_NOMEM;
 	}
 	return 0;
@@ -223,17 +226,14 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	unsigned level = (prot & PAGE_LARGE) != 0;
 	uintptr_t size = (uintptr_t)1 << (12 + 9 * level);
 	int error = map_check(s, addr, paddr, count, level);
+	uint64_t *spare;
 
 	if (error == 0)
-		error = make_tables(s, addr, addr + count * size, level);
+		error = tables_take(s, tables_missing(s, addr, addr + count * size, level), &spare);
 	if (error != 0)
 		return error;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t *entry = space_entry(s, addr + i * size, level, false);
-
-		drop_empty_table(s, entry, level);
-		*entry = pte_make(paddr + i * size, prot_flags(prot));
-	}
+	for (size_t i = 0; i < count; i++)
+		*space_entry(s, addr + i * size, level, &spare) = pte_make(paddr + i * size, prot_flags(prot) | most_flags(prot));
 	return 0;
 }
 
@@ -256,34 +256,88 @@ range_is_mapped(struct hal_space *s, uintptr_t addr, uintptr_t end)
 	return true;
 }
 
-/* Give each page of the range a new entry: none, or the old address with new flags. */
-static int
-range_change(struct hal_space *s, uintptr_t addr, size_t count, uint64_t flags)
+static bool
+range_is_sane(struct hal_space *s, uintptr_t addr, size_t count)
 {
-	uintptr_t end = addr + count * HAL_PAGE_BYTES;
-	unsigned level;
+	if (addr < s->first || addr >= s->limit || count > (s->limit - addr) / HAL_PAGE_BYTES)
+		return false;
+	return range_is_mapped(s, addr, addr + count * HAL_PAGE_BYTES);
+}
 
-	if (addr < s->first || addr >= s->limit || count > (s->limit - addr) / HAL_PAGE_BYTES || !range_is_mapped(s, addr, end))
-		return -E_INVAL;
-	while (addr < end) {
-		uint64_t *entry = space_find(s, addr, &level);
+/* Is nothing in the table? What lies behind entry `near` is looked at first: it says no most often. */
+static bool
+table_is_empty(const uint64_t *table, unsigned near)
+{
+	for (unsigned i = 1; i <= PTE_ENTRIES; i++)
+		if ((table[(near + i) % PTE_ENTRIES] & PTE_V) != 0)
+			return false;
+	return true;
+}
 
-		*entry = flags == 0 ? 0 : pte_make(pte_paddr(*entry), flags);
-		addr += (uintptr_t)1 << (12 + 9 * level);
+/* Give the tables on the way to `addr` back in which nothing is left. */
+static void
+drop_tables(struct hal_space *s, uintptr_t addr)
+{
+	for (unsigned l = 1; l <= 2; l++) {
+		uint64_t *entry = space_entry(s, addr, l, NULL);
+		void *table;
+
+		if (entry == NULL || (*entry & (PTE_V | PTE_LEAF)) != PTE_V)
+			continue;
+		table = hal_kaddr(pte_paddr(*entry));
+		if (!table_is_empty(table, pte_index(addr, l - 1)))
+			return;
+		*entry = 0;
+		s->give(s->ctx, table);
 	}
+}
+
+int
+hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count)
+{
+	(void)s;
+	(void)addr;
+	(void)count;
 	return 0;
 }
 
 int
 hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 {
-	return range_change(s, addr, count, 0);
+	uintptr_t end = addr + count * HAL_PAGE_BYTES, reach = HAL_LARGE_BYTES - 1;
+	unsigned level;
+
+	if (!range_is_sane(s, addr, count))
+		return -E_INVAL;
+	while (addr < end) {
+		uintptr_t at = addr;
+
+		*space_find(s, addr, &level) = 0;
+		addr += (uintptr_t)1 << (12 + 9 * level);
+		if (addr == end || (addr & reach) == 0)
+			drop_tables(s, at);
+	}
+	return 0;
 }
 
 int
 hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 {
-	return range_change(s, addr, count, prot_flags(prot));
+	uintptr_t end = addr + count * HAL_PAGE_BYTES;
+	uint64_t most = most_flags(prot);
+	unsigned level;
+
+	if (!range_is_sane(s, addr, count))
+		return -E_INVAL;
+	for (uintptr_t a = addr; a < end; a += (uintptr_t)1 << (12 + 9 * level))
+		if ((most & ~*space_find(s, a, &level)) != 0)
+			return -E_ACCES;
+	for (; addr < end; addr += (uintptr_t)1 << (12 + 9 * level)) {
+		uint64_t *entry = space_find(s, addr, &level);
+
+		*entry = pte_make(pte_paddr(*entry), prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
+	}
+	return 0;
 }
 
 int

@@ -31,16 +31,24 @@ int hal_space_init(struct hal_space *s, const struct hal_page_source *src);
 /* Give back all page-table pages (and, hosted, all mappings). The space must not be in use by any core. */
 void hal_space_destroy(struct hal_space *s);
 
+/* In `prot` of hal_map: rights that hal_protect may give these pages later, besides those that they get now. */
+#define HAL_MAY(rights) ((rights) << 5)
+#define HAL_MAY_ALL HAL_MAY(PAGE_READ | PAGE_WRITE | PAGE_EXEC)
+
 /*
- * Map `count` pages (large: of the large size) of physical memory at `addr` with PAGE_READ|WRITE|EXEC of abi/limits.abi.h.
- * The range must be unmapped (-E_EXIST), aligned and inside the user range (-E_INVAL). Maps all or nothing (-E_NOMEM).
+ * Map `count` pages (large: of the large size) of physical memory at `addr` with PAGE_READ|WRITE|EXEC of abi/limits.abi.h; these rights
+ * and those in HAL_MAY stay the mapping's maximum. The range must be unmapped (-E_EXIST), aligned and inside the user range
+ * (-E_INVAL). Maps all or nothing (-E_NOMEM): no core has seen a table or a page of a mapping that failed. Gives no table back.
  */
 int hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot);
 
 /*
- * Remove or narrow mappings; every page must be mapped (-E_INVAL, nothing changed). `count` is in pages of the small size; a large page
- * must lie inside the range as a whole (-E_INVAL). TLBs are the caller's affair.
+ * Remove mappings, or change their protection below the maximum of each (-E_ACCES); every page must be mapped (-E_INVAL). `count` is in
+ * pages of the small size; a large page must lie inside the range as a whole (-E_INVAL). An error changes nothing. hal_unmap gives
+ * tables back that it leaves empty. TLBs are the caller's affair. -E_NOMEM: a host has no room to split its own mappings; hal_unmap does
+ * not fail so where hal_unmap_ready has succeeded for a range around it.
  */
+int hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
 

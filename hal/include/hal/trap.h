@@ -74,6 +74,12 @@ bool kernel_call_fast(struct hal_frame *f);
 int hal_copy_in(void *to, uintptr_t from_user, size_t len);
 int hal_copy_out(uintptr_t to_user, const void *from, size_t len);
 
+/*
+ * Could hal_copy_out write these bytes now (1 .. one page of them)? 0 or -E_FAULT; changes nothing. The answer holds until the process's
+ * mappings change.
+ */
+int hal_user_probe(uintptr_t to_user, size_t len);
+
 /* Read one aligned 32-bit word of user memory with acquire order. 0 or -E_FAULT. */
 int hal_user_load32(uintptr_t from_user, uint32_t *value);
 
