@@ -56,7 +56,7 @@ module cluster #(
 
 	// masters 2c: instructions, 2c + 1: data of core c
 	logic [N-1:0][1:0] m_stb, m_we, m_ack, m_err;
-	logic [N-1:0] m_atomic;
+	logic [N-1:0] m_atomic, m_msync;
 	logic [N-1:0][1:0][31:0] m_adr, m_wdata;
 	logic [N-1:0][1:0][3:0] m_sel;
 	logic [N-1:0][1:0][2:0] m_cti;
@@ -64,7 +64,7 @@ module cluster #(
 	logic active, last;
 	logic [MW-1:0] owner;
 	logic [W-1:0] owner_core;
-	logic stb, we, ack, err;
+	logic stb, we, ack, err, none_err;
 	logic [31:0] adr, wdata, rdata;
 	logic [3:0] sel;
 	logic [2:0] cti;
@@ -75,7 +75,7 @@ module cluster #(
 	logic [31:0] snoop_adr;
 
 	// the network's master is the last one
-	logic net_stb, net_we, net_lock, by_net;
+	logic net_stb, net_we, net_lock, by_net, net_hold;
 	logic [31:0] net_adr, net_wdata;
 	logic [3:0] net_sel;
 	logic [2*N-1:0] blocked;
@@ -96,7 +96,7 @@ module cluster #(
 	assign by_net = NET & (owner == MW'(2 * N));
 
 	assign owner_core = W'(owner >> 1);
-	assign stb = active;
+	assign stb = active & ~net_hold;
 	assign we = flat_we[owner];
 	assign adr = flat_adr[owner];
 	assign wdata = flat_wdata[owner];
@@ -113,7 +113,7 @@ module cluster #(
 
 	// who answers
 	logic at_ram, at_uart, at_exit, at_ompic, at_perf, at_none, at_device, at_net, at_drop;
-	logic ram_ack, dev_ack, dev_go, net_ack, drop_ack;
+	logic ram_ack, dev_ack, dev_go, net_ack, net_err, drop_ack;
 	logic [31:0] ram_rdata, ompic_rdata, console_rdata, perf_rdata, net_rdata;
 
 	assign at_ram = ~adr[31] & (adr < ram_bytes) & here;
@@ -128,15 +128,16 @@ module cluster #(
 
 	always_ff @(posedge clk) begin
 		dev_ack <= dev_go & ~rst;
-		err <= stb & at_none & ~err & ~rst;
+		none_err <= stb & at_none & ~none_err & ~rst;
 	end
 
 	assign ack = (ram_ack & at_ram) | dev_ack | drop_ack | net_ack;
+	assign err = none_err | net_err;
 	// the devices that were not asked answer 0
 	assign rdata = at_ram ? ram_rdata : at_net ? net_rdata : ompic_rdata | console_rdata | perf_rdata;
 
 	// which of the memory's addresses are this cluster's, and what is beyond the network
-	logic here;
+	logic here, at_far_core;
 	logic [N-1:0] cancel;
 	logic [31:0] own_at;
 	logic [13:0] to_core;
@@ -145,7 +146,7 @@ module cluster #(
 
 	if (NET) begin : network
 		localparam int CW = $clog2(CLUSTERS);
-		logic in_windows, at_far_core;
+		logic in_windows;
 		logic [CW-1:0] window, cluster_of_core;
 
 		always_comb begin
@@ -163,31 +164,31 @@ module cluster #(
 		assign here = in_windows ? window == CW'(NUMBER) :
 			(adr - own_at < own_bytes) | (~we & ((adr < 32'h00100000) | (adr >= noc_at)));
 		assign at_far_core = at_ompic & we & wdata[30] & (cluster_of_core != CW'(NUMBER)) & (to_core < 14'(CLUSTERS * N));
-		assign at_net = (in_windows & (window != CW'(NUMBER))) | at_far_core;
+		// the clusters' memories end alike: what is beyond the end is an error here, before it becomes a packet
+		assign at_net = (in_windows & (window != CW'(NUMBER)) & (adr < ram_bytes)) | at_far_core;
 
 		netif #(.N(N), .CLUSTERS(CLUSTERS), .NUMBER(NUMBER)) ni (.clk, .rst,
-			.go(stb & at_net & ~net_ack & ~by_net), .we, .atomic(m_atomic[owner_core]), .sel,
-			.adr(at_far_core ? {16'h9800, 2'd0, to_core[10:0], 3'd0} : adr), .wdata,
-			.who(($clog2(2*N))'(owner)), .dest(at_far_core ? cluster_of_core : window),
-			.ack(net_ack), .rdata(net_rdata), .blocked, .cancel,
+			.go(active & ~net_ack & ~err & ~by_net), .beyond(at_net), .we, .atomic(m_atomic[owner_core]), .sel, .adr, .wdata,
+			.who(($clog2(2*N))'(owner)), .dest(at_far_core ? cluster_of_core : window), .msync(m_msync),
+			.ack(net_ack), .err(net_err), .rdata(net_rdata), .hold(net_hold), .blocked, .cancel,
 			.bus_stb(net_stb), .bus_we(net_we), .bus_lock(net_lock), .bus_adr(net_adr), .bus_sel(net_sel), .bus_wdata(net_wdata),
-			.bus_ack((ack | err) & by_net & stb), .bus_rdata(rdata),
+			.bus_ack(ack & by_net & stb), .bus_err(none_err & by_net & stb), .bus_rdata(rdata),
 			.out_valid, .out_flit, .out_ready, .in_valid, .in_flit, .in_ready);
 	end else begin : alone
 		assign here = 1'b1;
 		assign at_net = 1'b0;
-		assign {net_ack, net_rdata, blocked, cancel} = '0;
+		assign {net_ack, net_err, net_hold, net_rdata, blocked, cancel, at_far_core} = '0;
 		assign {net_stb, net_we, net_lock, net_adr, net_sel, net_wdata} = '0;
 		assign {out_valid, out_flit, in_ready} = '0;
 		logic unused;
-		assign unused = &{1'b0, own_at, to_core, noc_at, window_bytes, out_ready, in_valid, in_flit, m_atomic};
+		assign unused = &{1'b0, own_at, to_core, noc_at, window_bytes, out_ready, in_valid, in_flit, m_atomic, m_msync};
 	end
 
 	ram #(.WORDS(WORDS)) memory (.clk, .rst, .latency, .stb(stb & at_ram), .we, .adr, .sel, .cti, .wdata, .rdata(ram_rdata), .ack(ram_ack));
 
-	// cores have their numbers in the machine, the controller has them in the cluster
-	ompic #(.N(N)) ompic (.clk, .rst, .go(dev_go & at_ompic), .we, .adr(adr[11:0] - 12'(8 * FIRST)),
-		.wdata({wdata[31:30], wdata[29:16] - 14'(FIRST), wdata[15:0]}), .rdata(ompic_rdata), .irq(ipi));
+	// a word for a core beyond the network is written here too, as it leaves: it may acknowledge, and can be read
+	ompic #(.N(N), .FIRST(FIRST), .CORES(CLUSTERS * N)) ompic (.clk, .rst, .go((dev_go & at_ompic) | (net_ack & at_far_core)), .we,
+		.adr(adr[11:0]), .wdata, .rdata(ompic_rdata), .irq(ipi));
 
 	console console (.clk, .rst, .go_uart(dev_go & at_uart), .go_exit(dev_go & at_exit), .we, .adr, .sel, .wdata, .rdata(console_rdata),
 		.char_valid, .char_code, .exit_valid, .exit_status);
@@ -228,7 +229,7 @@ module cluster #(
 		core #(.CFG(CFG[16*c +: 16])) core (
 			.clk, .rst(rst | hold[c]), .number(32'(FIRST + c)), .cores(32'(CLUSTERS * N)), .irq({30'd0, ipi[c], 1'b0}),
 			.wb_stb(m_stb[c]), .wb_we(m_we[c]), .wb_adr(m_adr[c]), .wb_sel(m_sel[c]), .wb_cti(m_cti[c]), .wb_wdata(m_wdata[c]),
-			.wb_atomic(m_atomic[c]),
+			.wb_atomic(m_atomic[c]), .msync(m_msync[c]),
 			.wb_rdata(rdata), .wb_ack(m_ack[c]), .wb_err(m_err[c]),
 			.snoop_en, .snoop_adr, .drop_en(drop[c]), .drop_adr,
 			.doze(doze[c]), .gated(gated[c]), .timer_pending(timer_pending[c]),

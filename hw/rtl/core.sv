@@ -6,7 +6,8 @@
 // 9 the data cache is kept coherent by snooping, 10 TLB refill in hardware.
 //
 // Doze: a load from CD_PERF_WAIT is kept from the bus until an interrupt line or the tick timer is pending. The pipeline stands on
-// that load meanwhile, so the clock may stop; it goes on for an instruction fetch in progress, a running tick timer, and snoops.
+// that load meanwhile, so the clock may stop; it goes on for an instruction fetch in progress, a running tick timer, and snoops of the
+// data cache. Without a data cache it goes on for one cycle when somebody stores to the word that the core has reserved.
 
 module core #(
 	parameter logic [15:0] CFG = 16'h005c,
@@ -25,7 +26,8 @@ module core #(
 	output logic [1:0][3:0] wb_sel,
 	output logic [1:0][2:0] wb_cti,
 	output logic [1:0][31:0] wb_wdata,
-	output logic wb_atomic,		// the store is that of l.swa
+	output logic wb_atomic,		// the store is that of l.swa, the load that of l.lwa
+	output logic msync,		// an l.msync waits, or ends
 	input  logic [31:0] wb_rdata,
 	input  logic [1:0] wb_ack,
 	input  logic [1:0] wb_err,
@@ -68,7 +70,7 @@ module core #(
 	logic du_ack, du_stall;
 	logic [31:0] ttmr, atomic_adr;
 	logic atomic_live, entering;
-	logic waiting, wake, core_snoop_en;
+	logic waiting, wake, core_snoop_en, reserved_snoop;
 	logic [31:0] core_snoop_adr;
 
 	// doze and clock gate
@@ -76,7 +78,8 @@ module core #(
 	assign waiting = dcyc & dstb & ~dwe & (dadr[31:2] == WAIT_ADR[31:2]);
 	assign wake = (|irq) | timer_pending;
 	assign doze = waiting & ~wake & ~rst;
-	assign enable = rst | ~doze | (|ttmr[31:30]) | icyc | (HAS_DCACHE & core_snoop_en) | (|settle);
+	assign reserved_snoop = snoop_en & atomic_live & (snoop_adr == atomic_adr);
+	assign enable = rst | ~doze | (|ttmr[31:30]) | icyc | (HAS_DCACHE & core_snoop_en) | reserved_snoop | (|settle);
 	assign gated = ~on;
 
 	clockgate gate (.clk, .enable, .on, .gclk);
@@ -93,7 +96,7 @@ module core #(
 
 	// Without snooping of the data cache only the reservation of l.lwa is snooped.
 	always_comb begin
-		core_snoop_en = snoop_en & (~HAS_DCACHE | SNOOPED | (atomic_live & (snoop_adr == atomic_adr)));
+		core_snoop_en = snoop_en & (~HAS_DCACHE | SNOOPED | reserved_snoop);
 		core_snoop_adr = snoop_adr;
 		if (drop_en) begin
 			core_snoop_en = 1'b1;
@@ -161,7 +164,10 @@ module core #(
 	assign ttmr = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_ctrl_cappuccino.spr_ttmr;
 	assign atomic_adr = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.atomic_addr;
 	assign atomic_live = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.atomic_reserve;
-	assign wb_atomic = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.dbus_atomic;
+	assign wb_atomic = dwe ? cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.dbus_atomic :
+		cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.ctrl_op_lsu_load_i &
+		cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.ctrl_op_lsu_atomic_i;
+	assign msync = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_lsu_cappuccino.ctrl_op_msync_i;
 	assign entering = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_ctrl_cappuccino.exception_re & on;
 	assign mispredict = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.branch_mispredict_o & cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.padv_decode_o & on;
 	assign taken_vector = cpu.mor1kx_cpu.cappuccino.mor1kx_cpu.mor1kx_ctrl_cappuccino.exception_pc_addr[11:8];

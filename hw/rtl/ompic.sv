@@ -3,9 +3,14 @@
 // Inter-core interrupts, with the registers of the OpenRISC multi-core interrupt controller: per core a control and a status word.
 // Writing control of pair s with SEND makes the destination's interrupt pending with source s and 16 bits of data; writing ACK to the
 // pair of a core takes its interrupt back. A word written with both sends first. Reads give the word last written, and the status.
+//
+// Numbers are those of the machine's cores, of which this controller has FIRST to FIRST + N - 1. A word in the pair of a core of another
+// cluster comes by the network: it sends, and nothing else.
 
 module ompic #(
-	parameter int N = 4
+	parameter int N = 4,
+	parameter int FIRST = 0,
+	parameter int CORES = N		// of the machine
 ) (
 	input  logic clk,
 	input  logic rst,
@@ -24,14 +29,15 @@ module ompic #(
 	logic [13:0] source [N];
 	logic [15:0] data [N];
 
-	logic [8:0] pair;
+	logic [8:0] from, pair;		// the same core, in the machine and here
 	logic [13:0] dest;
 	logic known, send, take;
 
-	assign pair = adr[11:3];
-	assign dest = wdata[29:16];
+	assign from = adr[11:3];
+	assign pair = from - 9'(FIRST);
+	assign dest = wdata[29:16] - 14'(FIRST);
 	assign known = pair < 9'(N);
-	assign send = go & we & known & ~adr[2] & wdata[30] & (dest < 14'(N));
+	assign send = go & we & (from < 9'(CORES)) & ~adr[2] & wdata[30] & (dest < 14'(N));
 	assign take = go & we & known & ~adr[2] & wdata[31];
 	assign irq = pending;
 
@@ -43,7 +49,7 @@ module ompic #(
 			control[pair[W-1:0]] <= wdata;
 		if (send) begin
 			pending[dest[W-1:0]] <= 1'b1;
-			source[dest[W-1:0]] <= 14'(pair);
+			source[dest[W-1:0]] <= 14'(from);
 			data[dest[W-1:0]] <= wdata[15:0];
 		end
 		if (take)

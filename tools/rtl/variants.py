@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clusters beyond the one that the tests build: other versions of the core, more and other cores, data caches. Runs the firmware on each.
+"""Clusters beyond those that the tests build: other versions of the core, more and other cores, data caches, two clusters. Runs the firmware on each.
 
     python3 tools/rtl/variants.py [NAME...]
 """
@@ -14,7 +14,7 @@ sys.path[:0] = [_TOOLS, os.path.join(_TOOLS, "front")]
 from rtl import build, config, firmware, simulator  # noqa: E402
 
 K3U = ["k-core", "u-core", "u-core", "u-core"]
-# name -> (cores, options, whether caches without invalidation show old data)
+# name -> (cores, options, whether caches without invalidation show old data; None for two clusters, which have no caches)
 VARIANTS = {
     "newest": (K3U, {"core": "5.2.post151"}, False),
     "four-u": (["u-core"] * 4, {}, False),
@@ -25,23 +25,31 @@ VARIANTS = {
     "snooped": (K3U, {"data_cache": "snooped"}, False),
     "plain": (K3U, {"data_cache": "plain"}, True),
     "refill": (K3U, {"tlb_refill": "hardware"}, False),
+    "chip": (K3U, {}, None),
+    "chip-newest": (["u-core"], {"core": "5.2.post151"}, None),
+    "chip-slow": (["i-core", "k-core", "u-core"], {"latency": 7}, None),
 }
 
 
 def trouble(name):
     """What went wrong with a variant, or None; prints its cycles."""
     cores, options, stale = VARIANTS[name]
-    cluster = config.Cluster(cores, ram=1 << 20, **options)
-    cycles = []
-    for program in ("stress", "coherence"):
-        r = simulator.run_captured(cluster, firmware.elf(program), options=simulator.Options(max_cycles=5_000_000, seed=3))
+    chip = stale is None
+    cluster = firmware.chip(cores, **options) if chip else config.Cluster(cores, ram=1 << 20, **options)
+    cycles = {}
+    for program in ("stress", "far" if chip else "coherence"):
+        r = simulator.run_captured(cluster, firmware.elf(program, cluster), options=simulator.Options(max_cycles=10_000_000, seed=3))
         if r.status:
             return f"{program} ended with {r.status}:\n{r.output}"
-        cycles.append(r.counters["cycles"])
+        cycles[program] = r.counters["cycles"]
+    title = f"{name:<11} {cluster.title()}, {cluster.memory()}, core {cluster.core}: " + ", ".join(f"{p} {n} cycles" for p, n in cycles.items())
+    if chip:
+        print(title, flush=True)
+        return None
     found = [int(n) for n in re.findall(r"stale words .*: (\d+)", r.output)]
     if len(found) != 3 or found[1:] != [0, 0] or (found[0] > 0) != stale:
         return f"stale words {found}:\n{r.output}"
-    print(f"{name:<9} {cluster.title()}, {cluster.memory()}, core {cluster.core}: stress {cycles[0]} cycles, coherence {cycles[1]}, stale {found[0]}", flush=True)
+    print(f"{title}, stale {found[0]}", flush=True)
     return None
 
 

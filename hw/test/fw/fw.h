@@ -11,6 +11,9 @@
 
 #define FW_CORES_MAX 8
 
+/* On two clusters: what lies with the second one. All other variables lie with the first. */
+#define FW_FAR __attribute__((section(".far")))
+
 #define SR_TEE 0x2
 #define SR_IEE 0x4
 #define SPR_SR 17

@@ -9,7 +9,7 @@
 #define LOCKED 200
 #define PINGS 20
 
-static volatile uint32_t sum, locked, next_ticket, serving, ids, pongs[FW_CORES_MAX], wakes[FW_CORES_MAX], ticks;
+static volatile uint32_t reserved, sum, locked, next_ticket, serving, ids, pongs[FW_CORES_MAX], wakes[FW_CORES_MAX], ticks;
 static volatile uint32_t last_vector[FW_CORES_MAX], illegal_seen[FW_CORES_MAX], system_calls[FW_CORES_MAX];
 static uint32_t plain[64];
 
@@ -156,6 +156,23 @@ test_doze(int core)
 	}
 }
 
+/* l.lwa, doze, l.swa in one piece. Returns whether the store happened. */
+static uint32_t
+swa_after_wait(volatile uint32_t *p, uint32_t value)
+{
+	uint32_t done;
+
+	__asm__ volatile(
+		"	l.lwa	%0, 0(%1)\n"
+		"	l.lwz	%0, 0(%3)\n"
+		"	l.swa	0(%1), %2\n"
+		"	l.bf	1f\n"
+		"	l.addi	%0, r0, 1\n"
+		"	l.addi	%0, r0, 0\n"
+		"1:\n" : "=&r"(done) : "r"(p), "r"(value), "r"(CD_PERF + CD_PERF_WAIT) : "memory", "cc");
+	return done;
+}
+
 /* An interrupt that came before the wait ends it at once; a timer ends it too. */
 static void
 test_wait_alone(int core)
@@ -174,6 +191,34 @@ test_wait_alone(int core)
 			;
 		spr_write(SPR_SR, spr_read(SPR_SR) & ~SR_TEE);
 		fw_check("the timer interrupts", ticks, 1);
+	}
+	fw_barrier();
+}
+
+/* Core 1 waits between l.lwa and l.swa, its clock stopped. Its l.swa fails if core 0 stored to the word meanwhile, and only then. */
+static void
+test_reservation(int core)
+{
+	uint32_t done[2];
+
+	for (int touch = 0; touch < 2; touch++) {
+		fw_barrier();
+		if (core == 1) {
+			done[touch] = swa_after_wait(&reserved, touch + 1);
+			ipi_take(core);
+		} else if (core == 0 && spr_read(129) > 1) {
+			uint32_t gated = counter(1, CD_GATED);
+			while (counter(1, CD_GATED) - gated < 20)
+				;
+			if (touch)
+				reserved = 9;
+			ipi_send(0, 1, 3);
+		}
+		fw_barrier();
+	}
+	if (core == 1) {
+		fw_check("a reservation outlives the wait if nobody stores", done[0], 1);
+		fw_check("a store during the wait takes the reservation away", done[1] << 8 | reserved, 9);
 	}
 	fw_barrier();
 }
@@ -288,6 +333,7 @@ fw_main(int core)
 	test_interrupts(core);
 	test_doze(core);
 	test_wait_alone(core);
+	test_reservation(core);
 	test_counters(core);
 	test_exceptions(core);
 	fw_barrier();

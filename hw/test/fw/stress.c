@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Random work on all cores, chosen by the number of the replication: atomic adds, locked sections, plain stores of bytes and half-words into
- * words that others write too, messages through memory with an interrupt, waiting for them. At the end everything must add up.
+ * words that others write too, messages through memory with an interrupt, waiting for them. At the end everything must add up. On two
+ * clusters the words lie with the second one, and what a lock guards lies with the other than the lock.
  */
 #include "fw.h"
 
@@ -9,7 +10,7 @@
 #define WORDS 16
 #define LOCKS 4
 
-static volatile uint32_t word[WORDS], lock[LOCKS], guarded[LOCKS][2], mine[FW_CORES_MAX][WORDS], entered[FW_CORES_MAX][LOCKS];
+static volatile uint32_t word[WORDS] FW_FAR, lock[LOCKS], guarded[LOCKS][2] FW_FAR, mine[FW_CORES_MAX][WORDS], entered[FW_CORES_MAX][LOCKS];
 static volatile uint8_t lanes[FW_CORES_MAX][4];		/* one byte of each word per core */
 static volatile uint32_t box[FW_CORES_MAX][FW_CORES_MAX], sent[FW_CORES_MAX][FW_CORES_MAX], got[FW_CORES_MAX], done_count;
 static volatile uint32_t interrupts[FW_CORES_MAX];
