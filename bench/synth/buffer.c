@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffer: pairs of threads, a producer and a consumer each, pass objects through a ring buffer of their own: two semaphores for its free
- * and its filled slots, a mutex around its indexes. Every operation on them is a kernel call, so what is measured is how the kernel
- * core serves several at once. Window 0: all transfers. usage: buffer [--pairs N] [--objects N] [--bytes N]
+ * Buffer: pairs of threads, a producer and a consumer each, pass objects through a ring buffer of their own: two
+ * semaphores for its free and its filled slots, a mutex around its indexes. Giving is always a kernel call, taking only
+ * if the value is zero (in the source every operation is a call), so what is measured is how the kernel core serves
+ * several pairs at once. Window 0: all transfers. usage: buffer [--pairs N] [--objects N] [--bytes N]
  * Source: seed 000 IV-A, seed 001 III.
  */
 #include "kit.h"

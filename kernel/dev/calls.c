@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on devices and on the cluster as a whole. Source: seed 000 III-B (device module).
+ * Kernel calls on the console and on the cluster as a whole. The source's device module (seed 000 III-B) also has permissions, mapped and port
+ * I/O and drivers in user space; none of these exists here.
  */
 #include <hal/perf.h>
 #include <hal/timer.h>

@@ -4,7 +4,8 @@
  * cluster_watch of abi/kcalls.tbl live here (mailbox.c, portal.c, watch.c); they say what each does. Everything below is the home core's
  * unless it says otherwise. What crosses the NoC is in wire.h.
  *
- * Source: seed 000 III-B (communication facilities), seed 002 4.1.1 and 4.3 (virtual ports multiplexed over few connectors).
+ * Source: seed 000 III-B (communication facilities), seed 002 4.1.1. Seed 002 4.3 lets many virtual ports share few connectors of the NoC;
+ * here each port has slots of its own in the NoC window.
  */
 #ifndef KERNEL_IKC_IKC_H
 #define KERNEL_IKC_IKC_H

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from checks import conditionals, kernel_data, layering, layout, sizes, source
+from checks import conditionals, kernel_data, layering, layout, papers, sizes, source
 
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
 
@@ -118,3 +118,47 @@ def test_layout_is_refused(tree, text, words):
 def test_good_layout_passes(tree):
     text = HEAD + "#define M(x) do { \\\n    x(); \\\n} while (0)\nstatic inline int\nf(void)\n{\n\treturn g(1,\n\t    2);\n}\n"
     assert layout.check(tree("base/a.c", text)) == []
+
+
+PAPERS = '["000"]\ntitle = "t"\nbackground = []\n["000".sections]\n"II" = ["mailbox", "portal"]\n'
+GOOD = ["| 000 II | mailbox | works | `kernel/a.c` | `kernel/a_test.c` | `calls` |", "| 000 II | portal | not yet | | | |"]
+
+
+@pytest.fixture
+def papers_of(tree):
+    def put(*lines):
+        for path, text in (("docs/papers.toml", PAPERS), ("kernel/a.c", ""), ("kernel/a_test.c", ""), ("bench/micro/calls.toml", "")):
+            root = tree(path, text)
+        tree("docs/papers.md", "\n".join(("# What", "| source | what |", *lines)) + "\n")
+        return papers.check(root)
+    return put
+
+
+def test_a_table_with_a_row_for_everything_passes(papers_of):
+    assert papers_of(*GOOD) == []
+
+
+@pytest.mark.parametrize("row, words", [
+    ("", "no row for '000 II, portal'"),
+    ("| 000 II | portal | not yet | | |", "5 cells"),
+    ("| 000 II | portal | soon | | | |", "'soon' is no state"),
+    ("| 000 II | portal | partial | `kernel/a.c` | | |", "'partial' is no state"),
+    ("| 000 II | portal | partial: not all | | | |", "has a place"),
+    ("| 000 II | portal | works | `kernel/a.c` | | |", "a place and a test"),
+    ("| 000 II | portal | works | `kernel/a.c` | `kernel/gone_test.c` | |", "kernel/gone_test.c is not there"),
+    ("| 000 II | portal | works | `kernel/gone.c` | `kernel/a_test.c` | |", "kernel/gone.c is not there"),
+    ("| 000 II | portal | works | `kernel/a.c` | `kernel/a.c` | |", "kernel/a.c is no test"),
+    ("| 000 II | portal | not yet | | | `warp` |", "no benchmark is called warp"),
+    (GOOD[1] + "\n" + GOOD[1], "a second row"),
+    (GOOD[1] + "\n| 000 III | portal | not yet | | | |", "'000 III, portal' is not in"),
+])
+def test_a_table_that_says_what_is_not_so_is_refused(papers_of, row, words):
+    problems = papers_of(GOOD[0], row)
+    assert any(words in p for p in problems), problems
+
+
+@pytest.mark.parametrize("said, right", [("of 2 rows 1 work, 0 work in\npart, 1 are not there yet", True), ("of 3 rows 1 work, 0 work in part, 1 are not there yet", False),
+                                         ("many rows", False)])
+def test_the_readme_counts_the_rows(papers_of, tree, said, right):
+    tree("README.md", said)
+    assert (papers_of(*GOOD) == []) == right

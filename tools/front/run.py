@@ -18,8 +18,9 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --port P             hosted | riscv64 | or1k (hosted); or1k: programs without libc and MPI
   --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4; or1k: optimsoc4)
   --map compact|scatter   how ranks are placed over clusters (compact)
-  --mpi-path opt|unopt|ipc  ranks of a cluster talk through shared memory (opt), by the protocol of five messages (unopt), or by one mailbox
-                       message, above 96 bytes through a portal (ipc)
+  --mpi-path opt|unopt|ipc  point-to-point messages within a cluster: through shared memory (opt), by the protocol of five messages (unopt), or
+                       by one mailbox message, above 96 bytes through a portal (ipc). For jobs on several clusters; collectives always use
+                       shared memory within a cluster
   --mpi-counts         ranks say what their sends cost: messages and kernel calls
   --memory             what a job takes of each cluster's memory, and what was left
   --mpi-coll C=A,...   the algorithm of a collective, where it can be used: allreduce=ring,bcast=binomial; list: prints all, with their costs

@@ -19,7 +19,7 @@ from ui import BUILD, PORTS, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [-jN] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them:
-  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign docs mpi4py programs
+  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign bench docs mpi4py programs
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
 programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
 -jN: N tests, or compilers, at a time, instead of 2.
@@ -91,7 +91,7 @@ def table_names(path):
 
 
 # scripts in tests/GROUP/test_*.py that are run once per argument, side by side
-VARIANTS = {"apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS, "jobs": PORTS, "hosted.sanitized": ("address", "thread"),
+VARIANTS = {"bench": PORTS, "apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS, "jobs": PORTS, "hosted.sanitized": ("address", "thread"),
             "process.sanitized": ("address", "thread"), "mpi4py": ("some",), "programs": ()}
 # further arguments, for which a script is run only when its group is asked for
 AT_LENGTH = {"mpi4py": ("1", "2", "4"), "programs": table_names(os.path.join(ROOT, "tests", "programs", "table.toml"))}

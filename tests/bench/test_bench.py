@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The benchmarks of the sources run and report what they describe, once each with their smallest parameters. Arguments choose a port.
+
+Prints `ok NAME` or `FAIL NAME: why`. What a benchmark measures is not judged here: times hold on one machine only.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TIMEOUT_S = 300
+# benchmark -> a row that it must report
+ROWS = {"kcalls": "r_kcall", "fork_join": "spawn", "buffer": "buffer", "knoise": "knoise", "server": "server", "l_kcall": "l_kcall", "r_kcall": "r_kcall",
+        "threads": "thread_create", "a2a": "superstep"}
+
+
+def run(port, name):
+    """Rows of one benchmark."""
+    argv = [os.path.join(ROOT, "atoll"), "bench", "--quick", "--port", port, "--json", "-", name]
+    p = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert p.returncode == 0, f"status {p.returncode}: {p.stderr[-1500:]}"
+    return json.loads(p.stdout)
+
+
+def check(port, name):
+    """A benchmark reports its row, with values that a measurement can have."""
+    rows = run(port, name)
+    mine = [r for r in rows if r["name"] == ROWS[name]]
+    assert mine, f"no row {ROWS[name]}: {sorted({r['name'] for r in rows})}"
+    assert all(r["value"] >= 0 and r["port"] == port for r in mine), mine
+
+
+def main(ports):
+    """Exit status 1 if a benchmark failed."""
+    failed = 0
+    for port in ports:
+        for name in ROWS:
+            try:
+                check(port, name)
+                print(f"ok {name}_on_{port}", flush=True)
+            except (AssertionError, subprocess.TimeoutExpired) as e:
+                failed = 1
+                print(f"FAIL {name}_on_{port}: {e}", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or ["hosted", "riscv64"]))
