@@ -49,7 +49,7 @@ def window_bytes(m):
         return round_up(n, 64)
     clusters = len(m.clusters)
     entries = power_up(2 * m.mailbox_ports + 4 * m.portal_ports)
-    size = 4 * 64 + 64 * max(len(c.roles) for c in m.clusters)
+    size = 2 * 64 + 64 * max(len(c.roles) for c in m.clusters)
     size += clusters * (128 + line(8 * entries)) + 128 + 4096
     size += m.mailbox_ports * clusters * 192 + m.portal_ports * line(64 + m.portal_unit)
     return round_up(size, PAGE)

@@ -82,22 +82,39 @@ console_message(struct cluster *c, const char *format, ...)
 	console_append(c, 0, text, (size_t)len);
 }
 
+/* Print `ready` bytes that another cluster has sent. */
+static void
+print_from(unsigned peer, size_t ready)
+{
+	char text[128];
+
+	while (ready > 0) {
+		size_t len = hal_noc_console_read(peer, text, ready < sizeof(text) ? ready : sizeof(text));
+
+		if (len == 0)
+			return;
+		hal_console_write(text, len);
+		ready -= len;
+	}
+}
+
+/* Of each cluster what lies there now, and not what comes meanwhile: a writer puts whole lines, so it ends with one. */
 static __attribute__((noinline)) bool
 drain_round(struct cluster *c)
 {
 	bool any = false;
 
 	for (unsigned peer = 1; peer < c->record->clusters; peer++) {
-		char text[128];
-		size_t len;
+		int ready = hal_noc_console_ready(peer);
 
-		/* a writer puts whole lines, so what is there ends with one */
-		while ((len = hal_noc_console_read(peer, text, sizeof(text))) > 0) {
-			if (!any)
-				emit_open(c, true);
-			any = true;
-			hal_console_write(text, len);
-		}
+		if (ready < 0)
+			ikc_condemn(c, peer, "has spoilt its console ring");
+		if (ready <= 0)
+			continue;
+		if (!any)
+			emit_open(c, true);
+		any = true;
+		print_from(peer, (size_t)ready);
 	}
 	return any;
 }

@@ -15,6 +15,8 @@ static size_t out_len;
 static char way[4096];			/* what went to cluster 0 */
 static size_t way_len, way_room;
 static uint32_t activity;		/* doorbell word */
+static bool spoilt, chatty;		/* cluster 2's ring; cluster 1 */
+static unsigned condemned;
 
 void
 check_failed(const char *file, int line, const char *what)
@@ -41,6 +43,22 @@ hal_noc_console_write(const char *text, size_t len)
 	return 0;
 }
 
+int
+hal_noc_console_ready(unsigned cluster)
+{
+	if (cluster == 2 && spoilt)
+		return -E_INVAL;
+	return cluster == 1 ? (int)way_len : 0;
+}
+
+void
+ikc_condemn(struct cluster *who, uint32_t peer, const char *what)
+{
+	expect(who == &c && peer == 2);
+	expect_str(what, "has spoilt its console ring");
+	condemned++;
+}
+
 size_t
 hal_noc_console_read(unsigned cluster, char *text, size_t len)
 {
@@ -51,6 +69,8 @@ hal_noc_console_read(unsigned cluster, char *text, size_t len)
 	memcpy(text, way, n);
 	memmove(way, way + n, way_len - n);
 	way_len -= n;
+	if (chatty && n > 0)
+		way[way_len++] = '.';		/* it writes on while we print */
 	return n;
 }
 
@@ -65,6 +85,8 @@ begin(uint32_t id)
 	out_len = way_len = 0;
 	out[0] = way[0] = 0;
 	way_room = sizeof(way);
+	spoilt = chatty = false;
+	condemned = 0;
 }
 
 static int
@@ -132,6 +154,30 @@ TEST(cluster_0_prints_what_the_others_sent)
 	expect(!console_drain(&c));
 }
 
+TEST(who_writes_without_end_does_not_hold_cluster_0)
+{
+	begin(0);
+	strcpy(way, "once\n");
+	way_len = strlen(way);
+	chatty = true;
+	activity++;
+	expect(console_drain(&c));
+	expect_str(out, "once\n");
+	expect_eq(way_len, 1);
+}
+
+TEST(a_spoilt_ring_is_told_and_the_others_are_read)
+{
+	begin(0);
+	strcpy(way, "from one\n");
+	way_len = strlen(way);
+	spoilt = true;
+	activity++;
+	expect(console_drain(&c));
+	expect_str(out, "from one\n");
+	expect_eq(condemned, 1);
+}
+
 TEST(flush_lets_everything_out)
 {
 	begin(0);
@@ -155,6 +201,8 @@ main(void)
 	RUN(a_line_longer_than_the_buffer_goes_out_in_pieces);
 	RUN(a_full_way_takes_nothing);
 	RUN(cluster_0_prints_what_the_others_sent);
+	RUN(who_writes_without_end_does_not_hold_cluster_0);
+	RUN(a_spoilt_ring_is_told_and_the_others_are_read);
 	RUN(flush_lets_everything_out);
 	RUN(a_message_of_the_kernel_is_one_line);
 	return TEST_FAILED;

@@ -9,6 +9,7 @@
 
 #define EVENTS_PER_ROUND 16
 #define DESCS_MAX (1u << ID_INDEX_BITS)
+#define BACKLOG_GREETINGS 8		/* UP is not part of a protocol that counts */
 #define DESC_MEMORY 8192		/* bytes of cluster memory per descriptor */
 
 /* --- threads --- */
@@ -96,7 +97,9 @@ lay_out(struct ikc_state *s, const struct boot_record *r, const struct sizes *si
 	s->unit = r->portal_unit_bytes < WIRE_BLOCK_MAX ? r->portal_unit_bytes : WIRE_BLOCK_MAX;
 	s->desc_count = descs_wanted(r, sizes->cluster);
 	s->bounce_bytes = (uint32_t)((HAL_NOC_HEADER_BYTES + s->unit + HAL_CACHE_LINE - 1) & ~(uint32_t)(HAL_CACHE_LINE - 1));
+	s->backlog_max = 2 * s->portal_ports + BACKLOG_GREETINGS;
 	s->peer = carve(from, s->clusters, sizeof(*s->peer));
+	s->backlog = carve(from, (size_t)s->clusters * s->backlog_max, sizeof(*s->backlog));
 	s->in = carve(from, s->mailbox_ports, sizeof(*s->in));
 	s->out = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->out));
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
@@ -194,29 +197,48 @@ ikc_init(struct cluster *c, void *memory)
 
 /* --- the round of the home core --- */
 
+/* Is it an event that a kernel of this machine sends? */
+static bool
+is_event(const struct cluster *c, uint32_t event)
+{
+	enum wire_kind kind = wire_event_kind(event);
+
+	if (kind == WIRE_UP)
+		return true;
+	if (kind < WIRE_UP || kind > WIRE_REVOKED)
+		return false;
+	return wire_event_port(event) < (kind <= WIRE_REFUSED ? c->ikc.mailbox_ports : c->ikc.portal_ports);
+}
+
 void
 event_take(struct cluster *c, uint32_t peer, uint32_t event)
 {
-	uint32_t port = wire_event_port(event);
-
 	switch (wire_event_kind(event)) {
 	case WIRE_UP:
-		return;
+		break;
 	case WIRE_ARRIVED:
-		if (port < c->ikc.mailbox_ports)
-			mail_arrived(c, peer, port);
-		return;
+		mail_arrived(c, peer, wire_event_port(event));
+		break;
 	case WIRE_FREED:
-		if (port < c->ikc.mailbox_ports)
-			mail_freed(c, peer, event);
-		return;
+		mail_freed(c, peer, event);
+		break;
 	case WIRE_REFUSED:
-		if (port < c->ikc.mailbox_ports)
-			mail_refused(c, peer, event);
-		return;
+		mail_refused(c, peer, event);
+		break;
 	default:
 		portal_event(c, peer, event);
 	}
+}
+
+static void
+event_receive(struct cluster *c, uint32_t peer, uint32_t event)
+{
+	if (!peer_accept(c, peer))
+		return;
+	if (is_event(c, event))
+		event_take(c, peer, event);
+	else
+		ikc_condemn(c, peer, event == HAL_NOC_NONSENSE ? "has spoilt its event ring" : "sent an event that does not exist");
 }
 
 bool
@@ -229,8 +251,7 @@ ikc_poll(struct cluster *c)
 
 	for (int n = 0; n < EVENTS_PER_ROUND && hal_noc_poll(&peer, &event); n++) {
 		found = true;
-		if (peer_accept(c, peer))
-			event_take(c, peer, event);
+		event_receive(c, peer, event);
 	}
 	peer_poll(c, &found);
 	mail_grants_poll(c, &found);

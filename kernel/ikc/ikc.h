@@ -30,13 +30,6 @@ struct portal_allow;
 struct portal_move;
 struct ikc_seen;
 
-#define IKC_BACKLOG 64		/* events that found a full ring */
-
-struct ikc_backlog {
-	uint32_t event;
-	uint32_t cluster;
-};
-
 struct ikc_state {
 	/* constant after boot */
 	uint32_t clusters;
@@ -47,6 +40,8 @@ struct ikc_state {
 	uint64_t period_ns;		/* of the heartbeat; 0: none */
 	/* tables */
 	struct ikc_peer *peer;		/* [clusters] */
+	uint32_t *backlog;		/* [clusters * backlog_max]: events that found a full ring */
+	uint32_t backlog_max;		/* per peer; what the protocols have in flight beyond a ring */
 	struct mail_in *in;		/* [mailbox_ports] */
 	struct mail_out *out;		/* [clusters * mailbox_ports]: our slots at the peers */
 	struct portal_in *portal;	/* [portal_ports] */
@@ -64,11 +59,9 @@ struct ikc_state {
 	uint32_t portals;
 	uint32_t deaths;		/* hal_noc_deaths that have been looked at */
 	uint32_t gone;			/* deaths and restarts of peers noticed: news for whoever waits for messages */
-	uint32_t backlog_first;
-	uint32_t backlog_count;
+	uint32_t backlog_count;		/* of all peers */
 	uint64_t next_beat;
 	struct list grants;		/* freed slots kept for who waited longest */
-	struct ikc_backlog backlog[IKC_BACKLOG];
 };
 
 /* Bytes of cluster memory that the tables of a cluster with so many thread-table entries need. */
@@ -96,7 +89,10 @@ uint64_t ikc_deadline(struct cluster *c);
 /* A process ends: close all it has. Its threads must not run any more; those that wait here leave their queues. */
 void ikc_process_gone(struct cluster *c, struct process *p);
 
-/* A cluster is dead: every wait for it ends with -E_HOSTDOWN. ikc_poll finds deaths by itself. */
-void ikc_cluster_dead(struct cluster *c, uint32_t peer);
+/*
+ * A peer did what no right kernel does (`what`: "sent ..."): its present life counts as dead for everybody, and one message says why. Not in
+ * the middle of something that belongs to the peer.
+ */
+void ikc_condemn(struct cluster *c, uint32_t peer, const char *what);
 
 #endif

@@ -6,15 +6,22 @@
 #include <base/str.h>
 #include <kernel/ikc/state.h>
 
-/* The message in a slot, NULL if it is not one of the peer's present life. */
-static const struct wire_mail *
-message_of(struct cluster *c, uint32_t source, uint32_t port)
+/* A message in a slot. Its sender can change the slot at any time: what was looked at once is here. */
+struct letter {
+	const unsigned char *payload;
+	uint32_t sequence;
+	uint32_t generation;
+};
+
+/* Look at a slot. False if it holds no message of the peer's present life. */
+static bool
+look_at(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 {
 	const struct wire_mail *m = hal_noc_slot(hal_noc_mailbox_slot(port, source));
+	const volatile struct wire_header *h = &m->head;
 
-	if (m->head.magic != WIRE_MAIL || m->head.source != source || m->head.port != port)
-		return NULL;
-	return m->head.incarnation == c->ikc.peer[source].incarnation ? m : NULL;
+	*l = (struct letter){m->payload, h->sequence, h->generation};
+	return h->magic == WIRE_MAIL && h->source == source && h->port == port && h->incarnation == c->ikc.peer[source].incarnation;
 }
 
 static void
@@ -34,26 +41,24 @@ refuse_slot(struct cluster *c, uint32_t source, uint32_t port, uint32_t sequence
 }
 
 /*
- * Look at a slot marked pending: the message if it is for the port's present life. What is of a past life (the sender's or the port's)
+ * Look at a slot marked pending: is there a message for the port's present life? What is of a past life (the sender's or the port's)
  * leaves the slot.
  */
-static const struct wire_mail *
-pending_message(struct cluster *c, uint32_t source, uint32_t port)
+static bool
+is_pending(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 {
 	const struct mail_in *in = &c->ikc.in[port];
-	const struct wire_mail *m;
 
 	if (!bitmap_test(in->pending, source))
-		return NULL;
-	m = message_of(c, source, port);
-	if (m == NULL) {
+		return false;
+	if (!look_at(c, source, port, l)) {
 		bitmap_clear(c->ikc.in[port].pending, source);
-		return NULL;
+		return false;
 	}
-	if (m->head.generation == 0 || m->head.generation == in->generation)
-		return m;
-	refuse_slot(c, source, port, m->head.sequence);
-	return NULL;
+	if (l->generation == 0 || l->generation == in->generation)
+		return true;
+	refuse_slot(c, source, port, l->sequence);
+	return false;
 }
 
 static void
@@ -74,12 +79,12 @@ void
 mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
 {
 	struct mail_in *in = &c->ikc.in[port];
-	const struct wire_mail *m = message_of(c, source, port);
+	struct letter l;
 
-	if (m == NULL)
+	if (!look_at(c, source, port, &l))
 		return;
-	if (in->desc == NONE && m->head.generation != 0) {
-		refuse_slot(c, source, port, m->head.sequence);
+	if (in->desc == NONE && l.generation != 0) {
+		refuse_slot(c, source, port, l.sequence);
 		return;
 	}
 	bitmap_set(in->pending, source);
@@ -91,37 +96,35 @@ mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
 bool
 mail_in_is_pending(struct cluster *c, uint32_t port)
 {
+	struct letter l;
+
 	for (uint32_t source = 0; source < c->ikc.clusters; source++)
-		if (pending_message(c, source, port) != NULL)
+		if (is_pending(c, source, port, &l))
 			return true;
 	return false;
 }
 
 /* Copy a message out unless its sender restarted meanwhile and may have overwritten it. */
 static bool
-copy_message(struct cluster *c, const struct wire_mail *m, void *msg)
+copy_message(struct cluster *c, uint32_t source, const struct letter *l, void *msg)
 {
-	uint32_t source = m->head.source, incarnation = c->ikc.peer[source].incarnation;
-
-	memcpy(msg, m->payload, MAILBOX_MSG_SIZE);
+	memcpy(msg, l->payload, MAILBOX_MSG_SIZE);
 	hal_fence();
-	return hal_noc_incarnation(source) == incarnation;
+	return hal_noc_incarnation(source) == c->ikc.peer[source].incarnation;
 }
 
 static bool
 take_from(struct cluster *c, uint32_t source, uint32_t port, void *msg)
 {
-	const struct wire_mail *m = pending_message(c, source, port);
-	uint32_t sequence;
+	struct letter l;
 
-	if (m == NULL)
+	if (!is_pending(c, source, port, &l))
 		return false;
-	sequence = m->head.sequence;
-	if (!copy_message(c, m, msg)) {
+	if (!copy_message(c, source, &l, msg)) {
 		bitmap_clear(c->ikc.in[port].pending, source);
 		return false;
 	}
-	free_slot(c, source, port, sequence);
+	free_slot(c, source, port, l.sequence);
 	return true;
 }
 
@@ -157,10 +160,10 @@ mail_in_close(struct cluster *c, struct ikc_desc *d)
 	}
 	in->desc = NONE;
 	for (uint32_t source = 0; source < c->ikc.clusters; source++) {
-		const struct wire_mail *m = pending_message(c, source, d->port);
+		struct letter l;
 
-		if (m != NULL)
-			refuse_slot(c, source, d->port, m->head.sequence);
+		if (is_pending(c, source, d->port, &l))
+			refuse_slot(c, source, d->port, l.sequence);
 	}
 	desc_release(c, d);
 }

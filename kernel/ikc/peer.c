@@ -5,6 +5,7 @@
  * Deaths are looked for when hal_noc_deaths changes and, with a heartbeat, when a peer is silent for SILENT_BEATS of our own beats: a host
  * that stops everybody for a while stops both counts. Whoever finds a death of which nobody has spoken says so. Home core.
  */
+#include <base/str.h>
 #include <hal/noc.h>
 #include <hal/timer.h>
 #include <kernel/ikc/state.h>
@@ -20,15 +21,35 @@ peer_at(struct cluster *c, uint32_t peer)
 
 /* --- events --- */
 
+static uint32_t *
+backlog_of(struct cluster *c, uint32_t peer)
+{
+	return &c->ikc.backlog[peer * c->ikc.backlog_max];
+}
+
+/* The number of a peer's events in the backlog changes. */
+static void
+backlog_count(struct cluster *c, uint32_t peer, uint32_t count)
+{
+	uint32_t change = count - peer_at(c, peer)->backlog;
+
+	peer_at(c, peer)->backlog = count;
+	c->ikc.backlog_count += change;
+	c->chores += change;
+}
+
+/* A living peer for which there is no room takes no events, or makes us send more than any right kernel does: backlog_poll sees to it. */
 static void
 backlog_add(struct cluster *c, uint32_t peer, uint32_t event)
 {
-	struct ikc_state *s = &c->ikc;
+	struct ikc_peer *p = peer_at(c, peer);
 
-	check(s->backlog_count < IKC_BACKLOG);
-	s->backlog[(s->backlog_first + s->backlog_count++) % IKC_BACKLOG] = (struct ikc_backlog){event, peer};
-	peer_at(c, peer)->backlog++;
-	c->chores++;
+	if (p->backlog == c->ikc.backlog_max)
+		p->overrun = true;
+	if (p->overrun || p->state == PEER_DEAD)
+		return;
+	backlog_of(c, peer)[p->backlog] = event;
+	backlog_count(c, peer, p->backlog + 1);
 }
 
 void
@@ -40,26 +61,27 @@ event_send(struct cluster *c, uint32_t peer, uint32_t event)
 		backlog_add(c, peer, event);
 }
 
-/* Try the backlog once; order per peer is kept: after one refusal the rest of its events are kept too. */
+/* Try a peer's events once, in their order. */
+static void
+backlog_try(struct cluster *c, uint32_t peer, bool *found)
+{
+	uint32_t *held = backlog_of(c, peer), count = peer_at(c, peer)->backlog, gone = 0;
+
+	while (gone < count && hal_noc_notify(peer, held[gone]) != -E_AGAIN)
+		gone++;
+	memmove(held, held + gone, (count - gone) * sizeof(*held));
+	backlog_count(c, peer, count - gone);
+	*found |= gone > 0;
+}
+
 static void
 backlog_poll(struct cluster *c, bool *found)
 {
-	struct ikc_state *s = &c->ikc;
-	uint32_t full[BITMAP_WORDS(CLUSTERS_MAX)] = {0};
-
-	for (uint32_t n = s->backlog_count; n > 0; n--) {
-		struct ikc_backlog b = s->backlog[s->backlog_first];
-
-		s->backlog_first = (s->backlog_first + 1) % IKC_BACKLOG;
-		s->backlog_count--;
-		c->chores--;
-		peer_at(c, b.cluster)->backlog--;
-		if (bitmap_test(full, b.cluster) || hal_noc_notify(b.cluster, b.event) == -E_AGAIN) {
-			bitmap_set(full, b.cluster);
-			backlog_add(c, b.cluster, b.event);
-		} else {
-			*found = true;
-		}
+	for (uint32_t peer = 0; peer < c->ikc.clusters; peer++) {
+		if (peer_at(c, peer)->overrun)
+			ikc_condemn(c, peer, "does not take its events");
+		if (peer_at(c, peer)->backlog > 0)
+			backlog_try(c, peer, found);
 	}
 }
 
@@ -83,6 +105,8 @@ static void
 peer_gone(struct cluster *c, uint32_t peer, long error)
 {
 	peer_at(c, peer)->state = PEER_DEAD;
+	peer_at(c, peer)->overrun = false;
+	backlog_count(c, peer, 0);
 	hal_store32(&c->events->clusters_dead, hal_load32(&c->events->clusters_dead) + 1);
 	mail_peer_gone(c, peer, error);
 	portal_peer_gone(c, peer, error);
@@ -90,10 +114,13 @@ peer_gone(struct cluster *c, uint32_t peer, long error)
 }
 
 void
-ikc_cluster_dead(struct cluster *c, uint32_t peer)
+ikc_condemn(struct cluster *c, uint32_t peer, const char *what)
 {
-	if (peer < c->ikc.clusters && peer != c->id && peer_at(c, peer)->state != PEER_DEAD)
-		peer_gone(c, peer, -E_HOSTDOWN);
+	if (peer_at(c, peer)->state != PEER_UP || peer == c->id)
+		return;
+	console_message(c, "cluster %u %s and counts as dead", (unsigned)peer, what);
+	hal_noc_mark_dead(peer);
+	peer_gone(c, peer, -E_HOSTDOWN);
 }
 
 /* Compare what we believe with what the NoC says. */

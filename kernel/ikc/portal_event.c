@@ -254,8 +254,6 @@ portal_event(struct cluster *c, uint32_t peer, uint32_t event)
 {
 	uint32_t port = wire_event_port(event);
 
-	if (port >= c->ikc.portal_ports)
-		return;
 	switch (wire_event_kind(event)) {
 	case WIRE_ALLOW:
 		on_allow(c, peer, event);
@@ -275,8 +273,11 @@ portal_event(struct cluster *c, uint32_t peer, uint32_t event)
 	case WIRE_REVOKE:
 		on_revoke(c, peer, port);
 		break;
-	default:
+	case WIRE_REVOKED:
 		on_revoked(c, peer, port);
+		break;
+	default:
+		break;
 	}
 }
 

@@ -97,6 +97,13 @@ put_block(struct thread *t, struct portal_move *m)
 	return hal_noc_put(m->info.cluster, hal_noc_portal_slot(m->info.port), m->info.incarnation, bounce, HAL_NOC_HEADER_BYTES + m->block);
 }
 
+/* How much of the last block was taken: what the receiver says, but no more than there was. */
+static uint32_t
+taken_of(const struct portal_move *m, uint32_t said)
+{
+	return said < m->block ? said : m->block;
+}
+
 /* The writer goes on: with a block, or it is over. */
 static long
 portal_write_go(struct hal_frame *frame, long result, const void *data)
@@ -108,7 +115,7 @@ portal_write_go(struct hal_frame *frame, long result, const void *data)
 	if (result < 0)
 		return result;
 	if (result >= PORTAL_OVER)
-		return (long)(m->done + (uint64_t)(result - PORTAL_OVER));
+		return (long)(m->done + taken_of(m, (uint32_t)(result - PORTAL_OVER)));
 	memcpy(&m->info, data, sizeof(m->info));
 	m->done += m->block;
 	return step(t, portal_write_step, put_block(t, m), portal_write_go);
@@ -133,7 +140,7 @@ static bool
 is_block_of(const struct thread *t, const struct portal_move *m, const struct wire_header *h)
 {
 	return h->magic == WIRE_BLOCK && h->source == m->info.cluster && h->incarnation == m->info.incarnation
-	    && h->sequence == m->info.sequence && h->length <= t->cluster->ikc.unit;
+	    && h->sequence == m->info.sequence && h->length <= t->cluster->ikc.unit && h->offset == m->done;
 }
 
 /* Copy the block in the slot to the user. What portal_read_step is told. */

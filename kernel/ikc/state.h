@@ -22,6 +22,7 @@ struct ikc_peer {
 	uint32_t incarnation;		/* last one met, 0: none */
 	uint32_t heartbeat;
 	uint32_t backlog;		/* its events in the backlog */
+	bool overrun;			/* more than the backlog holds */
 	uint32_t silent;		/* own beats since the heartbeat last changed */
 	struct list watchers;
 };

@@ -12,8 +12,8 @@
  * proves: kernel/ikc/mail_out.c mail_freed c5dbc67026b0
  * proves: kernel/ikc/mail_out.c slot_offer e584bac49528
  * proves: kernel/ikc/mail_out.c mail_peer_gone 6c3f612488a3
- * proves: kernel/ikc/mail_in.c mail_arrived e961592e11fb
- * proves: kernel/ikc/mail_in.c take_from cfecc6d777dc
+ * proves: kernel/ikc/mail_in.c mail_arrived 9914c57fc940
+ * proves: kernel/ikc/mail_in.c take_from 703837e42397
  * proves: kernel/ikc/mail_in.c mail_in_peer_gone 9afb3af6f02f
  * proves: kernel/ikc/mail_in.c wake_waiters d0ae2751e2b1
  * proves: kernel/ikc/mailbox.c wait_for_message 54df9a03b0f3

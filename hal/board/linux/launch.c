@@ -81,6 +81,7 @@ prepare(struct machine *m, const struct launch *l)
 			return complain("cannot map the boot archive");
 	}
 	place_cores(h);		/* speed only: it cannot fail */
+	hal_noc_attach(l->record);
 	return make_noc(h);
 }
 

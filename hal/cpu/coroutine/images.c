@@ -264,6 +264,7 @@ coro_memory_start(void)
 	memset(m->windows, 0, m->windows_bytes);
 	for (unsigned i = 0; i < m->record.clusters; i++) {
 		forget_regions(&m->cluster[i]);
+		memset(m->cluster[i].noc_private, 0, sizeof(m->cluster[i].noc_private));
 		cluster_memory(&m->cluster[i], m->record.cluster[i].mem_bytes, m->config->seed & 1 ? 0xa5 : 0);
 	}
 	for (unsigned i = 0; i < m->cores; i++)
@@ -274,6 +275,12 @@ void *
 hal_noc_window(unsigned cluster)
 {
 	return coro_now->windows + cluster * coro_machine.window_bytes;
+}
+
+void *
+hal_noc_private(void)
+{
+	return coro_machine.cluster[coro_now->cluster].noc_private;
 }
 
 uint64_t

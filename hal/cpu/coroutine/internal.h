@@ -110,6 +110,7 @@ struct coro_cluster {
 	unsigned cores;
 	struct region region[REGIONS_MAX];
 	unsigned regions;
+	_Alignas(HAL_CACHE_LINE) unsigned char noc_private[HAL_NOC_PRIVATE_BYTES];
 };
 
 struct coro_machine {

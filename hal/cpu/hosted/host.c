@@ -99,6 +99,14 @@ hal_noc_window(unsigned cluster)
 	return (char *)host.machine->noc + cluster * host.machine->record->noc_window_bytes;
 }
 
+void *
+hal_noc_private(void)
+{
+	static _Alignas(HAL_CACHE_LINE) unsigned char own[HAL_NOC_PRIVATE_BYTES];
+
+	return own;
+}
+
 static size_t
 round_up(size_t bytes, size_t unit)
 {

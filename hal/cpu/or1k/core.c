@@ -44,6 +44,14 @@ hal_noc_window(unsigned cluster)
 	return (void *)at;
 }
 
+void *
+hal_noc_private(void)
+{
+	static _Alignas(HAL_CACHE_LINE) unsigned char own[HAL_NOC_PRIVATE_BYTES];
+
+	return own;
+}
+
 /* Core 0: what the record says of this cluster. */
 static void
 machine_init(const struct boot_record *r, uint32_t cluster)

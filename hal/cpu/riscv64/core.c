@@ -35,6 +35,14 @@ hal_noc_window(unsigned cluster)
 	return (void *)(hal_machine.device_base + hal_machine.noc_base + cluster * hal_machine.noc_window_bytes);
 }
 
+void *
+hal_noc_private(void)
+{
+	static _Alignas(HAL_CACHE_LINE) unsigned char own[HAL_NOC_PRIVATE_BYTES];
+
+	return own;
+}
+
 void hal_main(void);
 
 /* First C code of a core with translation on. */

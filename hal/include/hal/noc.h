@@ -15,6 +15,11 @@
 
 struct boot_record;
 
+/*
+ * Peers are not trusted: every cluster can write to every window. Whatever lies there, these functions reach nothing but windows and end
+ * after a number of steps that only the machine's size bounds. What is read out of a slot may change under the reader at any time.
+ */
+
 /* Set up this cluster's window (home core, once, at boot): slots, event rings, doorbells, incarnation, state alive. */
 void hal_noc_init(const struct boot_record *record);
 
@@ -43,7 +48,11 @@ const void *hal_noc_slot(unsigned slot);
  */
 int hal_noc_notify(unsigned cluster, uint32_t event);
 
-/* Take the next event (home core). True and its sender and value, or false if there is none. */
+/*
+ * Take the next event (home core). True and its sender and value, or false if there is none. HAL_NOC_NONSENSE, which no protocol sends:
+ * the sender's ring cannot be as it is; what it held was dropped.
+ */
+#define HAL_NOC_NONSENSE 0
 bool hal_noc_poll(unsigned *cluster, uint32_t *event);
 
 /*
@@ -61,15 +70,21 @@ uint32_t hal_noc_deaths(void);				/* how many deaths this cluster was told of: l
 void hal_noc_heartbeat(void);				/* advance the own counter (home core) */
 uint32_t hal_noc_heartbeat_of(unsigned cluster);
 
-/* Byte stream from each cluster to cluster 0's console. Write: whole text or -E_AGAIN. Read: bytes taken (cluster 0's home core). */
+/*
+ * Byte stream from each cluster to cluster 0's console. Write: whole text or -E_AGAIN. Cluster 0's home core: ready: bytes that lie there, or
+ * -E_INVAL: the ring cannot be as it is, what it held was dropped. Read: bytes taken.
+ */
 int hal_noc_console_write(const char *text, size_t len);
+int hal_noc_console_ready(unsigned cluster);
 size_t hal_noc_console_read(unsigned cluster, char *text, size_t len);
 
 /*
  * For the back ends under hal/cpu and hal/board, not for the kernel.
  *
  * hal_noc_window is theirs: where the running core finds the window of a cluster (noc_base + cluster * noc_window_bytes, or wherever the
- * back end mapped it). The area is zero when the machine starts.
+ * back end mapped it). The area is zero when the machine starts. hal_noc_private is theirs, too: HAL_NOC_PRIVATE_BYTES of memory that only
+ * this cluster can reach, zero at its start, aligned to a cache line. hal_noc_attach is the part of hal_noc_init that touches no window:
+ * enough to mark clusters dead from outside.
  * hal_noc_doorbell gives the words with which a back end may build hal_wait and hal_notify. It works before hal_noc_init, which
  * resets the own cluster's doorbells.
  */
@@ -79,7 +94,11 @@ struct hal_doorbell {
 	uint32_t reserved[14];		/* a cache line each */
 };
 
+#define HAL_NOC_PRIVATE_BYTES 384
+
 void *hal_noc_window(unsigned cluster);
+void *hal_noc_private(void);
+void hal_noc_attach(const struct boot_record *record);
 struct hal_doorbell *hal_noc_doorbell(unsigned cluster, unsigned core);
 
 #endif

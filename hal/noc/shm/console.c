@@ -9,7 +9,7 @@
 static struct window_ring *
 console_ring(unsigned cluster)
 {
-	return window_part(window_of(cluster), window_own()->geometry.console_at);
+	return window_part(window_of(cluster), noc_own()->geometry.console_at);
 }
 
 /* Bytes from a position of the ring to where it wraps or the text ends. */
@@ -45,15 +45,30 @@ hal_noc_console_write(const char *text, size_t len)
 	return 0;
 }
 
+int
+hal_noc_console_ready(unsigned cluster)
+{
+	struct window_ring *r = console_ring(cluster);
+	uint32_t head = hal_load32(&r->head), ready = head - hal_load32(&r->tail);
+
+	if (ready <= WINDOW_CONSOLE_BYTES)
+		return (int)ready;
+	hal_store32(&r->tail, head);
+	return -E_INVAL;
+}
+
 size_t
 hal_noc_console_read(unsigned cluster, char *text, size_t len)
 {
 	struct window_ring *r = console_ring(cluster);
-	uint32_t tail = hal_load32(&r->tail), ready = hal_load32(&r->head) - tail;
+	uint32_t tail = hal_load32(&r->tail);
+	int ready = hal_noc_console_ready(cluster);
 	size_t taken = 0;
 
-	if (len > ready)
-		len = ready;
+	if (ready < 0)
+		return 0;
+	if (len > (size_t)ready)
+		len = (size_t)ready;
 	while (taken < len) {
 		size_t n = span(tail, len - taken);
 		const char *place = (const char *)ring_data(r) + tail % WINDOW_CONSOLE_BYTES;

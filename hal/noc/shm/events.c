@@ -2,8 +2,9 @@
  *
  * NoC over shared memory: the event rings, one per pair, and the count that makes polling 64 of them one load.
  *
- * A sender counts an event in `announced` first, then puts it into its ring, then rings. So `announced` never falls behind what lies in
- * the rings: equal to `taken` means that they are empty, and a sender that dies between the steps only costs a look.
+ * A sender puts an event into its ring, then counts it in `activity`, then rings. So a look at all rings that finds nothing holds for as
+ * long as `activity` is what it was before that look. Nothing here depends on what a count is, only on whether it has changed: a
+ * sender that counts too much costs looks, and one that does not count hides nobody's events but its own.
  */
 #include <abi/errors.h>
 #include "shm.h"
@@ -11,7 +12,7 @@
 static struct window_ring *
 event_ring(struct window *owner, unsigned producer)
 {
-	const struct window_geometry *g = &window_own()->geometry;
+	const struct window_geometry *g = &noc_own()->geometry;
 
 	return window_part(owner, g->rings_at + producer * g->ring_stride);
 }
@@ -21,23 +22,22 @@ event_at(struct window_ring *r, uint32_t position)
 {
 	struct window_event *first = ring_data(r);
 
-	return &first[position & (window_own()->geometry.ring_entries - 1)];
+	return &first[position & (noc_own()->geometry.ring_entries - 1)];
 }
 
 /* Put an event into the own ring of a peer that is up; `living` is its incarnation. */
 static int
 event_send(struct window *peer, uint32_t living, uint32_t event)
 {
-	struct window *own = window_own();
+	const struct noc_own *own = noc_own();
 	struct window_ring *r = event_ring(peer, own->geometry.self);
 	uint32_t head = hal_load32(&r->head);
 	struct window_event *e = event_at(r, head);
 
 	if (head - hal_load32(&r->tail) >= own->geometry.ring_entries)
 		return -E_AGAIN;
-	hal_add32(&peer->announced, 1);
 	e->event = event;
-	e->stamp = window_stamp(hal_load32(&own->incarnation), living);
+	e->stamp = window_stamp(own->incarnation, living);
 	hal_publish(e, sizeof(*e));
 	hal_store32(&r->head, head + 1);
 	hal_add32(&peer->activity, 1);
@@ -50,7 +50,7 @@ hal_noc_notify(unsigned cluster, uint32_t event)
 	uint32_t living;
 	int error;
 
-	if (cluster >= window_own()->geometry.clusters || !window_is_up(window_of(cluster), &living))
+	if (cluster >= noc_own()->geometry.clusters || !window_is_up(window_of(cluster), &living))
 		return -E_HOSTDOWN;
 	error = event_send(window_of(cluster), living, event);
 	if (error == 0)
@@ -58,23 +58,37 @@ hal_noc_notify(unsigned cluster, uint32_t event)
 	return error;
 }
 
+/* A producer's counter that cannot be: all that its ring holds is dropped. */
+static void
+ring_drop(struct window_ring *r, uint32_t *tail, uint32_t head)
+{
+	*tail = head;
+	hal_store32(&r->tail, head);
+}
+
 /* Take one event of a producer; false if there is none. What belongs to an earlier life is dropped on the way. */
 static bool
-take_from(struct window *own, unsigned producer, uint32_t *event)
+take_from(struct noc_own *own, unsigned producer, uint32_t *event)
 {
-	struct window_ring *r = event_ring(own, producer);
-	uint32_t tail = hal_load32(&r->tail), head = hal_load32(&r->head);
-	uint32_t stamp = window_stamp(hal_noc_incarnation(producer), hal_load32(&own->incarnation));
+	struct window_ring *r = event_ring(window_own(), producer);
+	uint32_t *tail = &own->tail[producer], head = hal_load32(&r->head), stamp;
 	bool fresh = false;
 
-	while (!fresh && tail != head) {
-		struct window_event *e = event_at(r, tail);
+	if (head == *tail)
+		return false;
+	if (head - *tail > own->geometry.ring_entries) {
+		ring_drop(r, tail, head);
+		*event = HAL_NOC_NONSENSE;
+		return true;
+	}
+	stamp = window_stamp(hal_noc_incarnation(producer), own->incarnation);
+	while (!fresh && *tail != head) {
+		struct window_event *e = event_at(r, *tail);
 
 		hal_acquire(e, sizeof(*e));
 		fresh = e->stamp == stamp;
 		*event = e->event;
-		hal_store32(&r->tail, ++tail);
-		own->taken++;
+		hal_store32(&r->tail, ++*tail);
 	}
 	return fresh;
 }
@@ -82,10 +96,10 @@ take_from(struct window *own, unsigned producer, uint32_t *event)
 bool
 hal_noc_poll(unsigned *cluster, uint32_t *event)
 {
-	struct window *own = window_own();
-	uint32_t clusters = own->geometry.clusters;
+	struct noc_own *own = noc_own();
+	uint32_t clusters = own->geometry.clusters, activity = hal_load32(&window_own()->activity);
 
-	if (hal_load32(&own->announced) == own->taken)
+	if (activity == own->looked)
 		return false;
 	for (uint32_t i = 0; i < clusters; i++) {
 		uint32_t peer = own->next_peer;
@@ -96,5 +110,6 @@ hal_noc_poll(unsigned *cluster, uint32_t *event)
 			return true;
 		}
 	}
+	own->looked = activity;
 	return false;
 }

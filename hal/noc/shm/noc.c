@@ -11,24 +11,23 @@
 
 /* Forget what is in the rings from an earlier life: the producers' counters go on, ours catch up with them. */
 static void
-drop_old_events(struct window *w)
+drop_old_events(struct noc_own *own, struct window *w)
 {
-	for (uint32_t i = 0; i < w->geometry.clusters; i++) {
-		struct window_ring *r = window_part(w, w->geometry.rings_at + i * w->geometry.ring_stride);
+	for (uint32_t i = 0; i < own->geometry.clusters; i++) {
+		struct window_ring *r = window_part(w, own->geometry.rings_at + i * own->geometry.ring_stride);
 
-		hal_store32(&r->tail, hal_load32(&r->head));
+		own->tail[i] = hal_load32(&r->head);
+		hal_store32(&r->tail, own->tail[i]);
 	}
-	w->taken = hal_load32(&w->announced);
-	w->next_peer = 0;
+	own->looked = hal_load32(&w->activity) - 1;
+	own->next_peer = 0;
 }
 
 static void
-reset_doorbells(unsigned self)
+reset_doorbells(const struct window_geometry *g)
 {
-	struct window *w = window_own();
-
-	for (uint32_t i = 0; i < w->geometry.cores; i++) {
-		struct hal_doorbell *d = hal_noc_doorbell(self, i);
+	for (uint32_t i = 0; i < g->cores; i++) {
+		struct hal_doorbell *d = hal_noc_doorbell(g->self, i);
 
 		hal_store32(&d->waiting, 0);
 		hal_store32(&d->rung, 0);
@@ -36,19 +35,25 @@ reset_doorbells(unsigned self)
 }
 
 void
+hal_noc_attach(const struct boot_record *record)
+{
+	window_geometry_init(&noc_own()->geometry, record, hal_cluster_id());
+}
+
+void
 hal_noc_init(const struct boot_record *record)
 {
-	unsigned self = hal_cluster_id();
+	struct noc_own *own = noc_own();
 	struct window *w = window_own();
 
 	hal_store32(&w->state, WINDOW_DOWN);
-	window_geometry_init(&w->geometry, record, self);
-	check_or_panic(w->geometry.bytes <= record->noc_window_bytes);
-	hal_publish(&w->geometry, sizeof(w->geometry));
-	reset_doorbells(self);
-	drop_old_events(w);
+	hal_noc_attach(record);
+	check_or_panic(own->geometry.bytes <= record->noc_window_bytes);
+	own->incarnation = record->cluster[own->geometry.self].incarnation;
+	reset_doorbells(&own->geometry);
+	drop_old_events(own, w);
 	hal_store32(&w->heartbeat, 0);
-	hal_store32(&w->incarnation, record->cluster[self].incarnation);
+	hal_store32(&w->incarnation, own->incarnation);
 	hal_store32(&w->magic, WINDOW_MAGIC);
 	hal_store32(&w->state, WINDOW_UP);
 }
@@ -64,13 +69,13 @@ hal_noc_doorbell(unsigned cluster, unsigned core)
 unsigned
 hal_noc_mailbox_slot(unsigned port, unsigned sender)
 {
-	return port * window_own()->geometry.clusters + sender;
+	return port * noc_own()->geometry.clusters + sender;
 }
 
 unsigned
 hal_noc_portal_slot(unsigned port)
 {
-	const struct window_geometry *g = &window_own()->geometry;
+	const struct window_geometry *g = &noc_own()->geometry;
 
 	return g->mailbox_ports * g->clusters + port;
 }
@@ -95,14 +100,14 @@ hal_noc_slot_bytes(unsigned slot)
 {
 	size_t len;
 
-	slot_find(&window_own()->geometry, slot, &len);
+	slot_find(&noc_own()->geometry, slot, &len);
 	return len;
 }
 
 int
 hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *block, size_t len)
 {
-	const struct window_geometry *g = &window_own()->geometry;
+	const struct window_geometry *g = &noc_own()->geometry;
 	uint32_t living, offset;
 	size_t room;
 	void *place;
@@ -123,9 +128,8 @@ hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *b
 const void *
 hal_noc_slot(unsigned slot)
 {
-	struct window *w = window_own();
 	size_t len;
-	const void *place = window_part(w, slot_find(&w->geometry, slot, &len));
+	const void *place = window_part(window_own(), slot_find(&noc_own()->geometry, slot, &len));
 
 	if (len == 0)
 		return NULL;
@@ -138,32 +142,34 @@ hal_noc_alive(unsigned cluster)
 {
 	uint32_t incarnation;
 
-	return cluster < window_own()->geometry.clusters && window_is_up(window_of(cluster), &incarnation);
+	return cluster < noc_own()->geometry.clusters && window_is_up(window_of(cluster), &incarnation);
 }
 
 uint32_t
 hal_noc_incarnation(unsigned cluster)
 {
-	if (cluster >= window_own()->geometry.clusters)
+	if (cluster >= noc_own()->geometry.clusters)
 		return 0;
 	return hal_load32(&window_of(cluster)->incarnation);
 }
 
-/* Turn an earlier state into dead; false if it was another one: somebody else does the telling. */
+/* Whatever the state was, it becomes dead; false if it changed meanwhile or was dead: somebody else does the telling. */
 static bool
-dies_from(struct window *w, enum window_state state)
+dies(struct window *w)
 {
-	return hal_cas32(&w->state, state, WINDOW_DEAD);
+	uint32_t state = hal_load32(&w->state);
+
+	return state != WINDOW_DEAD && hal_cas32(&w->state, state, WINDOW_DEAD);
 }
 
 void
 hal_noc_mark_dead(unsigned cluster)
 {
-	struct window *own = window_own(), *w = window_of(cluster);
+	uint32_t clusters = noc_own()->geometry.clusters;
 
-	if (cluster >= own->geometry.clusters || !(dies_from(w, WINDOW_UP) || dies_from(w, WINDOW_DOWN)))
+	if (cluster >= clusters || !dies(window_of(cluster)))
 		return;
-	for (uint32_t i = 0; i < own->geometry.clusters; i++) {
+	for (uint32_t i = 0; i < clusters; i++) {
 		hal_add32(&window_of(i)->deaths, 1);
 		hal_add32(&window_of(i)->activity, 1);
 		hal_notify(i, 0);
@@ -185,7 +191,7 @@ hal_noc_deaths(void)
 bool
 hal_noc_is_dead(unsigned cluster)
 {
-	return cluster < window_own()->geometry.clusters && hal_load32(&window_of(cluster)->state) == WINDOW_DEAD;
+	return cluster < noc_own()->geometry.clusters && hal_load32(&window_of(cluster)->state) == WINDOW_DEAD;
 }
 
 void

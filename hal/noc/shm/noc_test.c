@@ -13,11 +13,18 @@ static struct boot_record record;
 static unsigned here;			/* the cluster that the thread plays */
 static unsigned rings[2];		/* doorbells rung */
 static _Alignas(64) char area[2][65536];
+static _Alignas(64) char own[2][HAL_NOC_PRIVATE_BYTES];
 
 void *
 hal_noc_window(unsigned cluster)
 {
 	return area[cluster];
+}
+
+void *
+hal_noc_private(void)
+{
+	return own[here];
 }
 
 unsigned
@@ -66,9 +73,9 @@ two_clusters_up(void)
 TEST(window_size_follows_the_documented_formula)
 {
 	machine(2, 3, 4, 2, 256);
-	expect(noc_window_bytes(&record) == (256 + 64 * 3 + 2 * (128 + 16 * 8) + 128 + 4096 + 4 * 2 * 192 + 2 * 320 + 4095) / 4096 * 4096);
+	expect(noc_window_bytes(&record) == (128 + 64 * 3 + 2 * (128 + 16 * 8) + 128 + 4096 + 4 * 2 * 192 + 2 * 320 + 4095) / 4096 * 4096);
 	machine(20, 17, 32, 32, 4096);
-	expect(noc_window_bytes(&record) == (256 + 64 * 17 + 20 * (128 + 256 * 8) + 128 + 4096 + 32 * 20 * 192 + 32 * 4160 + 4095) / 4096 * 4096);
+	expect(noc_window_bytes(&record) == (128 + 64 * 17 + 20 * (128 + 256 * 8) + 128 + 4096 + 32 * 20 * 192 + 32 * 4160 + 4095) / 4096 * 4096);
 }
 
 TEST(slots_do_not_overlap_and_end_inside_the_window)
@@ -184,11 +191,114 @@ TEST(console_bytes_wrap_and_are_whole_or_refused)
 	}
 }
 
+/* What cluster 1 can write to: the ring of its events to cluster 0. */
+static struct window_ring *
+ring_of_1_at_0(void)
+{
+	struct window_geometry g;
+
+	window_geometry_init(&g, &record, 0);
+	return (struct window_ring *)(void *)(area[0] + g.rings_at + g.ring_stride);
+}
+
+static void
+notify_0(unsigned from, uint32_t event)
+{
+	here = from;
+	expect_eq(hal_noc_notify(0, event), 0);
+	here = 0;
+}
+
+TEST(an_event_that_was_not_counted_hides_nobody_elses)
+{
+	unsigned cluster;
+	uint32_t event, before;
+
+	two_clusters_up();
+	before = ((struct window *)(void *)area[0])->activity;
+	notify_0(1, 5);
+	((struct window *)(void *)area[0])->activity = before;
+	notify_0(0, 6);
+	for (int i = 0; i < 2; i++)
+		expect(hal_noc_poll(&cluster, &event) && event == (cluster == 0 ? 6u : 5u));
+	expect(!hal_noc_poll(&cluster, &event));
+	notify_0(0, 7);
+	expect(hal_noc_poll(&cluster, &event) && cluster == 0 && event == 7);
+}
+
+TEST(a_ring_that_cannot_be_is_dropped_at_once_and_said)
+{
+	unsigned cluster;
+	uint32_t event;
+
+	for (uint32_t spoilt = 17; spoilt != 0; spoilt *= 2) {
+		two_clusters_up();
+		notify_0(1, 5);
+		ring_of_1_at_0()->head += spoilt;
+		expect(hal_noc_poll(&cluster, &event) && cluster == 1 && event == HAL_NOC_NONSENSE);
+		expect(!hal_noc_poll(&cluster, &event));
+		notify_0(1, 6);
+		expect(hal_noc_poll(&cluster, &event) && cluster == 1 && event == 6);
+	}
+}
+
+/* Nothing that it wrote into its window at the start is read back: geometry, incarnation, how far it has read. */
+TEST(an_owner_does_not_believe_its_window)
+{
+	unsigned cluster, slot = 0;
+	uint32_t event;
+
+	two_clusters_up();
+	notify_0(1, 5);
+	memset(area[0] + sizeof(uint32_t) * 5, 0xee, sizeof(struct window) - sizeof(uint32_t) * 5);
+	ring_of_1_at_0()->tail = 77;
+	expect(hal_noc_poll(&cluster, &event) && cluster == 1 && event == 5);
+	ring_of_1_at_0()->tail = ring_of_1_at_0()->head;
+	notify_0(1, 6);
+	expect(hal_noc_poll(&cluster, &event) && cluster == 1 && event == 6);
+	for (slot = 0; hal_noc_slot_bytes(slot) != 0; slot++)
+		expect((const char *)hal_noc_slot(slot) + hal_noc_slot_bytes(slot) <= area[0] + record.noc_window_bytes);
+	expect_eq(slot, 10);
+}
+
+TEST(a_state_that_does_not_exist_is_no_life_and_can_become_dead)
+{
+	two_clusters_up();
+	((struct window *)(void *)area[1])->state = 77;
+	expect(!hal_noc_alive(1) && !hal_noc_is_dead(1));
+	hal_noc_mark_dead(1);
+	expect(hal_noc_is_dead(1));
+	expect_eq(hal_noc_deaths(), 1);
+}
+
+TEST(console_counters_that_cannot_be_give_no_text)
+{
+	struct window_geometry g;
+	struct window_ring *r;
+	char back[64];
+
+	two_clusters_up();
+	window_geometry_init(&g, &record, 0);
+	r = (struct window_ring *)(void *)(area[1] + g.console_at);
+	for (uint32_t spoilt = WINDOW_CONSOLE_BYTES + 1; spoilt != 0; spoilt = spoilt * 2 & 0xffffffff) {
+		r->head = r->tail + spoilt;
+		expect_eq(hal_noc_console_ready(1), -E_INVAL);
+		expect_eq(hal_noc_console_ready(1), 0);
+		r->head = r->tail + spoilt;
+		expect_eq(hal_noc_console_read(1, back, sizeof(back)), 0);
+	}
+	here = 1;
+	expect_eq(hal_noc_console_write("again\n", 6), 0);
+	here = 0;
+	expect_eq(hal_noc_console_ready(1), 6);
+	expect_eq(hal_noc_console_read(1, back, sizeof(back)), 6);
+}
+
 TEST(doorbells_are_inside_the_head_and_a_line_apart)
 {
 	two_clusters_up();
 	for (unsigned i = 0; i < 3; i++)
-		expect((char *)hal_noc_doorbell(1, i) == area[1] + 256 + 64 * i);
+		expect((char *)hal_noc_doorbell(1, i) == area[1] + 128 + 64 * i);
 }
 
 static int
@@ -212,6 +322,11 @@ main(int argc, char **argv)
 	RUN(peers_are_served_in_turn);
 	RUN(a_restarted_cluster_gets_nothing_from_its_earlier_life);
 	RUN(console_bytes_wrap_and_are_whole_or_refused);
+	RUN(an_event_that_was_not_counted_hides_nobody_elses);
+	RUN(a_ring_that_cannot_be_is_dropped_at_once_and_said);
+	RUN(an_owner_does_not_believe_its_window);
+	RUN(a_state_that_does_not_exist_is_no_life_and_can_become_dead);
+	RUN(console_counters_that_cannot_be_give_no_text);
 	RUN(doorbells_are_inside_the_head_and_a_line_apart);
 	return TEST_FAILED;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the shared-memory NoC share: finding windows and their parts. Private to this folder.
+ * What the files of the shared-memory NoC share: finding windows and their parts, and what a cluster keeps to itself. Private to this
+ * folder.
  */
 #ifndef NOC_SHM_H
 #define NOC_SHM_H
@@ -8,6 +9,24 @@
 #include <hal/atomic.h>
 #include <hal/core.h>
 #include "window.h"
+
+/* What no peer can reach. Constant after hal_noc_init but for what is the home core's. */
+struct noc_own {
+	struct window_geometry geometry;
+	uint32_t incarnation;
+	/* home core */
+	uint32_t looked;		/* activity when all rings were last found empty */
+	uint32_t next_peer;		/* where hal_noc_poll looks first */
+	uint32_t tail[CLUSTERS_MAX];	/* of the ring of each peer */
+};
+
+_Static_assert(sizeof(struct noc_own) <= HAL_NOC_PRIVATE_BYTES, "hal/noc.h");
+
+static inline struct noc_own *
+noc_own(void)
+{
+	return hal_noc_private();
+}
 
 static inline struct window *
 window_of(unsigned cluster)

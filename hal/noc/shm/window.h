@@ -2,15 +2,16 @@
  *
  * The NoC window of a cluster in memory that every cluster can reach: layout and geometry. Explicit widths, no pointers.
  *
- *	head		struct window: descriptor, geometry, event counters
+ *	head		struct window: descriptor, and a word that counts what came
  *	doorbells	one line per core, as many as the largest cluster of the machine has cores
  *	rings		one struct window_ring with `ring_entries` events per peer; the peer produces, the owner consumes
  *	console		one struct window_ring with WINDOW_CONSOLE_BYTES; the owner produces, cluster 0 consumes
  *	mailbox slots	port * clusters + sender, WINDOW_MAIL_BYTES each
  *	portal slots	port, portal_stride each
  *
- * Every part starts on a cache line, and no line has two writers except the descriptor's (state, deaths, announced). Offsets are equal in
- * all windows of a machine, so a cluster computes every address from the geometry in its own window.
+ * Every part starts on a cache line, and no line has two writers except the descriptor's (state, deaths) and the activity's. Offsets are
+ * equal in all windows of a machine. Every cluster can write to every window, so nothing in it is believed: what a cluster must be sure
+ * of (geometry, its own incarnation, how far it has read) it keeps in memory of its own (struct noc_own, shm.h).
  */
 #ifndef NOC_WINDOW_H
 #define NOC_WINDOW_H
@@ -47,7 +48,6 @@ struct window_geometry {
 	uint32_t portal_at;
 	uint32_t bytes;			/* of the whole window */
 	uint32_t self;			/* the owner's number */
-	uint32_t reserved[2];
 };
 
 struct window {
@@ -58,16 +58,9 @@ struct window {
 	uint32_t heartbeat;
 	uint32_t deaths;		/* that the owner was told of */
 	uint32_t reserved1[11];
-	/* never changes while the owner lives; read by the owner only */
-	struct window_geometry geometry;
-	/* counts every event before it appears in a ring: equal to `taken` means that all rings are empty */
-	uint32_t announced;
-	uint32_t activity;		/* counts everything that came, after it is there: see hal_noc_activity */
-	uint32_t reserved2[14];
-	/* home core of the owner only */
-	uint32_t taken;
-	uint32_t next_peer;		/* where hal_noc_poll looks first */
-	uint32_t reserved3[14];
+	/* counts everything that came, after it is there: see hal_noc_activity */
+	uint32_t activity;
+	uint32_t reserved2[15];
 };
 
 /* Head and tail count up for ever, modulo 2^32; the entries or bytes follow. */
@@ -98,7 +91,7 @@ void window_geometry_init(struct window_geometry *g, const struct boot_record *r
  *
  *	line(x)		x rounded up to WINDOW_LINE (64)
  *	entries		smallest power of two >= 2 * mailbox_ports + 4 * portal_ports
- *	window		4 * 64 + 64 * (cores of the largest cluster)
+ *	window		2 * 64 + 64 * (cores of the largest cluster)
  *			+ clusters * (128 + line(8 * entries)) + 128 + 4096
  *			+ mailbox_ports * clusters * 192 + portal_ports * line(64 + portal_unit_bytes)
  *			rounded up to WINDOW_ALIGN (4096)
