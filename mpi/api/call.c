@@ -121,5 +121,15 @@ call_toint(uintptr_t handle)
 uintptr_t
 call_fromint(enum handle_kind kind, int number)
 {
-	return mpi_handle_widen(&mpi_self()->tables[kind], (uint32_t)number);
+	struct mpi_rank *self = mpi_self();
+	bool locked = self->thread_level == MPI_THREAD_MULTIPLE;
+	uintptr_t handle;
+
+	/* a table may move while another thread makes an object */
+	if (locked)
+		mpi_rank_lock(self);
+	handle = mpi_handle_widen(&self->tables[kind], (uint32_t)number);
+	if (locked)
+		mpi_rank_unlock(self);
+	return handle;
 }

@@ -69,44 +69,11 @@ must_look(const void *arg)
 	return m->there(m) || load_total(&m->sync->drowsy) == 0;
 }
 
-/* The same, if another thread of the rank polls, for that one: true once when it is time, and drowsy as long as it is not. */
+/* Who sleeps beside another thread, which polls, does so at once. */
 static bool
-advance(struct pending *p)
+is_about_to_sleep(const struct mpi_rank *self, unsigned idle)
 {
-	struct meeting *m = LINK_OF(&p->link, struct meeting, pending.link);
-
-	if (m->noted)
-		return false;
-	if (load_relaxed(&m->sync->drowsy) == 0)
-		exchange_total(&m->sync->drowsy, 1);
-	m->noted = m->there(m);
-	return m->noted;
-}
-
-static bool
-can_move(const struct pending *p)
-{
-	const struct meeting *m = LINK_OF(&p->link, const struct meeting, pending.link);
-
-	return !m->noted && must_look(m);
-}
-
-static void
-wait_among_threads(struct meeting *m)
-{
-	unsigned idle = 0;
-
-	m->noted = false;
-	m->pending.advance = advance;
-	m->pending.can_move = can_move;
-	link_append(&m->self->pending, &m->pending.link);
-	while (!m->there(m)) {
-		if (mpi_progress(m->self))
-			idle = 0;
-		else
-			mpi_idle(m->self, idle++, must_look, m);
-	}
-	link_remove(&m->pending.link);
+	return self->lock.poller != NULL || transport_sleeps_at(self, idle);
 }
 
 void
@@ -116,15 +83,11 @@ mpi_meet_wait_until(struct meeting *m, bool (*there)(const struct meeting *m))
 
 	m->there = there;
 	while (!there(m)) {
-		if (m->self->lock.polling) {
-			wait_among_threads(m);
-			return;
-		}
 		if (mpi_progress(m->self)) {
 			idle = 0;
 			continue;
 		}
-		if (transport_sleeps_at(m->self, idle) && load_relaxed(&m->sync->drowsy) == 0)
+		if (is_about_to_sleep(m->self, idle) && load_relaxed(&m->sync->drowsy) == 0)
 			exchange_total(&m->sync->drowsy, 1);
 		mpi_idle(m->self, idle++, must_look, m);
 	}

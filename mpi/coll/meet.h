@@ -21,10 +21,7 @@ struct meeting {
 	uint32_t lane;
 	uint32_t lanes;
 	uint32_t epoch;			/* while it goes on */
-	/* a rank with several threads: whichever of them polls looks for all */
-	struct pending pending;
 	bool (*there)(const struct meeting *m);
-	bool noted;
 	/* of those who wait for a word of their own kind */
 	const uint32_t *word;
 	uint32_t value;

@@ -7,6 +7,7 @@
  */
 #include <mpi/core/rank.h>
 #include <mpi/core/shared.h>
+#include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
 
 #define SPINS 60		/* looks before a thread sleeps: most are inside for less than it takes to wake one */
@@ -14,14 +15,6 @@
 enum { FREE, HELD, CONTENDED };
 
 __thread struct rank_lock *mpi_rank_favour __attribute__((tls_model("initial-exec")));
-
-/* What a thread that polls asks about. */
-struct question {
-	struct mpi_rank *self;
-	bool (*ready)(const void *arg);
-	const void *arg;
-	uint32_t turn;
-};
 
 /* A number that no two threads share. */
 static uintptr_t
@@ -77,6 +70,7 @@ mpi_rank_lock_favours_me(struct mpi_rank *self)
 	if (l->favoured)
 		return;
 	enter_transport(self);
+	link_init(&l->sleepers);
 	l->favoured = true;
 	l->calm = HELD;
 	if (!transport_can_fence(self))
@@ -156,60 +150,97 @@ mpi_rank_lock(struct mpi_rank *self)
 	l->depth++;
 }
 
+/* Wake one that sleeps. It stays until this thread leaves. */
+static void
+rouse(struct rank_lock *l, struct rank_waiter *w)
+{
+	link_remove(&w->link);
+	l->waiting--;
+	l->rising++;
+	store_release(&w->woken, 1);
+	transport_futex_wake(&w->woken, 1);
+}
+
+static void
+rouse_ready(struct rank_lock *l)
+{
+	for (struct link *at = l->sleepers.next, *next; at != &l->sleepers; at = next) {
+		struct rank_waiter *w = LINK_OF(at, struct rank_waiter, link);
+
+		next = at->next;
+		if (w->ready(w->arg))
+			rouse(l, w);
+	}
+}
+
 /*
- * A send has found no room, and who will be woken when there is some is who has tried last. So the thread that polls must try, too: this one
- * leaves, or will sleep where nobody wakes it for that.
+ * Must the thread that polls look again? Also if a send has found no room: who will be woken when
+ * there is some is who has tried last, which was not that thread.
+ */
+static bool
+poller_must_look(struct mpi_rank *self)
+{
+	const struct rank_waiter *w = self->lock.poller;
+
+	return w->ready(w->arg) || mpi_can_move(self) || !link_is_empty(&self->outgoing) ||
+		!link_is_empty(&self->answers);
+}
+
+/*
+ * Before others are let in: those who wait go on if they can, or must. Not for the thread that
+ * polls itself.
  */
 static void
-kick_poller(struct mpi_rank *self)
+call_waiters(struct mpi_rank *self)
 {
-	if (link_is_empty(&self->outgoing) && link_is_empty(&self->answers))
+	struct rank_lock *l = &self->lock;
+
+	if (l->waiting == 0)
 		return;
-	exchange_total(&self->lock.kick, 1);
-	transport_wake(self, (uint32_t)self->world_rank);
+	rouse_ready(l);
+	if (l->poller == NULL) {
+		if (l->rising == 0 && !link_is_empty(&l->sleepers))
+			rouse(l, LINK_OF(l->sleepers.next, struct rank_waiter, link));
+	} else if (poller_must_look(self) && exchange_total(&l->kick, 1) == 0) {
+		transport_wake(self, (uint32_t)self->world_rank);
+	}
 }
 
 void
 mpi_rank_unlock(struct mpi_rank *self)
 {
-	struct rank_lock *l = &self->lock;
-
-	if (--l->depth > 0)
+	if (--self->lock.depth > 0)
 		return;
-	/* this thread's wait is over: another one must poll */
-	if (l->polling)
-		kick_poller(self);
-	else if (l->waiting > 0)
-		mpi_rank_moved(self);
-	go(l);
+	call_waiters(self);
+	go(&self->lock);
 }
 
-void
-mpi_rank_moved(struct mpi_rank *self)
-{
-	struct rank_lock *l = &self->lock;
-
-	/* who will wait reads `turn` inside */
-	if (l->waiting == 0 && !l->polling)
-		return;
-	exchange_total(&l->turn, l->turn + 1);
-	if (l->waiting > 0)
-		transport_futex_wake(&l->turn, INT32_MAX);
-	if (l->polling)
-		transport_wake(self, (uint32_t)self->world_rank);
-}
-
-/* Asked by the transport while others may be inside; then they may have moved something. */
 static bool
-may_go_on(const void *arg)
+a_sleeper_is_ready(const struct rank_lock *l)
 {
-	const struct question *q = arg;
-	struct rank_lock *l = &q->self->lock;
+	for (const struct link *at = l->sleepers.next; at != &l->sleepers; at = at->next) {
+		const struct rank_waiter *w = LINK_OF(at, const struct rank_waiter, link);
+
+		if (w->ready(w->arg))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Asked by the transport for the thread that polls, while others may be inside: is there anything
+ * for it, or for those who sleep?
+ */
+static bool
+may_go_on(const void *rank)
+{
+	struct mpi_rank *self = (struct mpi_rank *)(uintptr_t)rank;
+	struct rank_lock *l = &self->lock;
 	bool yes;
 
-	if (load_total(&l->turn) != q->turn || load_total(&l->kick) != 0 || !try_enter(l))
+	if (load_total(&l->kick) != 0 || !try_enter(l))
 		return true;
-	yes = q->ready(q->arg);
+	yes = l->poller->ready(l->poller->arg) || mpi_can_move(self) || a_sleeper_is_ready(l);
 	if (mpi_rank_favour == l)
 		mpi_rank_favoured_leave(l);
 	else
@@ -238,36 +269,58 @@ come_back(struct mpi_rank *self, unsigned depth)
 void
 mpi_rank_pause(struct mpi_rank *self, void (*pause)(struct mpi_rank *self))
 {
-	unsigned depth = leave(&self->lock);
+	unsigned depth;
 
+	call_waiters(self);
+	depth = leave(&self->lock);
 	pause(self);
 	come_back(self, depth);
+}
+
+static void
+poll(struct mpi_rank *self, struct rank_waiter *me, unsigned idle)
+{
+	struct rank_lock *l = &self->lock;
+	unsigned depth;
+
+	rouse_ready(l);
+	l->poller = me;
+	l->waiting++;
+	depth = leave(l);
+	transport_idle(self, idle, may_go_on, self);
+	come_back(self, depth);
+	l->poller = NULL;
+	l->waiting--;
+	l->kick = 0;
+}
+
+static void
+sleep_until_woken(struct mpi_rank *self, struct rank_waiter *me)
+{
+	struct rank_lock *l = &self->lock;
+	unsigned depth;
+
+	link_append(&l->sleepers, &me->link);
+	l->waiting++;
+	call_waiters(self);
+	depth = leave(l);
+	transport_futex_wait(&me->woken, 0);
+	come_back(self, depth);
+	if (me->woken) {
+		l->rising--;
+	} else {
+		link_remove(&me->link);
+		l->waiting--;
+	}
 }
 
 void
 mpi_rank_wait(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
 {
-	struct rank_lock *l = &self->lock;
-	struct question q = {self, ready, arg, l->turn};
-	bool polls = !l->polling;
-	unsigned depth;
+	struct rank_waiter me = {.ready = ready, .arg = arg};
 
-	if (polls)
-		l->polling = true;
+	if (self->lock.poller == NULL)
+		poll(self, &me, idle);
 	else
-		l->waiting++;
-	if (!polls)
-		kick_poller(self);
-	depth = leave(l);
-	if (polls)
-		transport_idle(self, idle, may_go_on, &q);
-	else
-		transport_futex_wait(&l->turn, q.turn);
-	come_back(self, depth);
-	if (polls) {
-		l->polling = false;
-		l->kick = 0;
-	} else {
-		l->waiting--;
-	}
+		sleep_until_woken(self, &me);
 }

@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several threads of one rank in MPI (MPI_THREAD_MULTIPLE): one at a time is inside the library. It may enter again, from a function of
- * the program that the library calls. While it has nothing to do, others may enter: one of those that wait looks for messages (it "polls", and
- * sleeps in the transport), the others sleep on the word `turn`, which whoever has moved something changes.
+ * Several threads of one rank in MPI (MPI_THREAD_MULTIPLE): one at a time is inside the library. It
+ * may enter again, from a function of the program that the library calls. While it has nothing to
+ * do, others may enter: one of those that wait looks for messages (it "polls", and sleeps in the
+ * transport), the others sleep, each on a word of its own.
  *
- * Most programs that ask for several threads use MPI from one. So the thread that opened the library is favoured: as long as no other one has
- * called, it enters and leaves with plain stores. The first other one ends that for good, once all stores are seen (ADR 0041).
+ * A thread that waits says what for. Whoever leaves the library while others wait asks for each of
+ * them whether that has come, and wakes those for whom it has; so it does not matter what the one
+ * that leaves has done. A peer that changes a word of this rank wakes the thread that polls, which
+ * asks in the same way before it sleeps and when it was woken. If threads sleep and none polls, one
+ * of them is woken to do so.
+ *
+ * Most programs that ask for several threads use MPI from one. So the thread that opened the
+ * library is favoured: as long as no other one has called, it enters and leaves with plain stores.
+ * The first other one ends that for good, once all stores are seen (ADR 0041).
  */
 #ifndef MPI_CORE_LOCK_H
 #define MPI_CORE_LOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <mpi/core/list.h>
 #include <mpi/core/shared.h>
 
 struct mpi_rank;
+
+/* A thread that waits inside of the library; it lies on its stack. */
+struct rank_waiter {
+	struct link link;		/* in rank_lock.sleepers, until it is woken */
+	/* has come what it waits for? Called inside, by any thread, and changes nothing */
+	bool (*ready)(const void *arg);
+	const void *arg;
+	uint32_t woken;			/* it sleeps while this is 0 */
+};
 
 struct rank_lock {
 	uint32_t word;			/* 0 free, 1 held, 2 held and somebody may wait */
@@ -24,10 +42,11 @@ struct rank_lock {
 	bool favoured;			/* there was one */
 	uintptr_t owner;		/* thread; 0: none */
 	unsigned depth;
-	uint32_t turn;			/* changes when threads that wait should look again */
-	unsigned waiting;		/* threads that sleep on it */
-	bool polling;			/* a thread is in transport_idle */
-	uint32_t kick;			/* it must look again: there is more to wait for than when it began */
+	struct rank_waiter *poller;	/* the thread that is in transport_idle, or NULL */
+	struct link sleepers;		/* others that wait and were not woken; the oldest first */
+	unsigned waiting;		/* all these */
+	unsigned rising;		/* sleepers that were woken and are not inside yet */
+	uint32_t kick;			/* the poller must not sleep before it has looked again */
 };
 
 /* The calling thread, which is alone in the library, is about to let others in; it is favoured if it is the first to do so. */
@@ -84,7 +103,7 @@ mpi_rank_lock_shortly(struct mpi_rank *self, struct rank_lock *l)
 static inline __attribute__((always_inline)) void
 mpi_rank_unlock_shortly(struct mpi_rank *self, struct rank_lock *l)
 {
-	if (mpi_rank_favour == l && l->depth == 1 && !l->polling && l->waiting == 0) {
+	if (mpi_rank_favour == l && l->depth == 1 && l->waiting == 0) {
 		l->depth = 0;
 		mpi_rank_favoured_leave(l);
 	} else {
@@ -92,15 +111,13 @@ mpi_rank_unlock_shortly(struct mpi_rank *self, struct rank_lock *l)
 	}
 }
 
-/* Something has moved: threads that wait look again. Inside only. */
-void mpi_rank_moved(struct mpi_rank *self);
-
 /* Call something while others may enter. */
 void mpi_rank_pause(struct mpi_rank *self, void (*pause)(struct mpi_rank *self));
 
 /*
- * One step of waiting, inside: lets others in, polls or sleeps until something may have moved, and is inside again. `idle` as in transport_idle;
- * `ready` is called inside.
+ * One step of waiting, inside: lets others in, polls or sleeps until what it waits for may have
+ * come or another thread must poll, and is inside again. `idle` as in transport_idle; `ready` as in
+ * struct rank_waiter.
  */
 void mpi_rank_wait(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
 

@@ -182,6 +182,15 @@ mpi_request_reap(struct mpi_rank *self)
 	}
 }
 
+bool
+mpi_requests_are_over(const struct mpi_rank *self)
+{
+	for (const struct request *r = self->detached; r != NULL; r = r->next_free)
+		if (mpi_request_is_done(r))
+			return true;
+	return false;
+}
+
 void
 mpi_request_exit(struct mpi_rank *self)
 {

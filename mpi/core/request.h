@@ -194,6 +194,9 @@ int mpi_request_drop(struct mpi_rank *self, struct request *r, uintptr_t handle)
 void mpi_request_detach(struct mpi_rank *self, struct request *r);
 void mpi_request_reap(struct mpi_rank *self);
 
+/* Is one of these done? */
+bool mpi_requests_are_over(const struct mpi_rank *self);
+
 /* Mark as done by the owner itself. */
 static inline void
 mpi_request_complete(struct request *r, int error)

@@ -57,7 +57,8 @@ mpi_direct_round(struct mpi_rank *self)
 static bool
 has_nothing_else(const struct mpi_rank *self)
 {
-	return self->bulk_out == NULL && self->detached == NULL && link_is_empty(&self->pushing) && link_is_empty(&self->answers) &&
+	return self->lock.waiting == 0 && self->bulk_out == NULL && self->detached == NULL &&
+		link_is_empty(&self->pushing) && link_is_empty(&self->answers) &&
 		link_is_empty(&self->outgoing) && link_is_empty(&self->pending) && link_is_empty(&self->running) &&
 		link_is_empty(&self->agreements);
 }

@@ -65,12 +65,10 @@ mpi_progress(struct mpi_rank *self)
 		moved |= mpi_agreements_advance(self);
 	if (self->detached != NULL)
 		mpi_request_reap(self);
-	if (moved && self->thread_level == MPI_THREAD_MULTIPLE)
-		mpi_rank_moved(self);
 	return moved;
 }
 
-/* What a rank waits for. */
+/* What the only thread of a rank waits for. */
 struct waiting {
 	struct mpi_rank *self;
 	bool (*ready)(const void *arg);
@@ -92,14 +90,13 @@ room_for_any(struct mpi_rank *self)
 	return !link_is_empty(&self->answers) && mpi_answers_have_room(self);
 }
 
-static bool
-may_go_on(const void *arg)
+bool
+mpi_can_move(struct mpi_rank *self)
 {
-	const struct waiting *w = arg;
-
-	if (w->ready(w->arg) || mpi_requests_are_ready(w->self) || mpi_agreements_are_ready(w->self) || room_for_any(w->self))
+	if (mpi_requests_are_ready(self) || mpi_agreements_are_ready(self) ||
+		mpi_requests_are_over(self) || room_for_any(self))
 		return true;
-	for (const struct link *l = w->self->pending.next; l != &w->self->pending; l = l->next) {
+	for (const struct link *l = self->pending.next; l != &self->pending; l = l->next) {
 		const struct pending *p = LINK_OF(l, const struct pending, link);
 
 		if (p->can_move(p))
@@ -108,13 +105,21 @@ may_go_on(const void *arg)
 	return false;
 }
 
+static bool
+may_go_on(const void *arg)
+{
+	const struct waiting *w = arg;
+
+	return w->ready(w->arg) || mpi_can_move(w->self);
+}
+
 void
 mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
 {
 	struct waiting w = {self, ready, arg};
 
 	if (self->thread_level == MPI_THREAD_MULTIPLE)
-		mpi_rank_wait(self, idle, may_go_on, &w);
+		mpi_rank_wait(self, idle, ready, arg);
 	else
 		transport_idle(self, idle, may_go_on, &w);
 }

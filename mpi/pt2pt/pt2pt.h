@@ -52,6 +52,13 @@ void mpi_recv_start(struct mpi_rank *self, struct request *r);
 /* Move whatever can be moved, without waiting. True if anything was. */
 bool mpi_progress(struct mpi_rank *self);
 
+/*
+ * Is there something to move besides what arrives? For a thread that is about to sleep, whatever it
+ * waits for itself: if it is for want of room that there is not, the rank is woken when room has
+ * come up.
+ */
+bool mpi_can_move(struct mpi_rank *self);
+
 /* Wait until a request is done; returns its error class. */
 int mpi_wait_longer(struct mpi_rank *self, struct request *r);
 

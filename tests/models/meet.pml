@@ -12,7 +12,7 @@
  * proves: mpi/coll/meet.c mpi_meet_wake 1672d5976f17
  * proves: mpi/coll/meet.c mpi_meet_open 3b4ee84e0344
  * proves: mpi/coll/meet.c counts_lanes 924b2d6513df
- * proves: mpi/coll/meet.c mpi_meet_wait_until 8d67b59837c7
+ * proves: mpi/coll/meet.c mpi_meet_wait_until 05596bcff677
  * proves: mpi/coll/meet.c must_look 5e5f79804312
  * proves: mpi/coll/brief.c is_last 96b504183e36
  * proves: mpi/coll/brief.c opens_soon c5647cd9eee0

@@ -77,6 +77,7 @@ struct transport {
 /* What writes bulk data beside the rank (transport/writer.c). */
 int transport_writer_start(struct transport *t, int portal, const void *data, size_t len);
 bool transport_writer_is_busy(const struct transport *t);
+bool transport_writer_is_over(const struct transport *t);	/* in total order */
 bool transport_writer_done(struct transport *t, int *result);
 void transport_writer_exit(struct transport *t);
 

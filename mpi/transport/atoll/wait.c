@@ -96,7 +96,7 @@ transport_wait_init(struct transport *t)
 static bool
 nothing_new(const struct transport *t, bool (*ready)(const void *arg), const void *arg)
 {
-	return inbox_is_empty(&t->inbox) && transport_far_is_empty(t) && !ready(arg);
+	return inbox_is_empty(&t->inbox) && transport_far_is_empty(t) && !transport_writer_is_over(t) && !ready(arg);
 }
 
 /* With several threads of the program it is not always the same one that peers and the kernel are to wake. */

@@ -150,6 +150,12 @@ transport_writer_is_busy(const struct transport *t)
 }
 
 bool
+transport_writer_is_over(const struct transport *t)
+{
+	return t->writer != NULL && load_total(&t->writer->state) == WRITER_OVER;
+}
+
+bool
 transport_writer_done(struct transport *t, int *result)
 {
 	struct writer *w = t->writer;
