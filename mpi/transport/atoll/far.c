@@ -149,11 +149,13 @@ transport_far_poll(struct mpi_rank *self)
 		long err = kmailbox_read(t->mailbox, ANY_SOURCE_CLUSTER, &p);
 
 		t->counts.calls++;
-		if (err < 0) {
+		if (err == -E_AGAIN) {
 			/* counted, but read before */
 			t->arrivals_seen = arrived;
 			break;
 		}
+		if (err < 0)
+			mpi_die(self, 1, "the kernel refuses to read the rank's mailbox");
 		t->arrivals_seen++;
 		moved = true;
 		mpi_arrived(self, &p);

@@ -24,13 +24,17 @@
 #define ROUNDS_SHARED_CPU 2	/* the same where that may hold up another core */
 #define RELAX_EVERY 16
 
-/* A single rank without a system below it has the host's threads. */
+/*
+ * A single rank without a system below it has the host's threads. With MPI_THREAD_SERIALIZED, too,
+ * each thread must be known to the kernel, and be the one that peers wake when it waits: that is
+ * MPI_THREAD_MULTIPLE here.
+ */
 int
 transport_thread_level(struct mpi_rank *self, int required)
 {
 	struct transport *t = self->transport;
 
-	if (required != MPI_THREAD_MULTIPLE)
+	if (required < (t->startup != NULL ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE))
 		return required;
 	t->threads = t->startup != NULL && guests_admit(t->local_ranks) && (t->startup->rank_kb == 0 || t->startup->rank_kb >= THREADS_RANK_KB);
 	return t->startup == NULL || t->threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
@@ -96,7 +100,8 @@ transport_wait_init(struct transport *t)
 static bool
 nothing_new(const struct transport *t, bool (*ready)(const void *arg), const void *arg)
 {
-	return inbox_is_empty(&t->inbox) && transport_far_is_empty(t) && !transport_writer_is_over(t) && !ready(arg);
+	return inbox_is_empty(&t->inbox) && transport_far_is_empty(t) &&
+		!transport_writer_is_over(t) && !ready(arg);
 }
 
 /* With several threads of the program it is not always the same one that peers and the kernel are to wake. */
