@@ -8,23 +8,25 @@ GEN_USER_SRC := $(GEN)/kcall_user.c
 GEN_KERNEL_SRC := $(GEN)/kcall_kernel.c
 
 MPIGEN_TOOL := $(wildcard mpi/tools/mpigen.py)
+FORTRANGEN_TOOL := $(wildcard mpi/tools/mpifortran.py)
 COLLGEN_TOOL := $(wildcard mpi/tools/colltable.py)
 # the bindings of the MPI functions, a file per chapter
 MPI_BIND := $(addprefix $(GEN)/mpi/bind_,$(addsuffix .c,$(shell sed -n 's/^\([a-z0-9]*\) .*/\1/p' mpi/functions.tbl | sort -u)))
 
-$(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py mpi/tools/coll*.py) $(wildcard abi/*.tbl abi/limits.abi.h mpi/*.tbl mpi/api/*.c mpi/api/direct*.h) \
+$(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py mpi/tools/coll*.py) $(wildcard abi/*.tbl abi/limits.abi.h mpi/*.tbl mpi/include/mpi.h mpi/api/*.c mpi/api/direct*.h) \
 		$(wildcard mpi/coll/*.tbl mpi/coll/*_*.c)
 	$(call say,GEN,$(GEN))
 	$(Q)mkdir -p $(GEN)/include
 	$(Q)$(if $(GEN_TOOL),$(PYTHON) $(GEN_TOOL) --out $(GEN))
 	$(Q)$(if $(MPIGEN_TOOL),$(PYTHON) $(MPIGEN_TOOL) --out $(GEN))
+	$(Q)$(if $(FORTRANGEN_TOOL),$(PYTHON) $(FORTRANGEN_TOOL) --out $(GEN))
 	$(Q)$(if $(COLLGEN_TOOL),$(PYTHON) $(COLLGEN_TOOL) --out $(GEN))
 	$(Q)touch $@
 
 # an empty recipe: make looks again when the files were written
 # what programs of the test list include
 MPI_GEN_H := $(addprefix $(GEN)/include/,mpi_wrong.h mpi_coll_names.h)
-$(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND) $(MPI_GEN_H): $(GEN_STAMP) ;
+$(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND) $(GEN)/fortran/bind.c $(MPI_GEN_H): $(GEN_STAMP) ;
 
 gen: $(GEN_STAMP)
 

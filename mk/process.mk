@@ -13,11 +13,14 @@ P_SAN := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 # a message passes many small functions of several files: gcc inlines them when it sees all at once
 P_FAST := $(if $(SAN),-fno-omit-frame-pointer,$(if $(findstring gcc,$(HOSTCC)),-flto=auto))
 P_COMMON := $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-plt -fno-semantic-interposition $(P_FAST) -MMD -MP -I$(GEN)/include -I$(VIEW)/mpi -Impi/include -Iuser/include $(P_SAN)
-PLIB_SRC := $(filter-out mpi/tools/% mpi/transport/atoll/% mpi/exec/%,$(call find_c,mpi))
+PLIB_SRC := $(filter-out mpi/tools/% mpi/transport/atoll/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi))
 PLIB_OBJ := $(patsubst %,$(P)/%.o,$(PLIB_SRC)) $(patsubst $(GEN)/%,$(P)/gen/%.o,$(MPI_BIND))
 EXEC_SRC := $(call find_c,mpi/exec) mpi/transport/process/segment.c mpi/transport/inbox.c
 EXEC_OBJ := $(patsubst %,$(P)/%.o,$(EXEC_SRC))
 PLIB := $(OUT)/lib/libmpi_abi.so.1
+# the routines that Fortran calls: C over the public header, so no Fortran compiler is needed
+FLIB := $(OUT)/lib/libmpi_fortran.so.1
+FLIB_OBJ := $(patsubst %,$(P)/%.o,$(call find_c,mpi/fortran)) $(P)/gen/fortran/bind.c.o
 MPIEXEC := $(OUT)/bin/mpiexec
 P_FLAGS_FILE := $(call flags_file,$(P)/flags,$(HOSTCC) $(P_COMMON))
 
@@ -29,6 +32,11 @@ $(P)/gen/mpi/%.o: $(GEN)/mpi/% $(P_FLAGS_FILE) | $(PREPARE)
 	$(call say,HOSTCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(P_COMMON) -include mpi/transport/process/export.h -c -o $@ $<
+$(FLIB_OBJ): P_COMMON += -fvisibility=default
+$(P)/gen/fortran/%.o: $(GEN)/fortran/% $(P_FLAGS_FILE) | $(PREPARE)
+	$(call say,HOSTCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(P_COMMON) -c -o $@ $<
 
 # loops over operands; at -O2 gcc takes them one by one
 $(P)/mpi/core/op_loops.c.o: P_COMMON += -O3
@@ -38,12 +46,17 @@ $(PLIB): $(PLIB_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack -Wl,--hash-style=gnu -O2 $(P_FAST) $(P_SAN) -o $@ $^ -pthread
 	$(Q)ln -sf libmpi_abi.so.1 $(@D)/libmpi_abi.so
+$(FLIB): $(FLIB_OBJ) $(PLIB)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_fortran.so.1 -Wl,-z,defs -Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--enable-new-dtags \
+		-Wl,-rpath,'$$ORIGIN' -O2 $(P_FAST) $(P_SAN) -o $@ $(FLIB_OBJ) $(PLIB)
 $(MPIEXEC): $(EXEC_OBJ)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) -O2 $(P_FAST) $(P_SAN) -o $@ $^
 
-process: $(PLIB) $(MPIEXEC)
+process: $(PLIB) $(FLIB) $(MPIEXEC)
 # what no other port compiles
 process-own: $(patsubst %,$(P)/%.o,$(call find_c,mpi/transport/process)) $(MPIEXEC)
 .PHONY: process-own
@@ -66,4 +79,4 @@ $(foreach m,$(PROGRAM_MAINS),$(eval $(call program_rule,$(m))))
 programs: $(PROGRAMS)
 .PHONY: programs
 
--include $(patsubst %.o,%.d,$(PLIB_OBJ) $(EXEC_OBJ))
+-include $(patsubst %.o,%.d,$(PLIB_OBJ) $(FLIB_OBJ) $(EXEC_OBJ))

@@ -4,7 +4,7 @@
 # make PORT=process SAN=thread ranks, in build/thread/process/ranks. For the whole test list; ./atoll test has the unit tests.
 
 R := $(OUT)/ranks
-R_SRC := $(filter-out mpi/core/rank.c mpi/tools/% mpi/transport/process/% mpi/exec/%,$(call find_c,mpi))
+R_SRC := $(filter-out mpi/core/rank.c mpi/tools/% mpi/transport/process/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi))
 R_OBJ := $(patsubst %,$(R)/%.o,$(R_SRC) tests/process/ranks.c) $(patsubst $(GEN)/%,$(R)/gen/%.o,$(MPI_BIND))
 R_COMMON := $(CSTD) $(WARN) -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE -fPIC -MMD -MP -I. -Impi/include -Iuser/include -I$(GEN)/include $(P_SAN)
 

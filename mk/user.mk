@@ -60,7 +60,7 @@ FREE_OBJ := $(if $(wildcard base/mem.c),$(U)/base/mem.c.o)
 MEM_OBJ := $(U)/base/mem.c.o
 LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c $(filter-out $(if $(filter or1k,$(PORT)),base/soft.c),base/soft.c base/soft32.c),$(call find_c,base)) $(CLIENT_SRC)) $(if $(GEN_TOOL),$(U)/gen/kcall_user.c.o)
 # what is for process ranks on Linux is built by mk/process.mk
-MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/%,$(call find_c,mpi)))
+MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi)))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
 MPI_INC := $(wildcard mpi/include)
 U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG))

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import subprocess
 
 import builder
 import setup
@@ -14,6 +15,7 @@ HELP = """usage: ./atoll install --prefix DIR
 Builds the MPI library for process ranks and installs it into DIR:
 
   bin/mpicc bin/mpicxx bin/mpiexec bin/mpirun   lib/libmpi_abi.so.1   include/mpi.h   lib/pkgconfig/mpi.pc
+  bin/mpifort bin/mpif77 bin/mpif90   lib/libmpi_fortran.so.1   include/mpif.h   and, if gfortran is there, the module mpi
 
 The tree needs nothing of this one and may be moved as a whole.
 """
@@ -67,6 +69,23 @@ def _copy(source, target, mode):
     os.replace(temp, target)
 
 
+def _install_fortran(folder, build):
+    """The binding for Fortran; its module only if there is a compiler, whose own format it has."""
+    _copy(os.path.join(build, "lib", "libmpi_fortran.so.1"), os.path.join(folder["lib"], "libmpi_fortran.so.1"), 0o755)
+    _link(folder["lib"], "libmpi_fortran.so", "libmpi_fortran.so.1")
+    _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpifort"), 0o755)
+    for name in ("mpif77", "mpif90"):
+        _link(folder["bin"], name, "mpifort")
+    for name in ("mpif.h", "mpi.f90"):
+        _copy(os.path.join(BUILD, "gen", "fortran", name), os.path.join(folder["include"], name), 0o644)
+    compiler = shutil.which("gfortran")
+    if compiler:
+        p = subprocess.run([compiler, "-fsyntax-only", "-J", folder["include"], os.path.join(folder["include"], "mpi.f90")],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if p.returncode:
+            raise Failure(f"gfortran cannot make the module mpi:\n{p.stdout[-2000:]}")
+
+
 def install(prefix, build=None):
     """Write the tree; `build` names the folder that holds what was built (other than build/process)."""
     build = build or os.path.join(BUILD, "process")
@@ -77,6 +96,7 @@ def install(prefix, build=None):
     _copy(os.path.join(build, "lib", "libmpi_abi.so.1"), os.path.join(folder["lib"], "libmpi_abi.so.1"), 0o755)
     _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpicc"), 0o755)
     _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpicxx"), 0o755)
+    _install_fortran(folder, build)
     _link(folder["bin"], "mpirun", "mpiexec")
     _link(folder["bin"], "mpic++", "mpicxx")
     _link(folder["lib"], "libmpi_abi.so", "libmpi_abi.so.1")

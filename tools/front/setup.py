@@ -36,7 +36,7 @@ PACKAGES = {
                 "qemu-system-riscv64": "qemu-system-misc"},
     "or1k": {"or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "qemu-system-or1k": "qemu-system-misc"},
     "demo": {},
-    "dev": {"clang": "clang", "spin": "spin", "git": "git", "cpio": "cpio", "qemu-aarch64": "qemu-user",
+    "dev": {"clang": "clang", "gfortran": "gfortran", "spin": "spin", "git": "git", "cpio": "cpio", "qemu-aarch64": "qemu-user",
             "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1": "libc6-arm64-cross",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev", PYTHON_HEADER: "python3-dev"},
     "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
