@@ -7,6 +7,9 @@
  *	write	as fence, with a write
  *	panic	cluster 0 fails a check
  *	wild	core 1 of cluster 0 jumps to nowhere
+ *	deep	core 1 of cluster 0 calls itself until its stack is full
+ *	copy	cluster 0 copies to a user from kernel memory that does not exist
+ *	null	the same, the kernel's pointer is almost NULL
  */
 #include <abi/boot.h>
 #include <base/check.h>
@@ -82,6 +85,25 @@ wild_jump(void)
 	((void (*)(void))0xffffffd000000000)();
 }
 
+static unsigned
+deep_call(unsigned depth)
+{
+	volatile char room[64];
+
+	room[depth % sizeof(room)] = (char)depth;
+	return depth == UINT32_MAX ? 0 : deep_call(depth + 1) + (unsigned char)room[0];
+}
+
+/* A fault of the kernel's own must not pass for one of the user's. */
+static void
+bad_copy(void)
+{
+	if (scenario_is("copy"))
+		say("probe: the copy gave %d\n", hal_copy_out(0x20000, (const void *)0xffffffd000000000, 8));
+	if (scenario_is("null"))
+		say("probe: the copy gave %d\n", hal_copy_out(0x20000, (const void *)16, 8));
+}
+
 void
 kernel_core_main(void *arg)
 {
@@ -93,6 +115,8 @@ kernel_core_main(void *arg)
 		hal_wait_begin();
 		if (scenario_is("wild") && hal_core_id() == 1 && hal_load32(&probe.strike) != 0)
 			wild_jump();
+		if (scenario_is("deep") && hal_core_id() == 1 && hal_load32(&probe.strike) != 0)
+			say("probe: %u calls\n", deep_call(0));
 		doze(false);
 	}
 }
@@ -216,7 +240,8 @@ lead(void)
 	if (scenario_is("fence") || scenario_is("write"))
 		await_death();
 	check(!scenario_is("panic"));
-	if (scenario_is("wild")) {
+	bad_copy();
+	if (scenario_is("wild") || scenario_is("deep")) {
 		hal_store32(&probe.strike, 1);
 		hal_notify(0, 1);
 		for (;;)

@@ -78,6 +78,28 @@ def test_a_wild_jump_in_the_kernel_is_reported_with_registers():
     assert "pc ffffffd000000000" in b.output and " t6 " in b.output, b.output
 
 
+def test_a_kernel_stack_that_overflows_faults_in_its_guard_page():
+    b = qemu.boot(qemu.shape("deep", [(1, 4, 2 * MB)]))
+    assert b.status == 101, b.output
+    assert b.output.count("kernel panic") == 1, b.output
+    assert "kernel panic: cluster 0 core 1 (hart 1): store page fault" in b.output, b.output
+    assert "the kernel stack has overflowed" in b.output, b.output
+
+
+def bad_copy(scenario, what):
+    b = qemu.boot(qemu.shape(scenario, [(1, 4, 2 * MB)]))
+    assert b.status == 101 and "the copy gave" not in b.output, b.output
+    assert "kernel panic: cluster 0 core 0 (hart 0): " + what in b.output, b.output
+
+
+def test_a_bad_kernel_address_in_a_copy_is_a_panic_and_no_error_of_the_users():
+    bad_copy("copy", "load page fault")
+
+
+def test_a_null_kernel_pointer_in_a_copy_is_a_panic():
+    bad_copy("null", "a page fault in a copy")
+
+
 def test_under_icount_two_runs_are_identical():
     runs = [qemu.boot(qemu.shape("write", [(16, 4, 2 * MB)]), extra=ICOUNT) for _ in range(2)]
     assert runs[0].status == 0, runs[0].output

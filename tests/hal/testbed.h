@@ -107,7 +107,8 @@ enum user_program {
 	USER_LOAD,		/* loads the 32-bit word at `address`, call 103 with it */
 	USER_STORE,		/* stores 7 at `address`, call 103 with 7 */
 	USER_JUMP,		/* jumps to `address` */
-	USER_ILLEGAL		/* an illegal instruction */
+	USER_ILLEGAL,		/* an illegal instruction */
+	USER_PAGE_FAULTS	/* no program: user_page_fault */
 };
 
 /* First words of the data page. */
@@ -117,6 +118,8 @@ enum user_program {
 extern const char user_code[];
 size_t user_code_bytes(void);
 bool user_can(enum user_program p);		/* does the port have it? */
+/* The back end's trap code gets a page fault of this access (0 load, 1 store, 2 fetch) from user mode. */
+void user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write);
 void user_context(struct context *c, enum user_program p, const struct user_test *u);
 
 #endif

@@ -431,6 +431,53 @@ stores(struct testbed *bed)
 	run(bed, USER_STORE, store_core);
 }
 
+/* Does a fault of this access reach the kernel? */
+static bool
+is_reported(struct testbed *bed, struct hal_frame *f, uintptr_t addr, uint32_t write)
+{
+	int before = bed->user.step;
+
+	user_page_fault(f, addr, write);
+	return bed->user.step > before;
+}
+
+/* A core may remember that a page was not there, or not writable: what the tables permit now is no fault. */
+static void
+stale_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = &bed->user;
+
+	if (t->kind == TRAP_FAULT) {
+		u->step++;
+		return;
+	}
+	expect(bed, !is_reported(bed, f, u->data, 0));
+	expect(bed, !is_reported(bed, f, u->data + HAL_PAGE_BYTES - 8, 1));
+	expect(bed, !is_reported(bed, f, u->data + HAL_PAGE_BYTES, 0));
+	expect(bed, !is_reported(bed, f, u->code, 2));
+	expect(bed, is_reported(bed, f, u->data, 2));
+	expect(bed, is_reported(bed, f, u->data + HAL_PAGE_BYTES, 1));
+	expect(bed, is_reported(bed, f, u->code, 1));
+	expect(bed, is_reported(bed, f, u->hole, 0));
+	expect(bed, is_reported(bed, f, 0, 0));
+	expect(bed, is_reported(bed, f, (uintptr_t)bed, 0));
+	expect(bed, is_reported(bed, f, bed->space.limit, 1));
+	finish(bed);
+}
+
+static void
+stale_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	enter(bed, USER_CALLS, 0, stale_trap);
+}
+
+static void
+stale_faults(struct testbed *bed)
+{
+	run(bed, USER_PAGE_FAULTS, stale_core);
+}
+
 static void
 jump_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
@@ -480,6 +527,7 @@ const struct hal_test user_tests[] = {
 	{"copies_from_and_to_users_stop_at_bad_addresses", copies, 2, 1},
 	{"a_load_that_faulted_succeeds_after_the_page_came", loads, 2, 1},
 	{"a_store_to_a_read_only_page_faults_as_a_write", stores, 2, 1},
+	{"a_fault_that_the_tables_do_not_explain_is_tried_again", stale_faults, 2, 1},
 	{"a_jump_into_a_hole_faults_as_a_fetch", jumps, 2, 1},
 	{"an_illegal_instruction_is_told_apart", illegal_instructions, 2, 1},
 	{"an_interrupt_reaches_a_thread_that_never_calls", interrupts, 2, 1},

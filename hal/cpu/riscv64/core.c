@@ -16,6 +16,8 @@ _Static_assert(offsetof(struct hal_core_area, frame) == AREA_FRAME, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, scratch) == AREA_SCRATCH, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, scratch2) == AREA_SCRATCH2, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, fixup) == AREA_FIXUP, "layout.h");
+_Static_assert(offsetof(struct hal_core_area, fault) == AREA_FAULT, "layout.h");
+_Static_assert(offsetof(struct hal_core_area, stack) == AREA_STACK, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, interrupted) == AREA_INTERRUPTED, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, started) == AREA_STARTED, "layout.h");
 _Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES, "layout.h");

@@ -68,6 +68,12 @@ struct hal_machine {
 extern struct hal_machine hal_machine;
 extern uint64_t hal_kernel_satp;
 
+/*
+ * A page fault at a user address, for want of PTE_R, PTE_W or PTE_X: do the tables of the space in use give that right, and the core remembered
+ * an older entry? Then it has forgotten all, and the access goes well if it is tried again.
+ */
+bool hal_fault_is_stale(uintptr_t addr, uint64_t right);
+
 /* Interrupt a core of this cluster: INTERRUPT_*. */
 void hal_core_ring(struct hal_core_area *a, uint32_t why);
 

@@ -83,6 +83,13 @@ early_map_memory(uint64_t *root)
 }
 
 static void
+early_map_stacks(uint64_t *root, uint32_t cores)
+{
+	for (uint32_t i = 0; i < cores; i++)
+		early_map(root, STACK_BASE + i * (uint64_t)STACK_STRIDE + CORE_BYTES, (uint64_t)&hal_core_slots[i], CORE_BYTES, KERNEL_RW);
+}
+
+static void
 early_areas(const struct boot_cluster *c, uint64_t doorbells)
 {
 	for (uint32_t i = 0; i < c->cores; i++) {
@@ -92,6 +99,7 @@ early_areas(const struct boot_cluster *c, uint64_t doorbells)
 		a->cluster = hal_machine.cluster;
 		a->machine_core = c->first_core + i;
 		a->satp = hal_kernel_satp;
+		a->stack = STACK_BASE + (i + 1) * (uint64_t)STACK_STRIDE - AREA_BYTES;
 		a->waiting = &((struct hal_doorbell *)doorbells)[i].waiting;
 		a->ring = (uint32_t *)(PHYS_BASE + hal_board_bells) + c->first_core + i;
 	}
@@ -119,6 +127,7 @@ hal_early(const struct boot_record *r, uint32_t cluster)
 	root = early_table();
 	hal_kernel_satp = SATP_SV39 | (uint64_t)root >> 12;
 	early_map_memory(root);
+	early_map_stacks(root, c->cores);
 	for (unsigned i = 0; i < hal_board_device_count; i++)
 		early_map_shared(root, hal_board_devices[i].base, hal_board_devices[i].bytes, KERNEL_RW);
 	early_map_shared(root, (uint64_t)r, sizeof(*r), KERNEL_RO);

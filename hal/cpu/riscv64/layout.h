@@ -4,14 +4,19 @@
  *
  *	KERNEL_BASE	the cluster's memory, linear; the kernel image is at its start, equal in every cluster
  *	PHYS_BASE	physical addresses that clusters share: devices, boot record, archive, NoC windows
+ *	STACK_BASE	the cores' kernel stacks a second time, each above a page that is not mapped: a stack that overflows faults there.
+ *			The stack pointer is always in this mapping, tp and pointers to areas are in the linear one
  */
 #ifndef CPU_LAYOUT_H
 #define CPU_LAYOUT_H
 
 #define USER_FIRST 0x10000
 #define USER_LIMIT 0x4000000000
+#define USER_BITS 38			/* of a user address */
 #define KERNEL_BASE 0xffffffc000000000
 #define PHYS_BASE 0xffffffe000000000
+#define STACK_BASE 0xfffffffff0000000
+#define STACK_STRIDE 8192
 
 #define CORE_BYTES 4096			/* kernel stack of a core, struct hal_core_area at its top */
 #define AREA_BYTES 256
@@ -22,6 +27,8 @@
 #define AREA_SCRATCH 16
 #define AREA_FIXUP 24
 #define AREA_SCRATCH2 72
+#define AREA_FAULT 96
+#define AREA_STACK 104
 #define AREA_INTERRUPTED 128
 #define AREA_STARTED 132
 
@@ -33,6 +40,9 @@
 #define FRAME_AREA 8			/* the place of x0 */
 
 #define CAUSE_USER_CALL 8
+#define CAUSE_FETCH_PAGE 12
+#define CAUSE_LOAD_PAGE 13
+#define CAUSE_STORE_PAGE 15
 #define SIP_SSIP 2
 #define SIE_STIE 32
 #define SSTATUS_SUM 0x40000

@@ -71,7 +71,7 @@ translate:
 1:	sfence.vma
 	la	t0, hal_trap
 	csrw	stvec, t0
-	mv	sp, tp
+	ld	sp, AREA_STACK(tp)
 	jr	a1
 
 /* A trap before the kernel can report one. */

@@ -60,7 +60,7 @@ hal_trap:
 	addi	a1, a1, 4
 	sd	a1, FRAME_PC(sp)
 	mv	a0, sp
-	mv	sp, tp
+	ld	sp, AREA_STACK(tp)
 	call	kernel_call_fast
 	ld	sp, AREA_FRAME(tp)
 	beqz	a0, call
@@ -84,7 +84,7 @@ call:	callee_saved sd
 	jal	t1, fp_save
 1:	mv	a0, sp
 	lla	a1, hal_trap_call
-	mv	sp, tp
+	ld	sp, AREA_STACK(tp)
 	call	kernel_trap
 	j	hal_resume
 
@@ -100,7 +100,7 @@ other:	sd	a1, FRAME_PC(sp)
 1:	mv	a0, sp
 	mv	a1, t2
 	csrr	a2, stval
-	mv	sp, tp
+	ld	sp, AREA_STACK(tp)
 	call	hal_user_trap
 
 /* Go on with the thread behind the core's frame. sstatus is as the trap left it, or as hal_user_enter set it. */
@@ -116,16 +116,27 @@ hal_resume:
 	ld	sp, FRAME_X(2)(sp)
 	sret
 
-/* A fault in the kernel: expected ones go to the fixup of the user access, the rest is the end of the cluster. */
+/*
+ * A fault in the kernel: a page fault at a user address in an access to user memory goes on at its fixup, whose caller looks whether it is
+ * the one that it meant. The rest is the end of the cluster.
+ */
 in_kernel:
 	csrrw	sp, sscratch, sp
 	sd	t0, AREA_SCRATCH(tp)
+	sd	t1, AREA_SCRATCH2(tp)
 	ld	t0, AREA_FIXUP(tp)
 	beqz	t0, 1f
+	csrr	t1, scause
+	addi	t1, t1, -CAUSE_LOAD_PAGE
+	andi	t1, t1, CAUSE_LOAD_PAGE - CAUSE_STORE_PAGE - 1
+	bnez	t1, 1f
+	csrr	t1, stval
+	sd	t1, AREA_FAULT(tp)
+	srli	t1, t1, USER_BITS
+	bnez	t1, 1f
 	csrw	sepc, t0
 	sret
 1:	lla	t0, hal_crash_taken
-	sd	t1, AREA_SCRATCH2(tp)
 	li	t1, 1
 	amoswap.w.aq t1, t1, (t0)
 	bnez	t1, 2f			/* another core of the cluster speaks */

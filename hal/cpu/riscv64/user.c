@@ -77,6 +77,21 @@ fault_describe(struct hal_trap *t, uint64_t cause)
 	}
 }
 
+static bool
+is_stale_fault(uint64_t cause, uint64_t value)
+{
+	switch (cause) {
+	case CAUSE_FETCH_PAGE:
+		return hal_fault_is_stale(value, PTE_X);
+	case CAUSE_LOAD_PAGE:
+		return hal_fault_is_stale(value, PTE_R);
+	case CAUSE_STORE_PAGE:
+		return hal_fault_is_stale(value, PTE_W);
+	default:
+		return false;
+	}
+}
+
 void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
 
 /* A trap from user mode that is no kernel call. An interrupt that nobody asked for is forgotten, a call of the board is served here. */
@@ -90,7 +105,7 @@ hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 		csr_clear(sip, SIP_SSIP);
 		if (!hal_core_interrupted(a))
 			return;
-	} else if (cause == CAUSE_ILLEGAL && hal_board_call(f, value)) {
+	} else if ((cause == CAUSE_ILLEGAL && hal_board_call(f, value)) || is_stale_fault(cause, value)) {
 		return;
 	} else {
 		fault_describe(&t, cause);
@@ -143,29 +158,68 @@ user_range(uintptr_t addr, size_t len)
 	return addr < USER_LIMIT && len <= USER_LIMIT - addr;
 }
 
+/*
+ * An access to user memory [addr, addr + len) went on at its fixup: is it worth another try? A fault elsewhere is an error of the
+ * kernel's own.
+ */
+static bool
+try_again(uintptr_t addr, size_t len, uint64_t right)
+{
+	uint64_t fault = hal_core_area()->fault;
+
+	if (fault - addr >= len)
+		hal_panic(__FILE__, __LINE__, "a page fault in a copy, outside the user's range");
+	return hal_fault_is_stale(fault, right);
+}
+
+int hal_copy_faulted(uintptr_t to, uintptr_t from, size_t len);
+int hal_touch_faulted(uintptr_t first, uintptr_t last);
+int hal_load_faulted(uintptr_t from, uint32_t *value);
+
+/* What usercopy.S does after a fault. Just one of the addresses is the user's, or the kernel's own is wrong. */
+int
+hal_copy_faulted(uintptr_t to, uintptr_t from, size_t len)
+{
+	bool out = to < USER_LIMIT;
+
+	if (out == (from < USER_LIMIT))
+		hal_panic(__FILE__, __LINE__, "a page fault in a copy, both addresses are a user's");
+	if (!try_again(out ? to : from, len, out ? PTE_W : PTE_R))
+		return -E_FAULT;
+	return hal_copy_user((void *)to, (const void *)from, len);
+}
+
+int
+hal_touch_faulted(uintptr_t first, uintptr_t last)
+{
+	return try_again(first, last + sizeof(uint32_t) - first, PTE_W) ? hal_touch_user(first, last) : -E_FAULT;
+}
+
+int
+hal_load_faulted(uintptr_t from, uint32_t *value)
+{
+	return try_again(from, sizeof(*value), PTE_R) ? hal_load_user((const void *)from, value) : -E_FAULT;
+}
+
 int
 hal_copy_in(void *to, uintptr_t from_user, size_t len)
 {
-	if (!user_range(from_user, len) || hal_copy_user(to, (const void *)from_user, len) != 0)
-		return -E_FAULT;
-	return 0;
+	return user_range(from_user, len) ? hal_copy_user(to, (const void *)from_user, len) : -E_FAULT;
 }
 
 int
 hal_copy_out(uintptr_t to_user, const void *from, size_t len)
 {
-	if (!user_range(to_user, len) || hal_copy_user((void *)to_user, from, len) != 0)
-		return -E_FAULT;
-	return 0;
+	return user_range(to_user, len) ? hal_copy_user((void *)to_user, from, len) : -E_FAULT;
 }
 
-/* A page of bytes lies in two pages at most: its ends say whether all of it can be written. */
+/* A page of bytes lies in two pages at most: the words at its ends say whether all of it can be written. */
 int
 hal_user_probe(uintptr_t to_user, size_t len)
 {
-	if (!user_range(to_user, len) || hal_touch_user(to_user, to_user + len - 1) != 0)
+	if (!user_range(to_user, len))
 		return -E_FAULT;
-	return 0;
+	return hal_touch_user(to_user & -sizeof(uint32_t), (to_user + len - 1) & -sizeof(uint32_t));
 }
 
 int
@@ -173,7 +227,7 @@ hal_user_load32(uintptr_t from_user, uint32_t *value)
 {
 	if ((from_user & 3) != 0 || !user_range(from_user, sizeof(*value)))
 		return -E_FAULT;
-	return hal_load_user((const void *)from_user, value) == 0 ? 0 : -E_FAULT;
+	return hal_load_user((const void *)from_user, value);
 }
 
 /* Kernel calls are `ecall`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Access to user memory. While `fixup` is set, a fault in the kernel goes on there with the registers that a C function may change
- * in any state. Addresses were checked to lie in the user half.
+ * Access to user memory. While `fixup` is set, a page fault at a user address goes on there with t0 and t1 changed; the arguments then go
+ * to a function in user.c, whose result is the access's. Addresses were checked to lie in the user half.
  */
 #include "layout.h"
 
@@ -19,10 +19,12 @@
 	.endm
 
 	.text
-/* int hal_copy_user(to, from, len): 0, or 1 after a fault. 8 bytes at a time where both ends can be aligned, 32 in a row */
+/* int hal_copy_user(to, from, len): 0 or -E_FAULT. 8 bytes at a time where both ends can be aligned, 32 in a row */
 	.globl hal_copy_user
 hal_copy_user:
 	user_begin copy_fault
+	mv	a6, a0
+	mv	a7, a1
 	add	a5, a0, a2		/* end */
 	xor	t2, a0, a1
 	andi	t2, t2, 7
@@ -70,28 +72,35 @@ done:	user_end
 
 copy_fault:
 	user_end
-	li	a0, 1
-	ret
+	mv	a0, a6
+	mv	a1, a7
+	tail	hal_copy_faulted
 
-/* int hal_touch_user(first, last): write nothing to two bytes of user memory; 0, or 1 after a fault */
+/* int hal_touch_user(first, last): write nothing to two words of user memory: 0 or -E_FAULT */
 	.globl hal_touch_user
 hal_touch_user:
-	user_begin copy_fault
-	andi	a0, a0, -4
-	andi	a1, a1, -4
+	user_begin touch_fault
 	amoor.w	zero, zero, (a0)
 	amoor.w	zero, zero, (a1)
 	user_end
 	li	a0, 0
 	ret
 
-/* int hal_load_user(from, value): 0, or 1 after a fault */
+touch_fault:
+	user_end
+	tail	hal_touch_faulted
+
+/* int hal_load_user(from, value): 0 or -E_FAULT */
 	.globl hal_load_user
 hal_load_user:
-	user_begin copy_fault
+	user_begin load_fault
 	lw	t2, 0(a0)
 	fence	r, rw
 	user_end
 	sw	t2, 0(a1)
 	li	a0, 0
 	ret
+
+load_fault:
+	user_end
+	tail	hal_load_faulted

@@ -64,6 +64,7 @@ store_program(uintptr_t data)
 static void (*const program[])(uintptr_t data) = {
 	[USER_CALLS] = calls_program, [USER_LOOP] = loop_program, [USER_SPIN] = spin_program, [USER_LOAD] = load_program,
 	[USER_STORE] = store_program, [USER_JUMP] = NULL, [USER_ILLEGAL] = NULL,
+	[USER_PAGE_FAULTS] = NULL,
 };
 
 size_t
@@ -76,6 +77,14 @@ bool
 user_can(enum user_program p)
 {
 	return program[p] != NULL;
+}
+
+void
+user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write)
+{
+	(void)f;
+	(void)addr;
+	(void)write;
 }
 
 void

@@ -37,8 +37,15 @@ user_code_bytes(void)
 bool
 user_can(enum user_program p)
 {
-	(void)p;
-	return true;
+	return p != USER_PAGE_FAULTS;
+}
+
+void
+user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write)
+{
+	(void)f;
+	(void)addr;
+	(void)write;
 }
 
 void

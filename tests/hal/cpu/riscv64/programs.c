@@ -41,6 +41,16 @@ user_can(enum user_program p)
 	return true;
 }
 
+void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
+
+void
+user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write)
+{
+	static const uint64_t cause[] = {13, 15, 12};
+
+	hal_user_trap(f, cause[write], addr);
+}
+
 void
 user_context(struct context *c, enum user_program p, const struct user_test *u)
 {

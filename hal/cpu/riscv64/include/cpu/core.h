@@ -31,7 +31,9 @@ struct hal_core_area {
 	void *start_arg;
 	uint32_t machine_core;		/* hart */
 	uint32_t reserved;
-	uint64_t reserved1[4];
+	uint64_t fault;			/* address of the access that went on at fixup */
+	uint64_t stack;			/* where the kernel stack is empty, in the mapping with guard pages (layout.h) */
+	uint64_t reserved1[2];
 	/* written by other cores */
 	uint32_t interrupted;		/* INTERRUPT_* */
 	uint32_t started;		/* hal_core_start */
