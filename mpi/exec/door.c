@@ -54,8 +54,8 @@ new_round(const struct job *j)
 
 	if (r == NULL)
 		return NULL;
-	r->descriptor = memfd_create("atoll-job", MFD_CLOEXEC);
-	if (r->descriptor < 0 || ftruncate(r->descriptor, (off_t)bytes) != 0)
+	r->descriptor = memfd_create("atoll-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (r->descriptor < 0 || ftruncate(r->descriptor, (off_t)bytes) != 0 || fcntl(r->descriptor, F_ADD_SEALS, JOIN_SEALS) != 0)
 		system_error("cannot make shared memory for the job");
 	r->segment = mmap(NULL, header, PROT_READ | PROT_WRITE, MAP_SHARED, r->descriptor, 0);
 	if (r->segment == MAP_FAILED)
@@ -174,7 +174,7 @@ let_in(struct job *j, int number, pid_t pid, int fd)
 	round_pass(j, before);
 	round->segment->rank[number].pid = pid;
 	store_release(&round->segment->rank[number].state, RANK_ATTACHED);
-	send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_WELCOME, 0, getpid(), round->segment->bytes}, round->descriptor);
+	send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_WELCOME, 0, 0, round->segment->bytes}, round->descriptor);
 	ending_look_for_absent(j);
 }
 

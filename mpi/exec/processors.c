@@ -236,6 +236,9 @@ processors_find(struct processors *p, const struct options *o)
 	wanted = o->ranks < p->count ? o->ranks : p->count;
 	if (o->bind == BIND_NONE || p->allowed == 0 || (o->bind == BIND_IF_FREE && o->ranks > p->count))
 		return;
+	/* who has a share of the time of all processors, as containers do, shares each of them with others whose claims are not seen here */
+	if (o->bind == BIND_IF_FREE && p->count < p->allowed)
+		return;
 	p->bound = claim_some(p, wanted);
 	p->bound_count = wanted;
 	if (!p->bound && o->bind == BIND_CORE && !o->quiet)

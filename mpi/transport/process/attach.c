@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include <mpi/transport/process/join.h>
 #include <mpi/transport/process/state.h>
@@ -49,7 +50,8 @@ map(uint32_t ranks, int fd)
 static void
 let_peers_read(int launcher)
 {
-	prctl(PR_SET_PTRACER, launcher, 0, 0, 0);
+	if (launcher > 0)
+		prctl(PR_SET_PTRACER, launcher, 0, 0, 0);
 }
 
 /* What is said by a rank that has died reaches people only if it has left the process. */
@@ -78,7 +80,7 @@ attach_to_job(struct mpi_rank *self, struct transport *t)
 	unsetenv(JOIN_SOCKET);
 	let_peers_read(j.launcher);
 	write_whole_lines();
-	return t->segment->version == SEGMENT_VERSION && t->segment->ranks == (uint32_t)self->world_size ? MPI_SUCCESS : MPI_ERR_OTHER;
+	return segment_is_laid_out(t->segment, (uint32_t)self->world_size) ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 static int
@@ -99,6 +101,19 @@ chosen_fetch(const char *text)
 	return text[0] == 'n' ? FETCH_NEVER : FETCH_ALWAYS;
 }
 
+/* Whoever reads our memory by our number looks at the token first: the number may be another process's in the namespace of the reader. */
+static void
+show_token(struct transport *t)
+{
+	struct segment_rank *r = &t->segment->rank[t->rank];
+
+	/* without one, nobody takes us for us */
+	if (getrandom(&t->token, sizeof(t->token), 0) != sizeof(t->token))
+		return;
+	r->token = t->token;
+	r->token_at = (uintptr_t)&t->token;
+}
+
 int
 transport_attach(struct mpi_rank *self)
 {
@@ -114,8 +129,10 @@ transport_attach(struct mpi_rank *self)
 	t->inbox = (struct inbox_reader){.box = segment_inbox(s, t->rank), .mask = s->cells - 1};
 	t->heap = (struct heap){.base = segment_heap(s, t->rank), .bytes = (size_t)1 << HEAP_SHIFT};
 	t->opened = calloc(s->ranks, sizeof(t->opened[0]));
+	t->proven = calloc(s->ranks, sizeof(t->proven[0]));
 	t->fetch = chosen_fetch(getenv("ATOLL_MPI_FETCH"));
-	return t->opened != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+	show_token(t);
+	return t->opened != NULL && t->proven != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 void
@@ -123,5 +140,6 @@ transport_detach(struct transport *t)
 {
 	heap_exit(&t->heap);
 	free(t->opened);
+	free(t->proven);
 	munmap(t->segment, t->segment->bytes);
 }

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <mpi/transport/process/join.h>
@@ -69,6 +71,29 @@ receive(int fd, struct join_answer *answer, int *passed)
 	return got == sizeof(*answer) ? 0 : -1;
 }
 
+/* Whoever listens there must be of our user: a name that mpiexec had can be taken by anybody when it has ended. */
+static bool
+is_ours(int fd, int *pid)
+{
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 || who.uid != geteuid())
+		return false;
+	*pid = who.pid;
+	return true;
+}
+
+/* Is it memory of that size, and for good? */
+static bool
+is_sealed(int segment, uint64_t bytes)
+{
+	struct stat s;
+	int seals = fcntl(segment, F_GET_SEALS);
+
+	return seals >= 0 && (seals & JOIN_SEALS) == JOIN_SEALS && fstat(segment, &s) == 0 && (uint64_t)s.st_size == bytes;
+}
+
 /* From now on the launcher's death is ours. */
 static int
 die_with(int fd)
@@ -106,6 +131,8 @@ join_job(uint32_t rank, struct join *j)
 	*j = (struct join){.socket = fd, .segment = -1};
 	if (fd < 0)
 		return fail(rank, fd, "mpiexec does not answer");
+	if (!is_ours(fd, &j->launcher))
+		return fail(rank, fd, "who answers in mpiexec's place is another user");
 	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request))
 		got = receive(fd, &answer, &j->segment);
 	if (got == JOIN_OTHER)
@@ -117,6 +144,7 @@ join_job(uint32_t rank, struct join *j)
 	if (answer.answer != JOIN_WELCOME || j->segment < 0 || die_with(fd) != 0)
 		return fail(rank, fd, "mpiexec refuses");
 	j->bytes = answer.bytes;
-	j->launcher = answer.launcher;
+	if (!is_sealed(j->segment, j->bytes))
+		return fail(rank, fd, "mpiexec's memory is not as agreed");
 	return 0;
 }

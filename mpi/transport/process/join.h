@@ -9,9 +9,10 @@
 #ifndef MPI_TRANSPORT_PROCESS_JOIN_H
 #define MPI_TRANSPORT_PROCESS_JOIN_H
 
+#include <fcntl.h>
 #include <stdint.h>
 
-#define JOIN_VERSION 1
+#define JOIN_VERSION 2
 
 /* environment */
 #define JOIN_SOCKET "ATOLL_JOB"		/* name of the socket, without the leading zero byte */
@@ -19,11 +20,20 @@
 #define JOIN_RANKS "ATOLL_RANKS"
 #define JOIN_APP "ATOLL_APP"		/* number of the rank's program among those of the job */
 
+/*
+ * Who trusts whom: launcher and ranks are one user, and each asks the kernel whether the other is. The segment's
+ * size is sealed, and a rank looks whether its layout is the one that it would make itself. Ranks trust what other
+ * ranks write there, as they could read one another's memory anyhow.
+ */
+
 /* the rank to the launcher; the kernel adds who it is */
 struct join_request {
 	uint32_t version;
 	uint32_t rank;
 };
+
+/* nobody changes the segment's size */
+#define JOIN_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 enum { JOIN_WELCOME, JOIN_TAKEN, JOIN_REFUSED };
 
@@ -32,7 +42,7 @@ struct join_answer {
 	uint32_t version;
 	uint32_t answer;
 	int32_t pid;			/* JOIN_TAKEN: who has the rank */
-	int32_t launcher;		/* the launcher's process */
+	uint32_t reserved;
 	uint64_t bytes;			/* of the segment */
 };
 
@@ -40,7 +50,7 @@ struct join {
 	int socket;
 	int segment;			/* descriptor */
 	uint64_t bytes;
-	int launcher;
+	int launcher;			/* its process as our namespace counts, 0 if it is not seen there */
 };
 
 /* Join as a rank. 0, or -1 after a message on stderr. */

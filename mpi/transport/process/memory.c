@@ -95,6 +95,22 @@ peer_is_faster(const struct transport *t, uint32_t peer, size_t bytes)
 	return t->polls > 0 && stays && load_relaxed(&segment_inbox(t->segment, peer)->attends) != 0;
 }
 
+/*
+ * Is the process that has the peer's number here the peer? The launcher wrote down the number that it knows; if this rank lives in a namespace of
+ * process numbers of its own, another process may have it.
+ */
+static bool
+is_peer(struct transport *t, uint32_t peer)
+{
+	const struct segment_rank *r = &t->segment->rank[peer];
+	uint64_t token = 0;
+	struct iovec to = {&token, sizeof(token)}, from = {(void *)(uintptr_t)r->token_at, sizeof(token)};
+
+	if (!t->proven[peer])
+		t->proven[peer] = r->token_at != 0 && process_vm_readv(r->pid, &to, 1, &from, 1, 0) == sizeof(token) && token == r->token;
+	return t->proven[peer];
+}
+
 /* Ask the kernel; it may copy less than everything at a time. */
 static int
 fetch_private(struct transport *t, uint32_t peer, struct iovec to, struct iovec from)
@@ -103,6 +119,8 @@ fetch_private(struct transport *t, uint32_t peer, struct iovec to, struct iovec 
 
 	if (t->fetch == FETCH_AS_FASTER && peer_is_faster(t, peer, to.iov_len))
 		return -E_PERM;
+	if (t->fetch != FETCH_NEVER && !is_peer(t, peer))
+		t->fetch = FETCH_NEVER;
 	while (to.iov_len > 0 && t->fetch != FETCH_NEVER) {
 		ssize_t got = process_vm_readv(pid, &to, 1, &from, 1, 0);
 

@@ -50,3 +50,14 @@ segment_layout(struct segment *s, uint32_t ranks)
 {
 	fill(s, ranks);
 }
+
+bool
+segment_is_laid_out(const struct segment *s, uint32_t ranks)
+{
+	struct segment own;
+
+	fill(&own, ranks);
+	return s->version == own.version && s->ranks == own.ranks && s->cells == own.cells && s->inboxes == own.inboxes &&
+	       s->inbox_stride == own.inbox_stride && s->taken == own.taken && s->taken_stride == own.taken_stride && s->sync == own.sync &&
+	       s->heaps == own.heaps && s->bytes == own.bytes;
+}

@@ -11,13 +11,14 @@
 #ifndef MPI_TRANSPORT_PROCESS_SEGMENT_H
 #define MPI_TRANSPORT_PROCESS_SEGMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <mpi/core/shared.h>
 #include <mpi/transport/inbox.h>
 #include <mpi/transport/sync.h>
 
-#define SEGMENT_VERSION 2
+#define SEGMENT_VERSION 3
 
 #define HEAP_SHIFT 32		/* log2 of a heap's bytes: address space, not memory */
 #define HEAP_UNIT 65536		/* heaps begin and are opened at multiples; the largest pages of any processor */
@@ -29,6 +30,9 @@ struct segment_rank {
 	uint32_t state;			/* shared word: ATTACHED by the launcher, LEFT by the rank at MPI_Finalize */
 	int32_t pid;			/* of the process that called MPI_Init */
 	uint32_t opened;		/* shared word: HEAP_UNITs of its heap that are in use */
+	uint32_t reserved;
+	uint64_t token;			/* a number that no other process has at the address `token_at` of its own memory */
+	uint64_t token_at;
 };
 
 struct segment {
@@ -56,8 +60,9 @@ uint64_t segment_bytes(uint32_t ranks);
 /* Bytes before the heaps: what every rank opens. */
 uint64_t segment_common_bytes(uint32_t ranks);
 
-/* Fill in the header of a zeroed segment. */
+/* Fill in the header of a zeroed segment. Has that been done as we would do it? */
 void segment_layout(struct segment *s, uint32_t ranks);
+bool segment_is_laid_out(const struct segment *s, uint32_t ranks);
 
 static inline char *
 segment_heap(struct segment *s, uint32_t rank)

@@ -26,6 +26,8 @@ struct transport {
 	struct inbox_reader inbox;
 	struct heap heap;		/* this rank's part of the segment */
 	uint32_t *opened;		/* HEAP_UNITs of each peer's heap that can be looked at */
+	bool *proven;			/* per peer: the process of its number is it */
+	uint64_t token;			/* segment_rank.token */
 	int32_t tid;			/* of the thread that started */
 	enum fetch fetch;
 	/* how to wait, in steps */
