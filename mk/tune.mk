@@ -3,7 +3,7 @@
 # Optimisations of the or1k kernel (base/tune.h), each on or off. A build with other switches than these goes into a BUILD of its own.
 #
 #	TUNE_HARD=1	with multiply and divide instructions: a kernel for a U-Core only, to compare with
-#	CACHES=...	whole, lines or drop: for data caches that nobody keeps coherent (hal/cpu/or1k/include/cpu/caches.h); LEAVE_OUT=N: with a defect
+#	CACHES=...	whole, flash, lines or drop: for data caches that nobody keeps coherent (hal/cpu/or1k/include/cpu/caches.h); LEAVE_OUT=N: with a defect
 
 TUNE_SOFT ?= 1
 TUNE_INLINE ?= 1
@@ -14,6 +14,7 @@ TUNE_HARD ?= 0
 TUNE_FLAGS := $(if $(filter 0,$(TUNE_HARD)),-msoft-mul -msoft-div) -DTUNE_INLINE=$(TUNE_INLINE) -DTUNE_HINTS=$(TUNE_HINTS)
 CACHES ?= none
 CACHES_whole := -DHAL_CACHES=1
+CACHES_flash := -DHAL_CACHES=1 -DHAL_FLASH=1
 CACHES_lines := -DHAL_CACHES=2
 CACHES_drop := -DHAL_CACHES=3
 TUNE_FLAGS += $(CACHES_$(CACHES)) $(if $(LEAVE_OUT),-DHAL_CACHES_LEAVE_OUT=$(LEAVE_OUT))

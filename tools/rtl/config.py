@@ -7,7 +7,8 @@ A machine describes it in a table of its own (machines/NAME.toml); only `cores` 
     cores = ["k-core", "u-core", "u-core", "u-core"]   # names of tools/codesign/space.py, one per core of the cluster
     latency = 0                                        # wait cycles of the memory
     data_cache = "none"                                # "none", "snooped" (kept coherent), "plain" (software invalidates)
-    coherence = "lines"                                # with "plain": what the kernel invalidates: "whole", "lines", or "drop" by hardware
+    coherence = "lines"                                # with "plain": what the kernel invalidates: "whole" (set by set), "flash" (the whole at once,
+                                                       # in a model of such a cache), "lines", or "drop" by hardware
     tlb_refill = "software"                            # "software" or "hardware"
     core = "5.0.post130"                               # version of the core
 
@@ -20,7 +21,7 @@ CORES_MAX = 8
 CLUSTERS_MAX = 2
 RAM_MAX = 64 << 20
 DATA_CACHES = {"none": 0x000, "snooped": 0x300, "plain": 0x100}
-COHERENCES = (None, "whole", "lines", "drop")      # tools/rtl/kernels.py
+COHERENCES = (None, "whole", "flash", "lines", "drop")      # tools/rtl/kernels.py
 REFILLS = {"software": 0x000, "hardware": 0x400}
 # unit -> {choice: bits of CFG in hw/rtl/core.sv}
 BITS = {

@@ -6,7 +6,7 @@ import subprocess
 
 from codesign import rtl
 
-WAYS = ("whole", "lines", "drop")
+WAYS = ("whole", "flash", "lines", "drop")
 FOLDER = os.path.join("build", "codesign", "caches")
 
 

@@ -8,10 +8,14 @@
 
 _Static_assert(offsetof(struct hal_core_area, looked) == HAL_AREA_LOOKED, "caches.h");
 
-/* One word per set: a line of each way goes. */
+/* One word per set: a line of each way goes. A cache that can be emptied at once wants one word, with bit 0 set (hw/sim/flash.sv). */
 static void
 sets_forget(void)
 {
+	if (HAL_FLASH) {
+		spr_write(SPR_DCBIR, 1);
+		return;
+	}
 	uint32_t config = spr_read(SPR_DCCFGR), line = (config & 128) != 0 ? 32 : 16;
 
 	for (uint32_t sets = 1u << (config >> 3 & 15), at = 0; sets > 0; sets--, at += line)

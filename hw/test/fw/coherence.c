@@ -2,7 +2,8 @@
  *
  * Data caches: core 0 writes rounds of data, the others read them. On a cluster whose caches are snooped, or that has none, every reader sees
  * the new data. On one whose caches are not, it sees what it had, until the lines are dropped: by the reader itself, line by line,
- * or by the invalidation of the performance block for chosen cores. Prints what it found; the harness's test knows what to expect.
+ * by the invalidation of the performance block for chosen cores, or by one write for the whole cache, if the core has that (hw/sim/flash.sv).
+ * Prints what it found; the harness's test knows what to expect.
  */
 #include "fw.h"
 
@@ -111,6 +112,13 @@ drop_own(int core)
 }
 
 static void
+drop_at_once(int core)
+{
+	if (core != 0 && has_cache())
+		spr_write(SPR_DCBIR, 1);
+}
+
+static void
 drop_from_core0(int core)
 {
 	if (core != 0)
@@ -150,6 +158,9 @@ fw_main(int core)
 	n = exchange(core, drop_from_core0);
 	if (core == 0)
 		say("stale words after the cluster's invalidation", n);
+	n = exchange(core, drop_at_once);
+	if (core == 0)
+		say("stale words after one write for the whole cache", n);
 	meet();
 	if (core == 0)
 		fw_exit(0);

@@ -3,7 +3,7 @@
  * Shared memory on or1k with a write-through data cache that nobody keeps coherent (ADR 0034), in place of the coherent part of <cpu/atomic.h>.
  * Stores reach memory in order; what a core reads may be what it had. HAL_CACHES says how that is mended:
  *
- *	1  whole	whoever acquires forgets its whole cache, once after each look at a shared word
+ *	1  whole	whoever acquires forgets its whole cache, once after each look at a shared word; with HAL_FLASH by one write
  *	2  lines	whoever acquires forgets the lines of what it acquires
  *	3  drop		whoever publishes has the lines dropped in all other caches by hardware (CD_PERF_DROP); readers do nothing
  *
@@ -19,6 +19,9 @@
 #define HAL_WHOLE 1
 #define HAL_LINES 2
 #define HAL_DROP 3
+#ifndef HAL_FLASH
+#define HAL_FLASH 0
+#endif
 #define HAL_LINE_BYTES 32u
 #define HAL_DROP_OTHERS ((volatile uint32_t *)0x99000038)	/* CD_PERF + CD_PERF_DROP */
 #define HAL_DROP_OWN ((volatile uint32_t *)0x9900003c)		/* CD_PERF + CD_PERF_DROP_OWN */
