@@ -15,6 +15,9 @@ import numpy as np
 from scipy import ndimage
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "front"))
+import patience  # noqa: E402
+
 MACHINES = {"hosted": "hosted-4x4", "riscv64": "riscv-4x4"}
 TIMEOUT_S = 100
 MASK_ONE = 65536
@@ -24,7 +27,7 @@ def atoll(port, ranks, program, *args, options=(), machine=None):
     """Run a program; (exit status, standard output, standard error)."""
     argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), "--port", port, "--machine", machine or MACHINES[port],
             "--timeout", str(TIMEOUT_S), *options, program, *args]
-    p = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S + 60)
+    p = patience.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S + 60)
     return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
 
 

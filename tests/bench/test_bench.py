@@ -10,6 +10,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "front"))
+import patience  # noqa: E402
+
 TIMEOUT_S = 300
 # benchmark -> a row that it must report
 ROWS = {"kcalls": "r_kcall", "fork_join": "spawn", "buffer": "buffer", "knoise": "knoise", "server": "server", "l_kcall": "l_kcall", "r_kcall": "r_kcall",
@@ -19,7 +22,7 @@ ROWS = {"kcalls": "r_kcall", "fork_join": "spawn", "buffer": "buffer", "knoise":
 def run(port, name):
     """Rows of one benchmark."""
     argv = [os.path.join(ROOT, "atoll"), "bench", "--quick", "--port", port, "--json", "-", name]
-    p = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
+    p = patience.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
     assert p.returncode == 0, f"status {p.returncode}: {p.stderr[-1500:]}"
     return json.loads(p.stdout)
 

@@ -12,9 +12,10 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
 import bootrec  # noqa: E402
 import machine as machines  # noqa: E402
+import patience  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"), "riscv64")
 NOC = (16, 16, 4096, 0)  # mailbox ports, portal ports, portal unit, heartbeat
@@ -48,7 +49,7 @@ def run(argv, timeout):
     """Run QEMU to its end, or kill it."""
     start = time.monotonic()
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+        done = patience.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired as e:
         text = (e.stdout or b"").decode(errors="replace") + "[killed: it did not end in time]"
         return Boot(None, text, time.monotonic() - start)

@@ -3,7 +3,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -11,6 +10,7 @@ import qemu
 from test_boot import main
 
 sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
+import patience  # noqa: E402
 import setup  # noqa: E402
 
 MPI_MAX = 64 << 10
@@ -25,8 +25,8 @@ def sizes(calls):
     with tempfile.TemporaryDirectory(prefix="atoll-size-") as folder:
         out = os.path.join(folder, "part.o")
         roots = [word for call in calls for word in ("-u", call)]
-        subprocess.run([setup.zig(), "ld.lld", "-r", "--gc-sections", *roots, "-o", out, LIBRARY], check=True, timeout=60)
-        text = subprocess.run(["riscv64-unknown-elf-size", "-A", out], check=True, capture_output=True, text=True, timeout=60).stdout
+        patience.run([setup.zig(), "ld.lld", "-r", "--gc-sections", *roots, "-o", out, LIBRARY], check=True, timeout=60)
+        text = patience.run(["riscv64-unknown-elf-size", "-A", out], check=True, capture_output=True, text=True, timeout=60).stdout
     found = {}
     for name, size in re.findall(r"^\.(text|rodata|srodata|data|sdata)\S*\s+(\d+)", text, re.M):
         found[name] = found.get(name, 0) + int(size)
@@ -42,7 +42,7 @@ def test_mpi_in_a_program_that_sends_and_receives_is_within_its_size():
 
 def test_what_each_rank_has_of_its_own_is_within_its_size():
     program = os.path.join(qemu.BUILD, "tests", "small_memory")
-    text = subprocess.run(["riscv64-unknown-elf-readelf", "-lW", program], check=True, capture_output=True, text=True, timeout=60).stdout
+    text = patience.run(["riscv64-unknown-elf-readelf", "-lW", program], check=True, capture_output=True, text=True, timeout=60).stdout
     private = [int(size, 16) for size in re.findall(r"^ +LOAD(?: +0x\w+){4} +(0x\w+) +RW ", text, re.M)]
     assert len(private) == 1 and 4096 < private[0] <= PRIVATE_MAX, text
 

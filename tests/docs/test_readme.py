@@ -12,6 +12,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "front"))
+import patience  # noqa: E402
+
 TIMEOUT_S = 600
 KIB = 1024
 
@@ -85,7 +88,7 @@ def printed(command):
         argv = [os.path.join(ROOT, "atoll"), *shlex.split(words)[1:], "--json", "-"]
     else:
         argv = [sys.executable, os.path.join(ROOT, words)]
-    p = subprocess.run(argv, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
+    p = patience.run(argv, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
     assert p.returncode == 0, f"{words} ended with {p.returncode}: {p.stderr[-2000:]}"
     return json.loads(p.stdout) if words.startswith("./atoll bench ") else p.stdout
 

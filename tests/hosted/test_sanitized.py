@@ -13,6 +13,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import test_hosted as hosted  # noqa: E402
+import patience  # noqa: E402
 
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 REPORTS = ("Sanitizer", "runtime error:")
@@ -28,7 +29,7 @@ def say(ok, name, text=""):
 
 def call(argv, **env):
     """(exit status, output) of a command."""
-    done = subprocess.run(argv, cwd=hosted.ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = patience.run(argv, cwd=hosted.ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=PATIENCE_S, check=False)
     return done.returncode, done.stdout.decode(errors="replace")
 

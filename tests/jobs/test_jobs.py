@@ -11,6 +11,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+import patience  # noqa: E402
 import setup  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
@@ -45,7 +46,7 @@ def run(port, ranks, program, *args, options=()):
     path = program if os.path.isabs(program) else os.path.join(BUILD, port, "tests", program)
     argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), "--port", port, "--machine", MACHINE[port],
             "--timeout", str(PATIENCE_S), *options, path, *args]
-    r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S + 60, check=False)
+    r = patience.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S + 60, check=False)
     return r.returncode, r.stdout.decode(errors="replace")
 
 

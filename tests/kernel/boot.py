@@ -18,6 +18,7 @@ import archive  # noqa: E402
 import bootrec  # noqa: E402
 import machine as machines  # noqa: E402
 import or1k  # noqa: E402
+import patience  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 NOC = (16, 16, 4096, 0)  # mailbox ports, portal ports, portal unit, heartbeat
@@ -72,7 +73,7 @@ def boot(port, name, m, timeout=60, extra=()):
             argv = qemu(layout, m, *paths)
         start = time.monotonic()
         try:
-            done = subprocess.run(argv + list(extra), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+            done = patience.run(argv + list(extra), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
         except subprocess.TimeoutExpired as e:
             said = (e.stdout or b"") + (e.stderr or b"")
             return None, said.decode(errors="replace") + "[killed: it did not end in time]", time.monotonic() - start

@@ -11,17 +11,16 @@ import fnmatch
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"), os.path.join(ROOT, "mpi", "tools")]
 import dump  # noqa: E402
 import install  # noqa: E402
+import patience  # noqa: E402
 import setup  # noqa: E402
 import suite  # noqa: E402
 from mpigen import implemented_in  # noqa: E402
@@ -69,10 +68,10 @@ class Job:
         self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.pids, self.module, self.test, self.rest, self.text = [], None, None, b"", []
 
-    def lines(self, end):
-        """Lines up to a moment; None at the end of the output, () when the time is over."""
+    def lines(self, limit_s, clock):
+        """Lines; None at the end of the output, () when a clock has reached a limit."""
         while b"\n" not in self.rest:
-            if not select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))[0]:
+            if not patience.readable([self.process.stdout], limit_s, clock):
                 return ()
             got = os.read(self.process.stdout.fileno(), 65536)
             if not got:
@@ -99,21 +98,21 @@ class Job:
 
     def what_all_do(self):
         """Of every rank the lines of Python, and the functions below."""
-        said, end = [], time.monotonic() + DUMP_S
+        said, clock = [], patience.Clock(self.process.pid)
         for pid in self.pids:
             os.kill(pid, signal.SIGUSR1)
-        while got := self.lines(end):
+        while got := self.lines(DUMP_S, clock):
             said += got
         return "\n".join(said) + "\n" + dump.hosted(os.getpgid(self.process.pid))
 
     def results(self):
         """Yields what modules give; the last one may be a text: how the job failed."""
-        end = time.monotonic() + MODULE_S
-        while got := self.lines(end):
+        clock = patience.Clock(self.process.pid)
+        while got := self.lines(MODULE_S, clock):
             for line in got:
                 found = self.take(line)
                 if found:
-                    end = time.monotonic() + MODULE_S
+                    clock = patience.Clock(self.process.pid)
                     yield found
         if got is None:
             if self.process.wait() != 0:

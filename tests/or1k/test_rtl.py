@@ -7,6 +7,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "front"))
+import patience  # noqa: E402
+
 TIMEOUT_S = 280
 # core, instruction, address, function
 NAMED = re.compile(r"core 0: illegal instruction 0xe\w{7} at 0x\w{8} in [a-z]\S+\+0x\w+ \(supervisor mode\); stopped")
@@ -16,7 +19,7 @@ def run(*argv):
     """(exit status or None, output) of ./atoll run --port or1k."""
     line = [os.path.join(ROOT, "atoll"), "run", "--port", "or1k", "--machine", "optimsoc4", *argv]
     try:
-        p = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        p = patience.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                            timeout=TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as e:
         return None, (e.stdout or b"").decode(errors="replace") + "[killed: it did not end in time]"

@@ -3,7 +3,6 @@
 
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
@@ -14,6 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
 import install  # noqa: E402
+import patience  # noqa: E402
 
 PATIENCE_S = 60
 PREFIX = os.path.join(ROOT, "build", "process", "prefix")
@@ -58,7 +58,7 @@ def call(argv, stdin=None, env=None, cwd=None):
     """Run a command to its end. No end is a failure."""
     feed = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
     try:
-        p = subprocess.run(argv, env={**os.environ, **(env or {})}, cwd=cwd, capture_output=True, timeout=PATIENCE_S, check=False, **feed)
+        p = patience.run(argv, env={**os.environ, **(env or {})}, cwd=cwd, capture_output=True, timeout=PATIENCE_S, check=False, **feed)
     except subprocess.TimeoutExpired as e:
         raise Wrong(f"{' '.join(argv)}: no end after {PATIENCE_S} s\n{e.stdout}\n{e.stderr}") from None
     return Done(argv, p.returncode, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace"))
@@ -99,7 +99,7 @@ class Job:
 
     def read_some(self):
         """Some output; nothing for too long is a failure."""
-        if not select.select([self.process.stdout], [], [], PATIENCE_S)[0]:
+        if not patience.readable([self.process.stdout], PATIENCE_S):
             self.process.kill()
             raise Wrong(f"{' '.join(self.argv)}: the ranks do not start\n{self.seen}")
         got = os.read(self.process.stdout.fileno(), 65536)
@@ -110,13 +110,13 @@ class Job:
     def end(self):
         """Wait for the end; every process that was a rank must be gone."""
         try:
-            out, err = self.process.communicate(timeout=PATIENCE_S)
+            out, err = patience.communicate(self.process, PATIENCE_S)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
             raise Wrong(f"{' '.join(self.argv)}: no end after {PATIENCE_S} s") from None
         for pid, watch in zip(self.pids, self.watches):
             # readable when the process has ended
-            if not select.select([watch], [], [], PATIENCE_S)[0]:
+            if not patience.readable([watch], PATIENCE_S):
                 os.kill(pid, signal.SIGKILL)
                 raise Wrong(f"{' '.join(self.argv)}: rank's process {pid} is left")
             os.close(watch)

@@ -8,14 +8,13 @@ import fcntl
 import os
 import pty
 import re
-import select
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from scenario import MPIEXEC, PATIENCE_S, WORK, Skip, Wrong, call, mpiexec, must, must_be, program, run_all, tests_of, tool  # noqa: E402
+import patience  # noqa: E402
 
 SHOW_SESSION = ("python3", "-c", "import os; print(os.getsid(0), os.getpgid(0))")
 # a rank that says who it is and then says what it reads
@@ -33,7 +32,7 @@ def read_until(fd, done, what):
     """Read until a condition holds of what was read; nothing for too long is a failure."""
     text = ""
     while not done(text):
-        if not select.select([fd], [], [], PATIENCE_S)[0]:
+        if not patience.readable([fd], PATIENCE_S):
             raise Wrong(f"{what}: nothing more after '{text[-1000:]}'")
         try:
             got = os.read(fd, 65536)
@@ -86,7 +85,7 @@ class Unread:
         """The exit status, and what was written if somebody reads in the end."""
         out = read_all(self.out) if reads else None
         try:
-            err = self.process.communicate(timeout=PATIENCE_S)[1].decode()
+            err = patience.communicate(self.process, PATIENCE_S)[1].decode()
         except subprocess.TimeoutExpired:
             raise Wrong("mpiexec does not end while nobody reads") from None
         finally:
@@ -99,7 +98,7 @@ class Unread:
 def read_all(fd):
     """Everything up to the end."""
     parts = []
-    while select.select([fd], [], [], PATIENCE_S)[0]:
+    while patience.readable([fd], PATIENCE_S):
         parts.append(os.read(fd, 65536))
         if not parts[-1]:
             return b"".join(parts)
@@ -167,11 +166,8 @@ def all_sleep(pid):
 
 def must_wait(condition, what):
     """Look again until it holds; never is a failure."""
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            raise Wrong(what)
-        select.select([], [], [], 0.02)
+    if not patience.until(condition, PATIENCE_S):
+        raise Wrong(what)
 
 
 def test_ranks_have_a_session_of_their_own():
@@ -308,7 +304,7 @@ def test_closing_the_terminal_ends_the_job():
         # the others have no input and end
         watch = os.pidfd_open(t.ranks(ranks)[0])
         must_be(t.close(), 129, "status")
-        must_be(select.select([watch], [], [], PATIENCE_S)[0], [watch], "rank that has ended")
+        must_be(patience.readable([watch], PATIENCE_S), [watch], "rank that has ended")
         os.close(watch)
 
 

@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from scenario import MPIEXEC, PATIENCE_S, WORK, call, mpiexec, must, must_be, one_line, program, run_all, tests_of  # noqa: E402
+import patience  # noqa: E402
 
 HOST = socket.gethostname()
 SHOW = ("sh", "-c", "echo $PMI_RANK of $PMI_SIZE")
@@ -123,7 +124,7 @@ def test_who_has_read_enough_holds_nobody_up():
 
 def test_input_that_does_not_end_ends_with_the_job():
     with subprocess.Popen([MPIEXEC, "-s", "all", "-n", "2", "true"], stdin=subprocess.PIPE) as p:
-        must_be(p.wait(PATIENCE_S), 0, "status")
+        must_be(patience.wait(p, PATIENCE_S), 0, "status")
 
 
 def test_quiet_still_says_what_fails():
@@ -162,7 +163,7 @@ def test_a_library_says_that_mpiexec_is_another_version():
         with s.accept()[0] as rank:
             mine = struct.unpack("II", rank.recv(8))[0]
             rank.sendall(struct.pack("III", mine + 41, 2, 0))		# shorter than ours, too
-        err = p.communicate(timeout=PATIENCE_S)[1]
+        err = patience.communicate(p, PATIENCE_S)[1]
     must_be(f"mpiexec speaks job protocol {mine + 41}, this libmpi_abi.so.1 {mine}: take both from one installation" in err, True, err)
     must_be(p.returncode != 0, True, "status")
 

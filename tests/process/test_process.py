@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from scenario import Job, MPIEXEC, PATIENCE_S, PREFIX, WORK, Wrong, call, mpiexec, must, must_be, one_line, program, run_all, tests_of, tool  # noqa: E402
+import patience  # noqa: E402
 
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
 
@@ -116,7 +117,7 @@ def test_input_may_be_a_terminal():
     ours, theirs = os.openpty()
     with subprocess.Popen([MPIEXEC, "-n", "2", "sh", "-c", "cat; echo end $PMI_RANK"], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
         os.write(ours, b"typed\n\x04")
-        out, err = p.communicate(timeout=PATIENCE_S)
+        out, err = patience.communicate(p, PATIENCE_S)
     os.close(ours)
     os.close(theirs)
     must_be((sorted(out.decode().splitlines()), err, p.returncode), (["end 0", "end 1", "typed"], b"", 0), "output, errors and status")

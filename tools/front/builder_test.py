@@ -13,6 +13,7 @@ import pytest
 
 import builder
 import lock
+import patience
 import programs
 import ui
 from ui import BUILD, ROOT
@@ -83,7 +84,7 @@ def lives(pid):
 
 def test_progress_is_counted_beforehand_and_has_no_control_characters_in_a_file(tree):
     p = start(tree, "setattr(ui.Steps, 'EVERY_S', -1) or builder.ensure_run('hosted', ['fn'])")
-    err = p.communicate(timeout=60)[1]
+    err = patience.communicate(p, 60)[1]
     assert p.returncode == 0 and "building hosted: 4 steps" in err and "4 of 4, CC" in err and "building hosted: done" in err
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", err), err
     assert (tree / "build" / "hosted" / "bin" / "fn").exists() and not (tree / "build" / "hosted" / ".whole").exists()
@@ -104,7 +105,7 @@ def test_progress_fits_a_small_terminal(tree, columns):
         except OSError:
             break
     os.close(ours)
-    assert p.wait(timeout=60) == 0
+    assert patience.wait(p, 60) == 0
     shown = [line for line in seen.decode().split("\r\x1b[K") if "\n" not in line]
     assert len(shown) >= 3 and all(len(line) < (columns or 80) for line in shown)
     assert columns < 40 or "1 of 3" in seen.decode()
@@ -116,32 +117,32 @@ def test_who_waits_says_at_once_for_whom_and_does_not_build_again(tree):
     said = q.stderr.readline()
     assert re.fullmatch(rf"atoll: waiting for process {p.pid}, which is building hosted.*\n", said), said
     go_on(tree)
-    assert p.wait(timeout=60) == 0 and q.communicate(timeout=60)[1] == "" and q.returncode == 0
+    assert patience.wait(p, 60) == 0 and patience.communicate(q, 60)[1] == "" and q.returncode == 0
 
 
 def test_who_finds_what_he_needs_current_needs_no_lock(tree):
-    assert start(tree, "builder.ensure_run('hosted', ['fn'])").wait(timeout=60) == 0
+    assert patience.wait(start(tree, "builder.ensure_run('hosted', ['fn'])"), 60) == 0
     p, _ = start_half(tree, "builder.make('unit')")
     q = start(tree, "builder.ensure_run('hosted', ['fn'])")
-    assert q.communicate(timeout=60)[1] == "" and q.returncode == 0 and p.poll() is None
+    assert patience.communicate(q, 60)[1] == "" and q.returncode == 0 and p.poll() is None
     go_on(tree)
-    assert p.wait(timeout=60) == 0
+    assert patience.wait(p, 60) == 0
 
 
 def test_a_program_that_was_never_built_is(tree):
-    assert start(tree, "builder.ensure_run('hosted')").wait(timeout=60) == 0
+    assert patience.wait(start(tree, "builder.ensure_run('hosted')"), 60) == 0
     assert not (tree / "build" / "hosted" / "bin" / "fn").exists()
-    assert start(tree, "builder.ensure_run('hosted', ['fn'])").wait(timeout=60) == 0
+    assert patience.wait(start(tree, "builder.ensure_run('hosted', ['fn'])"), 60) == 0
     assert (tree / "build" / "hosted" / "bin" / "fn").exists()
 
 
 def test_what_was_built_before_is_kept_current(tree):
     fn = tree / "build" / "hosted" / "bin" / "fn"
-    assert start(tree, "builder.ensure_run('hosted', ['fn'])").wait(timeout=60) == 0
+    assert patience.wait(start(tree, "builder.ensure_run('hosted', ['fn'])"), 60) == 0
     (tree / "Makefile").write_text(MAKEFILE + "$(O)/bin/fn: abi/a.h\n")
     (tree / "abi" / "a.h").write_text("new")
     old = fn.stat().st_mtime_ns
-    assert start(tree, "builder.ensure_run('hosted')").wait(timeout=60) == 0
+    assert patience.wait(start(tree, "builder.ensure_run('hosted')"), 60) == 0
     assert fn.stat().st_mtime_ns > old
 
 
@@ -149,12 +150,12 @@ def test_what_was_built_before_is_kept_current(tree):
 def test_an_interrupt_ends_every_compiler_and_leaves_nothing_half_done(tree, sig):
     p, shell = start_half(tree)
     os.kill(p.pid, sig)
-    err = p.communicate(timeout=60)[1]
+    err = patience.communicate(p, 60)[1]
     assert p.returncode == 130 and err.endswith("atoll: interrupted\n"), err
     assert not lives(shell) and not (tree / "build" / "hosted" / "two").exists() and not (tree / "build" / "hosted" / ".built").exists()
     p, _ = start_half(tree)
     go_on(tree)
-    assert p.wait(timeout=60) == 0 and (tree / "build" / "hosted" / "two").read_text() == "half\nwhole\n"
+    assert patience.wait(p, 60) == 0 and (tree / "build" / "hosted" / "two").read_text() == "half\nwhole\n"
 
 
 def test_a_holder_that_was_killed_holds_nothing(tree):
@@ -163,7 +164,7 @@ def test_a_holder_that_was_killed_holds_nothing(tree):
     p.wait()
     os.kill(shell, signal.SIGKILL)
     q = start(tree, "builder.make('hosted')")
-    assert q.wait(timeout=60) == 0
+    assert patience.wait(q, 60) == 0
 
 
 def test_a_lock_names_nobody_whom_it_does_not_know(tmp_path, capsys):
@@ -183,7 +184,7 @@ def test_a_lock_names_nobody_whom_it_does_not_know(tmp_path, capsys):
 def test_a_failed_build_shows_the_compilers_words_and_is_not_current(tree):
     (tree / "Makefile").write_text(MAKEFILE + "all run: bad\nbad:\n\t$(call say,CC,$@)\n\t@echo what is wrong; false\n")
     p = start(tree, "builder.ensure_run('hosted')")
-    err = p.communicate(timeout=60)[1]
+    err = patience.communicate(p, 60)[1]
     assert p.returncode == 1 and "what is wrong" in err and "does not build" in err.splitlines()[-1]
     assert not (tree / "build" / "hosted" / ".built").exists()
 

@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 import launch
+import patience
 import results
 import run
 import setup
@@ -22,7 +22,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def atoll(*argv):
-    return subprocess.run([ATOLL, *argv], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    return patience.run([ATOLL, *argv], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
 
 
 @pytest.mark.parametrize("argv, words", [
@@ -71,7 +71,7 @@ def test_no_command_shows_the_help_and_fails():
 
 
 def test_it_works_from_another_folder(tmp_path):
-    p = subprocess.run([ATOLL, "machines", "laptop"], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    p = patience.run([ATOLL, "machines", "laptop"], capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert p.returncode == 0 and "cluster  0" in p.stdout
 
 
@@ -151,12 +151,7 @@ def lives(pid):
 
 
 def wait_until(condition, seconds=10):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
+    return patience.until(condition, seconds)
 
 
 # A launcher in the place of the machine: it has a child, and either ends or sleeps for good.
@@ -179,7 +174,7 @@ def start_sleeper(tmp_path, timeout_s=0):
 def test_an_interrupt_ends_everything_that_was_started(tmp_path, sig):
     p, pids = start_sleeper(tmp_path)
     p.send_signal(sig)
-    assert "interrupted" in p.communicate(timeout=20)[1] and p.returncode == 130
+    assert "interrupted" in patience.communicate(p, 20)[1] and p.returncode == 130
     assert not any(lives(pid) for pid in pids)
 
 
@@ -193,7 +188,7 @@ def test_when_the_front_command_is_killed_the_machine_dies(tmp_path):
 
 def test_a_machine_that_overruns_its_time_is_dumped_and_ended(tmp_path):
     p, pids = start_sleeper(tmp_path, 0.5)
-    err = p.communicate(timeout=60)[1]
+    err = patience.communicate(p, 60)[1]
     assert p.returncode == launch.QUIT_STATUS and "no end after 0.5 s" in err and f"process {pids[0]}" in err
     assert not any(lives(pid) for pid in pids)
 
@@ -234,10 +229,10 @@ def test_an_interrupt_ends_what_runs_and_what_is_about_to_start(monkeypatch):
     p = subprocess.Popen(["sleep", "1000"], start_new_session=True)
     results.started(p.pid)
     results.kill_all()
-    assert p.wait(timeout=10) == -signal.SIGKILL
+    assert patience.wait(p, 10) == -signal.SIGKILL
     q = subprocess.Popen(["sleep", "1000"], start_new_session=True)
     results.started(q.pid)
-    assert q.wait(timeout=10) == -signal.SIGKILL
+    assert patience.wait(q, 10) == -signal.SIGKILL
 
 
 def test_the_last_line_counts(capsys, monkeypatch):

@@ -5,6 +5,7 @@ import os
 import time
 
 import launch
+import patience
 import results
 from ui import BUILD
 
@@ -29,7 +30,7 @@ def run_machine(group, port, icount=False):
     os.close(job.output)
     output, timed_out, status = b"", False, None
     try:
-        output, timed_out = _collect(read, start)
+        output, timed_out = _collect(read, m.pid)
         text = m.dump() if timed_out else ""
         if not timed_out:
             status = os.waitpid(m.pid, 0)[1]
@@ -42,13 +43,11 @@ def run_machine(group, port, icount=False):
     return results.parse_output(group, results.Run(code, text, time.monotonic() - start, timed_out))
 
 
-def _collect(fd, start):
+def _collect(fd, pid):
     """Everything until the end of the stream, or until the time is over."""
-    import select
-    output = b""
+    output, clock = b"", patience.Clock(pid)
     while True:
-        left = start + TIMEOUT_S - time.monotonic()
-        if left <= 0 or not select.select([fd], [], [], left)[0]:
+        if not patience.readable([fd], TIMEOUT_S, clock):
             return output, True
         part = os.read(fd, 65536)
         if not part:

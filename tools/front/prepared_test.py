@@ -13,6 +13,7 @@ import pytest
 
 import builder
 import launch
+import patience
 import prepared
 import run
 import wrapper
@@ -85,12 +86,9 @@ def test_whoever_ends_the_quick_start_ends_the_machine(source, sig, more):
     machine = machine_of(p)
     assert machine and open(f"/proc/{p.pid}/comm").read() == "atoll-start\n"
     p.send_signal(sig)
-    err = p.communicate(timeout=30)[1]
+    err = patience.communicate(p, 30)[1]
     assert (p.returncode, err) == ((-9, "") if sig == signal.SIGKILL else (130, "atoll: interrupted\n"))
-    end = time.monotonic() + 10
-    while any(map(alive, machine)) and time.monotonic() < end:
-        time.sleep(0.02)
-    assert not [pid for pid in machine if alive(pid)]
+    assert patience.until(lambda: not any(map(alive, machine)), 10), [pid for pid in machine if alive(pid)]
 
 
 @pytest.mark.parametrize("how", [(), ("--front",)])
@@ -98,7 +96,7 @@ def test_a_machine_has_a_session_and_the_weight_of_its_caller(tmp_path, how):
     source = tmp_path / "session.c"
     source.write_text(SESSION)
     prepare(source)
-    out = subprocess.run(["nice", "-n", "3", ATOLL, *how, "run", source], capture_output=True, text=True, timeout=60, check=True).stdout
+    out = patience.run(["nice", "-n", "3", ATOLL, *how, "run", source], capture_output=True, text=True, timeout=60, check=True).stdout
     session, group = out.splitlines()
     assert int(session) != os.getsid(0)
     with open("/proc/self/autogroup", encoding="ascii") as f:
@@ -115,7 +113,7 @@ def test_a_hang_ends_in_a_dump(source):
 def test_standard_input_reaches_rank_0_alone(source):
     args = ("-n", 4, "--machine", "hosted-4x4", "--map", "scatter", source, "read")
     prepare(*args)
-    out, err = popen(*args, stdin=subprocess.PIPE).communicate("first line\nsecond line\n", timeout=60)
+    out, err = patience.communicate(popen(*args, stdin=subprocess.PIPE), 60, "first line\nsecond line\n")
     assert err == "" and sorted(out.splitlines()) == ["rank 0 read first line"] + [f"rank {r} read nothing" for r in range(1, 4)]
 
 
@@ -123,14 +121,14 @@ def test_standard_input_reaches_rank_0_alone(source):
 def test_closed_streams(source, closed, words):
     prepare(source, "exit")
     said = subprocess.run(f"{prepared.STARTER} --why {ROOT} run {source} exit {closed}", shell=True, capture_output=True, text=True).stdout.strip()
-    quick, front = [subprocess.run(f"exec {ATOLL} {how}run {source} exit {closed}", shell=True, capture_output=True, text=True, timeout=60)
+    quick, front = [patience.run(f"exec {ATOLL} {how}run {source} exit {closed}", shell=True, capture_output=True, text=True, timeout=60)
                     for how in ("", "--front ")]
     assert (quick.returncode, quick.stdout, quick.stderr) == (front.returncode, front.stdout, front.stderr) and said == words
 
 
 def test_without_standard_input_a_program_reads_nothing(source):
     prepare(source, "read")
-    p = subprocess.run(f"exec {ATOLL} run {source} read <&-", shell=True, capture_output=True, text=True, timeout=60)
+    p = patience.run(f"exec {ATOLL} run {source} read <&-", shell=True, capture_output=True, text=True, timeout=60)
     assert (p.returncode, p.stdout, p.stderr) == (0, "", "")
 
 
@@ -241,16 +239,16 @@ def test_a_program_that_changes_while_it_runs_goes_on_as_it_was(tmp_path, source
     while not machine_of(p):
         assert p.poll() is None
     prog.write_bytes(compile_status(tmp_path, "other", 6).read_bytes())
-    assert p.communicate("a line\n", timeout=60)[0] == "rank 0 read a line\n" and p.returncode == 0
+    assert patience.communicate(p, 60, "a line\n")[0] == "rank 0 read a line\n" and p.returncode == 0
     assert atoll("run", prog, "read").returncode == 6
 
 
 def test_a_program_of_the_folder_goes_before_ours(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     prepare("empty")
-    assert subprocess.run([ATOLL, "run", "empty"], timeout=60).returncode == 0
+    assert patience.run([ATOLL, "run", "empty"], timeout=60).returncode == 0
     compile_status(tmp_path, "empty", 5)
-    assert why("empty") == f"{tmp_path}/empty is another" and subprocess.run([ATOLL, "run", "empty"], timeout=60).returncode == 5
+    assert why("empty") == f"{tmp_path}/empty is another" and patience.run([ATOLL, "run", "empty"], timeout=60).returncode == 5
 
 
 def test_a_file_in_the_archive_is_read_anew(tmp_path):

@@ -80,6 +80,10 @@ def run(o):
         os.execv(argv[0], argv)
     p = subprocess.Popen(argv, process_group=0 if not os.isatty(0) else None)
     try:
+        if os.environ.get("ATOLL_PATIENT"):
+            import patience
+            patience.communicate(p, o.timeout)
+            return p.returncode
         return p.wait(o.timeout)
     except subprocess.TimeoutExpired:
         import dump

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 
+import patience
 from ui import ROOT, Steps, Usage, say
 
 JOBS = 2
@@ -96,14 +97,14 @@ def kill_all():
 
 
 def call(argv, timeout_s, env=None, cwd=None, dump=None):
-    """Run a program in its own process group; at the time limit dump it and end the whole group."""
+    """Run a program in its own process group; at the time limit (tools/front/patience.py) dump it and end the whole group."""
     start = time.monotonic()
     p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-                         env=dict(os.environ, **(env or {})), cwd=cwd or ROOT)
+                         env=dict(os.environ, ATOLL_PATIENT="1", **(env or {})), cwd=cwd or ROOT)
     started(p.pid)
     timed_out, extra = False, ""
     try:
-        output = p.communicate(timeout=timeout_s)[0]
+        output = patience.communicate(p, timeout_s)[0]
     except subprocess.TimeoutExpired:
         timed_out = True
         extra = "\n" + (dump or default_dump)(p.pid)

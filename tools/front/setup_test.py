@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+import patience
 import setup
 from ui import ROOT
 
@@ -52,7 +53,7 @@ def test_without_a_network_it_says_so_in_one_line(copy):
     with socket.socket() as s:			# bound, but nobody listens: refused
         s.bind(("127.0.0.1", 0))
         p = start(copy, s.getsockname()[1])
-        err = p.communicate(timeout=300)[1]
+        err = patience.communicate(p, 300)[1]
     assert p.returncode == 1 and "requirements.txt" in err.splitlines()[-1] and "no network" in err.splitlines()[-1], err
     assert not (copy / ".venv" / ".atoll-run").exists() and "Traceback" not in err and "\x1b" not in err
 
@@ -64,7 +65,7 @@ def test_an_interrupted_installation_leaves_no_process_and_is_done_again(copy, s
     silent_server.settimeout(300)
     with silent_server.accept()[0]:		# pip is at work
         os.kill(p.pid, sig)
-        err = p.communicate(timeout=60)[1]
+        err = patience.communicate(p, 60)[1]
     assert p.returncode == 130 and err.endswith("atoll: interrupted\n") and not group_lives(p.pid), err
     assert (copy / ".venv" / ".begun-requirements.txt").exists() and not (copy / ".venv" / ".atoll-run").exists()
 

@@ -16,7 +16,7 @@ import tarfile
 import install
 import setup
 from lock import Lock
-from ui import BUILD, ROOT, Failure, say
+from ui import BUILD, Failure, say
 
 FOLDER = os.path.join(BUILD, "mpi4py")
 REQUIREMENTS = "requirements-mpi4py.txt"

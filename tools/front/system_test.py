@@ -6,10 +6,10 @@ import os
 import random
 import signal
 import subprocess
-import time
 
 import pytest
 
+import patience
 import wrapper
 from ui import BUILD, ROOT
 
@@ -105,7 +105,7 @@ def source(tmp_path_factory):
 
 
 def atoll(*argv, timeout=120):
-    return subprocess.run([ATOLL, *map(str, argv)], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+    return patience.run([ATOLL, *map(str, argv)], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
 
 
 def machine_of(front):
@@ -169,12 +169,9 @@ def test_whoever_ends_the_front_command_ends_the_machine(source, port, sig):
     machine = machine_of(p)
     assert machine
     p.send_signal(sig)
-    p.communicate(timeout=30)
+    patience.communicate(p, 30)
     assert p.returncode == (130 if sig != signal.SIGKILL else -9)
-    end = time.monotonic() + 10
-    while any(map(alive, machine)) and time.monotonic() < end:
-        time.sleep(0.02)
-    assert not [pid for pid in machine if alive(pid)]
+    assert patience.until(lambda: not any(map(alive, machine)), 10), [pid for pid in machine if alive(pid)]
 
 
 @pytest.mark.parametrize("port", PORTS)
@@ -190,7 +187,7 @@ def test_a_cluster_that_is_killed_is_noticed(source):
                          stderr=subprocess.PIPE, text=True)
     assert p.stdout.readline() == "waiting\n"
     os.kill(max(machine_of(p)), signal.SIGKILL)
-    out, err = p.communicate(timeout=30)
+    out, err = patience.communicate(p, 30)
     assert p.returncode not in (0, None) and "atoll: " in err + out
 
 
@@ -240,20 +237,20 @@ def test_a_program_that_is_not_there_is_one_line(name):
 
 def test_two_runs_at_once_do_not_disturb_each_other(source):
     runs = [subprocess.Popen([ATOLL, "run", "-n", "3", str(source)], stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    assert [(r.communicate(timeout=60)[0].count("\n"), r.returncode) for r in runs] == [(3, 0)] * 4
+    assert [(patience.communicate(r, 60)[0].count("\n"), r.returncode) for r in runs] == [(3, 0)] * 4
 
 
 @pytest.mark.parametrize("port, machine", [("hosted", "hosted-4x4"), ("riscv64", "riscv-4x4")])
 def test_standard_input_reaches_rank_0_and_no_other_cluster(source, port, machine):
     argv = [ATOLL, "run", "-n", "4", "--port", port, "--machine", machine, "--map", "scatter", "--timeout", "60", str(source), "read"]
-    p = subprocess.run(argv, input="first line\nsecond line\n", capture_output=True, text=True, timeout=120)
+    p = patience.run(argv, input="first line\nsecond line\n", capture_output=True, text=True, timeout=120)
     assert p.returncode == 0 and p.stderr == ""
     assert sorted(p.stdout.splitlines()) == ["rank 0 read first line"] + [f"rank {r} read nothing" for r in range(1, 4)]
 
 
 @pytest.mark.parametrize("port", PORTS)
 def test_without_standard_input_a_program_reads_nothing(source, port):
-    p = subprocess.run(f"exec {ATOLL} run --port {port} {source} read <&-", shell=True, capture_output=True, text=True, timeout=120)
+    p = patience.run(f"exec {ATOLL} run --port {port} {source} read <&-", shell=True, capture_output=True, text=True, timeout=120)
     assert p.returncode == 0 and p.stdout == "" and p.stderr == ""
 
 
@@ -261,14 +258,14 @@ def test_without_standard_input_a_program_reads_nothing(source, port):
 def test_a_megabyte_of_any_bytes_arrives_in_full(source, port):
     data = random.Random(1).randbytes(1 << 20)
     total = functools.reduce(lambda t, b: (t * 31 + b) & (1 << 64) - 1, data)
-    p = subprocess.run([ATOLL, "run", "-n", "1" if port == "hosted" else "4", "--port", port, "--map", "scatter", source, "sum"], input=data, capture_output=True, timeout=300)
+    p = patience.run([ATOLL, "run", "-n", "1" if port == "hosted" else "4", "--port", port, "--map", "scatter", source, "sum"], input=data, capture_output=True, timeout=300)
     assert p.returncode == 0 and f"rank 0: {len(data)} bytes, {total:x}".encode() in p.stdout, p.stdout + p.stderr
 
 
 @pytest.mark.parametrize("port", PORTS)
 def test_standard_output_says_any_bytes(source, port):
     data = bytes(range(256)) * 20 + b"\x10e1;\x10\n\x10" + random.Random(2).randbytes(5000)
-    p = subprocess.run([ATOLL, "run", "--port", port, source, "copy"], input=data, capture_output=True, timeout=120)
+    p = patience.run([ATOLL, "run", "--port", port, source, "copy"], input=data, capture_output=True, timeout=120)
     assert p.returncode == 0 and p.stdout == data and p.stderr == b""
 
 
@@ -289,7 +286,7 @@ def test_standard_error_is_apart_in_whole_lines_and_in_order(source, port):
 def test_input_that_nobody_reads_stays_where_it_is(source, port, tmp_path):
     (tmp_path / "in").write_text("first line\nrest\n")
     with open(tmp_path / "in") as f:
-        p = subprocess.run([ATOLL, "run", "--port", port, source, "hello"], stdin=f, capture_output=True, text=True, timeout=120)
+        p = patience.run([ATOLL, "run", "--port", port, source, "hello"], stdin=f, capture_output=True, text=True, timeout=120)
         assert p.returncode == 0 and os.lseek(f.fileno(), 0, os.SEEK_CUR) == 0
 
 
@@ -299,7 +296,7 @@ def test_a_rank_that_waits_for_input_stops_no_other_and_can_be_interrupted(sourc
     os.close(ours)
     assert p.stdout.readline() == b"done\n"
     p.send_signal(signal.SIGINT)
-    assert p.wait(timeout=60) == 130 and machine_of(p) == []
+    assert patience.wait(p, 60) == 130 and machine_of(p) == []
     os.close(theirs)
 
 
@@ -345,6 +342,6 @@ def test_a_dead_cluster_is_one_line_that_says_what_to_do(source, victim):
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     said = [p.stdout.readline() for _ in range(8)]
     os.kill(clusters_of(p)[victim], signal.SIGKILL)
-    rest = p.communicate(timeout=30)[0].splitlines()
+    rest = patience.communicate(p, 30)[0].splitlines()
     assert said == ["waiting\n"] * 8 and p.returncode == 1
     assert len(rest) == 1 and rest[0].startswith(f"atoll: cluster {victim} died (signal 9, Killed): ") and "use fewer ranks" in rest[0], rest
