@@ -15,7 +15,7 @@
 struct work {
 	const struct collective *k;
 	struct span out;		/* operands; of a broadcast: the data */
-	struct span in;			/* reductions: the own operand; with allreduce and scan it lies in `out` already */
+	struct span in;			/* reductions: the own operand; with scan it lies in `out` already */
 	const MPI_Count *counts;	/* reduce-scatter: elements of each rank */
 	const struct side *give;	/* blocks; the own one of an allgather lies in its place already */
 	const struct side *get;

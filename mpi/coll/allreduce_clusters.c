@@ -18,7 +18,7 @@ static void
 write_it(struct sched *s, const struct work *w)
 {
 	mpi_clusters_inside(s);
-	mpi_clusters_reduce(s, &(struct work){.out = w->out, .in = w->out, .root = 0}, true);
+	mpi_clusters_reduce(s, &(struct work){.out = w->out, .in = w->in, .root = 0}, true);
 	mpi_clusters_between(s);
 	mpi_clusters_allreduce(s, w->out, false);
 	mpi_clusters_inside(s);

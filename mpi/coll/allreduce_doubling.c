@@ -1,76 +1,100 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reduction to all: pairs of ranks exchange and combine, at distances 1, 2, 4 ... If n is no power of two, the first ranks fold in pairs
- * before and unfold after. Operands stay in the order of the ranks.
+ * before and unfold after. Operands stay in the order of the ranks, so that both of a pair come to the same bits.
  *
  * Cost: ceil(log2 n) (a + m b + m g), and 2 (a + m b) + m g more if n is no power of two.
  */
 #include <mpi/coll/algorithm.h>
 
-/* What is combined so far, and where the partner's operand arrives. */
+/* What is combined so far, where the partner's operand arrives, and where the next one's does if the sum is there then. */
 struct places {
 	struct span sum;
 	struct span theirs;
+	struct span spare;
 };
 
 static void
 combine(struct sched *s, struct places *p, int partner)
 {
-	struct span sum = p->sum;
-
-	if (partner < s->rank || mpi_operation_commutes(&s->op)) {
+	if (partner < s->rank) {
 		mpi_sched_reduce(s, p->theirs, p->sum);
 	} else {
 		mpi_sched_reduce(s, p->sum, p->theirs);
-		p->sum = p->theirs;
-		p->theirs = sum;
+		*p = (struct places){.sum = p->theirs, .theirs = p->spare, .spare = p->theirs};
 	}
 	mpi_sched_round(s);
 }
 
 /* `position` counts the ranks that take part: the odd ones of the folded pairs and all others. */
-static void
-double_up(struct sched *s, struct places *p, int position, int folded)
+static int
+partner_of(int position, int distance, int folded)
 {
-	for (int distance = 1; distance < s->size - folded; distance *= 2) {
-		int other = position ^ distance;
-		int partner = other < folded ? 2 * other + 1 : other + folded;
+	int other = position ^ distance;
 
-		mpi_sched_recv(s, p->theirs, partner);
-		mpi_sched_send(s, p->sum, partner);
-		combine(s, p, partner);
-	}
+	return other < folded ? 2 * other + 1 : other + folded;
+}
+
+/*
+ * The places are chosen so that the sum ends in `out` without another copy: with each partner of a higher rank it goes to the other place. Whose
+ * first partner has a higher rank only reads its own operand where that is.
+ */
+static struct places
+begin(struct sched *s, struct span out, struct span in, int position, int folded)
+{
+	struct span room = mpi_sched_room(s, out.count, out.type);
+	bool reads_only = s->rank >= 2 * folded && position % 2 == 0 && s->size > 1, odd = false;
+	struct span first, second;
+
+	for (int distance = 1; distance < s->size - folded; distance *= 2)
+		odd ^= (position & distance) == 0;
+	if (in.at == out.at)
+		return (struct places){.sum = out, .theirs = room, .spare = out};
+	first = odd ? room : out;
+	second = odd ? out : room;
+	if (reads_only)
+		return (struct places){.sum = in, .theirs = second, .spare = first};
+	mpi_sched_copy(s, first, in);
+	mpi_sched_round(s);
+	return (struct places){.sum = first, .theirs = second, .spare = first};
 }
 
 /* Even ranks of the folding pairs give their operand to the odd one, and get the result. */
 static void
-stand_aside(struct sched *s, struct span out)
+stand_aside(struct sched *s, struct span out, struct span in)
 {
-	mpi_sched_send(s, out, s->rank + 1);
+	mpi_sched_send(s, in, s->rank + 1);
 	mpi_sched_round(s);
 	mpi_sched_recv(s, out, s->rank + 1);
 	mpi_sched_round(s);
 }
 
 void
-mpi_allreduce_doubling(struct sched *s, struct span out)
+mpi_allreduce_doubling(struct sched *s, struct span out, struct span in)
 {
-	int count = 1, folded;
-	struct places p = {.sum = out};
+	int count = 1, folded, position;
+	struct places p;
 
 	while (count * 2 <= s->size)
 		count *= 2;
 	folded = s->size - count;
 	if (s->rank < 2 * folded && s->rank % 2 == 0) {
-		stand_aside(s, out);
+		stand_aside(s, out, in);
 		return;
 	}
-	p.theirs = mpi_sched_room(s, out.count, out.type);
+	position = s->rank < 2 * folded ? s->rank / 2 : s->rank - folded;
+	p = begin(s, out, in, position, folded);
 	if (s->rank < 2 * folded) {
 		mpi_sched_recv(s, p.theirs, s->rank - 1);
 		combine(s, &p, s->rank - 1);
 	}
-	double_up(s, &p, s->rank < 2 * folded ? s->rank / 2 : s->rank - folded, folded);
+	for (int distance = 1; distance < count; distance *= 2) {
+		int partner = partner_of(position, distance, folded);
+
+		mpi_sched_recv(s, p.theirs, partner);
+		mpi_sched_send(s, p.sum, partner);
+		combine(s, &p, partner);
+	}
 	if (s->rank < 2 * folded)
 		mpi_sched_send(s, p.sum, s->rank - 1);
 	mpi_sched_copy(s, out, p.sum);
@@ -80,7 +104,7 @@ mpi_allreduce_doubling(struct sched *s, struct span out)
 static void
 write_it(struct sched *s, const struct work *w)
 {
-	mpi_allreduce_doubling(s, w->out);
+	mpi_allreduce_doubling(s, w->out, w->in);
 }
 
 const struct algorithm mpi_algorithm_allreduce_doubling = {.write = write_it};

@@ -48,6 +48,8 @@ fits(const struct sched *s, const struct work *w)
 static void
 write_it(struct sched *s, const struct work *w)
 {
+	mpi_sched_copy(s, w->out, w->in);
+	mpi_sched_round(s);
 	mpi_allreduce_ring(s, w->out);
 }
 

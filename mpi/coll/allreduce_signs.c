@@ -18,12 +18,6 @@ combine(struct signs *g, const struct parts *p)
 	memcpy(mpi_signs_room(g, p->bytes), p->in, p->bytes);
 	mpi_signs_show(g);
 	mpi_signs_wait_all(g);
-	if (g->n == 2 && mpi_operation_commutes(&p->op)) {
-		if (p->out != p->in)
-			memcpy(p->out, p->in, p->bytes);
-		mpi_op_apply(&p->op, mpi_signs_data(g, 1 - g->me, p->bytes), p->out, p->count);
-		return;
-	}
 	/* the own operand is on the own sign as well: `out` may be where it was */
 	memcpy(p->out, mpi_signs_data(g, g->n - 1, p->bytes), p->bytes);
 	for (int i = g->n - 2; i >= 0; i--)

@@ -170,7 +170,7 @@ mpi_clusters_reduce(struct sched *s, const struct work *w, bool near)
 void
 mpi_clusters_allreduce(struct sched *s, struct span out, bool near)
 {
-	part(s, COLL_ALLREDUCE, (struct work){.out = out}, near);
+	part(s, COLL_ALLREDUCE, (struct work){.out = out, .in = out}, near);
 }
 
 void

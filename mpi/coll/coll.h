@@ -79,8 +79,9 @@ void mpi_bcast_scatter_ring(struct sched *s, struct span data, int root);
 void mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root);
 void mpi_reduce_halving(struct sched *s, struct span out, struct span in, int root);
 
+void mpi_allreduce_doubling(struct sched *s, struct span out, struct span in);
+
 /* out holds the own operand already */
-void mpi_allreduce_doubling(struct sched *s, struct span out);
 void mpi_allreduce_halving(struct sched *s, struct span out);
 void mpi_allreduce_ring(struct sched *s, struct span out);
 void mpi_scan_doubling(struct sched *s, struct span out);

@@ -120,10 +120,27 @@ broadcasts(struct work *w)
 }
 
 static void
+doubling_in_place(struct sched *s, struct span out)
+{
+	mpi_allreduce_doubling(s, out, out);
+}
+
+static void
+doubling(struct work *w)
+{
+	struct sched *s = begin();
+
+	fill(w);
+	mpi_allreduce_doubling(s, ints(w->all, w->count), ints(w->one, w->count));
+	end(s);
+	check_sum(w, w->all);
+}
+
+static void
 reductions(struct work *w)
 {
 	void (*const algorithm[])(struct sched *, struct span, struct span, int) = {mpi_reduce_binomial, mpi_reduce_halving};
-	void (*const to_all[])(struct sched *, struct span) = {mpi_allreduce_doubling, mpi_allreduce_halving, mpi_allreduce_ring};
+	void (*const to_all[])(struct sched *, struct span) = {doubling_in_place, mpi_allreduce_halving, mpi_allreduce_ring};
 
 	for (int a = 0; a < 2; a++) {
 		struct sched *s = begin();
@@ -142,6 +159,7 @@ reductions(struct work *w)
 		end(s);
 		check_sum(w, w->one);
 	}
+	doubling(w);
 }
 
 static void

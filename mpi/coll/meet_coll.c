@@ -199,7 +199,7 @@ between_clusters(struct round *r)
 	switch (r->k->kind) {
 	case COLL_BCAST: mpi_bcast_binomial(s, table, root); break;
 	case COLL_REDUCE: mpi_reduce_binomial(s, table, table, root); break;
-	case COLL_ALLREDUCE: mpi_allreduce_doubling(s, table); break;
+	case COLL_ALLREDUCE: mpi_allreduce_doubling(s, table, table); break;
 	default: mpi_barrier_dissemination(s); break;
 	}
 	return mpi_sched_run(s);

@@ -187,11 +187,12 @@ agree(struct mpi_rank *self, struct comm *c, struct venue *v)
 {
 	struct sched *s = mpi_sched_new(self, c);
 	int all = v->place != NULL;
+	struct span word = {&all, 1, mpi_type_find(MPI_INT)};
 
 	if (s == NULL)
 		return;
 	s->op = mpi_op_bind(self, MPI_MIN, MPI_INT);
-	mpi_allreduce_doubling(s, (struct span){&all, 1, mpi_type_find(MPI_INT)});
+	mpi_allreduce_doubling(s, word, word);
 	if (mpi_sched_run(s) == MPI_SUCCESS && all)
 		return;
 	/* nobody was in it */

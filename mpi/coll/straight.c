@@ -192,7 +192,7 @@ mpi_straight_reduce(const struct straight *s)
 	return end(&g);
 }
 
-/* With two ranks the other's operand is combined with the own one where that is: predefined operations commute. */
+/* With two ranks the second one has its own operand in place before the first one's has come. The order is that of the ranks on both. */
 bool
 mpi_straight_allreduce(const struct straight *s)
 {
@@ -202,10 +202,13 @@ mpi_straight_allreduce(const struct straight *s)
 		return false;
 	lay(&g, s);
 	if (g.n == 2) {
-		keep(s->out, s->in, s->bytes);
+		if (g.me == 1)
+			keep(s->out, s->in, s->bytes);
 		mpi_signs_wait(&g, 1 - g.me);
 		g.v->seen = g.round;
-		s->loop(data(&g, 1 - g.me), s->out, s->count);
+		if (g.me == 0)
+			bytes_copy_few(s->out, data(&g, 1), s->bytes);
+		s->loop(data(&g, 0), s->out, s->count);
 		return end(&g);
 	}
 	wait_all(&g);

@@ -98,8 +98,8 @@ write_intra(struct sched *s, const struct collective *k)
 	case COLL_BCAST: mpi_choose_write(s, &(struct work){.k = k, .out = mpi_side_block(&k->recv, 0), .root = k->root}); break;
 	case COLL_ALLGATHER: write_allgather(s, k); break;
 	case COLL_ALLTOALL: write_alltoall(s, k); break;
-	case COLL_REDUCE: write_reduce(s, k); break;
-	case COLL_ALLREDUCE:
+	case COLL_REDUCE:
+	case COLL_ALLREDUCE: write_reduce(s, k); break;
 	case COLL_SCAN:
 	case COLL_EXSCAN: write_prefix(s, k); break;
 	case COLL_REDUCE_SCATTER: write_reduce_scatter(s, k); break;
