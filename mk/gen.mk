@@ -25,7 +25,7 @@ $(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py mpi/tools/coll*.py) $
 
 # an empty recipe: make looks again when the files were written
 # what programs of the test list include
-MPI_GEN_H := $(addprefix $(GEN)/include/,mpi_wrong.h mpi_coll_names.h)
+MPI_GEN_H := $(addprefix $(GEN)/include/,mpi_wrong.h mpi_outside.h mpi_coll_names.h)
 $(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND) $(GEN)/fortran/bind.c $(MPI_GEN_H): $(GEN_STAMP) ;
 
 gen: $(GEN_STAMP)

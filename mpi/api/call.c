@@ -2,10 +2,40 @@
  *
  * Checks of handles, and what happens to an error.
  */
+#include <stdio.h>
 #include <mpi/api/call.h>
 #include <mpi/core/info.h>
 #include <mpi/core/op.h>
 #include <mpi/core/session.h>
+#include <mpi/transport/transport.h>
+
+static const char *
+why_refused(const struct mpi_rank *self)
+{
+	if (self->world_state == RANK_FINALIZED)
+		return "after MPI_Finalize: that must be the program's last call of MPI";
+	if (self->state == RANK_FINALIZED)
+		return "after MPI_Session_finalize of the last session: open another one, or call MPI_Init, before it";
+	return "before MPI_Init: call MPI_Init, MPI_Init_thread or MPI_Session_init first";
+}
+
+int
+call_refuse(struct call *call)
+{
+	struct mpi_rank *self = call->self;
+	char message[160];
+
+	if (!self->prepared)
+		mpi_rank_init(self);
+	/* who this rank is may be asked before it joins the job only */
+	if (self->transport == NULL && self->state == RANK_FRESH)
+		transport_identify(self);
+	snprintf(message, sizeof(message), "%s was called %s", call->function, why_refused(self));
+	if (self->initial != &self->errhandlers[ERRORS_RETURN])
+		mpi_die(self, 1, message);
+	call->raised_on = (struct raised_on){self->initial, 0};
+	return MPI_ERR_OTHER;
+}
 
 int
 call_raise_on_held(struct call *call, int err)

@@ -32,12 +32,11 @@ struct call {
 	struct raised_on raised_on;	/* where an error goes instead, if there is an error handler in it */
 };
 
-/* Is the library running? Else MPI_ERR_OTHER. */
-static inline int
-call_state(const struct mpi_rank *self)
-{
-	return self->state == RANK_RUNNING ? MPI_SUCCESS : MPI_ERR_OTHER;
-}
+/*
+ * The library is not open: a message that names the function and says what is to be done ends the job, or MPI_ERR_OTHER, if the initial error
+ * handler is the one that returns. Nobody else gets this error.
+ */
+int call_refuse(struct call *call);
 
 /* Enter the library. `any_time`: also before MPI_Init and after MPI_Finalize. */
 static inline int
@@ -51,7 +50,7 @@ call_enter(struct call *call, const char *function, bool any_time)
 	if (call->locked)
 		mpi_rank_lock(call->self);
 	if (!any_time)
-		return call_state(call->self);
+		return __builtin_expect(call->self->state == RANK_RUNNING, 1) ? MPI_SUCCESS : call_refuse(call);
 	if (!call->self->prepared)
 		mpi_rank_init(call->self);
 	return MPI_SUCCESS;
@@ -61,6 +60,8 @@ call_enter(struct call *call, const char *function, bool any_time)
 static inline void
 call_for_files(struct call *call)
 {
+	if (call->raised_on.errhandler != NULL)
+		return;
 	call->raised_on = (struct raised_on){call->self->file_errhandler, (uintptr_t)MPI_FILE_NULL};
 }
 

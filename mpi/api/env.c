@@ -14,10 +14,14 @@
 #include <mpi/transport/transport.h>
 
 static int
-init(struct mpi_rank *self, int required)
+init(struct call *call, int required)
 {
-	int err = self->world_state == RANK_FRESH ? library_enter(self, required, &self->world_level) : MPI_ERR_OTHER;
+	struct mpi_rank *self = call->self;
+	int err;
 
+	if (self->world_state == RANK_FINALIZED)
+		return call_refuse(call);
+	err = self->world_state == RANK_FRESH ? library_enter(self, required, &self->world_level) : MPI_ERR_OTHER;
 	if (err != MPI_SUCCESS)
 		return err;
 	mpi_comm_show_world(self, true);
@@ -30,13 +34,13 @@ int
 impl_Init(struct call *call, const struct args_Init *a)
 {
 	(void)a;
-	return init(call->self, MPI_THREAD_SINGLE);
+	return init(call, MPI_THREAD_SINGLE);
 }
 
 int
 impl_Init_thread(struct call *call, const struct args_Init_thread *a)
 {
-	int err = init(call->self, a->required);
+	int err = init(call, a->required);
 
 	if (err == MPI_SUCCESS)
 		*a->provided = call->self->world_level;

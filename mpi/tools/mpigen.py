@@ -6,6 +6,7 @@
     include/mpi_impl.h        struct args_X and impl_X, what mpi/api defines
     mpi/bind_CHAPTER.c        the bindings: MPI_X, PMPI_X and their large-count twins
     include/mpi_wrong.h       calls with a wrong argument each, for the test of what they return
+    include/mpi_outside.h     a call of each function that needs an open library, for the test of what it says without one
     mpi-status.md             which functions there are, by chapter; `make status` puts it into docs
 
 A function is implemented if a file of mpi/api defines impl_X; the others answer that they are not supported.
@@ -121,6 +122,7 @@ def main():
     write(f"{args.out}/include/mpi_functions.h", prototypes(rows))
     write(f"{args.out}/include/mpi_impl.h", implementations(rows))
     write(f"{args.out}/include/mpi_wrong.h", HEAD % "Calls with one wrong argument each." + mpiwrong.table(rows, lambda row: is_done(row, done)))
+    write(f"{args.out}/include/mpi_outside.h", HEAD % "Calls that need an open library." + mpiwrong.outside(rows))
     for chapter in dict.fromkeys(row.chapter for row in rows):
         write(f"{args.out}/mpi/bind_{chapter}.c", bindings(rows, chapter, done, direct))
     write(f"{args.out}/mpi-status.md", status(rows, done))

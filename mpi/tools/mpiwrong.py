@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Calls with one wrong argument each, for every function of the table, and the error class that the standard names for it.
+"""Calls with one wrong argument each, for every function of the table, and the error class that the standard names for it; and a call of each
+function that needs an open library.
 
 What is wrong comes from a parameter's type and name, as a reader of the standard would say it; the bindings' own rules are not used. All other
 arguments are right, on a communicator of one rank. A function that is not implemented must say so.
@@ -196,3 +197,17 @@ def table(rows, is_done):
                 quoted = what.replace('"', "'")
                 entries.append(f'\t{{"MPI_{row.symbol(wide)}", "{quoted}", MPI_ERR_{name}, wrong_{number}}},')
     return "\n".join(["#ifndef MPI_WRONG_H\n#define MPI_WRONG_H\n"] + functions + ["static const struct wrong wrongs[] = {"] + entries + ["};\n\n#endif\n"])
+
+
+def outside(rows):
+    """Text of mpi_outside.h. Every argument is 0, which fits all types: nobody may look at them."""
+    functions, entries = [], []
+    for row in rows:
+        if row.any_time or row.result != "int":
+            continue
+        for wide in row.widths:
+            name = f"MPI_{row.symbol(wide)}"
+            arguments = ", ".join("0" for p in row.parameters)
+            functions.append(f"static int\noutside_{len(entries)}(void)\n{{\n\treturn {name}({arguments});\n}}\n")
+            entries.append(f'\t{{"{name}", outside_{len(entries)}}},')
+    return "\n".join(["#ifndef MPI_OUTSIDE_H\n#define MPI_OUTSIDE_H\n"] + functions + ["static const struct outside outsides[] = {"] + entries + ["};\n\n#endif\n"])

@@ -48,6 +48,14 @@ def test_an_error_before_the_start_goes_to_the_initial_error_handler():
     must(mpiexec("-initial-errhandler", "mpi_errors_return", early, "early"), 0, "class 60", "rank 0: program 0, world return")
 
 
+def test_a_function_before_the_start_or_after_the_end_is_named():
+    outside = os.path.join(os.path.dirname(PREFIX), "tests", "outside")
+    must(call([outside, "each"]), 0, "No errors")
+    must(call([outside]), 0, "No errors")
+    done = must(call([outside, "before", "0"]), 1)
+    must_be(done.err, "MPI rank 0: MPI_Abort was called before MPI_Init: call MPI_Init, MPI_Init_thread or MPI_Session_init first\n", "message")
+
+
 def test_programs_of_a_script_are_jobs_one_after_the_other():
     once = program("once.c")
     done = must(mpiexec("-n", "3", "sh", "-c", f"{once}; {once}; {once}"), 0)
