@@ -7,11 +7,10 @@
  */
 #include <mpi/coll/named.h>
 
+/* `err`: what the own block came to. */
 static int
-take(const struct signs *g, const struct collective *k, bool *named)
+take(const struct signs *g, const struct collective *k, bool *named, int err)
 {
-	int err = MPI_SUCCESS;
-
 	for (int i = 1; i < g->n; i++) {
 		int from = (g->me + i) % g->n, bad = mpi_named_take_own(g, from, mpi_side_block(&k->recv, from));
 
@@ -33,9 +32,9 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	for (int i = 0; i < g.n; i++)
 		own[i] = mpi_side_block(&k->send, i);
 	named = !mpi_named_deal(&g, own);
-	mpi_span_copy(mpi_side_block(&k->recv, g.me), own[g.me]);
+	*err = mpi_named_copy(mpi_side_block(&k->recv, g.me), own[g.me]);
 	mpi_signs_wait_all(&g);
-	*err = take(&g, k, &named);
+	*err = take(&g, k, &named, *err);
 	if (named)
 		mpi_named_part(&g);
 	mpi_signs_end(&g);

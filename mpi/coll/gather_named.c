@@ -21,25 +21,40 @@ put(struct signs *g, const struct collective *k)
 	mpi_signs_wait(g, k->root);
 	all = mpi_named_of(g, k->root)->what;
 	err = mpi_named_copy(mpi_side_block(all, g->me), own);
-	mpi_named_show(g, all);
-	return err;
+	mpi_named_show_copied(g, all, err != MPI_SUCCESS);
+	return MPI_SUCCESS;
+}
+
+/* The block of a rank that has shown something; the error is the root's, whoever copied. */
+static int
+get(const struct signs *g, int rank, struct span to)
+{
+	const struct named *n = mpi_named_of(g, rank);
+
+	if (n->what == NULL)
+		return mpi_named_take(g, rank, to);
+	return n->truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
 static int
 collect(struct signs *g, const struct collective *k)
 {
+	int err = MPI_SUCCESS;
+
 	mpi_named_show(g, &k->recv);
 	if (!k->send.in_place)
-		mpi_span_copy(mpi_side_block(&k->recv, g->me), mpi_side_block(&k->send, 0));
+		err = mpi_named_copy(mpi_side_block(&k->recv, g->me), mpi_side_block(&k->send, 0));
 	for (int i = 0; i < g->n; i++) {
+		int bad;
+
 		if (i == g->me)
 			continue;
 		mpi_signs_wait(g, i);
-		if (mpi_named_of(g, i)->what == NULL)
-			mpi_named_take(g, i, mpi_side_block(&k->recv, i));
+		bad = get(g, i, mpi_side_block(&k->recv, i));
+		err = bad != MPI_SUCCESS ? bad : err;
 	}
 	g->v->seen = g->round;
-	return MPI_SUCCESS;
+	return err;
 }
 
 static bool

@@ -7,10 +7,15 @@
 
 #define ALIGNED(n) (((n) + 15) & ~(size_t)15)
 
-/* Blocks for each rank in a room: where they begin comes first. */
+/* Blocks for each rank in a room: where they begin, and how long they are, comes first. */
 struct dealt {
-	uint32_t at[SIGNS_RANKS_MAX];
+	struct {
+		uint16_t at;
+		uint16_t bytes;
+	} block[SIGNS_RANKS_MAX];
 };
+
+_Static_assert(NAMED_ROOM <= UINT16_MAX, "sizes and places in a room have 16 bits");
 
 bool
 mpi_named_begin(struct signs *g, struct mpi_rank *self, struct comm *c)
@@ -42,6 +47,7 @@ show(struct signs *g, const void *what, bool in_room)
 
 	n->what = what;
 	n->in_room = in_room;
+	n->truncated = false;
 	mpi_signs_show(g);
 }
 
@@ -52,6 +58,17 @@ mpi_named_show(struct signs *g, const void *what)
 	show(g, what, false);
 }
 
+void
+mpi_named_show_copied(struct signs *g, const void *what, bool truncated)
+{
+	struct named *n = own_line(g, false);
+
+	n->what = what;
+	n->in_room = false;
+	n->truncated = truncated;
+	mpi_signs_show(g);
+}
+
 bool
 mpi_named_give(struct signs *g, const struct span *own)
 {
@@ -59,6 +76,7 @@ mpi_named_give(struct signs *g, const struct span *own)
 	bool room = bytes > NAMED_INLINE, fits = mpi_named_fits(g, bytes);
 	struct named *n = own_line(g, room && fits);
 
+	n->bytes = (uint16_t)bytes;
 	if (fits)
 		mpi_span_copy(span_bytes(room ? room_of(g, g->me) : n->data, bytes), *own);
 	show(g, fits ? NULL : own, room && fits);
@@ -72,13 +90,11 @@ mpi_named_copy(struct span to, struct span from)
 	return mpi_span_size(to) < mpi_span_size(from) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
-/* As much as is expected, of what lies there. */
-static void
-take_bytes(struct span to, const char *data, size_t most)
+/* What lies there, as far as it is expected. */
+static int
+take_bytes(struct span to, const char *data, size_t bytes)
 {
-	size_t bytes = mpi_span_size(to);
-
-	mpi_span_copy(to, span_bytes(data, bytes < most ? bytes : most));
+	return mpi_named_copy(to, span_bytes(data, bytes));
 }
 
 int
@@ -88,11 +104,7 @@ mpi_named_take(const struct signs *g, int from, struct span to)
 
 	if (n->what != NULL)
 		return mpi_named_copy(to, *(const struct span *)n->what);
-	if (n->in_room)
-		take_bytes(to, room_of(g, from), g->v->round_bytes);
-	else
-		take_bytes(to, n->data, NAMED_INLINE);
-	return MPI_SUCCESS;
+	return take_bytes(to, n->in_room ? room_of(g, from) : n->data, n->bytes);
 }
 
 static size_t
@@ -109,7 +121,7 @@ dealt_bytes(const struct signs *g, const struct span own[])
 static size_t
 slot_of(const struct signs *g)
 {
-	return NAMED_INLINE / (size_t)g->n & ~(size_t)7;
+	return g->n <= NAMED_SLOTS ? NAMED_INLINE / (size_t)g->n & ~(size_t)7 : 0;
 }
 
 static bool
@@ -124,11 +136,14 @@ fit_on_line(const struct signs *g, const struct span own[])
 static void
 deal_on_line(struct signs *g, const struct span own[])
 {
-	char *data = own_line(g, false)->data;
+	struct named *n = own_line(g, false);
 
-	for (int i = 0; i < g->n; i++)
-		if (i != g->me)
-			mpi_span_copy(span_bytes(data + (size_t)i * slot_of(g), slot_of(g)), own[i]);
+	for (int i = 0; i < g->n && i < NAMED_SLOTS; i++) {
+		if (i == g->me)
+			continue;
+		n->slot[i] = (uint8_t)mpi_span_size(own[i]);
+		mpi_span_copy(span_bytes(n->data + (size_t)i * slot_of(g), slot_of(g)), own[i]);
+	}
 	show(g, NULL, false);
 }
 
@@ -136,7 +151,8 @@ bool
 mpi_named_deal(struct signs *g, const struct span own[])
 {
 	bool fits = mpi_named_fits(g, dealt_bytes(g, own));
-	uint32_t at = sizeof(struct dealt);
+	size_t at = sizeof(struct dealt);
+	struct dealt *dealt;
 	char *room;
 
 	if (fit_on_line(g, own)) {
@@ -145,12 +161,14 @@ mpi_named_deal(struct signs *g, const struct span own[])
 	}
 	own_line(g, fits);
 	room = room_of(g, g->me);
+	dealt = (struct dealt *)(void *)room;
 	for (int i = 0; fits && i < g->n; i++) {
 		size_t bytes = i == g->me ? 0 : mpi_span_size(own[i]);
 
-		((struct dealt *)(void *)room)->at[i] = at;
+		dealt->block[i].at = (uint16_t)at;
+		dealt->block[i].bytes = (uint16_t)bytes;
 		mpi_span_copy(span_bytes(room + at, bytes), own[i]);
-		at += (uint32_t)ALIGNED(bytes);
+		at += ALIGNED(bytes);
 	}
 	show(g, fits ? NULL : own, fits);
 	return fits;
@@ -161,17 +179,14 @@ mpi_named_take_own(const struct signs *g, int from, struct span to)
 {
 	const struct named *n = mpi_named_of(g, from);
 	const char *room = room_of(g, from);
-	uint32_t at;
+	const struct dealt *dealt = (const struct dealt *)(const void *)room;
 
 	if (n->what != NULL)
 		return mpi_named_copy(to, ((const struct span *)n->what)[g->me]);
-	if (!n->in_room) {
-		take_bytes(to, n->data + (size_t)g->me * slot_of(g), slot_of(g));
-		return MPI_SUCCESS;
-	}
-	at = ((const struct dealt *)(const void *)room)->at[g->me];
-	take_bytes(to, room + at, g->v->round_bytes - at);
-	return MPI_SUCCESS;
+	if (n->in_room)
+		return take_bytes(to, room + dealt->block[g->me].at, dealt->block[g->me].bytes);
+	/* more ranks than slots: all blocks are empty */
+	return slot_of(g) > 0 ? take_bytes(to, n->data + (size_t)g->me * slot_of(g), n->slot[g->me]) : MPI_SUCCESS;
 }
 
 void

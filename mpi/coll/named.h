@@ -13,11 +13,18 @@
 #define NAMED_ROOM 4096			/* more is copied once: rooms are several, and leave the cache */
 #define NAMED_INLINE (SIGNS_SMALL - 16)	/* bytes of data on the line */
 
+#define NAMED_SLOTS 4			/* the line has room for a block for each of so many ranks */
+
 struct named {
 	const void *what;		/* NULL: data */
-	uint32_t in_room;
+	uint8_t in_room;
+	uint8_t truncated;		/* what was described had less room than data */
+	uint16_t bytes;			/* of the data, if it is one block */
+	uint8_t slot[NAMED_SLOTS];	/* bytes of each rank's block on the line */
 	_Alignas(16) char data[NAMED_INLINE];
 };
+
+_Static_assert(sizeof(struct named) == SIGNS_SMALL, "it lies on the line of a sign");
 
 /* A round begins; false, on all ranks: not for this communicator. */
 bool mpi_named_begin(struct signs *g, struct mpi_rank *self, struct comm *c);
@@ -37,6 +44,9 @@ mpi_named_of(const struct signs *g, int rank)
 
 /* Show a description, or only that this rank has come. */
 void mpi_named_show(struct signs *g, const void *what);
+
+/* Show that what another rank had described is where it wanted it, whole or truncated. */
+void mpi_named_show_copied(struct signs *g, const void *what, bool truncated);
 
 /* Show one block for all; false: where it lies. Take that of a rank. MPI_ERR_TRUNCATE: there was less room than data. */
 bool mpi_named_give(struct signs *g, const struct span *own);
