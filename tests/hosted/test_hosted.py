@@ -41,8 +41,9 @@ def read(name):
 
 
 def write_files(folder, m, ranks, args):
-    """Boot record and archive of a job of hosted_rank; the launcher's command line."""
-    members = [(n, read(n)) for n in ("bin/name", "bin/proc")] + [("bin/rank", read("tests/hosted_rank"))]
+    """Boot record and archive of a job of hosted_rank, or of another program named `:NAME` first; the launcher's command line."""
+    program, args = (args[0][1:], args[1:]) if args[0][0] == ":" else ("hosted_rank", args)
+    members = [(n, read(n)) for n in ("bin/name", "bin/proc")] + [("bin/rank", read("tests/" + program))]
     members.append(("etc/job", archive.job_text("bin/rank", ranks, "compact", args, [], m.places())))
     image, offsets = archive.pack(members)
     layout = bootrec.Layout(m, "hosted", len(image))
@@ -227,6 +228,24 @@ def test_a_fault_of_a_thread_that_the_program_made_is_reported():
     run = simple(1, ["badthread"])
     assert run.status != 0, run.output
     assert "in a thread that the program made" in run.output and "1230" in run.output, run.output
+
+
+def test_ranks_start_programs_and_survive_what_fails_there():
+    run = simple(6, [":children"])
+    assert run.status == 0 and "FAIL" not in run.output, run.output
+
+
+def test_a_rank_that_forks_gets_an_error_that_says_what_to_do():
+    run = simple(3, [":children", "fork"])
+    assert run.status == 0 and "FAIL" not in run.output, run.output
+    for rank in range(3):
+        assert run.output.count(f"rank {rank}: fork() fails") == 1, run.output
+    assert "--ranks process" in run.output, run.output
+
+
+def test_a_host_without_room_for_mappings_refuses_calls_and_nothing_else():
+    run = simple(1, [":mappings"])
+    assert run.status == 0 and "FAIL" not in run.output and "ok mappings" in run.output, run.output
 
 
 def test_a_program_that_ends_its_host_process_is_named():

@@ -2,8 +2,10 @@
  *
  * For programs with a libc: the start-up record, and the ends of a program. A rank is a thread, so its exit must not end the whole
  * Linux process or Atoll process: _Exit and abort are taken over at link time (this library comes before the libc, whose own
- * versions are then never linked). exit() runs its handlers and flushes as always, then comes here.
+ * versions are then never linked). exit() runs its handlers and flushes as always, then comes here. So does a child that borrows this
+ * program's memory until it has a program of its own (posix_spawn, vfork): its end is the end of its Linux process and nothing else.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -17,10 +19,19 @@
 
 #define ABORT_STATUS 134	/* 128 + SIGABRT */
 
+static pid_t process;			/* that the rank runs in */
+
 __attribute__((constructor(101))) static void
 find_startup(void)
 {
 	startup_set((const struct startup *)getauxval(AT_ATOLL));
+	process = getpid();
+}
+
+static bool
+is_rank(void)
+{
+	return atoll_startup() != NULL && getpid() == process;
 }
 
 _Noreturn void
@@ -28,7 +39,7 @@ _Exit(int status)
 {
 	const struct startup *s = atoll_startup();
 
-	if (s == NULL)
+	if (!is_rank())
 		for (;;)
 			syscall(SYS_exit_group, status);
 	guest_enter();
@@ -42,7 +53,7 @@ _Exit(int status)
 _Noreturn void
 abort(void)
 {
-	if (atoll_startup() == NULL)
+	if (!is_rank())
 		_Exit(ABORT_STATUS);
 	guest_enter();
 	dprintf(STDERR_FILENO, "rank %u aborted\n", atoll_startup()->rank);

@@ -74,7 +74,8 @@ host_core_attach(unsigned core)
 	host_call2(SYS_arch_prctl, ARCH_SET_GS, c);
 	name_thread(core);
 	pin(core);
-	host_signal_stacks_make(c);
+	if (!host_signal_stacks_make(c))
+		host_refuse("no memory for signal stacks");
 	host_signal_stack_use(c);
 	hal_add32(&host.machine->control->awake, 1);
 	hal_store32(&c->tid, (uint32_t)host_call1(SYS_gettid, 0));	/* from here on the core can be interrupted */

@@ -66,16 +66,17 @@ use_signal_stack(struct host_core *c, unsigned which)
 	host_call2(SYS_sigaltstack, &stack, NULL);
 }
 
-void
+bool
 host_signal_stacks_make(struct host_core *c)
 {
 	long both = host_call6(SYS_mmap, 0, 2 * HOST_SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		-1, 0);
 
 	if (both < 0)
-		host_refuse("no memory for signal stacks");
+		return false;
 	c->signal_stack[0] = (void *)both;
 	c->signal_stack[1] = (void *)(both + HOST_SIGNAL_STACK);
+	return true;
 }
 
 void

@@ -50,7 +50,10 @@ make_stacks(struct host_core *c)
 	stack = host_call6(SYS_mmap, 0, HOST_KERNEL_STACK, PROT_READ_WRITE, MAP_OF_OUR_OWN, -1, 0);
 	if (stack < 0)
 		return false;
-	host_signal_stacks_make(c);
+	if (!host_signal_stacks_make(c)) {
+		host_call2(SYS_munmap, stack, HOST_KERNEL_STACK);
+		return false;
+	}
 	c->stack = (uintptr_t)stack + HOST_KERNEL_STACK - 256;
 	return true;
 }

@@ -115,7 +115,7 @@ _Noreturn void host_core_run(struct host_core *c, void (*entry)(void));
 
 /* fault.c: signal handlers of the process; signal stacks of a core: make them, and use them on the calling thread. */
 void host_signals_install(void);
-void host_signal_stacks_make(struct host_core *c);
+bool host_signal_stacks_make(struct host_core *c);	/* false: no memory */
 void host_signal_stack_use(struct host_core *c);
 void host_signals_unblock(void);
 

@@ -91,8 +91,13 @@ void
 hal_space_destroy(struct hal_space *s)
 {
 	give_tables(s, s->root, TOP_LEVEL);
-	host_call2(SYS_munmap, s->first, SPACE_BYTES);
 	s->root = NULL;
+	if (host_call2(SYS_munmap, s->first, SPACE_BYTES) == 0)
+		return;
+	host_spare_drop();
+	if (host_call2(SYS_munmap, s->first, SPACE_BYTES) != 0)
+		host_refuse("cannot take back the addresses of a process (vm.max_map_count reached?)");
+	host_spare_make();
 }
 
 static unsigned
@@ -339,14 +344,17 @@ hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count)
 	return -E_NOMEM;
 }
 
-/* A mapping that hal_unmap_ready has not seen was made just now, and there must be room to undo it: the spare mappings make way. */
+/*
+ * Without room the spare mappings make way. There is then enough for a range that hal_unmap_ready has shut, which has ends already, and for
+ * one that was mapped just now.
+ */
 static void
 take_back(uintptr_t addr, size_t bytes)
 {
-	if (reserve(addr, bytes, MAP_FIXED) == (long)addr || shut(addr, bytes) == 0)
+	if (reserve(addr, bytes, MAP_FIXED) == (long)addr)
 		return;
 	host_spare_drop();
-	if (reserve(addr, bytes, MAP_FIXED) != (long)addr)
+	if (reserve(addr, bytes, MAP_FIXED) != (long)addr && shut(addr, bytes) != 0)
 		host_refuse("cannot take back a mapping (vm.max_map_count reached?)");
 	host_spare_make();
 }
