@@ -28,6 +28,8 @@ $(P)/mpi/%.o: mpi/% $(P_FLAGS_FILE) | $(PREPARE)
 	$(call say,HOSTCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(P_COMMON) -c -o $@ $<
+# an MPI function keeps its frame while it waits, by which its name is found (function.c there)
+$(P)/gen/mpi/%.o: P_COMMON += -fno-optimize-sibling-calls
 $(P)/gen/mpi/%.o: $(GEN)/mpi/% $(P_FLAGS_FILE) | $(PREPARE)
 	$(call say,HOSTCC,$<)
 	$(Q)mkdir -p $(@D)

@@ -7,6 +7,12 @@
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 
+bool
+probe_is_there(const void *probe)
+{
+	return probe_look(probe) != NULL;
+}
+
 static void
 describe(const struct probe *p, MPI_Status *status)
 {

@@ -28,6 +28,7 @@ struct abi_record;
 struct block;
 struct sched;
 struct venue;
+struct waiting;
 
 /* May small messages and collectives take the straight way (pt2pt/direct.h)? Who is alone in the library needs no lock for it. */
 enum direct_way { DIRECT_NOT, DIRECT_ALONE, DIRECT_LOCKED };
@@ -50,6 +51,7 @@ struct mpi_rank {
 	int world_level;		/* of the world */
 	uint8_t direct;			/* enum direct_way */
 	uint64_t yields;		/* of transport_yield */
+	const struct waiting *waits;	/* what it is about to sleep for, or NULL */
 	int app;			/* number of this rank's program among those of the job */
 	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
 	struct comm world;

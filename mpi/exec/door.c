@@ -50,18 +50,18 @@ static struct round *
 new_round(const struct job *j)
 {
 	struct round *r = calloc(1, sizeof(*r));
-	uint64_t bytes = segment_bytes((uint32_t)j->count), header = sizeof(struct segment) + (size_t)j->count * sizeof(struct segment_rank);
+	uint64_t bytes = segment_bytes((uint32_t)j->count), common = segment_common_bytes((uint32_t)j->count);
 
 	if (r == NULL)
 		return NULL;
 	r->descriptor = memfd_create("atoll-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (r->descriptor < 0 || ftruncate(r->descriptor, (off_t)bytes) != 0 || fcntl(r->descriptor, F_ADD_SEALS, JOIN_SEALS) != 0)
 		system_error("cannot make shared memory for the job");
-	r->segment = mmap(NULL, header, PROT_READ | PROT_WRITE, MAP_SHARED, r->descriptor, 0);
+	r->segment = mmap(NULL, common, PROT_READ | PROT_WRITE, MAP_SHARED, r->descriptor, 0);
 	if (r->segment == MAP_FAILED)
 		system_error("cannot map the job's shared memory");
 	segment_layout(r->segment, (uint32_t)j->count);
-	r->mapped = header;
+	r->mapped = common;
 	r->segment->exclusive = j->processors.bound && j->count <= j->processors.bound_count;
 	r->segment->processors = (uint32_t)j->processors.count;
 	return r;

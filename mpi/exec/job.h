@@ -22,6 +22,7 @@ struct round {
 	int descriptor;
 	int number;			/* 0 for the first */
 	int passed;			/* ranks that have gone on */
+	bool reported;			/* its deadlock has been told */
 	struct round *next;
 };
 
@@ -61,6 +62,7 @@ struct job {
 	bool ending;			/* the job is being ended */
 	struct sink out;		/* where the ranks' lines go */
 	struct sink err;
+	uint32_t *slept;		/* of each rank when deadlock_look looked first */
 	int interrupts;
 	long limit;			/* ms of the monotonic clock when the job must have ended; 0: whenever */
 	bool hurries;			/* somebody has asked for the end: output that nobody reads is not waited for */
@@ -108,6 +110,9 @@ void ending_of_joined(struct job *j, int watch);
 
 /* ending.c: somebody is inside MPI: does that rank wait for one that has ended without MPI_Init? Then the job fails. */
 void ending_look_for_absent(struct job *j);
+
+/* deadlock.c: does the job wait for ever? Returns after how many ms to look again. */
+int deadlock_look(struct job *j);
 
 /* ending.c: the job has failed (the first failure counts): end it. */
 void job_fail(struct job *j, int status);

@@ -106,10 +106,13 @@ static void
 run(struct job *j)
 {
 	long force = 0;			/* when to use it */
+	long look = now_ms();		/* when to look for a deadlock */
 
 	j->limit = j->options->timeout_s > 0 ? now_ms() + j->options->timeout_s * 1000l : 0;
 	while (j->running > 0) {
-		job_serve(j, j->ending ? AGAIN_MS : -1);
+		job_serve(j, j->ending ? AGAIN_MS : left_of(look));
+		if (now_ms() >= look)
+			look = now_ms() + deadlock_look(j);
 		if (j->ending && force == 0)
 			force = now_ms() + GRACE_MS;
 		if (j->ending && now_ms() >= force) {

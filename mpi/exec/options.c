@@ -34,6 +34,9 @@ static const char help[] =
 	"  -stdin, -s all|none|RANK who reads standard input (0)\n"
 	"  --tag-output, -l, -prepend-rank   put [rank] before each line\n"
 	"  --timeout S              end the job after S seconds, with status 124 (or MPIEXEC_TIMEOUT in the environment)\n"
+	"  --on-deadlock end|report|ignore   when all ranks wait for one another inside MPI and no message is on its way: say who waits for\n"
+	"                           whom, and end the job with status 35 (default), say it only, or do not look\n"
+	"                           (or MPIEXEC_ON_DEADLOCK in the environment)\n"
 	"  -q, --quiet              no remarks; what fails is still said\n"
 	"  -h, --help; -V, --version\n"
 	"\n"
@@ -267,6 +270,24 @@ read_timeout(struct reader *r, const char *option)
 	r->o->timeout_s = seconds_of(value_of(r, option), option);
 }
 
+static enum on_deadlock
+on_deadlock_of(const char *text, const char *name)
+{
+	if (strcmp(text, "report") == 0)
+		return DEADLOCK_REPORT;
+	if (strcmp(text, "ignore") == 0)
+		return DEADLOCK_IGNORE;
+	if (strcmp(text, "end") != 0)
+		usage_error("%s knows end, report and ignore, not '%s'", name, text);
+	return DEADLOCK_END;
+}
+
+static void
+read_on_deadlock(struct reader *r, const char *option)
+{
+	r->o->deadlock = on_deadlock_of(value_of(r, option), option);
+}
+
 static void
 read_stdin(struct reader *r, const char *option)
 {
@@ -317,7 +338,8 @@ static const struct {
 	{"H", read_host}, {"oversubscribe", set_oversubscribe}, {"tag-output", set_tag}, {"l", set_tag}, {"prepend-rank", set_tag},
 	{"genvall", set_envall}, {"envall", set_envall}, {"genvnone", set_envnone}, {"envnone", set_envnone}, {"genvlist", read_envlist},
 	{"envlist", read_envlist}, {"hostfile", read_hostfile}, {"machinefile", read_hostfile}, {"f", read_hostfile}, {"ppn", read_ppn},
-	{"perhost", read_ppn}, {"npernode", read_ppn}, {"N", read_ppn}, {"report-bindings", set_report}, {"timeout", read_timeout},
+	{"perhost", read_ppn}, {"npernode", read_ppn}, {"N", read_ppn}, {"report-bindings", set_report},
+	{"timeout", read_timeout}, {"on-deadlock", read_on_deadlock},
 	{"s", read_stdin}, {"stdin", read_stdin}, {"q", set_quiet}, {"quiet", set_quiet},
 	{"allow-run-as-root", ignore}, {"h", show_help}, {"help", show_help},
 	{"V", show_version}, {"version", show_version},
@@ -404,9 +426,11 @@ void
 options_read(struct options *o, int argc, char **argv)
 {
 	static struct reader r;
-	const char *limit = getenv("MPIEXEC_TIMEOUT");
+	const char *limit = getenv("MPIEXEC_TIMEOUT"), *deadlock = getenv("MPIEXEC_ON_DEADLOCK");
 
 	*o = (struct options){.apps = calloc(APPS_MAX, sizeof(struct app))};
+	if (deadlock != NULL)
+		o->deadlock = on_deadlock_of(deadlock, "MPIEXEC_ON_DEADLOCK");
 	r = (struct reader){.o = o, .argc = argc, .argv = argv, .at = 1};
 	if (o->apps == NULL)
 		usage_error("out of memory");

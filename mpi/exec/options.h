@@ -23,6 +23,7 @@ struct app {
 
 enum bind { BIND_IF_FREE, BIND_CORE, BIND_NONE };
 enum map { MAP_CORE, MAP_SOCKET };
+enum on_deadlock { DEADLOCK_END, DEADLOCK_REPORT, DEADLOCK_IGNORE };
 enum unit { UNIT_NODE, UNIT_SOCKET, UNIT_CORE };
 enum { INPUT_ALL = -1, INPUT_NONE = -2 };
 
@@ -38,6 +39,7 @@ struct options {
 	bool quiet;			/* no remarks */
 	int input;			/* the rank that reads standard input, or one of below */
 	int timeout_s;			/* 0: none */
+	enum on_deadlock deadlock;
 };
 
 /* Read the command line (argv stays in use). Ends the process for --help and --version (status 0) and for bad usage (one line, 2). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ranks' output on its way through mpiexec. The pipes of one stream stand in an epoll of their own, which the loop leaves out while the
- * sink is full.
+ * The ranks' output on its way through mpiexec. The pipes of one stream stand in an epoll of their
+ * own, which the loop leaves out while the sink is full.
  */
 #include <poll.h>
 #include <sys/epoll.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signals that mpiexec gets. The ranks have a session of their own, so that what a terminal tells its foreground is passed on to all of it.
+ * Signals that mpiexec gets. The ranks have a session of their own, so that what a terminal tells
+ * its foreground is passed on to all of it.
  */
 #include <signal.h>
 #include <sys/signalfd.h>

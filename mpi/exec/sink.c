@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output that never waits. Whether a write waits belongs to the opening that we share with whoever started us, so it is not changed: a pipe
- * or terminal is opened once more.
+ * Output that never waits. Whether a write waits belongs to the opening that we share with whoever
+ * started us, so it is not changed: a pipe or terminal is opened once more.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where output goes: our standard output or error. Writing never waits for whoever reads there: what does not fit is kept in a queue, and
- * while that is full the ranks' pipes are not read, so that the ranks wait and nobody else does.
+ * Where output goes: our standard output or error. Writing never waits for whoever reads there:
+ * what does not fit is kept in a queue, and while that is full the ranks' pipes are not read, so
+ * that the ranks wait and nobody else does.
  */
 #ifndef MPI_EXEC_SINK_H
 #define MPI_EXEC_SINK_H

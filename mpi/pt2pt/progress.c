@@ -68,13 +68,6 @@ mpi_progress(struct mpi_rank *self)
 	return moved;
 }
 
-/* What the only thread of a rank waits for. */
-struct waiting {
-	struct mpi_rank *self;
-	bool (*ready)(const void *arg);
-	const void *arg;
-};
-
 /* Has room come up for something that waits for it? Far peers wake us in other ways. */
 static bool
 room_for_any(struct mpi_rank *self)
@@ -118,10 +111,12 @@ mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), c
 {
 	struct waiting w = {self, ready, arg};
 
+	self->waits = &w;
 	if (self->thread_level == MPI_THREAD_MULTIPLE)
 		mpi_rank_wait(self, idle, ready, arg);
 	else
 		transport_idle(self, idle, may_go_on, &w);
+	self->waits = NULL;
 }
 
 void
@@ -152,8 +147,8 @@ mpi_relax(struct mpi_rank *self)
 		transport_relax(self);
 }
 
-static bool
-request_ready(const void *arg)
+bool
+mpi_request_is_ready(const void *arg)
 {
 	return mpi_request_is_done(arg);
 }
@@ -161,6 +156,6 @@ request_ready(const void *arg)
 int
 mpi_wait_longer(struct mpi_rank *self, struct request *r)
 {
-	mpi_wait_until(self, request_ready, r);
+	mpi_wait_until(self, mpi_request_is_ready, r);
 	return r->error;
 }

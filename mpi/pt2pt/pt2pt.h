@@ -71,6 +71,16 @@ mpi_wait(struct mpi_rank *self, struct request *r)
 /* The program asks again and again whether something is done, and it is not: let others run who may be needed for that. */
 void mpi_relax(struct mpi_rank *self);
 
+/* What a rank waits for. */
+struct waiting {
+	struct mpi_rank *self;
+	bool (*ready)(const void *arg);
+	const void *arg;
+};
+
+/* Is that request done? Argument of mpi_wait_until. */
+bool mpi_request_is_ready(const void *request);
+
 /* Wait until ready(arg). */
 void mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg);
 

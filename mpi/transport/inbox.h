@@ -33,6 +33,7 @@ struct inbox {
 	_Alignas(CACHE_LINE) uint32_t head;	/* written by the owner, now and then */
 	_Alignas(CACHE_LINE) uint32_t sleeping;	/* written by the owner when it sleeps, read with each packet */
 	int32_t tid;
+	uint32_t slept;				/* process ranks: odd while the owner sleeps */
 	_Alignas(CACHE_LINE) uint32_t starved;	/* written by senders that sleep */
 	_Alignas(CACHE_LINE) uint32_t attends;	/* a hint: the owner waits inside the library and answers at once */
 	_Alignas(CACHE_LINE) struct packet cells[];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two ranks, of which rank 1 is in a namespace of process numbers of its own (`unshare -pf`): there it starts a process that has the number by
- * which the launcher knows rank 0, and other data at the same address. What rank 0 sends must be what rank 1 gets.
+ * Two ranks, of which rank 1 is in a namespace of process numbers of its own (`unshare -pf`):
+ * there it starts a process that has the number by which the launcher knows rank 0, and other data
+ * at the same address. What rank 0 sends must be what rank 1 gets.
  */
 #include <linux/sched.h>
 #include <mpi.h>

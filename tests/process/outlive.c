@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A process that goes on after MPI_Finalize: it says so, waits for a line, and says that it is still there.
+ * A process that goes on after MPI_Finalize: it says so, waits for a line, and says that it is
+ * still there.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from scenario import MPIEXEC, PATIENCE_S, Job, Skip, Wrong, call, mpiexec, must, must_be, program, run_all, tests_of, tool  # noqa: E402
 
 NOBODY = 65534
-VERSION = 2
+VERSION = int(re.search(r"job protocol (\d+)", mpiexec("--version").out).group(1))
 WELCOME, REFUSED = 0, 2
 
 # takes the name argv[1] as another user, and answers whoever asks as mpiexec would
@@ -34,7 +34,7 @@ import os, socket, struct, sys
 os.setuid(int(sys.argv[2]))
 s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 s.connect("\\0" + sys.argv[1])
-s.sendall(struct.pack("II", 2, 0))
+s.sendall(struct.pack("II", int(sys.argv[3]), 0))
 print(struct.unpack("II", s.recv(24)[:8])[1])
 """
 
@@ -65,7 +65,7 @@ def test_mpiexec_lets_no_rank_of_another_user_in():
     job = Job(1, program("hold.c"))
     with open("/proc/net/unix", encoding="ascii") as f:
         name = re.search(rf"@(atoll-job-{job.process.pid}-\w+)", f.read()).group(1)
-    done = call([sys.executable, "-c", KNOCK, name, str(NOBODY)])
+    done = call([sys.executable, "-c", KNOCK, name, str(NOBODY), str(VERSION)])
     job.process.terminate()
     job.end()
     must_be(done.out, f"{REFUSED}\n", str(done))

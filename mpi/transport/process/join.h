@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-#define JOIN_VERSION 2
+#define JOIN_VERSION 3
 
 /* environment */
 #define JOIN_SOCKET "ATOLL_JOB"		/* name of the socket, without the leading zero byte */

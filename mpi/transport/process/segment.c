@@ -23,7 +23,8 @@ fill(struct segment *s, uint32_t ranks)
 	s->taken = s->inboxes + ranks * s->inbox_stride;
 	s->taken_stride = round_up(ranks * sizeof(uint32_t), CACHE_LINE);
 	s->sync = s->taken + ranks * s->taken_stride;
-	s->heaps = round_up(s->sync + sizeof(struct sync), HEAP_UNIT);
+	s->said = round_up(s->sync + sizeof(struct sync), PAGE);
+	s->heaps = round_up(s->said + (uint64_t)ranks * SAID_BYTES, HEAP_UNIT);
 	s->bytes = s->heaps + ((uint64_t)ranks << HEAP_SHIFT);
 }
 
@@ -59,5 +60,5 @@ segment_is_laid_out(const struct segment *s, uint32_t ranks)
 	fill(&own, ranks);
 	return s->version == own.version && s->ranks == own.ranks && s->cells == own.cells && s->inboxes == own.inboxes &&
 	       s->inbox_stride == own.inbox_stride && s->taken == own.taken && s->taken_stride == own.taken_stride && s->sync == own.sync &&
-	       s->heaps == own.heaps && s->bytes == own.bytes;
+	       s->said == own.said && s->heaps == own.heaps && s->bytes == own.bytes;
 }

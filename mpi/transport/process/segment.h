@@ -6,7 +6,7 @@
  *
  * The heaps are address space that is closed at first. A rank opens its own as it gives memory out, and those of others when it looks into them.
  *
- *	header, one struct segment_rank per rank | inboxes | words [source][sink] | where all meet | a heap per rank (sparse)
+ *	header, one struct segment_rank per rank | inboxes | words [source][sink] | where all meet | what ranks have said | a heap per rank (sparse)
  */
 #ifndef MPI_TRANSPORT_PROCESS_SEGMENT_H
 #define MPI_TRANSPORT_PROCESS_SEGMENT_H
@@ -20,6 +20,8 @@
 
 #define SEGMENT_VERSION 3
 
+#define SAID_BYTES 512
+
 #define HEAP_SHIFT 32		/* log2 of a heap's bytes: address space, not memory */
 #define HEAP_UNIT 65536		/* heaps begin and are opened at multiples; the largest pages of any processor */
 
@@ -30,7 +32,7 @@ struct segment_rank {
 	uint32_t state;			/* shared word: ATTACHED by the launcher, LEFT by the rank at MPI_Finalize */
 	int32_t pid;			/* of the process that called MPI_Init */
 	uint32_t opened;		/* shared word: HEAP_UNITs of its heap that are in use */
-	uint32_t reserved;
+	uint32_t told;			/* shared word: it has written down what it waits for */
 	uint64_t token;			/* a number that no other process has at the address `token_at` of its own memory */
 	uint64_t token_at;
 };
@@ -43,12 +45,13 @@ struct segment {
 	uint32_t processors;		/* that all ranks together may use */
 	uint32_t aborted;		/* shared word: rank + 1 that ended the job */
 	int32_t abort_status;
-	uint32_t reserved;
+	uint32_t asked;			/* shared word: who sleeps writes down what for */
 	uint64_t inboxes;		/* offsets and sizes in bytes */
 	uint64_t inbox_stride;
 	uint64_t taken;
 	uint64_t taken_stride;
 	uint64_t sync;
+	uint64_t said;			/* SAID_BYTES of text for each rank */
 	uint64_t heaps;
 	uint64_t bytes;			/* of it all */
 	struct segment_rank rank[];
@@ -74,6 +77,12 @@ static inline struct inbox *
 segment_inbox(struct segment *s, uint32_t rank)
 {
 	return (struct inbox *)(void *)((char *)s + s->inboxes + rank * s->inbox_stride);
+}
+
+static inline char *
+segment_said(struct segment *s, uint32_t rank)
+{
+	return (char *)s + s->said + (uint64_t)rank * SAID_BYTES;
 }
 
 static inline uint32_t *

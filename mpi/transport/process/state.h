@@ -43,6 +43,9 @@ void transport_detach(struct transport *t);
 /* Choose how to wait. */
 void transport_wait_init(struct transport *t);
 
+/* Name of the MPI function that the program has called and that calls this; NULL: unknown. */
+const char *transport_function(void);
+
 /* Wake the owner of an inbox if it sleeps. */
 void transport_wake_owner(struct inbox *box);
 

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <mpi/api/waits.h>
 #include <mpi/transport/process/state.h>
 #include <mpi/transport/transport.h>
 
@@ -73,17 +74,36 @@ nothing_new(const struct transport *t, bool (*ready)(const void *arg), const voi
 	return inbox_is_empty(&t->inbox) && !ready(arg);
 }
 
+/* The launcher thinks that nobody will ever be woken, and asks what for we sleep. */
 static void
-sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const void *arg)
+tell(struct mpi_rank *self)
 {
-	uint32_t *sleeping = &t->inbox.box->sleeping;
+	struct transport *t = self->transport;
+	struct segment_rank *r = &t->segment->rank[t->rank];
 
-	exchange_total(sleeping, SLEEPING);
-	if (nothing_new(t, ready, arg))
-		futex(sleeping, FUTEX_WAIT, SLEEPING);
-	else if (inbox_peek(&t->inbox) == NULL)
+	if (load_relaxed(&r->told) != 0)
+		return;
+	mpi_describe_wait(self, transport_function(), segment_said(t->segment, t->rank), SAID_BYTES);
+	store_release(&r->told, 1);
+}
+
+/* `slept` is odd from after the last look to before the next: mpiexec looks at it (ADR 0052). */
+static void
+sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg)
+{
+	struct transport *t = self->transport;
+	struct inbox *box = t->inbox.box;
+
+	exchange_total(&box->sleeping, SLEEPING);
+	if (nothing_new(t, ready, arg)) {
+		store_total(&box->slept, box->slept + 1);
+		futex(&box->sleeping, FUTEX_WAIT, SLEEPING);
+		store_total(&box->slept, box->slept + 1);
+		if (load_relaxed(&t->segment->asked) != 0)
+			tell(self);
+	} else if (inbox_peek(&t->inbox) == NULL)
 		sched_yield();	/* a packet is being filled, perhaps by a rank that this one holds up */
-	store_total(sleeping, AWAKE);
+	store_total(&box->sleeping, AWAKE);
 }
 
 /* Do nothing for so many turns, without looking at memory that a peer is about to write. */
@@ -104,7 +124,7 @@ transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *a
 	else if (idle < t->polls + t->yields)
 		sched_yield();
 	else
-		sleep_until_woken(t, ready, arg);
+		sleep_until_woken(self, ready, arg);
 }
 
 bool
