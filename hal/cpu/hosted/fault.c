@@ -155,7 +155,8 @@ faulted(int sig, const siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_
 	struct host_core *c = host_core_self();
 	uintptr_t pc = regs_pc(uc);
 
-	if (within(pc, host_copy_begin, host_copy_end)) {
+	if (within(pc, host_copy_begin, host_copy_end) && (sig == SIGSEGV || sig == SIGBUS)) {
+		c->copy_fault = (uintptr_t)info->si_addr;
 		regs_set_pc(uc, host_copy_fault);
 		return was_kernel;
 	}

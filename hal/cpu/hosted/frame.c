@@ -8,7 +8,6 @@
 #define MXCSR_DEFAULT 0x1f80u		/* all exceptions masked, round to nearest */
 #define X87_DEFAULT 0x37full
 #define FPCTL_DEFAULT (X87_DEFAULT << 32 | MXCSR_DEFAULT)
-#define USER_LIMIT ((uint64_t)1 << 47)
 
 const struct hal_trap host_trap_call = {.kind = TRAP_CALL};
 const struct hal_trap host_trap_doorbell = {.kind = TRAP_DOORBELL};

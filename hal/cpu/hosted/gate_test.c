@@ -12,6 +12,8 @@
  * libs: -Wl,-z,now
  */
 #include <sched.h>
+#include <fcntl.h>
+#include <sys/wait.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -498,6 +500,17 @@ static const struct {
 	TEST(wait_ends_at_its_time),
 };
 
+/* In a machine of its own, since it ends the cluster: the bad pointer in this copy is the kernel's. */
+static bool copies_to_nowhere;
+
+static _Noreturn void
+copy_to_nowhere(void)
+{
+	hal_space_use(&space);
+	hal_copy_in((void *)0x1234000, (uintptr_t)turns, 8);
+	hal_machine_halt(0);
+}
+
 _Noreturn void
 kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes)
 {
@@ -506,6 +519,8 @@ kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes)
 	(void)bytes;
 	pool = memory;
 	hal_noc_init(record);
+	if (copies_to_nowhere)
+		copy_to_nowhere();
 	hal_core_start(1, &local);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		int before = failures;
@@ -518,6 +533,29 @@ kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes)
 	hal_machine_halt(failures != 0);
 }
 
+static int
+bad_kernel_pointer_is_a_panic(const struct launch *l)
+{
+	static const char name[] = "a_bad_kernel_address_in_a_copy_is_no_fault_of_the_users";
+	int status = 0, quiet = open("/dev/null", O_WRONLY);
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		copies_to_nowhere = true;
+		dup2(quiet, STDERR_FILENO);
+		_exit(launch_machine(l));
+	}
+	close(quiet);
+	if (waitpid(child, &status, 0) == child && status != 0) {
+		printf("ok %s\n", name);
+		return 0;
+	}
+	printf("FAIL %s: the machine ended with %d\n", name, status);
+	return 1;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -528,5 +566,5 @@ main(int argc, char **argv)
 	record.roles[0] = ROLE_KC;
 	record.roles[1] = ROLE_AC;
 	record.noc_window_bytes = noc_window_bytes(&record);
-	return launch_machine(&l);
+	return bad_kernel_pointer_is_a_panic(&l) | launch_machine(&l);
 }

@@ -28,6 +28,7 @@
 
 #define HOST_SIGNAL_STACK (64 * 1024)
 #define HOST_KERNEL_STACK (256 * 1024)
+#define USER_LIMIT ((uintptr_t)1 << 47)	/* beyond it Linux does not say where a fault was */
 #define HOST_INTERRUPT SIGURG		/* ignored by default, unused by libc */
 
 /* The sanitizers must not follow what runs on a user's or a signal's stack. */
@@ -55,6 +56,7 @@ struct host_core {
 	uint32_t poll_ns;		/* how long to poll before the next sleep */
 	void *start_arg;
 	struct hal_trap fault;
+	uintptr_t copy_fault;		/* address of the fault that ended a copy */
 	void *signal_stack[2];		/* a fault's state stays on one while the other one is in use */
 	unsigned signal_now;
 	uint32_t guest;			/* taken by a guest (guest.c) */
