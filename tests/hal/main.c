@@ -24,6 +24,12 @@ test_wrong(struct testbed *bed, int line, const char *what)
 }
 
 void
+test_note(struct testbed *bed, const char *what, unsigned number)
+{
+	print("note %s: %s: %d\n", bed->test, what, (int)number);
+}
+
+void
 test_skip(struct testbed *bed, const char *why)
 {
 	print("skip %s: %s\n", bed->test, why, 0);
@@ -187,7 +193,7 @@ run_test(struct testbed *bed, const struct hal_test *test)
 static _Noreturn void
 run_all(struct testbed *bed)
 {
-	const struct hal_test *const lists[] = {doorbell_tests, memory_tests, space_tests, user_tests, noc_tests};
+	const struct hal_test *const lists[] = {doorbell_tests, memory_tests, litmus_tests, space_tests, user_tests, noc_tests};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		for (const struct hal_test *t = lists[i]; t->name != NULL; t++)

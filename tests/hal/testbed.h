@@ -24,6 +24,7 @@
 #define PATIENCE_NS 30000000000ull	/* nothing here takes that long: whoever waits longer has lost a wake-up */
 #define MESSAGE_WORDS 64
 #define ROUNDS 200
+#define LITMUS_CELLS 32		/* at most MESSAGE_WORDS */
 
 struct testbed;
 
@@ -62,6 +63,22 @@ struct page_pool {
 	unsigned asked;
 };
 
+/* Words of litmus programs (litmus.c). */
+struct litmus {
+	_Alignas(HAL_CACHE_LINE) uint32_t x[LITMUS_CELLS];	/* 32-bit operations */
+	_Alignas(HAL_CACHE_LINE) uint32_t y[LITMUS_CELLS];
+	_Alignas(HAL_CACHE_LINE) uint32_t count[LITMUS_CELLS];
+	_Alignas(HAL_CACHE_LINE) uint32_t version[LITMUS_CELLS];
+	_Alignas(HAL_CACHE_LINE) uint32_t data[LITMUS_CELLS];	/* role 0 writes */
+	_Alignas(HAL_CACHE_LINE) uint32_t pair[LITMUS_CELLS][2];
+};
+
+struct play {
+	const struct program *program;
+	unsigned roles;
+	uint32_t round;
+};
+
 struct testbed {
 	_Alignas(HAL_CACHE_LINE) uint32_t counter;	/* 32-bit operations */
 	_Alignas(HAL_CACHE_LINE) uint32_t flag[2];	/* 32-bit operations */
@@ -72,13 +89,16 @@ struct testbed {
 	unsigned cores;
 	struct page_pool pool;
 	_Alignas(HAL_CACHE_LINE) struct user_test user;	/* handed over with a command, then the core's own */
-	struct hal_space space;
+	_Alignas(HAL_CACHE_LINE) struct play play;	/* core 0 writes */
+	struct litmus litmus;
+	_Alignas(HAL_CACHE_LINE) struct hal_space space;
 	struct hal_frame frame, other_frame;
 	struct test_core core[];
 };
 
 /* main.c */
 void test_wrong(struct testbed *bed, int line, const char *what);
+void test_note(struct testbed *bed, const char *what, unsigned number);	/* a line for whoever reads the output */
 void test_skip(struct testbed *bed, const char *why);
 void wait_until(struct testbed *bed, bool (*ready)(struct testbed *bed, uint32_t arg), uint32_t arg);
 void on_core(struct testbed *bed, unsigned core, void (*fn)(struct testbed *bed, unsigned core));	/* start a command */
@@ -96,8 +116,10 @@ struct hal_test {
 	unsigned cores, clusters;		/* it needs at least this many */
 };
 
-extern const struct hal_test doorbell_tests[], memory_tests[], space_tests[], user_tests[], noc_tests[];
+extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[], user_tests[], noc_tests[];
 _Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
+
+unsigned litmus_rounds(void);		/* cpu/: how often each litmus program runs */
 
 /* User programs (cpu/): position-independent code that is copied into a page, or functions of the host. */
 enum user_program {

@@ -50,11 +50,12 @@ hal_core_start(unsigned core, void *arg)
 	struct coro_core *target = &coro_machine.cluster[coro_now->cluster].core[core];
 
 	coro_op(OP_POINT, __FILE__, __LINE__, core);
-	coro_drain(coro_now);
+	coro_full_order(coro_now);
 	if (target->state != CORE_OFF)
 		hal_panic(__FILE__, __LINE__, "core started twice");
 	target->arg = arg;
 	target->entry = enter_core_main;
+	coro_ordered(target);
 	coro_core_image(target);
 	coro_make_ready(target);
 }
@@ -63,7 +64,7 @@ void
 coro_wait_begin(const char *file, int line)
 {
 	coro_op(OP_WAIT_BEGIN, file, line, 0);
-	coro_drain(coro_now);
+	coro_full_order(coro_now);
 	if (coro_dropped(OP_WAIT_BEGIN, file, line))
 		return;
 	coro_now->waiting = true;
@@ -81,12 +82,13 @@ void
 coro_wait(uint64_t until_ns, const char *file, int line)
 {
 	coro_op(OP_WAIT, file, line, 0);
-	coro_drain(coro_now);
+	coro_full_order(coro_now);
 	coro_now->waiting = true;
 	coro_now->until = until_ns;
 	if (!coro_now->rung && until_ns > coro_machine.clock_ns)
 		coro_block();
 	coro_now->waiting = coro_now->rung = coro_now->interrupt = false;
+	coro_ordered(coro_now);
 	coro_hash(coro_machine.clock_ns);
 }
 
@@ -106,7 +108,7 @@ coro_notify(unsigned cluster, unsigned core, const char *file, int line)
 	struct coro_cluster *c = &coro_machine.cluster[cluster];
 
 	coro_op(OP_NOTIFY, file, line, cluster << 16 | core);
-	coro_drain(coro_now);
+	coro_full_order(coro_now);
 	if (cluster >= coro_machine.record.clusters || core >= c->cores)
 		coro_fail("%s:%d: doorbell of core %u.%u, which does not exist", file, line, cluster, core);
 	if (!coro_dropped(OP_NOTIFY, file, line))
@@ -119,7 +121,7 @@ coro_interrupt(unsigned core, const char *file, int line)
 	struct coro_cluster *c = &coro_machine.cluster[coro_now->cluster];
 
 	coro_op(OP_INTERRUPT, file, line, core);
-	coro_drain(coro_now);
+	coro_full_order(coro_now);
 	if (core >= c->cores)
 		coro_fail("%s:%d: interrupt of core %u, which does not exist", file, line, core);
 	if (coro_dropped(OP_INTERRUPT, file, line))

@@ -6,8 +6,8 @@
  * coro_config.seed decides, so that a run repeats exactly. Memory registered with hal_shared_region and the NoC windows are stale until
  * acquired: each core has its own image, hal_publish copies bytes to the shared copy (all bytes of the range: publish only what you own),
  * hal_acquire from it, the 32-bit operations work on the shared copy. In some seeds stores wait in a store buffer until a fence, an
- * atomic, a notify or a wait; dirty bytes are written back early; waits return spuriously; memory is cold, that is,
- * holds garbage until it was acquired once.
+ * atomic, a notify or a wait; publishes wait there as long as the contract allows, and in pieces; a load is done as early as it allows; dirty bytes
+ * are written back early; waits return spuriously; memory is cold, that is, holds garbage until it was acquired once.
  *
  * A run ends when the test calls coro_finish or hal_machine_halt, or with a failure: every core waits and nobody can wake one (hang), too
  * many operations, a panic, coro_fail. A failed run's dump says what each core waits for and what it did last.

@@ -3,7 +3,7 @@
  * Unit tests of the coroutine back end itself: runs repeat, memory is stale, and what it is there to find is found.
  */
 /* needs: hal/cpu/coroutine/core.c hal/cpu/coroutine/dump.c hal/cpu/coroutine/fibre.c hal/cpu/coroutine/images.c
- *	hal/cpu/coroutine/memory.c hal/cpu/coroutine/record.c hal/cpu/coroutine/run.c hal/cpu/coroutine/sched.c
+ *	hal/cpu/coroutine/memory.c hal/cpu/coroutine/order.c hal/cpu/coroutine/record.c hal/cpu/coroutine/run.c hal/cpu/coroutine/sched.c
  *	hal/cpu/coroutine/sites.c hal/cpu/coroutine/space.c hal/cpu/coroutine/switch.S hal/cpu/coroutine/trap.c
  *	hal/noc/shm/noc.c hal/noc/shm/events.c hal/noc/shm/console.c hal/noc/shm/window.c */
 /* cpu: coroutine */
@@ -261,6 +261,93 @@ TEST(a_missing_fence_is_found)
 	expect_eq(first_failure(home_with_fence, other_with_fence, SEEDS), 0);
 }
 
+/* The flag is a variable of the test: it says nothing to the memory between the cores. */
+static void
+publish_and_tell(bool fence)
+{
+	while (hal_load32(&shared->flag[1]) == 0)
+		coro_point();
+	shared->data = 7;
+	hal_publish(&shared->data, sizeof(shared->data));
+	if (fence)
+		hal_fence();
+	want_finished = 1;
+	for (;;)
+		coro_point();
+}
+
+static void
+tell_after_publish(void)
+{
+	publish_and_tell(false);
+}
+
+static void
+tell_after_fence(void)
+{
+	publish_and_tell(true);
+}
+
+static void
+acquire_when_told(void)
+{
+	hal_store32(&shared->flag[1], 1);
+	hal_fence();
+	while (!want_finished)
+		coro_point();
+	hal_acquire(&shared->data, sizeof(shared->data));
+	coro_check(shared->data == 7);
+	coro_finish(0);
+}
+
+TEST(a_publish_alone_promises_no_moment)
+{
+	expect(first_failure(tell_after_publish, acquire_when_told, SEEDS) != 0);
+	expect_eq(result.end, CORO_FAILED);
+	expect_eq(first_failure(tell_after_fence, acquire_when_told, SEEDS), 0);
+}
+
+/* A load behind a plain read may have been done before it; behind another load it was not. */
+static void
+store_then_tell(void)
+{
+	hal_store32(&shared->flag[0], 1);
+	hal_fence();
+	want_finished = 1;
+	for (;;)
+		coro_point();
+}
+
+static void
+look_when_told(bool fence)
+{
+	while (!want_finished)
+		coro_point();
+	if (fence)
+		hal_fence();
+	coro_check(hal_load32(&shared->flag[0]) == 1);
+	coro_finish(0);
+}
+
+static void
+look_without_fence(void)
+{
+	look_when_told(false);
+}
+
+static void
+look_with_fence(void)
+{
+	look_when_told(true);
+}
+
+TEST(a_load_may_be_early_unless_a_fence_is_before_it)
+{
+	expect(first_failure(store_then_tell, look_without_fence, SEEDS) != 0);
+	expect_eq(result.end, CORO_FAILED);
+	expect_eq(first_failure(store_then_tell, look_with_fence, SEEDS), 0);
+}
+
 static void
 spin(void)
 {
@@ -294,6 +381,8 @@ main(void)
 	RUN(each_place_that_is_switched_off_is_noticed);
 	RUN(a_lost_doorbell_is_found_and_a_right_wait_loses_none);
 	RUN(a_missing_fence_is_found);
+	RUN(a_publish_alone_promises_no_moment);
+	RUN(a_load_may_be_early_unless_a_fence_is_before_it);
 	RUN(runs_without_end_and_panics_are_told_apart);
 	return TEST_FAILED;
 }

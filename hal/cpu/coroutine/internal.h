@@ -20,6 +20,8 @@
 #define REGIONS_MAX 2
 #define REGION_CORES_MAX 64
 #define STORES_MAX 4
+#define HELD_MAX 12			/* stores and publishes of a core that wait */
+#define WRITES_KEPT 256
 #define OPS_KEPT 24
 #define USER_RANGES_MAX 32
 
@@ -61,9 +63,20 @@ struct region {
 	unsigned cores;
 };
 
-struct store {
-	volatile uint32_t *place;	/* in the shared copy */
+/* A store or a publish that others do not see yet. */
+struct held {
+	volatile uint32_t *place;	/* store: in the shared copy; publish: NULL */
 	uint32_t value;
+	char *shared;			/* publish: where to, and what was there when it was published */
+	char *bytes;
+	size_t len;
+};
+
+/* What a shared word held before somebody wrote it. */
+struct word_write {
+	const volatile uint32_t *place;
+	uint32_t old;
+	const struct coro_core *core;
 };
 
 enum coro_state { CORE_OFF, CORE_READY, CORE_WAITING, CORE_DEAD };
@@ -96,8 +109,9 @@ struct coro_core {
 	struct translation tlb[TRANSLATIONS];	/* of `space`; stale when the page table was changed since */
 	unsigned tlb_next;
 	char *windows, *windows_clean;	/* image of all NoC windows */
-	struct store stores[STORES_MAX];
-	unsigned store_count;
+	struct held held[HELD_MAX];
+	unsigned held_count, held_stores;
+	uint64_t looked;		/* number of the write up to which its loads are ordered */
 	struct op ops[OPS_KEPT];
 	unsigned op_count;
 	struct hal_trap trap;		/* why the user thread enters the kernel */
@@ -131,6 +145,7 @@ struct coro_machine {
 	enum coro_strategy strategy;
 	unsigned stores_max, store_laziness;
 	bool early_writeback, spurious, cold;
+	bool lazy_publishes, early_loads;
 	uint8_t garbage;		/* cold runs: what is read before it was acquired */
 	struct coro_core *victim;
 	unsigned burst;
@@ -138,6 +153,8 @@ struct coro_machine {
 	struct { uintptr_t first, limit; } user[USER_RANGES_MAX];
 	unsigned user_ranges;
 	bool running;
+	struct word_write write[WRITES_KEPT];
+	uint64_t writes;
 };
 
 extern struct coro_machine coro_machine;
@@ -182,8 +199,20 @@ void coro_memory_start(void);		/* memory, windows and images of a run */
 void coro_core_image(struct coro_core *core);	/* a core that starts sees the shared copies */
 void coro_load_images(struct coro_core *core);
 
-/* memory.c */
+/* order.c */
+void coro_word_write(const struct coro_core *core, volatile uint32_t *place, uint32_t value);
+uint32_t coro_word_read(struct coro_core *core, volatile uint32_t *place);
+void coro_ordered(struct coro_core *core);	/* later loads come after everything that others see now */
+void coro_hold_store(struct coro_core *core, volatile uint32_t *place, uint32_t value);
+void coro_hold_publish(struct coro_core *core, char *shared, const char *from, size_t len);
+bool coro_held_word(const struct coro_core *core, const volatile uint32_t *place, uint32_t *value);
+void coro_show_own(const struct coro_core *core, char *live, const char *shared, size_t len);
+void coro_drain_one(struct coro_core *core);
 void coro_drain(struct coro_core *core);
+void coro_forget_held(struct coro_core *core);
+
+/* memory.c */
+void coro_full_order(struct coro_core *core);	/* what a fence does */
 void coro_disturb(void);		/* what memory may do by itself between two operations */
 
 /* sites.c: what the environment asks for, once (true: a mutant runs); note the place (true: it is switched off). */

@@ -69,29 +69,20 @@ refresh_word(const volatile uint32_t *p, uint32_t value)
 	*(uint32_t *)(v.clean + offset) = value;
 }
 
-static void
-drain_one(struct coro_core *core)
-{
-	*core->stores[0].place = core->stores[0].value;
-	core->store_count--;
-	memmove(core->stores, core->stores + 1, core->store_count * sizeof(core->stores[0]));
-}
-
 void
-coro_drain(struct coro_core *core)
+coro_full_order(struct coro_core *core)
 {
-	while (core->store_count > 0)
-		drain_one(core);
+	coro_drain(core);
+	coro_ordered(core);
 }
 
 /* What the running core reads from a shared word: its own latest store, or the shared copy. */
 static uint32_t
 read_word(volatile uint32_t *place)
 {
-	for (unsigned i = coro_now->store_count; i-- > 0;)
-		if (coro_now->stores[i].place == place)
-			return coro_now->stores[i].value;
-	return *place;
+	uint32_t value;
+
+	return coro_held_word(coro_now, place, &value) ? value : coro_word_read(coro_now, place);
 }
 
 uint32_t
@@ -117,13 +108,7 @@ coro_store32(volatile uint32_t *p, uint32_t value, const char *file, int line)
 	}
 	coro_op(OP_STORE, file, line, value);
 	refresh_word(p, value);
-	if (coro_machine.stores_max == 0) {
-		*shared_word(p) = value;
-		return;
-	}
-	if (coro_now->store_count == coro_machine.stores_max)
-		drain_one(coro_now);
-	coro_now->stores[coro_now->store_count++] = (struct store){shared_word(p), value};
+	coro_hold_store(coro_now, shared_word(p), value);
 }
 
 uint32_t
@@ -138,10 +123,11 @@ coro_add32(volatile uint32_t *p, uint32_t n, const char *file, int line)
 		return old;
 	}
 	coro_op(OP_ADD, file, line, n);
-	coro_drain(coro_now);
+	coro_full_order(coro_now);
 	place = shared_word(p);
 	old = *place;
-	*place = old + n;
+	coro_word_write(coro_now, place, old + n);
+	coro_ordered(coro_now);
 	refresh_word(p, old + n);
 	coro_hash(old);
 	if (coro_machine.config->on_add != NULL)
@@ -156,11 +142,12 @@ coro_cas32(volatile uint32_t *p, uint32_t old, uint32_t value, const char *file,
 	uint32_t found;
 
 	coro_op(OP_CAS, file, line, value);
-	coro_drain(coro_now);
+	coro_full_order(coro_now);
 	place = shared_word(p);
 	found = *place;
 	if (found == old)
-		*place = value;
+		coro_word_write(coro_now, place, value);
+	coro_ordered(coro_now);
 	refresh_word(p, found == old ? value : found);
 	coro_hash(found);
 	return found == old;
@@ -173,14 +160,43 @@ coro_fence(const char *file, int line)
 		return;
 	coro_op(OP_FENCE, file, line, 0);
 	if (!coro_dropped(OP_FENCE, file, line))
-		coro_drain(coro_now);
+		coro_full_order(coro_now);
+}
+
+static void
+publish_part(const struct view *v, size_t offset, size_t len)
+{
+	coro_hold_publish(coro_now, v->shared + offset, v->live + offset, len);
+	coro_copy(v->clean + offset, v->live + offset, len);
+}
+
+static void
+acquire_part(const struct view *v, size_t offset, size_t len)
+{
+	/* an image that nobody has written to need not come to life */
+	if (memcmp(v->live + offset, v->shared + offset, len) != 0)
+		coro_copy(v->live + offset, v->shared + offset, len);
+	coro_show_own(coro_now, v->live + offset, v->shared + offset, len);
+	coro_copy(v->clean + offset, v->live + offset, len);
+}
+
+/* Nobody promises that more than a line is read or written at one moment: the bytes before `offset` + this, and the rest. */
+static size_t
+first_part(size_t offset, size_t len, bool may_split)
+{
+	size_t to_line = HAL_CACHE_LINE - offset % HAL_CACHE_LINE, lines;
+
+	if (!may_split || len <= to_line)
+		return len;
+	lines = (len - to_line + HAL_CACHE_LINE - 1) / HAL_CACHE_LINE;
+	return to_line + coro_draw((uint32_t)lines) * HAL_CACHE_LINE;
 }
 
 void
 coro_publish(const volatile void *p, size_t len, const char *file, int line)
 {
 	struct view v;
-	size_t offset;
+	size_t offset, first;
 
 	if (coro_now == NULL)
 		return;
@@ -188,15 +204,16 @@ coro_publish(const volatile void *p, size_t len, const char *file, int line)
 	if (coro_dropped(OP_PUBLISH, file, line) || !find_view(p, &v))
 		return;
 	offset = range(&v, p, &len);
-	coro_copy(v.shared + offset, v.live + offset, len);
-	coro_copy(v.clean + offset, v.live + offset, len);
+	first = first_part(offset, len, coro_machine.lazy_publishes);
+	publish_part(&v, offset, first);
+	publish_part(&v, offset + first, len - first);
 }
 
 void
 coro_acquire(const volatile void *p, size_t len, const char *file, int line)
 {
 	struct view v;
-	size_t offset;
+	size_t offset, first;
 
 	if (coro_now == NULL)
 		return;
@@ -204,10 +221,11 @@ coro_acquire(const volatile void *p, size_t len, const char *file, int line)
 	if (coro_dropped(OP_ACQUIRE, file, line) || !find_view(p, &v))
 		return;
 	offset = range(&v, p, &len);
-	/* an image that nobody has written to need not come to life */
-	if (memcmp(v.live + offset, v.shared + offset, len) != 0)
-		coro_copy(v.live + offset, v.shared + offset, len);
-	coro_copy(v.clean + offset, v.live + offset, len);
+	first = first_part(offset, len, coro_machine.early_loads);
+	acquire_part(&v, offset, first);
+	if (first < len)
+		coro_op(OP_ACQUIRE, file, line, (uint32_t)(len - first));
+	acquire_part(&v, offset + first, len - first);
 }
 
 /* A cache may write dirty bytes back at any time: do it with one line of a region, of the pages that were written to. */
@@ -229,12 +247,13 @@ coro_disturb(void)
 	struct coro_cluster *c = own_cluster();
 	struct coro_core *any;
 
-	if (coro_machine.stores_max > 0 && coro_draw(coro_machine.store_laziness) == 0) {
+	if ((coro_machine.stores_max > 0 || coro_machine.lazy_publishes) && coro_draw(coro_machine.store_laziness) == 0) {
 		any = &coro_machine.core[coro_draw(coro_machine.cores)];
-		if (any->store_count > 0 && any->state != CORE_DEAD)
-			drain_one(any);
+		if (any->state != CORE_DEAD)
+			coro_drain_one(any);
 	}
-	if (coro_machine.early_writeback && c->regions > 0 && coro_draw(4) == 0) {
+	/* what waits would come after bytes that were written later */
+	if (coro_machine.early_writeback && coro_now->held_count == 0 && c->regions > 0 && coro_draw(4) == 0) {
 		struct region *r = &c->region[coro_draw(c->regions)];
 
 		if (r->active_count > 0)

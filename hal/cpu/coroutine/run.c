@@ -50,6 +50,7 @@ reset_core(struct coro_core *core, unsigned cluster, unsigned number)
 	struct coro_core old = *core;
 	void **sp;
 
+	coro_forget_held(core);
 	*core = (struct coro_core){.cluster = cluster, .core = number, .stack = old.stack, .windows = old.windows,
 		.windows_clean = old.windows_clean};
 	core->index = (unsigned)(core - coro_machine.core);
@@ -109,6 +110,10 @@ choose(const struct coro_config *config)
 	m->store_laziness = 1u << coro_draw(6);
 	m->cold = coro_draw(8) == 0;
 	m->garbage = coro_draw(2) ? 0xa5 : 0x5a;
+	m->lazy_publishes = coro_draw(2);
+	m->early_loads = coro_draw(2);
+	if (m->lazy_publishes)
+		m->store_laziness <<= coro_draw(6);
 	m->burst = 0;
 	for (unsigned i = 0; i < 3; i++)
 		m->change_at[i] = coro_draw(4096);
@@ -123,7 +128,7 @@ set_up(const struct coro_config *config, struct coro_result *result)
 	m->config = config;
 	m->result = result;
 	m->record = *config->record;
-	m->ops = m->switches = m->clock_ns = 0;
+	m->ops = m->switches = m->clock_ns = m->writes = 0;
 	m->ops_max = config->ops_max ? config->ops_max : 2000000;
 	m->ready_count = 0;
 	m->user_ranges = 0;
@@ -140,8 +145,9 @@ set_up(const struct coro_config *config, struct coro_result *result)
 static void
 explain(const struct coro_config *config, const struct coro_result *result)
 {
-	printf("seed %llu (%s, store buffer %u%s%s%s): %s%s%s\n", (unsigned long long)config->seed,
+	printf("seed %llu (%s, store buffer %u%s%s%s%s%s): %s%s%s\n", (unsigned long long)config->seed,
 		strategy_name[coro_machine.strategy], coro_machine.stores_max, coro_machine.cold ? ", cold" : "",
+		coro_machine.lazy_publishes ? ", lazy publishes" : "", coro_machine.early_loads ? ", early loads" : "",
 		coro_machine.early_writeback ? ", early write-back" : "",
 		coro_machine.spurious ? ", spurious wake-ups" : "", end_name[result->end], result->why[0] ? ": " : "", result->why);
 	printf("ended with status %d after %llu operations, trace %016llx\n", result->status, (unsigned long long)result->ops,

@@ -6,7 +6,7 @@
 
 #ifdef HAL_CACHES
 
-_Static_assert(offsetof(struct hal_core_area, looked) == HAL_AREA_LOOKED, "caches.h");
+_Static_assert(offsetof(struct hal_core_area, looked) == HAL_AREA_LOOKED && AREA_LOOKED == HAL_AREA_LOOKED, "caches.h, layout.h");
 
 /* One word per set: a line of each way goes. A cache that can be emptied at once wants one word, with bit 0 set (hw/sim/flash.sv). */
 static void

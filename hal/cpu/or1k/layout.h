@@ -27,6 +27,7 @@
 
 /* struct hal_core_area */
 #define AREA_FRAME 4
+#define AREA_LOOKED 52
 
 /* struct hal_frame */
 #define FRAME_PC 0

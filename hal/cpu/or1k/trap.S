@@ -50,6 +50,12 @@ hal_reset:
 #endif
 	.endm
 
+	.macro looked			/* the thread may have learned of something by user memory */
+#if HAL_CACHES == 1
+	l.sw	AREA_LOOKED(r10), r10
+#endif
+	.endm
+
 	.macro refill name, at, is_code, sets, count, match, translation
 	.org	\at - VECTOR_RESET
 \name:
@@ -207,6 +213,7 @@ declined:
 	l.mfspr	r4, r0, SPR_ESR
 	l.sw	FRAME_FLAGS(r1), r4
 	l.ori	r3, r1, 0
+	looked
 	word	r4, hal_trap_call
 	l.jal	kernel_trap
 	l.ori	r1, r10, 0
@@ -250,6 +257,7 @@ other:
 	l.mfspr	r5, r0, SPR_EEAR
 	l.ori	r3, r1, 0
 	l.mfspr	r10, r0, SHADOW_AREA
+	looked
 	l.jal	hal_user_trap
 	l.ori	r1, r10, 0
 	l.j	hal_resume

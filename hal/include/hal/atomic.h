@@ -2,13 +2,13 @@
  *
  * HAL contract: memory that cores share. All functions may be inline in <cpu/atomic.h>.
  *
- *	uint32_t hal_load32(const volatile uint32_t *p)		fresh value (acquire order)
- *	void hal_store32(volatile uint32_t *p, uint32_t v)	visible at once (release order: earlier publishes come first)
- *	uint32_t hal_add32(volatile uint32_t *p, uint32_t n)	fetch-and-add, full order, returns the old value
+ *	uint32_t hal_load32(const volatile uint32_t *p)		a look: what comes later in the program happens later
+ *	void hal_store32(volatile uint32_t *p, uint32_t v)	what comes earlier in the program is seen earlier; seen soon
+ *	uint32_t hal_add32(volatile uint32_t *p, uint32_t n)	fetch-and-add, a look, full order, returns the old value
  *	bool hal_cas32(volatile uint32_t *p, uint32_t old, uint32_t new)   for user-level code and the HAL itself; protocols use add
  *	void hal_fence(void)					full order of all earlier and later accesses
- *	void hal_publish(const volatile void *p, size_t len)	what this core wrote there becomes visible to cores that acquire it
- *	void hal_acquire(const volatile void *p, size_t len)	what others published there becomes visible to this core
+ *	void hal_publish(const volatile void *p, size_t len)	what this core wrote there is seen before whatever it stores next
+ *	void hal_acquire(const volatile void *p, size_t len)	what had been published there before this core's latest look is visible
  *
  * On machines without coherent caches (and in the coroutine back end) plain reads see stale data until acquired and plain
  * writes stay private until published; byte ranges are exact. The four 32-bit operations always reach the shared copy.
@@ -21,6 +21,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cpu/atomic.h>
+
+/*
+ * hal_publish is half of a step and promises no moment: the bytes may stay with the core until its next hal_store32, hal_add32, hal_cas32,
+ * hal_fence, hal_notify, hal_interrupt or hal_core_start, behind which they are there for whoever learned of that and then acquires. In
+ * the same way hal_acquire stands behind a look that told of what is acquired, or behind the start of its core, or the entry of a
+ * user thread, who may have learned of it by its own atomics. On coherent machines both only hold the compiler back.
+ *
+ * What may happen: a store is seen after a later load of its core was done, a publish before an earlier store, and a plain read after a later
+ * hal_load32 (whoever copies and then looks whether the copy still holds needs a fence between). What never happens: stores or
+ * adds of one core seen in another order, an effect without its cause, two cores that see independent stores in different
+ * orders, a load after which an earlier one returns something newer. tests/hal/litmus.c has a program for each.
+ */
 
 #define HAL_CACHE_LINE 64	/* alignment that keeps two cores' data apart on every port */
 

@@ -92,3 +92,9 @@ user_context(struct context *c, enum user_program p, const struct user_test *u)
 {
 	coro_user_context(c, program[p], stack + STACK_BYTES, u->data);
 }
+
+unsigned
+litmus_rounds(void)
+{
+	return 1;
+}

@@ -53,3 +53,9 @@ user_context(struct context *c, enum user_program p, const struct user_test *u)
 {
 	context_init(c, u->code + entry(p) - (uintptr_t)user_code, u->data + HAL_PAGE_BYTES, u->data, 0);
 }
+
+unsigned
+litmus_rounds(void)
+{
+	return 10;
+}
