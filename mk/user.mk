@@ -196,8 +196,16 @@ libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $
 RUN_KERNEL_hosted := $(OUT)/atoll-host
 RUN_KERNEL_riscv64 := $(OUT)/boot.elf $(OUT)/kernel.bin
 RUN_KERNEL_or1k := $(OUT)/kernel.elf $(OUT)/kernel-moved.elf
-run: $(RUN_KERNEL_$(PORT)) libs $(SERVER_BINS) $(PERS_BIN)
-.PHONY: user libs kernel run
+# the first link for a target builds zig's C library into its cache, half a minute of CPU time: begun first, it goes on beside all else
+LIBC := $(if $(TARGET_$(PORT)),$(U)/libc)
+$(LIBC):
+	$(call say,LIBC,$(TARGET_$(PORT)))
+	$(Q)mkdir -p $(@D)
+	$(Q)echo 'int main(void) { return 0; }' >$@.c
+	$(Q)$(U_LD) -o $@ $@.c $(PROG_SYSTEM_LIBS)
+libc: $(LIBC)
+run: libc $(RUN_KERNEL_$(PORT)) libs $(SERVER_BINS) $(PERS_BIN)
+.PHONY: user libs libc kernel run
 
 $(PORT): kernel user
 

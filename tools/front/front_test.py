@@ -178,6 +178,22 @@ def test_an_interrupt_ends_everything_that_was_started(tmp_path, sig):
     assert not any(lives(pid) for pid in pids)
 
 
+TESTS = ("import sys; sys.path[:0] = sys.argv[1:3]; import main, results\n"
+         "tasks = [results.program_task(f't{i}', ['sh', '-c', f'echo $$ > {sys.argv[3]}/{i}.part; mv {sys.argv[3]}/{i}.part {sys.argv[3]}/{i}; sleep 1000']) for i in range(5)]\n"
+         "main.dispatch = lambda argv: results.run_all('testing', tasks)\nsys.exit(main.main())\n")
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_ends_every_test_that_runs_and_starts_no_other(tmp_path, sig):
+    here = os.path.dirname(os.path.abspath(__file__))
+    p = subprocess.Popen([sys.executable, "-I", "-c", TESTS, here, os.path.dirname(here), str(tmp_path)], stderr=subprocess.PIPE, text=True)
+    assert wait_until(lambda: len([n for n in os.listdir(tmp_path) if n.isdecimal()]) == results.JOBS)
+    p.send_signal(sig)
+    err = patience.communicate(p, 60)[1]
+    assert p.returncode == 130 and err.endswith("atoll: interrupted\n"), err
+    assert not any(lives(int((tmp_path / str(i)).read_text())) for i in range(results.JOBS)) and len(os.listdir(tmp_path)) == results.JOBS
+
+
 def test_when_the_front_command_is_killed_the_machine_dies(tmp_path):
     p, pids = start_sleeper(tmp_path)
     p.kill()

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -172,6 +173,20 @@ def test_whoever_ends_the_front_command_ends_the_machine(source, port, sig):
     patience.communicate(p, 30)
     assert p.returncode == (130 if sig != signal.SIGKILL else -9)
     assert patience.until(lambda: not any(map(alive, machine)), 10), [pid for pid in machine if alive(pid)]
+
+
+@pytest.mark.parametrize("port", PORTS)
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_demo_leaves_no_machine(source, port, sig):
+    code = ("import sys; sys.path[:0] = sys.argv[1:3]; import demo, main\n"
+            "main.dispatch = lambda argv: demo.run(sys.argv[3], sys.argv[4], 'hang')\nsys.exit(main.main())\n")
+    front = os.path.join(ROOT, "tools", "front")
+    p = subprocess.Popen([sys.executable, "-I", "-c", code, front, os.path.dirname(front), port, str(source)], stderr=subprocess.PIPE, text=True)
+    assert patience.until(lambda: machine_of(p), 60)
+    machine = machine_of(p)
+    p.send_signal(sig)
+    assert patience.communicate(p, 60)[1].endswith("atoll: interrupted\n") and p.returncode == 130
+    assert patience.until(lambda: not any(map(alive, machine)), 10), machine
 
 
 @pytest.mark.parametrize("port", PORTS)
