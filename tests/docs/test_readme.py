@@ -2,6 +2,7 @@
 """The README's table of figures: each exact one is what the command beside it prints. Needs the riscv64 port built.
 
 Prints `ok NAME` or `FAIL NAME: why`. A row of the table that is neither exact nor a time fails, too: somebody has to say which it is.
+With --write it puts what the commands print into the README instead of failing.
 """
 
 import json
@@ -100,7 +101,8 @@ def test_every_row_is_known():
     assert not missing, f"the table lacks {missing}"
 
 
-def test_exact_figures_are_what_their_commands_print():
+def differences():
+    """(what, figure of the README, command, what that prints) of every exact figure that is not what its command prints."""
     said, wrong = {}, []
     for what, figure, command in readme():
         beginning = start_of(what, EXACT)
@@ -108,14 +110,34 @@ def test_exact_figures_are_what_their_commands_print():
             said[command] = said.get(command) or printed(command)
             now = EXACT[beginning](said[command])
             if now != figure:
-                wrong.append(f"{what}: README says {figure}, {command} prints {now}")
+                wrong.append((what, figure, command, now))
             print(f"{beginning}: {now}")
-    assert not wrong, "; ".join(wrong)
+    return wrong
+
+
+def test_exact_figures_are_what_their_commands_print():
+    wrong = differences()
+    assert not wrong, "; ".join(f"{what}: README says {figure}, {command} prints {now}" for what, figure, command, now in wrong)
+
+
+def write():
+    """Put the figures that are printed now into the README."""
+    path = os.path.join(ROOT, "README.md")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for what, figure, _, now in differences():
+        old = f"| {what} | {figure} |"
+        assert text.count(old) == 1, old
+        text = text.replace(old, f"| {what} | {now} |")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def main():
     """Exit status 1 if a test failed."""
     failed = 0
+    if sys.argv[1:] == ["--write"]:
+        write()
     for name, test in (("every_row_is_known", test_every_row_is_known), ("exact_figures_are_what_their_commands_print", test_exact_figures_are_what_their_commands_print)):
         try:
             test()

@@ -104,13 +104,25 @@ def install(prefix, build=None):
     _write(os.path.join(folder["lib/pkgconfig"], "mpi.pc"), PKGCONFIG.format(version=version()))
 
 
+def _time_of(path):
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
 def ensure():
-    """Build what process ranks need, and install it into build/process/prefix; returns that folder."""
+    """Build what process ranks need, and install it into build/process/prefix; returns that folder. What was built since is installed anew."""
     setup.ensure("process")
-    prefix = os.path.join(BUILD, "process", "prefix")
-    if not builder.is_current("process") or not os.path.exists(os.path.join(prefix, "lib", "pkgconfig", "mpi.pc")):
+    folder = os.path.join(BUILD, "process")
+    prefix, built, installed = (os.path.join(folder, n) for n in ("prefix", ".built", ".installed"))
+    if not builder.is_current("process"):
         builder.make("process")
+    made = _time_of(built)
+    if _time_of(installed) != made or not os.path.exists(os.path.join(prefix, "lib", "pkgconfig", "mpi.pc")):
         install(prefix)
+        open(installed, "w").close()
+        os.utime(installed, ns=(made, made))
     return prefix
 
 
