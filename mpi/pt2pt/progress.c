@@ -106,7 +106,8 @@ may_go_on(const void *arg)
 	return w->ready(w->arg) || mpi_can_move(w->self);
 }
 
-void
+/* Not part of its callers, which seldom come to it. */
+__attribute__((noinline)) void
 mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
 {
 	struct waiting w = {self, ready, arg};

@@ -20,7 +20,7 @@ REPORTS = ("Sanitizer", "runtime error:")
 PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes", 4), ("pt2pt_order", 5), ("pt2pt_posted", 3), ("straight", 4),
             ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("partitioned", 3), ("collectives", 5),
             ("coll_random", 3, "41", "3", "each"), ("barrier_many", 8), ("chunks", 3), ("allocated", 3), ("threads", 2), ("threads_random", 2, "1"), ("threads_random", 3, "2", "40"),
-            ("threads_woken", 2),
+            ("threads_woken", 2), ("threads_random", 3, "5", "40"),
             ("differ", 3, "1", "steps=25"), ("differ", 4, "2", "steps=25", "bytes=20000"))
 CHUNKS = ("pt2pt_sizes", "isend_storm", "collectives", "differ")
 # 64 and more ranks say nothing new, and their shadows fill the memory

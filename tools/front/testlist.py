@@ -17,6 +17,7 @@ PATH = os.path.join(ROOT, "tests", "mpi", "testlist")
 TIMEOUT_S = 120
 PASSED = "No errors"
 
+KEYS = ("machine", "policy", "path", "coll", "exit", "port", "timeout")
 # what a line asks for -> the machine of each port; a port without one is left out
 ALL = PORTS + ("process",)
 CLASSES = {
@@ -60,10 +61,13 @@ def parse_line(line, where):
     e, rest = Entry(words[0], int(words[1])), words[2:]
     while rest and "=" in rest[0] and not rest[0].startswith("-"):
         key, value = rest.pop(0).split("=", 1)
-        if key not in ("machine", "policy", "path", "coll", "exit", "port", "timeout"):
+        if key not in KEYS:
             raise Usage(f"{where}: unknown key '{key}'")
         setattr(e, key, value)
     e.args = rest
+    late = [w for w in rest if w.partition("=")[0] in KEYS and "=" in w]
+    if late:
+        raise Usage(f"{where}: '{late[0]}' stands behind an argument, so that the program would get it")
     _check(e, where)
     return e
 

@@ -27,7 +27,8 @@ def test_a_line_is_taken_apart():
 
 @pytest.mark.parametrize("line, words", [("flood", "expected"), ("flood many", "expected"), ("flood 0", "expected"), ("flood 2 colour=red", "unknown key"),
                                          ("flood 2 machine=toaster", "unknown machine"), ("flood 2 exit=bad", "numbers"),
-                                         ("flood 2 policy=random", "compact or scatter"), ('flood 2 "', "quotation")])
+                                         ("flood 2 policy=random", "compact or scatter"), ('flood 2 "', "quotation"),
+                                         ("flood 2 7 machine=4x4", "behind an argument")])
 def test_a_wrong_line_is_refused(line, words):
     with pytest.raises(Usage, match=words):
         testlist.parse_line(line, "x:1")
