@@ -140,7 +140,7 @@ def test_what_is_not_known_is_one_line():
 def test_the_help_names_them():
     text = must(mpiexec("--help"), 0).out
     for word in ("-hostfile", "-machinefile", "-f", "--report-bindings", "ppr:N:UNIT", "-ppn", "-envlist", "-envnone", "-envall", "-prepend-rank", "--timeout",
-                 "--version", "--quiet", "-stdin"):
+                 "--version", "--quiet", "-stdin", "--on-deadlock"):
         must_be(word in text, True, word)
     for option in ("-V", "--version", "-version"):
         must(mpiexec(option), 0, "job protocol")
