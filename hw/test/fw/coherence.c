@@ -13,7 +13,7 @@
 #define SR_DCE 0x8
 
 static volatile uint32_t shared_data[WORDS] __attribute__((aligned(1024)));
-static volatile uint32_t stale[FW_CORES_MAX];
+static volatile uint32_t sum;
 
 uint32_t
 fw_exception(uint32_t vector, uint32_t address, uint32_t *regs)
@@ -72,10 +72,29 @@ write_round(uint32_t round)
 	__asm__ volatile("l.msync" ::: "memory");
 }
 
+/* The sum of what each core brings; the data cache is off meanwhile and keeps what it has. */
+static uint32_t
+atomic_sum(uint32_t mine)
+{
+	uint32_t sr = spr_read(SPR_SR), all;
+
+	spr_write(SPR_SR, sr & ~SR_DCE);
+	atomic_add(&sum, mine);
+	fw_barrier();
+	all = sum;
+	fw_barrier();
+	sum = 0;
+	fw_barrier();
+	spr_write(SPR_SR, sr);
+	return all;
+}
+
 /* Rounds of writing and reading; `drop` makes the readers' lines go away in between. Returns words that were old. */
 static uint32_t
 exchange(int core, void (*drop)(int core))
 {
+	uint32_t old = 0;
+
 	for (uint32_t round = 1; round <= ROUNDS; round++) {
 		if (core == 0)
 			write_round(round);
@@ -83,18 +102,10 @@ exchange(int core, void (*drop)(int core))
 		drop(core);
 		meet();
 		if (core != 0)
-			stale[core] += wrong_words(round);
+			old += wrong_words(round);
 		meet();
 	}
-	uint32_t sr = spr_read(SPR_SR), all = 0;
-	spr_write(SPR_SR, sr & ~SR_DCE);
-	for (uint32_t c = 1; c < spr_read(129); c++)
-		all += stale[c];
-	fw_barrier();
-	stale[core] = 0;
-	spr_write(SPR_SR, sr);
-	meet();
-	return all;
+	return atomic_sum(old);
 }
 
 static void
@@ -133,6 +144,40 @@ drop_from_core0(int core)
 	mark(2);
 }
 
+/* Core 0 publishes in hardware: one store for all 32 lines. */
+static void
+drop_published(int core)
+{
+	if (core == 0)
+		reg_write(CD_PERF + CD_PERF_DROP, (uint32_t)shared_data | (WORDS / 8 - 1));
+}
+
+/* The readers have the lines and wait, their clocks stopped, while core 0 writes. Returns words that were old. */
+static uint32_t
+exchange_with_sleepers(int core)
+{
+	uint32_t cores = spr_read(129), old = 0;
+
+	wrong_words(ROUNDS);
+	meet();
+	if (core == 0) {
+		for (uint32_t c = 1; c < cores; c++) {
+			uint32_t gated = counter(c, CD_GATED);
+			while (counter(c, CD_GATED) - gated < 20)
+				;
+		}
+		write_round(ROUNDS + 1);
+		for (uint32_t c = 1; c < cores; c++)
+			ipi_send(0, c, 0);
+	} else {
+		reg_read(CD_PERF + CD_PERF_WAIT);
+		ipi_take(core);
+		old = wrong_words(ROUNDS + 1);
+	}
+	meet();
+	return atomic_sum(old);
+}
+
 static void
 say(const char *what, uint32_t n)
 {
@@ -161,6 +206,12 @@ fw_main(int core)
 	n = exchange(core, drop_at_once);
 	if (core == 0)
 		say("stale words after one write for the whole cache", n);
+	n = exchange(core, drop_published);
+	if (core == 0)
+		say("stale words after publishing by hardware", n);
+	n = exchange_with_sleepers(core);
+	if (core == 0)
+		say("stale words behind a wait", n);
 	meet();
 	if (core == 0)
 		fw_exit(0);

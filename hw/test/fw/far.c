@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two clusters behind their network: what software may rely on beyond it. Memory order in two litmus tests over many timings (A is core 0, B
- * the first core of the other cluster; `near` words lie with A, `far` words with B), l.swa, interrupts between clusters. Prints a line
- * per check; ends with status 0 if all held. Replications 1005 and 1006 load and store where the
+ * Two clusters behind their network: what software may rely on beyond it. Memory order in two
+ * litmus tests over many timings (A is core 0, B the first core of the other cluster; `near`
+ * words lie with A, `far` words with B), l.swa, interrupts between clusters. Prints a line per
+ * check; ends with status 0 if all held. Replications 1005 and 1006 load and store where the
  * other cluster has no memory.
  */
 #include "fw.h"
@@ -213,6 +214,10 @@ fw_main(int core)
 	interrupts(core, 0);
 	interrupts(core, CD_OMPIC_ACK);
 	fw_barrier();
+	if (core == 0) {
+		far_word[0] = 1;
+		fw_puts("ok this byte waits for a store and is sent once\n");
+	}
 	if (core == 0)
 		fw_exit(fw_failures ? 1 : 0);
 	for (;;)

@@ -9,7 +9,7 @@
 #define LOCKED 200
 #define PINGS 20
 
-static volatile uint32_t reserved, sum, locked, next_ticket, serving, ids, pongs[FW_CORES_MAX], wakes[FW_CORES_MAX], ticks;
+static volatile uint32_t reserved, others, fetched, sum, locked, next_ticket, serving, ids, pongs[FW_CORES_MAX], wakes[FW_CORES_MAX], ticks;
 static volatile uint32_t last_vector[FW_CORES_MAX], illegal_seen[FW_CORES_MAX], system_calls[FW_CORES_MAX];
 static uint32_t plain[64];
 
@@ -46,13 +46,14 @@ static void
 test_identity(int core)
 {
 	atomic_add(&ids, 1u << core);
+	atomic_add(&others, reg_read(CD_PERF + CD_PERF_SELF) != (uint32_t)core);
 	fw_barrier();
 	if (core != 0)
 		return;
 	fw_check("every core has its number", ids, (1u << spr_read(129)) - 1);
 	fw_check("the block says who it is", reg_read(CD_PERF), CD_PERF_MAGIC);
 	fw_check("the block knows the cores", reg_read(CD_PERF + CD_PERF_CORES), spr_read(129));
-	fw_check("the block knows who asks", reg_read(CD_PERF + CD_PERF_SELF), 0);
+	fw_check("the block knows who asks", others, 0);
 	fw_check("the line status has room", *(volatile uint8_t *)(CD_UART + 5), 0x60);
 }
 
@@ -156,6 +157,44 @@ test_doze(int core)
 	}
 }
 
+/* A wait at the end of a line of the instruction cache whose next line is not there: it is being fetched when the wait begins. */
+static void
+wait_while_fetching(void)
+{
+	__asm__ volatile(
+		"	l.movhi	r13, hi(1f)\n"
+		"	l.ori	r13, r13, lo(1f)\n"
+		"	l.mtspr	r0, r13, 0x2002\n"
+		"	l.j	2f\n"
+		"	l.nop\n"
+		"	.balign	32\n"
+		"2:	l.nop\n	l.nop\n	l.nop\n	l.nop\n	l.nop\n	l.nop\n"
+		"	l.lwz	r13, 0(%0)\n"
+		"	l.nop\n"
+		"1:	l.nop\n	l.nop\n	l.nop\n	l.nop\n	l.nop\n	l.nop\n	l.nop\n	l.nop\n"
+		: : "r"(CD_PERF + CD_PERF_WAIT) : "r13", "memory");
+}
+
+static void
+test_fetch(int core)
+{
+	for (uint32_t i = 0; i < 40; i++) {
+		fw_barrier();
+		if (core == 1) {
+			wait_while_fetching();
+			ipi_take(core);
+			fetched++;
+		} else if (core == 0 && spr_read(129) > 1) {
+			for (uint32_t n = i + 20; n > 0; n--)
+				__asm__ volatile("l.nop");
+			ipi_send(0, 1, 3);
+		}
+	}
+	fw_barrier();
+	if (core == 0 && spr_read(129) > 1)
+		fw_check("an instruction fetched during the wait is whole", fetched, 40);
+}
+
 /* l.lwa, doze, l.swa in one piece. Returns whether the store happened. */
 static uint32_t
 swa_after_wait(volatile uint32_t *p, uint32_t value)
@@ -199,7 +238,7 @@ test_wait_alone(int core)
 static void
 test_reservation(int core)
 {
-	uint32_t done[2];
+	uint32_t done[2] = {0, 0};
 
 	for (int touch = 0; touch < 2; touch++) {
 		fw_barrier();
@@ -225,12 +264,13 @@ test_reservation(int core)
 
 /*
  * A stretch of known length: what was counted is what ran. One assembler block each, so that nothing slips in between; the loop has 100 rounds of
- * load, store, add, compare, branch and delay slot, and one instruction before it.
+ * load, two stores, add, compare, branch and delay slot, and one instruction before it.
  */
 #define COUNTED_LOOP \
 	"	l.addi	r13, r0, 100\n" \
 	"1:	l.lwz	r15, 0(%3)\n" \
 	"	l.sw	4(%3), r15\n" \
+	"	l.sw	8(%3), r15\n" \
 	"	l.addi	r13, r13, -1\n" \
 	"	l.sfeqi	r13, 0\n" \
 	"	l.bnf	1b\n" \
@@ -257,9 +297,9 @@ static void
 test_counters(int core)
 {
 	if (core == 0) {
-		fw_check("instructions are counted", counted(CD_INSTRUCTIONS), 601);
+		fw_check("instructions are counted", counted(CD_INSTRUCTIONS), 701);
 		fw_check("loads are counted", counted(CD_LOADS), 100);
-		fw_check("stores are counted", counted(CD_STORES), 100);
+		fw_check("stores are counted", counted(CD_STORES), 200);
 		fw_check("branches are counted", counted(CD_BRANCHES), 100);
 		fw_check("mispredictions are counted", counted(CD_MISPREDICTS), 1);
 		fw_check("lines in the cache are not filled again", counted(CD_ICACHE_MISSES), 0);
@@ -334,6 +374,7 @@ fw_main(int core)
 	test_doze(core);
 	test_wait_alone(core);
 	test_reservation(core);
+	test_fetch(core);
 	test_counters(core);
 	test_exceptions(core);
 	fw_barrier();

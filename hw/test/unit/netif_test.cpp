@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// A network interface between a bus and a network, both played here, with all masters of the bus at work at once. Outwards: each far load and
-// store becomes one packet, whole and in order; the other clusters carry packets out in order, each when it likes, and answer. What a
-// master gets must be what its own request found there. Memory order: stores, and what follows an l.msync, come after the core's stores beyond the
-// network are done; nothing else is held. Inwards: packets become transactions on a memory, a comparison and its store with nothing in between.
+// A network interface between a bus and a network, both played here, with all masters of the bus
+// at work at once. Outwards: each far load and store becomes one packet, whole and in order; the
+// other clusters carry packets out in order, each when it likes, and answer. What a master gets
+// must be what its own request found there. Memory order: stores, and what follows an l.msync,
+// come after the core's stores beyond the network are done; nothing else is held. Inwards:
+// packets become transactions on a memory, a comparison and its store with nothing in between.
 #include <deque>
 
 #include "Vnetif.h"
@@ -100,7 +102,8 @@ Bench::asks(int m) const
 	return m == MASTERS ? device_.bus_stb : master_[m].busy && !(device_.blocked >> m & 1);
 }
 
-// The bus is a naive one: whoever has it keeps it until it ends or takes the request back, then somebody.
+// The bus is a naive one: whoever has it keeps it until it ends or takes the request back, then
+// somebody.
 void
 Bench::grant()
 {
@@ -181,7 +184,8 @@ Bench::serve_bus()
 	busy_ = false;
 }
 
-// A request of another cluster, and what it must do. The memory is ours: what it will hold is known now.
+// A request of another cluster, and what it must do. The memory is ours: what it will hold is
+// known now.
 void
 Bench::incoming()
 {
