@@ -174,7 +174,7 @@ $(foreach m,$(filter-out tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(B
 $(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/tests)))
 
 # several benchmarks in one program: their objects once more, with another name for main and window labels of their own (bench/synth/suite.c)
-SUITE_PARTS := kcalls:0 fork_join:8 buffer:16 server:24 knoise:32
+SUITE_PARTS := kcalls:0 fork_join:8 buffer:16 server:24 knoise:32 mailbox:40 pages:48
 define suite_rule
 $(BIN)/suite: $(U)/bench/synth/$(1).part.o
 $(U)/bench/synth/$(1).part.o: bench/synth/$(1).c $(U_FLAGS_FILE) | $(PREPARE) $(INC)/.stamp

@@ -11,12 +11,15 @@ int fork_join_part(int argc, char **argv);
 int buffer_part(int argc, char **argv);
 int server_part(int argc, char **argv);
 int knoise_part(int argc, char **argv);
+int mailbox_part(int argc, char **argv);
+int pages_part(int argc, char **argv);
 
 static const struct part {
 	const char *name;
 	int (*main)(int argc, char **argv);
 } parts[] = {
 	{"kcalls", kcalls_part}, {"fork_join", fork_join_part}, {"buffer", buffer_part}, {"server", server_part}, {"knoise", knoise_part},
+	{"mailbox", mailbox_part}, {"pages", pages_part},
 };
 
 static const struct part *
