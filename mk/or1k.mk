@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Kernel images of or1k. Each is linked a second time elsewhere: from what differs tools/rebase.py knows what moves with the image.
-# `pads` makes kernel-padN for each N of PADS, with N empty cache lines in front of the code: other layouts of the same kernel, for measurements.
 
 KERNEL_LD := hal/cpu/or1k/kernel.ld
-PADS ?=
 OR1K_LINK := $(KCC) $(K_ARCH) -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,--no-warn-execstack \
 	-Wl,-n -L $(TUNE_ORDER) -T $(KERNEL_LD)
 OR1K_MOVED := 0x1000000
@@ -19,19 +17,16 @@ $(OR1K_KERNEL).elf $(OR1K_KERNEL)-moved.elf: $(K_ALL) $(KERNEL_LD) $(TUNE_ORDER)
 $(OUT)/hal-test.elf $(OUT)/hal-test-moved.elf: $(BASE_OBJ) $(HAL_OBJ) $(HALTEST_OBJ) $(KERNEL_LD) $(TUNE_ORDER)/order.ld
 $(OR1K_IMAGES:%=%.elf):
 	$(call say,LINK,$@)
-	$(Q)$(OR1K_LINK) -Wl,--defsym,PAD_LINES=0 -Wl,--defsym,IMAGE_AT=0 -Wl,-Map,$(@:.elf=.map) -o $@ $(filter %.o,$^) -lgcc
+	$(Q)$(OR1K_LINK) -Wl,--defsym,IMAGE_AT=0 -Wl,-Map,$(@:.elf=.map) -o $@ $(filter %.o,$^) -lgcc
 $(OR1K_IMAGES:%=%-moved.elf):
 	$(call say,LINK,$@)
-	$(Q)$(OR1K_LINK) -Wl,--defsym,PAD_LINES=0 -Wl,--defsym,IMAGE_AT=$(OR1K_MOVED) -o $@ $(filter %.o,$^) -lgcc
+	$(Q)$(OR1K_LINK) -Wl,--defsym,IMAGE_AT=$(OR1K_MOVED) -o $@ $(filter %.o,$^) -lgcc
 
-OR1K_PADS := $(PADS:%=$(OUT)/kernel-pad%)
-pads: $(OR1K_PADS:%=%.elf)
-.PHONY: pads
-PAD_LINK = $(OR1K_LINK) -Wl,--strip-debug -Wl,--defsym,PAD_LINES=$* -o $@ $(filter %.o,$^) -lgcc
-$(OR1K_PADS:%=%.elf) $(OR1K_PADS:%=%-moved.elf): $(K_ALL) $(KERNEL_LD) $(TUNE_ORDER)/order.ld
-$(OR1K_PADS:%=%.elf): $(OUT)/kernel-pad%.elf:
+# `loose` makes kernel-loose.o: the kernel in one relocatable file, each function in a section of its own. tools/codesign/layout.py links it with the
+# functions in other orders, for measurements.
+OR1K_LOOSE := $(OUT)/kernel-loose.o
+loose: $(OR1K_LOOSE)
+.PHONY: loose
+$(OR1K_LOOSE): $(K_ALL)
 	$(call say,LINK,$@)
-	$(Q)$(PAD_LINK) -Wl,--defsym,IMAGE_AT=0
-$(OR1K_PADS:%=%-moved.elf): $(OUT)/kernel-pad%-moved.elf:
-	$(call say,LINK,$@)
-	$(Q)$(PAD_LINK) -Wl,--defsym,IMAGE_AT=$(OR1K_MOVED)
+	$(Q)$(KCC) $(K_ARCH) -nostdlib -r -o $@ $^ -lgcc

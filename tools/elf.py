@@ -64,6 +64,13 @@ class Elf:
         """True for what the loader takes: position-independent, no dynamic loader."""
         return self.type == ET_DYN and not self.interpreter and bool(self.segments)
 
+    def section_names(self):
+        """Names of the sections, in their order."""
+        form = self.order + ("IIQQQQIIQQ" if self.wide else "IIIIIIIIII")
+        sections = [struct.unpack_from(form, self.data, self.shoff + i * self.shentsize) for i in range(self.shnum)]
+        names = [sections[self.shstrndx][4] + s[0] for s in sections]
+        return [self.data[at:self.data.index(b"\0", at)].decode("ascii", "replace") for at in names]
+
     def symbols(self):
         """Yield (address, size, name) of the functions in the symbol table, if it has one."""
         form, symbol, size = ("IIQQQQIIQQ", "IBBHQQ", 24) if self.wide else ("IIIIIIIIII", "IIIBBH", 16)

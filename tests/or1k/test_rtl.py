@@ -41,9 +41,9 @@ def hard_kernel():
     """A kernel with multiply instructions, for U-Cores only; its path without ending, or None if it does not build."""
     folder = os.path.join("build", "hard")
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    argv = ["make", "-s", "-C", ROOT, "PORT=or1k", f"BUILD={folder}", "TUNE_HARD=1", "TUNE_SOFT=0", "PADS=0", "pads"]
+    argv = ["make", "-s", "-C", ROOT, "PORT=or1k", f"BUILD={folder}", "TUNE_HARD=1", "TUNE_SOFT=0", "image"]
     done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
-    return os.path.join(folder, "or1k", "kernel-pad0") if done.returncode == 0 else None
+    return os.path.join(folder, "or1k", "kernel") if done.returncode == 0 else None
 
 
 def main():

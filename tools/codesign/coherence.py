@@ -4,17 +4,16 @@
     .venv/bin/python3 tools/codesign/coherence.py [--replications N] [--latencies 0,10,30] [--systems none,snooped,...]
 
 The real kernel on one K-Core and three U-Cores, one boot with all benchmarks per memory system, latency of the memory and replication (its own
-layout and phase). Rows are kept in hw/results/coherence.csv as soon as they are there; a sweep that was killed goes on behind them. Rows of another
+link order and phase). Rows are kept in hw/results/coherence.csv as soon as they are there; a sweep that was killed goes on behind them. Rows of another
 source (sources.py: RTL, kernel images, program) are never mixed with new ones: they are measured again.
 """
 
-import csv
 import os
 import statistics
 import sys
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-from codesign import measure, page, rtl, rtlbench, sources  # noqa: E402
+from codesign import kept, measure, page, rtl, rtlbench, sources  # noqa: E402
 from codesign.page import Cell, esc  # noqa: E402
 from codesign.rtlbench import LABEL  # noqa: E402
 from rtl import build, config, kernels, programs  # noqa: E402
@@ -43,21 +42,13 @@ TITLES = {"l_kcall": "local call", "r_kcall": "remote call", "spawn": "create a 
 
 def read(path=STORED):
     """Rows of the file, numbers as numbers; none if it does not exist."""
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8", newline="") as f:
-        return [{**r, "latency": int(r["latency"]), "replication": int(r["replication"]),
-                 **{k: float(r[k]) for k in ("cycles", "dcache_misses", "instructions")}} for r in csv.DictReader(f)]
+    return [{**r, "latency": int(r["latency"]), "replication": int(r["replication"]), **{k: float(r[k]) for k in ("cycles", "dcache_misses", "instructions")}}
+            for r in kept.read_rows(path)]
 
 
 def write(rows, path=STORED):
     """The whole file anew, or not at all."""
-    part = f"{path}.{os.getpid()}"
-    with open(part, "w", encoding="utf-8", newline="") as f:
-        out = csv.DictWriter(f, FIELDS, lineterminator="\n")
-        out.writeheader()
-        out.writerows(sorted(rows, key=lambda r: (list(SYSTEMS).index(r["system"]), r["latency"], list(TITLES).index(r["benchmark"]), r["replication"])))
-    os.replace(part, path)
+    kept.write_rows(path, FIELDS, sorted(rows, key=lambda r: (list(SYSTEMS).index(r["system"]), r["latency"], list(TITLES).index(r["benchmark"]), r["replication"])))
 
 
 def source():
@@ -83,7 +74,7 @@ def measured(system, latency, replication):
     """Rows of one run, without their source."""
     caches, mend, _ = SYSTEMS[system]
     cluster = config.Cluster(CORES, latency=latency, data_cache=caches, coherence=mend, ram=rtlbench.MEMORY)
-    report = programs.report(cluster, rtlbench.PROGRAM, WORDS, seed=replication, kernel=kernels.path(mend, rtlbench.pad(replication)),
+    report = programs.report(cluster, rtlbench.PROGRAM, WORDS, seed=replication, kernel=kernels.path(mend, replication),
                              extra=["--max-cycles", str(MAX_CYCLES)])
     out = []
     for name, (label, per) in ROWS.items():
@@ -143,7 +134,7 @@ def section(path=STORED):
             "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in four ways: who acquires forgets its whole cache, set by set as this core can or at once "
             "as a model of it does, or by software the lines of what it acquires, or who publishes has the lines dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
             + "".join(table(found, n) for n in sorted({r["latency"] for r in rows}))
-            + f'<p class="caption">Cycles, and lines filled in parentheses; each replication with its own layout and phase; source {esc(rows[0]["source"])}. Where caches are not coherent '
+            + f'<p class="caption">Cycles, and lines filled in parentheses; each replication with its own link order and phase; source {esc(rows[0]["source"])}. Where caches are not coherent '
             "the writable pages of programs are not cached.</p>")
 
 

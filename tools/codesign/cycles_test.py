@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from codesign import cycles, space
+from codesign import cycles, kept, space
 
-GOOD = {"benchmark": "r_kcall", "setup": "k", "cores": ["k-core"] + ["u-core"] * 3, "replication": 0, "cycles": 100, "source": "a"}
+GOOD = {"benchmark": "r_kcall", "setup": "k", "cores": ["k-core"] + ["u-core"] * 3, "replication": 0, "latency": 0, "cycles": 100, "source": "a"}
 
 
 def lines(path, rows):
@@ -36,20 +36,35 @@ def test_text_that_is_no_row_is_refused(text):
 
 
 def test_fresh_rows_replace_the_kept_ones_as_a_whole(tmp_path):
-    stored = lines(tmp_path / "stored.jsonl", [GOOD, GOOD])
+    stored = str(tmp_path / "stored.jsonl")
+    kept.write(stored, cycles.compact([GOOD, {**GOOD, "replication": 1}]))
     assert len(cycles.everything(stored, str(tmp_path / "none"))[0]) == 2
     lines(tmp_path / "fresh" / "x.jsonl", [{**GOOD, "source": "b"}])
     assert [r["source"] for r in cycles.everything(stored, str(tmp_path / "fresh"))[0]] == ["b"]
+
+
+def test_kept_rows_that_were_touched_are_refused(tmp_path):
+    stored = tmp_path / "stored.jsonl"
+    kept.write(str(stored), cycles.compact([GOOD]))
+    assert cycles.kept(str(stored))[0][0]["cycles"] == 100
+    stored.write_text(stored.read_text().replace('"cycles":100', '"cycles":101'))
+    with pytest.raises(kept.Damaged, match="the checksum in its first line does not fit"):
+        cycles.kept(str(stored))
+
+
+def test_latencies_are_never_averaged_together():
+    rows = [{**GOOD, "cores": [space.canonical(c) for c in GOOD["cores"]], "latency": n, "cycles": 100 + n} for n in (0, 10)]
+    assert [s.mean for n in (0, 10) for s in cycles.summarise(rows, n).values()] == [100, 110]
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_sources_are_never_averaged_together(seed):
     rng = random.Random(seed)
     rows = [{**GOOD, "replication": i, "source": rng.choice("aab"), "cycles": rng.randrange(1, 1000)} for i in range(30)]
-    kept, left = cycles.one_source(rows)
-    assert len({r["source"] for r in kept}) == 1 and len(kept) + left == 30 and len(kept) >= left
-    (found,) = cycles.summarise(kept).values()
-    values = [r["cycles"] for r in kept]
+    of_one, left = cycles.one_source(rows)
+    assert len({r["source"] for r in of_one}) == 1 and len(of_one) + left == 30 and len(of_one) >= left
+    (found,) = cycles.summarise(of_one).values()
+    values = [r["cycles"] for r in of_one]
     assert min(values) <= found.mean <= max(values) and found.n == len(values) and found.half > 0
 
 
@@ -63,6 +78,6 @@ def test_what_the_tree_keeps_is_what_was_measured(tmp_path):
     rows = [{**GOOD, "replication": i, "cycles": 100 + i / 7, "activity": [{"core": 0}]} for i in range(5)]
     path, stored = lines(tmp_path / "fresh.jsonl", rows + [{**GOOD, "source": "b", "replication": 9}]), str(tmp_path / "x" / "kept.jsonl")
     assert cycles.keep(path, stored) == 5
-    kept = cycles.read(stored)
-    assert [round(r["cycles"], 3) for r in rows] == [r["cycles"] for r in kept] and ["activity" in r for r in kept] == [True] * 3 + [False] * 2
-    assert kept[0]["cores"] == [space.canonical(c) for c in GOOD["cores"]]
+    found = cycles.kept(stored)[0]
+    assert [round(r["cycles"], 3) for r in rows] == [r["cycles"] for r in found] and ["activity" in r for r in found] == [True] * 3 + [False] * 2
+    assert found[0]["cores"] == [space.canonical(c) for c in GOOD["cores"]]

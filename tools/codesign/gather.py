@@ -2,9 +2,9 @@
 """Everything that the report shows, gathered once: from the tree's stored results, or made where it is missing."""
 
 import os
-import subprocess
 
-from codesign import additive, asic, cycles, instructions, pareto, paper, power, rtl, rtlbench, sources, space, store, synth
+from codesign import (additive, asic, cycles, images, instructions, measure, pareto, paper, power, replay, rtl, rtlbench, sources, space, store, study,
+                      synth, today)
 
 
 class Data:
@@ -19,12 +19,22 @@ class Data:
         self.model = self.candidates[0]
         self.k_mw, self.u_mw = self.model.predict(k), self.model.predict(u)
         self.saving = power.saving(self.model, k, u)
+        self.nested = power.nested(*power.table(results))
         self.unseen = power.unseen(results)
+        self.unseen_saving = power.saving(self.unseen[0][2], k, u)
         base = {n: results[n] for n in additive.base_points()}
         self.spots = additive.errors(base, {n: r for n, r in results.items() if n not in base})
         self.newest, self.nolutram, self.widemux, self.asic, self.instructions, self.where = {}, {}, {}, [], {}, {}
-        self.cycles, self.cycles_from, self.cycles_source, self.cycles_changed, self.cycles_now = {}, "", "", "", False
-        self.rows, self.points, self.front, self.timed = [], [], [], ()
+        self.cycles, self.cycles_from, self.cycles_source, self.kernel_changed, self.cycles_now, self.today = {}, "", "", "", False, []
+        self.rows, self.points, self.front, self.timed, self.noisy = [], [], [], (), set()
+
+    def left_out(self):
+        """Root mean square error on rows that neither the model's choice nor its weights have seen, mW."""
+        return power.root_mean_square(self.nested)
+
+    def permuted(self):
+        """The permutation control of the in-sample interval."""
+        return power.permutation_control(self.results)
 
     def complete(self):
         """Derive what needs the measured cycles: the points and their front."""
@@ -32,6 +42,7 @@ class Data:
         self.timed = pareto.direct(found)
         self.points = pareto.points(self.results, self.model, pareto.combined([pareto.slowdowns(c) for c in found.values()]), self.timed)
         self.front = pareto.front(self.points)
+        self.noisy = pareto.by_noise(self.front, pareto.by_replication(self.rows, paper.BENCHMARKS)) if found else set()
         return self
 
     def kernel_cycles(self):
@@ -60,30 +71,12 @@ def synthesised(version, flow, names, say):
     return found
 
 
-def kernel_objects(port, say):
-    """Compile the kernel of a port."""
-    say(f"building the kernel for {port}")
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    p = subprocess.run(["make", "-C", rtl.ROOT, "--no-print-directory", f"PORT={port}", "kernel"], env=env, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-    if p.returncode:
-        raise rtl.Missing(f"the kernel does not build for {port}:\n" + "\n".join(p.stdout.splitlines()[-12:]))
-
-
-def analysed(quick, say):
-    """({port: {part: {class: number}}}, {port: {function: multiplications and divisions}})."""
+def analysed(quick):
+    """({column: {part: {class: number}}}, {column: {function: multiplications and divisions}}) of the study's kernels."""
     if quick:
         return instructions.read(), {}
-    tables, where = {}, {}
-    for port in instructions.SHOWN:
-        if port in instructions.PORTS:
-            kernel_objects(port, say)
-            found = instructions.analyse(port)
-        else:
-            rtlbench.kernels(rtlbench.SETUPS["u"][1], [0])
-            found = instructions.analyse("or1k", rtlbench.folder(rtlbench.SETUPS["u"][1]))
-        tables[port], where[port] = instructions.counts(found), instructions.where(found, ("multiply", "divide"))
-    return tables, where
+    found = instructions.analyse_kept()
+    return {c: instructions.counts(f) for c, f in found.items()}, {c: instructions.where(f, ("multiply", "divide")) for c, f in found.items()}
 
 
 def stored_results():
@@ -107,33 +100,53 @@ def gather(mode, say):
         data.newest = synthesised(rtl.VERSIONS[1], "default", additive.base_points() + labels[-2:], say)
         data.nolutram, data.widemux = (synthesised(rtl.PAPER, flow, labels, say) for flow in ("nolutram", "widemux"))
     data.asic = asic.read()
-    data.instructions, data.where = analysed(mode == "quick", say)
+    data.instructions, data.where = analysed(mode == "quick")
     measured(data, mode, say)
     return data.complete()
 
 
-# replications of every set-up, of the main effects and of the large cluster, where cycles have to be measured anew
-REPLICATIONS = {"normal": (5, 1, 1), "full": (30, 5, 5)}
+# replications (rtlbench.DEFAULTS) where cycles have to be measured anew
+REPLICATIONS = {"normal": dict.fromkeys(rtlbench.DEFAULTS, 1) | {"--replications": 3}, "full": rtlbench.DEFAULTS}
+
+
+def source_now():
+    """The source of what would be measured now, "" if the core is not installed."""
+    try:
+        return study.source()
+    except rtl.Missing:
+        return ""
+
+
+def checked(data, say):
+    """Run a kept run again, where the RTL's text is that of the kept rows; Failed if a cycle differs."""
+    for words, wrong in replay.again(data.rows, replay.chosen(data.rows, replay.USUAL[:1]), rtlbench.Runner(), say):
+        if wrong:
+            raise measure.Failed(f"a kept run does not come out again ({words}): {wrong[0]}")
+
+
+def fresh(data, mode, say):
+    """Rows of this tree's RTL in place of the kept ones, where those are of another or more are wanted."""
+    now, kept = source_now(), data.rows[0]["source"] if data.rows else None
+    if kept == now:
+        checked(data, say)
+    if kept != now or mode == "full":
+        say("measuring cycles on the RTL" + ("" if kept == now else ": the kept ones are of another RTL"))
+        path = rtlbench.sweep(rtlbench.jobs(list(rtlbench.SETUPS), REPLICATIONS[mode]), now, say)
+        data.cycles_from, data.rows = os.path.relpath(path, rtl.ROOT), cycles.one_source(cycles.read(path))[0]
+    data.today = today.measured(today.REPLICATIONS, say)
 
 
 def measured(data, mode, say):
-    """The cycles: kept ones if they are of this tree's sources, else measured anew; with "quick" what is kept, and whether the tree differs."""
+    """The cycles: the kept ones; else than with "quick" also checked, measured anew if the RTL is another, and beside them today's kernel."""
     rows, data.cycles_from = cycles.kept() if mode == "quick" else cycles.everything()
     data.rows, left = cycles.one_source(rows)
-    if mode == "quick":
-        kept = cycles.about().get("rooms", {})
-        data.cycles_changed = sources.changed(kept, sources.rooms()) if data.rows else ""
-        if data.cycles_changed:
-            say(f"the kept cycles were measured before changes in {data.cycles_changed}: ./atoll codesign tells whether the images differ, and measures anew if so")
-    else:
-        now, data.cycles_now = rtlbench.source(), True
-        wanted = rtlbench.jobs(list(rtlbench.SETUPS), *REPLICATIONS[mode])
-        kept = data.rows[0]["source"] if data.rows else None
-        if kept != now or mode == "full":
-            say("measuring cycles on the RTL: the kept ones are of other sources" if kept != now else "measuring cycles on the RTL")
-            path = rtlbench.sweep(wanted, now, say)
-            data.cycles_from, (data.rows, left) = os.path.relpath(path, rtl.ROOT), cycles.one_source(cycles.read(path))
     if left:
         say(f"{left} rows of measured cycles are of other sources and are left out")
+    if mode != "quick":
+        fresh(data, mode, say)
     data.cycles = cycles.summarise(data.rows)
     data.cycles_source = data.rows[0]["source"] if data.rows else ""
+    data.cycles_now = data.cycles_source == source_now()
+    rooms = sources.rooms()
+    data.today = data.today or today.read(rooms)
+    data.kernel_changed = sources.changed(images.about().get("rooms", {}), rooms)

@@ -4,19 +4,20 @@
 The portable kernel (kernel/, base/ and the generated call stubs) is counted, so that ports are comparable; what the hardware layer adds is
 counted apart. Mnemonics that no rule knows end in an error: a class is never guessed.
 
-    python3 tools/codesign/instructions.py [PORT...]
+    python3 tools/codesign/instructions.py [PORT...]      counts what is built now
+    python3 tools/codesign/instructions.py --kept         counts what is kept (images.py) and writes hw/results/instructions.csv
 """
 
-import csv
 import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from codesign import rtl  # noqa: E402
+from codesign import images, kept, rtl  # noqa: E402
 
 BUILD = os.path.join(rtl.ROOT, "build")
 STORED = os.path.join(rtl.ROOT, "hw", "results", "instructions.csv")
@@ -27,6 +28,10 @@ PORTS = {"hosted": ("x86-64", "objdump"), "riscv64": ("riscv64", "riscv64-unknow
 # what the report shows: or1k-u is the or1k kernel compiled for a core that multiplies and divides
 SHOWN = {"hosted": "x86-64", "riscv64": "riscv64", "or1k-u": "or1k, for a U-Core", "or1k": "or1k, for a K-Core"}
 PARTS = {"kernel": ("kernel", "base", "gen"), "hardware": ("hal",)}
+FROZEN = {"hosted": None, "riscv64": None, "or1k-u": "u", "or1k": "opt"}       # column -> kernel of the study (rtlbench.KERNELS), None: the port's
+LINKERS = {"hosted": "ld", "riscv64": "riscv64-unknown-elf-ld", "or1k": "or1k-elf-ld"}
+UNREAD = [word for name in (".rel*", ".rodata*", ".data*", ".sdata*", ".srodata*", ".bss*", ".sbss*", ".comment*", ".eh_frame*", ".riscv*") for word in ("-R", name)]
+STRIPPERS = {"hosted": "objcopy", "riscv64": "riscv64-unknown-elf-objcopy", "or1k": "or1k-elf-objcopy"}
 
 CLASSES = ("load", "store", "arithmetic", "shift", "move", "compare", "branch", "jump", "multiply", "divide", "float", "atomic", "system", "nop")
 TITLES = {"load": "loads", "store": "stores", "arithmetic": "add, subtract, logic", "shift": "shifts", "move": "moves and constants", "compare": "compares",
@@ -165,27 +170,51 @@ def where(found, kinds):
     return out
 
 
+def port_of(column):
+    """The port whose disassembler reads a column of the table."""
+    return column.removesuffix("-u")
+
+
+def joined(port, files):
+    """The code of object files in one, with the names of its functions and nothing else: bytes."""
+    with tempfile.TemporaryDirectory(prefix="atoll-text-") as folder:
+        whole, text = os.path.join(folder, "whole.o"), os.path.join(folder, "text.o")
+        subprocess.run([LINKERS[port], "-r", "--unique", "-o", whole, *files], check=True, stdin=subprocess.DEVNULL)
+        subprocess.run([STRIPPERS[port], "-w", *UNREAD, "--strip-debug", "--discard-locals", whole, text], check=True, stdin=subprocess.DEVNULL)
+        with open(text, "rb") as f:
+            return f.read()
+
+
+def analyse_kept():
+    """{column: [(part, function, class)]} of what is kept: the kernels that the tables show."""
+    out, folder = {}, images.folder()
+    for column in SHOWN:
+        port = port_of(column)
+        out[column] = [(part, *found) for part in PARTS
+                       for found in scan(PORTS[port][0], disassemble(port, [os.path.join(folder, "text", f"{column}-{part}.o")]))]
+    return out
+
+
 def read(path=STORED):
     """{port: {part: {class: number}}} as the tree keeps it."""
     out = {}
-    with open(path, encoding="utf-8") as f:
-        for row in csv.DictReader(f):
-            out.setdefault(row["port"], {}).setdefault(row["part"], dict.fromkeys(CLASSES, 0))[row["class"]] = int(row["count"])
+    for row in kept.read_rows(path):
+        out.setdefault(row["port"], {}).setdefault(row["part"], dict.fromkeys(CLASSES, 0))[row["class"]] = int(row["count"])
     return out
 
 
 def write(tables, path=STORED):
     """Keep {port: {part: {class: number}}}."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
-        rows = csv.writer(f, lineterminator="\n")
-        rows.writerow(FIELDS)
-        rows.writerows((port, part, kind, n) for port, parts in tables.items() for part, row in parts.items() for kind, n in row.items())
+    kept.write_rows(path, FIELDS, [dict(zip(FIELDS, (port, part, kind, n))) for port, parts in tables.items() for part, row in parts.items()
+                                   for kind, n in row.items()])
 
 
 def main(argv):
     """Print percentages per class, and which functions multiply and divide."""
     try:
+        if argv == ["--kept"]:
+            write({column: counts(found) for column, found in analyse_kept().items()})
+            return 0
         for port in argv or PORTS:
             if port not in PORTS:
                 print(f"unknown port '{port}': use one of {', '.join(PORTS)}", file=sys.stderr)
@@ -195,7 +224,7 @@ def main(argv):
                 total = sum(row.values())
                 print(f"{port} {part}: {total} instructions: " + ", ".join(f"{k} {100 * n / total:.1f} %" for k, n in row.items()))
             print(f"{port}: multiply or divide: {where(found, ('multiply', 'divide'))}")
-    except (rtl.Missing, Unknown) as e:
+    except (rtl.Missing, Unknown, kept.Damaged) as e:
         print(e, file=sys.stderr)
         return 1
     return 0

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Measures cycles on the RTL: set-ups x replications, one run after the other, all rows of a run kept as soon as they are there.
 
-Rows go to build/codesign/cycles/SOURCE.jsonl, where SOURCE is the hash of everything that decides cycles (sources.py). A sweep that was killed
+Rows go to build/codesign/cycles/SOURCE.jsonl, where SOURCE is the hash of everything that decides cycles (study.py). A sweep that was killed
 goes on behind its last whole run; another source is another file. A new file begins with the tree's rows if they are of its source.
 """
 
 import json
 import os
+import time
 
 from codesign import cycles, space, synth
 
@@ -21,19 +22,24 @@ class Failed(Exception):
 
 
 class Job:
-    """One run: set-up, the cores, number of the replication. It gives a row for each benchmark."""
+    """One run: set-up, the cores, number of the replication, latency of the memory. It gives a row for each benchmark."""
 
-    def __init__(self, setup, cores, replication):
-        self.setup, self.replication = setup, replication
+    def __init__(self, setup, cores, replication, latency=0):
+        self.setup, self.replication, self.latency = setup, replication, latency
         self.cores = [space.canonical(c) for c in cores]
 
     def key(self):
         """What identifies its rows."""
-        return self.setup, tuple(self.cores), self.replication
+        return self.setup, tuple(self.cores), self.replication, self.latency
 
     def row(self, benchmark, value, **more):
         """A row of this run."""
-        return {"benchmark": benchmark, "setup": self.setup, "cores": self.cores, "replication": self.replication, "cycles": value, **more}
+        return {"benchmark": benchmark, "setup": self.setup, "cores": self.cores, "replication": self.replication, "latency": self.latency, "cycles": value, **more}
+
+
+def job_of(row):
+    """The run that a row is of."""
+    return Job(row["setup"], row["cores"], row["replication"], row["latency"])
 
 
 def activity(report, bits):
@@ -62,7 +68,7 @@ def done(path, last):
             break
         r = cycles.parse(line.decode(), f"{os.path.basename(path)}:{n}")
         if r["benchmark"] == last:
-            finished.add(Job(r["setup"], r["cores"], r["replication"]).key())
+            finished.add(job_of(r).key())
             whole = at
     if lines and whole != sum(map(len, lines)):
         os.truncate(path, whole)
@@ -74,7 +80,7 @@ def seed(path, kept, source, last):
     runs = {}
     for r in kept:
         if r["source"] == source:
-            runs.setdefault(Job(r["setup"], r["cores"], r["replication"]).key(), []).append(r)
+            runs.setdefault(job_of(r).key(), []).append(r)
     whole = [rows for rows in runs.values() if any(r["benchmark"] == last for r in rows)]
     part = f"{path}.part"
     with open(part, "w", encoding="utf-8") as f:
@@ -94,25 +100,59 @@ def sweep(jobs, run, source, folder=cycles.FRESH, say=print, kept=()):
         if not os.path.exists(path):
             seed(path, kept, source, run.last)
         finished = done(path, run.last)
-        missing = [j for j in jobs if j.key() not in finished]
+        missing, pace = [j for j in jobs if j.key() not in finished], Pace()
         with open(path, "a", encoding="utf-8") as f:
             for i, job in enumerate(missing, 1):
                 if run.source() not in (None, source):
                     raise Failed("the sources changed while they were measured: start again")
-                say(f"cycles {i}/{len(missing)}: {job.setup}, kernel on {space.title(job.cores[0])} of {len(job.cores)} cores, replication {job.replication}")
+                say(f"cycles {i}/{len(missing)}: {job.setup}, kernel on {space.title(job.cores[0])} of {len(job.cores)} cores, latency {job.latency}, "
+                    f"link order {job.replication}" + (f"; about {pace.left(missing[i - 1:]):.0f} min left" if pace.known() else ""))
+                begin = time.monotonic()
                 rows = [json.dumps({**r, "source": source}) for r in run(job)]
                 for r in rows:
                     cycles.parse(r, "measured row")
                 f.write("".join(r + "\n" for r in rows))
                 f.flush()
                 os.fsync(f.fileno())
+                pace.ran(job, time.monotonic() - begin)
     return path
 
 
-def effect_jobs(replications=1):
+class Pace:
+    """How long runs take, by the latency of the memory: for saying when a sweep will end."""
+
+    def __init__(self):
+        self.seconds = {}
+
+    def ran(self, job, seconds):
+        """A run took so long."""
+        self.seconds.setdefault(job.latency, []).append(seconds)
+
+    def known(self):
+        """Has anything run?"""
+        return bool(self.seconds)
+
+    def left(self, jobs):
+        """Minutes that some jobs will take; a latency that was not run yet counts as the slowest one that was."""
+        means = {k: sum(v) / len(v) for k, v in self.seconds.items()}
+        return sum(means.get(j.latency, max(means.values())) for j in jobs) / 60
+
+
+def effect_jobs(replication):
     """The kernel's core over all that the kernel can tell apart (24 of the 192), U-Cores beside it."""
     names = {}
     for n in [*map(space.canonical, space.NAMED), *space.names()]:
         seen = space.as_the_kernel_sees(n)
         names.setdefault(seen, n if n in map(space.canonical, space.NAMED) else seen)
-    return [Job("dse", [n, U, U, U], r) for r in range(replications) for n in names.values()]
+    return [Job("dse", [n, U, U, U], replication) for n in names.values()]
+
+
+def cache_cores():
+    """{choice of the cache: core}: the K-Core with each instruction cache, by the names that effect_jobs() uses."""
+    known = {space.as_the_kernel_sees(j.cores[0]): j.cores[0] for j in effect_jobs(0)}
+    return {c: known[space.as_the_kernel_sees(space.changed("k-core", icache=c))] for c in space.UNITS["icache"]}
+
+
+def cache_jobs(replication, latencies):
+    """The kernel's core over its instruction caches, at several latencies of the memory."""
+    return [Job("dse", [n, U, U, U], replication, latency) for latency in latencies for n in cache_cores().values()]

@@ -146,10 +146,33 @@ def test_what_is_no_row_is_not_kept(tmp_path):
 
 
 def test_the_space_varies_the_kernels_core_only():
-    found = measure.effect_jobs(2)
+    found = measure.effect_jobs(0) + measure.effect_jobs(1)
     seen = {space.as_the_kernel_sees(j.cores[0]) for j in found}
     assert seen == {space.as_the_kernel_sees(n) for n in space.names()} and {tuple(j.cores[1:]) for j in found} == {(measure.U,) * 3}
-    assert len({j.key() for j in found}) == len(found) == 2 * 24 and [j.replication for j in found] == sorted(j.replication for j in found)
+    assert len({j.key() for j in found}) == len(found) == 2 * 24 and {j.latency for j in found} == {0}
+
+
+def test_the_caches_vary_nothing_but_the_cache():
+    found = measure.cache_jobs(3, (0, 10))
+    kinds = [{**space.choices(space.as_the_kernel_sees(j.cores[0])), "icache": None} for j in found]
+    assert all(k == kinds[0] for k in kinds) and [j.latency for j in found] == [0] * 4 + [10] * 4
+    assert [space.choices(n)["icache"] for n in measure.cache_cores().values()] == list(space.UNITS["icache"])
+    assert {j.key() for j in found if not j.latency} <= {j.key() for j in measure.effect_jobs(3)}, "the same run has one name"
+
+
+def test_runs_at_two_latencies_are_two_runs(tmp_path):
+    run, wanted = Runner(), [measure.Job("k", ["k-core"], 0, latency) for latency in (0, 10)]
+    path = measure.sweep(wanted, run, "a", str(tmp_path), quiet)
+    assert len(run.log) == 2 and {r["latency"] for r in cycles.read(path)} == {0, 10}
+    measure.sweep(wanted, run, "a", str(tmp_path), quiet)
+    assert len(run.log) == 2
+
+
+def test_what_is_left_is_estimated_by_latency():
+    pace = measure.Pace()
+    pace.ran(measure.Job("k", ["k-core"], 0), 60)
+    pace.ran(measure.Job("k", ["k-core"], 0, 10), 180)
+    assert pace.known() and pace.left([measure.Job("k", ["k-core"], 0), measure.Job("k", ["k-core"], 0, 30)]) == pytest.approx(1 + 3)
 
 
 def test_a_row_is_read_as_it_was_written():

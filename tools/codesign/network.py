@@ -4,12 +4,10 @@
     .venv/bin/python3 tools/codesign/network.py [synthesis] [messages]
 
 Synthesis: one cluster's share (interface and two routers), as tools/codesign/synth.py does it for a core. Messages: tests/kernel/network.c with the
-real kernel on both clusters, 10 replications of layout and phase for each set-up. Both are kept in hw/results/network.csv, each row with the hash of what made it.
+kept kernel (images.py) on both clusters, 10 replications of link order and phase for each set-up. Both are kept in hw/results/network.csv, each row with the hash of what made it.
 """
 
-import csv
 import hashlib
-import json
 import os
 import shutil
 import statistics
@@ -18,8 +16,8 @@ import sys
 import tempfile
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-from codesign import cycles, energy, page, paper, rtl, rtlbench, sources, synth  # noqa: E402
-from rtl import build, kernels  # noqa: E402
+from codesign import cycles, energy, kept, page, paper, rtl, study, synth  # noqa: E402
+from rtl import build, config  # noqa: E402
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "network.csv")
 FIELDS = ("source", "name", "value")
@@ -33,16 +31,6 @@ SCRIPT = """read_verilog -sv @SOURCES@
 synth_xilinx -family xc7 -flatten -top noc_top -noiopad -noclkbuf -abc9
 tee -q -o stat.json stat -json -tech xilinx
 """
-MACHINE = """ports = ["or1k"]
-[[cluster]]
-count = 2
-kernel = "KC"
-application = 3
-memory = "16M"
-[hardware]
-cores = {cores}
-"""
-
 
 class Failed(Exception):
     """A run that did not end well; what it said last."""
@@ -50,10 +38,7 @@ class Failed(Exception):
 
 def read(path=STORED):
     """{name: (value, source)}."""
-    if not os.path.exists(path):
-        return {}
-    with open(path, encoding="utf-8", newline="") as f:
-        return {r["name"]: (float(r["value"]), r["source"]) for r in csv.DictReader(f)}
+    return {r["name"]: (float(r["value"]), r["source"]) for r in kept.read_rows(path)}
 
 
 def keep(found, source, path=STORED):
@@ -61,11 +46,7 @@ def keep(found, source, path=STORED):
     old = read(path)
     gone = {old[name][1] for name in found if name in old}
     rows = {**{n: r for n, r in old.items() if r[1] not in gone}, **{name: (value, source) for name, value in found.items()}}
-    with open(f"{path}.{os.getpid()}", "w", encoding="utf-8", newline="") as f:
-        out = csv.writer(f, lineterminator="\n")
-        out.writerow(FIELDS)
-        out.writerows([s, name, f"{value:.12g}"] for name, (value, s) in sorted(rows.items()))
-    os.replace(f.name, path)
+    kept.write_rows(path, FIELDS, [{"source": s, "name": name, "value": f"{value:.12g}"} for name, (value, s) in sorted(rows.items())])
 
 
 def units():
@@ -93,7 +74,7 @@ def synthesised():
 
 
 def program():
-    """Build what runs."""
+    """Build what runs: for tools/codesign/freeze.py, which keeps it."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     p = subprocess.run(["make", "-s", "-C", rtl.ROOT, "--no-print-directory", "PORT=or1k", "kerneltest"], env=env, stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
@@ -102,36 +83,29 @@ def program():
 
 
 def exchange_hash():
-    """The source of cycles: RTL, the core, the kernel and the program as they are loaded."""
-    return build.digest([sources.source([kernels.path(None) + ".elf", PROGRAM], [])], build.chip_sources())
+    """The source of messages' cycles: the kept images, the core, both clusters and their network."""
+    return study.source("network", build.chip_sources)
 
 
 def exchanged(setup, replication=0):
-    """{name: cycles or flits} of a message and a block there and back, with the kernel's core of a set-up; a replication has its own layout and phase."""
-    with tempfile.TemporaryDirectory(prefix="atoll-noc-") as folder:
-        machine, report = os.path.join(folder, "pair.toml"), os.path.join(folder, "report.json")
-        with open(machine, "w", encoding="utf-8") as f:
-            f.write(MACHINE.format(cores=json.dumps(SETUPS[setup])))
-        argv = [os.path.join(rtl.ROOT, "atoll"), "run", "--port", "or1k", "--rtl", "--bare", "--machine", machine, "--report", report,
-                "--seed", str(replication), "--kernel", kernels.path(None, rtlbench.pad(replication)), PROGRAM]
-        p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-        if p.returncode or "2 passed, 0 failed" not in p.stdout:
-            raise Failed(f"two clusters with a {SETUPS[setup][0]} for the kernel: exit status {p.returncode}\n" + "\n".join(p.stdout.splitlines()[-12:]))
-        with open(report, encoding="utf-8") as f:
-            found = json.load(f)
+    """{name: cycles or flits} of a message and a block there and back, with the kernel's core of a set-up; a replication has its own link order and phase."""
+    try:
+        found = study.run("network", study.kernel("opt", replication), config.Cluster(SETUPS[setup], clusters=2), replication)
+    except (study.RunFailed, *study.TROUBLES) as e:
+        raise Failed(f"two clusters with a {SETUPS[setup][0]} for the kernel: {e}") from None
     windows = {w["label"]: w for w in found["windows"]}
     out = {f"{name}_cycles_{setup}": statistics.median(windows[label]["each"]) for name, label in WINDOWS.items()}
     return {**out, f"flits_{setup}": sum(found["flits"])}
 
 
 def exchanges(replications, run=exchanged, say=print):
-    """Means over replications, half widths of their 95 % intervals, and the ratio of the set-ups, pair by pair."""
+    """Each run's figures (NAME_rREPLICATION), means over replications, half widths of their 95 % intervals, and the ratio of the set-ups, pair by pair."""
     runs = {s: [] for s in SETUPS}
     for r in range(replications):
         for setup, found in runs.items():
             say(f"two clusters, kernel on a {SETUPS[setup][0]}, replication {r}")
             found.append(run(setup, r))
-    out = {"replications": replications}
+    out = {"replications": replications, **{f"{name}_r{r}": value for found in runs.values() for r, f in enumerate(found) for name, value in f.items()}}
     for found in runs.values():
         for name in found[0]:
             s = cycles.Summary([f[name] for f in found])
@@ -140,6 +114,12 @@ def exchanges(replications, run=exchanged, say=print):
         s = cycles.Summary([k[f"{name}_cycles_k"] / u[f"{name}_cycles_u"] for k, u in zip(runs["k"], runs["u"])])
         out.update({f"{name}_ratio": round(s.mean, 4), **({} if s.half is None else {f"{name}_ratio_half": round(s.half, 4)})})
     return out
+
+
+def not_again(found, setup="k", replication=0, run=exchanged):
+    """Run a kept run again: the names whose figures are not as kept, in words."""
+    again = {f"{name}_r{replication}": value for name, value in run(setup, replication).items()}
+    return [f"{name}: kept {found[name][0] if name in found else 'nothing'}, now {value}" for name, value in again.items() if name not in found or found[name][0] != value]
 
 
 def network_mw(model, found):
@@ -197,13 +177,12 @@ def main(argv):
             if what == "synthesis":
                 keep(synthesised(), synthesis_hash())
             else:
-                program()
                 now = exchange_hash()
                 found = exchanges(REPLICATIONS, say=lambda t: print(t, file=sys.stderr, flush=True))
                 if exchange_hash() != now:
                     raise Failed("the sources changed while they were measured: start again")
                 keep(found, now)
-    except (Failed, kernels.KernelError, rtl.Missing, synth.Broken) as e:
+    except (Failed, kept.Damaged, rtl.Missing, synth.Broken) as e:
         print(e, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

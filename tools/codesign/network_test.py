@@ -62,6 +62,15 @@ def test_replications_become_means_and_ratios_pair_by_pair(tmp_path):
     assert "means of 3 replications" in text and "K-Core / U-Core" in text and "source one" in text
 
 
+def test_a_run_that_does_not_come_out_again_is_found(tmp_path):
+    path = str(tmp_path / "n.csv")
+    network.keep(network.exchanges(2, run, lambda t: None), "one", path)
+    found = network.read(path)
+    assert network.not_again(found, "k", 1, run) == [] and found["message_cycles_k_r1"] == (1110.0, "one")
+    found["block_cycles_k_r1"] = (4441.0, "one")
+    assert network.not_again(found, "k", 1, run) == ["block_cycles_k_r1: kept 4441.0, now 4440"] and len(network.not_again({}, "k", 0, run)) == 3
+
+
 def test_cycles_of_two_sources_are_not_shown_together(tmp_path):
     path = str(tmp_path / "n.csv")
     network.keep(network.exchanges(2, run, lambda t: None), "one", path)

@@ -4,11 +4,17 @@
 Resources are measured where they were synthesised and predicted by additivity elsewhere. Cycles differ for 24 of the 192 only (the kernel has no
 instruction for divider, multiplier and FPU); where they were not measured, the slow-down of a point is the product of its units' slow-downs.
 Without measured cycles there is no performance axis.
+
+Area counts everything, as a multiplier moves logic out of LUTs into DSP blocks: in LUTs of the Artix-7 XC7A100T, where a resource weighs as many LUTs
+as the device has for each of it (63,400 LUTs, 126,800 flip-flops, 135 block RAMs, 240 DSP blocks).
 """
 
 import math
 
-from codesign import additive, space
+from codesign import additive, cycles, space
+
+DEVICE = {"lut": 63400, "ff": 126800, "bram36": 135, "dsp": 240}
+WEIGHTS = {r: DEVICE["lut"] / n for r, n in DEVICE.items()}
 
 
 class Point:
@@ -19,7 +25,11 @@ class Point:
 
     def axes(self):
         """What is to be small."""
-        return (self.mw, self.resources["lut"]) + (() if self.slowdown is None else (self.slowdown,))
+        return (self.mw, self.area()) + (() if self.slowdown is None else (self.slowdown,))
+
+    def area(self):
+        """All resources, in LUTs."""
+        return sum(w * self.resources[r] for r, w in WEIGHTS.items())
 
 
 def slowdowns(cycles, base="i-core"):
@@ -75,3 +85,28 @@ def dominates(a, b):
 def front(found):
     """The points that no other dominates, by power."""
     return sorted((p for p in found if not any(dominates(q.axes(), p.axes()) for q in found)), key=lambda p: p.axes())
+
+
+def by_replication(rows, benchmarks):
+    """{core as the kernel sees it: {replication: geometric mean of its benchmarks' cycles}} of the rows that vary the kernel's core, latency 0."""
+    found, u = {}, space.canonical("u-core")
+    for r in rows:
+        if r["setup"] == "dse" and not r["latency"] and r["benchmark"] in benchmarks and set(r["cores"][1:]) == {u}:
+            found.setdefault(space.as_the_kernel_sees(r["cores"][0]), {}).setdefault(r["replication"], {})[r["benchmark"]] = r["cycles"]
+    return {core: {n: math.exp(sum(map(math.log, each.values())) / len(each)) for n, each in runs.items() if len(each) == len(benchmarks)} for core, runs in found.items()}
+
+
+def is_faster(one, other, runs):
+    """Is one core's kernel faster than another's beyond the spread of the link orders? `runs`: by_replication()."""
+    a, b = (runs.get(space.as_the_kernel_sees(n), {}) for n in (one, other))
+    both = sorted(set(a) & set(b))
+    if len(both) < 2:
+        return False
+    found = cycles.Summary([a[n] / b[n] for n in both])
+    return found.mean + found.half < 1
+
+
+def by_noise(found, runs):
+    """Names of members of a front that only noise keeps there: another member draws no more, is no larger, and is not shown to be slower."""
+    return {p.name for p in found for q in found if q is not p and q.axes()[:2] != p.axes()[:2] and all(x <= y for x, y in zip(q.axes()[:2], p.axes()[:2]))
+            and not is_faster(p.name, q.name, runs)}

@@ -40,11 +40,11 @@ def start(width, height, columns=1):
 
 
 def pareto(points, front):
-    """Power against LUTs of all points; against the kernel's cycles beside it, if those were measured."""
+    """Power against area of all points; against the kernel's cycles beside it, if those were measured."""
     timed = points[0].slowdown is not None
     figure, axes = start(10.4 if timed else 8.2, 4.6, 2 if timed else 1)
     axes = list(axes) if timed else [axes]
-    _cloud(axes[0], points, front, lambda p: p.resources["lut"], "LUTs")
+    _cloud(axes[0], points, front, lambda p: p.area(), "area, in LUTs")
     if timed:
         _cloud(axes[1], points, front, lambda p: p.slowdown, "kernel's cycles, I-Core = 1")
         axes[1].xaxis.set_major_locator(MaxNLocator(5))
@@ -72,13 +72,13 @@ def _cloud(ax, points, front, x, label):
     ax.set_xlabel(label)
 
 
-def fit(model):
-    """The model against the printed milliwatts, with what it says of rows it has not seen."""
+def fit(model, nested):
+    """The model against the printed milliwatts, with what the procedure says of rows it has not seen."""
     figure, ax = start(5.0, 4.0)
     low, high = 18, 58
     ax.plot([low, high], [low, high], color=SOFT, lw=1)
     for i, row in enumerate(paper.TABLE2):
-        mw, said, unseen = row[6], row[6] + model.residuals[i], row[6] + model.left_out[i]
+        mw, said, unseen = row[6], row[6] + model.residuals[i], row[6] + nested[i]
         ax.plot([mw, mw], [said, unseen], color=OTHER, lw=1)
         ax.plot(mw, unseen, "_", color=OTHER, ms=9, mew=1.5)
         ax.plot(mw, said, "o", color=ACCENT, ms=6)
@@ -143,15 +143,17 @@ def noise(curves, operations):
     return svg(figure)
 
 
-def saving(interval):
-    """The saving with its interval and the paper's figure on one line."""
-    figure, ax = start(6.4, 1.15)
-    ax.plot([interval.low, interval.high], [0, 0], color=ACCENT, lw=7, alpha=0.28, solid_capstyle="round")
-    ax.plot(interval.value, 0, "o", color=ACCENT, ms=9)
-    ax.plot(paper.SAVING_PERCENT, 0, "D", mfc="white", mec=INK, mew=1.4, ms=8)
-    ax.annotate("paper", (paper.SAVING_PERCENT, 0), xytext=(0, 11), textcoords="offset points", ha="right", fontsize=9)
-    ax.annotate("ours", (interval.value, 0), xytext=(4, -18), textcoords="offset points", ha="left", fontsize=9, color=ACCENT)
-    ax.set(ylim=(-1, 1), xlim=(0, 25), xlabel="percent less power than four U-Cores")
-    ax.set_yticks([])
+def saving(intervals):
+    """(words, interval) of savings, one line each, and the paper's figure across."""
+    figure, ax = start(6.4, 0.75 + 0.45 * len(intervals))
+    for i, (words, found) in enumerate(reversed(intervals)):
+        ax.plot([found.low, found.high], [i, i], color=ACCENT, lw=7, alpha=0.28, solid_capstyle="round")
+        ax.plot(found.value, i, "o", color=ACCENT, ms=8)
+    ax.axvline(paper.SAVING_PERCENT, color=INK, lw=1)
+    ax.annotate("paper", (paper.SAVING_PERCENT, len(intervals) - 0.6), xytext=(3, 0), textcoords="offset points", ha="left", fontsize=9)
+    ax.set(ylim=(-0.6, len(intervals) - 0.2), xlim=(0, 25), xlabel="percent less power than four U-Cores")
+    ax.set_yticks(range(len(intervals)), [words for words, _ in reversed(intervals)])
+    ax.tick_params(axis="y", length=0, labelcolor=INK)
+    ax.grid(axis="y", visible=False)
     ax.spines["left"].set_visible(False)
     return svg(figure)

@@ -41,6 +41,34 @@ def test_a_left_out_row_is_really_left_out(seed):
     assert not np.allclose(np.delete(one.left_out, 4), np.delete(other.left_out, 4))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_row_decides_neither_the_weights_nor_the_choice_of_what_predicts_it(seed):
+    rng = np.random.default_rng(seed)
+    resources, mw = cores(rng, 9), rng.uniform(20, 55, 9)
+    before = power.nested(resources, mw)
+    mw[4] += 100
+    assert power.nested(resources, mw)[4] == pytest.approx(before[4] - 100), "another choice with row 4 would predict it otherwise"
+
+
+def test_choosing_with_the_row_in_sight_flatters():
+    """Figures without any meaning: the best subset's leave-one-out error is below what the whole procedure does on unseen rows."""
+    gains = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        resources, mw = cores(rng, 9), rng.uniform(20, 55, 9)
+        gains.append(power.root_mean_square(power.nested(resources, mw)) - power.candidates(resources, mw)[0].loo)
+    assert min(gains) > -0.5 and sum(gains) / len(gains) > 0.5
+
+
+def test_the_permutation_control_tells_a_sharp_interval_from_a_wide_one():
+    rng = np.random.default_rng(3)
+    resources = cores(rng, 9)
+    k, u = {"lut": 2500, "ff": 1800, "bram36": 8, "dsp": 0}, {"lut": 7500, "ff": 4800, "bram36": 8, "dsp": 4}
+    sharp = power.permuted(resources, [40.0] * 9, k, u, trials=10, draws=40)
+    wide = power.permuted(resources, rng.uniform(20, 55, 9), k, u, trials=10, draws=40)
+    assert sharp == 0 and wide > 0, "equal milliwatts leave nothing to save; those dealt by chance are any saving"
+
+
 def test_the_interval_widens_with_the_error():
     rng = np.random.default_rng(1)
     resources = cores(rng, 9)
@@ -105,8 +133,26 @@ def test_the_front_is_what_brute_force_says(seed):
     kept = pareto.front(found)
     assert len(found) == 192 and 0 < len(kept) < 192
     for p in found:
-        beaten = [q for q in found if q.mw <= p.mw and q.slowdown <= p.slowdown and (q.mw, q.slowdown) != (p.mw, p.slowdown)]
+        beaten = [q for q in found if q.mw <= p.mw and q.area() <= p.area() and q.slowdown <= p.slowdown and (q.mw, q.slowdown) != (p.mw, p.slowdown)]
         assert (p in kept) == (not beaten)
+
+
+def test_a_multiplier_that_empties_luts_is_no_smaller():
+    plain, mul = ({"lut": 2500, "ff": 1800, "bram36": 8, "dsp": 0}, {"lut": 2400, "ff": 1800, "bram36": 8, "dsp": 4})
+    areas = [pareto.Point("x", r, 30, 1.0, True).area() for r in (plain, mul)]
+    assert areas[1] - areas[0] == pytest.approx(4 * 63400 / 240 - 100)
+
+
+@pytest.mark.parametrize("gain, noisy", [(0.01, set()), (0.0001, {"small"})])
+def test_a_member_of_the_front_that_only_noise_keeps_is_marked(gain, noisy):
+    names = {"small": space.canonical("simple-serial-nodiv-nomul-nofpu-1way"), "large": space.canonical("simple-barrel-nodiv-nomul-nofpu-1way")}
+    points = [pareto.Point(names[n], {"lut": lut, "ff": 1, "bram36": 1, "dsp": 0}, mw, slow, True) for n, lut, mw, slow in
+              (("large", 2000, 20, 1.0), ("small", 2100, 21, 1 - gain))]
+    rng = np.random.default_rng(5)
+    rows = [{"setup": "dse", "latency": 0, "benchmark": "buffer", "replication": r, "cores": [p.name] + [space.canonical("u-core")] * 3,
+             "cycles": 1000 * p.slowdown * (1 + rng.normal(0, 0.001))} for p in points for r in range(8)]
+    assert len(pareto.front(points)) == 2
+    assert pareto.by_noise(points, pareto.by_replication(rows, ["buffer"])) == {names[n] for n in noisy}
 
 
 def test_cycles_multiply_and_are_not_invented():

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What measured cycles depend on, as hashes.
+"""What results depend on, as hashes of images and of texts.
 
-source  decides: the RTL of the cluster and of the core, the simulator's version, the kernel images of all set-ups and the benchmarks' program, as they
-        are loaded, and its command line. A commit that changes none of these leaves it as it is.
-rooms   is quick to compute, without a compiler: a hash of the text (without comments) of each folder that an image or the cluster is made of. If all
-        are equal, so is the source; if one differs, only a build tells.
+image   what is loaded of an ELF file.
+text    a source without comments, so that what is said about code does not matter.
+rooms   a hash of the text of each folder that the or1k kernel and the cluster are made of: which of them changed since the study's images were kept.
 """
 
 import hashlib
@@ -18,7 +17,7 @@ from codesign import rtl  # noqa: E402
 from rtl import build  # noqa: E402
 
 ROOMS = ("abi", "base", "hal/include", "hal/cpu/or1k", "hal/noc", "hal/board/or1k", "kernel", "user", "bench/synth", "mk", "Makefile")
-CODE = (".c", ".h", ".S", ".sv", ".v", ".ld", ".vlt")
+CODE = (".c", ".h", ".S", ".sv", ".v", ".ld", ".vlt", ".cpp")
 HEADER = 52                     # bytes of a 32-bit ELF file
 CLUSTER = "hw/rtl"              # of this room only the cluster's own files count
 OTHERS = re.compile(r"/(hosted|riscv64|coroutine|personality|libc|boot)/")     # what or1k does not build
@@ -35,18 +34,16 @@ def image(path):
 
 
 def source(images, words):
-    """The source of rows: 16 digits. `images` are the ELF files of the kernels and the program, `words` its command line."""
-    return build.digest([rtl.digest(), build.VERSION, *map(image, images), *words, *map(_text, build.cluster_sources())], [])
+    """The source of rows that are measured with images built from the tree: 16 digits. `images` are ELF files, `words` the program's command line."""
+    return build.digest([rtl.digest(), build.VERSION, *map(image, images), *words, *map(text, build.cluster_sources())], [])
 
 
-def _text(path):
+def text(path):
+    """A source file's text without comments and with single blanks."""
     with open(path, encoding="utf-8", errors="replace") as f:
-        text = f.read()
-    if path.endswith(CODE):
-        text = COMMENTS.sub(" ", text)
-    else:
-        text = re.sub(r"(?m)^#.*$", "", text)
-    return " ".join(text.split())
+        found = f.read()
+    found = COMMENTS.sub(" ", found) if path.endswith(CODE) else re.sub(r"(?m)^#.*$", "", found)
+    return " ".join(found.split())
 
 
 def _files(path):
@@ -64,7 +61,7 @@ def rooms(root=rtl.ROOT, cluster=None):
     for room, paths in found.items():
         h = hashlib.sha256()
         for path in paths:
-            h.update(os.path.relpath(path, root).encode() + b"\0" + _text(path).encode() + b"\0")
+            h.update(os.path.relpath(path, root).encode() + b"\0" + text(path).encode() + b"\0")
         out[room] = h.hexdigest()[:12]
     return out
 

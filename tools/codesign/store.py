@@ -7,21 +7,19 @@ Each row says its source (hash of RTL, wrapper, script, tool); rows of one versi
 """
 
 import csv
-import hashlib
 import io
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from codesign import rtl, space, synth  # noqa: E402
+from codesign import kept, rtl, space, synth  # noqa: E402
 
 PATH = os.path.join(rtl.ROOT, "hw", "results", "synth.csv")
 FIELDS = ("rtl", "flow", "source", "tool", "config", *synth.COUNTS, "seconds")
 WHOLE = ("lut", "lutram", "ff", "f7", "f8", "dsp")
 
 
-class Damaged(Exception):
-    """The stored results cannot be trusted; the message says why."""
+Damaged = kept.Damaged
 
 
 def text(records):
@@ -32,15 +30,12 @@ def text(records):
     order = {n: i for i, n in enumerate(space.names())}
     for r in sorted(records, key=lambda r: (r["rtl"], r["flow"], order[r["config"]])):
         rows.writerow({**r, "bram36": f"{r['bram36']:g}"})
-    body = out.getvalue()
-    return f"# sha256 {hashlib.sha256(body.encode()).hexdigest()}\n{body}"
+    return kept.sealed(out.getvalue())
 
 
 def parse(data):
     """Records of the file's text; Damaged if anything is wrong with it."""
-    first, _, body = data.partition("\n")
-    if first != f"# sha256 {hashlib.sha256(body.encode()).hexdigest()}":
-        raise Damaged("the checksum in its first line does not fit: write it anew with tools/codesign/store.py")
+    body = kept.opened(data)
     records, sources = [], {}
     for row in csv.DictReader(io.StringIO(body)):
         records.append({**row, **{k: int(row[k]) for k in WHOLE}, "bram36": float(row["bram36"]), "seconds": float(row["seconds"])})

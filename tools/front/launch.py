@@ -75,8 +75,8 @@ def _store(job, name, data):
     return f"/proc/self/fd/{_memfd(name, data)}"
 
 
-def prepare(job):
-    """Make record and archive; returns the machine's command line."""
+def boot_data(job):
+    """Make record and archive, job.made; returns their layout."""
     import archive
     image, offsets = archive.pack(job.members)
     layout = bootrec.Layout(job.machine, job.port, len(image))
@@ -85,6 +85,13 @@ def prepare(job):
         init = (dict(job.members)[job.init], job.init, offsets[job.init])
     record = bootrec.write(job.machine, job.port, layout, init, bootrec.QUIET if job.quiet else 0)
     job.made = (record, image, offsets)
+    return layout
+
+
+def prepare(job):
+    """Make record and archive; returns the machine's command line."""
+    layout = boot_data(job)
+    record, image, offsets = job.made
     record_path, archive_path = _store(job, "record.bin", record), _store(job, "archive.cpio", image)
     if job.port == "hosted":
         argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path, "--archive", archive_path]
