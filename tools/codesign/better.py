@@ -89,14 +89,16 @@ def caches(data):
             f"8 KB as one, two, four and eight ways on the K-Core, with the optimised kernel, memory latency {', '.join(map(str, found))}: "
             + "; ".join(f"at latency {n} {verdict(row)}" for n, row in found.items()) + f". The sentence is <b>{'' if confirmed(found) else 'not '}confirmed</b>.</p>"
             + page.table(["memory", "1 way", *(f"{c.removesuffix('way')} ways" for c in cores if cores[c] != base), "link orders"], rows,
-                         "Cycles relative to the direct-mapped cache, geometric mean of the four benchmarks, pair by pair of the same link order, with 95 % intervals. At latency 0 a "
-                         "line that is filled costs nine cycles."))
+                         "Cycles relative to the direct-mapped cache, geometric mean of the four benchmarks, pair by pair of the same link order, with 95 % intervals. A line has eight "
+                         "words: the first comes after the latency and a cycle, the others follow one by one."))
 
 
 def verdict(row):
     """What one latency says of the direct-mapped cache: {ways: Summary of its cycles relative to that}."""
-    faster = [c for c, s in row.items() if s.half is not None and s.mean + s.half < 1]
-    slower = [c for c, s in row.items() if s.half is not None and s.mean - s.half > 1]
+    if any(s.half is None for s in row.values()):
+        return "one link order is measured, which has no interval"
+    faster = [c for c, s in row.items() if s.mean + s.half < 1]
+    slower = [c for c, s in row.items() if s.mean - s.half > 1]
     if faster:
         return f"{' and '.join(faster)} {'is' if len(faster) == 1 else 'are'} faster by up to {100 * (1 - min(row[c].mean for c in faster)):.2f} %"
     if slower:

@@ -5,7 +5,7 @@
 
 The real kernel on one K-Core and three U-Cores, one boot with all benchmarks per memory system, latency of the memory and replication (its own
 link order and phase). Rows are kept in hw/results/coherence.csv as soon as they are there; a sweep that was killed goes on behind them. Rows of another
-source (sources.py: RTL, kernel images, program) are never mixed with new ones: they are measured again.
+source (study.py: kept kernels, program, RTL) are never mixed with new ones: they are measured again.
 """
 
 import os
@@ -13,16 +13,16 @@ import statistics
 import sys
 
 sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
-from codesign import kept, measure, page, rtl, rtlbench, sources  # noqa: E402
+from codesign import kept, measure, page, rtl, study  # noqa: E402
 from codesign.page import Cell, esc  # noqa: E402
 from codesign.rtlbench import LABEL  # noqa: E402
-from rtl import build, config, kernels, programs  # noqa: E402
+from rtl import build, config  # noqa: E402
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "coherence.csv")
 FIELDS = ("source", "system", "latency", "benchmark", "replication", "cycles", "dcache_misses", "instructions")
 CORES = ["k-core", "u-core", "u-core", "u-core"]
 LATENCIES = (0, 10, 30)
-MAX_CYCLES = 60_000_000
+WAYS = ("none", "whole", "flash", "lines", "drop")      # CACHES of mk/tune.mk
 # system -> (data caches, how the kernel mends them, words for tables)
 SYSTEMS = {
     "none": ("none", None, "no data cache"),
@@ -52,43 +52,38 @@ def write(rows, path=STORED):
 
 
 def source():
-    """The source of rows that would be measured now: the kernel for every memory system and the program, built."""
-    images = [kernels.path(mend) + ".elf" for mend in dict.fromkeys(m for _, m, _ in SYSTEMS.values())]
-    return build.digest([sources.source([*images, rtlbench.program()], WORDS)], [build.FLASH])
-
-
-class Current:
-    """What would be measured at the moment, built anew only if a text changed."""
-
-    def __init__(self, now):
-        self.now, self.rooms = now, sources.rooms()
-
-    def __call__(self):
-        rooms = sources.rooms()
-        if rooms != self.rooms:
-            self.now, self.rooms = source(), rooms
-        return self.now
+    """The source of rows that would be measured now: the kept kernels for every memory system, the program, the RTL and the model of a flash."""
+    return build.digest([study.source("caches/", "caches/")], [build.FLASH])
 
 
 def measured(system, latency, replication):
     """Rows of one run, without their source."""
     caches, mend, _ = SYSTEMS[system]
-    cluster = config.Cluster(CORES, latency=latency, data_cache=caches, coherence=mend, ram=rtlbench.MEMORY)
-    report = programs.report(cluster, rtlbench.PROGRAM, WORDS, seed=replication, kernel=kernels.path(mend, replication),
-                             extra=["--max-cycles", str(MAX_CYCLES)])
+    cluster = config.Cluster(CORES, latency=latency, data_cache=caches, coherence=mend)
+    try:
+        report = study.run("caches", study.kernel(mend or "none", replication, "caches"), cluster, replication)
+    except (study.RunFailed, *study.TROUBLES) as e:
+        raise measure.Failed(f"{system}, latency {latency}, link order {replication}: {e}") from None
     out = []
     for name, (label, per) in ROWS.items():
-        w = programs.window(report, label)
+        w = measure.window(report, label)
         total = {k: sum(c[k] for c in w["cores"]) / per for k in ("dcache_misses", "instructions")}
         out.append({"system": system, "latency": latency, "benchmark": name, "replication": replication, "cycles": round(w["cycles"] / per, 2),
                     **{k: round(v, 2) for k, v in total.items()}})
     return out
 
 
+def not_again(rows, job, run=measured):
+    """Run a kept run again: rows that do not come out as they are kept, in words."""
+    want = {r["benchmark"]: r for r in rows if (r["system"], r["latency"], r["replication"]) == job}
+    again = {r["benchmark"]: r for r in run(*job)}
+    return [f"{b}: kept {want.get(b)}, now {again.get(b)}" for b in {**want, **again} if {k: v for k, v in want.get(b, {}).items() if k != "source"} != again.get(b)]
+
+
 def sweep(jobs, now, path=STORED, run=measured, say=print, current=None):
     """Measure what the file does not have of the source `now`. Rows of other sources go when the first new one comes.
 
-    current() is what would be measured at the moment; a change of it ends the sweep.
+    current() is the source of what would be measured at the moment; a change of it ends the sweep.
     """
     rows = [r for r in read(path) if r["source"] == now]
     have = {(r["system"], r["latency"], r["replication"]) for r in rows}
@@ -163,8 +158,8 @@ def main(argv):
         return 2
     try:
         now = source()
-        rows = sweep(jobs, now, say=lambda t: print(t, file=sys.stderr, flush=True), current=Current(now))
-    except (*programs.TROUBLES, kernels.KernelError, measure.Failed, rtl.Missing) as e:
+        rows = sweep(jobs, now, say=lambda t: print(t, file=sys.stderr, flush=True), current=source)
+    except (kept.Damaged, measure.Failed, rtl.Missing) as e:
         print(e, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -38,14 +38,12 @@ def test_sources_that_change_end_the_sweep(tmp_path):
     assert len(coherence.read(path)) == 2 * len(coherence.ROWS)
 
 
-def test_what_is_built_is_asked_again_only_if_a_text_changed(monkeypatch):
-    built, rooms = [], {"kernel": "a"}
-    monkeypatch.setattr(coherence.sources, "rooms", lambda: dict(rooms))
-    monkeypatch.setattr(coherence, "source", lambda: built.append(1) or "two")
-    current = coherence.Current("one")
-    assert current() == "one" and not built
-    rooms["kernel"] = "b"
-    assert [current(), current()] == ["two", "two"] and len(built) == 1
+def test_a_run_that_does_not_come_out_again_is_found(tmp_path):
+    rows = coherence.sweep(coherence.parse(["--replications", "1"]), "one", str(tmp_path / "c.csv"), fake, say=lambda t: None)
+    kept = coherence.read(str(tmp_path / "c.csv"))
+    assert len(kept) == len(rows) and coherence.not_again(kept, ("lines", 10, 0), fake) == []
+    next(r for r in kept if (r["system"], r["latency"], r["benchmark"]) == ("lines", 10, "join"))["dcache_misses"] += 1
+    assert [w[:5] for w in coherence.not_again(kept, ("lines", 10, 0), fake)] == ["join:"] and len(coherence.not_again([], ("lines", 10, 0), fake)) == 5
 
 
 def test_the_section_shows_ratios_to_the_full_shoot_down(tmp_path):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Makes hw/results/images: builds the kernels and the programs of the study from the tree as it is now and keeps them.
 
-    .venv/bin/python3 tools/codesign/freeze.py
+    .venv/bin/python3 tools/codesign/freeze.py [cycles] [caches] [messages]
 
-The cycles in hw/results belong to these images. Freezing anew begins a new study: all cycles are then measured anew.
+The cycles in hw/results belong to these images. Freezing anew begins a new study: its cycles are then measured anew. There are three, which do not
+share kernels: cycles (rtlbench.py; and the code that instructions.csv counts), caches (coherence.py), messages between clusters (network.py; on a kernel
+of the first). Without an argument all are frozen.
 """
 
 import json
@@ -18,7 +20,7 @@ import builder  # noqa: E402
 import launch  # noqa: E402
 import or1k  # noqa: E402
 import run  # noqa: E402
-from codesign import images, instructions, layout, network, rtl, rtlbench, sources  # noqa: E402
+from codesign import coherence, images, instructions, kept, layout, network, rtl, rtlbench, sources  # noqa: E402
 from rtl import config, programs  # noqa: E402
 from ui import Failure, Usage  # noqa: E402
 
@@ -61,13 +63,24 @@ def loose(name, port="or1k"):
 
 
 def kernel_members(say):
-    """The study's kernels and how they are linked."""
-    out = {"kernel.ld": read(layout.SCRIPT)}
+    """The study's kernels."""
+    out = {}
     for name in rtlbench.KERNELS:
         say(f"building kernel {name}")
         out[f"kernels/{name}.o"] = stripped(loose(name))
         if rtlbench.has_own_order(name):
             out[f"kernels/{name}.ld"] = layout.own_order().encode()
+    return out
+
+
+def cache_members(say):
+    """The kernels for data caches that nobody keeps coherent, one for each way to mend them."""
+    out = {}
+    for way in coherence.WAYS:
+        say(f"building the kernel for data caches: {way}")
+        folder = make("or1k", os.path.join(KERNELS, f"caches-{way}"), ["loose"], [f"CACHES={way}"])
+        out[f"caches/{way}.o"] = stripped(os.path.join(folder, "kernel-loose.o"))
+        out[f"caches/{way}.ld"] = layout.own_order().encode()
     return out
 
 
@@ -100,31 +113,60 @@ def text_members(say):
     return out
 
 
-def members(say):
-    """Everything of the study, built from the tree."""
-    builder.ensure("or1k")
-    suite, cores = rtlbench.program(), ["k-core", *["u-core"] * 7]
-    out = {**kernel_members(say), **text_members(say)}
+def cycles_part(say):
+    """What rtlbench.py and instructions.py need."""
+    suite, out = rtlbench.program(), {**kernel_members(say), **text_members(say)}
     for users in rtlbench.USERS:
-        out.update(job_members(f"suite-{users}", config.Cluster(cores[:users + 1], ram=rtlbench.MEMORY), suite, rtlbench.words(users)))
-    network.program()
-    out.update(job_members("network", config.Cluster(cores[:4], clusters=2), network.PROGRAM, []))
+        out.update(job_members(f"suite-{users}", config.Cluster(["k-core", *["u-core"] * users], ram=rtlbench.MEMORY), suite, rtlbench.words(users)))
     return out
 
 
-def main():
+def caches_part(say):
+    """What coherence.py needs."""
+    cluster = config.Cluster(coherence.CORES, ram=rtlbench.MEMORY)
+    return {**cache_members(say), **job_members("caches", cluster, rtlbench.program(), coherence.WORDS)}
+
+
+def messages_part(say):
+    """What network.py needs beside a kernel of the first part."""
+    say("building the program for two clusters")
+    network.program()
+    return job_members("network", config.Cluster(network.SETUPS["k"], clusters=2), network.PROGRAM, [])
+
+
+PARTS = {"cycles": (cycles_part, ("kernels/", "text/", "jobs/suite-")), "caches": (caches_part, ("caches/", "jobs/caches/")), "messages": (messages_part, ("jobs/network/",))}
+
+
+def frozen(parts, old, say):
+    """The members of an archive with some parts built anew from the tree. How kernels are linked is common to all."""
+    script = read(layout.SCRIPT)
+    if set(parts) < set(PARTS) and old.get("kernel.ld") not in (None, script):
+        raise BuildFailed("the linker script has changed since the other parts were kept: freeze all of them")
+    out = {n: d for n, d in old.items() if not any(n.startswith(PARTS[p][1]) for p in parts)}
+    for part in parts:
+        out.update(PARTS[part][0](say))
+    return {**out, "kernel.ld": script}
+
+
+def main(argv):
     """Exit status 1 if something does not build."""
     def say(text):
         print(text, file=sys.stderr, flush=True)
+    parts = argv or list(PARTS)
+    if not set(parts) <= set(PARTS):
+        print(__doc__, file=sys.stderr)
+        return 2
     try:
-        found = members(say)
-    except (BuildFailed, Failure, Usage, rtl.Missing, config.ConfigError, layout.LinkError, network.Failed) as e:
+        builder.ensure("or1k")
+        found = frozen(parts, images.read() if set(parts) < set(PARTS) else {}, say)
+    except (BuildFailed, Failure, Usage, kept.Damaged, rtl.Missing, config.ConfigError, layout.LinkError, network.Failed) as e:
         print(e, file=sys.stderr)
         return 1
-    images.write(found, {"linker": layout.version(), "rooms": sources.rooms()})
+    rooms = sources.rooms() if "cycles" in parts else images.about()["rooms"]
+    images.write(found, {"linker": layout.version(), "rooms": rooms})
     print(f"{len(found)} files, {os.path.getsize(images.PATH) >> 10} KB in {os.path.relpath(images.PATH, rtl.ROOT)}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -84,7 +84,7 @@ def program():
 
 def exchange_hash():
     """The source of messages' cycles: the kept images, the core, both clusters and their network."""
-    return study.source("network", build.chip_sources)
+    return study.source("network", units=build.chip_sources)
 
 
 def exchanged(setup, replication=0):

@@ -80,7 +80,7 @@ def papers_text(data):
              f"14.1 % is 1 &minus; (23 + 3 × 53) / (4 × 53) = {paper.saving_percent(23, 53):.2f} %: the cores only, no memory, bus or network, one constant power per core.",
              "Energies carry no information beyond Tables II and III together: every benchmark has the same milliwatts on the same core.",
              "“Multiplications and divisions were employed in initialisation code”: true of that kernel; ours turns indices into addresses with them (section 7).",
-             "“A direct-mapped cache better handles the kernel workload than set-associative ones”: no table of the paper separates the cache from the other changes."]
+             "“A direct-mapped cache better handles the kernel workload than set-associative ones”: no table of the paper separates the cache from the other changes; section 6 measures it."]
     return '<h2 id="text">9. The paper\'s text against its tables</h2>' + page.bullets(items)
 
 
@@ -92,7 +92,8 @@ def method(data):
              "Results are stored under the hash of RTL, wrapper, script and tool, and those of different sources are never mixed.",
              f"Clock for energies: {paper.CLOCK_HZ // 1000000} MHz, an assumption; it scales all energies alike and no comparison depends on it.",
              "Static model: power × cycles / clock. Activity model: constant part, clock part, rest by counted bit changes. Neither is a measurement of a chip.",
-             "Made by <code>./atoll codesign</code>; <code>--quick</code> from the results in the tree, <code>--full</code> with a synthesis of all 192 cores."]
+             "Cycles: the kept kernels, linked with their functions in random orders; a replication is an order. Kept runs come out again to the last cycle (<code>replay.py</code>).",
+             "Made by <code>./atoll codesign</code>; <code>--quick</code> from the results in the tree, <code>--full</code> with more link orders."]
     return '<h2 id="method">10. Method</h2>' + page.bullets(items)
 
 

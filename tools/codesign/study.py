@@ -16,29 +16,21 @@ class RunFailed(Exception):
     """A run did not end well; says what the console said last."""
 
 
-def source(job="suite-", units=build.cluster_sources):
-    """The source of rows that would be measured now with the jobs that begin so: kept images, core, RTL, harness, simulator. Builds nothing."""
-    used = {n: d for n, d in images.read().items() if n.startswith(("kernel", f"jobs/{job}"))}
+def source(job="suite-", room="kernels/", units=build.cluster_sources):
+    """The source of rows that would be measured now with the kernels of a room and the jobs that begin so: kept images, core, RTL, harness, simulator.
+    Builds nothing."""
+    used = {n: d for n, d in images.read().items() if n.startswith((room, "kernel.ld", f"jobs/{job}"))}
     return build.digest([images.digest(used), rtl.digest(), build.VERSION, *map(sources.text, units() + build.harness_sources())], [])
 
 
-def kernels():
-    """Names of the kept kernels."""
-    return sorted(n[len("kernels/"):-2] for n in images.read() if n.startswith("kernels/") and n.endswith(".o"))
-
-
-def own_order(name):
-    """The order of functions that a kept kernel keeps, "" for none."""
-    return images.read().get(f"kernels/{name}.ld", b"").decode()
-
-
-def kernel(name, seed, folder=None):
+def kernel(name, seed, room="kernels"):
     """Path without ending of a kept kernel, linked in the order of a seed."""
-    folder = folder or images.folder()
-    target = os.path.join(folder, "links", f"{name}-{seed}")
+    folder = images.folder()
+    target = os.path.join(folder, "links", f"{room}-{name}-{seed}")
     if not (os.path.exists(target + ".elf") and os.path.exists(target + "-moved.elf")):
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        layout.link(os.path.join(folder, "kernels", f"{name}.o"), os.path.join(folder, "kernel.ld"), target, seed, own_order(name))
+        own = images.read().get(f"{room}/{name}.ld", b"").decode()
+        layout.link(os.path.join(folder, room, f"{name}.o"), os.path.join(folder, "kernel.ld"), target, seed, own)
     return target
 
 
