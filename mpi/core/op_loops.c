@@ -55,6 +55,7 @@ WRAPPING(u8, uint8_t)
 WRAPPING(u16, uint16_t)
 WRAPPING(u32, uint32_t)
 WRAPPING(u64, uint64_t)
+ORDERED(char, char)
 ORDERED(i8, int8_t)
 ORDERED(i16, int16_t)
 ORDERED(i32, int32_t)
@@ -99,7 +100,8 @@ prod_cld(const void *in, void *inout, size_t n)
 
 #define WHOLE(op) \
 	[BASIC_I8] = op##_u8, [BASIC_I16] = op##_u16, [BASIC_I32] = op##_u32, [BASIC_I64] = op##_u64, \
-	[BASIC_U8] = op##_u8, [BASIC_U16] = op##_u16, [BASIC_U32] = op##_u32, [BASIC_U64] = op##_u64
+	[BASIC_U8] = op##_u8, [BASIC_U16] = op##_u16, [BASIC_U32] = op##_u32, [BASIC_U64] = op##_u64, \
+	[BASIC_CHAR] = op##_u8
 #define FLOATING(op) [BASIC_F32] = op##_f32, [BASIC_F64] = op##_f64, [BASIC_FLD] = op##_fld
 #define COMPLEX(op) [BASIC_C32] = op##_c32, [BASIC_C64] = op##_c64, [BASIC_CLD] = op##_cld
 #define LOGICAL(op) \
@@ -107,7 +109,8 @@ prod_cld(const void *in, void *inout, size_t n)
 	[BASIC_LOGICAL64] = op##_u64
 #define RANGE(op) \
 	[BASIC_I8] = op##_i8, [BASIC_I16] = op##_i16, [BASIC_I32] = op##_i32, [BASIC_I64] = op##_i64, \
-	[BASIC_U8] = op##_u8, [BASIC_U16] = op##_u16, [BASIC_U32] = op##_u32, [BASIC_U64] = op##_u64, FLOATING(op)
+	[BASIC_U8] = op##_u8, [BASIC_U16] = op##_u16, [BASIC_U32] = op##_u32, [BASIC_U64] = op##_u64, \
+	[BASIC_CHAR] = op##_char, FLOATING(op)
 #define PAIRS(op) \
 	[BASIC_FLOAT_INT] = op##_float_int, [BASIC_DOUBLE_INT] = op##_double_int, [BASIC_LONG_INT] = op##_long_int, \
 	[BASIC_2INT] = op##_2int, [BASIC_SHORT_INT] = op##_short_int, [BASIC_LD_INT] = op##_ld_int, \

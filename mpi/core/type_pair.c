@@ -7,7 +7,6 @@
  */
 #include <string.h>
 #include <mpi/core/derived.h>
-#include <mpi/core/op_loops.h>
 #include <mpi/core/op_pair.h>
 #include <mpi/core/rank.h>
 
@@ -58,8 +57,8 @@ mpi_type_pair(struct mpi_rank *self, struct type *value, struct type *index, str
 	struct derived *d = known(self, value, index);
 
 	*t = d ? &d->type : NULL;
-	/* indices are whole numbers, but for Fortran's pairs, which have names */
-	if (d != NULL || !mpi_op_loops[OP_MIN][value->basic] || index->basic < BASIC_I8 || index->basic > BASIC_U64)
+	/* values are numbers with an order; indices whole numbers, but for Fortran's pairs, which have names */
+	if (d != NULL || value->basic < BASIC_I8 || value->basic > BASIC_FLD || index->basic < BASIC_I8 || index->basic > BASIC_U64)
 		return MPI_SUCCESS;
 	return make(self, value, index, t);
 }

@@ -104,6 +104,20 @@ TEST(extremes_know_the_sign)
 	expect_eq(b, -1);
 }
 
+/* The standard leaves it open; the other libraries compute. */
+TEST(characters_are_reduced_as_whole_numbers)
+{
+	char a = 'a', b = 'b', c = -1, d = 1;
+
+	mpi_op_loops[OP_MAX][basic(MPI_CHAR)](&a, &b, 1);
+	expect_eq(b, 'b');
+	mpi_op_loops[OP_MIN][basic(MPI_CHAR)](&c, &d, 1);
+	expect_eq(d, (char)-1 < 1 ? (char)-1 : 1);
+	mpi_op_loops[OP_SUM][basic(MPI_CHAR)](&a, &d, 1);
+	expect(mpi_op_loops[OP_BXOR][basic(MPI_CHAR)] != NULL && mpi_op_loops[OP_LAND][basic(MPI_CHAR)] != NULL);
+	expect(mpi_op_loops[OP_MAXLOC][basic(MPI_CHAR)] == NULL);
+}
+
 TEST(locations_take_the_lowest_index_of_equal_values)
 {
 	struct { double value; int index; } a = {3.5, 2}, b = {3.5, 7}, c = {4, 9};
@@ -118,7 +132,7 @@ TEST(locations_take_the_lowest_index_of_equal_values)
 
 TEST(operations_are_defined_where_the_standard_says)
 {
-	expect(mpi_op_loops[OP_SUM][basic(MPI_CHAR)] == NULL);
+	expect(mpi_op_loops[OP_SUM][basic(MPI_CHARACTER)] == NULL);
 	expect(mpi_op_loops[OP_BAND][basic(MPI_DOUBLE)] == NULL);
 	expect(mpi_op_loops[OP_BAND][basic(MPI_BYTE)] != NULL);
 	expect(mpi_op_loops[OP_SUM][basic(MPI_BYTE)] == NULL);
@@ -137,6 +151,7 @@ main(void)
 	RUN(the_null_type_and_numbers_that_are_no_type_are_none);
 	RUN(sums_of_signed_numbers_wrap);
 	RUN(extremes_know_the_sign);
+	RUN(characters_are_reduced_as_whole_numbers);
 	RUN(locations_take_the_lowest_index_of_equal_values);
 	RUN(operations_are_defined_where_the_standard_says);
 	return TEST_FAILED;

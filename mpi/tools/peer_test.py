@@ -40,5 +40,15 @@ def test_groups_grids_and_graphs_are_what_the_peer_makes_of_them(ranks, tmp_path
     assert compare("sets", ranks, [seed], tmp_path) > 100 * ranks, f"SEED={seed}"
 
 
+def test_every_operation_computes_what_the_peer_computes_on_every_type(tmp_path):
+    """The standard leaves open what happens to other pairs of an operation and a type: we compute at least what the peer does."""
+    source, theirs = os.path.join(ROOT, "tests", "peer", "reductions.c"), str(tmp_path / "reductions")
+    subprocess.run([MPICC, "-o", theirs, source], check=True)
+    said_there, said_here = (dict(line.rsplit(" ", 1) for line in said(command)) for command in (
+        [MPIEXEC, "-n", "1", theirs], ["./atoll", "run", "-n", "1", source]))
+    assert set(said_there) == set(said_here) and len(said_here) > 700
+    assert {pair: (result, said_here[pair]) for pair, result in said_there.items() if result not in ("refused", said_here[pair])} == {}
+
+
 def test_every_number_is_split_into_dimensions_as_by_the_peer(tmp_path):
     assert compare("dims", 1, [], tmp_path) == 5 * 30000
