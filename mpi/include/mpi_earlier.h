@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the standard ABI has no symbol for and programs use all the same, a part of mpi.h: the handles of Fortran as C sees them (MPI 5.0,
- * 19.3.4), and the functions of MPI-1 that MPI-3.0 removed, each by its successor. Nothing here is in the library.
+ * 19.3.4), and a type that MPI-3.0 removed. Nothing here is in the library.
  */
 #ifndef ATOLL_MPI_EARLIER_H
 #define ATOLL_MPI_EARLIER_H
@@ -82,74 +82,5 @@ MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 }
 
 typedef MPI_Comm_errhandler_function MPI_Handler_function;
-
-static __inline__ int
-MPI_Address(void *location, MPI_Aint *address)
-{
-	return MPI_Get_address(location, address);
-}
-
-static __inline__ int
-MPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler)
-{
-	return MPI_Comm_create_errhandler(function, errhandler);
-}
-
-static __inline__ int
-MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
-{
-	return MPI_Comm_get_errhandler(comm, errhandler);
-}
-
-static __inline__ int
-MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
-{
-	return MPI_Comm_set_errhandler(comm, errhandler);
-}
-
-static __inline__ int
-MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
-{
-	MPI_Aint lb;
-
-	return MPI_Type_get_extent(datatype, &lb, extent);
-}
-
-static __inline__ int
-MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
-{
-	MPI_Aint extent;
-
-	return MPI_Type_get_extent(datatype, displacement, &extent);
-}
-
-static __inline__ int
-MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
-{
-	MPI_Aint lb, extent;
-	int error = MPI_Type_get_extent(datatype, &lb, &extent);
-
-	if (error == MPI_SUCCESS)
-		*displacement = lb + extent;
-	return error;
-}
-
-static __inline__ int
-MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	return MPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
-}
-
-static __inline__ int
-MPI_Type_hindexed(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	return MPI_Type_create_hindexed(count, blocklengths, displacements, oldtype, newtype);
-}
-
-static __inline__ int
-MPI_Type_struct(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype *types, MPI_Datatype *newtype)
-{
-	return MPI_Type_create_struct(count, blocklengths, displacements, types, newtype);
-}
 
 #endif

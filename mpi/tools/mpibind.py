@@ -17,7 +17,7 @@ HANDLES = {
 MESSAGES = ("pt2pt", "buffer", "persist", "probe", "partitioned")			# a type must be committed, buffers are significant
 COLLECTIVES = ("coll", "icoll", "pcoll", "neighbor", "window", "file")	# types and buffers are significant on some ranks only
 COUNTS = ("count", "sendcount", "recvcount", "incount", "outcount")
-COUNTED = MESSAGES + ("type", "pack", "request", "status")
+COUNTED = MESSAGES + ("type", "earlier", "pack", "request", "status")
 BUFFERS = {"datatype": ("buf", "count"), "sendtype": ("sendbuf", "sendcount"), "recvtype": ("recvbuf", "recvcount")}
 MAY_BE_NULL = ("status", "array_of_statuses", "argc", "argv", "sourceweights", "destweights", "weights", "array_of_errcodes") + tuple(
     f"{prefix}{what}{suffix}_fn" for prefix, suffix in (("", ""), ("comm_", "_attr"), ("type_", "_attr"), ("win_", "_attr")) for what in ("copy", "delete"))

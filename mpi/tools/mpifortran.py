@@ -42,8 +42,9 @@ BY_HAND = {
 # no routine: C's own business, or superseded before Fortran had it
 LEFT_OUT = {"Abi_get_fortran_booleans", "Abi_get_fortran_info", "Abi_set_fortran_booleans",
             "Abi_set_fortran_info", "Keyval_create", "Attr_get", "Attr_put"}
-# chapters without routines: C's own, and those of which only a few functions are there
-NO_CHAPTERS = ("convert", "tool", "window", "file", "spawn")
+# chapters without routines: C's own, those of which only a few functions are there, and
+# earlier ones, which are by hand
+NO_CHAPTERS = ("convert", "tool", "window", "file", "spawn", "earlier")
 # functions whose handles come in and go out
 CHANGED = re.compile(r"_free$|^Comm_disconnect$|^Wait$|^Test$|^Start$|^Cancel$|^Type_commit$"
                      r"|^Session_finalize$|^Buffer_iflush$")

@@ -97,7 +97,7 @@ def test_what_is_not_implemented_says_so_through_the_error_handler():
 
 
 def test_the_table_has_all_functions_of_the_standard():
-    rows = whole_table()
+    rows = [row for row in whole_table() if row.chapter != "earlier"]
     assert sum(len(row.widths) for row in rows) == 662
     assert sum(1 for row in rows if row.widths == (False, True)) == 157		# and the two whose twins have other parameters
 

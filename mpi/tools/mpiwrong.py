@@ -36,7 +36,7 @@ MESSAGES = ("pt2pt", "buffer", "persist", "probe", "partitioned")
 COLLECTIVES = ("coll", "icoll", "pcoll")
 COUNTS = ("count", "sendcount", "recvcount", "incount", "outcount")
 BUFFERS = ("buf", "sendbuf", "recvbuf", "inbuf", "outbuf", "buffer")
-COUNTED = MESSAGES + COLLECTIVES + ("neighbor", "pack", "type", "request")
+COUNTED = MESSAGES + COLLECTIVES + ("neighbor", "pack", "type", "earlier", "request")
 # what may be NULL: the standard gives it a meaning, or allows it
 OPTIONAL = re.compile(r"status$|array_of_statuses|argv?$|argc|weights|array_of_errcodes|(copy|delete)(_attr)?_fn$|extra_state|"
                       r"baseptr|base$|buffer$|buffer_addr|attribute_val|location|logical_|_rank$|invec|buf$|_fn$|_addr$|value$")
