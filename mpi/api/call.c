@@ -51,6 +51,17 @@ call_raise_on_held(struct call *call, int err)
 }
 
 int
+call_without_files(struct call *call)
+{
+	struct mpi_rank *self = call->self;
+
+	if (self->file_errhandler == &self->errhandlers[ERRORS_RETURN] && !self->named_files)
+		fprintf(stderr, "MPI rank %d: %s: %s\n", self->world_rank, call->function, mpi_error_text(MPI_ERR_UNSUPPORTED_OPERATION));
+	self->named_files = true;
+	return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+int
 call_group(struct call *call, MPI_Group handle, struct group **g)
 {
 	return mpi_group_get(call->self, handle, g);

@@ -65,6 +65,12 @@ call_for_files(struct call *call)
 	call->raised_on = (struct raised_on){call->self->file_errhandler, (uintptr_t)MPI_FILE_NULL};
 }
 
+/*
+ * There are no files: MPI_ERR_UNSUPPORTED_OPERATION. Their handler returns unless the program sets
+ * another one, and few programs look: the first such call is named on stderr.
+ */
+int call_without_files(struct call *call);
+
 /* The communicator whose request has failed gets the error, even if the program has freed it: `call` takes over a reference. */
 static inline void
 call_failed_on(struct call *call, struct comm *c)

@@ -62,6 +62,7 @@ struct mpi_rank {
 	struct info *environment;	/* MPI_INFO_ENV */
 	struct user_errors *user_errors;	/* classes and codes of the program */
 	struct errhandler *file_errhandler;	/* of MPI_FILE_NULL */
+	bool named_files;			/* the user knows that there are no files */
 	int predefined[PREDEFINED_ATTRIBUTES];	/* values of MPI_TAG_UB and the ones after it */
 	struct abi_record *abi;		/* what the program told of Fortran */
 	struct block *blocks;		/* of MPI_Alloc_mem */

@@ -163,7 +163,8 @@ def body(row, wide, implemented):
     for c in asserted:
         lines += ["\tif (err == MPI_SUCCESS)", f"\t\terr = {c};"]
     lines += [f"\tif (err == MPI_SUCCESS && {p.name} != NULL)\n\t\t{p.name}_wide = *{p.name};" for p in narrowed if p.name == "position"]
-    lines += ["\tif (err == MPI_SUCCESS)", f"\t\terr = {f'impl_{row.name}(&call, &a)' if implemented else 'MPI_ERR_UNSUPPORTED_OPERATION'};"]
+    missing = "call_without_files(&call)" if row.chapter == "file" else "MPI_ERR_UNSUPPORTED_OPERATION"
+    lines += ["\tif (err == MPI_SUCCESS)", f"\t\terr = {f'impl_{row.name}(&call, &a)' if implemented else missing};"]
     lines += [f"\tif (err == MPI_SUCCESS)\n\t\t*{p.name} = {'narrow_aint' if p.word == 'EXTENT' else 'narrow_int'}({p.name}_wide);" for p in narrowed]
     used = {n for c in asserted for n in re.findall(r"\w+", c)}
     if not implemented:

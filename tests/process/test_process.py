@@ -148,6 +148,11 @@ def test_help_and_version():
     must(mpiexec("--version"), 0, "Atoll MPI")
 
 
+def test_the_first_call_of_a_file_is_named():
+    done = must(mpiexec("-n", "1", program("nofile.c")), 0, "unsupported")
+    must_be(done.err, "MPI rank 0: MPI_File_open: unsupported operation\n", "errors")
+
+
 def test_a_program_that_is_not_there():
     must_be(one_line(must(mpiexec("-n", "4", "./nothing"), 127)), "mpiexec: ./nothing: No such file or directory", "message")
     must_be(one_line(must(mpiexec("-n", "2", "nothing"), 127)), "mpiexec: nothing: No such file or directory", "message")
