@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <mpi/core/errcodes.h>
 #include <mpi/core/rank.h>
 #include <mpi/transport/transport.h>
@@ -104,7 +105,13 @@ mpi_errhandler_named(struct mpi_rank *self, const char *name)
 void
 mpi_die(struct mpi_rank *self, int status, const char *message)
 {
-	fprintf(stderr, "MPI rank %d: %s\n", self->world_rank, message);
+	char line[MPI_MAX_ERROR_STRING + 128];
+	int len = snprintf(line, sizeof(line), "MPI rank %d: %s\n", self->world_rank, message);
+
+	transport_flush();
+	/* not by the stream, which another thread may hold */
+	if (write(STDERR_FILENO, line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1) < 0)
+		status = status != 0 ? status : 1;
 	transport_abort(self, status);
 }
 

@@ -50,7 +50,8 @@ static struct round *
 new_round(const struct job *j)
 {
 	struct round *r = calloc(1, sizeof(*r));
-	uint64_t bytes = segment_bytes((uint32_t)j->count), common = segment_common_bytes((uint32_t)j->count);
+	uint32_t shift = segment_heap_shift((uint32_t)j->count);
+	uint64_t bytes = segment_bytes((uint32_t)j->count, shift), common = segment_common_bytes((uint32_t)j->count);
 
 	if (r == NULL)
 		return NULL;
@@ -60,7 +61,7 @@ new_round(const struct job *j)
 	r->segment = mmap(NULL, common, PROT_READ | PROT_WRITE, MAP_SHARED, r->descriptor, 0);
 	if (r->segment == MAP_FAILED)
 		system_error("cannot map the job's shared memory");
-	segment_layout(r->segment, (uint32_t)j->count);
+	segment_layout(r->segment, (uint32_t)j->count, shift);
 	r->mapped = common;
 	r->segment->exclusive = j->processors.bound && j->count <= j->processors.bound_count;
 	r->segment->processors = (uint32_t)j->processors.count;

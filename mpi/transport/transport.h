@@ -173,6 +173,9 @@ void transport_futex_wake(uint32_t *word, int count);
 /* Is the calling thread the one that called transport_init? */
 bool transport_is_first_thread(const struct mpi_rank *self);
 
+/* What the program has printed leaves the process, as far as no other thread holds the stream. */
+void transport_flush(void);
+
 /* End the job with this exit status. */
 void transport_abort(struct mpi_rank *self, int status) __attribute__((noreturn));
 

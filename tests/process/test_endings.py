@@ -94,6 +94,13 @@ def test_the_code_of_mpi_abort_is_the_status():
         must(end_of("allreduce", "3", "mpi", str(code)), code, "rank 3")
 
 
+def test_abort_waits_for_no_stream_that_another_thread_holds():
+    held = program("held.c", None, "-pthread")
+    for stream in ("stdin", "stdout", "stderr"):
+        must(mpiexec("-n", "2", held, stream), 7, "MPI_Abort(7)")
+    must(mpiexec("-n", "1", held, "stdin"), 7, "said before")
+
+
 def test_leaving_without_finalize_has_a_status_of_its_own_or_that_of_the_rank():
     must(end_of("probe", "0", "leave", "0"), 1, "rank 0", "without MPI_Finalize")
     must(end_of("probe", "0", "leave", "9"), 9, "rank 0")

@@ -153,6 +153,12 @@ def test_the_first_call_of_a_file_is_named():
     must_be(done.err, "MPI rank 0: MPI_File_open: unsupported operation\n", "errors")
 
 
+def test_heaps_are_as_large_as_the_address_space_allows():
+    done = must(call(["sh", "-c", f"ulimit -v 8388608; exec {PREFIX}/bin/mpiexec -n 8 {program('once.c')}"]), 0)
+    must_be(len([x for x in done.out.splitlines() if "of 8, sum 28" in x]), 8, "ranks")
+    must(call(["sh", "-c", f"ulimit -v 4194304; exec {program('once.c')}"]), 0, "rank 0 of 1")
+
+
 def test_a_program_that_is_not_there():
     must_be(one_line(must(mpiexec("-n", "4", "./nothing"), 127)), "mpiexec: ./nothing: No such file or directory", "message")
     must_be(one_line(must(mpiexec("-n", "2", "nothing"), 127)), "mpiexec: nothing: No such file or directory", "message")

@@ -328,7 +328,7 @@ void
 transport_abort(struct mpi_rank *self, int status)
 {
 	(void)self;
-	fflush(NULL);
+	transport_flush();
 	if (atoll_startup() != NULL)
 		job_abort(status);
 	_exit(status);

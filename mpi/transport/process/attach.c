@@ -32,10 +32,9 @@ transport_identify(struct mpi_rank *self)
 
 /* The segment with all heaps closed, or NULL. */
 static struct segment *
-map(uint32_t ranks, int fd)
+map(uint32_t ranks, uint64_t bytes, int fd)
 {
 	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED | MAP_NORESERVE;
-	uint64_t bytes = segment_bytes(ranks);
 	void *at = mmap(NULL, bytes, PROT_NONE, flags, fd, 0);
 
 	if (at == MAP_FAILED)
@@ -65,14 +64,16 @@ write_whole_lines(void)
 static int
 attach_to_job(struct mpi_rank *self, struct transport *t)
 {
+	uint32_t ranks = (uint32_t)self->world_size, shift;
 	struct join j;
 
 	if (join_job((uint32_t)self->world_rank, &j) != 0)
 		return MPI_ERR_OTHER;
 	/* of another version, its size is another one */
-	if (j.bytes != segment_bytes((uint32_t)self->world_size))
+	shift = segment_heap_shift_of(ranks, j.bytes);
+	if (shift == 0)
 		return MPI_ERR_OTHER;
-	t->segment = map((uint32_t)self->world_size, j.segment);
+	t->segment = map(ranks, j.bytes, j.segment);
 	close(j.segment);
 	if (t->segment == NULL)
 		return MPI_ERR_NO_MEM;
@@ -80,16 +81,18 @@ attach_to_job(struct mpi_rank *self, struct transport *t)
 	unsetenv(JOIN_SOCKET);
 	let_peers_read(j.launcher);
 	write_whole_lines();
-	return segment_is_laid_out(t->segment, (uint32_t)self->world_size) ? MPI_SUCCESS : MPI_ERR_OTHER;
+	return segment_is_laid_out(t->segment, ranks, shift) ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 static int
 make_alone(struct transport *t)
 {
-	t->segment = map(1, -1);
+	uint32_t shift = segment_heap_shift(1);
+
+	t->segment = map(1, segment_bytes(1, shift), -1);
 	if (t->segment == NULL)
 		return MPI_ERR_NO_MEM;
-	segment_layout(t->segment, 1);
+	segment_layout(t->segment, 1, shift);
 	return MPI_SUCCESS;
 }
 
@@ -127,7 +130,7 @@ transport_attach(struct mpi_rank *self)
 	t->ranks = s->ranks;
 	t->cells = s->cells;
 	t->inbox = (struct inbox_reader){.box = segment_inbox(s, t->rank), .mask = s->cells - 1};
-	t->heap = (struct heap){.base = segment_heap(s, t->rank), .bytes = (size_t)1 << HEAP_SHIFT};
+	t->heap = (struct heap){.base = segment_heap(s, t->rank), .bytes = (size_t)1 << s->heap_shift};
 	t->opened = calloc(s->ranks, sizeof(t->opened[0]));
 	t->proven = calloc(s->ranks, sizeof(t->proven[0]));
 	t->fetch = chosen_fetch(getenv("ATOLL_MPI_FETCH"));

@@ -64,7 +64,7 @@ static void *
 at(struct transport *t, uint64_t reference)
 {
 	uint64_t offset = reference & ~IN_SEGMENT;
-	uint32_t owner = (uint32_t)((offset - t->segment->heaps) >> HEAP_SHIFT), units;
+	uint32_t owner = (uint32_t)((offset - t->segment->heaps) >> t->segment->heap_shift), units;
 
 	/* what lies before the heaps is open */
 	if (owner < t->ranks) {

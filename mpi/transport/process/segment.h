@@ -18,11 +18,13 @@
 #include <mpi/transport/inbox.h>
 #include <mpi/transport/sync.h>
 
-#define SEGMENT_VERSION 3
+#define SEGMENT_VERSION 5
 
 #define SAID_BYTES 512
 
-#define HEAP_SHIFT 32		/* log2 of a heap's bytes: address space, not memory */
+/* log2 of a heap's bytes: address space, not memory; less where the host has little of it (39 bits) */
+#define HEAP_SHIFT_MOST 32
+#define HEAP_SHIFT_LEAST 24
 #define HEAP_UNIT 65536		/* heaps begin and are opened at multiples; the largest pages of any processor */
 
 /* values of segment_rank.state */
@@ -46,6 +48,8 @@ struct segment {
 	uint32_t aborted;		/* shared word: rank + 1 that ended the job */
 	int32_t abort_status;
 	uint32_t asked;			/* shared word: who sleeps writes down what for */
+	uint32_t heap_shift;
+	uint32_t reserved;
 	uint64_t inboxes;		/* offsets and sizes in bytes */
 	uint64_t inbox_stride;
 	uint64_t taken;
@@ -57,20 +61,26 @@ struct segment {
 	struct segment_rank rank[];
 };
 
+/* The largest heap_shift for so many ranks for which the host has twice the address space. */
+uint32_t segment_heap_shift(uint32_t ranks);
+
 /* Bytes that a segment for that many ranks has; all but a few are never touched. */
-uint64_t segment_bytes(uint32_t ranks);
+uint64_t segment_bytes(uint32_t ranks, uint32_t heap_shift);
+
+/* The heap_shift of a segment of so many bytes; 0: there is none. */
+uint32_t segment_heap_shift_of(uint32_t ranks, uint64_t bytes);
 
 /* Bytes before the heaps: what every rank opens. */
 uint64_t segment_common_bytes(uint32_t ranks);
 
 /* Fill in the header of a zeroed segment. Has that been done as we would do it? */
-void segment_layout(struct segment *s, uint32_t ranks);
-bool segment_is_laid_out(const struct segment *s, uint32_t ranks);
+void segment_layout(struct segment *s, uint32_t ranks, uint32_t heap_shift);
+bool segment_is_laid_out(const struct segment *s, uint32_t ranks, uint32_t heap_shift);
 
 static inline char *
 segment_heap(struct segment *s, uint32_t rank)
 {
-	return (char *)s + s->heaps + ((uint64_t)rank << HEAP_SHIFT);
+	return (char *)s + s->heaps + ((uint64_t)rank << s->heap_shift);
 }
 
 static inline struct inbox *
