@@ -108,7 +108,7 @@ write_it(struct sched *s, const struct work *w)
 {
 	struct blocks b = blocks_of(s, w);
 
-	if (s->error != MPI_SUCCESS)
+	if (s->broken != MPI_SUCCESS)
 		return;
 	mpi_clusters_inside(s);
 	collect(s, &b);

@@ -265,14 +265,14 @@ mpi_choose_write(struct sched *s, const struct work *w)
 	const struct choice *row;
 
 	if (q == NULL) {
-		s->error = MPI_ERR_NO_MEM;
+		s->broken = MPI_ERR_NO_MEM;
 		return;
 	}
 	row = size_is_known(w->k) ? row_for(q->rows, mpi_choose_bytes(s->c, w->k)) : NULL;
 	if (can(q->forced, s, w))
 		q->forced->write(s, w);
 	else if (q->strict)
-		s->error = MPI_ERR_UNSUPPORTED_OPERATION;
+		s->broken = MPI_ERR_UNSUPPORTED_OPERATION;
 	else if (row != NULL && s->blocking && can(at(kind, row->blocking), s, w))
 		at(kind, row->blocking)->write(s, w);
 	else if (row != NULL && can(at(kind, row->started), s, w))

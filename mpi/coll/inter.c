@@ -175,6 +175,6 @@ mpi_inter_write(struct sched *s, const struct collective *k)
 	case COLL_REDUCE: reduce(s, k); break;
 	case COLL_ALLREDUCE: allreduce(s, k); break;
 	case COLL_REDUCE_SCATTER: reduce_scatter(s, k); break;
-	default: s->error = MPI_ERR_COMM; break;
+	default: s->broken = MPI_ERR_COMM; break;
 	}
 }

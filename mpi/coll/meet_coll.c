@@ -205,7 +205,7 @@ between_clusters(struct round *r)
 	return mpi_sched_run(s);
 }
 
-/* The first rank of the cluster opens. */
+/* The first rank of the cluster opens. What it failed at, all have failed at. */
 static void
 meet_far(struct round *r, struct meeting *m)
 {
@@ -216,6 +216,7 @@ meet_far(struct round *r, struct meeting *m)
 		if (last)
 			mpi_meet_wake(m);
 		mpi_meet_wait(m);
+		r->err = m->sync->error;
 		return;
 	}
 	if (!last)
@@ -223,6 +224,7 @@ meet_far(struct round *r, struct meeting *m)
 	if (r->bytes > 0)
 		work_out(r);
 	r->err = between_clusters(r);
+	m->sync->error = r->err;
 	mpi_meet_open(m);
 }
 

@@ -18,7 +18,7 @@ mpi_neighbor_write(struct sched *s, const struct collective *k)
 	int err = mpi_topo_neighbors(s->c, &near);
 
 	if (err != MPI_SUCCESS) {
-		s->error = err;
+		s->broken = err;
 		return;
 	}
 	mpi_side_hold(s, &k->recv, near->in);

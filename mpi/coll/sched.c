@@ -80,7 +80,7 @@ add(struct sched *s, enum step_kind kind)
 		struct step *steps = realloc(s->steps, capacity * sizeof(*steps));
 
 		if (steps == NULL) {
-			s->error = MPI_ERR_NO_MEM;
+			s->broken = MPI_ERR_NO_MEM;
 			return NULL;
 		}
 		s->steps = steps;
@@ -167,7 +167,7 @@ mpi_sched_scratch(struct sched *s, size_t bytes)
 	struct scratch *new = malloc(sizeof(*new) + bytes);
 
 	if (new == NULL) {
-		s->error = MPI_ERR_NO_MEM;
+		s->broken = MPI_ERR_NO_MEM;
 		return NULL;
 	}
 	new->next = s->scratch;
@@ -216,7 +216,7 @@ mpi_sched_hold(struct sched *s, const struct type *type)
 		return;
 	held = realloc(s->held, (s->held_count + 1) * sizeof(*held));
 	if (held == NULL) {
-		s->error = MPI_ERR_NO_MEM;
+		s->broken = MPI_ERR_NO_MEM;
 		return;
 	}
 	s->held = held;

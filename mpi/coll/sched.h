@@ -43,7 +43,8 @@ struct sched {
 	bool local;			/* intercommunicator: peers are in the own group */
 	struct operation op;		/* of its reductions */
 	struct scratch *scratch;
-	int error;			/* class */
+	int broken;			/* class: it could not be written */
+	int error;			/* class: what came out of the last run */
 	int32_t tag;
 	bool blocking;			/* the program waits for it */
 	bool keep;			/* it is started again */

@@ -137,8 +137,8 @@ static int
 prepare(struct sched *s)
 {
 	mpi_sched_round(s);
-	if (s->error != MPI_SUCCESS || s->most <= s->request_capacity)
-		return s->error;
+	if (s->broken != MPI_SUCCESS || s->most <= s->request_capacity)
+		return s->broken;
 	free(s->requests);
 	s->request_capacity = 0;
 	s->requests = malloc(s->most * sizeof(*s->requests));

@@ -15,6 +15,7 @@ struct sync {
 	_Alignas(CACHE_LINE) uint32_t arrived;	/* lanes, or ranks, that have come to the present meeting */
 	_Alignas(CACHE_LINE) uint32_t epoch;	/* meetings that are over; changed by the last one to come */
 	uint32_t drowsy;			/* somebody is about to sleep: the last one must wake */
+	int32_t error;				/* class: what the one that opens met with, before its doors open */
 	_Alignas(16) char result[BRIEF_BYTES];	/* of a brief meeting (coll/brief.h), before its doors open */
 	struct {
 		_Alignas(CACHE_LINE) uint32_t arrived;

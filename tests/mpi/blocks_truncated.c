@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Who expects less of a block than is sent is told so, and gets what it expects and nothing beyond
- * it: by each of the collectives whose blocks differ, with blocks of few bytes, some, and many.
+ * it: by each of the collectives whose blocks differ, with blocks of few bytes, some, and many; and
+ * by a persistent one each time that it is started.
  */
 #include "check.h"
 #include "coll_force.h"
@@ -100,6 +101,25 @@ alltoallv(struct trial *t)
 		t->recv_counts, t->nowhere, t->types, t->comm));
 }
 
+/* Again and again: what failed once runs the next time as before. */
+static void
+persistent(struct trial *t)
+{
+	MPI_Request r;
+
+	if (t->expected == 0)
+		return;
+	MPI_Bcast_init(t->rank == 0 ? t->in : t->out, t->rank == 1 ? t->expected : t->sent, MPI_BYTE, 0,
+		t->comm, MPI_INFO_NULL, &r);
+	for (int i = 0; i < 3; i++) {
+		prepare(t);
+		check_fill(t->in, sizeof(t->in), i, t->sent);
+		MPI_Start(&r);
+		judge(t, "persistent MPI_Bcast", MPI_Wait(&r, MPI_STATUS_IGNORE));
+	}
+	MPI_Request_free(&r);
+}
+
 static void
 each_size(struct trial *t, const char *name)
 {
@@ -115,7 +135,43 @@ each_size(struct trial *t, const char *name)
 		scatterv(t);
 		allgatherv(t);
 		alltoallv(t);
+		persistent(t);
 	}
+}
+
+/* Does this rank run where another one does? */
+static int
+is_beside(const char *mine, int other)
+{
+	char theirs[MPI_MAX_PROCESSOR_NAME];
+
+	memcpy(theirs, mine, sizeof(theirs));
+	MPI_Bcast(theirs, sizeof(theirs), MPI_CHAR, other, MPI_COMM_WORLD);
+	return strcmp(mine, theirs) == 0;
+}
+
+/*
+ * A meeting of several clusters, of which the last one gets too much: all its ranks are told, not
+ * only the one that got it.
+ */
+static void
+meeting(struct check *c)
+{
+	char mine[MPI_MAX_PROCESSOR_NAME] = "", data[8] = "seven77";
+	int len, class, first, last, elsewhere;
+	MPI_Comm comm;
+
+	MPI_Get_processor_name(mine, &len);
+	first = is_beside(mine, 0);
+	last = is_beside(mine, c->size - 1);
+	elsewhere = last && !first;
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+	coll_force(comm, "bcast=meet");
+	class = check_class(MPI_Bcast(data, elsewhere ? 4 : 8, MPI_CHAR, 0, comm));
+	if (class != (elsewhere ? MPI_ERR_TRUNCATE : MPI_SUCCESS))
+		check_fail(c, "a meeting of clusters: class %d on %s", class, mine);
+	MPI_Comm_free(&comm);
 }
 
 int
@@ -138,5 +194,6 @@ main(int argc, char **argv)
 		each_size(&t, "gather=named,scatter=named,allgather=named,alltoall=named");
 		MPI_Comm_free(&t.comm);
 	}
+	meeting(&c);
 	return check_end(&c);
 }
