@@ -234,8 +234,12 @@ kt_bad_place(size_t bytes)
 	case 2: return (void *)(uintptr_t)(addr + PAGE - bytes / 2);
 	case 3: return (void *)(uintptr_t)(addr + 2 * PAGE);
 	case 4: return (void *)(uintptr_t)(addr + 2 * PAGE - bytes / 2);
-	default: return NULL;
+	default: break;
 	}
+	kpage_unmap(SELF, (unsigned long)addr, 2);
+	kpage_unmap(SELF, (unsigned long)(addr + 3 * PAGE), 1);
+	addr = 0;
+	return NULL;
 }
 
 uint64_t

@@ -183,21 +183,30 @@ nothing(unsigned long arg)
 	return arg;
 }
 
+static void
+give(uintptr_t value)
+{
+	for (;;)
+		kthread_exit(value);
+}
+
 /* Whether the thread has ended already or not. */
 TEST(a_value_is_not_lost_to_a_bad_address)
 {
-	uint64_t value;
+	static uint64_t stack[512];
+	struct context ctx;
 	void *bad;
 
 	for (unsigned long i = 0; i < 20; i++) {
-		long tid = kt_thread(nothing, i, ANY_CORE);
+		long tid;
 
+		context_init(&ctx, (uintptr_t)give, (uintptr_t)&stack[500] & ~(uintptr_t)15, i, 0);
+		tid = kthread_create(&ctx, ANY_CORE);
 		if (i % 2)
 			kt_pause(100);
-		while ((bad = kt_bad_place(sizeof(value))) != NULL)
+		while ((bad = kt_bad_place(sizeof(uint64_t))) != NULL)
 			expect_eq(kthread_join((int)tid, bad), -E_FAULT);
-		expect_eq(kthread_join((int)tid, &value), 0);
-		expect_eq(value, i);
+		expect_eq(kt_join(tid), (long)i);
 	}
 }
 
