@@ -231,9 +231,9 @@ event_take(struct cluster *c, uint32_t peer, uint32_t event)
 }
 
 static void
-event_receive(struct cluster *c, uint32_t peer, uint32_t event)
+event_receive(struct cluster *c, uint32_t peer, uint32_t incarnation, uint32_t event)
 {
-	if (!peer_accept(c, peer))
+	if (!peer_accept(c, peer, incarnation))
 		return;
 	if (is_event(c, event))
 		event_take(c, peer, event);
@@ -247,11 +247,11 @@ ikc_poll(struct cluster *c)
 	uint32_t activity = hal_load32(c->ikc.activity);
 	bool found = false;
 	unsigned peer;
-	uint32_t event;
+	uint32_t event, incarnation;
 
-	for (int n = 0; n < EVENTS_PER_ROUND && hal_noc_poll(&peer, &event); n++) {
+	for (int n = 0; n < EVENTS_PER_ROUND && hal_noc_poll(&peer, &incarnation, &event); n++) {
 		found = true;
-		event_receive(c, peer, event);
+		event_receive(c, peer, incarnation, event);
 	}
 	peer_poll(c, &found);
 	mail_grants_poll(c, &found);

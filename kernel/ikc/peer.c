@@ -174,13 +174,13 @@ peer_look_again(struct cluster *c, struct ikc_desc *d)
 }
 
 bool
-peer_accept(struct cluster *c, uint32_t peer)
+peer_accept(struct cluster *c, uint32_t peer, uint32_t incarnation)
 {
 	struct ikc_peer *p = peer_at(c, peer);
 
-	if (p->state != PEER_UP || p->incarnation != hal_noc_incarnation(peer))
+	if (p->state != PEER_UP || p->incarnation != incarnation)
 		peer_refresh(c, peer);
-	return p->state == PEER_UP;
+	return p->state == PEER_UP && p->incarnation == incarnation;
 }
 
 /* --- the pulse --- */

@@ -99,8 +99,8 @@ long peer_look_again(struct cluster *c, struct ikc_desc *d);
 /* Look at a peer that was not up so far. */
 void peer_look(struct cluster *c, uint32_t peer);
 
-/* The peer behind an event lives and is up: false if the event is to be dropped. */
-bool peer_accept(struct cluster *c, uint32_t peer);
+/* The life of a peer that sent an event is the present one, and up: false if the event is to be dropped. */
+bool peer_accept(struct cluster *c, uint32_t peer, uint32_t incarnation);
 
 void peer_poll(struct cluster *c, bool *found);
 uint64_t peer_deadline(struct cluster *c);

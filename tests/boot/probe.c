@@ -161,11 +161,11 @@ follow(void)
 {
 	bool told = hal_noc_alive(0) && hal_noc_notify(0, EVENT_UP) == 0;
 	unsigned from;
-	uint32_t event;
+	uint32_t event, life;
 
 	for (;;) {
 		hal_wait_begin();
-		if (!hal_noc_poll(&from, &event)) {
+		if (!hal_noc_poll(&from, &life, &event)) {
 			hal_wait(HAL_FOREVER);
 			continue;
 		}
@@ -182,7 +182,7 @@ static void
 await_clusters(void)
 {
 	unsigned up = 1, from;
-	uint32_t event;
+	uint32_t event, life;
 
 	hal_fence();
 	for (unsigned i = 1; i < probe.record->clusters; i++)
@@ -190,7 +190,7 @@ await_clusters(void)
 			check(hal_noc_notify(i, EVENT_HELLO) == 0);
 	while (up < probe.record->clusters) {
 		hal_wait_begin();
-		if (!hal_noc_poll(&from, &event)) {
+		if (!hal_noc_poll(&from, &life, &event)) {
 			hal_wait(HAL_FOREVER);
 			continue;
 		}

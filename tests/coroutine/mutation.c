@@ -25,7 +25,7 @@ static const struct {
 	const char *option;
 } program[] = {
 	{"hal-test", "--seeds"}, {"am_order", NULL}, {"kernel_am", NULL}, {"kernel_threads", NULL}, {"kernel_memory", NULL},
-	{"kernel_kill", NULL}, {"ikc_death", NULL}, {"ikc_mailbox", NULL}, {"ikc_portal", NULL},
+	{"kernel_kill", NULL}, {"ikc_restart", NULL}, {"ikc_death", NULL}, {"ikc_mailbox", NULL}, {"ikc_portal", NULL},
 };
 
 static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c"};
@@ -43,10 +43,8 @@ static const struct survivor allowed[] = {
 		"whoever takes the thread or its entry writes this part before it reads it"},
 	{"kernel/ikc/ikc.c", "hal_fence();",
 		"whoever waits for a peer to come up looks at it once more first, long after this core's stores have drained"},
-	{"kernel/ikc/mail_in.c", "hal_fence();",
-		"keeps a copy before the look at the incarnation, and no cluster restarts here; tests/hal/litmus.c shows the order"},
 	{"kernel/ikc/portal_move.c", "hal_fence();",
-		"keeps a copy before the look at the incarnation, and no cluster restarts here; tests/hal/litmus.c shows the order"},
+		"keeps a copy before the look at the incarnation; a new life puts a block only when it is allowed, after the reader's end"},
 	{NULL, NULL, NULL},
 };
 

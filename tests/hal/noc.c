@@ -98,11 +98,11 @@ void
 noc_peer(struct testbed *bed)
 {
 	unsigned cluster;
-	uint32_t event;
+	uint32_t event, life;
 
 	for (;;) {
 		hal_wait_begin();
-		if (!hal_noc_poll(&cluster, &event)) {
+		if (!hal_noc_poll(&cluster, &life, &event)) {
 			hal_wait(HAL_FOREVER);
 			continue;
 		}
@@ -135,9 +135,9 @@ static bool
 has_answer(struct testbed *bed, uint32_t want)
 {
 	unsigned cluster;
-	uint32_t event;
+	uint32_t event, life;
 
-	if (!hal_noc_poll(&cluster, &event))
+	if (!hal_noc_poll(&cluster, &life, &event))
 		return false;
 	expect(bed, event == EVENT(ANSWER, want & 0xffff));
 	expect(bed, cluster == want >> 16);
@@ -166,12 +166,12 @@ static void
 own_events_arrive(struct testbed *bed)
 {
 	unsigned cluster;
-	uint32_t event;
+	uint32_t event, life;
 
-	expect(bed, !hal_noc_poll(&cluster, &event));
+	expect(bed, !hal_noc_poll(&cluster, &life, &event));
 	expect(bed, hal_noc_notify(0, 77) == 0);
-	expect(bed, hal_noc_poll(&cluster, &event) && cluster == 0 && event == 77);
-	expect(bed, !hal_noc_poll(&cluster, &event));
+	expect(bed, hal_noc_poll(&cluster, &life, &event) && cluster == 0 && event == 77);
+	expect(bed, !hal_noc_poll(&cluster, &life, &event));
 }
 
 static void

@@ -49,11 +49,12 @@ const void *hal_noc_slot(unsigned slot);
 int hal_noc_notify(unsigned cluster, uint32_t event);
 
 /*
- * Take the next event (home core). True and its sender and value, or false if there is none. HAL_NOC_NONSENSE, which no protocol sends:
+ * Take the next event (home core). True and its sender, the incarnation of the sender that sent it, and its value; or false if there is none.
+ * The sender may be in another incarnation when the caller looks. HAL_NOC_NONSENSE, which no protocol sends:
  * the sender's ring cannot be as it is; what it held was dropped.
  */
 #define HAL_NOC_NONSENSE 0
-bool hal_noc_poll(unsigned *cluster, uint32_t *event);
+bool hal_noc_poll(unsigned *cluster, uint32_t *incarnation, uint32_t *event);
 
 /*
  * A word that changes whenever something came for this cluster: an event, a death, text for the console (cluster 0). Home core: read it

@@ -68,7 +68,7 @@ ring_drop(struct window_ring *r, uint32_t *tail, uint32_t head)
 
 /* Take one event of a producer; false if there is none. What belongs to an earlier life is dropped on the way. */
 static bool
-take_from(struct noc_own *own, unsigned producer, uint32_t *event)
+take_from(struct noc_own *own, unsigned producer, uint32_t *incarnation, uint32_t *event)
 {
 	struct window_ring *r = event_ring(window_own(), producer);
 	uint32_t *tail = &own->tail[producer], head = hal_load32(&r->head), stamp;
@@ -76,12 +76,13 @@ take_from(struct noc_own *own, unsigned producer, uint32_t *event)
 
 	if (head == *tail)
 		return false;
+	*incarnation = hal_noc_incarnation(producer);
 	if (head - *tail > own->geometry.ring_entries) {
 		ring_drop(r, tail, head);
 		*event = HAL_NOC_NONSENSE;
 		return true;
 	}
-	stamp = window_stamp(hal_noc_incarnation(producer), own->incarnation);
+	stamp = window_stamp(*incarnation, own->incarnation);
 	while (!fresh && *tail != head) {
 		struct window_event *e = event_at(r, *tail);
 
@@ -94,7 +95,7 @@ take_from(struct noc_own *own, unsigned producer, uint32_t *event)
 }
 
 bool
-hal_noc_poll(unsigned *cluster, uint32_t *event)
+hal_noc_poll(unsigned *cluster, uint32_t *incarnation, uint32_t *event)
 {
 	struct noc_own *own = noc_own();
 	uint32_t clusters = own->geometry.clusters, activity = hal_load32(&window_own()->activity);
@@ -105,7 +106,7 @@ hal_noc_poll(unsigned *cluster, uint32_t *event)
 		uint32_t peer = own->next_peer;
 
 		own->next_peer = peer + 1 < clusters ? peer + 1 : 0;
-		if (take_from(own, peer, event)) {
+		if (take_from(own, peer, incarnation, event)) {
 			*cluster = peer;
 			return true;
 		}

@@ -119,7 +119,7 @@ TEST(put_reaches_the_peer_and_checks_owner_incarnation_and_length)
 TEST(events_arrive_in_order_once_and_a_full_ring_says_again)
 {
 	unsigned cluster;
-	uint32_t event;
+	uint32_t event, life;
 
 	two_clusters_up();
 	for (int round = 0; round < 5; round++) {
@@ -129,8 +129,8 @@ TEST(events_arrive_in_order_once_and_a_full_ring_says_again)
 		expect(hal_noc_notify(1, 99) == -E_AGAIN);
 		here = 1;
 		for (uint32_t i = 0; i < 16; i++)
-			expect(hal_noc_poll(&cluster, &event) && cluster == 0 && event == i);
-		expect(!hal_noc_poll(&cluster, &event));
+			expect(hal_noc_poll(&cluster, &life, &event) && cluster == 0 && event == i);
+		expect(!hal_noc_poll(&cluster, &life, &event));
 	}
 	expect(rings[1] == 80);
 }
@@ -138,7 +138,7 @@ TEST(events_arrive_in_order_once_and_a_full_ring_says_again)
 TEST(peers_are_served_in_turn)
 {
 	unsigned cluster, from[2] = {0, 0};
-	uint32_t event;
+	uint32_t event, life;
 
 	two_clusters_up();
 	for (uint32_t i = 0; i < 4; i++)
@@ -146,7 +146,7 @@ TEST(peers_are_served_in_turn)
 			expect(hal_noc_notify(1, i) == 0);
 	here = 1;
 	for (int i = 0; i < 4; i++)
-		if (hal_noc_poll(&cluster, &event))
+		if (hal_noc_poll(&cluster, &life, &event))
 			from[cluster]++;
 	expect(from[0] == 2 && from[1] == 2);
 }
@@ -154,7 +154,7 @@ TEST(peers_are_served_in_turn)
 TEST(a_restarted_cluster_gets_nothing_from_its_earlier_life)
 {
 	unsigned cluster;
-	uint32_t event;
+	uint32_t event, life;
 
 	two_clusters_up();
 	expect(hal_noc_notify(1, 1) == 0);
@@ -162,14 +162,14 @@ TEST(a_restarted_cluster_gets_nothing_from_its_earlier_life)
 	expect(hal_noc_notify(0, 2) == 0);
 	record.cluster[1].incarnation = 20;
 	hal_noc_init(&record);
-	expect(!hal_noc_poll(&cluster, &event));
+	expect(!hal_noc_poll(&cluster, &life, &event));
 	expect(hal_noc_notify(0, 3) == 0);
 	here = 0;
-	expect(hal_noc_poll(&cluster, &event) && event == 3);
-	expect(!hal_noc_poll(&cluster, &event));
+	expect(hal_noc_poll(&cluster, &life, &event) && event == 3);
+	expect(!hal_noc_poll(&cluster, &life, &event));
 	expect(hal_noc_notify(1, 4) == 0);
 	here = 1;
-	expect(hal_noc_poll(&cluster, &event) && event == 4);
+	expect(hal_noc_poll(&cluster, &life, &event) && event == 4);
 }
 
 TEST(console_bytes_wrap_and_are_whole_or_refused)
@@ -212,7 +212,7 @@ notify_0(unsigned from, uint32_t event)
 TEST(an_event_that_was_not_counted_hides_nobody_elses)
 {
 	unsigned cluster;
-	uint32_t event, before;
+	uint32_t event, life, before;
 
 	two_clusters_up();
 	before = ((struct window *)(void *)area[0])->activity;
@@ -220,25 +220,25 @@ TEST(an_event_that_was_not_counted_hides_nobody_elses)
 	((struct window *)(void *)area[0])->activity = before;
 	notify_0(0, 6);
 	for (int i = 0; i < 2; i++)
-		expect(hal_noc_poll(&cluster, &event) && event == (cluster == 0 ? 6u : 5u));
-	expect(!hal_noc_poll(&cluster, &event));
+		expect(hal_noc_poll(&cluster, &life, &event) && event == (cluster == 0 ? 6u : 5u));
+	expect(!hal_noc_poll(&cluster, &life, &event));
 	notify_0(0, 7);
-	expect(hal_noc_poll(&cluster, &event) && cluster == 0 && event == 7);
+	expect(hal_noc_poll(&cluster, &life, &event) && cluster == 0 && event == 7);
 }
 
 TEST(a_ring_that_cannot_be_is_dropped_at_once_and_said)
 {
 	unsigned cluster;
-	uint32_t event;
+	uint32_t event, life;
 
 	for (uint32_t spoilt = 17; spoilt != 0; spoilt *= 2) {
 		two_clusters_up();
 		notify_0(1, 5);
 		ring_of_1_at_0()->head += spoilt;
-		expect(hal_noc_poll(&cluster, &event) && cluster == 1 && event == HAL_NOC_NONSENSE);
-		expect(!hal_noc_poll(&cluster, &event));
+		expect(hal_noc_poll(&cluster, &life, &event) && cluster == 1 && event == HAL_NOC_NONSENSE);
+		expect(!hal_noc_poll(&cluster, &life, &event));
 		notify_0(1, 6);
-		expect(hal_noc_poll(&cluster, &event) && cluster == 1 && event == 6);
+		expect(hal_noc_poll(&cluster, &life, &event) && cluster == 1 && event == 6);
 	}
 }
 
@@ -246,16 +246,16 @@ TEST(a_ring_that_cannot_be_is_dropped_at_once_and_said)
 TEST(an_owner_does_not_believe_its_window)
 {
 	unsigned cluster, slot = 0;
-	uint32_t event;
+	uint32_t event, life;
 
 	two_clusters_up();
 	notify_0(1, 5);
 	memset(area[0] + sizeof(uint32_t) * 5, 0xee, sizeof(struct window) - sizeof(uint32_t) * 5);
 	ring_of_1_at_0()->tail = 77;
-	expect(hal_noc_poll(&cluster, &event) && cluster == 1 && event == 5);
+	expect(hal_noc_poll(&cluster, &life, &event) && cluster == 1 && event == 5);
 	ring_of_1_at_0()->tail = ring_of_1_at_0()->head;
 	notify_0(1, 6);
-	expect(hal_noc_poll(&cluster, &event) && cluster == 1 && event == 6);
+	expect(hal_noc_poll(&cluster, &life, &event) && cluster == 1 && event == 6);
 	for (slot = 0; hal_noc_slot_bytes(slot) != 0; slot++)
 		expect((const char *)hal_noc_slot(slot) + hal_noc_slot_bytes(slot) <= area[0] + record.noc_window_bytes);
 	expect_eq(slot, 10);
