@@ -66,6 +66,8 @@ class Cluster:
             raise ConfigError(f"{clusters} clusters cannot be simulated in RTL, {CLUSTERS_MAX} at most")
         if clusters > 1 and data_cache != "none":
             raise ConfigError("clusters behind a network have no data caches: nobody would snoop what comes from there in time")
+        if clusters > 1 and len(cores) < 2:
+            raise ConfigError("clusters behind a network have at least two cores each")
         self.clusters, self.windows = clusters, None    # with several: (bytes of a cluster's memory, where the NoC windows are, bytes of one)
         self.latency, self.ram, self.data_cache, self.tlb_refill, self.core = latency, ram, data_cache, tlb_refill, core
 

@@ -100,3 +100,8 @@ def test_the_core_is_instantiated_as_the_synthesis_has_it():
             continue
         want = f'"{value}"' if isinstance(value, str) else str(value)
         assert f".{name}({want})" in text, name
+
+
+def test_a_single_core_behind_a_network_is_refused():
+    with pytest.raises(config.ConfigError, match="at least two cores"):
+        config.Cluster(["k-core"], clusters=2)

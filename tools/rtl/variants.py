@@ -27,7 +27,7 @@ VARIANTS = {
     "flash": (K3U, {"data_cache": "plain", "coherence": "flash"}, True),
     "refill": (K3U, {"tlb_refill": "hardware"}, False),
     "chip": (K3U, {}, None),
-    "chip-newest": (["u-core"], {"core": "5.2.post151"}, None),
+    "chip-newest": (["u-core"] * 2, {"core": "5.2.post151"}, None),
     "chip-slow": (["i-core", "k-core", "u-core"], {"latency": 7}, None),
 }
 
