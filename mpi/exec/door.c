@@ -176,6 +176,7 @@ let_in(struct job *j, int number, pid_t pid, int fd)
 	round->segment->rank[number].pid = pid;
 	store_release(&round->segment->rank[number].state, RANK_ATTACHED);
 	send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_WELCOME, 0, 0, round->segment->bytes}, round->descriptor);
+	store_release(&round->segment->rank[number].answered, 1);
 	ending_look_for_absent(j);
 }
 

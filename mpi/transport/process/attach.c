@@ -77,11 +77,14 @@ attach_to_job(struct mpi_rank *self, struct transport *t)
 	close(j.segment);
 	if (t->segment == NULL)
 		return MPI_ERR_NO_MEM;
+	if (!segment_is_laid_out(t->segment, ranks, shift) ||
+	    join_guard((uint32_t)self->world_rank, &j, &t->segment->rank[self->world_rank].answered) != 0)
+		return MPI_ERR_OTHER;
 	/* a program that this one starts is not this rank */
 	unsetenv(JOIN_SOCKET);
 	let_peers_read(j.launcher);
 	write_whole_lines();
-	return segment_is_laid_out(t->segment, ranks, shift) ? MPI_SUCCESS : MPI_ERR_OTHER;
+	return MPI_SUCCESS;
 }
 
 static int

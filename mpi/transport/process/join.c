@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <mpi/core/shared.h>
 #include <mpi/transport/process/join.h>
 
 /* A socket that does not stand where the program writes its output, even if that is closed. */
@@ -94,7 +97,7 @@ is_sealed(int segment, uint64_t bytes)
 	return seals >= 0 && (seals & JOIN_SEALS) == JOIN_SEALS && fstat(segment, &s) == 0 && (uint64_t)s.st_size == bytes;
 }
 
-/* From now on the launcher's death is ours. */
+/* Whatever happens at the other end kills us. */
 static int
 die_with(int fd)
 {
@@ -141,10 +144,32 @@ join_job(uint32_t rank, struct join *j)
 		return fail(rank, fd, "mpiexec has ended");
 	if (answer.answer == JOIN_TAKEN)
 		return fail(rank, fd, "another process has joined as this rank");
-	if (answer.answer != JOIN_WELCOME || j->segment < 0 || die_with(fd) != 0)
+	if (answer.answer != JOIN_WELCOME || j->segment < 0)
 		return fail(rank, fd, "mpiexec refuses");
 	j->bytes = answer.bytes;
 	if (!is_sealed(j->segment, j->bytes))
 		return fail(rank, fd, "mpiexec's memory is not as agreed");
 	return 0;
+}
+
+static bool
+has_ended(int launcher)
+{
+	struct pollfd p = {.fd = launcher, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/*
+ * The kernel puts the launcher's answer into our queue first and raises the signal for it later, so that whoever is quick
+ * would be killed by the answer itself. The launcher says in the segment when its call has returned.
+ */
+int
+join_guard(uint32_t rank, const struct join *j, uint32_t *answered)
+{
+	while (load_acquire(answered) == 0 && !has_ended(j->socket))
+		sched_yield();
+	if (die_with(j->socket) != 0)
+		return fail(rank, j->socket, "mpiexec's end cannot be watched");
+	return has_ended(j->socket) ? fail(rank, j->socket, "mpiexec has ended") : 0;
 }

@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-#define JOIN_VERSION 3
+#define JOIN_VERSION 4
 
 /* environment */
 #define JOIN_SOCKET "ATOLL_JOB"		/* name of the socket, without the leading zero byte */
@@ -55,5 +55,8 @@ struct join {
 
 /* Join as a rank. 0, or -1 after a message on stderr. */
 int join_job(uint32_t rank, struct join *j);
+
+/* From now on the launcher's death is ours. `answered`: segment_rank.answered of this rank. As above. */
+int join_guard(uint32_t rank, const struct join *j, uint32_t *answered);
 
 #endif

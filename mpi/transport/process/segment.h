@@ -18,7 +18,7 @@
 #include <mpi/transport/inbox.h>
 #include <mpi/transport/sync.h>
 
-#define SEGMENT_VERSION 5
+#define SEGMENT_VERSION 6
 
 #define SAID_BYTES 512
 
@@ -37,6 +37,8 @@ struct segment_rank {
 	uint32_t told;			/* shared word: it has written down what it waits for */
 	uint64_t token;			/* a number that no other process has at the address `token_at` of its own memory */
 	uint64_t token_at;
+	uint32_t answered;		/* shared word: the launcher has sent its answer, and is done with that */
+	uint32_t reserved;
 };
 
 struct segment {
