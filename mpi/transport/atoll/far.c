@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The path between clusters: each rank owns one mailbox port and one portal port of its cluster; outputs are opened when they are
- * first used. Kernel calls are made only when the event page says that there is something to read.
+ * first used, and of portals the last few stay open. Kernel calls are made only when the event page says that there is something to read.
  */
 #include <stdlib.h>
 #include <abi/errors.h>
@@ -173,6 +173,22 @@ transport_bulk_allow(struct mpi_rank *self, uint32_t peer)
 	return (int)kportal_allow(t->portal, t->placement[peer].cluster, port_of(t, peer));
 }
 
+/*
+ * The oldest portal of those that are kept is closed, and its place is the peer's. What the oldest one's peer allows stays with the kernel. One
+ * that cannot be closed is closed at the end.
+ */
+static void
+keep(struct transport *t, uint32_t peer)
+{
+	uint32_t *place = &t->kept[t->keep_next++ % PORTALS_KEPT];
+	struct output *oldest = *place > 0 ? &t->outputs[*place - 1] : NULL;
+
+	if (oldest != NULL && kportal_close(oldest->portal - 1) == 0)
+		oldest->portal = 0;
+	*place = peer + 1;
+}
+
+/* No write is under way: a rank has one at a time. */
 static int
 portal_to(struct mpi_rank *self, uint32_t peer)
 {
@@ -182,6 +198,7 @@ portal_to(struct mpi_rank *self, uint32_t peer)
 
 	if (o->portal > 0)
 		return o->portal - 1;
+	keep(t, peer);
 	id = kportal_open(t->placement[peer].cluster, port_of(t, peer), port_of(t, (uint32_t)self->world_rank));
 	if (id >= 0)
 		o->portal = (int32_t)(id + 1);

@@ -16,6 +16,8 @@ struct output {
 	int32_t portal;
 };
 
+#define PORTALS_KEPT 8			/* output portals of a rank: a cluster has some 4,000 of all its ranks */
+
 /* what a rank did, for comparison (counts.c) */
 struct counts {
 	uint64_t sends;			/* of the program */
@@ -64,6 +66,8 @@ struct transport {
 	uint32_t deaths_seen;
 	uint64_t dead;				/* clusters, by bit */
 	struct output *outputs;			/* by rank of the job */
+	uint32_t kept[PORTALS_KEPT];		/* ranks of the job + 1 to which a portal is open; 0: none */
+	uint32_t keep_next;			/* where the next one is noted, and the oldest one is */
 	/* how to wait */
 	unsigned polls;
 	unsigned yields;
