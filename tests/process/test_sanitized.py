@@ -28,9 +28,9 @@ RANKS_MOST = 16
 # the whole list is run beside other work; four gigabytes are slow
 WHOLE_PATIENCE_S = 600
 CLUSTERS = 4
-# programs whose own threads belong to ranks, or whose ranks have a libc each
+# programs whose own threads belong to ranks, or whose ranks have a libc, or an environment, each
 NOT_AS_THREADS = ("threads", "threads_level", "threads_random", "threads_woken", "threads_in_turn",
-                  "globals")
+                  "globals", "outside")
 
 
 def make_command(name):
