@@ -102,7 +102,7 @@ collectives(struct check *c)
 	CHECK(c, MPI_Reduce(a, b, 1, MPI_FLOAT, MPI_BAND, 0, w) == MPI_ERR_OP);
 	CHECK(c, MPI_Reduce(a, b, 1, MPI_INT, MPI_MAXLOC, 0, w) == MPI_ERR_OP);
 	CHECK(c, MPI_Reduce(a, b, 1, MPI_INT, MPI_SUM, -1, w) == MPI_ERR_ROOT);
-	CHECK(c, MPI_Allreduce(a, b, 1, MPI_CHAR, MPI_SUM, w) == MPI_ERR_OP);
+	CHECK(c, MPI_Allreduce(a, b, 1, MPI_BYTE, MPI_SUM, w) == MPI_ERR_OP);
 	CHECK(c, MPI_Allreduce(a, b, -1, MPI_INT, MPI_SUM, w) == MPI_ERR_COUNT);
 	CHECK(c, MPI_Gather(a, 1, MPI_INT, b, 1, MPI_INT, 99999, w) == MPI_ERR_ROOT);
 	CHECK(c, MPI_Reduce_local(MPI_IN_PLACE, a, 1, MPI_INT, MPI_SUM) == MPI_ERR_BUFFER);
