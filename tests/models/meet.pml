@@ -5,6 +5,9 @@
  * -DLEADER always rank 0 (meetings between clusters). With -DLANES=2 neighbours are counted first among themselves (ranks that share a core).
  * With -DBRIEF seats and table are there once: nobody but the one that opens reads seats (brief meetings, and all that compute one result).
  *
+ * The error of a meeting between clusters is one word beside the table: its leader writes it when all have
+ * come, and each rank reads it before it comes again, as with -DBRIEF.
+ *
  * Shown: the one that opens reads of every seat what was laid there for this meeting; everybody reads the table and all seats of this
  * meeting after it, whatever the others do meanwhile; nobody leaves before all have come; no wake-up is lost (all reach their end).
  *
@@ -20,7 +23,7 @@
  * proves: mpi/coll/brief.c mpi_brief_allreduce 5424ae1516f3
  * proves: mpi/coll/brief.c fold_and_open 0812cee90db8
  * proves: mpi/coll/meet_coll.c meet_near c379b19c96e0
- * proves: mpi/coll/meet_coll.c meet_far d22772f64561
+ * proves: mpi/coll/meet_coll.c meet_far ab1b54c3d482
  * proves: mpi/coll/meet_coll.c run d92b71b54876
  *
  * run: -DRANKS=2 -DROUNDS=4
