@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Does a machine hang, or does it get no CPU? Linux counts for each thread how long it computed and how long it waited for a CPU."""
 
-import os
-
 import dump
+import patience
 from launch import LOOK_S
 
 RATIO = 10			# so many times longer it waited than it computed: starved
@@ -12,20 +11,8 @@ LITTLE_S = 0.5			# of waiting that says nothing
 
 def account(pids):
     """(seconds computed, seconds waited for a CPU) of all threads of some processes."""
-    run = wait = 0
-    for pid in pids:
-        try:
-            tasks = os.listdir(f"/proc/{pid}/task")
-        except OSError:
-            continue
-        for tid in tasks:
-            try:
-                with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as f:
-                    ran, waited, _ = f.read().split()
-            except (OSError, ValueError):
-                continue
-            run, wait = run + int(ran), wait + int(waited)
-    return run / 1e9, wait / 1e9
+    threads = patience.account(pids).values()
+    return sum(ran for ran, _ in threads), sum(waited for _, waited in threads)
 
 
 class Watch:
