@@ -27,6 +27,18 @@
 #define PAGE_LARGE 8		/* count is in large pages; addr and frame must be aligned to one */
 
 #define SELF (-1)		/* the caller's own process, where a call takes one */
+/* rights of a handle; what each allows, the calls say */
+#define RIGHT_READ 1		/* look at it */
+#define RIGHT_WRITE 2		/* change it */
+#define RIGHT_SIGNAL 4		/* wake who waits for it */
+#define RIGHT_WAIT 8		/* wait for it, take its result */
+#define RIGHT_END 16		/* end it */
+#define RIGHT_GRANT 32		/* give copies of the handle to other processes */
+#define RIGHT_REVOKE 64		/* make the other handles of the same view dead */
+#define RIGHTS_ALL 127
+#define HANDLE_MOVE 256		/* with rights, in handle_duplicate: the original is closed */
+#define HANDLE_VIEW 512		/* the same: the copy names a view of its own, which can be revoked */
+
 #define ANY_CORE (-1)		/* the kernel chooses an application core */
 #define ANY_SOURCE_CLUSTER (-1)
 

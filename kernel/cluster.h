@@ -33,6 +33,7 @@
 #include <kernel/mem/frame.h>
 #include <kernel/mem/area.h>
 #include <kernel/mem/sweep.h>
+#include <kernel/object/handle.h>
 #include <kernel/dev/console.h>
 
 #define KERNEL_CORE 0		/* the home core of everything */
@@ -121,6 +122,9 @@ struct process {
 	struct sweep kill;
 	struct proc_status status;
 	struct crash_info crash;
+	struct object object;
+	struct handles handles;	/* what it may act on */
+	struct quota *quota;	/* of the tree of processes that it belongs to */
 	struct list free;
 };
 
@@ -181,6 +185,7 @@ struct cluster {
 	struct list futex[64];
 	struct hal_page_source page_source;	/* of page tables */
 	struct frames frames;
+	struct slab slab;
 	struct areas areas;
 	struct sweeps sweeps;
 	struct console console;

@@ -33,6 +33,7 @@ void
 mem_init(struct cluster *c)
 {
 	c->page_source = (struct hal_page_source){table_take, table_give, c};
+	slab_init(&c->slab, &c->frames);
 }
 
 /* Addresses alone cost nothing, but the kernel core walks them when they are given up: no process has more than it could use. */

@@ -9,6 +9,33 @@
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
+#define HANDLES_PER_STEP 64
+#define QUOTA_PART 4	/* of the cluster's memory: what the kernel holds on behalf of one tree of processes */
+
+/* The account of a new process: its parent's, or a new one for the child of a server. NULL: no memory. */
+static struct quota *
+account_of(struct cluster *c, const struct process *parent)
+{
+	if (parent == NULL || parent->is_server)
+		return quota_new(&c->slab, (size_t)c->frames.total * HAL_PAGE_BYTES / QUOTA_PART);
+	quota_get(parent->quota);
+	return parent->quota;
+}
+
+/* What can fail of a new process. 0 or -E_NOMEM. */
+static int
+make_space_and_account(struct cluster *c, int parent, struct process *p)
+{
+	p->quota = account_of(c, proc_by_id(c, parent));
+	if (p->quota == NULL)
+		return -E_NOMEM;
+	memset(&p->space, 0, sizeof(p->space));
+	if (hal_space_init(&p->space, &c->page_source) == 0)
+		return 0;
+	quota_put(&c->slab, p->quota);
+	return -E_NOMEM;
+}
+
 int
 proc_new(struct cluster *c, int parent, struct process **process)
 {
@@ -18,11 +45,12 @@ proc_new(struct cluster *c, int parent, struct process **process)
 	if (node == NULL)
 		return -E_NOSPC;
 	p = list_entry(node, struct process, free);
-	memset(&p->space, 0, sizeof(p->space));
-	if (hal_space_init(&p->space, &c->page_source) != 0) {
+	if (make_space_and_account(c, parent, p) != 0) {
 		list_push_front(&c->procs_free, &p->free);
 		return -E_NOMEM;
 	}
+	object_init(&p->object, OBJECT_PROCESS);
+	handles_init(&p->handles, &c->slab, p->quota);
 	p->generation = p->generation % ID_GENERATION_MAX + 1;
 	p->id = (int)(p->generation << ID_INDEX_BITS | (uint32_t)(p - c->proc));
 	p->parent = parent;
@@ -54,7 +82,15 @@ proc_forget(struct cluster *c, struct process *p)
 {
 	p->state = PROC_FREE;
 	c->procs_live--;
-	list_push_back(&c->procs_free, &p->free);
+	if (p->object.refs == 0)
+		list_push_back(&c->procs_free, &p->free);
+}
+
+void
+proc_unreferenced(struct cluster *c, struct process *p)
+{
+	if (p->state == PROC_FREE)
+		list_push_back(&c->procs_free, &p->free);
 }
 
 struct process *
@@ -125,6 +161,9 @@ proc_finish(struct process *p)
 
 	ikc_process_gone(c, p);
 	release_threads(p);
+	while (!handles_close_some(&p->handles, HANDLES_PER_STEP))
+		continue;
+	quota_put(&c->slab, p->quota);
 	mem_release(p);
 	p->state = PROC_ZOMBIE;
 	orphan_children(c, p);

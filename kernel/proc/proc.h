@@ -32,6 +32,9 @@ void proc_end(struct process *p, int status, uint32_t cause);
 /* Nobody asks for an ended process any more: its table entry is free. */
 void proc_forget(struct cluster *c, struct process *p);
 
+/* No handle names it any more: if it is forgotten, its table entry is free. */
+void proc_unreferenced(struct cluster *c, struct process *p);
+
 /* A sweep that held it has ended: go on with its end if that is what it waits for. */
 void proc_sweep_ended(struct process *p);
 
