@@ -74,6 +74,7 @@ void coro_fence(const char *f, int l) { fake_step_taken(f, l); }
 void coro_publish(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; fake_step_taken(f, l); }
 void coro_acquire(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; fake_step_taken(f, l); }
 void coro_notify(unsigned c, unsigned o, const char *f, int l) { (void)c; (void)o; fake_step_taken(f, l); }
+void coro_interrupt_home(unsigned c, const char *f, int l) { (void)c; fake_step_taken(f, l); }
 
 _Noreturn void
 hal_panic(const char *file, int line, const char *what)

@@ -115,19 +115,39 @@ coro_notify(unsigned cluster, unsigned core, const char *file, int line)
 		ring(&c->core[core]);
 }
 
-void
-coro_interrupt(unsigned core, const char *file, int line)
+static void
+interrupt(unsigned cluster, unsigned core, const char *file, int line)
 {
-	struct coro_cluster *c = &coro_machine.cluster[coro_now->cluster];
+	struct coro_cluster *c = &coro_machine.cluster[cluster];
 
-	coro_op(OP_INTERRUPT, file, line, core);
+	coro_op(OP_INTERRUPT, file, line, cluster << 16 | core);
 	coro_full_order(coro_now);
-	if (core >= c->cores)
-		coro_fail("%s:%d: interrupt of core %u, which does not exist", file, line, core);
+	if (cluster >= coro_machine.record.clusters || core >= c->cores)
+		coro_fail("%s:%d: interrupt of core %u.%u, which does not exist", file, line, cluster, core);
 	if (coro_dropped(OP_INTERRUPT, file, line))
 		return;
 	c->core[core].interrupt = true;
 	ring(&c->core[core]);
+}
+
+void
+coro_interrupt(unsigned core, const char *file, int line)
+{
+	interrupt(coro_now->cluster, core, file, line);
+}
+
+void
+coro_interrupt_home(unsigned cluster, const char *file, int line)
+{
+	interrupt(cluster, 0, file, line);
+}
+
+void
+coro_timer_arm(uint64_t until_ns, const char *file, int line)
+{
+	coro_op(OP_ARM, file, line, until_ns != HAL_FOREVER);
+	if (!coro_dropped(OP_ARM, file, line))
+		coro_now->tick = until_ns;
 }
 
 uint64_t

@@ -78,7 +78,12 @@ uint64_t coro_ops(void);			/* operations so far */
 /* Of user programs. */
 long coro_kcall(unsigned long number, unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3, unsigned long a4,
 	unsigned long a5);
-void coro_user_point(void);			/* where hal_interrupt may interrupt a user thread */
+/*
+ * Where hal_interrupt and the tick may interrupt a user thread. It stands for any amount of computing: if the
+ * core's tick is armed, the clock may go on to its time here.
+ */
+void coro_user_point(void);
+uint64_t coro_tick(void);			/* of the running core: hal_timer_arm's last, HAL_FOREVER if it is disarmed */
 uint32_t coro_user_load32(uintptr_t addr);	/* through the page table; may fault */
 void coro_user_store32(uintptr_t addr, uint32_t value);
 void coro_user_memory(void *base, size_t len);	/* host memory that user addresses may name, in this run */
@@ -87,7 +92,7 @@ void coro_user_context(struct context *c, void (*fn)(uintptr_t arg), void *stack
 
 /*
  * Mutation controls: "KIND:FILE:LINE" (FILE: end of the path) makes the operation at that place do nothing. KIND is publish, acquire,
- * fence, notify, interrupt or wait_begin. NULL: none. False if the text makes no sense.
+ * fence, notify, interrupt, arm or wait_begin. NULL: none. False if the text makes no sense.
  */
 bool coro_mutate(const char *place);
 

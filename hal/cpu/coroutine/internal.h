@@ -27,7 +27,7 @@
 
 enum op_kind {
 	OP_NONE, OP_LOAD, OP_STORE, OP_ADD, OP_CAS, OP_FENCE, OP_PUBLISH, OP_ACQUIRE, OP_WAIT_BEGIN, OP_WAIT_CANCEL, OP_WAIT, OP_NOTIFY,
-	OP_INTERRUPT, OP_USER_ENTER, OP_TRAP, OP_USER, OP_COPY, OP_CLOCK, OP_POINT, OP_KINDS
+	OP_INTERRUPT, OP_ARM, OP_USER_ENTER, OP_TRAP, OP_USER, OP_COPY, OP_CLOCK, OP_POINT, OP_KINDS
 };
 
 struct op {
@@ -101,6 +101,7 @@ struct coro_core {
 	char *stack;
 	bool waiting, rung, interrupt, in_user;
 	uint64_t until;
+	uint64_t tick;			/* hal_timer_arm */
 	uint32_t priority;
 	void *local;
 	void (*entry)(struct coro_core *);

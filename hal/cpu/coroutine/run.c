@@ -54,6 +54,7 @@ reset_core(struct coro_core *core, unsigned cluster, unsigned number)
 	*core = (struct coro_core){.cluster = cluster, .core = number, .stack = old.stack, .windows = old.windows,
 		.windows_clean = old.windows_clean};
 	core->index = (unsigned)(core - coro_machine.core);
+	core->tick = HAL_FOREVER;
 	core->priority = 16 + coro_draw(1 << 20);
 	if (core->stack == NULL)
 		core->stack = new_stack();

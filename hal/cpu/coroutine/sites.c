@@ -12,10 +12,11 @@
 
 const char *const coro_op_name[OP_KINDS] = {
 	"nothing", "load", "store", "add", "cas", "fence", "publish", "acquire", "wait_begin", "wait_cancel", "wait", "notify",
-	"interrupt", "user_enter", "trap", "user", "copy", "clock", "point",
+	"interrupt", "arm", "user_enter", "trap", "user", "copy", "clock", "point",
 };
 
-static const enum op_kind mutable_kinds[] = {OP_PUBLISH, OP_ACQUIRE, OP_FENCE, OP_NOTIFY, OP_INTERRUPT, OP_WAIT_BEGIN};
+static const enum op_kind mutable_kinds[] = {OP_PUBLISH, OP_ACQUIRE, OP_FENCE, OP_NOTIFY, OP_INTERRUPT, OP_ARM,
+	OP_WAIT_BEGIN};
 
 struct site {
 	enum op_kind kind;

@@ -8,6 +8,8 @@
 #include <abi/layout.h>
 #include "internal.h"
 
+#define TICK_POINTS 8			/* so many user points, on average, until a tick that is armed */
+
 int coro_user_access(uintptr_t addr, void *host, size_t len, bool write);	/* space.c */
 
 void
@@ -58,17 +60,33 @@ hal_frame_sp(const struct hal_frame *f)
 	return f->context.sp;
 }
 
+/* Does something interrupt this core's user thread now? What it is goes to *t. */
+static bool
+is_interrupted(struct hal_trap *t)
+{
+	if (coro_now->interrupt)
+		t->kind = TRAP_DOORBELL;
+	else if (coro_now->tick <= coro_machine.clock_ns)
+		t->kind = TRAP_TIMER;
+	else
+		return false;
+	if (t->kind == TRAP_DOORBELL)
+		coro_now->interrupt = false;
+	else
+		coro_now->tick = HAL_FOREVER;
+	return true;
+}
+
 /* Runs on the fresh kernel stack: go to the current user thread, or back into the kernel at once if an interrupt is pending. */
 static void
 leave(void)
 {
-	static const struct hal_trap doorbell = {.kind = TRAP_DOORBELL};
+	struct hal_trap interrupt = {0};
 	void *fake;
 
-	while (coro_now->interrupt) {
-		coro_now->interrupt = false;
-		coro_op(OP_TRAP, __FILE__, __LINE__, TRAP_DOORBELL);
-		kernel_trap(coro_now->frame, &doorbell);
+	while (is_interrupted(&interrupt)) {
+		coro_op(OP_TRAP, __FILE__, __LINE__, interrupt.kind);
+		kernel_trap(coro_now->frame, &interrupt);
 	}
 	coro_now->in_user = true;
 	coro_now->sp = (void *)coro_now->frame->context.sp;
@@ -160,11 +178,19 @@ hal_user_gate(void)
 void
 coro_user_point(void)
 {
+	struct hal_trap interrupt = {0};
+
 	coro_op(OP_USER, "user", 0, 0);
-	if (!coro_now->interrupt)
-		return;
-	coro_now->interrupt = false;
-	trap(&(struct hal_trap){.kind = TRAP_DOORBELL});
+	if (coro_now->tick != HAL_FOREVER && coro_now->tick > coro_machine.clock_ns && coro_draw(TICK_POINTS) == 0)
+		coro_machine.clock_ns = coro_now->tick;
+	if (is_interrupted(&interrupt))
+		trap(&interrupt);
+}
+
+uint64_t
+coro_tick(void)
+{
+	return coro_now->tick;
 }
 
 /* One access of a user program, again and again until the kernel has made it possible. */

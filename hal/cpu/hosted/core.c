@@ -79,6 +79,8 @@ host_core_attach(unsigned core)
 	host_signal_stack_use(c);
 	hal_add32(&host.machine->control->awake, 1);
 	hal_store32(&c->tid, (uint32_t)host_call1(SYS_gettid, 0));	/* from here on the core can be interrupted */
+	if (core == 0)
+		hal_store32(&host.machine->control->home[host.cluster], c->tid);
 }
 
 #if HOST_TRAP_LOOP

@@ -187,3 +187,21 @@ hal_interrupt(unsigned core)
 	if (tid != 0)
 		host_call3(SYS_tgkill, host.pid, tid, HOST_INTERRUPT);
 }
+
+/* Core 0 is its process's first thread: one number names both. */
+void
+hal_interrupt_home(unsigned cluster)
+{
+	uint32_t home = hal_load32(&host.machine->control->home[cluster]);
+
+	hal_notify(cluster, 0);
+	if (home != 0)
+		host_call3(SYS_tgkill, home, home, HOST_INTERRUPT);
+}
+
+/* Not there yet: a tick never fires. */
+void
+hal_timer_arm(uint64_t until_ns)
+{
+	(void)until_ns;
+}

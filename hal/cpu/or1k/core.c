@@ -25,6 +25,8 @@ _Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == A
 #define TIMER_RINGS 0x20000000u
 #define TIMER_MASK 0x0fffffffu
 #define TIMER_FAR 0x08000000u		/* ticks; a longer wait is made of several */
+#define TIMER_SOON 4			/* ticks that cannot pass while the timer is set */
+#define TICK_PAUSE_NS 20000		/* between two ends of a wait by a tick that is due */
 
 struct hal_machine hal_machine;
 
@@ -83,8 +85,9 @@ core_init(struct hal_core_area *a)
 	uint32_t keep = spr_read(SPR_SR) & (SR_ICACHE | SR_DCACHE);
 
 	a->doze = hal_board_doze();
+	a->tick = UINT64_MAX;
 	spr_write(SHADOW_AREA, a);
-	spr_write(SHADOW_USER_SR, keep | SR_FIXED | SR_IMMU | SR_DMMU | SR_INTERRUPTS);
+	spr_write(SHADOW_USER_SR, keep | SR_FIXED | SR_IMMU | SR_DMMU | SR_TICK | SR_INTERRUPTS);
 	spr_write(SHADOW_DSETS, (1u << (spr_read(SPR_DMMUCFGR) >> 2 & 7)) - 1);
 	spr_write(SHADOW_ISETS, (1u << (spr_read(SPR_IMMUCFGR) >> 2 & 7)) - 1);
 	spr_write(SHADOW_DREFILLS, 0);
@@ -185,21 +188,69 @@ hal_wait_cancel(void)
 		hal_bell_ring(a);		/* it may be newer than what the caller looked at */
 }
 
-/* The tick timer runs only here: its period is the board's affair, as is the clock's. */
-void
-hal_wait_until(uint64_t until_ns)
+/*
+ * The core's timer rings at this time or, if that is far, before it; UINT64_MAX: never, and it stands. Its period is the board's affair,
+ * as is the clock's.
+ */
+static void
+timer_set(uint64_t until_ns)
 {
 	uint64_t now = hal_clock_ns();
 	uint32_t ticks = TIMER_FAR;
 
-	if (until_ns <= now)
+	if (until_ns == UINT64_MAX) {
+		spr_write(SPR_TTMR, 0);
 		return;
-	if (until_ns - now < TIMER_FAR)
-		ticks = (uint32_t)(until_ns - now) / hal_board_timer_ns() + 1;
+	}
+	if (until_ns <= now)
+		ticks = TIMER_SOON;
+	else if (until_ns - now < TIMER_FAR)
+		ticks = (uint32_t)(until_ns - now) / hal_board_timer_ns() + TIMER_SOON;
 	spr_write(SPR_TTMR, TIMER_RUNS);
 	spr_write(SPR_TTMR, TIMER_RUNS | TIMER_RINGS | ((spr_read(SPR_TTCR) + ticks) & TIMER_MASK));
+}
+
+void
+hal_wait_until(uint64_t until_ns)
+{
+	uint64_t tick = hal_core_area()->tick;
+
+	if (until_ns <= hal_clock_ns())
+		return;
+	timer_set(until_ns < tick ? until_ns : tick);
 	hal_doze();
-	spr_write(SPR_TTMR, 0);
+	timer_set(tick);
+}
+
+void
+hal_timer_arm(uint64_t until_ns)
+{
+	hal_core_area()->tick = until_ns;
+	timer_set(until_ns);
+}
+
+/* A tick that is due ends each doze at once: it comes a little later instead, so that nothing spins. */
+void
+hal_tick_put_off(void)
+{
+	struct hal_core_area *a = hal_core_area();
+	uint64_t now = hal_clock_ns();
+
+	if (a->tick <= now)
+		a->tick = now + TICK_PAUSE_NS;
+	timer_set(a->tick);
+}
+
+/* The timer interrupted a user thread: was it for the tick? If not, it was early, and rings again. */
+bool
+hal_tick_taken(void)
+{
+	struct hal_core_area *a = hal_core_area();
+
+	if (a->tick <= hal_clock_ns())
+		a->tick = UINT64_MAX;
+	timer_set(a->tick);
+	return a->tick == UINT64_MAX;
 }
 
 /* A doorbell of another cluster: whose core it is says the boot record. */
@@ -217,4 +268,16 @@ void
 hal_interrupt(unsigned core)
 {
 	hal_core_ring(hal_area_of(core), INTERRUPT_KERNEL);
+}
+
+/* What other clusters cannot reach is the word that says why; an interrupt alone means the same (hal_user_trap). */
+void
+hal_interrupt_home(unsigned cluster)
+{
+	if (cluster == hal_cluster_id()) {
+		hal_interrupt(0);
+		return;
+	}
+	hal_fence();
+	*hal_core_area()->ompic = OMPIC_SEND | hal_machine.record->cluster[cluster].first_core << 16;
 }

@@ -32,6 +32,9 @@ struct hal_machine {
 
 extern struct hal_machine hal_machine;
 
+/* The timer interrupted a user thread: true if that is its TRAP_TIMER. */
+bool hal_tick_taken(void);
+
 /* Interrupt a core of this cluster: INTERRUPT_*. */
 void hal_core_ring(struct hal_core_area *a, uint32_t why);
 

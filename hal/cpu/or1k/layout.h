@@ -79,6 +79,7 @@
 #define PMR_DOZE 0x10
 
 #define SR_SUPERVISOR 1
+#define SR_TICK 2
 #define SR_INTERRUPTS 4
 #define SR_DCACHE 8
 #define SR_ICACHE 16

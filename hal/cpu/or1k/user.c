@@ -102,17 +102,19 @@ fault_describe(struct hal_trap *t, const struct hal_frame *f, uint32_t vector)
 
 void hal_user_trap(struct hal_frame *f, uint32_t vector, uint32_t address);
 
-/* A trap from user mode that is no kernel call. An interrupt that nobody asked for is forgotten. */
+/* A trap from user mode that is no kernel call. A tick that nobody asked for is forgotten. */
 void
 hal_user_trap(struct hal_frame *f, uint32_t vector, uint32_t address)
 {
-	struct hal_core_area *a = hal_core_area();
 	struct hal_trap t = {.kind = TRAP_DOORBELL};
 
-	if (vector == VECTOR_INTERRUPT || vector == VECTOR_TICK) {
-		hal_bell_silence();
-		if (!hal_core_interrupted(a))
+	if (vector == VECTOR_TICK) {
+		if (!hal_tick_taken())
 			return;
+		t.kind = TRAP_TIMER;
+	} else if (vector == VECTOR_INTERRUPT) {
+		hal_bell_silence();
+		hal_core_interrupted(hal_core_area());
 	} else {
 		fault_describe(&t, f, vector);
 		t.addr = t.cause == CRASH_ACCESS || t.cause == CRASH_ALIGN ? address : f->pc;

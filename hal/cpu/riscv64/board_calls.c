@@ -8,14 +8,15 @@
 
 /*
  * Doze as an idle core does, so that whoever has work for this core rings. What was rung for between the caller's last look and here is
- * seen at the end of the nap.
+ * seen at the end of the nap: a doorbell stays pending and traps behind it.
  */
 static void
 nap(uint64_t ns)
 {
 	hal_wait_begin();
 	hal_wait_until(hal_clock_ns() + (ns < BOARD_NAP_MAX_NS ? ns : BOARD_NAP_MAX_NS));
-	hal_wait_cancel();
+	if (!hal_bell_take(hal_core_area()->waiting))
+		hal_bell_await();
 }
 
 bool

@@ -22,6 +22,8 @@ _Static_assert(offsetof(struct hal_core_area, interrupted) == AREA_INTERRUPTED, 
 _Static_assert(offsetof(struct hal_core_area, started) == AREA_STARTED, "layout.h");
 _Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES, "layout.h");
 
+#define TICK_PAUSE_NS 20000		/* between two ends of a wait by a tick that is due */
+
 struct hal_machine hal_machine;
 uint64_t hal_kernel_satp;
 
@@ -128,14 +130,47 @@ hal_wait_cancel(void)
 		csr_set(sip, SIP_SSIP);		/* it may be newer than what the caller looked at */
 }
 
+/* The core's timer rings at this time of the clock; UINT64_MAX: never. */
+static void
+timer_set(uint64_t at)
+{
+	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"(at));
+	if (at != UINT64_MAX)
+		csr_set(sie, SIE_STIE);
+	else
+		csr_clear(sie, SIE_STIE);
+}
+
 void
 hal_wait_until(uint64_t until_ns)
 {
-	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"((until_ns + hal_board_tick_ns - 1) / hal_board_tick_ns));
-	csr_set(sie, SIE_STIE);
+	uint64_t tick = hal_core_area()->tick, until = (until_ns + hal_board_tick_ns - 1) / hal_board_tick_ns;
+
+	timer_set(until < tick ? until : tick);
 	__asm__ volatile("wfi" : : : "memory");
-	csr_clear(sie, SIE_STIE);
-	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"(UINT64_MAX));
+	timer_set(tick);
+}
+
+void
+hal_timer_arm(uint64_t until_ns)
+{
+	struct hal_core_area *a = hal_core_area();
+
+	a->tick = until_ns == HAL_FOREVER ? UINT64_MAX : until_ns / hal_board_tick_ns + 1;
+	timer_set(a->tick);
+}
+
+/* A tick that is due ends each `wfi` at once: it comes a little later instead, so that nothing spins. */
+void
+hal_tick_put_off(void)
+{
+	struct hal_core_area *a = hal_core_area();
+	uint64_t now = csr_read(time);
+
+	if (a->tick > now)
+		return;
+	a->tick = now + TICK_PAUSE_NS / hal_board_tick_ns;
+	timer_set(a->tick);
 }
 
 /* A doorbell of another cluster: whose core it is says the boot record. */
@@ -154,6 +189,18 @@ void
 hal_interrupt(unsigned core)
 {
 	hal_core_ring(hal_area_of(core), INTERRUPT_KERNEL);
+}
+
+/* What other clusters cannot reach is the word that says why; an interrupt alone means the same (hal_user_trap). */
+void
+hal_interrupt_home(unsigned cluster)
+{
+	volatile uint32_t *rings = (volatile uint32_t *)hal_device(hal_board_bells);
+
+	if (cluster == hal_cluster_id())
+		hal_interrupt(0);
+	else
+		hal_bell_ring(&rings[hal_machine.record->cluster[cluster].first_core]);
 }
 
 uint64_t

@@ -96,6 +96,7 @@ early_areas(const struct boot_cluster *c, uint64_t doorbells)
 		struct hal_core_area *a = hal_area_of(i);
 
 		a->core = i;
+		a->tick = UINT64_MAX;
 		a->cluster = hal_machine.cluster;
 		a->machine_core = c->first_core + i;
 		a->satp = hal_kernel_satp;

@@ -47,6 +47,7 @@
 #define SIE_STIE 32
 #define SSTATUS_SUM 0x40000
 #define SSTATUS_SPP 0x100
+#define SSTATUS_VS 0x600
 #define SSTATUS_FS 0x6000
 #define SSTATUS_FS_CLEAN 0x4000
 #define STIMECMP 0x14d

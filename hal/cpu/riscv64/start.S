@@ -19,7 +19,7 @@ hal_image:
 start:
 	csrw	sie, zero
 	csrw	sscratch, zero
-	li	t0, SSTATUS_SUM
+	li	t0, SSTATUS_SUM | SSTATUS_VS	/* nobody saves vector registers: user code has none */
 	csrc	sstatus, t0
 	csrci	sstatus, 2		/* SIE */
 	li	t0, SSTATUS_FS_CLEAN

@@ -4,9 +4,11 @@
  */
 #include <abi/errors.h>
 #include <abi/layout.h>
+#include <hal/timer.h>
 #include "cpu.h"
 
 #define CAUSE_INTERRUPT (1ULL << 63)
+#define CAUSE_TIMER (CAUSE_INTERRUPT | 5)
 #define CAUSE_ILLEGAL 2
 
 _Static_assert(offsetof(struct hal_frame, x) == FRAME_X(0), "layout.h");
@@ -69,7 +71,6 @@ fault_describe(struct hal_trap *t, uint64_t cause)
 		[12] = {CRASH_ACCESS, 2}, [13] = {CRASH_ACCESS, 0}, [15] = {CRASH_ACCESS, 1},
 	};
 
-	t->kind = TRAP_FAULT;
 	t->cause = CRASH_ILLEGAL;
 	if (cause < sizeof(faults) / sizeof(faults[0]) && faults[cause].cause != 0) {
 		t->cause = faults[cause].cause;
@@ -92,19 +93,29 @@ is_stale_fault(uint64_t cause, uint64_t value)
 	}
 }
 
+/* An interrupt from user mode: the tick, or a doorbell. */
+static enum hal_trap_kind
+interrupt_take(uint64_t cause)
+{
+	if (cause == CAUSE_TIMER) {
+		hal_timer_arm(HAL_FOREVER);
+		return TRAP_TIMER;
+	}
+	csr_clear(sip, SIP_SSIP);
+	hal_core_interrupted(hal_core_area());
+	return TRAP_DOORBELL;
+}
+
 void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
 
-/* A trap from user mode that is no kernel call. An interrupt that nobody asked for is forgotten, a call of the board is served here. */
+/* A trap from user mode that is no kernel call. A call of the board is served here. */
 void
 hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 {
-	struct hal_core_area *a = hal_core_area();
-	struct hal_trap t = {.kind = TRAP_DOORBELL};
+	struct hal_trap t = {.kind = TRAP_FAULT};
 
 	if ((cause & CAUSE_INTERRUPT) != 0) {
-		csr_clear(sip, SIP_SSIP);
-		if (!hal_core_interrupted(a))
-			return;
+		t.kind = interrupt_take(cause);
 	} else if ((cause == CAUSE_ILLEGAL && hal_board_call(f, value)) || is_stale_fault(cause, value)) {
 		return;
 	} else {

@@ -48,8 +48,16 @@ void (hal_wait)(uint64_t until_ns);
  */
 void (hal_notify)(unsigned cluster, unsigned core);
 
-/* Like hal_notify, and a core of this cluster that runs a user thread enters the kernel with TRAP_DOORBELL soon. */
+/*
+ * Like hal_notify, and a core of this cluster that runs a user thread enters the kernel with TRAP_DOORBELL
+ * soon: if it is in the kernel now, at the latest when it is back in the user thread. A wait that the
+ * doorbell ended or kept from starting may be all that comes of it: whoever waits looks at every source
+ * afterwards, or interrupts itself. The running core may interrupt itself.
+ */
 void (hal_interrupt)(unsigned core);
+
+/* The same for core 0 of any cluster. */
+void (hal_interrupt_home)(unsigned cluster);
 
 /*
  * A fault inside the kernel or a failed check(): print what is known, mark the cluster dead in its NoC window, notify all

@@ -41,7 +41,7 @@ hal_noc_console_write(const char *text, size_t len)
 	}
 	hal_store32(&r->head, head);
 	hal_add32(&window_of(0)->activity, 1);
-	hal_notify(0, 0);
+	noc_ring_home(0);
 	return 0;
 }
 
@@ -80,7 +80,7 @@ hal_noc_console_read(unsigned cluster, char *text, size_t len)
 	}
 	if (taken > 0) {
 		hal_store32(&r->tail, tail);
-		hal_notify(cluster, 0);
+		noc_ring_home(cluster);
 	}
 	return taken;
 }

@@ -54,7 +54,7 @@ hal_noc_notify(unsigned cluster, uint32_t event)
 		return -E_HOSTDOWN;
 	error = event_send(window_of(cluster), living, event);
 	if (error == 0)
-		hal_notify(cluster, 0);
+		noc_ring_home(cluster);
 	return error;
 }
 

@@ -34,10 +34,29 @@ reset_doorbells(const struct window_geometry *g)
 	}
 }
 
+/* Which home cores a message must interrupt. */
+static void
+note_homes(struct noc_own *own, const struct boot_record *record)
+{
+	for (uint32_t i = 0; i < record->clusters; i++)
+		if (record->roles[record->cluster[i].first_core] == ROLE_TC)
+			own->homes_run_users[i >> 5] |= (uint32_t)1 << (i & 31);
+}
+
 void
 hal_noc_attach(const struct boot_record *record)
 {
 	window_geometry_init(&noc_own()->geometry, record, hal_cluster_id());
+	note_homes(noc_own(), record);
+}
+
+void
+noc_ring_home(unsigned cluster)
+{
+	if ((noc_own()->homes_run_users[cluster >> 5] >> (cluster & 31) & 1) != 0)
+		hal_interrupt_home(cluster);
+	else
+		hal_notify(cluster, 0);
 }
 
 void
@@ -172,7 +191,7 @@ hal_noc_mark_dead(unsigned cluster)
 	for (uint32_t i = 0; i < clusters; i++) {
 		hal_add32(&window_of(i)->deaths, 1);
 		hal_add32(&window_of(i)->activity, 1);
-		hal_notify(i, 0);
+		noc_ring_home(i);
 	}
 }
 

@@ -12,6 +12,7 @@
 static struct boot_record record;
 static unsigned here;			/* the cluster that the thread plays */
 static unsigned rings[2];		/* doorbells rung */
+static unsigned interrupts[2];		/* the same, for home cores that run users */
 static _Alignas(64) char area[2][65536];
 static _Alignas(64) char own[2][HAL_NOC_PRIVATE_BYTES];
 
@@ -40,6 +41,12 @@ hal_notify(unsigned cluster, unsigned core)
 	rings[cluster]++;
 }
 
+void
+hal_interrupt_home(unsigned cluster)
+{
+	interrupts[cluster]++;
+}
+
 _Noreturn void
 hal_panic(const char *file, int line, const char *what)
 {
@@ -55,6 +62,7 @@ machine(uint32_t clusters, uint32_t cores, uint32_t mailbox_ports, uint32_t port
 	for (uint32_t i = 0; i < clusters && i < CLUSTERS_MAX; i++) {
 		record.cluster[i].cores = i == clusters - 1 ? cores : 1;
 		record.cluster[i].incarnation = 10 + i;
+		record.cluster[i].first_core = i;
 	}
 	record.noc_window_bytes = noc_window_bytes(&record);
 }
@@ -67,7 +75,7 @@ two_clusters_up(void)
 	for (here = 0; here < 2; here++)
 		hal_noc_init(&record);
 	here = 0;
-	rings[0] = rings[1] = 0;
+	rings[0] = rings[1] = interrupts[0] = interrupts[1] = 0;
 }
 
 TEST(window_size_follows_the_documented_formula)
@@ -294,6 +302,21 @@ TEST(console_counters_that_cannot_be_give_no_text)
 	expect_eq(hal_noc_console_read(1, back, sizeof(back)), 6);
 }
 
+/* Home cores that run users may be in a user thread when something comes for them. */
+TEST(a_home_core_that_runs_users_is_interrupted_and_no_other)
+{
+	two_clusters_up();
+	record.roles[1] = ROLE_TC;
+	hal_noc_attach(&record);
+	here = 0;
+	expect_eq(hal_noc_notify(1, 5), 0);
+	expect(interrupts[1] == 1 && rings[1] == 0);
+	expect_eq(hal_noc_notify(0, 5), 0);
+	expect(interrupts[0] == 0 && rings[0] == 1);
+	hal_noc_mark_dead(1);
+	expect(interrupts[1] == 2 && interrupts[0] == 0);
+}
+
 TEST(doorbells_are_inside_the_head_and_a_line_apart)
 {
 	two_clusters_up();
@@ -327,6 +350,7 @@ main(int argc, char **argv)
 	RUN(an_owner_does_not_believe_its_window);
 	RUN(a_state_that_does_not_exist_is_no_life_and_can_become_dead);
 	RUN(console_counters_that_cannot_be_give_no_text);
+	RUN(a_home_core_that_runs_users_is_interrupted_and_no_other);
 	RUN(doorbells_are_inside_the_head_and_a_line_apart);
 	return TEST_FAILED;
 }

@@ -14,11 +14,15 @@ void coro_wait_cancel(const char *file, int line);
 void coro_wait(uint64_t until_ns, const char *file, int line);
 void coro_notify(unsigned cluster, unsigned core, const char *file, int line);
 void coro_interrupt(unsigned core, const char *file, int line);
+void coro_interrupt_home(unsigned cluster, const char *file, int line);
+void coro_timer_arm(uint64_t until_ns, const char *file, int line);
 
 #define hal_wait_begin() coro_wait_begin(__FILE__, __LINE__)
 #define hal_wait_cancel() coro_wait_cancel(__FILE__, __LINE__)
 #define hal_wait(until_ns) coro_wait((until_ns), __FILE__, __LINE__)
 #define hal_notify(cluster, core) coro_notify((cluster), (core), __FILE__, __LINE__)
 #define hal_interrupt(core) coro_interrupt((core), __FILE__, __LINE__)
+#define hal_interrupt_home(cluster) coro_interrupt_home((cluster), __FILE__, __LINE__)
+#define hal_timer_arm(until_ns) coro_timer_arm((until_ns), __FILE__, __LINE__)
 
 #endif

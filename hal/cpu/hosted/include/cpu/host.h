@@ -23,7 +23,7 @@ struct host_control {
 	int32_t status;			/* its argument */
 	uint32_t end[CLUSTERS_MAX];	/* enum host_end */
 	_Alignas(64) uint32_t awake;	/* cores of all clusters that do not sleep in the host */
-	_Alignas(64) uint32_t reserved;
+	_Alignas(64) uint32_t home[CLUSTERS_MAX];	/* process, and thread, of each cluster's core 0; 0: it cannot be interrupted yet */
 };
 
 struct host_machine {

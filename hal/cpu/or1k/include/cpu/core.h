@@ -38,7 +38,7 @@ struct hal_core_area {
 	uint32_t machine_core;
 	void *start_arg;
 	uint32_t looked;		/* at a shared word since the cache was forgotten: <cpu/caches.h> */
-	uint32_t reserved[2];
+	uint64_t tick;			/* hal_timer_arm; UINT64_MAX: none */
 	/* written by other cores */
 	uint32_t interrupted;		/* INTERRUPT_* */
 	uint32_t started;		/* hal_core_start */
@@ -93,6 +93,7 @@ hal_area_of(unsigned core)
 void hal_wait_until(uint64_t until_ns);
 void hal_notify_far(unsigned cluster, unsigned core);
 void hal_bell_await(void);			/* wait for an interrupt that is on its way */
+void hal_tick_put_off(void);			/* a wait that nobody rang for has ended: is the tick due? */
 bool hal_core_interrupted(struct hal_core_area *a);
 
 /* Say that this core is about to wait; ordered before the looks around that follow. */
@@ -152,6 +153,8 @@ hal_wait_end(void)
 		hal_bell_await();
 	if (likely(hal_bell_rings()))
 		hal_bell_silence();
+	else if (unlikely(a->tick != UINT64_MAX))
+		hal_tick_put_off();
 	if (unlikely(hal_word_read(&a->interrupted) != 0))
 		hal_core_interrupted(a);	/* the caller looks at everything now */
 }

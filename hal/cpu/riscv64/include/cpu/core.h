@@ -33,7 +33,8 @@ struct hal_core_area {
 	uint32_t reserved;
 	uint64_t fault;			/* address of the access that went on at fixup */
 	uint64_t stack;			/* where the kernel stack is empty, in the mapping with guard pages (layout.h) */
-	uint64_t reserved1[2];
+	uint64_t tick;			/* hal_timer_arm, in units of the clock; UINT64_MAX: none */
+	uint64_t reserved1;
 	/* written by other cores */
 	uint32_t interrupted;		/* INTERRUPT_* */
 	uint32_t started;		/* hal_core_start */
@@ -93,6 +94,7 @@ hal_bell_ring(volatile uint32_t *ring)
 void hal_wait_until(uint64_t until_ns);
 void hal_notify_far(unsigned cluster, unsigned core);
 void hal_bell_await(void);			/* wait for an interrupt that is on its way */
+void hal_tick_put_off(void);			/* a wait that nobody rang for has ended: is the tick due? */
 bool hal_core_interrupted(struct hal_core_area *a);
 
 /* The wait is over: take the doorbell back, with the interrupt of whoever rang it, and what other cores asked for. */
@@ -106,6 +108,8 @@ hal_wait_end(void)
 		__asm__ volatile("csrr %0, sip" : "=r"(pending) : : "memory");
 		if (__builtin_expect((pending & 2) == 0, 0))
 			hal_bell_await();
+	} else if (__builtin_expect(a->tick != UINT64_MAX, 0)) {
+		hal_tick_put_off();
 	}
 	__asm__ volatile("csrci sip, 2" : : : "memory");
 	if (__builtin_expect(a->interrupted != 0, 0))
