@@ -12,6 +12,9 @@ FORTRANGEN_TOOL := $(wildcard mpi/tools/mpifortran.py)
 COLLGEN_TOOL := $(wildcard mpi/tools/colltable.py)
 # the bindings of the MPI functions, a file per chapter
 MPI_BIND := $(addprefix $(GEN)/mpi/bind_,$(addsuffix .c,$(shell sed -n 's/^\([a-z0-9]*\) .*/\1/p' mpi/functions.tbl | sort -u)))
+# those that only answer that they are not supported, and the names of all others (ADR 0067)
+MPI_MISSING := $(GEN)/mpi/missing.c
+MPI_LINK := $(GEN)/link/mpi_abi.c
 
 $(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py mpi/tools/coll*.py) $(wildcard abi/*.tbl abi/limits.abi.h mpi/*.tbl mpi/include/mpi.h mpi/api/*.c mpi/api/direct*.h) \
 		$(wildcard mpi/coll/*.tbl mpi/coll/*_*.c)
@@ -26,7 +29,7 @@ $(GEN_STAMP): $(wildcard tools/kcall*.py mpi/tools/mpi*.py mpi/tools/coll*.py) $
 # an empty recipe: make looks again when the files were written
 # what programs of the test list include
 MPI_GEN_H := $(addprefix $(GEN)/include/,mpi_wrong.h mpi_outside.h mpi_coll_names.h)
-$(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND) $(GEN)/fortran/bind.c $(MPI_GEN_H): $(GEN_STAMP) ;
+$(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND) $(MPI_MISSING) $(MPI_LINK) $(GEN)/fortran/bind.c $(MPI_GEN_H): $(GEN_STAMP) ;
 
 gen: $(GEN_STAMP)
 

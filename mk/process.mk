@@ -14,10 +14,12 @@ P_SAN := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 P_FAST := $(if $(SAN),-fno-omit-frame-pointer,$(if $(findstring gcc,$(HOSTCC)),-flto=auto))
 P_COMMON := $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-plt -fno-semantic-interposition $(P_FAST) -MMD -MP -I$(GEN)/include -I$(VIEW)/mpi -Impi/include -Iuser/include $(P_SAN)
 PLIB_SRC := $(filter-out mpi/tools/% mpi/transport/atoll/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi))
-PLIB_OBJ := $(patsubst %,$(P)/%.o,$(PLIB_SRC)) $(patsubst $(GEN)/%,$(P)/gen/%.o,$(MPI_BIND))
+PLIB_OBJ := $(patsubst %,$(P)/%.o,$(PLIB_SRC)) $(patsubst $(GEN)/%,$(P)/gen/%.o,$(MPI_BIND) $(MPI_MISSING))
 EXEC_SRC := $(call find_c,mpi/exec) mpi/transport/process/segment.c mpi/transport/inbox.c
 EXEC_OBJ := $(patsubst %,$(P)/%.o,$(EXEC_SRC))
 PLIB := $(OUT)/lib/libmpi_abi.so.1
+# what programs are linked with: the names of the implemented functions (ADR 0067)
+PLINK := $(OUT)/lib/link/libmpi_abi.so
 # the routines that Fortran calls: C over the public header, so no Fortran compiler is needed
 FLIB := $(OUT)/lib/libmpi_fortran.so.1
 FLIB_OBJ := $(patsubst %,$(P)/%.o,$(call find_c,mpi/fortran)) $(P)/gen/fortran/bind.c.o
@@ -48,6 +50,10 @@ $(PLIB): $(PLIB_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack -Wl,--hash-style=gnu -O2 $(P_FAST) $(P_SAN) -o $@ $^ -pthread
 	$(Q)ln -sf libmpi_abi.so.1 $(@D)/libmpi_abi.so
+$(PLINK): $(MPI_LINK) $(P_FLAGS_FILE) | $(PREPARE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(CSTD) $(WARN) -shared -fPIC -nostdlib -Wl,-soname,libmpi_abi.so.1 -Wl,-z,noexecstack -Wl,--hash-style=gnu -o $@ $<
 $(FLIB): $(FLIB_OBJ) $(PLIB)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
@@ -58,7 +64,7 @@ $(MPIEXEC): $(EXEC_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) -O2 $(P_FAST) $(P_SAN) -o $@ $^
 
-process: $(PLIB) $(FLIB) $(MPIEXEC)
+process: $(PLIB) $(PLINK) $(FLIB) $(MPIEXEC)
 # what no other port compiles
 process-own: $(patsubst %,$(P)/%.o,$(call find_c,mpi/transport/process)) $(MPIEXEC)
 .PHONY: process-own
@@ -75,9 +81,11 @@ $(OUT)/tests/$(basename $(notdir $(1))): $(1) $(foreach s,$(filter-out $(PROGRAM
 		$(wildcard $(dir $(1))*.h) $(MPI_GEN_H) $(PREFIX)/include/mpi.h | $(PREPARE)
 	$$(call say,MPICC,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) -O2 -g $(P_SAN) -I$(GEN)/include -o $$@ $$(filter %.c,$$^) -lm
+	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) -O2 -g $(P_SAN) -I$(GEN)/include -o $$@ $$(filter %.c,$$^) $$(WHOLE) -lm
 endef
 $(foreach m,$(PROGRAM_MAINS),$(eval $(call program_rule,$(m))))
+# these call what is not implemented, too
+$(OUT)/tests/wrong $(OUT)/tests/outside: WHOLE := -L$(PREFIX)/lib
 programs: $(PROGRAMS)
 .PHONY: programs
 

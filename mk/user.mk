@@ -62,6 +62,9 @@ LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c $(filt
 # what is for process ranks on Linux is built by mk/process.mk
 MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi)))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
+# what is not implemented is not found by who only links; programs that name it all the same are linked with this, too (ADR 0067)
+MPI_REST := $(if $(MPI_SRC),$(LIB)/libmpi_missing.a)
+MPI_REST_OBJ := $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_MISSING))
 MPI_INC := $(wildcard mpi/include)
 U_FLAGS_FILE := $(call flags_file,$(U)/flags,$(UCC) $(U_COMMON) $(U_FREE) $(U_PROG))
 
@@ -112,6 +115,10 @@ $(LIB)/libatoll.a: $(LIBATOLL_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && $(UAR) rcs $@ $^
 $(LIB)/libmpi_abi.a: $(MPI_OBJ)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(UAR) rcs $@ $^
+$(LIB)/libmpi_missing.a: $(MPI_REST_OBJ)
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && $(UAR) rcs $@ $^
@@ -168,8 +175,10 @@ $(2)/$(basename $(notdir $(1))): $(U)/$(1).o $(patsubst %,$(U)/%.o,$(foreach r,$
 		$(PROG_OBJ) $(PROG_LIBS)
 	$$(call say,LINK,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(U_LD) $(PROG_LINK) -o $$@ $$(filter %.o,$$^) $(PROG_LIBS) $(PROG_SYSTEM_LIBS)
+	$(Q)$(U_LD) $(PROG_LINK) -o $$@ $$(filter %.o $(MPI_REST),$$^) $(PROG_LIBS) $(PROG_SYSTEM_LIBS)
 endef
+# these call what is not implemented, too
+$(OUT)/tests/wrong $(OUT)/tests/outside: $(MPI_REST)
 $(foreach m,$(filter-out tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(BIN))))
 $(foreach m,$(filter tests/%,$(PROG_MAINS)),$(eval $(call prog_rule,$(m),$(OUT)/tests)))
 
@@ -190,8 +199,8 @@ freestanding: $(LIB)/libatoll.a $(FREE_OBJ) $(INC)/.stamp
 	$(Q)$(UCC) $(U_COMMON) $(U_FREE) -I$(INC) -c -o $(PROGRAM).o $(SOURCE)
 	$(Q)$(U_LD) $(PROG_LINK) -o $(PROGRAM) $(PROGRAM).o $(FREE_OBJ) $(LIB)/libatoll.a $(U_LIBGCC)
 
-user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(BOOT_USERS) $(PROGS)
-libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(INC)/.stamp
+user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(MPI_REST) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(BOOT_USERS) $(PROGS)
+libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(MPI_REST) $(INC)/.stamp
 # what `./atoll run` needs of a port: the kernel, servers, libraries and headers; programs are targets of their own
 RUN_KERNEL_hosted := $(OUT)/atoll-host
 RUN_KERNEL_riscv64 := $(OUT)/boot.elf $(OUT)/kernel.bin
@@ -209,6 +218,6 @@ run: libc $(RUN_KERNEL_$(PORT)) libs $(SERVER_BINS) $(PERS_BIN)
 
 $(PORT): kernel user
 
--include $(patsubst %.o,%.d,$(LIBATOLL_OBJ) $(FREE_OBJ) $(MPI_OBJ)) \
+-include $(patsubst %.o,%.d,$(LIBATOLL_OBJ) $(FREE_OBJ) $(MPI_OBJ) $(MPI_REST_OBJ)) \
 	$(foreach p,$(SUITE_PARTS),$(U)/bench/synth/$(word 1,$(subst :, ,$(p))).part.d) \
 	$(patsubst %,$(U)/%.d,$(PROG_SRC) $(PERS_SRC) $(foreach s,$(SERVERS),$(call find_c,servers/$(s))))

@@ -5,7 +5,8 @@
 #
 # The compiler is cc (c++ for mpicxx), or what -cc=NAME (-cxx=NAME) or the environment says: ATOLL_CC, OMPI_CC or MPICH_CC
 # (ATOLL_CXX, OMPI_CXX or MPICH_CXX). That of mpifort is gfortran, or what -fc=NAME, ATOLL_FC, OMPI_FC or MPICH_FC says.
-# What links gets a run path to the library; LD_LIBRARY_PATH comes before it.
+# What links gets a run path to the library; LD_LIBRARY_PATH comes before it. It is linked with the names of the functions that are
+# implemented (lib/link), so that a configure script finds no others; -L of lib, given before, has all.
 set -f
 fortran=
 self=$(readlink -f "$0")
@@ -44,7 +45,7 @@ usage() {
 	echo "usage: ${0##*/} [COMPILER OPTION...] FILE..."
 	echo "  -show, -compile-info, -link-info    print the command, or what compiling or linking adds"
 	echo "  -cc=NAME                            the compiler to use"
-	sed -n 's/^# \(.*\)/\1/p' "$self" | tail -n +3 | head -n 3
+	sed -n 's/^# \(.*\)/\1/p' "$self" | tail -n +3 | head -n 4
 }
 
 # What an argument says about linking: nothing is linked without files, nor if the compiler is to stop before.
@@ -79,7 +80,7 @@ for word; do
 	-link-info|-link_info|-show-link-info|-showme:link|--showme:link) show=link ;;
 	-showme:command|--showme:command) echo "$compiler"; exit 0 ;;
 	-showme:incdirs|--showme:incdirs) echo "$prefix/include"; exit 0 ;;
-	-showme:libdirs|--showme:libdirs) echo "$prefix/lib"; exit 0 ;;
+	-showme:libdirs|--showme:libdirs) echo "$prefix/lib/link $prefix/lib"; exit 0 ;;
 	-showme:libs|--showme:libs) echo "${fortran:+mpi_fortran }mpi_abi"; exit 0 ;;
 	-showme:version|--showme:version) echo "${0##*/}: Atoll MPI, standard ABI 1.0"; exit 0 ;;
 	-help|--help) [ $# -gt 1 ] || { usage; exit 0; } ;;
@@ -102,10 +103,10 @@ mismatch=${fortran:+-fallow-argument-mismatch}
 libraries="${fortran:+-lmpi_fortran }-lmpi_abi"
 case $show in
 compile) set -- $mismatch "-I$prefix/include" ;;
-link) set -- $mismatch "-I$prefix/include" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags $libraries ;;
+link) set -- $mismatch "-I$prefix/include" "-L$prefix/lib/link" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags $libraries ;;
 *)
 	set -- $mismatch "-I$prefix/include" "$@"
-	[ -n "$link" ] || set -- "$@" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags $libraries ;;
+	[ -n "$link" ] || set -- "$@" "-L$prefix/lib/link" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags $libraries ;;
 esac
 # a compiler may be several words: ccache gcc
 [ -z "$show" ] || { print_command $compiler "$@"; exit 0; }

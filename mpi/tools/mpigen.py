@@ -5,6 +5,8 @@
     include/mpi_functions.h   prototypes of MPI_X and PMPI_X
     include/mpi_impl.h        struct args_X and impl_X, what mpi/api defines
     mpi/bind_CHAPTER.c        the bindings: MPI_X, PMPI_X and their large-count twins
+    mpi/missing.c             the same of all functions that are not implemented: a file of its own, so that programs can be linked without
+    link/mpi_abi.c            the names of the implemented functions, for the library that programs are linked with (ADR 0067)
     include/mpi_wrong.h       calls with a wrong argument each, for the test of what they return
     include/mpi_outside.h     a call of each function that needs an open library, for the test of what it says without one
     mpi-status.md             which functions there are, by chapter; `make status` puts it into docs
@@ -75,18 +77,34 @@ def implementations(rows):
 
 
 def bindings(rows, chapter, done, direct=()):
-    """Text of bind_CHAPTER.c."""
+    """Text of bind_CHAPTER.c: what is implemented."""
     out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n#include <mpi/api/direct.h>\n#include <mpi/api/direct_coll.h>\n"]
-    out += [mpibind.binding(row, wide, is_done(row, done), row.name in direct) for row in rows if row.chapter == chapter for wide in row.widths]
+    out += [mpibind.binding(row, wide, True, row.name in direct)
+            for row in rows if row.chapter == chapter and is_done(row, done) for wide in row.widths]
     return "\n".join(out)
+
+
+def missing(rows, done):
+    """Text of missing.c: what is not implemented, of all chapters."""
+    out = [HEAD % "Bindings that answer that they are not supported.", "#include <mpi_impl.h>\n"]
+    out += [mpibind.binding(row, wide, False) for row in rows if not is_done(row, done) for wide in row.widths]
+    return "\n".join(out)
+
+
+def link_names(rows, done):
+    """Text of link/mpi_abi.c: functions that do nothing, with the names of what is implemented."""
+    out = [HEAD % "What a program can be linked with; never loaded: libmpi_abi.so.1 is, which has the functions themselves."]
+    for name in (row.symbol(wide) for row in rows if is_done(row, done) for wide in row.widths):
+        out.append(f"void PMPI_{name}(void);\nvoid PMPI_{name}(void) {{}}\nvoid MPI_{name}(void) __attribute__((weak, alias(\"PMPI_{name}\")));")
+    return "\n".join(out) + "\n"
 
 
 def status(rows, done):
     """Text of mpi-status.md."""
     count = sum(len(r.widths) for r in rows)
     there = sum(len(r.widths) for r in rows if is_done(r, done))
-    out = ["# MPI functions", "", "Made by `make status` from `mpi/functions.tbl` and from what `mpi/api` defines.", "", f"{there} of {count} functions are implemented, each with its PMPI twin. The others are exported and answer "
-           "`MPI_ERR_UNSUPPORTED_OPERATION`.", "", "| chapter | implemented | not yet |", "|---|---|---|"]
+    out = ["# MPI functions", "", "Made by `make status` from `mpi/functions.tbl` and from what `mpi/api` defines.", "", f"{there} of {count} functions are implemented, each with its PMPI twin. The others are not linked with "
+           "programs; programs linked elsewhere find them and get `MPI_ERR_UNSUPPORTED_OPERATION`.", "", "| chapter | implemented | not yet |", "|---|---|---|"]
     for chapter in dict.fromkeys(row.chapter for row in rows):
         mine = [row for row in rows if row.chapter == chapter]
         here = sum(is_done(row, done) for row in mine)
@@ -125,6 +143,8 @@ def main():
     write(f"{args.out}/include/mpi_outside.h", HEAD % "Calls that need an open library." + mpiwrong.outside(rows))
     for chapter in dict.fromkeys(row.chapter for row in rows):
         write(f"{args.out}/mpi/bind_{chapter}.c", bindings(rows, chapter, done, direct))
+    write(f"{args.out}/mpi/missing.c", missing(rows, done))
+    write(f"{args.out}/link/mpi_abi.c", link_names(rows, done))
     write(f"{args.out}/mpi-status.md", status(rows, done))
     return 0
 

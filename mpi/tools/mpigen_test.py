@@ -2,6 +2,7 @@
 """The generator of the MPI bindings: what it refuses and what it writes."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -94,6 +95,16 @@ def test_outputs_are_narrowed_and_counts_in_arrays_keep_their_width():
 def test_what_is_not_implemented_says_so_through_the_error_handler():
     text = mpibind.binding(row_of(SEND), False, False)
     assert "err = MPI_ERR_UNSUPPORTED_OPERATION;" in text and "call_comm(&call, comm, &a.comm)" in text and "impl_" not in text
+
+
+def test_what_is_not_implemented_stands_apart_and_has_no_name_to_link_with():
+    rows = read_table("env Wtime double (void)\n" + SEND)
+    for done, here, apart in (({"Wtime"}, ["Wtime"], ["Send", "Send_c"]), ({"Wtime", "Send"}, ["Wtime", "Send", "Send_c"], [])):
+        bound = "".join(mpigen.bindings(rows, chapter, done) for chapter in ("env", "pt2pt"))
+        assert re.findall(r"ALSO_AS_MPI\((\w+)\)", bound) == here
+        assert re.findall(r"ALSO_AS_MPI\((\w+)\)", mpigen.missing(rows, done)) == apart
+        names = re.findall(r"void (P?MPI_\w+)\(void\)(?: \{\}| __attr)", mpigen.link_names(rows, done))
+        assert names == [prefix + name for name in here for prefix in ("PMPI_", "MPI_")]
 
 
 def test_the_table_has_all_functions_of_the_standard():

@@ -10,9 +10,11 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"), os.path.join(ROOT, "tests", "process")]
 import patience  # noqa: E402
 import setup  # noqa: E402
+import wrapper  # noqa: E402
+from probes import AC_CHECK_FUNC, ADDRESS, CHECK_FUNCTION_EXISTS, PROBED  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 PATIENCE_S = 60
@@ -112,7 +114,30 @@ def refused():
             raise Wrong(f"status {status}\n{text}")
 
 
+def links(port, folder, source, *more):
+    """Does mpicc link a probe?"""
+    path = os.path.join(folder, "probe.c")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(source)
+    line = wrapper.command(["-O0", "-w", "-o", path[:-2], path, *more], port)
+    return patience.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S, check=False).returncode == 0
+
+
+def probes(port):
+    """Who only links finds what is implemented, and all functions with the archive of the others."""
+    with tempfile.TemporaryDirectory(prefix="atoll-probe-") as folder:
+        for function, there in PROBED:
+            for name in (function, "P" + function):
+                for text in (AC_CHECK_FUNC, CHECK_FUNCTION_EXISTS, ADDRESS):
+                    if links(port, folder, text.format(name=name)) != there:
+                        raise Wrong(f"{name}: links or does not, other than it is implemented:\n{text}")
+        rest = os.path.join(BUILD, port, "lib", "libmpi_missing.a")
+        if not links(port, folder, ADDRESS.format(name="MPI_File_open"), rest):
+            raise Wrong(f"MPI_File_open is not in {rest}")
+
+
 def scenarios(port):
+    yield "probes_that_only_link_find_what_is_implemented", lambda: probes(port)
     yield from ends(port)
     yield from programs(port)
     if port == "riscv64":

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from probes import AC_CHECK_FUNC, ADDRESS, CHECK_FUNCTION_EXISTS, PROBED  # noqa: E402
 from scenario import HERE, MPIEXEC, PREFIX, ROOT, WORK, Skip, Wrong, call, mpiexec, must, must_be, program, run_all, tests_of, tool  # noqa: E402
 
 LIB = os.path.join(PREFIX, "lib")
@@ -56,6 +57,29 @@ $CC --version > /dev/null
 $CC -v > /dev/null 2>&1
 $CC -dumpmachine > /dev/null
 $CC -print-prog-name=ld > /dev/null
+"""
+
+CMAKE_PROBE = """cmake_minimum_required(VERSION 3.10)
+project(probe C)
+find_package(MPI REQUIRED COMPONENTS C)
+include(CheckFunctionExists)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+{checks}"""
+
+# A tool in a library of its own wraps what is not implemented, and passes it on.
+TOOL = """#include <mpi.h>
+#ifdef TOOL
+int MPI_File_open(MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *file)
+{
+	return PMPI_File_open(comm, name, mode, info, file);
+}
+#else
+int main(void)
+{
+	MPI_Init(0, 0);
+	return MPI_Finalize();
+}
+#endif
 """
 
 
@@ -122,7 +146,7 @@ def test_the_wrapper_starts_no_program_for_an_argument():
 def test_what_the_wrapper_shows_can_be_given_to_a_shell():
     words = ["it's", 'a "b"', "back\\slash\\n", "$HOME", "`x`", "", "*", "-DX=a b", "tab\there", "line\nbreak", "'", "''x'", "-n", "\\c", "x;y", "~", "é"]
     out = must(call([MPICC, "-show", *words]), 0).out
-    must_be(call(["sh", "-c", "for w in " + out.rstrip("\n") + '; do printf "%s\\0" "$w"; done']).out.split("\0")[2:-5], words, "words")
+    must_be(call(["sh", "-c", "for w in " + out.rstrip("\n") + '; do printf "%s\\0" "$w"; done']).out.split("\0")[2:-6], words, "words")
     must(call([MPICC, "-cc=two words", "-show", "-c", "x.c"]), 0, f"two words -I{PREFIX}/include -c x.c\n")
 
 
@@ -216,6 +240,61 @@ def test_configure_scripts_are_satisfied():
     folder = os.path.join(WORK, "conf")
     os.makedirs(folder, exist_ok=True)
     must(call(["sh", "-c", CONFIGURE, "configure", MPICC], cwd=folder), 0)
+
+
+def link_flags():
+    """What pkg-config says, if it is there, else what the file does."""
+    with open(os.path.join(LIB, "pkgconfig", "mpi.pc"), encoding="utf-8") as f:
+        words = re.search(r"^Libs: (.*)", f.read(), re.M).group(1)
+    return words.replace("${libdir}", LIB).split()
+
+
+def links(compiler, source, name, *flags):
+    """Does a probe link?"""
+    return call([*compiler, "-w", "-o", os.path.join(WORK, name), write(name + ".c", source), *flags]).status == 0
+
+
+def test_probes_that_only_link_find_what_is_implemented():
+    ways = [[MPICC], [MPICC, "-shared-libgcc"], [MPICC, "-cc=clang"]][:3 if shutil.which("clang") else 2]
+    for i, (function, there) in enumerate(PROBED):
+        for prefix in ("", "P"):
+            name = prefix + function
+            for text in (AC_CHECK_FUNC, CHECK_FUNCTION_EXISTS):
+                for way in ways:
+                    must_be(links(way, text.format(name=name), f"probe{i}"), there, f"{name} by {way}")
+                must_be(links(["cc"], text.format(name=name), f"probe{i}", *link_flags()), there, f"{name} by mpi.pc")
+            must_be(links([MPICC], ADDRESS.format(name=name), f"address{i}"), there, f"address of {name}")
+            must_be(links([MPICC], ADDRESS.format(name=name), f"whole{i}", f"-L{LIB}"), True, f"{name} in the whole library")
+        if there:
+            must(call([os.path.join(WORK, f"address{i}")]), 0)
+    must(call([os.path.join(WORK, "whole0")]), 0)
+
+
+def test_cmake_finds_what_is_implemented():
+    tool("cmake")
+    checks = "".join(f"check_function_exists({name} HAVE_{name})\nmessage(STATUS \"{name} is [${{HAVE_{name}}}]\")\n" for name, _ in PROBED)
+    write("probe/CMakeLists.txt", CMAKE_PROBE.format(checks=checks))
+    folder, env = os.path.join(WORK, "probe"), {"PATH": os.path.join(PREFIX, "bin") + ":" + os.environ["PATH"]}
+    must(call(["cmake", "-S", folder, "-B", folder + "/b"], env=env), 0, *(f"{name} is [{'1' if there else ''}]" for name, there in PROBED))
+
+
+def test_what_is_linked_with_has_the_names_of_the_implemented_functions():
+    rows = [line.split()[-2:] for line in must(call(["nm", "-D", "--defined-only", os.path.join(LIB, "link", "libmpi_abi.so")]), 0).out.splitlines()]
+    must_be({kind for kind, _ in rows} - {"T", "W"}, set(), "kinds of symbols")
+    with open(os.path.join(ROOT, "docs", "mpi-status.md"), encoding="utf-8") as f:
+        done = "".join(re.findall(r", implemented:\*\* (.*)", f.read()))
+    names = {f"MPI_{name}{wide}" for name, twin in re.findall(r"`MPI_(\w+)`( `_c`)?", done) for wide in (("", "_c") if twin else ("",))}
+    must_be({name for _, name in rows}, names | {"P" + name for name in names}, "names")
+    said = must(call(["readelf", "-d", os.path.join(LIB, "link", "libmpi_abi.so")]), 0).out
+    must_be(("[libmpi_abi.so.1]" in said, "NEEDED" in said), (True, False), said)
+
+
+def test_a_tool_may_bring_what_is_not_implemented():
+    source = write("tool.c", TOOL)
+    shared, out = os.path.join(WORK, "libtool.so"), os.path.join(WORK, "with-tool")
+    must(call([MPICC, "-shared", "-fPIC", "-DTOOL", "-o", shared, source]), 0)
+    must(call([MPICC, "-o", out, source, shared, f"-Wl,-rpath,{WORK}"]), 0)
+    must(mpiexec("-n", "2", out), 0)
 
 
 def mpich(name):

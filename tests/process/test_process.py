@@ -149,7 +149,7 @@ def test_help_and_version():
 
 
 def test_the_first_call_of_a_file_is_named():
-    done = must(mpiexec("-n", "1", program("nofile.c")), 0, "unsupported")
+    done = must(mpiexec("-n", "1", program("nofile.c", None, f"-L{PREFIX}/lib")), 0, "unsupported")
     must_be(done.err, "MPI rank 0: MPI_File_open: unsupported operation\n", "errors")
 
 

@@ -17,6 +17,8 @@ Builds the MPI library for process ranks and installs it into DIR:
   bin/mpicc bin/mpicxx bin/mpiexec bin/mpirun   lib/libmpi_abi.so.1   include/mpi.h   lib/pkgconfig/mpi.pc
   bin/mpifort bin/mpif77 bin/mpif90   lib/libmpi_fortran.so.1   include/mpif.h   and, if gfortran is there, the module mpi
 
+Programs are linked with lib/link/libmpi_abi.so, which names the functions that are implemented, so that a configure script finds
+no others. lib/libmpi_abi.so has all functions of the standard: give -L DIR/lib for a program that names one but does not need it.
 The tree needs nothing of this one and may be moved as a whole.
 """
 
@@ -28,7 +30,7 @@ Name: mpi
 Description: Atoll MPI, the MPI {version} standard ABI on one host
 Version: {version}
 Cflags: -I${{includedir}}
-Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi
+Libs: -L${{libdir}}/link -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi
 """
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](mpi\w*\.h)[>"].*\n', re.M)
 
@@ -89,11 +91,12 @@ def _install_fortran(folder, build):
 def install(prefix, build=None):
     """Write the tree; `build` names the folder that holds what was built (other than build/process)."""
     build = build or os.path.join(BUILD, "process")
-    folder = {n: os.path.join(prefix, n) for n in ("bin", "lib", "include", "lib/pkgconfig")}
+    folder = {n: os.path.join(prefix, n) for n in ("bin", "lib", "include", "lib/link", "lib/pkgconfig")}
     for path in folder.values():
         os.makedirs(path, exist_ok=True)
     _copy(os.path.join(build, "bin", "mpiexec"), os.path.join(folder["bin"], "mpiexec"), 0o755)
     _copy(os.path.join(build, "lib", "libmpi_abi.so.1"), os.path.join(folder["lib"], "libmpi_abi.so.1"), 0o755)
+    _copy(os.path.join(build, "lib", "link", "libmpi_abi.so"), os.path.join(folder["lib/link"], "libmpi_abi.so"), 0o755)
     _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpicc"), 0o755)
     _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpicxx"), 0o755)
     _install_fortran(folder, build)
