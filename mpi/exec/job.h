@@ -93,7 +93,7 @@ void output_finish(struct job *j);
 /* spawn.c: start all ranks. */
 void job_start(struct job *j);
 
-/* spawn.c: what a process wrote before it failed to start. */
+/* spawn.c: take what processes wrote that could not start, if any did. Never waits. */
 void job_start_failed(struct job *j);
 
 /* door.c: open the socket; somebody knocks; somebody there says who it is. */

@@ -43,8 +43,11 @@ reap(struct job *j)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		/* a process that could not start has said why before it ended, perhaps just now */
+		job_start_failed(j);
 		ending_of_child(j, pid, status);
+	}
 }
 
 /* The first time the ranks are asked; those that share our terminal have heard it. */

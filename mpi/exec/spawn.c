@@ -321,7 +321,7 @@ job_start(struct job *j)
 	/* who sits before a terminal with one rank may want it as it is, for a debugger */
 	j->apart = j->count > 1 || j->options->tag || j->options->input != 0 || !isatty(STDIN_FILENO);
 	allow_descriptors();
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
 		system_error("cannot make a pipe");
 	j->failures = ends[0];
 	s.failures = ends[1];
@@ -334,16 +334,28 @@ job_start(struct job *j)
 	input_copy(copies, j->count);
 }
 
-void
-job_start_failed(struct job *j)
+/* Take what one process has said. False: nothing is there now, or nobody will say anything more. */
+static bool
+failure_take(struct job *j)
 {
 	struct failure f;
+	ssize_t got = j->failures >= 0 ? read(j->failures, &f, sizeof(f)) : -1;
 
-	if (read(j->failures, &f, sizeof(f)) != sizeof(f)) {
+	if (got == 0) {
 		close(j->failures);
-		return;
+		j->failures = -1;
 	}
+	if (got != sizeof(f))
+		return false;
 	if (!j->ending)
 		message("%s: %s", f.folder ? j->ranks[f.rank].app->wdir : j->ranks[f.rank].app->argv[0], strerror(f.error));
 	job_fail(j, f.error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
+	return true;
+}
+
+void
+job_start_failed(struct job *j)
+{
+	while (failure_take(j))
+		;
 }

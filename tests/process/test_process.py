@@ -165,6 +165,14 @@ def test_a_program_that_is_not_there():
     must_be(one_line(must(mpiexec("-n", "4", "/etc/passwd"), 126)), "mpiexec: /etc/passwd: Permission denied", "message")
 
 
+def test_a_program_that_is_not_there_is_named_although_its_process_has_ended():
+    """On one processor the process has mostly ended before mpiexec looks at what it said."""
+    one = str(min(os.sched_getaffinity(0)))
+    for _ in range(20):
+        done = must(call(["taskset", "-c", one, MPIEXEC, "-n", "2", "nothing"]), 127)
+        must_be(one_line(done), "mpiexec: nothing: No such file or directory", "message")
+
+
 def test_a_program_beside_which_mpiexec_is_started():
     once = program("once.c")
     must(call([MPIEXEC, os.path.basename(once)], cwd=WORK), 0, "rank 0 of 1")
