@@ -205,6 +205,13 @@ core_is_home(const struct core *core)
 	return core->id == KERNEL_CORE;
 }
 
+/* How many cores send messages to home; each has at most one in flight. */
+hot_inline uint32_t
+am_senders(const struct cluster *c)
+{
+	return c->cores + c->guests;
+}
+
 /* Is there a message for this core? */
 hot_inline bool
 am_is_pending(const struct core *core)

@@ -79,13 +79,13 @@ am_serve_posts(struct core *core)
 bool
 am_serve(struct core *core)
 {
-	bool any = false;
+	uint32_t served = 0;
 
 	if (!core_is_home(core))
 		return am_serve_posts(core);
-	while (am_serve_call(core->cluster))
-		any = true;
-	return any;
+	while (served < am_senders(core->cluster) && am_serve_call(core->cluster))
+		served++;
+	return served > 0;
 }
 
 int

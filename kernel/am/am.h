@@ -63,7 +63,11 @@ bool am_serve_call(struct cluster *c);
 /* Every core but home: run the function in the inbox until there is none. False if there was none. */
 bool am_serve_posts(struct core *core);
 
-/* Serve what there is for this core, whichever it is, until nothing is left. False if there was nothing. */
+/*
+ * Serve what there is for this core, whichever it is. Home takes what was sent before it came here,
+ * and perhaps not what comes meanwhile: no more messages than there are senders, of which each has
+ * one in flight. False if there was nothing.
+ */
 bool am_serve(struct core *core);
 
 /*

@@ -113,6 +113,7 @@ memory_init(struct cluster *c, struct carve *m)
 	void *table, *start;
 
 	areas_init(&c->areas, carve(m, areas * sizeof(struct area), HAL_CACHE_LINE), areas);
+	console_init(c, carve(m, console_bytes(c->id), 1));
 	table = carve(m, frames_table_bytes(m->at, (size_t)(m->end - m->at)), HAL_CACHE_LINE);
 	start = carve(m, 0, HAL_PAGE_BYTES);
 	frames_init(&c->frames, table, start, m->end);

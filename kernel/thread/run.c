@@ -42,7 +42,10 @@ thread_set_result(struct thread *t, long result)
 		hal_frame_set_result(&t->frame, result);
 }
 
-/* What only the home core looks after; console_drain must follow ikc_poll, which notes how much was looked at. */
+/*
+ * What only the home core looks after; console_poll must follow ikc_poll, which notes how much was
+ * looked at.
+ */
 hot_inline bool
 home_is_quiet(const struct cluster *c)
 {
@@ -55,7 +58,7 @@ home_work(struct cluster *c)
 	bool any = !list_is_empty(&c->sweeps.running) && sweeps_poll(c);
 
 	any |= ikc_poll(c);
-	any |= console_drain(c);
+	any |= console_poll(c);
 	return any;
 }
 
@@ -65,13 +68,33 @@ ready_is_empty(const struct core *core)
 	return hal_load32(&core->ready.put) == core->ready.got;
 }
 
+/*
+ * Home serves messages, and between two of them whatever else waits for it. After as many as there
+ * are senders it goes on to its threads, so that cores that keep calling keep nothing else waiting:
+ * what they left is announced anew.
+ */
+static bool
+home_round(struct cluster *c)
+{
+	uint32_t left = am_senders(c);
+	bool any = false, served;
+
+	do {
+		served = am_serve_call(c);
+		any |= served;
+		if (unlikely(!home_is_quiet(c)))
+			any |= home_work(c);
+	} while (served && --left > 0);
+	if (unlikely(left == 0))
+		am_ring_home(c);
+	return any;
+}
+
 bool
 core_work(struct core *core)
 {
-	bool any = am_serve(core);
+	bool any = core_is_home(core) ? home_round(core->cluster) : am_serve_posts(core);
 
-	if (core_is_home(core) && unlikely(!home_is_quiet(core->cluster)))
-		any |= home_work(core->cluster);
 	if (unlikely(!ready_is_empty(core)))
 		any |= ready_drain(core);
 	return any;
@@ -178,10 +201,15 @@ thread_enter(struct core *core, struct thread *t)
 static __attribute__((noinline)) void
 wait_with_chores(struct cluster *c)
 {
-	if (home_work(c))
+	uint64_t console, ikc;
+
+	if (home_work(c)) {
 		hal_wait_cancel();
-	else
-		hal_wait(ikc_deadline(c));
+		return;
+	}
+	console = console_deadline(c);
+	ikc = ikc_deadline(c);
+	hal_wait(console < ikc ? console : ikc);
 }
 
 /*

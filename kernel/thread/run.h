@@ -16,7 +16,11 @@ void thread_set_result(struct thread *t, long result);
 /* Run threads, serve messages, wait: for ever. The running thread must have been put somewhere. */
 _Noreturn void core_loop(struct core *core);
 
-/* Serve everything that reached this core: messages, ready threads, on home also the NoC. False if there was nothing. */
+/*
+ * Serve what reached this core: messages, ready threads, on home also the NoC, sweeps and the
+ * console, a bounded number of each. False if there was nothing. Home that leaves messages behind
+ * has rung itself.
+ */
 bool core_work(struct core *core);
 
 /*

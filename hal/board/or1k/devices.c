@@ -14,7 +14,7 @@
 #define RTL_TICK_NS 20
 #define UART_STATUS 5
 #define UART_EMPTY 0x20
-#define UART_PATIENCE 100000		/* looks at the line status before a byte is sent anyway */
+#define UART_PATIENCE 100000		/* looks at the line status before the rest is given up */
 
 const uint64_t hal_board_bells = CD_OMPIC;
 
@@ -80,15 +80,27 @@ hal_clock_ns(void)
 	return (cycles << 4) + (cycles << 2);	/* RTL_TICK_NS */
 }
 
+size_t
+hal_console_put(const char *text, size_t len)
+{
+	volatile uint8_t *uart = (volatile uint8_t *)CD_UART;
+	size_t taken = 0;
+
+	while (taken < len && (uart[UART_STATUS] & UART_EMPTY) != 0)
+		uart[0] = (uint8_t)text[taken++];
+	return taken;
+}
+
 void
 hal_console_write(const char *text, size_t len)
 {
-	volatile uint8_t *uart = (volatile uint8_t *)CD_UART;
+	for (unsigned looks = 0; len > 0 && looks < UART_PATIENCE; looks++) {
+		size_t taken = hal_console_put(text, len);
 
-	for (size_t i = 0; i < len; i++) {
-		for (unsigned n = 0; n < UART_PATIENCE && (uart[UART_STATUS] & UART_EMPTY) == 0; n++)
-			continue;
-		uart[0] = (uint8_t)text[i];
+		if (taken > 0)
+			looks = 0;
+		text += taken;
+		len -= taken;
 	}
 }
 

@@ -16,21 +16,28 @@ const unsigned hal_board_device_count = sizeof(hal_board_devices) / sizeof(hal_b
 const uint64_t hal_board_bells = VIRT_SSWI;
 const uint32_t hal_board_tick_ns = VIRT_TICK_NS;
 
-static void
-uart_put(volatile uint8_t *uart, char c)
+size_t
+hal_console_put(const char *text, size_t len)
 {
-	for (unsigned i = 0; i < UART_PATIENCE && (uart[UART_LSR] & UART_LSR_EMPTY) == 0; i++)
-		continue;
-	uart[UART_THR] = (uint8_t)c;
+	volatile uint8_t *uart = hal_device(VIRT_UART);
+	size_t taken = 0;
+
+	while (taken < len && (uart[UART_LSR] & UART_LSR_EMPTY) != 0)
+		uart[UART_THR] = (uint8_t)text[taken++];
+	return taken;
 }
 
 void
 hal_console_write(const char *text, size_t len)
 {
-	volatile uint8_t *uart = hal_device(VIRT_UART);
+	for (unsigned looks = 0; len > 0 && looks < UART_PATIENCE; looks++) {
+		size_t taken = hal_console_put(text, len);
 
-	for (size_t i = 0; i < len; i++)
-		uart_put(uart, text[i]);
+		if (taken > 0)
+			looks = 0;
+		text += taken;
+		len -= taken;
+	}
 }
 
 void

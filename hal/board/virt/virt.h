@@ -22,6 +22,6 @@
 #define UART_THR 0			/* transmit */
 #define UART_LSR 5			/* line status */
 #define UART_LSR_EMPTY 0x20
-#define UART_PATIENCE 20000000		/* looks at the line status before a byte is sent anyway: whoever reads us may be slow */
+#define UART_PATIENCE 20000000		/* looks before the rest is given up: readers may be slow */
 
 #endif

@@ -157,6 +157,13 @@ hal_clock_ns(void)
 	return ++coro_machine.clock_ns;
 }
 
+size_t
+hal_console_put(const char *text, size_t len)
+{
+	hal_console_write(text, len);
+	return len;
+}
+
 void
 hal_console_write(const char *text, size_t len)
 {

@@ -15,6 +15,7 @@
 #include "hosted.h"
 
 #define HWCAP2_FSGSBASE_BIT 2
+#define PUT_MAX 512
 
 struct host host;
 
@@ -68,6 +69,24 @@ void
 host_libc_end(uintptr_t fs)
 {
 	host_fs_set(fs);
+}
+
+/*
+ * A pipe with room has it for a page; what reads a terminal may stop at any time, so it gets little
+ * at once.
+ */
+size_t
+hal_console_put(const char *text, size_t len)
+{
+	struct pollfd room = {.fd = 1, .events = POLLOUT};
+	long n;
+
+	if (host_call3(SYS_poll, &room, 1, 0) != 1)
+		return 0;
+	n = host_call3(SYS_write, 1, text, len < PUT_MAX ? len : PUT_MAX);
+	if (n == -EAGAIN || n == -EINTR)
+		return 0;
+	return n > 0 ? (size_t)n : len;		/* nobody will read it */
 }
 
 void
