@@ -38,7 +38,9 @@ int
 thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
 {
 	uint64_t stack;
-	long result = kmem_alloc(SELF, stack_bytes, PAGE_READ | PAGE_WRITE, &stack);
+	long result;
 
+	stack_bytes += CONTEXT_INTERRUPT_BYTES;
+	result = kmem_alloc(SELF, stack_bytes, PAGE_READ | PAGE_WRITE, &stack);
 	return result < 0 ? (int)result : thread_start_on(fn, arg, core, (void *)(uintptr_t)stack, stack_bytes);
 }

@@ -13,7 +13,8 @@
 
 #define WINDOWS 10
 #define SETTLE 40		/* calls until every core has done what it had to */
-#define STACK_BYTES 1024	/* of a thread that does nothing but kernel calls */
+#define STACK_ALIGN 1024
+#define STACK_BYTES (1024 + CONTEXT_INTERRUPT_BYTES)	/* of a thread that does nothing but kernel calls */
 
 struct team {
 	struct context ctx;	/* of a thread that ends at once */
@@ -64,7 +65,7 @@ team_begin(struct team *t, long living)
 {
 	t->living = 0;
 	t->tid = calloc((size_t)living + 1, sizeof(*t->tid));
-	t->stack = aligned_alloc(STACK_BYTES, (size_t)(living + 1) * STACK_BYTES);
+	t->stack = aligned_alloc(STACK_ALIGN, (size_t)(living + 1) * STACK_BYTES);
 	if (t->tid == NULL || t->stack == NULL)
 		return -1;
 	for (; t->living < living; t->living++) {

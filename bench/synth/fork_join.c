@@ -7,7 +7,7 @@
  */
 #include "kit.h"
 
-#define SMALL_STACK 1024
+#define SMALL_STACK (1024 + CONTEXT_INTERRUPT_BYTES)
 
 static unsigned char stacks[TEAM_MAX][SMALL_STACK] __attribute__((aligned(16)));
 static int team[TEAM_MAX];

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <context.h>
 #include <abi/errors.h>
 #include <abi/layout.h>
 #include <atoll/kcalls.h>

@@ -42,7 +42,7 @@ request(uint32_t what)
 /* Stacks are used again: one per living thread. */
 static struct server {
 	int tid;
-	unsigned char stack[1024] __attribute__((aligned(16)));
+	unsigned char stack[1024 + CONTEXT_INTERRUPT_BYTES] __attribute__((aligned(16)));
 } servers[BUFFER];
 
 static int

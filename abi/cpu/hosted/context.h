@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Register context of a user thread on the hosted port (x86-64): what a function call preserves, the start argument and the
- * thread pointer. Threads enter and leave the kernel only at calls, so nothing else is live.
+ * thread pointer. At a kernel call nothing else is live; of a thread that was stopped elsewhere, the rest is in what Linux pushed.
  */
 #ifndef ABI_CONTEXT_H
 #define ABI_CONTEXT_H
 
 #include <stdint.h>
+
+/*
+ * What an interrupt may write below the stack pointer of a thread that it stops: Linux pushes all of its registers, vectors too (3.3 KB with
+ * AVX-512; tile registers only where a program asked for them), and a handler runs there. Each stack has room for that.
+ */
+#define CONTEXT_INTERRUPT_BYTES 4096
 
 struct context {
 	uint64_t pc;

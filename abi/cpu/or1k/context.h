@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* What an interrupt may write below the stack pointer of a thread that it stops: nothing, its registers go to the kernel. */
+#define CONTEXT_INTERRUPT_BYTES 0
+
 struct context {
 	uint32_t pc;
 	uint32_t r[32];			/* r1 sp, r3 first argument, r10 thread pointer, r11 result */

@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* What an interrupt may write below the stack pointer of a thread that it stops: nothing, its registers go to the kernel. */
+#define CONTEXT_INTERRUPT_BYTES 0
+
 struct context {
 	uint64_t pc;
 	uint64_t x[32];			/* x[0] unused; x[2] sp, x[4] tp, x[10] a0 */

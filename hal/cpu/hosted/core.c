@@ -68,6 +68,7 @@ host_core_attach(unsigned core)
 	c->fsgsbase = host.fsgsbase;
 	c->in_kernel = 1;
 	c->fpctl = (uint64_t)HOST_UNKNOWN;
+	host_tick_init(c);
 	c->bell = hal_noc_doorbell(host.cluster, core);
 	host_call2(SYS_arch_prctl, ARCH_GET_FS, &c->host_fs);
 	c->fs = c->host_fs;
@@ -150,5 +151,6 @@ _Static_assert(offsetof(struct host_core, fpctl) == CORE_FPCTL, "gate.h");
 _Static_assert(offsetof(struct host_core, tid) == CORE_TID, "gate.h");
 _Static_assert(offsetof(struct host_core, in_kernel) == CORE_IN_KERNEL, "gate.h");
 _Static_assert(offsetof(struct host_core, pending) == CORE_PENDING, "gate.h");
+_Static_assert(offsetof(struct host_core, tick) == CORE_TICK && CORE_TICK == CORE_PENDING + 4 && CORE_PENDING % 8 == 0, "gate.h");
 _Static_assert(offsetof(struct host_core, fsgsbase) == CORE_FSGSBASE, "gate.h");
 _Static_assert(offsetof(struct host_core, trap) == CORE_TRAP, "gate.h");

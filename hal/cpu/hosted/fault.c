@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Linux signals as traps. A fault of a user thread enters the kernel as TRAP_FAULT, one inside a copy ends the copy, any other one inside
- * the kernel is a panic. hal_interrupt's signal enters the kernel as TRAP_DOORBELL if it finds a user thread running; its frame stays
- * on that thread's own stack, so that the thread can go on at any time and on any core.
+ * the kernel is a panic. hal_interrupt's signal enters the kernel as TRAP_DOORBELL if it finds a user thread running, the timer's as
+ * TRAP_TIMER; its frame stays on that thread's own stack, so that the thread can go on at any time and on any core.
  *
  * Handlers run on foreign stacks and leave them without returning: nothing here may be followed by a sanitizer.
  */
@@ -27,6 +27,7 @@ struct kernel_sigaction {
 
 #define KERNEL_SA_RESTORER 0x04000000ul
 #define SIGSET_BYTES 8
+#define BIT(sig) (1ul << ((sig) - 1))
 
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
 
@@ -44,9 +45,11 @@ host_signals_install(void)
 {
 	for (size_t i = 0; i < sizeof(fault_signals) / sizeof(fault_signals[0]); i++)
 		install(fault_signals[i], SA_ONSTACK | SA_NODEFER, 0);
-	install(HOST_INTERRUPT, SA_RESTART, 0);		/* deferred in its own handler: a storm of them must not nest */
+	/* deferred in each other's handlers: a storm of them must not nest */
+	install(HOST_INTERRUPT, SA_RESTART, BIT(HOST_TICK));
+	install(HOST_TICK, SA_RESTART, BIT(HOST_INTERRUPT));
 	/* returns to user code by itself, so an interrupt must wait until it has */
-	install(HOST_DUMP, SA_RESTART | SA_ONSTACK, 1ul << (HOST_INTERRUPT - 1));
+	install(HOST_DUMP, SA_RESTART | SA_ONSTACK, BIT(HOST_INTERRUPT) | BIT(HOST_TICK));
 }
 
 HOST_RAW void
@@ -133,20 +136,40 @@ restart_leave(struct host_core *c, ucontext_t *uc)
 	return 1;
 }
 
-HOST_RAW static int
-interrupted(struct host_core *c, ucontext_t *uc, int was_kernel, uintptr_t fs)
+/* Did the signal find a user thread? If not, it is noted in `later`; *mark: what in_kernel becomes. */
+HOST_RAW static bool
+found_user(struct host_core *c, ucontext_t *uc, uint32_t *later, int *mark)
 {
 	uintptr_t pc = regs_pc(uc);
 
-	c->pending = 1;
-	if (within(pc, host_leave_begin, host_leave_end))
-		return restart_leave(c, uc);
-	if (was_kernel || within(pc, host_gate_begin, host_gate_end))
+	*later = 1;
+	if (within(pc, host_leave_begin, host_leave_end)) {
+		*mark = restart_leave(c, uc);
+		return false;
+	}
+	if (*mark || within(pc, host_gate_begin, host_gate_end))
+		return false;
+	*later = 0;
+	return true;
+}
+
+HOST_RAW static int
+interrupted(struct host_core *c, ucontext_t *uc, int was_kernel, uintptr_t fs)
+{
+	if (!found_user(c, uc, &c->pending, &was_kernel))
 		return was_kernel;
-	c->pending = 0;
 	stop_thread(c, uc, fs);
-	host_signals_unblock();
-	host_enter(&host_trap_doorbell);
+	host_enter_from_signal(&host_trap_doorbell);
+}
+
+HOST_RAW static int
+ticked(struct host_core *c, ucontext_t *uc, int was_kernel, uintptr_t fs)
+{
+	c->timer_ns = HAL_FOREVER;
+	if (!found_user(c, uc, &c->tick, &was_kernel) || !host_tick_take(c))
+		return was_kernel;
+	stop_thread(c, uc, fs);
+	host_enter_from_signal(&host_trap_timer);
 }
 
 HOST_RAW static int
@@ -164,10 +187,9 @@ faulted(int sig, const siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_
 		host_kernel_fault(sig, info->si_addr, regs_pc(uc), regs_frame(uc));
 	stop_thread(c, uc, fs);
 	use_signal_stack(c, !c->signal_now);
-	host_signals_unblock();
 	c->fault = (struct hal_trap){.kind = TRAP_FAULT, .cause = cause_of(sig, info), .write = regs_access(uc),
 		.addr = sig == SIGABRT ? 0 : (uintptr_t)info->si_addr};
-	host_enter(&c->fault);
+	host_enter_from_signal(&c->fault);
 }
 
 /* Called by gate.S with the core marked as in the kernel. Returns what the mark becomes, or enters the kernel. */
@@ -176,6 +198,8 @@ host_signal_c(int sig, siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_
 {
 	if (sig == HOST_INTERRUPT)
 		return interrupted(host_core_self(), uc, was_kernel, fs);
+	if (sig == HOST_TICK)
+		return ticked(host_core_self(), uc, was_kernel, fs);
 	if (sig == HOST_DUMP) {
 		if (info->si_code != SI_TKILL)
 			host_dump_ask_others();
@@ -194,7 +218,7 @@ host_signal_foreign(int sig, siginfo_t *info, ucontext_t *uc)
 
 	if (sig == HOST_DUMP)
 		host_dump_ask_others();
-	if (sig == HOST_INTERRUPT || sig == HOST_DUMP)
+	if (sig == HOST_INTERRUPT || sig == HOST_TICK || sig == HOST_DUMP)
 		return;
 	len = (size_t)fmt_print(text, sizeof(text), "atoll: cluster %u: signal %d in a thread that the program made, at %lx, address %lx\n",
 		host.cluster, sig, (unsigned long)regs_pc(uc), (unsigned long)(uintptr_t)info->si_addr);

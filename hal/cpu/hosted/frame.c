@@ -11,6 +11,7 @@
 
 const struct hal_trap host_trap_call = {.kind = TRAP_CALL};
 const struct hal_trap host_trap_doorbell = {.kind = TRAP_DOORBELL};
+const struct hal_trap host_trap_timer = {.kind = TRAP_TIMER};
 
 void
 hal_frame_from_context(struct hal_frame *f, const struct context *c)

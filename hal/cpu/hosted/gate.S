@@ -5,7 +5,7 @@
  *
  * A signal may arrive between any two instructions. core->in_kernel says on which side of the border a core is, except inside this
  * file, where the handler decides by the program counter: on the way in nothing need be done (core->pending is looked at before
- * the core leaves the kernel); on the way out it starts host_leave again, which changes nothing of the frame.
+ * the core leaves the kernel, and core->tick with it); on the way out it starts host_leave again, which changes nothing of the frame.
  */
 #include "gate.h"
 
@@ -157,6 +157,14 @@ function host_fs_set
 	pop	%rsi
 	ret
 
+/* void host_enter_from_signal(trap in rdi) */
+function host_enter_from_signal
+	mov	%gs:CORE_STACK, %rsp
+	mov	%rdi, %rbx
+	call	host_signals_unblock
+	mov	%rbx, %rsi
+	jmp	gate_kernel
+
 #if HOST_TRAP_LOOP
 /* void host_run_user(void): the frame of the trap loop stays below the kernel stack's start */
 function host_run_user
@@ -189,8 +197,8 @@ label host_leave_begin
 function host_leave
 	mov	%gs:CORE_STACK, %rsp
 	mov	%gs:CORE_FRAME, %rbx
-	cmpl	$0, %gs:CORE_PENDING
-	jne	leave_pending
+	cmpq	$0, %gs:CORE_PENDING	/* and CORE_TICK behind it */
+	jne	leave_late
 	mov	FRAME_TLS(%rbx), %rdi
 	cmp	%gs:CORE_FS, %rdi
 	jne	leave_fs
@@ -222,10 +230,20 @@ leave_jump:
 	xor	%edx, %edx
 	jmp	*%rcx
 
-leave_fs:
-	call	host_fs_set
+leave_fs:				/* not by host_fs_set: a signal in there would not start this again */
+	cmpl	$0, %gs:CORE_FSGSBASE
+	je	leave_fs_by_call
+	wrfsbase %rdi
+leave_fs_is_set:
 	mov	%rdi, %gs:CORE_FS
 	jmp	leave_fs_done
+leave_fs_by_call:
+	mov	%rdi, %rsi
+	mov	$ARCH_SET_FS, %edi
+	mov	$SYS_arch_prctl, %eax
+	syscall
+	mov	%rsi, %rdi
+	jmp	leave_fs_is_set
 leave_fpctl:
 	ldmxcsr	FRAME_FPCTL(%rbx)
 	fldcw	FRAME_FPCTL+4(%rbx)
@@ -237,11 +255,20 @@ leave_signal:
 	mov	%rcx, %rsp
 	mov	$SYS_rt_sigreturn, %eax
 	syscall
-leave_pending:
-	movl	$0, %gs:CORE_PENDING
-	lea	host_trap_doorbell(%rip), %rsi
-	jmp	gate_kernel
 label host_leave_end
+
+/* Signals came while the kernel ran. Not to be started again: what has been taken from the core is in a register. */
+leave_late:
+#if HOST_SWITCH_FS
+	mov	%gs:CORE_HOST_FS, %rdi
+	call	host_fs_set
+	mov	%rdi, %gs:CORE_FS
+#endif
+	call	host_late_trap
+	test	%rax, %rax
+	jz	host_leave
+	mov	%rax, %rsi
+	jmp	gate_kernel
 
 /*
  * Signal handler, on the stack of whatever was interrupted (interrupts) or the core's signal stack (faults). Threads that the program

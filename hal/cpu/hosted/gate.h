@@ -15,8 +15,9 @@
 #define CORE_TID 48
 #define CORE_IN_KERNEL 52
 #define CORE_PENDING 56
-#define CORE_FSGSBASE 60
-#define CORE_TRAP 64
+#define CORE_TICK 60
+#define CORE_FSGSBASE 64
+#define CORE_TRAP 72
 
 /* struct hal_frame */
 #define FRAME_PC 0
@@ -74,6 +75,9 @@ _Noreturn void host_leave(void);
 
 /* Drop this stack and run kernel_trap(core->frame, t) on the kernel stack. */
 _Noreturn void host_enter(const struct hal_trap *t);
+
+/* The same from a signal handler: signals that were held back come when the kernel stack is in use. */
+_Noreturn void host_enter_from_signal(const struct hal_trap *t);
 
 /* The trap loop of HOST_TRAP_LOOP: leave to core->frame and return at the next trap, whose cause is in core->trap. */
 void host_run_user(void);

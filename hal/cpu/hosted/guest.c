@@ -64,6 +64,8 @@ become_core(struct host_core *c)
 	c->fsgsbase = host.fsgsbase;
 	c->in_kernel = 1;
 	c->pending = 0;
+	c->tick = 0;
+	host_tick_init(c);
 	c->fpctl = (uint64_t)HOST_UNKNOWN;
 	c->bell = &c->own_bell;
 	c->fs = host_fs_read();

@@ -30,6 +30,7 @@
 #define HOST_KERNEL_STACK (256 * 1024)
 #define USER_LIMIT ((uintptr_t)1 << 47)	/* beyond it Linux does not say where a fault was */
 #define HOST_INTERRUPT SIGURG		/* ignored by default, unused by libc */
+#define HOST_TICK 61			/* of a core's timer */
 
 /* The sanitizers must not follow what runs on a user's or a signal's stack. */
 #define HOST_RAW __attribute__((no_sanitize("address", "thread", "undefined")))
@@ -44,7 +45,9 @@ struct host_core {
 	uint64_t fpctl;			/* floating-point control words that are loaded */
 	uint32_t tid;			/* of the host thread */
 	uint32_t in_kernel;
-	uint32_t pending;		/* hal_interrupt came while the kernel ran */
+	/* signals that came while the kernel ran: looked at, together, before the core leaves it */
+	uint32_t pending;		/* of hal_interrupt */
+	uint32_t tick;			/* of the core's timer */
 	uint32_t fsgsbase;		/* user code may use rdfsbase */
 	const struct hal_trap *trap;	/* HOST_TRAP_LOOP: why the thread stopped */
 	/* the C code's own */
@@ -54,6 +57,11 @@ struct host_core {
 	uint32_t seen;			/* what bell->rung was when the core began to wait */
 	uint32_t waits;
 	uint32_t poll_ns;		/* how long to poll before the next sleep */
+	/* timer.c */
+	uint64_t tick_ns;		/* when a user thread is to be stopped, or HAL_FOREVER */
+	uint64_t timer_ns;		/* what Linux's timer is set to; HAL_FOREVER: to nothing */
+	int timer;			/* Linux's number of it */
+	bool has_timer;
 	void *start_arg;
 	struct hal_trap fault;
 	uintptr_t copy_fault;		/* address of the fault that ended a copy */
@@ -122,7 +130,19 @@ void host_signal_stack_use(struct host_core *c);
 void host_signals_unblock(void);
 
 /* gate.S, frame.c: causes that need no words. */
-extern const struct hal_trap host_trap_doorbell;
+extern const struct hal_trap host_trap_doorbell, host_trap_timer;
+
+/* timer.c: no time is armed yet. */
+void host_tick_init(struct host_core *c);
+
+/*
+ * timer.c: the timer's signal came, now or while the kernel ran. True if the armed time has come, which is then armed no more. If not,
+ * the signal was for an earlier one: the timer is set again.
+ */
+bool host_tick_take(struct host_core *c);
+
+/* timer.c: called by gate.S on the empty kernel stack, when signals came while the kernel ran: what to tell the kernel, or NULL. */
+const struct hal_trap *host_late_trap(void);
 
 /* host.c: say why the host does not let us go on, and end this cluster. */
 _Noreturn void host_refuse(const char *what);

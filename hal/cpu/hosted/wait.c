@@ -198,10 +198,3 @@ hal_interrupt_home(unsigned cluster)
 	if (home != 0)
 		host_call3(SYS_tgkill, home, home, HOST_INTERRUPT);
 }
-
-/* Not there yet: a tick never fires. */
-void
-hal_timer_arm(uint64_t until_ns)
-{
-	(void)until_ns;
-}
