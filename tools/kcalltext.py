@@ -263,6 +263,69 @@ def kernel_c(calls):
     return text + "};\n"
 
 
+WORD_KINDS = {"int": "KCALL_INT", "u32": "KCALL_INT", "word": "KCALL_WORD", "in": "KCALL_IN", "out": "KCALL_OUT"}
+ANY_POOL = 255
+SHAPES_HEAD = f"""#include <stdbool.h>
+#include <stdint.h>
+
+#define KCALL_ANY_POOL {ANY_POOL}
+
+enum kcall_word_kind {{ KCALL_INT, KCALL_WORD, KCALL_IN, KCALL_OUT, KCALL_LENGTH }};
+
+struct kcall_word {{
+	uint8_t kind;
+	uint8_t pool;		/* of the calls that give such numbers: where it may be drawn from; 0: none; KCALL_ANY_POOL */
+	bool takes_self;	/* SELF means something */
+	uint16_t size;		/* of a buffer, or the longest length */
+}};
+
+struct kcall_shape {{
+	char name[24];
+	uint8_t words;
+	uint8_t gives;		/* pool that its result goes into */
+	bool blocks;
+	struct kcall_word word[6];
+}};
+
+"""
+
+
+def _first_word(call):
+    return call.name.split("_")[0]
+
+
+def pools(calls):
+    """Pools of learned numbers, one per first word of the calls' names: their numbers from 1 on."""
+    return {name: i for i, name in enumerate(sorted({_first_word(c) for c in calls}), 1)}
+
+
+def pool_of(arg, call, known):
+    """The pool that an argument is drawn from, by its name: the calls' first word, `tid` for threads, else ids of the call's own kind."""
+    if arg.kind != "int":
+        return 0
+    if arg.name == "id":
+        return known[_first_word(call)]
+    if arg.name == "handle":
+        return ANY_POOL
+    return 0 if arg.name in ("cluster", "core") else known.get({"tid": "thread"}.get(arg.name, arg.name), 0)
+
+
+def shapes_h(calls):
+    """The table of arguments for programs that make calls at random."""
+    known = pools(calls)
+    body = SHAPES_HEAD + f"#define KCALL_POOLS {len(known) + 1}\n\nstatic const struct kcall_shape kcall_shapes[] = {{\n"
+    for c in calls:
+        words = []
+        for a in c.args:
+            own = "true" if a.name == "proc" else "false"
+            words.append(f"{{{WORD_KINDS[a.kind]}, {pool_of(a, c, known)}, {own}, {a.size}}}")
+            if a.has_len:
+                words.append(f"{{KCALL_LENGTH, 0, false, {a.size}}}")
+        blocks = "true" if c.blocks else "false"
+        body += f'\t{{"{c.name}", {len(words)}, {known[_first_word(c)]}, {blocks}, {{{", ".join(words) or "{0}"}}}}},\n'
+    return NOTE % "Arguments of the kernel calls, for tests." + guard("ABI_KCALL_SHAPES_H", body + "};\n")
+
+
 def manual_md(calls, errors):
     text = "# Kernel calls\n\nGenerated from `abi/kcalls.tbl`. Every call returns a value >= 0 or `-E_NAME`.\n\n"
     text += "A call looks at its arguments before it acts: after `-E_FAULT` nothing has happened. There is one exception: memory for a result\n"
@@ -283,6 +346,7 @@ def files(calls, errors):
     return {
         "include/abi/kcalls.h": numbers_h(calls),
         "include/abi/errors.h": errors_h(errors),
+        "include/abi/kcall_shapes.h": shapes_h(calls),
         "include/atoll/kcalls.h": user_h(calls, errors),
         "include/kernel/kcalls.h": kernel_h(calls),
         "kcall_user.c": user_c(calls),

@@ -56,8 +56,9 @@ def run(argv, timeout):
     return Boot(done.returncode, (done.stdout + done.stderr).decode(errors="replace"), time.monotonic() - start)
 
 
-def boot(m, init=None, timeout=60, extra=(), damage=None):
-    """Boot machine `m`: the kernel with program `init` of the build, or without one the stand-in. `damage` changes the record's bytes."""
+def boot(m, init=None, timeout=60, extra=(), damage=None, kernel=None):
+    """Boot machine `m`: the kernel (or another at the path `kernel`) with program `init` of the build, or without one the stand-in. `damage`
+    changes the record's bytes."""
     image = b""
     if init:
         with open(os.path.join(BUILD, "bin", init), "rb") as f:
@@ -69,7 +70,7 @@ def boot(m, init=None, timeout=60, extra=(), damage=None):
         for name, content in files.items():
             with open(os.path.join(folder, name), "wb") as f:
                 f.write(content)
-        kernel = "kernel.bin" if init else "boot-probe.bin"
+        kernel = kernel or ("kernel.bin" if init else "boot-probe.bin")
         archive = os.path.join(folder, "archive") if init else None
         return run(command(m, layout, os.path.join(folder, "record"), kernel, archive) + list(extra), timeout)
 

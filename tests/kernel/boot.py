@@ -3,6 +3,7 @@
 
     python3 tests/kernel/boot.py PORT TEST [CLUSTERS CORES [ROLE0 [MEGABYTES]]]
 
+Tests at random take CALLS and SEED from the environment (SEED with CALLS only); ICOUNT=1 makes a run on riscv64 repeatable.
 Standard library only. A machine that does not end in time is killed, and says so.
 """
 
@@ -38,6 +39,7 @@ def qemu(layout, m, record, image):
     argv = ["qemu-system-riscv64", "-bios", "none", "-M", "virt,aclint=on", "-smp", str(m.cores()), "-m",
             f"{layout.ram_bytes >> 20}M", "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
             "-kernel", os.path.join(out, "boot.elf")]
+    argv += ["-icount", "shift=3,sleep=off"] if "ICOUNT" in os.environ else []
     return argv + load(os.path.join(out, "kernel.bin"), bootrec.KERNEL_AT) + load(record, bootrec.RECORD_AT) + \
         load(image, layout.archive)
 
@@ -57,7 +59,8 @@ def boot(port, name, m, timeout=60, extra=()):
     """Boot test `name`; (exit status or None, output, seconds)."""
     with open(os.path.join(BUILD, port, "tests", "kernel", name), "rb") as f:
         program = f.read()
-    image, places = archive.pack([("bin/init", program)])
+    arguments = " ".join(os.environ[n] for n in ("CALLS", "SEED") if n in os.environ) + "\n"
+    image, places = archive.pack([("bin/init", program), ("etc/args", arguments.encode())])
     layout = bootrec.Layout(m, port, len(image))
     data = bootrec.write(m, port, layout, init=(program, name, places["bin/init"]))
     with tempfile.TemporaryDirectory(prefix="atoll-ktest-") as folder:

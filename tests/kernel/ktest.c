@@ -43,6 +43,12 @@ kt_compare(const char *what, int line, long have, long want)
 	console_print("FAIL %s: line %d: %s is %ld, not %ld\n", kt.name, line, what, have, want);
 }
 
+int
+kt_failures(void)
+{
+	return kt.wrong;
+}
+
 void
 kt_run(const char *name, void (*test)(void))
 {

@@ -19,6 +19,7 @@
 
 void kt_run(const char *name, void (*test)(void));
 void kt_compare(const char *what, int line, long have, long want);
+int kt_failures(void);		/* of the test that runs */
 _Noreturn void kt_end(void);
 
 /* Start fn(arg) as a thread that ends with what fn returns; its tid or an error. */

@@ -15,6 +15,8 @@
     size = [8, 1024]
     [quick]                           replaces parameters with --quick
 
+`bare = ["NAME"]` names tests of tests/kernel that `program` may be: they are the first process of every cluster, without servers.
+
 A program reports by lines `row NAME VALUE UNIT [KEY=VALUE...]`. A value of 0 ranks is the front command's own measure:
     probe = "wall" | "footprint"      instead of rows: wall clock of the whole run; sizes of the kernel image
 
@@ -24,6 +26,8 @@ With --icount a riscv64 machine runs under `-icount shift=3,sleep=off` and the c
     label = 16                        marker label of the windows, 0: without
     count = "insns"                   or total (with the other harts), others, kernel, user, polls, entries, interrupts
     per = 1                           operations in a window
+    count = "stretch"                 with `stretches = true`: how long a kernel core served nobody else, the longest of each part of the kernel
+                                      above `least` and the longest of all, in the phase after marker `label` (0: before any)
     span = "FROM:TO"                  beside them, ways from one kernel function to another on another hart (run's --span); a row counts
                                       send, receive, one_way, sender, receiver or round_trip of them
 
@@ -61,7 +65,7 @@ co-designed cluster (or1k). ./atoll bench mpi --peers compares our MPI with othe
 algorithms collectives should use here (--help tells more).
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions", "args", "files", "parameters", "quick", "probe",
-        "icount", "span", "rtl", "timeout_s"}
+        "icount", "span", "stretches", "bare", "rtl", "timeout_s"}
 SPAN_COUNTS = {"send", "receive", "one_way", "sender", "receiver", "round_trip"}
 FOLDER = os.path.join(ROOT, "bench")
 ROW = re.compile(r"row (\S+) (-?[0-9.eE+-]+) (\S+)((?: [^\s=]+=\S*)*)\s*$")
@@ -121,11 +125,15 @@ class Shot:
     def command(self, extra=()):
         """`./atoll run` with everything it needs."""
         b, p = self.bench, self.params
-        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(p.get("ranks", 1)), "--port", self.port, "--machine", self.machine,
+        program = b.get("program", b.name).format(**p)
+        bare = program in b.get("bare", ())
+        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(1 if bare else p.get("ranks", 1)), "--port", self.port, "--machine", self.machine,
                 "--map", p.get("map", "compact"), "--timeout", str(b.get("timeout_s", 300)), *extra]
         for f in b.get("files", []):
             argv += ["--file", os.path.join(ROOT, f)]
-        return argv + [b.get("program", b.name)] + [a.format(**p) for a in b.get("args", [])]
+        if bare:
+            return argv + ["--bare", os.path.join(BUILD, self.port, "tests", "kernel", program)] + [a.format(**p) for a in b.get("args", [])]
+        return argv + [program] + [a.format(**p) for a in b.get("args", [])]
 
     def run(self, extra=()):
         """(output, wall seconds)."""
@@ -171,12 +179,27 @@ def parse_windows(lines, specs):
     out = []
     for spec in specs:
         what = spec.get("count", "insns")
+        if what == "stretch":
+            continue
         kind = "span" if what in SPAN_COUNTS else "window"
         for w in windows:
             if kind not in w or w["label"] != spec.get("label", 0):
                 continue
             value = sum(o["user"] + o["kernel"] for o in w["others"]) if what == "others" else w[what]
             out.append((spec["name"], value / spec.get("per", 1), spec.get("unit", "instructions"), {"count": what}))
+    return out
+
+
+def parse_stretches(lines, specs):
+    """(name, value, unit, params) for the plugin's stretches: of each phase the longest, and all that are longer than `least`."""
+    import stretches
+    found, out = stretches.read(lines), []
+    for spec in specs:
+        if spec.get("count") != "stretch":
+            continue
+        of_phase = [s for s in found if s[0] == spec.get("label", 0)]
+        for _, insns, part, most, share in of_phase[:1] + [s for s in of_phase[1:] if s[1] > spec.get("least", 0)]:
+            out.append((spec["name"], insns, "instructions", {"in": part, "most": f"{most}:{share:.0%}"}))
     return out
 
 
@@ -211,9 +234,9 @@ def shoot(shot, icount, rtl=False):
         return shoot_rtl(shot)
     if icount:
         with tempfile.NamedTemporaryFile(prefix="atoll-count-") as f:
-            shot.run(["--icount", "--count", f.name] + (["--span", b.get("span")] if b.get("span") else []))
+            shot.run(["--icount", "--count", f.name] + (["--span", b.get("span")] if b.get("span") else []) + ["--stretches"] * b.get("stretches", False))
             lines = f.read().decode().splitlines()
-        return merge(shot, parse_windows(lines, b.get("icount", [])))
+        return merge(shot, parse_windows(lines, b.get("icount", [])) + parse_stretches(lines, b.get("icount", [])))
     if b.get("probe") == "footprint":
         return footprint(shot)
     samples = []
@@ -344,6 +367,8 @@ def main(argv):
         builder.ensure_run(port, sorted({s.bench.get("program", s.bench.name) for s in shots if s.port == port} & set(programs.names(port))))
     if o.icount:
         builder.make("hosted", ("plugin",), quiet=True)
+    for port in {s.port for s in shots if s.bench.get("bare")}:
+        builder.make(port, ("kerneltest",), quiet=True)
     rows, steps = [], Steps("benchmarks", len(shots))
     for s in shots:
         rows += shoot(s, o.icount, o.rtl)

@@ -30,10 +30,11 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
   --span FROM:TO       with --count: also what lies between two kernel functions on two harts (sender, handler), and back
+  --stretches          with --count: also how long each kernel core served nobody else
   --rtl                or1k: on the cycle-exact cluster instead of QEMU
   --report FILE        with --rtl: cycles and counters of the run and of its windows, as JSON
   --seed N             with --rtl: number of the replication; varies when each core leaves reset
-  --bare               or1k: the program is the machine's first process, without servers
+  --bare               or1k, riscv64: the program is the machine's first process, without servers
   --kernel IMAGE       or1k: another build of the kernel, a path without .elf
   --keep DIR           leave boot record, archive and command line in DIR
   -v, --verbose        messages of the kernels
@@ -44,7 +45,7 @@ DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks"}
-FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
+FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory", "--stretches": "stretches", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
 class Options:
@@ -54,7 +55,7 @@ class Options:
         self.n, self.port, self.machine, self.map, self.timeout, self.keep = "1", "hosted", None, "compact", "0", None
         self.env, self.file, self.icount, self.verbose, self.count, self.span = [], [], False, False, None, None
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
-        self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, None, "0", None
+        self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
 
 
@@ -111,8 +112,8 @@ def _check(o):
         raise Usage("--icount is for --port riscv64" if o.icount else "--timeout needs a positive number")
     if o.count and not o.icount:
         raise Usage("--count needs --icount")
-    if o.span and not o.count:
-        raise Usage("--span needs --count")
+    if (o.span or o.stretches) and not o.count:
+        raise Usage("--span and --stretches need --count")
     _check_or1k(o)
     if o.ranks not in ("thread", "process"):
         raise Usage(f"unknown kind of ranks '{o.ranks}': use thread or process")
@@ -121,8 +122,10 @@ def _check(o):
 
 
 def _check_or1k(o):
-    if (o.rtl or o.bare or o.kernel) and o.port != "or1k":
-        raise Usage("--rtl, --bare and --kernel are for --port or1k")
+    if (o.rtl or o.kernel) and o.port != "or1k":
+        raise Usage("--rtl and --kernel are for --port or1k")
+    if o.bare and o.port not in ("or1k", "riscv64"):
+        raise Usage("--bare is for --port or1k and riscv64")
     if (o.report or o.seed != "0") and not o.rtl:
         raise Usage("--report and --seed need --rtl")
     if not o.seed.isdecimal():
@@ -200,11 +203,16 @@ def _input(o, files):
     return [(streams.INPUT, bytes(streams.INPUT_BYTES)), ("etc/files", listing.encode())]
 
 
-def _span(o):
-    if not o.span:
-        return ""
-    import spans
-    return spans.options(o.span)
+def _watched(o, machine):
+    """What the counting plugin looks at beside windows."""
+    out = ""
+    if o.span:
+        import spans
+        out += spans.options(o.span)
+    if o.stretches:
+        import stretches
+        out += stretches.options(machine)
+    return out
 
 
 def make_job(o):
@@ -232,10 +240,10 @@ def make_job(o):
 def _options(o, job):
     job.rtl, job.report, job.seed, job.image = o.rtl, o.report and os.path.abspath(o.report), int(o.seed), o.kernel
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
-    if o.port in ("hosted", "riscv64"):
+    if o.port in ("hosted", "riscv64") and not o.bare:
         job.reader = job.machine.places()[0][0]	# rank 0 is there, however ranks are placed
     if o.count:
-        job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}" + _span(o),)
+        job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}" + _watched(o, job.machine),)
     return job
 
 

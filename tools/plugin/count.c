@@ -4,13 +4,14 @@
  * (`slti x0, x0, n`) and writes one JSON line per window. Exact: an instruction that faults counts once per attempt, markers
  * do not count, an idle hart (wfi) executes nothing. Use -icount shift=3,sleep=off for repeatable counts over several harts.
  *
- *	-plugin libcount.so,out=FILE[,profile=FILE[,label=N]][,from=HEX,to=HEX,back=HEX...]
+ *	-plugin libcount.so,out=FILE[,profile=FILE[,label=N]][,from=HEX,to=HEX,back=HEX...][,serve=...]
  *
  * A window belongs to the hart that opened it; "others" is what the other harts executed meanwhile. Rounds of a polling loop, from one
  * MARK_POLL to the next without a longer way in between, count in "polls" and "poll_insns" and nowhere else. A marker
  * from MARK_LABEL on names the hart's next windows. "entries" are ways from user mode into the kernel, "interrupts" those that
  * no `ecall` asked for. The profile says which code ran while any window (with that label) was open:
- * address, instructions from there on, times. Spans, the ways from one hart to another, are in span.h.
+ * address, instructions from there on, times. Spans, the ways from one hart to another, are in span.h; stretches, in which a kernel core
+ * serves nobody else, in stretch.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,8 +65,12 @@ struct run {
 	uint32_t insns;
 	uint8_t kernel;
 	uint8_t ends_in_call;
+	uint8_t stretch_kind;		/* of stretch.h */
+	uint16_t stretch_part;
 	struct run *next;
 };
+
+#include "stretch.h"
 
 static struct run *runs;		/* all, for the profile */
 static FILE *profile;
@@ -87,10 +92,12 @@ on_run(unsigned vcpu, void *data)
 	h->was_user = !run->kernel && h->in_kernel_once;
 	h->was_call = run->ends_in_call;
 	run->hits += windows_open != 0;
+	if (stretches.of[vcpu] != NULL)
+		stretch_run(stretches.of[vcpu], vcpu, run);
 }
 
 static struct run *
-run_new(uint64_t vaddr, uint32_t insns, bool ends_in_call)
+run_new(uint64_t vaddr, uint32_t insns, uint32_t last_word)
 {
 	struct run *run = calloc(1, sizeof(*run));
 
@@ -99,7 +106,8 @@ run_new(uint64_t vaddr, uint32_t insns, bool ends_in_call)
 	run->vaddr = vaddr;
 	run->insns = insns;
 	run->kernel = vaddr >= KERNEL_HALF;
-	run->ends_in_call = ends_in_call;
+	run->ends_in_call = last_word == 0x73;
+	stretch_classify(run, last_word);
 	do
 		run->next = __atomic_load_n(&runs, __ATOMIC_RELAXED);
 	while (!__sync_bool_compare_and_swap(&runs, run->next, run));
@@ -200,7 +208,7 @@ on_mark(unsigned vcpu, void *data)
 	else if (mark == MARK_POLL)
 		poll_round(h);
 	else if (mark >= MARK_LABEL)
-		h->label = (uint32_t)mark;
+		stretch_phase(h->label = (uint32_t)mark);
 }
 
 /* Can it fault or trap? Then nothing behind it may be counted before it is through. */
@@ -259,7 +267,7 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 		start = qemu_plugin_tb_get_insn(tb, first);
 		if (insns != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(start, on_run, QEMU_PLUGIN_CB_NO_REGS,
-				run_new(qemu_plugin_insn_vaddr(start), insns, word == 0x73));
+				run_new(qemu_plugin_insn_vaddr(start), insns, word));
 		span_point_after(insn, i > 0 ? insn_word(qemu_plugin_tb_get_insn(tb, i - 1)) : 0);
 		if (mark != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark);
@@ -279,6 +287,7 @@ at_end(uint64_t id, void *data)
 		print_counters(harts[i].count, zero);
 		fprintf(out, "}\n");
 	}
+	stretches_print();
 	fflush(out);
 	for (struct run *run = profile != NULL ? runs : NULL; run != NULL; run = run->next)
 		if (run->hits != 0)
@@ -300,6 +309,7 @@ qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, 
 		if (strncmp(argv[i], "label=", 6) == 0)
 			profile_label = (uint32_t)strtoul(argv[i] + 6, NULL, 0);
 		span_option(argv[i]);
+		stretch_option(argv[i]);
 	}
 	if (out == NULL || strcmp(info->target_name, "riscv64") != 0) {
 		fprintf(stderr, "libcount: for qemu-system-riscv64; needs out=FILE that can be written\n");

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random kernel calls, made from the table: <abi/kcall_shapes.h> says of each argument what kind it is and which pool of learned numbers
+ * it is drawn from; whatever a call returns goes into the pool of the calls with the same first word, so that ids, frames and handles
+ * of any kind are used by those who take them, also when they are stale or belong to somebody else. Addresses are good ones,
+ * and ones that are not mapped, not writable, at the border of a page, in the kernel, misaligned, or wrap around.
+ *
+ * The same for all ports: tests/kernel/fuzz.c runs it in processes, tests/coroutine/kernel_fuzz.c under the seeded scheduler.
+ */
+#ifndef TESTS_FUZZ_FUZZ_H
+#define TESTS_FUZZ_FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/kcalls.h>
+#include <abi/kcall_shapes.h>
+#include <abi/limits.abi.h>
+
+#define FUZZ_POOL 8		/* numbers remembered of each kind: the last */
+#define FUZZ_AREAS 8
+#define FUZZ_MADE 96		/* processes that a child may make: its parent ends those that it leaves behind */
+#define FUZZ_FOREIGN 16
+#define FUZZ_SCRATCH 1024	/* bytes of a thread's own buffer; arguments of one call share it */
+
+/* What the threads of one process share. The parent reads `calls` and `made` and writes `foreign`, all as hints. */
+struct fuzz {
+	uint32_t calls;
+	uint32_t made;
+	uint32_t done;			/* calls that returned no error */
+	uint32_t last_call;		/* number of the newest */
+	uint32_t seed;
+	int32_t made_id[FUZZ_MADE];
+	int32_t foreign[FUZZ_FOREIGN];
+	int32_t pool[KCALL_POOLS][FUZZ_POOL];
+	uint32_t learned[KCALL_POOLS];
+	uint64_t area[FUZZ_AREAS];	/* addresses that calls gave */
+	uint32_t areas;
+	uint32_t page;			/* bytes */
+	uint64_t edge;			/* pages: writable, absent, readable, absent */
+	uint64_t fixed[4];		/* program text, program data, the kernel, and what the port adds */
+	bool strict_context;		/* a register context is read from own memory only */
+};
+
+/* One thread's view. */
+struct fuzz_thread {
+	struct fuzz *f;
+	uint32_t random;
+	bool never_blocks;
+	unsigned char *scratch;		/* FUZZ_SCRATCH bytes, aligned to 8 */
+	uint32_t used;
+};
+
+/* Supplied by the port: one call; a register context (good or bad) to `to`. */
+long fuzz_kcall(unsigned long number, const unsigned long a[6]);
+void fuzz_context(struct fuzz_thread *t, void *to);
+
+/* Calls that come less often than others, one time in `times`: 0 never. */
+struct fuzz_rare {
+	char name[20];
+	uint32_t times;
+};
+
+static const struct fuzz_rare fuzz_rare[] = {
+	{"machine_halt", 50},	/* a child may not; the way to the refusal is short */
+	{"proc_exit", 300},	/* ends the caller */
+	{"proc_kill", 60},	/* may end it */
+	{"thread_exit", 40},	/* ends the caller */
+	{"thread_sleep", 4},	/* waits for one of few wake-ups */
+	{"console_write", 50},	/* somebody has to read it */
+	{"cluster_watch", 10},	/* waits for ever */
+};
+
+static inline uint32_t
+fuzz_random(struct fuzz_thread *t, uint32_t n)
+{
+	uint32_t x = t->random;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	t->random = x;
+	return (x >> 7) % n;
+}
+
+static inline bool
+fuzz_chance(struct fuzz_thread *t, uint32_t percent)
+{
+	return fuzz_random(t, 100) < percent;
+}
+
+/* A number that is none of a pool: mostly small, else at some border. */
+static inline unsigned long
+fuzz_number(struct fuzz_thread *t)
+{
+	unsigned long border = 1ul << fuzz_random(t, sizeof(long) * 8);
+
+	switch (fuzz_random(t, 16)) {
+	case 0: return border;
+	case 1: return border - 1;
+	case 2: return -border;
+	case 3: return ~0ul - fuzz_random(t, 16);
+	case 4: return (unsigned long)INT32_MAX - fuzz_random(t, 2);
+	case 5: return (unsigned long)fuzz_random(t, 1u << 20) << fuzz_random(t, 12);
+	case 6: return (unsigned long)SELF;
+	case 7: return fuzz_random(t, 300);
+	default: return fuzz_random(t, 6);
+	}
+}
+
+/* One of a pool: of the own ones, the newest are preferred; of others; a stale one; of another kind. */
+static inline unsigned long
+fuzz_learned(struct fuzz_thread *t, unsigned pool)
+{
+	struct fuzz *f = t->f;
+	uint32_t kind = fuzz_random(t, 20), have;
+
+	if (pool == KCALL_ANY_POOL)
+		pool = 1 + fuzz_random(t, KCALL_POOLS - 1);
+	have = f->learned[pool] < FUZZ_POOL ? f->learned[pool] : FUZZ_POOL;
+	if (kind == 0)
+		return (unsigned long)f->foreign[fuzz_random(t, FUZZ_FOREIGN)];
+	if (kind == 1)
+		return (unsigned long)f->pool[fuzz_random(t, KCALL_POOLS)][fuzz_random(t, FUZZ_POOL)];
+	if (kind == 2 || have == 0)
+		return fuzz_number(t);
+	if (kind == 3)
+		return (unsigned long)f->pool[pool][fuzz_random(t, FUZZ_POOL)] + (fuzz_random(t, 2) ? 1ul << 12 : 1);
+	if (kind < 12)
+		return (unsigned long)f->pool[pool][(f->learned[pool] - 1) % FUZZ_POOL];
+	return (unsigned long)f->pool[pool][fuzz_random(t, FUZZ_POOL)];
+}
+
+/* An address for a call that works on pages. */
+static inline unsigned long
+fuzz_address(struct fuzz_thread *t)
+{
+	struct fuzz *f = t->f;
+	uint64_t at = f->areas > 0 ? f->area[fuzz_random(t, FUZZ_AREAS)] : f->edge;
+
+	at += (uint64_t)fuzz_random(t, 4) * f->page;
+	switch (fuzz_random(t, 24)) {
+	case 0: return (unsigned long)at + 1 + fuzz_random(t, 7);
+	case 1: return (unsigned long)at - f->page * fuzz_random(t, 3);
+	case 2: return (unsigned long)f->edge + fuzz_random(t, 5) * f->page;
+	case 3: return (unsigned long)f->fixed[fuzz_random(t, 4)] + (unsigned long)f->page * 4096;
+	case 4: return ~0ul << fuzz_random(t, sizeof(long) * 8);
+	case 5: return fuzz_number(t);
+	case 6: return (1ul << fuzz_random(t, sizeof(long) * 8)) & ~(f->page - 1ul);
+	case 7: return fuzz_random(t, 20) != 0 ? (unsigned long)at : (unsigned long)f->fixed[fuzz_random(t, 4)] & ~(f->page - 1ul);
+	default: return (unsigned long)at;
+	}
+}
+
+/* Bytes for a buffer of a call: own ones that work, or others. */
+static inline unsigned long
+fuzz_buffer(struct fuzz_thread *t, uint32_t bytes)
+{
+	struct fuzz *f = t->f;
+	unsigned long own = (unsigned long)t->scratch + t->used, edge = (unsigned long)f->edge;
+
+	t->used = (t->used + bytes + 7) & ~7u;
+	if (fuzz_chance(t, 80))
+		return own;
+	switch (fuzz_random(t, 8)) {
+	case 0: return edge + f->page - fuzz_random(t, bytes + 9);		/* its end may lie in the absent page */
+	case 1: return edge + 2 * f->page - fuzz_random(t, bytes + 9);		/* its end in the one for reading */
+	case 2: return edge + 2 * f->page + fuzz_random(t, f->page);
+	case 3: return (unsigned long)f->fixed[2] + fuzz_random(t, f->page);
+	case 4: return ~0ul - fuzz_random(t, bytes + 9);
+	case 5: return fuzz_random(t, f->page);
+	case 6: return own + fuzz_random(t, 8);
+	default: return fuzz_number(t);
+	}
+}
+
+static inline unsigned long
+fuzz_in(struct fuzz_thread *t, const struct kcall_word *w)
+{
+	unsigned char *own = t->scratch + t->used;
+	bool is_context = w->size == CONTEXT_SIZE;
+	unsigned long at;
+
+	if (is_context) {
+		fuzz_context(t, own);
+	} else {
+		for (uint32_t i = 0; i < w->size; i++)
+			own[i] = "fuzz\n"[i % 5];
+	}
+	at = fuzz_buffer(t, w->size);
+	if (is_context && t->f->strict_context && at != (unsigned long)own)
+		return fuzz_random(t, t->f->page);
+	return at;
+}
+
+static inline unsigned long
+fuzz_word(struct fuzz_thread *t, const struct kcall_word *w)
+{
+	switch (w->kind) {
+	case KCALL_IN:
+		return fuzz_in(t, w);
+	case KCALL_OUT:
+		return fuzz_buffer(t, w->size);
+	case KCALL_LENGTH:
+		return fuzz_chance(t, 80) ? fuzz_random(t, 8) : fuzz_chance(t, 50) ? w->size + fuzz_random(t, 2) : fuzz_number(t);
+	case KCALL_WORD:
+		if (fuzz_chance(t, 70))
+			return fuzz_address(t);
+		return fuzz_chance(t, 70) ? (unsigned long)(1 + fuzz_random(t, 4)) * t->f->page : fuzz_number(t);
+	default:
+		if (w->pool == 0)
+			return fuzz_number(t);
+		return w->takes_self && fuzz_chance(t, 50) ? (unsigned long)SELF : fuzz_learned(t, w->pool);
+	}
+}
+
+static inline bool
+fuzz_same(const char *a, const char *b)
+{
+	while (*a != 0 && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+static inline bool
+fuzz_may(struct fuzz_thread *t, const struct kcall_shape *s)
+{
+	if (t->never_blocks && (s->blocks || fuzz_same(s->name, "context_set")))
+		return false;
+	if (fuzz_same(s->name, "proc_create") && t->f->made >= FUZZ_MADE / 2)
+		return false;
+	for (size_t i = 0; i < sizeof(fuzz_rare) / sizeof(fuzz_rare[0]); i++)
+		if (fuzz_same(fuzz_rare[i].name, s->name))
+			return fuzz_rare[i].times != 0 && fuzz_random(t, fuzz_rare[i].times) == 0;
+	return true;
+}
+
+static inline void
+fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned long *a, long result)
+{
+	struct fuzz *f = t->f;
+
+	if (result < 0)
+		return;
+	f->done++;
+	if (result > 0 || fuzz_random(t, 8) == 0)	/* 0 is what most calls return that give nothing */
+		f->pool[s->gives][f->learned[s->gives]++ % FUZZ_POOL] = (int32_t)result;
+	if (fuzz_same(s->name, "proc_create"))
+		f->made_id[__atomic_fetch_add(&f->made, 1, __ATOMIC_RELAXED) % FUZZ_MADE] = (int32_t)result;
+	for (unsigned i = 0; i < s->words; i++) {
+		uint64_t value;
+
+		if (s->word[i].kind != KCALL_OUT || s->word[i].size != 8 || a[i] - (unsigned long)t->scratch >= FUZZ_SCRATCH)
+			continue;
+		__builtin_memcpy(&value, (const void *)a[i], sizeof(value));
+		if (value >= f->page && value % f->page == 0)
+			f->area[f->areas++ % FUZZ_AREAS] = value;
+	}
+}
+
+/* One random call. */
+static inline void
+fuzz_step(struct fuzz_thread *t)
+{
+	const struct kcall_shape *s;
+	unsigned long a[6], number;
+
+	do
+		s = &kcall_shapes[fuzz_random(t, KC_COUNT)];
+	while (!fuzz_may(t, s));
+	number = KC_FIRST + (unsigned long)(s - kcall_shapes);
+	if (fuzz_random(t, 200) == 0)
+		number = fuzz_chance(t, 50) ? KC_FIRST + KC_COUNT + fuzz_random(t, 3) : fuzz_number(t) | 1ul << 31;
+	t->used = 0;
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = i < s->words ? fuzz_word(t, &s->word[i]) : fuzz_number(t);
+	t->f->last_call = (uint32_t)number;
+	__atomic_fetch_add(&t->f->calls, 1, __ATOMIC_RELAXED);
+	fuzz_learn(t, s, a, fuzz_kcall(number, a));
+}
+
+#endif

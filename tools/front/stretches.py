@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Stretches of the counting plugin (tools/plugin/stretch.h): what it watches, and what it found by the names of functions. Imported only when counting."""
+
+import bisect
+import json
+import os
+import re
+
+import elf
+from ui import BUILD, Usage
+
+POINT = "am_serve_call"  # a look at the queue of active messages
+# functions by which stretches are told apart: the halves of calls, and what the kernel core does of its own; those that the kernel has
+PART = re.compile(r"kcall_(enter|serve|finish)_\w+|\w+_serve|ikc_poll|peer_poll|console_drain|sweeps_poll|ready_drain|proc_finish|kernel_trap|init_start")
+
+
+def _kernel(path):
+    return elf.read(path or os.path.join(BUILD, "riscv64", "kernel.elf"))
+
+
+def options(machine, kernel=None):
+    """Plugin options: the kernel cores of a machine, the points, the parts."""
+    functions = {name: addr for addr, _, name in _kernel(kernel).symbols()}
+    if POINT not in functions:
+        raise Usage(f"--stretches: the kernel has no function '{POINT}'")
+    harts, first = [], 0
+    for c in machine.clusters:
+        harts.append(str(first))
+        first += len(c.roles)
+    parts = sorted(addr for name, addr in functions.items() if PART.fullmatch(name))
+    return f",serve={':'.join(harts)},point={functions[POINT]:x}" + "".join(f",part={p:x}" for p in parts)
+
+
+class Names:
+    """Names of the kernel's functions by address."""
+
+    def __init__(self, kernel=None):
+        self.functions = sorted((addr, size, name) for addr, size, name in _kernel(kernel).symbols())
+        self.starts = [f[0] for f in self.functions]
+
+    def of(self, addr):
+        """The function that an address lies in."""
+        at = bisect.bisect_right(self.starts, addr) - 1
+        if at < 0 or addr >= self.functions[at][0] + max(self.functions[at][1], 1):
+            return f"{addr:#x}"
+        return self.functions[at][2]
+
+
+def read(lines, kernel=None):
+    """The longest stretch per phase and part, the longest first: (label, instructions, part, the function that took most of
+    what is remembered of it, its share)."""
+    names, out = Names(kernel), []
+    for line in lines:
+        if not line.startswith('{"stretch"'):
+            continue
+        s = json.loads(line)
+        took = {}
+        for pc, insns in s["top"]:
+            name = names.of(int(pc, 16))
+            took[name] = took.get(name, 0) + insns
+        most = max(took, key=took.get)
+        part = int(s["part"], 16)
+        out.append((s["label"], s["stretch"], names.of(part if part else int(s["began"], 16)), most, took[most] / s["seen"]))
+    return sorted(out, key=lambda s: -s[1])
