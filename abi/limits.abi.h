@@ -26,6 +26,8 @@
 #define PAGE_EXEC 4
 #define PAGE_LARGE 8		/* count is in large pages; addr and frame must be aligned to one */
 
+#define FOREVER (~0ull)		/* as a deadline: none */
+
 #define SELF (-1)		/* the caller's own process, where a call takes one */
 /* rights of a handle; what each allows, the calls say */
 #define RIGHT_READ 1		/* look at it */

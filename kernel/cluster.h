@@ -59,6 +59,25 @@ enum thread_state {
 	THREAD_ZOMBIE,		/* ended, its value not yet taken */
 };
 
+/* How a thread goes on when its core takes it from the run queue. */
+enum resume {
+	RESUME_RESULT,		/* its call returns what ended the wait */
+	RESUME_FINISH,		/* its call has a second half, `finish`, which gets what ended the wait */
+	RESUME_FRAME,		/* as its frame says: it has never run, it yielded, or its frame was replaced */
+};
+
+enum wait_kind { WAIT_ANY, WAIT_JOIN, WAIT_SLEEP };
+
+/* The wait of a thread: what ends it, and until when. It ends once, by thread_ready() or by the death of its process. */
+struct wait {
+	struct list link;	/* in the queue of what ends it */
+	enum wait_kind kind;
+	uint32_t place;		/* among the deadlines, from 1; 0: it has none */
+	uintptr_t on;		/* WAIT_JOIN: the thread; of a futex: its address; of a portal: the descriptor */
+	uint64_t until;		/* hal_clock_ns */
+	void (*undo)(struct thread *t);	/* before it ends by its deadline: who knows the thread forgets it; NULL: only the queue does */
+};
+
 struct thread {
 	/* written by home before the thread first runs, by its own core afterwards */
 	struct hal_frame frame;
@@ -70,22 +89,19 @@ struct thread {
 	uint32_t index;		/* among its process's threads: the lowest that was free */
 	/* written by home before each thread_ready(), read by the own core */
 	_Alignas(HAL_CACHE_LINE) long wake_result;
-	uint32_t fresh;		/* has never run: no result to set */
 	uint64_t wake_data[KCALL_WAKE_BYTES / 8];
 	/* own core */
 	_Alignas(HAL_CACHE_LINE) struct list run;
+	enum resume resume;
 	long (*finish)(struct hal_frame *frame, long result, const void *data);
-	uint32_t has_result;	/* its frame holds the result already, or needs none */
+	uint64_t until;		/* deadline of the call that it waits in */
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum thread_state state;
 	uint32_t generation;
-	uint32_t started;	/* was made ready once */
 	uint32_t wake_pending;	/* a wake-up came before the sleep */
-	uintptr_t wait_key;	/* futex address, or WAIT_SLEEP; cleared by thread_ready */
 	uint64_t value;		/* of a zombie */
-	struct thread *joining;	/* the thread that this one waits for */
 	struct list joiners;	/* at most one */
-	struct list wait;	/* in the queue of what it waits for */
+	struct wait wait;
 	struct list siblings;	/* in process->threads */
 	struct sweep sweep;	/* a shoot-down that it waits for */
 };
@@ -128,7 +144,14 @@ struct process {
 	struct list free;
 };
 
-/* Threads that became ready, from home to one core. */
+/* Threads whose wait has a deadline: the one whose is first on top. */
+struct deadlines {
+	struct thread **heap;	/* [threads_max] */
+	uint32_t count;
+};
+
+/* Threads that became ready, from home to one core: the index of each, with READY_FIRST if it has never run. */
+#define READY_FIRST (1u << 15)
 struct ready_ring {
 	uint32_t put;		/* shared word, advanced by home */
 	_Alignas(HAL_CACHE_LINE) uint32_t got;	/* own */
@@ -179,10 +202,12 @@ struct cluster {
 	uint32_t next_core;	/* where placement looks first */
 	uint32_t load_floor;	/* no application core has fewer threads */
 	int init_id;
-	uint32_t chores;	/* things under way that need home's eye even if nothing new comes: sweeps, grants, backlog, heartbeat */
+	/* things under way that need home's eye even if nothing new comes: sweeps, grants, backlog, heartbeat, deadlines */
+	uint32_t chores;
 	struct list threads_free;
 	struct list procs_free;
 	struct list futex[64];
+	struct deadlines deadlines;
 	struct hal_page_source page_source;	/* of page tables */
 	struct frames frames;
 	struct slab slab;

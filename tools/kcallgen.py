@@ -17,7 +17,7 @@ INLINE_BYTES = 128  # KCALL_DATA of kernel/call/kcall_glue.h
 BUFFER_MAX = 4096  # no buffer of a call is larger
 ARGUMENT_WORDS = 6
 CONTEXT = "context"  # size name: the CPU's struct context
-PLAIN = ("int", "u32", "word")
+PLAIN = ("int", "u32", "word", "until")
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 BUFFER = re.compile(r"(in|out)\s+(\w+)\[(.*)\]\Z")
 
@@ -27,7 +27,7 @@ class TableError(Exception):
 
 
 class Argument:
-    """One argument: a plain value or a buffer. `word` is its place among the six argument words."""
+    """One argument: a plain value, a buffer or a deadline. `word` is its place among the six argument words."""
 
     def __init__(self, kind, name, word, size=0, size_text="", has_len=False):
         self.kind = kind
@@ -41,7 +41,7 @@ class Argument:
 
     @property
     def words(self):
-        return 2 if self.has_len else 1
+        return 2 if self.has_len or self.kind == "until" else 1
 
     @property
     def is_buffer(self):
@@ -76,6 +76,11 @@ class Call:
     @property
     def ins(self):
         return [a for a in self.args if a.kind == "in"]
+
+    @property
+    def until(self):
+        """The deadline, or None."""
+        return self.args[-1] if self.args and self.args[-1].kind == "until" else None
 
     @property
     def is_fast(self):
@@ -172,6 +177,8 @@ def parse_arguments(text, limits, where):
             if len(fields) != 2 or fields[0] not in PLAIN:
                 raise TableError(f"{where}: cannot read argument {part!r}")
             arg = Argument(fields[0], fields[1], word)
+        if any(a.kind == "until" for a in args):
+            raise TableError(f"{where}: nothing comes behind a deadline")
         if not NAME.match(arg.name) or any(arg.name == a.name for a in args):
             raise TableError(f"{where}: bad or duplicate argument name {arg.name!r}")
         args.append(arg)
@@ -222,6 +229,8 @@ def parse_call(text, limits, errors, where):
     if not source.strip():
         raise TableError(f"{where}: {name}: no source")
     call = Call(int(nr), name, kind, blocks, parse_arguments(args, limits, where), names, source.strip())
+    if call.until and not call.blocks:
+        raise TableError(f"{where}: {name}: only a call that waits has a deadline")
     place_buffers(call, where)
     return call
 

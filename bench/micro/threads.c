@@ -33,7 +33,7 @@ end_at_once(uintptr_t arg)
 static void
 live(uintptr_t arg)
 {
-	kthread_sleep();
+	kthread_sleep(FOREVER);
 	end_at_once(arg);
 }
 
@@ -57,7 +57,7 @@ join(long tid)
 {
 	uint64_t value;
 
-	return tid < 0 ? (int)tid : (int)kthread_join((int)tid, &value);
+	return tid < 0 ? (int)tid : (int)kthread_join((int)tid, &value, FOREVER);
 }
 
 static int

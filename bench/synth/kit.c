@@ -34,7 +34,7 @@ void
 join(int tid)
 {
 	uint64_t value;
-	long result = kthread_join(tid, &value);
+	long result = kthread_join(tid, &value, FOREVER);
 
 	if (result < 0)
 		give_up("cannot join a thread", result);
@@ -99,7 +99,7 @@ semaphore_down(struct semaphore *s)
 		while (value > 0)
 			if (__atomic_compare_exchange_n(&s->value, &value, value - 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 				return;
-		kfutex_wait((unsigned long)&s->value, 0);
+		kfutex_wait((unsigned long)&s->value, 0, FOREVER);
 	}
 }
 
@@ -109,7 +109,7 @@ gate_pass(struct gate *g)
 	__atomic_add_fetch(&g->come, 1, __ATOMIC_SEQ_CST);
 	kfutex_wake((unsigned long)&g->come, 1);
 	while (__atomic_load_n(&g->is_open, __ATOMIC_SEQ_CST) == 0)
-		kfutex_wait((unsigned long)&g->is_open, 0);
+		kfutex_wait((unsigned long)&g->is_open, 0, FOREVER);
 }
 
 void
@@ -118,7 +118,7 @@ gate_open(struct gate *g, uint32_t waiting)
 	uint32_t come;
 
 	while ((come = __atomic_load_n(&g->come, __ATOMIC_SEQ_CST)) < waiting)
-		kfutex_wait((unsigned long)&g->come, come);
+		kfutex_wait((unsigned long)&g->come, come, FOREVER);
 	__atomic_store_n(&g->is_open, 1, __ATOMIC_SEQ_CST);
 	kfutex_wake((unsigned long)&g->is_open, TEAM_MAX);
 }

@@ -70,6 +70,7 @@ tables_init(struct cluster *c, struct carve *m)
 
 	c->thread = carve(m, c->threads_max * sizeof(struct thread), HAL_CACHE_LINE);
 	c->proc = carve_zeroed(m, c->procs_max * sizeof(struct process));
+	c->deadlines.heap = carve(m, c->threads_max * sizeof(struct thread *), sizeof(struct thread *));
 	list_init(&c->threads_free);
 	list_init(&c->procs_free);
 	list_init(&c->sweeps.running);

@@ -3,8 +3,8 @@
  * Contract between the generated kernel-call stubs (tools/kcallgen.py, build/gen/kcall_kernel.c) and the kernel.
  *
  * The dispatcher (kernel/call) takes number - KC_FIRST < KC_COUNT and runs kcall_table[nr].enter(core, caller, frame) on the
- * calling core. What it returns is the call's result, except -E_PARK (the thread waits; its result comes later) and -E_FRAME
- * (the frame was replaced: there is no result to set). A parked call whose entry has `finish` ends with
+ * calling core. What it returns is the call's result, or -E_PARK: there is none now. Then the thread waits, unless it is not the core's current
+ * one any more (it ended, or lies in the run queue) or has RESUME_FRAME (its frame was replaced). A parked call whose entry has `finish` ends with
  *	result = finish(frame, result, data)
  * on the thread's own core and in its address space, where data (KCALL_WAKE_BYTES at most) is what the wake-up brought.
  */
@@ -39,7 +39,8 @@ struct kcall_entry {
 	long (*enter)(struct core *core, struct thread *caller, struct hal_frame *frame);
 	long (*finish)(struct hal_frame *frame, long result, const void *data);	/* NULL: nothing to copy out */
 	const char *name;
-	uint32_t flags;		/* KCALL_* */
+	uint16_t flags;		/* KCALL_* */
+	uint16_t until;		/* its deadline is this argument word, from 1 (and the next, where words are short); 0: it has none */
 };
 
 /*

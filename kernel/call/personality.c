@@ -23,7 +23,8 @@ personality_reflect(struct thread *t)
 		return -E_FAULT;
 	context_init(&ctx, p->entry, at, at, 0);
 	hal_frame_from_context(&t->frame, &ctx);
-	return -E_FRAME;
+	t->resume = RESUME_FRAME;
+	return -E_PARK;
 }
 
 /*

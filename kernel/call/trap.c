@@ -14,17 +14,37 @@ leave(struct core *core)
 	core_loop(core);
 }
 
-/* What a call that is not a plain result asks for. */
-static void
-special(struct core *core, struct hal_frame *f, const struct kcall_entry *e, long result)
+/* The deadline among a call's arguments. */
+static uint64_t
+deadline_of(const struct hal_frame *f, const struct kcall_entry *e)
 {
-	if (result == -E_FRAME)
-		return;
-	if (result == -E_PARK && e->finish != NULL)
-		core->current->finish = e->finish;
-	if (result == -E_PARK || result == -E_GONE)
+	uint64_t until;
+
+	if (e->until == 0)
+		return HAL_FOREVER;
+	until = hal_frame_arg(f, e->until - 1);
+	return sizeof(long) == sizeof(until) ? until : until | (uint64_t)hal_frame_arg(f, e->until) << 32;
+}
+
+/* A call has no result now: the thread goes on with another frame, or the core leaves to another thread. */
+static void
+no_result(struct core *core, const struct hal_frame *f, const struct kcall_entry *e)
+{
+	struct thread *t = core->current;
+
+	if (t == NULL)
 		leave(core);
-	hal_frame_set_result(f, result);
+	if (t->resume == RESUME_FRAME) {
+		t->resume = RESUME_RESULT;
+		return;
+	}
+	if (e->finish != NULL) {
+		t->resume = RESUME_FINISH;
+		t->finish = e->finish;
+	}
+	t->until = deadline_of(f, e);
+	core_park(core, t);
+	leave(core);
 }
 
 static void
@@ -43,10 +63,10 @@ call(struct core *core, struct hal_frame *f)
 	} else {
 		result = -E_NOSYS;
 	}
-	if (likely(result > -E_INTERNAL_FIRST))
+	if (likely(result > -E_PARK))
 		hal_frame_set_result(f, result);
 	else
-		special(core, f, e, result);
+		no_result(core, f, e);
 }
 
 /* Is there anything that a yield of this core's thread would let run? */

@@ -129,7 +129,7 @@ thread_park(struct thread *t, struct list *queue)
 {
 	t->state = THREAD_WAITING;
 	if (queue != NULL)
-		list_push_back(queue, &t->wait);
+		list_push_back(queue, &t->wait.link);
 	return -E_PARK;
 }
 
@@ -137,7 +137,8 @@ void
 thread_ready(struct thread *t, long result)
 {
 	check(t->state == THREAD_WAITING);
-	list_remove(&t->wait);
+	list_remove(&t->wait.link);
+	t->wait.undo = NULL;
 	t->state = THREAD_READY;
 	t->wake_result = result;
 	fake_of(t)->ready = t->proc->state == PROC_LIVE;
@@ -146,7 +147,7 @@ thread_ready(struct thread *t, long result)
 struct thread *
 thread_first(const struct list *queue)
 {
-	return list_is_empty(queue) ? NULL : list_entry(queue->next, struct thread, wait);
+	return list_is_empty(queue) ? NULL : list_entry(queue->next, struct thread, wait.link);
 }
 
 void
@@ -184,7 +185,7 @@ fake_thread_init(struct thread *t, struct fake_cluster *f, int index)
 	t->proc = &f->proc[index >= FAKE_THREADS / 2];
 	t->tid = (1 << ID_INDEX_BITS) + index;
 	t->state = THREAD_READY;
-	list_init(&t->wait);
+	list_init(&t->wait.link);
 }
 
 /* Bring a cluster up, in its first or next life. */
@@ -271,7 +272,7 @@ fake_enter(struct thread *t)
 	check(!fake_of(t)->parked);
 	here = t->cluster->id;
 	fake[here]->core.current = t;
-	t->finish = NULL;
+	t->resume = RESUME_RESULT;
 }
 
 static inline long
@@ -298,7 +299,7 @@ fake_result(const struct thread *t)
 static inline bool
 fake_finish(struct thread *t)
 {
-	long (*finish)(struct hal_frame *, long, const void *) = t->finish;
+	enum resume how = t->resume;
 	uint64_t data[KCALL_WAKE_BYTES / 8];
 
 	if (!fake_of(t)->ready)
@@ -306,10 +307,20 @@ fake_finish(struct thread *t)
 	fake_of(t)->ready = false;
 	here = t->cluster->id;
 	fake[here]->core.current = t;
-	t->finish = NULL;
+	t->resume = RESUME_RESULT;
 	memcpy(data, t->wake_data, sizeof(data));
-	fake_leave(t, finish != NULL ? finish(&t->frame, t->wake_result, data) : t->wake_result);
+	fake_leave(t, how == RESUME_FINISH ? t->finish(&t->frame, t->wake_result, data) : t->wake_result);
 	return true;
+}
+
+/* The deadline of a thread that waits passes. */
+static inline void
+fake_late(struct thread *t)
+{
+	here = t->cluster->id;
+	if (t->wait.undo != NULL)
+		t->wait.undo(t);
+	thread_ready(t, -E_TIMEDOUT);
 }
 
 /* One step of one cluster: its home core's or its threads'. */
@@ -363,7 +374,8 @@ fake_process_ends(unsigned cluster, int proc)
 
 		if (t->proc != p)
 			continue;
-		list_remove(&t->wait);
+		list_remove(&t->wait.link);
+		t->wait.undo = NULL;
 		fake_of(t)->ready = false;
 	}
 	ikc_process_gone(&fake[cluster]->c, p);

@@ -50,7 +50,7 @@ queue_forget(struct list *queue, const struct process *p)
 	struct list *node, *after;
 
 	list_each(node, after, queue)
-		if (list_entry(node, struct thread, wait)->proc == p)
+		if (list_entry(node, struct thread, wait.link)->proc == p)
 			list_remove(node);
 }
 

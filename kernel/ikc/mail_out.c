@@ -162,7 +162,7 @@ mail_refused(struct cluster *c, uint32_t peer, uint32_t event)
 	if (d != NULL) {
 		d->error = -E_PIPE;
 		list_each(node, after, &o->waiters) {
-			struct thread *t = list_entry(node, struct thread, wait);
+			struct thread *t = list_entry(node, struct thread, wait.link);
 
 			if (t->proc == d->owner)
 				thread_ready(t, -E_PIPE);
@@ -260,7 +260,7 @@ mail_out_close(struct cluster *c, struct ikc_desc *d)
 	struct list *node, *after;
 
 	list_each(node, after, &o->waiters) {
-		struct thread *t = list_entry(node, struct thread, wait);
+		struct thread *t = list_entry(node, struct thread, wait.link);
 
 		if (t->proc == d->owner)
 			thread_ready(t, -E_BADF);

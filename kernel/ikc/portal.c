@@ -6,7 +6,8 @@
  * bytes; both calls return that number, and what the writer has beyond it is discarded.
  *
  * A fault, the end of a process or a death on one side ends the transfer on both: -E_FAULT on the side where it happened, -E_PIPE on the
- * other; -E_HOSTDOWN, -E_CONNRESET when the peer's cluster died or restarted.
+ * other; -E_HOSTDOWN, -E_CONNRESET when the peer's cluster died or restarted. So does a deadline that passes in the middle: -E_TIMEDOUT and
+ * -E_PIPE. One that passes before the first block ends the call only; an allowance stays.
  *
  * Source: seed 000 III-B; seed 002 4.1.1 (Portal). Differs: one call moves any length, with one allowance.
  */
@@ -162,6 +163,39 @@ tell(struct kcall_args *args, struct portal_info info)
 	memcpy(args->data, &info, sizeof(info));
 }
 
+/* The deadline of a writer: before the first block it leaves, later it ends the transfer. */
+static void
+writer_is_late(struct thread *t)
+{
+	struct ikc_desc *d = (struct ikc_desc *)t->wait.on;
+
+	if (d->state == PORTAL_WAITING)
+		portal_stop_out(t->cluster, d);
+	d->state = PORTAL_IDLE;
+	d->writer = NULL;
+}
+
+/* That of a reader: before the first block the allowance stays, later the transfer ends. */
+static void
+reader_is_late(struct thread *t)
+{
+	const struct ikc_desc *d = (const struct ikc_desc *)t->wait.on;
+	struct portal_in *in = &t->cluster->ikc.portal[d->port];
+
+	if (in->state == PORTAL_WAITING)
+		portal_revoke(t->cluster, d->port);
+	in->reader = NULL;
+}
+
+/* Wait until an event of the portal wakes the thread, or its deadline comes. */
+static long
+park(struct thread *t, struct ikc_desc *d, void (*is_late)(struct thread *t))
+{
+	t->wait.on = (uintptr_t)d;
+	t->wait.undo = is_late;
+	return thread_park(t, NULL);
+}
+
 /* Home half of portal_write: the transfer begins (PORTAL_GO, and a struct portal_info in args->data), or the thread waits for leave. */
 long
 portal_write_start(struct kcall_args *args)
@@ -185,7 +219,7 @@ portal_write_start(struct kcall_args *args)
 		return PORTAL_GO;
 	}
 	d->state = PORTAL_ALLOWED;
-	return thread_park(caller, NULL);
+	return park(caller, d, writer_is_late);
 }
 
 /* What became of a block that could not be put: the peer is gone, or it only seemed so. */
@@ -226,7 +260,7 @@ portal_write_step(struct kcall_args *args)
 	}
 	sequence = portal_allow_at(c, d->cluster, d->port)->sequence;
 	d->state = PORTAL_WAITING;
-	thread_park(caller, NULL);
+	park(caller, d, writer_is_late);
 	event_send(c, d->cluster, wire_event(WIRE_DATA, d->port, sequence));
 	return -E_PARK;
 }
@@ -253,7 +287,7 @@ portal_read_start(struct kcall_args *args)
 		if (in->reader != NULL)
 			return -E_BUSY;
 		in->reader = caller;
-		return thread_park(caller, NULL);
+		return park(caller, d, reader_is_late);
 	case PORTAL_ABORTED:
 		in->state = PORTAL_IDLE;
 		return in->error;
@@ -293,7 +327,7 @@ portal_read_step(struct kcall_args *args)
 	}
 	if (status == PORTAL_GO) {
 		in->state = PORTAL_WAITING;
-		thread_park(caller, NULL);
+		park(caller, d, reader_is_late);
 		event_send(c, in->cluster, wire_event(WIRE_NEXT, d->port, in->sequence));
 		return -E_PARK;
 	}

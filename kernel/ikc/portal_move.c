@@ -27,6 +27,14 @@ is_length(unsigned long len)
 	return (long)len >= 0;
 }
 
+static long
+park(struct thread *t, long (*go)(struct hal_frame *, long, const void *))
+{
+	t->resume = RESUME_FINISH;
+	t->finish = go;
+	return -E_PARK;
+}
+
 /* First half of both calls: ask the home core, begin or park with `go` to go on. */
 static long
 start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *, long, const void *))
@@ -43,9 +51,7 @@ start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *
 		memcpy(&info, args->data, sizeof(info));
 		return go(&caller->frame, PORTAL_GO, &info);
 	}
-	if (result == -E_PARK)
-		caller->finish = go;
-	return result;
+	return result == -E_PARK ? park(caller, go) : result;
 }
 
 /* After a block: tell the home core; park again if it says so. */
@@ -55,9 +61,7 @@ step(struct thread *caller, kcall_serve_fn *home, long status, long (*go)(struct
 	unsigned long values[2] = {(unsigned long)(long)move_of(caller)->id, (unsigned long)status};
 	long result = ikc_call_home(caller, home, values, 2);
 
-	if (result == -E_PARK)
-		caller->finish = go;
-	return result;
+	return result == -E_PARK ? park(caller, go) : result;
 }
 
 static void

@@ -46,7 +46,7 @@ kc_proc_exit(struct thread *caller, int status)
 	args->caller = caller;
 	args->a[0] = (unsigned long)(long)status;
 	am_call_kernel(core, exit_serve, args, offsetof(struct kcall_args, a) + sizeof(args->a[0]));
-	return -E_GONE;
+	return -E_PARK;
 }
 
 static long
@@ -131,7 +131,7 @@ crash_serve(struct kcall_args *args)
 	return 0;
 }
 
-long
+void
 crash_report(struct thread *t, const struct hal_trap *trap)
 {
 	struct core *core = core_self();
@@ -149,5 +149,4 @@ crash_report(struct thread *t, const struct hal_trap *trap)
 	args->caller = t;
 	__builtin_memcpy(args->data, &info, sizeof(info));
 	am_call_kernel(core, crash_serve, args, offsetof(struct kcall_args, data) + sizeof(info));
-	return -E_GONE;
 }

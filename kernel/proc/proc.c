@@ -148,7 +148,7 @@ release_threads(struct process *p)
 
 		if (t->state != THREAD_ZOMBIE)
 			thread_unplace(t);
-		list_remove(&t->wait);
+		thread_wait_end(t);
 		thread_release(t);
 	}
 }
@@ -192,14 +192,14 @@ evicted(struct cluster *c, struct sweep *s)
 	proc_sweep_ended(s->proc);
 }
 
-/* Whoever waits leaves its queue: nobody may wake it, and nothing of it may be found there. */
+/* No thread of it waits any more: nobody may wake it, and nothing of it may be found in a queue. */
 static void
-leave_queues(struct process *p)
+end_waits(struct process *p)
 {
 	struct list *node, *after;
 
 	list_each(node, after, &p->threads)
-		list_remove(&list_entry(node, struct thread, siblings)->wait);
+		thread_wait_end(list_entry(node, struct thread, siblings));
 }
 
 void
@@ -212,7 +212,7 @@ proc_end(struct process *p, int status, uint32_t cause)
 		return;
 	p->state = PROC_DYING;
 	p->status = (struct proc_status){.status = status, .cause = cause, .threads = p->live};
-	leave_queues(p);
+	end_waits(p);
 	s->fn = core_evict;
 	s->done = evicted;
 	s->proc = p;

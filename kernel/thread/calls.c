@@ -72,15 +72,15 @@ kc_thread_exit(struct thread *caller, unsigned long value)
 	core_publish(caller);
 	am_call_kernel(core, exit_serve, args, offsetof(struct kcall_args, data) + sizeof(wide));
 	core->current = NULL;
-	return -E_GONE;
+	return -E_PARK;
 }
 
 /* Would the caller wait, through others, for itself? */
 static bool
 joins_back(const struct thread *target, const struct thread *caller)
 {
-	while (unlikely(target != NULL) && likely(target != caller))
-		target = target->joining;
+	while (unlikely(target->wait.kind == WAIT_JOIN) && likely(target != caller))
+		target = (const struct thread *)target->wait.on;
 	return target == caller;
 }
 
@@ -92,16 +92,17 @@ join_serve(struct kcall_args *args)
 
 	if (t == NULL || t->proc != caller->proc)
 		return -E_SRCH;
-	if (unlikely(joins_back(t, caller)))
-		return -E_DEADLK;
-	if (unlikely(!list_is_empty(&t->joiners)))
-		return -E_INVAL;
 	if (likely(t->state == THREAD_ZOMBIE)) {
 		__builtin_memcpy(args->data, &t->value, sizeof(t->value));
 		thread_release(t);
 		return 0;
 	}
-	caller->joining = t;
+	if (unlikely(joins_back(t, caller)))
+		return -E_DEADLK;
+	if (unlikely(!list_is_empty(&t->joiners)))
+		return -E_INVAL;
+	caller->wait.kind = WAIT_JOIN;
+	caller->wait.on = (uintptr_t)t;
 	return thread_park(caller, &t->joiners);
 }
 
@@ -133,10 +134,11 @@ kc_thread_yield(struct thread *caller)
 	core_work(core);
 	if (core->doomed != NULL || list_is_empty(&core->run_queue))
 		return 0;
-	thread_set_result(caller, 0);
-	caller->has_result = 1;
+	hal_frame_set_result(&caller->frame, 0);
+	caller->resume = RESUME_FRAME;
 	list_push_back(&core->run_queue, &caller->run);
-	return -E_GONE;
+	core->current = NULL;
+	return -E_PARK;
 }
 
 static long
@@ -148,7 +150,7 @@ sleep_serve(struct kcall_args *args)
 		t->wake_pending = 0;
 		return 0;
 	}
-	t->wait_key = WAIT_SLEEP;
+	t->wait.kind = WAIT_SLEEP;
 	return thread_park(t, NULL);
 }
 
@@ -171,7 +173,7 @@ kc_thread_wakeup(struct thread *caller, int tid)
 
 	if (t == NULL || t->proc != caller->proc || t->state == THREAD_ZOMBIE)
 		return -E_SRCH;
-	if (t->state == THREAD_WAITING && t->wait_key == WAIT_SLEEP) {
+	if (t->state == THREAD_WAITING && t->wait.kind == WAIT_SLEEP) {
 		thread_ready(t, 0);
 	} else {
 		t->wake_pending = 1;
@@ -189,5 +191,6 @@ kc_context_set(struct thread *caller, const void *ctx)
 	if (!hal_context_ok(ctx))
 		return -E_INVAL;
 	hal_frame_from_context(&caller->frame, ctx);
-	return -E_FRAME;
+	caller->resume = RESUME_FRAME;
+	return -E_PARK;
 }

@@ -20,7 +20,7 @@ enqueue_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
 
-	t->wait_key = args->a[0];
+	t->wait.on = args->a[0];
 	thread_park(t, bucket(t->cluster, args->a[0]));
 	return 0;
 }
@@ -33,8 +33,7 @@ cancel_serve(struct kcall_args *args)
 
 	if (t->state != THREAD_WAITING)
 		return -E_PARK;		/* its wake-up is in the ready ring */
-	list_remove(&t->wait);
-	t->wait_key = 0;
+	thread_wait_end(t);
 	t->state = THREAD_READY;
 	return -E_AGAIN;
 }
@@ -80,11 +79,11 @@ kc_futex_wake(struct thread *caller, unsigned long addr, int count)
 	if (likely(list_is_empty(queue)))
 		return 0;
 	list_each(node, after, queue) {
-		struct thread *t = list_entry(node, struct thread, wait);
+		struct thread *t = list_entry(node, struct thread, wait.link);
 
 		if (woken == count)
 			break;
-		if (t->wait_key != addr || t->proc != caller->proc)
+		if (t->wait.on != addr || t->proc != caller->proc)
 			continue;
 		thread_ready(t, 0);
 		woken++;

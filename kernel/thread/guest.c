@@ -14,7 +14,6 @@ enter_serve(struct kcall_args *args)
 
 	if (t == NULL)
 		return -E_NOSPC;
-	t->started = 1;
 	t->state = THREAD_READY;
 	return t->tid;
 }

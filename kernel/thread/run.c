@@ -5,9 +5,13 @@
  */
 #include <base/tune.h>
 #include <kernel/call/call.h>
+#include <kernel/call/kcall_core.h>
 #include <kernel/dev/console.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/run.h>
+#include <kernel/thread/thread.h>
+
+#define UNTIL_MAX (HAL_FOREVER >> 1)	/* what is later never comes; clocks count no further */
 
 bool
 ready_drain(struct core *core)
@@ -23,23 +27,17 @@ ready_drain(struct core *core)
 		struct thread *t;
 
 		hal_acquire(slot, sizeof(*slot));
-		t = &c->thread[*slot];
-		hal_acquire(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
-		if (t->fresh) {
+		t = &c->thread[ID_INDEX(*slot)];
+		if (*slot & READY_FIRST) {
 			hal_acquire(t, offsetof(struct thread, state));
 			hal_acquire(&t->proc->space, offsetof(struct process, state));
+			t->resume = RESUME_FRAME;
+		} else {
+			hal_acquire(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
 		}
-		t->has_result = t->fresh;
 		list_push_back(&core->run_queue, &t->run);
 	} while (++r->got != put);
 	return true;
-}
-
-void
-thread_set_result(struct thread *t, long result)
-{
-	if (result != -E_FRAME)
-		hal_frame_set_result(&t->frame, result);
 }
 
 /*
@@ -57,6 +55,7 @@ home_work(struct cluster *c)
 {
 	bool any = !list_is_empty(&c->sweeps.running) && sweeps_poll(c);
 
+	any |= deadlines_poll(c);
 	any |= ikc_poll(c);
 	any |= console_poll(c);
 	return any;
@@ -161,26 +160,58 @@ enter_space(struct core *core, struct hal_space *space)
 	core->space = space;
 }
 
+/* Home half of core_park. The wait may have ended meanwhile: then the thread is in our ready ring. */
+static long
+park_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	uint64_t until;
+
+	__builtin_memcpy(&until, args->data, sizeof(until));
+	if (t->state == THREAD_WAITING)
+		deadline_set(t->cluster, t, until);
+	return 0;
+}
+
+static __attribute__((noinline)) void
+park_until(struct core *core, const struct thread *t)
+{
+	struct kcall_args *args = kcall_args(core);
+
+	args->caller = core->current;
+	__builtin_memcpy(args->data, &t->until, sizeof(t->until));
+	am_call_kernel(core, park_serve, args, offsetof(struct kcall_args, data) + sizeof(t->until));
+}
+
+void
+core_park(struct core *core, const struct thread *t)
+{
+	if (unlikely(t->until < UNTIL_MAX))
+		park_until(core, t);
+}
+
 /*
- * Complete the call that the thread waited in. False if the thread does not go on: its call waits again (it has set `finish` anew),
+ * Complete the call that the thread waited in. False if the thread does not go on: its call waits again (it has set `resume` anew),
  * or its process was killed meanwhile.
  */
 static bool
 finish_call(struct core *core, struct thread *t)
 {
-	long (*finish)(struct hal_frame *, long, const void *) = t->finish;
 	long result = t->wake_result;
+	enum resume how = t->resume;
 
-	if (t->has_result)
+	t->resume = RESUME_RESULT;
+	if (how == RESUME_FRAME)
 		return true;
-	t->finish = NULL;
-	if (finish != NULL) {
+	if (how == RESUME_FINISH) {
 		enter_space(core, &t->proc->space);
-		result = finish(&t->frame, result, t->wake_data);
+		result = t->finish(&t->frame, result, t->wake_data);
 	}
-	if (result == -E_PARK)
+	if (result == -E_PARK) {
+		core_park(core, t);
 		return false;
-	thread_set_result(t, result);
+	}
+	hal_frame_set_result(&t->frame, result);
 	return core->doomed == NULL;
 }
 
@@ -197,19 +228,20 @@ thread_enter(struct core *core, struct thread *t)
 	hal_user_enter(&t->frame, &t->proc->space);
 }
 
+static uint64_t
+earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Home has chores: see to them once more, then sleep until the next is due. */
 static __attribute__((noinline)) void
 wait_with_chores(struct cluster *c)
 {
-	uint64_t console, ikc;
-
-	if (home_work(c)) {
+	if (home_work(c))
 		hal_wait_cancel();
-		return;
-	}
-	console = console_deadline(c);
-	ikc = ikc_deadline(c);
-	hal_wait(console < ikc ? console : ikc);
+	else
+		hal_wait(earlier(earlier(ikc_deadline(c), console_deadline(c)), deadlines_first(c)));
 }
 
 /*

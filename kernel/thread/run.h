@@ -10,8 +10,8 @@
 /* Move the threads that home made ready to the run queue. False if there were none. */
 bool ready_drain(struct core *core);
 
-/* Set the result of a thread's call in its frame, unless the frame was replaced. */
-void thread_set_result(struct thread *t, long result);
+/* The thread waits in a call: home ends that at t->until at the latest. */
+void core_park(struct core *core, const struct thread *t);
 
 /* Run threads, serve messages, wait: for ever. The running thread must have been put somewhere. */
 _Noreturn void core_loop(struct core *core);

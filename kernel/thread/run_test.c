@@ -82,6 +82,20 @@ ikc_poll(struct cluster *who)
 }
 
 bool
+deadlines_poll(struct cluster *who)
+{
+	(void)who;
+	return false;
+}
+
+uint64_t
+deadlines_first(const struct cluster *who)
+{
+	(void)who;
+	return HAL_FOREVER;
+}
+
+bool
 console_poll(struct cluster *who)
 {
 	(void)who;
@@ -111,6 +125,7 @@ console_deadline(struct cluster *who)
 }
 
 void sweep_acknowledge(struct cluster *who, struct sweep *s) { (void)who, (void)s; abort(); }
+void deadline_set(struct cluster *who, struct thread *t, uint64_t until) { (void)who, (void)t, (void)until; abort(); }
 void hal_space_use(struct hal_space *s) { (void)s; abort(); }
 void hal_user_enter(struct hal_frame *f, struct hal_space *s) { (void)f, (void)s; abort(); }
 void hal_frame_set_result(struct hal_frame *f, long result) { (void)f, (void)result; abort(); }

@@ -42,7 +42,7 @@ entry_take(struct cluster *c)
 	t->tid = (int)(t->generation << ID_INDEX_BITS | index);
 	t->cluster = c;
 	list_init(&t->joiners);
-	list_init(&t->wait);
+	list_init(&t->wait.link);
 	return t;
 }
 
@@ -161,8 +161,6 @@ thread_new(struct process *p, const struct context *ctx, int core)
 	if (t == NULL)
 		return -E_NOSPC;
 	hal_frame_from_context(&t->frame, ctx);
-	hal_publish(t, offsetof(struct thread, wake_result));
-	t->state = THREAD_WAITING;
-	thread_ready(t, 0);
+	thread_launch(t);
 	return t->tid;
 }

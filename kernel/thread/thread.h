@@ -3,7 +3,8 @@
  * Threads: life, waiting and waking. Everything here runs on the home core unless it says otherwise.
  *
  * A call that waits: its local half calls the home core (am_call_kernel), the home half either returns the result or registers the
- * thread by thread_park() and returns what that returned, -E_PARK. Later thread_ready() hands the thread its result.
+ * thread by thread_park() and returns what that returned, -E_PARK. Later thread_ready() hands the thread its result. A wait ends once: by what
+ * it is for, by its deadline, because what it is for is taken away (all three by thread_ready()), or by the death of its process.
  */
 #ifndef KERNEL_THREAD_THREAD_H
 #define KERNEL_THREAD_THREAD_H
@@ -12,8 +13,6 @@
 #include <kernel/call/call.h>
 
 struct context;
-
-#define WAIT_SLEEP 1	/* wait_key of thread_sleep; no futex address */
 
 /* The thread with this id, if it exists (also as a zombie), else NULL. */
 struct thread *thread_find(struct cluster *c, int tid);
@@ -38,6 +37,12 @@ void thread_release(struct thread *t);
  */
 long thread_park(struct thread *t, struct list *queue);
 
+/* The first time that it is made ready; its frame must be filled. */
+void thread_launch(struct thread *t);
+
+/* It waits no more: it leaves the queue and the deadlines. */
+void thread_wait_end(struct thread *t);
+
 /* End a thread's wait: `result` becomes the result of its call. Bytes for its `out` argument go into t->wake_data before. */
 void thread_ready(struct thread *t, long result);
 
@@ -46,6 +51,18 @@ struct thread *thread_first(const struct list *queue);
 
 /* End the wait of every thread in a queue. */
 void thread_ready_all(struct list *queue, long result);
+
+/* --- deadlines: deadline.c --- */
+
+/* The wait of a thread that has no deadline ends at `until` at the latest; it has none any more. */
+void deadline_set(struct cluster *c, struct thread *t, uint64_t until);
+void deadline_clear(struct cluster *c, struct thread *t);
+
+/* The earliest, or HAL_FOREVER. */
+uint64_t deadlines_first(const struct cluster *c);
+
+/* End the waits whose time is over, a bounded number. False if there was none. */
+bool deadlines_poll(struct cluster *c);
 
 /* Does this thread still count? False when its process is dying. */
 static inline bool

@@ -10,19 +10,19 @@ thread_park(struct thread *t, struct list *queue)
 {
 	t->state = THREAD_WAITING;
 	if (queue != NULL)
-		list_push_back(queue, &t->wait);
+		list_push_back(queue, &t->wait.link);
 	return -E_PARK;
 }
 
 /* The only producer of ready rings. A thread is in at most one ring at most once, so a ring never overflows. */
 static void
-push_ready(struct thread *t)
+push_ready(struct thread *t, uint32_t first)
 {
 	struct cluster *c = t->cluster;
 	struct core *core = t->core;
 	uint16_t *slot = &core->ready.slot[core->ready_put & (c->ready_slots - 1)];
 
-	*slot = (uint16_t)ID_INDEX(t->tid);
+	*slot = (uint16_t)(ID_INDEX(t->tid) | first);
 	hal_publish(slot, sizeof(*slot));
 	core->ready_put++;
 	hal_store32(&core->ready.put, core->ready_put);
@@ -32,25 +32,39 @@ push_ready(struct thread *t)
 }
 
 void
+thread_launch(struct thread *t)
+{
+	hal_publish(t, offsetof(struct thread, wake_result));
+	t->state = THREAD_READY;
+	push_ready(t, READY_FIRST);
+}
+
+void
+thread_wait_end(struct thread *t)
+{
+	list_remove(&t->wait.link);
+	t->wait.kind = WAIT_ANY;
+	t->wait.undo = NULL;
+	if (unlikely(t->wait.place != 0))
+		deadline_clear(t->cluster, t);
+}
+
+void
 thread_ready(struct thread *t, long result)
 {
 	check(t->state == THREAD_WAITING);
-	list_remove(&t->wait);
-	t->joining = NULL;
+	thread_wait_end(t);
 	t->state = THREAD_READY;
-	t->wait_key = 0;
-	t->fresh = !t->started;
-	t->started = 1;
 	t->wake_result = result;
 	hal_publish(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
 	if (likely(thread_is_alive(t)))
-		push_ready(t);
+		push_ready(t, 0);
 }
 
 struct thread *
 thread_first(const struct list *queue)
 {
-	return likely(list_is_empty(queue)) ? NULL : list_entry(queue->next, struct thread, wait);
+	return likely(list_is_empty(queue)) ? NULL : list_entry(queue->next, struct thread, wait.link);
 }
 
 void

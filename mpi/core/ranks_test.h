@@ -112,10 +112,11 @@ kthread_wakeup(int tid)
 }
 
 long
-kthread_sleep(void)
+kthread_sleep(uint64_t deadline)
 {
 	struct test_thread *t = &test_os.thread[test_tid];
 
+	(void)deadline;
 	pthread_mutex_lock(&test_os.lock);
 	while (!t->woken)
 		pthread_cond_wait(&t->cond, &test_os.lock);
@@ -137,8 +138,9 @@ kthread_yield(void)
 }
 
 long
-kfutex_wait(unsigned long addr, uint32_t value)
+kfutex_wait(unsigned long addr, uint32_t value, uint64_t deadline)
 {
+	(void)deadline;
 	return syscall(SYS_futex, addr, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
@@ -238,8 +240,9 @@ thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
 }
 
 long
-kthread_join(int tid, void *value)
+kthread_join(int tid, void *value, uint64_t deadline)
 {
+	(void)deadline;
 	(void)value;
 	return -pthread_join(test_os.thread[tid].thread, NULL);
 }
@@ -364,11 +367,12 @@ kportal_allow(int id, int cluster, int local_port)
 
 /* Waits for the allowance, and until the data was read. */
 long
-kportal_write(int id, unsigned long addr, unsigned long len)
+kportal_write(int id, unsigned long addr, unsigned long len, uint64_t deadline)
 {
 	struct test_port *p = &test_os.port[id >> 8 & 15][id & 255];
 	int me = ((id >> 24 & 15) << 8 | (id >> 16 & 255)) + 1;
 
+	(void)deadline;
 	pthread_mutex_lock(&test_os.lock);
 	while (p->allowed != me)
 		pthread_cond_wait(&test_os.changed, &test_os.lock);
@@ -382,10 +386,11 @@ kportal_write(int id, unsigned long addr, unsigned long len)
 }
 
 long
-kportal_read(int id, unsigned long addr, unsigned long len)
+kportal_read(int id, unsigned long addr, unsigned long len, uint64_t deadline)
 {
 	struct test_port *p = &test_os.port[test_startup.cluster][id];
 
+	(void)deadline;
 	pthread_mutex_lock(&test_os.lock);
 	while (p->data == NULL)
 		pthread_cond_wait(&test_os.changed, &test_os.lock);

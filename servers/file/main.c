@@ -109,6 +109,6 @@ server_main(int argc, char **argv)
 		for (uint32_t i = 0; i < CLUSTERS_MAX; i++)
 			if (server.client[i].waits)
 				send(i);
-		kthread_sleep();
+		kthread_sleep(FOREVER);
 	}
 }

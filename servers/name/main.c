@@ -85,6 +85,6 @@ server_main(int argc, char **argv)
 		while ((source = kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request)) >= 0)
 			answer(&server, (uint32_t)source, &request);
 		retry(&server);
-		kthread_sleep();
+		kthread_sleep(FOREVER);
 	}
 }

@@ -356,7 +356,7 @@ agent_start(struct agent *a, uint32_t job)
 		struct proc_status status;
 
 		kproc_kill(a->part.proc, 1);
-		kproc_wait(a->part.proc, &status);
+		kproc_wait(a->part.proc, &status, FOREVER);
 	}
 	agent_part_close(&a->part);
 	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);

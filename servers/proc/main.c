@@ -36,7 +36,7 @@ watch(void *arg)
 	uint32_t cluster = (uint32_t)(uintptr_t)arg;
 	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = cluster};
 
-	if (kcluster_watch((int)cluster) == -E_HOSTDOWN)
+	if (kcluster_watch((int)cluster, FOREVER) == -E_HOSTDOWN)
 		send_to_self(&m);
 }
 
@@ -52,7 +52,7 @@ static void
 watch_leader(void *arg)
 {
 	(void)arg;
-	if (kcluster_watch(PROC_LEADER) == -E_HOSTDOWN) {
+	if (kcluster_watch(PROC_LEADER, FOREVER) == -E_HOSTDOWN) {
 		agent_kill(&agent, 1);
 		halt(1);
 	}
@@ -176,7 +176,7 @@ server_main(int argc, char **argv)
 		long source = kmailbox_read(in, ANY_SOURCE_CLUSTER, &m);
 
 		if (source == -E_AGAIN)
-			kmailbox_wait(in);
+			kmailbox_wait(in, FOREVER);
 		else if (source >= 0 && is_leader)
 			lead_message((uint32_t)source, &m);
 		else if (source >= 0)

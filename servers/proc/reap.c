@@ -134,7 +134,7 @@ agent_reap(struct agent *a)
 	enum proc_end end = PROC_END_EXIT;
 	int status;
 
-	if (kproc_wait(p->proc, &s) < 0)
+	if (kproc_wait(p->proc, &s, FOREVER) < 0)
 		s = (struct proc_status){.cause = CRASH_KILLED};
 	status = s.status & 255;
 	if (s.cause == CRASH_KILLED) {

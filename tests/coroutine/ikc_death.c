@@ -43,7 +43,7 @@ reader(uintptr_t arg)
 		}
 		coro_check(source == -E_AGAIN);
 		run.asleep = true;
-		coro_check(KC(KC_MAILBOX_WAIT, in) == 0);
+		coro_check(KC(KC_MAILBOX_WAIT, in, FOREVER) == 0);
 		run.asleep = false;
 	}
 	coro_check(run.read <= run.written);
@@ -74,10 +74,10 @@ writer(uintptr_t arg)
 		shared.sent[0] = (unsigned char)n;
 		run.written++;
 		while (KC(KC_MAILBOX_WRITE, out, shared.sent) == -E_AGAIN)
-			coro_check(KC(KC_MAILBOX_WAIT, out) == 0);
+			coro_check(KC(KC_MAILBOX_WAIT, out, FOREVER) == 0);
 	}
 	for (;;)
-		KC(KC_THREAD_SLEEP);
+		KC(KC_THREAD_SLEEP, FOREVER);
 }
 
 unsigned

@@ -66,11 +66,11 @@ wait_to_write(long id)
 {
 	switch (coro_random(3)) {
 	case 0:
-		return KC(KC_THREAD_SLEEP);
+		return KC(KC_THREAD_SLEEP, FOREVER);
 	case 1:
 		return KC(KC_THREAD_YIELD);
 	default:
-		return KC(KC_MAILBOX_WAIT, id);
+		return KC(KC_MAILBOX_WAIT, id, FOREVER);
 	}
 }
 
@@ -150,7 +150,7 @@ receiver(uintptr_t arg)
 		}
 	}
 	if (run.dead) {
-		watched = KC(KC_CLUSTER_WATCH, run.victim);
+		watched = KC(KC_CLUSTER_WATCH, run.victim, FOREVER);
 		coro_check(watched == -E_HOSTDOWN);
 	}
 	coro_finish(0);

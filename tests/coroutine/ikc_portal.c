@@ -98,7 +98,7 @@ writer(uintptr_t i)
 
 		if (round > 0)
 			kill_sometimes(p->from);
-		compare((unsigned)i, round, KC(KC_PORTAL_WRITE, id, shared.source[i], len));
+		compare((unsigned)i, round, KC(KC_PORTAL_WRITE, id, shared.source[i], len, FOREVER));
 	}
 	ended((unsigned)i, true);
 	program_exit();
@@ -120,12 +120,12 @@ reader(uintptr_t i)
 		coro_check(e == 0 || (e == -E_HOSTDOWN && is_hit(p)));
 		if (e != 0)
 			break;
-		moved = KC(KC_PORTAL_READ, id, shared.target[i], len);
+		moved = KC(KC_PORTAL_READ, id, shared.target[i], len, FOREVER);
 		compare((unsigned)i, round, moved);
 		if (moved < 0)
 			break;
 		coro_check(memcmp(shared.target[i], shared.source[i], (size_t)moved) == 0);
-		coro_check(KC(KC_PORTAL_READ, id, shared.target[i], len) == -E_ACCES);
+		coro_check(KC(KC_PORTAL_READ, id, shared.target[i], len, FOREVER) == -E_ACCES);
 	}
 	ended((unsigned)i, false);
 	program_exit();

@@ -43,6 +43,13 @@ static struct {
 	unsigned crash_after[ROUNDS];	/* the first thread ends the process after so many steps; 0: never */
 } run;
 
+/* Mostly for ever; sometimes the wait's end and that of the process meet. */
+static uint64_t
+deadline(void)
+{
+	return coro_random(3) ? FOREVER : 1000 * coro_random(1000);
+}
+
 /* Some step with a mailbox or a portal of this cluster, right or wrong; any of them may wait for ever. */
 static void
 talk(void *message)
@@ -53,19 +60,19 @@ talk(void *message)
 	switch (coro_random(4)) {
 	case 0:
 		if ((id = KC(KC_MAILBOX_CREATE, port)) >= 0 && KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, message) == -E_AGAIN)
-			KC(KC_MAILBOX_WAIT, id);
+			KC(KC_MAILBOX_WAIT, id, deadline());
 		break;
 	case 1:
 		if ((id = KC(KC_MAILBOX_OPEN, 0, port)) >= 0 && KC(KC_MAILBOX_WRITE, id, message) == -E_AGAIN)
-			KC(KC_MAILBOX_WAIT, id);
+			KC(KC_MAILBOX_WAIT, id, deadline());
 		break;
 	case 2:
 		if ((id = KC(KC_PORTAL_CREATE, port)) >= 0 && KC(KC_PORTAL_ALLOW, id, 0, port) == 0)
-			KC(KC_PORTAL_READ, id, message, MAILBOX_MSG_SIZE);
+			KC(KC_PORTAL_READ, id, message, MAILBOX_MSG_SIZE, deadline());
 		break;
 	default:
 		if ((id = KC(KC_PORTAL_OPEN, 0, port, port)) >= 0)
-			KC(KC_PORTAL_WRITE, id, message, MAILBOX_MSG_SIZE);
+			KC(KC_PORTAL_WRITE, id, message, MAILBOX_MSG_SIZE, deadline());
 	}
 	if (coro_random(2))
 		KC(coro_random(2) ? KC_MAILBOX_CLOSE : KC_PORTAL_CLOSE, coro_random(6));
@@ -82,7 +89,7 @@ thread(uintptr_t arg)
 		switch (coro_random(9)) {
 		case 0:
 			if (coro_random(8) == 0)
-				KC(KC_THREAD_SLEEP);
+				KC(KC_THREAD_SLEEP, deadline());
 			break;
 		case 1:
 			KC(KC_VOID_REMOTE);
@@ -94,7 +101,7 @@ thread(uintptr_t arg)
 		case 3:
 			KC(KC_FUTEX_WAKE, &shared.never, 1);
 			if (coro_random(8) == 0)
-				KC(KC_FUTEX_WAIT, &shared.never, 0);
+				KC(KC_FUTEX_WAIT, &shared.never, 0, deadline());
 			break;
 		case 4:
 			if (KC(KC_MEM_ALLOC, SELF, 2 * PAGE, RW, value) == 0) {
@@ -111,7 +118,7 @@ thread(uintptr_t arg)
 			if (coro_random(8) == 0) {
 				long tid = KC(KC_THREAD_SELF) + (long)coro_random(3) - 1;
 
-				KC(KC_THREAD_JOIN, tid, value);
+				KC(KC_THREAD_JOIN, tid, value, deadline());
 			}
 			break;
 		case 7:
@@ -150,7 +157,7 @@ play(uint32_t me)
 
 	while ((now = __atomic_load_n(&shared.ball, __ATOMIC_ACQUIRE)) != 1000) {
 		if (now % 2 != me) {
-			KC(KC_FUTEX_WAIT, &shared.ball, now);
+			KC(KC_FUTEX_WAIT, &shared.ball, now, FOREVER);
 			continue;
 		}
 		__atomic_store_n(&shared.ball, run.stop ? 1000 : 1 - me, __ATOMIC_RELEASE);
@@ -205,9 +212,9 @@ one_round(unsigned round)
 		coro_check(e == 0);
 	}
 	run.step = 2;
-	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status) == 0);
+	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status, FOREVER) == 0);
 	coro_check(shared.status.cause == CRASH_KILLED ? shared.status.status == 9 : run.crash_after[round] > 0);
-	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status) == -E_SRCH);
+	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status, FOREVER) == -E_SRCH);
 	coro_check(KC(KC_VOID_REMOTE) == 0);
 }
 

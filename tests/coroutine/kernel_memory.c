@@ -96,7 +96,7 @@ round_of(unsigned me, unsigned n)
 	run.narrowed[me] = true;
 	coro_check(KC(KC_FRAME_FREE, frame, 1) == 0);
 	run.step[me] = 3;
-	coro_check(KC(KC_PROC_WAIT, proc, &shared.status[me]) == 0);
+	coro_check(KC(KC_PROC_WAIT, proc, &shared.status[me], FOREVER) == 0);
 	coro_check(shared.status[me].cause == CRASH_ACCESS);
 	run.step[me] = 4;
 }

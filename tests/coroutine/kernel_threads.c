@@ -57,7 +57,7 @@ start(unsigned slot, void (*fn)(uintptr_t arg), uintptr_t arg, int core)
 static long
 join(long tid)
 {
-	long e = KC(KC_THREAD_JOIN, tid, &shared.value);
+	long e = KC(KC_THREAD_JOIN, tid, &shared.value, FOREVER);
 
 	coro_check(e == 0);
 	return (long)shared.value;
@@ -85,7 +85,7 @@ storm(void)
 		unsigned i = (n * 5 + 3) % THREADS;	/* another order than that of the ends */
 
 		coro_check(join(tid[i]) == (long)i * 3);
-		coro_check(KC(KC_THREAD_JOIN, tid[i], &shared.value) == -E_SRCH);
+		coro_check(KC(KC_THREAD_JOIN, tid[i], &shared.value, FOREVER) == -E_SRCH);
 	}
 }
 
@@ -100,7 +100,7 @@ locker(uintptr_t rounds)
 		if (!__atomic_compare_exchange_n(&shared.lock, &was, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 			coro_user_point();
 			while (__atomic_exchange_n(&shared.lock, 2, __ATOMIC_ACQ_REL) != 0) {
-				long e = KC(KC_FUTEX_WAIT, &shared.lock, 2);
+				long e = KC(KC_FUTEX_WAIT, &shared.lock, 2, FOREVER);
 
 				coro_check(e == 0 || e == -E_AGAIN);
 			}
@@ -138,7 +138,7 @@ player(uintptr_t me)
 		uint32_t now;
 
 		while ((now = load(&shared.turn)) % 3 != me) {
-			long e = KC(KC_FUTEX_WAIT, &shared.turn, now);
+			long e = KC(KC_FUTEX_WAIT, &shared.turn, now, FOREVER);
 
 			coro_check(e == 0 || e == -E_AGAIN);
 		}
@@ -183,10 +183,10 @@ sleep_test(void)
 	shared.turn = 0;
 	run.sleeper = (int)KC(KC_THREAD_SELF);
 	coro_check(KC(KC_THREAD_WAKEUP, run.sleeper) == 0);
-	coro_check(KC(KC_THREAD_SLEEP) == 0);
+	coro_check(KC(KC_THREAD_SLEEP, FOREVER) == 0);
 	tid = start(0, waker, 6, run.first_core);
 	for (uint32_t i = 1; i <= 6; i++) {
-		coro_check(KC(KC_THREAD_SLEEP) == 0);
+		coro_check(KC(KC_THREAD_SLEEP, FOREVER) == 0);
 		coro_check(run.wakes == i);
 		__atomic_store_n(&shared.turn, i, __ATOMIC_RELEASE);
 	}

@@ -25,7 +25,7 @@ static const struct {
 	const char *option;
 } program[] = {
 	{"hal-test", "--seeds"}, {"am_order", NULL}, {"kernel_am", NULL}, {"kernel_threads", NULL}, {"kernel_memory", NULL},
-	{"kernel_kill", NULL}, {"ikc_restart", NULL}, {"ikc_death", NULL}, {"ikc_mailbox", NULL}, {"ikc_portal", NULL},
+	{"kernel_kill", NULL}, {"kernel_wait", NULL}, {"ikc_restart", NULL}, {"ikc_death", NULL}, {"ikc_mailbox", NULL}, {"ikc_portal", NULL},
 };
 
 static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c"};

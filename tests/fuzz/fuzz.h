@@ -207,6 +207,8 @@ fuzz_word(struct fuzz_thread *t, const struct kcall_word *w)
 		if (fuzz_chance(t, 70))
 			return fuzz_address(t);
 		return fuzz_chance(t, 70) ? (unsigned long)(1 + fuzz_random(t, 4)) * t->f->page : fuzz_number(t);
+	case KCALL_UNTIL:	/* powers of two are times that are over, come soon or never come */
+		return fuzz_chance(t, 40) ? ~0ul : fuzz_number(t);
 	default:
 		if (w->pool == 0)
 			return fuzz_number(t);

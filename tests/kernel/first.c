@@ -42,9 +42,9 @@ TEST(a_thread_gives_its_value_once)
 
 	expect(tid > 0);
 	expect_eq(kt_join(tid), 42);
-	expect_eq(kthread_join((int)tid, &value), -E_SRCH);
-	expect_eq(kthread_join((int)kthread_self(), &value), -E_DEADLK);
-	expect_eq(kthread_join(12345, &value), -E_SRCH);
+	expect_eq(kthread_join((int)tid, &value, FOREVER), -E_SRCH);
+	expect_eq(kthread_join((int)kthread_self(), &value, FOREVER), -E_DEADLK);
+	expect_eq(kthread_join(12345, &value, FOREVER), -E_SRCH);
 }
 
 static unsigned long
@@ -86,11 +86,11 @@ TEST(a_wake_up_is_remembered)
 
 	sleeper = (int)kthread_self();
 	expect_eq(kthread_wakeup(sleeper), 0);
-	expect_eq(kthread_sleep(), 0);
+	expect_eq(kthread_sleep(FOREVER), 0);
 	__atomic_store_n(&word, 0, __ATOMIC_RELEASE);
 	tid = kt_thread(wake_it, 200, ANY_CORE);
 	for (unsigned i = 0; i < 200; i++) {
-		expect_eq(kthread_sleep(), 0);
+		expect_eq(kthread_sleep(FOREVER), 0);
 		__atomic_store_n(&word, i + 1, __ATOMIC_RELEASE);
 	}
 	expect_eq(kt_join(tid), 200);

@@ -53,11 +53,11 @@ serve(struct message *m, int portal_in, int portal_out)
 	case SEND:
 		for (uint64_t i = 0; i < m->number; i++)
 			data[i] = pattern(i);
-		m->number = (uint64_t)kportal_write(portal_out, (unsigned long)data, (unsigned long)m->number);
+		m->number = (uint64_t)kportal_write(portal_out, (unsigned long)data, (unsigned long)m->number, FOREVER);
 		break;
 	case TAKE:
 		kportal_allow(portal_in, 0, PORT_DATA);
-		m->number = (uint64_t)kportal_read(portal_in, (unsigned long)data, (unsigned long)m->number);
+		m->number = (uint64_t)kportal_read(portal_in, (unsigned long)data, (unsigned long)m->number, FOREVER);
 		m->sender = (uint32_t)wrong_bytes((int64_t)m->number < 0 ? 0 : m->number);
 		break;
 	default:
@@ -181,7 +181,7 @@ TEST(mailbox_calls_refuse_bad_arguments)
 	expect_eq(kmailbox_read(reply, 77, &m), -E_INVAL);
 	expect_eq(kmailbox_read(command, 1, &m), -E_BADF);
 	expect_eq(kmailbox_write(reply, &m), -E_BADF);
-	expect_eq(kmailbox_wait(12345), -E_BADF);
+	expect_eq(kmailbox_wait(12345, FOREVER), -E_BADF);
 	expect_eq(kmailbox_close(12345), -E_BADF);
 	id = kmailbox_open(0, PORT_REPLY);
 	expect_eq(kmailbox_write((int)id, &m), 0);
@@ -202,7 +202,7 @@ listener(unsigned long id)
 
 	__atomic_store_n(&listens, 1, __ATOMIC_RELEASE);
 	while (result == 0 && kmailbox_read((int)id, ANY_SOURCE_CLUSTER, &m) < 0)
-		kthread_sleep();
+		kthread_sleep(FOREVER);
 	return result == 0 ? (unsigned long)m.number : 0;
 }
 
@@ -235,13 +235,13 @@ TEST(portals_move_data_both_ways)
 			data[k] = 0;
 		expect_eq(kportal_allow(portal, 1, PORT_DATA), 0);
 		expect_eq(mailbox_send(command, &m), 0);
-		expect_eq(kportal_read(portal, (unsigned long)data, LENGTH), sizes[i]);
+		expect_eq(kportal_read(portal, (unsigned long)data, LENGTH, FOREVER), sizes[i]);
 		expect_eq(wrong_bytes(sizes[i]), 0);
 		expect_eq(mailbox_receive(reply, 1, &m), 0);
 		expect_eq(m.number, sizes[i]);
 		m = (struct message){.operation = TAKE, .number = LENGTH};
 		expect_eq(mailbox_send(command, &m), 0);
-		expect_eq(kportal_write(out, (unsigned long)data, (unsigned long)sizes[i]), sizes[i]);
+		expect_eq(kportal_write(out, (unsigned long)data, (unsigned long)sizes[i], FOREVER), sizes[i]);
 		expect_eq(mailbox_receive(reply, 1, &m), 0);
 		expect_eq(m.number, sizes[i]);
 		expect_eq(m.sender, 0);
@@ -255,7 +255,7 @@ TEST(the_shorter_side_counts)
 
 	expect_eq(kportal_allow(portal, 1, PORT_DATA), 0);
 	expect_eq(mailbox_send(command, &m), 0);
-	expect_eq(kportal_read(portal, (unsigned long)data, 5000), 5000);
+	expect_eq(kportal_read(portal, (unsigned long)data, 5000, FOREVER), 5000);
 	expect_eq(mailbox_receive(reply, 1, &m), 0);
 	expect_eq(m.number, 5000);
 }
@@ -273,13 +273,13 @@ TEST(portal_calls_refuse_bad_arguments)
 	expect_eq(kportal_close(portal + 1), -E_BADF);
 	expect_eq(kportal_allow(portal, 9, 0), -E_INVAL);
 	expect_eq(kportal_allow(command, 1, 0), -E_BADF);
-	expect_eq(kportal_read(portal, (unsigned long)data, 5), -E_ACCES);
-	expect_eq(kportal_read(portal, (unsigned long)data, ~0ul), -E_INVAL);
-	expect_eq(kportal_write(portal, (unsigned long)data, 5), -E_BADF);
+	expect_eq(kportal_read(portal, (unsigned long)data, 5, FOREVER), -E_ACCES);
+	expect_eq(kportal_read(portal, (unsigned long)data, ~0ul, FOREVER), -E_INVAL);
+	expect_eq(kportal_write(portal, (unsigned long)data, 5, FOREVER), -E_BADF);
 	expect_eq(kportal_allow(portal, 1, PORT_DATA), 0);
 	expect_eq(kportal_close(portal), -E_BUSY);
 	expect_eq(mailbox_send(command, &m), 0);
-	expect_eq(kportal_read(portal, 8, 5000), -E_FAULT);
+	expect_eq(kportal_read(portal, 8, 5000, FOREVER), -E_FAULT);
 	expect_eq(mailbox_receive(reply, 1, &m), 0);
 	expect_eq((int64_t)m.number, -E_PIPE);
 	expect_eq(kt_stats(STATS_PORTALS), before);
@@ -314,25 +314,25 @@ reader(void)
 
 	kmailbox_create(PORT_DATA + 1);
 	kportal_allow(id, 1, PORT_DATA + 1);
-	return (int)kportal_read(id, (unsigned long)data, LENGTH);
+	return (int)kportal_read(id, (unsigned long)data, LENGTH, FOREVER);
 }
 
 static unsigned long
 watcher(unsigned long cluster)
 {
-	return (unsigned long)kcluster_watch((int)cluster);
+	return (unsigned long)kcluster_watch((int)cluster, FOREVER);
 }
 
 static unsigned long
 patient(unsigned long id)
 {
-	return (unsigned long)kmailbox_wait((int)id);
+	return (unsigned long)kmailbox_wait((int)id, FOREVER);
 }
 
 static unsigned long
 portal_reader(unsigned long id)
 {
-	return (unsigned long)kportal_read((int)id, (unsigned long)data, LENGTH);
+	return (unsigned long)kportal_read((int)id, (unsigned long)data, LENGTH, FOREVER);
 }
 
 /* test: cluster_watch */
@@ -342,9 +342,9 @@ TEST(a_dead_cluster_ends_every_wait_for_it)
 	int out = (int)kmailbox_open(2, PORT_COMMAND), dead = (int)kmailbox_open(2, PORT_DEAD);
 	long tid[3];
 
-	expect_eq(kcluster_watch(0), -E_INVAL);
-	expect_eq(kcluster_watch(-1), -E_INVAL);
-	expect_eq(kcluster_watch(3), -E_INVAL);
+	expect_eq(kcluster_watch(0, FOREVER), -E_INVAL);
+	expect_eq(kcluster_watch(-1, FOREVER), -E_INVAL);
+	expect_eq(kcluster_watch(3, FOREVER), -E_INVAL);
 	expect_eq(kportal_allow(portal, 2, 1), 0);
 	expect_eq(mailbox_send(dead, &m), 0);
 	tid[0] = kt_thread(watcher, 2, ANY_CORE);
@@ -355,9 +355,9 @@ TEST(a_dead_cluster_ends_every_wait_for_it)
 	for (int i = 0; i < 3; i++)
 		expect_eq(kt_join(tid[i]), -E_HOSTDOWN);
 	expect_eq(kmailbox_write(out, &m), -E_HOSTDOWN);
-	expect_eq(kmailbox_wait(out), -E_HOSTDOWN);
+	expect_eq(kmailbox_wait(out, FOREVER), -E_HOSTDOWN);
 	expect_eq(kportal_allow(portal, 2, 1), -E_HOSTDOWN);
-	expect_eq(kcluster_watch(2), -E_HOSTDOWN);
+	expect_eq(kcluster_watch(2, FOREVER), -E_HOSTDOWN);
 	expect_eq(ask(ECHO, 1).number, 1);
 }
 

@@ -210,7 +210,7 @@ kt_wait(long proc, uint32_t *cause)
 {
 	struct proc_status status = {.status = -1};
 
-	if (kproc_wait((int)proc, &status) < 0)
+	if (kproc_wait((int)proc, &status, FOREVER) < 0)
 		return -1000;
 	if (cause != NULL)
 		*cause = status.cause;
@@ -222,7 +222,7 @@ kt_join(long tid)
 {
 	uint64_t value;
 
-	return kthread_join((int)tid, &value) < 0 ? -1 : (long)value;
+	return kthread_join((int)tid, &value, FOREVER) < 0 ? -1 : (long)value;
 }
 
 void *

@@ -52,8 +52,8 @@ mirror(void)
 		if (mailbox_receive(back, 0, message) != 0 || mailbox_send(to, message) != 0)
 			return 1;
 	for (unsigned i = 0; i < BLOCKS; i++)
-		if (kportal_allow(portal, 0, PORT_BLOCK) != 0 || kportal_read(portal, (unsigned long)block, BLOCK) != BLOCK ||
-			kportal_write(portal_out, (unsigned long)block, BLOCK) != BLOCK)
+		if (kportal_allow(portal, 0, PORT_BLOCK) != 0 || kportal_read(portal, (unsigned long)block, BLOCK, FOREVER) != BLOCK ||
+			kportal_write(portal_out, (unsigned long)block, BLOCK, FOREVER) != BLOCK)
 			return 1;
 	return mailbox_receive(back, 0, message);
 }
@@ -78,9 +78,9 @@ TEST(blocks_cross_the_network_and_come_back)
 		expect_eq(kportal_allow(portal, 1, PORT_BLOCK), 0);
 		hal_mark(17);
 		hal_mark(MARK_BEGIN);
-		expect_eq(kportal_write(portal_out, (unsigned long)block, BLOCK), BLOCK);
+		expect_eq(kportal_write(portal_out, (unsigned long)block, BLOCK, FOREVER), BLOCK);
 		fill(block, 1, i + 1);
-		expect_eq(kportal_read(portal, (unsigned long)block, BLOCK), BLOCK);
+		expect_eq(kportal_read(portal, (unsigned long)block, BLOCK, FOREVER), BLOCK);
 		hal_mark(MARK_END);
 		expect_eq(wrong(block, BLOCK, i), 0);
 	}

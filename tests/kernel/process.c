@@ -41,7 +41,7 @@ nap(unsigned long arg)
 {
 	(void)arg;
 	for (;;)
-		kthread_sleep();
+		kthread_sleep(FOREVER);
 	return 0;
 }
 
@@ -57,7 +57,7 @@ rights(void)
 	struct proc_status status;
 	int init = 1 << 12;
 
-	if (kproc_kill(init, 1) != -E_ACCES || kproc_wait(init, &status) != -E_ACCES || kmachine_halt(3) != -E_ACCES)
+	if (kproc_kill(init, 1) != -E_ACCES || kproc_wait(init, &status, FOREVER) != -E_ACCES || kmachine_halt(3) != -E_ACCES)
 		return 1;
 	if (kpage_unmap(init, (unsigned long)atoll_startup()->image_base, 1) != -E_ACCES)
 		return 2;
@@ -134,9 +134,9 @@ TEST(a_process_gives_its_status_once)
 	expect(proc > 0);
 	expect_eq(kt_wait(proc, &cause), 42);
 	expect_eq(cause, CRASH_NONE);
-	expect_eq(kproc_wait((int)proc, &status), -E_SRCH);
-	expect_eq(kproc_wait(-5, &status), -E_SRCH);
-	expect_eq(kproc_wait(1 << 12, &status), -E_INVAL);
+	expect_eq(kproc_wait((int)proc, &status, FOREVER), -E_SRCH);
+	expect_eq(kproc_wait(-5, &status, FOREVER), -E_SRCH);
+	expect_eq(kproc_wait(1 << 12, &status, FOREVER), -E_INVAL);
 }
 
 TEST(a_status_is_not_lost_to_a_bad_address)
@@ -150,7 +150,7 @@ TEST(a_status_is_not_lost_to_a_bad_address)
 		if (i % 2)
 			kt_pause(1000);
 		while ((bad = kt_bad_place(sizeof(struct proc_status))) != NULL)
-			expect_eq(kproc_wait((int)proc, bad), -E_FAULT);
+			expect_eq(kproc_wait((int)proc, bad, FOREVER), -E_FAULT);
 		expect_eq(kt_wait(proc, &cause), (long)(40 + i));
 	}
 }

@@ -26,7 +26,7 @@ locker(unsigned long rounds)
 
 		if (!__atomic_compare_exchange_n(&lock, &was, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			while (__atomic_exchange_n(&lock, 2, __ATOMIC_ACQ_REL) != 0)
-				kfutex_wait((unsigned long)&lock, 2);
+				kfutex_wait((unsigned long)&lock, 2, FOREVER);
 		inside++;
 		if (inside != 1)
 			return 0;
@@ -59,7 +59,7 @@ player(unsigned long me)
 
 	for (int round = 0; round < 50; round++) {
 		while ((now = __atomic_load_n(&turn, __ATOMIC_ACQUIRE)) % 4 != me)
-			kfutex_wait((unsigned long)&turn, now);
+			kfutex_wait((unsigned long)&turn, now, FOREVER);
 		__atomic_store_n(&turn, now + 1, __ATOMIC_RELEASE);
 		kfutex_wake((unsigned long)&turn, 100);
 	}
@@ -79,9 +79,9 @@ TEST(a_turn_goes_round)
 
 TEST(futex_refuses_nonsense)
 {
-	expect_eq(kfutex_wait((unsigned long)&turn, turn + 1), -E_AGAIN);
-	expect_eq(kfutex_wait((unsigned long)&turn + 1, 0), -E_INVAL);
-	expect_eq(kfutex_wait(64, 0), -E_FAULT);
+	expect_eq(kfutex_wait((unsigned long)&turn, turn + 1, FOREVER), -E_AGAIN);
+	expect_eq(kfutex_wait((unsigned long)&turn + 1, 0, FOREVER), -E_INVAL);
+	expect_eq(kfutex_wait(64, 0, FOREVER), -E_FAULT);
 	expect_eq(kfutex_wake((unsigned long)&turn + 2, 1), -E_INVAL);
 	expect_eq(kfutex_wake((unsigned long)&turn, -1), -E_INVAL);
 	expect_eq(kfutex_wake((unsigned long)&turn, 1), 0);
@@ -168,7 +168,7 @@ TEST(bad_pointers_are_faults)
 	struct context ctx;
 
 	expect_eq(kthread_create((void *)16, ANY_CORE), -E_FAULT);
-	expect_eq(kthread_join(1, (void *)16), -E_FAULT);
+	expect_eq(kthread_join(1, (void *)16, FOREVER), -E_FAULT);
 	context_init(&ctx, (uintptr_t)landing, (uintptr_t)&jump_stack[510], 0, 0);
 	expect_eq(kthread_create(&ctx, 99), -E_INVAL);
 	expect_eq(kthread_create(&ctx, -7), -E_INVAL);
@@ -205,7 +205,7 @@ TEST(a_value_is_not_lost_to_a_bad_address)
 		if (i % 2)
 			kt_pause(100);
 		while ((bad = kt_bad_place(sizeof(uint64_t))) != NULL)
-			expect_eq(kthread_join((int)tid, bad), -E_FAULT);
+			expect_eq(kthread_join((int)tid, bad, FOREVER), -E_FAULT);
 		expect_eq(kt_join(tid), (long)i);
 	}
 }
@@ -222,7 +222,7 @@ TEST(a_full_thread_table_is_an_error)
 		tid[n++] = e;
 	expect(e == -E_NOSPC || e == -E_NOMEM || n == 5000);
 	for (int i = 0; i < n; i++)
-		if (kthread_join((int)tid[i], &value) != 0 || value != (uint64_t)i)
+		if (kthread_join((int)tid[i], &value, FOREVER) != 0 || value != (uint64_t)i)
 			expect_eq(value, i);
 	expect_eq(kt_stats(STATS_THREADS), before);
 }
@@ -236,7 +236,7 @@ static unsigned long
 stay(unsigned long i)
 {
 	__atomic_store_n(&place_of[i], (uint32_t)kt_own_core() + 1, __ATOMIC_RELEASE);
-	kthread_sleep();
+	kthread_sleep(FOREVER);
 	return i;
 }
 

@@ -37,7 +37,7 @@ files_lock(void)
 	if (__atomic_compare_exchange_n(&files.lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&files.lock, 2, __ATOMIC_ACQUIRE) != 0)
-		kfutex_wait((unsigned long)&files.lock, 2);
+		kfutex_wait((unsigned long)&files.lock, 2, FOREVER);
 }
 
 void

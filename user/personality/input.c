@@ -3,10 +3,8 @@
  * Standard input: rank 0 asks for it on the console, and the answer is written into a piece of memory that every cluster can read, the
  * boot archive. So nothing is read that nobody wants. Everybody else's input is at its end.
  *
- * Who waits for the answer looks for it on its own core, lets the other threads of that core run in between, and naps if there are none;
- * the kernel core has nothing to do with it.
+ * Who waits for the answer looks for it now and then and sleeps in between.
  */
-#include <abi/board_calls.h>
 #include <abi/startup.h>
 #include <atoll/server.h>
 #include <base/fmt.h>
@@ -15,10 +13,10 @@
 #include <user/personality/frames.h>
 #include <user/personality/personality.h>
 
-#define ALONE_NS 5000		/* a yield that takes so much longer than twice the shortest has let somebody run */
-#define LOOKS_AWAKE 64		/* before the first nap: input that is there comes soon */
-#define LOOKS_LIGHT 512		/* before the naps become longer: somebody types */
-#define NAP_LIGHT_NS 1000000
+#define LOOKS_AWAKE 64		/* before the first sleep: input that is there comes soon */
+#define LOOKS_LIGHT 512		/* before the sleeps become longer: somebody types */
+#define SLEEP_LIGHT_NS 1000000
+#define SLEEP_NS 10000000
 
 /* What one thread at a time uses. */
 static struct {
@@ -26,7 +24,6 @@ static struct {
 	uint32_t sequence;	/* of the last question */
 	const struct frame_input *answer;
 	uint32_t room;		/* of its data */
-	uint64_t yield_ns;	/* the shortest so far */
 } input;
 
 static void
@@ -37,7 +34,7 @@ lock(void)
 	if (__atomic_compare_exchange_n(&input.lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&input.lock, 2, __ATOMIC_ACQUIRE) != 0)
-		kfutex_wait((unsigned long)&input.lock, 2);
+		kfutex_wait((unsigned long)&input.lock, 2, FOREVER);
 }
 
 static void
@@ -48,27 +45,16 @@ unlock(void)
 }
 
 static void
-nap(uint64_t ns)
-{
-	register unsigned long a0 __asm__("a0") = ns;
-
-	__asm__ volatile(".4byte %1" : : "r"(a0), "i"(BOARD_CALL_NAP) : "memory");
-}
-
-/* Let others run; if there are none for a while, sleep a little. */
-static void
 wait_a_little(unsigned looks)
 {
-	uint64_t before = 0, after = 0, took;
+	uint64_t now = 0;
 
-	kclock(&before);
-	kthread_yield();
-	kclock(&after);
-	took = after - before;
-	if (input.yield_ns == 0 || took < input.yield_ns)
-		input.yield_ns = took;
-	if (took <= 2 * input.yield_ns + ALONE_NS && looks > LOOKS_AWAKE)
-		nap(looks > LOOKS_LIGHT ? BOARD_NAP_MAX_NS : NAP_LIGHT_NS);
+	if (looks <= LOOKS_AWAKE) {
+		kthread_yield();
+		return;
+	}
+	kclock(&now);
+	time_sleep_until(now + (looks > LOOKS_LIGHT ? SLEEP_NS : SLEEP_LIGHT_NS));
 }
 
 /* Where the answers will be. False: the machine was started without. */

@@ -251,22 +251,33 @@ time_clock_gettime(const struct context *c)
 	return 0;
 }
 
-/* The kernel wakes no thread at a time: look at the clock and let others run. */
+uint64_t
+time_after(uint64_t now, const uint64_t *span)
+{
+	uint64_t most = (FOREVER - now) / NS_PER_S;
+
+	return span[0] < most ? now + span[0] * NS_PER_S + span[1] : FOREVER;
+}
+
+void
+time_sleep_until(uint64_t end)
+{
+	static uint32_t never;		/* nobody wakes who waits here */
+
+	while (kfutex_wait((unsigned long)&never, 0, end) == 0)
+		continue;
+}
+
 long
 time_sleep(const struct context *c, bool is_absolute)
 {
 	const uint64_t *t = (const uint64_t *)arg(c, c->x[17] == SYS_nanosleep ? 0 : 2);
-	uint64_t now, end;
+	uint64_t now = 0;
 
 	if (t[1] >= NS_PER_S)
 		return -E_INVAL;
-	if (kclock(&now) < 0)
-		return -E_NOSYS;
-	end = t[0] * NS_PER_S + t[1] + (is_absolute ? 0 : now);
-	while (now < end) {
-		kthread_yield();
-		if (kclock(&now) < 0)
-			return -E_NOSYS;
-	}
+	if (!is_absolute)
+		kclock(&now);
+	time_sleep_until(time_after(now, t));
 	return 0;
 }

@@ -121,6 +121,10 @@ _Noreturn void thread_exit(const struct context *c);
 _Noreturn void thread_exit_group(const struct context *c, int status);
 long time_clock_gettime(const struct context *c);
 long time_sleep(const struct context *c, bool is_absolute);
+
+/* The time that a span (seconds, nanoseconds) after `now` is, or FOREVER; sleep until a time. Both in nanoseconds of the kernel's clock. */
+uint64_t time_after(uint64_t now, const uint64_t *span);
+void time_sleep_until(uint64_t end);
 long io_write(const struct context *c);
 long io_writev(const struct context *c);
 long io_read(const struct context *c);

@@ -26,7 +26,6 @@
 #define FUTEX_REQUEUE 3
 #define FUTEX_CMP_REQUEUE 4
 #define FUTEX_COMMAND 127	/* without the private and realtime flags */
-#define NS_PER_S 1000000000ull
 
 /* What a new thread finds on its stack. */
 struct child_begin {
@@ -94,7 +93,7 @@ static void
 lock(void)
 {
 	while (__atomic_exchange_n(&ended.lock, 1, __ATOMIC_ACQUIRE) != 0)
-		kfutex_wait((unsigned long)&ended.lock, 1);
+		kfutex_wait((unsigned long)&ended.lock, 1, FOREVER);
 }
 
 static void
@@ -186,7 +185,7 @@ join_ended(void)
 	uint64_t value;
 
 	while (ended.count > 0) {
-		kthread_join(ended.tid[--ended.count], &value);
+		kthread_join(ended.tid[--ended.count], &value, FOREVER);
 		ended.alive--;
 	}
 }
@@ -261,35 +260,25 @@ thread_clone(const struct context *c)
 	return tid < 0 ? -E_AGAIN : tid;
 }
 
-/* The kernel's wait has no time limit: with one, look again after every yield. */
-static long
-wait_until(unsigned long addr, uint32_t value, const uint64_t *timeout)
+static uint64_t
+deadline_of(const uint64_t *timeout)
 {
-	uint64_t now, end;
+	uint64_t now = 0;
 
-	if (kclock(&now) < 0)
-		return -E_NOSYS;
-	end = now + timeout[0] * NS_PER_S + timeout[1];
-	while (__atomic_load_n((const uint32_t *)addr, __ATOMIC_ACQUIRE) == value) {
-		if (kclock(&now) < 0 || now >= end)
-			return -E_TIMEDOUT;
-		kthread_yield();
-	}
-	return 0;
+	if (timeout == NULL)
+		return FOREVER;
+	kclock(&now);
+	return time_after(now, timeout);
 }
 
 long
 thread_futex(const struct context *c)
 {
 	unsigned long addr = arg(c, 0);
-	long result;
 
 	switch (arg(c, 1) & FUTEX_COMMAND) {
 	case FUTEX_WAIT:
-		if (arg(c, 3) != 0)
-			return wait_until(addr, (uint32_t)arg(c, 2), (const uint64_t *)arg(c, 3));
-		result = kfutex_wait(addr, (uint32_t)arg(c, 2));
-		return result;
+		return kfutex_wait(addr, (uint32_t)arg(c, 2), deadline_of((const uint64_t *)arg(c, 3)));
 	case FUTEX_WAKE:
 		return kfutex_wake(addr, (int)arg(c, 2));
 	case FUTEX_REQUEUE:

@@ -80,8 +80,6 @@ void hal_core_ring(struct hal_core_area *a, uint32_t why);
 /* Let this core stop for ever, asleep. */
 _Noreturn void hal_core_stop(void);
 
-/* Carry out an illegal instruction that is one of board_calls.h. False if it is none. */
-bool hal_board_call(struct hal_frame *f, uint64_t instruction);
 
 /* trap.S, usercopy.S */
 _Noreturn void hal_resume(void);

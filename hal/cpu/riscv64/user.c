@@ -9,7 +9,6 @@
 
 #define CAUSE_INTERRUPT (1ULL << 63)
 #define CAUSE_TIMER (CAUSE_INTERRUPT | 5)
-#define CAUSE_ILLEGAL 2
 
 _Static_assert(offsetof(struct hal_frame, x) == FRAME_X(0), "layout.h");
 _Static_assert(offsetof(struct hal_frame, fcsr) == FRAME_FCSR, "layout.h");
@@ -108,7 +107,7 @@ interrupt_take(uint64_t cause)
 
 void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
 
-/* A trap from user mode that is no kernel call. A call of the board is served here. */
+/* A trap from user mode that is no kernel call. */
 void
 hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 {
@@ -116,7 +115,7 @@ hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 
 	if ((cause & CAUSE_INTERRUPT) != 0) {
 		t.kind = interrupt_take(cause);
-	} else if ((cause == CAUSE_ILLEGAL && hal_board_call(f, value)) || is_stale_fault(cause, value)) {
+	} else if (is_stale_fault(cause, value)) {
 		return;
 	} else {
 		fault_describe(&t, cause);

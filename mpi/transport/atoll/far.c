@@ -225,7 +225,7 @@ int
 transport_bulk_read(struct mpi_rank *self, void *data, size_t len)
 {
 	struct transport *t = self->transport;
-	long got = kportal_read(t->portal, (unsigned long)data, len);
+	long got = kportal_read(t->portal, (unsigned long)data, len, FOREVER);
 
 	t->counts.calls++;
 	if (got < 0)

@@ -51,7 +51,7 @@ void
 transport_futex_wait(uint32_t *word, uint32_t value)
 {
 	if (atoll_startup() != NULL)
-		kfutex_wait((unsigned long)word, value);
+		kfutex_wait((unsigned long)word, value, FOREVER);
 	else
 		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
@@ -125,7 +125,7 @@ sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const voi
 	exchange_total(&t->inbox.box->sleeping, SLEEPING);
 	t->counts.waits++;
 	if (nothing_new(t, ready, arg))
-		kthread_sleep();
+		kthread_sleep(FOREVER);
 	else if (t->relaxes)
 		kvoid_remote();		/* a packet is being filled, perhaps by a core that this one holds up */
 	store_total(&t->inbox.box->sleeping, AWAKE);

@@ -37,7 +37,7 @@ struct writer {
 static void
 write_all(struct writer *w)
 {
-	long put = kportal_write(w->portal, (unsigned long)w->data, w->len);
+	long put = kportal_write(w->portal, (unsigned long)w->data, w->len, FOREVER);
 
 	w->result = put < 0 ? put : (size_t)put == w->len ? 0 : -E_IO;
 	/* in total order with whoever is about to sleep: it has said so, then looks at the state */
@@ -58,7 +58,7 @@ writer_main(void *arg)
 		if (state == WRITER_BUSY)
 			write_all(w);
 		else
-			kthread_sleep();
+			kthread_sleep(FOREVER);
 	}
 }
 
@@ -179,6 +179,6 @@ transport_writer_exit(struct transport *t)
 	if (w->is_guest)
 		pthread_join(w->guest, NULL);
 	else
-		kthread_join((int)w->tid, &value);
+		kthread_join((int)w->tid, &value, FOREVER);
 	free(w);
 }

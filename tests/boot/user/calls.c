@@ -97,9 +97,9 @@ join_both(const char *name, long first, long second, long value)
 	uint64_t v = 0;
 
 	report("thread_create returns an id", first > 0 && second > 0, 1);
-	kthread_join((int)first, &v);
+	kthread_join((int)first, &v, FOREVER);
 	report(name, (long)v, value);
-	kthread_join((int)second, &v);
+	kthread_join((int)second, &v, FOREVER);
 	report(name, (long)v, value);
 }
 
@@ -112,7 +112,7 @@ end_at_once(unsigned long arg)
 static void
 sleep_and_end(unsigned long arg)
 {
-	kthread_sleep();
+	kthread_sleep(FOREVER);
 	kthread_exit(arg);
 }
 
@@ -147,7 +147,7 @@ measure_life(void)
 		settle();
 		window(LABEL_CREATE, tid = kthread_create(&ctx, ANY_CORE));
 		settle();
-		window(LABEL_JOIN, kthread_join((int)tid, &value));
+		window(LABEL_JOIN, kthread_join((int)tid, &value, FOREVER));
 	}
 }
 
@@ -164,7 +164,7 @@ measure_threads(void)
 	measure_life();
 	for (int i = 0; i < LIVING; i++) {
 		kthread_wakeup((int)tid[i]);
-		report("join of a thread that slept", kthread_join((int)tid[i], &value) == 0 && value == (uint64_t)i, 1);
+		report("join of a thread that slept", kthread_join((int)tid[i], &value, FOREVER) == 0 && value == (uint64_t)i, 1);
 	}
 }
 
@@ -180,7 +180,7 @@ server_main(int argc, char **argv)
 	measure();
 	measure_threads();
 	t = start(measure_thread, 0, 1);
-	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value) : t, 0);
+	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value, FOREVER) : t, 0);
 	report("its value", (long)value, 40);
 	join_both("floating point of two threads of an application core", start(float_thread, 0, 2), start(float_thread, 1, 2), 7);
 	t = start(float_thread, 0, 0);

@@ -88,7 +88,7 @@ hand_over(volatile int *addr, int operation, int value, const struct timespec *t
 	__atomic_store_n(&w->state, ASKED, __ATOMIC_RELEASE);
 	futex(&w->state, FUTEX_WAKE_PRIVATE, 1, NULL);
 	while (__atomic_load_n(&w->state, __ATOMIC_ACQUIRE) != ANSWERED)
-		kthread_sleep();
+		kthread_sleep(FOREVER);
 	__atomic_store_n(&w->state, IDLE, __ATOMIC_RELEASE);
 	return w->result;
 }

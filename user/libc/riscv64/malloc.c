@@ -42,7 +42,7 @@ enter(void)
 	if (__atomic_compare_exchange_n(&lock, &open, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&lock, WANTED, __ATOMIC_ACQUIRE) != OPEN)
-		kfutex_wait((unsigned long)&lock, WANTED);
+		kfutex_wait((unsigned long)&lock, WANTED, FOREVER);
 }
 
 static void

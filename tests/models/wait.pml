@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A thread waits WAITS times for an object; its core first registers it at home (the object's half of the call, thread_park), then
+ * hands the deadline in by a second message (core_park), then takes what comes through its ready ring. Home does one thing at a time: the object's event, the
+ * deadline, revocation of the object and the kill of the process come in any order and at any moment, also between the two messages.
+ *
+ * Shown: each wait ends exactly once, by a cause of its own; an event that came is not lost; a deadline never ends another wait than the one
+ * that it was set for; once the process is dead and its table entry given back, nothing at home knows the thread; everybody reaches the end.
+ *
+ * proves: kernel/thread/wait.c thread_park 437b1822233c
+ * proves: kernel/thread/wait.c thread_wait_end a0ff9dd3505c
+ * proves: kernel/thread/wait.c thread_ready 73310c4a1c7a
+ * proves: kernel/thread/run.c park_serve 16da5c8868bd
+ * proves: kernel/thread/run.c core_park 24baecda315a
+ * proves: kernel/thread/deadline.c deadlines_poll 392d63f82029
+ * proves: kernel/proc/proc.c end_waits 7f45d4803cdf
+ *
+ * run: -DWAITS=3
+ * run: -DWAITS=3 -DREVOKE
+ * run: -DWAITS=3 -DKILL
+ * run: -DWAITS=2 -DREVOKE -DKILL
+ * mutation: -DWAITS=2 -DPARKS_WITHOUT_LOOKING
+ * mutation: -DWAITS=2 -DARMS_WITHOUT_LOOKING
+ * mutation: -DWAITS=2 -DEVENT_LEAVES_DEADLINE
+ * mutation: -DWAITS=2 -DDEADLINE_LEAVES_QUEUE
+ * mutation: -DWAITS=2 -DREVOKE -DREVOCATION_LEAVES_WAITER
+ * mutation: -DWAITS=2 -DKILL -DKILL_LEAVES_DEADLINE
+ * mutation: -DWAITS=2 -DKILL -DKILL_LEAVES_QUEUE
+ * mutation: -DWAITS=2 -DKILL -DEVICTED_TOO_EARLY
+ * search: -DSAFETY
+ */
+#define EVENT 1
+#define LATE 2
+#define REVOKED 3
+
+bool waiting;			/* home: THREAD_WAITING */
+bool queued;			/* the thread is in the object's queue */
+bool armed;			/* and among the deadlines */
+byte armed_for;			/* the wait that the deadline was set for */
+byte happened;			/* events that nobody took yet */
+bool gone;			/* the object was taken away */
+bool dying;			/* the process */
+bool released;			/* the table entry was given back */
+bool on_core = true;		/* the thread's core knows it */
+byte events = WAITS;		/* that are still to come: enough for every wait */
+chan ring = [1] of { byte };
+byte number;			/* of the wait */
+byte ends;			/* of this wait */
+
+/* thread_wait_end */
+inline leave_all() {
+	queued = false;
+	armed = false
+}
+
+/* thread_ready */
+inline ready(result) {
+	assert(waiting && !released);
+	waiting = false;
+	ends++;
+	assert(ends == 1);
+	if
+	:: !dying -> assert(nfull(ring)); ring!result
+	:: else
+	fi
+}
+
+proctype home() {
+	do
+	:: atomic { events > 0 ->
+		events--;
+		if
+		:: queued ->
+			assert(!released);
+			queued = false;
+#ifndef EVENT_LEAVES_DEADLINE
+			armed = false;
+#endif
+			ready(EVENT)
+		:: else -> happened++
+		fi }
+	:: atomic { armed ->
+		assert(!released && armed_for == number);
+		armed = false;
+#ifndef DEADLINE_LEAVES_QUEUE
+		queued = false;
+#endif
+		ready(LATE) }
+#ifdef REVOKE
+	:: atomic { !gone ->
+		gone = true;
+		if
+#ifndef REVOCATION_LEAVES_WAITER
+		:: queued -> leave_all(); ready(REVOKED)
+#endif
+		:: else -> queued = false
+		fi }
+#endif
+#ifdef KILL
+	:: atomic { !dying ->
+		dying = true;
+#ifndef KILL_LEAVES_QUEUE
+		queued = false;
+#endif
+#ifndef KILL_LEAVES_DEADLINE
+		armed = false
+#endif
+		}
+	/* its core has acknowledged: the entry is free for another thread */
+#ifdef EVICTED_TOO_EARLY
+	:: atomic { dying && !released -> released = true }
+#else
+	:: atomic { dying && !on_core && !released -> released = true }
+#endif
+#endif
+	:: atomic { number == WAITS + 1 && events == 0 && !armed -> break }
+	:: atomic { released && events == 0 && !queued && !armed -> break }
+	od
+}
+
+/* The thread and its core. A call of a dying process has no effect. */
+proctype core() {
+	byte result;
+	bool parked;
+
+	number = 1;
+	do
+	:: number == WAITS + 1 -> break
+	:: dying -> break
+	:: else ->
+		/* the object's half: the event is there, the object is gone, or the thread waits */
+		atomic {
+			assert(!released);
+			ends = 0;
+			parked = false;
+			if
+			:: dying
+			:: !dying && gone
+#ifndef PARKS_WITHOUT_LOOKING
+			:: !dying && !gone && happened > 0 -> happened--
+			:: !dying && !gone && happened == 0 -> waiting = true; queued = true; parked = true
+#else
+			:: !dying && !gone -> waiting = true; queued = true; parked = true
+#endif
+			fi
+		}
+		if
+		:: !parked
+		:: parked ->
+			/* core_park: with or without a deadline */
+			if
+			:: true ->
+				atomic {
+					assert(!released);
+					if
+#ifdef ARMS_WITHOUT_LOOKING
+					:: !dying -> armed = true; armed_for = number
+#else
+					:: !dying && waiting -> armed = true; armed_for = number
+#endif
+					:: else
+					fi
+				}
+			:: true
+			fi;
+			/* evicted, or what ended the wait */
+			if
+			:: atomic { ring?result -> assert(ends == 1) }
+			:: dying
+			fi
+		fi;
+		atomic { !dying -> number++ } unless { dying }
+	od;
+	atomic {
+		if
+		:: ring?result
+		:: empty(ring)
+		fi;
+		on_core = false
+	}
+}
+
+init {
+	atomic { run home(); run core() }
+}
