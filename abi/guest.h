@@ -16,4 +16,8 @@ struct guest_entry {
 	void (*leave)(void);
 };
 
+/* Signals of the host by which the kernel stops threads, for a doorbell and for a tick; a program may not block them. */
+#define GUEST_SIGNAL_DOORBELL 23	/* SIGURG: ignored by default, unused by libc */
+#define GUEST_SIGNAL_TICK 61
+
 #endif

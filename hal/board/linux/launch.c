@@ -69,6 +69,7 @@ prepare(struct machine *m, const struct launch *l)
 
 	h->record = l->record;
 	h->no_fsgsbase = l->no_fsgsbase;
+	h->clock_rate = l->clock_rate != 0 ? l->clock_rate : 1;
 	h->archive_fd = l->archive_fd;
 	h->control = map_shared(-1, sizeof(*h->control), PROT_READ | PROT_WRITE);
 	if (h->control == NULL)

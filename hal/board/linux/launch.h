@@ -12,6 +12,7 @@ struct launch {
 	struct boot_record *record;	/* checked; every cluster gets its own copy */
 	int archive_fd;			/* of a file of record->archive_bytes bytes, or -1 */
 	bool no_fsgsbase;
+	unsigned clock_rate;		/* 0: 1 */
 	int reader;			/* cluster that keeps our standard input, or -1; the others read nothing */
 };
 

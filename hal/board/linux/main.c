@@ -16,17 +16,19 @@
 #define EXIT_USAGE 2
 
 static const char usage[] =
-	"usage: atoll-host --record FILE [--archive FILE] [--stdin CLUSTER] [--no-fsgsbase]\n"
+	"usage: atoll-host --record FILE [--archive FILE] [--stdin CLUSTER] [--no-fsgsbase] [--clock-rate N]\n"
 	"  --record FILE    boot record (tools/bootrec.py)\n"
 	"  --archive FILE   boot archive (cpio newc)\n"
 	"  --stdin CLUSTER  whose programs read our standard input (default: nobody's)\n"
-	"  --no-fsgsbase    switch thread pointers by system calls, as on hosts without the instruction\n";
+	"  --no-fsgsbase    switch thread pointers by system calls, as on hosts without the instruction\n"
+	"  --clock-rate N   the machine's clock runs N times as fast as the host's: threads are switched more often\n";
 
 struct arguments {
 	const char *record;
 	const char *archive;
 	int reader;
 	bool no_fsgsbase;
+	unsigned clock_rate;
 };
 
 static bool
@@ -41,6 +43,8 @@ read_arguments(int argc, char **argv, struct arguments *a)
 			a->archive = argv[++i];
 		else if (strcmp(argv[i], "--stdin") == 0 && i + 1 < argc)
 			a->reader = atoi(argv[++i]);
+		else if (strcmp(argv[i], "--clock-rate") == 0 && i + 1 < argc)
+			a->clock_rate = (unsigned)atoi(argv[++i]);
 		else
 			return false;
 	}
@@ -103,6 +107,7 @@ main(int argc, char **argv)
 	if (a.archive == NULL || (l.archive_fd = open_file(a.archive, &archive_bytes)) >= 0) {
 		l.record->archive_bytes = archive_bytes;
 		l.no_fsgsbase = a.no_fsgsbase;
+		l.clock_rate = a.clock_rate;
 		l.reader = a.reader;
 		status = launch_machine(&l);
 	}

@@ -18,6 +18,7 @@
 #include <abi/boot.h>
 #include <abi/limits.abi.h>
 #include <abi/errors.h>
+#include <abi/guest.h>
 #include <hal/atomic.h>
 #include <hal/core.h>
 #include <hal/mmu.h>
@@ -29,8 +30,8 @@
 #define HOST_SIGNAL_STACK (64 * 1024)
 #define HOST_KERNEL_STACK (256 * 1024)
 #define USER_LIMIT ((uintptr_t)1 << 47)	/* beyond it Linux does not say where a fault was */
-#define HOST_INTERRUPT SIGURG		/* ignored by default, unused by libc */
-#define HOST_TICK 61			/* of a core's timer */
+#define HOST_INTERRUPT GUEST_SIGNAL_DOORBELL
+#define HOST_TICK GUEST_SIGNAL_TICK	/* of a core's timer */
 
 /* The sanitizers must not follow what runs on a user's or a signal's stack. */
 #define HOST_RAW __attribute__((no_sanitize("address", "thread", "undefined")))
@@ -93,6 +94,26 @@ static inline struct host_core *
 host_core_self(void)
 {
 	return &host.core[hal_core_id()];
+}
+
+#define HOST_NS_PER_S 1000000000u
+
+/* When, by the host's clock, a time of the machine's has come: as a time of CLOCK_MONOTONIC. */
+static inline struct timespec
+host_time(uint64_t ns)
+{
+	uint64_t at = host.machine->control->start_ns + ns / host.machine->clock_rate + (ns % host.machine->clock_rate != 0);
+
+	return (struct timespec){.tv_sec = (time_t)(at / HOST_NS_PER_S), .tv_nsec = (long)(at % HOST_NS_PER_S)};
+}
+
+/* The machine's time at a time of CLOCK_MONOTONIC. */
+static inline uint64_t
+host_ns(const struct timespec *now)
+{
+	uint64_t ns = (uint64_t)now->tv_sec * HOST_NS_PER_S + (uint64_t)now->tv_nsec;
+
+	return (ns - host.machine->control->start_ns) * host.machine->clock_rate;
 }
 
 /* Raw system call: no errno, no cancellation. Result or -errno. */

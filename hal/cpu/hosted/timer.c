@@ -10,8 +10,6 @@
 #include <hal/timer.h>
 #include "hosted.h"
 
-#define NS_PER_S 1000000000u
-
 void
 host_tick_init(struct host_core *c)
 {
@@ -34,8 +32,7 @@ make_timer(struct host_core *c)
 HOST_RAW static void
 set_timer(struct host_core *c, uint64_t at_ns)
 {
-	uint64_t at = at_ns + host.machine->control->start_ns;
-	struct itimerspec once = {.it_value = {.tv_sec = (time_t)(at / NS_PER_S), .tv_nsec = (long)(at % NS_PER_S)}};
+	struct itimerspec once = {.it_value = host_time(at_ns)};
 
 	c->timer_ns = at_ns;
 	host_call4(SYS_timer_settime, c->timer, TIMER_ABSTIME, &once, NULL);
@@ -61,7 +58,7 @@ now_ns(void)
 	struct timespec now;
 
 	host_call2(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec - host.machine->control->start_ns;
+	return host_ns(&now);
 }
 
 HOST_RAW bool

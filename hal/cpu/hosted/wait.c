@@ -27,7 +27,6 @@
 #define POLL_MIN_NS 500
 #define POLL_PROBE 32			/* every so many waits */
 #define POLL_ROUNDS 16			/* between two looks at the clock */
-#define NS_PER_S 1000000000u
 
 static inline void
 relax(void)
@@ -37,19 +36,13 @@ relax(void)
 #endif
 }
 
-static uint64_t
-monotonic_ns(void)
+uint64_t
+hal_clock_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-uint64_t
-hal_clock_ns(void)
-{
-	return monotonic_ns() - host.machine->control->start_ns;
+	return host_ns(&now);
 }
 
 static void
@@ -135,8 +128,7 @@ awaken(struct hal_doorbell *bell)
 static void
 sleep_until(struct host_core *c, uint64_t until_ns)
 {
-	uint64_t at = until_ns + host.machine->control->start_ns;
-	struct timespec time = {.tv_sec = (time_t)(at / NS_PER_S), .tv_nsec = (long)(at % NS_PER_S)};
+	struct timespec time = host_time(until_ns);
 
 	set_waiting(c, ASLEEP);
 	hal_add32(&host.machine->control->awake, (uint32_t)-1);

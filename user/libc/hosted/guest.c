@@ -45,6 +45,12 @@ find_first_thread(void)
 }
 
 bool
+guest_is_first_thread(void)
+{
+	return first != NULL && pthread_self() == first;
+}
+
+bool
 guests_admit(unsigned ranks)
 {
 	uint64_t guests = 0;

@@ -138,9 +138,8 @@ is_handed_over(void)
 	return watch.first != NULL && pthread_self() == watch.first;
 }
 
-/* Time left until `at`; negative seconds: none. */
-static struct timespec
-time_left(clockid_t clock, const struct timespec *at)
+struct timespec
+watch_time_left(clockid_t clock, const struct timespec *at)
 {
 	struct timespec now, left;
 
@@ -165,7 +164,7 @@ __timedwait_cp(volatile int *addr, int value, clockid_t clock, const struct time
 	if (at != NULL) {
 		if (at->tv_nsec < 0 || at->tv_nsec >= NS_PER_S)
 			return EINVAL;
-		left = time_left(clock, at);
+		left = watch_time_left(clock, at);
 		if (left.tv_sec < 0)
 			return ETIMEDOUT;
 		timeout = &left;

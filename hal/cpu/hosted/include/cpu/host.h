@@ -35,6 +35,7 @@ struct host_machine {
 	void *archive;			/* mapped read-only */
 	uint32_t cpus;			/* host CPUs that we may use */
 	bool no_fsgsbase;		/* set the thread pointer by system call even if an instruction can */
+	uint32_t clock_rate;		/* the machine's time runs so many times as fast as the host's; for tests */
 	int16_t cpu[CORES_MAX];		/* host CPU to pin a core to, or -1 */
 };
 
