@@ -45,17 +45,58 @@ sys.exit(main.main())
 """
 
 
-@pytest.fixture
-def tree(tmp_path):
+started = []
+
+
+def members(session):
+    """Processes of a session that live."""
+    out = []
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+                words = f.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        out += [int(pid)] * (words[0] not in "ZX" and int(words[3]) == session)
+    return out
+
+
+def end_session(session):
+    """Kill all of it; how many there were."""
+    found = members(session)
+    for pid in found:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return len(found)
+
+
+def end_all():
+    """Whatever a test has started, and what that has."""
+    for p in started:
+        assert patience.until(lambda session=p.pid: end_session(session) == 0, 60)
+        p.wait()
+        if p.stderr is not None:
+            p.stderr.close()
+    started.clear()
+
+
+@pytest.fixture(name="tree")
+def fixture_tree(tmp_path):
+    """A folder with its Makefile. What was started in it ends with the test, also when that fails."""
     (tmp_path / "Makefile").write_text(MAKEFILE)
     (tmp_path / "abi").mkdir()
-    return tmp_path
+    yield tmp_path
+    end_all()
 
 
 def start(tree, what, stderr=subprocess.PIPE, **env):
     """Somebody else's front command in that tree, which does `what`."""
-    return subprocess.Popen([sys.executable, "-I", "-c", DRIVER, HERE, os.path.dirname(HERE), str(tree), what], text=True, stdout=subprocess.DEVNULL,
-                            stderr=stderr, env=dict(os.environ, **env), start_new_session=True)
+    argv = [sys.executable, "-I", "-c", DRIVER, HERE, os.path.dirname(HERE), str(tree), what]
+    p = subprocess.Popen(argv, text=True, stdout=subprocess.DEVNULL, stderr=stderr, env=dict(os.environ, **env), start_new_session=True)
+    started.append(p)
+    return p
 
 
 def start_half(tree, what="builder.ensure_run('hosted', ['fn'])"):
@@ -165,6 +206,13 @@ def test_a_holder_that_was_killed_holds_nothing(tree):
     os.kill(shell, signal.SIGKILL)
     q = start(tree, "builder.make('hosted')")
     assert patience.wait(q, 60) == 0
+
+
+def test_a_test_that_fails_leaves_no_process(tree):
+    p, shell = start_half(tree)
+    assert shell in members(p.pid)
+    end_all()
+    assert p.returncode == -signal.SIGKILL and not lives(shell) and members(p.pid) == []
 
 
 def test_a_lock_names_nobody_whom_it_does_not_know(tmp_path, capsys):

@@ -15,18 +15,6 @@
 static volatile uint32_t shared_data[WORDS] __attribute__((aligned(1024)));
 static volatile uint32_t sum;
 
-uint32_t
-fw_exception(uint32_t vector, uint32_t address, uint32_t *regs)
-{
-	(void)regs;
-	fw_puts("unexpected exception ");
-	fw_number(vector);
-	fw_puts(" at ");
-	fw_number(address);
-	fw_puts("\n");
-	fw_exit(3);
-}
-
 static int
 has_cache(void)
 {

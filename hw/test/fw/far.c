@@ -18,18 +18,6 @@ static volatile uint32_t near_word[1 + QUEUE], near_flag, seen_a, seen_b;
 static volatile uint32_t far_word[1 + QUEUE] FW_FAR, far_block[BLOCK] FW_FAR, linked FW_FAR, other FW_FAR, go FW_FAR;
 static volatile uint32_t old_words, both_old[2], from_wrong[FW_CORES_MAX], data_wrong[FW_CORES_MAX], unread;
 
-uint32_t
-fw_exception(uint32_t vector, uint32_t address, uint32_t *regs)
-{
-	(void)regs;
-	fw_puts("unexpected exception ");
-	fw_number(vector);
-	fw_puts(" at ");
-	fw_number(address);
-	fw_puts("\n");
-	fw_exit(3);
-}
-
 static uint32_t
 cluster_cores(void)
 {

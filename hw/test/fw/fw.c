@@ -65,3 +65,15 @@ fw_check(const char *what, uint32_t got, uint32_t want)
 	}
 	fw_puts("\n");
 }
+
+__attribute__((weak)) uint32_t
+fw_exception(uint32_t vector, uint32_t address, uint32_t *regs)
+{
+	(void)regs;
+	fw_puts("unexpected exception ");
+	fw_number(vector);
+	fw_puts(" at ");
+	fw_number(address);
+	fw_puts("\n");
+	fw_exit(3);
+}

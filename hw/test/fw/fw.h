@@ -80,7 +80,7 @@ void fw_barrier(void);
 /* Core 0 reports one check. */
 void fw_check(const char *what, uint32_t got, uint32_t want);
 
-/* The program: what each core runs, and what an exception does (returns where to go on). */
+/* The program: what each core runs, and what an exception does (returns where to go on; fw.c has one that ends the run). */
 void fw_main(int core);
 uint32_t fw_exception(uint32_t vector, uint32_t address, uint32_t *regs);
 
