@@ -210,5 +210,7 @@ mpi_describe_wait(struct mpi_rank *self, const char *function, char *text, size_
 		say_begun(&w);
 	if (w.said == 0)
 		say_all_posted(&w);
+	if (w.said == 0 && function == NULL)
+		say(&w, ": other ranks of a collective operation");
 	say_unexpected(&w);
 }

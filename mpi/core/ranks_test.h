@@ -35,6 +35,7 @@ struct test_thread {
 	pthread_t thread;
 	pthread_cond_t cond;
 	bool woken;
+	bool sleeps;			/* and nobody has woken it */
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -55,7 +56,7 @@ struct test_port {
 
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t changed;		/* portals */
+	pthread_cond_t changed;		/* portals, and who sleeps */
 	struct test_thread thread[TEST_THREADS_MAX];
 	int threads;
 	struct test_port port[TEST_CLUSTERS][TEST_PORTS];
@@ -98,6 +99,7 @@ static long
 test_wake_locked(int tid)
 {
 	test_os.thread[tid].woken = true;
+	test_os.thread[tid].sleeps = false;
 	pthread_cond_signal(&test_os.thread[tid].cond);
 	return 0;
 }
@@ -118,11 +120,23 @@ kthread_sleep(uint64_t deadline)
 
 	(void)deadline;
 	pthread_mutex_lock(&test_os.lock);
+	t->sleeps = !t->woken;
+	pthread_cond_broadcast(&test_os.changed);
 	while (!t->woken)
 		pthread_cond_wait(&t->cond, &test_os.lock);
 	t->woken = false;
 	pthread_mutex_unlock(&test_os.lock);
 	return 0;
+}
+
+/* A rank's thread sleeps, and will until somebody else than those who sleep wakes it. */
+static inline void
+test_wait_for_sleep(int tid)
+{
+	pthread_mutex_lock(&test_os.lock);
+	while (!test_os.thread[tid].sleeps)
+		pthread_cond_wait(&test_os.changed, &test_os.lock);
+	pthread_mutex_unlock(&test_os.lock);
 }
 
 long
@@ -213,7 +227,7 @@ test_new_thread(void)
 	pthread_mutex_lock(&test_os.lock);
 	tid = test_os.threads++;
 	pthread_cond_init(&test_os.thread[tid].cond, NULL);
-	test_os.thread[tid].woken = false;
+	test_os.thread[tid].woken = test_os.thread[tid].sleeps = false;
 	pthread_mutex_unlock(&test_os.lock);
 	return tid;
 }

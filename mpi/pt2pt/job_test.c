@@ -140,7 +140,8 @@ bereaved(void)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	if (rank == 2) {
-		usleep(100000);
+		test_wait_for_sleep(0);
+		test_wait_for_sleep(1);
 		test_kill_cluster(2);
 		free(large);
 		return;
@@ -201,7 +202,7 @@ TEST(the_death_of_a_cluster_ends_every_wait_for_it_with_an_error)
 TEST(inboxes_of_the_smallest_size)
 {
 	/* room for 8 cells per rank, and no more */
-	everything(5, 5, 5 * (192 + 8 * 128 + 64 + 128) + sizeof(struct sync));
+	everything(5, 5, 5 * (192 + 8 * 128 + 64 + 128) + sizeof(struct sync) + CACHE_LINE);
 }
 
 int

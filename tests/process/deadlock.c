@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Ranks that wait for one another: `deadlock WAY`. The first ways never end by themselves. In the
- * others rank 0 is busy outside MPI, or someone is who belongs to it, until its standard input has
- * a line; then all go on and end well.
+ * others rank 0 is busy outside MPI until its standard input has a line, or for a while; then all
+ * go on and end well. For ranks that are processes and for those that are threads.
  */
 #include <mpi.h>
-#include <pthread.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LONG 300000
+#define OFTEN 20000
 
 static char out[LONG], in[LONG];
 static int rank, size;
@@ -118,76 +117,46 @@ in_a_read(void)
 	wait_for_line();
 }
 
-static volatile int told;
-
-static void *
-tell(void *to)
+static int
+line_is_there(void)
 {
-	wait_for_line();
-	told = 1;
-	if (to != NULL)
-		MPI_Send(out, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF);
-	return NULL;
+	struct pollfd in0 = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return poll(&in0, 1, 0) != 0;
 }
 
 static void
 while_it_computes(void)
 {
-	pthread_t t;
-
-	pthread_create(&t, NULL, tell, NULL);
-	while (!told)
+	while (!line_is_there())
 		;
-	pthread_join(t, NULL);
 }
 
 static void
 while_it_tests(void)
 {
 	MPI_Request r;
-	pthread_t t;
 	int flag = 0;
 
 	MPI_Irecv(in, 1, MPI_CHAR, 1, 99, MPI_COMM_WORLD, &r);
-	pthread_create(&t, NULL, tell, NULL);
-	while (!told)
+	while (!line_is_there())
 		MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
-	pthread_join(t, NULL);
 	MPI_Cancel(&r);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
-/* another thread sends what this one waits for */
+/* ranks that share a core with this one have all gone to sleep when it is done */
 static void
-while_a_thread_reads(void)
+while_it_tests_often(void)
 {
-	pthread_t t;
+	MPI_Request r;
+	int flag = 0;
 
-	pthread_create(&t, NULL, tell, in);
-	MPI_Recv(in, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-	pthread_join(t, NULL);
-}
-
-static void
-leave(int signal)
-{
-	(void)signal;
-	_exit(0);
-}
-
-/* a child ends the wait by a signal, and with it the rank */
-static void
-while_a_child_reads(void)
-{
-	pid_t parent = getpid();
-
-	signal(SIGUSR1, leave);
-	if (fork() == 0) {
-		wait_for_line();
-		kill(parent, SIGUSR1);
-		_exit(0);
-	}
-	MPI_Recv(in, 1, MPI_CHAR, 1, 98, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Irecv(in, 1, MPI_CHAR, 1, 99, MPI_COMM_WORLD, &r);
+	for (int i = 0; i < OFTEN; i++)
+		MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
+	MPI_Cancel(&r);
+	MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
 static const struct {
@@ -200,16 +169,13 @@ static const struct {
 	{"barrier", in_barrier, 0}, {"allreduce", in_a_long_allreduce, 0},
 	{"finalize", in_finalize, 0}, {"late", in_a_ring_later, 0}, {"reads", in_a_read, 1},
 	{"computes", while_it_computes, 1}, {"tests", while_it_tests, 1},
-	{"thread", while_a_thread_reads, 1}, {"child", while_a_child_reads, 1},
+	{"tests_often", while_it_tests_often, 1},
 };
 
 int
 main(int argc, char **argv)
 {
-	int level;
-
-	level = strcmp(argv[1], "thread") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
-	MPI_Init_thread(&argc, &argv, level, &level);
+	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {

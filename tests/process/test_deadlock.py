@@ -19,13 +19,14 @@ SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
 STATUS = 35
 HEAD = "mpiexec: deadlock: all ranks wait inside MPI, no message is on its way, and nobody is left to send one"
 ENDED = HEAD + ": the job is ended (--on-deadlock)"
-BUSY = ("reads", "computes", "tests", "thread", "child")
+HELPED = ("thread", "child")
+BUSY = ("reads", "computes", "tests") + HELPED
 LOOKS = 4
 
 
 def lines_of(way, ranks=3, options=()):
     """What is said of each rank when a way of tests/process/deadlock.c ends the job."""
-    done = must(mpiexec("-n", str(ranks), *options, program("deadlock.c", None, "-pthread"), way), STATUS)
+    done = must(mpiexec("-n", str(ranks), *options, program("deadlock.c"), way), STATUS)
     lines = done.err.splitlines()
     must_be(lines[0], ENDED, f"first line of {done}")
     must_be(len(lines), ranks + 1, f"lines of {done}")
@@ -83,7 +84,7 @@ class Busy:
 
     def __init__(self, way, ranks=3, lines=1):
         self.way = way
-        argv = [MPIEXEC, "-n", str(ranks), program("deadlock.c", None, "-pthread"), way]
+        argv = [MPIEXEC, "-n", str(ranks), program("helped.c" if way in HELPED else "deadlock.c"), way]
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env={**os.environ, "ATOLL_DEADLOCK_LOOK_MS": "50"})
         self.seen = "".join(self.process.stdout.readline() for _ in range(lines))
@@ -131,7 +132,7 @@ def test_whoever_is_stopped_is_in_no_deadlock_before_it_goes_on():
 
 def test_it_is_told_once_and_the_job_goes_on_if_that_is_wanted():
     for how in (("--on-deadlock", "report"), ("--on-deadlock=report",)):
-        argv = [MPIEXEC, "-n", "2", *how, program("deadlock.c", None, "-pthread"), "ring"]
+        argv = [MPIEXEC, "-n", "2", *how, program("deadlock.c"), "ring"]
         with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, "ATOLL_DEADLOCK_LOOK_MS": "20"}) as p:
             must_be(p.stderr.readline(), HEAD + "\n", "first line")
             p.stderr.readline()
@@ -141,7 +142,7 @@ def test_it_is_told_once_and_the_job_goes_on_if_that_is_wanted():
 
 
 def test_nobody_looks_if_that_is_wanted():
-    done = must(mpiexec("-n", "2", "--timeout", "2", program("deadlock.c", None, "-pthread"), "ring",
+    done = must(mpiexec("-n", "2", "--timeout", "2", program("deadlock.c"), "ring",
                         env={"MPIEXEC_ON_DEADLOCK": "ignore", "ATOLL_DEADLOCK_LOOK_MS": "20"}), 124)
     must_be(one_line(done), "mpiexec: no end after 2 s: the job is ended", "message")
     one_line(must(mpiexec("--on-deadlock", "maybe", "true"), 2))

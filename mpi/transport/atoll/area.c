@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layout of the area that the ranks of a cluster share: an inbox per rank, then the matrix of words [source][sink] in which receivers
- * tell senders how much they have matched, and the place where all meet. Every rank computes the same layout from the size of the area
- * and the number of ranks; the area is zero when the job starts, and zero is a valid start of everything in it: nobody has to set it up.
+ * Layout of the area that the ranks of a cluster share: an inbox per rank, then the matrix of words
+ * [source][sink] in which receivers tell senders how much they have matched, the place where all
+ * meet, and the count of those that sleep. Every rank computes the same layout from the size of the
+ * area and the number of ranks; the area is zero when the job starts, and zero is a valid start of
+ * everything in it: nobody has to set it up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,7 @@ matrix_row(uint32_t ranks)
 static size_t
 area_bytes(uint32_t ranks, uint32_t cells)
 {
-	return ranks * (round_up(inbox_bytes(cells)) + matrix_row(ranks)) + sizeof(struct sync);
+	return ranks * (round_up(inbox_bytes(cells)) + matrix_row(ranks)) + sizeof(struct sync) + sizeof(struct sleepers);
 }
 
 /* A single rank without a system below it brings its own area. */
@@ -60,6 +62,7 @@ transport_area_init(struct transport *t)
 	t->inbox_stride = round_up(inbox_bytes(t->cells));
 	t->taken = (uint32_t *)(void *)(t->area + t->local_ranks * t->inbox_stride);
 	t->sync = (struct sync *)(void *)((char *)t->taken + t->local_ranks * matrix_row(t->local_ranks));
+	t->sleepers = (struct sleepers *)(void *)(t->sync + 1);
 	t->inbox = (struct inbox_reader){.box = transport_inbox(t, t->local_rank), .mask = t->cells - 1};
 	return MPI_SUCCESS;
 }

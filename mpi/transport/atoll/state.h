@@ -37,6 +37,14 @@ enum path {
 	PATH_IPC			/* a mailbox message, or a portal for what is longer */
 };
 
+/* Which ranks of the cluster sleep, and what is made of it when all do (deadlock.c). Zero is the start. */
+struct sleepers {
+	_Alignas(CACHE_LINE) uint32_t count;	/* ranks that sleep and that nobody has begun to wake */
+	uint32_t several;		/* in some rank several threads may call */
+	uint32_t found;			/* all sleep */
+	uint32_t turn;			/* 1 + the local rank that is to say what it waits for */
+};
+
 struct transport {
 	const struct startup *startup;		/* NULL: not started by the system, a single rank */
 	const struct placement *placement;	/* NULL: a single rank */
@@ -54,6 +62,7 @@ struct transport {
 	uint32_t cells;
 	uint32_t *taken;			/* [source][sink] */
 	struct sync *sync;
+	struct sleepers *sleepers;
 	uint32_t claimed;			/* position of the packet that is being filled */
 	struct inbox_reader inbox;
 	void *own_area;				/* to free: the area of a single rank */
@@ -84,6 +93,15 @@ bool transport_writer_is_busy(const struct transport *t);
 bool transport_writer_is_over(const struct transport *t);	/* in total order */
 bool transport_writer_done(struct transport *t, int *result);
 void transport_writer_exit(struct transport *t);
+
+/*
+ * A rank that sleeps, or has looked in vain before it sleeps, has set its `sleeping`. It then either falls asleep and wakes
+ * up, or stays awake. Who wants to wake it takes it off; false: somebody else does, or it is awake.
+ */
+void transport_falls_asleep(const struct mpi_rank *self);
+void transport_woke_up(struct mpi_rank *self);
+void transport_stays_awake(const struct transport *t);
+bool transport_take_off(const struct transport *t, struct inbox *box);
 
 /* The inbox of a rank of this cluster. */
 struct inbox *transport_inbox(const struct transport *t, uint32_t local_rank);

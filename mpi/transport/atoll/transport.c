@@ -147,8 +147,10 @@ transport_has_room(struct mpi_rank *self, uint32_t peer)
 }
 
 static void
-wake(struct transport *t, const struct inbox *box)
+wake(struct transport *t, struct inbox *box)
 {
+	if (!transport_take_off(t, box))
+		return;
 	t->counts.wakes++;
 	kthread_wakeup(box->tid);
 }

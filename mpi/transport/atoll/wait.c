@@ -22,6 +22,7 @@
 #define POLLS 4000		/* some 100 microseconds, several times a wake-up */
 #define ROUNDS_OWN_CPU 1000	/* times that all ranks of a core may look in vain before they sleep */
 #define ROUNDS_SHARED_CPU 2	/* the same where that may hold up another core */
+#define LOOKS_MOST (1 << 20)	/* in vain, of a core with very many ranks: some 100 milliseconds */
 #define RELAX_EVERY 16
 
 /*
@@ -37,6 +38,8 @@ transport_thread_level(struct mpi_rank *self, int required)
 	if (required < (t->startup != NULL ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE))
 		return required;
 	t->threads = t->startup != NULL && guests_admit(t->local_ranks) && (t->startup->rank_kb == 0 || t->startup->rank_kb >= THREADS_RANK_KB);
+	if (t->threads)
+		store_total(&t->sleepers->several, 1);
 	return t->startup == NULL || t->threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
@@ -94,6 +97,8 @@ transport_wait_init(struct transport *t)
 	t->polls = alone && per_core == 1 ? POLLS : 0;
 	t->inbox.polls = t->polls;
 	t->yields = per_core * (alone && per_core > 1 ? ROUNDS_OWN_CPU : ROUNDS_SHARED_CPU);
+	if (t->yields > LOOKS_MOST / per_core)
+		t->yields = LOOKS_MOST / per_core;
 	t->relaxes = !alone;
 }
 
@@ -118,17 +123,23 @@ become_listener(struct transport *t)
 }
 
 static void
-sleep_until_woken(struct transport *t, bool (*ready)(const void *arg), const void *arg)
+sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg)
 {
+	struct transport *t = self->transport;
+
 	if (t->threads)
 		become_listener(t);
 	exchange_total(&t->inbox.box->sleeping, SLEEPING);
 	t->counts.waits++;
-	if (nothing_new(t, ready, arg))
+	if (nothing_new(t, ready, arg)) {
+		transport_falls_asleep(self);
 		kthread_sleep(FOREVER);
-	else if (t->relaxes)
+		transport_woke_up(self);
+		return;
+	}
+	transport_stays_awake(t);
+	if (t->relaxes)
 		kvoid_remote();		/* a packet is being filled, perhaps by a core that this one holds up */
-	store_total(&t->inbox.box->sleeping, AWAKE);
 }
 
 static void
@@ -156,7 +167,7 @@ transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *a
 	else if (idle < t->polls + t->yields)
 		yield(t);
 	else
-		sleep_until_woken(t, ready, arg);
+		sleep_until_woken(self, ready, arg);
 }
 
 bool
