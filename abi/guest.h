@@ -7,8 +7,8 @@
 #define ABI_GUEST_H
 
 /*
- * gate(GUEST_ENTER, tid, &entry): the calling thread becomes one of the process of thread `tid`. It must leave before it ends.
- * Returns its number; -E_NOSPC: too many guests; -E_NOMEM; -E_SRCH: no such thread.
+ * gate(GUEST_ENTER, image, &entry): the calling thread becomes one of the process that has the address `image`. It must leave before it
+ * ends. Returns its handle; -E_NOSPC: too many guests; -E_NOMEM; -E_MFILE; -E_SRCH: no such process.
  */
 #define GUEST_ENTER 0x47554553
 

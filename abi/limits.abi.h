@@ -53,6 +53,7 @@
 #define STATS_PORTALS 5
 #define STATS_REMOTE_CALLS 6
 #define STATS_GUESTS_MAX 7	/* threads of the host's that may be guests at a time */
+#define STATS_PIECE_PAGES 8	/* pages of handle tables and other small pieces of kernel memory */
 
 /* keys of the core_count call: what the calling core counted since it started */
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define AT_ATOLL 0x41544f4c		/* auxiliary vector type */
-#define STARTUP_VERSION 1
+#define STARTUP_VERSION 2
 #define NO_PORTS 0			/* value of base_port */
 
 /* mapping policies (002 5.8) */
@@ -23,7 +23,9 @@ struct startup {
 	uint64_t gate;			/* hosted: address of the kernel call gate; 0 where a trap instruction does it */
 	uint64_t events;		/* address of the read-only struct event_page */
 	uint32_t cluster;
-	int32_t tid;			/* of the first thread; 0: not known, thread_self tells */
+	int32_t thread;			/* handle of the first thread; 0: not known, thread_self tells */
+	int32_t authority;		/* handle of the authority over the machine, if the process was given one (init is); 0: none */
+	uint32_t reserved;
 	/* the job; ranks is 0 for a program that is not part of one (servers) */
 	uint32_t job;
 	uint32_t rank;

@@ -85,7 +85,8 @@ struct thread {
 	struct cluster *cluster;
 	struct process *proc;
 	struct core *core;
-	int tid;
+	int tid;		/* its number in messages to people; nobody can use it */
+	int handle;		/* its own, in its process's table: what thread_self tells */
 	uint32_t index;		/* among its process's threads: the lowest that was free */
 	/* written by home before each thread_ready(), read by the own core */
 	_Alignas(HAL_CACHE_LINE) long wake_result;
@@ -104,6 +105,7 @@ struct thread {
 	struct wait wait;
 	struct list siblings;	/* in process->threads */
 	struct sweep sweep;	/* a shoot-down that it waits for */
+	struct object object;
 };
 
 enum proc_state { PROC_FREE, PROC_LIVE, PROC_DYING, PROC_ZOMBIE };
@@ -120,11 +122,10 @@ struct process {
 	struct personality personality;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum proc_state state;
-	int id;
+	int id;			/* owner of its frames */
 	uint32_t generation;
-	int parent;		/* process that may wait for it and act on it; 0: none */
-	bool is_server;		/* may act on every process of the cluster */
 	bool swept;		/* no core runs it any more */
+	bool is_orphan;		/* no handle names it: home will end it */
 	uint32_t live;		/* threads that have not ended */
 	uint32_t holds;		/* sweeps on its behalf that still run */
 	struct list threads;
@@ -201,8 +202,10 @@ struct cluster {
 	uint32_t procs_live;
 	uint32_t next_core;	/* where placement looks first */
 	uint32_t load_floor;	/* no application core has fewer threads */
-	int init_id;
-	/* things under way that need home's eye even if nothing new comes: sweeps, grants, backlog, heartbeat, deadlines */
+	struct process *init;
+	struct object authority;	/* over the machine: its handle is init's at first */
+	uint32_t orphans;	/* processes with is_orphan */
+	/* things under way that need home's eye even if nothing new comes: sweeps, orphans, grants, backlog, heartbeat, deadlines */
 	uint32_t chores;
 	struct list threads_free;
 	struct list procs_free;

@@ -29,14 +29,14 @@ personality_reflect(struct thread *t)
 
 /*
  * kc_personality_set: who gets the foreign calls of a process. The thread with index i inside the process has the stack
- * [stack_top - (i + 1) * stack_size, stack_top - i * stack_size). Entry 0: nobody. Runs: home.
- * Returns 0; -E_SRCH; -E_ACCES; -E_INVAL: entry or stack outside of the user range.
+ * [stack_top - (i + 1) * stack_size, stack_top - i * stack_size). Entry 0: nobody. RIGHT_WRITE.
+ * Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: entry or stack outside of the user range.
  */
 long
 kc_personality_set(struct thread *caller, int proc, unsigned long entry, unsigned long stack_top, unsigned long stack_size)
 {
 	struct process *p;
-	int e = proc_find(caller, proc, &p);
+	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
 
 	if (e != 0)
 		return e;

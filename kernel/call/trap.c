@@ -111,7 +111,7 @@ kernel_call_fast(struct hal_frame *f)
 		return yield_call(core, f);
 	if (nr != KC_THREAD_SELF - KC_FIRST)
 		return false;
-	hal_frame_set_result(f, core->current->tid);
+	hal_frame_set_result(f, core->current->handle);
 	return true;
 }
 

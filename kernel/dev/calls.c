@@ -62,12 +62,14 @@ kc_core_count(struct thread *caller, int what, void *value)
 	return 0;
 }
 
-/* kc_machine_halt: power the machine off. Runs: home. Returns only -E_ACCES: not a server. */
+/* kc_machine_halt: power the machine off, by an authority (RIGHT_END). Runs: home. Returns only -E_BADF; -E_ACCES. */
 long
-kc_machine_halt(struct thread *caller, int status)
+kc_machine_halt(struct thread *caller, int authority, int status)
 {
-	if (!caller->proc->is_server)
-		return -E_ACCES;
+	int e = authority_check(caller, authority, RIGHT_END);
+
+	if (e != 0)
+		return e;
 	console_flush(caller->cluster);
 	hal_machine_halt(status);
 }
@@ -86,6 +88,7 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_PORTALS] = c->ikc.portals,
 		[STATS_REMOTE_CALLS] = c->am.served,
 		[STATS_GUESTS_MAX] = c->guests,
+		[STATS_PIECE_PAGES] = c->slab.pages,
 	};
 
 	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))

@@ -159,12 +159,10 @@ thread_ready_all(struct list *queue, long result)
 		thread_ready(t, result);
 }
 
-long
-kc_thread_wakeup(struct thread *caller, int tid)
+void
+thread_wake(struct thread *t)
 {
-	check(caller->tid == tid);
-	fake_of(caller)->wakeups++;
-	return 0;
+	fake_of(t)->wakeups++;
 }
 
 long

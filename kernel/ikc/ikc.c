@@ -30,7 +30,7 @@ ikc_wake(struct cluster *c, int tid)
 	struct thread *t = thread_find(c, tid);
 
 	if (t != NULL)
-		kc_thread_wakeup(t, tid);
+		thread_wake(t);
 }
 
 long

@@ -96,7 +96,7 @@ frames_check(struct thread *caller, uint32_t first, size_t count, int prot)
 			return -E_INVAL;
 		if (e->state == FRAME_KERNEL || (e->state == FRAME_EVENTS && (prot & PAGE_WRITE)))
 			return -E_ACCES;
-		if (e->state == FRAME_USER && e->owner != caller->proc->id && !caller->proc->is_server)
+		if (e->state == FRAME_USER && e->owner != caller->proc->id && caller->proc != caller->cluster->init)
 			return -E_ACCES;
 		if (e->refs >= FRAME_REFS_MAX)
 			return -E_NOMEM;
@@ -117,7 +117,8 @@ frames_most(const struct frames *f, const struct process *p, uint32_t first, siz
 /*
  * kc_page_map: map `count` consecutive frames from `frame` on at addr. The range is reserved (mem_alloc with prot 0) or unclaimed. Where
  * a frame is not the target's own, page_protect can later give no right that is not in prot. Runs: home.
- * Returns 0; -E_SRCH; -E_INVAL; -E_EXIST: something is there; -E_NOMEM; -E_ACCES: not the caller's process, or not its frames.
+ * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_EXIST: something is there; -E_NOMEM; -E_ACCES: no RIGHT_WRITE, or not its frames. init may map
+ * the frames of every process.
  */
 long
 kc_page_map(struct thread *caller, int proc, unsigned long addr, int frame, int count, int prot)
@@ -128,7 +129,7 @@ kc_page_map(struct thread *caller, int proc, unsigned long addr, int frame, int 
 	struct process *p;
 	struct range r;
 	bool claimed;
-	int e = proc_find(caller, proc, &p);
+	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
 
 	if (e != 0)
 		return e;
@@ -260,7 +261,7 @@ shoot_down_end(struct thread *caller, struct sweep *s)
 static int
 change_decode(struct kcall_args *args, struct process **p, struct range *r)
 {
-	int e = proc_find(args->caller, (int)args->a[0], p);
+	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, p);
 
 	if (e != 0)
 		return e;
@@ -318,7 +319,8 @@ shoot_down_call(struct core *core, kcall_serve_fn *fn, struct kcall_args *args)
 
 /*
  * kc_page_unmap: give up `count` small pages at addr, mapped or only reserved. Runs: calling core; waits until no core can reach them any
- * more, then the frames that nobody else has are free. Returns 0; -E_SRCH; -E_ACCES; -E_INVAL: not claimed, or a large page is cut.
+ * more, then the frames that nobody else has are free. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: not claimed, or a large page
+ * is cut. RIGHT_WRITE.
  */
 long
 kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
@@ -334,8 +336,8 @@ kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
 }
 
 /*
- * kc_page_protect: change the protection of mapped pages. Runs and waits like kc_page_unmap. Returns 0; -E_SRCH; -E_INVAL; -E_ACCES: not the
- * caller's process, or a right that a mapping was made without; -E_NOMEM: the host has no room for one more mapping.
+ * kc_page_protect: change the protection of mapped pages. Runs and waits like kc_page_unmap. Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no
+ * RIGHT_WRITE, or a right that a mapping was made without; -E_NOMEM: the host has no room for one more mapping.
  */
 long
 kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, int prot)
@@ -351,7 +353,7 @@ kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, 
 	return shoot_down_call(core, protect_serve, args);
 }
 
-/* kc_page_query: what is mapped at addr: frame (-1: none of the cluster's), protection, references. Runs: home. 0; -E_SRCH; -E_INVAL. */
+/* kc_page_query: what is mapped at addr: frame (-1: none of the cluster's), protection, references. RIGHT_READ. Runs: home. */
 long
 kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 {
@@ -361,7 +363,7 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 	uint64_t paddr;
 	uint32_t frame;
 	int prot;
-	int e = proc_find(caller, proc, &p);
+	int e = proc_find(caller, proc, RIGHT_READ, &p);
 
 	if (e != 0)
 		return e;
@@ -379,7 +381,7 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 
 /*
  * kc_mem_alloc: zero-filled memory of `len` bytes (rounded up to pages) at an address that the kernel chooses. Protection 0 only
- * reserves addresses, for page_map. Runs: home. Returns 0; -E_SRCH; -E_ACCES; -E_INVAL; -E_NOMEM.
+ * reserves addresses, for page_map. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL; -E_NOMEM.
  */
 long
 kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void *addr)
@@ -389,7 +391,7 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 	struct process *p;
 	uintptr_t at;
 	uint64_t out;
-	int e = proc_find(caller, proc, &p);
+	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
 
 	if (e != 0)
 		return e;
@@ -409,14 +411,17 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 	return 0;
 }
 
-/* kc_archive_map: map the boot archive read-only into a process. Gives address and length. Runs: home. 0; -E_SRCH; -E_ACCES; -E_NOMEM. */
+/*
+ * kc_archive_map: map the boot archive read-only into a process (RIGHT_WRITE): every process may read it. Gives address and length.
+ * Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH; -E_NOMEM.
+ */
 long
 kc_archive_map(struct thread *caller, int proc, void *span)
 {
 	uint64_t out[2];
 	struct process *p;
 	uintptr_t addr;
-	int e = proc_find(caller, proc, &p);
+	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
 
 	if (e == 0)
 		e = mem_map_archive(p, &addr);

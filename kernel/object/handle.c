@@ -266,6 +266,15 @@ handle_close(struct handles *t, int handle)
 	return 0;
 }
 
+void
+handle_close_own(struct handles *t, int handle, const struct object *o)
+{
+	struct handle_entry *e = entry_find(t, handle);
+
+	if (e != NULL && entry_object(e) == o)
+		entry_close(t, e);
+}
+
 /* `to` becomes one more name of what `e` names. */
 static void
 entry_copy(struct handle_entry *to, const struct handle_entry *e, unsigned rights)

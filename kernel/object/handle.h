@@ -28,7 +28,7 @@
 #define HANDLE_HOME_BITS 4
 #define HANDLE_PLACE_BITS 12
 #define HANDLE_GENERATION_SHIFT (HANDLE_HOME_BITS + HANDLE_PLACE_BITS)
-#define HANDLE_GENERATION_MAX ((1u << (31 - HANDLE_GENERATION_SHIFT)) - 1)
+#define HANDLE_GENERATION_MAX ((1u << (30 - HANDLE_GENERATION_SHIFT)) - 1)	/* bit 30 stays free: libc puts a mark into thread numbers */
 #define VIEW_DEPTH_MAX 8
 
 /* What an entry names: type | rights << 4, or that with KIND_VIEW. */
@@ -36,6 +36,7 @@
 #define KIND_TYPE 0xf
 #define KIND_RIGHTS (RIGHTS_ALL << KIND_RIGHTS_SHIFT)
 #define KIND_VIEW 0x4000
+#define HANDLE_KIND(type, rights) ((unsigned)(type) | (rights) << KIND_RIGHTS_SHIFT)
 #define KIND_NEAR 0xf800		/* KIND_VIEW and what is always zero */
 
 struct view;
@@ -98,6 +99,9 @@ long handle_revoke(struct handles *t, int handle);
 /* Why handle_get found nothing: -E_BADF: no handle, one of another type, or revoked; -E_ACCES: it lacks a right. */
 long handle_error(const struct handles *t, int handle, enum object_type type);
 
+/* Does this handle name this object? Then it is closed. */
+void handle_close_own(struct handles *t, int handle, const struct object *o);
+
 /* handle_get beyond the first chunks and through views. */
 struct object *handle_get_far(const struct handles *t, int handle, unsigned kind);
 
@@ -119,22 +123,33 @@ handle_in_chunk(const struct handle_entry *chunk, int handle)
 
 _Static_assert(1 << HANDLE_HOME_BITS == sizeof(struct handle_entry), "the place in a chunk stands in a handle as an offset");
 
+/* What handle_get looks for first: NULL also for a handle beyond the first chunks or of a view. */
+hot_inline struct object *
+handle_get_near(const struct handles *t, int handle, enum object_type type, unsigned rights)
+{
+	const unsigned kind = HANDLE_KIND(type, rights);
+	const struct handle_entry *e = handle_near_chunk(t, handle);
+
+	if (unlikely(e == NULL))
+		return NULL;
+	e = handle_in_chunk(e, handle);
+	if (unlikely((int)e->name != handle) || unlikely((e->kind & (KIND_NEAR | KIND_TYPE | kind)) != kind))
+		return NULL;
+	if (e->object == NULL)
+		__builtin_unreachable();	/* an entry in use names something: who calls need not look */
+	return e->object;
+}
+
 /*
  * The object that a handle names, of this type, if the handle has these rights; else NULL, and handle_error says why. `type` and `rights`
- * are constants: what is left of it for the usual handle are 14 instructions (riscv64). The object may be over: look at its state.
+ * are constants: what is left of it for the usual handle are 15 instructions (riscv64). The object may be over: look at its state.
  */
 hot_inline struct object *
 handle_get(const struct handles *t, int handle, enum object_type type, unsigned rights)
 {
-	const unsigned kind = (unsigned)type | rights << KIND_RIGHTS_SHIFT;
-	const struct handle_entry *e = handle_near_chunk(t, handle);
+	struct object *o = handle_get_near(t, handle, type, rights);
 
-	if (likely(e != NULL)) {
-		e = handle_in_chunk(e, handle);
-		if (likely(e->name == (uint32_t)handle) && likely((e->kind & (KIND_NEAR | KIND_TYPE | rights << KIND_RIGHTS_SHIFT)) == kind))
-			return e->object;
-	}
-	return handle_get_far(t, handle, kind);
+	return likely(o != NULL) ? o : handle_get_far(t, handle, HANDLE_KIND(type, rights));
 }
 
 #endif

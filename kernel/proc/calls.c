@@ -6,27 +6,37 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-/* kc_proc_create: an empty process, child of the caller's. Runs: home. Returns its id; -E_NOSPC; -E_NOMEM. */
+/*
+ * kc_proc_create: an empty process. It lives as long as a handle names it. Runs: home. Returns the first handle, with all rights; -E_NOSPC;
+ * -E_NOMEM; -E_MFILE.
+ */
 long
 kc_proc_create(struct thread *caller)
 {
 	struct process *p;
-	int e = proc_new(caller->cluster, caller->proc->id, &p);
+	long handle = proc_new(caller->cluster, caller->proc, &p);
 
-	return e != 0 ? e : p->id;
+	if (handle != 0)
+		return handle;
+	handle = handle_new(&caller->proc->handles, &p->object, RIGHTS_ALL);
+	if (handle < 0)
+		proc_end(p, 0, CRASH_NONE);
+	return handle;
 }
 
 /*
- * kc_proc_start: start a thread, the first or a further one, in another process. Runs: home.
- * Returns its tid; -E_SRCH; -E_ACCES; -E_INVAL: context or core; -E_NOSPC.
+ * kc_proc_start: start a thread, the first or a further one, in a process (RIGHT_WRITE). Only that process gets a handle of it. Runs: home.
+ * Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it has ended; -E_INVAL: context or core; -E_NOSPC; -E_NOMEM; -E_MFILE.
  */
 long
 kc_proc_start(struct thread *caller, int proc, const void *ctx, int core)
 {
 	struct process *p;
-	int e = proc_find(caller, proc, &p);
+	long e = proc_find(caller, proc, RIGHT_WRITE, &p);
 
-	return e != 0 ? e : thread_new(p, ctx, core);
+	if (e == 0)
+		e = thread_new(p, ctx, core);
+	return e < 0 ? e : 0;
 }
 
 static long
@@ -53,12 +63,13 @@ static long
 wait_serve(struct kcall_args *args)
 {
 	struct thread *caller = args->caller;
-	struct process *p = proc_by_id(caller->cluster, (int)args->a[0]);
+	struct process *p;
+	int e = proc_named(caller, (int)args->a[0], RIGHT_WAIT, &p);
 
-	if (p == NULL || p->state == PROC_FREE)
+	if (e != 0)
+		return e;
+	if (p->state == PROC_FREE)
 		return -E_SRCH;
-	if (!proc_may_act(caller, p))
-		return -E_ACCES;
 	if (p == caller->proc || !list_is_empty(&p->waiters))
 		return -E_INVAL;
 	if (p->state != PROC_ZOMBIE)
@@ -69,8 +80,8 @@ wait_serve(struct kcall_args *args)
 }
 
 /*
- * kc_proc_wait: wait for the end of a process; its status is given once. Runs: calling core.
- * Returns 0; -E_SRCH: no such process, or its status is taken; -E_ACCES; -E_INVAL: the own process, or somebody waits already.
+ * kc_proc_wait: wait for the end of a process (RIGHT_WAIT); its status is given once. Runs: calling core.
+ * Returns 0; -E_BADF; -E_ACCES; -E_SRCH: its status is taken; -E_INVAL: the own process, or somebody waits already.
  */
 long
 kc_proc_wait(struct thread *caller, int proc, void *status)
@@ -87,33 +98,33 @@ kc_proc_wait(struct thread *caller, int proc, void *status)
 	return result;
 }
 
-/* kc_proc_kill: end a process. One that is ending already is left alone. Runs: home. Returns 0; -E_SRCH; -E_ACCES. */
+/* kc_proc_kill: end a process (RIGHT_END). One that is ending already is left alone. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH. */
 long
 kc_proc_kill(struct thread *caller, int proc, int status)
 {
-	struct process *p = proc == SELF ? caller->proc : proc_by_id(caller->cluster, proc);
+	struct process *p;
+	int e = proc_named(caller, proc, RIGHT_END, &p);
 
-	if (p == NULL || p->state == PROC_FREE)
+	if (e != 0)
+		return e;
+	if (p->state == PROC_FREE)
 		return -E_SRCH;
-	if (!proc_may_act(caller, p))
-		return -E_ACCES;
 	proc_end(p, status, CRASH_KILLED);
 	return 0;
 }
 
 /*
- * kc_crash_info: where a process crashed; answers until its id is used again, also after proc_wait. Runs: home.
- * Returns 0; -E_SRCH; -E_ACCES; -E_NOENT: it did not crash.
+ * kc_crash_info: where a process crashed (RIGHT_READ); answers as long as the handle is open, also after proc_wait. Runs: home.
+ * Returns 0; -E_BADF; -E_ACCES; -E_NOENT: it did not crash.
  */
 long
 kc_crash_info(struct thread *caller, int proc, void *info)
 {
-	struct process *p = proc_by_id(caller->cluster, proc);
+	struct process *p;
+	int e = proc_named(caller, proc, RIGHT_READ, &p);
 
-	if (p == NULL)
-		return -E_SRCH;
-	if (!proc_may_act(caller, p))
-		return -E_ACCES;
+	if (e != 0)
+		return e;
 	if (p->crash.cause == CRASH_NONE)
 		return -E_NOENT;
 	__builtin_memset(info, 0, CRASH_INFO_SIZE);

@@ -13,6 +13,7 @@
 #define AT_NULL 0
 #define AT_PAGESZ 6
 #define AT_ENTRY 9
+#define FIRST_HANDLE(place) (1u << HANDLE_GENERATION_SHIFT | (uint32_t)(place) << HANDLE_HOME_BITS)
 #define CRASH_STATUS 128	/* exit status of a machine whose leader was ended by the kernel: this and the cause */
 
 /* Top of the initial stack. */
@@ -113,8 +114,9 @@ make_stack(struct process *p, uintptr_t base)
 		.image_base = base,
 		.image_bytes = image_bytes(c->record),
 	};
-	/* init is the first thread of a fresh table */
-	s.startup.tid = 1 << ID_INDEX_BITS;
+	/* the record is written before there is a thread: its handle is the first of a fresh table, and the authority's the second */
+	s.startup.thread = (int32_t)FIRST_HANDLE(0);
+	s.startup.authority = (int32_t)FIRST_HANDLE(1);
 	str_copy(s.name, sizeof(s.name), "init");
 	mem_write(p, at, &s, sizeof(s));
 	return at;
@@ -137,13 +139,14 @@ init_start(struct cluster *c)
 	struct context ctx;
 	uintptr_t base, stack;
 
-	check(proc_new(c, 0, &p) == 0);
-	p->is_server = true;
-	c->init_id = p->id;
+	check(proc_new(c, NULL, &p) == 0);
+	c->init = p;
+	object_init(&c->authority, OBJECT_AUTHORITY);
 	base = map_image(p);
 	stack = make_stack(p, base);
 	context_init(&ctx, base + (uintptr_t)c->record->init_entry, stack, stack + offsetof(struct init_stack, startup), 0);
-	check(thread_new(p, &ctx, service_core(c)) == 1 << ID_INDEX_BITS);
+	check(thread_new(p, &ctx, service_core(c)) == (long)FIRST_HANDLE(0));
+	check(handle_new(&p->handles, &c->authority, RIGHTS_ALL) == (long)FIRST_HANDLE(1));
 }
 
 _Noreturn void

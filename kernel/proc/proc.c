@@ -12,11 +12,11 @@
 #define HANDLES_PER_STEP 64
 #define QUOTA_PART 4	/* of the cluster's memory: what the kernel holds on behalf of one tree of processes */
 
-/* The account of a new process: its parent's, or a new one for the child of a server. NULL: no memory. */
+/* The account of a new process: its parent's, or a new one for a child of init. NULL: no memory. */
 static struct quota *
 account_of(struct cluster *c, const struct process *parent)
 {
-	if (parent == NULL || parent->is_server)
+	if (parent == NULL || parent == c->init)
 		return quota_new(&c->slab, (size_t)c->frames.total * HAL_PAGE_BYTES / QUOTA_PART);
 	quota_get(parent->quota);
 	return parent->quota;
@@ -24,9 +24,9 @@ account_of(struct cluster *c, const struct process *parent)
 
 /* What can fail of a new process. 0 or -E_NOMEM. */
 static int
-make_space_and_account(struct cluster *c, int parent, struct process *p)
+make_space_and_account(struct cluster *c, const struct process *parent, struct process *p)
 {
-	p->quota = account_of(c, proc_by_id(c, parent));
+	p->quota = account_of(c, parent);
 	if (p->quota == NULL)
 		return -E_NOMEM;
 	memset(&p->space, 0, sizeof(p->space));
@@ -37,7 +37,7 @@ make_space_and_account(struct cluster *c, int parent, struct process *p)
 }
 
 int
-proc_new(struct cluster *c, int parent, struct process **process)
+proc_new(struct cluster *c, const struct process *parent, struct process **process)
 {
 	struct list *node = list_pop_front(&c->procs_free);
 	struct process *p;
@@ -53,8 +53,6 @@ proc_new(struct cluster *c, int parent, struct process **process)
 	handles_init(&p->handles, &c->slab, p->quota);
 	p->generation = p->generation % ID_GENERATION_MAX + 1;
 	p->id = (int)(p->generation << ID_INDEX_BITS | (uint32_t)(p - c->proc));
-	p->parent = parent;
-	p->is_server = false;
 	p->swept = false;
 	p->live = 0;
 	p->index_floor = 0;
@@ -76,10 +74,21 @@ proc_new(struct cluster *c, int parent, struct process **process)
 	return 0;
 }
 
-/* The id stays readable (crash_info) until the entry is used again, which is as late as possible. */
+static void
+orphan_clear(struct cluster *c, struct process *p)
+{
+	if (!p->is_orphan)
+		return;
+	p->is_orphan = false;
+	c->orphans--;
+	c->chores--;
+}
+
+/* While a handle names it, crash_info can be asked, and the entry is not used again. */
 void
 proc_forget(struct cluster *c, struct process *p)
 {
+	orphan_clear(c, p);
 	p->state = PROC_FREE;
 	c->procs_live--;
 	if (p->object.refs == 0)
@@ -89,52 +98,61 @@ proc_forget(struct cluster *c, struct process *p)
 void
 proc_unreferenced(struct cluster *c, struct process *p)
 {
-	if (p->state == PROC_FREE)
+	if (p->state == PROC_FREE) {
 		list_push_back(&c->procs_free, &p->free);
+	} else if (p->state == PROC_ZOMBIE) {
+		proc_forget(c, p);
+	} else if (p->state == PROC_LIVE && p != c->init) {
+		/* not at once: a process that ends closes its handles, and may be what named this one */
+		p->is_orphan = true;
+		c->orphans++;
+		c->chores++;
+	}
 }
 
-struct process *
-proc_by_id(struct cluster *c, int id)
+void
+proc_end_orphan(struct cluster *c)
 {
-	uint32_t i = ID_INDEX(id);
+	struct process *p = c->proc;
 
-	if (id <= 0 || i >= c->procs_max || c->proc[i].id != id)
-		return NULL;
-	return &c->proc[i];
-}
-
-bool
-proc_may_act(const struct thread *caller, const struct process *p)
-{
-	return p == caller->proc || p->parent == caller->proc->id || caller->proc->is_server;
+	while (!p->is_orphan)
+		p++;
+	orphan_clear(c, p);
+	proc_end(p, 0, CRASH_KILLED);
 }
 
 int
-proc_find(struct thread *caller, int id, struct process **process)
+proc_named(struct thread *caller, int handle, unsigned rights, struct process **process)
 {
-	struct process *p = id == SELF ? caller->proc : proc_by_id(caller->cluster, id);
+	struct object *o;
 
-	if (p == NULL || p->state != PROC_LIVE)
-		return -E_SRCH;
-	if (!proc_may_act(caller, p))
-		return -E_ACCES;
-	*process = p;
+	if (handle == SELF) {
+		*process = caller->proc;
+		return 0;
+	}
+	o = handle_get(&caller->proc->handles, handle, OBJECT_PROCESS, rights);
+	if (o == NULL)
+		return (int)handle_error(&caller->proc->handles, handle, OBJECT_PROCESS);
+	*process = list_entry(o, struct process, object);
 	return 0;
 }
 
-/* Nobody will ask any more how the children ended. */
-static void
-orphan_children(struct cluster *c, const struct process *parent)
+int
+proc_find(struct thread *caller, int handle, unsigned rights, struct process **process)
 {
-	for (uint32_t i = 0; i < c->procs_max; i++) {
-		struct process *p = &c->proc[i];
+	int e = proc_named(caller, handle, rights, process);
 
-		if (p->state == PROC_FREE || p->parent != parent->id)
-			continue;
-		p->parent = 0;
-		if (p->state == PROC_ZOMBIE)
-			proc_forget(c, p);
-	}
+	if (e == 0 && (*process)->state != PROC_LIVE)
+		return -E_SRCH;
+	return e;
+}
+
+int
+authority_check(struct thread *caller, int handle, unsigned rights)
+{
+	if (handle_get(&caller->proc->handles, handle, OBJECT_AUTHORITY, rights) != NULL)
+		return 0;
+	return (int)handle_error(&caller->proc->handles, handle, OBJECT_AUTHORITY);
 }
 
 /* No core has a thread of it any more. */
@@ -160,20 +178,19 @@ proc_finish(struct process *p)
 	struct thread *waiter = thread_first(&p->waiters);
 
 	ikc_process_gone(c, p);
-	release_threads(p);
 	while (!handles_close_some(&p->handles, HANDLES_PER_STEP))
 		continue;
+	release_threads(p);
 	quota_put(&c->slab, p->quota);
 	mem_release(p);
 	p->state = PROC_ZOMBIE;
-	orphan_children(c, p);
-	if (p->id == c->init_id)
+	if (p == c->init)
 		init_ended(c, p);
 	if (waiter != NULL) {
 		__builtin_memcpy(waiter->wake_data, &p->status, sizeof(p->status));
 		thread_ready(waiter, 0);
 	}
-	if (waiter != NULL || p->parent == 0)
+	if (waiter != NULL || p->object.refs == 0)
 		proc_forget(c, p);
 }
 

@@ -4,27 +4,24 @@
  *
  * The end of a process: it becomes DYING, from then on no call of it has any effect and none of its threads is made ready; a
  * sweep takes its threads off the cores; when that and its shoot-downs are done, everything it had comes back and it becomes a ZOMBIE
- * until its creator has asked how it ended.
+ * until somebody has asked how it ended, or no handle names it any more.
  */
 #ifndef KERNEL_PROC_PROC_H
 #define KERNEL_PROC_PROC_H
 
 #include <kernel/cluster.h>
 
-/* Make an empty process. 0 and *process; -E_NOSPC: table full; -E_NOMEM. */
-int proc_new(struct cluster *c, int parent, struct process **process);
+/* Make an empty process; the kernel makes the first with parent NULL. 0 and *process; -E_NOSPC: table full; -E_NOMEM. */
+int proc_new(struct cluster *c, const struct process *parent, struct process **process);
 
-/*
- * The process that `caller` names: SELF or an id. 0 and *process; -E_SRCH: no such living process; -E_ACCES: neither the caller's own
- * nor its child, and the caller is no server.
- */
-int proc_find(struct thread *caller, int id, struct process **process);
+/* The process that `caller` names by SELF or by a handle with these rights, in any state. 0 and *process; -E_BADF; -E_ACCES. */
+int proc_named(struct thread *caller, int handle, unsigned rights, struct process **process);
 
-/* The process with this id, in any state, NULL if there is none (any more). */
-struct process *proc_by_id(struct cluster *c, int id);
+/* The same, but it must be alive: else -E_SRCH. */
+int proc_find(struct thread *caller, int handle, unsigned rights, struct process **process);
 
-/* Has the caller the right to act on it? */
-bool proc_may_act(const struct thread *caller, const struct process *p);
+/* 0 if the caller's handle is one of the authority, with these rights; -E_BADF; -E_ACCES. */
+int authority_check(struct thread *caller, int handle, unsigned rights);
 
 /* End a process; the first cause counts. */
 void proc_end(struct process *p, int status, uint32_t cause);
@@ -32,8 +29,11 @@ void proc_end(struct process *p, int status, uint32_t cause);
 /* Nobody asks for an ended process any more: its table entry is free. */
 void proc_forget(struct cluster *c, struct process *p);
 
-/* No handle names it any more: if it is forgotten, its table entry is free. */
+/* No handle names it any more: nobody could wait for it, nor end it. It ends, and what is left of it is forgotten. */
 void proc_unreferenced(struct cluster *c, struct process *p);
+
+/* End one of the processes that nobody names. Home's loop, where cluster->orphans is not 0. */
+void proc_end_orphan(struct cluster *c);
 
 /* A sweep that held it has ended: go on with its end if that is what it waits for. */
 void proc_sweep_ended(struct process *p);

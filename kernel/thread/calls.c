@@ -8,11 +8,11 @@
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
-/* kc_thread_self: number of the calling thread. Runs: calling core. */
+/* kc_thread_self: handle of the calling thread. Runs: calling core. */
 long
 kc_thread_self(struct thread *caller)
 {
-	return caller->tid;
+	return caller->handle;
 }
 
 /* kc_void_remote: nothing, at the home core. Returns 0. */
@@ -23,7 +23,7 @@ kc_void_remote(struct thread *caller)
 	return 0;
 }
 
-/* kc_thread_create: start a thread of the caller's process from a full register context. Runs: home. Returns its tid. */
+/* kc_thread_create: start a thread of the caller's process from a full register context. Runs: home. Returns its handle. */
 long
 kc_thread_create(struct thread *caller, const void *ctx, int core)
 {
@@ -43,8 +43,9 @@ thread_end(struct thread *t, uint64_t value)
 	if (unlikely(joiner != NULL)) {
 		joiner->wake_data[0] = value;
 		thread_ready(joiner, 0);
-		thread_release(t);
 	}
+	if (unlikely(joiner != NULL) || unlikely(t->object.refs == 0))
+		thread_release(t);
 	if (p->live == 0)
 		proc_end(p, 0, CRASH_NONE);
 }
@@ -88,9 +89,13 @@ static long
 join_serve(struct kcall_args *args)
 {
 	struct thread *caller = args->caller;
-	struct thread *t = thread_find(caller->cluster, (int)args->a[0]);
+	struct object *o = handle_get(&caller->proc->handles, (int)args->a[0], OBJECT_THREAD, RIGHT_WAIT);
+	struct thread *t;
 
-	if (t == NULL || t->proc != caller->proc)
+	if (unlikely(o == NULL))
+		return handle_error(&caller->proc->handles, (int)args->a[0], OBJECT_THREAD);
+	t = list_entry(o, struct thread, object);
+	if (unlikely(t->state == THREAD_FREE))
 		return -E_SRCH;
 	if (likely(t->state == THREAD_ZOMBIE)) {
 		__builtin_memcpy(args->data, &t->value, sizeof(t->value));
@@ -107,18 +112,19 @@ join_serve(struct kcall_args *args)
 }
 
 /*
- * kc_thread_join: wait for the end of a thread of the same process and take its value; each value is taken once.
- * Runs: calling core. Returns 0; -E_SRCH: no such thread, or its value is taken; -E_DEADLK: it waits for us; -E_INVAL: another waits for it.
+ * kc_thread_join: wait for the end of a thread (RIGHT_WAIT) and take its value; each value is taken once, and with it the thread's own
+ * handle is closed. Runs: calling core.
+ * Returns 0; -E_BADF; -E_ACCES; -E_SRCH: its value is taken; -E_DEADLK: it waits for us; -E_INVAL: another waits for it.
  */
 long
-kc_thread_join(struct thread *caller, int tid, void *value)
+kc_thread_join(struct thread *caller, int thread, void *value)
 {
 	struct core *core = core_self();
 	struct kcall_args *args = kcall_args(core);
 	long result;
 
 	args->caller = caller;
-	args->a[0] = (unsigned long)(long)tid;
+	args->a[0] = (unsigned long)(long)thread;
 	result = am_call_kernel(core, join_serve, args, offsetof(struct kcall_args, data) + 8);
 	if (result == 0)
 		__builtin_memcpy(value, args->data, 8);
@@ -165,20 +171,52 @@ kc_thread_sleep(struct thread *caller)
 	return am_call_kernel(core, sleep_serve, args, offsetof(struct kcall_args, a));
 }
 
-/* kc_thread_wakeup: end the sleep of a thread of the same process, or its next one. Runs: home. Returns 0; -E_SRCH. */
-long
-kc_thread_wakeup(struct thread *caller, int tid)
+void
+thread_wake(struct thread *t)
 {
-	struct thread *t = thread_find(caller->cluster, tid);
-
-	if (t == NULL || t->proc != caller->proc || t->state == THREAD_ZOMBIE)
-		return -E_SRCH;
-	if (t->state == THREAD_WAITING && t->wait.kind == WAIT_SLEEP) {
+	if (t->state == THREAD_WAITING && t->wait.kind == WAIT_SLEEP)
 		thread_ready(t, 0);
-	} else {
+	else
 		t->wake_pending = 1;
-	}
+}
+
+/* The longer ways are apart, so that the short one needs no stack frame. */
+static __attribute__((noinline)) long
+wakeup_other(struct thread *t)
+{
+	if (t->state != THREAD_WAITING)
+		return -E_SRCH;
+	thread_wake(t);
 	return 0;
+}
+
+static long
+wakeup(struct thread *t)
+{
+	if (t->state != THREAD_READY)
+		return wakeup_other(t);
+	t->wake_pending = 1;
+	return 0;
+}
+
+static __attribute__((noinline)) long
+wakeup_far(const struct handles *handles, int thread)
+{
+	struct object *o = handle_get_far(handles, thread, HANDLE_KIND(OBJECT_THREAD, RIGHT_SIGNAL));
+
+	return o != NULL ? wakeup(list_entry(o, struct thread, object)) : handle_error(handles, thread, OBJECT_THREAD);
+}
+
+/*
+ * kc_thread_wakeup: end the sleep of a thread (RIGHT_SIGNAL), or its next one. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it
+ * has ended.
+ */
+long
+kc_thread_wakeup(struct thread *caller, int thread)
+{
+	struct object *o = handle_get_near(&caller->proc->handles, thread, OBJECT_THREAD, RIGHT_SIGNAL);
+
+	return likely(o != NULL) ? wakeup(list_entry(o, struct thread, object)) : wakeup_far(&caller->proc->handles, thread);
 }
 
 /*

@@ -7,40 +7,57 @@
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
+/* The living process that has this address, NULL if none has. */
+static struct process *
+process_at(struct cluster *c, uintptr_t addr)
+{
+	for (uint32_t i = 0; i < c->procs_max; i++) {
+		struct process *p = &c->proc[i];
+
+		if (p->state == PROC_LIVE && addr >= p->space.first && addr < p->space.limit)
+			return p;
+	}
+	return NULL;
+}
+
 static long
 enter_serve(struct kcall_args *args)
 {
-	struct thread *t = thread_make(args->caller->proc, &args->caller->cluster->core[args->a[0]]);
+	struct cluster *c = core_self()->cluster;
+	struct process *p = process_at(c, args->a[1]);
+	struct thread *t;
+	long e;
 
-	if (t == NULL)
-		return -E_NOSPC;
+	if (p == NULL)
+		return -E_SRCH;
+	e = thread_make(p, &c->core[args->a[0]], &t);
+	if (e != 0)
+		return e;
 	t->state = THREAD_READY;
 	return t->tid;
 }
 
 int
-kernel_guest_enter(void *home, unsigned core, int host_tid, struct guest_thread *g)
+kernel_guest_enter(void *home, unsigned core, uintptr_t image, struct guest_thread *g)
 {
 	struct cluster *c = ((struct core *)home)->cluster;
 	struct core *self = &c->core[core];
-	struct thread *host = &c->thread[ID_INDEX(host_tid)];
 	struct kcall_args *args = kcall_args(self);
 	long tid;
 
-	if (host_tid <= 0 || ID_INDEX(host_tid) >= c->threads_max || host->tid != host_tid)
-		return -E_SRCH;
 	hal_core_set_local(self);
 	ready_drain(self);
 	list_init(&self->run_queue);
-	args->caller = host;
+	args->caller = NULL;
 	args->a[0] = core;
-	tid = am_call_kernel(self, enter_serve, args, offsetof(struct kcall_args, a) + sizeof(args->a[0]));
+	args->a[1] = image;
+	tid = am_call_kernel(self, enter_serve, args, offsetof(struct kcall_args, a) + 2 * sizeof(args->a[0]));
 	if (tid < 0)
-		return tid == -E_NOSPC ? -E_NOSPC : -E_SRCH;
+		return (int)tid;
 	self->current = &c->thread[ID_INDEX(tid)];
 	self->space = &self->current->proc->space;
 	*g = (struct guest_thread){&self->current->frame, self->space};
-	return (int)tid;
+	return self->current->handle;
 }
 
 static long

@@ -56,6 +56,10 @@ home_work(struct cluster *c)
 	bool any = !list_is_empty(&c->sweeps.running) && sweeps_poll(c);
 
 	any |= deadlines_poll(c);
+	if (c->orphans != 0) {
+		proc_end_orphan(c);
+		any = true;
+	}
 	any |= ikc_poll(c);
 	any |= console_poll(c);
 	return any;

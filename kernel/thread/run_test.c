@@ -69,6 +69,12 @@ void
 	rung++;
 }
 
+void
+proc_end_orphan(struct cluster *who)
+{
+	(void)who;
+}
+
 bool
 ikc_poll(struct cluster *who)
 {

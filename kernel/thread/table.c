@@ -41,23 +41,41 @@ entry_take(struct cluster *c)
 	t->generation = likely(generation < ID_GENERATION_MAX) ? generation + 1 : 1;
 	t->tid = (int)(t->generation << ID_INDEX_BITS | index);
 	t->cluster = c;
+	object_init(&t->object, OBJECT_THREAD);
 	list_init(&t->joiners);
 	list_init(&t->wait.link);
 	return t;
 }
 
-void
-thread_release(struct thread *t)
+/* A thread leaves its process. */
+static void
+leave_process(struct thread *t)
 {
-	struct cluster *c = t->cluster;
-
 	bitmap_clear(t->proc->indexes, t->index);
 	if (t->index < t->proc->index_floor)
 		t->proc->index_floor = t->index;
 	list_remove(&t->siblings);
 	t->state = THREAD_FREE;
-	c->threads_live--;
-	list_push_front(&c->threads_free, &t->siblings);
+	t->cluster->threads_live--;
+}
+
+void
+thread_release(struct thread *t)
+{
+	leave_process(t);
+	object_get(&t->object);
+	handle_close_own(&t->proc->handles, t->handle, &t->object);
+	object_put(&t->object);
+}
+
+/* A thread that runs without a handle goes on; when it ends nothing of it stays. */
+void
+thread_unreferenced(struct thread *t)
+{
+	if (t->state == THREAD_ZOMBIE)
+		leave_process(t);
+	if (t->state == THREAD_FREE)
+		list_push_front(&t->cluster->threads_free, &t->siblings);
 }
 
 static bool
@@ -128,14 +146,34 @@ core_choose(struct cluster *c, int core)
 	return &c->core[core];
 }
 
-struct thread *
-thread_make(struct process *p, struct core *at)
+/* A table entry and the thread's handle. 0 and *thread, or an error. */
+static long
+named_entry_take(struct process *p, struct cluster *c, struct thread **thread)
 {
-	struct cluster *c = at->cluster;
 	struct thread *t = entry_take(c);
+	long handle;
 
 	if (t == NULL)
-		return NULL;
+		return -E_NOSPC;
+	handle = handle_new(&p->handles, &t->object, THREAD_RIGHTS);
+	if (unlikely(handle < 0)) {
+		list_push_front(&c->threads_free, &t->siblings);
+		return handle;
+	}
+	t->handle = (int)handle;
+	*thread = t;
+	return 0;
+}
+
+long
+thread_make(struct process *p, struct core *at, struct thread **thread)
+{
+	struct cluster *c = at->cluster;
+	struct thread *t;
+	long e = named_entry_take(p, c, &t);
+
+	if (unlikely(e != 0))
+		return e;
 	t->proc = p;
 	t->core = at;
 	t->index = (uint32_t)bitmap_find_clear(p->indexes, c->threads_max, p->index_floor);
@@ -146,21 +184,23 @@ thread_make(struct process *p, struct core *at)
 	p->live++;
 	at->load++;
 	bitmap_set(p->cores, at->id);
-	return t;
+	*thread = t;
+	return 0;
 }
 
-int
+long
 thread_new(struct process *p, const struct context *ctx, int core)
 {
 	struct core *at = core_choose(proc_cluster(p), core);
 	struct thread *t;
+	long e;
 
 	if (unlikely(at == NULL) || unlikely(!hal_context_ok(ctx)))
 		return -E_INVAL;
-	t = thread_make(p, at);
-	if (t == NULL)
-		return -E_NOSPC;
+	e = thread_make(p, at, &t);
+	if (unlikely(e != 0))
+		return e;
 	hal_frame_from_context(&t->frame, ctx);
 	thread_launch(t);
-	return t->tid;
+	return t->handle;
 }

@@ -14,21 +14,30 @@
 
 struct context;
 
-/* The thread with this id, if it exists (also as a zombie), else NULL. */
+#define THREAD_RIGHTS (RIGHT_READ | RIGHT_SIGNAL | RIGHT_WAIT)	/* its handle stays in its process: no RIGHT_GRANT */
+
+/* The thread with this number, if it exists (also as a zombie), else NULL. */
 struct thread *thread_find(struct cluster *c, int tid);
 
 /*
- * Create a thread of `p` from a register context and make it ready. Returns its tid; -E_INVAL: bad context or core; -E_NOSPC: table full.
+ * Create a thread of `p` from a register context and make it ready. Returns its handle, in the table of `p`; -E_INVAL: bad context or core;
+ * -E_NOSPC: table full; -E_NOMEM, -E_MFILE: no handle.
  */
-int thread_new(struct process *p, const struct context *ctx, int core);
+long thread_new(struct process *p, const struct context *ctx, int core);
 
-/* A new thread of `p` on a core, in no state yet; NULL: the table is full. */
-struct thread *thread_make(struct process *p, struct core *at);
+/* A new thread of `p` on a core, in no state yet, with its handle. 0 and *thread; -E_NOSPC; -E_NOMEM; -E_MFILE. */
+long thread_make(struct process *p, struct core *at, struct thread **thread);
+
+/* No handle names it any more: nobody can take its value. */
+void thread_unreferenced(struct thread *t);
+
+/* End its sleep, or its next one. */
+void thread_wake(struct thread *t);
 
 /* A thread will not run again: its core has room for another. */
 void thread_unplace(struct thread *t);
 
-/* Give a thread's table entry back. It must be in no queue and on no core. */
+/* A thread that is in no queue and on no core is gone: its own handle is closed; with the last one its table entry is free. */
 void thread_release(struct thread *t);
 
 /*

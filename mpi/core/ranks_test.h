@@ -440,7 +440,7 @@ test_fill_startup(const struct test_job *job, unsigned rank)
 
 	test_startup = (struct startup){
 		.version = STARTUP_VERSION, .bytes = sizeof(struct startup), .gate = 1,
-		.events = (uintptr_t)&test_os.events[cluster], .cluster = cluster, .tid = test_tid, .rank = rank, .ranks = job->ranks,
+		.events = (uintptr_t)&test_os.events[cluster], .cluster = cluster, .thread = test_tid, .rank = rank, .ranks = job->ranks,
 		.local_rank = rank % job->per_cluster,
 		.local_ranks = job->ranks - first < job->per_cluster ? job->ranks - first : job->per_cluster,
 		.base_port = TEST_BASE_PORT, .shared = (uintptr_t)job->area[cluster], .shared_bytes = job->area_bytes,

@@ -240,15 +240,15 @@ start_ranks(struct agent *a, struct common *m)
 	ledger_note(&m->ledger, "data and stacks");
 	ledger_say(&m->ledger, a->here.cluster, p->ranks);
 	for (uint32_t i = 0; i < p->ranks; i++) {
-		long tid;
+		long e;
 
 		context_init(&ctx, (uintptr_t)(p->rank[i].base + p->image.plan.entry), (uintptr_t)p->rank[i].sp, 0, 0);
-		tid = kproc_start(p->proc, &ctx, core_of(a, i));
+		e = kproc_start(p->proc, &ctx, core_of(a, i));
 		/* a rank that runs already may have ended the whole process: then there is nothing left to start */
-		if (tid == -E_SRCH && i > 0)
+		if (e == -E_SRCH && i > 0)
 			return 0;
-		if (tid < 0)
-			return (int)tid;
+		if (e < 0)
+			return (int)e;
 	}
 	return 0;
 }
@@ -357,6 +357,7 @@ agent_start(struct agent *a, uint32_t job)
 
 		kproc_kill(a->part.proc, 1);
 		kproc_wait(a->part.proc, &status, FOREVER);
+		khandle_close(a->part.proc);
 	}
 	agent_part_close(&a->part);
 	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);

@@ -5,6 +5,7 @@
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
+#include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/file/protocol.h>
 #include <servers/proc/agent.h>
@@ -44,7 +45,7 @@ static void
 halt(int status)
 {
 	for (;;)
-		kmachine_halt(status);
+		kmachine_halt(atoll_startup()->authority, status);
 }
 
 /* Without the leader nobody collects the job: its ranks end, and so does the machine. */

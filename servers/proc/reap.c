@@ -147,6 +147,7 @@ agent_reap(struct agent *a)
 	} else if (__atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) != p->ranks) {
 		end = PROC_END_ABORT;
 	}
+	khandle_close(p->proc);
 	agent_forget_names(a, a->here.cluster, BASE_PORT, job_ports(&a->here));
 	agent_part_close(p);
 	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);

@@ -146,7 +146,7 @@ receiver(uintptr_t arg)
 			coro_check(source == -E_AGAIN);
 			/* only who looked at all sources may wait for one more message */
 			if (wanted == ANY_SOURCE_CLUSTER)
-				coro_check(KC(coro_random(2) ? KC_MAILBOX_WAIT : KC_THREAD_SLEEP, id) == 0);
+				coro_check((coro_random(2) ? KC(KC_MAILBOX_WAIT, id, FOREVER) : KC(KC_THREAD_SLEEP, FOREVER)) == 0);
 		}
 	}
 	if (run.dead) {

@@ -116,7 +116,7 @@ thread(uintptr_t arg)
 			break;
 		case 6:
 			if (coro_random(8) == 0) {
-				long tid = KC(KC_THREAD_SELF) + (long)coro_random(3) - 1;
+				long tid = KC(KC_THREAD_SELF) + ((long)coro_random(3) - 1) * 16;
 
 				KC(KC_THREAD_JOIN, tid, value, deadline());
 			}
@@ -203,7 +203,7 @@ one_round(unsigned round)
 	run.proc = KC(KC_PROC_CREATE);
 	coro_check(run.proc > 0);
 	coro_user_context(&shared.mine, child, shared.stack[round][0] + STACK_BYTES, round);
-	coro_check(KC(KC_PROC_START, run.proc, &shared.mine, ANY_CORE) > 0);
+	coro_check(KC(KC_PROC_START, run.proc, &shared.mine, ANY_CORE) == 0);
 	run.step = 1;
 	for (unsigned i = coro_random(60); i > 0; i--)
 		KC(KC_THREAD_YIELD);
@@ -215,6 +215,8 @@ one_round(unsigned round)
 	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status, FOREVER) == 0);
 	coro_check(shared.status.cause == CRASH_KILLED ? shared.status.status == 9 : run.crash_after[round] > 0);
 	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status, FOREVER) == -E_SRCH);
+	coro_check(KC(KC_HANDLE_CLOSE, run.proc) == 0);
+	coro_check(KC(KC_PROC_KILL, run.proc, 9) == -E_BADF);
 	coro_check(KC(KC_VOID_REMOTE) == 0);
 }
 

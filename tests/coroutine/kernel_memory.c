@@ -82,7 +82,7 @@ round_of(unsigned me, unsigned n)
 	run.narrowed[me] = run.written[me] = false;
 	coro_check(KC(KC_PAGE_MAP, proc, run.addr[me], frame, 1, RW) == 0);
 	coro_user_context(&shared.ctx[me], writer, shared.stack[me][n % 2] + STACK_BYTES, me);
-	coro_check(KC(KC_PROC_START, proc, &shared.ctx[me], core) > 0);
+	coro_check(KC(KC_PROC_START, proc, &shared.ctx[me], core) == 0);
 	run.step[me] = 1;
 	for (unsigned i = coro_random(20); i > 0; i--)
 		KC(KC_THREAD_YIELD);
@@ -98,6 +98,7 @@ round_of(unsigned me, unsigned n)
 	run.step[me] = 3;
 	coro_check(KC(KC_PROC_WAIT, proc, &shared.status[me], FOREVER) == 0);
 	coro_check(shared.status[me].cause == CRASH_ACCESS);
+	coro_check(KC(KC_HANDLE_CLOSE, proc) == 0);
 	run.step[me] = 4;
 }
 

@@ -85,7 +85,7 @@ storm(void)
 		unsigned i = (n * 5 + 3) % THREADS;	/* another order than that of the ends */
 
 		coro_check(join(tid[i]) == (long)i * 3);
-		coro_check(KC(KC_THREAD_JOIN, tid[i], &shared.value, FOREVER) == -E_SRCH);
+		coro_check(KC(KC_THREAD_JOIN, tid[i], &shared.value, FOREVER) == -E_BADF);
 	}
 }
 

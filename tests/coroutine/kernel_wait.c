@@ -225,7 +225,7 @@ join(long tid, unsigned want)
 		e = KC(KC_THREAD_JOIN, tid, &shared.value, deadline);
 	} while (is_late(MAIN, e, deadline));
 	coro_check(e == 0 && shared.value == want);
-	coro_check(KC(KC_THREAD_JOIN, tid, &shared.value, FOREVER) == -E_SRCH);
+	coro_check(KC(KC_THREAD_JOIN, tid, &shared.value, FOREVER) == -E_BADF);
 }
 
 static void

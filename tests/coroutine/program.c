@@ -67,7 +67,7 @@ start_home(struct kcall_args *args)
 	struct context ctx;
 
 	check(stacks < PROGRAMS_MAX);
-	check(proc_new(c, 0, &p) == 0);
+	check(proc_new(c, NULL, &p) == 0);
 	coro_user_context(&ctx, (void (*)(uintptr_t))args->a[0], stack[stacks++] + STACK_BYTES, args->a[1]);
 	return thread_new(p, &ctx, (int)args->a[2]);
 }

@@ -19,7 +19,7 @@
 
 #define FUZZ_POOL 8		/* numbers remembered of each kind: the last */
 #define FUZZ_AREAS 8
-#define FUZZ_MADE 96		/* processes that a child may make: its parent ends those that it leaves behind */
+#define FUZZ_MADE 96		/* processes that a child may make: most of what a process tries is not that */
 #define FUZZ_FOREIGN 16
 #define FUZZ_SCRATCH 1024	/* bytes of a thread's own buffer; arguments of one call share it */
 
@@ -30,7 +30,6 @@ struct fuzz {
 	uint32_t done;			/* calls that returned no error */
 	uint32_t last_call;		/* number of the newest */
 	uint32_t seed;
-	int32_t made_id[FUZZ_MADE];
 	int32_t foreign[FUZZ_FOREIGN];
 	int32_t pool[KCALL_POOLS][FUZZ_POOL];
 	uint32_t learned[KCALL_POOLS];
@@ -229,7 +228,7 @@ fuzz_may(struct fuzz_thread *t, const struct kcall_shape *s)
 {
 	if (t->never_blocks && (s->blocks || fuzz_same(s->name, "context_set")))
 		return false;
-	if (fuzz_same(s->name, "proc_create") && t->f->made >= FUZZ_MADE / 2)
+	if (fuzz_same(s->name, "proc_create") && t->f->made >= FUZZ_MADE)
 		return false;
 	for (size_t i = 0; i < sizeof(fuzz_rare) / sizeof(fuzz_rare[0]); i++)
 		if (fuzz_same(fuzz_rare[i].name, s->name))
@@ -248,7 +247,7 @@ fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned lo
 	if (result > 0 || fuzz_random(t, 8) == 0)	/* 0 is what most calls return that give nothing */
 		f->pool[s->gives][f->learned[s->gives]++ % FUZZ_POOL] = (int32_t)result;
 	if (fuzz_same(s->name, "proc_create"))
-		f->made_id[__atomic_fetch_add(&f->made, 1, __ATOMIC_RELAXED) % FUZZ_MADE] = (int32_t)result;
+		__atomic_fetch_add(&f->made, 1, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < s->words; i++) {
 		uint64_t value;
 

@@ -6,11 +6,11 @@
 #include <hal/guest.h>
 
 int
-kernel_guest_enter(void *home, unsigned core, int host_tid, struct guest_thread *g)
+kernel_guest_enter(void *home, unsigned core, uintptr_t image, struct guest_thread *g)
 {
 	(void)home;
 	(void)core;
-	(void)host_tid;
+	(void)image;
 	(void)g;
 	return -E_SRCH;
 }

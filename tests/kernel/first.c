@@ -13,9 +13,9 @@ static volatile uint32_t word;
 static int sleeper;
 
 /* test: thread_self */
-TEST(a_thread_knows_its_number)
+TEST(a_thread_knows_its_handle)
 {
-	expect_eq(kthread_self(), atoll_startup()->tid);
+	expect_eq(kthread_self(), atoll_startup()->thread);
 }
 
 /* test: void_remote */
@@ -42,9 +42,9 @@ TEST(a_thread_gives_its_value_once)
 
 	expect(tid > 0);
 	expect_eq(kt_join(tid), 42);
-	expect_eq(kthread_join((int)tid, &value, FOREVER), -E_SRCH);
+	expect_eq(kthread_join((int)tid, &value, FOREVER), -E_BADF);
 	expect_eq(kthread_join((int)kthread_self(), &value, FOREVER), -E_DEADLK);
-	expect_eq(kthread_join(12345, &value, FOREVER), -E_SRCH);
+	expect_eq(kthread_join(12345, &value, FOREVER), -E_BADF);
 }
 
 static unsigned long
@@ -94,7 +94,7 @@ TEST(a_wake_up_is_remembered)
 		__atomic_store_n(&word, i + 1, __ATOMIC_RELEASE);
 	}
 	expect_eq(kt_join(tid), 200);
-	expect_eq(kthread_wakeup(99), -E_SRCH);
+	expect_eq(kthread_wakeup(99), -E_BADF);
 }
 
 /* test: console_write */
@@ -112,7 +112,7 @@ server_main(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	RUN(a_thread_knows_its_number);
+	RUN(a_thread_knows_its_handle);
 	RUN(the_kernel_core_answers);
 	RUN(a_thread_gives_its_value_once);
 	RUN(more_threads_than_cores_take_turns);

@@ -67,7 +67,7 @@ void
 kt_end(void)
 {
 	console_print("%d passed, %d failed\n", kt.passed, kt.failed);
-	kmachine_halt(kt.failed != 0);
+	kmachine_halt(atoll_startup()->authority, kt.failed != 0);
 	for (;;)
 		kthread_yield();
 }
@@ -207,6 +207,15 @@ kt_spawn_in(long proc, uint32_t role, unsigned long arg, int core)
 
 int
 kt_wait(long proc, uint32_t *cause)
+{
+	int status = kt_end_of(proc, cause);
+
+	khandle_close((int)proc);
+	return status;
+}
+
+int
+kt_end_of(long proc, uint32_t *cause)
 {
 	struct proc_status status = {.status = -1};
 

@@ -22,19 +22,22 @@ void kt_compare(const char *what, int line, long have, long want);
 int kt_failures(void);		/* of the test that runs */
 _Noreturn void kt_end(void);
 
-/* Start fn(arg) as a thread that ends with what fn returns; its tid or an error. */
+/* Start fn(arg) as a thread that ends with what fn returns; its handle or an error. */
 long kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core);
 
 /*
- * Start this program as a process: its server_main finds `role` (not 0) in atoll_startup()->job and `arg` in ->shared. Its id or an error.
+ * Start this program as a process: its server_main finds `role` (not 0) in atoll_startup()->job and `arg` in ->shared. Its handle or an error.
  */
 long kt_spawn(uint32_t role, unsigned long arg, int core);
 
 /* The same in a process that exists. */
 long kt_spawn_in(long proc, uint32_t role, unsigned long arg, int core);
 
-/* Wait for a process: its status, and the cause of its end. */
+/* Wait for a process and close its handle: its status, and the cause of its end. */
 int kt_wait(long proc, uint32_t *cause);
+
+/* The same, but the handle stays open. */
+int kt_end_of(long proc, uint32_t *cause);
 
 /* A core that runs user threads and is not the caller's, for threads that never give theirs up; -1 if there is none. */
 int kt_other_core(void);

@@ -47,7 +47,7 @@ child(uint32_t role, unsigned long arg)
 	case FOREIGN:	/* a frame that init holds */
 		if (kpage_map(SELF, spot(SELF), (int)arg, 1, PAGE_READ) != -E_ACCES || kframe_free((int)arg, 1) != -E_ACCES)
 			return 1;
-		if (kpage_query(1 << 12, (unsigned long)info, info) != -E_ACCES)
+		if (kpage_query(1 << 16, (unsigned long)info, info) != -E_BADF)
 			return 2;
 		return 0;
 	case RAISER:	/* a page that a server mapped here for reading */
@@ -123,13 +123,13 @@ TEST(bad_mappings_are_refused)
 	expect_eq(kpage_map(SELF, ~0ul << 12, (int)frame, 1, RW), -E_INVAL);
 	expect_eq(kpage_map(SELF, 0, (int)frame, 1, RW), -E_INVAL);
 	expect_eq(kpage_map(SELF, at, 1 << 30, 1, RW), -E_INVAL);
-	expect_eq(kpage_map(77, at, (int)frame, 1, RW), -E_SRCH);
+	expect_eq(kpage_map(77, at, (int)frame, 1, RW), -E_BADF);
 	expect_eq(kpage_unmap(SELF, 0, 1), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, at, 1 << 30), -E_INVAL);
-	expect_eq(kpage_unmap(77, at, 1), -E_SRCH);
+	expect_eq(kpage_unmap(77, at, 1), -E_BADF);
 	expect_eq(kpage_protect(SELF, at, 1, RW), -E_INVAL);
 	expect_eq(kpage_query(SELF, 0, &info), -E_INVAL);
-	expect_eq(kpage_query(77, at, &info), -E_SRCH);
+	expect_eq(kpage_query(77, at, &info), -E_BADF);
 	expect_eq(kpage_query(SELF, (unsigned long)&info, (void *)8), -E_FAULT);
 	/* the event page is for reading */
 	expect_eq(kpage_query(SELF, (unsigned long)atoll_startup()->events, &info), 0);
@@ -222,7 +222,7 @@ TEST(memory_is_zeroed_and_comes_back)
 	expect_eq(kmem_alloc(SELF, 1ul << (sizeof(long) == 8 ? 36 : 29), RW, &addr), -E_NOMEM);
 	expect_eq(kmem_alloc(SELF, 1ul << (sizeof(long) == 8 ? 37 : 30), 0, &addr), -E_NOMEM);
 	expect_eq(kmem_alloc(SELF, PAGE, PAGE_WRITE, &addr), -E_INVAL);
-	expect_eq(kmem_alloc(77, PAGE, RW, &addr), -E_SRCH);
+	expect_eq(kmem_alloc(77, PAGE, RW, &addr), -E_BADF);
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
 }
 
@@ -328,7 +328,7 @@ TEST(the_archive_is_readable_and_nothing_else)
 	expect_eq(kt_spawn_in(proc, WRITER, (unsigned long)span[0], ANY_CORE), proc);
 	kt_wait(proc, &cause);
 	expect_eq(cause, CRASH_ACCESS);
-	expect_eq(karchive_map(77, span), -E_SRCH);
+	expect_eq(karchive_map(77, span), -E_BADF);
 }
 
 /* test: core_count */

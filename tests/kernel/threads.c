@@ -152,7 +152,7 @@ TEST(foreign_calls_reach_the_personality)
 	expect_eq(kcall1(~0ul, 1), -E_NOSYS);
 	expect_eq(kmem_alloc(SELF, 8 * STACK, PAGE_READ | PAGE_WRITE, &stack), 0);
 	expect_eq(kpersonality_set(SELF, 8, (unsigned long)stack + 8 * STACK, STACK), -E_INVAL);
-	expect_eq(kpersonality_set(77, (unsigned long)personality, (unsigned long)stack + 8 * STACK, STACK), -E_SRCH);
+	expect_eq(kpersonality_set(77, (unsigned long)personality, (unsigned long)stack + 8 * STACK, STACK), -E_BADF);
 	expect_eq(kpersonality_set(SELF, (unsigned long)personality, (unsigned long)stack + 8 * STACK, STACK), 0);
 	expect_eq(kcall1(FOREIGN_CALL, 9), 5000);
 	for (int i = 0; i < 4; i++)
@@ -172,7 +172,7 @@ TEST(bad_pointers_are_faults)
 	context_init(&ctx, (uintptr_t)landing, (uintptr_t)&jump_stack[510], 0, 0);
 	expect_eq(kthread_create(&ctx, 99), -E_INVAL);
 	expect_eq(kthread_create(&ctx, -7), -E_INVAL);
-	expect_eq(kproc_start(77, &ctx, ANY_CORE), -E_SRCH);
+	expect_eq(kproc_start(77, &ctx, ANY_CORE), -E_BADF);
 	expect_eq(kproc_start(SELF, (void *)16, ANY_CORE), -E_FAULT);
 	expect_eq(kpersonality_set(SELF, 0, 0, 0), 0);
 }

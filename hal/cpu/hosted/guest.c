@@ -102,11 +102,11 @@ leave(void)
 }
 
 HOST_RAW long
-host_guest_enter(int host_tid, struct guest_entry *e)
+host_guest_enter(uintptr_t image, struct guest_entry *e)
 {
 	struct guest_thread thread;
 	struct host_core *c = take_core();
-	int tid;
+	int number;
 
 	if (c == NULL)
 		return -E_NOSPC;
@@ -115,14 +115,14 @@ host_guest_enter(int host_tid, struct guest_entry *e)
 		return -E_NOMEM;
 	}
 	become_core(c);
-	tid = kernel_guest_enter(host.core[0].local, c->id, host_tid, &thread);
-	if (tid < 0) {
+	number = kernel_guest_enter(host.core[0].local, c->id, image, &thread);
+	if (number < 0) {
 		cease_core(c);
-		return tid;
+		return number;
 	}
 	c->frame = thread.frame;
 	c->space = thread.space;
 	e->leave = leave;
 	c->in_kernel = 0;
-	return tid;
+	return number;
 }

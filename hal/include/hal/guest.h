@@ -13,6 +13,7 @@
 #define HAL_GUEST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct hal_frame;
 struct hal_space;
@@ -24,10 +25,10 @@ struct guest_thread {
 };
 
 /*
- * The calling host thread, as core number `core`, gets a thread in the process of thread `host_tid`. `home`: home's own hal_core_local().
- * Returns its number; -E_SRCH: no such thread, or its process is dying; -E_NOSPC: the table is full.
+ * The calling host thread, as core number `core`, gets a thread in the process that has the address `image`. `home`: home's own
+ * hal_core_local(). Returns its handle; -E_SRCH: no such process, or it is dying; -E_NOSPC: the table is full; -E_NOMEM, -E_MFILE: no handle.
  */
-int kernel_guest_enter(void *home, unsigned core, int host_tid, struct guest_thread *g);
+int kernel_guest_enter(void *home, unsigned core, uintptr_t image, struct guest_thread *g);
 
 /* The guest's thread ends. False: its process is dying, the core must enter the kernel and never leave it. */
 bool kernel_guest_leave(void);

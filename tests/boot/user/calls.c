@@ -6,6 +6,7 @@
 #include <abi/limits.abi.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
+#include <atoll/startup.h>
 #include <context.h>
 #include <hal/perf.h>
 
@@ -17,6 +18,7 @@
 
 #define LABEL_CREATE 21		/* thread_create of a thread that ends at once */
 #define LABEL_JOIN 22		/* thread_join when it has */
+#define LABEL_HANDLE 23		/* thread_wakeup of the caller, which does not sleep: a remote call with a handle */
 
 #define CALLS 20
 #define LIVING 40
@@ -46,6 +48,8 @@ report(const char *name, long got, long wanted)
 static void
 measure(void)
 {
+	int self = (int)kthread_self();
+
 	window(LABEL_EMPTY, );
 	window(LABEL_LOOP, __asm__ volatile("li t0, 1000\n1: addi t0, t0, -1\n bnez t0, 1b" : : : "t0"));
 	window(LABEL_POLL, __asm__ volatile("li t0, 10\n1: slti x0, x0, 3\n addi t0, t0, -1\n bnez t0, 1b" : : : "t0"));
@@ -53,6 +57,9 @@ measure(void)
 		window(LABEL_LOCAL, kthread_self());
 	for (int i = 0; i < CALLS; i++)
 		window(LABEL_REMOTE, kvoid_remote());
+	for (int i = 0; i < CALLS; i++)
+		window(LABEL_HANDLE, kthread_wakeup(self));
+	kthread_sleep(FOREVER);
 }
 
 static long
@@ -193,6 +200,6 @@ server_main(int argc, char **argv)
 	report("a buffer in the kernel's half is refused", kcluster_info((void *)0xffffffc000000000), -14);
 	report("an unmapped buffer is refused", kcluster_info((void *)0x3ffffff000), -14);
 	console_print("%s\n", failures == 0 ? "all passed" : "some failed");
-	kmachine_halt(failures != 0);
+	kmachine_halt(atoll_startup()->authority, failures != 0);
 	return 1;
 }

@@ -19,7 +19,7 @@
 
 #pragma weak pthread_create
 
-static int first_tid;			/* the system's number of the first thread */
+static int first_handle;		/* the system's handle of the first thread */
 static pthread_t first;
 static bool can_make_threads;
 static pthread_key_t on_exit_of_thread;
@@ -40,7 +40,7 @@ find_first_thread(void)
 	if (atoll_startup() == NULL)
 		return;
 	first = pthread_self();
-	first_tid = (int)kthread_self();
+	first_handle = (int)kthread_self();
 	can_make_threads = pthread_create != NULL && pthread_key_create(&on_exit_of_thread, leave) == 0;
 }
 
@@ -59,7 +59,7 @@ guests_admit(unsigned ranks)
 		return true;
 	if (kstats(STATS_GUESTS_MAX, &guests) < 0 || guests < GUESTS_PER_RANK * ranks)
 		return false;
-	return !can_make_threads || watch_start(first, first_tid);
+	return !can_make_threads || watch_start(first, first_handle);
 }
 
 int
@@ -70,7 +70,7 @@ guest_enter(void)
 	if (known)
 		return 0;
 	if (atoll_startup() != NULL && kthread_self() == -E_PERM) {
-		result = kcall2(GUEST_ENTER, (unsigned long)first_tid, (unsigned long)&entry);
+		result = kcall2(GUEST_ENTER, (unsigned long)atoll_startup()->image_base, (unsigned long)&entry);
 		if (result < 0)
 			return (int)result;
 		if (can_make_threads)

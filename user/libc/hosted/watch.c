@@ -41,7 +41,7 @@ static struct watch {
 	const struct timespec *timeout;
 	long result;
 	pthread_t first;
-	int first_tid;
+	int first_handle;
 } watch;
 
 static long
@@ -71,7 +71,7 @@ watch_main(void *unused)
 		}
 		w->result = futex(w->addr, w->operation, w->value, w->timeout);
 		__atomic_store_n(&w->state, ANSWERED, __ATOMIC_RELEASE);
-		kthread_wakeup(w->first_tid);
+		kthread_wakeup(w->first_handle);
 	}
 	return unused;
 }
@@ -110,7 +110,7 @@ is_admitted(void)
 #pragma weak pthread_create
 
 bool
-watch_start(pthread_t first, int tid)
+watch_start(pthread_t first, int handle)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -120,7 +120,7 @@ watch_start(pthread_t first, int tid)
 		return true;
 	if (watch.state == REFUSED)
 		return false;
-	watch.first_tid = tid;
+	watch.first_handle = handle;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
