@@ -279,12 +279,13 @@ def kernel_c(calls):
 
 WORD_KINDS = {"int": "KCALL_INT", "u32": "KCALL_INT", "word": "KCALL_WORD", "in": "KCALL_IN", "out": "KCALL_OUT", "until": "KCALL_UNTIL"}
 ANY_POOL = 255
+BYTES = ("len", "stack_size")  # words that are no addresses
 SHAPES_HEAD = f"""#include <stdbool.h>
 #include <stdint.h>
 
 #define KCALL_ANY_POOL {ANY_POOL}
 
-enum kcall_word_kind {{ KCALL_INT, KCALL_WORD, KCALL_IN, KCALL_OUT, KCALL_LENGTH, KCALL_UNTIL }};
+enum kcall_word_kind {{ KCALL_INT, KCALL_WORD, KCALL_BYTES, KCALL_IN, KCALL_OUT, KCALL_LENGTH, KCALL_UNTIL }};
 
 struct kcall_word {{
 	uint8_t kind;
@@ -332,7 +333,8 @@ def shapes_h(calls):
         words = []
         for a in c.args:
             own = "true" if a.name == "proc" else "false"
-            words.append(f"{{{WORD_KINDS[a.kind]}, {pool_of(a, c, known)}, {own}, {a.size}}}")
+            kind = "KCALL_BYTES" if a.kind == "word" and a.name in BYTES else WORD_KINDS[a.kind]
+            words.append(f"{{{kind}, {pool_of(a, c, known)}, {own}, {a.size}}}")
             if a.has_len:
                 words.append(f"{{KCALL_LENGTH, 0, false, {a.size}}}")
         blocks = "true" if c.blocks else "false"

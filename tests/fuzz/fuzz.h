@@ -20,22 +20,25 @@
 #define FUZZ_POOL 8		/* numbers remembered of each kind: the last */
 #define FUZZ_AREAS 8
 #define FUZZ_MADE 96		/* processes that a child may make: most of what a process tries is not that */
-#define FUZZ_FOREIGN 16
 #define FUZZ_SCRATCH 1024	/* bytes of a thread's own buffer; arguments of one call share it */
 
-/* What the threads of one process share. The parent reads `calls` and `made` and writes `foreign`, all as hints. */
+/* What the threads of one process share; others read it, too, as hints. */
 struct fuzz {
+	uint64_t hit[64];		/* nothing: results go to the first address of a process, too, and this may lie there */
 	uint32_t calls;
 	uint32_t made;
 	uint32_t done;			/* calls that returned no error */
 	uint32_t last_call;		/* number of the newest */
+	uint8_t worked[KC_COUNT];	/* calls that returned no error once */
 	uint32_t seed;
-	int32_t foreign[FUZZ_FOREIGN];
+	uint32_t quota;			/* calls after which the first thread ends the process; 0: none */
+	const struct fuzz *other;	/* of another process */
 	int32_t pool[KCALL_POOLS][FUZZ_POOL];
 	uint32_t learned[KCALL_POOLS];
 	uint64_t area[FUZZ_AREAS];	/* addresses that calls gave */
 	uint32_t areas;
 	uint32_t page;			/* bytes */
+	uint64_t now;			/* the newest answer of `clock` */
 	uint64_t edge;			/* pages: writable, absent, readable, absent */
 	uint64_t fixed[4];		/* program text, program data, the kernel, and what the port adds */
 	bool strict_context;		/* a register context is read from own memory only */
@@ -54,7 +57,7 @@ struct fuzz_thread {
 long fuzz_kcall(unsigned long number, const unsigned long a[6]);
 void fuzz_context(struct fuzz_thread *t, void *to);
 
-/* Calls that come less often than others, one time in `times`: 0 never. */
+/* Calls that come less often than others, one time in `times`. */
 struct fuzz_rare {
 	char name[20];
 	uint32_t times;
@@ -64,7 +67,7 @@ static const struct fuzz_rare fuzz_rare[] = {
 	{"machine_halt", 50},	/* a child may not; the way to the refusal is short */
 	{"proc_exit", 300},	/* ends the caller */
 	{"proc_kill", 60},	/* may end it */
-	{"thread_exit", 40},	/* ends the caller */
+	{"thread_exit", 20},	/* ends the caller */
 	{"thread_sleep", 4},	/* waits for one of few wake-ups */
 	{"console_write", 50},	/* somebody has to read it */
 	{"cluster_watch", 10},	/* waits for ever */
@@ -94,16 +97,16 @@ fuzz_number(struct fuzz_thread *t)
 {
 	unsigned long border = 1ul << fuzz_random(t, sizeof(long) * 8);
 
-	switch (fuzz_random(t, 16)) {
+	switch (fuzz_random(t, 40)) {
 	case 0: return border;
 	case 1: return border - 1;
 	case 2: return -border;
 	case 3: return ~0ul - fuzz_random(t, 16);
 	case 4: return (unsigned long)INT32_MAX - fuzz_random(t, 2);
 	case 5: return (unsigned long)fuzz_random(t, 1u << 20) << fuzz_random(t, 12);
-	case 6: return (unsigned long)SELF;
-	case 7: return fuzz_random(t, 300);
-	default: return fuzz_random(t, 6);
+	case 6: case 7: return (unsigned long)SELF;
+	case 8: return fuzz_random(t, 300);
+	default: return fuzz_random(t, fuzz_chance(t, 60) ? 2 : 8);
 	}
 }
 
@@ -111,14 +114,14 @@ fuzz_number(struct fuzz_thread *t)
 static inline unsigned long
 fuzz_learned(struct fuzz_thread *t, unsigned pool)
 {
-	struct fuzz *f = t->f;
+	const struct fuzz *f = t->f;
 	uint32_t kind = fuzz_random(t, 20), have;
 
 	if (pool == KCALL_ANY_POOL)
 		pool = 1 + fuzz_random(t, KCALL_POOLS - 1);
-	have = f->learned[pool] < FUZZ_POOL ? f->learned[pool] : FUZZ_POOL;
 	if (kind == 0)
-		return (unsigned long)f->foreign[fuzz_random(t, FUZZ_FOREIGN)];
+		f = f->other;
+	have = f->learned[pool] < FUZZ_POOL ? f->learned[pool] : FUZZ_POOL;
 	if (kind == 1)
 		return (unsigned long)f->pool[fuzz_random(t, KCALL_POOLS)][fuzz_random(t, FUZZ_POOL)];
 	if (kind == 2 || have == 0)
@@ -135,7 +138,8 @@ static inline unsigned long
 fuzz_address(struct fuzz_thread *t)
 {
 	struct fuzz *f = t->f;
-	uint64_t at = f->areas > 0 ? f->area[fuzz_random(t, FUZZ_AREAS)] : f->edge;
+	uint32_t areas = f->areas < FUZZ_AREAS ? f->areas : FUZZ_AREAS;
+	uint64_t at = areas > 0 ? f->area[fuzz_random(t, areas)] : f->edge;
 
 	at += (uint64_t)fuzz_random(t, 4) * f->page;
 	switch (fuzz_random(t, 24)) {
@@ -192,6 +196,17 @@ fuzz_in(struct fuzz_thread *t, const struct kcall_word *w)
 	return at;
 }
 
+/* Never, over long ago, soon, or at a power of two. */
+static inline unsigned long
+fuzz_deadline(struct fuzz_thread *t)
+{
+	switch (fuzz_random(t, 4)) {
+	case 0: return ~0ul;
+	case 1: return (unsigned long)t->f->now + fuzz_random(t, 1u << 18);
+	default: return fuzz_number(t);
+	}
+}
+
 static inline unsigned long
 fuzz_word(struct fuzz_thread *t, const struct kcall_word *w)
 {
@@ -202,16 +217,16 @@ fuzz_word(struct fuzz_thread *t, const struct kcall_word *w)
 		return fuzz_buffer(t, w->size);
 	case KCALL_LENGTH:
 		return fuzz_chance(t, 80) ? fuzz_random(t, 8) : fuzz_chance(t, 50) ? w->size + fuzz_random(t, 2) : fuzz_number(t);
+	case KCALL_BYTES:
+		return fuzz_chance(t, 80) ? (unsigned long)(1 + fuzz_random(t, 4)) * t->f->page : fuzz_number(t);
 	case KCALL_WORD:
-		if (fuzz_chance(t, 70))
-			return fuzz_address(t);
-		return fuzz_chance(t, 70) ? (unsigned long)(1 + fuzz_random(t, 4)) * t->f->page : fuzz_number(t);
-	case KCALL_UNTIL:	/* powers of two are times that are over, come soon or never come */
-		return fuzz_chance(t, 40) ? ~0ul : fuzz_number(t);
+		return fuzz_chance(t, 90) ? fuzz_address(t) : fuzz_number(t);
+	case KCALL_UNTIL:
+		return fuzz_deadline(t);
 	default:
 		if (w->pool == 0)
 			return fuzz_number(t);
-		return w->takes_self && fuzz_chance(t, 50) ? (unsigned long)SELF : fuzz_learned(t, w->pool);
+		return w->takes_self && fuzz_chance(t, 80) ? (unsigned long)SELF : fuzz_learned(t, w->pool);
 	}
 }
 
@@ -224,6 +239,27 @@ fuzz_same(const char *a, const char *b)
 }
 
 static inline bool
+fuzz_has(const char *text, const char *part)
+{
+	for (; *text != 0; text++) {
+		size_t n = 0;
+
+		while (part[n] != 0 && text[n] == part[n])
+			n++;
+		if (part[n] == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Does it end the waiting of others? */
+static inline bool
+fuzz_wakes(const struct kcall_shape *s)
+{
+	return fuzz_has(s->name, "_wake") || fuzz_has(s->name, "_write") || fuzz_has(s->name, "_signal") || fuzz_has(s->name, "_cancel");
+}
+
+static inline bool
 fuzz_may(struct fuzz_thread *t, const struct kcall_shape *s)
 {
 	if (t->never_blocks && (s->blocks || fuzz_same(s->name, "context_set")))
@@ -232,7 +268,7 @@ fuzz_may(struct fuzz_thread *t, const struct kcall_shape *s)
 		return false;
 	for (size_t i = 0; i < sizeof(fuzz_rare) / sizeof(fuzz_rare[0]); i++)
 		if (fuzz_same(fuzz_rare[i].name, s->name))
-			return fuzz_rare[i].times != 0 && fuzz_random(t, fuzz_rare[i].times) == 0;
+			return fuzz_random(t, fuzz_rare[i].times) == 0;
 	return true;
 }
 
@@ -244,6 +280,7 @@ fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned lo
 	if (result < 0)
 		return;
 	f->done++;
+	f->worked[s - kcall_shapes] = 1;
 	if (result > 0 || fuzz_random(t, 8) == 0)	/* 0 is what most calls return that give nothing */
 		f->pool[s->gives][f->learned[s->gives]++ % FUZZ_POOL] = (int32_t)result;
 	if (fuzz_same(s->name, "proc_create"))
@@ -254,9 +291,31 @@ fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned lo
 		if (s->word[i].kind != KCALL_OUT || s->word[i].size != 8 || a[i] - (unsigned long)t->scratch >= FUZZ_SCRATCH)
 			continue;
 		__builtin_memcpy(&value, (const void *)a[i], sizeof(value));
-		if (value >= f->page && value % f->page == 0)
+		if (fuzz_same(s->name, "clock"))
+			f->now = value;
+		else if (value >= f->page && value % f->page == 0)
 			f->area[f->areas++ % FUZZ_AREAS] = value;
 	}
+}
+
+/* The number of no call, or of one for the personality. */
+static inline unsigned long
+fuzz_other_call(struct fuzz_thread *t)
+{
+	if (fuzz_chance(t, 40))
+		return KC_FIRST + KC_COUNT + fuzz_random(t, 3);
+	return t->f->strict_context || fuzz_chance(t, 50) ? fuzz_number(t) | 1ul << 31 : fuzz_random(t, KC_FIRST);
+}
+
+/*
+ * Excluded: handles in the tables of other processes. A process without threads that names itself, or two that name each other, stay for
+ * ever when nobody else names them.
+ */
+static inline void
+fuzz_exclude(const struct kcall_shape *s, unsigned long *a)
+{
+	if (fuzz_same(s->name, "handle_duplicate"))
+		a[1] = (unsigned long)SELF;
 }
 
 /* One random call. */
@@ -265,16 +324,18 @@ fuzz_step(struct fuzz_thread *t)
 {
 	const struct kcall_shape *s;
 	unsigned long a[6], number;
+	bool wakes = t->never_blocks && fuzz_chance(t, 25);
 
 	do
 		s = &kcall_shapes[fuzz_random(t, KC_COUNT)];
-	while (!fuzz_may(t, s));
+	while (!fuzz_may(t, s) || (wakes && !fuzz_wakes(s)));
 	number = KC_FIRST + (unsigned long)(s - kcall_shapes);
 	if (fuzz_random(t, 200) == 0)
-		number = fuzz_chance(t, 50) ? KC_FIRST + KC_COUNT + fuzz_random(t, 3) : fuzz_number(t) | 1ul << 31;
+		number = fuzz_other_call(t);
 	t->used = 0;
 	for (unsigned i = 0; i < 6; i++)
 		a[i] = i < s->words ? fuzz_word(t, &s->word[i]) : fuzz_number(t);
+	fuzz_exclude(s, a);
 	t->f->last_call = (uint32_t)number;
 	__atomic_fetch_add(&t->f->calls, 1, __ATOMIC_RELAXED);
 	fuzz_learn(t, s, a, fuzz_kcall(number, a));

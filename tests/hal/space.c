@@ -221,6 +221,7 @@ large_pages_map(struct testbed *bed)
 	begin(bed, &t);
 	expect(bed, hal_map(s, t.at, hal_paddr(large), 1, PROT_RW | PAGE_LARGE) == 0);
 	expect(bed, shows(s, t.at, large, PROT_RW | PAGE_LARGE));
+	expect(bed, shows(s, t.at + 3 * HAL_PAGE_BYTES, large, PROT_RW | PAGE_LARGE));
 	expect(bed, hal_map(s, t.at + HAL_PAGE_BYTES, hal_paddr(t.page[0]), 1, PROT_RW) == -E_EXIST);
 	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(t.page[0]), 1, PAGE_READ) == 0);
 	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(large), 1, PROT_RW | PAGE_LARGE) == -E_EXIST);

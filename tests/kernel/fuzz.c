@@ -20,11 +20,9 @@
 #define THREADS 3			/* that a child starts with */
 #define SLOTS 14			/* threads that it may have had */
 #define STACK_BYTES 4096
-#define CALLS 4000
-#define CALLS_PER_LIFE 1500		/* at most, of one child: then it is killed */
-#define YIELDS 32			/* between two looks at the children */
-#define PATIENCE 20000			/* looks without a new call: then something is stuck */
-#define END_PATIENCE 200000		/* yields until what it left behind has ended */
+#define CALLS 40000
+#define CALLS_PER_LIFE 1500		/* of the first child at most: then it ends, and the others are killed */
+#define END_PATIENCE 20000		/* yields until what it left behind has ended */
 #define LABEL_CALLS 16			/* the instruction counter's phase from the first call on */
 
 static unsigned char stacks[SLOTS][STACK_BYTES] __attribute__((aligned(16)));
@@ -53,6 +51,8 @@ work(uintptr_t slot)
 		fuzz_step(&t);
 		if (fuzz_random(&t, 4) == 0)
 			kthread_yield();
+		if (slot == 0 && shared->quota != 0 && shared->calls >= shared->quota)
+			kproc_exit(0);
 	}
 }
 
@@ -105,6 +105,7 @@ child(struct fuzz *f)
 	struct context ctx;
 
 	shared = f;
+	f->other = (const struct fuzz *)((uintptr_t)f + kt_page_bytes());
 	f->page = (uint32_t)kt_page_bytes();
 	f->edge = edge_make();
 	f->fixed[0] = (uintptr_t)own_data;
@@ -121,7 +122,7 @@ child(struct fuzz *f)
 
 /* --- their parent --- */
 
-static struct fuzz *view[CHILDREN];	/* the children's shared pages, one each */
+static struct fuzz *view[CHILDREN];	/* the children's pages, which each sees */
 static long frame[CHILDREN];
 static uint32_t seed = 1, wanted = CALLS, quota = CALLS_PER_LIFE, calls_made, calls_done, lives;
 
@@ -182,11 +183,14 @@ begin(unsigned i, uint32_t random)
 	long proc = kproc_create();
 	uint64_t at;
 
+	if (proc < 0 || kmem_alloc((int)proc, CHILDREN * kt_page_bytes(), 0, &at) < 0)
+		return -E_NOMEM;
+	for (unsigned k = 0; k < CHILDREN; k++)
+		if (kpage_map((int)proc, (unsigned long)at + k * kt_page_bytes(), (int)frame[(i + k) % CHILDREN], 1, PAGE_READ | PAGE_WRITE) < 0)
+			return -E_NOMEM;
 	memset(view[i], 0, sizeof(*view[i]));
 	view[i]->seed = random * 2654435761u + i * 97 + 1;
-	if (proc < 0 || kmem_alloc((int)proc, kt_page_bytes(), 0, &at) < 0
-		|| kpage_map((int)proc, (unsigned long)at, (int)frame[i], 1, PAGE_READ | PAGE_WRITE) < 0)
-		return -E_NOMEM;
+	view[i]->quota = i == 0 ? 1 + view[i]->seed % quota : 0;
 	return kt_spawn_in(proc, 1, (unsigned long)at, ANY_CORE);
 }
 
@@ -196,41 +200,7 @@ calls_of(unsigned i)
 	return __atomic_load_n(&view[i]->calls, __ATOMIC_RELAXED);
 }
 
-/* Does it live? Every call on another process says if not. */
-static bool
-lives_on(long proc)
-{
-	struct page_info info;
-
-	return kpage_query((int)proc, 0, &info) != -E_SRCH;
-}
-
-/* Until each child is dead or has made enough calls: its first thread never waits. They learn each other's numbers. */
-static void
-watch(const long *proc)
-{
-	uint32_t seen = 0, still = 0, sum, turn = 0;
-	bool any;
-
-	do {
-		any = false;
-		sum = 0;
-		for (unsigned i = 0; i < CHILDREN; i++) {
-			struct fuzz *other = view[(i + 1) % CHILDREN];
-
-			sum += calls_of(i);
-			any |= calls_of(i) < quota && lives_on(proc[i]);
-			turn++;
-			view[i]->foreign[turn % FUZZ_FOREIGN] = other->pool[turn % KCALL_POOLS][turn / 16 % FUZZ_POOL];
-		}
-		still = sum == seen ? still + 1 : 0;
-		seen = sum;
-		for (unsigned i = 0; i < YIELDS; i++)
-			kthread_yield();
-	} while (any && still < PATIENCE);
-}
-
-/* What a child made and left behind is named by nobody any more: it ends by itself. */
+/* What children made and left behind is named by nobody any more: it ends by itself. */
 static void
 wait_for_orphans(uint64_t procs)
 {
@@ -256,15 +226,15 @@ life(uint32_t random, struct balance *b)
 {
 	long proc[CHILDREN];
 
-	for (unsigned i = 0; i < CHILDREN; i++)
-		proc[i] = begin(i, random);
-	watch(proc);
 	for (unsigned i = 0; i < CHILDREN; i++) {
+		proc[i] = begin(i, random);
 		expect(proc[i] > 0);
-		kproc_kill((int)proc[i], 9);
 	}
-	for (unsigned i = 0; i < CHILDREN; i++)
+	for (unsigned i = 0; i < CHILDREN; i++) {
+		if (i > 0)
+			kproc_kill((int)proc[i], 9);
 		expect(kt_wait(proc[i], NULL) != -1000);
+	}
 	for (unsigned i = 0; i < CHILDREN; i++) {
 		calls_made += calls_of(i);
 		calls_done += view[i]->done;
@@ -294,8 +264,8 @@ TEST(random_calls_hurt_only_those_who_make_them)
 
 	read_arguments();
 	first = seed;
-	if (wanted < CHILDREN * CALLS_PER_LIFE)
-		quota = wanted / CHILDREN + 1;
+	if (wanted < CALLS_PER_LIFE)
+		quota = wanted;
 	pages_make();
 	b = warm_up();
 	hal_mark(LABEL_CALLS);

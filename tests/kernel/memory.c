@@ -231,7 +231,7 @@ TEST(large_pages_work)
 	uint64_t addr, before = 0;
 	struct page_info info;
 	struct cluster_info cluster;
-	int pages;
+	int pages, first;
 
 	kcluster_info(&cluster);
 	pages = (int)(cluster.large_page_bytes / cluster.page_bytes);
@@ -241,13 +241,32 @@ TEST(large_pages_work)
 			return;		/* a small cluster has none */
 		expect_eq(addr % cluster.large_page_bytes, 0);
 		*(volatile uint32_t *)(uintptr_t)(addr + cluster.large_page_bytes + 12345 * 4) = 4;
+		expect_eq(kpage_query(SELF, (unsigned long)addr + cluster.large_page_bytes, &info), 0);
+		first = info.frame;
 		expect_eq(kpage_query(SELF, (unsigned long)addr + cluster.large_page_bytes + 3 * PAGE, &info), 0);
 		expect_eq(info.prot, RW | PAGE_LARGE);
+		expect_eq(info.frame, first + 3);
 		expect_eq(kpage_unmap(SELF, (unsigned long)addr, 3), -E_INVAL);
 		expect_eq(kpage_protect(SELF, (unsigned long)addr + PAGE, 1, PAGE_READ), -E_INVAL);
 		expect_eq(kpage_protect(SELF, (unsigned long)addr, pages, PAGE_READ), 0);
 		expect_eq(kpage_unmap(SELF, (unsigned long)addr, 2 * pages), 0);
 	}
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+}
+
+/* Large pages that nobody unmapped come back with their process. */
+TEST(large_pages_come_back_when_their_process_ends)
+{
+	uint64_t addr, before = kt_stats(STATS_FRAMES_FREE);
+	struct cluster_info cluster;
+	long proc = kproc_create();
+	long e;
+
+	kcluster_info(&cluster);
+	e = kmem_alloc((int)proc, 2 * cluster.large_page_bytes, RW | PAGE_LARGE, &addr);
+	expect(e == 0 || e == -E_NOMEM);
+	expect_eq(kproc_kill((int)proc, 3), 0);
+	expect_eq(kt_wait(proc, NULL), 3);
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
 }
 
@@ -386,6 +405,7 @@ server_main(int argc, char **argv)
 	RUN(memory_is_not_lost_to_a_bad_address);
 	RUN(memory_is_zeroed_and_comes_back);
 	RUN(large_pages_work);
+	RUN(large_pages_come_back_when_their_process_ends);
 	RUN(exhaustion_is_an_error_and_leaves_no_trace);
 	RUN(narrowing_reaches_the_core_that_runs);
 	RUN(frames_of_others_are_refused);

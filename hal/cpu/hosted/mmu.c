@@ -412,7 +412,7 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	entry = find(s, addr, &level);
 	if ((*entry & ENTRY_PAGE) == 0)
 		return -E_INVAL;
-	*paddr = (*entry & ENTRY_ADDR) + ((addr & ~(HAL_PAGE_BYTES - 1)) & (((uintptr_t)1 << shift_of(level)) - 1));
+	*paddr = *entry & ENTRY_ADDR;
 	*prot = (int)(*entry & ENTRY_PROT);
 	return 0;
 }

@@ -52,7 +52,7 @@ int hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
 
-/* Look one address up: 0 and paddr of its page, prot (with PAGE_LARGE) or -E_INVAL. */
+/* Look one address up: 0 and paddr of its page (where it lies in a large page, of that), prot (with PAGE_LARGE) or -E_INVAL. */
 int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
 
 /*
