@@ -28,6 +28,17 @@
 
 #define FOREVER (~0ull)		/* as a deadline: none */
 
+#define WAKE_BITS 31		/* of a thread's notification */
+#define WAKE_ANY 0x7fffffff
+
+/* what event_bind binds to a bit */
+#define EVENT_MAILBOX 0
+#define EVENT_ROOM 1
+#define EVENT_PORTAL 2
+#define EVENT_THREAD 3
+#define EVENT_PROC 4
+#define EVENT_CLUSTER 5
+
 #define SELF (-1)		/* the caller's own process, where a call takes one */
 /* rights of a handle; what each allows, the calls say */
 #define RIGHT_READ 1		/* look at it */

@@ -66,14 +66,21 @@ enum resume {
 	RESUME_FRAME,		/* as its frame says: it has never run, it yielded, or its frame was replaced */
 };
 
-enum wait_kind { WAIT_ANY, WAIT_JOIN, WAIT_SLEEP };
+enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP };
+
+/* Whom an event tells: a bit of a thread. Tid 0: nobody. A thread that has ended is told nothing any more. */
+struct binding {
+	int tid;
+	uint32_t bit;
+};
 
 /* The wait of a thread: what ends it, and until when. It ends once, by thread_ready() or by the death of its process. */
 struct wait {
 	struct list link;	/* in the queue of what ends it */
 	enum wait_kind kind;
 	uint32_t place;		/* among the deadlines, from 1; 0: it has none */
-	uintptr_t on;		/* WAIT_JOIN: the thread; of a futex: its address; of a portal: the descriptor */
+	uintptr_t on;		/* WAIT_JOIN: the thread; of a sleep: the bits;
+				 * of a futex: its address; of a portal: the descriptor; of an input mailbox: the source */
 	uint64_t until;		/* hal_clock_ns */
 	void (*undo)(struct thread *t);	/* before it ends by its deadline: who knows the thread forgets it; NULL: only the queue does */
 };
@@ -99,7 +106,11 @@ struct thread {
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum thread_state state;
 	uint32_t generation;
-	uint32_t wake_pending;	/* a wake-up came before the sleep */
+	uint32_t bits;		/* of its notification */
+	struct binding end;	/* EVENT_THREAD */
+	struct binding room;	/* EVENT_ROOM: its own */
+	const void *missed_slot;	/* output slot that it found full last; NULL: none yet, and `missed` is not set */
+	struct list missed;	/* in the list of that slot, or of the threads that found several full */
 	uint64_t value;		/* of a zombie */
 	struct list joiners;	/* at most one */
 	struct wait wait;
@@ -130,6 +141,7 @@ struct process {
 	uint32_t holds;		/* sweeps on its behalf that still run */
 	struct list threads;
 	struct list waiters;	/* threads in proc_wait */
+	struct binding end;	/* EVENT_PROC */
 	struct list areas;	/* claimed address ranges, sorted */
 	size_t claimed;		/* pages in them */
 	uint32_t held;		/* head of the list of frames that frame_alloc gave it */

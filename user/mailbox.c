@@ -11,7 +11,7 @@ mailbox_send(int id, const void *msg)
 	long result;
 
 	while ((result = kmailbox_write(id, msg)) == -E_AGAIN) {
-		result = kmailbox_wait(id, FOREVER);
+		result = kmailbox_wait(id, ANY_SOURCE_CLUSTER, FOREVER);
 		if (result < 0)
 			return (int)result;
 	}
@@ -24,7 +24,7 @@ mailbox_receive(int id, int source, void *msg)
 	long result;
 
 	while ((result = kmailbox_read(id, source, msg)) == -E_AGAIN) {
-		result = kmailbox_wait(id, FOREVER);
+		result = kmailbox_wait(id, source, FOREVER);
 		if (result < 0)
 			return (int)result;
 	}

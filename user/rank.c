@@ -26,7 +26,7 @@ rank_end(struct job_control *c, uint32_t local, int status)
 		end_process((int)__atomic_load_n(&c->status, __ATOMIC_ACQUIRE));
 	/* not thread_exit: a process ends with its last thread, and ranks that have yet to be started must find it alive */
 	for (;;)
-		kthread_sleep(FOREVER);
+		kthread_sleep(WAKE_ANY, FOREVER);
 }
 
 bool
@@ -37,7 +37,7 @@ rank_breaks_job(struct job_control *c, uint32_t local)
 	if (__atomic_exchange_n(&c->broken, 1, __ATOMIC_ACQ_REL) == 0)
 		return true;
 	for (;;)
-		kthread_sleep(FOREVER);
+		kthread_sleep(WAKE_ANY, FOREVER);
 }
 
 void

@@ -35,8 +35,9 @@ kproc_exit(int status)
 }
 
 long
-kthread_sleep(uint64_t deadline)
+kthread_sleep(uint32_t mask, uint64_t deadline)
 {
+	(void)mask;
 	(void)deadline;
 	longjmp(out, ASLEEP);
 }

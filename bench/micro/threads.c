@@ -33,7 +33,7 @@ end_at_once(uintptr_t arg)
 static void
 live(uintptr_t arg)
 {
-	kthread_sleep(FOREVER);
+	kthread_sleep(WAKE_ANY, FOREVER);
 	end_at_once(arg);
 }
 
@@ -82,7 +82,7 @@ static void
 team_end(struct team *t)
 {
 	while (t->living-- > 0) {
-		kthread_wakeup(t->tid[t->living]);
+		kthread_wakeup(t->tid[t->living], 1);
 		join(t->tid[t->living]);
 	}
 	free(t->tid);

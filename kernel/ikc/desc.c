@@ -33,6 +33,7 @@ desc_new(struct cluster *c, struct process *p, enum desc_kind kind)
 	d->state = PORTAL_IDLE;
 	d->revoked = false;
 	d->writer = NULL;
+	d->event = (struct binding){0, 0};
 	return d;
 }
 

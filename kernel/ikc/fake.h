@@ -32,7 +32,7 @@ struct fake_thread {
 	bool parked;			/* its call has not returned */
 	bool ready;			/* thread_ready was called */
 	long result;			/* of its last call */
-	int wakeups;			/* as by thread_wakeup */
+	int wakeups;			/* events that were told to it */
 };
 
 static struct boot_record fake_record;
@@ -160,9 +160,31 @@ thread_ready_all(struct list *queue, long result)
 }
 
 void
-thread_wake(struct thread *t)
+binding_signal(struct cluster *c, const struct binding *b)
 {
+	struct thread *t = thread_find(c, b->tid);
+
+	if (t == NULL)
+		return;
+	t->bits |= 1u << b->bit;
 	fake_of(t)->wakeups++;
+}
+
+/* event_bind */
+static inline long
+fake_bind(struct thread *t, int event, int object, int bit)
+{
+	struct event e;
+	long wrong;
+
+	here = t->cluster->id;
+	wrong = ikc_event(t, event, object, &e);
+	if (wrong != 0)
+		return wrong;
+	*e.binding = (struct binding){t->tid, (uint32_t)bit};
+	if (e.is_there)
+		binding_signal(t->cluster, e.binding);
+	return 0;
 }
 
 long
@@ -377,9 +399,15 @@ fake_process_ends(unsigned cluster, int proc)
 		fake_of(t)->ready = false;
 	}
 	ikc_process_gone(&fake[cluster]->c, p);
-	for (int i = 0; i < FAKE_THREADS; i++)
-		if (thr(cluster, i)->proc == p)
-			thr(cluster, i)->state = THREAD_FREE;
+	for (int i = 0; i < FAKE_THREADS; i++) {
+		struct thread *t = thr(cluster, i);
+
+		if (t->proc != p)
+			continue;
+		if (t->missed_slot != NULL)
+			list_remove(&t->missed);
+		t->state = THREAD_FREE;
+	}
 }
 
 /* A new process takes its place. */

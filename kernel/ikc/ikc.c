@@ -14,25 +14,6 @@
 
 /* --- threads --- */
 
-struct ikc_seen *
-seen_of(struct thread *t)
-{
-	struct ikc_seen *seen = &t->cluster->ikc.seen[ID_INDEX(t->tid)];
-
-	if (seen->tid != t->tid)
-		*seen = (struct ikc_seen){.tid = t->tid, .id = NONE};
-	return seen;
-}
-
-void
-ikc_wake(struct cluster *c, int tid)
-{
-	struct thread *t = thread_find(c, tid);
-
-	if (t != NULL)
-		thread_wake(t);
-}
-
 long
 ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *values, unsigned n)
 {
@@ -42,16 +23,6 @@ ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *va
 	for (unsigned i = 0; i < n; i++)
 		args->a[i] = values[i];
 	return am_call_kernel(core_self(), fn, args, (uint32_t)(offsetof(struct kcall_args, a) + n * sizeof(args->a[0])));
-}
-
-void
-queue_forget(struct list *queue, const struct process *p)
-{
-	struct list *node, *after;
-
-	list_each(node, after, queue)
-		if (list_entry(node, struct thread, wait.link)->proc == p)
-			list_remove(node);
 }
 
 /* --- tables --- */
@@ -105,7 +76,6 @@ lay_out(struct ikc_state *s, const struct boot_record *r, const struct sizes *si
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
 	s->desc = carve(from, s->desc_count, sizeof(*s->desc));
-	s->seen = carve(from, sizes->threads, sizeof(*s->seen));
 	s->move = carve(from, sizes->threads, sizeof(*s->move));
 	s->bounce = carve(from, r->cluster[sizes->cluster].cores + r->cluster[sizes->cluster].guests, s->bounce_bytes);
 }
@@ -134,9 +104,7 @@ ports_init(struct cluster *c)
 		struct mail_out *o = &s->out[i];
 
 		list_init(&o->waiters);
-		list_init(&o->granted);
-		o->grantee = NONE;
-		o->missed = MISSED_NONE;
+		list_init(&o->missed);
 		o->descs = NONE;
 		o->writer = NONE;
 		o->sequence = c->record->cluster[c->id].incarnation << 6;
@@ -184,7 +152,7 @@ ikc_init(struct cluster *c, void *memory)
 	memset(s, 0, sizeof(*s));
 	memset(memory, 0, ikc_bytes(c->record, c->id, c->threads_max));
 	lay_out(s, c->record, &sizes, &from);
-	list_init(&s->grants);
+	list_init(&s->missed);
 	s->period_ns = (uint64_t)c->record->heartbeat_ms * 1000000;
 	c->chores += s->period_ns != 0;
 	s->deaths = hal_noc_deaths();
@@ -254,7 +222,6 @@ ikc_poll(struct cluster *c)
 		event_receive(c, peer, incarnation, event);
 	}
 	peer_poll(c, &found);
-	mail_grants_poll(c, &found);
 	if (!found)
 		c->ikc.looked = activity;
 	return found;
@@ -263,9 +230,7 @@ ikc_poll(struct cluster *c)
 uint64_t
 ikc_deadline(struct cluster *c)
 {
-	uint64_t peers = peer_deadline(c), grants = mail_grants_deadline(c);
-
-	return peers < grants ? peers : grants;
+	return peer_deadline(c);
 }
 
 static void
@@ -273,11 +238,9 @@ desc_close(struct cluster *c, struct ikc_desc *d)
 {
 	switch ((enum desc_kind)d->kind) {
 	case DESC_MAIL_IN:
-		queue_forget(&c->ikc.in[d->port].waiters, d->owner);
 		mail_in_close(c, d);
 		break;
 	case DESC_MAIL_OUT:
-		queue_forget(&mail_out_at(c, d->cluster, d->port)->waiters, d->owner);
 		mail_out_close(c, d);
 		break;
 	case DESC_PORTAL_IN:
@@ -297,6 +260,4 @@ ikc_process_gone(struct cluster *c, struct process *p)
 	for (uint32_t i = 0; i < c->ikc.desc_count; i++)
 		if (c->ikc.desc[i].owner == p)
 			desc_close(c, &c->ikc.desc[i]);
-	for (uint32_t i = 0; i < c->ikc.clusters; i++)
-		queue_forget(&c->ikc.peer[i].watchers, p);
 }

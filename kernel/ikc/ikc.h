@@ -28,7 +28,6 @@ struct mail_out;
 struct portal_in;
 struct portal_allow;
 struct portal_move;
-struct ikc_seen;
 
 struct ikc_state {
 	/* constant after boot */
@@ -47,7 +46,6 @@ struct ikc_state {
 	struct portal_in *portal;	/* [portal_ports] */
 	struct portal_allow *allow;	/* [clusters * portal_ports]: what the peers' portals allow us */
 	struct ikc_desc *desc;		/* [desc_count] */
-	struct ikc_seen *seen;		/* [threads] */
 	struct portal_move *move;	/* [threads], each used by its thread's core */
 	unsigned char *bounce;		/* [cores + guests], bounce_bytes each, used by that core */
 	uint32_t bounce_bytes;
@@ -58,10 +56,9 @@ struct ikc_state {
 	uint32_t mailboxes;		/* open descriptors */
 	uint32_t portals;
 	uint32_t deaths;		/* hal_noc_deaths that have been looked at */
-	uint32_t gone;			/* deaths and restarts of peers noticed: news for whoever waits for messages */
 	uint32_t backlog_count;		/* of all peers */
 	uint64_t next_beat;
-	struct list grants;		/* freed slots kept for who waited longest */
+	struct list missed;		/* threads that found several output slots full */
 };
 
 /* Bytes of cluster memory that the tables of a cluster with so many thread-table entries need. */
@@ -86,7 +83,11 @@ bool ikc_poll(struct cluster *c);
 /* When ikc_poll wants to run even if nothing arrives (hal_clock_ns), or HAL_FOREVER. */
 uint64_t ikc_deadline(struct cluster *c);
 
-/* A process ends: close all it has. Its threads must not run any more; those that wait here leave their queues. */
+/* An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER). 0; -E_INVAL; -E_BADF; -E_BUSY. */
+struct event;
+long ikc_event(struct thread *caller, int event, int object, struct event *e);
+
+/* A process ends: close all it has. Its threads neither run nor wait any more. */
 void ikc_process_gone(struct cluster *c, struct process *p);
 
 /*

@@ -61,18 +61,18 @@ is_pending(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 	return false;
 }
 
+/* Those that wait for a message of this source go on. */
 static void
-wake_waiters(struct cluster *c, struct mail_in *in)
+ready_for(struct mail_in *in, uint32_t source, long result)
 {
-	struct thread *t;
+	struct list *node, *after;
 
-	while ((t = thread_first(&in->waiters)) != NULL) {
-		seen_of(t)->waits_in = false;
-		seen_of(t)->gone = c->ikc.gone;
-		thread_ready(t, 0);
+	list_each(node, after, &in->waiters) {
+		struct thread *t = list_entry(node, struct thread, wait.link);
+
+		if ((int)t->wait.on == (int)source || ((int)t->wait.on == ANY_SOURCE_CLUSTER && result == 0))
+			thread_ready(t, result);
 	}
-	if (in->desc != NONE)
-		ikc_wake(c, in->listener);
 }
 
 void
@@ -90,14 +90,17 @@ mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
 	bitmap_set(in->pending, source);
 	in->arrivals++;
 	hal_store32(&c->events->mailbox_arrivals[port], in->arrivals);
-	wake_waiters(c, in);
+	ready_for(in, source, 0);
+	binding_signal(c, &in->event);
 }
 
 bool
-mail_in_is_pending(struct cluster *c, uint32_t port)
+mail_in_is_pending(struct cluster *c, uint32_t port, int from)
 {
 	struct letter l;
 
+	if (from != ANY_SOURCE_CLUSTER)
+		return is_pending(c, (uint32_t)from, port, &l);
 	for (uint32_t source = 0; source < c->ikc.clusters; source++)
 		if (is_pending(c, source, port, &l))
 			return true;
@@ -152,13 +155,10 @@ void
 mail_in_close(struct cluster *c, struct ikc_desc *d)
 {
 	struct mail_in *in = &c->ikc.in[d->port];
-	struct thread *t;
 
-	while ((t = thread_first(&in->waiters)) != NULL) {
-		seen_of(t)->waits_in = false;
-		thread_ready(t, -E_BADF);
-	}
+	thread_ready_all(&in->waiters, -E_BADF);
 	in->desc = NONE;
+	in->event = (struct binding){0, 0};
 	for (uint32_t source = 0; source < c->ikc.clusters; source++) {
 		struct letter l;
 
@@ -169,11 +169,12 @@ mail_in_close(struct cluster *c, struct ikc_desc *d)
 }
 
 void
-mail_in_peer_gone(struct cluster *c)
+mail_in_peer_gone(struct cluster *c, uint32_t peer)
 {
-	c->ikc.gone++;
-	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++)
-		wake_waiters(c, &c->ikc.in[port]);
+	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++) {
+		ready_for(&c->ikc.in[port], peer, -E_HOSTDOWN);
+		binding_signal(c, &c->ikc.in[port].event);
+	}
 }
 
 void
@@ -181,21 +182,4 @@ mail_in_peer_new(struct cluster *c, uint32_t peer)
 {
 	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++)
 		bitmap_clear(c->ikc.in[port].pending, peer);
-}
-
-/* End a thread's wait for a message, though none came: there is news that it should look at. */
-void
-mail_in_stir(struct cluster *c, int tid)
-{
-	struct thread *t = thread_find(c, tid);
-
-	ikc_wake(c, tid);
-	if (t == NULL)
-		return;
-	if (t->state == THREAD_WAITING && seen_of(t)->waits_in) {
-		seen_of(t)->waits_in = false;
-		thread_ready(t, 0);
-	} else {
-		seen_of(t)->stirred = true;
-	}
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Output side of mailboxes: our slots at the peers, one per peer and port, shared by the processes of the cluster. A slot is full from
- * the put until FREED or REFUSED. A freed slot is granted to the thread that waited longest: nobody else may write to it until that
- * thread has written, or GRANT_NS have passed. Home core.
+ * the put until FREED or REFUSED. When it is free, or its peer gone, all threads that wait for it go on, and those that found it full and
+ * have bound EVENT_ROOM are told: who comes first writes. Home core.
  */
 #include <base/str.h>
-#include <hal/timer.h>
 #include <kernel/ikc/state.h>
-
-#define GRANT_NS 10000000
 
 static struct mail_out *
 slot_of(struct cluster *c, const struct ikc_desc *d)
@@ -16,108 +13,43 @@ slot_of(struct cluster *c, const struct ikc_desc *d)
 	return mail_out_at(c, d->cluster, d->port);
 }
 
-static bool
-is_granted(const struct mail_out *o)
-{
-	return o->grantee != NONE;
-}
-
-static bool
-is_usable_by(const struct mail_out *o, const struct thread *t)
-{
-	return !o->full && (!is_granted(o) || o->grantee == t->tid);
-}
-
-static void
-grant_end(struct cluster *c, struct mail_out *o)
-{
-	o->grantee = NONE;
-	list_remove(&o->granted);
-	c->chores--;
-}
-
-/* Remember who found the slot full. */
+/*
+ * The slot was full: its next emptiness is told. A thread that misses several slots is told of any of them: it tries them all
+ * again, for a bit is no more than a hint.
+ */
 static void
 miss(struct mail_out *o, struct thread *t)
 {
-	if (o->missed == MISSED_NONE || o->missed == t->tid) {
-		o->missed = t->tid;
+	bool misses_others;
+
+	if (t->missed_slot == NULL)
+		list_init(&t->missed);
+	misses_others = !list_is_empty(&t->missed) && t->missed_slot != o;
+	t->missed_slot = o;
+	if (t->room.tid == 0)
 		return;
-	}
-	if (o->missed != MISSED_MANY) {
-		struct thread *first = thread_find(t->cluster, o->missed);
-
-		if (first != NULL)
-			seen_of(first)->missed = true;
-		o->missed = MISSED_MANY;
-	}
-	seen_of(t)->missed = true;
-}
-
-/* Wake whoever missed this slot; with many, whoever missed any such slot: a wake-up is a hint to try again. */
-static void
-wake_missed(struct cluster *c, struct mail_out *o)
-{
-	int missed = o->missed;
-
-	o->missed = MISSED_NONE;
-	if (missed >= 0)
-		ikc_wake(c, missed);
-	if (missed != MISSED_MANY)
-		return;
-	for (uint32_t i = 0; i < c->threads_used; i++) {
-		if (!c->ikc.seen[i].missed)
-			continue;
-		c->ikc.seen[i].missed = false;
-		ikc_wake(c, c->ikc.seen[i].tid);
-	}
-}
-
-/* The slot is free for whoever comes first in line. */
-static void
-slot_offer(struct cluster *c, struct mail_out *o)
-{
-	struct thread *t = thread_first(&o->waiters);
-
-	if (t == NULL) {
-		wake_missed(c, o);
-		return;
-	}
-	o->grantee = t->tid;
-	o->granted_until = hal_clock_ns() + GRANT_NS;
-	list_push_back(&c->ikc.grants, &o->granted);
-	c->chores++;
-	thread_ready(t, 0);
+	list_remove(&t->missed);
+	list_push_back(misses_others ? &t->cluster->ikc.missed : &o->missed, &t->missed);
 }
 
 static void
-wake_all(struct cluster *c, struct mail_out *o, long result)
+tell_all(struct cluster *c, struct list *missed)
 {
-	if (is_granted(o))
-		grant_end(c, o);
+	struct list *node;
+
+	while ((node = list_pop_front(missed)) != NULL)
+		binding_signal(c, &list_entry(node, struct thread, missed)->room);
+}
+
+/* Whoever wants to write may try. */
+static void
+offer(struct cluster *c, struct mail_out *o, long result)
+{
 	thread_ready_all(&o->waiters, result);
-	wake_missed(c, o);
-}
-
-void
-mail_grants_poll(struct cluster *c, bool *found)
-{
-	struct list *first = c->ikc.grants.next;
-	struct mail_out *o = list_entry(first, struct mail_out, granted);
-
-	if (first == &c->ikc.grants || hal_clock_ns() < o->granted_until)
-		return;
-	*found = true;
-	grant_end(c, o);
-	slot_offer(c, o);
-}
-
-uint64_t
-mail_grants_deadline(struct cluster *c)
-{
-	if (list_is_empty(&c->ikc.grants))
-		return HAL_FOREVER;
-	return list_entry(c->ikc.grants.next, struct mail_out, granted)->granted_until;
+	if (!list_is_empty(&o->missed))
+		tell_all(c, &o->missed);
+	if (!list_is_empty(&c->ikc.missed))
+		tell_all(c, &c->ikc.missed);
 }
 
 /* Has the peer read (or refused) the message that we wrote last? */
@@ -127,12 +59,26 @@ is_answer(const struct mail_out *o, uint32_t event)
 	return o->full && (event & WIRE_SEQUENCE) == (o->sequence & WIRE_SEQUENCE);
 }
 
+/* The waits of a process's threads end, also of those that came through another of its descriptors. */
+static void
+ready_of(struct mail_out *o, const struct process *p, long result)
+{
+	struct list *node, *after;
+
+	list_each(node, after, &o->waiters) {
+		struct thread *t = list_entry(node, struct thread, wait.link);
+
+		if (t->proc == p)
+			thread_ready(t, result);
+	}
+}
+
 static void
 slot_emptied(struct cluster *c, struct mail_out *o, uint32_t port)
 {
 	o->full = false;
 	hal_store32(&c->events->mailbox_frees[port], hal_load32(&c->events->mailbox_frees[port]) + 1);
-	slot_offer(c, o);
+	offer(c, o, 0);
 }
 
 void
@@ -153,21 +99,17 @@ void
 mail_refused(struct cluster *c, uint32_t peer, uint32_t event)
 {
 	struct mail_out *o = mail_out_at(c, peer, wire_event_port(event));
+	struct thread *writer = thread_find(c, o->writer_tid);
 	struct ikc_desc *d;
-	struct list *node, *after;
 
 	if (!is_answer(o, event))
 		return;
 	d = desc_at(c, o->writer);
 	if (d != NULL) {
 		d->error = -E_PIPE;
-		list_each(node, after, &o->waiters) {
-			struct thread *t = list_entry(node, struct thread, wait.link);
-
-			if (t->proc == d->owner)
-				thread_ready(t, -E_PIPE);
-		}
-		mail_in_stir(c, o->writer_tid);
+		ready_of(o, d->owner, -E_PIPE);
+		if (writer != NULL)
+			binding_signal(c, &writer->room);
 	}
 	slot_emptied(c, o, wire_event_port(event));
 }
@@ -212,7 +154,7 @@ mail_out_write(struct thread *caller, struct ikc_desc *d, const void *msg)
 	struct mail_out *o = slot_of(c, d);
 	long wrong = out_check(c, d);
 
-	if (wrong == 0 && !is_usable_by(o, caller))
+	if (wrong == 0 && o->full)
 		wrong = -E_AGAIN;
 	if (wrong == 0)
 		wrong = put(c, d, msg);
@@ -220,8 +162,6 @@ mail_out_write(struct thread *caller, struct ikc_desc *d, const void *msg)
 		miss(o, caller);
 	if (wrong != 0)
 		return wrong;
-	if (is_granted(o))
-		grant_end(c, o);
 	o->full = true;
 	o->sequence++;
 	o->writer = desc_index(c, d);
@@ -237,40 +177,22 @@ mail_out_wait(struct thread *caller, struct ikc_desc *d)
 	struct mail_out *o = slot_of(c, d);
 	long wrong = out_check(c, d);
 
-	if (wrong == 0 && is_usable_by(o, caller))
+	if (wrong == 0 && !o->full)
 		return 0;
 	if (wrong != 0 && wrong != -E_AGAIN)
 		return wrong;
 	return thread_park(caller, &o->waiters);
 }
 
-static bool
-grantee_is_of(struct cluster *c, const struct mail_out *o, const struct process *p)
-{
-	const struct thread *t = thread_find(c, o->grantee);
-
-	return t == NULL || t->proc == p;
-}
-
-/* Threads of the process that wait for the slot get -E_BADF, also if they came through another of its descriptors: they look again. */
+/* Threads of the process that wait for the slot get -E_BADF: they look again. */
 void
 mail_out_close(struct cluster *c, struct ikc_desc *d)
 {
 	struct mail_out *o = slot_of(c, d);
-	struct list *node, *after;
 
-	list_each(node, after, &o->waiters) {
-		struct thread *t = list_entry(node, struct thread, wait.link);
-
-		if (t->proc == d->owner)
-			thread_ready(t, -E_BADF);
-	}
+	ready_of(o, d->owner, -E_BADF);
 	if (o->writer == desc_index(c, d))
 		o->writer = NONE;
-	if (is_granted(o) && !o->full && grantee_is_of(c, o, d->owner)) {
-		grant_end(c, o);
-		slot_offer(c, o);
-	}
 	desc_unlink(c, &o->descs, d);
 	desc_release(c, d);
 }
@@ -281,8 +203,8 @@ mail_peer_up(struct cluster *c, uint32_t peer)
 	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++) {
 		struct mail_out *o = mail_out_at(c, peer, port);
 
-		if (!o->full && !is_granted(o))
-			slot_offer(c, o);
+		if (!o->full)
+			offer(c, o, 0);
 	}
 }
 
@@ -294,7 +216,7 @@ mail_peer_gone(struct cluster *c, uint32_t peer, long error)
 
 		o->full = false;
 		o->writer = NONE;
-		wake_all(c, o, error);
+		offer(c, o, error);
 	}
-	mail_in_peer_gone(c);
+	mail_in_peer_gone(c, peer);
 }

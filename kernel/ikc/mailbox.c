@@ -8,8 +8,8 @@
  * it is closed and opened again. A mailbox that never reached the port waits for the next life. In the same way it belongs to one
  * incarnation of the peer: -E_HOSTDOWN while that is dead, -E_CONNRESET once it has restarted.
  *
- * Besides waiting there is thread_sleep: woken as by thread_wakeup are the creator of an input mailbox (or who listens in its place), at every
- * arrival and when a cluster dies; who got -E_AGAIN from a write, when the slot is free; who wrote a message, when it is refused.
+ * Besides waiting there are notifications (event_bind): EVENT_MAILBOX of an input mailbox is a message or the death of a cluster,
+ * EVENT_ROOM is for who got -E_AGAIN from a write, when the slot may be free, and for who wrote a message, when it is refused.
  *
  * Source: seed 000 III-B; seed 002 4.1.1 (Mailbox), 4.3.
  */
@@ -38,25 +38,7 @@ kc_mailbox_create(struct thread *caller, int port)
 	d->port = (uint8_t)port;
 	in->desc = desc_index(c, d);
 	in->generation = in->generation < 255 ? in->generation + 1 : 1;
-	in->listener = caller->tid;
 	return desc_id(c, d);
-}
-
-/*
- * kc_mailbox_listen: from now on the caller is woken at every arrival at an input mailbox, instead of its creator.
- *
- * Returns 0; -E_BADF.
- */
-long
-kc_mailbox_listen(struct thread *caller, int id)
-{
-	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_MAIL_IN);
-
-	if (d == NULL)
-		return -E_BADF;
-	c->ikc.in[d->port].listener = caller->tid;
-	return 0;
 }
 
 /* An open mailbox of the process to the same port that still works. */
@@ -120,7 +102,7 @@ kc_mailbox_close(struct thread *caller, int id)
 	d = desc_find(c, caller->proc, id, DESC_MAIL_IN);
 	if (d == NULL)
 		return -E_BADF;
-	if (mail_in_is_pending(c, d->port))
+	if (mail_in_is_pending(c, d->port, ANY_SOURCE_CLUSTER))
 		return -E_BUSY;
 	mail_in_close(c, d);
 	return 0;
@@ -144,6 +126,12 @@ kc_mailbox_write(struct thread *caller, int id, const void *msg)
 	return mail_out_write(caller, d, msg);
 }
 
+static bool
+is_source(const struct cluster *c, int source)
+{
+	return source == ANY_SOURCE_CLUSTER || (source >= 0 && (uint32_t)source < c->ikc.clusters);
+}
+
 /*
  * kc_mailbox_read: take one message.
  *
@@ -156,45 +144,26 @@ kc_mailbox_read(struct thread *caller, int id, int source, void *msg)
 {
 	struct cluster *c = caller->cluster;
 	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_MAIL_IN);
-	long got;
 
 	if (d == NULL)
 		return -E_BADF;
-	if (source != ANY_SOURCE_CLUSTER && (source < 0 || (uint32_t)source >= c->ikc.clusters))
-		return -E_INVAL;
-	got = mail_in_take(c, d->port, source, msg);
-	if (got < 0) {
-		seen_of(caller)->id = id;
-		seen_of(caller)->arrivals = c->ikc.in[d->port].arrivals;
-	}
-	return got;
+	return is_source(c, source) ? mail_in_take(c, d->port, source, msg) : -E_INVAL;
 }
 
-/* Is there anything that the thread may not know, other than a message? Only a wait tells it, for a read does not show it. */
-static bool
-has_other_news(const struct cluster *c, struct ikc_seen *seen)
-{
-	bool news = seen->stirred || seen->gone != c->ikc.gone;
-
-	seen->stirred = false;
-	seen->gone = c->ikc.gone;
-	return news;
-}
-
-/* Park until there is a message, and if the caller has just looked in vain, until there is a new one. */
+/* Park until there is a message of the source. */
 static long
-wait_for_message(struct thread *caller, const struct ikc_desc *d, int id)
+wait_for_message(struct thread *caller, const struct ikc_desc *d, int source)
 {
 	struct cluster *c = caller->cluster;
-	struct mail_in *in = &c->ikc.in[d->port];
-	struct ikc_seen *seen = seen_of(caller);
 
-	if (has_other_news(c, seen) || (seen->id == id && seen->arrivals != in->arrivals))
+	if (!is_source(c, source))
+		return -E_INVAL;
+	if (mail_in_is_pending(c, d->port, source))
 		return 0;
-	if (seen->id != id && mail_in_is_pending(c, d->port))
-		return 0;
-	seen->waits_in = true;
-	return thread_park(caller, &in->waiters);
+	if (source != ANY_SOURCE_CLUSTER && c->ikc.peer[source].state == PEER_DEAD)
+		return -E_HOSTDOWN;
+	caller->wait.on = (uintptr_t)(intptr_t)source;
+	return thread_park(caller, &c->ikc.in[d->port].waiters);
 }
 
 /* Home half of mailbox_wait. */
@@ -207,7 +176,7 @@ wait_home(struct kcall_args *args)
 	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_MAIL_IN);
 
 	if (d != NULL)
-		return wait_for_message(caller, d, id);
+		return wait_for_message(caller, d, (int)args->a[1]);
 	d = desc_find(c, caller->proc, id, DESC_MAIL_OUT);
 	return d != NULL ? mail_out_wait(caller, d) : -E_BADF;
 }
@@ -215,16 +184,15 @@ wait_home(struct kcall_args *args)
 /*
  * kc_mailbox_wait: wait until a read or write may succeed.
  *
- * Input: until a message is there; if the caller's last read of this mailbox found nothing (of the source that it wanted), until one
- * arrives that it has not seen. All waiting threads wake. Also ends, with 0, when a cluster dies or a message of the caller is refused.
- * Output: until the slot is free. Threads are served in order; the slot is kept for the one that wakes, for GRANT_NS at most.
+ * Input: until there is a message of `source` (ANY_SOURCE_CLUSTER: of any cluster). All waiting threads go on; who comes first reads.
+ * Output: until the slot is free; `source` means nothing. All waiting threads go on; who comes first writes.
  *
- * Calling core; waits. Returns 0; -E_BADF; output: -E_PIPE, -E_HOSTDOWN, -E_CONNRESET.
+ * Calling core; waits. Returns 0; -E_BADF; -E_HOSTDOWN: the cluster is dead; input: -E_INVAL: no such cluster; output: -E_PIPE, -E_CONNRESET.
  */
 long
-kc_mailbox_wait(struct thread *caller, int id)
+kc_mailbox_wait(struct thread *caller, int id, int source)
 {
-	unsigned long value = (unsigned long)id;
+	unsigned long values[2] = {(unsigned long)(long)id, (unsigned long)(long)source};
 
-	return ikc_call_home(caller, wait_home, &value, 1);
+	return ikc_call_home(caller, wait_home, values, 2);
 }

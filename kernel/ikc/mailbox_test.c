@@ -43,7 +43,7 @@ read_any(struct thread *t, int id)
 static long
 wait_on(struct thread *t, int id)
 {
-	return call(t, kc_mailbox_wait(t, id));
+	return call(t, kc_mailbox_wait(t, id, ANY_SOURCE_CLUSTER));
 }
 
 static bool
@@ -235,7 +235,75 @@ TEST(a_reader_waits_until_a_message_is_there)
 	expect_eq(fake_result(r2), 0);
 	expect_eq(wait_on(r, in), 0);
 	expect_eq(read_any(r, in), 1);
+}
+
+/* test: event_bind */
+TEST(who_has_bound_a_mailbox_is_told_of_each_arrival_and_of_what_is_there)
+{
+	struct thread *r = thr(0, 0), *r2 = thr(0, 1), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 2);
+	out = output(s, 0, 2);
+	expect_eq(fake_bind(r, EVENT_MAILBOX, in, 3), 0);
+	expect_eq(fake_of(r)->wakeups, 0);
+	expect_eq(write_to(s, out, 1), 0);
+	expect_eq(r->bits, 8);
+	expect_eq(fake_bind(r2, EVENT_MAILBOX, in, 0), 0);
+	expect_eq(r2->bits, 1);
+	read_any(r, in);
+	write_to(s, out, 2);
 	expect_eq(fake_of(r)->wakeups, 1);
+	expect_eq(fake_of(r2)->wakeups, 2);
+	expect_eq(fake_bind(r, EVENT_MAILBOX, 12345, 0), -E_BADF);
+	expect_eq(fake_bind(r, EVENT_PORTAL, in, 0), -E_BADF);
+	expect_eq(fake_bind(r, EVENT_ROOM, 1, 0), -E_INVAL);
+	expect_eq(fake_bind(r, 77, 0, 0), -E_INVAL);
+}
+
+TEST(the_death_of_a_cluster_is_told_to_one_process)
+{
+	struct thread *a = thr(1, 0), *b = thr(1, 1), *other = thr(1, 4);
+
+	fake_all_up();
+	expect_eq(fake_bind(a, EVENT_CLUSTER, 1, 0), -E_INVAL);
+	expect_eq(fake_bind(a, EVENT_CLUSTER, FAKE_CLUSTERS, 0), -E_INVAL);
+	expect_eq(fake_bind(a, EVENT_CLUSTER, 0, 2), 0);
+	expect_eq(fake_bind(other, EVENT_CLUSTER, 0, 0), -E_BUSY);
+	expect_eq(fake_bind(b, EVENT_CLUSTER, 0, 2), 0);
+	fake_kill(0, true);
+	pump();
+	expect_eq(a->bits, 0);
+	expect_eq(b->bits, 4);
+	expect_eq(fake_bind(a, EVENT_CLUSTER, 0, 1), 0);
+	expect_eq(a->bits, 2);
+}
+
+/* test: event_bind */
+TEST(portals_tell_of_blocks_and_allowances)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	static char data[64];
+	int in, out;
+
+	fake_all_up();
+	in = (int)call(r, kc_portal_create(r, 4));
+	out = (int)call(s, kc_portal_open(s, 0, 4, 6));
+	expect_eq(fake_bind(r, EVENT_PORTAL, in, 0), 0);
+	expect_eq(fake_bind(s, EVENT_PORTAL, out, 1), 0);
+	expect_eq(call(r, kc_portal_allow(r, in, 1, 6)), 0);
+	pump();
+	expect_eq(s->bits, 2);
+	expect_eq(r->bits, 0);
+	call(s, kc_portal_write(s, out, (unsigned long)data, sizeof(data)));
+	pump();
+	expect_eq(r->bits, 1);
+	expect_eq(fake_bind(r, EVENT_PORTAL, in, 5), 0);
+	expect_eq(r->bits, 33);
+	call(r, kc_portal_read(r, in, (unsigned long)data, sizeof(data)));
+	pump();
+	expect_eq(fake_result(r), (long)sizeof(data));
 }
 
 TEST(a_reader_that_wants_one_source_waits_for_news)
@@ -250,16 +318,17 @@ TEST(a_reader_that_wants_one_source_waits_for_news)
 	write_to(thr(1, 0), out1, 1);
 	expect_eq(wait_on(r, in), 0);
 	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), -E_AGAIN);
-	expect_eq(wait_on(r, in), -E_PARK);
+	expect_eq(call(r, kc_mailbox_wait(r, in, FAKE_CLUSTERS)), -E_INVAL);
+	expect_eq(call(r, kc_mailbox_wait(r, in, 2)), -E_PARK);
 	write_to(thr(2, 0), out2, 2);
 	expect_eq(fake_result(r), 0);
 	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), 2);
 	expect_eq(read_any(r, in), 1);
 }
 
-TEST(writers_wait_in_order_and_the_slot_is_kept_for_the_first)
+TEST(a_free_slot_ends_the_wait_of_all_who_want_it)
 {
-	struct thread *r = thr(0, 0), *a = thr(1, 0), *b = thr(1, 4), *thief = thr(1, 1);
+	struct thread *r = thr(0, 0), *a = thr(1, 0), *b = thr(1, 4);
 	int in, out, out_b;
 
 	fake_all_up();
@@ -271,11 +340,11 @@ TEST(writers_wait_in_order_and_the_slot_is_kept_for_the_first)
 	expect_eq(wait_on(b, out_b), -E_PARK);
 	expect_eq(wait_on(a, out), -E_PARK);
 	read_any(r, in);
+	expect_eq(fake_result(a), 0);
 	expect_eq(fake_result(b), 0);
-	expect(fake_is_parked(a));
-	expect_eq(write_to(thief, out, 9), -E_AGAIN);
-	expect_eq(wait_on(b, out_b), 0);
 	expect_eq(write_to(b, out_b, 2), 0);
+	expect_eq(write_to(a, out, 3), -E_AGAIN);
+	expect_eq(wait_on(a, out), -E_PARK);
 	read_any(r, in);
 	expect_eq(fake_result(a), 0);
 	expect_eq(write_to(a, out, 3), 0);
@@ -283,32 +352,7 @@ TEST(writers_wait_in_order_and_the_slot_is_kept_for_the_first)
 	expect(is_text(3));
 }
 
-TEST(a_kept_slot_goes_on_when_its_thread_does_not_write)
-{
-	struct thread *r = thr(0, 0), *a = thr(1, 0), *b = thr(1, 4);
-	int in, out_a, out_b;
-
-	fake_all_up();
-	in = input(r, 2);
-	out_a = output(a, 0, 2);
-	out_b = output(b, 0, 2);
-	write_to(a, out_a, 1);
-	wait_on(a, out_a);
-	wait_on(b, out_b);
-	read_any(r, in);
-	expect(!fake_is_parked(a) && fake_is_parked(b));
-	here = 1;
-	expect(ikc_deadline(&fake[1]->c) < HAL_FOREVER);
-	fake_now = ikc_deadline(&fake[1]->c);
-	pump();
-	expect_eq(fake_result(b), 0);
-	fake_process_ends(1, 1);
-	here = 1;
-	expect_eq(ikc_deadline(&fake[1]->c), HAL_FOREVER);
-	expect_eq(write_to(a, out_a, 2), 0);
-}
-
-TEST(who_was_refused_a_full_slot_is_woken_when_it_is_free)
+TEST(who_was_refused_a_full_slot_is_told_when_it_is_free)
 {
 	struct thread *r = thr(0, 0);
 	int in, out[3];
@@ -317,7 +361,10 @@ TEST(who_was_refused_a_full_slot_is_woken_when_it_is_free)
 	in = input(r, 2);
 	for (int i = 0; i < 3; i++)
 		out[i] = output(thr(1, i), 0, 2);
+	fake_bind(thr(1, 1), EVENT_ROOM, 0, 0);
+	fake_bind(thr(1, 2), EVENT_ROOM, 0, 0);
 	write_to(thr(1, 0), out[0], 1);
+	expect_eq(write_to(thr(1, 0), out[1], 2), -E_AGAIN);
 	expect_eq(write_to(thr(1, 1), out[1], 2), -E_AGAIN);
 	read_any(r, in);
 	expect_eq(fake_of(thr(1, 1))->wakeups, 1);
@@ -326,9 +373,32 @@ TEST(who_was_refused_a_full_slot_is_woken_when_it_is_free)
 	for (int i = 0; i < 3; i++)
 		expect_eq(write_to(thr(1, i), out[i], 2), -E_AGAIN);
 	read_any(r, in);
-	expect_eq(fake_of(thr(1, 0))->wakeups, 1);
 	expect_eq(fake_of(thr(1, 1))->wakeups, 2);
 	expect_eq(fake_of(thr(1, 2))->wakeups, 1);
+	/* thread 0 learns of what it missed before it asked to be told */
+	expect_eq(fake_of(thr(1, 0))->wakeups, 0);
+	fake_bind(thr(1, 0), EVENT_ROOM, 0, 0);
+	expect_eq(fake_of(thr(1, 0))->wakeups, 1);
+}
+
+TEST(who_was_refused_several_slots_is_told_of_each)
+{
+	struct thread *w = thr(1, 0);
+	int in[2], out[2];
+
+	fake_all_up();
+	fake_bind(w, EVENT_ROOM, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		in[i] = input(thr(0, 0), 2 + i);
+		out[i] = output(w, 0, 2 + i);
+		write_to(w, out[i], 1);
+		expect_eq(write_to(w, out[i], 2), -E_AGAIN);
+	}
+	for (int i = 1; i >= 0; i--) {
+		read_any(thr(0, 0), in[i]);
+		expect_eq(fake_of(w)->wakeups, 2 - i);
+		expect_eq(write_to(w, out[0], 3), i == 0 ? 0 : -E_AGAIN);
+	}
 }
 
 TEST(a_message_to_a_port_nobody_created_yet_waits)
@@ -371,6 +441,7 @@ TEST(a_closed_port_breaks_the_mailboxes_that_knew_it)
 	write_to(s, out, 1);
 	read_any(r, in);
 	call(r, kc_mailbox_close(r, in));
+	fake_bind(s, EVENT_ROOM, 0, 0);
 	expect_eq(write_to(s, out, 2), 0);
 	expect_eq(fake_of(s)->wakeups, 1);
 	expect_eq(write_to(s, out, 3), -E_PIPE);
@@ -404,20 +475,19 @@ TEST(a_port_created_again_does_not_get_messages_for_its_past_life)
 TEST(the_end_of_a_receiver_refuses_what_it_did_not_read)
 {
 	struct thread *r = thr(0, 0), *s = thr(1, 0), *s2 = thr(1, 1);
-	int in, out, mine;
+	int in, out;
 
 	fake_all_up();
 	in = input(r, 5);
-	mine = input(s, 6);
 	out = output(s, 0, 5);
 	write_to(s, out, 1);
-	expect_eq(wait_on(s, mine), -E_PARK);
+	fake_bind(s, EVENT_ROOM, 0, 0);
 	expect_eq(wait_on(s2, out), -E_PARK);
 	expect_eq(wait_on(r, in), 0);
 	fake_process_ends(0, 0);
 	pump();
 	expect_eq(fake_result(s2), -E_PIPE);
-	expect_eq(fake_result(s), 0);
+	expect_eq(fake_of(s)->wakeups, 1);
 	expect_eq(wait_on(s, out), -E_PIPE);
 	expect_eq(fake[0]->c.ikc.mailboxes, 0);
 	fake_process_starts(0, 0);
@@ -470,6 +540,7 @@ TEST(a_cluster_that_is_not_up_yet_is_waited_for)
 	fake_machine();
 	fake_boot(1);
 	out = output(s, 0, 5);
+	fake_bind(s2, EVENT_ROOM, 0, 0);
 	expect_eq(write_to(s, out, 1), -E_AGAIN);
 	expect_eq(wait_on(s, out), -E_PARK);
 	expect_eq(write_to(s2, out, 1), -E_AGAIN);
@@ -493,14 +564,18 @@ TEST(a_death_ends_every_wait_for_the_dead)
 	out = output(s, 0, 5);
 	write_to(s, out, 1);
 	expect_eq(wait_on(s, out), -E_PARK);
-	expect_eq(wait_on(r, in), -E_PARK);
+	fake_bind(w, EVENT_MAILBOX, in, 0);
+	expect_eq(call(r, kc_mailbox_wait(r, in, 0)), -E_PARK);
+	expect_eq(wait_on(thr(1, 3), in), -E_PARK);
 	expect_eq(call(w, kc_cluster_watch(w, 0)), -E_PARK);
 	fake_kill(0, true);
 	pump();
 	expect_eq(fake_result(s), -E_HOSTDOWN);
 	expect_eq(fake_result(w), -E_HOSTDOWN);
-	expect_eq(fake_result(r), 0);
-	expect_eq(fake_of(r)->wakeups, 1);
+	expect_eq(fake_result(r), -E_HOSTDOWN);
+	expect_eq(call(r, kc_mailbox_wait(r, in, 0)), -E_HOSTDOWN);
+	expect(fake_is_parked(thr(1, 3)));
+	expect_eq(fake_of(w)->wakeups, 1);
 	expect_eq(fake[1]->events.clusters_dead, 1);
 	expect_eq(fake[2]->events.clusters_dead, 1);
 	expect_eq(write_to(s, out, 1), -E_HOSTDOWN);
@@ -601,9 +676,12 @@ main(void)
 	RUN(sources_are_served_in_turn_and_can_be_chosen);
 	RUN(a_reader_waits_until_a_message_is_there);
 	RUN(a_reader_that_wants_one_source_waits_for_news);
-	RUN(writers_wait_in_order_and_the_slot_is_kept_for_the_first);
-	RUN(a_kept_slot_goes_on_when_its_thread_does_not_write);
-	RUN(who_was_refused_a_full_slot_is_woken_when_it_is_free);
+	RUN(who_has_bound_a_mailbox_is_told_of_each_arrival_and_of_what_is_there);
+	RUN(the_death_of_a_cluster_is_told_to_one_process);
+	RUN(portals_tell_of_blocks_and_allowances);
+	RUN(a_free_slot_ends_the_wait_of_all_who_want_it);
+	RUN(who_was_refused_a_full_slot_is_told_when_it_is_free);
+	RUN(who_was_refused_several_slots_is_told_of_each);
 	RUN(a_message_to_a_port_nobody_created_yet_waits);
 	RUN(a_port_with_unread_messages_cannot_be_closed);
 	RUN(a_closed_port_breaks_the_mailboxes_that_knew_it);

@@ -111,6 +111,7 @@ peer_gone(struct cluster *c, uint32_t peer, long error)
 	mail_peer_gone(c, peer, error);
 	portal_peer_gone(c, peer, error);
 	thread_ready_all(&peer_at(c, peer)->watchers, -E_HOSTDOWN);
+	binding_signal(c, &peer_at(c, peer)->end);
 }
 
 void

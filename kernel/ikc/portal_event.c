@@ -84,9 +84,10 @@ on_allow(struct cluster *c, uint32_t peer, uint32_t event)
 	a->local_port = (uint8_t)(wire_event_argument(event) >> 8);
 	a->sequence = (uint8_t)wire_event_argument(event);
 	d = portal_allowed_desc(c, peer, port);
-	if (d == NULL || d->state != PORTAL_ALLOWED)
+	if (d == NULL)
 		return;
-	if (peer_check(c, d) == 0)
+	binding_signal(c, &d->event);
+	if (d->state == PORTAL_ALLOWED && peer_check(c, d) == 0)
 		writer_goes(c, d);
 }
 
@@ -176,6 +177,7 @@ on_data(struct cluster *c, uint32_t peer, uint32_t event)
 		return;
 	if (in->reader == NULL) {
 		in->state = PORTAL_FULL;
+		binding_signal(c, &in->event);
 		return;
 	}
 	in->state = PORTAL_MOVING;
@@ -184,7 +186,7 @@ on_data(struct cluster *c, uint32_t peer, uint32_t event)
 
 /* The sender will not go on. */
 static void
-sender_gone(struct portal_in *in, long error)
+sender_gone(struct cluster *c, struct portal_in *in, long error)
 {
 	if (in->state == PORTAL_IDLE || in->state == PORTAL_ABORTED)
 		return;
@@ -197,6 +199,7 @@ sender_gone(struct portal_in *in, long error)
 	} else {
 		in->state = PORTAL_ABORTED;
 		in->error = (int16_t)error;
+		binding_signal(c, &in->event);
 	}
 }
 
@@ -206,7 +209,7 @@ on_abort(struct cluster *c, uint32_t peer, uint32_t event)
 	struct portal_in *in = &c->ikc.portal[wire_event_port(event)];
 
 	if (is_transfer(in, peer, event) && in->state != PORTAL_DRAINING)
-		sender_gone(in, -E_PIPE);
+		sender_gone(c, in, -E_PIPE);
 }
 
 static void
@@ -236,6 +239,7 @@ portal_close_in(struct cluster *c, struct ikc_desc *d)
 	struct portal_in *in = &c->ikc.portal[d->port];
 
 	in->desc = NONE;
+	in->event = (struct binding){0, 0};
 	if (in->state == PORTAL_MOVING && in->error != 0)
 		in->state = PORTAL_ABORTED;
 	if (in->state == PORTAL_ABORTED)
@@ -296,8 +300,9 @@ portal_peer_up(struct cluster *c, uint32_t peer)
 }
 
 static void
-peer_is_gone_for(struct ikc_desc *d, long error)
+peer_is_gone_for(struct cluster *c, struct ikc_desc *d, long error)
 {
+	binding_signal(c, &d->event);
 	if (d->state == PORTAL_MOVING) {
 		d->state = PORTAL_ABORTED;
 		d->error = (int16_t)error;
@@ -315,9 +320,9 @@ portal_peer_gone(struct cluster *c, uint32_t peer, long error)
 		struct portal_in *in = &c->ikc.portal[port];
 
 		for (struct ikc_desc *d = desc_at(c, a->descs); d != NULL; d = desc_at(c, d->next))
-			peer_is_gone_for(d, error);
+			peer_is_gone_for(c, d, error);
 		a->valid = false;
 		if (in->cluster == peer)
-			sender_gone(in, error);
+			sender_gone(c, in, error);
 	}
 }

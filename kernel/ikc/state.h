@@ -25,6 +25,7 @@ struct ikc_peer {
 	bool overrun;			/* more than the backlog holds */
 	uint32_t silent;		/* own beats since the heartbeat last changed */
 	struct list watchers;
+	struct binding end;		/* EVENT_CLUSTER */
 };
 
 /* --- descriptors: desc.c --- */
@@ -45,6 +46,7 @@ enum portal_state {
 struct ikc_desc {
 	struct process *owner;
 	struct thread *writer;		/* portal, out: the thread that transfers */
+	struct binding event;		/* portal, out: EVENT_PORTAL */
 	uint32_t tag;			/* upper bits of the id */
 	uint32_t incarnation;		/* out: of the peer at first use, 0: not used yet */
 	int16_t next;			/* in the list of its slot or of the free ones */
@@ -113,27 +115,8 @@ void event_take(struct cluster *c, uint32_t peer, uint32_t event);
 
 /* --- threads --- */
 
-/* What a thread last saw, so that it waits for news only. */
-struct ikc_seen {
-	int tid;			/* whose this is: entries are used again */
-	int32_t id;			/* input mailbox that it last found empty (or without what it wanted) */
-	uint32_t arrivals;		/* the mailbox's arrivals then */
-	uint32_t gone;			/* deaths of clusters that a wait for messages told it */
-	bool stirred;			/* there is news that did not come through a mailbox */
-	bool missed;			/* it found an output slot full that others wanted too */
-	bool waits_in;			/* it waits for a message */
-};
-
-struct ikc_seen *seen_of(struct thread *t);
-
-/* The wake-up of thread_wakeup, remembered if the thread does not sleep. */
-void ikc_wake(struct cluster *c, int tid);
-
 /* Run fn on the home core for the calling thread, with n <= 6 values. Calling core. */
 long ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *values, unsigned n);
-
-/* Threads of a process leave a queue. */
-void queue_forget(struct list *queue, const struct process *p);
 
 /* --- mailboxes: mail_in.c, mail_out.c --- */
 
@@ -143,19 +126,13 @@ struct mail_in {
 	uint32_t pending[BITMAP_WORDS(CLUSTERS_MAX)];	/* clusters whose slot holds a message */
 	uint32_t next;			/* cluster that is served first */
 	uint32_t arrivals;
-	int listener;		/* thread to wake: the creator, or who said mailbox_listen */
+	struct binding event;		/* EVENT_MAILBOX */
 	struct list waiters;
 };
 
-#define MISSED_NONE (-1)
-#define MISSED_MANY (-2)
-
 struct mail_out {
 	struct list waiters;
-	struct list granted;		/* in ikc.grants; not in a list: no grant */
-	uint64_t granted_until;
-	int grantee;			/* tid that the free slot is kept for */
-	int missed;			/* tid that found the slot full, or MISSED_* */
+	struct list missed;		/* threads that found the slot full, and no other */
 	int16_t descs;			/* descriptors of this slot */
 	int16_t writer;			/* descriptor that wrote the message in flight */
 	int writer_tid;
@@ -177,14 +154,11 @@ void mail_refused(struct cluster *c, uint32_t peer, uint32_t event);
 /* A peer came up; a peer is gone (error: why). */
 void mail_peer_up(struct cluster *c, uint32_t peer);
 void mail_peer_gone(struct cluster *c, uint32_t peer, long error);
-void mail_in_peer_gone(struct cluster *c);
-void mail_in_stir(struct cluster *c, int tid);
+void mail_in_peer_gone(struct cluster *c, uint32_t peer);
 void mail_in_peer_new(struct cluster *c, uint32_t peer);
-void mail_grants_poll(struct cluster *c, bool *found);
-uint64_t mail_grants_deadline(struct cluster *c);
 
-/* Is there a message for the port in its present life? Refuses others on the way. */
-bool mail_in_is_pending(struct cluster *c, uint32_t port);
+/* Is there a message (of `source`, or of any) for the port in its present life? Refuses others on the way. */
+bool mail_in_is_pending(struct cluster *c, uint32_t port, int source);
 
 /* Take a message of `source` (or of any) from an open port: its source or -E_AGAIN. */
 long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg);
@@ -211,6 +185,7 @@ struct portal_in {
 	bool told;			/* ALLOW was sent */
 	int16_t error;			/* PORTAL_ABORTED; PORTAL_MOVING: it is over after this block */
 	struct thread *reader;
+	struct binding event;		/* EVENT_PORTAL */
 };
 
 /* What one port of a peer allows us. */

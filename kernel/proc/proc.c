@@ -66,6 +66,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	memset(&p->crash, 0, sizeof(p->crash));
 	list_init(&p->threads);
 	list_init(&p->waiters);
+	p->end = (struct binding){0, 0};
 	list_init(&p->areas);
 	hal_publish(&p->space, offsetof(struct process, state));
 	p->state = PROC_LIVE;
@@ -184,6 +185,7 @@ proc_finish(struct process *p)
 	quota_put(&c->slab, p->quota);
 	mem_release(p);
 	p->state = PROC_ZOMBIE;
+	binding_signal(c, &p->end);
 	if (p == c->init)
 		init_ended(c, p);
 	if (waiter != NULL) {

@@ -40,6 +40,8 @@ thread_end(struct thread *t, uint64_t value)
 	p->live--;
 	t->state = THREAD_ZOMBIE;
 	t->value = value;
+	if (unlikely(t->end.tid != 0))
+		binding_signal(t->cluster, &t->end);
 	if (unlikely(joiner != NULL)) {
 		joiner->wake_data[0] = value;
 		thread_ready(joiner, 0);
@@ -145,78 +147,6 @@ kc_thread_yield(struct thread *caller)
 	list_push_back(&core->run_queue, &caller->run);
 	core->current = NULL;
 	return -E_PARK;
-}
-
-static long
-sleep_serve(struct kcall_args *args)
-{
-	struct thread *t = args->caller;
-
-	if (t->wake_pending) {
-		t->wake_pending = 0;
-		return 0;
-	}
-	t->wait.kind = WAIT_SLEEP;
-	return thread_park(t, NULL);
-}
-
-/* kc_thread_sleep: wait for thread_wakeup; one that came before is remembered and ends it at once. Runs: calling core. Returns 0. */
-long
-kc_thread_sleep(struct thread *caller)
-{
-	struct core *core = core_self();
-	struct kcall_args *args = kcall_args(core);
-
-	args->caller = caller;
-	return am_call_kernel(core, sleep_serve, args, offsetof(struct kcall_args, a));
-}
-
-void
-thread_wake(struct thread *t)
-{
-	if (t->state == THREAD_WAITING && t->wait.kind == WAIT_SLEEP)
-		thread_ready(t, 0);
-	else
-		t->wake_pending = 1;
-}
-
-/* The longer ways are apart, so that the short one needs no stack frame. */
-static __attribute__((noinline)) long
-wakeup_other(struct thread *t)
-{
-	if (t->state != THREAD_WAITING)
-		return -E_SRCH;
-	thread_wake(t);
-	return 0;
-}
-
-static long
-wakeup(struct thread *t)
-{
-	if (t->state != THREAD_READY)
-		return wakeup_other(t);
-	t->wake_pending = 1;
-	return 0;
-}
-
-static __attribute__((noinline)) long
-wakeup_far(const struct handles *handles, int thread)
-{
-	struct object *o = handle_get_far(handles, thread, HANDLE_KIND(OBJECT_THREAD, RIGHT_SIGNAL));
-
-	return o != NULL ? wakeup(list_entry(o, struct thread, object)) : handle_error(handles, thread, OBJECT_THREAD);
-}
-
-/*
- * kc_thread_wakeup: end the sleep of a thread (RIGHT_SIGNAL), or its next one. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it
- * has ended.
- */
-long
-kc_thread_wakeup(struct thread *caller, int thread)
-{
-	struct object *o = handle_get_near(&caller->proc->handles, thread, OBJECT_THREAD, RIGHT_SIGNAL);
-
-	return likely(o != NULL) ? wakeup(list_entry(o, struct thread, object)) : wakeup_far(&caller->proc->handles, thread);
 }
 
 /*

@@ -86,13 +86,10 @@ deadlines_first(const struct cluster *c)
 bool
 deadlines_poll(struct cluster *c)
 {
-	uint64_t now;
+	uint64_t now = hal_clock_ns();
 	int n = 0;
 
-	if (c->deadlines.count == 0)
-		return false;
-	now = hal_clock_ns();
-	for (; n < ENDS_PER_ROUND && deadlines_first(c) <= now; n++) {
+	for (; n < ENDS_PER_ROUND && c->deadlines.count > 0 && deadlines_first(c) <= now; n++) {
 		struct thread *t = c->deadlines.heap[0];
 
 		if (t->wait.undo != NULL)

@@ -55,7 +55,7 @@ home_work(struct cluster *c)
 {
 	bool any = !list_is_empty(&c->sweeps.running) && sweeps_poll(c);
 
-	any |= deadlines_poll(c);
+	any |= unlikely(c->deadlines.count > 0) && deadlines_poll(c);
 	if (c->orphans != 0) {
 		proc_end_orphan(c);
 		any = true;

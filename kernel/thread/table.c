@@ -55,6 +55,8 @@ leave_process(struct thread *t)
 	if (t->index < t->proc->index_floor)
 		t->proc->index_floor = t->index;
 	list_remove(&t->siblings);
+	if (unlikely(t->missed_slot != NULL))
+		list_remove(&t->missed);
 	t->state = THREAD_FREE;
 	t->cluster->threads_live--;
 }

@@ -31,9 +31,6 @@ long thread_make(struct process *p, struct core *at, struct thread **thread);
 /* No handle names it any more: nobody can take its value. */
 void thread_unreferenced(struct thread *t);
 
-/* End its sleep, or its next one. */
-void thread_wake(struct thread *t);
-
 /* A thread will not run again: its core has room for another. */
 void thread_unplace(struct thread *t);
 
@@ -60,6 +57,17 @@ struct thread *thread_first(const struct list *queue);
 
 /* End the wait of every thread in a queue. */
 void thread_ready_all(struct list *queue, long result);
+
+/* --- notifications: notify.c --- */
+
+/* An event that can be bound: whom it tells, and whether it has come already. */
+struct event {
+	struct binding *binding;
+	bool is_there;
+};
+
+void thread_signal(struct thread *t, uint32_t bits);
+void binding_signal(struct cluster *c, const struct binding *b);
 
 /* --- deadlines: deadline.c --- */
 

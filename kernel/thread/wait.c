@@ -43,7 +43,7 @@ void
 thread_wait_end(struct thread *t)
 {
 	list_remove(&t->wait.link);
-	t->wait.kind = WAIT_ANY;
+	t->wait.kind = WAIT_OTHER;
 	t->wait.undo = NULL;
 	if (unlikely(t->wait.place != 0))
 		deadline_clear(t->cluster, t);

@@ -105,8 +105,9 @@ test_wake_locked(int tid)
 }
 
 long
-kthread_wakeup(int tid)
+kthread_wakeup(int tid, uint32_t bits)
 {
+	(void)bits;
 	pthread_mutex_lock(&test_os.lock);
 	test_wake_locked(tid);
 	pthread_mutex_unlock(&test_os.lock);
@@ -114,10 +115,11 @@ kthread_wakeup(int tid)
 }
 
 long
-kthread_sleep(uint64_t deadline)
+kthread_sleep(uint32_t mask, uint64_t deadline)
 {
 	struct test_thread *t = &test_os.thread[test_tid];
 
+	(void)mask;
 	(void)deadline;
 	pthread_mutex_lock(&test_os.lock);
 	t->sleeps = !t->woken;
@@ -165,9 +167,11 @@ kfutex_wake(unsigned long addr, int count)
 }
 
 long
-kmailbox_listen(int id)
+kevent_bind(int event, int object, int bit)
 {
-	(void)id;
+	(void)event;
+	(void)object;
+	(void)bit;
 	return 0;
 }
 

@@ -99,6 +99,8 @@ server_main(int argc, char **argv)
 		console_print("file: cannot open port %d: %s\n", FILE_PORT, error_text(server.in));
 		return 1;
 	}
+	kevent_bind(EVENT_MAILBOX, server.in, 0);
+	kevent_bind(EVENT_ROOM, 0, 1);
 	add_files();
 	for (;;) {
 		while ((source = kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request)) >= 0)
@@ -109,6 +111,6 @@ server_main(int argc, char **argv)
 		for (uint32_t i = 0; i < CLUSTERS_MAX; i++)
 			if (server.client[i].waits)
 				send(i);
-		kthread_sleep(FOREVER);
+		kthread_sleep(WAKE_ANY, FOREVER);
 	}
 }

@@ -81,10 +81,12 @@ server_main(int argc, char **argv)
 		console_print("name: cannot open port %d: %s\n", NAME_PORT, error_text(server.in));
 		return 1;
 	}
+	kevent_bind(EVENT_MAILBOX, server.in, 0);
+	kevent_bind(EVENT_ROOM, 0, 1);
 	for (;;) {
 		while ((source = kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request)) >= 0)
 			answer(&server, (uint32_t)source, &request);
 		retry(&server);
-		kthread_sleep(FOREVER);
+		kthread_sleep(WAKE_ANY, FOREVER);
 	}
 }

@@ -177,7 +177,7 @@ server_main(int argc, char **argv)
 		long source = kmailbox_read(in, ANY_SOURCE_CLUSTER, &m);
 
 		if (source == -E_AGAIN)
-			kmailbox_wait(in, FOREVER);
+			kmailbox_wait(in, ANY_SOURCE_CLUSTER, FOREVER);
 		else if (source >= 0 && is_leader)
 			lead_message((uint32_t)source, &m);
 		else if (source >= 0)

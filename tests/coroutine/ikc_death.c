@@ -26,6 +26,20 @@ static struct {
 	bool asleep;			/* the reader is about to wait */
 } run;
 
+/* A message or the peer's death, in one of two ways. */
+static bool
+wait_for_news(long in)
+{
+	long e;
+
+	if (coro_random(2)) {
+		e = KC(KC_MAILBOX_WAIT, in, PEER, FOREVER);
+		return e == 0 || e == -E_HOSTDOWN;
+	}
+	e = KC(KC_THREAD_SLEEP, coro_random(2) ? WAKE_ANY : 33, FOREVER);
+	return e == 1 || e == 32 || e == 33;
+}
+
 static void
 reader(uintptr_t arg)
 {
@@ -33,6 +47,7 @@ reader(uintptr_t arg)
 
 	(void)arg;
 	coro_check(in >= 0 && out >= 0);
+	coro_check(KC(KC_EVENT_BIND, EVENT_MAILBOX, in, 0) == 0 && KC(KC_EVENT_BIND, EVENT_CLUSTER, PEER, 5) == 0);
 	while (KC(KC_MAILBOX_WRITE, out, shared.out) != -E_HOSTDOWN) {
 		long source = KC(KC_MAILBOX_READ, in, ANY_SOURCE_CLUSTER, shared.in);
 
@@ -43,7 +58,7 @@ reader(uintptr_t arg)
 		}
 		coro_check(source == -E_AGAIN);
 		run.asleep = true;
-		coro_check(KC(KC_MAILBOX_WAIT, in, FOREVER) == 0);
+		coro_check(wait_for_news(in));
 		run.asleep = false;
 	}
 	coro_check(run.read <= run.written);
@@ -74,10 +89,10 @@ writer(uintptr_t arg)
 		shared.sent[0] = (unsigned char)n;
 		run.written++;
 		while (KC(KC_MAILBOX_WRITE, out, shared.sent) == -E_AGAIN)
-			coro_check(KC(KC_MAILBOX_WAIT, out, FOREVER) == 0);
+			coro_check(KC(KC_MAILBOX_WAIT, out, ANY_SOURCE_CLUSTER, FOREVER) == 0);
 	}
 	for (;;)
-		KC(KC_THREAD_SLEEP, FOREVER);
+		KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER);
 }
 
 unsigned

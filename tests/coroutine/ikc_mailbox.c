@@ -27,6 +27,7 @@ struct message {
 static struct {
 	struct message buffer[CLUSTERS][CORES];
 	struct message in;
+	uint64_t clock;
 } shared;
 
 static struct {
@@ -66,11 +67,11 @@ wait_to_write(long id)
 {
 	switch (coro_random(3)) {
 	case 0:
-		return KC(KC_THREAD_SLEEP, FOREVER);
+		return KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER) == 1 ? 0 : -1;
 	case 1:
 		return KC(KC_THREAD_YIELD);
 	default:
-		return KC(KC_MAILBOX_WAIT, id, FOREVER);
+		return KC(KC_MAILBOX_WAIT, id, ANY_SOURCE_CLUSTER, FOREVER);
 	}
 }
 
@@ -81,7 +82,7 @@ sender(uintptr_t arg)
 	struct message *m = &shared.buffer[cluster][core];
 	long id = KC(KC_MAILBOX_OPEN, 0, PORT), e;
 
-	coro_check(id >= 0);
+	coro_check(id >= 0 && KC(KC_EVENT_BIND, EVENT_ROOM, 0, 0) == 0);
 	for (unsigned n = 0; n < MESSAGES; n++) {
 		fill(m, cluster, core, n);
 		while ((e = KC(KC_MAILBOX_WRITE, id, m)) == -E_AGAIN)
@@ -127,13 +128,28 @@ kill_sometimes(void)
 	hal_noc_mark_dead(run.victim);
 }
 
+/* Deaths end a sleep; a wait for the mailbox is given up in time. */
+static void
+wait_for_one_more(long id)
+{
+	long e;
+
+	if (coro_random(2)) {
+		coro_check(KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER) == 4);
+		return;
+	}
+	coro_check(KC(KC_CLOCK, &shared.clock) == 0);
+	e = KC(KC_MAILBOX_WAIT, id, ANY_SOURCE_CLUSTER, shared.clock + coro_random(20000));
+	coro_check(e == 0 || e == -E_TIMEDOUT);
+}
+
 static void
 receiver(uintptr_t arg)
 {
 	long id = KC(KC_MAILBOX_CREATE, PORT), watched;
 
 	(void)arg;
-	coro_check(id >= 0);
+	coro_check(id >= 0 && KC(KC_EVENT_BIND, EVENT_MAILBOX, id, 2) == 0);
 	while (!is_complete()) {
 		int wanted = coro_random(2) ? ANY_SOURCE_CLUSTER : (int)coro_random(CLUSTERS);
 		long source = KC(KC_MAILBOX_READ, id, wanted, &shared.in);
@@ -146,7 +162,7 @@ receiver(uintptr_t arg)
 			coro_check(source == -E_AGAIN);
 			/* only who looked at all sources may wait for one more message */
 			if (wanted == ANY_SOURCE_CLUSTER)
-				coro_check((coro_random(2) ? KC(KC_MAILBOX_WAIT, id, FOREVER) : KC(KC_THREAD_SLEEP, FOREVER)) == 0);
+				wait_for_one_more(id);
 		}
 	}
 	if (run.dead) {

@@ -132,7 +132,7 @@ reader(uintptr_t arg)
 		if (source == 1)
 			check_message();
 		else
-			coro_check(KC(KC_MAILBOX_WAIT, id, FOREVER) == 0);
+			coro_check(KC(KC_MAILBOX_WAIT, id, ANY_SOURCE_CLUSTER, FOREVER) == 0);
 	}
 	coro_finish(0);
 }

@@ -60,11 +60,11 @@ talk(void *message)
 	switch (coro_random(4)) {
 	case 0:
 		if ((id = KC(KC_MAILBOX_CREATE, port)) >= 0 && KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, message) == -E_AGAIN)
-			KC(KC_MAILBOX_WAIT, id, deadline());
+			KC(KC_MAILBOX_WAIT, id, ANY_SOURCE_CLUSTER, deadline());
 		break;
 	case 1:
 		if ((id = KC(KC_MAILBOX_OPEN, 0, port)) >= 0 && KC(KC_MAILBOX_WRITE, id, message) == -E_AGAIN)
-			KC(KC_MAILBOX_WAIT, id, deadline());
+			KC(KC_MAILBOX_WAIT, id, ANY_SOURCE_CLUSTER, deadline());
 		break;
 	case 2:
 		if ((id = KC(KC_PORTAL_CREATE, port)) >= 0 && KC(KC_PORTAL_ALLOW, id, 0, port) == 0)
@@ -89,7 +89,7 @@ thread(uintptr_t arg)
 		switch (coro_random(9)) {
 		case 0:
 			if (coro_random(8) == 0)
-				KC(KC_THREAD_SLEEP, deadline());
+				KC(KC_THREAD_SLEEP, WAKE_ANY, deadline());
 			break;
 		case 1:
 			KC(KC_VOID_REMOTE);

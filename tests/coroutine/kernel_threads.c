@@ -167,7 +167,7 @@ waker(uintptr_t times)
 {
 	while (run.wakes < times) {
 		run.wakes++;
-		coro_check(KC(KC_THREAD_WAKEUP, run.sleeper) == 0);
+		coro_check(KC(KC_THREAD_WAKEUP, run.sleeper, 1) == 0);
 		while (__atomic_load_n(&shared.turn, __ATOMIC_ACQUIRE) != run.wakes)
 			KC(KC_THREAD_YIELD);
 	}
@@ -182,11 +182,11 @@ sleep_test(void)
 	run.step = 400;
 	shared.turn = 0;
 	run.sleeper = (int)KC(KC_THREAD_SELF);
-	coro_check(KC(KC_THREAD_WAKEUP, run.sleeper) == 0);
-	coro_check(KC(KC_THREAD_SLEEP, FOREVER) == 0);
+	coro_check(KC(KC_THREAD_WAKEUP, run.sleeper, 1) == 0);
+	coro_check(KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER) == 1);
 	tid = start(0, waker, 6, run.first_core);
 	for (uint32_t i = 1; i <= 6; i++) {
-		coro_check(KC(KC_THREAD_SLEEP, FOREVER) == 0);
+		coro_check(KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER) == 1);
 		coro_check(run.wakes == i);
 		__atomic_store_n(&shared.turn, i, __ATOMIC_RELEASE);
 	}

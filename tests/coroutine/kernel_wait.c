@@ -78,11 +78,11 @@ sleeper(void)
 {
 	while (run.done[SLEEPER] < ROUNDS) {
 		uint64_t deadline = any_deadline(SLEEPER);
-		long e = KC(KC_THREAD_SLEEP, deadline);
+		long e = KC(KC_THREAD_SLEEP, WAKE_ANY, deadline);
 
 		if (is_late(SLEEPER, e, deadline))
 			continue;
-		coro_check(e == 0);
+		coro_check(e == 1);
 		run.done[SLEEPER]++;
 		coro_check(run.done[SLEEPER] <= run.done[WAKER]);
 	}
@@ -94,7 +94,7 @@ waker(void)
 	while (run.done[WAKER] < ROUNDS)
 		if (run.sleeper != 0 && run.done[SLEEPER] == run.done[WAKER]) {
 			run.done[WAKER]++;
-			coro_check(KC(KC_THREAD_WAKEUP, run.sleeper) == 0);
+			coro_check(KC(KC_THREAD_WAKEUP, run.sleeper, 1) == 0);
 		} else {
 			KC(KC_THREAD_YIELD);
 		}
@@ -141,7 +141,7 @@ reader(void)
 			uint64_t deadline = any_deadline(READER);
 
 			coro_check(e == -E_AGAIN);
-			e = KC(KC_MAILBOX_WAIT, run.in, deadline);
+			e = KC(KC_MAILBOX_WAIT, run.in, ANY_SOURCE_CLUSTER, deadline);
 			coro_check(is_late(READER, e, deadline) || e == 0);
 		}
 	}
@@ -161,7 +161,7 @@ writer(void)
 			continue;
 		}
 		coro_check(e == -E_AGAIN);
-		e = KC(KC_MAILBOX_WAIT, run.out, deadline);
+		e = KC(KC_MAILBOX_WAIT, run.out, ANY_SOURCE_CLUSTER, deadline);
 		coro_check(is_late(WRITER, e, deadline) || e == 0);
 	}
 }

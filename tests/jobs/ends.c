@@ -46,7 +46,7 @@ end(const char *how)
 		job_abort(10);
 	if (strcmp(how, "kill") == 0 && proc_job_kill(11) == 0)
 		for (;;)
-			kthread_sleep(FOREVER);
+			kthread_sleep(WAKE_ANY, FOREVER);
 	if (strcmp(how, "crash") == 0)
 		explode((volatile int *)16);
 	if (strcmp(how, "jump") == 0)

@@ -74,7 +74,7 @@ wake_it(unsigned long times)
 	for (unsigned long i = 0; i < times; i++) {
 		while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) != i)
 			kthread_yield();
-		kthread_wakeup(sleeper);
+		kthread_wakeup(sleeper, 1);
 	}
 	return times;
 }
@@ -85,16 +85,16 @@ TEST(a_wake_up_is_remembered)
 	long tid;
 
 	sleeper = (int)kthread_self();
-	expect_eq(kthread_wakeup(sleeper), 0);
-	expect_eq(kthread_sleep(FOREVER), 0);
+	expect_eq(kthread_wakeup(sleeper, 1), 0);
+	expect_eq(kthread_sleep(WAKE_ANY, FOREVER), 1);
 	__atomic_store_n(&word, 0, __ATOMIC_RELEASE);
 	tid = kt_thread(wake_it, 200, ANY_CORE);
 	for (unsigned i = 0; i < 200; i++) {
-		expect_eq(kthread_sleep(FOREVER), 0);
+		expect_eq(kthread_sleep(WAKE_ANY, FOREVER), 1);
 		__atomic_store_n(&word, i + 1, __ATOMIC_RELEASE);
 	}
 	expect_eq(kt_join(tid), 200);
-	expect_eq(kthread_wakeup(99), -E_BADF);
+	expect_eq(kthread_wakeup(99, 1), -E_BADF);
 }
 
 /* test: console_write */

@@ -23,7 +23,7 @@ static unsigned long
 nap(unsigned long arg)
 {
 	for (;;)
-		kthread_sleep(FOREVER);
+		kthread_sleep(WAKE_ANY, FOREVER);
 	return arg;
 }
 
@@ -73,7 +73,7 @@ TEST(a_copy_has_the_rights_that_it_was_given)
 	expect_eq(khandle_close(copy), 0);
 	expect_eq(khandle_close(copy), -E_BADF);
 	expect_eq(kcrash_info(copy, info), -E_BADF);
-	expect_eq(kthread_wakeup((int)proc), -E_BADF);
+	expect_eq(kthread_wakeup((int)proc, 1), -E_BADF);
 	expect_eq(khandle_duplicate(77, SELF, RIGHTS_ALL), -E_BADF);
 	expect_eq(khandle_duplicate((int)proc, 77, RIGHTS_ALL), -E_BADF);
 	expect_eq(kproc_kill((int)proc, 4), 0);
@@ -109,7 +109,7 @@ TEST(a_thread_that_nobody_can_join_leaves_nothing)
 	expect_eq(kt_join(copy), 9);
 	expect_eq(kthread_join((int)thread, &v, FOREVER), -E_BADF);
 	expect_eq(kthread_join((int)copy, &v, FOREVER), -E_SRCH);
-	expect_eq(kthread_wakeup((int)copy), -E_SRCH);
+	expect_eq(kthread_wakeup((int)copy, 1), -E_SRCH);
 	expect_eq(khandle_close((int)copy), 0);
 	expect_eq(kt_stats(STATS_THREADS), threads);
 }

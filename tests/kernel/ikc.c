@@ -181,7 +181,7 @@ TEST(mailbox_calls_refuse_bad_arguments)
 	expect_eq(kmailbox_read(reply, 77, &m), -E_INVAL);
 	expect_eq(kmailbox_read(command, 1, &m), -E_BADF);
 	expect_eq(kmailbox_write(reply, &m), -E_BADF);
-	expect_eq(kmailbox_wait(12345, FOREVER), -E_BADF);
+	expect_eq(kmailbox_wait(12345, ANY_SOURCE_CLUSTER, FOREVER), -E_BADF);
 	expect_eq(kmailbox_close(12345), -E_BADF);
 	id = kmailbox_open(0, PORT_REPLY);
 	expect_eq(kmailbox_write((int)id, &m), 0);
@@ -193,32 +193,83 @@ TEST(mailbox_calls_refuse_bad_arguments)
 
 static uint32_t listens;
 
-/* Listens in the creator's place and sleeps until a message has come. */
+/* Has itself told of arrivals in another's place and sleeps until a message has come. */
 static unsigned long
 listener(unsigned long id)
 {
 	struct message m;
-	long result = kmailbox_listen((int)id);
+	long result = kevent_bind(EVENT_MAILBOX, (int)id, 4);
 
 	__atomic_store_n(&listens, 1, __ATOMIC_RELEASE);
 	while (result == 0 && kmailbox_read((int)id, ANY_SOURCE_CLUSTER, &m) < 0)
-		kthread_sleep(FOREVER);
+		expect_eq(kthread_sleep(WAKE_ANY, FOREVER), 16);
 	return result == 0 ? (unsigned long)m.number : 0;
 }
 
-/* test: mailbox_listen */
-TEST(an_arrival_wakes_who_listens_instead_of_the_creator)
+/* test: event_bind */
+TEST(an_arrival_is_told_to_who_bound_it_last)
 {
-	long tid = kt_thread(listener, (unsigned long)reply, ANY_CORE);
 	struct message m = {.operation = ECHO, .number = 77};
+	long tid;
 
+	expect_eq(kevent_bind(EVENT_MAILBOX, reply, 1), 0);
+	tid = kt_thread(listener, (unsigned long)reply, ANY_CORE);
 	while (__atomic_load_n(&listens, __ATOMIC_ACQUIRE) == 0)
 		kthread_yield();
 	expect_eq(mailbox_send(command, &m), 0);
 	expect_eq(kt_join(tid), 77);
-	expect_eq(kmailbox_listen(reply), 0);
-	expect_eq(kmailbox_listen(command), -E_BADF);
-	expect_eq(kmailbox_listen(12345), -E_BADF);
+	expect_eq(kevent_bind(EVENT_MAILBOX, reply, -1), 0);
+	expect_eq(kevent_bind(EVENT_MAILBOX, reply, -2), -E_INVAL);
+	expect_eq(kevent_bind(EVENT_MAILBOX, reply, 31), -E_INVAL);
+	expect_eq(kevent_bind(EVENT_MAILBOX, command, 0), -E_BADF);
+	expect_eq(kevent_bind(EVENT_MAILBOX, 12345, 0), -E_BADF);
+	expect_eq(kevent_bind(EVENT_CLUSTER, 0, 0), -E_INVAL);
+	expect_eq(kevent_bind(99, 0, 0), -E_INVAL);
+}
+
+static unsigned long
+ends(unsigned long arg)
+{
+	return arg;
+}
+
+/* A server's wait: a message, the ends of a child and of a thread, and time, all at once. test: event_bind, thread_sleep */
+TEST(a_thread_sleeps_for_all_its_sources_at_once)
+{
+	struct message m = {.operation = ECHO, .number = 78};
+	long proc = kt_spawn(READER, 0, ANY_CORE), tid = kt_thread(ends, 3, ANY_CORE), seen = 0;
+	struct proc_status status;
+	uint64_t now, value;
+
+	expect_eq(kevent_bind(EVENT_MAILBOX, reply, 0), 0);
+	expect_eq(kevent_bind(EVENT_PROC, (int)proc, 1), 0);
+	expect_eq(kevent_bind(EVENT_THREAD, (int)tid, 2), 0);
+	expect_eq(kevent_bind(EVENT_PROC, 77, 1), -E_BADF);
+	expect_eq(kevent_bind(EVENT_THREAD, 77, 1), -E_BADF);
+	expect_eq(mailbox_send(command, &m), 0);
+	expect_eq(kproc_kill((int)proc, 9), 0);
+	while (seen != 7) {
+		long bits = kthread_sleep(WAKE_ANY, FOREVER);
+
+		expect(bits > 0 && (bits & ~7) == 0);
+		seen |= bits;
+	}
+	kclock(&now);
+	expect_eq(kthread_sleep(8, now + 100000), -E_TIMEDOUT);
+	expect_eq(kthread_wakeup((int)kthread_self(), 24), 0);
+	expect_eq(kthread_sleep(8, FOREVER), 8);
+	expect_eq(kthread_sleep(WAKE_ANY, FOREVER), 16);
+	expect_eq(kthread_wakeup((int)kthread_self(), 0), -E_INVAL);
+	expect_eq(kthread_wakeup((int)kthread_self(), 1u << 31), -E_INVAL);
+	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m), 1);
+	expect_eq(kthread_join((int)tid, &value, FOREVER), 0);
+	expect_eq(kproc_wait((int)proc, &status, FOREVER), 0);
+	/* what has come already is told at once */
+	tid = kt_thread(ends, 3, ANY_CORE);
+	while (kevent_bind(EVENT_THREAD, (int)tid, 6) == 0 && kthread_sleep(64, 0) != 64)
+		kthread_yield();
+	expect_eq(kt_join(tid), 3);
+	expect_eq(kevent_bind(EVENT_MAILBOX, reply, -1), 0);
 }
 
 TEST(portals_move_data_both_ways)
@@ -326,7 +377,7 @@ watcher(unsigned long cluster)
 static unsigned long
 patient(unsigned long id)
 {
-	return (unsigned long)kmailbox_wait((int)id, FOREVER);
+	return (unsigned long)kmailbox_wait((int)id, ANY_SOURCE_CLUSTER, FOREVER);
 }
 
 static unsigned long
@@ -355,7 +406,7 @@ TEST(a_dead_cluster_ends_every_wait_for_it)
 	for (int i = 0; i < 3; i++)
 		expect_eq(kt_join(tid[i]), -E_HOSTDOWN);
 	expect_eq(kmailbox_write(out, &m), -E_HOSTDOWN);
-	expect_eq(kmailbox_wait(out, FOREVER), -E_HOSTDOWN);
+	expect_eq(kmailbox_wait(out, ANY_SOURCE_CLUSTER, FOREVER), -E_HOSTDOWN);
 	expect_eq(kportal_allow(portal, 2, 1), -E_HOSTDOWN);
 	expect_eq(kcluster_watch(2, FOREVER), -E_HOSTDOWN);
 	expect_eq(ask(ECHO, 1).number, 1);
@@ -378,7 +429,8 @@ server_main(int argc, char **argv)
 	RUN(messages_come_back_as_they_were);
 	RUN(a_message_is_not_lost_to_a_bad_address);
 	RUN(several_threads_share_a_slot);
-	RUN(an_arrival_wakes_who_listens_instead_of_the_creator);
+	RUN(an_arrival_is_told_to_who_bound_it_last);
+	RUN(a_thread_sleeps_for_all_its_sources_at_once);
 	RUN(mailbox_calls_refuse_bad_arguments);
 	RUN(portals_move_data_both_ways);
 	RUN(the_shorter_side_counts);

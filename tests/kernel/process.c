@@ -41,7 +41,7 @@ nap(unsigned long arg)
 {
 	(void)arg;
 	for (;;)
-		kthread_sleep(FOREVER);
+		kthread_sleep(WAKE_ANY, FOREVER);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ rights(void)
 			return 1;
 		if (kpage_unmap(h, (unsigned long)atoll_startup()->image_base, 1) != -E_BADF)
 			return 2;
-		if (h >> 4 > 1 << 12 && kthread_wakeup(h) != -E_BADF)
+		if (h >> 4 > 1 << 12 && kthread_wakeup(h, 1) != -E_BADF)
 			return 3;
 	}
 	return 0;

@@ -236,7 +236,7 @@ static unsigned long
 stay(unsigned long i)
 {
 	__atomic_store_n(&place_of[i], (uint32_t)kt_own_core() + 1, __ATOMIC_RELEASE);
-	kthread_sleep(FOREVER);
+	kthread_sleep(WAKE_ANY, FOREVER);
 	return i;
 }
 
@@ -278,7 +278,7 @@ TEST(threads_go_where_the_fewest_are)
 
 		for (int i = 0; i < PLACED; i++)
 			if (place_of[i] == emptied) {
-				kthread_wakeup((int)placed[i]);
+				kthread_wakeup((int)placed[i], 1);
 				expect_eq(kt_join(placed[i]), i);
 				place_of[i] = 0;
 			}
@@ -288,7 +288,7 @@ TEST(threads_go_where_the_fewest_are)
 		expect(unevenness() <= 1);
 	}
 	for (int i = 0; i < PLACED; i++) {
-		kthread_wakeup((int)placed[i]);
+		kthread_wakeup((int)placed[i], 1);
 		expect_eq(kt_join(placed[i]), i);
 	}
 }

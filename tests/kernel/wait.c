@@ -26,7 +26,7 @@ now(void)
 static unsigned long
 sleep_for_ever(unsigned long arg)
 {
-	kthread_sleep(FOREVER);
+	kthread_sleep(WAKE_ANY, FOREVER);
 	return arg;
 }
 
@@ -46,14 +46,14 @@ TEST(every_wait_ends_by_its_deadline)
 	int in = (int)kmailbox_create(PORT), portal = (int)kportal_create(PORT), out = (int)kportal_open(0, PORT, PORT);
 	uint64_t value;
 
-	expect_late(kthread_sleep(deadline));
+	expect_late(kthread_sleep(WAKE_ANY, deadline));
 	expect_late(kfutex_wait((unsigned long)&word, 0, deadline));
 	expect_late(kthread_join((int)tid, &value, deadline));
-	expect_late(kmailbox_wait(in, deadline));
+	expect_late(kmailbox_wait(in, ANY_SOURCE_CLUSTER, deadline));
 	expect_late(kportal_write(out, (unsigned long)from, BYTES, deadline));
 	expect_eq(kportal_allow(portal, 0, PORT), 0);
 	expect_late(kportal_read(portal, (unsigned long)to, BYTES, deadline));
-	expect_eq(kthread_wakeup((int)tid), 0);
+	expect_eq(kthread_wakeup((int)tid, 1), 0);
 	expect_eq(kt_join(tid), 5);
 	expect_eq(kmailbox_close(in), 0);
 	expect_eq(kportal_close(portal), -E_BUSY);	/* the allowance stays */
@@ -78,7 +78,7 @@ static unsigned long
 wakes(unsigned long tid)
 {
 	kt_pause(2000);
-	kthread_wakeup((int)tid);
+	kthread_wakeup((int)tid, 1);
 	return 1;
 }
 
@@ -89,7 +89,7 @@ TEST(a_time_that_never_comes_is_no_deadline)
 	for (unsigned i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
 		long tid = kt_thread(wakes, (unsigned long)kthread_self(), ANY_CORE);
 
-		expect_eq(kthread_sleep(far[i]), 0);
+		expect_eq(kthread_sleep(WAKE_ANY, far[i]), 1);
 		expect_eq(kt_join(tid), 1);
 	}
 }
@@ -97,7 +97,7 @@ TEST(a_time_that_never_comes_is_no_deadline)
 static unsigned long
 sleeps_until(unsigned long us)
 {
-	return kthread_sleep(now() + us * 1000) == -E_TIMEDOUT ? us : 0;
+	return kthread_sleep(WAKE_ANY, now() + us * 1000) == -E_TIMEDOUT ? us : 0;
 }
 
 TEST(many_deadlines_pass_each_at_its_time)

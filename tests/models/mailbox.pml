@@ -7,17 +7,16 @@
  * Shown: messages of a cluster are read once, whole, in order; a slot is never written before it was read; at most one event per
  * direction is in flight for a port and a pair; nobody waits for ever, also when a cluster dies: every process reaches its end.
  *
- * proves: kernel/ikc/mail_out.c mail_out_write 9bd74d5c200b
- * proves: kernel/ikc/mail_out.c mail_out_wait acc8f6a910e5
+ * proves: kernel/ikc/mail_out.c mail_out_write c2d3f30aeb10
+ * proves: kernel/ikc/mail_out.c mail_out_wait 099f3cdff547
  * proves: kernel/ikc/mail_out.c mail_freed c5dbc67026b0
- * proves: kernel/ikc/mail_out.c slot_offer e584bac49528
- * proves: kernel/ikc/mail_out.c mail_peer_gone 6c3f612488a3
- * proves: kernel/ikc/mail_in.c mail_arrived 9914c57fc940
+ * proves: kernel/ikc/mail_out.c offer 42a9fdb99339
+ * proves: kernel/ikc/mail_out.c mail_peer_gone 5b0b9214e627
+ * proves: kernel/ikc/mail_in.c mail_arrived 77a724b32749
  * proves: kernel/ikc/mail_in.c take_from 703837e42397
- * proves: kernel/ikc/mail_in.c mail_in_peer_gone 9afb3af6f02f
- * proves: kernel/ikc/mail_in.c wake_waiters d0ae2751e2b1
- * proves: kernel/ikc/mailbox.c wait_for_message 54df9a03b0f3
- * proves: kernel/ikc/mailbox.c has_other_news 3dcfcf1ea90a
+ * proves: kernel/ikc/mail_in.c mail_in_peer_gone 4cdfadd47825
+ * proves: kernel/thread/notify.c thread_signal c57ff4f6f7f5
+ * proves: kernel/thread/notify.c sleep_serve ff1244da713f
  *
  * run: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2
  * run: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2
@@ -33,7 +32,7 @@
  * mutation: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DWRITE_INTO_FULL_SLOT
  * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DVICTIM=RECEIVER -DNO_WAKE_OF_WRITERS_ON_DEATH
  * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DVICTIM=0 -DNO_WAKE_OF_READERS_ON_DEATH
- * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DVICTIM=0 -DSILENT_DEATH
+ * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DSIGNAL_IS_FORGOTTEN
  * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
@@ -56,17 +55,14 @@ chan freed[SENDERS] = [1] of { bit };
 bool occupied[SENDERS];
 bool receiver_gone[SENDERS];		/* writes and waits say so */
 bool receiver_gone_known[SENDERS];	/* everybody was woken */
-byte grantee[SENDERS] = NOBODY;
 chan waiters[SENDERS] = [WRITERS] of { byte };
 bool woken[SENDERS * WRITERS];
 
 /* Receiver's home: struct mail_in. */
 bool pending[SENDERS];
 bool sender_gone[SENDERS];
-byte arrivals;				/* of messages, for whoever read in vain */
-byte gone;				/* deaths noticed, for whoever waits */
+bool noted;				/* of the reader's notification */
 bool reader_waits, reader_woken;
-byte gone_when_woken;
 
 /* Ghosts. */
 byte written[SENDERS], read[SENDERS];
@@ -75,15 +71,12 @@ bool unread[SENDERS];			/* the slot holds what was not read */
 #define ENTER(c) atomic { !home[c] -> home[c] = true }
 #define LEAVE(c) home[c] = false
 
-/* slot_offer: the freed slot is for whoever waited longest. */
+/* offer: all who wait for the slot go on. */
 inline offer(c, t) {
-	if
-	:: nempty(waiters[c]) ->
-		waiters[c]?t;
-		grantee[c] = t;
-		woken[t] = true
-	:: empty(waiters[c]) -> grantee[c] = NOBODY
-	fi
+	do
+	:: waiters[c]?t -> woken[t] = true
+	:: empty(waiters[c]) -> break
+	od
 }
 
 /* mail_out_write, on the home core: true in `done` if the message was put. */
@@ -94,7 +87,7 @@ inline write(c, me, done) {
 #ifdef WRITE_INTO_FULL_SLOT
 	:: !receiver_gone[c] ->
 #else
-	:: !receiver_gone[c] && !occupied[c] && (grantee[c] == NOBODY || grantee[c] == me) ->
+	:: !receiver_gone[c] && !occupied[c] ->
 #endif
 		if
 		:: dead[RECEIVER] -> receiver_gone[c] = true	/* hal_noc_put says so */
@@ -108,7 +101,6 @@ inline write(c, me, done) {
 			unread[c] = true;
 			slot[c] = written[c];
 			occupied[c] = true;
-			grantee[c] = NOBODY;
 			done = true;
 #ifndef EVENT_BEFORE_PUT
 			assert(nfull(arrived[c]));
@@ -140,7 +132,7 @@ proctype writer(byte c; byte me) {
 			woken[me] = false;
 			if
 #ifndef WRITER_PARKS_WITHOUT_LOOKING
-			:: receiver_gone[c] || (!occupied[c] && (grantee[c] == NOBODY || grantee[c] == me)) -> woken[me] = true
+			:: receiver_gone[c] || !occupied[c] -> woken[me] = true
 #endif
 			:: else -> waiters[c]!me
 			fi };
@@ -165,41 +157,37 @@ end:	do
 		receiver_gone_known[c] = true;
 		receiver_gone[c] = true;
 		occupied[c] = false;
-		grantee[c] = NOBODY;
 #ifndef NO_WAKE_OF_WRITERS_ON_DEATH
-		do
-		:: waiters[c]?t -> woken[t] = true
-		:: empty(waiters[c]) -> break
-		od
+		offer(c, t)
 #endif
 		}
 	od
 }
 
-/* mail_arrived, mail_in_peer_gone */
-inline wake_reader() {
+/* binding_signal, of mail_arrived and mail_in_peer_gone */
+inline signal() {
 	if
-	:: reader_waits -> reader_waits = false; gone_when_woken = gone; reader_woken = true
+	:: reader_waits -> reader_waits = false; reader_woken = true
+#ifdef SIGNAL_IS_FORGOTTEN
 	:: else
+#else
+	:: else -> noted = true
+#endif
 	fi
 }
 
 inline on_arrived(c) {
 	arrived[c]?1;
 	pending[c] = true;
-	arrivals++;
 #ifndef NO_WAKE_ON_ARRIVED
-	wake_reader()
+	signal()
 #endif
 }
 
 inline on_death(c) {
 	sender_gone[c] = true;
-#ifndef SILENT_DEATH
-	gone++;
-#endif
 #ifndef NO_WAKE_OF_READERS_ON_DEATH
-	wake_reader()
+	signal()
 #endif
 }
 
@@ -251,7 +239,7 @@ inline take(c, value) {
 
 /* The thread that reads until everything has come from the clusters that live. */
 proctype reader() {
-	byte c, value, seen, seen_gone;
+	byte c, value;
 	bool found;
 
 	do
@@ -264,7 +252,6 @@ proctype reader() {
 		:: else -> break
 		od;
 		found = c < SENDERS;
-		seen = arrivals;
 		if
 		:: found -> take(c, value)
 		:: else
@@ -273,17 +260,16 @@ proctype reader() {
 		if
 		:: found
 		:: !found ->
-			/* mailbox_wait; nothing that came since the look at COMPLETE may be lost */
+			/* thread_sleep; nothing that came since the look at COMPLETE may be lost */
 			atomic { !home[RECEIVER] ->
 			reader_woken = false;
 			if
 #ifndef READER_PARKS_WITHOUT_LOOKING
-			:: seen != arrivals || seen_gone != gone -> gone_when_woken = gone; reader_woken = true
+			:: noted -> noted = false; reader_woken = true
 #endif
 			:: else -> reader_waits = true
 			fi };
-			(reader_woken || over[RECEIVER]);
-			seen_gone = gone_when_woken
+			(reader_woken || over[RECEIVER])
 		fi;
 		value = 0
 	od

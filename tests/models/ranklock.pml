@@ -28,9 +28,9 @@
  * proves: mpi/core/lock.c mpi_rank_wait 1d1e6ec6bd1e
  * proves: mpi/pt2pt/progress.c mpi_can_move da4a40feb231
  * proves: mpi/transport/atoll/wait.c nothing_new 4a256b05b3fb
- * proves: mpi/transport/atoll/wait.c become_listener 6cd666bfb631
- * proves: mpi/transport/atoll/wait.c sleep_until_woken bf99d7a986f7
- * proves: mpi/transport/atoll/writer.c write_all 608e1be154fc
+ * proves: mpi/transport/atoll/wait.c become_listener b6ec71f28189
+ * proves: mpi/transport/atoll/wait.c sleep_until_woken 454906badec2
+ * proves: mpi/transport/atoll/writer.c write_all dbf79aa3df49
  *
  * run: -DTHREADS=2 -DK0=ROOM -DK1=MESSAGE
  * run: -DTHREADS=3 -DK0=ROOM -DK1=MESSAGE -DK2=MESSAGE

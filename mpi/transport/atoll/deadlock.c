@@ -58,7 +58,7 @@ static void
 pass_on(const struct transport *t, uint32_t local_rank)
 {
 	store_total(&t->sleepers->turn, local_rank + 1);
-	kthread_wakeup(transport_inbox(t, local_rank)->tid);
+	kthread_wakeup(transport_inbox(t, local_rank)->tid, WOKEN_BY_PEER);
 }
 
 /* All sleep, and so will the caller in a moment. */

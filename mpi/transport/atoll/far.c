@@ -44,7 +44,17 @@ transport_far_init(struct mpi_rank *self)
 		return MPI_ERR_NO_MEM;
 	t->mailbox = (int)kmailbox_create(port);
 	t->portal = (int)kportal_create(port);
-	return t->mailbox >= 0 && t->portal >= 0 ? MPI_SUCCESS : MPI_ERR_INTERN;
+	if (t->mailbox < 0 || t->portal < 0)
+		return MPI_ERR_INTERN;
+	transport_far_listen(t);
+	return MPI_SUCCESS;
+}
+
+void
+transport_far_listen(struct transport *t)
+{
+	kevent_bind(EVENT_MAILBOX, t->mailbox, BIT_MAIL);
+	kevent_bind(EVENT_ROOM, 0, BIT_ROOM);
 }
 
 void

@@ -44,6 +44,12 @@ struct sleepers {
 	uint32_t found;			/* all sleep */
 	uint32_t turn;			/* 1 + the local rank that is to say what it waits for */
 };
+/* bits of the notification of the thread that sleeps for a rank */
+#define BIT_PEER 0			/* a peer of the cluster, or the rank's writer */
+#define BIT_MAIL 1
+#define BIT_ROOM 2
+#define WOKEN_BY_PEER (1u << BIT_PEER)
+#define WOKEN (WOKEN_BY_PEER | 1u << BIT_MAIL | 1u << BIT_ROOM)
 
 struct transport {
 	const struct startup *startup;		/* NULL: not started by the system, a single rank */
@@ -114,6 +120,9 @@ int transport_far_init(struct mpi_rank *self);
 void transport_far_exit(struct mpi_rank *self);
 bool transport_far_poll(struct mpi_rank *self);
 bool transport_far_is_empty(const struct transport *t);
+
+/* From now on the calling thread is told of messages and of room for more. */
+void transport_far_listen(struct transport *t);
 
 /* The rank ends: say what was counted, if nobody has asked before. */
 void transport_counts_end(struct mpi_rank *self);

@@ -152,7 +152,7 @@ wake(struct transport *t, struct inbox *box)
 	if (!transport_take_off(t, box))
 		return;
 	t->counts.wakes++;
-	kthread_wakeup(box->tid);
+	kthread_wakeup(box->tid, WOKEN_BY_PEER);
 }
 
 static void

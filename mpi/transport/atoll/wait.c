@@ -119,7 +119,7 @@ become_listener(struct transport *t)
 		return;
 	store_relaxed((uint32_t *)&t->inbox.box->tid, (uint32_t)tid);
 	if (t->mailbox >= 0)
-		kmailbox_listen(t->mailbox);
+		transport_far_listen(t);
 }
 
 static void
@@ -133,7 +133,7 @@ sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const v
 	t->counts.waits++;
 	if (nothing_new(t, ready, arg)) {
 		transport_falls_asleep(self);
-		kthread_sleep(FOREVER);
+		kthread_sleep(WOKEN, FOREVER);
 		transport_woke_up(self);
 		return;
 	}

@@ -42,7 +42,7 @@ write_all(struct writer *w)
 	w->result = put < 0 ? put : (size_t)put == w->len ? 0 : -E_IO;
 	/* in total order with whoever is about to sleep: it has said so, then looks at the state */
 	store_total(&w->state, WRITER_OVER);
-	kthread_wakeup((int)load_total((const uint32_t *)&w->box->tid));
+	kthread_wakeup((int)load_total((const uint32_t *)&w->box->tid), WOKEN_BY_PEER);
 }
 
 static void
@@ -58,7 +58,7 @@ writer_main(void *arg)
 		if (state == WRITER_BUSY)
 			write_all(w);
 		else
-			kthread_sleep(FOREVER);
+			kthread_sleep(WAKE_ANY, FOREVER);
 	}
 }
 
@@ -124,7 +124,7 @@ wake_writer(struct writer *w, uint32_t state)
 	store_total(&w->state, state);
 	tid = load_total(&w->tid);
 	if (tid != 0)
-		kthread_wakeup((int)tid);
+		kthread_wakeup((int)tid, WOKEN_BY_PEER);
 }
 
 int

@@ -58,8 +58,8 @@ measure(void)
 	for (int i = 0; i < CALLS; i++)
 		window(LABEL_REMOTE, kvoid_remote());
 	for (int i = 0; i < CALLS; i++)
-		window(LABEL_HANDLE, kthread_wakeup(self));
-	kthread_sleep(FOREVER);
+		window(LABEL_HANDLE, kthread_wakeup(self, 1));
+	kthread_sleep(WAKE_ANY, FOREVER);
 }
 
 static long
@@ -119,7 +119,7 @@ end_at_once(unsigned long arg)
 static void
 sleep_and_end(unsigned long arg)
 {
-	kthread_sleep(FOREVER);
+	kthread_sleep(WAKE_ANY, FOREVER);
 	kthread_exit(arg);
 }
 
@@ -170,7 +170,7 @@ measure_threads(void)
 		tid[i] = start_small(sleep_and_end, i);
 	measure_life();
 	for (int i = 0; i < LIVING; i++) {
-		kthread_wakeup((int)tid[i]);
+		kthread_wakeup((int)tid[i], 1);
 		report("join of a thread that slept", kthread_join((int)tid[i], &value, FOREVER) == 0 && value == (uint64_t)i, 1);
 	}
 }

@@ -23,6 +23,7 @@
 
 #define STACK_BYTES 32768
 #define SPINS 100
+#define WOKEN (1u << 30)	/* the bit of the first thread's notification; MPI has others */
 #define NS_PER_S 1000000000
 
 enum { UNBORN, IDLE, ASKED, ANSWERED, REFUSED };
@@ -71,7 +72,7 @@ watch_main(void *unused)
 		}
 		w->result = futex(w->addr, w->operation, w->value, w->timeout);
 		__atomic_store_n(&w->state, ANSWERED, __ATOMIC_RELEASE);
-		kthread_wakeup(w->first_handle);
+		kthread_wakeup(w->first_handle, WOKEN);
 	}
 	return unused;
 }
@@ -88,7 +89,7 @@ hand_over(volatile int *addr, int operation, int value, const struct timespec *t
 	__atomic_store_n(&w->state, ASKED, __ATOMIC_RELEASE);
 	futex(&w->state, FUTEX_WAKE_PRIVATE, 1, NULL);
 	while (__atomic_load_n(&w->state, __ATOMIC_ACQUIRE) != ANSWERED)
-		kthread_sleep(FOREVER);
+		kthread_sleep(WOKEN, FOREVER);
 	__atomic_store_n(&w->state, IDLE, __ATOMIC_RELEASE);
 	return w->result;
 }
