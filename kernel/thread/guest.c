@@ -48,7 +48,7 @@ kernel_guest_enter(void *home, unsigned core, uintptr_t image, struct guest_thre
 	hal_core_set_local(self);
 	ready_drain(self);
 	list_init(&self->run_queue);
-	args->caller = NULL;
+	args->caller = &c->thread[0];	/* of init, which lives: there is no thread yet that calls */
 	args->a[0] = core;
 	args->a[1] = image;
 	tid = am_call_kernel(self, enter_serve, args, offsetof(struct kcall_args, a) + 2 * sizeof(args->a[0]));
