@@ -7,8 +7,8 @@
 #include <kernel/thread/thread.h>
 
 /*
- * kc_proc_create: an empty process. It lives as long as a handle names it. Runs: home. Returns the first handle, with all rights; -E_NOSPC;
- * -E_NOMEM; -E_MFILE.
+ * kc_proc_create: an empty process. It lives as long as a handle names it. Runs: home. Returns the first handle, with all rights but
+ * RIGHT_GRANT, which only init gets: processes that hold handles of each other would never end. -E_NOSPC; -E_NOMEM; -E_MFILE.
  */
 long
 kc_proc_create(struct thread *caller)
@@ -18,7 +18,7 @@ kc_proc_create(struct thread *caller)
 
 	if (handle != 0)
 		return handle;
-	handle = handle_new(&caller->proc->handles, &p->object, RIGHTS_ALL);
+	handle = handle_new(&caller->proc->handles, &p->object, RIGHTS_ALL & ~(caller->proc == caller->cluster->init ? 0u : RIGHT_GRANT));
 	if (handle < 0)
 		proc_end(p, 0, CRASH_NONE);
 	return handle;

@@ -44,11 +44,16 @@ use(int given)
 	return kcrash_info(given, info) == -E_BADF && kproc_kill(given, 9) == -E_BADF ? 0 : 3;
 }
 
-/* Leave a child behind that nobody else knows. */
+/* Leave children behind that nobody else knows. */
 static int
 parent(void)
 {
-	return kproc_create() > 0 && kproc_create() > 0 ? 5 : 6;
+	int a = (int)kproc_create(), b = (int)kproc_create();
+
+	/* which would not end if they named each other, or themselves */
+	if (khandle_duplicate(a, a, RIGHTS_ALL) != -E_ACCES || khandle_duplicate(a, b, RIGHTS_ALL) != -E_ACCES)
+		return 7;
+	return a > 0 && b > 0 ? 5 : 6;
 }
 
 static void
