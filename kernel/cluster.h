@@ -117,6 +117,14 @@ struct thread {
 	struct list siblings;	/* in process->threads */
 	struct sweep sweep;	/* a shoot-down that it waits for */
 	struct object object;
+	struct mem_work {	/* what a call on memory that takes many messages holds in between */
+		uint32_t runs;		/* list of runs of frames that nobody has seen */
+		uint32_t run_count;
+		uint32_t reserved;	/* free frames set aside for page tables */
+		uint32_t block;		/* frames that frame_alloc has still to mark */
+		uint32_t block_count;
+		bool sweeping;		/* `sweep` has begun and is not sent */
+	} work;
 };
 
 enum proc_state { PROC_FREE, PROC_LIVE, PROC_DYING, PROC_ZOMBIE };
@@ -154,7 +162,9 @@ struct process {
 	struct object object;
 	struct handles handles;	/* what it may act on */
 	struct quota *quota;	/* of the tree of processes that it belongs to */
-	struct list free;
+	uint32_t stage;		/* of its end: kernel/proc/proc.c */
+	uint32_t looked;	/* threads or descriptors that this stage has looked at */
+	struct list free;	/* in cluster->procs_free, or at its end in cluster->reaping */
 };
 
 /* Threads whose wait has a deadline: the one whose is first on top. */
@@ -221,6 +231,7 @@ struct cluster {
 	uint32_t chores;
 	struct list threads_free;
 	struct list procs_free;
+	struct list reaping;	/* processes that end */
 	struct list futex[64];
 	struct deadlines deadlines;
 	struct hal_page_source page_source;	/* of page tables */

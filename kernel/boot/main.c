@@ -73,6 +73,7 @@ tables_init(struct cluster *c, struct carve *m)
 	c->deadlines.heap = carve(m, c->threads_max * sizeof(struct thread *), sizeof(struct thread *));
 	list_init(&c->threads_free);
 	list_init(&c->procs_free);
+	list_init(&c->reaping);
 	list_init(&c->sweeps.running);
 	for (size_t i = 0; i < sizeof(c->futex) / sizeof(c->futex[0]); i++)
 		list_init(&c->futex[i]);

@@ -386,6 +386,7 @@ static inline void
 fake_process_ends(unsigned cluster, int proc)
 {
 	struct process *p = &fake[cluster]->proc[proc];
+	uint32_t at = 0;
 
 	here = cluster;
 	p->state = PROC_DYING;
@@ -398,7 +399,8 @@ fake_process_ends(unsigned cluster, int proc)
 		t->wait.undo = NULL;
 		fake_of(t)->ready = false;
 	}
-	ikc_process_gone(&fake[cluster]->c, p);
+	while (!ikc_process_gone(&fake[cluster]->c, p, &at))
+		continue;
 	for (int i = 0; i < FAKE_THREADS; i++) {
 		struct thread *t = thr(cluster, i);
 

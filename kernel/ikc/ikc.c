@@ -10,6 +10,8 @@
 #define EVENTS_PER_ROUND 16
 #define DESCS_MAX (1u << ID_INDEX_BITS)
 #define BACKLOG_GREETINGS 8		/* UP is not part of a protocol that counts */
+#define GONE_COST 256			/* of one step of the end of a process: 1 for a descriptor, and more for one that it owns */
+#define GONE_CLOSE 63
 #define DESC_MEMORY 8192		/* bytes of cluster memory per descriptor */
 
 /* --- threads --- */
@@ -254,10 +256,16 @@ desc_close(struct cluster *c, struct ikc_desc *d)
 	}
 }
 
-void
-ikc_process_gone(struct cluster *c, struct process *p)
+bool
+ikc_process_gone(struct cluster *c, struct process *p, uint32_t *at)
 {
-	for (uint32_t i = 0; i < c->ikc.desc_count; i++)
-		if (c->ikc.desc[i].owner == p)
-			desc_close(c, &c->ikc.desc[i]);
+	for (unsigned cost = 0; *at < c->ikc.desc_count; ++*at) {
+		if (++cost > GONE_COST)
+			return false;
+		if (c->ikc.desc[*at].owner != p)
+			continue;
+		desc_close(c, &c->ikc.desc[*at]);
+		cost += GONE_CLOSE;
+	}
+	return true;
 }

@@ -87,8 +87,11 @@ uint64_t ikc_deadline(struct cluster *c);
 struct event;
 long ikc_event(struct thread *caller, int event, int object, struct event *e);
 
-/* A process ends: close all it has. Its threads neither run nor wait any more. */
-void ikc_process_gone(struct cluster *c, struct process *p);
+/*
+ * A process ends: close some of what it has, from descriptor *at on (first 0). True: that was all.
+ * Its threads neither run nor wait any more.
+ */
+bool ikc_process_gone(struct cluster *c, struct process *p, uint32_t *at);
 
 /*
  * A peer did what no right kernel does (`what`: "sent ..."): its present life counts as dead for everybody, and one message says why. Not in

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on frames and mappings. All of this runs on the home core but the local halves of page_unmap and page_protect.
+ * Kernel calls on frames and mappings. What is called _serve runs on the home core, for a bounded number of pages; the calls themselves run on
+ * the calling core and go from step to step. Calls that act on more than one step's pages look at all of them first, so that what is wrong is
+ * found before anything changes. Between two steps another thread may change the same pages: then a call that fails has undone what it
+ * mapped, but rights changed by page_protect and frames given up by frame_free stay so.
  * Source: seed 000 III-B (memory management).
  */
 #include <kernel/call/kcall_core.h>
+#include <kernel/mem/calls.h>
 #include <kernel/mem/mem.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-#define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
+#define UNMAP_STEP 16		/* small pages */
 #define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
 struct range {
@@ -31,7 +35,7 @@ range_make(const struct process *p, uintptr_t addr, long count, size_t unit, str
 	return 0;
 }
 
-static bool
+bool
 prot_is_valid(int prot)
 {
 	int bits = prot & PROT_BITS;
@@ -39,46 +43,81 @@ prot_is_valid(int prot)
 	return (prot & ~(PROT_BITS | PAGE_LARGE)) == 0 && (bits & PAGE_READ);
 }
 
-/*
- * kc_frame_alloc: `count` contiguous frames, zero-filled, held by the caller's process. Runs: home. Returns the first; -E_INVAL; -E_NOMEM.
- */
 long
-kc_frame_alloc(struct thread *caller, int count)
+mem_home(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 {
-	struct process *p = caller->proc;
-	uint32_t first;
+	struct core *core = core_self();
+	struct kcall_args *args = kcall_args(core);
+	long result;
 
-	if (count <= 0)
-		return -E_INVAL;
-	first = frames_alloc(&caller->cluster->frames, (uint32_t)count, FRAME_USER, p->id);
-	if (first == FRAME_NONE)
-		return -E_NOMEM;
-	for (uint32_t i = first; i < first + (uint32_t)count; i++)
-		held_add(p, i);
-	return (long)first;
+	args->caller = caller;
+	for (int i = 0; i < MEM_ARGS; i++)
+		args->a[i] = a[i];
+	result = am_call_kernel(core, fn, args, offsetof(struct kcall_args, data));
+	for (int i = 0; i < MEM_ARGS; i++)
+		a[i] = args->a[i];
+	return result;
 }
 
-/*
- * kc_frame_free: give up frames that frame_alloc handed out; each lives on while it is mapped. Runs: home.
- * Returns 0; -E_INVAL: no such frames; -E_ACCES: not held by the caller's process.
- */
-long
-kc_frame_free(struct thread *caller, int frame, int count)
+/* May the caller give up these frames? 0; -E_INVAL: no such frames; -E_ACCES: not held by its process. */
+static long
+held_check(struct thread *caller, uint32_t frame, uint32_t count)
 {
 	struct frames *f = &caller->cluster->frames;
-	uint32_t end = (uint32_t)frame + (uint32_t)count;
 
-	if (frame < 0 || count <= 0 || end > f->total)
-		return -E_INVAL;
-	for (uint32_t i = (uint32_t)frame; i < end; i++) {
+	for (uint32_t i = frame; i < frame + count; i++) {
 		if (!frame_is_used(f, i))
 			return -E_INVAL;
 		if (!f->frame[i].is_held || f->frame[i].owner != caller->proc->id)
 			return -E_ACCES;
 	}
-	for (uint32_t i = (uint32_t)frame; i < end; i++)
-		held_remove(caller->proc, i);
 	return 0;
+}
+
+static long
+held_check_serve(struct kcall_args *args)
+{
+	return held_check(args->caller, (uint32_t)args->a[0], (uint32_t)args->a[1]);
+}
+
+static long
+held_remove_serve(struct kcall_args *args)
+{
+	uint32_t frame = (uint32_t)args->a[0], count = (uint32_t)args->a[1];
+	long e = held_check(args->caller, frame, count);
+
+	for (uint32_t i = frame; e == 0 && i < frame + count; i++)
+		held_remove(args->caller->proc, i);
+	return e;
+}
+
+static long
+held_steps(struct thread *caller, kcall_serve_fn *fn, uint32_t frame, uint32_t count)
+{
+	long e = 0;
+
+	for (uint32_t n; e == 0 && count > 0; frame += n, count -= n) {
+		n = count < MEM_STEP ? count : MEM_STEP;
+		e = mem_home(caller, fn, (unsigned long[MEM_ARGS]){frame, n});
+	}
+	return e;
+}
+
+/*
+ * kc_frame_free: give up frames that frame_alloc handed out; each lives on while it is mapped. Runs: calling core.
+ * Returns 0; -E_INVAL: no such frames; -E_ACCES: not held by the caller's process.
+ */
+long
+kc_frame_free(struct thread *caller, int frame, int count)
+{
+	uint32_t end = (uint32_t)frame + (uint32_t)count;
+	long e = 0;
+
+	if (frame < 0 || count <= 0 || end > caller->cluster->frames.total)
+		return -E_INVAL;
+	if (count > MEM_STEP)
+		e = held_steps(caller, held_check_serve, (uint32_t)frame, (uint32_t)count);
+	return e != 0 ? e : held_steps(caller, held_remove_serve, (uint32_t)frame, (uint32_t)count);
 }
 
 /* May the caller map these frames so? 0; -E_INVAL: no such frames; -E_ACCES; -E_NOMEM: too many mappings of one. */
@@ -114,68 +153,146 @@ frames_most(const struct frames *f, const struct process *p, uint32_t first, siz
 	return HAL_MAY_ALL;
 }
 
+/* What page_map, page_protect and page_unmap are about: process a[0], a[1] on, a[2] pages. */
+struct change {
+	struct process *p;
+	struct range r;
+	size_t unit;		/* bytes of a page */
+	uint32_t frame;		/* page_map: the first, and how many */
+	uint32_t frames;
+	int prot;
+};
+
+/* a[3]: first frame; a[4]: protection. Everything that can be said about the range as a whole. */
+static int
+map_decode(struct kcall_args *args, struct change *m)
+{
+	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &m->p);
+
+	m->prot = (int)args->a[4];
+	m->unit = m->prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+	m->frame = (uint32_t)args->a[3];
+	if (e != 0)
+		return e;
+	if ((int)m->frame < 0 || !prot_is_valid(m->prot) || m->frame % (m->unit / HAL_PAGE_BYTES) != 0 ||
+			range_make(m->p, args->a[1], (long)args->a[2], m->unit, &m->r) != 0)
+		return -E_INVAL;
+	m->frames = (uint32_t)((m->r.end - m->r.start) / HAL_PAGE_BYTES);
+	return 0;
+}
+
+/* Is the range reserved, or could it be? 0; -E_EXIST; *claimed. */
+static int
+map_place(const struct change *m, bool *claimed)
+{
+	*claimed = area_covers(&m->p->areas, m->r.start, m->r.end);
+	return !*claimed && area_overlaps(&m->p->areas, m->r.start, m->r.end) ? -E_EXIST : 0;
+}
+
+/* The first look at a range of many steps: a[5] more pages come behind those that are looked at now. */
+static long
+map_check_serve(struct kcall_args *args)
+{
+	struct change m;
+	bool claimed;
+	uint64_t paddr;
+	int prot, e;
+
+	args->a[2] += args->a[5];
+	e = map_decode(args, &m);
+	args->a[2] -= args->a[5];
+	if (e == 0)
+		e = map_place(&m, &claimed);
+	if (e == 0 && (m.frame >= args->caller->cluster->frames.total || m.frames > args->caller->cluster->frames.total - m.frame))
+		e = -E_INVAL;
+	if (e == 0)
+		e = frames_check(args->caller, m.frame, args->a[2] * (m.unit / HAL_PAGE_BYTES), m.prot);
+	for (size_t i = 0; e == 0 && claimed && i < args->a[2]; i++)
+		if (hal_query(&m.p->space, m.r.start + i * m.unit, &paddr, &prot) == 0)
+			e = -E_EXIST;
+	return e;
+}
+
+static long
+map_serve(struct kcall_args *args)
+{
+	struct cluster *c = args->caller->cluster;
+	struct change m;
+	bool claimed;
+	int e = map_decode(args, &m);
+
+	if (e == 0)
+		e = frames_check(args->caller, m.frame, m.frames, m.prot);
+	if (e != 0)
+		return e;
+	claimed = area_covers(&m.p->areas, m.r.start, m.r.end);
+	if (!claimed)
+		e = mem_claim_at(m.p, m.r.start, m.r.end - m.r.start);
+	if (e != 0)
+		return e;
+	m.prot |= frames_most(&c->frames, m.p, m.frame, m.frames);
+	e = hal_map(&m.p->space, m.r.start, frame_paddr(&c->frames, m.frame), args->a[2], m.prot);
+	if (e != 0) {
+		if (!claimed)
+			mem_unclaim(m.p, m.r.start, m.r.end);
+		return e;
+	}
+	for (uint32_t i = 0; i < m.frames; i++)
+		frame_get(&c->frames, m.frame + i);
+	return 0;
+}
+
+/* From step to step; *done: pages that are through. */
+static long
+map_steps(struct thread *caller, kcall_serve_fn *fn, const unsigned long *a, size_t *done)
+{
+	size_t unit = a[4] & PAGE_LARGE ? PAGES_PER_LARGE : 1, step = a[4] & PAGE_LARGE ? 1 : MEM_STEP, n;
+
+	for (*done = 0; *done < a[2]; *done += n) {
+		long e;
+
+		n = a[2] - *done < step ? a[2] - *done : step;
+		e = mem_home(caller, fn, (unsigned long[MEM_ARGS]){a[0], a[1] + *done * unit * HAL_PAGE_BYTES, n,
+			a[3] + *done * unit, a[4], a[2] - *done - n});
+		if (e != 0)
+			return e;
+	}
+	return 0;
+}
+
 /*
  * kc_page_map: map `count` consecutive frames from `frame` on at addr. The range is reserved (mem_alloc with prot 0) or unclaimed. Where
- * a frame is not the target's own, page_protect can later give no right that is not in prot. Runs: home.
+ * a frame is not the target's own, page_protect can later give no right that is not in prot. Runs: calling core.
  * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_EXIST: something is there; -E_NOMEM; -E_ACCES: no RIGHT_WRITE, or not its frames. init may map
  * the frames of every process.
  */
 long
 kc_page_map(struct thread *caller, int proc, unsigned long addr, int frame, int count, int prot)
 {
-	struct cluster *c = caller->cluster;
-	size_t unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
-	size_t frames;
-	struct process *p;
-	struct range r;
-	bool claimed;
-	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
+	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, addr, (unsigned long)(long)count, (unsigned long)(long)frame,
+		(unsigned long)(long)prot};
+	size_t done = 0, unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+	long e = 0;
 
-	if (e != 0)
-		return e;
-	if (frame < 0 || !prot_is_valid(prot) || (uint32_t)frame % (unit / HAL_PAGE_BYTES) != 0 || range_make(p, addr, count, unit, &r) != 0)
-		return -E_INVAL;
-	frames = (r.end - r.start) / HAL_PAGE_BYTES;
-	e = frames_check(caller, (uint32_t)frame, frames, prot);
-	if (e != 0)
-		return e;
-	claimed = area_covers(&p->areas, r.start, r.end);
-	if (!claimed)
-		e = mem_claim_at(p, r.start, r.end - r.start);
-	if (e != 0)
-		return e;
-	prot |= frames_most(&c->frames, p, (uint32_t)frame, frames);
-	e = hal_map(&p->space, r.start, frame_paddr(&c->frames, (uint32_t)frame), (size_t)count, prot);
-	if (e != 0) {
-		if (!claimed)
-			mem_unclaim(p, r.start, r.end);
-		return e;
-	}
-	for (size_t i = 0; i < frames; i++)
-		frame_get(&c->frames, (uint32_t)(frame + i));
-	return 0;
+	if (count <= 0)
+		return mem_home(caller, map_serve, a);
+	if (count > (prot & PAGE_LARGE ? 1 : MEM_STEP))
+		e = map_steps(caller, map_check_serve, a, &done);
+	if (e == 0)
+		e = map_steps(caller, map_serve, a, &done);
+	else
+		done = 0;
+	return e != 0 && done > 0 ? page_take_back(caller, proc, addr, addr + done * unit, e) : e;
 }
 
-/* A large page that the range cuts cannot be changed. Pages that are not mapped are allowed where `holes` is. */
-static int
-range_check(struct process *p, const struct range *r, bool holes)
+/* Does a border between two pages lie in the middle of a large one? */
+static bool
+cuts_large(struct process *p, uintptr_t at)
 {
-	for (uintptr_t a = r->start; a < r->end; a += HAL_PAGE_BYTES) {
-		uint64_t paddr;
-		int prot;
+	uint64_t paddr;
+	int prot;
 
-		if (hal_query(&p->space, a, &paddr, &prot) != 0) {
-			if (!holes)
-				return -E_INVAL;
-			continue;
-		}
-		if (!(prot & PAGE_LARGE))
-			continue;
-		if (a % HAL_LARGE_BYTES != 0 || r->end - a < HAL_LARGE_BYTES)
-			return -E_INVAL;
-		a += HAL_LARGE_BYTES - HAL_PAGE_BYTES;
-	}
-	return 0;
+	return at % HAL_LARGE_BYTES != 0 && hal_query(&p->space, at, &paddr, &prot) == 0 && (prot & PAGE_LARGE);
 }
 
 /* Pages from `a` on that are mapped, up to the end of the range; their frames lose the mapping. */
@@ -198,18 +315,21 @@ put_run(struct process *p, uintptr_t a, uintptr_t end)
 	return (at - a) / HAL_PAGE_BYTES;
 }
 
-/* The sweep has begun, so that no frame is free before it ends. A run is unmapped at once: that is one call of the host's. */
-static void
+/* The sweep has begun, so that no frame is free before it ends. A run is unmapped at once: that is one call of the host's. Some pages, up to
+ * the address that is returned. */
+static uintptr_t
 range_unmap(struct process *p, const struct range *r)
 {
-	for (uintptr_t a = r->start; a < r->end; a += HAL_PAGE_BYTES) {
-		size_t pages = put_run(p, a, r->end);
+	uintptr_t a = r->start, end = r->end - a > UNMAP_STEP * HAL_PAGE_BYTES ? a + UNMAP_STEP * HAL_PAGE_BYTES : r->end;
 
-		if (pages == 0)
-			continue;
-		check(hal_unmap(&p->space, a, pages) == 0);
-		a += (pages - 1) * HAL_PAGE_BYTES;
+	while (a < end) {
+		size_t pages = put_run(p, a, end);
+
+		if (pages != 0)
+			check(hal_unmap(&p->space, a, pages) == 0);
+		a += (pages != 0 ? pages : 1) * HAL_PAGE_BYTES;
 	}
+	return a;
 }
 
 /* On each core that runs the process. */
@@ -229,7 +349,7 @@ shoot_down_done(struct cluster *c, struct sweep *s)
 	struct process *of_caller = s->caller->proc;
 
 	(void)c;
-	thread_ready(s->caller, 0);
+	thread_ready(s->caller, s->result);
 	proc_sweep_ended(p);
 	if (of_caller != p)
 		proc_sweep_ended(of_caller);
@@ -248,109 +368,163 @@ shoot_down_begin(struct thread *caller, struct process *p)
 	return s;
 }
 
-/* The caller's own core flushes when it has our answer (shoot_down_call), before it runs a user thread again. */
+/* The caller's own core flushes when it has our answer (change_end), before it runs a user thread again. */
 static long
-shoot_down_end(struct thread *caller, struct sweep *s)
+shoot_down_end(struct thread *caller, struct sweep *s, long result)
 {
+	s->result = result;
+	caller->work.sweeping = false;
 	if (sweep_send(caller->cluster, s, (int)caller->core->id))
-		return 0;
+		return result;
 	return thread_park(caller, NULL);
 }
 
-/* Process and range of page_unmap and page_protect. */
 static int
-change_decode(struct kcall_args *args, struct process **p, struct range *r)
+change_decode(struct kcall_args *args, struct change *m)
 {
-	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, p);
+	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &m->p);
 
 	if (e != 0)
 		return e;
-	return range_make(*p, args->a[1], (long)args->a[2], HAL_PAGE_BYTES, r);
+	return range_make(m->p, args->a[1], (long)args->a[2], HAL_PAGE_BYTES, &m->r);
 }
 
+static int
+unmap_check(struct thread *caller, const struct change *m)
+{
+	if (!area_covers(&m->p->areas, m->r.start, m->r.end) || cuts_large(m->p, m->r.start) || cuts_large(m->p, m->r.end))
+		return -E_INVAL;
+	if (!areas_has_room(&caller->cluster->areas))
+		return -E_NOMEM;
+	return caller->work.sweeping ? 0 : hal_unmap_ready(&m->p->space, m->r.start, (m->r.end - m->r.start) / HAL_PAGE_BYTES);
+}
+
+/* a[3]: the call's result when the range is gone. -E_AGAIN: a[1] and a[2] say what is left of it. */
 static long
 unmap_serve(struct kcall_args *args)
 {
-	struct cluster *c = args->caller->cluster;
-	struct process *p;
-	struct range r;
-	struct sweep *s;
-	int e = change_decode(args, &p, &r);
+	struct thread *t = args->caller;
+	struct change m;
+	uintptr_t at;
+	int e = change_decode(args, &m);
 
+	if (e == 0)
+		e = unmap_check(t, &m);
 	if (e != 0)
-		return e;
-	if (!area_covers(&p->areas, r.start, r.end) || range_check(p, &r, true) != 0)
-		return -E_INVAL;
-	if (!areas_has_room(&c->areas) || hal_unmap_ready(&p->space, r.start, (r.end - r.start) / HAL_PAGE_BYTES) != 0)
-		return -E_NOMEM;
-	s = shoot_down_begin(args->caller, p);
-	range_unmap(p, &r);
-	mem_unclaim(p, r.start, r.end);
-	return shoot_down_end(args->caller, s);
+		return t->work.sweeping ? shoot_down_end(t, &t->sweep, e) : e;
+	if (!t->work.sweeping)
+		shoot_down_begin(t, m.p);
+	t->work.sweeping = true;
+	at = range_unmap(m.p, &m.r);
+	mem_unclaim(m.p, m.r.start, at);
+	args->a[1] = at;
+	args->a[2] = (m.r.end - at) / HAL_PAGE_BYTES;
+	return at < m.r.end ? -E_AGAIN : shoot_down_end(t, &t->sweep, (long)args->a[3]);
 }
 
+/* The next pages of a long range: are they mapped, with these rights at most? a[1] and a[2] say what is left. */
+static long
+protect_check_serve(struct kcall_args *args)
+{
+	int most = HAL_MAY((int)args->a[3] & PROT_BITS), prot, e;
+	struct change m;
+	uint64_t paddr;
+
+	e = change_decode(args, &m);
+	if (e != 0 || !prot_is_valid((int)args->a[3]) || cuts_large(m.p, m.r.start) || cuts_large(m.p, m.r.end))
+		return e != 0 ? e : -E_INVAL;
+	for (unsigned n = 0; n < MEM_STEP && m.r.start < m.r.end; n++) {
+		if (hal_query(&m.p->space, m.r.start, &paddr, &prot) != 0)
+			return -E_INVAL;
+		if (most & ~prot)
+			return -E_ACCES;
+		m.r.start += prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+	}
+	args->a[1] = m.r.start;
+	args->a[2] = (m.r.end - m.r.start) / HAL_PAGE_BYTES;
+	return m.r.start < m.r.end ? -E_AGAIN : 0;
+}
+
+/* A step's pages, or one large page: all of a short range. */
 static long
 protect_serve(struct kcall_args *args)
 {
-	int prot = (int)args->a[3];
-	struct process *p;
-	struct range r;
-	int e = change_decode(args, &p, &r);
+	struct thread *t = args->caller;
+	size_t pages = args->a[2] < MEM_STEP ? args->a[2] : MEM_STEP;
+	struct change m;
+	uint64_t paddr;
+	int prot, e = change_decode(args, &m);
 
-	if (e != 0)
+	if (e == 0 && !prot_is_valid((int)args->a[3]))
+		e = -E_INVAL;
+	if (e == 0 && hal_query(&m.p->space, m.r.start, &paddr, &prot) == 0 && (prot & PAGE_LARGE))
+		pages = PAGES_PER_LARGE;
+	if (e == 0 && pages > args->a[2])
+		e = -E_INVAL;
+	if (e == 0)
+		e = hal_protect(&m.p->space, m.r.start, pages, (int)args->a[3] & PROT_BITS);
+	if (e != 0 && args->a[4] == 0)
 		return e;
-	if (!prot_is_valid(prot) || range_check(p, &r, false) != 0)
-		return -E_INVAL;
-	e = hal_protect(&p->space, r.start, (r.end - r.start) / HAL_PAGE_BYTES, prot & PROT_BITS);
-	if (e != 0)
-		return e;
-	return shoot_down_end(args->caller, shoot_down_begin(args->caller, p));
+	args->a[1] += pages * HAL_PAGE_BYTES;
+	args->a[2] -= pages;
+	args->a[4] = 1;			/* something has changed */
+	if (e == 0 && args->a[2] > 0)
+		return -E_AGAIN;
+	return shoot_down_end(t, shoot_down_begin(t, m.p), e);
 }
 
+/* From step to step, then the own core forgets what it knew of the pages. */
 static long
-shoot_down_call(struct core *core, kcall_serve_fn *fn, struct kcall_args *args)
+change_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 {
-	long result = am_call_kernel(core, fn, args, offsetof(struct kcall_args, a) + 4 * sizeof(args->a[0]));
+	long result;
 
-	if (result == 0 || result == -E_PARK)
-		hal_tlb_flush();
+	do
+		result = mem_home(caller, fn, a);
+	while (result == -E_AGAIN);
+	hal_tlb_flush();
 	return result;
+}
+
+long
+page_take_back(struct thread *caller, int proc, uintptr_t start, uintptr_t end, long error)
+{
+	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, start, (end - start) / HAL_PAGE_BYTES, (unsigned long)error};
+	long result = change_steps(caller, unmap_serve, a);
+
+	return result == -E_PARK ? result : error;
 }
 
 /*
  * kc_page_unmap: give up `count` small pages at addr, mapped or only reserved. Runs: calling core; waits until no core can reach them any
- * more, then the frames that nobody else has are free. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: not claimed, or a large page
- * is cut. RIGHT_WRITE.
+ * more, then the frames that nobody else has are free. RIGHT_WRITE. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: not claimed, or a
+ * large page is cut; -E_NOMEM. Where another thread gives up some of the pages meanwhile it is -E_INVAL, and those before these are given up.
  */
 long
 kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
 {
-	struct core *core = core_self();
-	struct kcall_args *args = kcall_args(core);
-
-	args->caller = caller;
-	args->a[0] = (unsigned long)(long)proc;
-	args->a[1] = addr;
-	args->a[2] = (unsigned long)(long)count;
-	return shoot_down_call(core, unmap_serve, args);
+	return change_steps(caller, unmap_serve, (unsigned long[MEM_ARGS]){(unsigned long)(long)proc, addr, (unsigned long)(long)count});
 }
 
 /*
  * kc_page_protect: change the protection of mapped pages. Runs and waits like kc_page_unmap. Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no
- * RIGHT_WRITE, or a right that a mapping was made without; -E_NOMEM: the host has no room for one more mapping.
+ * RIGHT_WRITE, or a right that a mapping was made without; -E_NOMEM: the host has no room for one more mapping. Of more than MEM_STEP
+ * pages some may have changed if another thread changes them meanwhile, or if a host has no room.
  */
 long
 kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, int prot)
 {
-	struct core *core = core_self();
-	struct kcall_args *args = kcall_args(core);
+	const unsigned long call[MEM_ARGS] = {(unsigned long)(long)proc, addr, (unsigned long)(long)count, (unsigned long)(long)prot};
+	unsigned long a[MEM_ARGS];
+	long e = 0;
 
-	args->caller = caller;
-	args->a[0] = (unsigned long)(long)proc;
-	args->a[1] = addr;
-	args->a[2] = (unsigned long)(long)count;
-	args->a[3] = (unsigned long)(long)prot;
-	return shoot_down_call(core, protect_serve, args);
+	__builtin_memcpy(a, call, sizeof(a));
+	while (count > MEM_STEP && (e = mem_home(caller, protect_check_serve, a)) == -E_AGAIN)
+		continue;
+	if (e != 0)
+		return e;
+	__builtin_memcpy(a, call, sizeof(a));
+	return change_steps(caller, protect_serve, a);
 }
 
 /* kc_page_query: what is mapped at addr: frame (-1: none of the cluster's), protection, references. RIGHT_READ. Runs: home. */
@@ -370,65 +544,11 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 	if (addr < p->space.first || addr >= p->space.limit || mem_lookup(p, addr & ~(HAL_PAGE_BYTES - 1), &paddr, &prot) != 0)
 		return -E_INVAL;
 	frame = frame_at(f, paddr);
-	out.prot = (uint32_t)prot;
+	out.prot = (uint32_t)(prot & (PROT_BITS | PAGE_LARGE));
 	if (frame != FRAME_NONE) {
 		out.frame = (int32_t)frame;
 		out.references = f->frame[frame].refs;
 	}
 	__builtin_memcpy(info, &out, sizeof(out));
-	return 0;
-}
-
-/*
- * kc_mem_alloc: zero-filled memory of `len` bytes (rounded up to pages) at an address that the kernel chooses. Protection 0 only
- * reserves addresses, for page_map. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL; -E_NOMEM.
- */
-long
-kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void *addr)
-{
-	size_t unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
-	size_t bytes = (len + unit - 1) & ~(unit - 1);
-	struct process *p;
-	uintptr_t at;
-	uint64_t out;
-	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
-
-	if (e != 0)
-		return e;
-	if (bytes < len || bytes == 0 || (prot != 0 && !prot_is_valid(prot)))
-		return -E_INVAL;
-	e = mem_claim(p, bytes, unit, &at);
-	if (e != 0)
-		return e;
-	if (prot != 0)
-		e = mem_populate(p, at, bytes, prot);
-	if (e != 0) {
-		mem_unclaim(p, at, at + bytes);
-		return e;
-	}
-	out = at;
-	__builtin_memcpy(addr, &out, sizeof(out));
-	return 0;
-}
-
-/*
- * kc_archive_map: map the boot archive read-only into a process (RIGHT_WRITE): every process may read it. Gives address and length.
- * Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH; -E_NOMEM.
- */
-long
-kc_archive_map(struct thread *caller, int proc, void *span)
-{
-	uint64_t out[2];
-	struct process *p;
-	uintptr_t addr;
-	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
-
-	if (e == 0)
-		e = mem_map_archive(p, &addr);
-	if (e != 0)
-		return e;
-	out[0] = addr;
-	out[1] = caller->cluster->record->archive_bytes;
-	__builtin_memcpy(span, out, sizeof(out));
 	return 0;
 }

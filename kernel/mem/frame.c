@@ -9,6 +9,8 @@
 #include <kernel/mem/frame.h>
 
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
+#define PREPARE_STEP 1024	/* entries of the table */
+#define DRAIN_STEP 24		/* frames */
 
 static size_t
 offset_in_large(const void *memory)
@@ -54,8 +56,10 @@ frame_is_used(const struct frames *f, uint32_t frame)
 static void
 entries_init(struct frames *f, uint32_t upto)
 {
-	memset(&f->frame[f->fresh], 0, (size_t)(upto - f->fresh) * sizeof(struct frame));
-	f->fresh = upto;
+	if (upto <= f->known)
+		return;
+	memset(&f->frame[f->known], 0, (size_t)(upto - f->known) * sizeof(struct frame));
+	f->known = upto;
 }
 
 void
@@ -69,8 +73,9 @@ frames_init(struct frames *f, void *table, void *start, void *end)
 	f->first = (uint32_t)((below + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES);
 	f->total = (uint32_t)((size_t)((unsigned char *)end - f->base) / HAL_PAGE_BYTES);
 	f->free = f->total - f->first;
-	f->fresh = 0;
+	f->known = 0;
 	entries_init(f, f->first);
+	f->fresh = f->first;
 	for (int i = 0; i < FRAME_ORDERS; i++)
 		f->list[i] = FRAME_NONE;
 	f->limbo_first = f->limbo_last = FRAME_NONE;
@@ -149,19 +154,57 @@ take_listed(struct frames *f, unsigned order, uint32_t count)
 	return FRAME_NONE;
 }
 
+/* Where a run above the watermark would begin, FRAME_NONE: there is no room. */
+static uint32_t
+fresh_at(const struct frames *f, unsigned order, uint32_t count)
+{
+	uint32_t align = 1u << order, i = (f->fresh + align - 1) & ~(align - 1);
+
+	return i < f->fresh || i >= f->total || f->total - i < count ? FRAME_NONE : i;
+}
+
 /* A run above the watermark; what alignment skips becomes free blocks. */
 static uint32_t
 take_fresh(struct frames *f, unsigned order, uint32_t count)
 {
-	uint32_t align = 1u << order;
-	uint32_t skipped = f->fresh;
-	uint32_t i = (f->fresh + align - 1) & ~(align - 1);
+	uint32_t skipped = f->fresh, i = fresh_at(f, order, count);
 
-	if (i < f->fresh || i >= f->total || f->total - i < count)
+	if (i == FRAME_NONE)
 		return FRAME_NONE;
 	entries_init(f, i + count);
+	f->fresh = i + count;
 	run_free(f, skipped, i);
 	return i;
+}
+
+static unsigned
+order_of(uint32_t count)
+{
+	unsigned order = 0;
+
+	while (order + 1 < FRAME_ORDERS && (1u << order) < count)
+		order++;
+	return order;
+}
+
+static bool
+is_listed(const struct frames *f, unsigned order)
+{
+	while (order < FRAME_ORDERS && f->list[order] == FRAME_NONE)
+		order++;
+	return order < FRAME_ORDERS;
+}
+
+bool
+frames_prepare(struct frames *f, uint32_t count)
+{
+	unsigned order = order_of(count);
+	uint32_t i = count > f->free || is_listed(f, order) ? FRAME_NONE : fresh_at(f, order, count);
+
+	if (i == FRAME_NONE || i + count <= f->known + PREPARE_STEP)
+		return true;
+	entries_init(f, f->known + PREPARE_STEP);
+	return false;
 }
 
 /*
@@ -169,26 +212,52 @@ take_fresh(struct frames *f, unsigned order, uint32_t count)
  * would overshoot is taken exactly.
  */
 uint32_t
-frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t owner)
+frames_block(struct frames *f, uint32_t count)
 {
-	unsigned order = 0;
+	unsigned order = order_of(count);
 	uint32_t i;
 
-	if (count == 0 || count > f->free)
-		return FRAME_NONE;
-	while (order + 1 < FRAME_ORDERS && (1u << order) < count)
-		order++;
-	if ((1u << order) < count)
+	if (count == 0 || count > f->free || (1u << order) < count)
 		return FRAME_NONE;
 	i = take_listed(f, order, count);
 	if (i == FRAME_NONE)
 		i = take_fresh(f, order, count);
-	if (i == FRAME_NONE)
-		return FRAME_NONE;
-	for (uint32_t n = i; n < i + count; n++)
+	if (i != FRAME_NONE)
+		f->free -= count;
+	return i;
+}
+
+void
+frames_mark(struct frames *f, uint32_t first, uint32_t count, uint8_t state, int32_t owner)
+{
+	for (uint32_t n = first; n < first + count; n++)
 		f->frame[n] = (struct frame){.state = state, .owner = owner};
-	f->free -= count;
-	hal_zero_pages(frame_kaddr(f, i), (size_t)count * HAL_PAGE_BYTES);
+}
+
+void
+frames_block_back(struct frames *f, uint32_t first, uint32_t count)
+{
+	f->free += count;
+	run_free(f, first, first + count);
+}
+
+uint32_t
+frames_take(struct frames *f, uint32_t count, uint8_t state, int32_t owner)
+{
+	uint32_t i = frames_block(f, count);
+
+	if (i != FRAME_NONE)
+		frames_mark(f, i, count, state, owner);
+	return i;
+}
+
+uint32_t
+frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t owner)
+{
+	uint32_t i = frames_take(f, count, state, owner);
+
+	if (i != FRAME_NONE)
+		hal_zero_pages(frame_kaddr(f, i), (size_t)count * HAL_PAGE_BYTES);
 	return i;
 }
 
@@ -199,8 +268,7 @@ frames_free(struct frames *f, uint32_t first, uint32_t count)
 		check(f->frame[n].refs == 0);
 		f->frame[n].state = FRAME_INSIDE;
 	}
-	f->free += count;
-	run_free(f, first, first + count);
+	frames_block_back(f, first, count);
 }
 
 void
@@ -238,17 +306,20 @@ frame_put(struct frames *f, uint32_t frame, uint32_t epoch)
 		limbo_add(f, frame, epoch);
 }
 
-void
+bool
 frames_limbo_drain(struct frames *f, uint32_t epoch)
 {
-	while (f->limbo_first != FRAME_NONE) {
+	for (unsigned n = 0; f->limbo_first != FRAME_NONE; n++) {
 		uint32_t i = f->limbo_first;
 
 		if ((int32_t)(f->frame[i].prev - epoch) > 0)
-			return;
+			return true;
+		if (n == DRAIN_STEP)
+			return false;
 		f->limbo_first = f->frame[i].next;
 		if (f->limbo_first == FRAME_NONE)
 			f->limbo_last = FRAME_NONE;
 		frames_free(f, i, 1);
 	}
+	return true;
 }

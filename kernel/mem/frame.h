@@ -45,6 +45,7 @@ struct frames {
 	uint32_t first;		/* usable frames are first..total-1 */
 	uint32_t total;
 	uint32_t fresh;		/* watermark */
+	uint32_t known;		/* entries of the table below it are valid; not below the watermark */
 	uint32_t free;		/* number of free frames, limbo not counted */
 	uint32_t list[FRAME_ORDERS];	/* free blocks by order */
 	uint32_t limbo_first;
@@ -65,6 +66,18 @@ size_t frames_table_bytes(const void *memory, size_t bytes);
  */
 uint32_t frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t owner);
 
+/* The same, with whatever they held: nobody may see them before they are zeroed. */
+uint32_t frames_take(struct frames *f, uint32_t count, uint8_t state, int32_t owner);
+
+/*
+ * The two halves of frames_take, for so many frames that they are marked in pieces. Until then their numbers mean nothing to
+ * anybody, and frames_block_back gives them back. frames_prepare is called first, until it says that frames_block has little to do.
+ */
+bool frames_prepare(struct frames *f, uint32_t count);
+uint32_t frames_block(struct frames *f, uint32_t count);
+void frames_mark(struct frames *f, uint32_t first, uint32_t count, uint8_t state, int32_t owner);
+void frames_block_back(struct frames *f, uint32_t first, uint32_t count);
+
 /* Give frames back to the free lists. They must have no references. */
 void frames_free(struct frames *f, uint32_t first, uint32_t count);
 
@@ -72,8 +85,8 @@ void frames_free(struct frames *f, uint32_t first, uint32_t count);
 void frame_get(struct frames *f, uint32_t frame);
 void frame_put(struct frames *f, uint32_t frame, uint32_t epoch);
 
-/* Free what waits in limbo for shoot-downs up to number `epoch`. */
-void frames_limbo_drain(struct frames *f, uint32_t epoch);
+/* Free what waits in limbo for shoot-downs up to number `epoch`, but only some of it at once. True: that was all. */
+bool frames_limbo_drain(struct frames *f, uint32_t epoch);
 
 /* Is it a frame that was handed out? */
 bool frame_is_used(const struct frames *f, uint32_t frame);

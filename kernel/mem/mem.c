@@ -5,8 +5,11 @@
 #include <base/str.h>
 #include <kernel/mem/mem.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/thread.h>
 
-#define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
+#define DROP_STEP 8		/* runs of frames */
+#define RELEASE_COST 96		/* of one step of the end of a process's memory: 1 for a page, and more for one that is mapped */
+#define RELEASE_MAPPED 3
 #define CLAIMS_PER_FRAME 16	/* pages of addresses that a process may claim, for each frame of the cluster */
 
 static void *
@@ -102,150 +105,121 @@ mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot)
 	return e;
 }
 
-/* Could pages and all tables that map them be allocated one by one? Then no mapping of them fails for want of a table. */
-static bool
-tables_fit(const struct cluster *c, size_t pages_to_take, size_t pages)
+bool
+mem_tables_fit(const struct cluster *c, size_t pages_to_take, size_t pages)
 {
 	return pages_to_take + pages / PAGES_PER_LARGE + 8 <= c->frames.free;
 }
 
-/* Frames for at most `want` pages: as many in one run as there are, but at least `least`. */
-static uint32_t
-run_alloc(struct cluster *c, struct process *p, uint32_t *want, uint32_t least)
+/* The first frame of each run in a list says how many there are, and where the next run begins. */
+long
+mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken)
 {
-	uint32_t frame = FRAME_NONE;
+	struct frames *f = &t->cluster->frames;
+	uint32_t least = large ? PAGES_PER_LARGE : 1, take = large ? PAGES_PER_LARGE : MEM_STEP;
+	uint32_t run = FRAME_NONE;
 
-	for (; *want >= least; *want /= 2) {
-		frame = frames_alloc(&c->frames, *want, FRAME_USER, p->id);
-		if (frame != FRAME_NONE)
+	while (take > want)
+		take /= 2;
+	for (; take >= least; take /= 2) {
+		run = frames_take(f, take, FRAME_KERNEL, 0);
+		if (run != FRAME_NONE)
 			break;
 	}
-	return frame;
-}
-
-/* Runs of frames that nobody has seen are a list: the first frame of each says how many there are, and where the next run begins. */
-static void
-runs_free(struct frames *f, uint32_t run)
-{
-	while (run != FRAME_NONE) {
-		uint32_t next = f->frame[run].next;
-
-		frames_free(f, run, f->frame[run].prev);
-		run = next;
-	}
-}
-
-/* Runs for `pages` pages, each of at least `least`, the last one first. FRAME_NONE: there are not as many. */
-static uint32_t
-runs_alloc(struct process *p, size_t pages, uint32_t least)
-{
-	struct cluster *c = proc_cluster(p);
-	struct frame *table = c->frames.frame;
-	uint32_t last = FRAME_NONE;
-
-	while (pages > 0) {
-		uint32_t take = PAGES_PER_LARGE, run;
-
-		while (take > pages)
-			take /= 2;
-		run = run_alloc(c, p, &take, least);
-		if (run == FRAME_NONE) {
-			runs_free(&c->frames, last);
-			return FRAME_NONE;
-		}
-		table[run].next = last;
-		table[run].prev = take;
-		last = run;
-		pages -= take;
-	}
-	return last;
-}
-
-/* Map the first run of a list. 0 or -E_NOMEM. */
-static int
-run_map(struct process *p, uintptr_t addr, uint32_t run, int prot)
-{
-	struct cluster *c = proc_cluster(p);
-	uint32_t pages = c->frames.frame[run].prev;
-	size_t count = prot & PAGE_LARGE ? pages / PAGES_PER_LARGE : pages;
-
-	if (hal_map(&p->space, addr, frame_paddr(&c->frames, run), count, prot | HAL_MAY_ALL) != 0)
+	if (run == FRAME_NONE)
 		return -E_NOMEM;
-	for (uint32_t i = 0; i < pages; i++)
-		frame_get(&c->frames, run + i);
-	return 0;
+	f->frame[run].next = t->work.runs;
+	f->frame[run].prev = take;
+	t->work.runs = run;
+	t->work.run_count++;
+	*taken = take;
+	return (long)run;
 }
 
-/* Undo the start of mem_populate where Linux is the host, which takes its translations back at once: only there a run's mapping can fail. */
-static void
-unpopulate(struct process *p, uintptr_t addr, uintptr_t end)
+/* Tables may take what was set aside for them. */
+static int
+map_reserved(struct thread *t, struct hal_space *s, uintptr_t at, int prot)
 {
-	struct cluster *c = proc_cluster(p);
+	struct frames *f = &t->cluster->frames;
+	uint32_t run = t->work.runs, pages = f->frame[run].prev, before, used;
+	size_t count = prot & PAGE_LARGE ? pages / PAGES_PER_LARGE : pages;
+	int e;
 
-	for (uintptr_t at = addr; at < end; at += HAL_PAGE_BYTES) {
-		uint64_t paddr;
-		int prot;
-
-		check(mem_lookup(p, at, &paddr, &prot) == 0);
-		frame_put(&c->frames, frame_at(&c->frames, paddr), sweeps_epoch(c));
-	}
-	if (addr < end)
-		check(hal_unmap(&p->space, addr, (end - addr) / HAL_PAGE_BYTES) == 0);
+	f->free += t->work.reserved;
+	before = f->free;
+	e = hal_map(s, at, frame_paddr(f, run), count, prot | HAL_MAY_ALL);
+	used = before - f->free;
+	t->work.reserved = t->work.reserved > used ? t->work.reserved - used : 0;
+	f->free -= t->work.reserved;
+	return e;
 }
 
-/* Everything is found before anything is mapped: what another core has seen could not be freed without a shoot-down. */
+long
+mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot)
+{
+	struct frames *f = &t->cluster->frames;
+	uint32_t run = t->work.runs, pages = f->frame[run].prev, next = f->frame[run].next;
+	uintptr_t at = end - pages * HAL_PAGE_BYTES;
+	int e;
+
+	if (!area_covers(&p->areas, at, end))
+		return -E_INVAL;
+	e = map_reserved(t, &p->space, at, prot);
+	if (e != 0)
+		return e == -E_EXIST ? -E_INVAL : -E_NOMEM;
+	frames_mark(f, run, pages, FRAME_USER, p->id);
+	for (uint32_t i = run; i < run + pages; i++)
+		frame_get(f, i);
+	t->work.runs = next;
+	t->work.run_count--;
+	return (long)pages;
+}
+
+static void
+sweep_drop(struct thread *t)
+{
+	t->work.sweeping = false;
+	if (!sweep_send(t->cluster, &t->sweep, -1))
+		thread_park(t, NULL);
+}
+
+bool
+mem_work_drop(struct thread *t)
+{
+	struct frames *f = &t->cluster->frames;
+	struct mem_work *w = &t->work;
+
+	for (unsigned n = 0; w->run_count > 0; n++) {
+		uint32_t run = w->runs;
+
+		if (n == DROP_STEP)
+			return false;
+		w->runs = f->frame[run].next;
+		w->run_count--;
+		frames_free(f, run, f->frame[run].prev);
+	}
+	f->free += w->reserved;
+	w->reserved = 0;
+	if (w->block_count > 0)
+		frames_block_back(f, w->block, w->block_count);
+	w->block_count = 0;
+	if (w->sweeping)
+		sweep_drop(t);
+	return true;
+}
+
 int
 mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot)
 {
 	struct cluster *c = proc_cluster(p);
-	size_t pages = bytes / HAL_PAGE_BYTES;
-	uintptr_t at = addr + bytes;
-	uint32_t run, next;
 
-	if (!tables_fit(c, pages, pages))
-		return -E_NOMEM;
-	run = runs_alloc(p, pages, prot & PAGE_LARGE ? PAGES_PER_LARGE : 1);
-	if (run == FRAME_NONE)
-		return -E_NOMEM;
-	for (; run != FRAME_NONE; run = next) {
-		size_t size = c->frames.frame[run].prev * HAL_PAGE_BYTES;
+	for (uintptr_t at = addr; at < addr + bytes; at += HAL_PAGE_BYTES) {
+		uint32_t frame = frames_alloc(&c->frames, 1, FRAME_USER, p->id);
 
-		next = c->frames.frame[run].next;
-		if (run_map(p, at - size, run, prot) != 0)
-			break;
-		at -= size;
+		if (frame == FRAME_NONE || mem_map_frame(p, at, frame, prot | HAL_MAY_ALL) != 0)
+			return -E_NOMEM;
 	}
-	if (run == FRAME_NONE)
-		return 0;
-	runs_free(&c->frames, run);
-	unpopulate(p, at, addr + bytes);
-	return -E_NOMEM;
-}
-
-int
-mem_map_archive(struct process *p, uintptr_t *addr)
-{
-	struct cluster *c = proc_cluster(p);
-	uint64_t base = c->record->archive_base;
-	size_t bytes = (size_t)c->record->archive_bytes;
-	size_t pages = (bytes + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES;
-	size_t large = base % HAL_LARGE_BYTES == 0 ? bytes / HAL_LARGE_BYTES : 0;
-	size_t rest = pages - large * PAGES_PER_LARGE;
-	uintptr_t tail;
-
-	if (pages == 0 || !tables_fit(c, 0, pages))
-		return -E_NOMEM;
-	if (mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, addr) != 0)
-		return -E_NOMEM;
-	tail = *addr + large * HAL_LARGE_BYTES;
-	if (large == 0 || hal_map(&p->space, *addr, base, large, PAGE_READ | PAGE_LARGE) == 0) {
-		if (rest == 0 || hal_map(&p->space, tail, base + large * HAL_LARGE_BYTES, rest, PAGE_READ) == 0)
-			return 0;
-		if (large > 0)
-			check(hal_unmap(&p->space, *addr, large * PAGES_PER_LARGE) == 0);
-	}
-	mem_unclaim(p, *addr, *addr + pages * HAL_PAGE_BYTES);
-	return -E_NOMEM;
+	return 0;
 }
 
 void
@@ -299,13 +273,16 @@ held_remove(struct process *p, uint32_t frame)
 	frame_put(f, frame, sweeps_epoch(c));
 }
 
-/* Drop the references of all mappings in an area; the page tables go as a whole later. */
+/*
+ * Give up the frames behind some pages of an area, and its addresses with them. The page tables stay as they are: they go as a whole later.
+ */
 static void
 release_area(struct process *p, const struct area *a)
 {
 	struct cluster *c = proc_cluster(p);
+	uintptr_t start = a->start, addr = start;
 
-	for (uintptr_t addr = a->start; addr < a->end; addr += HAL_PAGE_BYTES) {
+	for (unsigned cost = 0; addr < a->end && cost < RELEASE_COST; addr += HAL_PAGE_BYTES, cost++) {
 		uint64_t paddr;
 		uint32_t frame;
 		int prot;
@@ -315,19 +292,19 @@ release_area(struct process *p, const struct area *a)
 		frame = frame_at(&c->frames, paddr);
 		if (frame != FRAME_NONE)
 			frame_put(&c->frames, frame, sweeps_epoch(c));
+		cost += RELEASE_MAPPED;
 	}
+	mem_unclaim(p, start, addr);
 }
 
-void
+bool
 mem_release(struct process *p)
 {
-	while (!list_is_empty(&p->areas)) {
-		struct area *a = list_entry(p->areas.next, struct area, link);
-
-		release_area(p, a);
-		mem_unclaim(p, a->start, a->end);
+	if (!list_is_empty(&p->areas)) {
+		release_area(p, list_entry(p->areas.next, struct area, link));
+		return false;
 	}
-	while (p->held != FRAME_NONE)
+	for (unsigned n = 0; n < MEM_STEP && p->held != FRAME_NONE; n++)
 		held_remove(p, p->held);
-	hal_space_destroy(&p->space);
+	return p->held == FRAME_NONE && hal_space_destroy(&p->space);
 }

@@ -7,11 +7,18 @@
 
 #include <kernel/cluster.h>
 
+/*
+ * A call that acts on many pages sends one message after the other, each for so many small pages or one large one; the calling core loops.
+ * What the call holds between two messages is in thread->work, which mem_work_drop gives back if its process dies.
+ */
+#define MEM_STEP 32
+#define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
+
 /* Page tables take their pages from the cluster's frames. */
 void mem_init(struct cluster *c);
 
 /*
- * Map fresh, zeroed memory into a process: `bytes` (whole pages) at `addr`, which must be claimed and not mapped. 0 or -E_NOMEM.
+ * At boot: map fresh, zeroed memory into a process: `bytes` (whole pages) at `addr`, which must be claimed and not mapped. 0 or -E_NOMEM.
  */
 int mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot);
 
@@ -24,8 +31,18 @@ int mem_claim_at(struct process *p, uintptr_t addr, size_t bytes);
 /* Give up addresses; all of them must be claimed. Needs room for one more area (areas_has_room) if it leaves a hole. */
 void mem_unclaim(struct process *p, uintptr_t start, uintptr_t end);
 
-/* Map the boot archive read-only. 0 and *addr, or -E_NOMEM. */
-int mem_map_archive(struct process *p, uintptr_t *addr);
+/* Could pages and all tables that map them be allocated one by one? Then no mapping of them fails for want of a table. */
+bool mem_tables_fit(const struct cluster *c, size_t pages_to_take, size_t pages);
+
+/*
+ * Runs of frames that nobody has seen. Take one of at most `want` small pages, or one of a large page, into the caller's list: its first frame
+ * and *taken, or -E_NOMEM. Map the first of the list so that it ends at `end`: its pages, -E_INVAL, -E_NOMEM.
+ */
+long mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken);
+long mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot);
+
+/* Give some of what a thread's call still holds back. True: that was all. A sweep that it has begun is sent. */
+bool mem_work_drop(struct thread *t);
 
 /* Map one frame that other processes know too (no fresh memory). */
 int mem_map_frame(struct process *p, uintptr_t addr, uint32_t frame, int prot);
@@ -40,7 +57,7 @@ void mem_write(struct process *p, uintptr_t addr, const void *from, size_t len);
 void held_add(struct process *p, uint32_t frame);
 void held_remove(struct process *p, uint32_t frame);
 
-/* Give back all memory of a process that no core runs any more. */
-void mem_release(struct process *p);
+/* Give back some memory of a process that no core runs any more. True: that was all. */
+bool mem_release(struct process *p);
 
 #endif

@@ -5,6 +5,8 @@
 #include <base/str.h>
 #include <kernel/cluster.h>
 
+#define SWEEPS_PER_POLL 4	/* for which something can be done, from the oldest on */
+
 void
 sweep_begin(struct cluster *c, struct sweep *s)
 {
@@ -41,27 +43,36 @@ post_some(struct cluster *c, struct sweep *s)
 	return any;
 }
 
-/* Number of the oldest sweep that runs, or one past the youngest. */
-static uint32_t
-oldest_epoch(struct cluster *c)
+/*
+ * Frames wait for every sweep that began before they lost their last reference. So when the oldest sweep ends, those go that wait for
+ * no younger one. True: they are gone.
+ */
+static bool
+drain_limbo(struct cluster *c, const struct sweep *s)
 {
-	if (list_is_empty(&c->sweeps.running))
-		return c->sweeps.epoch + 1;
-	return list_entry(c->sweeps.running.next, struct sweep, link)->epoch;
+	struct list *next = s->link.next;
+
+	if (c->sweeps.running.next != &s->link)
+		return true;
+	if (next == &c->sweeps.running)
+		return frames_limbo_drain(&c->frames, c->sweeps.epoch);
+	return frames_limbo_drain(&c->frames, list_entry(next, struct sweep, link)->epoch - 1);
 }
 
-/* Retire a sweep that every core has acknowledged. */
+/* Retire a sweep that every core has acknowledged, when all frames that waited for it are free. *any: some are. */
 static bool
-retire(struct cluster *c, struct sweep *s)
+retire(struct cluster *c, struct sweep *s, bool *any)
 {
 	if (s->unposted > 0 || hal_load32(&s->pending) != 0)
+		return false;
+	*any = true;
+	if (!drain_limbo(c, s))
 		return false;
 	list_remove(&s->link);
 	c->chores--;
 	s->proc->holds--;
 	if (s->caller != NULL)
 		s->caller->proc->holds--;
-	frames_limbo_drain(&c->frames, oldest_epoch(c) - 1);
 	return true;
 }
 
@@ -70,6 +81,7 @@ sweep_send(struct cluster *c, struct sweep *s, int except)
 {
 	struct sweep_post message = {s, s->proc};
 	uint32_t cores = 0;
+	bool any;
 
 	for (uint32_t i = 0; i < c->cores + c->guests; i++) {
 		if (!bitmap_test(s->proc->cores, i) || (int)i == except || i == KERNEL_CORE)
@@ -85,24 +97,27 @@ sweep_send(struct cluster *c, struct sweep *s, int except)
 	}
 	hal_add32(&s->pending, (uint32_t)-1);
 	post_some(c, s);
-	return retire(c, s);
+	return retire(c, s, &any);
 }
 
 bool
 sweeps_poll(struct cluster *c)
 {
 	struct list *node, *after;
+	unsigned looks = 0;
 	bool any = false;
 
 	list_each(node, after, &c->sweeps.running) {
 		struct sweep *s = list_entry(node, struct sweep, link);
 
+		if (s->unposted == 0 && hal_load32(&s->pending) != 0)
+			continue;
+		if (looks++ == SWEEPS_PER_POLL)
+			break;
 		if (s->unposted > 0)
 			any |= post_some(c, s);
-		if (retire(c, s)) {
+		if (retire(c, s, &any))
 			s->done(c, s);
-			any = true;
-		}
 	}
 	return any;
 }

@@ -30,6 +30,7 @@ struct sweep {
 	void (*done)(struct cluster *c, struct sweep *s);
 	struct process *proc;	/* whose cores are swept */
 	struct thread *caller;	/* who waits for it, or NULL */
+	long result;		/* that the caller gets then */
 	uint32_t todo[BITMAP_WORDS(CLUSTER_CORES_MAX)];	/* cores not yet posted to */
 };
 

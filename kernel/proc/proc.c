@@ -9,8 +9,14 @@
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
-#define HANDLES_PER_STEP 64
+/* What one step of the reaper does. */
+#define HANDLES_PER_STEP 16
+#define THREADS_LOOKED 128	/* for work under way */
+#define THREADS_RELEASED 24
+
 #define QUOTA_PART 4	/* of the cluster's memory: what the kernel holds on behalf of one tree of processes */
+
+enum reap_stage { REAP_WORK, REAP_IKC, REAP_HANDLES, REAP_THREADS, REAP_MEMORY };
 
 /* The account of a new process: its parent's, or a new one for a child of init. NULL: no memory. */
 static struct quota *
@@ -156,34 +162,47 @@ authority_check(struct thread *caller, int handle, unsigned rights)
 	return (int)handle_error(&caller->proc->handles, handle, OBJECT_AUTHORITY);
 }
 
+/* --- the reaper --- */
+
+/*
+ * Calls that were under way when the process was killed: nobody goes on with them. The thread table is gone through, from p->looked on.
+ * True: that was all.
+ */
+static bool
+drop_work(struct cluster *c, struct process *p)
+{
+	for (unsigned n = 0; n < THREADS_LOOKED && p->looked < c->threads_used; n++) {
+		struct thread *t = &c->thread[p->looked];
+
+		if (t->state != THREAD_FREE && t->proc == p && !mem_work_drop(t))
+			return false;
+		p->looked++;
+	}
+	return p->looked >= c->threads_used;
+}
+
 /* No core has a thread of it any more. */
-static void
+static bool
 release_threads(struct process *p)
 {
-	struct list *node, *after;
-
-	list_each(node, after, &p->threads) {
-		struct thread *t = list_entry(node, struct thread, siblings);
+	for (unsigned n = 0; n < THREADS_RELEASED && !list_is_empty(&p->threads); n++) {
+		struct thread *t = list_entry(p->threads.next, struct thread, siblings);
 
 		if (t->state != THREAD_ZOMBIE)
 			thread_unplace(t);
 		thread_wait_end(t);
 		thread_release(t);
 	}
+	return list_is_empty(&p->threads);
 }
 
+/* It has nothing any more. */
 static void
-proc_finish(struct process *p)
+proc_finish(struct cluster *c, struct process *p)
 {
-	struct cluster *c = proc_cluster(p);
 	struct thread *waiter = thread_first(&p->waiters);
 
-	ikc_process_gone(c, p);
-	while (!handles_close_some(&p->handles, HANDLES_PER_STEP))
-		continue;
-	release_threads(p);
 	quota_put(&c->slab, p->quota);
-	mem_release(p);
 	p->state = PROC_ZOMBIE;
 	binding_signal(c, &p->end);
 	if (p == c->init)
@@ -196,19 +215,75 @@ proc_finish(struct process *p)
 		proc_forget(c, p);
 }
 
+/* One step of a stage. True: it is over. */
+static bool
+reap_step(struct cluster *c, struct process *p)
+{
+	switch ((enum reap_stage)p->stage) {
+	case REAP_WORK:
+		return drop_work(c, p);
+	case REAP_IKC:
+		return ikc_process_gone(c, p, &p->looked);
+	case REAP_THREADS:
+		return release_threads(p);
+	case REAP_HANDLES:
+		return handles_close_some(&p->handles, HANDLES_PER_STEP);
+	default:
+		return mem_release(p);
+	}
+}
+
+static void
+reap_begin(struct cluster *c, struct process *p, enum reap_stage stage)
+{
+	p->stage = stage;
+	p->looked = 0;
+	list_push_back(&c->reaping, &p->free);
+	c->chores++;
+}
+
+/* The process waits, or it is gone. */
+static void
+reap_end(struct cluster *c, struct process *p)
+{
+	list_remove(&p->free);
+	c->chores--;
+}
+
+bool
+proc_reap(struct cluster *c)
+{
+	struct process *p;
+
+	if (list_is_empty(&c->reaping))
+		return false;
+	p = list_entry(c->reaping.next, struct process, free);
+	if (!reap_step(c, p))
+		return true;
+	if (p->stage == REAP_WORK) {
+		reap_end(c, p);
+		p->swept = true;
+		proc_sweep_ended(p);
+	} else if (p->stage == REAP_MEMORY) {
+		reap_end(c, p);
+		proc_finish(c, p);
+	} else {
+		p->stage++;
+	}
+	return true;
+}
+
 void
 proc_sweep_ended(struct process *p)
 {
 	if (p->state == PROC_DYING && p->swept && p->holds == 0)
-		proc_finish(p);
+		reap_begin(proc_cluster(p), p, REAP_IKC);
 }
 
 static void
 evicted(struct cluster *c, struct sweep *s)
 {
-	(void)c;
-	s->proc->swept = true;
-	proc_sweep_ended(s->proc);
+	reap_begin(c, s->proc, REAP_WORK);
 }
 
 /* No thread of it waits any more: nobody may wake it, and nothing of it may be found in a queue. */

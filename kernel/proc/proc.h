@@ -3,8 +3,8 @@
  * Processes: an address space, its threads, and what they hold. Home core.
  *
  * The end of a process: it becomes DYING, from then on no call of it has any effect and none of its threads is made ready; a
- * sweep takes its threads off the cores; when that and its shoot-downs are done, everything it had comes back and it becomes a ZOMBIE
- * until somebody has asked how it ended, or no handle names it any more.
+ * sweep takes its threads off the cores; when that and its shoot-downs are done, everything it had comes back in short steps
+ * (proc_reap), and it becomes a ZOMBIE until somebody has asked how it ended, or no handle names it any more.
  */
 #ifndef KERNEL_PROC_PROC_H
 #define KERNEL_PROC_PROC_H
@@ -34,6 +34,8 @@ void proc_unreferenced(struct cluster *c, struct process *p);
 
 /* End one of the processes that nobody names. Home's loop, where cluster->orphans is not 0. */
 void proc_end_orphan(struct cluster *c);
+/* Home's loop: one step of the end of the process that is the first to be gone. False if there is none. */
+bool proc_reap(struct cluster *c);
 
 /* A sweep that held it has ended: go on with its end if that is what it waits for. */
 void proc_sweep_ended(struct process *p);

@@ -62,6 +62,7 @@ home_work(struct cluster *c)
 	}
 	any |= ikc_poll(c);
 	any |= console_poll(c);
+	any |= proc_reap(c);
 	return any;
 }
 

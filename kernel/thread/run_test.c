@@ -130,6 +130,13 @@ console_deadline(struct cluster *who)
 	return HAL_FOREVER;
 }
 
+bool
+proc_reap(struct cluster *who)
+{
+	(void)who;
+	return false;
+}
+
 void sweep_acknowledge(struct cluster *who, struct sweep *s) { (void)who, (void)s; abort(); }
 void deadline_set(struct cluster *who, struct thread *t, uint64_t until) { (void)who, (void)t, (void)until; abort(); }
 void hal_space_use(struct hal_space *s) { (void)s; abort(); }

@@ -16,7 +16,7 @@ import spans  # noqa: E402
 LOCAL_MAX, REMOTE_MAX, HANDLE_MAX, MESSAGE_MAX = 100, 300, 320, 100
 CREATE_MAX, JOIN_MAX = 2500, 1700
 CROWD_SLACK = 100  # where the first free bit of a word lies, and which of the cores: bounded, unlike the threads
-KERNEL_MAX = 64 << 10
+KERNEL_MAX = 72 << 10
 LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join", 23: "handle"}
 MESSAGE = "am_call_kernel:kcall_serve_void_remote"
 PLUGIN = os.path.join(os.path.dirname(qemu.BUILD), "plugin", "libcount.so")

@@ -66,7 +66,8 @@ static _Noreturn void
 finish(struct testbed *bed)
 {
 	hal_space_use(NULL);
-	hal_space_destroy(&bed->space);
+	while (!hal_space_destroy(&bed->space))
+		continue;
 	hal_publish(&bed->pool, sizeof(bed->pool));
 	core_done(bed);
 }

@@ -12,7 +12,7 @@
 #define PAGE kt_page_bytes()
 #define RW (PAGE_READ | PAGE_WRITE)
 
-enum role { WRITER = 1, FOREIGN, RAISER };
+enum role { WRITER = 1, FOREIGN, RAISER, HOARDER };
 
 /* A child's pages lie where its parent maps them; the parent says so by the argument: pages below the end of its space. */
 static unsigned long
@@ -36,6 +36,25 @@ writer(unsigned long at)
 	return 0;
 }
 
+/* Calls on many pages without end. */
+static int
+hoarder(unsigned long with_frames)
+{
+	for (;;) {
+		uint64_t at;
+		long frame;
+
+		if (kmem_alloc(SELF, 150 * PAGE, RW, &at) == 0)
+			kpage_unmap(SELF, (unsigned long)at, 150);
+		if (!with_frames || (frame = kframe_alloc(150)) < 0)
+			continue;
+		kpage_map(SELF, (unsigned long)at, (int)frame, 150, RW);
+		kframe_free((int)frame, 150);
+		kpage_unmap(SELF, (unsigned long)at, 150);
+	}
+	return 0;
+}
+
 static int
 child(uint32_t role, unsigned long arg)
 {
@@ -50,6 +69,8 @@ child(uint32_t role, unsigned long arg)
 		if (kpage_query(1 << 16, (unsigned long)info, info) != -E_BADF)
 			return 2;
 		return 0;
+	case HOARDER:
+		return hoarder(arg);
 	case RAISER:	/* a page that a server mapped here for reading */
 		if (kpage_protect(SELF, arg, 1, RW) != -E_ACCES || kpage_protect(SELF, arg, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
 			return 1;
@@ -173,6 +194,80 @@ TEST(a_page_that_a_server_gave_for_reading_stays_so)
 	expect_eq(kt_spawn_in(proc, RAISER, at, ANY_CORE), proc);
 	expect_eq(kt_wait(proc, NULL), 0);
 	expect_eq(kframe_free((int)frame, 1), 0);
+}
+
+#define MANY 200	/* pages: calls on them go in steps */
+
+/* Calls on many pages are one to who makes them, and what is wrong with any page is found before anything changes. */
+TEST(calls_on_many_pages_are_whole)
+{
+	uint64_t before, at, free;
+	struct page_info info;
+	long frame, other;
+
+	expect_eq(kmem_alloc(SELF, PAGE, RW, &at), 0);	/* page tables may stay */
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
+	before = kt_stats(STATS_FRAMES_FREE);
+	frame = kframe_alloc(MANY);
+	expect(frame >= 0);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before - MANY);
+	expect_eq(kmem_alloc(SELF, (MANY + 1) * PAGE, 0, &at), 0);
+	other = kframe_alloc(1);
+	expect_eq(kpage_map(SELF, (unsigned long)at + (MANY - 1) * PAGE, (int)other, 1, PAGE_READ), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)frame, MANY, RW), -E_EXIST);
+	expect_eq(kpage_query(SELF, (unsigned long)at, &info), -E_INVAL);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at + (MANY - 1) * PAGE, 1), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)frame, MANY, RW), -E_EXIST);	/* reserved in part */
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)frame, MANY - 1, RW), 0);
+	for (unsigned i = 0; i < MANY - 1; i++)
+		expect_eq(*(volatile uint32_t *)(uintptr_t)(at + i * PAGE), 0);
+	expect_eq(kpage_protect(SELF, (unsigned long)at, MANY, PAGE_READ), -E_INVAL);
+	expect_eq(kpage_query(SELF, (unsigned long)at, &info), 0);
+	expect_eq(info.prot, RW);
+	expect_eq(kpage_protect(SELF, (unsigned long)at, MANY - 1, PAGE_READ), 0);
+	expect_eq(kpage_query(SELF, (unsigned long)at + (MANY - 2) * PAGE, &info), 0);
+	expect_eq(info.prot, PAGE_READ);
+	expect_eq(kframe_free((int)frame, MANY + 1), other == frame + MANY ? 0 : -E_INVAL);
+	expect_eq(kt_stats(STATS_FRAMES_FREE) < before - MANY, 1);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, MANY - 1), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at + MANY * PAGE, 1), 0);
+	if (other != frame + MANY) {
+		expect_eq(kframe_free((int)frame, MANY), 0);
+		expect_eq(kframe_free((int)other, 1), 0);
+	}
+	free = kt_stats(STATS_FRAMES_FREE);
+	expect_eq(free, before);
+}
+
+/* More than there is: nothing is taken, nothing stays. */
+TEST(a_call_for_too_much_leaves_nothing)
+{
+	uint64_t before = kt_stats(STATS_FRAMES_FREE), at;
+
+	expect_eq(kmem_alloc(SELF, (unsigned long)(before + 1) * PAGE, RW, &at), -E_NOMEM);
+	expect_eq(kframe_alloc((int)before + 1), -E_NOMEM);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+	expect_eq(kmem_alloc(SELF, (unsigned long)(before / 2) * PAGE, RW, &at), 0);
+	for (uint64_t i = 0; i < before / 2; i += 7)
+		expect_eq(*(volatile uint32_t *)(uintptr_t)(at + i * PAGE), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, (int)(before / 2)), 0);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+}
+
+/* Killed in the middle of calls on many pages: what they held comes back. */
+TEST(a_process_that_dies_in_a_long_call_leaves_nothing)
+{
+	uint64_t before = kt_stats(STATS_FRAMES_FREE);
+
+	for (unsigned round = 0; round < 20; round++) {
+		long proc = kt_spawn(HOARDER, round % 2, ANY_CORE);
+
+		for (unsigned n = 0; n < 3 + 5 * round; n++)
+			kt_stats(STATS_PROCS);
+		expect_eq(kproc_kill((int)proc, 0), 0);
+		kt_wait(proc, NULL);
+	}
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
 }
 
 /* A call whose result cannot be written has done nothing. */
@@ -402,6 +497,9 @@ server_main(int argc, char **argv)
 	RUN(bad_mappings_are_refused);
 	RUN(own_memory_may_have_any_protection);
 	RUN(a_page_that_a_server_gave_for_reading_stays_so);
+	RUN(calls_on_many_pages_are_whole);
+	RUN(a_call_for_too_much_leaves_nothing);
+	RUN(a_process_that_dies_in_a_long_call_leaves_nothing);
 	RUN(memory_is_not_lost_to_a_bad_address);
 	RUN(memory_is_zeroed_and_comes_back);
 	RUN(large_pages_work);

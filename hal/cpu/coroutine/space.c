@@ -51,20 +51,34 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	return s->root == NULL ? -E_NOMEM : 0;
 }
 
+/* Give back one table below which there is none. */
 static void
-give_tables(struct hal_space *s, uint64_t *table, int level)
+give_one(struct hal_space *s, uint64_t *table, int level)
 {
-	for (unsigned i = 0; i < ENTRIES && level > 0; i++)
-		if ((table[i] & VALID) && !(table[i] & PROT))
-			give_tables(s, table_at(table[i]), level - 1);
+	for (unsigned i = 0; i < ENTRIES && level > 0; i++) {
+		uint64_t *below = table_at(table[i]);
+
+		if (!(table[i] & VALID) || (table[i] & PROT))
+			continue;
+		if (level > 1)
+			for (unsigned j = 0; j < ENTRIES; j++)
+				if ((below[j] & VALID) && !(below[j] & PROT)) {
+					give_one(s, below, level - 1);
+					return;
+				}
+		table[i] = 0;
+		s->give(s->ctx, below);
+		return;
+	}
 	s->give(s->ctx, table);
+	s->root = NULL;
 }
 
-void
+bool
 hal_space_destroy(struct hal_space *s)
 {
-	give_tables(s, s->root, LEVELS - 1);
-	s->root = NULL;
+	give_one(s, s->root, LEVELS - 1);
+	return s->root == NULL;
 }
 
 /* The entry that maps addr, and its level; NULL if there is none. */
@@ -269,7 +283,7 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (e == NULL)
 		return -E_INVAL;
 	*paddr = *e & ADDRESS;
-	*prot = (int)(*e & (RIGHTS | PAGE_LARGE));
+	*prot = (int)(*e & PROT);
 	return 0;
 }
 

@@ -87,17 +87,22 @@ give_tables(struct hal_space *s, uint64_t *table, int level)
 	s->give(s->ctx, table);
 }
 
-void
+/*
+ * At once: what Linux does for it takes longer than the tables, and cannot be divided without
+ * splitting mappings.
+ */
+bool
 hal_space_destroy(struct hal_space *s)
 {
 	give_tables(s, s->root, TOP_LEVEL);
 	s->root = NULL;
 	if (host_call2(SYS_munmap, s->first, SPACE_BYTES) == 0)
-		return;
+		return true;
 	host_spare_drop();
 	if (host_call2(SYS_munmap, s->first, SPACE_BYTES) != 0)
 		host_refuse("cannot take back the addresses of a process (vm.max_map_count reached?)");
 	host_spare_make();
+	return true;
 }
 
 static unsigned
@@ -413,7 +418,7 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if ((*entry & ENTRY_PAGE) == 0)
 		return -E_INVAL;
 	*paddr = *entry & ENTRY_ADDR;
-	*prot = (int)(*entry & ENTRY_PROT);
+	*prot = (int)(*entry & (ENTRY_PROT | HAL_MAY_ALL));
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #define ENTRIES (HAL_PAGE_BYTES / sizeof(uint32_t))
 #define ADDRESS (~(uint32_t)(HAL_PAGE_BYTES - 1))
+#define DESTROY_TABLES 8	/* given back in one step of the end of a space */
 
 _Static_assert(ENTRIES << HAL_PAGE_SHIFT == HAL_LARGE_BYTES, "a table reaches as far as a large page");
 _Static_assert((USER_LIMIT - USER_FIRST) / HAL_LARGE_BYTES == HAL_SPACE_TABLES, "page.h");
@@ -70,15 +71,20 @@ table_give(struct hal_space *s, uint32_t *entry)
 	*entry = 0;
 }
 
-void
+bool
 hal_space_destroy(struct hal_space *s)
 {
 	struct hal_core_area *a = hal_core_area();
+	unsigned given = 0;
 
 	if (a->space == s || a->cached == s)
 		hal_space_use(NULL);
-	for (unsigned i = 0; i < HAL_SPACE_TABLES; i++)
+	for (unsigned i = 0; i < HAL_SPACE_TABLES; i++) {
+		if (is_table(s->table[i]) && given++ == DESTROY_TABLES)
+			return false;
 		table_give(s, &s->table[i]);
+	}
+	return true;
 }
 
 static uint32_t *
@@ -363,6 +369,8 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 		return -E_INVAL;
 	*paddr = *entry & ADDRESS;
 	*prot = PAGE_READ | ((*entry & PTE_WRITE) != 0 ? PAGE_WRITE : 0) | ((*entry & PTE_EXEC) != 0 ? PAGE_EXEC : 0);
+	*prot |= HAL_MAY(PAGE_READ) | ((*entry & PTE_MAY_WRITE) != 0 ? HAL_MAY(PAGE_WRITE) : 0) |
+		((*entry & PTE_MAY_EXEC) != 0 ? HAL_MAY(PAGE_EXEC) : 0);
 	if (large)
 		*prot |= PAGE_LARGE;
 	return 0;

@@ -45,6 +45,7 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	s->root = src->take(src->ctx);
 	if (s->root == NULL)
 		return -E_NOMEM;
+	s->gone = s->gone_below = 0;
 	s->first = USER_FIRST;
 	s->limit = USER_LIMIT;
 	s->take = src->take;
@@ -56,23 +57,45 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	return 0;
 }
 
-/* Give back a table with all tables below its first `entries` entries. */
-static void
-table_give(struct hal_space *s, uint64_t *table, unsigned level, unsigned entries)
+#define DESTROY_LOOKS 256		/* entries looked at in one step of the end of a space */
+#define TABLE_LOOKS 16			/* what giving a table back costs, in these */
+
+/*
+ * Give back a table of `level` with those below its first `entries` entries. What was given back
+ * has left its entry 0, so that the next step goes on behind it. False: *looks were not enough.
+ */
+static bool
+table_give(struct hal_space *s, uint64_t *table, unsigned level, unsigned *looks)
 {
-	for (unsigned i = 0; i < entries && level > 0; i++)
-		if ((table[i] & (PTE_V | PTE_LEAF)) == PTE_V)
-			table_give(s, hal_kaddr(pte_paddr(table[i])), level - 1, PTE_ENTRIES);
+	for (unsigned i = level == 2 ? s->gone : s->gone_below; level > 0 && i < (level == 2 ? PTE_KERNEL_HALF : PTE_ENTRIES); i++) {
+		*(level == 2 ? &s->gone : &s->gone_below) = i;
+		if (*looks == 0)
+			return false;
+		--*looks;
+		if ((table[i] & (PTE_V | PTE_LEAF)) != PTE_V)
+			continue;
+		if (!table_give(s, hal_kaddr(pte_paddr(table[i])), level - 1, looks))
+			return false;
+		table[i] = 0;
+	}
+	if (level == 1)
+		s->gone_below = 0;
 	s->give(s->ctx, table);
+	*looks -= *looks < TABLE_LOOKS ? *looks : TABLE_LOOKS;
+	return true;
 }
 
-void
+bool
 hal_space_destroy(struct hal_space *s)
 {
+	unsigned looks = DESTROY_LOOKS;
+
 	if (hal_core_area()->satp == s->satp)
 		hal_space_use(NULL);
-	table_give(s, s->root, 2, PTE_KERNEL_HALF);
+	if (!table_give(s, s->root, 2, &looks))
+		return false;
 	s->root = NULL;
+	return true;
 }
 
 /* The leaf entry that maps `addr`, with its level, or NULL. */
@@ -372,6 +395,8 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 		return -E_INVAL;
 	*paddr = pte_paddr(*entry);
 	*prot = PAGE_READ | ((*entry & PTE_W) != 0 ? PAGE_WRITE : 0) | ((*entry & PTE_X) != 0 ? PAGE_EXEC : 0);
+	*prot |= HAL_MAY(PAGE_READ) | ((*entry & PTE_MAY_WRITE) != 0 ? HAL_MAY(PAGE_WRITE) : 0) |
+		((*entry & PTE_MAY_EXEC) != 0 ? HAL_MAY(PAGE_EXEC) : 0);
 	if (level == 1)
 		*prot |= PAGE_LARGE;
 	return 0;

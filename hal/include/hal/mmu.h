@@ -7,6 +7,7 @@
 #ifndef HAL_MMU_H
 #define HAL_MMU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cpu/page.h>
@@ -28,8 +29,12 @@ void *hal_kaddr(uint64_t paddr);
 /* Make an empty space. 0 or -E_NOMEM. */
 int hal_space_init(struct hal_space *s, const struct hal_page_source *src);
 
-/* Give back all page-table pages (and, hosted, all mappings). The space must not be in use by any core. */
-void hal_space_destroy(struct hal_space *s);
+/*
+ * Give back some page-table pages (and, hosted, all mappings): a bounded number, looking at a
+ * bounded number of entries. True: that was all. False: call it again, and nothing else on this
+ * space. The space must not be in use by any core.
+ */
+bool hal_space_destroy(struct hal_space *s);
 
 /* In `prot` of hal_map: rights that hal_protect may give these pages later, besides those that they get now. */
 #define HAL_MAY(rights) ((rights) << 5)
@@ -52,7 +57,10 @@ int hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
 
-/* Look one address up: 0 and paddr of its page (where it lies in a large page, of that), prot (with PAGE_LARGE) or -E_INVAL. */
+/*
+ * Look one address up: 0 and paddr of its page (where it lies in a large page, of that), its prot
+ * with PAGE_LARGE and its maximum in HAL_MAY; or -E_INVAL.
+ */
 int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
 
 /*

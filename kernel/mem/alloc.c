@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernel calls that give memory. The calling core asks home for some frames, fills them with zeros and has home show them, until all are
+ * there; nobody sees frames before they are zeroed. Source: seed 000 III-B (memory management).
+ */
+#include <kernel/call/kcall_core.h>
+#include <kernel/mem/calls.h>
+#include <kernel/mem/mem.h>
+#include <kernel/proc/proc.h>
+#include <kernel/thread/thread.h>
+
+static void
+zero(struct thread *caller, uint32_t frame, uint32_t count)
+{
+	void *at = frame_kaddr(&caller->cluster->frames, frame);
+
+	hal_zero_pages(at, count * HAL_PAGE_BYTES);
+	hal_publish(at, count * HAL_PAGE_BYTES);
+}
+
+/* a[0]: how many. Again: -E_AGAIN. */
+static long
+block_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	struct frames *f = &t->cluster->frames;
+	uint32_t count = (uint32_t)args->a[0], first;
+
+	if (!frames_prepare(f, count))
+		return -E_AGAIN;
+	first = frames_block(f, count);
+	if (first == FRAME_NONE)
+		return -E_NOMEM;
+	t->work.block = first;
+	t->work.block_count = count;
+	return (long)first;
+}
+
+/* The next a[0] frames of the block are zeroed: they are the process's now. */
+static long
+mark_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	struct mem_work *w = &t->work;
+	uint32_t count = (uint32_t)args->a[0];
+
+	frames_mark(&t->cluster->frames, w->block, count, FRAME_USER, t->proc->id);
+	for (uint32_t i = w->block; i < w->block + count; i++)
+		held_add(t->proc, i);
+	w->block += count;
+	w->block_count -= count;
+	return 0;
+}
+
+/*
+ * kc_frame_alloc: `count` contiguous frames, zero-filled, held by the caller's process. Runs: calling core. Returns the first; -E_INVAL;
+ * -E_NOMEM.
+ */
+long
+kc_frame_alloc(struct thread *caller, int count)
+{
+	uint32_t left = (uint32_t)count, n;
+	long first, e;
+
+	if (count <= 0)
+		return -E_INVAL;
+	do
+		first = mem_home(caller, block_serve, (unsigned long[MEM_ARGS]){left});
+	while (first == -E_AGAIN);
+	if (first < 0)
+		return first;
+	for (uint32_t at = (uint32_t)first; left > 0; at += n, left -= n) {
+		n = left < MEM_STEP ? left : MEM_STEP;
+		zero(caller, at, n);
+		e = mem_home(caller, mark_serve, (unsigned long[MEM_ARGS]){n});
+		if (e != 0)
+			return e;
+	}
+	return first;
+}
+
+/* The next run of a[0] pages, of large ones if a[1]. Its frame; a[2]: pages. */
+static long
+run_serve(struct kcall_args *args)
+{
+	uint32_t taken = 0;
+	long run = mem_run_take(args->caller, args->a[0], args->a[1] != 0, &taken);
+
+	args->a[2] = taken;
+	return run;
+}
+
+/* Process, bytes, protection. Claims the range a[1], a[2] and sets frames aside for its tables. */
+static long
+claim_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	int prot = (int)args->a[2];
+	size_t unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, len = args->a[1];
+	size_t bytes = (len + unit - 1) & ~(unit - 1), pages = bytes / HAL_PAGE_BYTES;
+	struct process *p;
+	uintptr_t at;
+	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &p);
+
+	if (e != 0)
+		return e;
+	if (bytes < len || bytes == 0 || (prot != 0 && !prot_is_valid(prot)))
+		return -E_INVAL;
+	if (prot != 0 && !mem_tables_fit(t->cluster, pages, pages))
+		return -E_NOMEM;
+	e = mem_claim(p, bytes, unit, &at);
+	if (e != 0)
+		return e;
+	args->a[1] = at;
+	args->a[2] = bytes;
+	if (prot != 0) {
+		t->work.reserved = (uint32_t)(pages / PAGES_PER_LARGE) + 8;
+		t->cluster->frames.free -= t->work.reserved;
+	}
+	return 0;
+}
+
+/* The first run of the list appears in process a[0] so that it ends at a[1], with protection a[2]. Its pages. */
+static long
+show_serve(struct kcall_args *args)
+{
+	struct process *p;
+	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &p);
+
+	return e != 0 ? e : mem_run_map(args->caller, p, args->a[1], (int)args->a[2]);
+}
+
+/* The end, good or bad: nothing stays with the thread, and [a[1], a[2]) of process a[0] is given up. Again: -E_AGAIN. */
+static long
+settle_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	uintptr_t start = args->a[1], end = args->a[2];
+	struct process *p;
+
+	if (!mem_work_drop(t))
+		return -E_AGAIN;
+	if (start < end && proc_find(t, (int)args->a[0], RIGHT_WRITE, &p) == 0 &&
+			area_covers(&p->areas, start, end) && areas_has_room(&t->cluster->areas))
+		mem_unclaim(p, start, end);
+	return 0;
+}
+
+/* Frames for `pages` pages, zeroed, none of which anybody sees yet. */
+static long
+take_all(struct thread *caller, size_t pages, bool large)
+{
+	while (pages > 0) {
+		unsigned long a[MEM_ARGS] = {pages, large};
+		long run = mem_home(caller, run_serve, a);
+
+		if (run < 0)
+			return run;
+		zero(caller, (uint32_t)run, (uint32_t)a[2]);
+		pages -= a[2];
+	}
+	return 0;
+}
+
+/* Show them, from the end of the range on. *at: the lowest that is there. */
+static long
+show_all(struct thread *caller, int proc, uintptr_t start, uintptr_t *at, int prot)
+{
+	while (*at > start) {
+		long pages = mem_home(caller, show_serve, (unsigned long[MEM_ARGS]){(unsigned long)(long)proc, *at, (unsigned long)prot});
+
+		if (pages < 0)
+			return pages;
+		*at -= (size_t)pages * HAL_PAGE_BYTES;
+	}
+	return 0;
+}
+
+static void
+settle(struct thread *caller, int proc, uintptr_t start, uintptr_t end)
+{
+	while (mem_home(caller, settle_serve, (unsigned long[MEM_ARGS]){(unsigned long)(long)proc, start, end}) == -E_AGAIN)
+		continue;
+}
+
+/*
+ * kc_mem_alloc: zero-filled memory of `len` bytes (rounded up to pages) at an address that the kernel chooses. Protection 0 only
+ * reserves addresses, for page_map. RIGHT_WRITE. Runs: calling core. Other threads may see a part
+ * of the memory before the call ends. Returns 0; -E_BADF; -E_SRCH;
+ * -E_ACCES; -E_NOMEM; -E_INVAL, also if another thread changes the range meanwhile. All frames are found before one is shown, so that a
+ * call which fails has shown nothing; only where a host has no room for the mapping, or the range was changed, is memory taken back.
+ */
+long
+kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void *addr)
+{
+	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, len, (unsigned long)(long)prot};
+	long e = mem_home(caller, claim_serve, a);
+	uintptr_t start = a[1], end = start + a[2], at = end;
+	uint64_t out = start;
+
+	if (e != 0)
+		return e;
+	if (prot != 0) {
+		e = take_all(caller, a[2] / HAL_PAGE_BYTES, prot & PAGE_LARGE);
+		if (e == 0)
+			e = show_all(caller, proc, start, &at, prot);
+		settle(caller, proc, start, e != 0 ? at : start);
+	}
+	if (e != 0 && at < end)
+		return page_take_back(caller, proc, at, end, e);
+	__builtin_memcpy(addr, &out, sizeof(out));
+	return e;
+}
+
+/* Process. Claims room for the archive: a[1] where, a[2] pages, a[3] how many large ones. */
+static long
+archive_serve(struct kcall_args *args)
+{
+	struct cluster *c = args->caller->cluster;
+	size_t bytes = (size_t)c->record->archive_bytes;
+	size_t pages = (bytes + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES;
+	size_t large = c->record->archive_base % HAL_LARGE_BYTES == 0 ? bytes / HAL_LARGE_BYTES : 0;
+	struct process *p;
+	uintptr_t at;
+	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &p);
+
+	if (e == 0 && (pages == 0 || !mem_tables_fit(c, 0, pages)))
+		e = -E_NOMEM;
+	if (e == 0)
+		e = mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, &at);
+	if (e != 0)
+		return e;
+	args->a[1] = at;
+	args->a[2] = pages;
+	args->a[3] = large;
+	return 0;
+}
+
+/* Map a[2] pages of the archive, from its byte a[3] on, at a[1] of process a[0]; a[4]: PAGE_LARGE or 0. */
+static long
+archive_map_serve(struct kcall_args *args)
+{
+	const struct boot_record *r = args->caller->cluster->record;
+	uintptr_t at = args->a[1], bytes = args->a[2] * (args->a[4] ? HAL_LARGE_BYTES : HAL_PAGE_BYTES);
+	struct process *p;
+	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &p);
+
+	if (e != 0)
+		return e;
+	if (!area_covers(&p->areas, at, at + bytes))
+		return -E_NOMEM;
+	return hal_map(&p->space, at, r->archive_base + args->a[3], args->a[2], PAGE_READ | (int)args->a[4]) == 0 ? 0 : -E_NOMEM;
+}
+
+/*
+ * kc_archive_map: map the boot archive read-only into a process (RIGHT_WRITE). Gives address and length. Runs: calling core. 0; -E_SRCH; -E_ACCES;
+ * -E_NOMEM.
+ */
+long
+kc_archive_map(struct thread *caller, int proc, void *span)
+{
+	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc};
+	long e = mem_home(caller, archive_serve, a);
+	size_t pages = a[2], large = a[3] * PAGES_PER_LARGE, n;
+	uint64_t out[2] = {a[1], caller->cluster->record->archive_bytes};
+	uintptr_t start = a[1];
+
+	if (e != 0)
+		return e;
+	for (size_t done = 0; done < pages; done += n) {
+		bool is_large = done < large;
+		unsigned long m[MEM_ARGS] = {(unsigned long)(long)proc, start + done * HAL_PAGE_BYTES, 1,
+			done * HAL_PAGE_BYTES, is_large ? PAGE_LARGE : 0};
+
+		n = is_large ? PAGES_PER_LARGE : pages - done < MEM_STEP ? pages - done : MEM_STEP;
+		m[2] = is_large ? 1 : n;
+		e = mem_home(caller, archive_map_serve, m);
+		if (e != 0)
+			return page_take_back(caller, proc, start, start + pages * HAL_PAGE_BYTES, e);
+	}
+	__builtin_memcpy(span, out, sizeof(out));
+	return 0;
+}
