@@ -49,6 +49,12 @@ struct crash_info {
 	uint64_t ra;			/* return address where the CPU has one, else 0 */
 };
 
+/* mailbox_read: who sent it. A kernel can only lie about the processes of its own cluster */
+struct mail_sender {
+	uint32_t cluster;
+	uint32_t badge;			/* BADGE_* or a number that no other process of the cluster has */
+};
+
 /* page_query */
 struct page_info {
 	int32_t frame;
@@ -62,5 +68,6 @@ _Static_assert(sizeof(struct cluster_info) == CLUSTER_INFO_SIZE, "cluster_info")
 _Static_assert(sizeof(struct proc_status) == PROC_STATUS_SIZE, "proc_wait");
 _Static_assert(sizeof(struct crash_info) == CRASH_INFO_SIZE, "crash_info");
 _Static_assert(sizeof(struct page_info) == PAGE_INFO_SIZE, "page_query");
+_Static_assert(sizeof(struct mail_sender) == MAIL_SENDER_SIZE, "mailbox_read");
 
 #endif

@@ -19,6 +19,11 @@
 #define PROC_STATUS_SIZE 16
 #define CLUSTER_INFO_SIZE 32
 #define CRASH_INFO_SIZE 48
+#define MAIL_SENDER_SIZE 8
+
+/* badges: who sent a message, inside its cluster. Every process has one of its own, stamped by its kernel */
+#define BADGE_KERNEL 0
+#define BADGE_INIT 4096		/* the process server; all others are larger */
 
 /* protection bits of page_map and mem_alloc */
 #define PAGE_READ 1

@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-INLINE_BYTES = 128  # KCALL_DATA of kernel/call/kcall_glue.h
+INLINE_BYTES = 136  # KCALL_DATA of kernel/call/kcall_glue.h
 BUFFER_MAX = 4096  # no buffer of a call is larger
 ARGUMENT_WORDS = 6
 CONTEXT = "context"  # size name: the CPU's struct context

@@ -315,14 +315,14 @@ def pools(calls):
 
 
 def pool_of(arg, call, known):
-    """The pool that an argument is drawn from, by its name: the calls' first word, `tid` for threads, else ids of the call's own kind."""
+    """The pool that an argument is drawn from, by its name: the calls' first word, else ids of the call's own kind."""
     if arg.kind != "int":
         return 0
     if arg.name == "id":
         return known[_first_word(call)]
     if arg.name == "handle":
         return ANY_POOL
-    return 0 if arg.name in ("cluster", "core") else known.get({"tid": "thread"}.get(arg.name, arg.name), 0)
+    return 0 if arg.name in ("cluster", "core") else known.get(arg.name, 0)
 
 
 def shapes_h(calls):

@@ -2,6 +2,7 @@
  *
  * Messages that wait: the kernel's calls say "not now", the caller waits for the mailbox and tries again.
  */
+#include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 
@@ -21,9 +22,10 @@ mailbox_send(int id, const void *msg)
 int
 mailbox_receive(int id, int source, void *msg)
 {
+	struct mail_sender sender;
 	long result;
 
-	while ((result = kmailbox_read(id, source, msg)) == -E_AGAIN) {
+	while ((result = kmailbox_read(id, source, msg, &sender)) == -E_AGAIN) {
 		result = kmailbox_wait(id, source, FOREVER);
 		if (result < 0)
 			return (int)result;

@@ -17,7 +17,7 @@ struct core;
 struct thread;
 struct hal_frame;
 
-#define KCALL_DATA 128		/* bytes of `in` and `out` buffers that travel with the arguments */
+#define KCALL_DATA 136		/* bytes of `in` and `out` buffers that travel with the arguments */
 
 /* Arguments of one remote call. A call uses a leading part of it: `bytes` of am_call_kernel. */
 struct kcall_args {

@@ -46,7 +46,7 @@ others_go_on(void)
 
 	expect_eq(call(a, kc_mailbox_write(a, out, text(1))), 0);
 	pump();
-	expect_eq(call(b, kc_mailbox_read(b, in, ANY_SOURCE_CLUSTER, msg)), 0);
+	expect_eq(call(b, kc_mailbox_read(b, in, ANY_SOURCE_CLUSTER, msg, fake_sender())), 0);
 }
 
 TEST(who_takes_no_events_but_wants_answers_is_condemned)

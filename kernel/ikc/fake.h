@@ -108,6 +108,15 @@ hal_copy_out(uintptr_t to, const void *from, size_t len)
 	return 0;
 }
 
+/* Where a test wants no more than the message. */
+static inline void *
+fake_sender(void)
+{
+	static struct mail_sender sender;
+
+	return &sender;
+}
+
 /* --- kernel --- */
 
 static inline struct fake_thread *

@@ -153,7 +153,7 @@ read_mail(unsigned at, unsigned port, int wanted, char *msg)
 
 	if (is_hostile)
 		hostile_begin((char *)bad_mail_slot(at, port, BAD), WINDOW_MAIL_BYTES, change_slot);
-	result = call(t, kc_mailbox_read(t, in[at][port], wanted, msg));
+	result = call(t, kc_mailbox_read(t, in[at][port], wanted, msg, fake_sender()));
 	if (is_hostile)
 		hostile_end();
 	return result;

@@ -11,6 +11,7 @@ struct letter {
 	const unsigned char *payload;
 	uint32_t sequence;
 	uint32_t generation;
+	uint32_t badge;
 };
 
 /* Look at a slot. False if it holds no message of the peer's present life. */
@@ -20,7 +21,7 @@ look_at(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 	const struct wire_mail *m = hal_noc_slot(hal_noc_mailbox_slot(port, source));
 	const volatile struct wire_header *h = &m->head;
 
-	*l = (struct letter){m->payload, h->sequence, h->generation};
+	*l = (struct letter){m->payload, h->sequence, h->generation, h->badge};
 	return h->magic == WIRE_MAIL && h->source == source && h->port == port && h->incarnation == c->ikc.peer[source].incarnation;
 }
 
@@ -117,7 +118,7 @@ copy_message(struct cluster *c, uint32_t source, const struct letter *l, void *m
 }
 
 static bool
-take_from(struct cluster *c, uint32_t source, uint32_t port, void *msg)
+take_from(struct cluster *c, uint32_t source, uint32_t port, void *msg, struct mail_sender *sender)
 {
 	struct letter l;
 
@@ -128,22 +129,23 @@ take_from(struct cluster *c, uint32_t source, uint32_t port, void *msg)
 		return false;
 	}
 	free_slot(c, source, port, l.sequence);
+	*sender = (struct mail_sender){source, l.badge};
 	return true;
 }
 
 long
-mail_in_take(struct cluster *c, uint32_t port, int source, void *msg)
+mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_sender *sender)
 {
 	struct mail_in *in = &c->ikc.in[port];
 	uint32_t at = in->next;
 
 	if (source != ANY_SOURCE_CLUSTER)
-		return take_from(c, (uint32_t)source, port, msg) ? source : -E_AGAIN;
+		return take_from(c, (uint32_t)source, port, msg, sender) ? source : -E_AGAIN;
 	for (uint32_t i = 0; i < c->ikc.clusters; i++) {
 		uint32_t candidate = at;
 
 		at = at + 1 < c->ikc.clusters ? at + 1 : 0;
-		if (take_from(c, candidate, port, msg)) {
+		if (take_from(c, candidate, port, msg, sender)) {
 			in->next = at;
 			return (long)candidate;
 		}

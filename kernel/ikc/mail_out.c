@@ -121,6 +121,7 @@ out_check(struct cluster *c, struct ikc_desc *d)
 	return d->error != 0 ? d->error : peer_check(c, d);
 }
 
+/* The badge is that of the descriptor's owner: no process can put another there. */
 static void
 fill(struct cluster *c, struct wire_mail *m, const struct ikc_desc *d, const void *msg)
 {
@@ -132,6 +133,7 @@ fill(struct cluster *c, struct wire_mail *m, const struct ikc_desc *d, const voi
 		.source = (uint16_t)c->id,
 		.port = d->port,
 		.generation = d->generation,
+		.badge = (uint32_t)d->owner->id,
 	};
 	memcpy(m->payload, msg, MAILBOX_MSG_SIZE);
 }

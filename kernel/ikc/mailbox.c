@@ -13,6 +13,7 @@
  *
  * Source: seed 000 III-B; seed 002 4.1.1 (Mailbox), 4.3.
  */
+#include <base/str.h>
 #include <kernel/ikc/state.h>
 
 /*
@@ -136,18 +137,24 @@ is_source(const struct cluster *c, int source)
  * kc_mailbox_read: take one message.
  *
  *   source   cluster whose message is wanted, or ANY_SOURCE_CLUSTER: sources with messages are then served in turn
+ *   sender   struct mail_sender: the cluster, which the receiver's kernel knows, and the badge that the sender's kernel stamped
  *
  * Returns the cluster that sent it (>= 0); -E_BADF; -E_INVAL: no such cluster; -E_AGAIN: there is no such message.
  */
 long
-kc_mailbox_read(struct thread *caller, int id, int source, void *msg)
+kc_mailbox_read(struct thread *caller, int id, int source, void *msg, void *sender)
 {
 	struct cluster *c = caller->cluster;
 	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_MAIL_IN);
+	struct mail_sender from;
+	long got;
 
 	if (d == NULL)
 		return -E_BADF;
-	return is_source(c, source) ? mail_in_take(c, d->port, source, msg) : -E_INVAL;
+	got = is_source(c, source) ? mail_in_take(c, d->port, source, msg, &from) : -E_INVAL;
+	if (got >= 0)
+		memcpy(sender, &from, sizeof(from));
+	return got;
 }
 
 /* Park until there is a message of the source. */

@@ -34,7 +34,7 @@ write_to(struct thread *t, int id, int n)
 static long
 read_any(struct thread *t, int id)
 {
-	long result = call(t, kc_mailbox_read(t, id, ANY_SOURCE_CLUSTER, msg));
+	long result = call(t, kc_mailbox_read(t, id, ANY_SOURCE_CLUSTER, msg, fake_sender()));
 
 	pump();
 	return result;
@@ -146,8 +146,8 @@ TEST(foreign_closed_and_wrong_ids_are_bad)
 	expect_eq(wait_on(other, in), -E_BADF);
 	expect_eq(wait_on(t, 0x7fffffff), -E_BADF);
 	expect_eq(call(other, kc_mailbox_close(other, in)), -E_BADF);
-	expect_eq(call(t, kc_mailbox_read(t, in, FAKE_CLUSTERS, msg)), -E_INVAL);
-	expect_eq(call(t, kc_mailbox_read(t, in, -2, msg)), -E_INVAL);
+	expect_eq(call(t, kc_mailbox_read(t, in, FAKE_CLUSTERS, msg, fake_sender())), -E_INVAL);
+	expect_eq(call(t, kc_mailbox_read(t, in, -2, msg, fake_sender())), -E_INVAL);
 	expect_eq(call(t, kc_mailbox_close(t, in)), 0);
 	expect_eq(read_any(t, in), -E_BADF);
 	expect(input(t, 1) != in);
@@ -188,7 +188,7 @@ TEST(a_cluster_can_write_to_itself)
 	for (int n = 0; n < 20; n++) {
 		expect_eq(call(s, kc_mailbox_write(s, out, text(n))), 0);
 		expect_eq(call(s, kc_mailbox_write(s, out, text(n))), -E_AGAIN);
-		expect_eq(call(r, kc_mailbox_read(r, in, 0, msg)), 0);
+		expect_eq(call(r, kc_mailbox_read(r, in, 0, msg, fake_sender())), 0);
 		expect(is_text(n));
 	}
 }
@@ -204,9 +204,9 @@ TEST(sources_are_served_in_turn_and_can_be_chosen)
 		out[i] = output(thr((unsigned)i, 1), 0, 2);
 		expect_eq(write_to(thr((unsigned)i, 1), out[i], i), 0);
 	}
-	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), 2);
+	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg, fake_sender())), 2);
 	expect(is_text(2));
-	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), -E_AGAIN);
+	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg, fake_sender())), -E_AGAIN);
 	pump();
 	for (int n = 0; n < 40; n++) {
 		long source = read_any(r, in);
@@ -317,12 +317,12 @@ TEST(a_reader_that_wants_one_source_waits_for_news)
 	out2 = output(thr(2, 0), 0, 2);
 	write_to(thr(1, 0), out1, 1);
 	expect_eq(wait_on(r, in), 0);
-	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), -E_AGAIN);
+	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg, fake_sender())), -E_AGAIN);
 	expect_eq(call(r, kc_mailbox_wait(r, in, FAKE_CLUSTERS)), -E_INVAL);
 	expect_eq(call(r, kc_mailbox_wait(r, in, 2)), -E_PARK);
 	write_to(thr(2, 0), out2, 2);
 	expect_eq(fake_result(r), 0);
-	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg)), 2);
+	expect_eq(call(r, kc_mailbox_read(r, in, 2, msg, fake_sender())), 2);
 	expect_eq(read_any(r, in), 1);
 }
 

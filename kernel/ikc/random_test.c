@@ -54,7 +54,7 @@ read_one(unsigned at, unsigned port, int source)
 	struct thread *t = thr(at, 0);
 	char msg[MAILBOX_MSG_SIZE];
 	int number;
-	long result = call(t, kc_mailbox_read(t, in[at][port], source, msg));
+	long result = call(t, kc_mailbox_read(t, in[at][port], source, msg, fake_sender()));
 
 	if (result < 0) {
 		expect_eq(result, -E_AGAIN);

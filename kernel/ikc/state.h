@@ -160,8 +160,8 @@ void mail_in_peer_new(struct cluster *c, uint32_t peer);
 /* Is there a message (of `source`, or of any) for the port in its present life? Refuses others on the way. */
 bool mail_in_is_pending(struct cluster *c, uint32_t port, int source);
 
-/* Take a message of `source` (or of any) from an open port: its source or -E_AGAIN. */
-long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg);
+/* Take a message of `source` (or of any) from an open port: its source and *sender, or -E_AGAIN. */
+long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_sender *sender);
 
 /* Close a port that has no messages, or drop them. */
 void mail_in_close(struct cluster *c, struct ikc_desc *d);

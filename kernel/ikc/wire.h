@@ -40,7 +40,8 @@ struct wire_header {
 	uint32_t generation;		/* mailbox: life of the port that this is meant for; 0: any */
 	uint64_t offset;		/* portal: of this block in the transfer */
 	uint64_t total;			/* portal: bytes that the sender has in all */
-	uint8_t reserved[24];
+	uint32_t badge;			/* mailbox: of the process that sent it */
+	uint8_t reserved[20];
 };
 
 _Static_assert(sizeof(struct wire_header) == HAL_NOC_HEADER_BYTES, "slot header");

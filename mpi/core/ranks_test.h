@@ -329,12 +329,13 @@ test_kill_cluster(unsigned cluster)
 }
 
 long
-kmailbox_read(int id, int source, void *msg)
+kmailbox_read(int id, int source, void *msg, void *sender)
 {
 	struct test_port *p = &test_os.port[test_startup.cluster][id];
 	long found = -E_AGAIN;
 
 	(void)source;
+	(void)sender;
 	pthread_mutex_lock(&test_os.lock);
 	for (int i = 0; i < TEST_CLUSTERS && found < 0; i++) {
 		struct test_slot *s = &p->slot[i];

@@ -87,7 +87,7 @@ server_main(int argc, char **argv)
 {
 	struct file_request request;
 	struct file_reply reply;
-	long source;
+	struct mail_sender from;
 
 	(void)argc;
 	(void)argv;
@@ -103,10 +103,10 @@ server_main(int argc, char **argv)
 	kevent_bind(EVENT_ROOM, 0, 1);
 	add_files();
 	for (;;) {
-		while ((source = kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request)) >= 0)
-			if (file_serve(&server.tree, (uint32_t)source, &request, &reply)) {
-				server.client[source].reply = reply;
-				send((uint32_t)source);
+		while (kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request, &from) >= 0)
+			if (file_serve(&server.tree, &from, &request, &reply)) {
+				server.client[from.cluster].reply = reply;
+				send(from.cluster);
 			}
 		for (uint32_t i = 0; i < CLUSTERS_MAX; i++)
 			if (server.client[i].waits)

@@ -11,11 +11,13 @@
 _Static_assert(HANDLES_MAX == 1 << HANDLE_BITS, "entries that a number can name");
 
 static struct handle *
-handle_of(struct tree *t, uint32_t source, uint32_t number)
+handle_of(struct tree *t, const struct mail_sender *from, uint32_t number)
 {
 	struct handle *h = &t->handle[number & (HANDLES_MAX - 1)];
 
-	return h->is_open && h->cluster == source && (h->life & (UINT32_MAX >> HANDLE_BITS)) == number >> HANDLE_BITS ? h : NULL;
+	if (!h->is_open || h->owner.cluster != from->cluster || h->owner.badge != from->badge)
+		return NULL;
+	return (h->life & (UINT32_MAX >> HANDLE_BITS)) == number >> HANDLE_BITS ? h : NULL;
 }
 
 static void
@@ -31,7 +33,7 @@ void
 file_forget_cluster(struct tree *t, uint32_t cluster)
 {
 	for (uint32_t i = 0; i < HANDLES_MAX; i++)
-		if (t->handle[i].is_open && t->handle[i].cluster == cluster)
+		if (t->handle[i].is_open && t->handle[i].owner.cluster == cluster)
 			handle_close(t, &t->handle[i]);
 }
 
@@ -72,7 +74,7 @@ node_to_open(struct tree *t, const struct file_request *r)
 }
 
 static int
-serve_open(struct tree *t, uint32_t source, const struct file_request *r, struct file_reply *reply)
+serve_open(struct tree *t, const struct mail_sender *from, const struct file_request *r, struct file_reply *reply)
 {
 	uint32_t i = 0;
 	int n, result;
@@ -91,7 +93,7 @@ serve_open(struct tree *t, uint32_t source, const struct file_request *r, struct
 		result = node_resize(t, (uint32_t)n, 0);
 	if (result != 0)
 		return result;
-	t->handle[i] = (struct handle){(uint32_t)n, source, t->handle[i].life + 1, true, (r->arg & FILE_WRITABLE) != 0};
+	t->handle[i] = (struct handle){(uint32_t)n, *from, t->handle[i].life + 1, true, (r->arg & FILE_WRITABLE) != 0};
 	t->handles++;
 	t->node[n].opens++;
 	reply->handle = (t->handle[i].life << HANDLE_BITS) | i;
@@ -141,9 +143,9 @@ serve_contents(struct tree *t, const struct handle *h, const struct file_request
 }
 
 static int
-serve_handle(struct tree *t, uint32_t source, const struct file_request *r, struct file_reply *reply)
+serve_handle(struct tree *t, const struct mail_sender *from, const struct file_request *r, struct file_reply *reply)
 {
-	struct handle *h = handle_of(t, source, r->handle);
+	struct handle *h = handle_of(t, from, r->handle);
 
 	if (h == NULL)
 		return -E_BADF;
@@ -190,16 +192,16 @@ serve_path(struct tree *t, const struct file_request *r, struct file_reply *repl
 }
 
 static int
-serve(struct tree *t, uint32_t source, const struct file_request *r, struct file_reply *reply)
+serve(struct tree *t, const struct mail_sender *from, const struct file_request *r, struct file_reply *reply)
 {
 	switch (r->op) {
-	case FILE_OPEN: return serve_open(t, source, r, reply);
+	case FILE_OPEN: return serve_open(t, from, r, reply);
 	case FILE_CLOSE:
 	case FILE_READ:
 	case FILE_WRITE:
 	case FILE_STAT_OPEN:
 	case FILE_RESIZE:
-	case FILE_LIST: return serve_handle(t, source, r, reply);
+	case FILE_LIST: return serve_handle(t, from, r, reply);
 	case FILE_STAT:
 	case FILE_REMOVE:
 	case FILE_MAKE_DIRECTORY: return serve_path(t, r, reply);
@@ -209,16 +211,16 @@ serve(struct tree *t, uint32_t source, const struct file_request *r, struct file
 }
 
 bool
-file_serve(struct tree *t, uint32_t source, const struct file_request *request, struct file_reply *reply)
+file_serve(struct tree *t, const struct mail_sender *from, const struct file_request *request, struct file_reply *reply)
 {
 	*reply = (struct file_reply){.magic = FILE_MAGIC, .id = request->id, .error = -E_INVAL};
 	if (request->magic != FILE_MAGIC)
 		return true;
 	if (request->op == FILE_FORGET) {
-		if (source == FILE_CLUSTER || request->arg == source)
+		if (from->badge == BADGE_INIT && (from->cluster == FILE_CLUSTER || from->cluster == request->arg))
 			file_forget_cluster(t, request->arg);
 		return false;
 	}
-	reply->error = serve(t, source, request, reply);
+	reply->error = serve(t, from, request, reply);
 	return true;
 }

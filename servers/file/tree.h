@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <abi/layout.h>
 #include <servers/file/protocol.h>
 
 #define NODES_MAX 512
@@ -36,7 +37,7 @@ struct node {
 
 struct handle {
 	uint32_t node;
-	uint32_t cluster;
+	struct mail_sender owner;
 	uint32_t life;		/* changes with each use of the entry: an old number does not fit */
 	bool is_open;
 	bool is_writable;
@@ -78,7 +79,7 @@ int node_resize(struct tree *t, uint32_t n, uint64_t size);
  * Answer one request of a cluster. Whatever the message contains, `reply` is filled and nothing else happens on an error. False: no answer is
  * due.
  */
-bool file_serve(struct tree *t, uint32_t source, const struct file_request *request, struct file_reply *reply);
+bool file_serve(struct tree *t, const struct mail_sender *from, const struct file_request *request, struct file_reply *reply);
 
 /* Close all handles of a cluster. */
 void file_forget_cluster(struct tree *t, uint32_t cluster);

@@ -41,6 +41,15 @@ free_blocks(void)
 	return n;
 }
 
+static const struct mail_sender *
+sender(uint32_t cluster, uint32_t badge)
+{
+	static struct mail_sender s;
+
+	s = (struct mail_sender){cluster, badge};
+	return &s;
+}
+
 static struct file_reply
 ask(uint32_t source, struct file_request q, const char *data, size_t len)
 {
@@ -48,7 +57,7 @@ ask(uint32_t source, struct file_request q, const char *data, size_t len)
 
 	q.magic = FILE_MAGIC;
 	memcpy(q.data, data, len);
-	expect(file_serve(&t, source, &q, &r));
+	expect(file_serve(&t, sender(source, BADGE_INIT), &q, &r));
 	return r;
 }
 
@@ -209,12 +218,17 @@ TEST(handles_are_the_clusters_own)
 	h = opened("f", FILE_CREATE);
 	expect_eq(ask(2, (struct file_request){.op = FILE_STAT_OPEN, .handle = h}, "", 0).error, -E_BADF);
 	expect_eq(put(h, 0, "x", 1), -E_BADF);
-	expect(!file_serve(&t, 2, &q, &r) && t.handles == 1);
-	expect(!file_serve(&t, 0, &q, &r) && t.handles == 0);
+	expect(!file_serve(&t, sender(2, BADGE_INIT), &q, &r) && t.handles == 1);
+	/* another process of a cluster with the right to have them closed */
+	expect(!file_serve(&t, sender(1, BADGE_INIT + 1), &q, &r) && t.handles == 1);
+	expect(!file_serve(&t, sender(0, BADGE_INIT + 1), &q, &r) && t.handles == 1);
+	expect(file_serve(&t, sender(1, BADGE_INIT + 1), &(struct file_request){.magic = FILE_MAGIC, .op = FILE_CLOSE, .handle = h}, &r));
+	expect_eq(r.error, -E_BADF);
+	expect(!file_serve(&t, sender(0, BADGE_INIT), &q, &r) && t.handles == 0);
 	for (i = 0; i < HANDLES_MAX; i++)
 		opened("f", 0);
 	expect_eq(ask_path(FILE_OPEN, "f", 0).error, -E_MFILE);
-	expect(!file_serve(&t, 1, &q, &r) && t.handles == 0);
+	expect(!file_serve(&t, sender(1, BADGE_INIT), &q, &r) && t.handles == 0);
 	expect_eq(ask(1, (struct file_request){.op = FILE_CLOSE, .handle = h}, "", 0).error, -E_BADF);
 }
 
@@ -316,7 +330,7 @@ TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 		q.offset = next(&state) % 8 == 0 ? (uint64_t)next(&state) << 33 : next(&state) % (BLOCKS / 4 * BLOCK_BYTES);
 		q.handle = next(&state) % 4 == 0 ? next(&state) : t.handle[next(&state) % 8].life << 9 | next(&state) % 8;
 		memset(&r, 0x5a, sizeof(r));
-		if (file_serve(&t, next(&state) % 3, &q, &r))
+		if (file_serve(&t, sender(next(&state) % 3, BADGE_INIT), &q, &r))
 			expect(r.magic == FILE_MAGIC && r.error <= 0 && r.error > -200);
 		else
 			expect_eq(q.op, FILE_FORGET);

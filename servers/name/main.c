@@ -44,15 +44,15 @@ keep(struct name_server *s, int id, const struct name_reply *reply)
 }
 
 static void
-answer(struct name_server *s, uint32_t source, const struct name_request *request)
+answer(struct name_server *s, const struct mail_sender *from, const struct name_request *request)
 {
 	struct name_reply reply;
 	long id;
 
-	name_serve(&s->table, source, request, &reply);
+	name_serve(&s->table, from, request, &reply);
 	if (request->reply_port == NAME_NO_REPLY)
 		return;
-	id = kmailbox_open((int)source, (int)request->reply_port);
+	id = kmailbox_open((int)from->cluster, (int)request->reply_port);
 	if (id >= 0 && !is_sent((int)id, &reply))
 		keep(s, (int)id, &reply);
 }
@@ -70,7 +70,7 @@ server_main(int argc, char **argv)
 {
 	static struct name_server server;
 	struct name_request request;
-	long source;
+	struct mail_sender from;
 
 	(void)argc;
 	(void)argv;
@@ -84,8 +84,8 @@ server_main(int argc, char **argv)
 	kevent_bind(EVENT_MAILBOX, server.in, 0);
 	kevent_bind(EVENT_ROOM, 0, 1);
 	for (;;) {
-		while ((source = kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request)) >= 0)
-			answer(&server, (uint32_t)source, &request);
+		while (kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request, &from) >= 0)
+			answer(&server, &from, &request);
 		retry(&server);
 		kthread_sleep(WAKE_ANY, FOREVER);
 	}

@@ -20,7 +20,7 @@ enum name_op {
 	NAME_REGISTER = 1,	/* NOSPC, EXIST: the name belongs to another port; the same port may repeat it */
 	NAME_LOOKUP = 2,	/* NOENT */
 	NAME_UNREGISTER = 3,	/* NOENT, ACCES: registered by another cluster */
-	NAME_FORGET = 4,	/* ACCES: of another cluster, unless cluster 0 asks */
+	NAME_FORGET = 4,	/* ACCES: not by a process server; of another cluster, unless cluster 0 asks */
 	NAME_COUNT = 5,		/* only the reply's `names` */
 };
 

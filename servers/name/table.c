@@ -68,9 +68,9 @@ do_unregister(struct name_table *t, uint32_t source, const struct name_request *
 }
 
 static int
-do_forget(struct name_table *t, uint32_t source, const struct name_request *request)
+do_forget(struct name_table *t, const struct mail_sender *from, const struct name_request *request)
 {
-	if (source != request->cluster && source != NAME_CLUSTER)
+	if (from->badge != BADGE_INIT || (from->cluster != request->cluster && from->cluster != NAME_CLUSTER))
 		return -E_ACCES;
 	for (int i = 0; i < NAMES_MAX; i++) {
 		struct name_entry *e = &t->entry[i];
@@ -96,13 +96,13 @@ serve_name(struct name_table *t, uint32_t source, const struct name_request *req
 }
 
 void
-name_serve(struct name_table *t, uint32_t source, const struct name_request *request, struct name_reply *reply)
+name_serve(struct name_table *t, const struct mail_sender *from, const struct name_request *request, struct name_reply *reply)
 {
 	*reply = (struct name_reply){.magic = NAME_MAGIC, .op = request->op, .id = request->id, .error = -E_INVAL};
 	if (request->magic == NAME_MAGIC && request->op >= NAME_REGISTER && request->op <= NAME_UNREGISTER)
-		reply->error = serve_name(t, source, request, reply);
+		reply->error = serve_name(t, from->cluster, request, reply);
 	else if (request->magic == NAME_MAGIC && request->op == NAME_FORGET)
-		reply->error = do_forget(t, source, request);
+		reply->error = do_forget(t, from, request);
 	else if (request->magic == NAME_MAGIC && request->op == NAME_COUNT)
 		reply->error = 0;
 	reply->names = t->names;

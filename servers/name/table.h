@@ -6,6 +6,7 @@
 #define SERVERS_NAME_TABLE_H
 
 #include <stdint.h>
+#include <abi/layout.h>
 #include <servers/name/protocol.h>
 
 #define NAMES_MAX 256
@@ -21,7 +22,7 @@ struct name_table {
 	uint32_t names;
 };
 
-/* Answer one request of a cluster. Whatever the message contains, `reply` is filled and nothing else happens on an error. */
-void name_serve(struct name_table *t, uint32_t source, const struct name_request *request, struct name_reply *reply);
+/* Answer one request. Whatever the message contains, `reply` is filled and nothing else happens on an error. */
+void name_serve(struct name_table *t, const struct mail_sender *from, const struct name_request *request, struct name_reply *reply);
 
 #endif

@@ -17,7 +17,7 @@ ask(uint32_t source, enum name_op op, const char *name, uint32_t port)
 	struct name_reply r;
 
 	strncpy(q.name, name, sizeof(q.name));
-	name_serve(&table, source, &q, &r);
+	name_serve(&table, &(struct mail_sender){source, BADGE_INIT}, &q, &r);
 	expect_eq(r.magic, NAME_MAGIC);
 	expect_eq(r.id, 7);
 	return r;
@@ -64,7 +64,7 @@ TEST(malformed_requests_get_an_error_and_change_nothing)
 
 	reset();
 	strcpy(q.name, "x");
-	name_serve(&table, 0, &q, &r);
+	name_serve(&table, &(struct mail_sender){0, BADGE_INIT}, &q, &r);
 	expect_eq(r.error, -E_INVAL);
 	expect_eq(ask(0, NAME_REGISTER, "", 1).error, -E_INVAL);
 	expect_eq(ask(0, NAME_COUNT + 1, "x", 1).error, -E_INVAL);
@@ -101,8 +101,23 @@ forget(uint32_t source, uint32_t cluster, uint32_t port, uint32_t ports)
 	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = cluster, .port = port, .ports = ports};
 	struct name_reply r;
 
-	name_serve(&table, source, &q, &r);
+	name_serve(&table, &(struct mail_sender){source, BADGE_INIT}, &q, &r);
 	return r;
+}
+
+TEST(only_a_process_server_has_names_forgotten)
+{
+	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = 3, .ports = PORTS_MAX};
+	struct name_reply r;
+
+	reset();
+	ask(3, NAME_REGISTER, "x", 8);
+	name_serve(&table, &(struct mail_sender){3, BADGE_INIT + 1}, &q, &r);
+	expect_eq(r.error, -E_ACCES);
+	name_serve(&table, &(struct mail_sender){NAME_CLUSTER, BADGE_INIT + 1}, &q, &r);
+	expect_eq(r.error, -E_ACCES);
+	expect_eq(r.names, 1);
+	expect_eq(forget(3, 3, 0, PORTS_MAX).names, 0);
 }
 
 TEST(names_of_a_dead_client_are_forgotten)
@@ -159,6 +174,7 @@ TEST(as_many_names_as_before_are_registered_afterwards)
 int
 main(void)
 {
+	RUN(only_a_process_server_has_names_forgotten);
 	RUN(names_of_a_dead_client_are_forgotten);
 	RUN(as_many_names_as_before_are_registered_afterwards);
 	RUN(a_registered_name_is_found_until_it_is_unregistered);

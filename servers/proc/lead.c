@@ -48,18 +48,18 @@ take_ended(struct lead *l, uint32_t source, const struct proc_message *m, struct
 }
 
 struct lead_action
-lead_take(struct lead *l, uint32_t source, const struct proc_message *m)
+lead_take(struct lead *l, const struct mail_sender *from, const struct proc_message *m)
 {
 	struct lead_action a = {0};
-	bool was_running = l->running > 0;
+	bool was_running = l->running > 0, is_server = from->badge == BADGE_INIT;
 
 	if (m->magic != PROC_MAGIC || !was_running)
 		return a;
-	if (m->op == PROC_ENDED)
-		take_ended(l, source, m, &a);
+	if (m->op == PROC_ENDED && is_server)
+		take_ended(l, from->cluster, m, &a);
 	if (m->op == PROC_JOB_KILL)
 		a.kill_others = fail(l, m->status);
-	if (m->op == PROC_DEAD && source == PROC_LEADER && end_cluster(l, m->cluster))
+	if (m->op == PROC_DEAD && is_server && from->cluster == PROC_LEADER && end_cluster(l, m->cluster))
 		a.kill_others = fail(l, 1);	/* who found out has said why */
 	a.is_over = l->running == 0;
 	if (a.is_over)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <abi/limits.abi.h>
+#include <abi/layout.h>
 #include <servers/proc/protocol.h>
 
 struct lead {
@@ -30,9 +31,9 @@ struct lead_action {
 void lead_begin(struct lead *l, uint32_t job, uint32_t clusters, const uint32_t *counts);
 
 /*
- * Take a message that came from cluster `source` (PROC_ENDED, PROC_DEAD, PROC_JOB_KILL; anything else, and what does not fit the
+ * Take a message (PROC_ENDED, PROC_DEAD of process servers only, PROC_JOB_KILL; anything else, and what does not fit the
  * job's state, changes nothing).
  */
-struct lead_action lead_take(struct lead *l, uint32_t source, const struct proc_message *m);
+struct lead_action lead_take(struct lead *l, const struct mail_sender *from, const struct proc_message *m);
 
 #endif

@@ -109,11 +109,11 @@ begin_job(void)
 }
 
 static void
-lead_message(uint32_t source, const struct proc_message *m)
+lead_message(const struct mail_sender *from, const struct proc_message *m)
 {
-	struct lead_action a = lead_take(&leader.lead, source, m);
+	struct lead_action a = lead_take(&leader.lead, from, m);
 
-	if (m->magic == PROC_MAGIC && m->op == PROC_DEAD && source == PROC_LEADER)
+	if (m->magic == PROC_MAGIC && m->op == PROC_DEAD && from->cluster == PROC_LEADER && from->badge == BADGE_INIT)
 		agent_forget_names(&agent, m->cluster, 0, PORTS_MAX);
 	if (a.kill_others)
 		kill_others();
@@ -122,9 +122,9 @@ lead_message(uint32_t source, const struct proc_message *m)
 }
 
 static void
-agent_message(uint32_t source, const struct proc_message *m)
+agent_message(const struct mail_sender *from, const struct proc_message *m)
 {
-	if (m->magic != PROC_MAGIC || source != PROC_LEADER)
+	if (m->magic != PROC_MAGIC || from->cluster != PROC_LEADER || from->badge != BADGE_INIT)
 		return;
 	if (m->op == PROC_START && m->job == JOB && agent.part.job != JOB && job_plan_read(&agent.plan, &agent.here, false) == 0 &&
 	    agent.plan.counts[agent.here.cluster] > 0)
@@ -158,6 +158,7 @@ int
 server_main(int argc, char **argv)
 {
 	struct proc_message m;
+	struct mail_sender from;
 	bool is_leader;
 	int in;
 
@@ -174,13 +175,13 @@ server_main(int argc, char **argv)
 	}
 	begin(is_leader);
 	for (;;) {
-		long source = kmailbox_read(in, ANY_SOURCE_CLUSTER, &m);
+		long source = kmailbox_read(in, ANY_SOURCE_CLUSTER, &m, &from);
 
 		if (source == -E_AGAIN)
 			kmailbox_wait(in, ANY_SOURCE_CLUSTER, FOREVER);
 		else if (source >= 0 && is_leader)
-			lead_message((uint32_t)source, &m);
+			lead_message(&from, &m);
 		else if (source >= 0)
-			agent_message((uint32_t)source, &m);
+			agent_message(&from, &m);
 	}
 }

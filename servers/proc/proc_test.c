@@ -177,6 +177,13 @@ TEST(too_many_ranks_and_no_clusters_are_refused)
 
 static struct lead lead;
 
+/* What the process server of a cluster says. */
+static struct lead_action
+take(uint32_t cluster, const struct proc_message *m)
+{
+	return lead_take(&lead, &(struct mail_sender){cluster, BADGE_INIT}, m);
+}
+
 static void
 begin(void)
 {
@@ -189,7 +196,7 @@ ended(uint32_t source, enum proc_end end, int status)
 {
 	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_ENDED, .job = 7, .end = end, .status = status};
 
-	return lead_take(&lead, source, &m);
+	return take(source, &m);
 }
 
 TEST(a_job_is_over_when_all_clusters_have_ended_with_the_first_nonzero_status)
@@ -216,15 +223,31 @@ TEST(a_dead_cluster_fails_the_job_and_is_named)
 	struct lead_action a;
 
 	begin();
-	a = lead_take(&lead, 3, &m);
+	a = take(3, &m);
 	expect(!a.kill_others);
-	a = lead_take(&lead, 0, &m);
+	a = take(0, &m);
 	expect(a.kill_others && !a.is_over);
-	a = lead_take(&lead, 0, &m);
+	a = take(0, &m);
 	expect(!a.kill_others);
 	ended(0, PROC_END_KILLED, 0);
 	expect(ended(3, PROC_END_KILLED, 0).is_over);
 	expect_eq(lead.status, 1);
+}
+
+TEST(a_process_that_is_no_server_can_only_end_the_job)
+{
+	struct mail_sender rank = {.cluster = 0, .badge = BADGE_INIT + 1};
+	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = 2, .job = 7};
+	struct lead before;
+
+	begin();
+	before = lead;
+	lead_take(&lead, &rank, &m);
+	m.op = PROC_ENDED;
+	lead_take(&lead, &rank, &m);
+	expect(memcmp(&lead, &before, sizeof(lead)) == 0);
+	m.op = PROC_JOB_KILL;
+	expect(lead_take(&lead, &rank, &m).kill_others);
 }
 
 TEST(messages_that_do_not_fit_change_nothing)
@@ -234,13 +257,13 @@ TEST(messages_that_do_not_fit_change_nothing)
 
 	begin();
 	before = lead;
-	lead_take(&lead, 0, &m);
+	take(0, &m);
 	m = (struct proc_message){.magic = 5, .op = PROC_ENDED, .job = 7};
-	lead_take(&lead, 0, &m);
+	take(0, &m);
 	m = (struct proc_message){.magic = PROC_MAGIC, .op = 99, .job = 7};
-	lead_take(&lead, 0, &m);
+	take(0, &m);
 	m = (struct proc_message){.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = 4000};
-	lead_take(&lead, 0, &m);
+	take(0, &m);
 	ended(1, PROC_END_EXIT, 0);
 	ended(77, PROC_END_EXIT, 0);
 	expect_eq(memcmp(&before, &lead, sizeof(lead)), 0);
@@ -265,6 +288,7 @@ main(void)
 	RUN(a_job_is_over_when_all_clusters_have_ended_with_the_first_nonzero_status);
 	RUN(the_first_failure_ends_the_others_once_and_gives_the_status);
 	RUN(a_dead_cluster_fails_the_job_and_is_named);
+	RUN(a_process_that_is_no_server_can_only_end_the_job);
 	RUN(messages_that_do_not_fit_change_nothing);
 	return TEST_FAILED;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Messages of the process servers: one leader, in cluster 0, and an agent in every cluster (also there), all on port PROC_PORT of
- * their cluster. The sender's cluster comes from the kernel.
+ * their cluster. The sender's cluster and badge come from the kernels: what is said here of leader, agents and watchers is believed only from
+ * a process server (BADGE_INIT).
  */
 #ifndef SERVERS_PROC_PROTOCOL_H
 #define SERVERS_PROC_PROTOCOL_H

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
+#include <abi/layout.h>
 #include <hal/noc.h>
 #include <tests/coroutine/program.h>
 
@@ -19,6 +20,7 @@
 
 static struct {
 	unsigned char in[MAILBOX_MSG_SIZE], out[MAILBOX_MSG_SIZE], sent[MAILBOX_MSG_SIZE];
+	struct mail_sender sender;
 } shared;
 
 static struct {
@@ -49,7 +51,7 @@ reader(uintptr_t arg)
 	coro_check(in >= 0 && out >= 0);
 	coro_check(KC(KC_EVENT_BIND, EVENT_MAILBOX, in, 0) == 0 && KC(KC_EVENT_BIND, EVENT_CLUSTER, PEER, 5) == 0);
 	while (KC(KC_MAILBOX_WRITE, out, shared.out) != -E_HOSTDOWN) {
-		long source = KC(KC_MAILBOX_READ, in, ANY_SOURCE_CLUSTER, shared.in);
+		long source = KC(KC_MAILBOX_READ, in, ANY_SOURCE_CLUSTER, shared.in, &shared.sender);
 
 		if (source >= 0) {
 			coro_check(source == PEER && shared.in[0] == run.read);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
+#include <abi/layout.h>
 #include <hal/noc.h>
 #include <tests/coroutine/program.h>
 
@@ -28,6 +29,7 @@ static struct {
 	struct message buffer[CLUSTERS][CORES];
 	struct message in;
 	uint64_t clock;
+	struct mail_sender sender;
 } shared;
 
 static struct {
@@ -152,7 +154,7 @@ receiver(uintptr_t arg)
 	coro_check(id >= 0 && KC(KC_EVENT_BIND, EVENT_MAILBOX, id, 2) == 0);
 	while (!is_complete()) {
 		int wanted = coro_random(2) ? ANY_SOURCE_CLUSTER : (int)coro_random(CLUSTERS);
-		long source = KC(KC_MAILBOX_READ, id, wanted, &shared.in);
+		long source = KC(KC_MAILBOX_READ, id, wanted, &shared.in, &shared.sender);
 
 		if (source >= 0) {
 			coro_check(wanted == ANY_SOURCE_CLUSTER || wanted == source);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
+#include <abi/layout.h>
 #include <hal/atomic.h>
 #include <hal/core.h>
 #include <hal/noc.h>
@@ -22,7 +23,10 @@
 #define MESSAGES 3			/* of a life that gets to its end; all are read of the last one */
 #define NUMBER(life, n) ((uint32_t)(life) * MESSAGES + (n))
 
-static unsigned char message[MAILBOX_MSG_SIZE];
+static struct {
+	unsigned char message[MAILBOX_MSG_SIZE];
+	struct mail_sender sender;
+} shared;
 static uint32_t last;			/* number of the last message that was read */
 
 /* --- cluster 1 --- */
@@ -113,10 +117,10 @@ boot(const struct boot_record *record, void *memory, size_t bytes)
 static void
 check_message(void)
 {
-	for (size_t i = 1; i < sizeof(message); i++)
-		coro_check(message[i] == message[0]);
-	coro_check(message[0] > last && message[0] <= NUMBER(LIVES, MESSAGES - 1));
-	last = message[0];
+	for (size_t i = 1; i < sizeof(shared.message); i++)
+		coro_check(shared.message[i] == shared.message[0]);
+	coro_check(shared.message[0] > last && shared.message[0] <= NUMBER(LIVES, MESSAGES - 1));
+	last = shared.message[0];
 }
 
 static void
@@ -127,7 +131,7 @@ reader(uintptr_t arg)
 	(void)arg;
 	coro_check(id >= 0);
 	while (last != NUMBER(LIVES, MESSAGES - 1)) {
-		source = KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, message);
+		source = KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, shared.message, &shared.sender);
 		coro_check(source == 1 || source == -E_AGAIN);
 		if (source == 1)
 			check_message();
@@ -163,7 +167,7 @@ main(int argc, char **argv)
 	coro_record(&record, 2, 2);
 	config.record = &record;
 	for (unsigned long seed = first; seed < first + count; seed++) {
-		program_begin(message, sizeof(message));
+		program_begin(&shared, sizeof(shared));
 		last = 0;
 		if (!coro_run_seeds(&config, seed, 1)) {
 			printf("FAIL a_reader_sees_each_life_of_a_cluster_apart: seed %lu\n", seed);

@@ -27,6 +27,7 @@ static struct {
 	uint64_t value[ROUNDS][THREADS + 1];
 	unsigned char message[ROUNDS][THREADS + 1][MAILBOX_MSG_SIZE];
 	uint64_t stats;
+	struct mail_sender sender;
 	uint32_t never;
 	struct proc_status status;
 	_Alignas(64) unsigned char partner_stack[STACK_BYTES];
@@ -59,7 +60,7 @@ talk(void *message)
 
 	switch (coro_random(4)) {
 	case 0:
-		if ((id = KC(KC_MAILBOX_CREATE, port)) >= 0 && KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, message) == -E_AGAIN)
+		if ((id = KC(KC_MAILBOX_CREATE, port)) >= 0 && KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, message, &shared.sender) == -E_AGAIN)
 			KC(KC_MAILBOX_WAIT, id, ANY_SOURCE_CLUSTER, deadline());
 		break;
 	case 1:

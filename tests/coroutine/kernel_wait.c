@@ -11,6 +11,7 @@
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
+#include <abi/layout.h>
 #include <abi/limits.abi.h>
 #include <context.h>
 #include <tests/coroutine/program.h>
@@ -31,6 +32,7 @@ static struct {
 	uint64_t value;
 	uint32_t word;
 	unsigned char message[ROLES][MAILBOX_MSG_SIZE];
+	struct mail_sender sender;
 	unsigned char from[BYTES];
 	unsigned char to[BYTES];
 } shared;
@@ -132,7 +134,7 @@ static void
 reader(void)
 {
 	while (run.done[READER] < ROUNDS) {
-		long e = KC(KC_MAILBOX_READ, run.in, ANY_SOURCE_CLUSTER, shared.message[READER]);
+		long e = KC(KC_MAILBOX_READ, run.in, ANY_SOURCE_CLUSTER, shared.message[READER], &shared.sender);
 
 		if (e == 0) {
 			coro_check(shared.message[READER][0] == run.done[READER]);

@@ -95,6 +95,7 @@ mortal(void)
 /* --- cluster 0 --- */
 
 static int command, reply, portal;	/* ids */
+static struct mail_sender from;
 
 static struct message
 ask(uint32_t operation, uint64_t number)
@@ -132,9 +133,11 @@ TEST(a_message_is_not_lost_to_a_bad_address)
 	for (m.number = 0; m.number < 3; m.number++)
 		expect_eq(mailbox_send(command, &m), 0);
 	while ((bad = kt_bad_place(sizeof(m))) != NULL)
-		expect_eq(kmailbox_read(reply, 1, bad), -E_FAULT);
+		expect_eq(kmailbox_read(reply, 1, bad, &from), -E_FAULT);
+	while ((bad = kt_bad_place(sizeof(from))) != NULL)
+		expect_eq(kmailbox_read(reply, 1, &m, bad), -E_FAULT);
 	for (uint64_t n = 0; n < 3; n++) {
-		expect_eq(n == 0 ? kmailbox_read(reply, 1, &m) : mailbox_receive(reply, 1, &m), n == 0);
+		expect_eq(n == 0 ? kmailbox_read(reply, 1, &m, &from) : mailbox_receive(reply, 1, &m), n == 0);
 		expect_eq(m.number, n);
 	}
 }
@@ -161,7 +164,7 @@ TEST(several_threads_share_a_slot)
 		expect_eq(mailbox_receive(reply, ANY_SOURCE_CLUSTER, &m), 0);
 	for (int i = 0; i < 3; i++)
 		expect_eq(kt_join(tid[i]), 0);
-	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m), -E_AGAIN);
+	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m, &from), -E_AGAIN);
 }
 
 /* test: mailbox_create, mailbox_open, mailbox_close, mailbox_write, mailbox_read, mailbox_wait */
@@ -177,16 +180,18 @@ TEST(mailbox_calls_refuse_bad_arguments)
 	expect_eq(kmailbox_open(3, 0), -E_INVAL);
 	expect_eq(kmailbox_open(0, 100000), -E_INVAL);
 	expect_eq(kmailbox_write(command, BAD), -E_FAULT);
-	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m), -E_AGAIN);
-	expect_eq(kmailbox_read(reply, 77, &m), -E_INVAL);
-	expect_eq(kmailbox_read(command, 1, &m), -E_BADF);
+	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m, &from), -E_AGAIN);
+	expect_eq(kmailbox_read(reply, 77, &m, &from), -E_INVAL);
+	expect_eq(kmailbox_read(command, 1, &m, &from), -E_BADF);
 	expect_eq(kmailbox_write(reply, &m), -E_BADF);
 	expect_eq(kmailbox_wait(12345, ANY_SOURCE_CLUSTER, FOREVER), -E_BADF);
 	expect_eq(kmailbox_close(12345), -E_BADF);
 	id = kmailbox_open(0, PORT_REPLY);
 	expect_eq(kmailbox_write((int)id, &m), 0);
-	expect_eq(kmailbox_read(reply, 0, BAD), -E_FAULT);
-	expect_eq(kmailbox_read(reply, 0, &m), 0);
+	expect_eq(kmailbox_read(reply, 0, BAD, &from), -E_FAULT);
+	expect_eq(kmailbox_read(reply, 0, &m, &from), 0);
+	expect_eq(from.cluster, 0);
+	expect_eq(from.badge, BADGE_INIT);
 	expect_eq(kmailbox_close((int)id), 0);
 	expect_eq(kt_stats(STATS_MAILBOXES), before);
 }
@@ -201,7 +206,7 @@ listener(unsigned long id)
 	long result = kevent_bind(EVENT_MAILBOX, (int)id, 4);
 
 	__atomic_store_n(&listens, 1, __ATOMIC_RELEASE);
-	while (result == 0 && kmailbox_read((int)id, ANY_SOURCE_CLUSTER, &m) < 0)
+	while (result == 0 && kmailbox_read((int)id, ANY_SOURCE_CLUSTER, &m, &from) < 0)
 		expect_eq(kthread_sleep(WAKE_ANY, FOREVER), 16);
 	return result == 0 ? (unsigned long)m.number : 0;
 }
@@ -261,7 +266,7 @@ TEST(a_thread_sleeps_for_all_its_sources_at_once)
 	expect_eq(kthread_sleep(WAKE_ANY, FOREVER), 16);
 	expect_eq(kthread_wakeup((int)kthread_self(), 0), -E_INVAL);
 	expect_eq(kthread_wakeup((int)kthread_self(), 1u << 31), -E_INVAL);
-	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m), 1);
+	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m, &from), 1);
 	expect_eq(kthread_join((int)tid, &value, FOREVER), 0);
 	expect_eq(kproc_wait((int)proc, &status, FOREVER), 0);
 	/* what has come already is told at once */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
+#include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/atoll/state.h>
@@ -148,6 +149,7 @@ transport_far_poll(struct mpi_rank *self)
 {
 	struct transport *t = self->transport;
 	uint32_t arrived = load_acquire(t->arrivals);
+	struct mail_sender sender;
 	bool moved = false;
 	struct packet p;
 
@@ -156,7 +158,7 @@ transport_far_poll(struct mpi_rank *self)
 		moved = true;
 	}
 	while (t->arrivals_seen != arrived) {
-		long err = kmailbox_read(t->mailbox, ANY_SOURCE_CLUSTER, &p);
+		long err = kmailbox_read(t->mailbox, ANY_SOURCE_CLUSTER, &p, &sender);
 
 		t->counts.calls++;
 		if (err == -E_AGAIN) {

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every rank forges what only process servers may say: that it is the leader and the job is to end, that a cluster is dead or has ended, that
+ * a cluster's names are to be forgotten. The job and its names go on as if nothing had been.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <atoll/startup.h>
+#include <servers/name/client.h>
+#include <servers/name/protocol.h>
+#include <servers/proc/protocol.h>
+
+static int failures;
+
+static void
+expect(long have, long want, const char *what)
+{
+	if (have == want)
+		return;
+	printf("FAIL rank %u: %s: %ld instead of %ld\n", atoll_startup()->rank, what, have, want);
+	failures++;
+}
+
+/* A slot takes a message when the one before it was read: after two more, a message has been dealt with. */
+static void
+send_and_settle(int out, const struct proc_message *m)
+{
+	static const struct proc_message nonsense = {.magic = 1};
+
+	expect(mailbox_send(out, m), 0, "send what is forged");
+	expect(mailbox_send(out, &nonsense), 0, "send nonsense");
+	expect(mailbox_send(out, &nonsense), 0, "send nonsense again");
+}
+
+/* To one cluster's process server, in all their voices. */
+static void
+forge(uint32_t cluster)
+{
+	static const enum proc_op ops[] = {PROC_KILL, PROC_START, PROC_ENDED, PROC_DEAD};
+	long out = kmailbox_open((int)cluster, PROC_PORT);
+
+	expect(out >= 0, 1, "open a process server's port");
+	for (unsigned i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		for (uint32_t about = 0; about < 2; about++)
+			send_and_settle((int)out, &(struct proc_message){.magic = PROC_MAGIC, .op = ops[i], .job = 1, .cluster = about,
+				.status = 99, .end = PROC_END_CRASH});
+	kmailbox_close((int)out);
+}
+
+static void
+forge_forget(struct name_client *c, uint32_t cluster)
+{
+	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .reply_port = c->port, .ports = PORTS_MAX, .cluster = cluster};
+	struct name_reply reply;
+
+	expect(mailbox_send(c->out, &q), 0, "ask that names be forgotten");
+	expect(mailbox_receive(c->in, NAME_CLUSTER, &reply), 0, "an answer");
+	expect(reply.error, -E_ACCES, "the answer");
+}
+
+static void
+own_name(char *name, size_t bytes)
+{
+	snprintf(name, bytes, "rank%u", atoll_startup()->rank);
+}
+
+int
+main(void)
+{
+	const struct startup *s = atoll_startup();
+	uint32_t port = s->base_port + s->local_rank, found, at;
+	struct cluster_info here;
+	struct name_client c;
+	char name[32];
+	long in = kmailbox_create((int)port);
+
+	expect(in >= 0, 1, "create a mailbox");
+	expect(name_open(&c, (int)in, port), 0, "open the client");
+	own_name(name, sizeof(name));
+	expect(name_register(&c, name, port), 0, "register");
+	kcluster_info(&here);
+	for (uint32_t cluster = 0; cluster < here.clusters; cluster++) {
+		forge(cluster);
+		forge_forget(&c, cluster);
+	}
+	expect(name_lookup(&c, name, &found, &at), 0, "the own name is still there");
+	name_close(&c);
+	printf("%s rank %u\n", failures ? "FAIL" : "ok", s->rank);
+	return failures != 0;
+}
