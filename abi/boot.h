@@ -15,7 +15,7 @@
 
 /* roles of a core at boot */
 #define ROLE_IDLE 0
-#define ROLE_TC 1			/* kernel and user threads, preemptible by messages */
+#define ROLE_TC 1			/* user threads in turn, preempted by messages, priority and time; core 0: and the kernel */
 #define ROLE_KC 2			/* kernel only */
 #define ROLE_AC 3			/* one user thread at a time, never preempted */
 #define ROLE_GUEST 4			/* not of the machine: a thread of the host that entered (hal/guest.h) */

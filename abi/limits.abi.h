@@ -44,6 +44,14 @@
 #define EVENT_PROC 4
 #define EVENT_CLUSTER 5
 
+/*
+ * Priorities of threads: on each core the highest that are ready run, and on a time-sharing core, which
+ * interrupts what it runs, those of one priority in turn.
+ */
+#define PRIORITIES 4
+#define PRIORITY_PROGRAM 1	/* what a process begins with: no thread of it has more */
+#define PRIORITY_SERVER 3	/* of the first process of a cluster */
+
 #define SELF (-1)		/* the caller's own process, where a call takes one */
 /* rights of a handle; what each allows, the calls say */
 #define RIGHT_READ 1		/* look at it */
@@ -70,9 +78,11 @@
 #define STATS_REMOTE_CALLS 6
 #define STATS_GUESTS_MAX 7	/* threads of the host's that may be guests at a time */
 #define STATS_PIECE_PAGES 8	/* pages of handle tables and other small pieces of kernel memory */
+#define STATS_HOME_TICKS 9	/* timer interrupts of the kernel's core */
 
 /* keys of the core_count call: what the calling core counted since it started */
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */
 #define COUNT_REFILLS_CODE 1
+#define COUNT_TICKS 2		/* timer interrupts: none but on a time-sharing core with more than one thread to run */
 
 #endif

@@ -97,12 +97,14 @@ struct thread {
 	uint32_t index;		/* among its process's threads: the lowest that was free */
 	/* written by home before each thread_ready(), read by the own core */
 	_Alignas(HAL_CACHE_LINE) long wake_result;
+	uint32_t priority;	/* shared word: of a thread in a run queue it counts from when it is next put into one */
 	uint64_t wake_data[KCALL_WAKE_BYTES / 8];
 	/* own core */
 	_Alignas(HAL_CACHE_LINE) struct list run;
 	enum resume resume;
 	long (*finish)(struct hal_frame *frame, long result, const void *data);
 	uint64_t until;		/* deadline of the call that it waits in */
+	uint32_t quantum_left;	/* ns of a quantum that a higher priority cut short; 0: none */
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum thread_state state;
 	uint32_t generation;
@@ -143,6 +145,7 @@ struct process {
 	_Alignas(HAL_CACHE_LINE) enum proc_state state;
 	int id;			/* owner of its frames */
 	uint32_t generation;
+	uint32_t priority;	/* the most that its threads may have, and what they begin with */
 	bool swept;		/* no core runs it any more */
 	bool is_orphan;		/* no handle names it: home will end it */
 	uint32_t live;		/* threads that have not ended */
@@ -181,6 +184,12 @@ struct ready_ring {
 	uint16_t *slot;
 };
 
+/* Threads that could run on a core and do not, by priority. */
+struct run_queue {
+	uint32_t levels;	/* bitmap: those that are not empty */
+	struct list level[PRIORITIES];
+};
+
 struct core {
 	/* constant after boot */
 	struct cluster *cluster;
@@ -189,7 +198,10 @@ struct core {
 	/* own */
 	_Alignas(HAL_CACHE_LINE) struct thread *current;
 	struct hal_space *space;	/* that hal_user_enter or hal_space_use made active */
-	struct list run_queue;
+	struct run_queue run_queue;
+	uint32_t ticks;		/* TRAP_TIMER that came */
+	uint64_t quantum_end;	/* TC: when `current` must let others of its priority run; HAL_FOREVER: there are none */
+	uint64_t tick;		/* TC: what hal_timer_arm was last told */
 	struct sweep *doomed;	/* kill of current's process, to be acknowledged once current is dropped */
 	struct ready_ring ready;
 	/* home */

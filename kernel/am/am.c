@@ -129,17 +129,13 @@ call_directly(struct core *core, kcall_serve_fn *fn, struct kcall_args *args)
 	return serve(fn, args);
 }
 
-long
-am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)
+hot_inline long
+call_home(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)
 {
 	struct cluster *c = core->cluster;
 	struct am_call *call = &core->call;
 	uint32_t ticket;
 
-	if (bytes > sizeof(*args))
-		return -E_2BIG;
-	if (core_is_home(core))
-		return call_directly(core, fn, args);
 	call->fn = fn;
 	call->bytes = bytes;
 	hal_publish(&call->bytes, HEADER_BYTES);
@@ -152,4 +148,31 @@ am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, u
 	hal_acquire(args, bytes);
 	hal_acquire(&call->result, sizeof(call->result));
 	return call->result;
+}
+
+/*
+ * On a TC. What became ready while the call waited for its answer rang the doorbell, and the wait may have taken that: it is rung again,
+ * for the way back to the user.
+ */
+static __attribute__((noinline)) long
+call_shared(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)
+{
+	long result;
+
+	if (core_is_home(core))
+		return call_directly(core, fn, args);
+	result = call_home(core, fn, args, bytes);
+	if (hal_load32(&core->ready.put) != core->ready.got)
+		hal_interrupt(core->id);
+	return result;
+}
+
+long
+am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)
+{
+	if (bytes > sizeof(*args))
+		return -E_2BIG;
+	if (core->role == ROLE_TC)
+		return call_shared(core, fn, args, bytes);
+	return call_home(core, fn, args, bytes);
 }

@@ -44,6 +44,25 @@ record_role(const struct cluster *c, uint32_t core)
 	return core < c->cores ? c->record->roles[c->record->cluster[c->id].first_core + core] : ROLE_GUEST;
 }
 
+/*
+ * The server of a cluster runs on a TC, where no program can keep it from running. A cluster that was given none shares its last
+ * application core, where programs are placed last.
+ */
+static void
+provide_tc(struct cluster *c)
+{
+	struct core *last = NULL;
+
+	for (uint32_t i = 0; i < c->cores; i++) {
+		if (c->core[i].role == ROLE_TC)
+			return;
+		if (c->core[i].role == ROLE_AC)
+			last = &c->core[i];
+	}
+	if (last != NULL)
+		last->role = ROLE_TC;
+}
+
 static void
 cores_init(struct cluster *c, struct carve *m)
 {
@@ -58,8 +77,9 @@ cores_init(struct cluster *c, struct carve *m)
 		core->id = i;
 		core->role = record_role(c, i);
 		core->ready.slot = carve(m, c->ready_slots * sizeof(uint16_t), HAL_CACHE_LINE);
-		list_init(&core->run_queue);
+		run_queue_init(core);
 	}
+	provide_tc(c);
 	c->home_runs_users = c->core[KERNEL_CORE].role == ROLE_TC;
 }
 

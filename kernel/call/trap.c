@@ -74,7 +74,7 @@ static bool
 is_idle_but_for_caller(struct core *core)
 {
 	return !core_is_home(core) && !am_is_pending(core) && hal_load32(&core->ready.put) == core->ready.got &&
-		list_is_empty(&core->run_queue);
+		core->run_queue.levels == 0;
 }
 
 static bool
@@ -126,7 +126,7 @@ kernel_trap(struct hal_frame *f, const struct hal_trap *t)
 		crash_report(core->current, t);
 		leave(core);
 	} else {
-		core_work(core);
+		core_interrupted(core, t->kind == TRAP_TIMER);
 	}
 	if (unlikely(core->doomed != NULL))
 		leave(core);

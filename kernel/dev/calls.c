@@ -55,9 +55,12 @@ kc_core_count(struct thread *caller, int what, void *value)
 	uint64_t count;
 
 	(void)caller;
-	if (what != COUNT_REFILLS_DATA && what != COUNT_REFILLS_CODE)
+	if (what == COUNT_TICKS)
+		count = core_self()->ticks;
+	else if (what == COUNT_REFILLS_DATA || what == COUNT_REFILLS_CODE)
+		count = hal_refills(what == COUNT_REFILLS_CODE);
+	else
 		return -E_INVAL;
-	count = hal_refills(what == COUNT_REFILLS_CODE);
 	__builtin_memcpy(value, &count, sizeof(count));
 	return 0;
 }
@@ -89,6 +92,7 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_REMOTE_CALLS] = c->am.served,
 		[STATS_GUESTS_MAX] = c->guests,
 		[STATS_PIECE_PAGES] = c->slab.pages,
+		[STATS_HOME_TICKS] = c->core[KERNEL_CORE].ticks,
 	};
 
 	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))

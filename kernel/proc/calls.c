@@ -7,8 +7,9 @@
 #include <kernel/thread/thread.h>
 
 /*
- * kc_proc_create: an empty process. It lives as long as a handle names it. Runs: home. Returns the first handle, with all rights but
- * RIGHT_GRANT, which only init gets: processes that hold handles of each other would never end. -E_NOSPC; -E_NOMEM; -E_MFILE.
+ * kc_proc_create: an empty process, with a program's priority or the caller's lower one. It lives as long as a handle names it. Runs: home.
+ * Returns the first handle, with all rights but RIGHT_GRANT, which only init gets: processes that hold handles of each other would never
+ * end. -E_NOSPC; -E_NOMEM; -E_MFILE.
  */
 long
 kc_proc_create(struct thread *caller)
@@ -37,6 +38,34 @@ kc_proc_start(struct thread *caller, int proc, const void *ctx, int core)
 	if (e == 0)
 		e = thread_new(p, ctx, core);
 	return e < 0 ? e : 0;
+}
+
+/*
+ * kc_proc_priority: the most that the threads of a process may have, and what those that it gets from now on begin with: 0 .. what the
+ * caller's own process may. Threads that have more come down to it. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended;
+ * -E_ACCES: no right, or higher than the caller's; -E_INVAL: no such priority.
+ */
+long
+kc_proc_priority(struct thread *caller, int proc, int priority)
+{
+	struct process *p;
+	struct list *node, *after;
+	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
+
+	if (e != 0)
+		return e;
+	if (priority < 0 || priority >= PRIORITIES)
+		return -E_INVAL;
+	if ((uint32_t)priority > caller->proc->priority)
+		return -E_ACCES;
+	p->priority = (uint32_t)priority;
+	list_each(node, after, &p->threads) {
+		struct thread *t = list_entry(node, struct thread, siblings);
+
+		if (hal_load32(&t->priority) > p->priority)
+			hal_store32(&t->priority, p->priority);
+	}
+	return 0;
 }
 
 static long

@@ -122,14 +122,15 @@ make_stack(struct process *p, uintptr_t base)
 	return at;
 }
 
-/* A TC, so that no program that computes keeps the server from running; the kernel's choice if there is none. */
+/* A TC, so that no program that computes keeps the server from running. There is one (kernel/boot/main.c). */
 static int
 service_core(const struct cluster *c)
 {
-	for (uint32_t i = 0; i < c->cores; i++)
-		if (c->core[i].role == ROLE_TC)
-			return (int)i;
-	return ANY_CORE;
+	int i = 0;
+
+	while (c->core[i].role != ROLE_TC)
+		i++;
+	return i;
 }
 
 void
@@ -142,6 +143,7 @@ init_start(struct cluster *c)
 	check(proc_new(c, NULL, &p) == 0);
 	c->init = p;
 	object_init(&c->authority, OBJECT_AUTHORITY);
+	p->priority = PRIORITY_SERVER;
 	base = map_image(p);
 	stack = make_stack(p, base);
 	context_init(&ctx, base + (uintptr_t)c->record->init_entry, stack, stack + offsetof(struct init_stack, startup), 0);

@@ -59,6 +59,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	handles_init(&p->handles, &c->slab, p->quota);
 	p->generation = p->generation % ID_GENERATION_MAX + 1;
 	p->id = (int)(p->generation << ID_INDEX_BITS | (uint32_t)(p - c->proc));
+	p->priority = parent != NULL && parent->priority < PRIORITY_PROGRAM ? parent->priority : PRIORITY_PROGRAM;
 	p->swept = false;
 	p->live = 0;
 	p->index_floor = 0;

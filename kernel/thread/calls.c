@@ -140,13 +140,36 @@ kc_thread_yield(struct thread *caller)
 	struct core *core = core_self();
 
 	core_work(core);
-	if (core->doomed != NULL || list_is_empty(&core->run_queue))
+	if (core->doomed != NULL || core->run_queue.levels == 0)
 		return 0;
 	hal_frame_set_result(&caller->frame, 0);
-	caller->resume = RESUME_FRAME;
-	list_push_back(&core->run_queue, &caller->run);
+	thread_requeue(core, caller);
 	core->current = NULL;
 	return -E_PARK;
+}
+
+/*
+ * kc_thread_priority: of a thread (RIGHT_SIGNAL), 0 .. what its process may have. It counts at once if the thread runs or waits; one that is
+ * ready runs once more as it was. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no such priority; -E_ACCES: no right, or
+ * higher than its process may have.
+ */
+long
+kc_thread_priority(struct thread *caller, int thread, int priority)
+{
+	struct object *o = handle_get(&caller->proc->handles, thread, OBJECT_THREAD, RIGHT_SIGNAL);
+	struct thread *t;
+
+	if (o == NULL)
+		return handle_error(&caller->proc->handles, thread, OBJECT_THREAD);
+	t = list_entry(o, struct thread, object);
+	if (t->state != THREAD_READY && t->state != THREAD_WAITING)
+		return -E_SRCH;
+	if (priority < 0 || priority >= PRIORITIES)
+		return -E_INVAL;
+	if ((uint32_t)priority > t->proc->priority)
+		return -E_ACCES;
+	hal_store32(&t->priority, (uint32_t)priority);
+	return 0;
 }
 
 /*

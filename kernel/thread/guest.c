@@ -47,7 +47,7 @@ kernel_guest_enter(void *home, unsigned core, uintptr_t image, struct guest_thre
 
 	hal_core_set_local(self);
 	ready_drain(self);
-	list_init(&self->run_queue);
+	run_queue_init(self);
 	args->caller = &c->thread[0];	/* of init, which lives: there is no thread yet that calls */
 	args->a[0] = core;
 	args->a[1] = image;

@@ -4,6 +4,7 @@
  * waits, yields or ends.
  */
 #include <base/tune.h>
+#include <hal/timer.h>
 #include <kernel/call/call.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/dev/console.h>
@@ -12,6 +13,49 @@
 #include <kernel/thread/thread.h>
 
 #define UNTIL_MAX (HAL_FOREVER >> 1)	/* what is later never comes; clocks count no further */
+#define QUANTUM_NS 10000000u		/* how long a thread of a TC runs while others of its priority wait */
+
+void
+run_queue_init(struct core *core)
+{
+	core->run_queue.levels = 0;
+	for (int i = 0; i < PRIORITIES; i++)
+		list_init(&core->run_queue.level[i]);
+	core->quantum_end = core->tick = HAL_FOREVER;
+}
+
+/* Number of the highest bit; there is one. */
+hot_inline uint32_t
+highest_level(uint32_t levels)
+{
+	_Static_assert(PRIORITIES == 4, "levels");
+	return levels >= 4 ? 2 + (levels >= 8) : levels >> 1;
+}
+
+/* Which of a core's queues a thread belongs into, now that something will be in it. */
+hot_inline struct list *
+queue_of(struct core *core, const struct thread *t)
+{
+	uint32_t level = hal_load32(&t->priority);
+
+	core->run_queue.levels |= (uint32_t)1 << level;
+	return &core->run_queue.level[level];
+}
+
+/* The level is empty if its last thread has just been taken out. */
+hot_inline void
+level_look(struct run_queue *q, uint32_t level)
+{
+	if (likely(list_is_empty(&q->level[level])))
+		q->levels &= ~((uint32_t)1 << level);
+}
+
+void
+thread_requeue(struct core *core, struct thread *t)
+{
+	t->resume = RESUME_FRAME;
+	list_push_back(queue_of(core, t), &t->run);
+}
 
 bool
 ready_drain(struct core *core)
@@ -35,7 +79,7 @@ ready_drain(struct core *core)
 		} else {
 			hal_acquire(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
 		}
-		list_push_back(&core->run_queue, &t->run);
+		list_push_back(queue_of(core, t), &t->run);
 	} while (++r->got != put);
 	return true;
 }
@@ -111,6 +155,117 @@ leave_space(struct core *core)
 	core->space = NULL;
 }
 
+static uint64_t
+earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When home's chores are due if nothing comes before. */
+static uint64_t
+home_deadline(struct cluster *c)
+{
+	return earlier(earlier(ikc_deadline(c), console_deadline(c)), deadlines_first(c));
+}
+
+/* Arm the tick for what comes first: the end of the quantum, or what home must do at a time. */
+static void
+tick_follow(struct core *core)
+{
+	uint64_t at = core->quantum_end, chores = HAL_FOREVER;
+
+	if (core_is_home(core) && core->cluster->chores != 0)
+		chores = home_deadline(core->cluster);
+	at = earlier(at, chores);
+	if (at == core->tick)
+		return;
+	hal_timer_arm(at);
+	core->tick = at;
+}
+
+/* Others became ready, or are gone: the current thread's quantum ends, or does not any more. */
+static void
+quantum_follow(struct core *core)
+{
+	if (core->run_queue.levels == 0)
+		core->quantum_end = HAL_FOREVER;
+	else if (core->quantum_end == HAL_FOREVER)
+		core->quantum_end = hal_clock_ns() + QUANTUM_NS;
+	tick_follow(core);
+}
+
+/* A thread of a TC is about to run. */
+static __attribute__((noinline)) void
+quantum_begin(struct core *core, struct thread *t)
+{
+	core->quantum_end = HAL_FOREVER;
+	if (core->run_queue.levels != 0)
+		core->quantum_end = hal_clock_ns() + (t->quantum_left != 0 ? t->quantum_left : QUANTUM_NS);
+	t->quantum_left = 0;
+	tick_follow(core);
+}
+
+/* No thread runs: nothing shall disturb the wait. */
+static __attribute__((noinline)) void
+tick_stop(struct core *core)
+{
+	hal_timer_arm(HAL_FOREVER);
+	core->quantum_end = core->tick = HAL_FOREVER;
+}
+
+/* The current thread's quantum is not over: it keeps the rest, and comes first among those of its priority. */
+static void
+cut_short(struct core *core, struct thread *t, uint64_t now)
+{
+	t->resume = RESUME_FRAME;
+	t->quantum_left = core->quantum_end == HAL_FOREVER ? 0 : (uint32_t)(core->quantum_end - now);
+	list_push_front(queue_of(core, t), &t->run);
+}
+
+/* If another thread's turn has come, the current one goes back into the run queue. */
+static bool
+give_way(struct core *core)
+{
+	uint64_t now;
+
+	if (core->run_queue.levels == 0)
+		return false;
+	now = hal_clock_ns();
+	if (now >= core->quantum_end)
+		thread_requeue(core, core->current);
+	else if (highest_level(core->run_queue.levels) > hal_load32(&core->current->priority))
+		cut_short(core, core->current, now);
+	else
+		return false;
+	return true;
+}
+
+/* A round looks at a part of what came over the NoC: there will be another. */
+static void
+look_again(const struct core *core)
+{
+	if (core_is_home(core) && !ikc_is_quiet(&core->cluster->ikc))
+		hal_interrupt(core->id);
+}
+
+void
+core_interrupted(struct core *core, bool tick)
+{
+	if (tick) {
+		core->ticks++;
+		core->tick = HAL_FOREVER;
+	}
+	core_work(core);
+	if (core->role != ROLE_TC || core->doomed != NULL)
+		return;
+	if (give_way(core)) {
+		core_drop_current(core);
+		core_loop(core);
+	}
+	quantum_follow(core);
+	look_again(core);
+}
+
 void
 core_publish(const struct thread *t)
 {
@@ -133,21 +288,33 @@ core_drop_current(struct core *core)
 	sweep_acknowledge(core->cluster, s);
 }
 
-void
-core_evict(struct core *core, const void *data)
+/* Take the threads of a process out of a level of the run queue. */
+static void
+level_evict(struct core *core, uint32_t level, const struct process *p)
 {
-	const struct sweep_post *post = data;
 	struct list *node, *after;
 
-	ready_drain(core);
-	list_each(node, after, &core->run_queue) {
+	list_each(node, after, &core->run_queue.level[level]) {
 		struct thread *t = list_entry(node, struct thread, run);
 
-		if (t->proc != post->proc)
+		if (t->proc != p)
 			continue;
 		list_remove(node);
 		core_publish(t);
 	}
+	level_look(&core->run_queue, level);
+}
+
+void
+core_evict(struct core *core, const void *data)
+{
+	const struct sweep_post *post = data;
+
+	ready_drain(core);
+	for (uint32_t i = 0; i < PRIORITIES; i++)
+		level_evict(core, i, post->proc);
+	if (core->role == ROLE_TC && core->current != NULL)
+		quantum_follow(core);
 	if (core->current != NULL && core->current->proc == post->proc) {
 		core->doomed = post->sweep;
 		return;
@@ -230,13 +397,9 @@ thread_enter(struct core *core, struct thread *t)
 		return;
 	}
 	core->space = &t->proc->space;
+	if (unlikely(core->role == ROLE_TC))
+		quantum_begin(core, t);
 	hal_user_enter(&t->frame, &t->proc->space);
-}
-
-static uint64_t
-earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* Home has chores: see to them once more, then sleep until the next is due. */
@@ -246,7 +409,7 @@ wait_with_chores(struct cluster *c)
 	if (home_work(c))
 		hal_wait_cancel();
 	else
-		hal_wait(earlier(earlier(ikc_deadline(c), console_deadline(c)), deadlines_first(c)));
+		hal_wait(home_deadline(c));
 }
 
 /*
@@ -267,7 +430,7 @@ home_wait(struct core *core, struct cluster *c)
 			return;
 		}
 		hal_wait(HAL_FOREVER);
-	} while (likely(am_serve_call(c)) && likely(list_is_empty(&core->run_queue)));
+	} while (likely(am_serve_call(c)) && likely(core->run_queue.levels == 0));
 	paths_meet();
 }
 
@@ -282,20 +445,40 @@ core_wait(struct core *core)
 			return;
 		}
 		hal_wait(HAL_FOREVER);
-	} while (am_serve_posts(core) && list_is_empty(&core->run_queue));
+	} while (am_serve_posts(core) && core->run_queue.levels == 0);
+}
+
+/* The thread that runs next; NULL if there is none. */
+hot_inline struct thread *
+run_queue_take(struct core *core)
+{
+	struct run_queue *q = &core->run_queue;
+	struct list *first;
+	uint32_t level;
+
+	if (likely(q->levels == 0))
+		return NULL;
+	level = highest_level(q->levels);
+	first = list_pop_front(&q->level[level]);
+	level_look(q, level);
+	return list_entry(first, struct thread, run);
 }
 
 _Noreturn void
 core_loop(struct core *core)
 {
 	for (;;) {
-		struct list *next;
+		struct thread *next;
 
 		core_work(core);
-		next = likely(list_is_empty(&core->run_queue)) ? NULL : list_pop_front(&core->run_queue);
-		if (unlikely(next != NULL))
-			thread_enter(core, list_entry(next, struct thread, run));
-		else if (core_is_home(core))
+		next = run_queue_take(core);
+		if (unlikely(next != NULL)) {
+			thread_enter(core, next);
+			continue;
+		}
+		if (unlikely(core->tick != HAL_FOREVER))
+			tick_stop(core);
+		if (core_is_home(core))
 			home_wait(core, core->cluster);
 		else
 			core_wait(core);

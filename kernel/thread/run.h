@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A core runs threads: its ready ring, its run queue, its loop. Everything here runs on that core.
+ *
+ * On a TC the current thread's quantum ends only if others are ready here, so the tick is armed only then, and on a home core for what
+ * home has promised to do at a time. No other core arms it.
  */
 #ifndef KERNEL_THREAD_RUN_H
 #define KERNEL_THREAD_RUN_H
@@ -15,6 +18,18 @@ void core_park(struct core *core, const struct thread *t);
 
 /* Run threads, serve messages, wait: for ever. The running thread must have been put somewhere. */
 _Noreturn void core_loop(struct core *core);
+
+/* At boot, and for a core that is used again: no thread waits to run here. */
+void run_queue_init(struct core *core);
+
+/* The running thread, whose frame is complete, runs again after those of its priority that wait here. */
+void thread_requeue(struct core *core, struct thread *t);
+
+/*
+ * A doorbell or, with `tick`, the timer interrupted the current thread: look around. It goes on unless the core is a TC and another
+ * thread's turn has come: one of a higher priority at once, one of its own when its quantum is over. Returns only if it goes on.
+ */
+void core_interrupted(struct core *core, bool tick);
 
 /*
  * Serve what reached this core: messages, ready threads, on home also the NoC, sweeps and the

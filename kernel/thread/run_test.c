@@ -142,6 +142,8 @@ void deadline_set(struct cluster *who, struct thread *t, uint64_t until) { (void
 void hal_space_use(struct hal_space *s) { (void)s; abort(); }
 void hal_user_enter(struct hal_frame *f, struct hal_space *s) { (void)f, (void)s; abort(); }
 void hal_frame_set_result(struct hal_frame *f, long result) { (void)f, (void)result; abort(); }
+void (hal_timer_arm)(uint64_t until_ns) { (void)until_ns; abort(); }
+uint64_t hal_clock_ns(void) { abort(); }
 void (hal_wait_begin)(void) { abort(); }
 void (hal_wait_cancel)(void) { abort(); }
 void (hal_wait)(uint64_t until_ns) { (void)until_ns; abort(); }
@@ -163,7 +165,8 @@ begin(bool calls_without_end)
 	for (uint32_t i = 0; i < CORES; i++) {
 		core[i].cluster = &c;
 		core[i].id = i;
-		list_init(&core[i].run_queue);
+		core[i].role = i == KERNEL_CORE ? ROLE_TC : ROLE_AC;
+		run_queue_init(&core[i]);
 	}
 	am_init(&c, order, SLOTS);
 	flood = calls_without_end;

@@ -178,6 +178,7 @@ thread_make(struct process *p, struct core *at, struct thread **thread)
 		return e;
 	t->proc = p;
 	t->core = at;
+	hal_store32(&t->priority, p->priority);
 	t->index = (uint32_t)bitmap_find_clear(p->indexes, c->threads_max, p->index_floor);
 	bitmap_set(p->indexes, t->index);
 	p->index_floor = t->index + 1;

@@ -14,6 +14,14 @@ thread_park(struct thread *t, struct list *queue)
 	return -E_PARK;
 }
 
+/* A TC may run a user thread of lower or equal priority. Home's own may do so only in the middle of a call. */
+static __attribute__((noinline)) void
+interrupt_shared(const struct core *core)
+{
+	if (!core_is_home(core) || core->current != NULL)
+		hal_interrupt(core->id);
+}
+
 /* The only producer of ready rings. A thread is in at most one ring at most once, so a ring never overflows. */
 static void
 push_ready(struct thread *t, uint32_t first)
@@ -26,7 +34,9 @@ push_ready(struct thread *t, uint32_t first)
 	hal_publish(slot, sizeof(*slot));
 	core->ready_put++;
 	hal_store32(&core->ready.put, core->ready_put);
-	if (likely(!core_is_home(core)))
+	if (unlikely(core->role == ROLE_TC))
+		interrupt_shared(core);
+	else
 		hal_notify(c->id, core->id);
 	paths_meet();
 }

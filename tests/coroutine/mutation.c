@@ -25,7 +25,8 @@ static const struct {
 	const char *option;
 } program[] = {
 	{"hal-test", "--seeds"}, {"am_order", NULL}, {"kernel_am", NULL}, {"kernel_threads", NULL}, {"kernel_memory", NULL},
-	{"kernel_kill", NULL}, {"kernel_wait", NULL}, {"ikc_restart", NULL}, {"ikc_death", NULL}, {"ikc_mailbox", NULL}, {"ikc_portal", NULL},
+	{"kernel_sched", NULL}, {"kernel_kill", NULL}, {"kernel_wait", NULL},
+	{"ikc_restart", NULL}, {"ikc_death", NULL}, {"ikc_mailbox", NULL}, {"ikc_portal", NULL},
 };
 
 static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c"};
@@ -41,6 +42,8 @@ static const struct survivor allowed[] = {
 		"what other cores read of a process is published again when the process is made"},
 	{"kernel/thread/run.c", "hal_publish(&t->run, offsetof(struct thread, state) - offsetof(struct thread, run));",
 		"whoever takes the thread or its entry writes this part before it reads it"},
+	{"kernel/thread/run.c", "hal_timer_arm(HAL_FOREVER);",
+		"a tick that is left over ends a wait early, or finds that nobody's quantum is over"},
 	{"kernel/ikc/ikc.c", "hal_fence();",
 		"whoever waits for a peer to come up looks at it once more first, long after this core's stores have drained"},
 	{"kernel/ikc/portal_move.c", "hal_fence();",

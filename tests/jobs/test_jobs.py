@@ -43,10 +43,10 @@ class Wrong(Exception):
     """What a run did instead."""
 
 
-def run(port, ranks, program, *args, options=()):
+def run(port, ranks, program, *args, options=(), machine=None):
     """Run a job. Returns (status, output)."""
     path = program if os.path.isabs(program) else os.path.join(BUILD, port, "tests", program)
-    argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), "--port", port, "--machine", MACHINE[port],
+    argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), "--port", port, "--machine", machine or MACHINE[port],
             "--timeout", str(PATIENCE_S), *options, path, *args]
     r = patience.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S + 60, check=False)
     return r.returncode, r.stdout.decode(errors="replace")
@@ -81,6 +81,13 @@ def ends(port):
     for how, status, text in ENDS:
         yield f"a_rank_ends_by_{how.strip('_')}{'_at_once' if how[0] == '_' else ''}", \
             lambda h=how, s=status, t=text: expect(run(port, 6, "ends", h, "4"), s, t)
+
+
+def shared_cores(port):
+    """Ranks that compute for ever on every core of a cluster without a service core, the server's among them."""
+    machine, ranks = ("mppa256", 16) if port == "riscv64" else ("optimsoc4x2", 6)
+    yield "a_job_is_aborted_although_a_rank_computes_on_the_servers_core", \
+        lambda: expect(run(port, ranks, "ends", "job_abort", "1", machine=machine), 10)
 
 
 def programs(port):
@@ -140,6 +147,7 @@ def probes(port):
 def scenarios(port):
     yield "probes_that_only_link_find_what_is_implemented", lambda: probes(port)
     yield from ends(port)
+    yield from shared_cores(port)
     yield from programs(port)
     if port == "riscv64":
         yield "a_rank_ends_by_the_bare_call", lambda: expect(run(port, 6, "ends", "mpi_group", "4"), 6,

@@ -8,11 +8,11 @@
  * slot overwritten before it was read; no wake-up lost (every process reaches its end). -DNO_BUFFERS: stores are seen at once, to
  * keep three senders small.
  *
- * proves: kernel/am/am.c am_call_kernel 791fb6423716
+ * proves: kernel/am/am.c call_home 72d537212821
  * proves: kernel/am/am.c call_wait 9566b478d250
  * proves: kernel/am/am.c am_serve_call dc65e77ae3e6
  * proves: kernel/am/am.c am_ring_home 10a04771b8d8
- * proves: kernel/thread/run.c home_wait 3fb423154699
+ * proves: kernel/thread/run.c home_wait 21c2bc5a7955
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 523581448589
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
  * proves: hal/cpu/hosted/wait.c hal_notify 78321fe05e05

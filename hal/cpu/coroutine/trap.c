@@ -70,10 +70,12 @@ is_interrupted(struct hal_trap *t)
 		t->kind = TRAP_TIMER;
 	else
 		return false;
-	if (t->kind == TRAP_DOORBELL)
-		coro_now->interrupt = false;
-	else
+	if (t->kind == TRAP_TIMER) {
 		coro_now->tick = HAL_FOREVER;
+		return true;
+	}
+	coro_now->interrupt = false;
+	coro_ordered(coro_now);
 	return true;
 }
 

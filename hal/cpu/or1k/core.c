@@ -23,6 +23,7 @@ _Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == A
 
 #define TIMER_RUNS 0xc0000000u		/* counts on after a match */
 #define TIMER_RINGS 0x20000000u
+#define TIMER_RANG 0x10000000u
 #define TIMER_MASK 0x0fffffffu
 #define TIMER_FAR 0x08000000u		/* ticks; a longer wait is made of several */
 #define TIMER_SOON 4			/* ticks that cannot pass while the timer is set */
@@ -175,6 +176,41 @@ hal_bell_await(void)
 		hal_doze();
 }
 
+/* The timer rings in so many ticks. The time may pass before it is set: the timer would ring after its next round, so it is set again. */
+static void
+ring_in(uint32_t ticks)
+{
+	uint32_t start;
+
+	spr_write(SPR_TTMR, TIMER_RUNS);
+	do {
+		start = spr_read(SPR_TTCR);
+		spr_write(SPR_TTMR, TIMER_RUNS | TIMER_RINGS | ((start + ticks) & TIMER_MASK));
+	} while (((spr_read(SPR_TTCR) - start) & TIMER_MASK) >= ticks && (spr_read(SPR_TTMR) & TIMER_RANG) == 0);
+}
+
+/*
+ * The core's timer rings at this time or, if that is far, before it; UINT64_MAX: never, and it stands. Its period is the board's affair,
+ * as is the clock's. It rings soon if the core has interrupted itself, for which a machine of one core has nothing else.
+ */
+static void
+timer_set(uint64_t until_ns)
+{
+	uint64_t now = hal_clock_ns();
+	uint32_t ticks = TIMER_FAR;
+	bool soon = hal_word_read(&hal_core_area()->interrupted) != 0;
+
+	if (until_ns == UINT64_MAX && !soon) {
+		spr_write(SPR_TTMR, 0);
+		return;
+	}
+	if (until_ns <= now || soon)
+		ticks = TIMER_SOON;
+	else if (until_ns - now < TIMER_FAR)
+		ticks = (uint32_t)(until_ns - now) / hal_board_timer_ns() + TIMER_SOON;
+	ring_in(ticks);
+}
+
 void
 hal_wait_cancel(void)
 {
@@ -185,29 +221,7 @@ hal_wait_cancel(void)
 	if (unlikely(hal_bell_rings()))
 		hal_bell_silence();
 	if (unlikely(hal_load32(&a->interrupted) != 0))
-		hal_bell_ring(a);		/* it may be newer than what the caller looked at */
-}
-
-/*
- * The core's timer rings at this time or, if that is far, before it; UINT64_MAX: never, and it stands. Its period is the board's affair,
- * as is the clock's.
- */
-static void
-timer_set(uint64_t until_ns)
-{
-	uint64_t now = hal_clock_ns();
-	uint32_t ticks = TIMER_FAR;
-
-	if (until_ns == UINT64_MAX) {
-		spr_write(SPR_TTMR, 0);
-		return;
-	}
-	if (until_ns <= now)
-		ticks = TIMER_SOON;
-	else if (until_ns - now < TIMER_FAR)
-		ticks = (uint32_t)(until_ns - now) / hal_board_timer_ns() + TIMER_SOON;
-	spr_write(SPR_TTMR, TIMER_RUNS);
-	spr_write(SPR_TTMR, TIMER_RUNS | TIMER_RINGS | ((spr_read(SPR_TTCR) + ticks) & TIMER_MASK));
+		timer_set(a->tick);		/* it may be newer than what the caller looked at */
 }
 
 void
@@ -241,16 +255,18 @@ hal_tick_put_off(void)
 	timer_set(a->tick);
 }
 
-/* The timer interrupted a user thread: was it for the tick? If not, it was early, and rings again. */
+/* The timer interrupted a user thread: for the tick, as a doorbell of this core's own, or too early, and then it rings again. */
 bool
-hal_tick_taken(void)
+hal_timer_taken(enum hal_trap_kind *kind)
 {
 	struct hal_core_area *a = hal_core_area();
+	bool is_tick = a->tick <= hal_clock_ns(), is_doorbell = !is_tick && hal_core_interrupted(a);
 
-	if (a->tick <= hal_clock_ns())
+	if (is_tick)
 		a->tick = UINT64_MAX;
 	timer_set(a->tick);
-	return a->tick == UINT64_MAX;
+	*kind = is_tick ? TRAP_TIMER : TRAP_DOORBELL;
+	return is_tick || is_doorbell;
 }
 
 /* A doorbell of another cluster: whose core it is says the boot record. */
@@ -267,7 +283,14 @@ hal_notify_far(unsigned cluster, unsigned core)
 void
 hal_interrupt(unsigned core)
 {
-	hal_core_ring(hal_area_of(core), INTERRUPT_KERNEL);
+	struct hal_core_area *a = hal_core_area();
+
+	if (core != a->core) {
+		hal_core_ring(hal_area_of(core), INTERRUPT_KERNEL);
+		return;
+	}
+	hal_or32(&a->interrupted, INTERRUPT_KERNEL);
+	timer_set(a->tick);
 }
 
 /* What other clusters cannot reach is the word that says why; an interrupt alone means the same (hal_user_trap). */

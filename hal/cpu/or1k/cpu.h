@@ -32,8 +32,8 @@ struct hal_machine {
 
 extern struct hal_machine hal_machine;
 
-/* The timer interrupted a user thread: true if that is its TRAP_TIMER. */
-bool hal_tick_taken(void);
+/* The timer interrupted a user thread: true and which kind of trap that is, or false if it is none. */
+bool hal_timer_taken(enum hal_trap_kind *kind);
 
 /* Interrupt a core of this cluster: INTERRUPT_*. */
 void hal_core_ring(struct hal_core_area *a, uint32_t why);

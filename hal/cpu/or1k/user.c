@@ -109,9 +109,8 @@ hal_user_trap(struct hal_frame *f, uint32_t vector, uint32_t address)
 	struct hal_trap t = {.kind = TRAP_DOORBELL};
 
 	if (vector == VECTOR_TICK) {
-		if (!hal_tick_taken())
+		if (!hal_timer_taken(&t.kind))
 			return;
-		t.kind = TRAP_TIMER;
 	} else if (vector == VECTOR_INTERRUPT) {
 		hal_bell_silence();
 		hal_core_interrupted(hal_core_area());
