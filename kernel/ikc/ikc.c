@@ -69,7 +69,6 @@ lay_out(struct ikc_state *s, const struct boot_record *r, const struct sizes *si
 	s->portal_ports = r->portal_ports;
 	s->unit = r->portal_unit_bytes < WIRE_BLOCK_MAX ? r->portal_unit_bytes : WIRE_BLOCK_MAX;
 	s->desc_count = descs_wanted(r, sizes->cluster);
-	s->bounce_bytes = (uint32_t)((HAL_NOC_HEADER_BYTES + s->unit + HAL_CACHE_LINE - 1) & ~(uint32_t)(HAL_CACHE_LINE - 1));
 	s->backlog_max = 2 * s->portal_ports + BACKLOG_GREETINGS;
 	s->peer = carve(from, s->clusters, sizeof(*s->peer));
 	s->backlog = carve(from, (size_t)s->clusters * s->backlog_max, sizeof(*s->backlog));
@@ -79,7 +78,6 @@ lay_out(struct ikc_state *s, const struct boot_record *r, const struct sizes *si
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
 	s->desc = carve(from, s->desc_count, sizeof(*s->desc));
 	s->move = carve(from, sizes->threads, sizeof(*s->move));
-	s->bounce = carve(from, r->cluster[sizes->cluster].cores + r->cluster[sizes->cluster].guests, s->bounce_bytes);
 }
 
 size_t

@@ -47,8 +47,6 @@ struct ikc_state {
 	struct portal_allow *allow;	/* [clusters * portal_ports]: what the peers' portals allow us */
 	struct ikc_desc *desc;		/* [desc_count] */
 	struct portal_move *move;	/* [threads], each used by its thread's core */
-	unsigned char *bounce;		/* [cores + guests], bounce_bytes each, used by that core */
-	uint32_t bounce_bytes;
 	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */
 	uint32_t looked;		/* activity when ikc_poll last found nothing */

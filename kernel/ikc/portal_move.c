@@ -90,15 +90,14 @@ fill_header(const struct thread *t, const struct portal_move *m, struct wire_hea
 static long
 put_block(struct thread *t, struct portal_move *m)
 {
-	struct ikc_state *s = &t->cluster->ikc;
-	unsigned char *bounce = s->bounce + (size_t)core_self()->id * s->bounce_bytes;
 	uint64_t rest = m->len - m->done;
+	struct wire_header head;
+	struct hal_noc_block block = {&head, sizeof(head), m->addr + (uintptr_t)m->done, 0};
 
-	m->block = rest < s->unit ? (uint32_t)rest : s->unit;
-	fill_header(t, m, (struct wire_header *)(void *)bounce);
-	if (m->block > 0 && hal_copy_in(bounce + HAL_NOC_HEADER_BYTES, m->addr + (uintptr_t)m->done, m->block) != 0)
-		return -E_FAULT;
-	return hal_noc_put(m->info.cluster, hal_noc_portal_slot(m->info.port), m->info.incarnation, bounce, HAL_NOC_HEADER_BYTES + m->block);
+	m->block = rest < t->cluster->ikc.unit ? (uint32_t)rest : t->cluster->ikc.unit;
+	block.user_bytes = m->block;
+	fill_header(t, m, &head);
+	return hal_noc_put_user(m->info.cluster, hal_noc_portal_slot(m->info.port), m->info.incarnation, &block);
 }
 
 /* How much of the last block was taken: what the receiver says, but no more than there was. */

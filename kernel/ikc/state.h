@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of kernel/ikc share. Private to this folder. All of it is the home core's but struct portal_move and the bounce
- * buffers, which belong to the core of the thread that moves data.
+ * What the files of kernel/ikc share. Private to this folder. All of it is the home core's but struct portal_move, which belongs to the
+ * core of the thread that moves data.
  */
 #ifndef KERNEL_IKC_STATE_H
 #define KERNEL_IKC_STATE_H

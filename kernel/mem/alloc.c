@@ -97,8 +97,10 @@ claim_serve(struct kcall_args *args)
 	struct thread *t = args->caller;
 	int prot = (int)args->a[2];
 	size_t unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, len = args->a[1];
-	size_t bytes = (len + unit - 1) & ~(unit - 1), pages = bytes / HAL_PAGE_BYTES;
+	size_t bytes = (len + unit - 1) & ~(unit - 1);
+	struct frames *f = &t->cluster->frames;
 	struct process *p;
+	uint32_t tables;
 	uintptr_t at;
 	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &p);
 
@@ -106,17 +108,20 @@ claim_serve(struct kcall_args *args)
 		return e;
 	if (bytes < len || bytes == 0 || (prot != 0 && !prot_is_valid(prot)))
 		return -E_INVAL;
-	if (prot != 0 && !mem_tables_fit(t->cluster, pages, pages))
-		return -E_NOMEM;
 	e = mem_claim(p, bytes, unit, &at);
 	if (e != 0)
 		return e;
 	args->a[1] = at;
 	args->a[2] = bytes;
-	if (prot != 0) {
-		t->work.reserved = (uint32_t)(pages / PAGES_PER_LARGE) + 8;
-		t->cluster->frames.free -= t->work.reserved;
+	if (prot == 0)
+		return 0;
+	tables = mem_tables_most(at, at + bytes);
+	if (bytes / HAL_PAGE_BYTES + tables > f->free) {
+		mem_unclaim(p, at, at + bytes);
+		return -E_NOMEM;
 	}
+	t->work.reserved = tables;
+	f->free -= tables;
 	return 0;
 }
 
@@ -224,12 +229,16 @@ archive_serve(struct kcall_args *args)
 	uintptr_t at;
 	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &p);
 
-	if (e == 0 && (pages == 0 || !mem_tables_fit(c, 0, pages)))
+	if (e == 0 && pages == 0)
 		e = -E_NOMEM;
 	if (e == 0)
 		e = mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, &at);
 	if (e != 0)
 		return e;
+	if (mem_tables_most(at, at + pages * HAL_PAGE_BYTES) > c->frames.free) {
+		mem_unclaim(p, at, at + pages * HAL_PAGE_BYTES);
+		return -E_NOMEM;
+	}
 	args->a[1] = at;
 	args->a[2] = pages;
 	args->a[3] = large;

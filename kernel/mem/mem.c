@@ -105,10 +105,12 @@ mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot)
 	return e;
 }
 
-bool
-mem_tables_fit(const struct cluster *c, size_t pages_to_take, size_t pages)
+uint32_t
+mem_tables_most(uintptr_t start, uintptr_t end)
 {
-	return pages_to_take + pages / PAGES_PER_LARGE + 8 <= c->frames.free;
+	size_t first = start / HAL_LARGE_BYTES, last = (end - 1) / HAL_LARGE_BYTES;
+
+	return (uint32_t)(last - first + 1 + last / PAGES_PER_LARGE - first / PAGES_PER_LARGE + 1);
 }
 
 /* The first frame of each run in a list says how many there are, and where the next run begins. */

@@ -31,8 +31,8 @@ int mem_claim_at(struct process *p, uintptr_t addr, size_t bytes);
 /* Give up addresses; all of them must be claimed. Needs room for one more area (areas_has_room) if it leaves a hole. */
 void mem_unclaim(struct process *p, uintptr_t start, uintptr_t end);
 
-/* Could pages and all tables that map them be allocated one by one? Then no mapping of them fails for want of a table. */
-bool mem_tables_fit(const struct cluster *c, size_t pages_to_take, size_t pages);
+/* Frames that tables for this range may take: with so many free, no mapping in it fails for want of a table. */
+uint32_t mem_tables_most(uintptr_t start, uintptr_t end);
 
 /*
  * Runs of frames that nobody has seen. Take one of at most `want` small pages, or one of a large page, into the caller's list: its first frame

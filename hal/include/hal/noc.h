@@ -39,6 +39,20 @@ size_t hal_noc_slot_bytes(unsigned slot);
  */
 int hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *block, size_t len);
 
+/* A block whose end is memory of the running thread's process. */
+struct hal_noc_block {
+	const void *head;
+	size_t head_bytes;
+	uintptr_t user;			/* address of what follows the head */
+	size_t user_bytes;
+};
+
+/*
+ * The same for such a block, which goes from the user's memory into the slot without a copy between. Also -E_FAULT: that memory cannot be
+ * read; the slot then holds nothing that the peer may be told of.
+ */
+int hal_noc_put_user(unsigned cluster, unsigned slot, uint32_t incarnation, const struct hal_noc_block *block);
+
 /* The owner's view of a slot, acquired, valid until the peer is told that it may put again. */
 const void *hal_noc_slot(unsigned slot);
 

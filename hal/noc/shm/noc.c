@@ -4,6 +4,7 @@
  * everything that crosses a border goes through hal_publish, hal_acquire and the 32-bit operations.
  */
 #include <abi/errors.h>
+#include <hal/trap.h>
 #include "shm.h"
 
 #define check_or_panic(condition) \
@@ -123,13 +124,13 @@ hal_noc_slot_bytes(unsigned slot)
 	return len;
 }
 
-int
-hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *block, size_t len)
+/* Where a block of so many bytes for a slot goes. 0, or what hal_noc_put says. */
+static int
+slot_place(unsigned cluster, unsigned slot, uint32_t incarnation, size_t len, unsigned char **place)
 {
 	const struct window_geometry *g = &noc_own()->geometry;
 	uint32_t living, offset;
 	size_t room;
-	void *place;
 
 	offset = slot_find(g, slot, &room);
 	if (cluster >= g->clusters || room == 0 || len > room)
@@ -138,8 +139,35 @@ hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *b
 		return -E_HOSTDOWN;
 	if (living != incarnation)
 		return -E_STALE;
-	place = window_part(window_of(cluster), offset);
+	*place = window_part(window_of(cluster), offset);
+	return 0;
+}
+
+int
+hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *block, size_t len)
+{
+	unsigned char *place;
+	int e = slot_place(cluster, slot, incarnation, len, &place);
+
+	if (e != 0)
+		return e;
 	__builtin_memcpy(place, block, len);
+	hal_publish(place, len);
+	return 0;
+}
+
+int
+hal_noc_put_user(unsigned cluster, unsigned slot, uint32_t incarnation, const struct hal_noc_block *b)
+{
+	unsigned char *place;
+	size_t len = b->head_bytes + b->user_bytes;
+	int e = b->user_bytes <= len ? slot_place(cluster, slot, incarnation, len, &place) : -E_INVAL;
+
+	if (e != 0)
+		return e;
+	__builtin_memcpy(place, b->head, b->head_bytes);
+	if (b->user_bytes > 0 && hal_copy_in(place + b->head_bytes, b->user, b->user_bytes) != 0)
+		return -E_FAULT;
 	hal_publish(place, len);
 	return 0;
 }

@@ -47,6 +47,16 @@ hal_interrupt_home(unsigned cluster)
 	interrupts[cluster]++;
 }
 
+/* User memory is ordinary memory; the first page is not mapped. */
+int
+hal_copy_in(void *to, uintptr_t from, size_t len)
+{
+	if (from < 4096)
+		return -E_FAULT;
+	memcpy(to, (const void *)from, len);
+	return 0;
+}
+
 _Noreturn void
 hal_panic(const char *file, int line, const char *what)
 {
@@ -98,6 +108,28 @@ TEST(slots_do_not_overlap_and_end_inside_the_window)
 		expect((const char *)hal_noc_slot(s) >= (const char *)hal_noc_slot(s - 1) + hal_noc_slot_bytes(s - 1));
 	expect((const char *)hal_noc_slot(9) + hal_noc_slot_bytes(9) <= area[0] + record.noc_window_bytes);
 	expect((uintptr_t)hal_noc_slot(9) % 64 == 0);
+}
+
+TEST(put_user_joins_a_head_and_user_memory)
+{
+	static const char text[] = "llo";
+	struct hal_noc_block b = {"he", 2, (uintptr_t)text, sizeof(text)};
+
+	two_clusters_up();
+	expect(hal_noc_put_user(1, 0, 11, &b) == 0);
+	expect(hal_noc_put_user(1, 0, 10, &b) == -E_STALE);
+	here = 1;
+	expect(strcmp(hal_noc_slot(0), "hello") == 0);
+	here = 0;
+	b.user_bytes = 191;
+	expect(hal_noc_put_user(1, 0, 11, &b) == -E_INVAL);
+	b.user_bytes = SIZE_MAX - 1;
+	expect(hal_noc_put_user(1, 0, 11, &b) == -E_INVAL);
+	b.user = 8;
+	b.user_bytes = 4;
+	expect(hal_noc_put_user(1, 0, 11, &b) == -E_FAULT);
+	b.user_bytes = 0;
+	expect(hal_noc_put_user(1, 0, 11, &b) == 0);
 }
 
 TEST(put_reaches_the_peer_and_checks_owner_incarnation_and_length)
@@ -340,6 +372,7 @@ main(int argc, char **argv)
 		return print_size(argv + 1);
 	RUN(window_size_follows_the_documented_formula);
 	RUN(slots_do_not_overlap_and_end_inside_the_window);
+	RUN(put_user_joins_a_head_and_user_memory);
 	RUN(put_reaches_the_peer_and_checks_owner_incarnation_and_length);
 	RUN(events_arrive_in_order_once_and_a_full_ring_says_again);
 	RUN(peers_are_served_in_turn);
