@@ -220,15 +220,17 @@ starter(uintptr_t arg)
 static void
 asker(uintptr_t arg)
 {
-	long id[PORTS];
+	long id[PORTS], got;
 
 	(void)arg;
 	for (unsigned i = 0; i < PORTS; i++)
 		coro_check((id[i] = KC(KC_MAILBOX_CREATE, i)) >= 0);
 	run.steady = true;
-	for (unsigned i = 0; i < PORTS; i++)
-		while (KC(KC_MAILBOX_READ, id[i], ANY_SOURCE_CLUSTER, shared.message[0]) == -E_AGAIN)
+	for (unsigned i = 0; i < PORTS; i++) {
+		while ((got = KC(KC_MAILBOX_READ, id[i], ANY_SOURCE_CLUSTER, shared.message[0], shared.value)) == -E_AGAIN)
 			coro_user_point();
+		coro_check(got == 1);
+	}
 	coro_finish(0);
 }
 
