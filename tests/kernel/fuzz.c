@@ -22,7 +22,6 @@
 #define STACK_BYTES 4096
 #define CALLS 40000
 #define CALLS_PER_LIFE 1500		/* of the first child at most: then it ends, and the others are killed */
-#define END_PATIENCE 20000		/* yields until what it left behind has ended */
 #define LABEL_CALLS 16			/* the instruction counter's phase from the first call on */
 
 static unsigned char stacks[SLOTS][STACK_BYTES] __attribute__((aligned(16)));
@@ -204,7 +203,7 @@ calls_of(unsigned i)
 static void
 wait_for_orphans(uint64_t procs)
 {
-	for (uint32_t n = 0; n < END_PATIENCE && kt_stats(STATS_PROCS) > procs; n++)
+	while (kt_stats(STATS_PROCS) > procs)
 		kthread_yield();
 }
 

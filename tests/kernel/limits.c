@@ -10,7 +10,6 @@
 
 #define ROUNDS 3			/* the first is not compared: page tables of this process stay */
 #define CALLS 200
-#define PATIENCE 100000			/* yields until what it left behind has ended */
 #define RW (PAGE_READ | PAGE_WRITE)
 
 enum role { THREADS = 1, PROCESSES, MEMORY, FRAMES, HANDLES, MAILBOXES, PORTALS, ROLES, CALL_FLOOD, TEXT_FLOOD };
@@ -162,7 +161,7 @@ TEST(what_one_exhausts_is_there_for_the_next)
 			uint32_t count = report->count, got = meal(role);
 
 			expect(got > 0);
-			for (unsigned n = 0; n < PATIENCE && kt_stats(STATS_PROCS) > 1; n++)
+			while (kt_stats(STATS_PROCS) > 1)
 				kthread_yield();
 			for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 				if (round > 1)
