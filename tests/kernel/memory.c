@@ -196,7 +196,7 @@ TEST(a_page_that_a_server_gave_for_reading_stays_so)
 	expect_eq(kframe_free((int)frame, 1), 0);
 }
 
-#define MANY 200	/* pages: calls on them go in steps */
+#define MANY 100	/* pages: calls on them go in steps */
 
 /* Calls on many pages are one to who makes them, and what is wrong with any page is found before anything changes. */
 TEST(calls_on_many_pages_are_whole)

@@ -7,7 +7,7 @@
  * that is late with waking makes the core look awake while it goes to sleep, and the next ringer wakes nobody.
  *
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 523581448589
- * proves: hal/cpu/hosted/wait.c sleep_until c660163761f2
+ * proves: hal/cpu/hosted/wait.c sleep_until d8329c9e85e8
  * proves: hal/cpu/hosted/wait.c awaken c74bccaa5485
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
  * proves: hal/cpu/hosted/wait.c hal_notify 78321fe05e05
