@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from checks import conditionals, kernel_data, layering, layout, papers, sizes, source
+from checks import conditionals, decisions, kernel_data, layering, layout, papers, sizes, source
 
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
 
@@ -162,3 +162,36 @@ def test_a_table_that_says_what_is_not_so_is_refused(papers_of, row, words):
 def test_the_readme_counts_the_rows(papers_of, tree, said, right):
     tree("README.md", said)
     assert (papers_of(*GOOD) == []) == right
+
+
+@pytest.fixture
+def decided(tree):
+    def put(name, text):
+        tree("docs/adr/0000-how.md", "# 0000 How we decide\n")
+        root = tree(f"docs/adr/{name}", text)
+        tree("docs/adr/README.md", decisions.index(root))
+        return decisions.check(root)
+    return put
+
+
+def test_a_page_of_the_usual_form_passes(decided):
+    assert decided("0001-a.md", "# 0001 One kernel\n\n## Decision\n\nOne.\n\n| " + "wide " * 30 + "|\n") == []
+
+
+@pytest.mark.parametrize("name, text, words", [
+    ("0002-a.md", "# 0002 One\n\n## Decision\n", "should be 0001"),
+    ("0001-a.md", "# 0001: One\n\n## Decision\n", "'# 0001 Title'"),
+    ("0001-a.md", "# 0001 one\n\n## Decision\n", "'# 0001 Title'"),
+    ("0001-a.md", "# 0002 One\n\n## Decision\n", "'# 0001 Title'"),
+    ("0001-a.md", "# 0001 One\n\n**Decision.** Two.\n", "no section"),
+    ("0001-a.md", "# 0001 One\n\n## Decision\n\n" + "word " * 21 + "\n", "105 columns"),
+])
+def test_a_page_of_another_form_is_refused(decided, name, text, words):
+    problems = decided(name, text)
+    assert len(problems) == 1 and words in problems[0], problems
+
+
+def test_a_page_that_is_not_listed_is_noticed(decided, tree):
+    decided("0001-a.md", "# 0001 One\n\n## Decision\n")
+    problems = decisions.check(tree("docs/adr/0002-b.md", "# 0002 Two\n\n## Decision\n"))
+    assert problems == ["docs/adr/README.md: is not the list of the pages: run tools/checks/decisions.py"]

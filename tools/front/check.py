@@ -9,7 +9,7 @@ import time
 import builder
 import results
 import setup
-from checks import conditionals, kernel_data, layering, layout, papers, sizes
+from checks import conditionals, decisions, kernel_data, layering, layout, papers, sizes
 from ui import BUILD, ROOT, Usage, say
 
 HELP = """usage: ./atoll check [-v] [-jN]
@@ -115,6 +115,7 @@ def text_tasks():
         results.check_task("check.layout", lambda: layout.check(ROOT)),
         results.check_task("check.kernel_data", lambda: kernel_data.check(ROOT)),
         results.check_task("check.papers", lambda: papers.check(ROOT)),
+        results.check_task("check.decisions", lambda: decisions.check(ROOT)),
     ]
 
 
