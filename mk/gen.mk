@@ -12,7 +12,7 @@ FORTRANGEN_TOOL := $(wildcard mpi/tools/mpifortran.py)
 COLLGEN_TOOL := $(wildcard mpi/tools/colltable.py)
 # the bindings of the MPI functions, a file per chapter
 MPI_BIND := $(addprefix $(GEN)/mpi/bind_,$(addsuffix .c,$(shell sed -n 's/^\([a-z0-9]*\) .*/\1/p' mpi/functions.tbl | sort -u)))
-# those that only answer that they are not supported, and the names of all others (ADR 0067)
+# those that only answer that they are not supported, and the names of all others (ADR 0038)
 MPI_MISSING := $(GEN)/mpi/missing.c
 MPI_LINK := $(GEN)/link/mpi_abi.c
 

@@ -18,7 +18,7 @@ PLIB_OBJ := $(patsubst %,$(P)/%.o,$(PLIB_SRC)) $(patsubst $(GEN)/%,$(P)/gen/%.o,
 EXEC_SRC := $(call find_c,mpi/exec) mpi/transport/process/segment.c mpi/transport/inbox.c
 EXEC_OBJ := $(patsubst %,$(P)/%.o,$(EXEC_SRC))
 PLIB := $(OUT)/lib/libmpi_abi.so.1
-# what programs are linked with: the names of the implemented functions (ADR 0067)
+# what programs are linked with: the names of the implemented functions (ADR 0038)
 PLINK := $(OUT)/lib/link/libmpi_abi.so
 # the routines that Fortran calls: C over the public header, so no Fortran compiler is needed
 FLIB := $(OUT)/lib/libmpi_fortran.so.1

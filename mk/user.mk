@@ -62,7 +62,7 @@ LIBATOLL_OBJ := $(patsubst %,$(U)/%.o,$(USER_SRC) $(filter-out base/mem.c $(filt
 # what is for process ranks on Linux is built by mk/process.mk
 MPI_SRC := $(if $(filter or1k,$(PORT)),,$(filter-out mpi/tools/% mpi/transport/process/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi)))
 MPI_OBJ := $(patsubst %,$(U)/%.o,$(MPI_SRC)) $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_BIND))
-# what is not implemented is not found by who only links; programs that name it all the same are linked with this, too (ADR 0067)
+# what is not implemented is not found by who only links; programs that name it all the same are linked with this, too (ADR 0038)
 MPI_REST := $(if $(MPI_SRC),$(LIB)/libmpi_missing.a)
 MPI_REST_OBJ := $(patsubst $(GEN)/%,$(U)/gen/%.o,$(MPI_MISSING))
 MPI_INC := $(wildcard mpi/include)
