@@ -29,9 +29,10 @@ PROGRAM = r"""
 static int counter;
 int main(int argc, char **argv)
 {
-	int rank, size, sum;
+	int rank, size, sum, level;
 	const char *what = argc > 1 ? argv[1] : "hello";
-	MPI_Init(&argc, &argv);
+	/* of a job whose other threads might send, nobody knows that it is a deadlock */
+	MPI_Init_thread(&argc, &argv, strcmp(what, "hang") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	counter++;
