@@ -247,11 +247,13 @@ life(uint32_t random, struct balance *b)
 static struct balance
 warm_up(void)
 {
+	uint64_t procs = kt_stats(STATS_PROCS);
 	long proc = begin(0, 0);
 
 	expect(proc > 0);
 	kproc_kill((int)proc, 9);
 	kt_wait(proc, NULL);
+	wait_for_orphans(procs);
 	return balance();
 }
 

@@ -213,6 +213,8 @@ server_main(int argc, char **argv)
 	(void)argv;
 	if (atoll_startup()->job != 0)
 		return child(atoll_startup()->job, (unsigned long)atoll_startup()->shared);
+	/* as its children: what waits for them by yielding would otherwise keep its core from them */
+	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
 	RUN(a_copy_has_the_rights_that_it_was_given);
 	RUN(a_thread_cannot_be_named_elsewhere);
 	RUN(a_thread_that_nobody_can_join_leaves_nothing);
