@@ -151,6 +151,7 @@ program(uintptr_t arg)
 	long proc[CHILDREN];
 
 	(void)arg;
+	coro_check(KC(KC_PROC_PRIORITY, SELF, 0) == 0);	/* it looks again and again: not before children that have made themselves low */
 	for (int i = 0; i < BALANCED; i++)
 		before[i] = stats(i);
 	for (unsigned i = 0; i < CHILDREN; i++)
