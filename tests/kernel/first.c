@@ -72,8 +72,9 @@ static unsigned long
 wake_it(unsigned long times)
 {
 	for (unsigned long i = 0; i < times; i++) {
+		/* a call that waits for home: under -icount the other cores run meanwhile */
 		while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) != i)
-			kthread_yield();
+			kvoid_remote();
 		kthread_wakeup(sleeper, 1);
 	}
 	return times;

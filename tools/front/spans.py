@@ -31,15 +31,19 @@ def returns(code):
 
 
 def options(pair, kernel=None):
-    """Plugin options for SENDER:HANDLER: from the sender's first instruction to the handler's, and back to the sender's return."""
+    """Plugin options for SENDER:HANDLER: from the sender's first instruction to the handler's, and back to the sender's return.
+
+    SENDER+OTHER: the sender may go on in another function, and return from there.
+    """
     e = elf.read(kernel or os.path.join(BUILD, "riscv64", "kernel.elf"))
-    sender, _, handler = pair.partition(":")
-    found = {name: (addr, size) for addr, size, name in e.symbols() if name in (sender, handler)}
-    for name in (sender, handler):
+    senders, _, handler = pair.partition(":")
+    sender, *others = senders.split("+")
+    found = {name: (addr, size) for addr, size, name in e.symbols() if name in (sender, *others, handler)}
+    for name in (sender, *others, handler):
         if name not in found:
             raise Usage(f"--span {pair}: the kernel has no function '{name}'; give SENDER:HANDLER, as in am_call_kernel:kcall_serve_void_remote")
-    addr, size = found[sender]
-    back = [addr + at for at in returns(_code(e, addr, size))]
+    addr = found[sender][0]
+    back = [found[name][0] + at for name in (sender, *others) for at in returns(_code(e, *found[name]))]
     if not 0 < len(back) <= PLUGIN_RETURNS_MAX:
         raise Failure(f"--span {pair}: {sender} has {len(back)} returns, the plugin takes 1 to {PLUGIN_RETURNS_MAX}")
     return "".join(f",{key}={value:x}" for key, value in [("from", addr), ("to", found[handler][0])] + [("back", b) for b in back])

@@ -176,17 +176,22 @@ hal_bell_await(void)
 		hal_doze();
 }
 
-/* The timer rings in so many ticks. The time may pass before it is set: the timer would ring after its next round, so it is set again. */
+/*
+ * The timer rings in so many ticks. The time may pass before it is set: the timer would ring after its next round, so it is set again, later
+ * each time, since how many ticks that takes depends on the machine.
+ */
 static void
 ring_in(uint32_t ticks)
 {
 	uint32_t start;
 
 	spr_write(SPR_TTMR, TIMER_RUNS);
-	do {
+	for (;; ticks *= 2) {
 		start = spr_read(SPR_TTCR);
 		spr_write(SPR_TTMR, TIMER_RUNS | TIMER_RINGS | ((start + ticks) & TIMER_MASK));
-	} while (((spr_read(SPR_TTCR) - start) & TIMER_MASK) >= ticks && (spr_read(SPR_TTMR) & TIMER_RANG) == 0);
+		if (((spr_read(SPR_TTCR) - start) & TIMER_MASK) < ticks || (spr_read(SPR_TTMR) & TIMER_RANG) != 0)
+			return;
+	}
 }
 
 /*
