@@ -13,7 +13,7 @@
  * proves: kernel/ikc/mail_out.c offer 42a9fdb99339
  * proves: kernel/ikc/mail_out.c mail_peer_gone 5b0b9214e627
  * proves: kernel/ikc/mail_in.c mail_arrived 77a724b32749
- * proves: kernel/ikc/mail_in.c take_from 703837e42397
+ * proves: kernel/ikc/mail_in.c take_from aca645eab3f1
  * proves: kernel/ikc/mail_in.c mail_in_peer_gone 4cdfadd47825
  * proves: kernel/thread/notify.c thread_signal c57ff4f6f7f5
  * proves: kernel/thread/notify.c sleep_serve ff1244da713f
