@@ -84,7 +84,7 @@ ring_append(struct cluster *c, const char *text, size_t len)
 {
 	struct console *s = &c->console;
 
-	if (ring_room(s) < len || s->inside_line)
+	if (ring_room(s) < len || s->inside_text)
 		return -E_AGAIN;
 	ring_add(s, text, len);
 	chore_update(c);
@@ -149,16 +149,17 @@ console_append(struct cluster *c, int32_t owner, const char *text, size_t len)
 	return 0;
 }
 
-/* The kernel does not wait for the end of another cluster's line. */
+/* The kernel does not wait for the end of another cluster's text. */
 static void
 end_inside(struct cluster *c)
 {
 	struct console *s = &c->console;
 
-	if (!s->inside_line || ring_room(s) == 0)
+	if (!s->inside_text || ring_room(s) == 0)
 		return;
-	ring_add(s, "\n", 1);
-	s->inside_line = false;
+	if (s->ring[(s->put - 1) % CONSOLE_RING] != '\n')
+		ring_add(s, "\n", 1);
+	s->inside_text = false;
 }
 
 /* 0, or -E_AGAIN: it is lost. */
@@ -233,7 +234,11 @@ find_text(struct cluster *c)
 	}
 }
 
-/* A step's bytes of the text that was found. False if there is no room for them. */
+/*
+ * A step's bytes of the text that was found. False if there is no room for them. Until all of it is
+ * taken, no thread's text comes between: a newline does not say that what was written together is
+ * whole, for a frame of the personality has lines in it.
+ */
 static bool
 take_text(struct cluster *c)
 {
@@ -243,12 +248,12 @@ take_text(struct cluster *c)
 
 	if (ring_room(s) < OWN_BYTES + STEP_BYTES)
 		return false;
-	if (!s->inside_line)
+	if (!s->inside_text)
 		emit_open(c, true);
 	len = hal_noc_console_read(s->peer, text, len);
 	ring_add(s, text, len);
 	s->left = len > 0 ? s->left - (uint32_t)len : 0;
-	s->inside_line = s->left > 0 && text[len - 1] != '\n';
+	s->inside_text = s->left > 0;
 	return true;
 }
 

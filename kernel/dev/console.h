@@ -30,7 +30,7 @@ struct console {
 	uint32_t left;		/* bytes of its text that are still to be taken */
 	uint32_t put, got;	/* bytes that ever went into the ring, and out of it */
 	bool is_chore;		/* there is something to do: counted in cluster->chores */
-	bool inside_line;	/* the last byte in the ring is inside a line of that text */
+	bool inside_text;	/* the last byte in the ring is inside of that text */
 	char *ring;		/* [CONSOLE_RING] */
 	char line[CONSOLE_WRITE_MAX + 1];	/* and the newline that ends an interrupted one */
 };

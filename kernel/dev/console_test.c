@@ -268,6 +268,21 @@ TEST(a_long_text_of_another_cluster_is_not_cut_by_threads)
 	expect(strstr(out, "line 19,") != NULL);
 }
 
+/* A step can end behind a newline, and what was written in one call goes on behind it. */
+TEST(lines_that_were_written_together_are_not_cut)
+{
+	unsigned tries = 0;
+
+	begin(0);
+	way_len = (size_t)sprintf(way, "%0127d\nrest\n", 0);
+	activity++;
+	expect(console_poll(&c));
+	while (put(7, "own\n") == -E_AGAIN && ++tries < 100)
+		console_poll(&c);
+	expect_eq(tries, 1);
+	expect(strstr(printed(), "0\nrest\nown\n") != NULL);
+}
+
 TEST(a_message_of_the_kernel_does_not_wait_for_the_end_of_a_line)
 {
 	begin(0);
@@ -341,6 +356,7 @@ main(void)
 	RUN(who_finds_the_ring_full_comes_again);
 	RUN(messages_that_find_no_room_are_counted);
 	RUN(a_long_text_of_another_cluster_is_not_cut_by_threads);
+	RUN(lines_that_were_written_together_are_not_cut);
 	RUN(a_message_of_the_kernel_does_not_wait_for_the_end_of_a_line);
 	RUN(a_flood_from_others_leaves_room);
 	RUN(a_spoilt_ring_is_told_and_the_others_are_read);
