@@ -17,6 +17,7 @@
 #define PAGES 16
 #define RW (PAGE_READ | PAGE_WRITE)
 #define PIECES 200
+#define ROUNDS 20
 
 static char *filler;
 static size_t filler_bytes;
@@ -89,10 +90,9 @@ try_middle(unsigned char *pages)
 }
 
 /* Many allocations, each of which Linux may refuse. */
-static int
+static void
 try_allocations(uint64_t *addr)
 {
-	uint64_t before = free_frames();
 	int n = 0;
 
 	while (n < PIECES && kmem_alloc(SELF, (n % 3 == 0 ? 300 : 3) * PAGE, n % 2 ? RW : PAGE_READ, &addr[n]) == 0)
@@ -103,8 +103,24 @@ try_allocations(uint64_t *addr)
 	}
 	for (int i = n; i > 0; i--)
 		expect_eq(kpage_unmap(SELF, (unsigned long)addr[i - 1], (i - 1) % 3 == 0 ? 300 : 3), 0);
-	expect_eq(free_frames(), before);
-	return n;
+}
+
+/*
+ * Allocations and their ends take no frame for good. The process server may still be at work on the start of this rank and take frames
+ * beside it, and the first round leaves page tables: so one of some rounds has to leave as many free frames as it found.
+ */
+static void
+try_allocations_for_nothing(uint64_t *addr)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t before = free_frames();
+
+		try_allocations(addr);
+		if (free_frames() == before)
+			return;
+	}
+	printf("FAIL each round of allocations took frames\n");
+	failures++;
 }
 
 int
@@ -117,11 +133,10 @@ main(void)
 	expect_eq(kmem_alloc(SELF, PAGES * PAGE, RW, &at), 0);
 	pages = (unsigned char *)(uintptr_t)at;
 	count_up(pages);
-	try_allocations(addr);
-	failures = 0;			/* there was room, as there should be: tables are in place now */
+	try_allocations_for_nothing(addr);
 	use_all_up();
 	try_middle(pages);
-	try_allocations(addr);
+	try_allocations_for_nothing(addr);
 	try_middle(pages);
 	expect_eq(munmap(filler, filler_bytes), 0);
 	expect_eq(kpage_protect(SELF, (unsigned long)pages + 5 * PAGE, 2, PAGE_READ), 0);
