@@ -336,6 +336,9 @@ def test_long_messages_are_fetched_or_sent_in_chunks():
 def test_installing_says_where_and_refuses_what_it_cannot():
     atoll = os.path.join(ROOT, "atoll")
     must(call([atoll, "install", "--prefix", os.path.join(WORK, "p")]), 0, "installed into")
+    for page, text in (("man1/mpiexec.1", "exit status"), ("man1/mpicc.1", "ATOLL_CC"), ("man1/atoll.1", "doctor"), ("man2/kthread_join.2", "DEADLK")):
+        with open(os.path.join(WORK, "p", "share", "man", page), encoding="utf-8") as f:
+            must_be(text in f.read(), True, page)
     must(call([os.path.join(WORK, "p", "bin", "mpiexec"), "--version"]), 0, "Atoll MPI")
     must(call([atoll, "install"]), 2, "--prefix DIR")
     must(call([atoll, "install", "--prefix", "/proc/nowhere"]), 1, "cannot write")

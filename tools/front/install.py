@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """./atoll install: a tree with the MPI library for process ranks, its compiler wrappers and mpiexec, which stands alone."""
 
+import contextlib
+import io
 import os
 import re
 import shutil
 import subprocess
 
 import builder
+import manpages
 import setup
 from ui import BUILD, ROOT, Failure, Usage, say, take_value
 
@@ -16,6 +19,7 @@ Builds the MPI library for process ranks and installs it into DIR:
 
   bin/mpicc bin/mpicxx bin/mpiexec bin/mpirun   lib/libmpi_abi.so.1   include/mpi.h   lib/pkgconfig/mpi.pc
   bin/mpifort bin/mpif77 bin/mpif90   lib/libmpi_fortran.so.1   include/mpif.h   and, if gfortran is there, the module mpi
+  share/man: manual pages of mpicc, mpiexec, atoll and the kernel calls (man -M DIR/share/man mpiexec)
 
 Programs are linked with lib/link/libmpi_abi.so, which names the functions that are implemented, so that a configure script finds
 no others. lib/libmpi_abi.so has all functions of the standard: give -L DIR/lib for a program that names one but does not need it.
@@ -129,6 +133,26 @@ def ensure():
     return prefix
 
 
+def help_of(command):
+    """What a command of ours, or the front command itself, prints when it is asked."""
+    import main as front	# which imports this module when it is first asked for it
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        front.dispatch([command, "--help"] if command else ["--help"])
+    return text.getvalue()
+
+
+def install_manual(prefix):
+    """Write the manual pages into the tree, from what its programs and ours say of themselves."""
+    import main as front
+
+    installed = [subprocess.run([os.path.join(prefix, "bin", name), "--help"], capture_output=True, text=True, check=True).stdout
+                 for name in ("mpiexec", "mpicc")]
+    helps = {name: help_of(name) for name in [""] + [n for n in front.available() if n != "setup"]}
+    manpages.write(prefix, manpages.pages(helps, *installed, ROOT))
+
+
 def main(argv):
     """Exit status 0 when the tree is there."""
     if argv and argv[0] in ("-h", "--help"):
@@ -145,6 +169,7 @@ def main(argv):
     ensure()
     try:
         install(prefix)
+        install_manual(prefix)
     except OSError as e:
         raise Failure(f"cannot write {e.filename or prefix}: {e.strerror}") from None
     say(f"installed into {prefix}: {os.path.join(prefix, 'bin', 'mpicc')}, mpicxx, mpiexec")
