@@ -13,9 +13,9 @@
  * proves: kernel/am/am.c am_serve_call dc65e77ae3e6
  * proves: kernel/am/am.c am_ring_home 10a04771b8d8
  * proves: kernel/thread/run.c home_wait 21c2bc5a7955
- * proves: hal/cpu/hosted/wait.c hal_wait_begin 523581448589
+ * proves: hal/cpu/hosted/wait.c hal_wait_begin 4832cfdc32c7
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
- * proves: hal/cpu/hosted/wait.c hal_notify 78321fe05e05
+ * proves: hal/cpu/hosted/wait.c ring b5863950d879
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_wait_begin 233967da9b94
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_wait 161c2f8d9b72
  * proves: hal/cpu/riscv64/include/cpu/core.h hal_notify 50b6d1ff54f1

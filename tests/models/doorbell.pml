@@ -6,29 +6,38 @@
  * Shown: no wake-up is lost (the core takes all the work and every process reaches its end). FUTEX_ON_RUNG is how it once was: a ringer
  * that is late with waking makes the core look awake while it goes to sleep, and the next ringer wakes nobody.
  *
- * proves: hal/cpu/hosted/wait.c hal_wait_begin 523581448589
+ * INTERRUPT: the ringers are hal_interrupt, and the core may run a user thread, where only a signal reaches it. The signal is spared
+ * where the ring ends a wait. BEGIN_IS_A_WAIT: a core that is about to wait may still decide to run a user thread.
+ *
+ * proves: hal/cpu/hosted/wait.c hal_wait_begin 4832cfdc32c7
  * proves: hal/cpu/hosted/wait.c sleep_until d8329c9e85e8
  * proves: hal/cpu/hosted/wait.c awaken c74bccaa5485
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
- * proves: hal/cpu/hosted/wait.c hal_notify 78321fe05e05
+ * proves: hal/cpu/hosted/wait.c ring b5863950d879
  *
  * run: -DRINGERS=2 -DRINGS=2
  * run: -DRINGERS=3 -DRINGS=1
+ * run: -DRINGERS=2 -DRINGS=2 -DINTERRUPT
+ * run: -DRINGERS=3 -DRINGS=1 -DINTERRUPT
  * mutation: -DRINGERS=2 -DRINGS=2 -DFUTEX_ON_RUNG
  * mutation: -DRINGERS=2 -DRINGS=2 -DNO_LAST_LOOK_AT_WORK
  * mutation: -DRINGERS=2 -DRINGS=2 -DNO_LAST_LOOK_AT_RUNG
  * mutation: -DRINGERS=2 -DRINGS=2 -DNO_WAKE
+ * mutation: -DRINGERS=2 -DRINGS=1 -DINTERRUPT -DBEGIN_IS_A_WAIT
+ * mutation: -DRINGERS=2 -DRINGS=1 -DINTERRUPT -DNO_SIGNAL
  * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
 #define NOBODY 0
-#define AWAKE 1
+#define BEGINS 1
 #define ASLEEP 2
+#define AWAKE 3
 
 byte waiting = NOBODY;
 byte rung = 0;
 byte work = 0;		/* brought, not yet taken */
 bool in_futex = false;
+bool pending = false;	/* a signal that did not find a user thread running, or the interrupt that it is to one */
 
 #ifdef FUTEX_ON_RUNG
 #define still_expected (rung == seen)
@@ -38,15 +47,16 @@ bool in_futex = false;
 
 proctype ringer()
 {
-	byte n = 0;
+	byte n = 0, found;
 	bool won;
 
 	do
 	:: n < RINGS ->
 		n++;
 		work++;
+		found = waiting;
 		if
-		:: waiting == NOBODY
+		:: found == NOBODY
 		:: else ->
 			rung++;
 			won = false;
@@ -57,9 +67,26 @@ proctype ringer()
 #endif
 			:: else
 			fi
+		fi;
+#if defined(INTERRUPT) && !defined(NO_SIGNAL)
+		if
+#ifdef BEGIN_IS_A_WAIT
+		:: found == NOBODY -> pending = true
+#else
+		:: found == NOBODY || found == BEGINS -> pending = true
+#endif
+		:: else
 		fi
+#endif
 	:: else -> break
 	od
+}
+
+/* A user thread runs until a signal comes. */
+inline run_user()
+{
+	pending;
+	pending = false
 }
 
 proctype sleeper()
@@ -74,20 +101,34 @@ proctype sleeper()
 		:: taken == RINGERS * RINGS -> break
 		:: else
 		fi;
+#ifdef INTERRUPT
+		if
+		:: run_user(); goto next
+		:: true
+		fi;
+#endif
 		seen = rung;
-		waiting = AWAKE;
+		pending = false;
+		waiting = BEGINS;
 		if
 #ifndef NO_LAST_LOOK_AT_WORK
 		:: work != 0 -> waiting = NOBODY
 #endif
 		:: else ->
+#ifdef INTERRUPT
 			if
-			:: rung != seen			/* polled, in time */
+			:: waiting = NOBODY; run_user(); goto next	/* another source had a thread to run */
+			:: true
+			fi;
+#endif
+			waiting = AWAKE;
+			if
+			:: rung != seen || pending	/* polled, in time */
 			:: true ->
 				waiting = ASLEEP;
 				if
 #ifndef NO_LAST_LOOK_AT_RUNG
-				:: rung != seen
+				:: rung != seen || pending
 #endif
 				:: else ->
 					/* the host looks at the word and puts the core to sleep in one step */
@@ -97,7 +138,8 @@ proctype sleeper()
 				atomic { if :: waiting == ASLEEP -> waiting = AWAKE :: else fi }
 			fi;
 			waiting = NOBODY
-		fi
+		fi;
+next:		skip
 	:: else -> break
 	od
 }

@@ -2,11 +2,11 @@
  *
  * Waiting and doorbells. A doorbell is a pair of words in the cluster's NoC window, so that any cluster can ring it:
  *
- *	waiting		0 nobody, 1 the core is about to wait or polls, 2 it sleeps in the host's futex on this word
+ *	waiting		0 nobody, 1 the core is about to wait, 2 it waits, in the host's futex on this word, 3 it waits, awake
  *	rung		advanced by whoever rings while somebody waits
  *
  * Both sides write their own word, then read the other's, in full order: the core sees the ring, or the ringer sees the core waiting.
- * Who rings makes 2 into 1 and wakes. The futex must be on `waiting`: a ringer that is late with this for a ring which the core has
+ * Who rings makes 2 into 3 and wakes. The futex must be on `waiting`: a ringer that is late with this for a ring which the core has
  * seen long ago may do it between the core's last look at `rung` and its sleep, and later ringers would take the core for awake.
  * tests/models/doorbell.pml shows both.
  */
@@ -15,8 +15,9 @@
 #include "hosted.h"
 
 #define NOBODY 0
-#define AWAKE 1
+#define BEGINS 1
 #define ASLEEP 2
+#define AWAKE 3
 
 /*
  * A futex wake of a halted CPU costs about 20 us, a cache line 0.1 us: so a core polls for a while before it sleeps, but only as long as
@@ -65,7 +66,7 @@ hal_wait_begin(void)
 
 	c->seen = hal_load32(&c->bell->rung);
 	__atomic_store_n(&c->pending, 0, __ATOMIC_RELAXED);	/* everything is looked at again from here on */
-	set_waiting(c, AWAKE);
+	set_waiting(c, BEGINS);
 }
 
 void
@@ -105,6 +106,7 @@ poll_briefly(struct host_core *c, uint64_t until_ns)
 
 	if (limit < POLL_MIN_NS || !cpu_to_spare())
 		return was_rung(c);
+	set_waiting(c, AWAKE);
 	end = hal_clock_ns() + limit;
 	if (poll_until(c, end < until_ns ? end : until_ns)) {
 		c->poll_ns = POLL_NS;
@@ -157,17 +159,27 @@ bell_of(unsigned cluster, unsigned core)
 	return hal_noc_doorbell(cluster, core);
 }
 
+/* True if this ends a wait: the core looks at every source now. False for one that is about to wait, which may still decide otherwise. */
+static bool
+ring(struct hal_doorbell *bell)
+{
+	uint32_t waiting;
+
+	hal_fence();
+	waiting = hal_load32(&bell->waiting);
+	if (waiting == NOBODY)
+		return false;
+	hal_add32(&bell->rung, 1);
+	if (!awaken(bell))
+		return waiting != BEGINS;
+	host_call6(SYS_futex, &bell->waiting, FUTEX_WAKE, 1, NULL, NULL, 0);
+	return true;
+}
+
 void
 hal_notify(unsigned cluster, unsigned core)
 {
-	struct hal_doorbell *bell = bell_of(cluster, core);
-
-	hal_fence();
-	if (hal_load32(&bell->waiting) == NOBODY)
-		return;
-	hal_add32(&bell->rung, 1);
-	if (awaken(bell))
-		host_call6(SYS_futex, &bell->waiting, FUTEX_WAKE, 1, NULL, NULL, 0);
+	ring(bell_of(cluster, core));
 }
 
 void
@@ -175,8 +187,7 @@ hal_interrupt(unsigned core)
 {
 	uint32_t tid = hal_load32(&host.core[core].tid);
 
-	hal_notify(host.cluster, core);
-	if (tid != 0)
+	if (!ring(bell_of(host.cluster, core)) && tid != 0)
 		host_call3(SYS_tgkill, host.pid, tid, HOST_INTERRUPT);
 }
 
@@ -186,7 +197,6 @@ hal_interrupt_home(unsigned cluster)
 {
 	uint32_t home = hal_load32(&host.machine->control->home[cluster]);
 
-	hal_notify(cluster, 0);
-	if (home != 0)
+	if (!ring(bell_of(cluster, 0)) && home != 0)
 		host_call3(SYS_tgkill, home, home, HOST_INTERRUPT);
 }
