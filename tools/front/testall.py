@@ -18,7 +18,7 @@ from ui import BUILD, PORTS, ROOT, Usage, say
 
 HELP = """usage: ./atoll test [-v] [-jN] [GROUP...]
 
-Runs every test; with names, only the groups that start with one of them:
+Runs every test; with names, only the groups that start with one of them, and builds only what these need:
   check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign bench docs mpi4py programs
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
 programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
@@ -144,6 +144,35 @@ def groups():
     return ["check", "unit", "python", "hal", "coroutine", "model", "kernel", "mpi"] + scripts
 
 
+def build_tasks():
+    """All that tests run on, in the order in which it is built."""
+    return check.build_tasks() + [
+        check.build_task("build.riscv64", "riscv64"),
+        *(check.build_task(f"build.{port}.tests", port, ("kerneltest",)) for port in KERNEL_PORTS),
+        check.build_task("build.coroutine", "coroutine"),
+        check.build_task("build.plugin", "hosted", ("plugin",)),
+        results.Task("build.prefix", install_prefix), check.build_task("build.programs", "process", ("programs",)),
+        check.build_task("build.aarch64", "process", ("process",), aarch64_variables()),
+    ]
+
+
+# The builds (as the ends of their names) that the tests below a name need; what is not here needs all.
+KERNELS = ("hosted", "riscv64", "or1k", "hosted.tests", "riscv64.tests", "or1k.tests", "coroutine", "plugin")
+NEEDS = {"check": (), "model": (), "unit": ("unit",), "coroutine": ("coroutine",), "boot": KERNELS, "jobs": KERNELS,
+         **{f"kernel.{port}": (port, f"{port}.tests") for port in KERNEL_PORTS}, "kernel": KERNELS}
+
+
+def needed_builds(names, builds):
+    """Those of the tasks `builds` that the chosen tests need."""
+    words = set()
+    for name in names:
+        known = [n for n in NEEDS if (name + ".").startswith(n + ".")]
+        if not known:
+            return builds
+        words.update(NEEDS[max(known, key=len)])
+    return [b for b in builds if not names or b.name.removeprefix("build.") in words]
+
+
 def main(argv):
     """Exit status 0 if nothing failed."""
     if argv and argv[0] in ("-h", "--help"):
@@ -156,12 +185,7 @@ def main(argv):
     start = time.monotonic()
     setup.ensure("dev")
     setup.ensure("hw")
-    builds = check.build_tasks() + [check.build_task("build.riscv64", "riscv64"),
-                                    *(check.build_task(f"build.{port}.tests", port, ("kerneltest",)) for port in KERNEL_PORTS),
-                                    check.build_task("build.coroutine", "coroutine"),
-                                    check.build_task("build.plugin", "hosted", ("plugin",)),
-                                    results.Task("build.prefix", install_prefix), check.build_task("build.programs", "process", ("programs",)),
-                                    check.build_task("build.aarch64", "process", ("process",), aarch64_variables())]
+    builds = needed_builds(names, build_tasks())
     found = check.run_builds(builds, "-v" in argv)
     chosen = [t for group, tasks in all_tasks() for t in tasks
               if not names or any(group == n or is_meant(t.name, n) for n in names)] + long_tasks(names)
