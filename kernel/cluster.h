@@ -80,7 +80,8 @@ struct wait {
 	enum wait_kind kind;
 	uint32_t place;		/* among the deadlines, from 1; 0: it has none */
 	uintptr_t on;		/* WAIT_JOIN: the thread; of a sleep: the bits;
-				 * of a futex: its address; of a portal: the descriptor; of an input mailbox: the source */
+				 * of a futex: its address; of an output mailbox: its endpoint; of an input mailbox: the source */
+	int handle;		/* of a mailbox or portal: through which it waits */
 	uint64_t until;		/* hal_clock_ns */
 	void (*undo)(struct thread *t);	/* before it ends by its deadline: who knows the thread forgets it; NULL: only the queue does */
 };
@@ -117,6 +118,7 @@ struct thread {
 	struct list joiners;	/* at most one */
 	struct wait wait;
 	struct list siblings;	/* in process->threads */
+	struct endpoint *transfer;	/* portal whose transfer it takes part in, or NULL */
 	struct sweep sweep;	/* a shoot-down that it waits for */
 	struct object object;
 	struct mem_work {	/* what a call on memory that takes many messages holds in between */
@@ -166,7 +168,7 @@ struct process {
 	struct handles handles;	/* what it may act on */
 	struct quota *quota;	/* of the tree of processes that it belongs to */
 	uint32_t stage;		/* of its end: kernel/proc/proc.c */
-	uint32_t looked;	/* threads or descriptors that this stage has looked at */
+	uint32_t looked;	/* threads that this stage has looked at */
 	struct list free;	/* in cluster->procs_free, or at its end in cluster->reaping */
 };
 

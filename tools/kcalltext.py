@@ -314,13 +314,11 @@ def pools(calls):
     return {name: i for i, name in enumerate(sorted({_first_word(c) for c in calls}), 1)}
 
 
-def pool_of(arg, call, known):
-    """The pool that an argument is drawn from, by its name: the calls' first word, else ids of the call's own kind."""
+def pool_of(arg, known):
+    """The pool that an argument is drawn from, by its name, which is the first word of the calls that give such."""
     if arg.kind != "int":
         return 0
-    if arg.name == "id":
-        return known[_first_word(call)]
-    if arg.name == "handle":
+    if arg.name in ("handle", "object"):
         return ANY_POOL
     return 0 if arg.name in ("cluster", "core") else known.get(arg.name, 0)
 
@@ -334,7 +332,7 @@ def shapes_h(calls):
         for a in c.args:
             own = "true" if a.name == "proc" else "false"
             kind = "KCALL_BYTES" if a.kind == "word" and a.name in BYTES else WORD_KINDS[a.kind]
-            words.append(f"{{{kind}, {pool_of(a, c, known)}, {own}, {a.size}}}")
+            words.append(f"{{{kind}, {pool_of(a, known)}, {own}, {a.size}}}")
             if a.has_len:
                 words.append(f"{{KCALL_LENGTH, 0, false, {a.size}}}")
         blocks = "true" if c.blocks else "false"

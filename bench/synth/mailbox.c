@@ -47,7 +47,7 @@ mailboxes_close(void)
 	const int ids[] = {near_side.out, far_side.out, near_side.in, far_side.in};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		kmailbox_close(ids[i]);
+		khandle_close(ids[i]);
 }
 
 static void

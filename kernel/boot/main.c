@@ -121,7 +121,7 @@ shared_init(const struct boot_record *record, struct carve *m, void **ikc)
 	check(c->cores > 0 && c->cores + c->guests <= CLUSTER_CORES_MAX);
 	cores_init(c, m);
 	tables_init(c, m);
-	*ikc = carve(m, ikc_bytes(record, c->id, c->threads_max), HAL_CACHE_LINE);
+	*ikc = carve(m, ikc_bytes(record, c->threads_max), HAL_CACHE_LINE);
 	carve(m, 0, HAL_PAGE_BYTES);
 	hal_shared_region(start, (size_t)(m->at - start));
 	return c;

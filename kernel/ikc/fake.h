@@ -17,6 +17,7 @@
 #define FAKE_UNIT 256
 #define FAKE_THREADS 8			/* per cluster: the first half belongs to process 0, the rest to process 1 */
 #define FAKE_WINDOW 131072
+#define FAKE_PAGES 64			/* of a cluster's memory for handles and endpoints */
 
 struct fake_cluster {
 	struct cluster c;
@@ -24,7 +25,10 @@ struct fake_cluster {
 	struct process proc[2];
 	struct thread thread[FAKE_THREADS];
 	struct event_page events;
+	int processes;			/* so far */
 	void *memory;
+	void *pages;
+	struct frame frame[FAKE_PAGES];
 	bool up;
 };
 
@@ -70,6 +74,8 @@ void coro_store32(volatile uint32_t *p, uint32_t v, const char *f, int l) { fake
 uint32_t coro_add32(volatile uint32_t *p, uint32_t n, const char *f, int l) { fake_step_taken(f, l); *p += n; return *p - n; }
 bool coro_cas32(volatile uint32_t *p, uint32_t o, uint32_t v, const char *f, int l)
 	{ fake_step_taken(f, l); return *p == o && (*p = v, true); }
+uint64_t hal_paddr(const void *kernel) { return (uint64_t)(uintptr_t)kernel; }
+void hal_zero_pages(void *kernel, size_t bytes) { memset(kernel, 0, bytes); }
 void coro_fence(const char *f, int l) { fake_step_taken(f, l); }
 void coro_publish(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; fake_step_taken(f, l); }
 void coro_acquire(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; fake_step_taken(f, l); }
@@ -118,6 +124,9 @@ fake_sender(void)
 }
 
 /* --- kernel --- */
+
+void object_handle_gone(struct object *o) { ikc_handle_gone(&fake[here]->c, o); }
+void object_unreferenced(struct object *o) { if (o->type == OBJECT_PORT) ikc_unreferenced(&fake[here]->c, o); }
 
 static inline struct fake_thread *
 fake_of(const struct thread *t)
@@ -217,6 +226,62 @@ fake_thread_init(struct thread *t, struct fake_cluster *f, int index)
 	list_init(&t->wait.link);
 }
 
+/* handle_close */
+static inline long
+fake_close(struct thread *t, int handle)
+{
+	return handle_close(&t->proc->handles, handle);
+}
+
+/* A copy of a handle for the process of another thread of the same cluster. */
+static inline int
+fake_give(struct thread *from, int handle, struct thread *to, unsigned rights)
+{
+	here = from->cluster->id;
+	return (int)handle_duplicate(&from->proc->handles, handle, &to->proc->handles, rights);
+}
+
+static inline long
+fake_revoke(struct thread *t, int handle)
+{
+	here = t->cluster->id;
+	return handle_revoke(&t->proc->handles, handle);
+}
+
+/* An empty process with an account of its own. */
+static inline void
+fake_process_init(struct fake_cluster *f, int proc)
+{
+	struct process *p = &f->proc[proc];
+
+	p->state = PROC_LIVE;
+	p->id = ++f->processes;
+	p->quota = quota_new(&f->c.slab, FAKE_PAGES * HAL_PAGE_BYTES);
+	handles_init(&p->handles, &f->c.slab, p->quota);
+}
+
+static inline void
+fake_memory_init(struct fake_cluster *f)
+{
+	f->pages = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
+	frames_init(&f->c.frames, f->frame, f->pages, (char *)f->pages + FAKE_PAGES * HAL_PAGE_BYTES);
+	slab_init(&f->c.slab, &f->c.frames);
+}
+
+static inline void
+fake_memory_free(struct fake_cluster *f)
+{
+	free(f->memory);
+	free(f->pages);
+}
+
+/* What the process has not given back. */
+static inline size_t
+fake_charged(unsigned cluster, int proc)
+{
+	return fake[cluster]->proc[proc].quota->used;
+}
+
 /* Bring a cluster up, in its first or next life. */
 static inline void
 fake_boot(unsigned cluster)
@@ -224,7 +289,7 @@ fake_boot(unsigned cluster)
 	struct fake_cluster *f = fake[cluster];
 
 	here = cluster;
-	free(f->memory);
+	fake_memory_free(f);
 	memset(f, 0, sizeof(*f));
 	memset(fake_thread[cluster], 0, sizeof(fake_thread[cluster]));
 	fake_record.cluster[cluster].incarnation++;
@@ -236,10 +301,12 @@ fake_boot(unsigned cluster)
 	f->core.cluster = &f->c;
 	for (int i = 0; i < FAKE_THREADS; i++)
 		fake_thread_init(&f->thread[i], f, i);
-	f->proc[0].state = f->proc[1].state = PROC_LIVE;
+	fake_memory_init(f);
+	fake_process_init(f, 0);
+	fake_process_init(f, 1);
 	hal_noc_init(&fake_record);
-	f->memory = aligned_alloc(64, ikc_bytes(&fake_record, cluster, FAKE_THREADS));
-	memset(f->memory, 0xa5, ikc_bytes(&fake_record, cluster, FAKE_THREADS));
+	f->memory = aligned_alloc(64, ikc_bytes(&fake_record, FAKE_THREADS));
+	memset(f->memory, 0xa5, ikc_bytes(&fake_record, FAKE_THREADS));
 	ikc_init(&f->c, f->memory);
 	f->up = true;
 }
@@ -262,7 +329,7 @@ fake_machine(void)
 		if (fake[i] == NULL)
 			fake[i] = aligned_alloc(64, (sizeof(*fake[i]) + 63) / 64 * 64);
 		else
-			free(fake[i]->memory);
+			fake_memory_free(fake[i]);
 		memset(fake[i], 0, sizeof(*fake[i]));
 	}
 }
@@ -271,7 +338,7 @@ static inline void
 fake_end(void)
 {
 	for (unsigned i = 0; i < FAKE_CLUSTERS; i++) {
-		free(fake[i]->memory);
+		fake_memory_free(fake[i]);
 		free(fake[i]);
 	}
 }
@@ -395,7 +462,6 @@ static inline void
 fake_process_ends(unsigned cluster, int proc)
 {
 	struct process *p = &fake[cluster]->proc[proc];
-	uint32_t at = 0;
 
 	here = cluster;
 	p->state = PROC_DYING;
@@ -408,8 +474,13 @@ fake_process_ends(unsigned cluster, int proc)
 		t->wait.undo = NULL;
 		fake_of(t)->ready = false;
 	}
-	while (!ikc_process_gone(&fake[cluster]->c, p, &at))
+	for (int i = 0; i < FAKE_THREADS; i++)
+		if (thr(cluster, i)->proc == p && thr(cluster, i)->transfer != NULL)
+			portal_abandon(thr(cluster, i), 0);
+	while (!handles_close_some(&p->handles, 3))
 		continue;
+	check(p->quota->used == 0);
+	quota_put(&fake[cluster]->c.slab, p->quota);
 	for (int i = 0; i < FAKE_THREADS; i++) {
 		struct thread *t = thr(cluster, i);
 
@@ -427,7 +498,7 @@ fake_process_starts(unsigned cluster, int proc)
 {
 	struct fake_cluster *f = fake[cluster];
 
-	f->proc[proc].state = PROC_LIVE;
+	fake_process_init(f, proc);
 	for (int i = 0; i < FAKE_THREADS; i++) {
 		struct thread *t = &f->thread[i];
 		int tid = t->tid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inter-kernel communication as a whole: tables, the round of the home core, the end of processes. See ikc.h.
+ * Inter-kernel communication as a whole: tables, the round of the home core. See ikc.h.
  */
 #include <base/str.h>
 #include <hal/noc.h>
@@ -8,11 +8,7 @@
 #include <kernel/ikc/state.h>
 
 #define EVENTS_PER_ROUND 16
-#define DESCS_MAX (1u << ID_INDEX_BITS)
 #define BACKLOG_GREETINGS 8		/* UP is not part of a protocol that counts */
-#define GONE_COST 256			/* of one step of the end of a process: 1 for a descriptor, and more for one that it owns */
-#define GONE_CLOSE 63
-#define DESC_MEMORY 8192		/* bytes of cluster memory per descriptor */
 
 /* --- threads --- */
 
@@ -29,12 +25,6 @@ ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *va
 
 /* --- tables --- */
 
-/* What the tables' sizes depend on, besides the record. */
-struct sizes {
-	uint32_t cluster;
-	uint32_t threads;
-};
-
 /* Memory handed out in order; without memory it only counts. */
 struct carve {
 	unsigned char *memory;
@@ -50,25 +40,13 @@ carve(struct carve *from, size_t count, size_t bytes)
 	return piece;
 }
 
-/* One per port of everybody, for small clusters; as many as ids can name where there is memory. */
-static uint32_t
-descs_wanted(const struct boot_record *r, uint32_t cluster)
-{
-	uint32_t ports = (r->clusters + 2) * (r->mailbox_ports + r->portal_ports);
-	uint64_t room = r->cluster[cluster].mem_bytes / DESC_MEMORY;
-	uint32_t n = room > ports ? (room < DESCS_MAX ? (uint32_t)room : DESCS_MAX) : ports;
-
-	return n < DESCS_MAX ? n : DESCS_MAX;
-}
-
 static void
-lay_out(struct ikc_state *s, const struct boot_record *r, const struct sizes *sizes, struct carve *from)
+lay_out(struct ikc_state *s, const struct boot_record *r, uint32_t threads, struct carve *from)
 {
 	s->clusters = r->clusters;
 	s->mailbox_ports = r->mailbox_ports;
 	s->portal_ports = r->portal_ports;
 	s->unit = r->portal_unit_bytes < WIRE_BLOCK_MAX ? r->portal_unit_bytes : WIRE_BLOCK_MAX;
-	s->desc_count = descs_wanted(r, sizes->cluster);
 	s->backlog_max = 2 * s->portal_ports + BACKLOG_GREETINGS;
 	s->peer = carve(from, s->clusters, sizeof(*s->peer));
 	s->backlog = carve(from, (size_t)s->clusters * s->backlog_max, sizeof(*s->backlog));
@@ -76,18 +54,16 @@ lay_out(struct ikc_state *s, const struct boot_record *r, const struct sizes *si
 	s->out = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->out));
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
-	s->desc = carve(from, s->desc_count, sizeof(*s->desc));
-	s->move = carve(from, sizes->threads, sizeof(*s->move));
+	s->move = carve(from, threads, sizeof(*s->move));
 }
 
 size_t
-ikc_bytes(const struct boot_record *record, uint32_t cluster, uint32_t threads)
+ikc_bytes(const struct boot_record *record, uint32_t threads)
 {
 	struct ikc_state s;
 	struct carve from = {NULL, 0};
-	struct sizes sizes = {cluster, threads};
 
-	lay_out(&s, record, &sizes, &from);
+	lay_out(&s, record, threads, &from);
 	return from.used;
 }
 
@@ -96,31 +72,15 @@ ports_init(struct cluster *c)
 {
 	struct ikc_state *s = &c->ikc;
 
-	for (uint32_t i = 0; i < s->mailbox_ports; i++) {
-		s->in[i].desc = NONE;
+	for (uint32_t i = 0; i < s->mailbox_ports; i++)
 		list_init(&s->in[i].waiters);
-	}
 	for (uint32_t i = 0; i < s->clusters * s->mailbox_ports; i++) {
 		struct mail_out *o = &s->out[i];
 
 		list_init(&o->waiters);
 		list_init(&o->missed);
-		o->descs = NONE;
-		o->writer = NONE;
 		o->sequence = c->record->cluster[c->id].incarnation << 6;
 	}
-	for (uint32_t i = 0; i < s->portal_ports; i++)
-		s->portal[i].desc = NONE;
-	for (uint32_t i = 0; i < s->clusters * s->portal_ports; i++)
-		s->allow[i].descs = NONE;
-}
-
-static void
-descs_init(struct ikc_state *s)
-{
-	for (uint32_t i = 0; i < s->desc_count; i++)
-		s->desc[i].next = (int16_t)(i + 1 < s->desc_count ? (int32_t)i + 1 : NONE);
-	s->desc_free = s->desc_count > 0 ? 0 : NONE;
 }
 
 /* Whoever is up learns that we are; whoever comes up later tells us. */
@@ -146,12 +106,11 @@ void
 ikc_init(struct cluster *c, void *memory)
 {
 	struct ikc_state *s = &c->ikc;
-	struct sizes sizes = {c->id, c->threads_max};
 	struct carve from = {memory, 0};
 
 	memset(s, 0, sizeof(*s));
-	memset(memory, 0, ikc_bytes(c->record, c->id, c->threads_max));
-	lay_out(s, c->record, &sizes, &from);
+	memset(memory, 0, ikc_bytes(c->record, c->threads_max));
+	lay_out(s, c->record, c->threads_max, &from);
 	list_init(&s->missed);
 	s->period_ns = (uint64_t)c->record->heartbeat_ms * 1000000;
 	c->chores += s->period_ns != 0;
@@ -159,7 +118,6 @@ ikc_init(struct cluster *c, void *memory)
 	s->activity = hal_noc_activity();
 	s->looked = hal_load32(s->activity) - 1;
 	ports_init(c);
-	descs_init(s);
 	greet(c);
 }
 
@@ -231,39 +189,4 @@ uint64_t
 ikc_deadline(struct cluster *c)
 {
 	return peer_deadline(c);
-}
-
-static void
-desc_close(struct cluster *c, struct ikc_desc *d)
-{
-	switch ((enum desc_kind)d->kind) {
-	case DESC_MAIL_IN:
-		mail_in_close(c, d);
-		break;
-	case DESC_MAIL_OUT:
-		mail_out_close(c, d);
-		break;
-	case DESC_PORTAL_IN:
-		portal_close_in(c, d);
-		break;
-	case DESC_PORTAL_OUT:
-		portal_close_out(c, d);
-		break;
-	default:
-		break;
-	}
-}
-
-bool
-ikc_process_gone(struct cluster *c, struct process *p, uint32_t *at)
-{
-	for (unsigned cost = 0; *at < c->ikc.desc_count; ++*at) {
-		if (++cost > GONE_COST)
-			return false;
-		if (c->ikc.desc[*at].owner != p)
-			continue;
-		desc_close(c, &c->ikc.desc[*at]);
-		cost += GONE_CLOSE;
-	}
-	return true;
 }

@@ -16,13 +16,14 @@
 #include <abi/boot.h>
 #include <base/list.h>
 #include <hal/atomic.h>
+#include <kernel/object/object.h>
 
 struct cluster;
 struct process;
 struct thread;
 
 struct ikc_peer;
-struct ikc_desc;
+struct endpoint;
 struct mail_in;
 struct mail_out;
 struct portal_in;
@@ -35,7 +36,6 @@ struct ikc_state {
 	uint32_t mailbox_ports;
 	uint32_t portal_ports;
 	uint32_t unit;			/* bytes of a portal block */
-	uint32_t desc_count;
 	uint64_t period_ns;		/* of the heartbeat; 0: none */
 	/* tables */
 	struct ikc_peer *peer;		/* [clusters] */
@@ -45,13 +45,11 @@ struct ikc_state {
 	struct mail_out *out;		/* [clusters * mailbox_ports]: our slots at the peers */
 	struct portal_in *portal;	/* [portal_ports] */
 	struct portal_allow *allow;	/* [clusters * portal_ports]: what the peers' portals allow us */
-	struct ikc_desc *desc;		/* [desc_count] */
 	struct portal_move *move;	/* [threads], each used by its thread's core */
 	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */
 	uint32_t looked;		/* activity when ikc_poll last found nothing */
-	int32_t desc_free;		/* first free descriptor, -1: none */
-	uint32_t mailboxes;		/* open descriptors */
+	uint32_t mailboxes;		/* endpoints */
 	uint32_t portals;
 	uint32_t deaths;		/* hal_noc_deaths that have been looked at */
 	uint32_t backlog_count;		/* of all peers */
@@ -60,7 +58,7 @@ struct ikc_state {
 };
 
 /* Bytes of cluster memory that the tables of a cluster with so many thread-table entries need. */
-size_t ikc_bytes(const struct boot_record *record, uint32_t cluster, uint32_t threads);
+size_t ikc_bytes(const struct boot_record *record, uint32_t threads);
 
 /*
  * Set up c->ikc in `memory` (ikc_bytes, aligned to HAL_CACHE_LINE, any content) and say hello to the clusters that are up. After hal_noc_init;
@@ -85,11 +83,15 @@ uint64_t ikc_deadline(struct cluster *c);
 struct event;
 long ikc_event(struct thread *caller, int event, int object, struct event *e);
 
+/* A handle of a mailbox or portal is gone, or dead: threads that wait through it get -E_BADF. No handle names it any more: it is closed. */
+void ikc_handle_gone(struct cluster *c, struct object *o);
+void ikc_unreferenced(struct cluster *c, struct object *o);
+
 /*
- * A process ends: close some of what it has, from descriptor *at on (first 0). True: that was all.
- * Its threads neither run nor wait any more.
+ * A thread gives up the transfer that it takes part in: before the first block the receiver's allowance stays, later the transfer ends
+ * on both sides. The thread does not move data any more. If no handle names the portal, it is closed. Returns `wrong`.
  */
-bool ikc_process_gone(struct cluster *c, struct process *p, uint32_t *at);
+long portal_abandon(struct thread *t, long wrong);
 
 /*
  * A peer did what no right kernel does (`what`: "sent ..."): its present life counts as dead for everybody, and one message says why. Not in

@@ -84,7 +84,7 @@ mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
 
 	if (!look_at(c, source, port, &l))
 		return;
-	if (in->desc == NONE && l.generation != 0) {
+	if (in->endpoint == NULL && l.generation != 0) {
 		refuse_slot(c, source, port, l.sequence);
 		return;
 	}
@@ -154,20 +154,18 @@ mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mai
 }
 
 void
-mail_in_close(struct cluster *c, struct ikc_desc *d)
+mail_in_close(struct cluster *c, const struct endpoint *ep)
 {
-	struct mail_in *in = &c->ikc.in[d->port];
+	struct mail_in *in = &c->ikc.in[ep->port];
 
-	thread_ready_all(&in->waiters, -E_BADF);
-	in->desc = NONE;
+	in->endpoint = NULL;
 	in->event = (struct binding){0, 0};
 	for (uint32_t source = 0; source < c->ikc.clusters; source++) {
 		struct letter l;
 
-		if (is_pending(c, source, d->port, &l))
-			refuse_slot(c, source, d->port, l.sequence);
+		if (is_pending(c, source, ep->port, &l))
+			refuse_slot(c, source, ep->port, l.sequence);
 	}
-	desc_release(c, d);
 }
 
 void

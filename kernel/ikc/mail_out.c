@@ -8,9 +8,9 @@
 #include <kernel/ikc/state.h>
 
 static struct mail_out *
-slot_of(struct cluster *c, const struct ikc_desc *d)
+slot_of(struct cluster *c, const struct endpoint *ep)
 {
-	return mail_out_at(c, d->cluster, d->port);
+	return mail_out_at(c, ep->cluster, ep->port);
 }
 
 /*
@@ -59,16 +59,16 @@ is_answer(const struct mail_out *o, uint32_t event)
 	return o->full && (event & WIRE_SEQUENCE) == (o->sequence & WIRE_SEQUENCE);
 }
 
-/* The waits of a process's threads end, also of those that came through another of its descriptors. */
+/* The waits for this endpoint end. */
 static void
-ready_of(struct mail_out *o, const struct process *p, long result)
+ready_of(struct mail_out *o, const struct endpoint *ep, long result)
 {
 	struct list *node, *after;
 
 	list_each(node, after, &o->waiters) {
 		struct thread *t = list_entry(node, struct thread, wait.link);
 
-		if (t->proc == p)
+		if ((struct endpoint *)t->wait.on == ep)
 			thread_ready(t, result);
 	}
 }
@@ -85,13 +85,11 @@ void
 mail_freed(struct cluster *c, uint32_t peer, uint32_t event)
 {
 	struct mail_out *o = mail_out_at(c, peer, wire_event_port(event));
-	struct ikc_desc *d;
 
 	if (!is_answer(o, event))
 		return;
-	d = desc_at(c, o->writer);
-	if (d != NULL)
-		d->generation = (uint8_t)(wire_event_argument(event) >> 12);
+	if (o->writer != NULL)
+		o->writer->generation = (uint8_t)(wire_event_argument(event) >> 12);
 	slot_emptied(c, o, wire_event_port(event));
 }
 
@@ -100,14 +98,13 @@ mail_refused(struct cluster *c, uint32_t peer, uint32_t event)
 {
 	struct mail_out *o = mail_out_at(c, peer, wire_event_port(event));
 	struct thread *writer = thread_find(c, o->writer_tid);
-	struct ikc_desc *d;
+	struct endpoint *ep = o->writer;
 
 	if (!is_answer(o, event))
 		return;
-	d = desc_at(c, o->writer);
-	if (d != NULL) {
-		d->error = -E_PIPE;
-		ready_of(o, d->owner, -E_PIPE);
+	if (ep != NULL) {
+		ep->error = -E_PIPE;
+		ready_of(o, ep, -E_PIPE);
 		if (writer != NULL)
 			binding_signal(c, &writer->room);
 	}
@@ -116,87 +113,88 @@ mail_refused(struct cluster *c, uint32_t peer, uint32_t event)
 
 /* Why this mailbox cannot be written to now: 0 if it can, as far as the peer is concerned. */
 static long
-out_check(struct cluster *c, struct ikc_desc *d)
+out_check(struct cluster *c, struct endpoint *ep)
 {
-	return d->error != 0 ? d->error : peer_check(c, d);
+	return ep->error != 0 ? ep->error : peer_check(c, ep);
 }
 
-/* The badge is that of the descriptor's owner: no process can put another there. */
+/* The badge is that of the process that writes: it can put no other there. */
 static void
-fill(struct cluster *c, struct wire_mail *m, const struct ikc_desc *d, const void *msg)
+fill(const struct thread *caller, struct wire_mail *m, const struct endpoint *ep, const void *msg)
 {
+	struct cluster *c = caller->cluster;
+
 	m->head = (struct wire_header){
 		.magic = WIRE_MAIL,
 		.incarnation = c->record->cluster[c->id].incarnation,
-		.sequence = slot_of(c, d)->sequence + 1,
+		.sequence = slot_of(c, ep)->sequence + 1,
 		.length = MAILBOX_MSG_SIZE,
 		.source = (uint16_t)c->id,
-		.port = d->port,
-		.generation = d->generation,
-		.badge = (uint32_t)d->owner->id,
+		.port = ep->port,
+		.generation = ep->generation,
+		.badge = (uint32_t)caller->proc->id,
 	};
 	memcpy(m->payload, msg, MAILBOX_MSG_SIZE);
 }
 
 static long
-put(struct cluster *c, struct ikc_desc *d, const void *msg)
+put(const struct thread *caller, struct endpoint *ep, const void *msg)
 {
+	struct cluster *c = caller->cluster;
 	struct wire_mail m;
 
-	fill(c, &m, d, msg);
-	if (hal_noc_put(d->cluster, hal_noc_mailbox_slot(d->port, c->id), d->incarnation, &m, sizeof(m)) == 0)
+	fill(caller, &m, ep, msg);
+	if (hal_noc_put(ep->cluster, hal_noc_mailbox_slot(ep->port, c->id), ep->incarnation, &m, sizeof(m)) == 0)
 		return 0;
-	return peer_look_again(c, d);
+	return peer_look_again(c, ep);
 }
 
 long
-mail_out_write(struct thread *caller, struct ikc_desc *d, const void *msg)
+mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg)
 {
 	struct cluster *c = caller->cluster;
-	struct mail_out *o = slot_of(c, d);
-	long wrong = out_check(c, d);
+	struct mail_out *o = slot_of(c, ep);
+	long wrong = out_check(c, ep);
 
 	if (wrong == 0 && o->full)
 		wrong = -E_AGAIN;
 	if (wrong == 0)
-		wrong = put(c, d, msg);
+		wrong = put(caller, ep, msg);
 	if (wrong == -E_AGAIN)
 		miss(o, caller);
 	if (wrong != 0)
 		return wrong;
 	o->full = true;
 	o->sequence++;
-	o->writer = desc_index(c, d);
+	o->writer = ep;
 	o->writer_tid = caller->tid;
-	event_send(c, d->cluster, wire_event(WIRE_ARRIVED, d->port, 0));
+	event_send(c, ep->cluster, wire_event(WIRE_ARRIVED, ep->port, 0));
 	return 0;
 }
 
 long
-mail_out_wait(struct thread *caller, struct ikc_desc *d)
+mail_out_wait(struct thread *caller, struct endpoint *ep)
 {
 	struct cluster *c = caller->cluster;
-	struct mail_out *o = slot_of(c, d);
-	long wrong = out_check(c, d);
+	struct mail_out *o = slot_of(c, ep);
+	long wrong = out_check(c, ep);
 
 	if (wrong == 0 && !o->full)
 		return 0;
 	if (wrong != 0 && wrong != -E_AGAIN)
 		return wrong;
+	caller->wait.on = (uintptr_t)ep;
 	return thread_park(caller, &o->waiters);
 }
 
-/* Threads of the process that wait for the slot get -E_BADF: they look again. */
 void
-mail_out_close(struct cluster *c, struct ikc_desc *d)
+mail_out_close(struct cluster *c, struct endpoint *ep)
 {
-	struct mail_out *o = slot_of(c, d);
+	struct mail_out *o = slot_of(c, ep);
 
-	ready_of(o, d->owner, -E_BADF);
-	if (o->writer == desc_index(c, d))
-		o->writer = NONE;
-	desc_unlink(c, &o->descs, d);
-	desc_release(c, d);
+	if (o->writer == ep)
+		o->writer = NULL;
+	endpoint_unlink(&o->endpoints, ep);
 }
 
 void
@@ -217,7 +215,7 @@ mail_peer_gone(struct cluster *c, uint32_t peer, long error)
 		struct mail_out *o = mail_out_at(c, peer, port);
 
 		o->full = false;
-		o->writer = NONE;
+		o->writer = NULL;
 		offer(c, o, error);
 	}
 	mail_in_peer_gone(c, peer);

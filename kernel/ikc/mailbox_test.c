@@ -2,9 +2,10 @@
  *
  * Unit tests of mailboxes and of the life of clusters: four clusters played by one thread.
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/desc.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
+/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
  * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c */
+ * hal/noc/shm/events.c hal/noc/shm/window.c
+ * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/fake.h>
 
@@ -67,10 +68,10 @@ TEST(create_refuses_bad_and_open_ports)
 }
 
 /* test: mailbox_open */
-TEST(open_refuses_bad_targets_and_shares_ids_within_a_process)
+TEST(open_refuses_bad_targets_and_a_process_has_one_mailbox_to_a_port)
 {
 	struct thread *t = thr(0, 0), *sibling = thr(0, 1), *other = thr(0, 4);
-	int id;
+	int id, again;
 
 	fake_all_up();
 	expect_eq(output(t, -1, 0), -E_INVAL);
@@ -78,57 +79,64 @@ TEST(open_refuses_bad_targets_and_shares_ids_within_a_process)
 	expect_eq(output(t, 1, FAKE_PORTS), -E_INVAL);
 	expect_eq(output(t, 1, -1), -E_INVAL);
 	id = output(t, 1, 2);
-	expect_eq(output(sibling, 1, 2), id);
-	expect(output(other, 1, 2) != id);
-	expect_eq(call(t, kc_mailbox_close(t, id)), 0);
-	expect_eq(call(t, kc_mailbox_close(t, id)), 0);
-	expect_eq(call(t, kc_mailbox_close(t, id)), -E_BADF);
+	again = output(sibling, 1, 2);
+	expect(again > 0 && again != id);
+	expect_eq(fake[0]->c.ikc.mailboxes, 1);
+	expect(output(other, 1, 2) > 0);
+	expect_eq(fake[0]->c.ikc.mailboxes, 2);
+	expect_eq(call(t, fake_close(t, id)), 0);
+	expect_eq(call(t, fake_close(t, id)), -E_BADF);
+	expect_eq(write_to(t, id, 0), -E_BADF);
+	expect_eq(write_to(t, again, 0), 0);
+	expect_eq(call(t, fake_close(t, again)), 0);
 	expect_eq(fake[0]->c.ikc.mailboxes, 1);
 }
 
-/* As often as its counter can say, and it is closed as often. */
-TEST(a_mailbox_is_not_opened_more_often_than_it_can_be_closed)
-{
-	struct thread *t = thr(0, 0);
-	unsigned opened = 1;
-	int id;
-
-	fake_all_up();
-	id = output(t, 1, 2);
-	while (opened <= UINT16_MAX && output(t, 1, 2) == id)
-		opened++;
-	expect_eq(opened, UINT16_MAX);
-	expect_eq(output(t, 1, 2), -E_MFILE);
-	for (; opened > 0; opened--)
-		if (call(t, kc_mailbox_close(t, id)) != 0)
-			break;
-	expect_eq(opened, 0);
-	expect_eq(call(t, kc_mailbox_close(t, id)), -E_BADF);
-	expect(output(t, 1, 2) >= 0);
-}
-
-TEST(descriptors_run_out_with_an_error)
+/* Until its table or its account is full; the other process has its own. */
+TEST(endpoints_run_out_with_an_error)
 {
 	struct thread *t = thr(0, 0), *other = thr(0, 4);
-	uint32_t total;
+	long handle = 0;
+	int made = 0;
 
 	fake_all_up();
-	total = fake[0]->c.ikc.desc_count;
-	for (int c = 0; c < FAKE_CLUSTERS; c++)
-		for (int p = 0; p < FAKE_PORTS; p++)
-			for (int l = 0; l < FAKE_PORTS; l++)
-				call(t, kc_portal_open(t, c, p, l));
-	expect_eq(fake[0]->c.ikc.portals, total);
-	expect_eq(output(other, 1, 1), -E_MFILE);
-	expect_eq(input(other, 1), -E_MFILE);
-	expect_eq(call(other, kc_portal_create(other, 1)), -E_MFILE);
+	for (int round = 0; round < 20 && handle >= 0; round++)
+		for (int i = 0; i < FAKE_CLUSTERS * FAKE_PORTS * FAKE_PORTS && handle >= 0; i++, made++)
+			handle = call(t, kc_portal_open(t, i % FAKE_CLUSTERS, i / FAKE_CLUSTERS % FAKE_PORTS, i / FAKE_CLUSTERS / FAKE_PORTS));
+	expect_eq(handle, -E_MFILE);
+	expect_eq(made, HANDLES_MAX + 1);
+	expect_eq(fake[0]->c.ikc.portals, FAKE_CLUSTERS * FAKE_PORTS * FAKE_PORTS);
+	expect_eq(output(t, 1, 1), -E_MFILE);
+	expect_eq(input(t, 1), -E_MFILE);
+	expect_eq(call(t, kc_portal_create(t, 1)), -E_MFILE);
 	expect_eq(call(other, kc_portal_open(other, 1, 1, 1)), -E_BUSY);
+	expect(output(other, 1, 1) >= 0 && input(other, 1) >= 0);
+	expect_eq(fake[0]->c.ikc.mailboxes, 2);
 	fake_process_ends(0, 0);
 	expect_eq(fake[0]->c.ikc.portals, 0);
-	expect(output(other, 1, 1) >= 0);
+	expect(call(other, kc_portal_open(other, 1, 1, 1)) >= 0);
 }
 
-/* test: mailbox_close, mailbox_write, mailbox_read, mailbox_wait */
+TEST(an_account_that_is_used_up_opens_nothing)
+{
+	struct thread *t = thr(0, 0);
+	size_t used;
+
+	fake_all_up();
+	expect(input(t, 0) >= 0);
+	used = fake_charged(0, 0);
+	fake[0]->proc[0].quota->limit = used;
+	expect_eq(input(t, 1), -E_NOMEM);
+	expect_eq(output(t, 1, 1), -E_NOMEM);
+	expect_eq(call(t, kc_portal_create(t, 1)), -E_NOMEM);
+	expect_eq(call(t, kc_portal_open(t, 1, 1, 1)), -E_NOMEM);
+	expect_eq(fake_charged(0, 0), used);
+	expect_eq(fake[0]->c.ikc.mailboxes + fake[0]->c.ikc.portals, 1);
+	fake[0]->proc[0].quota->limit = used + 4096;
+	expect(input(t, 1) >= 0 && call(t, kc_portal_create(t, 1)) >= 0);
+}
+
+/* test: mailbox_write, mailbox_read, mailbox_wait */
 TEST(foreign_closed_and_wrong_ids_are_bad)
 {
 	struct thread *t = thr(0, 0), *other = thr(0, 4);
@@ -139,16 +147,17 @@ TEST(foreign_closed_and_wrong_ids_are_bad)
 	out = output(t, 1, 1);
 	for (int wrong = -2; wrong < 3; wrong++)
 		expect_eq(write_to(t, wrong, 0), -E_BADF);
+	expect(in > 0 && out > 0);
 	expect_eq(write_to(t, in, 0), -E_BADF);
 	expect_eq(read_any(t, out), -E_BADF);
 	expect_eq(write_to(other, out, 0), -E_BADF);
 	expect_eq(read_any(other, in), -E_BADF);
 	expect_eq(wait_on(other, in), -E_BADF);
 	expect_eq(wait_on(t, 0x7fffffff), -E_BADF);
-	expect_eq(call(other, kc_mailbox_close(other, in)), -E_BADF);
+	expect_eq(call(other, fake_close(other, in)), -E_BADF);
 	expect_eq(call(t, kc_mailbox_read(t, in, FAKE_CLUSTERS, msg, fake_sender())), -E_INVAL);
 	expect_eq(call(t, kc_mailbox_read(t, in, -2, msg, fake_sender())), -E_INVAL);
-	expect_eq(call(t, kc_mailbox_close(t, in)), 0);
+	expect_eq(call(t, fake_close(t, in)), 0);
 	expect_eq(read_any(t, in), -E_BADF);
 	expect(input(t, 1) != in);
 	expect_eq(read_any(t, in), -E_BADF);
@@ -416,7 +425,7 @@ TEST(a_message_to_a_port_nobody_created_yet_waits)
 	expect(is_text(7));
 }
 
-TEST(a_port_with_unread_messages_cannot_be_closed)
+TEST(a_port_that_is_closed_refuses_what_nobody_read)
 {
 	struct thread *r = thr(0, 0), *s = thr(1, 0);
 	int in, out;
@@ -425,9 +434,94 @@ TEST(a_port_with_unread_messages_cannot_be_closed)
 	in = input(r, 5);
 	out = output(s, 0, 5);
 	write_to(s, out, 7);
-	expect_eq(call(r, kc_mailbox_close(r, in)), -E_BUSY);
+	expect_eq(call(r, fake_close(r, in)), 0);
+	pump();
+	expect_eq(write_to(s, out, 8), -E_PIPE);
+	in = input(r, 5);
+	expect_eq(read_any(r, in), -E_AGAIN);
+}
+
+/* test: handle_duplicate, handle_revoke */
+TEST(a_copy_of_a_handle_can_do_what_its_rights_say)
+{
+	struct thread *r = thr(0, 0), *r2 = thr(0, 4), *s = thr(1, 0), *s2 = thr(1, 4);
+	int in, out, reads, waits, writes;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	reads = fake_give(r, in, r2, RIGHT_READ);
+	waits = fake_give(r, in, r2, RIGHT_WAIT);
+	writes = fake_give(s, out, s2, RIGHT_WRITE);
+	expect_eq(write_to(s2, writes, 1), 0);
+	expect_eq(wait_on(s2, writes), -E_ACCES);
+	expect_eq(wait_on(r2, reads), -E_ACCES);
+	expect_eq(fake_bind(r2, EVENT_MAILBOX, reads, 0), -E_ACCES);
+	expect_eq(read_any(r2, waits), -E_ACCES);
+	expect_eq(wait_on(r2, waits), 0);
+	expect_eq(write_to(r2, reads, 1), -E_BADF);
+	expect_eq(read_any(r2, reads), 1);
+	expect_eq(fake_give(r2, reads, r, RIGHTS_ALL), -E_ACCES);
+	/* the port lives as long as one of them */
+	expect_eq(call(r, fake_close(r, in)), 0);
+	expect_eq(call(r2, fake_close(r2, waits)), 0);
+	expect_eq(input(r, 5), -E_BUSY);
+	expect_eq(call(r2, fake_close(r2, reads)), 0);
+	expect(input(r, 5) > 0);
+}
+
+TEST(a_message_says_which_process_wrote_it_not_which_opened)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0), *s2 = thr(1, 4);
+	struct mail_sender from[2];
+	int in, out, given;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	given = fake_give(s, out, s2, RIGHT_WRITE);
+	for (int i = 0; i < 2; i++) {
+		write_to(i ? s2 : s, i ? given : out, i);
+		expect_eq(call(r, kc_mailbox_read(r, in, 1, msg, &from[i])), 1);
+		pump();
+	}
+	expect_eq(from[0].badge, (uint32_t)s->proc->id);
+	expect_eq(from[1].badge, (uint32_t)s2->proc->id);
+}
+
+/* Those that wait through a handle that is dead get -E_BADF, once; others of the same port go on waiting. */
+TEST(a_revoked_handle_ends_the_waits_through_it)
+{
+	struct thread *r = thr(0, 0), *r2 = thr(0, 4), *r3 = thr(0, 5), *s = thr(1, 0), *s2 = thr(1, 4);
+	int in, out, view, given, out_view, out_given;
+
+	fake_all_up();
+	in = input(r, 5);
+	out = output(s, 0, 5);
+	view = fake_give(r, in, r, RIGHTS_ALL | HANDLE_VIEW);
+	given = fake_give(r, view, r2, RIGHTS_ALL);
+	out_view = fake_give(s, out, s, RIGHTS_ALL | HANDLE_VIEW);
+	out_given = fake_give(s, out_view, s2, RIGHTS_ALL);
+	expect_eq(wait_on(r, in), -E_PARK);
+	expect_eq(wait_on(r2, given), -E_PARK);
+	expect_eq(wait_on(r3, given), -E_PARK);
+	expect_eq(fake_revoke(thr(0, 1), view), 0);
+	pump();
+	expect_eq(fake_result(r2), -E_BADF);
+	expect_eq(fake_result(r3), -E_BADF);
+	expect(fake_is_parked(r));
+	expect_eq(wait_on(r2, given), -E_BADF);
+	expect_eq(read_any(r2, given), -E_BADF);
+	write_to(s, out, 1);
+	expect_eq(fake_result(r), 0);
+	expect_eq(wait_on(s, out), -E_PARK);
+	expect_eq(wait_on(s2, out_given), -E_PARK);
+	expect_eq(fake_revoke(thr(1, 1), out_view), 0);
+	pump();
+	expect_eq(fake_result(s2), -E_BADF);
+	expect(fake_is_parked(s));
 	read_any(r, in);
-	expect_eq(call(r, kc_mailbox_close(r, in)), 0);
+	expect_eq(fake_result(s), 0);
 }
 
 TEST(a_closed_port_breaks_the_mailboxes_that_knew_it)
@@ -440,7 +534,7 @@ TEST(a_closed_port_breaks_the_mailboxes_that_knew_it)
 	out = output(s, 0, 5);
 	write_to(s, out, 1);
 	read_any(r, in);
-	call(r, kc_mailbox_close(r, in));
+	call(r, fake_close(r, in));
 	fake_bind(s, EVENT_ROOM, 0, 0);
 	expect_eq(write_to(s, out, 2), 0);
 	expect_eq(fake_of(s)->wakeups, 1);
@@ -465,7 +559,7 @@ TEST(a_port_created_again_does_not_get_messages_for_its_past_life)
 	out = output(s, 0, 5);
 	write_to(s, out, 1);
 	read_any(r, in);
-	call(r, kc_mailbox_close(r, in));
+	call(r, fake_close(r, in));
 	in = input(r, 5);
 	expect_eq(write_to(s, out, 2), 0);
 	expect_eq(read_any(r, in), -E_AGAIN);
@@ -522,12 +616,12 @@ TEST(closing_wakes_who_waits_for_it)
 	in = input(r, 5);
 	out = output(s, 0, 5);
 	expect_eq(wait_on(r2, in), -E_PARK);
-	expect_eq(call(r, kc_mailbox_close(r, in)), 0);
+	expect_eq(call(r, fake_close(r, in)), 0);
 	pump();
 	expect_eq(fake_result(r2), -E_BADF);
 	write_to(s, out, 1);
 	expect_eq(wait_on(s2, out), -E_PARK);
-	expect_eq(call(s, kc_mailbox_close(s, out)), 0);
+	expect_eq(call(s, fake_close(s, out)), 0);
 	pump();
 	expect_eq(fake_result(s2), -E_BADF);
 }
@@ -667,9 +761,9 @@ main(void)
 {
 	fake_machine();
 	RUN(create_refuses_bad_and_open_ports);
-	RUN(open_refuses_bad_targets_and_shares_ids_within_a_process);
-	RUN(a_mailbox_is_not_opened_more_often_than_it_can_be_closed);
-	RUN(descriptors_run_out_with_an_error);
+	RUN(open_refuses_bad_targets_and_a_process_has_one_mailbox_to_a_port);
+	RUN(endpoints_run_out_with_an_error);
+	RUN(an_account_that_is_used_up_opens_nothing);
 	RUN(foreign_closed_and_wrong_ids_are_bad);
 	RUN(one_message_per_cluster_and_port_is_under_way);
 	RUN(a_cluster_can_write_to_itself);
@@ -683,7 +777,10 @@ main(void)
 	RUN(who_was_refused_a_full_slot_is_told_when_it_is_free);
 	RUN(who_was_refused_several_slots_is_told_of_each);
 	RUN(a_message_to_a_port_nobody_created_yet_waits);
-	RUN(a_port_with_unread_messages_cannot_be_closed);
+	RUN(a_port_that_is_closed_refuses_what_nobody_read);
+	RUN(a_copy_of_a_handle_can_do_what_its_rights_say);
+	RUN(a_message_says_which_process_wrote_it_not_which_opened);
+	RUN(a_revoked_handle_ends_the_waits_through_it);
 	RUN(a_closed_port_breaks_the_mailboxes_that_knew_it);
 	RUN(a_port_created_again_does_not_get_messages_for_its_past_life);
 	RUN(the_end_of_a_receiver_refuses_what_it_did_not_read);

@@ -150,27 +150,27 @@ peer_look(struct cluster *c, uint32_t peer)
 }
 
 long
-peer_check(struct cluster *c, struct ikc_desc *d)
+peer_check(struct cluster *c, struct endpoint *ep)
 {
-	struct ikc_peer *p = peer_at(c, d->cluster);
+	struct ikc_peer *p = peer_at(c, ep->cluster);
 
-	peer_look(c, d->cluster);
+	peer_look(c, ep->cluster);
 	if (p->state == PEER_DEAD)
 		return -E_HOSTDOWN;
 	if (p->state == PEER_UNKNOWN)
 		return -E_AGAIN;
-	if (d->incarnation == 0)
-		d->incarnation = p->incarnation;
-	return d->incarnation == p->incarnation ? 0 : -E_CONNRESET;
+	if (ep->incarnation == 0)
+		ep->incarnation = p->incarnation;
+	return ep->incarnation == p->incarnation ? 0 : -E_CONNRESET;
 }
 
 long
-peer_look_again(struct cluster *c, struct ikc_desc *d)
+peer_look_again(struct cluster *c, struct endpoint *ep)
 {
 	long wrong;
 
-	peer_refresh(c, d->cluster);
-	wrong = peer_check(c, d);
+	peer_refresh(c, ep->cluster);
+	wrong = peer_check(c, ep);
 	return wrong == 0 ? -E_AGAIN : wrong;
 }
 

@@ -7,7 +7,11 @@
  *
  * A fault, the end of a process or a death on one side ends the transfer on both: -E_FAULT on the side where it happened, -E_PIPE on the
  * other; -E_HOSTDOWN, -E_CONNRESET when the peer's cluster died or restarted. So does a deadline that passes in the middle: -E_TIMEDOUT and
- * -E_PIPE. One that passes before the first block ends the call only; an allowance stays.
+ * -E_PIPE. One that passes before the first block ends the call only; an allowance stays. A handle that is closed or revoked meanwhile ends the
+ * call like a deadline, with -E_BADF, after the block that is under way.
+ *
+ * Portals are named by handles. Writing needs RIGHT_WRITE, allowing and reading RIGHT_READ, binding RIGHT_WAIT. handle_close closes; who takes
+ * part in a transfer is then told that it is over.
  *
  * Source: seed 000 III-B; seed 002 4.1.1 (Portal). Differs: one call moves any length, with one allowance.
  */
@@ -29,118 +33,72 @@ is_cluster(const struct cluster *c, int cluster)
 /*
  * kc_portal_create: open the input portal of a port of this cluster.
  *
- * Returns its id; -E_INVAL: no such port; -E_BUSY: it is open, or a sender of its past life may still put; -E_MFILE: no free descriptor.
+ * Returns its handle; -E_INVAL: no such port; -E_BUSY: it is open, or a sender of its past life may still put; -E_MFILE; -E_NOMEM.
  */
 long
 kc_portal_create(struct thread *caller, int port)
 {
 	struct cluster *c = caller->cluster;
 	struct portal_in *in;
-	struct ikc_desc *d;
 
 	if (!is_port(c, port))
 		return -E_INVAL;
 	in = &c->ikc.portal[port];
-	if (in->desc != NONE || in->state != PORTAL_IDLE)
+	if (in->endpoint != NULL || in->state != PORTAL_IDLE)
 		return -E_BUSY;
-	d = desc_new(c, caller->proc, DESC_PORTAL_IN);
-	if (d == NULL)
-		return -E_MFILE;
-	d->port = (uint8_t)port;
-	in->desc = desc_index(c, d);
-	return desc_id(c, d);
+	return endpoint_new(caller, (struct endpoint){.kind = PORTAL_IN, .port = (uint8_t)port}, &in->endpoint);
 }
 
 /* The open portal from a local port to a peer's port that still works. */
-static struct ikc_desc *
-find_open(struct cluster *c, const struct ikc_desc *key)
+static struct endpoint *
+find_open(struct cluster *c, const struct endpoint *key)
 {
-	struct ikc_desc *d = desc_at(c, portal_allow_at(c, key->cluster, key->port)->descs);
+	struct endpoint *ep = portal_allow_at(c, key->cluster, key->port)->endpoints;
 	uint32_t living = c->ikc.peer[key->cluster].incarnation;
 
-	while (d != NULL && (d->local_port != key->local_port || (d->incarnation != 0 && d->incarnation != living)))
-		d = desc_at(c, d->next);
-	return d;
+	while (ep != NULL && (ep->local_port != key->local_port || (ep->incarnation != 0 && ep->incarnation != living)))
+		ep = ep->next;
+	return ep;
 }
 
 /*
  * kc_portal_open: an output portal to a port of some cluster; `local_port` names this side to the receiver. Nothing is sent. A process
- * that opens the same again gets the same id, to be closed as often.
+ * that opens the same again gets one more handle of the same portal.
  *
- * Returns its id; -E_INVAL: no such cluster or port; -E_BUSY: another process has it; -E_MFILE: no free descriptor, or opened too often.
+ * Returns a handle; -E_INVAL: no such cluster or port; -E_BUSY: another process has it; -E_MFILE; -E_NOMEM.
  */
 long
 kc_portal_open(struct thread *caller, int cluster, int port, int local_port)
 {
 	struct cluster *c = caller->cluster;
-	struct ikc_desc key, *d;
+	struct endpoint *ep, key = {.kind = PORTAL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port, .local_port = (uint8_t)local_port};
 
 	if (!is_cluster(c, cluster) || !is_port(c, port) || !is_port(c, local_port))
 		return -E_INVAL;
-	key = (struct ikc_desc){.cluster = (uint8_t)cluster, .port = (uint8_t)port, .local_port = (uint8_t)local_port};
-	d = find_open(c, &key);
-	if (d != NULL) {
-		if (d->owner != caller->proc)
-			return -E_BUSY;
-		if (d->references == UINT16_MAX)
-			return -E_MFILE;
-		d->references++;
-		return desc_id(c, d);
-	}
-	d = desc_new(c, caller->proc, DESC_PORTAL_OUT);
-	if (d == NULL)
-		return -E_MFILE;
-	d->cluster = key.cluster;
-	d->port = key.port;
-	d->local_port = key.local_port;
-	desc_link(c, &portal_allow_at(c, d->cluster, d->port)->descs, d);
-	return desc_id(c, d);
-}
-
-/*
- * kc_portal_close: give a portal back.
- *
- * Returns 0; -E_BADF; -E_BUSY: a transfer is under way or (input) allowed.
- */
-long
-kc_portal_close(struct thread *caller, int id)
-{
-	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_PORTAL_OUT);
-
-	if (d != NULL) {
-		if (d->state != PORTAL_IDLE && d->references == 1)
-			return -E_BUSY;
-		if (--d->references == 0)
-			portal_close_out(c, d);
-		return 0;
-	}
-	d = desc_find(c, caller->proc, id, DESC_PORTAL_IN);
-	if (d == NULL)
-		return -E_BADF;
-	if (c->ikc.portal[d->port].state != PORTAL_IDLE && c->ikc.portal[d->port].state != PORTAL_ABORTED)
-		return -E_BUSY;
-	portal_close_in(c, d);
-	return 0;
+	ep = find_open(c, &key);
+	if (ep != NULL)
+		return ep->owner == caller->proc->id ? endpoint_name(caller, ep) : -E_BUSY;
+	return endpoint_new(caller, key, &portal_allow_at(c, key.cluster, key.port)->endpoints);
 }
 
 /*
  * kc_portal_allow: let (cluster, local_port) transfer once; portal_read then takes the data. The sender need not have opened yet.
  *
- * Returns 0; -E_BADF; -E_INVAL: no such cluster or port; -E_BUSY: the last allowance was not used up; -E_HOSTDOWN.
+ * Returns 0; -E_BADF; -E_ACCES; -E_INVAL: no such cluster or port; -E_BUSY: the last allowance was not used up; -E_HOSTDOWN.
  */
 long
-kc_portal_allow(struct thread *caller, int id, int cluster, int local_port)
+kc_portal_allow(struct thread *caller, int portal, int cluster, int local_port)
 {
 	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_PORTAL_IN);
+	struct endpoint *ep;
 	struct portal_in *in;
+	long wrong = endpoint_find(caller, portal, PORTAL_IN, RIGHT_READ, &ep);
 
-	if (d == NULL)
-		return -E_BADF;
+	if (wrong != 0)
+		return wrong;
 	if (!is_cluster(c, cluster) || !is_port(c, local_port))
 		return -E_INVAL;
-	in = &c->ikc.portal[d->port];
+	in = &c->ikc.portal[ep->port];
 	if (in->state != PORTAL_IDLE)
 		return -E_BUSY;
 	peer_look(c, (uint32_t)cluster);
@@ -157,43 +115,46 @@ kc_portal_allow(struct thread *caller, int id, int cluster, int local_port)
 	return 0;
 }
 
+long
+portal_abandon(struct thread *t, long wrong)
+{
+	struct object *o = &t->transfer->object;
+
+	object_get(o);
+	portal_leave(t);
+	object_put(o);
+	return wrong;
+}
+
 static void
 tell(struct kcall_args *args, struct portal_info info)
 {
 	memcpy(args->data, &info, sizeof(info));
 }
 
-/* The deadline of a writer: before the first block it leaves, later it ends the transfer. */
-static void
-writer_is_late(struct thread *t)
-{
-	struct ikc_desc *d = (struct ikc_desc *)t->wait.on;
-
-	if (d->state == PORTAL_WAITING)
-		portal_stop_out(t->cluster, d);
-	d->state = PORTAL_IDLE;
-	d->writer = NULL;
-}
-
-/* That of a reader: before the first block the allowance stays, later the transfer ends. */
-static void
-reader_is_late(struct thread *t)
-{
-	const struct ikc_desc *d = (const struct ikc_desc *)t->wait.on;
-	struct portal_in *in = &t->cluster->ikc.portal[d->port];
-
-	if (in->state == PORTAL_WAITING)
-		portal_revoke(t->cluster, d->port);
-	in->reader = NULL;
-}
-
 /* Wait until an event of the portal wakes the thread, or its deadline comes. */
 static long
-park(struct thread *t, struct ikc_desc *d, void (*is_late)(struct thread *t))
+park(struct thread *t)
 {
-	t->wait.on = (uintptr_t)d;
-	t->wait.undo = is_late;
+	t->wait.undo = portal_leave;
 	return thread_park(t, NULL);
+}
+
+/* The endpoint of a transfer that a thread begins: the wait goes through this handle. 0 or -E_NAME. */
+static long
+begin(struct kcall_args *args, enum endpoint_kind kind, struct endpoint **ep)
+{
+	args->caller->wait.handle = (int)args->a[0];
+	return endpoint_find(args->caller, (int)args->a[0], kind, kind == PORTAL_IN ? RIGHT_READ : RIGHT_WRITE, ep);
+}
+
+/* 0: the handle of the transfer still names its endpoint, with the right; -E_BADF. */
+static long
+handle_check(struct kcall_args *args)
+{
+	struct endpoint *ep, *mine = args->caller->transfer;
+
+	return begin(args, mine->kind, &ep) == 0 && ep == mine ? 0 : -E_BADF;
 }
 
 /* Home half of portal_write: the transfer begins (PORTAL_GO, and a struct portal_info in args->data), or the thread waits for leave. */
@@ -202,37 +163,41 @@ portal_write_start(struct kcall_args *args)
 {
 	struct thread *caller = args->caller;
 	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, (int)args->a[0], DESC_PORTAL_OUT);
-	long wrong;
+	struct endpoint *ep;
+	long wrong = begin(args, PORTAL_OUT, &ep);
 
-	if (d == NULL)
-		return -E_BADF;
-	if (d->state != PORTAL_IDLE)
+	if (wrong != 0)
+		return wrong;
+	if (ep->state != PORTAL_IDLE)
 		return -E_BUSY;
-	wrong = peer_check(c, d);
+	wrong = peer_check(c, ep);
 	if (wrong != 0 && wrong != -E_AGAIN)
 		return wrong;
-	d->writer = caller;
-	if (wrong == 0 && portal_allowed_desc(c, d->cluster, d->port) == d) {
-		d->state = PORTAL_MOVING;
-		tell(args, portal_info_out(c, d));
+	portal_enter(caller, ep);
+	if (wrong == 0 && portal_allowed(c, ep->cluster, ep->port) == ep) {
+		ep->state = PORTAL_MOVING;
+		tell(args, portal_info_out(c, ep));
 		return PORTAL_GO;
 	}
-	d->state = PORTAL_ALLOWED;
-	return park(caller, d, writer_is_late);
+	ep->state = PORTAL_ALLOWED;
+	return park(caller);
 }
 
-/* What became of a block that could not be put: the peer is gone, or it only seemed so. */
+/* Why a transfer does not go on after a block that was put, or not (status); 0: it does. */
 static long
-put_failed(struct cluster *c, struct ikc_desc *d)
+write_error(struct kcall_args *args, struct endpoint *ep, long status)
 {
-	long wrong = peer_look_again(c, d);
+	long wrong;
 
-	if (d->state == PORTAL_MOVING)
-		portal_stop_out(c, d);
-	d->state = PORTAL_IDLE;
-	d->writer = NULL;
-	return wrong == 0 || wrong == -E_AGAIN ? -E_CONNRESET : wrong;
+	if (ep->state == PORTAL_ABORTED)
+		return ep->error;
+	if (status == -E_FAULT)
+		return status;
+	if (status == 0)
+		return ep->revoked ? -E_PIPE : handle_check(args);
+	/* the peer is gone, or it only seemed so */
+	wrong = peer_look_again(args->caller->cluster, ep);
+	return wrong == -E_AGAIN ? -E_CONNRESET : wrong;
 }
 
 /* Home half of portal_write after each block. a[1]: 0, or why the block was not put. */
@@ -241,27 +206,14 @@ portal_write_step(struct kcall_args *args)
 {
 	struct thread *caller = args->caller;
 	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, (int)args->a[0], DESC_PORTAL_OUT);
-	long status = (long)args->a[1];
-	uint32_t sequence;
+	struct endpoint *ep = caller->transfer;
+	long wrong = write_error(args, ep, (long)args->a[1]);
 
-	if (d == NULL)
-		return -E_BADF;
-	if (d->state == PORTAL_ABORTED) {
-		d->state = PORTAL_IDLE;
-		d->writer = NULL;
-		return d->error;
-	}
-	if (status != 0 && status != -E_FAULT)
-		return put_failed(c, d);
-	if (status == -E_FAULT || d->revoked) {
-		portal_stop_out(c, d);
-		return status != 0 ? status : -E_PIPE;
-	}
-	sequence = portal_allow_at(c, d->cluster, d->port)->sequence;
-	d->state = PORTAL_WAITING;
-	park(caller, d, writer_is_late);
-	event_send(c, d->cluster, wire_event(WIRE_DATA, d->port, sequence));
+	if (wrong != 0)
+		return portal_abandon(caller, wrong);
+	ep->state = PORTAL_WAITING;
+	park(caller);
+	event_send(c, ep->cluster, wire_event(WIRE_DATA, ep->port, portal_allow_at(c, ep->cluster, ep->port)->sequence));
 	return -E_PARK;
 }
 
@@ -271,26 +223,29 @@ portal_read_start(struct kcall_args *args)
 {
 	struct thread *caller = args->caller;
 	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, (int)args->a[0], DESC_PORTAL_IN);
+	struct endpoint *ep;
 	struct portal_in *in;
+	long wrong = begin(args, PORTAL_IN, &ep);
 
-	if (d == NULL)
-		return -E_BADF;
-	in = &c->ikc.portal[d->port];
+	if (wrong != 0)
+		return wrong;
+	in = &c->ikc.portal[ep->port];
 	switch (in->state) {
 	case PORTAL_FULL:
 		in->state = PORTAL_MOVING;
-		in->reader = caller;
-		tell(args, portal_info_in(c, d->port));
+		portal_enter(caller, ep);
+		tell(args, portal_info_in(c, ep->port));
 		return PORTAL_GO;
 	case PORTAL_ALLOWED:
-		if (in->reader != NULL)
+		if (ep->thread != NULL)
 			return -E_BUSY;
-		in->reader = caller;
-		return park(caller, d, reader_is_late);
+		portal_enter(caller, ep);
+		return park(caller);
 	case PORTAL_ABORTED:
 		in->state = PORTAL_IDLE;
-		return in->error;
+		wrong = in->error;
+		in->error = 0;
+		return wrong;
 	case PORTAL_IDLE:
 		return -E_ACCES;
 	default:
@@ -307,32 +262,22 @@ portal_read_step(struct kcall_args *args)
 {
 	struct thread *caller = args->caller;
 	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, (int)args->a[0], DESC_PORTAL_IN);
-	struct portal_in *in;
-	long status = (long)args->a[1];
+	struct endpoint *ep = caller->transfer;
+	struct portal_in *in = &c->ikc.portal[ep->port];
+	long status = (long)args->a[1], wrong = in->error;
 
-	if (d == NULL)
-		return -E_BADF;
-	in = &c->ikc.portal[d->port];
-	if (in->error != 0 || status < 0) {
-		long wrong = in->error != 0 ? in->error : status;
-
-		in->reader = NULL;
-		if (in->error != 0)
-			in->state = PORTAL_IDLE;
-		else
-			portal_revoke(c, d->port);
-		in->error = 0;
-		return wrong;
-	}
+	if (wrong == 0)
+		wrong = status < 0 ? status : handle_check(args);
+	if (wrong != 0)
+		return portal_abandon(caller, wrong);
 	if (status == PORTAL_GO) {
 		in->state = PORTAL_WAITING;
-		park(caller, d, reader_is_late);
-		event_send(c, in->cluster, wire_event(WIRE_NEXT, d->port, in->sequence));
+		park(caller);
+		event_send(c, in->cluster, wire_event(WIRE_NEXT, ep->port, in->sequence));
 		return -E_PARK;
 	}
 	in->state = PORTAL_IDLE;
-	in->reader = NULL;
-	event_send(c, in->cluster, wire_event(WIRE_DONE, d->port, (uint32_t)(status - PORTAL_OVER)));
+	event_send(c, in->cluster, wire_event(WIRE_DONE, ep->port, (uint32_t)(status - PORTAL_OVER)));
+	portal_done(ep);
 	return 0;
 }

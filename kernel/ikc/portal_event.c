@@ -5,31 +5,34 @@
  * The receiver's port is the only name of a transfer that events carry: it has one sender at a time. What it allows us is kept per
  * peer and port, so that ALLOW may come before the sender has opened. Closing a port with a sender allowed needs the sender's answer
  * (REVOKE, REVOKED), because its core may be putting a block at that moment.
+ *
+ * A transfer names its endpoint from the first half of the call on: what a core moves data for does not go away. Whether the handle still
+ * names it is asked again after each block.
  */
 #include <base/str.h>
 #include <kernel/ikc/state.h>
 
-struct ikc_desc *
-portal_allowed_desc(struct cluster *c, uint32_t peer, uint32_t port)
+struct endpoint *
+portal_allowed(struct cluster *c, uint32_t peer, uint32_t port)
 {
 	const struct portal_allow *a = portal_allow_at(c, peer, port);
 	uint32_t living = c->ikc.peer[peer].incarnation;
-	struct ikc_desc *d = a->valid ? desc_at(c, a->descs) : NULL;
+	struct endpoint *ep = a->valid ? a->endpoints : NULL;
 
-	while (d != NULL && (d->local_port != a->local_port || (d->incarnation != 0 && d->incarnation != living)))
-		d = desc_at(c, d->next);
-	return d;
+	while (ep != NULL && (ep->local_port != a->local_port || (ep->incarnation != 0 && ep->incarnation != living)))
+		ep = ep->next;
+	return ep;
 }
 
 struct portal_info
-portal_info_out(struct cluster *c, const struct ikc_desc *d)
+portal_info_out(struct cluster *c, const struct endpoint *ep)
 {
 	return (struct portal_info){
-		.cluster = d->cluster,
-		.port = d->port,
-		.local_port = d->local_port,
-		.sequence = portal_allow_at(c, d->cluster, d->port)->sequence,
-		.incarnation = c->ikc.peer[d->cluster].incarnation,
+		.cluster = ep->cluster,
+		.port = ep->port,
+		.local_port = ep->local_port,
+		.sequence = portal_allow_at(c, ep->cluster, ep->port)->sequence,
+		.incarnation = c->ikc.peer[ep->cluster].incarnation,
 	};
 }
 
@@ -55,22 +58,39 @@ wake_with(struct thread *t, long result, struct portal_info info)
 	thread_ready(t, result);
 }
 
+void
+portal_enter(struct thread *t, struct endpoint *ep)
+{
+	object_get(&ep->object);
+	ep->thread = t;
+	t->transfer = ep;
+}
+
+/* Never its last name: the handle that the thread waits through is there, or portal_abandon names it. */
+void
+portal_done(struct endpoint *ep)
+{
+	ep->thread->transfer = NULL;
+	ep->thread = NULL;
+	check(--ep->object.refs > 0);
+}
+
 /* --- sender --- */
 
 static void
-writer_goes(struct cluster *c, struct ikc_desc *d)
+writer_goes(struct cluster *c, struct endpoint *ep)
 {
-	d->state = PORTAL_MOVING;
-	wake_with(d->writer, PORTAL_GO, portal_info_out(c, d));
+	ep->state = PORTAL_MOVING;
+	wake_with(ep->thread, PORTAL_GO, portal_info_out(c, ep));
 }
 
 static void
-writer_ends(struct ikc_desc *d, long result)
+writer_ends(struct endpoint *ep, long result)
 {
-	d->state = PORTAL_IDLE;
-	d->revoked = false;
-	thread_ready(d->writer, result);
-	d->writer = NULL;
+	ep->state = PORTAL_IDLE;
+	ep->revoked = false;
+	thread_ready(ep->thread, result);
+	portal_done(ep);
 }
 
 static void
@@ -78,75 +98,72 @@ on_allow(struct cluster *c, uint32_t peer, uint32_t event)
 {
 	uint32_t port = wire_event_port(event);
 	struct portal_allow *a = portal_allow_at(c, peer, port);
-	struct ikc_desc *d;
+	struct endpoint *ep;
 
 	a->valid = true;
 	a->local_port = (uint8_t)(wire_event_argument(event) >> 8);
 	a->sequence = (uint8_t)wire_event_argument(event);
-	d = portal_allowed_desc(c, peer, port);
-	if (d == NULL)
+	ep = portal_allowed(c, peer, port);
+	if (ep == NULL)
 		return;
-	binding_signal(c, &d->event);
-	if (d->state == PORTAL_ALLOWED && peer_check(c, d) == 0)
-		writer_goes(c, d);
+	binding_signal(c, &ep->event);
+	if (ep->state == PORTAL_ALLOWED && peer_check(c, ep) == 0)
+		writer_goes(c, ep);
 }
 
 static void
 on_next(struct cluster *c, uint32_t peer, uint32_t port)
 {
-	struct ikc_desc *d = portal_allowed_desc(c, peer, port);
+	struct endpoint *ep = portal_allowed(c, peer, port);
 
-	if (d != NULL && d->state == PORTAL_WAITING)
-		writer_goes(c, d);
+	if (ep != NULL && ep->state == PORTAL_WAITING)
+		writer_goes(c, ep);
 }
 
 static void
 on_done(struct cluster *c, uint32_t peer, uint32_t event)
 {
 	uint32_t port = wire_event_port(event);
-	struct ikc_desc *d = portal_allowed_desc(c, peer, port);
+	struct endpoint *ep = portal_allowed(c, peer, port);
 
-	if (d == NULL || d->state != PORTAL_WAITING)
+	if (ep == NULL || ep->state != PORTAL_WAITING)
 		return;
 	portal_allow_at(c, peer, port)->valid = false;
-	writer_ends(d, PORTAL_OVER + (long)wire_event_argument(event));
+	writer_ends(ep, PORTAL_OVER + (long)wire_event_argument(event));
 }
 
 static void
 on_revoke(struct cluster *c, uint32_t peer, uint32_t port)
 {
-	struct ikc_desc *d = portal_allowed_desc(c, peer, port);
+	struct endpoint *ep = portal_allowed(c, peer, port);
 
-	if (d != NULL && d->state == PORTAL_MOVING) {
-		d->revoked = true;
+	if (ep != NULL && ep->state == PORTAL_MOVING) {
+		ep->revoked = true;
 		return;
 	}
 	portal_allow_at(c, peer, port)->valid = false;
 	event_send(c, peer, wire_event(WIRE_REVOKED, port, 0));
-	if (d != NULL && d->state == PORTAL_WAITING)
-		writer_ends(d, -E_PIPE);
+	if (ep != NULL && ep->state == PORTAL_WAITING)
+		writer_ends(ep, -E_PIPE);
+}
+
+static void
+leave_out(struct cluster *c, struct endpoint *ep)
+{
+	struct portal_allow *a = portal_allow_at(c, ep->cluster, ep->port);
+
+	if (ep->state == PORTAL_MOVING || ep->state == PORTAL_WAITING) {
+		a->valid = false;
+		event_send(c, ep->cluster, wire_event(ep->revoked ? WIRE_REVOKED : WIRE_ABORT, ep->port, a->sequence));
+	}
+	ep->state = PORTAL_IDLE;
+	ep->revoked = false;
 }
 
 void
-portal_stop_out(struct cluster *c, struct ikc_desc *d)
+portal_close_out(struct cluster *c, struct endpoint *ep)
 {
-	struct portal_allow *a = portal_allow_at(c, d->cluster, d->port);
-	bool revoked = d->revoked;
-
-	a->valid = false;
-	d->state = PORTAL_IDLE;
-	d->revoked = false;
-	d->writer = NULL;
-	event_send(c, d->cluster, wire_event(revoked ? WIRE_REVOKED : WIRE_ABORT, d->port, a->sequence));
-}
-
-void
-portal_close_out(struct cluster *c, struct ikc_desc *d)
-{
-	if (d->state == PORTAL_MOVING || d->state == PORTAL_WAITING)
-		portal_stop_out(c, d);
-	desc_unlink(c, &portal_allow_at(c, d->cluster, d->port)->descs, d);
-	desc_release(c, d);
+	endpoint_unlink(&portal_allow_at(c, ep->cluster, ep->port)->endpoints, ep);
 }
 
 /* --- receiver --- */
@@ -154,11 +171,9 @@ portal_close_out(struct cluster *c, struct ikc_desc *d)
 static void
 reader_ends(struct portal_in *in, long result)
 {
-	struct thread *t = in->reader;
-
 	in->state = PORTAL_IDLE;
-	in->reader = NULL;
-	thread_ready(t, result);
+	thread_ready(in->endpoint->thread, result);
+	portal_done(in->endpoint);
 }
 
 static bool
@@ -175,13 +190,13 @@ on_data(struct cluster *c, uint32_t peer, uint32_t event)
 
 	if (!is_transfer(in, peer, event) || (in->state != PORTAL_ALLOWED && in->state != PORTAL_WAITING))
 		return;
-	if (in->reader == NULL) {
+	if (in->endpoint->thread == NULL) {
 		in->state = PORTAL_FULL;
 		binding_signal(c, &in->event);
 		return;
 	}
 	in->state = PORTAL_MOVING;
-	wake_with(in->reader, PORTAL_GO, portal_info_in(c, port));
+	wake_with(in->endpoint->thread, PORTAL_GO, portal_info_in(c, port));
 }
 
 /* The sender will not go on. */
@@ -194,7 +209,7 @@ sender_gone(struct cluster *c, struct portal_in *in, long error)
 		in->state = PORTAL_IDLE;
 	} else if (in->state == PORTAL_MOVING) {
 		in->error = (int16_t)error;
-	} else if (in->reader != NULL) {
+	} else if (in->endpoint->thread != NULL) {
 		reader_ends(in, error);
 	} else {
 		in->state = PORTAL_ABORTED;
@@ -221,37 +236,58 @@ on_revoked(struct cluster *c, uint32_t peer, uint32_t port)
 		in->state = PORTAL_IDLE;
 }
 
-void
-portal_revoke(struct cluster *c, uint32_t port)
+/* Make the allowed sender stop; the port is DRAINING until it has. */
+static void
+revoke(struct cluster *c, uint32_t port)
 {
 	struct portal_in *in = &c->ikc.portal[port];
 
-	in->reader = NULL;
 	in->error = 0;
 	in->state = in->told ? PORTAL_DRAINING : PORTAL_IDLE;
 	if (in->told)
 		event_send(c, in->cluster, wire_event(WIRE_REVOKE, port, 0));
 }
 
-void
-portal_close_in(struct cluster *c, struct ikc_desc *d)
+static void
+leave_in(struct cluster *c, uint32_t port)
 {
-	struct portal_in *in = &c->ikc.portal[d->port];
+	struct portal_in *in = &c->ikc.portal[port];
 
-	in->desc = NONE;
+	if (in->error != 0) {		/* the sender was first */
+		in->state = PORTAL_IDLE;
+		in->error = 0;
+	} else if (in->state == PORTAL_MOVING || in->state == PORTAL_WAITING) {
+		revoke(c, port);
+	}
+}
+
+void
+portal_close_in(struct cluster *c, const struct endpoint *ep)
+{
+	struct portal_in *in = &c->ikc.portal[ep->port];
+
+	in->endpoint = NULL;
 	in->event = (struct binding){0, 0};
-	if (in->state == PORTAL_MOVING && in->error != 0)
-		in->state = PORTAL_ABORTED;
 	if (in->state == PORTAL_ABORTED)
 		in->state = PORTAL_IDLE;
 	else if (in->state != PORTAL_IDLE && in->state != PORTAL_DRAINING)
-		portal_revoke(c, d->port);
-	in->reader = NULL;
+		revoke(c, ep->port);
 	in->error = 0;
-	desc_release(c, d);
 }
 
 /* --- both --- */
+
+void
+portal_leave(struct thread *t)
+{
+	struct endpoint *ep = t->transfer;
+
+	if (ep->kind == PORTAL_OUT)
+		leave_out(t->cluster, ep);
+	else
+		leave_in(t->cluster, ep->port);
+	portal_done(ep);
+}
 
 void
 portal_event(struct cluster *c, uint32_t peer, uint32_t event)
@@ -300,15 +336,15 @@ portal_peer_up(struct cluster *c, uint32_t peer)
 }
 
 static void
-peer_is_gone_for(struct cluster *c, struct ikc_desc *d, long error)
+peer_is_gone_for(struct cluster *c, struct endpoint *ep, long error)
 {
-	binding_signal(c, &d->event);
-	if (d->state == PORTAL_MOVING) {
-		d->state = PORTAL_ABORTED;
-		d->error = (int16_t)error;
-		d->revoked = false;
-	} else if (d->state == PORTAL_ALLOWED || d->state == PORTAL_WAITING) {
-		writer_ends(d, error);
+	binding_signal(c, &ep->event);
+	if (ep->state == PORTAL_MOVING) {
+		ep->state = PORTAL_ABORTED;
+		ep->error = (int16_t)error;
+		ep->revoked = false;
+	} else if (ep->state == PORTAL_ALLOWED || ep->state == PORTAL_WAITING) {
+		writer_ends(ep, error);
 	}
 }
 
@@ -319,8 +355,8 @@ portal_peer_gone(struct cluster *c, uint32_t peer, long error)
 		struct portal_allow *a = portal_allow_at(c, peer, port);
 		struct portal_in *in = &c->ikc.portal[port];
 
-		for (struct ikc_desc *d = desc_at(c, a->descs); d != NULL; d = desc_at(c, d->next))
-			peer_is_gone_for(c, d, error);
+		for (struct endpoint *ep = a->endpoints; ep != NULL; ep = ep->next)
+			peer_is_gone_for(c, ep, error);
 		a->valid = false;
 		if (in->cluster == peer)
 			sender_gone(c, in, error);

@@ -43,7 +43,7 @@ start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *
 	long result;
 
 	args->caller = caller;
-	args->a[0] = (unsigned long)(long)move_of(caller)->id;
+	args->a[0] = (unsigned long)(long)move_of(caller)->handle;
 	result = am_call_kernel(core_self(), home, args, offsetof(struct kcall_args, data) + sizeof(struct portal_info));
 	if (result == PORTAL_GO) {
 		struct portal_info info;
@@ -58,16 +58,16 @@ start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *
 static long
 step(struct thread *caller, kcall_serve_fn *home, long status, long (*go)(struct hal_frame *, long, const void *))
 {
-	unsigned long values[2] = {(unsigned long)(long)move_of(caller)->id, (unsigned long)status};
+	unsigned long values[2] = {(unsigned long)(long)move_of(caller)->handle, (unsigned long)status};
 	long result = ikc_call_home(caller, home, values, 2);
 
 	return result == -E_PARK ? park(caller, go) : result;
 }
 
 static void
-move_init(struct portal_move *m, int id, unsigned long addr, unsigned long len)
+move_init(struct portal_move *m, int handle, unsigned long addr, unsigned long len)
 {
-	*m = (struct portal_move){.id = id, .addr = addr, .len = len};
+	*m = (struct portal_move){.handle = handle, .addr = addr, .len = len};
 }
 
 static void
@@ -127,15 +127,15 @@ portal_write_go(struct hal_frame *frame, long result, const void *data)
 /*
  * kc_portal_write: send len bytes at addr to whoever allows it; waits for the allowance and until the receiver has taken the data.
  *
- * Calling core; waits. Returns the bytes that the receiver took; -E_BADF; -E_INVAL: len too large; -E_BUSY: another thread writes;
+ * Calling core; waits. Returns the bytes that the receiver took; -E_BADF; -E_ACCES; -E_INVAL: len too large; -E_BUSY: another thread writes;
  * -E_FAULT; -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
  */
 long
-kc_portal_write(struct thread *caller, int id, unsigned long addr, unsigned long len)
+kc_portal_write(struct thread *caller, int portal, unsigned long addr, unsigned long len)
 {
 	if (!is_length(len))
 		return -E_INVAL;
-	move_init(move_of(caller), id, addr, len);
+	move_init(move_of(caller), portal, addr, len);
 	return start(caller, portal_write_start, portal_write_go);
 }
 
@@ -186,14 +186,14 @@ portal_read_go(struct hal_frame *frame, long result, const void *data)
 /*
  * kc_portal_read: take what the allowed sender transfers, at most len bytes, to addr.
  *
- * Calling core; waits. Returns the bytes taken; -E_BADF; -E_INVAL: len too large; -E_ACCES: nobody is allowed; -E_BUSY: another thread
+ * Calling core; waits. Returns the bytes taken; -E_BADF; -E_INVAL: len too large; -E_ACCES: nobody is allowed, or no right; -E_BUSY: another thread
  * reads; -E_FAULT; -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
  */
 long
-kc_portal_read(struct thread *caller, int id, unsigned long addr, unsigned long len)
+kc_portal_read(struct thread *caller, int portal, unsigned long addr, unsigned long len)
 {
 	if (!is_length(len))
 		return -E_INVAL;
-	move_init(move_of(caller), id, addr, len);
+	move_init(move_of(caller), portal, addr, len);
 	return start(caller, portal_read_start, portal_read_go);
 }

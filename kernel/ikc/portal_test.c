@@ -2,9 +2,10 @@
  *
  * Unit tests of portals: four clusters played by one thread.
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/desc.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
+/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
  * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c */
+ * hal/noc/shm/events.c hal/noc/shm/window.c
+ * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/fake.h>
 
@@ -81,11 +82,11 @@ ports_are_idle(void)
 	return true;
 }
 
-/* test: portal_create, portal_open, portal_allow, portal_close, portal_read, portal_write */
+/* test: portal_create, portal_open, portal_allow, portal_read, portal_write */
 TEST(bad_arguments_are_refused)
 {
 	struct thread *t = thr(0, 0), *other = thr(0, 4);
-	int id, o;
+	int id, o, again;
 
 	fake_all_up();
 	expect_eq(input(t, -1), -E_INVAL);
@@ -96,7 +97,9 @@ TEST(bad_arguments_are_refused)
 	id = input(t, 1);
 	o = output(t, 1, 1, 1);
 	expect_eq(input(other, 1), -E_BUSY);
-	expect_eq(output(t, 1, 1, 1), o);
+	again = output(t, 1, 1, 1);
+	expect(again > 0 && again != o);
+	expect_eq(output(other, 1, 1, 1), -E_BUSY);
 	expect_eq(allow(t, id, FAKE_CLUSTERS, 0), -E_INVAL);
 	expect_eq(allow(t, id, -1, 0), -E_INVAL);
 	expect_eq(allow(t, id, 1, FAKE_PORTS), -E_INVAL);
@@ -111,29 +114,11 @@ TEST(bad_arguments_are_refused)
 	expect_eq(receive(t, id, 1), -E_ACCES);
 	expect_eq(allow(t, id, 1, 1), 0);
 	expect_eq(allow(t, id, 1, 1), -E_BUSY);
-	expect_eq(call(t, kc_portal_close(t, id)), -E_BUSY);
-	expect_eq(call(t, kc_portal_close(t, o)), 0);
-	expect_eq(call(t, kc_portal_close(t, o)), 0);
-	expect_eq(call(t, kc_portal_close(t, o)), -E_BADF);
-}
-
-TEST(a_portal_is_not_opened_more_often_than_it_can_be_closed)
-{
-	struct thread *t = thr(1, 0);
-	unsigned opened = 1;
-	int id;
-
-	fake_all_up();
-	id = output(t, 0, 2, 4);
-	while (opened <= UINT16_MAX && output(t, 0, 2, 4) == id)
-		opened++;
-	expect_eq(opened, UINT16_MAX);
-	expect_eq(output(t, 0, 2, 4), -E_MFILE);
-	for (; opened > 0; opened--)
-		if (call(t, kc_portal_close(t, id)) != 0)
-			break;
-	expect_eq(opened, 0);
-	expect_eq(call(t, kc_portal_close(t, id)), -E_BADF);
+	expect_eq(call(t, fake_close(t, o)), 0);
+	expect_eq(call(t, fake_close(t, o)), -E_BADF);
+	expect_eq(fake[0]->c.ikc.portals, 2);
+	expect_eq(call(t, fake_close(t, again)), 0);
+	expect_eq(fake[0]->c.ikc.portals, 1);
 }
 
 static void
@@ -163,8 +148,8 @@ transfer(unsigned cluster, size_t sent, size_t wanted)
 	expect_eq(fake_result(r), (long)moved);
 	expect(arrived(moved));
 	expect_eq(receive(r, id, 1), -E_ACCES);
-	expect_eq(call(r, kc_portal_close(r, id)), 0);
-	expect_eq(call(s, kc_portal_close(s, o)), 0);
+	expect_eq(call(r, fake_close(r, id)), 0);
+	expect_eq(call(s, fake_close(s, o)), 0);
 }
 
 TEST(any_length_is_moved_whole_or_cut_to_the_shorter)
@@ -213,7 +198,6 @@ TEST(one_thread_at_a_time_uses_a_side)
 	expect_eq(receive(r2, in, LONG), -E_BUSY);
 	send(s, out, LONG);
 	expect_eq(send(s2, out, LONG), -E_BUSY);
-	expect_eq(call(s2, kc_portal_close(s2, out)), -E_BUSY);
 	pump();
 	expect_eq(fake_result(s), LONG);
 	expect_eq(fake_result(r), LONG);
@@ -270,7 +254,7 @@ TEST(the_end_of_the_reader_at_any_moment_frees_the_writer_and_the_port)
 		if (!fake_is_parked(s))
 			expect(fake_result(s) == -E_PIPE || fake_result(s) == LONG);
 		else
-			expect_eq(fake[1]->c.ikc.desc[ID_INDEX(out)].state, PORTAL_ALLOWED);
+			expect_eq(s->transfer->state, PORTAL_ALLOWED);
 		expect(ports_are_idle());
 		id = input(r2, 2);
 		expect_eq(allow(r2, id, 1, 4), 0);
@@ -309,6 +293,87 @@ TEST(the_end_of_the_writer_at_any_moment_frees_the_reader)
 	}
 }
 
+/* The handle that a call goes through: closed, or its view revoked, while another handle keeps the portal. */
+enum loss { CLOSED, REVOKED, LOSSES };
+
+static void
+lose(struct thread *t, int handle, int view, enum loss how)
+{
+	struct handles *handles = &t->proc->handles;
+
+	here = t->cluster->id;
+	expect_eq(how == CLOSED ? handle_close(handles, handle) : handle_revoke(handles, view), 0);
+}
+
+TEST(a_handle_that_is_gone_at_any_moment_ends_the_transfer_once)
+{
+	for (int steps = 0; steps < 90; steps++)
+		for (int what = 0; what < 2 * LOSSES; what++) {
+			struct thread *loser = thr((unsigned)what % 2, 0), *other = thr(1 - (unsigned)what % 2, 0);
+			int *handle = what % 2 ? &out : &in, view = 0, kept;
+			enum loss how = (enum loss)(what / 2);
+
+			connected();
+			here = loser->cluster->id;
+			kept = *handle;
+			view = (int)handle_duplicate(&loser->proc->handles, kept, &loser->proc->handles, RIGHTS_ALL | HANDLE_VIEW);
+			*handle = (int)handle_duplicate(&loser->proc->handles, view, &loser->proc->handles, RIGHT_READ | RIGHT_WRITE);
+			allow(thr(0, 0), what % 2 ? in : kept, 1, 4);
+			receive(thr(0, 0), in, LONG);
+			send(thr(1, 0), out, LONG);
+			for (int i = 0; i < steps; i++)
+				fake_step((unsigned)i / 2 % 2, i % 2);
+			lose(loser, *handle, view, how);
+			pump();
+			expect(!fake_is_parked(loser));
+			expect(fake_result(loser) == -E_BADF || fake_result(loser) == LONG || fake_result(loser) == -E_PIPE);
+			expect(loser->transfer == NULL);
+			/* the portal is as good as new for who has a handle */
+			*handle = kept;
+			if (!fake_is_parked(other)) {
+				expect(fake_result(other) == -E_PIPE || fake_result(other) == LONG);
+				if (fake[0]->c.ikc.portal[2].state == PORTAL_IDLE)
+					expect_eq(allow(thr(0, 0), in, 1, 4), 0);
+			}
+			fill(1);		/* a writer that still waits has perhaps put its first block */
+			if (!fake_is_parked(thr(0, 0)))
+				receive(thr(0, 0), in, LONG);
+			if (!fake_is_parked(thr(1, 0)))
+				send(thr(1, 0), out, LONG);
+			pump();
+			expect_eq(fake_result(thr(0, 0)), LONG);
+			expect_eq(fake_result(thr(1, 0)), LONG);
+			expect(arrived(LONG));
+		}
+}
+
+/* While its core moves a block, the last handle goes: the portal is closed after the block. */
+TEST(a_portal_without_handles_is_closed_after_the_block)
+{
+	for (int steps = 0; steps < 90; steps++)
+		for (unsigned what = 0; what < 4; what++) {
+			unsigned side = what % 2;
+			struct thread *t = thr(side, 0);
+
+			half_way(steps);
+			here = side;
+			expect_eq(handle_close(&t->proc->handles, side ? out : in), 0);
+			if (what > 1)		/* the process ends before the block does */
+				fake_process_ends(side, 0);
+			pump();
+			expect(what > 1 || !fake_is_parked(t));
+			expect_eq(fake[side]->c.ikc.portals, 0);
+			expect(t->transfer == NULL);
+			t = thr(1 - side, 0);
+			expect(fake_is_parked(t) || fake_result(t) == -E_PIPE || fake_result(t) == LONG);
+			if (what < 2)
+				fake_process_ends(side, 0);
+			fake_process_ends(1 - side, 0);
+			pump();
+			expect(ports_are_idle());
+		}
+}
+
 TEST(the_death_of_a_cluster_at_any_moment_ends_the_transfer)
 {
 	for (int steps = 0; steps < 90; steps++)
@@ -339,7 +404,7 @@ TEST(the_restart_of_a_cluster_at_any_moment_ends_the_transfer)
 			if (dead == 0) {
 				in = input(fresh, 2);
 				expect_eq(send(left, out, 1), -E_CONNRESET);
-				call(left, kc_portal_close(left, out));
+				call(left, fake_close(left, out));
 				out = output(left, 0, 2, 4);
 			} else {
 				out = output(fresh, 0, 2, 4);
@@ -401,13 +466,14 @@ main(void)
 {
 	fake_machine();
 	RUN(bad_arguments_are_refused);
-	RUN(a_portal_is_not_opened_more_often_than_it_can_be_closed);
 	RUN(any_length_is_moved_whole_or_cut_to_the_shorter);
 	RUN(only_the_allowed_sender_transfers);
 	RUN(one_thread_at_a_time_uses_a_side);
 	RUN(a_fault_on_one_side_ends_the_transfer_on_both);
 	RUN(the_end_of_the_reader_at_any_moment_frees_the_writer_and_the_port);
 	RUN(the_end_of_the_writer_at_any_moment_frees_the_reader);
+	RUN(a_handle_that_is_gone_at_any_moment_ends_the_transfer_once);
+	RUN(a_portal_without_handles_is_closed_after_the_block);
 	RUN(the_death_of_a_cluster_at_any_moment_ends_the_transfer);
 	RUN(the_restart_of_a_cluster_at_any_moment_ends_the_transfer);
 	RUN(an_allowance_waits_for_the_sender_and_its_cluster);

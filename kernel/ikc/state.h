@@ -11,8 +11,6 @@
 #include <kernel/thread/thread.h>
 #include <kernel/ikc/wire.h>
 
-#define NONE (-1)
-
 /* --- life of the other clusters: peer.c --- */
 
 enum peer_state { PEER_UNKNOWN, PEER_UP, PEER_DEAD };
@@ -28,9 +26,9 @@ struct ikc_peer {
 	struct binding end;		/* EVENT_CLUSTER */
 };
 
-/* --- descriptors: desc.c --- */
+/* --- endpoints: endpoint.c --- */
 
-enum desc_kind { DESC_FREE, DESC_MAIL_IN, DESC_MAIL_OUT, DESC_PORTAL_IN, DESC_PORTAL_OUT };
+enum endpoint_kind { MAIL_IN = 1, MAIL_OUT = 2, PORTAL_IN = 4, PORTAL_OUT = 8 };
 
 /* Of a portal's side that is in use. */
 enum portal_state {
@@ -43,16 +41,20 @@ enum portal_state {
 	PORTAL_DRAINING,		/* in: revoked, the sender may still put */
 };
 
-struct ikc_desc {
-	struct process *owner;
-	struct thread *writer;		/* portal, out: the thread that transfers */
+/*
+ * One side of a mailbox or a portal: what a handle of the type OBJECT_PORT names. Processes that open the same mailbox for output have an
+ * endpoint each; a process that opens it again gets one more handle of the one that it has.
+ */
+struct endpoint {
+	struct object object;
+	struct endpoint *next;		/* of its port */
+	struct quota *quota;		/* that it is charged to */
+	struct thread *thread;		/* portal: that transfers, and names it as its `transfer` */
 	struct binding event;		/* portal, out: EVENT_PORTAL */
-	uint32_t tag;			/* upper bits of the id */
+	int owner;			/* out: id of the process that opened it */
 	uint32_t incarnation;		/* out: of the peer at first use, 0: not used yet */
-	int16_t next;			/* in the list of its slot or of the free ones */
-	uint16_t references;		/* out: how often it was opened */
 	int16_t error;			/* out: why it does not work any more, or 0 */
-	uint8_t kind;			/* enum desc_kind */
+	uint8_t kind;			/* enum endpoint_kind */
 	uint8_t port;
 	uint8_t cluster;		/* out: peer */
 	uint8_t local_port;		/* portal, out */
@@ -61,42 +63,28 @@ struct ikc_desc {
 	bool revoked;			/* portal, out: end after this block */
 };
 
-/* A new descriptor of a process, or NULL if there is none. */
-struct ikc_desc *desc_new(struct cluster *c, struct process *p, enum desc_kind kind);
+/* Make an endpoint, the first of a list, and a handle of it for the caller's process. The handle; -E_NOMEM, -E_MFILE. */
+long endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **head);
 
-void desc_release(struct cluster *c, struct ikc_desc *d);
+/* One more handle of it for the caller's process; -E_NOMEM, -E_MFILE. */
+long endpoint_name(struct thread *caller, struct endpoint *ep);
 
-/* The open descriptor of a kind behind a process's id, or NULL. */
-struct ikc_desc *desc_find(struct cluster *c, const struct process *p, int id, enum desc_kind kind);
+/* The endpoint of one of these kinds that a handle with this right names. 0 and *ep; -E_BADF; -E_ACCES. */
+long endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right, struct endpoint **ep);
 
-int desc_id(const struct cluster *c, const struct ikc_desc *d);
-
-/* Lists of descriptors that belong to one slot: *head is an index. */
-void desc_link(struct cluster *c, int16_t *head, struct ikc_desc *d);
-void desc_unlink(struct cluster *c, int16_t *head, struct ikc_desc *d);
-
-static inline struct ikc_desc *
-desc_at(struct cluster *c, int32_t index)
-{
-	return index == NONE ? NULL : &c->ikc.desc[index];
-}
-
-static inline int16_t
-desc_index(const struct cluster *c, const struct ikc_desc *d)
-{
-	return (int16_t)(d - c->ikc.desc);
-}
+/* Take an endpoint out of the list of its slot. */
+void endpoint_unlink(struct endpoint **head, const struct endpoint *ep);
 
 /* --- life and events: peer.c --- */
 
 /*
- * May a descriptor talk to its peer? Binds it to the peer's incarnation at first use. 0; -E_AGAIN: not up yet; -E_HOSTDOWN;
+ * May an endpoint talk to its peer? Binds it to the peer's incarnation at first use. 0; -E_AGAIN: not up yet; -E_HOSTDOWN;
  * -E_CONNRESET: the peer has restarted since.
  */
-long peer_check(struct cluster *c, struct ikc_desc *d);
+long peer_check(struct cluster *c, struct endpoint *ep);
 
 /* The NoC refused a put: look at the peer again. Returns what peer_check says now. */
-long peer_look_again(struct cluster *c, struct ikc_desc *d);
+long peer_look_again(struct cluster *c, struct endpoint *ep);
 
 /* Look at a peer that was not up so far. */
 void peer_look(struct cluster *c, uint32_t peer);
@@ -121,7 +109,7 @@ long ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned lon
 /* --- mailboxes: mail_in.c, mail_out.c --- */
 
 struct mail_in {
-	int32_t desc;			/* NONE: closed */
+	struct endpoint *endpoint;	/* NULL: closed */
 	uint32_t generation;		/* lives so far, 1..255 and round again; 0: never created */
 	uint32_t pending[BITMAP_WORDS(CLUSTERS_MAX)];	/* clusters whose slot holds a message */
 	uint32_t next;			/* cluster that is served first */
@@ -133,8 +121,8 @@ struct mail_in {
 struct mail_out {
 	struct list waiters;
 	struct list missed;		/* threads that found the slot full, and no other */
-	int16_t descs;			/* descriptors of this slot */
-	int16_t writer;			/* descriptor that wrote the message in flight */
+	struct endpoint *endpoints;	/* of this slot */
+	struct endpoint *writer;	/* that wrote the message in flight; NULL: it is closed */
 	int writer_tid;
 	uint32_t sequence;
 	bool full;
@@ -163,34 +151,33 @@ bool mail_in_is_pending(struct cluster *c, uint32_t port, int source);
 /* Take a message of `source` (or of any) from an open port: its source and *sender, or -E_AGAIN. */
 long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_sender *sender);
 
-/* Close a port that has no messages, or drop them. */
-void mail_in_close(struct cluster *c, struct ikc_desc *d);
+/* Close a port; the messages that nobody has read are refused. */
+void mail_in_close(struct cluster *c, const struct endpoint *ep);
 
 /* Write to a slot that the caller may use: 0, -E_AGAIN, or why not. */
-long mail_out_write(struct thread *caller, struct ikc_desc *d, const void *msg);
+long mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg);
 
 /* Park the caller until the slot is free; 0 if it is. */
-long mail_out_wait(struct thread *caller, struct ikc_desc *d);
+long mail_out_wait(struct thread *caller, struct endpoint *ep);
 
-void mail_out_close(struct cluster *c, struct ikc_desc *d);
+void mail_out_close(struct cluster *c, struct endpoint *ep);
 
 /* --- portals: portal.c, portal_event.c, portal_move.c --- */
 
 struct portal_in {
-	int32_t desc;			/* NONE: closed */
+	struct endpoint *endpoint;	/* NULL: closed */
 	uint8_t state;			/* enum portal_state */
 	uint8_t cluster;		/* allowed sender */
 	uint8_t local_port;
 	uint8_t sequence;		/* of the transfer */
 	bool told;			/* ALLOW was sent */
 	int16_t error;			/* PORTAL_ABORTED; PORTAL_MOVING: it is over after this block */
-	struct thread *reader;
 	struct binding event;		/* EVENT_PORTAL */
 };
 
 /* What one port of a peer allows us. */
 struct portal_allow {
-	int16_t descs;			/* our descriptors for it */
+	struct endpoint *endpoints;	/* ours for it */
 	uint8_t valid;
 	uint8_t local_port;
 	uint8_t sequence;
@@ -208,7 +195,7 @@ struct portal_info {
 /* A transfer, as the core that moves the data sees it. */
 struct portal_move {
 	_Alignas(HAL_CACHE_LINE) struct portal_info info;
-	int id;
+	int handle;
 	uint32_t block;			/* bytes of the block under way */
 	uintptr_t addr;
 	uint64_t len;
@@ -221,24 +208,25 @@ portal_allow_at(struct cluster *c, uint32_t peer, uint32_t port)
 	return &c->ikc.allow[peer * c->ikc.portal_ports + port];
 }
 
-/* The output descriptor that a peer's allowance is for, or NULL. */
-struct ikc_desc *portal_allowed_desc(struct cluster *c, uint32_t peer, uint32_t port);
+/* The output that a peer's allowance is for, or NULL. */
+struct endpoint *portal_allowed(struct cluster *c, uint32_t peer, uint32_t port);
 
-/* The transfer of an output descriptor may go on or begin: what its core needs to know. */
-struct portal_info portal_info_out(struct cluster *c, const struct ikc_desc *d);
+/* A transfer may go on or begin: what its core needs to know. */
+struct portal_info portal_info_out(struct cluster *c, const struct endpoint *ep);
 struct portal_info portal_info_in(struct cluster *c, uint32_t port);
 
-/* Give up what an output descriptor is doing, and tell the peer. */
-void portal_stop_out(struct cluster *c, struct ikc_desc *d);
+/* What portal_abandon does while a handle names the portal: for deadlines, and for handles that are gone. */
+void portal_leave(struct thread *t);
 
-/* Make the allowed sender stop; the port is DRAINING until it has. */
-void portal_revoke(struct cluster *c, uint32_t port);
+/* A thread takes part in a transfer, and does so no more. */
+void portal_enter(struct thread *t, struct endpoint *ep);
+void portal_done(struct endpoint *ep);
 
 void portal_event(struct cluster *c, uint32_t peer, uint32_t event);
 void portal_peer_up(struct cluster *c, uint32_t peer);
 void portal_peer_gone(struct cluster *c, uint32_t peer, long error);
-void portal_close_in(struct cluster *c, struct ikc_desc *d);
-void portal_close_out(struct cluster *c, struct ikc_desc *d);
+void portal_close_in(struct cluster *c, const struct endpoint *ep);
+void portal_close_out(struct cluster *c, struct endpoint *ep);
 
 /* Home halves of the transfer (portal.c): see there. */
 long portal_write_start(struct kcall_args *args);

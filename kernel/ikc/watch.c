@@ -35,34 +35,33 @@ kc_cluster_watch(struct thread *caller, int cluster)
 
 /* A message is there, or some cluster has died since the start. */
 static long
-mail_event(struct thread *caller, int id, struct event *e)
+mail_event(struct thread *caller, int mailbox, struct event *e)
 {
 	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_MAIL_IN);
+	struct endpoint *ep;
+	long wrong = endpoint_find(caller, mailbox, MAIL_IN, RIGHT_WAIT, &ep);
 
-	if (d == NULL)
-		return -E_BADF;
-	*e = (struct event){&c->ikc.in[d->port].event,
-		mail_in_is_pending(c, d->port, ANY_SOURCE_CLUSTER) || hal_load32(&c->events->clusters_dead) != 0};
-	return 0;
+	if (wrong == 0)
+		*e = (struct event){&c->ikc.in[ep->port].event,
+			mail_in_is_pending(c, ep->port, ANY_SOURCE_CLUSTER) || hal_load32(&c->events->clusters_dead) != 0};
+	return wrong;
 }
 
 static long
-transfer_event(struct thread *caller, int id, struct event *e)
+transfer_event(struct thread *caller, int portal, struct event *e)
 {
 	struct cluster *c = caller->cluster;
-	struct ikc_desc *d = desc_find(c, caller->proc, id, DESC_PORTAL_OUT);
+	struct endpoint *ep;
 	struct portal_in *in;
+	long wrong = endpoint_find(caller, portal, PORTAL_IN | PORTAL_OUT, RIGHT_WAIT, &ep);
 
-	if (d != NULL) {
-		*e = (struct event){&d->event, portal_allowed_desc(c, d->cluster, d->port) == d || c->ikc.peer[d->cluster].state == PEER_DEAD};
-		return 0;
-	}
-	d = desc_find(c, caller->proc, id, DESC_PORTAL_IN);
-	if (d == NULL)
-		return -E_BADF;
-	in = &c->ikc.portal[d->port];
-	*e = (struct event){&in->event, in->state == PORTAL_FULL || in->state == PORTAL_ABORTED};
+	if (wrong != 0)
+		return wrong;
+	in = &c->ikc.portal[ep->port];
+	if (ep->kind == PORTAL_OUT)
+		*e = (struct event){&ep->event, portal_allowed(c, ep->cluster, ep->port) == ep || c->ikc.peer[ep->cluster].state == PEER_DEAD};
+	else
+		*e = (struct event){&in->event, in->state == PORTAL_FULL || in->state == PORTAL_ABORTED};
 	return 0;
 }
 

@@ -26,28 +26,6 @@ handles_init(struct handles *t, struct slab *slab, struct quota *quota)
 	*t = (struct handles){.slab = slab, .quota = quota, .first_free = HANDLE_NONE, .last_free = HANDLE_NONE};
 }
 
-/* --- memory that is charged --- */
-
-static void *
-charged_alloc(struct slab *s, struct quota *q, size_t bytes)
-{
-	void *piece;
-
-	if (!quota_charge(q, slab_size(bytes)))
-		return NULL;
-	piece = slab_alloc(s, bytes);
-	if (piece == NULL)
-		quota_refund(q, slab_size(bytes));
-	return piece;
-}
-
-static void
-charged_free(struct slab *s, struct quota *q, void *piece, size_t bytes)
-{
-	slab_free(s, piece);
-	quota_refund(q, slab_size(bytes));
-}
-
 /* --- places --- */
 
 static struct handle_entry *
@@ -101,11 +79,11 @@ table_grow(struct handles *t)
 	if (t->chunks == HANDLE_CHUNKS_MAX)
 		return -E_MFILE;
 	if (t->chunks >= HANDLE_CHUNKS_NEAR && t->far == NULL) {
-		t->far = charged_alloc(t->slab, t->quota, FAR_BYTES);
+		t->far = quota_alloc(t->quota, t->slab, FAR_BYTES);
 		if (t->far == NULL)
 			return -E_NOMEM;
 	}
-	chunk = charged_alloc(t->slab, t->quota, CHUNK_BYTES);
+	chunk = quota_alloc(t->quota, t->slab, CHUNK_BYTES);
 	if (chunk == NULL)
 		return -E_NOMEM;
 	if (t->chunks < HANDLE_CHUNKS_NEAR)
@@ -164,7 +142,7 @@ view_depth(const struct view *v)
 static struct view *
 view_new(struct slab *s, struct quota *q, struct object *o)
 {
-	struct view *v = charged_alloc(s, q, sizeof(*v));
+	struct view *v = quota_alloc(q, s, sizeof(*v));
 
 	if (v == NULL)
 		return NULL;
@@ -194,7 +172,7 @@ view_put(struct slab *s, struct view *v)
 		struct quota *q = v->quota;
 
 		object_put(v->object);
-		charged_free(s, q, v, sizeof(*v));
+		quota_free(q, s, v, sizeof(*v));
 		quota_put(s, q);
 		v = parent;
 	}
@@ -244,15 +222,25 @@ handle_new(struct handles *t, struct object *o, unsigned rights)
 	return (long)e->name;
 }
 
+/* The entry names nothing any more. */
+static void
+entry_put(struct handles *t, struct handle_entry *e)
+{
+	e->kind & KIND_VIEW ? view_put(t->slab, e->view) : object_put(e->object);
+	e->kind = 0;
+	t->used--;
+}
+
 static void
 entry_close(struct handles *t, struct handle_entry *e)
 {
-	if (e->kind & KIND_VIEW)
-		view_put(t->slab, e->view);
-	else
-		object_put(e->object);
-	t->used--;
+	struct object *o = entry_object(e);
+
+	object_get(o);
+	entry_put(t, e);
 	place_free(t, place_of(e->name));
+	object_handle_gone(o);
+	object_put(o);
 }
 
 long
@@ -373,6 +361,7 @@ long
 handle_revoke(struct handles *t, int handle)
 {
 	struct handle_entry *e = entry_find(t, handle);
+	long error = 0;
 
 	if (e == NULL || !entry_is_alive(e))
 		return -E_BADF;
@@ -381,42 +370,45 @@ handle_revoke(struct handles *t, int handle)
 	if (!(e->kind & KIND_VIEW))
 		return -E_INVAL;
 	if (e->view->life == UINT16_MAX)
-		return view_replace(t, e);
-	e->life = ++e->view->life;
-	return 0;
+		error = view_replace(t, e);
+	else
+		e->life = ++e->view->life;
+	if (error == 0)
+		object_handle_gone(e->view->object);
+	return error;
 }
 
-/* The last chunk, with all that its entries name. */
-static void
-chunk_close(struct handles *t)
+/* Close what the last chunk has, but no more than *most, and then the chunk itself, which counts as one. True: it is gone. */
+static bool
+chunk_close(struct handles *t, uint32_t *most)
 {
-	uint32_t n = --t->chunks;
+	uint32_t n = t->chunks - 1;
 	struct handle_entry **at = n < HANDLE_CHUNKS_NEAR ? &t->near[n] : &t->far[n];
-	struct handle_entry *chunk = *at;
+	struct handle_entry *e = *at;
 
-	for (uint32_t i = 0; i < HANDLE_CHUNK; i++) {
-		if (chunk[i].kind == 0)
-			continue;
-		if (chunk[i].kind & KIND_VIEW)
-			view_put(t->slab, chunk[i].view);
-		else
-			object_put(chunk[i].object);
-		t->used--;
-	}
+	for (; e < *at + HANDLE_CHUNK && *most > 0; e++)
+		if (e->kind != 0) {
+			entry_put(t, e);
+			--*most;
+		}
+	if (*most == 0)
+		return false;
+	--*most;
+	quota_free(t->quota, t->slab, *at, CHUNK_BYTES);
 	*at = NULL;
-	charged_free(t->slab, t->quota, chunk, CHUNK_BYTES);
+	t->chunks--;
+	return true;
 }
 
 bool
 handles_close_some(struct handles *t, uint32_t most)
 {
-	for (uint32_t closed = 0; t->chunks > 0 && closed < most; closed += HANDLE_CHUNK)
-		chunk_close(t);
-	if (t->chunks > 0)
-		return false;
+	while (t->chunks > 0)
+		if (!chunk_close(t, &most))
+			return false;
 	t->first_free = t->last_free = HANDLE_NONE;
 	if (t->far != NULL)
-		charged_free(t->slab, t->quota, t->far, FAR_BYTES);
+		quota_free(t->quota, t->slab, t->far, FAR_BYTES);
 	t->far = NULL;
 	return true;
 }

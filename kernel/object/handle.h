@@ -72,8 +72,8 @@ struct handles {
 void handles_init(struct handles *t, struct slab *slab, struct quota *quota);
 
 /*
- * Close at most `most` handles (rounded up to chunks) and give their memory back. True when the table is empty: call it again until it
- * is. The owner of the table makes no new handles meanwhile.
+ * Close at most `most` handles and give their memory back. True when the table is empty: call it again until it is. The owner of the
+ * table makes no new handles and waits for nothing through them meanwhile.
  */
 bool handles_close_some(struct handles *t, uint32_t most);
 

@@ -23,6 +23,7 @@ static struct quota *quota[2];
 static struct handles table[TABLES];
 static struct object object[OBJECTS];
 static unsigned dropped;	/* objects whose last name went */
+static unsigned gone;		/* handles of which somebody who waits through them was told */
 
 void
 check_failed(const char *file, int line, const char *what)
@@ -48,6 +49,13 @@ object_unreferenced(struct object *o)
 {
 	expect_eq(o->refs, 0);
 	dropped++;
+}
+
+void
+object_handle_gone(struct object *o)
+{
+	expect(o->refs > 0);
+	gone++;
 }
 
 static enum object_type
@@ -232,6 +240,27 @@ TEST(a_move_leaves_nothing_behind)
 	expect(handle_get(&table[1], moved, OBJECT_PROCESS, RIGHT_END) == &object[0]);
 	expect_eq(object[0].refs, 1);
 	expect_eq(handle_revoke(&table[1], moved), -E_INVAL);
+	end();
+}
+
+TEST(who_waits_through_a_handle_is_told_when_it_is_gone)
+{
+	long h, v;
+
+	begin(1 << 20);
+	gone = 0;
+	h = handle_new(&table[0], &object[0], RIGHTS_ALL);
+	v = handle_duplicate(&table[0], (int)h, &table[0], RIGHTS_ALL | HANDLE_VIEW);
+	expect_eq(gone, 0);
+	expect_eq(handle_revoke(&table[0], (int)h), -E_INVAL);
+	expect_eq(handle_revoke(&table[0], (int)v), 0);
+	expect_eq(gone, 1);
+	expect_eq(handle_close(&table[0], (int)v), 0);
+	expect_eq(gone, 2);
+	expect(handle_duplicate(&table[0], (int)h, &table[1], RIGHTS_ALL | HANDLE_MOVE) > 0);
+	expect_eq(gone, 3);
+	expect_eq(handle_close(&table[0], (int)h), -E_BADF);
+	expect_eq(gone, 3);
 	end();
 }
 
@@ -496,6 +525,7 @@ main(void)
 	RUN(used_up_memory_is_an_error_and_not_charged);
 	RUN(a_copy_has_no_more_rights_and_only_a_granted_one_goes_elsewhere);
 	RUN(a_move_leaves_nothing_behind);
+	RUN(who_waits_through_a_handle_is_told_when_it_is_gone);
 	RUN(revoking_a_view_kills_what_was_derived_and_nothing_else);
 	RUN(a_revoked_handle_stays_dead_when_the_generations_of_its_view_are_used_up);
 	RUN(views_below_each_other_are_few);

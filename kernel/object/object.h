@@ -38,6 +38,9 @@ object_get(struct object *o)
 	o->refs++;
 }
 
+/* A handle of an object was closed, or is dead because a view was revoked: whoever waits through it waits no longer. */
+void object_handle_gone(struct object *o);
+
 /* The last name of an object is gone: whoever made it takes its memory back, now or when it is over. */
 void object_unreferenced(struct object *o);
 

@@ -48,3 +48,23 @@ quota_refund(struct quota *q, size_t bytes)
 	check(bytes <= q->used);
 	q->used -= bytes;
 }
+
+void *
+quota_alloc(struct quota *q, struct slab *s, size_t bytes)
+{
+	void *piece;
+
+	if (!quota_charge(q, slab_size(bytes)))
+		return NULL;
+	piece = slab_alloc(s, bytes);
+	if (piece == NULL)
+		quota_refund(q, slab_size(bytes));
+	return piece;
+}
+
+void
+quota_free(struct quota *q, struct slab *s, void *piece, size_t bytes)
+{
+	slab_free(s, piece);
+	quota_refund(q, slab_size(bytes));
+}

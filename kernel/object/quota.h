@@ -29,4 +29,8 @@ bool quota_charge(struct quota *q, size_t bytes);
 
 void quota_refund(struct quota *q, size_t bytes);
 
+/* A piece (slab.h) that is charged to an account; NULL: that, or the cluster's memory, is used up. */
+void *quota_alloc(struct quota *q, struct slab *s, size_t bytes);
+void quota_free(struct quota *q, struct slab *s, void *piece, size_t bytes);
+
 #endif

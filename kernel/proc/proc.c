@@ -10,13 +10,13 @@
 #include <kernel/thread/thread.h>
 
 /* What one step of the reaper does. */
-#define HANDLES_PER_STEP 16
+#define HANDLES_PER_STEP 4
 #define THREADS_LOOKED 128	/* for work under way */
 #define THREADS_RELEASED 24
 
 #define QUOTA_PART 4	/* of the cluster's memory: what the kernel holds on behalf of one tree of processes */
 
-enum reap_stage { REAP_WORK, REAP_IKC, REAP_HANDLES, REAP_THREADS, REAP_MEMORY };
+enum reap_stage { REAP_WORK, REAP_HANDLES, REAP_THREADS, REAP_MEMORY };
 
 /* The account of a new process: its parent's, or a new one for a child of init. NULL: no memory. */
 static struct quota *
@@ -175,8 +175,12 @@ drop_work(struct cluster *c, struct process *p)
 	for (unsigned n = 0; n < THREADS_LOOKED && p->looked < c->threads_used; n++) {
 		struct thread *t = &c->thread[p->looked];
 
-		if (t->state != THREAD_FREE && t->proc == p && !mem_work_drop(t))
-			return false;
+		if (t->state != THREAD_FREE && t->proc == p) {
+			if (!mem_work_drop(t))
+				return false;
+			if (t->transfer != NULL)
+				portal_abandon(t, 0);
+		}
 		p->looked++;
 	}
 	return p->looked >= c->threads_used;
@@ -223,8 +227,6 @@ reap_step(struct cluster *c, struct process *p)
 	switch ((enum reap_stage)p->stage) {
 	case REAP_WORK:
 		return drop_work(c, p);
-	case REAP_IKC:
-		return ikc_process_gone(c, p, &p->looked);
 	case REAP_THREADS:
 		return release_threads(p);
 	case REAP_HANDLES:
@@ -278,7 +280,7 @@ void
 proc_sweep_ended(struct process *p)
 {
 	if (p->state == PROC_DYING && p->swept && p->holds == 0)
-		reap_begin(proc_cluster(p), p, REAP_IKC);
+		reap_begin(proc_cluster(p), p, REAP_HANDLES);
 }
 
 static void

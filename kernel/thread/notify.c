@@ -132,9 +132,9 @@ find_end(struct thread *caller, int event, int object, struct event *e)
  * kc_event_bind: from now on an event of an object sets a bit for the caller, instead of for whoever bound it before; at once if what it
  * tells of is there already. Bit -1: for nobody.
  *
- *   EVENT_MAILBOX  input mailbox (object: id): a message is there, or a cluster died
+ *   EVENT_MAILBOX  input mailbox (handle): a message is there, or a cluster died
  *   EVENT_ROOM     any output mailbox that a write of the caller found full (object: 0): it may be tried again
- *   EVENT_PORTAL   portal (id): input: a block is there, or the sender has ended it; output: the receiver allows a transfer
+ *   EVENT_PORTAL   portal (handle): input: a block is there, or the sender has ended it; output: the receiver allows a transfer
  *   EVENT_THREAD   thread (handle): it has ended
  *   EVENT_PROC     process (handle): it has ended
  *   EVENT_CLUSTER  cluster: it is dead

@@ -284,13 +284,6 @@ kmailbox_open(int cluster, int port)
 }
 
 long
-kmailbox_close(int id)
-{
-	(void)id;
-	return 0;
-}
-
-long
 kmailbox_write(int id, const void *msg)
 {
 	unsigned to = id >> 8 & 15;
@@ -366,9 +359,9 @@ kportal_open(int cluster, int port, int local_port)
 }
 
 long
-kportal_close(int id)
+khandle_close(int handle)
 {
-	(void)id;
+	(void)handle;
 	return 0;
 }
 

@@ -55,7 +55,7 @@ send(uint32_t cluster)
 	result = c->out < 0 ? c->out : kmailbox_write(c->out, &c->reply);
 	c->waits = result == -E_AGAIN;
 	if (result < 0 && !c->waits && c->out >= 0) {
-		kmailbox_close(c->out);
+		khandle_close(c->out);
 		c->out = -1;
 	}
 }

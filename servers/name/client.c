@@ -22,7 +22,7 @@ name_open(struct name_client *c, int in, uint32_t port)
 void
 name_close(struct name_client *c)
 {
-	kmailbox_close(c->out);
+	khandle_close(c->out);
 }
 
 static int
@@ -119,6 +119,6 @@ name_forget(uint32_t cluster, uint32_t first, uint32_t ports)
 	if (out < 0)
 		return (int)out;
 	result = mailbox_send((int)out, &request);
-	kmailbox_close((int)out);
+	khandle_close((int)out);
 	return result;
 }

@@ -27,7 +27,7 @@ is_sent(int id, const struct name_reply *reply)
 {
 	if (kmailbox_write(id, reply) == -E_AGAIN)
 		return false;
-	kmailbox_close(id);
+	khandle_close(id);
 	return true;
 }
 
@@ -40,7 +40,7 @@ keep(struct name_server *s, int id, const struct name_reply *reply)
 			s->pending[i] = (struct pending){id, *reply};
 			return;
 		}
-	kmailbox_close(id);
+	khandle_close(id);
 }
 
 static void

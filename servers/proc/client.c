@@ -17,6 +17,6 @@ proc_job_kill(int status)
 	if (out < 0)
 		return (int)out;
 	result = mailbox_send((int)out, &m);
-	kmailbox_close((int)out);
+	khandle_close((int)out);
 	return result;
 }

@@ -112,7 +112,7 @@ forget_files(uint32_t cluster)
 	if (out < 0)
 		return;
 	mailbox_send((int)out, &q);
-	kmailbox_close((int)out);
+	khandle_close((int)out);
 }
 
 void

@@ -93,7 +93,7 @@ sender(uintptr_t arg)
 		/* one message is under way; one more was read but the reader has not returned from its call */
 		coro_check(++run.written[cluster] <= run.read[cluster] + 2);
 	}
-	coro_check(KC(KC_MAILBOX_CLOSE, id) == 0);
+	coro_check(KC(KC_HANDLE_CLOSE, id) == 0);
 	run.ended++;
 	KC(KC_PROC_EXIT, 0);
 	program_exit();

@@ -19,6 +19,7 @@
 #define PAGE 4096ul
 #define STACK_BYTES (24 * 1024)
 #define RW (PAGE_READ | PAGE_WRITE)
+#define OPENED 4
 
 static struct {
 	_Alignas(64) unsigned char stack[ROUNDS][THREADS + 1][STACK_BYTES];
@@ -41,6 +42,7 @@ static struct {
 	long proc;
 	int first_core;			/* 0 if home runs threads, too */
 	bool stop;			/* the bystanders may end */
+	long opened[OPENED];		/* handles of mailboxes and portals, some of them closed */
 	unsigned crash_after[ROUNDS];	/* the first thread ends the process after so many steps; 0: never */
 } run;
 
@@ -75,8 +77,10 @@ talk(void *message)
 		if ((id = KC(KC_PORTAL_OPEN, 0, port, port)) >= 0)
 			KC(KC_PORTAL_WRITE, id, message, MAILBOX_MSG_SIZE, deadline());
 	}
-	if (coro_random(2))
-		KC(coro_random(2) ? KC_MAILBOX_CLOSE : KC_PORTAL_CLOSE, coro_random(6));
+	if (id >= 0)
+		run.opened[coro_random(OPENED)] = id;
+	if (coro_random(2))		/* perhaps what another thread waits for */
+		KC(KC_HANDLE_CLOSE, run.opened[coro_random(OPENED)]);
 }
 
 /* Something that waits, computes or talks, for ever. */

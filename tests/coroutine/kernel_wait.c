@@ -251,8 +251,8 @@ program(uintptr_t arg)
 	}
 	run.step = 100;
 	coro_check(KC(KC_CLUSTER_WATCH, 1, clock_of(MAIN) + 1000) == -E_TIMEDOUT);
-	coro_check(KC(KC_MAILBOX_CLOSE, run.in) == 0 && KC(KC_MAILBOX_CLOSE, run.out) == 0);
-	coro_check(KC(KC_PORTAL_CLOSE, run.portal_out) == 0);
+	coro_check(KC(KC_HANDLE_CLOSE, run.in) == 0 && KC(KC_HANDLE_CLOSE, run.out) == 0);
+	coro_check(KC(KC_HANDLE_CLOSE, run.portal_out) == 0);
 	coro_finish(0);
 }
 

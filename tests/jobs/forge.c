@@ -48,7 +48,7 @@ forge(uint32_t cluster)
 		for (uint32_t about = 0; about < 2; about++)
 			send_and_settle((int)out, &(struct proc_message){.magic = PROC_MAGIC, .op = ops[i], .job = 1, .cluster = about,
 				.status = 99, .end = PROC_END_CRASH});
-	kmailbox_close((int)out);
+	khandle_close((int)out);
 }
 
 static void

@@ -22,7 +22,7 @@ send(int cluster, int port, const void *msg)
 	int result = id < 0 ? (int)id : mailbox_send((int)id, msg);
 
 	if (result == 0)
-		result = (int)kmailbox_close((int)id);
+		result = (int)khandle_close((int)id);
 	if (result == 0)
 		return;
 	printf("FAIL rank %u: send to %d.%d: %s\n", atoll_startup()->rank, cluster, port, error_text(result));

@@ -94,7 +94,7 @@ mortal(void)
 
 /* --- cluster 0 --- */
 
-static int command, reply, portal;	/* ids */
+static int command, reply, portal;
 static struct mail_sender from;
 
 static struct message
@@ -167,7 +167,7 @@ TEST(several_threads_share_a_slot)
 	expect_eq(kmailbox_read(reply, ANY_SOURCE_CLUSTER, &m, &from), -E_AGAIN);
 }
 
-/* test: mailbox_create, mailbox_open, mailbox_close, mailbox_write, mailbox_read, mailbox_wait */
+/* test: mailbox_create, mailbox_open, mailbox_write, mailbox_read, mailbox_wait */
 TEST(mailbox_calls_refuse_bad_arguments)
 {
 	struct message m;
@@ -185,14 +185,13 @@ TEST(mailbox_calls_refuse_bad_arguments)
 	expect_eq(kmailbox_read(command, 1, &m, &from), -E_BADF);
 	expect_eq(kmailbox_write(reply, &m), -E_BADF);
 	expect_eq(kmailbox_wait(12345, ANY_SOURCE_CLUSTER, FOREVER), -E_BADF);
-	expect_eq(kmailbox_close(12345), -E_BADF);
 	id = kmailbox_open(0, PORT_REPLY);
 	expect_eq(kmailbox_write((int)id, &m), 0);
 	expect_eq(kmailbox_read(reply, 0, BAD, &from), -E_FAULT);
 	expect_eq(kmailbox_read(reply, 0, &m, &from), 0);
 	expect_eq(from.cluster, 0);
 	expect_eq(from.badge, BADGE_INIT);
-	expect_eq(kmailbox_close((int)id), 0);
+	expect_eq(khandle_close((int)id), 0);
 	expect_eq(kt_stats(STATS_MAILBOXES), before);
 }
 
@@ -302,7 +301,7 @@ TEST(portals_move_data_both_ways)
 		expect_eq(m.number, sizes[i]);
 		expect_eq(m.sender, 0);
 	}
-	expect_eq(kportal_close(out), 0);
+	expect_eq(khandle_close(out), 0);
 }
 
 TEST(the_shorter_side_counts)
@@ -316,7 +315,7 @@ TEST(the_shorter_side_counts)
 	expect_eq(m.number, 5000);
 }
 
-/* test: portal_create, portal_open, portal_close, portal_allow, portal_write, portal_read */
+/* test: portal_create, portal_open, portal_allow, portal_write, portal_read */
 TEST(portal_calls_refuse_bad_arguments)
 {
 	struct message m = {.operation = SEND, .number = 10000};
@@ -326,14 +325,12 @@ TEST(portal_calls_refuse_bad_arguments)
 	expect_eq(kportal_create(PORT_DATA), -E_BUSY);
 	expect_eq(kportal_open(9, 0, 0), -E_INVAL);
 	expect_eq(kportal_open(0, 0, 100000), -E_INVAL);
-	expect_eq(kportal_close(portal + 1), -E_BADF);
 	expect_eq(kportal_allow(portal, 9, 0), -E_INVAL);
 	expect_eq(kportal_allow(command, 1, 0), -E_BADF);
 	expect_eq(kportal_read(portal, (unsigned long)data, 5, FOREVER), -E_ACCES);
 	expect_eq(kportal_read(portal, (unsigned long)data, ~0ul, FOREVER), -E_INVAL);
 	expect_eq(kportal_write(portal, (unsigned long)data, 5, FOREVER), -E_BADF);
 	expect_eq(kportal_allow(portal, 1, PORT_DATA), 0);
-	expect_eq(kportal_close(portal), -E_BUSY);
 	expect_eq(mailbox_send(command, &m), 0);
 	expect_eq(kportal_read(portal, 8, 5000, FOREVER), -E_FAULT);
 	expect_eq(mailbox_receive(reply, 1, &m), 0);
@@ -356,7 +353,7 @@ TEST(a_killed_reader_leaves_its_port_free)
 		while ((id = kportal_create(PORT_DATA + 1)) == -E_BUSY)
 			kthread_yield();
 		expect(id >= 0);
-		expect_eq(kportal_close((int)id), 0);
+		expect_eq(khandle_close((int)id), 0);
 	}
 	expect_eq(kt_stats(STATS_PORTALS), portals);
 	expect_eq(kt_stats(STATS_MAILBOXES), mailboxes);

@@ -252,7 +252,7 @@ send(int cluster)
 	while ((e = kmailbox_write((int)id, message)) == -E_AGAIN)
 		kt_pause(1000);
 	expect_eq(e, 0);
-	kmailbox_close((int)id);
+	khandle_close((int)id);
 }
 
 static unsigned long
@@ -278,7 +278,7 @@ TEST(who_asks_a_mailbox_without_a_pause_gets_what_comes)
 		expect(got >= 0);
 	}
 	expect_eq(kt_join(tid), 0);
-	expect_eq(kmailbox_close((int)id), 0);
+	expect_eq(khandle_close((int)id), 0);
 }
 
 int

@@ -55,9 +55,10 @@ TEST(every_wait_ends_by_its_deadline)
 	expect_late(kportal_read(portal, (unsigned long)to, BYTES, deadline));
 	expect_eq(kthread_wakeup((int)tid, 1), 0);
 	expect_eq(kt_join(tid), 5);
-	expect_eq(kmailbox_close(in), 0);
-	expect_eq(kportal_close(portal), -E_BUSY);	/* the allowance stays */
-	expect_eq(kportal_close(out), 0);
+	expect_eq(kportal_allow(portal, 0, PORT), -E_BUSY);	/* the allowance stays */
+	expect_eq(khandle_close(in), 0);
+	expect_eq(khandle_close(portal), 0);
+	expect_eq(khandle_close(out), 0);
 }
 
 /* test: proc_wait */

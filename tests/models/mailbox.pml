@@ -7,12 +7,12 @@
  * Shown: messages of a cluster are read once, whole, in order; a slot is never written before it was read; at most one event per
  * direction is in flight for a port and a pair; nobody waits for ever, also when a cluster dies: every process reaches its end.
  *
- * proves: kernel/ikc/mail_out.c mail_out_write c2d3f30aeb10
- * proves: kernel/ikc/mail_out.c mail_out_wait 099f3cdff547
- * proves: kernel/ikc/mail_out.c mail_freed c5dbc67026b0
+ * proves: kernel/ikc/mail_out.c mail_out_write 8da8db7a3682
+ * proves: kernel/ikc/mail_out.c mail_out_wait 44dbf6fe42d0
+ * proves: kernel/ikc/mail_out.c mail_freed 376c929b7588
  * proves: kernel/ikc/mail_out.c offer 42a9fdb99339
- * proves: kernel/ikc/mail_out.c mail_peer_gone 5b0b9214e627
- * proves: kernel/ikc/mail_in.c mail_arrived 77a724b32749
+ * proves: kernel/ikc/mail_out.c mail_peer_gone f207c189a349
+ * proves: kernel/ikc/mail_in.c mail_arrived 521704a17fca
  * proves: kernel/ikc/mail_in.c take_from aca645eab3f1
  * proves: kernel/ikc/mail_in.c mail_in_peer_gone 4cdfadd47825
  * proves: kernel/thread/notify.c thread_signal c57ff4f6f7f5

@@ -68,12 +68,12 @@ transport_far_exit(struct mpi_rank *self)
 	transport_writer_exit(t);
 	for (int i = 0; i < self->world_size; i++) {
 		if (t->outputs[i].mailbox > 0)
-			kmailbox_close(t->outputs[i].mailbox - 1);
+			khandle_close(t->outputs[i].mailbox - 1);
 		if (t->outputs[i].portal > 0)
-			kportal_close(t->outputs[i].portal - 1);
+			khandle_close(t->outputs[i].portal - 1);
 	}
-	kmailbox_close(t->mailbox);
-	kportal_close(t->portal);
+	khandle_close(t->mailbox);
+	khandle_close(t->portal);
 	free(t->outputs);
 }
 
@@ -185,18 +185,17 @@ transport_bulk_allow(struct mpi_rank *self, uint32_t peer)
 	return (int)kportal_allow(t->portal, t->placement[peer].cluster, port_of(t, peer));
 }
 
-/*
- * The oldest portal of those that are kept is closed, and its place is the peer's. What the oldest one's peer allows stays with the kernel. One
- * that cannot be closed is closed at the end.
- */
+/* The oldest portal of those that are kept is closed, and its place is the peer's. What the oldest one's peer allows stays with the kernel. */
 static void
 keep(struct transport *t, uint32_t peer)
 {
 	uint32_t *place = &t->kept[t->keep_next++ % PORTALS_KEPT];
 	struct output *oldest = *place > 0 ? &t->outputs[*place - 1] : NULL;
 
-	if (oldest != NULL && kportal_close(oldest->portal - 1) == 0)
+	if (oldest != NULL) {
+		khandle_close(oldest->portal - 1);
 		oldest->portal = 0;
+	}
 	*place = peer + 1;
 }
 

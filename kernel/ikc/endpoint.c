@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Endpoints of mailboxes and portals, which processes name by handles. One lives as long as something names it; the memory for it is charged
+ * to the account of the process that opened it.
+ */
+#include <kernel/ikc/state.h>
+
+static uint32_t *
+count_of(struct cluster *c, unsigned kind)
+{
+	return kind & (MAIL_IN | MAIL_OUT) ? &c->ikc.mailboxes : &c->ikc.portals;
+}
+
+long
+endpoint_name(struct thread *caller, struct endpoint *ep)
+{
+	unsigned way = ep->kind & (MAIL_IN | PORTAL_IN) ? RIGHT_READ : RIGHT_WRITE;
+
+	return handle_new(&caller->proc->handles, &ep->object, way | RIGHT_WAIT | RIGHT_GRANT | RIGHT_REVOKE);
+}
+
+long
+endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **head)
+{
+	struct cluster *c = caller->cluster;
+	struct quota *q = caller->proc->quota;
+	struct endpoint *ep = quota_alloc(q, &c->slab, sizeof(*ep));
+	long handle;
+
+	if (ep == NULL)
+		return -E_NOMEM;
+	what.owner = caller->proc->id;
+	what.quota = q;
+	what.next = *head;
+	*ep = what;
+	object_init(&ep->object, OBJECT_PORT);
+	handle = endpoint_name(caller, ep);
+	if (handle < 0) {
+		quota_free(q, &c->slab, ep, sizeof(*ep));
+		return handle;
+	}
+	quota_get(q);
+	++*count_of(c, ep->kind);
+	*head = ep;
+	return handle;
+}
+
+long
+endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right, struct endpoint **ep)
+{
+	const struct handles *handles = &caller->proc->handles;
+	struct object *able = handle_get(handles, handle, OBJECT_PORT, right), *o = able;
+
+	if (o == NULL)
+		o = handle_get_far(handles, handle, OBJECT_PORT);
+	*ep = o != NULL ? list_entry(o, struct endpoint, object) : NULL;
+	if (o == NULL || !((*ep)->kind & kinds))
+		return -E_BADF;
+	return able != NULL ? 0 : -E_ACCES;
+}
+
+/* The wait of a thread ends if its handle names the endpoint no more. */
+static void
+wait_ends(struct thread *t, const struct endpoint *ep)
+{
+	if (t->state != THREAD_WAITING || handle_get_far(&t->proc->handles, t->wait.handle, OBJECT_PORT) == &ep->object)
+		return;
+	if (t->transfer != NULL)
+		portal_leave(t);
+	thread_ready(t, -E_BADF);
+}
+
+void
+ikc_handle_gone(struct cluster *c, struct object *o)
+{
+	const struct endpoint *ep = list_entry(o, struct endpoint, object);
+	struct list *node, *after, *queue;
+
+	if (ep->kind & (PORTAL_IN | PORTAL_OUT)) {
+		if (ep->thread != NULL)
+			wait_ends(ep->thread, ep);
+		return;
+	}
+	queue = ep->kind == MAIL_IN ? &c->ikc.in[ep->port].waiters : &mail_out_at(c, ep->cluster, ep->port)->waiters;
+	list_each(node, after, queue) {
+		struct thread *t = list_entry(node, struct thread, wait.link);
+
+		if (ep->kind == MAIL_IN || (struct endpoint *)t->wait.on == ep)
+			wait_ends(t, ep);
+	}
+}
+
+void
+ikc_unreferenced(struct cluster *c, struct object *o)
+{
+	struct endpoint *ep = list_entry(o, struct endpoint, object);
+	struct quota *q = ep->quota;
+
+	--*count_of(c, ep->kind);
+	if (ep->kind == MAIL_IN)
+		mail_in_close(c, ep);
+	else if (ep->kind == MAIL_OUT)
+		mail_out_close(c, ep);
+	else if (ep->kind == PORTAL_IN)
+		portal_close_in(c, ep);
+	else
+		portal_close_out(c, ep);
+	quota_free(q, &c->slab, ep, sizeof(*ep));
+	quota_put(&c->slab, q);
+}
+
+void
+endpoint_unlink(struct endpoint **head, const struct endpoint *ep)
+{
+	while (*head != ep)
+		head = &(*head)->next;
+	*head = ep->next;
+}
