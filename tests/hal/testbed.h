@@ -41,18 +41,23 @@ struct test_core {
 	} box;
 	/* of the core alone */
 	_Alignas(HAL_CACHE_LINE) struct testbed *bed;
+	struct user_test *user;				/* whose program runs here */
 	unsigned number;
 	uint32_t orders_done;
 };
 
-/* What a test of user mode wants at the next trap; written by core 0 before the command, changed by the core under test. */
+/* A space with user programs and what a test wants at the next trap. Of the core that runs them, handed over with its commands. */
 struct user_test {
-	void (*on_trap)(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t);
+	_Alignas(HAL_CACHE_LINE) void (*on_trap)(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t);
 	int step;
+	int ticks;
+	uint64_t until;					/* that the tick was armed for */
 	uintptr_t code, data;				/* user addresses of the code page and the data page */
 	uint64_t *block;				/* the data page as the kernel sees it */
 	char *code_page;
 	uintptr_t hole;					/* an address that is not mapped */
+	struct hal_space space;
+	struct hal_frame frame, other_frame;
 };
 
 struct page_pool {
@@ -88,11 +93,10 @@ struct testbed {
 	const struct boot_record *record;
 	unsigned cores;
 	struct page_pool pool;
-	_Alignas(HAL_CACHE_LINE) struct user_test user;	/* handed over with a command, then the core's own */
+	struct user_test user[2];			/* of core 1 and of core 2 */
 	_Alignas(HAL_CACHE_LINE) struct play play;	/* core 0 writes */
 	struct litmus litmus;
 	_Alignas(HAL_CACHE_LINE) struct hal_space space;
-	struct hal_frame frame, other_frame;
 	struct test_core core[];
 };
 
@@ -116,10 +120,11 @@ struct hal_test {
 	unsigned cores, clusters;		/* it needs at least this many */
 };
 
-extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[], user_tests[], noc_tests[];
+extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[], user_tests[], timer_tests[], noc_tests[];
 _Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
 
 unsigned litmus_rounds(void);		/* cpu/: how often each litmus program runs */
+uint64_t soon_ns(void);			/* cpu/: in which a core leaves the kernel and computes a little */
 
 /* User programs (cpu/): position-independent code that is copied into a page, or functions of the host. */
 enum user_program {
@@ -130,8 +135,16 @@ enum user_program {
 	USER_STORE,		/* stores 7 at `address`, call 103 with 7 */
 	USER_JUMP,		/* jumps to `address` */
 	USER_ILLEGAL,		/* an illegal instruction */
+	USER_REGISTERS,		/* looks for ever whether all registers, also those of vectors, are as it left them; call 101 with 1 if not */
 	USER_PAGE_FAULTS	/* no program: user_page_fault */
 };
+
+#define CALL_CHECK 100
+#define CALL_STATUS 101
+#define CALL_LOOP 102
+#define CALL_VALUE 103
+#define CALL_STARTED 104
+#define CALL_FAST 105
 
 /* First words of the data page. */
 #define BLOCK_GATE 0
@@ -142,6 +155,21 @@ size_t user_code_bytes(void);
 bool user_can(enum user_program p);		/* does the port have it? */
 /* The back end's trap code gets a page fault of this access (0 load, 1 store, 2 fetch) from user mode. */
 void user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write);
-void user_context(struct context *c, enum user_program p, const struct user_test *u);
+/* `thread`: 0 or 1, of the programs that have stacks of their own. */
+void user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread);
+
+/* From u->code on: code, data, read-only, a hole, the stack of thread 1. That of thread 0 ends with the data page. */
+#define USER_PAGES 5
+
+/* user.c: what tests of user mode share. All but user_run on the core whose user_test it is. */
+void user_prepare(struct testbed *bed, struct user_test *u);	/* the space */
+void user_clear(struct testbed *bed, struct user_test *u);
+/* Go to a program in it, whose address word points `beyond` bytes behind the data page's start; traps end in on_trap. */
+_Noreturn void user_enter(struct testbed *bed, struct user_test *u, enum user_program p, size_t beyond);
+/* Core 0: have core 1 run a test of this program, which ends in user_finish; core 0 does `meanwhile`, if it is not NULL. */
+void user_run(struct testbed *bed, enum user_program p, void (*on_core_1)(struct testbed *bed, unsigned core),
+	void (*meanwhile)(struct testbed *bed));
+_Noreturn void user_finish(struct testbed *bed);	/* in a trap: user_clear, and the command is done */
+bool user_is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long number);
 
 #endif

@@ -6,87 +6,103 @@
 #include <base/str.h>
 #include "testbed.h"
 
-#define CALL_CHECK 100
-#define CALL_STATUS 101
-#define CALL_LOOP 102
-#define CALL_VALUE 103
-#define CALL_STARTED 104
-#define CALL_FAST 105
 #define INTERRUPTS 10
 #define TO_HOLE (2 * HAL_PAGE_BYTES)	/* from the data page */
 
-/* An order of pages in the space: code, data, then a read-only page, then a hole. */
-static void
-map_pages(struct testbed *bed, struct user_test *u)
+void
+user_prepare(struct testbed *bed, struct user_test *u)
 {
-	struct hal_space *s = &bed->space;
+	struct hal_space *s = &u->space;
 	struct hal_page_source source = {.take = page_take, .give = page_give, .ctx = &bed->pool};
-	char *data;
+	char *data, *stack;
 
+	hal_acquire(&bed->pool, sizeof(bed->pool));
 	expect(bed, hal_space_init(s, &source) == 0);
 	u->code = (s->first + 2 * HAL_LARGE_BYTES - 1) & ~(HAL_LARGE_BYTES - 1);
 	u->data = u->code + HAL_PAGE_BYTES;
 	u->hole = u->code + 3 * HAL_PAGE_BYTES;
 	u->code_page = bed->pool.next;
 	data = u->code_page + HAL_PAGE_BYTES;
-	bed->pool.next += 3 * HAL_PAGE_BYTES;
-	hal_zero_pages(u->code_page, 3 * HAL_PAGE_BYTES);
+	stack = data + 2 * HAL_PAGE_BYTES;
+	bed->pool.next += 4 * HAL_PAGE_BYTES;
+	hal_zero_pages(u->code_page, 4 * HAL_PAGE_BYTES);
 	memcpy(u->code_page, user_code, user_code_bytes());
-	hal_publish(u->code_page, 3 * HAL_PAGE_BYTES);
+	hal_publish(u->code_page, 4 * HAL_PAGE_BYTES);
 	u->block = (uint64_t *)data;
 	expect(bed, hal_map(s, u->code, hal_paddr(u->code_page), 1, PAGE_READ | PAGE_EXEC) == 0);
 	expect(bed, hal_map(s, u->data, hal_paddr(data), 1, PAGE_READ | PAGE_WRITE) == 0);
 	expect(bed, hal_map(s, u->data + HAL_PAGE_BYTES, hal_paddr(data + HAL_PAGE_BYTES), 1,
 		PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
+	expect(bed, hal_map(s, u->code + (USER_PAGES - 1) * HAL_PAGE_BYTES, hal_paddr(stack), 1, PAGE_READ | PAGE_WRITE) == 0);
+	u->block[BLOCK_GATE] = hal_user_gate();
+	u->step = u->ticks = 0;
+	hal_publish(&bed->pool, sizeof(bed->pool));
 }
 
-/* Runs on core 1: go to the program, whose address word points `beyond` bytes behind the data page's start; traps end in on_trap. */
+void
+user_clear(struct testbed *bed, struct user_test *u)
+{
+	hal_acquire(&bed->pool, sizeof(bed->pool));
+	hal_space_use(NULL);
+	while (!hal_space_destroy(&u->space))
+		continue;
+	hal_publish(&bed->pool, sizeof(bed->pool));
+}
+
+_Noreturn void
+user_enter(struct testbed *bed, struct user_test *u, enum user_program p, size_t beyond)
+{
+	struct test_core *c = hal_core_local();
+	struct context context;
+
+	c->user = u;
+	u->block[BLOCK_ADDRESS] = u->data + beyond;
+	user_context(&context, p, u, 0);
+	expect(bed, hal_context_ok(&context));
+	memset(&u->frame, 0, sizeof(u->frame));
+	hal_frame_from_context(&u->frame, &context);
+	hal_user_enter(&u->frame, &u->space);
+}
+
+/* Runs on core 1. */
 static _Noreturn void
 enter(struct testbed *bed, enum user_program p, size_t beyond,
 	void (*on_trap)(struct testbed *, struct hal_frame *, const struct hal_trap *))
 {
-	struct user_test *u = &bed->user;
-	struct context c;
-
-	hal_acquire(&bed->pool, sizeof(bed->pool));
-	map_pages(bed, u);
-	u->on_trap = on_trap;
-	u->step = 0;
-	u->block[BLOCK_GATE] = hal_user_gate();
-	u->block[BLOCK_ADDRESS] = u->data + beyond;
-	user_context(&c, p, u);
-	expect(bed, hal_context_ok(&c));
-	memset(&bed->frame, 0, sizeof(bed->frame));
-	hal_frame_from_context(&bed->frame, &c);
-	hal_user_enter(&bed->frame, &bed->space);
+	user_prepare(bed, bed->user);
+	bed->user->on_trap = on_trap;
+	user_enter(bed, bed->user, p, beyond);
 }
 
-/* Runs on core 1 in a trap: the test is over. */
-static _Noreturn void
-finish(struct testbed *bed)
+void
+user_finish(struct testbed *bed)
 {
-	hal_space_use(NULL);
-	while (!hal_space_destroy(&bed->space))
-		continue;
-	hal_publish(&bed->pool, sizeof(bed->pool));
+	struct test_core *c = hal_core_local();
+
+	user_clear(bed, c->user);
 	core_done(bed);
 }
 
-static void
-run(struct testbed *bed, enum user_program p, void (*on_core_1)(struct testbed *bed, unsigned core))
+void
+user_run(struct testbed *bed, enum user_program p, void (*on_core_1)(struct testbed *bed, unsigned core),
+	void (*meanwhile)(struct testbed *bed))
 {
 	if (!user_can(p)) {
 		test_skip(bed, "not on this port");
 		return;
 	}
+	hal_store32(&bed->flag[0], 0);
+	hal_store32(&bed->flag[1], 0);
 	hal_publish(&bed->pool, sizeof(bed->pool));
 	on_core(bed, 1, on_core_1);
+	if (meanwhile != NULL)
+		meanwhile(bed);
 	wait_for_core(bed, 1);
 	hal_acquire(&bed->pool, sizeof(bed->pool));
 }
 
-static bool
-is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long number)
+bool
+user_is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long number)
 {
 	return t->kind == TRAP_CALL && hal_frame_number(f) == number;
 }
@@ -104,7 +120,7 @@ kernel_call_fast(struct hal_frame *f)
 static void
 check_call(struct testbed *bed, const struct hal_frame *f, const struct hal_trap *t)
 {
-	expect(bed, is_call(f, t, CALL_CHECK));
+	expect(bed, user_is_call(f, t, CALL_CHECK));
 	for (int i = 0; i < 6; i++)
 		expect(bed, hal_frame_arg(f, i) == (unsigned long)i + 1);
 }
@@ -113,19 +129,19 @@ check_call(struct testbed *bed, const struct hal_frame *f, const struct hal_trap
 static void
 calls_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	struct user_test *u = &bed->user;
+	struct user_test *u = bed->user;
 	struct context c;
 
-	if (is_call(f, t, CALL_FAST)) {
+	if (user_is_call(f, t, CALL_FAST)) {
 		hal_frame_set_result(f, (long)hal_frame_arg(f, 0) + 1);
 		return;
 	}
 	if (u->step % 2 == 1) {
-		expect(bed, is_call(f, t, CALL_STATUS));
+		expect(bed, user_is_call(f, t, CALL_STATUS));
 		expect(bed, hal_frame_arg(f, 0) == 0);
 		expect(bed, hal_frame_arg(f, 1) == 0xfeed);
 		if (u->step++ == 5)
-			finish(bed);
+			user_finish(bed);
 		return;
 	}
 	check_call(bed, f, t);
@@ -135,11 +151,11 @@ calls_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	if (u->step > 3) {
 		hal_frame_to_context(f, &c);
 		expect(bed, hal_context_ok(&c));
-		memset(&bed->other_frame, 0, sizeof(bed->other_frame));
-		hal_frame_from_context(&bed->other_frame, &c);
-		hal_user_enter(&bed->other_frame, &bed->space);
+		memset(&bed->user->other_frame, 0, sizeof(bed->user->other_frame));
+		hal_frame_from_context(&bed->user->other_frame, &c);
+		hal_user_enter(&bed->user->other_frame, &bed->user->space);
 	}
-	hal_user_enter(f, &bed->space);
+	hal_user_enter(f, &bed->user->space);
 }
 
 static void
@@ -152,17 +168,17 @@ calls_core(struct testbed *bed, unsigned core)
 static void
 calls(struct testbed *bed)
 {
-	run(bed, USER_CALLS, calls_core);
+	user_run(bed, USER_CALLS, calls_core, NULL);
 }
 
 static void
 loop_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	expect(bed, is_call(f, t, CALL_LOOP));
-	if (bed->user.step++ == ROUNDS)
-		finish(bed);
-	if (bed->user.step % 2)
-		hal_user_enter(f, &bed->space);
+	expect(bed, user_is_call(f, t, CALL_LOOP));
+	if (bed->user->step++ == ROUNDS)
+		user_finish(bed);
+	if (bed->user->step % 2)
+		hal_user_enter(f, &bed->user->space);
 }
 
 static void
@@ -175,25 +191,25 @@ loop_core(struct testbed *bed, unsigned core)
 static void
 loops(struct testbed *bed)
 {
-	run(bed, USER_LOOP, loop_core);
+	user_run(bed, USER_LOOP, loop_core, NULL);
 }
 
 /* The user thread spins; core 0 interrupts it, waits for the proof, interrupts again. */
 static void
 spin_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	struct user_test *u = &bed->user;
+	struct user_test *u = bed->user;
 
 	if (u->step == 0)
-		expect(bed, is_call(f, t, CALL_STARTED));
+		expect(bed, user_is_call(f, t, CALL_STARTED));
 	else
 		expect(bed, t->kind == TRAP_DOORBELL);
 	hal_store32(&bed->flag[0], (uint32_t)++u->step);
 	hal_notify(hal_cluster_id(), 0);
 	if (u->step > INTERRUPTS)
-		finish(bed);
+		user_finish(bed);
 	if (u->step % 2)
-		hal_user_enter(f, &bed->space);
+		hal_user_enter(f, &bed->user->space);
 }
 
 static void
@@ -210,30 +226,27 @@ step_is(struct testbed *bed, uint32_t step)
 }
 
 static void
-interrupts(struct testbed *bed)
+interrupt_again_and_again(struct testbed *bed)
 {
-	if (!user_can(USER_SPIN)) {
-		test_skip(bed, "not on this port");
-		return;
-	}
-	hal_store32(&bed->flag[0], 0);
-	hal_publish(&bed->pool, sizeof(bed->pool));
-	on_core(bed, 1, spin_core);
 	for (uint32_t i = 1; i <= INTERRUPTS; i++) {
 		wait_until(bed, step_is, i);
 		hal_interrupt(1);
 	}
-	wait_for_core(bed, 1);
-	hal_acquire(&bed->pool, sizeof(bed->pool));
+}
+
+static void
+interrupts(struct testbed *bed)
+{
+	user_run(bed, USER_SPIN, spin_core, interrupt_again_and_again);
 }
 
 static void
 notify_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	expect(bed, is_call(f, t, CALL_LOOP));
-	hal_store32(&bed->flag[0], (uint32_t)++bed->user.step);
-	if (bed->user.step == ROUNDS)
-		finish(bed);
+	expect(bed, user_is_call(f, t, CALL_LOOP));
+	hal_store32(&bed->flag[0], (uint32_t)++bed->user->step);
+	if (bed->user->step == ROUNDS)
+		user_finish(bed);
 }
 
 static void
@@ -244,18 +257,17 @@ notify_core(struct testbed *bed, unsigned core)
 }
 
 static void
-notify_never_interrupts(struct testbed *bed)
+notify_again_and_again(struct testbed *bed)
 {
-	if (!user_can(USER_LOOP)) {
-		test_skip(bed, "not on this port");
-		return;
-	}
-	hal_publish(&bed->pool, sizeof(bed->pool));
-	on_core(bed, 1, notify_core);
+	(void)bed;
 	for (int i = 0; i < ROUNDS; i++)
 		hal_notify(hal_cluster_id(), 1);
-	wait_for_core(bed, 1);
-	hal_acquire(&bed->pool, sizeof(bed->pool));
+}
+
+static void
+notify_never_interrupts(struct testbed *bed)
+{
+	user_run(bed, USER_LOOP, notify_core, notify_again_and_again);
 }
 
 static void
@@ -273,7 +285,7 @@ check_copy_in(struct testbed *bed, const struct user_test *u)
 	expect(bed, hal_copy_in(buffer, u->hole, 1) == -E_FAULT);
 	expect(bed, hal_copy_in(buffer, 0, 8) == -E_FAULT);
 	expect(bed, hal_copy_in(buffer, (uintptr_t)u->block, 8) == -E_FAULT);
-	expect(bed, hal_copy_in(buffer, bed->space.limit, 8) == -E_FAULT);
+	expect(bed, hal_copy_in(buffer, bed->user->space.limit, 8) == -E_FAULT);
 	expect(bed, hal_copy_in(buffer, ~(uintptr_t)0 - 3, 8) == -E_FAULT);
 	expect(bed, hal_copy_in(buffer, u->data, 0) == 0);
 	((uint32_t *)u->block)[40] = 0x01020304;
@@ -320,7 +332,7 @@ check_probe(struct testbed *bed, const struct user_test *u)
 	expect(bed, hal_user_probe(u->hole - 1, 2) == -E_FAULT);
 	expect(bed, hal_user_probe((uintptr_t)bed, 1) == -E_FAULT);
 	expect(bed, hal_user_probe(0, 1) == -E_FAULT);
-	expect(bed, hal_user_probe(bed->space.limit - 1, 8) == -E_FAULT);
+	expect(bed, hal_user_probe(bed->user->space.limit - 1, 8) == -E_FAULT);
 	expect(bed, hal_user_probe(~(uintptr_t)0 - 3, 8) == -E_FAULT);
 }
 
@@ -333,7 +345,7 @@ check_space_use(struct testbed *bed, const struct user_test *u)
 	hal_space_use(NULL);
 	expect(bed, hal_user_load32(u->data, &word) == -E_FAULT);
 	expect(bed, hal_copy_in(&word, u->data, 4) == -E_FAULT);
-	hal_space_use(&bed->space);
+	hal_space_use(&bed->user->space);
 	expect(bed, hal_user_load32(u->data, &word) == 0);
 }
 
@@ -341,11 +353,11 @@ static void
 copy_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
 	check_call(bed, f, t);
-	check_copy_in(bed, &bed->user);
-	check_copy_out(bed, &bed->user);
-	check_probe(bed, &bed->user);
-	check_space_use(bed, &bed->user);
-	finish(bed);
+	check_copy_in(bed, bed->user);
+	check_copy_out(bed, bed->user);
+	check_probe(bed, bed->user);
+	check_space_use(bed, bed->user);
+	user_finish(bed);
 }
 
 static void
@@ -358,7 +370,7 @@ copy_core(struct testbed *bed, unsigned core)
 static void
 copies(struct testbed *bed)
 {
-	run(bed, USER_CALLS, copy_core);
+	user_run(bed, USER_CALLS, copy_core, NULL);
 }
 
 static void
@@ -374,18 +386,18 @@ expect_fault(struct testbed *bed, const struct hal_trap *t, uintptr_t addr, uint
 static void
 load_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	struct user_test *u = &bed->user;
+	struct user_test *u = bed->user;
 
 	if (u->step++ == 0) {
 		((uint32_t *)u->block)[HAL_PAGE_BYTES / 4] = 0x600d;
 		expect_fault(bed, t, u->hole, 0);
-		expect(bed, hal_map(&bed->space, u->hole, hal_paddr((char *)u->block + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
+		expect(bed, hal_map(&bed->user->space, u->hole, hal_paddr((char *)u->block + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
 		hal_tlb_flush();
 		return;
 	}
-	expect(bed, is_call(f, t, CALL_VALUE));
+	expect(bed, user_is_call(f, t, CALL_VALUE));
 	expect(bed, hal_frame_arg(f, 0) == 0x600d);
-	finish(bed);
+	user_finish(bed);
 }
 
 static void
@@ -398,25 +410,25 @@ load_core(struct testbed *bed, unsigned core)
 static void
 loads(struct testbed *bed)
 {
-	run(bed, USER_LOAD, load_core);
+	user_run(bed, USER_LOAD, load_core, NULL);
 }
 
 /* A store to a page that was made read-only faults; made writable again, it succeeds. */
 static void
 store_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	struct user_test *u = &bed->user;
+	struct user_test *u = bed->user;
 	uintptr_t page = u->data + HAL_PAGE_BYTES;
 
 	if (u->step++ == 0) {
 		expect_fault(bed, t, page + 8, 1);
-		expect(bed, hal_protect(&bed->space, page, 1, PAGE_READ | PAGE_WRITE) == 0);
+		expect(bed, hal_protect(&bed->user->space, page, 1, PAGE_READ | PAGE_WRITE) == 0);
 		hal_tlb_flush();
-		hal_user_enter(f, &bed->space);
+		hal_user_enter(f, &bed->user->space);
 	}
-	expect(bed, is_call(f, t, CALL_VALUE));
+	expect(bed, user_is_call(f, t, CALL_VALUE));
 	expect(bed, ((uint32_t *)u->block)[(HAL_PAGE_BYTES + 8) / 4] == 7);
-	finish(bed);
+	user_finish(bed);
 }
 
 static void
@@ -429,24 +441,24 @@ store_core(struct testbed *bed, unsigned core)
 static void
 stores(struct testbed *bed)
 {
-	run(bed, USER_STORE, store_core);
+	user_run(bed, USER_STORE, store_core, NULL);
 }
 
 /* Does a fault of this access reach the kernel? */
 static bool
 is_reported(struct testbed *bed, struct hal_frame *f, uintptr_t addr, uint32_t write)
 {
-	int before = bed->user.step;
+	int before = bed->user->step;
 
 	user_page_fault(f, addr, write);
-	return bed->user.step > before;
+	return bed->user->step > before;
 }
 
 /* A core may remember that a page was not there, or not writable: what the tables permit now is no fault. */
 static void
 stale_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	struct user_test *u = &bed->user;
+	struct user_test *u = bed->user;
 
 	if (t->kind == TRAP_FAULT) {
 		u->step++;
@@ -462,8 +474,8 @@ stale_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	expect(bed, is_reported(bed, f, u->hole, 0));
 	expect(bed, is_reported(bed, f, 0, 0));
 	expect(bed, is_reported(bed, f, (uintptr_t)bed, 0));
-	expect(bed, is_reported(bed, f, bed->space.limit, 1));
-	finish(bed);
+	expect(bed, is_reported(bed, f, bed->user->space.limit, 1));
+	user_finish(bed);
 }
 
 static void
@@ -476,15 +488,15 @@ stale_core(struct testbed *bed, unsigned core)
 static void
 stale_faults(struct testbed *bed)
 {
-	run(bed, USER_PAGE_FAULTS, stale_core);
+	user_run(bed, USER_PAGE_FAULTS, stale_core, NULL);
 }
 
 static void
 jump_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
 	(void)f;
-	expect_fault(bed, t, bed->user.hole, 2);
-	finish(bed);
+	expect_fault(bed, t, bed->user->hole, 2);
+	user_finish(bed);
 }
 
 static void
@@ -497,7 +509,7 @@ jump_core(struct testbed *bed, unsigned core)
 static void
 jumps(struct testbed *bed)
 {
-	run(bed, USER_JUMP, jump_core);
+	user_run(bed, USER_JUMP, jump_core, NULL);
 }
 
 static void
@@ -506,7 +518,7 @@ illegal_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	(void)f;
 	expect(bed, t->kind == TRAP_FAULT);
 	expect(bed, t->cause == CRASH_ILLEGAL);
-	finish(bed);
+	user_finish(bed);
 }
 
 static void
@@ -519,7 +531,7 @@ illegal_core(struct testbed *bed, unsigned core)
 static void
 illegal_instructions(struct testbed *bed)
 {
-	run(bed, USER_ILLEGAL, illegal_core);
+	user_run(bed, USER_ILLEGAL, illegal_core, NULL);
 }
 
 const struct hal_test user_tests[] = {

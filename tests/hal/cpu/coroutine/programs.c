@@ -9,7 +9,7 @@
 #define STACK_BYTES 65536
 
 const char user_code[1];
-static char stack[STACK_BYTES] __attribute__((aligned(16)));
+static char stack[2][2][STACK_BYTES] __attribute__((aligned(16)));	/* of each user_test */
 
 static uintptr_t
 address_word(uintptr_t data)
@@ -61,10 +61,24 @@ store_program(uintptr_t data)
 	coro_kcall(103, 7, 0, 0, 0, 0, 0);
 }
 
+/* What is in registers here is in local variables. */
+static void
+registers_program(uintptr_t data)
+{
+	volatile uintptr_t kept[4] = {data, data + 1, data + 2, data + 3};
+
+	for (;;) {
+		coro_user_point();
+		for (unsigned i = 0; i < 4; i++)
+			if (kept[i] != data + i)
+				coro_kcall(101, 1, 0, 0, 0, 0, 0);
+	}
+}
+
 static void (*const program[])(uintptr_t data) = {
 	[USER_CALLS] = calls_program, [USER_LOOP] = loop_program, [USER_SPIN] = spin_program, [USER_LOAD] = load_program,
 	[USER_STORE] = store_program, [USER_JUMP] = NULL, [USER_ILLEGAL] = NULL,
-	[USER_PAGE_FAULTS] = NULL,
+	[USER_REGISTERS] = registers_program, [USER_PAGE_FAULTS] = NULL,
 };
 
 size_t
@@ -88,13 +102,19 @@ user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write)
 }
 
 void
-user_context(struct context *c, enum user_program p, const struct user_test *u)
+user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread)
 {
-	coro_user_context(c, program[p], stack + STACK_BYTES, u->data);
+	coro_user_context(c, program[p], stack[hal_core_id() - 1][thread] + STACK_BYTES, u->data);
 }
 
 unsigned
 litmus_rounds(void)
 {
 	return 1;
+}
+
+uint64_t
+soon_ns(void)
+{
+	return 50;
 }

@@ -5,11 +5,13 @@
 #include "../../testbed.h"
 
 extern const char user_code_end[];
-extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[];
+extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[],
+	user_registers[];
 
 static const char *const entry[] = {
 	[USER_CALLS] = user_calls, [USER_LOOP] = user_loop, [USER_SPIN] = user_spin, [USER_LOAD] = user_load,
 	[USER_STORE] = user_store, [USER_JUMP] = user_jump, [USER_ILLEGAL] = user_illegal,
+	[USER_REGISTERS] = user_registers,
 };
 
 size_t
@@ -33,13 +35,19 @@ user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write)
 }
 
 void
-user_context(struct context *c, enum user_program p, const struct user_test *u)
+user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread)
 {
-	context_init(c, u->code + (uintptr_t)(entry[p] - user_code), u->data + HAL_PAGE_BYTES, u->data, 0);
+	context_init(c, u->code + (uintptr_t)(entry[p] - user_code), u->code + (thread == 0 ? 2 : USER_PAGES) * HAL_PAGE_BYTES, u->data, 0);
 }
 
 unsigned
 litmus_rounds(void)
 {
 	return 300;
+}
+
+uint64_t
+soon_ns(void)
+{
+	return 20000;
 }

@@ -4,7 +4,7 @@
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers
 
 	.balign	16
 user_code:
@@ -91,6 +91,63 @@ user_jump:
 	jmp	*8(%rdi)
 
 user_illegal:
+	ud2
+
+/* Each register holds the stack pointer and a number of its own, those of vectors in both halves, and other numbers after each round of 50. */
+	.macro	each do
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+	lea	\n(%r14), %rax
+	\do\()_v	\n
+	.endr
+	.irp	r, rbx,rbp,rcx,rsi,rdi,r8,r9,r10,r11,r12
+	inc	%rax
+	\do\()_r	\r
+	.endr
+	.endm
+	.macro	set_v n
+	movq	%rax, %xmm\n
+	pshufd	$0x44, %xmm\n, %xmm\n
+	.endm
+	.macro	set_r r
+	mov	%rax, %\r
+	.endm
+	.macro	same_v n
+	movq	%xmm\n, %rdx
+	cmp	%rax, %rdx
+	jne	3f
+	pshufd	$0x4e, %xmm\n, %xmm\n
+	movq	%xmm\n, %rdx
+	cmp	%rax, %rdx
+	jne	3f
+	.endm
+	.macro	same_r r
+	cmp	%rax, %\r
+	jne	3f
+	.endm
+
+user_registers:
+	mov	%rdi, %r15
+	sub	$32, %rsp
+	mov	%rsp, %r14
+1:	mov	$50, %r13d
+	mov	%r14, %rax
+	shl	$7, %eax
+	and	$0x6000, %eax
+	or	$0x1f80, %eax
+	mov	%eax, (%rsp)
+	ldmxcsr	(%rsp)
+	each	set
+2:	each	same
+	stmxcsr	8(%rsp)
+	mov	8(%rsp), %eax
+	cmp	(%rsp), %eax
+	jne	3f
+	dec	%r13d
+	jnz	2b
+	add	$64, %r14
+	jmp	1b
+3:	mov	$1, %esi
+	gate	101
 	ud2
 
 user_code_end:

@@ -5,7 +5,8 @@
 #include "../../testbed.h"
 
 extern const char user_code_end[];
-extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[];
+extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[],
+	user_registers[];
 
 static uintptr_t
 entry(enum user_program p)
@@ -23,6 +24,8 @@ entry(enum user_program p)
 		return (uintptr_t)user_store;
 	case USER_JUMP:
 		return (uintptr_t)user_jump;
+	case USER_REGISTERS:
+		return (uintptr_t)user_registers;
 	default:
 		return (uintptr_t)user_illegal;
 	}
@@ -49,13 +52,19 @@ user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write)
 }
 
 void
-user_context(struct context *c, enum user_program p, const struct user_test *u)
+user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread)
 {
-	context_init(c, u->code + entry(p) - (uintptr_t)user_code, u->data + HAL_PAGE_BYTES, u->data, 0);
+	context_init(c, u->code + entry(p) - (uintptr_t)user_code, u->code + (thread == 0 ? 2 : USER_PAGES) * HAL_PAGE_BYTES, u->data, 0);
 }
 
 unsigned
 litmus_rounds(void)
 {
 	return 10;
+}
+
+uint64_t
+soon_ns(void)
+{
+	return 20000;
 }

@@ -5,7 +5,7 @@
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers
 
 	.balign	16
 user_code:
@@ -121,6 +121,31 @@ user_jump:
 	l.nop
 
 user_illegal:
+	.word	0xffffffff
+
+/* Each register holds the stack pointer and a number of its own, and other numbers after each round of 50. */
+user_registers:
+	l.ori	r30, r1, 0
+1:	set	r4, 50
+	.irp	n, 2,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,31
+	l.addi	r\n, r30, \n
+	.endr
+2:
+	.irp	n, 2,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,31
+	l.addi	r3, r30, \n
+	l.sfne	r3, r\n
+	l.bf	3f
+	l.nop
+	.endr
+	l.addi	r4, r4, -1
+	l.sfnei	r4, 0
+	l.bf	2b
+	l.nop
+	l.j	1b
+	l.addi	r30, r30, 64
+3:	set	r3, 1
+	set	r11, 101
+	l.sys	1
 	.word	0xffffffff
 
 user_code_end:

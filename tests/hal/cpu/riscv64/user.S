@@ -4,7 +4,7 @@
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers
 
 	.balign	16
 user_code:
@@ -123,5 +123,55 @@ user_jump:
 
 user_illegal:
 	unimp
+
+/* Each register holds the stack pointer and a number of its own, and other numbers after each round of 50. */
+	.option	push
+	.option	arch, +d
+	.set	RISE, 64
+	.macro	each do
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	addi	t0, s11, \n
+	\do\()_f	\n
+	.endr
+	.irp	n, 1,3,4,7,8,9,10,11,12,13,14,15,16,18,19,20,21,22,23,24,25,26,28,29,30,31
+	addi	t0, s11, \n + 32
+	\do\()_x	\n
+	.endr
+	srli	t0, s11, 6
+	andi	t0, t0, 31
+	.endm
+	.macro	set_f n
+	fmv.d.x	f\n, t0
+	.endm
+	.macro	set_x n
+	mv	x\n, t0
+	.endm
+	.macro	same_f n
+	fmv.x.d	t1, f\n
+	bne	t1, t0, 3f
+	.endm
+	.macro	same_x n
+	bne	x\n, t0, 3f
+	.endm
+
+user_registers:
+	mv	s11, sp
+1:	li	t1, 50
+	sd	t1, -8(sp)
+	each	set
+	fscsr	t0
+2:	each	same
+	frcsr	t1
+	bne	t1, t0, 3f
+	ld	t1, -8(sp)
+	addi	t1, t1, -1
+	sd	t1, -8(sp)
+	bnez	t1, 2b
+	addi	s11, s11, RISE
+	j	1b
+3:	li	a0, 1
+	li	a7, 101
+	ecall
+	.option	pop
 
 user_code_end:
