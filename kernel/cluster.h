@@ -178,11 +178,12 @@ struct deadlines {
 	uint32_t count;
 };
 
-/* Threads that became ready, from home to one core: the index of each, with READY_FIRST if it has never run. */
-#define READY_FIRST (1u << 15)
+/* Threads that became ready, from home to one core: twice the index of each, and READY_FIRST if it has never run. */
+#define READY_FIRST 1u
 struct ready_ring {
 	uint32_t put;		/* shared word, advanced by home */
 	_Alignas(HAL_CACHE_LINE) uint32_t got;	/* own */
+	uint32_t mask;		/* places - 1 */
 	uint16_t *slot;
 };
 
@@ -223,7 +224,6 @@ struct cluster {
 	uint32_t guests;	/* entries of core[] after those: see hal/guest.h */
 	uint32_t threads_max;
 	uint32_t procs_max;
-	uint32_t ready_slots;
 	bool home_runs_users;	/* core 0 is a TC */
 	struct core *core;	/* [cores + guests] */
 	struct thread *thread;	/* [threads_max] */
@@ -243,6 +243,7 @@ struct cluster {
 	uint32_t orphans;	/* processes with is_orphan */
 	/* things under way that need home's eye even if nothing new comes: sweeps, orphans, grants, backlog, heartbeat, deadlines */
 	uint32_t chores;
+	bool unfinished;	/* home found something of this, or of the NoC, to do in its last round: there may be more */
 	struct list threads_free;
 	struct list procs_free;
 	struct list reaping;	/* processes that end */

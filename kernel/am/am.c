@@ -9,13 +9,20 @@
 
 #define HEADER_BYTES (offsetof(struct am_call, args) - offsetof(struct am_call, bytes))
 
-void
-am_ring_home(struct cluster *c)
+/* The own cluster's number is asked of the HAL, whose inline functions then know that the doorbell is a near one. */
+hot_inline void
+ring_home(const struct cluster *c)
 {
 	if (c->home_runs_users)
 		hal_interrupt(KERNEL_CORE);
 	else
-		hal_notify(c->id, KERNEL_CORE);
+		hal_notify(hal_cluster_id(), KERNEL_CORE);
+}
+
+void
+am_ring_home(struct cluster *c)
+{
+	ring_home(c);
 }
 
 /* The process may have died while the message travelled: then nothing happens any more. */
@@ -56,7 +63,7 @@ am_serve_call(struct cluster *c)
 	hal_publish(&call->args, call->bytes);
 	hal_publish(&call->result, sizeof(call->result));
 	hal_store32(&call->busy, 0);
-	hal_notify(c->id, (unsigned)sender);
+	hal_notify(hal_cluster_id(), (unsigned)sender);
 	return true;
 }
 
@@ -120,13 +127,24 @@ call_wait(struct core *core, struct am_call *call)
 	} while (hal_load32(&call->busy));
 }
 
-/* On home itself: what was sent before comes first. */
+/*
+ * On home itself: what was sent before comes first. The caller may go on for long, and what it has begun needs home's rounds; only
+ * for a deadline it waits itself.
+ */
 static long
 call_directly(struct core *core, kcall_serve_fn *fn, struct kcall_args *args)
 {
+	struct cluster *c = core->cluster;
+	uint32_t others;
+	long result;
+
 	am_serve(core);
-	core->cluster->am.served++;
-	return serve(fn, args);
+	others = c->chores - c->deadlines.count;
+	c->am.served++;
+	result = serve(fn, args);
+	if (c->chores - c->deadlines.count > others)
+		hal_interrupt(core->id);
+	return result;
 }
 
 hot_inline long
@@ -143,7 +161,7 @@ call_home(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32
 	hal_store32(&call->busy, 1);
 	ticket = hal_add32(&c->am.ticket, 1);
 	hal_store32(&c->am.order[(uintptr_t)(intptr_t)(int32_t)ticket & c->am.mask], core->id + 1);
-	am_ring_home(c);
+	ring_home(c);
 	call_wait(core, call);
 	hal_acquire(args, bytes);
 	hal_acquire(&call->result, sizeof(call->result));

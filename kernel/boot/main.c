@@ -66,7 +66,7 @@ provide_tc(struct cluster *c)
 static void
 cores_init(struct cluster *c, struct carve *m)
 {
-	uint32_t all = c->cores + c->guests, order = ring_slots(all);
+	uint32_t all = c->cores + c->guests, order = ring_slots(all), ready = ring_slots(c->threads_max);
 
 	c->core = carve_zeroed(m, all * sizeof(struct core));
 	am_init(c, carve_zeroed(m, order * sizeof(uint32_t)), order);
@@ -76,7 +76,8 @@ cores_init(struct cluster *c, struct carve *m)
 		core->cluster = c;
 		core->id = i;
 		core->role = record_role(c, i);
-		core->ready.slot = carve(m, c->ready_slots * sizeof(uint16_t), HAL_CACHE_LINE);
+		core->ready.slot = carve(m, ready * sizeof(uint16_t), HAL_CACHE_LINE);
+		core->ready.mask = ready - 1;
 		run_queue_init(core);
 	}
 	provide_tc(c);
@@ -117,7 +118,6 @@ shared_init(const struct boot_record *record, struct carve *m, void **ikc)
 	c->guests = record->cluster[c->id].guests;
 	c->threads_max = clamp(bytes / THREAD_BYTES, THREADS_MIN, THREADS_MAX);
 	c->procs_max = clamp(bytes / PROC_BYTES, PROCS_MIN, PROCS_MAX);
-	c->ready_slots = ring_slots(c->threads_max);
 	check(c->cores > 0 && c->cores + c->guests <= CLUSTER_CORES_MAX);
 	cores_init(c, m);
 	tables_init(c, m);

@@ -122,11 +122,11 @@ kernel_trap(struct hal_frame *f, const struct hal_trap *t)
 
 	if (likely(t->kind == TRAP_CALL)) {
 		call(core, f);
-	} else if (t->kind == TRAP_FAULT) {
+	} else if (likely(t->kind != TRAP_FAULT)) {
+		core_interrupted(core, t->kind == TRAP_TIMER);
+	} else {
 		crash_report(core->current, t);
 		leave(core);
-	} else {
-		core_interrupted(core, t->kind == TRAP_TIMER);
 	}
 	if (unlikely(core->doomed != NULL))
 		leave(core);

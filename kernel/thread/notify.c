@@ -11,16 +11,13 @@
 void
 thread_signal(struct thread *t, uint32_t bits)
 {
-	uint32_t taken;
+	uint32_t all = t->bits | bits, taken = 0;
 
-	t->bits |= bits;
-	if (t->wait.kind != WAIT_SLEEP)
-		return;
-	taken = t->bits & (uint32_t)t->wait.on;
-	if (taken == 0)
-		return;
-	t->bits &= ~taken;
-	thread_ready(t, (long)taken);
+	if (t->wait.kind == WAIT_SLEEP)
+		taken = all & (uint32_t)t->wait.on;
+	t->bits = all & ~taken;
+	if (taken != 0)
+		thread_ready(t, (int32_t)taken);
 }
 
 void

@@ -36,7 +36,7 @@ highest_level(uint32_t levels)
 hot_inline struct list *
 queue_of(struct core *core, const struct thread *t)
 {
-	uint32_t level = hal_load32(&t->priority);
+	int level = (int)hal_load32(&t->priority);
 
 	core->run_queue.levels |= (uint32_t)1 << level;
 	return &core->run_queue.level[level];
@@ -57,22 +57,24 @@ thread_requeue(struct core *core, struct thread *t)
 	list_push_back(queue_of(core, t), &t->run);
 }
 
-bool
-ready_drain(struct core *core)
+/* Move the threads up to `put` of the ready ring, which are not none, to the run queue. */
+static __attribute__((noinline)) void
+drain(struct core *core, uint32_t put)
 {
 	struct cluster *c = core->cluster;
 	struct ready_ring *r = &core->ready;
-	uint32_t put = hal_load32(&r->put);
+	uint32_t got = r->got;
 
-	if (put == r->got)
-		return false;
+	r->got = put;
 	do {
-		uint16_t *slot = &r->slot[r->got & (c->ready_slots - 1)];
+		uint16_t *slot = &r->slot[(int32_t)(got & r->mask)];
 		struct thread *t;
+		uint32_t what;
 
 		hal_acquire(slot, sizeof(*slot));
-		t = &c->thread[ID_INDEX(*slot)];
-		if (*slot & READY_FIRST) {
+		what = *slot;
+		t = &c->thread[what >> 1];
+		if (unlikely((what & READY_FIRST) != 0)) {
 			hal_acquire(t, offsetof(struct thread, state));
 			hal_acquire(&t->proc->space, offsetof(struct process, state));
 			t->resume = RESUME_FRAME;
@@ -80,8 +82,22 @@ ready_drain(struct core *core)
 			hal_acquire(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
 		}
 		list_push_back(queue_of(core, t), &t->run);
-	} while (++r->got != put);
-	return true;
+	} while (++got != put);
+}
+
+hot_inline void
+drain_if_any(struct core *core)
+{
+	uint32_t put = hal_load32(&core->ready.put);
+
+	if (unlikely(put != core->ready.got))
+		drain(core, put);
+}
+
+void
+ready_drain(struct core *core)
+{
+	drain_if_any(core);
 }
 
 /*
@@ -107,6 +123,7 @@ home_work(struct cluster *c)
 	any |= ikc_poll(c);
 	any |= console_poll(c);
 	any |= proc_reap(c);
+	c->unfinished = any;
 	return any;
 }
 
@@ -121,31 +138,29 @@ ready_is_empty(const struct core *core)
  * are senders it goes on to its threads, so that cores that keep calling keep nothing else waiting:
  * what they left is announced anew.
  */
-static bool
+static __attribute__((noinline)) void
 home_round(struct cluster *c)
 {
 	uint32_t left = am_senders(c);
-	bool any = false, served;
+	bool served;
 
 	do {
 		served = am_serve_call(c);
-		any |= served;
 		if (unlikely(!home_is_quiet(c)))
-			any |= home_work(c);
+			home_work(c);
 	} while (served && --left > 0);
 	if (unlikely(left == 0))
 		am_ring_home(c);
-	return any;
 }
 
-bool
+void
 core_work(struct core *core)
 {
-	bool any = core_is_home(core) ? home_round(core->cluster) : am_serve_posts(core);
-
-	if (unlikely(!ready_is_empty(core)))
-		any |= ready_drain(core);
-	return any;
+	if (core_is_home(core))
+		home_round(core->cluster);
+	else if (hal_load32(&core->post.busy) != 0)
+		am_serve_posts(core);
+	drain_if_any(core);
 }
 
 static void
@@ -168,15 +183,27 @@ home_deadline(struct cluster *c)
 	return earlier(earlier(ikc_deadline(c), console_deadline(c)), deadlines_first(c));
 }
 
+/* A round does a part of what home can do now: where the last one found something, home interrupts itself for the next. */
+static __attribute__((noinline)) uint64_t
+home_follow(const struct core *core, uint64_t at)
+{
+	struct cluster *c = core->cluster;
+
+	if (home_is_quiet(c))
+		return at;
+	if (c->unfinished)
+		hal_interrupt(core->id);
+	return earlier(at, home_deadline(c));
+}
+
 /* Arm the tick for what comes first: the end of the quantum, or what home must do at a time. */
 static void
 tick_follow(struct core *core)
 {
-	uint64_t at = core->quantum_end, chores = HAL_FOREVER;
+	uint64_t at = core->quantum_end;
 
-	if (core_is_home(core) && core->cluster->chores != 0)
-		chores = home_deadline(core->cluster);
-	at = earlier(at, chores);
+	if (core_is_home(core))
+		at = home_follow(core, at);
 	if (at == core->tick)
 		return;
 	hal_timer_arm(at);
@@ -198,10 +225,10 @@ quantum_follow(struct core *core)
 static __attribute__((noinline)) void
 quantum_begin(struct core *core, struct thread *t)
 {
-	core->quantum_end = HAL_FOREVER;
-	if (core->run_queue.levels != 0)
-		core->quantum_end = hal_clock_ns() + (t->quantum_left != 0 ? t->quantum_left : QUANTUM_NS);
+	uint32_t left = t->quantum_left != 0 ? t->quantum_left : QUANTUM_NS;
+
 	t->quantum_left = 0;
+	core->quantum_end = core->run_queue.levels != 0 ? hal_clock_ns() + left : HAL_FOREVER;
 	tick_follow(core);
 }
 
@@ -240,32 +267,6 @@ give_way(struct core *core)
 	return true;
 }
 
-/* A round looks at a part of what came over the NoC: there will be another. */
-static void
-look_again(const struct core *core)
-{
-	if (core_is_home(core) && !ikc_is_quiet(&core->cluster->ikc))
-		hal_interrupt(core->id);
-}
-
-void
-core_interrupted(struct core *core, bool tick)
-{
-	if (tick) {
-		core->ticks++;
-		core->tick = HAL_FOREVER;
-	}
-	core_work(core);
-	if (core->role != ROLE_TC || core->doomed != NULL)
-		return;
-	if (give_way(core)) {
-		core_drop_current(core);
-		core_loop(core);
-	}
-	quantum_follow(core);
-	look_again(core);
-}
-
 void
 core_publish(const struct thread *t)
 {
@@ -273,7 +274,7 @@ core_publish(const struct thread *t)
 	hal_publish(&t->run, offsetof(struct thread, state) - offsetof(struct thread, run));
 }
 
-void
+__attribute__((noinline)) void
 core_drop_current(struct core *core)
 {
 	struct sweep *s = core->doomed;
@@ -362,12 +363,22 @@ core_park(struct core *core, const struct thread *t)
 		park_until(core, t);
 }
 
-/*
- * Complete the call that the thread waited in. False if the thread does not go on: its call waits again (it has set `resume` anew),
- * or its process was killed meanwhile.
- */
-static bool
+/* The second half of the thread's call, which has a result then, or waits again (and has set `resume` anew). */
+static __attribute__((noinline)) long
 finish_call(struct core *core, struct thread *t)
+{
+	long result;
+
+	enter_space(core, &t->proc->space);
+	result = t->finish(&t->frame, t->wake_result, t->wake_data);
+	if (result == -E_PARK)
+		core_park(core, t);
+	return result;
+}
+
+/* Complete the call that the thread waited in. False if the thread does not go on: its call waits again, or its process was killed meanwhile. */
+hot_inline bool
+goes_on(struct core *core, struct thread *t)
 {
 	long result = t->wake_result;
 	enum resume how = t->resume;
@@ -376,23 +387,20 @@ finish_call(struct core *core, struct thread *t)
 	if (how == RESUME_FRAME)
 		return true;
 	if (how == RESUME_FINISH) {
-		enter_space(core, &t->proc->space);
-		result = t->finish(&t->frame, result, t->wake_data);
-	}
-	if (result == -E_PARK) {
-		core_park(core, t);
-		return false;
+		result = finish_call(core, t);
+		if (result == -E_PARK)
+			return false;
 	}
 	hal_frame_set_result(&t->frame, result);
 	return core->doomed == NULL;
 }
 
 /* Leave the kernel to a thread; returns if that does not go on. */
-static void
+static __attribute__((noinline)) void
 thread_enter(struct core *core, struct thread *t)
 {
 	core->current = t;
-	if (!finish_call(core, t)) {
+	if (!goes_on(core, t)) {
 		core_drop_current(core);
 		return;
 	}
@@ -416,7 +424,7 @@ wait_with_chores(struct cluster *c)
  * Wait for something to do: after the last look at every source, before which the wait was announced. A core that is woken by a message
  * alone serves it and waits again at once.
  */
-static void
+static __attribute__((noinline)) void
 home_wait(struct core *core, struct cluster *c)
 {
 	do {
@@ -434,18 +442,21 @@ home_wait(struct core *core, struct cluster *c)
 	paths_meet();
 }
 
-/* A message may put threads into the run queue (core_evict). */
-static void
+/* Wait for something to do; whoever calls looks at every source then. */
+static __attribute__((noinline)) void
 core_wait(struct core *core)
 {
-	do {
-		hal_wait_begin();
-		if (hal_load32(&core->post.busy) != 0 || !ready_is_empty(core)) {
-			hal_wait_cancel();
-			return;
-		}
+	if (unlikely(core->tick != HAL_FOREVER))
+		tick_stop(core);
+	if (core_is_home(core)) {
+		home_wait(core, core->cluster);
+		return;
+	}
+	hal_wait_begin();
+	if (hal_load32(&core->post.busy) != 0 || !ready_is_empty(core))
+		hal_wait_cancel();
+	else
 		hal_wait(HAL_FOREVER);
-	} while (am_serve_posts(core) && core->run_queue.levels == 0);
 }
 
 /* The thread that runs next; NULL if there is none. */
@@ -459,28 +470,48 @@ run_queue_take(struct core *core)
 	if (likely(q->levels == 0))
 		return NULL;
 	level = highest_level(q->levels);
-	first = list_pop_front(&q->level[level]);
+	first = q->level[level].next;
+	list_remove(first);
 	level_look(q, level);
 	return list_entry(first, struct thread, run);
+}
+
+/* The core has just looked around: it leaves to a thread, or waits for one. */
+static _Noreturn void
+core_go_on(struct core *core)
+{
+	for (;;) {
+		struct thread *next = run_queue_take(core);
+
+		if (unlikely(next != NULL))
+			thread_enter(core, next);
+		else
+			core_wait(core);
+		core_work(core);
+	}
 }
 
 _Noreturn void
 core_loop(struct core *core)
 {
-	for (;;) {
-		struct thread *next;
+	core_work(core);
+	core_go_on(core);
+}
 
-		core_work(core);
-		next = run_queue_take(core);
-		if (unlikely(next != NULL)) {
-			thread_enter(core, next);
-			continue;
-		}
-		if (unlikely(core->tick != HAL_FOREVER))
-			tick_stop(core);
-		if (core_is_home(core))
-			home_wait(core, core->cluster);
-		else
-			core_wait(core);
+void
+core_interrupted(struct core *core, bool tick)
+{
+	if (tick) {
+		core->ticks++;
+		core->tick = HAL_FOREVER;
 	}
+	core_work(core);
+	if (core->role != ROLE_TC || core->doomed != NULL)
+		return;
+	if (give_way(core)) {
+		core_publish(core->current);
+		core->current = NULL;
+		core_go_on(core);
+	}
+	quantum_follow(core);
 }

@@ -10,8 +10,8 @@
 
 #include <kernel/cluster.h>
 
-/* Move the threads that home made ready to the run queue. False if there were none. */
-bool ready_drain(struct core *core);
+/* Move the threads that home made ready to the run queue. */
+void ready_drain(struct core *core);
 
 /* The thread waits in a call: home ends that at t->until at the latest. */
 void core_park(struct core *core, const struct thread *t);
@@ -33,10 +33,9 @@ void core_interrupted(struct core *core, bool tick);
 
 /*
  * Serve what reached this core: messages, ready threads, on home also the NoC, sweeps and the
- * console, a bounded number of each. False if there was nothing. Home that leaves messages behind
- * has rung itself.
+ * console, a bounded number of each. Home that leaves messages behind has rung itself.
  */
-bool core_work(struct core *core);
+void core_work(struct core *core);
 
 /*
  * Write back what this core wrote of a thread that it may not see again: home will give the entry to another thread, perhaps on

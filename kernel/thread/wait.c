@@ -23,21 +23,21 @@ interrupt_shared(const struct core *core)
 }
 
 /* The only producer of ready rings. A thread is in at most one ring at most once, so a ring never overflows. */
-static void
+hot_inline void
 push_ready(struct thread *t, uint32_t first)
 {
-	struct cluster *c = t->cluster;
 	struct core *core = t->core;
-	uint16_t *slot = &core->ready.slot[core->ready_put & (c->ready_slots - 1)];
+	uint32_t put = core->ready_put;
+	uint16_t *slot = &core->ready.slot[(int32_t)(put & core->ready.mask)];
 
-	*slot = (uint16_t)(ID_INDEX(t->tid) | first);
+	*slot = (uint16_t)(ID_INDEX(t->tid) << 1 | first);
 	hal_publish(slot, sizeof(*slot));
-	core->ready_put++;
-	hal_store32(&core->ready.put, core->ready_put);
+	core->ready_put = ++put;
+	hal_store32(&core->ready.put, put);
 	if (unlikely(core->role == ROLE_TC))
 		interrupt_shared(core);
 	else
-		hal_notify(c->id, core->id);
+		hal_notify(hal_cluster_id(), core->id);
 	paths_meet();
 }
 
@@ -49,26 +49,35 @@ thread_launch(struct thread *t)
 	push_ready(t, READY_FIRST);
 }
 
-void
-thread_wait_end(struct thread *t)
+hot_inline void
+leave_queue(struct thread *t)
 {
 	list_remove(&t->wait.link);
 	t->wait.kind = WAIT_OTHER;
 	t->wait.undo = NULL;
+}
+
+void
+thread_wait_end(struct thread *t)
+{
+	leave_queue(t);
 	if (unlikely(t->wait.place != 0))
 		deadline_clear(t->cluster, t);
 }
 
+/* The deadline goes last: only home looks at it, and the thread's core has been told by then. */
 void
 thread_ready(struct thread *t, long result)
 {
 	check(t->state == THREAD_WAITING);
-	thread_wait_end(t);
+	leave_queue(t);
 	t->state = THREAD_READY;
 	t->wake_result = result;
 	hal_publish(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
 	if (likely(thread_is_alive(t)))
 		push_ready(t, 0);
+	if (unlikely(t->wait.place != 0))
+		deadline_clear(t->cluster, t);
 }
 
 struct thread *

@@ -8,7 +8,8 @@
  *	first	while the higher priority runs, nobody lower does
  *	tick	it is armed while two threads can run on the TC, not while one can, and on an application core never
  *
- * And a thread that asks its mailboxes without a pause, on a home core, gets what other clusters send.
+ * And a thread that asks its mailboxes without a pause, on a home core, gets what other clusters send; one that computes there after a call that
+ * gave home work for many rounds, or while others give it such, does not hold that up.
  *
  * usage: kernel_sched [COUNT [FIRST]]
  */
@@ -53,6 +54,8 @@ static struct {
 	bool high_runs;
 	bool asleep;
 	unsigned ended;
+	long victim;
+	bool own_call;			/* home's thread kills it */
 } run;
 
 static long
@@ -259,13 +262,48 @@ writer(uintptr_t arg)
 		KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER);
 }
 
-static bool asks;
+/* On home, a TC: kills a process, or lets its killer do it, and computes until the killer knows of the end. */
+static void
+computer(uintptr_t arg)
+{
+	(void)arg;
+	if (run.own_call)
+		coro_check(KC(KC_PROC_KILL, run.victim, 9) == 0);
+	run.steady = true;
+	while (!run.stop)
+		coro_user_point();
+	coro_finish(0);
+}
+
+static void
+killer(uintptr_t arg)
+{
+	(void)arg;
+	run.own_call = coro_random(2);
+	coro_check((run.victim = KC(KC_PROC_CREATE)) > 0);
+	start(0, computer, 0, 0);
+	if (!run.own_call) {
+		while (!run.steady)
+			KC(KC_THREAD_YIELD);
+		coro_check(KC(KC_PROC_KILL, run.victim, 9) == 0);
+	}
+	coro_check(KC(KC_PROC_WAIT, run.victim, shared.message[0], FOREVER) == 0);
+	run.stop = true;
+	for (;;)
+		KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER);
+}
+
+static enum { SHARES, ASKS, ENDS } scenario;
 
 unsigned
 program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
 {
 	(void)max;
-	if (asks) {
+	if (scenario == ENDS) {
+		programs[0] = (struct program){killer, 0};
+		return core == 1;
+	}
+	if (scenario == ASKS) {
 		programs[0] = (struct program){cluster == 0 ? asker_starter : writer, 0};
 		return core == 1;
 	}
@@ -284,8 +322,13 @@ static void
 choose(struct boot_record *record, unsigned long seed)
 {
 	memset(&run, 0, sizeof(run));
-	asks = seed % 4 == 3;
-	if (asks) {
+	scenario = seed % 4 == 3 ? ASKS : seed % 8 == 6 ? ENDS : SHARES;
+	if (scenario == ENDS) {
+		coro_record(record, 1, 2);
+		record->roles[0] = ROLE_TC;
+		return;
+	}
+	if (scenario == ASKS) {
 		coro_record(record, 2, 2);
 		record->mailbox_ports = PORTS;
 		record->noc_window_bytes = noc_window_bytes(record);

@@ -12,8 +12,10 @@
 #include <tests/kernel/ktest.h>
 
 #define FOREVER_ROLE 1
+#define SHORT_ROLE 2
 #define PORT 1
 #define PATIENCE 1000000000u		/* rounds of a loop that ends at once if it ends at all */
+#define SOON_NS 20000000
 #define SHARES 6			/* how often a thread finds that the other has run */
 
 static uint32_t here[2], done, high_ran, stop;
@@ -213,6 +215,77 @@ TEST(a_program_that_computes_does_not_keep_the_server_from_its_core)
 	expect_eq(cause, CRASH_KILLED);
 }
 
+static uint64_t
+now(void)
+{
+	uint64_t ns = 0;
+
+	kclock(&ns);
+	return ns;
+}
+
+/* Computes without a call, as a program does, until somebody else says that it is done. False: that never happened. */
+static bool
+computes_until_done(void)
+{
+	uint32_t patience = PATIENCE;
+
+	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
+	while (look(&done) == 0 && --patience > 0)
+		continue;
+	kthread_priority((int)kthread_self(), PRIORITY_SERVER);
+	return patience > 0;
+}
+
+static unsigned long
+sleeps_a_little(unsigned long arg)
+{
+	long e = kthread_sleep(WAKE_ANY, now() + SOON_NS);
+
+	(void)arg;
+	set(&done, 1);
+	return e == -E_TIMEDOUT;
+}
+
+/* test: thread_sleep */
+TEST(a_deadline_ends_a_wait_while_its_core_and_home_compute)
+{
+	int core[2] = {kt_own_core(), application_core()};
+
+	for (int i = 0; i < 2; i++) {
+		long tid;
+
+		if (core[i] < 0)
+			continue;
+		set(&done, 0);
+		tid = kt_thread(sleeps_a_little, 0, core[i]);
+		expect(computes_until_done());
+		expect_eq(kt_join(tid), 1);
+	}
+}
+
+static unsigned long
+waits_for_end(unsigned long proc)
+{
+	int status = kt_wait((long)proc, NULL);
+
+	set(&done, 1);
+	return (unsigned long)status;
+}
+
+/* The rounds of its end are many, and home runs us. */
+TEST(a_process_ends_while_home_computes)
+{
+	int core = application_core() < 0 ? kt_own_core() : application_core();
+	long proc = kt_spawn(SHORT_ROLE, 0, core), waiter;
+
+	expect(proc > 0);
+	set(&done, 0);
+	waiter = kt_thread(waits_for_end, (unsigned long)proc, core);
+	expect(computes_until_done());
+	expect_eq(kt_join(waiter), 7);
+}
+
 static unsigned long
 yielder(unsigned long arg)
 {
@@ -290,6 +363,10 @@ server_main(int argc, char **argv)
 	(void)argv;
 	if (atoll_startup()->job == FOREVER_ROLE)
 		be_greedy();
+	if (atoll_startup()->job == SHORT_ROLE) {
+		kthread_sleep(WAKE_ANY, now() + SOON_NS);
+		return 7;
+	}
 	kcluster_info(&info);
 	if (info.cluster != 0) {
 		send(0);
@@ -301,6 +378,8 @@ server_main(int argc, char **argv)
 	RUN(a_higher_priority_runs_before_the_lower_does_anything);
 	RUN(nobody_gets_more_priority_than_its_process_may_have);
 	RUN(a_program_that_computes_does_not_keep_the_server_from_its_core);
+	RUN(a_deadline_ends_a_wait_while_its_core_and_home_compute);
+	RUN(a_process_ends_while_home_computes);
 	RUN(application_and_kernel_cores_take_no_tick);
 	RUN(who_asks_a_mailbox_without_a_pause_gets_what_comes);
 	kt_end();

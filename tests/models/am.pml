@@ -8,10 +8,10 @@
  * slot overwritten before it was read; no wake-up lost (every process reaches its end). -DNO_BUFFERS: stores are seen at once, to
  * keep three senders small.
  *
- * proves: kernel/am/am.c call_home 72d537212821
+ * proves: kernel/am/am.c call_home d9722b0d035c
  * proves: kernel/am/am.c call_wait 9566b478d250
- * proves: kernel/am/am.c am_serve_call dc65e77ae3e6
- * proves: kernel/am/am.c am_ring_home 10a04771b8d8
+ * proves: kernel/am/am.c am_serve_call f6702408e63d
+ * proves: kernel/am/am.c ring_home
  * proves: kernel/thread/run.c home_wait 21c2bc5a7955
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 4832cfdc32c7
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08

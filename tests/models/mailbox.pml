@@ -15,7 +15,7 @@
  * proves: kernel/ikc/mail_in.c mail_arrived 521704a17fca
  * proves: kernel/ikc/mail_in.c take_from aca645eab3f1
  * proves: kernel/ikc/mail_in.c mail_in_peer_gone 4cdfadd47825
- * proves: kernel/thread/notify.c thread_signal c57ff4f6f7f5
+ * proves: kernel/thread/notify.c thread_signal d3a5eee4bed4
  * proves: kernel/thread/notify.c sleep_serve ff1244da713f
  *
  * run: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2
