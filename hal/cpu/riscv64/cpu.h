@@ -84,6 +84,7 @@ _Noreturn void hal_core_stop(void);
 /* trap.S, usercopy.S */
 _Noreturn void hal_resume(void);
 void hal_fp_load(const struct hal_frame *f);
+void hal_fp_clear(void);
 int hal_copy_user(void *to, const void *from, size_t len);
 int hal_touch_user(uintptr_t first, uintptr_t last);
 int hal_load_user(const void *from, uint32_t *value);

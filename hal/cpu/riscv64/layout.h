@@ -26,6 +26,8 @@
 #define AREA_FRAME 8
 #define AREA_SCRATCH 16
 #define AREA_FIXUP 24
+#define AREA_FP_OWNER 56
+#define AREA_CORE 64
 #define AREA_SCRATCH2 72
 #define AREA_FAULT 96
 #define AREA_STACK 104
@@ -37,6 +39,7 @@
 #define FRAME_X(n) (8 * (n) + 8)
 #define FRAME_FCSR 264
 #define FRAME_F(n) (8 * (n) + 272)
+#define FRAME_FP_HOME 528
 #define FRAME_AREA 8			/* the place of x0 */
 
 #define CAUSE_USER_CALL 8
@@ -49,6 +52,7 @@
 #define SSTATUS_SPP 0x100
 #define SSTATUS_VS 0x600
 #define SSTATUS_FS 0x6000
+#define SSTATUS_FS_INITIAL 0x2000
 #define SSTATUS_FS_CLEAN 0x4000
 #define STIMECMP 0x14d
 

@@ -170,11 +170,15 @@ in_kernel:
 	.endr
 	.endm
 
-/* sp frame, t1 return; changes t0 */
+/* sp frame, t1 return; changes t0. The core has this thread's now, whatever it had before */
 fp_save:
 	fp_all	fsd
 	frcsr	t0
 	sd	t0, FRAME_FCSR(sp)
+	lw	t0, AREA_CORE(tp)
+	addi	t0, t0, 1
+	sw	t0, FRAME_FP_HOME(sp)
+	sd	sp, AREA_FP_OWNER(tp)
 	li	t0, SSTATUS_FS
 	csrc	sstatus, t0
 	li	t0, SSTATUS_FS_CLEAN
@@ -193,6 +197,19 @@ hal_fp_load:
 	li	t0, SSTATUS_FS
 	csrc	sstatus, t0
 	li	t0, SSTATUS_FS_CLEAN
+	csrs	sstatus, t0
+	ret
+
+/* void hal_fp_clear(void): all zero; FS must be on, becomes initial */
+	.globl hal_fp_clear
+hal_fp_clear:
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	fmv.d.x	f\n, zero
+	.endr
+	fscsr	zero
+	li	t0, SSTATUS_FS
+	csrc	sstatus, t0
+	li	t0, SSTATUS_FS_INITIAL
 	csrs	sstatus, t0
 	ret
 	.option pop

@@ -13,6 +13,7 @@
 _Static_assert(offsetof(struct hal_frame, x) == FRAME_X(0), "layout.h");
 _Static_assert(offsetof(struct hal_frame, fcsr) == FRAME_FCSR, "layout.h");
 _Static_assert(offsetof(struct hal_frame, f) == FRAME_F(0), "layout.h");
+_Static_assert(offsetof(struct hal_frame, fp_home) == FRAME_FP_HOME, "layout.h");
 _Static_assert(FRAME_X(0) == FRAME_AREA, "layout.h");
 _Static_assert(offsetof(struct context, x) == FRAME_X(0), "a frame starts with a context");
 
@@ -28,8 +29,10 @@ hal_frame_from_context(struct hal_frame *f, const struct context *c)
 	f->pc = c->pc;
 	for (int i = 1; i < 32; i++)
 		f->x[i] = c->x[i];
-	if (hal_core_area()->frame != f)
+	if (hal_core_area()->frame != f) {
 		f->fp_home = FP_FRESH;
+		f->started = 0;
+	}
 }
 
 void
@@ -92,17 +95,37 @@ is_stale_fault(uint64_t cause, uint64_t value)
 	}
 }
 
-/* An interrupt from user mode: the tick, or a doorbell. */
-static enum hal_trap_kind
-interrupt_take(uint64_t cause)
+static __attribute__((noinline)) void
+doorbell_take(struct hal_frame *f)
 {
-	if (cause == CAUSE_TIMER) {
-		hal_timer_arm(HAL_FOREVER);
-		return TRAP_TIMER;
-	}
+	static const struct hal_trap doorbell = {.kind = TRAP_DOORBELL};
+
 	csr_clear(sip, SIP_SSIP);
 	hal_core_interrupted(hal_core_area());
-	return TRAP_DOORBELL;
+	kernel_trap(f, &doorbell);
+}
+
+/* The tick is disarmed. */
+static void
+tick_take(struct hal_frame *f)
+{
+	static const struct hal_trap tick = {.kind = TRAP_TIMER};
+
+	hal_core_area()->tick = UINT64_MAX;
+	csr_clear(sie, SIE_STIE);
+	kernel_trap(f, &tick);
+}
+
+static __attribute__((noinline)) void
+fault_take(struct hal_frame *f, uint64_t cause, uint64_t value)
+{
+	struct hal_trap t = {.kind = TRAP_FAULT};
+
+	if (is_stale_fault(cause, value))
+		return;
+	fault_describe(&t, cause);
+	t.addr = t.cause == CRASH_ILLEGAL || t.cause == CRASH_BREAK ? f->pc : value;
+	kernel_trap(f, &t);
 }
 
 void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
@@ -111,17 +134,12 @@ void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
 void
 hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 {
-	struct hal_trap t = {.kind = TRAP_FAULT};
-
-	if ((cause & CAUSE_INTERRUPT) != 0) {
-		t.kind = interrupt_take(cause);
-	} else if (is_stale_fault(cause, value)) {
-		return;
-	} else {
-		fault_describe(&t, cause);
-		t.addr = t.cause == CRASH_ILLEGAL || t.cause == CRASH_BREAK ? f->pc : value;
-	}
-	kernel_trap(f, &t);
+	if (cause == CAUSE_TIMER)
+		tick_take(f);
+	else if ((cause & CAUSE_INTERRUPT) != 0)
+		doorbell_take(f);
+	else
+		fault_take(f, cause, value);
 }
 
 /* Kernels that answer some calls early define their own. */
@@ -132,19 +150,40 @@ kernel_call_fast(struct hal_frame *f)
 	return false;
 }
 
-/* The core's floating-point registers become this thread's. A thread that starts may run code that another core wrote. */
+/* Are the core's floating-point registers this thread's? Those of a thread that never changed one are all zero. */
+static inline bool
+fp_is_here(const struct hal_core_area *a, const struct hal_frame *f)
+{
+	if (f->fp_home == FP_FRESH)
+		return (csr_read(sstatus) & SSTATUS_FS) == SSTATUS_FS_INITIAL;
+	return a->fp_owner == f && f->fp_home == a->core + 1;
+}
+
 static void
 fp_switch(struct hal_core_area *a, struct hal_frame *f)
 {
 	if (f->fp_home == FP_FRESH) {
-		f->fcsr = 0;
-		for (int i = 0; i < 32; i++)
-			f->f[i] = 0;
-		__asm__ volatile("fence.i" : : : "memory");
+		hal_fp_clear();
+		a->fp_owner = NULL;
+		return;
 	}
 	hal_fp_load(f);
 	a->fp_owner = f;
 	f->fp_home = a->core + 1;
+}
+
+/* The core had another thread before. One that starts may run code that another core wrote. */
+static __attribute__((noinline)) void
+frame_switch(struct hal_frame *f, struct hal_space *space)
+{
+	struct hal_core_area *a = hal_core_area();
+
+	hal_space_use(space);
+	if (!fp_is_here(a, f))
+		fp_switch(a, f);
+	if (f->started == 0)
+		__asm__ volatile("fence.i" : : : "memory");
+	f->started = 1;
 }
 
 void
@@ -154,9 +193,8 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 
 	a->frame = f;
 	f->x[0] = (uint64_t)a;
-	hal_space_use(space);
-	if (a->fp_owner != f || f->fp_home != a->core + 1)
-		fp_switch(a, f);
+	if (__builtin_expect(a->satp != space->satp || f->started == 0 || !fp_is_here(a, f), 0))
+		frame_switch(f, space);
 	csr_clear(sstatus, SSTATUS_SPP);
 	hal_resume();
 }

@@ -2,7 +2,7 @@
  *
  * Frame of a stopped user thread on riscv64. The first part is struct context. Floating-point registers that the thread changed are
  * saved at a kernel entry and loaded again only if another thread's are in the core: `fp_home` is 1 + the number of the core
- * that loaded them last, or FP_FRESH if they are all zero.
+ * that has them, or FP_FRESH if the thread never changed one: then they are all zero, and stay in the core from one such thread to the next.
  */
 #ifndef CPU_FRAME_H
 #define CPU_FRAME_H
@@ -17,7 +17,7 @@ struct hal_frame {
 	uint64_t fcsr;
 	uint64_t f[32];
 	uint32_t fp_home;
-	uint32_t reserved;
+	uint32_t started;		/* it has run, or gone on with another context */
 };
 
 static inline unsigned long
