@@ -14,24 +14,27 @@ sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
 import spans  # noqa: E402
 
 LOCAL_MAX, REMOTE_MAX, MESSAGE_MAX = 100, 300, 100
-WAKEUP_MAX = REMOTE_MAX + 16 + 14  # a look-up of a handle; a second argument, and what a wake-up does
+WAKEUP_MAX = REMOTE_MAX + 20  # a look-up of a handle; a second argument, and what a wake-up does
 READY_LOOK = 20  # a TC looks whether a thread became ready while its call waited
+SIGNAL_MAX, SIGNAL_HOME_MAX, PREEMPT_MAX = 600, 250, 300
+HOME_LOOK = 80  # a home core that is preempted looks at all that only it looks after
 CALLS, SETTLING, APPLICATION = 20, 4, 1  # of calls.c; the application core that calls
 CREATE_MAX, JOIN_MAX = 2500, 1700
 CROWD_SLACK = 100  # where the first free bit of a word lies, and which of the cores: bounded, unlike the threads
 KERNEL_MAX = 72 << 10
-LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join", 23: "handle"}
+LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join", 23: "handle", 24: "signal", 25: "preempt"}
 MESSAGE = "am_call_kernel+call_shared:kcall_serve_void_remote"  # the program runs on a TC
+SIGNAL = "wakeup_other:user"
 PLUGIN = os.path.join(os.path.dirname(qemu.BUILD), "plugin", "libcount.so")
 
 
 @functools.cache
-def counted(first, again=0):
-    """All windows and spans of the measuring program on a cluster of four cores; `again` asks for another run."""
+def counted(first, again=0, pair=MESSAGE):
+    """All windows and the spans `pair` of the measuring program on a cluster of four cores; `again` asks for another run."""
     with tempfile.TemporaryDirectory(prefix="atoll-count-") as folder:
         out = os.path.join(folder, "windows")
         m = qemu.shape("counts", [(1, 4, 8 << 20)], first)
-        span = spans.options(MESSAGE, os.path.join(qemu.BUILD, "kernel.elf"))
+        span = spans.options(pair, os.path.join(qemu.BUILD, "kernel.elf"))
         b = qemu.boot(m, init="boot-calls", extra=ICOUNT + ("-plugin", f"{PLUGIN},out={out}{span}"))
         assert b.status == 0 and "all passed" in b.output, b.output
         with open(out, encoding="utf-8") as f:
@@ -128,6 +131,24 @@ def test_a_message_is_a_part_of_its_call_on_each_core():
 def test_a_call_of_the_kernel_core_itself_is_no_message():
     assert messages("TC"), "the application core's calls are missing"
     assert all(row["hart"] != 0 for row in counted("TC") if "span" in row)
+
+
+def test_a_signal_is_within_its_targets_from_home_and_from_another_application_core():
+    rows = counted("KC", pair=SIGNAL)
+    calls = [r for r in rows if "window" in r and LABELS[r["label"]] == "signal"]
+    woken = [r for r in rows if "span" in r and LABELS[r["label"]] == "signal"]
+    assert len(calls) == len(woken) == CALLS, (calls, woken)
+    for call, span in zip(calls[SETTLING:], woken[SETTLING:]):
+        assert [o["hart"] for o in call["others"]] == [0] and span["hart"] == 0 and span["to"] == 2, (call, span)
+        assert span["one_way"] == span["send"] + span["receive"] <= SIGNAL_HOME_MAX, span
+        assert call["total"] + span["receive"] <= SIGNAL_MAX, (call, span)
+
+
+def test_a_preemption_is_within_its_target():
+    for first, core, limit in (("KC", 3, PREEMPT_MAX), ("TC", 0, PREEMPT_MAX + HOME_LOOK)):
+        found = windows(first)["preempt"]
+        assert len(found) >= CALLS and all(row["hart"] == core and row["entries"] == row["interrupts"] == 1 for row in found), found
+        assert max(row["kernel"] for row in found[SETTLING:]) <= limit, found
 
 
 def test_create_and_join_are_within_their_targets_however_many_threads_there_are():

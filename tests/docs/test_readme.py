@@ -51,6 +51,9 @@ EXACT = {
     "the same from 1, 2, 4, 8, 15 callers":
         lambda rows: ", ".join(str(values(rows, "r_kcall_crowd", ranks=n)[0]) for n in (1, 2, 4, 8, 15)),
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
+    "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
+    "signal to a thread that sleeps":
+        lambda rows: f"{one(rows, 'signal_home', 'one_way')}; {sum(values(rows, 'signal', count='total') + values(rows, 'signal_home', count='receive'))}",
     "create a thread": lambda rows: f"{spread(values(rows, 'thread_create', count='total'))}; "
                                     f"{spread(values(rows, 'thread_join', count='total'))} instructions",
     "a thread's whole life": lambda rows: f"{spread(values(rows, 'thread_life', count='total'))} instructions",

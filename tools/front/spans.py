@@ -33,16 +33,19 @@ def returns(code):
 def options(pair, kernel=None):
     """Plugin options for SENDER:HANDLER: from the sender's first instruction to the handler's, and back to the sender's return.
 
-    SENDER+OTHER: the sender may go on in another function, and return from there.
+    SENDER+OTHER: the sender may go on in another function, and return from there. Handler `user`: until another hart goes to user mode.
     """
     e = elf.read(kernel or os.path.join(BUILD, "riscv64", "kernel.elf"))
     senders, _, handler = pair.partition(":")
     sender, *others = senders.split("+")
     found = {name: (addr, size) for addr, size, name in e.symbols() if name in (sender, *others, handler)}
-    for name in (sender, *others, handler):
+    kernel_only = () if handler == "user" else (handler,)
+    for name in (sender, *others, *kernel_only):
         if name not in found:
             raise Usage(f"--span {pair}: the kernel has no function '{name}'; give SENDER:HANDLER, as in am_call_kernel:kcall_serve_void_remote")
     addr = found[sender][0]
+    if handler == "user":
+        return f",from={addr:x},to=user"
     back = [found[name][0] + at for name in (sender, *others) for at in returns(_code(e, *found[name]))]
     if not 0 < len(back) <= PLUGIN_RETURNS_MAX:
         raise Failure(f"--span {pair}: {sender} has {len(back)} returns, the plugin takes 1 to {PLUGIN_RETURNS_MAX}")

@@ -35,6 +35,11 @@ def test_a_span_names_three_places(monkeypatch):
     assert spans.options("send:serve") == ",from=1000,to=100a,back=1004,back=1008"
 
 
+def test_a_span_may_end_in_user_mode(monkeypatch):
+    fake(monkeypatch, NOP)
+    assert spans.options("send:user") == ",from=1000,to=user"
+
+
 def test_unknown_functions_are_refused(monkeypatch):
     fake(monkeypatch, RET)
     for pair in ("send", "send:", "send:x", "x:serve", ""):

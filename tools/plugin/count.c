@@ -87,6 +87,8 @@ on_run(unsigned vcpu, void *data)
 		h->count[ENTRIES]++;
 		h->count[INTERRUPTS] += !h->was_call;
 	}
+	if (!run->kernel && !h->was_user)
+		span_user(h);
 	h->in_kernel_once |= run->kernel;
 	h->count[run->kernel] += h->in_kernel_once ? run->insns : 0;
 	h->was_user = !run->kernel && h->in_kernel_once;
@@ -151,6 +153,7 @@ window_begin(struct hart *h)
 	if (!h->open && (profile_label == 0 || h->label == profile_label))
 		__atomic_fetch_add(&windows_open, 1, __ATOMIC_RELAXED);
 	h->open = 1;
+	span.opener = h;
 	for (unsigned i = 0; i < harts_used; i++)
 		memcpy(h->at_begin[i], harts[i].count, sizeof(harts[i].count));
 }

@@ -5,6 +5,9 @@
  * executes one of those at `back`. What the sender executes counts for the way there until it has rung the receiver's doorbell (a store
  * behind `fence w, o`): what it does then is its waiting. Instructions at `to` and `back` count. One line per span:
  * "send" + "receive" = "one_way"; "sender" + "receiver" + other harts = "round_trip". One span at a time; exact under -icount only.
+ *
+ * With `to=user` a span arrives when another hart goes to user mode, and is over then; it may begin on a hart without a window while another has
+ * one, whose label it gets. The first user instruction counts.
  */
 #define SPAN_BACK_MAX 8
 #define FENCE_W_O 0x0140000f
@@ -15,6 +18,8 @@ enum span_stage { SPAN_NONE, SPAN_SENDING, SPAN_SENT, SPAN_ARRIVED };
 static struct {
 	uint64_t from, to, back[SPAN_BACK_MAX];
 	unsigned backs;
+	bool to_user;
+	struct hart *opener;		/* the last hart that opened a window */
 	enum span_stage stage;
 	struct hart *sender, *receiver;
 	uint64_t send, receive;
@@ -33,7 +38,9 @@ span_insns(const struct hart *h)
 static void
 span_begin(struct hart *h)
 {
-	if (!h->open || span.stage != SPAN_NONE)
+	bool wanted = h->open || (span.to_user && span.opener != NULL && span.opener->open);
+
+	if (!wanted || span.stage != SPAN_NONE)
 		return;
 	for (unsigned i = 0; i < harts_used; i++) {
 		span.before[i] = 0;
@@ -63,6 +70,28 @@ span_end(const struct hart *h)
 }
 
 static void
+span_arrive(struct hart *h)
+{
+	span.receive = span_insns(h) + 1;
+	span.receiver = h;
+	span.stage = SPAN_ARRIVED;
+}
+
+/* A hart is about to execute in user mode, behind something else. */
+static void
+span_user(struct hart *h)
+{
+	if (!span.to_user || span.stage != SPAN_SENT || h == span.sender || h == span.opener)
+		return;
+	span_arrive(h);
+	fprintf(out, "{\"span\":%u,\"hart\":%u,\"to\":%u,\"label\":%u,\"send\":%llu,\"receive\":%llu,\"one_way\":%llu}\n", span.count++,
+		(unsigned)(span.sender - harts), (unsigned)(h - harts), span.opener->label, (unsigned long long)span.send,
+		(unsigned long long)span.receive, (unsigned long long)(span.send + span.receive));
+	span.stage = SPAN_NONE;
+	span.sender = NULL;
+}
+
+static void
 on_span_point(unsigned vcpu, void *data)
 {
 	struct hart *h = &harts[vcpu];
@@ -78,11 +107,8 @@ on_span_point(unsigned vcpu, void *data)
 		}
 		break;
 	case SPAN_TO:
-		if (h != span.sender && span.stage == SPAN_SENT) {
-			span.receive = span_insns(h) + 1;
-			span.receiver = h;
-			span.stage = SPAN_ARRIVED;
-		}
+		if (h != span.sender && span.stage == SPAN_SENT)
+			span_arrive(h);
 		break;
 	case SPAN_BACK:
 		span_end(h);
@@ -138,7 +164,9 @@ span_option(const char *option)
 {
 	if (strncmp(option, "from=", 5) == 0)
 		span.from = strtoull(option + 5, NULL, 16);
-	if (strncmp(option, "to=", 3) == 0)
+	if (strcmp(option, "to=user") == 0)
+		span.to_user = true;
+	else if (strncmp(option, "to=", 3) == 0)
 		span.to = strtoull(option + 3, NULL, 16);
 	if (strncmp(option, "back=", 5) == 0 && span.backs < SPAN_BACK_MAX)
 		span.back[span.backs++] = strtoull(option + 5, NULL, 16);

@@ -3,6 +3,7 @@
  * Stands in for init on bare metal: kernel calls, floating-point registers and measured windows, on the kernel core and beside it.
  * Prints `ok NAME` or `FAIL NAME: why` and ends the machine. Windows carry the labels below (see hal/perf.h and tools/plugin).
  */
+#include <abi/layout.h>
 #include <abi/limits.abi.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
@@ -19,6 +20,9 @@
 #define LABEL_CREATE 21		/* thread_create of a thread that ends at once */
 #define LABEL_JOIN 22		/* thread_join when it has */
 #define LABEL_HANDLE 23		/* thread_wakeup of the caller, which does not sleep: a remote call with a handle */
+
+#define LABEL_SIGNAL 24		/* thread_wakeup of a thread that sleeps on another application core */
+#define LABEL_PREEMPT 25	/* opened by one thread, ended by another that gets the core by the tick */
 
 #define CALLS 20
 #define LIVING 40
@@ -62,13 +66,90 @@ measure(void)
 	kthread_sleep(WAKE_ANY, FOREVER);
 }
 
+/* Under -icount the others run while this core waits. */
+static void
+settle(void)
+{
+	for (int i = 0; i < 40; i++)
+		kvoid_remote();
+	for (int i = 0; i < 40; i++)
+		kthread_yield();
+}
+
+static volatile int turn, turns;
+
+static void
+sleep_again(unsigned long arg)
+{
+	for (int i = 0; i < CALLS; i++)
+		kthread_sleep(WAKE_ANY, FOREVER);
+	kthread_exit(arg);
+}
+
+/* On an application core, with the sleeper on another. */
+static void
+signal_again(unsigned long sleeper)
+{
+	for (int i = 0; i < CALLS; i++) {
+		settle();
+		window(LABEL_SIGNAL, kthread_wakeup((int)sleeper, 1));
+	}
+	settle();
+	kthread_exit(0);
+}
+
+static void
+open_windows(unsigned long arg)
+{
+	hal_mark(LABEL_PREEMPT);
+	while (turns < CALLS) {
+		hal_mark(MARK_BEGIN);
+		turn = 1;
+	}
+	kthread_exit(arg);
+}
+
+static void
+end_windows(unsigned long arg)
+{
+	while (turns < CALLS) {
+		hal_mark(MARK_END);
+		turns += turn;
+		turn = 0;
+	}
+	kthread_exit(arg);
+}
+
 static long
-start(void (*entry)(unsigned long), unsigned long arg, int core)
+start_on(unsigned i, void (*entry)(unsigned long), unsigned long arg, int core)
 {
 	struct context ctx;
 
-	context_init(&ctx, (uintptr_t)entry, (uintptr_t)stack[arg] + STACK_BYTES, arg, 0);
+	context_init(&ctx, (uintptr_t)entry, (uintptr_t)stack[i] + STACK_BYTES, arg, 0);
 	return kthread_create(&ctx, core);
+}
+
+static long
+start(void (*entry)(unsigned long), unsigned long arg, int core)
+{
+	return start_on((unsigned)arg, entry, arg, core);
+}
+
+/* Both on this core, which is a time-sharing one. */
+static void
+measure_sharing(void)
+{
+	struct cluster_info info;
+	long sleeper = start_on(0, sleep_again, 0, 2), other = start_on(1, signal_again, (unsigned long)sleeper, 1);
+	uint64_t value;
+
+	report("join of who signals", kthread_join((int)other, &value, FOREVER), 0);
+	report("join of who was woken", kthread_join((int)sleeper, &value, FOREVER), 0);
+	kcluster_info(&info);
+	other = start_on(0, open_windows, 0, (int)info.core);
+	sleeper = start_on(1, end_windows, 0, (int)info.core);
+	report("join of who was preempted", kthread_join((int)other, &value, FOREVER), 0);
+	report("join of the other", kthread_join((int)sleeper, &value, FOREVER), 0);
 }
 
 static void
@@ -132,16 +213,6 @@ start_small(void (*entry)(unsigned long), unsigned long i)
 	return kthread_create(&ctx, ANY_CORE);
 }
 
-/* Under -icount the others run while this core waits. */
-static void
-settle(void)
-{
-	for (int i = 0; i < 40; i++)
-		kvoid_remote();
-	for (int i = 0; i < 40; i++)
-		kthread_yield();
-}
-
 static void
 measure_life(void)
 {
@@ -186,6 +257,7 @@ server_main(int argc, char **argv)
 	(void)argv;
 	measure();
 	measure_threads();
+	measure_sharing();
 	t = start(measure_thread, 0, 1);
 	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value, FOREVER) : t, 0);
 	report("its value", (long)value, 40);
