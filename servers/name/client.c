@@ -118,7 +118,7 @@ name_forget(uint32_t cluster, uint32_t first, uint32_t ports)
 
 	if (out < 0)
 		return (int)out;
-	result = mailbox_send((int)out, &request);
+	result = (int)kmailbox_write((int)out, &request);
 	khandle_close((int)out);
 	return result;
 }

@@ -32,7 +32,7 @@ int name_count(struct name_client *c, uint32_t *names);
 
 /*
  * Have all names forgotten that belong to `ports` ports of a cluster, from port `first` on: their owner is gone. For the own cluster, from
- * cluster 0 for any. Waits for the server to take the message, not for an answer. 0 or -E_NAME of the mailbox: no server is an error.
+ * cluster 0 for any. Never waits. 0 or -E_NAME of the mailbox: -E_AGAIN: its slot is full (EVENT_ROOM), or there is no server yet.
  */
 int name_forget(uint32_t cluster, uint32_t first, uint32_t ports);
 

@@ -20,7 +20,6 @@
 #define SHARED_PART 32			/* of the free memory that inboxes may take */
 #define SHARED_PER_PAIR 4		/* and the word in which one tells another what it has taken */
 #define SERVER_STACK (32 * 1024)
-#define REAPER_STACK (16 * 1024)
 
 /* What all ranks of the part have in common. */
 struct common {
@@ -294,11 +293,7 @@ begin_part(struct agent *a, uint32_t job)
 {
 	struct part *p = &a->part;
 
-	p->job = job;
-	p->ranks = a->plan.counts[a->here.cluster];
-	p->rank = NULL;
-	p->proc = -1;
-	p->control.pages = 0;
+	*p = (struct part){.job = job, .ranks = a->plan.counts[a->here.cluster], .proc = -1};
 }
 
 static int
@@ -323,8 +318,12 @@ start_part(struct agent *a)
 		return result;
 	ledger_note(&m.ledger, "program");
 	result = list_ranks(a);
-	p->proc = result < 0 ? result : (int)kproc_create();
-	result = p->proc < 0 ? p->proc : make_process(a, &m);
+	if (result == 0)
+		result = p->proc = (int)kproc_create();
+	if (result >= 0)
+		result = (int)kevent_bind(EVENT_PROC, p->proc, BIT_END);
+	if (result == 0)
+		result = make_process(a, &m);
 	if (result == 0)
 		result = start_ranks(a, &m);
 	image_close(&p->image);
@@ -334,40 +333,25 @@ start_part(struct agent *a)
 	return result;
 }
 
-static void
-reaper(void *arg)
-{
-	agent_reap(arg);
-}
-
 void
 agent_start(struct agent *a, uint32_t job)
 {
-	if (__atomic_load_n(&a->is_running, __ATOMIC_ACQUIRE))
-		return;
 	begin_part(a, job);
-	if (start_part(a) == 0) {
-		__atomic_store_n(&a->is_running, true, __ATOMIC_RELEASE);
-		if (thread_start(reaper, a, (int)a->here.core, REAPER_STACK) >= 0)
-			return;
-		console_print("atoll: no memory to watch the job in cluster %u\n", a->here.cluster);
-	}
+	if (start_part(a) == 0)
+		return;
+	a->part.has_failed = true;
 	if (a->part.proc >= 0) {
-		struct proc_status status;
-
 		kproc_kill(a->part.proc, 1);
-		kproc_wait(a->part.proc, &status, FOREVER);
-		khandle_close(a->part.proc);
+		return;
 	}
 	agent_part_close(&a->part);
-	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);
-	agent_report(a, PROC_END_NOT_STARTED, 1);
+	agent_ended(a, PROC_END_NOT_STARTED, 1);
 }
 
 void
 agent_kill(struct agent *a, int status)
 {
-	if (__atomic_load_n(&a->is_running, __ATOMIC_ACQUIRE))
+	if (a->part.proc >= 0)
 		kproc_kill(a->part.proc, status);
 }
 

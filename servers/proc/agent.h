@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One cluster's part of a job: its process, its ranks, its end.
+ * One cluster's part of a job: its process, its ranks, its end. The process server has one thread, so nothing here is shared; no function waits
+ * for another process. What is to be said to other servers is noted and said when their slots take it (say.c).
  */
 #ifndef SERVERS_PROC_AGENT_H
 #define SERVERS_PROC_AGENT_H
@@ -31,22 +32,37 @@ struct part_rank {
 
 /* The running part of a cluster. */
 struct part {
-	uint32_t job;
+	uint32_t job;			/* 0: there has been none */
 	uint32_t ranks;			/* of this cluster */
-	int proc;
+	int proc;			/* -1: none */
+	bool has_failed;		/* it could not be started; the ranks that run are being ended */
 	struct image image;
 	struct window control;		/* struct job_control, then the placement table */
 	struct part_rank *rank;		/* [ranks] */
 };
 
+/* What is still to be said. */
+struct to_say {
+	bool names[CLUSTERS_MAX];	/* that a cluster's names are to be forgotten */
+	bool files[CLUSTERS_MAX];	/* the same for its files */
+	bool has_ended;			/* the end of the part, to the leader, behind those */
+	enum proc_end end;
+	int status;
+};
+
+/* bits of the server's notification */
+#define BIT_MAIL 0			/* a message has come */
+#define BIT_ROOM 1			/* an output mailbox that was full may take one */
+#define BIT_END 2			/* of the part's process */
+#define BIT_DEATH 3			/* of a cluster */
+
 struct agent {
 	struct cluster_info here;
-	int leader;			/* mailbox to the leader */
 	bool has_files;			/* it has a file server */
 	bool has_names;			/* the machine has a name server: a message to none would wait for it for ever */
 	struct job_plan plan;
 	struct part part;
-	bool is_running;		/* part has a process; shared with the reaper, accessed atomically */
+	struct to_say say;
 };
 
 /* Read etc/job and place its ranks. 0 or -E_NAME; with `is_loud` the reason goes to the console. */
@@ -55,7 +71,10 @@ int job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_l
 /* Mailbox and portal ports that a cluster has for ranks, from BASE_PORT on. */
 uint32_t job_ports(const struct cluster_info *here);
 
-/* Start this cluster's ranks of job number `job` (plan must be read). Failures are reported on the console and to the leader. */
+/*
+ * Start this cluster's ranks of job number `job` (plan must be read). Loading makes kernel calls alone, and reads the archive in memory: it ends,
+ * and what comes meanwhile waits in its sender's slot. Failures are said on the console and to the leader.
+ */
 void agent_start(struct agent *a, uint32_t job);
 
 /* End them. */
@@ -64,16 +83,22 @@ void agent_kill(struct agent *a, int status);
 /* Start a server of the boot archive in a process of its own, on this core. 0 or -E_NAME. */
 int agent_start_server(struct agent *a, const char *name);
 
-/* The owners of a cluster's ports are gone: so are their names, and what they had open. */
-void agent_forget_names(const struct agent *a, uint32_t cluster, uint32_t first, uint32_t ports);
-
 /* Give the part's memory in this process back. */
 void agent_part_close(struct part *p);
 
-/* Wait for the end of the part's process and report it to the leader (reap.c). */
+/* The part's process may have ended (BIT_END): if so, say why, and note what others are to hear (reap.c). */
 void agent_reap(struct agent *a);
 
-/* Tell the leader how this cluster's part ended. */
-void agent_report(struct agent *a, enum proc_end end, int status);
+/* The part is over: the leader will hear how. */
+void agent_ended(struct agent *a, enum proc_end end, int status);
+
+/* A cluster's ranks are gone: their names and what they had open will be forgotten (say.c). */
+void agent_forget(struct agent *a, uint32_t cluster);
+
+/* Say what the slots take now; BIT_ROOM tells when to try again. True: the end of the part is due, and *m says it to the leader. */
+bool agent_say(struct agent *a, struct proc_message *m);
+
+/* The leader has been told. */
+void agent_has_told(struct agent *a);
 
 #endif

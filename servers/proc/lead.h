@@ -14,26 +14,33 @@
 struct lead {
 	uint32_t job;
 	uint32_t clusters;		/* in the machine */
-	uint32_t running;		/* clusters whose ranks run */
+	uint32_t running;		/* clusters whose ranks run or are to be started */
 	bool takes_part[CLUSTERS_MAX];
 	bool has_ended[CLUSTERS_MAX];
+	uint8_t due[CLUSTERS_MAX];	/* what a cluster is still to be told: PROC_START, PROC_KILL; 0: nothing */
 	bool is_failed;			/* the others are to be ended */
 	int32_t status;			/* of the job: that of the first failure, else the first nonzero one */
 };
 
-/* What the leader must do after a message. */
-struct lead_action {
-	bool kill_others;		/* send PROC_KILL to every running cluster */
-	bool is_over;			/* the job has ended with lead->status */
-};
-
-/* A job begins; counts[c] ranks in each cluster. */
+/* A job begins; counts[c] ranks in each cluster. PROC_START is due to each that has any. */
 void lead_begin(struct lead *l, uint32_t job, uint32_t clusters, const uint32_t *counts);
 
 /*
- * Take a message (PROC_ENDED, PROC_DEAD of process servers only, PROC_JOB_KILL; anything else, and what does not fit the
- * job's state, changes nothing).
+ * Take a message: PROC_ENDED of a process server. Anything else, and what does not fit the job's state, changes nothing. Only after a failure
+ * is PROC_KILL due to those that run; a cluster that was never told to start has ended then.
  */
-struct lead_action lead_take(struct lead *l, const struct mail_sender *from, const struct proc_message *m);
+void lead_take(struct lead *l, const struct mail_sender *from, const struct proc_message *m);
+
+/* A cluster is dead. */
+void lead_dead(struct lead *l, uint32_t cluster);
+
+/* The cluster has been told what was due. */
+void lead_told(struct lead *l, uint32_t cluster);
+
+/* Does the leader wait for this cluster's end? */
+bool lead_waits_for(const struct lead *l, uint32_t cluster);
+
+/* The job has ended, with l->status. */
+bool lead_is_over(const struct lead *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The process server: init of every cluster. An agent everywhere; in cluster 0 also the leader of the job, whose end is the
- * machine's end.
+ * machine's end. One thread sleeps for all that can happen: messages, room for its own, the end of the job's process, deaths of clusters.
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
@@ -12,34 +12,18 @@
 #include <servers/proc/lead.h>
 
 #define JOB 1			/* there is one so far */
-#define WATCH_STACK 4096	/* a watcher only sends a message; there is one per cluster */
 #define NAME_SERVER "bin/name"
 
 struct leader {
 	struct lead lead;
-	int out[CLUSTERS_MAX];		/* mailbox to each agent that takes part; -1: none */
+	int out[CLUSTERS_MAX];		/* mailbox to each other agent that takes part */
 };
 
-/* The state of this cluster's server: one thread serves, the others only send messages to it. */
 static struct agent agent;
 static struct leader leader;
-
-static void
-send_to_self(const struct proc_message *m)
-{
-	mailbox_send(agent.leader, m);
-}
-
-/* Waits for the death of a cluster, on a thread of its own. */
-static void
-watch(void *arg)
-{
-	uint32_t cluster = (uint32_t)(uintptr_t)arg;
-	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = cluster};
-
-	if (kcluster_watch((int)cluster, FOREVER) == -E_HOSTDOWN)
-		send_to_self(&m);
-}
+static bool is_leader;
+static int in;				/* the input mailbox */
+static int to_leader;
 
 static void
 halt(int status)
@@ -48,78 +32,93 @@ halt(int status)
 		kmachine_halt(atoll_startup()->authority, status);
 }
 
-/* Without the leader nobody collects the job: its ranks end, and so does the machine. */
+/* --- the leader --- */
+
+/* Tell another cluster's agent what is due. One that cannot be told is dead, and its death will be noticed. */
 static void
-watch_leader(void *arg)
+order(uint32_t cluster)
 {
-	(void)arg;
-	if (kcluster_watch(PROC_LEADER, FOREVER) == -E_HOSTDOWN) {
-		agent_kill(&agent, 1);
+	struct lead *l = &leader.lead;
+	struct proc_message m = {.magic = PROC_MAGIC, .op = l->due[cluster], .job = JOB, .cluster = cluster, .status = l->status};
+
+	if (kmailbox_write(leader.out[cluster], &m) != -E_AGAIN)
+		lead_told(l, cluster);
+}
+
+/* The own agent is called directly, after the others have been told, for it loads at once. */
+static void
+order_own(void)
+{
+	struct lead *l = &leader.lead;
+	uint32_t own = agent.here.cluster;
+	uint8_t op = l->due[own];
+
+	lead_told(l, own);
+	if (op == PROC_START)
+		agent_start(&agent, JOB);
+	else if (op == PROC_KILL)
+		agent_kill(&agent, l->status);
+}
+
+static void
+give_orders(void)
+{
+	for (uint32_t c = 0; c < agent.here.clusters; c++)
+		if (leader.lead.due[c] != 0 && c != agent.here.cluster)
+			order(c);
+	order_own();
+}
+
+/* A mailbox for each other cluster that takes part, and its death is told. */
+static void
+begin_job(void)
+{
+	lead_begin(&leader.lead, JOB, agent.here.clusters, agent.plan.counts);
+	for (uint32_t c = 0; c < agent.here.clusters; c++) {
+		if (!leader.lead.takes_part[c] || c == agent.here.cluster)
+			continue;
+		leader.out[c] = (int)kmailbox_open((int)c, PROC_PORT);
+		if (leader.out[c] >= 0 && kevent_bind(EVENT_CLUSTER, (int)c, BIT_DEATH) == 0)
+			continue;
+		console_print("atoll: no room to start the job in cluster %u\n", c);
 		halt(1);
 	}
 }
 
-/* Order something from a cluster's agent; the own one is called directly. */
-static void
-order(uint32_t cluster, enum proc_op op, int status)
+static bool
+is_dead(uint32_t cluster)
 {
-	struct proc_message m = {.magic = PROC_MAGIC, .op = op, .job = JOB, .cluster = cluster, .status = status};
-	struct proc_message dead = {.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = cluster};
-	int result;
-
-	if (cluster == agent.here.cluster) {
-		if (op == PROC_START)
-			agent_start(&agent, JOB);
-		else
-			agent_kill(&agent, status);
-		return;
-	}
-	result = mailbox_send(leader.out[cluster], &m);
-	if (result != 0 && op == PROC_START)
-		send_to_self(&dead);
+	return kcluster_watch((int)cluster, 0) == -E_HOSTDOWN;
 }
 
 static void
-kill_others(void)
+look_for_deaths(void)
 {
 	for (uint32_t c = 0; c < agent.here.clusters; c++)
-		if (leader.lead.takes_part[c] && !leader.lead.has_ended[c])
-			order(c, PROC_KILL, leader.lead.status);
-}
-
-/* Begin the job: a mailbox and a watcher for each remote cluster, then the orders; the own cluster last, for it loads at once. */
-static void
-begin_job(void)
-{
-	uint32_t own = agent.here.cluster;
-
-	lead_begin(&leader.lead, JOB, agent.here.clusters, agent.plan.counts);
-	for (uint32_t c = 0; c < agent.here.clusters; c++) {
-		if (!leader.lead.takes_part[c] || c == own)
-			continue;
-		leader.out[c] = (int)kmailbox_open((int)c, PROC_PORT);
-		if (leader.out[c] < 0 || thread_start(watch, (void *)(uintptr_t)c, (int)agent.here.core, WATCH_STACK) < 0) {
-			console_print("atoll: no room to start the job in cluster %u\n", c);
-			halt(1);
+		if (c != agent.here.cluster && lead_waits_for(&leader.lead, c) && is_dead(c)) {
+			lead_dead(&leader.lead, c);
+			agent_forget(&agent, c);
 		}
-		order(c, PROC_START, 0);
-	}
-	if (leader.lead.takes_part[own])
-		order(own, PROC_START, 0);
 }
 
+/* What the own agent says needs no message. */
 static void
-lead_message(const struct mail_sender *from, const struct proc_message *m)
+lead_on(void)
 {
-	struct lead_action a = lead_take(&leader.lead, from, m);
+	struct mail_sender self = {PROC_LEADER, BADGE_INIT};
+	struct proc_message m;
 
-	if (m->magic == PROC_MAGIC && m->op == PROC_DEAD && from->cluster == PROC_LEADER && from->badge == BADGE_INIT)
-		agent_forget_names(&agent, m->cluster, 0, PORTS_MAX);
-	if (a.kill_others)
-		kill_others();
-	if (a.is_over)
+	give_orders();
+	if (agent_say(&agent, &m)) {
+		agent_has_told(&agent);
+		lead_take(&leader.lead, &self, &m);
+		give_orders();
+	}
+	if (lead_is_over(&leader.lead))
 		halt(leader.lead.status & 255);
 }
+
+/* --- the agent of another cluster --- */
 
 static void
 agent_message(const struct mail_sender *from, const struct proc_message *m)
@@ -134,54 +133,108 @@ agent_message(const struct mail_sender *from, const struct proc_message *m)
 }
 
 static void
-begin(bool is_leader)
+report(void)
 {
-	struct file f;
+	struct proc_message m;
+	long result;
 
-	agent.has_names = file_open(NAME_SERVER, &f) == 0;
-	agent.has_files = file_open(FILE_SERVER, &f) == 0;
-	if (!is_leader) {
-		if (thread_start(watch_leader, NULL, (int)agent.here.core, WATCH_STACK) < 0)
-			console_print("atoll: cluster %u cannot watch cluster %u\n", agent.here.cluster, PROC_LEADER);
+	if (!agent_say(&agent, &m))
 		return;
-	}
+	result = kmailbox_write(to_leader, &m);
+	if (result == -E_AGAIN)
+		return;
+	agent_has_told(&agent);
+	if (result != 0)
+		console_print("atoll: cluster %u cannot reach the leader: %s\n", agent.here.cluster, error_text((int)result));
+}
+
+/* Without the leader nobody collects the job: its ranks end, and so does the machine. */
+static void
+look_after_leader(void)
+{
+	if (!is_dead(PROC_LEADER))
+		return;
+	agent_kill(&agent, 1);
+	halt(1);
+}
+
+/* --- both --- */
+
+static void
+start_servers(void)
+{
 	if (agent.has_names && agent_start_server(&agent, NAME_SERVER) != 0)
 		halt(1);
 	if (agent.has_files && agent_start_server(&agent, FILE_SERVER) != 0)
 		halt(1);
+}
+
+static void
+begin(void)
+{
+	struct file f;
+
+	agent.part.proc = -1;
+	agent.has_names = file_open(NAME_SERVER, &f) == 0;
+	agent.has_files = file_open(FILE_SERVER, &f) == 0;
+	kevent_bind(EVENT_MAILBOX, in, BIT_MAIL);
+	kevent_bind(EVENT_ROOM, 0, BIT_ROOM);
+	if (!is_leader) {
+		kevent_bind(EVENT_CLUSTER, PROC_LEADER, BIT_DEATH);
+		return;
+	}
+	start_servers();
 	if (job_plan_read(&agent.plan, &agent.here, true) != 0)
 		halt(1);
 	begin_job();
 }
 
-int
-server_main(int argc, char **argv)
+static void
+take_messages(void)
 {
 	struct proc_message m;
 	struct mail_sender from;
-	bool is_leader;
-	int in;
 
+	while (kmailbox_read(in, ANY_SOURCE_CLUSTER, &m, &from) >= 0) {
+		if (is_leader)
+			lead_take(&leader.lead, &from, &m);
+		else
+			agent_message(&from, &m);
+	}
+}
+
+static void
+serve(long bits)
+{
+	if (bits & 1 << BIT_MAIL)
+		take_messages();
+	if (bits & 1 << BIT_END)
+		agent_reap(&agent);
+	if (bits & 1 << BIT_DEATH && is_leader)
+		look_for_deaths();
+	else if (bits & 1 << BIT_DEATH)
+		look_after_leader();
+	if (is_leader)
+		lead_on();
+	else
+		report();
+}
+
+int
+server_main(int argc, char **argv)
+{
 	(void)argc;
 	(void)argv;
 	kcluster_info(&agent.here);
 	is_leader = agent.here.cluster == PROC_LEADER;
 	in = (int)kmailbox_create(PROC_PORT);
-	agent.leader = (int)kmailbox_open(PROC_LEADER, PROC_PORT);
-	if (in < 0 || agent.leader < 0) {
+	to_leader = (int)kmailbox_open(PROC_LEADER, PROC_PORT);
+	if (in < 0 || to_leader < 0) {
 		console_print("atoll: cluster %u cannot open port %d: %s\n", agent.here.cluster, PROC_PORT,
-		    error_text(in < 0 ? in : agent.leader));
+		    error_text(in < 0 ? in : to_leader));
 		return 1;
 	}
-	begin(is_leader);
-	for (;;) {
-		long source = kmailbox_read(in, ANY_SOURCE_CLUSTER, &m, &from);
-
-		if (source == -E_AGAIN)
-			kmailbox_wait(in, ANY_SOURCE_CLUSTER, FOREVER);
-		else if (source >= 0 && is_leader)
-			lead_message(&from, &m);
-		else if (source >= 0)
-			agent_message(&from, &m);
-	}
+	begin();
+	for (long bits = 0;; bits = kthread_sleep(WAKE_ANY, FOREVER))
+		serve(bits);
 }

@@ -178,76 +178,119 @@ TEST(too_many_ranks_and_no_clusters_are_refused)
 static struct lead lead;
 
 /* What the process server of a cluster says. */
-static struct lead_action
+static void
 take(uint32_t cluster, const struct proc_message *m)
 {
-	return lead_take(&lead, &(struct mail_sender){cluster, BADGE_INIT}, m);
+	lead_take(&lead, &(struct mail_sender){cluster, BADGE_INIT}, m);
 }
 
+/* Three clusters, none of which has been told anything. */
 static void
 begin(void)
 {
 	lead_begin(&lead, 7, 4, (uint32_t[]){2, 0, 2, 1});
 	expect_eq(lead.running, 3);
+	for (uint32_t c = 0; c < 4; c++)
+		expect_eq(lead.due[c], c == 1 ? 0 : PROC_START);
 }
 
-static struct lead_action
+static void
+begin_and_tell(void)
+{
+	begin();
+	for (uint32_t c = 0; c < 4; c++)
+		lead_told(&lead, c);
+}
+
+static void
 ended(uint32_t source, enum proc_end end, int status)
 {
 	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_ENDED, .job = 7, .end = end, .status = status};
 
-	return take(source, &m);
+	take(source, &m);
+}
+
+static void
+expect_due(enum proc_op a, enum proc_op b, enum proc_op c, enum proc_op d)
+{
+	expect_eq(lead.due[0], a);
+	expect_eq(lead.due[1], b);
+	expect_eq(lead.due[2], c);
+	expect_eq(lead.due[3], d);
 }
 
 TEST(a_job_is_over_when_all_clusters_have_ended_with_the_first_nonzero_status)
 {
-	begin();
-	expect(!ended(2, PROC_END_EXIT, 0).is_over);
-	expect(!ended(0, PROC_END_EXIT, 3).kill_others);
-	expect(ended(3, PROC_END_EXIT, 4).is_over);
+	begin_and_tell();
+	ended(2, PROC_END_EXIT, 0);
+	ended(0, PROC_END_EXIT, 3);
+	expect_due(0, 0, 0, 0);
+	expect(!lead_is_over(&lead));
+	ended(3, PROC_END_EXIT, 4);
+	expect(lead_is_over(&lead));
 	expect_eq(lead.status, 3);
 }
 
 TEST(the_first_failure_ends_the_others_once_and_gives_the_status)
 {
-	begin();
-	expect(ended(2, PROC_END_CRASH, 139).kill_others);
-	expect(!ended(0, PROC_END_ABORT, 9).kill_others);
-	expect(ended(3, PROC_END_KILLED, 0).is_over);
+	begin_and_tell();
+	ended(2, PROC_END_CRASH, 139);
+	expect_due(PROC_KILL, 0, 0, PROC_KILL);
+	lead_told(&lead, 0);
+	lead_told(&lead, 3);
+	ended(0, PROC_END_ABORT, 9);
+	expect_due(0, 0, 0, 0);
+	expect(!lead_is_over(&lead));
+	ended(3, PROC_END_KILLED, 0);
+	expect(lead_is_over(&lead));
 	expect_eq(lead.status, 139);
 }
 
-TEST(a_dead_cluster_fails_the_job_and_is_named)
+TEST(a_cluster_that_was_never_told_to_start_is_not_waited_for)
 {
-	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = 2};
-	struct lead_action a;
-
 	begin();
-	a = take(3, &m);
-	expect(!a.kill_others);
-	a = take(0, &m);
-	expect(a.kill_others && !a.is_over);
-	a = take(0, &m);
-	expect(!a.kill_others);
+	lead_told(&lead, 0);
+	ended(0, PROC_END_NOT_STARTED, 1);
+	expect_due(0, 0, 0, 0);
+	expect(lead_is_over(&lead));
+	begin();
+	lead_told(&lead, 0);
+	lead_told(&lead, 2);
+	ended(0, PROC_END_CRASH, 139);
+	expect_due(0, 0, PROC_KILL, 0);
+	expect(lead_waits_for(&lead, 2) && !lead_waits_for(&lead, 3));
+	ended(2, PROC_END_KILLED, 0);
+	expect(lead_is_over(&lead));
+}
+
+TEST(a_dead_cluster_fails_the_job)
+{
+	begin_and_tell();
+	lead_dead(&lead, 1);
+	expect_due(0, 0, 0, 0);
+	lead_dead(&lead, 2);
+	expect_due(PROC_KILL, 0, 0, PROC_KILL);
+	lead_told(&lead, 0);
+	lead_dead(&lead, 2);
+	expect_due(0, 0, 0, PROC_KILL);
 	ended(0, PROC_END_KILLED, 0);
-	expect(ended(3, PROC_END_KILLED, 0).is_over);
+	ended(3, PROC_END_KILLED, 0);
+	expect(lead_is_over(&lead));
 	expect_eq(lead.status, 1);
 }
 
-TEST(a_process_that_is_no_server_can_only_end_the_job)
+/* Also one of the leader's own cluster. */
+TEST(a_process_that_is_no_server_is_not_believed)
 {
 	struct mail_sender rank = {.cluster = 0, .badge = BADGE_INIT + 1};
-	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = 2, .job = 7};
+	struct proc_message m = {.magic = PROC_MAGIC, .cluster = 2, .job = 7, .status = 9, .end = PROC_END_CRASH};
 	struct lead before;
 
 	begin();
 	before = lead;
-	lead_take(&lead, &rank, &m);
-	m.op = PROC_ENDED;
-	lead_take(&lead, &rank, &m);
+	for (m.op = 0; m.op < 12; m.op++)
+		lead_take(&lead, &rank, &m);
 	expect(memcmp(&lead, &before, sizeof(lead)) == 0);
-	m.op = PROC_JOB_KILL;
-	expect(lead_take(&lead, &rank, &m).kill_others);
 }
 
 TEST(messages_that_do_not_fit_change_nothing)
@@ -262,8 +305,7 @@ TEST(messages_that_do_not_fit_change_nothing)
 	take(0, &m);
 	m = (struct proc_message){.magic = PROC_MAGIC, .op = 99, .job = 7};
 	take(0, &m);
-	m = (struct proc_message){.magic = PROC_MAGIC, .op = PROC_DEAD, .cluster = 4000};
-	take(0, &m);
+	lead_dead(&lead, 4000);
 	ended(1, PROC_END_EXIT, 0);
 	ended(77, PROC_END_EXIT, 0);
 	expect_eq(memcmp(&before, &lead, sizeof(lead)), 0);
@@ -287,8 +329,9 @@ main(void)
 	RUN(too_many_ranks_and_no_clusters_are_refused);
 	RUN(a_job_is_over_when_all_clusters_have_ended_with_the_first_nonzero_status);
 	RUN(the_first_failure_ends_the_others_once_and_gives_the_status);
-	RUN(a_dead_cluster_fails_the_job_and_is_named);
-	RUN(a_process_that_is_no_server_can_only_end_the_job);
+	RUN(a_cluster_that_was_never_told_to_start_is_not_waited_for);
+	RUN(a_dead_cluster_fails_the_job);
+	RUN(a_process_that_is_no_server_is_not_believed);
 	RUN(messages_that_do_not_fit_change_nothing);
 	return TEST_FAILED;
 }

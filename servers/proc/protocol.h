@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Messages of the process servers: one leader, in cluster 0, and an agent in every cluster (also there), all on port PROC_PORT of
- * their cluster. The sender's cluster and badge come from the kernels: what is said here of leader, agents and watchers is believed only from
- * a process server (BADGE_INIT).
+ * their cluster. The sender's cluster and badge come from the kernels: only what a process server (BADGE_INIT) says is believed. Nobody
+ * else has anything to say here: a rank ends its job by ending its process.
  */
 #ifndef SERVERS_PROC_PROTOCOL_H
 #define SERVERS_PROC_PROTOCOL_H
@@ -20,10 +20,6 @@ enum proc_op {
 	PROC_KILL = 2,		/* end them with `status` */
 	/* agent -> leader */
 	PROC_ENDED = 3,		/* this cluster's ranks have ended: status, cause */
-	/* watcher -> leader, inside its cluster */
-	PROC_DEAD = 4,		/* `cluster` is dead */
-	/* anybody -> leader */
-	PROC_JOB_KILL = 5,	/* end the job with `status` */
 };
 
 /* how a cluster's part of a job ended */

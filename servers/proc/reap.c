@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a cluster's part of a job ends: waits for its process, says what crashed and where, tells the leader.
+ * How a cluster's part of a job ends: what its process's status means, what crashed and where.
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <abi/startup.h>
 #include <base/fmt.h>
-#include <servers/file/protocol.h>
-#include <servers/name/client.h>
 #include <servers/proc/agent.h>
+
+#define NOW 0			/* as a deadline: ask without waiting */
 
 /* Exit status of a program that the kernel ended: 128 and the number of the signal that Linux would send. */
 static int
@@ -92,64 +92,51 @@ report_crash(const struct agent *a, const struct crash_info *i)
 }
 
 void
-agent_report(struct agent *a, enum proc_end end, int status)
+agent_ended(struct agent *a, enum proc_end end, int status)
 {
-	struct proc_message m = {
-		.magic = PROC_MAGIC, .op = PROC_ENDED, .job = a->part.job, .cluster = a->here.cluster, .status = status, .end = end};
-	int result = mailbox_send(a->leader, &m);
-
-	if (result != 0)
-		console_print("atoll: cluster %u cannot reach the leader: %s\n", a->here.cluster, error_text(result));
+	a->say.has_ended = true;
+	a->say.end = end;
+	a->say.status = status;
 }
 
-/* Have the file server close what a cluster's ranks had open. A message to none would wait for ever. */
-static void
-forget_files(uint32_t cluster)
+/* How the part has ended, by the status of its process. What crashed is said. */
+static enum proc_end
+end_of(const struct agent *a, const struct proc_status *s, int *status)
 {
-	struct file_request q = {.magic = FILE_MAGIC, .op = FILE_FORGET, .arg = cluster};
-	long out = kmailbox_open(FILE_CLUSTER, FILE_PORT);
+	const struct part *p = &a->part;
+	const struct job_control *c = (const struct job_control *)(const void *)p->control.memory;
+	struct crash_info info = {0};
 
-	if (out < 0)
-		return;
-	mailbox_send((int)out, &q);
-	khandle_close((int)out);
-}
-
-void
-agent_forget_names(const struct agent *a, uint32_t cluster, uint32_t first, uint32_t ports)
-{
-	if (a->has_names)
-		name_forget(cluster, first, ports);
-	if (a->has_files)
-		forget_files(cluster);
+	*status = s->status & 255;
+	if (p->has_failed) {
+		*status = 1;
+		return PROC_END_NOT_STARTED;
+	}
+	if (s->cause == CRASH_KILLED)
+		return PROC_END_KILLED;
+	if (s->cause != CRASH_NONE) {
+		*status = status_of_cause(s->cause);
+		if (kcrash_info(p->proc, &info) >= 0)
+			report_crash(a, &info);
+		return PROC_END_CRASH;
+	}
+	return __atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) == p->ranks ? PROC_END_EXIT : PROC_END_ABORT;
 }
 
 void
 agent_reap(struct agent *a)
 {
 	struct part *p = &a->part;
-	struct job_control *c = (struct job_control *)(void *)p->control.memory;
-	struct crash_info info = {0};
 	struct proc_status s;
-	enum proc_end end = PROC_END_EXIT;
+	enum proc_end end;
 	int status;
 
-	if (kproc_wait(p->proc, &s, FOREVER) < 0)
-		s = (struct proc_status){.cause = CRASH_KILLED};
-	status = s.status & 255;
-	if (s.cause == CRASH_KILLED) {
-		end = PROC_END_KILLED;
-	} else if (s.cause != CRASH_NONE) {
-		end = PROC_END_CRASH;
-		status = status_of_cause(s.cause);
-		if (kcrash_info(p->proc, &info) >= 0)
-			report_crash(a, &info);
-	} else if (__atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) != p->ranks) {
-		end = PROC_END_ABORT;
-	}
+	if (p->proc < 0 || kproc_wait(p->proc, &s, NOW) < 0)
+		return;
+	end = end_of(a, &s, &status);
 	khandle_close(p->proc);
-	agent_forget_names(a, a->here.cluster, BASE_PORT, job_ports(&a->here));
+	p->proc = -1;
 	agent_part_close(p);
-	__atomic_store_n(&a->is_running, false, __ATOMIC_RELEASE);
-	agent_report(a, end, status);
+	agent_forget(a, a->here.cluster);
+	agent_ended(a, end, status);
 }

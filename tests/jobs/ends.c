@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
-#include <servers/proc/client.h>
 
 __attribute__((noinline)) static void
 explode(volatile int *p)
@@ -44,9 +43,6 @@ end(const char *how)
 		abort();
 	if (strcmp(how, "job_abort") == 0)
 		job_abort(10);
-	if (strcmp(how, "kill") == 0 && proc_job_kill(11) == 0)
-		for (;;)
-			kthread_sleep(WAKE_ANY, FOREVER);
 	if (strcmp(how, "crash") == 0)
 		explode((volatile int *)16);
 	if (strcmp(how, "jump") == 0)

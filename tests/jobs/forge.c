@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every rank forges what only process servers may say: that it is the leader and the job is to end, that a cluster is dead or has ended, that
+ * Every rank forges what only process servers may say: that it is the leader and the job is to start or end, that a cluster has ended, that
  * a cluster's names are to be forgotten. The job and its names go on as if nothing had been.
  */
 #include <stdio.h>
@@ -13,6 +13,8 @@
 #include <servers/name/client.h>
 #include <servers/name/protocol.h>
 #include <servers/proc/protocol.h>
+
+#define OPS 6			/* more than there are */
 
 static int failures;
 
@@ -40,13 +42,12 @@ send_and_settle(int out, const struct proc_message *m)
 static void
 forge(uint32_t cluster)
 {
-	static const enum proc_op ops[] = {PROC_KILL, PROC_START, PROC_ENDED, PROC_DEAD};
 	long out = kmailbox_open((int)cluster, PROC_PORT);
 
 	expect(out >= 0, 1, "open a process server's port");
-	for (unsigned i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+	for (uint32_t op = 0; op < OPS; op++)
 		for (uint32_t about = 0; about < 2; about++)
-			send_and_settle((int)out, &(struct proc_message){.magic = PROC_MAGIC, .op = ops[i], .job = 1, .cluster = about,
+			send_and_settle((int)out, &(struct proc_message){.magic = PROC_MAGIC, .op = op, .job = 1, .cluster = about,
 				.status = 99, .end = PROC_END_CRASH});
 	khandle_close((int)out);
 }

@@ -29,7 +29,7 @@ send(int cluster, int port, const void *msg)
 	failures++;
 }
 
-/* Sound headers with every operation and absurd contents; only the leader's own cluster may report deaths, only agents ends. */
+/* Sound headers with every operation and absurd contents: only process servers are believed. */
 static void
 pester_servers(int cluster)
 {
@@ -39,8 +39,7 @@ pester_servers(int cluster)
 	memset(garbage, 0xa5, sizeof(garbage));
 	send(cluster, PROC_PORT, garbage);
 	for (m.op = 0; m.op < 12; m.op++)
-		if (m.op != PROC_JOB_KILL && m.op != PROC_KILL)
-			send(cluster, PROC_PORT, &m);
+		send(cluster, PROC_PORT, &m);
 }
 
 static void

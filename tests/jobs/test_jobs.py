@@ -32,7 +32,6 @@ ENDS = [
     ("mpi__exit", 9, "rank 4 ended with status 9 before MPI_Finalize\n"),
     ("abort", 134, "rank 4 aborted"),
     ("job_abort", 10, ""),
-    ("kill", 11, ""),
     ("crash", 139, "rank 4 crashed: bad address written, address 0x10, in explode+"),
     ("jump", 139, "rank 4 crashed: bad address executed, address 0x10, at 0x10 outside the program"),
     ("illegal", 132, "rank 4 crashed: illegal instruction"),
