@@ -52,7 +52,7 @@ struct crash_info {
 /* mailbox_read: who sent it. A kernel can only lie about the processes of its own cluster */
 struct mail_sender {
 	uint32_t cluster;
-	uint32_t badge;			/* BADGE_* or a number that no other process of the cluster has */
+	uint32_t badge;			/* BADGE_* */
 };
 
 /* page_query */

@@ -21,9 +21,14 @@
 #define CRASH_INFO_SIZE 48
 #define MAIL_SENDER_SIZE 8
 
-/* badges: who sent a message, inside its cluster. Every process has one of its own, stamped by its kernel */
+/*
+ * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server gives them to what it starts; a
+ * process that another makes has that one's. A child of the process server that got none has a larger one of its own.
+ */
 #define BADGE_KERNEL 0
-#define BADGE_INIT 4096		/* the process server; all others are larger */
+#define BADGE_SERVER 1
+#define BADGE_JOB 16		/* and the job's number: its processes in all clusters */
+#define BADGE_INIT 4096		/* the process server */
 
 /* protection bits of page_map and mem_alloc */
 #define PAGE_READ 1
@@ -84,5 +89,6 @@
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */
 #define COUNT_REFILLS_CODE 1
 #define COUNT_TICKS 2		/* timer interrupts: none but on a time-sharing core with more than one thread to run */
+#define COUNT_INTERRUPTS 3	/* other interrupts of user threads: on an application core only for processes that have a thread there */
 
 #endif

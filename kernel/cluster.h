@@ -147,6 +147,7 @@ struct process {
 	_Alignas(HAL_CACHE_LINE) enum proc_state state;
 	int id;			/* owner of its frames */
 	uint32_t generation;
+	uint32_t badge;		/* of the messages that it sends */
 	uint32_t priority;	/* the most that its threads may have, and what they begin with */
 	bool swept;		/* no core runs it any more */
 	bool is_orphan;		/* no handle names it: home will end it */
@@ -160,7 +161,10 @@ struct process {
 	uint32_t held;		/* head of the list of frames that frame_alloc gave it */
 	uint32_t *indexes;	/* bitmap: thread->index in use */
 	uint32_t index_floor;	/* all below are */
-	uint32_t cores[CORE_MASK_WORDS];	/* that ever ran one of its threads */
+	uint32_t cores[CORE_MASK_WORDS];	/* that have threads of it, or have had some and may know its space yet */
+	uint16_t *placed;	/* how many of its threads each core has */
+	uint32_t core_first;	/* its threads may be placed on these cores only */
+	uint32_t core_count;
 	struct sweep kill;
 	struct proc_status status;
 	struct crash_info crash;
@@ -193,6 +197,9 @@ struct run_queue {
 	struct list level[PRIORITIES];
 };
 
+/* What core->knows says of a space. */
+#define SPACE_NAME(space) ((uint32_t)(uintptr_t)(space))
+
 struct core {
 	/* constant after boot */
 	struct cluster *cluster;
@@ -200,11 +207,13 @@ struct core {
 	uint32_t role;
 	/* own */
 	_Alignas(HAL_CACHE_LINE) struct thread *current;
-	struct hal_space *space;	/* that hal_user_enter or hal_space_use made active */
+	struct hal_space *space;	/* that hal_space_use made active */
+	uint32_t knows;		/* shared word, written behind that: the low bits of its address, so that home sees which spaces it has left */
 	struct run_queue run_queue;
 	uint32_t ticks;		/* TRAP_TIMER that came */
 	uint64_t quantum_end;	/* TC: when `current` must let others of its priority run; HAL_FOREVER: there are none */
 	uint64_t tick;		/* TC: what hal_timer_arm was last told */
+	uint32_t interrupts;	/* of the user threads here, not by the tick */
 	struct sweep *doomed;	/* kill of current's process, to be acknowledged once current is dropped */
 	struct ready_ring ready;
 	/* home */

@@ -100,6 +100,7 @@ tables_init(struct cluster *c, struct carve *m)
 		list_init(&c->futex[i]);
 	for (uint32_t i = 0; i < c->procs_max; i++) {
 		c->proc[i].indexes = carve(m, words * sizeof(uint32_t), sizeof(uint32_t));
+		c->proc[i].placed = carve(m, (c->cores + c->guests) * sizeof(uint16_t), sizeof(uint16_t));
 		list_push_back(&c->procs_free, &c->proc[i].free);
 	}
 }

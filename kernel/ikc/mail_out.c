@@ -132,7 +132,7 @@ fill(const struct thread *caller, struct wire_mail *m, const struct endpoint *ep
 		.source = (uint16_t)c->id,
 		.port = ep->port,
 		.generation = ep->generation,
-		.badge = (uint32_t)caller->proc->id,
+		.badge = caller->proc->badge,
 	};
 	memcpy(m->payload, msg, MAILBOX_MSG_SIZE);
 }

@@ -76,6 +76,21 @@ retire(struct cluster *c, struct sweep *s, bool *any)
 	return true;
 }
 
+/*
+ * Does the sweep concern this core? One that had threads of the process and has left its space since does not count any more: only a thread
+ * that home places there makes it enter that again.
+ */
+static bool
+concerns(const struct cluster *c, struct process *p, uint32_t core)
+{
+	if (!bitmap_test(p->cores, core))
+		return false;
+	if (p->placed[core] != 0 || hal_load32(&c->core[core].knows) == SPACE_NAME(&p->space))
+		return true;
+	bitmap_clear(p->cores, core);
+	return false;
+}
+
 bool
 sweep_send(struct cluster *c, struct sweep *s, int except)
 {
@@ -84,7 +99,7 @@ sweep_send(struct cluster *c, struct sweep *s, int except)
 	bool any;
 
 	for (uint32_t i = 0; i < c->cores + c->guests; i++) {
-		if (!bitmap_test(s->proc->cores, i) || (int)i == except || i == KERNEL_CORE)
+		if ((int)i == except || i == KERNEL_CORE || !concerns(c, s->proc, i))
 			continue;
 		bitmap_set(s->todo, i);
 		cores++;

@@ -27,7 +27,7 @@ kc_proc_create(struct thread *caller)
 
 /*
  * kc_proc_start: start a thread, the first or a further one, in a process (RIGHT_WRITE). Only that process gets a handle of it. Runs: home.
- * Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it has ended; -E_INVAL: context or core; -E_NOSPC; -E_NOMEM; -E_MFILE.
+ * Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it has ended; -E_INVAL: context, or no core of that process's; -E_NOSPC; -E_NOMEM; -E_MFILE.
  */
 long
 kc_proc_start(struct thread *caller, int proc, const void *ctx, int core)
@@ -65,6 +65,47 @@ kc_proc_priority(struct thread *caller, int proc, int priority)
 		if (hal_load32(&t->priority) > p->priority)
 			hal_store32(&t->priority, p->priority);
 	}
+	return 0;
+}
+
+/*
+ * kc_proc_cores: the `count` cores from `first` on are those on which threads of a process are placed from now on, and of the processes that it makes
+ * from now on. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no core; -E_ACCES: no right, or some are not the
+ * caller's process's.
+ */
+long
+kc_proc_cores(struct thread *caller, int proc, int first, int count)
+{
+	const struct process *own = caller->proc;
+	struct process *p;
+	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
+
+	if (e != 0)
+		return e;
+	if (first < 0 || count <= 0)
+		return -E_INVAL;
+	if ((uint32_t)first < own->core_first || (uint32_t)first - own->core_first + (uint32_t)count > own->core_count)
+		return -E_ACCES;
+	p->core_first = (uint32_t)first;
+	p->core_count = (uint32_t)count;
+	return 0;
+}
+
+/*
+ * kc_proc_badge: what messages of a process are marked with from now on, and those of the processes that it makes from now on. RIGHT_WRITE and
+ * RIGHT_GRANT, so that no process has a choice of its own. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_INVAL: not 1 .. BADGE_INIT - 1.
+ */
+long
+kc_proc_badge(struct thread *caller, int proc, uint32_t badge)
+{
+	const struct handles *handles = &caller->proc->handles;
+	struct object *o = handle_get(handles, proc, OBJECT_PROCESS, RIGHT_WRITE | RIGHT_GRANT);
+
+	if (o == NULL)
+		return handle_error(handles, proc, OBJECT_PROCESS);
+	if (badge == BADGE_KERNEL || badge >= BADGE_INIT)
+		return -E_INVAL;
+	list_entry(o, struct process, object)->badge = badge;
 	return 0;
 }
 

@@ -59,6 +59,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	handles_init(&p->handles, &c->slab, p->quota);
 	p->generation = p->generation % ID_GENERATION_MAX + 1;
 	p->id = (int)(p->generation << ID_INDEX_BITS | (uint32_t)(p - c->proc));
+	p->badge = parent == NULL || parent == c->init ? (uint32_t)p->id : parent->badge;
 	p->priority = parent != NULL && parent->priority < PRIORITY_PROGRAM ? parent->priority : PRIORITY_PROGRAM;
 	p->swept = false;
 	p->live = 0;
@@ -69,6 +70,9 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	p->personality = (struct personality){0, 0, 0};
 	memset(p->indexes, 0, BITMAP_WORDS(c->threads_max) * sizeof(*p->indexes));
 	memset(p->cores, 0, sizeof(p->cores));
+	memset(p->placed, 0, (c->cores + c->guests) * sizeof(*p->placed));
+	p->core_first = parent != NULL ? parent->core_first : 0;
+	p->core_count = parent != NULL ? parent->core_count : c->cores;
 	memset(&p->status, 0, sizeof(p->status));
 	memset(&p->crash, 0, sizeof(p->crash));
 	list_init(&p->threads);

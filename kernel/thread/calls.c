@@ -23,7 +23,10 @@ kc_void_remote(struct thread *caller)
 	return 0;
 }
 
-/* kc_thread_create: start a thread of the caller's process from a full register context. Runs: home. Returns its handle. */
+/*
+ * kc_thread_create: start a thread of the caller's process from a full register context, on a core that the process may use. Runs: home.
+ * Returns its handle; -E_INVAL: context, or no such core; -E_NOSPC; -E_NOMEM; -E_MFILE.
+ */
 long
 kc_thread_create(struct thread *caller, const void *ctx, int core)
 {

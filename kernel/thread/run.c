@@ -164,10 +164,17 @@ core_work(struct core *core)
 }
 
 static void
+use_space(struct core *core, struct hal_space *space)
+{
+	hal_space_use(space);
+	core->space = space;
+	hal_store32(&core->knows, SPACE_NAME(space));
+}
+
+static void
 leave_space(struct core *core)
 {
-	hal_space_use(NULL);
-	core->space = NULL;
+	use_space(core, NULL);
 }
 
 static uint64_t
@@ -328,9 +335,8 @@ core_evict(struct core *core, const void *data)
 static void
 enter_space(struct core *core, struct hal_space *space)
 {
-	if (core->space != space)
-		hal_space_use(space);
-	core->space = space;
+	if (unlikely(core->space != space))
+		use_space(core, space);
 }
 
 /* Home half of core_park. The wait may have ended meanwhile: then the thread is in our ready ring. */
@@ -404,7 +410,7 @@ thread_enter(struct core *core, struct thread *t)
 		core_drop_current(core);
 		return;
 	}
-	core->space = &t->proc->space;
+	enter_space(core, &t->proc->space);
 	if (unlikely(core->role == ROLE_TC))
 		quantum_begin(core, t);
 	hal_user_enter(&t->frame, &t->proc->space);
@@ -504,6 +510,8 @@ core_interrupted(struct core *core, bool tick)
 	if (tick) {
 		core->ticks++;
 		core->tick = HAL_FOREVER;
+	} else {
+		core->interrupts++;
 	}
 	core_work(core);
 	if (core->role != ROLE_TC || core->doomed != NULL)

@@ -92,6 +92,7 @@ thread_unplace(struct thread *t)
 	struct core *core = t->core;
 	uint32_t load = --core->load;
 
+	t->proc->placed[core->id]--;
 	if (unlikely(load < core->cluster->load_floor) && likely(runs_users(core) && !core_is_home(core)))
 		core->cluster->load_floor = load;
 }
@@ -138,12 +139,27 @@ least_loaded(struct cluster *c)
 	return best;
 }
 
+/* The same among the cores that a process may use. */
+static __attribute__((noinline)) struct core *
+least_loaded_of(struct cluster *c, const struct process *p)
+{
+	struct core *best = NULL;
+
+	for (uint32_t i = p->core_first; i < p->core_first + p->core_count; i++) {
+		struct core *core = &c->core[i];
+
+		if (runs_users(core) && (best == NULL || core_is_home(best) || core->load < best->load))
+			best = core;
+	}
+	return best;
+}
+
 static struct core *
-core_choose(struct cluster *c, int core)
+core_choose(struct cluster *c, const struct process *p, int core)
 {
 	if (likely(core == ANY_CORE))
-		return least_loaded(c);
-	if (core < 0 || (uint32_t)core >= c->cores || !runs_users(&c->core[core]))
+		return likely(p->core_count == c->cores) ? least_loaded(c) : least_loaded_of(c, p);
+	if ((uint32_t)core - p->core_first >= p->core_count || !runs_users(&c->core[core]))
 		return NULL;
 	return &c->core[core];
 }
@@ -186,6 +202,7 @@ thread_make(struct process *p, struct core *at, struct thread **thread)
 	c->threads_live++;
 	p->live++;
 	at->load++;
+	p->placed[at->id]++;
 	bitmap_set(p->cores, at->id);
 	*thread = t;
 	return 0;
@@ -194,7 +211,7 @@ thread_make(struct process *p, struct core *at, struct thread **thread)
 long
 thread_new(struct process *p, const struct context *ctx, int core)
 {
-	struct core *at = core_choose(proc_cluster(p), core);
+	struct core *at = core_choose(proc_cluster(p), p, core);
 	struct thread *t;
 	long e;
 

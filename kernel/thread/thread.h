@@ -20,8 +20,8 @@ struct context;
 struct thread *thread_find(struct cluster *c, int tid);
 
 /*
- * Create a thread of `p` from a register context and make it ready. Returns its handle, in the table of `p`; -E_INVAL: bad context or core;
- * -E_NOSPC: table full; -E_NOMEM, -E_MFILE: no handle.
+ * Create a thread of `p` from a register context and make it ready. Returns its handle, in the table of `p`; -E_INVAL: bad context, or
+ * no core of `p`; -E_NOSPC: table full; -E_NOMEM, -E_MFILE: no handle.
  */
 long thread_new(struct process *p, const struct context *ctx, int core);
 

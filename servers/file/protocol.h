@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Messages of the file server. It listens on mailbox port FILE_PORT of cluster 0; answers go to port FILE_REPLY_PORT of the asking cluster,
- * whose number comes from the kernel. A cluster has one request at a time on its way. Handles belong to the cluster that opened them; when
- * its ranks are gone its process server has them forgotten.
+ * whose number comes from the kernel. A cluster has one request at a time on its way. Handles belong to the cluster and the badge that opened
+ * them; when a job has ended in a cluster, that one's process server has them forgotten. Names and contents belong to all.
  */
 #ifndef SERVERS_FILE_PROTOCOL_H
 #define SERVERS_FILE_PROTOCOL_H
@@ -37,7 +37,7 @@ enum file_op {
 	FILE_MAKE_DIRECTORY = 9,	/* data: path */
 	FILE_RENAME = 10,	/* data: old path, zero byte, new path, zero byte */
 	FILE_LIST = 11,		/* handle of a directory, offset: position -> next position, kind, node, data: name; NOENT: no more */
-	FILE_FORGET = 12,	/* arg: cluster whose handles are closed; of another cluster only by cluster 0. No answer */
+	FILE_FORGET = 12,	/* arg: cluster, handle: badge (0: any) whose handles are closed; of another cluster only by cluster 0. No answer */
 };
 
 /* FILE_OPEN */

@@ -30,11 +30,14 @@ handle_close(struct tree *t, struct handle *h)
 }
 
 void
-file_forget_cluster(struct tree *t, uint32_t cluster)
+file_forget(struct tree *t, uint32_t cluster, uint32_t badge)
 {
-	for (uint32_t i = 0; i < HANDLES_MAX; i++)
-		if (t->handle[i].is_open && t->handle[i].owner.cluster == cluster)
+	for (uint32_t i = 0; i < HANDLES_MAX; i++) {
+		const struct mail_sender *owner = &t->handle[i].owner;
+
+		if (t->handle[i].is_open && owner->cluster == cluster && (badge == 0 || owner->badge == badge))
 			handle_close(t, &t->handle[i]);
+	}
 }
 
 static bool
@@ -218,7 +221,7 @@ file_serve(struct tree *t, const struct mail_sender *from, const struct file_req
 		return true;
 	if (request->op == FILE_FORGET) {
 		if (from->badge == BADGE_INIT && (from->cluster == FILE_CLUSTER || from->cluster == request->arg))
-			file_forget_cluster(t, request->arg);
+			file_forget(t, request->arg, request->handle);
 		return false;
 	}
 	reply->error = serve(t, from, request, reply);

@@ -81,7 +81,7 @@ int node_resize(struct tree *t, uint32_t n, uint64_t size);
  */
 bool file_serve(struct tree *t, const struct mail_sender *from, const struct file_request *request, struct file_reply *reply);
 
-/* Close all handles of a cluster. */
-void file_forget_cluster(struct tree *t, uint32_t cluster);
+/* Close all handles of a cluster that this badge, 0: any, has opened. */
+void file_forget(struct tree *t, uint32_t cluster, uint32_t badge);
 
 #endif

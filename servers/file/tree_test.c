@@ -202,7 +202,7 @@ TEST(an_unlinked_file_lives_as_long_as_it_is_open)
 	ask_path(FILE_REMOVE, "f", 0);
 	opened("f", FILE_CREATE);
 	expect_text(h, 0, "text", 4);
-	file_forget_cluster(&t, 1);
+	file_forget(&t, 1, 0);
 	expect_eq(free_blocks(), BLOCKS);
 	expect_eq(t.handles, 0);
 	expect_eq(ask(1, (struct file_request){.op = FILE_READ, .handle = h}, "", 0).error, -E_BADF);
@@ -224,7 +224,11 @@ TEST(handles_are_the_clusters_own)
 	expect(!file_serve(&t, sender(0, BADGE_INIT + 1), &q, &r) && t.handles == 1);
 	expect(file_serve(&t, sender(1, BADGE_INIT + 1), &(struct file_request){.magic = FILE_MAGIC, .op = FILE_CLOSE, .handle = h}, &r));
 	expect_eq(r.error, -E_BADF);
+	q.handle = BADGE_JOB;
+	expect(!file_serve(&t, sender(0, BADGE_INIT), &q, &r) && t.handles == 1);
+	q.handle = BADGE_INIT;
 	expect(!file_serve(&t, sender(0, BADGE_INIT), &q, &r) && t.handles == 0);
+	q.handle = 0;
 	for (i = 0; i < HANDLES_MAX; i++)
 		opened("f", 0);
 	expect_eq(ask_path(FILE_OPEN, "f", 0).error, -E_MFILE);
@@ -338,7 +342,7 @@ TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 			expect_sound();
 	}
 	for (uint32_t c = 0; c < 3; c++)
-		file_forget_cluster(&t, c);
+		file_forget(&t, c, 0);
 	expect_sound();
 }
 

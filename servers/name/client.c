@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Client of the name server: one request, one answer. Answers to earlier requests (of a client that gave up) are dropped.
+ * Client of the name server: one request, one answer. Answers to earlier requests (of a client that gave up) are dropped, and what no server sent.
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
@@ -37,7 +37,7 @@ ask(struct name_client *c, struct name_request *request, struct name_reply *repl
 	if (result != 0)
 		return result;
 	do {
-		result = mailbox_receive(c->in, NAME_CLUSTER, reply);
+		result = mailbox_receive_answer(c->in, NAME_CLUSTER, reply);
 		if (result != 0)
 			return result;
 	} while (reply->magic != NAME_MAGIC || reply->id != request->id);
@@ -109,10 +109,9 @@ name_count(struct name_client *c, uint32_t *names)
 }
 
 int
-name_forget(uint32_t cluster, uint32_t first, uint32_t ports)
+name_forget(uint32_t cluster, uint32_t badge)
 {
-	struct name_request request = {.magic = NAME_MAGIC, .op = NAME_FORGET, .reply_port = NAME_NO_REPLY, .cluster = cluster, .port = first,
-		.ports = ports};
+	struct name_request request = {.magic = NAME_MAGIC, .op = NAME_FORGET, .reply_port = NAME_NO_REPLY, .cluster = cluster, .badge = badge};
 	long out = kmailbox_open(NAME_CLUSTER, NAME_PORT);
 	int result;
 

@@ -24,16 +24,16 @@ int name_register(struct name_client *c, const char *name, uint32_t port);
 /* Find a name. 0 and the place, -E_NOENT, -E_INVAL, or -E_NAME of the mailbox. Waits for the answer. */
 int name_lookup(struct name_client *c, const char *name, uint32_t *cluster, uint32_t *port);
 
-/* Forget a name that this cluster registered. 0, -E_NOENT, -E_ACCES, -E_INVAL, or -E_NAME of the mailbox. */
+/* Forget a name that this job registered in this cluster. 0, -E_NOENT, -E_ACCES, -E_INVAL, or -E_NAME of the mailbox. */
 int name_unregister(struct name_client *c, const char *name);
 
 /* How many names are registered. 0 or -E_NAME of the mailbox. */
 int name_count(struct name_client *c, uint32_t *names);
 
 /*
- * Have all names forgotten that belong to `ports` ports of a cluster, from port `first` on: their owner is gone. For the own cluster, from
+ * Have all names forgotten that processes of a cluster with this badge (0: any) have registered: they are gone. For the own cluster, from
  * cluster 0 for any. Never waits. 0 or -E_NAME of the mailbox: -E_AGAIN: its slot is full (EVENT_ROOM), or there is no server yet.
  */
-int name_forget(uint32_t cluster, uint32_t first, uint32_t ports);
+int name_forget(uint32_t cluster, uint32_t badge);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Messages of the name server. It listens on mailbox port NAME_PORT of cluster 0. A request names the port of the sender's cluster at
  * which the answer is read (NAME_NO_REPLY: none is wanted); the sender's cluster itself comes from the kernel, so nobody registers for
- * somebody else. When a process ends, its cluster's process server has the names of its ports forgotten; when a cluster dies, cluster 0's.
+ * somebody else. A name belongs to the cluster and the badge that registered it. When a job has ended in a cluster, that one's process server
+ * has its names forgotten; when a cluster dies, cluster 0's.
  */
 #ifndef SERVERS_NAME_PROTOCOL_H
 #define SERVERS_NAME_PROTOCOL_H
@@ -19,7 +20,7 @@
 enum name_op {
 	NAME_REGISTER = 1,	/* NOSPC, EXIST: the name belongs to another port; the same port may repeat it */
 	NAME_LOOKUP = 2,	/* NOENT */
-	NAME_UNREGISTER = 3,	/* NOENT, ACCES: registered by another cluster */
+	NAME_UNREGISTER = 3,	/* NOENT, ACCES: registered by another cluster or job */
 	NAME_FORGET = 4,	/* ACCES: not by a process server; of another cluster, unless cluster 0 asks */
 	NAME_COUNT = 5,		/* only the reply's `names` */
 };
@@ -29,9 +30,9 @@ struct name_request {
 	uint32_t op;
 	uint32_t id;		/* chosen by the client, comes back with the reply */
 	uint32_t reply_port;
-	uint32_t port;		/* NAME_REGISTER: the port to register; NAME_FORGET: all names of the ports from this one on, */
-	uint32_t ports;		/* so many, */
-	uint32_t cluster;	/* of this cluster */
+	uint32_t port;		/* NAME_REGISTER */
+	uint32_t badge;		/* NAME_FORGET: names that this badge, 0: any, */
+	uint32_t cluster;	/* of this cluster has registered */
 	uint32_t reserved;
 	char name[NAME_LENGTH_MAX + 1];
 	uint8_t pad[32];

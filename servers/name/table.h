@@ -13,7 +13,7 @@
 
 struct name_entry {
 	char name[NAME_LENGTH_MAX + 1];	/* empty: free */
-	uint32_t cluster;
+	struct mail_sender owner;
 	uint32_t port;
 };
 

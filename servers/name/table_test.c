@@ -11,16 +11,22 @@
 static struct name_table table;
 
 static struct name_reply
-ask(uint32_t source, enum name_op op, const char *name, uint32_t port)
+ask_as(uint32_t source, uint32_t badge, enum name_op op, const char *name, uint32_t port)
 {
 	struct name_request q = {.magic = NAME_MAGIC, .op = op, .id = 7, .port = port};
 	struct name_reply r;
 
 	strncpy(q.name, name, sizeof(q.name));
-	name_serve(&table, &(struct mail_sender){source, BADGE_INIT}, &q, &r);
+	name_serve(&table, &(struct mail_sender){source, badge}, &q, &r);
 	expect_eq(r.magic, NAME_MAGIC);
 	expect_eq(r.id, 7);
 	return r;
+}
+
+static struct name_reply
+ask(uint32_t source, enum name_op op, const char *name, uint32_t port)
+{
+	return ask_as(source, BADGE_INIT, op, name, port);
 }
 
 static void
@@ -54,6 +60,9 @@ TEST(a_name_belongs_to_who_registered_it)
 	expect_eq(ask(2, NAME_REGISTER, "a", 9).error, -E_EXIST);
 	expect_eq(ask(2, NAME_UNREGISTER, "a", 0).error, -E_ACCES);
 	expect_eq(ask(2, NAME_LOOKUP, "a", 0).cluster, 3);
+	/* another job in the same cluster */
+	expect_eq(ask_as(3, BADGE_JOB + 2, NAME_REGISTER, "a", 9).error, -E_EXIST);
+	expect_eq(ask_as(3, BADGE_JOB + 2, NAME_UNREGISTER, "a", 0).error, -E_ACCES);
 }
 
 TEST(malformed_requests_get_an_error_and_change_nothing)
@@ -96,9 +105,9 @@ TEST(a_full_table_says_so_and_serves_on)
 }
 
 static struct name_reply
-forget(uint32_t source, uint32_t cluster, uint32_t port, uint32_t ports)
+forget(uint32_t source, uint32_t cluster, uint32_t badge)
 {
-	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = cluster, .port = port, .ports = ports};
+	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = cluster, .badge = badge};
 	struct name_reply r;
 
 	name_serve(&table, &(struct mail_sender){source, BADGE_INIT}, &q, &r);
@@ -107,7 +116,7 @@ forget(uint32_t source, uint32_t cluster, uint32_t port, uint32_t ports)
 
 TEST(only_a_process_server_has_names_forgotten)
 {
-	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = 3, .ports = PORTS_MAX};
+	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = 3};
 	struct name_reply r;
 
 	reset();
@@ -117,27 +126,27 @@ TEST(only_a_process_server_has_names_forgotten)
 	name_serve(&table, &(struct mail_sender){NAME_CLUSTER, BADGE_INIT + 1}, &q, &r);
 	expect_eq(r.error, -E_ACCES);
 	expect_eq(r.names, 1);
-	expect_eq(forget(3, 3, 0, PORTS_MAX).names, 0);
+	expect_eq(forget(3, 3, 0).names, 0);
 }
 
 TEST(names_of_a_dead_client_are_forgotten)
 {
 	reset();
 	expect_eq(ask(3, NAME_REGISTER, "server", 7).names, 1);
-	expect_eq(ask(3, NAME_REGISTER, "first", 8).names, 2);
-	expect_eq(ask(3, NAME_REGISTER, "last", 11).names, 3);
-	expect_eq(ask(3, NAME_REGISTER, "next", 12).names, 4);
-	expect_eq(ask(2, NAME_REGISTER, "other", 8).names, 5);
-	expect_eq(forget(2, 3, 8, 4).error, -E_ACCES);
-	expect_eq(forget(3, 3, 8, 4).names, 3);
+	expect_eq(ask_as(3, BADGE_JOB + 1, NAME_REGISTER, "first", 8).names, 2);
+	expect_eq(ask_as(3, BADGE_JOB + 1, NAME_REGISTER, "last", 11).names, 3);
+	expect_eq(ask_as(3, BADGE_JOB + 2, NAME_REGISTER, "next", 12).names, 4);
+	expect_eq(ask_as(2, BADGE_JOB + 1, NAME_REGISTER, "other", 8).names, 5);
+	expect_eq(forget(2, 3, BADGE_JOB + 1).error, -E_ACCES);
+	expect_eq(forget(3, 3, BADGE_JOB + 1).names, 3);
 	expect_eq(ask(1, NAME_LOOKUP, "first", 0).error, -E_NOENT);
 	expect_eq(ask(1, NAME_LOOKUP, "last", 0).error, -E_NOENT);
 	expect_eq(ask(1, NAME_LOOKUP, "server", 0).error + ask(1, NAME_LOOKUP, "next", 0).error + ask(1, NAME_LOOKUP, "other", 0).error, 0);
-	expect_eq(forget(3, 3, 8, 4).names, 3);		/* none is left: nothing happens */
-	expect_eq(forget(NAME_CLUSTER, 3, 0, PORTS_MAX).names, 1);
+	expect_eq(forget(3, 3, BADGE_JOB + 1).names, 3);		/* none is left: nothing happens */
+	expect_eq(forget(NAME_CLUSTER, 3, 0).names, 1);
 	expect_eq(ask(1, NAME_COUNT, "", 0).names, 1);
 	expect_eq(ask(1, NAME_COUNT, "", 0).error, 0);
-	expect_eq(forget(2, 2, 0, 0xffffffff).names, 0);
+	expect_eq(forget(2, 2, 0).names, 0);
 }
 
 static int

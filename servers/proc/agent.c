@@ -216,6 +216,19 @@ make_rank(const struct common *m, uint32_t local)
 	return result;
 }
 
+/* The job's processes run on its cores and have its badge. */
+static long
+limit_process(const struct agent *a)
+{
+	const struct job_cluster *c = &a->plan.job.cluster[a->here.cluster];
+	const struct part *p = &a->part;
+	long result = kproc_badge(p->proc, BADGE_JOB + p->job);
+
+	if (result >= 0 && c->cores > 0)
+		result = kproc_cores(p->proc, (int)c->first_core, (int)c->cores);
+	return result;
+}
+
 static int
 core_of(const struct agent *a, uint32_t local)
 {
@@ -323,6 +336,8 @@ start_part(struct agent *a)
 	if (result >= 0)
 		result = (int)kevent_bind(EVENT_PROC, p->proc, BIT_END);
 	if (result == 0)
+		result = (int)limit_process(a);
+	if (result == 0)
 		result = make_process(a, &m);
 	if (result == 0)
 		result = start_ranks(a, &m);
@@ -355,6 +370,17 @@ agent_kill(struct agent *a, int status)
 		kproc_kill(a->part.proc, status);
 }
 
+/* An empty process that is believed as a server is, and that no program keeps from working. Its handle or -E_NAME. */
+static long
+make_server(void)
+{
+	long proc = kproc_create(), result = proc < 0 ? proc : kproc_badge((int)proc, BADGE_SERVER);
+
+	if (result >= 0)
+		result = kproc_priority((int)proc, PRIORITY_SERVER);
+	return result < 0 ? result : proc;
+}
+
 int
 agent_start_server(struct agent *a, const char *name)
 {
@@ -368,7 +394,7 @@ agent_start_server(struct agent *a, const char *name)
 
 	if (result != 0)
 		return result;
-	proc = kproc_create();
+	proc = make_server();
 	result = proc < 0 ? (int)proc : copy_make(&c, &im, (int)proc);
 	if (result == 0) {
 		result = map_events((int)proc, im.page_bytes, &s.events) < 0 ? -E_NOMEM : fill_stack(&c, &im, NULL, &s, &place);

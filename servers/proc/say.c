@@ -11,9 +11,9 @@
 
 /* Have the file server close what a cluster's ranks had open. 0 or -E_NAME of kmailbox_open and kmailbox_write. */
 static long
-forget_files(uint32_t cluster)
+forget_files(uint32_t cluster, uint32_t badge)
 {
-	struct file_request q = {.magic = FILE_MAGIC, .op = FILE_FORGET, .arg = cluster};
+	struct file_request q = {.magic = FILE_MAGIC, .op = FILE_FORGET, .arg = cluster, .handle = badge};
 	long out = kmailbox_open(FILE_CLUSTER, FILE_PORT), result;
 
 	if (out < 0)
@@ -30,21 +30,18 @@ agent_forget(struct agent *a, uint32_t cluster)
 	a->say.files[cluster] = a->has_files;
 }
 
-/* Of the own cluster only the ports that ranks have: servers go on. */
-static long
-forget_names(const struct agent *a, uint32_t cluster)
-{
-	return cluster == a->here.cluster ? name_forget(cluster, BASE_PORT, job_ports(&a->here)) : name_forget(cluster, 0, PORTS_MAX);
-}
-
-/* Whatever is neither said nor tried again is not to be said any more: the server is gone. */
+/*
+ * In the own cluster the job is gone, in another one all are. Whatever is neither said nor tried again is not to be said any more: the server is
+ * gone.
+ */
 static bool
 say_forgotten(struct agent *a, uint32_t cluster)
 {
+	uint32_t badge = cluster == a->here.cluster ? BADGE_JOB + a->part.job : 0;
 	struct to_say *s = &a->say;
 
-	s->names[cluster] = s->names[cluster] && forget_names(a, cluster) == -E_AGAIN;
-	s->files[cluster] = s->files[cluster] && forget_files(cluster) == -E_AGAIN;
+	s->names[cluster] = s->names[cluster] && name_forget(cluster, badge) == -E_AGAIN;
+	s->files[cluster] = s->files[cluster] && forget_files(cluster, badge) == -E_AGAIN;
 	return !s->names[cluster] && !s->files[cluster];
 }
 

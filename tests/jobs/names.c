@@ -12,17 +12,7 @@
 #include <atoll/startup.h>
 #include <servers/name/client.h>
 #include <servers/name/protocol.h>
-
-static int failures;
-
-static void
-expect(long have, long want, const char *what)
-{
-	if (have == want)
-		return;
-	printf("FAIL rank %u: %s: %ld instead of %ld\n", atoll_startup()->rank, what, have, want);
-	failures++;
-}
+#include "expect.h"
 
 /* The server answers each of these with an error, and the next sound request as if nothing had been. */
 static void
@@ -35,7 +25,7 @@ try_nonsense(struct name_client *c)
 	memset(garbage, 0xff, sizeof(garbage));
 	((struct name_request *)(void *)garbage)->reply_port = c->port;
 	expect(mailbox_send(c->out, garbage), 0, "send garbage");
-	expect(mailbox_receive(c->in, NAME_CLUSTER, &reply), 0, "an answer to garbage");
+	expect(mailbox_receive_answer(c->in, NAME_CLUSTER, &reply), 0, "an answer to garbage");
 	expect(reply.error, -E_INVAL, "the answer to garbage");
 	((struct name_request *)(void *)garbage)->reply_port = 4000000;
 	expect(mailbox_send(c->out, garbage), 0, "send garbage without a way back");
@@ -115,6 +105,5 @@ main(void)
 	else
 		find(&c, "home", 0);
 	name_close(&c);
-	printf("%s rank %u\n", failures ? "FAIL" : "ok", s->rank);
-	return failures != 0;
+	return verdict();
 }

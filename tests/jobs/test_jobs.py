@@ -82,11 +82,27 @@ def ends(port):
             lambda h=how, s=status, t=text: expect(run(port, 6, "ends", h, "4"), s, t)
 
 
+def ends_at_once(port):
+    """A rank ends the job while others are being started: in the cluster that is started first, in the last, and in the leader's."""
+    for who in (3, 11, 0):
+        yield f"a_job_is_ended_by_rank_{who}_while_it_is_started", \
+            lambda w=who: expect(run(port, 12, "ends", "job_abort", str(w)), 10)
+        yield f"rank_{who}_crashes_while_the_job_is_started", \
+            lambda w=who: expect(run(port, 12, "ends", "crash", str(w)), 139, f"rank {w} crashed")
+
+
 def shared_cores(port):
     """Ranks that compute for ever on every core of a cluster without a service core, the server's among them."""
     machine, ranks = ("mppa256", 16) if port == "riscv64" else ("optimsoc4x2", 6)
     yield "a_job_is_aborted_although_a_rank_computes_on_the_servers_core", \
         lambda: expect(run(port, ranks, "ends", "job_abort", "1", machine=machine), 10)
+
+
+def shared_with_servers(port):
+    """Programs that compute do not keep servers from answering."""
+    for machine, ranks in (("optimsoc4x2", 6), ("mppa256", 18)):
+        yield f"servers_answer_although_programs_compute_on_{machine}", \
+            lambda m=machine, n=ranks: ranks_say_ok(run(port, n, "spin", machine=m, options=("--map", "scatter")), n)
 
 
 def programs(port):
@@ -146,7 +162,9 @@ def probes(port):
 def scenarios(port):
     yield "probes_that_only_link_find_what_is_implemented", lambda: probes(port)
     yield from ends(port)
+    yield from ends_at_once(port)
     yield from shared_cores(port)
+    yield from shared_with_servers(port)
     yield from programs(port)
     if port == "riscv64":
         yield "a_rank_ends_by_the_bare_call", lambda: expect(run(port, 6, "ends", "mpi_group", "4"), 6,

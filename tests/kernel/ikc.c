@@ -17,7 +17,7 @@
 #define BAD ((void *)8)
 
 enum operation { ECHO = 1, SEND, TAKE, DIE };
-enum role { READER = 1 };
+enum role { READER = 1, SPEAKER, CHILD };
 
 struct message {
 	uint32_t operation;
@@ -359,6 +359,46 @@ TEST(a_killed_reader_leaves_its_port_free)
 	expect_eq(kt_stats(STATS_MAILBOXES), mailboxes);
 }
 
+/* Says something with the badge that it was given, and cannot have another. Its child has the same. */
+static int
+speaker(bool has_child)
+{
+	static struct message m;
+	int failed = kproc_badge(SELF, 6) != -E_BADF;
+
+	if (has_child) {
+		long child = kproc_create();
+
+		failed += kproc_badge((int)child, 6) != -E_ACCES;
+		failed += kt_spawn_in(child, CHILD, 0, ANY_CORE) != child || kt_wait(child, NULL) != 0;
+	}
+	return failed + (mailbox_send((int)kmailbox_open(0, PORT_REPLY), &m) != 0);
+}
+
+/* test: proc_badge */
+TEST(a_process_speaks_with_the_badge_that_it_was_given)
+{
+	struct message m;
+	long proc = kproc_create();
+
+	expect_eq(kproc_badge((int)proc, BADGE_KERNEL), -E_INVAL);
+	expect_eq(kproc_badge((int)proc, BADGE_INIT), -E_INVAL);
+	expect_eq(kproc_badge(-5, 5), -E_BADF);
+	expect_eq(kproc_badge((int)proc, 5), 0);
+	expect_eq(kt_spawn_in(proc, SPEAKER, 0, ANY_CORE), proc);
+	for (int i = 0; i < 2; i++) {
+		expect_eq(kmailbox_wait(reply, 0, FOREVER), 0);
+		expect_eq(kmailbox_read(reply, 0, &m, &from), 0);
+		expect_eq(from.badge, 5);
+	}
+	expect_eq(kt_wait(proc, NULL), 0);
+	proc = kt_spawn(CHILD, 0, ANY_CORE);
+	expect_eq(kmailbox_wait(reply, 0, FOREVER), 0);
+	expect_eq(kmailbox_read(reply, 0, &m, &from), 0);
+	expect(from.badge > BADGE_INIT);
+	expect_eq(kt_wait(proc, NULL), 0);
+}
+
 /* Process that waits for a transfer that nobody will begin. */
 static int
 reader(void)
@@ -428,12 +468,15 @@ server_main(int argc, char **argv)
 		return mortal();
 	if (atoll_startup()->job == READER)
 		return reader();
+	if (atoll_startup()->job != 0)
+		return speaker(atoll_startup()->job == SPEAKER);
 	RUN(messages_come_back_as_they_were);
 	RUN(a_message_is_not_lost_to_a_bad_address);
 	RUN(several_threads_share_a_slot);
 	RUN(an_arrival_is_told_to_who_bound_it_last);
 	RUN(a_thread_sleeps_for_all_its_sources_at_once);
 	RUN(mailbox_calls_refuse_bad_arguments);
+	RUN(a_process_speaks_with_the_badge_that_it_was_given);
 	RUN(portals_move_data_both_ways);
 	RUN(the_shorter_side_counts);
 	RUN(portal_calls_refuse_bad_arguments);

@@ -200,7 +200,7 @@ files_ask(struct file_request *q, struct file_reply *r)
 	if (result == 0)
 		result = mailbox_send(files.out - 1, q);
 	while (result == 0) {
-		result = mailbox_receive(files.in - 1, FILE_CLUSTER, r);
+		result = mailbox_receive_answer(files.in - 1, FILE_CLUSTER, r);
 		if (result == 0 && r->magic == FILE_MAGIC && r->id == q->id)
 			return r->error;
 	}
