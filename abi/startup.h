@@ -21,7 +21,7 @@ struct startup {
 	uint32_t version;
 	uint32_t bytes;
 	uint64_t gate;			/* hosted: address of the kernel call gate; 0 where a trap instruction does it */
-	uint64_t events;		/* address of the read-only struct event_page */
+	uint64_t events;		/* address of the process's struct event_page; 0: it has none */
 	uint32_t cluster;
 	int32_t thread;			/* handle of the first thread; 0: not known, thread_self tells */
 	int32_t authority;		/* handle of the authority over the machine, if the process was given one (init is); 0: none */
@@ -72,11 +72,10 @@ struct placement {
 	uint16_t local_rank;
 };
 
-/* Counters that the kernel core advances and programs may poll; mapped read-only into every process. */
+/* Counts of what came to a process, which it may poll: in a page of its own, so that no other process sees them. The kernel never reads them. */
 #define EVENT_PAGE_PORTS 128
 struct event_page {
-	uint32_t mailbox_arrivals[EVENT_PAGE_PORTS];	/* messages that arrived at an input port */
-	uint32_t mailbox_frees[EVENT_PAGE_PORTS];	/* output slots freed by the peer's port, summed over clusters */
+	uint32_t mailbox_arrivals[EVENT_PAGE_PORTS];	/* messages that ever arrived at an input port that the process made */
 	uint32_t clusters_dead;				/* deaths noticed so far */
 };
 

@@ -158,6 +158,8 @@ struct process {
 	struct binding end;	/* EVENT_PROC */
 	struct list areas;	/* claimed address ranges, sorted */
 	size_t claimed;		/* pages in them */
+	struct event_page *events;	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
+	uint32_t events_frame;
 	uint32_t held;		/* head of the list of frames that frame_alloc gave it */
 	uint32_t *indexes;	/* bitmap: thread->index in use */
 	uint32_t index_floor;	/* all below are */
@@ -237,8 +239,6 @@ struct cluster {
 	struct core *core;	/* [cores + guests] */
 	struct thread *thread;	/* [threads_max] */
 	struct process *proc;	/* [procs_max] */
-	struct event_page *events;	/* mapped read-only into processes; home writes */
-	uint32_t events_frame;
 	/* active messages to home: see am/am.h */
 	struct am_queue am;
 	/* home */

@@ -141,11 +141,6 @@ memory_init(struct cluster *c, struct carve *m)
 	start = carve(m, 0, HAL_PAGE_BYTES);
 	frames_init(&c->frames, table, start, m->end);
 	mem_init(c);
-	c->events_frame = frames_alloc(&c->frames, 1, FRAME_EVENTS, 0);
-	check(c->events_frame != FRAME_NONE);
-	frame_get(&c->frames, c->events_frame);
-	c->events = frame_kaddr(&c->frames, c->events_frame);
-	_Static_assert(sizeof(struct event_page) <= HAL_PAGE_BYTES, "the event page is one page");
 }
 
 static void

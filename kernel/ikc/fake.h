@@ -24,7 +24,7 @@ struct fake_cluster {
 	struct core core;
 	struct process proc[2];
 	struct thread thread[FAKE_THREADS];
-	struct event_page events;
+	struct event_page events[2];		/* of its processes */
 	int processes;			/* so far */
 	void *memory;
 	void *pages;
@@ -255,7 +255,9 @@ fake_process_init(struct fake_cluster *f, int proc)
 	struct process *p = &f->proc[proc];
 
 	p->state = PROC_LIVE;
-	p->id = ++f->processes;
+	p->id = ++f->processes << ID_INDEX_BITS | proc;
+	p->badge = (uint32_t)p->id;
+	p->events = &f->events[proc];
 	p->quota = quota_new(&f->c.slab, FAKE_PAGES * HAL_PAGE_BYTES);
 	handles_init(&p->handles, &f->c.slab, p->quota);
 }
@@ -297,7 +299,8 @@ fake_boot(unsigned cluster)
 	f->c.id = cluster;
 	f->c.cores = 1;
 	f->c.threads_max = f->c.threads_used = FAKE_THREADS;
-	f->c.events = &f->events;
+	f->c.proc = f->proc;
+	f->c.procs_max = 2;
 	f->core.cluster = &f->c;
 	for (int i = 0; i < FAKE_THREADS; i++)
 		fake_thread_init(&f->thread[i], f, i);

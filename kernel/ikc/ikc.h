@@ -52,6 +52,7 @@ struct ikc_state {
 	uint32_t mailboxes;		/* endpoints */
 	uint32_t portals;
 	uint32_t deaths;		/* hal_noc_deaths that have been looked at */
+	uint32_t clusters_dead;		/* deaths of peers so far */
 	uint32_t backlog_count;		/* of all peers */
 	uint64_t next_beat;
 	struct list missed;		/* threads that found several output slots full */
@@ -62,7 +63,7 @@ size_t ikc_bytes(const struct boot_record *record, uint32_t threads);
 
 /*
  * Set up c->ikc in `memory` (ikc_bytes, aligned to HAL_CACHE_LINE, any content) and say hello to the clusters that are up. After hal_noc_init;
- * c->record, id, cores, threads_max and events must be set.
+ * c->record, id, cores, and threads_max must be set.
  */
 void ikc_init(struct cluster *c, void *memory);
 

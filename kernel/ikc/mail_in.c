@@ -77,6 +77,19 @@ ready_for(struct mail_in *in, uint32_t source, long result)
 }
 
 void
+mail_in_count(struct cluster *c, uint32_t port)
+{
+	const struct mail_in *in = &c->ikc.in[port];
+	const struct process *p;
+
+	if (in->endpoint == NULL)
+		return;
+	p = &c->proc[ID_INDEX(in->endpoint->owner)];
+	if (p->id == in->endpoint->owner && p->events != NULL)
+		hal_store32(&p->events->mailbox_arrivals[port], in->arrivals);
+}
+
+void
 mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
 {
 	struct mail_in *in = &c->ikc.in[port];
@@ -90,7 +103,7 @@ mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
 	}
 	bitmap_set(in->pending, source);
 	in->arrivals++;
-	hal_store32(&c->events->mailbox_arrivals[port], in->arrivals);
+	mail_in_count(c, port);
 	ready_for(in, source, 0);
 	binding_signal(c, &in->event);
 }

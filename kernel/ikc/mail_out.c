@@ -73,14 +73,6 @@ ready_of(struct mail_out *o, const struct endpoint *ep, long result)
 	}
 }
 
-static void
-slot_emptied(struct cluster *c, struct mail_out *o, uint32_t port)
-{
-	o->full = false;
-	hal_store32(&c->events->mailbox_frees[port], hal_load32(&c->events->mailbox_frees[port]) + 1);
-	offer(c, o, 0);
-}
-
 void
 mail_freed(struct cluster *c, uint32_t peer, uint32_t event)
 {
@@ -90,7 +82,8 @@ mail_freed(struct cluster *c, uint32_t peer, uint32_t event)
 		return;
 	if (o->writer != NULL)
 		o->writer->generation = (uint8_t)(wire_event_argument(event) >> 12);
-	slot_emptied(c, o, wire_event_port(event));
+	o->full = false;
+	offer(c, o, 0);
 }
 
 void
@@ -108,7 +101,8 @@ mail_refused(struct cluster *c, uint32_t peer, uint32_t event)
 		if (writer != NULL)
 			binding_signal(c, &writer->room);
 	}
-	slot_emptied(c, o, wire_event_port(event));
+	o->full = false;
+	offer(c, o, 0);
 }
 
 /* Why this mailbox cannot be written to now: 0 if it can, as far as the peer is concerned. */

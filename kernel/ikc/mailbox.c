@@ -37,8 +37,10 @@ kc_mailbox_create(struct thread *caller, int port)
 	if (in->endpoint != NULL)
 		return -E_BUSY;
 	handle = endpoint_new(caller, (struct endpoint){.kind = MAIL_IN, .port = (uint8_t)port}, &in->endpoint);
-	if (handle > 0)
+	if (handle > 0) {
 		in->generation = in->generation < 255 ? in->generation + 1 : 1;
+		mail_in_count(c, (uint32_t)port);
+	}
 	return handle;
 }
 

@@ -101,13 +101,23 @@ peer_meet(struct cluster *c, uint32_t peer, uint32_t incarnation)
 	portal_peer_up(c, peer);
 }
 
+/* All processes may look for deaths. */
+static void
+count_death(struct cluster *c)
+{
+	c->ikc.clusters_dead++;
+	for (uint32_t i = 0; i < c->procs_max; i++)
+		if (c->proc[i].state == PROC_LIVE && c->proc[i].events != NULL)
+			hal_store32(&c->proc[i].events->clusters_dead, c->ikc.clusters_dead);
+}
+
 static void
 peer_gone(struct cluster *c, uint32_t peer, long error)
 {
 	peer_at(c, peer)->state = PEER_DEAD;
 	peer_at(c, peer)->overrun = false;
 	backlog_count(c, peer, 0);
-	hal_store32(&c->events->clusters_dead, hal_load32(&c->events->clusters_dead) + 1);
+	count_death(c);
 	mail_peer_gone(c, peer, error);
 	portal_peer_gone(c, peer, error);
 	thread_ready_all(&peer_at(c, peer)->watchers, -E_HOSTDOWN);

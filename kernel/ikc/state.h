@@ -51,7 +51,7 @@ struct endpoint {
 	struct quota *quota;		/* that it is charged to */
 	struct thread *thread;		/* portal: that transfers, and names it as its `transfer` */
 	struct binding event;		/* portal, out: EVENT_PORTAL */
-	int owner;			/* out: id of the process that opened it */
+	int owner;			/* id of the process that opened it */
 	uint32_t incarnation;		/* out: of the peer at first use, 0: not used yet */
 	int16_t error;			/* out: why it does not work any more, or 0 */
 	uint8_t kind;			/* enum endpoint_kind */
@@ -142,6 +142,9 @@ void mail_refused(struct cluster *c, uint32_t peer, uint32_t event);
 /* A peer came up; a peer is gone (error: why). */
 void mail_peer_up(struct cluster *c, uint32_t peer);
 void mail_peer_gone(struct cluster *c, uint32_t peer, long error);
+/* The process that has made the port may see how many messages have arrived there. */
+void mail_in_count(struct cluster *c, uint32_t port);
+
 void mail_in_peer_gone(struct cluster *c, uint32_t peer);
 void mail_in_peer_new(struct cluster *c, uint32_t peer);
 

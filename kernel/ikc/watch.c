@@ -43,7 +43,7 @@ mail_event(struct thread *caller, int mailbox, struct event *e)
 
 	if (wrong == 0)
 		*e = (struct event){&c->ikc.in[ep->port].event,
-			mail_in_is_pending(c, ep->port, ANY_SOURCE_CLUSTER) || hal_load32(&c->events->clusters_dead) != 0};
+			mail_in_is_pending(c, ep->port, ANY_SOURCE_CLUSTER) || c->ikc.clusters_dead != 0};
 	return wrong;
 }
 

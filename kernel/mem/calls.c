@@ -12,6 +12,8 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
+_Static_assert(sizeof(struct event_page) <= HAL_PAGE_BYTES, "the event page is one page");
+
 #define UNMAP_STEP 16		/* small pages */
 #define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
@@ -120,9 +122,9 @@ kc_frame_free(struct thread *caller, int frame, int count)
 	return e != 0 ? e : held_steps(caller, held_remove_serve, (uint32_t)frame, (uint32_t)count);
 }
 
-/* May the caller map these frames so? 0; -E_INVAL: no such frames; -E_ACCES; -E_NOMEM: too many mappings of one. */
+/* May the caller map these frames? 0; -E_INVAL: no such frames; -E_ACCES; -E_NOMEM: too many mappings of one. */
 static int
-frames_check(struct thread *caller, uint32_t first, size_t count, int prot)
+frames_check(struct thread *caller, uint32_t first, size_t count)
 {
 	struct frames *f = &caller->cluster->frames;
 
@@ -133,9 +135,7 @@ frames_check(struct thread *caller, uint32_t first, size_t count, int prot)
 
 		if (!frame_is_used(f, (uint32_t)i))
 			return -E_INVAL;
-		if (e->state == FRAME_KERNEL || (e->state == FRAME_EVENTS && (prot & PAGE_WRITE)))
-			return -E_ACCES;
-		if (e->state == FRAME_USER && e->owner != caller->proc->id && caller->proc != caller->cluster->init)
+		if (e->state == FRAME_KERNEL || (e->owner != caller->proc->id && caller->proc != caller->cluster->init))
 			return -E_ACCES;
 		if (e->refs >= FRAME_REFS_MAX)
 			return -E_NOMEM;
@@ -148,7 +148,7 @@ static int
 frames_most(const struct frames *f, const struct process *p, uint32_t first, size_t count)
 {
 	for (size_t i = first; i < first + count; i++)
-		if (f->frame[i].state != FRAME_USER || f->frame[i].owner != p->id)
+		if (f->frame[i].owner != p->id)
 			return 0;
 	return HAL_MAY_ALL;
 }
@@ -206,7 +206,7 @@ map_check_serve(struct kcall_args *args)
 	if (e == 0 && (m.frame >= args->caller->cluster->frames.total || m.frames > args->caller->cluster->frames.total - m.frame))
 		e = -E_INVAL;
 	if (e == 0)
-		e = frames_check(args->caller, m.frame, args->a[2] * (m.unit / HAL_PAGE_BYTES), m.prot);
+		e = frames_check(args->caller, m.frame, args->a[2] * (m.unit / HAL_PAGE_BYTES));
 	for (size_t i = 0; e == 0 && claimed && i < args->a[2]; i++)
 		if (hal_query(&m.p->space, m.r.start + i * m.unit, &paddr, &prot) == 0)
 			e = -E_EXIST;
@@ -222,7 +222,7 @@ map_serve(struct kcall_args *args)
 	int e = map_decode(args, &m);
 
 	if (e == 0)
-		e = frames_check(args->caller, m.frame, m.frames, m.prot);
+		e = frames_check(args->caller, m.frame, m.frames);
 	if (e != 0)
 		return e;
 	claimed = area_covers(&m.p->areas, m.r.start, m.r.end);
@@ -550,5 +550,36 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 		out.references = f->frame[frame].refs;
 	}
 	__builtin_memcpy(info, &out, sizeof(out));
+	return 0;
+}
+
+/*
+ * kc_proc_events: from now on the kernel counts in a page of a process's own memory what comes to that process (struct event_page). Before it has
+ * mailboxes. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_INVAL: nothing is mapped at addr, or not a page; -E_ACCES: no right,
+ * or memory that is not the process's own; -E_BUSY: it has one.
+ */
+long
+kc_proc_events(struct thread *caller, int proc, unsigned long addr)
+{
+	struct cluster *c = caller->cluster;
+	struct frames *f = &c->frames;
+	struct process *p;
+	uint64_t paddr;
+	uint32_t frame;
+	int prot, e = proc_find(caller, proc, RIGHT_WRITE, &p);
+
+	if (e != 0)
+		return e;
+	if (addr % HAL_PAGE_BYTES != 0 || addr < p->space.first || addr >= p->space.limit || mem_lookup(p, addr, &paddr, &prot) != 0)
+		return -E_INVAL;
+	frame = frame_at(f, paddr);
+	if (frame == FRAME_NONE || f->frame[frame].state != FRAME_USER || f->frame[frame].owner != p->id)
+		return -E_ACCES;
+	if (p->events != NULL || f->frame[frame].refs >= FRAME_REFS_MAX)
+		return -E_BUSY;
+	frame_get(f, frame);
+	p->events_frame = frame;
+	p->events = frame_kaddr(f, frame);
+	hal_store32(&p->events->clusters_dead, c->ikc.clusters_dead);
 	return 0;
 }

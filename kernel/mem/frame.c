@@ -49,7 +49,7 @@ frame_at(const struct frames *f, uint64_t paddr)
 bool
 frame_is_used(const struct frames *f, uint32_t frame)
 {
-	return frame >= f->first && frame < f->fresh && f->frame[frame].state >= FRAME_USER && f->frame[frame].state <= FRAME_EVENTS;
+	return frame >= f->first && frame < f->fresh && f->frame[frame].state >= FRAME_USER && f->frame[frame].state <= FRAME_KERNEL;
 }
 
 /* Make entries of the table valid up to the frame `upto`. */

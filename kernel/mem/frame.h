@@ -23,8 +23,7 @@ struct cluster;
 #define FRAME_FREE 1		/* first of a free block */
 #define FRAME_USER 2
 #define FRAME_KERNEL 3		/* page tables, kernel tables */
-#define FRAME_EVENTS 4		/* user memory that only the kernel writes */
-#define FRAME_LIMBO 5
+#define FRAME_LIMBO 4
 
 #define FRAME_REFS_MAX 65000
 

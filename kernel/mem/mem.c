@@ -84,8 +84,8 @@ mem_claim_at(struct process *p, uintptr_t addr, size_t bytes)
 	return 0;
 }
 
-int
-mem_map_frame(struct process *p, uintptr_t addr, uint32_t frame, int prot)
+static int
+map_frame(struct process *p, uintptr_t addr, uint32_t frame, int prot)
 {
 	struct cluster *c = proc_cluster(p);
 	int e = hal_map(&p->space, addr, frame_paddr(&c->frames, frame), 1, prot);
@@ -218,7 +218,7 @@ mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot)
 	for (uintptr_t at = addr; at < addr + bytes; at += HAL_PAGE_BYTES) {
 		uint32_t frame = frames_alloc(&c->frames, 1, FRAME_USER, p->id);
 
-		if (frame == FRAME_NONE || mem_map_frame(p, at, frame, prot | HAL_MAY_ALL) != 0)
+		if (frame == FRAME_NONE || map_frame(p, at, frame, prot | HAL_MAY_ALL) != 0)
 			return -E_NOMEM;
 	}
 	return 0;

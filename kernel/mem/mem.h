@@ -44,9 +44,6 @@ long mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot);
 /* Give some of what a thread's call still holds back. True: that was all. A sweep that it has begun is sent. */
 bool mem_work_drop(struct thread *t);
 
-/* Map one frame that other processes know too (no fresh memory). */
-int mem_map_frame(struct process *p, uintptr_t addr, uint32_t frame, int prot);
-
 /* What is behind a page: physical address of the small page at addr, protection (with PAGE_LARGE). 0 or -E_INVAL. */
 int mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot);
 

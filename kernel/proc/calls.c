@@ -69,9 +69,9 @@ kc_proc_priority(struct thread *caller, int proc, int priority)
 }
 
 /*
- * kc_proc_cores: the `count` cores from `first` on are those on which threads of a process are placed from now on, and of the processes that it makes
- * from now on. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no core; -E_ACCES: no right, or some are not the
- * caller's process's.
+ * kc_proc_cores: the `count` cores from `first` on are those on which threads of a process are placed from now on, and of the processes
+ * that it makes from now on. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no core; -E_ACCES: no right, or
+ * some are not the caller's process's.
  */
 long
 kc_proc_cores(struct thread *caller, int proc, int first, int count)

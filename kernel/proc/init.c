@@ -90,12 +90,10 @@ make_stack(struct process *p, uintptr_t base)
 {
 	struct cluster *c = proc_cluster(p);
 	struct init_stack s = {.argc = 1};
-	uintptr_t bottom, at, events;
+	uintptr_t bottom, at;
 
 	check(mem_claim(p, HAL_PAGE_BYTES + INIT_STACK_BYTES, HAL_PAGE_BYTES, &bottom) == 0);
 	check(mem_populate(p, bottom + HAL_PAGE_BYTES, INIT_STACK_BYTES, PAGE_READ | PAGE_WRITE) == 0);
-	check(mem_claim(p, HAL_PAGE_BYTES, HAL_PAGE_BYTES, &events) == 0);
-	check(mem_map_frame(p, events, c->events_frame, PAGE_READ) == 0);
 	at = (bottom + HAL_PAGE_BYTES + INIT_STACK_BYTES - sizeof(s)) & ~(uintptr_t)15;
 	s.argv[0] = at + offsetof(struct init_stack, name);
 	s.auxv[0][0] = AT_PAGESZ;
@@ -109,7 +107,6 @@ make_stack(struct process *p, uintptr_t base)
 		.version = STARTUP_VERSION,
 		.bytes = sizeof(s.startup),
 		.gate = hal_user_gate(),
-		.events = events,
 		.cluster = c->id,
 		.image_base = base,
 		.image_bytes = image_bytes(c->record),

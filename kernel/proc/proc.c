@@ -67,6 +67,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	p->claimed = 0;
 	p->holds = 0;
 	p->held = FRAME_NONE;
+	p->events = NULL;
 	p->personality = (struct personality){0, 0, 0};
 	memset(p->indexes, 0, BITMAP_WORDS(c->threads_max) * sizeof(*p->indexes));
 	memset(p->cores, 0, sizeof(p->cores));
@@ -212,6 +213,9 @@ proc_finish(struct cluster *c, struct process *p)
 	struct thread *waiter = thread_first(&p->waiters);
 
 	quota_put(&c->slab, p->quota);
+	if (p->events != NULL)
+		frame_put(&c->frames, p->events_frame, sweeps_epoch(c));
+	p->events = NULL;
 	p->state = PROC_ZOMBIE;
 	binding_signal(c, &p->end);
 	if (p == c->init)

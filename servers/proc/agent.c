@@ -54,18 +54,13 @@ share_of_memory(uint64_t divisor, uint64_t page_bytes)
 	return frames * page_bytes / divisor;
 }
 
-/* The kernel's event page is mapped read-only into the process, as it is into this one. */
+/* A page of the process's own, in which the kernel counts what comes to it. */
 static long
-map_events(int proc, uint64_t page_bytes, uint64_t *addr)
+make_events(int proc, uint64_t page_bytes, uint64_t *addr)
 {
-	struct page_info info;
-	long result = kpage_query(SELF, (unsigned long)atoll_startup()->events, &info);
+	long result = kmem_alloc(proc, page_bytes, PAGE_READ, addr);
 
-	if (result >= 0)
-		result = kmem_alloc(proc, page_bytes, 0, addr);
-	if (result >= 0)
-		result = kpage_map(proc, *addr, info.frame, 1, PAGE_READ);
-	return result;
+	return result < 0 ? result : kproc_events(proc, (unsigned long)*addr);
 }
 
 /* Control block and placement table. */
@@ -138,7 +133,7 @@ make_process(struct agent *a, struct common *m)
 	long result = make_control(a, m);
 
 	if (result == 0)
-		result = map_events(p->proc, m->page_bytes, &m->startup.events);
+		result = make_events(p->proc, m->page_bytes, &m->startup.events);
 	if (shared == 0)
 		shared = clamp(p->ranks * (SHARED_PER_RANK + (uint64_t)p->ranks * SHARED_PER_PAIR), m->page_bytes,
 		    share_of_memory(SHARED_PART, m->page_bytes));
@@ -397,7 +392,7 @@ agent_start_server(struct agent *a, const char *name)
 	proc = make_server();
 	result = proc < 0 ? (int)proc : copy_make(&c, &im, (int)proc);
 	if (result == 0) {
-		result = map_events((int)proc, im.page_bytes, &s.events) < 0 ? -E_NOMEM : fill_stack(&c, &im, NULL, &s, &place);
+		result = fill_stack(&c, &im, NULL, &s, &place);
 		copy_done(&c);
 	}
 	image_close(&im);

@@ -70,7 +70,7 @@ forge_answer(struct name_client *c, const char *name)
 	expect(name_lookup(c, name, &cluster, &port), 0, "look up");
 	expect(cluster, s->cluster, "the cluster that the name server knows");
 	expect(port, c->port, "the port that the name server knows");
-	kmailbox_close((int)out);
+	khandle_close((int)out);
 }
 
 static void

@@ -27,7 +27,7 @@ tell(uint32_t rank)
 	long out = kmailbox_open(place_of(rank)->cluster, (int)atoll_startup()->base_port + place_of(rank)->local_rank);
 
 	expect(mailbox_send((int)out, message), 0, "send");
-	kmailbox_close((int)out);
+	khandle_close((int)out);
 }
 
 static void

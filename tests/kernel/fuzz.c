@@ -110,7 +110,7 @@ child(struct fuzz *f)
 	f->fixed[0] = (uintptr_t)own_data;
 	f->fixed[1] = (uintptr_t)stacks;
 	f->fixed[2] = (uint64_t)(~0ul << (sizeof(long) == 8 ? 38 : 30));
-	f->fixed[3] = atoll_startup()->events;
+	f->fixed[3] = (uintptr_t)&f->fixed;
 	slots_used = THREADS;
 	for (unsigned long i = 1; i < THREADS; i++) {
 		context_init(&ctx, (uintptr_t)work, (uintptr_t)stacks[i + 1] - CONTEXT_CALL_BYTES, i, 0);

@@ -13,6 +13,7 @@
 #define PORT_REPLY 2
 #define PORT_DATA 3
 #define PORT_DEAD 5
+#define PORT_COUNTED 6
 #define LENGTH (300 * 1024 + 5)
 #define BAD ((void *)8)
 
@@ -399,6 +400,37 @@ TEST(a_process_speaks_with_the_badge_that_it_was_given)
 	expect_eq(kt_wait(proc, NULL), 0);
 }
 
+/* test: proc_events */
+TEST(what_comes_is_counted_in_a_page_of_the_process)
+{
+	static struct message m;
+	uint64_t at, span[2];
+	const volatile struct event_page *events;
+	int in, out = (int)kmailbox_open(0, PORT_COUNTED);
+
+	expect_eq(kmem_alloc(SELF, sizeof(*events), PAGE_READ, &at), 0);
+	expect_eq(karchive_map(SELF, span), 0);
+	events = (const volatile struct event_page *)(uintptr_t)at;
+	expect_eq(kproc_events(SELF, (unsigned long)at + 8), -E_INVAL);
+	expect_eq(kproc_events(SELF, 0), -E_INVAL);
+	expect_eq(kproc_events(-5, (unsigned long)at), -E_BADF);
+	expect_eq(kproc_events(SELF, (unsigned long)span[0] & ~(kt_page_bytes() - 1)), -E_ACCES);
+	expect_eq(mailbox_send(out, &m), 0);
+	expect_eq(kproc_events(SELF, (unsigned long)at), 0);
+	expect_eq(kproc_events(SELF, (unsigned long)at), -E_BUSY);
+	expect_eq(events->mailbox_arrivals[PORT_COUNTED], 0);
+	in = (int)kmailbox_create(PORT_COUNTED);
+	while (events->mailbox_arrivals[PORT_COUNTED] != 1)
+		kthread_yield();
+	expect_eq(kmailbox_read(in, 0, &m, &from), 0);
+	expect_eq(mailbox_send(out, &m), 0);
+	while (events->mailbox_arrivals[PORT_COUNTED] != 2)
+		kthread_yield();
+	expect_eq(kmailbox_read(in, 0, &m, &from), 0);
+	expect_eq(khandle_close(in), 0);
+	expect_eq(khandle_close(out), 0);
+}
+
 /* Process that waits for a transfer that nobody will begin. */
 static int
 reader(void)
@@ -477,6 +509,7 @@ server_main(int argc, char **argv)
 	RUN(a_thread_sleeps_for_all_its_sources_at_once);
 	RUN(mailbox_calls_refuse_bad_arguments);
 	RUN(a_process_speaks_with_the_badge_that_it_was_given);
+	RUN(what_comes_is_counted_in_a_page_of_the_process);
 	RUN(portals_move_data_both_ways);
 	RUN(the_shorter_side_counts);
 	RUN(portal_calls_refuse_bad_arguments);

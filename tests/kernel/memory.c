@@ -12,7 +12,7 @@
 #define PAGE kt_page_bytes()
 #define RW (PAGE_READ | PAGE_WRITE)
 
-enum role { WRITER = 1, FOREIGN, RAISER, HOARDER };
+enum role { WRITER = 1, FOREIGN, RAISER, HOARDER, COUNTED };
 
 /* A child's pages lie where its parent maps them; the parent says so by the argument: pages below the end of its space. */
 static unsigned long
@@ -74,7 +74,12 @@ child(uint32_t role, unsigned long arg)
 	case RAISER:	/* a page that a server mapped here for reading */
 		if (kpage_protect(SELF, arg, 1, RW) != -E_ACCES || kpage_protect(SELF, arg, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
 			return 1;
+		if (kproc_events(SELF, arg) != -E_ACCES)	/* the kernel writes into the process's own memory only */
+			return 3;
 		return kpage_protect(SELF, arg, 1, PAGE_READ) != 0 ? 2 : 0;
+	case COUNTED:	/* the kernel's is the last name of the page */
+		return kmem_alloc(SELF, PAGE, PAGE_READ, info) != 0 || kproc_events(SELF, (unsigned long)info[0]) != 0 ||
+			kpage_unmap(SELF, (unsigned long)info[0], 1) != 0;
 	}
 	return 99;
 }
@@ -152,14 +157,6 @@ TEST(bad_mappings_are_refused)
 	expect_eq(kpage_query(SELF, 0, &info), -E_INVAL);
 	expect_eq(kpage_query(77, at, &info), -E_BADF);
 	expect_eq(kpage_query(SELF, (unsigned long)&info, (void *)8), -E_FAULT);
-	/* the event page is for reading */
-	expect_eq(kpage_query(SELF, (unsigned long)atoll_startup()->events, &info), 0);
-	expect_eq(kpage_map(SELF, at, info.frame, 1, RW), -E_ACCES);
-	expect_eq(kpage_protect(SELF, (unsigned long)atoll_startup()->events, 1, RW), -E_ACCES);
-	expect_eq(kpage_map(SELF, at, info.frame, 1, PAGE_READ), 0);
-	expect_eq(kpage_protect(SELF, at, 1, RW), -E_ACCES);
-	expect_eq(kpage_protect(SELF, at, 1, PAGE_READ | PAGE_EXEC), -E_ACCES);
-	expect_eq(kpage_protect(SELF, at, 1, PAGE_READ), 0);
 	expect_eq(kpage_unmap(SELF, at, 16), 0);
 	expect_eq(kframe_free((int)frame, 2), 0);
 }
@@ -267,6 +264,17 @@ TEST(a_process_that_dies_in_a_long_call_leaves_nothing)
 		expect_eq(kproc_kill((int)proc, 0), 0);
 		kt_wait(proc, NULL);
 	}
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+}
+
+/* test: proc_events */
+TEST(the_page_of_a_process_in_which_the_kernel_counts_comes_back)
+{
+	uint64_t before;
+
+	expect_eq(kt_wait(kt_spawn(COUNTED, 0, ANY_CORE), NULL), 0);
+	before = kt_stats(STATS_FRAMES_FREE);
+	expect_eq(kt_wait(kt_spawn(COUNTED, 0, ANY_CORE), NULL), 0);
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
 }
 
@@ -500,6 +508,7 @@ server_main(int argc, char **argv)
 	RUN(calls_on_many_pages_are_whole);
 	RUN(a_call_for_too_much_leaves_nothing);
 	RUN(a_process_that_dies_in_a_long_call_leaves_nothing);
+	RUN(the_page_of_a_process_in_which_the_kernel_counts_comes_back);
 	RUN(memory_is_not_lost_to_a_bad_address);
 	RUN(memory_is_zeroed_and_comes_back);
 	RUN(large_pages_work);

@@ -9,10 +9,10 @@
  *
  * proves: kernel/ikc/mail_out.c mail_out_write 8da8db7a3682
  * proves: kernel/ikc/mail_out.c mail_out_wait 44dbf6fe42d0
- * proves: kernel/ikc/mail_out.c mail_freed 376c929b7588
+ * proves: kernel/ikc/mail_out.c mail_freed 1a1b27f52103
  * proves: kernel/ikc/mail_out.c offer 42a9fdb99339
  * proves: kernel/ikc/mail_out.c mail_peer_gone f207c189a349
- * proves: kernel/ikc/mail_in.c mail_arrived 521704a17fca
+ * proves: kernel/ikc/mail_in.c mail_arrived b080ed03a697
  * proves: kernel/ikc/mail_in.c take_from aca645eab3f1
  * proves: kernel/ikc/mail_in.c mail_in_peer_gone 4cdfadd47825
  * proves: kernel/thread/notify.c thread_signal d3a5eee4bed4

@@ -18,7 +18,7 @@
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
  * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
- * proves: kernel/thread/run.c core_interrupted cc9b7835a5c7
+ * proves: kernel/thread/run.c core_interrupted 4fe5c3eeb49d
  * proves: kernel/thread/run.c core_drop_current 842194f88915
  * proves: kernel/thread/run.c core_evict 0bcdf674859a
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
