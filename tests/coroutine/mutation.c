@@ -23,10 +23,11 @@
 static const struct {
 	const char *name;
 	const char *option;
+	unsigned long times;		/* as many seeds: where few of them meet what it looks for, and each is short */
 } program[] = {
-	{"hal-test", "--seeds"}, {"am_order", NULL}, {"kernel_am", NULL}, {"kernel_threads", NULL}, {"kernel_memory", NULL},
-	{"kernel_sched", NULL}, {"kernel_kill", NULL}, {"kernel_wait", NULL},
-	{"ikc_restart", NULL}, {"ikc_death", NULL}, {"ikc_mailbox", NULL}, {"ikc_portal", NULL},
+	{"hal-test", "--seeds", 1}, {"am_order", NULL, 1}, {"kernel_am", NULL, 1}, {"kernel_threads", NULL, 1}, {"kernel_memory", NULL, 1},
+	{"kernel_sched", NULL, 1}, {"kernel_kill", NULL, 1}, {"kernel_wait", NULL, 1},
+	{"ikc_restart", NULL, 4}, {"ikc_death", NULL, 1}, {"ikc_mailbox", NULL, 1}, {"ikc_portal", NULL, 1},
 };
 
 static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c"};
@@ -44,6 +45,10 @@ static const struct survivor allowed[] = {
 		"whoever takes the thread or its entry writes this part before it reads it"},
 	{"kernel/thread/run.c", "hal_timer_arm(HAL_FOREVER);",
 		"a tick that is left over ends a wait early, or finds that nobody's quantum is over"},
+	{"kernel/thread/table.c", "hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */",
+		"what another core reads of a new thread is published at its launch or set by that core, but for the rest of a quantum"},
+	{"kernel/mem/alloc.c", "hal_publish(at, count * HAL_PAGE_BYTES);",
+		"users' pages lie outside of the memory that is stale under this scheduler"},
 	{"kernel/ikc/ikc.c", "hal_fence();",
 		"whoever waits for a peer to come up looks at it once more first, long after this core's stores have drained"},
 	{"kernel/ikc/portal_move.c", "hal_fence();",
@@ -72,7 +77,7 @@ passes(unsigned index, unsigned long count)
 
 	if (child == 0) {
 		snprintf(path, sizeof(path), "%s/%s", folder, name);
-		snprintf(number, sizeof(number), "%lu", count);
+		snprintf(number, sizeof(number), "%lu", count * program[index].times);
 		if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
 			_exit(2);
 		alarm(SECONDS);
