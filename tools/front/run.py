@@ -29,7 +29,8 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
-  --span FROM:TO       with --count: also what lies between two kernel functions on two harts (sender, handler), and back
+  --span FROM:TO       with --count: also what lies between two kernel functions on two harts (sender, handler), and back; TO `user`: until
+                       another hart is in user mode
   --stretches          with --count: also how long each kernel core served nobody else
   --rtl                or1k: on the cycle-exact cluster instead of QEMU
   --report FILE        with --rtl: cycles and counters of the run and of its windows, as JSON

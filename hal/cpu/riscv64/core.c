@@ -158,8 +158,14 @@ hal_timer_arm(uint64_t until_ns)
 {
 	struct hal_core_area *a = hal_core_area();
 
-	a->tick = until_ns == HAL_FOREVER ? UINT64_MAX : until_ns / hal_board_tick_ns + 1;
-	timer_set(a->tick);
+	if (until_ns == HAL_FOREVER) {
+		a->tick = UINT64_MAX;
+		csr_clear(sie, SIE_STIE);
+		return;
+	}
+	a->tick = until_ns / hal_board_tick_ns + 1;
+	__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"(a->tick));
+	csr_set(sie, SIE_STIE);
 }
 
 /* A tick that is due ends each `wfi` at once: it comes a little later instead, so that nothing spins. */
