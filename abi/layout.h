@@ -55,6 +55,13 @@ struct mail_sender {
 	uint32_t badge;			/* BADGE_* */
 };
 
+/* proc_quota: the most that a process may have, together with those that it makes */
+struct proc_quota {
+	uint64_t bytes;			/* memory: its own, and what the kernel needs for it */
+	uint32_t threads;
+	uint32_t processes;		/* itself, too */
+};
+
 /* page_query */
 struct page_info {
 	int32_t frame;
@@ -68,6 +75,7 @@ _Static_assert(sizeof(struct cluster_info) == CLUSTER_INFO_SIZE, "cluster_info")
 _Static_assert(sizeof(struct proc_status) == PROC_STATUS_SIZE, "proc_wait");
 _Static_assert(sizeof(struct crash_info) == CRASH_INFO_SIZE, "crash_info");
 _Static_assert(sizeof(struct page_info) == PAGE_INFO_SIZE, "page_query");
+_Static_assert(sizeof(struct proc_quota) == PROC_QUOTA_SIZE, "proc_quota");
 _Static_assert(sizeof(struct mail_sender) == MAIL_SENDER_SIZE, "mailbox_read");
 
 #endif

@@ -20,6 +20,7 @@
 #define CLUSTER_INFO_SIZE 32
 #define CRASH_INFO_SIZE 48
 #define MAIL_SENDER_SIZE 8
+#define PROC_QUOTA_SIZE 16
 
 /*
  * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server gives them to what it starts; a

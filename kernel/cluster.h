@@ -81,7 +81,7 @@ struct wait {
 	uint32_t place;		/* among the deadlines, from 1; 0: it has none */
 	uintptr_t on;		/* WAIT_JOIN: the thread; of a sleep: the bits;
 				 * of a futex: its address; of an output mailbox: its endpoint; of an input mailbox: the source */
-	int handle;		/* of a mailbox or portal: through which it waits */
+	int handle;		/* through which it waits for a mailbox, a portal, or the end of a thread or a process */
 	uint64_t until;		/* hal_clock_ns */
 	void (*undo)(struct thread *t);	/* before it ends by its deadline: who knows the thread forgets it; NULL: only the queue does */
 };
@@ -156,10 +156,11 @@ struct process {
 	struct list threads;
 	struct list waiters;	/* threads in proc_wait */
 	struct binding end;	/* EVENT_PROC */
-	struct list areas;	/* claimed address ranges, sorted */
+	struct areas areas;	/* claimed address ranges */
 	size_t claimed;		/* pages in them */
 	struct event_page *events;	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
 	uint32_t events_frame;
+	uint32_t frames;	/* that are charged to it: its entry is not used again before they are free */
 	uint32_t held;		/* head of the list of frames that frame_alloc gave it */
 	uint32_t *indexes;	/* bitmap: thread->index in use */
 	uint32_t index_floor;	/* all below are */
@@ -258,10 +259,9 @@ struct cluster {
 	struct list reaping;	/* processes that end */
 	struct list futex[64];
 	struct deadlines deadlines;
-	struct hal_page_source page_source;	/* of page tables */
 	struct frames frames;
 	struct slab slab;
-	struct areas areas;
+	struct quota all;	/* the cluster's account */
 	struct sweeps sweeps;
 	struct console console;
 	struct ikc_state ikc;

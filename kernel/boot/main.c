@@ -128,19 +128,28 @@ shared_init(const struct boot_record *record, struct carve *m, void **ikc)
 	return c;
 }
 
+/* All that there is: the account of the process server, of which those of all other processes are parts. */
+static void
+account_init(struct cluster *c)
+{
+	quota_init(&c->all, &c->frames);
+	c->all.limit[QUOTA_BYTES] = (size_t)c->frames.free * HAL_PAGE_BYTES;
+	c->all.limit[QUOTA_THREADS] = c->threads_max;
+	c->all.limit[QUOTA_PROCS] = c->procs_max;
+}
+
 /* What only home uses, and the frames. */
 static void
 memory_init(struct cluster *c, struct carve *m)
 {
-	uint32_t areas = 4 * c->threads_max;
 	void *table, *start;
 
-	areas_init(&c->areas, carve(m, areas * sizeof(struct area), HAL_CACHE_LINE), areas);
 	console_init(c, carve(m, console_bytes(c->id), 1));
 	table = carve(m, frames_table_bytes(m->at, (size_t)(m->end - m->at)), HAL_CACHE_LINE);
 	start = carve(m, 0, HAL_PAGE_BYTES);
 	frames_init(&c->frames, table, start, m->end);
-	mem_init(c);
+	slab_init(&c->slab, &c->frames);
+	account_init(c);
 }
 
 static void

@@ -125,14 +125,14 @@ TEST(an_account_that_is_used_up_opens_nothing)
 	fake_all_up();
 	expect(input(t, 0) >= 0);
 	used = fake_charged(0, 0);
-	fake[0]->proc[0].quota->limit = used;
+	fake[0]->proc[0].quota->limit[QUOTA_BYTES] = used;
 	expect_eq(input(t, 1), -E_NOMEM);
 	expect_eq(output(t, 1, 1), -E_NOMEM);
 	expect_eq(call(t, kc_portal_create(t, 1)), -E_NOMEM);
 	expect_eq(call(t, kc_portal_open(t, 1, 1, 1)), -E_NOMEM);
 	expect_eq(fake_charged(0, 0), used);
 	expect_eq(fake[0]->c.ikc.mailboxes + fake[0]->c.ikc.portals, 1);
-	fake[0]->proc[0].quota->limit = used + 4096;
+	fake[0]->proc[0].quota->limit[QUOTA_BYTES] = used + 4096;
 	expect(input(t, 1) >= 0 && call(t, kc_portal_create(t, 1)) >= 0);
 }
 

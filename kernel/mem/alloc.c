@@ -28,9 +28,13 @@ block_serve(struct kcall_args *args)
 
 	if (!frames_prepare(f, count))
 		return -E_AGAIN;
-	first = frames_block(f, count);
-	if (first == FRAME_NONE)
+	if (!mem_charge(t->proc, count))
 		return -E_NOMEM;
+	first = frames_block(f, count);
+	if (first == FRAME_NONE) {
+		mem_refund(t->proc, count);
+		return -E_NOMEM;
+	}
 	t->work.block = first;
 	t->work.block_count = count;
 	return (long)first;
@@ -116,7 +120,7 @@ claim_serve(struct kcall_args *args)
 	if (prot == 0)
 		return 0;
 	tables = mem_tables_most(at, at + bytes);
-	if (bytes / HAL_PAGE_BYTES + tables > f->free) {
+	if (!quota_has_room(p->quota, QUOTA_BYTES, bytes + (size_t)tables * HAL_PAGE_BYTES)) {
 		mem_unclaim(p, at, at + bytes);
 		return -E_NOMEM;
 	}
@@ -146,7 +150,7 @@ settle_serve(struct kcall_args *args)
 	if (!mem_work_drop(t))
 		return -E_AGAIN;
 	if (start < end && proc_find(t, (int)args->a[0], RIGHT_WRITE, &p) == 0 &&
-			area_covers(&p->areas, start, end) && areas_has_room(&t->cluster->areas))
+			area_covers(&p->areas, start, end) && area_may_remove(&p->areas, start))
 		mem_unclaim(p, start, end);
 	return 0;
 }
@@ -235,7 +239,8 @@ archive_serve(struct kcall_args *args)
 		e = mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, &at);
 	if (e != 0)
 		return e;
-	if (mem_tables_most(at, at + pages * HAL_PAGE_BYTES) > c->frames.free) {
+	bytes = (size_t)mem_tables_most(at, at + pages * HAL_PAGE_BYTES) * HAL_PAGE_BYTES;
+	if (!quota_has_room(p->quota, QUOTA_BYTES, bytes)) {
 		mem_unclaim(p, at, at + pages * HAL_PAGE_BYTES);
 		return -E_NOMEM;
 	}

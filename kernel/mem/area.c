@@ -5,21 +5,7 @@
 #include <abi/errors.h>
 #include <base/check.h>
 #include <kernel/mem/area.h>
-
-void
-areas_init(struct areas *pool, struct area *table, uint32_t total)
-{
-	pool->table = table;
-	pool->total = total;
-	pool->used = 0;
-	list_init(&pool->free);
-}
-
-bool
-areas_has_room(const struct areas *pool)
-{
-	return pool->used < pool->total || !list_is_empty(&pool->free);
-}
+#include <kernel/object/quota.h>
 
 static struct area *
 area_at(struct list *node)
@@ -27,25 +13,51 @@ area_at(struct list *node)
 	return list_entry(node, struct area, link);
 }
 
-static struct area *
-area_new(struct areas *pool, uintptr_t start, uintptr_t end)
+void
+areas_init(struct areas *as, struct slab *slab, struct quota *quota)
 {
-	struct list *node = list_pop_front(&pool->free);
-	struct area *a;
+	*as = (struct areas){.slab = slab, .quota = quota};
+	list_init(&as->list);
+}
 
-	if (node == NULL)
-		check(pool->used < pool->total);
-	a = node != NULL ? area_at(node) : &pool->table[pool->used++];
+bool
+area_may_add(struct areas *as)
+{
+	if (as->spare == NULL && as->count < AREAS_MAX)
+		as->spare = quota_alloc(as->quota, as->slab, sizeof(struct area));
+	return as->spare != NULL && as->count < AREAS_MAX;
+}
+
+void
+areas_close(struct areas *as)
+{
+	if (as->spare != NULL)
+		quota_free(as->quota, as->slab, as->spare, sizeof(struct area));
+	as->spare = NULL;
+}
+
+static struct area *
+area_new(struct areas *as, uintptr_t start, uintptr_t end)
+{
+	struct area *a = as->spare;
+
+	check(a != NULL);
+	as->spare = NULL;
+	as->count++;
 	a->start = start;
 	a->end = end;
 	return a;
 }
 
 static void
-area_drop(struct areas *pool, struct area *a)
+area_drop(struct areas *as, struct area *a)
 {
 	list_remove(&a->link);
-	list_push_front(&pool->free, &a->link);
+	as->count--;
+	if (as->spare == NULL)
+		as->spare = a;
+	else
+		quota_free(as->quota, as->slab, a, sizeof(*a));
 }
 
 /* First area that ends at or above addr, as a list node; the head if there is none. */
@@ -60,14 +72,15 @@ first_ending_from(struct list *head, uintptr_t addr)
 }
 
 void
-area_add(struct areas *pool, struct list *head, uintptr_t start, uintptr_t end)
+area_add(struct areas *as, uintptr_t start, uintptr_t end)
 {
+	struct list *head = &as->list;
 	struct list *node = first_ending_from(head, start);
 	struct area *a = area_at(node);
 	struct area *next;
 
 	if (node == head || a->start > end) {	/* touches none: goes before node */
-		a = area_new(pool, start, end);
+		a = area_new(as, start, end);
 		list_insert_between(&a->link, node->prev, node);
 		return;
 	}
@@ -80,43 +93,53 @@ area_add(struct areas *pool, struct list *head, uintptr_t start, uintptr_t end)
 	next = area_at(a->link.next);
 	if (a->link.next != head && next->start == end) {
 		a->end = next->end;
-		area_drop(pool, next);
+		area_drop(as, next);
 	}
 }
 
-void
-area_remove(struct areas *pool, struct list *head, uintptr_t start, uintptr_t end)
+/* What begins an area leaves it in one piece. */
+bool
+area_may_remove(struct areas *as, uintptr_t start)
 {
+	struct list *node = first_ending_from(&as->list, start + 1);
+
+	return node == &as->list || area_at(node)->start >= start || area_may_add(as);
+}
+
+void
+area_remove(struct areas *as, uintptr_t start, uintptr_t end)
+{
+	struct list *head = &as->list;
 	struct list *node = first_ending_from(head, start + 1);
 	struct area *a = area_at(node);
 	struct area *rest;
 
 	check(node != head && a->start <= start && end <= a->end);
 	if (a->start == start && a->end == end) {
-		area_drop(pool, a);
+		area_drop(as, a);
 	} else if (a->start == start) {
 		a->start = end;
 	} else if (a->end == end) {
 		a->end = start;
 	} else {
-		rest = area_new(pool, end, a->end);
+		rest = area_new(as, end, a->end);
 		a->end = start;
 		list_insert_between(&rest->link, &a->link, a->link.next);
 	}
 }
 
 bool
-area_covers(const struct list *head, uintptr_t start, uintptr_t end)
+area_covers(const struct areas *as, uintptr_t start, uintptr_t end)
 {
-	const struct list *node = first_ending_from((struct list *)(uintptr_t)head, end);
+	const struct list *head = &as->list, *node = first_ending_from((struct list *)(uintptr_t)head, end);
 
 	return node != head && list_entry(node, const struct area, link)->start <= start;
 }
 
 bool
-area_overlaps(const struct list *head, uintptr_t start, uintptr_t end)
+area_overlaps(const struct areas *as, uintptr_t start, uintptr_t end)
 {
-	const struct list *node = first_ending_from((struct list *)(uintptr_t)head, start + 1);
+	const struct list *head = &as->list, *node = first_ending_from((struct list *)(uintptr_t)head, start + 1);
 
 	return node != head && list_entry(node, const struct area, link)->start < end;
 }
@@ -129,8 +152,9 @@ align_up(uintptr_t addr, size_t align)
 }
 
 int
-area_find_gap(const struct list *head, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr)
+area_find_gap(const struct areas *as, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr)
 {
+	const struct list *head = &as->list;
 	uintptr_t at = align_up(bounds[0], align);
 	const struct list *node;
 

@@ -11,34 +11,44 @@
 #include <stdint.h>
 #include <base/list.h>
 
+struct slab;
+struct quota;
+
 struct area {
-	struct list link;	/* sorted by address, or in the pool */
+	struct list link;	/* sorted by address */
 	uintptr_t start;
 	uintptr_t end;
 };
 
-/* Where areas come from. */
+#define AREAS_MAX 1024		/* of one process: looking one up takes a step for each */
+
+/* The areas of one process, and one that is ready to become another. Their memory is charged to its account. */
 struct areas {
-	struct area *table;
-	uint32_t total;
-	uint32_t used;		/* entries that were ever used */
-	struct list free;
+	struct list list;
+	struct area *spare;
+	uint32_t count;
+	struct slab *slab;
+	struct quota *quota;
 };
 
-void areas_init(struct areas *pool, struct area *table, uint32_t total);
+void areas_init(struct areas *as, struct slab *slab, struct quota *quota);
 
-/* Is there room for one more area? Checked before area_add and area_remove, which then cannot fail. */
-bool areas_has_room(const struct areas *pool);
+/* Before area_add, and before area_remove from `start` on: afterwards that cannot fail. False: there are too many, or no memory for one more. */
+bool area_may_add(struct areas *as);
+bool area_may_remove(struct areas *as, uintptr_t start);
+
+/* None is left: give back what was kept ready. */
+void areas_close(struct areas *as);
 
 /* Is all of [start, end) claimed, is some of it? */
-bool area_covers(const struct list *head, uintptr_t start, uintptr_t end);
-bool area_overlaps(const struct list *head, uintptr_t start, uintptr_t end);
+bool area_covers(const struct areas *as, uintptr_t start, uintptr_t end);
+bool area_overlaps(const struct areas *as, uintptr_t start, uintptr_t end);
 
 /* Claim [start, end), of which nothing may be claimed, or give it up (all of it must be claimed). */
-void area_add(struct areas *pool, struct list *head, uintptr_t start, uintptr_t end);
-void area_remove(struct areas *pool, struct list *head, uintptr_t start, uintptr_t end);
+void area_add(struct areas *as, uintptr_t start, uintptr_t end);
+void area_remove(struct areas *as, uintptr_t start, uintptr_t end);
 
 /* Lowest address >= first, a multiple of `align`, with `len` unclaimed bytes below limit. 0 and *addr, or -E_NOMEM. */
-int area_find_gap(const struct list *head, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr);
+int area_find_gap(const struct areas *as, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr);
 
 #endif

@@ -8,15 +8,15 @@
 #include <base/check.h>
 #include <base/test.h>
 #include <kernel/mem/area.h>
+#include <kernel/object/quota.h>
 
 #define PAGE 4096ul
 #define BASE (16 * PAGE)
 #define PAGES 64
-#define POOL 24
+#define POOL 24		/* pieces that there are */
 
-static struct area table[POOL];
-static struct areas pool;
-static struct list head;
+static struct areas areas;
+static unsigned pieces;		/* of memory that areas have */
 static unsigned char claimed[PAGES];
 
 void
@@ -24,6 +24,27 @@ check_failed(const char *file, int line, const char *what)
 {
 	printf("%s:%d: %s\n", file, line, what);
 	abort();
+}
+
+void *
+quota_alloc(struct quota *q, struct slab *s, size_t bytes)
+{
+	(void)s;
+	(void)q;
+	if (pieces == POOL)
+		return NULL;
+	pieces++;
+	return malloc(bytes);
+}
+
+void
+quota_free(struct quota *q, struct slab *s, void *piece, size_t bytes)
+{
+	(void)s;
+	(void)q;
+	(void)bytes;
+	pieces--;
+	free(piece);
 }
 
 static uintptr_t
@@ -35,8 +56,7 @@ at(unsigned page)
 static void
 begin(void)
 {
-	areas_init(&pool, table, POOL);
-	list_init(&head);
+	areas_init(&areas, NULL, NULL);
 	memset(claimed, 0, sizeof(claimed));
 }
 
@@ -45,24 +65,54 @@ count(void)
 {
 	unsigned n = 0;
 
-	for (struct list *l = head.next; l != &head; l = l->next)
+	for (struct list *l = areas.list.next; l != &areas.list; l = l->next)
 		n++;
+	expect_eq(areas.count, n);
 	return n;
+}
+
+static void
+add(unsigned from, unsigned to)
+{
+	expect(area_may_add(&areas));
+	area_add(&areas, at(from), at(to));
+}
+
+static void
+drop(unsigned from, unsigned to)
+{
+	expect(area_may_remove(&areas, at(from)));
+	area_remove(&areas, at(from), at(to));
+}
+
+/* Give up all that is claimed, which needs no memory: nothing may stay behind. */
+static void
+end(void)
+{
+	while (areas.list.next != &areas.list) {
+		const struct area *a = list_entry(areas.list.next, struct area, link);
+
+		expect(area_may_remove(&areas, a->start));
+		area_remove(&areas, a->start, a->end - a->start > PAGE ? a->start + PAGE : a->end);
+	}
+	areas_close(&areas);
+	expect_eq(pieces, 0);
 }
 
 TEST(neighbours_become_one)
 {
 	begin();
-	area_add(&pool, &head, at(0), at(2));
-	area_add(&pool, &head, at(4), at(6));
+	add(0, 2);
+	add(4, 6);
 	expect_eq(count(), 2);
-	area_add(&pool, &head, at(2), at(4));
+	add(2, 4);
 	expect_eq(count(), 1);
-	expect(area_covers(&head, at(0), at(6)));
-	expect(!area_covers(&head, at(0), at(7)));
-	area_remove(&pool, &head, at(2), at(3));
+	expect(area_covers(&areas, at(0), at(6)));
+	expect(!area_covers(&areas, at(0), at(7)));
+	drop(2, 3);
 	expect_eq(count(), 2);
-	expect(!area_covers(&head, at(1), at(4)) && area_overlaps(&head, at(2), at(4)));
+	expect(!area_covers(&areas, at(1), at(4)) && area_overlaps(&areas, at(2), at(4)));
+	end();
 }
 
 TEST(a_gap_is_the_lowest_that_fits)
@@ -71,28 +121,35 @@ TEST(a_gap_is_the_lowest_that_fits)
 	uintptr_t addr;
 
 	begin();
-	area_add(&pool, &head, at(0), at(2));
-	area_add(&pool, &head, at(3), at(10));
-	expect_eq(area_find_gap(&head, bounds, PAGE, PAGE, &addr), 0);
+	add(0, 2);
+	add(3, 10);
+	expect_eq(area_find_gap(&areas, bounds, PAGE, PAGE, &addr), 0);
 	expect_eq(addr, at(2));
-	expect_eq(area_find_gap(&head, bounds, 2 * PAGE, PAGE, &addr), 0);
+	expect_eq(area_find_gap(&areas, bounds, 2 * PAGE, PAGE, &addr), 0);
 	expect_eq(addr, at(10));
-	expect_eq(area_find_gap(&head, bounds, PAGE, 16 * PAGE, &addr), 0);
+	expect_eq(area_find_gap(&areas, bounds, PAGE, 16 * PAGE, &addr), 0);
 	expect_eq(addr % (16 * PAGE), 0);
-	expect_eq(area_find_gap(&head, bounds, PAGES * PAGE, PAGE, &addr), -E_NOMEM);
-	expect_eq(area_find_gap(&head, bounds, ~0ul - 3, PAGE, &addr), -E_NOMEM);
+	expect_eq(area_find_gap(&areas, bounds, PAGES * PAGE, PAGE, &addr), -E_NOMEM);
+	expect_eq(area_find_gap(&areas, bounds, ~0ul - 3, PAGE, &addr), -E_NOMEM);
+	end();
 }
 
-TEST(the_pool_ends)
+TEST(memory_for_areas_ends)
 {
 	begin();
-	for (unsigned i = 0; i < POOL; i++) {
-		expect(areas_has_room(&pool));
-		area_add(&pool, &head, at(2 * i), at(2 * i + 1));
-	}
-	expect(!areas_has_room(&pool));
-	area_remove(&pool, &head, at(4), at(5));
-	expect(areas_has_room(&pool));
+	for (unsigned i = 0; i < POOL; i++)
+		add(2 * i, 2 * i + 1);
+	expect(!area_may_add(&areas));
+	drop(4, 5);
+	expect(area_may_add(&areas));
+	end();
+	/* what is in use can be given up from its beginning on, though not from its middle */
+	begin();
+	for (unsigned i = 0; i < POOL; i++)
+		add(3 * i < PAGES ? 3 * i : PAGES + 3 * i, 3 * i < PAGES ? 3 * i + 2 : PAGES + 3 * i + 2);
+	expect(!area_may_remove(&areas, at(1)));
+	drop(0, 1);
+	end();
 }
 
 static void
@@ -106,8 +163,8 @@ compare(void)
 				all &= claimed[i];
 				some |= claimed[i];
 			}
-			expect_eq(area_covers(&head, at(from), at(to)), all);
-			expect_eq(area_overlaps(&head, at(from), at(to)), some);
+			expect_eq(area_covers(&areas, at(from), at(to)), all);
+			expect_eq(area_overlaps(&areas, at(from), at(to)), some);
 		}
 }
 
@@ -118,18 +175,19 @@ TEST(random_claims_agree_with_a_map_of_pages)
 	for (int step = 0; step < 20000; step++) {
 		unsigned from = (unsigned)rand() % PAGES, to = from + 1 + (unsigned)rand() % 5;
 
-		if (to > PAGES || !areas_has_room(&pool))
+		if (to > PAGES)
 			to = from + 1;
-		if (!area_overlaps(&head, at(from), at(to)) && areas_has_room(&pool)) {
-			area_add(&pool, &head, at(from), at(to));
+		if (!area_overlaps(&areas, at(from), at(to)) && area_may_add(&areas)) {
+			add(from, to);
 			memset(claimed + from, 1, to - from);
-		} else if (area_covers(&head, at(from), at(to)) && areas_has_room(&pool)) {
-			area_remove(&pool, &head, at(from), at(to));
+		} else if (area_covers(&areas, at(from), at(to)) && area_may_remove(&areas, at(from))) {
+			drop(from, to);
 			memset(claimed + from, 0, to - from);
 		}
 		if (step % 16 == 0)
 			compare();
 	}
+	end();
 }
 
 int
@@ -137,7 +195,7 @@ main(void)
 {
 	RUN(neighbours_become_one);
 	RUN(a_gap_is_the_lowest_that_fits);
-	RUN(the_pool_ends);
+	RUN(memory_for_areas_ends);
 	RUN(random_claims_agree_with_a_map_of_pages);
 	return TEST_FAILED;
 }

@@ -394,7 +394,7 @@ unmap_check(struct thread *caller, const struct change *m)
 {
 	if (!area_covers(&m->p->areas, m->r.start, m->r.end) || cuts_large(m->p, m->r.start) || cuts_large(m->p, m->r.end))
 		return -E_INVAL;
-	if (!areas_has_room(&caller->cluster->areas))
+	if (!area_may_remove(&m->p->areas, m->r.start))
 		return -E_NOMEM;
 	return caller->work.sweeping ? 0 : hal_unmap_ready(&m->p->space, m->r.start, (m->r.end - m->r.start) / HAL_PAGE_BYTES);
 }

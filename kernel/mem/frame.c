@@ -267,6 +267,8 @@ frames_free(struct frames *f, uint32_t first, uint32_t count)
 	for (uint32_t n = first; n < first + count; n++) {
 		check(f->frame[n].refs == 0);
 		f->frame[n].state = FRAME_INSIDE;
+		if (f->frame[n].owner != 0)
+			frame_freed(f->frame[n].owner);
 	}
 	frames_block_back(f, first, count);
 }

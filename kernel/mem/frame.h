@@ -30,7 +30,7 @@ struct cluster;
 struct frame {
 	uint32_t next;		/* free list, list of held frames, limbo */
 	uint32_t prev;		/* the same; in limbo: the youngest shoot-down that must end first */
-	int32_t owner;		/* id of the process that it was allocated for, 0: the kernel */
+	int32_t owner;		/* id of the process that it was allocated for and is charged to, 0: the kernel */
 	uint16_t refs;
 	uint8_t state;		/* FRAME_* */
 	uint8_t order : 7;	/* of a free block */
@@ -79,6 +79,9 @@ void frames_block_back(struct frames *f, uint32_t first, uint32_t count);
 
 /* Give frames back to the free lists. They must have no references. */
 void frames_free(struct frames *f, uint32_t first, uint32_t count);
+
+/* A frame of a process (its id) is free: it is charged for it no more. Whoever uses this file supplies it. */
+void frame_freed(int32_t owner);
 
 /* One reference more or less. The last one gone, the frame is freed, or waits in limbo for shoot-down number `epoch` (0: none runs). */
 void frame_get(struct frames *f, uint32_t frame);

@@ -35,6 +35,12 @@ hal_zero_pages(void *kernel, size_t bytes)
 	memset(kernel, 0, bytes);
 }
 
+void
+frame_freed(int32_t owner)
+{
+	expect(owner != 0);
+}
+
 /* A fresh allocator over memory that starts in the middle of a large page. */
 static void
 begin(void)

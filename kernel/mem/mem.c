@@ -12,19 +12,68 @@
 #define RELEASE_MAPPED 3
 #define CLAIMS_PER_FRAME 16	/* pages of addresses that a process may claim, for each frame of the cluster */
 
+__attribute__((noinline)) bool
+mem_charge(struct process *p, uint32_t frames)
+{
+	if (!quota_charge(p->quota, QUOTA_BYTES, (size_t)frames * HAL_PAGE_BYTES))
+		return false;
+	p->frames += frames;
+	return true;
+}
+
+__attribute__((noinline)) void
+mem_refund(struct process *p, uint32_t frames)
+{
+	quota_refund(p->quota, QUOTA_BYTES, (size_t)frames * HAL_PAGE_BYTES);
+	p->frames -= frames;
+	if (p->frames == 0)
+		proc_entry_free(proc_cluster(p), p);
+}
+
+void
+frame_freed(int32_t owner)
+{
+	mem_refund(&core_self()->cluster->proc[ID_INDEX(owner)], 1);
+}
+
+/* Frames of a process in a row, charged to it, with whatever they held; or FRAME_NONE. */
+static __attribute__((noinline)) uint32_t
+run_charged(struct process *p, uint32_t frames, uint8_t state)
+{
+	uint32_t run;
+
+	if (!mem_charge(p, frames))
+		return FRAME_NONE;
+	run = frames_take(&proc_cluster(p)->frames, frames, state, p->id);
+	if (run == FRAME_NONE)
+		mem_refund(p, frames);
+	return run;
+}
+
+/* A page of a process, filled with zeros; NULL: it can have no more. */
+static void *
+page_charged(struct process *p, uint8_t state)
+{
+	uint32_t frame = run_charged(p, 1, state);
+	void *page;
+
+	if (frame == FRAME_NONE)
+		return NULL;
+	page = frame_kaddr(&proc_cluster(p)->frames, frame);
+	hal_zero_pages(page, HAL_PAGE_BYTES);
+	return page;
+}
+
 static void *
 table_take(void *ctx)
 {
-	struct cluster *c = ctx;
-	uint32_t frame = frames_alloc(&c->frames, 1, FRAME_KERNEL, 0);
-
-	return frame == FRAME_NONE ? NULL : frame_kaddr(&c->frames, frame);
+	return page_charged(ctx, FRAME_KERNEL);
 }
 
 static void
 table_give(void *ctx, void *page)
 {
-	struct cluster *c = ctx;
+	struct cluster *c = proc_cluster(ctx);
 	uint32_t frame = frame_at(&c->frames, hal_paddr(page));
 
 	/* a core may still walk it: like any other frame it waits for the shoot-down */
@@ -32,11 +81,12 @@ table_give(void *ctx, void *page)
 	frame_put(&c->frames, frame, sweeps_epoch(c));
 }
 
-void
-mem_init(struct cluster *c)
+int
+mem_space_init(struct process *p)
 {
-	c->page_source = (struct hal_page_source){table_take, table_give, c};
-	slab_init(&c->slab, &c->frames);
+	const struct hal_page_source source = {table_take, table_give, p};
+
+	return hal_space_init(&p->space, &source);
 }
 
 /* Addresses alone cost nothing, but the kernel core walks them when they are given up: no process has more than it could use. */
@@ -45,20 +95,20 @@ may_claim(struct process *p, size_t bytes)
 {
 	struct cluster *c = proc_cluster(p);
 
-	return areas_has_room(&c->areas) && bytes / HAL_PAGE_BYTES <= (size_t)CLAIMS_PER_FRAME * c->frames.total - p->claimed;
+	return area_may_add(&p->areas) && bytes / HAL_PAGE_BYTES <= (size_t)CLAIMS_PER_FRAME * c->frames.total - p->claimed;
 }
 
 static void
 claim(struct process *p, uintptr_t start, uintptr_t end)
 {
-	area_add(&proc_cluster(p)->areas, &p->areas, start, end);
+	area_add(&p->areas, start, end);
 	p->claimed += (end - start) / HAL_PAGE_BYTES;
 }
 
 void
 mem_unclaim(struct process *p, uintptr_t start, uintptr_t end)
 {
-	area_remove(&proc_cluster(p)->areas, &p->areas, start, end);
+	area_remove(&p->areas, start, end);
 	p->claimed -= (end - start) / HAL_PAGE_BYTES;
 }
 
@@ -124,7 +174,7 @@ mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken)
 	while (take > want)
 		take /= 2;
 	for (; take >= least; take /= 2) {
-		run = frames_take(f, take, FRAME_KERNEL, 0);
+		run = run_charged(t->proc, take, FRAME_KERNEL);
 		if (run != FRAME_NONE)
 			break;
 	}
@@ -166,7 +216,11 @@ mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot)
 
 	if (!area_covers(&p->areas, at, end))
 		return -E_INVAL;
+	if (p != t->proc && !mem_charge(p, pages))
+		return -E_NOMEM;
 	e = map_reserved(t, &p->space, at, prot);
+	if (p != t->proc)
+		mem_refund(e == 0 ? t->proc : p, pages);
 	if (e != 0)
 		return e == -E_EXIST ? -E_INVAL : -E_NOMEM;
 	frames_mark(f, run, pages, FRAME_USER, p->id);
@@ -202,8 +256,10 @@ mem_work_drop(struct thread *t)
 	}
 	f->free += w->reserved;
 	w->reserved = 0;
-	if (w->block_count > 0)
+	if (w->block_count > 0) {
 		frames_block_back(f, w->block, w->block_count);
+		mem_refund(t->proc, w->block_count);
+	}
 	w->block_count = 0;
 	if (w->sweeping)
 		sweep_drop(t);
@@ -213,12 +269,10 @@ mem_work_drop(struct thread *t)
 int
 mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot)
 {
-	struct cluster *c = proc_cluster(p);
-
 	for (uintptr_t at = addr; at < addr + bytes; at += HAL_PAGE_BYTES) {
-		uint32_t frame = frames_alloc(&c->frames, 1, FRAME_USER, p->id);
+		const void *page = page_charged(p, FRAME_USER);
 
-		if (frame == FRAME_NONE || map_frame(p, at, frame, prot | HAL_MAY_ALL) != 0)
+		if (page == NULL || map_frame(p, at, frame_at(&proc_cluster(p)->frames, hal_paddr(page)), prot | HAL_MAY_ALL) != 0)
 			return -E_NOMEM;
 	}
 	return 0;
@@ -302,10 +356,11 @@ release_area(struct process *p, const struct area *a)
 bool
 mem_release(struct process *p)
 {
-	if (!list_is_empty(&p->areas)) {
-		release_area(p, list_entry(p->areas.next, struct area, link));
+	if (!list_is_empty(&p->areas.list)) {
+		release_area(p, list_entry(p->areas.list.next, struct area, link));
 		return false;
 	}
+	areas_close(&p->areas);
 	for (unsigned n = 0; n < MEM_STEP && p->held != FRAME_NONE; n++)
 		held_remove(p, p->held);
 	return p->held == FRAME_NONE && hal_space_destroy(&p->space);

@@ -14,8 +14,12 @@
 #define MEM_STEP 32
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
 
-/* Page tables take their pages from the cluster's frames. */
-void mem_init(struct cluster *c);
+/* Charge frames to a process, before they are taken; frames_free refunds those that have it as owner. False: it can have no more. */
+bool mem_charge(struct process *p, uint32_t frames);
+void mem_refund(struct process *p, uint32_t frames);
+
+/* Make the empty address space of a process. Its page tables are charged to it. 0 or -E_NOMEM. */
+int mem_space_init(struct process *p);
 
 /*
  * At boot: map fresh, zeroed memory into a process: `bytes` (whole pages) at `addr`, which must be claimed and not mapped. 0 or -E_NOMEM.
@@ -28,7 +32,7 @@ int mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr);
 /* Claim the given range. 0; -E_EXIST; -E_NOMEM. */
 int mem_claim_at(struct process *p, uintptr_t addr, size_t bytes);
 
-/* Give up addresses; all of them must be claimed. Needs room for one more area (areas_has_room) if it leaves a hole. */
+/* Give up addresses; all of them must be claimed. Needs area_may_remove. */
 void mem_unclaim(struct process *p, uintptr_t start, uintptr_t end);
 
 /* Frames that tables for this range may take: with so many free, no mapping in it fails for want of a table. */

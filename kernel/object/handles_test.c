@@ -19,6 +19,7 @@
 static unsigned char *memory;
 static struct frames frames;
 static struct slab slab;
+static struct quota all;
 static struct quota *quota[2];
 static struct handles table[TABLES];
 static struct object object[OBJECTS];
@@ -42,6 +43,12 @@ void
 hal_zero_pages(void *kernel, size_t bytes)
 {
 	memset(kernel, 0, bytes);
+}
+
+void
+frame_freed(int32_t owner)
+{
+	expect_eq(owner, 0);
 }
 
 void
@@ -75,8 +82,12 @@ begin(size_t limit)
 	memset(&frames, 0, sizeof(frames));
 	frames_init(&frames, entries, memory, memory + PAGES * HAL_PAGE_BYTES);
 	slab_init(&slab, &frames);
-	for (unsigned i = 0; i < 2; i++)
-		quota[i] = quota_new(&slab, limit);
+	quota_init(&all, &frames);
+	all.limit[QUOTA_BYTES] = (size_t)-1;
+	for (unsigned i = 0; i < 2; i++) {
+		quota[i] = quota_new(&slab, &all);
+		quota[i]->limit[QUOTA_BYTES] = limit;
+	}
 	for (unsigned i = 0; i < TABLES; i++)
 		handles_init(&table[i], &slab, quota[i / 2]);
 	for (unsigned i = 0; i < OBJECTS; i++)
@@ -96,10 +107,11 @@ end(void)
 	for (unsigned i = 0; i < OBJECTS; i++)
 		expect_eq(object[i].refs, 0);
 	for (unsigned i = 0; i < 2; i++) {
-		expect_eq(quota[i]->used, 0);
+		expect_eq(quota[i]->used[QUOTA_BYTES], 0);
 		expect_eq(quota[i]->refs, 1);
 		quota_put(&slab, quota[i]);
 	}
+	expect_eq(all.used[QUOTA_BYTES], 0);
 	expect_eq(slab.pages, 0);
 	expect_eq(frames.free, PAGES);
 }
@@ -109,10 +121,10 @@ TEST(a_handle_names_its_object_and_nothing_else)
 	int h;
 
 	begin(1 << 20);
-	expect_eq(quota[0]->used, 0);
+	expect_eq(quota[0]->used[QUOTA_BYTES], 0);
 	h = (int)handle_new(&table[0], &object[0], RIGHT_READ | RIGHT_WAIT);
 	expect(h > 0);
-	expect_eq(quota[0]->used, 256);
+	expect_eq(quota[0]->used[QUOTA_BYTES], 256);
 	expect(handle_get(&table[0], h, OBJECT_PROCESS, RIGHT_READ) == &object[0]);
 	expect(handle_get(&table[0], h, OBJECT_PROCESS, 0) == &object[0]);
 	expect(handle_get(&table[0], h, OBJECT_THREAD, RIGHT_READ) == NULL);
@@ -199,16 +211,55 @@ TEST(a_used_up_quota_stops_its_own_tree_only)
 
 TEST(used_up_memory_is_an_error_and_not_charged)
 {
+	unsigned made = 0;
 	size_t before;
 
 	begin(1 << 20);
 	while (frames_alloc(&frames, 1, FRAME_KERNEL, 0) != FRAME_NONE)
 		continue;
-	before = quota[0]->used;
-	while (handle_new(&table[0], &object[0], RIGHTS_ALL) > 0)
-		before = quota[0]->used;
+	before = quota[0]->used[QUOTA_BYTES];
 	expect_eq(handle_new(&table[0], &object[0], RIGHTS_ALL), -E_NOMEM);
-	expect_eq(quota[0]->used, before);
+	expect_eq(quota[0]->used[QUOTA_BYTES], before);
+	expect_eq(all.used[QUOTA_BYTES], 2 * slab_size(sizeof(struct quota)));
+	/* while others find nothing, the cluster's own account has the reserve */
+	frames_free(&frames, 1 + PAGES / 2, 1);
+	table[0].quota = &all;
+	while (handle_new(&table[0], &object[0], RIGHTS_ALL) > 0)
+		made++;
+	expect_eq(made, HANDLE_CHUNK);
+	expect_eq(handle_new(&table[2], &object[0], RIGHTS_ALL), -E_NOMEM);
+}
+
+TEST(an_account_has_no_more_than_those_above_it)
+{
+	struct quota *low, *lower, *lowest;
+
+	begin(10000);
+	low = quota_new(&slab, quota[0]);
+	lower = quota_new(&slab, low);
+	lowest = quota_new(&slab, lower);
+	expect(lower != NULL);
+	expect(lowest == NULL);		/* too deep */
+	low->limit[QUOTA_THREADS] = 5;
+	lower->limit[QUOTA_THREADS] = 9;
+	all.limit[QUOTA_THREADS] = 10;
+	expect(quota_charge(lower, QUOTA_THREADS, 5));
+	expect(!quota_charge(lower, QUOTA_THREADS, 1));
+	expect(!quota_charge(low, QUOTA_THREADS, 1));
+	expect(quota_charge(quota[0], QUOTA_THREADS, 3));
+	expect(!quota_charge(quota[1], QUOTA_THREADS, 1));	/* what is left is the reserve */
+	expect(quota_charge(&all, QUOTA_THREADS, 2));
+	expect(!quota_charge(&all, QUOTA_THREADS, 1));
+	low->limit[QUOTA_THREADS] = 0;				/* takes nothing away */
+	quota_refund(lower, QUOTA_THREADS, 4);
+	expect(!quota_charge(lower, QUOTA_THREADS, 1));
+	quota_refund(lower, QUOTA_THREADS, 1);
+	quota_refund(quota[0], QUOTA_THREADS, 3);
+	quota_refund(&all, QUOTA_THREADS, 2);
+	expect_eq(all.used[QUOTA_THREADS], 0);
+	quota_put(&slab, low);
+	quota_put(&slab, lower);
+	end();
 }
 
 TEST(a_copy_has_no_more_rights_and_only_a_granted_one_goes_elsewhere)
@@ -523,6 +574,7 @@ main(void)
 	RUN(a_full_table_says_so_and_a_close_makes_room);
 	RUN(a_used_up_quota_stops_its_own_tree_only);
 	RUN(used_up_memory_is_an_error_and_not_charged);
+	RUN(an_account_has_no_more_than_those_above_it);
 	RUN(a_copy_has_no_more_rights_and_only_a_granted_one_goes_elsewhere);
 	RUN(a_move_leaves_nothing_behind);
 	RUN(who_waits_through_a_handle_is_told_when_it_is_gone);

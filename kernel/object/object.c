@@ -6,11 +6,23 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
+/* The wait of a thread (or of none) ends if its handle does not name the object any more. */
+static void
+wait_ends(struct thread *t, const struct object *o)
+{
+	if (t != NULL && handle_get_far(&t->proc->handles, t->wait.handle, o->type) != o)
+		thread_ready(t, -E_BADF);
+}
+
 void
 object_handle_gone(struct object *o)
 {
 	if (o->type == OBJECT_PORT)
 		ikc_handle_gone(core_self()->cluster, o);
+	else if (o->type == OBJECT_PROCESS)
+		wait_ends(thread_first(&list_entry(o, struct process, object)->waiters), o);
+	else if (o->type == OBJECT_THREAD)
+		wait_ends(thread_first(&list_entry(o, struct thread, object)->joiners), o);
 }
 
 void

@@ -3,50 +3,93 @@
  * Accounts: see quota.h.
  */
 #include <base/check.h>
+#include <base/str.h>
+#include <hal/mmu.h>
+#include <kernel/mem/frame.h>
 #include <kernel/object/quota.h>
 #include <kernel/object/slab.h>
 
-struct quota *
-quota_new(struct slab *s, size_t limit)
+/* What of the cluster only its own account can have: enough to open mailboxes and to start a thread. */
+static const size_t reserve[QUOTA_KINDS] = {
+	[QUOTA_BYTES] = 8 * HAL_PAGE_BYTES,
+	[QUOTA_THREADS] = 2,
+	[QUOTA_PROCS] = 1,
+};
+
+void
+quota_init(struct quota *q, const struct frames *frames)
 {
-	struct quota *q = slab_alloc(s, sizeof(*q));
+	*q = (struct quota){.frames = frames, .refs = 1};
+}
+
+struct quota *
+quota_new(struct slab *s, struct quota *parent)
+{
+	struct quota *q = parent->depth < QUOTA_DEPTH_MAX ? quota_alloc(parent, s, sizeof(*q)) : NULL;
 
 	if (q == NULL)
 		return NULL;
-	q->limit = limit;
+	quota_get(parent);
+	q->parent = parent;
 	q->refs = 1;
+	q->depth = parent->depth + 1;
+	memset(q->limit, 0xff, sizeof(q->limit));	/* what the parent may have is all that it may */
 	return q;
 }
 
-void
-quota_get(struct quota *q)
+static bool
+is_empty(const struct quota *q)
 {
-	q->refs++;
+	return (q->used[QUOTA_BYTES] | q->used[QUOTA_THREADS] | q->used[QUOTA_PROCS]) == 0;
 }
 
 void
 quota_put(struct slab *s, struct quota *q)
 {
-	if (--q->refs > 0)
-		return;
-	check(q->used == 0);
-	slab_free(s, q);
+	while (--q->refs == 0) {
+		struct quota *parent = q->parent;
+
+		check(is_empty(q));
+		quota_free(parent, s, q, sizeof(*q));
+		q = parent;
+	}
+}
+
+static bool
+fits(size_t n, size_t used, size_t limit)
+{
+	return used <= limit && n <= limit - used;
+}
+
+/* Small pieces come from pages, so of bytes the free pages count, not what is charged. */
+bool
+quota_has_room(const struct quota *q, enum quota_kind kind, size_t n)
+{
+	size_t keep = q->parent == NULL ? 0 : reserve[kind];
+
+	for (; q->parent != NULL; q = q->parent)
+		if (!fits(n, q->used[kind], q->limit[kind]))
+			return false;
+	if (kind == QUOTA_BYTES)
+		return fits(n, keep, (size_t)q->frames->free * HAL_PAGE_BYTES);
+	return fits(n, q->used[kind] + keep, q->limit[kind]);
 }
 
 bool
-quota_charge(struct quota *q, size_t bytes)
+quota_charge(struct quota *q, enum quota_kind kind, size_t n)
 {
-	if (bytes > q->limit - q->used)
+	if (!quota_has_room(q, kind, n))
 		return false;
-	q->used += bytes;
+	for (; q != NULL; q = q->parent)
+		q->used[kind] += n;
 	return true;
 }
 
 void
-quota_refund(struct quota *q, size_t bytes)
+quota_refund(struct quota *q, enum quota_kind kind, size_t n)
 {
-	check(bytes <= q->used);
-	q->used -= bytes;
+	for (; q != NULL; q = q->parent)
+		q->used[kind] -= n;
 }
 
 void *
@@ -54,11 +97,11 @@ quota_alloc(struct quota *q, struct slab *s, size_t bytes)
 {
 	void *piece;
 
-	if (!quota_charge(q, slab_size(bytes)))
+	if (!quota_charge(q, QUOTA_BYTES, slab_size(bytes)))
 		return NULL;
 	piece = slab_alloc(s, bytes);
 	if (piece == NULL)
-		quota_refund(q, slab_size(bytes));
+		quota_refund(q, QUOTA_BYTES, slab_size(bytes));
 	return piece;
 }
 
@@ -66,5 +109,5 @@ void
 quota_free(struct quota *q, struct slab *s, void *piece, size_t bytes)
 {
 	slab_free(s, piece);
-	quota_refund(q, slab_size(bytes));
+	quota_refund(q, QUOTA_BYTES, slab_size(bytes));
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Accounts: bytes of the cluster's memory that the kernel holds on behalf of the processes of one tree. An account lives as long as a
+ * Accounts: what of the cluster the kernel holds on behalf of the processes of one tree. Memory counts in bytes; what has a place in a table
+ * of the kernel, in places. An account lies below another, up to that of the cluster: what is charged to it is charged to all of them,
+ * so that no tree takes more than the one it is a part of. The cluster's own account is that of the process server, and a reserve
+ * of it is nobody else's: whatever all others have taken, the process server can act. An account lives as long as a
  * process of the tree, or something that is charged to it. Home core.
  */
 #ifndef KERNEL_OBJECT_QUOTA_H
@@ -10,24 +13,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct frames;
 struct slab;
 
-struct quota {
-	size_t used;
-	size_t limit;
-	uint32_t refs;
+enum quota_kind {
+	QUOTA_BYTES,		/* page frames, page tables, and pieces for handles, views, endpoints, areas and accounts */
+	QUOTA_THREADS,
+	QUOTA_PROCS,
+	QUOTA_KINDS
 };
 
-/* A new account with one reference, or NULL. */
-struct quota *quota_new(struct slab *s, size_t limit);
+#define QUOTA_DEPTH_MAX 3	/* accounts above one */
 
-void quota_get(struct quota *q);
+struct quota {
+	struct quota *parent;		/* NULL: the cluster's */
+	const struct frames *frames;	/* of the cluster's account: where the bytes come from */
+	size_t used[QUOTA_KINDS];
+	size_t limit[QUOTA_KINDS];
+	uint32_t refs;
+	uint32_t depth;			/* accounts above it */
+};
+
+/* The account of a cluster. Its limits are set by whoever makes the tables. */
+void quota_init(struct quota *q, const struct frames *frames);
+
+/* A new account with one reference and no limits but its parent's, to which its own memory is charged. NULL: no memory, or too deep. */
+struct quota *quota_new(struct slab *s, struct quota *parent);
+
+static inline void
+quota_get(struct quota *q)
+{
+	q->refs++;
+}
+
 void quota_put(struct slab *s, struct quota *q);
 
-/* Charge bytes. False, and nothing is charged: the tree has no more. */
-bool quota_charge(struct quota *q, size_t bytes);
+/* Could so much be charged now? */
+bool quota_has_room(const struct quota *q, enum quota_kind kind, size_t n);
 
-void quota_refund(struct quota *q, size_t bytes);
+/* Charge it. False, and nothing is charged: there is no more for this tree. */
+bool quota_charge(struct quota *q, enum quota_kind kind, size_t n);
+
+void quota_refund(struct quota *q, enum quota_kind kind, size_t n);
 
 /* A piece (slab.h) that is charged to an account; NULL: that, or the cluster's memory, is used up. */
 void *quota_alloc(struct quota *q, struct slab *s, size_t bytes);

@@ -120,5 +120,6 @@ slab_free(struct slab *s, void *piece)
 		return;
 	partial_remove(s, page);
 	s->pages--;
+	e->owner = 0;
 	frames_free(s->frames, page, 1);
 }

@@ -109,6 +109,42 @@ kc_proc_badge(struct thread *caller, int proc, uint32_t badge)
 	return 0;
 }
 
+/* More than its entry of the table and its page tables? */
+static bool
+has_something(const struct process *p)
+{
+	return !list_is_empty(&p->threads) || p->handles.chunks > 0 || p->areas.spare != NULL || p->areas.count > 0;
+}
+
+/*
+ * kc_proc_quota: the most that a process (RIGHT_WRITE) and those that it makes may have together:
+ * struct proc_quota. It is no more than what the caller's own may have. Limits that are lower than
+ * what it has take nothing away. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_ACCES: no
+ * right, or neither the caller nor a process that shares the caller's limits has made it; -E_BUSY: it
+ * shares the caller's limits and has something already; -E_NOMEM: also if processes with limits of
+ * their own are more than three below each other.
+ */
+long
+kc_proc_quota(struct thread *caller, int proc, const void *limits)
+{
+	struct quota *own = caller->proc->quota;
+	struct proc_quota most;
+	struct process *p;
+	long e = proc_find(caller, proc, RIGHT_WRITE, &p);
+
+	if (e == 0 && p->quota == own)
+		e = has_something(p) ? -E_BUSY : proc_own_account(caller->cluster, p);
+	else if (e == 0 && p->quota->parent != own)
+		e = -E_ACCES;
+	if (e != 0)
+		return e;
+	__builtin_memcpy(&most, limits, sizeof(most));
+	p->quota->limit[QUOTA_BYTES] = most.bytes < SIZE_MAX ? (size_t)most.bytes : SIZE_MAX;
+	p->quota->limit[QUOTA_THREADS] = most.threads;
+	p->quota->limit[QUOTA_PROCS] = most.processes;
+	return 0;
+}
+
 static long
 exit_serve(struct kcall_args *args)
 {
@@ -142,6 +178,7 @@ wait_serve(struct kcall_args *args)
 		return -E_SRCH;
 	if (p == caller->proc || !list_is_empty(&p->waiters))
 		return -E_INVAL;
+	caller->wait.handle = (int)args->a[0];
 	if (p->state != PROC_ZOMBIE)
 		return thread_park(caller, &p->waiters);
 	__builtin_memcpy(args->data, &p->status, sizeof(p->status));
@@ -151,7 +188,8 @@ wait_serve(struct kcall_args *args)
 
 /*
  * kc_proc_wait: wait for the end of a process (RIGHT_WAIT); its status is given once. Runs: calling core.
- * Returns 0; -E_BADF; -E_ACCES; -E_SRCH: its status is taken; -E_INVAL: the own process, or somebody waits already.
+ * Returns 0; -E_BADF: also if the handle is closed or revoked meanwhile; -E_ACCES; -E_SRCH: its status is taken; -E_INVAL: the own
+ * process, or somebody waits already.
  */
 long
 kc_proc_wait(struct thread *caller, int proc, void *status)

@@ -14,51 +14,81 @@
 #define THREADS_LOOKED 128	/* for work under way */
 #define THREADS_RELEASED 24
 
-#define QUOTA_PART 4	/* of the cluster's memory: what the kernel holds on behalf of one tree of processes */
-
 enum reap_stage { REAP_WORK, REAP_HANDLES, REAP_THREADS, REAP_MEMORY };
 
-/* The account of a new process: its parent's, or a new one for a child of init. NULL: no memory. */
-static struct quota *
-account_of(struct cluster *c, const struct process *parent)
+/* An entry of the table, charged to an account. 0 or -E_NOSPC. */
+static int
+entry_take(struct cluster *c, struct quota *q, struct process **process)
 {
-	if (parent == NULL || parent == c->init)
-		return quota_new(&c->slab, (size_t)c->frames.total * HAL_PAGE_BYTES / QUOTA_PART);
-	quota_get(parent->quota);
-	return parent->quota;
+	struct process *p;
+
+	if (list_is_empty(&c->procs_free) || !quota_charge(q, QUOTA_PROCS, 1))
+		return -E_NOSPC;
+	p = list_entry(list_pop_front(&c->procs_free), struct process, free);
+	quota_get(q);
+	p->quota = q;
+	p->frames = 0;
+	p->state = PROC_LIVE;
+	object_init(&p->object, OBJECT_PROCESS);
+	p->generation = p->generation % ID_GENERATION_MAX + 1;
+	p->id = (int)(p->generation << ID_INDEX_BITS | (uint32_t)(p - c->proc));
+	*process = p;
+	return 0;
 }
 
-/* What can fail of a new process. 0 or -E_NOMEM. */
+int
+proc_own_account(struct cluster *c, struct process *p)
+{
+	struct quota *old = p->quota, *q = quota_new(&c->slab, old);
+
+	if (q == NULL)
+		return -E_NOMEM;
+	q->used[QUOTA_PROCS] = 1;
+	q->used[QUOTA_BYTES] = (size_t)p->frames * HAL_PAGE_BYTES;
+	p->quota = p->handles.quota = p->areas.quota = q;
+	quota_put(&c->slab, old);
+	return 0;
+}
+
+/* What of a new process can fail. 0 or -E_NOMEM. */
 static int
 make_space_and_account(struct cluster *c, const struct process *parent, struct process *p)
 {
-	p->quota = account_of(c, parent);
-	if (p->quota == NULL)
-		return -E_NOMEM;
 	memset(&p->space, 0, sizeof(p->space));
-	if (hal_space_init(&p->space, &c->page_source) == 0)
+	handles_init(&p->handles, &c->slab, p->quota);
+	areas_init(&p->areas, &c->slab, p->quota);
+	if (mem_space_init(p) != 0)
+		return -E_NOMEM;
+	if (parent == NULL || parent != c->init || proc_own_account(c, p) == 0)
 		return 0;
-	quota_put(&c->slab, p->quota);
+	while (!hal_space_destroy(&p->space))
+		continue;
 	return -E_NOMEM;
+}
+
+void
+proc_entry_free(struct cluster *c, struct process *p)
+{
+	if (p->state != PROC_FREE || p->object.refs > 0 || p->frames > 0)
+		return;
+	quota_refund(p->quota, QUOTA_PROCS, 1);
+	quota_put(&c->slab, p->quota);
+	list_push_back(&c->procs_free, &p->free);
 }
 
 int
 proc_new(struct cluster *c, const struct process *parent, struct process **process)
 {
-	struct list *node = list_pop_front(&c->procs_free);
 	struct process *p;
+	int e = entry_take(c, parent != NULL ? parent->quota : &c->all, &p);
 
-	if (node == NULL)
-		return -E_NOSPC;
-	p = list_entry(node, struct process, free);
+	if (e != 0)
+		return e;
 	if (make_space_and_account(c, parent, p) != 0) {
-		list_push_front(&c->procs_free, &p->free);
+		p->state = PROC_FREE;
+		proc_entry_free(c, p);
 		return -E_NOMEM;
 	}
-	object_init(&p->object, OBJECT_PROCESS);
-	handles_init(&p->handles, &c->slab, p->quota);
-	p->generation = p->generation % ID_GENERATION_MAX + 1;
-	p->id = (int)(p->generation << ID_INDEX_BITS | (uint32_t)(p - c->proc));
 	p->badge = parent == NULL || parent == c->init ? (uint32_t)p->id : parent->badge;
 	p->priority = parent != NULL && parent->priority < PRIORITY_PROGRAM ? parent->priority : PRIORITY_PROGRAM;
 	p->swept = false;
@@ -79,9 +109,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	list_init(&p->threads);
 	list_init(&p->waiters);
 	p->end = (struct binding){0, 0};
-	list_init(&p->areas);
 	hal_publish(&p->space, offsetof(struct process, state));
-	p->state = PROC_LIVE;
 	c->procs_live++;
 	*process = p;
 	return 0;
@@ -97,22 +125,21 @@ orphan_clear(struct cluster *c, struct process *p)
 	c->chores--;
 }
 
-/* While a handle names it, crash_info can be asked, and the entry is not used again. */
+/* While a handle names it, crash_info can be asked. */
 void
 proc_forget(struct cluster *c, struct process *p)
 {
 	orphan_clear(c, p);
 	p->state = PROC_FREE;
 	c->procs_live--;
-	if (p->object.refs == 0)
-		list_push_back(&c->procs_free, &p->free);
+	proc_entry_free(c, p);
 }
 
 void
 proc_unreferenced(struct cluster *c, struct process *p)
 {
 	if (p->state == PROC_FREE) {
-		list_push_back(&c->procs_free, &p->free);
+		proc_entry_free(c, p);
 	} else if (p->state == PROC_ZOMBIE) {
 		proc_forget(c, p);
 	} else if (p->state == PROC_LIVE && p != c->init) {
@@ -212,7 +239,6 @@ proc_finish(struct cluster *c, struct process *p)
 {
 	struct thread *waiter = thread_first(&p->waiters);
 
-	quota_put(&c->slab, p->quota);
 	if (p->events != NULL)
 		frame_put(&c->frames, p->events_frame, sweeps_epoch(c));
 	p->events = NULL;

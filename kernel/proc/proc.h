@@ -29,6 +29,15 @@ void proc_end(struct process *p, int status, uint32_t cause);
 /* Nobody asks for an ended process any more: its table entry is free. */
 void proc_forget(struct cluster *c, struct process *p);
 
+/*
+ * An account of its own, below the one that it has, for a process that has nothing yet but its entry of the table and its page tables. 0;
+ * -E_NOMEM: no memory, or too many accounts below each other.
+ */
+int proc_own_account(struct cluster *c, struct process *p);
+
+/* If it is over, no handle names it, and its last frame is free, its entry can be used again. */
+void proc_entry_free(struct cluster *c, struct process *p);
+
 /* No handle names it any more: nobody could wait for it, nor end it. It ends, and what is left of it is forgotten. */
 void proc_unreferenced(struct cluster *c, struct process *p);
 

@@ -113,13 +113,15 @@ join_serve(struct kcall_args *args)
 		return -E_INVAL;
 	caller->wait.kind = WAIT_JOIN;
 	caller->wait.on = (uintptr_t)t;
+	caller->wait.handle = (int)args->a[0];
 	return thread_park(caller, &t->joiners);
 }
 
 /*
  * kc_thread_join: wait for the end of a thread (RIGHT_WAIT) and take its value; each value is taken once, and with it the thread's own
  * handle is closed. Runs: calling core.
- * Returns 0; -E_BADF; -E_ACCES; -E_SRCH: its value is taken; -E_DEADLK: it waits for us; -E_INVAL: another waits for it.
+ * Returns 0; -E_BADF: also if the handle is closed or revoked meanwhile; -E_ACCES; -E_SRCH: its
+ * value is taken; -E_DEADLK: it waits for us; -E_INVAL: another waits for it.
  */
 long
 kc_thread_join(struct thread *caller, int thread, void *value)

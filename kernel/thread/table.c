@@ -18,23 +18,24 @@ thread_find(struct cluster *c, int tid)
 	return t;
 }
 
-/* An entry of the table, cleared but for its generation; NULL if the table is full. */
+/* An entry of the table, cleared but for its generation, charged to an account; NULL if the table or the account is full. */
 static struct thread *
-entry_take(struct cluster *c)
+entry_take(struct cluster *c, struct quota *q)
 {
-	struct list *node = list_pop_front(&c->threads_free);
+	struct list *node;
 	struct thread *t;
 	uint32_t generation = 0, index;
 
+	if (unlikely(!quota_charge(q, QUOTA_THREADS, 1)))
+		return NULL;
+	node = list_pop_front(&c->threads_free);
 	if (likely(node != NULL)) {
 		t = list_entry(node, struct thread, siblings);
 		generation = t->generation;
 		index = ID_INDEX(t->tid);
-	} else if (c->threads_used < c->threads_max) {
-		index = c->threads_used++;
-		t = &c->thread[index];
 	} else {
-		return NULL;
+		index = c->threads_used++;	/* no more than the cluster's account has */
+		t = &c->thread[index];
 	}
 	memset(t, 0, sizeof(*t));
 	hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */
@@ -45,6 +46,13 @@ entry_take(struct cluster *c)
 	list_init(&t->joiners);
 	list_init(&t->wait.link);
 	return t;
+}
+
+static void
+entry_give(struct thread *t, struct quota *q)
+{
+	quota_refund(q, QUOTA_THREADS, 1);
+	list_push_front(&t->cluster->threads_free, &t->siblings);
 }
 
 /* A thread leaves its process. */
@@ -77,7 +85,7 @@ thread_unreferenced(struct thread *t)
 	if (t->state == THREAD_ZOMBIE)
 		leave_process(t);
 	if (t->state == THREAD_FREE)
-		list_push_front(&t->cluster->threads_free, &t->siblings);
+		entry_give(t, t->proc->quota);
 }
 
 static bool
@@ -168,14 +176,14 @@ core_choose(struct cluster *c, const struct process *p, int core)
 static long
 named_entry_take(struct process *p, struct cluster *c, struct thread **thread)
 {
-	struct thread *t = entry_take(c);
+	struct thread *t = entry_take(c, p->quota);
 	long handle;
 
 	if (t == NULL)
 		return -E_NOSPC;
 	handle = handle_new(&p->handles, &t->object, THREAD_RIGHTS);
 	if (unlikely(handle < 0)) {
-		list_push_front(&c->threads_free, &t->siblings);
+		entry_give(t, p->quota);
 		return handle;
 	}
 	t->handle = (int)handle;

@@ -13,6 +13,7 @@
 #define STACK_BYTES (64 * 1024)
 
 static _Alignas(4096) unsigned char stack[PROGRAMS_MAX][STACK_BYTES];
+bool program_is_init;
 static unsigned stacks;			/* in use in this run */
 static void *shared;
 static size_t shared_len;
@@ -68,6 +69,8 @@ start_home(struct kcall_args *args)
 
 	check(stacks < PROGRAMS_MAX);
 	check(proc_new(c, NULL, &p) == 0);
+	if (program_is_init)
+		c->init = p;
 	coro_user_context(&ctx, (void (*)(uintptr_t))args->a[0], stack[stacks++] + STACK_BYTES, args->a[1]);
 	return thread_new(p, &ctx, (int)args->a[2]);
 }

@@ -24,6 +24,9 @@ void program_core(void *arg);
 /* Before each run: memory of programs (their stacks and `shared`) is readable to the kernel. */
 void program_begin(void *shared, size_t len);
 
+/* Is a program init, the first process of its cluster? It may not end then. Set before a run. */
+extern bool program_is_init;
+
 /* End the calling program's process. */
 _Noreturn void program_exit(void);
 

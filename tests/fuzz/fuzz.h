@@ -307,17 +307,6 @@ fuzz_other_call(struct fuzz_thread *t)
 	return t->f->strict_context || fuzz_chance(t, 50) ? fuzz_number(t) | 1ul << 31 : fuzz_random(t, KC_FIRST);
 }
 
-/*
- * Excluded: handles in the tables of other processes. A process without threads that names itself, or two that name each other, stay for
- * ever when nobody else names them.
- */
-static inline void
-fuzz_exclude(const struct kcall_shape *s, unsigned long *a)
-{
-	if (fuzz_same(s->name, "handle_duplicate"))
-		a[1] = (unsigned long)SELF;
-}
-
 /* One random call. */
 static inline void
 fuzz_step(struct fuzz_thread *t)
@@ -335,7 +324,6 @@ fuzz_step(struct fuzz_thread *t)
 	t->used = 0;
 	for (unsigned i = 0; i < 6; i++)
 		a[i] = i < s->words ? fuzz_word(t, &s->word[i]) : fuzz_number(t);
-	fuzz_exclude(s, a);
 	t->f->last_call = (uint32_t)number;
 	__atomic_fetch_add(&t->f->calls, 1, __ATOMIC_RELAXED);
 	fuzz_learn(t, s, a, fuzz_kcall(number, a));

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables and quotas that a process exhausts: it gets a documented error, others go on, and when it is killed everything is back, so that the
- * next one gets exactly as much. A process that floods its kernel core with calls or text keeps nobody from being served.
+ * What a process exhausts: tables, memory in each of its forms, limits that it was given. It gets a
+ * documented error, others go on, the first process can act, and when the other is killed everything
+ * is back, so that the next one gets exactly as much. A process that floods its kernel core with
+ * calls or text keeps nobody from being served.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
  */
 #include <tests/kernel/ktest.h>
+#include <usercpu/start.h>
 
 #define ROUNDS 3			/* the first is not compared: page tables of this process stay */
 #define CALLS 200
+#define TURNS 50
+#define SHARE 4				/* of what there is, that a process with limits gets: one in so many */
+#define PAGE kt_page_bytes()
 #define RW (PAGE_READ | PAGE_WRITE)
 
-enum role { THREADS = 1, PROCESSES, MEMORY, FRAMES, HANDLES, MAILBOXES, PORTALS, ROLES, CALL_FLOOD, TEXT_FLOOD };
+enum role {
+	THREADS = 1, PROCESSES, MEMORY, FRAMES, HANDLES, AREAS, TABLES, HIGH_TABLES, MAILBOXES, PORTALS,
+	EVERYTHING,			/* all of these in turn */
+	ROLES,
+	WORKER, PARENT,			/* makes and gives up some of everything; gives limits to a child */
+	CALL_FLOOD, TEXT_FLOOD
+};
 
 /* What a child says, in a page of its parent's. */
 struct report {
@@ -28,12 +40,50 @@ nap(unsigned long arg)
 	return arg;
 }
 
+/* Pages with holes between them: each is an area of its own. */
+static long
+bite_area(void)
+{
+	static uint64_t at, end;
+	long e;
+
+	if (at == end) {
+		e = kmem_alloc(SELF, 64 * PAGE, 0, &at);
+		if (e != 0)
+			return e;
+		end = at + 64 * PAGE;
+	}
+	e = kpage_unmap(SELF, (unsigned long)at, 1);
+	at += e == 0 ? 2 * PAGE : 0;
+	return e;
+}
+
+/* A page that needs a table of its own, or two. The end of the addresses is an end, too. */
+static long
+bite_table(uint64_t step)
+{
+	static int frame = -1;
+	static uint64_t at;
+	long e;
+
+	if (frame < 0) {
+		e = kmem_alloc(SELF, PAGE, RW, &at);
+		frame = (int)(e == 0 ? kframe_alloc(1) : e);
+		if (frame < 0)
+			return frame;
+	}
+	at = (at / step + 1) * step;
+	e = at == (unsigned long)at ? kpage_map(SELF, (unsigned long)at, frame, 1, RW) : -E_INVAL;
+	return e == -E_INVAL ? -E_NOMEM : e;
+}
+
 static long
 bite(uint32_t role, uint32_t n)
 {
 	static int made;
 	struct cluster_info info;
 	uint64_t at;
+	long e;
 
 	kcluster_info(&info);
 	switch (role) {
@@ -42,18 +92,43 @@ bite(uint32_t role, uint32_t n)
 	case PROCESSES:
 		return kproc_create();
 	case MEMORY:
-		return kmem_alloc(SELF, 64 * kt_page_bytes(), RW, &at);
+		e = kmem_alloc(SELF, 64 * PAGE, RW, &at);
+		return e == -E_NOMEM ? kmem_alloc(SELF, PAGE, RW, &at) : e;
 	case FRAMES:
-		return kframe_alloc(16);
+		e = kframe_alloc(16);
+		return e == -E_NOMEM ? kframe_alloc(1) : e;
 	case HANDLES:
-		made = n == 0 ? (int)kproc_create() : made;
-		return khandle_duplicate(made, SELF, RIGHTS_ALL);
-	case MAILBOXES:
-		return n < info.mailbox_ports ? kmailbox_create((int)n) : -E_MFILE;	/* there is one creator per port */
+		made = made == 0 ? (int)kthread_self() : made;
+		return khandle_duplicate(made, SELF, RIGHTS_ALL | (n % 2 ? HANDLE_VIEW : 0));
+	case AREAS:
+		return bite_area();
+	case TABLES:
+		return bite_table(info.large_page_bytes);
+	case HIGH_TABLES:
+		return bite_table(1u << 30);
+	case MAILBOXES:		/* there is one creator per port; an opened one is the same again */
+		return n < info.mailbox_ports ? kmailbox_create((int)n) : -E_MFILE;
 	case PORTALS:
-		return n < info.portal_ports ? kportal_create((int)n) : -E_MFILE;
+		if (n < info.portal_ports)
+			return kportal_create((int)n);
+		n -= info.portal_ports;
+		return n < info.portal_ports * info.portal_ports ?
+			kportal_open((int)info.cluster, (int)(n % info.portal_ports), (int)(n / info.portal_ports)) : -E_MFILE;
 	}
 	return -E_INVAL;
+}
+
+static long
+feast(uint32_t n)
+{
+	long best = -E_NOMEM;
+
+	for (uint32_t role = THREADS; role < EVERYTHING; role++) {
+		long e = bite(role, n);
+
+		best = e >= 0 ? 0 : best;
+	}
+	return best;
 }
 
 static int
@@ -61,10 +136,94 @@ eat(uint32_t role, struct report *r)
 {
 	long e;
 
-	while ((e = bite(role, r->count)) >= 0)
+	while ((e = role == EVERYTHING ? feast(r->count) : bite(role, r->count)) >= 0)
 		r->count++;
 	__atomic_store_n(&r->error, (uint32_t)-e, __ATOMIC_RELEASE);
+	for (; role == EVERYTHING; kthread_yield())	/* and it does not stop trying */
+		feast(r->count);
 	return (int)nap(0);
+}
+
+/* --- one that has limits of its own, and works within them --- */
+
+static void
+leave(uintptr_t arg)
+{
+	for (;;)
+		kthread_exit(arg);
+}
+
+/* A thread that ends with a value, and whose stack is there. Its handle or an error. */
+static long
+small_thread(uintptr_t value)
+{
+	static unsigned char stack[8192] __attribute__((aligned(16)));
+	struct context ctx;
+
+	context_init(&ctx, (uintptr_t)leave, (uintptr_t)stack + sizeof(stack) - CONTEXT_CALL_BYTES, value, 0);
+	return kthread_create(&ctx, ANY_CORE);
+}
+
+/* One of everything, and back. 0, or what went wrong. */
+static long
+turn(void)
+{
+	long thread = small_thread(7), id;
+	uint64_t at;
+
+	if (thread < 0 || kt_join(thread) != 7)
+		return thread < 0 ? thread : -E_IO;
+	id = kmem_alloc(SELF, 8 * PAGE, RW, &at);
+	if (id == 0)
+		id = kpage_unmap(SELF, (unsigned long)at, 8);
+	if (id != 0)
+		return id;
+	id = kframe_alloc(4);
+	if (id < 0 || kframe_free((int)id, 4) != 0)
+		return id < 0 ? id : -E_IO;
+	id = kmailbox_open(0, 1);
+	if (id < 0 || khandle_close((int)id) != 0)
+		return id < 0 ? id : -E_IO;
+	id = kproc_create();
+	if (id < 0 || khandle_close((int)id) != 0)
+		return id < 0 ? id : -E_IO;
+	return 0;
+}
+
+static _Noreturn void
+work(struct report *r)
+{
+	for (;;) {
+		long e = turn();
+
+		/* a process that nobody names ends a little later */
+		if (e != 0 && e != -E_NOSPC) {
+			__atomic_store_n(&r->error, (uint32_t)-e, __ATOMIC_RELEASE);
+			nap(0);
+		}
+		__atomic_fetch_add(&r->count, e == 0, __ATOMIC_RELEASE);
+	}
+}
+
+/* A process that may do less than its parent: the number of the line where it may do more, or 0. */
+static int
+parent(void)
+{
+	struct proc_quota few = {.bytes = 24 * PAGE, .processes = 1}, none = {0};
+	int proc = (int)kproc_create(), other = (int)kproc_create(), pages = 0;
+	uint64_t at;
+
+	if (kproc_quota(proc, &few) != 0 || kproc_quota(SELF, &few) != -E_BUSY || kproc_quota(99, &few) != -E_BADF)
+		return __LINE__;
+	while (pages < 100 && kmem_alloc(proc, PAGE, RW, &at) == 0)
+		pages++;
+	if (pages < 8 || pages >= 24 || kmem_alloc(SELF, PAGE, RW, &at) != 0 || kmem_alloc(other, PAGE, RW, &at) != 0)
+		return __LINE__;
+	if (kproc_quota(other, &few) != -E_BUSY || kproc_quota(proc, &none) != 0)
+		return __LINE__;
+	if (kmem_alloc(proc, PAGE, RW, &at) != -E_NOMEM || khandle_close(proc) != 0)
+		return __LINE__;
+	return 0;
 }
 
 static unsigned long
@@ -98,30 +257,38 @@ flood(uint32_t role, const struct report *r)
 
 /* --- init --- */
 
-static struct report *report;
-static long report_frame;
+static struct report *report, *other_report;
+static long report_frame, other_frame;
 
-static void
-report_make(void)
+static struct report *
+report_make(long *frame)
 {
 	uint64_t at;
 
-	report_frame = kframe_alloc(1);
-	expect_eq(kmem_alloc(SELF, kt_page_bytes(), 0, &at), 0);
-	expect_eq(kpage_map(SELF, (unsigned long)at, (int)report_frame, 1, RW), 0);
-	report = (struct report *)(uintptr_t)at;
+	*frame = kframe_alloc(1);
+	expect_eq(kmem_alloc(SELF, PAGE, 0, &at), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)*frame, 1, RW), 0);
+	return (struct report *)(uintptr_t)at;
+}
+
+static long
+begin_with(uint32_t role, struct report *r, long frame, const struct proc_quota *most)
+{
+	long proc = kproc_create();
+	uint64_t at;
+
+	*r = (struct report){0, (uint32_t)(role > ROLES ? kt_own_core() : 0)};
+	if (most != NULL)
+		expect_eq(kproc_quota((int)proc, most), 0);
+	expect_eq(kmem_alloc((int)proc, PAGE, 0, &at), 0);
+	expect_eq(kpage_map((int)proc, (unsigned long)at, (int)frame, 1, RW), 0);
+	return kt_spawn_in(proc, role, (unsigned long)at, ANY_CORE);
 }
 
 static long
 begin(uint32_t role)
 {
-	long proc = kproc_create();
-	uint64_t at;
-
-	*report = (struct report){0, (uint32_t)(role > ROLES ? kt_own_core() : 0)};
-	expect_eq(kmem_alloc((int)proc, kt_page_bytes(), 0, &at), 0);
-	expect_eq(kpage_map((int)proc, (unsigned long)at, (int)report_frame, 1, RW), 0);
-	return kt_spawn_in(proc, role, (unsigned long)at, ANY_CORE);
+	return begin_with(role, report, report_frame, NULL);
 }
 
 static void
@@ -137,6 +304,30 @@ is_full(uint32_t error)
 	return error == E_NOSPC || error == E_NOMEM || error == E_MFILE;
 }
 
+/* Whatever a child has taken, this process has what it needs to go on: a thread, a handle, a mailbox, a process, some memory. */
+static void
+act(void)
+{
+	long thread = small_thread(5), copy, box, proc;
+	struct cluster_info info;
+	uint64_t at;
+
+	kcluster_info(&info);
+	expect(thread > 0);
+	copy = khandle_duplicate((int)thread, SELF, RIGHTS_ALL);
+	expect(copy > 0);
+	expect_eq(kt_join(copy), 5);
+	khandle_close((int)copy);
+	box = kmailbox_open((int)info.cluster, 0);
+	expect(box >= 0);
+	expect_eq(khandle_close((int)box), 0);
+	proc = kproc_create();
+	expect(proc > 0);
+	expect_eq(khandle_close((int)proc), 0);
+	expect_eq(kmem_alloc(SELF, PAGE, RW, &at), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
+}
+
 /* A child eats until there is no more of it for it; this process is served meanwhile. Returns how much it got. */
 static uint32_t
 meal(uint32_t role)
@@ -146,31 +337,79 @@ meal(uint32_t role)
 	while (__atomic_load_n(&report->error, __ATOMIC_ACQUIRE) == 0)
 		kthread_yield();
 	expect(is_full(report->error));
-	expect_eq(kvoid_remote(), 0);
+	act();
 	end(proc);
 	return report->count;
 }
 
+static const int same[] = {STATS_PROCS, STATS_THREADS, STATS_MAILBOXES, STATS_PORTALS, STATS_FRAMES_FREE, STATS_PIECE_PAGES};
+static uint64_t before[STATS_PIECE_PAGES + 1];
+
+static void
+balance(bool compare)
+{
+	while (kt_stats(STATS_PROCS) > 1)
+		kthread_yield();
+	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		if (compare)
+			expect_eq(kt_stats(same[i]), before[same[i]]);
+		before[same[i]] = kt_stats(same[i]);
+	}
+}
+
+/* test: proc_quota */
 TEST(what_one_exhausts_is_there_for_the_next)
 {
-	static const int same[] = {STATS_PROCS, STATS_THREADS, STATS_MAILBOXES, STATS_PORTALS, STATS_FRAMES_FREE};
-	uint64_t before[STATS_PORTALS + 1] = {0};
-
 	for (uint32_t role = THREADS; role < ROLES; role++)
 		for (int round = 0; round < ROUNDS; round++) {
 			uint32_t count = report->count, got = meal(role);
 
 			expect(got > 0);
-			while (kt_stats(STATS_PROCS) > 1)
-				kthread_yield();
-			for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-				if (round > 1)
-					expect_eq(kt_stats(same[i]), before[same[i]]);
-				before[same[i]] = kt_stats(same[i]);
-			}
+			balance(round > 1);
 			if (round > 1)
 				expect_eq(got, count);
 		}
+}
+
+/* A part of what there is. */
+static struct proc_quota
+share(void)
+{
+	return (struct proc_quota){
+		.bytes = kt_stats(STATS_FRAMES_FREE) * PAGE / SHARE,
+		.threads = 8,
+		.processes = 3,
+	};
+}
+
+TEST(who_has_limits_disturbs_nobody)
+{
+	struct proc_quota most = share();
+	uint32_t turns;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		long worker = begin_with(WORKER, other_report, other_frame, &most);
+		long eater = begin_with(EVERYTHING, report, report_frame, &most);
+
+		while (__atomic_load_n(&report->error, __ATOMIC_ACQUIRE) == 0)
+			kthread_yield();
+		turns = __atomic_load_n(&other_report->count, __ATOMIC_ACQUIRE) + TURNS;
+		while (__atomic_load_n(&other_report->count, __ATOMIC_ACQUIRE) < turns && other_report->error == 0)
+			kthread_yield();
+		expect_eq(other_report->error, 0);
+		expect(kt_stats(STATS_FRAMES_FREE) * PAGE > most.bytes);
+		end(eater);
+		end(worker);
+		balance(round > 1);
+	}
+}
+
+TEST(a_child_gets_less_than_its_parent)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		expect_eq(kt_wait(begin(PARENT), NULL), 0);
+		balance(round > 1);
+	}
 }
 
 TEST(a_flood_keeps_nobody_from_being_served)
@@ -186,18 +425,35 @@ TEST(a_flood_keeps_nobody_from_being_served)
 	}
 }
 
+static int
+child(uint32_t role, struct report *r)
+{
+	switch (role) {
+	case WORKER:
+		work(r);
+	case PARENT:
+		return parent();
+	case CALL_FLOOD:
+	case TEXT_FLOOD:
+		return flood(role, r);
+	}
+	return eat(role, r);
+}
+
 int
 server_main(int argc, char **argv)
 {
-	uint32_t role = atoll_startup()->job;
-	unsigned long at = (unsigned long)atoll_startup()->shared;
-
 	(void)argc;
 	(void)argv;
-	if (role != 0)
-		return role > ROLES ? flood(role, (struct report *)at) : eat(role, (struct report *)at);
-	report_make();
+	if (atoll_startup()->job != 0)
+		return child(atoll_startup()->job, (struct report *)(unsigned long)atoll_startup()->shared);
+	/* as its children: what waits for them by yielding would otherwise keep its core from them */
+	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
+	report = report_make(&report_frame);
+	other_report = report_make(&other_frame);
 	RUN(what_one_exhausts_is_there_for_the_next);
+	RUN(who_has_limits_disturbs_nobody);
+	RUN(a_child_gets_less_than_its_parent);
 	RUN(a_flood_keeps_nobody_from_being_served);
 	kt_end();
 }
