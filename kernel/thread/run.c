@@ -163,7 +163,7 @@ core_work(struct core *core)
 	drain_if_any(core);
 }
 
-static void
+static __attribute__((noinline)) void
 use_space(struct core *core, struct hal_space *space)
 {
 	hal_space_use(space);
@@ -465,18 +465,14 @@ core_wait(struct core *core)
 		hal_wait(HAL_FOREVER);
 }
 
-/* The thread that runs next; NULL if there is none. */
+/* The thread that runs next; there is one. */
 hot_inline struct thread *
 run_queue_take(struct core *core)
 {
 	struct run_queue *q = &core->run_queue;
-	struct list *first;
-	uint32_t level;
+	uint32_t level = highest_level(q->levels);
+	struct list *first = q->level[level].next;
 
-	if (likely(q->levels == 0))
-		return NULL;
-	level = highest_level(q->levels);
-	first = q->level[level].next;
 	list_remove(first);
 	level_look(q, level);
 	return list_entry(first, struct thread, run);
@@ -487,10 +483,8 @@ static _Noreturn void
 core_go_on(struct core *core)
 {
 	for (;;) {
-		struct thread *next = run_queue_take(core);
-
-		if (unlikely(next != NULL))
-			thread_enter(core, next);
+		if (unlikely(core->run_queue.levels != 0))
+			thread_enter(core, run_queue_take(core));
 		else
 			core_wait(core);
 		core_work(core);

@@ -22,7 +22,7 @@
  * proves: kernel/thread/run.c core_drop_current 842194f88915
  * proves: kernel/thread/run.c core_evict 0bcdf674859a
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
- * proves: kernel/thread/run.c core_go_on eb478532b771
+ * proves: kernel/thread/run.c core_go_on 0836c95ac1be
  * proves: kernel/thread/run.c core_loop 745f75ca1e85
  * proves: kernel/am/am.c call_wait 9566b478d250
  * proves: kernel/am/am.c call_shared 35f583216401
