@@ -62,6 +62,20 @@ struct proc_quota {
 	uint32_t processes;		/* itself, too */
 };
 
+/*
+ * What a handler is told (proc_handler, thread_handler): why its thread stopped, and where. How it reaches the handler is the port's:
+ * usercpu/handler.h makes the argument of a function of it.
+ */
+struct handler_event {
+	uint32_t cause;			/* CRASH_NONE: a call for the handler; else a fault, CRASH_* */
+	uint32_t write;			/* the faulting access was 0 read, 1 write, 2 fetch */
+	uint64_t addr;			/* the address that it could not reach */
+	uint64_t pc;			/* of the thread; of a kernel call: behind it */
+	uint64_t sp;
+	uint64_t number;		/* of the call */
+	uint64_t args[6];
+};
+
 /* page_query */
 struct page_info {
 	int32_t frame;

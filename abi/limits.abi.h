@@ -5,7 +5,7 @@
 #ifndef ABI_LIMITS_H
 #define ABI_LIMITS_H
 
-#define KC_FIRST 4096		/* number of the first kernel call; smaller numbers are reflected to the personality */
+#define KC_FIRST 4096		/* number of the first kernel call; smaller numbers go to the caller's handler */
 
 #define CLUSTERS_MAX 64
 #define CORES_MAX 512		/* in the whole machine */
@@ -36,6 +36,10 @@
 #define PAGE_WRITE 2
 #define PAGE_EXEC 4
 #define PAGE_LARGE 8		/* count is in large pages; addr and frame must be aligned to one */
+
+/* what a thread's handler takes */
+#define HANDLE_CALLS 1		/* calls whose number is below KC_FIRST */
+#define HANDLE_FAULTS 2		/* the thread's faults, and addresses in its kernel calls that cannot be reached */
 
 #define FOREVER (~0ull)		/* as a deadline: none */
 

@@ -89,6 +89,8 @@ struct wait {
 struct thread {
 	/* written by home before the thread first runs, by its own core afterwards */
 	struct hal_frame frame;
+	struct hal_frame *now;	/* of its frames the one that it runs with: its handler's while that runs */
+	struct handler *handler;	/* NULL: it has not needed one */
 	/* written by home before the thread first runs, read by everybody */
 	struct cluster *cluster;
 	struct process *proc;
@@ -120,6 +122,7 @@ struct thread {
 	struct list siblings;	/* in process->threads */
 	struct endpoint *transfer;	/* portal whose transfer it takes part in, or NULL */
 	struct sweep sweep;	/* a shoot-down that it waits for */
+	struct handler *made;	/* its handler, whose memory home gave */
 	struct object object;
 	struct mem_work {	/* what a call on memory that takes many messages holds in between */
 		uint32_t runs;		/* list of runs of frames that nobody has seen */
@@ -133,16 +136,17 @@ struct thread {
 
 enum proc_state { PROC_FREE, PROC_LIVE, PROC_DYING, PROC_ZOMBIE };
 
-struct personality {
-	uintptr_t entry;
-	uintptr_t stack_top;
+/* Where the handler of one kind (HANDLE_*) begins. Of a process: its thread with index i has the stack below stack - i * stack_size. */
+struct handler_place {
+	uintptr_t entry;	/* 0: there is none */
+	uintptr_t stack;
 	uintptr_t stack_size;
 };
+#define HANDLER_KINDS 2
 
 struct process {
 	/* written by home, read by the cores that run it */
 	struct hal_space space;
-	struct personality personality;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum proc_state state;
 	int id;			/* owner of its frames */
@@ -176,6 +180,7 @@ struct process {
 	struct quota *quota;	/* of the tree of processes that it belongs to */
 	uint32_t stage;		/* of its end: kernel/proc/proc.c */
 	uint32_t looked;	/* threads that this stage has looked at */
+	struct handler_place handler[HANDLER_KINDS];	/* of threads that have none of their own */
 	struct list free;	/* in cluster->procs_free, or at its end in cluster->reaping */
 };
 

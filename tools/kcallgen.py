@@ -117,8 +117,8 @@ def read_errors(path):
         if len(fields) != 3 or not fields[0].isdigit():
             raise TableError(f"{where}: expected 'number NAME meaning'")
         nr, name = int(fields[0]), fields[1]
-        if not 0 < nr < 4000:
-            raise TableError(f"{where}: error number {nr} is outside 1..3999")
+        if not 0 < nr < 2000:
+            raise TableError(f"{where}: error number {nr} is outside 1..1999")
         if any(name == e[1] for e in errors):
             raise TableError(f"{where}: duplicate error name {name}")
         if any(nr == e[0] for e in errors):

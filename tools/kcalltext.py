@@ -39,7 +39,8 @@ def numbers_h(calls):
 def errors_h(errors):
     body = "".join(f"#define E_{name} {nr}\t/* {text} */\n" for nr, name, text in errors)
     body += "\n/* inside the kernel only, never the result of a call */\n"
-    body += "#define E_PARK 4000\t/* there is no result now: the thread's record says how it goes on */\n\n"
+    body += "#define E_PARK 2046\t/* there is no result now: the thread's record says how it goes on */\n"
+    body += "#define E_PROBE 2047\t/* memory of the user cannot be reached (hal_user_fault), and nothing has happened */\n\n"
     for what, column in (("name", 1), ("text", 2)):
         body += f"/* The {'name' if column == 1 else 'meaning'} of an error number, positive or negative. */\n"
         body += f"static inline const char *\nerror_{what}(long error)\n{{\n\tswitch (error < 0 ? -error : error) {{\n"
@@ -138,7 +139,7 @@ def length_check(arg):
 def copy_in(arg, target):
     size = fetch(arg.word + 1) if arg.has_len else arg.c_size
     text = length_check(arg) if arg.has_len else ""
-    return text + f"\tif (hal_copy_in({target}, {fetch(arg.word)}, {size}) != 0)\n\t\treturn -E_FAULT;\n"
+    return text + f"\tif (hal_copy_in({target}, {fetch(arg.word)}, {size}) != 0)\n\t\treturn -E_PROBE;\n"
 
 
 def copy_out(arg, source):
@@ -146,7 +147,7 @@ def copy_out(arg, source):
 
 
 def probe(arg):
-    return f"\tif (hal_user_probe({fetch(arg.word)}, {arg.c_size}) != 0)\n\t\treturn -E_FAULT;\n"
+    return f"\tif (hal_user_probe({fetch(arg.word)}, {arg.c_size}) != 0)\n\t\treturn -E_PROBE;\n"
 
 
 def head(kind, call, parameter_list):

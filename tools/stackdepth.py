@@ -23,7 +23,7 @@ CALLS = {
     "am_serve_call": SERVE, "am_serve": SERVE, "am_call_kernel": SERVE, "call_shared": SERVE,
     "am_serve_posts": POSTS, "sweep_send": POSTS, "sweeps_poll": ["shoot_down_done", "evicted"],
     "deadlines_poll": ["portal_leave"],
-    "remote_call": ENTER, "kernel_trap": ENTER, "call": ENTER,
+    "remote_call": ENTER, "kernel_trap": ENTER, "kernel_call": ENTER, "known_call": ENTER,
     "core_loop": FINISH, "finish_call": FINISH, "thread_enter": FINISH,
 }
 # their jumps through a register stay inside, or are the start-up's, or the return of assembly

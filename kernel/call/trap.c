@@ -4,15 +4,8 @@
  */
 #include <base/tune.h>
 #include <kernel/call/call.h>
+#include <kernel/call/handler.h>
 #include <kernel/thread/run.h>
-
-/* The thread does not go on here: leave to another. */
-static _Noreturn void
-leave(struct core *core)
-{
-	core_drop_current(core);
-	core_loop(core);
-}
 
 /* The deadline among a call's arguments. */
 static uint64_t
@@ -26,47 +19,73 @@ deadline_of(const struct hal_frame *f, const struct kcall_entry *e)
 	return sizeof(long) == sizeof(until) ? until : until | (uint64_t)hal_frame_arg(f, e->until) << 32;
 }
 
-/* A call has no result now: the thread goes on with another frame, or the core leaves to another thread. */
-static void
+/* A call has no result now: the core leaves to another thread. */
+static _Noreturn void
 no_result(struct core *core, const struct hal_frame *f, const struct kcall_entry *e)
 {
 	struct thread *t = core->current;
 
 	if (t == NULL)
-		leave(core);
-	if (t->resume == RESUME_FRAME) {
-		t->resume = RESUME_RESULT;
-		return;
-	}
+		core_leave(core);
 	if (e->finish != NULL) {
 		t->resume = RESUME_FINISH;
 		t->finish = e->finish;
 	}
 	t->until = deadline_of(f, e);
 	core_park(core, t);
-	leave(core);
+	core_leave(core);
 }
 
-static void
-call(struct core *core, struct hal_frame *f)
+/* A call could not reach memory of the user and has done nothing: the thread's handler may change that. */
+static __attribute__((noinline)) long
+probe_failed(struct core *core)
 {
-	unsigned long nr = hal_frame_number(f) - KC_FIRST;
-	static const struct kcall_entry reflected = {0};
-	const struct kcall_entry *e = &reflected;
-	long result;
+	struct hal_trap fault;
 
-	if (likely(nr < KC_COUNT)) {
-		e = &kcall_table[nr];
-		result = e->enter(core, core->current, f);
-	} else if (nr >= (unsigned long)-KC_FIRST) {
-		result = personality_reflect(core->current);
-	} else {
-		result = -E_NOSYS;
-	}
-	if (likely(result > -E_PARK))
-		hal_frame_set_result(f, result);
-	else
+	hal_user_fault(&fault);
+	handler_enter(core, HANDLER_FAULTS, &fault, HANDLES_PROBE);
+	return -E_FAULT;
+}
+
+static __attribute__((noinline)) void
+known_call(struct core *core, struct hal_frame *f, const struct kcall_entry *e)
+{
+	long result = e->enter(core, core->current, f);
+
+	if (unlikely(result == -E_PARK))
 		no_result(core, f, e);
+	if (unlikely(result == -E_PROBE))
+		result = probe_failed(core);
+	hal_frame_set_result(f, result);
+	if (unlikely(core->doomed != NULL))
+		core_leave(core);
+}
+
+static const struct hal_trap other_trap = {.kind = TRAP_CALL};
+
+/* A number that is no kernel call's, and that the thread cannot handle yet, or not at all. */
+static __attribute__((noinline)) void
+other_call(struct core *core, struct hal_frame *f, unsigned long nr)
+{
+	if (nr >= (unsigned long)-KC_FIRST)
+		handler_enter(core, HANDLER_CALLS, &other_trap, HANDLES_CALL);
+	hal_frame_set_result(f, -E_NOSYS);
+	if (unlikely(core->doomed != NULL))
+		core_leave(core);
+}
+
+void
+kernel_call(struct hal_frame *f)
+{
+	struct core *core = core_self();
+	unsigned long nr = hal_frame_number(f) - KC_FIRST;
+
+	if (likely(nr < KC_COUNT))
+		known_call(core, f, &kcall_table[nr]);
+	else if (likely(nr >= (unsigned long)-KC_FIRST) && handler_serves(core->current, HANDLER_CALLS))
+		handler_begin(core->current, HANDLER_CALLS, &other_trap, HANDLES_CALL);
+	else
+		other_call(core, f, nr);
 }
 
 /* Is there anything that a yield of this core's thread would let run? */
@@ -86,33 +105,55 @@ yield_call(struct core *core, struct hal_frame *f)
 	return true;
 }
 
-static __attribute__((noinline)) bool
+static __attribute__((noinline)) long
 remote_call(struct hal_frame *f, const struct kcall_entry *e, struct core *core)
 {
-	hal_frame_set_result(f, e->enter(core, core->current, f));
+	long result = e->enter(core, core->current, f);
+
+	if (unlikely(result == -E_PROBE))
+		return false;
+	hal_frame_set_result(f, result);
 	if (unlikely(core->doomed != NULL))
-		leave(core);
+		core_leave(core);
 	return true;
 }
 
 /*
- * Calls that never park the thread nor replace its frame need no complete frame: all remote ones, and those local ones that are
- * answered by a look at the core. No stack frame here, so that these cost little.
+ * Calls that never park the thread need no complete frame: all remote ones, those local ones that are answered by a look at the core, and the
+ * return to a thread's first frame, which is complete. No stack frame here, so that these cost little.
  */
-bool
-kernel_call_fast(struct hal_frame *f)
+long
+kernel_call_fast(struct hal_frame *f, unsigned long nr)
 {
 	struct core *core = core_self();
-	unsigned long nr = hal_frame_number(f) - KC_FIRST;
 
 	if (nr < KC_COUNT && (kcall_table[nr].flags & KCALL_REMOTE))
 		return remote_call(f, &kcall_table[nr], core);
 	if (nr == KC_THREAD_YIELD - KC_FIRST)
 		return yield_call(core, f);
-	if (nr != KC_THREAD_SELF - KC_FIRST)
-		return false;
-	hal_frame_set_result(f, core->current->handle);
-	return true;
+	if (nr == KC_THREAD_SELF - KC_FIRST) {
+		hal_frame_set_result(f, core->current->handle);
+		return true;
+	}
+	if (nr == KC_FRAME_RETURN - KC_FIRST)
+		return handler_return(core->current, hal_frame_arg(f, 0));
+	return false;
+}
+
+static __attribute__((noinline)) void
+crash(struct core *core, const struct hal_trap *t)
+{
+	handler_enter(core, HANDLER_FAULTS, t, HANDLES_FAULT);
+	crash_report(core->current, t);
+	core_leave(core);
+}
+
+static __attribute__((noinline)) void
+interrupted(struct core *core, bool tick)
+{
+	core_interrupted(core, tick);
+	if (unlikely(core->doomed != NULL))
+		core_leave(core);
 }
 
 void
@@ -120,14 +161,14 @@ kernel_trap(struct hal_frame *f, const struct hal_trap *t)
 {
 	struct core *core = core_self();
 
-	if (likely(t->kind == TRAP_CALL)) {
-		call(core, f);
-	} else if (likely(t->kind != TRAP_FAULT)) {
-		core_interrupted(core, t->kind == TRAP_TIMER);
+	if (likely(t->kind == TRAP_FAULT)) {
+		if (handler_serves(core->current, HANDLER_FAULTS))
+			handler_begin(core->current, HANDLER_FAULTS, t, HANDLES_FAULT);
+		else
+			crash(core, t);
+	} else if (t->kind == TRAP_CALL) {
+		kernel_call(f);
 	} else {
-		crash_report(core->current, t);
-		leave(core);
+		interrupted(core, t->kind == TRAP_TIMER);
 	}
-	if (unlikely(core->doomed != NULL))
-		leave(core);
 }

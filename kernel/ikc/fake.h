@@ -114,6 +114,23 @@ hal_copy_out(uintptr_t to, const void *from, size_t len)
 	return 0;
 }
 
+/* Nobody here handles faults. */
+int
+hal_user_probe(uintptr_t to, size_t len)
+{
+	(void)to;
+	(void)len;
+	return -E_FAULT;
+}
+
+int
+hal_user_load32(uintptr_t from, uint32_t *value)
+{
+	(void)from;
+	(void)value;
+	return -E_FAULT;
+}
+
 /* Where a test wants no more than the message. */
 static inline void *
 fake_sender(void)

@@ -5,6 +5,7 @@
  * transfer is over. Nothing is kept on the kernel stack meanwhile: struct portal_move of the thread holds it.
  */
 #include <base/str.h>
+#include <kernel/call/handler.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/ikc/state.h>
 
@@ -25,6 +26,26 @@ static bool
 is_length(unsigned long len)
 {
 	return (long)len >= 0;
+}
+
+#define PROBED_PAGES 64
+
+/*
+ * A thread that handles its faults: the first pages of the transfer are looked at before it begins, so that the call can start again. Later a
+ * page that is absent ends the transfer on both sides.
+ */
+static bool
+is_absent(const struct thread *t, uintptr_t addr, unsigned long len, bool write)
+{
+	uintptr_t end = addr + (len < PROBED_PAGES * HAL_PAGE_BYTES ? len : PROBED_PAGES * HAL_PAGE_BYTES);
+	uint32_t word;
+
+	if (!handler_serves(t, HANDLER_FAULTS))
+		return false;
+	for (uintptr_t at = addr; at < end; at = (at | (HAL_PAGE_BYTES - 1)) + 1)
+		if (write ? hal_user_probe(at, 1) != 0 : hal_user_load32(at & ~(uintptr_t)3, &word) != 0)
+			return true;
+	return false;
 }
 
 static long
@@ -49,7 +70,7 @@ start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *
 		struct portal_info info;
 
 		memcpy(&info, args->data, sizeof(info));
-		return go(&caller->frame, PORTAL_GO, &info);
+		return go(caller->now, PORTAL_GO, &info);
 	}
 	return result == -E_PARK ? park(caller, go) : result;
 }
@@ -135,6 +156,8 @@ kc_portal_write(struct thread *caller, int portal, unsigned long addr, unsigned 
 {
 	if (!is_length(len))
 		return -E_INVAL;
+	if (is_absent(caller, addr, len, false))
+		return -E_PROBE;
 	move_init(move_of(caller), portal, addr, len);
 	return start(caller, portal_write_start, portal_write_go);
 }
@@ -194,6 +217,8 @@ kc_portal_read(struct thread *caller, int portal, unsigned long addr, unsigned l
 {
 	if (!is_length(len))
 		return -E_INVAL;
+	if (is_absent(caller, addr, len, true))
+		return -E_PROBE;
 	move_init(move_of(caller), portal, addr, len);
 	return start(caller, portal_read_start, portal_read_go);
 }

@@ -260,9 +260,9 @@ crash_report(struct thread *t, const struct hal_trap *trap)
 		.core = core->id,
 		.tid = t->tid,
 		.write = trap->write,
-		.pc = hal_frame_pc(&t->frame),
+		.pc = hal_frame_pc(t->now),
 		.addr = trap->addr,
-		.sp = hal_frame_sp(&t->frame),
+		.sp = hal_frame_sp(t->now),
 	};
 
 	args->caller = t;

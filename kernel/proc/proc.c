@@ -98,7 +98,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	p->holds = 0;
 	p->held = FRAME_NONE;
 	p->events = NULL;
-	p->personality = (struct personality){0, 0, 0};
+	memset(p->handler, 0, sizeof(p->handler));
 	memset(p->indexes, 0, BITMAP_WORDS(c->threads_max) * sizeof(*p->indexes));
 	memset(p->cores, 0, sizeof(p->cores));
 	memset(p->placed, 0, (c->cores + c->guests) * sizeof(*p->placed));

@@ -147,7 +147,7 @@ kc_thread_yield(struct thread *caller)
 	core_work(core);
 	if (core->doomed != NULL || core->run_queue.levels == 0)
 		return 0;
-	hal_frame_set_result(&caller->frame, 0);
+	hal_frame_set_result(caller->now, 0);
 	thread_requeue(core, caller);
 	core->current = NULL;
 	return -E_PARK;
@@ -175,18 +175,4 @@ kc_thread_priority(struct thread *caller, int thread, int priority)
 		return -E_ACCES;
 	hal_store32(&t->priority, (uint32_t)priority);
 	return 0;
-}
-
-/*
- * kc_context_set: go on with another register context; floating-point registers stay. Runs: calling core.
- * Returns only on failure: -E_INVAL.
- */
-long
-kc_context_set(struct thread *caller, const void *ctx)
-{
-	if (!hal_context_ok(ctx))
-		return -E_INVAL;
-	hal_frame_from_context(&caller->frame, ctx);
-	caller->resume = RESUME_FRAME;
-	return -E_PARK;
 }

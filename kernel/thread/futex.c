@@ -53,7 +53,7 @@ kc_futex_wait(struct thread *caller, unsigned long addr, uint32_t value)
 	if (addr & 3)
 		return -E_INVAL;
 	if (hal_user_load32(addr, &now) != 0)
-		return -E_FAULT;
+		return -E_PROBE;
 	if (now != value)
 		return -E_AGAIN;
 	args->caller = caller;

@@ -56,7 +56,7 @@ kernel_guest_enter(void *home, unsigned core, uintptr_t image, struct guest_thre
 		return (int)tid;
 	self->current = &c->thread[ID_INDEX(tid)];
 	self->space = &self->current->proc->space;
-	*g = (struct guest_thread){&self->current->frame, self->space};
+	*g = (struct guest_thread){self->current->now, self->space};
 	return self->current->handle;
 }
 

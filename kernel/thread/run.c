@@ -5,7 +5,7 @@
  */
 #include <base/tune.h>
 #include <hal/timer.h>
-#include <kernel/call/call.h>
+#include <kernel/call/handler.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/dev/console.h>
 #include <kernel/proc/proc.h>
@@ -277,7 +277,8 @@ give_way(struct core *core)
 void
 core_publish(const struct thread *t)
 {
-	hal_publish(&t->frame, sizeof(t->frame));
+	hal_publish(&t->frame, offsetof(struct thread, cluster));
+	hal_publish(t->handler, t->handler != NULL ? sizeof(*t->handler) : 0);
 	hal_publish(&t->run, offsetof(struct thread, state) - offsetof(struct thread, run));
 }
 
@@ -376,7 +377,7 @@ finish_call(struct core *core, struct thread *t)
 	long result;
 
 	enter_space(core, &t->proc->space);
-	result = t->finish(&t->frame, t->wake_result, t->wake_data);
+	result = t->finish(t->now, t->wake_result, t->wake_data);
 	if (result == -E_PARK)
 		core_park(core, t);
 	return result;
@@ -397,7 +398,7 @@ goes_on(struct core *core, struct thread *t)
 		if (result == -E_PARK)
 			return false;
 	}
-	hal_frame_set_result(&t->frame, result);
+	hal_frame_set_result(t->now, result);
 	return core->doomed == NULL;
 }
 
@@ -413,7 +414,7 @@ thread_enter(struct core *core, struct thread *t)
 	enter_space(core, &t->proc->space);
 	if (unlikely(core->role == ROLE_TC))
 		quantum_begin(core, t);
-	hal_user_enter(&t->frame, &t->proc->space);
+	hal_user_enter(t->now, &t->proc->space);
 }
 
 /* Home has chores: see to them once more, then sleep until the next is due. */
@@ -516,4 +517,11 @@ core_interrupted(struct core *core, bool tick)
 		core_go_on(core);
 	}
 	quantum_follow(core);
+}
+
+_Noreturn void
+core_leave(struct core *core)
+{
+	core_drop_current(core);
+	core_loop(core);
 }

@@ -16,6 +16,9 @@ void ready_drain(struct core *core);
 /* The thread waits in a call: home ends that at t->until at the latest. */
 void core_park(struct core *core, const struct thread *t);
 
+/* The running thread does not go on here: leave to another. */
+_Noreturn void core_leave(struct core *core);
+
 /* Run threads, serve messages, wait: for ever. The running thread must have been put somewhere. */
 _Noreturn void core_loop(struct core *core);
 

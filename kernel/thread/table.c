@@ -4,6 +4,7 @@
  */
 #include <base/str.h>
 #include <base/tune.h>
+#include <kernel/call/handler.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
@@ -42,6 +43,7 @@ entry_take(struct cluster *c, struct quota *q)
 	t->generation = likely(generation < ID_GENERATION_MAX) ? generation + 1 : 1;
 	t->tid = (int)(t->generation << ID_INDEX_BITS | index);
 	t->cluster = c;
+	t->now = &t->frame;
 	object_init(&t->object, OBJECT_THREAD);
 	list_init(&t->joiners);
 	list_init(&t->wait.link);
@@ -63,6 +65,8 @@ leave_process(struct thread *t)
 	if (t->index < t->proc->index_floor)
 		t->proc->index_floor = t->index;
 	list_remove(&t->siblings);
+	if (unlikely(t->made != NULL))
+		handler_free(t);
 	if (unlikely(t->missed_slot != NULL))
 		list_remove(&t->missed);
 	t->state = THREAD_FREE;

@@ -84,7 +84,7 @@ personality_map(int proc, uint32_t threads, uint64_t control)
 	}
 	image_close(&im);
 	if (result == 0)
-		result = kpersonality_set(proc, (unsigned long)(c.base + im.plan.entry), (unsigned long)info.stack_top,
+		result = kproc_handler(proc, HANDLE_CALLS, (unsigned long)(c.base + im.plan.entry), (unsigned long)info.stack_top,
 		    PERSONALITY_STACK_BYTES);
 	return result < 0 ? (int)result : 0;
 }

@@ -19,10 +19,12 @@ READY_LOOK = 20  # a TC looks whether a thread became ready while its call waite
 SIGNAL_MAX, SIGNAL_HOME_MAX, PREEMPT_MAX = 600, 260, 310  # aims: 600, 250, 300; a few for where the compiler puts things
 HOME_LOOK = 80  # a home core that is preempted looks at all that only it looks after
 CALLS, SETTLING, APPLICATION = 20, 4, 1  # of calls.c; the application core that calls
+REFLECT_MAX, FAULT_MAX = 250, 300
 CREATE_MAX, JOIN_MAX = 2500, 1700
 CROWD_SLACK = 100  # where the first free bit of a word lies, and which of the cores: bounded, unlike the threads
 KERNEL_MAX = 72 << 10
-LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join", 23: "handle", 24: "signal", 25: "preempt"}
+LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join", 23: "handle", 24: "signal", 25: "preempt",
+          26: "reflect", 27: "fault"}
 MESSAGE = "am_call_kernel+call_shared:kcall_serve_void_remote"  # the program runs on a TC
 SIGNAL = "wakeup_other:user"
 PLUGIN = os.path.join(os.path.dirname(qemu.BUILD), "plugin", "libcount.so")
@@ -149,6 +151,15 @@ def test_a_preemption_is_within_its_target():
         found = windows(first)["preempt"]
         assert len(found) >= CALLS and all(row["hart"] == core and row["entries"] == row["interrupts"] == 1 for row in found), found
         assert max(row["kernel"] for row in found[SETTLING:]) <= limit, found
+
+
+def test_what_a_thread_handles_itself_is_within_its_targets():
+    for name, limit, faults in (("reflect", REFLECT_MAX, 0), ("fault", FAULT_MAX, 1)):
+        rows = windows("KC")[name]
+        assert len(rows) == CALLS, rows
+        for row in rows[1:]:
+            assert row["entries"] == 2 and row["interrupts"] == faults, row
+            assert row["total"] == row["insns"] <= limit, row
 
 
 def test_create_and_join_are_within_their_targets_however_many_threads_there_are():

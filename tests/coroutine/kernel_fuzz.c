@@ -26,6 +26,7 @@
 
 static struct {
 	_Alignas(64) unsigned char stack[CHILDREN][SLOTS][STACK_BYTES];
+	_Alignas(64) unsigned char handler_stack[CHILDREN][SLOTS][STACK_BYTES];
 	_Alignas(64) unsigned char scratch[CHILDREN][SLOTS][FUZZ_SCRATCH];
 	_Alignas(8) struct fuzz fuzz[CHILDREN];
 	_Alignas(8) struct context ctx[CHILDREN];
@@ -81,6 +82,24 @@ fuzz_context(struct fuzz_thread *t, void *to)
 	if (run.slots[child] < SLOTS && fuzz_chance(t, 60))
 		slot_context(&ctx, child, run.slots[child]++);
 	memcpy(to, &ctx, sizeof(ctx));
+}
+
+static void
+handler(uintptr_t event)
+{
+	KC(KC_FRAME_RETURN, fuzz_handle((const struct handler_event *)event));
+	coro_fail("a handler returned and goes on");
+}
+
+unsigned long
+fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks, unsigned long *stack_bytes)
+{
+	unsigned child = (unsigned)(t->f - shared.fuzz);
+
+	*own_stack = (unsigned long)shared.handler_stack[child][(t->scratch - shared.scratch[child][0]) / FUZZ_SCRATCH] + STACK_BYTES;
+	*stacks = (unsigned long)shared.handler_stack[child] + sizeof(shared.handler_stack[child]);
+	*stack_bytes = STACK_BYTES;
+	return (unsigned long)handler;
 }
 
 /* Pages in a row: writable, absent, readable, absent. */
@@ -189,7 +208,7 @@ program_on(unsigned cluster, unsigned core, struct program *programs, unsigned m
 /* Calls that work for nobody who makes calls at random, or that do not return. */
 static const char *const unreachable[] = {
 	"thread_exit", "context_set", "proc_exit", "proc_kill", "proc_wait", "portal_write", "portal_read",
-	"archive_map", "machine_halt", "crash_info", "cluster_watch",
+	"archive_map", "machine_halt", "frame_return", "context_get", "crash_info", "cluster_watch",
 };
 
 /* How many other calls never worked: then the arguments are no longer almost right. */

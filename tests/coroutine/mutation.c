@@ -26,7 +26,7 @@ static const struct {
 	unsigned long times;		/* as many seeds: where few of them meet what it looks for, and each is short */
 } program[] = {
 	{"hal-test", "--seeds", 1}, {"am_order", NULL, 1}, {"kernel_am", NULL, 1}, {"kernel_threads", NULL, 1}, {"kernel_memory", NULL, 1},
-	{"kernel_sched", NULL, 1}, {"kernel_kill", NULL, 1}, {"kernel_wait", NULL, 1},
+	{"kernel_sched", NULL, 1}, {"kernel_kill", NULL, 1}, {"kernel_wait", NULL, 1}, {"kernel_handler", NULL, 1},
 	{"ikc_restart", NULL, 4}, {"ikc_death", NULL, 1}, {"ikc_mailbox", NULL, 1}, {"ikc_portal", NULL, 1},
 };
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <abi/kcalls.h>
 #include <abi/kcall_shapes.h>
+#include <abi/layout.h>
 #include <abi/limits.abi.h>
 
 #define FUZZ_POOL 8		/* numbers remembered of each kind: the last */
@@ -53,9 +54,13 @@ struct fuzz_thread {
 	uint32_t used;
 };
 
-/* Supplied by the port: one call; a register context (good or bad) to `to`. */
+/*
+ * Supplied by the port: one call; a register context (good or bad) to `to`; where a handler begins that returns, and leaves alone what it
+ * cannot reach (fuzz_handle), with the top of a stack for the caller, or of the stacks for the threads of its process.
+ */
 long fuzz_kcall(unsigned long number, const unsigned long a[6]);
 void fuzz_context(struct fuzz_thread *t, void *to);
+unsigned long fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks, unsigned long *stack_bytes);
 
 /* Calls that come less often than others, one time in `times`. */
 struct fuzz_rare {
@@ -298,13 +303,45 @@ fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned lo
 	}
 }
 
-/* The number of no call, or of one for the personality. */
+/* The number of no call, or of one for a handler. */
 static inline unsigned long
 fuzz_other_call(struct fuzz_thread *t)
 {
 	if (fuzz_chance(t, 40))
 		return KC_FIRST + KC_COUNT + fuzz_random(t, 3);
-	return t->f->strict_context || fuzz_chance(t, 50) ? fuzz_number(t) | 1ul << 31 : fuzz_random(t, KC_FIRST);
+	return fuzz_chance(t, 50) ? fuzz_number(t) | 1ul << 31 : fuzz_random(t, KC_FIRST);
+}
+
+/* What a handler does: after a fault none is there any more, so that the call that starts again gets its error. */
+static inline long
+fuzz_handle(const struct handler_event *e)
+{
+	static const unsigned long none[6] = {HANDLE_CALLS | HANDLE_FAULTS};
+
+	if (e->cause == CRASH_NONE)
+		return (long)e->args[0];
+	if (fuzz_kcall(KC_PROC_HANDLER, (unsigned long[6]){(unsigned long)SELF, HANDLE_FAULTS}) == 0)
+		fuzz_kcall(KC_THREAD_HANDLER, none);
+	return 0;
+}
+
+/* Handlers mostly begin where one is: what others do to their process is soon over. */
+static inline void
+fuzz_handlers(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long *a)
+{
+	unsigned long entry, own, stacks, bytes;
+
+	if (!fuzz_has(s->name, "_handler") || (!t->f->strict_context && fuzz_chance(t, 5)))
+		return;
+	entry = fuzz_handler(t, &own, &stacks, &bytes);
+	if (fuzz_same(s->name, "thread_handler")) {
+		a[1] = entry;
+		a[2] = own;
+	} else {
+		a[2] = entry;
+		a[3] = stacks;
+		a[4] = bytes;
+	}
 }
 
 /* One random call. */
@@ -324,6 +361,7 @@ fuzz_step(struct fuzz_thread *t)
 	t->used = 0;
 	for (unsigned i = 0; i < 6; i++)
 		a[i] = i < s->words ? fuzz_word(t, &s->word[i]) : fuzz_number(t);
+	fuzz_handlers(t, s, a);
 	t->f->last_call = (uint32_t)number;
 	__atomic_fetch_add(&t->f->calls, 1, __ATOMIC_RELAXED);
 	fuzz_learn(t, s, a, fuzz_kcall(number, a));

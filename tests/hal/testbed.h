@@ -128,7 +128,7 @@ uint64_t soon_ns(void);			/* cpu/: in which a core leaves the kernel and compute
 
 /* User programs (cpu/): position-independent code that is copied into a page, or functions of the host. */
 enum user_program {
-	USER_CALLS,		/* call 100 with 1..6, wants 0x1234; call 105 with 41, wants 42; call 101 with 0 or what was wrong */
+	USER_CALLS,		/* call 100 with 1..6, wants 0x1234; call 4201 with 41, wants 42; call 101 with 0 or what was wrong */
 	USER_LOOP,		/* call 102 for ever */
 	USER_SPIN,		/* call 104, then no call any more */
 	USER_LOAD,		/* loads the 32-bit word at `address`, call 103 with it */
@@ -144,7 +144,7 @@ enum user_program {
 #define CALL_LOOP 102
 #define CALL_VALUE 103
 #define CALL_STARTED 104
-#define CALL_FAST 105
+#define CALL_FAST 4201		/* only numbers from KC_FIRST on may be answered early */
 
 /* First words of the data page. */
 #define BLOCK_GATE 0

@@ -108,9 +108,10 @@ user_is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long 
 }
 
 /* The short cut, where the port has it: declines everything but one number, so that the ordinary way is tried too. */
-bool
-kernel_call_fast(struct hal_frame *f)
+long
+kernel_call_fast(struct hal_frame *f, unsigned long nr)
 {
+	(void)nr;
 	if (hal_frame_number(f) != CALL_FAST)
 		return false;
 	hal_frame_set_result(f, (long)hal_frame_arg(f, 0) + 1);

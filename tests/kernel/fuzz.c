@@ -13,6 +13,7 @@
 #include <hal/perf.h>
 #include <tests/fuzz/fuzz.h>
 #include <tests/kernel/ktest.h>
+#include <usercpu/handler.h>
 #include <usercpu/kcall.h>
 #include <usercpu/start.h>
 
@@ -25,6 +26,7 @@
 #define LABEL_CALLS 16			/* the instruction counter's phase from the first call on */
 
 static unsigned char stacks[SLOTS][STACK_BYTES] __attribute__((aligned(16)));
+static unsigned char handler_stacks[SLOTS][STACK_BYTES] __attribute__((aligned(16)));
 static unsigned char scratch[SLOTS][FUZZ_SCRATCH] __attribute__((aligned(16)));
 static uint32_t slots_used;
 static const unsigned char own_data[64] = "for reading";
@@ -81,6 +83,23 @@ fuzz_context(struct fuzz_thread *t, void *to)
 	else if (fuzz_chance(t, 4))
 		context_init(&ctx, bad_start(t), (uintptr_t)fuzz_number(t) & ~(uintptr_t)15, 0, 0);
 	memcpy(to, &ctx, sizeof(ctx));
+}
+
+HANDLER_ENTRY(handler, fuzz_serve)
+
+long
+fuzz_serve(const struct handler_event *e)
+{
+	return fuzz_handle(e);
+}
+
+unsigned long
+fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks_top, unsigned long *stack_bytes)
+{
+	*own_stack = (unsigned long)handler_stacks[(t->scratch - scratch[0]) / FUZZ_SCRATCH] + STACK_BYTES;
+	*stacks_top = (unsigned long)handler_stacks + sizeof(handler_stacks);
+	*stack_bytes = STACK_BYTES;
+	return (unsigned long)handler;
 }
 
 /* Pages in a row: writable, absent, readable, absent. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting on words, placement, replaced register contexts, reflected calls, and bad arguments of the thread calls.
+ * Waiting on words, placement, replaced register contexts, and bad arguments of the thread calls.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -9,10 +9,8 @@
  */
 #include <base/str.h>
 #include <tests/kernel/ktest.h>
-#include <usercpu/kcall.h>
 
 #define STACK (16 * 1024)
-#define FOREIGN_CALL 42
 
 static uint32_t lock, counter, turn;
 static int inside;
@@ -120,49 +118,6 @@ TEST(a_thread_goes_on_with_another_context)
 	expect_eq(kthread_create(&bad, ANY_CORE), -E_INVAL);
 }
 
-/* The personality of this process: answers with 5000, by going back with a changed context. */
-static void
-personality(uintptr_t at)
-{
-	struct context *c = (struct context *)at;
-
-	context_set_result(c, 5000);
-	kcontext_set(c);
-	for (;;)
-		kthread_exit(1);
-}
-
-static unsigned long
-foreign(unsigned long arg)
-{
-	for (unsigned long i = 0; i < arg; i++)
-		if (kcall1(FOREIGN_CALL, i) != 5000)
-			return 0;
-	return arg;
-}
-
-/* test: personality_set */
-TEST(foreign_calls_reach_the_personality)
-{
-	uint64_t stack;
-	long tid[4];
-
-	expect_eq(kcall1(FOREIGN_CALL, 1), -E_NOSYS);
-	expect_eq(kcall1(KC_FIRST + KC_COUNT, 1), -E_NOSYS);
-	expect_eq(kcall1(~0ul, 1), -E_NOSYS);
-	expect_eq(kmem_alloc(SELF, 8 * STACK, PAGE_READ | PAGE_WRITE, &stack), 0);
-	expect_eq(kpersonality_set(SELF, 8, (unsigned long)stack + 8 * STACK, STACK), -E_INVAL);
-	expect_eq(kpersonality_set(77, (unsigned long)personality, (unsigned long)stack + 8 * STACK, STACK), -E_BADF);
-	expect_eq(kpersonality_set(SELF, (unsigned long)personality, (unsigned long)stack + 8 * STACK, STACK), 0);
-	expect_eq(kcall1(FOREIGN_CALL, 9), 5000);
-	for (int i = 0; i < 4; i++)
-		tid[i] = kt_thread(foreign, 100, ANY_CORE);
-	for (int i = 0; i < 4; i++)
-		expect_eq(kt_join(tid[i]), 100);
-	expect_eq(kpersonality_set(SELF, 0, 0, 0), 0);
-	expect_eq(kcall1(FOREIGN_CALL, 1), -E_NOSYS);
-}
-
 TEST(bad_pointers_are_faults)
 {
 	struct context ctx;
@@ -174,7 +129,6 @@ TEST(bad_pointers_are_faults)
 	expect_eq(kthread_create(&ctx, -7), -E_INVAL);
 	expect_eq(kproc_start(77, &ctx, ANY_CORE), -E_BADF);
 	expect_eq(kproc_start(SELF, (void *)16, ANY_CORE), -E_FAULT);
-	expect_eq(kpersonality_set(SELF, 0, 0, 0), 0);
 }
 
 static unsigned long
@@ -302,7 +256,6 @@ server_main(int argc, char **argv)
 	RUN(a_turn_goes_round);
 	RUN(futex_refuses_nonsense);
 	RUN(a_thread_goes_on_with_another_context);
-	RUN(foreign_calls_reach_the_personality);
 	RUN(bad_pointers_are_faults);
 	RUN(a_value_is_not_lost_to_a_bad_address);
 	RUN(threads_go_where_the_fewest_are);

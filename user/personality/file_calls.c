@@ -68,7 +68,7 @@ put_path(struct file_request *q, size_t at, long dir, unsigned long from)
 
 /* One request on one path. */
 static int
-ask_path(const struct context *c, struct file_request *q, struct file_reply *r)
+ask_path(const struct handler_event *c, struct file_request *q, struct file_reply *r)
 {
 	int result = put_path(q, 0, (long)arg(c, 0), arg(c, 1));
 
@@ -93,7 +93,7 @@ opened_flags(unsigned long flags)
 }
 
 static __attribute__((noinline)) long
-call_open(const struct context *c)
+call_open(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_OPEN, .arg = how_to_open(arg(c, 2))};
 	struct file_reply r;
@@ -133,7 +133,7 @@ fill_stat(unsigned long to, const struct file_reply *r)
 }
 
 static __attribute__((noinline)) long
-call_fstat(const struct context *c, unsigned long fd, unsigned long to)
+call_fstat(const struct handler_event *c, unsigned long fd, unsigned long to)
 {
 	struct file_request q = {.op = FILE_STAT_OPEN};
 	struct file_reply r = {0};
@@ -149,7 +149,7 @@ call_fstat(const struct context *c, unsigned long fd, unsigned long to)
 }
 
 static __attribute__((noinline)) long
-call_stat(const struct context *c)
+call_stat(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_STAT};
 	struct file_reply r;
@@ -162,7 +162,7 @@ call_stat(const struct context *c)
 }
 
 static __attribute__((noinline)) long
-call_seek(const struct context *c)
+call_seek(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_STAT_OPEN};
 	struct file_reply r = {0};
@@ -189,7 +189,7 @@ call_seek(const struct context *c)
 
 /* Entries of a directory, "." and ".." first. */
 static __attribute__((noinline)) long
-call_list(const struct context *c)
+call_list(const struct handler_event *c)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
 	uint64_t used = 0;
@@ -221,7 +221,7 @@ call_list(const struct context *c)
 }
 
 static __attribute__((noinline)) long
-duplicate(const struct context *c, unsigned long from, long to, unsigned long low)
+duplicate(const struct handler_event *c, unsigned long from, long to, unsigned long low)
 {
 	struct opened stream, *o = files_find(c, from, &stream);
 	int result;
@@ -252,7 +252,7 @@ linux_flags(uint8_t flags)
 }
 
 static long
-call_fcntl(const struct context *c)
+call_fcntl(const struct handler_event *c)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
 
@@ -270,7 +270,7 @@ call_fcntl(const struct context *c)
 }
 
 static __attribute__((noinline)) long
-call_resize(const struct context *c, unsigned long fd, int64_t size)
+call_resize(const struct handler_event *c, unsigned long fd, int64_t size)
 {
 	struct file_request q = {.op = FILE_RESIZE, .offset = (uint64_t)size};
 	struct file_reply r;
@@ -285,7 +285,7 @@ call_resize(const struct context *c, unsigned long fd, int64_t size)
 }
 
 static __attribute__((noinline)) long
-call_truncate(const struct context *c)
+call_truncate(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_OPEN, .arg = FILE_WRITABLE};
 	struct file_reply r;
@@ -303,7 +303,7 @@ call_truncate(const struct context *c)
 }
 
 static __attribute__((noinline)) long
-call_rename(const struct context *c)
+call_rename(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_RENAME};
 	struct file_reply r;
@@ -317,7 +317,7 @@ call_rename(const struct context *c)
 }
 
 static __attribute__((noinline)) long
-call_path(const struct context *c, unsigned long nr)
+call_path(const struct handler_event *c, unsigned long nr)
 {
 	struct file_request q = {.op = nr == SYS_mkdirat ? FILE_MAKE_DIRECTORY : nr == SYS_unlinkat ? FILE_REMOVE : FILE_STAT};
 	struct file_reply r;
@@ -328,7 +328,7 @@ call_path(const struct context *c, unsigned long nr)
 }
 
 static long
-call_getcwd(const struct context *c)
+call_getcwd(const struct handler_event *c)
 {
 	if (arg(c, 1) < 2)
 		return -34;	/* ERANGE */
@@ -337,7 +337,7 @@ call_getcwd(const struct context *c)
 }
 
 static long
-call_descriptor(const struct context *c, unsigned long nr)
+call_descriptor(const struct handler_event *c, unsigned long nr)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
 
@@ -354,7 +354,7 @@ call_descriptor(const struct context *c, unsigned long nr)
 }
 
 static long
-serve(const struct context *c, unsigned long nr)
+serve(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_openat: return call_open(c);
@@ -374,7 +374,7 @@ serve(const struct context *c, unsigned long nr)
 }
 
 long
-file_call(const struct context *c, unsigned long nr)
+file_call(const struct handler_event *c, unsigned long nr)
 {
 	long result;
 

@@ -48,7 +48,7 @@ files_unlock(void)
 }
 
 static int
-rank_of(const struct context *c)
+rank_of(const struct handler_event *c)
 {
 	return thread_record(c)->rank;
 }
@@ -65,7 +65,7 @@ slot_of(int rank, unsigned long fd)
 }
 
 struct opened *
-files_find(const struct context *c, unsigned long fd, struct opened *stream)
+files_find(const struct handler_event *c, unsigned long fd, struct opened *stream)
 {
 	const struct slot *s = fd < FD_LIMIT ? slot_of(rank_of(c), fd) : NULL;
 
@@ -114,7 +114,7 @@ release(struct opened *o)
 }
 
 int
-files_attach(const struct context *c, struct opened *o, long *fd, unsigned long low)
+files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned long low)
 {
 	int rank = rank_of(c);
 	struct slot *s = NULL;
@@ -141,7 +141,7 @@ files_attach(const struct context *c, struct opened *o, long *fd, unsigned long 
 }
 
 int
-files_detach(const struct context *c, unsigned long fd)
+files_detach(const struct handler_event *c, unsigned long fd)
 {
 	struct slot *s = slot_of(rank_of(c), fd);
 

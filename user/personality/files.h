@@ -40,16 +40,16 @@ void files_unlock(void);
 /* The following with the lock held. */
 
 /* What a descriptor of the caller's rank stands for; NULL: nothing. A standard stream that was never changed is *stream, filled. */
-struct opened *files_find(const struct context *c, unsigned long fd, struct opened *stream);
+struct opened *files_find(const struct handler_event *c, unsigned long fd, struct opened *stream);
 
 /* A descriptor for something that is open already; -1 as *fd: the lowest that is free from `low` on. 0 or -E_MFILE, -E_NOMEM, -E_BADF. */
-int files_attach(const struct context *c, struct opened *o, long *fd, unsigned long low);
+int files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned long low);
 
 /* A new entry, with no descriptor; NULL: there are too many. */
 struct opened *files_new(void);
 
 /* Give a descriptor up; what was open only through it is closed. 0 or -E_BADF. */
-int files_detach(const struct context *c, unsigned long fd);
+int files_detach(const struct handler_event *c, unsigned long fd);
 
 /* Ask the server; q->op and its arguments are filled. 0 or a negative error; -E_NOENT if the machine has no server. */
 int files_ask(struct file_request *q, struct file_reply *r);

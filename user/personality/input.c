@@ -106,7 +106,7 @@ read_answer(void *to, uint64_t len)
 
 /* Is the caller a thread of the rank that has the standard input? */
 static bool
-has_input(const struct context *c)
+has_input(const struct handler_event *c)
 {
 	const struct job_control *j = (const struct job_control *)personality_info.control;
 	const struct thread_record *r = thread_record(c);
@@ -115,7 +115,7 @@ has_input(const struct context *c)
 }
 
 long
-input_read(const struct context *c, uint64_t to, uint64_t len)
+input_read(const struct handler_event *c, uint64_t to, uint64_t len)
 {
 	long result;
 

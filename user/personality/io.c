@@ -72,7 +72,7 @@ write_console(unsigned long fd, uint64_t from, uint64_t len)
 
 /* Where a descriptor writes to or reads from: 0, 1, 2 a standard stream, THE_FILE, or -E_BADF. */
 static int
-target(const struct context *c, uint8_t use)
+target(const struct handler_event *c, uint8_t use)
 {
 	struct opened stream, *o;
 	int result = -E_BADF;
@@ -87,7 +87,7 @@ target(const struct context *c, uint8_t use)
 
 /* Move bytes between an open file and memory, at its own offset or at *at. */
 static long
-move_file(const struct context *c, uint8_t use, uint64_t memory, uint64_t len, uint64_t *at)
+move_file(const struct handler_event *c, uint8_t use, uint64_t memory, uint64_t len, uint64_t *at)
 {
 	struct opened stream, *o;
 	long result = -E_BADF;
@@ -107,7 +107,7 @@ move_file(const struct context *c, uint8_t use, uint64_t memory, uint64_t len, u
 }
 
 static long
-move(const struct context *c, int to, uint8_t use, struct iovec piece)
+move(const struct handler_event *c, int to, uint8_t use, struct iovec piece)
 {
 	if (to < 0)
 		return to;
@@ -117,19 +117,19 @@ move(const struct context *c, int to, uint8_t use, struct iovec piece)
 }
 
 long
-io_write(const struct context *c)
+io_write(const struct handler_event *c)
 {
 	return move(c, target(c, OPENED_WRITE), OPENED_WRITE, (struct iovec){arg(c, 1), arg(c, 2)});
 }
 
 long
-io_read(const struct context *c)
+io_read(const struct handler_event *c)
 {
 	return move(c, target(c, OPENED_READ), OPENED_READ, (struct iovec){arg(c, 1), arg(c, 2)});
 }
 
 long
-io_pread(const struct context *c)
+io_pread(const struct handler_event *c)
 {
 	uint64_t at = arg(c, 3);
 
@@ -137,7 +137,7 @@ io_pread(const struct context *c)
 }
 
 long
-io_pwrite(const struct context *c)
+io_pwrite(const struct handler_event *c)
 {
 	uint64_t at = arg(c, 3);
 	int to = target(c, OPENED_WRITE);
@@ -147,7 +147,7 @@ io_pwrite(const struct context *c)
 
 /* Short pieces are joined, so that a line stays in one piece. */
 static __attribute__((noinline)) long
-write_lines(const struct context *c, unsigned long fd)
+write_lines(const struct handler_event *c, unsigned long fd)
 {
 	const struct iovec *v = (const struct iovec *)arg(c, 1);
 	char line[CONSOLE_WRITE_MAX];
@@ -173,7 +173,7 @@ write_lines(const struct context *c, unsigned long fd)
 
 /* Piece after piece, until one is not moved in full. Of the standard input one piece is enough: more would wait. */
 static long
-move_pieces(const struct context *c, int to, uint8_t use)
+move_pieces(const struct handler_event *c, int to, uint8_t use)
 {
 	const struct iovec *v = (const struct iovec *)arg(c, 1);
 	long sum = 0;
@@ -191,7 +191,7 @@ move_pieces(const struct context *c, int to, uint8_t use)
 }
 
 long
-io_writev(const struct context *c)
+io_writev(const struct handler_event *c)
 {
 	int to = target(c, OPENED_WRITE);
 
@@ -199,7 +199,7 @@ io_writev(const struct context *c)
 }
 
 long
-io_readv(const struct context *c)
+io_readv(const struct handler_event *c)
 {
 	int to = target(c, OPENED_READ);
 
@@ -208,7 +208,7 @@ io_readv(const struct context *c)
 
 /* Different at every call; not secret. */
 long
-io_getrandom(const struct context *c)
+io_getrandom(const struct handler_event *c)
 {
 	unsigned char *to = (unsigned char *)arg(c, 0);
 	uint64_t state = 0;
@@ -223,7 +223,7 @@ io_getrandom(const struct context *c)
 }
 
 long
-io_uname(const struct context *c)
+io_uname(const struct handler_event *c)
 {
 	char *u = (char *)arg(c, 0);
 
@@ -238,7 +238,7 @@ io_uname(const struct context *c)
 
 /* All clocks run since the machine started. */
 long
-time_clock_gettime(const struct context *c)
+time_clock_gettime(const struct handler_event *c)
 {
 	uint64_t *to = (uint64_t *)arg(c, 1);
 	uint64_t now;
@@ -269,9 +269,9 @@ time_sleep_until(uint64_t end)
 }
 
 long
-time_sleep(const struct context *c, bool is_absolute)
+time_sleep(const struct handler_event *c, bool is_absolute)
 {
-	const uint64_t *t = (const uint64_t *)arg(c, c->x[17] == SYS_nanosleep ? 0 : 2);
+	const uint64_t *t = (const uint64_t *)arg(c, c->number == SYS_nanosleep ? 0 : 2);
 	uint64_t now = 0;
 
 	if (t[1] >= NS_PER_S)

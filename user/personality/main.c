@@ -3,11 +3,12 @@
  * Dispatch of Linux calls. A switch and no table: the image must not need relocation.
  */
 #include <user/personality/personality.h>
+#include <usercpu/handler.h>
 
 struct personality_info personality_info = {.page_bytes = 4096};
 
 static long
-serve_memory(const struct context *c, unsigned long nr)
+serve_memory(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_brk: return 0;		/* never where the caller wants it: malloc then uses mmap */
@@ -22,7 +23,7 @@ serve_memory(const struct context *c, unsigned long nr)
 
 /* There are no signals yet: masks and handlers are accepted, sending one to oneself ends the job as an unhandled signal would. */
 static long
-serve_signal(const struct context *c, unsigned long nr)
+serve_signal(const struct handler_event *c, unsigned long nr)
 {
 	unsigned long sig = nr == SYS_tgkill ? arg(c, 2) : arg(c, 1);
 
@@ -34,7 +35,7 @@ serve_signal(const struct context *c, unsigned long nr)
 }
 
 static long
-serve_thread(const struct context *c, unsigned long nr)
+serve_thread(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_exit: thread_exit(c);
@@ -57,7 +58,7 @@ serve_thread(const struct context *c, unsigned long nr)
 }
 
 static long
-serve_io(const struct context *c, unsigned long nr)
+serve_io(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_write: return io_write(c);
@@ -72,10 +73,13 @@ serve_io(const struct context *c, unsigned long nr)
 	}
 }
 
-static long
-serve(const struct context *c)
+/* Where the kernel enters with a trapped Linux call. */
+HANDLER_ENTRY(_start, personality_serve)
+
+long
+personality_serve(const struct handler_event *c)
 {
-	unsigned long nr = c->x[17];
+	unsigned long nr = c->number;
 
 	switch (nr) {
 	case SYS_brk:
@@ -123,14 +127,4 @@ serve(const struct context *c)
 	case SYS_renameat2: return file_call(c, nr);
 	default: return serve_thread(c, nr);
 	}
-}
-
-_Noreturn __attribute__((visibility("hidden"))) void personality_main(struct context *c);
-
-_Noreturn void
-personality_main(struct context *c)
-{
-	c->x[10] = (uint64_t)serve(c);
-	for (;;)
-		kcontext_set(c);
 }

@@ -32,7 +32,7 @@ is_sane(unsigned long addr, unsigned long len)
 }
 
 long
-memory_mmap(const struct context *c)
+memory_mmap(const struct handler_event *c)
 {
 	uint64_t addr;
 	long result;
@@ -46,7 +46,7 @@ memory_mmap(const struct context *c)
 }
 
 long
-memory_munmap(const struct context *c)
+memory_munmap(const struct handler_event *c)
 {
 	if (!is_sane(arg(c, 0), arg(c, 1)))
 		return -E_INVAL;
@@ -71,7 +71,7 @@ protect_page(unsigned long addr, int prot)
 }
 
 long
-memory_mprotect(const struct context *c)
+memory_mprotect(const struct handler_event *c)
 {
 	unsigned long addr = arg(c, 0), pages = pages_of(arg(c, 1));
 	int prot = prot_of(arg(c, 2));
@@ -95,7 +95,7 @@ memory_mprotect(const struct context *c)
 }
 
 long
-memory_mremap(const struct context *c)
+memory_mremap(const struct handler_event *c)
 {
 	unsigned long old = arg(c, 0), old_pages = pages_of(arg(c, 1)), new_pages = pages_of(arg(c, 2));
 	unsigned long page = personality_info.page_bytes;

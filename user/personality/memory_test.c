@@ -132,10 +132,10 @@ kframe_free(int frame, int count)
 	return 0;
 }
 
-static struct context
+static struct handler_event
 call(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
 {
-	struct context c = {.x[10] = a0, .x[11] = a1, .x[12] = a2, .x[13] = a3};
+	struct handler_event c = {.args = {a0, a1, a2, a3}};
 
 	return c;
 }
@@ -143,7 +143,7 @@ call(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
 static long
 map(unsigned long len, unsigned long p)
 {
-	struct context c = call(0, len, p, 0x22);
+	struct handler_event c = call(0, len, p, 0x22);
 
 	return memory_mmap(&c);
 }
@@ -151,7 +151,7 @@ map(unsigned long len, unsigned long p)
 TEST(mapped_memory_is_zero_and_goes_away_with_munmap)
 {
 	unsigned char *p;
-	struct context c;
+	struct handler_event c;
 
 	reset();
 	p = (unsigned char *)map(3 * PAGE - 5, 3);
@@ -167,7 +167,7 @@ TEST(mapped_memory_is_zero_and_goes_away_with_munmap)
 TEST(a_reservation_costs_no_memory_until_it_is_opened)
 {
 	unsigned long p;
-	struct context c;
+	struct handler_event c;
 
 	reset();
 	p = (unsigned long)map(40 * PAGE, 0);
@@ -190,7 +190,7 @@ TEST(a_reservation_costs_no_memory_until_it_is_opened)
 
 TEST(what_cannot_be_mapped_is_refused)
 {
-	struct context c = call(0, PAGE, 3, 0x02);
+	struct handler_event c = call(0, PAGE, 3, 0x02);
 
 	reset();
 	expect_eq(memory_mmap(&c), -LINUX_ENODEV);
@@ -209,7 +209,7 @@ TEST(what_cannot_be_mapped_is_refused)
 TEST(remapping_keeps_the_contents)
 {
 	unsigned char *p, *q;
-	struct context c;
+	struct handler_event c;
 
 	reset();
 	p = (unsigned char *)map(2 * PAGE, 3);

@@ -2,16 +2,16 @@
  *
  * Inside of the personality: Linux system calls of a riscv64 program, served in user mode by kernel calls.
  *
- * The code runs on the thread's own personality stack, never touches the program's thread pointer, holds no data that needs
- * relocation (no tables of pointers), and goes back with kcontext_set. Results are values >= 0 or Linux's negative error numbers, which
- * are those of the kernel calls.
+ * The code is the handler of the program's threads (proc_handler): it runs on the thread's own personality stack, never touches the
+ * program's thread pointer, and holds no data that needs relocation (no tables of pointers). Results are values >= 0 or Linux's negative
+ * error numbers, which are those of the kernel calls.
  */
 #ifndef USER_PERSONALITY_H
 #define USER_PERSONALITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <context.h>
+#include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <atoll/personality.h>
 
@@ -99,41 +99,41 @@ struct thread_record {
 extern struct personality_info personality_info __attribute__((visibility("hidden")));
 
 /* The record of the running thread. */
-struct thread_record *thread_record(const struct context *c);
+struct thread_record *thread_record(const struct handler_event *c);
 
 /* Argument i (0..5) of the trapped call. */
 static inline unsigned long
-arg(const struct context *c, int i)
+arg(const struct handler_event *c, int i)
 {
-	return c->x[10 + i];
+	return c->args[i];
 }
 
-/* One function per call or group; each takes the context for its arguments and returns the result. */
-long memory_mmap(const struct context *c);
-long memory_munmap(const struct context *c);
-long memory_mprotect(const struct context *c);
-long memory_mremap(const struct context *c);
-long thread_clone(const struct context *c);
-long thread_child_begin(const struct context *c);
-long thread_set_tid_address(const struct context *c);
-long thread_futex(const struct context *c);
-_Noreturn void thread_exit(const struct context *c);
-_Noreturn void thread_exit_group(const struct context *c, int status);
-long time_clock_gettime(const struct context *c);
-long time_sleep(const struct context *c, bool is_absolute);
+/* One function per call or group; each takes the event for its arguments and returns the result. */
+long memory_mmap(const struct handler_event *c);
+long memory_munmap(const struct handler_event *c);
+long memory_mprotect(const struct handler_event *c);
+long memory_mremap(const struct handler_event *c);
+long thread_clone(const struct handler_event *c);
+long thread_child_begin(const struct handler_event *c);
+long thread_set_tid_address(const struct handler_event *c);
+long thread_futex(const struct handler_event *c);
+_Noreturn void thread_exit(const struct handler_event *c);
+_Noreturn void thread_exit_group(const struct handler_event *c, int status);
+long time_clock_gettime(const struct handler_event *c);
+long time_sleep(const struct handler_event *c, bool is_absolute);
 
 /* The time that a span (seconds, nanoseconds) after `now` is, or FOREVER; sleep until a time. Both in nanoseconds of the kernel's clock. */
 uint64_t time_after(uint64_t now, const uint64_t *span);
 void time_sleep_until(uint64_t end);
-long io_write(const struct context *c);
-long io_writev(const struct context *c);
-long io_read(const struct context *c);
-long io_readv(const struct context *c);
-long io_pread(const struct context *c);
-long io_pwrite(const struct context *c);
-long input_read(const struct context *c, uint64_t to, uint64_t len);
-long file_call(const struct context *c, unsigned long nr);
-long io_getrandom(const struct context *c);
-long io_uname(const struct context *c);
+long io_write(const struct handler_event *c);
+long io_writev(const struct handler_event *c);
+long io_read(const struct handler_event *c);
+long io_readv(const struct handler_event *c);
+long io_pread(const struct handler_event *c);
+long io_pwrite(const struct handler_event *c);
+long input_read(const struct handler_event *c, uint64_t to, uint64_t len);
+long file_call(const struct handler_event *c, unsigned long nr);
+long io_getrandom(const struct handler_event *c);
+long io_uname(const struct handler_event *c);
 
 #endif

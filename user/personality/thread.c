@@ -7,6 +7,7 @@
  * first act is a call of its own (SYS_child_begin), and from its personality stack it then knows its record.
  */
 #include <stddef.h>
+#include <context.h>
 #include <abi/startup.h>
 #include <atoll/server.h>
 #include <atoll/startup.h>
@@ -57,18 +58,18 @@ rank_by_stack(uint64_t sp)
 }
 
 struct thread_record *
-thread_record(const struct context *c)
+thread_record(const struct handler_event *c)
 {
 	struct thread_record *r = record_at((uint64_t)c);
 	int32_t tid = (int32_t)kthread_self();
 
 	if (r->tid != tid)
-		*r = (struct thread_record){.tid = tid, .rank = rank_by_stack(c->x[2])};
+		*r = (struct thread_record){.tid = tid, .rank = rank_by_stack(c->sp)};
 	return r;
 }
 
 long
-thread_set_tid_address(const struct context *c)
+thread_set_tid_address(const struct handler_event *c)
 {
 	struct thread_record *r = thread_record(c);
 
@@ -122,7 +123,7 @@ announce_end(const struct thread_record *r)
 }
 
 void
-thread_exit(const struct context *c)
+thread_exit(const struct handler_event *c)
 {
 	const struct thread_record *r = thread_record(c);
 
@@ -134,7 +135,7 @@ thread_exit(const struct context *c)
 }
 
 void
-thread_exit_group(const struct context *c, int status)
+thread_exit_group(const struct handler_event *c, int status)
 {
 	struct job_control *j = (struct job_control *)personality_info.control;
 	struct thread_record *r = thread_record(c);
@@ -152,7 +153,7 @@ thread_exit_group(const struct context *c, int status)
 }
 
 long
-thread_child_begin(const struct context *c)
+thread_child_begin(const struct handler_event *c)
 {
 	struct child_begin *b = (struct child_begin *)arg(c, 0);
 	struct thread_record *r = thread_record(c);
@@ -235,7 +236,7 @@ create(const struct context *start)
 }
 
 long
-thread_clone(const struct context *c)
+thread_clone(const struct handler_event *c)
 {
 	unsigned long flags = arg(c, 0), need = CLONE_VM | CLONE_THREAD;
 	struct child_begin *b = (struct child_begin *)((arg(c, 1) & ~15ul) - ((sizeof(*b) + 15) & ~15ul));
@@ -244,7 +245,9 @@ thread_clone(const struct context *c)
 
 	if ((flags & need) != need || arg(c, 1) == 0)
 		return -E_NOSYS;
-	b->context = *c;
+	tid = kcontext_get((unsigned long)&b->context);
+	if (tid < 0)
+		return tid;
 	b->context.x[2] = arg(c, 1);
 	b->context.x[10] = 0;
 	if ((flags & CLONE_SETTLS) != 0)
@@ -272,7 +275,7 @@ deadline_of(const uint64_t *timeout)
 }
 
 long
-thread_futex(const struct context *c)
+thread_futex(const struct handler_event *c)
 {
 	unsigned long addr = arg(c, 0);
 

@@ -60,11 +60,12 @@ kernel_trap(struct hal_frame *f, const struct hal_trap *t)
 	(void)t;
 }
 
-bool
-kernel_call_fast(struct hal_frame *f)
+long
+kernel_call_fast(struct hal_frame *f, unsigned long nr)
 {
 	(void)f;
-	return false;
+	(void)nr;
+	return 0;
 }
 
 /* The first seed that does not end well, 0 if all do. */

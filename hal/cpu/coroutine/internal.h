@@ -116,6 +116,7 @@ struct coro_core {
 	struct op ops[OPS_KEPT];
 	unsigned op_count;
 	struct hal_trap trap;		/* why the user thread enters the kernel */
+	struct hal_trap unreached;	/* hal_user_fault */
 };
 
 struct coro_cluster {

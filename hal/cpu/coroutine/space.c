@@ -383,8 +383,10 @@ coro_user_access(uintptr_t addr, void *host, size_t len, bool write)
 		struct translation *t = translate(addr, write ? PAGE_WRITE : PAGE_READ);
 		size_t rest, part;
 
-		if (t == NULL)
+		if (t == NULL) {
+			coro_now->unreached = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = write, .addr = addr};
 			return -E_FAULT;
+		}
 		rest = t->bytes - (addr - t->page);
 		part = rest < len ? rest : len;
 		move((char *)(uintptr_t)(t->entry & ADDRESS) + (addr - t->page), host, part, write);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <abi/errors.h>
+#include <abi/limits.abi.h>
 #include <abi/layout.h>
 #include "internal.h"
 
@@ -52,6 +53,12 @@ uintptr_t
 hal_frame_pc(const struct hal_frame *f)
 {
 	return f->context.pc;
+}
+
+void
+hal_frame_set_pc(struct hal_frame *f, uintptr_t pc)
+{
+	f->context.pc = pc;
 }
 
 uintptr_t
@@ -106,6 +113,25 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 	coro_jump_stack(coro_now->kernel_top, leave);
 }
 
+long
+hal_frame_resume(struct hal_frame *f)
+{
+	hal_user_enter(f, coro_now->space);
+}
+
+void
+hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t, uintptr_t entry, uintptr_t stack)
+{
+	uintptr_t at = (stack - sizeof(struct handler_event)) & ~(uintptr_t)15;
+	struct handler_event e;
+
+	coro_user_context(&h->context, (void (*)(uintptr_t))entry, (void *)at, at);
+	hal_event_fill(&e, f, t);
+	if (hal_copy_out(at, &e, sizeof(e)) != 0)
+		kernel_trap(h, &coro_now->unreached);
+	hal_user_enter(h, coro_now->space);
+}
+
 /*
  * The short cut, tried at random. The frame is said to hold number, arguments and pc only: everything else is garbage meanwhile.
  */
@@ -119,7 +145,7 @@ answered_fast(struct hal_frame *f)
 		return false;
 	memset(&f->context, 0xa5, sizeof(f->context));
 	f->context.pc = saved.pc;
-	answered = kernel_call_fast(f);
+	answered = kernel_call_fast(f, f->number - KC_FIRST);
 	if (answered)
 		saved.arg = f->context.arg;
 	f->context = saved;
@@ -138,6 +164,23 @@ arrive(void)
 	if (trap.kind != TRAP_CALL || !answered_fast(coro_now->frame))
 		kernel_trap(coro_now->frame, &trap);
 	leave();
+}
+
+/* The same without coming from a user's stack. */
+static void
+again(void)
+{
+	kernel_trap(coro_now->frame, &coro_now->trap);
+	leave();
+}
+
+long
+hal_call_again(struct hal_frame *f)
+{
+	coro_now->frame = f;
+	coro_now->trap = (struct hal_trap){.kind = TRAP_CALL};
+	coro_stack_unpoison(coro_now);
+	coro_jump_stack(coro_now->kernel_top, again);
 }
 
 static long
@@ -262,8 +305,16 @@ hal_user_probe(uintptr_t to_user, size_t len)
 int
 hal_user_load32(uintptr_t from_user, uint32_t *value)
 {
-	if (from_user % sizeof(*value) != 0)
+	if (from_user % sizeof(*value) != 0) {
+		coro_now->unreached = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ALIGN, .addr = from_user};
 		return -E_FAULT;
+	}
 	coro_op(OP_COPY, __FILE__, __LINE__, sizeof(*value));
 	return coro_user_access(from_user, value, sizeof(*value), false);
+}
+
+void
+hal_user_fault(struct hal_trap *t)
+{
+	*t = coro_now->unreached;
 }

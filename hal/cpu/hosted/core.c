@@ -85,7 +85,7 @@ host_core_attach(unsigned core)
 }
 
 #if HOST_TRAP_LOOP
-/* The trap loop: hal_user_enter jumps to its head, traps come back from host_run_user. */
+/* The trap loop: hal_user_enter jumps to its head (LOOP_USER), traps come back from host_run_user; hal_call_again is LOOP_CALL. */
 static _Noreturn void
 trap_loop(struct host_core *c)
 {
@@ -98,8 +98,12 @@ trap_loop(struct host_core *c)
 _Noreturn void
 host_core_run(struct host_core *c, void (*entry)(void))
 {
-	if (setjmp(c->loop) == 0)
+	int from = setjmp(c->loop);
+
+	if (from == 0)
 		entry();
+	if (from == LOOP_CALL)
+		kernel_trap(c->frame, &host_trap_call);
 	trap_loop(c);
 }
 #else

@@ -29,6 +29,13 @@ struct kernel_sigaction {
 #define SIGSET_BYTES 8
 #define BIT(sig) (1ul << ((sig) - 1))
 
+/* A signal frame as Linux pushes it: its ucontext, which is shorter than libc's, and the siginfo; somewhere above them the vector registers. */
+#define FRAME_BYTES (304 + 128)
+#define VECTOR_ALIGN 64
+#define VECTOR_SAID 464
+#define VECTOR_MAGIC 0x46505853u
+#define VECTOR_LEAST 512
+
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
 
 static void
@@ -124,6 +131,36 @@ stop_thread(struct host_core *c, const ucontext_t *uc, uintptr_t fs)
 	f->stopped = (uintptr_t)uc;
 	c->fs = HOST_SWITCH_FS ? (uintptr_t)HOST_UNKNOWN : fs;
 	c->fpctl = (uint64_t)HOST_UNKNOWN;
+}
+
+/* Bytes of the floating-point and vector registers in a signal frame: Linux says so in the part that it leaves to software. */
+HOST_RAW static size_t
+vector_bytes(const void *registers)
+{
+	const struct { uint32_t magic, bytes; } *said = (const void *)((const char *)registers + VECTOR_SAID);
+
+	return said->magic == VECTOR_MAGIC && said->bytes <= HOST_SIGNAL_STACK ? said->bytes : VECTOR_LEAST;
+}
+
+HOST_RAW bool
+host_signal_frame_move(uintptr_t *stopped, uintptr_t *top)
+{
+	ucontext_t *uc = (ucontext_t *)*stopped;
+	const void *registers = uc->uc_mcontext.fpregs;
+	size_t bytes = vector_bytes(registers);
+	uintptr_t to = (*top - bytes) & ~(uintptr_t)(VECTOR_ALIGN - 1), moved = to - FRAME_BYTES;
+
+	uc->uc_mcontext.fpregs = (void *)to;
+	if (hal_copy_out(to, registers, bytes) != 0 || hal_copy_out(moved, uc, FRAME_BYTES) != 0)
+		return false;
+	*stopped = *top = moved;
+	return true;
+}
+
+HOST_RAW void
+host_signal_frame_set_pc(uintptr_t stopped, uintptr_t pc)
+{
+	hal_copy_out((uintptr_t)&REG((ucontext_t *)stopped, RIP), &pc, sizeof(pc));
 }
 
 /* Inside host_leave: go back to its start. */

@@ -58,6 +58,16 @@ hal_frame_pc(const struct hal_frame *f)
 	return f->ctx.pc;
 }
 
+void
+hal_frame_set_pc(struct hal_frame *f, uintptr_t pc)
+{
+	f->ctx.pc = pc;
+	if (f->stopped > STOPPED_GATE)
+		host_signal_frame_set_pc(f->stopped, pc);
+	else
+		f->stopped = STOPPED_CONTEXT;
+}
+
 uintptr_t
 hal_frame_sp(const struct hal_frame *f)
 {
@@ -89,10 +99,50 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 	if (f->stopped > STOPPED_GATE)
 		adopt_signal_frame(c, f);
 #if HOST_TRAP_LOOP
-	longjmp(c->loop, 1);
+	longjmp(c->loop, LOOP_USER);
 #else
 	host_leave();
 #endif
+}
+
+/* What Linux pushed at a fault lies on the core's stack for that: it moves to the handler's, so that others of the core may fault. */
+void
+hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t, uintptr_t entry, uintptr_t stack)
+{
+	bool moved = f->stopped <= STOPPED_GATE || host_signal_frame_move(&f->stopped, &stack);
+	struct hal_trap unwritten;
+	struct handler_event e;
+	struct context c;
+
+	hal_event_fill(&e, f, t);
+	stack = (stack - sizeof(e)) & ~(uintptr_t)15;
+	/* as if it had been called: a return address lies below the aligned top */
+	context_init(&c, entry, stack - sizeof(uintptr_t), stack, f->ctx.tls);
+	hal_frame_from_context(h, &c);
+	if (!moved || hal_copy_out(stack, &e, sizeof(e)) != 0) {
+		hal_user_fault(&unwritten);
+		kernel_trap(h, &unwritten);
+	}
+	hal_frame_resume(h);
+}
+
+long
+hal_call_again(struct hal_frame *f)
+{
+	struct host_core *c = host_core_self();
+
+	c->frame = f;
+#if HOST_TRAP_LOOP
+	longjmp(c->loop, LOOP_CALL);
+#else
+	host_enter(&host_trap_call);
+#endif
+}
+
+long
+hal_frame_resume(struct hal_frame *f)
+{
+	hal_user_enter(f, host_core_self()->space);
 }
 
 _Static_assert(offsetof(struct hal_frame, ctx.pc) == FRAME_PC, "gate.h");

@@ -65,7 +65,8 @@ struct host_core {
 	bool has_timer;
 	void *start_arg;
 	struct hal_trap fault;
-	uintptr_t copy_fault;		/* address of the fault that ended a copy */
+	uintptr_t copy_fault;		/* address of the fault that ended a copy, or was refused */
+	bool copy_write;		/* that copy was to the user */
 	void *signal_stack[2];		/* a fault's state stays on one while the other one is in use */
 	unsigned signal_now;
 	uint32_t guest;			/* taken by a guest (guest.c) */
@@ -151,7 +152,20 @@ void host_signal_stack_use(struct host_core *c);
 void host_signals_unblock(void);
 
 /* gate.S, frame.c: causes that need no words. */
-extern const struct hal_trap host_trap_doorbell, host_trap_timer;
+extern const struct hal_trap host_trap_call, host_trap_doorbell, host_trap_timer;
+
+/* core.c: where a jump to the trap loop of HOST_TRAP_LOOP goes. */
+#define LOOP_USER 1
+#define LOOP_CALL 2
+
+/*
+ * fault.c: the state of a thread that a signal stopped (hal_frame.stopped) moves to a stack, below *top, which comes down to it. False: it
+ * cannot be written there (hal_user_fault).
+ */
+bool host_signal_frame_move(uintptr_t *stopped, uintptr_t *top);
+
+/* fault.c: such a thread goes on at another address. */
+void host_signal_frame_set_pc(uintptr_t stopped, uintptr_t pc);
 
 /* timer.c: no time is armed yet. */
 void host_tick_init(struct host_core *c);

@@ -6,6 +6,7 @@
  * A kernel call is made like a function call: first what it needs is saved and kernel_call_fast asked; only if that declines, the
  * frame is completed. What a function may change comes back as zero. Everything else saves and restores all registers.
  */
+#include <abi/limits.abi.h>
 #include "layout.h"
 
 	.macro word reg, value
@@ -139,6 +140,7 @@ kernel_call:
 	l.sw	FRAME_R(10)(r1), r10
 	l.mfspr	r10, r0, SHADOW_AREA
 	l.ori	r3, r1, 0
+	l.addi	r4, r11, -KC_FIRST
 	l.jal	kernel_call_fast
 	l.ori	r1, r10, 0
 

@@ -44,6 +44,12 @@ hal_frame_pc(const struct hal_frame *f)
 	return f->pc;
 }
 
+void
+hal_frame_set_pc(struct hal_frame *f, uintptr_t pc)
+{
+	f->pc = pc & ~(uintptr_t)3;
+}
+
 uintptr_t
 hal_frame_sp(const struct hal_frame *f)
 {
@@ -122,11 +128,12 @@ hal_user_trap(struct hal_frame *f, uint32_t vector, uint32_t address)
 }
 
 /* Kernels that answer some calls early define their own. */
-__attribute__((weak)) bool
-kernel_call_fast(struct hal_frame *f)
+__attribute__((weak)) long
+kernel_call_fast(struct hal_frame *f, unsigned long nr)
 {
 	(void)f;
-	return false;
+	(void)nr;
+	return 0;
 }
 
 /* Another space than the one that this core's TLBs know. */
@@ -157,6 +164,53 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 	hal_resume();
 }
 
+long
+hal_frame_resume(struct hal_frame *f)
+{
+	hal_user_enter(f, hal_core_area()->space);
+}
+
+long
+hal_call_again(struct hal_frame *f)
+{
+	f->pc -= sizeof(uint32_t);
+	return hal_frame_resume(f);
+}
+
+/* If the stack cannot be written, the handler finds out. */
+void
+hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t, uintptr_t entry, uintptr_t stack)
+{
+	uintptr_t at = (stack - sizeof(struct handler_event)) & ~(uintptr_t)15;
+	struct handler_event e;
+	struct context c;
+
+	context_init(&c, entry, at, at, f->r[10]);
+	hal_frame_from_context(h, &c);
+	hal_event_fill(&e, f, t);
+	hal_copy_out(at, &e, sizeof(e));
+	hal_user_enter(h, hal_core_area()->space);
+}
+
+/* Where the kernel could not reach the user's memory. */
+static int
+unreached(uintptr_t addr, bool write)
+{
+	struct hal_core_area *a = hal_core_area();
+
+	a->unreached = addr;
+	a->unreached_write = write;
+	return -E_FAULT;
+}
+
+void
+hal_user_fault(struct hal_trap *t)
+{
+	const struct hal_core_area *a = hal_core_area();
+
+	*t = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = a->unreached_write, .addr = a->unreached};
+}
+
 /* Copy between the kernel and user memory, page by page. */
 static int
 user_copy(uintptr_t user, void *kernel, size_t len, bool out)
@@ -169,7 +223,7 @@ user_copy(uintptr_t user, void *kernel, size_t len, bool out)
 		void *place = hal_space_reach(s, user, out, &part);
 
 		if (place == NULL)
-			return -E_FAULT;
+			return unreached(user, out);
 		part = part < len ? part : len;
 		if (!out)
 			hal_refresh(place, part);
@@ -201,8 +255,8 @@ hal_user_probe(uintptr_t to_user, size_t len)
 	size_t left, rest;
 
 	if (hal_space_reach(s, to_user, true, &left) == NULL)
-		return -E_FAULT;
-	return left >= len || hal_space_reach(s, to_user + left, true, &rest) != NULL ? 0 : -E_FAULT;
+		return unreached(to_user, true);
+	return left >= len || hal_space_reach(s, to_user + left, true, &rest) != NULL ? 0 : unreached(to_user + left, true);
 }
 
 int
@@ -212,7 +266,7 @@ hal_user_load32(uintptr_t from_user, uint32_t *value)
 	const uint32_t *place = (from_user & 3) == 0 ? hal_space_reach(hal_core_area()->space, from_user, false, &left) : NULL;
 
 	if (place == NULL)
-		return -E_FAULT;
+		return unreached(from_user, false);
 	hal_refresh(place, sizeof(*place));
 	*value = hal_load32(place);
 	return 0;

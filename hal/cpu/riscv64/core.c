@@ -18,6 +18,8 @@ _Static_assert(offsetof(struct hal_core_area, scratch2) == AREA_SCRATCH2, "layou
 _Static_assert(offsetof(struct hal_core_area, fp_owner) == AREA_FP_OWNER, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, core) == AREA_CORE, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, fixup) == AREA_FIXUP, "layout.h");
+_Static_assert(offsetof(struct hal_core_area, fp_owner) == AREA_FP_OWNER, "layout.h");
+_Static_assert(offsetof(struct hal_core_area, core) == AREA_CORE, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, fault) == AREA_FAULT, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, stack) == AREA_STACK, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, interrupted) == AREA_INTERRUPTED, "layout.h");

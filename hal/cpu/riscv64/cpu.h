@@ -57,6 +57,7 @@ pte_index(uint64_t vaddr, unsigned level)
 struct hal_machine {
 	const struct boot_record *record;
 	uint64_t mem_base, mem_bytes;
+	uint64_t seen;			/* what an address in that memory is more here than outside */
 	uint64_t free;			/* physical address of the first byte that the HAL did not take */
 	uint64_t noc_base, noc_window_bytes;
 	uint64_t device_base;		/* where physical 0 appears to device accesses */
@@ -68,12 +69,6 @@ struct hal_machine {
 extern struct hal_machine hal_machine;
 extern uint64_t hal_kernel_satp;
 
-/*
- * A page fault at a user address, for want of PTE_R, PTE_W or PTE_X: do the tables of the space in use give that right, and the core remembered
- * an older entry? Then it has forgotten all, and the access goes well if it is tried again.
- */
-bool hal_fault_is_stale(uintptr_t addr, uint64_t right);
-
 /* Interrupt a core of this cluster: INTERRUPT_*. */
 void hal_core_ring(struct hal_core_area *a, uint32_t why);
 
@@ -83,6 +78,7 @@ _Noreturn void hal_core_stop(void);
 
 /* trap.S, usercopy.S */
 _Noreturn void hal_resume(void);
+long hal_frame_resume_slowly(struct hal_frame *f);
 void hal_fp_load(const struct hal_frame *f);
 void hal_fp_clear(void);
 int hal_copy_user(void *to, const void *from, size_t len);

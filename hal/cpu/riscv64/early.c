@@ -118,6 +118,7 @@ hal_early(const struct boot_record *r, uint32_t cluster)
 
 	m->record = (const struct boot_record *)(PHYS_BASE + (uint64_t)r);
 	m->mem_base = c->mem_base;
+	m->seen = KERNEL_BASE - c->mem_base;
 	m->mem_bytes = c->mem_bytes;
 	m->noc_base = r->noc_base;
 	m->noc_window_bytes = r->noc_window_bytes;

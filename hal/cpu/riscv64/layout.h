@@ -42,6 +42,10 @@
 #define FRAME_FP_HOME 528
 #define FRAME_AREA 8			/* the place of x0 */
 
+/* struct hal_trap */
+#define TRAP_CAUSE 0
+#define TRAP_ADDR 8
+
 #define CAUSE_USER_CALL 8
 #define CAUSE_FETCH_PAGE 12
 #define CAUSE_LOAD_PAGE 13

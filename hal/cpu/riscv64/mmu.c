@@ -149,28 +149,6 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spar
 	return &table[pte_index(addr, level)];
 }
 
-/*
- * The kernel core may be changing the tables; a table that it gives back stays as it is until this core has flushed.
- * Source: The RISC-V Instruction Set Manual, volume II, supervisor memory-management fence: entries that are not valid may be cached, too.
- */
-bool
-hal_fault_is_stale(uintptr_t addr, uint64_t right)
-{
-	const uint64_t *table = hal_kaddr(hal_core_area()->satp << 12);
-	uint64_t entry = PTE_V;
-
-	if (addr >= USER_LIMIT)
-		return false;
-	for (unsigned l = 2; (entry & (PTE_V | PTE_LEAF)) == PTE_V && l <= 2; l--) {
-		entry = __atomic_load_n(&table[pte_index(addr, l)], __ATOMIC_RELAXED);
-		table = hal_kaddr(pte_paddr(entry));
-	}
-	if ((entry & (PTE_V | PTE_U)) != (PTE_V | PTE_U) || (entry & right) == 0)
-		return false;
-	hal_tlb_flush();
-	return true;
-}
-
 static uint64_t
 prot_flags(int prot)
 {

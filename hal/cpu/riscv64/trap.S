@@ -5,6 +5,7 @@
  * C function may change and asks kernel_call_fast; only if that declines, the frame is completed. Floating-point registers are
  * saved at a full entry, if the thread changed them since they were loaded.
  */
+#include <abi/limits.abi.h>
 #include "layout.h"
 
 	.macro caller_saved op
@@ -59,6 +60,9 @@ hal_trap:
 	bne	t2, t3, other
 	addi	a1, a1, 4
 	sd	a1, FRAME_PC(sp)
+	li	t4, KC_FIRST
+	bltu	a7, t4, call
+	sub	a1, a7, t4
 	mv	a0, sp
 	ld	sp, AREA_STACK(tp)
 	call	kernel_call_fast
@@ -77,25 +81,18 @@ hal_trap:
 	/* declined: complete the frame */
 call:	callee_saved sd
 	csrr	t0, sstatus
-	not	t0, t0
-	slli	t0, t0, 63 - 14
-	srli	t0, t0, 62		/* 0 if FS is dirty */
-	bnez	t0, 1f
+	bgez	t0, 1f			/* nothing is dirty */
 	jal	t1, fp_save
 1:	mv	a0, sp
-	lla	a1, hal_trap_call
 	ld	sp, AREA_STACK(tp)
-	call	kernel_trap
+	call	kernel_call
 	j	hal_resume
 
 	/* faults and doorbells: a1 pc, t2 cause */
 other:	sd	a1, FRAME_PC(sp)
 	callee_saved sd
 	csrr	t0, sstatus
-	not	t0, t0
-	slli	t0, t0, 63 - 14
-	srli	t0, t0, 62
-	bnez	t0, 1f
+	bgez	t0, 1f
 	jal	t1, fp_save
 1:	mv	a0, sp
 	mv	a1, t2
@@ -114,6 +111,55 @@ hal_resume:
 	caller_saved ld
 	ld	tp, FRAME_X(4)(sp)
 	ld	sp, FRAME_X(2)(sp)
+	sret
+
+/*
+ * long hal_frame_resume(f): never returns. If floating-point registers were not changed since the thread left the frame, they are still the
+ * core's, or zero and the frame's, too.
+ */
+	.globl hal_frame_resume
+hal_frame_resume:
+	sd	a0, AREA_FRAME(tp)
+	ld	t0, AREA_FP_OWNER(tp)
+	csrr	t1, sstatus
+	bltz	t1, 1f			/* dirty */
+	beq	t0, a0, hal_resume
+	slli	t1, t1, 63 - 13
+	bgez	t1, 1f			/* not initial: not zero */
+	lw	t1, FRAME_FP_HOME(a0)
+	beqz	t1, hal_resume
+1:	tail	hal_frame_resume_slowly
+
+/*
+ * void hal_handler_enter(f, h, trap, entry, stack): never returns. The thread goes on with h, at entry, and with the registers of f but for sp
+ * and what its handler is told (usercpu/handler.h): t0 cause and the kind of access, t1 address, t2 pc, t3 sp; t4 is as sp.
+ */
+	.globl hal_handler_enter
+hal_handler_enter:
+	csrw	sscratch, a1
+	sd	a1, AREA_FRAME(tp)
+	sd	tp, FRAME_AREA(a1)
+	csrw	sepc, a3
+	mv	sp, a0
+	andi	t4, a4, -16
+	ld	t0, TRAP_CAUSE(a2)
+	ld	t1, TRAP_ADDR(a2)
+	ld	t2, FRAME_PC(sp)
+	ld	t3, FRAME_X(2)(sp)
+	callee_saved ld
+	ld	ra, FRAME_X(1)(sp)
+	ld	tp, FRAME_X(4)(sp)
+	ld	a0, FRAME_X(10)(sp)
+	ld	a1, FRAME_X(11)(sp)
+	ld	a2, FRAME_X(12)(sp)
+	ld	a3, FRAME_X(13)(sp)
+	ld	a4, FRAME_X(14)(sp)
+	ld	a5, FRAME_X(15)(sp)
+	ld	a6, FRAME_X(16)(sp)
+	ld	a7, FRAME_X(17)(sp)
+	ld	t5, FRAME_X(30)(sp)
+	ld	t6, FRAME_X(31)(sp)
+	mv	sp, t4
 	sret
 
 /*

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <abi/layout.h>
 #include <context.h>
 #include <cpu/frame.h>
 
@@ -26,10 +27,10 @@ enum hal_trap_kind {
 };
 
 struct hal_trap {
-	enum hal_trap_kind kind;
 	uint32_t cause;		/* TRAP_FAULT: CRASH_* */
 	uint32_t write;		/* 0 read, 1 write, 2 fetch */
 	uintptr_t addr;		/* offending address */
+	enum hal_trap_kind kind;
 };
 
 /*
@@ -47,6 +48,9 @@ void hal_frame_set_result(struct hal_frame *f, long result);
 uintptr_t hal_frame_pc(const struct hal_frame *f);
 uintptr_t hal_frame_sp(const struct hal_frame *f);
 
+/* The stopped thread goes on at another address, which may be any. */
+void hal_frame_set_pc(struct hal_frame *f, uintptr_t pc);
+
 /*
  * Leave the kernel to the user thread behind `f` in address space `space`. The kernel stack starts empty at the next trap.
  * Restores everything of the thread, including lazily switched registers and the thread pointer. Never returns.
@@ -54,21 +58,52 @@ uintptr_t hal_frame_sp(const struct hal_frame *f);
 _Noreturn void hal_user_enter(struct hal_frame *f, struct hal_space *space);
 
 /*
+ * The running thread, complete in `f`, goes on at `entry` with the stack below `stack` and with another frame of its own, `h`, which was zeros
+ * before its first use. It finds there what a handler_event says of `f` and `t` (usercpu/handler.h), and any values of its own in its other
+ * registers, floating-point ones too. A stack that cannot be written is a TRAP_FAULT with `h`, here or there. `f` stays as it is, until
+ * hal_frame_resume goes on with it. Never returns.
+ */
+void hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t, uintptr_t entry, uintptr_t stack);
+
+/*
+ * The running thread goes on with another of its frames, which is complete; what it was in is lost. Never returns: the result makes it any
+ * caller's last step.
+ */
+long hal_frame_resume(struct hal_frame *f);
+
+/* The same with a frame that stopped in a kernel call, which comes again. */
+long hal_call_again(struct hal_frame *f);
+
+/* For hal_handler_enter of ports that tell it by memory. */
+static inline void
+hal_event_fill(struct handler_event *e, const struct hal_frame *f, const struct hal_trap *t)
+{
+	*e = (struct handler_event){.cause = t->cause, .write = t->write, .addr = t->addr, .pc = hal_frame_pc(f), .sp = hal_frame_sp(f),
+		.number = hal_frame_number(f)};
+	for (int i = 0; i < 6; i++)
+		e->args[i] = hal_frame_arg(f, i);
+}
+
+/*
  * The kernel's answer to every trap from user mode (kernel/call/trap.c). Runs on this core's kernel stack. Returning resumes `f` (fast
  * path); otherwise the kernel leaves through hal_user_enter.
  */
 void kernel_trap(struct hal_frame *f, const struct hal_trap *t);
 
+/* The same for TRAP_CALL, which a port may call instead. */
+void kernel_call(struct hal_frame *f);
+
 /* Address of the kernel-call gate, `long gate(long number, long a0, .. long a5)`, for struct startup; 0 where a trap instruction does it. */
 uintptr_t hal_user_gate(void);
 
 /*
- * Optional, a short cut for kernel calls: the frame holds number, arguments and pc, the rest of the thread is still in registers.
- * True: answered, the result is set, the thread goes on. False: nothing happened, and the call comes again through kernel_trap with
- * a complete frame. It may wait for another core (hal_wait) and touch user memory; it must come back to this thread, or leave one that
- * never runs again; and it must not use other parts of the frame.
+ * Optional, a short cut for kernel calls: the frame holds number, arguments and pc, the rest of the thread is still in registers; `nr` is the
+ * number less KC_FIRST. 1: answered, the result is set, the thread goes on. 0: nothing happened, and the call comes again through
+ * kernel_trap with a complete frame. It may wait for another core (hal_wait) and touch user memory; it must come back to this
+ * thread, or leave one that never runs again, or go on with another frame of the same thread, which is complete (hal_frame_resume);
+ * and it must not use other parts of the frame. Ports may leave out numbers below KC_FIRST.
  */
-bool kernel_call_fast(struct hal_frame *f);
+long kernel_call_fast(struct hal_frame *f, unsigned long nr);
 
 /* Copy from and to memory of the running thread's process. 0 or -E_FAULT (part of the bytes may then be written). */
 int hal_copy_in(void *to, uintptr_t from_user, size_t len);
@@ -82,5 +117,8 @@ int hal_user_probe(uintptr_t to_user, size_t len);
 
 /* Read one aligned 32-bit word of user memory with acquire order. 0 or -E_FAULT. */
 int hal_user_load32(uintptr_t from_user, uint32_t *value);
+
+/* What the last of these four that failed on this core could not reach: a TRAP_FAULT of its first byte without the right. */
+void hal_user_fault(struct hal_trap *t);
 
 #endif

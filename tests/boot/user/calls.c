@@ -10,6 +10,8 @@
 #include <atoll/startup.h>
 #include <context.h>
 #include <hal/perf.h>
+#include <usercpu/handler.h>
+#include <usercpu/kcall.h>
 
 #define LABEL_EMPTY 16		/* nothing: what the measuring itself costs */
 #define LABEL_LOCAL 17		/* thread_self */
@@ -23,6 +25,8 @@
 
 #define LABEL_SIGNAL 24		/* thread_wakeup of a thread that sleeps on another application core */
 #define LABEL_PREEMPT 25	/* opened by one thread, ended by another that gets the core by the tick */
+#define LABEL_REFLECT 26	/* a call that the thread's handler answers */
+#define LABEL_FAULT 27		/* a page fault, behind which the thread goes on */
 
 #define CALLS 20
 #define LIVING 40
@@ -118,6 +122,82 @@ end_windows(unsigned long arg)
 		turn = 0;
 	}
 	kthread_exit(arg);
+}
+
+HANDLER_ENTRY(null_handler, serve_null)
+
+long
+serve_null(const struct handler_event *e)
+{
+	return (long)e->args[0] + 1;
+}
+
+HANDLER_ENTRY(skip_handler, serve_skip)
+
+long
+serve_skip(const struct handler_event *e)
+{
+	return (long)e->pc + 4;
+}
+
+/* Changes floating-point registers, in a full entry as well as in none. */
+HANDLER_ENTRY(float_handler, serve_float)
+
+long
+serve_float(const struct handler_event *e)
+{
+	__asm__ volatile("fmv.d.x fs3, %0\n fmv.d.x ft7, %0" : : "r"(0x4141414141414141));
+	if (e->args[0] % 3 == 1)
+		kthread_yield();
+	else if (e->args[0] % 3 == 2)
+		kclock((void *)8);
+	return (long)e->args[0] + 1;
+}
+
+static unsigned char handler_stack[STACK_BYTES] __attribute__((aligned(16)));
+
+static void
+handle(uint32_t kinds, void (*entry)(void))
+{
+	kthread_handler(kinds, (unsigned long)entry, (unsigned long)handler_stack + STACK_BYTES);
+}
+
+static inline __attribute__((always_inline)) void
+fault(void)
+{
+	__asm__ volatile(".option push\n.option norvc\n lw t0, 64(x0)\n .option pop" : : : "t0");
+}
+
+static void
+measure_handlers(void)
+{
+	handle(HANDLE_CALLS, null_handler);
+	for (int i = 0; i < CALLS; i++)
+		window(LABEL_REFLECT, kcall1(7, 1));
+	handle(HANDLE_FAULTS, skip_handler);
+	for (int i = 0; i < CALLS; i++)
+		window(LABEL_FAULT, fault());
+}
+
+static void
+keep_float(void)
+{
+	uint64_t wrong = 0;
+
+	handle(HANDLE_CALLS, float_handler);
+	for (unsigned long i = 0; i < 60; i++) {
+		uint64_t f, g, bits = 0x3ff0000000000000 + i;
+
+		if (i % 4 != 3)		/* clean and dirty registers */
+			__asm__ volatile("fmv.d.x fs3, %0\n fmv.d.x ft7, %0" : : "r"(bits));
+		else
+			bits--;
+		wrong += (unsigned long)kcall1(7, i) != i + 1;
+		__asm__ volatile("fmv.x.d %0, fs3\n fmv.x.d %1, ft7" : "=r"(f), "=r"(g));
+		wrong += f != bits || g != bits;
+	}
+	kthread_handler(HANDLE_CALLS | HANDLE_FAULTS, 0, 0);
+	report("floating point behind a handler", (long)wrong, 0);
 }
 
 static long
@@ -258,6 +338,8 @@ server_main(int argc, char **argv)
 	measure();
 	measure_threads();
 	measure_sharing();
+	measure_handlers();
+	keep_float();
 	t = start(measure_thread, 0, 1);
 	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value, FOREVER) : t, 0);
 	report("its value", (long)value, 40);

@@ -2,8 +2,8 @@
  *
  * Contract between the personality (user/personality) and whoever maps it into a process (servers/proc).
  *
- * The kernel enters the image's entry with the address of the trapping thread's struct context, which it has saved at the top of a
- * stack of that thread's own: thread number i of the process has [top - (i + 1) * STACK, top - i * STACK). The range for all
+ * The image's entry is the handler of calls (proc_handler) of the process's threads, each on a stack of its own:
+ * thread number i of the process has [top - (i + 1) * STACK, top - i * STACK). The range for all
  * threads is reserved; stacks 0 .. stacks - 1 are mapped. The image needs no relocation.
  */
 #ifndef ATOLL_PERSONALITY_H

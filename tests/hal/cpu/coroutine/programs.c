@@ -25,7 +25,7 @@ calls_program(uintptr_t data)
 	(void)data;
 	for (;;) {
 		long result = coro_kcall(100, 1, 2, 3, 4, 5, 6);
-		long fast = coro_kcall(105, 41, 0, 0, 0, 0, 0);
+		long fast = coro_kcall(4201, 41, 0, 0, 0, 0, 0);
 
 		coro_kcall(101, (result != 0x1234) + 2 * (kept != 0x1111) + 8 * (fast != 42), 0xfeed, 0, 0, 0, 0);
 	}

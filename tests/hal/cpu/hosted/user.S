@@ -51,7 +51,7 @@ user_calls:
 4:	or	$4, %esi
 5:	mov	%rsi, %r14
 	mov	$41, %esi
-	gate	105
+	gate	4201
 	mov	%r14, %rsi
 	cmp	$42, %rax
 	je	6f

@@ -59,7 +59,7 @@ user_calls:
 	l.xor	r3, r3, r1
 	l.or	r14, r13, r3
 	set	r3, 41
-	set	r11, 105
+	set	r11, 4201
 	l.sys	1
 	l.xori	r11, r11, 42
 	l.or	r14, r14, r11

@@ -83,7 +83,7 @@ user_calls:
 	xor	t0, t0, sp
 	or	gp, gp, t0
 	li	a0, 41
-	li	a7, 105
+	li	a7, 4201
 	ecall
 	xori	a0, a0, 42
 	or	a0, a0, gp

@@ -43,6 +43,10 @@ struct hal_core_area {
 	uint32_t interrupted;		/* INTERRUPT_* */
 	uint32_t started;		/* hal_core_start */
 	uint32_t reserved2[14];
+	/* of itself: hal_user_fault */
+	uintptr_t unreached;
+	uint32_t unreached_write;
+	uint32_t reserved3[14];
 };
 
 /* Kernel stack and area of each core, behind the image; kernel.ld */

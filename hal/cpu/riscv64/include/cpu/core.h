@@ -30,8 +30,8 @@ struct hal_core_area {
 	uint64_t scratch2;
 	void *start_arg;
 	uint32_t machine_core;		/* hart */
-	uint32_t reserved;
-	uint64_t fault;			/* address of the access that went on at fixup */
+	uint32_t fault_write;		/* the access below was a write */
+	uint64_t fault;			/* address of the access that went on at fixup, or was refused */
 	uint64_t stack;			/* where the kernel stack is empty, in the mapping with guard pages (layout.h) */
 	uint64_t tick;			/* hal_timer_arm, in units of the clock; UINT64_MAX: none */
 	uint64_t reserved1;

@@ -33,6 +33,12 @@ hal_frame_arg(const struct hal_frame *f, int i)
 }
 
 static inline void
+hal_frame_set_pc(struct hal_frame *f, uintptr_t pc)
+{
+	f->pc = pc;
+}
+
+static inline void
 hal_frame_set_result(struct hal_frame *f, long result)
 {
 	f->x[10] = (uint64_t)result;
