@@ -3,7 +3,6 @@
  * What a thread handles itself, from user to user: a call that is not the kernel's, and a fault. The handlers do nothing but return: after the
  * fault the thread goes on behind the access. usage: handler [--calls N]
  */
-#include <stdbool.h>
 #include <atoll/handler.h>
 #include <atoll/kcalls.h>
 #include <hal/perf.h>
@@ -24,7 +23,8 @@ serve_null(const struct handler_event *e)
 	return (long)e->args[0];
 }
 
-extern char after_the_access[];
+extern char after_counted[], after_timed[];
+static const char *volatile go_on_at;
 
 HANDLER_ENTRY(skip_handler, serve_skip)
 
@@ -32,44 +32,55 @@ long
 serve_skip(const struct handler_event *e)
 {
 	(void)e;
-	return (long)after_the_access;
+	return (long)go_on_at;
 }
 
 static void
-call(bool counted)
+call_counted(void)
 {
-	if (counted)
-		hal_mark(MARK_BEGIN);
+	hal_mark(MARK_BEGIN);
 	kcall1(FOREIGN_CALL, 1);
-	if (counted)
-		hal_mark(MARK_END);
-}
-
-static __attribute__((noinline, noclone)) void
-fault(bool counted)
-{
-	const volatile uint32_t *absent = (const volatile uint32_t *)64;
-
-	if (counted)
-		hal_mark(MARK_BEGIN);
-	(void)*absent;
-	__asm__ volatile(".globl after_the_access\nafter_the_access:" : : : "memory");
-	if (counted)
-		hal_mark(MARK_END);
+	hal_mark(MARK_END);
 }
 
 static void
-measure(const char *name, void (*fn)(bool counted), long times)
+call_timed(void)
+{
+	kcall1(FOREIGN_CALL, 1);
+}
+
+#define ABSENT ((const volatile uint32_t *)64)
+
+static __attribute__((noinline)) void
+fault_counted(void)
+{
+	go_on_at = after_counted;
+	hal_mark(MARK_BEGIN);
+	(void)*ABSENT;
+	__asm__ volatile(".globl after_counted\nafter_counted:" : : : "memory");
+	hal_mark(MARK_END);
+}
+
+static __attribute__((noinline)) void
+fault_timed(void)
+{
+	go_on_at = after_timed;
+	(void)*ABSENT;
+	__asm__ volatile(".globl after_timed\nafter_timed:" : : : "memory");
+}
+
+static void
+measure(const char *name, void (*counted)(void), void (*timed)(void), long times)
 {
 	double start;
 
 	for (int i = 0; i < WINDOWS; i++)
-		fn(false);
+		timed();
 	for (int i = 0; i < WINDOWS; i++)
-		fn(true);
+		counted();
 	start = MPI_Wtime();
 	for (long i = 0; i < times; i++)
-		fn(false);
+		timed();
 	start = MPI_Wtime() - start;
 	kthread_handler(HANDLE_CALLS | HANDLE_FAULTS, 0, 0);
 	row(name, start / (double)times * 1e9, "ns", "");
@@ -84,10 +95,10 @@ main(int argc, char **argv)
 	MPI_Wtime();
 	kthread_handler(HANDLE_CALLS, (unsigned long)null_handler, (unsigned long)stack + STACK_BYTES);
 	hal_mark(LABEL);
-	measure("reflect", call, calls);
+	measure("reflect", call_counted, call_timed, calls);
 	kthread_handler(HANDLE_FAULTS, (unsigned long)skip_handler, (unsigned long)stack + STACK_BYTES);
 	hal_mark(LABEL + 1);
-	measure("fault", fault, calls);
+	measure("fault", fault_counted, fault_timed, calls);
 	MPI_Finalize();
 	return 0;
 }

@@ -52,10 +52,10 @@ map_at(uintptr_t addr)
 static void
 scribble(void)
 {
-	volatile double x = 3.0;
+	volatile float_register x = 3;
 
 	for (int i = 0; i < 20; i++)
-		x = x * 1.5 + (double)i / 7.0;
+		x = x * 3 / 2 + (float_register)i / 7;
 }
 
 static void
@@ -179,19 +179,19 @@ static uint32_t
 compute(uint32_t seed, bool calls)
 {
 	uint32_t a = seed, b = ~seed, c = seed * 5, d = seed ^ 0x55555555, e = 1, f = seed << 7;
-	double x = seed, y = 1.25, z = 0.5;
+	float_register x = (float_register)seed, y = 5;
 
 	for (int i = 0; i < 200; i++) {
 		a += b ^ (c >> 3);
 		b = (b << 5 | b >> 27) + d;
 		c ^= a + e;
-		x = x * z + y;
+		x = x / 2 + y;
 		if (calls && i % 8 == 0)
 			kcall2(FOREIGN_CALL, a, b);
 		d += (f >> 1) + a;
 		e = e * 3 + (d ^ b);
 		f ^= (c << 2) + e;
-		y += x * 0.125;
+		y = 100 - x / 8;
 	}
 	return a ^ b ^ c ^ d ^ e ^ f ^ (uint32_t)(int32_t)(x + y);
 }
@@ -205,14 +205,14 @@ TEST(the_registers_of_the_thread_are_as_they_were)
 }
 
 /* A load or a store of its own that finds no page, with numbers in registers around it. */
-static __attribute__((noinline)) double
-touch(volatile uint32_t *at, double x, double y)
+static __attribute__((noinline)) float_register
+touch(volatile uint32_t *at, float_register x, float_register y)
 {
-	double sum = x * y;
+	float_register sum = x * y;
 
 	at[0] = 7;
 	sum += x / y;
-	return sum + at[0];
+	return sum + (float_register)at[0];
 }
 
 TEST(a_fault_is_handled_and_the_thread_goes_on)
@@ -220,7 +220,7 @@ TEST(a_fault_is_handled_and_the_thread_goes_on)
 	volatile uint32_t *at = (volatile uint32_t *)hole();
 
 	handle(HANDLE_FAULTS, SERVE_MAP);
-	expect(touch(at, 6.0, 2.0) == 12.0 + 3.0 + 7.0);
+	expect(touch(at, 6, 2) == 12 + 3 + 7);
 	expect_eq(h.entered, 1);
 	expect_eq(h.event.cause, CRASH_ACCESS);
 	expect_eq(h.event.write, 1);
@@ -228,7 +228,7 @@ TEST(a_fault_is_handled_and_the_thread_goes_on)
 	expect(at[kt_page_bytes() / sizeof(*at)] == 0);
 	expect_eq(h.entered, 2);
 	expect_eq(h.event.write, 0);
-	expect(touch(at, 6.0, 2.0) == 12.0 + 3.0 + 7.0);
+	expect(touch(at, 6, 2) == 12 + 3 + 7);
 	expect_eq(h.entered, 2);
 	handle_nothing();
 }

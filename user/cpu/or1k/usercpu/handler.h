@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a handler begins (proc_handler, thread_handler): as a function of the struct handler_event that lies above its stack.
+ * How a handler begins: as a function, whose argument lies above its stack.
  */
 #ifndef USERCPU_HANDLER_H
 #define USERCPU_HANDLER_H
 
-#include <abi/layout.h>
-#include <atoll/kcalls.h>
+#include <atoll/handler_entry.h>
 
-/* Define `name`, the entry of a handler that does fn(event) and returns to its thread with what that returns. */
-#define HANDLER_ENTRY(name, fn) \
-	long fn(const struct handler_event *e); \
-	void name(const struct handler_event *e); \
-	void \
-	name(const struct handler_event *e) \
-	{ \
-		long value = fn(e); \
-	\
-		for (;;) \
-			kframe_return((unsigned long)value); \
-	}
+/* What a floating-point register would hold: there are none. */
+typedef int32_t float_register;
 
 #endif

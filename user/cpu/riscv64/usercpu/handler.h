@@ -9,6 +9,9 @@
 #include <abi/kcalls.h>
 #include <abi/layout.h>
 
+/* What a floating-point register holds. */
+typedef double float_register;
+
 #define HANDLER_TEXT_(x) #x
 #define HANDLER_TEXT(x) HANDLER_TEXT_(x)
 
