@@ -69,6 +69,8 @@ translate:
 	csrw	satp, a0
 	.balign 4
 1:	sfence.vma
+	li	t0, SSTATUS_SPP		/* of this fault; each sret leaves it clear */
+	csrc	sstatus, t0
 	la	t0, hal_trap
 	csrw	stvec, t0
 	ld	sp, AREA_STACK(tp)

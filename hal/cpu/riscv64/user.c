@@ -246,7 +246,6 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 	f->x[0] = (uint64_t)a;
 	if (__builtin_expect(a->satp != space->satp || f->started == 0 || !fp_is_here(a, f), 0))
 		frame_switch(f, space);
-	csr_clear(sstatus, SSTATUS_SPP);
 	hal_resume();
 }
 
