@@ -94,6 +94,6 @@
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */
 #define COUNT_REFILLS_CODE 1
 #define COUNT_TICKS 2		/* timer interrupts: none but on a time-sharing core with more than one thread to run */
-#define COUNT_INTERRUPTS 3	/* other interrupts of user threads: on an application core only for processes that have a thread there */
+#define COUNT_SHOT_DOWN 3	/* times that it forgot its translations for another core's sake: for processes that it still knows only */
 
 #endif

@@ -59,11 +59,11 @@ enum thread_state {
 	THREAD_ZOMBIE,		/* ended, its value not yet taken */
 };
 
-/* How a thread goes on when its core takes it from the run queue. */
+/* How a thread goes on when its core takes it from the run queue. By their signs, which cost least to look at. */
 enum resume {
-	RESUME_RESULT,		/* its call returns what ended the wait */
-	RESUME_FINISH,		/* its call has a second half, `finish`, which gets what ended the wait */
-	RESUME_FRAME,		/* as its frame says: it has never run, it yielded, or its frame was replaced */
+	RESUME_FRAME = -1,	/* as its frame says: it has never run, it yielded, or its frame was replaced */
+	RESUME_RESULT = 0,	/* its call returns what ended the wait */
+	RESUME_FINISH = 1,	/* its call has a second half, `finish`, which gets what ended the wait */
 };
 
 enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP };
@@ -221,7 +221,7 @@ struct core {
 	uint32_t ticks;		/* TRAP_TIMER that came */
 	uint64_t quantum_end;	/* TC: when `current` must let others of its priority run; HAL_FOREVER: there are none */
 	uint64_t tick;		/* TC: what hal_timer_arm was last told */
-	uint32_t interrupts;	/* of the user threads here, not by the tick */
+	uint32_t shot_down;	/* how often this core forgot its translations because another wanted it */
 	struct sweep *doomed;	/* kill of current's process, to be acknowledged once current is dropped */
 	struct ready_ring ready;
 	/* home */
@@ -252,7 +252,9 @@ struct cluster {
 	uint32_t threads_live;
 	uint32_t procs_live;
 	uint32_t next_core;	/* where placement looks first */
-	uint32_t load_floor;	/* no application core has fewer threads */
+	uint32_t load_floor;	/* no application core of these has fewer threads: those that the process may use for which it was looked last */
+	uint32_t floor_first;
+	uint32_t floor_count;
 	struct process *init;
 	struct object authority;	/* over the machine: its handle is init's at first */
 	uint32_t orphans;	/* processes with is_orphan */

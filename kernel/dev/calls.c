@@ -57,8 +57,8 @@ kc_core_count(struct thread *caller, int what, void *value)
 	(void)caller;
 	if (what == COUNT_TICKS)
 		count = core_self()->ticks;
-	else if (what == COUNT_INTERRUPTS)
-		count = core_self()->interrupts;
+	else if (what == COUNT_SHOT_DOWN)
+		count = core_self()->shot_down;
 	else if (what == COUNT_REFILLS_DATA || what == COUNT_REFILLS_CODE)
 		count = hal_refills(what == COUNT_REFILLS_CODE);
 	else

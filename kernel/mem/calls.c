@@ -339,6 +339,7 @@ shoot_down(struct core *core, const void *data)
 	const struct sweep_post *post = data;
 
 	hal_tlb_flush();
+	core->shot_down++;
 	sweep_acknowledge(core->cluster, post->sweep);
 }
 

@@ -163,6 +163,7 @@ core_work(struct core *core)
 	drain_if_any(core);
 }
 
+/* Apart, so that going on in the same space needs no more registers. */
 static __attribute__((noinline)) void
 use_space(struct core *core, struct hal_space *space)
 {
@@ -391,9 +392,9 @@ goes_on(struct core *core, struct thread *t)
 	enum resume how = t->resume;
 
 	t->resume = RESUME_RESULT;
-	if (how == RESUME_FRAME)
+	if (how < RESUME_RESULT)
 		return true;
-	if (how == RESUME_FINISH) {
+	if (how > RESUME_RESULT) {
 		result = finish_call(core, t);
 		if (result == -E_PARK)
 			return false;
@@ -406,15 +407,23 @@ goes_on(struct core *core, struct thread *t)
 static __attribute__((noinline)) void
 thread_enter(struct core *core, struct thread *t)
 {
+	struct hal_space *space;
+
 	core->current = t;
 	if (!goes_on(core, t)) {
 		core_drop_current(core);
 		return;
 	}
-	enter_space(core, &t->proc->space);
-	if (unlikely(core->role == ROLE_TC))
+	space = &t->proc->space;
+	if (unlikely(core->space != space)) {
+		use_space(core, space);
+		space = core->space;
+	}
+	if (unlikely(core->role == ROLE_TC)) {
 		quantum_begin(core, t);
-	hal_user_enter(t->now, &t->proc->space);
+		space = core->space;
+	}
+	hal_user_enter(t->now, space);
 }
 
 /* Home has chores: see to them once more, then sleep until the next is due. */
@@ -505,8 +514,6 @@ core_interrupted(struct core *core, bool tick)
 	if (tick) {
 		core->ticks++;
 		core->tick = HAL_FOREVER;
-	} else {
-		core->interrupts++;
 	}
 	core_work(core);
 	if (core->role != ROLE_TC || core->doomed != NULL)

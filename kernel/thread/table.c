@@ -109,16 +109,27 @@ thread_unplace(struct thread *t)
 		core->cluster->load_floor = load;
 }
 
+/* Is this core among those on which threads of the process are placed? */
+hot_inline bool
+may_use(const struct process *p, uint32_t core)
+{
+	return core - p->core_first < p->core_count;
+}
+
 /* Looks from a place, and no further than to a core that is as empty as any can be; home only if there is no other. */
 static __attribute__((noinline)) struct core *
-look_for_least_loaded(struct cluster *c, uint32_t at)
+look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 {
 	struct core *best = NULL;
 
-	for (uint32_t n = 0; n < c->cores; n++) {
+	if (c->floor_first != p->core_first || c->floor_count != p->core_count)
+		c->load_floor = 0;
+	c->floor_first = p->core_first;
+	c->floor_count = p->core_count;
+	for (uint32_t n = 0; n < p->core_count; n++) {
 		struct core *core = &c->core[at];
 
-		at = at + 1 < c->cores ? at + 1 : 0;
+		at = likely(may_use(p, at + 1)) ? at + 1 : p->core_first;
 		if (likely(runs_users(core)) && likely(!core_is_home(core))) {
 			if (best == NULL || core->load < best->load)
 				best = core;
@@ -128,41 +139,25 @@ look_for_least_loaded(struct cluster *c, uint32_t at)
 		}
 		paths_meet();
 	}
-	if (best == NULL && runs_users(&c->core[KERNEL_CORE]))
+	if (best == NULL && p->core_first == KERNEL_CORE && runs_users(&c->core[KERNEL_CORE]))
 		best = &c->core[KERNEL_CORE];
 	else if (best != NULL)
 		c->load_floor = best->load;
 	return best;
 }
 
-/* The application core with the fewest threads, from a rotating place on: mostly the first that is looked at. */
+/* The application core of the process with the fewest threads, from a rotating place on: mostly the first that is looked at. */
 static struct core *
-least_loaded(struct cluster *c)
+least_loaded(struct cluster *c, const struct process *p)
 {
-	uint32_t at = likely(c->next_core < c->cores) ? c->next_core : (uint32_t)(c->cores > 1);	/* not home, which is core 0 */
+	uint32_t at = likely(may_use(p, c->next_core)) ? c->next_core : p->core_first;
 	struct core *best = &c->core[at];
 
-	if (likely(runs_users(best)) && likely(!core_is_home(best)) && likely(best->load <= c->load_floor))
-		c->load_floor = best->load;
-	else
-		best = look_for_least_loaded(c, at);
+	if (unlikely(!runs_users(best)) || unlikely(core_is_home(best)) || unlikely(best->load > c->load_floor) ||
+			unlikely(c->floor_first != p->core_first) || unlikely(c->floor_count != p->core_count))
+		best = look_for_least_loaded(c, p, at);
 	if (likely(best != NULL) && likely(!core_is_home(best)))
 		c->next_core = best->id + 1;
-	return best;
-}
-
-/* The same among the cores that a process may use. */
-static __attribute__((noinline)) struct core *
-least_loaded_of(struct cluster *c, const struct process *p)
-{
-	struct core *best = NULL;
-
-	for (uint32_t i = p->core_first; i < p->core_first + p->core_count; i++) {
-		struct core *core = &c->core[i];
-
-		if (runs_users(core) && (best == NULL || core_is_home(best) || core->load < best->load))
-			best = core;
-	}
 	return best;
 }
 
@@ -170,8 +165,8 @@ static struct core *
 core_choose(struct cluster *c, const struct process *p, int core)
 {
 	if (likely(core == ANY_CORE))
-		return likely(p->core_count == c->cores) ? least_loaded(c) : least_loaded_of(c, p);
-	if ((uint32_t)core - p->core_first >= p->core_count || !runs_users(&c->core[core]))
+		return least_loaded(c, p);
+	if (!may_use(p, (uint32_t)core) || !runs_users(&c->core[core]))
 		return NULL;
 	return &c->core[core];
 }

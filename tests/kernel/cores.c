@@ -112,11 +112,11 @@ noisy(void)
 }
 
 static uint64_t
-interrupts(void)
+shot_down(void)
 {
 	uint64_t n = 0;
 
-	kcore_count(COUNT_INTERRUPTS, &n);
+	kcore_count(COUNT_SHOT_DOWN, &n);
 	return n;
 }
 
@@ -130,11 +130,11 @@ victim(unsigned long arg)
 	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
 	while (!is_set(&armed))
 		kthread_yield();
-	before = interrupts();
+	before = shot_down();
 	set(&spins);
 	while (!is_set(&stop))
 		continue;
-	return (unsigned long)(interrupts() - before);
+	return (unsigned long)(shot_down() - before);
 }
 
 /* test: core_count, page_unmap, thread_exit */

@@ -469,7 +469,7 @@ TEST(refills_are_counted_apart)
 	expect((after == 0) == (value == 0));
 	expect_eq(kpage_unmap(SELF, (unsigned long)addr, 100), 0);
 	expect_eq(kcore_count(-1, &value), -E_INVAL);
-	expect_eq(kcore_count(COUNT_INTERRUPTS + 1, &value), -E_INVAL);
+	expect_eq(kcore_count(COUNT_SHOT_DOWN + 1, &value), -E_INVAL);
 	expect_eq(kcore_count(COUNT_REFILLS_DATA, (void *)16), -E_FAULT);
 }
 

@@ -11,9 +11,9 @@
  * proves: kernel/thread/run.c home_work f1573fb81c27
  * proves: kernel/thread/run.c home_round 579a2caffbc2
  * proves: kernel/thread/run.c tick_follow 67e7ada8864e
- * proves: kernel/thread/run.c core_interrupted 4fe5c3eeb49d
+ * proves: kernel/thread/run.c core_interrupted cc9b7835a5c7
  * proves: kernel/am/am.c call_directly deb137c2fd2a
- * proves: kernel/am/am.c ring_home
+ * proves: kernel/am/am.c ring_home 49ca7561011a
  *
  * run: -DMESSAGES=2 -DEVENTS=2 -DCALLS=2 -DSTEPS=2
  * run: -DMESSAGES=3 -DEVENTS=1 -DCALLS=1 -DSTEPS=3

@@ -10,15 +10,15 @@
  * before its equal; the tick is armed in user mode just while another thread can run; no core knows an entry that home gives away.
  *
  * proves: kernel/thread/wait.c push_ready 71f4fdddadd9
- * proves: kernel/thread/wait.c thread_ready
+ * proves: kernel/thread/wait.c thread_ready 6566c5ae45cd
  * proves: kernel/thread/wait.c interrupt_shared 38407bf8af12
- * proves: kernel/thread/run.c drain
+ * proves: kernel/thread/run.c drain 9d210f375338
  * proves: kernel/thread/run.c tick_follow 67e7ada8864e
  * proves: kernel/thread/run.c quantum_follow d9907110c5f6
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
  * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
- * proves: kernel/thread/run.c core_interrupted 4fe5c3eeb49d
+ * proves: kernel/thread/run.c core_interrupted cc9b7835a5c7
  * proves: kernel/thread/run.c core_drop_current 842194f88915
  * proves: kernel/thread/run.c core_evict 0bcdf674859a
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
