@@ -364,7 +364,7 @@ TEST(what_one_exhausts_is_there_for_the_next)
 		for (int round = 0; round < ROUNDS; round++) {
 			uint32_t count = report->count, got = meal(role);
 
-			expect(got > 0);
+			expect(got > 0 || (role == HIGH_TABLES && sizeof(long) == 4));	/* no addresses so high */
 			balance(round > 1);
 			if (round > 1)
 				expect_eq(got, count);
