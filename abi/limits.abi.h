@@ -35,7 +35,7 @@
 #define PAGE_READ 1
 #define PAGE_WRITE 2
 #define PAGE_EXEC 4
-#define PAGE_LARGE 8		/* count is in large pages; addr and frame must be aligned to one */
+#define PAGE_LARGE 8		/* count is in large pages; addr and the memory must be aligned to one */
 
 /* what a thread's handler takes */
 #define HANDLE_CALLS 1		/* calls whose number is below KC_FIRST */
@@ -67,6 +67,7 @@
 #define RIGHT_READ 1		/* look at it */
 #define RIGHT_WRITE 2		/* change it */
 #define RIGHT_SIGNAL 4		/* wake who waits for it */
+#define RIGHT_EXEC 4		/* memory: map it executable; its READ and WRITE are those of mappings */
 #define RIGHT_WAIT 8		/* wait for it, take its result */
 #define RIGHT_END 16		/* end it */
 #define RIGHT_GRANT 32		/* give copies of the handle to other processes */

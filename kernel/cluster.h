@@ -32,6 +32,7 @@
 #include <kernel/ikc/ikc.h>
 #include <kernel/mem/frame.h>
 #include <kernel/mem/area.h>
+#include <kernel/mem/memory.h>
 #include <kernel/mem/sweep.h>
 #include <kernel/object/handle.h>
 #include <kernel/dev/console.h>
@@ -128,7 +129,8 @@ struct thread {
 		uint32_t runs;		/* list of runs of frames that nobody has seen */
 		uint32_t run_count;
 		uint32_t reserved;	/* free frames set aside for page tables */
-		uint32_t block;		/* frames that frame_alloc has still to mark */
+		struct memory *memory;	/* that memory_create fills, or NULL */
+		uint32_t block;		/* frames that are still to become its */
 		uint32_t block_count;
 		bool sweeping;		/* `sweep` has begun and is not sent */
 	} work;
@@ -149,7 +151,7 @@ struct process {
 	struct hal_space space;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum proc_state state;
-	int id;			/* owner of its frames */
+	int id;			/* place in the table and generation */
 	uint32_t generation;
 	uint32_t badge;		/* of the messages that it sends */
 	uint32_t priority;	/* the most that its threads may have, and what they begin with */
@@ -165,7 +167,6 @@ struct process {
 	struct event_page *events;	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
 	uint32_t events_frame;
 	uint32_t frames;	/* that are charged to it: its entry is not used again before they are free */
-	uint32_t held;		/* head of the list of frames that frame_alloc gave it */
 	uint32_t *indexes;	/* bitmap: thread->index in use */
 	uint32_t index_floor;	/* all below are */
 	uint32_t cores[CORE_MASK_WORDS];	/* that have threads of it, or have had some and may know its space yet */
@@ -264,6 +265,7 @@ struct cluster {
 	struct list threads_free;
 	struct list procs_free;
 	struct list reaping;	/* processes that end */
+	struct list memory_gone;	/* memory that nothing names, with frames that are still to be freed */
 	struct list futex[64];
 	struct deadlines deadlines;
 	struct frames frames;

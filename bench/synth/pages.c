@@ -38,12 +38,12 @@ compare(uint32_t value)
 static void
 map_and_unmap(uint32_t value)
 {
-	long frame = kframe_alloc((int)pages);
+	long memory = kmemory_create((int)pages);
 	struct page_info info;
 
-	must("no frames", frame);
-	must("frames are not mapped", kpage_map(SELF, at, (int)frame, (int)pages, PAGE_READ | PAGE_WRITE));
-	must("frames are not given back", kframe_free((int)frame, (int)pages));
+	must("no frames", memory);
+	must("frames are not mapped", kpage_map(SELF, at, (int)memory, 0, (int)pages, PAGE_READ | PAGE_WRITE));
+	must("frames are not given back", khandle_close((int)memory));
 	fill(value);
 	for (long i = 0; i < pages; i++)
 		must("a page is not there", kpage_query(SELF, at + (unsigned long)i * page_bytes, &info));

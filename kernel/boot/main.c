@@ -149,6 +149,7 @@ memory_init(struct cluster *c, struct carve *m)
 	start = carve(m, 0, HAL_PAGE_BYTES);
 	frames_init(&c->frames, table, start, m->end);
 	slab_init(&c->slab, &c->frames);
+	list_init(&c->memory_gone);
 	account_init(c);
 }
 

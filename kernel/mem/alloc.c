@@ -18,69 +18,72 @@ zero(struct thread *caller, uint32_t frame, uint32_t count)
 	hal_publish(at, count * HAL_PAGE_BYTES);
 }
 
-/* a[0]: how many. Again: -E_AGAIN. */
+/* a[0]: how many frames. The handle; a[1]: the first frame. Again: -E_AGAIN. */
 static long
-block_serve(struct kcall_args *args)
+create_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
 	struct frames *f = &t->cluster->frames;
+	struct mem_work *w = &t->work;
 	uint32_t count = (uint32_t)args->a[0], first;
+	long handle;
 
 	if (!frames_prepare(f, count))
 		return -E_AGAIN;
 	if (!mem_charge(t->proc, count))
 		return -E_NOMEM;
 	first = frames_block(f, count);
-	if (first == FRAME_NONE) {
+	handle = first == FRAME_NONE ? -E_NOMEM : memory_new(t->proc, &w->memory);
+	if (handle < 0) {
+		if (first != FRAME_NONE)
+			frames_block_back(f, first, count);
 		mem_refund(t->proc, count);
-		return -E_NOMEM;
+		return handle;
 	}
-	t->work.block = first;
-	t->work.block_count = count;
-	return (long)first;
+	object_get(&w->memory->object);
+	w->memory->first = w->block = first;
+	w->block_count = count;
+	args->a[1] = first;
+	return handle;
 }
 
-/* The next a[0] frames of the block are zeroed: they are the process's now. */
+/* The next a[0] frames of the block are zeroed: they are the object's now. */
 static long
-mark_serve(struct kcall_args *args)
+grow_serve(struct kcall_args *args)
 {
-	struct thread *t = args->caller;
-	struct mem_work *w = &t->work;
+	struct mem_work *w = &args->caller->work;
 	uint32_t count = (uint32_t)args->a[0];
 
-	frames_mark(&t->cluster->frames, w->block, count, FRAME_USER, t->proc->id);
-	for (uint32_t i = w->block; i < w->block + count; i++)
-		held_add(t->proc, i);
+	memory_grow(args->caller->proc, w->memory, count);
 	w->block += count;
 	w->block_count -= count;
+	if (w->block_count == 0)
+		mem_work_drop(args->caller);
 	return 0;
 }
 
 /*
- * kc_frame_alloc: `count` contiguous frames, zero-filled, held by the caller's process. Runs: calling core. Returns the first; -E_INVAL;
- * -E_NOMEM.
+ * kc_memory_create: memory of `count` contiguous page frames, filled with zeros, aligned to the next power of two at or above count. Runs:
+ * calling core. Returns its handle, with the rights to map it in each way, to grant and to revoke; -E_INVAL; -E_NOMEM; -E_MFILE.
  */
 long
-kc_frame_alloc(struct thread *caller, int count)
+kc_memory_create(struct thread *caller, int count)
 {
+	unsigned long a[MEM_ARGS] = {(unsigned long)count};
 	uint32_t left = (uint32_t)count, n;
-	long first, e;
+	long handle;
 
 	if (count <= 0)
 		return -E_INVAL;
 	do
-		first = mem_home(caller, block_serve, (unsigned long[MEM_ARGS]){left});
-	while (first == -E_AGAIN);
-	if (first < 0)
-		return first;
-	for (uint32_t at = (uint32_t)first; left > 0; at += n, left -= n) {
+		handle = mem_home(caller, create_serve, a);
+	while (handle == -E_AGAIN);
+	for (uint32_t at = (uint32_t)a[1]; handle > 0 && left > 0; at += n, left -= n) {
 		n = left < MEM_STEP ? left : MEM_STEP;
 		zero(caller, at, n);
-		e = mem_home(caller, mark_serve, (unsigned long[MEM_ARGS]){n});
-		if (e != 0)
-			return e;
+		mem_home(caller, grow_serve, (unsigned long[MEM_ARGS]){n});
 	}
-	return first;
+	return handle;
 }
 
 /* The next run of a[0] pages, of large ones if a[1]. Its frame; a[2]: pages. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on frames and mappings. What is called _serve runs on the home core, for a bounded number of pages; the calls themselves run on
+ * Kernel calls on mappings. What is called _serve runs on the home core, for a bounded number of pages; the calls themselves run on
  * the calling core and go from step to step. Calls that act on more than one step's pages look at all of them first, so that what is wrong is
  * found before anything changes. Between two steps another thread may change the same pages: then a call that fails has undone what it
- * mapped, but rights changed by page_protect and frames given up by frame_free stay so.
+ * mapped, but rights changed by page_protect stay so.
  * Source: seed 000 III-B (memory management).
  */
 #include <kernel/call/kcall_core.h>
@@ -61,98 +61,6 @@ mem_home(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 	return result;
 }
 
-/* May the caller give up these frames? 0; -E_INVAL: no such frames; -E_ACCES: not held by its process. */
-static long
-held_check(struct thread *caller, uint32_t frame, uint32_t count)
-{
-	struct frames *f = &caller->cluster->frames;
-
-	for (uint32_t i = frame; i < frame + count; i++) {
-		if (!frame_is_used(f, i))
-			return -E_INVAL;
-		if (!f->frame[i].is_held || f->frame[i].owner != caller->proc->id)
-			return -E_ACCES;
-	}
-	return 0;
-}
-
-static long
-held_check_serve(struct kcall_args *args)
-{
-	return held_check(args->caller, (uint32_t)args->a[0], (uint32_t)args->a[1]);
-}
-
-static long
-held_remove_serve(struct kcall_args *args)
-{
-	uint32_t frame = (uint32_t)args->a[0], count = (uint32_t)args->a[1];
-	long e = held_check(args->caller, frame, count);
-
-	for (uint32_t i = frame; e == 0 && i < frame + count; i++)
-		held_remove(args->caller->proc, i);
-	return e;
-}
-
-static long
-held_steps(struct thread *caller, kcall_serve_fn *fn, uint32_t frame, uint32_t count)
-{
-	long e = 0;
-
-	for (uint32_t n; e == 0 && count > 0; frame += n, count -= n) {
-		n = count < MEM_STEP ? count : MEM_STEP;
-		e = mem_home(caller, fn, (unsigned long[MEM_ARGS]){frame, n});
-	}
-	return e;
-}
-
-/*
- * kc_frame_free: give up frames that frame_alloc handed out; each lives on while it is mapped. Runs: calling core.
- * Returns 0; -E_INVAL: no such frames; -E_ACCES: not held by the caller's process.
- */
-long
-kc_frame_free(struct thread *caller, int frame, int count)
-{
-	uint32_t end = (uint32_t)frame + (uint32_t)count;
-	long e = 0;
-
-	if (frame < 0 || count <= 0 || end > caller->cluster->frames.total)
-		return -E_INVAL;
-	if (count > MEM_STEP)
-		e = held_steps(caller, held_check_serve, (uint32_t)frame, (uint32_t)count);
-	return e != 0 ? e : held_steps(caller, held_remove_serve, (uint32_t)frame, (uint32_t)count);
-}
-
-/* May the caller map these frames? 0; -E_INVAL: no such frames; -E_ACCES; -E_NOMEM: too many mappings of one. */
-static int
-frames_check(struct thread *caller, uint32_t first, size_t count)
-{
-	struct frames *f = &caller->cluster->frames;
-
-	if (first >= f->total || count > f->total - first)
-		return -E_INVAL;
-	for (size_t i = first; i < first + count; i++) {
-		struct frame *e = &f->frame[i];
-
-		if (!frame_is_used(f, (uint32_t)i))
-			return -E_INVAL;
-		if (e->state == FRAME_KERNEL || (e->owner != caller->proc->id && caller->proc != caller->cluster->init))
-			return -E_ACCES;
-		if (e->refs >= FRAME_REFS_MAX)
-			return -E_NOMEM;
-	}
-	return 0;
-}
-
-/* Rights that a process may give its mapping of frames later: any to its own frames, no more than it gets now to those of others. */
-static int
-frames_most(const struct frames *f, const struct process *p, uint32_t first, size_t count)
-{
-	for (size_t i = first; i < first + count; i++)
-		if (f->frame[i].owner != p->id)
-			return 0;
-	return HAL_MAY_ALL;
-}
-
 /* What page_map, page_protect and page_unmap are about: process a[0], a[1] on, a[2] pages. */
 struct change {
 	struct process *p;
@@ -163,66 +71,98 @@ struct change {
 	int prot;
 };
 
-/* a[3]: first frame; a[4]: protection. Everything that can be said about the range as a whole. */
+/*
+ * a[3]: page of the memory that comes first; a[4]: protection; a[5]: memory. Everything that can be said about the range as a whole. The most
+ * rights that page_protect may give later are those of the handle, but for another process no more than it gets now.
+ */
 static int
 map_decode(struct kcall_args *args, struct change *m)
 {
-	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &m->p);
+	struct thread *t = args->caller;
+	struct memory *memory;
+	uint32_t at = (uint32_t)args->a[3];
+	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &m->p);
 
 	m->prot = (int)args->a[4];
 	m->unit = m->prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
-	m->frame = (uint32_t)args->a[3];
+	if (e == 0)
+		e = memory_find(t, (int)args->a[5], m->prot, &memory);
 	if (e != 0)
 		return e;
-	if ((int)m->frame < 0 || !prot_is_valid(m->prot) || m->frame % (m->unit / HAL_PAGE_BYTES) != 0 ||
-			range_make(m->p, args->a[1], (long)args->a[2], m->unit, &m->r) != 0)
+	if (!prot_is_valid(m->prot) || range_make(m->p, args->a[1], (long)args->a[2], m->unit, &m->r) != 0)
 		return -E_INVAL;
+	m->frame = memory->first + at;
 	m->frames = (uint32_t)((m->r.end - m->r.start) / HAL_PAGE_BYTES);
+	if (at > memory->count || m->frames > memory->count - at || m->frame % (m->unit / HAL_PAGE_BYTES) != 0)
+		return -E_INVAL;
+	if (m->p == t->proc)
+		m->prot |= HAL_MAY((int)handle_rights(&t->proc->handles, (int)args->a[5]) & PROT_BITS);
 	return 0;
 }
 
-/* Is the range reserved, or could it be? 0; -E_EXIST; *claimed. */
-static int
-map_place(const struct change *m, bool *claimed)
+/* The next step is done: a[1] to a[3] say what is left. 0: nothing is. */
+static long
+map_next(unsigned long *a, size_t pages, size_t unit)
 {
-	*claimed = area_covers(&m->p->areas, m->r.start, m->r.end);
-	return !*claimed && area_overlaps(&m->p->areas, m->r.start, m->r.end) ? -E_EXIST : 0;
+	a[1] += pages * unit;
+	a[2] -= pages;
+	a[3] += pages * (unit / HAL_PAGE_BYTES);
+	return a[2] > 0 ? -E_AGAIN : 0;
 }
 
-/* The first look at a range of many steps: a[5] more pages come behind those that are looked at now. */
+static size_t
+map_step(const struct kcall_args *args)
+{
+	size_t most = args->a[4] & PAGE_LARGE ? 1 : MEM_STEP;
+
+	return args->a[2] < most ? args->a[2] : most;
+}
+
+/* The first look at a range of many steps. Again: -E_AGAIN. */
 static long
 map_check_serve(struct kcall_args *args)
 {
 	struct change m;
-	bool claimed;
 	uint64_t paddr;
-	int prot, e;
+	bool claimed;
+	int prot, e = map_decode(args, &m);
 
-	args->a[2] += args->a[5];
-	e = map_decode(args, &m);
-	args->a[2] -= args->a[5];
-	if (e == 0)
-		e = map_place(&m, &claimed);
-	if (e == 0 && (m.frame >= args->caller->cluster->frames.total || m.frames > args->caller->cluster->frames.total - m.frame))
-		e = -E_INVAL;
-	if (e == 0)
-		e = frames_check(args->caller, m.frame, args->a[2] * (m.unit / HAL_PAGE_BYTES));
-	for (size_t i = 0; e == 0 && claimed && i < args->a[2]; i++)
+	if (e != 0)
+		return e;
+	claimed = area_covers(&m.p->areas, m.r.start, m.r.end);
+	if (!claimed && area_overlaps(&m.p->areas, m.r.start, m.r.end))
+		return -E_EXIST;
+	for (size_t i = 0; claimed && i < map_step(args); i++)
 		if (hal_query(&m.p->space, m.r.start + i * m.unit, &paddr, &prot) == 0)
-			e = -E_EXIST;
-	return e;
+			return -E_EXIST;
+	return map_next(args->a, map_step(args), m.unit);
 }
 
+/* One more mapping of each frame: -E_NOMEM if one has too many. */
+static int
+refs_check(const struct frames *f, const struct change *m)
+{
+	for (uint32_t i = m->frame; i < m->frame + m->frames; i++)
+		if (f->frame[i].refs >= FRAME_REFS_MAX)
+			return -E_NOMEM;
+	return 0;
+}
+
+/* A step's pages, or one large page. Again: -E_AGAIN. */
 static long
 map_serve(struct kcall_args *args)
 {
 	struct cluster *c = args->caller->cluster;
+	size_t left = args->a[2], pages = map_step(args);
 	struct change m;
 	bool claimed;
-	int e = map_decode(args, &m);
+	int e;
 
+	args->a[2] = pages;
+	e = map_decode(args, &m);
+	args->a[2] = left;
 	if (e == 0)
-		e = frames_check(args->caller, m.frame, m.frames);
+		e = refs_check(&c->frames, &m);
 	if (e != 0)
 		return e;
 	claimed = area_covers(&m.p->areas, m.r.start, m.r.end);
@@ -230,8 +170,7 @@ map_serve(struct kcall_args *args)
 		e = mem_claim_at(m.p, m.r.start, m.r.end - m.r.start);
 	if (e != 0)
 		return e;
-	m.prot |= frames_most(&c->frames, m.p, m.frame, m.frames);
-	e = hal_map(&m.p->space, m.r.start, frame_paddr(&c->frames, m.frame), args->a[2], m.prot);
+	e = hal_map(&m.p->space, m.r.start, frame_paddr(&c->frames, m.frame), pages, m.prot);
 	if (e != 0) {
 		if (!claimed)
 			mem_unclaim(m.p, m.r.start, m.r.end);
@@ -239,50 +178,45 @@ map_serve(struct kcall_args *args)
 	}
 	for (uint32_t i = 0; i < m.frames; i++)
 		frame_get(&c->frames, m.frame + i);
-	return 0;
+	return map_next(args->a, pages, m.unit);
 }
 
-/* From step to step; *done: pages that are through. */
 static long
-map_steps(struct thread *caller, kcall_serve_fn *fn, const unsigned long *a, size_t *done)
+map_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 {
-	size_t unit = a[4] & PAGE_LARGE ? PAGES_PER_LARGE : 1, step = a[4] & PAGE_LARGE ? 1 : MEM_STEP, n;
+	long result;
 
-	for (*done = 0; *done < a[2]; *done += n) {
-		long e;
-
-		n = a[2] - *done < step ? a[2] - *done : step;
-		e = mem_home(caller, fn, (unsigned long[MEM_ARGS]){a[0], a[1] + *done * unit * HAL_PAGE_BYTES, n,
-			a[3] + *done * unit, a[4], a[2] - *done - n});
-		if (e != 0)
-			return e;
-	}
-	return 0;
+	do
+		result = mem_home(caller, fn, a);
+	while (result == -E_AGAIN);
+	return result;
 }
 
 /*
- * kc_page_map: map `count` consecutive frames from `frame` on at addr. The range is reserved (mem_alloc with prot 0) or unclaimed. Where
- * a frame is not the target's own, page_protect can later give no right that is not in prot. Runs: calling core.
- * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_EXIST: something is there; -E_NOMEM; -E_ACCES: no RIGHT_WRITE, or not its frames. init may map
- * the frames of every process.
+ * kc_page_map: map `count` pages of a memory, from its page `first` on, at addr. The range is reserved (mem_alloc with prot 0) or unclaimed.
+ * The handle needs the rights that prot names. page_protect can later give the rights of the handle to pages of the own process, to those
+ * of another one none that is not in prot. Runs: calling core.
+ * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_EXIST: something is there; -E_NOMEM; -E_ACCES: no RIGHT_WRITE for the process, or
+ * not these rights of the memory.
  */
 long
-kc_page_map(struct thread *caller, int proc, unsigned long addr, int frame, int count, int prot)
+kc_page_map(struct thread *caller, int proc, unsigned long addr, int memory, int first, int count, int prot)
 {
-	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, addr, (unsigned long)(long)count, (unsigned long)(long)frame,
-		(unsigned long)(long)prot};
-	size_t done = 0, unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+	const unsigned long call[MEM_ARGS] = {(unsigned long)(long)proc, addr, (unsigned long)(long)count, (unsigned long)(long)first,
+		(unsigned long)(long)prot, (unsigned long)(long)memory};
+	unsigned long a[MEM_ARGS];
 	long e = 0;
 
 	if (count <= 0)
-		return mem_home(caller, map_serve, a);
+		return -E_INVAL;
+	__builtin_memcpy(a, call, sizeof(a));
 	if (count > (prot & PAGE_LARGE ? 1 : MEM_STEP))
-		e = map_steps(caller, map_check_serve, a, &done);
-	if (e == 0)
-		e = map_steps(caller, map_serve, a, &done);
-	else
-		done = 0;
-	return e != 0 && done > 0 ? page_take_back(caller, proc, addr, addr + done * unit, e) : e;
+		e = map_steps(caller, map_check_serve, a);
+	if (e != 0)
+		return e;
+	__builtin_memcpy(a, call, sizeof(a));
+	e = map_steps(caller, map_serve, a);
+	return e != 0 && a[1] > addr ? page_take_back(caller, proc, addr, a[1], e) : e;
 }
 
 /* Does a border between two pages lie in the middle of a large one? */
@@ -557,7 +491,7 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 /*
  * kc_proc_events: from now on the kernel counts in a page of a process's own memory what comes to that process (struct event_page). Before it has
  * mailboxes. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_INVAL: nothing is mapped at addr, or not a page; -E_ACCES: no right,
- * or memory that is not the process's own; -E_BUSY: it has one.
+ * or memory that others map or name, too; -E_BUSY: it has one.
  */
 long
 kc_proc_events(struct thread *caller, int proc, unsigned long addr)
@@ -574,9 +508,9 @@ kc_proc_events(struct thread *caller, int proc, unsigned long addr)
 	if (addr % HAL_PAGE_BYTES != 0 || addr < p->space.first || addr >= p->space.limit || mem_lookup(p, addr, &paddr, &prot) != 0)
 		return -E_INVAL;
 	frame = frame_at(f, paddr);
-	if (frame == FRAME_NONE || f->frame[frame].state != FRAME_USER || f->frame[frame].owner != p->id)
+	if (frame == FRAME_NONE || f->frame[frame].state != FRAME_USER || (p->events == NULL && f->frame[frame].refs != 1))
 		return -E_ACCES;
-	if (p->events != NULL || f->frame[frame].refs >= FRAME_REFS_MAX)
+	if (p->events != NULL)
 		return -E_BUSY;
 	frame_get(f, frame);
 	p->events_frame = frame;

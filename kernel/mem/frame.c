@@ -46,12 +46,6 @@ frame_at(const struct frames *f, uint64_t paddr)
 	return (uint32_t)frame;
 }
 
-bool
-frame_is_used(const struct frames *f, uint32_t frame)
-{
-	return frame >= f->first && frame < f->fresh && f->frame[frame].state >= FRAME_USER && f->frame[frame].state <= FRAME_KERNEL;
-}
-
 /* Make entries of the table valid up to the frame `upto`. */
 static void
 entries_init(struct frames *f, uint32_t upto)
@@ -87,7 +81,7 @@ block_push(struct frames *f, uint32_t i, unsigned order)
 	struct frame *b = &f->frame[i];
 
 	b->state = FRAME_FREE;
-	b->order = order & 0x7f;
+	b->order = (uint8_t)order;
 	b->prev = FRAME_NONE;
 	b->next = f->list[order];
 	if (b->next != FRAME_NONE)

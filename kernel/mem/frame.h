@@ -4,7 +4,7 @@
  *
  * A frame is named by its index, counted from the large-page boundary at or below the cluster's memory. Frames above the watermark `fresh`
  * were never handed out and have no valid entry in the table yet: setting up costs nothing, however large the memory is.
- * A user frame lives as long as somebody refers to it: one reference per mapping, one if frame_alloc handed it out.
+ * A user frame lives as long as somebody refers to it: one reference per mapping, one if it belongs to a memory object (memory.h).
  * A frame whose last reference goes while a shoot-down runs waits in limbo until every shoot-down that began before has ended.
  */
 #ifndef KERNEL_MEM_FRAME_H
@@ -28,13 +28,12 @@ struct cluster;
 #define FRAME_REFS_MAX 65000
 
 struct frame {
-	uint32_t next;		/* free list, list of held frames, limbo */
+	uint32_t next;		/* free list, limbo */
 	uint32_t prev;		/* the same; in limbo: the youngest shoot-down that must end first */
-	int32_t owner;		/* id of the process that it was allocated for and is charged to, 0: the kernel */
+	int32_t owner;		/* id of the process that it is charged to, 0: the kernel */
 	uint16_t refs;
 	uint8_t state;		/* FRAME_* */
-	uint8_t order : 7;	/* of a free block */
-	uint8_t is_held : 1;	/* handed out by frame_alloc and not freed by the holder */
+	uint8_t order;		/* of a free block */
 };
 
 struct frames {
@@ -89,9 +88,6 @@ void frame_put(struct frames *f, uint32_t frame, uint32_t epoch);
 
 /* Free what waits in limbo for shoot-downs up to number `epoch`, but only some of it at once. True: that was all. */
 bool frames_limbo_drain(struct frames *f, uint32_t epoch);
-
-/* Is it a frame that was handed out? */
-bool frame_is_used(const struct frames *f, uint32_t frame);
 
 void *frame_kaddr(const struct frames *f, uint32_t frame);
 uint64_t frame_paddr(const struct frames *f, uint32_t frame);

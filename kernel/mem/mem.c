@@ -261,6 +261,9 @@ mem_work_drop(struct thread *t)
 		mem_refund(t->proc, w->block_count);
 	}
 	w->block_count = 0;
+	if (w->memory != NULL)
+		object_put(&w->memory->object);
+	w->memory = NULL;
 	if (w->sweeping)
 		sweep_drop(t);
 	return true;
@@ -297,38 +300,6 @@ mem_write(struct process *p, uintptr_t addr, const void *from, size_t len)
 	}
 }
 
-void
-held_add(struct process *p, uint32_t frame)
-{
-	struct frames *f = &proc_cluster(p)->frames;
-	struct frame *e = &f->frame[frame];
-
-	e->is_held = 1;
-	e->prev = FRAME_NONE;
-	e->next = p->held;
-	if (e->next != FRAME_NONE)
-		f->frame[e->next].prev = frame;
-	p->held = frame;
-	frame_get(f, frame);
-}
-
-void
-held_remove(struct process *p, uint32_t frame)
-{
-	struct cluster *c = proc_cluster(p);
-	struct frames *f = &c->frames;
-	struct frame *e = &f->frame[frame];
-
-	if (e->prev != FRAME_NONE)
-		f->frame[e->prev].next = e->next;
-	else
-		p->held = e->next;
-	if (e->next != FRAME_NONE)
-		f->frame[e->next].prev = e->prev;
-	e->is_held = 0;
-	frame_put(f, frame, sweeps_epoch(c));
-}
-
 /*
  * Give up the frames behind some pages of an area, and its addresses with them. The page tables stay as they are: they go as a whole later.
  */
@@ -361,7 +332,5 @@ mem_release(struct process *p)
 		return false;
 	}
 	areas_close(&p->areas);
-	for (unsigned n = 0; n < MEM_STEP && p->held != FRAME_NONE; n++)
-		held_remove(p, p->held);
-	return p->held == FRAME_NONE && hal_space_destroy(&p->space);
+	return hal_space_destroy(&p->space);
 }

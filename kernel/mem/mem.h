@@ -54,10 +54,6 @@ int mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot);
 /* Write to user memory that is mapped into a process, whatever its protection. */
 void mem_write(struct process *p, uintptr_t addr, const void *from, size_t len);
 
-/* Frames that frame_alloc gave to a process. */
-void held_add(struct process *p, uint32_t frame);
-void held_remove(struct process *p, uint32_t frame);
-
 /* Give back some memory of a process that no core runs any more. True: that was all. */
 bool mem_release(struct process *p);
 

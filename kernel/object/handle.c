@@ -202,6 +202,12 @@ handle_get_far(const struct handles *t, int handle, unsigned kind)
 	return entry_object(e);
 }
 
+unsigned
+handle_rights(const struct handles *t, int handle)
+{
+	return entry_find(t, handle)->kind >> KIND_RIGHTS_SHIFT & RIGHTS_ALL;
+}
+
 long
 handle_error(const struct handles *t, int handle, enum object_type type)
 {

@@ -99,6 +99,9 @@ long handle_revoke(struct handles *t, int handle);
 /* Why handle_get found nothing: -E_BADF: no handle, one of another type, or revoked; -E_ACCES: it lacks a right. */
 long handle_error(const struct handles *t, int handle, enum object_type type);
 
+/* The rights of a handle that names something. */
+unsigned handle_rights(const struct handles *t, int handle);
+
 /* Does this handle name this object? Then it is closed. */
 void handle_close_own(struct handles *t, int handle, const struct object *o);
 

@@ -3,6 +3,7 @@
  * What becomes of an object of which a handle is gone, or all are. Home core.
  */
 #include <kernel/cluster.h>
+#include <kernel/mem/memory.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
@@ -36,4 +37,6 @@ object_unreferenced(struct object *o)
 		thread_unreferenced(list_entry(o, struct thread, object));
 	else if (o->type == OBJECT_PORT)
 		ikc_unreferenced(c, o);
+	else if (o->type == OBJECT_MEMORY)
+		memory_unreferenced(c, o);
 }

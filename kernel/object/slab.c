@@ -75,7 +75,7 @@ page_add(struct slab *s, unsigned order)
 	at = frame_kaddr(s->frames, page);
 	for (uint32_t next = 1u << order; next < HAL_PAGE_BYTES; next += 1u << order)
 		*(uint32_t *)(void *)(at + next - (1u << order)) = next + 1;
-	s->frames->frame[page].order = order & 0x7f;
+	s->frames->frame[page].order = (uint8_t)order;
 	s->frames->frame[page].owner = 1;
 	s->pages++;
 	partial_push(s, page);

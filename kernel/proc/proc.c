@@ -96,7 +96,6 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	p->index_floor = 0;
 	p->claimed = 0;
 	p->holds = 0;
-	p->held = FRAME_NONE;
 	p->events = NULL;
 	memset(p->handler, 0, sizeof(p->handler));
 	memset(p->indexes, 0, BITMAP_WORDS(c->threads_max) * sizeof(*p->indexes));
@@ -266,7 +265,7 @@ reap_step(struct cluster *c, struct process *p)
 	case REAP_HANDLES:
 		return handles_close_some(&p->handles, HANDLES_PER_STEP);
 	default:
-		return mem_release(p);
+		return !memory_drop_some(c) && mem_release(p);
 	}
 }
 

@@ -123,6 +123,7 @@ home_work(struct cluster *c)
 	any |= ikc_poll(c);
 	any |= console_poll(c);
 	any |= proc_reap(c);
+	any |= memory_drop_some(c);
 	c->unfinished = any;
 	return any;
 }

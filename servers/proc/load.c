@@ -15,7 +15,7 @@ static void
 free_runs(struct runs *r)
 {
 	for (uint32_t i = 0; i < r->count; i++)
-		kframe_free(r->run[i].frame, (int)r->run[i].pages);
+		khandle_close(r->run[i].memory);
 	*r = (struct runs){0};
 }
 
@@ -27,18 +27,18 @@ alloc_runs(struct runs *r, uint64_t pages)
 
 	*r = (struct runs){.pages = pages};
 	for (uint64_t left = pages; left > 0;) {
-		long frame;
+		long memory;
 
 		while (size > left)
 			size /= 2;
-		frame = r->count < RUNS_MAX ? kframe_alloc((int)size) : -E_2BIG;
-		if (frame >= 0) {
-			r->run[r->count].frame = (int)frame;
+		memory = r->count < RUNS_MAX ? kmemory_create((int)size) : -E_2BIG;
+		if (memory >= 0) {
+			r->run[r->count].memory = (int)memory;
 			r->run[r->count++].pages = size;
 			left -= size;
-		} else if (frame != -E_NOMEM || (size /= 2) == 0) {
+		} else if (memory != -E_NOMEM || (size /= 2) == 0) {
 			free_runs(r);
-			return (int)frame;
+			return (int)memory;
 		}
 	}
 	return 0;
@@ -66,7 +66,7 @@ map_runs(const struct runs *r, struct piece p, uint64_t page_bytes)
 			continue;
 		}
 		take = have - p.first < p.pages ? have - p.first : p.pages;
-		result = kpage_map(p.proc, p.addr, r->run[i].frame + (int)p.first, (int)take, p.prot);
+		result = kpage_map(p.proc, p.addr, r->run[i].memory, (int)p.first, (int)take, p.prot);
 		if (result < 0)
 			return (int)result;
 		p.addr += take * page_bytes;

@@ -22,7 +22,7 @@
  */
 struct runs {
 	struct {
-		int frame;
+		int memory;	/* handle */
 		uint32_t pages;
 	} run[RUNS_MAX];
 	uint32_t count;

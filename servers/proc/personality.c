@@ -19,18 +19,18 @@ map_stacks(int proc, uint64_t page_bytes, struct personality_info *info)
 	uint64_t reserved = (uint64_t)PERSONALITY_THREADS_MAX * PERSONALITY_STACK_BYTES, addr;
 	int pages = (int)(info->stacks * (PERSONALITY_STACK_BYTES / page_bytes));
 	long result = kmem_alloc(proc, reserved, 0, &addr);
-	long frame;
+	long memory;
 
 	if (result >= 0 && info->stacks > PERSONALITY_THREADS_MAX)
 		result = -E_NOSPC;
 	if (result < 0)
 		return (int)result;
-	frame = kframe_alloc(pages);
-	if (frame < 0)
-		return (int)frame;
+	memory = kmemory_create(pages);
+	if (memory < 0)
+		return (int)memory;
 	info->stack_top = addr + reserved;
-	result = kpage_map(proc, info->stack_top - (uint64_t)pages * page_bytes, (int)frame, pages, PAGE_READ | PAGE_WRITE);
-	kframe_free((int)frame, pages);
+	result = kpage_map(proc, info->stack_top - (uint64_t)pages * page_bytes, (int)memory, 0, pages, PAGE_READ | PAGE_WRITE);
+	khandle_close((int)memory);
 	return result < 0 ? (int)result : 0;
 }
 

@@ -76,12 +76,12 @@ dawdle(void)
 static long
 map(uintptr_t addr)
 {
-	long frame = KC(KC_FRAME_ALLOC, 1), e;
+	long memory = KC(KC_MEMORY_CREATE, 1), e;
 
-	child_check(frame >= 0);
-	e = KC(KC_PAGE_MAP, SELF, addr & ~(PAGE - 1), frame, 1, RW);
+	child_check(memory > 0);
+	e = KC(KC_PAGE_MAP, SELF, addr & ~(PAGE - 1), memory, 0, 1, RW);
 	child_check(e == 0 || e == -E_EXIST);
-	child_check(KC(KC_FRAME_FREE, frame, 1) == 0);
+	child_check(KC(KC_HANDLE_CLOSE, memory) == 0);
 	return 0;
 }
 

@@ -42,6 +42,7 @@ static struct {
 	long proc;
 	int first_core;			/* 0 if home runs threads, too */
 	bool stop;			/* the bystanders may end */
+	long memory;			/* handle of the newest, perhaps another thread's or process's */
 	long opened[OPENED];		/* handles of mailboxes and portals, some of them closed */
 	unsigned crash_after[ROUNDS];	/* the first thread ends the process after so many steps; 0: never */
 } run;
@@ -117,7 +118,8 @@ thread(uintptr_t arg)
 			}
 			break;
 		case 5:
-			KC(KC_FRAME_ALLOC, 1 + coro_random(3));
+			if ((run.memory = KC(KC_MEMORY_CREATE, 1 + coro_random(40))) > 0 && coro_random(2))
+				KC(KC_HANDLE_CLOSE, run.memory);
 			break;
 		case 6:
 			if (coro_random(8) == 0) {

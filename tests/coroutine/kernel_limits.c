@@ -83,7 +83,7 @@ bite(unsigned me, unsigned thread)
 	case 2:
 		return KC(KC_MEM_ALLOC, SELF, (1 + coro_random(80)) * PAGE, RW, value);
 	case 3:
-		return KC(KC_FRAME_ALLOC, 1 + coro_random(40));
+		return KC(KC_MEMORY_CREATE, 1 + coro_random(40));
 	case 4:
 		e = KC(KC_THREAD_SELF);
 		return KC(KC_HANDLE_DUPLICATE, e, SELF, RIGHTS_ALL | (coro_random(2) ? HANDLE_VIEW : 0));
@@ -93,8 +93,8 @@ bite(unsigned me, unsigned thread)
 			e = KC(KC_PAGE_UNMAP, SELF, (unsigned long)*value + i * PAGE, 1);
 		return e;
 	case 6:
-		e = KC(KC_FRAME_ALLOC, 1);
-		return e < 0 ? e : KC(KC_PAGE_MAP, SELF, (1 + coro_random(500)) * LARGE + (1ul << 36), e, 1, RW);
+		e = KC(KC_MEMORY_CREATE, 1);
+		return e < 0 ? e : KC(KC_PAGE_MAP, SELF, (1 + coro_random(500)) * LARGE + (1ul << 36), e, 0, 1, RW);
 	case 7:
 		return KC(KC_MAILBOX_OPEN, 0, coro_random(4));
 	default:

@@ -72,15 +72,15 @@ static void
 round_of(unsigned me, unsigned n)
 {
 	long proc = KC(KC_PROC_CREATE);
-	long frame = KC(KC_FRAME_ALLOC, 1);
+	long memory = KC(KC_MEMORY_CREATE, 1);
 	int core = (int)(run.first_core + (me + n) % (CORES - run.first_core));
 	struct page_info *info = (struct page_info *)&shared.status[me];
 
-	coro_check(proc > 0 && frame >= 0);
+	coro_check(proc > 0 && memory > 0);
 	coro_check(KC(KC_MEM_ALLOC, proc, PAGE, 0, &shared.value[me]) == 0);
 	run.addr[me] = (unsigned long)shared.value[me];
 	run.narrowed[me] = run.written[me] = false;
-	coro_check(KC(KC_PAGE_MAP, proc, run.addr[me], frame, 1, RW) == 0);
+	coro_check(KC(KC_PAGE_MAP, proc, run.addr[me], memory, 0, 1, RW) == 0);
 	coro_user_context(&shared.ctx[me], writer, shared.stack[me][n % 2] + STACK_BYTES, me);
 	coro_check(KC(KC_PROC_START, proc, &shared.ctx[me], core) == 0);
 	run.step[me] = 1;
@@ -94,7 +94,7 @@ round_of(unsigned me, unsigned n)
 	else
 		coro_check(KC(KC_PAGE_PROTECT, proc, run.addr[me], 1, PAGE_READ) == 0);
 	run.narrowed[me] = true;
-	coro_check(KC(KC_FRAME_FREE, frame, 1) == 0);
+	coro_check(KC(KC_HANDLE_CLOSE, memory) == 0);
 	run.step[me] = 3;
 	coro_check(KC(KC_PROC_WAIT, proc, &shared.status[me], FOREVER) == 0);
 	coro_check(shared.status[me].cause == CRASH_ACCESS);
@@ -130,19 +130,25 @@ peeker(uintptr_t addr)
 	program_exit();
 }
 
-/* Free memory in which only one large page is left in one piece. */
+/* Free memory in which only one large page is left in one piece: of all others the first page is mapped. */
 static void
 fragment(void)
 {
 	long block[BLOCKS_MAX];
 	int n = 0;
+	uint64_t free;
 
-	while (n < BLOCKS_MAX && (block[n] = KC(KC_FRAME_ALLOC, IN_LARGE)) >= 0)
+	coro_check(KC(KC_MEM_ALLOC, SELF, BLOCKS_MAX * PAGE, 0, &shared.value[0]) == 0);
+	while (n < BLOCKS_MAX && (block[n] = KC(KC_MEMORY_CREATE, IN_LARGE)) > 0)
 		n++;
 	coro_check(n >= 3 && n < BLOCKS_MAX);
 	for (int i = 1; i < n; i++)
-		coro_check(KC(KC_FRAME_FREE, block[i] + 1, IN_LARGE - 1) == 0);
-	coro_check(KC(KC_FRAME_FREE, block[0], IN_LARGE) == 0);
+		coro_check(KC(KC_PAGE_MAP, SELF, shared.value[0] + (uint64_t)i * PAGE, block[i], 0, 1, PAGE_READ) == 0);
+	free = stats(1, STATS_FRAMES_FREE);
+	for (int i = 0; i < n; i++)
+		coro_check(KC(KC_HANDLE_CLOSE, block[i]) == 0);
+	while (stats(1, STATS_FRAMES_FREE) < free + (uint64_t)n * IN_LARGE - (uint64_t)n + 1)
+		KC(KC_THREAD_YIELD);
 }
 
 /* Two large pages are wanted where one is; what it was made of is used for something else at once. */
@@ -161,11 +167,11 @@ half_way(uintptr_t me)
 	for (unsigned i = coro_random(20); i > 0; i--)
 		KC(KC_THREAD_YIELD);
 	coro_check(KC(KC_MEM_ALLOC, SELF, 2 * LARGE, RW | PAGE_LARGE, &shared.value[me]) == -E_NOMEM);
-	block = KC(KC_FRAME_ALLOC, IN_LARGE);
-	coro_check(block >= 0);
+	block = KC(KC_MEMORY_CREATE, IN_LARGE);
+	coro_check(block > 0);
 	coro_check(KC(KC_MEM_ALLOC, SELF, PAGE, 0, &shared.value[me]) == 0);
 	addr = (unsigned long)shared.value[me];
-	coro_check(KC(KC_PAGE_MAP, SELF, addr, block, 1, PAGE_READ) == 0);
+	coro_check(KC(KC_PAGE_MAP, SELF, addr, block, 0, 1, PAGE_READ) == 0);
 	for (unsigned i = 0; i < 20; i++) {
 		coro_check(coro_user_load32(addr) == 0);
 		KC(KC_THREAD_YIELD);

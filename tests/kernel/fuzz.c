@@ -141,7 +141,7 @@ child(struct fuzz *f)
 /* --- their parent --- */
 
 static struct fuzz *view[CHILDREN];	/* the children's pages, which each sees */
-static long frame[CHILDREN];
+static long memory[CHILDREN];
 static uint32_t seed = 1, wanted = CALLS, quota = CALLS_PER_LIFE, calls_made, calls_done, lives;
 
 struct balance {
@@ -187,9 +187,9 @@ pages_make(void)
 	uint64_t at;
 
 	for (unsigned i = 0; i < CHILDREN; i++) {
-		frame[i] = kframe_alloc(1);
+		memory[i] = kmemory_create(1);
 		expect_eq(kmem_alloc(SELF, kt_page_bytes(), 0, &at), 0);
-		expect_eq(kpage_map(SELF, (unsigned long)at, (int)frame[i], 1, PAGE_READ | PAGE_WRITE), 0);
+		expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory[i], 0, 1, PAGE_READ | PAGE_WRITE), 0);
 		view[i] = (struct fuzz *)(uintptr_t)at;
 	}
 }
@@ -204,7 +204,8 @@ begin(unsigned i, uint32_t random)
 	if (proc < 0 || kmem_alloc((int)proc, CHILDREN * kt_page_bytes(), 0, &at) < 0)
 		return -E_NOMEM;
 	for (unsigned k = 0; k < CHILDREN; k++)
-		if (kpage_map((int)proc, (unsigned long)at + k * kt_page_bytes(), (int)frame[(i + k) % CHILDREN], 1, PAGE_READ | PAGE_WRITE) < 0)
+		if (kpage_map((int)proc, (unsigned long)at + k * kt_page_bytes(), (int)memory[(i + k) % CHILDREN], 0, 1,
+				PAGE_READ | PAGE_WRITE) < 0)
 			return -E_NOMEM;
 	memset(view[i], 0, sizeof(*view[i]));
 	view[i]->seed = random * 2654435761u + i * 97 + 1;

@@ -41,11 +41,11 @@ static struct {
 static void
 map_at(uintptr_t addr)
 {
-	long frame = kframe_alloc(1);
+	long memory = kmemory_create(1);
 
-	expect(frame >= 0);
-	expect_eq(kpage_map(SELF, addr & ~(uintptr_t)(kt_page_bytes() - 1), (int)frame, 1, RW), 0);
-	kframe_free((int)frame, 1);
+	expect(memory > 0);
+	expect_eq(kpage_map(SELF, addr & ~(uintptr_t)(kt_page_bytes() - 1), (int)memory, 0, 1, RW), 0);
+	khandle_close((int)memory);
 }
 
 /* Changes floating-point registers, too. */

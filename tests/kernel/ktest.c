@@ -101,22 +101,22 @@ kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core)
 static long
 place(int proc, uintptr_t at, const void *from, size_t len, size_t pages, int prot)
 {
-	long frame = kframe_alloc((int)pages);
+	long memory = kmemory_create((int)pages);
 	uint64_t window;
 	long e;
 
-	if (frame < 0)
-		return frame;
+	if (memory < 0)
+		return memory;
 	e = kmem_alloc(SELF, pages * PAGE, 0, &window);
 	if (e >= 0)
-		e = kpage_map(SELF, (unsigned long)window, (int)frame, (int)pages, PAGE_READ | PAGE_WRITE);
+		e = kpage_map(SELF, (unsigned long)window, (int)memory, 0, (int)pages, PAGE_READ | PAGE_WRITE);
 	if (e >= 0) {
 		memcpy((void *)(uintptr_t)(window + at % PAGE), from, len);
 		e = kpage_unmap(SELF, (unsigned long)window, (int)pages);
 	}
 	if (e >= 0)
-		e = kpage_map(proc, at & ~(uintptr_t)(PAGE - 1), (int)frame, (int)pages, prot);
-	kframe_free((int)frame, (int)pages);
+		e = kpage_map(proc, at & ~(uintptr_t)(PAGE - 1), (int)memory, 0, (int)pages, prot);
+	khandle_close((int)memory);
 	return e;
 }
 

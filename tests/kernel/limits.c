@@ -68,12 +68,12 @@ bite_table(uint64_t step)
 
 	if (frame < 0) {
 		e = kmem_alloc(SELF, PAGE, RW, &at);
-		frame = (int)(e == 0 ? kframe_alloc(1) : e);
+		frame = (int)(e == 0 ? kmemory_create(1) : e);
 		if (frame < 0)
 			return frame;
 	}
 	at = (at / step + 1) * step;
-	e = at == (unsigned long)at ? kpage_map(SELF, (unsigned long)at, frame, 1, RW) : -E_INVAL;
+	e = at == (unsigned long)at ? kpage_map(SELF, (unsigned long)at, frame, 0, 1, RW) : -E_INVAL;
 	return e == -E_INVAL ? -E_NOMEM : e;
 }
 
@@ -95,8 +95,8 @@ bite(uint32_t role, uint32_t n)
 		e = kmem_alloc(SELF, 64 * PAGE, RW, &at);
 		return e == -E_NOMEM ? kmem_alloc(SELF, PAGE, RW, &at) : e;
 	case FRAMES:
-		e = kframe_alloc(16);
-		return e == -E_NOMEM ? kframe_alloc(1) : e;
+		e = kmemory_create(16);
+		return e == -E_NOMEM ? kmemory_create(1) : e;
 	case HANDLES:
 		made = made == 0 ? (int)kthread_self() : made;
 		return khandle_duplicate(made, SELF, RIGHTS_ALL | (n % 2 ? HANDLE_VIEW : 0));
@@ -178,8 +178,8 @@ turn(void)
 		id = kpage_unmap(SELF, (unsigned long)at, 8);
 	if (id != 0)
 		return id;
-	id = kframe_alloc(4);
-	if (id < 0 || kframe_free((int)id, 4) != 0)
+	id = kmemory_create(4);
+	if (id < 0 || khandle_close((int)id) != 0)
 		return id < 0 ? id : -E_IO;
 	id = kmailbox_open(0, 1);
 	if (id < 0 || khandle_close((int)id) != 0)
@@ -258,21 +258,21 @@ flood(uint32_t role, const struct report *r)
 /* --- init --- */
 
 static struct report *report, *other_report;
-static long report_frame, other_frame;
+static long report_memory, other_memory;
 
 static struct report *
-report_make(long *frame)
+report_make(long *memory)
 {
 	uint64_t at;
 
-	*frame = kframe_alloc(1);
+	*memory = kmemory_create(1);
 	expect_eq(kmem_alloc(SELF, PAGE, 0, &at), 0);
-	expect_eq(kpage_map(SELF, (unsigned long)at, (int)*frame, 1, RW), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)*memory, 0, 1, RW), 0);
 	return (struct report *)(uintptr_t)at;
 }
 
 static long
-begin_with(uint32_t role, struct report *r, long frame, const struct proc_quota *most)
+begin_with(uint32_t role, struct report *r, long memory, const struct proc_quota *most)
 {
 	long proc = kproc_create();
 	uint64_t at;
@@ -281,14 +281,14 @@ begin_with(uint32_t role, struct report *r, long frame, const struct proc_quota 
 	if (most != NULL)
 		expect_eq(kproc_quota((int)proc, most), 0);
 	expect_eq(kmem_alloc((int)proc, PAGE, 0, &at), 0);
-	expect_eq(kpage_map((int)proc, (unsigned long)at, (int)frame, 1, RW), 0);
+	expect_eq(kpage_map((int)proc, (unsigned long)at, (int)memory, 0, 1, RW), 0);
 	return kt_spawn_in(proc, role, (unsigned long)at, ANY_CORE);
 }
 
 static long
 begin(uint32_t role)
 {
-	return begin_with(role, report, report_frame, NULL);
+	return begin_with(role, report, report_memory, NULL);
 }
 
 static void
@@ -388,8 +388,8 @@ TEST(who_has_limits_disturbs_nobody)
 	uint32_t turns;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		long worker = begin_with(WORKER, other_report, other_frame, &most);
-		long eater = begin_with(EVERYTHING, report, report_frame, &most);
+		long worker = begin_with(WORKER, other_report, other_memory, &most);
+		long eater = begin_with(EVERYTHING, report, report_memory, &most);
 
 		while (__atomic_load_n(&report->error, __ATOMIC_ACQUIRE) == 0)
 			kthread_yield();
@@ -449,8 +449,8 @@ server_main(int argc, char **argv)
 		return child(atoll_startup()->job, (struct report *)(unsigned long)atoll_startup()->shared);
 	/* as its children: what waits for them by yielding would otherwise keep its core from them */
 	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
-	report = report_make(&report_frame);
-	other_report = report_make(&other_frame);
+	report = report_make(&report_memory);
+	other_report = report_make(&other_memory);
 	RUN(what_one_exhausts_is_there_for_the_next);
 	RUN(who_has_limits_disturbs_nobody);
 	RUN(a_child_gets_less_than_its_parent);

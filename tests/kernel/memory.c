@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frames, mappings, protection, shoot-down; bad arguments; nothing is lost.
+ * Memory objects, mappings, protection, shoot-down; bad arguments; nothing is lost.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -12,7 +12,7 @@
 #define PAGE kt_page_bytes()
 #define RW (PAGE_READ | PAGE_WRITE)
 
-enum role { WRITER = 1, FOREIGN, RAISER, HOARDER, COUNTED };
+enum role { WRITER = 1, GUESSER, READER, RAISER, HOARDER, COUNTED };
 
 /* A child's pages lie where its parent maps them; the parent says so by the argument: pages below the end of its space. */
 static unsigned long
@@ -38,37 +38,65 @@ writer(unsigned long at)
 
 /* Calls on many pages without end. */
 static int
-hoarder(unsigned long with_frames)
+hoarder(unsigned long with_memory)
 {
 	for (;;) {
 		uint64_t at;
-		long frame;
+		long memory;
 
 		if (kmem_alloc(SELF, 150 * PAGE, RW, &at) == 0)
 			kpage_unmap(SELF, (unsigned long)at, 150);
-		if (!with_frames || (frame = kframe_alloc(150)) < 0)
+		if (!with_memory || (memory = kmemory_create(150)) < 0)
 			continue;
-		kpage_map(SELF, (unsigned long)at, (int)frame, 150, RW);
-		kframe_free((int)frame, 150);
+		kpage_map(SELF, (unsigned long)at, (int)memory, 0, 150, RW);
+		khandle_close((int)memory);
 		kpage_unmap(SELF, (unsigned long)at, 150);
 	}
 	return 0;
 }
 
+/* Memory that the parent has, by all numbers near that of its handle. */
+static int
+guesser(int number)
+{
+	unsigned long at = spot(SELF);
+	uint64_t info[2];
+
+	for (int i = -300; i <= 300; i++)
+		if (kpage_map(SELF, at, number + i, 0, 1, PAGE_READ) != -E_BADF || kpage_map(SELF, at, number + i * 16, 0, 1, PAGE_READ) != -E_BADF)
+			return 1;
+	return kpage_query(1 << 16, at, info) != -E_BADF ? 2 : 0;
+}
+
+/* A handle for reading: no mapping that can be written or executed, now or later, and no copy that can do more. */
+static int
+reader(int given)
+{
+	unsigned long at = spot(SELF);
+	int copy = (int)khandle_duplicate(given, SELF, RIGHTS_ALL);
+
+	for (int i = 0; i < 2; i++, given = copy)
+		if (kpage_map(SELF, at, given, 0, 1, RW) != -E_ACCES || kpage_map(SELF, at, given, 0, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
+			return 1;
+	if (kpage_map(SELF, at, copy, 0, 1, PAGE_READ) != 0 || *(volatile uint32_t *)at != 77)
+		return 2;
+	if (kpage_protect(SELF, at, 1, RW) != -E_ACCES || kpage_protect(SELF, at, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
+		return 3;
+	return khandle_close(copy) != 0 || kpage_map(SELF, at + PAGE, copy, 0, 1, PAGE_READ) != -E_BADF ? 4 : 0;
+}
+
 static int
 child(uint32_t role, unsigned long arg)
 {
-	uint64_t info[2];
+	uint64_t at;
 
 	switch (role) {
 	case WRITER:
 		return writer(arg);
-	case FOREIGN:	/* a frame that init holds */
-		if (kpage_map(SELF, spot(SELF), (int)arg, 1, PAGE_READ) != -E_ACCES || kframe_free((int)arg, 1) != -E_ACCES)
-			return 1;
-		if (kpage_query(1 << 16, (unsigned long)info, info) != -E_BADF)
-			return 2;
-		return 0;
+	case GUESSER:
+		return guesser((int)arg);
+	case READER:
+		return reader((int)arg);
 	case HOARDER:
 		return hoarder(arg);
 	case RAISER:	/* a page that a server mapped here for reading */
@@ -78,78 +106,95 @@ child(uint32_t role, unsigned long arg)
 			return 3;
 		return kpage_protect(SELF, arg, 1, PAGE_READ) != 0 ? 2 : 0;
 	case COUNTED:	/* the kernel's is the last name of the page */
-		return kmem_alloc(SELF, PAGE, PAGE_READ, info) != 0 || kproc_events(SELF, (unsigned long)info[0]) != 0 ||
-			kpage_unmap(SELF, (unsigned long)info[0], 1) != 0;
+		return kmem_alloc(SELF, PAGE, PAGE_READ, &at) != 0 || kproc_events(SELF, (unsigned long)at) != 0 ||
+			kpage_unmap(SELF, (unsigned long)at, 1) != 0;
 	}
 	return 99;
 }
 
-/* test: frame_alloc, frame_free */
-TEST(frames_come_back)
+/* What nothing names comes back in steps. */
+static void
+wait_for_frames(uint64_t n)
 {
-	uint64_t before = kt_stats(STATS_FRAMES_FREE);
-	long a = kframe_alloc(1);
-	long b = kframe_alloc(13);
+	while (kt_stats(STATS_FRAMES_FREE) != n)
+		kthread_yield();
+}
 
-	expect(a >= 0 && b >= 0);
-	expect_eq(kt_stats(STATS_FRAMES_FREE), before - 14);
-	expect_eq(kframe_free((int)b, 13), 0);
-	expect_eq(kframe_free((int)b, 1), -E_INVAL);
-	expect_eq(kframe_free((int)a, 1), 0);
+/* test: memory_create, handle_close */
+TEST(memory_comes_back_when_nothing_names_it)
+{
+	long keep = kmemory_create(1), a, b, copy;		/* the pages of the kernel's own small pieces stay */
+	uint64_t before = kt_stats(STATS_FRAMES_FREE);
+
+	a = kmemory_create(1);
+	b = kmemory_create(40);
+	expect(a > 0 && b > 0);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before - 41);
+	copy = khandle_duplicate((int)b, SELF, RIGHT_READ);
+	expect_eq(khandle_close((int)b), 0);
+	expect_eq(khandle_close((int)b), -E_BADF);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before - 41);
+	expect_eq(khandle_close((int)a), 0);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before - 40);
+	expect_eq(khandle_close((int)copy), 0);
+	wait_for_frames(before);
+	expect_eq(kmemory_create(0), -E_INVAL);
+	expect_eq(kmemory_create(-3), -E_INVAL);
+	expect_eq(kmemory_create(1 << 30), -E_NOMEM);
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
-	expect_eq(kframe_alloc(0), -E_INVAL);
-	expect_eq(kframe_alloc(-3), -E_INVAL);
-	expect_eq(kframe_alloc(1 << 30), -E_NOMEM);
-	expect_eq(kframe_free(-1, 1), -E_INVAL);
-	expect_eq(kframe_free(0, 1 << 30), -E_INVAL);
-	expect_eq(kframe_free(1 << 30, 1 << 30), -E_INVAL);
+	expect_eq(khandle_close((int)keep), 0);
 }
 
 /* test: page_map, page_unmap, page_query */
 TEST(a_frame_lives_as_long_as_somebody_maps_it)
 {
-	uint64_t before = kt_stats(STATS_FRAMES_FREE);
 	unsigned long at = spot(SELF);
+	uint64_t before = kt_stats(STATS_FRAMES_FREE);
 	volatile uint32_t *word = (volatile uint32_t *)at;
 	volatile uint32_t *other = (volatile uint32_t *)(at + PAGE);
-	long frame = kframe_alloc(1);
+	long memory = kmemory_create(1);
 	struct page_info info;
 
-	expect_eq(kpage_map(SELF, at, (int)frame, 1, RW), 0);
-	expect_eq(kpage_map(SELF, at + PAGE, (int)frame, 1, RW), 0);
-	expect_eq(kpage_map(SELF, at, (int)frame, 1, RW), -E_EXIST);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, RW), 0);
+	expect_eq(kpage_map(SELF, at + PAGE, (int)memory, 0, 1, RW), 0);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, RW), -E_EXIST);
 	expect_eq(*word, 0);
 	*word = 17;
 	expect_eq(*other, 17);
 	expect_eq(kpage_query(SELF, at + 5, &info), 0);
-	expect_eq(info.frame, frame);
 	expect_eq(info.prot, RW);
 	expect_eq(info.references, 3);
-	expect_eq(kframe_free((int)frame, 1), 0);
+	expect_eq(khandle_close((int)memory), 0);
 	expect_eq(kpage_unmap(SELF, at, 1), 0);
 	expect_eq(*other, 17);
 	expect_eq(kpage_query(SELF, at, &info), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, at + PAGE, 15), 0);
 	expect_eq(kpage_unmap(SELF, at + PAGE, 1), -E_INVAL);
-	expect(kt_stats(STATS_FRAMES_FREE) >= before - 3);	/* page tables may stay */
+	expect(kt_stats(STATS_FRAMES_FREE) >= before - 4);	/* page tables and the handle table may stay */
 }
 
 TEST(bad_mappings_are_refused)
 {
 	unsigned long at = spot(SELF);
-	long frame = kframe_alloc(2);
+	long memory = kmemory_create(2);
 	struct page_info info;
 
-	expect_eq(kpage_map(SELF, at + 8, (int)frame, 1, RW), -E_INVAL);
-	expect_eq(kpage_map(SELF, at, -1, 1, RW), -E_INVAL);
-	expect_eq(kpage_map(SELF, at, (int)frame, 0, RW), -E_INVAL);
-	expect_eq(kpage_map(SELF, at, (int)frame, -1, RW), -E_INVAL);
-	expect_eq(kpage_map(SELF, at, (int)frame, 1, 0), -E_INVAL);
-	expect_eq(kpage_map(SELF, at, (int)frame, 1, 64 | RW), -E_INVAL);
-	expect_eq(kpage_map(SELF, ~0ul << 12, (int)frame, 1, RW), -E_INVAL);
-	expect_eq(kpage_map(SELF, 0, (int)frame, 1, RW), -E_INVAL);
-	expect_eq(kpage_map(SELF, at, 1 << 30, 1, RW), -E_INVAL);
-	expect_eq(kpage_map(77, at, (int)frame, 1, RW), -E_BADF);
+	expect_eq(kpage_map(SELF, at + 8, (int)memory, 0, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, -1, 0, 1, RW), -E_BADF);
+	expect_eq(kpage_map(SELF, at, (int)kthread_self(), 0, 1, RW), -E_BADF);
+	expect_eq(kpage_map(SELF, at, (int)memory, -1, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 1, 2, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 2, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 3, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, INT32_MAX, INT32_MAX, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 0, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, -1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, 0), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, 64 | RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, ~0ul << 12, (int)memory, 0, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, 0, (int)memory, 0, 1, RW), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, 1 << 30, 0, 1, RW), -E_BADF);
+	expect_eq(kpage_map(77, at, (int)memory, 0, 1, RW), -E_BADF);
 	expect_eq(kpage_unmap(SELF, 0, 1), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, at, 1 << 30), -E_INVAL);
 	expect_eq(kpage_unmap(77, at, 1), -E_BADF);
@@ -158,13 +203,13 @@ TEST(bad_mappings_are_refused)
 	expect_eq(kpage_query(77, at, &info), -E_BADF);
 	expect_eq(kpage_query(SELF, (unsigned long)&info, (void *)8), -E_FAULT);
 	expect_eq(kpage_unmap(SELF, at, 16), 0);
-	expect_eq(kframe_free((int)frame, 2), 0);
+	expect_eq(khandle_close((int)memory), 0);
 }
 
 TEST(own_memory_may_have_any_protection)
 {
 	unsigned long at = spot(SELF);
-	long frame = kframe_alloc(1);
+	long memory = kmemory_create(1);
 	struct page_info info;
 	uint64_t addr;
 
@@ -175,22 +220,22 @@ TEST(own_memory_may_have_any_protection)
 	expect_eq(kpage_query(SELF, (unsigned long)addr, &info), 0);
 	expect_eq(info.prot, PAGE_READ | PAGE_EXEC);
 	expect_eq(kpage_unmap(SELF, (unsigned long)addr, 1), 0);
-	expect_eq(kpage_map(SELF, at, (int)frame, 1, PAGE_READ), 0);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, PAGE_READ), 0);
 	expect_eq(kpage_protect(SELF, at, 1, RW), 0);
 	*(volatile uint32_t *)at = 6;
 	expect_eq(kpage_unmap(SELF, at, 16), 0);
-	expect_eq(kframe_free((int)frame, 1), 0);
+	expect_eq(khandle_close((int)memory), 0);
 }
 
 TEST(a_page_that_a_server_gave_for_reading_stays_so)
 {
-	long frame = kframe_alloc(1), proc = kproc_create();
+	long memory = kmemory_create(1), proc = kproc_create();
 	unsigned long at = spot((int)proc);
 
-	expect_eq(kpage_map((int)proc, at, (int)frame, 1, PAGE_READ), 0);
+	expect_eq(kpage_map((int)proc, at, (int)memory, 0, 1, PAGE_READ), 0);
 	expect_eq(kt_spawn_in(proc, RAISER, at, ANY_CORE), proc);
 	expect_eq(kt_wait(proc, NULL), 0);
-	expect_eq(kframe_free((int)frame, 1), 0);
+	expect_eq(khandle_close((int)memory), 0);
 }
 
 #define MANY 100	/* pages: calls on them go in steps */
@@ -198,24 +243,25 @@ TEST(a_page_that_a_server_gave_for_reading_stays_so)
 /* Calls on many pages are one to who makes them, and what is wrong with any page is found before anything changes. */
 TEST(calls_on_many_pages_are_whole)
 {
-	uint64_t before, at, free;
+	uint64_t before, at;
 	struct page_info info;
-	long frame, other;
+	long memory, other, keep;
 
 	expect_eq(kmem_alloc(SELF, PAGE, RW, &at), 0);	/* page tables may stay */
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
+	keep = kmemory_create(1);
 	before = kt_stats(STATS_FRAMES_FREE);
-	frame = kframe_alloc(MANY);
-	expect(frame >= 0);
+	memory = kmemory_create(MANY);
+	expect(memory > 0);
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before - MANY);
 	expect_eq(kmem_alloc(SELF, (MANY + 1) * PAGE, 0, &at), 0);
-	other = kframe_alloc(1);
-	expect_eq(kpage_map(SELF, (unsigned long)at + (MANY - 1) * PAGE, (int)other, 1, PAGE_READ), 0);
-	expect_eq(kpage_map(SELF, (unsigned long)at, (int)frame, MANY, RW), -E_EXIST);
+	other = kmemory_create(1);
+	expect_eq(kpage_map(SELF, (unsigned long)at + (MANY - 1) * PAGE, (int)other, 0, 1, PAGE_READ), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, MANY, RW), -E_EXIST);
 	expect_eq(kpage_query(SELF, (unsigned long)at, &info), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at + (MANY - 1) * PAGE, 1), 0);
-	expect_eq(kpage_map(SELF, (unsigned long)at, (int)frame, MANY, RW), -E_EXIST);	/* reserved in part */
-	expect_eq(kpage_map(SELF, (unsigned long)at, (int)frame, MANY - 1, RW), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, MANY, RW), -E_EXIST);	/* reserved in part */
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, MANY - 1, RW), 0);
 	for (unsigned i = 0; i < MANY - 1; i++)
 		expect_eq(*(volatile uint32_t *)(uintptr_t)(at + i * PAGE), 0);
 	expect_eq(kpage_protect(SELF, (unsigned long)at, MANY, PAGE_READ), -E_INVAL);
@@ -224,16 +270,13 @@ TEST(calls_on_many_pages_are_whole)
 	expect_eq(kpage_protect(SELF, (unsigned long)at, MANY - 1, PAGE_READ), 0);
 	expect_eq(kpage_query(SELF, (unsigned long)at + (MANY - 2) * PAGE, &info), 0);
 	expect_eq(info.prot, PAGE_READ);
-	expect_eq(kframe_free((int)frame, MANY + 1), other == frame + MANY ? 0 : -E_INVAL);
-	expect_eq(kt_stats(STATS_FRAMES_FREE) < before - MANY, 1);
+	expect_eq(khandle_close((int)memory), 0);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before - MANY);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, MANY - 1), 0);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at + MANY * PAGE, 1), 0);
-	if (other != frame + MANY) {
-		expect_eq(kframe_free((int)frame, MANY), 0);
-		expect_eq(kframe_free((int)other, 1), 0);
-	}
-	free = kt_stats(STATS_FRAMES_FREE);
-	expect_eq(free, before);
+	expect_eq(khandle_close((int)other), 0);
+	wait_for_frames(before);
+	expect_eq(khandle_close((int)keep), 0);
 }
 
 /* More than there is: nothing is taken, nothing stays. */
@@ -242,7 +285,7 @@ TEST(a_call_for_too_much_leaves_nothing)
 	uint64_t before = kt_stats(STATS_FRAMES_FREE), at;
 
 	expect_eq(kmem_alloc(SELF, (unsigned long)(before + 1) * PAGE, RW, &at), -E_NOMEM);
-	expect_eq(kframe_alloc((int)before + 1), -E_NOMEM);
+	expect_eq(kmemory_create((int)before + 1), -E_NOMEM);
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
 	expect_eq(kmem_alloc(SELF, (unsigned long)(before / 2) * PAGE, RW, &at), 0);
 	for (uint64_t i = 0; i < before / 2; i += 7)
@@ -394,13 +437,13 @@ TEST(narrowing_reaches_the_core_that_runs)
 {
 	int other = kt_other_core();
 	uint32_t cause;
-	long frame = kframe_alloc(1);
+	long memory = kmemory_create(1);
 	unsigned long mine = spot(SELF), at;
 	volatile uint32_t *word = (volatile uint32_t *)mine;
 	uint32_t seen;
 	long proc;
 
-	expect_eq(kpage_map(SELF, mine, (int)frame, 1, RW), 0);
+	expect_eq(kpage_map(SELF, mine, (int)memory, 0, 1, RW), 0);
 	if (other < 0)
 		return;		/* the writer never gives up its core */
 	/* both ways, several times: the child writes through its mapping, we take it away */
@@ -408,7 +451,7 @@ TEST(narrowing_reaches_the_core_that_runs)
 		*word = 0;
 		proc = kproc_create();
 		at = spot((int)proc);
-		expect_eq(kpage_map((int)proc, at, (int)frame, 1, RW), 0);
+		expect_eq(kpage_map((int)proc, at, (int)memory, 0, 1, RW), 0);
 		expect_eq(kt_spawn_in(proc, WRITER, at, other), proc);
 		while (*word == 0)
 			kthread_yield();
@@ -423,15 +466,62 @@ TEST(narrowing_reaches_the_core_that_runs)
 		expect_eq(cause, CRASH_ACCESS);
 	}
 	expect_eq(kpage_unmap(SELF, mine, 16), 0);
-	expect_eq(kframe_free((int)frame, 1), 0);
+	expect_eq(khandle_close((int)memory), 0);
 }
 
-TEST(frames_of_others_are_refused)
+TEST(memory_of_others_is_refused)
 {
-	long frame = kframe_alloc(1);
+	long memory = kmemory_create(1);
 
-	expect_eq(kt_wait(kt_spawn(FOREIGN, (unsigned long)frame, ANY_CORE), NULL), 0);
-	expect_eq(kframe_free((int)frame, 1), 0);
+	expect_eq(kt_wait(kt_spawn(GUESSER, (unsigned long)memory, ANY_CORE), NULL), 0);
+	expect_eq(khandle_close((int)memory), 0);
+	expect_eq(kpage_map(SELF, spot(SELF), (int)memory, 0, 1, PAGE_READ), -E_BADF);
+}
+
+/* test: handle_duplicate, handle_revoke */
+TEST(memory_that_was_given_for_reading_is_read)
+{
+	long memory = kmemory_create(1), proc = kproc_create(), given;
+	int view = (int)khandle_duplicate((int)memory, SELF, RIGHTS_ALL | HANDLE_VIEW), lent;
+	unsigned long at = spot(SELF);
+
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, RW), 0);
+	*(volatile uint32_t *)at = 77;
+	given = khandle_duplicate((int)memory, (int)proc, RIGHT_READ | RIGHT_GRANT);
+	expect(given > 0);
+	expect_eq(kt_spawn_in(proc, READER, (unsigned long)given, ANY_CORE), proc);
+	expect_eq(kt_wait(proc, NULL), 0);
+	/* the rights are those of the handle that it was mapped by */
+	lent = (int)khandle_duplicate(view, SELF, RIGHT_READ | RIGHT_WRITE);
+	expect_eq(kpage_map(SELF, at + PAGE, lent, 0, 1, PAGE_READ), 0);
+	expect_eq(kpage_protect(SELF, at + PAGE, 1, PAGE_READ | PAGE_EXEC), -E_ACCES);
+	expect_eq(kpage_protect(SELF, at + PAGE, 1, RW), 0);
+	expect_eq(kpage_protect(SELF, at, 1, RW | PAGE_EXEC), 0);
+	expect_eq(khandle_revoke(view), 0);
+	expect_eq(kpage_map(SELF, at + 2 * PAGE, lent, 0, 1, PAGE_READ), -E_BADF);
+	expect_eq(kpage_map(SELF, at + 2 * PAGE, (int)memory, 0, 1, PAGE_READ), 0);
+	expect_eq(kpage_unmap(SELF, at, 16), 0);
+	expect_eq(khandle_close(lent), 0);
+	expect_eq(khandle_close(view), 0);
+	expect_eq(khandle_close((int)memory), 0);
+}
+
+/* Whoever gets the frames next finds nothing of what was in them. */
+TEST(memory_that_was_given_up_is_never_read)
+{
+	unsigned long at = spot(SELF);
+
+	for (int round = 0; round < 20; round++) {
+		long memory = kmemory_create(8);
+
+		expect_eq(kpage_map(SELF, at, (int)memory, 0, 8, RW), 0);
+		for (unsigned i = 0; i < 8; i++) {
+			expect_eq(*(volatile uint32_t *)(at + i * PAGE), 0);
+			*(volatile uint32_t *)(at + i * PAGE) = 0xdead;
+		}
+		expect_eq(khandle_close((int)memory), 0);
+		expect_eq(kpage_unmap(SELF, at, 8), 0);
+	}
 }
 
 /* test: archive_map */
@@ -500,7 +590,7 @@ server_main(int argc, char **argv)
 	(void)argv;
 	if (atoll_startup()->job != 0)
 		return child(atoll_startup()->job, (unsigned long)atoll_startup()->shared);
-	RUN(frames_come_back);
+	RUN(memory_comes_back_when_nothing_names_it);
 	RUN(a_frame_lives_as_long_as_somebody_maps_it);
 	RUN(bad_mappings_are_refused);
 	RUN(own_memory_may_have_any_protection);
@@ -515,7 +605,9 @@ server_main(int argc, char **argv)
 	RUN(large_pages_come_back_when_their_process_ends);
 	RUN(exhaustion_is_an_error_and_leaves_no_trace);
 	RUN(narrowing_reaches_the_core_that_runs);
-	RUN(frames_of_others_are_refused);
+	RUN(memory_of_others_is_refused);
+	RUN(memory_that_was_given_for_reading_is_read);
+	RUN(memory_that_was_given_up_is_never_read);
 	RUN(the_archive_is_readable_and_nothing_else);
 	RUN(the_cluster_tells_about_itself);
 	RUN(refills_are_counted_apart);

@@ -25,25 +25,25 @@ word(unsigned long first, unsigned i)
 
 TEST(an_entry_is_seen_when_its_neighbour_is_in_use)
 {
-	long frame = kframe_alloc(PAGES);
+	long memory = kmemory_create(PAGES);
 	uint64_t at;
 
 	expect_eq(kmem_alloc(SELF, PAGES * kt_page_bytes(), 0, &at), 0);
 	for (unsigned i = 0; i < PAGES; i++) {
-		expect_eq(kpage_map(SELF, page((unsigned long)at, i), (int)frame + (int)i, 1, RW), 0);
+		expect_eq(kpage_map(SELF, page((unsigned long)at, i), (int)memory, (int)i, 1, RW), 0);
 		*word((unsigned long)at, i) = i;
 	}
-	/* each page gets the next one's frame, while the others are in use */
+	/* each page gets the next one's memory, while the others are in use */
 	for (unsigned round = 1; round <= ROUNDS; round++)
 		for (unsigned i = 0; i < PAGES; i++) {
 			unsigned now = (i + round) % PAGES;
 
 			expect_eq(kpage_unmap(SELF, page((unsigned long)at, i), 1), 0);
-			expect_eq(kpage_map(SELF, page((unsigned long)at, i), (int)(frame + now), 1, RW), 0);
+			expect_eq(kpage_map(SELF, page((unsigned long)at, i), (int)memory, (int)now, 1, RW), 0);
 			expect_eq(*word((unsigned long)at, i), now);
 		}
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, PAGES), 0);
-	expect_eq(kframe_free((int)frame, PAGES), 0);
+	expect_eq(khandle_close((int)memory), 0);
 }
 
 int

@@ -8,7 +8,7 @@
  * Home's thread is stopped by an interrupt or an armed tick only. Shown: every message is answered, every event taken, every
  * chore done to its end, every deadline ended, though the thread computes without end.
  *
- * proves: kernel/thread/run.c home_work f1573fb81c27
+ * proves: kernel/thread/run.c home_work 12774b76ae1e
  * proves: kernel/thread/run.c home_round 579a2caffbc2
  * proves: kernel/thread/run.c tick_follow 67e7ada8864e
  * proves: kernel/thread/run.c core_interrupted cc9b7835a5c7

@@ -11,8 +11,8 @@ from checks import source
 FILE_ASK, FILE_MAX = 600, 800
 FUNCTION_MAX, FUNCTION_MEDIAN = 100, 15
 PARAMETERS_MAX = 6
-# MPI's prototypes are the standard's; a kernel call's trap passes a number and six arguments
-FREE_NAMES = re.compile(r"P?MPI_|direct_[A-Z]|\w*kcall\d?$|host_call$|__init__$")
+# MPI's prototypes are the standard's; a kernel call's trap passes a number and six arguments, its function gets the caller and these
+FREE_NAMES = re.compile(r"P?MPI_|direct_[A-Z]|kc_|\w*kcall\d?$|host_call$|__init__$")
 HEAD_MAX = 15
 
 

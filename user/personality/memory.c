@@ -58,15 +58,15 @@ static long
 protect_page(unsigned long addr, int prot)
 {
 	struct page_info info;
-	long frame, result;
+	long memory, result;
 
 	if (kpage_query(SELF, addr, &info) >= 0)
 		return kpage_protect(SELF, addr, 1, prot);
-	frame = kframe_alloc(1);
-	if (frame < 0)
-		return frame;
-	result = kpage_map(SELF, addr, (int)frame, 1, prot);
-	kframe_free((int)frame, 1);
+	memory = kmemory_create(1);
+	if (memory < 0)
+		return memory;
+	result = kpage_map(SELF, addr, (int)memory, 0, 1, prot);
+	khandle_close((int)memory);
 	return result;
 }
 

@@ -108,16 +108,16 @@ kpage_query(int proc, unsigned long addr, void *info)
 }
 
 long
-kframe_alloc(int count)
+kmemory_create(int count)
 {
 	expect_eq(count, 1);
 	return frames_free > 0 ? 7 : -E_NOMEM;
 }
 
 long
-kpage_map(int proc, unsigned long addr, int frame, int count, int p)
+kpage_map(int proc, unsigned long addr, int memory, int first, int count, int p)
 {
-	expect(proc == SELF && frame == 7 && count == 1);
+	expect(proc == SELF && memory == 7 && first == 0 && count == 1);
 	expect_eq(state[page_of(addr)], RESERVED);
 	state[page_of(addr)] = MAPPED;
 	prot[page_of(addr)] = p;
@@ -126,9 +126,9 @@ kpage_map(int proc, unsigned long addr, int frame, int count, int p)
 }
 
 long
-kframe_free(int frame, int count)
+khandle_close(int handle)
 {
-	expect(frame == 7 && count == 1);
+	expect_eq(handle, 7);
 	return 0;
 }
 

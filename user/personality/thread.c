@@ -206,12 +206,12 @@ make_stacks(void)
 		return -E_AGAIN;
 	while (personality_info.stacks < need) {
 		uint64_t at = personality_info.stack_top - (uint64_t)(personality_info.stacks + 1) * PERSONALITY_STACK_BYTES;
-		long frame = kframe_alloc(pages), result;
+		long memory = kmemory_create(pages), result;
 
-		if (frame < 0)
-			return frame;
-		result = kpage_map(SELF, at, (int)frame, pages, PAGE_READ | PAGE_WRITE);
-		kframe_free((int)frame, pages);
+		if (memory < 0)
+			return memory;
+		result = kpage_map(SELF, at, (int)memory, 0, pages, PAGE_READ | PAGE_WRITE);
+		khandle_close((int)memory);
 		if (result < 0)
 			return result;
 		personality_info.stacks++;

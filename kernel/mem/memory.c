@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory objects: see memory.h.
+ */
+#include <kernel/cluster.h>
+#include <kernel/mem/memory.h>
+#include <kernel/proc/proc.h>
+
+#define DROP_STEP 8	/* frames */
+#define RIGHTS_OF_PAGES (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
+
+_Static_assert(RIGHT_READ == PAGE_READ && RIGHT_WRITE == PAGE_WRITE && RIGHT_EXEC == PAGE_EXEC, "a right of memory is a protection");
+
+long
+memory_new(struct process *p, struct memory **made)
+{
+	struct slab *slab = &proc_cluster(p)->slab;
+	struct memory *m = quota_alloc(p->quota, slab, sizeof(*m));
+	long handle;
+
+	if (m == NULL)
+		return -E_NOMEM;
+	object_init(&m->object, OBJECT_MEMORY);
+	handle = handle_new(&p->handles, &m->object, RIGHTS_OF_PAGES | RIGHT_GRANT | RIGHT_REVOKE);
+	if (handle < 0) {
+		quota_free(p->quota, slab, m, sizeof(*m));
+		return handle;
+	}
+	m->quota = p->quota;
+	quota_get(m->quota);
+	*made = m;
+	return handle;
+}
+
+void
+memory_grow(struct process *p, struct memory *m, uint32_t count)
+{
+	struct frames *f = &proc_cluster(p)->frames;
+	uint32_t at = m->first + m->count;
+
+	frames_mark(f, at, count, FRAME_USER, p->id);
+	for (uint32_t i = at; i < at + count; i++)
+		frame_get(f, i);
+	m->count += count;
+}
+
+int
+memory_find(struct thread *caller, int handle, int prot, struct memory **m)
+{
+	const struct handles *handles = &caller->proc->handles;
+	struct object *o = handle_get(handles, handle, OBJECT_MEMORY, (unsigned)prot & RIGHTS_OF_PAGES);
+
+	if (o == NULL)
+		return (int)handle_error(handles, handle, OBJECT_MEMORY);
+	*m = list_entry(o, struct memory, object);
+	return 0;
+}
+
+/* Some of its frames. True: that was all, and it is gone. */
+static bool
+drop(struct cluster *c, struct memory *m)
+{
+	struct quota *q = m->quota;
+
+	for (unsigned n = 0; m->count > 0; n++) {
+		if (n == DROP_STEP)
+			return false;
+		frame_put(&c->frames, m->first + --m->count, sweeps_epoch(c));
+	}
+	quota_free(q, &c->slab, m, sizeof(*m));
+	quota_put(&c->slab, q);
+	return true;
+}
+
+void
+memory_unreferenced(struct cluster *c, struct object *o)
+{
+	struct memory *m = list_entry(o, struct memory, object);
+
+	if (drop(c, m))
+		return;
+	list_push_back(&c->memory_gone, &m->link);
+	c->chores++;
+}
+
+bool
+memory_drop_some(struct cluster *c)
+{
+	struct list *node = list_pop_front(&c->memory_gone);
+	struct memory *m;
+
+	if (node == NULL)
+		return false;
+	m = list_entry(node, struct memory, link);
+	if (drop(c, m))
+		c->chores--;
+	else
+		list_push_front(&c->memory_gone, &m->link);
+	return true;
+}
