@@ -132,6 +132,9 @@ struct thread {
 		struct memory *memory;	/* that memory_create fills, or NULL */
 		uint32_t block;		/* frames that are still to become its */
 		uint32_t block_count;
+		uint32_t refs_first;	/* frames of one large page that the call has a reference to: not mapped yet, or no more */
+		uint32_t refs;
+		int most;		/* rights that page_map found for them */
 		bool sweeping;		/* `sweep` has begun and is not sent */
 	} work;
 };
@@ -261,6 +264,7 @@ struct cluster {
 	uint32_t orphans;	/* processes with is_orphan */
 	/* things under way that need home's eye even if nothing new comes: sweeps, orphans, grants, backlog, heartbeat, deadlines */
 	uint32_t chores;
+	uint32_t chore;		/* that home looked after last */
 	bool unfinished;	/* home found something of this, or of the NoC, to do in its last round: there may be more */
 	struct list threads_free;
 	struct list procs_free;

@@ -27,7 +27,7 @@ CALLS = {
     "core_loop": FINISH, "finish_call": FINISH, "thread_enter": FINISH,
 }
 # their jumps through a register stay inside, or are the start-up's, or the return of assembly
-SWITCHES = {"fmt_vprint", "portal_event", "translate", "fp_save", "hal_reset", "hal_start"}
+SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "translate", "fp_save", "hal_reset", "hal_start"}
 # recursion that ends by itself, with its depth: levels of page tables; an event to the own
 # cluster, its answer, and none to that
 DEEPEST = {"table_give": 3, "event_send": 3}

@@ -99,8 +99,7 @@ TEST(a_new_life_gets_no_events_of_the_last_one)
 		expect(n < 1000);
 	}
 	fake_boot(BAD);
-	here = 0;
-	ikc_poll(&fake[0]->c);
+	look(0);
 	expect_eq(fake[0]->c.ikc.peer[BAD].state, PEER_UP);
 	expect_eq(fake[0]->c.ikc.backlog_count, 0);
 	expect_eq(fake_messages, 0);

@@ -451,7 +451,7 @@ fake_step(unsigned cluster, bool home)
 		return false;
 	here = cluster;
 	if (home)
-		return ikc_poll(&fake[cluster]->c);
+		return ikc_poll(&fake[cluster]->c) | peers_poll(&fake[cluster]->c);
 	for (int i = 0; i < FAKE_THREADS; i++)
 		any |= fake_finish(thr(cluster, i));
 	return any;

@@ -7,7 +7,6 @@
 #include <kernel/call/kcall_core.h>
 #include <kernel/ikc/state.h>
 
-#define EVENTS_PER_ROUND 16
 #define BACKLOG_GREETINGS 8		/* UP is not part of a protocol that counts */
 
 /* --- threads --- */
@@ -170,23 +169,11 @@ event_receive(struct cluster *c, uint32_t peer, uint32_t incarnation, uint32_t e
 bool
 ikc_poll(struct cluster *c)
 {
-	uint32_t activity = hal_load32(c->ikc.activity);
-	bool found = false;
 	unsigned peer;
 	uint32_t event, incarnation;
+	bool found = hal_noc_poll(&peer, &incarnation, &event);
 
-	for (int n = 0; n < EVENTS_PER_ROUND && hal_noc_poll(&peer, &incarnation, &event); n++) {
-		found = true;
+	if (found)
 		event_receive(c, peer, incarnation, event);
-	}
-	peer_poll(c, &found);
-	if (!found)
-		c->ikc.looked = activity;
 	return found;
-}
-
-uint64_t
-ikc_deadline(struct cluster *c)
-{
-	return peer_deadline(c);
 }

@@ -48,11 +48,14 @@ struct ikc_state {
 	struct portal_move *move;	/* [threads], each used by its thread's core */
 	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */
-	uint32_t looked;		/* activity when ikc_poll last found nothing */
+	uint32_t looked;		/* activity when home last found nothing to do */
 	uint32_t mailboxes;		/* endpoints */
 	uint32_t portals;
-	uint32_t deaths;		/* hal_noc_deaths that have been looked at */
+	uint32_t deaths;		/* hal_noc_deaths when the last look at the peers began */
 	uint32_t clusters_dead;		/* deaths of peers so far */
+	uint32_t peer_next;		/* that is looked at next */
+	uint32_t peers_left;		/* of the look at them all that is under way */
+	uint32_t beats;			/* of our own heart */
 	uint32_t backlog_count;		/* of all peers */
 	uint64_t next_beat;
 	struct list missed;		/* threads that found several output slots full */
@@ -67,18 +70,24 @@ size_t ikc_bytes(const struct boot_record *record, uint32_t threads);
  */
 void ikc_init(struct cluster *c, void *memory);
 
-/* Has nothing come since ikc_poll last found nothing? Costs a look at one word. */
+/* Has nothing come since home last found nothing to do? Costs a look at one word. */
 static inline bool
 ikc_is_quiet(const struct ikc_state *s)
 {
 	return hal_load32(s->activity) == s->looked;
 }
 
-/* Take what arrived: a bounded number of events, deaths, the heartbeat. Never blocks. True if there was anything. */
+/* Take one event. Never blocks. False if there was none. */
 bool ikc_poll(struct cluster *c);
 
-/* When ikc_poll wants to run even if nothing arrives (hal_clock_ns), or HAL_FOREVER. */
-uint64_t ikc_deadline(struct cluster *c);
+/*
+ * Deaths, the heartbeat, events that found a full ring: look at some of the peers, if there is a reason to look at them, from where the last
+ * look stopped. False if nothing was done and all have been looked at.
+ */
+bool peers_poll(struct cluster *c);
+
+/* When peers_poll wants to run even if nothing arrives (hal_clock_ns), or HAL_FOREVER. */
+uint64_t peers_deadline(struct cluster *c);
 
 /* An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER). 0; -E_INVAL; -E_BADF; -E_BUSY. */
 struct event;

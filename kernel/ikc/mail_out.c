@@ -197,7 +197,7 @@ mail_peer_up(struct cluster *c, uint32_t peer)
 	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++) {
 		struct mail_out *o = mail_out_at(c, peer, port);
 
-		if (!o->full)
+		if (!o->full && !(list_is_empty(&o->waiters) && list_is_empty(&o->missed)))
 			offer(c, o, 0);
 	}
 }

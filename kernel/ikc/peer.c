@@ -12,6 +12,8 @@
 
 #define SILENT_BEATS 10
 #define BACKLOG_NS 100000		/* until a full ring is tried again */
+#define PEERS_PER_STEP 8		/* that are looked at and have not changed */
+#define TRIES_PER_STEP 16		/* events of one peer */
 
 static struct ikc_peer *
 peer_at(struct cluster *c, uint32_t peer)
@@ -61,28 +63,17 @@ event_send(struct cluster *c, uint32_t peer, uint32_t event)
 		backlog_add(c, peer, event);
 }
 
-/* Try a peer's events once, in their order. */
-static void
-backlog_try(struct cluster *c, uint32_t peer, bool *found)
+/* Try some of a peer's events, in their order. True: some are gone. */
+static bool
+backlog_try(struct cluster *c, uint32_t peer)
 {
 	uint32_t *held = backlog_of(c, peer), count = peer_at(c, peer)->backlog, gone = 0;
 
-	while (gone < count && hal_noc_notify(peer, held[gone]) != -E_AGAIN)
+	while (gone < count && gone < TRIES_PER_STEP && hal_noc_notify(peer, held[gone]) != -E_AGAIN)
 		gone++;
 	memmove(held, held + gone, (count - gone) * sizeof(*held));
 	backlog_count(c, peer, count - gone);
-	*found |= gone > 0;
-}
-
-static void
-backlog_poll(struct cluster *c, bool *found)
-{
-	for (uint32_t peer = 0; peer < c->ikc.clusters; peer++) {
-		if (peer_at(c, peer)->overrun)
-			ikc_condemn(c, peer, "does not take its events");
-		if (peer_at(c, peer)->backlog > 0)
-			backlog_try(c, peer, found);
-	}
+	return gone > 0;
 }
 
 /* --- life --- */
@@ -134,22 +125,25 @@ ikc_condemn(struct cluster *c, uint32_t peer, const char *what)
 	peer_gone(c, peer, -E_HOSTDOWN);
 }
 
-/* Compare what we believe with what the NoC says. */
-static void
+/* Compare what we believe with what the NoC says. True: that has changed. */
+static bool
 peer_refresh(struct cluster *c, uint32_t peer)
 {
 	struct ikc_peer *p = peer_at(c, peer);
-	uint32_t incarnation = hal_noc_incarnation(peer);
+	uint32_t incarnation = hal_noc_incarnation(peer), before = p->state;
 	bool alive = hal_noc_alive(peer);
 
 	if (peer == c->id)
-		return;
+		return false;
 	if (p->state == PEER_UP && (!alive || incarnation != p->incarnation))
 		peer_gone(c, peer, alive ? -E_CONNRESET : -E_HOSTDOWN);
-	if (alive && p->state != PEER_UP && incarnation != p->incarnation)
+	if (alive && p->state != PEER_UP && incarnation != p->incarnation) {
 		peer_meet(c, peer, incarnation);
-	else if (p->state == PEER_UNKNOWN && hal_noc_is_dead(peer))
+		return true;
+	}
+	if (p->state == PEER_UNKNOWN && hal_noc_is_dead(peer))
 		peer_gone(c, peer, -E_HOSTDOWN);
+	return p->state != before;
 }
 
 void
@@ -194,17 +188,18 @@ peer_accept(struct cluster *c, uint32_t peer, uint32_t incarnation)
 	return p->state == PEER_UP && p->incarnation == incarnation;
 }
 
-/* --- the pulse --- */
+/* --- rounds --- */
 
-static void
+/* Has a peer's heart beaten since we last listened? True: it counts as dead from now on. */
+static bool
 peer_listen(struct cluster *c, uint32_t peer)
 {
 	struct ikc_peer *p = peer_at(c, peer);
-	uint32_t heartbeat;
+	uint32_t heartbeat = hal_noc_heartbeat_of(peer);
 
+	p->heard = c->ikc.beats;
 	if (peer == c->id || p->state != PEER_UP)
-		return;
-	heartbeat = hal_noc_heartbeat_of(peer);
+		return false;
 	if (heartbeat != p->heartbeat) {
 		p->heartbeat = heartbeat;
 		p->silent = 0;
@@ -212,43 +207,63 @@ peer_listen(struct cluster *c, uint32_t peer)
 		if (!hal_noc_is_dead(peer))
 			console_message(c, "cluster %u gives no sign of life and counts as dead", (unsigned)peer);
 		hal_noc_mark_dead(peer);
-		peer_refresh(c, peer);
+		return peer_refresh(c, peer);
 	}
+	return false;
 }
 
-static void
-beat(struct cluster *c, bool *found)
+/* Whatever there may be with one peer. True: there was something. */
+static bool
+peer_visit(struct cluster *c, uint32_t peer)
 {
-	uint64_t now = hal_clock_ns();
+	struct ikc_peer *p = peer_at(c, peer);
 
+	if (peer_refresh(c, peer))
+		return true;
+	if (p->heard != c->ikc.beats && peer_listen(c, peer))
+		return true;
+	if (p->overrun)
+		ikc_condemn(c, peer, "does not take its events");
+	return p->backlog > 0 && backlog_try(c, peer);
+}
+
+/* Is our own next beat due? */
+static bool
+beat(struct cluster *c)
+{
+	uint64_t now;
+
+	if (c->ikc.period_ns == 0)
+		return false;
+	now = hal_clock_ns();
 	if (now < c->ikc.next_beat)
-		return;
-	*found = true;
+		return false;
 	c->ikc.next_beat = now + c->ikc.period_ns;
+	c->ikc.beats++;
 	hal_noc_heartbeat();
-	for (uint32_t peer = 0; peer < c->ikc.clusters; peer++)
-		peer_listen(c, peer);
+	return true;
 }
 
-void
-peer_poll(struct cluster *c, bool *found)
+bool
+peers_poll(struct cluster *c)
 {
+	struct ikc_state *s = &c->ikc;
 	uint32_t deaths = hal_noc_deaths();
+	bool found = false;
 
-	if (deaths != c->ikc.deaths) {
-		c->ikc.deaths = deaths;
-		*found = true;
-		for (uint32_t peer = 0; peer < c->ikc.clusters; peer++)
-			peer_refresh(c, peer);
+	if (beat(c) || deaths != s->deaths || (s->peers_left == 0 && s->backlog_count > 0))
+		s->peers_left = s->clusters;
+	s->deaths = deaths;
+	for (unsigned n = 0; n < PEERS_PER_STEP && s->peers_left > 0 && !found; n++) {
+		found = peer_visit(c, s->peer_next);
+		s->peer_next = s->peer_next + 1 < s->clusters ? s->peer_next + 1 : 0;
+		s->peers_left--;
 	}
-	if (c->ikc.backlog_count > 0)
-		backlog_poll(c, found);
-	if (c->ikc.period_ns != 0)
-		beat(c, found);
+	return found || s->peers_left > 0;
 }
 
 uint64_t
-peer_deadline(struct cluster *c)
+peers_deadline(struct cluster *c)
 {
 	uint64_t at = c->ikc.period_ns != 0 ? c->ikc.next_beat : HAL_FOREVER;
 	uint64_t retry = c->ikc.backlog_count > 0 ? hal_clock_ns() + BACKLOG_NS : HAL_FOREVER;

@@ -19,6 +19,7 @@ struct ikc_peer {
 	uint32_t state;
 	uint32_t incarnation;		/* last one met, 0: none */
 	uint32_t heartbeat;
+	uint32_t heard;			/* own beats when it was last listened to */
 	uint32_t backlog;		/* its events in the backlog */
 	bool overrun;			/* more than the backlog holds */
 	uint32_t silent;		/* own beats since the heartbeat last changed */
@@ -91,9 +92,6 @@ void peer_look(struct cluster *c, uint32_t peer);
 
 /* The life of a peer that sent an event is the present one, and up: false if the event is to be dropped. */
 bool peer_accept(struct cluster *c, uint32_t peer, uint32_t incarnation);
-
-void peer_poll(struct cluster *c, bool *found);
-uint64_t peer_deadline(struct cluster *c);
 
 /* Send an event, also to ourselves. It is never lost while the peer lives. */
 void event_send(struct cluster *c, uint32_t peer, uint32_t event);

@@ -9,13 +9,20 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
+/* Home, where its own thread calls, serves others after each page. */
 static void
 zero(struct thread *caller, uint32_t frame, uint32_t count)
 {
-	void *at = frame_kaddr(&caller->cluster->frames, frame);
+	struct core *core = core_self();
 
-	hal_zero_pages(at, count * HAL_PAGE_BYTES);
-	hal_publish(at, count * HAL_PAGE_BYTES);
+	for (uint32_t i = frame; i < frame + count; i++) {
+		void *at = frame_kaddr(&caller->cluster->frames, i);
+
+		hal_zero_pages(at, HAL_PAGE_BYTES);
+		hal_publish(at, HAL_PAGE_BYTES);
+		if (core_is_home(core))
+			am_serve(core);
+	}
 }
 
 /* a[0]: how many frames. The handle; a[1]: the first frame. Again: -E_AGAIN. */
@@ -86,7 +93,7 @@ kc_memory_create(struct thread *caller, int count)
 	return handle;
 }
 
-/* The next run of a[0] pages, of large ones if a[1]. Its frame; a[2]: pages. */
+/* The next run of a[0] pages, of large ones if a[1]. Its frame; a[2]: pages. Again: -E_AGAIN. */
 static long
 run_serve(struct kcall_args *args)
 {
@@ -166,6 +173,8 @@ take_all(struct thread *caller, size_t pages, bool large)
 		unsigned long a[MEM_ARGS] = {pages, large};
 		long run = mem_home(caller, run_serve, a);
 
+		if (run == -E_AGAIN)
+			continue;
 		if (run < 0)
 			return run;
 		zero(caller, (uint32_t)run, (uint32_t)a[2]);

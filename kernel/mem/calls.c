@@ -14,7 +14,7 @@
 
 _Static_assert(sizeof(struct event_page) <= HAL_PAGE_BYTES, "the event page is one page");
 
-#define UNMAP_STEP 16		/* small pages */
+#define UNMAP_STEP 8		/* small pages */
 #define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
 struct range {
@@ -148,7 +148,28 @@ refs_check(const struct frames *f, const struct change *m)
 	return 0;
 }
 
-/* A step's pages, or one large page. Again: -E_AGAIN. */
+/* The next frames of a large page: who refers to them before they are mapped keeps them as they are. -E_AGAIN: those were not the last. */
+static int
+refs_take(struct thread *t, const struct change *m)
+{
+	struct frames *f = &t->cluster->frames;
+	struct mem_work *w = &t->work;
+	struct change part = {.frame = m->frame + w->refs, .frames = MEM_STEP};
+	int e;
+
+	if (w->refs == PAGES_PER_LARGE)
+		return 0;
+	e = refs_check(f, &part);
+	if (e != 0)
+		return e;
+	for (uint32_t i = 0; i < MEM_STEP; i++)
+		frame_get(f, part.frame + i);
+	w->refs_first = m->frame;
+	w->refs += MEM_STEP;
+	return -E_AGAIN;
+}
+
+/* A step's pages, or a part of one large page. Again: -E_AGAIN. */
 static long
 map_serve(struct kcall_args *args)
 {
@@ -162,7 +183,7 @@ map_serve(struct kcall_args *args)
 	e = map_decode(args, &m);
 	args->a[2] = left;
 	if (e == 0)
-		e = refs_check(&c->frames, &m);
+		e = m.unit == HAL_PAGE_BYTES ? refs_check(&c->frames, &m) : refs_take(args->caller, &m);
 	if (e != 0)
 		return e;
 	claimed = area_covers(&m.p->areas, m.r.start, m.r.end);
@@ -176,9 +197,16 @@ map_serve(struct kcall_args *args)
 			mem_unclaim(m.p, m.r.start, m.r.end);
 		return e;
 	}
-	for (uint32_t i = 0; i < m.frames; i++)
+	args->caller->work.refs = 0;	/* they are the mapping's now */
+	for (uint32_t i = 0; m.unit == HAL_PAGE_BYTES && i < m.frames; i++)
 		frame_get(&c->frames, m.frame + i);
 	return map_next(args->a, pages, m.unit);
+}
+
+static long
+refs_drop_serve(struct kcall_args *args)
+{
+	return mem_refs_drop(args->caller) ? 0 : -E_AGAIN;
 }
 
 static long
@@ -216,6 +244,8 @@ kc_page_map(struct thread *caller, int proc, unsigned long addr, int memory, int
 		return e;
 	__builtin_memcpy(a, call, sizeof(a));
 	e = map_steps(caller, map_serve, a);
+	if (e != 0 && (prot & PAGE_LARGE))
+		map_steps(caller, refs_drop_serve, (unsigned long[MEM_ARGS]){0});
 	return e != 0 && a[1] > addr ? page_take_back(caller, proc, addr, a[1], e) : e;
 }
 
@@ -229,7 +259,7 @@ cuts_large(struct process *p, uintptr_t at)
 	return at % HAL_LARGE_BYTES != 0 && hal_query(&p->space, at, &paddr, &prot) == 0 && (prot & PAGE_LARGE);
 }
 
-/* Pages from `a` on that are mapped, up to the end of the range; their frames lose the mapping. */
+/* Small pages from `a` on that are mapped, up to the end of the range; their frames lose the mapping. */
 static size_t
 put_run(struct process *p, uintptr_t a, uintptr_t end)
 {
@@ -238,29 +268,49 @@ put_run(struct process *p, uintptr_t a, uintptr_t end)
 	uint64_t paddr;
 	int prot;
 
-	while (at < end && hal_query(&p->space, at, &paddr, &prot) == 0) {
-		size_t pages = prot & PAGE_LARGE ? PAGES_PER_LARGE : 1;
+	while (at < end && hal_query(&p->space, at, &paddr, &prot) == 0 && !(prot & PAGE_LARGE)) {
 		uint32_t frame = frame_at(&c->frames, paddr);
 
-		for (size_t i = 0; frame != FRAME_NONE && i < pages; i++)
-			frame_put(&c->frames, frame + (uint32_t)i, sweeps_epoch(c));
-		at += pages * HAL_PAGE_BYTES;
+		if (frame != FRAME_NONE)
+			frame_put(&c->frames, frame, sweeps_epoch(c));
+		at += HAL_PAGE_BYTES;
 	}
 	return (at - a) / HAL_PAGE_BYTES;
+}
+
+/* Unmap a large page at `at`, if there is one: the references to its frames are the call's then. Its pages. */
+static size_t
+unmap_large(struct thread *t, struct process *p, uintptr_t at)
+{
+	uint64_t paddr;
+	uint32_t frame;
+	int prot;
+
+	if (hal_query(&p->space, at, &paddr, &prot) != 0)
+		return 0;
+	frame = frame_at(&t->cluster->frames, paddr);
+	if (frame != FRAME_NONE) {
+		t->work.refs_first = frame;
+		t->work.refs = PAGES_PER_LARGE;
+	}
+	check(hal_unmap(&p->space, at, PAGES_PER_LARGE) == 0);
+	return PAGES_PER_LARGE;
 }
 
 /* The sweep has begun, so that no frame is free before it ends. A run is unmapped at once: that is one call of the host's. Some pages, up to
  * the address that is returned. */
 static uintptr_t
-range_unmap(struct process *p, const struct range *r)
+range_unmap(struct thread *t, struct process *p, const struct range *r)
 {
 	uintptr_t a = r->start, end = r->end - a > UNMAP_STEP * HAL_PAGE_BYTES ? a + UNMAP_STEP * HAL_PAGE_BYTES : r->end;
 
-	while (a < end) {
+	while (a < end && t->work.refs == 0) {
 		size_t pages = put_run(p, a, end);
 
 		if (pages != 0)
 			check(hal_unmap(&p->space, a, pages) == 0);
+		else
+			pages = unmap_large(t, p, a);
 		a += (pages != 0 ? pages : 1) * HAL_PAGE_BYTES;
 	}
 	return a;
@@ -341,8 +391,14 @@ unmap_serve(struct kcall_args *args)
 	struct thread *t = args->caller;
 	struct change m;
 	uintptr_t at;
-	int e = change_decode(args, &m);
+	int e;
 
+	if (t->work.refs > 0) {		/* of the large page that was unmapped last */
+		if (!mem_refs_drop(t) || args->a[2] > 0)
+			return -E_AGAIN;
+		return shoot_down_end(t, &t->sweep, (long)args->a[3]);
+	}
+	e = change_decode(args, &m);
 	if (e == 0)
 		e = unmap_check(t, &m);
 	if (e != 0)
@@ -350,11 +406,11 @@ unmap_serve(struct kcall_args *args)
 	if (!t->work.sweeping)
 		shoot_down_begin(t, m.p);
 	t->work.sweeping = true;
-	at = range_unmap(m.p, &m.r);
+	at = range_unmap(t, m.p, &m.r);
 	mem_unclaim(m.p, m.r.start, at);
 	args->a[1] = at;
 	args->a[2] = (m.r.end - at) / HAL_PAGE_BYTES;
-	return at < m.r.end ? -E_AGAIN : shoot_down_end(t, &t->sweep, (long)args->a[3]);
+	return at < m.r.end || t->work.refs > 0 ? -E_AGAIN : shoot_down_end(t, &t->sweep, (long)args->a[3]);
 }
 
 /* The next pages of a long range: are they mapped, with these rights at most? a[1] and a[2] say what is left. */

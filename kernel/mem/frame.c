@@ -9,8 +9,8 @@
 #include <kernel/mem/frame.h>
 
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
-#define PREPARE_STEP 1024	/* entries of the table */
-#define DRAIN_STEP 24		/* frames */
+#define PREPARE_STEP 512	/* entries of the table */
+#define DRAIN_STEP 6		/* frames */
 
 static size_t
 offset_in_large(const void *memory)
@@ -222,10 +222,10 @@ frames_block(struct frames *f, uint32_t count)
 }
 
 void
-frames_mark(struct frames *f, uint32_t first, uint32_t count, uint8_t state, int32_t owner)
+frames_mark(struct frames *f, uint32_t first, uint32_t count, struct frame as)
 {
 	for (uint32_t n = first; n < first + count; n++)
-		f->frame[n] = (struct frame){.state = state, .owner = owner};
+		f->frame[n] = as;
 }
 
 void
@@ -241,7 +241,7 @@ frames_take(struct frames *f, uint32_t count, uint8_t state, int32_t owner)
 	uint32_t i = frames_block(f, count);
 
 	if (i != FRAME_NONE)
-		frames_mark(f, i, count, state, owner);
+		frames_mark(f, i, count, (struct frame){.state = state, .owner = owner});
 	return i;
 }
 

@@ -73,7 +73,7 @@ uint32_t frames_take(struct frames *f, uint32_t count, uint8_t state, int32_t ow
  */
 bool frames_prepare(struct frames *f, uint32_t count);
 uint32_t frames_block(struct frames *f, uint32_t count);
-void frames_mark(struct frames *f, uint32_t first, uint32_t count, uint8_t state, int32_t owner);
+void frames_mark(struct frames *f, uint32_t first, uint32_t count, struct frame as);
 void frames_block_back(struct frames *f, uint32_t first, uint32_t count);
 
 /* Give frames back to the free lists. They must have no references. */

@@ -7,8 +7,8 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-#define DROP_STEP 8		/* runs of frames */
-#define RELEASE_COST 96		/* of one step of the end of a process's memory: 1 for a page, and more for one that is mapped */
+#define DROP_STEP 3		/* runs of frames */
+#define RELEASE_COST 20		/* of one step of the end of a process's memory: 1 for a page, and more for one that is mapped */
 #define RELEASE_MAPPED 3
 #define CLAIMS_PER_FRAME 16	/* pages of addresses that a process may claim, for each frame of the cluster */
 
@@ -36,29 +36,30 @@ frame_freed(int32_t owner)
 	mem_refund(&core_self()->cluster->proc[ID_INDEX(owner)], 1);
 }
 
-/* Frames of a process in a row, charged to it, with whatever they held; or FRAME_NONE. */
+/* Frames of a process in a row, charged to it, that nobody has marked or zeroed; or FRAME_NONE. */
 static __attribute__((noinline)) uint32_t
-run_charged(struct process *p, uint32_t frames, uint8_t state)
+block_charged(struct process *p, uint32_t frames)
 {
-	uint32_t run;
+	uint32_t block;
 
 	if (!mem_charge(p, frames))
 		return FRAME_NONE;
-	run = frames_take(&proc_cluster(p)->frames, frames, state, p->id);
-	if (run == FRAME_NONE)
+	block = frames_block(&proc_cluster(p)->frames, frames);
+	if (block == FRAME_NONE)
 		mem_refund(p, frames);
-	return run;
+	return block;
 }
 
 /* A page of a process, filled with zeros; NULL: it can have no more. */
 static void *
 page_charged(struct process *p, uint8_t state)
 {
-	uint32_t frame = run_charged(p, 1, state);
+	uint32_t frame = block_charged(p, 1);
 	void *page;
 
 	if (frame == FRAME_NONE)
 		return NULL;
+	frames_mark(&proc_cluster(p)->frames, frame, 1, (struct frame){.state = state, .owner = p->id});
 	page = frame_kaddr(&proc_cluster(p)->frames, frame);
 	hal_zero_pages(page, HAL_PAGE_BYTES);
 	return page;
@@ -173,8 +174,10 @@ mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken)
 
 	while (take > want)
 		take /= 2;
+	if (!frames_prepare(f, take))
+		return -E_AGAIN;
 	for (; take >= least; take /= 2) {
-		run = run_charged(t->proc, take, FRAME_KERNEL);
+		run = block_charged(t->proc, take);
 		if (run != FRAME_NONE)
 			break;
 	}
@@ -223,9 +226,7 @@ mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot)
 		mem_refund(e == 0 ? t->proc : p, pages);
 	if (e != 0)
 		return e == -E_EXIST ? -E_INVAL : -E_NOMEM;
-	frames_mark(f, run, pages, FRAME_USER, p->id);
-	for (uint32_t i = run; i < run + pages; i++)
-		frame_get(f, i);
+	frames_mark(f, run, pages, (struct frame){.state = FRAME_USER, .owner = p->id, .refs = 1});
 	t->work.runs = next;
 	t->work.run_count--;
 	return (long)pages;
@@ -240,11 +241,32 @@ sweep_drop(struct thread *t)
 }
 
 bool
+mem_refs_drop(struct thread *t)
+{
+	struct mem_work *w = &t->work;
+	uint32_t epoch = sweeps_epoch(t->cluster);
+
+	for (unsigned n = 0; n < MEM_STEP && w->refs > 0; n++)
+		frame_put(&t->cluster->frames, w->refs_first + --w->refs, epoch);
+	return w->refs == 0;
+}
+
+bool
+mem_work_is_held(const struct thread *t)
+{
+	const struct mem_work *w = &t->work;
+
+	return w->run_count + w->reserved + w->block_count + w->refs > 0 || w->memory != NULL || w->sweeping;
+}
+
+bool
 mem_work_drop(struct thread *t)
 {
 	struct frames *f = &t->cluster->frames;
 	struct mem_work *w = &t->work;
 
+	if (!mem_refs_drop(t))
+		return false;
 	for (unsigned n = 0; w->run_count > 0; n++) {
 		uint32_t run = w->runs;
 
@@ -252,7 +274,8 @@ mem_work_drop(struct thread *t)
 			return false;
 		w->runs = f->frame[run].next;
 		w->run_count--;
-		frames_free(f, run, f->frame[run].prev);
+		mem_refund(t->proc, f->frame[run].prev);
+		frames_block_back(f, run, f->frame[run].prev);
 	}
 	f->free += w->reserved;
 	w->reserved = 0;

@@ -8,10 +8,11 @@
 #include <kernel/cluster.h>
 
 /*
- * A call that acts on many pages sends one message after the other, each for so many small pages or one large one; the calling core loops.
+ * A call that acts on many pages sends one message after the other, each for so many small pages, or frames of a large one; the calling core
+ * loops.
  * What the call holds between two messages is in thread->work, which mem_work_drop gives back if its process dies.
  */
-#define MEM_STEP 32
+#define MEM_STEP 16
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
 
 /* Charge frames to a process, before they are taken; frames_free refunds those that have it as owner. False: it can have no more. */
@@ -40,13 +41,19 @@ uint32_t mem_tables_most(uintptr_t start, uintptr_t end);
 
 /*
  * Runs of frames that nobody has seen. Take one of at most `want` small pages, or one of a large page, into the caller's list: its first frame
- * and *taken, or -E_NOMEM. Map the first of the list so that it ends at `end`: its pages, -E_INVAL, -E_NOMEM.
+ * and *taken, or -E_NOMEM; again: -E_AGAIN. Map the first of the list so that it ends at `end`: its pages, -E_INVAL, -E_NOMEM.
  */
 long mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken);
 long mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot);
 
+/* Give some of the references back that a thread's call has to frames of a large page. True: that was all. */
+bool mem_refs_drop(struct thread *t);
+
 /* Give some of what a thread's call still holds back. True: that was all. A sweep that it has begun is sent. */
 bool mem_work_drop(struct thread *t);
+
+/* Is there any? */
+bool mem_work_is_held(const struct thread *t);
 
 /* What is behind a page: physical address of the small page at addr, protection (with PAGE_LARGE). 0 or -E_INVAL. */
 int mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot);

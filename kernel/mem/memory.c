@@ -6,7 +6,7 @@
 #include <kernel/mem/memory.h>
 #include <kernel/proc/proc.h>
 
-#define DROP_STEP 8	/* frames */
+#define DROP_STEP 6	/* frames */
 #define RIGHTS_OF_PAGES (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
 _Static_assert(RIGHT_READ == PAGE_READ && RIGHT_WRITE == PAGE_WRITE && RIGHT_EXEC == PAGE_EXEC, "a right of memory is a protection");
@@ -38,7 +38,7 @@ memory_grow(struct process *p, struct memory *m, uint32_t count)
 	struct frames *f = &proc_cluster(p)->frames;
 	uint32_t at = m->first + m->count;
 
-	frames_mark(f, at, count, FRAME_USER, p->id);
+	frames_mark(f, at, count, (struct frame){.state = FRAME_USER, .owner = p->id});
 	for (uint32_t i = at; i < at + count; i++)
 		frame_get(f, i);
 	m->count += count;

@@ -176,7 +176,7 @@ wait_serve(struct kcall_args *args)
 		return e;
 	if (p->state == PROC_FREE)
 		return -E_SRCH;
-	if (p == caller->proc || !list_is_empty(&p->waiters))
+	if (p == caller->proc || proc_waiter(p) != NULL)
 		return -E_INVAL;
 	caller->wait.handle = (int)args->a[0];
 	if (p->state != PROC_ZOMBIE)

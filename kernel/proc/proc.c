@@ -10,9 +10,10 @@
 #include <kernel/thread/thread.h>
 
 /* What one step of the reaper does. */
-#define HANDLES_PER_STEP 4
-#define THREADS_LOOKED 128	/* for work under way */
-#define THREADS_RELEASED 24
+#define HANDLES_PER_STEP 2
+#define THREADS_LOOKED 96	/* for what is under way: 1 for an entry of the table, and more for one of the process */
+#define THREADS_OWN 7
+#define THREADS_RELEASED 8
 
 enum reap_stage { REAP_WORK, REAP_HANDLES, REAP_THREADS, REAP_MEMORY };
 
@@ -149,7 +150,7 @@ proc_unreferenced(struct cluster *c, struct process *p)
 	}
 }
 
-void
+bool
 proc_end_orphan(struct cluster *c)
 {
 	struct process *p = c->proc;
@@ -158,6 +159,7 @@ proc_end_orphan(struct cluster *c)
 		p++;
 	orphan_clear(c, p);
 	proc_end(p, 0, CRASH_KILLED);
+	return true;
 }
 
 int
@@ -197,7 +199,8 @@ authority_check(struct thread *caller, int handle, unsigned rights)
 /* --- the reaper --- */
 
 /*
- * Calls that were under way when the process was killed: nobody goes on with them. The thread table is gone through, from p->looked on.
+ * Calls that waited or were under way when the process was killed: nobody goes on with them. From here on nothing of its threads is
+ * found in a queue. The thread table is gone through, from p->looked on.
  * True: that was all.
  */
 static bool
@@ -206,13 +209,17 @@ drop_work(struct cluster *c, struct process *p)
 	for (unsigned n = 0; n < THREADS_LOOKED && p->looked < c->threads_used; n++) {
 		struct thread *t = &c->thread[p->looked];
 
-		if (t->state != THREAD_FREE && t->proc == p) {
-			if (!mem_work_drop(t))
-				return false;
-			if (t->transfer != NULL)
-				portal_abandon(t, 0);
-		}
 		p->looked++;
+		if (t->state == THREAD_FREE || t->proc != p)
+			continue;
+		thread_wait_end(t);
+		if (t->transfer != NULL)
+			portal_abandon(t, 0);
+		n += THREADS_OWN;
+		if (mem_work_is_held(t)) {
+			p->looked -= !mem_work_drop(t);
+			return false;
+		}
 	}
 	return p->looked >= c->threads_used;
 }
@@ -232,11 +239,22 @@ release_threads(struct process *p)
 	return list_is_empty(&p->threads);
 }
 
+struct thread *
+proc_waiter(struct process *p)
+{
+	struct thread *t = thread_first(&p->waiters);
+
+	if (t == NULL || thread_is_alive(t))
+		return t;
+	thread_wait_end(t);
+	return NULL;
+}
+
 /* It has nothing any more. */
 static void
 proc_finish(struct cluster *c, struct process *p)
 {
-	struct thread *waiter = thread_first(&p->waiters);
+	struct thread *waiter = proc_waiter(p);
 
 	if (p->events != NULL)
 		frame_put(&c->frames, p->events_frame, sweeps_epoch(c));
@@ -322,16 +340,6 @@ evicted(struct cluster *c, struct sweep *s)
 	reap_begin(c, s->proc, REAP_WORK);
 }
 
-/* No thread of it waits any more: nobody may wake it, and nothing of it may be found in a queue. */
-static void
-end_waits(struct process *p)
-{
-	struct list *node, *after;
-
-	list_each(node, after, &p->threads)
-		thread_wait_end(list_entry(node, struct thread, siblings));
-}
-
 void
 proc_end(struct process *p, int status, uint32_t cause)
 {
@@ -342,7 +350,6 @@ proc_end(struct process *p, int status, uint32_t cause)
 		return;
 	p->state = PROC_DYING;
 	p->status = (struct proc_status){.status = status, .cause = cause, .threads = p->live};
-	end_waits(p);
 	s->fn = core_evict;
 	s->done = evicted;
 	s->proc = p;

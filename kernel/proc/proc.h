@@ -41,10 +41,14 @@ void proc_entry_free(struct cluster *c, struct process *p);
 /* No handle names it any more: nobody could wait for it, nor end it. It ends, and what is left of it is forgotten. */
 void proc_unreferenced(struct cluster *c, struct process *p);
 
-/* End one of the processes that nobody names. Home's loop, where cluster->orphans is not 0. */
-void proc_end_orphan(struct cluster *c);
+/* End one of the processes that nobody names. Home's loop, where cluster->orphans is not 0. True. */
+bool proc_end_orphan(struct cluster *c);
+
 /* Home's loop: one step of the end of the process that is the first to be gone. False if there is none. */
 bool proc_reap(struct cluster *c);
+
+/* The thread in proc_wait for it, NULL: none. One whose own process is dying does not count any more. */
+struct thread *proc_waiter(struct process *p);
 
 /* A sweep that held it has ended: go on with its end if that is what it waits for. */
 void proc_sweep_ended(struct process *p);

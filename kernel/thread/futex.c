@@ -7,6 +7,8 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
+#define WAKE_COST 96		/* of one step: 1 for a thread that is looked at, and more for one that is woken */
+#define WAKE_READY 15
 #define BUCKETS (sizeof(((struct cluster *)0)->futex) / sizeof(struct list))
 
 static struct list *
@@ -66,27 +68,56 @@ kc_futex_wait(struct thread *caller, unsigned long addr, uint32_t value)
 	return am_call_kernel(core, cancel_serve, args, offsetof(struct kcall_args, a));
 }
 
-/* kc_futex_wake: wake up to `count` threads that sleep on addr, oldest first. Runs: home. Returns how many; -E_INVAL: addr or count. */
+/*
+ * Address a[0], a[1] more threads. a[2]: those that were woken. -E_AGAIN: not all have been looked at; the place in the queue is that of the
+ * caller's own link, which is nobody's wait: no address is odd.
+ */
+static long
+wake_serve(struct kcall_args *args)
+{
+	struct thread *caller = args->caller;
+	struct list *queue = bucket(caller->cluster, args->a[0]), *mark = &caller->wait.link;
+	struct list *node = list_is_empty(mark) ? queue->next : mark->next, *after;
+
+	list_remove(mark);
+	for (unsigned cost = 0; node != queue && args->a[1] > 0; node = after, cost++) {
+		struct thread *t = list_entry(node, struct thread, wait.link);
+
+		if (cost >= WAKE_COST) {
+			caller->wait.on = 1;
+			list_insert_between(mark, node->prev, node);
+			return -E_AGAIN;
+		}
+		after = node->next;
+		if (t->wait.on != args->a[0] || t->proc != caller->proc)
+			continue;
+		thread_ready(t, 0);
+		args->a[1]--;
+		args->a[2]++;
+		cost += WAKE_READY;
+	}
+	return 0;
+}
+
+/*
+ * kc_futex_wake: wake up to `count` threads that sleep on addr, oldest first. Runs: calling core, with a message to home for each few of
+ * them. Returns how many; -E_INVAL: addr or count.
+ */
 long
 kc_futex_wake(struct thread *caller, unsigned long addr, int count)
 {
-	struct list *queue = bucket(caller->cluster, addr);
-	struct list *node, *after;
-	long woken = 0;
+	struct core *core = core_self();
+	struct kcall_args *args = kcall_args(core);
+	long e;
 
 	if (unlikely((addr & 3) || count < 0))
 		return -E_INVAL;
-	if (likely(list_is_empty(queue)))
-		return 0;
-	list_each(node, after, queue) {
-		struct thread *t = list_entry(node, struct thread, wait.link);
-
-		if (woken == count)
-			break;
-		if (t->wait.on != addr || t->proc != caller->proc)
-			continue;
-		thread_ready(t, 0);
-		woken++;
-	}
-	return woken;
+	args->caller = caller;
+	args->a[0] = addr;
+	args->a[1] = (unsigned long)count;
+	args->a[2] = 0;
+	do
+		e = am_call_kernel(core, wake_serve, args, offsetof(struct kcall_args, a) + 3 * sizeof(args->a[0]));
+	while (e == -E_AGAIN);
+	return e != 0 ? e : (long)args->a[2];
 }

@@ -100,30 +100,52 @@ ready_drain(struct core *core)
 	drain_if_any(core);
 }
 
-/*
- * What only the home core looks after; console_poll must follow ikc_poll, which notes how much was
- * looked at.
- */
+/* What only the home core looks after. */
 hot_inline bool
 home_is_quiet(const struct cluster *c)
 {
 	return likely(c->chores == 0) && likely(ikc_is_quiet(&c->ikc));
 }
 
+enum chore { CHORE_SWEEPS, CHORE_DEADLINES, CHORE_EVENTS, CHORE_PEERS, CHORE_CONSOLE, CHORE_ORPHAN, CHORE_MEMORY, CHORE_REAP, CHORES };
+
+/* One step of a chore, which remembers itself where it stopped. False if there was nothing to do. */
+static bool
+chore_step(struct cluster *c, enum chore chore)
+{
+	switch (chore) {
+	case CHORE_SWEEPS:
+		return !list_is_empty(&c->sweeps.running) && sweeps_poll(c);
+	case CHORE_DEADLINES:
+		return unlikely(c->deadlines.count > 0) && deadlines_poll(c);
+	case CHORE_EVENTS:
+		return ikc_poll(c);
+	case CHORE_PEERS:
+		return peers_poll(c);
+	case CHORE_CONSOLE:
+		return console_poll(c);
+	case CHORE_ORPHAN:
+		return c->orphans != 0 && proc_end_orphan(c);
+	case CHORE_MEMORY:
+		return memory_drop_some(c);
+	default:
+		return !list_is_empty(&c->reaping) && proc_reap(c);
+	}
+}
+
+/* One step of the next chore that has something to do: what others wait for comes between two steps. False if there was nothing. */
 static __attribute__((noinline)) bool
 home_work(struct cluster *c)
 {
-	bool any = !list_is_empty(&c->sweeps.running) && sweeps_poll(c);
+	uint32_t activity = hal_load32(c->ikc.activity);
+	bool any = false;
 
-	any |= unlikely(c->deadlines.count > 0) && deadlines_poll(c);
-	if (c->orphans != 0) {
-		proc_end_orphan(c);
-		any = true;
+	for (unsigned n = 0; n < CHORES && !any; n++) {
+		c->chore = c->chore + 1 < CHORES ? c->chore + 1 : 0;
+		any = chore_step(c, (enum chore)c->chore);
 	}
-	any |= ikc_poll(c);
-	any |= console_poll(c);
-	any |= proc_reap(c);
-	any |= memory_drop_some(c);
+	if (!any)
+		c->ikc.looked = activity;
 	c->unfinished = any;
 	return any;
 }
@@ -135,21 +157,21 @@ ready_is_empty(const struct core *core)
 }
 
 /*
- * Home serves messages, and between two of them whatever else waits for it. After as many as there
- * are senders it goes on to its threads, so that cores that keep calling keep nothing else waiting:
- * what they left is announced anew.
+ * Home serves messages, and between two of them one step of whatever else waits for it. After as
+ * many as there are senders it goes on to its threads, so that cores that keep calling keep nothing
+ * else waiting: what is left is announced anew.
  */
 static __attribute__((noinline)) void
 home_round(struct cluster *c)
 {
 	uint32_t left = am_senders(c);
-	bool served;
+	bool some;
 
 	do {
-		served = am_serve_call(c);
+		some = am_serve_call(c);
 		if (unlikely(!home_is_quiet(c)))
-			home_work(c);
-	} while (served && --left > 0);
+			some |= home_work(c);
+	} while (some && --left > 0);
 	if (unlikely(left == 0))
 		am_ring_home(c);
 }
@@ -189,7 +211,7 @@ earlier(uint64_t a, uint64_t b)
 static uint64_t
 home_deadline(struct cluster *c)
 {
-	return earlier(earlier(ikc_deadline(c), console_deadline(c)), deadlines_first(c));
+	return earlier(earlier(peers_deadline(c), console_deadline(c)), deadlines_first(c));
 }
 
 /* A round does a part of what home can do now: where the last one found something, home interrupts itself for the next. */
@@ -427,11 +449,14 @@ thread_enter(struct core *core, struct thread *t)
 	hal_user_enter(t->now, space);
 }
 
-/* Home has chores: see to them once more, then sleep until the next is due. */
+/*
+ * Home has chores: see to them once more, then sleep until the next is due. Where the last round left some, the next comes first: two
+ * steps without a look at the queue would keep messages waiting for both.
+ */
 static __attribute__((noinline)) void
 wait_with_chores(struct cluster *c)
 {
-	if (home_work(c))
+	if (c->unfinished || home_work(c))
 		hal_wait_cancel();
 	else
 		hal_wait(home_deadline(c));

@@ -69,10 +69,18 @@ void
 	rung++;
 }
 
-void
+bool
 proc_end_orphan(struct cluster *who)
 {
 	(void)who;
+	return true;
+}
+
+bool
+peers_poll(struct cluster *who)
+{
+	(void)who;
+	return false;
 }
 
 bool
@@ -117,7 +125,7 @@ sweeps_poll(struct cluster *who)
 }
 
 uint64_t
-ikc_deadline(struct cluster *who)
+peers_deadline(struct cluster *who)
 {
 	(void)who;
 	return HAL_FOREVER;

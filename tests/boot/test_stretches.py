@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Stretches of a kernel core (tools/plugin/stretch.h): exact, repeatable, and a loop put into a call is found and named. As test_boot.py."""
+"""Stretches of a kernel core (tools/plugin/stretch.h): exact, repeatable, and a loop put into a call is found and named; and none of the
+kernel's own is longer than the bound, on three machines, while programs start and under random calls. As test_boot.py."""
 
 import functools
 import os
 import struct
+import subprocess
 import sys
 import tempfile
 
@@ -12,6 +14,7 @@ from test_boot import ICOUNT, main
 
 sys.path.insert(0, os.path.join(qemu.ROOT, "tools", "front"))
 import elf  # noqa: E402
+import patience  # noqa: E402
 import stretches  # noqa: E402
 
 PLUGIN = os.path.join(os.path.dirname(qemu.BUILD), "plugin", "libcount.so")
@@ -21,6 +24,10 @@ VOID_MAX, LOOP_AROUND = 200, 500
 # li t0, 5000; 1: addi t0, t0, -1; bnez t0, 1b; li a0, 0; ret
 LOOP, LOOP_INSNS = struct.pack("<6I", 0x000012B7, 0x38828293, 0xFFF28293, 0xFE029EE3, 0x00000513, 0x00008067), 10000
 VICTIM, BODY = "kcall_serve_stats", "kc_stats"
+BOUND = 5000
+MACHINES = {"crowd": 300, "riscv-4x4": 300, "mppa256": 100}  # and how many random calls each cluster makes
+FUZZ = os.path.join(qemu.BUILD, "tests", "kernel", "fuzz")
+TIMEOUT_S = 600
 
 
 def looping(folder):
@@ -48,7 +55,36 @@ def found(first, damaged=False, again=0):
         b = qemu.boot(m, init=INIT, extra=extra, kernel=looping(folder) if damaged else None)
         assert b.status is not None and (damaged or "0 failed" in b.output), b.output
         with open(out, encoding="utf-8") as f:
-            return {part: (insns, most) for _, insns, part, most, _ in reversed(stretches.read(f))}
+            return {s.part: (s.insns, s.most) for s in reversed(stretches.read(f))}
+
+
+def longest(machine, *program):
+    """The longest stretches of a run of ./atoll, the longest first."""
+    with tempfile.TemporaryDirectory(prefix="atoll-stretch-") as folder:
+        out = os.path.join(folder, "stretches")
+        argv = [os.path.join(qemu.ROOT, "atoll"), "run", "--port", "riscv64", "--machine", machine, "--timeout", str(TIMEOUT_S)]
+        argv += ["--icount", "--count", out, "--stretches", *program]
+        done = patience.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=2 * TIMEOUT_S, check=False)
+        assert done.returncode == 0, (done.stdout + done.stderr).decode(errors="replace")
+        with open(out, encoding="utf-8") as f:
+            return stretches.read(f)
+
+
+def test_nobody_waits_longer_than_the_bound_while_programs_start():
+    for machine in MACHINES:
+        found = longest(machine, "-n", "12", os.path.join(qemu.ROOT, "bench", "micro", "empty.c"))
+        assert found and found[0].insns <= BOUND, (machine, found[:3])
+
+
+def test_nobody_waits_longer_than_the_bound_under_random_calls_and_kills():
+    for machine, calls in MACHINES.items():
+        found = longest(machine, "--bare", FUZZ, str(calls), "1")
+        assert {s.label for s in found} > {0} and found[0].insns <= BOUND, (machine, found[:3])
+
+
+def test_where_a_stretch_began_and_ended_is_named():
+    found = [s for s in longest("crowd", "--bare", FUZZ, "50", "1") if s.part == "proc_reap"]
+    assert found and all(s.began == stretches.POINT and s.ended in ("core_work", "home_work", "home_round") for s in found), found
 
 
 def test_a_call_that_does_nothing_is_a_short_stretch():

@@ -2,7 +2,8 @@
  *
  * Shoot-down of the real kernel under the coroutine scheduler. Processes on several cores write through mappings that others
  * take away or narrow, in turns and all at once: after the call has returned nobody gets through, a frame is free only after that, and
- * in the end every frame is back. And large pages of which only some can be had: nobody ever sees one of these.
+ * in the end every frame is back. Large pages of which only some can be had: nobody ever sees one of these. And processes that are killed
+ * while they map and unmap a large page, which takes many messages: every frame is back, whatever had a reference.
  *
  * usage: kernel_memory [COUNT [FIRST]]
  */
@@ -40,7 +41,7 @@ static struct {
 	uint64_t frames;
 	int step[CORES];
 	unsigned first_core;		/* 0 if home runs threads, too */
-	bool large;			/* the run is about large pages */
+	enum { WRITERS, HALF_WAY, KILLED } about;
 	bool over;
 } run;
 
@@ -180,12 +181,62 @@ half_way(uintptr_t me)
 	coro_finish(0);
 }
 
+/* Maps frames of its own as a large page, and unmaps it, for ever. */
+static void
+mapper(uintptr_t me)
+{
+	unsigned long addr;
+	long memory;
+
+	coro_check(KC(KC_MEM_ALLOC, SELF, LARGE, RW | PAGE_LARGE, &shared.value[me]) == 0);
+	addr = (unsigned long)shared.value[me];
+	coro_check(KC(KC_PAGE_UNMAP, SELF, addr, IN_LARGE) == 0);
+	memory = KC(KC_MEMORY_CREATE, IN_LARGE);
+	coro_check(memory > 0);
+	for (;;) {
+		coro_check(KC(KC_PAGE_MAP, SELF, addr, memory, 0, 1, RW | PAGE_LARGE) == 0);
+		coro_check(KC(KC_PAGE_UNMAP, SELF, addr, IN_LARGE) == 0);
+		run.written[me] = true;
+	}
+}
+
+/* Frames that are free after it: as many as before. */
+static uint64_t
+kill_a_mapper(unsigned me)
+{
+	long proc = KC(KC_PROC_CREATE);
+
+	coro_check(proc > 0);
+	coro_user_context(&shared.ctx[me], mapper, shared.stack[me + 1][0] + STACK_BYTES, me + 1);
+	coro_check(KC(KC_PROC_START, proc, &shared.ctx[me], (int)me + 1) == 0);
+	while (!run.written[me + 1])
+		KC(KC_THREAD_YIELD);
+	run.written[me + 1] = false;
+	for (unsigned i = coro_random(60); i > 0; i--)
+		KC(KC_VOID_REMOTE);
+	coro_check(KC(KC_PROC_KILL, proc, 5) == 0);
+	coro_check(KC(KC_PROC_WAIT, proc, &shared.status[me], FOREVER) == 0);
+	coro_check(KC(KC_HANDLE_CLOSE, proc) == 0);
+	return stats(me, STATS_FRAMES_FREE);
+}
+
+static void
+killer(uintptr_t me)
+{
+	uint64_t frames = kill_a_mapper((unsigned)me);
+
+	coro_check(kill_a_mapper((unsigned)me) == frames);
+	coro_finish(0);
+}
+
 unsigned
 program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
 {
+	void (*const fn[])(uintptr_t) = {program, half_way, killer};
+
 	(void)max;
-	programs[0] = (struct program){run.large ? half_way : program, core};
-	return cluster == 0 && core >= 1 && core <= (run.large ? 1 : WORKERS);
+	programs[0] = (struct program){fn[run.about], core};
+	return cluster == 0 && core >= 1 && core <= (run.about == WRITERS ? WORKERS : 1);
 }
 
 static void
@@ -196,7 +247,7 @@ dump(void)
 }
 
 static bool
-passes(const char *test, unsigned long seed, bool large)
+passes(const char *test, unsigned long seed, int about)
 {
 	struct coro_config config = {.core = program_core, .dump = dump, .seed = seed};
 	struct boot_record record;
@@ -204,10 +255,10 @@ passes(const char *test, unsigned long seed, bool large)
 
 	coro_record(&record, 1, CORES);
 	memset(&run, 0, sizeof(run));
-	run.large = large;
+	run.about = about;
 	run.first_core = seed % 4 != 0;
 	record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
-	if (large)
+	if (about != WRITERS)
 		record.cluster[0].mem_bytes = 5 * LARGE;
 	config.record = &record;
 	program_begin(&shared, sizeof(shared));
@@ -220,18 +271,19 @@ passes(const char *test, unsigned long seed, bool large)
 int
 main(int argc, char **argv)
 {
-	static const char *const test[] = {"nobody_writes_through_a_mapping_that_is_gone", "large_pages_are_all_there_or_never_were"};
+	static const char *const test[] = {"nobody_writes_through_a_mapping_that_is_gone", "large_pages_are_all_there_or_never_were",
+		"who_dies_with_a_large_page_half_mapped_leaves_nothing"};
 	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	bool failed = false;
 
-	for (int large = 0; large < 2; large++) {
-		unsigned long seeds = large ? (count + 9) / 10 : count, seed = first;
+	for (int about = WRITERS; about <= KILLED; about++) {
+		unsigned long seeds = about != WRITERS ? (count + 9) / 10 : count, seed = first;
 
-		while (seed < first + seeds && passes(test[large], seed, large))
+		while (seed < first + seeds && passes(test[about], seed, about))
 			seed++;
 		failed |= seed < first + seeds;
 		if (seed == first + seeds)
-			printf("ok %s (%lu seeds)\n", test[large], seeds);
+			printf("ok %s (%lu seeds)\n", test[about], seeds);
 	}
 	return failed;
 }

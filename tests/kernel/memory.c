@@ -400,6 +400,51 @@ TEST(large_pages_work)
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
 }
 
+static uint32_t
+references(unsigned long at)
+{
+	struct page_info info;
+
+	expect_eq(kpage_query(SELF, at, &info), 0);
+	return info.references;
+}
+
+/* Mapped in many steps: all frames of it, or none. */
+TEST(frames_are_mapped_as_a_large_page)
+{
+	struct cluster_info cluster;
+	uint64_t addr, before;
+	unsigned long at, bytes;
+	int pages;
+	long memory;
+
+	kcluster_info(&cluster);
+	bytes = cluster.large_page_bytes;
+	pages = (int)(bytes / cluster.page_bytes);
+	if (kmem_alloc(SELF, bytes, RW | PAGE_LARGE, &addr) == -E_NOMEM)
+		return;			/* a small cluster has none */
+	at = (unsigned long)addr;
+	expect_eq(kpage_unmap(SELF, at, pages), 0);
+	before = kt_stats(STATS_FRAMES_FREE);
+	memory = kmemory_create(pages);
+	expect(memory > 0);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, RW | PAGE_LARGE), 0);
+	expect_eq(references(at), 2);
+	expect_eq(references(at + bytes - PAGE), 2);
+	*(volatile uint32_t *)(at + bytes - 4) = 7;
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, RW | PAGE_LARGE), -E_EXIST);
+	expect_eq(references(at), 2);
+	expect_eq(kpage_unmap(SELF, at, pages), 0);
+	expect_eq(kpage_map(SELF, at, (int)memory, 1, 1, RW | PAGE_LARGE), -E_INVAL);
+	expect_eq(kpage_map(SELF, at, (int)memory, 0, 1, RW), 0);
+	expect_eq(references(at), 2);
+	expect_eq(kpage_unmap(SELF, at, 1), 0);
+	expect_eq(khandle_close((int)memory), 0);
+	while (kt_stats(STATS_FRAMES_FREE) < before)
+		kthread_yield();
+	expect_eq(kt_stats(STATS_FRAMES_FREE), before);
+}
+
 /* Large pages that nobody unmapped come back with their process. */
 TEST(large_pages_come_back_when_their_process_ends)
 {
@@ -602,6 +647,7 @@ server_main(int argc, char **argv)
 	RUN(memory_is_not_lost_to_a_bad_address);
 	RUN(memory_is_zeroed_and_comes_back);
 	RUN(large_pages_work);
+	RUN(frames_are_mapped_as_a_large_page);
 	RUN(large_pages_come_back_when_their_process_ends);
 	RUN(exhaustion_is_an_error_and_leaves_no_trace);
 	RUN(narrowing_reaches_the_core_that_runs);

@@ -8,8 +8,8 @@
  * Home's thread is stopped by an interrupt or an armed tick only. Shown: every message is answered, every event taken, every
  * chore done to its end, every deadline ended, though the thread computes without end.
  *
- * proves: kernel/thread/run.c home_work 12774b76ae1e
- * proves: kernel/thread/run.c home_round 579a2caffbc2
+ * proves: kernel/thread/run.c home_work 21fa935d1d2a
+ * proves: kernel/thread/run.c home_round 5d34ee33db10
  * proves: kernel/thread/run.c tick_follow 67e7ada8864e
  * proves: kernel/thread/run.c core_interrupted cc9b7835a5c7
  * proves: kernel/am/am.c call_directly deb137c2fd2a
@@ -45,20 +45,14 @@ inline begin_something() {
 	fi
 }
 
-/* home_work: one step of everything; a deadline has come or not */
+/* home_work: one step of one thing; nothing only if there are but deadlines that have not come */
 inline work() {
-	unfinished = false;
+	unfinished = true;
 	if
-	:: deadlines > 0 -> deadlines--; unfinished = true
-	:: true
-	fi;
-	if
-	:: events > 0 -> events--; unfinished = true
-	:: else
-	fi;
-	if
-	:: steps > 0 -> steps--; unfinished = true
-	:: else
+	:: deadlines > 0 -> deadlines--
+	:: events > 0 -> events--
+	:: steps > 0 -> steps--
+	:: events == 0 && steps == 0 -> unfinished = false
 	fi
 }
 

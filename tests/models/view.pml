@@ -17,7 +17,7 @@
  * proves: kernel/object/object.c object_handle_gone 9d29309c1f37
  * proves: kernel/ikc/endpoint.c wait_ends 77460ec68d31
  * proves: kernel/ikc/endpoint.c ikc_handle_gone 400a9210096c
- * proves: kernel/proc/proc.c end_waits 7f45d4803cdf
+ * proves: kernel/proc/proc.c drop_work 83e97a10c1b3
  *
  * run: -DREVOKES=3
  * run: -DREVOKES=2 -DCLOSE
@@ -55,6 +55,7 @@ bool by_dead[THREADS];		/* the oracle: that handle has died */
 byte ends[THREADS];
 bool queued[THREADS];		/* in the object's list of those that wait */
 bool dying;
+bool dropped;
 
 /* entry_is_alive by view_is_alive, for the handle in place i if it has this name */
 #ifdef PARENT_FORGOTTEN
@@ -202,7 +203,7 @@ proctype home() {
 	:: atomic { queued[1] -> ready(1) }
 #endif
 #ifdef DEADLINE
-	:: atomic { waiting[0] && !dying ->
+	:: atomic { waiting[0] ->
 #ifdef DEADLINE_LEAVES_QUEUE
 		waiting[0] = false; by[0] = 0; ends[0]++
 #else
@@ -211,8 +212,10 @@ proctype home() {
 		}
 #endif
 #ifdef KILL
-	:: atomic { !dying ->
-		dying = true;
+	:: atomic { !dying -> dying = true }
+	/* no core runs it any more: drop_work */
+	:: atomic { dying && !dropped ->
+		dropped = true;
 		by_dead[0] = false;
 		waiting[0] = false;
 #ifndef KILL_LEAVES_WAITER

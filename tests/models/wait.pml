@@ -13,7 +13,7 @@
  * proves: kernel/thread/run.c park_serve 16da5c8868bd
  * proves: kernel/thread/run.c core_park 24baecda315a
  * proves: kernel/thread/deadline.c deadlines_poll f83142b4bbfd
- * proves: kernel/proc/proc.c end_waits 7f45d4803cdf
+ * proves: kernel/proc/proc.c drop_work 83e97a10c1b3
  *
  * run: -DWAITS=3
  * run: -DWAITS=3 -DREVOKE
@@ -40,6 +40,7 @@ byte armed_for;			/* the wait that the deadline was set for */
 byte happened;			/* events that nobody took yet */
 bool gone;			/* the object was taken away */
 bool dying;			/* the process */
+bool dropped;			/* what its threads waited for */
 bool released;			/* the table entry was given back */
 bool on_core = true;		/* the thread's core knows it */
 byte events = WAITS;		/* that are still to come: enough for every wait */
@@ -97,21 +98,22 @@ proctype home() {
 		fi }
 #endif
 #ifdef KILL
-	:: atomic { !dying ->
-		dying = true;
+	:: atomic { !dying -> dying = true }
+	/* its core has acknowledged: the wait ends, if nothing else has ended it meanwhile (drop_work) */
+#ifdef EVICTED_TOO_EARLY
+	:: atomic { dying && !dropped ->
+#else
+	:: atomic { dying && !on_core && !dropped ->
+#endif
 #ifndef KILL_LEAVES_QUEUE
 		queued = false;
 #endif
 #ifndef KILL_LEAVES_DEADLINE
-		armed = false
+		armed = false;
 #endif
-		}
-	/* its core has acknowledged: the entry is free for another thread */
-#ifdef EVICTED_TOO_EARLY
-	:: atomic { dying && !released -> released = true }
-#else
-	:: atomic { dying && !on_core && !released -> released = true }
-#endif
+		dropped = true }
+	/* the entry is free for another thread */
+	:: atomic { dropped && !released -> released = true }
 #endif
 	:: atomic { number == WAITS + 1 && events == 0 && !armed -> break }
 	:: atomic { released && events == 0 && !queued && !armed -> break }

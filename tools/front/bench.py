@@ -197,9 +197,10 @@ def parse_stretches(lines, specs):
     for spec in specs:
         if spec.get("count") != "stretch":
             continue
-        of_phase = [s for s in found if s[0] == spec.get("label", 0)]
-        for _, insns, part, most, share in of_phase[:1] + [s for s in of_phase[1:] if s[1] > spec.get("least", 0)]:
-            out.append((spec["name"], insns, "instructions", {"in": part, "most": f"{most}:{share:.0%}"}))
+        of_phase = [s for s in found if s.label == spec.get("label", 0)]
+        for s in of_phase[:1] + [s for s in of_phase[1:] if s.insns > spec.get("least", 0)]:
+            where = {"in": s.part, "most": f"{s.most}:{s.share:.0%}", "from": s.began, "to": s.ended}
+            out.append((spec["name"], s.insns, "instructions", where))
     return out
 
 

@@ -2,6 +2,7 @@
 """Stretches of the counting plugin (tools/plugin/stretch.h): what it watches, and what it found by the names of functions. Imported only when counting."""
 
 import bisect
+import collections
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from ui import BUILD, Usage
 
 POINT = "am_serve_call"  # a look at the queue of active messages
 # functions by which stretches are told apart: the halves of calls, and what the kernel core does of its own; those that the kernel has
-PART = re.compile(r"kcall_(enter|serve|finish)_\w+|\w+_serve|ikc_poll|peer_poll|console_poll|sweeps_poll|deadlines_poll|ready_drain|proc_reap|proc_end_orphan|kernel_trap|init_start")
+PART = re.compile(r"kcall_(enter|serve|finish)_\w+|\w+_serve|ikc_poll|peers_poll|console_poll|sweeps_poll|deadlines_poll|ready_drain|proc_reap|proc_end_orphan|kernel_trap|init_start")
 
 
 def _kernel(path):
@@ -46,9 +47,12 @@ class Names:
         return self.functions[at][2]
 
 
+# label: phase; part: what it belongs to; most, share: the function that took most of what is remembered of it; began, ended: where
+Stretch = collections.namedtuple("Stretch", "label insns part most share began ended")
+
+
 def read(lines, kernel=None):
-    """The longest stretch per phase and part, the longest first: (label, instructions, part, the function that took most of
-    what is remembered of it, its share)."""
+    """The longest stretch per phase and part, the longest first."""
     names, out = Names(kernel), []
     for line in lines:
         if not line.startswith('{"stretch"'):
@@ -59,6 +63,7 @@ def read(lines, kernel=None):
             name = names.of(int(pc, 16))
             took[name] = took.get(name, 0) + insns
         most = max(took, key=took.get)
-        part = int(s["part"], 16)
-        out.append((s["label"], s["stretch"], names.of(part if part else int(s["began"], 16)), most, took[most] / s["seen"]))
-    return sorted(out, key=lambda s: -s[1])
+        began, ended = (names.of(int(s[at], 16)) for at in ("began", "ended"))
+        part = names.of(int(s["part"], 16)) if int(s["part"], 16) else began
+        out.append(Stretch(s["label"], s["stretch"], part, most, took[most] / s["seen"], began, ended))
+    return sorted(out, key=lambda s: -s.insns)

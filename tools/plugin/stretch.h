@@ -8,8 +8,8 @@
  *
  * `serve` names the harts that are watched; a `part` is the first instruction of a function by which stretches are told apart. A stretch
  * belongs to the part that executed most of its instructions (what it calls counts for it), and to the phase in which it began: the
- * number of the last label marker that any hart executed. One line per phase and part: the longest stretch, with the address of its
- * first instruction and with the runs of instructions that took most of it.
+ * number of the last label marker that any hart executed. One line per phase and part: the longest stretch, with the addresses of its
+ * first run of instructions and its last, and with the runs that took most of it.
  */
 #define STRETCH_POINTS_MAX 8
 #define STRETCH_PARTS_MAX 1024
@@ -34,7 +34,7 @@ struct stretch {
 };
 
 struct stretch_worst {
-	uint64_t insns, began;
+	uint64_t insns, began, ended;
 	uint64_t seen;			/* instructions of the runs that are remembered */
 	unsigned hart;
 	struct { uint64_t pc, insns; } top[STRETCH_TOP];
@@ -131,6 +131,7 @@ stretch_end(struct stretch *s, unsigned hart)
 		return;
 	w->insns = s->insns;
 	w->began = s->began;
+	w->ended = s->trail[(s->runs - 1) % STRETCH_TRAIL]->vaddr;
 	w->hart = hart;
 	stretch_profile(s, w);
 }
@@ -193,9 +194,9 @@ stretch_print(uint32_t phase, uint32_t part)
 {
 	const struct stretch_worst *w = &stretches.worst[phase][part];
 
-	fprintf(out, "{\"stretch\":%llu,\"label\":%u,\"part\":\"%llx\",\"began\":\"%llx\",\"hart\":%u,\"seen\":%llu,\"top\":[", (unsigned long long)w->insns,
-		stretches.label[phase], (unsigned long long)stretches.part[part], (unsigned long long)w->began, w->hart,
-		(unsigned long long)w->seen);
+	fprintf(out, "{\"stretch\":%llu,\"label\":%u,\"part\":\"%llx\",\"began\":\"%llx\",\"ended\":\"%llx\",\"hart\":%u,\"seen\":%llu,\"top\":[",
+		(unsigned long long)w->insns, stretches.label[phase], (unsigned long long)stretches.part[part], (unsigned long long)w->began,
+		(unsigned long long)w->ended, w->hart, (unsigned long long)w->seen);
 	for (unsigned i = 0; i < STRETCH_TOP && w->top[i].insns != 0; i++)
 		fprintf(out, "%s[\"%llx\",%llu]", i ? "," : "", (unsigned long long)w->top[i].pc, (unsigned long long)w->top[i].insns);
 	fprintf(out, "]}\n");

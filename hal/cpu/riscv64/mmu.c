@@ -52,12 +52,16 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	s->give = src->give;
 	s->ctx = src->ctx;
 	s->satp = SATP_SV39 | hal_paddr(s->root) >> 12;
-	for (unsigned i = PTE_KERNEL_HALF; i < PTE_ENTRIES; i++)
+	for (unsigned i = PTE_KERNEL_HALF; i < PTE_ENTRIES; i += 4) {
 		s->root[i] = kernel[i];
+		s->root[i + 1] = kernel[i + 1];
+		s->root[i + 2] = kernel[i + 2];
+		s->root[i + 3] = kernel[i + 3];
+	}
 	return 0;
 }
 
-#define DESTROY_LOOKS 256		/* entries looked at in one step of the end of a space */
+#define DESTROY_LOOKS 80		/* entries looked at in one step of the end of a space */
 #define TABLE_LOOKS 16			/* what giving a table back costs, in these */
 
 /*
@@ -118,6 +122,15 @@ space_find(struct hal_space *s, uintptr_t addr, unsigned *level)
 			return NULL;
 		table = hal_kaddr(pte_paddr(*entry));
 	}
+}
+
+/* The same for the page behind the one that `entry` of *level maps, which is mostly the next of its table. NULL: the first. */
+static uint64_t *
+space_next(struct hal_space *s, uintptr_t addr, uint64_t *entry, unsigned *level)
+{
+	if (entry == NULL || *level > 0 || pte_index(addr, 0) == 0)
+		return space_find(s, addr, level);
+	return (entry[1] & PTE_V) != 0 ? entry + 1 : NULL;
 }
 
 /*
@@ -190,6 +203,26 @@ entry_is_free(struct hal_space *s, uintptr_t addr, unsigned level)
 	}
 }
 
+/* Entries of one table are looked at in a row; what a missing table would map is free. */
+static bool
+range_is_free(struct hal_space *s, uintptr_t addr, size_t count, unsigned level)
+{
+	unsigned shift = 12 + 9 * level, row;
+
+	for (; count > 0; addr += (uintptr_t)row << shift, count -= row) {
+		const uint64_t *entry = space_entry(s, addr, level, NULL);
+
+		row = PTE_ENTRIES - pte_index(addr, level);
+		row = row < count ? row : (unsigned)count;
+		if (!entry_is_free(s, addr, level))
+			return false;
+		for (unsigned i = 1; entry != NULL && i < row; i++)
+			if ((entry[i] & PTE_V) != 0)
+				return false;
+	}
+	return true;
+}
+
 static int
 map_check(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, unsigned level)
 {
@@ -197,10 +230,7 @@ map_check(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, uns
 
 	if (((addr | paddr) & (size - 1)) != 0 || addr < s->first || addr >= s->limit || count > (s->limit - addr) / size)
 		return -E_INVAL;
-	for (size_t i = 0; i < count; i++)
-		if (!entry_is_free(s, addr + i * size, level))
-			return -E_EXIST;
-	return 0;
+	return range_is_free(s, addr, count, level) ? 0 : -E_EXIST;
 }
 
 /* Tables that pages of `level` in [addr, end) need and that are not there. */
@@ -249,14 +279,16 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	unsigned level = (prot & PAGE_LARGE) != 0;
 	uintptr_t size = (uintptr_t)1 << (12 + 9 * level);
 	int error = map_check(s, addr, paddr, count, level);
-	uint64_t *spare;
+	uint64_t *spare, *entry = NULL;
 
 	if (error == 0)
 		error = tables_take(s, tables_missing(s, addr, addr + count * size, level), &spare);
 	if (error != 0)
 		return error;
-	for (size_t i = 0; i < count; i++)
-		*space_entry(s, addr + i * size, level, &spare) = pte_make(paddr + i * size, prot_flags(prot) | most_flags(prot));
+	for (size_t i = 0; i < count; i++) {
+		entry = entry != NULL && pte_index(addr + i * size, level) != 0 ? entry + 1 : space_entry(s, addr + i * size, level, &spare);
+		*entry = pte_make(paddr + i * size, prot_flags(prot) | most_flags(prot));
+	}
 	return 0;
 }
 
@@ -264,12 +296,14 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 static bool
 range_is_mapped(struct hal_space *s, uintptr_t addr, uintptr_t end)
 {
+	uint64_t *entry = NULL;
 	unsigned level;
 
 	while (addr < end) {
 		uintptr_t size;
 
-		if (space_find(s, addr, &level) == NULL)
+		entry = space_next(s, addr, entry, &level);
+		if (entry == NULL)
 			return false;
 		size = (uintptr_t)1 << (12 + 9 * level);
 		if ((addr & (size - 1)) != 0 || end - addr < size)
@@ -291,10 +325,11 @@ range_is_sane(struct hal_space *s, uintptr_t addr, size_t count)
 static bool
 table_is_empty(const uint64_t *table, unsigned near)
 {
-	for (unsigned i = 1; i <= PTE_ENTRIES; i++)
-		if ((table[(near + i) % PTE_ENTRIES] & PTE_V) != 0)
-			return false;
-	return true;
+	uint64_t any = table[(near + 1) % PTE_ENTRIES];
+
+	for (const uint64_t *p = table; (any & PTE_V) == 0 && p < table + PTE_ENTRIES; p += 8)
+		any = p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7];
+	return (any & PTE_V) == 0;
 }
 
 /* Give the tables on the way to `addr` back in which nothing is left. */
@@ -328,6 +363,7 @@ int
 hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 {
 	uintptr_t end = addr + count * HAL_PAGE_BYTES, reach = HAL_LARGE_BYTES - 1;
+	uint64_t *entry = NULL;
 	unsigned level;
 
 	if (!range_is_sane(s, addr, count))
@@ -335,7 +371,8 @@ hal_unmap(struct hal_space *s, uintptr_t addr, size_t count)
 	while (addr < end) {
 		uintptr_t at = addr;
 
-		*space_find(s, addr, &level) = 0;
+		entry = space_next(s, addr, entry, &level);
+		*entry = 0;
 		addr += (uintptr_t)1 << (12 + 9 * level);
 		if (addr == end || (addr & reach) == 0)
 			drop_tables(s, at);
@@ -347,17 +384,18 @@ int
 hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 {
 	uintptr_t end = addr + count * HAL_PAGE_BYTES;
-	uint64_t most = most_flags(prot);
+	uint64_t most = most_flags(prot), *entry = NULL;
 	unsigned level;
 
 	if (!range_is_sane(s, addr, count))
 		return -E_INVAL;
-	for (uintptr_t a = addr; a < end; a += (uintptr_t)1 << (12 + 9 * level))
-		if ((most & ~*space_find(s, a, &level)) != 0)
+	for (uintptr_t a = addr; a < end; a += (uintptr_t)1 << (12 + 9 * level)) {
+		entry = space_next(s, a, entry, &level);
+		if ((most & ~*entry) != 0)
 			return -E_ACCES;
-	for (; addr < end; addr += (uintptr_t)1 << (12 + 9 * level)) {
-		uint64_t *entry = space_find(s, addr, &level);
-
+	}
+	for (entry = NULL; addr < end; addr += (uintptr_t)1 << (12 + 9 * level)) {
+		entry = space_next(s, addr, entry, &level);
 		*entry = pte_make(pte_paddr(*entry), prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
 	}
 	return 0;
@@ -391,6 +429,6 @@ hal_zero_pages(void *kernel, size_t bytes)
 {
 	uint64_t *p = kernel;
 
-	for (const uint64_t *end = p + bytes / sizeof(*p); p < end; p += 4)
-		p[0] = p[1] = p[2] = p[3] = 0;
+	for (const uint64_t *end = p + bytes / sizeof(*p); p < end; p += 8)
+		p[0] = p[1] = p[2] = p[3] = p[4] = p[5] = p[6] = p[7] = 0;
 }
