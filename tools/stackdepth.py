@@ -29,8 +29,9 @@ CALLS = {
 # their jumps through a register stay inside, or are the start-up's, or the return of assembly
 SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "translate", "fp_save", "hal_reset", "hal_start"}
 # recursion that ends by itself, with its depth: levels of page tables; an event to the own
-# cluster, its answer, and none to that
-DEEPEST = {"table_give": 3, "event_send": 3}
+# cluster, its answer, and none to that; a frame of a process, whose account may go with it, and
+# the page of small pieces that the account lay in, which is charged to nobody
+DEEPEST = {"table_give": 3, "event_send": 3, "frame_freed": 1}
 # assembly that processor and loader go to, with the stack empty, and its labels that the kernel
 # goes to after a fault
 ENTRIES = {
@@ -133,13 +134,12 @@ class Depth:
             return 0, ()
         if at in way and not any(self.functions[a].name in DEEPEST for a in way[way.index(at):]):
             raise Wrong("recursion: " + " ".join(self.functions[a].name for a in way[way.index(at):] + (at,)))
-        if at in self.known:
-            return self.known[at]
-        below = max((self.below(c, way + (at,)) for c in f.calls), default=(0, ()))
-        found = f.frame + below[0], (f.name,) + below[1]
-        if not any(self.functions[a].name in DEEPEST for a in way + (at,)):
-            self.known[at] = found
-        return found
+        # what is below depends on how often each recursion was entered on the way
+        key = at, tuple(sorted(a for a in way if self.functions[a].name in DEEPEST))
+        if key not in self.known:
+            below = max((self.below(c, way + (at,)) for c in f.calls), default=(0, ()))
+            self.known[key] = f.frame + below[0], (f.name,) + below[1]
+        return self.known[key]
 
 
 def measure(path, arch):

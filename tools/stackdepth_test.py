@@ -68,3 +68,8 @@ def test_a_frame_of_unknown_size_is_an_error():
 def test_or1k_is_read_too():
     text = "00000c00 <kernel_call>:\n c00:\tl.jal 2000 <f>\n c04:\tl.addi r1,r1,-8\n\n00002000 <f>:\n 2000:\tl.addi r1,r1,-120\n 2004:\tl.jr r9"
     assert depth(text, stackdepth.Or1k) == (128, ("kernel_call", "f"))
+
+
+def test_recursion_is_counted_once_from_wherever_it_is_entered():
+    functions = riscv(hal_trap=(0, "event_take event_send"), event_take=(32, "event_send"), event_send=(16, "event_take"))
+    assert depth(functions)[0] == 4 * 32 + 3 * 16
