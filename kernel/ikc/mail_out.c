@@ -52,6 +52,13 @@ offer(struct cluster *c, struct mail_out *o, long result)
 		tell_all(c, &c->ikc.missed);
 }
 
+/* Does anybody want to write, to this slot or to any? */
+static bool
+is_wanted(const struct cluster *c, const struct mail_out *o)
+{
+	return !list_is_empty(&o->waiters) || !list_is_empty(&o->missed) || !list_is_empty(&c->ikc.missed);
+}
+
 /* Has the peer read (or refused) the message that we wrote last? */
 static bool
 is_answer(const struct mail_out *o, uint32_t event)
@@ -197,7 +204,7 @@ mail_peer_up(struct cluster *c, uint32_t peer)
 	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++) {
 		struct mail_out *o = mail_out_at(c, peer, port);
 
-		if (!o->full && !(list_is_empty(&o->waiters) && list_is_empty(&o->missed)))
+		if (!o->full && is_wanted(c, o))
 			offer(c, o, 0);
 	}
 }
