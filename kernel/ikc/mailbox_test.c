@@ -648,20 +648,6 @@ TEST(a_cluster_that_is_not_up_yet_is_waited_for)
 	expect_eq(fake_of(s2)->wakeups, 1);
 }
 
-TEST(who_misses_several_slots_of_a_cluster_learns_that_it_is_up)
-{
-	struct thread *s = thr(1, 0);
-
-	fake_machine();
-	fake_boot(1);
-	fake_bind(s, EVENT_ROOM, 0, 0);
-	expect_eq(write_to(s, output(s, 0, 5), 1), -E_AGAIN);
-	expect_eq(write_to(s, output(s, 0, 6), 1), -E_AGAIN);
-	fake_boot(0);
-	pump();
-	expect_eq(fake_of(s)->wakeups, 1);
-}
-
 /* test: cluster_watch */
 TEST(a_death_ends_every_wait_for_the_dead)
 {
@@ -803,7 +789,6 @@ main(void)
 	RUN(the_end_of_a_process_leaves_no_waiter_behind);
 	RUN(closing_wakes_who_waits_for_it);
 	RUN(a_cluster_that_is_not_up_yet_is_waited_for);
-	RUN(who_misses_several_slots_of_a_cluster_learns_that_it_is_up);
 	RUN(a_death_ends_every_wait_for_the_dead);
 	RUN(what_the_dead_had_sent_can_still_be_read);
 	RUN(a_restarted_cluster_is_a_stranger);

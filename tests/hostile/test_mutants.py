@@ -24,7 +24,7 @@ MUTANTS = (
     ("the console's counter is believed", "hal/noc/shm/console.c", "ready <= WINDOW_CONSOLE_BYTES", "true"),
     ("every event is an event", "kernel/ikc/ikc.c", "if (is_event(c, event))", "if (is_event(c, event) || true)"),
     ("ports are not compared", "kernel/ikc/ikc.c", "return wire_event_port(event) < (", "return wire_event_port(event) < 1000 + ("),
-    ("the backlog has no end", "kernel/ikc/peer.c", "if (p->overrun || p->state == PEER_DEAD)", "if (p->state == PEER_DEAD)"),
+    ("the backlog has no end", "kernel/ikc/peer.c", "p->overrun = true;", ";"),
     ("who takes no events stays", "kernel/ikc/peer.c", 'ikc_condemn(c, peer, "does not take its events");', "return;"),
     ("a header is read again after it was checked", "kernel/ikc/mail_in.c", "== c->ikc.peer[source].incarnation;\n}\n\nstatic bool\ntake_from",
      f"== c->ikc.peer[{HEADER_AGAIN}].incarnation;\n}}\n\nstatic bool\ntake_from"),

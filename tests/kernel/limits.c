@@ -310,6 +310,7 @@ act(void)
 {
 	long thread = small_thread(5), copy, box, proc;
 	struct cluster_info info;
+	struct proc_status status;
 	uint64_t at;
 
 	kcluster_info(&info);
@@ -323,6 +324,8 @@ act(void)
 	expect_eq(khandle_close((int)box), 0);
 	proc = kproc_create();
 	expect(proc > 0);
+	expect_eq(kproc_kill((int)proc, 0), 0);
+	expect_eq(kproc_wait((int)proc, &status, FOREVER), 0);	/* it would end in steps of home, and there may be no other place */
 	expect_eq(khandle_close((int)proc), 0);
 	expect_eq(kmem_alloc(SELF, PAGE, RW, &at), 0);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
