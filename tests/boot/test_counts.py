@@ -16,7 +16,7 @@ import spans  # noqa: E402
 LOCAL_MAX, REMOTE_MAX, MESSAGE_MAX = 100, 300, 100
 WAKEUP_MAX = REMOTE_MAX + 20  # a look-up of a handle; a second argument, and what a wake-up does
 READY_LOOK = 20  # a TC looks whether a thread became ready while its call waited
-SIGNAL_MAX, SIGNAL_HOME_MAX, PREEMPT_MAX = 600, 260, 310  # aims: 600, 250, 300; a few for where the compiler puts things
+SIGNAL_MAX, SIGNAL_HOME_MAX, PREEMPT_MAX = 600, 250, 300
 HOME_LOOK = 80  # a home core that is preempted looks at all that only it looks after
 CALLS, SETTLING, APPLICATION = 20, 4, 1  # of calls.c; the application core that calls
 REFLECT_MAX, FAULT_MAX = 250, 300

@@ -77,6 +77,10 @@ def shapes(name):
     return [m.split() for m in found] or KERNEL_SHAPES
 
 
+# kernel tests that a sanitizer cannot run: reason
+APART = {("thread", "limits"): "the sanitizer leaves addresses for 51 processes, of which none is kept for the process server"}
+
+
 def check(name):
     """Everything under one sanitizer; the number of failures."""
     build = os.path.join(os.path.dirname(hosted.BUILD), name)
@@ -88,6 +92,9 @@ def check(name):
     sources = glob.glob(os.path.join(hosted.ROOT, "tests", "kernel", "*.c"))
     for test in sorted({os.path.basename(p)[:-len(".c")] for p in sources} - {"ktest"}):
         for shape in shapes(test):
+            if (name, test) in APART:
+                print(f"skip {name}_kernel_{test}_{'_'.join(shape)}: {APART[name, test]}", flush=True)
+                continue
             failed += say(*_named(f"{name}_kernel_{test}_{'_'.join(shape)}", kernel_test(build, test, shape)))
     return failed
 
