@@ -46,6 +46,12 @@ struct test_slot {
 	unsigned char message[MAILBOX_MSG_SIZE];
 };
 
+/* Of output mailboxes in a cluster. */
+struct test_handles {
+	int open;
+	int most;			/* at a time */
+};
+
 struct test_port {
 	int owner;			/* thread + 1 that created the mailbox */
 	struct test_slot slot[TEST_CLUSTERS];
@@ -64,6 +70,7 @@ static struct {
 	struct placement placement[TEST_THREADS_MAX];
 	unsigned cores;			/* that each cluster claims to have */
 	bool dead[TEST_CLUSTERS];
+	struct test_handles mailboxes[TEST_CLUSTERS];
 } test_os = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static __thread struct mpi_rank test_rank;
@@ -265,8 +272,9 @@ kthread_join(int tid, void *value, uint64_t deadline)
 	return -pthread_join(test_os.thread[tid].thread, NULL);
 }
 
-/* Descriptors: an input is its port, an output is (cluster, port) of the peer. */
+/* Handles: an input is its port, an output is (cluster, port) of the peer. */
 #define TEST_OUT(cluster, port) (0x1000 | (cluster) << 8 | (port))
+#define TEST_PORTAL 0x2000
 
 long
 kmailbox_create(int port)
@@ -280,6 +288,12 @@ kmailbox_create(int port)
 long
 kmailbox_open(int cluster, int port)
 {
+	struct test_handles *h = &test_os.mailboxes[test_startup.cluster];
+
+	pthread_mutex_lock(&test_os.lock);
+	if (++h->open > h->most)
+		h->most = h->open;
+	pthread_mutex_unlock(&test_os.lock);
 	return TEST_OUT(cluster, port);
 }
 
@@ -355,13 +369,15 @@ kportal_create(int port)
 long
 kportal_open(int cluster, int port, int local_port)
 {
-	return TEST_OUT(cluster, port) | local_port << 16 | (int)test_startup.cluster << 24;
+	return TEST_OUT(cluster, port) | TEST_PORTAL | local_port << 16 | (int)test_startup.cluster << 24;
 }
 
 long
 khandle_close(int handle)
 {
-	(void)handle;
+	pthread_mutex_lock(&test_os.lock);
+	test_os.mailboxes[test_startup.cluster].open -= (handle & (TEST_OUT(0, 0) | TEST_PORTAL)) == TEST_OUT(0, 0);
+	pthread_mutex_unlock(&test_os.lock);
 	return 0;
 }
 
@@ -468,6 +484,7 @@ job_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(vo
 	memset(test_os.port, 0, sizeof(test_os.port));
 	memset(test_os.events, 0, sizeof(test_os.events));
 	memset(test_os.dead, 0, sizeof(test_os.dead));
+	memset(test_os.mailboxes, 0, sizeof(test_os.mailboxes));
 	test_os.threads = 0;
 	for (unsigned i = 0; i * per_cluster < ranks; i++) {
 		/* not malloc: sanitizers keep books on all its bytes, of which hardly any are used */

@@ -191,6 +191,17 @@ TEST(three_clusters_not_all_full)
 	everything(7, 3, 0);
 }
 
+TEST(the_ranks_of_a_cluster_share_its_mailboxes_to_other_ranks)
+{
+	test_os.cores = 3;
+	job_run(7, 3, 0, storm);
+	/* a rank that opens one at the same time as another rank has one too many for a moment */
+	expect(test_os.mailboxes[0].most <= 4 + 3);
+	expect_eq(test_os.mailboxes[0].open, 4);
+	expect(test_os.mailboxes[2].most <= 6 + 1);
+	expect_eq(test_os.mailboxes[2].open, 6);
+}
+
 TEST(the_death_of_a_cluster_ends_every_wait_for_it_with_an_error)
 {
 	job_errors = 0;
@@ -213,6 +224,7 @@ main(void)
 	RUN(more_ranks_than_cores);
 	RUN(each_rank_in_its_own_cluster);
 	RUN(three_clusters_not_all_full);
+	RUN(the_ranks_of_a_cluster_share_its_mailboxes_to_other_ranks);
 	RUN(the_death_of_a_cluster_ends_every_wait_for_it_with_an_error);
 	RUN(inboxes_of_the_smallest_size);
 	return TEST_FAILED;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The path between clusters: each rank owns one mailbox port and one portal port of its cluster; outputs are opened when they are
- * first used, and of portals the last few stay open. Kernel calls are made only when the event page says that there is something to read.
+ * The path between clusters: each rank owns one mailbox port and one portal port of its cluster. Outputs are opened when they
+ * are first used. The ranks of a cluster are one process and share its output mailboxes, one per rank of another cluster, which
+ * stay open until the process ends. An output portal belongs to one rank, which keeps the last few open. Kernel calls are made
+ * only when the event page says that there is something to read.
  */
-#include <stdlib.h>
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
+#include <mpi/core/shared.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
@@ -40,9 +42,6 @@ transport_far_init(struct mpi_rank *self)
 	events = (const struct event_page *)(uintptr_t)t->startup->events;
 	t->arrivals = &events->mailbox_arrivals[port];
 	t->deaths = &events->clusters_dead;
-	t->outputs = calloc((size_t)self->world_size, sizeof(*t->outputs));
-	if (t->outputs == NULL)
-		return MPI_ERR_NO_MEM;
 	t->mailbox = (int)kmailbox_create(port);
 	t->portal = (int)kportal_create(port);
 	if (t->mailbox < 0 || t->portal < 0)
@@ -66,15 +65,11 @@ transport_far_exit(struct mpi_rank *self)
 	if (t->mailbox < 0)
 		return;
 	transport_writer_exit(t);
-	for (int i = 0; i < self->world_size; i++) {
-		if (t->outputs[i].mailbox > 0)
-			khandle_close(t->outputs[i].mailbox - 1);
-		if (t->outputs[i].portal > 0)
-			khandle_close(t->outputs[i].portal - 1);
-	}
+	for (unsigned i = 0; i < PORTALS_KEPT; i++)
+		if (t->kept[i].peer != 0)
+			khandle_close(t->kept[i].handle);
 	khandle_close(t->mailbox);
 	khandle_close(t->portal);
-	free(t->outputs);
 }
 
 bool
@@ -83,32 +78,33 @@ transport_far_is_empty(const struct transport *t)
 	return t->mailbox < 0 || (load_total(t->arrivals) == t->arrivals_seen && load_total(t->deaths) == t->deaths_seen);
 }
 
+/* The mailbox of the ranks of this cluster to a peer: who opens it at the same time as another rank takes the other's. */
 static int
-mailbox_to(struct transport *t, uint32_t peer)
+mailbox_to(struct mpi_rank *self, uint32_t peer)
 {
-	struct output *o = &t->outputs[peer];
-	long id;
+	struct transport *t = self->transport;
+	uint32_t known = load_relaxed(&t->mailboxes[peer]);
+	long handle;
 
-	if (o->mailbox > 0)
-		return o->mailbox - 1;
-	id = kmailbox_open(t->placement[peer].cluster, port_of(t, peer));
-	if (id >= 0)
-		o->mailbox = (int32_t)(id + 1);
-	return (int)id;
+	if (known != 0)
+		return (int)known;
+	handle = kmailbox_open(t->placement[peer].cluster, port_of(t, peer));
+	if (handle < 0)
+		mpi_die(self, 1, "the kernel has no room for a mailbox to one more rank");
+	if (swap_strong(&t->mailboxes[peer], &known, (uint32_t)handle))
+		return (int)handle;
+	khandle_close((int)handle);
+	return (int)known;
 }
 
 int
 transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
 {
 	struct transport *t = self->transport;
-	int id = mailbox_to(t, peer);
-	int err = id;
+	int err = (int)kmailbox_write(mailbox_to(self, peer), p);
 
-	if (id >= 0) {
-		err = (int)kmailbox_write(id, p);
-		t->counts.calls++;
-		t->counts.mails += err == 0;
-	}
+	t->counts.calls++;
+	t->counts.mails += err == 0;
 	return err;
 }
 
@@ -185,35 +181,29 @@ transport_bulk_allow(struct mpi_rank *self, uint32_t peer)
 	return (int)kportal_allow(t->portal, t->placement[peer].cluster, port_of(t, peer));
 }
 
-/* The oldest portal of those that are kept is closed, and its place is the peer's. What the oldest one's peer allows stays with the kernel. */
-static void
-keep(struct transport *t, uint32_t peer)
-{
-	uint32_t *place = &t->kept[t->keep_next++ % PORTALS_KEPT];
-	struct output *oldest = *place > 0 ? &t->outputs[*place - 1] : NULL;
-
-	if (oldest != NULL) {
-		khandle_close(oldest->portal - 1);
-		oldest->portal = 0;
-	}
-	*place = peer + 1;
-}
-
-/* No write is under way: a rank has one at a time. */
+/*
+ * The portal to a peer. If it is not open, the oldest one of those that are kept makes room for it: no write is under way, for a
+ * rank has one at a time, and what the oldest one's peer allows stays with the kernel.
+ */
 static int
 portal_to(struct mpi_rank *self, uint32_t peer)
 {
 	struct transport *t = self->transport;
-	struct output *o = &t->outputs[peer];
-	long id;
+	struct portal_out *oldest = &t->kept[t->keep_next % PORTALS_KEPT];
+	long handle;
 
-	if (o->portal > 0)
-		return o->portal - 1;
-	keep(t, peer);
-	id = kportal_open(t->placement[peer].cluster, port_of(t, peer), port_of(t, (uint32_t)self->world_rank));
-	if (id >= 0)
-		o->portal = (int32_t)(id + 1);
-	return (int)id;
+	for (unsigned i = 0; i < PORTALS_KEPT; i++)
+		if (t->kept[i].peer == peer + 1)
+			return t->kept[i].handle;
+	if (oldest->peer != 0)
+		khandle_close(oldest->handle);
+	oldest->peer = 0;
+	handle = kportal_open(t->placement[peer].cluster, port_of(t, peer), port_of(t, (uint32_t)self->world_rank));
+	if (handle < 0)
+		return (int)handle;
+	*oldest = (struct portal_out){peer + 1, (int32_t)handle};
+	t->keep_next++;
+	return (int)handle;
 }
 
 int

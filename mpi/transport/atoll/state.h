@@ -10,13 +10,14 @@
 #include <mpi/transport/inbox.h>
 #include <mpi/transport/sync.h>
 
-/* an output towards a rank of another cluster; 0: not open yet, else the descriptor + 1 */
-struct output {
-	int32_t mailbox;
-	int32_t portal;
+/* An output portal that is open. */
+struct portal_out {
+	uint32_t peer;			/* rank of the job + 1; 0: none */
+	int32_t handle;
 };
 
-#define PORTALS_KEPT 8			/* output portals of a rank: a cluster has some 4,000 of all its ranks */
+/* Output portals of a rank. The ranks of a cluster are one process, which has some 4,000 handles. */
+#define PORTALS_KEPT 8
 
 /* what a rank did, for comparison (counts.c) */
 struct counts {
@@ -80,8 +81,8 @@ struct transport {
 	const uint32_t *deaths;
 	uint32_t deaths_seen;
 	uint64_t dead;				/* clusters, by bit */
-	struct output *outputs;			/* by rank of the job */
-	uint32_t kept[PORTALS_KEPT];		/* ranks of the job + 1 to which a portal is open; 0: none */
+	uint32_t *mailboxes;			/* in the area: handles, by rank of the job; 0: not open yet */
+	struct portal_out kept[PORTALS_KEPT];
 	uint32_t keep_next;			/* where the next one is noted, and the oldest one is */
 	/* how to wait */
 	unsigned polls;
