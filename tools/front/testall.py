@@ -173,6 +173,23 @@ def needed_builds(names, builds):
     return [b for b in builds if not names or b.name.removeprefix("build.") in words]
 
 
+TIMES = os.path.join(BUILD, "test-times")
+
+
+def write_times(found, path=TIMES):
+    """Write what each test program took, in seconds: first the sums of groups, then the programs, each the longest first."""
+    programs = [r for r in found if r.seconds > 0]
+    sums = {}
+    for r in programs:
+        group = ".".join(r.name.split(".")[:2])
+        sums[group] = sums.get(group, 0) + r.seconds
+    with open(path, "w", encoding="utf-8") as f:
+        for group, seconds in sorted(sums.items(), key=lambda s: -s[1]):
+            f.write(f"{seconds:8.1f}  {group}.*\n")
+        for r in sorted(programs, key=lambda r: -r.seconds):
+            f.write(f"{r.seconds:8.1f}  {r.name}\n")
+
+
 def main(argv):
     """Exit status 0 if nothing failed."""
     if argv and argv[0] in ("-h", "--help"):
@@ -193,6 +210,7 @@ def main(argv):
         raise Usage(f"no test is called {' or '.join(names)}")
     found += results.run_all("testing", chosen, verbose="-v" in argv)
     slow = sorted(found, key=lambda r: -r.seconds)[:5]
+    write_times(found)
     say("slowest: " + ", ".join(f"{r.name} {r.seconds:.0f} s" for r in slow))
-    say(f"{time.monotonic() - start:.0f} s in all")
+    say(f"{time.monotonic() - start:.0f} s in all; of each program: {os.path.relpath(TIMES, ROOT)}")
     return results.summary(found)

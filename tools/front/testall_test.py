@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is built before the tests that were asked for."""
 
+import results
 import testall
 
 
@@ -21,3 +22,12 @@ def test_few_tests_need_few_builds():
 def test_each_need_is_a_build():
     names = {b.name for b in testall.build_tasks()}
     assert {f"build.{n}" for needs in testall.NEEDS.values() for n in needs} <= names
+
+
+def test_the_times_are_written_by_group_and_by_program(tmp_path):
+    found = [results.Result("mpi.hosted.a.2", "passed", "", 3.0), results.Result("mpi.hosted.b.2", "failed", "", 4.0),
+             results.Result("unit.list_test", "passed", "", 5.0), results.Result("unit.list_test.more", "passed")]
+    testall.write_times(found, tmp_path / "times")
+    lines = [line.split() for line in (tmp_path / "times").read_text().splitlines()]
+    assert lines == [["7.0", "mpi.hosted.*"], ["5.0", "unit.list_test.*"],
+                     ["5.0", "unit.list_test"], ["4.0", "mpi.hosted.b.2"], ["3.0", "mpi.hosted.a.2"]]
