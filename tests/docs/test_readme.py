@@ -69,6 +69,7 @@ EXACT = {
     "a thread's whole life": lambda rows: f"{spread(values(rows, 'thread_life', count='total'))} instructions",
     "longest stretch": bound,
     "kernel text + read-only data + data": kernel_kib,
+    "kernel image, stacks and tables": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
     "MPI's part of a program": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
 }
 # times: they hold on one machine only
