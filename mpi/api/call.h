@@ -9,7 +9,7 @@
 #define MPI_API_CALL_H
 
 #include <limits.h>
-#include <mpi/api/numbers.h>
+#include <mpi/core/numbers.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/type.h>
 

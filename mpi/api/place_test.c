@@ -5,13 +5,13 @@
  *
  * sanitize: thread address
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c
- *	mpi/transport/atoll/[a-z]*.c build/gen/mpi/[a-z]*.c
+ *	mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
 #include <mpi/api/library.h>
 #include <mpi/api/place.h>
 #include <mpi/core/ranks_test.h>
-#include <mpi/core/shared.h>
+#include <mpi/transport/shared.h>
 
 #define NODES 12
 #define EDGES_MAX (NODES * 4)

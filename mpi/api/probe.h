@@ -6,6 +6,7 @@
 #define MPI_API_PROBE_H
 
 #include <mpi/core/rank.h>
+#include <mpi/pt2pt/match.h>
 
 struct probe {
 	struct mpi_rank *self;

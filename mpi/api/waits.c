@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <mpi/api/probe.h>
-#include <mpi/api/waits.h>
 #include <mpi/core/comm.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <mpi_coll_table.h>
-#include <mpi/api/call.h>
 #include <mpi/coll/choose.h>
 #include <mpi/coll/place.h>
 #include <mpi/coll/signs.h>

@@ -4,16 +4,16 @@
  *
  * sanitize: thread address
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c
- *	mpi/transport/atoll/[a-z]*.c build/gen/mpi/[a-z]*.c
+ *	mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
 #include <mpi/api/library.h>
-#include <mpi/core/ranks_test.h>
 #include <mpi/coll/choose.h>
 #include <mpi/coll/coll.h>
 #include <mpi/coll/place.h>
 #include <mpi/coll/step.h>
-#include <mpi/core/shared.h>
+#include <mpi/core/ranks_test.h>
+#include <mpi/transport/shared.h>
 
 #define RANKS_MAX 16
 #define COUNT 2				/* elements of a block: small enough for binomial and pairwise parts */

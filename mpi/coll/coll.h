@@ -10,8 +10,8 @@
 #define MPI_COLL_COLL_H
 
 #include <stddef.h>
-#include <mpi/api/numbers.h>
 #include <mpi/coll/sched.h>
+#include <mpi/core/numbers.h>
 #include <mpi/core/rank.h>
 
 enum coll_kind {

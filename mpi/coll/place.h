@@ -78,9 +78,6 @@ int mpi_venue_position(const struct venue *v, int rank);
 /* Are two ranks in one cluster? */
 bool mpi_venue_together(struct mpi_rank *self, const struct comm *c, int one, int other);
 
-/* The communicator goes. */
-void mpi_venue_leave(struct mpi_rank *self, struct venue *v);
-
 /* All venues that were left go; at the very end, when nobody can be in one. */
 void mpi_venue_exit(struct mpi_rank *self);
 

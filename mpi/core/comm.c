@@ -3,7 +3,6 @@
  * Communicators.
  */
 #include <stdlib.h>
-#include <mpi/coll/place.h>
 #include <mpi/core/info.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/session.h>

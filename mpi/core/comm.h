@@ -128,6 +128,9 @@ void mpi_comm_release(struct mpi_rank *self, struct comm *c);
 /* The program frees it: its attributes and its handle go now. Error class, of a callback; then nothing happened but what the callbacks did. */
 int mpi_comm_free(struct mpi_rank *self, struct comm *c);
 
+/* An upcall, supplied by mpi/coll: the communicator goes, and leaves its venue (NULL: it has none). */
+void mpi_venue_leave(struct mpi_rank *self, struct venue *v);
+
 /* The handle under which the program knows it. */
 MPI_Comm mpi_comm_handle(const struct comm *c);
 

@@ -11,9 +11,6 @@
 struct mpi_rank;
 struct comm;
 
-/* in the environment: what the launcher was told about the initial error handler */
-#define INITIAL_ERRHANDLER "ATOLL_MPI_ERRHANDLER"
-
 /* on what a handler may be set; predefined ones on all */
 enum errhandler_kind { ERRHANDLER_ANY, ERRHANDLER_COMM, ERRHANDLER_WIN, ERRHANDLER_FILE, ERRHANDLER_SESSION };
 

@@ -6,8 +6,7 @@
  * overtaken by the look that follows: the one who takes it away makes all threads of the process see to that, the favoured one does nothing.
  */
 #include <mpi/core/rank.h>
-#include <mpi/core/shared.h>
-#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
 
 #define SPINS 60		/* looks before a thread sleeps: most are inside for less than it takes to wake one */

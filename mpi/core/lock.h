@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <mpi/core/list.h>
-#include <mpi/core/shared.h>
+#include <mpi/transport/shared.h>
 
 struct mpi_rank;
 
@@ -120,5 +120,12 @@ void mpi_rank_pause(struct mpi_rank *self, void (*pause)(struct mpi_rank *self))
  * struct rank_waiter.
  */
 void mpi_rank_wait(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
+
+/*
+ * An upcall, supplied by mpi/pt2pt: is there something to move besides what arrives? For a thread that is about to sleep, whatever it
+ * waits for itself: if it is for want of room that there is not, the rank is woken when room has
+ * come up.
+ */
+bool mpi_can_move(struct mpi_rank *self);
 
 #endif

@@ -3,7 +3,7 @@
  * The state of this copy of the library.
  */
 #include <mpi/core/rank.h>
-#include <mpi/core/shared.h>
+#include <mpi/transport/shared.h>
 
 static struct mpi_rank this_rank;
 

@@ -14,8 +14,8 @@
 #include <mpi/core/ids.h>
 #include <mpi/core/list.h>
 #include <mpi/core/lock.h>
+#include <mpi/core/matcher.h>
 #include <mpi/core/pending.h>
-#include <mpi/pt2pt/match.h>
 
 struct transport;
 struct inbox_reader;

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <mpi/core/rank.h>
+#include <mpi/transport/transport.h>
 
 void
 mpi_rank_init(struct mpi_rank *self)

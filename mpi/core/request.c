@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/request.h>
-#include <mpi/core/shared.h>
 #include <mpi/core/type.h>
+#include <mpi/transport/shared.h>
 
 const struct request mpi_request_sent = {.kind = REQUEST_SEND, .done = 1};
 
@@ -140,21 +140,6 @@ mpi_request_finish_other(struct mpi_rank *self, struct request *r, MPI_Request *
 		*handle = MPI_REQUEST_NULL;
 	}
 	return err != MPI_SUCCESS ? err : err_drop;
-}
-
-int
-mpi_request_cancel(struct mpi_rank *self, struct request *r)
-{
-	if (r->kind == REQUEST_OTHER)
-		return r->class->cancel != NULL ? r->class->cancel(self, r) : MPI_SUCCESS;
-	if (mpi_request_is_done(r) || r->cancelled)
-		return MPI_SUCCESS;
-	if (r->kind == REQUEST_RECV && r->posted) {
-		mpi_match_withdraw(&self->match, r);
-		r->cancelled = 1;
-		mpi_request_complete(r, MPI_SUCCESS);
-	}
-	return MPI_SUCCESS;
 }
 
 void

@@ -12,8 +12,8 @@
 #include <mpi/core/comm.h>
 #include <mpi/core/list.h>
 #include <mpi/core/rank.h>
-#include <mpi/core/shared.h>
 #include <mpi/core/status.h>
+#include <mpi/transport/shared.h>
 
 struct mpi_rank;
 struct request;
@@ -160,9 +160,6 @@ mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle
 	self->free_requests = r;
 	return err;
 }
-
-/* Ask to cancel it: a receive that is not matched is cancelled, everything else goes on. Error class, of a callback. */
-int mpi_request_cancel(struct mpi_rank *self, struct request *r);
 
 /* Is it one that a wait has to wait for? (No request, and persistent ones that were not started, are not.) */
 static inline bool

@@ -11,7 +11,7 @@
 #include <mpi/exec/options.h>
 #include <mpi/exec/processors.h>
 #include <mpi/transport/process/join.h>
-#include <mpi/core/errhandler.h>
+#include <mpi/transport/transport.h>
 
 static const char help[] =
 	"usage: mpiexec [OPTION...] PROGRAM [ARG...] [: [OPTION...] PROGRAM [ARG...]]...\n"

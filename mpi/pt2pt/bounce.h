@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <mpi/core/shared.h>
+#include <mpi/transport/shared.h>
 
 struct mpi_rank;
 

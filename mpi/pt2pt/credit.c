@@ -3,8 +3,8 @@
  * Flow control: how many eager messages a rank may have at a peer that the peer has not matched yet. In a cluster the peer writes its count
  * into a shared word now and then; between clusters the count rides in the header of every packet, or in a packet of its own.
  */
-#include <mpi/core/shared.h>
 #include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
 
 #define REPORT_FAR (CREDIT_WINDOW / 2)

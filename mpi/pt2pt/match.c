@@ -8,21 +8,6 @@
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/match.h>
 
-void
-mpi_match_init(struct matcher *m)
-{
-	for (int i = 0; i < MATCH_BINS; i++) {
-		link_init(&m->posted[i]);
-		link_init(&m->unexpected[i]);
-	}
-	link_init(&m->posted_any);
-	link_init(&m->unexpected_all);
-	link_init(&m->spare);
-	m->order = 0;
-	m->posted_count = 0;
-	m->unexpected_count = 0;
-}
-
 static void
 free_entries(struct link *list, bool in_all)
 {

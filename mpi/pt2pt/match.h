@@ -9,32 +9,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <mpi/core/list.h>
-#include <mpi/transport/packet.h>
+#include <mpi/core/matcher.h>
 
 struct request;
 
-#define MATCH_BINS 32
-
-/* a message that arrived before its receive */
-struct unexpected {
-	struct link bin;
-	struct link all;
-	struct packet packet;
-};
-
-struct matcher {
-	struct link posted[MATCH_BINS];
-	struct link posted_any;
-	struct link unexpected[MATCH_BINS];
-	struct link unexpected_all;
-	uint64_t order;
-	unsigned posted_count;
-	unsigned unexpected_count;
-	struct link spare;		/* unexpected entries to use again */
-};
-
-void mpi_match_init(struct matcher *m);
 void mpi_match_exit(struct matcher *m);
 
 /* A receive (context, source or MPI_ANY_SOURCE, tag or MPI_ANY_TAG) waits for a message. */

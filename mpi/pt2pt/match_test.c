@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matching, against a naive version: one list of receives and one of messages, both searched from the oldest.
- * needs: mpi/pt2pt/match.c
+ * needs: mpi/core/matcher.c mpi/pt2pt/match.c
  */
 #include <base/test.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * Progress is made by whoever is inside the library; there is no other thread.
  */
 #include <stdlib.h>
-#include <mpi/core/shared.h>
 #include <mpi/pt2pt/agree.h>
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
 
 int

@@ -18,24 +18,15 @@
 #include <stdint.h>
 #include <mpi.h>
 #include <mpi/core/list.h>
+#include <mpi/core/peer.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/request.h>
+#include <mpi/pt2pt/match.h>
 #include <mpi/transport/packet.h>
 
 /* messages that a rank may have at a peer, and those that the peer may have matched without telling it */
 #define CREDIT_WINDOW 128
 #define CREDIT_REPORT (CREDIT_WINDOW / 4)
-
-/* What this rank knows of another one. Zero is the start. */
-struct peer {
-	uint32_t sent;			/* messages sent to it */
-	uint32_t taken;			/* of them, known to be matched */
-	uint32_t matched;		/* messages from it that were matched here */
-	uint32_t reported;		/* of them, told to it */
-	struct inbox *direct;		/* where messages may go straight; NULL: it is far, or not known yet, or sends wait for room */
-	struct link queue;		/* sends that wait for room, in order; next is NULL before the first */
-	struct link blocked;		/* in mpi_rank.outgoing while the queue is not empty */
-};
 
 /* Set up and tear down. Error class. */
 int mpi_pt2pt_init(struct mpi_rank *self);
@@ -51,13 +42,6 @@ void mpi_recv_start(struct mpi_rank *self, struct request *r);
 
 /* Move whatever can be moved, without waiting. True if anything was. */
 bool mpi_progress(struct mpi_rank *self);
-
-/*
- * Is there something to move besides what arrives? For a thread that is about to sleep, whatever it
- * waits for itself: if it is for want of room that there is not, the rank is woken when room has
- * come up.
- */
-bool mpi_can_move(struct mpi_rank *self);
 
 /* Wait until a request is done; returns its error class. */
 int mpi_wait_longer(struct mpi_rank *self, struct request *r);
@@ -90,15 +74,12 @@ void mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const
  */
 void mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
 
+/* Ask to cancel it: a receive that is not matched is cancelled, everything else goes on. Error class, of a callback. */
+int mpi_request_cancel(struct mpi_rank *self, struct request *r);
+
 /* Whole blocking operations on a context of the communicator (context or context + 1). Error class. */
 int mpi_send_bytes(struct mpi_rank *self, struct request *prepared);
 int mpi_recv_bytes(struct mpi_rank *self, struct request *prepared);
-
-/* The transport hands over a packet, which is valid until this returns. */
-void mpi_arrived(struct mpi_rank *self, const struct packet *p);
-
-/* The transport found out that a cluster is dead: what needs a rank there ends with an error. */
-void mpi_cluster_died(struct mpi_rank *self, uint32_t cluster);
 
 /* Inside this tier. */
 void mpi_deliver(struct mpi_rank *self, struct request *r, const struct packet *p);

@@ -3,9 +3,9 @@
  * Receiving: a message and its receive have met, or wait for each other.
  */
 #include <abi/errors.h>
-#include <mpi/core/shared.h>
 #include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
 
 #define FETCH_PIECE 8192
@@ -182,4 +182,19 @@ mpi_recv_bytes(struct mpi_rank *self, struct request *prepared)
 	err = mpi_wait(self, prepared);
 	transport_attend(self, false);
 	return err;
+}
+
+int
+mpi_request_cancel(struct mpi_rank *self, struct request *r)
+{
+	if (r->kind == REQUEST_OTHER)
+		return r->class->cancel != NULL ? r->class->cancel(self, r) : MPI_SUCCESS;
+	if (mpi_request_is_done(r) || r->cancelled)
+		return MPI_SUCCESS;
+	if (r->kind == REQUEST_RECV && r->posted) {
+		mpi_match_withdraw(&self->match, r);
+		r->cancelled = 1;
+		mpi_request_complete(r, MPI_SUCCESS);
+	}
+	return MPI_SUCCESS;
 }

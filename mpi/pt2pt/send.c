@@ -3,10 +3,10 @@
  * Sending: the choice of the protocol, and the queue of what found no room.
  */
 #include <abi/errors.h>
-#include <mpi/core/shared.h>
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/pt2pt/data.h>
 #include <mpi/pt2pt/pt2pt.h>
+#include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
 
 enum outcome { SENT, NO_ROOM };

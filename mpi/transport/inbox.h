@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <mpi/core/shared.h>
 #include <mpi/transport/packet.h>
+#include <mpi/transport/shared.h>
 
 #define INBOX_CELLS_MIN 8
 #define INBOX_CELLS_MAX 64

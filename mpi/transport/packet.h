@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <mpi/core/shared.h>
+#include <mpi/transport/shared.h>
 
 #define PACKET_BYTES 128
 #define PACKET_INLINE 96	/* data bytes that travel inside */

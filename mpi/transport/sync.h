@@ -6,7 +6,7 @@
 #ifndef MPI_TRANSPORT_SYNC_H
 #define MPI_TRANSPORT_SYNC_H
 
-#include <mpi/core/shared.h>
+#include <mpi/transport/shared.h>
 
 #define LANES_MAX 16
 #define BRIEF_BYTES 32

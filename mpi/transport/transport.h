@@ -4,7 +4,8 @@
  * memory. A library has one of two: transport/atoll, where ranks are threads (a ring of cells in shared memory inside a cluster,
  * mailbox and portal between clusters), and transport/process, where each rank is a process of its own on one Linux host.
  *
- * What arrives is handed to mpi_arrived (pt2pt), which takes what it needs before it returns.
+ * Every tier above may include this interface. A back end supplies it, and hands what arrives to mpi_arrived, which takes what it
+ * needs before it returns.
  */
 #ifndef MPI_TRANSPORT_TRANSPORT_H
 #define MPI_TRANSPORT_TRANSPORT_H
@@ -17,6 +18,9 @@
 struct inbox;
 struct mpi_rank;
 struct sync;
+
+/* in the environment: what the launcher was told about the initial error handler */
+#define INITIAL_ERRHANDLER "ATOLL_MPI_ERRHANDLER"
 
 /* Find out who and where this rank is: sets world_rank and world_size. Works before transport_init. */
 void transport_identify(struct mpi_rank *self);
@@ -178,5 +182,22 @@ void transport_flush(void);
 
 /* End the job with this exit status. */
 void transport_abort(struct mpi_rank *self, int status) __attribute__((noreturn));
+
+/*
+ * Upcalls: what the transport calls, and the tiers above supply.
+ */
+
+/* A packet has come from another rank (mpi/pt2pt). It is valid until this returns. */
+void mpi_arrived(struct mpi_rank *self, const struct packet *p);
+
+/* A cluster is dead (mpi/pt2pt): what needs a rank there ends with an error. */
+void mpi_cluster_died(struct mpi_rank *self, uint32_t cluster);
+
+/*
+ * Describe for people what the calling rank waits for, in the MPI function of this name (mpi/api;
+ * NULL: unknown): peers, tags, communicators, and the messages that have arrived and that nobody
+ * has received. Only while no other thread is in the library.
+ */
+void mpi_describe_wait(struct mpi_rank *self, const char *function, char *text, size_t room);
 
 #endif

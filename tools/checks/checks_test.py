@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Each check passes what is right and refuses what is wrong."""
 
+import os
 import shutil
 import subprocess
 
 import pytest
 
-from checks import conditionals, decisions, kernel_data, layering, layout, papers, sizes, source
+from checks import conditionals, decisions, kernel_data, layering, layout, papers, sizes, source, tiers
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
 
 
@@ -47,6 +49,51 @@ def test_back_ends_never_include_one_another(tree):
 def test_a_relative_path_into_another_room_is_refused(tree):
     tree("kernel/k.h", "")
     assert "by a relative path" in layering.check(tree("base/a.c", '#include "../kernel/k.h"\n'))[0]
+
+
+def test_no_tier_reaches_itself_through_those_below_it():
+    def reach(tier, seen):
+        assert tier not in seen, f"a circle: {seen}"
+        for below in tiers.TIERS[tier]:
+            reach(below, (*seen, tier))
+    for tier in tiers.TIERS:
+        reach(tier, ())
+
+
+@pytest.fixture
+def library(tree):
+    """A copy of the library as it is; `put` changes a file of it."""
+    def put(path, old, new):
+        text = source.read(tree("here", ""), path)
+        assert text.count(old) == 1
+        return tree(path, text.replace(old, new))
+    shutil.copytree(os.path.join(ROOT, "mpi"), tree("here", "") / "mpi")
+    return put
+
+
+@pytest.mark.parametrize("path, include", [
+    ("mpi/core/comm.h", "<mpi/coll/place.h>"), ("mpi/core/lock.c", "<mpi/pt2pt/pt2pt.h>"), ("mpi/transport/packet.h", "<mpi/core/rank.h>"),
+    ("mpi/transport/atoll/far.c", "<mpi/pt2pt/match.h>"), ("mpi/pt2pt/send.c", "<mpi/coll/coll.h>"), ("mpi/coll/run.c", "<mpi/api/call.h>"),
+    ("mpi/transport/process/far.c", '"../atoll/state.h"'), ("mpi/fortran/requests.c", "<mpi/core/rank.h>")])
+def test_an_include_that_climbs_is_refused(library, path, include):
+    problems = tiers.check(library(path, " */\n#", f" */\n#include {include}\n#") if path.endswith(".c")
+                           else library(path, "#include <stdint.h>\n", f"#include {include}\n#include <stdint.h>\n"))
+    assert len(problems) == 1 and problems[0].startswith(path + ":") and "tiers include those below them" in problems[0]
+
+
+def test_an_upcall_that_nobody_named_is_refused(library):
+    problems = tiers.check(library("mpi/core/comm.h", "MPI_Comm mpi_comm_handle(", "int mpi_wait_longer(struct mpi_rank *self, struct request *r);\nMPI_Comm mpi_comm_handle("))
+    assert len(problems) == 1 and "mpi_wait_longer is declared in mpi/core and supplied by mpi/pt2pt" in problems[0]
+
+
+def test_an_upcall_that_is_gone_is_noticed(library):
+    problems = tiers.check(library("mpi/core/comm.h", "void mpi_venue_leave(struct mpi_rank *self, struct venue *v);\n", ""))
+    assert problems == ["mpi: mpi_venue_leave is no upcall: UPCALLS names it in vain"]
+
+
+def test_a_folder_that_is_no_tier_is_refused(library, tree):
+    library("mpi/core/comm.h", "MPI_Comm mpi_comm_handle(", "MPI_Comm mpi_comm_handle( ")
+    assert tiers.check(tree("mpi/more/a.c", HEAD)) == ["mpi/more/a.c: mpi/more is no tier"]
 
 
 def body(lines):

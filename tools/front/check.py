@@ -9,7 +9,7 @@ import time
 import builder
 import results
 import setup
-from checks import conditionals, decisions, kernel_data, layering, layout, papers, sizes
+from checks import conditionals, decisions, kernel_data, layering, layout, papers, sizes, tiers
 from ui import BUILD, ROOT, Usage, say
 
 HELP = """usage: ./atoll check [-v] [-jN]
@@ -110,6 +110,7 @@ def text_tasks():
     """The checks that read sources and objects."""
     return [
         results.check_task("check.layering", lambda: layering.check(ROOT)),
+        results.check_task("check.tiers", lambda: tiers.check(ROOT)),
         results.check_task("check.sizes", lambda: sizes.check(ROOT)),
         results.check_task("check.conditionals", lambda: conditionals.check(ROOT)),
         results.check_task("check.layout", lambda: layout.check(ROOT)),

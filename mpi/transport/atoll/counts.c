@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/core/peer.h>
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <atoll/kcalls.h>
-#include <mpi/api/waits.h>
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 

@@ -9,9 +9,9 @@
 #include <abi/limits.abi.h>
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
-#include <mpi/core/shared.h>
-#include <mpi/pt2pt/pt2pt.h>
+#include <mpi/core/peer.h>
 #include <mpi/transport/atoll/state.h>
+#include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
 
 _Static_assert(sizeof(struct packet) == MAILBOX_MSG_SIZE, "a packet is one mailbox message");

@@ -10,7 +10,6 @@
 #include <atoll/guest.h>
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
-#include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 

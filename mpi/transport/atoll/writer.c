@@ -12,8 +12,8 @@
 #include <atoll/guest.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
-#include <mpi/core/shared.h>
 #include <mpi/transport/atoll/state.h>
+#include <mpi/transport/shared.h>
 
 #define STACK_BYTES 8192
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <mpi/core/shared.h>
 #include <mpi/transport/process/heap.h>
 #include <mpi/transport/process/segment.h>
+#include <mpi/transport/shared.h>
 
 #define PAGE 4096
 

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <mpi/core/shared.h>
 #include <mpi/transport/process/heap.h>
 #include <mpi/transport/process/segment.h>
+#include <mpi/transport/shared.h>
 
 #define BYTES (1u << 20)
 

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <mpi/core/shared.h>
 #include <mpi/transport/process/join.h>
+#include <mpi/transport/shared.h>
 
 /* A socket that does not stand where the program writes its output, even if that is closed. */
 static int

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <mpi/core/shared.h>
 #include <mpi/transport/inbox.h>
+#include <mpi/transport/shared.h>
 #include <mpi/transport/sync.h>
 
 #define SEGMENT_VERSION 6

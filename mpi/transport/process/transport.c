@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-#include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/process/state.h>
 #include <mpi/transport/transport.h>
 

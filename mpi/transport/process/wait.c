@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <mpi/api/waits.h>
 #include <mpi/transport/process/state.h>
 #include <mpi/transport/transport.h>
 

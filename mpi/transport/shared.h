@@ -3,8 +3,8 @@
  * 32-bit words that ranks of one cluster share, with their order spelled out. Ranks are threads of one address space on cores with
  * coherent caches; a word used here is used by nothing else.
  */
-#ifndef MPI_CORE_SHARED_H
-#define MPI_CORE_SHARED_H
+#ifndef MPI_TRANSPORT_SHARED_H
+#define MPI_TRANSPORT_SHARED_H
 
 #include <stdbool.h>
 #include <stdint.h>
