@@ -25,7 +25,7 @@ struct startup {
 	uint32_t cluster;
 	int32_t thread;			/* handle of the first thread; 0: not known, thread_self tells */
 	int32_t authority;		/* handle of the authority over the machine, if the process was given one (init is); 0: none */
-	uint32_t reserved;
+	int32_t listens;		/* handle of the input mailbox at which a server is asked; 0: none */
 	/* the job; ranks is 0 for a program that is not part of one (servers) */
 	uint32_t job;
 	uint32_t rank;

@@ -77,3 +77,9 @@ def job_text(program, ranks, policy, args=(), env=(), places=()):
         if "\n" in value or "\0" in value:
             raise ArchiveError(f"a line end in {key} '{value!r}' cannot be passed to a program")
     return "".join(f"{k} {v}\n" for k, v in lines).encode()
+
+
+def limits_text(limit, repeat):
+    """More lines of etc/job: the most of each kind that it may have in a cluster, and how often it is run."""
+    lines = [f"limit {kind} {most}\n" for kind, most in sorted(limit.items())]
+    return "".join(lines + [f"repeat {repeat}\n"] * (repeat > 1)).encode()

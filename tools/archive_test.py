@@ -52,6 +52,11 @@ def test_a_job_is_lines_of_key_and_value():
     assert text == b"program bin/fn\nranks 12\nmap scatter\ncluster 1 1 3 4096\narg --from\narg 1 2\nenv A=b\n"
 
 
+def test_limits_and_repetitions_of_a_job_are_lines():
+    text = archive.limits_text({"threads": 4, "memory": 4096}, 3)
+    assert text == b"limit memory 4096\nlimit threads 4\nrepeat 3\n" and archive.limits_text({}, 1) == b""
+
+
 def test_a_line_end_in_an_argument_is_refused():
     with pytest.raises(archive.ArchiveError, match="line end"):
         archive.job_text("p", 1, "compact", ["a\nb"], [])

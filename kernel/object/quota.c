@@ -9,7 +9,10 @@
 #include <kernel/object/quota.h>
 #include <kernel/object/slab.h>
 
-/* What of the cluster only its own account can have: enough to open mailboxes and to start a thread. */
+/*
+ * What of the cluster only its own account and those of servers can have: enough to open mailboxes
+ * and to start a thread.
+ */
 static const size_t reserve[QUOTA_KINDS] = {
 	[QUOTA_BYTES] = 8 * HAL_PAGE_BYTES,
 	[QUOTA_THREADS] = 2,
@@ -32,7 +35,7 @@ quota_new(struct slab *s, struct quota *parent)
 	quota_get(parent);
 	q->parent = parent;
 	q->refs = 1;
-	q->depth = parent->depth + 1;
+	q->depth = (uint16_t)(parent->depth + 1);
 	memset(q->limit, 0xff, sizeof(q->limit));	/* what the parent may have is all that it may */
 	return q;
 }
@@ -65,7 +68,7 @@ fits(size_t n, size_t used, size_t limit)
 bool
 quota_has_room(const struct quota *q, enum quota_kind kind, size_t n)
 {
-	size_t keep = q->parent == NULL ? 0 : reserve[kind];
+	size_t keep = q->parent == NULL || q->is_served_first ? 0 : reserve[kind];
 
 	for (; q->parent != NULL; q = q->parent)
 		if (!fits(n, q->used[kind], q->limit[kind]))

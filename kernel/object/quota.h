@@ -3,7 +3,7 @@
  * Accounts: what of the cluster the kernel holds on behalf of the processes of one tree. Memory counts in bytes; what has a place in a table
  * of the kernel, in places. An account lies below another, up to that of the cluster: what is charged to it is charged to all of them,
  * so that no tree takes more than the one it is a part of. The cluster's own account is that of the process server, and a reserve
- * of it is nobody else's: whatever all others have taken, the process server can act. An account lives as long as a
+ * of it is for that and for servers alone: whatever all others have taken, these can act. An account lives as long as a
  * process of the tree, or something that is charged to it. Home core.
  */
 #ifndef KERNEL_OBJECT_QUOTA_H
@@ -31,7 +31,8 @@ struct quota {
 	size_t used[QUOTA_KINDS];
 	size_t limit[QUOTA_KINDS];
 	uint32_t refs;
-	uint32_t depth;			/* accounts above it */
+	uint16_t depth;			/* accounts above it */
+	bool is_served_first;		/* it may have what is kept from others */
 };
 
 /* The account of a cluster. Its limits are set by whoever makes the tables. */

@@ -92,20 +92,25 @@ kc_proc_cores(struct thread *caller, int proc, int first, int count)
 }
 
 /*
- * kc_proc_badge: what messages of a process are marked with from now on, and those of the processes that it makes from now on. RIGHT_WRITE and
- * RIGHT_GRANT, so that no process has a choice of its own. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_INVAL: not 1 .. BADGE_INIT - 1.
+ * kc_proc_badge: what messages of a process are marked with from now on, and those of the processes
+ * that it makes from now on. RIGHT_WRITE and RIGHT_GRANT, so that no process has a choice of its own.
+ * The account of a server (BADGE_SERVER) may have what is kept from others. Runs: home. Returns 0;
+ * -E_BADF; -E_ACCES; -E_INVAL: not 1 .. BADGE_INIT - 1.
  */
 long
 kc_proc_badge(struct thread *caller, int proc, uint32_t badge)
 {
 	const struct handles *handles = &caller->proc->handles;
 	struct object *o = handle_get(handles, proc, OBJECT_PROCESS, RIGHT_WRITE | RIGHT_GRANT);
+	struct process *p;
 
 	if (o == NULL)
 		return handle_error(handles, proc, OBJECT_PROCESS);
 	if (badge == BADGE_KERNEL || badge >= BADGE_INIT)
 		return -E_INVAL;
-	list_entry(o, struct process, object)->badge = badge;
+	p = list_entry(o, struct process, object);
+	p->badge = badge;
+	p->quota->is_served_first |= badge == BADGE_SERVER;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <abi/startup.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
+#include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/file/client.h>
 #include <servers/file/tree.h>
@@ -43,6 +44,14 @@ blocks_more(void)
 	return first;
 }
 
+static void
+hang_up(struct client *c)
+{
+	if (c->out >= 0)
+		khandle_close(c->out);
+	c->out = -1;
+}
+
 /* Try to send what a cluster waits for. A cluster that is gone waits for nothing. */
 static void
 send(uint32_t cluster)
@@ -54,10 +63,26 @@ send(uint32_t cluster)
 		c->out = (int)kmailbox_open((int)cluster, FILE_REPLY_PORT);
 	result = c->out < 0 ? c->out : kmailbox_write(c->out, &c->reply);
 	c->waits = result == -E_AGAIN;
-	if (result < 0 && !c->waits && c->out >= 0) {
-		khandle_close(c->out);
-		c->out = -1;
+	if (result < 0 && !c->waits)
+		hang_up(c);
+}
+
+/*
+ * A request: its answer goes out. Behind the last one of a job (FILE_FORGET) the mailbox goes that
+ * reached it; the next job has a new port.
+ */
+static void
+take(const struct mail_sender *from, const struct file_request *request)
+{
+	struct client *c = &server.client[from->cluster];
+	struct file_reply reply;
+
+	if (!file_serve(&server.tree, from, request, &reply)) {
+		hang_up(c);
+		return;
 	}
+	c->reply = reply;
+	send(from->cluster);
 }
 
 static void
@@ -86,7 +111,6 @@ int
 server_main(int argc, char **argv)
 {
 	struct file_request request;
-	struct file_reply reply;
 	struct mail_sender from;
 
 	(void)argc;
@@ -94,20 +118,13 @@ server_main(int argc, char **argv)
 	tree_init(&server.tree);
 	for (int i = 0; i < CLUSTERS_MAX; i++)
 		server.client[i].out = -1;
-	server.in = (int)kmailbox_create(FILE_PORT);
-	if (server.in < 0) {
-		console_print("file: cannot open port %d: %s\n", FILE_PORT, error_text(server.in));
-		return 1;
-	}
+	server.in = atoll_startup()->listens;
 	kevent_bind(EVENT_MAILBOX, server.in, 0);
 	kevent_bind(EVENT_ROOM, 0, 1);
 	add_files();
 	for (;;) {
 		while (kmailbox_read(server.in, ANY_SOURCE_CLUSTER, &request, &from) >= 0)
-			if (file_serve(&server.tree, &from, &request, &reply)) {
-				server.client[from.cluster].reply = reply;
-				send(from.cluster);
-			}
+			take(&from, &request);
 		for (uint32_t i = 0; i < CLUSTERS_MAX; i++)
 			if (server.client[i].waits)
 				send(i);

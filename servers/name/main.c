@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
+#include <atoll/startup.h>
 #include <servers/name/table.h>
 
 #define PENDING_MAX 256
@@ -76,11 +77,7 @@ server_main(int argc, char **argv)
 	(void)argv;
 	for (int i = 0; i < PENDING_MAX; i++)
 		server.pending[i].id = -1;
-	server.in = (int)kmailbox_create(NAME_PORT);
-	if (server.in < 0) {
-		console_print("name: cannot open port %d: %s\n", NAME_PORT, error_text(server.in));
-		return 1;
-	}
+	server.in = atoll_startup()->listens;
 	kevent_bind(EVENT_MAILBOX, server.in, 0);
 	kevent_bind(EVENT_ROOM, 0, 1);
 	for (;;) {

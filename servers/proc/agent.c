@@ -19,7 +19,6 @@
 #define SHARED_PER_RANK (10 * 1024)	/* an inbox of the MPI library at its largest fits */
 #define SHARED_PART 32			/* of the free memory that inboxes may take */
 #define SHARED_PER_PAIR 4		/* and the word in which one tells another what it has taken */
-#define SERVER_STACK (32 * 1024)
 
 /* What all ranks of the part have in common. */
 struct common {
@@ -158,8 +157,9 @@ scramble(uint64_t seed)
 	return seed ^ (seed >> 31);
 }
 
-static int
-fill_stack(struct copy *c, const struct image *im, const struct common *m, struct startup *s, struct stack_place *place)
+int
+agent_fill_stack(struct copy *c, const struct image *im, const struct job *job, struct startup *s,
+    struct stack_place *place)
 {
 	struct stack_input in = {
 		.program = {im->name, str_len(im->name)},
@@ -172,11 +172,11 @@ fill_stack(struct copy *c, const struct image *im, const struct common *m, struc
 	};
 	uint64_t now = 0;
 
-	if (m != NULL) {
-		in.arg = m->job->arg;
-		in.args = m->job->args;
-		in.env = m->job->env;
-		in.envs = m->job->envs;
+	if (job != NULL) {
+		in.arg = job->arg;
+		in.args = job->args;
+		in.env = job->env;
+		in.envs = job->envs;
 	}
 	kclock(&now);
 	in.random[0] = scramble(now ^ (uint64_t)s->rank << 32);
@@ -202,7 +202,7 @@ make_rank(const struct common *m, uint32_t local)
 		return result;
 	s.rank = p->rank[local].rank;
 	s.local_rank = local;
-	result = fill_stack(&c, &p->image, m, &s, &place);
+	result = agent_fill_stack(&c, &p->image, m->job, &s, &place);
 	copy_done(&c);
 	p->rank[local].base = c.base;
 	p->rank[local].sp = place.sp;
@@ -211,7 +211,7 @@ make_rank(const struct common *m, uint32_t local)
 	return result;
 }
 
-/* The job's processes run on its cores and have its badge. */
+/* The job's processes run on its cores, have its badge, and no more than its limits. */
 static long
 limit_process(const struct agent *a)
 {
@@ -219,6 +219,8 @@ limit_process(const struct agent *a)
 	const struct part *p = &a->part;
 	long result = kproc_badge(p->proc, BADGE_JOB + p->job);
 
+	if (result >= 0)
+		result = kproc_quota(p->proc, &a->plan.job.limit);
 	if (result >= 0 && c->cores > 0)
 		result = kproc_cores(p->proc, (int)c->first_core, (int)c->cores);
 	return result;
@@ -338,8 +340,8 @@ start_part(struct agent *a)
 		result = start_ranks(a, &m);
 	image_close(&p->image);
 	if (result != 0)
-		console_print("atoll: cannot start %u ranks of %s in cluster %u: %s\n", p->ranks, p->image.name, a->here.cluster,
-		    error_text(result));
+		console_print("atoll: cannot start %u ranks of %s in cluster %u: %s%s\n", p->ranks,
+		    p->image.name, a->here.cluster, error_text(result), job_limit_text(m.job, result));
 	return result;
 }
 
@@ -363,44 +365,4 @@ agent_kill(struct agent *a, int status)
 {
 	if (a->part.proc >= 0)
 		kproc_kill(a->part.proc, status);
-}
-
-/* An empty process that is believed as a server is, and that no program keeps from working. Its handle or -E_NAME. */
-static long
-make_server(void)
-{
-	long proc = kproc_create(), result = proc < 0 ? proc : kproc_badge((int)proc, BADGE_SERVER);
-
-	if (result >= 0)
-		result = kproc_priority((int)proc, PRIORITY_SERVER);
-	return result < 0 ? result : proc;
-}
-
-int
-agent_start_server(struct agent *a, const char *name)
-{
-	struct startup s = {.version = STARTUP_VERSION, .bytes = sizeof(s), .gate = atoll_startup()->gate, .cluster = a->here.cluster};
-	struct copy c = {.stack_bytes = SERVER_STACK};
-	static struct image im;
-	struct stack_place place;
-	struct context ctx;
-	long proc;
-	int result = image_open(&im, (struct text){name, str_len(name)});
-
-	if (result != 0)
-		return result;
-	proc = make_server();
-	result = proc < 0 ? (int)proc : copy_make(&c, &im, (int)proc);
-	if (result == 0) {
-		result = fill_stack(&c, &im, NULL, &s, &place);
-		copy_done(&c);
-	}
-	image_close(&im);
-	if (result == 0) {
-		context_init(&ctx, (uintptr_t)(c.base + im.plan.entry), (uintptr_t)place.sp, 0, 0);
-		result = (int)kproc_start((int)proc, &ctx, (int)a->here.core);
-	}
-	if (result < 0)
-		console_print("atoll: cannot start %s: %s\n", name, error_text(result));
-	return result < 0 ? result : 0;
 }

@@ -13,6 +13,7 @@
 #include <servers/proc/load.h>
 #include <servers/proc/place.h>
 #include <servers/proc/protocol.h>
+#include <servers/proc/stack.h>
 
 /* What etc/job says and where that puts the ranks. Every agent computes the same. */
 struct job_plan {
@@ -55,6 +56,13 @@ struct to_say {
 #define BIT_ROOM 1			/* an output mailbox that was full may take one */
 #define BIT_END 2			/* of the part's process */
 #define BIT_DEATH 3			/* of a cluster */
+#define BIT_SERVER 4			/* the end of a server */
+
+/* A server of this cluster. */
+struct server {
+	const char *name;		/* in the boot archive */
+	int proc;			/* handle; 0: it was not started */
+};
 
 struct agent {
 	struct cluster_info here;
@@ -80,8 +88,18 @@ void agent_start(struct agent *a, uint32_t job);
 /* End them. */
 void agent_kill(struct agent *a, int status);
 
-/* Start a server of the boot archive in a process of its own, on this core. 0 or -E_NAME. */
-int agent_start_server(struct agent *a, const char *name);
+/*
+ * Write the stack that a program begins with: its arguments, of a job (NULL: none), and its startup
+ * record. 0 or -E_NAME; `place` says where it begins.
+ */
+int agent_fill_stack(struct copy *c, const struct image *im, const struct job *job, struct startup *s,
+    struct stack_place *place);
+
+/* Start a server in a process of its own, on this core; it listens at `port`. 0 or -E_NAME. */
+int agent_start_server(struct agent *a, struct server *s, int port);
+
+/* Has it ended (BIT_SERVER)? Then that is said. */
+bool agent_server_has_ended(const struct server *s);
 
 /* Give the part's memory in this process back. */
 void agent_part_close(struct part *p);

@@ -54,6 +54,36 @@ read_cluster(struct job *j, struct text value)
 }
 
 static int
+read_limit(struct job *j, struct text value)
+{
+	struct text kind, most, more;
+	uint64_t n;
+
+	if (!text_word(&value, &kind) || !text_word(&value, &most) || text_word(&value, &more) ||
+	    !text_number(most, &n) || n == 0)
+		return -E_INVAL;
+	if (text_is(kind, "memory"))
+		j->limit.bytes = n;
+	else if (text_is(kind, "threads") && n <= UINT32_MAX)
+		j->limit.threads = (uint32_t)n;
+	else if (text_is(kind, "processes") && n <= UINT32_MAX)
+		j->limit.processes = (uint32_t)n;
+	else
+		return -E_INVAL;
+	return 0;
+}
+
+static int
+read_repeat(struct job *j, struct text value)
+{
+	uint64_t n = 0;
+	int result = read_number(value, 1, JOB_REPEAT_MAX, &n);
+
+	j->repeat = (uint32_t)n;
+	return result;
+}
+
+static int
 read_ranks(struct job *j, struct text value)
 {
 	uint64_t n;
@@ -83,6 +113,10 @@ read_line(struct job *j, struct text key, struct text value)
 		return read_number(value, 4096, 1ull << 30, &j->stack_bytes);
 	if (text_is(key, "shared"))
 		return read_number(value, 4096, 1ull << 30, &j->shared_bytes);
+	if (text_is(key, "limit"))
+		return read_limit(j, value);
+	if (text_is(key, "repeat"))
+		return read_repeat(j, value);
 	if (!text_is(key, "program"))
 		return -E_INVAL;
 	j->program = value;
@@ -118,7 +152,8 @@ job_parse(struct job *j, const char *text, size_t len, uint32_t *line)
 {
 	struct text rest = {text, len};
 
-	*j = (struct job){.policy = MAP_COMPACT};
+	*j = (struct job){.policy = MAP_COMPACT, .repeat = 1,
+	    .limit = {UINT64_MAX, UINT32_MAX, UINT32_MAX}};
 	for (*line = 1; rest.len > 0; (*line)++) {
 		struct text raw = cut_line(&rest), words = raw, key;
 		int result;
@@ -131,4 +166,14 @@ job_parse(struct job *j, const char *text, size_t len, uint32_t *line)
 	}
 	*line = 0;
 	return j->program.len > 0 && j->ranks > 0 ? 0 : -E_INVAL;
+}
+
+const char *
+job_limit_text(const struct job *j, long error)
+{
+	if (error == -E_NOMEM && j->limit.bytes != UINT64_MAX)
+		return " (the job has a limit of memory)";
+	if (error == -E_NOSPC && j->limit.threads != UINT32_MAX)
+		return " (the job has a limit of threads)";
+	return "";
 }

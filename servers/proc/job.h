@@ -11,17 +11,22 @@
  *				lines every cluster does, on cores that its kernel chooses
  *	stack BYTES		of each rank, optional
  *	shared BYTES		of the area that the ranks of a cluster share, optional
+ *	limit memory|threads|processes N	the most that the job may have in each cluster,
+ *				optional: bytes beside program, data and stacks; threads; processes
+ *	repeat N		how often the job is run, one after the other; optional: once
  */
 #ifndef SERVERS_PROC_JOB_H
 #define SERVERS_PROC_JOB_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <abi/layout.h>
 #include <abi/limits.abi.h>
 #include <base/parse.h>
 
 #define JOB_WORDS_MAX 128	/* arguments, and environment entries */
 #define JOB_RANKS_MAX 8192
+#define JOB_REPEAT_MAX 1000000
 
 struct job_cluster {
 	uint32_t first_core;
@@ -37,6 +42,8 @@ struct job {
 	uint32_t envs;
 	uint64_t stack_bytes;		/* 0: the loader chooses */
 	uint64_t shared_bytes;		/* 0: the loader chooses */
+	struct proc_quota limit;
+	uint32_t repeat;
 	int has_clusters;
 	struct job_cluster cluster[CLUSTERS_MAX];
 	struct text arg[JOB_WORDS_MAX];
@@ -48,5 +55,8 @@ struct job {
  * -E_2BIG: too many arguments or environment entries. *line is the number of the offending line, 0 if something is missing.
  */
 int job_parse(struct job *j, const char *text, size_t len, uint32_t *line);
+
+/* "", or which limit of the job may be why it was not started, with -E_NOMEM or -E_NOSPC. */
+const char *job_limit_text(const struct job *j, long error);
 
 #endif

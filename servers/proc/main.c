@@ -8,19 +8,21 @@
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/file/protocol.h>
+#include <servers/name/protocol.h>
 #include <servers/proc/agent.h>
 #include <servers/proc/lead.h>
 
-#define JOB 1			/* there is one so far */
 #define NAME_SERVER "bin/name"
 
 struct leader {
 	struct lead lead;
-	int out[CLUSTERS_MAX];		/* mailbox to each other agent that takes part */
+	int out[CLUSTERS_MAX];		/* mailbox to each other agent that takes part; 0: none */
+	int32_t status;			/* of the first job that failed */
 };
 
 static struct agent agent;
 static struct leader leader;
+static struct server names = {.name = NAME_SERVER}, files = {.name = FILE_SERVER};
 static bool is_leader;
 static int in;				/* the input mailbox */
 static int to_leader;
@@ -39,7 +41,8 @@ static void
 order(uint32_t cluster)
 {
 	struct lead *l = &leader.lead;
-	struct proc_message m = {.magic = PROC_MAGIC, .op = l->due[cluster], .job = JOB, .cluster = cluster, .status = l->status};
+	struct proc_message m = {.magic = PROC_MAGIC, .op = l->due[cluster], .job = l->job,
+	    .cluster = cluster, .status = l->status};
 
 	if (kmailbox_write(leader.out[cluster], &m) != -E_AGAIN)
 		lead_told(l, cluster);
@@ -55,7 +58,7 @@ order_own(void)
 
 	lead_told(l, own);
 	if (op == PROC_START)
-		agent_start(&agent, JOB);
+		agent_start(&agent, l->job);
 	else if (op == PROC_KILL)
 		agent_kill(&agent, l->status);
 }
@@ -71,11 +74,11 @@ give_orders(void)
 
 /* A mailbox for each other cluster that takes part, and its death is told. */
 static void
-begin_job(void)
+begin_job(uint32_t job)
 {
-	lead_begin(&leader.lead, JOB, agent.here.clusters, agent.plan.counts);
+	lead_begin(&leader.lead, job, agent.here.clusters, agent.plan.counts);
 	for (uint32_t c = 0; c < agent.here.clusters; c++) {
-		if (!leader.lead.takes_part[c] || c == agent.here.cluster)
+		if (!leader.lead.takes_part[c] || c == agent.here.cluster || leader.out[c] != 0)
 			continue;
 		leader.out[c] = (int)kmailbox_open((int)c, PROC_PORT);
 		if (leader.out[c] >= 0 && kevent_bind(EVENT_CLUSTER, (int)c, BIT_DEATH) == 0)
@@ -101,6 +104,22 @@ look_for_deaths(void)
 		}
 }
 
+/* The job is over. It begins again if it is to be repeated and no cluster has died; else all ends. */
+static void
+next_job(void)
+{
+	const struct lead *l = &leader.lead;
+	bool is_last = l->job >= agent.plan.job.repeat;
+
+	if (leader.status == 0)
+		leader.status = l->status;
+	for (uint32_t c = 0; c < l->clusters && !is_last; c++)
+		is_last = c != agent.here.cluster && l->takes_part[c] && is_dead(c);
+	if (is_last)
+		halt(leader.status & 255);
+	begin_job(l->job + 1);
+}
+
 /* What the own agent says needs no message. */
 static void
 lead_on(void)
@@ -109,13 +128,15 @@ lead_on(void)
 	struct proc_message m;
 
 	give_orders();
-	if (agent_say(&agent, &m)) {
-		agent_has_told(&agent);
-		lead_take(&leader.lead, &self, &m);
+	while (agent_say(&agent, &m) || lead_is_over(&leader.lead)) {
+		if (agent.say.has_ended) {
+			agent_has_told(&agent);
+			lead_take(&leader.lead, &self, &m);
+		}
+		if (lead_is_over(&leader.lead))
+			next_job();
 		give_orders();
 	}
-	if (lead_is_over(&leader.lead))
-		halt(leader.lead.status & 255);
 }
 
 /* --- the agent of another cluster --- */
@@ -125,8 +146,8 @@ agent_message(const struct mail_sender *from, const struct proc_message *m)
 {
 	if (m->magic != PROC_MAGIC || from->cluster != PROC_LEADER || from->badge != BADGE_INIT)
 		return;
-	if (m->op == PROC_START && m->job == JOB && agent.part.job != JOB && job_plan_read(&agent.plan, &agent.here, false) == 0 &&
-	    agent.plan.counts[agent.here.cluster] > 0)
+	if (m->op == PROC_START && m->job > agent.part.job && agent.part.proc < 0 &&
+	    job_plan_read(&agent.plan, &agent.here, false) == 0 && agent.plan.counts[agent.here.cluster] > 0)
 		agent_start(&agent, m->job);
 	else if (m->op == PROC_KILL)
 		agent_kill(&agent, m->status);
@@ -163,9 +184,17 @@ look_after_leader(void)
 static void
 start_servers(void)
 {
-	if (agent.has_names && agent_start_server(&agent, NAME_SERVER) != 0)
+	if (agent.has_names && agent_start_server(&agent, &names, NAME_PORT) != 0)
 		halt(1);
-	if (agent.has_files && agent_start_server(&agent, FILE_SERVER) != 0)
+	if (agent.has_files && agent_start_server(&agent, &files, FILE_PORT) != 0)
+		halt(1);
+}
+
+/* Clients would wait for its answers for ever. */
+static void
+look_for_servers(void)
+{
+	if (agent_server_has_ended(&names) || agent_server_has_ended(&files))
 		halt(1);
 }
 
@@ -186,7 +215,7 @@ begin(void)
 	start_servers();
 	if (job_plan_read(&agent.plan, &agent.here, true) != 0)
 		halt(1);
-	begin_job();
+	begin_job(1);
 }
 
 static void
@@ -214,6 +243,8 @@ serve(long bits)
 		look_for_deaths();
 	else if (bits & 1 << BIT_DEATH)
 		look_after_leader();
+	if (bits & 1 << BIT_SERVER)
+		look_for_servers();
 	if (is_leader)
 		lead_on();
 	else

@@ -47,6 +47,28 @@ TEST(a_description_is_read)
 	expect_eq(j.stack_bytes, 65536);
 }
 
+TEST(limits_and_repetitions_are_read_and_have_defaults)
+{
+	static const char plain[] = "program x\nranks 1\n";
+	static const char limited[] = "program x\nranks 1\nlimit memory 5000000000\nlimit threads 4\n"
+				      "limit processes 2\nrepeat 3\n";
+	struct job j;
+	uint32_t line;
+
+	expect_eq(parse(&j, plain, &line), 0);
+	expect_eq(j.repeat, 1);
+	expect(j.limit.bytes == UINT64_MAX);
+	expect(j.limit.threads == UINT32_MAX && j.limit.processes == UINT32_MAX);
+	expect_str(job_limit_text(&j, -E_NOMEM), "");
+	expect_str(job_limit_text(&j, -E_NOSPC), "");
+	expect_eq(parse(&j, limited, &line), 0);
+	expect_eq(j.repeat, 3);
+	expect(j.limit.bytes == 5000000000 && j.limit.threads == 4 && j.limit.processes == 2);
+	expect_str(job_limit_text(&j, -E_NOMEM), " (the job has a limit of memory)");
+	expect_str(job_limit_text(&j, -E_NOSPC), " (the job has a limit of threads)");
+	expect_str(job_limit_text(&j, -E_INVAL), "");
+}
+
 static void
 refuse(const char *text, int error, uint32_t want)
 {
@@ -76,6 +98,14 @@ TEST(a_bad_description_is_refused_with_its_line)
 	refuse("cluster 0 0 1 1 1\n", -E_INVAL, 1);
 	refuse("cluster 0 0 1\ncluster 0 0 1\n", -E_INVAL, 2);
 	refuse("stack 1\n", -E_INVAL, 1);
+	refuse("limit\n", -E_INVAL, 1);
+	refuse("limit memory\n", -E_INVAL, 1);
+	refuse("limit memory 0\n", -E_INVAL, 1);
+	refuse("limit memory 1 2\n", -E_INVAL, 1);
+	refuse("limit threads 4294967296\n", -E_INVAL, 1);
+	refuse("limit patience 1\n", -E_INVAL, 1);
+	refuse("repeat 0\n", -E_INVAL, 1);
+	refuse("repeat 1000001\n", -E_INVAL, 1);
 	refuse("program x\nranks 99999999999999999999\n", -E_INVAL, 2);
 }
 
@@ -319,6 +349,7 @@ int
 main(void)
 {
 	RUN(a_description_is_read);
+	RUN(limits_and_repetitions_are_read_and_have_defaults);
 	RUN(a_bad_description_is_refused_with_its_line);
 	RUN(too_many_arguments_are_refused);
 	RUN(compact_fills_cluster_after_cluster);

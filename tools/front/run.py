@@ -23,6 +23,9 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
                        shared memory within a cluster
   --mpi-counts         ranks say what their sends cost: messages and kernel calls
   --memory             what a job takes of each cluster's memory, and what was left
+  --limit KIND=N,...   the most that the job may have in each cluster: memory (as 64M, beside its
+                       programs and stacks; hosted: without libc's), threads, processes
+  --repeat N           run the job N times on one machine; the status is the first that is not 0
   --mpi-coll C=A,...   the algorithm of a collective, where it can be used: allreduce=ring,bcast=binomial; list: prints all, with their costs
   --env NAME=VALUE     an environment variable of the program
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME; riscv64: programs read it as /NAME. Also --file PATH:/NAME
@@ -41,11 +44,13 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   -v, --verbose        messages of the kernels
 """
 
+REPEAT_MAX = 1000000	# servers/proc/job.h
+LIMITS = ("memory", "threads", "processes")
 SERVERS = ("name", "proc", "personality", "file")
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
-          "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks"}
+          "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks", "--limit": "limit", "--repeat": "repeat"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory", "--stretches": "stretches", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
@@ -58,6 +63,7 @@ class Options:
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
+        self.limit, self.repeat = {}, "1"
 
 
 def parse(argv):
@@ -69,6 +75,8 @@ def parse(argv):
             value, i = take_value(argv, i, name)
             if name in ("--env", "--file"):
                 getattr(o, VALUED[name]).append(value)
+            elif name == "--limit":
+                o.limit.update(_limits(value))
             else:
                 setattr(o, VALUED[name], value)
         elif argv[i] in FLAGS:
@@ -85,11 +93,31 @@ def parse(argv):
     return o
 
 
+def _limits(text):
+    """'memory=1M,threads=4' -> {"memory": 1048576, "threads": 4}."""
+    import machine
+    out = {}
+    for word in text.split(","):
+        kind, _, value = word.partition("=")
+        try:
+            out[kind] = machine.parse_bytes(value, "") if kind == "memory" else int(value)
+        except (machine.MachineError, ValueError):
+            out[kind] = 0
+        if kind not in LIMITS or not 0 < out[kind] < 1 << (63 if kind == "memory" else 32):
+            raise Usage(f"--limit needs memory=SIZE, threads=N or processes=N, not '{word}'")
+    return out
+
+
 def _check(o):
     check_port(o.port, RUN_PORTS)
     if not o.n.isdecimal() or int(o.n) < 1:
         raise Usage(f"-n needs a number of ranks, not '{o.n}'")
     o.n = int(o.n)
+    if not o.repeat.isdecimal() or not 1 <= int(o.repeat) <= REPEAT_MAX:
+        raise Usage(f"--repeat needs a number from 1 to {REPEAT_MAX}, not '{o.repeat}'")
+    o.repeat = int(o.repeat)
+    if (o.limit or o.repeat > 1) and (o.bare or o.ranks != "thread"):
+        raise Usage("--limit and --repeat are for jobs of thread ranks")
     if o.map not in ("compact", "scatter"):
         raise Usage(f"unknown mapping '{o.map}': use compact or scatter")
     if o.mpi_path not in ("opt", "unopt", "ipc"):
@@ -229,6 +257,7 @@ def make_job(o):
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:
         text = archive.job_text(f"bin/{name}", o.n, o.map, o.args, o.env, m.places())
+        text += archive.limits_text(o.limit, o.repeat)
         more, paths = extra_files(o.file)
         members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + more + _input(o, more)
     except archive.ArchiveError as e:

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One rank in each cluster takes all that it can get of each of its arguments in turn: memory, threads,
+ * processes. It gets the error that names what ran out, the name server still answers, and it ends
+ * without giving anything back. Run several times on one machine: what each run finds is printed, so
+ * that whoever reads can see that it is always the same.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <atoll/startup.h>
+#include <servers/name/client.h>
+#include "expect.h"
+
+#define AT_ONCE 64			/* pages; one by one when there are no more so many */
+#define STACK 1024			/* of a thread that only sleeps */
+
+static struct name_client names;
+
+static void
+nap(void *arg)
+{
+	(void)arg;
+	for (;;)
+		kthread_sleep(WAKE_ANY, FOREVER);
+}
+
+static long
+bite(const char *what, unsigned long page)
+{
+	uint64_t addr;
+	long e;
+
+	if (strcmp(what, "threads") == 0)
+		return thread_start(nap, NULL, ANY_CORE, STACK);
+	if (strcmp(what, "processes") == 0)
+		return kproc_create();
+	e = kmem_alloc(SELF, AT_ONCE * page, PAGE_READ | PAGE_WRITE, &addr);
+	return e == -E_NOMEM ? kmem_alloc(SELF, page, PAGE_READ | PAGE_WRITE, &addr) : e;
+}
+
+static uint64_t
+count(int what)
+{
+	uint64_t n = 0;
+
+	expect(kstats(what, &n), 0, "kstats");
+	return n;
+}
+
+static void
+eat(const char *what, unsigned long page)
+{
+	const struct startup *s = atoll_startup();
+	uint64_t before = count(STATS_FRAMES_FREE);
+	unsigned n = 0;
+	uint32_t known;
+	long e;
+
+	while ((e = bite(what, page)) >= 0)
+		n++;
+	/* a process needs memory, too: whichever ends first */
+	if (strcmp(what, "memory") == 0 || e != -E_NOMEM)
+		expect(e, strcmp(what, "memory") == 0 ? -E_NOMEM : -E_NOSPC, what);
+	expect(n > 0, 1, "something was there");
+	expect(name_count(&names, &known), 0, "the name server answers");
+	printf("ate rank %u job %u: %s: %u, %u KB\n", s->rank, s->job, what, n,
+	    (unsigned)((before - count(STATS_FRAMES_FREE)) * page / 1024));
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct startup *s = atoll_startup();
+	uint32_t port = s->base_port + s->local_rank;
+	struct cluster_info here;
+	long in = kmailbox_create((int)port);
+
+	kcluster_info(&here);
+	printf("found cluster %u job %u: threads %u processes %u mailboxes %u portals %u\n", s->cluster,
+	    s->job, (unsigned)count(STATS_THREADS), (unsigned)count(STATS_PROCS),
+	    (unsigned)count(STATS_MAILBOXES), (unsigned)count(STATS_PORTALS));
+	expect(name_open(&names, (int)in, port), 0, "open the client");
+	for (int i = 1; i < argc; i++)
+		eat(argv[i], here.page_bytes);
+	return verdict();
+}
