@@ -38,6 +38,20 @@ bitmap_find_clear(const uint32_t *map, uint32_t bits, uint32_t from)
 	return -1;
 }
 
+uint32_t
+bitmap_find_set(const uint32_t *map, uint32_t bits, uint32_t from)
+{
+	for (uint32_t i = from; i < bits; i = (i | 31) + 1) {
+		uint32_t word = map[i / 32] >> i % 32;
+
+		if (word == 0)
+			continue;
+		i += lowest_clear(~word);
+		return i < bits ? i : bits;
+	}
+	return bits;
+}
+
 int
 bitmap_find_clear_run(const uint32_t *map, uint32_t bits, uint32_t from, uint32_t count)
 {

@@ -34,6 +34,9 @@ int bitmap_find_clear(const uint32_t *map, uint32_t bits, uint32_t from);
 /* First run of `count` clear bits, from `from` on; -1 if there is none. */
 int bitmap_find_clear_run(const uint32_t *map, uint32_t bits, uint32_t from, uint32_t count);
 
+/* First set bit of `bits` bits, from `from` on; `bits` if there is none. */
+uint32_t bitmap_find_set(const uint32_t *map, uint32_t bits, uint32_t from);
+
 /* Number of set bits. */
 uint32_t bitmap_count(const uint32_t *map, uint32_t bits);
 

@@ -2,9 +2,9 @@
  *
  * Unit tests of what a bad peer gets: cluster 3 is bad, the others go on. The fuzz test (fuzz_test.c) looks for what was forgotten here.
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
+/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
  * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
  * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/fake.h>

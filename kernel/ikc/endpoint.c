@@ -20,7 +20,7 @@ endpoint_name(struct thread *caller, struct endpoint *ep)
 }
 
 long
-endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **head)
+endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at)
 {
 	struct cluster *c = caller->cluster;
 	struct quota *q = caller->proc->quota;
@@ -31,7 +31,7 @@ endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **head
 		return -E_NOMEM;
 	what.owner = caller->proc->id;
 	what.quota = q;
-	what.next = *head;
+	what.next = *at;
 	*ep = what;
 	object_init(&ep->object, OBJECT_PORT);
 	handle = endpoint_name(caller, ep);
@@ -41,7 +41,7 @@ endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **head
 	}
 	quota_get(q);
 	++*count_of(c, ep->kind);
-	*head = ep;
+	*at = ep;
 	return handle;
 }
 
@@ -59,14 +59,13 @@ endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right,
 	return able != NULL ? 0 : -E_ACCES;
 }
 
-/* The wait of a thread ends if its handle names the endpoint no more. */
+/* The wait of a thread that moves data ends if its handle names the endpoint no more. */
 static void
 wait_ends(struct thread *t, const struct endpoint *ep)
 {
 	if (t->state != THREAD_WAITING || handle_get_far(&t->proc->handles, t->wait.handle, OBJECT_PORT) == &ep->object)
 		return;
-	if (t->transfer != NULL)
-		portal_leave(t);
+	portal_leave(t);
 	thread_ready(t, -E_BADF);
 }
 
@@ -74,20 +73,13 @@ void
 ikc_handle_gone(struct cluster *c, struct object *o)
 {
 	const struct endpoint *ep = list_entry(o, struct endpoint, object);
-	struct list *node, *after, *queue;
 
-	if (ep->kind & (PORTAL_IN | PORTAL_OUT)) {
-		if (ep->thread != NULL)
-			wait_ends(ep->thread, ep);
-		return;
-	}
-	queue = ep->kind == MAIL_IN ? &c->ikc.in[ep->port].waiters : &mail_out_at(c, ep->cluster, ep->port)->waiters;
-	list_each(node, after, queue) {
-		struct thread *t = list_entry(node, struct thread, wait.link);
-
-		if (ep->kind == MAIL_IN || (struct endpoint *)t->wait.on == ep)
-			wait_ends(t, ep);
-	}
+	if (ep->kind == MAIL_IN)
+		mail_in_look(c, ep->port);
+	else if (ep->kind == MAIL_OUT)
+		mail_out_look(c, ep->cluster, ep->port);
+	else if (ep->thread != NULL)
+		wait_ends(ep->thread, ep);
 }
 
 void
@@ -107,12 +99,4 @@ ikc_unreferenced(struct cluster *c, struct object *o)
 		portal_close_out(c, ep);
 	quota_free(q, &c->slab, ep, sizeof(*ep));
 	quota_put(&c->slab, q);
-}
-
-void
-endpoint_unlink(struct endpoint **head, const struct endpoint *ep)
-{
-	while (*head != ep)
-		head = &(*head)->next;
-	*head = ep->next;
 }

@@ -187,15 +187,6 @@ thread_first(const struct list *queue)
 }
 
 void
-thread_ready_all(struct list *queue, long result)
-{
-	struct thread *t;
-
-	while ((t = thread_first(queue)) != NULL)
-		thread_ready(t, result);
-}
-
-void
 binding_signal(struct cluster *c, const struct binding *b)
 {
 	struct thread *t = thread_find(c, b->tid);
@@ -451,7 +442,7 @@ fake_step(unsigned cluster, bool home)
 		return false;
 	here = cluster;
 	if (home)
-		return ikc_poll(&fake[cluster]->c) | peers_poll(&fake[cluster]->c);
+		return ikc_poll(&fake[cluster]->c) | ikc_look(&fake[cluster]->c) | peers_poll(&fake[cluster]->c);
 	for (int i = 0; i < FAKE_THREADS; i++)
 		any |= fake_finish(thr(cluster, i));
 	return any;

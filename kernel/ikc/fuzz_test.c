@@ -7,9 +7,9 @@
  *
  * usage: fuzz_test [SEEDS [FIRST]]
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
+/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
  * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
  * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c hal/noc/shm/console.c */
 /* cpu: coroutine */
 #include <unistd.h>

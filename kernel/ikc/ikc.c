@@ -54,6 +54,7 @@ lay_out(struct ikc_state *s, const struct boot_record *r, uint32_t threads, stru
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
 	s->move = carve(from, threads, sizeof(*s->move));
+	s->look = carve(from, BITMAP_WORDS(queues_of(s)), sizeof(*s->look));
 }
 
 size_t
@@ -78,6 +79,7 @@ ports_init(struct cluster *c)
 
 		list_init(&o->waiters);
 		list_init(&o->missed);
+		o->peer = (uint8_t)(i / s->mailbox_ports);
 		o->sequence = c->record->cluster[c->id].incarnation << 6;
 	}
 }
@@ -88,6 +90,7 @@ greet(struct cluster *c)
 {
 	for (uint32_t peer = 0; peer < c->ikc.clusters; peer++) {
 		list_init(&c->ikc.peer[peer].watchers);
+		list_init(&c->ikc.peer[peer].walking);
 		if (peer == c->id) {
 			c->ikc.peer[peer].state = PEER_UP;
 			c->ikc.peer[peer].incarnation = c->record->cluster[peer].incarnation;
@@ -110,6 +113,8 @@ ikc_init(struct cluster *c, void *memory)
 	memset(s, 0, sizeof(*s));
 	memset(memory, 0, ikc_bytes(c->record, c->threads_max));
 	lay_out(s, c->record, c->threads_max, &from);
+	list_init(&s->walks);
+	list_init(&s->mark);
 	list_init(&s->missed);
 	s->period_ns = (uint64_t)c->record->heartbeat_ms * 1000000;
 	c->chores += s->period_ns != 0;
@@ -156,24 +161,28 @@ event_take(struct cluster *c, uint32_t peer, uint32_t event)
 }
 
 static void
-event_receive(struct cluster *c, uint32_t peer, uint32_t incarnation, uint32_t event)
+event_receive(struct cluster *c, uint32_t peer, uint32_t event)
 {
-	if (!peer_accept(c, peer, incarnation))
-		return;
 	if (is_event(c, event))
 		event_take(c, peer, event);
 	else
 		ikc_condemn(c, peer, event == HAL_NOC_NONSENSE ? "has spoilt its event ring" : "sent an event that does not exist");
 }
 
+/* An event by which a new life is noticed is taken when all have been told of that. */
 bool
 ikc_poll(struct cluster *c)
 {
-	unsigned peer;
-	uint32_t event, incarnation;
-	bool found = hal_noc_poll(&peer, &incarnation, &event);
+	struct ikc_state *s = &c->ikc;
+	bool right;
 
-	if (found)
-		event_receive(c, peer, incarnation, event);
-	return found;
+	if (peers_walk(c))
+		return true;
+	if (!s->held && !hal_noc_poll(&s->held_peer, &s->held_incarnation, &s->held_event))
+		return false;
+	right = peer_accept(c, s->held_peer, s->held_incarnation);
+	s->held = !list_is_empty(&s->walks);
+	if (right && !s->held)
+		event_receive(c, s->held_peer, s->held_event);
+	return true;
 }

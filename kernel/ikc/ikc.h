@@ -58,6 +58,15 @@ struct ikc_state {
 	uint32_t beats;			/* of our own heart */
 	uint32_t backlog_count;		/* of all peers */
 	uint64_t next_beat;
+	struct list walks;		/* peers of whose new state not everybody has been told */
+	bool held;			/* an event that came in the middle of that */
+	unsigned held_peer;
+	uint32_t held_incarnation;
+	uint32_t held_event;
+	uint32_t *look;			/* bitmap: queues that are to be looked through: wait.c */
+	uint32_t looks;			/* bits in it */
+	uint32_t looking;		/* queue that is looked through, or was last */
+	struct list mark;		/* in that: behind the threads that have been looked at; among `missed`: behind those to be told */
 	struct list missed;		/* threads that found several output slots full */
 };
 
@@ -77,8 +86,11 @@ ikc_is_quiet(const struct ikc_state *s)
 	return hal_load32(s->activity) == s->looked;
 }
 
-/* Take one event. Never blocks. False if there was none. */
+/* Take one event, or do one step of what the last one made necessary. Never blocks. False if there was none. */
 bool ikc_poll(struct cluster *c);
+
+/* Look at some of the threads for which something has changed. False if there was nothing to do. */
+bool ikc_look(struct cluster *c);
 
 /*
  * Deaths, the heartbeat, events that found a full ring: look at some of the peers, if there is a reason to look at them, from where the last

@@ -6,6 +6,8 @@
 #include <base/str.h>
 #include <kernel/ikc/state.h>
 
+#define REFUSE_COST 2			/* of what a step of a look costs */
+
 /* A message in a slot. Its sender can change the slot at any time: what was looked at once is here. */
 struct letter {
 	const unsigned char *payload;
@@ -16,7 +18,7 @@ struct letter {
 
 /* Look at a slot. False if it holds no message of the peer's present life. */
 static bool
-look_at(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
+find_letter(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 {
 	const struct wire_mail *m = hal_noc_slot(hal_noc_mailbox_slot(port, source));
 	const volatile struct wire_header *h = &m->head;
@@ -37,43 +39,21 @@ free_slot(struct cluster *c, uint32_t source, uint32_t port, uint32_t sequence)
 static void
 refuse_slot(struct cluster *c, uint32_t source, uint32_t port, uint32_t sequence)
 {
-	bitmap_clear(c->ikc.in[port].pending, source);
 	event_send(c, source, wire_event(WIRE_REFUSED, port, sequence & WIRE_SEQUENCE));
 }
 
-/*
- * Look at a slot marked pending: is there a message for the port's present life? What is of a past life (the sender's or the port's)
- * leaves the slot.
- */
+/* Look at a slot marked pending: is there a message? What is of a past life of the sender, or was changed by it since, counts as none. */
 static bool
 is_pending(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 {
-	const struct mail_in *in = &c->ikc.in[port];
+	uint32_t *pending = c->ikc.in[port].pending;
 
-	if (!bitmap_test(in->pending, source))
+	if (c->ikc.peer[source].state == PEER_MEETING || !bitmap_test(pending, source))
 		return false;
-	if (!look_at(c, source, port, l)) {
-		bitmap_clear(c->ikc.in[port].pending, source);
-		return false;
-	}
-	if (l->generation == 0 || l->generation == in->generation)
+	if (find_letter(c, source, port, l))
 		return true;
-	refuse_slot(c, source, port, l->sequence);
+	bitmap_clear(pending, source);
 	return false;
-}
-
-/* Those that wait for a message of this source go on. */
-static void
-ready_for(struct mail_in *in, uint32_t source, long result)
-{
-	struct list *node, *after;
-
-	list_each(node, after, &in->waiters) {
-		struct thread *t = list_entry(node, struct thread, wait.link);
-
-		if ((int)t->wait.on == (int)source || ((int)t->wait.on == ANY_SOURCE_CLUSTER && result == 0))
-			thread_ready(t, result);
-	}
 }
 
 void
@@ -90,35 +70,55 @@ mail_in_count(struct cluster *c, uint32_t port)
 }
 
 void
+mail_in_look(struct cluster *c, uint32_t port)
+{
+	const struct mail_in *in = &c->ikc.in[port];
+
+	if (!list_is_empty(&in->waiters) || in->refusing)
+		look_at(c, queue_in(c, port));
+}
+
+void
 mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
 {
 	struct mail_in *in = &c->ikc.in[port];
 	struct letter l;
 
-	if (!look_at(c, source, port, &l))
+	if (bitmap_test(in->refused, source) || !find_letter(c, source, port, &l))
 		return;
-	if (in->endpoint == NULL && l.generation != 0) {
+	if (l.generation != 0 && (in->endpoint == NULL || l.generation != in->generation)) {
 		refuse_slot(c, source, port, l.sequence);
 		return;
 	}
 	bitmap_set(in->pending, source);
 	in->arrivals++;
 	mail_in_count(c, port);
-	ready_for(in, source, 0);
 	binding_signal(c, &in->event);
+	mail_in_look(c, port);
+}
+
+/* A message of `source` (of any: those with messages in turn): its source, or -E_AGAIN. */
+static long
+find(struct cluster *c, uint32_t port, int source, struct letter *l)
+{
+	const struct mail_in *in = &c->ikc.in[port];
+	uint32_t at = in->next, end = c->ikc.clusters;
+
+	if (source != ANY_SOURCE_CLUSTER)
+		return is_pending(c, (uint32_t)source, port, l) ? source : -E_AGAIN;
+	for (int pass = 0; pass < 2; pass++, at = 0, end = in->next)
+		for (; (at = bitmap_find_set(in->pending, end, at)) < end; at++)
+			if (is_pending(c, at, port, l))
+				return (long)at;
+	return -E_AGAIN;
 }
 
 bool
-mail_in_is_pending(struct cluster *c, uint32_t port, int from)
+mail_in_is_pending(struct cluster *c, uint32_t port, int source)
 {
 	struct letter l;
 
-	if (from != ANY_SOURCE_CLUSTER)
-		return is_pending(c, (uint32_t)from, port, &l);
-	for (uint32_t source = 0; source < c->ikc.clusters; source++)
-		if (is_pending(c, source, port, &l))
-			return true;
-	return false;
+	return find(c, port, source, &l) >= 0;
 }
 
 /* Copy a message out unless its sender restarted meanwhile and may have overwritten it. */
@@ -130,42 +130,26 @@ copy_message(struct cluster *c, uint32_t source, const struct letter *l, void *m
 	return hal_noc_incarnation(source) == c->ikc.peer[source].incarnation;
 }
 
-static bool
-take_from(struct cluster *c, uint32_t source, uint32_t port, void *msg, struct mail_sender *sender)
-{
-	struct letter l;
-
-	if (!is_pending(c, source, port, &l))
-		return false;
-	if (!copy_message(c, source, &l, msg)) {
-		bitmap_clear(c->ikc.in[port].pending, source);
-		return false;
-	}
-	free_slot(c, source, port, l.sequence);
-	*sender = (struct mail_sender){source, l.badge};
-	return true;
-}
-
 long
 mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_sender *sender)
 {
-	struct mail_in *in = &c->ikc.in[port];
-	uint32_t at = in->next;
+	struct letter l;
+	long from;
 
-	if (source != ANY_SOURCE_CLUSTER)
-		return take_from(c, (uint32_t)source, port, msg, sender) ? source : -E_AGAIN;
-	for (uint32_t i = 0; i < c->ikc.clusters; i++) {
-		uint32_t candidate = at;
-
-		at = at + 1 < c->ikc.clusters ? at + 1 : 0;
-		if (take_from(c, candidate, port, msg, sender)) {
-			in->next = at;
-			return (long)candidate;
+	while ((from = find(c, port, source, &l)) >= 0) {
+		if (copy_message(c, (uint32_t)from, &l, msg)) {
+			free_slot(c, (uint32_t)from, port, l.sequence);
+			*sender = (struct mail_sender){(uint32_t)from, l.badge};
+			if (source == ANY_SOURCE_CLUSTER)
+				c->ikc.in[port].next = (uint32_t)from + 1;
+			break;
 		}
+		bitmap_clear(c->ikc.in[port].pending, (uint32_t)from);
 	}
-	return -E_AGAIN;
+	return from;
 }
 
+/* The messages that nobody has read are refused: some at once, the rest while home looks through the port's queue. */
 void
 mail_in_close(struct cluster *c, const struct endpoint *ep)
 {
@@ -173,26 +157,43 @@ mail_in_close(struct cluster *c, const struct endpoint *ep)
 
 	in->endpoint = NULL;
 	in->event = (struct binding){0, 0};
-	for (uint32_t source = 0; source < c->ikc.clusters; source++) {
-		struct letter l;
-
-		if (is_pending(c, source, ep->port, &l))
-			refuse_slot(c, source, ep->port, l.sequence);
+	for (uint32_t i = 0; i < BITMAP_WORDS(CLUSTERS_MAX); i++) {
+		in->refusing |= in->pending[i] != 0;
+		in->refused[i] |= in->pending[i];
+		in->pending[i] = 0;
 	}
+	mail_in_look(c, ep->port);
+}
+
+int
+mail_in_refuse(struct cluster *c, uint32_t port, int cost)
+{
+	struct mail_in *in = &c->ikc.in[port];
+	struct letter l;
+
+	for (; in->refusing && cost > 0; cost -= REFUSE_COST) {
+		uint32_t source = bitmap_find_set(in->refused, c->ikc.clusters, 0);
+
+		if (source == c->ikc.clusters) {
+			in->refusing = false;
+			break;
+		}
+		bitmap_clear(in->refused, source);
+		if (find_letter(c, source, port, &l))
+			refuse_slot(c, source, port, l.sequence);
+	}
+	return cost;
 }
 
 void
-mail_in_peer_gone(struct cluster *c, uint32_t peer)
+mail_in_peer_changed(struct cluster *c, uint32_t peer, uint32_t port)
 {
-	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++) {
-		ready_for(&c->ikc.in[port], peer, -E_HOSTDOWN);
-		binding_signal(c, &c->ikc.in[port].event);
-	}
-}
+	struct mail_in *in = &c->ikc.in[port];
 
-void
-mail_in_peer_new(struct cluster *c, uint32_t peer)
-{
-	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++)
-		bitmap_clear(c->ikc.in[port].pending, peer);
+	if (c->ikc.peer[peer].state == PEER_MEETING) {
+		bitmap_clear(in->pending, peer);
+		bitmap_clear(in->refused, peer);
+	}
+	binding_signal(c, &in->event);
+	mail_in_look(c, port);
 }

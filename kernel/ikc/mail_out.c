@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Output side of mailboxes: our slots at the peers, one per peer and port, shared by the processes of the cluster. A slot is full from
- * the put until FREED or REFUSED. When it is free, or its peer gone, all threads that wait for it go on, and those that found it full and
- * have bound EVENT_ROOM are told: who comes first writes. Home core.
+ * the put until FREED or REFUSED. When it is free, or its peer gone, the threads that wait for it go on, one after the other as long as it
+ * is, and those that found it full and have bound EVENT_ROOM are told: who comes first writes. Home core.
  */
 #include <base/str.h>
 #include <kernel/ikc/state.h>
@@ -32,31 +32,15 @@ miss(struct mail_out *o, struct thread *t)
 	list_push_back(misses_others ? &t->cluster->ikc.missed : &o->missed, &t->missed);
 }
 
-static void
-tell_all(struct cluster *c, struct list *missed)
+void
+mail_out_look(struct cluster *c, uint32_t peer, uint32_t port)
 {
-	struct list *node;
+	const struct mail_out *o = mail_out_at(c, peer, port);
 
-	while ((node = list_pop_front(missed)) != NULL)
-		binding_signal(c, &list_entry(node, struct thread, missed)->room);
-}
-
-/* Whoever wants to write may try. */
-static void
-offer(struct cluster *c, struct mail_out *o, long result)
-{
-	thread_ready_all(&o->waiters, result);
-	if (!list_is_empty(&o->missed))
-		tell_all(c, &o->missed);
-	if (!list_is_empty(&c->ikc.missed))
-		tell_all(c, &c->ikc.missed);
-}
-
-/* Does anybody want to write, to this slot or to any? */
-static bool
-is_wanted(const struct cluster *c, const struct mail_out *o)
-{
-	return !list_is_empty(&o->waiters) || !list_is_empty(&o->missed) || !list_is_empty(&c->ikc.missed);
+	if (!list_is_empty(&o->waiters) || !list_is_empty(&o->missed))
+		look_at(c, queue_out(c, peer, port));
+	if (!list_is_empty(&c->ikc.missed) && mail_out_is_free(c, o))
+		look_at(c, QUEUE_MISSED);
 }
 
 /* Has the peer read (or refused) the message that we wrote last? */
@@ -64,20 +48,6 @@ static bool
 is_answer(const struct mail_out *o, uint32_t event)
 {
 	return o->full && (event & WIRE_SEQUENCE) == (o->sequence & WIRE_SEQUENCE);
-}
-
-/* The waits for this endpoint end. */
-static void
-ready_of(struct mail_out *o, const struct endpoint *ep, long result)
-{
-	struct list *node, *after;
-
-	list_each(node, after, &o->waiters) {
-		struct thread *t = list_entry(node, struct thread, wait.link);
-
-		if ((struct endpoint *)t->wait.on == ep)
-			thread_ready(t, result);
-	}
 }
 
 void
@@ -90,7 +60,7 @@ mail_freed(struct cluster *c, uint32_t peer, uint32_t event)
 	if (o->writer != NULL)
 		o->writer->generation = (uint8_t)(wire_event_argument(event) >> 12);
 	o->full = false;
-	offer(c, o, 0);
+	mail_out_look(c, peer, wire_event_port(event));
 }
 
 void
@@ -104,12 +74,11 @@ mail_refused(struct cluster *c, uint32_t peer, uint32_t event)
 		return;
 	if (ep != NULL) {
 		ep->error = -E_PIPE;
-		ready_of(o, ep, -E_PIPE);
 		if (writer != NULL)
 			binding_signal(c, &writer->room);
 	}
 	o->full = false;
-	offer(c, o, 0);
+	mail_out_look(c, peer, wire_event_port(event));
 }
 
 /* Why this mailbox cannot be written to now: 0 if it can, as far as the peer is concerned. */
@@ -174,50 +143,32 @@ mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg)
 }
 
 long
-mail_out_wait(struct thread *caller, struct endpoint *ep)
+mail_out_result(struct cluster *c, struct endpoint *ep)
 {
-	struct cluster *c = caller->cluster;
-	struct mail_out *o = slot_of(c, ep);
 	long wrong = out_check(c, ep);
 
-	if (wrong == 0 && !o->full)
-		return 0;
-	if (wrong != 0 && wrong != -E_AGAIN)
-		return wrong;
-	caller->wait.on = (uintptr_t)ep;
-	return thread_park(caller, &o->waiters);
+	if (wrong == -E_AGAIN || (wrong == 0 && slot_of(c, ep)->full))
+		return -E_PARK;
+	return wrong;
 }
 
 void
-mail_out_close(struct cluster *c, struct endpoint *ep)
+mail_out_close(struct cluster *c, const struct endpoint *ep)
 {
 	struct mail_out *o = slot_of(c, ep);
 
 	if (o->writer == ep)
 		o->writer = NULL;
-	endpoint_unlink(&o->endpoints, ep);
 }
 
 void
-mail_peer_up(struct cluster *c, uint32_t peer)
+mail_out_peer_changed(struct cluster *c, uint32_t peer, uint32_t port)
 {
-	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++) {
-		struct mail_out *o = mail_out_at(c, peer, port);
+	struct mail_out *o = mail_out_at(c, peer, port);
 
-		if (!o->full && is_wanted(c, o))
-			offer(c, o, 0);
-	}
-}
-
-void
-mail_peer_gone(struct cluster *c, uint32_t peer, long error)
-{
-	for (uint32_t port = 0; port < c->ikc.mailbox_ports; port++) {
-		struct mail_out *o = mail_out_at(c, peer, port);
-
+	if (c->ikc.peer[peer].state != PEER_UP) {
 		o->full = false;
 		o->writer = NULL;
-		offer(c, o, error);
 	}
-	mail_in_peer_gone(c, peer);
+	mail_out_look(c, peer, port);
 }

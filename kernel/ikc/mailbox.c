@@ -44,21 +44,9 @@ kc_mailbox_create(struct thread *caller, int port)
 	return handle;
 }
 
-/* A mailbox of the process to the same port that still works. */
-static struct endpoint *
-find_open(struct cluster *c, int owner, uint32_t peer, uint32_t port)
-{
-	struct endpoint *ep = mail_out_at(c, peer, port)->endpoints;
-	uint32_t living = c->ikc.peer[peer].incarnation;
-
-	while (ep != NULL && (ep->owner != owner || ep->error != 0 || (ep->incarnation != 0 && ep->incarnation != living)))
-		ep = ep->next;
-	return ep;
-}
-
 /*
  * kc_mailbox_open: an output mailbox to a port of some cluster (also the own one). Nothing is sent: neither the port nor the cluster needs
- * to be up yet. A process that opens the same port again gets one more handle of the same mailbox.
+ * to be up yet.
  *
  * Returns a handle; -E_INVAL: no such cluster or port; -E_MFILE: the table of handles is full; -E_NOMEM.
  */
@@ -66,12 +54,11 @@ long
 kc_mailbox_open(struct thread *caller, int cluster, int port)
 {
 	struct cluster *c = caller->cluster;
-	struct endpoint *ep, what = {.kind = MAIL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port};
+	struct endpoint *made = NULL, what = {.kind = MAIL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port};
 
 	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters || port < 0 || (uint32_t)port >= c->ikc.mailbox_ports)
 		return -E_INVAL;
-	ep = find_open(c, caller->proc->id, what.cluster, what.port);
-	return ep != NULL ? endpoint_name(caller, ep) : endpoint_new(caller, what, &mail_out_at(c, what.cluster, what.port)->endpoints);
+	return endpoint_new(caller, what, &made);
 }
 
 /*
@@ -121,41 +108,31 @@ kc_mailbox_read(struct thread *caller, int mailbox, int source, void *msg, void 
 	return got;
 }
 
-/* Park until there is a message of the source. */
-static long
-wait_for_message(struct thread *caller, const struct endpoint *ep, int source)
-{
-	struct cluster *c = caller->cluster;
-
-	if (!is_source(c, source))
-		return -E_INVAL;
-	if (mail_in_is_pending(c, ep->port, source))
-		return 0;
-	if (source != ANY_SOURCE_CLUSTER && c->ikc.peer[source].state == PEER_DEAD)
-		return -E_HOSTDOWN;
-	caller->wait.on = (uintptr_t)(intptr_t)source;
-	return thread_park(caller, &c->ikc.in[ep->port].waiters);
-}
-
-/* Home half of mailbox_wait. */
+/* Home half of mailbox_wait. The source counts for input only. */
 static long
 wait_home(struct kcall_args *args)
 {
 	struct thread *caller = args->caller;
+	struct cluster *c = caller->cluster;
+	int source = (int)args->a[1];
 	struct endpoint *ep;
-	long wrong = endpoint_find(caller, (int)args->a[0], MAIL_IN | MAIL_OUT, RIGHT_WAIT, &ep);
+	long result;
 
-	if (wrong != 0)
-		return wrong;
 	caller->wait.handle = (int)args->a[0];
-	return ep->kind == MAIL_IN ? wait_for_message(caller, ep, (int)args->a[1]) : mail_out_wait(caller, ep);
+	caller->wait.on = is_source(c, source) ? mail_wait_for(c, source) : 0;
+	result = mail_wait_result(caller, &ep);
+	if (result != -E_BADF && result != -E_ACCES && ep->kind == MAIL_IN && !is_source(c, source))
+		return -E_INVAL;
+	if (result != -E_PARK)
+		return result;
+	return thread_park(caller, ep->kind == MAIL_IN ? &c->ikc.in[ep->port].waiters : &mail_out_at(c, ep->cluster, ep->port)->waiters);
 }
 
 /*
  * kc_mailbox_wait: wait until a read or write may succeed.
  *
- * Input: until there is a message of `source` (ANY_SOURCE_CLUSTER: of any cluster). All waiting threads go on; who comes first reads.
- * Output: until the slot is free; `source` means nothing. All waiting threads go on; who comes first writes.
+ * Input: until there is a message of `source` (ANY_SOURCE_CLUSTER: of any cluster). Output: until the slot is free; `source` means nothing.
+ * Those who wait go on in the order in which they came, as long as the message is there, or the slot is free: who comes first reads, or writes.
  *
  * Calling core; waits. Returns 0; -E_BADF; -E_ACCES; -E_HOSTDOWN: the cluster is dead; input: -E_INVAL: no such cluster; output: -E_PIPE,
  * -E_CONNRESET.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Life and death of the other clusters, and the events to them. A peer is met when it is first seen up; a peer whose incarnation changes
- * has died and restarted, and everything that was between us and its past life is dropped before anything of its new life is taken.
+ * has died and restarted, and everything that was between us and its past life is dropped before anything of its new life is taken. All ports
+ * are told of a peer's new state in steps (peers_walk).
  * Deaths are looked for when hal_noc_deaths changes and, with a heartbeat, when a peer is silent for SILENT_BEATS of our own beats: a host
  * that stops everybody for a while stops both counts. Whoever finds a death of which nobody has spoken says so. Home core.
  */
@@ -14,6 +15,7 @@
 #define BACKLOG_NS 100000		/* until a full ring is tried again */
 #define PEERS_PER_STEP 8		/* that are looked at and have not changed */
 #define TRIES_PER_STEP 16		/* events of one peer */
+#define PROCESSES_PER_STEP 32		/* that are told of a death */
 
 static struct ikc_peer *
 peer_at(struct cluster *c, uint32_t peer)
@@ -78,41 +80,95 @@ backlog_try(struct cluster *c, uint32_t peer)
 
 /* --- life --- */
 
+/* A peer is in a new state: all are told, from the first on. */
+static void
+walk_begin(struct cluster *c, struct ikc_peer *p)
+{
+	p->walk = p->walk_local = 0;
+	if (!list_is_empty(&p->walking))
+		return;
+	list_push_back(&c->ikc.walks, &p->walking);
+	c->chores++;
+}
+
+/* All processes may look for deaths, and do so when they are told of an event: they come before the ports. */
+static void
+tell_processes(struct cluster *c, struct ikc_peer *p)
+{
+	for (unsigned n = 0; n < PROCESSES_PER_STEP && p->walk < c->procs_max; n++) {
+		const struct process *of = &c->proc[p->walk++];
+
+		if (of->state == PROC_LIVE && of->events != NULL)
+			hal_store32(&of->events->clusters_dead, c->ikc.clusters_dead);
+	}
+}
+
+/* False: that was the last port. */
+static bool
+tell_port(struct cluster *c, struct ikc_peer *p)
+{
+	uint32_t peer = (uint32_t)(p - c->ikc.peer), port = p->walk - c->procs_max;
+
+	if (port < c->ikc.portal_ports && !portal_peer_changed(c, peer, port))
+		return true;
+	if (port < c->ikc.mailbox_ports) {
+		mail_out_peer_changed(c, peer, port);
+		if (p->state != PEER_UP)
+			mail_in_peer_changed(c, peer, port);
+	}
+	p->walk++;
+	p->walk_local = 0;
+	return ++port < c->ikc.portal_ports || port < c->ikc.mailbox_ports;
+}
+
+bool
+peers_walk(struct cluster *c)
+{
+	struct ikc_peer *p = list_entry(c->ikc.walks.next, struct ikc_peer, walking);
+
+	if (list_is_empty(&c->ikc.walks))
+		return false;
+	if (p->walk < c->procs_max) {
+		tell_processes(c, p);
+	} else if (!tell_port(c, p)) {
+		if (p->state != PEER_MEETING) {
+			list_remove(&p->walking);
+			c->chores--;
+		} else {
+			p->state = PEER_UP;
+			walk_begin(c, p);
+		}
+	}
+	return true;
+}
+
+/* What was between us and a past life, if any, goes first. */
 static void
 peer_meet(struct cluster *c, uint32_t peer, uint32_t incarnation)
 {
 	struct ikc_peer *p = peer_at(c, peer);
 
-	mail_in_peer_new(c, peer);
-	p->state = PEER_UP;
+	p->state = p->incarnation == 0 ? PEER_UP : PEER_MEETING;
 	p->incarnation = incarnation;
 	p->heartbeat = hal_noc_heartbeat_of(peer);
 	p->silent = 0;
-	mail_peer_up(c, peer);
-	portal_peer_up(c, peer);
+	walk_begin(c, p);
 }
 
-/* All processes may look for deaths. */
 static void
-count_death(struct cluster *c)
+peer_gone(struct cluster *c, uint32_t peer)
 {
+	struct ikc_peer *p = peer_at(c, peer);
+
+	p->state = PEER_DEAD;
+	p->overrun = false;
+	p->deaths++;
 	c->ikc.clusters_dead++;
-	for (uint32_t i = 0; i < c->procs_max; i++)
-		if (c->proc[i].state == PROC_LIVE && c->proc[i].events != NULL)
-			hal_store32(&c->proc[i].events->clusters_dead, c->ikc.clusters_dead);
-}
-
-static void
-peer_gone(struct cluster *c, uint32_t peer, long error)
-{
-	peer_at(c, peer)->state = PEER_DEAD;
-	peer_at(c, peer)->overrun = false;
 	backlog_count(c, peer, 0);
-	count_death(c);
-	mail_peer_gone(c, peer, error);
-	portal_peer_gone(c, peer, error);
-	thread_ready_all(&peer_at(c, peer)->watchers, -E_HOSTDOWN);
-	binding_signal(c, &peer_at(c, peer)->end);
+	walk_begin(c, p);
+	if (!list_is_empty(&p->watchers))
+		look_at(c, queue_watchers(peer));
+	binding_signal(c, &p->end);
 }
 
 void
@@ -122,7 +178,7 @@ ikc_condemn(struct cluster *c, uint32_t peer, const char *what)
 		return;
 	console_message(c, "cluster %u %s and counts as dead", (unsigned)peer, what);
 	hal_noc_mark_dead(peer);
-	peer_gone(c, peer, -E_HOSTDOWN);
+	peer_gone(c, peer);
 }
 
 /* Compare what we believe with what the NoC says. True: that has changed. */
@@ -133,16 +189,16 @@ peer_refresh(struct cluster *c, uint32_t peer)
 	uint32_t incarnation = hal_noc_incarnation(peer), before = p->state;
 	bool alive = hal_noc_alive(peer);
 
-	if (peer == c->id)
+	if (peer == c->id || (p->state != PEER_UP && !list_is_empty(&p->walking)))
 		return false;
 	if (p->state == PEER_UP && (!alive || incarnation != p->incarnation))
-		peer_gone(c, peer, alive ? -E_CONNRESET : -E_HOSTDOWN);
+		peer_gone(c, peer);
 	if (alive && p->state != PEER_UP && incarnation != p->incarnation) {
 		peer_meet(c, peer, incarnation);
 		return true;
 	}
 	if (p->state == PEER_UNKNOWN && hal_noc_is_dead(peer))
-		peer_gone(c, peer, -E_HOSTDOWN);
+		peer_gone(c, peer);
 	return p->state != before;
 }
 
@@ -161,11 +217,12 @@ peer_check(struct cluster *c, struct endpoint *ep)
 	peer_look(c, ep->cluster);
 	if (p->state == PEER_DEAD)
 		return -E_HOSTDOWN;
-	if (p->state == PEER_UNKNOWN)
+	if (ep->incarnation != 0 && ep->incarnation != p->incarnation)
+		return -E_CONNRESET;
+	if (p->state != PEER_UP)
 		return -E_AGAIN;
-	if (ep->incarnation == 0)
-		ep->incarnation = p->incarnation;
-	return ep->incarnation == p->incarnation ? 0 : -E_CONNRESET;
+	ep->incarnation = p->incarnation;
+	return 0;
 }
 
 long

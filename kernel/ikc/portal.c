@@ -49,18 +49,6 @@ kc_portal_create(struct thread *caller, int port)
 	return endpoint_new(caller, (struct endpoint){.kind = PORTAL_IN, .port = (uint8_t)port}, &in->endpoint);
 }
 
-/* The open portal from a local port to a peer's port that still works. */
-static struct endpoint *
-find_open(struct cluster *c, const struct endpoint *key)
-{
-	struct endpoint *ep = portal_allow_at(c, key->cluster, key->port)->endpoints;
-	uint32_t living = c->ikc.peer[key->cluster].incarnation;
-
-	while (ep != NULL && (ep->local_port != key->local_port || (ep->incarnation != 0 && ep->incarnation != living)))
-		ep = ep->next;
-	return ep;
-}
-
 /*
  * kc_portal_open: an output portal to a port of some cluster; `local_port` names this side to the receiver. Nothing is sent. A process
  * that opens the same again gets one more handle of the same portal.
@@ -71,14 +59,23 @@ long
 kc_portal_open(struct thread *caller, int cluster, int port, int local_port)
 {
 	struct cluster *c = caller->cluster;
-	struct endpoint *ep, key = {.kind = PORTAL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port, .local_port = (uint8_t)local_port};
+	struct endpoint key = {.kind = PORTAL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port, .local_port = (uint8_t)local_port};
+	struct endpoint **at, *ep;
+	long made;
 
 	if (!is_cluster(c, cluster) || !is_port(c, port) || !is_port(c, local_port))
 		return -E_INVAL;
-	ep = find_open(c, &key);
-	if (ep != NULL)
+	at = portal_place(c, key.cluster, key.port, key.local_port);
+	ep = *at;
+	if (ep == NULL || ep->local_port != key.local_port)
+		return endpoint_new(caller, key, at);
+	if (ep->incarnation == 0 || ep->incarnation == c->ikc.peer[cluster].incarnation)
 		return ep->owner == caller->proc->id ? endpoint_name(caller, ep) : -E_BUSY;
-	return endpoint_new(caller, key, &portal_allow_at(c, key.cluster, key.port)->endpoints);
+	*at = ep->next;			/* that of a past life will never work again */
+	made = endpoint_new(caller, key, at);
+	if (made < 0)
+		*at = ep;
+	return made;
 }
 
 /*
@@ -111,7 +108,7 @@ kc_portal_allow(struct thread *caller, int portal, int cluster, int local_port)
 	in->told = false;
 	in->error = 0;
 	if (c->ikc.peer[cluster].state == PEER_UP)
-		portal_peer_up(c, (uint32_t)cluster);
+		portal_tell(c, ep->port);
 	return 0;
 }
 

@@ -12,16 +12,25 @@
 #include <base/str.h>
 #include <kernel/ikc/state.h>
 
+struct endpoint **
+portal_place(struct cluster *c, uint32_t peer, uint32_t port, uint32_t local_port)
+{
+	struct endpoint **at = &portal_allow_at(c, peer, port)->endpoints;
+
+	while (*at != NULL && (*at)->local_port < local_port)
+		at = &(*at)->next;
+	return at;
+}
+
 struct endpoint *
 portal_allowed(struct cluster *c, uint32_t peer, uint32_t port)
 {
 	const struct portal_allow *a = portal_allow_at(c, peer, port);
-	uint32_t living = c->ikc.peer[peer].incarnation;
-	struct endpoint *ep = a->valid ? a->endpoints : NULL;
+	struct endpoint *ep = a->valid ? *portal_place(c, peer, port, a->local_port) : NULL;
 
-	while (ep != NULL && (ep->local_port != a->local_port || (ep->incarnation != 0 && ep->incarnation != living)))
-		ep = ep->next;
-	return ep;
+	if (ep == NULL || ep->local_port != a->local_port)
+		return NULL;
+	return ep->incarnation == 0 || ep->incarnation == c->ikc.peer[peer].incarnation ? ep : NULL;
 }
 
 struct portal_info
@@ -161,9 +170,12 @@ leave_out(struct cluster *c, struct endpoint *ep)
 }
 
 void
-portal_close_out(struct cluster *c, struct endpoint *ep)
+portal_close_out(struct cluster *c, const struct endpoint *ep)
 {
-	endpoint_unlink(&portal_allow_at(c, ep->cluster, ep->port)->endpoints, ep);
+	struct endpoint **at = portal_place(c, ep->cluster, ep->port, ep->local_port);
+
+	if (*at == ep)			/* another may have its place: see kc_portal_open */
+		*at = ep->next;
 }
 
 /* --- receiver --- */
@@ -321,23 +333,25 @@ portal_event(struct cluster *c, uint32_t peer, uint32_t event)
 	}
 }
 
-/* Send the allowances that wait for the peer to come up. */
 void
-portal_peer_up(struct cluster *c, uint32_t peer)
+portal_tell(struct cluster *c, uint32_t port)
 {
-	for (uint32_t port = 0; port < c->ikc.portal_ports; port++) {
-		struct portal_in *in = &c->ikc.portal[port];
+	struct portal_in *in = &c->ikc.portal[port];
 
-		if (in->state != PORTAL_ALLOWED || in->cluster != peer || in->told)
-			continue;
-		in->told = true;
-		event_send(c, peer, wire_event(WIRE_ALLOW, port, (uint32_t)in->local_port << 8 | in->sequence));
-	}
+	if (in->state != PORTAL_ALLOWED || in->told)
+		return;
+	in->told = true;
+	event_send(c, in->cluster, wire_event(WIRE_ALLOW, port, (uint32_t)in->local_port << 8 | in->sequence));
 }
 
+/* An output portal that has not been used yet is for the next life, too. */
 static void
-peer_is_gone_for(struct cluster *c, struct endpoint *ep, long error)
+peer_is_gone_for(struct cluster *c, struct endpoint *ep, const struct ikc_peer *p)
 {
+	long error = p->state == PEER_DEAD ? -E_HOSTDOWN : -E_CONNRESET;
+
+	if (p->state != PEER_DEAD && ep->incarnation == 0)
+		return;
 	binding_signal(c, &ep->event);
 	if (ep->state == PORTAL_MOVING) {
 		ep->state = PORTAL_ABORTED;
@@ -348,17 +362,26 @@ peer_is_gone_for(struct cluster *c, struct endpoint *ep, long error)
 	}
 }
 
-void
-portal_peer_gone(struct cluster *c, uint32_t peer, long error)
+bool
+portal_peer_changed(struct cluster *c, uint32_t peer, uint32_t port)
 {
-	for (uint32_t port = 0; port < c->ikc.portal_ports; port++) {
-		struct portal_allow *a = portal_allow_at(c, peer, port);
-		struct portal_in *in = &c->ikc.portal[port];
+	struct portal_in *in = &c->ikc.portal[port];
+	struct ikc_peer *p = &c->ikc.peer[peer];
+	struct endpoint *ep;
 
-		for (struct endpoint *ep = a->endpoints; ep != NULL; ep = ep->next)
-			peer_is_gone_for(c, ep, error);
-		a->valid = false;
+	if (p->state == PEER_UP) {
 		if (in->cluster == peer)
-			sender_gone(c, in, error);
+			portal_tell(c, port);
+		return true;
 	}
+	ep = *portal_place(c, peer, port, p->walk_local);
+	if (ep != NULL) {
+		p->walk_local = ep->local_port + 1u;
+		peer_is_gone_for(c, ep, p);
+		return false;
+	}
+	portal_allow_at(c, peer, port)->valid = false;
+	if (in->cluster == peer && (p->state == PEER_DEAD || in->told))
+		sender_gone(c, in, p->state == PEER_DEAD ? -E_HOSTDOWN : -E_CONNRESET);
+	return true;
 }

@@ -3,9 +3,9 @@
  * Random calls on mailboxes of four clusters, each result compared with the naive mailbox (tests/golden/mailbox.h). Between two calls
  * everything that can happen happens. Clusters die and restart. usage: random_test [SEEDS [FIRST]]
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
+/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
  * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
  * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/fake.h>

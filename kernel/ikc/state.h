@@ -13,7 +13,12 @@
 
 /* --- life of the other clusters: peer.c --- */
 
-enum peer_state { PEER_UNKNOWN, PEER_UP, PEER_DEAD };
+enum peer_state {
+	PEER_UNKNOWN,
+	PEER_MEETING,			/* has restarted: what was between us and its past life is being dropped */
+	PEER_UP,
+	PEER_DEAD,
+};
 
 struct ikc_peer {
 	uint32_t state;
@@ -23,7 +28,11 @@ struct ikc_peer {
 	uint32_t backlog;		/* its events in the backlog */
 	bool overrun;			/* more than the backlog holds */
 	uint32_t silent;		/* own beats since the heartbeat last changed */
-	struct list watchers;
+	uint32_t deaths;		/* so far */
+	uint32_t walk;			/* how many processes, and then ports, have been told of its present state */
+	uint32_t walk_local;		/* and of the last port's output portals those below this local port */
+	struct list walking;		/* in ikc.walks, until all have */
+	struct list watchers;		/* wait.on: its deaths before */
 	struct binding end;		/* EVENT_CLUSTER */
 };
 
@@ -43,12 +52,12 @@ enum portal_state {
 };
 
 /*
- * One side of a mailbox or a portal: what a handle of the type OBJECT_PORT names. Processes that open the same mailbox for output have an
- * endpoint each; a process that opens it again gets one more handle of the one that it has.
+ * One side of a mailbox or a portal: what a handle of the type OBJECT_PORT names. Each opening of a mailbox for output makes one; of the output
+ * portals to a port those with different local ports have one each.
  */
 struct endpoint {
 	struct object object;
-	struct endpoint *next;		/* of its port */
+	struct endpoint *next;		/* portal, out: of its port, by local port */
 	struct quota *quota;		/* that it is charged to */
 	struct thread *thread;		/* portal: that transfers, and names it as its `transfer` */
 	struct binding event;		/* portal, out: EVENT_PORTAL */
@@ -64,17 +73,14 @@ struct endpoint {
 	bool revoked;			/* portal, out: end after this block */
 };
 
-/* Make an endpoint, the first of a list, and a handle of it for the caller's process. The handle; -E_NOMEM, -E_MFILE. */
-long endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **head);
+/* Make an endpoint, at a place in a list, and a handle of it for the caller's process. The handle; -E_NOMEM, -E_MFILE. */
+long endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at);
 
 /* One more handle of it for the caller's process; -E_NOMEM, -E_MFILE. */
 long endpoint_name(struct thread *caller, struct endpoint *ep);
 
 /* The endpoint of one of these kinds that a handle with this right names. 0 and *ep; -E_BADF; -E_ACCES. */
 long endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right, struct endpoint **ep);
-
-/* Take an endpoint out of the list of its slot. */
-void endpoint_unlink(struct endpoint **head, const struct endpoint *ep);
 
 /* --- life and events: peer.c --- */
 
@@ -90,8 +96,11 @@ long peer_look_again(struct cluster *c, struct endpoint *ep);
 /* Look at a peer that was not up so far. */
 void peer_look(struct cluster *c, uint32_t peer);
 
-/* The life of a peer that sent an event is the present one, and up: false if the event is to be dropped. */
+/* The life of a peer that sent an event is the present one, and up: false if the event is to be dropped. It may be noticed only now. */
 bool peer_accept(struct cluster *c, uint32_t peer, uint32_t incarnation);
+
+/* One step of telling all of a peer's new state. No event is taken before that is over. False if there is nothing to tell. */
+bool peers_walk(struct cluster *c);
 
 /* Send an event, also to ourselves. It is never lost while the peer lives. */
 void event_send(struct cluster *c, uint32_t peer, uint32_t event);
@@ -110,6 +119,8 @@ struct mail_in {
 	struct endpoint *endpoint;	/* NULL: closed */
 	uint32_t generation;		/* lives so far, 1..255 and round again; 0: never created */
 	uint32_t pending[BITMAP_WORDS(CLUSTERS_MAX)];	/* clusters whose slot holds a message */
+	uint32_t refused[BITMAP_WORDS(CLUSTERS_MAX)];	/* those whose message in it nobody can read any more, and who will be told */
+	bool refusing;			/* there may be some */
 	uint32_t next;			/* cluster that is served first */
 	uint32_t arrivals;
 	struct binding event;		/* EVENT_MAILBOX */
@@ -119,11 +130,11 @@ struct mail_in {
 struct mail_out {
 	struct list waiters;
 	struct list missed;		/* threads that found the slot full, and no other */
-	struct endpoint *endpoints;	/* of this slot */
 	struct endpoint *writer;	/* that wrote the message in flight; NULL: it is closed */
 	int writer_tid;
 	uint32_t sequence;
 	bool full;
+	uint8_t peer;
 };
 
 static inline struct mail_out *
@@ -132,36 +143,85 @@ mail_out_at(struct cluster *c, uint32_t peer, uint32_t port)
 	return &c->ikc.out[peer * c->ikc.mailbox_ports + port];
 }
 
+/* Something has changed for those who wait for a slot, or for a port: they are looked at. */
+void mail_out_look(struct cluster *c, uint32_t peer, uint32_t port);
+void mail_in_look(struct cluster *c, uint32_t port);
+
 /* Events. */
 void mail_arrived(struct cluster *c, uint32_t source, uint32_t port);
 void mail_freed(struct cluster *c, uint32_t peer, uint32_t event);
 void mail_refused(struct cluster *c, uint32_t peer, uint32_t event);
 
-/* A peer came up; a peer is gone (error: why). */
-void mail_peer_up(struct cluster *c, uint32_t peer);
-void mail_peer_gone(struct cluster *c, uint32_t peer, long error);
+/* One port, or our slot for it, and the new state of a peer. */
+void mail_in_peer_changed(struct cluster *c, uint32_t peer, uint32_t port);
+void mail_out_peer_changed(struct cluster *c, uint32_t peer, uint32_t port);
+
 /* The process that has made the port may see how many messages have arrived there. */
 void mail_in_count(struct cluster *c, uint32_t port);
 
-void mail_in_peer_gone(struct cluster *c, uint32_t peer);
-void mail_in_peer_new(struct cluster *c, uint32_t peer);
-
-/* Is there a message (of `source`, or of any) for the port in its present life? Refuses others on the way. */
+/* Is there a message (of `source`, or of any) for the port in its present life? */
 bool mail_in_is_pending(struct cluster *c, uint32_t port, int source);
 
 /* Take a message of `source` (or of any) from an open port: its source and *sender, or -E_AGAIN. */
 long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_sender *sender);
 
-/* Close a port; the messages that nobody has read are refused. */
+/* Close a port; the messages that nobody has read are refused. Some of them: what is left of `cost`. */
 void mail_in_close(struct cluster *c, const struct endpoint *ep);
+int mail_in_refuse(struct cluster *c, uint32_t port, int cost);
 
 /* Write to a slot that the caller may use: 0, -E_AGAIN, or why not. */
 long mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg);
 
-/* Park the caller until the slot is free; 0 if it is. */
-long mail_out_wait(struct thread *caller, struct endpoint *ep);
+/* What the wait for an output mailbox comes to now: 0: the slot is free; -E_PARK: it goes on; or why it will never be. */
+long mail_out_result(struct cluster *c, struct endpoint *ep);
 
-void mail_out_close(struct cluster *c, struct endpoint *ep);
+void mail_out_close(struct cluster *c, const struct endpoint *ep);
+
+/* May somebody try to write? Also if that fails for good. */
+static inline bool
+mail_out_is_free(const struct cluster *c, const struct mail_out *o)
+{
+	return !o->full && c->ikc.peer[o->peer].state >= PEER_UP;
+}
+
+/* --- waiting: wait.c --- */
+
+/* Numbers of the queues: those who missed several slots, who wait for a cluster's death, for an input port, for an output slot. */
+#define QUEUE_MISSED 0u
+
+static inline uint32_t
+queue_watchers(uint32_t peer)
+{
+	return 1 + peer;
+}
+
+static inline uint32_t
+queue_in(const struct cluster *c, uint32_t port)
+{
+	return queue_watchers(c->ikc.clusters) + port;
+}
+
+static inline uint32_t
+queue_out(const struct cluster *c, uint32_t peer, uint32_t port)
+{
+	return queue_in(c, (1 + peer) * c->ikc.mailbox_ports + port);
+}
+
+/* How many there are. */
+static inline uint32_t
+queues_of(const struct ikc_state *s)
+{
+	return queue_watchers(s->clusters) + (1 + s->clusters) * s->mailbox_ports;
+}
+
+/* thread->wait.on of a wait for a message of this source. */
+uintptr_t mail_wait_for(const struct cluster *c, int source);
+
+/* What the wait of a thread through its wait.handle comes to now, and its mailbox: 0, an error, or -E_PARK: it goes on. */
+long mail_wait_result(struct thread *t, struct endpoint **ep);
+
+/* Something has changed for the threads of a queue: they are looked at, from the first on. The first look is now, unless another is under way. */
+void look_at(struct cluster *c, uint32_t queue);
 
 /* --- portals: portal.c, portal_event.c, portal_move.c --- */
 
@@ -224,10 +284,17 @@ void portal_enter(struct thread *t, struct endpoint *ep);
 void portal_done(struct endpoint *ep);
 
 void portal_event(struct cluster *c, uint32_t peer, uint32_t event);
-void portal_peer_up(struct cluster *c, uint32_t peer);
-void portal_peer_gone(struct cluster *c, uint32_t peer, long error);
+
+/* One port and the new state of a peer. True: that was all of this port. */
+bool portal_peer_changed(struct cluster *c, uint32_t peer, uint32_t port);
+
+/* Tell the sender that a port of ours allows, unless it is told already. */
+void portal_tell(struct cluster *c, uint32_t port);
+
+/* Where the output portal with this local port stands among those to a port, or would. */
+struct endpoint **portal_place(struct cluster *c, uint32_t peer, uint32_t port, uint32_t local_port);
 void portal_close_in(struct cluster *c, const struct endpoint *ep);
-void portal_close_out(struct cluster *c, struct endpoint *ep);
+void portal_close_out(struct cluster *c, const struct endpoint *ep);
 
 /* Home halves of the transfer (portal.c): see there. */
 long portal_write_start(struct kcall_args *args);

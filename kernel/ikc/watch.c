@@ -15,6 +15,7 @@ watch_home(struct kcall_args *args)
 	peer_look(c, peer);
 	if (c->ikc.peer[peer].state == PEER_DEAD)
 		return -E_HOSTDOWN;
+	caller->wait.on = c->ikc.peer[peer].deaths;
 	return thread_park(caller, &c->ikc.peer[peer].watchers);
 }
 

@@ -107,7 +107,7 @@ home_is_quiet(const struct cluster *c)
 	return likely(c->chores == 0) && likely(ikc_is_quiet(&c->ikc));
 }
 
-enum chore { CHORE_SWEEPS, CHORE_DEADLINES, CHORE_EVENTS, CHORE_PEERS, CHORE_CONSOLE, CHORE_ORPHAN, CHORE_MEMORY, CHORE_REAP, CHORES };
+enum chore { CHORE_SWEEPS, CHORE_DEADLINES, CHORE_EVENTS, CHORE_WAITS, CHORE_PEERS, CHORE_CONSOLE, CHORE_ORPHAN, CHORE_MEMORY, CHORE_REAP, CHORES };
 
 /* One step of a chore, which remembers itself where it stopped. False if there was nothing to do. */
 static bool
@@ -120,6 +120,8 @@ chore_step(struct cluster *c, enum chore chore)
 		return unlikely(c->deadlines.count > 0) && deadlines_poll(c);
 	case CHORE_EVENTS:
 		return ikc_poll(c);
+	case CHORE_WAITS:
+		return ikc_look(c);
 	case CHORE_PEERS:
 		return peers_poll(c);
 	case CHORE_CONSOLE:

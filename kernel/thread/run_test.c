@@ -84,6 +84,13 @@ peers_poll(struct cluster *who)
 }
 
 bool
+ikc_look(struct cluster *who)
+{
+	(void)who;
+	return false;
+}
+
+bool
 ikc_poll(struct cluster *who)
 {
 	bool found = who->ikc.looked != activity;

@@ -55,9 +55,6 @@ void thread_ready(struct thread *t, long result);
 /* First waiting thread of a queue, NULL if it is empty. */
 struct thread *thread_first(const struct list *queue);
 
-/* End the wait of every thread in a queue. */
-void thread_ready_all(struct list *queue, long result);
-
 /* --- notifications: notify.c --- */
 
 /* An event that can be bound: whom it tells, and whether it has come already. */

@@ -85,12 +85,3 @@ thread_first(const struct list *queue)
 {
 	return likely(list_is_empty(queue)) ? NULL : list_entry(queue->next, struct thread, wait.link);
 }
-
-void
-thread_ready_all(struct list *queue, long result)
-{
-	struct thread *t;
-
-	while ((t = thread_first(queue)) != NULL)
-		thread_ready(t, result);
-}

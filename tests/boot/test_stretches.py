@@ -27,6 +27,8 @@ VICTIM, BODY = "kcall_serve_stats", "kc_stats"
 BOUND = 5000
 MACHINES = {"crowd": 300, "riscv-4x4": 300, "mppa256": 100}  # and how many random calls each cluster makes
 FUZZ = os.path.join(qemu.BUILD, "tests", "kernel", "fuzz")
+WAITERS = os.path.join(qemu.BUILD, "tests", "kernel", "waiters")
+MANY_WAIT = {20, 21, 22, 23, 25}  # its phases
 TIMEOUT_S = 600
 
 
@@ -80,6 +82,11 @@ def test_nobody_waits_longer_than_the_bound_under_random_calls_and_kills():
     for machine, calls in MACHINES.items():
         found = longest(machine, "--bare", FUZZ, str(calls), "1")
         assert {s.label for s in found} > {0} and found[0].insns <= BOUND, (machine, found[:3])
+
+
+def test_nobody_waits_longer_than_the_bound_where_many_wait_for_one_thing():
+    found = [s for s in longest("crowd", "--bare", WAITERS) if s.label in MANY_WAIT]
+    assert {s.label for s in found} == MANY_WAIT and found[0].insns <= BOUND, found[:3]
 
 
 def test_where_a_stretch_began_and_ended_is_named():

@@ -26,8 +26,8 @@ MUTANTS = (
     ("ports are not compared", "kernel/ikc/ikc.c", "return wire_event_port(event) < (", "return wire_event_port(event) < 1000 + ("),
     ("the backlog has no end", "kernel/ikc/peer.c", "p->overrun = true;", ";"),
     ("who takes no events stays", "kernel/ikc/peer.c", 'ikc_condemn(c, peer, "does not take its events");', "return;"),
-    ("a header is read again after it was checked", "kernel/ikc/mail_in.c", "== c->ikc.peer[source].incarnation;\n}\n\nstatic bool\ntake_from",
-     f"== c->ikc.peer[{HEADER_AGAIN}].incarnation;\n}}\n\nstatic bool\ntake_from"),
+    ("a header is read again after it was checked", "kernel/ikc/mail_in.c", "== c->ikc.peer[source].incarnation;\n}\n\nlong\nmail_in_take",
+     f"== c->ikc.peer[{HEADER_AGAIN}].incarnation;\n}}\n\nlong\nmail_in_take"),
     ("the receiver says how much was sent", "kernel/ikc/portal_move.c", "said < m->block ? said : m->block", "said"),
 )
 

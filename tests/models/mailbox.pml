@@ -8,13 +8,17 @@
  * direction is in flight for a port and a pair; nobody waits for ever, also when a cluster dies: every process reaches its end.
  *
  * proves: kernel/ikc/mail_out.c mail_out_write 8da8db7a3682
- * proves: kernel/ikc/mail_out.c mail_out_wait 44dbf6fe42d0
- * proves: kernel/ikc/mail_out.c mail_freed 1a1b27f52103
- * proves: kernel/ikc/mail_out.c offer 42a9fdb99339
- * proves: kernel/ikc/mail_out.c mail_peer_gone f207c189a349
- * proves: kernel/ikc/mail_in.c mail_arrived b080ed03a697
- * proves: kernel/ikc/mail_in.c take_from aca645eab3f1
- * proves: kernel/ikc/mail_in.c mail_in_peer_gone 4cdfadd47825
+ * proves: kernel/ikc/mail_out.c mail_out_result 099413b94611
+ * proves: kernel/ikc/mail_out.c mail_freed 4b0d333bd3dd
+ * proves: kernel/ikc/mail_out.c mail_out_look 0b9a4fc17f0e
+ * proves: kernel/ikc/mail_out.c mail_out_peer_changed 4277ffc0f5be
+ * proves: kernel/ikc/mail_in.c mail_arrived a36143272ad3
+ * proves: kernel/ikc/mail_in.c mail_in_take a27318b3cd42
+ * proves: kernel/ikc/mail_in.c mail_in_peer_changed 0ce5e223fe21
+ * proves: kernel/ikc/mailbox.c wait_home 314dca8350fb
+ * proves: kernel/ikc/wait.c look_at_threads 58b47e587007
+ * proves: kernel/ikc/wait.c look_at 555665b36fd7
+ * proves: kernel/ikc/wait.c ikc_look 08ff2920b221
  * proves: kernel/thread/notify.c thread_signal d3a5eee4bed4
  * proves: kernel/thread/notify.c sleep_serve ff1244da713f
  *
@@ -24,6 +28,8 @@
  * run: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DVICTIM=0
  * mutation: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DNO_FREED
  * mutation: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DNO_WAKE_ON_FREED
+ * mutation: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DVICTIM=RECEIVER -DLOOK_ENDS_WITH_ITS_FIRST_STEP
+ * mutation: -DSENDERS=1 -DWRITERS=2 -DMESSAGES=2 -DLOOK_WAKES_NOBODY
  * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DNO_WAKE_ON_ARRIVED
  * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DWRITER_PARKS_WITHOUT_LOOKING
  * mutation: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2 -DREADER_PARKS_WITHOUT_LOOKING
@@ -56,6 +62,7 @@ bool occupied[SENDERS];
 bool receiver_gone[SENDERS];		/* writes and waits say so */
 bool receiver_gone_known[SENDERS];	/* everybody was woken */
 chan waiters[SENDERS] = [WRITERS] of { byte };
+bool look[SENDERS];			/* those who wait are looked at */
 bool woken[SENDERS * WRITERS];
 
 /* Receiver's home: struct mail_in. */
@@ -71,12 +78,25 @@ bool unread[SENDERS];			/* the slot holds what was not read */
 #define ENTER(c) atomic { !home[c] -> home[c] = true }
 #define LEAVE(c) home[c] = false
 
-/* offer: all who wait for the slot go on. */
-inline offer(c, t) {
-	do
-	:: waiters[c]?t -> woken[t] = true
-	:: empty(waiters[c]) -> break
-	od
+/*
+ * ikc_look: one step; messages and events come between two. The oldest goes on if its wait is over: as long as the slot is free, whoever goes on,
+ * and for good when the receiver is gone.
+ */
+inline look_step(c, t) {
+	if
+	:: nempty(waiters[c]) && (!occupied[c] || receiver_gone[c]) ->
+		waiters[c]?t;
+#ifdef LOOK_WAKES_NOBODY
+		waiters[c]!t;
+		look[c] = false
+#else
+		woken[t] = true
+#endif
+#ifdef LOOK_ENDS_WITH_ITS_FIRST_STEP
+		; look[c] = false
+#endif
+	:: else -> look[c] = false
+	fi
 }
 
 /* mail_out_write, on the home core: true in `done` if the message was put. */
@@ -150,7 +170,7 @@ end:	do
 		freed[c]?1;
 		occupied[c] = false;
 #ifndef NO_WAKE_ON_FREED
-		offer(c, t)
+		look[c] = true
 #endif
 		}
 	:: atomic { !home[c] && told[c] && dead[RECEIVER] && !receiver_gone_known[c] ->
@@ -158,9 +178,10 @@ end:	do
 		receiver_gone[c] = true;
 		occupied[c] = false;
 #ifndef NO_WAKE_OF_WRITERS_ON_DEATH
-		offer(c, t)
+		look[c] = true
 #endif
 		}
+	:: atomic { !home[c] && look[c] -> look_step(c, t) }
 	od
 }
 

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Many threads wait for one thing, and a process has as much of everything as it can get: what then happens at once takes home no longer
+ * than any call (tests/boot/test_stretches.py measures that, phase by phase), and all who wait go on.
+ *
+ * machine: 1 4 KC
+ * machine: 1 4 TC
+ */
+#include <hal/perf.h>
+#include <tests/kernel/ktest.h>
+#include <usercpu/start.h>
+
+#define PORT 3
+#define MANY 3000			/* more than there are */
+#define LEFT 24				/* entries of the table of threads that stay free */
+#define BIT 5
+#define PAGE kt_page_bytes()
+#define PAIRS 900			/* of a page that is claimed and one that is not */
+
+enum what { WRITERS, ROOM, READERS };
+
+static int in, out, view;
+static enum what what;
+static uint32_t ready;			/* threads that wait, or will do so next */
+static uint32_t gone_on;		/* threads that came back from their wait */
+static long result;			/* that the last of them got */
+static unsigned char message[MAILBOX_MSG_SIZE];
+
+static unsigned long
+waiter(unsigned long arg)
+{
+	unsigned char text[MAILBOX_MSG_SIZE];
+	long e;
+
+	if (what == ROOM) {
+		kevent_bind(EVENT_ROOM, 0, BIT);
+		e = kmailbox_write(out, text);
+		__atomic_add_fetch(&ready, 1, __ATOMIC_SEQ_CST);
+		e = e == -E_AGAIN ? kthread_sleep(1u << BIT, FOREVER) : e;
+	} else {
+		__atomic_add_fetch(&ready, 1, __ATOMIC_SEQ_CST);
+		e = kmailbox_wait(what == READERS ? in : view, ANY_SOURCE_CLUSTER, FOREVER);
+	}
+	__atomic_store_n(&result, e, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&gone_on, 1, __ATOMIC_SEQ_CST);
+	return arg;
+}
+
+static void
+begin(uintptr_t arg)
+{
+	for (;;)
+		kthread_exit(waiter(arg));
+}
+
+/* Thread number n, on the stack that it had before. */
+static long
+start(uint32_t n)
+{
+	static uint64_t stack[MANY];
+	struct context ctx;
+	long e = stack[n] != 0 ? 0 : kmem_alloc(SELF, PAGE, PAGE_READ | PAGE_WRITE, &stack[n]);
+
+	if (e < 0)
+		return e;
+	context_init(&ctx, (uintptr_t)begin, (uintptr_t)stack[n] + PAGE - CONTEXT_CALL_BYTES, n, 0);
+	return kthread_create(&ctx, ANY_CORE);
+}
+
+/* As many threads as there can be that wait for something; how many. */
+static uint32_t
+gather(enum what for_what, long *thread)
+{
+	uint32_t n = 0;
+	long e = 0;
+
+	what = for_what;
+	ready = gone_on = 0;
+	for (; n < MANY; n++) {
+		e = start(n);
+		if (e < 0)
+			break;
+		thread[n] = e;
+	}
+	expect(n > LEFT);
+	while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) < n)
+		kthread_yield();
+	expect_eq(gone_on, 0);
+	return n;
+}
+
+static void
+all_go_on(long *thread, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		expect_eq(kt_join(thread[i]), i);
+	expect_eq(gone_on, n);
+}
+
+static long thread[MANY];
+
+static void
+open_ports(void)
+{
+	in = (int)kmailbox_create(PORT);
+	out = (int)kmailbox_open(0, PORT);
+	expect(in > 0 && out > 0);
+	view = (int)khandle_duplicate(out, SELF, RIGHTS_ALL | HANDLE_VIEW);
+	expect(view > 0);
+}
+
+static void
+close_ports(void)
+{
+	khandle_close(view);
+	khandle_close(out);
+	expect_eq(khandle_close(in), 0);
+}
+
+TEST(all_that_wait_to_write_go_on)
+{
+	char sender[MAIL_SENDER_SIZE];
+	uint32_t n;
+
+	open_ports();
+	expect_eq(kmailbox_write(out, message), 0);
+	n = gather(WRITERS, thread);
+	hal_mark(20);
+	expect_eq(kmailbox_read(in, ANY_SOURCE_CLUSTER, message, sender), 0);
+	all_go_on(thread, n);
+	hal_mark(19);
+	close_ports();
+}
+
+TEST(all_that_wait_for_room_go_on)
+{
+	char sender[MAIL_SENDER_SIZE];
+	uint32_t n;
+
+	open_ports();
+	expect_eq(kmailbox_write(out, message), 0);
+	n = gather(ROOM, thread);
+	hal_mark(21);
+	expect_eq(kmailbox_read(in, ANY_SOURCE_CLUSTER, message, sender), 0);
+	all_go_on(thread, n);
+	hal_mark(19);
+	close_ports();
+}
+
+TEST(all_that_wait_to_read_go_on)
+{
+	uint32_t n;
+
+	open_ports();
+	n = gather(READERS, thread);
+	hal_mark(22);
+	expect_eq(kmailbox_write(out, message), 0);
+	all_go_on(thread, n);
+	hal_mark(19);
+	close_ports();
+}
+
+TEST(all_waits_through_a_dead_handle_end)
+{
+	uint32_t n;
+
+	open_ports();
+	expect_eq(kmailbox_write(out, message), 0);
+	n = gather(WRITERS, thread);
+	hal_mark(23);
+	expect_eq(khandle_revoke(view), 0);
+	khandle_close(view);
+	all_go_on(thread, n);
+	hal_mark(19);
+	expect_eq(result, -E_BADF);
+	close_ports();
+}
+
+TEST(all_threads_lose_a_priority)
+{
+	uint32_t n;
+
+	open_ports();
+	n = gather(READERS, thread);
+	hal_mark(24);
+	expect_eq(kproc_priority(SELF, 0), 0);
+	hal_mark(19);
+	expect_eq(kmailbox_write(out, message), 0);
+	all_go_on(thread, n);
+	close_ports();
+}
+
+TEST(a_port_is_opened_again_and_again)
+{
+	hal_mark(25);
+	for (int i = 0; i < PAIRS; i++) {
+		in = (int)kmailbox_create(PORT);
+		out = (int)kmailbox_open(0, PORT);
+		if (out < 0)
+			break;
+		expect_eq(kmailbox_write(out, message), 0);
+		kmailbox_read(in, ANY_SOURCE_CLUSTER, message, message);
+		expect_eq(kmailbox_write(out, message), 0);
+		expect_eq(khandle_close(in), 0);
+	}
+	hal_mark(19);
+}
+
+/* Pages with holes between them. */
+TEST(a_process_has_many_areas)
+{
+	uint64_t first, at;
+	long e = kmem_alloc(SELF, 2 * PAIRS * PAGE, 0, &first);
+
+	expect_eq(e, 0);
+	for (at = first; at < first + 2 * PAIRS * PAGE; at += 2 * PAGE)
+		expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
+	hal_mark(26);
+	expect_eq(kmem_alloc(SELF, 4 * PAGE, PAGE_READ | PAGE_WRITE, &at), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, 4), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)(first + (2 * PAIRS - 1) * PAGE), 1), 0);
+	expect_eq(kmem_alloc(SELF, PAGE, 0, &at), 0);
+	expect_eq(at, first);
+	hal_mark(19);
+	for (at = first; at < first + 2 * PAIRS * PAGE; at += PAGE)
+		kpage_unmap(SELF, (unsigned long)at, 1);
+}
+
+int
+server_main(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	RUN(all_that_wait_to_write_go_on);
+	RUN(all_that_wait_for_room_go_on);
+	RUN(all_that_wait_to_read_go_on);
+	RUN(all_waits_through_a_dead_handle_end);
+	RUN(a_port_is_opened_again_and_again);
+	RUN(a_process_has_many_areas);
+	RUN(all_threads_lose_a_priority);
+	kt_end();
+}
