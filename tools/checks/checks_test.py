@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from checks import conditionals, decisions, kernel_data, layering, layout, papers, sizes, source, tiers
+from checks import conditionals, decisions, kernel_data, layering, layout, papers, porting, sizes, source, tiers
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
@@ -242,3 +242,28 @@ def test_a_page_that_is_not_listed_is_noticed(decided, tree):
     decided("0001-a.md", "# 0001 One\n\n## Decision\n")
     problems = decisions.check(tree("docs/adr/0002-b.md", "# 0002 Two\n\n## Decision\n"))
     assert problems == ["docs/adr/README.md: is not the list of the pages: run tools/checks/decisions.py"]
+
+
+PORTING = "`hal_a` `hal_b` `kernel_c`\n| one | 10 | 5 |\n"
+
+
+@pytest.fixture
+def ported(tree):
+    tree("hal/include/hal/x.h", "int hal_a(void);\nvoid (hal_b)(int n);\n/* kernel_c(n) */\n")
+    tree("hal/cpu/one/a.c", "\n" * 10)
+    tree("hal/cpu/one/a_test.c", "\n" * 100)
+    tree("user/cpu/one/a.S", "\n" * 3)
+    tree("abi/cpu/one/context.h", "\n" * 2)
+    return tree
+
+
+def test_a_page_that_names_the_contract_passes(ported):
+    assert porting.check(ported("docs/porting.md", PORTING)) == []
+
+
+@pytest.mark.parametrize("old, new, words", [
+    ("`hal_b` ", "", "does not name hal_b"), ("`hal_a`", "`hal_a` `hal_old`", "names hal_old"), ("| 10 |", "| 12 |", "says 12 lines for one, there are 10"),
+    ("| 5 |", "| 4 |", "says 4 lines for one, there are 5"), ("| one | 10 | 5 |", "", "one row for each of one")])
+def test_a_page_that_does_not_is_noticed(ported, old, new, words):
+    problems = porting.check(ported("docs/porting.md", PORTING.replace(old, new)))
+    assert len(problems) == 1 and words in problems[0]

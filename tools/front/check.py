@@ -9,7 +9,7 @@ import time
 import builder
 import results
 import setup
-from checks import conditionals, decisions, kernel_data, layering, layout, papers, sizes, tiers
+from checks import conditionals, decisions, kernel_data, layering, layout, papers, porting, sizes, tiers
 from ui import BUILD, ROOT, Usage, say
 
 HELP = """usage: ./atoll check [-v] [-jN]
@@ -117,6 +117,7 @@ def text_tasks():
         results.check_task("check.kernel_data", lambda: kernel_data.check(ROOT)),
         results.check_task("check.papers", lambda: papers.check(ROOT)),
         results.check_task("check.decisions", lambda: decisions.check(ROOT)),
+        results.check_task("check.porting", lambda: porting.check(ROOT)),
     ]
 
 
