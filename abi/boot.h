@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Boot record: what a machine is, written by tools/bootrec.py from machines/NAME.toml, read by every cluster.
- * Little-endian or the CPU's own order (the writer knows the port), explicit widths, no pointers but physical addresses.
+ * Boot record: what a machine is, written by tools/bootrec.py from machines/NAME.toml, read by
+ * every cluster. Little-endian or the CPU's own order (the writer knows the port), explicit widths,
+ * no pointers but physical addresses.
  */
 #ifndef ABI_BOOT_H
 #define ABI_BOOT_H
@@ -15,7 +16,8 @@
 
 /* roles of a core at boot */
 #define ROLE_IDLE 0
-#define ROLE_TC 1			/* user threads in turn, preempted by messages, priority and time; core 0: and the kernel */
+/* user threads in turn, preempted by messages, priority and time; core 0: and the kernel */
+#define ROLE_TC 1
 #define ROLE_KC 2			/* kernel only */
 #define ROLE_AC 3			/* one user thread at a time, never preempted */
 #define ROLE_GUEST 4			/* not of the machine: a thread of the host that entered (hal/guest.h) */
@@ -24,9 +26,11 @@ struct boot_cluster {
 	uint64_t mem_base;		/* physical address of the private memory (0: the back end allocates it) */
 	uint64_t mem_bytes;
 	uint32_t cores;
-	uint32_t first_core;		/* index of core 0 of this cluster in the machine (hart number, entry in roles[]) */
+	/* index of core 0 of this cluster in the machine (hart number, entry in roles[]) */
+	uint32_t first_core;
 	uint32_t incarnation;
-	uint32_t guests;		/* further cores that threads of the host may become (set by the hosted back end, else 0) */
+	/* further cores that threads of the host may become (set by the hosted back end, else 0) */
+	uint32_t guests;
 };
 
 /* one segment of the init image, already laid out: the kernel only maps and copies */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What software and the co-designed cluster in RTL (hw/) agree on: device addresses, the performance block, markers.
- * Everything up to OMPIC is as on QEMU's machine "virt" for or1k, so that one image runs on both; the performance block lies
- * where that machine has nothing: there its registers read as 0. Plain numbers, for C and for assembler.
+ * What software and the co-designed cluster in RTL (hw/) agree on: device addresses, the
+ * performance block, markers. Everything up to OMPIC is as on QEMU's machine "virt" for or1k, so
+ * that one image runs on both; the performance block lies where that machine has nothing: there its
+ * registers read as 0. Plain numbers, for C and for assembler.
  */
 #ifndef ABI_CODESIGN_H
 #define ABI_CODESIGN_H
 
-#define CD_UART 0x90000000		/* 16550 subset, one byte per register: +0 data (write sends), +5 line status, 0x60 always */
+/* 16550 subset, one byte per register: +0 data (write sends), +5 line status, 0x60 always */
+#define CD_UART 0x90000000
 #define CD_EXIT 0x96000000		/* word: 0x5555 ends with status 0, STATUS << 16 | 0x3333 with that status */
 #define CD_OMPIC 0x98000000		/* inter-core interrupts: per core +8*c control, +8*c+4 status */
 #define CD_PERF 0x99000000		/* performance block */
@@ -30,11 +32,15 @@
 #define CD_PERF_CLOCK 0x01c		/* nominal clock in Hz: 50,000,000 */
 #define CD_PERF_SEED 0x020		/* number of the replication, from the simulator's command line */
 #define CD_PERF_SELF 0x024		/* number of the core that reads */
-#define CD_PERF_WAIT 0x028		/* a load waits, clock gated, until an interrupt is pending for the reading core; gives its lines */
-#define CD_PERF_INVAL 0x02c		/* address: the next two registers act on the data cache of the core (variants with one) */
-#define CD_PERF_INVAL_LEN 0x030		/* bytes: drop the lines of [address, address + bytes) in the caches of CD_PERF_INVAL_MASK */
+/* a load waits, clock gated, until an interrupt is pending for the reading core; gives its lines */
+#define CD_PERF_WAIT 0x028
+/* address: the next two registers act on the data cache of the core (variants with one) */
+#define CD_PERF_INVAL 0x02c
+/* bytes: drop the lines of [address, address + bytes) in the caches of CD_PERF_INVAL_MASK */
+#define CD_PERF_INVAL_LEN 0x030
 #define CD_PERF_INVAL_MASK 0x034	/* cores, one bit each; reads as 0 when the dropping is done */
-#define CD_PERF_DROP 0x038		/* line | lines behind it (0..31): a store that ends when no other core's data cache has them */
+/* line | lines behind it (0..31): a store that ends when no other core's data cache has them */
+#define CD_PERF_DROP 0x038
 #define CD_PERF_DROP_OWN 0x03c		/* the same, only the storing core's own: in front of an l.lwa */
 
 /* Counters of core c, 64 bits each: low word at CD_PERF_COUNTER(c, n), high word at +4. */
@@ -58,9 +64,10 @@
 #define CD_COUNTERS 16
 
 /*
- * Markers: "l.nop CD_MARK + n" on any core, seen by the simulator as it retires; without effect elsewhere. As everywhere
- * (hal/include/hal/perf.h): n = 1 opens a window of counting, 2 closes it, 3 precedes one round of a polling loop; from
- * CD_MARK_LABEL on n names the core's next windows. A window is one core's; the counters of all cores are read at its ends.
+ * Markers: "l.nop CD_MARK + n" on any core, seen by the simulator as it retires; without effect
+ * elsewhere. As everywhere (hal/include/hal/perf.h): n = 1 opens a window of counting, 2 closes it,
+ * 3 precedes one round of a polling loop; from CD_MARK_LABEL on n names the core's next windows. A
+ * window is one core's; the counters of all cores are read at its ends.
  */
 #define CD_MARK 0xa000
 #define CD_MARK_LABEL 16

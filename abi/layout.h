@@ -63,8 +63,8 @@ struct proc_quota {
 };
 
 /*
- * What a handler is told (proc_handler, thread_handler): why its thread stopped, and where. How it reaches the handler is the port's:
- * usercpu/handler.h makes the argument of a function of it.
+ * What a handler is told (proc_handler, thread_handler): why its thread stopped, and where. How it
+ * reaches the handler is the port's: usercpu/handler.h makes the argument of a function of it.
  */
 struct handler_event {
 	uint32_t cause;			/* CRASH_NONE: a call for the handler; else a fault, CRASH_* */

@@ -23,8 +23,9 @@
 #define PROC_QUOTA_SIZE 16
 
 /*
- * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server gives them to what it starts; a
- * process that another makes has that one's. A child of the process server that got none has a larger one of its own.
+ * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server
+ * gives them to what it starts; a process that another makes has that one's. A child of the process
+ * server that got none has a larger one of its own.
  */
 #define BADGE_KERNEL 0
 #define BADGE_SERVER 1
@@ -95,6 +96,10 @@
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */
 #define COUNT_REFILLS_CODE 1
 #define COUNT_TICKS 2		/* timer interrupts: none but on a time-sharing core with more than one thread to run */
-#define COUNT_SHOT_DOWN 3	/* times that it forgot its translations for another core's sake: for processes that it still knows only */
+/*
+ * times that it forgot its translations for another core's sake: for processes that it still knows
+ * only
+ */
+#define COUNT_SHOT_DOWN 3
 
 #endif

@@ -20,11 +20,13 @@
 struct startup {
 	uint32_t version;
 	uint32_t bytes;
-	uint64_t gate;			/* hosted: address of the kernel call gate; 0 where a trap instruction does it */
+	/* hosted: address of the kernel call gate; 0 where a trap instruction does it */
+	uint64_t gate;
 	uint64_t events;		/* address of the process's struct event_page; 0: it has none */
 	uint32_t cluster;
 	int32_t thread;			/* handle of the first thread; 0: not known, thread_self tells */
-	int32_t authority;		/* handle of the authority over the machine, if the process was given one (init is); 0: none */
+	/* handle of the authority over the machine, if the process was given one (init is); 0: none */
+	int32_t authority;
 	int32_t listens;		/* handle of the input mailbox at which a server is asked; 0: none */
 	/* the job; ranks is 0 for a program that is not part of one (servers) */
 	uint32_t job;
@@ -33,9 +35,13 @@ struct startup {
 	uint32_t policy;		/* MAP_* */
 	uint32_t local_rank;		/* 0 .. local_ranks-1 inside this cluster */
 	uint32_t local_ranks;
-	uint32_t base_port;		/* rank with local number i owns mailbox and portal port base_port + i; NO_PORTS: none does: the
-					 * job lives in one cluster, and has more ranks than that has ports */
-	uint32_t rank_kb;		/* memory of a cluster per rank where that is least, the same for all ranks; 0: not known */
+	/*
+	 * The rank with local number i owns mailbox and portal port base_port + i. NO_PORTS: none
+	 * does, because the job lives in one cluster and has more ranks than that has ports.
+	 */
+	uint32_t base_port;
+	/* memory of a cluster per rank where that is least, the same for all ranks; 0: not known */
+	uint32_t rank_kb;
 	uint64_t shared;		/* area shared by the job's ranks of this cluster, zero-filled at start */
 	uint64_t shared_bytes;
 	uint64_t placement;		/* address of struct placement[ranks] */
@@ -45,10 +51,11 @@ struct startup {
 };
 
 /*
- * How a rank ends: it stores its status, adds one to `ended`, and the one that makes it reach `ranks` ends the process with the first
- * nonzero status; the others sleep until then. Ending the process before that is what MPI_Abort does, and what the end of a rank does
- * that holds the job: one between MPI_Init and MPI_Finalize, for which others may wait. In memory that all
- * ranks of the cluster and its agent share; 32-bit atomics.
+ * How a rank ends: it stores its status, adds one to `ended`, and the one that makes it reach
+ * `ranks` ends the process with the first nonzero status; the others sleep until then. Ending the
+ * process before that is what MPI_Abort does, and what the end of a rank does that holds the job:
+ * one between MPI_Init and MPI_Finalize, for which others may wait. In memory that all ranks of the
+ * cluster and its agent share; 32-bit atomics.
  */
 struct job_rank {
 	uint64_t stack_first;		/* the rank's stack, to tell whose thread is running */
@@ -72,10 +79,14 @@ struct placement {
 	uint16_t local_rank;
 };
 
-/* Counts of what came to a process, which it may poll: in a page of its own, so that no other process sees them. The kernel never reads them. */
+/*
+ * Counts of what came to a process, which it may poll: in a page of its own, so that no other
+ * process sees them. The kernel never reads them.
+ */
 #define EVENT_PAGE_PORTS 128
 struct event_page {
-	uint32_t mailbox_arrivals[EVENT_PAGE_PORTS];	/* messages that ever arrived at an input port that the process made */
+	/* messages that ever arrived at an input port that the process made */
+	uint32_t mailbox_arrivals[EVENT_PAGE_PORTS];
 	uint32_t clusters_dead;				/* deaths noticed so far */
 };
 

@@ -139,7 +139,8 @@ TEST(formatting_is_that_of_printf)
 	SAME("plain %% %c|%s|%5s|%-5s|%.2s|", 'x', "abc", "ab", "ab", "abc");
 	SAME("%d %d %u %x %X", 0, INT_MIN, UINT_MAX, 0xbeefu, 0xbeefu);
 	SAME("%5d|%-5d|%05d|%08x|%3d", -42, -42, -42, 0x1fu, 12345);
-	SAME("%ld %lu %lx %lld %llu %llx %zu", LONG_MIN, ULONG_MAX, 1ul << 40, LLONG_MIN, ULLONG_MAX, 1ull << 63, (size_t)7);
+	SAME("%ld %lu %lx %lld %llu %llx %zu", LONG_MIN, ULONG_MAX, 1ul << 40, LLONG_MIN,
+		ULLONG_MAX, 1ull << 63, (size_t)7);
 	SAME("%p", (void *)0x1234);
 }
 

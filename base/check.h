@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * check(condition): for our own bugs, never for what a user or a peer can cause. A failed check ends in check_failed, which
- * whoever links this defines: the kernel panics, a server reports and exits, a unit test aborts.
+ * check(condition): for our own bugs, never for what a user or a peer can cause. A failed check
+ * ends in check_failed, which whoever links this defines: the kernel panics, a server reports and
+ * exits, a unit test aborts.
  */
 #ifndef BASE_CHECK_H
 #define BASE_CHECK_H

@@ -16,7 +16,8 @@ struct cpio_file {
 };
 
 /*
- * The entry at offset *at (0: the first); *at moves on to the next one. 1: found; 0: end of the archive; -E_INVAL: malformed.
+ * The entry at offset *at (0: the first); *at moves on to the next one. 1: found; 0: end of the
+ * archive; -E_INVAL: malformed.
  */
 int cpio_next(const void *archive, size_t len, size_t *at, struct cpio_file *file);
 

@@ -11,7 +11,9 @@
 static size_t
 add(char *to, size_t at, const char *name, const char *data)
 {
-	at += (size_t)sprintf(to + at, "070701%08X%08X%08X%08X%08X%08X%08zX%08X%08X%08X%08X%08zX%08X%s", 1, 0100644, 0, 0, 1, 0,
+	at += (size_t)sprintf(to + at,
+		"070701%08X%08X%08X%08X%08X%08X%08zX%08X%08X%08X%08X%08zX%08X%s", 1, 0100644, 0, 0,
+		1, 0,
 	    strlen(data), 0, 0, 0, 0, strlen(name) + 1, 0, name) + 1;
 	at = (at + 3) & ~(size_t)3;
 	memcpy(to + at, data, strlen(data));

@@ -94,7 +94,8 @@ find_symbols(struct elf *e)
 	uint64_t sections = fetch_word(e, f->file.sections);
 	uint64_t count = fetch(e, f->file.section_count, 2);
 
-	if (fetch(e, f->file.section_bytes, 2) != f->section.bytes || !is_inside(sections, count * f->section.bytes, e->bytes))
+	if (fetch(e, f->file.section_bytes, 2) != f->section.bytes ||
+			!is_inside(sections, count * f->section.bytes, e->bytes))
 		return;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t at = sections + i * f->section.bytes;
@@ -104,7 +105,8 @@ find_symbols(struct elf *e)
 		if (fetch(e, at + 4, 4) != SHT_SYMTAB || link >= count)
 			continue;
 		if (!is_inside(fetch_word(e, at + f->section.offset), fetch_word(e, at + f->section.size), e->bytes) ||
-		    !is_inside(fetch_word(e, text + f->section.offset), fetch_word(e, text + f->section.size), e->bytes))
+		    !is_inside(fetch_word(e, text + f->section.offset),
+			fetch_word(e, text + f->section.size), e->bytes))
 			continue;
 		e->symtab = fetch_word(e, at + f->section.offset);
 		e->symbols = fetch_word(e, at + f->section.size) / f->symbol.bytes;
@@ -167,7 +169,8 @@ elf_is_relocated(const struct elf *e)
 
 		if (s.type != ELF_DYNAMIC)
 			continue;
-		for (uint64_t at = s.offset, word = e->form->word; at + 2 * word <= s.offset + s.file_bytes; at += 2 * word) {
+		for (uint64_t at = s.offset, word = e->form->word;
+				at + 2 * word <= s.offset + s.file_bytes; at += 2 * word) {
 			uint64_t tag = fetch_word(e, at);
 
 			if ((tag == DT_RELASZ || tag == DT_RELSZ || tag == DT_RELRSZ) && fetch_word(e, at + word) != 0)
@@ -195,7 +198,8 @@ elf_symbol_at(const struct elf *e, uint64_t addr, uint64_t *offset)
 		uint64_t value = fetch_word(e, at + e->form->symbol.value);
 		uint64_t size = fetch_word(e, at + e->form->symbol.size);
 
-		if ((fetch(e, at + e->form->symbol.info, 1) & 15) != STT_FUNC || addr < value || addr - value >= (size ? size : 1))
+		if ((fetch(e, at + e->form->symbol.info, 1) & 15) != STT_FUNC || addr < value ||
+				addr - value >= (size ? size : 1))
 			continue;
 		*offset = addr - value;
 		return string_at(e, fetch(e, at, 4));

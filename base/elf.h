@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reader for ELF images in memory, of either class and byte order. Nothing in the file is believed: every offset and length is checked against the
- * image before use, so that a malformed file gives an error and never an access outside.
+ * Reader for ELF images in memory, of either class and byte order. Nothing in the file is believed:
+ * every offset and length is checked against the image before use, so that a malformed file gives
+ * an error and never an access outside.
  */
 #ifndef BASE_ELF_H
 #define BASE_ELF_H
@@ -56,8 +57,9 @@ struct elf_segment {
 };
 
 /*
- * Read the headers of an image. 0, or -E_INVAL if it is not a well-formed ELF executable: bad magic, class or byte order,
- * headers or a loadable segment outside the file, a segment whose file size exceeds its memory size or whose end wraps.
+ * Read the headers of an image. 0, or -E_INVAL if it is not a well-formed ELF executable: bad
+ * magic, class or byte order, headers or a loadable segment outside the file, a segment whose file
+ * size exceeds its memory size or whose end wraps.
  */
 int elf_open(struct elf *e, const void *image, size_t bytes);
 
@@ -68,8 +70,8 @@ struct elf_segment elf_segment(const struct elf *e, unsigned i);
 int elf_span(const struct elf *e, uint64_t *first, uint64_t *limit);
 
 /*
- * Name the function that contains `addr` (offset from the image base). NULL without symbols or outside every function. The name
- * lies in the image and is ended by a zero byte.
+ * Name the function that contains `addr` (offset from the image base). NULL without symbols or
+ * outside every function. The name lies in the image and is ended by a zero byte.
  */
 const char *elf_symbol_at(const struct elf *e, uint64_t addr, uint64_t *offset);
 

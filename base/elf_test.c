@@ -35,8 +35,9 @@ put_segment(unsigned char *p, unsigned i, unsigned long long addr, unsigned long
 	put(p, at + 48, 8, 4096);
 }
 
-/* Two segments, three sections (none, symbols, strings), one function "main" at 0x1010..0x1020. The exact size is on the heap, so
- * that the sanitizer sees every access outside. */
+/*
+ * Two segments, three sections (none, symbols, strings), one function "main" at 0x1010..0x1020. The
+ * exact size is on the heap, so that the sanitizer sees every access outside. */
 static unsigned char *
 make(void)
 {
@@ -75,11 +76,16 @@ static unsigned char *
 make_narrow(void)
 {
 	static const struct { unsigned at, bytes; unsigned long value; } fields[] = {
-		{16, 2, ELF_TYPE_DYN}, {18, 2, ELF_MACHINE_OR1K}, {24, 4, 0x1010}, {28, 4, 64}, {32, 4, SECTIONS}, {42, 2, 32}, {44, 2, 1},
-		{46, 2, 40}, {48, 2, 3}, {64, 4, ELF_LOAD}, {64 + 8, 4, 0x1000}, {64 + 16, 4, 512}, {64 + 20, 4, 528}, {64 + 24, 4, ELF_FLAG_WRITE},
-		{64 + 28, 4, 8192}, {SECTIONS + 40 + 4, 4, 2}, {SECTIONS + 40 + 16, 4, SYMBOLS}, {SECTIONS + 40 + 20, 4, 32},
-		{SECTIONS + 40 + 24, 4, 2}, {SECTIONS + 80 + 16, 4, STRINGS}, {SECTIONS + 80 + 20, 4, 6}, {SYMBOLS + 16, 4, 1},
-		{SYMBOLS + 16 + 4, 4, 0x1010}, {SYMBOLS + 16 + 8, 4, 0x10}, {SYMBOLS + 16 + 12, 1, 2}, {SYMBOLS + 16 + 14, 2, 1},
+		{16, 2, ELF_TYPE_DYN}, {18, 2, ELF_MACHINE_OR1K}, {24, 4, 0x1010}, {28, 4, 64},
+			{32, 4, SECTIONS}, {42, 2, 32}, {44, 2, 1},
+		{46, 2, 40}, {48, 2, 3}, {64, 4, ELF_LOAD}, {64 + 8, 4, 0x1000}, {64 + 16, 4, 512},
+			{64 + 20, 4, 528}, {64 + 24, 4, ELF_FLAG_WRITE},
+		{64 + 28, 4, 8192}, {SECTIONS + 40 + 4, 4, 2}, {SECTIONS + 40 + 16, 4, SYMBOLS},
+			{SECTIONS + 40 + 20, 4, 32},
+		{SECTIONS + 40 + 24, 4, 2}, {SECTIONS + 80 + 16, 4, STRINGS},
+			{SECTIONS + 80 + 20, 4, 6}, {SYMBOLS + 16, 4, 1},
+		{SYMBOLS + 16 + 4, 4, 0x1010}, {SYMBOLS + 16 + 8, 4, 0x10},
+			{SYMBOLS + 16 + 12, 1, 2}, {SYMBOLS + 16 + 14, 2, 1},
 	};
 	unsigned char *p = calloc(1, IMAGE);
 
@@ -212,7 +218,8 @@ TEST(an_image_with_relocations_is_told)
 TEST(spoilt_symbols_are_ignored)
 {
 	static const struct { unsigned at, bytes; unsigned long long value; } spoil[] = {
-		{40, 8, ~0ull}, {60, 2, 0xffff}, {58, 2, 1}, {SECTIONS + 64 + 24, 8, IMAGE}, {SECTIONS + 64 + 32, 8, ~0ull},
+		{40, 8, ~0ull}, {60, 2, 0xffff}, {58, 2, 1}, {SECTIONS + 64 + 24, 8, IMAGE},
+			{SECTIONS + 64 + 32, 8, ~0ull},
 		{SECTIONS + 64 + 40, 4, 99}, {SECTIONS + 128 + 24, 8, ~0ull}, {SYMBOLS + 24, 4, 0xffffffff},
 		{SECTIONS + 128 + 32, 8, 4},
 	};

@@ -22,7 +22,7 @@ struct spec {
 };
 
 static void
-put(struct sink *s, char c)
+fmt_put(struct sink *s, char c)
 {
 	if (s->len + 1 < s->size)
 		s->buf[s->len] = c;
@@ -36,16 +36,16 @@ put_padded(struct sink *s, const struct spec *p, const char *text, size_t len)
 	bool zero = p->zero && !p->left;
 
 	if (zero && len > 0 && *text == '-') {
-		put(s, '-');
+		fmt_put(s, '-');
 		text++;
 		len--;
 	}
 	for (size_t i = 0; !p->left && i < pad; i++)
-		put(s, zero ? '0' : ' ');
+		fmt_put(s, zero ? '0' : ' ');
 	for (size_t i = 0; i < len; i++)
-		put(s, text[i]);
+		fmt_put(s, text[i]);
 	for (size_t i = 0; p->left && i < pad; i++)
-		put(s, ' ');
+		fmt_put(s, ' ');
 }
 
 static void
@@ -111,7 +111,8 @@ next_signed(const struct spec *p, va_list *args)
 static void
 put_signed(struct sink *s, const struct spec *p, long long value)
 {
-	put_number(s, p, value < 0 ? 0 - (unsigned long long)value : (unsigned long long)value, value < 0, "0123456789");
+	put_number(s, p, value < 0 ? 0 - (unsigned long long)value : (unsigned long long)value,
+		value < 0, "0123456789");
 }
 
 static void
@@ -143,8 +144,8 @@ convert(struct sink *s, const struct spec *p, char letter, va_list *args)
 		put_number(s, p, next_unsigned(p, args), false, "0123456789ABCDEF");
 		return true;
 	case 'p':
-		put(s, '0');
-		put(s, 'x');
+		fmt_put(s, '0');
+		fmt_put(s, 'x');
 		put_number(s, p, (uintptr_t)va_arg(*args, void *), false, "0123456789abcdef");
 		return true;
 	case 's':
@@ -171,12 +172,12 @@ fmt_vprint(char *buf, size_t size, const char *format, va_list args)
 		const char *start = format;
 
 		if (*format++ != '%') {
-			put(&s, *start);
+			fmt_put(&s, *start);
 			continue;
 		}
 		format = read_spec(&p, format);
 		if (*format == '\0' || !convert(&s, &p, *format, &list)) {
-			put(&s, '%');
+			fmt_put(&s, '%');
 			format = *format == '%' ? format + 1 : start + 1;
 			continue;
 		}

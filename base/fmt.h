@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Formatted text into a buffer, as printf does: %d %i %u %x %X %c %s %p %%, the flags - and 0, a width, a precision for %s, each
- * number also with l, ll, z. Anything else is copied as it stands.
+ * Formatted text into a buffer, as printf does: %d %i %u %x %X %c %s %p %%, the flags - and 0, a
+ * width, a precision for %s, each number also with l, ll, z. Anything else is copied as it stands.
  */
 #ifndef BASE_FMT_H
 #define BASE_FMT_H

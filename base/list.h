@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Doubly linked list whose nodes lie inside the listed things. An empty list and an unlisted node point to themselves, so that
- * removing twice does no harm. Used by one core; nothing here is shared.
+ * Doubly linked list whose nodes lie inside the listed things. An empty list and an unlisted node
+ * point to themselves, so that removing twice does no harm. Used by one core; nothing here is
+ * shared.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H

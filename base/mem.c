@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The four functions that a compiler may call in freestanding code. Words where both sides are aligned, bytes elsewhere. The empty
- * asm keeps the compiler from replacing a loop by a call of the very function it is in.
+ * The four functions that a compiler may call in freestanding code. Words where both sides are
+ * aligned, bytes elsewhere. The empty asm keeps the compiler from replacing a loop by a call of the
+ * very function it is in.
  */
 #include <stdint.h>
 #include <base/str.h>

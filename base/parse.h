@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Taking texts apart: lines, words, numbers. A struct text is a piece of somebody else's memory, not ended by a zero byte.
+ * Taking texts apart: lines, words, numbers. A struct text is a piece of somebody else's memory,
+ * not ended by a zero byte.
  */
 #ifndef BASE_PARSE_H
 #define BASE_PARSE_H

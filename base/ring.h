@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arithmetic of a ring with one producer and one consumer. Two 32-bit counters that only grow (and wrap): `put` belongs to the
- * producer, `got` to the consumer. Slots are a power of two, at most 2^31. How the counters and slots become visible to the other
- * side (publish, acquire, fences) is the caller's affair:
+ * Arithmetic of a ring with one producer and one consumer. Two 32-bit counters that only grow (and
+ * wrap): `put` belongs to the producer, `got` to the consumer. Slots are a power of two, at most
+ * 2^31. How the counters and slots become visible to the other side (publish, acquire, fences) is
+ * the caller's affair:
  *	producer: acquire got; ring_is_full? ; write slot ring_slot(put) and publish it; publish put + 1
  *	consumer: acquire put; ring_is_empty? ; acquire slot ring_slot(got) and read it; publish got + 1
  */

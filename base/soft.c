@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a compiler calls for 64-bit arithmetic on a 32-bit CPU. Its own library is built with multiply and divide instructions, which a
- * narrow core lacks: only additions, shifts and comparisons here.
+ * What a compiler calls for 64-bit arithmetic on a 32-bit CPU. Its own library is built with
+ * multiply and divide instructions, which a narrow core lacks: only additions, shifts and
+ * comparisons here.
  */
 #include <stdint.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * 32-bit multiplication and division for a CPU without instructions for them, in place of the compiler's library: the operands of a
- * kernel are small, so every loop ends with the last bit of the smaller one (TUNE_SOFT of base/tune.h). See also soft.c.
+ * 32-bit multiplication and division for a CPU without instructions for them, in place of the
+ * compiler's library: the operands of a kernel are small, so every loop ends with the last bit of
+ * the smaller one (TUNE_SOFT of base/tune.h). See also soft.c.
  */
 #include <stdint.h>
 

@@ -21,7 +21,8 @@
 
 #define ROUNDS 20000
 
-static const uint64_t borders[] = {0, 1, 2, 3, 7, 10, 0x7fff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff,
+static const uint64_t borders[] = {0, 1, 2, 3, 7, 10, 0x7fff, 0xffff, 0x10000, 0x7fffffff,
+	0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff,
 	0x8000000000000000, 0xffffffffffffffff};
 
 #define BORDERS (sizeof(borders) / sizeof(borders[0]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes and texts. The mem functions (base/mem.c) are those that every compiler expects from a freestanding environment; programs
- * with a libc use the libc's.
+ * Bytes and texts. The mem functions (base/mem.c) are those that every compiler expects from a
+ * freestanding environment; programs with a libc use the libc's.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H
@@ -22,7 +22,10 @@ size_t str_len_max(const char *s, size_t max);
 
 bool str_is_equal(const char *a, const char *b);
 
-/* Copy a text into a buffer of `size` bytes (not 0): always ends with a zero byte, cuts what does not fit. Length of the copy. */
+/*
+ * Copy a text into a buffer of `size` bytes (not 0): always ends with a zero byte, cuts what does
+ * not fit. Length of the copy.
+ */
 size_t str_copy(char *to, size_t size, const char *from);
 
 #endif

@@ -24,7 +24,10 @@ rank_end(struct job_control *c, uint32_t local, int status)
 		__atomic_compare_exchange_n(&c->status, &none, (uint32_t)status, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	if (__atomic_add_fetch(&c->ended, 1, __ATOMIC_ACQ_REL) == c->ranks)
 		end_process((int)__atomic_load_n(&c->status, __ATOMIC_ACQUIRE));
-	/* not thread_exit: a process ends with its last thread, and ranks that have yet to be started must find it alive */
+	/*
+	 * not thread_exit: a process ends with its last thread, and ranks that have yet to be
+	 * started must find it alive
+	 */
 	for (;;)
 		kthread_sleep(WAKE_ANY, FOREVER);
 }

@@ -14,8 +14,9 @@ struct job_control;
 _Noreturn void rank_end(struct job_control *c, uint32_t local, int status);
 
 /*
- * Whether the end of local rank number `local` must end the job, because it holds it. The caller then says so and calls job_abort.
- * True once in a cluster: who comes later sleeps until the process ends, so that what is said and the status are one rank's.
+ * Whether the end of local rank number `local` must end the job, because it holds it. The caller
+ * then says so and calls job_abort. True once in a cluster: who comes later sleeps until the
+ * process ends, so that what is said and the status are one rank's.
  */
 bool rank_breaks_job(struct job_control *c, uint32_t local);
 

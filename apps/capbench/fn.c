@@ -4,8 +4,9 @@
  *
  *	fn [--from A] [--count N]		A .. A+N-1; 1000001 and 1536 per cluster
  *
- * The global master gives each cluster's local master a part of the range by its workers, that one divides it among its slaves;
- * abundances come back the same way, and the global master finds the equal ones. Output, in order of the smallest member:
+ * The global master gives each cluster's local master a part of the range by its workers, that one
+ * divides it among its slaves; abundances come back the same way, and the global master finds the
+ * equal ones. Output, in order of the smallest member:
  *	friends NUMERATOR/DENOMINATOR: n1 n2 ...
  * and a last line with totals. Source: seed 002 6.1 (FN), Table 5.
  */
@@ -92,7 +93,8 @@ lead_cluster(const struct team *t, struct range all, struct abundance *out)
 	for (int i = 1; i < t->local_ranks; i++) {
 		struct range part = share(all, t->local_ranks, i);
 
-		MPI_Recv(out + (part.first - all.first), WORDS(part.count), MPI_INT64_T, i, TAG_RESULT, t->local, MPI_STATUS_IGNORE);
+		MPI_Recv(out + (part.first - all.first), WORDS(part.count), MPI_INT64_T, i,
+			TAG_RESULT, t->local, MPI_STATUS_IGNORE);
 	}
 }
 
@@ -181,7 +183,8 @@ report(struct abundance *a, struct range r)
 		print_group(a, &group[i]);
 		members += group[i].members;
 	}
-	printf("fn: %ld groups with %ld members among %lld numbers from %lld\n", groups, members, (long long)r.count, (long long)r.first);
+	printf("fn: %ld groups with %ld members among %lld numbers from %lld\n", groups, members,
+		(long long)r.count, (long long)r.first);
 	free(group);
 }
 
@@ -215,7 +218,8 @@ global_master(const struct team *t, struct range all)
 	for (int m = 0; m < t->masters && t->ranks > 1; m++) {
 		struct range part = part_of_master(t, all, m);
 
-		MPI_Recv(a + (part.first - all.first), WORDS(part.count), MPI_INT64_T, t->master[m], TAG_RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(a + (part.first - all.first), WORDS(part.count), MPI_INT64_T, t->master[m],
+			TAG_RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
 	start = MPI_Wtime() - start;
 	report(a, all);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gaussian filter: noise reduction by a two-dimensional Gaussian mask. Pixels outside the picture are those of its border.
+ * Gaussian filter: noise reduction by a two-dimensional Gaussian mask. Pixels outside the picture
+ * are those of its border.
  *
  *	gf --in FILE.pgm --out FILE.pgm [--mask 7] [--sd 0.8]	one picture, cut into bands
- *	gf [--images N] [--size 256] [--mask 7] [--sd 0.8]	N synthetic pictures (1200 per cluster), one task each; prints a checksum
+ * 	gf [--images N] [--size 256] [--mask 7] [--sd 0.8]	N synthetic pictures (1200 per
+ *								cluster), one task each; prints a
+ *								checksum
  *
- * The global master gives tasks (bands of pictures with their surroundings) to the local masters of the clusters, one at a time to each;
- * a local master cuts its task into rows for its slaves. The mask has 16-bit fixed-point weights, so that the result is the same on every
- * machine. A file that the libc cannot open is looked for in the boot archive as files/NAME; one that it cannot create is printed, see
- * picture.h. Source: seed 002 6.1 (GF), Table 5.
+ * The global master gives tasks (bands of pictures with their surroundings) to the local masters of
+ * the clusters, one at a time to each; a local master cuts its task into rows for its slaves. The
+ * mask has 16-bit fixed-point weights, so that the result is the same on every machine. A file that
+ * the libc cannot open is looked for in the boot archive as files/NAME; one that it cannot create
+ * is printed, see picture.h. Source: seed 002 6.1 (GF), Table 5.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -56,7 +60,8 @@ slice(const struct task *t, long first, long rows, int reach)
 {
 	long before = t->above + first, after = t->rows - first - rows + t->below;
 
-	return (struct task){t->index, t->width, (int32_t)rows, before < reach ? (int32_t)before : reach, after < reach ? (int32_t)after : reach};
+	return (struct task){t->index, t->width, (int32_t)rows, before < reach ? (int32_t)before
+		: reach, after < reach ? (int32_t)after : reach};
 }
 
 /* First input byte of a slice whose first row is `first`. */
@@ -129,7 +134,8 @@ lead_cluster(const struct team *t, const struct mask *m, const struct task *task
 	compute(m, &part, in, out);
 	for (int i = 1; i < t->local_ranks; i++) {
 		rows = team_part(task->rows, t->local_ranks, i, &first);
-		MPI_Recv(out + first * task->width, (int)(rows * task->width), MPI_BYTE, i, TAG_RESULT, t->local, MPI_STATUS_IGNORE);
+		MPI_Recv(out + first * task->width, (int)(rows * task->width), MPI_BYTE, i,
+			TAG_RESULT, t->local, MPI_STATUS_IGNORE);
 	}
 	MPI_Send(task, TASK_WORDS, MPI_INT32_T, 0, TAG_RESULT, MPI_COMM_WORLD);
 	MPI_Send(out, (int)output_bytes(task), MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD);
@@ -289,7 +295,8 @@ static void
 filter_file(const struct team *t, const struct mask *m, const char *in, const char *out)
 {
 	struct picture picture, filtered;
-	struct work w = {.reach = m->reach, .input = band_input, .result = band_result, .picture = &picture, .filtered = &filtered};
+	struct work w = {.reach = m->reach, .input = band_input, .result = band_result,
+		.picture = &picture, .filtered = &filtered};
 	double seconds;
 
 	if (!picture_read(in, &picture))
@@ -301,7 +308,8 @@ filter_file(const struct team *t, const struct mask *m, const char *in, const ch
 	if (!picture_write(out, &filtered))
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	fflush(stdout);
-	fprintf(stderr, "gf: %d x %d pixels in %.3f s on %d ranks in %d clusters\n", picture.width, picture.height, seconds, t->ranks, t->masters);
+	fprintf(stderr, "gf: %d x %d pixels in %.3f s on %d ranks in %d clusters\n", picture.width,
+		picture.height, seconds, t->ranks, t->masters);
 	free(picture.pixels);
 	free(filtered.pixels);
 }
@@ -309,7 +317,8 @@ filter_file(const struct team *t, const struct mask *m, const char *in, const ch
 static void
 filter_synthetic(const struct team *t, const struct mask *m, int images, int size)
 {
-	struct work w = {.tasks = images, .reach = m->reach, .input = synthetic_input, .result = synthetic_result, .size = size};
+	struct work w = {.tasks = images, .reach = m->reach, .input = synthetic_input,
+		.result = synthetic_result, .size = size};
 	double seconds;
 
 	w.synthetic = team_alloc((size_t)size * (size_t)size);
@@ -340,7 +349,8 @@ parse(int argc, char **argv, struct options *o, struct mask *m)
 	sd = o->sd != NULL ? strtod(o->sd, &end) : 0.8;
 	if ((o->sd != NULL && (*o->sd == '\0' || *end != '\0')) || (o->in == NULL) != (o->out == NULL))
 		return false;
-	return o->size > 0 && o->size <= SIZE_MAX_PIXELS && o->images >= 0 && o->images <= 1000000 && mask_make(m, o->mask, sd);
+	return o->size > 0 && o->size <= SIZE_MAX_PIXELS && o->images >= 0 &&
+		o->images <= 1000000 && mask_make(m, o->mask, sd);
 }
 
 int
@@ -353,7 +363,8 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	team_make(&t);
 	if (!parse(argc, argv, &o, &m))
-		team_usage(&t, "usage: gf --in FILE.pgm --out FILE.pgm [--mask N] [--sd D]\n       gf [--images N] [--size N] [--mask N] [--sd D]\n"
+		team_usage(&t, "usage: gf --in FILE.pgm --out FILE.pgm [--mask N] [--sd D]\n       "
+			"gf [--images N] [--size N] [--mask N] [--sd D]\n"
 			"  mask: odd, 1 .. 31; sd: above 0\n");
 	if (!t.is_global_master && t.is_local_master)
 		local_master(&t, &m);

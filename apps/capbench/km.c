@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * K-means: points are divided among centroids so that each belongs to the nearest, and each centroid is the mean of its points.
+ * K-means: points are divided among centroids so that each belongs to the nearest, and each
+ * centroid is the mean of its points.
  *
- *	km --in FILE.txt [--centroids 128] [--iterations 1000]		points from a file: COUNT DIMENSIONS, then the coordinates
+ * 	km --in FILE.txt [--centroids 128] [--iterations 1000]		points from a file: COUNT
+ *									DIMENSIONS, then the
+ *									coordinates
  *	km [--points N] [--dimensions 2] [--centroids 128] [--seed 1]	points made for the purpose; 13440 per cluster
  *
- * The first points are the first centroids. The global master gives the local masters of the clusters their points once, and the
- * centroids in each iteration; these pass both on to their slaves and add up what comes back. It ends when no centroid moves. Output:
+ * The first points are the first centroids. The global master gives the local masters of the
+ * clusters their points once, and the centroids in each iteration; these pass both on to their
+ * slaves and add up what comes back. It ends when no centroid moves. Output:
  *	centroid NUMBER COUNT: COORDINATE ...
  * and a last line with totals. Source: seed 002 6.1 (KM), Table 5.
  */
@@ -35,7 +39,10 @@ struct work {
 	struct shape shape;
 	struct points mine;
 	int32_t *centroids;		/* [centroids][dimensions]; none is left: the first one is STOP */
-	int64_t *sums;			/* [centroids][dimensions + 1]: coordinates and how many; then the sum of squared distances */
+	/*
+	 * [centroids][dimensions + 1]: coordinates and how many; then the sum of squared distances
+	 */
+	int64_t *sums;
 };
 
 #define STOP INT32_MIN
@@ -110,7 +117,8 @@ static void
 divide(const struct team *t, struct work *w, const int32_t *all)
 {
 	int dimensions = (int)w->shape.dimensions;
-	int *counts = team_alloc((size_t)t->local_ranks * sizeof(*counts)), *first = team_alloc((size_t)t->local_ranks * sizeof(*first));
+	int *counts = team_alloc((size_t)t->local_ranks * sizeof(*counts)),
+		*first = team_alloc((size_t)t->local_ranks * sizeof(*first));
 
 	for (int i = 0; i < t->local_ranks; i++) {
 		long from, count = team_part((long)w->shape.points, t->local_ranks, i, &from);
@@ -175,7 +183,8 @@ local_master(const struct team *t)
 	divide(t, &w, all);
 	free(all);
 	do {
-		MPI_Recv(w.centroids, centroid_words(&w.shape), MPI_INT32_T, 0, TAG_CENTROIDS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(w.centroids, centroid_words(&w.shape), MPI_INT32_T, 0, TAG_CENTROIDS,
+			MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		iterate_cluster(t, &w);
 		if (w.centroids[0] != STOP)
 			MPI_Send(w.sums, sum_words(&w.shape), MPI_INT64_T, 0, TAG_SUMS, MPI_COMM_WORLD);
@@ -226,7 +235,8 @@ gather_sums(const struct team *t, struct work *w, int64_t *part)
 
 	memset(w->sums, 0, (size_t)words * sizeof(*w->sums));
 	for (int m = 0; m < t->masters; m++)
-		MPI_Send(w->centroids, centroid_words(&w->shape), MPI_INT32_T, t->master[m], TAG_CENTROIDS, MPI_COMM_WORLD);
+		MPI_Send(w->centroids, centroid_words(&w->shape), MPI_INT32_T, t->master[m],
+			TAG_CENTROIDS, MPI_COMM_WORLD);
 	for (int m = 0; m < t->masters; m++) {
 		MPI_Recv(part, words, MPI_INT64_T, t->master[m], TAG_SUMS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		for (int i = 0; i < words; i++)
@@ -252,7 +262,8 @@ move_centroids(struct work *w)
 		const int64_t *sum = w->sums + (long)i * (dimensions + 1);
 
 		for (int d = 0; sum[dimensions] > 0 && d < dimensions; d++) {
-			int32_t *at = &w->centroids[(long)i * dimensions + d], to = (int32_t)mean(sum[d], sum[dimensions]);
+			int32_t *at = &w->centroids[(long)i * dimensions + d],
+				to = (int32_t)mean(sum[d], sum[dimensions]);
 
 			moved |= *at != to;
 			*at = to;
@@ -272,7 +283,8 @@ print_result(const struct work *w, long points, long iterations)
 			printf(" %.5f", (double)w->centroids[(long)i * dimensions + d] / POINT_ONE);
 		printf("\n");
 	}
-	printf("km: %ld points, %d centroids, %ld iterations, inertia %.1f\n", points, (int)w->shape.centroids, iterations,
+	printf("km: %ld points, %d centroids, %ld iterations, inertia %.1f\n", points,
+		(int)w->shape.centroids, iterations,
 		(double)w->sums[sum_words(&w->shape) - 1] / POINT_ONE);
 }
 
@@ -302,7 +314,8 @@ global_master(const struct team *t, struct points_source *all, struct work *w, l
 	print_result(w, all->count, iterations);
 	w->centroids[0] = STOP;
 	for (int m = 0; t->ranks > 1 && m < t->masters; m++)
-		MPI_Send(w->centroids, centroid_words(&w->shape), MPI_INT32_T, t->master[m], TAG_CENTROIDS, MPI_COMM_WORLD);
+		MPI_Send(w->centroids, centroid_words(&w->shape), MPI_INT32_T, t->master[m],
+			TAG_CENTROIDS, MPI_COMM_WORLD);
 	free(part);
 }
 
@@ -335,10 +348,13 @@ main(int argc, char **argv)
 	team_make(&t);
 	centroids = team_number(argc, argv, "--centroids", 128);
 	dimensions = team_number(argc, argv, "--dimensions", 2);
-	count = team_number(argc, argv, "--points", PER_CLUSTER * (t.is_global_master && t.masters > 1 ? t.masters : 1));
+	count = team_number(argc, argv, "--points", PER_CLUSTER * (t.is_global_master &&
+		t.masters > 1 ? t.masters : 1));
 	limit = team_number(argc, argv, "--iterations", 1000);
-	if (centroids < 1 || centroids > 100000 || dimensions < 1 || dimensions > DIMENSIONS_MAX || count < 1 || limit < 1)
-		team_usage(&t, "usage: km [--in FILE | --points N --dimensions D --seed S] [--centroids K] [--iterations N]");
+	if (centroids < 1 || centroids > 100000 || dimensions < 1 || dimensions > DIMENSIONS_MAX ||
+			count < 1 || limit < 1)
+		team_usage(&t, "usage: km [--in FILE | --points N --dimensions D --seed S] "
+			"[--centroids K] [--iterations N]");
 	if (t.is_global_master) {
 		struct points_source all = get_points(argc, argv, count, dimensions, centroids);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The Gaussian mask with fixed-point weights, and one row of a picture through it. Pixels outside are those of the border.
+ * The Gaussian mask with fixed-point weights, and one row of a picture through it. Pixels outside
+ * are those of the border.
  */
 #ifndef CAPBENCH_MASK_H
 #define CAPBENCH_MASK_H
@@ -25,8 +26,8 @@ struct view {
 };
 
 /*
- * Make a mask of size x size weights for standard deviation sd: rounded, and what rounding left over added to the middle. False if
- * size is not odd or not in 1 .. MASK_MAX, or sd is not above 0.
+ * Make a mask of size x size weights for standard deviation sd: rounded, and what rounding left
+ * over added to the middle. False if size is not odd or not in 1 .. MASK_MAX, or sd is not above 0.
  */
 bool mask_make(struct mask *m, long size, double sd);
 

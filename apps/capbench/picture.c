@@ -100,7 +100,8 @@ put_line(const unsigned char *in, size_t len)
 	char line[LINE_BYTES / 3 * 4 + 2], *out = line;
 
 	for (size_t i = 0; i < len; i += 3) {
-		unsigned word = (unsigned)in[i] << 16 | (i + 1 < len ? (unsigned)in[i + 1] << 8 : 0) | (i + 2 < len ? in[i + 2] : 0);
+		unsigned word = (unsigned)in[i] << 16 | (i + 1 < len ? (unsigned)in[i + 1] << 8
+			: 0) | (i + 2 < len ? in[i + 2] : 0);
 
 		*out++ = digit(word >> 18);
 		*out++ = digit(word >> 12);

@@ -22,7 +22,10 @@ struct picture {
 /* Read a picture. False, with a message, if there is none or it is damaged. */
 bool picture_read(const char *name, struct picture *p);
 
-/* Write a picture; "-" or a name that cannot be created: to the standard output, as above. False, with a message, if that fails. */
+/*
+ * Write a picture; "-" or a name that cannot be created: to the standard output, as above. False,
+ * with a message, if that fails.
+ */
 bool picture_write(const char *name, const struct picture *p);
 
 /* Parse the text of a PGM file. NULL, or what is wrong with it. */

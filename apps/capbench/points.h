@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Points for k-means, with coordinates in fixed point: sums are exact, so that the result is the same for any number of ranks and on every
- * machine.
+ * Points for k-means, with coordinates in fixed point: sums are exact, so that the result is the
+ * same for any number of ranks and on every machine.
  */
 #ifndef CAPBENCH_POINTS_H
 #define CAPBENCH_POINTS_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who works for whom in the CAP Bench programs: rank 0 is the global master; in each cluster one rank is the local master, through
- * which everything goes between the global master and the cluster's other ranks (slaves). Local masters also work. A single rank is
- * all of it. Source: seed 002 6.1.
+ * Who works for whom in the CAP Bench programs: rank 0 is the global master; in each cluster one
+ * rank is the local master, through which everything goes between the global master and the
+ * cluster's other ranks (slaves). Local masters also work. A single rank is all of it. Source: seed
+ * 002 6.1.
  */
 #ifndef CAPBENCH_TEAM_H
 #define CAPBENCH_TEAM_H
@@ -32,7 +33,10 @@ long team_part(long total, long parts, long index, long *first);
 /* malloc that aborts the job. */
 void *team_alloc(size_t bytes);
 
-/* A command line number: the value after `name`, or `otherwise`; what is not a number is reported, and the job ends with status 2. */
+/*
+ * A command line number: the value after `name`, or `otherwise`; what is not a number is reported,
+ * and the job ends with status 2.
+ */
 long team_number(int argc, char **argv, const char *name, long otherwise);
 
 /* The text after `name`, or NULL. */

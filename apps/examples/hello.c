@@ -19,7 +19,8 @@ main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Get_processor_name(place, &len);
 	counter += rank;
-	snprintf(line, sizeof(line), "hello from rank %d of %d on %s (its counter says %d)", rank, ranks, place, counter);
+	snprintf(line, sizeof(line), "hello from rank %d of %d on %s (its counter says %d)", rank,
+		ranks, place, counter);
 	if (rank != 0) {
 		MPI_Send(line, (int)strlen(line) + 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
 	} else {

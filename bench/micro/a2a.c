@@ -3,10 +3,11 @@
  * All-to-all: in each superstep every rank sends messages of a size to all others, and all meet.
  *
  *	a2a [--messages N] [--from B] [--to B]		all at once, with room for a message from everybody
- *	a2a --in-turn 1 ...				by blocking calls, one partner after the other, in one buffer: where memory is short
+ * 	a2a --in-turn 1 ...				by blocking calls, one partner after the
+ *							other, in one buffer: where memory is short
  *
- * The size doubles from superstep to superstep. What arrives is checked once per size. Source: seed 002 6.1 (A2A), Table 5; its library
- * had blocking calls only, and its clusters 2 MB.
+ * The size doubles from superstep to superstep. What arrives is checked once per size. Source: seed
+ * 002 6.1 (A2A), Table 5; its library had blocking calls only, and its clusters 2 MB.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -35,7 +36,10 @@ check_message(const unsigned char *in, int from, size_t bytes)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* The partner in a round of a tournament in which everybody meets everybody once; that rank itself, or none: no partner. */
+/*
+ * The partner in a round of a tournament in which everybody meets everybody once; that rank itself,
+ * or none: no partner.
+ */
 static int
 partner(int rank, int ranks, int round)
 {
@@ -46,7 +50,10 @@ partner(int rank, int ranks, int round)
 	return p == rank ? last : p;
 }
 
-/* Both ways through one buffer: what arrives takes the place of what was sent, so that for a check it is written anew. */
+/*
+ * Both ways through one buffer: what arrives takes the place of what was sent, so that for a check
+ * it is written anew.
+ */
 static void
 swap(struct all *a, int peer, size_t bytes, bool checked)
 {
@@ -82,7 +89,8 @@ exchange(struct all *a, size_t bytes)
 	for (int i = 1; i < a->ranks; i++) {
 		int from = (a->rank + a->ranks - i) % a->ranks;
 
-		MPI_Irecv(a->in + (size_t)from * bytes, (int)bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, &a->requests[n++]);
+		MPI_Irecv(a->in + (size_t)from * bytes, (int)bytes, MPI_BYTE, from, 0,
+			MPI_COMM_WORLD, &a->requests[n++]);
 	}
 	for (int i = 1; i < a->ranks; i++)
 		MPI_Isend(a->out, (int)bytes, MPI_BYTE, (a->rank + i) % a->ranks, 0, MPI_COMM_WORLD, &a->requests[n++]);
@@ -124,7 +132,8 @@ superstep(struct all *a, size_t bytes)
 int
 main(int argc, char **argv)
 {
-	struct all a = {.messages = number(argc, argv, "--messages", 10), .in_turn = number(argc, argv, "--in-turn", 0) != 0};
+	struct all a = {.messages = number(argc, argv, "--messages", 10),
+		.in_turn = number(argc, argv, "--in-turn", 0) != 0};
 	size_t from = (size_t)number(argc, argv, "--from", 128), to = (size_t)number(argc, argv, "--to", 32768);
 
 	MPI_Init(&argc, &argv);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Boot: how long after the machine's start the program runs. Beside it the front command measures the whole run from outside.
+ * Boot: how long after the machine's start the program runs. Beside it the front command measures
+ * the whole run from outside.
  */
 #include <atoll/kcalls.h>
 #include <mpi.h>

@@ -2,8 +2,8 @@
  *
  * Every collective over the size of its data. usage: coll [--rounds N] [--most BYTES] [--total BYTES]
  *
- * Sizes are of the block or operand of a rank; --total bounds what a rank holds. A figure is the mean time of a call on rank 0, of calls one
- * after the other, with a barrier before the first.
+ * Sizes are of the block or operand of a rank; --total bounds what a rank holds. A figure is the
+ * mean time of a call on rank 0, of calls one after the other, with a barrier before the first.
  */
 #include <mpi.h>
 #include "micro.h"
@@ -90,8 +90,10 @@ static const struct {
 	void (*call)(const struct bench *b);
 	int blocks;			/* does a rank hold a block for each rank? */
 } benches[] = {
-	{"barrier", barrier, 0}, {"bcast", bcast, 0}, {"gather", gather, 1}, {"scatter", scatter, 1}, {"allgather", allgather, 1},
-	{"alltoall", alltoall, 1}, {"reduce", reduce, 0}, {"allreduce", allreduce, 0}, {"reduce_scatter", reduce_scatter, 1},
+	{"barrier", barrier, 0}, {"bcast", bcast, 0}, {"gather", gather, 1},
+		{"scatter", scatter, 1}, {"allgather", allgather, 1},
+	{"alltoall", alltoall, 1}, {"reduce", reduce, 0}, {"allreduce", allreduce, 0},
+		{"reduce_scatter", reduce_scatter, 1},
 	{"scan", scan, 0}, {"iallreduce", iallreduce, 0},
 };
 

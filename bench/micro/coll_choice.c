@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Algorithms of one collective beside each other. usage: coll_choice COLLECTIVE ALGORITHM,... [--most BYTES] [--rounds N] [--total BYTES]
+ * Algorithms of one collective beside each other. usage: coll_choice COLLECTIVE ALGORITHM,...
+ * [--most BYTES] [--rounds N] [--total BYTES]
  *
- * For each size the algorithms take turns; a figure is the shortest of many short rounds, per call, as the slowest rank sees it. An algorithm
- * that is ten times slower than the best one so far is not asked again with this size, one that cannot do it not at all. Made for
- * ./atoll bench coll --table.
+ * For each size the algorithms take turns; a figure is the shortest of many short rounds, per call,
+ * as the slowest rank sees it. An algorithm that is ten times slower than the best one so far is
+ * not asked again with this size, one that cannot do it not at all. Made for ./atoll bench coll
+ * --table.
  */
 #include <mpi.h>
 #include "micro.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a thread handles itself, from user to user: a call that is not the kernel's, and a fault. The handlers do nothing but return: after the
- * fault the thread goes on behind the access. usage: handler [--calls N]
+ * What a thread handles itself, from user to user: a call that is not the kernel's, and a fault.
+ * The handlers do nothing but return: after the fault the thread goes on behind the access. usage:
+ * handler [--calls N]
  */
 #include <atoll/handler.h>
 #include <atoll/kcalls.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of a cluster while a program runs: what the kernel keeps for itself and what is in use. Rank 0 reports about its cluster.
+ * Memory of a cluster while a program runs: what the kernel keeps for itself and what is in use.
+ * Rank 0 reports about its cluster.
  */
 #include <abi/layout.h>
 #include <atoll/kcalls.h>

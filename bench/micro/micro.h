@@ -30,8 +30,9 @@ number(int argc, char **argv, const char *name, long otherwise)
 }
 
 /*
- * Wait until the servers have started and sleep. The file server answers when it has started; the service core runs its threads in turn and
- * until they wait, so each of them has nothing left to do when the file server answers once more. (Hosted, Linux answers at once.)
+ * Wait until the servers have started and sleep. The file server answers when it has started; the
+ * service core runs its threads in turn and until they wait, so each of them has nothing left to do
+ * when the file server answers once more. (Hosted, Linux answers at once.)
  */
 static inline void
 wait_for_servers(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * MPI_Pack and MPI_Unpack of types that programs use: bytes of data per second, for as many elements as make 256 KiB. One rank.
- * usage: pack [--rounds N]
+ * MPI_Pack and MPI_Unpack of types that programs use: bytes of data per second, for as many
+ * elements as make 256 KiB. One rank. usage: pack [--rounds N]
  */
 #include <mpi.h>
 #include <stddef.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * R-Kcall: a kernel call without effect that the kernel core serves, and how it holds when several cores call at once: each rank
- * is a caller. usage: r_kcall [--calls N]. Source: seed 000 IV-A.
+ * R-Kcall: a kernel call without effect that the kernel core serves, and how it holds when several
+ * cores call at once: each rank is a caller. usage: r_kcall [--calls N]. Source: seed 000 IV-A.
  *
- * Windows of the instruction counter: label 16, one call with nobody else about (1 rank); label 16 + ranks, CROWD calls of every rank
- * with a barrier before and after, which the description's `per` spreads over the calls.
+ * Windows of the instruction counter: label 16, one call with nobody else about (1 rank); label 16
+ * + ranks, CROWD calls of every rank with a barrier before and after, which the description's `per`
+ * spreads over the calls.
  */
 #include <atoll/kcalls.h>
 #include <hal/perf.h>

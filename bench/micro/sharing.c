@@ -2,10 +2,11 @@
  *
  * Preemption and signals. usage: sharing. Source: our own.
  *
- * Windows of the instruction counter. Label 16: a thread of an application core signals another, which sleeps on a core of its own and runs when
- * the window has ended: what its core executes is in the span. Label 17: two threads compute on
- * the time-sharing core; one only opens windows, the other only ends them, so each window holds one preemption and its count "kernel"
- * is what lies between the interrupted instruction and the first of the other thread.
+ * Windows of the instruction counter. Label 16: a thread of an application core signals another,
+ * which sleeps on a core of its own and runs when the window has ended: what its core executes is
+ * in the span. Label 17: two threads compute on the time-sharing core; one only opens windows, the
+ * other only ends them, so each window holds one preemption and its count "kernel" is what lies
+ * between the interrupted instruction and the first of the other thread.
  */
 #include <context.h>
 #include <abi/layout.h>
@@ -56,7 +57,11 @@ closer(uintptr_t arg)
 	(void)arg;
 	while (turns < WINDOWS) {
 		hal_mark(MARK_END);
-		if (turn != 0) {	/* wherever the tick comes, a turn that began is seen: ticks and this loop can be in step */
+		/*
+		 * wherever the tick comes, a turn that began is seen: ticks and this loop can be in
+		 * step
+		 */
+		if (turn != 0) {
 			turn = 0;
 			turns++;
 		}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads of the kernel: create, join, and the whole life of one (created, run to its end, joined), while `--living N` others exist
- * and sleep. usage: threads [--living N] [--rounds N]. Source: seed 000 IV-A (spawn and join).
+ * Threads of the kernel: create, join, and the whole life of one (created, run to its end, joined),
+ * while `--living N` others exist and sleep. usage: threads [--living N] [--rounds N]. Source: seed
+ * 000 IV-A (spawn and join).
  *
- * Windows of the instruction counter: label 16 create, 17 join of a thread that has ended, 18 a life. The kernel chooses the core.
+ * Windows of the instruction counter: label 16 create, 17 join of a thread that has ended, 18 a
+ * life. The kernel chooses the core.
  */
 #include <context.h>
 #include <atoll/kcalls.h>

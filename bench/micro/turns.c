@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What it costs to let the next rank of a core run: all ranks do nothing else, so that each gets its turn again when all others of its core had
- * one. No collective of ranks that share cores can be faster than one such turn of each. usage: turns [--rounds N]
+ * What it costs to let the next rank of a core run: all ranks do nothing else, so that each gets
+ * its turn again when all others of its core had one. No collective of ranks that share cores can
+ * be faster than one such turn of each. usage: turns [--rounds N]
  */
 #include <mpi.h>
 #include <atoll/kcalls.h>

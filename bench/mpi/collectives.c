@@ -82,8 +82,10 @@ static const struct {
 	const char *name;
 	void (*call)(int bytes);
 } all[] = {
-	{"barrier", barrier}, {"allreduce", allreduce}, {"bcast", bcast}, {"reduce", reduce}, {"gather", gather}, {"scatter", scatter},
-	{"allgather", allgather}, {"alltoall", alltoall}, {"reduce_scatter", reduce_scatter}, {"scan", scan}, {"exscan", exscan},
+	{"barrier", barrier}, {"allreduce", allreduce}, {"bcast", bcast}, {"reduce", reduce},
+		{"gather", gather}, {"scatter", scatter},
+	{"allgather", allgather}, {"alltoall", alltoall}, {"reduce_scatter", reduce_scatter},
+		{"scan", scan}, {"exscan", exscan},
 };
 
 static double

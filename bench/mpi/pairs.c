@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two ranks: half of a round trip with reused and with written buffers, streams of messages from distinct buffers, and the rate of small ones.
- * usage: pairs [--rounds N] [--max BYTES] [--multiple 1]
+ * Two ranks: half of a round trip with reused and with written buffers, streams of messages from
+ * distinct buffers, and the rate of small ones. usage: pairs [--rounds N] [--max BYTES] [--multiple
+ * 1]
  */
 #include "peers.h"
 
@@ -104,12 +105,14 @@ fastest(int rank, void (*step)(int rank, int bytes), int bytes, int rounds)
 static void
 run(const struct self *s, int rounds, long max)
 {
-	static const long trips[] = {0, 8, 64, 1024, 8192, 16384, 65536, 1 << 20}, streams[] = {4096, 65536, 1 << 20, 4 << 20};
+	static const long trips[] = {0, 8, 64, 1024, 8192, 16384, 65536, 1 << 20},
+		streams[] = {4096, 65536, 1 << 20, 4 << 20};
 
 	for (size_t i = 0; i < sizeof(trips) / sizeof(trips[0]) && trips[i] <= max; i++)
 		row(s, "half_round_trip", fastest(s->rank, trip, (int)trips[i], rounds) / 2 * 1e9, "ns", trips[i]);
 	for (size_t i = 3; i < sizeof(trips) / sizeof(trips[0]) && trips[i] <= max; i++)
-		row(s, "written_round_trip", fastest(s->rank, written_trip, (int)trips[i], rounds) / 2 * 1e9, "ns", trips[i]);
+		row(s, "written_round_trip", fastest(s->rank, written_trip, (int)trips[i],
+			rounds) / 2 * 1e9, "ns", trips[i]);
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]) && streams[i] <= max; i++) {
 		double once = fastest(s->rank, stream, (int)streams[i], rounds / 4 + 1);
 

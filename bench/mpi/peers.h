@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the comparisons with other MPIs share. They see nothing but mpi.h, so that one source is compiled for each library. A measure is
- * made of many short rounds, so that some of them are not disturbed, and rank 0 reports the fastest: `row NAME VALUE UNIT KEY=VALUE`.
- * With --multiple 1 a program asks for MPI_THREAD_MULTIPLE, as Python programs do, though it has one thread; NAME ends with "_multiple".
+ * What the comparisons with other MPIs share. They see nothing but mpi.h, so that one source is
+ * compiled for each library. A measure is made of many short rounds, so that some of them are not
+ * disturbed, and rank 0 reports the fastest: `row NAME VALUE UNIT KEY=VALUE`. With --multiple 1 a
+ * program asks for MPI_THREAD_MULTIPLE, as Python programs do, though it has one thread; NAME ends
+ * with "_multiple".
  */
 #ifndef BENCH_MPI_PEERS_H
 #define BENCH_MPI_PEERS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives whose blocks differ: time per call when all ranks call it again and again. Blocks are of `bytes` bytes and of half as many, in turn.
- * usage: uneven [--rounds N] [--max BYTES] [--multiple 1]
+ * Collectives whose blocks differ: time per call when all ranks call it again and again. Blocks are
+ * of `bytes` bytes and of half as many, in turn. usage: uneven [--rounds N] [--max BYTES]
+ * [--multiple 1]
  */
 #include "peers.h"
 
@@ -53,7 +54,8 @@ alltoallw(void)
 static const struct {
 	const char *name;
 	void (*call)(void);
-} all[] = {{"gatherv", gatherv}, {"scatterv", scatterv}, {"allgatherv", allgatherv}, {"alltoallv", alltoallv}, {"alltoallw", alltoallw}};
+} all[] = {{"gatherv", gatherv}, {"scatterv", scatterv}, {"allgatherv", allgatherv},
+	{"alltoallv", alltoallv}, {"alltoallw", alltoallw}};
 
 static double
 fastest(void (*call)(void), int rounds)

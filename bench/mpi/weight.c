@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of a job after all pairs of ranks have talked: the sum over its Linux processes of their proportional share (Pss). Ranks that are
- * threads share one, which counts once. A job of one rank says what the program itself costs.
+ * Memory of a job after all pairs of ranks have talked: the sum over its Linux processes of their
+ * proportional share (Pss). Ranks that are threads share one, which counts once. A job of one rank
+ * says what the program itself costs.
  */
 #include <stdbool.h>
 #include <unistd.h>

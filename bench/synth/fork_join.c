@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fork-Join: start a team of threads that end at once, wait for all of them. Windows 0 spawn, 1 join, of the last round.
- * usage: fork_join [--threads N] [--rounds N]. Source: seed 000 IV-A, seed 001 III.
+ * Fork-Join: start a team of threads that end at once, wait for all of them. Windows 0 spawn, 1
+ * join, of the last round. usage: fork_join [--threads N] [--rounds N]. Source: seed 000 IV-A, seed
+ * 001 III.
  *
  * The threads' stacks are there before: what is measured is the kernel's thread table, not its memory.
  */

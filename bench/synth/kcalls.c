@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * L-Kcall and R-Kcall from one thread: kernel calls in a row, served here and by the kernel core. Windows 0 local, 1 remote.
- * usage: kcalls [--calls N]. Source: seed 000 IV-A, seed 001 III (R-Kcall).
+ * L-Kcall and R-Kcall from one thread: kernel calls in a row, served here and by the kernel core.
+ * Windows 0 local, 1 remote. usage: kcalls [--calls N]. Source: seed 000 IV-A, seed 001 III
+ * (R-Kcall).
  */
 #include "kit.h"
 

@@ -52,7 +52,8 @@ now_ns(void)
 void
 row_number(const char *name, uint64_t value, const char *unit, const char *params)
 {
-	console_print("row %s %llu %s%s%s\n", name, (unsigned long long)value, unit, *params != '\0' ? " " : "", params);
+	console_print("row %s %llu %s%s%s\n", name, (unsigned long long)value, unit, *params != '\0'
+		? " " : "", params);
 }
 
 void
@@ -97,7 +98,8 @@ semaphore_down(struct semaphore *s)
 		uint32_t value = __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
 
 		while (value > 0)
-			if (__atomic_compare_exchange_n(&s->value, &value, value - 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			if (__atomic_compare_exchange_n(&s->value, &value, value - 1, 0,
+					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 				return;
 		kfutex_wait((unsigned long)&s->value, 0, FOREVER);
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the synthetic benchmarks of the kernel share. They use the kernel's own calls only, no libc and no MPI, so that one source runs on every
- * port, as a job or in init's place. Threads are kernel threads on cores that the kernel chooses.
+ * What the synthetic benchmarks of the kernel share. They use the kernel's own calls only, no libc
+ * and no MPI, so that one source runs on every port, as a job or in init's place. Threads are
+ * kernel threads on cores that the kernel chooses.
  *
- * A measured part lies between window_open(n) and window_close(n): on the cluster in RTL its cycles and counters are in the simulator's
- * report, under riscv64's instruction counter it is a window with the label 16 + n, and everywhere its time becomes a row.
+ * A measured part lies between window_open(n) and window_close(n): on the cluster in RTL its cycles
+ * and counters are in the simulator's report, under riscv64's instruction counter it is a window
+ * with the label 16 + n, and everywhere its time becomes a row.
  */
 #ifndef BENCH_SYNTH_KIT_H
 #define BENCH_SYNTH_KIT_H
@@ -65,7 +67,10 @@ mutex_unlock(struct semaphore *s)
 	semaphore_up(s);
 }
 
-/* All threads of a team start together: each calls gate_pass, the starter gate_open when `waiting` of them have come. */
+/*
+ * All threads of a team start together: each calls gate_pass, the starter gate_open when `waiting`
+ * of them have come.
+ */
 struct gate {
 	uint32_t come;
 	uint32_t is_open;
@@ -74,7 +79,10 @@ struct gate {
 void gate_pass(struct gate *g);
 void gate_open(struct gate *g, uint32_t waiting);
 
-/* Labels of windows begin at 16 + WINDOW_BASE, which the build sets: several benchmarks in one program (suite.c) must not share them. */
+/*
+ * Labels of windows begin at 16 + WINDOW_BASE, which the build sets: several benchmarks in one
+ * program (suite.c) must not share them.
+ */
 #define window_open(n) do { hal_mark(16 + WINDOW_BASE + (n)); hal_mark(MARK_BEGIN); } while (0)
 #define window_close(n) do { hal_mark(MARK_END); hal_mark(256 + WINDOW_BASE + (n)); } while (0)
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * KNoise: how much kernel calls of other cores disturb a thread that computes. One computes; then it computes the same while others call the
- * kernel core in a tight loop. Each step of the work has `--loads N` of 16 operations that read memory, the rest works in registers: what is
- * left of the disturbance is the memory that they share. Windows 0 quiet, 1 with noise. The work is the same in both.
- * usage: knoise [--loads N] [--steps N] [--noisy N]. Source: seed 000 IV-A.
+ * KNoise: how much kernel calls of other cores disturb a thread that computes. One computes; then
+ * it computes the same while others call the kernel core in a tight loop. Each step of the work has
+ * `--loads N` of 16 operations that read memory, the rest works in registers: what is left of the
+ * disturbance is the memory that they share. Windows 0 quiet, 1 with noise. The work is the same in
+ * both. usage: knoise [--loads N] [--steps N] [--noisy N]. Source: seed 000 IV-A.
  */
 #include "kit.h"
 
@@ -30,7 +31,10 @@ disturb(void *arg)
 	__atomic_add_fetch(&calls, n, __ATOMIC_SEQ_CST);
 }
 
-/* The loads are spread over the operations as evenly as can be. One copy of it: quiet and disturbed it must lie in the same cache lines. */
+/*
+ * The loads are spread over the operations as evenly as can be. One copy of it: quiet and disturbed
+ * it must lie in the same cache lines.
+ */
 static __attribute__((noinline)) uint32_t
 compute(long steps, long loads)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mailbox: two threads of one cluster send each other messages of MAILBOX_MSG_SIZE bytes, there and back. The order of the kernel's functions
- * for or1k (hal/cpu/or1k/order/hot) comes from profiles of other programs: this one tells what that order brings where it was not made for.
- * Window 0: all round trips. usage: mailbox [--rounds N].
+ * Mailbox: two threads of one cluster send each other messages of MAILBOX_MSG_SIZE bytes, there and
+ * back. The order of the kernel's functions for or1k (hal/cpu/or1k/order/hot) comes from profiles
+ * of other programs: this one tells what that order brings where it was not made for. Window 0: all
+ * round trips. usage: mailbox [--rounds N].
  */
 #include "kit.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages: frames are allocated, mapped, written, looked up, made read-only, unmapped and given back. The order of the kernel's functions for
- * or1k (hal/cpu/or1k/order/hot) comes from profiles of other programs: this one tells what that order brings where it was not made for.
- * Window 0: all rounds. usage: pages [--rounds N] [--pages N].
+ * Pages: frames are allocated, mapped, written, looked up, made read-only, unmapped and given back.
+ * The order of the kernel's functions for or1k (hal/cpu/or1k/order/hot) comes from profiles of
+ * other programs: this one tells what that order brings where it was not made for. Window 0: all
+ * rounds. usage: pages [--rounds N] [--pages N].
  */
 #include "kit.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Server: requests are put into a buffer, and for each a thread is created that takes one out, serves it and ends. Creating and joining threads
- * and the locks of the buffer are kernel calls. At most `--living N` threads exist at a time. Window 0: all requests.
- * usage: server [--requests N] [--living N]. Source: seed 001 III.
+ * Server: requests are put into a buffer, and for each a thread is created that takes one out,
+ * serves it and ends. Creating and joining threads and the locks of the buffer are kernel calls. At
+ * most `--living N` threads exist at a time. Window 0: all requests. usage: server [--requests N]
+ * [--living N]. Source: seed 001 III.
  */
 #include "kit.h"
 
@@ -58,7 +59,8 @@ start_thread(struct server *s)
 int
 main(int argc, char **argv)
 {
-	uint32_t requests = (uint32_t)number(argc, argv, "--requests", 32), living = (uint32_t)number(argc, argv, "--living", 2);
+	uint32_t requests = (uint32_t)number(argc, argv, "--requests", 32),
+		living = (uint32_t)number(argc, argv, "--living", 2);
 	uint64_t begin, ns;
 
 	if (living < 1 || living > BUFFER)

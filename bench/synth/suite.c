@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several benchmarks of this folder in one program, so that a simulator boots once for all: suite NAME [ARG...] NAME [ARG...] ...
- * A word that names a benchmark begins its command line. Each part has window labels of its own: mk/user.mk compiles it with a
- * WINDOW_BASE, 8 apart in the order below.
+ * Several benchmarks of this folder in one program, so that a simulator boots once for all: suite
+ * NAME [ARG...] NAME [ARG...] ... A word that names a benchmark begins its command line. Each part
+ * has window labels of its own: mk/user.mk compiles it with a WINDOW_BASE, 8 apart in the order
+ * below.
  */
 #include "kit.h"
 
@@ -18,7 +19,8 @@ static const struct part {
 	const char *name;
 	int (*main)(int argc, char **argv);
 } parts[] = {
-	{"kcalls", kcalls_part}, {"fork_join", fork_join_part}, {"buffer", buffer_part}, {"server", server_part}, {"knoise", knoise_part},
+	{"kcalls", kcalls_part}, {"fork_join", fork_join_part}, {"buffer", buffer_part},
+		{"server", server_part}, {"knoise", knoise_part},
 	{"mailbox", mailbox_part}, {"pages", pages_part},
 };
 

@@ -88,7 +88,8 @@ impl_Comm_create_keyval(struct call *call, const struct args_Comm_create_keyval 
 int
 impl_Keyval_create(struct call *call, const struct args_Keyval_create *a)
 {
-	return mpi_keyval_new(call->self, ATTR_COMM, (struct attr_functions){(void (*)(void))a->copy_fn, (void (*)(void))a->delete_fn,
+	return mpi_keyval_new(call->self, ATTR_COMM,
+		(struct attr_functions){(void (*)(void))a->copy_fn, (void (*)(void))a->delete_fn,
 		a->extra_state}, a->keyval);
 }
 
@@ -135,7 +136,8 @@ impl_Type_set_attr(struct call *call, const struct args_Type_set_attr *a)
 {
 	struct attr_object o;
 
-	return mpi_type_attributes(call->self, a->datatype, &o) ? set(call, o, a->type_keyval, a->attribute_val) : MPI_ERR_NO_MEM;
+	return mpi_type_attributes(call->self, a->datatype, &o)
+		? set(call, o, a->type_keyval, a->attribute_val) : MPI_ERR_NO_MEM;
 }
 
 int
@@ -143,7 +145,8 @@ impl_Type_get_attr(struct call *call, const struct args_Type_get_attr *a)
 {
 	struct attr_object o;
 
-	return mpi_type_attributes(call->self, a->datatype, &o) ? get(call, o, a->type_keyval, a->attribute_val, a->flag) : MPI_ERR_NO_MEM;
+	return mpi_type_attributes(call->self, a->datatype, &o)
+		? get(call, o, a->type_keyval, a->attribute_val, a->flag) : MPI_ERR_NO_MEM;
 }
 
 int
@@ -151,7 +154,8 @@ impl_Type_delete_attr(struct call *call, const struct args_Type_delete_attr *a)
 {
 	struct attr_object o;
 
-	return mpi_type_attributes(call->self, a->datatype, &o) ? mpi_attr_delete(call->self, o, a->type_keyval) : MPI_ERR_NO_MEM;
+	return mpi_type_attributes(call->self, a->datatype, &o)
+		? mpi_attr_delete(call->self, o, a->type_keyval) : MPI_ERR_NO_MEM;
 }
 
 int

@@ -47,7 +47,8 @@ reap(struct send_buffer *b)
 static struct copy *
 place(struct send_buffer *b, size_t span)
 {
-	uintptr_t at = ((uintptr_t)b->memory + ALIGN - 1) / ALIGN * ALIGN, end = (uintptr_t)b->memory + (uintptr_t)b->bytes;
+	uintptr_t at = ((uintptr_t)b->memory + ALIGN - 1) / ALIGN * ALIGN,
+		end = (uintptr_t)b->memory + (uintptr_t)b->bytes;
 	struct copy **link = &b->copies, *c;
 
 	while (*link != NULL && (uintptr_t)*link - at < span) {
@@ -116,7 +117,8 @@ buffered_attach(struct send_buffer *b, void *memory, MPI_Count bytes)
 		return MPI_ERR_BUFFER;
 	if (bytes < 0)
 		return MPI_ERR_ARG;
-	*b = (struct send_buffer){.attached = true, .automatic = memory == MPI_BUFFER_AUTOMATIC, .memory = memory, .bytes = bytes};
+	*b = (struct send_buffer){.attached = true, .automatic = memory == MPI_BUFFER_AUTOMATIC,
+		.memory = memory, .bytes = bytes};
 	return MPI_SUCCESS;
 }
 
@@ -176,7 +178,8 @@ flush_finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
 	return r->error;
 }
 
-static const struct request_class flush_class = {.ready = flush_is_ready, .advance = flush_advance, .finish = flush_finish};
+static const struct request_class flush_class = {.ready = flush_is_ready, .advance = flush_advance,
+	.finish = flush_finish};
 
 int
 buffered_iflush(struct mpi_rank *self, struct send_buffer *b, struct comm *c, MPI_Request *request)

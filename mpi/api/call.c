@@ -56,7 +56,8 @@ call_without_files(struct call *call)
 	struct mpi_rank *self = call->self;
 
 	if (self->file_errhandler == &self->errhandlers[ERRORS_RETURN] && !self->named_files)
-		fprintf(stderr, "MPI rank %d: %s: %s\n", self->world_rank, call->function, mpi_error_text(MPI_ERR_UNSUPPORTED_OPERATION));
+		fprintf(stderr, "MPI rank %d: %s: %s\n", self->world_rank, call->function,
+			mpi_error_text(MPI_ERR_UNSUPPORTED_OPERATION));
 	self->named_files = true;
 	return MPI_ERR_UNSUPPORTED_OPERATION;
 }
@@ -82,7 +83,8 @@ call_raises(struct call *call, enum errhandler_kind kind, MPI_Errhandler handle,
 	if (err == MPI_SUCCESS && (*e)->kind != ERRHANDLER_ANY && (*e)->kind != kind)
 		err = MPI_ERR_ERRHANDLER;
 	if (err == MPI_SUCCESS)
-		call->raised_on = (struct raised_on){*e, (uintptr_t)(kind == ERRHANDLER_COMM ? (void *)MPI_COMM_NULL : (void *)MPI_SESSION_NULL)};
+		call->raised_on = (struct raised_on){*e, (uintptr_t)(kind == ERRHANDLER_COMM
+			? (void *)MPI_COMM_NULL : (void *)MPI_SESSION_NULL)};
 	return err;
 }
 

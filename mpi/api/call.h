@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the generated bindings stand on: entering and leaving the library, and the checks of arguments. A check returns an error class; those
- * that take a handle also resolve it. What a binding has checked, the implementation need not check again.
+ * What the generated bindings stand on: entering and leaving the library, and the checks of
+ * arguments. A check returns an error class; those that take a handle also resolve it. What a
+ * binding has checked, the implementation need not check again.
  *
  * Every check is made before anything is changed.
  */
@@ -18,7 +19,10 @@ struct window;
 struct file;
 struct session;
 
-/* PMPI_X is also MPI_X, for programs that bring none of their own. Seen from outside as mpi.h declares it, which clang's `#pragma weak` forgets. */
+/*
+ * PMPI_X is also MPI_X, for programs that bring none of their own. Seen from outside as mpi.h
+ * declares it, which clang's `#pragma weak` forgets.
+ */
 #define ALSO_AS_MPI(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
 
 /* One call of the program. */
@@ -33,8 +37,9 @@ struct call {
 };
 
 /*
- * The library is not open: a message that names the function and says what is to be done ends the job, or MPI_ERR_OTHER, if the initial error
- * handler is the one that returns. Nobody else gets this error.
+ * The library is not open: a message that names the function and says what is to be done ends the
+ * job, or MPI_ERR_OTHER, if the initial error handler is the one that returns. Nobody else gets
+ * this error.
  */
 int call_refuse(struct call *call);
 
@@ -71,7 +76,10 @@ call_for_files(struct call *call)
  */
 int call_without_files(struct call *call);
 
-/* The communicator whose request has failed gets the error, even if the program has freed it: `call` takes over a reference. */
+/*
+ * The communicator whose request has failed gets the error, even if the program has freed it:
+ * `call` takes over a reference.
+ */
 static inline void
 call_failed_on(struct call *call, struct comm *c)
 {
@@ -91,7 +99,8 @@ call_leave(struct call *call, int err)
 		return mpi_raise_on(call->self, call->raised_on, err, call->function);
 	if (err == MPI_SUCCESS)
 		return err;
-	return call->held != NULL ? call_raise_on_held(call, err) : mpi_raise(call->self, call->comm, err, call->function);
+	return call->held != NULL ? call_raise_on_held(call, err)
+		: mpi_raise(call->self, call->comm, err, call->function);
 }
 
 /* Handles. The first communicator is the one whose error handler counts. */
@@ -142,8 +151,8 @@ call_array(MPI_Count count, const void *array)
 }
 
 /*
- * A buffer of the program's, whose bytes can be counted; MPI_BOTTOM is NULL, so that only a type with small displacements tells that it is
- * missing.
+ * A buffer of the program's, whose bytes can be counted; MPI_BOTTOM is NULL, so that only a type
+ * with small displacements tells that it is missing.
  */
 static inline int
 call_buffer(const void *buffer, MPI_Count count, const struct type *t)

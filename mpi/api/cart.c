@@ -179,7 +179,8 @@ impl_Cart_shift(struct call *call, const struct args_Cart_shift *a)
 static struct group *
 slice(struct mpi_rank *self, const struct comm *c, const struct cart *cart, const struct cart *part)
 {
-	int ranks = 1, *at = malloc((size_t)(2 * cart->ndims + 1) * sizeof(*at)), *in_part = at ? at + cart->ndims : NULL;
+	int ranks = 1, *at = malloc((size_t)(2 * cart->ndims + 1) * sizeof(*at)), *in_part = at
+		? at + cart->ndims : NULL;
 	int32_t *world;
 
 	for (int i = 0; i < part->ndims; i++)

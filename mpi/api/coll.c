@@ -145,7 +145,8 @@ impl_Reduce_local(struct call *call, const struct args_Reduce_local *a)
 {
 	struct side s = SIDE(a->inbuf, a->count, a->datatype);
 	struct operation o;
-	int err = a->inbuf == MPI_IN_PLACE || a->inoutbuf == MPI_IN_PLACE ? MPI_ERR_BUFFER : collective_check_side(call, &s, 1);
+	int err = a->inbuf == MPI_IN_PLACE || a->inoutbuf == MPI_IN_PLACE ? MPI_ERR_BUFFER
+		: collective_check_side(call, &s, 1);
 
 	s.buffer = a->inoutbuf;
 	if (err == MPI_SUCCESS)

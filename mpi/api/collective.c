@@ -24,7 +24,7 @@ start_again(struct mpi_rank *self, struct request *r)
 }
 
 static int
-drop(struct mpi_rank *self, struct request *r)
+collective_drop(struct mpi_rank *self, struct request *r)
 {
 	(void)self;
 	mpi_sched_free(r->own);
@@ -32,11 +32,12 @@ drop(struct mpi_rank *self, struct request *r)
 }
 
 static const struct request_class plain;
-static const struct request_class persistent = {.start = start_again, .drop = drop};
+static const struct request_class persistent = {.start = start_again, .drop = collective_drop};
 
 /* A request and a written schedule. */
 static int
-make(struct call *call, struct comm *c, const struct collective *k, const struct request_class *class, struct request **r)
+collective_make(struct call *call, struct comm *c, const struct collective *k,
+	const struct request_class *class, struct request **r)
 {
 	struct sched *s = mpi_sched_new(call->self, c);
 
@@ -57,7 +58,7 @@ collective_started(struct call *call, struct comm *c, struct collective *k, MPI_
 	int err = collective_check(call, c, k);
 
 	if (err == MPI_SUCCESS)
-		err = make(call, c, k, &plain, &r);
+		err = collective_make(call, c, k, &plain, &r);
 	if (err != MPI_SUCCESS)
 		return err;
 	*request = (MPI_Request)r->handle;
@@ -72,7 +73,7 @@ collective_prepared(struct call *call, struct comm *c, struct collective *k, MPI
 	int err = collective_check(call, c, k);
 
 	if (err == MPI_SUCCESS)
-		err = make(call, c, k, &persistent, &r);
+		err = collective_make(call, c, k, &persistent, &r);
 	if (err != MPI_SUCCESS)
 		return err;
 	((struct sched *)r->own)->keep = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The collective functions come in three forms, blocking, non-blocking and persistent, whose arguments have the same names: the macros
- * describe a call of any form, check_* checks what the binding could not (what is significant depends on the rank), and the rest does it.
+ * The collective functions come in three forms, blocking, non-blocking and persistent, whose
+ * arguments have the same names: the macros describe a call of any form, check_* checks what the
+ * binding could not (what is significant depends on the rank), and the rest does it.
  */
 #ifndef MPI_API_COLLECTIVE_H
 #define MPI_API_COLLECTIVE_H
@@ -35,7 +36,8 @@
 #define ALLTOALLV(a) {.kind = COLL_ALLTOALL, .send = SEND_V(a, sdispls), .recv = RECV_V(a, rdispls)}
 #define ALLTOALLW(a) {.kind = COLL_ALLTOALL, .send = SEND_W(a), .recv = RECV_W(a)}
 #define REDUCTION(which, a) {.kind = (which), .send = REDUCE_SEND(a), .recv = REDUCE_RECV(a), .op = (a)->op}
-#define REDUCE(a) {.kind = COLL_REDUCE, .send = REDUCE_SEND(a), .recv = REDUCE_RECV(a), .op = (a)->op, .root = (a)->root}
+#define REDUCE(a) {.kind = COLL_REDUCE, .send = REDUCE_SEND(a), .recv = REDUCE_RECV(a), \
+	.op = (a)->op, .root = (a)->root}
 #define REDUCE_SCATTER(a) {.kind = COLL_REDUCE_SCATTER, .send = SIDE((a)->sendbuf, 0, (a)->datatype), \
 	.recv = {.buffer = (a)->recvbuf, .counts = (a)->recvcounts, .datatype = (a)->datatype}, .op = (a)->op}
 #define REDUCE_SCATTER_BLOCK(a) {.kind = COLL_REDUCE_SCATTER, .send = SIDE((a)->sendbuf, 0, (a)->datatype), \
@@ -48,7 +50,10 @@
 	.send = SIDE_W((a)->sendbuf, (a)->sendcounts, NUMBERS((a)->sdispls), (a)->sendtypes), \
 	.recv = SIDE_W((a)->recvbuf, (a)->recvcounts, NUMBERS((a)->rdispls), (a)->recvtypes)}
 
-/* Check what is described and resolve it; then do it and wait, start it, or make it ready to be started. Error class. */
+/*
+ * Check what is described and resolve it; then do it and wait, start it, or make it ready to be
+ * started. Error class.
+ */
 int collective_blocking(struct call *call, struct comm *c, struct collective *k);
 int collective_started(struct call *call, struct comm *c, struct collective *k, MPI_Request *request);
 int collective_prepared(struct call *call, struct comm *c, struct collective *k, MPI_Request *request);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of the arguments of collectives. A side is checked where it is significant; every check comes before the first message.
+ * Checks of the arguments of collectives. A side is checked where it is significant; every check
+ * comes before the first message.
  */
 #include <mpi/api/collective.h>
 #include <mpi/core/op.h>
@@ -69,7 +70,10 @@ takes_part(const struct comm *c, int root)
 	return !mpi_comm_is_inter(c) || root != MPI_PROC_NULL;
 }
 
-/* `many` has a block per rank and is significant at the root, `one` everywhere else, and at the root of one group unless in place. */
+/*
+ * `many` has a block per rank and is significant at the root, `one` everywhere else, and at the
+ * root of one group unless in place.
+ */
 static int
 check_rooted(struct call *call, const struct comm *c, struct side *one, struct side *many, int root)
 {
@@ -160,7 +164,8 @@ check_neighbors(struct call *call, const struct comm *c, struct collective *k)
 		err = check_vectors(&k->send);
 	if (err == MPI_SUCCESS)
 		err = collective_check_side(call, &k->recv, near->in);
-	return err == MPI_SUCCESS ? collective_check_side(call, &k->send, k->kind == COLL_NEIGHBOR_ALLTOALL ? near->out : 1) : err;
+	return err == MPI_SUCCESS ? collective_check_side(call, &k->send, k->kind ==
+		COLL_NEIGHBOR_ALLTOALL ? near->out : 1) : err;
 }
 
 static int

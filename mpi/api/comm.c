@@ -72,7 +72,7 @@ struct idup {
 static void
 idup_done(struct mpi_rank *self, struct agreement *a)
 {
-	struct idup *d = LINK_OF(a, struct idup, agreement);
+	struct idup *d = list_entry(a, struct idup, agreement);
 	int err = d->n.err != MPI_SUCCESS ? d->n.err : a->error;
 
 	if (err == MPI_SUCCESS)
@@ -117,7 +117,7 @@ impl_Comm_idup_with_info(struct call *call, const struct args_Comm_idup_with_inf
 
 /* Of one group: those who are not in it get nothing. */
 static int
-create(struct call *call, const struct args_Comm_create *a)
+comm_create(struct call *call, const struct args_Comm_create *a)
 {
 	struct newcomm n = {NULL, MPI_SUCCESS};
 
@@ -140,13 +140,14 @@ impl_Comm_create(struct call *call, const struct args_Comm_create *a)
 {
 	if (!mpi_group_is_subset(a->group, a->comm->group))
 		return MPI_ERR_GROUP;
-	return mpi_comm_is_inter(a->comm) ? create_inter(call, a) : create(call, a);
+	return mpi_comm_is_inter(a->comm) ? create_inter(call, a) : comm_create(call, a);
 }
 
 int
 impl_Comm_create_group(struct call *call, const struct args_Comm_create_group *a)
 {
-	struct circle circle = {.comm = a->comm, .members = a->group, .context = a->comm->context + CONTEXT_GROUP, .tag = a->tag};
+	struct circle circle = {.comm = a->comm, .members = a->group, .context = a->comm->context +
+		CONTEXT_GROUP, .tag = a->tag};
 	int err = call_send_tag(a->tag);
 
 	if (err == MPI_SUCCESS && mpi_comm_is_inter(a->comm))
@@ -158,7 +159,8 @@ impl_Comm_create_group(struct call *call, const struct args_Comm_create_group *a
 	*a->newcomm = MPI_COMM_NULL;
 	if (a->group->rank == MPI_UNDEFINED)
 		return a->group->size == 0 ? MPI_SUCCESS : MPI_ERR_GROUP;
-	return newcomm_agree(call->self, circle, newcomm_group(call->self, a->comm, mpi_group_hold(a->group)), a->newcomm);
+	return newcomm_agree(call->self, circle, newcomm_group(call->self, a->comm,
+		mpi_group_hold(a->group)), a->newcomm);
 }
 
 /* A communicator that the program may free. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first lines of some bindings: a call that is right and simple, as nearly all are, is done here and now (pt2pt/direct.h). False: it was
- * not, nothing has happened, and the binding goes on with its checks. A binding of X begins so if direct_X is defined here; where several
- * threads may be in the library it is called inside (shared_X, generated).
+ * The first lines of some bindings: a call that is right and simple, as nearly all are, is done
+ * here and now (pt2pt/direct.h). False: it was not, nothing has happened, and the binding goes on
+ * with its checks. A binding of X begins so if direct_X is defined here; where several threads may
+ * be in the library it is called inside (shared_X, generated).
  */
 #ifndef MPI_API_DIRECT_H
 #define MPI_API_DIRECT_H
@@ -50,7 +51,8 @@ direct_resolve(struct mpi_rank *self, struct direct *d, MPI_Count count, MPI_Dat
 static inline __attribute__((always_inline)) bool
 direct_source(const struct direct *d)
 {
-	return ((unsigned)d->rank < (unsigned)d->comm->size || d->rank == MPI_ANY_SOURCE) && (d->tag >= 0 || d->tag == MPI_ANY_TAG);
+	return ((unsigned)d->rank < (unsigned)d->comm->size || d->rank == MPI_ANY_SOURCE) &&
+		(d->tag >= 0 || d->tag == MPI_ANY_TAG);
 }
 
 static inline __attribute__((always_inline)) bool
@@ -69,12 +71,14 @@ direct_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int t
 	struct mpi_rank *self = mpi_self();
 	struct direct d = {.buffer = buf, .rank = source, .tag = tag};
 
-	return direct_resolve(self, &d, count, datatype, comm) && direct_source(&d) && mpi_direct_recv(self, &d, status);
+	return direct_resolve(self, &d, count, datatype, comm) && direct_source(&d) &&
+		mpi_direct_recv(self, &d, status);
 }
 
 /* What is sent at once needs no request of its own, only a handle. */
 static inline __attribute__((always_inline)) bool
-direct_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+direct_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+	MPI_Comm comm, MPI_Request *request)
 {
 	struct mpi_rank *self = mpi_self();
 	uintptr_t handle = request != NULL ? mpi_request_sent_handle(self) : 0;
@@ -91,7 +95,8 @@ direct_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, 
 
 /* Done here but for what a receive is: the message may have come already. */
 static inline __attribute__((always_inline)) bool
-direct_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+direct_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+	MPI_Request *request)
 {
 	struct mpi_rank *self = mpi_self();
 	struct direct d = {.buffer = buf, .rank = source, .tag = tag};

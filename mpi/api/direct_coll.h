@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first lines of the bindings of collectives (see direct.h): a small call that is right and simple takes the straight way (coll/straight.h).
+ * The first lines of the bindings of collectives (see direct.h): a small call that is right and
+ * simple takes the straight way (coll/straight.h).
  */
 #ifndef MPI_API_DIRECT_COLL_H
 #define MPI_API_DIRECT_COLL_H
@@ -24,7 +25,8 @@ direct_bytes(MPI_Count count, MPI_Datatype datatype)
 {
 	const struct type *t = mpi_type_basic(datatype);
 
-	return t != NULL && mpi_type_is_plain(t) && (uint64_t)count <= DIRECT_COUNT_MAX ? (size_t)count * (size_t)t->size : 0;
+	return t != NULL && mpi_type_is_plain(t) && (uint64_t)count <= DIRECT_COUNT_MAX
+		? (size_t)count * (size_t)t->size : 0;
 }
 
 /* A buffer of the program's, which is not "in place". */
@@ -57,7 +59,8 @@ direct_operand(struct straight *s, const void *sendbuf, MPI_Count count, MPI_Dat
 
 /* The bindings themselves. */
 ON_ONE_PAGE int PMPI_Barrier(MPI_Comm comm);
-ON_ONE_PAGE_BEGIN int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+ON_ONE_PAGE_BEGIN int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count,
+	MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 static inline __attribute__((always_inline)) bool
 direct_Barrier(MPI_Comm comm)
@@ -92,7 +95,10 @@ struct direct_side {
 	MPI_Datatype type;
 };
 
-/* What gather and scatter share: `one` is the side with a block, `all` that with a block per rank, which counts at the root. */
+/*
+ * What gather and scatter share: `one` is the side with a block, `all` that with a block per rank,
+ * which counts at the root.
+ */
 static inline __attribute__((always_inline)) bool
 direct_rooted(struct straight *s, const struct direct_side *one, const struct direct_side *all, int root, MPI_Comm comm)
 {
@@ -106,7 +112,8 @@ direct_rooted(struct straight *s, const struct direct_side *one, const struct di
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+direct_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+	MPI_Count recvcount, MPI_Datatype recvtype, int root,
 	MPI_Comm comm)
 {
 	struct direct_side one = {sendbuf, sendcount, sendtype}, all = {recvbuf, recvcount, recvtype};
@@ -120,7 +127,8 @@ direct_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+direct_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+	MPI_Count recvcount, MPI_Datatype recvtype, int root,
 	MPI_Comm comm)
 {
 	struct direct_side one = {recvbuf, recvcount, recvtype}, all = {sendbuf, sendcount, sendtype};
@@ -134,7 +142,8 @@ direct_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, 
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+direct_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+	MPI_Count recvcount, MPI_Datatype recvtype,
 	MPI_Comm comm)
 {
 	struct straight s;
@@ -150,7 +159,8 @@ direct_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+direct_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+	MPI_Count recvcount, MPI_Datatype recvtype,
 	MPI_Comm comm)
 {
 	struct straight s;
@@ -166,7 +176,8 @@ direct_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+direct_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+	int root, MPI_Comm comm)
 {
 	struct straight s;
 
@@ -216,11 +227,14 @@ direct_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+direct_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+	MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
 	struct straight s;
 
-	return direct_reduction(&s, sendbuf, recvbuf, comm) && direct_operand(&s, s.in, recvcount, datatype, op) && mpi_straight_reduce_scatter(&s);
+	return direct_reduction(&s, sendbuf, recvbuf, comm) &&
+		direct_operand(&s, s.in, recvcount, datatype, op) &&
+		mpi_straight_reduce_scatter(&s);
 }
 
 static inline __attribute__((always_inline)) bool
@@ -228,7 +242,8 @@ direct_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype da
 {
 	struct straight s;
 
-	return direct_reduction(&s, sendbuf, recvbuf, comm) && direct_operand(&s, s.in, count, datatype, op) && mpi_straight_scan(&s);
+	return direct_reduction(&s, sendbuf, recvbuf, comm) &&
+		direct_operand(&s, s.in, count, datatype, op) && mpi_straight_scan(&s);
 }
 
 static inline __attribute__((always_inline)) bool
@@ -236,7 +251,8 @@ direct_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype 
 {
 	struct straight s;
 
-	return direct_reduction(&s, sendbuf, recvbuf, comm) && direct_operand(&s, s.in, count, datatype, op) && mpi_straight_exscan(&s);
+	return direct_reduction(&s, sendbuf, recvbuf, comm) &&
+		direct_operand(&s, s.in, count, datatype, op) && mpi_straight_exscan(&s);
 }
 
 #endif

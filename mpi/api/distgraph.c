@@ -14,7 +14,8 @@
 static struct newcomm
 with_neighbours(struct mpi_rank *self, struct comm *c, const int *member_of, const struct adjacency *near)
 {
-	struct newcomm n = newcomm_group(self, c, member_of ? place_members(self, c, c->size, member_of) : mpi_group_hold(c->group));
+	struct newcomm n = newcomm_group(self, c, member_of
+		? place_members(self, c, c->size, member_of) : mpi_group_hold(c->group));
 
 	if (n.made == NULL)
 		return n;
@@ -102,7 +103,8 @@ struct told_count {
 
 /* Everybody hears of all edges, rank by rank, and keeps its own. `mine` starts empty with room for none. */
 static int
-hear(struct mpi_rank *self, struct comm *c, const struct edges *ours, const struct told_count *counts, struct edges *mine)
+hear(struct mpi_rank *self, struct comm *c, const struct edges *ours,
+	const struct told_count *counts, struct edges *mine)
 {
 	int room = 0, err = MPI_SUCCESS;
 
@@ -119,7 +121,8 @@ hear(struct mpi_rank *self, struct comm *c, const struct edges *ours, const stru
 			if (!mine->all && heard[i].from != c->rank && heard[i].to != c->rank)
 				continue;
 			if (mine->count == room) {
-				struct place_edge *more = realloc(mine->of, (size_t)(room = 2 * room + 8) * sizeof(*more));
+				struct place_edge *more = realloc(mine->of,
+					(size_t)(room = 2 * room + 8) * sizeof(*more));
 
 				if (more == NULL)
 					err = MPI_ERR_NO_MEM;
@@ -167,7 +170,8 @@ neighbours_of(const struct edges *e, int rank, struct adjacency *near)
 static int
 gather_edges(struct mpi_rank *self, struct comm *c, const struct edges *ours, struct edges *mine)
 {
-	struct told_count *counts = malloc((size_t)c->size * sizeof(*counts)), own = {ours->of ? ours->count : -1, ours->weighted};
+	struct told_count *counts = malloc((size_t)c->size * sizeof(*counts)), own = {ours->of
+		? ours->count : -1, ours->weighted};
 	int err = counts ? mpi_allgather(self, c, &own, counts, sizeof(own)) : MPI_ERR_NO_MEM;
 
 	for (int r = 0; err == MPI_SUCCESS && r < c->size; r++) {
@@ -269,9 +273,11 @@ ints_of(const struct handed *h)
 static int
 hand_over(struct mpi_rank *self, struct comm *c, const int *member_of, struct adjacency *near, int **memory)
 {
-	struct handed ours = {near->in, near->out, near->source_weights != NULL, near->destination_weights != NULL}, theirs;
+	struct handed ours = {near->in, near->out, near->source_weights != NULL,
+		near->destination_weights != NULL}, theirs;
 	size_t out = ints_of(&ours) * sizeof(int), in;
-	int err = pass(self, c, member_of, (struct span[]){span_bytes(&ours, sizeof(ours)), span_bytes(&theirs, sizeof(theirs))}), *packed, *at;
+	int err = pass(self, c, member_of, (struct span[]){span_bytes(&ours, sizeof(ours)),
+		span_bytes(&theirs, sizeof(theirs))}), *packed, *at;
 
 	if (err != MPI_SUCCESS)
 		return err;
@@ -283,7 +289,8 @@ hand_over(struct mpi_rank *self, struct comm *c, const int *member_of, struct ad
 		append(append(at, near->source_weights, near->in), near->destination_weights, near->out);
 	}
 	/* without memory the message is short, and too long, so that both ends see an error */
-	err = pass(self, c, member_of, (struct span[]){span_bytes(packed, packed ? out : 0), span_bytes(*memory, *memory ? in : 0)});
+	err = pass(self, c, member_of, (struct span[]){span_bytes(packed, packed ? out : 0),
+		span_bytes(*memory, *memory ? in : 0)});
 	free(packed);
 	if (err == MPI_SUCCESS && *memory == NULL)
 		err = MPI_ERR_NO_MEM;
@@ -300,7 +307,8 @@ leaving(const struct comm *c, const struct adjacency *near, struct edges *e)
 	e->weighted = near->destination_weights != NULL;
 	e->of = malloc((size_t)(e->count + 1) * sizeof(*e->of));
 	for (int i = 0; e->of != NULL && i < e->count; i++)
-		e->of[i] = (struct place_edge){c->rank, near->destinations[i], e->weighted ? near->destination_weights[i] : 0};
+		e->of[i] = (struct place_edge){c->rank, near->destinations[i], e->weighted
+			? near->destination_weights[i] : 0};
 	return e->of != NULL;
 }
 
@@ -330,7 +338,8 @@ int
 impl_Dist_graph_create_adjacent(struct call *call, const struct args_Dist_graph_create_adjacent *a)
 {
 	struct comm *c = a->comm_old;
-	struct adjacency near = {a->indegree, a->outdegree, (int *)(uintptr_t)a->sources, (int *)(uintptr_t)a->destinations,
+	struct adjacency near = {a->indegree, a->outdegree, (int *)(uintptr_t)a->sources,
+		(int *)(uintptr_t)a->destinations,
 		kept(a->sourceweights), kept(a->destweights)};
 	int err = mpi_comm_is_inter(c) ? MPI_ERR_COMM : check_neighbours(c, a->indegree, a->sources, a->sourceweights);
 	struct newcomm n;
@@ -338,7 +347,8 @@ impl_Dist_graph_create_adjacent(struct call *call, const struct args_Dist_graph_
 	if (err == MPI_SUCCESS)
 		err = check_neighbours(c, a->outdegree, a->destinations, a->destweights);
 	/* a side without neighbours may have no weights */
-	if (err == MPI_SUCCESS && (near.source_weights == NULL) != (near.destination_weights == NULL) && a->indegree && a->outdegree)
+	if (err == MPI_SUCCESS && (near.source_weights == NULL) != (near.destination_weights ==
+			NULL) && a->indegree && a->outdegree)
 		err = MPI_ERR_ARG;
 	if (err != MPI_SUCCESS)
 		return err;
@@ -398,7 +408,7 @@ impl_Dist_graph_neighbors_count(struct call *call, const struct args_Dist_graph_
 
 /* Up to `max` of n neighbours and of their weights, if the program wants them. */
 static int
-give(int max, int n, const int ranks[], const int *weights, int out[], int *out_weights)
+distgraph_give(int max, int n, const int ranks[], const int *weights, int out[], int *out_weights)
 {
 	int count = max < n ? max : n;
 
@@ -419,8 +429,10 @@ impl_Dist_graph_neighbors(struct call *call, const struct args_Dist_graph_neighb
 
 	(void)call;
 	if (err == MPI_SUCCESS)
-		err = give(a->maxindegree, near->in, near->sources, near->source_weights, a->sources, a->sourceweights);
+		err = distgraph_give(a->maxindegree, near->in, near->sources, near->source_weights,
+			a->sources, a->sourceweights);
 	if (err == MPI_SUCCESS)
-		err = give(a->maxoutdegree, near->out, near->destinations, near->destination_weights, a->destinations, a->destweights);
+		err = distgraph_give(a->maxoutdegree, near->out, near->destinations,
+			near->destination_weights, a->destinations, a->destweights);
 	return err;
 }

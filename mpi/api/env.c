@@ -157,7 +157,8 @@ int
 impl_Get_library_version(struct call *call, const struct args_Get_library_version *a)
 {
 	(void)call;
-	*a->resultlen = snprintf(a->version, MPI_MAX_LIBRARY_VERSION_STRING, "Atoll MPI, standard ABI %d.%d", MPI_ABI_VERSION,
+	*a->resultlen = snprintf(a->version, MPI_MAX_LIBRARY_VERSION_STRING,
+		"Atoll MPI, standard ABI %d.%d", MPI_ABI_VERSION,
 		MPI_ABI_SUBVERSION);
 	return MPI_SUCCESS;
 }

@@ -128,7 +128,8 @@ impl_File_get_errhandler(struct call *call, const struct args_File_get_errhandle
 {
 	int err = of_file(a->file);
 
-	return err == MPI_SUCCESS ? mpi_errhandler_publish(call->self, call->self->file_errhandler, a->errhandler) : err;
+	return err == MPI_SUCCESS ? mpi_errhandler_publish(call->self, call->self->file_errhandler,
+		a->errhandler) : err;
 }
 
 int
@@ -136,7 +137,8 @@ impl_File_set_errhandler(struct call *call, const struct args_File_set_errhandle
 {
 	int err = of_file(a->file);
 
-	return err == MPI_SUCCESS ? mpi_errhandler_set(call->self, &call->self->file_errhandler, a->errhandler, ERRHANDLER_FILE) : err;
+	return err == MPI_SUCCESS ? mpi_errhandler_set(call->self, &call->self->file_errhandler,
+		a->errhandler, ERRHANDLER_FILE) : err;
 }
 
 int

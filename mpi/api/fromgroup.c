@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter sessions: communicators made of groups alone. Their members talk through a communicator of all ranks of the job that the program does
- * not see, under a tag that is computed from the text which the program gives.
+ * Chapter sessions: communicators made of groups alone. Their members talk through a communicator
+ * of all ranks of the job that the program does not see, under a tag that is computed from the text
+ * which the program gives.
  */
 #include <string.h>
 #include <mpi_impl.h>
@@ -29,7 +30,7 @@ check(const struct group *g, const char *text)
 }
 
 static int
-create(struct mpi_rank *self, struct group *g, int tag, MPI_Comm *newcomm)
+fromgroup_create(struct mpi_rank *self, struct group *g, int tag, MPI_Comm *newcomm)
 {
 	struct comm *all = &self->universe;
 	struct circle circle = {.comm = all, .members = g, .context = all->context + CONTEXT_GROUP, .tag = tag};
@@ -57,7 +58,7 @@ impl_Comm_create_from_group(struct call *call, const struct args_Comm_create_fro
 	*a->newcomm = MPI_COMM_NULL;
 	if (a->group->size == 0)
 		return MPI_SUCCESS;
-	err = create(call->self, a->group, tag_of(a->stringtag), a->newcomm);
+	err = fromgroup_create(call->self, a->group, tag_of(a->stringtag), a->newcomm);
 	return err == MPI_SUCCESS ? equip(call->self, *a->newcomm, a->errhandler, a->info) : err;
 }
 
@@ -96,7 +97,7 @@ impl_Intercomm_create_from_groups(struct call *call, const struct args_Intercomm
 		return MPI_SUCCESS;
 	if (a->local_leader < 0 || a->local_leader >= a->local_group->size)
 		return MPI_ERR_RANK;
-	err = create(self, a->local_group, tag_of(a->stringtag), &handle);
+	err = fromgroup_create(self, a->local_group, tag_of(a->stringtag), &handle);
 	if (err != MPI_SUCCESS)
 		return err;
 	err = meet(call, a, mpi_comm_find(self, handle));

@@ -76,7 +76,8 @@ impl_Graph_create(struct call *call, const struct args_Graph_create *a)
 	if (err != MPI_SUCCESS)
 		return err;
 	if (c->rank < a->nnodes)
-		n = newcomm_group(call->self, c, a->reorder ? group_of(call->self, c, &g) : place_grid(call->self, c, 0, NULL, a->nnodes));
+		n = newcomm_group(call->self, c, a->reorder ? group_of(call->self, c, &g)
+			: place_grid(call->self, c, 0, NULL, a->nnodes));
 	if (n.made != NULL) {
 		n.made->topology = mpi_topology_graph(a->nnodes, a->indx, a->edges, n.made->rank);
 		if (n.made->topology == NULL) {
@@ -144,7 +145,8 @@ impl_Graph_get(struct call *call, const struct args_Graph_get *a)
 	(void)call;
 	if (err != MPI_SUCCESS)
 		return err;
-	if (a->maxindex < g->nnodes || a->maxedges < edges_of(g) || a->indx == NULL || (edges_of(g) > 0 && a->edges == NULL))
+	if (a->maxindex < g->nnodes || a->maxedges < edges_of(g) || a->indx == NULL ||
+			(edges_of(g) > 0 && a->edges == NULL))
 		return MPI_ERR_ARG;
 	memcpy(a->indx, g->index, (size_t)g->nnodes * sizeof(int));
 	if (edges_of(g) > 0)

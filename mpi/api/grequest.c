@@ -14,7 +14,7 @@ struct general {
 };
 
 static int
-finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
+grequest_finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
 {
 	struct general *g = r->own;
 
@@ -33,7 +33,7 @@ cancel(struct mpi_rank *self, struct request *r)
 }
 
 static int
-drop(struct mpi_rank *self, struct request *r)
+grequest_drop(struct mpi_rank *self, struct request *r)
 {
 	struct general *g = r->own;
 	int err = g->free ? g->free(g->extra_state) : MPI_SUCCESS;
@@ -43,7 +43,7 @@ drop(struct mpi_rank *self, struct request *r)
 	return err;
 }
 
-static const struct request_class general_class = {.finish = finish, .cancel = cancel, .drop = drop};
+static const struct request_class general_class = {.finish = grequest_finish, .cancel = cancel, .drop = grequest_drop};
 
 int
 impl_Grequest_start(struct call *call, const struct args_Grequest_start *a)

@@ -7,7 +7,7 @@
 #include <mpi/core/session.h>
 
 /* Members of a new group, as they are found. */
-struct list {
+struct rank_list {
 	int32_t *world;
 	int size;
 	struct session *session;	/* that the group they are taken from comes from, or NULL */
@@ -15,7 +15,7 @@ struct list {
 
 /* Room for n members. */
 static int
-list_init(struct list *l, long n)
+rank_list_init(struct rank_list *l, long n)
 {
 	l->size = 0;
 	l->session = NULL;
@@ -24,7 +24,7 @@ list_init(struct list *l, long n)
 }
 
 static void
-list_add(struct list *l, const struct group *g, int i)
+rank_list_add(struct rank_list *l, const struct group *g, int i)
 {
 	l->world[l->size++] = mpi_group_world(g, i);
 	l->session = g->session;
@@ -32,7 +32,7 @@ list_add(struct list *l, const struct group *g, int i)
 
 /* The group of the members; or, after an error, nothing. Returns the error. */
 static int
-list_group(struct call *call, struct list *l, int err, MPI_Group *newgroup)
+rank_list_group(struct call *call, struct rank_list *l, int err, MPI_Group *newgroup)
 {
 	struct group *made;
 
@@ -97,46 +97,46 @@ impl_Group_compare(struct call *call, const struct args_Group_compare *a)
 
 /* Add the members of g that are (or are not) in `other`. */
 static void
-add_those(struct list *l, const struct group *g, const struct group *other, bool in)
+add_those(struct rank_list *l, const struct group *g, const struct group *other, bool in)
 {
 	for (int i = 0; i < g->size; i++)
 		if ((mpi_group_find(other, mpi_group_world(g, i)) != MPI_UNDEFINED) == in)
-			list_add(l, g, i);
+			rank_list_add(l, g, i);
 }
 
 int
 impl_Group_union(struct call *call, const struct args_Group_union *a)
 {
-	struct list l;
-	int err = list_init(&l, (long)a->group1->size + a->group2->size);
+	struct rank_list l;
+	int err = rank_list_init(&l, (long)a->group1->size + a->group2->size);
 
 	for (int i = 0; err == MPI_SUCCESS && i < a->group1->size; i++)
-		list_add(&l, a->group1, i);
+		rank_list_add(&l, a->group1, i);
 	if (err == MPI_SUCCESS)
 		add_those(&l, a->group2, a->group1, false);
-	return list_group(call, &l, err, a->newgroup);
+	return rank_list_group(call, &l, err, a->newgroup);
 }
 
 int
 impl_Group_intersection(struct call *call, const struct args_Group_intersection *a)
 {
-	struct list l;
-	int err = list_init(&l, a->group1->size);
+	struct rank_list l;
+	int err = rank_list_init(&l, a->group1->size);
 
 	if (err == MPI_SUCCESS)
 		add_those(&l, a->group1, a->group2, true);
-	return list_group(call, &l, err, a->newgroup);
+	return rank_list_group(call, &l, err, a->newgroup);
 }
 
 int
 impl_Group_difference(struct call *call, const struct args_Group_difference *a)
 {
-	struct list l;
-	int err = list_init(&l, a->group1->size);
+	struct rank_list l;
+	int err = rank_list_init(&l, a->group1->size);
 
 	if (err == MPI_SUCCESS)
 		add_those(&l, a->group1, a->group2, false);
-	return list_group(call, &l, err, a->newgroup);
+	return rank_list_group(call, &l, err, a->newgroup);
 }
 
 /* Ranks of a group in an array; `null`: MPI_PROC_NULL may be among them. */
@@ -162,7 +162,8 @@ impl_Group_translate_ranks(struct call *call, const struct args_Group_translate_
 	for (int i = 0; err == MPI_SUCCESS && i < a->n; i++) {
 		int rank = a->ranks1[i];
 
-		a->ranks2[i] = rank == MPI_PROC_NULL ? rank : mpi_group_find(a->group2, mpi_group_world(a->group1, rank));
+		a->ranks2[i] = rank == MPI_PROC_NULL ? rank
+			: mpi_group_find(a->group2, mpi_group_world(a->group1, rank));
 	}
 	return err;
 }
@@ -180,13 +181,13 @@ mark(unsigned char *chosen, int rank)
 /* A choice of members: one byte for each, and them in the order in which they were chosen. */
 struct choice {
 	unsigned char *chosen;
-	struct list l;
+	struct rank_list l;
 };
 
 static int
 choice_init(struct choice *c, const struct group *g)
 {
-	int err = list_init(&c->l, g->size);
+	int err = rank_list_init(&c->l, g->size);
 
 	c->chosen = calloc((size_t)g->size + 1, 1);
 	return c->chosen ? err : MPI_ERR_NO_MEM;
@@ -198,7 +199,7 @@ choose(struct choice *c, const struct group *g, int rank)
 	int err = rank < 0 || rank >= g->size ? MPI_ERR_RANK : mark(c->chosen, rank);
 
 	if (err == MPI_SUCCESS)
-		list_add(&c->l, g, rank);
+		rank_list_add(&c->l, g, rank);
 	return err;
 }
 
@@ -210,10 +211,10 @@ choice_group(struct call *call, struct choice *c, const struct group *rest, int 
 		c->l.size = 0;
 		for (int i = 0; i < rest->size; i++)
 			if (!c->chosen[i])
-				list_add(&c->l, rest, i);
+				rank_list_add(&c->l, rest, i);
 	}
 	free(c->chosen);
-	return list_group(call, &c->l, err, newgroup);
+	return rank_list_group(call, &c->l, err, newgroup);
 }
 
 static int

@@ -81,7 +81,8 @@ learn(const struct meeting *m, int32_t **theirs, int32_t *size)
 		err = MPI_ERR_NO_MEM;
 	if (err == MPI_SUCCESS) {
 		*theirs = malloc((size_t)*size * sizeof(**theirs));
-		err = *theirs ? exchange(m, ours, (size_t)g->size * sizeof(*ours), *theirs, (size_t)*size * sizeof(**theirs)) : MPI_ERR_NO_MEM;
+		err = *theirs ? exchange(m, ours, (size_t)g->size * sizeof(*ours), *theirs,
+			(size_t)*size * sizeof(**theirs)) : MPI_ERR_NO_MEM;
 	}
 	free(ours);
 	return err;
@@ -155,14 +156,18 @@ impl_Intercomm_create(struct call *call, const struct args_Intercomm_create *a)
 		int err = call_comm(call, a->peer_comm, &m.peer);
 
 		if (err == MPI_SUCCESS)
-			err = a->remote_leader >= 0 && a->remote_leader < mpi_comm_peers(m.peer) ? call_send_tag(a->tag) : MPI_ERR_RANK;
+			err = a->remote_leader >= 0 && a->remote_leader < mpi_comm_peers(m.peer)
+				? call_send_tag(a->tag) : MPI_ERR_RANK;
 		if (err != MPI_SUCCESS)
 			return err;
 	}
 	return intercomm_create(&m, a->newintercomm);
 }
 
-/* Whether our group comes first: the one that says low; else the one whose first member has the lower rank in the job. */
+/*
+ * Whether our group comes first: the one that says low; else the one whose first member has the
+ * lower rank in the job.
+ */
 static bool
 is_first(const struct comm *c, int high, int other_high)
 {
@@ -199,7 +204,8 @@ impl_Intercomm_merge(struct call *call, const struct args_Intercomm_merge *a)
 	err = mpi_agree(call->self, &agreed);
 	if (err != MPI_SUCCESS)
 		return err;
-	n = newcomm_group(call->self, c, is_first(c, agreed.mine.ours, agreed.mine.theirs) ? joined(call->self, c->group, c->remote) :
+	n = newcomm_group(call->self, c, is_first(c, agreed.mine.ours, agreed.mine.theirs)
+		? joined(call->self, c->group, c->remote) :
 		joined(call->self, c->remote, c->group));
 	if (n.err != MPI_SUCCESS) {
 		mpi_ids_give_back(&call->self->ids, agreed.id);

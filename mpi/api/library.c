@@ -57,7 +57,7 @@ library_is_quiet(const void *rank)
 {
 	const struct mpi_rank *self = rank;
 
-	return link_is_empty(&self->outgoing) && link_is_empty(&self->answers) && self->detached == NULL;
+	return list_is_empty(&self->outgoing) && list_is_empty(&self->answers) && self->detached == NULL;
 }
 
 void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The library is open as long as somebody uses it: the world of MPI_Init, and each session. What was opened stays until the program ends (a
- * message of a peer may be on its way while this rank has no user), so that it can be used again.
+ * The library is open as long as somebody uses it: the world of MPI_Init, and each session. What
+ * was opened stays until the program ends (a message of a peer may be on its way while this rank
+ * has no user), so that it can be used again.
  */
 #ifndef MPI_API_LIBRARY_H
 #define MPI_API_LIBRARY_H

@@ -16,7 +16,7 @@ struct found {
 
 /* Take what is there. Error class. */
 static int
-take(struct mpi_rank *self, struct comm *c, struct unexpected *u, MPI_Message *message)
+matched_take(struct mpi_rank *self, struct comm *c, struct unexpected *u, MPI_Message *message)
 {
 	struct found *f = malloc(sizeof(*f));
 	uintptr_t handle = f ? mpi_handle_new(&self->tables[HANDLE_MESSAGE], f) : 0;
@@ -38,7 +38,7 @@ take_and_describe(const struct probe *p, struct comm *c, MPI_Message *message, M
 	struct unexpected *u = probe_look(p);
 
 	mpi_status_set(status, u->packet.source, u->packet.tag, u->packet.bytes);
-	return take(p->self, c, u, message);
+	return matched_take(p->self, c, u, message);
 }
 
 int
@@ -76,7 +76,7 @@ impl_Improbe(struct call *call, const struct args_Improbe *a)
 
 /* What a receive of a found message needs to know; `found` is NULL for MPI_MESSAGE_NO_PROC. */
 static int
-find(struct call *call, MPI_Message message, struct found **f)
+matched_find(struct call *call, MPI_Message message, struct found **f)
 {
 	*f = NULL;
 	if (message == MPI_MESSAGE_NO_PROC)
@@ -105,7 +105,7 @@ impl_Mrecv(struct call *call, const struct args_Mrecv *a)
 {
 	struct request r = {.handle = 0};
 	struct found *f;
-	int err = find(call, *a->message, &f);
+	int err = matched_find(call, *a->message, &f);
 
 	if (err != MPI_SUCCESS)
 		return err;
@@ -126,13 +126,14 @@ impl_Imrecv(struct call *call, const struct args_Imrecv *a)
 {
 	struct request *r;
 	struct found *f;
-	int err = find(call, *a->message, &f);
+	int err = matched_find(call, *a->message, &f);
 
 	if (err != MPI_SUCCESS)
 		return err;
 	if (f == NULL) {
 		*a->message = MPI_MESSAGE_NULL;
-		return message_irecv(call->self, &(struct message){.rank = MPI_PROC_NULL, .comm = &call->self->self}, a->request);
+		return message_irecv(call->self, &(struct message){.rank = MPI_PROC_NULL,
+			.comm = &call->self->self}, a->request);
 	}
 	r = mpi_request_new(call->self, f->comm);
 	if (r == NULL)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter environment: memory. It comes from the transport where that can give memory which peers reach directly, else from the heap. Each block
- * begins with a record of it, and is in a list, so that memory which is none of ours is recognised.
+ * Chapter environment: memory. It comes from the transport where that can give memory which peers
+ * reach directly, else from the heap. Each block begins with a record of it, and is in a list, so
+ * that memory which is none of ours is recognised.
  */
 #include <stdlib.h>
 #include <mpi_impl.h>

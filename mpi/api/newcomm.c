@@ -80,7 +80,8 @@ newcomm_hints(const struct info *from)
 struct newcomm
 newcomm_copy(struct mpi_rank *self, struct comm *c, const struct info *info)
 {
-	struct comm *made = mpi_comm_new(self, mpi_group_hold(c->group), c->remote ? mpi_group_hold(c->remote) : NULL, c->errhandler);
+	struct comm *made = mpi_comm_new(self, mpi_group_hold(c->group), c->remote
+		? mpi_group_hold(c->remote) : NULL, c->errhandler);
 	int err = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 
 	if (err == MPI_SUCCESS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How the functions that make communicators end: each rank has made its part, or has failed to; the members agree on a number; all have the
- * communicator, or nobody.
+ * How the functions that make communicators end: each rank has made its part, or has failed to; the
+ * members agree on a number; all have the communicator, or nobody.
  */
 #ifndef MPI_API_NEWCOMM_H
 #define MPI_API_NEWCOMM_H
@@ -15,7 +15,10 @@ struct newcomm {
 	int err;			/* class; not MPI_SUCCESS: there is nothing to make it of (`made` is NULL) */
 };
 
-/* Agree with all of the circle; *handle is MPI_COMM_NULL where the rank is no member. Error class; `made` is gone then. */
+/*
+ * Agree with all of the circle; *handle is MPI_COMM_NULL where the rank is no member. Error class;
+ * `made` is gone then.
+ */
 int newcomm_agree(struct mpi_rank *self, struct circle circle, struct newcomm n, MPI_Comm *handle);
 
 /* The same with all ranks of c. */

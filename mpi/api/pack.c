@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter datatypes: packing into a buffer of the program's. Packed data is the data itself, in its order; external32 is the same everywhere.
+ * Chapter datatypes: packing into a buffer of the program's. Packed data is the data itself, in its
+ * order; external32 is the same everywhere.
  */
 #include <string.h>
 #include <mpi_impl.h>
@@ -26,7 +27,8 @@ check_packing(const struct packing *p, MPI_Count bytes)
 		return err;
 	if (p->buffer == NULL && bytes > 0)
 		return MPI_ERR_BUFFER;
-	return p->room < 0 || *p->position < 0 || *p->position > p->room || bytes > p->room - *p->position ? MPI_ERR_ARG : MPI_SUCCESS;
+	return p->room < 0 || *p->position < 0 || *p->position > p->room ||
+		bytes > p->room - *p->position ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 
 static char *

@@ -30,7 +30,7 @@ impl_Precv_init(struct call *call, const struct args_Precv_init *a)
 
 /* A request of this class, or NULL; its communicator gets errors. */
 static struct request *
-find(struct call *call, MPI_Request handle, const struct request_class *class)
+partitioned_find(struct call *call, MPI_Request handle, const struct request_class *class)
 {
 	struct request *r = mpi_request_find(call->self, handle);
 
@@ -43,7 +43,7 @@ find(struct call *call, MPI_Request handle, const struct request_class *class)
 static struct parts *
 sending(struct call *call, MPI_Request handle)
 {
-	struct request *r = find(call, handle, &parts_send_class);
+	struct request *r = partitioned_find(call, handle, &parts_send_class);
 
 	return mpi_request_is_active(r) ? r->own : NULL;
 }
@@ -110,7 +110,7 @@ impl_Pready_list(struct call *call, const struct args_Pready_list *a)
 int
 impl_Parrived(struct call *call, const struct args_Parrived *a)
 {
-	struct request *r = find(call, a->request, &parts_recv_class);
+	struct request *r = partitioned_find(call, a->request, &parts_recv_class);
 	struct parts *p;
 
 	if (a->request != MPI_REQUEST_NULL && r == NULL)
@@ -121,7 +121,8 @@ impl_Parrived(struct call *call, const struct args_Parrived *a)
 	p = r->own;
 	if (a->partition < 0 || a->partition >= p->partitions)
 		return MPI_ERR_ARG;
-	if (!mpi_request_is_active(r) || parts_are_null(p) || mpi_request_is_done(r) || parts_have_arrived(p, a->partition))
+	if (!mpi_request_is_active(r) || parts_are_null(p) || mpi_request_is_done(r) ||
+			parts_have_arrived(p, a->partition))
 		return MPI_SUCCESS;
 	mpi_progress(call->self);
 	*a->flag = mpi_request_is_done(r) || parts_have_arrived(p, a->partition);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Partitioned messages. The sender cuts a message in pieces of some partitions each, and tells the receiver how when
- * the request is made: that is one message with the program's tag in a context of its own, so that pairs are matched in the order in which they are
- * made, once for all times. Each piece then is a message, sent when its partitions are ready, with a tag that no other piece of the sender has; so
- * receivers may cut in other partitions, and may be started first (ADR 0039).
+ * Partitioned messages. The sender cuts a message in pieces of some partitions each, and tells the
+ * receiver how when the request is made: that is one message with the program's tag in a context of
+ * its own, so that pairs are matched in the order in which they are made, once for all times. Each
+ * piece then is a message, sent when its partitions are ready, with a tag that no other piece of
+ * the sender has; so receivers may cut in other partitions, and may be started first (ADR 0039).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ new_told(struct mpi_rank *self, struct comm *c, const struct cut *cut)
 
 /* It goes now, or when it is done. */
 static void
-let_go(struct mpi_rank *self, struct request *r)
+parts_let_go(struct mpi_rank *self, struct request *r)
 {
 	if (mpi_request_is_done(r))
 		mpi_request_free(self, r);
@@ -48,14 +49,14 @@ let_go(struct mpi_rank *self, struct request *r)
 }
 
 static void
-tell(struct mpi_rank *self, const struct parts *p, struct request *told)
+parts_tell(struct mpi_rank *self, const struct parts *p, struct request *told)
 {
 	const struct message *m = &p->message;
 
 	mpi_send_prepare(told, m->comm, told->own, sizeof(struct cut), m->rank, m->tag);
 	told->context = m->comm->context + CONTEXT_PARTITIONED;
 	mpi_send_start(self, told);
-	let_go(self, told);
+	parts_let_go(self, told);
 }
 
 static void
@@ -124,12 +125,14 @@ room(const struct parts *p)
 
 /* A piece that is done is where the program wants it. */
 static void
-take(struct parts *p, uint32_t i)
+parts_take(struct parts *p, uint32_t i)
 {
-	MPI_Count at = (MPI_Count)(i * p->cut.piece_bytes), bytes = (MPI_Count)bytes_of_piece(p, i), fits = room(p) - at;
+	MPI_Count at = (MPI_Count)(i * p->cut.piece_bytes), bytes = (MPI_Count)bytes_of_piece(p, i),
+		fits = room(p) - at;
 
 	if (!p->pieces[i].taken && p->staging != NULL && fits > 0)
-		mpi_type_unpack(p->message.type, (void *)(uintptr_t)p->message.buffer, at, p->staging + at, bytes < fits ? bytes : fits);
+		mpi_type_unpack(p->message.type, (void *)(uintptr_t)p->message.buffer, at,
+			p->staging + at, bytes < fits ? bytes : fits);
 	p->pieces[i].taken = true;
 }
 
@@ -169,11 +172,12 @@ note(struct request *r, bool receives)
 	struct parts *p = r->own;
 	uint32_t before = p->done;
 
-	while (p->done < p->cut.pieces && is_on_its_way(&p->pieces[p->done]) && mpi_request_is_done(&p->pieces[p->done].request)) {
+	while (p->done < p->cut.pieces && is_on_its_way(&p->pieces[p->done]) &&
+			mpi_request_is_done(&p->pieces[p->done].request)) {
 		int err = p->pieces[p->done].request.error;
 
 		if (receives)
-			take(p, p->done);
+			parts_take(p, p->done);
 		if (r->error == MPI_SUCCESS)
 			r->error = err;
 		p->done++;
@@ -238,7 +242,7 @@ recv_is_ready(const struct request *r)
 }
 
 static int
-begin(struct mpi_rank *self, struct request *r)
+parts_begin(struct mpi_rank *self, struct request *r)
 {
 	struct parts *p = r->own;
 
@@ -263,7 +267,7 @@ send_start(struct mpi_rank *self, struct request *r)
 
 		p->pieces[i].left = rest < p->per_piece ? rest : p->per_piece;
 	}
-	return begin(self, r);
+	return parts_begin(self, r);
 }
 
 static int
@@ -273,11 +277,11 @@ recv_start(struct mpi_rank *self, struct request *r)
 
 	if (p->known)
 		recv_all(self, p);
-	return begin(self, r);
+	return parts_begin(self, r);
 }
 
 static int
-finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
+parts_finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
 {
 	const struct parts *p = r->own;
 	MPI_Count fits = room(p);
@@ -288,18 +292,19 @@ finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
 	else if (p->marks != NULL)
 		mpi_status_empty(status);
 	else
-		mpi_status_set(status, p->message.rank, p->message.tag, (MPI_Count)p->cut.bytes < fits ? p->cut.bytes : (size_t)fits);
+		mpi_status_set(status, p->message.rank, p->message.tag, (MPI_Count)p->cut.bytes <
+			fits ? p->cut.bytes : (size_t)fits);
 	return r->error;
 }
 
 static int
-drop(struct mpi_rank *self, struct request *r)
+parts_drop(struct mpi_rank *self, struct request *r)
 {
 	struct parts *p = r->own;
 
 	if (p->told != NULL) {
 		mpi_request_cancel(self, p->told);
-		let_go(self, p->told);
+		parts_let_go(self, p->told);
 	}
 	mpi_type_release(p->message.type);
 	free(p->staging);
@@ -309,13 +314,15 @@ drop(struct mpi_rank *self, struct request *r)
 	return MPI_SUCCESS;
 }
 
-const struct request_class parts_send_class = {.start = send_start, .ready = is_ready, .advance = send_advance, .finish = finish, .drop = drop};
-const struct request_class parts_recv_class = {.start = recv_start, .ready = recv_is_ready, .advance = recv_advance, .finish = finish,
-	.drop = drop};
+const struct request_class parts_send_class = {.start = send_start, .ready = is_ready,
+	.advance = send_advance, .finish = parts_finish, .drop = parts_drop};
+const struct request_class parts_recv_class = {.start = recv_start, .ready = recv_is_ready,
+	.advance = recv_advance, .finish = parts_finish,
+	.drop = parts_drop};
 
 /* A request of one of the classes; holds what it needs. NULL: no memory. */
 static struct request *
-make(struct mpi_rank *self, const struct message *m, int partitions, const struct request_class *class)
+parts_make(struct mpi_rank *self, const struct message *m, int partitions, const struct request_class *class)
 {
 	struct parts *p = calloc(1, sizeof(*p));
 	struct request *r = p ? mpi_request_new_class(self, m->comm, class, p) : NULL;
@@ -339,7 +346,8 @@ cut(struct parts *p)
 	uint64_t bytes = (uint64_t)(p->message.count * p->message.type->size);
 
 	p->per_piece = (p->partitions + PIECES_MAX - 1) / PIECES_MAX;
-	p->cut = (struct cut){.bytes = bytes * (uint64_t)p->partitions, .piece_bytes = bytes * (uint64_t)p->per_piece, .tag = c->pieces & TAG_MASK};
+	p->cut = (struct cut){.bytes = bytes * (uint64_t)p->partitions, .piece_bytes = bytes *
+		(uint64_t)p->per_piece, .tag = c->pieces & TAG_MASK};
 	if (p->partitions > 0)
 		p->cut.pieces = (uint32_t)((p->partitions + p->per_piece - 1) / p->per_piece);
 	c->pieces += p->cut.pieces;
@@ -348,7 +356,7 @@ cut(struct parts *p)
 int
 parts_send(struct mpi_rank *self, const struct message *m, int partitions, struct request **request)
 {
-	struct request *r = make(self, m, partitions, &parts_send_class), *told = NULL;
+	struct request *r = parts_make(self, m, partitions, &parts_send_class), *told = NULL;
 	struct parts *p = r ? r->own : NULL;
 
 	if (p == NULL)
@@ -360,7 +368,7 @@ parts_send(struct mpi_rank *self, const struct message *m, int partitions, struc
 	p->marks = calloc((size_t)p->partitions + 1, sizeof(*p->marks));
 	p->pieces = calloc(p->cut.pieces + 1, sizeof(*p->pieces));
 	if (told != NULL && p->marks != NULL && p->pieces != NULL) {
-		tell(self, p, told);
+		parts_tell(self, p, told);
 	} else if (!parts_are_null(p) || p->marks == NULL || p->pieces == NULL) {
 		if (told != NULL)
 			mpi_request_free(self, told);
@@ -374,7 +382,7 @@ parts_send(struct mpi_rank *self, const struct message *m, int partitions, struc
 int
 parts_recv(struct mpi_rank *self, const struct message *m, int partitions, struct request **request)
 {
-	struct request *r = make(self, m, partitions, &parts_recv_class);
+	struct request *r = parts_make(self, m, partitions, &parts_recv_class);
 	struct parts *p = r ? r->own : NULL;
 
 	if (p == NULL)
@@ -407,11 +415,15 @@ parts_ready(struct mpi_rank *self, struct parts *p, int partition)
 		send_piece(self, p, piece);
 }
 
-/* The pieces in which a partition of the receiver lies; if it is empty or behind all, those of the same share of the whole. */
+/*
+ * The pieces in which a partition of the receiver lies; if it is empty or behind all, those of the
+ * same share of the whole.
+ */
 static void
 pieces_of(const struct parts *p, int partition, uint32_t *first, uint32_t *last)
 {
-	uint64_t bytes = (uint64_t)(p->message.count * p->message.type->size), at = bytes * (uint64_t)partition, n = p->cut.pieces;
+	uint64_t bytes = (uint64_t)(p->message.count * p->message.type->size), at = bytes *
+		(uint64_t)partition, n = p->cut.pieces;
 	uint64_t all = (uint64_t)p->partitions;
 
 	if (bytes > 0 && at + bytes <= p->cut.bytes) {
@@ -436,7 +448,7 @@ parts_have_arrived(struct parts *p, int partition)
 	for (uint32_t i = first; i <= last; i++) {
 		if (!mpi_request_is_done(&p->pieces[i].request))
 			return false;
-		take(p, i);
+		parts_take(p, i);
 	}
 	return true;
 }

@@ -29,7 +29,8 @@ struct parts {
 	bool known;			/* receive: the cut was told */
 	bool too_long;
 	int failed;			/* receive: class of the error because of which the cut is not known */
-	struct request *told;		/* receive: the message that tells it, until it is known; its `own` is the cut */
+	/* receive: the message that tells it, until it is known; its `own` is the cut */
+	struct request *told;
 	struct cut cut;
 	struct piece *pieces;
 	uint32_t done;			/* pieces of this round, in order */

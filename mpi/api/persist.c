@@ -17,7 +17,7 @@ struct again {
 };
 
 static int
-start(struct mpi_rank *self, struct request *r)
+persist_start(struct mpi_rank *self, struct request *r)
 {
 	const struct again *g = r->own;
 
@@ -40,7 +40,7 @@ start(struct mpi_rank *self, struct request *r)
 }
 
 static int
-drop(struct mpi_rank *self, struct request *r)
+persist_drop(struct mpi_rank *self, struct request *r)
 {
 	struct again *g = r->own;
 
@@ -50,10 +50,10 @@ drop(struct mpi_rank *self, struct request *r)
 	return MPI_SUCCESS;
 }
 
-static const struct request_class again_class = {.start = start, .drop = drop};
+static const struct request_class again_class = {.start = persist_start, .drop = persist_drop};
 
 static int
-make(struct call *call, const struct message *m, enum what what, MPI_Request *request)
+persist_make(struct call *call, const struct message *m, enum what what, MPI_Request *request)
 {
 	struct again *g = malloc(sizeof(*g));
 	struct request *r = g ? mpi_request_new_class(call->self, m->comm, &again_class, g) : NULL;
@@ -73,31 +73,31 @@ make(struct call *call, const struct message *m, enum what what, MPI_Request *re
 int
 impl_Send_init(struct call *call, const struct args_Send_init *a)
 {
-	return make(call, &MESSAGE_OUT(a), SEND, a->request);
+	return persist_make(call, &MESSAGE_OUT(a), SEND, a->request);
 }
 
 int
 impl_Rsend_init(struct call *call, const struct args_Rsend_init *a)
 {
-	return make(call, &MESSAGE_OUT(a), SEND, a->request);
+	return persist_make(call, &MESSAGE_OUT(a), SEND, a->request);
 }
 
 int
 impl_Ssend_init(struct call *call, const struct args_Ssend_init *a)
 {
-	return make(call, &MESSAGE_OUT(a), SSEND, a->request);
+	return persist_make(call, &MESSAGE_OUT(a), SSEND, a->request);
 }
 
 int
 impl_Bsend_init(struct call *call, const struct args_Bsend_init *a)
 {
-	return make(call, &MESSAGE_OUT(a), BSEND, a->request);
+	return persist_make(call, &MESSAGE_OUT(a), BSEND, a->request);
 }
 
 int
 impl_Recv_init(struct call *call, const struct args_Recv_init *a)
 {
-	return make(call, &MESSAGE_IN(a), RECV, a->request);
+	return persist_make(call, &MESSAGE_IN(a), RECV, a->request);
 }
 
 /* A persistent request that may be started, or NULL. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Placing grids. Works where each cluster has the same number of ranks, and that number is the volume of a block into which the grid can be cut;
- * else, and where it would be no better, everything stays in its order.
+ * Placing grids. Works where each cluster has the same number of ranks, and that number is the
+ * volume of a block into which the grid can be cut; else, and where it would be no better,
+ * everything stays in its order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,10 @@ cluster_of(const struct placing *p, int32_t world)
 	return transport_cluster_of(p->self, (uint32_t)world);
 }
 
-/* Sort the members by cluster, in the order in which clusters first appear. False: not all clusters have the same number of them. */
+/*
+ * Sort the members by cluster, in the order in which clusters first appear. False: not all clusters
+ * have the same number of them.
+ */
 static bool
 sort_by_cluster(struct placing *p, const int32_t *world, int32_t *sorted)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Placing graphs: regions of as many nodes as a cluster has ranks are grown one after the other, each time by the node that is tied to the region
- * most, and then nodes change places as long as that makes the edges between clusters lighter (as Kernighan and Lin do it, one pair at a time).
- * The own order is refined likewise; the best of all stays, the own order itself unless another is better. O(n^2), for what begins a program.
+ * Placing graphs: regions of as many nodes as a cluster has ranks are grown one after the other,
+ * each time by the node that is tied to the region most, and then nodes change places as long as
+ * that makes the edges between clusters lighter (as Kernighan and Lin do it, one pair at a time).
+ * The own order is refined likewise; the best of all stays, the own order itself unless another is
+ * better. O(n^2), for what begins a program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +95,8 @@ next_node(const struct graph_placing *p, const int *at)
 	for (int i = 0; i < p->n; i++) {
 		if (at[i] >= 0)
 			continue;
-		if (best < 0 || p->link[i] > p->link[best] || (p->link[i] == p->link[best] && p->loose[i] < p->loose[best]))
+		if (best < 0 || p->link[i] > p->link[best] || (p->link[i] == p->link[best] &&
+				p->loose[i] < p->loose[best]))
 			best = i;
 	}
 	return best;
@@ -124,7 +127,10 @@ grow(struct graph_placing *p, int *at)
 	}
 }
 
-/* What a node is tied to another cluster more than to its own, not counting the node `but`; which is in that cluster. */
+/*
+ * What a node is tied to another cluster more than to its own, not counting the node `but`; which
+ * is in that cluster.
+ */
 static int64_t
 pull(const struct graph_placing *p, const int *at, int node, int but)
 {
@@ -134,7 +140,8 @@ pull(const struct graph_placing *p, const int *at, int node, int but)
 		int other = p->ties[k].node;
 
 		if (other != but)
-			sum += at[other] == at[but] ? p->ties[k].weight : at[other] == at[node] ? -p->ties[k].weight : 0;
+			sum += at[other] == at[but] ? p->ties[k].weight : at[other] == at[node]
+				? -p->ties[k].weight : 0;
 	}
 	return sum;
 }
@@ -210,7 +217,8 @@ bool
 place_graph(struct mpi_rank *self, const struct comm *c, int nodes, const struct place_edges *edges, int *member_of)
 {
 	size_t n = (size_t)nodes + 1;
-	struct graph_placing p = {.n = nodes, .own = calloc(4 * n, sizeof(int)), .link = malloc(2 * n * sizeof(int64_t)),
+	struct graph_placing p = {.n = nodes, .own = calloc(4 * n, sizeof(int)),
+		.link = malloc(2 * n * sizeof(int64_t)),
 		.ties = malloc((2 * (size_t)edges->count + 1) * sizeof(struct tie))};
 	bool room = p.own != NULL && p.link != NULL && p.ties != NULL;
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Placing graphs on several clusters: every member gets one node, each cluster as many as it has members, and random graphs are never cut more
- * than in the own order; partitioned messages between clusters.
+ * Placing graphs on several clusters: every member gets one node, each cluster as many as it has
+ * members, and random graphs are never cut more than in the own order; partitioned messages between
+ * clusters.
  *
  * sanitize: thread address
- * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c
- *	mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c build/gen/mpi/[a-z]*.c
+ * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
 #include <mpi/api/library.h>
@@ -23,7 +25,8 @@ static unsigned per_cluster;
 	do { \
 		if (!(condition)) { \
 			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, __FILE__, __LINE__, #condition); \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
+				__FILE__, __LINE__, #condition); \
 		} \
 	} while (0)
 
@@ -40,7 +43,8 @@ cut(const struct place_edges *e, const int *member_of)
 	long sum = 0;
 
 	for (int i = 0; i < e->count; i++) {
-		int from = member_of ? member_of[e->of[i].from] : e->of[i].from, to = member_of ? member_of[e->of[i].to] : e->of[i].to;
+		int from = member_of ? member_of[e->of[i].from] : e->of[i].from, to = member_of
+			? member_of[e->of[i].to] : e->of[i].to;
 
 		sum += from / (int)per_cluster != to / (int)per_cluster ? e->of[i].weight : 0;
 	}
@@ -56,7 +60,8 @@ place_one(uint32_t *state, int nodes, int edges)
 	int member_of[NODES], seen[NODES] = {0};
 
 	for (int i = 0; i < edges; i++)
-		of[i] = (struct place_edge){(int32_t)draw(state, (uint32_t)nodes), (int32_t)draw(state, (uint32_t)nodes), (int32_t)draw(state, 4)};
+		of[i] = (struct place_edge){(int32_t)draw(state, (uint32_t)nodes),
+			(int32_t)draw(state, (uint32_t)nodes), (int32_t)draw(state, 4)};
 	MUST(place_graph(mpi_self(), &mpi_self()->world, nodes, &e, member_of));
 	for (int i = 0; i < nodes; i++)
 		MUST(member_of[i] >= 0 && member_of[i] < nodes && !seen[member_of[i]]++);

@@ -79,7 +79,8 @@ set_all_done(const void *set)
 
 /* Finish a request; if it has failed, its communicator out, held, or NULL: it has none. */
 static int
-finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status, struct comm **failed)
+request_set_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle,
+	MPI_Status *status, struct comm **failed)
 {
 	struct comm *c = r->comm;
 	int err;
@@ -99,7 +100,7 @@ int
 set_finish(struct set *s, int i, MPI_Status *status)
 {
 	struct comm *failed;
-	int err = finish(s->self, s->requests[i], &s->handles[i], status, &failed);
+	int err = request_set_finish(s->self, s->requests[i], &s->handles[i], status, &failed);
 
 	s->requests[i] = NULL;
 	if (s->failed == NULL)
@@ -120,7 +121,7 @@ int
 set_finish_one(struct call *call, struct request *r, MPI_Request *handle, MPI_Status *status)
 {
 	struct comm *failed;
-	int err = finish(call->self, r, handle, status, &failed);
+	int err = request_set_finish(call->self, r, handle, status, &failed);
 
 	if (failed != NULL)
 		call_failed_on(call, failed);

@@ -23,7 +23,10 @@ struct set {
 int set_open(struct set *s, struct mpi_rank *self, const MPI_Request *handles, int count);
 void set_close(struct set *s);
 
-/* The active request of a handle; NULL and MPI_SUCCESS for MPI_REQUEST_NULL and for a persistent one that was not started. */
+/*
+ * The active request of a handle; NULL and MPI_SUCCESS for MPI_REQUEST_NULL and for a persistent
+ * one that was not started.
+ */
 int set_find(struct mpi_rank *self, MPI_Request handle, struct request **r);
 
 /* Number of the first request that is done, -1: none yet, count: there is none that is active. */
@@ -36,7 +39,10 @@ bool set_any_done(const void *set);
 /* The program learns of number i, which is done: status out, freed or inactive. Error class. */
 int set_finish(struct set *s, int i, MPI_Status *status);
 
-/* A failure among those that were finished goes to the error handler of its communicator, that of the first if there are several. */
+/*
+ * A failure among those that were finished goes to the error handler of its communicator, that of
+ * the first if there are several.
+ */
 void set_raise(const struct set *s, struct call *call);
 
 /* The same for a single request; a failure goes to the error handler of its communicator. */

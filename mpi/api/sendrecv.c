@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter point-to-point: a send and a receive in one call. The receive is posted first, so that two ranks that do this to each other meet.
+ * Chapter point-to-point: a send and a receive in one call. The receive is posted first, so that
+ * two ranks that do this to each other meet.
  */
 #include <stdlib.h>
 #include <mpi_impl.h>
@@ -75,7 +76,7 @@ are_done(const struct request *r)
 }
 
 static bool
-advance(struct mpi_rank *self, struct request *r)
+sendrecv_advance(struct mpi_rank *self, struct request *r)
 {
 	const struct halves *h = r->own;
 
@@ -87,7 +88,7 @@ advance(struct mpi_rank *self, struct request *r)
 }
 
 static int
-finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
+sendrecv_finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
 {
 	const struct halves *h = r->own;
 
@@ -97,7 +98,7 @@ finish(struct mpi_rank *self, struct request *r, MPI_Status *status)
 }
 
 static int
-drop(struct mpi_rank *self, struct request *r)
+sendrecv_drop(struct mpi_rank *self, struct request *r)
 {
 	struct halves *h = r->own;
 
@@ -109,7 +110,8 @@ drop(struct mpi_rank *self, struct request *r)
 	return MPI_SUCCESS;
 }
 
-static const struct request_class halves_class = {.ready = are_done, .advance = advance, .finish = finish, .drop = drop};
+static const struct request_class halves_class = {.ready = are_done, .advance = sendrecv_advance,
+	.finish = sendrecv_finish, .drop = sendrecv_drop};
 
 /* `copy` is taken over, also on failure. */
 static int

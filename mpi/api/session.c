@@ -133,7 +133,8 @@ impl_Group_from_session_pset(struct call *call, const struct args_Group_from_ses
 
 	if (number < 0)
 		return MPI_ERR_ARG;
-	g = number == PSET_WORLD ? mpi_group_range(self, 0, self->world_size) : mpi_group_range(self, self->world_rank, 1);
+	g = number == PSET_WORLD ? mpi_group_range(self, 0, self->world_size)
+		: mpi_group_range(self, self->world_rank, 1);
 	if (g == NULL)
 		return MPI_ERR_NO_MEM;
 	g->session = mpi_session_hold(a->session);
@@ -144,7 +145,8 @@ impl_Group_from_session_pset(struct call *call, const struct args_Group_from_ses
 int
 impl_Session_create_errhandler(struct call *call, const struct args_Session_create_errhandler *a)
 {
-	return mpi_errhandler_new(call->self, ERRHANDLER_SESSION, (void (*)(void))a->session_errhandler_fn, a->errhandler);
+	return mpi_errhandler_new(call->self, ERRHANDLER_SESSION,
+		(void (*)(void))a->session_errhandler_fn, a->errhandler);
 }
 
 int

@@ -76,7 +76,7 @@ exchange_choices(struct mpi_rank *self, struct comm *c, const struct choices *ou
 
 /* Everybody learns what everybody chose. */
 static int
-collect(struct mpi_rank *self, struct comm *c, struct choice mine, struct choices all[2])
+split_collect(struct mpi_rank *self, struct comm *c, struct choice mine, struct choices all[2])
 {
 	int err;
 
@@ -117,7 +117,7 @@ int
 newcomm_split(struct mpi_rank *self, struct comm *c, int color, int key, MPI_Comm *newcomm)
 {
 	struct choices all[2];
-	int err = collect(self, c, (struct choice){color, key, c->rank}, all);
+	int err = split_collect(self, c, (struct choice){color, key, c->rank}, all);
 
 	if (err == MPI_SUCCESS)
 		err = newcomm_of(self, c, part(self, c, all, color), newcomm);
@@ -179,7 +179,8 @@ color_of_type(struct call *call, const struct args_Comm_split_type *a, int *colo
 		return MPI_SUCCESS;
 	case MPI_COMM_TYPE_HW_UNGUIDED:
 		/* the next smaller unit, if the communicator is larger than that */
-		*color = is_in_one_cluster(call->self, a->comm) ? MPI_UNDEFINED : color_of_resource(call->self, "atoll://cluster");
+		*color = is_in_one_cluster(call->self, a->comm) ? MPI_UNDEFINED
+			: color_of_resource(call->self, "atoll://cluster");
 		if (a->info != NULL && *color != MPI_UNDEFINED)
 			return mpi_info_set(a->info, "mpi_hw_resource_type", "atoll://cluster");
 		return MPI_SUCCESS;

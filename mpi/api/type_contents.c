@@ -60,7 +60,8 @@ check_room(const struct contents *c, const struct wanted *w)
 {
 	if (c->combiner == MPI_COMBINER_NAMED)
 		return MPI_ERR_TYPE;
-	if (w->max_integers < c->integers || w->max_addresses < c->addresses || w->max_counts < c->counts || w->max_types < c->types)
+	if (w->max_integers < c->integers || w->max_addresses < c->addresses ||
+			w->max_counts < c->counts || w->max_types < c->types)
 		return MPI_ERR_ARG;
 	if ((c->integers > 0 && !w->integers) || (c->addresses > 0 && !w->addresses) || (c->counts > 0 && !w->counts) ||
 		(c->types > 0 && !w->types))
@@ -69,7 +70,7 @@ check_room(const struct contents *c, const struct wanted *w)
 }
 
 static int
-tell(struct mpi_rank *self, const struct contents *c, const struct wanted *w)
+type_contents_tell(struct mpi_rank *self, const struct contents *c, const struct wanted *w)
 {
 	int err = check_room(c, w);
 
@@ -96,20 +97,22 @@ tell(struct mpi_rank *self, const struct contents *c, const struct wanted *w)
 int
 impl_Type_get_contents(struct call *call, const struct args_Type_get_contents *a)
 {
-	struct wanted w = {a->max_integers, a->max_addresses, 0, a->max_datatypes, a->array_of_integers, a->array_of_addresses, NULL,
+	struct wanted w = {a->max_integers, a->max_addresses, 0, a->max_datatypes,
+		a->array_of_integers, a->array_of_addresses, NULL,
 		a->array_of_datatypes};
 	const struct contents *c = contents_of(a->datatype);
 
-	return c->large ? MPI_ERR_TYPE : tell(call->self, c, &w);
+	return c->large ? MPI_ERR_TYPE : type_contents_tell(call->self, c, &w);
 }
 
 int
 impl_Type_get_contents_c(struct call *call, const struct args_Type_get_contents_c *a)
 {
-	struct wanted w = {a->max_integers, a->max_addresses, a->max_large_counts, a->max_datatypes, a->array_of_integers,
+	struct wanted w = {a->max_integers, a->max_addresses, a->max_large_counts, a->max_datatypes,
+		a->array_of_integers,
 		a->array_of_addresses, a->array_of_large_counts, a->array_of_datatypes};
 
-	return tell(call->self, contents_of(a->datatype), &w);
+	return type_contents_tell(call->self, contents_of(a->datatype), &w);
 }
 
 struct fitting {
@@ -120,9 +123,12 @@ struct fitting {
 
 static const struct fitting by_size[] = {
 	{MPI_TYPECLASS_REAL, 2, MPI_REAL2}, {MPI_TYPECLASS_REAL, 4, MPI_REAL4}, {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
-	{MPI_TYPECLASS_REAL, 16, MPI_REAL16}, {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1}, {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
-	{MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4}, {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8}, {MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16},
-	{MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4}, {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8}, {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
+	{MPI_TYPECLASS_REAL, 16, MPI_REAL16}, {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
+		{MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
+	{MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4}, {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
+		{MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16},
+	{MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4}, {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
+		{MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
 	{MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32},
 };
 
@@ -146,7 +152,8 @@ struct pair {
 
 static const struct pair pairs[] = {
 	{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT}, {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT}, {MPI_LONG, MPI_INT, MPI_LONG_INT},
-	{MPI_INT, MPI_INT, MPI_2INT}, {MPI_SHORT, MPI_INT, MPI_SHORT_INT}, {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+	{MPI_INT, MPI_INT, MPI_2INT}, {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
+		{MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
 	{MPI_REAL, MPI_REAL, MPI_2REAL}, {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
 	{MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
 };

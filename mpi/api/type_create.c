@@ -61,7 +61,8 @@ length(struct making *m, MPI_Count n)
 static struct making
 making(struct call *call, int combiner, MPI_Count count, struct type *old)
 {
-	return (struct making){.call = call, .a = {.combiner = combiner, .large = call->large, .count = count, .old = old}};
+	return (struct making){.call = call, .a = {.combiner = combiner, .large = call->large,
+		.count = count, .old = old}};
 }
 
 static void
@@ -73,7 +74,7 @@ clean_up(struct making *m)
 }
 
 static int
-give(struct making *m, struct type *t, MPI_Datatype *newtype)
+type_create_give(struct making *m, struct type *t, MPI_Datatype *newtype)
 {
 	if (m->err == MPI_SUCCESS)
 		m->err = mpi_type_give(m->call->self, t, newtype);
@@ -88,7 +89,7 @@ build(struct making *m, MPI_Datatype *newtype)
 
 	if (m->err == MPI_SUCCESS)
 		m->err = mpi_type_make(&m->a, &t);
-	return give(m, t, newtype);
+	return type_create_give(m, t, newtype);
 }
 
 int
@@ -233,14 +234,15 @@ build_array(struct making *m, struct array_arguments *a, MPI_Datatype *newtype)
 		m->err = MPI_ERR_ARG;
 	if (m->err == MPI_SUCCESS)
 		m->err = mpi_type_make_array(a, &t);
-	return give(m, t, newtype);
+	return type_create_give(m, t, newtype);
 }
 
 int
 impl_Type_create_subarray(struct call *call, const struct args_Type_create_subarray *a)
 {
 	struct making m = making(call, MPI_COMBINER_SUBARRAY, 0, a->oldtype);
-	struct array_arguments array = {.combiner = MPI_COMBINER_SUBARRAY, .dimensions = a->ndims, .order = a->order, .old = a->oldtype};
+	struct array_arguments array = {.combiner = MPI_COMBINER_SUBARRAY, .dimensions = a->ndims,
+		.order = a->order, .old = a->oldtype};
 
 	length(&m, a->ndims);
 	array.sizes = list(&m, a->array_of_sizes, a->ndims);
@@ -253,7 +255,8 @@ int
 impl_Type_create_darray(struct call *call, const struct args_Type_create_darray *a)
 {
 	struct making m = making(call, MPI_COMBINER_DARRAY, 0, a->oldtype);
-	struct array_arguments array = {.combiner = MPI_COMBINER_DARRAY, .dimensions = a->ndims, .order = a->order, .old = a->oldtype,
+	struct array_arguments array = {.combiner = MPI_COMBINER_DARRAY, .dimensions = a->ndims,
+		.order = a->order, .old = a->oldtype,
 		.size = a->size, .rank = a->rank};
 
 	length(&m, a->ndims);

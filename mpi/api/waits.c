@@ -22,10 +22,10 @@ struct words {
 	const struct request *asked;	/* of the program's, that the call waits for; or NULL */
 };
 
-static void say(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void waits_say(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void
-say(struct words *w, const char *format, ...)
+waits_say(struct words *w, const char *format, ...)
 {
 	va_list list;
 	int len;
@@ -62,22 +62,22 @@ say_comm(struct words *w, int32_t context)
 
 	switch (context / CONTEXTS_PER_COMM) {
 	case ID_WORLD:
-		say(w, " on MPI_COMM_WORLD");
+		waits_say(w, " on MPI_COMM_WORLD");
 		break;
 	case ID_SELF:
-		say(w, " on MPI_COMM_SELF");
+		waits_say(w, " on MPI_COMM_SELF");
 		break;
 	case ID_UNIVERSE:
 		break;
 	default:
 		if (c != NULL && c->name != NULL)
-			say(w, " on communicator '%s'", c->name);
+			waits_say(w, " on communicator '%s'", c->name);
 		else
-			say(w, " on communicator %d", context / CONTEXTS_PER_COMM);
+			waits_say(w, " on communicator %d", context / CONTEXTS_PER_COMM);
 		break;
 	}
 	if (context % CONTEXTS_PER_COMM != CONTEXT_PT2PT)
-		say(w, " (part of a collective or partitioned operation)");
+		waits_say(w, " (part of a collective or partitioned operation)");
 }
 
 static void
@@ -86,26 +86,26 @@ say_tag(struct words *w, int32_t context, int32_t tag)
 	if (context % CONTEXTS_PER_COMM != CONTEXT_PT2PT)
 		return;
 	if (tag == MPI_ANY_TAG)
-		say(w, " with any tag");
+		waits_say(w, " with any tag");
 	else
-		say(w, " with tag %d", tag);
+		waits_say(w, " with tag %d", tag);
 }
 
 static void
-begin(struct words *w)
+waits_begin(struct words *w)
 {
-	say(w, w->said++ == 0 || w->begins ? ": " : "; ");
+	waits_say(w, w->said++ == 0 || w->begins ? ": " : "; ");
 	w->begins = false;
 }
 
 static void
 say_message(struct words *w, const struct group *g, int32_t context, int32_t source, int32_t tag)
 {
-	begin(w);
+	waits_begin(w);
 	if (source == MPI_ANY_SOURCE)
-		say(w, "a message from any rank");
+		waits_say(w, "a message from any rank");
 	else
-		say(w, "a message from rank %d", g != NULL ? mpi_group_world(g, source) : source);
+		waits_say(w, "a message from rank %d", g != NULL ? mpi_group_world(g, source) : source);
 	say_tag(w, context, tag);
 	say_comm(w, context);
 }
@@ -116,8 +116,8 @@ say_request(struct words *w, const struct request *r)
 	if (r->kind == REQUEST_RECV) {
 		say_message(w, r->group, r->context, r->source, r->tag);
 	} else if (r->kind == REQUEST_SEND) {
-		begin(w);
-		say(w, "that rank %u receives a message", r->peer);
+		waits_begin(w);
+		waits_say(w, "that rank %u receives a message", r->peer);
 		say_tag(w, r->context, r->tag);
 		say_comm(w, r->context);
 	}
@@ -125,10 +125,10 @@ say_request(struct words *w, const struct request *r)
 
 /* The receives in one of the matcher's queues. */
 static void
-say_posted(struct words *w, const struct link *queue)
+say_posted(struct words *w, const struct list *queue)
 {
-	for (const struct link *l = queue->next; l != NULL && l != queue && w->said < MOST; l = l->next)
-		say_request(w, LINK_OF(l, const struct request, link));
+	for (const struct list *l = queue->next; l != NULL && l != queue && w->said < MOST; l = l->next)
+		say_request(w, list_entry(l, const struct request, link));
 }
 
 static void
@@ -153,7 +153,7 @@ say_begun(struct words *w)
 		if (r == NULL || r == w->asked || !mpi_request_is_active(r) || mpi_request_is_done(r))
 			continue;
 		if (w->asked != NULL && w->said == 1) {
-			say(w, "; has also begun");
+			waits_say(w, "; has also begun");
 			w->begins = true;
 		}
 		say_request(w, r);
@@ -183,16 +183,16 @@ say_asked(struct words *w)
 static void
 say_unexpected(struct words *w)
 {
-	const struct link *all = &w->self->match.unexpected_all;
+	const struct list *all = &w->self->match.unexpected_all;
 	int said = 0;
 
-	for (const struct link *l = all->next; l != NULL && l != all && said < MOST; l = l->next) {
-		const struct packet *p = &LINK_OF(l, const struct unexpected, all)->packet;
+	for (const struct list *l = all->next; l != NULL && l != all && said < MOST; l = l->next) {
+		const struct packet *p = &list_entry(l, const struct unexpected, all)->packet;
 
 		if (p->context % CONTEXTS_PER_COMM != CONTEXT_PT2PT)
 			continue;
-		say(w, said++ == 0 ? "; has arrived and is not received: a message" : ", one");
-		say(w, " from rank %u", p->origin);
+		waits_say(w, said++ == 0 ? "; has arrived and is not received: a message" : ", one");
+		waits_say(w, " from rank %u", p->origin);
 		say_tag(w, p->context, p->tag);
 		say_comm(w, p->context);
 	}
@@ -203,13 +203,13 @@ mpi_describe_wait(struct mpi_rank *self, const char *function, char *text, size_
 {
 	struct words w = {.self = self, .at = text, .room = room};
 
-	say(&w, "%s", function != NULL ? function : "an MPI function");
+	waits_say(&w, "%s", function != NULL ? function : "an MPI function");
 	say_asked(&w);
 	if (w.said == 0 || w.asked != NULL)
 		say_begun(&w);
 	if (w.said == 0)
 		say_all_posted(&w);
 	if (w.said == 0 && function == NULL)
-		say(&w, ": other ranks of a collective operation");
+		waits_say(&w, ": other ranks of a collective operation");
 	say_unexpected(&w);
 }

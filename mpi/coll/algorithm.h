@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an algorithm of a collective is. One is added by writing coll/<collective>_<algorithm>.c, which defines, with its cost at the head,
+ * What an algorithm of a collective is. One is added by writing coll/<collective>_<algorithm>.c,
+ * which defines, with its cost at the head,
  *
  *	const struct algorithm mpi_algorithm_<collective>_<algorithm> = {...};
  *
@@ -27,7 +28,10 @@ struct algorithm {
 	/* Can it do this? The same answer on all ranks. NULL: it can do anything; each collective has one such. */
 	bool (*fits)(const struct sched *s, const struct work *w);
 	void (*write)(struct sched *s, const struct work *w);
-	/* Instead of both: do it at once, for blocking calls. False, on all ranks: it cannot do this; else *err is what came out. */
+	/*
+	 * Instead of both: do it at once, for blocking calls. False, on all ranks: it cannot do
+	 * this; else *err is what came out.
+	 */
 	bool (*run)(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err);
 	/* coll/straight.h does the same of small data in fewer steps */
 	bool straight;

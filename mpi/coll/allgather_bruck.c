@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allgather (Bruck): in step k each rank gets from the one 2^k above it all that this one has, up to what is missing. The blocks gather
- * in the order of the ranks from the own one on, in a copy, and are turned into place at the end. Equal blocks, one after the other.
+ * Allgather (Bruck): in step k each rank gets from the one 2^k above it all that this one has, up
+ * to what is missing. The blocks gather in the order of the ranks from the own one on, in a copy,
+ * and are turned into place at the end. Equal blocks, one after the other.
  *
  * Cost: ceil(log2 n) a + (n - 1) m b, and a copy.
  */
@@ -23,22 +24,24 @@ mpi_allgather_bruck(struct sched *s, struct span all)
 		mpi_sched_send(s, span_slice(turned, 0, more * block), (s->rank - have + n) % n);
 		mpi_sched_round(s);
 	}
-	mpi_sched_copy(s, span_slice(all, s->rank * block, (n - s->rank) * block), span_slice(turned, 0, (n - s->rank) * block));
-	mpi_sched_copy(s, span_slice(all, 0, s->rank * block), span_slice(turned, (n - s->rank) * block, s->rank * block));
+	mpi_sched_copy(s, span_slice(all, s->rank * block, (n - s->rank) * block),
+		span_slice(turned, 0, (n - s->rank) * block));
+	mpi_sched_copy(s, span_slice(all, 0, s->rank * block), span_slice(turned, (n - s->rank) *
+		block, s->rank * block));
 	mpi_sched_round(s);
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+allgather_bruck_fits(const struct sched *s, const struct work *w)
 {
 	(void)s;
 	return w->even;
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+allgather_bruck_write(struct sched *s, const struct work *w)
 {
 	mpi_allgather_bruck(s, mpi_side_whole(w->get, s->size));
 }
 
-const struct algorithm mpi_algorithm_allgather_bruck = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_allgather_bruck = {.fits = allgather_bruck_fits, .write = allgather_bruck_write};

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allgather in two tiers: the first rank of each cluster collects its blocks, the first ones pass whole clusters' blocks around a ring, and all
- * blocks go into the clusters. Equal blocks of consecutive clusters go straight to their places; others are packed, cluster by cluster, as
- * long as a small cluster has room for it.
+ * Allgather in two tiers: the first rank of each cluster collects its blocks, the first ones pass
+ * whole clusters' blocks around a ring, and all blocks go into the clusters. Equal blocks of
+ * consecutive clusters go straight to their places; others are packed, cluster by cluster, as long
+ * as a small cluster has room for it.
  *
- * Cost: a + p m b with p ranks in a cluster, (c - 1) a + (n - p) m b between c clusters, in c (c - 1) messages, and the broadcast of n m that
- * is chosen inside; two copies of n m if packed.
+ * Cost: a + p m b with p ranks in a cluster, (c - 1) a + (n - p) m b between c clusters, in c (c -
+ * 1) messages, and the broadcast of n m that is chosen inside; two copies of n m if packed.
  */
 #include <mpi/coll/clusters.h>
 
 static bool
-fits(const struct sched *s, const struct work *w)
+allgather_clusters_fits(const struct sched *s, const struct work *w)
 {
 	size_t total = 0;
 
@@ -59,7 +60,7 @@ range(const struct sched *s, const struct blocks *b, int first, int end)
 }
 
 static void
-collect(struct sched *s, const struct blocks *b)
+allgather_clusters_collect(struct sched *s, const struct blocks *b)
 {
 	const struct venue *v = s->c->venue;
 	int first = v->first[v->cluster];
@@ -104,14 +105,14 @@ unpack(struct sched *s, const struct blocks *b)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+allgather_clusters_write(struct sched *s, const struct work *w)
 {
 	struct blocks b = blocks_of(s, w);
 
 	if (s->broken != MPI_SUCCESS)
 		return;
 	mpi_clusters_inside(s);
-	collect(s, &b);
+	allgather_clusters_collect(s, &b);
 	mpi_clusters_between(s);
 	pass_around(s, &b);
 	mpi_clusters_inside(s);
@@ -120,4 +121,5 @@ write_it(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_allgather_clusters = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_allgather_clusters = {.fits = allgather_clusters_fits,
+	.write = allgather_clusters_write};

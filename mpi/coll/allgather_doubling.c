@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allgather: pairs at distances 1, 2, 4 ... exchange all that they have; if the ranks are no power of two, as Bruck does it, which has as many
- * steps. Equal blocks, one after the other.
+ * Allgather: pairs at distances 1, 2, 4 ... exchange all that they have; if the ranks are no power
+ * of two, as Bruck does it, which has as many steps. Equal blocks, one after the other.
  *
  * Cost: log2 n a + (n - 1) m b.
  */
@@ -22,14 +22,14 @@ mpi_allgather_doubling(struct sched *s, struct span all)
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+allgather_doubling_fits(const struct sched *s, const struct work *w)
 {
 	(void)s;
 	return w->even;
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+allgather_doubling_write(struct sched *s, const struct work *w)
 {
 	struct span all = mpi_side_whole(w->get, s->size);
 
@@ -39,4 +39,5 @@ write_it(struct sched *s, const struct work *w)
 		mpi_allgather_bruck(s, all);
 }
 
-const struct algorithm mpi_algorithm_allgather_doubling = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_allgather_doubling = {.fits = allgather_doubling_fits,
+	.write = allgather_doubling_write};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allgather of any blocks among few ranks of one address space. Each lays its block into its room, or shows where it lies, and takes the others'.
- * If any showed where it lies, they stay until all have it.
+ * Allgather of any blocks among few ranks of one address space. Each lays its block into its room,
+ * or shows where it lies, and takes the others'. If any showed where it lies, they stay until all
+ * have it.
  *
  * Cost: a cache line from each rank to each, two if blocks are large; n m b on each rank at the same time; no message.
  */
@@ -9,7 +10,7 @@
 
 /* `err`: what the own block came to. */
 static int
-take(const struct signs *g, const struct collective *k, bool *named, int err)
+allgather_named_take(const struct signs *g, const struct collective *k, bool *named, int err)
 {
 	for (int i = 1; i < g->n; i++) {
 		int from = (g->me + i) % g->n, bad = mpi_named_take(g, from, mpi_side_block(&k->recv, from));
@@ -21,7 +22,7 @@ take(const struct signs *g, const struct collective *k, bool *named, int err)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+allgather_named_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct span own = k->send.in_place ? mpi_side_block(&k->recv, c->rank) : mpi_side_block(&k->send, 0);
 	struct signs g;
@@ -32,11 +33,11 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	named = !mpi_named_give(&g, &own);
 	*err = k->send.in_place ? MPI_SUCCESS : mpi_named_copy(mpi_side_block(&k->recv, g.me), own);
 	mpi_signs_wait_all(&g);
-	*err = take(&g, k, &named, *err);
+	*err = allgather_named_take(&g, k, &named, *err);
 	if (named)
 		mpi_named_part(&g);
 	mpi_signs_end(&g);
 	return true;
 }
 
-const struct algorithm mpi_algorithm_allgather_named = {.run = run};
+const struct algorithm mpi_algorithm_allgather_named = {.run = allgather_named_run};

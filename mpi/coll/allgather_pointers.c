@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allgather among ranks of one address space: each copies the others' blocks from where they lie. Equal blocks; if one is not one piece of
- * memory, which all see, none of them does.
+ * Allgather among ranks of one address space: each copies the others' blocks from where they lie.
+ * Equal blocks; if one is not one piece of memory, which all see, none of them does.
  *
  * Cost: two meetings, n m b on each rank at the same time; no message.
  */
@@ -9,7 +9,7 @@
 #include <mpi/coll/pointers.h>
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+allgather_pointers_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct span own = k->send.in_place ? mpi_side_block(&k->recv, c->rank) : mpi_side_block(&k->send, 0);
 	MPI_Count bytes = (MPI_Count)mpi_span_size(mpi_side_block(&k->recv, 0));
@@ -31,4 +31,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return there;
 }
 
-const struct algorithm mpi_algorithm_allgather_pointers = {.run = run};
+const struct algorithm mpi_algorithm_allgather_pointers = {.run = allgather_pointers_run};

@@ -19,9 +19,9 @@ mpi_allgather_ring(struct sched *s, const struct side *all)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+allgather_ring_write(struct sched *s, const struct work *w)
 {
 	mpi_allgather_ring(s, w->get);
 }
 
-const struct algorithm mpi_algorithm_allgather_ring = {.write = write_it};
+const struct algorithm mpi_algorithm_allgather_ring = {.write = allgather_ring_write};

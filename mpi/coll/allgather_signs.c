@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allgather among few ranks in one cluster: each lays its block beside its sign, part by part, and takes the others'. Equal blocks.
+ * Allgather among few ranks in one cluster: each lays its block beside its sign, part by part, and
+ * takes the others'. Equal blocks.
  *
  * Cost: n - 1 reads of lines for each part, and n m b.
  */
@@ -9,7 +10,7 @@
 #include <mpi/coll/choose.h>
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+allgather_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct span mine = k->send.in_place ? mpi_side_block(&k->recv, c->rank) : mpi_side_block(&k->send, 0);
 	size_t bytes = mpi_choose_bytes(c, k);
@@ -37,4 +38,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_allgather_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_allgather_signs = {.run = allgather_signs_run, .straight = true};

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction to all: pairs of ranks exchange and combine, at distances 1, 2, 4 ... If n is no power of two, the first ranks fold in pairs
- * before and unfold after. Operands stay in the order of the ranks, so that both of a pair come to the same bits.
+ * Reduction to all: pairs of ranks exchange and combine, at distances 1, 2, 4 ... If n is no power
+ * of two, the first ranks fold in pairs before and unfold after. Operands stay in the order of the
+ * ranks, so that both of a pair come to the same bits.
  *
  * Cost: ceil(log2 n) (a + m b + m g), and 2 (a + m b) + m g more if n is no power of two.
  */
 #include <mpi/coll/algorithm.h>
 
-/* What is combined so far, where the partner's operand arrives, and where the next one's does if the sum is there then. */
+/*
+ * What is combined so far, where the partner's operand arrives, and where the next one's does if
+ * the sum is there then.
+ */
 struct places {
 	struct span sum;
 	struct span theirs;
@@ -15,7 +19,7 @@ struct places {
 };
 
 static void
-combine(struct sched *s, struct places *p, int partner)
+allreduce_doubling_combine(struct sched *s, struct places *p, int partner)
 {
 	if (partner < s->rank) {
 		mpi_sched_reduce(s, p->theirs, p->sum);
@@ -36,11 +40,12 @@ partner_of(int position, int distance, int folded)
 }
 
 /*
- * The places are chosen so that the sum ends in `out` without another copy: with each partner of a higher rank it goes to the other place. Whose
- * first partner has a higher rank only reads its own operand where that is.
+ * The places are chosen so that the sum ends in `out` without another copy: with each partner of a
+ * higher rank it goes to the other place. Whose first partner has a higher rank only reads its own
+ * operand where that is.
  */
 static struct places
-begin(struct sched *s, struct span out, struct span in, int position, int folded)
+allreduce_doubling_begin(struct sched *s, struct span out, struct span in, int position, int folded)
 {
 	struct span room = mpi_sched_room(s, out.count, out.type);
 	bool reads_only = s->rank >= 2 * folded && position % 2 == 0 && s->size > 1, odd = false;
@@ -83,17 +88,17 @@ mpi_allreduce_doubling(struct sched *s, struct span out, struct span in)
 		return;
 	}
 	position = s->rank < 2 * folded ? s->rank / 2 : s->rank - folded;
-	p = begin(s, out, in, position, folded);
+	p = allreduce_doubling_begin(s, out, in, position, folded);
 	if (s->rank < 2 * folded) {
 		mpi_sched_recv(s, p.theirs, s->rank - 1);
-		combine(s, &p, s->rank - 1);
+		allreduce_doubling_combine(s, &p, s->rank - 1);
 	}
 	for (int distance = 1; distance < count; distance *= 2) {
 		int partner = partner_of(position, distance, folded);
 
 		mpi_sched_recv(s, p.theirs, partner);
 		mpi_sched_send(s, p.sum, partner);
-		combine(s, &p, partner);
+		allreduce_doubling_combine(s, &p, partner);
 	}
 	if (s->rank < 2 * folded)
 		mpi_sched_send(s, p.sum, s->rank - 1);
@@ -102,9 +107,9 @@ mpi_allreduce_doubling(struct sched *s, struct span out, struct span in)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+allreduce_doubling_write(struct sched *s, const struct work *w)
 {
 	mpi_allreduce_doubling(s, w->out, w->in);
 }
 
-const struct algorithm mpi_algorithm_allreduce_doubling = {.write = write_it};
+const struct algorithm mpi_algorithm_allreduce_doubling = {.write = allreduce_doubling_write};

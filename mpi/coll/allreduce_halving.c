@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction of much data to all (Rabenseifner): recursive halving leaves each position with a block of the result, recursive doubling brings
- * the blocks to all. For predefined operations.
+ * Reduction of much data to all (Rabenseifner): recursive halving leaves each position with a block
+ * of the result, recursive doubling brings the blocks to all. For predefined operations.
  *
  * Cost: 2 log2 n a + 2 (n - 1) / n m b + (n - 1) / n m g, and 2 (a + m b) + m g more if n is no power of two.
  */
@@ -9,7 +9,7 @@
 #include <mpi/coll/halves.h>
 
 static void
-collect(struct sched *s, const struct halves *h)
+allreduce_halving_collect(struct sched *s, const struct halves *h)
 {
 	int first = h->position;
 
@@ -29,7 +29,7 @@ mpi_allreduce_halving(struct sched *s, struct span out)
 	struct halves h = mpi_halves_write(s, out);
 
 	if (h.position >= 0)
-		collect(s, &h);
+		allreduce_halving_collect(s, &h);
 	if (s->rank >= 2 * h.folded)
 		return;
 	if (h.position >= 0)
@@ -40,17 +40,18 @@ mpi_allreduce_halving(struct sched *s, struct span out)
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+allreduce_halving_fits(const struct sched *s, const struct work *w)
 {
 	return mpi_work_may_be_cut(s, w);
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+allreduce_halving_write(struct sched *s, const struct work *w)
 {
 	mpi_sched_copy(s, w->out, w->in);
 	mpi_sched_round(s);
 	mpi_allreduce_halving(s, w->out);
 }
 
-const struct algorithm mpi_algorithm_allreduce_halving = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_allreduce_halving = {.fits = allreduce_halving_fits,
+	.write = allreduce_halving_write};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction to all among ranks of one address space: each combines its slice of all operands where they lie, into its own result; then all
- * collect the slices from there. Rank i alone reads slice i of the operands, so that results may lie where they are.
+ * Reduction to all among ranks of one address space: each combines its slice of all operands where
+ * they lie, into its own result; then all collect the slices from there. Rank i alone reads slice i
+ * of the operands, so that results may lie where they are.
  *
  * Cost: three meetings, (n - 1) / n m b + (n - 1) / n m g; no message, and no copy but the last.
  */
@@ -9,7 +10,7 @@
 #include <mpi/coll/reduce_slices.h>
 
 static void
-collect(const struct pointers *p, const struct collective *k)
+allreduce_pointers_collect(const struct pointers *p, const struct collective *k)
 {
 	for (int i = 1; i < p->n; i++) {
 		int from = (p->me + i) % p->n;
@@ -20,23 +21,24 @@ collect(const struct pointers *p, const struct collective *k)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+allreduce_pointers_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct operation op;
 	struct pointers p;
 	struct slice mine;
 
-	if (!mpi_slices_fit(k) || !mpi_pointers_begin(&p, self, c, (struct pointed){mpi_slice_operand(k), k->recv.buffer}))
+	if (!mpi_slices_fit(k) || !mpi_pointers_begin(&p, self, c,
+			(struct pointed){mpi_slice_operand(k), k->recv.buffer}))
 		return false;
 	op = mpi_op_bind(self, k->op, k->recv.datatype);
 	mine = mpi_slice_of(&p, p.me, k->recv.count, op.extent);
 	mpi_slice_combine(&p, &op, mine, (char *)k->recv.buffer + mine.from);
 	mpi_pointers_meet(&p);
-	collect(&p, k);
+	allreduce_pointers_collect(&p, k);
 	mpi_pointers_end(&p);
 	mpi_op_release(&op);
 	*err = MPI_SUCCESS;
 	return true;
 }
 
-const struct algorithm mpi_algorithm_allreduce_pointers = {.run = run};
+const struct algorithm mpi_algorithm_allreduce_pointers = {.run = allreduce_pointers_run};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction of much data to all around a ring: n - 1 steps in which each rank adds its own to a block and passes it on, then n - 1 in which
- * the finished blocks travel on. For predefined operations.
+ * Reduction of much data to all around a ring: n - 1 steps in which each rank adds its own to a
+ * block and passes it on, then n - 1 in which the finished blocks travel on. For predefined
+ * operations.
  *
  * Cost: 2 (n - 1) (a + m / n b) + (n - 1) / n m g.
  */
@@ -40,17 +41,17 @@ mpi_allreduce_ring(struct sched *s, struct span out)
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+allreduce_ring_fits(const struct sched *s, const struct work *w)
 {
 	return mpi_work_may_be_cut(s, w);
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+allreduce_ring_write(struct sched *s, const struct work *w)
 {
 	mpi_sched_copy(s, w->out, w->in);
 	mpi_sched_round(s);
 	mpi_allreduce_ring(s, w->out);
 }
 
-const struct algorithm mpi_algorithm_allreduce_ring = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_allreduce_ring = {.fits = allreduce_ring_fits, .write = allreduce_ring_write};

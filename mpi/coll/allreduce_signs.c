@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction to all among few ranks in one cluster. Each lays its operand beside its sign. If it is small, all combine everything by themselves; of
- * more data, in parts, each combines its slice and lays it there in another round, and all collect the slices. Operands stay in the order of the
+ * Reduction to all among few ranks in one cluster. Each lays its operand beside its sign. If it is
+ * small, all combine everything by themselves; of more data, in parts, each combines its slice and
+ * lays it there in another round, and all collect the slices. Operands stay in the order of the
  * ranks, so that all get the same.
  *
  * Cost: n - 1 reads of lines and (n - 1) m g; with slices twice as many lines for each part, 2 m b + (n - 1) / n m g.
@@ -13,7 +14,7 @@
 #define WHOLE_MAX 1024			/* bytes up to which all combine everything */
 
 static void
-combine(struct signs *g, const struct parts *p)
+allreduce_signs_combine(struct signs *g, const struct parts *p)
 {
 	memcpy(mpi_signs_room(g, p->bytes), p->in, p->bytes);
 	mpi_signs_show(g);
@@ -85,7 +86,7 @@ combine_slices(struct signs *g, const struct parts *p)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+allreduce_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct parts p;
 	struct signs g;
@@ -95,7 +96,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	for (mpi_parts_begin(&p, self, k); mpi_parts_next(&p, &g);) {
 		mpi_signs_next(&g);
 		if (p.bytes <= WHOLE_MAX)
-			combine(&g, &p);
+			allreduce_signs_combine(&g, &p);
 		else
 			combine_slices(&g, &p);
 	}
@@ -105,4 +106,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_allreduce_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_allreduce_signs = {.run = allreduce_signs_run, .straight = true};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Alltoall of small blocks (Bruck): the blocks are turned so that block i is for the i-th rank after this one; in step k all whose number has bit
- * k go 2^k ranks on. At the end block i is from the i-th rank before this one. Equal blocks, as bytes.
+ * Alltoall of small blocks (Bruck): the blocks are turned so that block i is for the i-th rank
+ * after this one; in step k all whose number has bit k go 2^k ranks on. At the end block i is from
+ * the i-th rank before this one. Equal blocks, as bytes.
  *
  * Cost: ceil(log2 n) (a + n/2 m b), and n/2 copies of m in each step.
  */
@@ -51,16 +52,16 @@ mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *i
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+alltoall_bruck_fits(const struct sched *s, const struct work *w)
 {
 	(void)s;
 	return w->even;
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+alltoall_bruck_write(struct sched *s, const struct work *w)
 {
 	mpi_alltoall_bruck(s, w->give, w->get);
 }
 
-const struct algorithm mpi_algorithm_alltoall_bruck = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_alltoall_bruck = {.fits = alltoall_bruck_fits, .write = alltoall_bruck_write};

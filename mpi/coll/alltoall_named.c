@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Alltoall of any blocks among few ranks of one address space. Each lays its blocks into its room, or shows where they lie, and takes its own
- * of the others'. If any showed where they lie, they stay until all have them. Not in place.
+ * Alltoall of any blocks among few ranks of one address space. Each lays its blocks into its room,
+ * or shows where they lie, and takes its own of the others'. If any showed where they lie, they
+ * stay until all have them. Not in place.
  *
  * Cost: a cache line from each rank to each, two if blocks are large; n m b on each rank at the same time; no message.
  */
@@ -9,7 +10,7 @@
 
 /* `err`: what the own block came to. */
 static int
-take(const struct signs *g, const struct collective *k, bool *named, int err)
+alltoall_named_take(const struct signs *g, const struct collective *k, bool *named, int err)
 {
 	for (int i = 1; i < g->n; i++) {
 		int from = (g->me + i) % g->n, bad = mpi_named_take_own(g, from, mpi_side_block(&k->recv, from));
@@ -21,7 +22,7 @@ take(const struct signs *g, const struct collective *k, bool *named, int err)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+alltoall_named_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct span own[SIGNS_RANKS_MAX];
 	struct signs g;
@@ -34,11 +35,11 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	named = !mpi_named_deal(&g, own);
 	*err = mpi_named_copy(mpi_side_block(&k->recv, g.me), own[g.me]);
 	mpi_signs_wait_all(&g);
-	*err = take(&g, k, &named, *err);
+	*err = alltoall_named_take(&g, k, &named, *err);
 	if (named)
 		mpi_named_part(&g);
 	mpi_signs_end(&g);
 	return true;
 }
 
-const struct algorithm mpi_algorithm_alltoall_named = {.run = run};
+const struct algorithm mpi_algorithm_alltoall_named = {.run = alltoall_named_run};

@@ -26,9 +26,9 @@ mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct side
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+alltoall_pairwise_write(struct sched *s, const struct work *w)
 {
 	mpi_alltoall_pairwise(s, w->give, w->get);
 }
 
-const struct algorithm mpi_algorithm_alltoall_pairwise = {.write = write_it};
+const struct algorithm mpi_algorithm_alltoall_pairwise = {.write = alltoall_pairwise_write};

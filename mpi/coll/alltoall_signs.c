@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Alltoall among few ranks in one cluster: each lays its blocks beside its sign, part by part, and takes its own of the others'. Equal blocks.
+ * Alltoall among few ranks in one cluster: each lays its blocks beside its sign, part by part, and
+ * takes its own of the others'. Equal blocks.
  *
  * Cost: n - 1 reads of lines for each part of n blocks, and 2 n m b.
  */
@@ -28,7 +29,7 @@ exchange(struct signs *g, const struct blocks *b, const struct side *out, const 
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+alltoall_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	const struct side *out = k->send.in_place ? &k->recv : &k->send;
 	struct blocks b;
@@ -46,4 +47,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_alltoall_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_alltoall_signs = {.run = alltoall_signs_run, .straight = true};

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Barrier in two tiers: the ranks of a cluster report to the first of them, the first ones of the clusters meet, and tell the others.
+ * Barrier in two tiers: the ranks of a cluster report to the first of them, the first ones of the
+ * clusters meet, and tell the others.
  *
- * Cost: 2 a inside a cluster, with as many messages at its first rank as it has others, and ceil(log2 c) a between c clusters.
+ * Cost: 2 a inside a cluster, with as many messages at its first rank as it has others, and
+ * ceil(log2 c) a between c clusters.
  */
 #include <mpi/coll/clusters.h>
 
 static bool
-fits(const struct sched *s, const struct work *w)
+barrier_clusters_fits(const struct sched *s, const struct work *w)
 {
 	(void)w;
 	return mpi_clusters_fit(s);
@@ -31,7 +33,7 @@ with_first(struct sched *s, bool to_first)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+barrier_clusters_write(struct sched *s, const struct work *w)
 {
 	(void)w;
 	mpi_clusters_inside(s);
@@ -44,4 +46,5 @@ write_it(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_barrier_clusters = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_barrier_clusters = {.fits = barrier_clusters_fits,
+	.write = barrier_clusters_write};

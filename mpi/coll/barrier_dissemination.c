@@ -17,10 +17,10 @@ mpi_barrier_dissemination(struct sched *s)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+barrier_dissemination_write(struct sched *s, const struct work *w)
 {
 	(void)w;
 	mpi_barrier_dissemination(s);
 }
 
-const struct algorithm mpi_algorithm_barrier_dissemination = {.write = write_it};
+const struct algorithm mpi_algorithm_barrier_dissemination = {.write = barrier_dissemination_write};

@@ -8,7 +8,7 @@
 #include <mpi/coll/signs.h>
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+barrier_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct signs g;
 
@@ -23,4 +23,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_barrier_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_barrier_signs = {.run = barrier_signs_run, .straight = true};

@@ -24,9 +24,9 @@ mpi_bcast_binomial(struct sched *s, struct span data, int root)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+bcast_binomial_write(struct sched *s, const struct work *w)
 {
 	mpi_bcast_binomial(s, w->out, w->root);
 }
 
-const struct algorithm mpi_algorithm_bcast_binomial = {.write = write_it};
+const struct algorithm mpi_algorithm_bcast_binomial = {.write = bcast_binomial_write};

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Broadcast in two tiers: from the root to one rank of each other cluster, and from there, and from the root, to all of the own cluster.
+ * Broadcast in two tiers: from the root to one rank of each other cluster, and from there, and from
+ * the root, to all of the own cluster.
  *
  * Cost: that of the broadcasts that are chosen between c clusters, and inside the largest one.
  */
 #include <mpi/coll/clusters.h>
 
 static bool
-fits(const struct sched *s, const struct work *w)
+bcast_clusters_fits(const struct sched *s, const struct work *w)
 {
 	(void)w;
 	return mpi_clusters_fit(s);
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+bcast_clusters_write(struct sched *s, const struct work *w)
 {
 	mpi_clusters_between_with(s, w->root);
 	mpi_clusters_bcast(s, w->out, mpi_clusters_number(s, w->root), false);
@@ -23,4 +24,4 @@ write_it(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_bcast_clusters = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_bcast_clusters = {.fits = bcast_clusters_fits, .write = bcast_clusters_write};

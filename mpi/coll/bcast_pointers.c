@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Broadcast among ranks of one address space: all copy from the root's buffer at the same time. If it is not one piece of memory, which all
- * see, none of them does.
+ * Broadcast among ranks of one address space: all copy from the root's buffer at the same time. If
+ * it is not one piece of memory, which all see, none of them does.
  *
  * Cost: two meetings, m b on each rank at the same time; no message.
  */
@@ -9,7 +9,7 @@
 #include <mpi/coll/pointers.h>
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+bcast_pointers_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct span data = mpi_side_block(&k->recv, 0);
 	struct pointed mine = {.in = mpi_span_is_plain(data) ? mpi_span_first(data) : NULL};
@@ -26,4 +26,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return from != NULL;
 }
 
-const struct algorithm mpi_algorithm_bcast_pointers = {.run = run};
+const struct algorithm mpi_algorithm_bcast_pointers = {.run = bcast_pointers_run};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Broadcast of much data: the root deals it out in n parts along a binomial tree, and the parts travel around a ring, as bytes: data that is not
- * in one piece is packed first (which is one rank's affair: types may differ between ranks).
+ * Broadcast of much data: the root deals it out in n parts along a binomial tree, and the parts
+ * travel around a ring, as bytes: data that is not in one piece is packed first (which is one
+ * rank's affair: types may differ between ranks).
  *
  * Cost: (ceil(log2 n) + n - 1) a + 2 m b, and a copy of data in several pieces.
  */
@@ -35,7 +36,8 @@ scatter(struct sched *s, struct span all, int me, int root)
 	}
 	for (bit /= 2; bit > 0; bit /= 2)
 		if (me + bit < n)
-			mpi_sched_send(s, parts_of(all, n, me + bit, me + 2 * bit < n ? bit : n - me - bit), (me + bit + root) % n);
+			mpi_sched_send(s, parts_of(all, n, me + bit, me + 2 * bit < n ? bit
+				: n - me - bit), (me + bit + root) % n);
 	mpi_sched_round(s);
 }
 
@@ -64,9 +66,9 @@ mpi_bcast_scatter_ring(struct sched *s, struct span data, int root)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+bcast_scatter_ring_write(struct sched *s, const struct work *w)
 {
 	mpi_bcast_scatter_ring(s, w->out, w->root);
 }
 
-const struct algorithm mpi_algorithm_bcast_scatter_ring = {.write = write_it};
+const struct algorithm mpi_algorithm_bcast_scatter_ring = {.write = bcast_scatter_ring_write};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Broadcast to few ranks in one cluster: the root lays a part of the data beside its sign while the others copy the part before.
+ * Broadcast to few ranks in one cluster: the root lays a part of the data beside its sign while the
+ * others copy the part before.
  *
  * Cost: one read of a line for each part, and m b on each rank, at the same time.
  */
@@ -8,14 +9,14 @@
 #include <mpi/coll/signs.h>
 
 static void
-give(struct signs *g, struct span data, MPI_Count at, size_t bytes)
+bcast_signs_give(struct signs *g, struct span data, MPI_Count at, size_t bytes)
 {
 	mpi_type_pack(data.type, data.at, at, mpi_signs_room(g, bytes), (MPI_Count)bytes);
 	mpi_signs_show(g);
 }
 
 static void
-take(struct signs *g, struct span data, MPI_Count at, int root, size_t bytes)
+bcast_signs_take(struct signs *g, struct span data, MPI_Count at, int root, size_t bytes)
 {
 	mpi_signs_show(g);
 	mpi_signs_wait(g, root);
@@ -23,7 +24,7 @@ take(struct signs *g, struct span data, MPI_Count at, int root, size_t bytes)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+bcast_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct span data = mpi_side_block(&k->recv, 0);
 	size_t all = mpi_span_size(data);
@@ -36,13 +37,13 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 
 		mpi_signs_next(&g);
 		if (g.me == k->root)
-			give(&g, data, (MPI_Count)at, bytes);
+			bcast_signs_give(&g, data, (MPI_Count)at, bytes);
 		else
-			take(&g, data, (MPI_Count)at, k->root, bytes);
+			bcast_signs_take(&g, data, (MPI_Count)at, k->root, bytes);
 	}
 	mpi_signs_end(&g);
 	*err = MPI_SUCCESS;
 	return true;
 }
 
-const struct algorithm mpi_algorithm_bcast_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_bcast_signs = {.run = bcast_signs_run, .straight = true};

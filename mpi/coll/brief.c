@@ -2,8 +2,8 @@
  *
  * Brief meetings.
  *
- * Cost: with n ranks on c cores n / c changes of the rank on each core, some 100 instructions of each rank, n reads of 8 to 32 bytes by the one
- * that opens.
+ * Cost: with n ranks on c cores n / c changes of the rank on each core, some 100 instructions of
+ * each rank, n reads of 8 to 32 bytes by the one that opens.
  */
 #include <string.h>
 #include <mpi/coll/brief.h>
@@ -66,7 +66,8 @@ mpi_brief_know(struct mpi_rank *self, struct comm *c)
 static struct meeting
 meeting(struct mpi_rank *self, const struct brief *b, struct sync *sync)
 {
-	return (struct meeting){.self = self, .sync = sync, .ranks = b->ranks, .lane_ranks = b->lane_ranks, .lane = b->lane, .lanes = b->lanes};
+	return (struct meeting){.self = self, .sync = sync, .ranks = b->ranks,
+		.lane_ranks = b->lane_ranks, .lane = b->lane, .lanes = b->lanes};
 }
 
 /* The others have the core for a while; most often all have come then. */
@@ -105,7 +106,8 @@ is_last(const struct brief *b, struct sync *sync)
 {
 	if (!mpi_meet_counts_lanes(b->ranks, b->lanes))
 		return add_total(&sync->arrived, 1) + 1 == b->ranks;
-	return add_total(&sync->lane[b->lane].arrived, 1) + 1 == b->lane_ranks && add_total(&sync->arrived, 1) + 1 == b->lanes;
+	return add_total(&sync->lane[b->lane].arrived, 1) + 1 == b->lane_ranks &&
+		add_total(&sync->arrived, 1) + 1 == b->lanes;
 }
 
 ON_ONE_PAGE void

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Brief meetings: barriers, and allreduces of a few bytes, of many ranks that share cores. What a rank needs for one lies side by side in its
- * communicator, and it runs through as little of its own code as can be: every rank has a copy of the library at addresses of its own, so that
- * each line, page and branch of it is one more for every rank that shares the core.
+ * Brief meetings: barriers, and allreduces of a few bytes, of many ranks that share cores. What a
+ * rank needs for one lies side by side in its communicator, and it runs through as little of its
+ * own code as can be: every rank has a copy of the library at addresses of its own, so that each
+ * line, page and branch of it is one more for every rank that shares the core.
  *
- * They are meetings like others (meet.h); ranks that come the ordinary way take part in them (meet_coll.c). Operands lie side by side, those of
- * ranks that share a core on lines that do not leave it, and what comes out lies beside the word that opens the doors.
+ * They are meetings like others (meet.h); ranks that come the ordinary way take part in them
+ * (meet_coll.c). Operands lie side by side, those of ranks that share a core on lines that do not
+ * leave it, and what comes out lies beside the word that opens the doors.
  */
 #ifndef MPI_COLL_BRIEF_H
 #define MPI_COLL_BRIEF_H
 
 #include <mpi/coll/place.h>
 
-/* The calling rank has been at an ordinary meeting of the communicator: the next ones may be brief, if the table says so. */
+/*
+ * The calling rank has been at an ordinary meeting of the communicator: the next ones may be brief,
+ * if the table says so.
+ */
 void mpi_brief_know(struct mpi_rank *self, struct comm *c);
 
 /* The next ones are to be ordinary ones: its hints have changed. */

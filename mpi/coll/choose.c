@@ -51,7 +51,8 @@ force(struct plan *p, const char *word, size_t len)
 	bool strict = len > 0 && word[len - 1] == '!';
 	int kind = 0;
 
-	while (kind < COLL_NEIGHBOR_ALLGATHER && (strncmp(coll_kind_names[kind], word, kind_len) != 0 || coll_kind_names[kind][kind_len] != '\0'))
+	while (kind < COLL_NEIGHBOR_ALLGATHER && (strncmp(coll_kind_names[kind], word, kind_len) !=
+			0 || coll_kind_names[kind][kind_len] != '\0'))
 		kind++;
 	if (equals == NULL || kind == COLL_NEIGHBOR_ALLGATHER)
 		return false;
@@ -126,7 +127,7 @@ mpi_choose_brief(const struct comm *c, enum coll_kind kind, size_t most)
 }
 
 static void
-fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
+choose_fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
 {
 	p->rows = rows;
 	p->small = p->forced ? SIZE_MAX : rows->bytes;
@@ -138,7 +139,8 @@ static void
 prefer_brief(struct mpi_rank *self, const struct venue *v, struct plan_kind *p, enum coll_kind kind)
 {
 	bool crowd = v->clusters == 1 && (uint32_t)v->ranks >= 2 * v->lanes && transport_shares_memory(self);
-	const struct algorithm *meet = kind == COLL_BARRIER ? &mpi_algorithm_barrier_meet : &mpi_algorithm_allreduce_meet;
+	const struct algorithm *meet = kind == COLL_BARRIER ? &mpi_algorithm_barrier_meet
+		: &mpi_algorithm_allreduce_meet;
 
 	if (!crowd || p->forced != NULL || !p->blocking->straight || (kind != COLL_BARRIER && kind != COLL_ALLREDUCE))
 		return;
@@ -151,7 +153,9 @@ refuse(struct mpi_rank *self, const char *word)
 {
 	char message[160];
 
-	snprintf(message, sizeof(message), VARIABLE ": there is no such collective or algorithm: %.*s", (int)strcspn(word, ","), word);
+	snprintf(message, sizeof(message),
+		VARIABLE ": there is no such collective or algorithm: %.*s",
+		(int)strcspn(word, ","), word);
 	mpi_die(self, 2, message);
 }
 
@@ -170,12 +174,14 @@ plan_of(struct mpi_rank *self, struct comm *c)
 	if (hint != NULL)
 		force_all(p, hint);
 	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++) {
-		fill((enum coll_kind)kind, &p->kind[kind], rows_for((enum coll_kind)kind, mapping_of(self, v), c->size));
+		choose_fill((enum coll_kind)kind, &p->kind[kind], rows_for((enum coll_kind)kind,
+			mapping_of(self, v), c->size));
 		prefer_brief(self, v, &p->kind[kind], (enum coll_kind)kind);
 		p->straight.below[kind] = (uint8_t)straight_below((enum coll_kind)kind, &p->kind[kind], c->size);
 	}
 	for (int kind = COLL_GATHER; kind <= COLL_ALLTOALL; kind++)
-		p->uneven[kind] = at((enum coll_kind)kind, rows_among(coll_uneven[kind][mapping_of(self, v)], c->size)->blocking);
+		p->uneven[kind] = at((enum coll_kind)kind,
+			rows_among(coll_uneven[kind][mapping_of(self, v)], c->size)->blocking);
 	c->plan = p;
 	return p;
 }
@@ -216,7 +222,8 @@ mpi_choose_bytes(const struct comm *c, const struct collective *k)
 	case COLL_REDUCE_SCATTER:
 		for (int i = 0; !k->even && i < c->size; i++)
 			all += (size_t)numbers_at(k->recv.counts, (size_t)i);
-		return k->even ? mpi_span_size(mpi_side_block(&k->recv, 0)) : all * (size_t)k->recv.type->size / (size_t)c->size;
+		return k->even ? mpi_span_size(mpi_side_block(&k->recv, 0))
+			: all * (size_t)k->recv.type->size / (size_t)c->size;
 	default: return mpi_span_size(mpi_side_block(&k->recv, 0));
 	}
 }
@@ -225,7 +232,8 @@ mpi_choose_bytes(const struct comm *c, const struct collective *k)
 static bool
 size_is_known(const struct collective *k)
 {
-	return k->even || k->kind == COLL_BCAST || k->kind == COLL_BARRIER || k->kind == COLL_ALLGATHER || k->kind >= COLL_REDUCE;
+	return k->even || k->kind == COLL_BCAST || k->kind == COLL_BARRIER ||
+		k->kind == COLL_ALLGATHER || k->kind >= COLL_REDUCE;
 }
 
 static bool
@@ -284,9 +292,11 @@ void
 mpi_choose_write_part(struct sched *s, const struct work *w, bool near)
 {
 	enum coll_kind kind = w->k->kind;
-	enum mapping mapping = !near ? MAPPING_SPREAD : transport_shares_memory(s->self) ? MAPPING_CLUSTER : MAPPING_PROCESS;
+	enum mapping mapping = !near ? MAPPING_SPREAD : transport_shares_memory(s->self)
+		? MAPPING_CLUSTER : MAPPING_PROCESS;
 	/* parts of a reduce-scatter may differ, its operand does not */
-	size_t bytes = kind == COLL_BARRIER ? 0 : kind == COLL_REDUCE_SCATTER ? mpi_span_size(w->in) / (size_t)s->size : mpi_span_size(w->out);
+	size_t bytes = kind == COLL_BARRIER ? 0 : kind == COLL_REDUCE_SCATTER
+		? mpi_span_size(w->in) / (size_t)s->size : mpi_span_size(w->out);
 	const struct choice *row = row_for(rows_for(kind, mapping, s->size), bytes);
 
 	if (can(at(kind, row->started), s, w))

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which algorithm a collective uses: the one that the user names (ATOLL_MPI_COLL=allreduce=ring,bcast=binomial in the environment, or the
- * same as hint "atoll_coll" of a communicator, which comes first), if it can do it; or the one of coll/table.tbl. With a ! after its name, a
- * call that it cannot do is an error (MPI_ERR_UNSUPPORTED_OPERATION).
+ * Which algorithm a collective uses: the one that the user names
+ * (ATOLL_MPI_COLL=allreduce=ring,bcast=binomial in the environment, or the same as hint
+ * "atoll_coll" of a communicator, which comes first), if it can do it; or the one of
+ * coll/table.tbl. With a ! after its name, a call that it cannot do is an error
+ * (MPI_ERR_UNSUPPORTED_OPERATION).
  */
 #ifndef MPI_COLL_CHOOSE_H
 #define MPI_COLL_CHOOSE_H
@@ -12,7 +14,10 @@
 /* What was worked out for a communicator; in place until it changes its hints or goes. */
 struct plan;
 
-/* What the straight way (coll/straight.h) needs of it, and what it begins with: by collective, sizes below which it may be taken. */
+/*
+ * What the straight way (coll/straight.h) needs of it, and what it begins with: by collective,
+ * sizes below which it may be taken.
+ */
 struct plan_straight {
 	uint8_t below[COLL_NEIGHBOR_ALLGATHER];
 };
@@ -26,10 +31,16 @@ mpi_choose_is_straight(const struct comm *c, enum coll_kind kind, size_t bytes)
 	return p != NULL && bytes < p->below[kind];
 }
 
-/* Bytes below which blocking calls of a collective meet (coll/brief.h), at most so many; 0: none does. Once there was a call. */
+/*
+ * Bytes below which blocking calls of a collective meet (coll/brief.h), at most so many; 0: none
+ * does. Once there was a call.
+ */
 size_t mpi_choose_brief(const struct comm *c, enum coll_kind kind, size_t most);
 
-/* For a blocking call; NULL: no memory. Only whether it has `run` matters: mpi_choose_write comes to the same choice. */
+/*
+ * For a blocking call; NULL: no memory. Only whether it has `run` matters: mpi_choose_write comes
+ * to the same choice.
+ */
 const struct algorithm *mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k);
 
 /* Write what w says by the algorithm of choice, for all ranks of the communicator. */

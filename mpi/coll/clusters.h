@@ -25,7 +25,10 @@ void mpi_clusters_between_with(struct sched *s, int root);
 int mpi_clusters_number(const struct sched *s, int root);
 int mpi_clusters_speaker(const struct sched *s, int root);
 
-/* May each rank of the largest cluster have so many bytes for copies? More of them than this together would starve a small cluster. */
+/*
+ * May each rank of the largest cluster have so many bytes for copies? More of them than this
+ * together would starve a small cluster.
+ */
 #define CLUSTERS_COPIES_MAX (1u << 20)
 bool mpi_clusters_have_room(const struct sched *s, size_t bytes);
 
@@ -37,8 +40,9 @@ bool mpi_clusters_follow(const struct sched *s, int cluster);
 struct span mpi_clusters_whole(const struct side *side, int n, size_t block);
 
 /*
- * Runs: ranks that follow one another and are in one cluster; with consecutive clusters, these. What must stay in the order of the ranks is
- * done inside runs and between them; the last rank of each speaks for it.
+ * Runs: ranks that follow one another and are in one cluster; with consecutive clusters, these.
+ * What must stay in the order of the ranks is done inside runs and between them; the last rank of
+ * each speaks for it.
  */
 bool mpi_clusters_have_runs(const struct sched *s);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Schedules in two tiers send between clusters exactly what the heads of their files promise, for any mapping of ranks to clusters.
+ * Schedules in two tiers send between clusters exactly what the heads of their files promise, for
+ * any mapping of ranks to clusters.
  *
  * sanitize: thread address
- * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c
- *	mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c build/gen/mpi/[a-z]*.c
+ * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
 #include <mpi/api/library.h>
@@ -27,11 +29,13 @@ static unsigned per_cluster;
 	do { \
 		if (!(condition)) { \
 			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, __FILE__, __LINE__, #condition); \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
+				__FILE__, __LINE__, #condition); \
 		} \
 	} while (0)
 
-static const char all_of_them[] = "barrier=clusters!,bcast=clusters!,gather=clusters!,scatter=clusters!,allgather=clusters!,alltoall=clusters!,"
+static const char all_of_them[] =
+	"barrier=clusters!,bcast=clusters!,gather=clusters!,scatter=clusters!,allgather=clusters!,alltoall=clusters!,"
 	"reduce=clusters!,allreduce=clusters!,reduce_scatter=clusters!,scan=clusters!,exscan=clusters!";
 
 static void
@@ -46,7 +50,8 @@ add_ints(void *in, void *inout, int *len, MPI_Datatype *type)
 static MPI_Comm
 mapped(int mapping)
 {
-	int rank = mpi_self()->world_rank, n = mpi_self()->world_size, cluster = rank / (int)per_cluster, position = rank % (int)per_cluster;
+	int rank = mpi_self()->world_rank, n = mpi_self()->world_size,
+		cluster = rank / (int)per_cluster, position = rank % (int)per_cluster;
 	int key = mapping == 0 ? rank : mapping == 1 ? -rank : position * n + cluster;
 	MPI_Comm comm;
 	MPI_Info info;
@@ -122,7 +127,8 @@ count_all(void)
 		for (int commutes = 0; commutes < 2; commutes++)
 			for (enum coll_kind kind = COLL_BARRIER; kind < KINDS; kind++)
 				if (is_possible(kind, mapping, commutes))
-					look(c, &(struct collective){.kind = kind, .op = op[commutes]}, &sent[mapping][commutes][kind]);
+					look(c, &(struct collective){.kind = kind,
+						.op = op[commutes]}, &sent[mapping][commutes][kind]);
 		MPI_Comm_free(&comm);
 	}
 	MPI_Op_free(&op[0]);
@@ -204,8 +210,11 @@ counts(unsigned ranks, unsigned in_each)
 	for (int mapping = 0; mapping < 3; mapping++)
 		for (int commutes = 0; commutes < 2; commutes++)
 			for (enum coll_kind kind = COLL_BARRIER; kind < KINDS; kind++)
-				if (is_possible(kind, mapping, commutes) && !is_promised(kind, clusters, commutes, sent[mapping][commutes][kind])) {
-					fprintf(stderr, "%u ranks, %u in a cluster, mapping %d, kind %d: %u messages\n", ranks, in_each, mapping,
+				if (is_possible(kind, mapping, commutes) &&
+						!is_promised(kind, clusters, commutes,
+						sent[mapping][commutes][kind])) {
+					fprintf(stderr, "%u ranks, %u in a cluster, mapping %d, "
+						"kind %d: %u messages\n", ranks, in_each, mapping,
 						(int)kind, sent[mapping][commutes][kind]);
 					expect(false);
 				}

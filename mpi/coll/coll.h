@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives below the API: arguments are right and handles resolved. A collective is described by struct collective; mpi_coll_write
- * turns that into a schedule by one of the algorithms, each of which is a file of its own, coll/<collective>_<algorithm>.c, with its
- * cost at its head; coll/choose.c decides which.
+ * Collectives below the API: arguments are right and handles resolved. A collective is described by
+ * struct collective; mpi_coll_write turns that into a schedule by one of the algorithms, each of
+ * which is a file of its own, coll/<collective>_<algorithm>.c, with its cost at its head;
+ * coll/choose.c decides which.
  *
  * Costs: n ranks, m bytes per rank, a = time of one message, b = time per byte, g = time to combine a byte.
  */
@@ -67,8 +68,8 @@ int mpi_allreduce(struct mpi_rank *self, struct comm *c, const struct reduction 
 int mpi_allgather(struct mpi_rank *self, struct comm *c, const void *in, void *out, size_t bytes);
 
 /*
- * The algorithms, for those that take part in the schedule. What is in place was resolved: `in` is what this rank gives, `out` where its result
- * goes; they are the same memory or do not overlap.
+ * The algorithms, for those that take part in the schedule. What is in place was resolved: `in` is
+ * what this rank gives, `out` where its result goes; they are the same memory or do not overlap.
  */
 void mpi_barrier_dissemination(struct sched *s);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every algorithm by its name, also where it would not be chosen, and the meetings; ranks are threads, under the sanitizers.
+ * Every algorithm by its name, also where it would not be chosen, and the meetings; ranks are
+ * threads, under the sanitizers.
  *
  * sanitize: thread address
- * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c
- *	mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c build/gen/mpi/[a-z]*.c
+ * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
 #include <mpi/api/library.h>
@@ -22,7 +24,8 @@ static const char *named = "";		/* the algorithm that communicators are to use *
 	do { \
 		if (!(condition)) { \
 			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, __FILE__, __LINE__, #condition); \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
+				__FILE__, __LINE__, #condition); \
 		} \
 	} while (0)
 
@@ -139,8 +142,10 @@ doubling(struct work *w)
 static void
 reductions(struct work *w)
 {
-	void (*const algorithm[])(struct sched *, struct span, struct span, int) = {mpi_reduce_binomial, mpi_reduce_halving};
-	void (*const to_all[])(struct sched *, struct span) = {doubling_in_place, mpi_allreduce_halving, mpi_allreduce_ring};
+	void (*const algorithm[])(struct sched *, struct span, struct span, int) =
+		{mpi_reduce_binomial, mpi_reduce_halving};
+	void (*const to_all[])(struct sched *, struct span) = {doubling_in_place,
+		mpi_allreduce_halving, mpi_allreduce_ring};
 
 	for (int a = 0; a < 2; a++) {
 		struct sched *s = begin();
@@ -169,7 +174,8 @@ gathers(struct work *w)
 	void (*const back[])(struct sched *, const struct collective *) = {mpi_scatter_linear, mpi_scatter_binomial};
 
 	for (int a = 0; a < 2; a++) {
-		struct collective k = {.send = blocks(w->one, w->count), .recv = blocks(w->all, w->count), .root = w->root};
+		struct collective k = {.send = blocks(w->one, w->count),
+			.recv = blocks(w->all, w->count), .root = w->root};
 		struct sched *s = begin();
 
 		fill(w);
@@ -177,7 +183,8 @@ gathers(struct work *w)
 		end(s);
 		if (w->rank == w->root)
 			check_all_blocks(w);
-		k = (struct collective){.send = blocks(w->all, w->count), .recv = blocks(w->one, w->count), .root = w->root};
+		k = (struct collective){.send = blocks(w->all, w->count),
+			.recv = blocks(w->one, w->count), .root = w->root};
 		memset(w->one, -1, (size_t)w->count * sizeof(int));
 		s = begin();
 		back[a](s, &k);
@@ -210,7 +217,8 @@ allgathers(struct work *w)
 static void
 alltoalls(struct work *w)
 {
-	void (*const algorithm[])(struct sched *, const struct side *, const struct side *) = {mpi_alltoall_pairwise, mpi_alltoall_bruck};
+	void (*const algorithm[])(struct sched *, const struct side *, const struct side *) =
+		{mpi_alltoall_pairwise, mpi_alltoall_bruck};
 	int *out = calloc((size_t)w->n * (size_t)w->count + 1, sizeof(int));
 	struct side from = blocks(out, w->count), to = blocks(w->all, w->count);
 
@@ -293,7 +301,10 @@ communicator(void)
 	return comm;
 }
 
-/* Nobody leaves a barrier before everybody has come; seats and tables of one meeting are not touched by the next ones. */
+/*
+ * Nobody leaves a barrier before everybody has come; seats and tables of one meeting are not
+ * touched by the next ones.
+ */
 static void
 meetings(void)
 {
@@ -342,7 +353,10 @@ add_ints(void *in, void *inout, int *len, MPI_Datatype *type)
 		((int *)inout)[i] += ((const int *)in)[i];
 }
 
-/* Communicators and operations go while collectives with them are on their way; nothing is left (the address sanitizer looks). */
+/*
+ * Communicators and operations go while collectives with them are on their way; nothing is left
+ * (the address sanitizer looks).
+ */
 static void
 freed_while_pending(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Exclusive scan among few ranks in one cluster: each lays its operand beside its sign, in parts, and combines those of the ranks before it, in the
- * order of the ranks. Nobody waits for ranks after it; the first rank gets nothing.
+ * Exclusive scan among few ranks in one cluster: each lays its operand beside its sign, in parts,
+ * and combines those of the ranks before it, in the order of the ranks. Nobody waits for ranks
+ * after it; the first rank gets nothing.
  *
  * Cost: up to n - 1 reads of lines, m b + (n - 2) m g.
  */
@@ -10,7 +11,7 @@
 #include <mpi/coll/signs.h>
 
 static void
-combine(struct signs *g, const struct parts *p)
+exscan_signs_combine(struct signs *g, const struct parts *p)
 {
 	int last = g->me - 1;
 
@@ -26,7 +27,7 @@ combine(struct signs *g, const struct parts *p)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+exscan_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct parts p;
 	struct signs g;
@@ -35,7 +36,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 		return false;
 	for (mpi_parts_begin(&p, self, k); mpi_parts_next(&p, &g);) {
 		mpi_signs_next(&g);
-		combine(&g, &p);
+		exscan_signs_combine(&g, &p);
 	}
 	mpi_signs_end(&g);
 	mpi_op_release(&p.op);
@@ -43,4 +44,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_exscan_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_exscan_signs = {.run = exscan_signs_run, .straight = true};

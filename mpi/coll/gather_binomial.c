@@ -6,7 +6,10 @@
  */
 #include <mpi/coll/algorithm.h>
 
-/* The root's positions wrap around: blocks of positions first .. first + n - 1 lie in at most two pieces of its buffer. */
+/*
+ * The root's positions wrap around: blocks of positions first .. first + n - 1 lie in at most two
+ * pieces of its buffer.
+ */
 static void
 unwrap(struct sched *s, const struct side *all, const char *bytes, size_t block)
 {
@@ -36,7 +39,8 @@ mpi_gather_binomial(struct sched *s, const struct collective *k)
 		int below = me + 2 * bit < n ? bit : n - me - bit;
 
 		if (below > 0)
-			mpi_sched_recv(s, span_bytes(bytes + (size_t)bit * block, (size_t)below * block), (me + bit + k->root) % n);
+			mpi_sched_recv(s, span_bytes(bytes + (size_t)bit * block, (size_t)below *
+				block), (me + bit + k->root) % n);
 	}
 	mpi_sched_round(s);
 	if (root)
@@ -44,21 +48,22 @@ mpi_gather_binomial(struct sched *s, const struct collective *k)
 	else if (leaf)
 		mpi_sched_send(s, mine, (me - bit + k->root) % n);
 	else
-		mpi_sched_send(s, span_bytes(bytes, (size_t)(me + bit < n ? bit : n - me) * block), (me - bit + k->root) % n);
+		mpi_sched_send(s, span_bytes(bytes, (size_t)(me + bit < n ? bit : n - me) * block),
+			(me - bit + k->root) % n);
 	mpi_sched_round(s);
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+gather_binomial_fits(const struct sched *s, const struct work *w)
 {
 	(void)s;
 	return w->even;
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+gather_binomial_write(struct sched *s, const struct work *w)
 {
 	mpi_gather_binomial(s, w->k);
 }
 
-const struct algorithm mpi_algorithm_gather_binomial = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_gather_binomial = {.fits = gather_binomial_fits, .write = gather_binomial_write};

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gather of equal blocks in two tiers: one rank of each other cluster collects its blocks and sends them to the root as one; in the root's own
- * cluster all send to the root. Where the ranks of a cluster follow one another, their blocks go straight to their places.
+ * Gather of equal blocks in two tiers: one rank of each other cluster collects its blocks and sends
+ * them to the root as one; in the root's own cluster all send to the root. Where the ranks of a
+ * cluster follow one another, their blocks go straight to their places.
  *
- * Only the root knows blocks that differ, so that nobody else could make room for those of a cluster: they have no such form.
+ * Only the root knows blocks that differ, so that nobody else could make room for those of a
+ * cluster: they have no such form.
  *
- * Cost: a + p m b in the largest cluster of p ranks, and (c - 1) a + (n - p) m b at the root; c - 1 messages between c clusters.
+ * Cost: a + p m b in the largest cluster of p ranks, and (c - 1) a + (n - p) m b at the root; c - 1
+ * messages between c clusters.
  */
 #include <mpi/coll/clusters.h>
 
 static bool
-fits(const struct sched *s, const struct work *w)
+gather_clusters_fits(const struct sched *s, const struct work *w)
 {
 	return w->even && mpi_clusters_fit(s);
 }
@@ -50,7 +53,8 @@ recv_cluster(struct sched *s, const struct collective *k, int cluster)
 	char *bytes;
 
 	if (mpi_clusters_follow(s, cluster)) {
-		mpi_sched_recv(s, span_slice(mpi_side_whole(&k->recv, s->size), ranks[0] * k->recv.count, n * k->recv.count), ranks[0]);
+		mpi_sched_recv(s, span_slice(mpi_side_whole(&k->recv, s->size), ranks[0] *
+			k->recv.count, n * k->recv.count), ranks[0]);
 		return;
 	}
 	bytes = mpi_sched_scratch(s, (size_t)n * block);
@@ -60,7 +64,7 @@ recv_cluster(struct sched *s, const struct collective *k, int cluster)
 }
 
 static void
-collect(struct sched *s, const struct collective *k)
+gather_clusters_collect(struct sched *s, const struct collective *k)
 {
 	const struct venue *v = s->c->venue;
 
@@ -75,12 +79,12 @@ collect(struct sched *s, const struct collective *k)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+gather_clusters_write(struct sched *s, const struct work *w)
 {
 	const struct collective *k = w->k;
 
 	if (s->rank == k->root)
-		collect(s, k);
+		gather_clusters_collect(s, k);
 	else if (mpi_venue_together(s->self, s->c, s->rank, k->root))
 		mpi_sched_send(s, mpi_side_block(&k->send, 0), k->root);
 	else
@@ -89,4 +93,4 @@ write_it(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_gather_clusters = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_gather_clusters = {.fits = gather_clusters_fits, .write = gather_clusters_write};

@@ -23,9 +23,9 @@ mpi_gather_linear(struct sched *s, const struct collective *k)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+gather_linear_write(struct sched *s, const struct work *w)
 {
 	mpi_gather_linear(s, w->k);
 }
 
-const struct algorithm mpi_algorithm_gather_linear = {.write = write_it};
+const struct algorithm mpi_algorithm_gather_linear = {.write = gather_linear_write};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gather of any blocks among few ranks of one address space. The root shows where it wants them. Who has what fits into its room lays
- * it there and goes; who has more copies it to where the root wants it, at the same time as others, and shows that it is there.
+ * Gather of any blocks among few ranks of one address space. The root shows where it wants them.
+ * Who has what fits into its room lays it there and goes; who has more copies it to where the root
+ * wants it, at the same time as others, and shows that it is there.
  *
  * Cost: a cache line from each rank; n m b at the root, m b on each for large blocks; no message.
  */
 #include <mpi/coll/named.h>
 
 static int
-put(struct signs *g, const struct collective *k)
+gather_named_put(struct signs *g, const struct collective *k)
 {
 	struct span own = mpi_side_block(&k->send, 0);
 	const struct side *all;
@@ -37,7 +38,7 @@ get(const struct signs *g, int rank, struct span to)
 }
 
 static int
-collect(struct signs *g, const struct collective *k)
+gather_named_collect(struct signs *g, const struct collective *k)
 {
 	int err = MPI_SUCCESS;
 
@@ -58,15 +59,15 @@ collect(struct signs *g, const struct collective *k)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+gather_named_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct signs g;
 
 	if (!mpi_named_begin(&g, self, c))
 		return false;
-	*err = g.me == k->root ? collect(&g, k) : put(&g, k);
+	*err = g.me == k->root ? gather_named_collect(&g, k) : gather_named_put(&g, k);
 	mpi_signs_end(&g);
 	return true;
 }
 
-const struct algorithm mpi_algorithm_gather_named = {.run = run};
+const struct algorithm mpi_algorithm_gather_named = {.run = gather_named_run};

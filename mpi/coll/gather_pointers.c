@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gather among ranks of one address space: each copies its block to where the root wants it, at the same time. Equal blocks; if the root's are
- * not one piece of memory, which all see, none of them does.
+ * Gather among ranks of one address space: each copies its block to where the root wants it, at the
+ * same time. Equal blocks; if the root's are not one piece of memory, which all see, none of them
+ * does.
  *
  * Cost: two meetings, m b on each rank at the same time; no message.
  */
@@ -10,7 +11,7 @@
 #include <mpi/coll/pointers.h>
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+gather_pointers_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	size_t bytes = mpi_choose_bytes(c, k);
 	struct pointed mine = {NULL, NULL};
@@ -34,4 +35,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return to != NULL;
 }
 
-const struct algorithm mpi_algorithm_gather_pointers = {.run = run};
+const struct algorithm mpi_algorithm_gather_pointers = {.run = gather_pointers_run};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gather among few ranks in one cluster: each lays its block beside its sign, part by part, and the root takes them. Equal blocks.
+ * Gather among few ranks in one cluster: each lays its block beside its sign, part by part, and the
+ * root takes them. Equal blocks.
  *
  * Cost: n - 1 reads of lines for each part, and n m b at the root.
  */
@@ -9,7 +10,7 @@
 #include <mpi/coll/choose.h>
 
 static void
-collect(struct signs *g, const struct blocks *b, const struct side *all)
+gather_signs_collect(struct signs *g, const struct blocks *b, const struct side *all)
 {
 	mpi_signs_show(g);
 	for (int i = 1; i < g->n; i++) {
@@ -22,7 +23,7 @@ collect(struct signs *g, const struct blocks *b, const struct side *all)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+gather_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct blocks b;
 	struct signs g;
@@ -32,7 +33,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	b = mpi_blocks(&g, mpi_choose_bytes(c, k), 1);
 	while (mpi_blocks_next(&b, &g)) {
 		if (g.me == k->root) {
-			collect(&g, &b, &k->recv);
+			gather_signs_collect(&g, &b, &k->recv);
 			continue;
 		}
 		mpi_blocks_lay(&b, mpi_signs_room(&g, b.bytes), mpi_side_block(&k->send, 0));
@@ -45,4 +46,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_gather_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_gather_signs = {.run = gather_signs_run, .straight = true};

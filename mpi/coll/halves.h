@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recursive halving: the operands of a power of two of positions are cut in as many blocks; after it, position i holds the result of block i.
- * Shared by what begins with it (Rabenseifner's algorithms). For operations that commute.
+ * Recursive halving: the operands of a power of two of positions are cut in as many blocks; after
+ * it, position i holds the result of block i. Shared by what begins with it (Rabenseifner's
+ * algorithms). For operations that commute.
  */
 #ifndef MPI_COLL_HALVES_H
 #define MPI_COLL_HALVES_H

@@ -2,8 +2,8 @@
  *
  * Collectives between two groups. What a group has in common is made among its own ranks; rank 0 of each speaks for it.
  *
- * Cost: that of the local part, and a + m b between the groups; where each rank has its own block for each of the other group (gather,
- * scatter, allgather, alltoall) as many messages.
+ * Cost: that of the local part, and a + m b between the groups; where each rank has its own block
+ * for each of the other group (gather, scatter, allgather, alltoall) as many messages.
  */
 #include <mpi/coll/coll.h>
 
@@ -90,7 +90,10 @@ scatter(struct sched *s, const struct collective *k)
 	mpi_sched_round(s);
 }
 
-/* `same`: every peer gets the one block. All go through the peers in the same order, so that no circle of ranks can wait. */
+/*
+ * `same`: every peer gets the one block. All go through the peers in the same order, so that no
+ * circle of ranks can wait.
+ */
 static void
 with_all(struct sched *s, const struct collective *k, bool same)
 {

@@ -2,11 +2,13 @@
  *
  * Meetings.
  *
- * Cost: with as many cores as ranks n atomic additions to one word; otherwise n to words that each stay on a core, and one for each core. One
- * change of another word, that all look at. With more ranks than cores each rank runs once.
+ * Cost: with as many cores as ranks n atomic additions to one word; otherwise n to words that each
+ * stay on a core, and one for each core. One change of another word, that all look at. With more
+ * ranks than cores each rank runs once.
  *
- * No wake-up is lost: who wants to sleep sets `drowsy`, and looks at it and at what it waits for once more when `sleeping` is set; who changes that
- * does so before it clears `drowsy` and looks who sleeps (all in total order).
+ * No wake-up is lost: who wants to sleep sets `drowsy`, and looks at it and at what it waits for
+ * once more when `sleeping` is set; who changes that does so before it clears `drowsy` and looks
+ * who sleeps (all in total order).
  */
 #include <mpi/coll/place.h>
 #include <mpi/pt2pt/pt2pt.h>

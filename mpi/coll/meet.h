@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Meetings: the ranks of a cluster come to a counter in shared memory; when all have come, one of them opens the doors. No messages.
+ * Meetings: the ranks of a cluster come to a counter in shared memory; when all have come, one of
+ * them opens the doors. No messages.
  *
- * What a rank wrote before it came, the one that opens can read; what that one wrote before it opened, all can read after. Nobody is at the
- * next meeting before the doors of this one are open, and nobody opens the next one while somebody has not left this one.
+ * What a rank wrote before it came, the one that opens can read; what that one wrote before it
+ * opened, all can read after. Nobody is at the next meeting before the doors of this one are open,
+ * and nobody opens the next one while somebody has not left this one.
  */
 #ifndef MPI_COLL_MEET_H
 #define MPI_COLL_MEET_H
@@ -27,7 +29,10 @@ struct meeting {
 	uint32_t value;
 };
 
-/* A barrier of all ranks of the job, if they are in one cluster: their place is there from the beginning. False: not so, or c is not the world. */
+/*
+ * A barrier of all ranks of the job, if they are in one cluster: their place is there from the
+ * beginning. False: not so, or c is not the world.
+ */
 bool mpi_meet_all(struct mpi_rank *self, const struct comm *c);
 
 /* Where barriers of c's ranks meet; NULL: there is no place yet, or they are in several clusters. */
@@ -43,7 +48,10 @@ mpi_meet_counts_lanes(uint32_t ranks, uint32_t lanes)
 /* The calling rank comes. True: it is the last one. */
 bool mpi_meet_come(struct meeting *m);
 
-/* Wait until all have come; for the one that opens, if that is not the last one. The last one must call mpi_meet_wake. */
+/*
+ * Wait until all have come; for the one that opens, if that is not the last one. The last one must
+ * call mpi_meet_wake.
+ */
 void mpi_meet_wait_for_all(struct meeting *m);
 void mpi_meet_wake(struct meeting *m);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small blocking collectives in shared memory: every rank lays what it gives on its seat and comes to a meeting; the one that opens works out
- * what is to be worked out once; every rank takes what it needs. Operands are combined in the order of the ranks.
+ * Small blocking collectives in shared memory: every rank lays what it gives on its seat and comes
+ * to a meeting; the one that opens works out what is to be worked out once; every rank takes what
+ * it needs. Operands are combined in the order of the ranks.
  *
  * Cost: that of a meeting, and n reads of a cache line by the one that opens; alltoall: n reads by each rank.
  */
@@ -72,7 +73,7 @@ fold_prefixes(struct round *r)
 }
 
 static void
-collect(struct round *r)
+meet_coll_collect(struct round *r)
 {
 	char *table = venue_table(r->v);
 
@@ -95,7 +96,7 @@ work_out(struct round *r)
 	case COLL_REDUCE_SCATTER: fold(r); break;
 	case COLL_SCAN:
 	case COLL_EXSCAN: fold_prefixes(r); break;
-	case COLL_ALLGATHER: collect(r); break;
+	case COLL_ALLGATHER: meet_coll_collect(r); break;
 	case COLL_BCAST:
 		if (r->far && r->root >= 0)
 			memcpy(venue_table(r->v), venue_seat(r->v, r->root), r->bytes);
@@ -106,7 +107,7 @@ work_out(struct round *r)
 
 /* What a rank lays on its seat. */
 static void
-give(struct round *r)
+meet_coll_give(struct round *r)
 {
 	const struct collective *k = r->k;
 	int me = r->v->rank;
@@ -128,7 +129,8 @@ give(struct round *r)
 		break;
 	case COLL_ALLGATHER:
 	case COLL_GATHER:
-		mpi_span_copy(seat(r, me), k->send.in_place ? mpi_side_block(&k->recv, me) : mpi_side_block(&k->send, 0));
+		mpi_span_copy(seat(r, me), k->send.in_place ? mpi_side_block(&k->recv, me)
+			: mpi_side_block(&k->send, 0));
 		break;
 	default:
 		memcpy(r->brief ? venue_brief_seat(r->v, r->v->brief_seat, r->bytes) : venue_seat(r->v, me),
@@ -139,7 +141,7 @@ give(struct round *r)
 
 /* What it takes when the doors are open. */
 static void
-take(struct round *r)
+meet_coll_take(struct round *r)
 {
 	const struct collective *k = r->k;
 	int me = r->v->rank, n = r->v->ranks;
@@ -148,7 +150,8 @@ take(struct round *r)
 	switch (k->kind) {
 	case COLL_BCAST:
 		if (me != r->root)
-			mpi_span_copy(mpi_side_block(&k->recv, 0), r->far ? span_bytes(table, r->bytes) : seat(r, r->root));
+			mpi_span_copy(mpi_side_block(&k->recv, 0), r->far
+				? span_bytes(table, r->bytes) : seat(r, r->root));
 		break;
 	case COLL_GATHER:
 		for (int i = 0; me == r->root && i < n; i++)
@@ -162,7 +165,8 @@ take(struct round *r)
 	case COLL_ALLGATHER: mpi_span_copy(mpi_side_whole(&k->recv, n), span_bytes(table, (size_t)n * r->bytes)); break;
 	case COLL_ALLTOALL:
 		for (int i = 0; i < n; i++)
-			mpi_span_copy(mpi_side_block(&k->recv, i), span_bytes(venue_seat(r->v, i) + (size_t)me * r->bytes, r->bytes));
+			mpi_span_copy(mpi_side_block(&k->recv, i), span_bytes(venue_seat(r->v, i) +
+				(size_t)me * r->bytes, r->bytes));
 		break;
 	case COLL_REDUCE:
 		if (me == r->root)
@@ -193,7 +197,8 @@ between_clusters(struct round *r)
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
 	mpi_sched_among(s, r->v->leaders, r->v->clusters, r->v->cluster);
-	table = r->k->kind >= COLL_REDUCE ? elements(r, venue_table(r->v), r->k->recv.count) : span_bytes(venue_table(r->v), r->bytes);
+	table = r->k->kind >= COLL_REDUCE ? elements(r, venue_table(r->v), r->k->recv.count)
+		: span_bytes(venue_table(r->v), r->bytes);
 	if (r->k->kind >= COLL_REDUCE)
 		s->op = mpi_op_bind(r->self, r->k->op, r->k->recv.datatype);
 	switch (r->k->kind) {
@@ -249,13 +254,13 @@ run(struct round *r)
 	m.lane = r->v->lane;
 	m.lanes = r->v->lanes;
 	if (r->bytes > 0)
-		give(r);
+		meet_coll_give(r);
 	if (r->far)
 		meet_far(r, &m);
 	else
 		meet_near(r, &m);
 	if (r->bytes > 0)
-		take(r);
+		meet_coll_take(r);
 	/* brief meetings use no seats of a turn */
 	if (r->bytes > 0 && !r->brief)
 		r->v->turn ^= 1;
@@ -301,13 +306,17 @@ is_plain(const struct collective *k)
 	}
 }
 
-/* Those that are made of a part in each cluster and one between them; operands that do not commute must lie in order. */
+/*
+ * Those that are made of a part in each cluster and one between them; operands that do not commute
+ * must lie in order.
+ */
 static bool
 goes_far(struct mpi_rank *self, const struct venue *v, const struct collective *k)
 {
 	bool computes = k->kind == COLL_REDUCE || k->kind == COLL_ALLREDUCE;
 
-	return k->kind == COLL_BARRIER || k->kind == COLL_BCAST || (computes && (v->consecutive || mpi_op_commutes(self, k->op)));
+	return k->kind == COLL_BARRIER || k->kind == COLL_BCAST ||
+		(computes && (v->consecutive || mpi_op_commutes(self, k->op)));
 }
 
 bool

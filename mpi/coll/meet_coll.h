@@ -9,7 +9,10 @@
 
 #define MEET_BYTES_MAX 4096
 
-/* Do a collective so, if that can be: all ranks come to the same answer. False: it cannot; else its error class in *err. */
+/*
+ * Do a collective so, if that can be: all ranks come to the same answer. False: it cannot; else its
+ * error class in *err.
+ */
 bool mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a rank shows on its sign to others of its address space (coll/signs.h): data on the line itself, or in its room if that is large enough,
- * so that it need not wait for those who take it; otherwise a description of what it gives or gets, and it stays until they are done. Only a
- * rank's own handles mean something to it, so that a description of blocks with a type each is made of spans.
+ * What a rank shows on its sign to others of its address space (coll/signs.h): data on the line
+ * itself, or in its room if that is large enough, so that it need not wait for those who take it;
+ * otherwise a description of what it gives or gets, and it stays until they are done. Only a rank's
+ * own handles mean something to it, so that a description of blocks with a type each is made of
+ * spans.
  */
 #ifndef MPI_COLL_NAMED_H
 #define MPI_COLL_NAMED_H
@@ -48,7 +50,10 @@ void mpi_named_show(struct signs *g, const void *what);
 /* Show that what another rank had described is where it wanted it, whole or truncated. */
 void mpi_named_show_copied(struct signs *g, const void *what, bool truncated);
 
-/* Show one block for all; false: where it lies. Take that of a rank. MPI_ERR_TRUNCATE: there was less room than data. */
+/*
+ * Show one block for all; false: where it lies. Take that of a rank. MPI_ERR_TRUNCATE: there was
+ * less room than data.
+ */
 bool mpi_named_give(struct signs *g, const struct span *own);
 int mpi_named_take(const struct signs *g, int from, struct span to);
 

@@ -2,8 +2,8 @@
  *
  * Neighbourhood collectives: a message for each edge of the topology, all at once.
  *
- * Messages between two ranks stay in order, which pairs their edges. In a grid a block that is sent below arrives as from above: the
- * receives are in the order in which the neighbours send.
+ * Messages between two ranks stay in order, which pairs their edges. In a grid a block that is sent
+ * below arrives as from above: the receives are in the order in which the neighbours send.
  *
  * Cost: d (a + m b) with d neighbours.
  */

@@ -105,7 +105,10 @@ number_seats(struct mpi_rank *self, const struct comm *c, const struct venue *v)
 		v->brief_order[i] = next[lane_of(self, c, v->members[i])]++;
 }
 
-/* The number of each rank's cluster, in the order in which they appear; how many ranks each has, one further on in `first`. */
+/*
+ * The number of each rank's cluster, in the order in which they appear; how many ranks each has,
+ * one further on in `first`.
+ */
 static void
 number_clusters(struct mpi_rank *self, const struct comm *c, struct venue *v, int *number)
 {
@@ -171,7 +174,8 @@ make_place(struct mpi_rank *self, struct comm *c, struct venue *v)
 	size_t brief = ((size_t)v->ranks * BRIEF_BYTES / CACHE_LINE + LANES_MAX) * CACHE_LINE;
 
 	v->owner = v->rank == 0;
-	v->memory = share(self, c, v, sizeof(struct place) + seats + brief + (size_t)v->ranks * sizeof(*v->brief_order));
+	v->memory = share(self, c, v, sizeof(struct place) + seats + brief + (size_t)v->ranks *
+		sizeof(*v->brief_order));
 	if (v->memory == NULL)
 		return;
 	v->place = aligned(v->memory);
@@ -268,7 +272,7 @@ mpi_venue_with_rooms(struct mpi_rank *self, struct comm *c, size_t bytes)
 }
 
 static void
-drop(struct mpi_rank *self, struct venue *v)
+place_drop(struct mpi_rank *self, struct venue *v)
 {
 	transport_unshare(self, v->memory);
 	if (v->signs_memory != NULL)
@@ -289,7 +293,7 @@ reap(struct mpi_rank *self)
 
 		if (load_acquire(&v->place->left) == (uint32_t)v->ranks) {
 			*at = v->next;
-			drop(self, v);
+			place_drop(self, v);
 		} else {
 			at = &v->next;
 		}
@@ -319,6 +323,6 @@ mpi_venue_exit(struct mpi_rank *self)
 
 	while ((v = self->venues) != NULL) {
 		self->venues = v->next;
-		drop(self, v);
+		place_drop(self, v);
 	}
 }

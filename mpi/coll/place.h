@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The place where the ranks of a communicator that are in one cluster meet: a counter, a seat for each rank, on which it lays what it gives, and
- * a table with what came out. Seats and table are there twice and used in turns: a rank that writes its seat for the next meeting does not
- * disturb one that still reads for this one, and nobody reaches the meeting after the next before all have left this one.
+ * The place where the ranks of a communicator that are in one cluster meet: a counter, a seat for
+ * each rank, on which it lays what it gives, and a table with what came out. Seats and table are
+ * there twice and used in turns: a rank that writes its seat for the next meeting does not disturb
+ * one that still reads for this one, and nobody reaches the meeting after the next before all have
+ * left this one.
  *
- * The first rank of a cluster makes the place, with the first collective that can use it, and frees it when all have left it.
+ * The first rank of a cluster makes the place, with the first collective that can use it, and frees
+ * it when all have left it.
  */
 #ifndef MPI_COLL_PLACE_H
 #define MPI_COLL_PLACE_H
@@ -97,13 +100,14 @@ venue_seat(const struct venue *v, int rank)
 }
 
 /*
- * Seats for few bytes, of the size that the meeting needs: those of ranks that share a core lie side by side. A number is a line, where those of
- * a core begin, and a place from there on.
+ * Seats for few bytes, of the size that the meeting needs: those of ranks that share a core lie
+ * side by side. A number is a line, where those of a core begin, and a place from there on.
  */
 static inline char *
 venue_brief_seat(const struct venue *v, uint32_t number, size_t bytes)
 {
-	return v->brief_seats + (number >> BRIEF_LINE_SHIFT) * CACHE_LINE + (number & BRIEF_PLACE) * brief_stride(bytes);
+	return v->brief_seats + (number >> BRIEF_LINE_SHIFT) * CACHE_LINE + (number & BRIEF_PLACE) *
+		brief_stride(bytes);
 }
 
 static inline char *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranks that share an address space tell each other where their data lies, and read and write it there. They do so at a meeting: what each
- * names lies on its seat; while they are together all of it stays where it is, and nobody changes it but as the collective says.
+ * Ranks that share an address space tell each other where their data lies, and read and write it
+ * there. They do so at a meeting: what each names lies on its seat; while they are together all of
+ * it stays where it is, and nobody changes it but as the collective says.
  */
 #ifndef MPI_COLL_POINTERS_H
 #define MPI_COLL_POINTERS_H
@@ -23,8 +24,8 @@ struct pointers {
 };
 
 /*
- * Name the own data and wait for the others'. False, on all ranks: not for this communicator, whose ranks are not all in one address space, or
- * there is no place to meet.
+ * Name the own data and wait for the others'. False, on all ranks: not for this communicator, whose
+ * ranks are not all in one address space, or there is no place to meet.
  */
 bool mpi_pointers_begin(struct pointers *p, struct mpi_rank *self, struct comm *c, struct pointed mine);
 

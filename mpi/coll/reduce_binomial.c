@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction along a binomial tree. Operands are combined in the order of the ranks if the operation does not commute: the tree
- * then stands on rank 0, which passes the result on to the root.
+ * Reduction along a binomial tree. Operands are combined in the order of the ranks if the operation
+ * does not commute: the tree then stands on rank 0, which passes the result on to the root.
  *
  * Cost: ceil(log2 n) (a + m b + m g).
  */
@@ -47,7 +47,8 @@ mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root)
 	struct places p = {.sum = in};
 
 	if (!leaf) {
-		p.next = s->rank == root && base == root && out.at != in.at ? out : mpi_sched_room(s, in.count, in.type);
+		p.next = s->rank == root && base == root && out.at != in.at ? out
+			: mpi_sched_room(s, in.count, in.type);
 		p.other = mpi_sched_room(s, in.count, in.type);
 		climb(s, &p, me, base);
 	}
@@ -63,9 +64,9 @@ mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+reduce_binomial_write(struct sched *s, const struct work *w)
 {
 	mpi_reduce_binomial(s, w->out, w->in, w->root);
 }
 
-const struct algorithm mpi_algorithm_reduce_binomial = {.write = write_it};
+const struct algorithm mpi_algorithm_reduce_binomial = {.write = reduce_binomial_write};

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction in two tiers: in each cluster to one rank, in the root's to the root, and then among these. If the operation does not commute, the
- * ranks of a cluster must follow one another.
+ * Reduction in two tiers: in each cluster to one rank, in the root's to the root, and then among
+ * these. If the operation does not commute, the ranks of a cluster must follow one another.
  *
  * Cost: that of the reductions that are chosen inside the largest cluster, and between c clusters.
  */
 #include <mpi/coll/clusters.h>
 
 static bool
-fits(const struct sched *s, const struct work *w)
+reduce_clusters_fits(const struct sched *s, const struct work *w)
 {
 	(void)w;
 	return mpi_clusters_fit(s) && mpi_clusters_are_in_order(s);
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+reduce_clusters_write(struct sched *s, const struct work *w)
 {
 	int speaker = mpi_clusters_speaker(s, w->root);
 	struct span sum = w->out;
@@ -29,4 +29,4 @@ write_it(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_reduce_clusters = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_reduce_clusters = {.fits = reduce_clusters_fits, .write = reduce_clusters_write};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction of much data to a root (Rabenseifner): recursive halving leaves each position with a block of the result, and the root collects
- * the blocks. For predefined operations.
+ * Reduction of much data to a root (Rabenseifner): recursive halving leaves each position with a
+ * block of the result, and the root collects the blocks. For predefined operations.
  *
  * Cost: (log2 n + n) a + 2 m b + m g, and a + m b + m g more if n is no power of two.
  */
@@ -9,7 +9,7 @@
 #include <mpi/coll/halves.h>
 
 static void
-collect(struct sched *s, const struct halves *h, struct span out)
+reduce_halving_collect(struct sched *s, const struct halves *h, struct span out)
 {
 	for (int i = 0; i < h->count; i++) {
 		struct span block = mpi_halves_blocks(h, i, 1);
@@ -35,22 +35,22 @@ mpi_reduce_halving(struct sched *s, struct span out, struct span in, int root)
 	mpi_sched_round(s);
 	h = mpi_halves_write(s, sum);
 	if (s->rank == root)
-		collect(s, &h, out);
+		reduce_halving_collect(s, &h, out);
 	else if (h.position >= 0 && mpi_halves_blocks(&h, h.position, 1).count > 0)
 		mpi_sched_send(s, mpi_halves_blocks(&h, h.position, 1), root);
 	mpi_sched_round(s);
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+reduce_halving_fits(const struct sched *s, const struct work *w)
 {
 	return mpi_work_may_be_cut(s, w);
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+reduce_halving_write(struct sched *s, const struct work *w)
 {
 	mpi_reduce_halving(s, w->out, w->in, w->root);
 }
 
-const struct algorithm mpi_algorithm_reduce_halving = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_reduce_halving = {.fits = reduce_halving_fits, .write = reduce_halving_write};

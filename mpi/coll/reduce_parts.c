@@ -25,7 +25,8 @@ mpi_parts_begin(struct parts *p, struct mpi_rank *self, const struct collective 
 {
 	const char *in = k->send.in_place ? k->recv.buffer : k->send.buffer;
 
-	*p = (struct parts){.op = mpi_op_bind(self, k->op, k->recv.datatype), .left = k->recv.count, .in = in, .out = k->recv.buffer};
+	*p = (struct parts){.op = mpi_op_bind(self, k->op, k->recv.datatype), .left = k->recv.count,
+		.in = in, .out = k->recv.buffer};
 }
 
 bool

@@ -28,8 +28,9 @@ bool mpi_parts_next(struct parts *p, const struct signs *g);
 size_t mpi_parts_bytes(const struct collective *k);
 
 /*
- * to = elements first .. first + count - 1 of all ranks, combined in the order of the ranks. All others have shown the round; the own operand is
- * read where it was, so that `to` must not lie in it.
+ * to = elements first .. first + count - 1 of all ranks, combined in the order of the ranks. All
+ * others have shown the round; the own operand is read where it was, so that `to` must not lie in
+ * it.
  */
 void mpi_parts_combine(const struct signs *g, const struct parts *p, char *to, MPI_Count first, MPI_Count count);
 

@@ -26,9 +26,9 @@ mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in, con
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+reduce_scatter_at_root_write(struct sched *s, const struct work *w)
 {
 	mpi_reduce_scatter_at_root(s, w->out, w->in, w->counts);
 }
 
-const struct algorithm mpi_algorithm_reduce_scatter_at_root = {.write = write_it};
+const struct algorithm mpi_algorithm_reduce_scatter_at_root = {.write = reduce_scatter_at_root_write};

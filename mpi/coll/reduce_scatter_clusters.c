@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduce-scatter in two tiers: in each cluster all operands to its first rank, among these to each what belongs to its cluster, which it deals
- * out. If the operation does not commute, the ranks of a cluster must follow one another. Any blocks.
+ * Reduce-scatter in two tiers: in each cluster all operands to its first rank, among these to each
+ * what belongs to its cluster, which it deals out. If the operation does not commute, the ranks of
+ * a cluster must follow one another. Any blocks.
  *
- * Cost: that of the reduction that is chosen inside the largest cluster of p ranks, and of the reduce-scatter that is chosen between c clusters
- * (c (c - 1) messages if the operation commutes and that is pairwise, 2 (c - 1) if it is at_root), and (p - 1) (a + m b).
+ * Cost: that of the reduction that is chosen inside the largest cluster of p ranks, and of the
+ * reduce-scatter that is chosen between c clusters (c (c - 1) messages if the operation commutes
+ * and that is pairwise, 2 (c - 1) if it is at_root), and (p - 1) (a + m b).
  */
 #include <mpi/coll/clusters.h>
 
 static bool
-fits(const struct sched *s, const struct work *w)
+reduce_scatter_clusters_fits(const struct sched *s, const struct work *w)
 {
 	(void)w;
 	return mpi_clusters_fit(s) && mpi_clusters_are_in_order(s);
@@ -30,7 +32,8 @@ sort(struct sched *s, struct span sum, const MPI_Count *counts, MPI_Count *per_c
 		for (int i = v->first[k]; i < v->first[k + 1]; i++) {
 			int rank = v->order[i];
 
-			mpi_sched_copy(s, span_slice(sorted, to, counts[rank]), span_slice(sum, at[rank], counts[rank]));
+			mpi_sched_copy(s, span_slice(sorted, to, counts[rank]),
+				span_slice(sum, at[rank], counts[rank]));
 			per_cluster[k] += counts[rank];
 			to += counts[rank];
 		}
@@ -66,7 +69,7 @@ write_first(struct sched *s, struct span sum, const struct work *w)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+reduce_scatter_clusters_write(struct sched *s, const struct work *w)
 {
 	bool first = s->c->venue->rank == 0;
 	struct span sum = first ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
@@ -81,4 +84,5 @@ write_it(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_reduce_scatter_clusters = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_reduce_scatter_clusters =
+	{.fits = reduce_scatter_clusters_fits, .write = reduce_scatter_clusters_write};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduce-scatter: in step i each rank gives the i-th after it that one's block, and combines what it gets. For operations that commute.
+ * Reduce-scatter: in step i each rank gives the i-th after it that one's block, and combines what
+ * it gets. For operations that commute.
  *
  * Cost: (n - 1) (a + m b + m g), m being a block.
  */
@@ -31,16 +32,17 @@ mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in, co
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+reduce_scatter_pairwise_fits(const struct sched *s, const struct work *w)
 {
 	(void)w;
 	return mpi_operation_commutes(&s->op);
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+reduce_scatter_pairwise_write(struct sched *s, const struct work *w)
 {
 	mpi_reduce_scatter_pairwise(s, w->out, w->in, w->counts);
 }
 
-const struct algorithm mpi_algorithm_reduce_scatter_pairwise = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_reduce_scatter_pairwise =
+	{.fits = reduce_scatter_pairwise_fits, .write = reduce_scatter_pairwise_write};

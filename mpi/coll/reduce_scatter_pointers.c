@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduce-scatter of equal blocks among ranks of one address space: each combines its own block of all operands where they lie. In place the result
- * would lie where others still read, so that it is made beside it first.
+ * Reduce-scatter of equal blocks among ranks of one address space: each combines its own block of
+ * all operands where they lie. In place the result would lie where others still read, so that it is
+ * made beside it first.
  *
  * Cost: two meetings, (n - 1) m g; no message.
  */
@@ -10,7 +11,8 @@
 #include <mpi/coll/reduce_slices.h>
 
 static void
-combine(struct pointers *p, const struct collective *k, const struct operation *op, char *beside)
+reduce_scatter_pointers_combine(struct pointers *p, const struct collective *k,
+	const struct operation *op, char *beside)
 {
 	size_t bytes = (size_t)(k->recv.count * op->extent);
 	struct slice mine = {.count = k->recv.count, .from = (size_t)p->me * bytes, .bytes = bytes};
@@ -23,7 +25,7 @@ combine(struct pointers *p, const struct collective *k, const struct operation *
 
 /* A rank that is in place and has no memory says so by naming nothing: then nobody goes this way. */
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+reduce_scatter_pointers_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct operation op;
 	struct pointers p;
@@ -34,11 +36,12 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 		return false;
 	if (k->send.in_place)
 		beside = malloc((size_t)(k->recv.count * (MPI_Count)k->recv.type->extent));
-	if (mpi_pointers_begin(&p, self, c, (struct pointed){k->send.in_place && beside == NULL ? NULL : mpi_slice_operand(k), NULL})) {
+	if (mpi_pointers_begin(&p, self, c, (struct pointed){k->send.in_place && beside == NULL
+			? NULL : mpi_slice_operand(k), NULL})) {
 		there = mpi_pointers_are_there(&p);
 		op = mpi_op_bind(self, k->op, k->recv.datatype);
 		if (there)
-			combine(&p, k, &op, beside);
+			reduce_scatter_pointers_combine(&p, k, &op, beside);
 		else
 			mpi_pointers_end(&p);
 		mpi_op_release(&op);
@@ -48,4 +51,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return there;
 }
 
-const struct algorithm mpi_algorithm_reduce_scatter_pointers = {.run = run};
+const struct algorithm mpi_algorithm_reduce_scatter_pointers = {.run = reduce_scatter_pointers_run};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduce-scatter of equal blocks among few ranks in one cluster: each lays its operand beside its sign, a part of every block at a time, and
- * combines what all have laid of its own block, in the order of the ranks.
+ * Reduce-scatter of equal blocks among few ranks in one cluster: each lays its operand beside its
+ * sign, a part of every block at a time, and combines what all have laid of its own block, in the
+ * order of the ranks.
  *
  * Cost: n - 1 reads of lines for each part of n blocks, n m b + (n - 1) m g.
  */
@@ -11,7 +12,7 @@
 
 /* As many elements as there may be ranks fit into a room? */
 static bool
-fits(const struct mpi_rank *self, const struct collective *k)
+reduce_scatter_signs_fits(const struct mpi_rank *self, const struct collective *k)
 {
 	return mpi_parts_fit(self, k) && (size_t)k->recv.type->extent <= mpi_signs_room_of(self) / SIGNS_RANKS_MAX;
 }
@@ -35,7 +36,7 @@ lay(struct signs *g, const struct cut *cut, const char *in)
 
 /* The own operand is on the own sign as well: `out` may be where it was. */
 static void
-combine(struct signs *g, const struct cut *cut, const struct operation *op, char *out)
+reduce_scatter_signs_combine(struct signs *g, const struct cut *cut, const struct operation *op, char *out)
 {
 	size_t all = (size_t)g->n * cut->bytes, skip = (size_t)g->me * cut->bytes;
 
@@ -46,14 +47,14 @@ combine(struct signs *g, const struct cut *cut, const struct operation *op, char
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+reduce_scatter_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct cut cut = {.block = mpi_parts_bytes(k)};
 	struct operation op;
 	struct signs g;
 	size_t most;
 
-	if (!k->even || !fits(self, k))
+	if (!k->even || !reduce_scatter_signs_fits(self, k))
 		return false;
 	if (!mpi_signs_begin(&g, self, c, cut.block * (size_t)c->size))
 		return false;
@@ -63,7 +64,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 		cut.bytes = cut.block - cut.at < most ? cut.block - cut.at : most;
 		mpi_signs_next(&g);
 		lay(&g, &cut, k->send.in_place ? k->recv.buffer : k->send.buffer);
-		combine(&g, &cut, &op, (char *)k->recv.buffer + cut.at);
+		reduce_scatter_signs_combine(&g, &cut, &op, (char *)k->recv.buffer + cut.at);
 	}
 	mpi_signs_end(&g);
 	mpi_op_release(&op);
@@ -71,4 +72,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_reduce_scatter_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_reduce_scatter_signs = {.run = reduce_scatter_signs_run, .straight = true};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reduction among few ranks in one cluster: all but the root lay their operands beside their signs, in parts; the root combines them, in the order
- * of the ranks.
+ * Reduction among few ranks in one cluster: all but the root lay their operands beside their signs,
+ * in parts; the root combines them, in the order of the ranks.
  *
  * Cost: n - 1 reads of lines, m b + (n - 1) m g at the root.
  */
@@ -9,7 +9,10 @@
 #include <mpi/coll/reduce_parts.h>
 #include <mpi/coll/signs.h>
 
-/* In place the own operand must not be overwritten before it is combined: the sum is made in the own room, which is free. */
+/*
+ * In place the own operand must not be overwritten before it is combined: the sum is made in the
+ * own room, which is free.
+ */
 static void
 at_root(struct signs *g, const struct parts *p)
 {
@@ -21,7 +24,7 @@ at_root(struct signs *g, const struct parts *p)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+reduce_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct parts p;
 	struct signs g;
@@ -45,4 +48,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_reduce_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_reduce_signs = {.run = reduce_signs_run, .straight = true};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slices of operands. They are combined in blocks that stay in a core's first cache until all operands are in. What lies where the result goes
- * is read before that is written.
+ * Slices of operands. They are combined in blocks that stay in a core's first cache until all
+ * operands are in. What lies where the result goes is read before that is written.
  */
 #include <mpi/coll/reduce_slices.h>
 
@@ -13,7 +13,8 @@ mpi_slice_of(const struct pointers *p, int rank, MPI_Count count, MPI_Count exte
 	MPI_Count each = (count + p->n - 1) / p->n;
 	MPI_Count first = rank * each < count ? rank * each : count, end = first + each < count ? first + each : count;
 
-	return (struct slice){.count = end - first, .from = (size_t)(first * extent), .bytes = (size_t)((end - first) * extent)};
+	return (struct slice){.count = end - first, .from = (size_t)(first * extent),
+		.bytes = (size_t)((end - first) * extent)};
 }
 
 const char *

@@ -17,7 +17,10 @@ struct slice {
 /* A rank's share of so many elements. */
 struct slice mpi_slice_of(const struct pointers *p, int rank, MPI_Count count, MPI_Count extent);
 
-/* to = a slice of what all have named, combined in the order of the ranks; `to` may be where this rank's or the root's operand has that slice. */
+/*
+ * to = a slice of what all have named, combined in the order of the ranks; `to` may be where this
+ * rank's or the root's operand has that slice.
+ */
 void mpi_slice_combine(const struct pointers *p, const struct operation *op, struct slice s, char *to);
 
 /* Where a reduction reads its operand, and may it be read there by others? The same answer on all ranks. */

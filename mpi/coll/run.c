@@ -42,13 +42,15 @@ mpi_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k)
 static struct side
 bytes_side(const void *buffer, size_t bytes)
 {
-	return (struct side){.buffer = (void *)(uintptr_t)buffer, .count = (MPI_Count)bytes, .datatype = MPI_BYTE, .type = mpi_type_find(MPI_BYTE)};
+	return (struct side){.buffer = (void *)(uintptr_t)buffer, .count = (MPI_Count)bytes,
+		.datatype = MPI_BYTE, .type = mpi_type_find(MPI_BYTE)};
 }
 
 int
 mpi_bcast(struct mpi_rank *self, struct comm *c, void *buffer, size_t bytes, int root)
 {
-	return mpi_coll_run(self, c, &(struct collective){.kind = COLL_BCAST, .recv = bytes_side(buffer, bytes), .root = root});
+	return mpi_coll_run(self, c, &(struct collective){.kind = COLL_BCAST,
+		.recv = bytes_side(buffer, bytes), .root = root});
 }
 
 int
@@ -66,7 +68,8 @@ mpi_allreduce(struct mpi_rank *self, struct comm *c, const struct reduction *r)
 int
 mpi_allgather(struct mpi_rank *self, struct comm *c, const void *in, void *out, size_t bytes)
 {
-	struct collective k = {.kind = COLL_ALLGATHER, .send = bytes_side(in, bytes), .recv = bytes_side(out, bytes), .even = true};
+	struct collective k = {.kind = COLL_ALLGATHER, .send = bytes_side(in, bytes),
+		.recv = bytes_side(out, bytes), .even = true};
 
 	return mpi_coll_run(self, c, &k);
 }

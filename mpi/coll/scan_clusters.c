@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scans in two tiers: inside each run of ranks that follow one another in one cluster; among the last ranks of the runs, which then know what
- * lies before theirs; and that into the runs. With consecutive clusters these are the runs. Operands stay in the order of the ranks.
+ * Scans in two tiers: inside each run of ranks that follow one another in one cluster; among the
+ * last ranks of the runs, which then know what lies before theirs; and that into the runs. With
+ * consecutive clusters these are the runs. Operands stay in the order of the ranks.
  *
- * Cost: those of the scan and the broadcast that are chosen inside the longest run, and of the exclusive scan between c runs, with as many
- * messages between them as that one has (doubling: c - 1, and c - d for each power of two d < c), and m g; exclusive: a + m b more.
+ * Cost: those of the scan and the broadcast that are chosen inside the longest run, and of the
+ * exclusive scan between c runs, with as many messages between them as that one has (doubling: c -
+ * 1, and c - d for each power of two d < c), and m g; exclusive: a + m b more.
  */
 #include <mpi/coll/clusters.h>
 
 static bool
-fits(const struct sched *s, const struct work *w)
+scan_clusters_fits(const struct sched *s, const struct work *w)
 {
 	(void)w;
 	return mpi_clusters_have_runs(s);
@@ -72,5 +74,5 @@ write_exscan(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_scan_clusters = {.fits = fits, .write = write_scan};
-const struct algorithm mpi_algorithm_exscan_clusters = {.fits = fits, .write = write_exscan};
+const struct algorithm mpi_algorithm_scan_clusters = {.fits = scan_clusters_fits, .write = write_scan};
+const struct algorithm mpi_algorithm_exscan_clusters = {.fits = scan_clusters_fits, .write = write_exscan};

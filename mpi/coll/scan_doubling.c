@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scan: in step k each rank hands what it has combined of itself and the ranks just below to the one 2^k above. Operands stay in the
- * order of the ranks.
+ * Scan: in step k each rank hands what it has combined of itself and the ranks just below to the
+ * one 2^k above. Operands stay in the order of the ranks.
  *
  * Cost: ceil(log2 n) (a + m b + 2 m g).
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scan among few ranks in one cluster: each lays its operand beside its sign, in parts, and combines those of the ranks before it with its own one,
- * in the order of the ranks. Nobody waits for ranks after it.
+ * Scan among few ranks in one cluster: each lays its operand beside its sign, in parts, and
+ * combines those of the ranks before it with its own one, in the order of the ranks. Nobody waits
+ * for ranks after it.
  *
  * Cost: up to n - 1 reads of lines, m b + (n - 1) m g.
  */
@@ -10,7 +11,7 @@
 #include <mpi/coll/signs.h>
 
 static void
-combine(struct signs *g, const struct parts *p)
+scan_signs_combine(struct signs *g, const struct parts *p)
 {
 	memcpy(mpi_signs_room(g, p->bytes), p->in, p->bytes);
 	mpi_signs_show(g);
@@ -23,7 +24,7 @@ combine(struct signs *g, const struct parts *p)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+scan_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct parts p;
 	struct signs g;
@@ -32,7 +33,7 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 		return false;
 	for (mpi_parts_begin(&p, self, k); mpi_parts_next(&p, &g);) {
 		mpi_signs_next(&g);
-		combine(&g, &p);
+		scan_signs_combine(&g, &p);
 	}
 	mpi_signs_end(&g);
 	mpi_op_release(&p.op);
@@ -40,4 +41,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_scan_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_scan_signs = {.run = scan_signs_run, .straight = true};

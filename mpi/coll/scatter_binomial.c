@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scatter of equal blocks along a binomial tree: each position gets those of the positions below it as well, as bytes, and hands them on.
+ * Scatter of equal blocks along a binomial tree: each position gets those of the positions below it
+ * as well, as bytes, and hands them on.
  *
  * Cost: ceil(log2 n) a + (n - 1) m b.
  */
@@ -11,7 +12,8 @@ static void
 wrap(struct sched *s, const struct side *all, char *bytes, size_t block)
 {
 	for (int i = 1; i < s->size; i++)
-		mpi_sched_copy(s, span_bytes(bytes + (size_t)i * block, block), mpi_side_block(all, (i + s->rank) % s->size));
+		mpi_sched_copy(s, span_bytes(bytes + (size_t)i * block, block),
+			mpi_side_block(all, (i + s->rank) % s->size));
 	mpi_sched_round(s);
 }
 
@@ -32,7 +34,8 @@ mpi_scatter_binomial(struct sched *s, const struct collective *k)
 	else if (leaf)
 		mpi_sched_recv(s, mine, (me - bit + k->root) % n);
 	else
-		mpi_sched_recv(s, span_bytes(bytes, (size_t)(me + bit < n ? bit : n - me) * block), (me - bit + k->root) % n);
+		mpi_sched_recv(s, span_bytes(bytes, (size_t)(me + bit < n ? bit : n - me) * block),
+			(me - bit + k->root) % n);
 	mpi_sched_round(s);
 	if (leaf && !root)
 		return;
@@ -40,7 +43,8 @@ mpi_scatter_binomial(struct sched *s, const struct collective *k)
 		int below = me + 2 * bit < n ? bit : n - me - bit;
 
 		if (below > 0)
-			mpi_sched_send(s, span_bytes(bytes + (size_t)bit * block, (size_t)below * block), (me + bit + k->root) % n);
+			mpi_sched_send(s, span_bytes(bytes + (size_t)bit * block, (size_t)below *
+				block), (me + bit + k->root) % n);
 	}
 	if (!root)
 		mpi_sched_copy(s, mine, span_bytes(bytes, block));
@@ -50,16 +54,17 @@ mpi_scatter_binomial(struct sched *s, const struct collective *k)
 }
 
 static bool
-fits(const struct sched *s, const struct work *w)
+scatter_binomial_fits(const struct sched *s, const struct work *w)
 {
 	(void)s;
 	return w->even;
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+scatter_binomial_write(struct sched *s, const struct work *w)
 {
 	mpi_scatter_binomial(s, w->k);
 }
 
-const struct algorithm mpi_algorithm_scatter_binomial = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_scatter_binomial = {.fits = scatter_binomial_fits,
+	.write = scatter_binomial_write};

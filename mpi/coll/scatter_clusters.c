@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scatter of equal blocks in two tiers: the root sends to one rank of each other cluster all blocks of that cluster, which deals them out; in
- * its own cluster it deals itself. Where the ranks of a cluster follow one another, their blocks leave from where they are.
+ * Scatter of equal blocks in two tiers: the root sends to one rank of each other cluster all blocks
+ * of that cluster, which deals them out; in its own cluster it deals itself. Where the ranks of a
+ * cluster follow one another, their blocks leave from where they are.
  *
- * Only the root knows blocks that differ, so that nobody else could make room for those of a cluster: they have no such form.
+ * Only the root knows blocks that differ, so that nobody else could make room for those of a
+ * cluster: they have no such form.
  *
- * Cost: (c - 1) a + (n - p) m b at the root, and (p - 1) a + p m b in the largest cluster of p ranks; c - 1 messages between c clusters.
+ * Cost: (c - 1) a + (n - p) m b at the root, and (p - 1) a + p m b in the largest cluster of p
+ * ranks; c - 1 messages between c clusters.
  */
 #include <mpi/coll/clusters.h>
 
 static bool
-fits(const struct sched *s, const struct work *w)
+scatter_clusters_fits(const struct sched *s, const struct work *w)
 {
 	return w->even && mpi_clusters_fit(s);
 }
@@ -60,7 +63,7 @@ blocks_of(struct sched *s, const struct collective *k, int cluster)
 }
 
 static void
-deal(struct sched *s, const struct collective *k)
+scatter_clusters_deal(struct sched *s, const struct collective *k)
 {
 	const struct venue *v = s->c->venue;
 	struct span *blocks = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*blocks));
@@ -82,12 +85,12 @@ deal(struct sched *s, const struct collective *k)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+scatter_clusters_write(struct sched *s, const struct work *w)
 {
 	const struct collective *k = w->k;
 
 	if (s->rank == k->root)
-		deal(s, k);
+		scatter_clusters_deal(s, k);
 	else if (mpi_venue_together(s->self, s->c, s->rank, k->root))
 		mpi_sched_recv(s, mpi_side_block(&k->recv, 0), k->root);
 	else
@@ -96,4 +99,5 @@ write_it(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_scatter_clusters = {.fits = fits, .write = write_it};
+const struct algorithm mpi_algorithm_scatter_clusters = {.fits = scatter_clusters_fits,
+	.write = scatter_clusters_write};

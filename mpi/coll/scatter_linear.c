@@ -25,9 +25,9 @@ mpi_scatter_linear(struct sched *s, const struct collective *k)
 }
 
 static void
-write_it(struct sched *s, const struct work *w)
+scatter_linear_write(struct sched *s, const struct work *w)
 {
 	mpi_scatter_linear(s, w->k);
 }
 
-const struct algorithm mpi_algorithm_scatter_linear = {.write = write_it};
+const struct algorithm mpi_algorithm_scatter_linear = {.write = scatter_linear_write};

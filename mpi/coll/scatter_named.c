@@ -8,7 +8,7 @@
 #include <mpi/coll/named.h>
 
 static int
-take(struct signs *g, const struct collective *k)
+scatter_named_take(struct signs *g, const struct collective *k)
 {
 	int err;
 
@@ -19,7 +19,7 @@ take(struct signs *g, const struct collective *k)
 }
 
 static int
-deal(struct signs *g, const struct collective *k)
+scatter_named_deal(struct signs *g, const struct collective *k)
 {
 	struct span own[SIGNS_RANKS_MAX];
 	int err = MPI_SUCCESS;
@@ -36,15 +36,15 @@ deal(struct signs *g, const struct collective *k)
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+scatter_named_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct signs g;
 
 	if (!mpi_named_begin(&g, self, c))
 		return false;
-	*err = g.me == k->root ? deal(&g, k) : take(&g, k);
+	*err = g.me == k->root ? scatter_named_deal(&g, k) : scatter_named_take(&g, k);
 	mpi_signs_end(&g);
 	return true;
 }
 
-const struct algorithm mpi_algorithm_scatter_named = {.run = run};
+const struct algorithm mpi_algorithm_scatter_named = {.run = scatter_named_run};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scatter among ranks of one address space: each copies its block from where it lies at the root, at the same time. Equal blocks; if the
- * root's are not one piece of memory, which all see, none of them does.
+ * Scatter among ranks of one address space: each copies its block from where it lies at the root,
+ * at the same time. Equal blocks; if the root's are not one piece of memory, which all see, none of
+ * them does.
  *
  * Cost: two meetings, m b on each rank at the same time; no message.
  */
@@ -10,7 +11,7 @@
 #include <mpi/coll/pointers.h>
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+scatter_pointers_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	size_t bytes = mpi_choose_bytes(c, k);
 	struct pointed mine = {NULL, NULL};
@@ -34,4 +35,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return from != NULL;
 }
 
-const struct algorithm mpi_algorithm_scatter_pointers = {.run = run};
+const struct algorithm mpi_algorithm_scatter_pointers = {.run = scatter_pointers_run};

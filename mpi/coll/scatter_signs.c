@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scatter among few ranks in one cluster: the root lays all blocks beside its sign, part by part, and each takes its own. Equal blocks.
+ * Scatter among few ranks in one cluster: the root lays all blocks beside its sign, part by part,
+ * and each takes its own. Equal blocks.
  *
  * Cost: a read of a line for each part of n blocks, and n m b at the root.
  */
@@ -9,7 +10,7 @@
 #include <mpi/coll/choose.h>
 
 static void
-deal(struct signs *g, const struct blocks *b, const struct side *all)
+scatter_signs_deal(struct signs *g, const struct blocks *b, const struct side *all)
 {
 	char *room = mpi_signs_room(g, (size_t)g->n * b->bytes);
 
@@ -20,15 +21,16 @@ deal(struct signs *g, const struct blocks *b, const struct side *all)
 }
 
 static void
-take(struct signs *g, const struct blocks *b, const struct collective *k)
+scatter_signs_take(struct signs *g, const struct blocks *b, const struct collective *k)
 {
 	mpi_signs_show(g);
 	mpi_signs_wait(g, k->root);
-	mpi_blocks_take(b, mpi_side_block(&k->recv, 0), mpi_signs_data(g, k->root, (size_t)g->n * b->bytes) + (size_t)g->me * b->bytes);
+	mpi_blocks_take(b, mpi_side_block(&k->recv, 0), mpi_signs_data(g, k->root, (size_t)g->n *
+		b->bytes) + (size_t)g->me * b->bytes);
 }
 
 static bool
-run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+scatter_signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct blocks b;
 	struct signs g;
@@ -38,9 +40,9 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	b = mpi_blocks(&g, mpi_choose_bytes(c, k), g.n);
 	while (mpi_blocks_next(&b, &g)) {
 		if (g.me == k->root)
-			deal(&g, &b, &k->send);
+			scatter_signs_deal(&g, &b, &k->send);
 		else
-			take(&g, &b, k);
+			scatter_signs_take(&g, &b, k);
 	}
 	mpi_signs_end(&g);
 	if (g.me == k->root && !k->recv.in_place)
@@ -49,4 +51,4 @@ run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 	return true;
 }
 
-const struct algorithm mpi_algorithm_scatter_signs = {.run = run, .straight = true};
+const struct algorithm mpi_algorithm_scatter_signs = {.run = scatter_signs_run, .straight = true};

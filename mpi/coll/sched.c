@@ -26,14 +26,16 @@ mpi_sched_new(struct mpi_rank *self, struct comm *c)
 		return NULL;
 	else
 		*s = (struct sched){.self = self};
-	*s = (struct sched){.self = self, .c = c, .rank = c->rank, .size = c->size, .tag = (int32_t)(c->collectives++ & TAG_NUMBER),
-		.steps = s->steps, .capacity = s->capacity, .requests = s->requests, .request_capacity = s->request_capacity};
-	link_init(&s->pending.link);
+	*s = (struct sched){.self = self, .c = c, .rank = c->rank, .size = c->size,
+		.tag = (int32_t)(c->collectives++ & TAG_NUMBER),
+		.steps = s->steps, .capacity = s->capacity, .requests = s->requests,
+			.request_capacity = s->request_capacity};
+	list_init(&s->pending.link);
 	return s;
 }
 
 static void
-drop(struct sched *s)
+sched_drop(struct sched *s)
 {
 	free(s->requests);
 	free(s->steps);
@@ -54,7 +56,7 @@ mpi_sched_free(struct sched *s)
 		mpi_span_type_release(s->held[i]);
 	free(s->held);
 	if (s->capacity > SPARE_STEPS_MAX) {
-		drop(s);
+		sched_drop(s);
 		return;
 	}
 	s->next_spare = s->self->spare_scheds;
@@ -68,7 +70,7 @@ mpi_sched_exit(struct mpi_rank *self)
 
 	while ((s = self->spare_scheds) != NULL) {
 		self->spare_scheds = s->next_spare;
-		drop(s);
+		sched_drop(s);
 	}
 }
 

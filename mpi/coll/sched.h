@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Schedules: a collective as this rank sees it, a list of steps in rounds. The messages of a round travel at the same time; when all are
- * done, its local steps run in order, then the next round begins. An algorithm writes a schedule and never waits; whoever makes
- * progress drives it. A step that fails (a message too long, a dead peer) does not stop the others: peers count on them.
+ * Schedules: a collective as this rank sees it, a list of steps in rounds. The messages of a round
+ * travel at the same time; when all are done, its local steps run in order, then the next round
+ * begins. An algorithm writes a schedule and never waits; whoever makes progress drives it. A step
+ * that fails (a message too long, a dead peer) does not stop the others: peers count on them.
  *
- * Messages travel in the communicator's second context. Their tag is the number of the collective in the communicator, so that several
- * may be on their way; within one collective, messages between two ranks stay in order.
+ * Messages travel in the communicator's second context. Their tag is the number of the collective
+ * in the communicator, so that several may be on their way; within one collective, messages between
+ * two ranks stay in order.
  */
 #ifndef MPI_COLL_SCHED_H
 #define MPI_COLL_SCHED_H
@@ -20,7 +22,10 @@ struct step;
 struct request;
 struct scratch;
 
-/* Rows of bytes: row i is at `to` + to_step * (to_at ? to_at[i] : i), and likewise from where it comes. Lists are memory of the communicator. */
+/*
+ * Rows of bytes: row i is at `to` + to_step * (to_at ? to_at[i] : i), and likewise from where it
+ * comes. Lists are memory of the communicator.
+ */
 struct rows {
 	char *to;
 	const char *from;
@@ -55,7 +60,10 @@ struct sched {
 	unsigned capacity;
 	unsigned round;			/* where the round that is being written, or that runs, begins */
 	unsigned next;			/* while it runs: where the next one begins */
-	/* messages: of the round being written, the most of any round; while it runs: how many, and how many of them are done for sure */
+	/*
+	 * messages: of the round being written, the most of any round; while it runs: how many, and
+	 * how many of them are done for sure
+	 */
 	unsigned messages;
 	unsigned most;
 	unsigned finished;
@@ -88,8 +96,9 @@ void *mpi_sched_scratch(struct sched *s, size_t bytes);
 struct span mpi_sched_room(struct sched *s, MPI_Count count, const struct type *type);
 
 /*
- * From now on, only these take part: map[size] are ranks of the communicator, ascending, in memory of the schedule; rank is the own
- * position, < 0 if this rank does not take part (it must then write no steps). mpi_sched_all undoes it.
+ * From now on, only these take part: map[size] are ranks of the communicator, ascending, in memory
+ * of the schedule; rank is the own position, < 0 if this rank does not take part (it must then
+ * write no steps). mpi_sched_all undoes it.
  */
 void mpi_sched_among(struct sched *s, const int *map, int size, int rank);
 void mpi_sched_all(struct sched *s);
@@ -103,7 +112,10 @@ void mpi_sched_hold(struct sched *s, const struct type *type);
 /* Run to the end. Error class. The schedule is freed. */
 int mpi_sched_run(struct sched *s);
 
-/* Start it; it may be over on return. `outer` (NULL: none) is complete when it is, and the schedule freed then unless `keep`. */
+/*
+ * Start it; it may be over on return. `outer` (NULL: none) is complete when it is, and the schedule
+ * freed then unless `keep`.
+ */
 void mpi_sched_start(struct sched *s, struct request *outer);
 
 /* Free what the collectives of this rank have kept. */

@@ -2,8 +2,8 @@
  *
  * Schedules: how they run. Progress calls `advance` for each that is pending.
  *
- * A rank that wants to sleep asks `can_move` of each once more after it has said so: a peer that completes the first message for which
- * a schedule waits sets its word before it looks who sleeps.
+ * A rank that wants to sleep asks `can_move` of each once more after it has said so: a peer that
+ * completes the first message for which a schedule waits sets its word before it looks who sleeps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +94,11 @@ messages_done(struct sched *s)
 }
 
 static void
-finish(struct sched *s)
+sched_run_finish(struct sched *s)
 {
 	struct request *outer = s->outer;
 
-	link_remove(&s->pending.link);
+	list_remove(&s->pending.link);
 	s->done = true;
 	if (outer == NULL)
 		return;
@@ -108,16 +108,16 @@ finish(struct sched *s)
 }
 
 static bool
-advance(struct pending *p)
+sched_run_advance(struct pending *p)
 {
-	struct sched *s = LINK_OF(&p->link, struct sched, pending.link);
+	struct sched *s = list_entry(&p->link, struct sched, pending.link);
 	bool moved = false;
 
 	while (messages_done(s)) {
 		moved = true;
 		end_round(s);
 		if (s->next == s->count) {
-			finish(s);
+			sched_run_finish(s);
 			break;
 		}
 		start_round(s);
@@ -128,7 +128,7 @@ advance(struct pending *p)
 static bool
 can_move(const struct pending *p)
 {
-	const struct sched *s = LINK_OF(&p->link, const struct sched, pending.link);
+	const struct sched *s = list_entry(&p->link, const struct sched, pending.link);
 
 	return s->finished == s->messages || mpi_request_is_done(&s->requests[s->finished]);
 }
@@ -156,14 +156,14 @@ mpi_sched_start(struct sched *s, struct request *outer)
 	s->outer = outer;
 	s->done = false;
 	s->round = s->next = s->messages = s->finished = 0;
-	s->pending.advance = advance;
+	s->pending.advance = sched_run_advance;
 	s->pending.can_move = can_move;
 	s->error = err;
-	link_append(&s->self->pending, &s->pending.link);
+	list_push_back(&s->self->pending, &s->pending.link);
 	if (err != MPI_SUCCESS)
-		finish(s);
+		sched_run_finish(s);
 	else
-		advance(&s->pending);
+		sched_run_advance(&s->pending);
 }
 
 static bool

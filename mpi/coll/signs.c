@@ -2,8 +2,8 @@
  *
  * Signs.
  *
- * No wake-up is lost: a rank that is about to sleep says so by `drowsy` and looks once more; one that has shown a round looks at `drowsy` after
- * that (all in total order).
+ * No wake-up is lost: a rank that is about to sleep says so by `drowsy` and looks once more; one
+ * that has shown a round looks at `drowsy` after that (all in total order).
  */
 #include <mpi/coll/signs.h>
 #include <mpi/transport/transport.h>

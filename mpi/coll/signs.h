@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signs: few ranks of one cluster work in rounds without a counter that all write. Each has signs, on which it shows the number of the round
- * that it has come to, and room for data of the last rounds; small data lies on the line of the sign. A rank that shows a round has done with
- * all rounds before it, so that room may be written again when all have shown a later round. Whoever needs data of a rank waits for its sign,
- * and for nobody else.
+ * Signs: few ranks of one cluster work in rounds without a counter that all write. Each has signs,
+ * on which it shows the number of the round that it has come to, and room for data of the last
+ * rounds; small data lies on the line of the sign. A rank that shows a round has done with all
+ * rounds before it, so that room may be written again when all have shown a later round. Whoever
+ * needs data of a rank waits for its sign, and for nobody else.
  *
- * All ranks of the communicator go through the same rounds. What nearly every call does is here, so that it becomes part of its callers.
+ * All ranks of the communicator go through the same rounds. What nearly every call does is here, so
+ * that it becomes part of its callers.
  */
 #ifndef MPI_COLL_SIGNS_H
 #define MPI_COLL_SIGNS_H
@@ -32,7 +34,10 @@ struct signs {
 	uint32_t round;
 };
 
-/* For rounds with up to so many bytes of data, the same on all ranks. False, on all ranks: not for this communicator. */
+/*
+ * For rounds with up to so many bytes of data, the same on all ranks. False, on all ranks: not for
+ * this communicator.
+ */
 bool mpi_signs_begin(struct signs *g, struct mpi_rank *self, struct comm *c, size_t bytes);
 
 /* Bytes of data that a round has room for; the same of signs that are yet to be made. */
@@ -81,8 +86,8 @@ mpi_signs_room(struct signs *g, size_t bytes)
 }
 
 /*
- * Show the round: whatever was written before can be read by who sees it. In total order with `drowsy`, at which it looks after that: no wake-up is
- * lost (see signs.c).
+ * Show the round: whatever was written before can be read by who sees it. In total order with
+ * `drowsy`, at which it looks after that: no wake-up is lost (see signs.c).
  */
 static inline void
 mpi_signs_show(struct signs *g)

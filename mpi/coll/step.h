@@ -9,7 +9,10 @@
 #include <stdint.h>
 #include <mpi/coll/span.h>
 
-/* tags: the number of the collective; of a persistent one, which may be started in any order; within the own group of two */
+/*
+ * tags: the number of the collective; of a persistent one, which may be started in any order;
+ * within the own group of two
+ */
 #define TAG_NUMBER 0x1fffffff
 #define TAG_LOCAL 0x20000000
 #define TAG_PERSISTENT 0x40000000

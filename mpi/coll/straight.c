@@ -8,7 +8,7 @@
 #include <mpi/transport/packet.h>
 
 static inline __attribute__((always_inline)) bool
-begin(struct signs *g, const struct straight *s, enum coll_kind kind)
+straight_begin(struct signs *g, const struct straight *s, enum coll_kind kind)
 {
 	struct venue *v = s->comm->venue;
 
@@ -52,7 +52,7 @@ mpi_straight_barrier(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_BARRIER))
+	if (!straight_begin(&g, s, COLL_BARRIER))
 		return false;
 	mpi_signs_show(&g);
 	wait_all(&g);
@@ -64,7 +64,7 @@ mpi_straight_bcast(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_BCAST))
+	if (!straight_begin(&g, s, COLL_BCAST))
 		return false;
 	if (g.me == s->root) {
 		lay(&g, s);
@@ -78,7 +78,7 @@ mpi_straight_bcast(const struct straight *s)
 
 /* Blocks that the others have laid, each in its place. */
 static inline __attribute__((always_inline)) void
-collect(struct signs *g, const struct straight *s, size_t skip)
+straight_collect(struct signs *g, const struct straight *s, size_t skip)
 {
 	for (int i = 0; i < g->n; i++) {
 		if (i == g->me)
@@ -101,21 +101,21 @@ mpi_straight_gather(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_GATHER))
+	if (!straight_begin(&g, s, COLL_GATHER))
 		return false;
 	if (g.me != s->root) {
 		lay(&g, s);
 		return end(&g);
 	}
 	mpi_signs_show(&g);
-	collect(&g, s, 0);
+	straight_collect(&g, s, 0);
 	keep(s->out + (size_t)g.me * s->bytes, s->in, s->bytes);
 	return end(&g);
 }
 
 /* All blocks on one sign. */
 static inline __attribute__((always_inline)) void
-deal(struct signs *g, const struct straight *s)
+straight_deal(struct signs *g, const struct straight *s)
 {
 	bytes_copy_few(mpi_signs_room(g, SIGNS_SMALL), s->in, (size_t)g->n * s->bytes);
 	mpi_signs_show(g);
@@ -126,10 +126,10 @@ mpi_straight_scatter(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_SCATTER))
+	if (!straight_begin(&g, s, COLL_SCATTER))
 		return false;
 	if (g.me == s->root) {
-		deal(&g, s);
+		straight_deal(&g, s);
 		keep(s->out, s->in + (size_t)g.me * s->bytes, s->bytes);
 		return end(&g);
 	}
@@ -144,11 +144,11 @@ mpi_straight_allgather(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_ALLGATHER))
+	if (!straight_begin(&g, s, COLL_ALLGATHER))
 		return false;
 	lay(&g, s);
 	keep(s->out + (size_t)g.me * s->bytes, s->in, s->bytes);
-	collect(&g, s, 0);
+	straight_collect(&g, s, 0);
 	return end(&g);
 }
 
@@ -158,18 +158,18 @@ mpi_straight_alltoall(const struct straight *s)
 	struct signs g;
 	size_t own;
 
-	if (!begin(&g, s, COLL_ALLTOALL))
+	if (!straight_begin(&g, s, COLL_ALLTOALL))
 		return false;
 	own = (size_t)g.me * s->bytes;
-	deal(&g, s);
+	straight_deal(&g, s);
 	keep(s->out + own, s->in + own, s->bytes);
-	collect(&g, s, own);
+	straight_collect(&g, s, own);
 	return end(&g);
 }
 
 /* out = what ranks 0 .. last have laid, from byte `skip` on, combined in the order of the ranks. */
 static inline __attribute__((always_inline)) void
-combine(const struct signs *g, const struct straight *s, size_t skip, int last)
+straight_combine(const struct signs *g, const struct straight *s, size_t skip, int last)
 {
 	bytes_copy_few(s->out, data(g, last) + skip, s->bytes);
 	for (int i = last - 1; i >= 0; i--)
@@ -182,23 +182,26 @@ mpi_straight_reduce(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_REDUCE))
+	if (!straight_begin(&g, s, COLL_REDUCE))
 		return false;
 	lay(&g, s);
 	if (g.me == s->root) {
 		wait_all(&g);
-		combine(&g, s, 0, g.n - 1);
+		straight_combine(&g, s, 0, g.n - 1);
 	}
 	return end(&g);
 }
 
-/* With two ranks the second one has its own operand in place before the first one's has come. The order is that of the ranks on both. */
+/*
+ * With two ranks the second one has its own operand in place before the first one's has come. The
+ * order is that of the ranks on both.
+ */
 bool
 mpi_straight_allreduce(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_ALLREDUCE))
+	if (!straight_begin(&g, s, COLL_ALLREDUCE))
 		return false;
 	lay(&g, s);
 	if (g.n == 2) {
@@ -212,7 +215,7 @@ mpi_straight_allreduce(const struct straight *s)
 		return end(&g);
 	}
 	wait_all(&g);
-	combine(&g, s, 0, g.n - 1);
+	straight_combine(&g, s, 0, g.n - 1);
 	return end(&g);
 }
 
@@ -221,11 +224,11 @@ mpi_straight_reduce_scatter(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_REDUCE_SCATTER))
+	if (!straight_begin(&g, s, COLL_REDUCE_SCATTER))
 		return false;
-	deal(&g, s);
+	straight_deal(&g, s);
 	wait_all(&g);
-	combine(&g, s, (size_t)g.me * s->bytes, g.n - 1);
+	straight_combine(&g, s, (size_t)g.me * s->bytes, g.n - 1);
 	return end(&g);
 }
 
@@ -241,11 +244,11 @@ mpi_straight_scan(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_SCAN))
+	if (!straight_begin(&g, s, COLL_SCAN))
 		return false;
 	lay(&g, s);
 	wait_for_first(&g, g.me);
-	combine(&g, s, 0, g.me);
+	straight_combine(&g, s, 0, g.me);
 	return end(&g);
 }
 
@@ -254,11 +257,11 @@ mpi_straight_exscan(const struct straight *s)
 {
 	struct signs g;
 
-	if (!begin(&g, s, COLL_EXSCAN))
+	if (!straight_begin(&g, s, COLL_EXSCAN))
 		return false;
 	lay(&g, s);
 	wait_for_first(&g, g.me);
 	if (g.me > 0)
-		combine(&g, s, 0, g.me - 1);
+		straight_combine(&g, s, 0, g.me - 1);
 	return end(&g);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The straight way of small blocking collectives among few ranks that work with signs: what coll/<collective>_signs.c does with data that fits on
- * the line of a sign, in fewer steps. Ranks need not take the same way, as the rounds and what lies on the signs are the same.
+ * The straight way of small blocking collectives among few ranks that work with signs: what
+ * coll/<collective>_signs.c does with data that fits on the line of a sign, in fewer steps. Ranks
+ * need not take the same way, as the rounds and what lies on the signs are the same.
  *
- * For calls whose arguments are right and simple: basic types, elements side by side, a communicator of one group whose signs are there already.
- * Whatever is not so is refused, without a trace.
+ * For calls whose arguments are right and simple: basic types, elements side by side, a
+ * communicator of one group whose signs are there already. Whatever is not so is refused, without a
+ * trace.
  */
 #ifndef MPI_COLL_STRAIGHT_H
 #define MPI_COLL_STRAIGHT_H
@@ -15,7 +17,8 @@
 struct straight {
 	struct mpi_rank *self;
 	struct comm *comm;
-	const char *in;			/* what this rank gives; may be `out` where the standard allows it to be in place */
+	/* what this rank gives; may be `out` where the standard allows it to be in place */
+	const char *in;
 	char *out;
 	size_t bytes;			/* of a block, or of the operand */
 	int root;

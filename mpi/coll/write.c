@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the description of a collective to its schedule: what is in place, what is copied first, and then the algorithm of choice.
+ * From the description of a collective to its schedule: what is in place, what is copied first, and
+ * then the algorithm of choice.
  */
 #include <mpi/coll/choose.h>
 #include <mpi/coll/coll.h>
@@ -28,8 +29,10 @@ static struct side
 copy_blocks(struct sched *s, const struct side *in)
 {
 	size_t n = (size_t)s->size, total = 0;
-	int64_t *counts = mpi_sched_scratch(s, n * sizeof(*counts)), *displs = mpi_sched_scratch(s, n * sizeof(*displs));
-	struct side out = {.counts = {counts, true}, .displs = {displs, true}, .datatype = MPI_BYTE, .type = mpi_type_find(MPI_BYTE)};
+	int64_t *counts = mpi_sched_scratch(s, n * sizeof(*counts)), *displs = mpi_sched_scratch(s,
+		n * sizeof(*displs));
+	struct side out = {.counts = {counts, true}, .displs = {displs, true}, .datatype = MPI_BYTE,
+		.type = mpi_type_find(MPI_BYTE)};
 
 	if (counts == NULL || displs == NULL)
 		return *in;
@@ -58,7 +61,8 @@ write_reduce(struct sched *s, const struct collective *k)
 {
 	struct span out = mpi_side_block(&k->recv, 0);
 
-	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = k->send.in_place ? out : mpi_side_block(&k->send, 0), .root = k->root});
+	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = k->send.in_place ? out
+		: mpi_side_block(&k->send, 0), .root = k->root});
 }
 
 static void
@@ -95,7 +99,8 @@ write_intra(struct sched *s, const struct collective *k)
 	case COLL_BARRIER:
 	case COLL_GATHER:
 	case COLL_SCATTER: mpi_choose_write(s, &(struct work){.k = k, .root = k->root, .even = k->even}); break;
-	case COLL_BCAST: mpi_choose_write(s, &(struct work){.k = k, .out = mpi_side_block(&k->recv, 0), .root = k->root}); break;
+	case COLL_BCAST: mpi_choose_write(s, &(struct work){.k = k, .out = mpi_side_block(&k->recv,
+		0), .root = k->root}); break;
 	case COLL_ALLGATHER: write_allgather(s, k); break;
 	case COLL_ALLTOALL: write_alltoall(s, k); break;
 	case COLL_REDUCE:

@@ -10,7 +10,11 @@ struct keyval {
 	int references;			/* the program's handle, and each attribute */
 	int number;
 	enum attr_kind kind;
-	bool freed;			/* the program's handle is gone; attributes may live on, and be read and deleted under its number */
+	/*
+	 * the program's handle is gone; attributes may live on, and be read and deleted under its
+	 * number
+	 */
+	bool freed;
 	struct attr_functions f;
 };
 
@@ -72,7 +76,7 @@ mpi_keyval_free(struct mpi_rank *self, enum attr_kind kind, int *keyval)
 
 /* The link to the attribute with this key, or NULL. */
 static struct attr **
-find(struct attr_list *list, const struct keyval *k)
+attr_find(struct attr_list *list, const struct keyval *k)
 {
 	for (struct attr **at = &list->last; *at != NULL; at = &(*at)->before)
 		if ((*at)->key == k)
@@ -108,12 +112,15 @@ call_copy(const struct keyval *k, uintptr_t handle, void *value, void **copy, in
 		return MPI_SUCCESS;
 	switch (k->kind) {
 	case ATTR_COMM:
-		return ((MPI_Comm_copy_attr_function *)k->f.copy)((MPI_Comm)handle, k->number, k->f.extra, value, copy, flag);
+		return ((MPI_Comm_copy_attr_function *)k->f.copy)((MPI_Comm)handle, k->number,
+			k->f.extra, value, copy, flag);
 	case ATTR_TYPE:
-		return ((MPI_Type_copy_attr_function *)k->f.copy)((MPI_Datatype)handle, k->number, k->f.extra, value, copy, flag);
+		return ((MPI_Type_copy_attr_function *)k->f.copy)((MPI_Datatype)handle, k->number,
+			k->f.extra, value, copy, flag);
 	case ATTR_WIN:
 	default:
-		return ((MPI_Win_copy_attr_function *)k->f.copy)((MPI_Win)handle, k->number, k->f.extra, value, copy, flag);
+		return ((MPI_Win_copy_attr_function *)k->f.copy)((MPI_Win)handle, k->number,
+			k->f.extra, value, copy, flag);
 	}
 }
 
@@ -134,14 +141,14 @@ add(struct attr_list *list, struct keyval *k, void *value)
 static int
 delete_under(struct mpi_rank *self, struct attr_list *list, struct keyval *k, uintptr_t handle)
 {
-	struct attr **at = find(list, k), *gone;
+	struct attr **at = attr_find(list, k), *gone;
 	int err = MPI_SUCCESS;
 
 	if (at == NULL)
 		return MPI_SUCCESS;
 	k->references++;
 	err = call_delete(k, handle, (*at)->value);
-	at = err == MPI_SUCCESS ? find(list, k) : NULL;
+	at = err == MPI_SUCCESS ? attr_find(list, k) : NULL;
 	if (at != NULL) {
 		gone = *at;
 		*at = gone->before;
@@ -165,7 +172,7 @@ int
 mpi_attr_get(struct mpi_rank *self, struct attr_object o, int keyval, void **value, bool *found)
 {
 	struct keyval *k = find_key(self, o.kind, keyval);
-	struct attr **at = k ? find(o.list, k) : NULL;
+	struct attr **at = k ? attr_find(o.list, k) : NULL;
 
 	*found = at != NULL;
 	if (*found)
@@ -180,7 +187,7 @@ mpi_attr_delete(struct mpi_rank *self, struct attr_object o, int keyval)
 
 	if (k == NULL)
 		return MPI_ERR_KEYVAL;
-	return find(o.list, k) ? delete_under(self, o.list, k, o.handle) : MPI_ERR_KEYVAL;
+	return attr_find(o.list, k) ? delete_under(self, o.list, k, o.handle) : MPI_ERR_KEYVAL;
 }
 
 /* Copy the older attributes first, so that the order stays. */

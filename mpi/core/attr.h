@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Attributes: values under keys of the program, on communicators, datatypes and windows. One engine for all; an object embeds a
- * struct attr_list (zero: no attributes) and says its handle where callbacks may run.
+ * Attributes: values under keys of the program, on communicators, datatypes and windows. One engine
+ * for all; an object embeds a struct attr_list (zero: no attributes) and says its handle where
+ * callbacks may run.
  *
- * Attributes are deleted in the reverse order of their setting. Callbacks may call the library, also for the same object.
+ * Attributes are deleted in the reverse order of their setting. Callbacks may call the library,
+ * also for the same object.
  */
 #ifndef MPI_CORE_ATTR_H
 #define MPI_CORE_ATTR_H
@@ -21,7 +23,10 @@ struct attr_list {
 
 enum attr_kind { ATTR_COMM, ATTR_TYPE, ATTR_WIN };
 
-/* What the program hands over for a key; copy 0: is not copied, 1: the value itself is; delete 0: nothing to do. Cast to the kind's type. */
+/*
+ * What the program hands over for a key; copy 0: is not copied, 1: the value itself is; delete 0:
+ * nothing to do. Cast to the kind's type.
+ */
 struct attr_functions {
 	void (*copy)(void);
 	void (*drop)(void);

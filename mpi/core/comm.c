@@ -13,7 +13,8 @@
 static bool
 predefine(struct mpi_rank *self, struct comm *c, struct group *g, int32_t id)
 {
-	*c = (struct comm){.references = 1, .group = g, .rank = g->rank, .size = g->size, .context = id * CONTEXTS_PER_COMM};
+	*c = (struct comm){.references = 1, .group = g, .rank = g->rank, .size = g->size,
+		.context = id * CONTEXTS_PER_COMM};
 	c->errhandler = mpi_errhandler_hold(self->initial);
 	c->handle = NO_HANDLE;
 	return mpi_ids_take(&self->ids, id);
@@ -89,7 +90,8 @@ new_local(const struct comm *c)
 	struct comm *local = malloc(sizeof(*local));
 
 	if (local != NULL)
-		*local = (struct comm){.references = 1, .group = c->group, .rank = c->rank, .size = c->size, .context = CONTEXT_NONE,
+		*local = (struct comm){.references = 1, .group = c->group, .rank = c->rank,
+			.size = c->size, .context = CONTEXT_NONE,
 			.errhandler = c->errhandler};
 	return local;
 }
@@ -104,7 +106,8 @@ mpi_comm_new(struct mpi_rank *self, struct group *g, struct group *remote, struc
 		mpi_group_release(self, remote);
 		return NULL;
 	}
-	*c = (struct comm){.references = 1, .group = g, .remote = remote, .rank = g->rank, .size = g->size, .context = CONTEXT_NONE};
+	*c = (struct comm){.references = 1, .group = g, .remote = remote, .rank = g->rank,
+		.size = g->size, .context = CONTEXT_NONE};
 	c->errhandler = mpi_errhandler_hold(errhandler);
 	c->session = mpi_session_hold(g->session);
 	c->handle = mpi_handle_new(&self->tables[HANDLE_COMM], c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Communicators: a group (an intercommunicator: two) and a number that no other communicator of any member has. The number stands for 16
- * contexts, which separate its messages from all others.
+ * Communicators: a group (an intercommunicator: two) and a number that no other communicator of any
+ * member has. The number stands for 16 contexts, which separate its messages from all others.
  */
 #ifndef MPI_CORE_COMM_H
 #define MPI_CORE_COMM_H
@@ -35,7 +35,8 @@ enum comm_context {
 #define CONTEXTS_PER_COMM 16
 #define CONTEXT_NONE (-1)		/* the members have not agreed yet */
 
-enum { ID_WORLD, ID_SELF, ID_UNIVERSE };	/* numbers in use from the start; the last is for what begins without a communicator */
+/* numbers in use from the start; the last is for what begins without a communicator */
+enum { ID_WORLD, ID_SELF, ID_UNIVERSE };
 struct venue;
 struct plan;
 
@@ -70,7 +71,10 @@ struct comm {
 	uint32_t pieces;		/* of partitioned messages made so far: the next tag */
 	struct group *group;
 	struct group *remote;		/* the other group of an intercommunicator, else NULL */
-	struct comm *local;		/* intercommunicator: a communicator of `group` alone, for use inside the library; else NULL */
+	/*
+	 * intercommunicator: a communicator of `group` alone, for use inside the library; else NULL
+	 */
+	struct comm *local;
 	struct errhandler *errhandler;
 	struct send_buffer buffer;
 	struct session *session;	/* that it comes from, or NULL */
@@ -114,8 +118,8 @@ void mpi_comm_come_from(struct comm *c, const struct comm *other);
 struct comm *mpi_comm_find(struct mpi_rank *self, MPI_Comm handle);
 
 /*
- * A new communicator of the group (taken over, also on failure) and, between two groups, the remote one (else NULL; likewise). It has no
- * contexts yet. NULL: no memory.
+ * A new communicator of the group (taken over, also on failure) and, between two groups, the remote
+ * one (else NULL; likewise). It has no contexts yet. NULL: no memory.
  */
 struct comm *mpi_comm_new(struct mpi_rank *self, struct group *g, struct group *remote, struct errhandler *errhandler);
 
@@ -125,7 +129,10 @@ void mpi_comm_number(struct comm *c, int32_t id);
 /* Give a reference back; with the last one the communicator goes, and its number is free again. */
 void mpi_comm_release(struct mpi_rank *self, struct comm *c);
 
-/* The program frees it: its attributes and its handle go now. Error class, of a callback; then nothing happened but what the callbacks did. */
+/*
+ * The program frees it: its attributes and its handle go now. Error class, of a callback; then
+ * nothing happened but what the callbacks did.
+ */
 int mpi_comm_free(struct mpi_rank *self, struct comm *c);
 
 /* An upcall, supplied by mpi/coll: the communicator goes, and leaves its venue (NULL: it has none). */

@@ -25,7 +25,7 @@ mpi_type_hold(struct type *t)
 
 /* One reference less; without any it joins the list of those to take down. */
 static void
-let_go(struct type *t, struct derived **doomed)
+derived_let_go(struct type *t, struct derived **doomed)
 {
 	struct derived *d = t ? derived_of(t) : NULL;
 
@@ -41,12 +41,12 @@ mpi_type_release(struct type *t)
 {
 	struct derived *doomed = NULL, *d;
 
-	let_go(t, &doomed);
+	derived_let_go(t, &doomed);
 	while ((d = doomed) != NULL) {
 		doomed = d->next;
 		for (MPI_Count i = 0; i < d->contents.types; i++)
-			let_go(d->contents.type[i], &doomed);
-		let_go(d->built, &doomed);
+			derived_let_go(d->contents.type[i], &doomed);
+		derived_let_go(d->built, &doomed);
 		free(d->name);
 		free(d->lists);
 		free(d->contents.type);
@@ -145,7 +145,8 @@ hold_all(struct contents *c, struct type *const *types, MPI_Count count)
 }
 
 struct derived *
-mpi_derived_new(int combiner, bool large, const struct argument *arguments, struct type *const *types, MPI_Count type_count)
+mpi_derived_new(int combiner, bool large, const struct argument *arguments,
+	struct type *const *types, MPI_Count type_count)
 {
 	struct derived *d = calloc(1, sizeof(*d));
 

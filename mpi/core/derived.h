@@ -21,7 +21,8 @@ struct contents {
 };
 
 struct derived {
-	struct type type;		/* first: a struct type that is not in the table of predefined ones is a derived one */
+	/* first: a struct type that is not in the table of predefined ones is a derived one */
+	struct type type;
 	uint32_t references;
 	uint32_t handles;		/* times that the program was given the handle */
 	uintptr_t handle;		/* 0: none */
@@ -57,8 +58,9 @@ struct type_arguments {
 };
 
 /*
- * A new type with one reference: MPI_COMBINER_DUP, CONTIGUOUS, VECTOR, HVECTOR, INDEXED, HINDEXED, INDEXED_BLOCK, HINDEXED_BLOCK, STRUCT,
- * RESIZED. Counts and lengths are >= 0. MPI_ERR_NO_MEM; MPI_ERR_VALUE_TOO_LARGE: a size or a displacement does not fit in 63 bits.
+ * A new type with one reference: MPI_COMBINER_DUP, CONTIGUOUS, VECTOR, HVECTOR, INDEXED, HINDEXED,
+ * INDEXED_BLOCK, HINDEXED_BLOCK, STRUCT, RESIZED. Counts and lengths are >= 0. MPI_ERR_NO_MEM;
+ * MPI_ERR_VALUE_TOO_LARGE: a size or a displacement does not fit in 63 bits.
  */
 int mpi_type_make(const struct type_arguments *a, struct type **new);
 
@@ -82,19 +84,30 @@ struct array_arguments {
 /* Likewise for MPI_COMBINER_SUBARRAY and DARRAY; MPI_ERR_ARG where the arguments contradict one another. */
 int mpi_type_make_array(const struct array_arguments *a, struct type **new);
 
-/* The predefined type without a name for a Fortran precision, of a combiner F90_*: *t is not held. MPI_ERR_ARG: there is none. */
+/*
+ * The predefined type without a name for a Fortran precision, of a combiner F90_*: *t is not held.
+ * MPI_ERR_ARG: there is none.
+ */
 int mpi_type_f90(struct mpi_rank *self, int combiner, int precision, int range, struct type **t);
 
 /* Inside: a type with room for its contents, zero but for those, held once; and one argument of them. */
 struct argument {
-	char class;			/* i: always an integer. n: count or index, integer or large count. d: address or large count */
+	/*
+	 * i: always an integer. n: count or index, integer or large count. d: address or large
+	 * count
+	 */
+	char class;
 	MPI_Count count;
 	const MPI_Count *values;
 };
 
-struct derived *mpi_derived_new(int combiner, bool large, const struct argument *arguments, struct type *const *types, MPI_Count type_count);
+struct derived *mpi_derived_new(int combiner, bool large, const struct argument *arguments,
+	struct type *const *types, MPI_Count type_count);
 
-/* The program is given a handle that it must free (the reference of the caller goes with it), and gives it back. Error class. */
+/*
+ * The program is given a handle that it must free (the reference of the caller goes with it), and
+ * gives it back. Error class.
+ */
 int mpi_type_give(struct mpi_rank *self, struct type *t, MPI_Datatype *handle);
 void mpi_type_take_back(struct mpi_rank *self, struct type *t);
 

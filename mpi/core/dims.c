@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Balanced dimensions: of all ways to write a number as a product of k factors in descending order, the one with the smallest difference
- * between the first and the last; among these the one with the largest first factor, then with the largest last one, last but one and so on:
- * small factors are the ones that hurt. Found by search: factors come from the divisors, and a branch ends when what is left, even if it were
- * split evenly, would differ more than the best.
+ * Balanced dimensions: of all ways to write a number as a product of k factors in descending order,
+ * the one with the smallest difference between the first and the last; among these the one with the
+ * largest first factor, then with the largest last one, last but one and so on: small factors are
+ * the ones that hurt. Found by search: factors come from the divisors, and a branch ends when what
+ * is left, even if it were split evenly, would differ more than the best.
  */
 #include <limits.h>
 #include <stdint.h>

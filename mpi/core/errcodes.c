@@ -22,17 +22,18 @@ struct user_errors {
 };
 
 static struct user_error *
-find(const struct mpi_rank *self, int code)
+errcodes_find(const struct mpi_rank *self, int code)
 {
 	struct user_errors *u = self->user_errors;
 
-	return u && code >= FIRST && code - FIRST < u->count && u->of[code - FIRST].class >= 0 ? &u->of[code - FIRST] : NULL;
+	return u && code >= FIRST && code - FIRST < u->count && u->of[code - FIRST].class >= 0
+		? &u->of[code - FIRST] : NULL;
 }
 
 int
 mpi_errcode_class(const struct mpi_rank *self, int code)
 {
-	struct user_error *e = find(self, code);
+	struct user_error *e = errcodes_find(self, code);
 
 	if (e != NULL)
 		return e->class;
@@ -42,7 +43,7 @@ mpi_errcode_class(const struct mpi_rank *self, int code)
 const char *
 mpi_errcode_text(const struct mpi_rank *self, int code)
 {
-	struct user_error *e = find(self, code);
+	struct user_error *e = errcodes_find(self, code);
 
 	if (e != NULL)
 		return e->text ? e->text : "";
@@ -54,13 +55,13 @@ mpi_errcode_last(const struct mpi_rank *self)
 {
 	int last = self->user_errors ? FIRST + self->user_errors->count - 1 : MPI_ERR_LASTCODE;
 
-	while (last > MPI_ERR_LASTCODE && find(self, last) == NULL)
+	while (last > MPI_ERR_LASTCODE && errcodes_find(self, last) == NULL)
 		last--;
 	return last;
 }
 
 static struct user_errors *
-make_room(struct mpi_rank *self)
+errcodes_make_room(struct mpi_rank *self)
 {
 	struct user_errors *u = self->user_errors;
 	struct user_error *more;
@@ -83,7 +84,7 @@ make_room(struct mpi_rank *self)
 static int
 add(struct mpi_rank *self, int class, int *code)
 {
-	struct user_errors *u = make_room(self);
+	struct user_errors *u = errcodes_make_room(self);
 
 	if (u == NULL)
 		return MPI_ERR_NO_MEM;
@@ -107,7 +108,7 @@ mpi_errcode_add(struct mpi_rank *self, int class, int *code)
 int
 mpi_errcode_name(struct mpi_rank *self, int code, const char *text)
 {
-	struct user_error *e = find(self, code);
+	struct user_error *e = errcodes_find(self, code);
 	size_t len = strnlen(text, MPI_MAX_ERROR_STRING);
 	char *copy;
 
@@ -124,7 +125,7 @@ mpi_errcode_name(struct mpi_rank *self, int code, const char *text)
 int
 mpi_errcode_unname(struct mpi_rank *self, int code)
 {
-	struct user_error *e = find(self, code);
+	struct user_error *e = errcodes_find(self, code);
 
 	if (e == NULL || e->text == NULL)
 		return MPI_ERR_ARG;
@@ -146,7 +147,7 @@ has_codes(const struct user_errors *u, int class)
 int
 mpi_errcode_remove(struct mpi_rank *self, int code, bool is_class)
 {
-	struct user_error *e = find(self, code);
+	struct user_error *e = errcodes_find(self, code);
 
 	if (e == NULL || (e->class == code) != is_class)
 		return MPI_ERR_ARG;

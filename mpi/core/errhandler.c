@@ -94,7 +94,8 @@ mpi_errhandler_set(struct mpi_rank *self, struct errhandler **at, struct errhand
 struct errhandler *
 mpi_errhandler_named(struct mpi_rank *self, const char *name)
 {
-	static const char *const names[ERRORS_PREDEFINED] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+	static const char *const names[ERRORS_PREDEFINED] = {"mpi_errors_are_fatal",
+		"mpi_errors_abort", "mpi_errors_return"};
 
 	for (int i = 0; name != NULL && i < ERRORS_PREDEFINED; i++)
 		if (strcmp(name, names[i]) == 0)

@@ -28,7 +28,8 @@ struct errhandler *mpi_errhandler_hold(struct errhandler *e);
 void mpi_errhandler_release(struct mpi_rank *self, struct errhandler *e);
 
 /* A new one. Error class. */
-int mpi_errhandler_new(struct mpi_rank *self, enum errhandler_kind kind, void (*function)(void), MPI_Errhandler *handle);
+int mpi_errhandler_new(struct mpi_rank *self, enum errhandler_kind kind, void (*function)(void),
+	MPI_Errhandler *handle);
 
 /* The program gets a handle to one, and gives one back. */
 int mpi_errhandler_publish(struct mpi_rank *self, struct errhandler *e, MPI_Errhandler *handle);
@@ -47,8 +48,8 @@ struct raised_on {
 };
 
 /*
- * Report an error of `function`. Returns code if the handler returns; ends the job, and does not return, if it is fatal. MPI_SUCCESS
- * passes through.
+ * Report an error of `function`. Returns code if the handler returns; ends the job, and does not
+ * return, if it is fatal. MPI_SUCCESS passes through.
  */
 int mpi_raise_on(struct mpi_rank *self, struct raised_on where, int code, const char *function);
 

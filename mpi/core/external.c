@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * external32: big-endian, with sizes that the standard fixes for each basic type. A larger integer keeps its low bytes and its sign; long
- * double becomes IEEE binary128.
+ * external32: big-endian, with sizes that the standard fixes for each basic type. A larger integer
+ * keeps its low bytes and its sign; long double becomes IEEE binary128.
  *
  * Source: MPI 5.0, 14.5.2.
  */
@@ -26,7 +26,10 @@ reverse(unsigned char *to, const unsigned char *from, size_t len)
 		to[i] = from[len - 1 - i];
 }
 
-/* 64 bits of fraction behind an explicit first one, and 16 of sign and exponent: the quad's fraction has 48 bits more, all zero. */
+/*
+ * 64 bits of fraction behind an explicit first one, and 16 of sign and exponent: the quad's
+ * fraction has 48 bits more, all zero.
+ */
 static void
 quad_from_extended(unsigned char *quad, const unsigned char *extended)
 {
@@ -123,7 +126,8 @@ convert(struct converter *c, const struct shape *s, char *memory)
 		break;
 	default:
 		for (MPI_Count i = 0; i < s->count; i++)
-			convert_repeated(c, s->parts[i].of, s->parts[i].count, s->parts[i].stride, address_shift(memory, s->parts[i].at));
+			convert_repeated(c, s->parts[i].of, s->parts[i].count, s->parts[i].stride,
+				address_shift(memory, s->parts[i].at));
 	}
 }
 

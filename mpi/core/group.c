@@ -10,7 +10,7 @@
 #define SEARCHED_MAX 16		/* members up to which a search needs no index */
 
 static struct group *
-make(struct mpi_rank *self, struct group like)
+group_make(struct mpi_rank *self, struct group like)
 {
 	struct group *g = malloc(sizeof(*g));
 
@@ -27,7 +27,7 @@ make(struct mpi_rank *self, struct group like)
 struct group *
 mpi_group_range(struct mpi_rank *self, int first, int size)
 {
-	return make(self, (struct group){.size = size, .first = first, .stride = 1});
+	return group_make(self, (struct group){.size = size, .first = first, .stride = 1});
 }
 
 /* Are the members at equal distances? */
@@ -51,7 +51,7 @@ mpi_group_of(struct mpi_rank *self, int32_t *world, int size)
 		like.world = NULL;
 		free(world);
 	}
-	return make(self, like);
+	return group_make(self, like);
 }
 
 static uint32_t

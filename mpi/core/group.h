@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups: an ordered set of ranks of the job. Never changed after they are made; shared by reference counting. Members at equal distances
- * (the ranks of the job, every k-th of them, the same backwards) need no table; others have one, and an index once somebody searches.
+ * Groups: an ordered set of ranks of the job. Never changed after they are made; shared by
+ * reference counting. Members at equal distances (the ranks of the job, every k-th of them, the
+ * same backwards) need no table; others have one, and an index once somebody searches.
  */
 #ifndef MPI_CORE_GROUP_H
 #define MPI_CORE_GROUP_H
@@ -36,7 +37,10 @@ mpi_group_world(const struct group *g, int i)
 /* Ranks first .. first+size-1 of the job. NULL: no memory. */
 struct group *mpi_group_range(struct mpi_rank *self, int first, int size);
 
-/* The ranks of the job in world[size], which the group takes over (it is freed with the group, also on failure). NULL: no memory. */
+/*
+ * The ranks of the job in world[size], which the group takes over (it is freed with the group, also
+ * on failure). NULL: no memory.
+ */
 struct group *mpi_group_of(struct mpi_rank *self, int32_t *world, int size);
 
 /* Member number of a rank of the job, or MPI_UNDEFINED. Constant time. */

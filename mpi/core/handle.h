@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handles made at run time: generation | kind | index. The kind and the generation are checked at each use, so that a handle of the
- * wrong kind, a freed one or garbage is recognised. The smallest such handle is larger than any predefined one (10 bits).
+ * Handles made at run time: generation | kind | index. The kind and the generation are checked at
+ * each use, so that a handle of the wrong kind, a freed one or garbage is recognised. The smallest
+ * such handle is larger than any predefined one (10 bits).
  */
 #ifndef MPI_CORE_HANDLE_H
 #define MPI_CORE_HANDLE_H
@@ -51,7 +52,8 @@ struct handle_table {
 static inline uintptr_t
 mpi_handle_at(const struct handle_table *t, uint32_t index)
 {
-	return ((uintptr_t)t->slots[index].generation << (HANDLE_SHIFT - 1) << 1) | (uintptr_t)t->kind << HANDLE_INDEX_BITS | index;
+	return ((uintptr_t)t->slots[index].generation << (HANDLE_SHIFT - 1) << 1) |
+		(uintptr_t)t->kind << HANDLE_INDEX_BITS | index;
 }
 
 /* More room. 0: no memory, or too many objects. */
@@ -118,7 +120,10 @@ mpi_handle_drop(struct handle_table *t, uintptr_t handle)
 	t->used--;
 }
 
-/* The handle whose low 32 bits these are: the valid one of that index if they agree, else the number itself (predefined, or not valid). */
+/*
+ * The handle whose low 32 bits these are: the valid one of that index if they agree, else the
+ * number itself (predefined, or not valid).
+ */
 uintptr_t mpi_handle_widen(const struct handle_table *t, uint32_t low);
 
 /* Free the table itself. */

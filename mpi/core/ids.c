@@ -66,7 +66,8 @@ mpi_ids_next(const struct ids *ids, uint32_t window)
 {
 	for (window++; window < ids->windows; window++)
 		for (int i = 0; i < IDS_WORDS; i++)
-			if (~(ids->used[(size_t)window * IDS_WORDS + (size_t)i] | ids->offered[(size_t)window * IDS_WORDS + (size_t)i]))
+			if (~(ids->used[(size_t)window * IDS_WORDS + (size_t)i] |
+					ids->offered[(size_t)window * IDS_WORDS + (size_t)i]))
 				return window;
 	return window;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numbers of communicators that this rank uses. A new communicator gets a number that is free at all its members; a number is used again
- * when it was given back. While members agree, what a rank has on offer in one agreement it does not offer in another, so that any number of
- * agreements may go on side by side. They look at one window of numbers at a time.
+ * The numbers of communicators that this rank uses. A new communicator gets a number that is free
+ * at all its members; a number is used again when it was given back. While members agree, what a
+ * rank has on offer in one agreement it does not offer in another, so that any number of agreements
+ * may go on side by side. They look at one window of numbers at a time.
  */
 #ifndef MPI_CORE_IDS_H
 #define MPI_CORE_IDS_H

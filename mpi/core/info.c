@@ -100,7 +100,7 @@ mpi_info_publish(struct mpi_rank *self, struct info *i, MPI_Info *handle)
 }
 
 static struct info_pair *
-find(const struct info *i, const char *key)
+info_find(const struct info *i, const char *key)
 {
 	for (int k = 0; i != NULL && k < i->count; k++)
 		if (strcmp(i->pair[k].key, key) == 0)
@@ -111,7 +111,7 @@ find(const struct info *i, const char *key)
 const char *
 mpi_info_value(const struct info *i, const char *key)
 {
-	struct info_pair *p = find(i, key);
+	struct info_pair *p = info_find(i, key);
 
 	return p ? p->value : NULL;
 }
@@ -129,7 +129,7 @@ replace(struct info_pair *p, const char *value)
 }
 
 static int
-make_room(struct info *i)
+info_make_room(struct info *i)
 {
 	int room = i->room ? 2 * i->room : 8;
 	struct info_pair *more;
@@ -147,12 +147,12 @@ make_room(struct info *i)
 int
 mpi_info_set(struct info *i, const char *key, const char *value)
 {
-	struct info_pair *p = find(i, key), made;
+	struct info_pair *p = info_find(i, key), made;
 
 	if (p != NULL)
 		return replace(p, value);
 	made = (struct info_pair){strdup(key), strdup(value)};
-	if (made.key == NULL || made.value == NULL || make_room(i) != MPI_SUCCESS) {
+	if (made.key == NULL || made.value == NULL || info_make_room(i) != MPI_SUCCESS) {
 		drop_pair(&made);
 		return MPI_ERR_NO_MEM;
 	}
@@ -163,7 +163,7 @@ mpi_info_set(struct info *i, const char *key, const char *value)
 int
 mpi_info_delete(struct info *i, const char *key)
 {
-	struct info_pair *p = find(i, key);
+	struct info_pair *p = info_find(i, key);
 
 	if (p == NULL)
 		return MPI_ERR_INFO_NOKEY;

@@ -2,8 +2,9 @@
  *
  * The lock of a rank whose program has several threads in MPI.
  *
- * The favoured thread says `inside` and then looks whether it is still favoured; who takes that away does it the other way round. Neither store is
- * overtaken by the look that follows: the one who takes it away makes all threads of the process see to that, the favoured one does nothing.
+ * The favoured thread says `inside` and then looks whether it is still favoured; who takes that
+ * away does it the other way round. Neither store is overtaken by the look that follows: the one
+ * who takes it away makes all threads of the process see to that, the favoured one does nothing.
  */
 #include <mpi/core/rank.h>
 #include <mpi/transport/shared.h>
@@ -69,7 +70,7 @@ mpi_rank_lock_favours_me(struct mpi_rank *self)
 	if (l->favoured)
 		return;
 	enter_transport(self);
-	link_init(&l->sleepers);
+	list_init(&l->sleepers);
 	l->favoured = true;
 	l->calm = HELD;
 	if (!transport_can_fence(self))
@@ -133,7 +134,8 @@ go(struct rank_lock *l)
 static bool
 is_inside(const struct rank_lock *l)
 {
-	return mpi_rank_favour == l ? load_relaxed(&l->inside) != 0 : __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == this_thread();
+	return mpi_rank_favour == l ? load_relaxed(&l->inside) != 0
+		: __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == this_thread();
 }
 
 void
@@ -153,7 +155,7 @@ mpi_rank_lock(struct mpi_rank *self)
 static void
 rouse(struct rank_lock *l, struct rank_waiter *w)
 {
-	link_remove(&w->link);
+	list_remove(&w->link);
 	l->waiting--;
 	l->rising++;
 	store_release(&w->woken, 1);
@@ -163,8 +165,8 @@ rouse(struct rank_lock *l, struct rank_waiter *w)
 static void
 rouse_ready(struct rank_lock *l)
 {
-	for (struct link *at = l->sleepers.next, *next; at != &l->sleepers; at = next) {
-		struct rank_waiter *w = LINK_OF(at, struct rank_waiter, link);
+	for (struct list *at = l->sleepers.next, *next; at != &l->sleepers; at = next) {
+		struct rank_waiter *w = list_entry(at, struct rank_waiter, link);
 
 		next = at->next;
 		if (w->ready(w->arg))
@@ -181,8 +183,8 @@ poller_must_look(struct mpi_rank *self)
 {
 	const struct rank_waiter *w = self->lock.poller;
 
-	return w->ready(w->arg) || mpi_can_move(self) || !link_is_empty(&self->outgoing) ||
-		!link_is_empty(&self->answers);
+	return w->ready(w->arg) || mpi_can_move(self) || !list_is_empty(&self->outgoing) ||
+		!list_is_empty(&self->answers);
 }
 
 /*
@@ -198,8 +200,8 @@ call_waiters(struct mpi_rank *self)
 		return;
 	rouse_ready(l);
 	if (l->poller == NULL) {
-		if (l->rising == 0 && !link_is_empty(&l->sleepers))
-			rouse(l, LINK_OF(l->sleepers.next, struct rank_waiter, link));
+		if (l->rising == 0 && !list_is_empty(&l->sleepers))
+			rouse(l, list_entry(l->sleepers.next, struct rank_waiter, link));
 	} else if (poller_must_look(self) && exchange_total(&l->kick, 1) == 0) {
 		transport_wake(self, (uint32_t)self->world_rank);
 	}
@@ -217,8 +219,8 @@ mpi_rank_unlock(struct mpi_rank *self)
 static bool
 a_sleeper_is_ready(const struct rank_lock *l)
 {
-	for (const struct link *at = l->sleepers.next; at != &l->sleepers; at = at->next) {
-		const struct rank_waiter *w = LINK_OF(at, const struct rank_waiter, link);
+	for (const struct list *at = l->sleepers.next; at != &l->sleepers; at = at->next) {
+		const struct rank_waiter *w = list_entry(at, const struct rank_waiter, link);
 
 		if (w->ready(w->arg))
 			return true;
@@ -249,7 +251,7 @@ may_go_on(const void *rank)
 
 /* Leave however often this thread is inside, and come back as often. */
 static unsigned
-leave(struct rank_lock *l)
+lock_leave(struct rank_lock *l)
 {
 	unsigned depth = l->depth;
 
@@ -271,7 +273,7 @@ mpi_rank_pause(struct mpi_rank *self, void (*pause)(struct mpi_rank *self))
 	unsigned depth;
 
 	call_waiters(self);
-	depth = leave(&self->lock);
+	depth = lock_leave(&self->lock);
 	pause(self);
 	come_back(self, depth);
 }
@@ -285,7 +287,7 @@ poll(struct mpi_rank *self, struct rank_waiter *me, unsigned idle)
 	rouse_ready(l);
 	l->poller = me;
 	l->waiting++;
-	depth = leave(l);
+	depth = lock_leave(l);
 	transport_idle(self, idle, may_go_on, self);
 	come_back(self, depth);
 	l->poller = NULL;
@@ -299,16 +301,16 @@ sleep_until_woken(struct mpi_rank *self, struct rank_waiter *me)
 	struct rank_lock *l = &self->lock;
 	unsigned depth;
 
-	link_append(&l->sleepers, &me->link);
+	list_push_back(&l->sleepers, &me->link);
 	l->waiting++;
 	call_waiters(self);
-	depth = leave(l);
+	depth = lock_leave(l);
 	transport_futex_wait(&me->woken, 0);
 	come_back(self, depth);
 	if (me->woken) {
 		l->rising--;
 	} else {
-		link_remove(&me->link);
+		list_remove(&me->link);
 		l->waiting--;
 	}
 }

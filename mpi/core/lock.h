@@ -20,14 +20,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <mpi/core/list.h>
+#include <base/list.h>
 #include <mpi/transport/shared.h>
 
 struct mpi_rank;
 
 /* A thread that waits inside of the library; it lies on its stack. */
 struct rank_waiter {
-	struct link link;		/* in rank_lock.sleepers, until it is woken */
+	struct list link;		/* in rank_lock.sleepers, until it is woken */
 	/* has come what it waits for? Called inside, by any thread, and changes nothing */
 	bool (*ready)(const void *arg);
 	const void *arg;
@@ -43,13 +43,16 @@ struct rank_lock {
 	uintptr_t owner;		/* thread; 0: none */
 	unsigned depth;
 	struct rank_waiter *poller;	/* the thread that is in transport_idle, or NULL */
-	struct link sleepers;		/* others that wait and were not woken; the oldest first */
+	struct list sleepers;		/* others that wait and were not woken; the oldest first */
 	unsigned waiting;		/* all these */
 	unsigned rising;		/* sleepers that were woken and are not inside yet */
 	uint32_t kick;			/* the poller must not sleep before it has looked again */
 };
 
-/* The calling thread, which is alone in the library, is about to let others in; it is favoured if it is the first to do so. */
+/*
+ * The calling thread, which is alone in the library, is about to let others in; it is favoured if
+ * it is the first to do so.
+ */
 void mpi_rank_lock_favours_me(struct mpi_rank *self);
 
 /* The lock that favours the calling thread, or NULL. Not every thread that has it is still favoured. */
@@ -79,7 +82,10 @@ mpi_rank_favoured_enter(struct rank_lock *l)
 	return false;
 }
 
-/* Who is inside and looks for something without letting others in: does one of them wait? Also where there is one thread only. */
+/*
+ * Who is inside and looks for something without letting others in: does one of them wait? Also
+ * where there is one thread only.
+ */
 static inline bool
 mpi_rank_lock_is_wanted(const struct rank_lock *l)
 {
@@ -122,9 +128,9 @@ void mpi_rank_pause(struct mpi_rank *self, void (*pause)(struct mpi_rank *self))
 void mpi_rank_wait(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
 
 /*
- * An upcall, supplied by mpi/pt2pt: is there something to move besides what arrives? For a thread that is about to sleep, whatever it
- * waits for itself: if it is for want of room that there is not, the rank is woken when room has
- * come up.
+ * An upcall, supplied by mpi/pt2pt: is there something to move besides what arrives? For a thread
+ * that is about to sleep, whatever it waits for itself: if it is for want of room that there is
+ * not, the rank is woken when room has come up.
  */
 bool mpi_can_move(struct mpi_rank *self);
 

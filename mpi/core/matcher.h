@@ -6,27 +6,27 @@
 #define MPI_CORE_MATCHER_H
 
 #include <stdint.h>
-#include <mpi/core/list.h>
+#include <base/list.h>
 #include <mpi/transport/packet.h>
 
 #define MATCH_BINS 32
 
 /* a message that arrived before its receive */
 struct unexpected {
-	struct link bin;
-	struct link all;
+	struct list bin;
+	struct list all;
 	struct packet packet;
 };
 
 struct matcher {
-	struct link posted[MATCH_BINS];
-	struct link posted_any;
-	struct link unexpected[MATCH_BINS];
-	struct link unexpected_all;
+	struct list posted[MATCH_BINS];
+	struct list posted_any;
+	struct list unexpected[MATCH_BINS];
+	struct list unexpected_all;
 	uint64_t order;
 	unsigned posted_count;
 	unsigned unexpected_count;
-	struct link spare;		/* unexpected entries to use again */
+	struct list spare;		/* unexpected entries to use again */
 };
 
 /* Nothing has come, and nobody waits. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts and displacements as the program gave them: an array of int or of 64-bit numbers. The array is the program's and is not copied; for
- * operations that go on after the call it must stay as it is until they are done.
+ * Counts and displacements as the program gave them: an array of int or of 64-bit numbers. The
+ * array is the program's and is not copied; for operations that go on after the call it must stay
+ * as it is until they are done.
  */
 #ifndef MPI_CORE_NUMBERS_H
 #define MPI_CORE_NUMBERS_H

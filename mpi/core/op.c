@@ -50,7 +50,8 @@ mpi_op_check(struct mpi_rank *self, MPI_Op op, MPI_Datatype type)
 	/* REPLACE and NO_OP are for one-sided communication only */
 	if (mpi_op_loops[row][mpi_type_find(type)->basic])
 		return MPI_SUCCESS;
-	return (row == OP_MINLOC || row == OP_MAXLOC) && mpi_type_is_pair(mpi_type_find(type)) ? MPI_SUCCESS : MPI_ERR_OP;
+	return (row == OP_MINLOC || row == OP_MAXLOC) && mpi_type_is_pair(mpi_type_find(type))
+		? MPI_SUCCESS : MPI_ERR_OP;
 }
 
 void (*mpi_op_loop(MPI_Op op, const struct type *t))(const void *in, void *inout, size_t n)

@@ -83,7 +83,10 @@ LOCATED(ld_int, long double, int)
 LOCATED(2f32, float, float)
 LOCATED(2f64, double, double)
 
-/* By parts: where a part is no number the compiler would call its runtime, and that of one of ours leaves values on the register stack. */
+/*
+ * By parts: where a part is no number the compiler would call its runtime, and that of one of ours
+ * leaves values on the register stack.
+ */
 static void
 prod_cld(const void *in, void *inout, size_t n)
 {
@@ -105,7 +108,8 @@ prod_cld(const void *in, void *inout, size_t n)
 #define FLOATING(op) [BASIC_F32] = op##_f32, [BASIC_F64] = op##_f64, [BASIC_FLD] = op##_fld
 #define COMPLEX(op) [BASIC_C32] = op##_c32, [BASIC_C64] = op##_c64, [BASIC_CLD] = op##_cld
 #define LOGICAL(op) \
-	[BASIC_BOOL] = op##_bool, [BASIC_LOGICAL8] = op##_u8, [BASIC_LOGICAL16] = op##_u16, [BASIC_LOGICAL32] = op##_u32, \
+	[BASIC_BOOL] = op##_bool, [BASIC_LOGICAL8] = op##_u8, \
+	[BASIC_LOGICAL16] = op##_u16, [BASIC_LOGICAL32] = op##_u32, \
 	[BASIC_LOGICAL64] = op##_u64
 #define RANGE(op) \
 	[BASIC_I8] = op##_i8, [BASIC_I16] = op##_i16, [BASIC_I32] = op##_i32, [BASIC_I64] = op##_i64, \

@@ -17,7 +17,9 @@ struct pairing {
 	bool larger;			/* MPI_MAXLOC */
 };
 
-/* The type of such pairs of two predefined types; *t is not held, NULL where values cannot be compared or an index is no whole number.
+/*
+ * The type of such pairs of two predefined types; *t is not held, NULL where values cannot be
+ * compared or an index is no whole number.
    MPI_ERR_NO_MEM. */
 int mpi_type_pair(struct mpi_rank *self, struct type *value, struct type *index, struct type **t);
 

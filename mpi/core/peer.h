@@ -6,7 +6,7 @@
 #define MPI_CORE_PEER_H
 
 #include <stdint.h>
-#include <mpi/core/list.h>
+#include <base/list.h>
 
 struct inbox;
 
@@ -16,9 +16,12 @@ struct peer {
 	uint32_t taken;			/* of them, known to be matched */
 	uint32_t matched;		/* messages from it that were matched here */
 	uint32_t reported;		/* of them, told to it */
-	struct inbox *direct;		/* where messages may go straight; NULL: it is far, or not known yet, or sends wait for room */
-	struct link queue;		/* sends that wait for room, in order; next is NULL before the first */
-	struct link blocked;		/* in mpi_rank.outgoing while the queue is not empty */
+	/*
+	 * where messages may go straight; NULL: it is far, or not known yet, or sends wait for room
+	 */
+	struct inbox *direct;
+	struct list queue;		/* sends that wait for room, in order; next is NULL before the first */
+	struct list blocked;		/* in mpi_rank.outgoing while the queue is not empty */
 };
 
 #endif

@@ -6,11 +6,12 @@
 #define MPI_CORE_PENDING_H
 
 #include <stdbool.h>
-#include <mpi/core/list.h>
+#include <base/list.h>
 
 struct pending {
-	struct link link;					/* in mpi_rank.pending */
-	bool (*advance)(struct pending *p);			/* go on as far as possible; true if something moved. May free *p */
+	struct list link;					/* in mpi_rank.pending */
+	/* go on as far as possible; true if something moved. May free *p */
+	bool (*advance)(struct pending *p);
 	bool (*can_move)(const struct pending *p);		/* would it? Asked before the rank sleeps */
 };
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * All state of the MPI library of one rank. A rank is a thread with its own copy of the program and of this library, so there is one
- * such structure in each copy; tests that run several ranks in one image supply an mpi_self of their own.
+ * All state of the MPI library of one rank. A rank is a thread with its own copy of the program and
+ * of this library, so there is one such structure in each copy; tests that run several ranks in one
+ * image supply an mpi_self of their own.
  */
 #ifndef MPI_CORE_RANK_H
 #define MPI_CORE_RANK_H
 
 #include <stdbool.h>
+#include <base/list.h>
 #include <mpi.h>
 #include <mpi/core/comm.h>
 #include <mpi/core/errhandler.h>
 #include <mpi/core/handle.h>
 #include <mpi/core/ids.h>
-#include <mpi/core/list.h>
 #include <mpi/core/lock.h>
 #include <mpi/core/matcher.h>
 #include <mpi/core/pending.h>
@@ -30,7 +31,10 @@ struct sched;
 struct venue;
 struct waiting;
 
-/* May small messages and collectives take the straight way (pt2pt/direct.h)? Who is alone in the library needs no lock for it. */
+/*
+ * May small messages and collectives take the straight way (pt2pt/direct.h)? Who is alone in the
+ * library needs no lock for it.
+ */
 enum direct_way { DIRECT_NOT, DIRECT_ALONE, DIRECT_LOCKED };
 
 enum rank_state { RANK_FRESH, RANK_RUNNING, RANK_FINALIZED };
@@ -56,9 +60,10 @@ struct mpi_rank {
 	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
 	struct comm world;
 	struct comm self;
-	struct comm universe;		/* all ranks of the job; inside the library, for what begins without a communicator */
+	/* all ranks of the job; inside the library, for what begins without a communicator */
+	struct comm universe;
 	struct ids ids;			/* of communicators */
-	struct link agreements;		/* on new communicators, that go on */
+	struct list agreements;		/* on new communicators, that go on */
 	struct info *environment;	/* MPI_INFO_ENV */
 	struct user_errors *user_errors;	/* classes and codes of the program */
 	struct errhandler *file_errhandler;	/* of MPI_FILE_NULL */
@@ -68,33 +73,36 @@ struct mpi_rank {
 	struct block *blocks;		/* of MPI_Alloc_mem */
 	struct group empty_group;
 	struct errhandler errhandlers[ERRORS_PREDEFINED];
-	struct errhandler *initial;	/* one of them: where there is no other one, and what the first communicators begin with */
+	/* one of them: where there is no other one, and what the first communicators begin with */
+	struct errhandler *initial;
 	struct handle_table tables[HANDLE_KINDS];
 	struct type_notes *type_notes;	/* what the program attached to predefined types */
 	struct derived *unnamed_types;	/* predefined ones without a name, made so far */
 	struct request *free_requests;
 	struct request *detached;	/* freed by the program, not done yet */
-	struct link running;		/* requests that advance whenever progress is made */
+	struct list running;		/* requests that advance whenever progress is made */
 	struct transport *transport;
 	struct inbox_reader *inbox;	/* of the transport: what near peers send */
-	size_t inside_far;		/* messages to other clusters shorter than this travel in the packet that announces them */
+	/* messages to other clusters shorter than this travel in the packet that announces them */
+	size_t inside_far;
 	struct peer *peers;		/* by rank of the job: flow control */
 	struct matcher match;
 	struct send_buffer buffer;	/* of buffered sends */
 	struct bounce *bounce;		/* copies of messages of medium size (pt2pt/bounce.h) */
 	struct push_ring *push_rings;	/* chunks of long messages, by receiver (pt2pt/push.c) */
-	struct link pushing;		/* sends whose data near receivers cannot fetch */
-	struct link outgoing;		/* peers for which sends wait for room */
-	struct link answers;		/* packets of the bulk protocol that wait for room */
+	struct list pushing;		/* sends whose data near receivers cannot fetch */
+	struct list outgoing;		/* peers for which sends wait for room */
+	struct list answers;		/* packets of the bulk protocol that wait for room */
 	struct handle_table bulk_names;	/* requests that peers in other clusters know by number */
-	char *bulk_staging[2];		/* a part on its way in, out; of data in several pieces. NULL until first used */
+	/* a part on its way in, out; of data in several pieces. NULL until first used */
+	char *bulk_staging[2];
 	bool bulk_more;			/* another part of what is being written will be */
-	struct link bulk_wanted;	/* receives that wait for the bulk path from another cluster */
+	struct list bulk_wanted;	/* receives that wait for the bulk path from another cluster */
 	struct request *bulk_in;	/* the receive that has it */
-	struct link bulk_allowed;	/* sends that a receiver waits for */
+	struct list bulk_allowed;	/* sends that a receiver waits for */
 	struct request *bulk_out;	/* the one that is being written */
 	bool lost_cluster;		/* one has died: whoever found out has told the user why */
-	struct link pending;		/* operations of several messages (struct pending) */
+	struct list pending;		/* operations of several messages (struct pending) */
 	struct sched *spare_scheds;
 	struct venue *venues;		/* places made here that not all ranks have left */
 	const char *program;		/* function of the API that runs, for messages */

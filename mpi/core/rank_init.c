@@ -21,14 +21,14 @@ mpi_rank_init(struct mpi_rank *self)
 	if (self->initial == NULL)
 		self->initial = &self->errhandlers[ERRORS_ARE_FATAL];
 	self->file_errhandler = mpi_errhandler_hold(&self->errhandlers[ERRORS_RETURN]);
-	link_init(&self->agreements);
+	list_init(&self->agreements);
 	mpi_match_init(&self->match);
 	self->bulk_names = (struct handle_table){.kind = HANDLE_REQUEST, .narrow = true};
-	link_init(&self->pushing);
-	link_init(&self->running);
-	link_init(&self->outgoing);
-	link_init(&self->answers);
-	link_init(&self->pending);
-	link_init(&self->bulk_wanted);
-	link_init(&self->bulk_allowed);
+	list_init(&self->pushing);
+	list_init(&self->running);
+	list_init(&self->outgoing);
+	list_init(&self->answers);
+	list_init(&self->pending);
+	list_init(&self->bulk_wanted);
+	list_init(&self->bulk_allowed);
 }

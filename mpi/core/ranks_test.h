@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests: ranks as threads of one ordinary process, with the few kernel calls that the library makes. Clusters exist by the placement
- * table only; their memory is not kept apart, so that thread sanitizers see everything. Include in the one file of a test.
+ * For tests: ranks as threads of one ordinary process, with the few kernel calls that the library
+ * makes. Clusters exist by the placement table only; their memory is not kept apart, so that thread
+ * sanitizers see everything. Include in the one file of a test.
  */
 #ifndef MPI_CORE_RANKS_TEST_H
 #define MPI_CORE_RANKS_TEST_H
@@ -454,7 +455,8 @@ test_fill_startup(const struct test_job *job, unsigned rank)
 
 	test_startup = (struct startup){
 		.version = STARTUP_VERSION, .bytes = sizeof(struct startup), .gate = 1,
-		.events = (uintptr_t)&test_os.events[cluster], .cluster = cluster, .thread = test_tid, .rank = rank, .ranks = job->ranks,
+		.events = (uintptr_t)&test_os.events[cluster], .cluster = cluster,
+			.thread = test_tid, .rank = rank, .ranks = job->ranks,
 		.local_rank = rank % job->per_cluster,
 		.local_ranks = job->ranks - first < job->per_cluster ? job->ranks - first : job->per_cluster,
 		.base_port = TEST_BASE_PORT, .shared = (uintptr_t)job->area[cluster], .shared_bytes = job->area_bytes,
@@ -488,7 +490,8 @@ job_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(vo
 	test_os.threads = 0;
 	for (unsigned i = 0; i * per_cluster < ranks; i++) {
 		/* not malloc: sanitizers keep books on all its bytes, of which hardly any are used */
-		job.area[i] = mmap(NULL, job.area_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		job.area[i] = mmap(NULL, job.area_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+			MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	}
 	for (unsigned i = 0; i < ranks; i++)
 		test_os.placement[i] = (struct placement){(uint16_t)(i / per_cluster), (uint16_t)(i % per_cluster)};

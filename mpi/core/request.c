@@ -92,7 +92,7 @@ mpi_request_run(struct mpi_rank *self, struct request *r)
 {
 	r->class->advance(self, r);
 	if (!mpi_request_is_done(r))
-		link_append(&self->running, &r->running);
+		list_push_back(&self->running, &r->running);
 }
 
 bool
@@ -100,13 +100,13 @@ mpi_requests_advance(struct mpi_rank *self)
 {
 	bool moved = false;
 
-	for (struct link *l = self->running.next, *next; l != &self->running; l = next) {
-		struct request *r = LINK_OF(l, struct request, running);
+	for (struct list *l = self->running.next, *next; l != &self->running; l = next) {
+		struct request *r = list_entry(l, struct request, running);
 
 		next = l->next;
 		moved |= r->class->advance(self, r);
 		if (mpi_request_is_done(r))
-			link_remove(l);
+			list_remove(l);
 	}
 	return moved;
 }
@@ -114,8 +114,8 @@ mpi_requests_advance(struct mpi_rank *self)
 bool
 mpi_requests_are_ready(const struct mpi_rank *self)
 {
-	for (const struct link *l = self->running.next; l != &self->running; l = l->next) {
-		const struct request *r = LINK_OF(l, const struct request, running);
+	for (const struct list *l = self->running.next; l != &self->running; l = l->next) {
+		const struct request *r = list_entry(l, const struct request, running);
 
 		if (r->class->ready(r))
 			return true;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <base/list.h>
 #include <mpi.h>
 #include <mpi/core/comm.h>
-#include <mpi/core/list.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/status.h>
 #include <mpi/transport/shared.h>
@@ -22,18 +22,22 @@ struct type;
 enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_NULL, REQUEST_OTHER };
 
 /*
- * What a request does beyond a plain send or receive: persistent ones, schedules of collectives, generalised requests. NULL members: nothing to do.
- * All run inside the library and do not wait.
+ * What a request does beyond a plain send or receive: persistent ones, schedules of collectives,
+ * generalised requests. NULL members: nothing to do. All run inside the library and do not wait.
  */
 struct request_class {
 	/* persistent: begin, once more. Error class. */
 	int (*start)(struct mpi_rank *self, struct request *r);
 	/*
-	 * Would `advance` move anything? A rank that is about to sleep asks it of every request that runs, whatever it waits for: what a peer
-	 * has done to a send or a receive inside of a request wakes nobody that is still awake.
+	 * Would `advance` move anything? A rank that is about to sleep asks it of every request
+	 * that runs, whatever it waits for: what a peer has done to a send or a receive inside of a
+	 * request wakes nobody that is still awake.
 	 */
 	bool (*ready)(const struct request *r);
-	/* after mpi_request_run, whenever progress is made, until the request is done: move on. True if anything moved. */
+	/*
+	 * after mpi_request_run, whenever progress is made, until the request is done: move on.
+	 * True if anything moved.
+	 */
 	bool (*advance)(struct mpi_rank *self, struct request *r);
 	/* the program asks to cancel it, which may be done already. Error class */
 	int (*cancel)(struct mpi_rank *self, struct request *r);
@@ -44,7 +48,7 @@ struct request_class {
 };
 
 struct request {
-	struct link link;		/* in the list it waits in: posted receives, outgoing sends, bulk */
+	struct list link;		/* in the list it waits in: posted receives, outgoing sends, bulk */
 	uint32_t done;			/* a shared word: a peer in the cluster may set it */
 	uint8_t kind;
 	uint8_t synchronous;		/* send: complete only when it is matched */
@@ -72,19 +76,20 @@ struct request {
 	struct comm *comm;		/* NULL for requests on the stack and for those of no communicator */
 	const struct request_class *class;	/* NULL: a plain one */
 	void *own;			/* of the class */
-	struct link running;		/* in mpi_rank.running, for classes that advance */
+	struct list running;		/* in mpi_rank.running, for classes that advance */
 	uintptr_t handle;		/* 0: none */
 	struct request *next_free;	/* spare, or freed by the program before it was done */
 };
 
 /*
- * As new, but for what belongs to its object: handle, class, communicator, what becomes of it. Member by member: compilers clear a whole
- * structure of this size in a loop, which takes three times as long.
+ * As new, but for what belongs to its object: handle, class, communicator, what becomes of it.
+ * Member by member: compilers clear a whole structure of this size in a loop, which takes three
+ * times as long.
  */
 static inline void
 mpi_request_clear(struct request *r)
 {
-	r->link = (struct link){NULL, NULL};
+	r->link = (struct list){NULL, NULL};
 	r->done = 0;
 	r->kind = REQUEST_SEND;
 	r->synchronous = r->posted = r->cancelled = r->inactive = r->more = r->in_parts = 0;
@@ -96,7 +101,7 @@ mpi_request_clear(struct request *r)
 	r->bytes = r->moved = r->part = 0;
 	r->order = 0;
 	r->group = NULL;
-	r->running = (struct link){NULL, NULL};
+	r->running = (struct list){NULL, NULL};
 	r->next_free = NULL;
 }
 
@@ -104,11 +109,12 @@ mpi_request_clear(struct request *r)
 struct request *mpi_request_new(struct mpi_rank *self, struct comm *c);
 
 /* The same with a class, of kind REQUEST_OTHER. `own` stays the caller's if there is no memory. */
-struct request *mpi_request_new_class(struct mpi_rank *self, struct comm *c, const struct request_class *class, void *own);
+struct request *mpi_request_new_class(struct mpi_rank *self, struct comm *c,
+	const struct request_class *class, void *own);
 
 /*
- * What was sent at once: one request, done from the start, for all such sends. Each has a handle of its own, so that one that was waited for
- * is recognised. 0: no memory.
+ * What was sent at once: one request, done from the start, for all such sends. Each has a handle of
+ * its own, so that one that was waited for is recognised. 0: no memory.
  */
 extern const struct request mpi_request_sent;
 
@@ -136,8 +142,9 @@ mpi_request_is_plain(const struct request *r)
 }
 
 /*
- * The program learns that a request is done: writes the status (may be MPI_STATUS_IGNORE), and frees the request or, if it is persistent,
- * makes it inactive. *handle becomes MPI_REQUEST_NULL when it was freed. Error class of the operation.
+ * The program learns that a request is done: writes the status (may be MPI_STATUS_IGNORE), and
+ * frees the request or, if it is persistent, makes it inactive. *handle becomes MPI_REQUEST_NULL
+ * when it was freed. Error class of the operation.
  */
 int mpi_request_finish_other(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status);
 
@@ -177,7 +184,10 @@ mpi_request_find(struct mpi_rank *self, MPI_Request handle)
 	return r != NULL && !r->detached ? r : NULL;
 }
 
-/* The data of a prepared request lies as a type says, which a request with a handle keeps until it is freed or prepared anew. */
+/*
+ * The data of a prepared request lies as a type says, which a request with a handle keeps until it
+ * is freed or prepared anew.
+ */
 void mpi_request_set_type(struct request *r, struct type *t);
 void mpi_request_let_type_go(struct request *r);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions: a use of the library that begins with a group of ranks that has a name, a process set, not with MPI_COMM_WORLD. Groups that
- * come from a session, and communicators that are made of them, know it.
+ * Sessions: a use of the library that begins with a group of ranks that has a name, a process set,
+ * not with MPI_COMM_WORLD. Groups that come from a session, and communicators that are made of
+ * them, know it.
  */
 #ifndef MPI_CORE_SESSION_H
 #define MPI_CORE_SESSION_H

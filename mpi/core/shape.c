@@ -59,8 +59,10 @@ mpi_shape_repeat(struct shape *s, const struct shape *of, MPI_Count count, MPI_A
 		of = of->of;
 	}
 	*s = (struct shape){
-		.kind = SHAPE_LOOP, .depth = (uint16_t)(of->depth + 1), .size = count * of->size, .elements = count * of->elements,
-		.signature = mpi_signature_repeat(of->signature, of->elements, count), .count = count, .stride = stride, .at = at, .of = of,
+		.kind = SHAPE_LOOP, .depth = (uint16_t)(of->depth + 1), .size = count * of->size,
+			.elements = count * of->elements,
+		.signature = mpi_signature_repeat(of->signature, of->elements, count),
+			.count = count, .stride = stride, .at = at, .of = of,
 		.dense = of->dense && (count == 1 || stride == of->size), .first = at + of->first,
 	};
 }
@@ -108,13 +110,16 @@ make_runs(struct shape *s, const struct run *runs, MPI_Count n, const struct sha
 	MPI_Count times = runs[n].start / of->size;
 
 	*s = (struct shape){
-		.kind = SHAPE_RUNS, .even = true, .depth = (uint16_t)(of->depth + 1), .size = runs[n].start, .elements = times * of->elements,
-		.signature = mpi_signature_repeat(of->signature, of->elements, times), .count = n, .stride = stride, .of = of, .runs = runs,
+		.kind = SHAPE_RUNS, .even = true, .depth = (uint16_t)(of->depth + 1),
+			.size = runs[n].start, .elements = times * of->elements,
+		.signature = mpi_signature_repeat(of->signature, of->elements, times), .count = n,
+			.stride = stride, .of = of, .runs = runs,
 	};
 }
 
 int
-mpi_shape_blocks(struct shape room[2], const struct block_list *b, const struct shape *of, MPI_Aint stride, void **lists)
+mpi_shape_blocks(struct shape room[2], const struct block_list *b, const struct shape *of,
+	MPI_Aint stride, void **lists)
 {
 	struct run *runs = malloc(((size_t)b->count + 1) * sizeof(*runs)), *fitting;
 	MPI_Count n, length;
@@ -240,11 +245,13 @@ make_parts(struct shape *s, struct part *list, MPI_Count n)
 
 		p->start = s->size;
 		s->size += p->count * of->size;
-		s->signature = mpi_signature_join(s->signature, mpi_signature_repeat(of->signature, of->elements, p->count),
+		s->signature = mpi_signature_join(s->signature, mpi_signature_repeat(of->signature,
+			of->elements, p->count),
 			p->count * of->elements);
 		s->elements += p->count * of->elements;
 		s->depth = of->depth >= s->depth ? (uint16_t)(of->depth + 1) : s->depth;
-		s->dense = s->dense && of->dense && (p->count == 1 || p->stride == of->size) && p->at + of->first == end;
+		s->dense = s->dense && of->dense && (p->count == 1 || p->stride == of->size) &&
+			p->at + of->first == end;
 		end = p->at + of->first + p->count * of->size;
 	}
 	list[n] = (struct part){.start = s->size};

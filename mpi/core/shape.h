@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shapes: where the data of a datatype lies, as a tree of loops and lists over leaves of basic elements, in the order of the type map.
+ * Shapes: where the data of a datatype lies, as a tree of loops and lists over leaves of basic
+ * elements, in the order of the type map.
  *
- * A shape holds pointers to the shapes it repeats and to lists, which belong to the type it was made for; a type keeps the types it was
- * made of, so they live as long. What the tree repeats is not unrolled: its memory is in proportion to the arguments of the constructors.
- * Lists of single members are taken into the list above them where that is cheap, and always where the tree would become deep. What is
- * left below one another holds at least twice the data, so that a path has at most some hundred nodes and recursion is bounded.
+ * A shape holds pointers to the shapes it repeats and to lists, which belong to the type it was
+ * made for; a type keeps the types it was made of, so they live as long. What the tree repeats is
+ * not unrolled: its memory is in proportion to the arguments of the constructors. Lists of single
+ * members are taken into the list above them where that is cheap, and always where the tree would
+ * become deep. What is left below one another holds at least twice the data, so that a path has at
+ * most some hundred nodes and recursion is bounded.
  */
 #ifndef MPI_CORE_SHAPE_H
 #define MPI_CORE_SHAPE_H
@@ -17,11 +20,13 @@
 
 /* how one basic element is represented */
 enum rep {
-	REP_BYTE, REP_I8, REP_U8, REP_I16, REP_U16, REP_I32, REP_U32, REP_I64, REP_U64, REP_LONG, REP_ULONG, REP_WCHAR, REP_I128,
+	REP_BYTE, REP_I8, REP_U8, REP_I16, REP_U16, REP_I32, REP_U32, REP_I64, REP_U64, REP_LONG,
+		REP_ULONG, REP_WCHAR, REP_I128,
 	REP_F16, REP_F32, REP_F64, REP_FLD, REP_F128, REP_C16, REP_C32, REP_C64, REP_CLD, REP_C128,
 	REP_LEAVES,
 	/* two basic elements each */
-	REP_FLOAT_INT = REP_LEAVES, REP_DOUBLE_INT, REP_LONG_INT, REP_2INT, REP_SHORT_INT, REP_LD_INT, REP_2F32, REP_2F64,
+	REP_FLOAT_INT = REP_LEAVES, REP_DOUBLE_INT, REP_LONG_INT, REP_2INT, REP_SHORT_INT,
+		REP_LD_INT, REP_2F32, REP_2F64,
 	REP_COUNT
 };
 
@@ -125,17 +130,18 @@ blocks_length(const struct block_list *b, MPI_Count i)
 }
 
 /*
- * Blocks of one shape. `room` has place for two more shapes, *lists gets what must be freed with the shape (NULL: nothing).
- * -1: no memory.
+ * Blocks of one shape. `room` has place for two more shapes, *lists gets what must be freed with
+ * the shape (NULL: nothing). -1: no memory.
  */
-int mpi_shape_blocks(struct shape room[2], const struct block_list *b, const struct shape *of, MPI_Aint stride, void **lists);
+int mpi_shape_blocks(struct shape room[2], const struct block_list *b, const struct shape *of,
+	MPI_Aint stride, void **lists);
 
 /* Members of several shapes; `parts` (without starts) belongs to the caller. */
 int mpi_shape_parts(struct shape *s, const struct part *parts, MPI_Count count, void **lists);
 
 /*
- * Move the bytes [from, to) of the data of `count` elements between memory and a contiguous stream, which has just these bytes. to <= count *
- * size. Memory and stream do not overlap.
+ * Move the bytes [from, to) of the data of `count` elements between memory and a contiguous stream,
+ * which has just these bytes. to <= count * size. Memory and stream do not overlap.
  */
 struct elements {
 	const struct shape *shape;
@@ -146,13 +152,19 @@ struct elements {
 void mpi_shape_pack(const struct elements *e, MPI_Count from, MPI_Count to, void *stream);
 void mpi_shape_unpack(const struct elements *e, MPI_Count from, MPI_Count to, const void *stream);
 
-/* Basic elements of which at least one byte is in the first `bytes` bytes of one shape; *whole: are all of them complete? */
+/*
+ * Basic elements of which at least one byte is in the first `bytes` bytes of one shape; *whole: are
+ * all of them complete?
+ */
 MPI_Count mpi_shape_elements(const struct shape *s, MPI_Count bytes, bool *whole);
 
 /* Bytes that the first `elements` basic elements have. */
 MPI_Count mpi_shape_bytes(const struct shape *s, MPI_Count elements);
 
-/* Signatures: of two sequences after one another, and of one many times. `elements` are those of the second, or of the one. */
+/*
+ * Signatures: of two sequences after one another, and of one many times. `elements` are those of
+ * the second, or of the one.
+ */
 uint64_t mpi_signature_join(uint64_t a, uint64_t b, MPI_Count elements);
 uint64_t mpi_signature_repeat(uint64_t a, MPI_Count elements, MPI_Count times);
 

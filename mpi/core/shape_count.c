@@ -13,7 +13,8 @@ larger_of_one(MPI_Count n)
 static MPI_Count
 elements_of_loop(const struct shape *of, MPI_Count bytes, bool *whole)
 {
-	return bytes / larger_of_one(of->size) * of->elements + mpi_shape_elements(of, bytes % larger_of_one(of->size), whole);
+	return bytes / larger_of_one(of->size) * of->elements + mpi_shape_elements(of,
+		bytes % larger_of_one(of->size), whole);
 }
 
 MPI_Count
@@ -45,7 +46,8 @@ mpi_shape_elements(const struct shape *s, MPI_Count bytes, bool *whole)
 static MPI_Count
 bytes_of_loop(const struct shape *of, MPI_Count elements)
 {
-	return elements / larger_of_one(of->elements) * of->size + mpi_shape_bytes(of, elements % larger_of_one(of->elements));
+	return elements / larger_of_one(of->elements) * of->size +
+		mpi_shape_bytes(of, elements % larger_of_one(of->elements));
 }
 
 MPI_Count

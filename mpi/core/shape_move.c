@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packing and unpacking along a shape, whole or any piece of it. Both directions are one walk: what differs is who is read.
+ * Packing and unpacking along a shape, whole or any piece of it. Both directions are one walk: what
+ * differs is who is read.
  */
 #include <string.h>
 #include <mpi/core/shape.h>

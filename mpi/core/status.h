@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statuses: what the library keeps in the internal words of MPI_Status. MPI_ERROR belongs to the functions that complete several requests. Where a
- * status is given to be written it may be MPI_STATUS_IGNORE.
+ * Statuses: what the library keeps in the internal words of MPI_Status. MPI_ERROR belongs to the
+ * functions that complete several requests. Where a status is given to be written it may be
+ * MPI_STATUS_IGNORE.
  */
 #ifndef MPI_CORE_STATUS_H
 #define MPI_CORE_STATUS_H
@@ -16,7 +17,8 @@ enum status_word { STATUS_BYTES_LOW, STATUS_BYTES_HIGH, STATUS_CANCELLED };
 static inline uint64_t
 mpi_status_bytes(const MPI_Status *status)
 {
-	return (uint64_t)(uint32_t)status->MPI_internal[STATUS_BYTES_HIGH] << 32 | (uint32_t)status->MPI_internal[STATUS_BYTES_LOW];
+	return (uint64_t)(uint32_t)status->MPI_internal[STATUS_BYTES_HIGH] << 32 |
+		(uint32_t)status->MPI_internal[STATUS_BYTES_LOW];
 }
 
 static inline void

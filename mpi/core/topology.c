@@ -43,7 +43,7 @@ mpi_topology_release(struct topology *t)
 }
 
 static struct topology *
-make(int kind)
+topology_make(int kind)
 {
 	struct topology *t = calloc(1, sizeof(*t));
 
@@ -118,13 +118,15 @@ mpi_cart_shifted(const struct cart *c, int rank, int dim, int disp)
 struct topology *
 mpi_topology_cart(int ndims, const int dims[], const int periods[], int rank)
 {
-	struct topology *t = make(MPI_CART);
+	struct topology *t = topology_make(MPI_CART);
 	int *near = malloc((size_t)(2 * ndims + 1) * sizeof(*near));
 	bool complete = t != NULL && near != NULL;
 
 	if (complete) {
 		t->cart.ndims = ndims;
-		complete = copy(&t->cart.dims, dims, ndims) && copy(&t->cart.periods, periods, ndims) && copy(&t->cart.coords, dims, ndims);
+		complete = copy(&t->cart.dims, dims, ndims) &&
+			copy(&t->cart.periods, periods, ndims) &&
+			copy(&t->cart.coords, dims, ndims);
 	}
 	for (int i = 0; complete && i < ndims; i++)
 		t->cart.periods[i] = t->cart.periods[i] != 0;
@@ -154,13 +156,14 @@ mpi_graph_degree(const struct graph *g, int rank, const int **neighbours)
 struct topology *
 mpi_topology_graph(int nnodes, const int index[], const int edges[], int rank)
 {
-	struct topology *t = make(MPI_GRAPH);
+	struct topology *t = topology_make(MPI_GRAPH);
 	const int *mine;
 	bool complete = t != NULL;
 
 	if (complete) {
 		t->graph.nnodes = nnodes;
-		complete = copy(&t->graph.index, index, nnodes) && copy(&t->graph.edges, edges, nnodes > 0 ? index[nnodes - 1] : 0);
+		complete = copy(&t->graph.index, index, nnodes) &&
+			copy(&t->graph.edges, edges, nnodes > 0 ? index[nnodes - 1] : 0);
 	}
 	if (complete) {
 		t->near.in = t->near.out = mpi_graph_degree(&t->graph, rank, &mine);
@@ -172,13 +175,14 @@ mpi_topology_graph(int nnodes, const int index[], const int edges[], int rank)
 struct topology *
 mpi_topology_adjacent(const struct adjacency *near)
 {
-	struct topology *t = make(MPI_DIST_GRAPH);
+	struct topology *t = topology_make(MPI_DIST_GRAPH);
 	bool complete = t != NULL;
 
 	if (complete) {
 		t->near.in = near->in;
 		t->near.out = near->out;
-		complete = copy(&t->near.sources, near->sources, near->in) && copy(&t->near.destinations, near->destinations, near->out);
+		complete = copy(&t->near.sources, near->sources, near->in) &&
+			copy(&t->near.destinations, near->destinations, near->out);
 	}
 	if (complete && near->source_weights != NULL)
 		complete = copy(&t->near.source_weights, near->source_weights, near->in);

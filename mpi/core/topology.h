@@ -44,17 +44,19 @@ struct topology {
 };
 
 /*
- * The ranks that neighbourhood collectives of the caller receive from and send to, in the order of their blocks; MPI_PROC_NULL where a Cartesian
- * dimension ends. MPI_ERR_TOPOLOGY if the communicator has no topology. Valid as long as the communicator.
+ * The ranks that neighbourhood collectives of the caller receive from and send to, in the order of
+ * their blocks; MPI_PROC_NULL where a Cartesian dimension ends. MPI_ERR_TOPOLOGY if the
+ * communicator has no topology. Valid as long as the communicator.
  *
- * In a Cartesian topology block 2d comes from and goes to the neighbour below in dimension d, 2d+1 above: what a rank sends below arrives there as
- * from above.
+ * In a Cartesian topology block 2d comes from and goes to the neighbour below in dimension d, 2d+1
+ * above: what a rank sends below arrives there as from above.
  */
 int mpi_topo_neighbors(const struct comm *c, const struct adjacency **near);
 
 /*
- * Neighbours that are the same rank several times: messages between two ranks stay in order, which pairs the edges of graphs. In a grid
- * they are told apart by these: a block is sent with tag_out of its place and received in the place whose tag_in is that.
+ * Neighbours that are the same rank several times: messages between two ranks stay in order, which
+ * pairs the edges of graphs. In a grid they are told apart by these: a block is sent with tag_out
+ * of its place and received in the place whose tag_in is that.
  */
 static inline int
 mpi_topo_tag_out(const struct topology *t, int block)
@@ -87,8 +89,8 @@ int mpi_cart_shifted(const struct cart *c, int rank, int dim, int disp);
 int mpi_graph_degree(const struct graph *g, int rank, const int **neighbours);
 
 /*
- * Fill in the dims that are 0, such that their product is nnodes: as close to each other as can be, in descending order.
- * MPI_ERR_DIMS if nnodes is no multiple of the others.
+ * Fill in the dims that are 0, such that their product is nnodes: as close to each other as can be,
+ * in descending order. MPI_ERR_DIMS if nnodes is no multiple of the others.
  */
 int mpi_dims_create(int nnodes, int ndims, int dims[]);
 

@@ -17,13 +17,17 @@
 #define INTEGER(c) (sizeof(c) == 1 ? BASIC_I8 : sizeof(c) == 2 ? BASIC_I16 : sizeof(c) == 4 ? BASIC_I32 : BASIC_I64)
 #define UNSIGNED(c) (sizeof(c) == 1 ? BASIC_U8 : sizeof(c) == 2 ? BASIC_U16 : sizeof(c) == 4 ? BASIC_U32 : BASIC_U64)
 #define ALWAYS (TYPE_DEFINED | TYPE_PREDEFINED | TYPE_COMMITTED)
-#define TYPE(c, b, r) {.size = sizeof(c), .extent = sizeof(c), .true_extent = sizeof(c), .basic = (b), .rep = (r), .align = _Alignof(c), \
+#define TYPE(c, b, r) {.size = sizeof(c), .extent = sizeof(c), .true_extent = sizeof(c), \
+	.basic = (b), .rep = (r), .align = _Alignof(c), \
 	.flags = ALWAYS | TYPE_PLAIN}
 /* a value and an index, perhaps with gaps */
-#define PAIR(c, v, b, r) {.size = sizeof(v) + sizeof(int), .extent = sizeof(c), .true_extent = offsetof(c, index) + sizeof(int), \
-	.basic = (b), .rep = (r), .align = _Alignof(c), .flags = ALWAYS | (sizeof(c) == sizeof(v) + sizeof(int) ? TYPE_PLAIN : 0)}
+#define PAIR(c, v, b, r) {.size = sizeof(v) + sizeof(int), .extent = sizeof(c), \
+	.true_extent = offsetof(c, index) + sizeof(int), \
+	.basic = (b), .rep = (r), .align = _Alignof(c), .flags = ALWAYS | \
+		(sizeof(c) == sizeof(v) + sizeof(int) ? TYPE_PLAIN : 0)}
 /* moved only */
-#define OPAQUE(bytes, alignment, r) {.size = (bytes), .extent = (bytes), .true_extent = (bytes), .rep = (r), .align = (alignment), \
+#define OPAQUE(bytes, alignment, r) {.size = (bytes), .extent = (bytes), .true_extent = (bytes), \
+	.rep = (r), .align = (alignment), \
 	.flags = ALWAYS | TYPE_PLAIN}
 
 struct float_int { float value; int index; };

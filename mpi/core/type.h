@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Datatypes. A predefined type is an entry of a constant table, found by its handle alone; a derived type has a handle of the table
- * HANDLE_TYPE. Both are a struct type, which says what a transfer needs to know; its shape says where the data lies.
+ * Datatypes. A predefined type is an entry of a constant table, found by its handle alone; a
+ * derived type has a handle of the table HANDLE_TYPE. Both are a struct type, which says what a
+ * transfer needs to know; its shape says where the data lies.
  *
  * A derived type is kept by its handle, by the types made of it and by pending operations.
  */
@@ -37,7 +38,8 @@ enum type_flag {
 	TYPE_PREDEFINED = 2,		/* an entry of the table */
 	TYPE_PLAIN = 4,			/* any number of elements is one piece of memory, in order, from true_lb on */
 	TYPE_COMMITTED = 8,
-	TYPE_UNNAMED = 16,		/* predefined without a name (Fortran's by precision): has a handle, cannot be freed */
+	/* predefined without a name (Fortran's by precision): has a handle, cannot be freed */
+	TYPE_UNNAMED = 16,
 };
 
 struct type {
@@ -52,7 +54,10 @@ struct type {
 	uint8_t align;			/* bytes */
 };
 
-/* The predefined ones; the handles of nearly all of them lie side by side, and are their places in the table. Places without a type are zero. */
+/*
+ * The predefined ones; the handles of nearly all of them lie side by side, and are their places in
+ * the table. Places without a type are zero.
+ */
 #define TYPES_FIRST 0x200
 #define TYPES_HOLE 0x260
 extern const struct type mpi_predefined_types[];
@@ -69,7 +74,10 @@ mpi_type_basic(MPI_Datatype handle)
 /* The type of a handle, or NULL if there is none. */
 struct type *mpi_type_find(MPI_Datatype handle);
 
-/* The handle of a type, to be passed on; a derived one that has none (any more) gets one. MPI_DATATYPE_NULL: no memory. */
+/*
+ * The handle of a type, to be passed on; a derived one that has none (any more) gets one.
+ * MPI_DATATYPE_NULL: no memory.
+ */
 MPI_Datatype mpi_type_handle(struct mpi_rank *self, struct type *t);
 
 /* The same for a predefined type of the table. */
@@ -116,17 +124,22 @@ mpi_type_bytes(const struct type *t, MPI_Count count, MPI_Count *bytes)
 /* Free what the rank keeps of types. */
 void mpi_type_exit(struct mpi_rank *self);
 
-/* Memory from the first to the last byte of `count` elements: its length, and where it begins relative to the buffer. */
+/*
+ * Memory from the first to the last byte of `count` elements: its length, and where it begins
+ * relative to the buffer.
+ */
 MPI_Count mpi_type_span(const struct type *t, MPI_Count count, MPI_Count *begin);
 
 /*
- * Move the `bytes` bytes from `position` on of the data of so many elements as it takes: from a buffer to `out`, or from `in` to a buffer.
+ * Move the `bytes` bytes from `position` on of the data of so many elements as it takes: from a
+ * buffer to `out`, or from `in` to a buffer.
  */
 void mpi_type_pack(const struct type *t, const void *buffer, MPI_Count position, void *out, MPI_Count bytes);
 void mpi_type_unpack(const struct type *t, void *buffer, MPI_Count position, const void *in, MPI_Count bytes);
 
 /* Copy so many bytes of data from elements of one type to elements of another one. The buffers do not overlap. */
-void mpi_type_copy(const struct type *to, void *to_buffer, const struct type *from, const void *from_buffer, MPI_Count bytes);
+void mpi_type_copy(const struct type *to, void *to_buffer, const struct type *from,
+	const void *from_buffer, MPI_Count bytes);
 
 /* Elements, and basic elements, in `bytes` bytes of data; MPI_UNDEFINED if they are no whole number. */
 MPI_Count mpi_type_elements(const struct type *t, MPI_Count bytes);

@@ -121,13 +121,18 @@ check_darray(const struct array_arguments *a)
 	return processes == a->size && a->rank >= 0 && a->rank < a->size ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
-/* The elements of one process in a dimension of `size`: whole blocks at regular distances, and perhaps a last one that is shorter. */
+/*
+ * The elements of one process in a dimension of `size`: whole blocks at regular distances, and
+ * perhaps a last one that is shorter.
+ */
 static void
 grow_dealt(struct growing *g, const struct deal *deal, MPI_Count size)
 {
-	MPI_Count blocks = divide_up(size, deal->block), rounds = blocks / deal->processes + (deal->mine < blocks % deal->processes);
+	MPI_Count blocks = divide_up(size, deal->block), rounds = blocks / deal->processes +
+		(deal->mine < blocks % deal->processes);
 	MPI_Count last = rounds > 0 ? ((rounds - 1) * deal->processes + deal->mine) * deal->block : 0;
-	MPI_Count rest = rounds > 0 && size - last < deal->block ? size - last : 0, whole = rest > 0 ? rounds - 1 : rounds;
+	MPI_Count rest = rounds > 0 && size - last < deal->block ? size - last : 0, whole = rest > 0
+		? rounds - 1 : rounds;
 	MPI_Count extent = g->extent, lengths[] = {1, rest}, at[2];
 	struct type *types[2] = {NULL, mpi_type_hold(g->type)};
 
@@ -143,7 +148,8 @@ grow_dealt(struct growing *g, const struct deal *deal, MPI_Count size)
 	types[0] = g->type;
 	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_STRUCT, .count = rest > 0 ? 2 : 1, .blocks = lengths,
 		.displacements = at, .types = types, .old = g->type});
-	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_RESIZED, .lb = 0, .extent = g->extent, .old = g->type});
+	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_RESIZED, .lb = 0,
+		.extent = g->extent, .old = g->type});
 	mpi_type_release(types[1]);
 }
 
@@ -164,14 +170,15 @@ grow_darray(struct growing *g, const struct array_arguments *a)
 }
 
 static struct derived *
-start(const struct array_arguments *a)
+type_array_start(const struct array_arguments *a)
 {
 	MPI_Count n = a->dimensions, size = a->size, rank = a->rank, order = a->order;
 	bool dealt = a->combiner == MPI_COMBINER_DARRAY;
 	struct argument list[] = {
 		{'i', dealt, &size}, {'i', dealt, &rank}, {'i', 1, &n}, {'n', n, a->sizes},
 		{'n', dealt ? 0 : n, a->subsizes}, {'n', dealt ? 0 : n, a->starts},
-		{'i', dealt ? n : 0, a->distributions}, {'i', dealt ? n : 0, a->arguments}, {'i', dealt ? n : 0, a->grid},
+		{'i', dealt ? n : 0, a->distributions}, {'i', dealt ? n : 0, a->arguments},
+			{'i', dealt ? n : 0, a->grid},
 		{'i', 1, &order}, {0, 0, NULL},
 	};
 
@@ -184,8 +191,10 @@ frame(struct growing *g)
 {
 	MPI_Count at[] = {g->begin}, one[] = {1};
 
-	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_HINDEXED, .count = 1, .blocks = one, .displacements = at, .old = g->type});
-	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_RESIZED, .lb = 0, .extent = g->extent, .old = g->type});
+	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_HINDEXED, .count = 1,
+		.blocks = one, .displacements = at, .old = g->type});
+	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_RESIZED, .lb = 0,
+		.extent = g->extent, .old = g->type});
 }
 
 int
@@ -197,7 +206,7 @@ mpi_type_make_array(const struct array_arguments *a, struct type **new)
 	g.err = a->combiner == MPI_COMBINER_DARRAY ? check_darray(a) : check_subarray(a);
 	if (g.err != MPI_SUCCESS)
 		return g.err;
-	d = start(a);
+	d = type_array_start(a);
 	if (d == NULL)
 		return MPI_ERR_NO_MEM;
 	g.type = mpi_type_hold(a->old);

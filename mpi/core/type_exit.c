@@ -36,7 +36,8 @@ mpi_type_attributes(struct mpi_rank *self, struct type *t, struct attr_object *o
 	struct derived *d = derived_of(t);
 	struct type_notes *n = d ? NULL : mpi_type_notes_make(self, t);
 
-	*o = (struct attr_object){d ? &d->attributes : n ? &n->attributes : NULL, ATTR_TYPE, (uintptr_t)mpi_type_handle(self, t)};
+	*o = (struct attr_object){d ? &d->attributes : n ? &n->attributes
+		: NULL, ATTR_TYPE, (uintptr_t)mpi_type_handle(self, t)};
 	return o->list != NULL;
 }
 

@@ -20,7 +20,8 @@ static const struct kind reals[] = {
 	{FLT_DIG, 37, MPI_REAL4}, {DBL_DIG, 307, MPI_REAL8}, {LDBL_DIG, 4931, MPI_LONG_DOUBLE}, {0, 0, NULL},
 };
 static const struct kind complexes[] = {
-	{FLT_DIG, 37, MPI_COMPLEX8}, {DBL_DIG, 307, MPI_COMPLEX16}, {LDBL_DIG, 4931, MPI_C_LONG_DOUBLE_COMPLEX}, {0, 0, NULL},
+	{FLT_DIG, 37, MPI_COMPLEX8}, {DBL_DIG, 307, MPI_COMPLEX16},
+		{LDBL_DIG, 4931, MPI_C_LONG_DOUBLE_COMPLEX}, {0, 0, NULL},
 };
 static const struct kind integers[] = {
 	{0, 2, MPI_INTEGER1}, {0, 4, MPI_INTEGER2}, {0, 9, MPI_INTEGER4}, {0, 18, MPI_INTEGER8}, {0, 0, NULL},
@@ -31,7 +32,8 @@ static struct type *
 smallest(const struct kind *k, int precision, int range)
 {
 	for (; k->type != NULL; k++)
-		if ((precision == MPI_UNDEFINED || k->precision >= precision) && (range == MPI_UNDEFINED || k->range >= range))
+		if ((precision == MPI_UNDEFINED || k->precision >= precision) &&
+				(range == MPI_UNDEFINED || k->range >= range))
 			return mpi_type_find(k->type);
 	return NULL;
 }
@@ -49,7 +51,7 @@ known(const struct mpi_rank *self, int combiner, MPI_Count a, MPI_Count b)
 }
 
 static struct derived *
-make(struct mpi_rank *self, int combiner, const MPI_Count *values, const struct type *like)
+type_f90_make(struct mpi_rank *self, int combiner, const MPI_Count *values, const struct type *like)
 {
 	struct argument list[] = {{'i', combiner == MPI_COMBINER_F90_INTEGER ? 1 : 2, values}, {0, 0, NULL}};
 	struct derived *d = mpi_derived_new(combiner, false, list, NULL, 0);
@@ -70,7 +72,8 @@ make(struct mpi_rank *self, int combiner, const MPI_Count *values, const struct 
 int
 mpi_type_f90(struct mpi_rank *self, int combiner, int precision, int range, struct type **t)
 {
-	const struct kind *kinds = combiner == MPI_COMBINER_F90_REAL ? reals : combiner == MPI_COMBINER_F90_COMPLEX ? complexes : integers;
+	const struct kind *kinds = combiner == MPI_COMBINER_F90_REAL ? reals
+		: combiner == MPI_COMBINER_F90_COMPLEX ? complexes : integers;
 	bool integer = combiner == MPI_COMBINER_F90_INTEGER;
 	MPI_Count values[] = {integer ? range : precision, range};
 	struct type *like = NULL;
@@ -82,7 +85,7 @@ mpi_type_f90(struct mpi_rank *self, int combiner, int precision, int range, stru
 		return MPI_ERR_ARG;
 	d = known(self, combiner, values[0], values[1]);
 	if (d == NULL)
-		d = make(self, combiner, values, like);
+		d = type_f90_make(self, combiner, values, like);
 	*t = d ? &d->type : NULL;
 	return d ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }

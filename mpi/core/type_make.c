@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Constructors of derived types. Each notes its arguments, makes the shape and computes the bounds; nothing is left behind if a number
- * gets too large.
+ * Constructors of derived types. Each notes its arguments, makes the shape and computes the bounds;
+ * nothing is left behind if a number gets too large.
  *
- * Bounds are those of the members, so that bounds set by MPI_Type_create_resized count for the member that has them only.
+ * Bounds are those of the members, so that bounds set by MPI_Type_create_resized count for the
+ * member that has them only.
  */
 #include <stdlib.h>
 #include <mpi/core/derived.h>
@@ -110,7 +111,7 @@ bounds_set(struct derived *d, const struct bounds *b)
 
 /* What a transfer wants to know at once. */
 static void
-finish(struct derived *d)
+type_make_finish(struct derived *d)
 {
 	struct type *t = &d->type;
 
@@ -166,7 +167,8 @@ make_blocks(struct derived *d, const struct block_list *blocks, const struct typ
 			return MPI_ERR_VALUE_TOO_LARGE;
 	}
 	err = bounds_set(d, &all);
-	if (err == MPI_SUCCESS && mpi_shape_blocks(d->room, blocks, mpi_type_shape(old), (MPI_Aint)old->extent, &d->lists) != 0)
+	if (err == MPI_SUCCESS && mpi_shape_blocks(d->room, blocks, mpi_type_shape(old),
+			(MPI_Aint)old->extent, &d->lists) != 0)
 		err = MPI_ERR_NO_MEM;
 	d->shape = d->room[0];
 	return err;
@@ -175,7 +177,8 @@ make_blocks(struct derived *d, const struct block_list *blocks, const struct typ
 static int
 make_indexed(struct derived *d, const struct type_arguments *a, MPI_Count unit)
 {
-	struct block_list b = {.count = a->count, .block = a->block, .blocks = a->blocks, .at = a->displacements, .unit = unit};
+	struct block_list b = {.count = a->count, .block = a->block, .blocks = a->blocks,
+		.at = a->displacements, .unit = unit};
 
 	return make_blocks(d, &b, a->old);
 }
@@ -213,7 +216,8 @@ make_struct(struct derived *d, const struct type_arguments *a)
 	if (parts == NULL)
 		return MPI_ERR_NO_MEM;
 	for (MPI_Count i = 0; i < a->count; i++)
-		parts[i] = (struct part){.at = (MPI_Aint)a->displacements[i], .count = a->blocks[i], .stride = (MPI_Aint)a->types[i]->extent,
+		parts[i] = (struct part){.at = (MPI_Aint)a->displacements[i], .count = a->blocks[i],
+			.stride = (MPI_Aint)a->types[i]->extent,
 			.of = mpi_type_shape(a->types[i])};
 	if (mpi_shape_parts(&d->shape, parts, a->count, &d->lists) != 0)
 		err = MPI_ERR_NO_MEM;
@@ -262,7 +266,7 @@ make_dup(struct derived *d, const struct type_arguments *a)
 }
 
 static int
-make(struct derived *d, const struct type_arguments *a)
+type_make_make(struct derived *d, const struct type_arguments *a)
 {
 	switch (a->combiner) {
 	case MPI_COMBINER_DUP:
@@ -288,7 +292,7 @@ make(struct derived *d, const struct type_arguments *a)
 
 /* The arguments of each constructor, in the order of its parameters; the first with class 0 ends them. */
 static struct derived *
-start(const struct type_arguments *a)
+type_make_start(const struct type_arguments *a)
 {
 	bool has_count = a->combiner != MPI_COMBINER_DUP && a->combiner != MPI_COMBINER_RESIZED;
 	bool is_vector = a->combiner == MPI_COMBINER_VECTOR || a->combiner == MPI_COMBINER_HVECTOR;
@@ -314,17 +318,17 @@ start(const struct type_arguments *a)
 int
 mpi_type_make(const struct type_arguments *a, struct type **new)
 {
-	struct derived *d = start(a);
+	struct derived *d = type_make_start(a);
 	int err;
 
 	if (d == NULL)
 		return MPI_ERR_NO_MEM;
-	err = make(d, a);
+	err = type_make_make(d, a);
 	if (err != MPI_SUCCESS) {
 		mpi_type_release(&d->type);
 		return err;
 	}
-	finish(d);
+	type_make_finish(d);
 	*new = &d->type;
 	return MPI_SUCCESS;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Derived types against naive type maps: nested at random, packed and unpacked whole and in pieces. SEED=n repeats a run.
- * needs: mpi/core/type.c mpi/core/derived.c mpi/core/type_make.c mpi/core/type_move.c mpi/core/shape.c mpi/core/shape_basic.c
+ * Derived types against naive type maps: nested at random, packed and unpacked whole and in pieces.
+ * SEED=n repeats a run.
+ * needs: mpi/core/type.c mpi/core/derived.c mpi/core/type_make.c mpi/core/type_move.c
+ *	mpi/core/shape.c mpi/core/shape_basic.c
  *	mpi/core/shape_move.c mpi/core/shape_count.c mpi/core/handle.c
  */
 #include <base/test.h>
@@ -85,7 +87,8 @@ static void
 check_unpacked(const struct map *m, long bytes)
 {
 	unsigned char *buffer, *memory, *expected, *in = malloc((size_t)bytes + 1);
-	long length, from = bytes > 0 ? map_random(bytes + 1) : 0, to = from + (bytes > from ? map_random(bytes - from + 1) : 0);
+	long length, from = bytes > 0 ? map_random(bytes + 1) : 0, to = from + (bytes > from
+		? map_random(bytes - from + 1) : 0);
 
 	memory = memory_for(bytes, &buffer, &length);
 	expected = malloc((size_t)length + 1);
@@ -190,7 +193,8 @@ TEST(what_is_regular_becomes_a_loop_and_what_touches_one_piece)
 {
 	MPI_Count at_[] = {0, 3, 6, 9}, touching[] = {0, 1, 2, 3}, blocks[] = {1, 1, 1, 1};
 	struct type *i32 = mpi_type_find(MPI_INT);
-	struct type *t = make((struct type_arguments){.combiner = MPI_COMBINER_INDEXED, .count = 4, .blocks = blocks, .displacements = at_,
+	struct type *t = make((struct type_arguments){.combiner = MPI_COMBINER_INDEXED, .count = 4,
+		.blocks = blocks, .displacements = at_,
 		.old = i32});
 	struct type *u = make((struct type_arguments){.combiner = MPI_COMBINER_INDEXED, .count = 4, .blocks = blocks,
 		.displacements = touching, .old = i32});
@@ -208,19 +212,24 @@ TEST(numbers_beyond_63_bits_are_refused)
 	struct type_arguments a = {.combiner = MPI_COMBINER_CONTIGUOUS, .count = INT64_MAX / 4, .old = d};
 
 	expect_eq(mpi_type_make(&a, &t), MPI_ERR_VALUE_TOO_LARGE);
-	a = (struct type_arguments){.combiner = MPI_COMBINER_VECTOR, .count = 2, .block = 1, .stride = INT64_MAX / 2, .old = d};
+	a = (struct type_arguments){.combiner = MPI_COMBINER_VECTOR, .count = 2, .block = 1,
+		.stride = INT64_MAX / 2, .old = d};
 	expect_eq(mpi_type_make(&a, &t), MPI_ERR_VALUE_TOO_LARGE);
-	a = (struct type_arguments){.combiner = MPI_COMBINER_HINDEXED, .count = 2, .blocks = one, .displacements = far, .old = c};
+	a = (struct type_arguments){.combiner = MPI_COMBINER_HINDEXED, .count = 2, .blocks = one,
+		.displacements = far, .old = c};
 	expect_eq(mpi_type_make(&a, &t), MPI_ERR_VALUE_TOO_LARGE);
-	a = (struct type_arguments){.combiner = MPI_COMBINER_HINDEXED, .count = 2, .blocks = half, .displacements = one, .old = c};
+	a = (struct type_arguments){.combiner = MPI_COMBINER_HINDEXED, .count = 2, .blocks = half,
+		.displacements = one, .old = c};
 	expect_eq(mpi_type_make(&a, &t), MPI_ERR_VALUE_TOO_LARGE);
 	expect(t == NULL);
 }
 
 TEST(counts_beyond_32_bits_work)
 {
-	struct type *big = make((struct type_arguments){.combiner = MPI_COMBINER_CONTIGUOUS, .count = 3000000000, .old = mpi_type_find(MPI_INT)});
-	struct type *wide = make((struct type_arguments){.combiner = MPI_COMBINER_HVECTOR, .count = 2, .block = 1, .stride = 40000000000,
+	struct type *big = make((struct type_arguments){.combiner = MPI_COMBINER_CONTIGUOUS,
+		.count = 3000000000, .old = mpi_type_find(MPI_INT)});
+	struct type *wide = make((struct type_arguments){.combiner = MPI_COMBINER_HVECTOR,
+		.count = 2, .block = 1, .stride = 40000000000,
 		.old = big});
 
 	expect_eq(big->size, 12000000000);
@@ -243,7 +252,8 @@ TEST(deep_nesting_stays_shallow_and_needs_no_stack)
 		MPI_Count blocks[] = {1, 1}, at_[] = {0, 2 * (i + 1)};
 		struct type *types[] = {t, c}, *old = t;
 
-		t = make((struct type_arguments){.combiner = MPI_COMBINER_STRUCT, .count = 2, .blocks = blocks, .displacements = at_,
+		t = make((struct type_arguments){.combiner = MPI_COMBINER_STRUCT, .count = 2,
+			.blocks = blocks, .displacements = at_,
 			.types = types});
 		mpi_type_release(old);
 	}
@@ -261,7 +271,8 @@ TEST(types_of_different_making_have_one_signature)
 {
 	struct type *i32 = mpi_type_find(MPI_INT), *f64 = mpi_type_find(MPI_DOUBLE);
 	struct type *three = make((struct type_arguments){.combiner = MPI_COMBINER_CONTIGUOUS, .count = 3, .old = i32});
-	struct type *vector = make((struct type_arguments){.combiner = MPI_COMBINER_VECTOR, .count = 3, .block = 2, .stride = 5, .old = i32});
+	struct type *vector = make((struct type_arguments){.combiner = MPI_COMBINER_VECTOR,
+		.count = 3, .block = 2, .stride = 5, .old = i32});
 
 	expect(mpi_type_signature_equal(three, 4, i32, 12));
 	expect(mpi_type_signature_equal(three, 4, vector, 2));
@@ -274,8 +285,10 @@ TEST(types_of_different_making_have_one_signature)
 TEST(data_goes_from_any_type_to_any_other)
 {
 	struct type *i32 = mpi_type_find(MPI_INT);
-	struct type *a = make((struct type_arguments){.combiner = MPI_COMBINER_VECTOR, .count = 1000, .block = 2, .stride = 3, .old = i32});
-	struct type *b = make((struct type_arguments){.combiner = MPI_COMBINER_VECTOR, .count = 2000, .block = 1, .stride = 2, .old = i32});
+	struct type *a = make((struct type_arguments){.combiner = MPI_COMBINER_VECTOR,
+		.count = 1000, .block = 2, .stride = 3, .old = i32});
+	struct type *b = make((struct type_arguments){.combiner = MPI_COMBINER_VECTOR,
+		.count = 2000, .block = 1, .stride = 2, .old = i32});
 	static int in[3000], out[4000];
 	int wrong = 0;
 

@@ -101,5 +101,6 @@ mpi_type_signature_equal(const struct type *a, MPI_Count a_count, const struct t
 	const struct shape *x = mpi_type_shape(a), *y = mpi_type_shape(b);
 
 	return a_count * x->elements == b_count * y->elements &&
-		mpi_signature_repeat(x->signature, x->elements, a_count) == mpi_signature_repeat(y->signature, y->elements, b_count);
+		mpi_signature_repeat(x->signature, x->elements, a_count) ==
+			mpi_signature_repeat(y->signature, y->elements, b_count);
 }

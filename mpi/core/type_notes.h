@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes: what a program attaches to predefined types, a name and attributes. The types themselves are constant and shared, so it is kept with the
- * rank, in a list: few programs do it, and for few types.
+ * Notes: what a program attaches to predefined types, a name and attributes. The types themselves
+ * are constant and shared, so it is kept with the rank, in a list: few programs do it, and for few
+ * types.
  */
 #ifndef MPI_CORE_TYPE_NOTES_H
 #define MPI_CORE_TYPE_NOTES_H

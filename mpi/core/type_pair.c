@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pairs of a value and an index that have no name, laid out as a C structure of the two. One is made when it is first asked for and belongs to
- * the rank; asking again gives the same one. MPI_MINLOC and MPI_MAXLOC take them.
+ * Pairs of a value and an index that have no name, laid out as a C structure of the two. One is
+ * made when it is first asked for and belongs to the rank; asking again gives the same one.
+ * MPI_MINLOC and MPI_MAXLOC take them.
  *
  * Source: MPI 5.0, 6.9.4.
  */
@@ -29,11 +30,12 @@ index_at(const struct type *value, const struct type *index)
 }
 
 static int
-make(struct mpi_rank *self, struct type *value, struct type *index, struct type **t)
+type_pair_make(struct mpi_rank *self, struct type *value, struct type *index, struct type **t)
 {
 	const MPI_Count ones[] = {1, 1}, at[] = {0, index_at(value, index)};
 	struct type *const parts[] = {value, index};
-	struct type_arguments a = {.combiner = MPI_COMBINER_STRUCT, .count = 2, .blocks = ones, .displacements = at, .types = parts};
+	struct type_arguments a = {.combiner = MPI_COMBINER_STRUCT, .count = 2, .blocks = ones,
+		.displacements = at, .types = parts};
 	int err = mpi_type_make(&a, t);
 	struct derived *d;
 	MPI_Datatype handle;
@@ -58,9 +60,10 @@ mpi_type_pair(struct mpi_rank *self, struct type *value, struct type *index, str
 
 	*t = d ? &d->type : NULL;
 	/* values are numbers with an order; indices whole numbers, but for Fortran's pairs, which have names */
-	if (d != NULL || value->basic < BASIC_I8 || value->basic > BASIC_FLD || index->basic < BASIC_I8 || index->basic > BASIC_U64)
+	if (d != NULL || value->basic < BASIC_I8 || value->basic > BASIC_FLD ||
+			index->basic < BASIC_I8 || index->basic > BASIC_U64)
 		return MPI_SUCCESS;
-	return make(self, value, index, t);
+	return type_pair_make(self, value, index, t);
 }
 
 bool
@@ -102,7 +105,8 @@ mpi_pairing(const struct type *t, bool larger)
 	const struct contents *c = &((const struct derived *)t)->contents;
 
 	return (struct pairing){
-		.value = c->type[0]->basic, .index = c->type[1]->basic, .index_at = (size_t)index_at(c->type[0], c->type[1]),
+		.value = c->type[0]->basic, .index = c->type[1]->basic,
+			.index_at = (size_t)index_at(c->type[0], c->type[1]),
 		.extent = (size_t)t->extent, .larger = larger,
 	};
 }

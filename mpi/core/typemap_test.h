@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests: type maps as the standard writes them, a list of (basic type, displacement) per type, and nested types made at random, each with
- * its map. Nothing here knows of shapes. Include in the one file of a test.
+ * For tests: type maps as the standard writes them, a list of (basic type, displacement) per type,
+ * and nested types made at random, each with its map. Nothing here knows of shapes. Include in the
+ * one file of a test.
  */
 #ifndef MPI_CORE_TYPEMAP_TEST_H
 #define MPI_CORE_TYPEMAP_TEST_H
@@ -44,13 +45,15 @@ map_random(long n)
 static inline void
 map_basic(struct map *m)
 {
-	static const struct { MPI_Datatype handle; int size[2]; int rep[2]; long at[2]; int extent; int align; } all[] = {
+	static const struct { MPI_Datatype handle; int size[2]; int rep[2]; long at[2]; int extent;
+		int align; } all[] = {
 		{MPI_CHAR, {1, 0}, {REP_BYTE, 0}, {0, 0}, 1, 1},
 		{MPI_SHORT, {2, 0}, {REP_I16, 0}, {0, 0}, 2, 2},
 		{MPI_INT, {4, 0}, {REP_I32, 0}, {0, 0}, 4, 4},
 		{MPI_FLOAT, {4, 0}, {REP_F32, 0}, {0, 0}, 4, 4},
 		{MPI_DOUBLE, {8, 0}, {REP_F64, 0}, {0, 0}, 8, 8},
-		{MPI_LONG_DOUBLE, {sizeof(long double), 0}, {REP_FLD, 0}, {0, 0}, sizeof(long double), _Alignof(long double)},
+		{MPI_LONG_DOUBLE, {sizeof(long double), 0}, {REP_FLD, 0}, {0, 0},
+			sizeof(long double), _Alignof(long double)},
 		{MPI_C_DOUBLE_COMPLEX, {16, 0}, {REP_C64, 0}, {0, 0}, 16, 8},
 		{MPI_DOUBLE_INT, {8, 4}, {REP_F64, REP_I32}, {0, 8}, 16, 8},
 		{MPI_SHORT_INT, {2, 4}, {REP_I16, REP_I32}, {0, 4}, 8, 4},
@@ -101,7 +104,8 @@ struct map_arguments {
 static inline int
 map_blocks(struct map *m, const struct map *old, struct type_arguments *a, struct map_arguments *v)
 {
-	static const int combiners[] = {MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED, MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_HINDEXED_BLOCK};
+	static const int combiners[] = {MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED,
+		MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_HINDEXED_BLOCK};
 	long at = map_random(20) - 5, extent = map_extent(old), step = map_random(4) == 0;
 
 	a->combiner = combiners[map_random(4)];

@@ -28,10 +28,12 @@ door_open(struct job *j)
 	size_t len;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	len = (size_t)snprintf(j->socket_name, sizeof(j->socket_name), "atoll-job-%d-%lx%lx", (int)getpid(), (long)now.tv_sec, now.tv_nsec);
+	len = (size_t)snprintf(j->socket_name, sizeof(j->socket_name), "atoll-job-%d-%lx%lx",
+		(int)getpid(), (long)now.tv_sec, now.tv_nsec);
 	memcpy(a.sun_path + 1, j->socket_name, len);
 	j->door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (j->door < 0 || bind(j->door, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) != 0 ||
+	if (j->door < 0 || bind(j->door, (struct sockaddr *)&a,
+			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) != 0 ||
 	    listen(j->door, 4096) != 0)
 		system_error("cannot open a socket for the ranks");
 	job_watch(j, j->door, EVENT_DOOR, 0);
@@ -56,7 +58,8 @@ new_round(const struct job *j)
 	if (r == NULL)
 		return NULL;
 	r->descriptor = memfd_create("atoll-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (r->descriptor < 0 || ftruncate(r->descriptor, (off_t)bytes) != 0 || fcntl(r->descriptor, F_ADD_SEALS, JOIN_SEALS) != 0)
+	if (r->descriptor < 0 || ftruncate(r->descriptor, (off_t)bytes) != 0 ||
+			fcntl(r->descriptor, F_ADD_SEALS, JOIN_SEALS) != 0)
 		system_error("cannot make shared memory for the job");
 	r->segment = mmap(NULL, common, PROT_READ | PROT_WRITE, MAP_SHARED, r->descriptor, 0);
 	if (r->segment == MAP_FAILED)
@@ -107,7 +110,8 @@ send_answer(int fd, const struct join_answer *answer, int descriptor)
 	if (descriptor >= 0) {
 		m.msg_control = &control;
 		m.msg_controllen = sizeof(control);
-		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
 		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &descriptor, sizeof(descriptor));
 	}
 	done = sendmsg(fd, &m, MSG_NOSIGNAL);
@@ -123,7 +127,10 @@ is_free(const struct job *j, uint32_t number)
 	return round == NULL || load_acquire(&round->segment->rank[number].state) == RANK_LEFT;
 }
 
-/* Linux 6.5 and later: the process at the other end of a socket, which may be gone by now; otherwise the one of that number. */
+/*
+ * Linux 6.5 and later: the process at the other end of a socket, which may be gone by now;
+ * otherwise the one of that number.
+ */
 static int
 watch_of(int socket, pid_t pid)
 {
@@ -142,7 +149,8 @@ add_member(struct job *j, struct rank *r, pid_t pid, int socket)
 
 	if (m == NULL)
 		system_error("no memory for a process");
-	*m = (struct member){.pid = pid, .socket = socket, .watch = pid != r->pid ? watch_of(socket, pid) : -1, .next = r->members};
+	*m = (struct member){.pid = pid, .socket = socket, .watch = pid != r->pid
+		? watch_of(socket, pid) : -1, .next = r->members};
 	if (m->watch >= 0)
 		job_watch(j, m->watch, EVENT_WATCH, m->watch);
 	r->members = m;
@@ -175,7 +183,8 @@ let_in(struct job *j, int number, pid_t pid, int fd)
 	round_pass(j, before);
 	round->segment->rank[number].pid = pid;
 	store_release(&round->segment->rank[number].state, RANK_ATTACHED);
-	send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_WELCOME, 0, 0, round->segment->bytes}, round->descriptor);
+	send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_WELCOME, 0, 0,
+		round->segment->bytes}, round->descriptor);
 	store_release(&round->segment->rank[number].answered, 1);
 	ending_look_for_absent(j);
 }
@@ -193,7 +202,8 @@ static void
 say_version(struct job *j, uint32_t theirs)
 {
 	if (!j->mismatch)
-		message("a rank's libmpi_abi.so.1 speaks job protocol %u, this mpiexec %d: take both from one installation (PATH, LD_LIBRARY_PATH)",
+		message("a rank's libmpi_abi.so.1 speaks job protocol %u, this mpiexec %d: take "
+			"both from one installation (PATH, LD_LIBRARY_PATH)",
 			theirs, JOIN_VERSION);
 	j->mismatch = true;
 }
@@ -210,11 +220,13 @@ door_answer(struct job *j, int fd)
 	epoll_ctl(j->events, EPOLL_CTL_DEL, fd, NULL);
 	if (got >= (ssize_t)sizeof(request.version) && request.version != JOIN_VERSION)
 		say_version(j, request.version);
-	if (got != sizeof(request) || !is_one_of_ours(fd, &who) || request.version != JOIN_VERSION || request.rank >= (uint32_t)j->count) {
+	if (got != sizeof(request) || !is_one_of_ours(fd, &who) ||
+			request.version != JOIN_VERSION || request.rank >= (uint32_t)j->count) {
 		send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_REFUSED, 0, 0, 0}, -1);
 		close(fd);
 	} else if (!is_free(j, request.rank)) {
-		send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_TAKEN, j->ranks[request.rank].joined, 0, 0}, -1);
+		send_answer(fd, &(struct join_answer){JOIN_VERSION, JOIN_TAKEN,
+			j->ranks[request.rank].joined, 0, 0}, -1);
 		close(fd);
 	} else {
 		let_in(j, (int)request.rank, who.pid, fd);

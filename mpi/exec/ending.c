@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How ranks end, and how the job ends with the first that fails: one line says who and why, the others are asked to end, and soon made to.
+ * How ranks end, and how the job ends with the first that fails: one line says who and why, the
+ * others are asked to end, and soon made to.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -110,7 +111,8 @@ say_why(const struct job *j, int number, pid_t pid, int wait_status)
 	else if (signal == SIGPIPE && nobody_reads())
 		return;
 	else if (signal != 0)
-		message("rank %d (process %d) was killed by signal %d (%s)", number, (int)pid, signal, strsignal(signal));
+		message("rank %d (process %d) was killed by signal %d (%s)", number, (int)pid,
+			signal, strsignal(signal));
 	else
 		message("rank %d (process %d) exited with status %d%s", number, (int)pid, WEXITSTATUS(wait_status),
 			is_inside(r, number) ? " without MPI_Finalize" : "");
@@ -121,7 +123,8 @@ static void
 blame(struct job *j, int number, pid_t pid, int wait_status)
 {
 	int status = status_of(wait_status);
-	bool late = j->ranks[number].round != NULL && !is_inside(&j->ranks[number], number) && !WIFSIGNALED(wait_status);
+	bool late = j->ranks[number].round != NULL && !is_inside(&j->ranks[number], number) &&
+		!WIFSIGNALED(wait_status);
 
 	if (!j->ending && j->interrupts == 0 && j->status == 0)
 		say_why(j, number, pid, wait_status);
@@ -153,7 +156,8 @@ ending_look_for_absent(struct job *j)
 	for (int i = 0; i < j->count && !j->ending; i++) {
 		if (j->ranks[i].pid != 0 || (j->ranks[i].round != NULL && j->ranks[i].round->number >= number))
 			continue;
-		message("rank %d ended without %sMPI_Init, and others wait for it", i, j->ranks[i].round != NULL ? "another " : "");
+		message("rank %d ended without %sMPI_Init, and others wait for it", i,
+			j->ranks[i].round != NULL ? "another " : "");
 		job_fail(j, 1);
 	}
 }
@@ -204,7 +208,10 @@ status_of_the_reaped(int watch)
 	return info.exit_code;
 }
 
-/* How a process ended that is not our child, as waitpid would say; -1: unknown. Only as long as its parent has not asked. */
+/*
+ * How a process ended that is not our child, as waitpid would say; -1: unknown. Only as long as its
+ * parent has not asked.
+ */
 static int
 status_of_zombie(pid_t pid)
 {

@@ -23,8 +23,10 @@ is_this_host(const char *name, size_t len)
 
 	gethostname(host, sizeof(host) - 1);
 	first = strcspn(host, ".");
-	return (len == 9 && strncmp(name, "localhost", len) == 0) || (len == 9 && strncmp(name, "127.0.0.1", len) == 0) ||
-		(len == strlen(host) && strncmp(name, host, len) == 0) || (len == first && strncmp(name, host, len) == 0);
+	return (len == 9 && strncmp(name, "localhost", len) == 0) ||
+		(len == 9 && strncmp(name, "127.0.0.1", len) == 0) ||
+		(len == strlen(host) && strncmp(name, host, len) == 0) ||
+			(len == first && strncmp(name, host, len) == 0);
 }
 
 static void
@@ -41,7 +43,8 @@ slots_of(const char *option, const char *text)
 	long n = strtol(text, &end, 10);
 
 	if (end == text || (*end != '\0' && strchr(SPACE ",", *end) == NULL) || n < 1 || n > RANKS_MAX)
-		usage_error("%s: slots are a number from 1 to %d, not '%.*s'", option, RANKS_MAX, (int)strcspn(text, SPACE ","), text);
+		usage_error("%s: slots are a number from 1 to %d, not '%.*s'", option, RANKS_MAX,
+			(int)strcspn(text, SPACE ","), text);
 	return (int)n;
 }
 

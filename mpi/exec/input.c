@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A process of its own passes the input on, for it may wait: whoever reads slowest decides how fast all get it, and who has ended is left out.
+ * A process of its own passes the input on, for it may wait: whoever reads slowest decides how fast
+ * all get it, and who has ended is left out.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +18,7 @@
 
 /* 0, or -1: the reader has gone. */
 static int
-give(int pipe, const char *data, size_t len)
+input_give(int pipe, const char *data, size_t len)
 {
 	while (len > 0) {
 		ssize_t done = write(pipe, data, len);
@@ -65,7 +66,7 @@ copy(int *pipes, int count, int readers)
 
 	while (readers > 0 && ((len = read_piece(piece)) > 0 || (len < 0 && errno == EINTR)))
 		for (int i = 0; i < count && len > 0; i++)
-			if (pipes[i] > 0 && give(pipes[i], piece, (size_t)len) != 0) {
+			if (pipes[i] > 0 && input_give(pipes[i], piece, (size_t)len) != 0) {
 				pipes[i] = 0;
 				readers--;
 			}

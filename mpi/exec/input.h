@@ -5,7 +5,10 @@
 #ifndef MPI_EXEC_INPUT_H
 #define MPI_EXEC_INPUT_H
 
-/* Start a process that copies our standard input to `count` pipes (0: none), which it takes, and ends with the input, its readers or us. */
+/*
+ * Start a process that copies our standard input to `count` pipes (0: none), which it takes, and
+ * ends with the input, its readers or us.
+ */
 void input_copy(int *pipes, int count);
 
 #endif

@@ -14,7 +14,9 @@
 
 #define SOCKET_NAME 64
 
-/* One life of the MPI library in all ranks: from everybody's MPI_Init to MPI_Finalize. Programs that run one after the other (in a shell
+/*
+ * One life of the MPI library in all ranks: from everybody's MPI_Init to MPI_Finalize. Programs
+ * that run one after the other (in a shell
    script) have one each. It is given up when all ranks have gone on to the next. */
 struct round {
 	struct segment *segment;
@@ -26,7 +28,10 @@ struct round {
 	struct round *next;
 };
 
-/* A process that joined as a rank, until it ends: it dies if its socket is closed. Several of a rank may live, but only the last is in MPI. */
+/*
+ * A process that joined as a rank, until it ends: it dies if its socket is closed. Several of a
+ * rank may live, but only the last is in MPI.
+ */
 struct member {
 	pid_t pid;
 	int socket;
@@ -84,7 +89,10 @@ bool job_serve(struct job *j, int most_ms);
 void signals_open(struct job *j);
 void signals_take(struct job *j);
 
-/* output.c: open the sinks; choose what to watch before waiting; there is room again, or ranks say something; all ranks have ended. */
+/*
+ * output.c: open the sinks; choose what to watch before waiting; there is room again, or ranks say
+ * something; all ranks have ended.
+ */
 void output_open(struct job *j);
 void output_watch(struct job *j);
 void output_take(struct job *j, struct sink *s);

@@ -56,7 +56,7 @@ pass_whole_lines(struct lines *l)
 }
 
 static void
-make_room(struct lines *l)
+lines_make_room(struct lines *l)
 {
 	size_t room = l->room ? 2 * l->room : FIRST_ROOM;
 	char *larger = l->used == l->room && room <= LINE_MAX_BYTES ? realloc(l->buffer, room) : NULL;
@@ -102,7 +102,7 @@ lines_read(struct lines *l)
 
 	if (l->fd < 0)
 		return false;
-	make_room(l);
+	lines_make_room(l);
 	got = l->room > l->used ? read(l->fd, l->buffer + l->used, l->room - l->used) : 0;
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output of a rank, passed on in whole lines, so that lines of ranks never mix. A line longer than the buffer is passed on in pieces.
+ * Output of a rank, passed on in whole lines, so that lines of ranks never mix. A line longer than
+ * the buffer is passed on in pieces.
  */
 #ifndef MPI_EXEC_LINES_H
 #define MPI_EXEC_LINES_H
@@ -26,7 +27,10 @@ void lines_watch(const struct lines *l, int rank);
 /* Take what there is. False: the rank has closed it, or nobody reads it: closed now. */
 bool lines_read(struct lines *l);
 
-/* The rank has ended: take a piece of what is left, without waiting; if nothing is, pass on an unfinished line and close. */
+/*
+ * The rank has ended: take a piece of what is left, without waiting; if nothing is, pass on an
+ * unfinished line and close.
+ */
 void lines_finish(struct lines *l);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpiexec: one thread, one loop over events. It starts the ranks, gives the job segment to those who join, passes their output on in whole
- * lines, and ends when they have ended; if it dies itself, the kernel kills the ranks.
+ * mpiexec: one thread, one loop over events. It starts the ranks, gives the job segment to those
+ * who join, passes their output on in whole lines, and ends when they have ended; if it dies
+ * itself, the kernel kills the ranks.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -36,7 +37,7 @@ job_watch(struct job *j, int fd, int kind, int number)
 }
 
 static void
-take(struct job *j, uint64_t what)
+main_take(struct job *j, uint64_t what)
 {
 	int number = (int)(uint32_t)what;
 
@@ -96,14 +97,14 @@ job_serve(struct job *j, int most_ms)
 	output_watch(j);
 	n = epoll_wait(j->events, e, EVENTS, left >= 0 && (most_ms < 0 || left < most_ms) ? left : most_ms);
 	for (int i = 0; i < n; i++)
-		take(j, e[i].data.u64);
+		main_take(j, e[i].data.u64);
 	if (j->limit != 0 && now_ms() >= j->limit)
 		overrun(j);
 	return n > 0;
 }
 
 static void
-run(struct job *j)
+main_run(struct job *j)
 {
 	long force = 0;			/* when to use it */
 	long look = now_ms();		/* when to look for a deadlock */
@@ -142,7 +143,8 @@ main(int argc, char **argv)
 
 	open_streams();
 	options_read(&options, argc, argv);
-	j = (struct job){.options = &options, .count = options.ranks, .ranks = calloc((size_t)options.ranks, sizeof(struct rank))};
+	j = (struct job){.options = &options, .count = options.ranks,
+		.ranks = calloc((size_t)options.ranks, sizeof(struct rank))};
 	j.events = epoll_create1(EPOLL_CLOEXEC);
 	if (j.ranks == NULL || j.events < 0)
 		system_error("cannot start");
@@ -155,7 +157,7 @@ main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	door_open(&j);
 	job_start(&j);
-	run(&j);
+	main_run(&j);
 	if (j.status != 0)
 		job_sweep();
 	output_finish(&j);

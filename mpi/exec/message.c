@@ -22,7 +22,7 @@ message_through(struct sink *s)
 }
 
 static void
-say(const char *format, va_list list)
+message_say(const char *format, va_list list)
 {
 	char line[LINE] = "mpiexec: ";
 	size_t len = strlen(line);
@@ -47,7 +47,7 @@ message(const char *format, ...)
 	va_list list;
 
 	va_start(list, format);
-	say(format, list);
+	message_say(format, list);
 	va_end(list);
 }
 
@@ -57,7 +57,7 @@ usage_error(const char *format, ...)
 	va_list list;
 
 	va_start(list, format);
-	say(format, list);
+	message_say(format, list);
 	va_end(list);
 	exit(2);
 }

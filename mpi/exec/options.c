@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options, as users of other MPIs know them; one dash or two. Every option may be written before each program; those that do not
- * belong to a program hold for the whole job.
+ * Options, as users of other MPIs know them; one dash or two. Every option may be written before
+ * each program; those that do not belong to a program hold for the whole job.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,26 +21,32 @@ static const char help[] =
 	"  -n, -np, -c N            ranks of the program (1)\n"
 	"  -x NAME[=VALUE]          set an environment variable for the program, or pass it on\n"
 	"  -env NAME VALUE          the same; -genv NAME VALUE: for all programs\n"
-	"  -envlist A,B,...         of our environment only these; -envnone: nothing; -envall: all (default); with g: for all programs\n"
+	"  -envlist A,B,...         of our environment only these; -envnone: nothing; -envall: all "
+	"(default); with g: for all programs\n"
 	"  -wdir, -wd DIR           run the program in this folder\n"
 	"  -initial-errhandler E    mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n"
 	"  --map-by core|socket     neighbours on neighbouring cores (default), or on the sockets in turn\n"
-	"  --map-by ppr:N:UNIT      at most N ranks for each node, socket or core, and without -n as many; -ppn N: ppr:N:node\n"
-	"  --bind-to core|none      a core (hwthread: the same) for each rank: by default if there are enough that no other job has\n"
+	"  --map-by ppr:N:UNIT      at most N ranks for each node, socket or core, and without -n "
+	"as many; -ppn N: ppr:N:node\n"
+	"  --bind-to core|none      a core (hwthread: the same) for each rank: by default if there "
+	"are enough that no other job has\n"
 	"  --report-bindings        say for each rank on which processors it runs\n"
 	"  --oversubscribe          allow more ranks than there are slots\n"
 	"  -host localhost[:N]      this host, with at most N ranks\n"
 	"  -hostfile, -machinefile, -f FILE  the same, a line each: HOST, HOST:N or HOST slots=N\n"
 	"  -stdin, -s all|none|RANK who reads standard input (0)\n"
 	"  --tag-output, -l, -prepend-rank   put [rank] before each line\n"
-	"  --timeout S              end the job after S seconds, with status 124 (or MPIEXEC_TIMEOUT in the environment)\n"
-	"  --on-deadlock end|report|ignore   when all ranks wait for one another inside MPI and no message is on its way: say who waits for\n"
+	"  --timeout S              end the job after S seconds, with status 124 (or "
+	"MPIEXEC_TIMEOUT in the environment)\n"
+	"  --on-deadlock end|report|ignore   when all ranks wait for one another inside MPI and no "
+	"message is on its way: say who waits for\n"
 	"                           whom, and end the job with status 35 (default), say it only, or do not look\n"
 	"                           (or MPIEXEC_ON_DEADLOCK in the environment)\n"
 	"  -q, --quiet              no remarks; what fails is still said\n"
 	"  -h, --help; -V, --version\n"
 	"\n"
-	"The exit status is that of the rank that failed first, 128 + signal if it was killed, or 0. A rank that ends between\n"
+	"The exit status is that of the rank that failed first, 128 + signal if it was killed, or "
+	"0. A rank that ends between\n"
 	"MPI_Init and MPI_Finalize has failed, also if its status is 0: then it is 1.\n"
 	"Interrupting once asks the ranks to end, twice ends them.\n";
 
@@ -102,7 +108,8 @@ read_x(struct reader *r, const char *option)
 	if (*text == '\0' || equals == text)
 		usage_error("%s needs NAME or NAME=VALUE, not '%s'", option, text);
 	if (equals != NULL)
-		add_setting(r->app->settings, &r->app->settings_count, strndup(text, (size_t)(equals - text)), equals + 1);
+		add_setting(r->app->settings, &r->app->settings_count,
+			strndup(text, (size_t)(equals - text)), equals + 1);
 	/* without a value: what mpiexec has is passed on anyhow */
 }
 
@@ -159,8 +166,10 @@ read_errhandler(struct reader *r, const char *option)
 {
 	const char *text = value_of(r, option);
 
-	if (strcmp(text, "mpi_errors_are_fatal") != 0 && strcmp(text, "mpi_errors_abort") != 0 && strcmp(text, "mpi_errors_return") != 0)
-		usage_error("%s knows mpi_errors_are_fatal, mpi_errors_abort and mpi_errors_return, not '%s'", option, text);
+	if (strcmp(text, "mpi_errors_are_fatal") != 0 && strcmp(text, "mpi_errors_abort") != 0 &&
+			strcmp(text, "mpi_errors_return") != 0)
+		usage_error("%s knows mpi_errors_are_fatal, mpi_errors_abort and "
+			"mpi_errors_return, not '%s'", option, text);
 	add_setting(r->app->settings, &r->app->settings_count, INITIAL_ERRHANDLER, text);
 }
 
@@ -197,7 +206,8 @@ read_map(struct reader *r, const char *option)
 		read_ppr(r, option, text);
 		return;
 	}
-	if (strcmp(text, "core") == 0 || strcmp(text, "slot") == 0 || strcmp(text, "node") == 0 || strcmp(text, "hwthread") == 0)
+	if (strcmp(text, "core") == 0 || strcmp(text, "slot") == 0 || strcmp(text, "node") == 0 ||
+			strcmp(text, "hwthread") == 0)
 		r->o->map = MAP_CORE;
 	else if (strcmp(text, "socket") == 0 || strcmp(text, "package") == 0)
 		r->o->map = MAP_SOCKET;
@@ -334,10 +344,14 @@ static const struct {
 } known[] = {
 	{"n", read_ranks}, {"np", read_ranks}, {"c", read_ranks}, {"x", read_x}, {"env", read_env}, {"genv", read_env},
 	{"initial-errhandler", read_errhandler},
-	{"wdir", read_wdir}, {"wd", read_wdir}, {"map-by", read_map}, {"bind-to", read_bind}, {"host", read_host}, {"hosts", read_host},
-	{"H", read_host}, {"oversubscribe", set_oversubscribe}, {"tag-output", set_tag}, {"l", set_tag}, {"prepend-rank", set_tag},
-	{"genvall", set_envall}, {"envall", set_envall}, {"genvnone", set_envnone}, {"envnone", set_envnone}, {"genvlist", read_envlist},
-	{"envlist", read_envlist}, {"hostfile", read_hostfile}, {"machinefile", read_hostfile}, {"f", read_hostfile}, {"ppn", read_ppn},
+	{"wdir", read_wdir}, {"wd", read_wdir}, {"map-by", read_map}, {"bind-to", read_bind},
+		{"host", read_host}, {"hosts", read_host},
+	{"H", read_host}, {"oversubscribe", set_oversubscribe}, {"tag-output", set_tag},
+		{"l", set_tag}, {"prepend-rank", set_tag},
+	{"genvall", set_envall}, {"envall", set_envall}, {"genvnone", set_envnone},
+		{"envnone", set_envnone}, {"genvlist", read_envlist},
+	{"envlist", read_envlist}, {"hostfile", read_hostfile}, {"machinefile", read_hostfile},
+		{"f", read_hostfile}, {"ppn", read_ppn},
 	{"perhost", read_ppn}, {"npernode", read_ppn}, {"N", read_ppn}, {"report-bindings", set_report},
 	{"timeout", read_timeout}, {"on-deadlock", read_on_deadlock},
 	{"s", read_stdin}, {"stdin", read_stdin}, {"q", set_quiet}, {"quiet", set_quiet},
@@ -366,7 +380,8 @@ static void
 read_app(struct reader *r)
 {
 	r->app = &r->o->apps[r->o->apps_count];
-	while (r->at < r->argc && r->argv[r->at][0] == '-' && r->argv[r->at][1] != '\0' && strcmp(r->argv[r->at], "--") != 0)
+	while (r->at < r->argc && r->argv[r->at][0] == '-' && r->argv[r->at][1] != '\0' &&
+			strcmp(r->argv[r->at], "--") != 0)
 		read_option(r);
 	if (r->at < r->argc && strcmp(r->argv[r->at], "--") == 0)
 		r->at++;
@@ -392,7 +407,8 @@ spread_settings(struct reader *r)
 
 		if (a->settings_count + r->everywhere_count > SETTINGS_MAX)
 			usage_error("too many environment variables");
-		memmove(a->settings + r->everywhere_count, a->settings, (size_t)a->settings_count * sizeof(a->settings[0]));
+		memmove(a->settings + r->everywhere_count, a->settings, (size_t)a->settings_count *
+			sizeof(a->settings[0]));
 		memcpy(a->settings, r->everywhere, (size_t)r->everywhere_count * sizeof(a->settings[0]));
 		a->settings_count += r->everywhere_count;
 		if (a->list == NULL)
@@ -419,7 +435,8 @@ count_ranks(struct reader *r)
 	if (r->hosts.slots > 0 && o->ranks > r->hosts.slots)
 		usage_error("%d ranks on %d slots: give the host more, or --oversubscribe", o->ranks, r->hosts.slots);
 	if (room > 0 && o->ranks > room)
-		usage_error("%d ranks, %d per unit of this host are %d: ask for fewer, or --oversubscribe", o->ranks, r->per, room);
+		usage_error("%d ranks, %d per unit of this host are %d: ask for fewer, or "
+			"--oversubscribe", o->ranks, r->per, room);
 }
 
 void

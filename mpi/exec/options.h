@@ -15,7 +15,8 @@
 struct app {
 	char **argv;			/* ends with NULL; points into the command line */
 	int ranks;
-	const char *list;		/* names of the variables that it gets from our environment, with commas; NULL: all */
+	/* names of the variables that it gets from our environment, with commas; NULL: all */
+	const char *list;
 	const char *wdir;		/* NULL: where mpiexec was started */
 	char *settings[SETTINGS_MAX];	/* NAME=VALUE for its environment */
 	int settings_count;
@@ -42,7 +43,10 @@ struct options {
 	enum on_deadlock deadlock;
 };
 
-/* Read the command line (argv stays in use). Ends the process for --help and --version (status 0) and for bad usage (one line, 2). */
+/*
+ * Read the command line (argv stays in use). Ends the process for --help and --version (status 0)
+ * and for bad usage (one line, 2).
+ */
 void options_read(struct options *o, int argc, char **argv);
 
 #endif

@@ -123,7 +123,8 @@ sort(struct processors *p, enum map map)
 	for (int i = 0; i < p->allowed; i++) {
 		struct place *me = &place[i];
 
-		*me = (struct place){p->cpu[i], topology(p->cpu[i], "physical_package_id"), topology(p->cpu[i], "core_id"), 0, 0};
+		*me = (struct place){p->cpu[i], topology(p->cpu[i], "physical_package_id"),
+			topology(p->cpu[i], "core_id"), 0, 0};
 		for (int j = 0; j < i; j++)
 			me->thread += place[j].socket == me->socket && place[j].core == me->core;
 		for (int j = 0; j < i; j++)
@@ -142,7 +143,8 @@ claim(int cpu)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int len = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "atoll-processor-%d", cpu);
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)) == 0)
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&a,
+			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)) == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -217,7 +219,8 @@ processors_report(const struct processors *p, int ranks)
 		int cpu = p->bound ? p->cpu[r % p->bound_count] : -1;
 
 		if (p->bound)
-			message("rank %d on %s is bound to processor %d (socket %d, core %d)", r, host, cpu, topology(cpu, "physical_package_id"),
+			message("rank %d on %s is bound to processor %d (socket %d, core %d)", r,
+				host, cpu, topology(cpu, "physical_package_id"),
 				topology(cpu, "core_id"));
 		else
 			message("rank %d on %s is not bound: it runs on any of %d processors", r, host, p->allowed);
@@ -236,7 +239,10 @@ processors_find(struct processors *p, const struct options *o)
 	wanted = o->ranks < p->count ? o->ranks : p->count;
 	if (o->bind == BIND_NONE || p->allowed == 0 || (o->bind == BIND_IF_FREE && o->ranks > p->count))
 		return;
-	/* who has a share of the time of all processors, as containers do, shares each of them with others whose claims are not seen here */
+	/*
+	 * who has a share of the time of all processors, as containers do, shares each of them with
+	 * others whose claims are not seen here
+	 */
 	if (o->bind == BIND_IF_FREE && p->count < p->allowed)
 		return;
 	p->bound = claim_some(p, wanted);

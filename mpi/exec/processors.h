@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which processors the job may use, and which it has for itself. A processor is claimed by a name in Linux' abstract socket namespace, which
- * only one process can hold and which is free again however that process ends: two jobs of a host never bind to one core. That is an agreement
- * among jobs, not a wall: anybody can hold such a name, and then the ranks run unbound. Names are per network namespace, so jobs of two
- * containers do not see each other's.
+ * Which processors the job may use, and which it has for itself. A processor is claimed by a name
+ * in Linux' abstract socket namespace, which only one process can hold and which is free again
+ * however that process ends: two jobs of a host never bind to one core. That is an agreement among
+ * jobs, not a wall: anybody can hold such a name, and then the ranks run unbound. Names are per
+ * network namespace, so jobs of two containers do not see each other's.
  */
 #ifndef MPI_EXEC_PROCESSORS_H
 #define MPI_EXEC_PROCESSORS_H

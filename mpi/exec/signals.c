@@ -72,7 +72,10 @@ interrupted(struct job *j, const struct signalfd_siginfo *s)
 		job_fail(j, 128 + signal);
 }
 
-/* Stop as a program that does not look at the signal does (that is: not, if nobody could make it go on), and the ranks meanwhile. */
+/*
+ * Stop as a program that does not look at the signal does (that is: not, if nobody could make it go
+ * on), and the ranks meanwhile.
+ */
 static void
 stopped(struct job *j)
 {

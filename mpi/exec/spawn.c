@@ -55,7 +55,8 @@ set_environment(const struct job *j, int rank)
 {
 	static const char *const ranks[] = {JOIN_RANK, "PMI_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
 		"OMPI_COMM_WORLD_NODE_RANK", "MPI_LOCALRANKID"};
-	static const char *const sizes[] = {JOIN_RANKS, "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+	static const char *const sizes[] = {JOIN_RANKS, "PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
+		"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
 
 	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
 		set_number(ranks[i], rank);
@@ -176,7 +177,9 @@ open_lines(struct lines *l, int rank)
 	return ends[1];
 }
 
-/* Where a rank reads: -1 for our own standard input. `copies`: the pipes of all ranks that get a copy. A terminal is read only by who
+/*
+ * Where a rank reads: -1 for our own standard input. `copies`: the pipes of all ranks that get a
+ * copy. A terminal is read only by who
    belongs to its session. */
 static int
 open_input(const struct job *j, int rank, int *copies)
@@ -202,14 +205,16 @@ open_input(const struct job *j, int rank, int *copies)
 static pid_t
 fork_for(pid_t launcher)
 {
-	return getpid() == launcher ? fork() : (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+	return getpid() == launcher ? fork() : (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD,
+		NULL, NULL, NULL, NULL);
 }
 
 static void
 start_rank(struct job *j, int rank, struct start *s)
 {
 	struct rank *r = &j->ranks[rank];
-	struct streams streams = {{open_input(j, rank, s->copies), open_lines(&r->out, rank), open_lines(&r->err, rank)}};
+	struct streams streams = {{open_input(j, rank, s->copies), open_lines(&r->out, rank),
+		open_lines(&r->err, rank)}};
 
 	r->pid = fork_for(s->launcher);
 	if (r->pid < 0)
@@ -248,7 +253,8 @@ start_ranks(struct start *s)
 
 	for (int a = 0; a < j->options->apps_count; a++) {
 		for (int i = 0; i < j->options->apps[a].ranks; i++, rank++) {
-			struct lines l = {.fd = -1, .sink = direct ? NULL : &j->out, .tag = j->options->tag ? rank : -1};
+			struct lines l = {.fd = -1, .sink = direct ? NULL
+				: &j->out, .tag = j->options->tag ? rank : -1};
 
 			j->ranks[rank] = (struct rank){.app = &j->options->apps[a], .out = l, .err = l};
 			if (!direct)
@@ -258,7 +264,10 @@ start_ranks(struct start *s)
 	}
 }
 
-/* A new session is a scheduling group of its own (with sched_autogroup_enabled), which begins without the weight that nice(1) gave us. */
+/*
+ * A new session is a scheduling group of its own (with sched_autogroup_enabled), which begins
+ * without the weight that nice(1) gave us.
+ */
 static void
 keep_nice(void)
 {
@@ -288,8 +297,8 @@ lead(void *start)
 }
 
 /*
- * The ranks as our children, but in another session. Only a process that is in it can start them there: one that has our memory and
- * descriptors, and which we wait for.
+ * The ranks as our children, but in another session. Only a process that is in it can start them
+ * there: one that has our memory and descriptors, and which we wait for.
  */
 static void
 start_apart(struct start *s)
@@ -348,7 +357,8 @@ failure_take(struct job *j)
 	if (got != sizeof(f))
 		return false;
 	if (!j->ending)
-		message("%s: %s", f.folder ? j->ranks[f.rank].app->wdir : j->ranks[f.rank].app->argv[0], strerror(f.error));
+		message("%s: %s", f.folder ? j->ranks[f.rank].app->wdir
+			: j->ranks[f.rank].app->argv[0], strerror(f.error));
 	job_fail(j, f.error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
 	return true;
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <mpi/fortran/routines.h>
 
-typedef void fortran_copy(int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out, int *flag, int *ierror);
+typedef void fortran_copy(int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out,
+	int *flag, int *ierror);
 typedef void fortran_delete(int *object, int *keyval, MPI_Aint *value, MPI_Aint *extra, int *ierror);
 
 /* One for each key: the key's users may outlive the key, so it stays. */
@@ -79,14 +80,16 @@ type_delete(MPI_Datatype type, int keyval, void *value, void *extra)
 	return key_delete(extra, MPI_Type_toint(type), keyval, value);
 }
 
-FORTRAN_ROUTINE(comm_create_keyval, (fortran_copy *copy, fortran_delete *delete, int *keyval, const MPI_Aint *extra, int *ierror))
+FORTRAN_ROUTINE(comm_create_keyval, (fortran_copy *copy, fortran_delete *delete, int *keyval,
+	const MPI_Aint *extra, int *ierror))
 {
 	struct fortran_key *k = key_new(copy, delete, *extra);
 
 	*ierror = k != NULL ? MPI_Comm_create_keyval(comm_copy, comm_delete, keyval, k) : MPI_ERR_NO_MEM;
 }
 
-FORTRAN_ROUTINE(type_create_keyval, (fortran_copy *copy, fortran_delete *delete, int *keyval, const MPI_Aint *extra, int *ierror))
+FORTRAN_ROUTINE(type_create_keyval, (fortran_copy *copy, fortran_delete *delete, int *keyval,
+	const MPI_Aint *extra, int *ierror))
 {
 	struct fortran_key *k = key_new(copy, delete, *extra);
 
@@ -123,14 +126,16 @@ FORTRAN_ROUTINE(type_set_attr, (const int *type, const int *keyval, const MPI_Ai
 }
 
 /* The functions that the standard has for keys: copy nothing, copy the value, do nothing. */
-FORTRAN_ROUTINE(comm_null_copy_fn, (int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out, int *flag, int *ierror))
+FORTRAN_ROUTINE(comm_null_copy_fn, (int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in,
+	MPI_Aint *out, int *flag, int *ierror))
 {
 	(void)object, (void)keyval, (void)extra, (void)in, (void)out;
 	*flag = 0;
 	*ierror = MPI_SUCCESS;
 }
 
-FORTRAN_ROUTINE(comm_dup_fn, (int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out, int *flag, int *ierror))
+FORTRAN_ROUTINE(comm_dup_fn, (int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in,
+	MPI_Aint *out, int *flag, int *ierror))
 {
 	(void)object, (void)keyval, (void)extra;
 	*out = *in;

@@ -56,7 +56,8 @@ place_of(fortran_function **table, fortran_function *f)
 	for (int i = 0; i < PLACES; i++) {
 		fortran_function *seen = NULL;
 
-		if (__atomic_compare_exchange_n(&table[i], &seen, f, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || seen == f)
+		if (__atomic_compare_exchange_n(&table[i], &seen, f, 0, __ATOMIC_ACQ_REL,
+				__ATOMIC_ACQUIRE) || seen == f)
 			return i;
 	}
 	fprintf(stderr, "atoll: a Fortran program may hand over %d different functions of a kind\n", PLACES);
@@ -129,7 +130,8 @@ generalised_cancel(void *extra, int complete)
 }
 
 FORTRAN_ROUTINE(grequest_start,
-    (void (*query)(MPI_Aint *, int *, int *), void (*release)(MPI_Aint *, int *), void (*cancel)(MPI_Aint *, int *, int *),
+    (void (*query)(MPI_Aint *, int *, int *), void (*release)(MPI_Aint *, int *),
+	void (*cancel)(MPI_Aint *, int *, int *),
 	const MPI_Aint *state, int *request, int *ierror))
 {
 	struct generalised *g = malloc(sizeof(*g));

@@ -74,7 +74,8 @@ FORTRAN_ROUTINE(type_ub, (const int *type, int *bound, int *ierror))
 		*ierror = earlier_int(lb + e, bound);
 }
 
-FORTRAN_ROUTINE(type_hvector, (const int *count, const int *length, const int *stride, const int *old, int *new, int *ierror))
+FORTRAN_ROUTINE(type_hvector, (const int *count, const int *length, const int *stride,
+	const int *old, int *new, int *ierror))
 {
 	MPI_Datatype t = MPI_DATATYPE_NULL;
 
@@ -82,7 +83,8 @@ FORTRAN_ROUTINE(type_hvector, (const int *count, const int *length, const int *s
 	*new = MPI_Type_toint(t);
 }
 
-FORTRAN_ROUTINE(type_hindexed, (const int *count, const int *lengths, const int *displs, const int *old, int *new, int *ierror))
+FORTRAN_ROUTINE(type_hindexed, (const int *count, const int *lengths, const int *displs,
+	const int *old, int *new, int *ierror))
 {
 	MPI_Aint *d = earlier_displacements(displs, *count);
 	MPI_Datatype t = MPI_DATATYPE_NULL;
@@ -92,7 +94,8 @@ FORTRAN_ROUTINE(type_hindexed, (const int *count, const int *lengths, const int 
 	free(d);
 }
 
-FORTRAN_ROUTINE(type_struct, (const int *count, const int *lengths, const int *displs, const int *types, int *new, int *ierror))
+FORTRAN_ROUTINE(type_struct, (const int *count, const int *lengths, const int *displs,
+	const int *types, int *new, int *ierror))
 {
 	MPI_Aint *d = earlier_displacements(displs, *count);
 	MPI_Datatype *all = fortran_types_in(types, *count), t = MPI_DATATYPE_NULL;

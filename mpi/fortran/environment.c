@@ -9,10 +9,14 @@ static const struct {
 	const char *key;
 	const char *bytes;
 } fortran_sizes[] = {
-	{"mpi_logical_size", "4"}, {"mpi_integer_size", "4"}, {"mpi_real_size", "4"}, {"mpi_double_precision_size", "8"},
+	{"mpi_logical_size", "4"}, {"mpi_integer_size", "4"}, {"mpi_real_size", "4"},
+		{"mpi_double_precision_size", "8"},
 };
 
-/* What the library must know of the compiler: gfortran's default kinds. Without them it keeps its own, which are equal. */
+/*
+ * What the library must know of the compiler: gfortran's default kinds. Without them it keeps its
+ * own, which are equal.
+ */
 static void
 fortran_tell_library(void)
 {
@@ -64,7 +68,8 @@ FORTRAN_ROUTINE(buffer_detach, (void *buffer, int *size, int *ierror))
 
 /* The length comes and goes without C's final NUL. */
 FORTRAN_ROUTINE(info_get_string,
-    (const int *info, const char *key, int *buflen, char *value, int *flag, int *ierror, size_t key_len, size_t value_len))
+    (const int *info, const char *key, int *buflen, char *value, int *flag, int *ierror,
+	size_t key_len, size_t value_len))
 {
 	char *key_c = fortran_text_in(key, key_len), value_c[FORTRAN_TEXT] = "";
 	int room = *buflen <= 0 ? 0 : *buflen < FORTRAN_TEXT ? *buflen + 1 : FORTRAN_TEXT, asks = room == 0;

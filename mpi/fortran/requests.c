@@ -63,7 +63,8 @@ FORTRAN_ROUTINE(testsome, (const int *count, int *requests, int *done, int *indi
 	free(r);
 }
 
-FORTRAN_ROUTINE(request_get_status_any, (const int *count, const int *requests, int *index, int *flag, int *status, int *ierror))
+FORTRAN_ROUTINE(request_get_status_any, (const int *count, const int *requests, int *index,
+	int *flag, int *status, int *ierror))
 {
 	MPI_Request *r = fortran_requests_in(requests, *count);
 
@@ -73,7 +74,8 @@ FORTRAN_ROUTINE(request_get_status_any, (const int *count, const int *requests, 
 	free(r);
 }
 
-FORTRAN_ROUTINE(request_get_status_some, (const int *count, const int *requests, int *done, int *indices, int *statuses, int *ierror))
+FORTRAN_ROUTINE(request_get_status_some, (const int *count, const int *requests, int *done,
+	int *indices, int *statuses, int *ierror))
 {
 	MPI_Request *r = fortran_requests_in(requests, *count);
 
@@ -84,7 +86,8 @@ FORTRAN_ROUTINE(request_get_status_some, (const int *count, const int *requests,
 }
 
 FORTRAN_ROUTINE(type_get_contents,
-    (const int *type, const int *integers_max, const int *addresses_max, const int *types_max, int *integers, MPI_Aint *addresses, int *types,
+    (const int *type, const int *integers_max, const int *addresses_max, const int *types_max,
+	int *integers, MPI_Aint *addresses, int *types,
 	int *ierror))
 {
 	MPI_Datatype t = MPI_Type_fromint(*type), *found;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * MPI for C programs: the types, handles and constants of the MPI 5.0 standard ABI. Prototypes come from the function table.
+ * MPI for C programs: the types, handles and constants of the MPI 5.0 standard ABI. Prototypes come
+ * from the function table.
  *
- * Handles are pointers to types that are never defined. Predefined handles are small numbers fixed by the standard; handles made at
- * run time are larger than any of them. Requires C99 or C++.
+ * Handles are pointers to types that are never defined. Predefined handles are small numbers fixed
+ * by the standard; handles made at run time are larger than any of them. Requires C99 or C++.
  */
 #ifndef ATOLL_MPI_H
 #define ATOLL_MPI_H
@@ -57,15 +58,19 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 typedef MPI_File_errhandler_function MPI_File_errhandler_fn;
 typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 
-typedef int (MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out,
+typedef int (MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void *extra_state,
+	void *attribute_val_in, void *attribute_val_out,
 	int *flag);
 typedef int (MPI_Comm_delete_attr_function)(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
-typedef int (MPI_Type_copy_attr_function)(MPI_Datatype datatype, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out,
+typedef int (MPI_Type_copy_attr_function)(MPI_Datatype datatype, int keyval, void *extra_state,
+	void *attribute_val_in, void *attribute_val_out,
 	int *flag);
 typedef int (MPI_Type_delete_attr_function)(MPI_Datatype datatype, int keyval, void *attribute_val, void *extra_state);
-typedef int (MPI_Win_copy_attr_function)(MPI_Win win, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int (MPI_Win_copy_attr_function)(MPI_Win win, int keyval, void *extra_state,
+	void *attribute_val_in, void *attribute_val_out, int *flag);
 typedef int (MPI_Win_delete_attr_function)(MPI_Win win, int keyval, void *attribute_val, void *extra_state);
-typedef int (MPI_Copy_function)(MPI_Comm comm, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int (MPI_Copy_function)(MPI_Comm comm, int keyval, void *extra_state,
+	void *attribute_val_in, void *attribute_val_out, int *flag);
 typedef int (MPI_Delete_function)(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
 #define MPI_COMM_NULL_COPY_FN         ((MPI_Comm_copy_attr_function *)0)
 #define MPI_COMM_DUP_FN               ((MPI_Comm_copy_attr_function *)1)
@@ -85,9 +90,11 @@ typedef int (MPI_Grequest_free_function)(void *extra_state);
 typedef int (MPI_Grequest_cancel_function)(void *extra_state, int complete);
 
 typedef int (MPI_Datarep_extent_function)(MPI_Datatype datatype, MPI_Aint *extent, void *extra_state);
-typedef int (MPI_Datarep_conversion_function)(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position,
+typedef int (MPI_Datarep_conversion_function)(void *userbuf, MPI_Datatype datatype, int count,
+	void *filebuf, MPI_Offset position,
 	void *extra_state);
-typedef int (MPI_Datarep_conversion_function_c)(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf, MPI_Offset position,
+typedef int (MPI_Datarep_conversion_function_c)(void *userbuf, MPI_Datatype datatype,
+	MPI_Count count, void *filebuf, MPI_Offset position,
 	void *extra_state);
 #define MPI_CONVERSION_FN_NULL        ((MPI_Datarep_conversion_function *)0)
 #define MPI_CONVERSION_FN_NULL_C      ((MPI_Datarep_conversion_function_c *)0)

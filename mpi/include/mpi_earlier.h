@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the standard ABI has no symbol for and programs use all the same, a part of mpi.h: the handles of Fortran as C sees them (MPI 5.0,
- * 19.3.4), and a type that MPI-3.0 removed. Nothing here is in the library.
+ * What the standard ABI has no symbol for and programs use all the same, a part of mpi.h: the
+ * handles of Fortran as C sees them (MPI 5.0, 19.3.4), and a type that MPI-3.0 removed. Nothing
+ * here is in the library.
  */
 #ifndef ATOLL_MPI_EARLIER_H
 #define ATOLL_MPI_EARLIER_H

@@ -51,7 +51,7 @@ exchange_with_other_leader(struct mpi_rank *self, struct agreement *a)
 
 /* Only what is free at both. */
 static void
-combine(struct agreement *a)
+agree_combine(struct agreement *a)
 {
 	struct proposal *p = &a->mine;
 
@@ -66,14 +66,14 @@ combine(struct agreement *a)
 
 /* The messages of the step before are there. */
 static void
-take(struct agreement *a)
+agree_take(struct agreement *a)
 {
 	if (!a->receiving)
 		return;
 	if (a->step == STEP_DOWN_IN)
 		a->mine = a->in;
 	else
-		combine(a);
+		agree_combine(a);
 	a->receiving = false;
 }
 
@@ -110,11 +110,11 @@ step_up(struct mpi_rank *self, struct agreement *a)
 }
 
 static void
-finish(struct mpi_rank *self, struct agreement *a, int error)
+agree_finish(struct mpi_rank *self, struct agreement *a, int error)
 {
 	mpi_ids_settle(&self->ids, a->window, a->offered, error == MPI_SUCCESS ? a->id : -1);
 	a->error = error;
-	link_remove(&a->link);
+	list_remove(&a->link);
 	a->done = true;
 	if (a->then != NULL)
 		a->then(self, a);
@@ -130,7 +130,7 @@ end_round(struct mpi_rank *self, struct agreement *a)
 		a->step = STEP_BEGIN;
 		return false;
 	}
-	finish(self, a, a->mine.agrees ? MPI_SUCCESS : MPI_ERR_OTHER);
+	agree_finish(self, a, a->mine.agrees ? MPI_SUCCESS : MPI_ERR_OTHER);
 	return true;
 }
 
@@ -152,7 +152,7 @@ step_down(struct mpi_rank *self, struct agreement *a)
 static bool
 advance_one(struct mpi_rank *self, struct agreement *a)
 {
-	take(a);
+	agree_take(a);
 	a->sending = false;
 	switch ((enum step)a->step) {
 	case STEP_BEGIN:
@@ -191,8 +191,8 @@ message_error(const struct agreement *a)
 static bool
 is_behind(const struct mpi_rank *self, const struct agreement *a)
 {
-	for (const struct link *l = self->agreements.next; l != &a->link; l = l->next) {
-		const struct agreement *b = LINK_OF(l, const struct agreement, link);
+	for (const struct list *l = self->agreements.next; l != &a->link; l = l->next) {
+		const struct agreement *b = list_entry(l, const struct agreement, link);
 
 		if (b->circle.context == a->circle.context && b->circle.tag == a->circle.tag)
 			return true;
@@ -209,14 +209,14 @@ can_advance(const struct mpi_rank *self, const struct agreement *a)
 bool
 mpi_agreements_are_ready(const struct mpi_rank *self)
 {
-	for (const struct link *l = self->agreements.next; l != &self->agreements; l = l->next)
-		if (can_advance(self, LINK_OF(l, const struct agreement, link)))
+	for (const struct list *l = self->agreements.next; l != &self->agreements; l = l->next)
+		if (can_advance(self, list_entry(l, const struct agreement, link)))
 			return true;
 	return false;
 }
 
 static bool
-advance(struct mpi_rank *self, struct agreement *a)
+agree_advance(struct mpi_rank *self, struct agreement *a)
 {
 	bool moved = false;
 
@@ -225,7 +225,7 @@ advance(struct mpi_rank *self, struct agreement *a)
 
 		moved = true;
 		if (err != MPI_SUCCESS) {
-			finish(self, a, err);
+			agree_finish(self, a, err);
 			break;
 		}
 		if (advance_one(self, a))
@@ -239,9 +239,9 @@ mpi_agreements_advance(struct mpi_rank *self)
 {
 	bool moved = false;
 
-	for (struct link *l = self->agreements.next, *next; l != &self->agreements; l = next) {
+	for (struct list *l = self->agreements.next, *next; l != &self->agreements; l = next) {
 		next = l->next;
-		moved |= advance(self, LINK_OF(l, struct agreement, link));
+		moved |= agree_advance(self, list_entry(l, struct agreement, link));
 	}
 	return moved;
 }
@@ -256,8 +256,8 @@ mpi_agree_start(struct mpi_rank *self, struct agreement *a)
 	a->position = (members->rank - c->leader + a->size) % a->size;
 	a->step = STEP_BEGIN;
 	a->id = -1;
-	link_append(&self->agreements, &a->link);
-	advance(self, a);
+	list_push_back(&self->agreements, &a->link);
+	agree_advance(self, a);
 }
 
 static bool

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Agreements on the number of a new communicator. All members take part, each with the numbers that are free there; the proposals are combined up
- * a binomial tree, between two groups exchanged by the leaders, and the result goes down again. If no number is free everywhere, the next
- * window of numbers is tried. An agreement advances whenever progress is made, so that it may go on beside the program.
+ * Agreements on the number of a new communicator. All members take part, each with the numbers that
+ * are free there; the proposals are combined up a binomial tree, between two groups exchanged by
+ * the leaders, and the result goes down again. If no number is free everywhere, the next window of
+ * numbers is tried. An agreement advances whenever progress is made, so that it may go on beside
+ * the program.
  *
  * Cost: n members, a = time of one message: 2 ceil(log2 n) a, one a more between two groups, for each window.
  */
@@ -11,8 +13,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <base/list.h>
 #include <mpi/core/ids.h>
-#include <mpi/core/list.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/request.h>
 
@@ -39,7 +41,7 @@ struct circle {
 };
 
 struct agreement {
-	struct link link;
+	struct list link;
 	struct circle circle;
 	int step;
 	int size;			/* of the group */
@@ -59,7 +61,10 @@ struct agreement {
 	void (*then)(struct mpi_rank *self, struct agreement *a);	/* when done, or NULL */
 };
 
-/* Begin. `circle`, `mine.ours` and `mine.agrees` are filled in, all else is zero; stays where it is until it is done. */
+/*
+ * Begin. `circle`, `mine.ours` and `mine.agrees` are filled in, all else is zero; stays where it is
+ * until it is done.
+ */
 void mpi_agree_start(struct mpi_rank *self, struct agreement *a);
 
 /* Begin and wait. Error class; MPI_ERR_OTHER if a member could not go on. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A ring of copies. Room comes back in the order in which the copies were made; a copy never wraps around, what is left at the end of
- * the ring is a copy that was taken already.
+ * A ring of copies. Room comes back in the order in which the copies were made; a copy never wraps
+ * around, what is left at the end of the ring is a copy that was taken already.
  */
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/transport/transport.h>
@@ -13,13 +13,13 @@ copy_at(const struct bounce *b, size_t at)
 }
 
 static size_t
-advance(const struct bounce *b, size_t at, size_t span)
+bounce_advance(const struct bounce *b, size_t at, size_t span)
 {
 	return at + span == b->bytes ? 0 : at + span;
 }
 
 static int
-create(struct mpi_rank *self, struct bounce *b)
+bounce_create(struct mpi_rank *self, struct bounce *b)
 {
 	if (b->bytes == 0)
 		b->bytes = transport_copies_bytes(self);
@@ -41,7 +41,7 @@ reclaim(struct bounce *b)
 		if (load_acquire(&c->taken) == 0)
 			return;
 		b->used -= c->span;
-		b->first = advance(b, b->first, c->span);
+		b->first = bounce_advance(b, b->first, c->span);
 	}
 }
 
@@ -52,14 +52,14 @@ append(struct bounce *b, size_t span, uint32_t taken)
 
 	store_relaxed(&c->taken, taken);
 	c->span = (uint32_t)span;
-	b->next = advance(b, b->next, span);
+	b->next = bounce_advance(b, b->next, span);
 	b->used += span;
 	return c;
 }
 
 /* Could a copy be appended? What is left at the end becomes a copy that was taken, if need be. */
 static bool
-make_room(struct bounce *b, size_t span)
+bounce_make_room(struct bounce *b, size_t span)
 {
 	size_t to_end;
 
@@ -84,17 +84,17 @@ mpi_bounce_take(struct mpi_rank *self, struct bounce *b, size_t len)
 {
 	size_t span = mpi_bounce_span(len);
 
-	if (b->ring == NULL && create(self, b) != 0)
+	if (b->ring == NULL && bounce_create(self, b) != 0)
 		return NULL;
-	return make_room(b, span) ? append(b, span, 0) : NULL;
+	return bounce_make_room(b, span) ? append(b, span, 0) : NULL;
 }
 
 bool
 mpi_bounce_has_room(struct mpi_rank *self, struct bounce *b, size_t len)
 {
-	if (b->ring == NULL && create(self, b) != 0)
+	if (b->ring == NULL && bounce_create(self, b) != 0)
 		return false;
-	return make_room(b, mpi_bounce_span(len));
+	return bounce_make_room(b, mpi_bounce_span(len));
 }
 
 bool

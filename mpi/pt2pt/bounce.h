@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies of standard sends to near peers, kept by the sender until the receiver has taken them, so that sends of medium size need not
- * wait. They lie one after the other in a ring of shared memory, each behind a word that the receiver sets. When there is no room,
- * the receiver gets the data from the program's own buffer.
+ * Copies of standard sends to near peers, kept by the sender until the receiver has taken them, so
+ * that sends of medium size need not wait. They lie one after the other in a ring of shared memory,
+ * each behind a word that the receiver sets. When there is no room, the receiver gets the data from
+ * the program's own buffer.
  *
- * Chunks of long messages have rings of their own (push.c): they are taken when they arrive, while a message may have to wait for a receive that
- * comes only after the long one is there.
+ * Chunks of long messages have rings of their own (push.c): they are taken when they arrive, while
+ * a message may have to wait for a receive that comes only after the long one is there.
  */
 #ifndef MPI_PT2PT_BOUNCE_H
 #define MPI_PT2PT_BOUNCE_H

@@ -2,11 +2,13 @@
  *
  * Bulk data between clusters: request, allow, start, and the data through a portal; and the answers that go with it.
  *
- * Nothing can stop in a circle: a rank's thread waits inside the kernel only to read from a sender that has started to write to it. Writing
- * goes on beside the rank, one send after the other, and only to receivers that have allowed it. A receiver allows one sender
- * at a time, so the receiver of the send that is being written reads from nobody else.
+ * Nothing can stop in a circle: a rank's thread waits inside the kernel only to read from a sender
+ * that has started to write to it. Writing goes on beside the rank, one send after the other, and
+ * only to receivers that have allowed it. A receiver allows one sender at a time, so the receiver
+ * of the send that is being written reads from nobody else.
  *
- * Data that is in several pieces on one side goes in parts, each allowed and started for itself, through a buffer of one part.
+ * Data that is in several pieces on one side goes in parts, each allowed and started for itself,
+ * through a buffer of one part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@
 
 /* an answer that found no room */
 struct answer {
-	struct link link;
+	struct list link;
 	uint32_t peer;
 	struct packet packet;
 };
@@ -85,21 +87,21 @@ mpi_answer(struct mpi_rank *self, uint32_t peer, struct packet *p)
 	struct answer *a;
 
 	p->origin = (uint32_t)self->world_rank;
-	if (link_is_empty(&self->answers) && send_answer(self, peer, p) != -E_AGAIN)
+	if (list_is_empty(&self->answers) && send_answer(self, peer, p) != -E_AGAIN)
 		return;
 	a = malloc(sizeof(*a));
 	if (a == NULL)
 		mpi_die(self, 1, "out of memory for an answer to another rank");
 	a->peer = peer;
 	a->packet = *p;
-	link_append(&self->answers, &a->link);
+	list_push_back(&self->answers, &a->link);
 }
 
 bool
 mpi_answers_have_room(struct mpi_rank *self)
 {
-	for (struct link *l = self->answers.next; l != &self->answers; l = l->next) {
-		uint32_t peer = LINK_OF(l, struct answer, link)->peer;
+	for (struct list *l = self->answers.next; l != &self->answers; l = l->next) {
+		uint32_t peer = list_entry(l, struct answer, link)->peer;
 
 		if (transport_is_near(self, peer) && transport_has_room(self, peer))
 			return true;
@@ -112,13 +114,13 @@ mpi_answers_flush(struct mpi_rank *self)
 {
 	bool moved = false;
 
-	for (struct link *l = self->answers.next, *next; l != &self->answers; l = next) {
-		struct answer *a = LINK_OF(l, struct answer, link);
+	for (struct list *l = self->answers.next, *next; l != &self->answers; l = next) {
+		struct answer *a = list_entry(l, struct answer, link);
 
 		next = l->next;
 		if (send_answer(self, a->peer, &a->packet) == -E_AGAIN)
 			continue;
-		link_remove(l);
+		list_remove(l);
 		free(a);
 		moved = true;
 	}
@@ -166,10 +168,10 @@ allow(struct mpi_rank *self, struct request *r)
 static void
 next_in(struct mpi_rank *self)
 {
-	while (self->bulk_in == NULL && !link_is_empty(&self->bulk_wanted)) {
-		struct request *r = LINK_OF(self->bulk_wanted.next, struct request, link);
+	while (self->bulk_in == NULL && !list_is_empty(&self->bulk_wanted)) {
+		struct request *r = list_entry(self->bulk_wanted.next, struct request, link);
 
-		link_remove(&r->link);
+		list_remove(&r->link);
 		self->bulk_in = r;
 		allow(self, r);
 	}
@@ -183,7 +185,7 @@ mpi_bulk_request(struct mpi_rank *self, struct request *r, const struct packet *
 	r->remote_request = p->bulk.request;
 	r->in_parts = r->type != NULL || (p->flags & PACKET_TYPED);
 	mpi_bulk_name(self, r);
-	link_append(&self->bulk_wanted, &r->link);
+	list_push_back(&self->bulk_wanted, &r->link);
 	next_in(self);
 }
 
@@ -245,12 +247,13 @@ write_part(struct mpi_rank *self, struct request *r)
 static void
 next_out(struct mpi_rank *self)
 {
-	while (self->bulk_out == NULL && !link_is_empty(&self->bulk_allowed)) {
-		struct request *r = LINK_OF(self->bulk_allowed.next, struct request, link);
-		struct packet start = {.kind = PACKET_START, .bulk = {.request = r->remote_request, .peer_request = r->bulk_name}};
+	while (self->bulk_out == NULL && !list_is_empty(&self->bulk_allowed)) {
+		struct request *r = list_entry(self->bulk_allowed.next, struct request, link);
+		struct packet start = {.kind = PACKET_START, .bulk = {.request = r->remote_request,
+			.peer_request = r->bulk_name}};
 		int err;
 
-		link_remove(&r->link);
+		list_remove(&r->link);
 		err = write_part(self, r);
 		if (err == MPI_SUCCESS)
 			mpi_answer(self, r->peer, &start);
@@ -273,7 +276,7 @@ mpi_bulk_allowed(struct mpi_rank *self, const struct packet *p)
 	r->part = (size_t)p->bytes;
 	r->more = p->flags & PACKET_MORE;
 	r->remote_request = p->bulk.peer_request;
-	link_append(&self->bulk_allowed, &r->link);
+	list_push_back(&self->bulk_allowed, &r->link);
 	next_out(self);
 }
 
@@ -287,7 +290,7 @@ mpi_bulk_progress(struct mpi_rank *self)
 		return false;
 	self->bulk_out = NULL;
 	if (result != 0 && r->link.next != NULL)
-		link_remove(&r->link);
+		list_remove(&r->link);
 	/* the next part may be allowed already */
 	if (result != 0 || !self->bulk_more)
 		mpi_bulk_done(self, r, result == 0 ? MPI_SUCCESS : mpi_far_error(result));
@@ -307,7 +310,7 @@ mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster)
 		if (r == self->bulk_in)
 			self->bulk_in = NULL;
 		else if (r->link.next != NULL)
-			link_remove(&r->link);
+			list_remove(&r->link);
 		mpi_bulk_done(self, r, MPI_ERR_PROC_ABORTED);
 	}
 	next_in(self);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Flow control: how many eager messages a rank may have at a peer that the peer has not matched yet. In a cluster the peer writes its count
- * into a shared word now and then; between clusters the count rides in the header of every packet, or in a packet of its own.
+ * Flow control: how many eager messages a rank may have at a peer that the peer has not matched
+ * yet. In a cluster the peer writes its count into a shared word now and then; between clusters the
+ * count rides in the header of every packet, or in a packet of its own.
  */
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/shared.h>

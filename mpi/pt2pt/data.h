@@ -10,7 +10,10 @@
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/transport/packet.h>
 
-/* The buffer of a request that was prepared (with any length) holds `count` elements of a type; their bytes can be counted. */
+/*
+ * The buffer of a request that was prepared (with any length) holds `count` elements of a type;
+ * their bytes can be counted.
+ */
 static inline void
 request_elements(struct request *r, struct type *t, MPI_Count count)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The death of a cluster. Sends to it fail by themselves, when they are tried; here end the operations that wait for something which
- * will not come: receives from its ranks or from anybody, and bulk transfers in the middle.
+ * The death of a cluster. Sends to it fail by themselves, when they are tried; here end the
+ * operations that wait for something which will not come: receives from its ranks or from anybody,
+ * and bulk transfers in the middle.
  */
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
@@ -14,10 +15,10 @@ waits_for(const struct mpi_rank *self, const struct request *r, uint32_t cluster
 }
 
 static void
-fail_posted(struct mpi_rank *self, struct link *list, uint32_t cluster)
+fail_posted(struct mpi_rank *self, struct list *list, uint32_t cluster)
 {
-	for (struct link *l = list->next, *next; l != list; l = next) {
-		struct request *r = LINK_OF(l, struct request, link);
+	for (struct list *l = list->next, *next; l != list; l = next) {
+		struct request *r = list_entry(l, struct request, link);
 
 		next = l->next;
 		if (!waits_for(self, r, cluster))

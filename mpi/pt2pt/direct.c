@@ -5,13 +5,15 @@
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/pt2pt/direct.h>
 
-#define FIRST_WAIT 200		/* turns before the second look: a peer that is sending gets ahead, an answer takes longer anyhow */
+/* turns before the second look: a peer that is sending gets ahead, an answer takes longer anyhow */
+#define FIRST_WAIT 200
 
 bool
 mpi_direct_send_copied(struct mpi_rank *self, const struct direct *d, uint32_t world)
 {
 	struct peer *peer = &self->peers[world];
-	struct bounce_copy *copy = d->bytes <= transport_copied_max(self) ? mpi_bounce_take(self, self->bounce, d->bytes) : NULL;
+	struct bounce_copy *copy = d->bytes <= transport_copied_max(self)
+		? mpi_bounce_take(self, self->bounce, d->bytes) : NULL;
 	struct packet *p = NULL;
 	uint32_t position;
 
@@ -58,14 +60,14 @@ static bool
 has_nothing_else(const struct mpi_rank *self)
 {
 	return self->lock.waiting == 0 && self->bulk_out == NULL && self->detached == NULL &&
-		link_is_empty(&self->pushing) && link_is_empty(&self->answers) &&
-		link_is_empty(&self->outgoing) && link_is_empty(&self->pending) && link_is_empty(&self->running) &&
-		link_is_empty(&self->agreements);
+		list_is_empty(&self->pushing) && list_is_empty(&self->answers) &&
+		list_is_empty(&self->outgoing) && list_is_empty(&self->pending) && list_is_empty(&self->running) &&
+		list_is_empty(&self->agreements);
 }
 
 /* Do nothing, without looking at memory that a peer is about to write. */
 static void
-let_go(unsigned turns)
+direct_let_go(unsigned turns)
 {
 	for (unsigned i = 0; i < turns; i++)
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -79,7 +81,7 @@ mpi_direct_wait(struct mpi_rank *self)
 
 	if (inbox->polls == 0 || !has_nothing_else(self))
 		return NULL;
-	let_go(FIRST_WAIT);
+	direct_let_go(FIRST_WAIT);
 	for (unsigned i = 0; p == NULL && i < inbox->polls && !mpi_rank_lock_is_wanted(&self->lock); i++)
 		p = inbox_peek(inbox);
 	return p;

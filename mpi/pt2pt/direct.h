@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The straight way of small messages between near ranks: from the program's buffer into the peer's inbox, and from the own inbox into the
- * program's buffer, without a request, when nothing else is in the way: no send that waits for room, no credit missing; no receive posted
- * before, no message kept. Whatever is not simple is refused, without a trace, and goes the ordinary way (send.c, recv.c), which leads to the
- * same end: order, credit and progress do not depend on the way.
+ * The straight way of small messages between near ranks: from the program's buffer into the peer's
+ * inbox, and from the own inbox into the program's buffer, without a request, when nothing else is
+ * in the way: no send that waits for room, no credit missing; no receive posted before, no message
+ * kept. Whatever is not simple is refused, without a trace, and goes the ordinary way (send.c,
+ * recv.c), which leads to the same end: order, credit and progress do not depend on the way.
  *
  * Whoever is inside the library may do it: nobody else is there (mpi_rank.direct), and who waits here lets others in.
  */
@@ -31,7 +32,10 @@ bool mpi_direct_send_copied(struct mpi_rank *self, const struct direct *d, uint3
 bool mpi_direct_recv_copied(struct mpi_rank *self, const struct direct *d, const struct packet *p);
 void mpi_direct_round(struct mpi_rank *self);
 
-/* Nothing is in the inbox: wait a little for the next packet, if there is nothing else to do. NULL: there is, or nothing came. */
+/*
+ * Nothing is in the inbox: wait a little for the next packet, if there is nothing else to do. NULL:
+ * there is, or nothing came.
+ */
 const struct packet *mpi_direct_wait(struct mpi_rank *self);
 
 static inline void
@@ -73,7 +77,8 @@ mpi_direct_send(struct mpi_rank *self, const struct direct *d)
 static inline __attribute__((always_inline)) bool
 direct_fits(const struct direct *d, const struct packet *p)
 {
-	return p->kind <= PACKET_NEAR && p->context == d->comm->context && (p->source == d->rank || d->rank == MPI_ANY_SOURCE) &&
+	return p->kind <= PACKET_NEAR && p->context == d->comm->context &&
+		(p->source == d->rank || d->rank == MPI_ANY_SOURCE) &&
 		(p->tag == d->tag || d->tag == MPI_ANY_TAG) && p->bytes <= d->bytes;
 }
 
@@ -102,8 +107,8 @@ mpi_direct_recv(struct mpi_rank *self, const struct direct *d, MPI_Status *statu
 }
 
 /*
- * Start a receive for which there is a new request. It does not look whether the message has come: that would take the line away from the sender
- * that is writing it, each time anew.
+ * Start a receive for which there is a new request. It does not look whether the message has come:
+ * that would take the line away from the sender that is writing it, each time anew.
  */
 static inline __attribute__((always_inline)) void
 mpi_direct_irecv(struct mpi_rank *self, const struct direct *d, struct request *r)

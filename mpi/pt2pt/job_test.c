@@ -3,8 +3,9 @@
  * Whole jobs in one process: ranks are threads, in one cluster or in several, under the sanitizers.
  *
  * sanitize: thread address
- * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c
- *	mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c build/gen/mpi/[a-z]*.c
+ * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
 #include <mpi/api/library.h>
@@ -21,7 +22,8 @@ static int job_errors;
 	do { \
 		if (!(condition)) { \
 			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, __FILE__, __LINE__, #condition); \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
+				__FILE__, __LINE__, #condition); \
 		} \
 	} while (0)
 
@@ -150,7 +152,8 @@ bereaved(void)
 	MUST(MPI_Send(large, LARGE, MPI_BYTE, 2, 0, MPI_COMM_WORLD) == MPI_ERR_PROC_ABORTED);
 	MUST(MPI_Wait(&r, MPI_STATUS_IGNORE) == MPI_ERR_PROC_ABORTED);
 	MUST(MPI_Send(&x, 1, MPI_INT, 2, 0, MPI_COMM_WORLD) == MPI_ERR_PROC_ABORTED);
-	err = MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 5, &x, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	err = MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 5, &x, 1, MPI_INT, 1 - rank, 5,
+		MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	MUST(err == MPI_SUCCESS && x == 1 - rank);
 	free(large);
 }

@@ -9,13 +9,13 @@
 #include <mpi/pt2pt/match.h>
 
 static void
-free_entries(struct link *list, bool in_all)
+free_entries(struct list *list, bool in_all)
 {
-	while (!link_is_empty(list)) {
-		struct link *l = list->next;
+	while (!list_is_empty(list)) {
+		struct list *l = list->next;
 
-		link_remove(l);
-		free(in_all ? LINK_OF(l, struct unexpected, all) : LINK_OF(l, struct unexpected, bin));
+		list_remove(l);
+		free(in_all ? list_entry(l, struct unexpected, all) : list_entry(l, struct unexpected, bin));
 	}
 }
 
@@ -35,7 +35,7 @@ bin_of(int32_t context, int32_t source)
 }
 
 static bool
-fits(const struct request *r, const struct packet *p)
+match_fits(const struct request *r, const struct packet *p)
 {
 	return r->context == p->context && (r->source == p->source || r->source == MPI_ANY_SOURCE) &&
 		(r->tag == p->tag || r->tag == MPI_ANY_TAG);
@@ -47,24 +47,25 @@ mpi_match_post(struct matcher *m, struct request *r)
 	r->order = m->order++;
 	r->posted = 1;
 	m->posted_count++;
-	link_append(r->source == MPI_ANY_SOURCE ? &m->posted_any : &m->posted[bin_of(r->context, r->source)], &r->link);
+	list_push_back(r->source == MPI_ANY_SOURCE ? &m->posted_any
+		: &m->posted[bin_of(r->context, r->source)], &r->link);
 }
 
 void
 mpi_match_withdraw(struct matcher *m, struct request *r)
 {
-	link_remove(&r->link);
+	list_remove(&r->link);
 	r->posted = 0;
 	m->posted_count--;
 }
 
 static struct request *
-oldest_in(struct link *list, const struct packet *p)
+oldest_in(struct list *list, const struct packet *p)
 {
-	for (struct link *l = list->next; l != list; l = l->next) {
-		struct request *r = LINK_OF(l, struct request, link);
+	for (struct list *l = list->next; l != list; l = l->next) {
+		struct request *r = list_entry(l, struct request, link);
 
-		if (fits(r, p))
+		if (match_fits(r, p))
 			return r;
 	}
 	return NULL;
@@ -89,12 +90,12 @@ mpi_match_arrived(struct matcher *m, const struct packet *p)
 static struct unexpected *
 new_entry(struct matcher *m)
 {
-	struct link *l = m->spare.next;
+	struct list *l = m->spare.next;
 
-	if (link_is_empty(&m->spare))
+	if (list_is_empty(&m->spare))
 		return malloc(sizeof(struct unexpected));
-	link_remove(l);
-	return LINK_OF(l, struct unexpected, bin);
+	list_remove(l);
+	return list_entry(l, struct unexpected, bin);
 }
 
 int
@@ -105,8 +106,8 @@ mpi_match_keep(struct matcher *m, const struct packet *p)
 	if (u == NULL)
 		return -1;
 	packet_copy(&u->packet, p);
-	link_append(&m->unexpected[bin_of(p->context, p->source)], &u->bin);
-	link_append(&m->unexpected_all, &u->all);
+	list_push_back(&m->unexpected[bin_of(p->context, p->source)], &u->bin);
+	list_push_back(&m->unexpected_all, &u->all);
 	m->unexpected_count++;
 	return 0;
 }
@@ -114,12 +115,13 @@ mpi_match_keep(struct matcher *m, const struct packet *p)
 static struct unexpected *
 find_from(struct matcher *m, int32_t context, int32_t source, int32_t tag)
 {
-	struct link *list = &m->unexpected[bin_of(context, source)];
+	struct list *list = &m->unexpected[bin_of(context, source)];
 
-	for (struct link *l = list->next; l != list; l = l->next) {
-		struct unexpected *u = LINK_OF(l, struct unexpected, bin);
+	for (struct list *l = list->next; l != list; l = l->next) {
+		struct unexpected *u = list_entry(l, struct unexpected, bin);
 
-		if (u->packet.context == context && u->packet.source == source && (u->packet.tag == tag || tag == MPI_ANY_TAG))
+		if (u->packet.context == context && u->packet.source == source &&
+				(u->packet.tag == tag || tag == MPI_ANY_TAG))
 			return u;
 	}
 	return NULL;
@@ -128,10 +130,10 @@ find_from(struct matcher *m, int32_t context, int32_t source, int32_t tag)
 static struct unexpected *
 find_any(struct matcher *m, int32_t context, int32_t tag)
 {
-	struct link *list = &m->unexpected_all;
+	struct list *list = &m->unexpected_all;
 
-	for (struct link *l = list->next; l != list; l = l->next) {
-		struct unexpected *u = LINK_OF(l, struct unexpected, all);
+	for (struct list *l = list->next; l != list; l = l->next) {
+		struct unexpected *u = list_entry(l, struct unexpected, all);
 
 		if (u->packet.context == context && (u->packet.tag == tag || tag == MPI_ANY_TAG))
 			return u;
@@ -150,15 +152,15 @@ mpi_match_find(struct matcher *m, int32_t context, int32_t source, int32_t tag)
 void
 mpi_match_take(struct matcher *m, struct unexpected *u)
 {
-	link_remove(&u->bin);
-	link_remove(&u->all);
+	list_remove(&u->bin);
+	list_remove(&u->all);
 	m->unexpected_count--;
 }
 
 void
 mpi_match_spare(struct matcher *m, struct unexpected *u)
 {
-	link_append(&m->spare, &u->bin);
+	list_push_back(&m->spare, &u->bin);
 }
 
 void

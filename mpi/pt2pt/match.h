@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matching: which message goes to which receive. Both sides are kept in the order that MPI demands: a message takes the oldest
- * posted receive that fits, a receive the oldest arrived message that fits. Queues are hashed by context and source; receives from
- * any source have a queue of their own, and every message is also in one list in order of arrival.
+ * Matching: which message goes to which receive. Both sides are kept in the order that MPI demands:
+ * a message takes the oldest posted receive that fits, a receive the oldest arrived message that
+ * fits. Queues are hashed by context and source; receives from any source have a queue of their
+ * own, and every message is also in one list in order of arrival.
  */
 #ifndef MPI_PT2PT_MATCH_H
 #define MPI_PT2PT_MATCH_H

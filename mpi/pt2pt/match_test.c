@@ -50,7 +50,8 @@ naive_posted(struct naive *n, struct request *r)
 
 		if (!naive_fits(r, &n->messages[i]))
 			continue;
-		memmove(&n->messages[i], &n->messages[i + 1], sizeof(n->messages[0]) * (size_t)(--n->message_count - i));
+		memmove(&n->messages[i], &n->messages[i + 1], sizeof(n->messages[0]) *
+			(size_t)(--n->message_count - i));
 		return number;
 	}
 	n->receives[n->receive_count++] = r;
@@ -66,7 +67,8 @@ pick(unsigned *seed, int n)
 static void
 one_arrives(struct matcher *m, struct naive *n, unsigned *seed, uint64_t number)
 {
-	struct packet p = {.kind = PACKET_NEAR, .context = pick(seed, 2), .source = pick(seed, 5), .tag = pick(seed, 3), .bytes = number};
+	struct packet p = {.kind = PACKET_NEAR, .context = pick(seed, 2), .source = pick(seed, 5),
+		.tag = pick(seed, 3), .bytes = number};
 	struct request *want, *have;
 
 	if (n->message_count == LIVE)

@@ -35,8 +35,8 @@ advance_pending(struct mpi_rank *self)
 {
 	bool moved = false;
 
-	for (struct link *l = self->pending.next, *next; l != &self->pending; l = next) {
-		struct pending *p = LINK_OF(l, struct pending, link);
+	for (struct list *l = self->pending.next, *next; l != &self->pending; l = next) {
+		struct pending *p = list_entry(l, struct pending, link);
 
 		next = l->next;
 		moved |= p->advance(p);
@@ -51,17 +51,17 @@ mpi_progress(struct mpi_rank *self)
 
 	if (self->bulk_out != NULL)
 		moved |= mpi_bulk_progress(self);
-	if (!link_is_empty(&self->pushing))
+	if (!list_is_empty(&self->pushing))
 		moved |= mpi_push_progress(self);
-	if (!link_is_empty(&self->answers))
+	if (!list_is_empty(&self->answers))
 		moved |= mpi_answers_flush(self);
-	if (!link_is_empty(&self->outgoing))
+	if (!list_is_empty(&self->outgoing))
 		moved |= mpi_sends_flush(self);
-	if (!link_is_empty(&self->pending))
+	if (!list_is_empty(&self->pending))
 		moved |= advance_pending(self);
-	if (!link_is_empty(&self->running))
+	if (!list_is_empty(&self->running))
 		moved |= mpi_requests_advance(self);
-	if (!link_is_empty(&self->agreements))
+	if (!list_is_empty(&self->agreements))
 		moved |= mpi_agreements_advance(self);
 	if (self->detached != NULL)
 		mpi_request_reap(self);
@@ -72,15 +72,15 @@ mpi_progress(struct mpi_rank *self)
 static bool
 room_for_any(struct mpi_rank *self)
 {
-	for (struct link *l = self->outgoing.next; l != &self->outgoing; l = l->next) {
-		uint32_t peer = (uint32_t)(LINK_OF(l, struct peer, blocked) - self->peers);
+	for (struct list *l = self->outgoing.next; l != &self->outgoing; l = l->next) {
+		uint32_t peer = (uint32_t)(list_entry(l, struct peer, blocked) - self->peers);
 
 		if (transport_is_near(self, peer) && transport_has_room(self, peer))
 			return true;
 	}
-	if (!link_is_empty(&self->pushing) && mpi_push_has_room(self))
+	if (!list_is_empty(&self->pushing) && mpi_push_has_room(self))
 		return true;
-	return !link_is_empty(&self->answers) && mpi_answers_have_room(self);
+	return !list_is_empty(&self->answers) && mpi_answers_have_room(self);
 }
 
 bool
@@ -89,8 +89,8 @@ mpi_can_move(struct mpi_rank *self)
 	if (mpi_requests_are_ready(self) || mpi_agreements_are_ready(self) ||
 		mpi_requests_are_over(self) || room_for_any(self))
 		return true;
-	for (const struct link *l = self->pending.next; l != &self->pending; l = l->next) {
-		const struct pending *p = LINK_OF(l, const struct pending, link);
+	for (const struct list *l = self->pending.next; l != &self->pending; l = l->next) {
+		const struct pending *p = list_entry(l, const struct pending, link);
 
 		if (p->can_move(p))
 			return true;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Point-to-point messages below the API: arguments are right, types are turned into bytes. Collectives stand on this, too.
+ * Point-to-point messages below the API: arguments are right, types are turned into bytes.
+ * Collectives stand on this, too.
  *
- * Protocols: eager (the data travels in the packet, or waits in a copy of the sender's), single copy (near ranks: the receiver copies
- * from the sender's buffer and says so; if the system does not allow that, the sender sends chunks), bulk (between clusters: request,
- * allow, start, and the data through a portal).
+ * Protocols: eager (the data travels in the packet, or waits in a copy of the sender's), single
+ * copy (near ranks: the receiver copies from the sender's buffer and says so; if the system does
+ * not allow that, the sender sends chunks), bulk (between clusters: request, allow, start, and the
+ * data through a portal).
  *
- * Flow control: a sender has at most `window` eager messages at a peer that the peer has not matched. After that its sends wait for their
- * receives, and only their envelopes travel: a receiver's memory is bounded by the window and by the sends that its peers have in hand,
- * it can always take what arrives, and no receive waits for one that comes after it.
+ * Flow control: a sender has at most `window` eager messages at a peer that the peer has not
+ * matched. After that its sends wait for their receives, and only their envelopes travel: a
+ * receiver's memory is bounded by the window and by the sends that its peers have in hand, it can
+ * always take what arrives, and no receive waits for one that comes after it.
  */
 #ifndef MPI_PT2PT_PT2PT_H
 #define MPI_PT2PT_PT2PT_H
@@ -16,8 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <base/list.h>
 #include <mpi.h>
-#include <mpi/core/list.h>
 #include <mpi/core/peer.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/request.h>
@@ -52,7 +55,10 @@ mpi_wait(struct mpi_rank *self, struct request *r)
 	return mpi_request_is_done(r) ? r->error : mpi_wait_longer(self, r);
 }
 
-/* The program asks again and again whether something is done, and it is not: let others run who may be needed for that. */
+/*
+ * The program asks again and again whether something is done, and it is not: let others run who may
+ * be needed for that.
+ */
 void mpi_relax(struct mpi_rank *self);
 
 /* What a rank waits for. */
@@ -69,8 +75,8 @@ bool mpi_request_is_ready(const void *request);
 void mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const void *arg);
 
 /*
- * One step of waiting when nothing has moved: transport_idle for a rank whose pending operations, and other threads, are to go on, and for
- * which room for what wants to go out may come up.
+ * One step of waiting when nothing has moved: transport_idle for a rank whose pending operations,
+ * and other threads, are to go on, and for which room for what wants to go out may come up.
  */
 void mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
 

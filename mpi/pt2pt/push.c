@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * When the system does not let a near receiver read the sender's memory: the receiver names its receive to the sender, and the sender sends
- * the data in chunks, through copies in shared memory, as many at a time as there is room for. Chunks of one message stay in order.
+ * When the system does not let a near receiver read the sender's memory: the receiver names its
+ * receive to the sender, and the sender sends the data in chunks, through copies in shared memory,
+ * as many at a time as there is room for. Chunks of one message stay in order.
  *
- * Each receiver to which chunks are under way has a ring of chunks for itself, so that one which computes instead of taking them stops no other.
- * A ring whose chunks are all taken goes to the next receiver that needs one.
+ * Each receiver to which chunks are under way has a ring of chunks for itself, so that one which
+ * computes instead of taking them stops no other. A ring whose chunks are all taken goes to the
+ * next receiver that needs one.
  */
 #include <stdlib.h>
 #include <mpi/core/rank.h>
@@ -43,7 +45,7 @@ mpi_push_asked(struct mpi_rank *self, const struct packet *p)
 	r->bytes = (size_t)p->bytes;
 	r->remote_request = p->near.peer_request;
 	r->moved = 0;
-	link_append(&self->pushing, &r->link);
+	list_push_back(&self->pushing, &r->link);
 }
 
 static void
@@ -53,7 +55,8 @@ fill_chunk(struct mpi_rank *self, struct packet *p, const struct request *r, str
 	p->flags = PACKET_BOUNCED;
 	p->origin = (uint32_t)self->world_rank;
 	p->near = (struct packet_near){
-		.address = transport_reference(self, mpi_bounce_data(copy)), .flag = transport_reference(self, &copy->taken),
+		.address = transport_reference(self, mpi_bounce_data(copy)),
+			.flag = transport_reference(self, &copy->taken),
 		.peer_request = r->remote_request,
 	};
 }
@@ -128,15 +131,15 @@ mpi_push_progress(struct mpi_rank *self)
 {
 	bool moved = false;
 
-	for (struct link *l = self->pushing.next, *next; l != &self->pushing; l = next) {
-		struct request *r = LINK_OF(l, struct request, link);
+	for (struct list *l = self->pushing.next, *next; l != &self->pushing; l = next) {
+		struct request *r = list_entry(l, struct request, link);
 
 		next = l->next;
 		while (r->moved < r->bytes && push_chunk(self, r))
 			moved = true;
 		if (r->moved < r->bytes)
 			continue;
-		link_remove(l);
+		list_remove(l);
 		mpi_request_complete(r, MPI_SUCCESS);
 		moved = true;
 	}
@@ -147,12 +150,13 @@ mpi_push_progress(struct mpi_rank *self)
 bool
 mpi_push_has_room(struct mpi_rank *self)
 {
-	for (struct link *l = self->pushing.next; l != &self->pushing; l = l->next) {
-		struct request *r = LINK_OF(l, struct request, link);
+	for (struct list *l = self->pushing.next; l != &self->pushing; l = l->next) {
+		struct request *r = list_entry(l, struct request, link);
 
 		struct bounce *ring = push_ring_of(self, r->peer);
 
-		if (ring != NULL && mpi_bounce_has_room(self, ring, next_len(self, r)) && transport_has_room(self, r->peer))
+		if (ring != NULL && mpi_bounce_has_room(self, ring, next_len(self, r)) &&
+				transport_has_room(self, r->peer))
 			return true;
 	}
 	return false;

@@ -35,7 +35,10 @@ release_sender(struct mpi_rank *self, const struct packet *p)
 		mpi_answer(self, p->origin, &done);
 }
 
-/* Get data that has one piece at the sender and several here; through a buffer that stays in the cache, where the sender's memory is not ours. */
+/*
+ * Get data that has one piece at the sender and several here; through a buffer that stays in the
+ * cache, where the sender's memory is not ours.
+ */
 static int
 fetch_pieces(struct mpi_rank *self, struct request *r, const struct packet *p, size_t bytes)
 {
@@ -56,7 +59,10 @@ fetch_pieces(struct mpi_rank *self, struct request *r, const struct packet *p, s
 	return 0;
 }
 
-/* The sender has several pieces. Where all memory is shared, so is its request, which stays until the sender is released. */
+/*
+ * The sender has several pieces. Where all memory is shared, so is its request, which stays until
+ * the sender is released.
+ */
 static int
 fetch_typed(struct mpi_rank *self, struct request *r, const struct packet *p, size_t bytes)
 {
@@ -76,7 +82,8 @@ fetch_data(struct mpi_rank *self, struct request *r, const struct packet *p, siz
 {
 	if (p->flags & PACKET_TYPED)
 		return fetch_typed(self, r, p, bytes);
-	return r->type == NULL ? transport_fetch(self, p->origin, p->near.address, r->buffer, bytes) : fetch_pieces(self, r, p, bytes);
+	return r->type == NULL ? transport_fetch(self, p->origin, p->near.address, r->buffer, bytes)
+		: fetch_pieces(self, r, p, bytes);
 }
 
 /* Get the data of a near peer; false: it will come in chunks. */

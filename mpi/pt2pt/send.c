@@ -38,7 +38,10 @@ fill_header(struct packet *p, const struct request *r, enum packet_kind kind, ui
 	p->bytes = r->bytes;
 }
 
-/* Data too long for a packet, or a send that must wait for its receive: the receiver gets it from memory of this rank. */
+/*
+ * Data too long for a packet, or a send that must wait for its receive: the receiver gets it from
+ * memory of this rank.
+ */
 static void
 fill_near(struct mpi_rank *self, struct packet *p, struct request *r, struct bounce_copy *copy)
 {
@@ -116,17 +119,17 @@ send_one(struct mpi_rank *self, struct request *r)
 static bool
 has_queue(const struct peer *peer)
 {
-	return peer->queue.next != NULL && !link_is_empty(&peer->queue);
+	return peer->queue.next != NULL && !list_is_empty(&peer->queue);
 }
 
 static void
 enqueue(struct mpi_rank *self, struct peer *peer, struct request *r)
 {
 	if (peer->queue.next == NULL)
-		link_init(&peer->queue);
-	if (link_is_empty(&peer->queue))
-		link_append(&self->outgoing, &peer->blocked);
-	link_append(&peer->queue, &r->link);
+		list_init(&peer->queue);
+	if (list_is_empty(&peer->queue))
+		list_push_back(&self->outgoing, &peer->blocked);
+	list_push_back(&peer->queue, &r->link);
 	peer->direct = NULL;
 }
 
@@ -147,19 +150,19 @@ flush_peer(struct mpi_rank *self, struct peer *peer)
 {
 	bool moved = false;
 
-	while (!link_is_empty(&peer->queue)) {
-		struct request *r = LINK_OF(peer->queue.next, struct request, link);
-		struct link *l = &r->link;
+	while (!list_is_empty(&peer->queue)) {
+		struct request *r = list_entry(peer->queue.next, struct request, link);
+		struct list *l = &r->link;
 
 		/* out of the queue first: a request may be gone once its packet is out */
-		link_remove(l);
+		list_remove(l);
 		if (send_one(self, r) == NO_ROOM) {
-			link_prepend(&peer->queue, l);
+			list_push_front(&peer->queue, l);
 			return moved;
 		}
 		moved = true;
 	}
-	link_remove(&peer->blocked);
+	list_remove(&peer->blocked);
 	return moved;
 }
 
@@ -168,9 +171,9 @@ mpi_sends_flush(struct mpi_rank *self)
 {
 	bool moved = false;
 
-	for (struct link *l = self->outgoing.next, *next; l != &self->outgoing; l = next) {
+	for (struct list *l = self->outgoing.next, *next; l != &self->outgoing; l = next) {
 		next = l->next;
-		moved |= flush_peer(self, LINK_OF(l, struct peer, blocked));
+		moved |= flush_peer(self, list_entry(l, struct peer, blocked));
 	}
 	return moved;
 }

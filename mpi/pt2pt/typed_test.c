@@ -3,8 +3,9 @@
  * Jobs whose messages lie in pieces, in one cluster and between clusters, under the sanitizers.
  *
  * sanitize: thread address
- * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c
- *	mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c build/gen/mpi/[a-z]*.c
+ * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
 #include <mpi/api/library.h>
@@ -19,7 +20,8 @@ static int job_errors;
 	do { \
 		if (!(condition)) { \
 			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, __FILE__, __LINE__, #condition); \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
+				__FILE__, __LINE__, #condition); \
 		} \
 	} while (0)
 
@@ -54,7 +56,8 @@ static void
 pass(int *out, int *in, int size, enum kind sent, enum kind wanted)
 {
 	struct mpi_rank *self = mpi_self();
-	int ranks = self->world_size, me = self->world_rank, right = (me + 1) % ranks, left = (me + ranks - 1) % ranks, count = -1;
+	int ranks = self->world_size, me = self->world_rank, right = (me + 1) % ranks,
+		left = (me + ranks - 1) % ranks, count = -1;
 	MPI_Datatype t = type_of(sent, size), u = type_of(wanted, size);
 	MPI_Request r;
 	MPI_Status s;

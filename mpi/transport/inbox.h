@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inbox of a rank: a ring of packets in memory that the ranks of a cluster share. Many senders, one receiver, no locks.
+ * The inbox of a rank: a ring of packets in memory that the ranks of a cluster share. Many senders,
+ * one receiver, no locks.
  *
- * A sender takes a position by compare-and-swap on `tail`, fills the cell and writes position + 1 into its `word`; the receiver waits for
- * that word, so that one cache line carries the flag, the header and 32 bytes of data. The receiver never writes to cells; that
- * they are free again is told by `head`, now and then. A full inbox refuses; a sender that is about to sleep because of it says so
- * (inbox_must_wait) when its own `sleeping` is set.
+ * A sender takes a position by compare-and-swap on `tail`, fills the cell and writes position + 1
+ * into its `word`; the receiver waits for that word, so that one cache line carries the flag, the
+ * header and 32 bytes of data. The receiver never writes to cells; that they are free again is told
+ * by `head`, now and then. A full inbox refuses; a sender that is about to sleep because of it says
+ * so (inbox_must_wait) when its own `sleeping` is set.
  *
- * No wake-up is lost: a sender changes `tail` (total order) before it looks at `sleeping`, the receiver sets `sleeping` (total order)
- * before it looks at `tail`. Likewise a sender sets its `sleeping`, then sees or sets `starved`, then looks at `head`; the receiver
- * changes `head`, then clears `starved`, then looks who sleeps. Words that different ranks write lie on different cache lines.
+ * No wake-up is lost: a sender changes `tail` (total order) before it looks at `sleeping`, the
+ * receiver sets `sleeping` (total order) before it looks at `tail`. Likewise a sender sets its
+ * `sleeping`, then sees or sets `starved`, then looks at `head`; the receiver changes `head`, then
+ * clears `starved`, then looks who sleeps. Words that different ranks write lie on different cache
+ * lines.
  */
 #ifndef MPI_TRANSPORT_INBOX_H
 #define MPI_TRANSPORT_INBOX_H
@@ -66,7 +70,8 @@ inbox_claim(struct inbox *box, uint32_t cells, uint32_t *position)
 }
 
 /*
- * A sender that found no room and has set its `sleeping`: must it sleep? If so, the owner will say when there is room. In total order.
+ * A sender that found no room and has set its `sleeping`: must it sleep? If so, the owner will say
+ * when there is room. In total order.
  */
 bool inbox_must_wait(struct inbox *box, uint32_t cells);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The packet: what ranks send each other, the same in a cluster (one cell of the inbox) and between clusters (one mailbox message).
- * 32 bytes of header and up to 96 of data, so that header and 32 bytes of data share a cache line. Explicit widths. Addresses stand
- * only in packets that stay in a cluster.
+ * The packet: what ranks send each other, the same in a cluster (one cell of the inbox) and between
+ * clusters (one mailbox message). 32 bytes of header and up to 96 of data, so that header and 32
+ * bytes of data share a cache line. Explicit widths. Addresses stand only in packets that stay in a
+ * cluster.
  */
 #ifndef MPI_TRANSPORT_PACKET_H
 #define MPI_TRANSPORT_PACKET_H
@@ -18,8 +19,13 @@ enum packet_kind {
 	PACKET_EAGER = 1,	/* the data is inside */
 	PACKET_NEAR,		/* the data is at `address` of the sender's; `flag` says when it was taken */
 	PACKET_DONE,		/* answer: it was taken, set the word at `flag` yourself */
-	PACKET_PULL,		/* answer: cannot read it, send `bytes` in chunks to `peer_request`; `request` is the sender's */
-	PACKET_CHUNK,		/* the next bytes are at `address`, as with PACKET_NEAR; `peer_request` names the receive */
+	/*
+	 * answer: cannot read it, send `bytes` in chunks to `peer_request`; `request` is the
+	 * sender's
+	 */
+	PACKET_PULL,
+	/* the next bytes are at `address`, as with PACKET_NEAR; `peer_request` names the receive */
+	PACKET_CHUNK,
 	PACKET_REQUEST,		/* between clusters: wants to send `bytes`; `request` names the sender's request */
 	PACKET_ALLOW,		/* answer: send `bytes` through the portal; `peer_request` names the receiver's */
 	PACKET_START,		/* the sender is writing: read now */
@@ -45,7 +51,11 @@ struct packet_near {
 };
 
 struct packet {
-	uint32_t word;		/* inbox: position + 1 when complete; mailbox: messages the sender has matched from the receiver */
+	/*
+	 * inbox: position + 1 when complete; mailbox: messages the sender has matched from the
+	 * receiver
+	 */
+	uint32_t word;
 	uint8_t kind;
 	uint8_t flags;
 	uint16_t reserved;

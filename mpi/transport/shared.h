@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * 32-bit words that ranks of one cluster share, with their order spelled out. Ranks are threads of one address space on cores with
- * coherent caches; a word used here is used by nothing else.
+ * 32-bit words that ranks of one cluster share, with their order spelled out. Ranks are threads of
+ * one address space on cores with coherent caches; a word used here is used by nothing else.
  */
 #ifndef MPI_TRANSPORT_SHARED_H
 #define MPI_TRANSPORT_SHARED_H
@@ -12,11 +12,13 @@
 #define CACHE_LINE 64
 
 /*
- * What ranks that share a core run through again and again lies on one page: each rank has a copy of the library at addresses of its own, and so
- * needs a translation of its own for each page of it.
+ * What ranks that share a core run through again and again lies on one page: each rank has a copy
+ * of the library at addresses of its own, and so needs a translation of its own for each page of
+ * it.
  */
 #define ON_ONE_PAGE __attribute__((section("atoll_often")))
-#define ON_ONE_PAGE_BEGIN __attribute__((section("atoll_often"), aligned(2048)))	/* first in most programs; all is less */
+/* first in most programs; all is less */
+#define ON_ONE_PAGE_BEGIN __attribute__((section("atoll_often"), aligned(2048)))
 
 /* Sees everything that happened before the release that wrote the value. */
 static inline uint32_t

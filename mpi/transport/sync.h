@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where ranks of one cluster meet. Zero is the start. Ranks that share a core (transport_lane) are counted first among themselves, on a line that
- * does not leave their core.
+ * Where ranks of one cluster meet. Zero is the start. Ranks that share a core (transport_lane) are
+ * counted first among themselves, on a line that does not leave their core.
  */
 #ifndef MPI_TRANSPORT_SYNC_H
 #define MPI_TRANSPORT_SYNC_H

@@ -10,7 +10,7 @@
  * nobody is left to wake one. (That it says so at last when there is one follows from looking
  * again and again.)
  *
- * proves: mpi/transport/process/wait.c sleep_until_woken 34cf7b0e2d77
+ * proves: mpi/transport/process/wait.c sleep_until_woken f3faf4402f1c
  * proves: mpi/transport/process/wait.c transport_wake_owner b7cb63448721
  * proves: mpi/exec/deadlock.c all_sleep e1b0ba9d4c35
  * proves: mpi/exec/deadlock.c none_is_woken 379e71155538

@@ -24,7 +24,7 @@
  * proves: mpi/coll/brief.c fold_and_open 0812cee90db8
  * proves: mpi/coll/meet_coll.c meet_near c379b19c96e0
  * proves: mpi/coll/meet_coll.c meet_far ab1b54c3d482
- * proves: mpi/coll/meet_coll.c run d92b71b54876
+ * proves: mpi/coll/meet_coll.c run 11c3471680dc
  *
  * run: -DRANKS=2 -DROUNDS=4
  * run: -DRANKS=3 -DROUNDS=3

@@ -16,17 +16,17 @@
  * Shown: every thread gets what it waits for (no wait without end), whoever polls, and whoever
  * stops to poll because its own wait is over.
  *
- * proves: mpi/core/lock.c rouse_ready 1abb60ba7555
- * proves: mpi/core/lock.c poller_must_look 738f68b91270
- * proves: mpi/core/lock.c call_waiters e6932fb1f959
+ * proves: mpi/core/lock.c rouse_ready ee511910f08b
+ * proves: mpi/core/lock.c poller_must_look 47e57233154d
+ * proves: mpi/core/lock.c call_waiters ab7821ae3919
  * proves: mpi/core/lock.c mpi_rank_unlock fd0d544cdeab
- * proves: mpi/core/lock.c mpi_rank_pause 7d15b767d2e0
- * proves: mpi/core/lock.c a_sleeper_is_ready 039623c114f3
+ * proves: mpi/core/lock.c mpi_rank_pause cde44353218a
+ * proves: mpi/core/lock.c a_sleeper_is_ready e180c55c64a1
  * proves: mpi/core/lock.c may_go_on 3f5fce9e7a8c
- * proves: mpi/core/lock.c poll 2ddb0e559555
- * proves: mpi/core/lock.c sleep_until_woken 5e8f25a1e1da
+ * proves: mpi/core/lock.c poll c6d78f89730f
+ * proves: mpi/core/lock.c sleep_until_woken 552373ffd537
  * proves: mpi/core/lock.c mpi_rank_wait 1d1e6ec6bd1e
- * proves: mpi/pt2pt/progress.c mpi_can_move da4a40feb231
+ * proves: mpi/pt2pt/progress.c mpi_can_move e12f36241677
  * proves: mpi/transport/atoll/wait.c nothing_new 4a256b05b3fb
  * proves: mpi/transport/atoll/wait.c become_listener b6ec71f28189
  * proves: mpi/transport/atoll/wait.c sleep_until_woken 454906badec2

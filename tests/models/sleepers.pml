@@ -13,8 +13,8 @@
  * proves: mpi/transport/atoll/wait.c sleep_until_woken 454906badec2
  * proves: mpi/transport/atoll/transport.c wake fea8b16f40b6
  * proves: mpi/transport/atoll/transport.c wake_if_asleep e3a26672b5ea
- * proves: mpi/transport/atoll/deadlock.c transport_falls_asleep 5ed1329d8710
- * proves: mpi/transport/atoll/deadlock.c transport_woke_up dcfaef2452d2
+ * proves: mpi/transport/atoll/deadlock.c transport_falls_asleep dddad5776cc6
+ * proves: mpi/transport/atoll/deadlock.c transport_woke_up b10f8e1012b2
  * proves: mpi/transport/atoll/deadlock.c transport_stays_awake fb3529e35896
  * proves: mpi/transport/atoll/deadlock.c transport_take_off d06d4bcdad70
  *

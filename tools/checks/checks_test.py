@@ -115,15 +115,30 @@ def test_reasonable_sizes_pass(tree):
 
 
 @pytest.mark.parametrize("text, words", [
-    (HEAD + "int\nf(void)\n" + body(101), "f has 101 lines"), (HEAD + "int\nf(int a, int b, int c, int d, int e, int g, int h)\n" + body(5), "7 parameters"),
+    (HEAD + "int\nf(void)\n" + body(61), "f has 61 lines"), (HEAD + "int\nf(int a, int b, int c, int d, int e, int g, int h)\n" + body(5), "7 parameters"),
     (HEAD + "\n" * 801, "802 lines"), ("int x;\n", "SPDX")])
 def test_what_is_too_large_is_refused(tree, text, words):
     assert any(words in p for p in sizes.check(tree("base/a.c", text)))
 
 
+@pytest.mark.parametrize("paths, fine", [
+    ("base/a.c base/b.c mpi/c.c", True), ("base/a.c base/b.c mpi/c.c user/d.c", False), ("base/a.c base/b.c mpi/c.c tests/x/d.c", True),
+    ("base/a.c base/b.c mpi/c.c mpi/d_test.c", True), ("hal/a.c hal/b.c kernel/c.c mpi/d.c", True), ("base/a.c base/b.c mpi/c.c kernel/d.c", True)])
+def test_at_most_three_functions_have_one_name(tree, paths, fine):
+    for path in paths.split():
+        root = tree(path, HEAD + "int\nfind(void)\n" + body(4) + "int\nmain(void)\n" + body(4))
+    problems = sizes.check(root)
+    assert (problems == []) if fine else (len(problems) == 1 and "4 functions are called find; 3 at most" in problems[0])
+
+
+def test_rooms_that_are_not_wrapped_have_a_limit_too(tree):
+    assert layout.check(tree("kernel/a.c", "\t" * 15 + "x();\n")) == []
+    assert "longer than 148 columns" in layout.check(tree("kernel/a.c", "\t" * 19 + "x();\n"))[0]
+
+
 def test_python_is_measured_too(tree):
-    text = "# SPDX-License-Identifier: MIT\ndef f():\n" + "    x = 1\n" * 101
-    assert any("f has 102 lines" in p for p in sizes.check(tree("tools/a.py", text)))
+    text = "# SPDX-License-Identifier: MIT\ndef f():\n" + "    x = 1\n" * 61
+    assert any("f has 62 lines" in p for p in sizes.check(tree("tools/a.py", text)))
 
 
 def test_guards_and_cplusplus_pass(tree):
@@ -157,7 +172,7 @@ def test_a_kernel_that_was_not_built_is_not_clean(tmp_path):
 
 @pytest.mark.parametrize("text, words", [
     ("int\nf(void)\n{\n    return 1;\n}\n", "use tabs"), ("int x; \n", "blanks at the end"), ("int x;", "no line end"),
-    ("int f(void)\n{\n}\n", "column 0"), ("typedef struct x x_t;\n", "typedef"), ("\t" * 20 + "x();\n", "columns")])
+    ("int f(void)\n{\n}\n", "column 0"), ("typedef struct x x_t;\n", "typedef"), ("\t" * 15 + "x();\n", "longer than 120 columns")])
 def test_layout_is_refused(tree, text, words):
     assert any(words in p for p in layout.check(tree("base/a.c", text)))
 

@@ -9,11 +9,16 @@ import statistics
 from checks import source
 
 FILE_ASK, FILE_MAX = 600, 800
-FUNCTION_MAX, FUNCTION_MEDIAN = 100, 15
+FUNCTION_MAX, FUNCTION_MEDIAN = 60, 15
+NAME_MAX = 3
 PARAMETERS_MAX = 6
 # MPI's prototypes are the standard's; a kernel call's trap passes a number and six arguments, its function gets the caller and these
 FREE_NAMES = re.compile(r"P?MPI_|direct_[A-Z]|kc_|\w*kcall\d?$|host_call$|__init__$")
 HEAD_MAX = 15
+# of these names one function each is the rule in many files: programs and servers begin so, back ends supply an interface, macros write a definition
+SHARED_NAMES = re.compile(r"main$|server_main$|hal_|transport_|FORTRAN_(ROUTINE|FUNCTION)$")
+# each test and each benchmark is a program of its own; in the last three functions are still to be renamed
+FREE_ROOMS = ("tests/", "bench/", "apps/", "kernel/", "hal/", "servers/")
 
 
 def python_files(root):
@@ -57,9 +62,28 @@ def check_text(path, text, found):
     return problems
 
 
+def check_names(places):
+    """Problems of names (name -> files that define such a function): a search for one must not find many."""
+    problems = []
+    for name, paths in sorted(places.items()):
+        if len(paths) > NAME_MAX:
+            problems.append(f"{paths[0]}: {len(paths)} functions are called {name}; {NAME_MAX} at most: begin with what the file is about "
+                            f"({', '.join(paths[1:])})")
+    return problems
+
+
+def remember(places, path, found, free=FREE_ROOMS):
+    """Note where functions of a file stand, as far as their names count."""
+    if path.endswith(".py") or path.startswith(free) or source.is_test(path):
+        return
+    for f in found:
+        if not SHARED_NAMES.match(f.name) and not FREE_NAMES.match(f.name):
+            places.setdefault(f.name, []).append(path)
+
+
 def survey(root):
     """(problems, report lines)."""
-    problems, lengths, files = [], [], []
+    problems, lengths, files, places = [], [], [], {}
     for path in source.c_files(root) + python_files(root):
         text = source.read(root, path)
         try:
@@ -68,8 +92,10 @@ def survey(root):
             problems.append(f"{path}:{e.lineno}: {e.msg}")
             continue
         problems += check_text(path, text, found)
+        remember(places, path, found)
         lengths += [f.lines for f in found if path.endswith(".c") and not path.endswith("_test.c")]
         files.append((text.count("\n"), path))
+    problems += check_names(places)
     report = []
     if lengths:
         lengths.sort()

@@ -22,7 +22,8 @@ identity_of(const struct stat *st, char text[IDENTITY_BYTES])
 	if (st == NULL)
 		strcpy(text, "-");
 	else
-		snprintf(text, IDENTITY_BYTES, "%ju.%ju.%jd.%" PRId64 ".%" PRId64, (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
+		snprintf(text, IDENTITY_BYTES, "%ju.%ju.%jd.%" PRId64 ".%" PRId64,
+			(uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
 			 (intmax_t)st->st_size, ns_of(st->st_mtim), ns_of(st->st_ctim));
 }
 

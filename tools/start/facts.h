@@ -11,7 +11,10 @@
 
 #define IDENTITY_BYTES 128
 
-/* A file as it is now, as text: device, inode, size, times of its last changes in nanoseconds. "-" for none (`st` NULL). */
+/*
+ * A file as it is now, as text: device, inode, size, times of its last changes in nanoseconds. "-"
+ * for none (`st` NULL).
+ */
 void identity_of(const struct stat *st, char text[IDENTITY_BYTES]);
 /* Is the file behind a path, or that there is none, what `identity` says? */
 bool is_unchanged(const char *path, const char *identity);

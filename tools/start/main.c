@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * atoll-start [--why] TREE run ARG...: ./atoll run, quickly. If the front command has run the same before and nothing that it hangs on has
- * changed, start the machine as it did; else become it. --why: only say whether.
+ * atoll-start [--why] TREE run ARG...: ./atoll run, quickly. If the front command has run the same
+ * before and nothing that it hangs on has changed, start the machine as it did; else become it.
+ * --why: only say whether.
  */
 #include <errno.h>
 #include <fcntl.h>

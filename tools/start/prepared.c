@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading a prepared start. The file build/start/KEY holds strings, each with its NUL, and bytes behind the string that is their number:
+ * Reading a prepared start. The file build/start/KEY holds strings, each with its NUL, and bytes
+ * behind the string that is their number:
  *
  *	"atoll-start 1"  root  folder  CPUs  number of arguments, arguments  launcher  python  reader  timeout in ms
  *	then any number of	"unchanged" path identity	the file is the same
@@ -10,7 +11,8 @@
  *				"file" path identity		the archive's next part is this file
  *	and			"end"
  *
- * KEY is the FNV-1a hash of folder and arguments; the file says them once more, so that two with the same hash are not confused.
+ * KEY is the FNV-1a hash of folder and arguments; the file says them once more, so that two with
+ * the same hash are not confused.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -74,7 +76,7 @@ next_bytes(struct reader *r, size_t *bytes)
 }
 
 static int
-put(int fd, const char *data, size_t bytes)
+write_all(int fd, const char *data, size_t bytes)
 {
 	while (bytes > 0) {
 		ssize_t n = write(fd, data, bytes);
@@ -93,7 +95,7 @@ put_next(struct reader *r, int fd)
 	size_t bytes;
 	const char *data = next_bytes(r, &bytes);
 
-	return data == NULL || put(fd, data, bytes) != 0 ? differs(r->p, "it is damaged") : 0;
+	return data == NULL || write_all(fd, data, bytes) != 0 ? differs(r->p, "it is damaged") : 0;
 }
 
 static bool

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first seconds of a machine, which are all that most have. What is not a plain end - a signal to us, the time limit, a program that was
- * ended by a signal, a long run - the front command does better: we become it (exec), it finds the machine as its child, and a signal
- * that we have not taken is still pending.
+ * The first seconds of a machine, which are all that most have. What is not a plain end - a signal
+ * to us, the time limit, a program that was ended by a signal, a long run - the front command does
+ * better: we become it (exec), it finds the machine as its child, and a signal that we have not
+ * taken is still pending.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +100,10 @@ become_launcher(const struct machine *m, const struct prepared *p, const sigset_
 	_exit(1);
 }
 
-/* A new session is a scheduling group of its own (with sched_autogroup_enabled), which begins without the weight that nice(1) gave us. */
+/*
+ * A new session is a scheduling group of its own (with sched_autogroup_enabled), which begins
+ * without the weight that nice(1) gave us.
+ */
 static void
 keep_nice(pid_t pid)
 {
@@ -115,7 +119,10 @@ keep_nice(pid_t pid)
 	fclose(f);
 }
 
-/* The machine has a session of its own. What we share is closed when it runs: from then on its group can be ended, too. */
+/*
+ * The machine has a session of its own. What we share is closed when it runs: from then on its
+ * group can be ended, too.
+ */
 static void
 spawn(struct machine *m, const struct prepared *p, const sigset_t *mask)
 {
@@ -149,7 +156,10 @@ close_feed(struct machine *m)
 	m->feed[1] = -1;
 }
 
-/* Linux stops who reads a terminal from a group in the background, and the machine is one: its lines go through a pipe. */
+/*
+ * Linux stops who reads a terminal from a group in the background, and the machine is one: its
+ * lines go through a pipe.
+ */
 static void
 open_feed(struct machine *m)
 {
@@ -169,11 +179,15 @@ pass_on(struct machine *m)
 	m->room = false;
 }
 
-/* Wait for at most `ms` for anything to do, and pass on what a terminal has. Returns whether the machine has ended or a signal has come. */
+/*
+ * Wait for at most `ms` for anything to do, and pass on what a terminal has. Returns whether the
+ * machine has ended or a signal has come.
+ */
 static bool
 look(struct machine *m, int ms)
 {
-	struct pollfd fds[3] = {{.fd = m->end_fd, .events = POLLIN}, {.fd = m->signal_fd, .events = POLLIN}, {.fd = -1}};
+	struct pollfd fds[3] = {{.fd = m->end_fd, .events = POLLIN},
+		{.fd = m->signal_fd, .events = POLLIN}, {.fd = -1}};
 
 	if (m->feed[1] >= 0) {
 		if (tcgetpgrp(STDIN_FILENO) != getpgrp())
@@ -240,7 +254,8 @@ watch_machine(const struct prepared *p, char **args)
 	if (m.end_fd >= 0 && m.signal_fd >= 0)
 		wait_alone(&m, p);
 	/* not taken: if it becomes the front command's, that takes it */
-	if (waitid(P_PID, (id_t)m.pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid != m.pid || end.si_code != CLD_EXITED ||
+	if (waitid(P_PID, (id_t)m.pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+			end.si_pid != m.pid || end.si_code != CLD_EXITED ||
 	    end.si_status > PLAIN_MAX)
 		become_front(&m, p, args);
 	waitpid(m.pid, NULL, 0);

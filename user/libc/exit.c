@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * For programs with a libc: the start-up record, and the ends of a program. A rank is a thread, so its exit must not end the whole
- * Linux process or Atoll process: _Exit and abort are taken over at link time (this library comes before the libc, whose own
- * versions are then never linked). exit() runs its handlers and flushes as always, then comes here. So does a child that borrows this
- * program's memory until it has a program of its own (posix_spawn, vfork): its end is the end of its Linux process and nothing else.
+ * For programs with a libc: the start-up record, and the ends of a program. A rank is a thread, so
+ * its exit must not end the whole Linux process or Atoll process: _Exit and abort are taken over at
+ * link time (this library comes before the libc, whose own versions are then never linked). exit()
+ * runs its handlers and flushes as always, then comes here. So does a child that borrows this
+ * program's memory until it has a program of its own (posix_spawn, vfork): its end is the end of
+ * its Linux process and nothing else.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * For programs with a libc: a rank that is a thread has no process of its own to copy. On the hosted port a child would share the memory of
- * all ranks of its cluster with them, and overwrite it; on riscv64 there are no such processes. So fork is an error that says what
- * to do. What starts another program at once (posix_spawn, system, popen, vfork with exec) works where Linux is the host: the child
- * is in nobody's way until then, and its _exit ends only itself (exit.c).
+ * For programs with a libc: a rank that is a thread has no process of its own to copy. On the
+ * hosted port a child would share the memory of all ranks of its cluster with them, and overwrite
+ * it; on riscv64 there are no such processes. So fork is an error that says what to do. What starts
+ * another program at once (posix_spawn, system, popen, vfork with exec) works where Linux is the
+ * host: the child is in nobody's way until then, and its _exit ends only itself (exit.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ _Fork(void)
 	static int said;
 
 	if (!said)
-		dprintf(STDERR_FILENO, "atoll: rank %u: fork() fails: a child would overwrite the memory of all ranks, which are threads. "
+		dprintf(STDERR_FILENO, "atoll: rank %u: fork() fails: a child would overwrite the "
+			"memory of all ranks, which are threads. "
 			"Run the program with --ranks process, or start others with posix_spawn()\n",
 			atoll_startup() == NULL ? 0 : atoll_startup()->rank);
 	said = 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Linux's calls on files and descriptors. The working directory is the root and stays it; a path is found from there. Stacks are small
- * here: nothing that holds a request is inlined into something else.
+ * Linux's calls on files and descriptors. The working directory is the root and stays it; a path is
+ * found from there. Stacks are small here: nothing that holds a request is inlined into something
+ * else.
  */
 #include <atoll/server.h>
 #include <base/str.h>
@@ -181,7 +182,8 @@ call_seek(const struct handler_event *c)
 		result = files_ask(&q, &r);
 	if (result != 0)
 		return result;
-	if (__builtin_add_overflow(at, arg(c, 2) == 0 ? 0 : (int64_t)(arg(c, 2) == 1 ? o->offset : r.value), &at) || at < 0)
+	if (__builtin_add_overflow(at, arg(c, 2) == 0 ? 0 : (int64_t)(arg(c, 2) == 1 ? o->offset
+			: r.value), &at) || at < 0)
 		return -E_INVAL;
 	o->offset = (uint64_t)at;
 	return at;
@@ -263,7 +265,8 @@ call_fcntl(const struct handler_event *c)
 	case F_DUPFD_CLOEXEC: return arg(c, 2) < FD_LIMIT ? duplicate(c, arg(c, 0), -1, arg(c, 2)) : -E_INVAL;
 	case F_GETFL: return linux_flags(o->flags);
 	case F_SETFL:
-		o->flags = (uint8_t)((o->flags & ~OPENED_APPEND) | ((arg(c, 2) & LINUX_O_APPEND) != 0 ? OPENED_APPEND : 0));
+		o->flags = (uint8_t)((o->flags & ~OPENED_APPEND) | ((arg(c, 2) & LINUX_O_APPEND) !=
+			0 ? OPENED_APPEND : 0));
 		return 0;
 	default: return arg(c, 1) <= 2 ? 0 : -E_INVAL;
 	}
@@ -319,7 +322,8 @@ call_rename(const struct handler_event *c)
 static __attribute__((noinline)) long
 call_path(const struct handler_event *c, unsigned long nr)
 {
-	struct file_request q = {.op = nr == SYS_mkdirat ? FILE_MAKE_DIRECTORY : nr == SYS_unlinkat ? FILE_REMOVE : FILE_STAT};
+	struct file_request q = {.op = nr == SYS_mkdirat ? FILE_MAKE_DIRECTORY : nr == SYS_unlinkat
+		? FILE_REMOVE : FILE_STAT};
 	struct file_reply r;
 
 	if (nr == SYS_unlinkat && (arg(c, 2) & AT_REMOVEDIR) != 0)
@@ -344,7 +348,8 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 	switch (nr) {
 	case SYS_close: return files_detach(c, arg(c, 0));
 	case SYS_dup: return duplicate(c, arg(c, 0), -1, 0);
-	case SYS_dup3: return arg(c, 0) == arg(c, 1) ? -E_INVAL : arg(c, 1) >= FD_LIMIT ? -E_BADF : duplicate(c, arg(c, 0), (long)arg(c, 1), 0);
+	case SYS_dup3: return arg(c, 0) == arg(c, 1) ? -E_INVAL : arg(c, 1) >= FD_LIMIT ? -E_BADF
+		: duplicate(c, arg(c, 0), (long)arg(c, 1), 0);
 	case SYS_fcntl: return call_fcntl(c);
 	case SYS_ioctl: return o == NULL ? -E_BADF : -LINUX_ENOTTY;
 	case SYS_fsync:
@@ -354,7 +359,7 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 }
 
 static long
-serve(const struct handler_event *c, unsigned long nr)
+file_calls_serve(const struct handler_event *c, unsigned long nr)
 {
 	switch (nr) {
 	case SYS_openat: return call_open(c);
@@ -379,7 +384,7 @@ file_call(const struct handler_event *c, unsigned long nr)
 	long result;
 
 	files_lock();
-	result = serve(c, nr);
+	result = file_calls_serve(c, nr);
 	files_unlock();
 	return result;
 }

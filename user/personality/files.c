@@ -73,7 +73,8 @@ files_find(const struct handler_event *c, unsigned long fd, struct opened *strea
 		return &files.table->opened[s->opened - 1];
 	if (fd >= FD_FIRST)
 		return NULL;
-	*stream = (struct opened){.kind = OPENED_STREAM, .handle = (uint32_t)fd, .refs = 1, .flags = fd == 0 ? OPENED_READ : OPENED_WRITE};
+	*stream = (struct opened){.kind = OPENED_STREAM, .handle = (uint32_t)fd, .refs = 1,
+		.flags = fd == 0 ? OPENED_READ : OPENED_WRITE};
 	return stream;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Descriptors of ranks and the way to the file server. All ranks of a cluster are one process, so one table holds the descriptors of all
- * of them; it comes into being with the first one that is not a standard stream. One thread at a time uses table and server.
+ * Descriptors of ranks and the way to the file server. All ranks of a cluster are one process, so
+ * one table holds the descriptors of all of them; it comes into being with the first one that is
+ * not a standard stream. One thread at a time uses table and server.
  */
 #ifndef USER_PERSONALITY_FILES_H
 #define USER_PERSONALITY_FILES_H
@@ -39,10 +40,16 @@ void files_unlock(void);
 
 /* The following with the lock held. */
 
-/* What a descriptor of the caller's rank stands for; NULL: nothing. A standard stream that was never changed is *stream, filled. */
+/*
+ * What a descriptor of the caller's rank stands for; NULL: nothing. A standard stream that was
+ * never changed is *stream, filled.
+ */
 struct opened *files_find(const struct handler_event *c, unsigned long fd, struct opened *stream);
 
-/* A descriptor for something that is open already; -1 as *fd: the lowest that is free from `low` on. 0 or -E_MFILE, -E_NOMEM, -E_BADF. */
+/*
+ * A descriptor for something that is open already; -1 as *fd: the lowest that is free from `low`
+ * on. 0 or -E_MFILE, -E_NOMEM, -E_BADF.
+ */
 int files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned long low);
 
 /* A new entry, with no descriptor; NULL: there are too many. */

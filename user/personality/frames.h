@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the personality says on the console besides plain text, to whoever reads the machine's console (tools/front/streams.py):
+ * What the personality says on the console besides plain text, to whoever reads the machine's
+ * console (tools/front/streams.py):
  *
  *	DLE 'e' WRITER ';' TEXT DLE NL	text for standard error; WRITER: hex number of a thread of the machine
  *	DLE 'o' TEXT DLE NL		text for standard output that plain text cannot say: it has a DLE
- *	DLE 'r' SEQUENCE '.' NUMBER DLE NL	rank 0 wants up to (hex) NUMBER bytes of standard input, with its SEQUENCE-th question. The
- *					answer appears in the boot archive's member FRAME_INPUT, a struct frame_input
+ * 	DLE 'r' SEQUENCE '.' NUMBER DLE NL	rank 0 wants up to (hex) NUMBER bytes of standard
+ *						input, with its SEQUENCE-th question. The answer
+ *						appears in the boot archive's member FRAME_INPUT, a
+ *						struct frame_input
  *
- * In TEXT a DLE stands twice. A frame is one write to the console and ends with a newline, so the kernel keeps it in one piece.
+ * In TEXT a DLE stands twice. A frame is one write to the console and ends with a newline, so the
+ * kernel keeps it in one piece.
  */
 #ifndef USER_PERSONALITY_FRAMES_H
 #define USER_PERSONALITY_FRAMES_H
@@ -34,7 +38,10 @@ struct frame {
 	char text[CONSOLE_WRITE_MAX];
 };
 
-/* Begin a frame; add text of which as much as fits is taken (returns how much); end it: `text` is then ready to be written. */
+/*
+ * Begin a frame; add text of which as much as fits is taken (returns how much); end it: `text` is
+ * then ready to be written.
+ */
 void frame_begin(struct frame *f, char kind, const char *head);
 size_t frame_add(struct frame *f, const char *text, size_t len);
 void frame_end(struct frame *f);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Standard input: rank 0 asks for it on the console, and the answer is written into a piece of memory that every cluster can read, the
- * boot archive. So nothing is read that nobody wants. Everybody else's input is at its end.
+ * Standard input: rank 0 asks for it on the console, and the answer is written into a piece of
+ * memory that every cluster can read, the boot archive. So nothing is read that nobody wants.
+ * Everybody else's input is at its end.
  *
  * Who waits for the answer looks for it now and then and sleeps in between.
  */
@@ -80,7 +81,8 @@ ask(uint64_t len)
 
 	input.sequence++;
 	frame_begin(&f, 'r', "");
-	frame_add(&f, question, (size_t)fmt_print(question, sizeof(question), "%x.%lx", input.sequence, (unsigned long)len));
+	frame_add(&f, question, (size_t)fmt_print(question, sizeof(question), "%x.%lx",
+		input.sequence, (unsigned long)len));
 	frame_end(&f);
 	console_put(f.text, f.len);
 }

@@ -113,7 +113,8 @@ move(const struct handler_event *c, int to, uint8_t use, struct iovec piece)
 		return to;
 	if (to == THE_FILE)
 		return move_file(c, use, piece.base, piece.len, NULL);
-	return use == OPENED_READ ? input_read(c, piece.base, piece.len) : write_console((unsigned long)to, piece.base, piece.len);
+	return use == OPENED_READ ? input_read(c, piece.base, piece.len)
+		: write_console((unsigned long)to, piece.base, piece.len);
 }
 
 long

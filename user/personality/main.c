@@ -21,7 +21,10 @@ serve_memory(const struct handler_event *c, unsigned long nr)
 	}
 }
 
-/* There are no signals yet: masks and handlers are accepted, sending one to oneself ends the job as an unhandled signal would. */
+/*
+ * There are no signals yet: masks and handlers are accepted, sending one to oneself ends the job as
+ * an unhandled signal would.
+ */
 static long
 serve_signal(const struct handler_event *c, unsigned long nr)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Anonymous memory. mmap without access only reserves addresses; mprotect puts memory behind reserved pages. Taking all access away from
- * pages that have memory leaves them readable: the kernel knows no mapping without access.
+ * Anonymous memory. mmap without access only reserves addresses; mprotect puts memory behind
+ * reserved pages. Taking all access away from pages that have memory leaves them readable: the
+ * kernel knows no mapping without access.
  */
 #include <abi/layout.h>
 #include <base/str.h>

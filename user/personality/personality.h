@@ -2,9 +2,10 @@
  *
  * Inside of the personality: Linux system calls of a riscv64 program, served in user mode by kernel calls.
  *
- * The code is the handler of the program's threads (proc_handler): it runs on the thread's own personality stack, never touches the
- * program's thread pointer, and holds no data that needs relocation (no tables of pointers). Results are values >= 0 or Linux's negative
- * error numbers, which are those of the kernel calls.
+ * The code is the handler of the program's threads (proc_handler): it runs on the thread's own
+ * personality stack, never touches the program's thread pointer, and holds no data that needs
+ * relocation (no tables of pointers). Results are values >= 0 or Linux's negative error numbers,
+ * which are those of the kernel calls.
  */
 #ifndef USER_PERSONALITY_H
 #define USER_PERSONALITY_H
@@ -122,7 +123,10 @@ _Noreturn void thread_exit_group(const struct handler_event *c, int status);
 long time_clock_gettime(const struct handler_event *c);
 long time_sleep(const struct handler_event *c, bool is_absolute);
 
-/* The time that a span (seconds, nanoseconds) after `now` is, or FOREVER; sleep until a time. Both in nanoseconds of the kernel's clock. */
+/*
+ * The time that a span (seconds, nanoseconds) after `now` is, or FOREVER; sleep until a time. Both
+ * in nanoseconds of the kernel's clock.
+ */
 uint64_t time_after(uint64_t now, const uint64_t *span);
 void time_sleep_until(uint64_t end);
 long io_write(const struct handler_event *c);

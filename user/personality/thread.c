@@ -2,9 +2,10 @@
  *
  * Threads: clone as pthread_create uses it, futexes, and the ends of a thread and of a rank.
  *
- * A new thread needs a personality stack before its first trap, and the kernel gives it the lowest number that is free: so as many
- * mapped stacks as there are threads are enough. What clone wants done in the child, the child does itself: it begins in child_main, whose
- * first act is a call of its own (SYS_child_begin), and from its personality stack it then knows its record.
+ * A new thread needs a personality stack before its first trap, and the kernel gives it the lowest
+ * number that is free: so as many mapped stacks as there are threads are enough. What clone wants
+ * done in the child, the child does itself: it begins in child_main, whose first act is a call of
+ * its own (SYS_child_begin), and from its personality stack it then knows its record.
  */
 #include <stddef.h>
 #include <context.h>
@@ -78,8 +79,8 @@ thread_set_tid_address(const struct handler_event *c)
 }
 
 /*
- * The threads that clone made and that have said that they end. Who clones next joins them, so that their numbers, and with them their
- * personality stacks, are free for certain.
+ * The threads that clone made and that have said that they end. Who clones next joins them, so that
+ * their numbers, and with them their personality stacks, are free for certain.
  */
 struct ended {
 	uint32_t lock;
@@ -192,8 +193,8 @@ join_ended(void)
 }
 
 /*
- * Stacks for one more thread: the ranks' threads have the first ones. Threads that a library made of the kernel's (one per rank: what writes
- * bulk data) never come here, but take numbers.
+ * Stacks for one more thread: the ranks' threads have the first ones. Threads that a library made
+ * of the kernel's (one per rank: what writes bulk data) never come here, but take numbers.
  */
 static long
 make_stacks(void)
@@ -205,7 +206,8 @@ make_stacks(void)
 	if (need > PERSONALITY_THREADS_MAX)
 		return -E_AGAIN;
 	while (personality_info.stacks < need) {
-		uint64_t at = personality_info.stack_top - (uint64_t)(personality_info.stacks + 1) * PERSONALITY_STACK_BYTES;
+		uint64_t at = personality_info.stack_top - (uint64_t)(personality_info.stacks + 1) *
+			PERSONALITY_STACK_BYTES;
 		long memory = kmemory_create(pages), result;
 
 		if (memory < 0)

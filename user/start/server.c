@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Start of a server: a static position-independent program without libc. It relocates itself before it does anything that needs an
- * address, so this file takes none of functions or data but those of the image's start and its dynamic section.
+ * Start of a server: a static position-independent program without libc. It relocates itself before
+ * it does anything that needs an address, so this file takes none of functions or data but those of
+ * the image's start and its dynamic section.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Register context of a user thread on the hosted port (x86-64): what a function call preserves, the start argument and the
- * thread pointer. At a kernel call nothing else is live; of a thread that was stopped elsewhere, the rest is in what Linux pushed.
+ * Register context of a user thread on the hosted port (x86-64): what a function call preserves,
+ * the start argument and the thread pointer. At a kernel call nothing else is live; of a thread
+ * that was stopped elsewhere, the rest is in what Linux pushed.
  */
 #ifndef ABI_CONTEXT_H
 #define ABI_CONTEXT_H
@@ -9,8 +10,9 @@
 #include <stdint.h>
 
 /*
- * What an interrupt may write below the stack pointer of a thread that it stops: Linux pushes all of its registers, vectors too (3.3 KB with
- * AVX-512; tile registers only where a program asked for them), and a handler runs there. Each stack has room for that.
+ * What an interrupt may write below the stack pointer of a thread that it stops: Linux pushes all
+ * of its registers, vectors too (3.3 KB with AVX-512; tile registers only where a program asked for
+ * them), and a handler runs there. Each stack has room for that.
  */
 #define CONTEXT_INTERRUPT_BYTES 4096
 

@@ -7,7 +7,10 @@
 
 #include <stdint.h>
 
-/* What an interrupt may write below the stack pointer of a thread that it stops: nothing, its registers go to the kernel. */
+/*
+ * What an interrupt may write below the stack pointer of a thread that it stops: nothing, its
+ * registers go to the kernel.
+ */
 #define CONTEXT_INTERRUPT_BYTES 0
 
 struct context {

@@ -25,7 +25,8 @@ matrix_row(uint32_t ranks)
 static size_t
 area_bytes(uint32_t ranks, uint32_t cells)
 {
-	return ranks * (round_up(inbox_bytes(cells)) + matrix_row(ranks)) + sizeof(struct sync) + sizeof(struct sleepers);
+	return ranks * (round_up(inbox_bytes(cells)) + matrix_row(ranks)) + sizeof(struct sync) +
+		sizeof(struct sleepers);
 }
 
 /* A job that lives in one cluster has no mailboxes. */

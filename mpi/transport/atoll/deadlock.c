@@ -37,7 +37,7 @@ is_chosen(const char *word)
 }
 
 static void
-say(const char *line)
+deadlock_say(const char *line)
 {
 	if (write(STDERR_FILENO, line, strlen(line)) < 0)
 		return;
@@ -62,13 +62,13 @@ pass_on(const struct transport *t, uint32_t local_rank)
 
 /* All sleep, and so will the caller in a moment. */
 static void
-begin(const struct transport *t)
+deadlock_begin(const struct transport *t)
 {
 	uint32_t none = 0;
 
 	if (!swap_strong(&t->sleepers->found, &none, 1))
 		return;
-	say(is_chosen("report") ? HEAD "\n" : HEAD ": the job is ended (MPIEXEC_ON_DEADLOCK)\n");
+	deadlock_say(is_chosen("report") ? HEAD "\n" : HEAD ": the job is ended (MPIEXEC_ON_DEADLOCK)\n");
 	pass_on(t, 0);
 }
 
@@ -79,7 +79,7 @@ end(struct mpi_rank *self)
 
 	if (self->world_size > LINES_MAX) {
 		snprintf(line, sizeof(line), "MPI: and %d more ranks\n", self->world_size - LINES_MAX);
-		say(line);
+		deadlock_say(line);
 	}
 	if (!is_chosen("report"))
 		transport_abort(self, EXIT_DEADLOCK);
@@ -87,7 +87,7 @@ end(struct mpi_rank *self)
 
 /* In its turn each rank says what it waits for. */
 static void
-tell(struct mpi_rank *self)
+deadlock_tell(struct mpi_rank *self)
 {
 	const struct transport *t = self->transport;
 	char line[LINE_BYTES];
@@ -98,7 +98,7 @@ tell(struct mpi_rank *self)
 	transport_flush();
 	len = snprintf(line, sizeof(line), "MPI rank %d waits in ", self->world_rank);
 	mpi_describe_wait(self, NULL, line + len, sizeof(line) - (size_t)len - 1);
-	say(strcat(line, "\n"));
+	deadlock_say(strcat(line, "\n"));
 	if (t->local_rank + 1 < t->local_ranks && t->local_rank + 1 < LINES_MAX) {
 		pass_on(t, t->local_rank + 1);
 		return;
@@ -113,7 +113,7 @@ transport_falls_asleep(const struct mpi_rank *self)
 	const struct transport *t = self->transport;
 
 	if (add_total(&t->sleepers->count, 1) + 1 == t->local_ranks && is_judged(self))
-		begin(t);
+		deadlock_begin(t);
 }
 
 void
@@ -125,7 +125,7 @@ transport_woke_up(struct mpi_rank *self)
 	if (load_total(&t->inbox.box->sleeping) == SLEEPING)
 		transport_take_off(t, t->inbox.box);
 	if (load_relaxed(&t->sleepers->found) != 0)
-		tell(self);
+		deadlock_tell(self);
 }
 
 void

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The path between clusters: each rank owns one mailbox port and one portal port of its cluster. Outputs are opened when they
- * are first used. The ranks of a cluster are one process and share its output mailboxes, one per rank of another cluster, which
- * stay open until the process ends. An output portal belongs to one rank, which keeps the last few open. Kernel calls are made
- * only when the event page says that there is something to read.
+ * The path between clusters: each rank owns one mailbox port and one portal port of its cluster.
+ * Outputs are opened when they are first used. The ranks of a cluster are one process and share its
+ * output mailboxes, one per rank of another cluster, which stay open until the process ends. An
+ * output portal belongs to one rank, which keeps the last few open. Kernel calls are made only when
+ * the event page says that there is something to read.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
@@ -75,10 +76,14 @@ transport_far_exit(struct mpi_rank *self)
 bool
 transport_far_is_empty(const struct transport *t)
 {
-	return t->mailbox < 0 || (load_total(t->arrivals) == t->arrivals_seen && load_total(t->deaths) == t->deaths_seen);
+	return t->mailbox < 0 || (load_total(t->arrivals) == t->arrivals_seen &&
+		load_total(t->deaths) == t->deaths_seen);
 }
 
-/* The mailbox of the ranks of this cluster to a peer: who opens it at the same time as another rank takes the other's. */
+/*
+ * The mailbox of the ranks of this cluster to a peer: who opens it at the same time as another rank
+ * takes the other's.
+ */
 static int
 mailbox_to(struct mpi_rank *self, uint32_t peer)
 {
@@ -112,7 +117,8 @@ transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
 static bool
 is_dead(struct mpi_rank *self, uint32_t peer)
 {
-	struct packet nothing = {.kind = PACKET_CREDIT, .word = self->peers[peer].matched, .origin = (uint32_t)self->world_rank};
+	struct packet nothing = {.kind = PACKET_CREDIT, .word = self->peers[peer].matched,
+		.origin = (uint32_t)self->world_rank};
 	int err = transport_send_far(self, peer, &nothing);
 
 	return err == -E_HOSTDOWN || err == -E_CONNRESET;
@@ -182,8 +188,9 @@ transport_bulk_allow(struct mpi_rank *self, uint32_t peer)
 }
 
 /*
- * The portal to a peer. If it is not open, the oldest one of those that are kept makes room for it: no write is under way, for a
- * rank has one at a time, and what the oldest one's peer allows stays with the kernel.
+ * The portal to a peer. If it is not open, the oldest one of those that are kept makes room for it:
+ * no write is under way, for a rank has one at a time, and what the oldest one's peer allows stays
+ * with the kernel.
  */
 static int
 portal_to(struct mpi_rank *self, uint32_t peer)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much memory of a cluster its ranks left free, for people who ask (`run --memory`): the first rank of each says it when it ends. What a
- * job takes before its ranks run, the process server says (servers/proc/ledger.c).
+ * How much memory of a cluster its ranks left free, for people who ask (`run --memory`): the first
+ * rank of each says it when it ends. What a job takes before its ranks run, the process server says
+ * (servers/proc/ledger.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 static uint64_t
 depth(const struct job_rank *r)
 {
-	const uint64_t *at = (const uint64_t *)(uintptr_t)r->stack_first, *end = (const uint64_t *)(uintptr_t)r->stack_limit;
+	const uint64_t *at = (const uint64_t *)(uintptr_t)r->stack_first,
+		*end = (const uint64_t *)(uintptr_t)r->stack_limit;
 
 	while (at < end && *at == 0)
 		at++;
@@ -48,7 +50,8 @@ transport_memory_end(const struct mpi_rank *self)
 	if (kstats(STATS_FRAMES_FREE, &left) < 0 || kstats(STATS_FRAMES_TOTAL, &all) < 0 || kcluster_info(&info) < 0)
 		return;
 	control = (const struct job_control *)(uintptr_t)t->startup->control;
-	printf("memory: cluster %u, KB: %u of %u free; deepest stack %u of %u\n", t->cluster, (unsigned)(left * info.page_bytes / KB),
+	printf("memory: cluster %u, KB: %u of %u free; deepest stack %u of %u\n", t->cluster,
+		(unsigned)(left * info.page_bytes / KB),
 		(unsigned)(all * info.page_bytes / KB), (unsigned)(deepest(control) / KB),
 		(unsigned)((control->rank[0].stack_limit - control->rank[0].stack_first) / KB));
 }

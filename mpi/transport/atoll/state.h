@@ -102,8 +102,9 @@ bool transport_writer_done(struct transport *t, int *result);
 void transport_writer_exit(struct transport *t);
 
 /*
- * A rank that sleeps, or has looked in vain before it sleeps, has set its `sleeping`. It then either falls asleep and wakes
- * up, or stays awake. Who wants to wake it takes it off; false: somebody else does, or it is awake.
+ * A rank that sleeps, or has looked in vain before it sleeps, has set its `sleeping`. It then
+ * either falls asleep and wakes up, or stays awake. Who wants to wake it takes it off; false:
+ * somebody else does, or it is awake.
  */
 void transport_falls_asleep(const struct mpi_rank *self);
 void transport_woke_up(struct mpi_rank *self);

@@ -66,7 +66,8 @@ transport_init(struct mpi_rank *self)
 	self->transport = t;
 	locate(t, atoll_startup());
 	if (t->all_far && t->local_ranks == (uint32_t)self->world_size)
-		mpi_die(self, 2, "the paths ipc and unopt are for jobs on several clusters: ranks of one cluster have no mailboxes");
+		mpi_die(self, 2, "the paths ipc and unopt are for jobs on several clusters: ranks "
+			"of one cluster have no mailboxes");
 	err = transport_area_init(t);
 	if (err != MPI_SUCCESS)
 		return err;

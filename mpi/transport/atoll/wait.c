@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting. A rank that has a core of its own, and a core that has a processor of its own, polls for a while: a cache line comes faster than a
- * wake-up. Ranks that share a core give it to each other between looks. Whoever has found nothing for long sleeps: a peer wakes
- * it, or the kernel when something has arrived at its mailbox, when a mailbox that was full is free, or when a cluster died. A wake-up
- * before the sleep is remembered.
+ * Waiting. A rank that has a core of its own, and a core that has a processor of its own, polls for
+ * a while: a cache line comes faster than a wake-up. Ranks that share a core give it to each other
+ * between looks. Whoever has found nothing for long sleeps: a peer wakes it, or the kernel when
+ * something has arrived at its mailbox, when a mailbox that was full is free, or when a cluster
+ * died. A wake-up before the sleep is remembered.
  */
 #include <linux/futex.h>
 #include <sched.h>
@@ -16,7 +17,8 @@
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 
-#define THREADS_RANK_KB 150	/* of a rank's memory: below, there is no room for the stack of a thread of the program */
+/* of a rank's memory: below, there is no room for the stack of a thread of the program */
+#define THREADS_RANK_KB 150
 
 #define POLLS 4000		/* some 100 microseconds, several times a wake-up */
 #define ROUNDS_OWN_CPU 1000	/* times that all ranks of a core may look in vain before they sleep */
@@ -36,7 +38,8 @@ transport_thread_level(struct mpi_rank *self, int required)
 
 	if (required < (t->startup != NULL ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE))
 		return required;
-	t->threads = t->startup != NULL && guests_admit(t->local_ranks) && (t->startup->rank_kb == 0 || t->startup->rank_kb >= THREADS_RANK_KB);
+	t->threads = t->startup != NULL && guests_admit(t->local_ranks) &&
+		(t->startup->rank_kb == 0 || t->startup->rank_kb >= THREADS_RANK_KB);
 	if (t->threads)
 		store_total(&t->sleepers->several, 1);
 	return t->startup == NULL || t->threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
@@ -68,8 +71,8 @@ transport_futex_wake(uint32_t *word, int count)
 }
 
 /*
- * Does a core that polls keep no other core from running? Emulated cores may. Hosted ones are bound to one processor each if there are
- * enough of them, and float otherwise.
+ * Does a core that polls keep no other core from running? Emulated cores may. Hosted ones are bound
+ * to one processor each if there are enough of them, and float otherwise.
  */
 static bool
 cores_have_processors(const struct startup *s)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bulk data to other clusters is written by a thread beside the rank, made when it is first needed: a portal write waits for its reader,
- * and the rank must go on to serve others meanwhile. It runs on the rank's own core and does nothing but kernel calls, so it needs
- * neither thread-local data nor libc. On the hosted port, where the rank's other threads do not run on its core and must not wait for that,
- * it is one of the program's kind instead.
+ * Bulk data to other clusters is written by a thread beside the rank, made when it is first needed:
+ * a portal write waits for its reader, and the rank must go on to serve others meanwhile. It runs
+ * on the rank's own core and does nothing but kernel calls, so it needs neither thread-local data
+ * nor libc. On the hosted port, where the rank's other threads do not run on its core and must not
+ * wait for that, it is one of the program's kind instead.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ spawn(struct transport *t, struct writer *w)
 }
 
 static int
-create(struct transport *t)
+writer_create(struct transport *t)
 {
 	struct writer *w = calloc(1, sizeof(*w));
 	int err;
@@ -131,7 +132,7 @@ int
 transport_writer_start(struct transport *t, int portal, const void *data, size_t len)
 {
 	struct writer *w;
-	int err = t->writer == NULL ? create(t) : 0;
+	int err = t->writer == NULL ? writer_create(t) : 0;
 
 	if (err != 0)
 		return err;

@@ -17,7 +17,10 @@ membarrier(int command)
 	return syscall(SYS_membarrier, command, 0, 0);
 }
 
-/* The system wants to know beforehand, which takes no time with one thread, and some milliseconds once with several: not for nothing. */
+/*
+ * The system wants to know beforehand, which takes no time with one thread, and some milliseconds
+ * once with several: not for nothing.
+ */
 bool
 transport_can_fence(const struct mpi_rank *self)
 {
@@ -37,6 +40,7 @@ transport_fence(struct mpi_rank *self)
 {
 	if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
 		return;
-	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
+	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 ||
+			membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
 		mpi_die(self, 2, "the system refuses the memory barrier that it has offered");
 }

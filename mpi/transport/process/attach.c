@@ -107,7 +107,10 @@ chosen_fetch(const char *text)
 	return text[0] == 'n' ? FETCH_NEVER : FETCH_ALWAYS;
 }
 
-/* Whoever reads our memory by our number looks at the token first: the number may be another process's in the namespace of the reader. */
+/*
+ * Whoever reads our memory by our number looks at the token first: the number may be another
+ * process's in the namespace of the reader.
+ */
 static void
 show_token(struct transport *t)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Included first in every file of a shared library that defines functions of mpi.h, when hidden is the default: these are not.
+ * Included first in every file of a shared library that defines functions of mpi.h, when hidden is
+ * the default: these are not.
  */
 #ifndef MPI_EXPORT_H
 #define MPI_EXPORT_H

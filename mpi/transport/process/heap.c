@@ -68,7 +68,10 @@ heap_take(struct heap *h, size_t bytes)
 	return b->start;
 }
 
-/* Give pages back: they are zero when they are used again. False: they are not. Looks once whether the system does what it says. */
+/*
+ * Give pages back: they are zero when they are used again. False: they are not. Looks once whether
+ * the system does what it says.
+ */
 static bool
 give_back(struct heap *h, char *pages, size_t bytes)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of the job segment that one rank gives out: first fit, in address order, freed neighbours merged. What describes the blocks is
- * private to the rank, so that a stray write in shared memory cannot lead it astray. Memory of large freed blocks goes back to the system.
- * The heap is address space that is closed, and opened as far as it is used: leak checkers read all memory that can be read.
+ * The part of the job segment that one rank gives out: first fit, in address order, freed
+ * neighbours merged. What describes the blocks is private to the rank, so that a stray write in
+ * shared memory cannot lead it astray. Memory of large freed blocks goes back to the system. The
+ * heap is address space that is closed, and opened as far as it is used: leak checkers read all
+ * memory that can be read.
  */
 #ifndef MPI_TRANSPORT_PROCESS_HEAP_H
 #define MPI_TRANSPORT_PROCESS_HEAP_H
@@ -24,7 +26,10 @@ struct heap {
 	size_t bytes;
 	size_t opened;			/* bytes from base on that can be used */
 	struct heap_block *first;	/* NULL until first used */
-	bool tried;			/* whether the system gives back memory when told so; an emulator may only say that it did */
+	/*
+	 * whether the system gives back memory when told so; an emulator may only say that it did
+	 */
+	bool tried;
 	bool removes;
 };
 

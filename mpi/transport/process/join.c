@@ -59,7 +59,8 @@ receive(int fd, struct join_answer *answer, int *passed)
 		struct cmsghdr align;
 	} control;
 	struct iovec iov = {answer, sizeof(*answer)};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control)};
 	struct cmsghdr *c;
 	ssize_t got;
 
@@ -94,7 +95,8 @@ is_sealed(int segment, uint64_t bytes)
 	struct stat s;
 	int seals = fcntl(segment, F_GET_SEALS);
 
-	return seals >= 0 && (seals & JOIN_SEALS) == JOIN_SEALS && fstat(segment, &s) == 0 && (uint64_t)s.st_size == bytes;
+	return seals >= 0 && (seals & JOIN_SEALS) == JOIN_SEALS && fstat(segment, &s) == 0 &&
+		(uint64_t)s.st_size == bytes;
 }
 
 /* Whatever happens at the other end kills us. */
@@ -161,8 +163,9 @@ has_ended(int launcher)
 }
 
 /*
- * The kernel puts the launcher's answer into our queue first and raises the signal for it later, so that whoever is quick
- * would be killed by the answer itself. The launcher says in the segment when its call has returned.
+ * The kernel puts the launcher's answer into our queue first and raises the signal for it later, so
+ * that whoever is quick would be killed by the answer itself. The launcher says in the segment when
+ * its call has returned.
  */
 int
 join_guard(uint32_t rank, const struct join *j, uint32_t *answered)

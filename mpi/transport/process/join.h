@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a process joins the job that mpiexec started it for: it connects to the launcher's socket, whose name (in Linux' abstract
- * namespace: no file) is in its environment, says which rank it is, and gets the job segment. This works through shells, debuggers
- * and interpreters, which may close descriptors but pass the environment on.
+ * How a process joins the job that mpiexec started it for: it connects to the launcher's socket,
+ * whose name (in Linux' abstract namespace: no file) is in its environment, says which rank it is,
+ * and gets the job segment. This works through shells, debuggers and interpreters, which may close
+ * descriptors but pass the environment on.
  *
- * After that nobody sends anything on this connection. The kernel kills the rank when its other end is closed: by the launcher's death.
+ * After that nobody sends anything on this connection. The kernel kills the rank when its other end
+ * is closed: by the launcher's death.
  */
 #ifndef MPI_TRANSPORT_PROCESS_JOIN_H
 #define MPI_TRANSPORT_PROCESS_JOIN_H

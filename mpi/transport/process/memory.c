@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of peers. A reference is an offset into the job segment if the memory lies there (from transport_share), which every rank reaches by
- * itself; otherwise the address in the process of its rank, whose memory the kernel copies for us.
+ * Memory of peers. A reference is an offset into the job segment if the memory lies there (from
+ * transport_share), which every rank reaches by itself; otherwise the address in the process of its
+ * rank, whose memory the kernel copies for us.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -96,8 +97,9 @@ peer_is_faster(const struct transport *t, uint32_t peer, size_t bytes)
 }
 
 /*
- * Is the process that has the peer's number here the peer? The launcher wrote down the number that it knows; if this rank lives in a namespace of
- * process numbers of its own, another process may have it.
+ * Is the process that has the peer's number here the peer? The launcher wrote down the number that
+ * it knows; if this rank lives in a namespace of process numbers of its own, another process may
+ * have it.
  */
 static bool
 is_peer(struct transport *t, uint32_t peer)
@@ -107,7 +109,9 @@ is_peer(struct transport *t, uint32_t peer)
 	struct iovec to = {&token, sizeof(token)}, from = {(void *)(uintptr_t)r->token_at, sizeof(token)};
 
 	if (!t->proven[peer])
-		t->proven[peer] = r->token_at != 0 && process_vm_readv(r->pid, &to, 1, &from, 1, 0) == sizeof(token) && token == r->token;
+		t->proven[peer] = r->token_at != 0 &&
+			process_vm_readv(r->pid, &to, 1, &from, 1, 0) == sizeof(token) &&
+			token == r->token;
 	return t->proven[peer];
 }
 
@@ -150,7 +154,8 @@ transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *
 		return 0;
 	}
 	if (!(reference & IN_SEGMENT))
-		return fetch_private(t, peer, (struct iovec){to, bytes}, (struct iovec){(void *)(uintptr_t)reference, bytes});
+		return fetch_private(t, peer, (struct iovec){to, bytes},
+			(struct iovec){(void *)(uintptr_t)reference, bytes});
 	bytes_copy(to, at(t, reference), bytes);
 	return 0;
 }

@@ -14,7 +14,7 @@ round_up(uint64_t n, uint64_t to)
 }
 
 static void
-fill(struct segment *s, uint32_t ranks, uint32_t heap_shift)
+segment_fill(struct segment *s, uint32_t ranks, uint32_t heap_shift)
 {
 	s->version = SEGMENT_VERSION;
 	s->ranks = ranks;
@@ -35,7 +35,7 @@ segment_bytes(uint32_t ranks, uint32_t heap_shift)
 {
 	struct segment s;
 
-	fill(&s, ranks, heap_shift);
+	segment_fill(&s, ranks, heap_shift);
 	return s.bytes;
 }
 
@@ -44,7 +44,7 @@ segment_common_bytes(uint32_t ranks)
 {
 	struct segment s;
 
-	fill(&s, ranks, HEAP_SHIFT_LEAST);
+	segment_fill(&s, ranks, HEAP_SHIFT_LEAST);
 	return s.heaps;
 }
 
@@ -82,7 +82,7 @@ segment_heap_shift_of(uint32_t ranks, uint64_t bytes)
 void
 segment_layout(struct segment *s, uint32_t ranks, uint32_t heap_shift)
 {
-	fill(s, ranks, heap_shift);
+	segment_fill(s, ranks, heap_shift);
 }
 
 bool
@@ -90,7 +90,7 @@ segment_is_laid_out(const struct segment *s, uint32_t ranks, uint32_t heap_shift
 {
 	struct segment own;
 
-	fill(&own, ranks, heap_shift);
+	segment_fill(&own, ranks, heap_shift);
 	return s->version == own.version && s->ranks == own.ranks && s->cells == own.cells &&
 	       s->heap_shift == own.heap_shift && s->inboxes == own.inboxes && s->inbox_stride == own.inbox_stride &&
 	       s->taken == own.taken && s->taken_stride == own.taken_stride && s->sync == own.sync &&

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The job segment: memory that all ranks of a job on one Linux host share, an anonymous file made by whoever starts the job (mpiexec, or
- * a rank that is alone). It has no name and vanishes with the last process that holds it. Zero is a valid start of everything that
- * segment_layout does not set. Nothing in it is an address: it lies at another place in each process.
+ * The job segment: memory that all ranks of a job on one Linux host share, an anonymous file made
+ * by whoever starts the job (mpiexec, or a rank that is alone). It has no name and vanishes with
+ * the last process that holds it. Zero is a valid start of everything that segment_layout does not
+ * set. Nothing in it is an address: it lies at another place in each process.
  *
- * The heaps are address space that is closed at first. A rank opens its own as it gives memory out, and those of others when it looks into them.
+ * The heaps are address space that is closed at first. A rank opens its own as it gives memory out,
+ * and those of others when it looks into them.
  *
- *	header, one struct segment_rank per rank | inboxes | words [source][sink] | where all meet | what ranks have said | a heap per rank (sparse)
+ * 	header, one struct segment_rank per rank | inboxes | words [source][sink] | where all meet |
+ * 	what ranks have said | a heap per rank (sparse)
  */
 #ifndef MPI_TRANSPORT_PROCESS_SEGMENT_H
 #define MPI_TRANSPORT_PROCESS_SEGMENT_H
@@ -35,7 +38,8 @@ struct segment_rank {
 	int32_t pid;			/* of the process that called MPI_Init */
 	uint32_t opened;		/* shared word: HEAP_UNITs of its heap that are in use */
 	uint32_t told;			/* shared word: it has written down what it waits for */
-	uint64_t token;			/* a number that no other process has at the address `token_at` of its own memory */
+	/* a number that no other process has at the address `token_at` of its own memory */
+	uint64_t token;
 	uint64_t token_at;
 	uint32_t answered;		/* shared word: the launcher has sent its answer, and is done with that */
 	uint32_t reserved;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Process ranks: all ranks of the job are near. Packets go through inboxes in the job segment, longer data is fetched by memory.c.
+ * Process ranks: all ranks of the job are near. Packets go through inboxes in the job segment,
+ * longer data is fetched by memory.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

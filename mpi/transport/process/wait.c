@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting. A rank that has a processor of its own polls for a while: a cache line comes faster than a wake-up. A rank that shares one gives
- * it away at once: to whoever may run, then it sleeps on the word `sleeping` of its inbox, which a peer changes before it wakes it: a
- * wake-up before the sleep is remembered.
+ * Waiting. A rank that has a processor of its own polls for a while: a cache line comes faster than
+ * a wake-up. A rank that shares one gives it away at once: to whoever may run, then it sleeps on
+ * the word `sleeping` of its inbox, which a peer changes before it wakes it: a wake-up before the
+ * sleep is remembered.
  */
 #include <linux/futex.h>
 #include <sched.h>
@@ -13,7 +14,8 @@
 
 #define POLLS_OWN 4000		/* some 100 microseconds, several times a wake-up */
 #define POLLS_FLOATING 200	/* there are enough processors, but others may use them */
-#define SPINS_FIRST 200		/* before the second look: a peer that is sending gets ahead, an answer takes longer anyhow */
+/* before the second look: a peer that is sending gets ahead, an answer takes longer anyhow */
+#define SPINS_FIRST 200
 #define YIELDS 1
 #define RELAX_EVERY 16
 
@@ -75,7 +77,7 @@ nothing_new(const struct transport *t, bool (*ready)(const void *arg), const voi
 
 /* The launcher thinks that nobody will ever be woken, and asks what for we sleep. */
 static void
-tell(struct mpi_rank *self)
+wait_tell(struct mpi_rank *self)
 {
 	struct transport *t = self->transport;
 	struct segment_rank *r = &t->segment->rank[t->rank];
@@ -99,7 +101,7 @@ sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const v
 		futex(&box->sleeping, FUTEX_WAIT, SLEEPING);
 		store_total(&box->slept, box->slept + 1);
 		if (load_relaxed(&t->segment->asked) != 0)
-			tell(self);
+			wait_tell(self);
 	} else if (inbox_peek(&t->inbox) == NULL)
 		sched_yield();	/* a packet is being filled, perhaps by a rank that this one holds up */
 	store_total(&box->sleeping, AWAKE);
@@ -107,7 +109,7 @@ sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const v
 
 /* Do nothing for so many turns, without looking at memory that a peer is about to write. */
 static void
-let_go(unsigned turns)
+wait_let_go(unsigned turns)
 {
 	for (unsigned i = 0; i < turns; i++)
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -119,7 +121,7 @@ transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *a
 	struct transport *t = self->transport;
 
 	if (idle < t->polls)
-		let_go(idle == 0 ? SPINS_FIRST : 1);
+		wait_let_go(idle == 0 ? SPINS_FIRST : 1);
 	else if (idle < t->polls + t->yields)
 		sched_yield();
 	else

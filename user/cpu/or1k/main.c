@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs with a main: on or1k, where there is no libc, they start as servers do. One that runs as the machine's first process finds its
- * arguments in the boot archive, one per line of etc/args.
+ * Programs with a main: on or1k, where there is no libc, they start as servers do. One that runs as
+ * the machine's first process finds its arguments in the boot archive, one per line of etc/args.
  */
 #include <stddef.h>
 #include <abi/startup.h>
@@ -22,7 +22,10 @@ refuse(const char *what, int most)
 	rank_exit(1);
 }
 
-/* Split the archive's etc/args into argv[1..]. Returns how many entries there are then; a program with fewer than it was given does not start. */
+/*
+ * Split the archive's etc/args into argv[1..]. Returns how many entries there are then; a program
+ * with fewer than it was given does not start.
+ */
 static int
 split_args(char **argv, char *text)
 {
@@ -30,7 +33,8 @@ split_args(char **argv, char *text)
 	uint64_t span[2];
 	int argc = 1;
 
-	if (karchive_map(SELF, span) < 0 || cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "etc/args", &file) < 0)
+	if (karchive_map(SELF, span) < 0 || cpio_find((const void *)(uintptr_t)span[0],
+			(size_t)span[1], "etc/args", &file) < 0)
 		return argc;
 	if (file.bytes > TEXT_MAX)
 		refuse("arguments longer than", TEXT_MAX);

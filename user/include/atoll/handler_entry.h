@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handlers (proc_handler, thread_handler) of CPUs where one begins as a function of the struct handler_event that lies above its stack.
+ * Handlers (proc_handler, thread_handler) of CPUs where one begins as a function of the struct
+ * handler_event that lies above its stack.
  */
 #ifndef ATOLL_HANDLER_ENTRY_H
 #define ATOLL_HANDLER_ENTRY_H

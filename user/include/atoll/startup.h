@@ -12,14 +12,16 @@
 const struct startup *atoll_startup(void);
 
 /*
- * End this rank with a status (0..255): its thread runs no further, and the last rank of the cluster ends the process. A program that is not
- * part of a job ends its process. Neither runs handlers nor flushes anything; exit() ends here.
+ * End this rank with a status (0..255): its thread runs no further, and the last rank of the
+ * cluster ends the process. A program that is not part of a job ends its process. Neither runs
+ * handlers nor flushes anything; exit() ends here.
  */
 _Noreturn void rank_exit(int status);
 
 /*
- * From now on the end of this rank ends the job (true), or no longer (false), as others may wait for it. Its exit then says so on
- * standard error and ends the job with its status, or 1 if that is 0. Nothing outside a job. Never blocks.
+ * From now on the end of this rank ends the job (true), or no longer (false), as others may wait
+ * for it. Its exit then says so on standard error and ends the job with its status, or 1 if that is
+ * 0. Nothing outside a job. Never blocks.
  */
 void rank_hold(bool held);
 

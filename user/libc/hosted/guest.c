@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads of the program as guests: see <atoll/guest.h>. The kernel must be told before such a thread ends; a destructor of
- * thread-specific data does it, which runs however the thread ends.
+ * Threads of the program as guests: see <atoll/guest.h>. The kernel must be told before such a
+ * thread ends; a destructor of thread-specific data does it, which runs however the thread ends.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static __thread struct guest_entry entry;
 static __thread bool known;		/* to the kernel */
 
 static void
-leave(void *unused)
+guest_leave(void *unused)
 {
 	(void)unused;
 	known = false;
@@ -41,7 +41,7 @@ find_first_thread(void)
 		return;
 	first = pthread_self();
 	first_handle = (int)kthread_self();
-	can_make_threads = pthread_create != NULL && pthread_key_create(&on_exit_of_thread, leave) == 0;
+	can_make_threads = pthread_create != NULL && pthread_key_create(&on_exit_of_thread, guest_leave) == 0;
 }
 
 bool

@@ -32,7 +32,7 @@ enter(void)
 }
 
 static void
-leave(void)
+malloc_leave(void)
 {
 	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
 }
@@ -55,7 +55,7 @@ malloc_kept(size_t bytes)
 	if (!enter())
 		return NULL;
 	p = kept_blocks_take(&kept, bytes);
-	leave();
+	malloc_leave();
 	return p;
 }
 
@@ -72,7 +72,7 @@ malloc_trim_all(void)
 		__libc_free(p);
 		any = true;
 	}
-	leave();
+	malloc_leave();
 	return any;
 }
 
@@ -98,7 +98,7 @@ free_to_kept(void *block, size_t bytes)
 	while ((old = kept_blocks_evict(&kept, bytes)) != NULL)
 		__libc_free(old);
 	kept_blocks_put(&kept, block, bytes);
-	leave();
+	malloc_leave();
 	return true;
 }
 

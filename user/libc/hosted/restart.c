@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernel stops the first thread of a rank by signals of Linux, which the program knows nothing of. Linux starts most calls that wait
- * again by itself then (SA_RESTART), but not those here: they end with EINTR. So they are taken over at link time, and called again for the
- * time that is left. A thread that the program made is Linux's own: it gets what Linux says. ADR 0060.
+ * The kernel stops the first thread of a rank by signals of Linux, which the program knows nothing
+ * of. Linux starts most calls that wait again by itself then (SA_RESTART), but not those here: they
+ * end with EINTR. So they are taken over at link time, and called again for the time that is left.
+ * A thread that the program made is Linux's own: it gets what Linux says. ADR 0060.
  */
 #include <errno.h>
 #include <limits.h>
@@ -178,7 +179,8 @@ epoll_pwait(int set, struct epoll_event *events, int n, int ms, const sigset_t *
 	long left = ms, result;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	while (was_stopped(result = __syscall_cp(SYS_epoll_pwait, set, (long)events, n, left, (long)mask, SIGSET_BYTES)))
+	while (was_stopped(result = __syscall_cp(SYS_epoll_pwait, set, (long)events, n, left,
+			(long)mask, SIGSET_BYTES)))
 		if (ms >= 0) {
 			struct timespec rest = rest_of(begin, &wait);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first thread of a rank shares its core with other ranks, for whom another thread of the program may wait in MPI; so it must not wait in
- * Linux. musl waits for other threads in three functions, which are taken over at link time (this library comes before the libc):
- * called on the first thread, they hand the wait over to a thread made for that, the watch, and sleep in the kernel.
+ * The first thread of a rank shares its core with other ranks, for whom another thread of the
+ * program may wait in MPI; so it must not wait in Linux. musl waits for other threads in three
+ * functions, which are taken over at link time (this library comes before the libc): called on the
+ * first thread, they hand the wait over to a thread made for that, the watch, and sleep in the
+ * kernel.
  *
- * The hand-over is one word. The watch makes it IDLE when the kernel has taken it as a guest, REFUSED when not. IDLE -> ASKED by the
- * first thread, -> ANSWERED by the watch, -> IDLE by the first thread. The watch then wakes it; a wake-up before the sleep is remembered.
- * Not covered: pthread_barrier_wait by whoever comes first to it.
+ * The hand-over is one word. The watch makes it IDLE when the kernel has taken it as a guest,
+ * REFUSED when not. IDLE -> ASKED by the first thread, -> ANSWERED by the watch, -> IDLE by the
+ * first thread. The watch then wakes it; a wake-up before the sleep is remembered. Not covered:
+ * pthread_barrier_wait by whoever comes first to it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -94,7 +97,10 @@ hand_over(volatile int *addr, int operation, int value, const struct timespec *t
 	return w->result;
 }
 
-/* Does the kernel take the watch? One that is refused cannot wake anybody: looked at, letting others of the core and of the host run. */
+/*
+ * Does the kernel take the watch? One that is refused cannot wake anybody: looked at, letting
+ * others of the core and of the host run.
+ */
 static bool
 is_admitted(void)
 {
@@ -153,7 +159,10 @@ watch_time_left(clockid_t clock, const struct timespec *at)
 	return left;
 }
 
-/* Wait while *addr is `value`, until `at` at most. 0, also for no reason; EINVAL, ETIMEDOUT, ECANCELED. A cancellation point. */
+/*
+ * Wait while *addr is `value`, until `at` at most. 0, also for no reason; EINVAL, ETIMEDOUT,
+ * ECANCELED. A cancellation point.
+ */
 int
 __timedwait_cp(volatile int *addr, int value, clockid_t clock, const struct timespec *at, int private)
 {

@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* From here on the waits in libc of the first thread, which the system knows as `tid`, are handed over. False: no thread for that. */
+/*
+ * From here on the waits in libc of the first thread, which the system knows as `tid`, are handed
+ * over. False: no thread for that.
+ */
 bool watch_start(pthread_t first, int tid);
 
 /* Time left until `at`; negative seconds: none. */

@@ -17,7 +17,8 @@ extern unsigned __default_stacksize __attribute__((weak));
 static void
 fit_stacks(void)
 {
-	uint64_t memory = (uint64_t)atoll_startup()->rank_kb * 1024, bytes = memory / STACK_PART / STACK_UNIT * STACK_UNIT;
+	uint64_t memory = (uint64_t)atoll_startup()->rank_kb * 1024,
+		bytes = memory / STACK_PART / STACK_UNIT * STACK_UNIT;
 
 	if (&__default_stacksize == NULL || memory == 0)
 		return;

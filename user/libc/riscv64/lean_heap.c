@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The heap: regions of whole pages, cut into chunks that lie side by side. A chunk begins with a header of 16 bytes: its own size and that of the
- * chunk before it, in units; a region ends with a header in use. Free chunks never touch each other, and are listed by size.
+ * The heap: regions of whole pages, cut into chunks that lie side by side. A chunk begins with a
+ * header of 16 bytes: its own size and that of the chunk before it, in units; a region ends with a
+ * header in use. Free chunks never touch each other, and are listed by size.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ struct heap_free {
 	struct heap_free *prev;
 };
 
-_Static_assert(sizeof(struct chunk) == HEAP_UNIT && sizeof(struct heap_free) == 2 * HEAP_UNIT, "chunks are made of units");
+_Static_assert(sizeof(struct chunk) == HEAP_UNIT && sizeof(struct heap_free) == 2 * HEAP_UNIT,
+	"chunks are made of units");
 
 #define UNITS_MIN 2
 
@@ -109,7 +111,8 @@ new_region(struct heap *h, uint32_t units)
 	if (c == NULL)
 		return NULL;
 	h->held += pages * h->page_bytes;
-	*c = (struct chunk){.units = (uint32_t)(pages * h->page_bytes / HEAP_UNIT - 1), .state = CHUNK_USED, .region = (uint32_t)pages};
+	*c = (struct chunk){.units = (uint32_t)(pages * h->page_bytes / HEAP_UNIT - 1),
+		.state = CHUNK_USED, .region = (uint32_t)pages};
 	*after(c) = (struct chunk){.before = c->units, .state = CHUNK_USED};
 	return c;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A heap for ranks that share a small memory: a block costs its bytes, rounded up to 16, and 16 more; memory comes from the system by pages and
- * goes back when everything in it is free. One thread at a time.
+ * A heap for ranks that share a small memory: a block costs its bytes, rounded up to 16, and 16
+ * more; memory comes from the system by pages and goes back when everything in it is free. One
+ * thread at a time.
  */
 #ifndef USER_LIBC_HEAP_H
 #define USER_LIBC_HEAP_H

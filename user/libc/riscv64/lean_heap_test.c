@@ -82,7 +82,8 @@ TEST(a_block_costs_its_bytes_and_little_more)
 TEST(what_was_freed_is_used_again_in_one_piece)
 {
 	struct heap h = fresh(1 << 20);
-	char *a = heap_alloc(&h, HEAP_UNIT, 1000), *b = heap_alloc(&h, HEAP_UNIT, 1000), *c = heap_alloc(&h, HEAP_UNIT, 1000);
+	char *a = heap_alloc(&h, HEAP_UNIT, 1000), *b = heap_alloc(&h, HEAP_UNIT, 1000),
+		*c = heap_alloc(&h, HEAP_UNIT, 1000);
 
 	heap_free(&h, a);
 	heap_free(&h, c);

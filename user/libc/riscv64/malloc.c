@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc and its like on a lean heap (lean_heap.h) instead of the libc's, whose groups of equal blocks cost a rank of a small cluster more than
- * its data. Each rank has a heap of its own; several threads of a rank share it.
+ * malloc and its like on a lean heap (lean_heap.h) instead of the libc's, whose groups of equal
+ * blocks cost a rank of a small cluster more than its data. Each rank has a heap of its own;
+ * several threads of a rank share it.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -26,12 +27,12 @@ get(size_t bytes)
 }
 
 static void
-put(void *memory, size_t bytes)
+malloc_put(void *memory, size_t bytes)
 {
 	munmap(memory, bytes);
 }
 
-static struct heap heap = {.get = get, .put = put, .page_bytes = PAGE};
+static struct heap heap = {.get = get, .put = malloc_put, .page_bytes = PAGE};
 static uint32_t lock;
 
 static void

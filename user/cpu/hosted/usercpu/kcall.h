@@ -5,7 +5,8 @@
 #ifndef USERCPU_KCALL_H
 #define USERCPU_KCALL_H
 
-typedef long kcall_gate(unsigned long nr, unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3, unsigned long a4,
+typedef long kcall_gate(unsigned long nr, unsigned long a0, unsigned long a1, unsigned long a2,
+	unsigned long a3, unsigned long a4,
     unsigned long a5);
 
 /* Set by startup_set before the program's first kernel call. */

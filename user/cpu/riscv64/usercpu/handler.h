@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a handler begins (proc_handler, thread_handler): with what happened in registers, and all others as they were when its thread stopped:
- * t0 cause and, above 32 bits, the kind of access, t1 address, t2 pc, t3 sp; a7 and a0..a5 number and arguments of a call.
+ * How a handler begins (proc_handler, thread_handler): with what happened in registers, and all
+ * others as they were when its thread stopped: t0 cause and, above 32 bits, the kind of access, t1
+ * address, t2 pc, t3 sp; a7 and a0..a5 number and arguments of a call.
  */
 #ifndef USERCPU_HANDLER_H
 #define USERCPU_HANDLER_H

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on riscv64: ecall with the number in a7, arguments in a0..a5, result in a0. Every other register keeps its value.
+ * Kernel calls on riscv64: ecall with the number in a7, arguments in a0..a5, result in a0. Every
+ * other register keeps its value.
  */
 #ifndef USERCPU_KCALL_H
 #define USERCPU_KCALL_H
 
 static inline long
-kcall6(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, unsigned long w3, unsigned long w4, unsigned long w5)
+kcall6(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, unsigned long w3,
+	unsigned long w4, unsigned long w5)
 {
 	register unsigned long a0 __asm__("a0") = w0;
 	register unsigned long a1 __asm__("a1") = w1;
