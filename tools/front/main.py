@@ -26,6 +26,7 @@ HELP = """usage: ./atoll COMMAND ...
   build [PORT]                build a port (hosted, riscv64, coroutine, process, unit)
   codesign [--quick|--full]   the co-designed cluster: design space, power and energy as one page
   machines [NAME]             what machines there are
+  measures                    how large and how plain the sources are
   doctor                      what is installed, what is missing
   clean                       remove what was built
 
@@ -35,7 +36,7 @@ The first use of a command installs what it needs and says so. `./atoll COMMAND 
 # command -> module with main(argv) -> exit status
 COMMANDS = {
     "run": "run", "demo": "demo", "test": "testall", "check": "check", "bench": "bench", "mpicc": "wrapper", "cc": "wrapper",
-    "build": "builder", "machines": "listing", "doctor": "doctor", "codesign": "design", "install": "install", "clean": "builder",
+    "build": "builder", "machines": "listing", "measures": "measures", "doctor": "doctor", "codesign": "design", "install": "install", "clean": "builder",
     "setup": "setup",
 }
 
