@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Boot record: what a machine is, written by tools/bootrec.py from machines/NAME.toml, read by
- * every cluster. Little-endian or the CPU's own order (the writer knows the port), explicit widths,
- * no pointers but physical addresses.
+ * every cluster. The writer reads the structures and numbers here. Little-endian or the CPU's own
+ * order (the writer knows the port), explicit widths, no pointers but physical addresses.
  */
 #ifndef ABI_BOOT_H
 #define ABI_BOOT_H

@@ -5,16 +5,17 @@ The physical layout on riscv64: everything is power-of-two sized and aligned, so
 starts at 0, where the first one's exceptions go; what they share follows.
 """
 
-import struct
+import os
 
+import cheader
 import elf
 import machine as machines
 
-MAGIC, VERSION, SEGMENTS_MAX = 0x4C4F5441, 1, 6
-QUIET, NO_INIT = 1, 2
-HEAD = "IIII QQQQ IIII QII"
-SEGMENT = "QQQQII"
-CLUSTER = "QQIIII"
+C = machines.C
+# where QEMU's riscv64 board has kernel and record
+VIRT = cheader.Header(os.path.join(machines.ROOT, "hal", "board", "virt", "virt.h"))
+QUIET, NO_INIT = C.BOOT_QUIET, C.BOOT_NO_INIT
+PROTECTIONS = ((elf.PF_R, C.PAGE_READ), (elf.PF_W, C.PAGE_WRITE), (elf.PF_X, C.PAGE_EXEC))
 ORDER = {"hosted": "<", "riscv64": "<", "or1k": ">"}
 PAGE = 4096
 PAGES = {"or1k": 8192}           # where a page is larger
@@ -22,8 +23,8 @@ LARGE = 2 << 20
 
 RAM_MAX = 1 << 30               # or1k
 RAM = 0x80000000
-KERNEL_AT, KERNEL_MAX = 0x80200000, 2 << 20
-RECORD_AT, RECORD_MAX = 0x80400000, 1 << 20
+KERNEL_AT, KERNEL_MAX = VIRT.VIRT_KERNEL, VIRT.VIRT_RECORD - VIRT.VIRT_KERNEL
+RECORD_AT, RECORD_MAX = VIRT.VIRT_RECORD, VIRT.VIRT_RECORD_BYTES
 ARCHIVE_AT, ARCHIVE_MIN = 0x81000000, 16 << 20
 NOC_AT = 0x84000000
 FDT_LIMIT, FDT_BYTES = 0xC0000000, 4 << 20	# QEMU puts its device tree below this, or below the end of RAM
@@ -44,15 +45,12 @@ def power_up(n):
 
 
 def window_bytes(m):
-    """Bytes of one NoC window; the formula of hal/noc/shm/window.h."""
-    def line(n):
-        return round_up(n, 64)
-    clusters = len(m.clusters)
-    entries = power_up(2 * m.mailbox_ports + 4 * m.portal_ports)
-    size = 2 * 64 + 64 * max(len(c.roles) for c in m.clusters)
-    size += clusters * (128 + line(8 * entries)) + 128 + 4096
-    size += m.mailbox_ports * clusters * 192 + m.portal_ports * line(64 + m.portal_unit)
-    return round_up(size, PAGE)
+    """Bytes of one NoC window, by the formulas of abi/window.abi.h."""
+    noc, clusters = m.noc, len(m.clusters)
+    entries = power_up(C.WINDOW_EVENTS(noc["mailbox_ports"], noc["portal_ports"]))
+    return C.WINDOW_ALIGN_UP(C.WINDOW_HEAD_BYTES + C.WINDOW_DOORBELLS(max(len(c.roles) for c in m.clusters)) + C.WINDOW_RINGS(clusters, entries) +
+                             C.WINDOW_CONSOLE + C.WINDOW_MAILBOXES(noc["mailbox_ports"], clusters) +
+                             C.WINDOW_PORTALS(noc["portal_ports"], noc["portal_unit_bytes"]))
 
 
 class Layout:
@@ -107,8 +105,8 @@ def init_segments(image, name, offset, page=PAGE):
         raise RecordError(str(err)) from None
     if not e.is_static_pie():
         raise RecordError(f"{name} is not a static position-independent program")
-    if len(e.segments) > SEGMENTS_MAX:
-        raise RecordError(f"{name} has {len(e.segments)} segments, the boot record has room for {SEGMENTS_MAX}")
+    if len(e.segments) > C.BOOT_SEGMENTS_MAX:
+        raise RecordError(f"{name} has {len(e.segments)} segments, the boot record has room for {C.BOOT_SEGMENTS_MAX}")
     out, end = [], 0
     for s in e.segments:
         lead = s.vaddr % page
@@ -116,31 +114,30 @@ def init_segments(image, name, offset, page=PAGE):
             raise RecordError(f"{name}: two segments share a page")
         if s.offset < lead:
             raise RecordError(f"{name}: a segment's place in the file does not match its address")
-        prot = (1 if s.flags & elf.PF_R else 0) | (2 if s.flags & elf.PF_W else 0) | (4 if s.flags & elf.PF_X else 0)
-        out.append((s.vaddr - lead, offset + s.offset - lead, s.file_bytes + lead, s.mem_bytes + lead, prot, 0))
+        prot = sum(bit for flag, bit in PROTECTIONS if s.flags & flag)
+        out.append({"addr": s.vaddr - lead, "file_offset": offset + s.offset - lead, "file_bytes": s.file_bytes + lead,
+                    "mem_bytes": s.mem_bytes + lead, "prot": prot, "reserved": 0})
         end = round_up(s.vaddr + s.mem_bytes, page)
     return e.entry, out
+
+
+def clusters_of(m, layout):
+    """The records of the clusters of a machine."""
+    out, first = [], 0
+    for base, c in zip(layout.clusters, m.clusters):
+        out.append({"mem_base": base, "mem_bytes": c.mem_bytes, "cores": len(c.roles), "first_core": first, "incarnation": 1, "guests": 0})
+        first += len(c.roles)
+    return out
 
 
 def write(m, port, layout, init=None, flags=0):
     """The record's bytes. `init`: (image, name, offset in the archive) or None for a kernel without init."""
     if port not in ORDER:
         raise RecordError(f"unknown port '{port}'")
-    order = ORDER[port]
     entry, segments = init_segments(*init, PAGES.get(port, PAGE)) if init else (0, [])
-    if not init:
-        flags |= NO_INIT
-    body = b"".join(struct.pack(order + SEGMENT, *s) for s in segments + [(0,) * 6] * (SEGMENTS_MAX - len(segments)))
-    roles, first = bytearray(machines.CORES_MAX), 0
-    for i, c in enumerate(m.clusters):
-        body += struct.pack(order + CLUSTER, layout.clusters[i], c.mem_bytes, len(c.roles), first, 1, 0)
-        for role in c.roles:
-            roles[first] = machines.ROLES[role]
-            first += 1
-    body += bytes(struct.calcsize(order + CLUSTER) * (machines.CLUSTERS_MAX - len(m.clusters)))
-    body += bytes(roles) + m.name.encode().ljust(32, b"\0")
-    size = struct.calcsize(order + HEAD) + len(body)
-    head = struct.pack(order + HEAD, MAGIC, VERSION, size, len(m.clusters), layout.noc, layout.window, layout.archive,
-                       layout.archive_bytes, m.mailbox_ports, m.portal_ports, m.portal_unit, m.heartbeat_ms, entry,
-                       len(segments), flags)
-    return head + body
+    return C.pack(ORDER[port], "boot_record", m.noc | {
+        "magic": C.BOOT_MAGIC, "version": C.BOOT_VERSION, "bytes": C.size("boot_record"), "clusters": len(m.clusters),
+        "noc_base": layout.noc, "noc_window_bytes": layout.window, "archive_base": layout.archive, "archive_bytes": layout.archive_bytes,
+        "init_entry": entry, "init_segments": len(segments), "flags": flags if init else flags | NO_INIT, "init": segments,
+        "cluster": clusters_of(m, layout), "roles": [getattr(C, "ROLE_" + role) for c in m.clusters for role in c.roles],
+        "machine": m.name.encode()})

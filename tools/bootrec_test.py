@@ -113,7 +113,7 @@ def test_on_or1k_words_are_big_endian_and_clusters_start_at_0():
     m = machine.load("or1k-2x2")
     layout = bootrec.Layout(m, "or1k", 5000)
     data = bootrec.write(m, "or1k", layout)
-    assert struct.unpack_from(">IIII", data) == (bootrec.MAGIC, bootrec.VERSION, len(data), 2)
+    assert struct.unpack_from(">IIII", data) == (bootrec.C.BOOT_MAGIC, bootrec.C.BOOT_VERSION, len(data), 2)
     assert layout.clusters == [0, 32 << 20]
     shared = [layout.noc, layout.noc + 2 * layout.window, layout.record, layout.record + len(data), layout.archive, layout.archive + 5000]
     assert shared == sorted(shared) and layout.noc == 64 << 20 and layout.ram_bytes >= shared[-1]

@@ -13,6 +13,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import cheader  # noqa: E402
+
 INLINE_BYTES = 136  # KCALL_DATA of kernel/call/kcall_glue.h
 BUFFER_MAX = 4096  # no buffer of a call is larger
 ARGUMENT_WORDS = 6
@@ -94,18 +96,6 @@ def lines_of(path):
             text = line.strip()
             if text and not text.startswith("#"):
                 yield number, text
-
-
-def read_limits(path):
-    """Numeric constants of limits.abi.h by name."""
-    limits = {}
-    pattern = re.compile(r"#define\s+(\w+)\s+\(?(-?\d+)\)?(\s|$)")
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            m = pattern.match(line)
-            if m:
-                limits[m.group(1)] = int(m.group(2))
-    return limits
 
 
 def read_errors(path):
@@ -295,7 +285,7 @@ def main(argv=None):
     parser.add_argument("--require-tests", metavar="ROOT", help="refuse calls that no test below ROOT names")
     options = parser.parse_args(argv)
     try:
-        limits = read_limits(os.path.join(options.abi, "limits.abi.h"))
+        limits = cheader.Header(os.path.join(options.abi, "limits.abi.h")).names
         errors = read_errors(os.path.join(options.abi, "errors.tbl"))
         table = os.path.join(options.abi, "kcalls.tbl")
         calls = read_calls(table, limits, errors)

@@ -3,11 +3,9 @@
 
     description = "..."                  one line for `atoll machines`
     ports = ["hosted", "riscv64"]        where it can run; or1k has to be named
-    [noc]                                all optional
+    [noc]                                all optional (the table NOC below)
     mailbox_ports = 32                   per cluster; rank i of a cluster owns port 8 + i if several clusters take ranks
-    portal_ports = 32
     portal_unit = "4K"                   bytes of one portal block
-    heartbeat_ms = 0                     0: none
     [[cluster]]                          in order; cluster 0 runs the name server and the job's leader
     count = 4                            how many alike
     kernel = "TC"                        role of core 0: "TC" (kernel and programs) or "KC" (kernel only)
@@ -21,18 +19,16 @@ import os
 import re
 import tomllib
 
-CLUSTERS_MAX = 64
-CORES_MAX = 512
-CLUSTER_CORES_MAX = 320
-PORTS_MAX = 128
-BASE_PORT = 8
-THREADS_MIN, THREADS_MAX, THREAD_BYTES = 64, 4096, 128 << 10    # of a cluster's kernel (kernel/cluster.h)
-PERSONALITY_THREADS_MAX = 512                                   # of a process on riscv64 (user/include/atoll/personality.h)
+import cheader
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# the limits and the boot record, where C has them
+C = cheader.Header(*(os.path.join(ROOT, *path.split("/")) for path in (
+    "abi/limits.abi.h", "abi/boot.h", "abi/window.abi.h", "kernel/cluster.h", "user/include/atoll/personality.h", "servers/proc/agent.h")))
 THREADS_OF_SERVERS = 32                                         # left to servers and to threads that programs start
-ROLES = {"IDLE": 0, "TC": 1, "KC": 2, "AC": 3}
 PORTS = ("hosted", "riscv64", "or1k")
 DEFAULT_PORTS = ("hosted", "riscv64")
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "machines")
+FOLDER = os.path.join(ROOT, "machines")
 
 
 class MachineError(Exception):
@@ -52,7 +48,7 @@ class Machine:
     def __init__(self, name, description, ports, noc, clusters):
         self.name, self.description, self.ports, self.clusters = name, description, ports, clusters
         self.hardware = None                    # the table [hardware], unchecked
-        self.mailbox_ports, self.portal_ports, self.portal_unit, self.heartbeat_ms = noc
+        self.noc = noc                          # by the names of the boot record's fields
 
     def cores(self):
         """Cores of the whole machine."""
@@ -76,10 +72,10 @@ class Machine:
         """How many ranks a job can have. In several clusters each rank needs a port; in a single one, a thread only."""
         clusters = self.rank_clusters()
         if len(clusters) > 1:
-            return len(clusters) * (min(self.mailbox_ports, self.portal_ports) - BASE_PORT)
-        threads = min(max(self.clusters[clusters[0]].mem_bytes // THREAD_BYTES, THREADS_MIN), THREADS_MAX)
+            return len(clusters) * (min(self.noc["mailbox_ports"], self.noc["portal_ports"]) - C.BASE_PORT)
+        threads = min(max(self.clusters[clusters[0]].mem_bytes // C.THREAD_BYTES, C.THREADS_MIN), C.THREADS_MAX)
         if "riscv64" in self.ports:
-            threads = min(threads, PERSONALITY_THREADS_MAX)
+            threads = min(threads, C.PERSONALITY_THREADS_MAX)
         return threads - THREADS_OF_SERVERS
 
     def shape(self):
@@ -126,18 +122,18 @@ def host_cpus():
 def _cluster(table, where):
     """Expand one [[cluster]] table to a list of Cluster."""
     _known(table, ("count", "kernel", "service", "application", "memory"), where)
-    count = _number(table, "count", 1, 1, CLUSTERS_MAX, where)
+    count = _number(table, "count", 1, 1, C.CLUSTERS_MAX, where)
     kernel = table.get("kernel", "TC")
     if kernel not in ("TC", "KC"):
         raise MachineError(f"{where}: kernel must be \"TC\" or \"KC\", not {kernel!r}")
-    service = _number(table, "service", 0, 0, CLUSTER_CORES_MAX, where)
+    service = _number(table, "service", 0, 0, C.CLUSTER_CORES_MAX, where)
     if table.get("application") == "host":
-        application = min(host_cpus(), CLUSTER_CORES_MAX - 1 - service)
+        application = min(host_cpus(), C.CLUSTER_CORES_MAX - 1 - service)
     else:
-        application = _number(table, "application", 0, 0, CLUSTER_CORES_MAX, where)
+        application = _number(table, "application", 0, 0, C.CLUSTER_CORES_MAX, where)
     roles = [kernel] + ["TC"] * service + ["AC"] * application
-    if len(roles) > CLUSTER_CORES_MAX:
-        raise MachineError(f"{where}: {len(roles)} cores; a cluster has at most {CLUSTER_CORES_MAX}")
+    if len(roles) > C.CLUSTER_CORES_MAX:
+        raise MachineError(f"{where}: {len(roles)} cores; a cluster has at most {C.CLUSTER_CORES_MAX}")
     if roles == ["KC"]:
         raise MachineError(f"{where}: a KC alone runs no program; add service or application cores")
     mem = parse_bytes(table.get("memory", "64M"), f"{where}: memory")
@@ -146,14 +142,34 @@ def _cluster(table, where):
     return [Cluster(roles, mem)] * count
 
 
-def _noc(table, where):
-    _known(table, ("mailbox_ports", "portal_ports", "portal_unit", "heartbeat_ms"), where)
-    mailbox = _number(table, "mailbox_ports", 32, BASE_PORT + 1, PORTS_MAX, where)
-    portal = _number(table, "portal_ports", 32, BASE_PORT + 1, PORTS_MAX, where)
-    unit = parse_bytes(table.get("portal_unit", "4K"), f"{where}: portal_unit")
-    if not 64 <= unit <= 1 << 20 or unit % 64:
-        raise MachineError(f"{where}: portal_unit must be a multiple of 64 from 64 to 1M")
-    return mailbox, portal, unit, _number(table, "heartbeat_ms", 0, 0, 60000, where)
+def number(default, low, high):
+    """How a key with a number is read."""
+    return lambda table, key, where: _number(table, key, default, low, high, where)
+
+
+def block(default, step, high):
+    """How a key with a size is read: a multiple of `step`."""
+    def read(table, key, where):
+        size = parse_bytes(table.get(key, default), f"{where}: {key}")
+        if not step <= size <= high or size % step:
+            raise MachineError(f"{where}: {key} must be a multiple of {step} from {step} to {high >> 20}M")
+        return size
+    return read
+
+
+# key of [noc] -> (field of struct boot_record, how it is read)
+NOC = {
+    "mailbox_ports": ("mailbox_ports", number(32, C.BASE_PORT + 1, C.PORTS_MAX)),       # per cluster
+    "portal_ports": ("portal_ports", number(32, C.BASE_PORT + 1, C.PORTS_MAX)),
+    "portal_unit": ("portal_unit_bytes", block("4K", C.WINDOW_LINE, 1 << 20)),
+    "heartbeat_ms": ("heartbeat_ms", number(0, 0, 60000)),                              # 0: none
+}
+
+
+def read_noc(table, where="[noc]"):
+    """The fields of the boot record that a table [noc] says, all of them."""
+    _known(table, NOC, where)
+    return {field: read(table, key, where) for key, (field, read) in NOC.items()}
 
 
 def parse(name, text):
@@ -173,14 +189,14 @@ def parse(name, text):
     clusters = []
     for i, table in enumerate(tables):
         clusters += _cluster(table, f"{where}, [[cluster]] {i + 1}")
-    if len(clusters) > CLUSTERS_MAX:
-        raise MachineError(f"{where}: {len(clusters)} clusters; a machine has at most {CLUSTERS_MAX}")
-    machine = Machine(name, str(top.get("description", "")), ports, _noc(top.get("noc", {}), f"{where}, [noc]"), clusters)
+    if len(clusters) > C.CLUSTERS_MAX:
+        raise MachineError(f"{where}: {len(clusters)} clusters; a machine has at most {C.CLUSTERS_MAX}")
+    machine = Machine(name, str(top.get("description", "")), ports, read_noc(top.get("noc", {}), f"{where}, [noc]"), clusters)
     machine.hardware = top.get("hardware")
     if machine.hardware is not None and not isinstance(machine.hardware, dict):
         raise MachineError(f"{where}: hardware must be a table")
-    if machine.cores() > CORES_MAX:
-        raise MachineError(f"{where}: {machine.cores()} cores; a machine has at most {CORES_MAX}")
+    if machine.cores() > C.CORES_MAX:
+        raise MachineError(f"{where}: {machine.cores()} cores; a machine has at most {C.CORES_MAX}")
     if "TC" not in clusters[0].roles and "AC" not in clusters[0].roles:
         raise MachineError(f"{where}: cluster 0 needs a core for the servers")
     if len(name.encode()) > 31:

@@ -11,6 +11,7 @@ the option from its description. Lines that are indented further continue the de
 import os
 import re
 
+import cheader
 import kcallgen
 import kcalltext
 
@@ -129,7 +130,7 @@ def call_page(call, errors, comment):
 def kernel_pages(root):
     """{path below share/man: text} of the kernel calls of the tree `root`."""
     abi = os.path.join(root, "abi")
-    limits = kcallgen.read_limits(os.path.join(abi, "limits.abi.h"))
+    limits = cheader.Header(os.path.join(abi, "limits.abi.h")).names
     errors = kcallgen.read_errors(os.path.join(abi, "errors.tbl"))
     calls = kcallgen.read_calls(os.path.join(abi, "kcalls.tbl"), limits, errors)
     said = comments(os.path.join(root, "kernel"))

@@ -18,7 +18,7 @@ import machine as machines  # noqa: E402
 import patience  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"), "riscv64")
-NOC = (16, 16, 4096, 0)  # mailbox ports, portal ports, portal unit, heartbeat
+NOC = machines.read_noc({"mailbox_ports": 16, "portal_ports": 16})
 
 
 class Boot:

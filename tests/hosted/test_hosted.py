@@ -31,7 +31,7 @@ def shape(clusters, cores, megabytes=64):
     """A service cluster, then equal clusters of one kernel core and some application cores."""
     made = [machines.Cluster(["KC", "TC"], 64 << 20)]
     made += [machines.Cluster(["KC"] + ["AC"] * cores, megabytes << 20) for _ in range(clusters)]
-    return machines.Machine("test", "test", ["hosted"], (128, 128, 4096, 0), made)
+    return machines.Machine("test", "test", ["hosted"], machines.read_noc({"mailbox_ports": 128, "portal_ports": 128}), made)
 
 
 def read(name):

@@ -19,7 +19,7 @@ SWITCHES = int(os.environ.get("SWITCHES", "100000"))
 def shape(clusters=1):
     """Clusters with one core for servers and ranks."""
     made = [machines.Cluster(["KC", "TC"], 64 << 20) for _ in range(clusters)]
-    return machines.Machine("test", "test", ["hosted"], (128, 128, 4096, 0), made)
+    return machines.Machine("test", "test", ["hosted"], machines.read_noc({"mailbox_ports": 128, "portal_ports": 128}), made)
 
 
 def program(ranks, args, rate=1, m=None, limit_s=hosted.PATIENCE_S, extra=()):

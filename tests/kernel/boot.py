@@ -22,7 +22,7 @@ import or1k  # noqa: E402
 import patience  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
-NOC = (16, 16, 4096, 0)  # mailbox ports, portal ports, portal unit, heartbeat
+NOC = machines.read_noc({"mailbox_ports": 16, "portal_ports": 16})
 
 
 def shape(port, clusters, cores, role0, megabytes):

@@ -4,11 +4,11 @@
  */
 #include "window.h"
 
-static uint32_t
-line_up(uint32_t bytes)
-{
-	return (bytes + WINDOW_LINE - 1) & ~(uint32_t)(WINDOW_LINE - 1);
-}
+_Static_assert(sizeof(struct window) == WINDOW_HEAD_BYTES, "abi/window.abi.h");
+_Static_assert(sizeof(struct window_ring) == WINDOW_RING_BYTES, "abi/window.abi.h");
+_Static_assert(sizeof(struct window_event) == WINDOW_EVENT_BYTES, "abi/window.abi.h");
+_Static_assert(sizeof(struct hal_doorbell) == WINDOW_DOORBELL_BYTES, "abi/window.abi.h");
+_Static_assert(HAL_NOC_HEADER_BYTES == WINDOW_HEADER_BYTES, "abi/window.abi.h");
 
 static uint32_t
 power_of_two_from(uint32_t n)
@@ -34,22 +34,19 @@ largest_cluster(const struct boot_record *record)
 void
 window_geometry_init(struct window_geometry *g, const struct boot_record *record, unsigned self)
 {
-	uint32_t events = WINDOW_EVENTS_PER_MAILBOX * record->mailbox_ports + WINDOW_EVENTS_PER_PORTAL * record->portal_ports;
-
 	g->clusters = record->clusters;
 	g->cores = largest_cluster(record);
 	g->mailbox_ports = record->mailbox_ports;
 	g->portal_ports = record->portal_ports;
-	g->portal_bytes = HAL_NOC_HEADER_BYTES + record->portal_unit_bytes;
-	g->portal_stride = line_up(g->portal_bytes);
-	g->ring_entries = power_of_two_from(events);
-	g->ring_stride = sizeof(struct window_ring) + line_up(g->ring_entries * sizeof(struct window_event));
-	g->rings_at = sizeof(struct window) + g->cores * sizeof(struct hal_doorbell);
-	g->console_at = g->rings_at + g->clusters * g->ring_stride;
-	g->mailbox_at = g->console_at + sizeof(struct window_ring) + WINDOW_CONSOLE_BYTES;
-	g->portal_at = g->mailbox_at + g->mailbox_ports * g->clusters * WINDOW_MAIL_BYTES;
-	g->bytes = g->portal_at + g->portal_ports * g->portal_stride;
-	g->bytes = (g->bytes + WINDOW_ALIGN - 1) & ~(uint32_t)(WINDOW_ALIGN - 1);
+	g->portal_bytes = WINDOW_HEADER_BYTES + record->portal_unit_bytes;
+	g->portal_stride = WINDOW_PORTAL_STRIDE(record->portal_unit_bytes);
+	g->ring_entries = power_of_two_from(WINDOW_EVENTS(g->mailbox_ports, g->portal_ports));
+	g->ring_stride = WINDOW_RING_STRIDE(g->ring_entries);
+	g->rings_at = WINDOW_HEAD_BYTES + WINDOW_DOORBELLS(g->cores);
+	g->console_at = g->rings_at + WINDOW_RINGS(g->clusters, g->ring_entries);
+	g->mailbox_at = g->console_at + WINDOW_CONSOLE;
+	g->portal_at = g->mailbox_at + WINDOW_MAILBOXES(g->mailbox_ports, g->clusters);
+	g->bytes = WINDOW_ALIGN_UP(g->portal_at + WINDOW_PORTALS(g->portal_ports, record->portal_unit_bytes));
 	g->self = self;
 }
 

@@ -19,18 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <abi/boot.h>
+#include <abi/window.abi.h>
 #include <hal/noc.h>
 
 #define WINDOW_MAGIC 0x444e4957u	/* "WIND" */
-#define WINDOW_LINE 64
-#define WINDOW_ALIGN 4096		/* windows are multiples of this many bytes */
-#define WINDOW_CONSOLE_BYTES 4096
-#define WINDOW_MAIL_BYTES (HAL_NOC_HEADER_BYTES + MAILBOX_MSG_SIZE)
-
-/* Events that the protocols have in flight towards one receiver: arrived and freed per mailbox port, four per portal port. */
-#define WINDOW_EVENTS_PER_MAILBOX 2
-#define WINDOW_EVENTS_PER_PORTAL 4
-
 enum window_state { WINDOW_DOWN, WINDOW_UP, WINDOW_DEAD };
 
 struct window_geometry {
@@ -87,16 +79,8 @@ window_stamp(uint32_t sender, uint32_t owner)
 void window_geometry_init(struct window_geometry *g, const struct boot_record *record, unsigned self);
 
 /*
- * Bytes of one window of the machine that a record describes (its noc_window_bytes must be at least this):
- *
- *	line(x)		x rounded up to WINDOW_LINE (64)
- *	entries		smallest power of two >= 2 * mailbox_ports + 4 * portal_ports
- *	window		2 * 64 + 64 * (cores of the largest cluster)
- *			+ clusters * (128 + line(8 * entries)) + 128 + 4096
- *			+ mailbox_ports * clusters * 192 + portal_ports * line(64 + portal_unit_bytes)
- *			rounded up to WINDOW_ALIGN (4096)
- *
- * tools/bootrec.py computes the same; `noc_test CLUSTERS CORES ...` prints it for comparison.
+ * Bytes of one window of the machine that a record describes: its noc_window_bytes must be at least
+ * this. `noc_test CLUSTERS CORES ...` prints it, for comparison with tools/bootrec.py.
  */
 size_t noc_window_bytes(const struct boot_record *record);
 

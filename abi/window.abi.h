@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How large the parts of a NoC window are. Pure numbers and formulas: the writer of boot records
+ * (tools/bootrec.py) reads this file too, and so reserves what hal/noc/shm lays out. What each part
+ * is, and in which order they lie, hal/noc/shm/window.h says.
+ */
+#ifndef ABI_WINDOW_H
+#define ABI_WINDOW_H
+
+#include <abi/limits.abi.h>
+
+#define WINDOW_LINE 64
+#define WINDOW_ALIGN 4096		/* windows are multiples of this many bytes */
+#define WINDOW_HEAD_BYTES 128
+#define WINDOW_DOORBELL_BYTES 64
+#define WINDOW_RING_BYTES 128		/* before the entries of a ring */
+#define WINDOW_EVENT_BYTES 8
+#define WINDOW_CONSOLE_BYTES 4096
+#define WINDOW_HEADER_BYTES 64		/* before what a mailbox or portal slot carries */
+#define WINDOW_MAIL_BYTES (WINDOW_HEADER_BYTES + MAILBOX_MSG_SIZE)
+
+/* Events that the protocols have in flight towards one receiver: arrived and freed, four per portal. */
+#define WINDOW_EVENTS_PER_MAILBOX 2
+#define WINDOW_EVENTS_PER_PORTAL 4
+
+#define WINDOW_LINE_UP(bytes) (((bytes) + WINDOW_LINE - 1) / WINDOW_LINE * WINDOW_LINE)
+#define WINDOW_ALIGN_UP(bytes) (((bytes) + WINDOW_ALIGN - 1) / WINDOW_ALIGN * WINDOW_ALIGN)
+
+/* A ring has the smallest power of two that is at least this many entries. */
+#define WINDOW_EVENTS(mailbox_ports, portal_ports) \
+	(WINDOW_EVENTS_PER_MAILBOX * (mailbox_ports) + WINDOW_EVENTS_PER_PORTAL * (portal_ports))
+#define WINDOW_RING_STRIDE(entries) (WINDOW_RING_BYTES + WINDOW_LINE_UP(WINDOW_EVENT_BYTES * (entries)))
+#define WINDOW_PORTAL_STRIDE(unit_bytes) WINDOW_LINE_UP(WINDOW_HEADER_BYTES + (unit_bytes))
+
+/* The parts, in their order. `cores`: of the largest cluster of the machine. */
+#define WINDOW_DOORBELLS(cores) (WINDOW_DOORBELL_BYTES * (cores))
+#define WINDOW_RINGS(clusters, entries) ((clusters) * WINDOW_RING_STRIDE(entries))
+#define WINDOW_CONSOLE (WINDOW_RING_BYTES + WINDOW_CONSOLE_BYTES)
+#define WINDOW_MAILBOXES(ports, clusters) ((ports) * (clusters) * WINDOW_MAIL_BYTES)
+#define WINDOW_PORTALS(ports, unit_bytes) ((ports) * WINDOW_PORTAL_STRIDE(unit_bytes))
+
+#endif
