@@ -216,17 +216,11 @@ home_deadline(struct cluster *c)
 	return earlier(earlier(peers_deadline(c), console_deadline(c)), deadlines_first(c));
 }
 
-/* A round does a part of what home can do now: where the last one found something, home interrupts itself for the next. */
+/* What home can do now needs no tick: a round that left some of it has rung home. */
 static __attribute__((noinline)) uint64_t
-home_follow(const struct core *core, uint64_t at)
+home_follow(struct cluster *c, uint64_t at)
 {
-	struct cluster *c = core->cluster;
-
-	if (home_is_quiet(c))
-		return at;
-	if (c->unfinished)
-		hal_interrupt(core->id);
-	return earlier(at, home_deadline(c));
+	return home_is_quiet(c) ? at : earlier(at, home_deadline(c));
 }
 
 /* Arm the tick for what comes first: the end of the quantum, or what home must do at a time. */
@@ -236,7 +230,7 @@ tick_follow(struct core *core)
 	uint64_t at = core->quantum_end;
 
 	if (core_is_home(core))
-		at = home_follow(core, at);
+		at = home_follow(core->cluster, at);
 	if (at == core->tick)
 		return;
 	hal_timer_arm(at);

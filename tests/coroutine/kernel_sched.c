@@ -32,6 +32,7 @@
 #define WAKES 6
 #define STACK_BYTES (32 * 1024)
 #define PORTS 20			/* more events than a round of the home core takes */
+#define PAGES 64			/* of a process: more than a round gives back */
 
 size_t noc_window_bytes(const struct boot_record *record);	/* hal/noc/shm */
 
@@ -281,6 +282,7 @@ killer(uintptr_t arg)
 	(void)arg;
 	run.own_call = coro_random(2);
 	coro_check((run.victim = KC(KC_PROC_CREATE)) > 0);
+	coro_check(KC(KC_MEM_ALLOC, run.victim, PAGES * 4096, PAGE_READ | PAGE_WRITE, &shared.value[0]) == 0);
 	start(0, computer, 0, 0);
 	if (!run.own_call) {
 		while (!run.steady)

@@ -49,8 +49,6 @@ static const struct survivor allowed[] = {
 		"this back end fills all of a handler's frame before it reads it: zeros matter where floating-point registers are kept"},
 	{"kernel/call/handler.c", "hal_acquire(t->handler, sizeof(*t->handler));",
 		"the same, on the other side"},
-	{"kernel/thread/run.c", "hal_interrupt(core->id);",
-		"needed, as tests/models/chores.pml shows (NO_NEXT_ROUND); but one round ends every chore that these programs leave to a home"},
 	{"kernel/thread/run.c", "hal_timer_arm(HAL_FOREVER);",
 		"a tick that is left over ends a wait early, or finds that nobody's quantum is over"},
 	{"kernel/thread/table.c", "hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A home core that is a time-sharing core runs one user thread, which never waits. Home works only when that thread is interrupted, or calls:
- * a round serves as many messages as there are senders, takes one event of the NoC and does one step of a chore (the end of a process, a
- * shoot-down), and ends a wait whose deadline has come. Another core sends MESSAGES messages, each of which may begin a chore of
+ * a round takes as many turns as there are senders. A turn serves a message, if one is there, and does one step of something else: it takes an event
+ * of the NoC, does a part of a chore (the end of a process, a shoot-down), or ends a wait whose deadline has come. A round that has
+ * used all its turns rings home for the next. Another core sends MESSAGES messages, each of which may begin a chore of
  * STEPS steps or set a deadline; another cluster brings EVENTS events; the thread makes CALLS calls, each of which may begin a chore.
  *
  * Home's thread is stopped by an interrupt or an armed tick only. Shown: every message is answered, every event taken, every
@@ -10,15 +11,16 @@
  *
  * proves: kernel/thread/run.c home_work 21fa935d1d2a
  * proves: kernel/thread/run.c home_round 5d34ee33db10
- * proves: kernel/thread/run.c tick_follow 67e7ada8864e
+ * proves: kernel/thread/run.c home_follow d038979b7942
+ * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c core_interrupted cc9b7835a5c7
  * proves: kernel/am/am.c call_directly deb137c2fd2a
  * proves: kernel/am/am.c ring_home 49ca7561011a
  *
  * run: -DMESSAGES=2 -DEVENTS=2 -DCALLS=2 -DSTEPS=2
- * run: -DMESSAGES=3 -DEVENTS=1 -DCALLS=1 -DSTEPS=3
- * mutation: -DMESSAGES=1 -DEVENTS=0 -DCALLS=0 -DSTEPS=2 -DNO_NEXT_ROUND
- * mutation: -DMESSAGES=0 -DEVENTS=2 -DCALLS=0 -DSTEPS=2 -DNO_NEXT_ROUND
+ * run: -DMESSAGES=3 -DEVENTS=1 -DCALLS=1 -DSTEPS=4
+ * mutation: -DMESSAGES=1 -DEVENTS=0 -DCALLS=0 -DSTEPS=3 -DNO_NEXT_ROUND
+ * mutation: -DMESSAGES=0 -DEVENTS=3 -DCALLS=0 -DSTEPS=2 -DNO_NEXT_ROUND
  * mutation: -DMESSAGES=0 -DEVENTS=0 -DCALLS=1 -DSTEPS=1 -DNO_LOOK_BEHIND_OWN_CALL
  * mutation: -DMESSAGES=1 -DEVENTS=0 -DCALLS=0 -DSTEPS=1 -DNO_TICK_FOR_DEADLINES
  * mutation: -DMESSAGES=2 -DEVENTS=0 -DCALLS=0 -DSTEPS=1 -DTICK_STILL_THOUGHT_ARMED
@@ -27,6 +29,8 @@
  * search: -DSAFETY -DCOLLAPSE
  * pan: -m1000000
  */
+#define SENDERS 2
+
 bool interrupt;
 bool armed;			/* the tick, for the only time there is: the earliest deadline */
 bool thought_armed;		/* what the core remembers of that: core->tick */
@@ -34,7 +38,6 @@ bool message;			/* of the only sender */
 byte events;			/* of the NoC, not yet taken */
 byte steps;			/* of chores that are left */
 byte deadlines;			/* waits with a deadline */
-bool unfinished;
 byte messages_left = MESSAGES, events_left = EVENTS;
 
 /* What a call or a message leaves behind. */
@@ -56,36 +59,41 @@ inline work() {
 	fi
 }
 
-/* home_round: as many messages as there are senders */
+/* home_round: as many turns as there are senders, or until one finds nothing */
 inline round() {
-	if
-	:: message ->
-		begin_something();
+	left = SENDERS;
+	do
+	:: left > 0 ->
+		some = false;
 		if
-		:: deadlines == 0 -> deadlines++
-		:: true
+		:: message ->
+			begin_something();
+			if
+			:: deadlines == 0 -> deadlines++
+			:: true
+			fi;
+			message = false;
+			some = true
+		:: else
 		fi;
-		message = false
-	:: else
-	fi;
-	if
-	:: steps > 0 || deadlines > 0 || events > 0 -> work()
-	:: else
-	fi
+		if
+		:: steps > 0 || deadlines > 0 || events > 0 -> work(); some = some || unfinished
+		:: else
+		fi;
+		if
+		:: some -> left--
+		:: else -> break
+		fi
+	:: left == 0 ->
+#ifndef NO_NEXT_ROUND
+		interrupt = true;
+#endif
+		break
+	od
 }
 
 /* tick_follow */
 inline follow() {
-	if
-	:: steps > 0 || deadlines > 0 || events > 0 ->
-#ifndef NO_NEXT_ROUND
-		if
-		:: unfinished -> interrupt = true
-		:: else
-		fi
-#endif
-	:: else
-	fi;
 	if
 #ifndef NO_TICK_FOR_DEADLINES
 	:: deadlines > 0 && !thought_armed -> armed = true; thought_armed = true
@@ -96,8 +104,8 @@ inline follow() {
 }
 
 proctype home() {
-	byte calls = CALLS, others;
-	bool tick;
+	byte calls = CALLS, others, left;
+	bool tick, some, unfinished;
 
 	do
 	:: interrupt || armed ->

@@ -13,7 +13,7 @@
  * proves: kernel/thread/wait.c thread_ready 6566c5ae45cd
  * proves: kernel/thread/wait.c interrupt_shared 38407bf8af12
  * proves: kernel/thread/run.c drain 9d210f375338
- * proves: kernel/thread/run.c tick_follow 67e7ada8864e
+ * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c quantum_follow d9907110c5f6
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
  * proves: kernel/thread/run.c cut_short 8377818a3eed
