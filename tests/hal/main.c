@@ -193,7 +193,8 @@ run_test(struct testbed *bed, const struct hal_test *test)
 static _Noreturn void
 run_all(struct testbed *bed)
 {
-	const struct hal_test *const lists[] = {doorbell_tests, memory_tests, litmus_tests, space_tests, user_tests, noc_tests, timer_tests};
+	const struct hal_test *const lists[] = {doorbell_tests, memory_tests, litmus_tests, space_tests, user_tests, handler_tests, noc_tests,
+		timer_tests};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		for (const struct hal_test *t = lists[i]; t->name != NULL; t++)

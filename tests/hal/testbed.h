@@ -51,6 +51,7 @@ struct user_test {
 	_Alignas(HAL_CACHE_LINE) void (*on_trap)(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t);
 	int step;
 	int ticks;
+	bool returns;					/* CALL_RETURN is answered early */
 	uint64_t until;					/* that the tick was armed for */
 	uintptr_t code, data;				/* user addresses of the code page and the data page */
 	uint64_t *block;				/* the data page as the kernel sees it */
@@ -120,7 +121,8 @@ struct hal_test {
 	unsigned cores, clusters;		/* it needs at least this many */
 };
 
-extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[], user_tests[], timer_tests[], noc_tests[];
+extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[], user_tests[], handler_tests[], timer_tests[],
+	noc_tests[];
 _Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
 
 unsigned litmus_rounds(void);		/* cpu/: how often each litmus program runs */
@@ -136,6 +138,7 @@ enum user_program {
 	USER_JUMP,		/* jumps to `address` */
 	USER_ILLEGAL,		/* an illegal instruction */
 	USER_REGISTERS,		/* looks for ever whether all registers, also those of vectors, are as it left them; call 101 with 1 if not */
+	USER_HANDLER,		/* a handler: call 105 with the address of its struct handler_event; changes all registers; call 4202 */
 	USER_PAGE_FAULTS	/* no program: user_page_fault */
 };
 
@@ -144,7 +147,9 @@ enum user_program {
 #define CALL_LOOP 102
 #define CALL_VALUE 103
 #define CALL_STARTED 104
+#define CALL_EVENT 105
 #define CALL_FAST 4201		/* only numbers from KC_FIRST on may be answered early */
+#define CALL_RETURN 4202
 
 /* First words of the data page. */
 #define BLOCK_GATE 0
@@ -158,8 +163,12 @@ void user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write);
 /* `thread`: 0 or 1, of the programs that have stacks of their own. */
 void user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread);
 
+void user_handler(const struct user_test *u, uintptr_t *entry, uintptr_t *stack);	/* where USER_HANDLER begins */
+uintptr_t user_handler_room(const struct user_test *u);	/* bytes below that, behind which nothing is mapped */
+
 /* From u->code on: code, data, read-only, a hole, the stack of thread 1. That of thread 0 ends with the data page. */
 #define USER_PAGES 5
+#define TO_HOLE (2 * HAL_PAGE_BYTES)	/* from the data page */
 
 /* user.c: what tests of user mode share. All but user_run on the core whose user_test it is. */
 void user_prepare(struct testbed *bed, struct user_test *u);	/* the space */

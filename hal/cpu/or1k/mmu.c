@@ -34,7 +34,7 @@ hal_space_use(struct hal_space *s)
 	struct hal_core_area *a = hal_core_area();
 
 	a->space = s;
-	if (s == NULL)
+	if (a->cached != s)
 		a->cached = NULL;
 }
 

@@ -66,6 +66,8 @@ int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
 /*
  * Make `s` the space that hal_copy_in, hal_copy_out and hal_user_load32 reach on this core, as hal_user_enter does. NULL: none; after it
  * the core refers to no user space, so that the one it had may be destroyed.
+ * A core that uses another space forgets the translations of the one that it had: when it comes back it needs no shoot-down for
+ * what was changed there meanwhile.
  */
 void hal_space_use(struct hal_space *s);
 

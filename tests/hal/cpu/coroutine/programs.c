@@ -75,10 +75,18 @@ registers_program(uintptr_t data)
 	}
 }
 
+static void
+handler_program(uintptr_t event)
+{
+	coro_kcall(105, event, 0, 0, 0, 0, 0);
+	coro_user_point();
+	coro_kcall(4202, 0, 0, 0, 0, 0, 0);
+}
+
 static void (*const program[])(uintptr_t data) = {
 	[USER_CALLS] = calls_program, [USER_LOOP] = loop_program, [USER_SPIN] = spin_program, [USER_LOAD] = load_program,
 	[USER_STORE] = store_program, [USER_JUMP] = NULL, [USER_ILLEGAL] = NULL,
-	[USER_REGISTERS] = registers_program, [USER_PAGE_FAULTS] = NULL,
+	[USER_REGISTERS] = registers_program, [USER_HANDLER] = handler_program, [USER_PAGE_FAULTS] = NULL,
 };
 
 size_t
@@ -105,6 +113,27 @@ void
 user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread)
 {
 	coro_user_context(c, program[p], stack[hal_core_id() - 1][thread] + STACK_BYTES, u->data);
+}
+
+void
+user_handler(const struct user_test *u, uintptr_t *at, uintptr_t *top)
+{
+	char *own = stack[hal_core_id() - 1][1];
+
+	(void)u;
+	if (hal_user_probe((uintptr_t)own, 1) != 0)
+		coro_user_memory(own, STACK_BYTES);
+	*at = (uintptr_t)handler_program;
+	*top = (uintptr_t)own + STACK_BYTES;
+}
+
+uintptr_t
+user_handler_room(const struct user_test *u)
+{
+	uintptr_t at, top;
+
+	user_handler(u, &at, &top);
+	return top - u->hole - HAL_PAGE_BYTES;
 }
 
 unsigned

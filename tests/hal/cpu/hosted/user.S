@@ -4,7 +4,7 @@
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers, user_handler_code
 
 	.balign	16
 user_code:
@@ -148,6 +148,24 @@ user_registers:
 	jmp	1b
 3:	mov	$1, %esi
 	gate	101
+	ud2
+
+/* The data page lies three pages below that of the stack, where the event is. */
+user_handler_code:
+	mov	%rdi, %rsi
+	mov	%rdi, %r15
+	and	$-4096, %r15
+	sub	$12288, %r15
+	gate	105
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+	movq	%rsp, %xmm\n
+	.endr
+	movl	$0x7f80, -16(%rsp)
+	ldmxcsr	-16(%rsp)
+	.irp	r, rax,rbx,rbp,rcx,rdx,rsi,rdi,r8,r9,r10,r11,r12,r13,r14
+	mov	%rsp, %\r
+	.endr
+	gate	4202
 	ud2
 
 user_code_end:

@@ -6,7 +6,7 @@
 
 extern const char user_code_end[];
 extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[],
-	user_registers[];
+	user_registers[], user_handler_code[];
 
 static uintptr_t
 entry(enum user_program p)
@@ -26,6 +26,8 @@ entry(enum user_program p)
 		return (uintptr_t)user_jump;
 	case USER_REGISTERS:
 		return (uintptr_t)user_registers;
+	case USER_HANDLER:
+		return (uintptr_t)user_handler_code;
 	default:
 		return (uintptr_t)user_illegal;
 	}
@@ -55,6 +57,20 @@ void
 user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread)
 {
 	context_init(c, u->code + entry(p) - (uintptr_t)user_code, u->code + (thread == 0 ? 2 : USER_PAGES) * HAL_PAGE_BYTES, u->data, 0);
+}
+
+void
+user_handler(const struct user_test *u, uintptr_t *at, uintptr_t *stack)
+{
+	*at = u->code + entry(USER_HANDLER) - (uintptr_t)user_code;
+	*stack = u->code + USER_PAGES * HAL_PAGE_BYTES;
+}
+
+uintptr_t
+user_handler_room(const struct user_test *u)
+{
+	(void)u;
+	return HAL_PAGE_BYTES;
 }
 
 unsigned

@@ -5,7 +5,7 @@
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers, user_handler_code
 
 	.balign	16
 user_code:
@@ -145,6 +145,17 @@ user_registers:
 	l.addi	r30, r30, 64
 3:	set	r3, 1
 	set	r11, 101
+	l.sys	1
+	.word	0xffffffff
+
+user_handler_code:
+	l.lwz	r4, 0(r3)
+	set	r11, 105
+	l.sys	1
+	.irp	n, 2,3,4,5,6,7,8,9,10,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	l.ori	r\n, r1, 0
+	.endr
+	set	r11, 4202
 	l.sys	1
 	.word	0xffffffff
 

@@ -4,7 +4,7 @@
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers, user_handler_code
 
 	.balign	16
 user_code:
@@ -172,6 +172,34 @@ user_registers:
 3:	li	a0, 1
 	li	a7, 101
 	ecall
+
+user_handler_code:
+	addi	sp, sp, -96
+	sd	t0, 0(sp)
+	sd	t1, 8(sp)
+	sd	t2, 16(sp)
+	sd	t3, 24(sp)
+	sd	a7, 32(sp)
+	sd	a0, 40(sp)
+	sd	a1, 48(sp)
+	sd	a2, 56(sp)
+	sd	a3, 64(sp)
+	sd	a4, 72(sp)
+	sd	a5, 80(sp)
+	mv	a0, sp
+	li	a7, 105
+	ecall
+	li	t0, 0x47
+	fscsr	t0
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	fmv.d.x	f\n, sp
+	.endr
+	.irp	n, 1,3,4,5,6,7,8,9,10,11,12,13,14,15,16,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	mv	x\n, sp
+	.endr
+	li	a7, 4202
+	ecall
+	unimp
 	.option	pop
 
 user_code_end:

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HAL contract: the second frame of a thread. Core 1 stops a user program, enters a handler (USER_HANDLER) with the other frame and goes on
+ * with the first one: after a call, after a fault, in the middle of anything, or with the call once more.
+ */
+#include <base/str.h>
+#include "testbed.h"
+
+#define HANDLED 12
+#define RESULT 0x1234		/* what USER_CALLS wants */
+
+static void
+enter_handler(struct testbed *bed, const struct hal_trap *t, uintptr_t lower)
+{
+	struct user_test *u = bed->user;
+	uintptr_t entry, stack;
+
+	user_handler(u, &entry, &stack);
+	hal_handler_enter(&u->frame, &u->other_frame, t, entry, stack - lower);
+}
+
+/* The handler says what it was told. */
+static void
+check_event(struct testbed *bed, const struct hal_frame *f, const struct hal_trap *t, const struct handler_event *wanted)
+{
+	const struct user_test *u = bed->user;
+	struct handler_event e;
+
+	expect(bed, f == &u->other_frame);
+	expect(bed, user_is_call(f, t, CALL_EVENT));
+	expect(bed, hal_copy_in(&e, hal_frame_arg(f, 0), sizeof(e)) == 0);
+	expect(bed, e.cause == wanted->cause && e.write == wanted->write && e.addr == wanted->addr);
+	expect(bed, e.pc == hal_frame_pc(&u->frame) && e.sp == hal_frame_sp(&u->frame));
+	if (wanted->cause != CRASH_NONE)
+		return;
+	expect(bed, e.number == wanted->number);
+	for (int i = 0; i < 6; i++)
+		expect(bed, e.args[i] == (unsigned long)i + 1);
+}
+
+static void
+start(struct testbed *bed, enum user_program p, size_t beyond,
+	void (*on_trap)(struct testbed *, struct hal_frame *, const struct hal_trap *))
+{
+	struct user_test *u = bed->user;
+
+	user_prepare(bed, u);
+	u->on_trap = on_trap;
+	u->returns = false;
+	memset(&u->other_frame, 0, sizeof(u->other_frame));
+	user_enter(bed, u, p, beyond);
+}
+
+/* --- calls that a handler answers: every register but the result is as it was --- */
+
+/* An interrupt stops the handler, too; it goes on by either way, and returns by the short cut or not. */
+static void
+call_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	static const struct handler_event call = {.number = CALL_CHECK};
+	struct user_test *u = bed->user;
+
+	if (t->kind == TRAP_DOORBELL) {
+		expect(bed, f == &u->other_frame);
+		if (u->step % 3 == 0)
+			hal_user_enter(f, &u->space);
+	} else if (user_is_call(f, t, CALL_CHECK)) {
+		expect(bed, f == &u->frame);
+		if (u->step % 2 == 0)
+			hal_interrupt(hal_core_id());
+		enter_handler(bed, t, 0);
+	} else if (user_is_call(f, t, CALL_EVENT)) {
+		check_event(bed, f, t, &call);
+		hal_frame_set_result(&u->frame, RESULT);
+		u->returns = u->step % 4 >= 2;
+	} else if (user_is_call(f, t, CALL_RETURN)) {
+		expect(bed, f == &u->other_frame);
+		hal_frame_resume(&u->frame);
+	} else if (user_is_call(f, t, CALL_FAST)) {
+		hal_frame_set_result(f, (long)hal_frame_arg(f, 0) + 1);
+	} else {
+		expect(bed, user_is_call(f, t, CALL_STATUS) && f == &u->frame && hal_frame_arg(f, 0) == 0);
+		if (++u->step == HANDLED)
+			user_finish(bed);
+	}
+}
+
+static void
+call_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	start(bed, USER_CALLS, 0, call_trap);
+}
+
+static void
+calls(struct testbed *bed)
+{
+	user_run(bed, USER_CALLS, call_core, NULL);
+}
+
+/* --- a call that comes again, with the same arguments --- */
+
+static void
+again_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = bed->user;
+
+	if (user_is_call(f, t, CALL_CHECK)) {
+		expect(bed, f == &u->frame);
+		for (int i = 0; i < 6; i++)
+			expect(bed, hal_frame_arg(f, i) == (unsigned long)i + 1);
+		if (u->step++ % 3 != 2)
+			enter_handler(bed, t, 0);
+		hal_frame_set_result(f, RESULT);
+	} else if (user_is_call(f, t, CALL_RETURN)) {
+		hal_call_again(&u->frame);
+	} else if (user_is_call(f, t, CALL_FAST)) {
+		hal_frame_set_result(f, (long)hal_frame_arg(f, 0) + 1);
+	} else if (user_is_call(f, t, CALL_STATUS)) {
+		expect(bed, hal_frame_arg(f, 0) == 0 && u->step % 3 == 0);
+		if (u->step >= HANDLED)
+			user_finish(bed);
+	}
+}
+
+static void
+again_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	start(bed, USER_CALLS, 0, again_trap);
+}
+
+static void
+calls_again(struct testbed *bed)
+{
+	user_run(bed, USER_CALLS, again_core, NULL);
+}
+
+/* --- a fault whose page the handler brings --- */
+
+static void
+fault_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = bed->user;
+	struct handler_event fault = {.cause = CRASH_ACCESS, .addr = u->hole};
+
+	if (t->kind == TRAP_FAULT) {
+		expect(bed, f == &u->frame && u->step++ == 0);
+		enter_handler(bed, t, 0);
+	}
+	if (user_is_call(f, t, CALL_EVENT)) {
+		check_event(bed, f, t, &fault);
+		((uint32_t *)u->block)[HAL_PAGE_BYTES / 4] = 0x600d;
+		expect(bed, hal_map(&u->space, u->hole, hal_paddr((char *)u->block + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
+		hal_tlb_flush();
+		return;
+	}
+	if (user_is_call(f, t, CALL_RETURN))
+		hal_frame_resume(&u->frame);
+	expect(bed, user_is_call(f, t, CALL_VALUE) && f == &u->frame && hal_frame_arg(f, 0) == 0x600d);
+	user_finish(bed);
+}
+
+static void
+fault_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	start(bed, USER_LOAD, TO_HOLE, fault_trap);
+}
+
+static void
+faults(struct testbed *bed)
+{
+	user_run(bed, USER_LOAD, fault_core, NULL);
+}
+
+/* --- a program that is stopped anywhere keeps all its registers, whatever the handler does to its own --- */
+
+static void
+registers_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = bed->user;
+
+	if (t->kind == TRAP_DOORBELL)
+		enter_handler(bed, t, 0);
+	if (user_is_call(f, t, CALL_EVENT))
+		return;
+	expect(bed, user_is_call(f, t, CALL_RETURN));
+	if (++u->step == ROUNDS || t->kind != TRAP_CALL || hal_frame_number(f) != CALL_RETURN)
+		user_finish(bed);
+	hal_interrupt(hal_core_id());
+	hal_frame_resume(&u->frame);
+}
+
+static void
+registers_core(struct testbed *bed, unsigned core)
+{
+	hal_interrupt(core);
+	start(bed, USER_REGISTERS, 0, registers_trap);
+}
+
+static void
+registers(struct testbed *bed)
+{
+	user_run(bed, USER_REGISTERS, registers_core, NULL);
+}
+
+/* --- a stack that is not there is the handler's fault --- */
+
+static void
+no_stack_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
+{
+	struct user_test *u = bed->user;
+
+	if (u->step++ == 0)
+		enter_handler(bed, t, user_handler_room(u));
+	expect(bed, t->kind == TRAP_FAULT && t->cause == CRASH_ACCESS && f == &u->other_frame);
+	user_finish(bed);
+}
+
+static void
+no_stack_core(struct testbed *bed, unsigned core)
+{
+	(void)core;
+	start(bed, USER_CALLS, 0, no_stack_trap);
+}
+
+static void
+no_stack(struct testbed *bed)
+{
+	user_run(bed, USER_CALLS, no_stack_core, NULL);
+}
+
+const struct hal_test handler_tests[] = {
+	{"a_handler_answers_a_call_and_changes_nothing_else", calls, 2, 1},
+	{"a_call_that_is_made_again_has_its_arguments", calls_again, 2, 1},
+	{"a_handler_brings_the_page_that_a_load_missed", faults, 2, 1},
+	{"a_handler_has_registers_of_its_own", registers, 2, 1},
+	{"a_stack_that_is_not_there_is_the_handlers_fault", no_stack, 2, 1},
+	{NULL, NULL, 0, 0},
+};
