@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an algorithm of a collective is. One is added by writing coll/<collective>_<algorithm>.c,
- * which defines, with its cost at the head,
+ * What an algorithm of a collective is. One that sends messages is added by writing
+ * coll/<collective>_<algorithm>.c, one in shared memory in the file of its mechanism,
+ * coll/<mechanism>_coll.c. The file defines, with the cost at its head,
  *
  *	const struct algorithm mpi_algorithm_<collective>_<algorithm> = {...};
  *

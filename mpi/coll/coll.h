@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Collectives below the API: arguments are right and handles resolved. A collective is described by
- * struct collective; mpi_coll_write turns that into a schedule by one of the algorithms, each of
- * which is a file of its own, coll/<collective>_<algorithm>.c, with its cost at its head;
- * coll/choose.c decides which.
+ * struct collective; mpi_coll_write turns that into a schedule by one of the algorithms;
+ * coll/choose.c decides which. An algorithm that sends messages is a file of its own,
+ * coll/<collective>_<algorithm>.c; what works in shared memory, coll/<mechanism>_coll.c, does all
+ * collectives. The head of the file says the cost.
  *
  * Costs: n ranks, m bytes per rank, a = time of one message, b = time per byte, g = time to combine a byte.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The straight way of small blocking collectives among few ranks that work with signs: what
- * coll/<collective>_signs.c does with data that fits on the line of a sign, in fewer steps. Ranks
- * need not take the same way, as the rounds and what lies on the signs are the same.
+ * coll/signs_coll.c does with data that fits on the line of a sign, in fewer steps. Ranks need not
+ * take the same way, as the rounds and what lies on the signs are the same.
  *
  * For calls whose arguments are right and simple: basic types, elements side by side, a
  * communicator of one group whose signs are there already. Whatever is not so is refused, without a

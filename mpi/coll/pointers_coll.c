@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Collectives among ranks of one address space, which tell each other where their data lies, and
+ * read and write it there. They do so at a meeting: what each names lies on its seat; while they
+ * are together all of it stays where it is, and nobody changes it but as the collective says.
+ *
+ * Blocks are equal and not empty. If what must be named is not one piece of memory, which all see
+ * at the meeting, none of them does it. In reductions each rank combines a slice of all operands,
+ * which it alone reads, so that results may lie where operands are.
+ *
+ * Cost: two meetings, and no message. To copy: m b on each rank where there is a root, n m b
+ * otherwise, at the same time. To combine: (n - 1) / n m g on each; an allreduce takes one more
+ * meeting and (n - 1) / n m b, and a reduce-scatter (n - 1) m g.
+ */
+#include <stdlib.h>
+#include <mpi/coll/algorithm.h>
+#include <mpi/coll/choose.h>
+#include <mpi/coll/meet.h>
+#include <mpi/coll/place.h>
+#include <mpi/transport/transport.h>
+
+/* Bytes of a result that stay in a core's first cache until all operands are in. */
+#define BLOCK 4096
+
+/* What a rank names. */
+struct named {
+	const char *in;
+	char *out;
+};
+
+struct gathering {
+	struct meeting meeting;
+	struct venue *v;
+	const struct collective *k;
+	int me;
+	int n;
+	size_t bytes;			/* of a block, or of the operand */
+};
+
+/* Wait until all have come here. */
+static void
+gathering_meet(struct gathering *g)
+{
+	if (mpi_meet_come(&g->meeting))
+		mpi_meet_open(&g->meeting);
+	else
+		mpi_meet_wait(&g->meeting);
+}
+
+/* What a rank has named. */
+static const struct named *
+named_by(const struct gathering *g, int rank)
+{
+	return (const struct named *)(void *)venue_seat(g->v, rank);
+}
+
+/* Name the own data and wait for the others'. False, on all ranks: not for this communicator. */
+static bool
+gathering_begin(struct gathering *g, struct mpi_rank *self, struct comm *c, struct named mine)
+{
+	struct venue *v;
+
+	if (mpi_comm_is_inter(c) || c->size < 2 || !transport_shares_memory(self))
+		return false;
+	v = mpi_venue_of(self, c);
+	if (v == NULL || v->place == NULL || v->clusters > 1)
+		return false;
+	g->v = v;
+	g->me = v->rank;
+	g->n = v->ranks;
+	g->meeting = (struct meeting){.self = self, .sync = &v->place->sync, .ranks = (uint32_t)v->ranks,
+		.lane = v->lane, .lane_ranks = v->lane_ranks, .lanes = v->lanes};
+	*(struct named *)(void *)venue_seat(v, v->rank) = mine;
+	gathering_meet(g);
+	return true;
+}
+
+/* Nobody uses the others' data after this. */
+static void
+gathering_part(struct gathering *g)
+{
+	gathering_meet(g);
+	g->v->turn ^= 1;
+}
+
+/* Has every rank named what it gives? The same answer on all ranks. */
+static bool
+all_are_named(const struct gathering *g)
+{
+	for (int i = 0; i < g->n; i++)
+		if (named_by(g, i)->in == NULL)
+			return false;
+	return true;
+}
+
+/* --- copies --- */
+
+static char *
+address_of(const struct side *side, int block)
+{
+	struct span s = mpi_side_block(side, block);
+
+	return mpi_span_is_plain(s) ? mpi_span_first(s) : NULL;
+}
+
+/* What this rank names for a copy. */
+static struct named
+own_for_copy(const struct comm *c, const struct collective *k)
+{
+	bool root = c->rank == k->root, in_place = k->send.in_place;
+
+	switch (k->kind) {
+	case COLL_BCAST: return (struct named){.in = address_of(&k->recv, 0)};
+	case COLL_GATHER: return (struct named){.out = root ? address_of(&k->recv, 0) : NULL};
+	case COLL_SCATTER: return (struct named){.in = root ? address_of(&k->send, 0) : NULL};
+	case COLL_ALLGATHER:
+		if (in_place)
+			return (struct named){.in = address_of(&k->recv, c->rank)};
+		return (struct named){.in = address_of(&k->send, 0)};
+	default: return (struct named){.in = in_place ? NULL : address_of(&k->send, 0)};
+	}
+}
+
+static void
+take(const struct gathering *g, int from, size_t skip, struct span to)
+{
+	mpi_type_unpack(to.type, to.at, 0, named_by(g, from)->in + skip, (MPI_Count)g->bytes);
+}
+
+static void
+take_from_all(const struct gathering *g)
+{
+	size_t skip = g->k->kind == COLL_ALLTOALL ? (size_t)g->me * g->bytes : 0;
+
+	for (int i = g->k->send.in_place; i < g->n; i++) {
+		int from = (g->me + i) % g->n;
+
+		take(g, from, skip, mpi_side_block(&g->k->recv, from));
+	}
+}
+
+/* True: what had to be named was. */
+static bool
+copy(const struct gathering *g)
+{
+	const struct collective *k = g->k;
+	const struct named *root = named_by(g, k->root);
+	bool there = k->kind == COLL_GATHER ? root->out != NULL : root->in != NULL;
+
+	switch (k->kind) {
+	case COLL_BCAST:
+		if (there && g->me != k->root)
+			take(g, k->root, 0, mpi_side_block(&k->recv, 0));
+		return there;
+	case COLL_SCATTER:
+		if (there && !k->recv.in_place)
+			take(g, k->root, (size_t)g->me * g->bytes, mpi_side_block(&k->recv, 0));
+		return there;
+	case COLL_GATHER:
+		if (there && !k->send.in_place) {
+			struct span own = mpi_side_block(&k->send, 0);
+
+			mpi_type_pack(own.type, own.at, 0, root->out + (size_t)g->me * g->bytes, (MPI_Count)g->bytes);
+		}
+		return there;
+	default:
+		there = all_are_named(g);
+		if (there)
+			take_from_all(g);
+		return there;
+	}
+}
+
+static bool
+run_copy(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+{
+	struct gathering g = {.k = k, .bytes = mpi_choose_bytes(c, k)};
+	bool there;
+
+	if ((!k->even && k->kind != COLL_BCAST) || g.bytes == 0 || !gathering_begin(&g, self, c, own_for_copy(c, k)))
+		return false;
+	there = copy(&g);
+	gathering_part(&g);
+	*err = MPI_SUCCESS;
+	return there;
+}
+
+/* --- reductions --- */
+
+/* Elements, and where they lie in an operand. */
+struct slice {
+	MPI_Count count;
+	size_t from;
+	size_t bytes;
+};
+
+static struct slice
+slice_of(const struct gathering *g, int rank)
+{
+	MPI_Count all = g->k->recv.count, extent = (MPI_Count)g->k->recv.type->extent;
+	MPI_Count each = (all + g->n - 1) / g->n, first = rank * each < all ? rank * each : all;
+	MPI_Count count = all - first < each ? all - first : each;
+
+	return (struct slice){count, (size_t)(first * extent), (size_t)(count * extent)};
+}
+
+static const char *
+own_operand(const struct collective *k)
+{
+	return k->send.in_place ? k->recv.buffer : k->send.buffer;
+}
+
+/* May operands be read by others as bytes? The same answer on all ranks. */
+static bool
+can_combine(const struct collective *k)
+{
+	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= BLOCK;
+}
+
+/*
+ * to = a slice of what all have named, combined in the order of the ranks; `to` may be where this
+ * rank's or the root's operand has that slice.
+ */
+static void
+combine(const struct gathering *g, const struct operation *op, struct slice s, char *to)
+{
+	_Alignas(CACHE_LINE) char sum[BLOCK];
+	MPI_Count most = BLOCK / op->extent;
+
+	for (MPI_Count done = 0; done < s.count; done += most) {
+		MPI_Count count = s.count - done < most ? s.count - done : most;
+		size_t from = s.from + (size_t)(done * op->extent), bytes = (size_t)(count * op->extent);
+
+		memcpy(sum, named_by(g, g->n - 1)->in + from, bytes);
+		for (int i = g->n - 2; i >= 0; i--)
+			mpi_op_apply(op, named_by(g, i)->in + from, sum, count);
+		memcpy(to + (done * op->extent), sum, bytes);
+	}
+}
+
+/* The slices that the other ranks have combined, from their results. */
+static void
+collect(const struct gathering *g)
+{
+	for (int i = 1; i < g->n; i++) {
+		int from = (g->me + i) % g->n;
+		struct slice s = slice_of(g, from);
+
+		memcpy((char *)g->k->recv.buffer + s.from, named_by(g, from)->out + s.from, s.bytes);
+	}
+}
+
+/* Reduce: to the root's result; allreduce: to the own result, from where all collect the slices. */
+static bool
+run_reduction(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+{
+	struct gathering g = {.k = k};
+	struct operation op;
+	struct slice mine;
+
+	if (!can_combine(k) || !gathering_begin(&g, self, c, (struct named){own_operand(k), k->recv.buffer}))
+		return false;
+	op = mpi_op_bind(self, k->op, k->recv.datatype);
+	mine = slice_of(&g, g.me);
+	combine(&g, &op, mine, named_by(&g, k->kind == COLL_REDUCE ? k->root : g.me)->out + mine.from);
+	if (k->kind == COLL_ALLREDUCE) {
+		gathering_meet(&g);
+		collect(&g);
+	}
+	gathering_part(&g);
+	mpi_op_release(&op);
+	*err = MPI_SUCCESS;
+	return true;
+}
+
+/* In place the result would lie where others still read: then it is made beside it first. */
+static void
+combine_block(struct gathering *g, const struct operation *op, char *beside)
+{
+	const struct side *recv = &g->k->recv;
+	size_t bytes = (size_t)(recv->count * op->extent);
+	struct slice mine = {.count = recv->count, .from = (size_t)g->me * bytes, .bytes = bytes};
+
+	combine(g, op, mine, beside ? beside : recv->buffer);
+	gathering_part(g);
+	if (beside != NULL)
+		memcpy(recv->buffer, beside, bytes);
+}
+
+/* A rank that is in place and has no memory says so by naming nothing: nobody goes this way then. */
+static bool
+run_reduce_scatter(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+{
+	struct gathering g = {.k = k};
+	struct operation op;
+	const char *operand = own_operand(k);
+	char *beside = NULL;
+	bool there = false;
+
+	if (!k->even || k->recv.count == 0 || !can_combine(k))
+		return false;
+	if (k->send.in_place) {
+		beside = malloc((size_t)(k->recv.count * (MPI_Count)k->recv.type->extent));
+		operand = beside != NULL ? operand : NULL;
+	}
+	if (gathering_begin(&g, self, c, (struct named){operand, NULL})) {
+		there = all_are_named(&g);
+		op = mpi_op_bind(self, k->op, k->recv.datatype);
+		if (there)
+			combine_block(&g, &op, beside);
+		else
+			gathering_part(&g);
+		mpi_op_release(&op);
+	}
+	free(beside);
+	*err = MPI_SUCCESS;
+	return there;
+}
+
+const struct algorithm mpi_algorithm_bcast_pointers = {.run = run_copy};
+const struct algorithm mpi_algorithm_gather_pointers = {.run = run_copy};
+const struct algorithm mpi_algorithm_scatter_pointers = {.run = run_copy};
+const struct algorithm mpi_algorithm_allgather_pointers = {.run = run_copy};
+const struct algorithm mpi_algorithm_alltoall_pointers = {.run = run_copy};
+const struct algorithm mpi_algorithm_reduce_pointers = {.run = run_reduction};
+const struct algorithm mpi_algorithm_allreduce_pointers = {.run = run_reduction};
+const struct algorithm mpi_algorithm_reduce_scatter_pointers = {.run = run_reduce_scatter};
