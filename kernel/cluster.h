@@ -170,10 +170,10 @@ struct process {
 	struct event_page *events;	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
 	uint32_t events_frame;
 	uint32_t frames;	/* that are charged to it: its entry is not used again before they are free */
-	uint32_t *indexes;	/* bitmap: thread->index in use */
+	uint32_t *indexes;	/* bitmap: thread->index in use: none without a thread */
 	uint32_t index_floor;	/* all below are */
 	uint32_t cores[CORE_MASK_WORDS];	/* that have threads of it, or have had some and may know its space yet */
-	uint16_t *placed;	/* how many of its threads each core has */
+	uint16_t *placed;	/* how many of its threads each core has: 0 without one */
 	uint32_t core_first;	/* its threads may be placed on these cores only */
 	uint32_t core_count;
 	struct sweep kill;

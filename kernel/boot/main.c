@@ -87,7 +87,7 @@ cores_init(struct cluster *c, struct carve *m)
 static void
 tables_init(struct cluster *c, struct carve *m)
 {
-	size_t words = BITMAP_WORDS(c->threads_max);
+	size_t words = BITMAP_WORDS(c->threads_max), placed = (c->cores + c->guests) * sizeof(uint16_t);
 
 	c->thread = carve(m, c->threads_max * sizeof(struct thread), HAL_CACHE_LINE);
 	c->proc = carve_zeroed(m, c->procs_max * sizeof(struct process));
@@ -99,8 +99,8 @@ tables_init(struct cluster *c, struct carve *m)
 	for (size_t i = 0; i < sizeof(c->futex) / sizeof(c->futex[0]); i++)
 		list_init(&c->futex[i]);
 	for (uint32_t i = 0; i < c->procs_max; i++) {
-		c->proc[i].indexes = carve(m, words * sizeof(uint32_t), sizeof(uint32_t));
-		c->proc[i].placed = carve(m, (c->cores + c->guests) * sizeof(uint16_t), sizeof(uint16_t));
+		c->proc[i].indexes = memset(carve(m, words * sizeof(uint32_t), sizeof(uint32_t)), 0, words * sizeof(uint32_t));
+		c->proc[i].placed = memset(carve(m, placed, sizeof(uint16_t)), 0, placed);
 		list_push_back(&c->procs_free, &c->proc[i].free);
 	}
 }

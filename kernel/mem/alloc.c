@@ -82,9 +82,7 @@ kc_memory_create(struct thread *caller, int count)
 
 	if (count <= 0)
 		return -E_INVAL;
-	do
-		handle = mem_home(caller, create_serve, a);
-	while (handle == -E_AGAIN);
+	handle = mem_steps(caller, create_serve, a);
 	for (uint32_t at = (uint32_t)a[1]; handle > 0 && left > 0; at += n, left -= n) {
 		n = left < MEM_STEP ? left : MEM_STEP;
 		zero(caller, at, n);
@@ -104,7 +102,7 @@ run_serve(struct kcall_args *args)
 	return run;
 }
 
-/* Process, bytes, protection. Claims the range a[1], a[2] and sets frames aside for its tables. */
+/* Process, bytes, protection, and where to look from. Claims the range a[1], a[2] and sets frames aside for its tables. Again: -E_AGAIN. */
 static long
 claim_serve(struct kcall_args *args)
 {
@@ -115,7 +113,7 @@ claim_serve(struct kcall_args *args)
 	struct frames *f = &t->cluster->frames;
 	struct process *p;
 	uint32_t tables;
-	uintptr_t at;
+	uintptr_t at = args->a[3];
 	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &p);
 
 	if (e != 0)
@@ -123,6 +121,7 @@ claim_serve(struct kcall_args *args)
 	if (bytes < len || bytes == 0 || (prot != 0 && !prot_is_valid(prot)))
 		return -E_INVAL;
 	e = mem_claim(p, bytes, unit, &at);
+	args->a[3] = at;
 	if (e != 0)
 		return e;
 	args->a[1] = at;
@@ -215,7 +214,7 @@ long
 kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void *addr)
 {
 	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, len, (unsigned long)(long)prot};
-	long e = mem_home(caller, claim_serve, a);
+	long e = mem_steps(caller, claim_serve, a);
 	uintptr_t start = a[1], end = start + a[2], at = end;
 	uint64_t out = start;
 
@@ -233,7 +232,7 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 	return e;
 }
 
-/* Process. Claims room for the archive: a[1] where, a[2] pages, a[3] how many large ones. */
+/* Process. Claims room for the archive: a[1] where, a[2] pages, a[3] how many large ones. Again: -E_AGAIN. */
 static long
 archive_serve(struct kcall_args *args)
 {
@@ -242,13 +241,14 @@ archive_serve(struct kcall_args *args)
 	size_t pages = (bytes + HAL_PAGE_BYTES - 1) / HAL_PAGE_BYTES;
 	size_t large = c->record->archive_base % HAL_LARGE_BYTES == 0 ? bytes / HAL_LARGE_BYTES : 0;
 	struct process *p;
-	uintptr_t at;
+	uintptr_t at = args->a[1];
 	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &p);
 
 	if (e == 0 && pages == 0)
 		e = -E_NOMEM;
 	if (e == 0)
 		e = mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, &at);
+	args->a[1] = at;
 	if (e != 0)
 		return e;
 	bytes = (size_t)mem_tables_most(at, at + pages * HAL_PAGE_BYTES) * HAL_PAGE_BYTES;
@@ -256,7 +256,6 @@ archive_serve(struct kcall_args *args)
 		mem_unclaim(p, at, at + pages * HAL_PAGE_BYTES);
 		return -E_NOMEM;
 	}
-	args->a[1] = at;
 	args->a[2] = pages;
 	args->a[3] = large;
 	return 0;
@@ -286,7 +285,7 @@ long
 kc_archive_map(struct thread *caller, int proc, void *span)
 {
 	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc};
-	long e = mem_home(caller, archive_serve, a);
+	long e = mem_steps(caller, archive_serve, a);
 	size_t pages = a[2], large = a[3] * PAGES_PER_LARGE, n;
 	uint64_t out[2] = {a[1], caller->cluster->record->archive_bytes};
 	uintptr_t start = a[1];

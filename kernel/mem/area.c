@@ -7,6 +7,8 @@
 #include <kernel/mem/area.h>
 #include <kernel/object/quota.h>
 
+#define LOOKED 128			/* areas in one step of the search for a gap */
+
 static struct area *
 area_at(struct list *node)
 {
@@ -53,6 +55,8 @@ static void
 area_drop(struct areas *as, struct area *a)
 {
 	list_remove(&a->link);
+	if (as->found == a)
+		as->found = NULL;
 	as->count--;
 	if (as->spare == NULL)
 		as->spare = a;
@@ -61,13 +65,14 @@ area_drop(struct areas *as, struct area *a)
 }
 
 /* First area that ends at or above addr, as a list node; the head if there is none. */
-static struct list *
-first_ending_from(struct list *head, uintptr_t addr)
+static __attribute__((noinline)) struct list *
+first_ending_from(struct areas *as, uintptr_t addr)
 {
-	struct list *node;
+	struct list *node = as->found != NULL && as->found->start <= addr ? &as->found->link : as->list.next;
 
-	for (node = head->next; node != head && area_at(node)->end < addr; node = node->next)
+	for (; node != &as->list && area_at(node)->end < addr; node = node->next)
 		;
+	as->found = node != &as->list ? area_at(node) : NULL;
 	return node;
 }
 
@@ -75,7 +80,7 @@ void
 area_add(struct areas *as, uintptr_t start, uintptr_t end)
 {
 	struct list *head = &as->list;
-	struct list *node = first_ending_from(head, start);
+	struct list *node = first_ending_from(as, start);
 	struct area *a = area_at(node);
 	struct area *next;
 
@@ -101,7 +106,7 @@ area_add(struct areas *as, uintptr_t start, uintptr_t end)
 bool
 area_may_remove(struct areas *as, uintptr_t start)
 {
-	struct list *node = first_ending_from(&as->list, start + 1);
+	struct list *node = first_ending_from(as, start + 1);
 
 	return node == &as->list || area_at(node)->start >= start || area_may_add(as);
 }
@@ -109,12 +114,11 @@ area_may_remove(struct areas *as, uintptr_t start)
 void
 area_remove(struct areas *as, uintptr_t start, uintptr_t end)
 {
-	struct list *head = &as->list;
-	struct list *node = first_ending_from(head, start + 1);
+	struct list *node = first_ending_from(as, start + 1);
 	struct area *a = area_at(node);
 	struct area *rest;
 
-	check(node != head && a->start <= start && end <= a->end);
+	check(node != &as->list && a->start <= start && end <= a->end);
 	if (a->start == start && a->end == end) {
 		area_drop(as, a);
 	} else if (a->start == start) {
@@ -129,19 +133,19 @@ area_remove(struct areas *as, uintptr_t start, uintptr_t end)
 }
 
 bool
-area_covers(const struct areas *as, uintptr_t start, uintptr_t end)
+area_covers(struct areas *as, uintptr_t start, uintptr_t end)
 {
-	const struct list *head = &as->list, *node = first_ending_from((struct list *)(uintptr_t)head, end);
+	struct list *node = first_ending_from(as, start + 1);
 
-	return node != head && list_entry(node, const struct area, link)->start <= start;
+	return node != &as->list && area_at(node)->start <= start && end <= area_at(node)->end;
 }
 
 bool
-area_overlaps(const struct areas *as, uintptr_t start, uintptr_t end)
+area_overlaps(struct areas *as, uintptr_t start, uintptr_t end)
 {
-	const struct list *head = &as->list, *node = first_ending_from((struct list *)(uintptr_t)head, start + 1);
+	struct list *node = first_ending_from(as, start + 1);
 
-	return node != head && list_entry(node, const struct area, link)->start < end;
+	return node != &as->list && area_at(node)->start < end;
 }
 
 /* Round up; wraps to a smaller value when there is no such address. */
@@ -152,15 +156,19 @@ align_up(uintptr_t addr, size_t align)
 }
 
 int
-area_find_gap(const struct areas *as, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr)
+area_find_gap(struct areas *as, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr)
 {
-	const struct list *head = &as->list;
 	uintptr_t at = align_up(bounds[0], align);
 	const struct list *node;
+	unsigned looked = 0;
 
-	for (node = head->next; node != head; node = node->next) {
+	for (node = first_ending_from(as, bounds[0]); node != &as->list; node = node->next) {
 		const struct area *a = list_entry(node, const struct area, link);
 
+		if (looked++ == LOOKED) {
+			*addr = at;
+			return -E_AGAIN;
+		}
 		if (a->start >= at && a->start - at >= len)
 			break;
 		if (a->end > at)

@@ -20,11 +20,12 @@ struct area {
 	uintptr_t end;
 };
 
-#define AREAS_MAX 1024		/* of one process: looking one up takes a step for each */
+#define AREAS_MAX 256		/* of one process: looking one up takes a step for each, once per call */
 
 /* The areas of one process, and one that is ready to become another. Their memory is charged to its account. */
 struct areas {
 	struct list list;
+	struct area *found;	/* that was looked up last, or NULL: a call looks up the same place several times */
 	struct area *spare;
 	uint32_t count;
 	struct slab *slab;
@@ -41,14 +42,17 @@ bool area_may_remove(struct areas *as, uintptr_t start);
 void areas_close(struct areas *as);
 
 /* Is all of [start, end) claimed, is some of it? */
-bool area_covers(const struct areas *as, uintptr_t start, uintptr_t end);
-bool area_overlaps(const struct areas *as, uintptr_t start, uintptr_t end);
+bool area_covers(struct areas *as, uintptr_t start, uintptr_t end);
+bool area_overlaps(struct areas *as, uintptr_t start, uintptr_t end);
 
 /* Claim [start, end), of which nothing may be claimed, or give it up (all of it must be claimed). */
 void area_add(struct areas *as, uintptr_t start, uintptr_t end);
 void area_remove(struct areas *as, uintptr_t start, uintptr_t end);
 
-/* Lowest address >= first, a multiple of `align`, with `len` unclaimed bytes below limit. 0 and *addr, or -E_NOMEM. */
-int area_find_gap(const struct areas *as, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr);
+/*
+ * Lowest address >= first, a multiple of `align`, with `len` unclaimed bytes below limit. 0 and *addr; -E_NOMEM; -E_AGAIN: the search goes on
+ * from *addr as the next `first`, so that no step takes long.
+ */
+int area_find_gap(struct areas *as, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr);
 
 #endif

@@ -14,8 +14,10 @@
 #define BASE (16 * PAGE)
 #define PAGES 64
 #define POOL 24		/* pieces that there are */
+#define MANY 250	/* areas that no step looks through */
 
 static struct areas areas;
+static unsigned pool = POOL;
 static unsigned pieces;		/* of memory that areas have */
 static unsigned char claimed[PAGES];
 
@@ -31,7 +33,7 @@ quota_alloc(struct quota *q, struct slab *s, size_t bytes)
 {
 	(void)s;
 	(void)q;
-	if (pieces == POOL)
+	if (pieces == pool)
 		return NULL;
 	pieces++;
 	return malloc(bytes);
@@ -134,6 +136,28 @@ TEST(a_gap_is_the_lowest_that_fits)
 	end();
 }
 
+/* Also with more areas than one step looks at. */
+TEST(a_search_goes_on_where_it_stopped)
+{
+	uintptr_t bounds[2] = {at(0), at(4 * MANY)}, addr;
+	int steps = 0, e;
+
+	begin();
+	pool = MANY;
+	for (unsigned i = 0; i < MANY; i++)
+		add(2 * i, 2 * i + 1);
+	while ((e = area_find_gap(&areas, bounds, 2 * PAGE, PAGE, &addr)) == -E_AGAIN) {
+		expect(addr > bounds[0]);
+		bounds[0] = addr;
+		steps++;
+	}
+	expect_eq(e, 0);
+	expect_eq(addr, at(2 * MANY - 1));
+	expect_eq(steps, (MANY - 1) / 128);
+	end();
+	pool = POOL;
+}
+
 TEST(memory_for_areas_ends)
 {
 	begin();
@@ -195,6 +219,7 @@ main(void)
 {
 	RUN(neighbours_become_one);
 	RUN(a_gap_is_the_lowest_that_fits);
+	RUN(a_search_goes_on_where_it_stopped);
 	RUN(memory_for_areas_ends);
 	RUN(random_claims_agree_with_a_map_of_pages);
 	return TEST_FAILED;

@@ -14,7 +14,7 @@
 
 _Static_assert(sizeof(struct event_page) <= HAL_PAGE_BYTES, "the event page is one page");
 
-#define UNMAP_STEP 8		/* small pages */
+#define UNMAP_STEP 6		/* small pages */
 #define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
 struct range {
@@ -209,8 +209,8 @@ refs_drop_serve(struct kcall_args *args)
 	return mem_refs_drop(args->caller) ? 0 : -E_AGAIN;
 }
 
-static long
-map_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
+long
+mem_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 {
 	long result;
 
@@ -239,13 +239,13 @@ kc_page_map(struct thread *caller, int proc, unsigned long addr, int memory, int
 		return -E_INVAL;
 	__builtin_memcpy(a, call, sizeof(a));
 	if (count > (prot & PAGE_LARGE ? 1 : MEM_STEP))
-		e = map_steps(caller, map_check_serve, a);
+		e = mem_steps(caller, map_check_serve, a);
 	if (e != 0)
 		return e;
 	__builtin_memcpy(a, call, sizeof(a));
-	e = map_steps(caller, map_serve, a);
+	e = mem_steps(caller, map_serve, a);
 	if (e != 0 && (prot & PAGE_LARGE))
-		map_steps(caller, refs_drop_serve, (unsigned long[MEM_ARGS]){0});
+		mem_steps(caller, refs_drop_serve, (unsigned long[MEM_ARGS]){0});
 	return e != 0 && a[1] > addr ? page_take_back(caller, proc, addr, a[1], e) : e;
 }
 
@@ -330,14 +330,9 @@ shoot_down(struct core *core, const void *data)
 static void
 shoot_down_done(struct cluster *c, struct sweep *s)
 {
-	struct process *p = s->proc;
-	struct process *of_caller = s->caller->proc;
-
 	(void)c;
 	thread_ready(s->caller, s->result);
-	proc_sweep_ended(p);
-	if (of_caller != p)
-		proc_sweep_ended(of_caller);
+	mem_sweep_ended(s);
 }
 
 static struct sweep *
@@ -359,9 +354,10 @@ shoot_down_end(struct thread *caller, struct sweep *s, long result)
 {
 	s->result = result;
 	caller->work.sweeping = false;
-	if (sweep_send(caller->cluster, s, (int)caller->core->id))
-		return result;
-	return thread_park(caller, NULL);
+	if (!sweep_send(caller->cluster, s, (int)caller->core->id))
+		return thread_park(caller, NULL);
+	mem_sweep_ended(s);
+	return result;
 }
 
 static int
@@ -393,11 +389,10 @@ unmap_serve(struct kcall_args *args)
 	uintptr_t at;
 	int e;
 
-	if (t->work.refs > 0) {		/* of the large page that was unmapped last */
-		if (!mem_refs_drop(t) || args->a[2] > 0)
-			return -E_AGAIN;
+	if (t->work.refs > 0 && (!mem_refs_drop(t) || args->a[2] > 0))		/* of the large page that was unmapped last */
+		return -E_AGAIN;
+	if (t->work.sweeping && args->a[2] == 0)
 		return shoot_down_end(t, &t->sweep, (long)args->a[3]);
-	}
 	e = change_decode(args, &m);
 	if (e == 0)
 		e = unmap_check(t, &m);
@@ -410,7 +405,7 @@ unmap_serve(struct kcall_args *args)
 	mem_unclaim(m.p, m.r.start, at);
 	args->a[1] = at;
 	args->a[2] = (m.r.end - at) / HAL_PAGE_BYTES;
-	return at < m.r.end || t->work.refs > 0 ? -E_AGAIN : shoot_down_end(t, &t->sweep, (long)args->a[3]);
+	return -E_AGAIN;
 }
 
 /* The next pages of a long range: are they mapped, with these rights at most? a[1] and a[2] say what is left. */
@@ -468,11 +463,8 @@ protect_serve(struct kcall_args *args)
 static long
 change_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 {
-	long result;
+	long result = mem_steps(caller, fn, a);
 
-	do
-		result = mem_home(caller, fn, a);
-	while (result == -E_AGAIN);
 	hal_tlb_flush();
 	return result;
 }

@@ -116,10 +116,11 @@ mem_unclaim(struct process *p, uintptr_t start, uintptr_t end)
 int
 mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr)
 {
-	const uintptr_t bounds[2] = {p->space.first, p->space.limit};
+	const uintptr_t bounds[2] = {*addr > p->space.first ? *addr : p->space.first, p->space.limit};
+	int e = may_claim(p, bytes) ? area_find_gap(&p->areas, bounds, bytes, align, addr) : -E_NOMEM;
 
-	if (!may_claim(p, bytes) || area_find_gap(&p->areas, bounds, bytes, align, addr) != 0)
-		return -E_NOMEM;
+	if (e != 0)
+		return e;
 	claim(p, *addr, *addr + bytes);
 	return 0;
 }
@@ -232,11 +233,23 @@ mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot)
 	return (long)pages;
 }
 
+void
+mem_sweep_ended(const struct sweep *s)
+{
+	struct process *p = s->proc, *of_caller = s->caller->proc;
+
+	proc_sweep_ended(p);
+	if (of_caller != p)
+		proc_sweep_ended(of_caller);
+}
+
 static void
 sweep_drop(struct thread *t)
 {
 	t->work.sweeping = false;
-	if (!sweep_send(t->cluster, &t->sweep, -1))
+	if (sweep_send(t->cluster, &t->sweep, -1))
+		mem_sweep_ended(&t->sweep);
+	else
 		thread_park(t, NULL);
 }
 

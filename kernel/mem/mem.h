@@ -27,7 +27,10 @@ int mem_space_init(struct process *p);
  */
 int mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot);
 
-/* Find and claim room for `bytes` (whole pages), aligned to `align`. 0 and *addr, or -E_NOMEM. */
+/*
+ * Find and claim room for `bytes` (whole pages), aligned to `align`, at *addr or above. 0 and *addr; -E_NOMEM; -E_AGAIN: look on, with the *addr
+ * that it leaves.
+ */
 int mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr);
 
 /* Claim the given range. 0; -E_EXIST; -E_NOMEM. */
@@ -51,6 +54,9 @@ bool mem_refs_drop(struct thread *t);
 
 /* Give some of what a thread's call still holds back. True: that was all. A sweep that it has begun is sent. */
 bool mem_work_drop(struct thread *t);
+
+/* A shoot-down of a call is over: a process that has died meanwhile, the one that it is about or the caller's, may go on ending. */
+void mem_sweep_ended(const struct sweep *s);
 
 /* Is there any? */
 bool mem_work_is_held(const struct thread *t);

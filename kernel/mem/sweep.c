@@ -5,6 +5,7 @@
 #include <base/str.h>
 #include <kernel/cluster.h>
 
+#define POSTS_PER_STEP 4	/* cores that are posted to */
 #define SWEEPS_PER_POLL 4	/* for which something can be done, from the oldest on */
 
 void
@@ -23,24 +24,24 @@ sweep_begin(struct cluster *c, struct sweep *s)
 	c->chores++;
 }
 
-/* Post to every core that has room. True if any was posted to. */
+/* Post to some of the cores that have room. True if any was posted to. */
 static bool
 post_some(struct cluster *c, struct sweep *s)
 {
 	struct sweep_post message = {s, s->proc};
-	bool any = false;
+	unsigned posted = 0;
 
-	for (uint32_t i = 0; i < c->cores + c->guests && s->unposted > 0; i++) {
+	for (uint32_t i = 0; i < c->cores + c->guests && s->unposted > 0 && posted < POSTS_PER_STEP; i++) {
 		if (!bitmap_test(s->todo, i))
 			continue;
 		if (am_post(&c->core[i], s->fn, &message, sizeof(message)) != 0)
 			continue;
 		bitmap_clear(s->todo, i);
 		s->unposted--;
-		any = true;
+		posted++;
 		hal_interrupt(i);
 	}
-	return any;
+	return posted > 0;
 }
 
 /*

@@ -53,7 +53,7 @@ struct sweep_post {
 void sweep_begin(struct cluster *c, struct sweep *s);
 bool sweep_send(struct cluster *c, struct sweep *s, int except);
 
-/* Home's loop: post what could not be posted, finish what has been acknowledged. False if there was nothing to do. */
+/* Home's loop: post what was not posted yet, finish what has been acknowledged. False if there was nothing to do. */
 bool sweeps_poll(struct cluster *c);
 
 /* Home: will one of the sweeps that run still post to this core? */

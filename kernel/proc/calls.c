@@ -3,8 +3,11 @@
  * Kernel calls on processes. Source: seed 000 III-A (processes), 004 4 (kill through active messages).
  */
 #include <kernel/call/kcall_core.h>
+#include <kernel/mem/calls.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
+
+#define THREADS_PER_STEP 96		/* of the table, that are looked at for their process */
 
 /*
  * kc_proc_create: an empty process, with a program's priority or the caller's lower one. It lives as long as a handle names it. Runs: home.
@@ -40,17 +43,15 @@ kc_proc_start(struct thread *caller, int proc, const void *ctx, int core)
 	return e < 0 ? e : 0;
 }
 
-/*
- * kc_proc_priority: the most that the threads of a process may have, and what those that it gets from now on begin with: 0 .. what the
- * caller's own process may. Threads that have more come down to it. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended;
- * -E_ACCES: no right, or higher than the caller's; -E_INVAL: no such priority.
- */
-long
-kc_proc_priority(struct thread *caller, int proc, int priority)
+/* a[0]: process; a[1]: priority; a[2]: place in the thread table from which on its threads are looked for. Again: -E_AGAIN. */
+static long
+priority_serve(struct kcall_args *args)
 {
+	struct thread *caller = args->caller;
+	const struct cluster *c = caller->cluster;
+	int priority = (int)args->a[1];
 	struct process *p;
-	struct list *node, *after;
-	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
+	int e = proc_find(caller, (int)args->a[0], RIGHT_WRITE, &p);
 
 	if (e != 0)
 		return e;
@@ -59,13 +60,24 @@ kc_proc_priority(struct thread *caller, int proc, int priority)
 	if ((uint32_t)priority > caller->proc->priority)
 		return -E_ACCES;
 	p->priority = (uint32_t)priority;
-	list_each(node, after, &p->threads) {
-		struct thread *t = list_entry(node, struct thread, siblings);
+	for (unsigned n = 0; n < THREADS_PER_STEP && args->a[2] < c->threads_used; n++) {
+		struct thread *t = &c->thread[args->a[2]++];
 
-		if (hal_load32(&t->priority) > p->priority)
+		if (t->state != THREAD_FREE && t->proc == p && hal_load32(&t->priority) > p->priority)
 			hal_store32(&t->priority, p->priority);
 	}
-	return 0;
+	return args->a[2] < c->threads_used ? -E_AGAIN : 0;
+}
+
+/*
+ * kc_proc_priority: the most that the threads of a process may have, and what those that it gets from now on begin with: 0 .. what the
+ * caller's own process may. Threads that have more come down to it. RIGHT_WRITE. Runs: calling core, with a message to home for each few
+ * threads. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_ACCES: no right, or higher than the caller's; -E_INVAL: no such priority.
+ */
+long
+kc_proc_priority(struct thread *caller, int proc, int priority)
+{
+	return mem_steps(caller, priority_serve, (unsigned long[MEM_ARGS]){(unsigned long)(long)proc, (unsigned long)(long)priority});
 }
 
 /*

@@ -74,8 +74,7 @@ static uintptr_t
 map_image(struct process *p)
 {
 	const struct boot_record *r = proc_cluster(p)->record;
-	uintptr_t mapped = 0;
-	uintptr_t base;
+	uintptr_t mapped = 0, base = 0;
 
 	check(r->init_segments > 0 && r->init_segments <= BOOT_SEGMENTS_MAX);
 	check(mem_claim(p, image_bytes(r), HAL_PAGE_BYTES, &base) == 0);
@@ -90,7 +89,7 @@ make_stack(struct process *p, uintptr_t base)
 {
 	struct cluster *c = proc_cluster(p);
 	struct init_stack s = {.argc = 1};
-	uintptr_t bottom, at;
+	uintptr_t bottom = 0, at;
 
 	check(mem_claim(p, HAL_PAGE_BYTES + INIT_STACK_BYTES, HAL_PAGE_BYTES, &bottom) == 0);
 	check(mem_populate(p, bottom + HAL_PAGE_BYTES, INIT_STACK_BYTES, PAGE_READ | PAGE_WRITE) == 0);

@@ -99,9 +99,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	p->holds = 0;
 	p->events = NULL;
 	memset(p->handler, 0, sizeof(p->handler));
-	memset(p->indexes, 0, BITMAP_WORDS(c->threads_max) * sizeof(*p->indexes));
 	memset(p->cores, 0, sizeof(p->cores));
-	memset(p->placed, 0, (c->cores + c->guests) * sizeof(*p->placed));
 	p->core_first = parent != NULL ? parent->core_first : 0;
 	p->core_count = parent != NULL ? parent->core_count : c->cores;
 	memset(&p->status, 0, sizeof(p->status));

@@ -15,7 +15,8 @@
 #define LEFT 24				/* entries of the table of threads that stay free */
 #define BIT 5
 #define PAGE kt_page_bytes()
-#define PAIRS 900			/* of a page that is claimed and one that is not */
+#define TIMES 900
+#define PAIRS 250			/* of a page that is claimed and one that is not */
 
 enum what { WRITERS, ROOM, READERS };
 
@@ -193,7 +194,7 @@ TEST(all_threads_lose_a_priority)
 TEST(a_port_is_opened_again_and_again)
 {
 	hal_mark(25);
-	for (int i = 0; i < PAIRS; i++) {
+	for (int i = 0; i < TIMES; i++) {
 		in = (int)kmailbox_create(PORT);
 		out = (int)kmailbox_open(0, PORT);
 		if (out < 0)
@@ -216,8 +217,10 @@ TEST(a_process_has_many_areas)
 	for (at = first; at < first + 2 * PAIRS * PAGE; at += 2 * PAGE)
 		expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
 	hal_mark(26);
-	expect_eq(kmem_alloc(SELF, 4 * PAGE, PAGE_READ | PAGE_WRITE, &at), 0);
-	expect_eq(kpage_unmap(SELF, (unsigned long)at, 4), 0);
+	expect_eq(kmem_alloc(SELF, 6 * PAGE, PAGE_READ | PAGE_WRITE, &at), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)first, 1), -E_INVAL);	/* the lowest is looked up, and then the highest */
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, 6), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)first, 1), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, (unsigned long)(first + (2 * PAIRS - 1) * PAGE), 1), 0);
 	expect_eq(kmem_alloc(SELF, PAGE, 0, &at), 0);
 	expect_eq(at, first);

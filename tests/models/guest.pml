@@ -8,7 +8,7 @@
  * proves: kernel/thread/guest.c leave_serve 0dd70004b381
  * proves: kernel/thread/guest.c kernel_guest_leave c520d8d7b24f
  * proves: kernel/mem/sweep.c sweeps_want 97c372885d87
- * proves: kernel/mem/sweep.c post_some 7088ac5deb70
+ * proves: kernel/mem/sweep.c post_some 6bfaf74af9bb
  *
  * run: -DSWEEPS=1
  * run: -DSWEEPS=3
