@@ -38,6 +38,10 @@ def atoll(*argv):
     (["run", "--port", "riscv64", "--machine", "laptop", "hello"], "does not run on port riscv64"),
     (["run", "--machine", "/no/such.toml", "hello"], "unknown machine"),
     (["run", "--map", "random", "hello"], "unknown mapping 'random'"),
+    (["run", ""], "the program's name is empty"),
+    (["run", "/etc"], "/etc is a folder"),
+    (["run", "Hello"], "unknown program 'Hello' (is hello meant?)"),
+    (["run", "README.md"], "README.md is not a program"),
     (["run", "--limit", "patience=1", "hello"], "--limit needs memory=SIZE"),
     (["run", "--limit", "threads", "hello"], "not 'threads'"),
     (["run", "--limit", "threads=0", "hello"], "not 'threads=0'"),
@@ -319,3 +323,17 @@ def test_a_library_replaced_while_a_program_is_linked_makes_it_stale(tmp_path, m
     assert not wrapper._fresh(os.path.join(os.path.dirname(out), "deps"))
     wrapper.cached(str(source), "hosted")
     assert wrapper._fresh(os.path.join(os.path.dirname(out), "deps"))
+
+
+@pytest.mark.parametrize("fd", [0, 1, 2])
+def test_a_standard_stream_that_is_closed_is_no_error(fd):
+    p = subprocess.run(["/bin/sh", "-c", f'exec "$0" machines {fd}>&-', os.path.join(ROOT, "atoll")], capture_output=True, text=True, check=False)
+    assert p.returncode == 0 and "Traceback" not in p.stderr and ("laptop" in p.stdout) == (fd != 1)
+
+
+def test_an_interrupt_while_modules_are_loaded_says_nothing():
+    main = os.path.join(os.path.dirname(os.path.abspath(__file__)), "main.py")
+    slow = "import sys, os, _signal\nclass Stop:\n    def find_spec(self, name, *rest):\n        if name == 'ui':\n            os.kill(os.getpid(), 2)\n"
+    code = slow + f"sys.meta_path.insert(0, Stop())\nexec(compile(open({main!r}).read(), {main!r}, 'exec'), {{'__name__': 'x', '__file__': {main!r}}})"
+    p = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert p.returncode == -signal.SIGINT and p.stderr == ""

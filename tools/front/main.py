@@ -4,9 +4,15 @@
 Runs under `python3 -I -S`: only the standard library may be imported on the way to `run`.
 """
 
-import os
-import signal
-import sys
+import _signal		# built in, so it is there at once
+
+IGNORED = _signal.getsignal(_signal.SIGINT) == _signal.SIG_IGN
+if not IGNORED:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)		# Ctrl-C while modules are loaded ends us without a word
+
+import os  # noqa: E402
+import signal  # noqa: E402
+import sys  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
@@ -65,8 +71,22 @@ def _stop(signum, frame):
     raise KeyboardInterrupt
 
 
+def _keep_streams():
+    """A standard stream that is closed reads and writes nothing: no file of ours takes its number."""
+    for fd, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, mode), True)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)
+
+
 def main():
     """Exit status: the command's; 2 usage, 1 failure, 130 interrupted."""
+    _keep_streams()
+    if not IGNORED:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):		# as Ctrl-C: whatever was started is ended; nohup stays nohup
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _stop)
@@ -84,7 +104,9 @@ def main():
         say("interrupted")
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for fd in (1, 2):		# one of them is the broken one, and what it has still to say is lost
+            os.dup2(nowhere, fd)
         return 141
     except OSError as e:
         say(f"{e.filename or 'the host'}: {e.strerror or e}")

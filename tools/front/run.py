@@ -172,14 +172,28 @@ def is_ours(path):
 
 def check_there(path, port):
     """Refuse a program that is not there, before anything is built for it."""
+    if not path:
+        raise Usage("the program's name is empty: give a .c file, a program built with ./atoll mpicc, or a program's name")
+    if os.path.isdir(path) and "/" in path:
+        raise Usage(f"{path} is a folder, not a program")
     if not is_ours(path):
         if not os.path.isfile(path):
             raise Usage(f"{path}: no such file")
     elif path in SERVERS or not os.path.exists(builder.program_path(port, path)):
-        import programs
-        known = programs.names(port)
-        if path not in known:
-            raise Usage(f"unknown program '{path}': give a .c file, a program built with ./atoll mpicc, or one of: {' '.join(known)}")
+        _check_name(path, port)
+
+
+def _check_name(name, port):
+    import programs
+    known = programs.names(port)
+    if name in known:
+        return
+    if os.path.isfile(name):
+        raise Usage(f"{name} is not a program: give a .c file, a program built with ./atoll mpicc, or a program's name")
+    import difflib
+    near = difflib.get_close_matches(name.lower(), known, 1)
+    hint = f" (is {near[0]} meant?)" if near else ""
+    raise Usage(f"unknown program '{name}'{hint}: give a .c file, a program built with ./atoll mpicc, or one of: {' '.join(known)}")
 
 
 def find_program(o):

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -17,6 +18,7 @@ from ui import BUILD, ROOT
 ATOLL = os.path.join(ROOT, "atoll")
 pytestmark = [pytest.mark.slow]
 PORTS = ("hosted", "riscv64")
+MOMENTS, LATEST_S = 6, 0.6	# at which a run is interrupted
 # a shell that starts us in the background has it ignored, and so would what we start
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -174,6 +176,43 @@ def test_whoever_ends_the_front_command_ends_the_machine(source, port, sig):
     patience.communicate(p, 30)
     assert p.returncode == (130 if sig != signal.SIGKILL else -9)
     assert patience.until(lambda: not any(map(alive, machine)), 10), [pid for pid in machine if alive(pid)]
+
+
+def marked(mark):
+    """Processes, zombies apart, that have this in their environment."""
+    out = []
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                out += [int(pid)] if mark.encode() in f.read() else []
+        except OSError:
+            pass
+    return out
+
+
+@pytest.mark.parametrize("port", PORTS)
+@pytest.mark.parametrize("front", [(), ("--front",)])
+def test_an_interrupt_at_any_moment_leaves_nothing(source, port, front):
+    seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
+    rng, mark = random.Random(seed), f"ATOLL_MARK_{os.getpid()}_{seed}"
+    atoll("run", "-n", 1, "--port", port, source)		# compiled, and its start is known
+    for n in range(MOMENTS):
+        p = subprocess.Popen([ATOLL, *front, "run", "-n", "4", "--port", port, str(source), "hang"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ, **{mark: "1"}), start_new_session=True)
+        time.sleep(rng.random() ** 2 * LATEST_S)		# not to wait for anything: to choose a moment
+        os.killpg(p.pid, rng.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)))
+        said = patience.communicate(p, 60)[1]
+        where = f"SEED={seed}, moment {n}: status {p.returncode}: {said}"
+        assert p.returncode in (130, -signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP) or "Fatal Python error" in said, where
+        assert patience.until(lambda: not marked(mark), 10), where
+
+
+@pytest.mark.parametrize("port", PORTS)
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_standard_stream_that_is_closed_changes_nothing_else(source, port, closed):
+    p = subprocess.run(["/bin/sh", "-c", f'exec "$0" run -n 2 --port {port} "$1" exit {closed}', ATOLL, str(source)],
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert p.returncode == 7 and "Traceback" not in p.stderr, p.stderr
 
 
 @pytest.mark.parametrize("port", PORTS)
