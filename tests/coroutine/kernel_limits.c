@@ -26,7 +26,7 @@
 static struct {
 	_Alignas(64) unsigned char stack[EATERS + 1][THREADS + 1][STACK_BYTES];
 	_Alignas(64) unsigned char idle_stack[STACK_BYTES];
-	struct context ctx[EATERS + 1], mine;
+	struct context ctx[EATERS][THREADS], mine;		/* one per thread: others of its process make some at the same time */
 	uint64_t value[EATERS + 1][THREADS];
 	struct proc_quota most[EATERS + 1];
 	struct proc_status status;
@@ -76,8 +76,8 @@ bite(unsigned me, unsigned thread)
 
 	switch (coro_random(9)) {
 	case 0:
-		coro_user_context(&shared.ctx[me], idle, shared.idle_stack + STACK_BYTES, 0);
-		return KC(KC_THREAD_CREATE, &shared.ctx[me], ANY_CORE);
+		coro_user_context(&shared.ctx[me][thread], idle, shared.idle_stack + STACK_BYTES, 0);
+		return KC(KC_THREAD_CREATE, &shared.ctx[me][thread], ANY_CORE);
 	case 1:
 		return bite_child(me, value);
 	case 2:
@@ -124,8 +124,8 @@ static void
 eater(uintptr_t me)
 {
 	for (unsigned i = 1; i < THREADS; i++) {
-		coro_user_context(&shared.ctx[me], eat, shared.stack[me][i] + STACK_BYTES, me * THREADS + i);
-		KC(KC_THREAD_CREATE, &shared.ctx[me], ANY_CORE);
+		coro_user_context(&shared.ctx[me][i], eat, shared.stack[me][i] + STACK_BYTES, me * THREADS + i);
+		KC(KC_THREAD_CREATE, &shared.ctx[me][i], ANY_CORE);
 	}
 	eat(me * THREADS);
 }
