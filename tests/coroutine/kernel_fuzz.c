@@ -22,6 +22,7 @@
 #define STACK_BYTES (24 * 1024)
 #define CALLS 800			/* of a child, at most */
 #define ENOUGH_CALLS 100000		/* in these every call that can work has worked */
+#define STEPS_MAX 10000
 #define BALANCED (STATS_PORTALS + 1)
 
 static struct {
@@ -191,6 +192,9 @@ program(uintptr_t arg)
 	run.step = 3;
 	while (stats(STATS_PROCS) > before[STATS_PROCS])	/* what children made and left behind ends by itself */
 		KC(KC_THREAD_YIELD);
+	/* memory that nobody names is given back in steps, of which home does one with each call; a leak stays */
+	for (unsigned n = 0; n < STEPS_MAX && stats(STATS_FRAMES_FREE) < before[STATS_FRAMES_FREE]; n++)
+		continue;
 	for (int i = 0; i < BALANCED; i++)
 		if (stats(i) != before[i])
 			coro_fail("number %d of the statistics is %lu, not %lu", i, (unsigned long)stats(i), (unsigned long)before[i]);
