@@ -13,7 +13,7 @@
  *
  * proves: kernel/mem/sweep.c concerns c0d54f39e510
  * proves: kernel/mem/sweep.c sweep_send d2ff25804722
- * proves: kernel/mem/sweep.c post_some 7088ac5deb70
+ * proves: kernel/mem/sweep.c post_some 6bfaf74af9bb
  * proves: kernel/mem/sweep.c sweep_acknowledge ed0ef55de65a
  * proves: kernel/mem/calls.c shoot_down 088340980885
  * proves: kernel/thread/run.c use_space 0cb0fe4ef8b4

@@ -6,7 +6,8 @@
  * alone, which wrap: after LIVES revocations the view is replaced.
  *
  * Shown: a handle that was revoked or closed never names anything again; each wait ends exactly once; none goes on by a handle that is dead, and none
- * that waits by a living one is ended for that reason; of a dead process nothing waits.
+ * that waits by a living one is ended for that reason; of a dead process nothing waits. Waits for mailboxes end so some steps of home later,
+ * each of which looks the handle up again: see mailbox.pml.
  *
  * proves: kernel/object/handle.c view_is_alive 1e13c0cfd3f0
  * proves: kernel/object/handle.c entry_find 293f53d46952
@@ -15,8 +16,8 @@
  * proves: kernel/object/handle.c entry_close 62999cd78f6b
  * proves: kernel/object/object.c wait_ends e47efc715d78
  * proves: kernel/object/object.c object_handle_gone 9d29309c1f37
- * proves: kernel/ikc/endpoint.c wait_ends 77460ec68d31
- * proves: kernel/ikc/endpoint.c ikc_handle_gone 400a9210096c
+ * proves: kernel/ikc/endpoint.c wait_ends ff4ca30144dd
+ * proves: kernel/ikc/endpoint.c ikc_handle_gone c2c089d3d80a
  * proves: kernel/proc/proc.c drop_work 83e97a10c1b3
  *
  * run: -DREVOKES=3
