@@ -167,7 +167,7 @@ peer_gone(struct cluster *c, uint32_t peer)
 	backlog_count(c, peer, 0);
 	walk_begin(c, p);
 	if (!list_is_empty(&p->watchers))
-		look_at(c, queue_watchers(peer));
+		look_later(c, queue_watchers(peer));	/* a look may be what has found out */
 	binding_signal(c, &p->end);
 }
 

@@ -223,6 +223,9 @@ long mail_wait_result(struct thread *t, struct endpoint **ep);
 /* Something has changed for the threads of a queue: they are looked at, from the first on. The first look is now, unless another is under way. */
 void look_at(struct cluster *c, uint32_t queue);
 
+/* The same without a look now, for what a look may call. */
+void look_later(struct cluster *c, uint32_t queue);
+
 /* --- portals: portal.c, portal_event.c, portal_move.c --- */
 
 struct portal_in {

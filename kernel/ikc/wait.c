@@ -157,15 +157,21 @@ ikc_look(struct cluster *c)
 }
 
 void
-look_at(struct cluster *c, uint32_t queue)
+look_later(struct cluster *c, uint32_t queue)
 {
 	struct ikc_state *s = &c->ikc;
 
-	if (!bitmap_test(s->look, queue)) {
-		bitmap_set(s->look, queue);
-		s->looks++;
-		c->chores++;
-	}
-	if (list_is_empty(&s->mark))
+	if (bitmap_test(s->look, queue))
+		return;
+	bitmap_set(s->look, queue);
+	s->looks++;
+	c->chores++;
+}
+
+void
+look_at(struct cluster *c, uint32_t queue)
+{
+	look_later(c, queue);
+	if (list_is_empty(&c->ikc.mark))
 		ikc_look(c);
 }

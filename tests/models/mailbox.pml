@@ -17,7 +17,7 @@
  * proves: kernel/ikc/mail_in.c mail_in_peer_changed 0ce5e223fe21
  * proves: kernel/ikc/mailbox.c wait_home 314dca8350fb
  * proves: kernel/ikc/wait.c look_at_threads 58b47e587007
- * proves: kernel/ikc/wait.c look_at 555665b36fd7
+ * proves: kernel/ikc/wait.c look_at 913ee8894929
  * proves: kernel/ikc/wait.c ikc_look 08ff2920b221
  * proves: kernel/thread/notify.c thread_signal d3a5eee4bed4
  * proves: kernel/thread/notify.c sleep_serve ff1244da713f
