@@ -8,6 +8,7 @@ Each test names in a comment at its head what it is linked with and how it is bu
     /* sanitize: thread */                    thread | address (the default: address and undefined behaviour) | none
     /* cpu: coroutine */                      whose <cpu/...> headers it sees (default: hosted)
     /* flags: -DX=1 */  /* libs: -lm */       more for the compiler, more for the linker
+    /* gate: 300 FIRST=1 */                   arguments and environment in the fast gate; `no`: it neither builds nor runs the test
 """
 
 import argparse
@@ -18,7 +19,7 @@ import sys
 import zlib
 
 HEAD_LINES = 40
-KEYS = ("needs", "sanitize", "cpu", "flags", "libs")
+KEYS = ("needs", "sanitize", "cpu", "flags", "libs", "gate")
 SANITIZERS = ("address", "thread", "none")
 GENERATED = "build/gen/"
 
@@ -69,6 +70,8 @@ def check_head(path, head):
     for word in head["sanitize"]:
         if word not in SANITIZERS:
             raise UnitError(f"{path}: sanitize: {word} is not one of {', '.join(SANITIZERS)}")
+    if head["gate"] != ["no"] and not all(re.fullmatch(r"([A-Z]+=)?\d+", word) for word in head["gate"]):
+        raise UnitError(f"{path}: gate: is followed by numbers, NAME=NUMBER, or no")
 
 
 def flavour(head, san):
@@ -96,7 +99,9 @@ def rule(path, head, objects):
                             f"\t$(Q)$(UCC_UNIT) {flags} -c -o $@ $<\n-include {obj[:-2]}.d\n")
         out.append(f"{exe}: {' '.join(mine)}\n\t$(call say,LINK,$@)\n"
                    f"\t$(Q)$(UCC_UNIT) $(UNIT_SAN_{san}) -o $@ $^ -pthread {' '.join(head['libs'])}\n")
-        out.append(f"unit: {exe}\n" + ("" if number else f"unit-first: {exe}\n"))
+        out.append(f"unit: {exe}\n")
+        if not number and head["gate"] != ["no"]:
+            out.append(" ".join([f"unit-first: {exe} #", *head["gate"]]) + "\n")
     return "".join(out)
 
 

@@ -37,7 +37,17 @@ def test_tests_that_are_built_alike_share_objects(tree):
     assert text.count("/a.c.o: a.c $(UNIT_FLAGS_FILE) |") == 2 and text.count("/b.c.o: b.c $(UNIT_FLAGS_FILE) |") == 1
 
 
+def test_the_fast_gate_takes_the_first_sanitizer_and_what_the_head_says(tree):
+    (tree / "x_test.c").write_text("/* sanitize: address thread */\n/* gate: SEEDS=3 40 */\n")
+    (tree / "y_test.c").write_text("/* gate: no */\n")
+    assert unitmk.main(["--out", "out.mk", "x_test.c", "y_test.c"]) == 0
+    lines = (tree / "out.mk").read_text().splitlines()
+    assert [line for line in lines if line.startswith("unit-first:")] == ["unit-first: $(OUT)/x_test # SEEDS=3 40"]
+    assert "unit: $(OUT)/y_test" in lines
+
+
 @pytest.mark.parametrize("head, words", [("/* needs: gone.c */", "gone.c, which does not exist"),
+                                         ("/* gate: SEEDS=few */", "gate: is followed by numbers"),
                                          ("/* needs: gone*.c */", "gone*.c, which does not exist"), ("/* sanitize: magic */", "magic is not one of")])
 def test_a_wrong_head_is_refused(tree, capsys, head, words):
     (tree / "x_test.c").write_text(head + "\n")

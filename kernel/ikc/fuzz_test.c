@@ -12,6 +12,7 @@
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
  * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c hal/noc/shm/console.c */
 /* cpu: coroutine */
+/* gate: 300 */
 #include <unistd.h>
 #include <tests/hostile/badpeer.h>
 #include <tests/hostile/hostile.h>

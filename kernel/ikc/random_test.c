@@ -8,6 +8,7 @@
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
  * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
+/* gate: 60 */
 #include <kernel/ikc/fake.h>
 #include <tests/golden/mailbox.h>
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matching, against a naive version: one list of receives and one of messages, both searched from the oldest.
+ * usage: match_test [STEPS]
  * needs: mpi/core/matcher.c mpi/pt2pt/match.c
+ * gate: 20000
  */
 #include <base/test.h>
 #include <stdlib.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/match.h>
 
-#define STEPS 200000
 #define LIVE 400
+
+static unsigned long steps = 200000;
 
 /* The naive version: arrays in order of age. */
 struct naive {
@@ -113,7 +116,7 @@ compare(unsigned seed, int bias)
 	struct naive *n = calloc(1, sizeof(*n));
 
 	mpi_match_init(&m);
-	for (uint64_t i = 0; i < STEPS && test_state.wrong == 0; i++) {
+	for (uint64_t i = 0; i < steps && test_state.wrong == 0; i++) {
 		if (pick(&seed, 100) < bias)
 			one_arrives(&m, n, &seed, i);
 		else
@@ -144,8 +147,10 @@ TEST(so_they_do_with_many_receives_waiting)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	if (argc > 1)
+		steps = strtoul(argv[1], NULL, 0);
 	RUN(messages_and_receives_meet_as_in_the_naive_version);
 	RUN(so_they_do_with_many_messages_waiting);
 	RUN(so_they_do_with_many_receives_waiting);

@@ -23,6 +23,7 @@ cli.process(["normal", "nowhere"])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_sweep_says_that_it_goes_on(sig):
     p = subprocess.run([sys.executable, "-c", STOPPED, HERE, str(int(sig))], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -37,6 +38,7 @@ def test_trouble_is_said_without_a_trace(monkeypatch, capsys, trouble):
     assert cli.main(["normal", "nowhere"]) == 1 and capsys.readouterr().err == f"atoll: {trouble}\n"
 
 
+@pytest.mark.slow
 def test_a_core_outside_the_space_is_refused(capsys):
     assert cli.main(["normal", "nowhere", "simple-barrel-div-mul-nofpu-3way"]) == 2
     assert "'3way' is no icache; use one of 1way, 2way, 4way, 8way" in capsys.readouterr().err

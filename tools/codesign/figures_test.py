@@ -15,6 +15,8 @@ from scipy import optimize
 
 from codesign import better, figures, gather, measure, paper, power, report, rtl, space, timing, today
 
+pytestmark = [pytest.mark.slow]
+
 U = "u-core"
 RESULTS = os.path.join(rtl.ROOT, "hw", "results")
 

@@ -106,6 +106,7 @@ measure.sweep([measure.Job("k", ["k-core"], i) for i in range(4)], Run(), "a", s
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_process_that_is_killed_loses_one_run_at_most(tmp_path, sig):
     log, run = tmp_path / "log", Runner()

@@ -50,6 +50,7 @@ def test_a_row_decides_neither_the_weights_nor_the_choice_of_what_predicts_it(se
     assert power.nested(resources, mw)[4] == pytest.approx(before[4] - 100), "another choice with row 4 would predict it otherwise"
 
 
+@pytest.mark.slow
 def test_choosing_with_the_row_in_sight_flatters():
     """Figures without any meaning: the best subset's leave-one-out error is below what the whole procedure does on unseen rows."""
     gains = []

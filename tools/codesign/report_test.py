@@ -11,6 +11,8 @@ import pytest
 
 from codesign import additive, cli, compare, cycles, gather, paper, page, report, rtl, space, store
 
+pytestmark = [pytest.mark.slow]
+
 VOID = {"meta", "br", "img", "link", "path", "use", "rect", "circle"}
 
 

@@ -62,18 +62,22 @@ def build_tasks(fast=False):
 
 
 def unit_tasks(fast=False):
-    """Every unit test that has a rule; with `fast` under the first of its sanitizers only. A thread-sanitized program wants addresses that are not randomised."""
+    """Every unit test that has a rule; with `fast` what the gate takes of them: the first sanitizer, shorter where the test's head says so.
+
+    A thread-sanitized program wants addresses that are not randomised."""
     folder = os.path.join(BUILD, "unit")
     try:
         with open(os.path.join(folder, "tests.mk"), encoding="utf-8") as f:
-            names = re.findall(rf"^unit{'-first' * fast}: \$\(OUT\)/(\S+)$", f.read(), re.M)
+            rules = re.findall(rf"^unit{'-first' * fast}: \$\(OUT\)/(\S+)(?: #(.*))?$", f.read(), re.M)
     except OSError:
-        names = []
+        rules = []
     out = []
-    for name in sorted(names):
+    for name, shorter in sorted(rules):
         path = os.path.join(folder, name)
         if os.path.exists(path):
-            out.append(results.program_task(f"unit.{name}", ["setarch", "-R", path], UNIT_TIMEOUT_S))
+            env = dict(word.split("=") for word in shorter.split() if "=" in word)
+            argv = ["setarch", "-R", path, *(word for word in shorter.split() if "=" not in word)]
+            out.append(results.program_task(f"unit.{name}", argv, UNIT_TIMEOUT_S, env))
     return out
 
 

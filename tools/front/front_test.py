@@ -214,6 +214,7 @@ def test_when_the_front_command_is_killed_the_machine_dies(tmp_path):
     p.communicate()
 
 
+@pytest.mark.slow
 def test_a_machine_that_overruns_its_time_is_dumped_and_ended(tmp_path):
     p, pids = start_sleeper(tmp_path, 0.5)
     err = patience.communicate(p, 60)[1]
@@ -241,6 +242,7 @@ def test_what_a_test_program_says_is_believed_only_if_it_ends_well(script, state
     assert [r.state for r in found] == states and words in found[-1].why
 
 
+@pytest.mark.slow
 def test_a_test_program_that_hangs_fails_with_a_dump():
     found = results.parse_output("t", results.call(["sh", "-c", "echo ok a; sleep 100"], 0.5))
     assert [r.state for r in found] == ["passed", "failed"] and "no end" in found[1].why and "sleep" in found[1].why

@@ -22,7 +22,9 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_missing_simulator_is_said(monkeypatch):
+def test_a_missing_simulator_is_said(monkeypatch, tmp_path):
+    (tmp_path / "mor1kx.v").write_text("")
+    monkeypatch.setattr(rtl, "folder", lambda version, base=None: str(tmp_path))
     monkeypatch.setattr(build, "VERILATOR", "/nowhere")
     with pytest.raises(simulator.SimulatorError, match="Verilator is not installed: run ./atoll setup hw"):
         simulator.build(config.Cluster(["k-core"]))

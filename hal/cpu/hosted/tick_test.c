@@ -11,6 +11,7 @@
  *	tests/hal/no_guests.c
  * sanitize: none address thread
  * libs: -Wl,-z,now
+ * gate: SWITCHES=500
  */
 #include <stdlib.h>
 #include <sys/prctl.h>
