@@ -201,6 +201,7 @@ freestanding: $(LIB)/libatoll.a $(FREE_OBJ) $(INC)/.stamp
 
 user: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(MPI_REST) $(INC)/.stamp $(SERVER_BINS) $(PERS_BIN) $(BOOT_USERS) $(PROGS)
 libs: $(if $(USER_SRC),$(LIB)/libatoll.a) $(if $(MPI_SRC),$(LIB)/libmpi_abi.a) $(MPI_REST) $(INC)/.stamp
+servers: $(LIB)/libatoll.a $(SERVER_BINS)
 # what `./atoll run` needs of a port: the kernel, servers, libraries and headers; programs are targets of their own
 RUN_KERNEL_hosted := $(OUT)/atoll-host
 RUN_KERNEL_riscv64 := $(OUT)/boot.elf $(OUT)/kernel.bin
@@ -214,7 +215,7 @@ $(LIBC):
 	$(Q)$(U_LD) -o $@ $@.c $(PROG_SYSTEM_LIBS)
 libc: $(LIBC)
 run: libc $(RUN_KERNEL_$(PORT)) libs $(SERVER_BINS) $(PERS_BIN)
-.PHONY: user libs libc kernel run
+.PHONY: user libs servers libc kernel run
 
 $(PORT): kernel user
 
