@@ -3,6 +3,8 @@
  * Every rank gets the same bits from a reduction to all: by each algorithm, in each form of the
  * call, also where the order of two operands shows (values that are no numbers, zeros of both
  * signs, an operation of the program's that says that it commutes and does not).
+ *
+ * usage: same_bits [STEP]	does only each STEP-th comparison
  */
 #include <complex.h>
 #include <float.h>
@@ -54,6 +56,7 @@ struct world {
 	MPI_Comm comm[COMMS];
 	MPI_Op last;			/* gives its second operand */
 	uint64_t state;			/* of the random numbers of this rank */
+	unsigned step, number;		/* each step-th comparison is done */
 	const char *name;
 	_Alignas(64) char in[MOST * 32];
 	_Alignas(64) char out[MOST * 32];
@@ -123,7 +126,7 @@ part_bytes(enum part part)
 static void
 fill(struct world *w, const struct shape *s, int count)
 {
-	memset(w->in, 0, sizeof(w->in));
+	memset(w->in, 0, (size_t)count * s->extent);
 	for (int i = 0; i < count; i++) {
 		char *at = w->in + (size_t)i * s->extent;
 		int index = (int)(draw(w) % 3);
@@ -172,7 +175,7 @@ reduce(struct world *w, const struct reduction *x, MPI_Comm comm)
 
 	MPI_Comm_test_inter(comm, &inter);
 	if (in_place && !inter) {
-		memcpy(w->out, w->in, sizeof(w->in));
+		memcpy(w->out, w->in, (size_t)x->count * x->shape->extent);
 		in = MPI_IN_PLACE;
 	}
 	if (x->form == BLOCKING) {
@@ -200,6 +203,8 @@ compare(struct world *w, const struct reduction *r, MPI_Comm comm, MPI_Comm grou
 	char name[MPI_MAX_OBJECT_NAME] = "";
 	int len;
 
+	if (w->number++ % w->step != 0)
+		return;
 	fill(w, s, count);
 	reduce(w, r, comm);
 	wipe_padding(s, w->out, count);
@@ -269,6 +274,7 @@ main(int argc, char **argv)
 	static struct world w;
 
 	w = (struct world){.c = &c, .state = 77u + (uint64_t)c.rank, .name = "the default",
+		.step = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 1,
 		.comm = {MPI_COMM_WORLD, MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL}};
 	MPI_Op_create(last, 1, &w.last);
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -c.rank, &w.comm[1]);
@@ -283,6 +289,7 @@ main(int argc, char **argv)
 		for (int i = 0; i < COMMS; i++)
 			if (w.comm[i] != MPI_COMM_NULL)
 				coll_force(w.comm[i], w.name);
+		w.number = (unsigned)a;
 		each_type(&w);
 	}
 	for (int i = 1; i < COMMS; i++)
