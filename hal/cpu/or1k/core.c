@@ -11,6 +11,7 @@
 #include <hal/noc.h>
 #include <hal/timer.h>
 #include "cpu.h"
+#include "ticks.h"
 
 _Static_assert(offsetof(struct boot_record, clusters) == RECORD_CLUSTERS, "layout.h");
 _Static_assert(offsetof(struct boot_record, cluster) == RECORD_CLUSTER, "layout.h");
@@ -202,7 +203,6 @@ static void
 timer_set(uint64_t until_ns)
 {
 	uint64_t now = hal_clock_ns();
-	uint32_t ticks = TIMER_FAR;
 	bool soon = hal_word_read(&hal_core_area()->interrupted) != 0;
 
 	if (until_ns == UINT64_MAX && !soon) {
@@ -210,10 +210,9 @@ timer_set(uint64_t until_ns)
 		return;
 	}
 	if (until_ns <= now || soon)
-		ticks = TIMER_SOON;
-	else if (until_ns - now < TIMER_FAR)
-		ticks = (uint32_t)(until_ns - now) / hal_board_timer_ns() + TIMER_SOON;
-	ring_in(ticks);
+		ring_in(TIMER_SOON);
+	else
+		ring_in(timer_ticks(until_ns - now, hal_board_timer_ns()));
 }
 
 void
