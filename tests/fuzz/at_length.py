@@ -46,7 +46,7 @@ def counted(port, output, seed):
     if port == "coroutine":
         m = re.search(r"(\d+) seeds, (\d+) calls", output)
         return m and (int(m.group(2)), seed + int(m.group(1)))
-    m = re.search(r"(\d+) calls, \d+ without an error, \d+ processes, seeds \d+ to (\d+)", output)
+    m = re.search(r"(\d+) calls, \d+ without an error, \d+ processes, \d+ in a loop, seeds \d+ to (\d+)", output)
     return m and (int(m.group(1)), int(m.group(2)) + 1)
 
 

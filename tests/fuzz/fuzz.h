@@ -33,6 +33,7 @@ struct fuzz {
 	uint8_t worked[KC_COUNT];	/* calls that returned no error once */
 	uint32_t seed;
 	uint32_t quota;			/* calls after which the first thread ends the process; 0: none */
+	bool loops;			/* the threads make no calls at all */
 	const struct fuzz *other;	/* of another process */
 	int32_t pool[KCALL_POOLS][FUZZ_POOL];
 	uint32_t learned[KCALL_POOLS];

@@ -3,6 +3,9 @@
  * Random kernel calls with hostile arguments from several threads of several processes, which are killed in the middle of them: the kernel
  * answers with errors, nobody but the offender dies, and in the end everything is back. The calls are made by tests/fuzz/fuzz.h.
  *
+ * Who makes random calls may end in a loop that makes none: its code is then what it wrote there, and on or1k a zero is a jump to itself.
+ * On a core that is not shared by time only the end of the process helps. So the parent, whose core is, ends a child that makes no calls.
+ *
  * The archive's etc/args says how many calls and from which seed: `CALLS SEED` (SEED=n CALLS=n tests/kernel/boot.py PORT fuzz).
  *
  * machine: 1 4 KC
@@ -24,6 +27,7 @@
 #define CALLS 40000
 #define CALLS_PER_LIFE 1500		/* of the first child at most: then it ends, and the others are killed */
 #define STEPS_MAX 10000
+#define LOOK_NS 200000000ul		/* between two looks at a child */
 #define LABEL_CALLS 16			/* the instruction counter's phase from the first call on */
 
 static unsigned char stacks[SLOTS][STACK_BYTES] __attribute__((aligned(16)));
@@ -42,6 +46,14 @@ fuzz_kcall(unsigned long number, const unsigned long a[6])
 
 static struct fuzz *shared;
 
+/* As a child is whose code has become a jump to itself. */
+static _Noreturn void
+loop(void)
+{
+	for (;;)
+		__asm__ volatile("");
+}
+
 static _Noreturn void
 work(uintptr_t slot)
 {
@@ -49,6 +61,8 @@ work(uintptr_t slot)
 
 	t.scratch = scratch[slot];
 	t.random += t.random == 0;
+	if (shared->loops)
+		loop();
 	for (;;) {
 		fuzz_step(&t);
 		if (fuzz_random(&t, 4) == 0)
@@ -143,7 +157,7 @@ child(struct fuzz *f)
 
 static struct fuzz *view[CHILDREN];	/* the children's pages, which each sees */
 static long memory[CHILDREN];
-static uint32_t seed = 1, wanted = CALLS, quota = CALLS_PER_LIFE, calls_made, calls_done, lives;
+static uint32_t seed = 1, wanted = CALLS, quota = CALLS_PER_LIFE, calls_made, calls_done, lives, ended;
 
 struct balance {
 	uint64_t count[STATS_PORTALS + 1];
@@ -197,7 +211,7 @@ pages_make(void)
 
 /* Start child i; its id. */
 static long
-begin(unsigned i, uint32_t random)
+begin(unsigned i, uint32_t random, bool loops)
 {
 	long proc = kproc_create();
 	uint64_t at;
@@ -211,6 +225,7 @@ begin(unsigned i, uint32_t random)
 	memset(view[i], 0, sizeof(*view[i]));
 	view[i]->seed = random * 2654435761u + i * 97 + 1;
 	view[i]->quota = i == 0 ? 1 + view[i]->seed % quota : 0;
+	view[i]->loops = loops;
 	return kt_spawn_in(proc, 1, (unsigned long)at, ANY_CORE);
 }
 
@@ -249,19 +264,40 @@ expect_balance(uint32_t random, const struct balance *b)
 		}
 }
 
+/* Wait for a child's end, its status. It is ended if it makes no more calls, or if its first thread, which counts them, does not do it. */
+static int
+end_of(unsigned i, long proc, uint32_t most)
+{
+	struct proc_status status;
+	uint32_t before;
+	uint64_t now;
+
+	do {
+		before = calls_of(i);
+		kclock(&now);
+		if (kproc_wait((int)proc, &status, now + LOOK_NS) == 0) {
+			khandle_close((int)proc);
+			return status.status;
+		}
+	} while (calls_of(i) != before && before < most);
+	ended++;
+	kproc_kill((int)proc, 9);
+	return kt_wait(proc, NULL);
+}
+
 static void
 life(uint32_t random, struct balance *b)
 {
 	long proc[CHILDREN];
 
 	for (unsigned i = 0; i < CHILDREN; i++) {
-		proc[i] = begin(i, random);
+		proc[i] = begin(i, random, false);
 		expect(proc[i] > 0);
 	}
 	for (unsigned i = 0; i < CHILDREN; i++) {
 		if (i > 0)
 			kproc_kill((int)proc[i], 9);
-		expect(kt_wait(proc[i], NULL) != -1000);
+		expect(end_of(i, proc[i], quota) != -1000);
 	}
 	for (unsigned i = 0; i < CHILDREN; i++) {
 		calls_made += calls_of(i);
@@ -278,13 +314,28 @@ static struct balance
 warm_up(void)
 {
 	uint64_t procs = kt_stats(STATS_PROCS);
-	long proc = begin(0, 0);
+	long proc = begin(0, 0, false);
 
 	expect(proc > 0);
 	kproc_kill((int)proc, 9);
 	kt_wait(proc, NULL);
 	wait_for_orphans(procs);
 	return balance();
+}
+
+/* Its threads are more than the cores. */
+TEST(a_child_in_a_loop_that_makes_no_calls_is_ended)
+{
+	uint64_t procs = kt_stats(STATS_PROCS);
+	long proc;
+
+	pages_make();
+	proc = begin(0, 0, true);
+	expect(proc > 0);
+	expect_eq(end_of(0, proc, quota), 9);
+	expect_eq(ended, 1);
+	ended = 0;
+	wait_for_orphans(procs);
 }
 
 /* How many calls failed depends on the machine; that none hurts anybody else does not. */
@@ -297,13 +348,12 @@ TEST(random_calls_hurt_only_those_who_make_them)
 	first = seed;
 	if (wanted < CALLS_PER_LIFE)
 		quota = wanted;
-	pages_make();
 	b = warm_up();
 	hal_mark(LABEL_CALLS);
 	while (calls_made < wanted && kt_failures() == 0)
 		life(seed++, &b);
-	console_print("%u calls, %u without an error, %u processes, seeds %u to %u\n", (unsigned)calls_made,
-		(unsigned)calls_done, (unsigned)lives, (unsigned)first, (unsigned)seed - 1);
+	console_print("%u calls, %u without an error, %u processes, %u in a loop, seeds %u to %u\n", (unsigned)calls_made,
+		(unsigned)calls_done, (unsigned)lives, (unsigned)ended, (unsigned)first, (unsigned)seed - 1);
 }
 
 int
@@ -313,6 +363,7 @@ server_main(int argc, char **argv)
 	(void)argv;
 	if (atoll_startup()->job != 0)
 		child((struct fuzz *)(uintptr_t)atoll_startup()->shared);
+	RUN(a_child_in_a_loop_that_makes_no_calls_is_ended);
 	RUN(random_calls_hurt_only_those_who_make_them);
 	kt_end();
 }
