@@ -10,12 +10,14 @@
  *	deep	core 1 of cluster 0 calls itself until its stack is full
  *	copy	cluster 0 copies to a user from kernel memory that does not exist
  *	null	the same, the kernel's pointer is almost NULL
+ *	near	cluster 0 reads a device that is mapped only because it lies near one of the kernel's
  */
 #include <abi/boot.h>
 #include <base/check.h>
 #include <base/fmt.h>
 #include <base/str.h>
 #include <hal/atomic.h>
+#include <hal/board.h>
 #include <hal/console.h>
 #include <hal/core.h>
 #include <hal/mmu.h>
@@ -26,6 +28,7 @@
 #define EVENT_HELLO 6		/* to a cluster that was up before cluster 0 */
 #define EVENT_UP 7
 #define EVENT_STRIKE 8
+#define CLOCK_DEVICE 0x101000		/* beside what ends the machine */
 #define BREACH_ENTRY 200		/* of the top page table */
 #define PTE_KERNEL_RW 0xc7
 
@@ -241,6 +244,8 @@ lead(void)
 		await_death();
 	check(!scenario_is("panic"));
 	bad_copy();
+	if (scenario_is("near"))
+		say("probe: the clock said %x\n", *(const volatile uint32_t *)hal_device(CLOCK_DEVICE));
 	if (scenario_is("wild") || scenario_is("deep")) {
 		hal_store32(&probe.strike, 1);
 		hal_notify(0, 1);

@@ -86,6 +86,12 @@ def test_a_kernel_stack_that_overflows_faults_in_its_guard_page():
     assert "the kernel stack has overflowed" in b.output, b.output
 
 
+def test_what_lies_near_a_device_is_behind_the_fence():
+    b = qemu.boot(qemu.shape("near", [(1, 4, 2 * MB)]))
+    assert b.status == 101 and "the clock said" not in b.output, b.output
+    assert "kernel panic: cluster 0 core 0 (hart 0): load access fault" in b.output, b.output
+
+
 def bad_copy(scenario, what):
     b = qemu.boot(qemu.shape(scenario, [(1, 4, 2 * MB)]))
     assert b.status == 101 and "the copy gave" not in b.output, b.output

@@ -40,7 +40,7 @@ hal_device(uint64_t paddr)
 void *
 hal_noc_window(unsigned cluster)
 {
-	return (void *)(hal_machine.device_base + hal_machine.noc_base + cluster * hal_machine.noc_window_bytes);
+	return (void *)(hal_machine.windows + cluster * hal_machine.noc_window_bytes);
 }
 
 void *

@@ -59,7 +59,8 @@ struct hal_machine {
 	uint64_t mem_base, mem_bytes;
 	uint64_t seen;			/* what an address in that memory is more here than outside */
 	uint64_t free;			/* physical address of the first byte that the HAL did not take */
-	uint64_t noc_base, noc_window_bytes;
+	uint64_t windows;		/* where cluster 0's NoC window appears; the others follow */
+	uint64_t noc_window_bytes;
 	uint64_t device_base;		/* where physical 0 appears to device accesses */
 	uint32_t clusters;
 	uint32_t cluster;

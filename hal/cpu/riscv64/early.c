@@ -4,7 +4,8 @@
  * data are reached relative to the pc; so no tables of pointers and no switch statements in this file.
  *
  * Kernel text is executable and read-only, constants are read-only, everything else is not executable. Of the rest of the
- * machine only what the boot record names is mapped.
+ * machine only the large pages are mapped in which something lies that the boot record or the board names. What else lies in
+ * them the fence of the machine start (hal/board) keeps from the cluster.
  */
 #include <hal/board.h>
 #include <hal/console.h>
@@ -62,13 +63,14 @@ early_map(uint64_t *root, uint64_t vaddr, uint64_t paddr, uint64_t bytes, uint64
 	}
 }
 
+/* The large pages in which [paddr, paddr + bytes) lies, of whose memory none is the cluster's. */
 static void
-early_map_shared(uint64_t *root, uint64_t paddr, uint64_t bytes, uint64_t flags)
+early_map_shared(uint64_t *root, uint64_t base, uint64_t paddr, uint64_t bytes, uint64_t flags)
 {
-	uint64_t first = paddr & -(uint64_t)HAL_PAGE_BYTES;
-	uint64_t end = (paddr + bytes + HAL_PAGE_BYTES - 1) & -(uint64_t)HAL_PAGE_BYTES;
+	uint64_t first = paddr & -(uint64_t)HAL_LARGE_BYTES;
+	uint64_t end = (paddr + bytes + HAL_LARGE_BYTES - 1) & -(uint64_t)HAL_LARGE_BYTES;
 
-	early_map(root, PHYS_BASE + first, first, end - first, flags);
+	early_map(root, base + first, first, end - first, flags);
 }
 
 static void
@@ -102,7 +104,7 @@ early_areas(const struct boot_cluster *c, uint64_t doorbells)
 		a->satp = hal_kernel_satp;
 		a->stack = STACK_BASE + (i + 1) * (uint64_t)STACK_STRIDE - AREA_BYTES;
 		a->waiting = &((struct hal_doorbell *)doorbells)[i].waiting;
-		a->ring = (uint32_t *)(PHYS_BASE + hal_board_bells) + c->first_core + i;
+		a->ring = (uint32_t *)(DEVICE_BASE + hal_board_bells) + c->first_core + i;
 	}
 }
 
@@ -120,7 +122,7 @@ hal_early(const struct boot_record *r, uint32_t cluster)
 	m->mem_base = c->mem_base;
 	m->seen = KERNEL_BASE - c->mem_base;
 	m->mem_bytes = c->mem_bytes;
-	m->noc_base = r->noc_base;
+	m->windows = r->noc_base;
 	m->noc_window_bytes = r->noc_window_bytes;
 	m->clusters = r->clusters;
 	m->cluster = cluster;
@@ -131,12 +133,13 @@ hal_early(const struct boot_record *r, uint32_t cluster)
 	early_map_memory(root);
 	early_map_stacks(root, c->cores);
 	for (unsigned i = 0; i < hal_board_device_count; i++)
-		early_map_shared(root, hal_board_devices[i].base, hal_board_devices[i].bytes, KERNEL_RW);
-	early_map_shared(root, (uint64_t)r, sizeof(*r), KERNEL_RO);
-	early_map_shared(root, r->archive_base, r->archive_bytes, KERNEL_RO);
-	early_map_shared(root, r->noc_base, r->noc_window_bytes * r->clusters, KERNEL_RW);
-	early_areas(c, PHYS_BASE + (uint64_t)hal_noc_doorbell(cluster, 0));
-	m->device_base = PHYS_BASE;
+		early_map_shared(root, DEVICE_BASE, hal_board_devices[i].base, hal_board_devices[i].bytes, KERNEL_RW);
+	early_map_shared(root, PHYS_BASE, (uint64_t)r, sizeof(*r), KERNEL_RO);
+	early_map_shared(root, PHYS_BASE, r->archive_base, r->archive_bytes, KERNEL_RO);
+	early_map_shared(root, PHYS_BASE, r->noc_base, r->noc_window_bytes * r->clusters, KERNEL_RW);
+	m->windows += PHYS_BASE;
+	m->device_base = DEVICE_BASE;
+	early_areas(c, (uint64_t)hal_noc_doorbell(cluster, 0));
 	return hal_kernel_satp;
 }
 

@@ -3,9 +3,13 @@
  * Addresses and offsets of the riscv64 back end, also read by assembly. layout_check.c holds them against the structures.
  *
  *	KERNEL_BASE	the cluster's memory, linear; the kernel image is at its start, equal in every cluster
- *	PHYS_BASE	physical addresses that clusters share: devices, boot record, archive, NoC windows
+ *	PHYS_BASE	physical addresses that clusters share: boot record, archive, NoC windows
+ *	DEVICE_BASE	devices, whose physical addresses are below DEVICE_LIMIT
  *	STACK_BASE	the cores' kernel stacks a second time, each above a page that is not mapped: a stack that overflows faults there.
  *			The stack pointer is always in this mapping, tp and pointers to areas are in the linear one
+ *
+ * The upper bits of DEVICE_BASE and STACK_BASE are equal, so that one table leads to both. What is shared and the devices are
+ * mapped by large pages, which need no table of their own.
  */
 #ifndef CPU_LAYOUT_H
 #define CPU_LAYOUT_H
@@ -15,7 +19,9 @@
 #define USER_BITS 38			/* of a user address */
 #define KERNEL_BASE 0xffffffc000000000
 #define PHYS_BASE 0xffffffe000000000
-#define STACK_BASE 0xfffffffff0000000
+#define DEVICE_BASE 0xffffffffc0000000
+#define DEVICE_LIMIT 0x30000000
+#define STACK_BASE (DEVICE_BASE + DEVICE_LIMIT)
 #define STACK_STRIDE 8192
 
 #define CORE_BYTES 4096			/* kernel stack of a core, struct hal_core_area at its top */

@@ -28,7 +28,10 @@ struct hal_range {
 	uint64_t bytes;
 };
 
-/* The board: device areas that the kernel must reach, in whole pages, and the period of the CPU's clock. */
+/*
+ * The board: device areas that the kernel must reach, in whole pages, below the CPU's DEVICE_LIMIT, and the period of the CPU's
+ * clock. The kernel may map what lies near them, too: the machine start fences it.
+ */
 extern const struct hal_range hal_board_devices[];
 extern const unsigned hal_board_device_count;
 extern const uint32_t hal_board_tick_ns;
