@@ -38,19 +38,6 @@ check_event(struct testbed *bed, const struct hal_frame *f, const struct hal_tra
 		expect(bed, e.args[i] == (unsigned long)i + 1);
 }
 
-static void
-start(struct testbed *bed, enum user_program p, size_t beyond,
-	void (*on_trap)(struct testbed *, struct hal_frame *, const struct hal_trap *))
-{
-	struct user_test *u = bed->user;
-
-	user_prepare(bed, u);
-	u->on_trap = on_trap;
-	u->returns = false;
-	memset(&u->other_frame, 0, sizeof(u->other_frame));
-	user_enter(bed, u, p, beyond);
-}
-
 /* --- calls that a handler answers: every register but the result is as it was --- */
 
 /* An interrupt stops the handler, too; it goes on by either way, and returns by the short cut or not. */
@@ -86,16 +73,9 @@ call_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-call_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	start(bed, USER_CALLS, 0, call_trap);
-}
-
-static void
 calls(struct testbed *bed)
 {
-	user_run(bed, USER_CALLS, call_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_CALLS, .on_trap = call_trap});
 }
 
 /* --- a call that comes again, with the same arguments --- */
@@ -124,16 +104,9 @@ again_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-again_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	start(bed, USER_CALLS, 0, again_trap);
-}
-
-static void
 calls_again(struct testbed *bed)
 {
-	user_run(bed, USER_CALLS, again_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_CALLS, .on_trap = again_trap});
 }
 
 /* --- a fault whose page the handler brings --- */
@@ -162,16 +135,9 @@ fault_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-fault_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	start(bed, USER_LOAD, TO_HOLE, fault_trap);
-}
-
-static void
 faults(struct testbed *bed)
 {
-	user_run(bed, USER_LOAD, fault_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = TO_HOLE, .on_trap = fault_trap});
 }
 
 /* --- a program that is stopped anywhere keeps all its registers, whatever the handler does to its own --- */
@@ -193,16 +159,17 @@ registers_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *
 }
 
 static void
-registers_core(struct testbed *bed, unsigned core)
+interrupt_itself(struct testbed *bed, struct user_test *u)
 {
-	hal_interrupt(core);
-	start(bed, USER_REGISTERS, 0, registers_trap);
+	(void)bed;
+	(void)u;
+	hal_interrupt(hal_core_id());
 }
 
 static void
 registers(struct testbed *bed)
 {
-	user_run(bed, USER_REGISTERS, registers_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_REGISTERS, .on_trap = registers_trap, .first = interrupt_itself});
 }
 
 /* --- a stack that is not there is the handler's fault --- */
@@ -219,16 +186,9 @@ no_stack_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t
 }
 
 static void
-no_stack_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	start(bed, USER_CALLS, 0, no_stack_trap);
-}
-
-static void
 no_stack(struct testbed *bed)
 {
-	user_run(bed, USER_CALLS, no_stack_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_CALLS, .on_trap = no_stack_trap});
 }
 
 const struct hal_test handler_tests[] = {

@@ -61,6 +61,29 @@ struct user_test {
 	struct hal_frame frame, other_frame;
 };
 
+/* User programs (cpu/): position-independent code that is copied into a page, or functions of the host. */
+enum user_program {
+	USER_CALLS,		/* call 100 with 1..6, wants 0x1234; call 4201 with 41, wants 42; call 101 with 0 or what was wrong */
+	USER_LOOP,		/* call 102 for ever */
+	USER_SPIN,		/* call 104, then no call any more */
+	USER_LOAD,		/* loads the 32-bit word at `address`, call 103 with it */
+	USER_STORE,		/* stores 7 at `address`, call 103 with 7 */
+	USER_JUMP,		/* jumps to `address` */
+	USER_ILLEGAL,		/* an illegal instruction */
+	USER_REGISTERS,		/* looks for ever whether all registers, also those of vectors, are as it left them; call 101 with 1 if not */
+	USER_HANDLER,		/* a handler: call 105 with the address of its struct handler_event; changes all registers; call 4202 */
+	USER_PAGE_FAULTS	/* no program: user_page_fault */
+};
+
+/* How core 1 runs a user program. */
+struct user_plan {
+	enum user_program program;
+	size_t beyond;			/* of user_enter */
+	void (*on_trap)(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t);
+	void (*first)(struct testbed *bed, struct user_test *u);	/* on core 1, behind user_prepare; or NULL */
+	void (*meanwhile)(struct testbed *bed);		/* on core 0, or NULL */
+};
+
 struct page_pool {
 	char *next, *end;
 	void *free;					/* pages given back */
@@ -94,6 +117,7 @@ struct testbed {
 	const struct boot_record *record;
 	unsigned cores;
 	struct page_pool pool;
+	struct user_plan plan;
 	struct user_test user[2];			/* of core 1 and of core 2 */
 	_Alignas(HAL_CACHE_LINE) struct play play;	/* core 0 writes */
 	struct litmus litmus;
@@ -128,20 +152,6 @@ _Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
 unsigned litmus_rounds(void);		/* cpu/: how often each litmus program runs */
 uint64_t soon_ns(void);			/* cpu/: in which a core leaves the kernel and computes a little */
 
-/* User programs (cpu/): position-independent code that is copied into a page, or functions of the host. */
-enum user_program {
-	USER_CALLS,		/* call 100 with 1..6, wants 0x1234; call 4201 with 41, wants 42; call 101 with 0 or what was wrong */
-	USER_LOOP,		/* call 102 for ever */
-	USER_SPIN,		/* call 104, then no call any more */
-	USER_LOAD,		/* loads the 32-bit word at `address`, call 103 with it */
-	USER_STORE,		/* stores 7 at `address`, call 103 with 7 */
-	USER_JUMP,		/* jumps to `address` */
-	USER_ILLEGAL,		/* an illegal instruction */
-	USER_REGISTERS,		/* looks for ever whether all registers, also those of vectors, are as it left them; call 101 with 1 if not */
-	USER_HANDLER,		/* a handler: call 105 with the address of its struct handler_event; changes all registers; call 4202 */
-	USER_PAGE_FAULTS	/* no program: user_page_fault */
-};
-
 #define CALL_CHECK 100
 #define CALL_STATUS 101
 #define CALL_LOOP 102
@@ -175,9 +185,8 @@ void user_prepare(struct testbed *bed, struct user_test *u);	/* the space */
 void user_clear(struct testbed *bed, struct user_test *u);
 /* Go to a program in it, whose address word points `beyond` bytes behind the data page's start; traps end in on_trap. */
 _Noreturn void user_enter(struct testbed *bed, struct user_test *u, enum user_program p, size_t beyond);
-/* Core 0: have core 1 run a test of this program, which ends in user_finish; core 0 does `meanwhile`, if it is not NULL. */
-void user_run(struct testbed *bed, enum user_program p, void (*on_core_1)(struct testbed *bed, unsigned core),
-	void (*meanwhile)(struct testbed *bed));
+/* Core 0: have core 1 run a test, which ends in user_finish; it is skipped where the port lacks the program. */
+void user_run(struct testbed *bed, const struct user_plan *plan);
 _Noreturn void user_finish(struct testbed *bed);	/* in a trap: user_clear, and the command is done */
 bool user_is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long number);
 

@@ -8,6 +8,7 @@
 
 #define FAR_NS 3600000000000ull
 #define TICKS 10
+#define REPLACED 1000		/* ticks whose time is replaced when it comes */
 #define INTERRUPTS 10
 
 /* The user_test of the running core. */
@@ -32,16 +33,6 @@ pass(uint64_t until)
 {
 	while (hal_clock_ns() < until)
 		continue;
-}
-
-static void
-begin(struct testbed *bed, enum user_program p, void (*on_trap)(struct testbed *, struct hal_frame *, const struct hal_trap *))
-{
-	struct user_test *u = &bed->user[hal_core_id() - 1];
-
-	user_prepare(bed, u);
-	u->on_trap = on_trap;
-	user_enter(bed, u, p, 0);
 }
 
 /* A tick is expected now, and its time has come. */
@@ -95,16 +86,9 @@ past_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-past_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	begin(bed, USER_SPIN, past_trap);
-}
-
-static void
 past(struct testbed *bed)
 {
-	user_run(bed, USER_SPIN, past_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = past_trap});
 }
 
 /* --- once --- */
@@ -128,16 +112,9 @@ once_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-once_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	begin(bed, USER_SPIN, once_trap);
-}
-
-static void
 once(struct testbed *bed)
 {
-	user_run(bed, USER_SPIN, once_core, interrupt_at_each_step);
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = once_trap, .meanwhile = interrupt_at_each_step});
 }
 
 /* --- arming again replaces the time --- */
@@ -161,17 +138,33 @@ replaced_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t
 	}
 }
 
+/* --- replaced at the moment at which it comes, a little before or after --- */
+
 static void
-replaced_core(struct testbed *bed, unsigned core)
+late_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	(void)core;
-	begin(bed, USER_SPIN, replaced_trap);
+	struct user_test *u = own();
+
+	(void)f;
+	if (t->kind != TRAP_CALL)
+		expect_tick(bed, u, t);
+	if (u->ticks == REPLACED)
+		user_finish(bed);
+	arm(u, soon_ns());
+	pass(u->until - soon_ns() / 20 + (uint64_t)u->ticks * 97 % (soon_ns() / 10));
+	arm(u, 3 * soon_ns());
+}
+
+static void
+replaced_late(struct testbed *bed)
+{
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = late_trap});
 }
 
 static void
 replaced(struct testbed *bed)
 {
-	user_run(bed, USER_SPIN, replaced_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = replaced_trap});
 }
 
 /* --- disarmed, also one that is due --- */
@@ -192,16 +185,9 @@ disarmed_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t
 }
 
 static void
-disarmed_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	begin(bed, USER_SPIN, disarmed_trap);
-}
-
-static void
 disarmed(struct testbed *bed)
 {
-	user_run(bed, USER_SPIN, disarmed_core, interrupt_at_each_step);
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = disarmed_trap, .meanwhile = interrupt_at_each_step});
 }
 
 /* --- far away: the core interrupts itself, and nothing else comes --- */
@@ -223,16 +209,9 @@ far_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-far_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	begin(bed, USER_SPIN, far_trap);
-}
-
-static void
 far(struct testbed *bed)
 {
-	user_run(bed, USER_SPIN, far_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = far_trap});
 }
 
 /* --- due while the kernel works: not before it leaves, by either way --- */
@@ -256,16 +235,9 @@ due_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-due_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	begin(bed, USER_SPIN, due_trap);
-}
-
-static void
 due(struct testbed *bed)
 {
-	user_run(bed, USER_SPIN, due_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = due_trap});
 }
 
 /* --- due while the core waits: it stays due until a user thread runs --- */
@@ -288,16 +260,9 @@ waits_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-waits_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	begin(bed, USER_SPIN, waits_trap);
-}
-
-static void
 waits(struct testbed *bed)
 {
-	user_run(bed, USER_SPIN, waits_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = waits_trap});
 }
 
 /* --- all registers of two threads that are switched at each tick --- */
@@ -318,24 +283,20 @@ registers_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *
 }
 
 static void
-registers_core(struct testbed *bed, unsigned core)
+second_frame_and_tick(struct testbed *bed, struct user_test *u)
 {
-	struct user_test *u = &bed->user[core - 1];
 	struct context c;
 
-	user_prepare(bed, u);
-	u->on_trap = registers_trap;
+	(void)bed;
 	user_context(&c, USER_REGISTERS, u, 1);
-	memset(&u->other_frame, 0, sizeof(u->other_frame));
 	hal_frame_from_context(&u->other_frame, &c);
 	arm(u, soon_ns());
-	user_enter(bed, u, USER_REGISTERS, 0);
 }
 
 static void
 registers(struct testbed *bed)
 {
-	user_run(bed, USER_REGISTERS, registers_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_REGISTERS, .on_trap = registers_trap, .first = second_frame_and_tick});
 }
 
 /* --- each core has a tick of its own: core 2 arms and disarms while core 1 has ticks --- */
@@ -411,6 +372,7 @@ const struct hal_test timer_tests[] = {
 	{"a_tick_of_a_time_that_is_past_comes", past, 2, 1},
 	{"a_tick_comes_when_its_time_has_come_and_once", once, 2, 1},
 	{"a_tick_armed_again_comes_at_the_later_or_earlier_time", replaced, 2, 1},
+	{"a_tick_armed_again_when_it_comes_comes_at_the_later_time", replaced_late, 2, 1},
 	{"a_tick_that_was_disarmed_does_not_come", disarmed, 2, 1},
 	{"a_tick_of_a_far_time_does_not_come", far, 2, 1},
 	{"a_tick_waits_until_the_kernel_leaves", due, 2, 1},

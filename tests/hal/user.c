@@ -36,6 +36,7 @@ user_prepare(struct testbed *bed, struct user_test *u)
 	u->block[BLOCK_GATE] = hal_user_gate();
 	u->step = u->ticks = 0;
 	u->returns = false;
+	memset(&u->other_frame, 0, sizeof(u->other_frame));
 	hal_publish(&bed->pool, sizeof(bed->pool));
 }
 
@@ -64,16 +65,6 @@ user_enter(struct testbed *bed, struct user_test *u, enum user_program p, size_t
 	hal_user_enter(&u->frame, &u->space);
 }
 
-/* Runs on core 1. */
-static _Noreturn void
-enter(struct testbed *bed, enum user_program p, size_t beyond,
-	void (*on_trap)(struct testbed *, struct hal_frame *, const struct hal_trap *))
-{
-	user_prepare(bed, bed->user);
-	bed->user->on_trap = on_trap;
-	user_enter(bed, bed->user, p, beyond);
-}
-
 void
 user_finish(struct testbed *bed)
 {
@@ -83,20 +74,35 @@ user_finish(struct testbed *bed)
 	core_done(bed);
 }
 
-void
-user_run(struct testbed *bed, enum user_program p, void (*on_core_1)(struct testbed *bed, unsigned core),
-	void (*meanwhile)(struct testbed *bed))
+static void
+run_plan(struct testbed *bed, unsigned core)
 {
-	if (!user_can(p)) {
+	struct user_test *u = &bed->user[core - 1];
+	const struct user_plan *plan = &bed->plan;
+
+	hal_acquire(&bed->plan, sizeof(bed->plan));
+	user_prepare(bed, u);
+	u->on_trap = plan->on_trap;
+	if (plan->first != NULL)
+		plan->first(bed, u);
+	user_enter(bed, u, plan->program, plan->beyond);
+}
+
+void
+user_run(struct testbed *bed, const struct user_plan *plan)
+{
+	if (!user_can(plan->program)) {
 		test_skip(bed, "not on this port");
 		return;
 	}
 	hal_store32(&bed->flag[0], 0);
 	hal_store32(&bed->flag[1], 0);
+	bed->plan = *plan;
+	hal_publish(&bed->plan, sizeof(bed->plan));
 	hal_publish(&bed->pool, sizeof(bed->pool));
-	on_core(bed, 1, on_core_1);
-	if (meanwhile != NULL)
-		meanwhile(bed);
+	on_core(bed, 1, run_plan);
+	if (plan->meanwhile != NULL)
+		plan->meanwhile(bed);
 	wait_for_core(bed, 1);
 	hal_acquire(&bed->pool, sizeof(bed->pool));
 }
@@ -164,16 +170,9 @@ calls_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-calls_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_CALLS, 0, calls_trap);
-}
-
-static void
 calls(struct testbed *bed)
 {
-	user_run(bed, USER_CALLS, calls_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_CALLS, .on_trap = calls_trap});
 }
 
 static void
@@ -187,16 +186,9 @@ loop_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-loop_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_LOOP, 0, loop_trap);
-}
-
-static void
 loops(struct testbed *bed)
 {
-	user_run(bed, USER_LOOP, loop_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_LOOP, .on_trap = loop_trap});
 }
 
 /* The user thread spins; core 0 interrupts it, waits for the proof, interrupts again. */
@@ -217,13 +209,6 @@ spin_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 		hal_user_enter(f, &bed->user->space);
 }
 
-static void
-spin_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_SPIN, 0, spin_trap);
-}
-
 static bool
 step_is(struct testbed *bed, uint32_t step)
 {
@@ -242,7 +227,7 @@ interrupt_again_and_again(struct testbed *bed)
 static void
 interrupts(struct testbed *bed)
 {
-	user_run(bed, USER_SPIN, spin_core, interrupt_again_and_again);
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = spin_trap, .meanwhile = interrupt_again_and_again});
 }
 
 static void
@@ -252,13 +237,6 @@ notify_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	hal_store32(&bed->flag[0], (uint32_t)++bed->user->step);
 	if (bed->user->step == ROUNDS)
 		user_finish(bed);
-}
-
-static void
-notify_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_LOOP, 0, notify_trap);
 }
 
 static void
@@ -272,7 +250,7 @@ notify_again_and_again(struct testbed *bed)
 static void
 notify_never_interrupts(struct testbed *bed)
 {
-	user_run(bed, USER_LOOP, notify_core, notify_again_and_again);
+	user_run(bed, &(struct user_plan){.program = USER_LOOP, .on_trap = notify_trap, .meanwhile = notify_again_and_again});
 }
 
 static void
@@ -366,16 +344,9 @@ copy_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-copy_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_CALLS, 0, copy_trap);
-}
-
-static void
 copies(struct testbed *bed)
 {
-	user_run(bed, USER_CALLS, copy_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_CALLS, .on_trap = copy_trap});
 }
 
 static void
@@ -406,16 +377,9 @@ load_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-load_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_LOAD, TO_HOLE, load_trap);
-}
-
-static void
 loads(struct testbed *bed)
 {
-	user_run(bed, USER_LOAD, load_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = TO_HOLE, .on_trap = load_trap});
 }
 
 /* A store to a page that was made read-only faults; made writable again, it succeeds. */
@@ -437,16 +401,9 @@ store_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-store_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_STORE, HAL_PAGE_BYTES + 8, store_trap);
-}
-
-static void
 stores(struct testbed *bed)
 {
-	user_run(bed, USER_STORE, store_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_STORE, .beyond = HAL_PAGE_BYTES + 8, .on_trap = store_trap});
 }
 
 /* Does a fault of this access reach the kernel? */
@@ -484,16 +441,12 @@ stale_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-stale_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_CALLS, 0, stale_trap);
-}
-
-static void
 stale_faults(struct testbed *bed)
 {
-	user_run(bed, USER_PAGE_FAULTS, stale_core, NULL);
+	if (user_can(USER_PAGE_FAULTS))
+		user_run(bed, &(struct user_plan){.program = USER_CALLS, .on_trap = stale_trap});
+	else
+		test_skip(bed, "not on this port");
 }
 
 static void
@@ -505,16 +458,9 @@ jump_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-jump_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_JUMP, TO_HOLE, jump_trap);
-}
-
-static void
 jumps(struct testbed *bed)
 {
-	user_run(bed, USER_JUMP, jump_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_JUMP, .beyond = TO_HOLE, .on_trap = jump_trap});
 }
 
 static void
@@ -527,16 +473,9 @@ illegal_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-illegal_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_ILLEGAL, 0, illegal_trap);
-}
-
-static void
 illegal_instructions(struct testbed *bed)
 {
-	user_run(bed, USER_ILLEGAL, illegal_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_ILLEGAL, .on_trap = illegal_trap});
 }
 
 /*
@@ -570,16 +509,9 @@ left_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 }
 
 static void
-left_core(struct testbed *bed, unsigned core)
-{
-	(void)core;
-	enter(bed, USER_LOAD, HAL_PAGE_BYTES + 0x400, left_trap);
-}
-
-static void
 left_spaces(struct testbed *bed)
 {
-	user_run(bed, USER_LOAD, left_core, NULL);
+	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = HAL_PAGE_BYTES + 0x400, .on_trap = left_trap});
 }
 
 const struct hal_test user_tests[] = {

@@ -118,34 +118,34 @@ close_ports(void)
 	expect_eq(khandle_close(in), 0);
 }
 
-TEST(all_that_wait_to_write_go_on)
+/* One message is read, and all threads that wait to write, or for room, go on. */
+static void
+one_read_wakes_all(enum what for_what)
 {
 	char sender[MAIL_SENDER_SIZE];
 	uint32_t n;
 
 	open_ports();
 	expect_eq(kmailbox_write(out, message), 0);
-	n = gather(WRITERS, thread);
-	hal_mark(20);
+	n = gather(for_what, thread);
+	if (for_what == WRITERS)
+		hal_mark(20);
+	else
+		hal_mark(21);
 	expect_eq(kmailbox_read(in, ANY_SOURCE_CLUSTER, message, sender), 0);
 	all_go_on(thread, n);
 	hal_mark(19);
 	close_ports();
 }
 
+TEST(all_that_wait_to_write_go_on)
+{
+	one_read_wakes_all(WRITERS);
+}
+
 TEST(all_that_wait_for_room_go_on)
 {
-	char sender[MAIL_SENDER_SIZE];
-	uint32_t n;
-
-	open_ports();
-	expect_eq(kmailbox_write(out, message), 0);
-	n = gather(ROOM, thread);
-	hal_mark(21);
-	expect_eq(kmailbox_read(in, ANY_SOURCE_CLUSTER, message, sender), 0);
-	all_go_on(thread, n);
-	hal_mark(19);
-	close_ports();
+	one_read_wakes_all(ROOM);
 }
 
 TEST(all_that_wait_to_read_go_on)

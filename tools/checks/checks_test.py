@@ -13,16 +13,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
 
 
-@pytest.fixture
-def tree(tmp_path):
-    def put(path, text):
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        return tmp_path
-    return put
-
-
 @pytest.mark.parametrize("path, include", [
     ("base/a.c", "<abi/errors.h>"), ("kernel/am/am.c", "<hal/core.h>"), ("kernel/am/am.c", "<stdint.h>"), ("hal/cpu/hosted/x.c", "<pthread.h>"),
     ("servers/proc/a.c", "<servers/name/client.h>"), ("apps/x.c", "<mpi.h>"), ("mpi/core/a.c", "<string.h>"), ("bench/x.c", "<hal/perf.h>"),

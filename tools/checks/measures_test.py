@@ -6,16 +6,6 @@ import pytest
 from checks import measures, source
 
 
-@pytest.fixture
-def tree(tmp_path):
-    def put(path, text):
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        return tmp_path
-    return put
-
-
 def test_a_spread_is_median_95_percent_and_most():
     assert measures.spread(range(1, 101)) == "50/96/100" and measures.spread([]) == "-"
 

@@ -158,7 +158,7 @@ def build_tasks():
 
 # The builds (as the ends of their names) that the tests below a name need; what is not here needs all.
 KERNELS = ("hosted", "riscv64", "or1k", "hosted.tests", "riscv64.tests", "or1k.tests", "coroutine", "plugin")
-NEEDS = {"check": (), "model": (), "unit": ("unit",), "coroutine": ("coroutine",), "boot": KERNELS, "jobs": KERNELS,
+NEEDS = {"check": (), "model": (), "unit": ("unit",), "coroutine": ("coroutine",), "boot": KERNELS, "jobs": KERNELS, "hal": KERNELS,
          **{f"kernel.{port}": (port, f"{port}.tests") for port in KERNEL_PORTS}, "kernel": KERNELS}
 
 

@@ -118,13 +118,21 @@ doorbell_take(struct hal_frame *f)
 	kernel_trap(f, &doorbell);
 }
 
-/* The tick is disarmed. */
+/*
+ * The tick is disarmed. One that comes before its time belongs to a time that was replaced when it came: QEMU's timer thread sets the
+ * pending bit then, although the newer time has just cleared it. Writing the time again clears the bit.
+ */
 static void
 tick_take(struct hal_frame *f)
 {
 	static const struct hal_trap tick = {.kind = TRAP_TIMER};
+	struct hal_core_area *a = hal_core_area();
 
-	hal_core_area()->tick = UINT64_MAX;
+	if (csr_read(time) < a->tick) {
+		__asm__ volatile("csrw %0, %1" : : "i"(STIMECMP), "r"(a->tick));
+		return;
+	}
+	a->tick = UINT64_MAX;
 	csr_clear(sie, SIE_STIE);
 	kernel_trap(f, &tick);
 }
