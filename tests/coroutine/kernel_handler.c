@@ -7,14 +7,12 @@
  * usage: kernel_handler [COUNT [FIRST]]
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
 #include <abi/layout.h>
 #include <tests/coroutine/program.h>
 
-#define CORES 4
 #define ROUNDS 4
 #define THREADS 4
 #define STEPS 12
@@ -223,14 +221,6 @@ program(uintptr_t arg)
 	coro_finish(0);
 }
 
-unsigned
-program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
-{
-	(void)max;
-	programs[0] = (struct program){program, 0};
-	return cluster == 0 && core == 1;
-}
-
 static void
 dump(void)
 {
@@ -238,27 +228,24 @@ dump(void)
 		run.by_process[run.round], run.served[run.round], run.asked[run.round]);
 }
 
+static void
+empty(struct boot_record *record, unsigned long seed)
+{
+	(void)seed;
+	memset(&run, 0, sizeof(run));
+	run.first_core = record->roles[0] == ROLE_KC;
+}
+
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 1500, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
-	struct boot_record record;
-	struct coro_result result;
+	static const struct program_test test = {.name = "a_handler_serves_each_once", .seeds = 1500,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	unsigned long count;
 
-	for (unsigned long seed = first; seed < first + count; seed++) {
-		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
-		memset(&run, 0, sizeof(run));
-		run.first_core = seed % 4 != 0;
-		record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
-		config.record = &record;
-		config.seed = seed;
-		program_begin(&shared, sizeof(shared));
-		if (!coro_run(&config, &result, false)) {
-			printf("FAIL a_handler_serves_each_once: seed %lu\n", seed);
-			return 1;
-		}
-	}
+	count = program_seeds(&test, argc, argv);
+	if (count == 0)
+		return 1;
 	if (count >= 100 && (all_calls == 0 || all_probes == 0 || all_faults <= all_probes)) {
 		printf("FAIL a_handler_serves_each_once: %lu calls, %lu faults, %lu of them in kernel calls\n", all_calls, all_faults, all_probes);
 		return 1;

@@ -13,7 +13,6 @@
 #include <abi/layout.h>
 #include <tests/coroutine/program.h>
 
-#define CORES 4
 #define ROUNDS 5
 #define THREADS 6
 #define PAGE 4096ul
@@ -265,28 +264,25 @@ dump(void)
 		shared.ball);
 }
 
+static void
+empty(struct boot_record *record, unsigned long seed)
+{
+	(void)seed;
+	memset(&run, 0, sizeof(run));
+	run.first_core = record->roles[0] == ROLE_KC;
+	shared.ball = 0;
+}
+
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
-	struct boot_record record;
-	struct coro_result result;
+	static const struct program_test test = {.name = "a_process_ends_alone_and_leaves_nothing", .seeds = 2000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .begin = empty, .dump = dump};
+	unsigned long count;
 
-	for (unsigned long seed = first; seed < first + count; seed++) {
-		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
-		memset(&run, 0, sizeof(run));
-		run.first_core = seed % 4 != 0;
-		record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
-		shared.ball = 0;
-		config.record = &record;
-		config.seed = seed;
-		program_begin(&shared, sizeof(shared));
-		if (!coro_run(&config, &result, false)) {
-			printf("FAIL a_process_ends_alone_and_leaves_nothing: seed %lu\n", seed);
-			return 1;
-		}
-	}
+	count = program_seeds(&test, argc, argv);
+	if (count == 0)
+		return 1;
 	printf("ok a_process_ends_alone_and_leaves_nothing (%lu seeds)\n", count);
 	return 0;
 }

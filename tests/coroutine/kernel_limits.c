@@ -7,14 +7,12 @@
  * usage: kernel_limits [COUNT [FIRST]]
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
 #include <abi/layout.h>
 #include <tests/coroutine/program.h>
 
-#define CORES 4
 #define EATERS 2
 #define THREADS 3
 #define ROUNDS 2
@@ -227,14 +225,6 @@ program(uintptr_t arg)
 	coro_finish(0);
 }
 
-unsigned
-program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
-{
-	(void)max;
-	programs[0] = (struct program){program, 0};
-	return cluster == 0 && core == 1 ? 1 : 0;
-}
-
 static void
 dump(void)
 {
@@ -242,27 +232,25 @@ dump(void)
 		run.full[1]);
 }
 
+static void
+empty(struct boot_record *record, unsigned long seed)
+{
+	(void)record;
+	(void)seed;
+	memset(&run, 0, sizeof(run));
+}
+
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 300, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
-	struct boot_record record;
-	struct coro_result result;
+	static const struct program_test test = {.name = "what_is_exhausted_comes_back", .seeds = 300,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	unsigned long count;
 
 	program_is_init = true;
-	for (unsigned long seed = first; seed < first + count; seed++) {
-		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
-		memset(&run, 0, sizeof(run));
-		record.roles[0] = seed % 4 == 0 ? ROLE_TC : ROLE_KC;
-		config.record = &record;
-		config.seed = seed;
-		program_begin(&shared, sizeof(shared));
-		if (!coro_run(&config, &result, false)) {
-			printf("FAIL what_is_exhausted_comes_back: seed %lu\n", seed);
-			return 1;
-		}
-	}
+	count = program_seeds(&test, argc, argv);
+	if (count == 0)
+		return 1;
 	printf("ok what_is_exhausted_comes_back (%lu seeds, %lu times something, %lu times nothing)\n", count, all_got, all_full);
 	return 0;
 }

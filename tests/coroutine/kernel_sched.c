@@ -347,21 +347,13 @@ choose(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
-	struct boot_record record;
-	struct coro_result result;
+	static const struct program_test test = {.name = "a_shared_core_runs_whose_turn_it_is", .seeds = 2000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .begin = choose, .dump = dump};
+	unsigned long count;
 
-	for (unsigned long seed = first; seed < first + count; seed++) {
-		choose(&record, seed);
-		config.record = &record;
-		config.seed = seed;
-		program_begin(&shared, sizeof(shared));
-		if (!coro_run(&config, &result, false)) {
-			printf("FAIL a_shared_core_runs_whose_turn_it_is: seed %lu\n", seed);
-			return 1;
-		}
-	}
+	count = program_seeds(&test, argc, argv);
+	if (count == 0)
+		return 1;
 	printf("ok a_shared_core_runs_whose_turn_it_is (%lu seeds)\n", count);
 	return 0;
 }

@@ -6,7 +6,6 @@
  * usage: kernel_threads [COUNT [FIRST]]
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
@@ -14,7 +13,6 @@
 #include <context.h>
 #include <tests/coroutine/program.h>
 
-#define CORES 4
 #define THREADS 12
 #define STACK_BYTES (32 * 1024)
 
@@ -214,41 +212,30 @@ program(uintptr_t arg)
 	coro_finish(0);
 }
 
-unsigned
-program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
-{
-	(void)max;
-	programs[0] = (struct program){program, 0};
-	return cluster == 0 && core == 1;
-}
-
 static void
 dump(void)
 {
 	printf("step %u counter %u inside %u lock %u turn %u wakes %u\n", run.step, run.counter, run.inside, shared.lock, shared.turn, run.wakes);
 }
 
+static void
+empty(struct boot_record *record, unsigned long seed)
+{
+	(void)seed;
+	memset(&run, 0, sizeof(run));
+	run.first_core = record->roles[0] == ROLE_KC;
+}
+
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
-	struct boot_record record;
-	struct coro_result result;
+	static const struct program_test test = {.name = "nothing_is_lost_among_threads", .seeds = 2000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	unsigned long count;
 
-	for (unsigned long seed = first; seed < first + count; seed++) {
-		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
-		memset(&run, 0, sizeof(run));
-		run.first_core = seed % 4 != 0;
-		record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
-		config.record = &record;
-		config.seed = seed;
-		program_begin(&shared, sizeof(shared));
-		if (!coro_run(&config, &result, false)) {
-			printf("FAIL nothing_is_lost_among_threads: seed %lu\n", seed);
-			return 1;
-		}
-	}
+	count = program_seeds(&test, argc, argv);
+	if (count == 0)
+		return 1;
 	printf("ok nothing_is_lost_among_threads (%lu seeds)\n", count);
 	return 0;
 }

@@ -8,14 +8,12 @@
  * usage: kernel_views [COUNT [FIRST]]
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
 #include <abi/layout.h>
 #include <tests/coroutine/program.h>
 
-#define CORES 4
 #define USERS 2				/* processes; number USERS is init itself */
 #define THREADS 3			/* of each */
 #define TARGETS 2			/* processes that handles name */
@@ -366,41 +364,31 @@ program(uintptr_t arg)
 	coro_finish(0);
 }
 
-unsigned
-program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
-{
-	(void)max;
-	programs[0] = (struct program){program, 0};
-	return cluster == 0 && core == 1 ? 1 : 0;
-}
-
 static void
 dump(void)
 {
 	printf("%u copies, %u views, %u threads of init at work, %s\n", run.copies, run.views, run.busy, run.stop ? "at the end" : "under way");
 }
 
+static void
+empty(struct boot_record *record, unsigned long seed)
+{
+	(void)record;
+	(void)seed;
+	memset(&run, 0, sizeof(run));
+}
+
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
-	struct boot_record record;
-	struct coro_result result;
+	static const struct program_test test = {.name = "revoked_handles_are_dead_and_waits_by_them_end", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	unsigned long count;
 
 	program_is_init = true;
-	for (unsigned long seed = first; seed < first + count; seed++) {
-		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
-		memset(&run, 0, sizeof(run));
-		record.roles[0] = seed % 4 == 0 ? ROLE_TC : ROLE_KC;
-		config.record = &record;
-		config.seed = seed;
-		program_begin(&shared, sizeof(shared));
-		if (!coro_run(&config, &result, false)) {
-			printf("FAIL revoked_handles_are_dead_and_waits_by_them_end: seed %lu\n", seed);
-			return 1;
-		}
-	}
+	count = program_seeds(&test, argc, argv);
+	if (count == 0)
+		return 1;
 	if (count >= 100 && (all_dead == 0 || all_waits[1] == 0 || all_waits[2] == 0)) {
 		printf("FAIL revoked_handles_are_dead_and_waits_by_them_end: nothing was ever revoked in the middle\n");
 		return 1;

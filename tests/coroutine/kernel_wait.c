@@ -7,7 +7,6 @@
  * usage: kernel_wait [COUNT [FIRST]]
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <abi/errors.h>
 #include <abi/kcalls.h>
@@ -16,7 +15,6 @@
 #include <context.h>
 #include <tests/coroutine/program.h>
 
-#define CORES 4
 #define THREADS 10
 #define STACK_BYTES (32 * 1024)
 #define ROUNDS 4
@@ -256,14 +254,6 @@ program(uintptr_t arg)
 	coro_finish(0);
 }
 
-unsigned
-program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
-{
-	(void)max;
-	programs[0] = (struct program){program, 0};
-	return cluster == 0 && core == 1;
-}
-
 static void
 dump(void)
 {
@@ -273,30 +263,30 @@ dump(void)
 	printf(", word %u\n", shared.word);
 }
 
+static void
+empty(struct boot_record *record, unsigned long seed)
+{
+	int role = record->roles[0];
+
+	coro_record(record, 2, 2 + (unsigned)seed % 3);
+	record->roles[0] = role;
+	memset(&run, 0, sizeof(run));
+	run.first_core = role == ROLE_KC;
+	shared.word = 0;
+}
+
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	struct coro_config config = {.core = program_core, .dump = dump};
-	struct boot_record record;
-	struct coro_result result;
+	static const struct program_test test = {.name = "each_wait_ends_once_and_in_time", .seeds = 2000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	unsigned long count;
 
 	for (unsigned i = 0; i < BYTES; i++)
 		shared.from[i] = (unsigned char)(i * 7 + 1);
-	for (unsigned long seed = first; seed < first + count; seed++) {
-		coro_record(&record, 2, 2 + (unsigned)seed % (CORES - 1));
-		memset(&run, 0, sizeof(run));
-		shared.word = 0;
-		run.first_core = seed % 4 != 0;
-		record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
-		config.record = &record;
-		config.seed = seed;
-		program_begin(&shared, sizeof(shared));
-		if (!coro_run(&config, &result, false)) {
-			printf("FAIL each_wait_ends_once_and_in_time: seed %lu\n", seed);
-			return 1;
-		}
-	}
+	count = program_seeds(&test, argc, argv);
+	if (count == 0)
+		return 1;
 	printf("ok each_wait_ends_once_and_in_time (%lu seeds)\n", count);
 	return 0;
 }

@@ -3,6 +3,8 @@
  * Start user programs on the real kernel: see program.h. The first half runs on an application core before it enters its loop; the
  * second on the home core, inside an active message whose caller is a thread that exists for this purpose only.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/proc/proc.h>
@@ -11,6 +13,7 @@
 
 #define PROGRAMS_MAX 32
 #define STACK_BYTES (64 * 1024)
+#define CORES 4
 
 static _Alignas(4096) unsigned char stack[PROGRAMS_MAX][STACK_BYTES];
 bool program_is_init;
@@ -21,15 +24,14 @@ static bool named;			/* the scheduler knows both */
 static struct process starter;		/* whom the starting messages come from */
 static struct thread starting[CLUSTERS_MAX];
 
-/* For tests without programs. */
+static void (*only)(uintptr_t arg);	/* the test's one program, or NULL */
+
 __attribute__((weak)) unsigned
 program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
 {
-	(void)cluster;
-	(void)core;
-	(void)programs;
 	(void)max;
-	return 0;
+	programs[0] = (struct program){only, 0};
+	return cluster == 0 && core == 1 && only != NULL;
 }
 
 void
@@ -108,4 +110,28 @@ program_core(void *arg)
 	for (unsigned i = 0; i < n; i++)
 		start(core, &programs[i]);
 	kernel_core_main(arg);
+}
+
+unsigned long
+program_seeds(const struct program_test *test, int argc, char **argv)
+{
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : test->seeds, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	struct coro_config config = {.core = program_core, .dump = test->dump};
+	struct boot_record record;
+	struct coro_result result;
+
+	only = test->main;
+	for (unsigned long seed = first; seed < first + count; seed++) {
+		coro_record(&record, 1, 2 + (unsigned)seed % (CORES - 1));
+		record.roles[0] = seed % 4 == 0 ? ROLE_TC : ROLE_KC;
+		test->begin(&record, seed);
+		config.record = &record;
+		config.seed = seed;
+		program_begin(test->shared, test->shared_bytes);
+		if (!coro_run(&config, &result, false)) {
+			printf("FAIL %s: seed %lu\n", test->name, seed);
+			return 0;
+		}
+	}
+	return count;
 }

@@ -7,6 +7,7 @@
 #define TESTS_COROUTINE_PROGRAM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <hal/cpu/coroutine/coroutine.h>
 
@@ -14,6 +15,21 @@ struct program {
 	void (*fn)(uintptr_t arg);	/* ends with program_exit */
 	uintptr_t arg;
 };
+
+/* A test that is run with one seed after the other. */
+struct program_test {
+	const char *name;
+	unsigned long seeds;		/* how many, if the command line does not say it */
+	void *shared;			/* memory of the programs that the kernel may read and write */
+	size_t shared_bytes;
+	void (*main)(uintptr_t arg);	/* alone on core 1 of cluster 0; NULL: program_on says what runs */
+	/* Empties the test's state before each run. The record is of one cluster with 2 to 4 cores, and of core 0 a TC with each fourth seed. */
+	void (*begin)(struct boot_record *record, unsigned long seed);
+	void (*dump)(void);
+};
+
+/* Run the seeds that the command line names ([SEEDS [FIRST]]). Returns how many there were; 0 if one failed, which is printed. */
+unsigned long program_seeds(const struct program_test *test, int argc, char **argv);
 
 /* The test says what runs on a core: up to `max` programs, each in a process of its own. Returns their number. */
 unsigned program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max);
