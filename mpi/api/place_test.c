@@ -18,17 +18,7 @@
 #define NODES 12
 #define EDGES_MAX (NODES * 4)
 
-static int job_errors;
 static unsigned per_cluster;
-
-#define MUST(condition) \
-	do { \
-		if (!(condition)) { \
-			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
-				__FILE__, __LINE__, #condition); \
-		} \
-	} while (0)
 
 static uint32_t
 draw(uint32_t *state, uint32_t n)

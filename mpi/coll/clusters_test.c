@@ -21,18 +21,8 @@
 #define COUNT 2				/* elements of a block: small enough for binomial and pairwise parts */
 #define KINDS COLL_NEIGHBOR_ALLGATHER
 
-static int job_errors;
 static uint32_t sent[3][2][KINDS];	/* between clusters: by mapping, does the operation commute */
 static unsigned per_cluster;
-
-#define MUST(condition) \
-	do { \
-		if (!(condition)) { \
-			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
-				__FILE__, __LINE__, #condition); \
-		} \
-	} while (0)
 
 static const char all_of_them[] =
 	"barrier=clusters!,bcast=clusters!,gather=clusters!,scatter=clusters!,allgather=clusters!,alltoall=clusters!,"

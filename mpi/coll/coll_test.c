@@ -18,17 +18,7 @@
 #include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
 
-static int job_errors;
 static const char *named = "";		/* the algorithm that communicators are to use */
-
-#define MUST(condition) \
-	do { \
-		if (!(condition)) { \
-			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
-				__FILE__, __LINE__, #condition); \
-		} \
-	} while (0)
 
 static const int counts[] = {0, 1, 5, 64, 1001};
 #define COUNTS ((int)(sizeof(counts) / sizeof(counts[0])))

@@ -74,6 +74,18 @@ static struct {
 	struct test_handles mailboxes[TEST_CLUSTERS];
 } test_os = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
+/* What a rank expects and does not find. A test begins with 0 and looks at it when its job has ended. */
+static int job_errors;
+
+#define MUST(condition) \
+	do { \
+		if (!(condition)) { \
+			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
+				__FILE__, __LINE__, #condition); \
+		} \
+	} while (0)
+
 static __thread struct mpi_rank test_rank;
 static __thread struct startup test_startup;
 static __thread int test_tid;

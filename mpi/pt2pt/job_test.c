@@ -16,17 +16,6 @@
 
 #define LARGEST 20000
 
-static int job_errors;
-
-#define MUST(condition) \
-	do { \
-		if (!(condition)) { \
-			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
-				__FILE__, __LINE__, #condition); \
-		} \
-	} while (0)
-
 static const int sizes[] = {0, 8, 96, 97, 4096, 4097, LARGEST};
 #define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
 

@@ -15,17 +15,6 @@
 #define LARGEST 40000
 #define ROOM (2 * LARGEST)
 
-static int job_errors;
-
-#define MUST(condition) \
-	do { \
-		if (!(condition)) { \
-			__atomic_add_fetch(&job_errors, 1, __ATOMIC_RELAXED); \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", mpi_self()->world_rank, \
-				__FILE__, __LINE__, #condition); \
-		} \
-	} while (0)
-
 /* ints: side by side; every other one; in blocks of 3 with a hole behind each */
 enum kind { PLAIN, STRIDED, BLOCKS, KINDS };
 
