@@ -7,6 +7,11 @@
  *	hal/cpu/coroutine/sites.c hal/cpu/coroutine/space.c hal/cpu/coroutine/switch.S hal/cpu/coroutine/trap.c
  *	hal/noc/shm/noc.c hal/noc/shm/events.c hal/noc/shm/console.c hal/noc/shm/window.c */
 /* cpu: coroutine */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <abi/boot.h>
 #include <base/test.h>
 #include <hal/atomic.h>
@@ -374,6 +379,51 @@ TEST(runs_without_end_and_panics_are_told_apart)
 	expect_eq(first_failure(nothing, finish, SEEDS), 0);
 }
 
+static void
+write_nowhere(void)
+{
+	*(volatile int *)8 = 0;
+}
+
+/* What a process says whose first run does this, and whether a signal ended it. */
+static bool
+said_at_the_end(void (*crash)(void), char *text, size_t size)
+{
+	ssize_t n;
+	size_t have = 0;
+	int ends[2], status;
+	pid_t child;
+
+	expect_eq(pipe(ends), 0);
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		dup2(ends[1], STDERR_FILENO);
+		printf("what is buffered is lost");
+		first_failure(crash, nothing, 1);
+		_exit(0);
+	}
+	close(ends[1]);
+	while (have < size - 1 && (n = read(ends[0], text + have, size - 1 - have)) > 0)
+		have += (size_t)n;
+	text[have] = 0;
+	close(ends[0]);
+	expect_eq(waitpid(child, &status, 0), child);
+	return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+/* A sanitizer says it in its own way. */
+TEST(no_signal_ends_a_run_in_silence)
+{
+	static char text[1 << 16];
+
+	expect(said_at_the_end(write_nowhere, text, sizeof(text)));
+	expect(strstr(text, "FAIL seed 1: signal 11 at 0x8 ") != NULL || strstr(text, "Sanitizer") != NULL);
+	expect(said_at_the_end(abort, text, sizeof(text)));
+	expect(strstr(text, "FAIL seed 1: signal 6 at ") != NULL || strstr(text, "Sanitizer") != NULL);
+}
+
 int
 main(void)
 {
@@ -385,5 +435,6 @@ main(void)
 	RUN(a_publish_alone_promises_no_moment);
 	RUN(a_load_may_be_early_unless_a_fence_is_before_it);
 	RUN(runs_without_end_and_panics_are_told_apart);
+	RUN(no_signal_ends_a_run_in_silence);
 	return TEST_FAILED;
 }

@@ -87,14 +87,12 @@ on_fault(int signal, siginfo_t *info, void *context)
 static void
 catch_faults(void)
 {
-	static char stack[65536];
 	static bool done;
 	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
 	if (done)
 		return;
 	done = true;
-	sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof(stack)}, NULL);
 	sigaction(SIGSEGV, &action, &earlier);
 }
 

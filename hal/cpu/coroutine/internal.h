@@ -225,6 +225,13 @@ extern const char *const coro_op_name[OP_KINDS];
 /* dump.c */
 void coro_dump(void);
 
+/*
+ * Say at once that a signal ends the program, in which run: what has been printed before may be lost. The second function has that
+ * done, and gives signals a stack of their own.
+ */
+void coro_crashed(int signal, const void *at);
+void coro_catch_signals(void);
+
 /* stacks, with the sanitizers told (fibre.c) */
 void coro_fibre_make(struct coro_core *core);
 void coro_fibre_to(struct coro_core *core, void **save_fake);

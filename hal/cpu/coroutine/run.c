@@ -163,6 +163,7 @@ coro_run(const struct coro_config *config, struct coro_result *result, bool quie
 {
 	bool good;
 
+	coro_catch_signals();
 	set_up(config, result);
 	coro_sched_start();
 	good = result->end == CORO_OK && result->status == 0;
