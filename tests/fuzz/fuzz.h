@@ -34,6 +34,7 @@ struct fuzz {
 	uint32_t seed;
 	uint32_t quota;			/* calls after which the first thread ends the process; 0: none */
 	bool loops;			/* the threads make no calls at all */
+	int32_t itself;			/* a handle that names the process, with all rights; 0: none */
 	const struct fuzz *other;	/* of another process */
 	int32_t pool[KCALL_POOLS][FUZZ_POOL];
 	uint32_t learned[KCALL_POOLS];
@@ -276,6 +277,15 @@ fuzz_may(struct fuzz_thread *t, const struct kcall_shape *s)
 		if (fuzz_same(fuzz_rare[i].name, s->name))
 			return fuzz_random(t, fuzz_rare[i].times) == 0;
 	return true;
+}
+
+/* It knows a handle of a process. */
+static inline void
+fuzz_learn_process(struct fuzz *f, int32_t handle)
+{
+	unsigned pool = kcall_shapes[KC_PROC_CREATE - KC_FIRST].gives;
+
+	f->pool[pool][f->learned[pool]++ % FUZZ_POOL] = handle;
 }
 
 static inline void
