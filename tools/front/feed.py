@@ -32,7 +32,8 @@ class Feed:
         self.source, self.held = source, b""
         self.out, self.end = (None, end) if end is not None else os.pipe()
         os.set_blocking(self.end, False)
-        self.into = None	# the machine's output is ours
+        self.into = None	# the machine's output is ours,
+        self.lost = None	# and what is lost of it we do not see
 
     def started(self):
         """The machine runs."""

@@ -352,7 +352,10 @@ def watch(job, started, keep=None):
     code, why = exit_status(status, job.port)
     if why:
         say(why)
-    return code
+    lost = m.feed.lost if m.feed else None
+    if lost:
+        say(f"output of the program was lost: {lost}")
+    return code or (1 if lost else 0)
 
 
 def load_machine(name, port):

@@ -6,6 +6,7 @@ standard error, and rank 0's wish for so many bytes of standard input, which we 
 at any time, in the middle of a frame too when one panics: a frame that is not whole is let out as it is.
 """
 
+import errno
 import os
 import select
 
@@ -122,13 +123,14 @@ class Splitter:
 
 
 def write_all(fd, data):
-    """Write to a stream of ours; nobody may be there to read it."""
+    """Write to a stream of ours. Returns why not all of it was written, or None; nobody to read it, or no such stream, is no reason."""
     view = memoryview(data)
     try:
         while view:
             view = view[os.write(fd, view):]
-    except OSError:
-        pass
+    except OSError as e:
+        return None if e.errno in (errno.EPIPE, errno.EBADF) else e.strerror
+    return None
 
 
 class Streams:
@@ -140,12 +142,16 @@ class Streams:
         self.memory, self.source, self.question, self.wanted = memory, source, 0, 0
         self.begin, self.into = os.pipe()
         self.out = None		# it reads nothing of ours
+        self.lost = None	# why output was lost, if some was
         os.set_blocking(self.begin, False)
         try:
             fcntl.fcntl(self.into, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except OSError:
             pass
-        self.splitter = Splitter(write_all, self._want)
+        self.splitter = Splitter(self._write, self._want)
+
+    def _write(self, fd, data):
+        self.lost = write_all(fd, data) or self.lost
 
     def started(self):
         """The machine has its end."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The console's frames come apart whatever the pieces are, and nothing is lost, whoever speaks in between."""
 
+import errno
+import os
 import random
 
 import pytest
@@ -82,3 +84,14 @@ def test_an_unfinished_line_is_shown_when_nothing_else_comes():
     assert e.text[2] == b""
     e.splitter.idle()
     assert e.text[2] == b"how many? "
+
+
+def test_output_that_is_lost_is_told_unless_nobody_reads():
+    with open("/dev/full", "wb", buffering=0) as full:
+        assert streams.write_all(full.fileno(), b"text") == os.strerror(errno.ENOSPC)
+    begin, end = os.pipe()
+    os.close(begin)
+    try:
+        assert streams.write_all(end, b"text") is None
+    finally:
+        os.close(end)

@@ -215,6 +215,14 @@ def test_a_standard_stream_that_is_closed_changes_nothing_else(source, port, clo
     assert p.returncode == 7 and "Traceback" not in p.stderr, p.stderr
 
 
+def test_output_that_finds_no_room_is_said_and_fails(source):
+    """Only where we pass it on: a hosted program writes by itself, and hears of it by itself."""
+    with open("/dev/full", "wb") as full:
+        p = subprocess.run([ATOLL, "run", "-n", "2", "--port", "riscv64", str(source)], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                           text=True, check=False)
+    assert p.returncode == 1 and "was lost: No space left on device" in p.stderr, p.stderr
+
+
 @pytest.mark.parametrize("port", PORTS)
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_no_machine(source, port, sig):
