@@ -314,20 +314,40 @@ begin(void)
 	user(USERS);
 }
 
+/*
+ * By another handle of its view, which stays open meanwhile: only the revocation tells a wait by this one. False if nobody may revoke
+ * it. What is dead already must have been told.
+ */
+static bool
+revoke_from_aside(int handle, int *aside, unsigned *asides)
+{
+	long other = KC(KC_HANDLE_DUPLICATE, handle, SELF, RIGHTS_ALL);
+
+	if (other == -E_BADF)
+		return true;
+	if (other < 0)
+		return false;
+	aside[(*asides)++] = (int)other;
+	return KC(KC_HANDLE_REVOKE, other) == 0;
+}
+
 /* What init's threads still wait for by a view ends when the view is revoked: no deadline, no target's end is needed for it. */
 static void
 end(void)
 {
+	int aside[COPIES];
+	unsigned asides = 0;
+
 	run.stop = true;
 	while (run.busy > 0) {
-		for (unsigned i = 0; i < run.copies; i++)
-			if (run.copy[i].owner == USERS && run.copy[i].depth > 0)
-				KC(KC_HANDLE_REVOKE, run.copy[i].handle);
-		for (unsigned i = 0; i < run.copies; i++)
-			if (run.copy[i].owner == USERS && run.copy[i].depth > 0)
+		for (unsigned i = 0; i < run.copies && asides < COPIES; i++)
+			if (run.copy[i].owner == USERS && run.copy[i].depth > 0 &&
+					!revoke_from_aside(run.copy[i].handle, aside, &asides))
 				KC(KC_HANDLE_CLOSE, run.copy[i].handle);
 		KC(KC_THREAD_YIELD);
 	}
+	while (asides > 0)
+		KC(KC_HANDLE_CLOSE, aside[--asides]);
 	for (unsigned i = 0; i < USERS; i++) {
 		KC(KC_PROC_KILL, run.user[i], 1);
 		coro_check(KC(KC_PROC_WAIT, run.user[i], &shared.ended, FOREVER) == 0);
