@@ -19,8 +19,9 @@ ATOLL = os.path.join(ROOT, "atoll")
 pytestmark = [pytest.mark.slow]
 PORTS = ("hosted", "riscv64")
 MOMENTS, LATEST_S = 6, 0.6	# at which a run is interrupted
-# a shell that starts us in the background has it ignored, and so would what we start
+# a shell that starts us in the background, or nohup, has them ignored, and so would what we start
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 PROGRAM = r"""
 #include <mpi.h>
