@@ -8,7 +8,7 @@
 
 #define FAR_NS 3600000000000ull
 #define TICKS 10
-#define REPLACED 1000		/* ticks whose time is replaced when it comes */
+#define REPLACED 100		/* ticks whose time is replaced when it comes */
 #define INTERRUPTS 10
 
 /* The user_test of the running core. */
