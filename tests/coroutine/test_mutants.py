@@ -6,12 +6,11 @@ As they are, the programs pass: that is another test.
 """
 
 import os
-import re
-import subprocess
 import sys
-import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from mutants import ROOT, build, control  # noqa: E402
+
 BUILD = os.path.join(ROOT, "build", "coroutine")
 SEEDS = 100
 PATIENCE_S = 60
@@ -48,15 +47,6 @@ def compiler():
     return [w for w in words if w not in ("-MMD", "-MP", "-O2", "-g")] + ["-O1", "-w"]
 
 
-def mutate(path, old, new):
-    """The file's text with the one place changed."""
-    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-        text = f.read()
-    if text.count(old) != 1:
-        raise ValueError(f"{path} has {text.count(old)} times: {old}")
-    return text.replace(old, new)
-
-
 def objects(program):
     """What the program is linked from: all that is linked by its folder, and its own main."""
     found = []
@@ -67,37 +57,17 @@ def objects(program):
     return [o for o in found if not o.startswith(tests)] + own
 
 
-def build(folder, program, path, text):
-    """The program with one source file of the kernel replaced."""
-    source, made, out = (os.path.join(folder, name) for name in ("mutant.c", "mutant.o", program))
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(text)
+def make(program):
+    """Builds the program with one source file of the kernel replaced."""
     cc = compiler()
-    subprocess.run(cc + ["-I.", "-I" + os.path.dirname(path), "-c", "-o", made, source], cwd=ROOT, check=True)
-    linked = [made if o.endswith(f"/{path}.o") else o for o in objects(program)]
-    subprocess.run([cc[0], "-Wl,--gc-sections", "-o", out, *linked, "-pthread"], cwd=ROOT, check=True)
-    return out
-
-
-def fails(program):
-    """Does it fail, whatever way? A hang counts."""
-    try:
-        done = subprocess.run([program, str(SEEDS)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, timeout=PATIENCE_S, check=False)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+    return lambda folder, path, text: build(folder, [*cc, "-I."], [cc[0], "-Wl,--gc-sections"], objects(program), path, text)
 
 
 def main():
     """Exit status 0 if every mutant is found."""
     wrong = False
     for program, what, path, old, new in MUTANTS:
-        with tempfile.TemporaryDirectory(prefix="atoll-mutant-") as folder:
-            found = fails(build(folder, program, path, mutate(path, old, new)))
-        name = f"{program}_notices_when_{re.sub('[^a-z]+', '_', what)}"
-        print(f"ok {name}" if found else f"FAIL {name}: survives {SEEDS} seeds", flush=True)
-        wrong |= not found
+        wrong |= not control(f"{program}_notices", what, path, old, new, make(program), SEEDS, PATIENCE_S)
     return int(wrong)
 
 

@@ -176,8 +176,11 @@ void user_context(struct context *c, enum user_program p, const struct user_test
 void user_handler(const struct user_test *u, uintptr_t *entry, uintptr_t *stack);	/* where USER_HANDLER begins */
 uintptr_t user_handler_room(const struct user_test *u);	/* bytes below that, behind which nothing is mapped */
 
-/* From u->code on: code, data, read-only, a hole, the stack of thread 1. That of thread 0 ends with the data page. */
-#define USER_PAGES 5
+/* From u->code on: code, data, read-only, a hole, the stack of thread 1, that of thread 0. */
+#define STACK_AT 4
+#define STACK_PAGES 2			/* a page is too little for what the thread sanitizer adds to an interrupt */
+#define STACK_END(thread) (STACK_AT + (2 - (thread)) * STACK_PAGES)
+#define USER_PAGES STACK_END(0)
 #define TO_HOLE (2 * HAL_PAGE_BYTES)	/* from the data page */
 
 /* user.c: what tests of user mode share. All but user_run on the core whose user_test it is. */
@@ -187,6 +190,7 @@ void user_clear(struct testbed *bed, struct user_test *u);
 _Noreturn void user_enter(struct testbed *bed, struct user_test *u, enum user_program p, size_t beyond);
 /* Core 0: have core 1 run a test, which ends in user_finish; it is skipped where the port lacks the program. */
 void user_run(struct testbed *bed, const struct user_plan *plan);
+void pass(uint64_t until);		/* compute in the kernel until it is so late */
 _Noreturn void user_finish(struct testbed *bed);	/* in a trap: user_clear, and the command is done */
 bool user_is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long number);
 

@@ -8,7 +8,7 @@
 
 #define FAR_NS 3600000000000ull
 #define TICKS 10
-#define REPLACED 100		/* ticks whose time is replaced when it comes */
+#define REPLACED 1000		/* ticks whose time is replaced when it comes */
 #define INTERRUPTS 10
 
 /* The user_test of the running core. */
@@ -25,14 +25,6 @@ arm(struct user_test *u, uint64_t from_now)
 {
 	u->until = hal_clock_ns() + from_now;
 	hal_timer_arm(u->until);
-}
-
-/* Compute in the kernel until it is so late. */
-static void
-pass(uint64_t until)
-{
-	while (hal_clock_ns() < until)
-		continue;
 }
 
 /* A tick is expected now, and its time has come. */
@@ -138,6 +130,12 @@ replaced_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t
 	}
 }
 
+static void
+replaced(struct testbed *bed)
+{
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = replaced_trap});
+}
+
 /* --- replaced at the moment at which it comes, a little before or after --- */
 
 static void
@@ -159,12 +157,6 @@ static void
 replaced_late(struct testbed *bed)
 {
 	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = late_trap});
-}
-
-static void
-replaced(struct testbed *bed)
-{
-	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = replaced_trap});
 }
 
 /* --- disarmed, also one that is due --- */

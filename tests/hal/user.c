@@ -23,16 +23,16 @@ user_prepare(struct testbed *bed, struct user_test *u)
 	u->code_page = bed->pool.next;
 	data = u->code_page + HAL_PAGE_BYTES;
 	stack = data + 2 * HAL_PAGE_BYTES;
-	bed->pool.next += 4 * HAL_PAGE_BYTES;
-	hal_zero_pages(u->code_page, 4 * HAL_PAGE_BYTES);
+	bed->pool.next += (USER_PAGES - 1) * HAL_PAGE_BYTES;
+	hal_zero_pages(u->code_page, (USER_PAGES - 1) * HAL_PAGE_BYTES);
 	memcpy(u->code_page, user_code, user_code_bytes());
-	hal_publish(u->code_page, 4 * HAL_PAGE_BYTES);
+	hal_publish(u->code_page, (USER_PAGES - 1) * HAL_PAGE_BYTES);
 	u->block = (uint64_t *)data;
 	expect(bed, hal_map(s, u->code, hal_paddr(u->code_page), 1, PAGE_READ | PAGE_EXEC) == 0);
 	expect(bed, hal_map(s, u->data, hal_paddr(data), 1, PAGE_READ | PAGE_WRITE) == 0);
 	expect(bed, hal_map(s, u->data + HAL_PAGE_BYTES, hal_paddr(data + HAL_PAGE_BYTES), 1,
 		PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
-	expect(bed, hal_map(s, u->code + (USER_PAGES - 1) * HAL_PAGE_BYTES, hal_paddr(stack), 1, PAGE_READ | PAGE_WRITE) == 0);
+	expect(bed, hal_map(s, u->code + STACK_AT * HAL_PAGE_BYTES, hal_paddr(stack), 2 * STACK_PAGES, PAGE_READ | PAGE_WRITE) == 0);
 	u->block[BLOCK_GATE] = hal_user_gate();
 	u->step = u->ticks = 0;
 	u->returns = false;
@@ -72,6 +72,13 @@ user_finish(struct testbed *bed)
 
 	user_clear(bed, c->user);
 	core_done(bed);
+}
+
+void
+pass(uint64_t until)
+{
+	while (hal_clock_ns() < until)
+		continue;
 }
 
 static void

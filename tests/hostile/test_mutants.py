@@ -6,11 +6,11 @@ Each line that keeps a bad peer out is taken away in turn; the fuzz test must fa
 
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from mutants import ROOT, build, control, fails  # noqa: E402
+
 UNIT = os.path.join(ROOT, "build", "unit")
 TEST = "fuzz_test"
 SEEDS = 3000
@@ -46,48 +46,19 @@ def compiler():
     return [w for w in words if w not in ("-MMD", "-MP")] + SANITIZE + ["-Wno-error", "-w", "-Ihal/cpu/coroutine/include", "-Iabi/cpu/hosted"]
 
 
-def mutate(path, old, new):
-    """The file's text with the one line changed."""
-    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-        text = f.read()
-    if text.count(old) != 1:
-        raise ValueError(f"{path} has {text.count(old)} times: {old}")
-    return text.replace(old, new)
-
-
-def build(folder, path, text):
+def make(folder, path, text):
     """The fuzz test with one source file replaced."""
-    source, made, program = (os.path.join(folder, name) for name in ("mutant.c", "mutant.o", TEST))
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(text)
     cc = compiler()
-    subprocess.run(cc + ["-I" + os.path.dirname(path), "-c", "-o", made, source], cwd=ROOT, check=True)
-    linked = [made if o.endswith(f"/{path}.o") else o for o in objects()]
-    subprocess.run([cc[0], *SANITIZE, "-o", program, *linked, "-pthread"], cwd=ROOT, check=True)
-    return program
-
-
-def fails(program):
-    """Does it fail, whatever way? A hang counts."""
-    try:
-        done = subprocess.run([program, str(SEEDS)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              timeout=PATIENCE_S, check=False)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+    return build(folder, cc, [cc[0], *SANITIZE], objects(), path, text)
 
 
 def main():
     """Exit status 0 if every mutant is found."""
-    wrong = fails(os.path.join(UNIT, TEST))
+    wrong = fails(os.path.join(UNIT, TEST), SEEDS, PATIENCE_S)
     if wrong:
         print("FAIL the_fuzz_test_passes_as_it_is")
     for what, path, old, new in MUTANTS:
-        with tempfile.TemporaryDirectory(prefix="atoll-mutant-") as folder:
-            found = fails(build(folder, path, mutate(path, old, new)))
-        name = f"it_is_noticed_when_{re.sub('[^a-z]+', '_', what)}"
-        print(f"ok {name}" if found else f"FAIL {name}: survives {SEEDS} seeds", flush=True)
-        wrong |= not found
+        wrong |= not control("it_is_noticed", what, path, old, new, make, SEEDS, PATIENCE_S)
     return int(wrong)
 
 

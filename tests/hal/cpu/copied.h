@@ -38,24 +38,25 @@ user_code_bytes(void)
 	return (size_t)(user_code_end - user_code);
 }
 
+/* Above its stack pointer a program has a word: the hosted gate reads the last argument of a call there, as a C function would. */
 void
 user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread)
 {
-	context_init(c, entry(u, p), u->code + (thread == 0 ? 2 : USER_PAGES) * HAL_PAGE_BYTES, u->data, 0);
+	context_init(c, entry(u, p), u->code + STACK_END(thread) * HAL_PAGE_BYTES - 16, u->data, 0);
 }
 
 void
 user_handler(const struct user_test *u, uintptr_t *at, uintptr_t *stack)
 {
 	*at = entry(u, USER_HANDLER);
-	*stack = u->code + USER_PAGES * HAL_PAGE_BYTES;
+	*stack = u->code + STACK_END(1) * HAL_PAGE_BYTES;
 }
 
 uintptr_t
 user_handler_room(const struct user_test *u)
 {
 	(void)u;
-	return HAL_PAGE_BYTES;
+	return STACK_PAGES * HAL_PAGE_BYTES;
 }
 
 #endif
