@@ -24,11 +24,10 @@ def counted(port, path, size, rounds):
 
 
 def check(port, path, size, messages, calls):
-    """Messages are exact; so are calls, but for what a barrier before the counted part leaves to be read."""
-    rounds = 200
-    for found, kernel in counted(port, path, size, rounds):
+    """Messages and calls are exact."""
+    for found, kernel in counted(port, path, size, 200):
         expect(found == messages, f"{path}, {size} bytes: {found} messages per send instead of {messages}")
-        expect(calls <= kernel <= calls + 3 / rounds, f"{path}, {size} bytes: {kernel} kernel calls per send instead of {calls}")
+        expect(kernel == calls, f"{path}, {size} bytes: {kernel} kernel calls per send instead of {calls}")
 
 
 def test_a_local_send_is_one_message_without_a_kernel_call(port):
