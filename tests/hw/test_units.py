@@ -15,18 +15,27 @@ def holds(unit):
     return test
 
 
-def finds(number):
+def chooses(unit):
+    """A control of the controls: the unit with all its mutants, of which none is on, holds."""
+    def test():
+        held, words = units.run_mutant(unit, 0)
+        assert held, words
+    return test
+
+
+def finds(unit, number):
     """A control: the testbench of the unit refuses the mutant."""
     def test():
-        held, words = units.run(units.MUTANTS[number][0], units.mutant(number))
+        held, words = units.run_mutant(unit, number)
         assert not held and words.startswith("seed "), words
     return test
 
 
 for _unit in units.UNITS:
     globals()[f"test_{_unit}"] = holds(_unit)
-for _n, _mutant in enumerate(units.MUTANTS):
-    globals()[f"test_{_mutant[0]}_with_defect_{_n}_is_found_out"] = finds(_n)
+    globals()[f"test_{_unit}_with_no_defect_on"] = chooses(_unit)
+for _n, (_unit, *_) in enumerate(units.MUTANTS, 1):
+    globals()[f"test_{_unit}_with_defect_{_n}_is_found_out"] = finds(_unit, _n)
 
 if __name__ == "__main__":
     sys.exit(protocol.main(globals()))

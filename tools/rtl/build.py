@@ -28,6 +28,8 @@ FLASH = os.path.join(HW, "sim", "flash.sv")     # beside the core's RTL for cohe
 CXX = "g++"
 # Generated code: -O2 costs no more time to build than -O1 and is a quarter faster; -O3 is slower than -O2.
 FAST, SLOW, OURS = "-O2", "-O0", "-O2"
+# Bytes of generated code that are compiled as one file: parsing the headers again would cost more than it saves.
+SMALL = 256 << 10
 CXXFLAGS = ["-std=c++17", "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", "-DVM_TRACE=0", "-DVL_TIME_CONTEXT", "-fno-strict-aliasing"]
 VERILATE = ["--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-DSYNTHESIS", "-Wall", "-Wno-DECLFILENAME"]
 
@@ -111,13 +113,16 @@ def chip_sources():
 
 
 def _units(folder, prefix):
-    """Join the generated files to a few: [(name, optimisation)]; the large fast ones stay apart so that two processors share them."""
+    """Join the generated files to one, or large ones to a few: [(name, optimisation)]. Two processors share the large fast ones."""
     fast, slow = [], []
-    for path in sorted(glob.glob(os.path.join(folder, "*.cpp"))):
-        (slow if path.endswith("Slow.cpp") or "__Syms" in path or "__Dpi" in path else fast).append(path)
+    paths = sorted(glob.glob(os.path.join(folder, "*.cpp")))
+    small = sum(map(os.path.getsize, paths)) <= SMALL
+    for path in paths:
+        is_slow = path.endswith("Slow.cpp") or "__Syms" in path or "__Dpi" in path
+        (slow if is_slow and not small else fast).append(path)
     bins = [[], []]
     for path in sorted(fast, key=lambda p: -os.path.getsize(p)):
-        min(bins, key=lambda b: sum(map(os.path.getsize, b))).append(path)
+        (bins[0] if small else min(bins, key=lambda b: sum(map(os.path.getsize, b)))).append(path)
     out = []
     for name, paths, level in ((f"{prefix}-fast0", bins[0], FAST), (f"{prefix}-fast1", bins[1], FAST), (f"{prefix}-slow", slow, SLOW)):
         if paths:

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Controls for the tests of the whole cluster: core.sv, cluster.sv and chip.sv with one defect each,
-which firmware must find.
-
-A simulator of a cluster takes a while to build, so one has all defects of its units in it: each
-expression becomes a choice between itself and what stands there instead, and the environment
-variable HW_DEFECT says which when it runs (hw/test/defect.h); 0 is none.
+which firmware must find. One simulator per machine has all of them (mutants.py).
 """
 
 import os
 import re
 
-from rtl import build, config, firmware, simulator
+from rtl import build, config, firmware, mutants, simulator
 
-# none that holds takes longer
-MAX_CYCLES = 1_200_000
+# Cycles after which a run has not held: twice what one takes that holds.
+MAX_CYCLES = {"selftest": 200_000, "stress": 500_000, "far": 2_400_000, "coherence": 1_200_000}
 PAIR = ["k-core", "u-core"]
 # machine -> its config.Cluster
 MACHINES = {
@@ -87,27 +83,10 @@ DEFECTS = [
 ]
 
 
-class Unmarked(ValueError):
-    """A defect whose text is not in its unit, or not once."""
-
-
 def marked(unit, text):
     """The unit's source with all its defects to choose from."""
-    places = {}
-    for number, (of, place, instead, *_) in enumerate(DEFECTS, 1):
-        if of != unit:
-            continue
-        before, expression, after = place.split("@")
-        if text.count(before + expression + after) != 1:
-            raise Unmarked(f"defect {number} of {unit}: '{place}' is not there once")
-        start = text.index(before + expression + after) + len(before)
-        places.setdefault((start, start + len(expression)), []).append((number, instead))
-    for (start, end), choices in sorted(places.items(), reverse=True):
-        chosen = text[start:end]
-        for number, instead in choices:
-            chosen = f"($c32(\"hw_defect\") == 32'd{number} ? ({instead}) : ({chosen}))"
-        text = text[:start] + chosen + text[end:]
-    return text
+    rows = enumerate(DEFECTS, 1)
+    return mutants.marked(text, [(n, place, instead) for n, (of, place, instead, *_) in rows if of == unit])
 
 
 def cluster(machine):
@@ -128,7 +107,7 @@ def cluster(machine):
 
 
 def _run(on, program, **options):
-    options = {"max_cycles": MAX_CYCLES, "illegal": "none", **options}
+    options = {"max_cycles": MAX_CYCLES[program], "illegal": "none", **options}
     options = simulator.Options(**options)
     return simulator.run_captured(on, firmware.elf(program, on), options=options)
 
@@ -148,7 +127,7 @@ def _stress(on):
 
 def _far(on):
     on.latency = 3
-    r = _run(on, "far", max_cycles=2 * MAX_CYCLES)
+    r = _run(on, "far")
     return r.status == 0 and all(line.startswith("ok ") for line in r.output.splitlines())
 
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from rtl import defects, units
+from rtl import defects, mutants, units
 
 
 def test_every_defect_is_in_its_unit():
@@ -20,17 +20,22 @@ def test_every_unit_has_defects_and_every_defect_a_check():
     assert len({row[:3] for row in defects.DEFECTS}) == len(defects.DEFECTS)
 
 
-def test_two_defects_of_one_expression_are_chosen_one_by_one(monkeypatch):
-    rows = [("core", "a = @b@;", "c", "cluster", "far"), ("core", "a = @b@;", "d", "cluster", "far")]
-    monkeypatch.setattr(defects, "DEFECTS", rows)
+def test_every_unit_alone_has_mutants_and_each_is_in_it():
+    assert {row[0] for row in units.MUTANTS} == set(units.UNITS)
+    assert len(set(units.MUTANTS)) == len(units.MUTANTS)
+    for unit in units.UNITS:
+        text = units.marked(unit)
+        for number, (of, *_) in enumerate(units.MUTANTS, 1):
+            assert (f"== 32'd{number} ?" in text) == (of == unit)
+
+
+def test_two_defects_of_one_expression_are_chosen_one_by_one():
     one = '($c32("hw_defect") == 32\'d1 ? (c) : (b))'
     two = f'($c32("hw_defect") == 32\'d2 ? (d) : ({one}))'
-    assert defects.marked("core", "x; a = b; y") == f"x; a = {two}; y"
+    assert mutants.marked("x; a = b; y", [(1, "a = @b@;", "c"), (2, "a = @b@;", "d")]) == f"x; a = {two}; y"
 
 
-def test_a_text_that_is_not_there_once_is_refused(monkeypatch):
-    rows = [("core", "a = @b@;", "c", "cluster", "far")]
-    monkeypatch.setattr(defects, "DEFECTS", rows)
+def test_a_text_that_is_not_there_once_is_refused():
     for text in ("", "a = b; a = b;"):
-        with pytest.raises(defects.Unmarked):
-            defects.marked("core", text)
+        with pytest.raises(mutants.Unmarked):
+            mutants.marked(text, [(1, "a = @b@;", "c")])
