@@ -12,7 +12,9 @@ P := $(OUT)/o
 P_SAN := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 # a message passes many small functions of several files: gcc inlines them when it sees all at once
 P_FAST := $(if $(SAN),-fno-omit-frame-pointer,$(if $(findstring gcc,$(HOSTCC)),-flto=auto))
-P_COMMON := $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-plt -fno-semantic-interposition $(P_FAST) -MMD -MP -I$(GEN)/include -I$(VIEW)/mpi -Impi/include -Iuser/include $(P_SAN)
+# a sanitizer's code compiles in half the time
+P_LEVEL := $(if $(SAN),-O1,-O2)
+P_COMMON := $(CSTD) $(WARN) $(P_LEVEL) -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-plt -fno-semantic-interposition $(P_FAST) -MMD -MP -I$(GEN)/include -I$(VIEW)/mpi -Impi/include -Iuser/include $(P_SAN)
 PLIB_SRC := $(filter-out mpi/tools/% mpi/transport/atoll/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi))
 PLIB_OBJ := $(patsubst %,$(P)/%.o,$(PLIB_SRC)) $(patsubst $(GEN)/%,$(P)/gen/%.o,$(MPI_BIND) $(MPI_MISSING))
 EXEC_SRC := $(call find_c,mpi/exec) mpi/transport/process/segment.c mpi/transport/inbox.c
@@ -48,7 +50,7 @@ $(P)/mpi/core/op_loops.c.o: P_COMMON += -O3
 $(PLIB): $(PLIB_OBJ)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack -Wl,--hash-style=gnu -O2 $(P_FAST) $(P_SAN) -o $@ $^ -pthread
+	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack -Wl,--hash-style=gnu $(P_LEVEL) $(P_FAST) $(P_SAN) -o $@ $^ -pthread
 	$(Q)ln -sf libmpi_abi.so.1 $(@D)/libmpi_abi.so
 $(PLINK): $(MPI_LINK) $(P_FLAGS_FILE) | $(PREPARE)
 	$(call say,LINK,$@)
@@ -58,11 +60,11 @@ $(FLIB): $(FLIB_OBJ) $(PLIB)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) -shared -Wl,-soname,libmpi_fortran.so.1 -Wl,-z,defs -Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--enable-new-dtags \
-		-Wl,-rpath,'$$ORIGIN' -O2 $(P_FAST) $(P_SAN) -o $@ $(FLIB_OBJ) $(PLIB)
+		-Wl,-rpath,'$$ORIGIN' $(P_LEVEL) $(P_FAST) $(P_SAN) -o $@ $(FLIB_OBJ) $(PLIB)
 $(MPIEXEC): $(EXEC_OBJ)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(HOSTCC) -O2 $(P_FAST) $(P_SAN) -o $@ $^
+	$(Q)$(HOSTCC) $(P_LEVEL) $(P_FAST) $(P_SAN) -o $@ $^
 
 process: $(PLIB) $(PLINK) $(FLIB) $(MPIEXEC)
 # what no other port compiles
@@ -81,7 +83,7 @@ $(OUT)/tests/$(basename $(notdir $(1))): $(1) $(foreach s,$(filter-out $(PROGRAM
 		$(wildcard $(dir $(1))*.h) $(MPI_GEN_H) $(PREFIX)/include/mpi.h | $(PREPARE)
 	$$(call say,MPICC,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) -O2 -g $(P_SAN) -I$(GEN)/include -o $$@ $$(filter %.c,$$^) $$(WHOLE) -lm
+	$(Q)$(PREFIX)/bin/mpicc -cc=$(HOSTCC) $(CSTD) $(WARN) $(P_LEVEL) -g $(P_SAN) -I$(GEN)/include -o $$@ $$(filter %.c,$$^) $$(WHOLE) -lm
 endef
 $(foreach m,$(PROGRAM_MAINS),$(eval $(call program_rule,$(m))))
 # these call what is not implemented, too
