@@ -60,8 +60,8 @@ user_enter(struct testbed *bed, struct user_test *u, enum user_program p, size_t
 	u->block[BLOCK_ADDRESS] = u->data + beyond;
 	user_context(&context, p, u, 0);
 	expect(bed, hal_context_ok(&context));
-	memset(&u->frame, 0, sizeof(u->frame));
-	hal_frame_from_context(&u->frame, &context);
+	memset(&u->frame, 0xa5, sizeof(u->frame));
+	hal_frame_new(&u->frame, &context);
 	hal_user_enter(&u->frame, &u->space);
 }
 
@@ -169,8 +169,8 @@ calls_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	if (u->step > 3) {
 		hal_frame_to_context(f, &c);
 		expect(bed, hal_context_ok(&c));
-		memset(&bed->user->other_frame, 0, sizeof(bed->user->other_frame));
-		hal_frame_from_context(&bed->user->other_frame, &c);
+		memset(&bed->user->other_frame, 0xa5, sizeof(bed->user->other_frame));
+		hal_frame_new(&bed->user->other_frame, &c);
 		hal_user_enter(&bed->user->other_frame, &bed->user->space);
 	}
 	hal_user_enter(f, &bed->user->space);

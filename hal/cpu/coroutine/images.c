@@ -76,7 +76,7 @@ on_fault(int signal, siginfo_t *info, void *context)
 	for (unsigned i = 0; coro_now != NULL && i < coro_machine.cluster[coro_now->cluster].regions; i++) {
 		struct region *r = &coro_machine.cluster[coro_now->cluster].region[i];
 
-		if (at >= r->base && at < r->base + r->len) {
+		if (!r->ended && at >= r->base && at < r->base + r->len) {
 			activate(r, (uintptr_t)at / PAGE - (uintptr_t)r->base / PAGE);
 			return;
 		}
@@ -152,21 +152,67 @@ watch(struct region *r)
 	}
 }
 
+static struct region *
+find_region(struct coro_cluster *c, const void *base, size_t len)
+{
+	for (unsigned i = 0; i < c->regions; i++)
+		if (c->region[i].base == base && c->region[i].len == len)
+			return &c->region[i];
+	return NULL;
+}
+
+/*
+ * What the other cores remember of its last use may be written back or read yet: only who publishes
+ * and acquires is safe from it.
+ */
+static void
+begin_again(struct region *r)
+{
+	coro_drain(coro_now);
+	r->ended = false;
+	r->loaded = coro_now->core;
+	r->active_count = 0;
+	for (size_t i = 0; i < page_count(r); i++)
+		activate(r, i);
+	memset(r->shared, coro_machine.garbage, r->len);
+	if (!coro_machine.cold)
+		coro_copy(r->shared, r->base, r->len);
+	coro_copy(r->clean[r->loaded], r->shared, r->len);
+}
+
 void
 hal_shared_region(void *base, size_t len)
 {
 	struct coro_cluster *c = &coro_machine.cluster[coro_now->cluster];
-	struct region *r = &c->region[c->regions];
+	struct region *r = find_region(c, base, len);
 
+	if (r != NULL) {
+		begin_again(r);
+		return;
+	}
+	r = &c->region[c->regions];
 	if (c->regions == REGIONS_MAX || c->cores > REGION_CORES_MAX)
 		hal_panic(__FILE__, __LINE__, "too many shared regions, or cores that share them");
 	region_memory(r, len, c->cores);
 	r->base = base;
 	r->len = len;
+	r->ended = false;
 	r->loaded = coro_now->core;
 	region_begin(r, c->cores);
 	watch(r);
 	c->regions++;
+}
+
+void
+hal_shared_region_end(void *base, size_t len)
+{
+	struct region *r = find_region(&coro_machine.cluster[coro_now->cluster], base, len);
+
+	if (r == NULL || r->ended || r->loaded != coro_now->core)
+		hal_panic(__FILE__, __LINE__, "no such shared region");
+	for (size_t i = 0; i < page_count(r); i++)
+		mprotect(r->base + page_part(r, i, &(size_t){0}), PAGE, PROT_READ | PROT_WRITE);
+	r->ended = true;
 }
 
 /* Regions of the last run are ordinary memory again. */
@@ -208,7 +254,7 @@ coro_load_images(struct coro_core *core)
 	for (unsigned i = 0; i < c->regions; i++) {
 		struct region *r = &c->region[i];
 
-		if (r->loaded == core->core)
+		if (r->ended || r->loaded == core->core)
 			continue;
 		for (size_t k = 0; k < r->active_count; k++) {
 			struct piece p = r->active[k];

@@ -17,7 +17,7 @@
 #include "coroutine.h"
 
 #define STACK_BYTES (256 * 1024)
-#define REGIONS_MAX 2
+#define REGIONS_MAX 128
 #define REGION_CORES_MAX 64
 #define STORES_MAX 4
 #define HELD_MAX 12			/* stores and publishes of a core that wait */
@@ -52,6 +52,7 @@ struct piece {
 struct region {
 	char *base;
 	size_t len;
+	bool ended;			/* ordinary memory now; the cores' images stay as they are */
 	unsigned loaded;		/* whose image lies at base */
 	struct piece *active;		/* pages that were written to: all others are the same in every image */
 	size_t active_count;

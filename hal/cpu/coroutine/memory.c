@@ -26,7 +26,7 @@ find_view(const volatile void *p, struct view *v)
 	for (unsigned i = 0; i < c->regions; i++) {
 		struct region *r = &c->region[i];
 
-		if (at >= r->base && at < r->base + r->len) {
+		if (!r->ended && at >= r->base && at < r->base + r->len) {
 			*v = (struct view){r->base, r->shared, r->clean[coro_now->core], r->len};
 			return true;
 		}
@@ -256,7 +256,7 @@ coro_disturb(void)
 	if (coro_machine.early_writeback && coro_now->held_count == 0 && c->regions > 0 && coro_draw(4) == 0) {
 		struct region *r = &c->region[coro_draw(c->regions)];
 
-		if (r->active_count > 0)
+		if (!r->ended && r->active_count > 0)
 			write_back_line(r);
 	}
 }

@@ -20,6 +20,12 @@ hal_frame_from_context(struct hal_frame *f, const struct context *c)
 }
 
 void
+hal_frame_new(struct hal_frame *f, const struct context *c)
+{
+	*f = (struct hal_frame){.context = *c};
+}
+
+void
 hal_frame_to_context(const struct hal_frame *f, struct context *c)
 {
 	*c = f->context;

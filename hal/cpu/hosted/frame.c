@@ -23,6 +23,13 @@ hal_frame_from_context(struct hal_frame *f, const struct context *c)
 }
 
 void
+hal_frame_new(struct hal_frame *f, const struct context *c)
+{
+	memset(f, 0, sizeof(*f));
+	hal_frame_from_context(f, c);
+}
+
+void
 hal_frame_to_context(const struct hal_frame *f, struct context *c)
 {
 	*c = f->ctx;

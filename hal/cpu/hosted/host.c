@@ -102,6 +102,13 @@ hal_shared_region(void *base, size_t len)
 	(void)len;
 }
 
+void
+hal_shared_region_end(void *base, size_t len)
+{
+	(void)base;
+	(void)len;
+}
+
 _Noreturn void
 hal_machine_halt(int status)
 {

@@ -151,8 +151,7 @@ prepare(unsigned threads, void (*entry)(void *), void *arg)
 
 		tls[i][0] = (uintptr_t)tls[i];
 		context_init(&c, (uintptr_t)entry, (uintptr_t)stack[i] + STACK_BYTES - 8, (uintptr_t)arg, (uintptr_t)tls[i]);
-		memset(&job.frame[i], 0, sizeof(job.frame[i]));
-		hal_frame_from_context(&job.frame[i], &c);
+		hal_frame_new(&job.frame[i], &c);
 		job.alive[i] = true;
 	}
 }

@@ -153,6 +153,13 @@ hal_shared_region(void *base, size_t len)
 }
 
 void
+hal_shared_region_end(void *base, size_t len)
+{
+	(void)base;
+	(void)len;
+}
+
+void
 hal_core_ring(struct hal_core_area *a, uint32_t why)
 {
 	hal_or32(&a->interrupted, why);

@@ -98,6 +98,13 @@ hal_shared_region(void *base, size_t len)
 }
 
 void
+hal_shared_region_end(void *base, size_t len)
+{
+	(void)base;
+	(void)len;
+}
+
+void
 hal_core_ring(struct hal_core_area *a, uint32_t why)
 {
 	__asm__ volatile("amoor.w.aqrl zero, %0, (%1)" : : "r"(why), "r"(&a->interrupted) : "memory");

@@ -29,6 +29,15 @@ hal_frame_from_context(struct hal_frame *f, const struct context *c)
 		f->x[i] = c->x[i];
 }
 
+/* The floating-point registers of a fresh frame are not looked at. */
+void
+hal_frame_new(struct hal_frame *f, const struct context *c)
+{
+	hal_frame_from_context(f, c);
+	f->fp_home = FP_FRESH;
+	f->started = 0;
+}
+
 void
 hal_frame_to_context(const struct hal_frame *f, struct context *c)
 {

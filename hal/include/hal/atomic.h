@@ -37,9 +37,11 @@
 #define HAL_CACHE_LINE 64	/* alignment that keeps two cores' data apart on every port */
 
 /*
- * Tell the HAL which memory of this cluster cores share (struct cluster). Called once by core 0 before other cores start.
- * The coroutine back end gives each core its own stale view of it; elsewhere it does nothing.
+ * Tell the HAL which memory of this cluster cores share: by core 0, before other cores know of it,
+ * and again when they know of it no more. The coroutine back end gives each core its own stale view
+ * of it; elsewhere both do nothing.
  */
 void hal_shared_region(void *base, size_t len);
+void hal_shared_region_end(void *base, size_t len);
 
 #endif

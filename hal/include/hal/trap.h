@@ -34,9 +34,12 @@ struct hal_trap {
 };
 
 /*
- * Frame <-> context. Both check nothing; hal_context_ok says whether a context from a user is safe to run. A new thread's frame is filled
- * with zeros first; hal_frame_from_context then changes only what a context holds (floating-point registers stay).
+ * Frame <-> context. None checks anything; hal_context_ok says whether a context from a user is safe
+ * to run. hal_frame_new makes a frame, of memory that held anything, for a thread that starts with
+ * the context and with floating-point registers that are zero; hal_frame_from_context changes only
+ * what a context holds (floating-point registers stay).
  */
+void hal_frame_new(struct hal_frame *f, const struct context *c);
 void hal_frame_from_context(struct hal_frame *f, const struct context *c);
 void hal_frame_to_context(const struct hal_frame *f, struct context *c);
 int hal_context_ok(const struct context *c);
