@@ -72,7 +72,7 @@ frames_init(struct frames *f, void *table, void *start, void *end)
 	f->fresh = f->first;
 	for (int i = 0; i < FRAME_ORDERS; i++)
 		f->list[i] = FRAME_NONE;
-	f->limbo_first = f->limbo_last = FRAME_NONE;
+	f->last = f->limbo_first = f->limbo_last = FRAME_NONE;
 }
 
 static void
@@ -201,9 +201,18 @@ frames_prepare(struct frames *f, uint32_t count)
 	return false;
 }
 
+static uint32_t
+last_take(struct frames *f)
+{
+	uint32_t i = f->last;
+
+	f->last = FRAME_NONE;
+	return i;
+}
+
 /*
- * All frames up to the watermark are either in blocks or handed out, so a run near the end of the memory that its power of two
- * would overshoot is taken exactly.
+ * All frames up to the watermark are then either in blocks or handed out, so a run near the end of
+ * the memory that its power of two would overshoot is taken exactly.
  */
 uint32_t
 frames_block(struct frames *f, uint32_t count)
@@ -213,6 +222,13 @@ frames_block(struct frames *f, uint32_t count)
 
 	if (count == 0 || count > f->free || (1u << order) < count)
 		return FRAME_NONE;
+	i = last_take(f);
+	if (i != FRAME_NONE && count == 1) {
+		f->free--;
+		return i;
+	}
+	if (i != FRAME_NONE)
+		block_free(f, i, 0);
 	i = take_listed(f, order, count);
 	if (i == FRAME_NONE)
 		i = take_fresh(f, order, count);
@@ -231,8 +247,16 @@ frames_mark(struct frames *f, uint32_t first, uint32_t count, struct frame as)
 void
 frames_block_back(struct frames *f, uint32_t first, uint32_t count)
 {
+	uint32_t before = f->last;
+
 	f->free += count;
-	run_free(f, first, first + count);
+	if (count > 1) {
+		run_free(f, first, first + count);
+		return;
+	}
+	f->last = first;
+	if (before != FRAME_NONE)
+		block_free(f, before, 0);
 }
 
 uint32_t

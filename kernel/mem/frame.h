@@ -46,6 +46,7 @@ struct frames {
 	uint32_t known;		/* entries of the table below it are valid; not below the watermark */
 	uint32_t free;		/* number of free frames, limbo not counted */
 	uint32_t list[FRAME_ORDERS];	/* free blocks by order */
+	uint32_t last;		/* that was freed alone, in no block yet: the next one that is needed */
 	uint32_t limbo_first;
 	uint32_t limbo_last;
 };

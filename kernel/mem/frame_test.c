@@ -129,7 +129,9 @@ TEST(a_frame_lives_until_its_last_reference)
 	frame_put(&f, a, 0);
 	expect_eq(f.frame[a].state, FRAME_USER);
 	frame_put(&f, a, 0);
-	expect_eq(f.frame[a].state, FRAME_FREE);
+	expect_eq(f.frame[a].state, FRAME_INSIDE);
+	expect_eq(frames_alloc(&f, 1, FRAME_USER, 1), a);	/* the one that was freed last */
+	frames_free(&f, a, 1);
 	expect_eq(f.free, before);
 }
 
