@@ -331,18 +331,22 @@ revoke_from_aside(int handle, int *aside, unsigned *asides)
 	return KC(KC_HANDLE_REVOKE, other) == 0;
 }
 
-/* What init's threads still wait for by a view ends when the view is revoked: no deadline, no target's end is needed for it. */
+/*
+ * What init's threads still wait for by a view ends when the view is revoked, or, in half of the
+ * runs, when their handle is closed: no deadline, no target's end is needed for it.
+ */
 static void
 end(void)
 {
 	int aside[COPIES];
 	unsigned asides = 0;
+	bool by_close = coro_random(2);
 
 	run.stop = true;
 	while (run.busy > 0) {
 		for (unsigned i = 0; i < run.copies && asides < COPIES; i++)
-			if (run.copy[i].owner == USERS && run.copy[i].depth > 0 &&
-					!revoke_from_aside(run.copy[i].handle, aside, &asides))
+			if (run.copy[i].owner == USERS && run.copy[i].depth > 0 && (by_close ||
+					!revoke_from_aside(run.copy[i].handle, aside, &asides)))
 				KC(KC_HANDLE_CLOSE, run.copy[i].handle);
 		KC(KC_THREAD_YIELD);
 	}
