@@ -43,12 +43,15 @@
 
 #define THREADS_MIN 64
 #define THREADS_MAX 4096
-#define THREAD_BYTES (128 * 1024)	/* cluster memory per thread-table entry */
+#define THREAD_BYTES (128 * 1024)	/* cluster memory per thread that there may be */
 #define PROCS_MIN 16
 #define PROCS_MAX 256
 #define PROC_BYTES (512 * 1024)
 
-/* Ids carry the table index in their low bits and a generation above, so that an old id is never taken for a new object. */
+/*
+ * Ids carry the table index in their low bits and a generation above, so that an old id is not taken
+ * for a new object. Threads have one count of generations in common.
+ */
 #define ID_INDEX_BITS 12
 #define ID_INDEX(id) ((uint32_t)(id) & ((1u << ID_INDEX_BITS) - 1))
 #define ID_GENERATION_MAX ((1u << (31 - ID_INDEX_BITS)) - 1)
@@ -87,10 +90,17 @@ struct wait {
 	void (*undo)(struct thread *t);	/* before it ends by its deadline: who knows the thread forgets it; NULL: only the queue does */
 };
 
+/*
+ * A record of the slab, made with its thread. Its memory is home's again when the thread is in no
+ * queue, no handle names it, and its core does nothing for it any more: its last call has come to
+ * home, or the core has acknowledged the end of its process. Until the answer to that last call a
+ * core may compare what stands in its record (core_evict), whatever that is then.
+ */
 struct thread {
 	/* written by home before the thread first runs, by its own core afterwards */
 	struct hal_frame frame;
 	struct hal_frame *now;	/* of its frames the one that it runs with: its handler's while that runs */
+	/* from here up to `sweep` cleared when it is made */
 	struct handler *handler;	/* NULL: it has not needed one */
 	/* written by home before the thread first runs, read by everybody */
 	struct cluster *cluster;
@@ -109,9 +119,9 @@ struct thread {
 	long (*finish)(struct hal_frame *frame, long result, const void *data);
 	uint64_t until;		/* deadline of the call that it waits in */
 	uint32_t quantum_left;	/* ns of a quantum that a higher priority cut short; 0: none */
+	struct portal_move move;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum thread_state state;
-	uint32_t generation;
 	uint32_t bits;		/* of its notification */
 	struct binding end;	/* EVENT_THREAD */
 	struct binding room;	/* EVENT_ROOM: its own */
@@ -122,7 +132,6 @@ struct thread {
 	struct wait wait;
 	struct list siblings;	/* in process->threads */
 	struct endpoint *transfer;	/* portal whose transfer it takes part in, or NULL */
-	struct sweep sweep;	/* a shoot-down that it waits for */
 	struct handler *made;	/* its handler, whose memory home gave */
 	struct object object;
 	struct mem_work {	/* what a call on memory that takes many messages holds in between */
@@ -137,6 +146,7 @@ struct thread {
 		int most;		/* rights that page_map found for them */
 		bool sweeping;		/* `sweep` has begun and is not sent */
 	} work;
+	struct sweep sweep;	/* a shoot-down that it waits for */
 };
 
 enum proc_state { PROC_FREE, PROC_LIVE, PROC_DYING, PROC_ZOMBIE };
@@ -247,12 +257,14 @@ struct cluster {
 	uint32_t procs_max;
 	bool home_runs_users;	/* core 0 is a TC */
 	struct core *core;	/* [cores + guests] */
-	struct thread *thread;	/* [threads_max] */
+	uintptr_t *thread;	/* [threads_max]: see thread_at; home writes */
 	struct process *proc;	/* [procs_max] */
 	/* active messages to home: see am/am.h */
 	struct am_queue am;
 	/* home */
 	uint32_t threads_used;	/* entries of the table that were ever used */
+	uint32_t threads_free;	/* the first of them that is free; no less than threads_max: none */
+	uint32_t thread_generation;	/* of the last thread that was made */
 	uint32_t threads_live;
 	uint32_t procs_live;
 	uint32_t next_core;	/* where placement looks first */
@@ -266,7 +278,6 @@ struct cluster {
 	uint32_t chores;
 	uint32_t chore;		/* that home looked after last */
 	bool unfinished;	/* home found something of this, or of the NoC, to do in its last round: there may be more */
-	struct list threads_free;
 	struct list procs_free;
 	struct list reaping;	/* processes that end */
 	struct list memory_gone;	/* memory that nothing names, with frames that are still to be freed */
@@ -279,6 +290,18 @@ struct cluster {
 	struct console console;
 	struct ikc_state ikc;
 };
+
+/* What stands at a free place of the thread table: the next one, as an odd number, so no address. */
+#define THREAD_PLACE_FREE(next) ((uintptr_t)(next) << 1 | 1)
+
+/* The thread at a place of the table that was used, NULL if it is free. */
+static inline struct thread *
+thread_at(const struct cluster *c, uint32_t place)
+{
+	uintptr_t entry = c->thread[place];
+
+	return entry & 1 ? NULL : (struct thread *)entry;
+}
 
 /* The running core. */
 hot_inline struct core *

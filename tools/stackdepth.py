@@ -29,9 +29,8 @@ CALLS = {
 # their jumps through a register stay inside, or are the start-up's, or the return of assembly
 SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "translate", "fp_save", "hal_reset", "hal_start"}
 # recursion that ends by itself, with its depth: levels of page tables; an event to the own
-# cluster, its answer, and none to that; a frame of a process, whose account may go with it, and
-# the page of small pieces that the account lay in, which is charged to nobody
-DEEPEST = {"table_give": 3, "event_send": 3, "frame_freed": 1}
+# cluster, its answer, and none to that
+DEEPEST = {"table_give": 3, "event_send": 3}
 # assembly that processor and loader go to, with the stack empty, and its labels that the kernel
 # goes to after a fault
 ENTRIES = {

@@ -89,10 +89,10 @@ tables_init(struct cluster *c, struct carve *m)
 {
 	size_t words = BITMAP_WORDS(c->threads_max), placed = (c->cores + c->guests) * sizeof(uint16_t);
 
-	c->thread = carve(m, c->threads_max * sizeof(struct thread), HAL_CACHE_LINE);
+	c->thread = carve(m, c->threads_max * sizeof(uintptr_t), HAL_CACHE_LINE);
+	c->threads_free = c->threads_max;
 	c->proc = carve_zeroed(m, c->procs_max * sizeof(struct process));
 	c->deadlines.heap = carve(m, c->threads_max * sizeof(struct thread *), sizeof(struct thread *));
-	list_init(&c->threads_free);
 	list_init(&c->procs_free);
 	list_init(&c->reaping);
 	list_init(&c->sweeps.running);
@@ -122,7 +122,7 @@ shared_init(const struct boot_record *record, struct carve *m, void **ikc)
 	check(c->cores > 0 && c->cores + c->guests <= CLUSTER_CORES_MAX);
 	cores_init(c, m);
 	tables_init(c, m);
-	*ikc = carve(m, ikc_bytes(record, c->threads_max), HAL_CACHE_LINE);
+	*ikc = carve(m, ikc_bytes(record), HAL_CACHE_LINE);
 	carve(m, 0, HAL_PAGE_BYTES);
 	hal_shared_region(start, (size_t)(m->at - start));
 	return c;
@@ -148,7 +148,7 @@ memory_init(struct cluster *c, struct carve *m)
 	table = carve(m, frames_table_bytes(m->at, (size_t)(m->end - m->at)), HAL_CACHE_LINE);
 	start = carve(m, 0, HAL_PAGE_BYTES);
 	frames_init(&c->frames, table, start, m->end);
-	slab_init(&c->slab, &c->frames);
+	slab_init(&c->slab, &c->frames, sizeof(struct thread));
 	list_init(&c->memory_gone);
 	account_init(c);
 }

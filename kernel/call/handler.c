@@ -20,7 +20,7 @@ handler_of(struct thread *t)
 		return t->made;
 	t->made = quota_alloc(t->proc->quota, &t->cluster->slab, sizeof(*t->made));
 	if (t->made != NULL)
-		hal_publish(t->made, slab_size(sizeof(*t->made)));
+		hal_publish(t->made, slab_size(&t->cluster->slab, sizeof(*t->made)));
 	return t->made;
 }
 

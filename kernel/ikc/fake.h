@@ -76,6 +76,8 @@ bool coro_cas32(volatile uint32_t *p, uint32_t o, uint32_t v, const char *f, int
 	{ fake_step_taken(f, l); return *p == o && (*p = v, true); }
 uint64_t hal_paddr(const void *kernel) { return (uint64_t)(uintptr_t)kernel; }
 void hal_zero_pages(void *kernel, size_t bytes) { memset(kernel, 0, bytes); }
+void hal_shared_region(void *base, size_t len) { (void)base, (void)len; }
+void hal_shared_region_end(void *base, size_t len) { (void)base, (void)len; }
 void coro_fence(const char *f, int l) { fake_step_taken(f, l); }
 void coro_publish(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; fake_step_taken(f, l); }
 void coro_acquire(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; fake_step_taken(f, l); }
@@ -276,7 +278,7 @@ fake_memory_init(struct fake_cluster *f)
 {
 	f->pages = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
 	frames_init(&f->c.frames, f->frame, f->pages, (char *)f->pages + FAKE_PAGES * HAL_PAGE_BYTES);
-	slab_init(&f->c.slab, &f->c.frames);
+	slab_init(&f->c.slab, &f->c.frames, sizeof(struct thread));
 	quota_init(&f->c.all, &f->c.frames);
 }
 
@@ -308,7 +310,6 @@ fake_boot(unsigned cluster)
 	f->c.record = &fake_record;
 	f->c.id = cluster;
 	f->c.cores = 1;
-	f->c.threads_max = f->c.threads_used = FAKE_THREADS;
 	f->c.proc = f->proc;
 	f->c.procs_max = 2;
 	f->core.cluster = &f->c;
@@ -318,8 +319,8 @@ fake_boot(unsigned cluster)
 	fake_process_init(f, 0);
 	fake_process_init(f, 1);
 	hal_noc_init(&fake_record);
-	f->memory = aligned_alloc(64, ikc_bytes(&fake_record, FAKE_THREADS));
-	memset(f->memory, 0xa5, ikc_bytes(&fake_record, FAKE_THREADS));
+	f->memory = aligned_alloc(64, ikc_bytes(&fake_record));
+	memset(f->memory, 0xa5, ikc_bytes(&fake_record));
 	ikc_init(&f->c, f->memory);
 	f->up = true;
 }

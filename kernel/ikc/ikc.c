@@ -40,7 +40,7 @@ carve(struct carve *from, size_t count, size_t bytes)
 }
 
 static void
-lay_out(struct ikc_state *s, const struct boot_record *r, uint32_t threads, struct carve *from)
+lay_out(struct ikc_state *s, const struct boot_record *r, struct carve *from)
 {
 	s->clusters = r->clusters;
 	s->mailbox_ports = r->mailbox_ports;
@@ -53,17 +53,16 @@ lay_out(struct ikc_state *s, const struct boot_record *r, uint32_t threads, stru
 	s->out = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->out));
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
-	s->move = carve(from, threads, sizeof(*s->move));
 	s->look = carve(from, BITMAP_WORDS(queues_of(s)), sizeof(*s->look));
 }
 
 size_t
-ikc_bytes(const struct boot_record *record, uint32_t threads)
+ikc_bytes(const struct boot_record *record)
 {
 	struct ikc_state s;
 	struct carve from = {NULL, 0};
 
-	lay_out(&s, record, threads, &from);
+	lay_out(&s, record, &from);
 	return from.used;
 }
 
@@ -111,8 +110,8 @@ ikc_init(struct cluster *c, void *memory)
 	struct carve from = {memory, 0};
 
 	memset(s, 0, sizeof(*s));
-	memset(memory, 0, ikc_bytes(c->record, c->threads_max));
-	lay_out(s, c->record, c->threads_max, &from);
+	memset(memory, 0, ikc_bytes(c->record));
+	lay_out(s, c->record, &from);
 	list_init(&s->walks);
 	list_init(&s->mark);
 	list_init(&s->missed);

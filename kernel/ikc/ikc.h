@@ -28,7 +28,25 @@ struct mail_in;
 struct mail_out;
 struct portal_in;
 struct portal_allow;
-struct portal_move;
+
+/* What the home core tells the core that moves the data, once per transfer. */
+struct portal_info {
+	uint8_t cluster;
+	uint8_t port;			/* of the receiver */
+	uint8_t local_port;
+	uint8_t sequence;
+	uint32_t incarnation;		/* of the peer */
+};
+
+/* A transfer, as the core that moves the data sees it: that of its thread. */
+struct portal_move {
+	struct portal_info info;
+	int handle;
+	uint32_t block;			/* bytes of the block under way */
+	uintptr_t addr;
+	uint64_t len;
+	uint64_t done;			/* bytes that arrived */
+};
 
 struct ikc_state {
 	/* constant after boot */
@@ -45,7 +63,6 @@ struct ikc_state {
 	struct mail_out *out;		/* [clusters * mailbox_ports]: our slots at the peers */
 	struct portal_in *portal;	/* [portal_ports] */
 	struct portal_allow *allow;	/* [clusters * portal_ports]: what the peers' portals allow us */
-	struct portal_move *move;	/* [threads], each used by its thread's core */
 	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */
 	uint32_t looked;		/* activity when home last found nothing to do */
@@ -70,12 +87,12 @@ struct ikc_state {
 	struct list missed;		/* threads that found several output slots full */
 };
 
-/* Bytes of cluster memory that the tables of a cluster with so many thread-table entries need. */
-size_t ikc_bytes(const struct boot_record *record, uint32_t threads);
+/* Bytes of cluster memory that the tables need. */
+size_t ikc_bytes(const struct boot_record *record);
 
 /*
  * Set up c->ikc in `memory` (ikc_bytes, aligned to HAL_CACHE_LINE, any content) and say hello to the clusters that are up. After hal_noc_init;
- * c->record, id, cores, and threads_max must be set.
+ * c->record, id and cores must be set.
  */
 void ikc_init(struct cluster *c, void *memory);
 

@@ -9,12 +9,6 @@
 #include <kernel/call/kcall_core.h>
 #include <kernel/ikc/state.h>
 
-static struct portal_move *
-move_of(struct thread *t)
-{
-	return &t->cluster->ikc.move[ID_INDEX(t->tid)];
-}
-
 static struct thread *
 running_thread(void)
 {
@@ -64,7 +58,7 @@ start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *
 	long result;
 
 	args->caller = caller;
-	args->a[0] = (unsigned long)(long)move_of(caller)->handle;
+	args->a[0] = (unsigned long)(long)caller->move.handle;
 	result = am_call_kernel(core_self(), home, args, offsetof(struct kcall_args, data) + sizeof(struct portal_info));
 	if (result == PORTAL_GO) {
 		struct portal_info info;
@@ -79,7 +73,7 @@ start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *
 static long
 step(struct thread *caller, kcall_serve_fn *home, long status, long (*go)(struct hal_frame *, long, const void *))
 {
-	unsigned long values[2] = {(unsigned long)(long)move_of(caller)->handle, (unsigned long)status};
+	unsigned long values[2] = {(unsigned long)(long)caller->move.handle, (unsigned long)status};
 	long result = ikc_call_home(caller, home, values, 2);
 
 	return result == -E_PARK ? park(caller, go) : result;
@@ -133,7 +127,7 @@ static long
 portal_write_go(struct hal_frame *frame, long result, const void *data)
 {
 	struct thread *t = running_thread();
-	struct portal_move *m = move_of(t);
+	struct portal_move *m = &t->move;
 
 	(void)frame;
 	if (result < 0)
@@ -158,7 +152,7 @@ kc_portal_write(struct thread *caller, int portal, unsigned long addr, unsigned 
 		return -E_INVAL;
 	if (is_absent(caller, addr, len, false))
 		return -E_PROBE;
-	move_init(move_of(caller), portal, addr, len);
+	move_init(&caller->move, portal, addr, len);
 	return start(caller, portal_write_start, portal_write_go);
 }
 
@@ -196,7 +190,7 @@ static long
 portal_read_go(struct hal_frame *frame, long result, const void *data)
 {
 	struct thread *t = running_thread();
-	struct portal_move *m = move_of(t);
+	struct portal_move *m = &t->move;
 
 	(void)frame;
 	if (result < 0)
@@ -219,6 +213,6 @@ kc_portal_read(struct thread *caller, int portal, unsigned long addr, unsigned l
 		return -E_INVAL;
 	if (is_absent(caller, addr, len, true))
 		return -E_PROBE;
-	move_init(move_of(caller), portal, addr, len);
+	move_init(&caller->move, portal, addr, len);
 	return start(caller, portal_read_start, portal_read_go);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of kernel/ikc share. Private to this folder. All of it is the home core's but struct portal_move, which belongs to the
- * core of the thread that moves data.
+ * What the files of kernel/ikc share. Private to this folder. All of it is the home core's.
  */
 #ifndef KERNEL_IKC_STATE_H
 #define KERNEL_IKC_STATE_H
@@ -245,25 +244,6 @@ struct portal_allow {
 	uint8_t valid;
 	uint8_t local_port;
 	uint8_t sequence;
-};
-
-/* What the home core tells the core that moves the data, once per transfer. */
-struct portal_info {
-	uint8_t cluster;
-	uint8_t port;			/* of the receiver */
-	uint8_t local_port;
-	uint8_t sequence;
-	uint32_t incarnation;		/* of the peer */
-};
-
-/* A transfer, as the core that moves the data sees it. */
-struct portal_move {
-	_Alignas(HAL_CACHE_LINE) struct portal_info info;
-	int handle;
-	uint32_t block;			/* bytes of the block under way */
-	uintptr_t addr;
-	uint64_t len;
-	uint64_t done;			/* bytes that arrived */
 };
 
 static inline struct portal_allow *

@@ -15,6 +15,7 @@
 #define TABLES 3u
 #define OBJECTS 10u
 #define COPIES 4000u
+#define RECORD 1280u
 
 static unsigned char *memory;
 static struct frames frames;
@@ -43,6 +44,20 @@ void
 hal_zero_pages(void *kernel, size_t bytes)
 {
 	memset(kernel, 0, bytes);
+}
+
+void
+hal_shared_region(void *base, size_t len)
+{
+	(void)base;
+	(void)len;
+}
+
+void
+hal_shared_region_end(void *base, size_t len)
+{
+	(void)base;
+	(void)len;
 }
 
 void
@@ -81,7 +96,7 @@ begin(size_t limit)
 		memory = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
 	memset(&frames, 0, sizeof(frames));
 	frames_init(&frames, entries, memory, memory + PAGES * HAL_PAGE_BYTES);
-	slab_init(&slab, &frames);
+	slab_init(&slab, &frames, RECORD);
 	quota_init(&all, &frames);
 	all.limit[QUOTA_BYTES] = (size_t)-1;
 	for (unsigned i = 0; i < 2; i++) {
@@ -220,7 +235,7 @@ TEST(used_up_memory_is_an_error_and_not_charged)
 	before = quota[0]->used[QUOTA_BYTES];
 	expect_eq(handle_new(&table[0], &object[0], RIGHTS_ALL), -E_NOMEM);
 	expect_eq(quota[0]->used[QUOTA_BYTES], before);
-	expect_eq(all.used[QUOTA_BYTES], 2 * slab_size(sizeof(struct quota)));
+	expect_eq(all.used[QUOTA_BYTES], 2 * slab_size(&slab, sizeof(struct quota)));
 	/* while others find nothing, the cluster's own account has the reserve */
 	frames_free(&frames, 1 + PAGES / 2, 1);
 	table[0].quota = &all;

@@ -3,7 +3,9 @@
  * Accounts: see quota.h.
  */
 #include <base/check.h>
+#include <abi/errors.h>
 #include <base/str.h>
+#include <base/tune.h>
 #include <hal/mmu.h>
 #include <kernel/mem/frame.h>
 #include <kernel/object/quota.h>
@@ -65,8 +67,8 @@ fits(size_t n, size_t used, size_t limit)
 }
 
 /* Small pieces come from pages, so of bytes the free pages count, not what is charged. */
-bool
-quota_has_room(const struct quota *q, enum quota_kind kind, size_t n)
+hot_inline bool
+has_room(const struct quota *q, enum quota_kind kind, size_t n)
 {
 	size_t keep = q->parent == NULL || q->is_served_first ? 0 : reserve[kind];
 
@@ -79,12 +81,24 @@ quota_has_room(const struct quota *q, enum quota_kind kind, size_t n)
 }
 
 bool
+quota_has_room(const struct quota *q, enum quota_kind kind, size_t n)
+{
+	return has_room(q, kind, n);
+}
+
+hot_inline void
+charge(struct quota *q, enum quota_kind kind, size_t n)
+{
+	for (; q != NULL; q = q->parent)
+		q->used[kind] += n;
+}
+
+bool
 quota_charge(struct quota *q, enum quota_kind kind, size_t n)
 {
 	if (!quota_has_room(q, kind, n))
 		return false;
-	for (; q != NULL; q = q->parent)
-		q->used[kind] += n;
+	charge(q, kind, n);
 	return true;
 }
 
@@ -98,19 +112,49 @@ quota_refund(struct quota *q, enum quota_kind kind, size_t n)
 void *
 quota_alloc(struct quota *q, struct slab *s, size_t bytes)
 {
-	void *piece;
+	size_t size = slab_size(s, bytes);
+	void *piece = quota_has_room(q, QUOTA_BYTES, size) ? slab_alloc(s, bytes) : NULL;
 
-	if (!quota_charge(q, QUOTA_BYTES, slab_size(bytes)))
-		return NULL;
-	piece = slab_alloc(s, bytes);
 	if (piece == NULL)
-		quota_refund(q, QUOTA_BYTES, slab_size(bytes));
-	return piece;
+		return NULL;
+	charge(q, QUOTA_BYTES, size);
+	return memset(piece, 0, size);
 }
 
 void
 quota_free(struct quota *q, struct slab *s, void *piece, size_t bytes)
 {
 	slab_free(s, piece);
-	quota_refund(q, QUOTA_BYTES, slab_size(bytes));
+	quota_refund(q, QUOTA_BYTES, slab_size(s, bytes));
+}
+
+long
+quota_take_thread(struct quota *q, struct slab *s, void **record)
+{
+	size_t bytes = s->record;
+	void *piece;
+
+	if (unlikely(!has_room(q, QUOTA_THREADS, 1)))
+		return -E_NOSPC;
+	piece = likely(has_room(q, QUOTA_BYTES, bytes)) ? slab_alloc(s, bytes) : NULL;
+	if (unlikely(piece == NULL))
+		return -E_NOMEM;
+	for (; q != NULL; q = q->parent) {
+		q->used[QUOTA_THREADS]++;
+		q->used[QUOTA_BYTES] += bytes;
+	}
+	*record = piece;
+	return 0;
+}
+
+void
+quota_give_thread(struct quota *q, struct slab *s, void *record)
+{
+	size_t bytes = s->record;
+
+	slab_free(s, record);
+	for (; q != NULL; q = q->parent) {
+		q->used[QUOTA_THREADS]--;
+		q->used[QUOTA_BYTES] -= bytes;
+	}
 }

@@ -17,7 +17,7 @@ struct frames;
 struct slab;
 
 enum quota_kind {
-	QUOTA_BYTES,		/* page frames, page tables, and pieces for handles, views, endpoints, areas and accounts */
+	QUOTA_BYTES,		/* page frames, page tables, and pieces: threads, handles, views, ... */
 	QUOTA_THREADS,
 	QUOTA_PROCS,
 	QUOTA_KINDS
@@ -57,8 +57,19 @@ bool quota_charge(struct quota *q, enum quota_kind kind, size_t n);
 
 void quota_refund(struct quota *q, enum quota_kind kind, size_t n);
 
-/* A piece (slab.h) that is charged to an account; NULL: that, or the cluster's memory, is used up. */
+/*
+ * A piece (slab.h) that is charged to an account, filled with zeros; NULL: that, or the cluster's
+ * memory, is used up.
+ */
 void *quota_alloc(struct quota *q, struct slab *s, size_t bytes);
 void quota_free(struct quota *q, struct slab *s, void *piece, size_t bytes);
+
+/*
+ * A thread and its record (slab.h), with whatever that held, charged to an account together. 0 and
+ * *record; -E_NOSPC: there are as many threads as the account may have; -E_NOMEM: its memory, or the
+ * cluster's, is used up.
+ */
+long quota_take_thread(struct quota *q, struct slab *s, void **record);
+void quota_give_thread(struct quota *q, struct slab *s, void *record);
 
 #endif

@@ -61,9 +61,11 @@ priority_serve(struct kcall_args *args)
 		return -E_ACCES;
 	p->priority = (uint32_t)priority;
 	for (unsigned n = 0; n < THREADS_PER_STEP && args->a[2] < c->threads_used; n++) {
-		struct thread *t = &c->thread[args->a[2]++];
+		struct thread *t = thread_at(c, (uint32_t)args->a[2]++);
 
-		if (t->state != THREAD_FREE && t->proc == p && hal_load32(&t->priority) > p->priority)
+		if (t == NULL || t->state == THREAD_FREE || t->proc != p)
+			continue;
+		if (hal_load32(&t->priority) > p->priority)
 			hal_store32(&t->priority, p->priority);
 	}
 	return args->a[2] < c->threads_used ? -E_AGAIN : 0;

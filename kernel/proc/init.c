@@ -144,6 +144,8 @@ init_start(struct cluster *c)
 	stack = make_stack(p, base);
 	context_init(&ctx, base + (uintptr_t)c->record->init_entry, stack, stack + offsetof(struct init_stack, startup), 0);
 	check(thread_new(p, &ctx, service_core(c)) == (long)FIRST_HANDLE(0));
+	/* the record of this thread stays, whatever becomes of it: guests call in its name */
+	object_get(&thread_at(c, 0)->object);
 	check(handle_new(&p->handles, &c->authority, RIGHTS_ALL) == (long)FIRST_HANDLE(1));
 }
 

@@ -205,10 +205,10 @@ static bool
 drop_work(struct cluster *c, struct process *p)
 {
 	for (unsigned n = 0; n < THREADS_LOOKED && p->looked < c->threads_used; n++) {
-		struct thread *t = &c->thread[p->looked];
+		struct thread *t = thread_at(c, p->looked);
 
 		p->looked++;
-		if (t->state == THREAD_FREE || t->proc != p)
+		if (t == NULL || t->state == THREAD_FREE || t->proc != p)
 			continue;
 		thread_wait_end(t);
 		if (t->transfer != NULL)

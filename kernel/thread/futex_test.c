@@ -23,6 +23,7 @@ static struct cluster c;
 static struct core core[2];
 static struct process proc[2];
 static struct thread thread[THREADS];
+static uintptr_t place[THREADS];
 static uint16_t ring[SLOTS];
 static unsigned steps, dies_after;
 static struct thread *latecomer;	/* sleeps on WORD after the first step */
@@ -69,7 +70,7 @@ begin(void)
 	memset(core, 0, sizeof(core));
 	memset(thread, 0, sizeof(thread));
 	c.core = core;
-	c.thread = thread;
+	c.thread = place;
 	core[1].cluster = &c;
 	core[1].id = 1;
 	core[1].role = ROLE_AC;
@@ -79,6 +80,7 @@ begin(void)
 	for (unsigned i = 0; i < 64; i++)
 		list_init(&c.futex[i]);
 	for (int i = 0; i < THREADS; i++) {
+		place[i] = (uintptr_t)&thread[i];
 		thread[i].cluster = &c;
 		thread[i].proc = &proc[0];
 		thread[i].core = &core[1];

@@ -2,6 +2,7 @@
  *
  * Guests: see hal/guest.h.
  */
+#include <base/str.h>
 #include <kernel/call/kcall_core.h>
 #include <hal/guest.h>
 #include <kernel/thread/run.h>
@@ -33,8 +34,10 @@ enter_serve(struct kcall_args *args)
 	e = thread_make(p, &c->core[args->a[0]], &t);
 	if (e != 0)
 		return e;
+	memset(&t->frame, 0, sizeof(t->frame));
 	t->state = THREAD_READY;
-	return t->tid;
+	args->a[0] = (unsigned long)t;
+	return 0;
 }
 
 int
@@ -43,18 +46,21 @@ kernel_guest_enter(void *home, unsigned core, uintptr_t image, struct guest_thre
 	struct cluster *c = ((struct core *)home)->cluster;
 	struct core *self = &c->core[core];
 	struct kcall_args *args = kcall_args(self);
-	long tid;
+	long e;
 
 	hal_core_set_local(self);
 	ready_drain(self);
 	run_queue_init(self);
-	args->caller = &c->thread[0];	/* of init, which lives: there is no thread yet that calls */
+	hal_acquire(&c->thread[0], sizeof(c->thread[0]));
+	/* there is no thread yet that calls: init's first one, whose record stays */
+	args->caller = thread_at(c, 0);
 	args->a[0] = core;
 	args->a[1] = image;
-	tid = am_call_kernel(self, enter_serve, args, offsetof(struct kcall_args, a) + 2 * sizeof(args->a[0]));
-	if (tid < 0)
-		return (int)tid;
-	self->current = &c->thread[ID_INDEX(tid)];
+	e = am_call_kernel(self, enter_serve, args,
+		offsetof(struct kcall_args, a) + 2 * sizeof(args->a[0]));
+	if (e < 0)
+		return (int)e;
+	self->current = (struct thread *)args->a[0];
 	self->space = &self->current->proc->space;
 	*g = (struct guest_thread){self->current->now, self->space};
 	return self->current->handle;
@@ -69,9 +75,11 @@ leave_serve(struct kcall_args *args)
 	if (sweeps_want(t->cluster, t->core->id))
 		return -E_AGAIN;
 	bitmap_clear(p->cores, t->core->id);
+	object_get(&t->object);
 	thread_end(t, 0);
 	if (t->state == THREAD_ZOMBIE)
 		thread_release(t);
+	object_put(&t->object);
 	return 0;
 }
 
@@ -89,9 +97,9 @@ kernel_guest_leave(void)
 	} while (result != 0 && self->doomed == NULL);
 	if (result != 0)
 		return false;
-	/* after this none will come, for nobody knows of this core any more */
-	am_serve_posts(self);
+	/* its record is gone. After this no post will come, for nobody knows of this core any more */
 	self->current = NULL;
+	am_serve_posts(self);
 	self->space = NULL;
 	return true;
 }

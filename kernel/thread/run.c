@@ -68,12 +68,15 @@ drain(struct core *core, uint32_t put)
 	r->got = put;
 	do {
 		uint16_t *slot = &r->slot[(int32_t)(got & r->mask)];
+		uintptr_t *place;
 		struct thread *t;
 		uint32_t what;
 
 		hal_acquire(slot, sizeof(*slot));
 		what = *slot;
-		t = &c->thread[what >> 1];
+		place = &c->thread[what >> 1];
+		hal_acquire(place, sizeof(*place));
+		t = (struct thread *)*place;
 		if (unlikely((what & READY_FIRST) != 0)) {
 			hal_acquire(t, offsetof(struct thread, state));
 			hal_acquire(&t->proc->space, offsetof(struct process, state));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread table and the placement of threads on cores. Home core.
+ * The records of threads, their places in the thread table, and the cores they are placed on. Home.
  */
 #include <base/str.h>
 #include <base/tune.h>
@@ -11,50 +11,75 @@
 struct thread *
 thread_find(struct cluster *c, int tid)
 {
-	uint32_t i = ID_INDEX(tid);
-	struct thread *t = &c->thread[i];
+	uint32_t place = ID_INDEX(tid);
+	struct thread *t;
 
-	if (tid <= 0 || i >= c->threads_used || t->state == THREAD_FREE || t->tid != tid)
+	if (tid <= 0 || place >= c->threads_used)
 		return NULL;
-	return t;
+	t = thread_at(c, place);
+	return t != NULL && t->state != THREAD_FREE && t->tid == tid ? t : NULL;
 }
 
-/* An entry of the table, cleared but for its generation, charged to an account; NULL if the table or the account is full. */
-static struct thread *
-entry_take(struct cluster *c, struct quota *q)
+/*
+ * A thread gets a place of the table, and by that its number. There is one, for the cluster's account
+ * has no more threads.
+ */
+static void
+place_take(struct cluster *c, struct thread *t)
 {
-	struct list *node;
-	struct thread *t;
-	uint32_t generation = 0, index;
+	uint32_t place = c->threads_free, generation = c->thread_generation;
 
-	if (unlikely(!quota_charge(q, QUOTA_THREADS, 1)))
-		return NULL;
-	node = list_pop_front(&c->threads_free);
-	if (likely(node != NULL)) {
-		t = list_entry(node, struct thread, siblings);
-		generation = t->generation;
-		index = ID_INDEX(t->tid);
-	} else {
-		index = c->threads_used++;	/* no more than the cluster's account has */
-		t = &c->thread[index];
-	}
-	memset(t, 0, sizeof(*t));
+	if (likely(place < c->threads_max))
+		c->threads_free = (uint32_t)(c->thread[place] >> 1);
+	else
+		place = c->threads_used++;
+	c->thread[place] = (uintptr_t)t;
+	hal_publish(&c->thread[place], sizeof(c->thread[place]));
+	generation = likely(generation < ID_GENERATION_MAX) ? generation + 1 : 1;
+	c->thread_generation = generation;
+	t->tid = (int)(generation << ID_INDEX_BITS | place);
+}
+
+static void
+place_give(struct cluster *c, uint32_t place)
+{
+	c->thread[place] = THREAD_PLACE_FREE(c->threads_free);
+	c->threads_free = place;
+}
+
+/*
+ * A record with a place in the table, charged to an account. 0 and *thread; -E_NOSPC: no place;
+ * -E_NOMEM: no memory.
+ */
+static long
+record_take(struct cluster *c, struct quota *q, struct thread **thread)
+{
+	struct thread *t;
+	void *record;
+	long e = quota_take_thread(q, &c->slab, &record);
+
+	if (unlikely(e != 0))
+		return e;
+	t = record;
+	memset(&t->handler, 0, offsetof(struct thread, sweep) - offsetof(struct thread, handler));
 	hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */
-	t->generation = likely(generation < ID_GENERATION_MAX) ? generation + 1 : 1;
-	t->tid = (int)(t->generation << ID_INDEX_BITS | index);
+	place_take(c, t);
 	t->cluster = c;
 	t->now = &t->frame;
 	object_init(&t->object, OBJECT_THREAD);
 	list_init(&t->joiners);
 	list_init(&t->wait.link);
-	return t;
+	*thread = t;
+	return 0;
 }
 
 static void
-entry_give(struct thread *t, struct quota *q)
+record_give(struct thread *t, struct quota *q)
 {
-	quota_refund(q, QUOTA_THREADS, 1);
-	list_push_front(&t->cluster->threads_free, &t->siblings);
+	struct cluster *c = t->cluster;
+
+	place_give(c, ID_INDEX(t->tid));
+	quota_give_thread(q, &c->slab, t);
 }
 
 /* A thread leaves its process. */
@@ -89,7 +114,7 @@ thread_unreferenced(struct thread *t)
 	if (t->state == THREAD_ZOMBIE)
 		leave_process(t);
 	if (t->state == THREAD_FREE)
-		entry_give(t, t->proc->quota);
+		record_give(t, t->proc->quota);
 }
 
 static bool
@@ -171,18 +196,18 @@ core_choose(struct cluster *c, const struct process *p, int core)
 	return &c->core[core];
 }
 
-/* A table entry and the thread's handle. 0 and *thread, or an error. */
+/* A record and the thread's handle. 0 and *thread, or an error. */
 static long
-named_entry_take(struct process *p, struct cluster *c, struct thread **thread)
+named_record_take(struct process *p, struct cluster *c, struct thread **thread)
 {
-	struct thread *t = entry_take(c, p->quota);
-	long handle;
+	struct thread *t;
+	long handle = record_take(c, p->quota, &t);
 
-	if (t == NULL)
-		return -E_NOSPC;
+	if (unlikely(handle != 0))
+		return handle;
 	handle = handle_new(&p->handles, &t->object, THREAD_RIGHTS);
 	if (unlikely(handle < 0)) {
-		entry_give(t, p->quota);
+		record_give(t, p->quota);
 		return handle;
 	}
 	t->handle = (int)handle;
@@ -195,7 +220,7 @@ thread_make(struct process *p, struct core *at, struct thread **thread)
 {
 	struct cluster *c = at->cluster;
 	struct thread *t;
-	long e = named_entry_take(p, c, &t);
+	long e = named_record_take(p, c, &t);
 
 	if (unlikely(e != 0))
 		return e;
@@ -227,7 +252,7 @@ thread_new(struct process *p, const struct context *ctx, int core)
 	e = thread_make(p, at, &t);
 	if (unlikely(e != 0))
 		return e;
-	hal_frame_from_context(&t->frame, ctx);
+	hal_frame_new(&t->frame, ctx);
 	thread_launch(t);
 	return t->handle;
 }

@@ -21,7 +21,8 @@ struct thread *thread_find(struct cluster *c, int tid);
 
 /*
  * Create a thread of `p` from a register context and make it ready. Returns its handle, in the table of `p`; -E_INVAL: bad context, or
- * no core of `p`; -E_NOSPC: table full; -E_NOMEM, -E_MFILE: no handle.
+ * no core of `p`;
+ * -E_NOSPC: there are as many as may be; -E_NOMEM: no memory for it or its handle; -E_MFILE: no handle.
  */
 long thread_new(struct process *p, const struct context *ctx, int core);
 
@@ -34,7 +35,10 @@ void thread_unreferenced(struct thread *t);
 /* A thread will not run again: its core has room for another. */
 void thread_unplace(struct thread *t);
 
-/* A thread that is in no queue and on no core is gone: its own handle is closed; with the last one its table entry is free. */
+/*
+ * A thread that is in no queue and on no core is gone: its own handle is closed; with the last one
+ * its record is gone, too.
+ */
 void thread_release(struct thread *t);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads of the real kernel under the coroutine scheduler: storms of create and join, sleep and wake-up, a futex lock and a futex turn.
+ * Threads of the real kernel under the coroutine scheduler: storms of create and join, sleep and
+ * wake-up, a futex lock and a futex turn, handles of threads that have ended while others begin.
  * Nothing is lost, every value comes once, and at the end nothing is left.
  *
  * usage: kernel_threads [COUNT [FIRST]]
@@ -191,24 +192,76 @@ sleep_test(void)
 	coro_check(join(tid) == 6);
 }
 
-static uint64_t
-threads(void)
+static void
+sleeper(uintptr_t arg)
 {
-	coro_check(KC(KC_STATS, STATS_THREADS, &shared.value) == 0);
+	long bits = KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER);
+
+	KC(KC_THREAD_EXIT, arg + (uintptr_t)bits);
+}
+
+/* A handle of a thread that is over names none of those that begin after it. */
+static void
+stale_test(void)
+{
+	long copy[THREADS], tid[THREADS];
+
+	run.step = 500;
+	for (unsigned i = 0; i < THREADS; i++) {
+		long own = start(i, worker, i, ANY_CORE);
+
+		copy[i] = KC(KC_HANDLE_DUPLICATE, own, SELF, RIGHTS_ALL);
+		coro_check(copy[i] > 0 && join(own) == (long)i * 3);
+		tid[i] = start(i, sleeper, i * 10, ANY_CORE);
+	}
+	for (unsigned i = 0; i < THREADS; i++) {
+		coro_check(KC(KC_THREAD_WAKEUP, copy[i], 4) == -E_SRCH);
+		coro_check(KC(KC_EVENT_BIND, EVENT_THREAD, copy[i], 3) == -E_SRCH);
+		coro_check(KC(KC_THREAD_JOIN, copy[i], &shared.value, FOREVER) == -E_SRCH);
+	}
+	for (unsigned i = 0; i < THREADS; i++) {
+		coro_check(KC(KC_HANDLE_CLOSE, copy[i]) == 0);
+		coro_check(KC(KC_THREAD_WAKEUP, tid[i], 2) == 0);
+		coro_check(join(tid[i]) == (long)i * 10 + 2);
+	}
+}
+
+static uint64_t
+stats(int what)
+{
+	coro_check(KC(KC_STATS, what, &shared.value) == 0);
 	return shared.value;
+}
+
+/* The most handles that a test of this program has at once have places in the table. */
+static void
+grow_table(void)
+{
+	long copy[2 * THREADS], own = KC(KC_THREAD_SELF);
+
+	for (unsigned i = 0; i < 2 * THREADS; i++)
+		copy[i] = KC(KC_HANDLE_DUPLICATE, own, SELF, RIGHTS_ALL);
+	for (unsigned i = 0; i < 2 * THREADS; i++)
+		coro_check(KC(KC_HANDLE_CLOSE, copy[i]) == 0);
 }
 
 static void
 program(uintptr_t arg)
 {
-	uint64_t before = threads();
+	static const int same[] = {STATS_THREADS, STATS_FRAMES_FREE, STATS_PIECE_PAGES};
+	uint64_t before[3];
 
 	(void)arg;
+	grow_table();
+	for (int i = 0; i < 3; i++)
+		before[i] = stats(same[i]);
 	storm();
 	lock_test();
 	turn_test();
 	sleep_test();
-	coro_check(threads() == before);
+	stale_test();
+	for (int i = 0; i < 3; i++)
+		coro_check(stats(same[i]) == before[i]);
 	coro_finish(0);
 }
 

@@ -15,13 +15,25 @@ BUILD = os.path.join(ROOT, "build", "coroutine")
 SEEDS = 100
 PATIENCE_S = 60
 HANDLE, QUOTA, HANDLER = "kernel/object/handle.c", "kernel/object/quota.c", "kernel/call/handler.c"
+TABLE, RUN = "kernel/thread/table.c", "kernel/thread/run.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
     ("kernel_limits", "what is freed stays charged", QUOTA,
-     "slab_free(s, piece);\n\tquota_refund(q, QUOTA_BYTES, slab_size(bytes));", "slab_free(s, piece);"),
+     "slab_free(s, piece);\n\tquota_refund(q, QUOTA_BYTES, slab_size(s, bytes));",
+     "slab_free(s, piece);"),
     ("kernel_limits", "limits are not looked at", QUOTA,
      "return used <= limit && n <= limit - used;", "return n != 0 || used <= limit;"),
+    ("kernel_limits", "a record stays when its thread gets no handle", TABLE,
+     "\t\trecord_give(t, p->quota);\n\t\treturn handle;", "\t\treturn handle;"),
+    ("kernel_threads", "a record is given back while a handle names it", TABLE,
+     "\thandle_close_own(&t->proc->handles, t->handle, &t->object);\n\tobject_put(&t->object);",
+     "\thandle_close_own(&t->proc->handles, t->handle, &t->object);\n"
+     "\tt->object.refs--;\n\trecord_give(t, t->proc->quota);"),
+    ("kernel_threads", "a record stays when no handle names it any more", TABLE,
+     "\tif (t->state == THREAD_FREE)\n\t\trecord_give(t, t->proc->quota);\n", ""),
+    ("kernel_kill", "threads are given back while a core runs them", RUN,
+     "\t\tcore->doomed = post->sweep;\n\t\treturn;\n", "\t\tcore->doomed = post->sweep;\n"),
     ("kernel_views", "a revoked handle is used", HANDLE, "kind || !entry_is_alive(e))", "kind)"),
     ("kernel_views", "a revoked handle is copied", HANDLE,
      "if (e == NULL || !entry_is_alive(e))\n\t\treturn -E_BADF;\n\tif (to != from",

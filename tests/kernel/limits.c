@@ -14,6 +14,8 @@
 #define ROUNDS 3			/* the first is not compared: page tables of this process stay */
 #define CALLS 200
 #define TURNS 50
+#define SMALL_STACK 8192
+#define CROWD 100			/* threads at once that have so small a stack */
 #define SHARE 4				/* of what there is, that a process with limits gets: one in so many */
 #define PAGE kt_page_bytes()
 #define RW (PAGE_READ | PAGE_WRITE)
@@ -23,6 +25,7 @@ enum role {
 	EVERYTHING,			/* all of these in turn */
 	ROLES,
 	WORKER, PARENT,			/* makes and gives up some of everything; gives limits to a child */
+	STARVED,			/* makes threads without memory */
 	CALL_FLOOD, TEXT_FLOOD
 };
 
@@ -155,13 +158,20 @@ leave(uintptr_t arg)
 
 /* A thread that ends with a value, and whose stack is there. Its handle or an error. */
 static long
-small_thread(uintptr_t value)
+thread_on(uintptr_t stack, uintptr_t value)
 {
-	static unsigned char stack[8192] __attribute__((aligned(16)));
 	struct context ctx;
 
-	context_init(&ctx, (uintptr_t)leave, (uintptr_t)stack + sizeof(stack) - CONTEXT_CALL_BYTES, value, 0);
+	context_init(&ctx, (uintptr_t)leave, stack + SMALL_STACK - CONTEXT_CALL_BYTES, value, 0);
 	return kthread_create(&ctx, ANY_CORE);
+}
+
+static long
+small_thread(uintptr_t value)
+{
+	static unsigned char stack[SMALL_STACK] __attribute__((aligned(16)));
+
+	return thread_on((uintptr_t)stack, value);
 }
 
 /* One of everything, and back. 0, or what went wrong. */
@@ -223,6 +233,61 @@ parent(void)
 		return __LINE__;
 	if (kmem_alloc(proc, PAGE, RW, &at) != -E_NOMEM || khandle_close(proc) != 0)
 		return __LINE__;
+	return 0;
+}
+
+static const int of_threads[] = {STATS_THREADS, STATS_FRAMES_FREE, STATS_PIECE_PAGES};
+#define OF_THREADS ((int)(sizeof(of_threads) / sizeof(of_threads[0])))
+
+/* What a call that makes a thread changes when it fails for want of memory: nothing. */
+static bool
+fails_without_trace(void)
+{
+	uint64_t was[OF_THREADS];
+
+	for (int i = 0; i < OF_THREADS; i++)
+		was[i] = kt_stats(of_threads[i]);
+	for (int n = 0; n < CALLS; n++)
+		if (small_thread(1) != -E_NOMEM)
+			return false;
+	for (int i = 0; i < OF_THREADS; i++)
+		if (kt_stats(of_threads[i]) != was[i])
+			return false;
+	return true;
+}
+
+/*
+ * Memory is taken until there is none for a thread: the number of the line that is wrong, or 0.
+ * Threads that have ended keep their records until they are joined; one more fits when there is
+ * memory again.
+ */
+static int
+starved(void)
+{
+	uint64_t pages, stack, at;
+	long thread[CROWD], e = 0;
+	int n = 0;
+
+	if (kmem_alloc(SELF, 2 * PAGE, RW, &pages) != 0 ||
+			kmem_alloc(SELF, CROWD * SMALL_STACK, RW, &stack) != 0)
+		return __LINE__;
+	while (kmem_alloc(SELF, 64 * PAGE, RW, &at) == 0 || kmem_alloc(SELF, PAGE, RW, &at) == 0)
+		continue;
+	while (n < CROWD - 1 && (e = thread_on((uintptr_t)stack, (uintptr_t)n)) > 0) {
+		thread[n++] = e;
+		stack += SMALL_STACK;
+	}
+	if (e != -E_NOMEM || !fails_without_trace())
+		return __LINE__;
+	if (kpage_unmap(SELF, (unsigned long)pages, 2) != 0)
+		return __LINE__;
+	e = thread_on((uintptr_t)stack, (uintptr_t)n);
+	if (e < 0)
+		return __LINE__;
+	thread[n++] = e;
+	while (--n >= 0)
+		if (kt_join(thread[n]) != n)
+			return __LINE__;
 	return 0;
 }
 
@@ -415,6 +480,18 @@ TEST(a_child_gets_less_than_its_parent)
 	}
 }
 
+/* Without memory of its own account, and without any of the cluster's but what is kept for others. */
+TEST(a_thread_that_cannot_be_made_leaves_nothing)
+{
+	struct proc_quota most = {.bytes = 400 * PAGE, .threads = CROWD, .processes = 1};
+
+	for (int round = 0; round < ROUNDS; round++) {
+		expect_eq(kt_wait(begin_with(STARVED, report, report_memory, &most), NULL), 0);
+		expect_eq(kt_wait(begin(STARVED), NULL), 0);
+		balance(round > 1);
+	}
+}
+
 TEST(a_flood_keeps_nobody_from_being_served)
 {
 	for (uint32_t role = CALL_FLOOD; role <= TEXT_FLOOD; role++) {
@@ -436,6 +513,8 @@ child(uint32_t role, struct report *r)
 		work(r);
 	case PARENT:
 		return parent();
+	case STARVED:
+		return starved();
 	case CALL_FLOOD:
 	case TEXT_FLOOD:
 		return flood(role, r);
@@ -457,6 +536,7 @@ server_main(int argc, char **argv)
 	RUN(what_one_exhausts_is_there_for_the_next);
 	RUN(who_has_limits_disturbs_nobody);
 	RUN(a_child_gets_less_than_its_parent);
+	RUN(a_thread_that_cannot_be_made_leaves_nothing);
 	RUN(a_flood_keeps_nobody_from_being_served);
 	kt_end();
 }

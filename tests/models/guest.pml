@@ -5,8 +5,8 @@
  *
  * Shown: every sweep ends (home reaches its end state), and the guest gets away. After it has gone nobody serves its core.
  *
- * proves: kernel/thread/guest.c leave_serve 0dd70004b381
- * proves: kernel/thread/guest.c kernel_guest_leave c520d8d7b24f
+ * proves: kernel/thread/guest.c leave_serve 4fc4343b0302
+ * proves: kernel/thread/guest.c kernel_guest_leave 6fe884e13d2a
  * proves: kernel/mem/sweep.c sweeps_want 97c372885d87
  * proves: kernel/mem/sweep.c post_some 6bfaf74af9bb
  *

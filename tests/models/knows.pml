@@ -20,7 +20,7 @@
  * proves: kernel/thread/run.c thread_enter 307d8bd3d4c6
  * proves: kernel/thread/run.c core_drop_current 842194f88915
  * proves: kernel/thread/run.c core_evict 0bcdf674859a
- * proves: kernel/thread/table.c thread_make c42d4b940110
+ * proves: kernel/thread/table.c thread_make 50743839c660
  * proves: kernel/thread/table.c thread_unplace bc2ecb7bcb7a
  * proves: hal/cpu/riscv64/mmu.c hal_space_use 6a88e0484c0d
  * proves: hal/cpu/or1k/mmu.c hal_space_use 970fba639c0e

@@ -3,16 +3,16 @@
  * Preemption against wake-ups and kills. A time-sharing core runs LOW and, with -DTWO, another thread of the same priority; neither waits
  * for anything, and LOW makes CALLS calls to home. HIGH has the higher priority: it sleeps, is woken by home WAKES times in all (by an
  * event or a deadline, whatever ends its wait: see wait.pml), and its process may be killed at any moment. Home is another core. A thread stays with
- * its core; what changes the core is an entry of the thread table, which home gives to another thread once the killed one is gone.
+ * its core; what changes the core is the record of a thread, which home gives to another one once the killed one is gone.
  *
  * A core that computes is stopped by an interrupt or an armed tick only, so a wake-up that is lost ends the search in a state that is no end.
  * Shown: no wake-up is lost, whatever the core does when it comes; threads of one priority have their turns; one that is cut short goes on
- * before its equal; the tick is armed in user mode just while another thread can run; no core knows an entry that home gives away.
+ * before its equal; the tick is armed in user mode just while another thread can run; no core knows a record that home gives away.
  *
  * proves: kernel/thread/wait.c push_ready 71f4fdddadd9
  * proves: kernel/thread/wait.c thread_ready 6566c5ae45cd
  * proves: kernel/thread/wait.c interrupt_shared 38407bf8af12
- * proves: kernel/thread/run.c drain 9d210f375338
+ * proves: kernel/thread/run.c drain 6557033654fd
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c quantum_follow d9907110c5f6
  * proves: kernel/thread/run.c quantum_begin 0322bf243036

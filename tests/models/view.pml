@@ -18,7 +18,7 @@
  * proves: kernel/object/object.c object_handle_gone 9d29309c1f37
  * proves: kernel/ikc/endpoint.c wait_ends ff4ca30144dd
  * proves: kernel/ikc/endpoint.c ikc_handle_gone c2c089d3d80a
- * proves: kernel/proc/proc.c drop_work 83e97a10c1b3
+ * proves: kernel/proc/proc.c drop_work df7bafd968c9
  *
  * run: -DREVOKES=3
  * run: -DREVOKES=2 -DCLOSE

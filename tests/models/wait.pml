@@ -5,7 +5,7 @@
  * deadline, revocation of the object and the kill of the process come in any order and at any moment, also between the two messages.
  *
  * Shown: each wait ends exactly once, by a cause of its own; an event that came is not lost; a deadline never ends another wait than the one
- * that it was set for; once the process is dead and its table entry given back, nothing at home knows the thread; everybody reaches the end.
+ * that it was set for; once the process is dead and the thread's record given back, nothing at home knows the thread; everybody reaches the end.
  *
  * proves: kernel/thread/wait.c thread_park 437b1822233c
  * proves: kernel/thread/wait.c thread_wait_end ba3e1ea651b6
@@ -13,7 +13,7 @@
  * proves: kernel/thread/run.c park_serve 16da5c8868bd
  * proves: kernel/thread/run.c core_park 24baecda315a
  * proves: kernel/thread/deadline.c deadlines_poll f83142b4bbfd
- * proves: kernel/proc/proc.c drop_work 83e97a10c1b3
+ * proves: kernel/proc/proc.c drop_work df7bafd968c9
  *
  * run: -DWAITS=3
  * run: -DWAITS=3 -DREVOKE
