@@ -167,6 +167,58 @@ read_with_acquire(void)
 	coro_finish(0);
 }
 
+/* A page that is shared for a while, used otherwise, and shared again. */
+static uint32_t *
+page(void)
+{
+	return (uint32_t *)(void *)((char *)shared + 4096);
+}
+
+static void
+share(uint32_t value, uint32_t round)
+{
+	hal_shared_region(page(), 4096);
+	*page() = value;
+	hal_publish(page(), sizeof(uint32_t));
+	hal_store32(&shared->flag[0], round);
+	while (hal_load32(&shared->flag[1]) != round)
+		continue;
+	hal_shared_region_end(page(), 4096);
+}
+
+static void
+share_twice(void)
+{
+	share(1, 1);
+	*page() = 5;
+	share(6, 2);
+	coro_check(*page() == 6);
+	coro_finish(0);
+}
+
+static void
+look_twice(void)
+{
+	while (hal_load32(&shared->flag[0]) != 1)
+		continue;
+	hal_acquire(page(), sizeof(uint32_t));
+	coro_check(*page() == 1);
+	*page() = 9;
+	hal_publish(page(), sizeof(uint32_t));
+	hal_store32(&shared->flag[1], 1);
+	while (hal_load32(&shared->flag[0]) != 2)
+		continue;
+	coro_check(*page() == 9);
+	hal_acquire(page(), sizeof(uint32_t));
+	coro_check(*page() == 6);
+	hal_store32(&shared->flag[1], 2);
+}
+
+TEST(what_is_shared_again_is_as_stale_as_a_core_left_it)
+{
+	expect_eq(first_failure(share_twice, look_twice, 300), 0);
+}
+
 TEST(each_place_that_is_switched_off_is_noticed)
 {
 	char place[200];
@@ -429,6 +481,7 @@ main(void)
 {
 	RUN(the_same_seed_gives_the_same_run);
 	RUN(memory_is_stale_until_it_is_acquired);
+	RUN(what_is_shared_again_is_as_stale_as_a_core_left_it);
 	RUN(each_place_that_is_switched_off_is_noticed);
 	RUN(a_lost_doorbell_is_found_and_a_right_wait_loses_none);
 	RUN(a_missing_fence_is_found);
