@@ -119,7 +119,8 @@ TEST(lines_and_words_are_cut_off)
 
 	rest.len = strlen(rest.at);
 	expect(text_line(&rest, &line) && text_word(&line, &word) && text_is(word, "a"));
-	expect(text_word(&line, &word) && text_is(word, "bc") && !text_is(word, "b") && !text_is(word, "bcd"));
+	expect(text_word(&line, &word) && text_is(word, "bc") && !text_is(word, "b") &&
+		!text_is(word, "bcd"));
 	expect(!text_word(&line, &word));
 	expect(text_line(&rest, &line) && line.len == 0);
 	expect(text_line(&rest, &line) && text_is(line, "d"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpio "newc" reader: a 110-byte header of hexadecimal fields, the name, the data; name and data padded to 4 bytes.
+ * cpio "newc" reader: a 110-byte header of hexadecimal fields, the name, the data; name and data
+ * padded to 4 bytes.
  */
 #include <stdbool.h>
 #include <abi/errors.h>
@@ -42,7 +43,8 @@ read_field(const char *header, unsigned i, uint32_t *value)
 static bool
 magic_is_newc(const char *header)
 {
-	return str_len_max(header, 6) == 6 && memcmp(header, "07070", 5) == 0 && (header[5] == '1' || header[5] == '2');
+	return str_len_max(header, 6) == 6 && memcmp(header, "07070", 5) == 0 &&
+		(header[5] == '1' || header[5] == '2');
 }
 
 int
@@ -54,7 +56,8 @@ cpio_next(const void *archive, size_t len, size_t *at, struct cpio_file *file)
 
 	if (*at > len || len - *at < HEADER_BYTES || !magic_is_newc(header))
 		return -E_INVAL;
-	if (!read_field(header, FIELD_MODE, &mode) || !read_field(header, FIELD_FILESIZE, &file_bytes) ||
+	if (!read_field(header, FIELD_MODE, &mode) ||
+		!read_field(header, FIELD_FILESIZE, &file_bytes) ||
 	    !read_field(header, FIELD_NAMESIZE, &name_bytes))
 		return -E_INVAL;
 	left = len - *at - HEADER_BYTES;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reader for cpio archives in the "newc" format, in memory. Every length is checked against the archive.
+ * Reader for cpio archives in the "newc" format, in memory. Every length is checked against the
+ * archive.
  */
 #ifndef BASE_CPIO_H
 #define BASE_CPIO_H
@@ -9,7 +10,8 @@
 #include <stdint.h>
 
 struct cpio_file {
-	const char *name;	/* lies in the archive, ended by a zero byte, without a leading "./" */
+	/* lies in the archive, ended by a zero byte, without a leading "./" */
+	const char *name;
 	const void *data;	/* lies in the archive, aligned to 4 bytes at least */
 	size_t bytes;
 	uint32_t mode;
@@ -21,7 +23,9 @@ struct cpio_file {
  */
 int cpio_next(const void *archive, size_t len, size_t *at, struct cpio_file *file);
 
-/* Look a file up by its full name. 0, -E_NOENT, or -E_INVAL if the archive is malformed before it. */
+/*
+ * Look a file up by its full name. 0, -E_NOENT, or -E_INVAL if the archive is malformed before it.
+ */
 int cpio_find(const void *archive, size_t len, const char *name, struct cpio_file *file);
 
 #endif

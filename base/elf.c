@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ELF reader. Fields are fetched byte by byte: an image may lie at any address, and 32-bit kernels read it too.
+ * ELF reader. Fields are fetched byte by byte: an image may lie at any address, and 32-bit kernels
+ * read it too.
  */
 #include <abi/errors.h>
 #include <base/elf.h>
@@ -15,12 +16,15 @@
 /* Where fields lie in each class of file, and how long its structures are. */
 static const struct elf_form {
 	uint8_t word;
-	struct { uint8_t bytes, headers, sections, header_bytes, count, section_bytes, section_count; } file;
+	struct { uint8_t bytes, headers, sections, header_bytes, count, section_bytes,
+		section_count; } file;
 	struct { uint8_t bytes, flags, offset, addr, file_bytes, mem_bytes, align; } header;
 	struct { uint8_t bytes, offset, size, link; } section;
 	struct { uint8_t bytes, value, size, info, index; } symbol;
-} narrow = {4, {52, 28, 32, 42, 44, 46, 48}, {32, 24, 4, 8, 16, 20, 28}, {40, 16, 20, 24}, {16, 4, 8, 12, 14}},
-  wide = {8, {64, 32, 40, 54, 56, 58, 60}, {56, 4, 8, 16, 32, 40, 48}, {64, 24, 32, 40}, {24, 8, 16, 4, 6}};
+} narrow = {4, {52, 28, 32, 42, 44, 46, 48}, {32, 24, 4, 8, 16, 20, 28}, {40, 16, 20, 24},
+	{16, 4, 8, 12, 14}},
+  wide = {8, {64, 32, 40, 54, 56, 58, 60}, {56, 4, 8, 16, 32, 40, 48}, {64, 24, 32, 40},
+  {24, 8, 16, 4, 6}};
 
 static uint64_t
 fetch(const struct elf *e, uint64_t at, unsigned bytes)
@@ -52,7 +56,8 @@ take_form(struct elf *e)
 {
 	const unsigned char *p = e->image;
 
-	if (e->bytes < wide.file.bytes || p[0] != 0x7f || p[1] != 'E' || p[2] != 'L' || p[3] != 'F' || p[6] != 1)
+	if (e->bytes < wide.file.bytes || p[0] != 0x7f || p[1] != 'E' || p[2] != 'L' ||
+		p[3] != 'F' || p[6] != 1)
 		return false;
 	e->form = p[4] == 2 ? &wide : &narrow;
 	e->is_big = p[5] == 2;
@@ -104,7 +109,8 @@ find_symbols(struct elf *e)
 
 		if (fetch(e, at + 4, 4) != SHT_SYMTAB || link >= count)
 			continue;
-		if (!is_inside(fetch_word(e, at + f->section.offset), fetch_word(e, at + f->section.size), e->bytes) ||
+		if (!is_inside(fetch_word(e, at + f->section.offset),
+			fetch_word(e, at + f->section.size), e->bytes) ||
 		    !is_inside(fetch_word(e, text + f->section.offset),
 			fetch_word(e, text + f->section.size), e->bytes))
 			continue;
@@ -173,7 +179,8 @@ elf_is_relocated(const struct elf *e)
 				at + 2 * word <= s.offset + s.file_bytes; at += 2 * word) {
 			uint64_t tag = fetch_word(e, at);
 
-			if ((tag == DT_RELASZ || tag == DT_RELSZ || tag == DT_RELRSZ) && fetch_word(e, at + word) != 0)
+			if ((tag == DT_RELASZ || tag == DT_RELSZ || tag == DT_RELRSZ) &&
+				fetch_word(e, at + word) != 0)
 				return true;
 		}
 	}
@@ -214,7 +221,8 @@ elf_symbol_find(const struct elf *e, const char *name, uint64_t *addr)
 		uint64_t at = e->symtab + i * e->form->symbol.bytes;
 		const char *have = string_at(e, fetch(e, at, 4));
 
-		if (have == NULL || fetch(e, at + e->form->symbol.index, 2) == 0 || !str_is_equal(have, name))
+		if (have == NULL || fetch(e, at + e->form->symbol.index, 2) == 0 ||
+			!str_is_equal(have, name))
 			continue;
 		*addr = fetch_word(e, at + e->form->symbol.value);
 		return 0;

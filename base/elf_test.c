@@ -93,7 +93,8 @@ make_narrow(void)
 	memcpy(p + STRINGS + 1, "main", 5);
 	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		for (unsigned b = 0; b < fields[i].bytes; b++)
-			p[fields[i].at + b] = (unsigned char)(fields[i].value >> 8 * (fields[i].bytes - 1 - b));
+			p[fields[i].at + b] =
+				(unsigned char)(fields[i].value >> 8 * (fields[i].bytes - 1 - b));
 	return p;
 }
 
@@ -220,7 +221,8 @@ TEST(spoilt_symbols_are_ignored)
 	static const struct { unsigned at, bytes; unsigned long long value; } spoil[] = {
 		{40, 8, ~0ull}, {60, 2, 0xffff}, {58, 2, 1}, {SECTIONS + 64 + 24, 8, IMAGE},
 			{SECTIONS + 64 + 32, 8, ~0ull},
-		{SECTIONS + 64 + 40, 4, 99}, {SECTIONS + 128 + 24, 8, ~0ull}, {SYMBOLS + 24, 4, 0xffffffff},
+		{SECTIONS + 64 + 40, 4, 99}, {SECTIONS + 128 + 24, 8, ~0ull},
+		{SYMBOLS + 24, 4, 0xffffffff},
 		{SECTIONS + 128 + 32, 8, 4},
 	};
 

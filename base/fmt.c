@@ -49,7 +49,8 @@ put_padded(struct sink *s, const struct spec *p, const char *text, size_t len)
 }
 
 static void
-put_number(struct sink *s, const struct spec *p, unsigned long long value, bool negative, const char *digits)
+put_number(struct sink *s, const struct spec *p, unsigned long long value, bool negative,
+	const char *digits)
 {
 	char text[24];
 	size_t at = sizeof(text);

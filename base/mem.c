@@ -29,7 +29,8 @@ memcpy(void *restrict to, const void *restrict from, size_t len)
 
 	if (words_fit(t, f))
 		for (; len >= WORD; len -= WORD, t += WORD, f += WORD) {
-			((struct word *)(void *)t)->value = ((const struct word *)(const void *)f)->value;
+			((struct word *)(void *)t)->value =
+				((const struct word *)(const void *)f)->value;
 			KEEP_LOOP();
 		}
 	for (; len > 0; len--) {

@@ -15,15 +15,24 @@ struct text {
 	size_t len;
 };
 
-/* Cut the first line off `rest`, without its end and without blanks around it. False when nothing is left. */
+/*
+ * Cut the first line off `rest`, without its end and without blanks around it. False when nothing
+ * is left.
+ */
 bool text_line(struct text *rest, struct text *line);
 
-/* Cut the first word (no blanks, tabs) off `rest`. False when none is left; `rest` loses leading blanks. */
+/*
+ * Cut the first word (no blanks, tabs) off `rest`. False when none is left; `rest` loses leading
+ * blanks.
+ */
 bool text_word(struct text *rest, struct text *word);
 
 bool text_is(struct text t, const char *s);
 
-/* The whole text as a number: decimal, or hexadecimal with 0x. False if it is anything else or does not fit. */
+/*
+ * The whole text as a number: decimal, or hexadecimal with 0x. False if it is anything else or does
+ * not fit.
+ */
 bool text_number(struct text t, uint64_t *value);
 
 #endif

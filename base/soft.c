@@ -72,7 +72,8 @@ __umoddi3(uint64_t n, uint64_t d)
 int64_t
 __divdi3(int64_t n, int64_t d)
 {
-	uint64_t quotient = __udivdi3(n < 0 ? -(uint64_t)n : (uint64_t)n, d < 0 ? -(uint64_t)d : (uint64_t)d);
+	uint64_t quotient = __udivdi3(n < 0 ? -(uint64_t)n : (uint64_t)n, d < 0 ? -(uint64_t)d :
+		(uint64_t)d);
 
 	return (int64_t)((n < 0) != (d < 0) ? -quotient : quotient);
 }
@@ -80,7 +81,8 @@ __divdi3(int64_t n, int64_t d)
 int64_t
 __moddi3(int64_t n, int64_t d)
 {
-	uint64_t rest = __umoddi3(n < 0 ? -(uint64_t)n : (uint64_t)n, d < 0 ? -(uint64_t)d : (uint64_t)d);
+	uint64_t rest = __umoddi3(n < 0 ? -(uint64_t)n : (uint64_t)n, d < 0 ? -(uint64_t)d :
+		(uint64_t)d);
 
 	return (int64_t)(n < 0 ? -rest : rest);
 }

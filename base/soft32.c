@@ -71,7 +71,8 @@ __umodsi3(uint32_t n, uint32_t d)
 int32_t
 __divsi3(int32_t n, int32_t d)
 {
-	uint32_t quotient = __udivsi3(n < 0 ? -(uint32_t)n : (uint32_t)n, d < 0 ? -(uint32_t)d : (uint32_t)d);
+	uint32_t quotient = __udivsi3(n < 0 ? -(uint32_t)n : (uint32_t)n, d < 0 ? -(uint32_t)d :
+		(uint32_t)d);
 
 	return (int32_t)((n < 0) != (d < 0) ? -quotient : quotient);
 }
@@ -79,7 +80,8 @@ __divsi3(int32_t n, int32_t d)
 int32_t
 __modsi3(int32_t n, int32_t d)
 {
-	uint32_t rest = __umodsi3(n < 0 ? -(uint32_t)n : (uint32_t)n, d < 0 ? -(uint32_t)d : (uint32_t)d);
+	uint32_t rest = __umodsi3(n < 0 ? -(uint32_t)n : (uint32_t)n, d < 0 ? -(uint32_t)d :
+		(uint32_t)d);
 
 	return (int32_t)(n < 0 ? -rest : rest);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages that wait: the kernel's calls say "not now", the caller waits for the mailbox and tries again.
+ * Messages that wait: the kernel's calls say "not now", the caller waits for the mailbox and tries
+ * again.
  */
 #include <abi/layout.h>
 #include <atoll/kcalls.h>

@@ -21,7 +21,8 @@ rank_end(struct job_control *c, uint32_t local, int status)
 
 	c->rank[local].status = status;
 	if (status != 0)
-		__atomic_compare_exchange_n(&c->status, &none, (uint32_t)status, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		__atomic_compare_exchange_n(&c->status, &none, (uint32_t)status, 0,
+			__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	if (__atomic_add_fetch(&c->ended, 1, __ATOMIC_ACQ_REL) == c->ranks)
 		end_process((int)__atomic_load_n(&c->status, __ATOMIC_ACQUIRE));
 	/*

@@ -25,12 +25,16 @@ thread_main(uintptr_t arg)
 int
 thread_start_on(void (*fn)(void *arg), void *arg, int core, void *stack, size_t stack_bytes)
 {
-	struct thread_begin *b = (struct thread_begin *)(((uintptr_t)stack + stack_bytes) & ~(uintptr_t)15) - 1;
+	struct thread_begin *b =
+		(struct thread_begin *)(((uintptr_t)stack + stack_bytes) & ~(uintptr_t)15) - 1;
 	struct context c;
 
 	*b = (struct thread_begin){fn, arg};
-	/* as if thread_main had been called: on x86-64 a return address lies below the aligned top */
-	context_init(&c, (uintptr_t)thread_main, ((uintptr_t)b & ~(uintptr_t)15) - CONTEXT_CALL_BYTES, (uintptr_t)b, 0);
+	/*
+	 * as if thread_main had been called: on x86-64 a return address lies below the aligned top
+	 */
+	context_init(&c, (uintptr_t)thread_main,
+		((uintptr_t)b & ~(uintptr_t)15) - CONTEXT_CALL_BYTES, (uintptr_t)b, 0);
 	return (int)kthread_create(&c, core);
 }
 
@@ -42,5 +46,6 @@ thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
 
 	stack_bytes += CONTEXT_INTERRUPT_BYTES;
 	result = kmem_alloc(SELF, stack_bytes, PAGE_READ | PAGE_WRITE, &stack);
-	return result < 0 ? (int)result : thread_start_on(fn, arg, core, (void *)(uintptr_t)stack, stack_bytes);
+	return result < 0 ? (int)result :
+		thread_start_on(fn, arg, core, (void *)(uintptr_t)stack, stack_bytes);
 }

@@ -37,7 +37,8 @@ file_open(const char *name, struct file *f)
 	int result = map_archive();
 
 	if (result == 0)
-		result = cpio_find((const void *)(uintptr_t)archive.addr, archive.bytes, name, &found);
+		result = cpio_find((const void *)(uintptr_t)archive.addr, archive.bytes, name,
+			&found);
 	if (result != 0)
 		return result;
 	*f = (struct file){found.data, found.bytes};

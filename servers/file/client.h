@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files, read whole or in pieces. The back end is the machine's boot archive, which every cluster reads in place; names are those of
- * the archive ("etc/job", "bin/fn").
+ * Files, read whole or in pieces. The back end is the machine's boot archive, which every cluster
+ * reads in place; names are those of the archive ("etc/job", "bin/fn").
  */
 #ifndef SERVERS_FILE_CLIENT_H
 #define SERVERS_FILE_CLIENT_H
@@ -14,7 +14,10 @@ struct file {
 	size_t bytes;
 };
 
-/* Open a file. 0, -E_NOENT, -E_INVAL: the archive is damaged, or -E_NAME of karchive_map. One thread of a process at a time. */
+/*
+ * Open a file. 0, -E_NOENT, -E_INVAL: the archive is damaged, or -E_NAME of karchive_map. One
+ * thread of a process at a time.
+ */
 int file_open(const char *name, struct file *f);
 
 /* Copy up to len bytes at offset. Returns their number, 0 at the end. */

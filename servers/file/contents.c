@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Contents of files: chains of blocks. Behind the end of a file its last block is zero, so that a file that grows grows by zeroes.
+ * Contents of files: chains of blocks. Behind the end of a file its last block is zero, so that a
+ * file that grows grows by zeroes.
  */
 #include <abi/errors.h>
 #include <base/str.h>
@@ -35,7 +36,10 @@ chain_free(struct tree *t, struct block *b)
 	}
 }
 
-/* Block number `index` of a file, NULL if the chain is shorter, made if `grow` says so and there is memory. */
+/*
+ * Block number `index` of a file, NULL if the chain is shorter, made if `grow` says so and there is
+ * memory.
+ */
 static struct block *
 block_at(struct tree *t, struct node *n, uint64_t index, bool grow)
 {
@@ -132,7 +136,8 @@ cut(struct tree *t, struct node *n, uint64_t size)
 	n->at = NULL;
 	for (uint64_t i = 0; i < keep && *link != NULL; i++) {
 		if (i + 1 == keep && size % BLOCK_DATA != 0)
-			memset((*link)->data + size % BLOCK_DATA, 0, BLOCK_DATA - (size_t)(size % BLOCK_DATA));
+			memset((*link)->data + size % BLOCK_DATA, 0,
+				BLOCK_DATA - (size_t)(size % BLOCK_DATA));
 		link = &(*link)->next;
 	}
 	chain_free(t, *link);

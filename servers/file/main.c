@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file server. It never waits for a client: an answer that finds its slot full is tried again whenever the kernel wakes the server,
- * which it does at every arrival and at every slot that became free. Files that were given at the machine's start are named in the boot
- * archive's etc/files, one path per line, and lie there below files/.
+ * The file server. It never waits for a client: an answer that finds its slot full is tried again
+ * whenever the kernel wakes the server, which it does at every arrival and at every slot that
+ * became free. Files that were given at the machine's start are named in the boot archive's
+ * etc/files, one path per line, and lie there below files/.
  */
 #include <abi/startup.h>
 #include <atoll/kcalls.h>
@@ -34,9 +35,11 @@ blocks_more(void)
 	uint64_t free, total, addr;
 	struct block *first;
 
-	if (kstats(STATS_FRAMES_FREE, &free) < 0 || kstats(STATS_FRAMES_TOTAL, &total) < 0 || free < total / KEEP_PART + MORE_BLOCKS)
+	if (kstats(STATS_FRAMES_FREE, &free) < 0 || kstats(STATS_FRAMES_TOTAL, &total) < 0 ||
+		free < total / KEEP_PART + MORE_BLOCKS)
 		return NULL;
-	if (kmem_alloc(SELF, (unsigned long)MORE_BLOCKS * BLOCK_BYTES, PAGE_READ | PAGE_WRITE, &addr) < 0)
+	if (kmem_alloc(SELF, (unsigned long)MORE_BLOCKS * BLOCK_BYTES, PAGE_READ | PAGE_WRITE,
+		&addr) < 0)
 		return NULL;
 	first = (struct block *)(uintptr_t)addr;
 	for (int i = 0; i < MORE_BLOCKS; i++)
@@ -102,7 +105,8 @@ add_files(void)
 			continue;
 		str_copy(name, sizeof(name), "files/");
 		str_copy(name + 6, len + 1, line);
-		if (file_open(name, &f) == 0 && tree_add_fixed(&server.tree, name + 6, f.data, f.bytes) != 0)
+		if (file_open(name, &f) == 0 &&
+			tree_add_fixed(&server.tree, name + 6, f.data, f.bytes) != 0)
 			console_print("file: no room for %s\n", name + 6);
 	}
 }

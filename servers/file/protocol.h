@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of the file server. It listens on mailbox port FILE_PORT of cluster 0; answers go to port FILE_REPLY_PORT of the asking cluster,
- * whose number comes from the kernel. A cluster has one request at a time on its way. Handles belong to the cluster and the badge that opened
- * them; when a job has ended in a cluster, that one's process server has them forgotten. Names and contents belong to all.
+ * Messages of the file server. It listens on mailbox port FILE_PORT of cluster 0; answers go to
+ * port FILE_REPLY_PORT of the asking cluster, whose number comes from the kernel. A cluster has one
+ * request at a time on its way. Handles belong to the cluster and the badge that opened them; when
+ * a job has ended in a cluster, that one's process server has them forgotten. Names and contents
+ * belong to all.
  */
 #ifndef SERVERS_FILE_PROTOCOL_H
 #define SERVERS_FILE_PROTOCOL_H
@@ -26,18 +28,28 @@
 #define FILE_ENOTEMPTY 39
 
 enum file_op {
-	FILE_OPEN = 1,		/* data: path, arg: FILE_CREATE and so on -> handle, and as FILE_STAT */
+	/* data: path, arg: FILE_CREATE and so on -> handle, and as FILE_STAT */
+	FILE_OPEN = 1,
 	FILE_CLOSE = 2,		/* handle */
 	FILE_READ = 3,		/* handle, offset, arg: bytes -> count, data */
-	FILE_WRITE = 4,		/* handle, offset or FILE_AT_END, arg: bytes of data -> count, offset behind them */
+	/* handle, offset or FILE_AT_END, arg: bytes of data -> count, offset behind them */
+	FILE_WRITE = 4,
 	FILE_STAT = 5,		/* data: path -> size, kind, node */
 	FILE_STAT_OPEN = 6,	/* handle -> the same */
 	FILE_RESIZE = 7,	/* handle, offset: new size */
 	FILE_REMOVE = 8,	/* data: path, arg: FILE_DIRECTORY for a directory */
 	FILE_MAKE_DIRECTORY = 9,	/* data: path */
 	FILE_RENAME = 10,	/* data: old path, zero byte, new path, zero byte */
-	FILE_LIST = 11,		/* handle of a directory, offset: position -> next position, kind, node, data: name; NOENT: no more */
-	FILE_FORGET = 12,	/* arg: cluster, handle: badge (0: any) whose handles are closed; of another cluster only by cluster 0. No answer */
+	/*
+	 * handle of a directory, offset: position -> next position, kind, node, data: name; NOENT:
+	 * no more
+	 */
+	FILE_LIST = 11,
+	/*
+	 * arg: cluster, handle: badge (0: any) whose handles are closed; of another cluster only by
+	 * cluster 0. No answer
+	 */
+	FILE_FORGET = 12,
 };
 
 /* FILE_OPEN */
@@ -69,7 +81,8 @@ struct file_request {
 struct file_reply {
 	uint32_t magic;
 	uint32_t id;
-	int32_t error;		/* 0 or a negative number of Linux's; INVAL: the request made no sense */
+	/* 0 or a negative number of Linux's; INVAL: the request made no sense */
+	int32_t error;
 	uint32_t kind;		/* enum file_kind */
 	uint64_t value;		/* size, count or position */
 	uint32_t handle;

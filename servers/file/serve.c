@@ -35,7 +35,8 @@ file_forget(struct tree *t, uint32_t cluster, uint32_t badge)
 	for (uint32_t i = 0; i < HANDLES_MAX; i++) {
 		const struct mail_sender *owner = &t->handle[i].owner;
 
-		if (t->handle[i].is_open && owner->cluster == cluster && (badge == 0 || owner->badge == badge))
+		if (t->handle[i].is_open && owner->cluster == cluster &&
+			(badge == 0 || owner->badge == badge))
 			handle_close(t, &t->handle[i]);
 	}
 }
@@ -73,11 +74,13 @@ node_to_open(struct tree *t, const struct file_request *r)
 
 	if (n >= 0 && (r->arg & (FILE_CREATE | FILE_EXCLUSIVE)) == (FILE_CREATE | FILE_EXCLUSIVE))
 		return -E_EXIST;
-	return n == -E_NOENT && (r->arg & FILE_CREATE) != 0 ? tree_make(t, r->data, FILE_KIND_FILE) : n;
+	return n == -E_NOENT && (r->arg & FILE_CREATE) != 0 ?
+		tree_make(t, r->data, FILE_KIND_FILE) : n;
 }
 
 static int
-serve_open(struct tree *t, const struct mail_sender *from, const struct file_request *r, struct file_reply *reply)
+serve_open(struct tree *t, const struct mail_sender *from, const struct file_request *r,
+	struct file_reply *reply)
 {
 	uint32_t i = 0;
 	int n, result;
@@ -96,7 +99,8 @@ serve_open(struct tree *t, const struct mail_sender *from, const struct file_req
 		result = node_resize(t, (uint32_t)n, 0);
 	if (result != 0)
 		return result;
-	t->handle[i] = (struct handle){(uint32_t)n, *from, t->handle[i].life + 1, true, (r->arg & FILE_WRITABLE) != 0};
+	t->handle[i] = (struct handle){(uint32_t)n, *from, t->handle[i].life + 1, true,
+		(r->arg & FILE_WRITABLE) != 0};
 	t->handles++;
 	t->node[n].opens++;
 	reply->handle = (t->handle[i].life << HANDLE_BITS) | i;
@@ -123,7 +127,8 @@ serve_list(const struct tree *t, uint32_t dir, uint64_t position, struct file_re
 }
 
 static int
-serve_contents(struct tree *t, const struct handle *h, const struct file_request *r, struct file_reply *reply)
+serve_contents(struct tree *t, const struct handle *h, const struct file_request *r,
+	struct file_reply *reply)
 {
 	long count;
 
@@ -146,7 +151,8 @@ serve_contents(struct tree *t, const struct handle *h, const struct file_request
 }
 
 static int
-serve_handle(struct tree *t, const struct mail_sender *from, const struct file_request *r, struct file_reply *reply)
+serve_handle(struct tree *t, const struct mail_sender *from, const struct file_request *r,
+	struct file_reply *reply)
 {
 	struct handle *h = handle_of(t, from, r->handle);
 
@@ -195,7 +201,8 @@ serve_path(struct tree *t, const struct file_request *r, struct file_reply *repl
 }
 
 static int
-serve(struct tree *t, const struct mail_sender *from, const struct file_request *r, struct file_reply *reply)
+serve(struct tree *t, const struct mail_sender *from, const struct file_request *r,
+	struct file_reply *reply)
 {
 	switch (r->op) {
 	case FILE_OPEN: return serve_open(t, from, r, reply);
@@ -214,13 +221,15 @@ serve(struct tree *t, const struct mail_sender *from, const struct file_request 
 }
 
 bool
-file_serve(struct tree *t, const struct mail_sender *from, const struct file_request *request, struct file_reply *reply)
+file_serve(struct tree *t, const struct mail_sender *from, const struct file_request *request,
+	struct file_reply *reply)
 {
 	*reply = (struct file_reply){.magic = FILE_MAGIC, .id = request->id, .error = -E_INVAL};
 	if (request->magic != FILE_MAGIC)
 		return true;
 	if (request->op == FILE_FORGET) {
-		if (from->badge == BADGE_INIT && (from->cluster == FILE_CLUSTER || from->cluster == request->arg))
+		if (from->badge == BADGE_INIT &&
+			(from->cluster == FILE_CLUSTER || from->cluster == request->arg))
 			file_forget(t, request->arg, request->handle);
 		return false;
 	}

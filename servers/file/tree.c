@@ -46,13 +46,16 @@ find_in(const struct tree *t, uint32_t dir, const char *name, size_t len)
 	for (uint32_t i = 1; i < NODES_MAX; i++) {
 		const struct node *n = &t->node[i];
 
-		if (n->kind != FILE_KIND_NONE && !n->is_unlinked && n->parent == dir && is_name(n, name, len))
+		if (n->kind != FILE_KIND_NONE && !n->is_unlinked && n->parent == dir &&
+			is_name(n, name, len))
 			return (int)i;
 	}
 	return -E_NOENT;
 }
 
-/* Where a path leads: the directory of its last name, and that name (len 0: the path is the root). */
+/*
+ * Where a path leads: the directory of its last name, and that name (len 0: the path is the root).
+ */
 struct place {
 	uint32_t dir;
 	const char *name;
@@ -93,7 +96,8 @@ tree_find(const struct tree *t, const char *path)
 	if (result != 0)
 		return result;
 	result = p.len == 0 ? ROOT : find_in(t, p.dir, p.name, p.len);
-	if (result >= 0 && path[str_len(path) - 1] == '/' && t->node[result].kind != FILE_KIND_DIRECTORY)
+	if (result >= 0 && path[str_len(path) - 1] == '/' &&
+		t->node[result].kind != FILE_KIND_DIRECTORY)
 		return -FILE_ENOTDIR;
 	return result;
 }
@@ -101,7 +105,8 @@ tree_find(const struct tree *t, const char *path)
 static bool
 is_dots(const struct place *p)
 {
-	return p->len == 0 || (p->name[0] == '.' && (p->len == 1 || (p->len == 2 && p->name[1] == '.')));
+	return p->len == 0 ||
+		(p->name[0] == '.' && (p->len == 1 || (p->len == 2 && p->name[1] == '.')));
 }
 
 static void
@@ -140,7 +145,8 @@ static bool
 is_empty(const struct tree *t, uint32_t dir)
 {
 	for (uint32_t i = 1; i < NODES_MAX; i++)
-		if (t->node[i].kind != FILE_KIND_NONE && !t->node[i].is_unlinked && t->node[i].parent == dir)
+		if (t->node[i].kind != FILE_KIND_NONE && !t->node[i].is_unlinked &&
+			t->node[i].parent == dir)
 			return false;
 	return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tree of files in memory. Contents are chains of blocks; a file of the boot archive is read in place until somebody changes it. No
- * kernel calls: memory comes from blocks_more; tested on its own.
+ * The tree of files in memory. Contents are chains of blocks; a file of the boot archive is read in
+ * place until somebody changes it. No kernel calls: memory comes from blocks_more; tested on its
+ * own.
  */
 #ifndef SERVERS_FILE_TREE_H
 #define SERVERS_FILE_TREE_H
@@ -56,7 +57,10 @@ struct block *blocks_more(void);
 /* An empty tree. */
 void tree_init(struct tree *t);
 
-/* Add a file whose contents lie in memory that stays, with the directories above it. 0 or a negative error. */
+/*
+ * Add a file whose contents lie in memory that stays, with the directories above it. 0 or a
+ * negative error.
+ */
 int tree_add_fixed(struct tree *t, const char *path, const void *data, uint64_t bytes);
 
 /* The node at a path, relative ones from the root. Its number or a negative error. */
@@ -76,10 +80,11 @@ long node_write(struct tree *t, uint32_t n, uint64_t offset, const void *from, s
 int node_resize(struct tree *t, uint32_t n, uint64_t size);
 
 /*
- * Answer one request of a cluster. Whatever the message contains, `reply` is filled and nothing else happens on an error. False: no answer is
- * due.
+ * Answer one request of a cluster. Whatever the message contains, `reply` is filled and nothing
+ * else happens on an error. False: no answer is due.
  */
-bool file_serve(struct tree *t, const struct mail_sender *from, const struct file_request *request, struct file_reply *reply);
+bool file_serve(struct tree *t, const struct mail_sender *from, const struct file_request *request,
+	struct file_reply *reply);
 
 /* Close all handles of a cluster that this badge, 0: any, has opened. */
 void file_forget(struct tree *t, uint32_t cluster, uint32_t badge);

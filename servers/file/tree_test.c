@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file server's tree and its answers: what programs do, what goes wrong, the end of the memory, and requests that make no sense.
+ * The file server's tree and its answers: what programs do, what goes wrong, the end of the memory,
+ * and requests that make no sense.
  */
 /* needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c base/str.c */
 #include <abi/errors.h>
@@ -79,7 +80,9 @@ opened(const char *path, uint32_t how)
 static long
 put(uint32_t handle, uint64_t offset, const char *text, size_t len)
 {
-	struct file_reply r = ask(1, (struct file_request){.op = FILE_WRITE, .handle = handle, .offset = offset, .arg = (uint32_t)len}, text, len);
+	struct file_reply r =
+		ask(1, (struct file_request){.op = FILE_WRITE, .handle = handle, .offset = offset,
+		.arg = (uint32_t)len}, text, len);
 
 	return r.error != 0 ? r.error : (long)r.value;
 }
@@ -87,7 +90,9 @@ put(uint32_t handle, uint64_t offset, const char *text, size_t len)
 static void
 expect_text(uint32_t handle, uint64_t offset, const char *text, size_t len)
 {
-	struct file_reply r = ask(1, (struct file_request){.op = FILE_READ, .handle = handle, .offset = offset, .arg = FILE_DATA_MAX}, "", 0);
+	struct file_reply r =
+		ask(1, (struct file_request){.op = FILE_READ, .handle = handle, .offset = offset,
+		.arg = FILE_DATA_MAX}, "", 0);
 
 	expect_eq(r.error, 0);
 	expect_eq(r.value, len);
@@ -105,9 +110,11 @@ TEST(what_is_written_is_read)
 	expect_eq(put(h, 2 * BLOCK_DATA - 2, "edge", 4), 4);
 	expect_eq(ask_path(FILE_STAT, "/a", 0).value, 2 * BLOCK_DATA + 2);
 	expect_text(h, 2 * BLOCK_DATA - 2, "edge", 4);
-	expect_eq(ask(1, (struct file_request){.op = FILE_RESIZE, .handle = h, .offset = 3}, "", 0).error, 0);
+	expect_eq(ask(1, (struct file_request){.op = FILE_RESIZE, .handle = h, .offset = 3}, "",
+		0).error, 0);
 	expect_text(h, 0, "hel", 3);
-	expect_eq(ask(1, (struct file_request){.op = FILE_RESIZE, .handle = h, .offset = 6}, "", 0).error, 0);
+	expect_eq(ask(1, (struct file_request){.op = FILE_RESIZE, .handle = h, .offset = 6}, "",
+		0).error, 0);
 	expect_text(h, 0, "hel\0\0\0", 6);
 	expect_text(h, 100, "", 0);
 	expect_eq(ask_path(FILE_STAT, "a", 0).value, 6);
@@ -135,7 +142,9 @@ TEST(names_are_found_and_errors_are_linuxs)
 	expect_eq(ask_path(FILE_REMOVE, "d/f", 0).error, -E_NOENT);
 	expect_eq(ask_path(FILE_REMOVE, "d", FILE_DIRECTORY).error, 0);
 	expect_eq(ask_path(FILE_REMOVE, "/", FILE_DIRECTORY).error, -E_BUSY);
-	expect_eq(ask_path(FILE_OPEN, "a23456789b23456789c23456789d23456789e23456789f23456789g23456789", FILE_CREATE).error, -FILE_ENAMETOOLONG);
+	expect_eq(ask_path(FILE_OPEN,
+		"a23456789b23456789c23456789d23456789e23456789f23456789g23456789",
+		FILE_CREATE).error, -FILE_ENAMETOOLONG);
 }
 
 static int
@@ -205,7 +214,8 @@ TEST(an_unlinked_file_lives_as_long_as_it_is_open)
 	file_forget(&t, 1, 0);
 	expect_eq(free_blocks(), BLOCKS);
 	expect_eq(t.handles, 0);
-	expect_eq(ask(1, (struct file_request){.op = FILE_READ, .handle = h}, "", 0).error, -E_BADF);
+	expect_eq(ask(1, (struct file_request){.op = FILE_READ, .handle = h}, "", 0).error,
+		-E_BADF);
 }
 
 TEST(handles_are_the_clusters_own)
@@ -216,13 +226,15 @@ TEST(handles_are_the_clusters_own)
 
 	reset();
 	h = opened("f", FILE_CREATE);
-	expect_eq(ask(2, (struct file_request){.op = FILE_STAT_OPEN, .handle = h}, "", 0).error, -E_BADF);
+	expect_eq(ask(2, (struct file_request){.op = FILE_STAT_OPEN, .handle = h}, "", 0).error,
+		-E_BADF);
 	expect_eq(put(h, 0, "x", 1), -E_BADF);
 	expect(!file_serve(&t, sender(2, BADGE_INIT), &q, &r) && t.handles == 1);
 	/* another process of a cluster with the right to have them closed */
 	expect(!file_serve(&t, sender(1, BADGE_INIT + 1), &q, &r) && t.handles == 1);
 	expect(!file_serve(&t, sender(0, BADGE_INIT + 1), &q, &r) && t.handles == 1);
-	expect(file_serve(&t, sender(1, BADGE_INIT + 1), &(struct file_request){.magic = FILE_MAGIC, .op = FILE_CLOSE, .handle = h}, &r));
+	expect(file_serve(&t, sender(1, BADGE_INIT + 1),
+		&(struct file_request){.magic = FILE_MAGIC, .op = FILE_CLOSE, .handle = h}, &r));
 	expect_eq(r.error, -E_BADF);
 	q.handle = BADGE_JOB;
 	expect(!file_serve(&t, sender(0, BADGE_INIT), &q, &r) && t.handles == 1);
@@ -233,7 +245,8 @@ TEST(handles_are_the_clusters_own)
 		opened("f", 0);
 	expect_eq(ask_path(FILE_OPEN, "f", 0).error, -E_MFILE);
 	expect(!file_serve(&t, sender(1, BADGE_INIT), &q, &r) && t.handles == 0);
-	expect_eq(ask(1, (struct file_request){.op = FILE_CLOSE, .handle = h}, "", 0).error, -E_BADF);
+	expect_eq(ask(1, (struct file_request){.op = FILE_CLOSE, .handle = h}, "", 0).error,
+		-E_BADF);
 }
 
 TEST(a_file_of_the_archive_is_read_in_place_and_copied_when_it_changes)
@@ -265,7 +278,8 @@ TEST(a_directory_lists_each_name_once)
 	}
 	dir = opened("d", FILE_DIRECTORY);
 	for (;;) {
-		r = ask(1, (struct file_request){.op = FILE_LIST, .handle = dir, .offset = r.value}, "", 0);
+		r = ask(1, (struct file_request){.op = FILE_LIST, .handle = dir, .offset = r.value},
+			"", 0);
 		if (r.error != 0)
 			break;
 		expect(r.data[1] == 0);
@@ -302,7 +316,8 @@ expect_sound(void)
 		if (n->kind == FILE_KIND_NONE)
 			expect(n->first == NULL && n->opens == 0);
 		else if (!n->is_unlinked)
-			expect(t.node[n->parent].kind == FILE_KIND_DIRECTORY && !t.node[n->parent].is_unlinked);
+			expect(t.node[n->parent].kind == FILE_KIND_DIRECTORY &&
+				!t.node[n->parent].is_unlinked);
 		for (const struct block *b = n->first; b != NULL; b = b->next)
 			blocks_used++;
 	}
@@ -311,7 +326,8 @@ expect_sound(void)
 
 TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 {
-	static const char *const paths[] = {"a", "/a", "a/b", "a/b/c", "d", "d/../a", "..", "/", "", "d/e/f/g", "a/", "."};
+	static const char *const paths[] = {"a", "/a", "a/b", "a/b/c", "d", "d/../a", "..", "/", "",
+		"d/e/f/g", "a/", "."};
 	static struct file_request q;
 	struct file_reply r;
 	uint64_t state = 7;
@@ -326,13 +342,16 @@ TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 		if (kind % 16 != 0) {
 			size_t len = str_copy(q.data, FILE_DATA_MAX, paths[next(&state) % 12]);
 
-			str_copy(q.data + len + 1, FILE_DATA_MAX - len - 1, paths[next(&state) % 12]);
+			str_copy(q.data + len + 1, FILE_DATA_MAX - len - 1,
+				paths[next(&state) % 12]);
 		}
 		q.magic = kind % 64 == 1 ? next(&state) : FILE_MAGIC;
 		q.op = kind % 32 == 2 ? next(&state) : next(&state) % 14;
 		q.arg = next(&state) % 3 == 0 ? next(&state) : next(&state) % 128;
-		q.offset = next(&state) % 8 == 0 ? (uint64_t)next(&state) << 33 : next(&state) % (BLOCKS / 4 * BLOCK_BYTES);
-		q.handle = next(&state) % 4 == 0 ? next(&state) : t.handle[next(&state) % 8].life << 9 | next(&state) % 8;
+		q.offset = next(&state) % 8 == 0 ? (uint64_t)next(&state) << 33 :
+			next(&state) % (BLOCKS / 4 * BLOCK_BYTES);
+		q.handle = next(&state) % 4 == 0 ? next(&state) :
+			t.handle[next(&state) % 8].life << 9 | next(&state) % 8;
 		memset(&r, 0x5a, sizeof(r));
 		if (file_serve(&t, sender(next(&state) % 3, BADGE_INIT), &q, &r))
 			expect(r.magic == FILE_MAGIC && r.error <= 0 && r.error > -200);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Client of the name server: one request, one answer. Answers to earlier requests (of a client that gave up) are dropped, and what no server sent.
+ * Client of the name server: one request, one answer. Answers to earlier requests (of a client that
+ * gave up) are dropped, and what no server sent.
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
@@ -111,7 +112,8 @@ name_count(struct name_client *c, uint32_t *names)
 int
 name_forget(uint32_t cluster, uint32_t badge)
 {
-	struct name_request request = {.magic = NAME_MAGIC, .op = NAME_FORGET, .reply_port = NAME_NO_REPLY, .cluster = cluster, .badge = badge};
+	struct name_request request = {.magic = NAME_MAGIC, .op = NAME_FORGET,
+		.reply_port = NAME_NO_REPLY, .cluster = cluster, .badge = badge};
 	long out = kmailbox_open(NAME_CLUSTER, NAME_PORT);
 	int result;
 

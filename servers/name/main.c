@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The name server. It never waits for one client: an answer that finds its slot full stays in a list and is tried again whenever the
- * kernel wakes the server, which it does at every arrival and at every slot that became free.
+ * The name server. It never waits for one client: an answer that finds its slot full stays in a
+ * list and is tried again whenever the kernel wakes the server, which it does at every arrival and
+ * at every slot that became free.
  */
 #include <stdbool.h>
 #include <atoll/kcalls.h>
@@ -32,7 +33,10 @@ is_sent(int id, const struct name_reply *reply)
 	return true;
 }
 
-/* Keep an answer for later. Without room it is dropped: so many unread answers are a client's fault. */
+/*
+ * Keep an answer for later. Without room it is dropped: so many unread answers are a client's
+ * fault.
+ */
 static void
 keep(struct name_server *s, int id, const struct name_reply *reply)
 {

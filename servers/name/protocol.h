@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of the name server. It listens on mailbox port NAME_PORT of cluster 0. A request names the port of the sender's cluster at
- * which the answer is read (NAME_NO_REPLY: none is wanted); the sender's cluster itself comes from the kernel, so nobody registers for
- * somebody else. A name belongs to the cluster and the badge that registered it. When a job has ended in a cluster, that one's process server
- * has its names forgotten; when a cluster dies, cluster 0's.
+ * Messages of the name server. It listens on mailbox port NAME_PORT of cluster 0. A request names
+ * the port of the sender's cluster at which the answer is read (NAME_NO_REPLY: none is wanted); the
+ * sender's cluster itself comes from the kernel, so nobody registers for somebody else. A name
+ * belongs to the cluster and the badge that registered it. When a job has ended in a cluster, that
+ * one's process server has its names forgotten; when a cluster dies, cluster 0's.
  */
 #ifndef SERVERS_NAME_PROTOCOL_H
 #define SERVERS_NAME_PROTOCOL_H
@@ -18,10 +19,12 @@
 #define NAME_NO_REPLY 0xffffffffu	/* as reply_port */
 
 enum name_op {
-	NAME_REGISTER = 1,	/* NOSPC, EXIST: the name belongs to another port; the same port may repeat it */
+	/* NOSPC, EXIST: the name belongs to another port; the same port may repeat it */
+	NAME_REGISTER = 1,
 	NAME_LOOKUP = 2,	/* NOENT */
 	NAME_UNREGISTER = 3,	/* NOENT, ACCES: registered by another cluster or job */
-	NAME_FORGET = 4,	/* ACCES: not by a process server; of another cluster, unless cluster 0 asks */
+	/* ACCES: not by a process server; of another cluster, unless cluster 0 asks */
+	NAME_FORGET = 4,
 	NAME_COUNT = 5,		/* only the reply's `names` */
 };
 

@@ -31,7 +31,8 @@ is_owner(const struct name_entry *e, const struct mail_sender *from)
 }
 
 static int
-do_register(struct name_table *t, const struct mail_sender *from, const struct name_request *request)
+do_register(struct name_table *t, const struct mail_sender *from,
+	const struct name_request *request)
 {
 	struct name_entry *e = find(t, request->name);
 
@@ -62,7 +63,8 @@ do_lookup(struct name_table *t, const struct name_request *request, struct name_
 }
 
 static int
-do_unregister(struct name_table *t, const struct mail_sender *from, const struct name_request *request)
+do_unregister(struct name_table *t, const struct mail_sender *from,
+	const struct name_request *request)
 {
 	struct name_entry *e = find(t, request->name);
 
@@ -77,19 +79,22 @@ do_unregister(struct name_table *t, const struct mail_sender *from, const struct
 static int
 do_forget(struct name_table *t, const struct mail_sender *from, const struct name_request *request)
 {
-	if (from->badge != BADGE_INIT || (from->cluster != request->cluster && from->cluster != NAME_CLUSTER))
+	if (from->badge != BADGE_INIT ||
+		(from->cluster != request->cluster && from->cluster != NAME_CLUSTER))
 		return -E_ACCES;
 	for (int i = 0; i < NAMES_MAX; i++) {
 		struct name_entry *e = &t->entry[i];
 
-		if (e->name[0] != '\0' && e->owner.cluster == request->cluster && (request->badge == 0 || e->owner.badge == request->badge))
+		if (e->name[0] != '\0' && e->owner.cluster == request->cluster &&
+			(request->badge == 0 || e->owner.badge == request->badge))
 			drop(t, e);
 	}
 	return 0;
 }
 
 static int
-serve_name(struct name_table *t, const struct mail_sender *from, const struct name_request *request, struct name_reply *reply)
+serve_name(struct name_table *t, const struct mail_sender *from, const struct name_request *request,
+	struct name_reply *reply)
 {
 	size_t len = str_len_max(request->name, sizeof(request->name));
 
@@ -103,10 +108,13 @@ serve_name(struct name_table *t, const struct mail_sender *from, const struct na
 }
 
 void
-name_serve(struct name_table *t, const struct mail_sender *from, const struct name_request *request, struct name_reply *reply)
+name_serve(struct name_table *t, const struct mail_sender *from, const struct name_request *request,
+	struct name_reply *reply)
 {
-	*reply = (struct name_reply){.magic = NAME_MAGIC, .op = request->op, .id = request->id, .error = -E_INVAL};
-	if (request->magic == NAME_MAGIC && request->op >= NAME_REGISTER && request->op <= NAME_UNREGISTER)
+	*reply = (struct name_reply){.magic = NAME_MAGIC, .op = request->op, .id = request->id,
+		.error = -E_INVAL};
+	if (request->magic == NAME_MAGIC && request->op >= NAME_REGISTER &&
+		request->op <= NAME_UNREGISTER)
 		reply->error = serve_name(t, from, request, reply);
 	else if (request->magic == NAME_MAGIC && request->op == NAME_FORGET)
 		reply->error = do_forget(t, from, request);

@@ -22,7 +22,11 @@ struct name_table {
 	uint32_t names;
 };
 
-/* Answer one request. Whatever the message contains, `reply` is filled and nothing else happens on an error. */
-void name_serve(struct name_table *t, const struct mail_sender *from, const struct name_request *request, struct name_reply *reply);
+/*
+ * Answer one request. Whatever the message contains, `reply` is filled and nothing else happens on
+ * an error.
+ */
+void name_serve(struct name_table *t, const struct mail_sender *from,
+	const struct name_request *request, struct name_reply *reply);
 
 #endif

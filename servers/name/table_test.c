@@ -107,7 +107,8 @@ TEST(a_full_table_says_so_and_serves_on)
 static struct name_reply
 forget(uint32_t source, uint32_t cluster, uint32_t badge)
 {
-	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = cluster, .badge = badge};
+	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .cluster = cluster,
+		.badge = badge};
 	struct name_reply r;
 
 	name_serve(&table, &(struct mail_sender){source, BADGE_INIT}, &q, &r);
@@ -141,8 +142,10 @@ TEST(names_of_a_dead_client_are_forgotten)
 	expect_eq(forget(3, 3, BADGE_JOB + 1).names, 3);
 	expect_eq(ask(1, NAME_LOOKUP, "first", 0).error, -E_NOENT);
 	expect_eq(ask(1, NAME_LOOKUP, "last", 0).error, -E_NOENT);
-	expect_eq(ask(1, NAME_LOOKUP, "server", 0).error + ask(1, NAME_LOOKUP, "next", 0).error + ask(1, NAME_LOOKUP, "other", 0).error, 0);
-	expect_eq(forget(3, 3, BADGE_JOB + 1).names, 3);		/* none is left: nothing happens */
+	expect_eq(ask(1, NAME_LOOKUP, "server", 0).error + ask(1, NAME_LOOKUP, "next", 0).error +
+		ask(1, NAME_LOOKUP, "other", 0).error, 0);
+	/* none is left: nothing happens */
+	expect_eq(forget(3, 3, BADGE_JOB + 1).names, 3);
 	expect_eq(forget(NAME_CLUSTER, 3, 0).names, 1);
 	expect_eq(ask(1, NAME_COUNT, "", 0).names, 1);
 	expect_eq(ask(1, NAME_COUNT, "", 0).error, 0);
@@ -168,8 +171,10 @@ TEST(as_many_names_as_before_are_registered_afterwards)
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < NAMES_MAX; i++) {
 			snprintf(name, sizeof(name), "n%d", i);
-			expect_eq(ask(0, NAME_REGISTER, name, 1).error, i < NAMES_MAX - 1 ? 0 : -E_NOSPC);
-			ask(0, NAME_REGISTER, name, 2);		/* taken, or no room: leaves no trace */
+			expect_eq(ask(0, NAME_REGISTER, name, 1).error, i < NAMES_MAX - 1 ? 0 :
+				-E_NOSPC);
+			/* taken, or no room: leaves no trace */
+			ask(0, NAME_REGISTER, name, 2);
 		}
 		expect_eq(registered(), NAMES_MAX);
 		for (int i = 0; i < NAMES_MAX - 1; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent: loads and starts this cluster's ranks of a job. All ranks are threads of one process; each has its own copy of the program.
+ * The agent: loads and starts this cluster's ranks of a job. All ranks are threads of one process;
+ * each has its own copy of the program.
  */
 #include <context.h>
 #include <atoll/kcalls.h>
@@ -69,7 +70,8 @@ make_control(struct agent *a, struct common *m)
 	struct part *p = &a->part;
 	uint64_t table = sizeof(struct job_control) + p->ranks * sizeof(struct job_rank);
 	uint64_t bytes = table + m->job->ranks * sizeof(struct placement);
-	int result = window_open(&p->control, p->proc, (bytes + m->page_bytes - 1) / m->page_bytes, m->page_bytes);
+	int result = window_open(&p->control, p->proc, (bytes + m->page_bytes - 1) / m->page_bytes,
+		m->page_bytes);
 
 	if (result != 0)
 		return result;
@@ -92,13 +94,15 @@ few_runs(uint64_t pages)
 }
 
 /*
- * About a quarter of what a rank's share of the memory leaves beside its data and a small heap; the rest is for its heap. Data and stack are
- * mapped run by run of frames, and many ranks wait for that: so of many pages, as many as are few runs.
+ * About a quarter of what a rank's share of the memory leaves beside its data and a small heap; the
+ * rest is for its heap. Data and stack are mapped run by run of frames, and many ranks wait for
+ * that: so of many pages, as many as are few runs.
  */
 static uint64_t
 fitting_stack(const struct part *p, uint64_t page_bytes)
 {
-	uint64_t data = p->image.plan.private_pages, first = data * page_bytes + HEAP_FIRST, share = share_of_memory(p->ranks, page_bytes);
+	uint64_t data = p->image.plan.private_pages, first = data * page_bytes + HEAP_FIRST,
+		share = share_of_memory(p->ranks, page_bytes);
 	uint64_t stack = clamp(share > first ? (share - first) / 4 : 0, STACK_MIN, STACK_MAX);
 	uint64_t pages = few_runs(data + stack / page_bytes);
 
@@ -134,16 +138,19 @@ make_process(struct agent *a, struct common *m)
 	if (result == 0)
 		result = make_events(p->proc, m->page_bytes, &m->startup.events);
 	if (shared == 0)
-		shared = clamp(p->ranks * (SHARED_PER_RANK + (uint64_t)p->ranks * SHARED_PER_PAIR), m->page_bytes,
+		shared = clamp(p->ranks * (SHARED_PER_RANK + (uint64_t)p->ranks * SHARED_PER_PAIR),
+			m->page_bytes,
 		    share_of_memory(SHARED_PART, m->page_bytes));
 	m->startup.shared_bytes = round_down(shared + m->page_bytes - 1, m->page_bytes);
 	if (result >= 0)
-		result = kmem_alloc(p->proc, m->startup.shared_bytes, PAGE_READ | PAGE_WRITE, &m->startup.shared);
+		result = kmem_alloc(p->proc, m->startup.shared_bytes, PAGE_READ | PAGE_WRITE,
+			&m->startup.shared);
 	ledger_note(&m->ledger, "shared area and tables");
 	if (result >= 0)
 		result = personality_map(p->proc, p->ranks, m->startup.control);
 	ledger_note(&m->ledger, "personality");
-	m->stack_bytes = round_down(m->job->stack_bytes != 0 ? m->job->stack_bytes : fitting_stack(p, m->page_bytes), m->page_bytes);
+	m->stack_bytes = round_down(m->job->stack_bytes != 0 ? m->job->stack_bytes :
+		fitting_stack(p, m->page_bytes), m->page_bytes);
 	return result < 0 ? (int)result : 0;
 }
 
@@ -181,7 +188,8 @@ agent_fill_stack(struct copy *c, const struct image *im, const struct job *job, 
 	kclock(&now);
 	in.random[0] = scramble(now ^ (uint64_t)s->rank << 32);
 	in.random[1] = scramble(in.random[0]);
-	*place = (struct stack_place){.memory = c->stack_memory, .addr = c->stack, .bytes = c->stack_bytes};
+	*place = (struct stack_place){.memory = c->stack_memory, .addr = c->stack,
+		.bytes = c->stack_bytes};
 	s->image_base = c->base;
 	s->image_bytes = im->plan.span;
 	return stack_build(place, &in);
@@ -207,7 +215,8 @@ make_rank(const struct common *m, uint32_t local)
 	p->rank[local].base = c.base;
 	p->rank[local].sp = place.sp;
 	control->rank[local] = (struct job_rank){
-		.stack_first = c.stack, .stack_limit = c.stack + c.stack_bytes, .startup = place.startup};
+		.stack_first = c.stack, .stack_limit = c.stack + c.stack_bytes,
+			.startup = place.startup};
 	return result;
 }
 
@@ -251,9 +260,13 @@ start_ranks(struct agent *a, struct common *m)
 	for (uint32_t i = 0; i < p->ranks; i++) {
 		long e;
 
-		context_init(&ctx, (uintptr_t)(p->rank[i].base + p->image.plan.entry), (uintptr_t)p->rank[i].sp, 0, 0);
+		context_init(&ctx, (uintptr_t)(p->rank[i].base + p->image.plan.entry),
+			(uintptr_t)p->rank[i].sp, 0, 0);
 		e = kproc_start(p->proc, &ctx, core_of(a, i));
-		/* a rank that runs already may have ended the whole process: then there is nothing left to start */
+		/*
+		 * a rank that runs already may have ended the whole process: then there is nothing
+		 * left to start
+		 */
 		if (e == -E_SRCH && i > 0)
 			return 0;
 		if (e < 0)
@@ -294,7 +307,8 @@ agent_part_close(struct part *p)
 	if (p->control.pages != 0)
 		window_close(&p->control);
 	if (p->rank != NULL)
-		kpage_unmap(SELF, (uintptr_t)p->rank, (int)(rank_table_bytes(p) / p->image.page_bytes));
+		kpage_unmap(SELF, (uintptr_t)p->rank,
+			(int)(rank_table_bytes(p) / p->image.page_bytes));
 	p->rank = NULL;
 }
 
@@ -315,10 +329,13 @@ start_part(struct agent *a)
 		.job = &a->plan.job,
 		.part = p,
 		.page_bytes = a->here.page_bytes,
-		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup), .gate = own->gate,
-		    .cluster = a->here.cluster, .job = p->job, .ranks = a->plan.job.ranks, .policy = a->plan.job.policy,
+		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup),
+		.gate = own->gate,
+		    .cluster = a->here.cluster, .job = p->job, .ranks = a->plan.job.ranks,
+		    .policy = a->plan.job.policy,
 		    .local_ranks = p->ranks, .rank_kb = (uint32_t)(least_memory(a) / 1024),
-		    .base_port = place_has_ports(a->plan.counts, a->here.clusters, job_ports(&a->here)) ? BASE_PORT : NO_PORTS},
+		    .base_port = place_has_ports(a->plan.counts, a->here.clusters,
+		    job_ports(&a->here)) ? BASE_PORT : NO_PORTS},
 	};
 	int result;
 
@@ -341,7 +358,8 @@ start_part(struct agent *a)
 	image_close(&p->image);
 	if (result != 0)
 		console_print("atoll: cannot start %u ranks of %s in cluster %u: %s%s\n", p->ranks,
-		    p->image.name, a->here.cluster, error_text(result), job_limit_text(m.job, result));
+		    p->image.name, a->here.cluster, error_text(result),
+		    job_limit_text(m.job, result));
 	return result;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One cluster's part of a job: its process, its ranks, its end. The process server has one thread, so nothing here is shared; no function waits
- * for another process. What is to be said to other servers is noted and said when their slots take it (say.c).
+ * One cluster's part of a job: its process, its ranks, its end. The process server has one thread,
+ * so nothing here is shared; no function waits for another process. What is to be said to other
+ * servers is noted and said when their slots take it (say.c).
  */
 #ifndef SERVERS_PROC_AGENT_H
 #define SERVERS_PROC_AGENT_H
@@ -36,7 +37,8 @@ struct part {
 	uint32_t job;			/* 0: there has been none */
 	uint32_t ranks;			/* of this cluster */
 	int proc;			/* -1: none */
-	bool has_failed;		/* it could not be started; the ranks that run are being ended */
+	/* it could not be started; the ranks that run are being ended */
+	bool has_failed;
 	struct image image;
 	struct window control;		/* struct job_control, then the placement table */
 	struct part_rank *rank;		/* [ranks] */
@@ -67,7 +69,8 @@ struct server {
 struct agent {
 	struct cluster_info here;
 	bool has_files;			/* it has a file server */
-	bool has_names;			/* the machine has a name server: a message to none would wait for it for ever */
+	/* the machine has a name server: a message to none would wait for it for ever */
+	bool has_names;
 	struct job_plan plan;
 	struct part part;
 	struct to_say say;
@@ -80,8 +83,9 @@ int job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_l
 uint32_t job_ports(const struct cluster_info *here);
 
 /*
- * Start this cluster's ranks of job number `job` (plan must be read). Loading makes kernel calls alone, and reads the archive in memory: it ends,
- * and what comes meanwhile waits in its sender's slot. Failures are said on the console and to the leader.
+ * Start this cluster's ranks of job number `job` (plan must be read). Loading makes kernel calls
+ * alone, and reads the archive in memory: it ends, and what comes meanwhile waits in its sender's
+ * slot. Failures are said on the console and to the leader.
  */
 void agent_start(struct agent *a, uint32_t job);
 
@@ -92,7 +96,8 @@ void agent_kill(struct agent *a, int status);
  * Write the stack that a program begins with: its arguments, of a job (NULL: none), and its startup
  * record. 0 or -E_NAME; `place` says where it begins.
  */
-int agent_fill_stack(struct copy *c, const struct image *im, const struct job *job, struct startup *s,
+int agent_fill_stack(struct copy *c, const struct image *im, const struct job *job,
+	struct startup *s,
     struct stack_place *place);
 
 /* Start a server in a process of its own, on this core; it listens at `port`. 0 or -E_NAME. */
@@ -104,7 +109,10 @@ bool agent_server_has_ended(const struct server *s);
 /* Give the part's memory in this process back. */
 void agent_part_close(struct part *p);
 
-/* The part's process may have ended (BIT_END): if so, say why, and note what others are to hear (reap.c). */
+/*
+ * The part's process may have ended (BIT_END): if so, say why, and note what others are to hear
+ * (reap.c).
+ */
 void agent_reap(struct agent *a);
 
 /* The part is over: the leader will hear how. */
@@ -113,7 +121,10 @@ void agent_ended(struct agent *a, enum proc_end end, int status);
 /* A cluster's ranks are gone: their names and what they had open will be forgotten (say.c). */
 void agent_forget(struct agent *a, uint32_t cluster);
 
-/* Say what the slots take now; BIT_ROOM tells when to try again. True: the end of the part is due, and *m says it to the leader. */
+/*
+ * Say what the slots take now; BIT_ROOM tells when to try again. True: the end of the part is due,
+ * and *m says it to the leader.
+ */
 bool agent_say(struct agent *a, struct proc_message *m);
 
 /* The leader has been told. */

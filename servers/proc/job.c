@@ -44,7 +44,8 @@ read_cluster(struct job *j, struct text value)
 	for (int i = 0; i < words; i++)
 		if (!text_number(word[i], &n[i]))
 			return -E_INVAL;
-	if (n[0] >= CLUSTERS_MAX || n[2] == 0 || n[1] >= CLUSTER_CORES_MAX || n[2] > CLUSTER_CORES_MAX - n[1])
+	if (n[0] >= CLUSTERS_MAX || n[2] == 0 || n[1] >= CLUSTER_CORES_MAX ||
+		n[2] > CLUSTER_CORES_MAX - n[1])
 		return -E_INVAL;
 	if (j->cluster[n[0]].cores != 0)
 		return -E_INVAL;
@@ -123,7 +124,10 @@ read_line(struct job *j, struct text key, struct text value)
 	return 0;
 }
 
-/* The rest of a line after its key and one blank, as it stands: arguments may begin or end with blanks. */
+/*
+ * The rest of a line after its key and one blank, as it stands: arguments may begin or end with
+ * blanks.
+ */
 static struct text
 value_of(struct text raw, struct text key)
 {

@@ -51,8 +51,9 @@ struct job {
 };
 
 /*
- * Read a description; the texts stay where they are. 0; -E_INVAL: a line that makes no sense, or program or ranks missing;
- * -E_2BIG: too many arguments or environment entries. *line is the number of the offending line, 0 if something is missing.
+ * Read a description; the texts stay where they are. 0; -E_INVAL: a line that makes no sense, or
+ * program or ranks missing; -E_2BIG: too many arguments or environment entries. *line is the number
+ * of the offending line, 0 if something is missing.
  */
 int job_parse(struct job *j, const char *text, size_t len, uint32_t *line);
 

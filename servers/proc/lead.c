@@ -60,7 +60,8 @@ fail(struct lead *l, int32_t status)
 void
 lead_take(struct lead *l, const struct mail_sender *from, const struct proc_message *m)
 {
-	if (m->magic != PROC_MAGIC || m->op != PROC_ENDED || from->badge != BADGE_INIT || m->job != l->job)
+	if (m->magic != PROC_MAGIC || m->op != PROC_ENDED || from->badge != BADGE_INIT ||
+		m->job != l->job)
 		return;
 	if (!end_cluster(l, from->cluster))
 		return;

@@ -57,7 +57,9 @@ ledger_say(const struct ledger *l, uint32_t cluster, uint32_t ranks)
 	if (!l->is_open)
 		return;
 	for (uint32_t i = 0; i < l->lines && at < (int)sizeof(text) - 60; i++)
-		at += fmt_print(text + at, sizeof(text) - (size_t)at, "%s %u, ", l->line[i].what, (unsigned)l->line[i].frames * kb);
-	console_print("memory: cluster %u, %u ranks, KB: %u free before the job; %s%u left\n", cluster, ranks, (unsigned)l->at_start * kb, text,
+		at += fmt_print(text + at, sizeof(text) - (size_t)at, "%s %u, ", l->line[i].what,
+			(unsigned)l->line[i].frames * kb);
+	console_print("memory: cluster %u, %u ranks, KB: %u free before the job; %s%u left\n",
+		cluster, ranks, (unsigned)l->at_start * kb, text,
 	    (unsigned)l->now * kb);
 }

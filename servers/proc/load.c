@@ -66,7 +66,8 @@ map_runs(const struct runs *r, struct piece p, uint64_t page_bytes)
 			continue;
 		}
 		take = have - p.first < p.pages ? have - p.first : p.pages;
-		result = kpage_map(p.proc, p.addr, r->run[i].memory, (int)p.first, (int)take, p.prot);
+		result = kpage_map(p.proc, p.addr, r->run[i].memory, (int)p.first, (int)take,
+			p.prot);
 		if (result < 0)
 			return (int)result;
 		p.addr += take * page_bytes;
@@ -146,7 +147,8 @@ image_open(struct image *im, struct text name)
 	im->page_bytes = info.page_bytes;
 	result = file_open(im->name, &im->file);
 	if (result != 0)
-		return report(im, result == -E_NOENT ? "it is not in the boot archive" : "the boot archive is damaged", result);
+		return report(im, result == -E_NOENT ? "it is not in the boot archive" :
+			"the boot archive is damaged", result);
 	fault = elf_open(&im->elf, im->file.data, im->file.bytes) != 0 ? PLAN_NOT_ELF :
 	    plan_make(&im->plan, &im->elf, START_MACHINE, im->page_bytes);
 	if (fault != PLAN_OK) {
@@ -194,7 +196,10 @@ fill_private(const struct copy *c, const struct image *im)
 		}
 }
 
-/* In the process: an unmapped page, the stack, the image. In the loader's window: the private segments, then the stack. */
+/*
+ * In the process: an unmapped page, the stack, the image. In the loader's window: the private
+ * segments, then the stack.
+ */
 int
 copy_make(struct copy *c, const struct image *im, int proc)
 {
@@ -214,7 +219,8 @@ copy_make(struct copy *c, const struct image *im, int proc)
 	fill_private(c, im);
 	result = map_segments(c, im);
 	if (result >= 0 && stack_pages > 0)
-		result = map_runs(&c->frames, (struct piece){proc, c->stack, private, stack_pages, READ_WRITE}, page);
+		result = map_runs(&c->frames,
+			(struct piece){proc, c->stack, private, stack_pages, READ_WRITE}, page);
 	if (result < 0)
 		copy_done(c);
 	return result < 0 ? (int)result : 0;
@@ -241,7 +247,8 @@ window_open(struct window *w, int proc, uint64_t pages, uint64_t page_bytes)
 	w->memory = (unsigned char *)(uintptr_t)own;
 	result = kmem_alloc(proc, pages * page_bytes, 0, &w->addr);
 	if (result >= 0)
-		result = map_runs(&w->frames, (struct piece){proc, w->addr, 0, pages, READ_WRITE}, page_bytes);
+		result = map_runs(&w->frames, (struct piece){proc, w->addr, 0, pages, READ_WRITE},
+			page_bytes);
 	if (result < 0)
 		window_close(w);
 	return result < 0 ? (int)result : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rank loader: programs from the boot archive into other processes, by kernel calls alone. Pages that nobody writes exist once per
- * cluster and are mapped into every copy; each copy has its own data and stack. A copy's program relocates itself.
+ * The rank loader: programs from the boot archive into other processes, by kernel calls alone.
+ * Pages that nobody writes exist once per cluster and are mapped into every copy; each copy has its
+ * own data and stack. A copy's program relocates itself.
  */
 #ifndef SERVERS_PROC_LOAD_H
 #define SERVERS_PROC_LOAD_H
@@ -17,8 +18,8 @@
 #define RUNS_MAX 24
 
 /*
- * Frames in runs of powers of two: the kernel aligns a run to its size, so odd sizes would waste what lies between them, and a nearly
- * full memory still has short runs.
+ * Frames in runs of powers of two: the kernel aligns a run to its size, so odd sizes would waste
+ * what lies between them, and a nearly full memory still has short runs.
  */
 struct runs {
 	struct {
@@ -47,13 +48,14 @@ struct copy {
 	uint64_t stack_bytes;
 	/* while it is being filled */
 	unsigned char *stack_memory;	/* the loader's view of the stack */
-	uint64_t window;		/* the loader's view of the private segments, then the stack */
+	/* the loader's view of the private segments, then the stack */
+	uint64_t window;
 	struct runs frames;
 };
 
 /*
- * Open a program and load what its copies share. 0, -E_NOENT, -E_INVAL: not a program for this machine, -E_NOMEM, or -E_NAME of
- * the kernel calls. Failures are reported on the console.
+ * Open a program and load what its copies share. 0, -E_NOENT, -E_INVAL: not a program for this
+ * machine, -E_NOMEM, or -E_NAME of the kernel calls. Failures are reported on the console.
  */
 int image_open(struct image *im, struct text name);
 
@@ -61,15 +63,16 @@ int image_open(struct image *im, struct text name);
 void image_close(struct image *im);
 
 /*
- * Make one copy in `proc`, with a stack of c->stack_bytes (whole pages) above an unmapped page. Fills c; the loader may write
- * c->stack_memory until copy_done. 0 or -E_NAME of the kernel calls; what was mapped then goes with the process.
+ * Make one copy in `proc`, with a stack of c->stack_bytes (whole pages) above an unmapped page.
+ * Fills c; the loader may write c->stack_memory until copy_done. 0 or -E_NAME of the kernel calls;
+ * what was mapped then goes with the process.
  */
 int copy_make(struct copy *c, const struct image *im, int proc);
 void copy_done(struct copy *c);
 
 /*
- * Memory of `pages` zeroed pages that the loader and `proc` both see. 0 and both addresses, or -E_NAME. The loader's view stays until
- * window_close.
+ * Memory of `pages` zeroed pages that the loader and `proc` both see. 0 and both addresses, or
+ * -E_NAME. The loader's view stays until window_close.
  */
 struct window {
 	unsigned char *memory;		/* the loader's view */

@@ -48,8 +48,10 @@ make(void)
 	put(54, 2, 56);
 	put(56, 2, 3);
 	put_segment(0, ELF_LOAD, ELF_FLAG_READ, (uint64_t[]){0, 0, 0x400, 0x400});
-	put_segment(1, ELF_LOAD, ELF_FLAG_READ | ELF_FLAG_EXEC, (uint64_t[]){0x400, 0x1400, 0x800, 0x800});
-	put_segment(2, ELF_LOAD, ELF_FLAG_READ | ELF_FLAG_WRITE, (uint64_t[]){0xc00, 0x2c00, 0x100, 0x2000});
+	put_segment(1, ELF_LOAD, ELF_FLAG_READ | ELF_FLAG_EXEC,
+		(uint64_t[]){0x400, 0x1400, 0x800, 0x800});
+	put_segment(2, ELF_LOAD, ELF_FLAG_READ | ELF_FLAG_WRITE,
+		(uint64_t[]){0xc00, 0x2c00, 0x100, 0x2000});
 }
 
 static enum plan_fault
@@ -109,16 +111,22 @@ TEST(programs_that_cannot_be_loaded_are_told_apart)
 	expect_eq(plan(&p), PLAN_NOT_ELF);
 }
 
-/* The stack is built in a buffer whose program address is its own address, so that it can be read as the program would. */
+/*
+ * The stack is built in a buffer whose program address is its own address, so that it can be read
+ * as the program would.
+ */
 TEST(the_first_stack_reads_as_a_program_expects)
 {
 	static _Alignas(16) unsigned char memory[4096];
 	struct startup startup = {.version = STARTUP_VERSION, .rank = 5};
 	struct text args[2] = {{"--from", 6}, {"", 0}};
 	struct text envs[1] = {{"A=b", 3}};
-	struct stack_input in = {.program = {"bin/fn", 6}, .arg = args, .args = 2, .env = envs, .envs = 1, .startup = &startup,
-	    .headers = 64, .header_bytes = 56, .header_count = 3, .entry = 0x1000, .page_bytes = PAGE, .random = {1, 2}};
-	struct stack_place place = {.memory = memory, .addr = (uintptr_t)memory, .bytes = sizeof(memory)};
+	struct stack_input in = {.program = {"bin/fn", 6}, .arg = args, .args = 2, .env = envs,
+		.envs = 1, .startup = &startup,
+	    .headers = 64, .header_bytes = 56, .header_count = 3, .entry = 0x1000,
+	    .page_bytes = PAGE, .random = {1, 2}};
+	struct stack_place place = {.memory = memory, .addr = (uintptr_t)memory,
+		.bytes = sizeof(memory)};
 	const uint64_t *p;
 	int found = 0;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The process server: init of every cluster. An agent everywhere; in cluster 0 also the leader of the job, whose end is the
- * machine's end. One thread sleeps for all that can happen: messages, room for its own, the end of the job's process, deaths of clusters.
+ * The process server: init of every cluster. An agent everywhere; in cluster 0 also the leader of
+ * the job, whose end is the machine's end. One thread sleeps for all that can happen: messages,
+ * room for its own, the end of the job's process, deaths of clusters.
  */
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
@@ -36,7 +37,10 @@ halt(int status)
 
 /* --- the leader --- */
 
-/* Tell another cluster's agent what is due. One that cannot be told is dead, and its death will be noticed. */
+/*
+ * Tell another cluster's agent what is due. One that cannot be told is dead, and its death will be
+ * noticed.
+ */
 static void
 order(uint32_t cluster)
 {
@@ -104,7 +108,9 @@ look_for_deaths(void)
 		}
 }
 
-/* The job is over. It begins again if it is to be repeated and no cluster has died; else all ends. */
+/*
+ * The job is over. It begins again if it is to be repeated and no cluster has died; else all ends.
+ */
 static void
 next_job(void)
 {
@@ -147,7 +153,8 @@ agent_message(const struct mail_sender *from, const struct proc_message *m)
 	if (m->magic != PROC_MAGIC || from->cluster != PROC_LEADER || from->badge != BADGE_INIT)
 		return;
 	if (m->op == PROC_START && m->job > agent.part.job && agent.part.proc < 0 &&
-	    job_plan_read(&agent.plan, &agent.here, false) == 0 && agent.plan.counts[agent.here.cluster] > 0)
+	    job_plan_read(&agent.plan, &agent.here, false) == 0 &&
+	    agent.plan.counts[agent.here.cluster] > 0)
 		agent_start(&agent, m->job);
 	else if (m->op == PROC_KILL)
 		agent_kill(&agent, m->status);
@@ -166,7 +173,8 @@ report(void)
 		return;
 	agent_has_told(&agent);
 	if (result != 0)
-		console_print("atoll: cluster %u cannot reach the leader: %s\n", agent.here.cluster, error_text((int)result));
+		console_print("atoll: cluster %u cannot reach the leader: %s\n", agent.here.cluster,
+			error_text((int)result));
 }
 
 /* Without the leader nobody collects the job: its ranks end, and so does the machine. */
@@ -261,7 +269,8 @@ server_main(int argc, char **argv)
 	in = (int)kmailbox_create(PROC_PORT);
 	to_leader = (int)kmailbox_open(PROC_LEADER, PROC_PORT);
 	if (in < 0 || to_leader < 0) {
-		console_print("atoll: cluster %u cannot open port %d: %s\n", agent.here.cluster, PROC_PORT,
+		console_print("atoll: cluster %u cannot open port %d: %s\n", agent.here.cluster,
+			PROC_PORT,
 		    error_text(in < 0 ? in : to_leader));
 		return 1;
 	}

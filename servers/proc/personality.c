@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mapping the personality. Its stacks lie one below the other, by the number of the thread in its process; the address range is
- * reserved for PERSONALITY_THREADS_MAX of them, memory is behind those that are needed.
+ * Mapping the personality. Its stacks lie one below the other, by the number of the thread in its
+ * process; the address range is reserved for PERSONALITY_THREADS_MAX of them, memory is behind
+ * those that are needed.
  */
 #include <atoll/kcalls.h>
 #include <atoll/personality.h>
@@ -29,12 +30,16 @@ map_stacks(int proc, uint64_t page_bytes, struct personality_info *info)
 	if (memory < 0)
 		return (int)memory;
 	info->stack_top = addr + reserved;
-	result = kpage_map(proc, info->stack_top - (uint64_t)pages * page_bytes, (int)memory, 0, pages, PAGE_READ | PAGE_WRITE);
+	result = kpage_map(proc, info->stack_top - (uint64_t)pages * page_bytes, (int)memory, 0,
+		pages, PAGE_READ | PAGE_WRITE);
 	khandle_close((int)memory);
 	return result < 0 ? (int)result : 0;
 }
 
-/* Write the information block into the copy that is being made. The loader's window holds the private segments, one after the other. */
+/*
+ * Write the information block into the copy that is being made. The loader's window holds the
+ * private segments, one after the other.
+ */
 static int
 write_info(const struct copy *c, const struct image *im, const struct personality_info *info)
 {
@@ -47,7 +52,8 @@ write_info(const struct copy *c, const struct image *im, const struct personalit
 
 		if (!s->is_private)
 			continue;
-		if (addr >= s->addr && addr + sizeof(*info) <= s->addr + s->pages * im->page_bytes) {
+		if (addr >= s->addr &&
+			addr + sizeof(*info) <= s->addr + s->pages * im->page_bytes) {
 			memcpy((void *)(uintptr_t)(window + addr - s->addr), info, sizeof(*info));
 			return 0;
 		}
@@ -84,7 +90,8 @@ personality_map(int proc, uint32_t threads, uint64_t control)
 	}
 	image_close(&im);
 	if (result == 0)
-		result = kproc_handler(proc, HANDLE_CALLS, (unsigned long)(c.base + im.plan.entry), (unsigned long)info.stack_top,
+		result = kproc_handler(proc, HANDLE_CALLS, (unsigned long)(c.base + im.plan.entry),
+			(unsigned long)info.stack_top,
 		    PERSONALITY_STACK_BYTES);
 	return result < 0 ? (int)result : 0;
 }

@@ -5,7 +5,10 @@
 #include <abi/errors.h>
 #include <servers/proc/place.h>
 
-/* How many ranks each cluster gets. In a round a cluster takes one rank per core, as long as it has ports and ranks are left. */
+/*
+ * How many ranks each cluster gets. In a round a cluster takes one rank per core, as long as it has
+ * ports and ranks are left.
+ */
 static void
 count_ranks(const struct place_request *q, uint32_t *counts)
 {
@@ -48,7 +51,8 @@ deal_scatter(const struct place_request *q, struct placement *place, uint32_t *c
 
 		for (uint32_t c = 0; c < q->clusters && rank < q->ranks; c++)
 			if (counts[c] < limit[c]) {
-				place[rank++] = (struct placement){(uint16_t)c, (uint16_t)counts[c]++};
+				place[rank++] =
+					(struct placement){(uint16_t)c, (uint16_t)counts[c]++};
 				dealt = true;
 			}
 		for (uint32_t c = 0; c < q->clusters && !dealt; c++) {

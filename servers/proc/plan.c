@@ -12,7 +12,8 @@
 static uint32_t
 prot_of(uint32_t flags)
 {
-	return (flags & ELF_FLAG_READ ? PAGE_READ : 0u) | (flags & ELF_FLAG_WRITE ? PAGE_WRITE : 0u) |
+	return (flags & ELF_FLAG_READ ? PAGE_READ : 0u) |
+		(flags & ELF_FLAG_WRITE ? PAGE_WRITE : 0u) |
 	    (flags & ELF_FLAG_EXEC ? PAGE_EXEC : 0u);
 }
 
@@ -43,13 +44,17 @@ add_segment(struct plan *p, const struct elf_segment *s, uint64_t page_bytes)
 	return true;
 }
 
-/* Remember where the program headers are in memory: in the segment that holds their place in the file. */
+/*
+ * Remember where the program headers are in memory: in the segment that holds their place in the
+ * file.
+ */
 static void
 find_headers(struct plan *p, const struct elf *e, const struct elf_segment *s)
 {
 	uint64_t bytes = (uint64_t)e->segments * PHDR_BYTES;
 
-	if (e->headers < s->offset || e->headers - s->offset > s->file_bytes || s->file_bytes - (e->headers - s->offset) < bytes)
+	if (e->headers < s->offset || e->headers - s->offset > s->file_bytes ||
+		s->file_bytes - (e->headers - s->offset) < bytes)
 		return;
 	p->headers = s->addr + (e->headers - s->offset);
 	p->header_count = e->segments;
@@ -62,7 +67,8 @@ entry_is_code(const struct plan *p, uint64_t page_bytes)
 	for (uint32_t i = 0; i < p->segments; i++) {
 		const struct plan_segment *s = &p->segment[i];
 
-		if ((s->prot & PAGE_EXEC) != 0 && p->entry >= s->addr && p->entry - s->addr < s->pages * page_bytes)
+		if ((s->prot & PAGE_EXEC) != 0 && p->entry >= s->addr &&
+			p->entry - s->addr < s->pages * page_bytes)
 			return true;
 	}
 	return false;

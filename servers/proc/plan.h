@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Load plan of a program: which pages it needs and what goes where, from its ELF file. No kernel calls: tested on its own.
+ * Load plan of a program: which pages it needs and what goes where, from its ELF file. No kernel
+ * calls: tested on its own.
  */
 #ifndef SERVERS_PROC_PLAN_H
 #define SERVERS_PROC_PLAN_H
@@ -39,11 +40,13 @@ enum plan_fault {
 	PLAN_WRONG_CPU,
 	PLAN_NOT_PIE,		/* linked for a fixed address */
 	PLAN_DYNAMIC,		/* needs a dynamic linker */
-	PLAN_LAYOUT,		/* segments share pages, are out of order or too many, or the entry lies outside */
+	/* segments share pages, are out of order or too many, or the entry lies outside */
+	PLAN_LAYOUT,
 };
 
 /* Make the plan of an image for a CPU (ELF_MACHINE_*) and its page size. */
-enum plan_fault plan_make(struct plan *p, const struct elf *e, uint16_t machine, uint64_t page_bytes);
+enum plan_fault plan_make(struct plan *p, const struct elf *e, uint16_t machine,
+	uint64_t page_bytes);
 
 /* What a fault means, for a message. */
 const char *plan_fault_text(enum plan_fault fault);

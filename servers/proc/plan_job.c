@@ -34,7 +34,8 @@ cores_of(const struct job *j, const struct cluster_info *here, uint32_t cluster)
 uint32_t
 job_ports(const struct cluster_info *here)
 {
-	uint32_t ports = here->mailbox_ports < here->portal_ports ? here->mailbox_ports : here->portal_ports;
+	uint32_t ports = here->mailbox_ports < here->portal_ports ? here->mailbox_ports :
+		here->portal_ports;
 
 	return ports > BASE_PORT ? ports - BASE_PORT : 0;
 }
@@ -54,6 +55,7 @@ job_plan_read(struct job_plan *p, const struct cluster_info *here, bool is_loud)
 	result = place_ranks(&q, p->place, p->counts);
 	if (result != 0 && is_loud)
 		console_print("atoll: cannot place %u ranks: %s\n", q.ranks,
-		    result == -E_NOSPC ? "the machine has too few ports" : "no cluster takes ranks");
+		    result == -E_NOSPC ? "the machine has too few ports" :
+		    "no cluster takes ranks");
 	return result;
 }

@@ -50,7 +50,8 @@ TEST(a_description_is_read)
 TEST(limits_and_repetitions_are_read_and_have_defaults)
 {
 	static const char plain[] = "program x\nranks 1\n";
-	static const char limited[] = "program x\nranks 1\nlimit memory 5000000000\nlimit threads 4\n"
+	static const char limited[] =
+		"program x\nranks 1\nlimit memory 5000000000\nlimit threads 4\n"
 				      "limit processes 2\nrepeat 3\n";
 	struct job j;
 	uint32_t line;
@@ -124,7 +125,8 @@ static uint32_t counts[CLUSTERS_MAX];
 static int
 place_on(uint32_t ranks, uint32_t policy, uint32_t clusters, const uint32_t *cores)
 {
-	struct place_request q = {.ranks = ranks, .policy = policy, .clusters = clusters, .ranks_max = 120};
+	struct place_request q = {.ranks = ranks, .policy = policy, .clusters = clusters,
+		.ranks_max = 120};
 
 	memcpy(q.cores, cores, clusters * sizeof(*cores));
 	return place_ranks(&q, place, counts);
@@ -235,7 +237,8 @@ begin_and_tell(void)
 static void
 ended(uint32_t source, enum proc_end end, int status)
 {
-	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_ENDED, .job = 7, .end = end, .status = status};
+	struct proc_message m = {.magic = PROC_MAGIC, .op = PROC_ENDED, .job = 7, .end = end,
+		.status = status};
 
 	take(source, &m);
 }
@@ -313,7 +316,8 @@ TEST(a_dead_cluster_fails_the_job)
 TEST(a_process_that_is_no_server_is_not_believed)
 {
 	struct mail_sender rank = {.cluster = 0, .badge = BADGE_INIT + 1};
-	struct proc_message m = {.magic = PROC_MAGIC, .cluster = 2, .job = 7, .status = 9, .end = PROC_END_CRASH};
+	struct proc_message m = {.magic = PROC_MAGIC, .cluster = 2, .job = 7, .status = 9,
+		.end = PROC_END_CRASH};
 	struct lead before;
 
 	begin();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of the process servers: one leader, in cluster 0, and an agent in every cluster (also there), all on port PROC_PORT of
- * their cluster. The sender's cluster and badge come from the kernels: only what a process server (BADGE_INIT) says is believed. Nobody
- * else has anything to say here: a rank ends its job by ending its process.
+ * Messages of the process servers: one leader, in cluster 0, and an agent in every cluster (also
+ * there), all on port PROC_PORT of their cluster. The sender's cluster and badge come from the
+ * kernels: only what a process server (BADGE_INIT) says is believed. Nobody else has anything to
+ * say here: a rank ends its job by ending its process.
  */
 #ifndef SERVERS_PROC_PROTOCOL_H
 #define SERVERS_PROC_PROTOCOL_H

@@ -10,7 +10,10 @@
 
 #define NOW 0			/* as a deadline: ask without waiting */
 
-/* Exit status of a program that the kernel ended: 128 and the number of the signal that Linux would send. */
+/*
+ * Exit status of a program that the kernel ended: 128 and the number of the signal that Linux would
+ * send.
+ */
 static int
 status_of_cause(uint32_t cause)
 {
@@ -28,7 +31,8 @@ status_of_cause(uint32_t cause)
 static const char *
 text_of_cause(const struct crash_info *i)
 {
-	static const char *const access[] = {"bad address read", "bad address written", "bad address executed"};
+	static const char *const access[] =
+		{"bad address read", "bad address written", "bad address executed"};
 
 	switch (i->cause) {
 	case CRASH_ACCESS: return access[i->write < 3 ? i->write : 0];
@@ -72,7 +76,8 @@ describe_place(const struct part *p, const struct crash_info *i, int rank, char 
 	if (function == NULL)
 		fmt_print(text, bytes, "at 0x%lx of %s", (unsigned long)at, p->image.name);
 	else
-		fmt_print(text, bytes, "in %s+0x%lx (0x%lx of %s)", function, (unsigned long)offset, (unsigned long)at, p->image.name);
+		fmt_print(text, bytes, "in %s+0x%lx (0x%lx of %s)", function, (unsigned long)offset,
+			(unsigned long)at, p->image.name);
 }
 
 static void
@@ -87,7 +92,8 @@ report_crash(const struct agent *a, const struct crash_info *i)
 	else
 		fmt_print(who, sizeof(who), "a rank");
 	describe_place(p, i, r, place, sizeof(place));
-	console_print("atoll: %s crashed: %s, address 0x%lx, %s, cluster %u core %u\n", who, text_of_cause(i), (unsigned long)i->addr,
+	console_print("atoll: %s crashed: %s, address 0x%lx, %s, cluster %u core %u\n", who,
+		text_of_cause(i), (unsigned long)i->addr,
 	    place, a->here.cluster, i->core);
 }
 
@@ -120,7 +126,8 @@ end_of(const struct agent *a, const struct proc_status *s, int *status)
 			report_crash(a, &info);
 		return PROC_END_CRASH;
 	}
-	return __atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) == p->ranks ? PROC_END_EXIT : PROC_END_ABORT;
+	return __atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) == p->ranks ? PROC_END_EXIT :
+		PROC_END_ABORT;
 }
 
 void

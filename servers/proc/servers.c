@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The servers of the leader's cluster. The process server opens the port of each, before anything
- * else runs, and gives it a handle that reads there. It keeps the port open itself: whatever becomes
- * of a server, no other process can be asked in its place.
+ * else runs, and gives it a handle that reads there. It keeps the port open itself: whatever
+ * becomes of a server, no other process can be asked in its place.
  */
 #include <context.h>
 #include <atoll/kcalls.h>
@@ -15,8 +15,8 @@
 #define NOW 0			/* as a deadline: ask without waiting */
 
 /*
- * An empty process that is believed as a server is, that no program keeps from working, and whose end
- * is told. Its handle or -E_NAME.
+ * An empty process that is believed as a server is, that no program keeps from working, and whose
+ * end is told. Its handle or -E_NAME.
  */
 static long
 make_server(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first stack of a program. Texts are pushed from the top down, then the words that point to them in one piece.
+ * The first stack of a program. Texts are pushed from the top down, then the words that point to
+ * them in one piece.
  */
 #include <stdbool.h>
 #include <abi/errors.h>
@@ -80,9 +81,11 @@ word_count(const struct stack_input *in)
 static bool
 fits(const struct stack_place *place, const struct stack_input *in)
 {
-	size_t bytes = in->program.len + 1 + text_bytes(in->arg, in->args) + text_bytes(in->env, in->envs);
+	size_t bytes = in->program.len + 1 + text_bytes(in->arg, in->args) + text_bytes(in->env,
+		in->envs);
 
-	bytes += word_count(in) * sizeof(unsigned long) + sizeof(struct startup) + sizeof(in->random) + 64;
+	bytes += word_count(in) * sizeof(unsigned long) + sizeof(struct startup) +
+		sizeof(in->random) + 64;
 	return bytes <= place->bytes / 2;
 }
 
@@ -116,7 +119,10 @@ stack_build(struct stack_place *place, const struct stack_input *in)
 	place->startup = push(&p, in->startup, sizeof(*in->startup), 16);
 	random = push(&p, in->random, sizeof(in->random), 16);
 	name = push_text(&p, in->program);
-	/* room for the words below all texts, so that each text can be pushed where its word is written */
+	/*
+	 * room for the words below all texts, so that each text can be pushed where its word is
+	 * written
+	 */
 	p.words = (p.top - text_bytes(in->arg, in->args) - text_bytes(in->env, in->envs) -
 		      word_count(in) * sizeof(unsigned long)) &
 	    ~(size_t)15;

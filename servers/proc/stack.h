@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first stack of a program: argument count, arguments, environment, auxiliary vector, as the ELF ABI of Linux wants them. Written
- * into memory that lies elsewhere in the program's address space. No kernel calls: tested on its own.
+ * The first stack of a program: argument count, arguments, environment, auxiliary vector, as the
+ * ELF ABI of Linux wants them. Written into memory that lies elsewhere in the program's address
+ * space. No kernel calls: tested on its own.
  */
 #ifndef SERVERS_PROC_STACK_H
 #define SERVERS_PROC_STACK_H
@@ -35,7 +36,10 @@ struct stack_place {
 	uint64_t startup;		/* address of the copy */
 };
 
-/* Write the stack; fills place->sp (aligned to 16 bytes) and place->startup. 0, or -E_2BIG: it takes more than half of the stack. */
+/*
+ * Write the stack; fills place->sp (aligned to 16 bytes) and place->startup. 0, or -E_2BIG: it
+ * takes more than half of the stack.
+ */
 int stack_build(struct stack_place *place, const struct stack_input *in);
 
 #endif

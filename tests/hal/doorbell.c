@@ -62,7 +62,10 @@ many_ring_one(struct testbed *bed)
 		wait_for_core(bed, i);
 }
 
-/* The ring comes between begin and wait, whatever the timing: the command is done before the wait starts. */
+/*
+ * The ring comes between begin and wait, whatever the timing: the command is done before the wait
+ * starts.
+ */
 static void
 ring_before_wait(struct testbed *bed)
 {

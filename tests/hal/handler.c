@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract: the second frame of a thread. Core 1 stops a user program, enters a handler (USER_HANDLER) with the other frame and goes on
- * with the first one: after a call, after a fault, in the middle of anything, or with the call once more.
+ * HAL contract: the second frame of a thread. Core 1 stops a user program, enters a handler
+ * (USER_HANDLER) with the other frame and goes on with the first one: after a call, after a fault,
+ * in the middle of anything, or with the call once more.
  */
 #include <base/str.h>
 #include "testbed.h"
@@ -21,7 +22,8 @@ enter_handler(struct testbed *bed, const struct hal_trap *t, uintptr_t lower)
 
 /* The handler says what it was told. */
 static void
-check_event(struct testbed *bed, const struct hal_frame *f, const struct hal_trap *t, const struct handler_event *wanted)
+check_event(struct testbed *bed, const struct hal_frame *f, const struct hal_trap *t,
+	const struct handler_event *wanted)
 {
 	const struct user_test *u = bed->user;
 	struct handler_event e;
@@ -41,8 +43,9 @@ check_event(struct testbed *bed, const struct hal_frame *f, const struct hal_tra
 /* --- calls that a handler answers: every register but the result is as it was --- */
 
 /*
- * An interrupt stops the handler, too; it goes on by either way, and returns by the short cut or not. It comes soon: where a core
- * interrupts itself by its timer (or1k), an emulator may be late, so that it comes after the short handler now and then.
+ * An interrupt stops the handler, too; it goes on by either way, and returns by the short cut or
+ * not. It comes soon: where a core interrupts itself by its timer (or1k), an emulator may be late,
+ * so that it comes after the short handler now and then.
  */
 static void
 call_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
@@ -71,7 +74,8 @@ call_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	} else if (user_is_call(f, t, CALL_FAST)) {
 		hal_frame_set_result(f, (long)hal_frame_arg(f, 0) + 1);
 	} else {
-		expect(bed, user_is_call(f, t, CALL_STATUS) && f == &u->frame && hal_frame_arg(f, 0) == 0);
+		expect(bed, user_is_call(f, t, CALL_STATUS) && f == &u->frame &&
+			hal_frame_arg(f, 0) == 0);
 		if (++u->step < HANDLED)
 			return;
 		expect(bed, u->ticks > 0);
@@ -131,23 +135,30 @@ fault_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	if (user_is_call(f, t, CALL_EVENT)) {
 		check_event(bed, f, t, &fault);
 		((uint32_t *)u->block)[HAL_PAGE_BYTES / 4] = 0x600d;
-		expect(bed, hal_map(&u->space, u->hole, hal_paddr((char *)u->block + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
+		expect(bed,
+			hal_map(&u->space, u->hole, hal_paddr((char *)u->block + HAL_PAGE_BYTES), 1,
+			PAGE_READ) == 0);
 		hal_tlb_flush();
 		return;
 	}
 	if (user_is_call(f, t, CALL_RETURN))
 		hal_frame_resume(&u->frame);
-	expect(bed, user_is_call(f, t, CALL_VALUE) && f == &u->frame && hal_frame_arg(f, 0) == 0x600d);
+	expect(bed, user_is_call(f, t, CALL_VALUE) && f == &u->frame &&
+		hal_frame_arg(f, 0) == 0x600d);
 	user_finish(bed);
 }
 
 static void
 faults(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = TO_HOLE, .on_trap = fault_trap});
+	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = TO_HOLE,
+		.on_trap = fault_trap});
 }
 
-/* --- a program that is stopped anywhere keeps all its registers, whatever the handler does to its own --- */
+/*
+ * --- a program that is stopped anywhere keeps all its registers, whatever the handler does to its
+ * own ---
+ */
 
 static void
 registers_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
@@ -176,7 +187,8 @@ interrupt_itself(struct testbed *bed, struct user_test *u)
 static void
 registers(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_REGISTERS, .on_trap = registers_trap, .first = interrupt_itself});
+	user_run(bed, &(struct user_plan){.program = USER_REGISTERS, .on_trap = registers_trap,
+		.first = interrupt_itself});
 }
 
 /* --- a stack that is not there is the handler's fault --- */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract: what cores may see of each other's stores, as litmus programs. Each program has a role per core; the roles go from cell to
- * cell together, a few rounds long; then core 0 looks for a cell where they saw together what the contract forbids. A round writes
- * its number, so that nothing needs to be cleared.
+ * HAL contract: what cores may see of each other's stores, as litmus programs. Each program has a
+ * role per core; the roles go from cell to cell together, a few rounds long; then core 0 looks for
+ * a cell where they saw together what the contract forbids. A round writes its number, so that
+ * nothing needs to be cleared.
  */
 #include "testbed.h"
 
 #define ROLES_MAX 4
 #define WRITING 0x80000000u
 #define SAW_BITS 4			/* of a result; the round is above */
-/* Looks for the others before a cell, and before the first, to which they have to wake up. Meeting only makes rare things likelier. */
+/*
+ * Looks for the others before a cell, and before the first, to which they have to wake up. Meeting
+ * only makes rare things likelier.
+ */
 #define PATIENCE 200
 #define FIRST_PATIENCE 20000
 
@@ -288,7 +292,8 @@ play(struct testbed *bed, unsigned core)
 	hal_acquire(&bed->play, sizeof(bed->play));
 	for (unsigned cell = 0; cell < LITMUS_CELLS; cell++) {
 		meet(bed, cell);
-		saw[cell] = bed->play.program->role[core](l, cell, bed->play.round) | bed->play.round << SAW_BITS;
+		saw[cell] = bed->play.program->role[core](l, cell, bed->play.round) |
+			bed->play.round << SAW_BITS;
 	}
 	hal_publish(saw, LITMUS_CELLS * sizeof(*saw));
 }
@@ -361,13 +366,17 @@ NEVER(causes_first, effect_without_cause, store_x, load_x_store_y, load_y_then_x
 NEVER(one_order_for_all, orders_differ, store_x, store_y, load_x_then_y, load_y_then_x)
 NEVER(copies_are_whole, copy_was_torn, write_pair, copy_pair)
 
-/* The control: what the fences are for. It may be seen, and mostly is: how often stands in the output. */
+/*
+ * The control: what the fences are for. It may be seen, and mostly is: how often stands in the
+ * output.
+ */
 static void
 stores_are_late_without_fence(struct testbed *bed)
 {
 	static const struct program p = {{store_x_load_y, store_y_load_x}, neither_saw_the_other};
 
-	test_note(bed, "without fences neither core saw the other's store in so many cells", run_program(bed, &p));
+	test_note(bed, "without fences neither core saw the other's store in so many cells",
+		run_program(bed, &p));
 }
 
 const struct hal_test litmus_tests[] = {

@@ -50,7 +50,8 @@ wait_until(struct testbed *bed, bool (*ready)(struct testbed *bed, uint32_t arg)
 		}
 		hal_wait(limit);
 		if (hal_clock_ns() >= limit) {
-			test_wrong(bed, __LINE__, ready(bed, arg) ? "a doorbell was lost" : "waited in vain");
+			test_wrong(bed, __LINE__, ready(bed, arg) ? "a doorbell was lost" :
+				"waited in vain");
 			hal_machine_halt(1);
 		}
 	}
@@ -193,7 +194,9 @@ run_test(struct testbed *bed, const struct hal_test *test)
 static _Noreturn void
 run_all(struct testbed *bed)
 {
-	const struct hal_test *const lists[] = {doorbell_tests, memory_tests, litmus_tests, space_tests, user_tests, handler_tests, noc_tests,
+	const struct hal_test *const lists[] =
+		{doorbell_tests, memory_tests, litmus_tests, space_tests, user_tests, handler_tests,
+		noc_tests,
 		timer_tests};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
@@ -215,7 +218,8 @@ make_bed(const struct boot_record *record, void *memory, size_t bytes)
 	bed->record = record;
 	bed->cores = cores;
 	bed->test = "boot";
-	bed->pool = (struct page_pool){.next = (char *)memory + first, .end = (char *)memory + bytes, .left = ~0u};
+	bed->pool = (struct page_pool){.next = (char *)memory + first,
+		.end = (char *)memory + bytes, .left = ~0u};
 	for (unsigned i = 0; i < cores; i++) {
 		bed->core[i].bed = bed;
 		bed->core[i].number = i;

@@ -76,7 +76,10 @@ check_message(struct testbed *bed, const uint32_t *message, uint32_t turn)
 	expect(bed, wrong == 0);
 }
 
-/* Core 1 answers odd turns with even ones; each message goes through the box of the core that writes it. */
+/*
+ * Core 1 answers odd turns with even ones; each message goes through the box of the core that
+ * writes it.
+ */
 static void
 answer_messages(struct testbed *bed, unsigned core)
 {

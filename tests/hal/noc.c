@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract: the NoC. Core 0 of the other clusters does what events tell it and answers with an event.
+ * HAL contract: the NoC. Core 0 of the other clusters does what events tell it and answers with an
+ * event.
  */
 #include <base/str.h>
 #include "testbed.h"
@@ -55,7 +56,8 @@ put_filled(unsigned cluster, unsigned kind, uint32_t seed)
 	unsigned char block[BLOCK_MAX];
 	unsigned slot = slot_for(kind, hal_cluster_id());
 
-	return hal_noc_put(cluster, slot, hal_noc_incarnation(cluster), block, fill(block, slot, seed));
+	return hal_noc_put(cluster, slot, hal_noc_incarnation(cluster), block,
+		fill(block, slot, seed));
 }
 
 /* Waits for room; nobody is told but by the text itself. */
@@ -228,7 +230,8 @@ bad_puts_are_refused(struct testbed *bed)
 	expect(bed, hal_noc_put(1, 0, incarnation + 1, block, sizeof(block)) == -E_STALE);
 	expect(bed, hal_noc_put(1, 0, incarnation, block, hal_noc_slot_bytes(0) + 1) == -E_INVAL);
 	expect(bed, hal_noc_put(1, slots, incarnation, block, sizeof(block)) == -E_INVAL);
-	expect(bed, hal_noc_put(bed->record->clusters, 0, incarnation, block, sizeof(block)) == -E_INVAL);
+	expect(bed, hal_noc_put(bed->record->clusters, 0, incarnation, block, sizeof(block)) ==
+		-E_INVAL);
 	expect(bed, hal_noc_slot_bytes(slots) == 0);
 	expect(bed, hal_noc_slot_bytes(0) >= MAILBOX_MSG_SIZE + HAL_NOC_HEADER_BYTES);
 }
@@ -240,7 +243,8 @@ text_came(struct testbed *bed, uint32_t cluster)
 	int ready = hal_noc_console_ready(cluster);
 	size_t got = hal_noc_console_read(cluster, text, sizeof(text));
 
-	expect(bed, got == 0 || (got == sizeof(text) && ready >= 0 && memcmp(text, LINE, got) == 0));
+	expect(bed, got == 0 ||
+		(got == sizeof(text) && ready >= 0 && memcmp(text, LINE, got) == 0));
 	return got > 0;
 }
 

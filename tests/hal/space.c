@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract: address spaces. Each test makes a space, changes it, and wants every page-table page back.
+ * HAL contract: address spaces. Each test makes a space, changes it, and wants every page-table
+ * page back.
  */
 #include <base/str.h>
 #include "testbed.h"
@@ -12,7 +13,8 @@
 struct space_test {
 	struct testbed *bed;
 	struct hal_page_source source;
-	char *page[PAGES];			/* to be mapped; the first `mapped_first` of them follow one another */
+	/* to be mapped; the first `mapped_first` of them follow one another */
+	char *page[PAGES];
 	uintptr_t at;				/* a user address with a large page's alignment */
 	unsigned before;
 };
@@ -51,7 +53,8 @@ shows(struct hal_space *s, uintptr_t addr, const char *page, int prot)
 
 	const int rights = PAGE_READ | PAGE_WRITE | PAGE_EXEC | PAGE_LARGE;
 
-	return hal_query(s, addr, &paddr, &found) == 0 && paddr == hal_paddr(page) && (found & rights) == prot;
+	return hal_query(s, addr, &paddr, &found) == 0 && paddr == hal_paddr(page) &&
+		(found & rights) == prot;
 }
 
 static bool
@@ -70,7 +73,8 @@ addresses_translate_both_ways(struct testbed *bed)
 
 	memset(page, 0xff, 2 * HAL_PAGE_BYTES);
 	hal_zero_pages(page, HAL_PAGE_BYTES);
-	expect(bed, page[0] == 0 && page[HAL_PAGE_BYTES - 1] == 0 && page[HAL_PAGE_BYTES] == (char)0xff);
+	expect(bed, page[0] == 0 && page[HAL_PAGE_BYTES - 1] == 0 &&
+		page[HAL_PAGE_BYTES] == (char)0xff);
 	expect(bed, hal_kaddr(hal_paddr(page)) == page);
 	expect(bed, hal_paddr(page + HAL_PAGE_BYTES) == hal_paddr(page) + HAL_PAGE_BYTES);
 	expect(bed, hal_paddr(page) % HAL_PAGE_BYTES == 0);
@@ -128,7 +132,8 @@ bad_ranges_are_refused(struct testbed *bed)
 	expect(bed, hal_map(s, s->limit, paddr, 1, PROT_RW) == -E_INVAL);
 	expect(bed, hal_map(s, s->limit - HAL_PAGE_BYTES, paddr, 2, PROT_RW) == -E_INVAL);
 	expect(bed, hal_map(s, s->limit - HAL_PAGE_BYTES, paddr, 1, PROT_RW) == 0);
-	expect(bed, s->first == 0 || hal_map(s, s->first - HAL_PAGE_BYTES, paddr, 1, PROT_RW) == -E_INVAL);
+	expect(bed, s->first == 0 || hal_map(s, s->first - HAL_PAGE_BYTES, paddr, 1, PROT_RW) ==
+		-E_INVAL);
 	expect(bed, hal_map(s, t.at + HAL_PAGE_BYTES, paddr, 1, PROT_RW | PAGE_LARGE) == -E_INVAL);
 	expect(bed, hal_unmap(s, t.at, 1) == -E_INVAL);
 	expect(bed, hal_protect(s, t.at, 1, PAGE_READ) == -E_INVAL);
@@ -155,7 +160,10 @@ unmap_and_protect_are_all_or_nothing(struct testbed *bed)
 	end(&t);
 }
 
-/* Rights of a mapping that exists may come back after they were taken, but none that it was made without. */
+/*
+ * Rights of a mapping that exists may come back after they were taken, but none that it was made
+ * without.
+ */
 static void
 protection_stays_below_the_maximum(struct testbed *bed)
 {
@@ -167,7 +175,8 @@ protection_stays_below_the_maximum(struct testbed *bed)
 	second = t.at + HAL_PAGE_BYTES;
 	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), 1, PROT_RW) == 0);
 	expect(bed, hal_map(s, second, hal_paddr(t.page[1]), 1, PAGE_READ) == 0);
-	expect(bed, hal_map(s, second + HAL_PAGE_BYTES, hal_paddr(t.page[2]), 1, PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
+	expect(bed, hal_map(s, second + HAL_PAGE_BYTES, hal_paddr(t.page[2]), 1,
+		PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
 	expect(bed, hal_protect(s, second, 1, PROT_RW) == -E_ACCES);
 	expect(bed, hal_protect(s, second, 1, PAGE_READ | PAGE_EXEC) == -E_ACCES);
 	expect(bed, hal_protect(s, t.at, 2, PROT_RW) == -E_ACCES);
@@ -185,7 +194,10 @@ protection_stays_below_the_maximum(struct testbed *bed)
 	end(&t);
 }
 
-/* A table that a core may still walk must go while a shoot-down is coming: that is true of hal_unmap, and not of hal_map. */
+/*
+ * A table that a core may still walk must go while a shoot-down is coming: that is true of
+ * hal_unmap, and not of hal_map.
+ */
 static void
 unmap_gives_empty_tables_back(struct testbed *bed)
 {
@@ -198,7 +210,8 @@ unmap_gives_empty_tables_back(struct testbed *bed)
 	empty = pool->taken;
 	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), 2, PROT_RW) == 0);
 	taken = pool->taken;
-	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES - HAL_PAGE_BYTES, hal_paddr(t.page[2]), 2, PROT_RW) == 0);
+	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES - HAL_PAGE_BYTES, hal_paddr(t.page[2]), 2,
+		PROT_RW) == 0);
 	expect(bed, hal_unmap(s, t.at + HAL_LARGE_BYTES - HAL_PAGE_BYTES, 2) == 0);
 	expect(bed, pool->taken == taken);
 	expect(bed, hal_unmap(s, t.at, 1) == 0);
@@ -225,9 +238,11 @@ large_pages_map(struct testbed *bed)
 	expect(bed, hal_map(s, t.at, hal_paddr(large), 1, PROT_RW | PAGE_LARGE) == 0);
 	expect(bed, shows(s, t.at, large, PROT_RW | PAGE_LARGE));
 	expect(bed, shows(s, t.at + 3 * HAL_PAGE_BYTES, large, PROT_RW | PAGE_LARGE));
-	expect(bed, hal_map(s, t.at + HAL_PAGE_BYTES, hal_paddr(t.page[0]), 1, PROT_RW) == -E_EXIST);
+	expect(bed, hal_map(s, t.at + HAL_PAGE_BYTES, hal_paddr(t.page[0]), 1, PROT_RW) ==
+		-E_EXIST);
 	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(t.page[0]), 1, PAGE_READ) == 0);
-	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(large), 1, PROT_RW | PAGE_LARGE) == -E_EXIST);
+	expect(bed, hal_map(s, t.at + HAL_LARGE_BYTES, hal_paddr(large), 1, PROT_RW | PAGE_LARGE) ==
+		-E_EXIST);
 	expect(bed, hal_protect(s, t.at, 1, PAGE_READ) == -E_INVAL);
 	expect(bed, hal_unmap(s, t.at + HAL_PAGE_BYTES, IN_LARGE) == -E_INVAL);
 	expect(bed, shows(s, t.at, large, PROT_RW | PAGE_LARGE));
@@ -257,7 +272,8 @@ out_of_table_pages(struct testbed *bed)
 	taken = pool->taken;
 	for (i = 0; i < 16 && error == -E_NOMEM; i++) {
 		pool->left = i;
-		error = hal_map(s, t.at + HAL_LARGE_BYTES - 2 * HAL_PAGE_BYTES, hal_paddr(t.page[0]), PAGES, PROT_RW);
+		error = hal_map(s, t.at + HAL_LARGE_BYTES - 2 * HAL_PAGE_BYTES,
+			hal_paddr(t.page[0]), PAGES, PROT_RW);
 		if (error == -E_NOMEM) {
 			expect(bed, pool->taken == taken);
 			expect(bed, is_hole(s, t.at + HAL_LARGE_BYTES - 2 * HAL_PAGE_BYTES));
@@ -279,7 +295,9 @@ spaces_are_independent(struct testbed *bed)
 	begin(bed, &t);
 	expect(bed, hal_space_init(&second, &t.source) == 0);
 	expect(bed, hal_map(&bed->space, t.at, hal_paddr(t.page[0]), 1, PROT_RW) == 0);
-	expect(bed, is_hole(&second, (second.first + 2 * HAL_LARGE_BYTES - 1) & ~(HAL_LARGE_BYTES - 1)));
+	expect(bed,
+		is_hole(&second,
+		(second.first + 2 * HAL_LARGE_BYTES - 1) & ~(HAL_LARGE_BYTES - 1)));
 	while (!hal_space_destroy(&second))
 		continue;
 	expect(bed, shows(&bed->space, t.at, t.page[0], PROT_RW));

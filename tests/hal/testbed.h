@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract tests: a tiny kernel that stands in for Atoll's and runs on every back end. Core 0 of cluster 0 runs the tests and prints
- * `ok NAME`, `skip NAME: why` or `FAIL NAME: why`; its other cores do what it says (on_core), and core 0 of the other clusters answers
- * over the NoC. Everything mutable lives in the struct testbed of the cluster, which the cores share by the contract's rules.
+ * HAL contract tests: a tiny kernel that stands in for Atoll's and runs on every back end. Core 0
+ * of cluster 0 runs the tests and prints `ok NAME`, `skip NAME: why` or `FAIL NAME: why`; its other
+ * cores do what it says (on_core), and core 0 of the other clusters answers over the NoC.
+ * Everything mutable lives in the struct testbed of the cluster, which the cores share by the
+ * contract's rules.
  */
 #ifndef TESTBED_H
 #define TESTBED_H
@@ -30,7 +32,8 @@ struct testbed;
 
 struct test_core {
 	/* commands; core 0 writes */
-	_Alignas(HAL_CACHE_LINE) uint32_t order;	/* 32-bit operations: counts up with every command */
+	/* 32-bit operations: counts up with every command */
+	_Alignas(HAL_CACHE_LINE) uint32_t order;
 	_Alignas(HAL_CACHE_LINE) struct {
 		void (*fn)(struct testbed *bed, unsigned core);
 	} command;
@@ -46,14 +49,19 @@ struct test_core {
 	uint32_t orders_done;
 };
 
-/* A space with user programs and what a test wants at the next trap. Of the core that runs them, handed over with its commands. */
+/*
+ * A space with user programs and what a test wants at the next trap. Of the core that runs them,
+ * handed over with its commands.
+ */
 struct user_test {
-	_Alignas(HAL_CACHE_LINE) void (*on_trap)(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t);
+	_Alignas(HAL_CACHE_LINE) void (*on_trap)(struct testbed *bed, struct hal_frame *f,
+		const struct hal_trap *t);
 	int step;
 	int ticks;
 	bool returns;					/* CALL_RETURN is answered early */
 	uint64_t until;					/* that the tick was armed for */
-	uintptr_t code, data;				/* user addresses of the code page and the data page */
+	/* user addresses of the code page and the data page */
+	uintptr_t code, data;
 	uint64_t *block;				/* the data page as the kernel sees it */
 	char *code_page;
 	uintptr_t hole;					/* an address that is not mapped */
@@ -61,17 +69,32 @@ struct user_test {
 	struct hal_frame frame, other_frame;
 };
 
-/* User programs (cpu/): position-independent code that is copied into a page, or functions of the host. */
+/*
+ * User programs (cpu/): position-independent code that is copied into a page, or functions of the
+ * host.
+ */
 enum user_program {
-	USER_CALLS,		/* call 100 with 1..6, wants 0x1234; call 4201 with 41, wants 42; call 101 with 0 or what was wrong */
+	/*
+	 * call 100 with 1..6, wants 0x1234; call 4201 with 41, wants 42; call 101 with 0 or what
+	 * was wrong
+	 */
+	USER_CALLS,
 	USER_LOOP,		/* call 102 for ever */
 	USER_SPIN,		/* call 104, then no call any more */
 	USER_LOAD,		/* loads the 32-bit word at `address`, call 103 with it */
 	USER_STORE,		/* stores 7 at `address`, call 103 with 7 */
 	USER_JUMP,		/* jumps to `address` */
 	USER_ILLEGAL,		/* an illegal instruction */
-	USER_REGISTERS,		/* looks for ever whether all registers, also those of vectors, are as it left them; call 101 with 1 if not */
-	USER_HANDLER,		/* a handler: call 105 with the address of its struct handler_event; changes all registers; call 4202 */
+	/*
+	 * looks for ever whether all registers, also those of vectors, are as it left them; call
+	 * 101 with 1 if not
+	 */
+	USER_REGISTERS,
+	/*
+	 * a handler: call 105 with the address of its struct handler_event; changes all registers;
+	 * call 4202
+	 */
+	USER_HANDLER,
 	USER_PAGE_FAULTS	/* no program: user_page_fault */
 };
 
@@ -80,7 +103,8 @@ struct user_plan {
 	enum user_program program;
 	size_t beyond;			/* of user_enter */
 	void (*on_trap)(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t);
-	void (*first)(struct testbed *bed, struct user_test *u);	/* on core 1, behind user_prepare; or NULL */
+	/* on core 1, behind user_prepare; or NULL */
+	void (*first)(struct testbed *bed, struct user_test *u);
 	void (*meanwhile)(struct testbed *bed);		/* on core 0, or NULL */
 };
 
@@ -127,10 +151,13 @@ struct testbed {
 
 /* main.c */
 void test_wrong(struct testbed *bed, int line, const char *what);
-void test_note(struct testbed *bed, const char *what, unsigned number);	/* a line for whoever reads the output */
+/* a line for whoever reads the output */
+void test_note(struct testbed *bed, const char *what, unsigned number);
 void test_skip(struct testbed *bed, const char *why);
-void wait_until(struct testbed *bed, bool (*ready)(struct testbed *bed, uint32_t arg), uint32_t arg);
-void on_core(struct testbed *bed, unsigned core, void (*fn)(struct testbed *bed, unsigned core));	/* start a command */
+void wait_until(struct testbed *bed, bool (*ready)(struct testbed *bed, uint32_t arg),
+	uint32_t arg);
+/* start a command */
+void on_core(struct testbed *bed, unsigned core, void (*fn)(struct testbed *bed, unsigned core));
 void wait_for_core(struct testbed *bed, unsigned core);
 _Noreturn void core_done(struct testbed *bed);	/* a command that lost its stack ends here */
 void *page_take(void *pool);
@@ -145,12 +172,14 @@ struct hal_test {
 	unsigned cores, clusters;		/* it needs at least this many */
 };
 
-extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[], user_tests[], handler_tests[], timer_tests[],
+extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[],
+	user_tests[], handler_tests[], timer_tests[],
 	noc_tests[];
 _Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
 
 unsigned litmus_rounds(void);		/* cpu/: how often each litmus program runs */
-uint64_t soon_ns(void);			/* cpu/: in which a core leaves the kernel and computes a little */
+/* cpu/: in which a core leaves the kernel and computes a little */
+uint64_t soon_ns(void);
 
 #define CALL_CHECK 100
 #define CALL_STATUS 101
@@ -168,13 +197,19 @@ uint64_t soon_ns(void);			/* cpu/: in which a core leaves the kernel and compute
 extern const char user_code[];
 size_t user_code_bytes(void);
 bool user_can(enum user_program p);		/* does the port have it? */
-/* The back end's trap code gets a page fault of this access (0 load, 1 store, 2 fetch) from user mode. */
+/*
+ * The back end's trap code gets a page fault of this access (0 load, 1 store, 2 fetch) from user
+ * mode.
+ */
 void user_page_fault(struct hal_frame *f, uintptr_t addr, uint32_t write);
 /* `thread`: 0 or 1, of the programs that have stacks of their own. */
-void user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread);
+void user_context(struct context *c, enum user_program p, const struct user_test *u,
+	unsigned thread);
 
-void user_handler(const struct user_test *u, uintptr_t *entry, uintptr_t *stack);	/* where USER_HANDLER begins */
-uintptr_t user_handler_room(const struct user_test *u);	/* bytes below that, behind which nothing is mapped */
+/* where USER_HANDLER begins */
+void user_handler(const struct user_test *u, uintptr_t *entry, uintptr_t *stack);
+/* bytes below that, behind which nothing is mapped */
+uintptr_t user_handler_room(const struct user_test *u);
 
 /* From u->code on: code, data, read-only, a hole, the stack of thread 1, that of thread 0. */
 #define STACK_AT 4
@@ -186,12 +221,20 @@ uintptr_t user_handler_room(const struct user_test *u);	/* bytes below that, beh
 /* user.c: what tests of user mode share. All but user_run on the core whose user_test it is. */
 void user_prepare(struct testbed *bed, struct user_test *u);	/* the space */
 void user_clear(struct testbed *bed, struct user_test *u);
-/* Go to a program in it, whose address word points `beyond` bytes behind the data page's start; traps end in on_trap. */
-_Noreturn void user_enter(struct testbed *bed, struct user_test *u, enum user_program p, size_t beyond);
-/* Core 0: have core 1 run a test, which ends in user_finish; it is skipped where the port lacks the program. */
+/*
+ * Go to a program in it, whose address word points `beyond` bytes behind the data page's start;
+ * traps end in on_trap.
+ */
+_Noreturn void user_enter(struct testbed *bed, struct user_test *u, enum user_program p,
+	size_t beyond);
+/*
+ * Core 0: have core 1 run a test, which ends in user_finish; it is skipped where the port lacks the
+ * program.
+ */
 void user_run(struct testbed *bed, const struct user_plan *plan);
 void pass(uint64_t until);		/* compute in the kernel until it is so late */
-_Noreturn void user_finish(struct testbed *bed);	/* in a trap: user_clear, and the command is done */
+/* in a trap: user_clear, and the command is done */
+_Noreturn void user_finish(struct testbed *bed);
 bool user_is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long number);
 
 #endif

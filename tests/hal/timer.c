@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract: the tick. Core 1 arms it before it goes (back) to a user program that computes without end, and looks which traps come, and
- * in which order; in some tests core 0 interrupts meanwhile. How soon a tick comes is nobody's business here.
+ * HAL contract: the tick. Core 1 arms it before it goes (back) to a user program that computes
+ * without end, and looks which traps come, and in which order; in some tests core 0 interrupts
+ * meanwhile. How soon a tick comes is nobody's business here.
  */
 #include <base/str.h>
 #include "testbed.h"
@@ -106,7 +107,8 @@ once_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 static void
 once(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = once_trap, .meanwhile = interrupt_at_each_step});
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = once_trap,
+		.meanwhile = interrupt_at_each_step});
 }
 
 /* --- arming again replaces the time --- */
@@ -179,7 +181,8 @@ disarmed_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t
 static void
 disarmed(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = disarmed_trap, .meanwhile = interrupt_at_each_step});
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = disarmed_trap,
+		.meanwhile = interrupt_at_each_step});
 }
 
 /* --- far away: the core interrupts itself, and nothing else comes --- */
@@ -187,7 +190,8 @@ disarmed(struct testbed *bed)
 static void
 far_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
-	static const uint64_t far_away[] = {HAL_FOREVER - 1, HAL_FOREVER / 2, HAL_FOREVER / 2 + 1, HAL_FOREVER / 4};
+	static const uint64_t far_away[] = {HAL_FOREVER - 1, HAL_FOREVER / 2, HAL_FOREVER / 2 + 1,
+		HAL_FOREVER / 4};
 	struct user_test *u = own();
 
 	(void)f;
@@ -288,7 +292,8 @@ second_frame_and_tick(struct testbed *bed, struct user_test *u)
 static void
 registers(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_REGISTERS, .on_trap = registers_trap, .first = second_frame_and_tick});
+	user_run(bed, &(struct user_plan){.program = USER_REGISTERS, .on_trap = registers_trap,
+		.first = second_frame_and_tick});
 }
 
 /* --- each core has a tick of its own: core 2 arms and disarms while core 1 has ticks --- */

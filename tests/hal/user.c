@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract: user mode. Core 1 makes a space with a code page, a data page and a hole, and enters a user program; kernel_trap
- * leads to the test's on_trap, whose last step is finish(). Core 0 only starts it and, in one test, interrupts.
+ * HAL contract: user mode. Core 1 makes a space with a code page, a data page and a hole, and
+ * enters a user program; kernel_trap leads to the test's on_trap, whose last step is finish(). Core
+ * 0 only starts it and, in one test, interrupts.
  */
 #include <base/str.h>
 #include "testbed.h"
@@ -32,7 +33,8 @@ user_prepare(struct testbed *bed, struct user_test *u)
 	expect(bed, hal_map(s, u->data, hal_paddr(data), 1, PAGE_READ | PAGE_WRITE) == 0);
 	expect(bed, hal_map(s, u->data + HAL_PAGE_BYTES, hal_paddr(data + HAL_PAGE_BYTES), 1,
 		PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
-	expect(bed, hal_map(s, u->code + STACK_AT * HAL_PAGE_BYTES, hal_paddr(stack), 2 * STACK_PAGES, PAGE_READ | PAGE_WRITE) == 0);
+	expect(bed, hal_map(s, u->code + STACK_AT * HAL_PAGE_BYTES, hal_paddr(stack),
+		2 * STACK_PAGES, PAGE_READ | PAGE_WRITE) == 0);
 	u->block[BLOCK_GATE] = hal_user_gate();
 	u->step = u->ticks = 0;
 	u->returns = false;
@@ -120,7 +122,10 @@ user_is_call(const struct hal_frame *f, const struct hal_trap *t, unsigned long 
 	return t->kind == TRAP_CALL && hal_frame_number(f) == number;
 }
 
-/* The short cut, where the port has it: declines almost everything, so that the ordinary way is tried too. */
+/*
+ * The short cut, where the port has it: declines almost everything, so that the ordinary way is
+ * tried too.
+ */
 long
 kernel_call_fast(struct hal_frame *f, unsigned long nr)
 {
@@ -143,7 +148,10 @@ check_call(struct testbed *bed, const struct hal_frame *f, const struct hal_trap
 		expect(bed, hal_frame_arg(f, i) == (unsigned long)i + 1);
 }
 
-/* Resumed by returning, by hal_user_enter, and through a context into another frame: each time every register is as it was. */
+/*
+ * Resumed by returning, by hal_user_enter, and through a context into another frame: each time
+ * every register is as it was.
+ */
 static void
 calls_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
@@ -234,7 +242,8 @@ interrupt_again_and_again(struct testbed *bed)
 static void
 interrupts(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = spin_trap, .meanwhile = interrupt_again_and_again});
+	user_run(bed, &(struct user_plan){.program = USER_SPIN, .on_trap = spin_trap,
+		.meanwhile = interrupt_again_and_again});
 }
 
 static void
@@ -257,7 +266,8 @@ notify_again_and_again(struct testbed *bed)
 static void
 notify_never_interrupts(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_LOOP, .on_trap = notify_trap, .meanwhile = notify_again_and_again});
+	user_run(bed, &(struct user_plan){.program = USER_LOOP, .on_trap = notify_trap,
+		.meanwhile = notify_again_and_again});
 }
 
 static void
@@ -268,7 +278,8 @@ check_copy_in(struct testbed *bed, const struct user_test *u)
 	uint32_t word;
 
 	memcpy(&u->block[8], "from user", 10);
-	expect(bed, hal_copy_in(buffer, u->data + 64, 10) == 0 && memcmp(buffer, "from user", 10) == 0);
+	expect(bed, hal_copy_in(buffer, u->data + 64, 10) == 0 &&
+		memcmp(buffer, "from user", 10) == 0);
 	expect(bed, hal_copy_in(buffer, u->data + 67, 7) == 0 && memcmp(buffer, "m user", 7) == 0);
 	expect(bed, hal_copy_in(buffer, end - 64, 64) == 0);
 	expect(bed, hal_copy_in(buffer, end - 8, 9) == -E_FAULT);
@@ -290,8 +301,10 @@ check_copy_out(struct testbed *bed, const struct user_test *u)
 	const char *data = (const char *)u->block;
 	const uintptr_t read_only = u->data + HAL_PAGE_BYTES;
 
-	expect(bed, hal_copy_out(u->data + 256, "to user", 8) == 0 && memcmp(data + 256, "to user", 8) == 0);
-	expect(bed, hal_copy_out(u->data + 301, "odd", 4) == 0 && memcmp(data + 301, "odd", 4) == 0);
+	expect(bed, hal_copy_out(u->data + 256, "to user", 8) == 0 &&
+		memcmp(data + 256, "to user", 8) == 0);
+	expect(bed, hal_copy_out(u->data + 301, "odd", 4) == 0 &&
+		memcmp(data + 301, "odd", 4) == 0);
 	expect(bed, hal_copy_out(read_only, "x", 1) == -E_FAULT);
 	expect(bed, hal_copy_out(read_only - 4, "12345678", 8) == -E_FAULT);
 	expect(bed, data[HAL_PAGE_BYTES] == 0);
@@ -374,7 +387,9 @@ load_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 	if (u->step++ == 0) {
 		((uint32_t *)u->block)[HAL_PAGE_BYTES / 4] = 0x600d;
 		expect_fault(bed, t, u->hole, 0);
-		expect(bed, hal_map(&bed->user->space, u->hole, hal_paddr((char *)u->block + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
+		expect(bed,
+			hal_map(&bed->user->space, u->hole,
+			hal_paddr((char *)u->block + HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
 		hal_tlb_flush();
 		return;
 	}
@@ -386,7 +401,8 @@ load_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 static void
 loads(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = TO_HOLE, .on_trap = load_trap});
+	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = TO_HOLE,
+		.on_trap = load_trap});
 }
 
 /* A store to a page that was made read-only faults; made writable again, it succeeds. */
@@ -410,7 +426,8 @@ store_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 static void
 stores(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_STORE, .beyond = HAL_PAGE_BYTES + 8, .on_trap = store_trap});
+	user_run(bed, &(struct user_plan){.program = USER_STORE, .beyond = HAL_PAGE_BYTES + 8,
+		.on_trap = store_trap});
 }
 
 /* Does a fault of this access reach the kernel? */
@@ -423,7 +440,10 @@ is_reported(struct testbed *bed, struct hal_frame *f, uintptr_t addr, uint32_t w
 	return bed->user->step > before;
 }
 
-/* A core may remember that a page was not there, or not writable: what the tables permit now is no fault. */
+/*
+ * A core may remember that a page was not there, or not writable: what the tables permit now is no
+ * fault.
+ */
 static void
 stale_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 {
@@ -467,7 +487,8 @@ jump_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 static void
 jumps(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_JUMP, .beyond = TO_HOLE, .on_trap = jump_trap});
+	user_run(bed, &(struct user_plan){.program = USER_JUMP, .beyond = TO_HOLE,
+		.on_trap = jump_trap});
 }
 
 static void
@@ -486,8 +507,8 @@ illegal_instructions(struct testbed *bed)
 }
 
 /*
- * A core that uses another space has forgotten the translations of the one that it leaves: whoever changes that afterwards needs no
- * shoot-down on this core.
+ * A core that uses another space has forgotten the translations of the one that it leaves: whoever
+ * changes that afterwards needs no shoot-down on this core.
  */
 static void
 left_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
@@ -518,7 +539,8 @@ left_trap(struct testbed *bed, struct hal_frame *f, const struct hal_trap *t)
 static void
 left_spaces(struct testbed *bed)
 {
-	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = HAL_PAGE_BYTES + 0x400, .on_trap = left_trap});
+	user_run(bed, &(struct user_plan){.program = USER_LOAD, .beyond = HAL_PAGE_BYTES + 0x400,
+		.on_trap = left_trap});
 }
 
 const struct hal_test user_tests[] = {

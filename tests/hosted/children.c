@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs that a rank starts, and copies of itself that it cannot have. All ranks do it at the same time.
+ * Programs that a rank starts, and copies of itself that it cannot have. All ranks do it at the
+ * same time.
  *
  *	children	system, popen, posix_spawn, vfork with exec; what fails in the child does not end the rank
  *	fork		fork, _Fork and daemon are errors, and say what to do instead
@@ -57,7 +58,8 @@ try_shell(void)
 	expect(WEXITSTATUS(system("exit 3")) == 3);
 	expect(WEXITSTATUS(system("/nonexistent/program 2>/dev/null")) == 127);
 	from = popen("echo hello", "r");
-	expect(from != NULL && fgets(line, sizeof(line), from) != NULL && strcmp(line, "hello\n") == 0);
+	expect(from != NULL && fgets(line, sizeof(line), from) != NULL &&
+		strcmp(line, "hello\n") == 0);
 	expect(from != NULL && pclose(from) == 0);
 }
 
@@ -67,7 +69,8 @@ try_spawn(void)
 	char *const words[] = {"sh", "-c", "exit 7", NULL}, *const none[] = {"none", NULL};
 	pid_t child = -1;
 
-	expect(posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ) == 0 && status_of(child) == 7);
+	expect(posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ) == 0 &&
+		status_of(child) == 7);
 	expect(posix_spawn(&child, "/nonexistent/program", NULL, NULL, none, environ) == ENOENT);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A process of Linux has only so many mappings (vm.max_map_count). A rank uses all of them up; calls that need one more are errors then, change
- * nothing, and work again when there is room.
+ * A process of Linux has only so many mappings (vm.max_map_count). A rank uses all of them up;
+ * calls that need one more are errors then, change nothing, and work again when there is room.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -46,7 +46,8 @@ use_all_up(void)
 	if (f != NULL)
 		fclose(f);
 	filler_bytes = (size_t)most * PAGE;
-	filler = mmap(NULL, filler_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	filler = mmap(NULL, filler_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		-1, 0);
 	expect_eq(filler == MAP_FAILED, 0);
 	for (size_t i = 0; i < filler_bytes; i += 2 * PAGE)
 		if (mprotect(filler + i, PAGE, PROT_READ) != 0)
@@ -95,19 +96,22 @@ try_allocations(uint64_t *addr)
 {
 	int n = 0;
 
-	while (n < PIECES && kmem_alloc(SELF, (n % 3 == 0 ? 300 : 3) * PAGE, n % 2 ? RW : PAGE_READ, &addr[n]) == 0)
+	while (n < PIECES && kmem_alloc(SELF, (n % 3 == 0 ? 300 : 3) * PAGE, n % 2 ? RW : PAGE_READ,
+		&addr[n]) == 0)
 		n++;
 	if (n == PIECES) {
 		printf("FAIL %d allocations had room\n", n);
 		failures++;
 	}
 	for (int i = n; i > 0; i--)
-		expect_eq(kpage_unmap(SELF, (unsigned long)addr[i - 1], (i - 1) % 3 == 0 ? 300 : 3), 0);
+		expect_eq(kpage_unmap(SELF, (unsigned long)addr[i - 1], (i - 1) % 3 == 0 ? 300 : 3),
+			0);
 }
 
 /*
- * Allocations and their ends take no frame for good. The process server may still be at work on the start of this rank and take frames
- * beside it, and the first round leaves page tables: so one of some rounds has to leave as many free frames as it found.
+ * Allocations and their ends take no frame for good. The process server may still be at work on the
+ * start of this rank and take frames beside it, and the first round leaves page tables: so one of
+ * some rounds has to leave as many free frames as it found.
  */
 static void
 try_allocations_for_nothing(uint64_t *addr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranks that share a time-sharing core, stopped wherever they are. The first argument says what they do:
+ * Ranks that share a time-sharing core, stopped wherever they are. The first argument says what
+ * they do:
  *
  *	hold N [threads]	allocate, print and compute with vectors until the core has had N ticks; `threads`: each rank has a thread of
  *				its own besides, which takes the same libc's locks
@@ -25,7 +26,8 @@
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 
 static const struct startup *self;
-static __thread unsigned own;		/* thread-local: the rank's number, and 1000 more in its second thread */
+/* thread-local: the rank's number, and 1000 more in its second thread */
+static __thread unsigned own;
 static int failures;
 static uint32_t over;			/* the second thread may end */
 
@@ -63,7 +65,8 @@ churn(struct heap *h)
 	for (size_t n = 0; n < old; n++)
 		if (h->block[i][n] != mark)
 			wrong(__LINE__, "a block of the heap was written");
-	h->bytes[i] = draw(&h->random) % 16 == 0 ? 200000 + draw(&h->random) % 100000 : 1 + draw(&h->random) % 600;
+	h->bytes[i] = draw(&h->random) % 16 == 0 ? 200000 + draw(&h->random) % 100000 :
+		1 + draw(&h->random) % 600;
 	if (draw(&h->random) % 3 == 0) {
 		h->block[i] = realloc(h->block[i], h->bytes[i]);
 	} else {
@@ -96,7 +99,8 @@ print(void)
 	for (int i = 0; i < LETTERS; i++)
 		if (text[i] != 'a' + (int)((unsigned)i + own) % 26)
 			wrong(__LINE__, "a stream was damaged");
-	expect(sscanf(text + LETTERS, "%u %lf", &number, &part) == 2 && number == own && part > 0 && part * (own + 3) - 1 < 1e-4);
+	expect(sscanf(text + LETTERS, "%u %lf", &number, &part) == 2 && number == own && part > 0 &&
+		part * (own + 3) - 1 < 1e-4);
 	free(text);
 }
 

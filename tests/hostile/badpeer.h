@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the fuzz test: a cluster whose kernel is bad. It writes whatever it likes into its own window, and in the windows of others into
- * what is its own there: its event ring, its mailbox slots, the portal slots that it may be allowed, and it counts into the words that
- * all clusters count in. Most of what it writes is almost right. It cannot be kept from writing to what belongs to two others or
- * from clearing words that all share: only hardware could (ADR 0045).
+ * For the fuzz test: a cluster whose kernel is bad. It writes whatever it likes into its own
+ * window, and in the windows of others into what is its own there: its event ring, its mailbox
+ * slots, the portal slots that it may be allowed, and it counts into the words that all clusters
+ * count in. Most of what it writes is almost right. It cannot be kept from writing to what belongs
+ * to two others or from clearing words that all share: only hardware could (ADR 0045).
  */
 #ifndef TESTS_HOSTILE_BADPEER_H
 #define TESTS_HOSTILE_BADPEER_H
@@ -19,7 +20,8 @@ static uint32_t bad_state;		/* of its generator */
 static struct window_geometry bad_geometry;
 static unsigned bad_lives;		/* incarnations that it claimed */
 static bool bad_reads;			/* it takes the events that come to it */
-static bool bad_is_wild;		/* also sends what no kernel sends, which ends its life at once */
+/* also sends what no kernel sends, which ends its life at once */
+static bool bad_is_wild;
 static uint32_t bad_habits;		/* which moves it makes: a bit each */
 
 static inline uint32_t
@@ -60,7 +62,8 @@ bad_window(unsigned cluster)
 static inline struct window_ring *
 bad_ring(unsigned owner, unsigned producer)
 {
-	return (struct window_ring *)(void *)(fake_window[owner] + bad_geometry.rings_at + producer * bad_geometry.ring_stride);
+	return (struct window_ring *)(void *)(fake_window[owner] + bad_geometry.rings_at +
+		producer * bad_geometry.ring_stride);
 }
 
 static inline struct wire_header *
@@ -68,13 +71,15 @@ bad_mail_slot(unsigned owner, unsigned port, unsigned sender)
 {
 	unsigned slot = port * FAKE_CLUSTERS + sender;
 
-	return (struct wire_header *)(void *)(fake_window[owner] + bad_geometry.mailbox_at + slot * WINDOW_MAIL_BYTES);
+	return (struct wire_header *)(void *)(fake_window[owner] + bad_geometry.mailbox_at + slot *
+		WINDOW_MAIL_BYTES);
 }
 
 static inline struct wire_header *
 bad_portal_slot(unsigned owner, unsigned port)
 {
-	return (struct wire_header *)(void *)(fake_window[owner] + bad_geometry.portal_at + port * bad_geometry.portal_stride);
+	return (struct wire_header *)(void *)(fake_window[owner] + bad_geometry.portal_at + port *
+		bad_geometry.portal_stride);
 }
 
 /* An event as a right kernel would send it, whatever it says. */
@@ -119,10 +124,13 @@ likely_port(enum wire_kind kind)
 static inline void
 send_likely_event(void)
 {
-	enum wire_kind kind = bad_is_wild && draw(16) == 0 ? draw(16) : WIRE_UP + draw(WIRE_REVOKED);
+	enum wire_kind kind = bad_is_wild && draw(16) == 0 ? draw(16) :
+		WIRE_UP + draw(WIRE_REVOKED);
 	unsigned to = draw(HONEST), port = likely_port(kind);
 
-	bad_event(to, wire_event(kind, port, draw(4) == 0 ? odd_word() : likely_argument(kind, to, port % FAKE_PORTS)));
+	bad_event(to,
+		wire_event(kind, port, draw(4) == 0 ? odd_word() :
+		likely_argument(kind, to, port % FAKE_PORTS)));
 }
 
 static inline void
@@ -135,7 +143,8 @@ static inline void
 flood(void)
 {
 	unsigned to = draw(HONEST);
-	uint32_t event = wire_event(WIRE_ARRIVED + draw(WIRE_REVOKED - WIRE_ARRIVED + 1), draw(FAKE_PORTS), draw(1024));
+	uint32_t event = wire_event(WIRE_ARRIVED + draw(WIRE_REVOKED - WIRE_ARRIVED + 1),
+		draw(FAKE_PORTS), draw(1024));
 
 	for (uint32_t n = draw(100); n > 0; n--)
 		bad_event(to, event);
@@ -157,8 +166,10 @@ send_likely_mail(void)
 	unsigned to = draw(HONEST), port = draw(FAKE_PORTS / 2);
 	struct wire_header *h = bad_mail_slot(to, port, BAD);
 
-	*h = (struct wire_header){.magic = WIRE_MAIL, .incarnation = bad_window(BAD)->incarnation, .sequence = draw(9000),
-		.length = MAILBOX_MSG_SIZE, .source = BAD, .port = (uint8_t)port, .generation = draw(3)};
+	*h = (struct wire_header){.magic = WIRE_MAIL, .incarnation = bad_window(BAD)->incarnation,
+		.sequence = draw(9000),
+		.length = MAILBOX_MSG_SIZE, .source = BAD, .port = (uint8_t)port,
+		.generation = draw(3)};
 	spoil_header(h);
 	bad_event(to, wire_event(WIRE_ARRIVED, port, 0));
 }
@@ -169,8 +180,10 @@ send_likely_block(void)
 	unsigned to = draw(HONEST), port = BAD_PORTS + draw(FAKE_PORTS - BAD_PORTS);
 	struct wire_header *h = bad_portal_slot(to, port);
 
-	*h = (struct wire_header){.magic = WIRE_BLOCK, .incarnation = bad_window(BAD)->incarnation, .sequence = 1 + draw(3),
-		.length = draw(2) ? FAKE_UNIT : draw(FAKE_UNIT), .source = BAD, .port = (uint8_t)port, .offset = draw(3) * FAKE_UNIT,
+	*h = (struct wire_header){.magic = WIRE_BLOCK, .incarnation = bad_window(BAD)->incarnation,
+		.sequence = 1 + draw(3),
+		.length = draw(2) ? FAKE_UNIT : draw(FAKE_UNIT), .source = BAD,
+		.port = (uint8_t)port, .offset = draw(3) * FAKE_UNIT,
 		.total = draw(4 * FAKE_UNIT)};
 	spoil_header(h);
 	bad_event(to, wire_event(WIRE_DATA, port, h->sequence));
@@ -179,7 +192,8 @@ send_likely_block(void)
 static inline void
 spoil_ring(void)
 {
-	struct window_ring *r = draw(2) ? bad_ring(draw(HONEST), BAD) : bad_ring(BAD, draw(FAKE_CLUSTERS));
+	struct window_ring *r = draw(2) ? bad_ring(draw(HONEST), BAD) :
+		bad_ring(BAD, draw(FAKE_CLUSTERS));
 	uint32_t *place = draw(2) ? &r->head : &r->tail;
 
 	*place = draw(2) ? *place + odd_word() : odd_word();
@@ -198,7 +212,8 @@ static inline void
 spoil_descriptor(void)
 {
 	struct window *w = bad_window(BAD);
-	uint32_t *word[] = {&w->magic, &w->incarnation, &w->state, &w->heartbeat, &w->deaths, &w->activity};
+	uint32_t *word[] = {&w->magic, &w->incarnation, &w->state, &w->heartbeat, &w->deaths,
+		&w->activity};
 
 	*word[draw(6)] = draw(2) ? draw(4) : odd_word();
 	bad_lives++;
@@ -241,7 +256,8 @@ count_for_nothing(void)
 static inline void
 spoil_console(void)
 {
-	struct window_ring *r = (struct window_ring *)(void *)(fake_window[BAD] + bad_geometry.console_at);
+	struct window_ring *r =
+		(struct window_ring *)(void *)(fake_window[BAD] + bad_geometry.console_at);
 
 	*(draw(2) ? &r->head : &r->tail) = odd_word();
 	bad_window(0)->activity++;
@@ -267,8 +283,11 @@ bad_start(void)
 static inline void
 bad_move(void)
 {
-	static void (*const move[])(void) = {claim_life, send_any_event, flood, spoil_ring, spoil_entry, spoil_descriptor, spoil_own_window,
-		count_for_nothing, spoil_console, send_likely_mail, send_likely_block, send_likely_event};
+	static void (*const move[])(void) =
+		{claim_life, send_any_event, flood, spoil_ring, spoil_entry, spoil_descriptor,
+		spoil_own_window,
+		count_for_nothing, spoil_console, send_likely_mail, send_likely_block,
+		send_likely_event};
 	unsigned moves = sizeof(move) / sizeof(move[0]), choice = draw(2 * moves);
 
 	if (choice >= moves || (choice != 0 && !(bad_habits >> choice & 1)))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests: memory that somebody else changes while it is read. Between hostile_begin and hostile_end each access to a range runs as one
- * step of the processor, and before each of them `change` may write there: what is read twice can be different the second time. The
- * pages around the range only become slow. x86-64 on Linux, one thread.
+ * For tests: memory that somebody else changes while it is read. Between hostile_begin and
+ * hostile_end each access to a range runs as one step of the processor, and before each of them
+ * `change` may write there: what is read twice can be different the second time. The pages around
+ * the range only become slow. x86-64 on Linux, one thread.
  */
 #ifndef TESTS_HOSTILE_H
 #define TESTS_HOSTILE_H
@@ -62,7 +63,9 @@ hostile_begin(char *first, size_t bytes, void (*change)(char *at))
 	sigaction(SIGSEGV, &on_access, NULL);
 	sigaction(SIGTRAP, &on_step, NULL);
 	hostile.first = (char *)((uintptr_t)first / HOSTILE_PAGE * HOSTILE_PAGE);
-	hostile.end = (char *)(((uintptr_t)first + bytes + HOSTILE_PAGE - 1) / HOSTILE_PAGE * HOSTILE_PAGE);
+	hostile.end =
+		(char *)(((uintptr_t)first + bytes + HOSTILE_PAGE - 1) / HOSTILE_PAGE *
+		HOSTILE_PAGE);
 	hostile.change = change;
 	hostile.accesses = 0;
 	hostile_protect(PROT_NONE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every rank writes many numbered lines of different lengths, faster than any console takes them. None may get lost or mixed.
+ * Every rank writes many numbered lines of different lengths, faster than any console takes them.
+ * None may get lost or mixed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One rank in each cluster takes all that it can get of each of its arguments in turn: memory, threads,
- * processes. It gets the error that names what ran out, the name server still answers, and it ends
- * without giving anything back. Run several times on one machine: what each run finds is printed, so
- * that whoever reads can see that it is always the same.
+ * One rank in each cluster takes all that it can get of each of its arguments in turn: memory,
+ * threads, processes. It gets the error that names what ran out, the name server still answers, and
+ * it ends without giving anything back. Run several times on one machine: what each run finds is
+ * printed, so that whoever reads can see that it is always the same.
  */
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +80,8 @@ main(int argc, char **argv)
 	long in = kmailbox_create((int)port);
 
 	kcluster_info(&here);
-	printf("found cluster %u job %u: threads %u processes %u mailboxes %u portals %u\n", s->cluster,
+	printf("found cluster %u job %u: threads %u processes %u mailboxes %u portals %u\n",
+		s->cluster,
 	    s->job, (unsigned)count(STATS_THREADS), (unsigned)count(STATS_PROCS),
 	    (unsigned)count(STATS_MAILBOXES), (unsigned)count(STATS_PORTALS));
 	expect(name_open(&names, (int)in, port), 0, "open the client");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How ranks end. Argument 1 says how, argument 2 which rank does it; the others compute without ever calling the kernel (they must be
- * stopped) unless the way is `exit`, `_exit`, `return` or `final`. The ways that begin with `mpi_` do it between MPI_Init and MPI_Finalize,
- * `final` after both.
+ * How ranks end. Argument 1 says how, argument 2 which rank does it; the others compute without
+ * ever calling the kernel (they must be stopped) unless the way is `exit`, `_exit`, `return` or
+ * `final`. The ways that begin with `mpi_` do it between MPI_Init and MPI_Finalize, `final` after
+ * both.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,8 @@ main(int argc, char **argv)
 		MPI_Finalize();
 	if (atoll_startup()->rank == who)
 		return end(strncmp(how, "mpi_", 4) == 0 ? how + 4 : how);
-	if (strcmp(how, "return") == 0 || strcmp(how, "exit") == 0 || strcmp(how, "_exit") == 0 || strcmp(how, "final") == 0)
+	if (strcmp(how, "return") == 0 || strcmp(how, "exit") == 0 || strcmp(how, "_exit") == 0 ||
+		strcmp(how, "final") == 0)
 		return 0;
 	for (;;)
 		turns = turns + 1;

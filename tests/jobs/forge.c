@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every rank forges what only process servers may say: that it is the leader and the job is to start or end, that a cluster has ended, that
- * a cluster's names are to be forgotten; and what only the name server may say. The job and its names go on as if nothing had been.
+ * Every rank forges what only process servers may say: that it is the leader and the job is to
+ * start or end, that a cluster has ended, that a cluster's names are to be forgotten; and what only
+ * the name server may say. The job and its names go on as if nothing had been.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,10 @@
 
 #define OPS 6			/* more than there are */
 
-/* A slot takes a message when the one before it was read: after two more, a message has been dealt with. */
+/*
+ * A slot takes a message when the one before it was read: after two more, a message has been dealt
+ * with.
+ */
 static void
 send_and_settle(int out, const struct proc_message *m)
 {
@@ -37,7 +41,9 @@ forge(uint32_t cluster)
 	expect(out >= 0, 1, "open a process server's port");
 	for (uint32_t op = 0; op < OPS; op++)
 		for (uint32_t about = 0; about < 2; about++)
-			send_and_settle((int)out, &(struct proc_message){.magic = PROC_MAGIC, .op = op, .job = 1, .cluster = about,
+			send_and_settle((int)out,
+				&(struct proc_message){.magic = PROC_MAGIC, .op = op, .job = 1,
+				.cluster = about,
 				.status = 99, .end = PROC_END_CRASH});
 	khandle_close((int)out);
 }
@@ -45,7 +51,8 @@ forge(uint32_t cluster)
 static void
 forge_forget(struct name_client *c, uint32_t cluster)
 {
-	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .reply_port = c->port, .cluster = cluster};
+	struct name_request q = {.magic = NAME_MAGIC, .op = NAME_FORGET, .reply_port = c->port,
+		.cluster = cluster};
 	struct name_reply reply;
 
 	expect(mailbox_send(c->out, &q), 0, "ask that names be forgotten");
@@ -54,14 +61,16 @@ forge_forget(struct name_client *c, uint32_t cluster)
 }
 
 /*
- * What a process of the name server's cluster says is no answer: the slot of that cluster has a wrong one before the right one comes. Others
- * need not be tried: a process has no badge but the one that it was given.
+ * What a process of the name server's cluster says is no answer: the slot of that cluster has a
+ * wrong one before the right one comes. Others need not be tried: a process has no badge but the
+ * one that it was given.
  */
 static void
 forge_answer(struct name_client *c, const char *name)
 {
 	const struct startup *s = atoll_startup();
-	struct name_reply wrong = {.magic = NAME_MAGIC, .op = NAME_LOOKUP, .id = c->next_id, .cluster = CLUSTERS_MAX - 1, .port = PORTS_MAX - 1};
+	struct name_reply wrong = {.magic = NAME_MAGIC, .op = NAME_LOOKUP, .id = c->next_id,
+		.cluster = CLUSTERS_MAX - 1, .port = PORTS_MAX - 1};
 	uint32_t cluster = 0, port = 0;
 	long out = kmailbox_open(NAME_CLUSTER, (int)c->port);
 

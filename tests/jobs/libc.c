@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program may expect of its libc under Atoll: arguments, environment, private globals and thread-local data, memory, output,
- * time, threads. Run with the argument "two words" and the environment GREETING=hello.
+ * What a program may expect of its libc under Atoll: arguments, environment, private globals and
+ * thread-local data, memory, output, time, threads. Run with the argument "two words" and the
+ * environment GREETING=hello.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -42,12 +43,17 @@ try_startup(int argc, char **argv)
 	const struct startup *s = atoll_startup();
 	const struct placement *place = (const struct placement *)(uintptr_t)s->placement;
 
-	expect(s->version == STARTUP_VERSION && s->rank < s->ranks && s->local_rank < s->local_ranks, "startup record");
-	expect(place[s->rank].cluster == s->cluster && place[s->rank].local_rank == s->local_rank, "placement table");
-	expect(s->shared_bytes > 0 && ((const char *)(uintptr_t)s->shared)[s->shared_bytes - 1] == 0, "shared area");
-	expect((uintptr_t)&global >= s->image_base && (uintptr_t)&global < s->image_base + s->image_bytes, "image base");
+	expect(s->version == STARTUP_VERSION && s->rank < s->ranks &&
+		s->local_rank < s->local_ranks, "startup record");
+	expect(place[s->rank].cluster == s->cluster && place[s->rank].local_rank == s->local_rank,
+		"placement table");
+	expect(s->shared_bytes > 0 && ((const char *)(uintptr_t)s->shared)[s->shared_bytes - 1] ==
+		0, "shared area");
+	expect((uintptr_t)&global >= s->image_base &&
+		(uintptr_t)&global < s->image_base + s->image_bytes, "image base");
 	expect(argc == 2 && strcmp(argv[1], "two words") == 0 && argv[2] == NULL, "arguments");
-	expect(getenv("GREETING") != NULL && strcmp(getenv("GREETING"), "hello") == 0, "environment");
+	expect(getenv("GREETING") != NULL && strcmp(getenv("GREETING"), "hello") == 0,
+		"environment");
 	setenv("GREETING", "own", 1);
 }
 
@@ -57,9 +63,11 @@ try_sharing(void)
 {
 	struct page_info text, data;
 
-	expect(kpage_query(SELF, (uintptr_t)try_sharing, &text) >= 0 && (text.prot & PAGE_WRITE) == 0, "text is not writable");
+	expect(kpage_query(SELF, (uintptr_t)try_sharing, &text) >= 0 &&
+		(text.prot & PAGE_WRITE) == 0, "text is not writable");
 	expect(text.references >= atoll_startup()->local_ranks, "text is shared");
-	expect(kpage_query(SELF, (uintptr_t)&global, &data) >= 0 && (data.prot & PAGE_EXEC) == 0, "data are not executable");
+	expect(kpage_query(SELF, (uintptr_t)&global, &data) >= 0 && (data.prot & PAGE_EXEC) == 0,
+		"data are not executable");
 	/* what the loader had of them comes back in steps of the kernel core */
 	while (data.references != 1 && kpage_query(SELF, (uintptr_t)&global, &data) >= 0)
 		sched_yield();
@@ -85,7 +93,8 @@ check_globals(void)
 {
 	unsigned rank = atoll_startup()->rank;
 
-	expect(*pointer == 5 + (int)rank && local == 7 + (int)rank && local_zero == (int)rank && zero[999] == (int)rank, "private data");
+	expect(*pointer == 5 + (int)rank && local == 7 + (int)rank && local_zero == (int)rank &&
+		zero[999] == (int)rank, "private data");
 	expect(strcmp(getenv("GREETING"), "own") == 0, "own environment");
 }
 
@@ -115,7 +124,9 @@ try_memory(void)
 	expect(huge == NULL, "a malloc beyond all memory fails");
 }
 
-/* Blocks that come and go cost page faults once. Where the system counts none, this shows nothing. */
+/*
+ * Blocks that come and go cost page faults once. Where the system counts none, this shows nothing.
+ */
 static void
 try_memory_again(void)
 {
@@ -139,7 +150,8 @@ try_memory_again(void)
 	}
 	getrusage(RUSAGE_SELF, &after);
 	/* all of the process: other ranks do the same beside this one */
-	expect(after.ru_minflt - before.ru_minflt < 5 * ROUNDS * (long)atoll_startup()->local_ranks, "freed blocks are used again");
+	expect(after.ru_minflt - before.ru_minflt < 5 * ROUNDS * (long)atoll_startup()->local_ranks,
+		"freed blocks are used again");
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -189,7 +201,8 @@ try_time(void)
 	expect(clock_gettime(CLOCK_MONOTONIC, &a) == 0, "clock_gettime");
 	expect(nanosleep(&nap, NULL) == 0, "nanosleep");
 	clock_gettime(CLOCK_MONOTONIC, &b);
-	expect((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec >= 2000000, "a nap takes its time");
+	expect((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec >= 2000000,
+		"a nap takes its time");
 }
 
 static void

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every rank registers itself with the name server and finds all others. Rank 0 also sends requests that make no sense. When all have
- * found all, the others end without a word to the name server, and rank 0 sees that their names are released: what is registered then
- * are the names of its own process, which goes on.
+ * Every rank registers itself with the name server and finds all others. Rank 0 also sends requests
+ * that make no sense. When all have found all, the others end without a word to the name server,
+ * and rank 0 sees that their names are released: what is registered then are the names of its own
+ * process, which goes on.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,10 @@
 #include <servers/name/protocol.h>
 #include "expect.h"
 
-/* The server answers each of these with an error, and the next sound request as if nothing had been. */
+/*
+ * The server answers each of these with an error, and the next sound request as if nothing had
+ * been.
+ */
 static void
 try_nonsense(struct name_client *c)
 {
@@ -63,7 +67,10 @@ add(struct name_client *c, const char *prefix)
 	expect(name_register(c, name, c->port + 1), -E_EXIST, "register twice");
 }
 
-/* Rank 0: send the others home; then only the two names of each rank of this process are left, and the word. */
+/*
+ * Rank 0: send the others home; then only the two names of each rank of this process are left, and
+ * the word.
+ */
 static void
 send_home(struct name_client *c)
 {

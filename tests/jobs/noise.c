@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every rank sends messages that make no sense to the process servers of all clusters and to the name server. The job must go on and
- * end as if nothing had been sent.
+ * Every rank sends messages that make no sense to the process servers of all clusters and to the
+ * name server. The job must go on and end as if nothing had been sent.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,8 @@ send(int cluster, int port, const void *msg)
 		result = (int)khandle_close((int)id);
 	if (result == 0)
 		return;
-	printf("FAIL rank %u: send to %d.%d: %s\n", atoll_startup()->rank, cluster, port, error_text(result));
+	printf("FAIL rank %u: send to %d.%d: %s\n", atoll_startup()->rank, cluster, port,
+		error_text(result));
 	failures++;
 }
 
@@ -33,7 +34,8 @@ send(int cluster, int port, const void *msg)
 static void
 pester_servers(int cluster)
 {
-	struct proc_message m = {.magic = PROC_MAGIC, .job = 0xffffffff, .cluster = 0xffffffff, .status = 77, .end = 99};
+	struct proc_message m = {.magic = PROC_MAGIC, .job = 0xffffffff, .cluster = 0xffffffff,
+		.status = 77, .end = 99};
 	unsigned char garbage[MAILBOX_MSG_SIZE];
 
 	memset(garbage, 0xa5, sizeof(garbage));

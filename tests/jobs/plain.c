@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that knows nothing of Atoll; on riscv64 it also runs when it was linked without Atoll's libraries.
+ * A program that knows nothing of Atoll; on riscv64 it also runs when it was linked without Atoll's
+ * libraries.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * All ranks but one compute without a pause, some on the cores of servers. Rank 1, which is not in the name server's cluster, asks that, and
- * is answered.
+ * All ranks but one compute without a pause, some on the cores of servers. Rank 1, which is not in
+ * the name server's cluster, asks that, and is answered.
  */
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
@@ -24,7 +24,8 @@ static void
 tell(uint32_t rank)
 {
 	static const char message[MAILBOX_MSG_SIZE];
-	long out = kmailbox_open(place_of(rank)->cluster, (int)atoll_startup()->base_port + place_of(rank)->local_rank);
+	long out = kmailbox_open(place_of(rank)->cluster,
+		(int)atoll_startup()->base_port + place_of(rank)->local_rank);
 
 	expect(mailbox_send((int)out, message), 0, "send");
 	khandle_close((int)out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One rank aborts while the others wait for it: the job ends with its status. Expected: exit status 7.
+ * One rank aborts while the others wait for it: the job ends with its status. Expected: exit status
+ * 7.
  */
 #include "check.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages from and into memory of MPI_Alloc_mem, which grows, is given back in another order, and begins again: allocated [BYTES].
+ * Messages from and into memory of MPI_Alloc_mem, which grows, is given back in another order, and
+ * begins again: allocated [BYTES].
  */
 #include "check.h"
 
@@ -26,9 +27,11 @@ static void
 pass(const struct ring *r, unsigned char *out, unsigned char *in, size_t bytes)
 {
 	check_fill(out, bytes, r->check->rank, (int)bytes);
-	MPI_Sendrecv(out, (int)bytes, MPI_BYTE, r->to, 1, in, (int)bytes, MPI_BYTE, r->from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(out, (int)bytes, MPI_BYTE, r->to, 1, in, (int)bytes, MPI_BYTE, r->from, 1,
+		MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	CHECK(r->check, check_same(in, bytes, r->from, (int)bytes));
-	MPI_Sendrecv(out, (int)bytes, MPI_BYTE, r->from, 2, in, (int)bytes, MPI_BYTE, r->to, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(out, (int)bytes, MPI_BYTE, r->from, 2, in, (int)bytes, MPI_BYTE, r->to, 2,
+		MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	CHECK(r->check, check_same(in, bytes, r->to, (int)bytes));
 }
 

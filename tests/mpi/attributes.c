@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Attributes of communicators: callbacks, their order and their errors, and what is there from the start.
+ * Attributes of communicators: callbacks, their order and their errors, and what is there from the
+ * start.
  */
 #include "check.h"
 
@@ -107,7 +108,8 @@ predefined(struct check *c)
 	MPI_Remove_error_class(class);
 	CHECK(c, MPI_Comm_set_attr(MPI_COMM_WORLD, MPI_TAG_UB, NULL) == MPI_ERR_KEYVAL);
 	CHECK(c, MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_TAG_UB) == MPI_ERR_KEYVAL);
-	CHECK(c, MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID, &v, &flag) == MPI_ERR_KEYVAL);
+	CHECK(c, MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID, &v, &flag) ==
+		MPI_ERR_KEYVAL);
 	/* a key of one kind is none of another */
 	MPI_Comm_create_keyval(NULL, NULL, &key, NULL);
 	MPI_Type_create_keyval(NULL, NULL, &tkey, NULL);
@@ -117,7 +119,10 @@ predefined(struct check *c)
 	MPI_Comm_free_keyval(&key);
 }
 
-/* A key that was freed while attributes are under it serves them until the last is gone: it is read, copied and deleted by its number. */
+/*
+ * A key that was freed while attributes are under it serves them until the last is gone: it is
+ * read, copied and deleted by its number.
+ */
 static void
 freed_key(struct check *c)
 {

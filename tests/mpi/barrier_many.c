@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nobody leaves a barrier before everybody has come, also with many ranks on few cores; and messages of one round never reach the next.
+ * Nobody leaves a barrier before everybody has come, also with many ranks on few cores; and
+ * messages of one round never reach the next.
  */
 #include "check.h"
 
@@ -15,7 +16,10 @@ main(int argc, char **argv)
 		int sum = 0, late = (c.rank + i) % c.size, token = 0;
 
 		MPI_Barrier(MPI_COMM_WORLD);
-		/* who is late sends a token to everybody after the first barrier: nobody may have it before */
+		/*
+		 * who is late sends a token to everybody after the first barrier: nobody may have
+		 * it before
+		 */
 		if (late == 0)
 			for (int to = 0; to < c.size; to++)
 				MPI_Send(&i, 1, MPI_INT, to, 3, MPI_COMM_WORLD);

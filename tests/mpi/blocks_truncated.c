@@ -33,13 +33,15 @@ judge(struct trial *t, const char *what, int code)
 	if (t->rank != 1)
 		return;
 	if (class != MPI_ERR_TRUNCATE)
-		check_fail(t->c, "%s, %s, %d ranks: %d bytes instead of %d: class %d", t->name, what, t->n,
+		check_fail(t->c, "%s, %s, %d ranks: %d bytes instead of %d: class %d", t->name,
+			what, t->n,
 			t->sent, t->expected, class);
 	for (int i = 0; i < t->sent; i++) {
 		char right = i < t->expected ? t->in[i] : UNTOUCHED;
 
 		if (t->out[i] != right) {
-			check_fail(t->c, "%s, %s: %d bytes instead of %d: byte %d", t->name, what, t->sent,
+			check_fail(t->c, "%s, %s: %d bytes instead of %d: byte %d", t->name, what,
+				t->sent,
 				t->expected, i);
 			return;
 		}
@@ -62,7 +64,8 @@ gatherv(struct trial *t)
 
 	prepare(t);
 	t->recv_counts[0] = t->expected;
-	judge(t, "MPI_Gatherv", MPI_Gatherv(t->in, sent, MPI_BYTE, t->out, t->recv_counts, t->nowhere,
+	judge(t, "MPI_Gatherv", MPI_Gatherv(t->in, sent, MPI_BYTE, t->out, t->recv_counts,
+		t->nowhere,
 		MPI_BYTE, 1, t->comm));
 }
 
@@ -109,7 +112,8 @@ persistent(struct trial *t)
 
 	if (t->expected == 0)
 		return;
-	MPI_Bcast_init(t->rank == 0 ? t->in : t->out, t->rank == 1 ? t->expected : t->sent, MPI_BYTE, 0,
+	MPI_Bcast_init(t->rank == 0 ? t->in : t->out, t->rank == 1 ? t->expected : t->sent,
+		MPI_BYTE, 0,
 		t->comm, MPI_INFO_NULL, &r);
 	for (int i = 0; i < 3; i++) {
 		prepare(t);
@@ -123,7 +127,8 @@ persistent(struct trial *t)
 static void
 each_size(struct trial *t, const char *name)
 {
-	static const int sizes[][2] = {{1, 0}, {4, 3}, {8, 4}, {16, 15}, {17, 16}, {32, 9}, {33, 32},
+	static const int sizes[][2] = {{1, 0}, {4, 3}, {8, 4}, {16, 15}, {17, 16}, {32, 9},
+		{33, 32},
 		{1000, 1}, {3500, 3499}, {4096, 4000}, {4097, 4096}, {BYTES_MAX, 30000}};
 
 	t->name = name;

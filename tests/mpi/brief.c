@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Barriers and allreduces of few bytes, also of many ranks on few cores, against what a loop over all ranks finds: types and operations of many
- * sizes, in place or not, operands that must be combined in the order of the ranks, on communicators of some ranks in another order, whose hints
+ * Barriers and allreduces of few bytes, also of many ranks on few cores, against what a loop over
+ * all ranks finds: types and operations of many sizes, in place or not, operands that must be
+ * combined in the order of the ranks, on communicators of some ranks in another order, whose hints
  * change. Some ranks are late, and some look for messages in between. usage: brief [ROUNDS]
  */
 #include "check.h"
@@ -87,7 +88,10 @@ widths(const struct side *s, int turn)
 	CHECK(&c, out[0] == given(turn, 0, 0) && out[1] == -given(turn, s->size - 1, 1));
 }
 
-/* Floating-point sums depend on the order: bit by bit what a loop from the last rank down finds, in one cluster unless hints name another way. */
+/*
+ * Floating-point sums depend on the order: bit by bit what a loop from the last rank down finds, in
+ * one cluster unless hints name another way.
+ */
 static void
 doubles(const struct side *s, int turn)
 {
@@ -102,7 +106,8 @@ doubles(const struct side *s, int turn)
 static void
 ordered(const struct side *s, int turn)
 {
-	int in[2] = {given(turn, s->rank, 0), given(turn, s->rank, 1)}, out[2], want[2] = {0, 0}, two = 2;
+	int in[2] = {given(turn, s->rank, 0), given(turn, s->rank, 1)}, out[2], want[2] = {0, 0},
+		two = 2;
 	struct { double value; int place; } low, lowest;
 
 	MPI_Allreduce(in, out, 2, MPI_INT, in_order, s->comm);
@@ -144,7 +149,8 @@ change_hints(const struct side *s, int turn)
 	MPI_Info info;
 
 	MPI_Info_create(&info);
-	MPI_Info_set(info, "atoll_coll", turn % 2 ? "allreduce=doubling,barrier=dissemination" : "allreduce=meet,barrier=meet");
+	MPI_Info_set(info, "atoll_coll", turn % 2 ? "allreduce=doubling,barrier=dissemination" :
+		"allreduce=meet,barrier=meet");
 	MPI_Comm_set_info(s->comm, info);
 	MPI_Info_free(&info);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the MPI test programs share. A program counts its errors; rank 0 prints "No errors" if no rank had any, and every rank
- * returns 0 then. Nothing here is changed at run time but by the rank itself.
+ * What the MPI test programs share. A program counts its errors; rank 0 prints "No errors" if no
+ * rank had any, and every rank returns 0 then. Nothing here is changed at run time but by the rank
+ * itself.
  */
 #ifndef TESTS_MPI_CHECK_H
 #define TESTS_MPI_CHECK_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A long message in pieces gets through although messages before it, which are received after it, fill what the sender has for copies.
+ * A long message in pieces gets through although messages before it, which are received after it,
+ * fill what the sender has for copies.
  */
 #include "check.h"
 
@@ -13,7 +14,8 @@ main(int argc, char **argv)
 {
 	struct check c = check_begin(&argc, &argv);
 	int to = (c.rank + 1) % c.size, from = (c.rank + c.size - 1) % c.size;
-	unsigned char *medium = malloc(MEDIUM), *out = malloc(2 * LONG), *in = calloc(2, LONG), *want = malloc(2 * LONG);
+	unsigned char *medium = malloc(MEDIUM), *out = malloc(2 * LONG), *in = calloc(2, LONG),
+		*want = malloc(2 * LONG);
 	MPI_Request r[BEFORE + 1];
 	MPI_Datatype halves;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Naming the algorithm of a communicator's collectives. The list of all, "collective=algorithm", is made from the library's files.
+ * Naming the algorithm of a communicator's collectives. The list of all, "collective=algorithm", is
+ * made from the library's files.
  */
 #ifndef TESTS_MPI_COLL_FORCE_H
 #define TESTS_MPI_COLL_FORCE_H

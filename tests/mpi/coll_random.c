@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random collectives on random communicators against the oracle: several on their way at the same time, in all three forms, completed in
- * another order on each rank, with ranks that are late. usage: coll_random [SEED [BATCHES [each]]]
+ * Random collectives on random communicators against the oracle: several on their way at the same
+ * time, in all three forms, completed in another order on each rank, with ranks that are late.
+ * usage: coll_random [SEED [BATCHES [each]]]
  *
  * each: so many batches for each algorithm, of its collective and with it wherever it can be used.
  */
@@ -50,7 +51,8 @@ static const int sizes[] = {0, 1, 2, 5, 17, 300, 3000, 20000};
 static int
 is_whole(const struct trial *t)
 {
-	return t->kind == BCAST || t->kind == REDUCE || t->kind == ALLREDUCE || t->kind == SCAN || t->kind == EXSCAN;
+	return t->kind == BCAST || t->kind == REDUCE || t->kind == ALLREDUCE || t->kind == SCAN ||
+		t->kind == EXSCAN;
 }
 
 static int
@@ -84,7 +86,9 @@ draw_type(struct trial *t, const struct world *w, uint32_t number)
 	}
 }
 
-/* Elements between two ranks, or of one: the same for both directions. `side`: which of two groups. */
+/*
+ * Elements between two ranks, or of one: the same for both directions. `side`: which of two groups.
+ */
 static int
 pair_count(const struct world *w, const struct trial *t, uint64_t n, int a, int b)
 {
@@ -96,19 +100,23 @@ pair_count(const struct world *w, const struct trial *t, uint64_t n, int a, int 
 static int
 rank_count(const struct world *w, const struct trial *t, uint64_t n, int side, int rank)
 {
-	return (int)(draw(w->seed, n, 101, (uint64_t)(side * 4096 + rank)) % (uint32_t)(t->count + 1));
+	return (int)(draw(w->seed, n, 101,
+		(uint64_t)(side * 4096 + rank)) % (uint32_t)(t->count + 1));
 }
 
 /* Both vectors of this rank. `side` is its own group. */
 static void
 draw_vectors(const struct world *w, struct trial *t, uint64_t n, int side)
 {
-	int gap = t->kind == GATHERV || t->kind == SCATTERV || t->kind == ALLGATHERV || t->kind == ALLTOALLV || t->kind == ALLTOALLW;
-	int unit = t->kind == ALLTOALLW ? (int)t->extent : 1, at = 0, pairs = t->kind == ALLTOALLV || t->kind == ALLTOALLW;
+	int gap = t->kind == GATHERV || t->kind == SCATTERV || t->kind == ALLGATHERV ||
+		t->kind == ALLTOALLV || t->kind == ALLTOALLW;
+	int unit = t->kind == ALLTOALLW ? (int)t->extent : 1, at = 0,
+		pairs = t->kind == ALLTOALLV || t->kind == ALLTOALLW;
 	int most = t->size > t->peers ? t->size : t->peers;
 
 	for (int i = 0; i < t->peers; i++) {
-		int between = side ? pair_count(w, t, n, i, t->rank) : pair_count(w, t, n, t->rank, i);
+		int between = side ? pair_count(w, t, n, i, t->rank) :
+			pair_count(w, t, n, t->rank, i);
 		int theirs = rank_count(w, t, n, t->inter ? !side : 0, i);
 
 		t->send_counts[i] = !gap ? t->count : pairs ? between : theirs;
@@ -134,7 +142,9 @@ draw_parts(const struct world *w, struct trial *t, uint64_t n, int side)
 	t->total = t->count * t->size * (t->inter ? t->peers : 1);
 	left = t->total;
 	for (int i = 0; i < t->size; i++) {
-		int part = i == t->size - 1 ? left : (int)(draw(w->seed, n, 102, (uint64_t)(side * 4096 + i)) % (uint32_t)(2 * t->count + 1));
+		int part = i == t->size - 1 ? left :
+			(int)(draw(w->seed, n, 102,
+			(uint64_t)(side * 4096 + i)) % (uint32_t)(2 * t->count + 1));
 
 		if (part > left)
 			part = left;
@@ -190,7 +200,8 @@ describe_comm(struct trial *t)
 
 /* as the library calls them */
 static const char *const kind_names[] = {
-	"barrier", "bcast", "gather", "gather", "scatter", "scatter", "allgather", "allgather", "alltoall", "alltoall", "alltoall", "reduce",
+	"barrier", "bcast", "gather", "gather", "scatter", "scatter", "allgather", "allgather",
+	"alltoall", "alltoall", "alltoall", "reduce",
 	"allreduce", "reduce_scatter", "reduce_scatter", "scan", "exscan",
 };
 
@@ -201,7 +212,8 @@ draw_kind(const struct world *w, uint64_t n)
 	size_t len = w->name ? strcspn(w->name, "=") : 0;
 
 	/* the next one that the algorithm is for */
-	while (w->name != NULL && (strncmp(kind_names[number], w->name, len) != 0 || kind_names[number][len] != '\0'))
+	while (w->name != NULL && (strncmp(kind_names[number], w->name, len) != 0 ||
+		kind_names[number][len] != '\0'))
 		number = (number + 1) % KINDS;
 	return (enum kind)number;
 }
@@ -209,7 +221,8 @@ draw_kind(const struct world *w, uint64_t n)
 static struct trial
 draw_trial(const struct world *w, uint64_t n, MPI_Comm comm)
 {
-	struct trial t = {.comm = comm, .kind = draw_kind(w, n), .form = (enum form)(draw(w->seed, n, 2, 0) % FORMS)};
+	struct trial t = {.comm = comm, .kind = draw_kind(w, n),
+		.form = (enum form)(draw(w->seed, n, 2, 0) % FORMS)};
 	size_t most;
 	int side = 0, rooted;
 
@@ -318,7 +331,8 @@ batch(struct world *w, uint64_t number)
 	for (int i = 0; i < n; i++) {
 		if (!trial_is_right(&t[i]))
 			check_fail(w->c, "seed %llu batch %llu number %d: kind %d form %d size %d count %d in place %d inter %d root %d %s",
-				(unsigned long long)w->seed, (unsigned long long)number, i, t[i].kind, t[i].form, t[i].size, t[i].count,
+				(unsigned long long)w->seed, (unsigned long long)number, i,
+				t[i].kind, t[i].form, t[i].size, t[i].count,
 				t[i].in_place, t[i].inter, t[i].root, w->name ? w->name : "");
 		drop(&t[i]);
 	}
@@ -334,7 +348,8 @@ between(struct world *w, MPI_Comm half)
 		return inter;
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
-	if (MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - w->c->rank % 2, 5, &inter) != MPI_SUCCESS)
+	if (MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - w->c->rank % 2, 5, &inter) !=
+		MPI_SUCCESS)
 		inter = MPI_COMM_NULL;
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 	MPI_Comm_set_errhandler(half, MPI_ERRORS_ARE_FATAL);
@@ -358,7 +373,8 @@ int
 main(int argc, char **argv)
 {
 	struct check c = check_begin(&argc, &argv);
-	struct world w = {.c = &c, .seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, .comm = {MPI_COMM_WORLD}};
+	struct world w = {.c = &c, .seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
+		.comm = {MPI_COMM_WORLD}};
 	uint64_t batches = argc > 2 ? strtoull(argv[2], NULL, 10) : 100;
 
 	if (c.rank == 0)
@@ -368,7 +384,8 @@ main(int argc, char **argv)
 	MPI_Comm_dup(MPI_COMM_WORLD, &w.comm[1]);
 	MPI_Comm_split(MPI_COMM_WORLD, c.rank % 2, c.rank, &w.comm[2]);
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -c.rank, &w.comm[3]);
-	MPI_Comm_split(MPI_COMM_WORLD, c.rank < c.size / 3 ? MPI_UNDEFINED : c.rank > c.size / 2, 0, &w.comm[4]);
+	MPI_Comm_split(MPI_COMM_WORLD, c.rank < c.size / 3 ? MPI_UNDEFINED : c.rank > c.size / 2, 0,
+		&w.comm[4]);
 	w.comm[5] = between(&w, w.comm[2]);
 	if (argc > 3)
 		each_algorithm(&w, batches);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small blocking collectives, which may take a straight way: every length up to more than what fits on a cache line, every root, in place or not.
- * Some ranks name the same data by a derived type, so that they go the ordinary way while the others do not; in between, large ones use the same
+ * Small blocking collectives, which may take a straight way: every length up to more than what fits
+ * on a cache line, every root, in place or not. Some ranks name the same data by a derived type, so
+ * that they go the ordinary way while the others do not; in between, large ones use the same
  * memory. Ranks never wait for each other but in the collectives themselves.
  */
 #include "check.h"
@@ -10,7 +11,8 @@
 #define RANKS_MAX 64
 #define LARGE 40000
 
-static unsigned char in[RANKS_MAX * MOST], out[RANKS_MAX * MOST + 1];	/* and a byte that nobody writes */
+/* and a byte that nobody writes */
+static unsigned char in[RANKS_MAX * MOST], out[RANKS_MAX * MOST + 1];
 static struct check c;
 static MPI_Datatype derived;		/* a byte, but not the basic type */
 
@@ -50,11 +52,13 @@ rooted(int turn, int bytes, int root)
 	fill(turn, bytes);
 	if (here)
 		memcpy(out + root * bytes, in, (size_t)bytes);
-	MPI_Gather(here && turn % 2 ? MPI_IN_PLACE : in, bytes, t, out, bytes, t, root, MPI_COMM_WORLD);
+	MPI_Gather(here && turn % 2 ? MPI_IN_PLACE : in, bytes, t, out, bytes, t, root,
+		MPI_COMM_WORLD);
 	for (int i = 0; here && i < c.size; i++)
 		CHECK(&c, came(out + i * bytes, i, turn, bytes, 0, bytes));
 	fill(turn, all);
-	MPI_Scatter(in, bytes, t, here && turn % 2 ? MPI_IN_PLACE : out, bytes, t, root, MPI_COMM_WORLD);
+	MPI_Scatter(in, bytes, t, here && turn % 2 ? MPI_IN_PLACE : out, bytes, t, root,
+		MPI_COMM_WORLD);
 	CHECK(&c, (here && turn % 2) || came(out, root, turn, all, c.rank * bytes, bytes));
 	CHECK(&c, out[here && turn % 2 ? 0 : bytes] == 0xee);
 }
@@ -123,17 +127,22 @@ reductions(int turn, int count, int root)
 	static long result[RANKS_MAX * MOST / sizeof(long)];
 	int in_place = turn % 2, n = c.size;
 
-	MPI_Allreduce(fill_longs(turn, result, count, in_place), result, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Allreduce(fill_longs(turn, result, count, in_place), result, count, MPI_LONG, MPI_SUM,
+		MPI_COMM_WORLD);
 	expect(result, turn, 0, n - 1, 0, count);
-	MPI_Reduce(fill_longs(turn, result, count, in_place && c.rank == root), result, count, MPI_LONG, MPI_SUM, root, MPI_COMM_WORLD);
+	MPI_Reduce(fill_longs(turn, result, count, in_place && c.rank == root), result, count,
+		MPI_LONG, MPI_SUM, root, MPI_COMM_WORLD);
 	if (c.rank == root)
 		expect(result, turn, 0, n - 1, 0, count);
-	MPI_Scan(fill_longs(turn, result, count, in_place), result, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Scan(fill_longs(turn, result, count, in_place), result, count, MPI_LONG, MPI_SUM,
+		MPI_COMM_WORLD);
 	expect(result, turn, 0, c.rank, 0, count);
-	MPI_Exscan(fill_longs(turn, result, count, in_place), result, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Exscan(fill_longs(turn, result, count, in_place), result, count, MPI_LONG, MPI_SUM,
+		MPI_COMM_WORLD);
 	if (c.rank > 0)
 		expect(result, turn, 0, c.rank - 1, 0, count);
-	MPI_Reduce_scatter_block(fill_longs(turn, result, n * count, in_place), result, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Reduce_scatter_block(fill_longs(turn, result, n * count, in_place), result, count,
+		MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
 	expect(result, turn, 0, n - 1, c.rank * count, count);
 }
 

@@ -40,12 +40,15 @@ start_rooted(struct trial *t)
 	switch (t->kind) {
 	case BCAST: CALL(t, Bcast, Ibcast, t->recv, n, t->type, t->root); break;
 	case GATHER: CALL(t, Gather, Igather, in, n, t->type, t->recv, n, t->type, t->root); break;
-	case SCATTER: CALL(t, Scatter, Iscatter, t->send, n, t->type, out, n, t->type, t->root); break;
+	case SCATTER: CALL(t, Scatter, Iscatter, t->send, n, t->type, out, n, t->type, t->root);
+	break;
 	case GATHERV:
-		CALL(t, Gatherv, Igatherv, in, t->send_counts[0], t->type, t->recv, t->recv_counts, t->recv_at, t->type, t->root);
+		CALL(t, Gatherv, Igatherv, in, t->send_counts[0], t->type, t->recv, t->recv_counts,
+			t->recv_at, t->type, t->root);
 		break;
 	case SCATTERV:
-		CALL(t, Scatterv, Iscatterv, t->send, t->send_counts, t->send_at, t->type, out, t->recv_counts[0], t->type, t->root);
+		CALL(t, Scatterv, Iscatterv, t->send, t->send_counts, t->send_at, t->type, out,
+			t->recv_counts[0], t->type, t->root);
 		break;
 	default: CALL(t, Reduce, Ireduce, in, t->recv, n, t->type, t->op, t->root); break;
 	}
@@ -55,18 +58,24 @@ static void
 start_unrooted(struct trial *t)
 {
 	const void *in = t->in_place ? MPI_IN_PLACE : t->send;
-	int n = t->count, *sc = t->send_counts, *sd = t->send_at, *rc = t->recv_counts, *rd = t->recv_at;
+	int n = t->count, *sc = t->send_counts, *sd = t->send_at, *rc = t->recv_counts,
+		*rd = t->recv_at;
 
 	switch (t->kind) {
 	case BARRIER: barrier(t); break;
 	case ALLGATHER: CALL(t, Allgather, Iallgather, in, n, t->type, t->recv, n, t->type); break;
-	case ALLGATHERV: CALL(t, Allgatherv, Iallgatherv, in, sc[0], t->type, t->recv, rc, rd, t->type); break;
+	case ALLGATHERV: CALL(t, Allgatherv, Iallgatherv, in, sc[0], t->type, t->recv, rc, rd,
+	t->type); break;
 	case ALLTOALL: CALL(t, Alltoall, Ialltoall, in, n, t->type, t->recv, n, t->type); break;
-	case ALLTOALLV: CALL(t, Alltoallv, Ialltoallv, in, sc, sd, t->type, t->recv, rc, rd, t->type); break;
-	case ALLTOALLW: CALL(t, Alltoallw, Ialltoallw, in, sc, sd, t->types, t->recv, rc, rd, t->types); break;
+	case ALLTOALLV: CALL(t, Alltoallv, Ialltoallv, in, sc, sd, t->type, t->recv, rc, rd,
+	t->type); break;
+	case ALLTOALLW: CALL(t, Alltoallw, Ialltoallw, in, sc, sd, t->types, t->recv, rc, rd,
+	t->types); break;
 	case ALLREDUCE: CALL(t, Allreduce, Iallreduce, in, t->recv, n, t->type, t->op); break;
-	case REDUCE_SCATTER: CALL(t, Reduce_scatter, Ireduce_scatter, in, t->recv, rc, t->type, t->op); break;
-	case REDUCE_SCATTER_BLOCK: CALL(t, Reduce_scatter_block, Ireduce_scatter_block, in, t->recv, n, t->type, t->op); break;
+	case REDUCE_SCATTER: CALL(t, Reduce_scatter, Ireduce_scatter, in, t->recv, rc, t->type,
+	t->op); break;
+	case REDUCE_SCATTER_BLOCK: CALL(t, Reduce_scatter_block, Ireduce_scatter_block, in, t->recv,
+	n, t->type, t->op); break;
 	case SCAN: CALL(t, Scan, Iscan, in, t->recv, n, t->type, t->op); break;
 	default: CALL(t, Exscan, Iexscan, in, t->recv, n, t->type, t->op); break;
 	}
@@ -75,7 +84,8 @@ start_unrooted(struct trial *t)
 static int
 is_rooted(enum kind kind)
 {
-	return kind == BCAST || kind == GATHER || kind == GATHERV || kind == SCATTER || kind == SCATTERV || kind == REDUCE;
+	return kind == BCAST || kind == GATHER || kind == GATHERV || kind == SCATTER ||
+		kind == SCATTERV || kind == REDUCE;
 }
 
 void
@@ -113,7 +123,8 @@ layout_of(const struct trial *t, const struct golden_inputs *in, int peer)
 static void
 expect_blocks(struct trial *t, const struct golden_inputs *in)
 {
-	int spreads = t->kind == ALLTOALL || t->kind == ALLTOALLV || t->kind == ALLTOALLW, collects = t->kind == GATHER || t->kind == GATHERV;
+	int spreads = t->kind == ALLTOALL || t->kind == ALLTOALLV || t->kind == ALLTOALLW,
+		collects = t->kind == GATHER || t->kind == GATHERV;
 
 	for (int i = 0; i < t->peers; i++) {
 		int from = 0;
@@ -131,10 +142,12 @@ expect_scattered(struct trial *t, const struct golden_inputs *in, char *folded)
 {
 	int at = 0;
 
-	golden_fold(in, 0, t->peers - 1, folded, &(struct golden_operand){t->total, t->type, t->extent, t->op});
+	golden_fold(in, 0, t->peers - 1, folded,
+		&(struct golden_operand){t->total, t->type, t->extent, t->op});
 	for (int i = 0; i < t->rank; i++)
 		at += t->recv_counts[i];
-	memcpy(t->expect, folded + (size_t)at * t->extent, (size_t)t->recv_counts[t->rank] * t->extent);
+	memcpy(t->expect, folded + (size_t)at * t->extent,
+		(size_t)t->recv_counts[t->rank] * t->extent);
 }
 
 static void
@@ -152,7 +165,8 @@ expect(struct trial *t, const struct golden_inputs *in, char *scratch)
 	case SCATTER:
 	case SCATTERV:
 		if (receives && !(t->at_root && t->in_place))
-			put(t, 0, golden_input(in, t->root_rank), layout_of(t, in, t->root_rank)[t->rank],
+			put(t, 0, golden_input(in, t->root_rank),
+				layout_of(t, in, t->root_rank)[t->rank],
 				t->recv_counts[0]);
 		break;
 	case GATHER:
@@ -178,14 +192,18 @@ expect(struct trial *t, const struct golden_inputs *in, char *scratch)
 }
 
 /*
- * `expect` holds what the receive buffer held before the call. The peers' inputs come with where in them each rank's block begins.
+ * `expect` holds what the receive buffer held before the call. The peers' inputs come with where in
+ * them each rank's block begins.
  */
 int
 trial_is_right(struct trial *t)
 {
 	/* the inputs of all peers lie side by side: each must begin where doubles may */
-	size_t layout = ((size_t)(t->peers > t->size ? t->peers : t->size) * sizeof(int) + 15) / 16 * 16, bytes = t->bytes + layout;
-	int uses_recv = t->kind == BCAST || (t->in_place && (!is_rooted(t->kind) || (t->at_root && t->kind != SCATTER && t->kind != SCATTERV)));
+	size_t layout = ((size_t)(t->peers > t->size ? t->peers : t->size) * sizeof(int) + 15) /
+		16 * 16, bytes = t->bytes + layout;
+	int uses_recv = t->kind == BCAST ||
+		(t->in_place &&
+		(!is_rooted(t->kind) || (t->at_root && t->kind != SCATTER && t->kind != SCATTERV)));
 	const int *at = t->in_place && !is_rooted(t->kind) ? t->recv_at : t->send_at;
 	char *mine = calloc(1, bytes), *scratch = malloc(t->bytes + 1);
 	struct golden_inputs in;

@@ -9,7 +9,8 @@
 #include "check.h"
 
 enum kind {
-	BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE, ALLREDUCE,
+	BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL,
+	ALLTOALLV, ALLTOALLW, REDUCE, ALLREDUCE,
 	REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, KINDS
 };
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
@@ -48,7 +49,8 @@ struct trial {
 static inline uint32_t
 draw(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
 {
-	uint64_t x = seed * 0x9e3779b97f4a7c15u + a * 0xbf58476d1ce4e5b9u + b * 0x94d049bb133111ebu + c * 0xd6e8feb86659fd93u;
+	uint64_t x = seed * 0x9e3779b97f4a7c15u + a * 0xbf58476d1ce4e5b9u + b *
+		0x94d049bb133111ebu + c * 0xd6e8feb86659fd93u;
 
 	x = (x ^ (x >> 31)) * 0xd6e8feb86659fd93u;
 	x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9u;

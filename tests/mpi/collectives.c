@@ -58,7 +58,8 @@ reduce(struct bench *b, int n, int root)
 	MPI_Reduce(b->in, b->out, n, MPI_INT, MPI_SUM, root, b->comm);
 	for (int i = 0; i < n; i += 1 + n / 50)
 		CHECK(b->c, b->out[i] == (b->rank == root ? expected_sum(b, i) : -1));
-	MPI_Reduce(b->rank == root ? MPI_IN_PLACE : b->in, b->in, n, MPI_INT, MPI_MAX, root, b->comm);
+	MPI_Reduce(b->rank == root ? MPI_IN_PLACE : b->in, b->in, n, MPI_INT, MPI_MAX, root,
+		b->comm);
 	for (int i = 0; i < n && b->rank == root; i++)
 		CHECK(b->c, b->in[i] == value(b->size - 1, i));
 }
@@ -120,8 +121,10 @@ multiply(void *in, void *inout, int *len, MPI_Datatype *type)
 
 	(void)type;
 	for (int i = 0; i + 3 < *len; i += 4) {
-		int r[4] = {a[i] * b[i] + a[i + 1] * b[i + 2], a[i] * b[i + 1] + a[i + 1] * b[i + 3],
-			a[i + 2] * b[i] + a[i + 3] * b[i + 2], a[i + 2] * b[i + 1] + a[i + 3] * b[i + 3]};
+		int r[4] = {a[i] * b[i] + a[i + 1] * b[i + 2],
+			a[i] * b[i + 1] + a[i + 1] * b[i + 3],
+			a[i + 2] * b[i] + a[i + 3] * b[i + 2],
+			a[i + 2] * b[i + 1] + a[i + 3] * b[i + 3]};
 
 		memcpy(&b[i], r, sizeof(r));
 	}
@@ -177,7 +180,8 @@ other_types(struct bench *b)
 static void
 all_on(struct check *c, MPI_Comm comm, int most)
 {
-	struct bench b = {.c = c, .comm = comm, .in = malloc(LARGEST * sizeof(int)), .out = malloc(LARGEST * sizeof(int))};
+	struct bench b = {.c = c, .comm = comm, .in = malloc(LARGEST * sizeof(int)),
+		.out = malloc(LARGEST * sizeof(int))};
 
 	MPI_Comm_rank(comm, &b.rank);
 	MPI_Comm_size(comm, &b.size);

@@ -174,7 +174,8 @@ from_groups(struct check *c)
 		MPI_Comm_free(&a);
 		MPI_Comm_free(&b);
 	}
-	CHECK(c, MPI_Comm_create(MPI_COMM_SELF, world, &a) == (c->size > 1 ? MPI_ERR_GROUP : MPI_SUCCESS));
+	CHECK(c, MPI_Comm_create(MPI_COMM_SELF, world, &a) == (c->size > 1 ? MPI_ERR_GROUP :
+		MPI_SUCCESS));
 	if (c->size == 1)
 		MPI_Comm_free(&a);
 	CHECK(c, MPI_Comm_create_group(MPI_COMM_WORLD, upper, -1, &a) == MPI_ERR_TAG);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What mpi.h offers beside the standard ABI: Fortran's handles as C sees them, and the functions that MPI-3.0 removed.
+ * What mpi.h offers beside the standard ABI: Fortran's handles as C sees them, and the functions
+ * that MPI-3.0 removed.
  */
 #define MPI_H			/* the guard of a program's own header may have any name */
 #include "check.h"
@@ -27,10 +28,13 @@ handles(struct check *c)
 	int result;
 
 	CHECK(c, MPI_Comm_f2c(world) == MPI_COMM_WORLD);
-	CHECK(c, MPI_Type_f2c(MPI_Type_c2f(MPI_DOUBLE)) == MPI_DOUBLE && MPI_Op_f2c(MPI_Op_c2f(MPI_MAX)) == MPI_MAX);
+	CHECK(c, MPI_Type_f2c(MPI_Type_c2f(MPI_DOUBLE)) == MPI_DOUBLE &&
+		MPI_Op_f2c(MPI_Op_c2f(MPI_MAX)) == MPI_MAX);
 	CHECK(c, MPI_Request_f2c(MPI_Request_c2f(MPI_REQUEST_NULL)) == MPI_REQUEST_NULL);
-	CHECK(c, MPI_Group_f2c(MPI_Group_c2f(MPI_GROUP_EMPTY)) == MPI_GROUP_EMPTY && MPI_Info_f2c(MPI_Info_c2f(MPI_INFO_NULL)) == MPI_INFO_NULL);
-	CHECK(c, MPI_Win_f2c(MPI_Win_c2f(MPI_WIN_NULL)) == MPI_WIN_NULL && MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) == MPI_FILE_NULL);
+	CHECK(c, MPI_Group_f2c(MPI_Group_c2f(MPI_GROUP_EMPTY)) == MPI_GROUP_EMPTY &&
+		MPI_Info_f2c(MPI_Info_c2f(MPI_INFO_NULL)) == MPI_INFO_NULL);
+	CHECK(c, MPI_Win_f2c(MPI_Win_c2f(MPI_WIN_NULL)) == MPI_WIN_NULL &&
+		MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) == MPI_FILE_NULL);
 	MPI_Comm_compare(MPI_Comm_f2c(world), MPI_COMM_WORLD, &result);
 	CHECK(c, result == MPI_IDENT);
 	MPI_Type_hvector(2, 1, 24, MPI_INT, &pair);
@@ -42,14 +46,16 @@ handles(struct check *c)
 	CHECK(c, f[MPI_F_SOURCE] == 0 && f[MPI_F_TAG] == 5);
 	memset(&back, 0x5a, sizeof back);
 	MPI_Status_f2c(f, &back);
-	CHECK(c, back.MPI_TAG == 5 && MPI_Get_count(&back, MPI_INT, &result) == MPI_SUCCESS && result == 1);
+	CHECK(c, back.MPI_TAG == 5 && MPI_Get_count(&back, MPI_INT, &result) == MPI_SUCCESS &&
+		result == 1);
 }
 
 static void
 types(struct check *c)
 {
 	struct record out = {c->rank, {0.5, c->rank + 1.0}}, in = {-1, {0, 0}};
-	int lengths[2] = {1, 2}, next = (c->rank + 1) % c->size, before = (c->rank + c->size - 1) % c->size;
+	int lengths[2] = {1, 2}, next = (c->rank + 1) % c->size,
+		before = (c->rank + c->size - 1) % c->size;
 	MPI_Aint at[2], base, lb, ub, extent;
 	MPI_Datatype kinds[2] = {MPI_INT, MPI_DOUBLE}, type, spread;
 
@@ -64,7 +70,8 @@ types(struct check *c)
 	MPI_Type_ub(type, &ub);
 	MPI_Type_extent(type, &extent);
 	CHECK(c, lb == 0 && ub == sizeof out && extent == sizeof out);
-	MPI_Sendrecv(&out, 1, type, next, 1, &in, 1, type, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(&out, 1, type, next, 1, &in, 1, type, before, 1, MPI_COMM_WORLD,
+		MPI_STATUS_IGNORE);
 	CHECK(c, in.key == before && in.value[0] == 0.5 && in.value[1] == before + 1.0);
 	MPI_Type_free(&type);
 

@@ -57,14 +57,16 @@ truncation(struct check *c)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		MPI_Request r;
 		MPI_Status s;
-		int n = sizes[i], count = 0, peer = (c->rank + 1) % c->size, from = (c->rank - 1 + c->size) % c->size;
+		int n = sizes[i], count = 0, peer = (c->rank + 1) % c->size,
+			from = (c->rank - 1 + c->size) % c->size;
 
 		check_fill(out, (size_t)n, c->rank, n);
 		memset(in, 0x55, 100000);
 		MPI_Isend(out, n, MPI_BYTE, peer, 0, w, &r);
 		CHECK(c, MPI_Recv(in, n / 2, MPI_BYTE, from, 0, w, &s) == MPI_ERR_TRUNCATE);
 		MPI_Get_count(&s, MPI_BYTE, &count);
-		CHECK(c, count == n / 2 && check_same(in, (size_t)n / 2, from, n) && in[n / 2] == 0x55);
+		CHECK(c, count == n / 2 && check_same(in, (size_t)n / 2, from, n) &&
+			in[n / 2] == 0x55);
 		CHECK(c, MPI_Wait(&r, MPI_STATUS_IGNORE) == MPI_SUCCESS);
 	}
 	free(in);
@@ -86,7 +88,8 @@ requests(struct check *c)
 	CHECK(c, MPI_Wait(NULL, MPI_STATUS_IGNORE) == MPI_ERR_ARG);
 	CHECK(c, MPI_Wait(&r, MPI_STATUS_IGNORE) == MPI_SUCCESS);
 	CHECK(c, MPI_Waitall(-1, &r, MPI_STATUSES_IGNORE) == MPI_ERR_COUNT);
-	CHECK(c, MPI_Waitany(1, &r, &index, MPI_STATUS_IGNORE) == MPI_SUCCESS && index == MPI_UNDEFINED);
+	CHECK(c, MPI_Waitany(1, &r, &index, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+		index == MPI_UNDEFINED);
 	CHECK(c, MPI_Request_free(&r) == MPI_ERR_REQUEST);
 }
 
@@ -126,9 +129,11 @@ objects(struct check *c)
 	CHECK(c, MPI_Group_free(&g) == MPI_SUCCESS && g == MPI_GROUP_NULL);
 	CHECK(c, MPI_Group_rank(stale, &x) == MPI_ERR_GROUP);
 	CHECK(c, MPI_Group_size(MPI_GROUP_EMPTY, &x) == MPI_SUCCESS && x == 0);
-	CHECK(c, MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRHANDLER_NULL) == MPI_ERR_ERRHANDLER);
+	CHECK(c, MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRHANDLER_NULL) ==
+		MPI_ERR_ERRHANDLER);
 	CHECK(c, MPI_Errhandler_free(&e) == MPI_ERR_ERRHANDLER);
-	CHECK(c, MPI_Comm_get_errhandler(MPI_COMM_WORLD, &e) == MPI_SUCCESS && e == MPI_ERRORS_RETURN);
+	CHECK(c, MPI_Comm_get_errhandler(MPI_COMM_WORLD, &e) == MPI_SUCCESS &&
+		e == MPI_ERRORS_RETURN);
 	CHECK(c, MPI_Errhandler_free(&e) == MPI_SUCCESS && e == MPI_ERRHANDLER_NULL);
 	CHECK(c, MPI_Type_size(MPI_DATATYPE_NULL, &x) == MPI_ERR_TYPE);
 }
@@ -180,7 +185,8 @@ handler_of_sets(struct check *c)
 				err = MPI_Testsome(1, r, &n, index, s);
 			break;
 		}
-		CHECK(c, err == MPI_ERR_IN_STATUS && a[3] == MPI_ERR_IN_STATUS && s[0].MPI_ERROR == MPI_ERR_TRUNCATE);
+		CHECK(c, err == MPI_ERR_IN_STATUS && a[3] == MPI_ERR_IN_STATUS &&
+			s[0].MPI_ERROR == MPI_ERR_TRUNCATE);
 	}
 	MPI_Comm_free(&d);
 }
@@ -224,9 +230,11 @@ handlers(struct check *c)
 	CHECK(c, MPI_Comm_create_errhandler(own_handler, &e) == MPI_SUCCESS);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, e);
 	MPI_Errhandler_free(&e);
-	CHECK(c, MPI_Send(a, 1, MPI_INT, 0, -1, MPI_COMM_WORLD) == MPI_ERR_TAG && a[3] == MPI_ERR_TAG);
+	CHECK(c, MPI_Send(a, 1, MPI_INT, 0, -1, MPI_COMM_WORLD) == MPI_ERR_TAG &&
+		a[3] == MPI_ERR_TAG);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	CHECK(c, MPI_Error_string(MPI_ERR_TAG, text, &len) == MPI_SUCCESS && len == (int)strlen(text) && len > 0);
+	CHECK(c, MPI_Error_string(MPI_ERR_TAG, text, &len) == MPI_SUCCESS &&
+		len == (int)strlen(text) && len > 0);
 	CHECK(c, MPI_Error_class(MPI_ERR_TAG, &class) == MPI_SUCCESS && class == MPI_ERR_TAG);
 	CHECK(c, MPI_Error_class(-4, &class) == MPI_ERR_ARG);
 }

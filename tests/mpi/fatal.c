@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An error under the default handler ends the job, with a message that names the function. Expected: exit status 1.
+ * An error under the default handler ends the job, with a message that names the function.
+ * Expected: exit status 1.
  */
 #include "check.h"
 

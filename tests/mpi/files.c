@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of a machine that has no other: what one rank writes another reads, in any cluster; libc's streams, directories, renaming; what
- * goes wrong says so with the right number. With an argument: also that the memory ends.
+ * Files of a machine that has no other: what one rank writes another reads, in any cluster; libc's
+ * streams, directories, renaming; what goes wrong says so with the right number. With an argument:
+ * also that the memory ends.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -52,19 +53,26 @@ positions(const char *name)
 	struct iovec v[2] = {{(char[]){"ab"}, 2}, {(char[]){"cdef"}, 4}};
 
 	check(fd >= 3 && writev(fd, v, 2) == 6 && lseek(fd, 0, SEEK_CUR) == 6);
-	check(lseek(fd, -2, SEEK_END) == 4 && read(fd, got, 9) == 2 && memcmp(got, "ef", 2) == 0 && read(fd, got, 9) == 0);
-	check(pwrite(fd, "XY", 2, 1) == 2 && pread(fd, got, 4, 0) == 4 && memcmp(got, "aXYd", 4) == 0);
+	check(lseek(fd, -2, SEEK_END) == 4 && read(fd, got, 9) == 2 && memcmp(got, "ef", 2) == 0 &&
+		read(fd, got, 9) == 0);
+	check(pwrite(fd, "XY", 2, 1) == 2 && pread(fd, got, 4, 0) == 4 &&
+		memcmp(got, "aXYd", 4) == 0);
 	other = dup(fd);
-	check(other >= 3 && other != fd && lseek(fd, 1, SEEK_SET) == 1 && read(other, got, 2) == 2 && lseek(fd, 0, SEEK_CUR) == 3);
+	check(other >= 3 && other != fd && lseek(fd, 1, SEEK_SET) == 1 &&
+		read(other, got, 2) == 2 && lseek(fd, 0, SEEK_CUR) == 3);
 	check(close(fd) == 0 && fstat(other, &s) == 0 && S_ISREG(s.st_mode) && s.st_size == 6);
-	check(ftruncate(other, 2) == 0 && ftruncate(other, 8000) == 0 && lseek(other, 0, SEEK_END) == 8000);
+	check(ftruncate(other, 2) == 0 && ftruncate(other, 8000) == 0 &&
+		lseek(other, 0, SEEK_END) == 8000);
 	check(pread(other, got, 4, 1) == 4 && memcmp(got, "X\0\0\0", 4) == 0);
 	check(lseek(other, -9000, SEEK_CUR) == -1 && errno == EINVAL && isatty(other) == 0);
 	check(close(other) == 0 && close(other) == -1 && errno == EBADF);
 	fd = open(name, O_WRONLY | O_APPEND);
-	check(fd >= 0 && write(fd, "end", 3) == 3 && read(fd, got, 1) == -1 && errno == EBADF && close(fd) == 0);
-	check(stat(name, &s) == 0 && s.st_size == 8003 && truncate(name, 1) == 0 && stat(name, &s) == 0 && s.st_size == 1);
-	check(open(name, O_RDWR | O_CREAT | O_EXCL, 0666) == -1 && errno == EEXIST && unlink(name) == 0 && access(name, F_OK) == -1);
+	check(fd >= 0 && write(fd, "end", 3) == 3 && read(fd, got, 1) == -1 && errno == EBADF &&
+		close(fd) == 0);
+	check(stat(name, &s) == 0 && s.st_size == 8003 && truncate(name, 1) == 0 &&
+		stat(name, &s) == 0 && s.st_size == 1);
+	check(open(name, O_RDWR | O_CREAT | O_EXCL, 0666) == -1 && errno == EEXIST &&
+		unlink(name) == 0 && access(name, F_OK) == -1);
 }
 
 static void
@@ -86,10 +94,13 @@ directories(const char *name)
 		found |= e->d_name[0] == '.' ? 0 : 1 << atoi(e->d_name);
 	check(found == (1 << 20) - 1 && closedir(d) == 0);
 	snprintf(there, sizeof(there), "%s/moved", name);
-	check(rename(path, there) == 0 && access(path, F_OK) == -1 && errno == ENOENT && access(there, F_OK) == 0);
+	check(rename(path, there) == 0 && access(path, F_OK) == -1 && errno == ENOENT &&
+		access(there, F_OK) == 0);
 	check(rmdir(name) == -1 && errno == ENOTEMPTY && unlink(name) == -1 && errno == EISDIR);
-	check(open(name, O_WRONLY) == -1 && errno == EISDIR && open("/none/x", O_CREAT | O_WRONLY, 0666) == -1 && errno == ENOENT);
-	check(open(there, O_RDONLY | O_DIRECTORY) == -1 && errno == ENOTDIR && getcwd(cwd, sizeof(cwd)) != NULL && strcmp(cwd, "/") == 0);
+	check(open(name, O_WRONLY) == -1 && errno == EISDIR &&
+		open("/none/x", O_CREAT | O_WRONLY, 0666) == -1 && errno == ENOENT);
+	check(open(there, O_RDONLY | O_DIRECTORY) == -1 && errno == ENOTDIR &&
+		getcwd(cwd, sizeof(cwd)) != NULL && strcmp(cwd, "/") == 0);
 	check(unlink(there) == 0);
 	for (int i = 0; i < 19; i++) {
 		snprintf(path, sizeof(path), "%s/%d", name, i);
@@ -110,7 +121,8 @@ redirected(const char *name)
 	printf("caught");
 	fflush(stdout);
 	check(dup2(saved, 1) == 1 && close(saved) == 0);
-	check(pread(fd, got, 7, 0) == 6 && strcmp(got, "caught") == 0 && close(fd) == 0 && unlink(name) == 0);
+	check(pread(fd, got, 7, 0) == 6 && strcmp(got, "caught") == 0 && close(fd) == 0 &&
+		unlink(name) == 0);
 }
 
 static void
@@ -135,7 +147,8 @@ fill(void)
 
 	check(pwrite(fd, "x", 1, 1l << 40) == -1 && errno == EFBIG);
 	check(pwrite(fd, "x", 1, 1l << 36) == -1 && errno == ENOSPC && lseek(fd, 0, SEEK_END) == 0);
-	check(pwrite(fd, "x", 1, 100000) == 1 && lseek(fd, 0, SEEK_END) == 100001 && pread(fd, &got, 1, 50000) == 1 && got == 0);
+	check(pwrite(fd, "x", 1, 100000) == 1 && lseek(fd, 0, SEEK_END) == 100001 &&
+		pread(fd, &got, 1, 50000) == 1 && got == 0);
 	check(close(fd) == 0 && unlink("/big") == 0);
 }
 

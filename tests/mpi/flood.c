@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every rank floods rank 0 with messages that it has not asked for, while rank 0 first exchanges others with the last rank. Nothing is
- * lost, nothing stops, everything is right.
+ * Every rank floods rank 0 with messages that it has not asked for, while rank 0 first exchanges
+ * others with the last rank. Nothing is lost, nothing stops, everything is right.
  */
 #include "check.h"
 
@@ -51,7 +51,8 @@ talk(struct check *c, int peer)
 	for (int i = 0; i < TALKS; i++) {
 		int mine = c->rank * 1000 + i, theirs = -1;
 
-		MPI_Sendrecv(&mine, 1, MPI_INT, peer, 2, &theirs, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&mine, 1, MPI_INT, peer, 2, &theirs, 1, MPI_INT, peer, 2,
+			MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		CHECK(c, theirs == peer * 1000 + i);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups: what sets of ranks are made into what, with random sets against naive answers. SEED repeats a run.
+ * Groups: what sets of ranks are made into what, with random sets against naive answers. SEED
+ * repeats a run.
  */
 #include "check.h"
 
@@ -47,7 +48,8 @@ is_among(int rank, const int ranks[], int n)
 static int
 is_group(MPI_Group g, const int ranks[], int n)
 {
-	int *mine = malloc((size_t)(n + 1) * sizeof(int)), *theirs = malloc((size_t)(n + 1) * sizeof(int)), count, good;
+	int *mine = malloc((size_t)(n + 1) * sizeof(int)),
+		*theirs = malloc((size_t)(n + 1) * sizeof(int)), count, good;
 
 	MPI_Group_size(g, &count);
 	good = count == n;
@@ -67,7 +69,8 @@ is_group(MPI_Group g, const int ranks[], int n)
 static void
 sets(struct check *c)
 {
-	int *a = malloc((size_t)size * sizeof(int)), *b = malloc((size_t)size * sizeof(int)), *want = malloc((size_t)size * 2 * sizeof(int));
+	int *a = malloc((size_t)size * sizeof(int)), *b = malloc((size_t)size * sizeof(int)),
+		*want = malloc((size_t)size * 2 * sizeof(int));
 	int na = draw(a), nb = draw(b), n = 0;
 	MPI_Group ga, gb, g;
 
@@ -115,7 +118,8 @@ sets(struct check *c)
 static void
 ranges(struct check *c)
 {
-	int *want = malloc((size_t)size * sizeof(int)), n = 0, range[2][3] = {{0, 0, 0}, {size - 1, size / 2 + 1, -1}};
+	int *want = malloc((size_t)size * sizeof(int)), n = 0,
+		range[2][3] = {{0, 0, 0}, {size - 1, size / 2 + 1, -1}};
 	MPI_Group g;
 
 	range[0][1] = size / 2;
@@ -145,7 +149,8 @@ ranges(struct check *c)
 static void
 compare(struct check *c)
 {
-	int backwards[1][3] = {{size - 1, 0, -1}}, first = 0, null = MPI_PROC_NULL, there = 0, result;
+	int backwards[1][3] = {{size - 1, 0, -1}}, first = 0, null = MPI_PROC_NULL, there = 0,
+		result;
 	MPI_Group back, one, again;
 
 	MPI_Group_range_incl(world, 1, backwards, &back);

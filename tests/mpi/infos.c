@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Info objects, also before MPI_Init and after MPI_Finalize; memory; what the library says of itself.
+ * Info objects, also before MPI_Init and after MPI_Finalize; memory; what the library says of
+ * itself.
  */
 #include "check.h"
 
@@ -26,7 +27,8 @@ before(void)
 	EARLY(MPI_Info_set(i, "shape", "a circle") == MPI_SUCCESS);
 	EARLY(MPI_Info_set(i, "colour", "red") == MPI_SUCCESS);
 	EARLY(MPI_Info_get_nkeys(i, &n) == MPI_SUCCESS && n == 2);
-	EARLY(MPI_Info_get(i, "shape", 3, value, &flag) == MPI_SUCCESS && flag && strcmp(value, "a c") == 0);
+	EARLY(MPI_Info_get(i, "shape", 3, value, &flag) == MPI_SUCCESS && flag &&
+		strcmp(value, "a c") == 0);
 	return i;
 }
 

@@ -97,7 +97,10 @@ of_both(struct check *c, MPI_Comm inter)
 	MPI_Group_free(&g);
 }
 
-/* To the first of the lower ranks; what the other lower ones say of type and operation does not matter. */
+/*
+ * To the first of the lower ranks; what the other lower ones say of type and operation does not
+ * matter.
+ */
 static void
 to_the_other_side(struct check *c, MPI_Comm inter, int low)
 {
@@ -124,7 +127,8 @@ pair(struct check *c, int lower)
 	MPI_Comm_split(MPI_COMM_WORLD, low, 0, &local);
 	MPI_Comm_rank(local, &rank);
 	MPI_Comm_size(local, &size);
-	MPI_Intercomm_create(local, size - 1, MPI_COMM_WORLD, low ? c->size - 1 : lower - 1, 12, &inter);
+	MPI_Intercomm_create(local, size - 1, MPI_COMM_WORLD, low ? c->size - 1 : lower - 1, 12,
+		&inter);
 	talk(c, inter);
 	of_both(c, inter);
 	merge(c, inter, low);
@@ -146,7 +150,8 @@ main(int argc, char **argv)
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	CHECK(&c, MPI_Comm_remote_size(MPI_COMM_WORLD, &n) == MPI_ERR_COMM);
 	CHECK(&c, MPI_Intercomm_merge(MPI_COMM_WORLD, 0, &none) == MPI_ERR_COMM);
-	CHECK(&c, MPI_Intercomm_create(MPI_COMM_WORLD, c.size, MPI_COMM_WORLD, 0, 0, &none) == MPI_ERR_RANK);
+	CHECK(&c, MPI_Intercomm_create(MPI_COMM_WORLD, c.size, MPI_COMM_WORLD, 0, 0, &none) ==
+		MPI_ERR_RANK);
 	for (int lower = 1; lower < c.size; lower += c.size > 6 ? 3 : 1)
 		pair(&c, lower);
 	return check_end(&c);

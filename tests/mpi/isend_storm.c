@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many non-blocking sends and receives at once, between all pairs, of sizes of all protocols; completed by Waitall, Testall and Waitany.
+ * Many non-blocking sends and receives at once, between all pairs, of sizes of all protocols;
+ * completed by Waitall, Testall and Waitany.
  */
 #include "check.h"
 
@@ -31,13 +32,16 @@ start(struct storm *s)
 	for (int i = 0; i < s->n; i++) {
 		int peer = i / EACH;
 
-		MPI_Irecv(s->in + (size_t)i * LARGEST, size_of(i % EACH), MPI_BYTE, peer, i % EACH, MPI_COMM_WORLD, &s->requests[i]);
+		MPI_Irecv(s->in + (size_t)i * LARGEST, size_of(i % EACH), MPI_BYTE, peer, i % EACH,
+			MPI_COMM_WORLD, &s->requests[i]);
 	}
 	for (int i = 0; i < s->n; i++) {
 		int peer = i / EACH;
 
-		check_fill(s->out + (size_t)i * LARGEST, (size_t)size_of(i % EACH), s->c->rank, i % EACH);
-		MPI_Isend(s->out + (size_t)i * LARGEST, size_of(i % EACH), MPI_BYTE, peer, i % EACH, MPI_COMM_WORLD,
+		check_fill(s->out + (size_t)i * LARGEST, (size_t)size_of(i % EACH), s->c->rank,
+			i % EACH);
+		MPI_Isend(s->out + (size_t)i * LARGEST, size_of(i % EACH), MPI_BYTE, peer, i % EACH,
+			MPI_COMM_WORLD,
 			&s->requests[s->n + i]);
 	}
 }
@@ -64,7 +68,8 @@ static void
 verify(struct storm *s)
 {
 	for (int i = 0; i < s->n; i++)
-		CHECK(s->c, check_same(s->in + (size_t)i * LARGEST, (size_t)size_of(i % EACH), i / EACH, i % EACH));
+		CHECK(s->c, check_same(s->in + (size_t)i * LARGEST, (size_t)size_of(i % EACH),
+			i / EACH, i % EACH));
 }
 
 int

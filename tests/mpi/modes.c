@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ways to send and receive beyond the plain ones: buffered, persistent, replacing, matched, cancelled, generalised. Every rank talks to its
- * neighbours in a ring (with one rank: to itself).
+ * Ways to send and receive beyond the plain ones: buffered, persistent, replacing, matched,
+ * cancelled, generalised. Every rank talks to its neighbours in a ring (with one rank: to itself).
  */
 #include "check.h"
 
@@ -37,7 +37,8 @@ test_buffered_sends_return_and_arrive_in_order(const struct ring *r)
 		MPI_Ibsend(data, sizes[i], MPI_BYTE, r->next, 1, MPI_COMM_WORLD, &request);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	}
-	CHECK(r->c, MPI_Bsend(data, LONG, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD) == MPI_SUCCESS);
+	CHECK(r->c, MPI_Bsend(data, LONG, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD) ==
+		MPI_SUCCESS);
 	for (int i = 0; i < SIZES; i++) {
 		MPI_Recv(data, LONG, MPI_BYTE, r->before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		CHECK(r->c, check_same(data, (size_t)sizes[i], r->before, i));
@@ -77,14 +78,16 @@ test_a_buffer_that_is_too_small_is_an_error_and_an_automatic_one_never_is(const 
 }
 
 static void
-make_persistent(const struct ring *r, unsigned char out[4][LONG], unsigned char in[4][LONG], MPI_Request requests[8])
+make_persistent(const struct ring *r, unsigned char out[4][LONG], unsigned char in[4][LONG],
+	MPI_Request requests[8])
 {
 	MPI_Send_init(out[0], LONG, MPI_BYTE, r->next, 0, MPI_COMM_WORLD, &requests[0]);
 	MPI_Ssend_init(out[1], 10, MPI_BYTE, r->next, 1, MPI_COMM_WORLD, &requests[1]);
 	MPI_Rsend_init(out[2], 0, MPI_BYTE, r->next, 2, MPI_COMM_WORLD, &requests[2]);
 	MPI_Bsend_init(out[3], 100, MPI_BYTE, r->next, 3, MPI_COMM_WORLD, &requests[3]);
 	for (int i = 0; i < 4; i++)
-		MPI_Recv_init(in[i], LONG, MPI_BYTE, i == 3 ? MPI_ANY_SOURCE : r->before, i, MPI_COMM_WORLD, &requests[4 + i]);
+		MPI_Recv_init(in[i], LONG, MPI_BYTE, i == 3 ? MPI_ANY_SOURCE : r->before, i,
+			MPI_COMM_WORLD, &requests[4 + i]);
 }
 
 static void
@@ -100,7 +103,8 @@ test_persistent_requests_are_started_again_and_again(const struct ring *r)
 	MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
 	make_persistent(r, out, in, requests);
 	MPI_Test(&requests[0], &flag, &statuses[0]);
-	CHECK(r->c, flag && statuses[0].MPI_SOURCE == MPI_ANY_SOURCE && requests[0] != MPI_REQUEST_NULL);
+	CHECK(r->c, flag && statuses[0].MPI_SOURCE == MPI_ANY_SOURCE &&
+		requests[0] != MPI_REQUEST_NULL);
 	for (int round = 0; round < 5; round++) {
 		for (int i = 0; i < 4; i++)
 			check_fill(out[i], LONG, r->c->rank, round + i);
@@ -111,7 +115,8 @@ test_persistent_requests_are_started_again_and_again(const struct ring *r)
 		MPI_Waitall(8, requests, statuses);
 		for (int i = 0; i < 4; i++) {
 			MPI_Get_count(&statuses[4 + i], MPI_BYTE, &size);
-			CHECK(r->c, size == lengths[i] && statuses[4 + i].MPI_SOURCE == r->before && statuses[4 + i].MPI_TAG == i);
+			CHECK(r->c, size == lengths[i] && statuses[4 + i].MPI_SOURCE == r->before &&
+				statuses[4 + i].MPI_TAG == i);
 			CHECK(r->c, check_same(in[i], (size_t)lengths[i], r->before, round + i));
 		}
 	}
@@ -130,12 +135,16 @@ test_what_is_replaced_was_sent_before(const struct ring *r)
 
 	for (int i = 0; i < SIZES; i++) {
 		check_fill(data, (size_t)sizes[i], r->c->rank, i);
-		MPI_Sendrecv_replace(data, sizes[i], MPI_BYTE, r->next, 4, r->before, 4, MPI_COMM_WORLD, &status);
-		CHECK(r->c, status.MPI_SOURCE == r->before && check_same(data, (size_t)sizes[i], r->before, i));
+		MPI_Sendrecv_replace(data, sizes[i], MPI_BYTE, r->next, 4, r->before, 4,
+			MPI_COMM_WORLD, &status);
+		CHECK(r->c, status.MPI_SOURCE == r->before &&
+			check_same(data, (size_t)sizes[i], r->before, i));
 		check_fill(data, (size_t)sizes[i], r->c->rank, i + 1);
-		MPI_Isendrecv_replace(data, sizes[i], MPI_BYTE, r->next, 4, r->before, 4, MPI_COMM_WORLD, &request);
+		MPI_Isendrecv_replace(data, sizes[i], MPI_BYTE, r->next, 4, r->before, 4,
+			MPI_COMM_WORLD, &request);
 		MPI_Wait(&request, &status);
-		CHECK(r->c, status.MPI_SOURCE == r->before && check_same(data, (size_t)sizes[i], r->before, i + 1));
+		CHECK(r->c, status.MPI_SOURCE == r->before &&
+			check_same(data, (size_t)sizes[i], r->before, i + 1));
 	}
 }
 
@@ -148,7 +157,8 @@ test_isendrecv_moves_both_ways_while_others_wait(const struct ring *r)
 
 	check_fill(out, LONG, r->c->rank, 9);
 	for (int i = 0; i < 4; i++)
-		MPI_Isendrecv(out, LONG, MPI_BYTE, r->next, i, in[i], LONG, MPI_BYTE, r->before, i, MPI_COMM_WORLD, &requests[i]);
+		MPI_Isendrecv(out, LONG, MPI_BYTE, r->next, i, in[i], LONG, MPI_BYTE, r->before, i,
+			MPI_COMM_WORLD, &requests[i]);
 	MPI_Waitall(4, requests, statuses);
 	for (int i = 0; i < 4; i++)
 		CHECK(r->c, statuses[i].MPI_TAG == i && check_same(in[i], LONG, r->before, 9));
@@ -167,7 +177,8 @@ test_a_matched_message_is_out_of_the_way_of_others(const struct ring *r)
 		static unsigned char out[3][LONG];
 
 		check_fill(out[i], LONG, r->c->rank, i);
-		MPI_Isend(out[i], i == 0 ? LONG : 50, MPI_BYTE, r->next, 5, MPI_COMM_WORLD, &sends[i]);
+		MPI_Isend(out[i], i == 0 ? LONG : 50, MPI_BYTE, r->next, 5, MPI_COMM_WORLD,
+			&sends[i]);
 	}
 	MPI_Mprobe(r->before, 5, MPI_COMM_WORLD, &first, &status);
 	MPI_Get_count(&status, MPI_BYTE, &count);
@@ -339,9 +350,13 @@ test_errors_of_callbacks_are_those_of_the_call(const struct ring *r)
 
 	for (int who = 0; who < 3; who++) {
 		MPI_Grequest_start(fail_query, fail_release, fail_cancel, &who, &request);
-		CHECK(r->c, check_class(MPI_Cancel(&request)) == (who == 2 ? MPI_ERR_PORT : MPI_SUCCESS));
+		CHECK(r->c,
+			check_class(MPI_Cancel(&request)) == (who == 2 ? MPI_ERR_PORT :
+			MPI_SUCCESS));
 		MPI_Grequest_complete(request);
-		CHECK(r->c, check_class(MPI_Cancel(&request)) == (who == 2 ? MPI_ERR_NAME : MPI_SUCCESS));
+		CHECK(r->c,
+			check_class(MPI_Cancel(&request)) == (who == 2 ? MPI_ERR_NAME :
+			MPI_SUCCESS));
 		CHECK(r->c, check_class(MPI_Wait(&request, MPI_STATUS_IGNORE)) == wanted[who]);
 		CHECK(r->c, request == MPI_REQUEST_NULL);
 	}
@@ -364,7 +379,8 @@ test_the_status_of_nothing_is_empty(const struct ring *r)
 		case 4: MPI_Request_get_status(none[0], &flag, &s); break;
 		default: MPI_Request_get_status_any(2, none, &index, &flag, &s); break;
 		}
-		CHECK(r->c, s.MPI_SOURCE == MPI_ANY_SOURCE && s.MPI_TAG == MPI_ANY_TAG && s.MPI_ERROR == MPI_SUCCESS);
+		CHECK(r->c, s.MPI_SOURCE == MPI_ANY_SOURCE && s.MPI_TAG == MPI_ANY_TAG &&
+			s.MPI_ERROR == MPI_SUCCESS);
 	}
 }
 

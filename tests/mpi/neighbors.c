@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Neighbourhood collectives in their three forms: grids whose dimensions have one, two or more ranks, with and without ends, and graphs in
- * which the same edge is there twice.
+ * Neighbourhood collectives in their three forms: grids whose dimensions have one, two or more
+ * ranks, with and without ends, and graphs in which the same edge is there twice.
  */
 #include "check.h"
 
@@ -49,7 +49,8 @@ struct edges {
 static void
 alltoalls(struct check *c, MPI_Comm comm, const struct edges *e, int form)
 {
-	int rank, send[PLACES][2], recv[PLACES][2], counts[PLACES] = {2, 2, 2, 2}, at[PLACES] = {0, 2, 4, 6};
+	int rank, send[PLACES][2], recv[PLACES][2], counts[PLACES] = {2, 2, 2, 2},
+		at[PLACES] = {0, 2, 4, 6};
 	MPI_Aint bytes[PLACES] = {0, 8, 16, 24};
 	MPI_Datatype types[PLACES] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
 	MPI_Request r;
@@ -61,22 +62,27 @@ alltoalls(struct check *c, MPI_Comm comm, const struct edges *e, int form)
 	for (int which = 0; which < 3; which++) {
 		memset(recv, -1, sizeof(recv));
 		if (which == 0)
-			CALL(form, Neighbor_alltoall, neighbor_alltoall, comm, &r, send, 2, MPI_INT, recv, 2, MPI_INT);
+			CALL(form, Neighbor_alltoall, neighbor_alltoall, comm, &r, send, 2, MPI_INT,
+				recv, 2, MPI_INT);
 		else if (which == 1)
-			CALL(form, Neighbor_alltoallv, neighbor_alltoallv, comm, &r, send, counts, at, MPI_INT, recv, counts, at, MPI_INT);
+			CALL(form, Neighbor_alltoallv, neighbor_alltoallv, comm, &r, send, counts,
+				at, MPI_INT, recv, counts, at, MPI_INT);
 		else
-			CALL(form, Neighbor_alltoallw, neighbor_alltoallw, comm, &r, send, counts, bytes, types, recv, counts, bytes, types);
+			CALL(form, Neighbor_alltoallw, neighbor_alltoallw, comm, &r, send, counts,
+				bytes, types, recv, counts, bytes, types);
 		finish(form, &r);
 		for (int i = 0; i < e->in; i++)
 			for (int j = 0; j < 2; j++)
-				CHECK(c, recv[i][j] == (e->source[i] == MPI_PROC_NULL ? -1 : value(e->source[i], e->theirs[i], j)));
+				CHECK(c, recv[i][j] == (e->source[i] == MPI_PROC_NULL ? -1 :
+					value(e->source[i], e->theirs[i], j)));
 	}
 }
 
 static void
 allgathers(struct check *c, MPI_Comm comm, const struct edges *e, int form)
 {
-	int rank, send[2], recv[PLACES][2], counts[PLACES] = {2, 2, 2, 2}, at[PLACES] = {0, 2, 4, 6};
+	int rank, send[2], recv[PLACES][2], counts[PLACES] = {2, 2, 2, 2},
+		at[PLACES] = {0, 2, 4, 6};
 	MPI_Request r;
 
 	MPI_Comm_rank(comm, &rank);
@@ -85,13 +91,16 @@ allgathers(struct check *c, MPI_Comm comm, const struct edges *e, int form)
 	for (int which = 0; which < 2; which++) {
 		memset(recv, -1, sizeof(recv));
 		if (which == 0)
-			CALL(form, Neighbor_allgather, neighbor_allgather, comm, &r, send, 2, MPI_INT, recv, 2, MPI_INT);
+			CALL(form, Neighbor_allgather, neighbor_allgather, comm, &r, send, 2,
+				MPI_INT, recv, 2, MPI_INT);
 		else
-			CALL(form, Neighbor_allgatherv, neighbor_allgatherv, comm, &r, send, 2, MPI_INT, recv, counts, at, MPI_INT);
+			CALL(form, Neighbor_allgatherv, neighbor_allgatherv, comm, &r, send, 2,
+				MPI_INT, recv, counts, at, MPI_INT);
 		finish(form, &r);
 		for (int i = 0; i < e->in; i++)
 			for (int j = 0; j < 2; j++)
-				CHECK(c, recv[i][j] == (e->source[i] == MPI_PROC_NULL ? -1 : value(e->source[i], 0, j)));
+				CHECK(c, recv[i][j] == (e->source[i] == MPI_PROC_NULL ? -1 :
+					value(e->source[i], 0, j)));
 	}
 }
 
@@ -128,10 +137,12 @@ doubled(struct check *c)
 {
 	int next = (c->rank + 1) % c->size, previous = (c->rank - 1 + c->size) % c->size;
 	int sources[] = {previous, previous, c->rank}, destinations[] = {next, next, c->rank};
-	struct edges e = {.in = 3, .out = 3, .source = {previous, previous, c->rank}, .theirs = {0, 1, 2}};
+	struct edges e = {.in = 3, .out = 3, .source = {previous, previous, c->rank},
+		.theirs = {0, 1, 2}};
 	MPI_Comm comm;
 
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, sources, MPI_UNWEIGHTED, 3, destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, sources, MPI_UNWEIGHTED, 3, destinations,
+		MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
 	both(c, comm, &e);
 	MPI_Comm_free(&comm);
 }

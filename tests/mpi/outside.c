@@ -29,7 +29,8 @@ all_return(struct check *c, const char *when)
 		int code = outsides[i].call();
 
 		if (check_class(code) != MPI_ERR_OTHER)
-			check_fail(c, "%s %s: class %d", outsides[i].function, when, check_class(code));
+			check_fail(c, "%s %s: class %d", outsides[i].function, when,
+				check_class(code));
 	}
 }
 
@@ -66,9 +67,11 @@ each_ends(struct check *c, const char *words)
 	for (size_t i = 0; i < COUNT; i++) {
 		int status = say(&outsides[i], text, sizeof(text));
 
-		snprintf(expected, sizeof(expected), "MPI rank %d: %s%s", c->rank, outsides[i].function, words);
+		snprintf(expected, sizeof(expected), "MPI rank %d: %s%s", c->rank,
+			outsides[i].function, words);
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || strcmp(text, expected) != 0)
-			check_fail(c, "%s: status %#x, said: %s", outsides[i].function, (unsigned)status, text);
+			check_fail(c, "%s: status %#x, said: %s", outsides[i].function,
+				(unsigned)status, text);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A long message is received before short ones that were sent earlier and lie waiting: neither holds up the other, however the long one travels.
+ * A long message is received before short ones that were sent earlier and lie waiting: neither
+ * holds up the other, however the long one travels.
  */
 #include "check.h"
 
@@ -43,7 +44,8 @@ receiver(struct check *c, unsigned char *data, int from, MPI_Datatype type)
 	check_fill(expected, LONG, from, 9);
 	MPI_Recv(data, 1, type, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	for (int i = 0; i < LONG / 3; i++)
-		CHECK(c, data[3 * i] == expected[3 * i] && data[3 * i + 1] == expected[3 * i + 1] && data[3 * i + 2] == 0);
+		CHECK(c, data[3 * i] == expected[3 * i] && data[3 * i + 1] == expected[3 * i + 1] &&
+			data[3 * i + 2] == 0);
 	for (int i = 0; i < SHORTS; i++) {
 		MPI_Recv(shorts, SHORT, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		CHECK(c, check_same(shorts, SHORT, from, i));

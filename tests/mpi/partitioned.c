@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Partitioned communication: both sides cut as they like, partitions become ready in any order, pairs are matched in the order in which they are
- * made, whoever is first. Every rank talks to its neighbours in a ring (with one rank: to itself).
+ * Partitioned communication: both sides cut as they like, partitions become ready in any order,
+ * pairs are matched in the order in which they are made, whoever is first. Every rank talks to its
+ * neighbours in a ring (with one rank: to itself).
  */
 #include <stdint.h>
 #include "check.h"
@@ -77,8 +78,10 @@ exchange(struct ring *r, int out, int in, int how)
 	MPI_Request request[2];
 	MPI_Status status[2];
 
-	MPI_Psend_init(give, out, ALL / out, MPI_INT, r->next, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
-	MPI_Precv_init(got, in, ALL / in, MPI_INT, r->before, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	MPI_Psend_init(give, out, ALL / out, MPI_INT, r->next, 3, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[0]);
+	MPI_Precv_init(got, in, ALL / in, MPI_INT, r->before, 3, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[1]);
 	for (int k = 0; k < ROUNDS; k++) {
 		int flag = 1, count;
 
@@ -93,7 +96,8 @@ exchange(struct ring *r, int out, int in, int how)
 			CHECK(r->c, got[i] == r->before * 100000 + k * 1000 + i);
 		MPI_Waitall(2, request, status);
 		MPI_Get_count(&status[1], MPI_INT, &count);
-		CHECK(r->c, status[1].MPI_SOURCE == r->before && status[1].MPI_TAG == 3 && count == ALL);
+		CHECK(r->c, status[1].MPI_SOURCE == r->before && status[1].MPI_TAG == 3 &&
+			count == ALL);
 		for (int i = 0; i < ALL; i++)
 			CHECK(r->c, got[i] == r->before * 100000 + k * 1000 + i);
 		/* one that is not active */
@@ -129,7 +133,8 @@ test_types_differ(struct ring *r)
 		give[i] = r->c->rank * 100 + i;
 	memset(got, -1, sizeof(got));
 	MPI_Precv_init(got, 2, 5, apart, r->before, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
-	MPI_Psend_init(give, 15, 2, MPI_INT, r->next, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	MPI_Psend_init(give, 15, 2, MPI_INT, r->next, 4, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[1]);
 	MPI_Type_free(&apart);
 	MPI_Startall(2, request);
 	make_ready(r, 15, 0, request[1]);
@@ -150,12 +155,14 @@ test_nothing_arrives_before_it_is_ready(struct ring *r)
 	int flag;
 
 	memset(give, r->c->rank, sizeof(give));
-	MPI_Precv_init(got, 4, 2, MPI_CHAR, r->before, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
+	MPI_Precv_init(got, 4, 2, MPI_CHAR, r->before, 5, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[0]);
 	MPI_Start(&request[0]);
 	MPI_Parrived(request[0], 2, &flag);
 	CHECK(r->c, !flag);
 	MPI_Barrier(MPI_COMM_WORLD);
-	MPI_Psend_init(give, 4, 2, MPI_CHAR, r->next, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	MPI_Psend_init(give, 4, 2, MPI_CHAR, r->next, 5, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[1]);
 	MPI_Start(&request[1]);
 	MPI_Pready(2, request[1]);
 	for (flag = 0; !flag;)
@@ -176,7 +183,10 @@ test_nothing_arrives_before_it_is_ready(struct ring *r)
 	MPI_Request_free(&request[1]);
 }
 
-/* In the order in which they are made, whatever is started first; other messages with the same tag are no business of theirs. */
+/*
+ * In the order in which they are made, whatever is started first; other messages with the same tag
+ * are no business of theirs.
+ */
 static void
 test_pairs_are_matched_in_order(struct ring *r)
 {
@@ -187,8 +197,10 @@ test_pairs_are_matched_in_order(struct ring *r)
 	MPI_Irecv(&plain, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any);
 	for (int i = 0; i < PAIRS; i++) {
 		give[i] = r->c->rank * 10 + i;
-		MPI_Psend_init(&give[i], 1, 1, MPI_INT, r->next, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &out[i]);
-		MPI_Precv_init(&got[i], 1, 1, MPI_INT, r->before, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &in[i]);
+		MPI_Psend_init(&give[i], 1, 1, MPI_INT, r->next, 6, MPI_COMM_WORLD, MPI_INFO_NULL,
+			&out[i]);
+		MPI_Precv_init(&got[i], 1, 1, MPI_INT, r->before, 6, MPI_COMM_WORLD, MPI_INFO_NULL,
+			&in[i]);
 	}
 	for (int i = PAIRS - 1; i >= 0; i--) {
 		MPI_Start(&out[i]);
@@ -216,8 +228,10 @@ test_long_partitions(struct ring *r)
 	MPI_Request request[2];
 
 	check_fill(give, EACH * PARTS, r->c->rank, 1);
-	MPI_Psend_init(give, PARTS, EACH, MPI_BYTE, r->next, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
-	MPI_Precv_init(got, PARTS / 2, EACH * 2, MPI_BYTE, r->before, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	MPI_Psend_init(give, PARTS, EACH, MPI_BYTE, r->next, 7, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[0]);
+	MPI_Precv_init(got, PARTS / 2, EACH * 2, MPI_BYTE, r->before, 7, MPI_COMM_WORLD,
+		MPI_INFO_NULL, &request[1]);
 	for (int k = 0; k < ROUNDS; k++) {
 		MPI_Start(&request[0]);
 		make_ready(r, PARTS, 0, request[0]);
@@ -244,17 +258,21 @@ test_nothing_and_nobody(struct ring *r)
 	MPI_Status status;
 
 	MPI_Psend_init(NULL, 3, 0, MPI_INT, r->next, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
-	MPI_Precv_init(NULL, 2, 0, MPI_INT, r->before, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	MPI_Precv_init(NULL, 2, 0, MPI_INT, r->before, 8, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[1]);
 	MPI_Psend_init(NULL, 0, 0, MPI_INT, r->next, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &request[2]);
-	MPI_Precv_init(NULL, 0, 0, MPI_INT, r->before, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &request[3]);
+	MPI_Precv_init(NULL, 0, 0, MPI_INT, r->before, 8, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[3]);
 	MPI_Startall(4, request);
 	make_ready(r, 3, 2, request[0]);
 	await_all(r, 2, request[1]);
 	MPI_Waitall(4, request, MPI_STATUSES_IGNORE);
 	for (int i = 0; i < 4; i++)
 		MPI_Request_free(&request[i]);
-	MPI_Psend_init(&x, 2, 1, MPI_INT, MPI_PROC_NULL, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
-	MPI_Precv_init(&x, 2, 1, MPI_INT, MPI_PROC_NULL, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	MPI_Psend_init(&x, 2, 1, MPI_INT, MPI_PROC_NULL, 8, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[0]);
+	MPI_Precv_init(&x, 2, 1, MPI_INT, MPI_PROC_NULL, 8, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[1]);
 	MPI_Startall(2, request);
 	make_ready(r, 2, 0, request[0]);
 	CHECK(r->c, MPI_Parrived(request[1], 1, &flag) == MPI_SUCCESS && flag);
@@ -265,7 +283,8 @@ test_nothing_and_nobody(struct ring *r)
 	MPI_Request_free(&request[1]);
 	CHECK(r->c, MPI_Parrived(MPI_REQUEST_NULL, 0, &flag) == MPI_SUCCESS && flag);
 	/* made, never started, and never matched */
-	MPI_Precv_init(&x, 1, 1, MPI_INT, r->before, 88, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
+	MPI_Precv_init(&x, 1, 1, MPI_INT, r->before, 88, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[0]);
 	MPI_Request_free(&request[0]);
 }
 
@@ -277,7 +296,8 @@ test_too_much_is_truncated(struct ring *r)
 	MPI_Request request[2];
 
 	MPI_Psend_init(give, 6, 1, MPI_INT, r->next, 9, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
-	MPI_Precv_init(got, 3, 1, MPI_INT, r->before, 9, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	MPI_Precv_init(got, 3, 1, MPI_INT, r->before, 9, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[1]);
 	MPI_Startall(2, request);
 	make_ready(r, 6, 0, request[0]);
 	MPI_Wait(&request[0], MPI_STATUS_IGNORE);
@@ -356,7 +376,8 @@ int
 main(int argc, char **argv)
 {
 	struct check c = check_begin(&argc, &argv);
-	struct ring r = {&c, (c.rank + 1) % c.size, (c.rank + c.size - 1) % c.size, (uint32_t)c.rank};
+	struct ring r = {&c, (c.rank + 1) % c.size, (c.rank + c.size - 1) % c.size,
+		(uint32_t)c.rank};
 
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

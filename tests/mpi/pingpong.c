@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Half round trip times between ranks 0 and 1 (argument: round trips per size), and of barrier and allreduce over all. A test only in that
- * it must end; the figures are for people.
+ * Half round trip times between ranks 0 and 1 (argument: round trips per size), and of barrier and
+ * allreduce over all. A test only in that it must end; the figures are for people.
  */
 #include "check.h"
 
@@ -36,7 +36,8 @@ pairs(struct check *c, int n)
 		double best = 1e18;
 
 		for (int round = 0; round < ROUNDS; round++) {
-			double t = round_trips(c, buffer, sizes[i], sizes[i] > 8192 ? n / 20 + 1 : n);
+			double t = round_trips(c, buffer, sizes[i], sizes[i] > 8192 ? n / 20 + 1 :
+				n);
 
 			best = t < best ? t : best;
 		}

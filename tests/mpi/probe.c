@@ -16,7 +16,8 @@ receive(struct check *c, const MPI_Status *probed)
 
 	MPI_Get_count(probed, MPI_BYTE, &count);
 	buffer = malloc((size_t)count + 1);
-	MPI_Recv(buffer, count, MPI_BYTE, probed->MPI_SOURCE, probed->MPI_TAG, MPI_COMM_WORLD, &status);
+	MPI_Recv(buffer, count, MPI_BYTE, probed->MPI_SOURCE, probed->MPI_TAG, MPI_COMM_WORLD,
+		&status);
 	MPI_Get_count(&status, MPI_BYTE, &again);
 	CHECK(c, again == count && count == sizes[probed->MPI_TAG]);
 	CHECK(c, check_same(buffer, (size_t)count, probed->MPI_SOURCE, probed->MPI_TAG));

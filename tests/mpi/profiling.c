@@ -17,7 +17,8 @@ int
 main(int argc, char **argv)
 {
 	struct check c = check_begin(&argc, &argv);
-	int x = c.rank, y = -1, next = (c.rank + 1) % c.size, previous = (c.rank - 1 + c.size) % c.size;
+	int x = c.rank, y = -1, next = (c.rank + 1) % c.size,
+		previous = (c.rank - 1 + c.size) % c.size;
 
 	MPI_Send(&x, 1, MPI_INT, next, 0, MPI_COMM_WORLD);
 	MPI_Recv(&y, 1, MPI_INT, previous, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of one sender are received in order, also by wildcards, whether they came before their receives or after, and whatever
- * their sizes.
+ * Messages of one sender are received in order, also by wildcards, whether they came before their
+ * receives or after, and whatever their sizes.
  */
 #include "check.h"
 
@@ -32,7 +32,8 @@ receive_any(struct check *c, int *buffer, int *next)
 		MPI_Status status;
 		int count, i, from;
 
-		MPI_Recv(buffer, LARGEST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+		MPI_Recv(buffer, LARGEST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+			&status);
 		MPI_Get_count(&status, MPI_BYTE, &count);
 		from = status.MPI_SOURCE;
 		i = next[from]++;
@@ -47,7 +48,8 @@ receive_tags(struct check *c, int *buffer)
 	for (int from = 1; from < c->size; from++)
 		for (int tag = 2; tag >= 0; tag--)
 			for (int i = tag; i < MESSAGES; i += 3) {
-				MPI_Recv(buffer, LARGEST, MPI_BYTE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+				MPI_Recv(buffer, LARGEST, MPI_BYTE, from, tag, MPI_COMM_WORLD,
+					MPI_STATUS_IGNORE);
 				CHECK(c, buffer[0] == i);
 			}
 }

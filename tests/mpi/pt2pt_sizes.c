@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of every size around the limits of the protocols, in both directions between neighbours, in every blocking mode.
+ * Messages of every size around the limits of the protocols, in both directions between neighbours,
+ * in every blocking mode.
  */
 #include "check.h"
 
 #define LARGEST (1024 * 1024)
 
-static const int sizes[] = {0, 1, 7, 8, 31, 32, 33, 63, 64, 95, 96, 97, 127, 128, 129, 1000, 1024, 4095, 4096, 4097, 8192, 65535, 65536,
+static const int sizes[] = {0, 1, 7, 8, 31, 32, 33, 63, 64, 95, 96, 97, 127, 128, 129, 1000, 1024,
+	4095, 4096, 4097, 8192, 65535, 65536,
 	65537, 262144, LARGEST};
 #define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
 
@@ -50,7 +52,9 @@ round_trip(struct check *c, unsigned char *buffer, int i, int peer, int first)
 	for (int mode = SEND; mode < MODES; mode++) {
 		int tag = i * MODES + mode;
 
-		/* a ready send needs its receive: the peer waits in it, or has buffered the message */
+		/*
+		 * a ready send needs its receive: the peer waits in it, or has buffered the message
+		 */
 		if (!first)
 			receive(c, buffer, sizes[i], peer, tag);
 		check_fill(buffer, (size_t)sizes[i], c->rank, tag);

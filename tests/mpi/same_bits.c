@@ -120,7 +120,8 @@ put_part(struct world *w, enum part part, char *at)
 static size_t
 part_bytes(enum part part)
 {
-	return part == PART_FLOAT ? sizeof(float) : part == PART_DOUBLE ? sizeof(double) : sizeof(long double);
+	return part == PART_FLOAT ? sizeof(float) : part == PART_DOUBLE ? sizeof(double) :
+		sizeof(long double);
 }
 
 static void
@@ -146,8 +147,10 @@ wipe_padding(const struct shape *s, char *data, int count)
 		char *at = data + (size_t)i * s->extent;
 		size_t values = (size_t)s->parts * part_bytes(s->part), end = values;
 
-		for (int k = 0; k < s->parts && s->part == PART_LONG_DOUBLE && LDBL_MANT_DIG == 64; k++)
-			memset(at + (size_t)k * sizeof(long double) + 10, 0, sizeof(long double) - 10);
+		for (int k = 0; k < s->parts && s->part == PART_LONG_DOUBLE && LDBL_MANT_DIG == 64;
+			k++)
+			memset(at + (size_t)k * sizeof(long double) + 10, 0,
+				sizeof(long double) - 10);
 		if (s->index_at > 0) {
 			memset(at + values, 0, s->index_at - values);
 			end = s->index_at + sizeof(int);
@@ -214,8 +217,10 @@ compare(struct world *w, const struct reduction *r, MPI_Comm comm, MPI_Comm grou
 	for (size_t i = 0; i < bytes; i++) {
 		if (w->first[i] == w->out[i])
 			continue;
-		check_fail(w->c, "%s: %s, operation %#llx, %d elements, form %d: element %zu differs",
-			w->name, name, (unsigned long long)(uintptr_t)r->op, count, r->form, i / s->extent);
+		check_fail(w->c,
+			"%s: %s, operation %#llx, %d elements, form %d: element %zu differs",
+			w->name, name, (unsigned long long)(uintptr_t)r->op, count, r->form,
+			i / s->extent);
 		return;
 	}
 }
@@ -240,15 +245,20 @@ static void
 each_type(struct world *w)
 {
 	const struct shape plain[] = {
-		{MPI_FLOAT, sizeof(float), PART_FLOAT, 1, 0}, {MPI_DOUBLE, sizeof(double), PART_DOUBLE, 1, 0},
+		{MPI_FLOAT, sizeof(float), PART_FLOAT, 1, 0},
+		{MPI_DOUBLE, sizeof(double), PART_DOUBLE, 1, 0},
 		{MPI_LONG_DOUBLE, sizeof(long double), PART_LONG_DOUBLE, 1, 0}};
 	const struct shape complexes[] = {
-		{MPI_C_FLOAT_COMPLEX, sizeof(float _Complex), PART_FLOAT, 2, 0}, {MPI_C_DOUBLE_COMPLEX, sizeof(double _Complex), PART_DOUBLE, 2, 0},
+		{MPI_C_FLOAT_COMPLEX, sizeof(float _Complex), PART_FLOAT, 2, 0},
+		{MPI_C_DOUBLE_COMPLEX, sizeof(double _Complex), PART_DOUBLE, 2, 0},
 		{MPI_C_LONG_DOUBLE_COMPLEX, sizeof(long double _Complex), PART_LONG_DOUBLE, 2, 0}};
 	const struct shape pairs[] = {
-		{MPI_FLOAT_INT, sizeof(struct float_pair), PART_FLOAT, 1, offsetof(struct float_pair, index)},
-		{MPI_DOUBLE_INT, sizeof(struct double_pair), PART_DOUBLE, 1, offsetof(struct double_pair, index)},
-		{MPI_LONG_DOUBLE_INT, sizeof(struct long_double_pair), PART_LONG_DOUBLE, 1, offsetof(struct long_double_pair, index)}};
+		{MPI_FLOAT_INT, sizeof(struct float_pair), PART_FLOAT, 1,
+		offsetof(struct float_pair, index)},
+		{MPI_DOUBLE_INT, sizeof(struct double_pair), PART_DOUBLE, 1,
+		offsetof(struct double_pair, index)},
+		{MPI_LONG_DOUBLE_INT, sizeof(struct long_double_pair), PART_LONG_DOUBLE, 1,
+		offsetof(struct long_double_pair, index)}};
 	const MPI_Op ops[] = {MPI_MIN, MPI_MAX, MPI_SUM, MPI_PROD, w->last};
 
 	for (int i = 0; i < 3; i++) {

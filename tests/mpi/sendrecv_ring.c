@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * All ranks pass data around a ring at the same time, small and large, and exchange with each other: nobody stops anybody.
+ * All ranks pass data around a ring at the same time, small and large, and exchange with each
+ * other: nobody stops anybody.
  */
 #include "check.h"
 
@@ -17,7 +18,8 @@ ring(struct check *c, unsigned char *out, unsigned char *in, int len)
 	for (int i = 1; i <= c->size; i++) {
 		MPI_Status status;
 
-		MPI_Sendrecv(out, len, MPI_BYTE, next, 9, in, LARGEST, MPI_BYTE, previous, 9, MPI_COMM_WORLD, &status);
+		MPI_Sendrecv(out, len, MPI_BYTE, next, 9, in, LARGEST, MPI_BYTE, previous, 9,
+			MPI_COMM_WORLD, &status);
 		CHECK(c, status.MPI_SOURCE == previous);
 		memcpy(out, in, (size_t)len);
 		CHECK(c, check_same(out, (size_t)len, (c->rank - i + c->size) % c->size, len));
@@ -28,11 +30,13 @@ ring(struct check *c, unsigned char *out, unsigned char *in, int len)
 static void
 open_chain(struct check *c)
 {
-	int left = c->rank > 0 ? c->rank - 1 : MPI_PROC_NULL, right = c->rank + 1 < c->size ? c->rank + 1 : MPI_PROC_NULL;
+	int left = c->rank > 0 ? c->rank - 1 : MPI_PROC_NULL, right = c->rank + 1 < c->size ?
+		c->rank + 1 : MPI_PROC_NULL;
 	int got = -5;
 	MPI_Status status;
 
-	MPI_Sendrecv(&c->rank, 1, MPI_INT, right, 1, &got, 1, MPI_INT, left, 1, MPI_COMM_WORLD, &status);
+	MPI_Sendrecv(&c->rank, 1, MPI_INT, right, 1, &got, 1, MPI_INT, left, 1, MPI_COMM_WORLD,
+		&status);
 	CHECK(c, got == (left == MPI_PROC_NULL ? -5 : left));
 	CHECK(c, status.MPI_SOURCE == left);
 }

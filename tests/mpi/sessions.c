@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions before, beside and after the world; their process sets, their communicators, their error handlers and buffers.
+ * Sessions before, beside and after the world; their process sets, their communicators, their error
+ * handlers and buffers.
  */
 #include "check.h"
 #include <strings.h>
@@ -20,7 +21,8 @@ open_session(struct check *c)
 {
 	MPI_Session s = MPI_SESSION_NULL;
 
-	CHECK(c, MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s) == MPI_SUCCESS && s != MPI_SESSION_NULL);
+	CHECK(c, MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s) == MPI_SUCCESS &&
+		s != MPI_SESSION_NULL);
 	return s;
 }
 
@@ -42,7 +44,8 @@ comm_of(struct check *c, MPI_Group g, const char *tag)
 	MPI_Comm comm = MPI_COMM_NULL;
 	int sum = -1, rank = -1, size = -1;
 
-	CHECK(c, MPI_Comm_create_from_group(g, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
+	CHECK(c, MPI_Comm_create_from_group(g, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) ==
+		MPI_SUCCESS);
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
 	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
@@ -65,13 +68,15 @@ process_sets(struct check *c, MPI_Session s)
 		CHECK(c, len > 6 && len <= MPI_MAX_PSET_NAME_LEN);
 		MPI_Session_get_nth_pset(s, MPI_INFO_NULL, i, &len, name);
 		CHECK(c, (int)strlen(name) + 1 == len);
-		found += strcasecmp(name, "mpi://WORLD") == 0 ? 1 : strcasecmp(name, "mpi://SELF") == 0 ? 2 : 0;
+		found += strcasecmp(name, "mpi://WORLD") == 0 ? 1 :
+			strcasecmp(name, "mpi://SELF") == 0 ? 2 : 0;
 	}
 	CHECK(c, found == 3);
 	len = sizeof(shorter);
 	MPI_Session_get_nth_pset(s, MPI_INFO_NULL, 0, &len, shorter);
 	CHECK(c, strcmp(shorter, "mpi") == 0 && len > 6);
-	CHECK(c, check_class(MPI_Session_get_nth_pset(s, MPI_INFO_NULL, n, &len, name)) == MPI_ERR_ARG);
+	CHECK(c, check_class(MPI_Session_get_nth_pset(s, MPI_INFO_NULL, n, &len, name)) ==
+		MPI_ERR_ARG);
 	MPI_Session_get_pset_info(s, "mpi://SELF", &info);
 	MPI_Info_get(info, "mpi_size", sizeof(value) - 1, value, &flag);
 	CHECK(c, flag && strcmp(value, "1") == 0);
@@ -158,7 +163,8 @@ buffers(struct check *c, MPI_Session s, MPI_Comm comm)
 	MPI_Comm_dup(comm, &copy);
 	MPI_Comm_rank(copy, &rank);
 	MPI_Comm_size(copy, &size);
-	CHECK(c, check_class(MPI_Bsend(&rank, 1, MPI_INT, (rank + 1) % size, 5, copy)) == MPI_ERR_BUFFER);
+	CHECK(c, check_class(MPI_Bsend(&rank, 1, MPI_INT, (rank + 1) % size, 5, copy)) ==
+		MPI_ERR_BUFFER);
 	MPI_Session_attach_buffer(s, room, sizeof(room));
 	CHECK(c, MPI_Bsend(&rank, 1, MPI_INT, (rank + 1) % size, 5, copy) == MPI_SUCCESS);
 	MPI_Session_iflush_buffer(s, &request);
@@ -189,17 +195,20 @@ halves(struct check *c, MPI_Group all)
 		range[0][0] = 1;
 		MPI_Group_free(&half);
 		MPI_Group_range_incl(all, 1, range, &half);
-		CHECK(c, check_class(MPI_Comm_create_from_group(half, "half", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm)) == MPI_ERR_GROUP);
+		CHECK(c, check_class(MPI_Comm_create_from_group(half, "half", MPI_INFO_NULL,
+			MPI_ERRORS_RETURN, &comm)) == MPI_ERR_GROUP);
 	}
 	MPI_Group_free(&half);
-	CHECK(c, MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
+	CHECK(c, MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "none", MPI_INFO_NULL,
+		MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
 	CHECK(c, comm == MPI_COMM_NULL);
 }
 
 static void
 between(struct check *c, MPI_Group all)
 {
-	int low = c->size / 2, in_low = c->rank < low, range[2][1][3] = {{{0, low - 1, 1}}, {{low, c->size - 1, 1}}}, sum = 0, wanted = 0;
+	int low = c->size / 2, in_low = c->rank < low,
+		range[2][1][3] = {{{0, low - 1, 1}}, {{low, c->size - 1, 1}}}, sum = 0, wanted = 0;
 	MPI_Group part[2];
 	MPI_Comm comm;
 
@@ -207,8 +216,12 @@ between(struct check *c, MPI_Group all)
 		return;
 	for (int i = 0; i < 2; i++)
 		MPI_Group_range_incl(all, 1, range[i], &part[i]);
-	/* the leader of the lower half is its last rank, that of the upper one its first; the rest need not know the other group */
-	MPI_Intercomm_create_from_groups(part[!in_low], in_low ? low - 1 : 0, c->rank == low - 1 || c->rank == low ? part[in_low] : MPI_GROUP_EMPTY,
+	/*
+	 * the leader of the lower half is its last rank, that of the upper one its first; the rest
+	 * need not know the other group
+	 */
+	MPI_Intercomm_create_from_groups(part[!in_low], in_low ? low - 1 : 0, c->rank == low - 1 ||
+		c->rank == low ? part[in_low] : MPI_GROUP_EMPTY,
 		in_low ? 0 : low - 1, "between", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
 	MPI_Allreduce(&c->rank, &sum, 1, MPI_INT, MPI_SUM, comm);
 	for (int i = 0; i < c->size; i++)
@@ -263,7 +276,8 @@ beside(struct check *c)
 	thread_level(c, "thread_level");
 	same_level(c);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-	CHECK(c, check_class(MPI_Session_finalize(&(MPI_Session){MPI_SESSION_NULL})) == MPI_ERR_SESSION);
+	CHECK(c, check_class(MPI_Session_finalize(&(MPI_Session){MPI_SESSION_NULL})) ==
+		MPI_ERR_SESSION);
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
 	MPI_Finalized(&flag);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Twelve ranks in a cluster of 2 MB have room for a program: 12 KB of data each while the library has all that it ever keeps for itself, that is
- * after messages of medium size and collectives of many sizes on two communicators. And elements that are larger than the room that collectives
- * have there are combined all the same.
+ * Twelve ranks in a cluster of 2 MB have room for a program: 12 KB of data each while the library
+ * has all that it ever keeps for itself, that is after messages of medium size and collectives of
+ * many sizes on two communicators. And elements that are larger than the room that collectives have
+ * there are combined all the same.
  */
 #include "check.h"
 
@@ -17,7 +18,8 @@ send_around(struct check *c, unsigned char *data)
 
 	for (int bytes = 1; bytes <= DATA / 2; bytes *= 2) {
 		check_fill(data, (size_t)bytes, c->rank, bytes);
-		MPI_Sendrecv(data, bytes, MPI_BYTE, to, bytes, data + DATA / 2, bytes, MPI_BYTE, from, bytes, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(data, bytes, MPI_BYTE, to, bytes, data + DATA / 2, bytes, MPI_BYTE,
+			from, bytes, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		CHECK(c, check_same(data + DATA / 2, (size_t)bytes, from, bytes));
 	}
 }
@@ -34,7 +36,8 @@ flood(struct check *c, unsigned char *data)
 		MPI_Isend(data + i * MEDIUM, MEDIUM, MPI_BYTE, to, i, MPI_COMM_WORLD, &r[i]);
 	}
 	for (int i = 0; i < 4; i++) {
-		MPI_Recv(data + DATA / 2, MEDIUM, MPI_BYTE, from, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(data + DATA / 2, MEDIUM, MPI_BYTE, from, i, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
 		CHECK(c, check_same(data + DATA / 2, MEDIUM, from, i));
 	}
 	MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
@@ -101,7 +104,8 @@ scatter_large(struct check *c, int *words)
 	for (int i = 0; i < ELEMENT; i++)
 		words[i] = c->rank + i;
 	MPI_Reduce_scatter_block(words, out, 1, element, add, MPI_COMM_WORLD);
-	CHECK(c, out[each - 1] == c->size * (c->size - 1) / 2 + c->size * (c->rank * each + each - 1));
+	CHECK(c, out[each - 1] == c->size * (c->size - 1) / 2 + c->size *
+		(c->rank * each + each - 1));
 	MPI_Op_free(&add);
 	MPI_Type_free(&element);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small messages that are sent or received at once, among all else that may be under way: the ways cross, order and data stay. Each part is a round
- * between this rank and its neighbours, in which the right one is sent to and the left one received from (with one rank, itself).
+ * Small messages that are sent or received at once, among all else that may be under way: the ways
+ * cross, order and data stay. Each part is a round between this rank and its neighbours, in which
+ * the right one is sent to and the left one received from (with one rank, itself).
  */
 #include "check.h"
 
@@ -28,14 +29,16 @@ receive(struct check *c, int bytes, int which, int tag)
 
 	MPI_Recv(data, LARGEST, MPI_BYTE, left, tag, MPI_COMM_WORLD, &status);
 	MPI_Get_count(&status, MPI_BYTE, &count);
-	CHECK(c, count == bytes && status.MPI_SOURCE == left && check_same(data, (size_t)bytes, left, which));
+	CHECK(c, count == bytes && status.MPI_SOURCE == left &&
+		check_same(data, (size_t)bytes, left, which));
 }
 
 /* Every length at which copying changes its way. */
 static void
 lengths(struct check *c)
 {
-	static const int sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 95, 96, 97, 1000, 4095, 4096, 4097};
+	static const int sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 95, 96, 97,
+		1000, 4095, 4096, 4097};
 
 	for (int i = 0; i < (int)(sizeof(sizes) / sizeof(sizes[0])); i++) {
 		MPI_Request r;
@@ -125,11 +128,15 @@ truncated(struct check *c)
 
 	MPI_Send(two, 2, MPI_INT, right, 0, MPI_COMM_WORLD);
 	MPI_Send(two, 1, MPI_INT, right, 0, MPI_COMM_WORLD);
-	CHECK(c, check_class(MPI_Recv(one, 1, MPI_INT, left, 0, MPI_COMM_WORLD, &status)) == MPI_ERR_TRUNCATE && one[1] == 7);
+	CHECK(c, check_class(MPI_Recv(one, 1, MPI_INT, left, 0, MPI_COMM_WORLD, &status)) ==
+		MPI_ERR_TRUNCATE && one[1] == 7);
 	CHECK(c, MPI_Recv(one, 1, MPI_INT, left, 0, MPI_COMM_WORLD, &status) == MPI_SUCCESS);
 }
 
-/* More than there is room for, then all of it, while a collective goes on that nobody waits for yet. */
+/*
+ * More than there is room for, then all of it, while a collective goes on that nobody waits for
+ * yet.
+ */
 static void
 beside_others(struct check *c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several threads of a rank in MPI at the same time: each thread talks to the thread of its number at the
- * neighbours, with its own tag and, every other one, its own communicator; blocking, non-blocking, probing and collective calls.
+ * Several threads of a rank in MPI at the same time: each thread talks to the thread of its number
+ * at the neighbours, with its own tag and, every other one, its own communicator; blocking,
+ * non-blocking, probing and collective calls.
  */
 #include <pthread.h>
 #include "check.h"
@@ -46,7 +47,8 @@ receive(struct worker *w, int round, unsigned char *data)
 		MPI_Recv(data, LONG, MPI_BYTE, before, w->number, w->comm, &status);
 	}
 	MPI_Get_count(&status, MPI_BYTE, &count);
-	CHECK(&w->check, count == length_of(round) && status.MPI_SOURCE == before && status.MPI_TAG == w->number);
+	CHECK(&w->check, count == length_of(round) && status.MPI_SOURCE == before &&
+		status.MPI_TAG == w->number);
 	CHECK(&w->check, check_same(data, (size_t)count, before, round * THREADS + w->number));
 }
 
@@ -61,7 +63,8 @@ work(void *arg)
 		int sum = 0, one = 1;
 		MPI_Request request;
 
-		check_fill(out, (size_t)length_of(round), w->check.rank, round * THREADS + w->number);
+		check_fill(out, (size_t)length_of(round), w->check.rank,
+			round * THREADS + w->number);
 		MPI_Isend(out, length_of(round), MPI_BYTE, next, w->number, w->comm, &request);
 		receive(w, round, in);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -107,7 +110,8 @@ test_threads_do_not_get_in_each_others_way(struct check *c)
 	struct worker workers[THREADS];
 
 	for (int i = 0; i < THREADS; i++) {
-		workers[i] = (struct worker){.check = {c->rank, c->size, 0}, .comm = MPI_COMM_WORLD, .number = i};
+		workers[i] = (struct worker){.check = {c->rank, c->size, 0}, .comm = MPI_COMM_WORLD,
+			.number = i};
 		if (i % 2)
 			MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
 	}
@@ -130,7 +134,8 @@ static void *
 relay(void *arg)
 {
 	struct worker *w = arg;
-	int next = (w->check.rank + 1) % w->check.size, before = (w->check.rank + w->check.size - 1) % w->check.size, number = 1;
+	int next = (w->check.rank + 1) % w->check.size,
+		before = (w->check.rank + w->check.size - 1) % w->check.size, number = 1;
 
 	if (w->check.rank > 0)
 		MPI_Recv(&number, 1, MPI_INT, before, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

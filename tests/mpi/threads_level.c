@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What MPI_Init_thread promises is kept where room for threads is short: either a thread of the program communicates while the first one waits
- * for it, or less than MPI_THREAD_MULTIPLE was promised.
+ * What MPI_Init_thread promises is kept where room for threads is short: either a thread of the
+ * program communicates while the first one waits for it, or less than MPI_THREAD_MULTIPLE was
+ * promised.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -13,7 +14,8 @@ send_to_next(void *arg)
 	struct check *c = arg;
 	int from = -1;
 
-	MPI_Sendrecv(&c->rank, 1, MPI_INT, (c->rank + 1) % c->size, 0, &from, 1, MPI_INT, (c->rank + c->size - 1) % c->size, 0, MPI_COMM_WORLD,
+	MPI_Sendrecv(&c->rank, 1, MPI_INT, (c->rank + 1) % c->size, 0, &from, 1, MPI_INT,
+		(c->rank + c->size - 1) % c->size, 0, MPI_COMM_WORLD,
 		MPI_STATUS_IGNORE);
 	CHECK(c, from == (c->rank + c->size - 1) % c->size);
 	return NULL;

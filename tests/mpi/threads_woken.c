@@ -257,7 +257,8 @@ test_a_synchronous_send_completes_while_another_thread_receives(struct check *c)
 		}
 		let_others_wait(round + 3);
 		MPI_Recv(&value, 1, MPI_INT, partner, TAG_FIRST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		MPI_Recv(&value, 1, MPI_INT, partner, TAG_SECOND, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(&value, 1, MPI_INT, partner, TAG_SECOND, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
 		CHECK(c, value == round);
 		MPI_Send(&value, 1, MPI_INT, partner, TAG_ANSWER, MPI_COMM_WORLD);
 	}

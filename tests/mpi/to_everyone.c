@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every rank sends a block to every other one, too long for the packets between clusters: ranks need
- * a way to each of many others, and have not all of them at a time. usage: to_everyone [BYTES]
+ * Every rank sends a block to every other one, too long for the packets between clusters: ranks
+ * need a way to each of many others, and have not all of them at a time. usage: to_everyone [BYTES]
  */
 #include "check.h"
 
@@ -19,7 +19,8 @@ static struct blocks
 make(const struct check *c, int bytes)
 {
 	size_t n = (size_t)c->size;
-	struct blocks b = {bytes, malloc(n * sizeof(int)), malloc(n * sizeof(int)), malloc(n * (size_t)bytes),
+	struct blocks b = {bytes, malloc(n * sizeof(int)), malloc(n * sizeof(int)),
+		malloc(n * (size_t)bytes),
 		malloc(n * (size_t)bytes)};
 
 	for (int i = 0; i < c->size; i++) {
@@ -34,7 +35,8 @@ static void
 exchange(struct check *c, const struct blocks *b)
 {
 	memset(b->out, 0, (size_t)c->size * (size_t)b->bytes);
-	MPI_Alltoallv(b->in, b->counts, b->at, MPI_BYTE, b->out, b->counts, b->at, MPI_BYTE, MPI_COMM_WORLD);
+	MPI_Alltoallv(b->in, b->counts, b->at, MPI_BYTE, b->out, b->counts, b->at, MPI_BYTE,
+		MPI_COMM_WORLD);
 	for (int i = 0; i < c->size; i++)
 		CHECK(c, check_same(b->out + b->at[i], (size_t)b->bytes, i, c->rank));
 }

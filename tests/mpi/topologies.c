@@ -13,9 +13,12 @@ dimensions(struct check *c)
 		int dims[4];
 		int want[4];
 	} cases[] = {
-		{6, 2, {0, 0}, {3, 2}}, {7, 2, {0, 0}, {7, 1}}, {6, 3, {0, 3, 0}, {2, 3, 1}}, {12, 3, {0, 0, 0}, {3, 2, 2}},
-		{1, 4, {0, 0, 0, 0}, {1, 1, 1, 1}}, {1000000, 3, {0, 0, 0}, {100, 100, 100}}, {64, 4, {0, 0, 0, 0}, {4, 4, 2, 2}},
-		{2147483647, 3, {0, 0, 0}, {2147483647, 1, 1}}, {144, 2, {0, 0}, {12, 12}}, {24, 2, {0, 0}, {6, 4}}, {5, 1, {5}, {5}},
+		{6, 2, {0, 0}, {3, 2}}, {7, 2, {0, 0}, {7, 1}}, {6, 3, {0, 3, 0}, {2, 3, 1}},
+		{12, 3, {0, 0, 0}, {3, 2, 2}},
+		{1, 4, {0, 0, 0, 0}, {1, 1, 1, 1}}, {1000000, 3, {0, 0, 0}, {100, 100, 100}},
+		{64, 4, {0, 0, 0, 0}, {4, 4, 2, 2}},
+		{2147483647, 3, {0, 0, 0}, {2147483647, 1, 1}}, {144, 2, {0, 0}, {12, 12}},
+		{24, 2, {0, 0}, {6, 4}}, {5, 1, {5}, {5}},
 	};
 	int dims[4];
 
@@ -35,7 +38,8 @@ dimensions(struct check *c)
 static void
 grid(struct check *c, int reorder)
 {
-	int dims[3] = {0, 0, 0}, periods[3] = {1, 0, 1}, coords[3], got[3], rank, me, kind, n, from, to, x, y = -2, sub_dims[3];
+	int dims[3] = {0, 0, 0}, periods[3] = {1, 0, 1}, coords[3], got[3], rank, me, kind, n, from,
+		to, x, y = -2, sub_dims[3];
 	int remain[3] = {0, 1, 1}, edge[3];
 	MPI_Comm cart, sub, dup;
 
@@ -61,7 +65,8 @@ grid(struct check *c, int reorder)
 		CHECK(c, (to == MPI_PROC_NULL) == (!periods[d] && coords[d] == dims[d] - 1));
 		x = me;
 		y = -2;
-		MPI_Sendrecv(&x, 1, MPI_INT, to, d, &y, 1, MPI_INT, from, d, cart, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&x, 1, MPI_INT, to, d, &y, 1, MPI_INT, from, d, cart,
+			MPI_STATUS_IGNORE);
 		CHECK(c, y == (from == MPI_PROC_NULL ? -2 : from));
 	}
 	edge[0] = 0;
@@ -71,7 +76,8 @@ grid(struct check *c, int reorder)
 	CHECK(c, MPI_Cart_shift(cart, 3, 1, &from, &to) == MPI_ERR_ARG);
 	MPI_Cart_sub(cart, remain, &sub);
 	MPI_Cart_get(sub, 2, sub_dims, periods, got);
-	CHECK(c, sub_dims[0] == dims[1] && sub_dims[1] == dims[2] && got[0] == coords[1] && got[1] == coords[2]);
+	CHECK(c, sub_dims[0] == dims[1] && sub_dims[1] == dims[2] && got[0] == coords[1] &&
+		got[1] == coords[2]);
 	MPI_Allreduce(&coords[0], &x, 1, MPI_INT, MPI_MAX, sub);
 	MPI_Allreduce(&coords[0], &y, 1, MPI_INT, MPI_MIN, sub);
 	CHECK(c, x == y);
@@ -119,7 +125,8 @@ grids(struct check *c)
 static void
 graph(struct check *c)
 {
-	int *index = malloc((size_t)c->size * sizeof(int)), *edges = malloc((size_t)c->size * 2 * sizeof(int)), n, m, near[2], wrong = -1;
+	int *index = malloc((size_t)c->size * sizeof(int)),
+		*edges = malloc((size_t)c->size * 2 * sizeof(int)), n, m, near[2], wrong = -1;
 	MPI_Comm g;
 
 	for (int i = 0; i < c->size; i++) {
@@ -147,11 +154,14 @@ graph(struct check *c)
 static void
 distributed(struct check *c)
 {
-	int of = (c->rank + 1) % c->size, two = 2, in, out, weighted, sources[4], destinations[4], sw[4], dw[4], sum = 0, kind, me;
-	int to[2] = {(of + 1) % c->size, (of + 2) % c->size}, weights[2] = {of * 10 + 1, of * 10 + 2};
+	int of = (c->rank + 1) % c->size, two = 2, in, out, weighted, sources[4], destinations[4],
+		sw[4], dw[4], sum = 0, kind, me;
+	int to[2] = {(of + 1) % c->size, (of + 2) % c->size},
+		weights[2] = {of * 10 + 1, of * 10 + 2};
 	MPI_Comm g, adjacent;
 
-	CHECK(c, MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &of, &two, to, weights, MPI_INFO_NULL, 1, &g) == MPI_SUCCESS);
+	CHECK(c, MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &of, &two, to, weights, MPI_INFO_NULL, 1,
+		&g) == MPI_SUCCESS);
 	MPI_Comm_rank(g, &me);
 	MPI_Dist_graph_neighbors_count(g, &in, &out, &weighted);
 	CHECK(c, in == 2 && out == 2 && weighted);
@@ -162,25 +172,30 @@ distributed(struct check *c)
 		sum += sw[i] % 10;
 	}
 	CHECK(c, sum == 3);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, sources, MPI_UNWEIGHTED, 2, destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &adjacent);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, sources, MPI_UNWEIGHTED, 2, destinations,
+		MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &adjacent);
 	MPI_Dist_graph_neighbors_count(adjacent, &in, &out, &weighted);
 	MPI_Topo_test(adjacent, &kind);
 	CHECK(c, in == 2 && out == 2 && !weighted && kind == MPI_DIST_GRAPH);
 	MPI_Comm_free(&adjacent);
 	MPI_Comm_free(&g);
 	/* nobody has neighbours */
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &g);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL,
+		MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &g);
 	MPI_Dist_graph_neighbors_count(g, &in, &out, &weighted);
 	CHECK(c, in == 0 && out == 0 && weighted);
 	MPI_Comm_free(&g);
 	to[0] = c->size;
-	CHECK(c, MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, to, MPI_UNWEIGHTED, 0, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &g) ==
+	CHECK(c, MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, to, MPI_UNWEIGHTED, 0, to,
+		MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &g) ==
 		MPI_ERR_RANK);
-	CHECK(c, MPI_Dist_graph_neighbors_count(MPI_COMM_WORLD, &in, &out, &weighted) == MPI_ERR_TOPOLOGY);
+	CHECK(c, MPI_Dist_graph_neighbors_count(MPI_COMM_WORLD, &in, &out, &weighted) ==
+		MPI_ERR_TOPOLOGY);
 }
 
 /*
- * Graphs whose nodes may be placed. Edges are those of a rule that everybody knows; of each pair, the weight of the edge, or 0.
+ * Graphs whose nodes may be placed. Edges are those of a rule that everybody knows; of each pair,
+ * the weight of the edge, or 0.
  */
 enum { SCRAMBLED_RING, CLIQUES_IN_TURN, SCRAMBLED_GRID, RANDOM, STAR, NOTHING, RULES };
 static const char *const rule_names[] = {"ring", "cliques", "grid", "random", "star", "nothing"};
@@ -191,7 +206,8 @@ scramble(const struct check *c, int i)
 {
 	int step = c->size / 2 + 1;
 
-	while (step < c->size && (c->size % step == 0 || (c->size % 2 == 0 && step % 2 == 0) || (c->size % 3 == 0 && step % 3 == 0)))
+	while (step < c->size && (c->size % step == 0 || (c->size % 2 == 0 && step % 2 == 0) ||
+		(c->size % 3 == 0 && step % 3 == 0)))
 		step++;
 	return i * step % c->size;
 }
@@ -199,14 +215,16 @@ scramble(const struct check *c, int i)
 static int
 weight(const struct check *c, int rule, int clusters, int i, int k)
 {
-	int a = scramble(c, i), b = scramble(c, k), wide = (c->size + 3) / 4, distance = a > b ? a - b : b - a;
+	int a = scramble(c, i), b = scramble(c, k), wide = (c->size + 3) / 4,
+		distance = a > b ? a - b : b - a;
 
 	if (i == k)
 		return 0;
 	switch (rule) {
 	case SCRAMBLED_RING: return distance == 1 || distance == c->size - 1;
 	case CLIQUES_IN_TURN: return i % clusters == k % clusters;
-	case SCRAMBLED_GRID: return distance == wide || (distance == 1 && a / wide == b / wide) ? 2 : 0;
+	case SCRAMBLED_GRID: return distance == wide || (distance == 1 && a / wide == b / wide) ?
+		2 : 0;
 	case RANDOM: return (i * 7919 + k * 7919 + i * k * 31) % 13 < 4 ? 1 + (i + k) % 5 : 0;
 	case STAR: return i == 0 || k == 0;
 	default: return 0;
@@ -238,7 +256,8 @@ cut(const struct placed *p, const int *at)
 static void
 check_order(const struct placed *p, MPI_Comm comm, int say)
 {
-	int *at = malloc((size_t)p->c->size * sizeof(int)), *seen = calloc((size_t)p->c->size, sizeof(int)), before = cut(p, NULL), after;
+	int *at = malloc((size_t)p->c->size * sizeof(int)),
+		*seen = calloc((size_t)p->c->size, sizeof(int)), before = cut(p, NULL), after;
 
 	MPI_Allgather(&p->c->rank, 1, MPI_INT, at, 1, MPI_INT, comm);
 	for (int i = 0; i < p->c->size; i++)
@@ -257,7 +276,8 @@ check_order(const struct placed *p, MPI_Comm comm, int say)
 static void
 check_neighbours(const struct placed *p, MPI_Comm comm, const int *with_weights)
 {
-	int n = p->c->size, in, out, weighted, me, *room = malloc(4 * (size_t)n * sizeof(int)), at = 0;
+	int n = p->c->size, in, out, weighted, me, *room = malloc(4 * (size_t)n * sizeof(int)),
+		at = 0;
 
 	MPI_Comm_rank(comm, &me);
 	MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
@@ -281,7 +301,8 @@ static void
 make_graphs(const struct placed *p, int say)
 {
 	struct check *c = p->c;
-	int n = c->size, *index = malloc((size_t)n * sizeof(int)), *edges = malloc((size_t)n * (size_t)n * sizeof(int));
+	int n = c->size, *index = malloc((size_t)n * sizeof(int)),
+		*edges = malloc((size_t)n * (size_t)n * sizeof(int));
 	int *weights = malloc((size_t)n * sizeof(int)), total = 0, mine, first, newrank, me;
 	MPI_Comm comm;
 
@@ -302,15 +323,18 @@ make_graphs(const struct placed *p, int say)
 	if (p->rule != SCRAMBLED_GRID && p->rule != RANDOM)
 		check_order(p, comm, 0);	/* it knows no weights */
 	MPI_Comm_free(&comm);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, mine, edges + first, weights, mine, edges + first, weights, MPI_INFO_NULL, 1, &comm);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, mine, edges + first, weights, mine,
+		edges + first, weights, MPI_INFO_NULL, 1, &comm);
 	check_order(p, comm, say);
 	check_neighbours(p, comm, weights);
 	MPI_Comm_free(&comm);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, mine, edges + first, MPI_UNWEIGHTED, mine, edges + first, MPI_UNWEIGHTED, MPI_INFO_NULL, 1,
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, mine, edges + first, MPI_UNWEIGHTED, mine,
+		edges + first, MPI_UNWEIGHTED, MPI_INFO_NULL, 1,
 		&comm);
 	check_neighbours(p, comm, NULL);
 	MPI_Comm_free(&comm);
-	MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &c->rank, &mine, edges + first, weights, MPI_INFO_NULL, 1, &comm);
+	MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &c->rank, &mine, edges + first, weights,
+		MPI_INFO_NULL, 1, &comm);
 	check_order(p, comm, 0);
 	MPI_Comm_free(&comm);
 	free(index);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives of derived types: what lies between the pieces stays as it is; sides may have different types of one signature; operations of the
- * program's own on structures with gaps. usage: types_collectives [each]: also with each algorithm that there is
+ * Collectives of derived types: what lies between the pieces stays as it is; sides may have
+ * different types of one signature; operations of the program's own on structures with gaps. usage:
+ * types_collectives [each]: also with each algorithm that there is
  */
 #include "check.h"
 #include "coll_force.h"
@@ -47,7 +48,8 @@ broadcast(struct check *c, int n, int root)
 static void
 columns(struct check *c)
 {
-	int n = c->size, rows = 5, *table = calloc((size_t)(n * rows), sizeof(int)), row[5], wrong = 0;
+	int n = c->size, rows = 5, *table = calloc((size_t)(n * rows), sizeof(int)), row[5],
+		wrong = 0;
 	MPI_Datatype column, narrow;
 
 	MPI_Type_vector(rows, 1, n, MPI_INT, &column);
@@ -78,7 +80,8 @@ columns(struct check *c)
 static void
 all_to_all(struct check *c)
 {
-	int n = c->size, *out = calloc((size_t)(2 * n), sizeof(int)), *in = calloc((size_t)(4 * n), sizeof(int)), wrong = 0;
+	int n = c->size, *out = calloc((size_t)(2 * n), sizeof(int)),
+		*in = calloc((size_t)(4 * n), sizeof(int)), wrong = 0;
 	MPI_Datatype t, wide;
 
 	MPI_Type_vector(2, 1, 2, MPI_INT, &t);
@@ -89,7 +92,8 @@ all_to_all(struct check *c)
 	memset(in, 0xff, (size_t)(4 * n) * sizeof(int));
 	MPI_Alltoall(out, 2, MPI_INT, in, 1, wide, MPI_COMM_WORLD);
 	for (int i = 0; i < n; i++) {
-		wrong += in[4 * i] != i * 1000 + 2 * c->rank || in[4 * i + 2] != i * 1000 + 2 * c->rank + 1;
+		wrong += in[4 * i] != i * 1000 + 2 * c->rank ||
+			in[4 * i + 2] != i * 1000 + 2 * c->rank + 1;
 		wrong += in[4 * i + 1] != -1 || in[4 * i + 3] != -1;
 	}
 	CHECK(c, wrong == 0);
@@ -123,7 +127,8 @@ static void
 reductions(struct check *c, int n)
 {
 	int lengths[] = {1, 1, 1}, wrong = 0;
-	MPI_Aint at[] = {offsetof(struct entry, tag), offsetof(struct entry, sum), offsetof(struct entry, low)};
+	MPI_Aint at[] = {offsetof(struct entry, tag), offsetof(struct entry, sum),
+		offsetof(struct entry, low)};
 	MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT}, t;
 	struct entry *a = calloc((size_t)n, sizeof(*a)), *b = malloc((size_t)n * sizeof(*b));
 	MPI_Op op;
@@ -154,11 +159,15 @@ reductions(struct check *c, int n)
 	free(b);
 }
 
-/* Addresses in the types, or in the displacements, and MPI_BOTTOM as the buffer: also what a rank sends to itself moves. */
+/*
+ * Addresses in the types, or in the displacements, and MPI_BOTTOM as the buffer: also what a rank
+ * sends to itself moves.
+ */
 static void
 from_bottom(struct check *c, int in_types)
 {
-	int n = c->size, *out = malloc((size_t)(2 * n) * sizeof(int)), *in = malloc((size_t)(2 * n) * sizeof(int)), wrong = 0;
+	int n = c->size, *out = malloc((size_t)(2 * n) * sizeof(int)),
+		*in = malloc((size_t)(2 * n) * sizeof(int)), wrong = 0;
 	int *counts = malloc((size_t)(2 * n) * sizeof(int)), degree = n;
 	MPI_Datatype *types = malloc((size_t)(2 * n) * sizeof(*types));
 	MPI_Aint *at = calloc((size_t)(2 * n), sizeof(*at)), here;
@@ -181,11 +190,14 @@ from_bottom(struct check *c, int in_types)
 	}
 	for (int i = 0; i < n; i++)
 		all[i] = i;
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, all, MPI_UNWEIGHTED, degree, all, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &near);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, all, MPI_UNWEIGHTED, degree, all,
+		MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &near);
 	if (in_types)
-		wrong += MPI_Alltoallw(MPI_BOTTOM, counts, narrow, types, MPI_BOTTOM, counts + n, narrow, types + n, MPI_COMM_WORLD);
+		wrong += MPI_Alltoallw(MPI_BOTTOM, counts, narrow, types, MPI_BOTTOM, counts + n,
+			narrow, types + n, MPI_COMM_WORLD);
 	else
-		wrong += MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, at, types, MPI_BOTTOM, counts + n, at + n, types + n, near);
+		wrong += MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, at, types, MPI_BOTTOM,
+			counts + n, at + n, types + n, near);
 	for (int i = 0; i < 2 * n; i++)
 		wrong += in[i] != i / 2 * 100 + 2 * c->rank + i % 2;
 	CHECK(c, wrong == 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A message of more than 4 GiB from a few pages of memory: all elements of its types lie over one another.
+ * A message of more than 4 GiB from a few pages of memory: all elements of its types lie over one
+ * another.
  */
 #include "check.h"
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * MPI_Type_get_value_index for all combinations: names where there are some, unnamed types elsewhere, the same one each time; sizes and
- * layout of the C structure; MPI_MINLOC and MPI_MAXLOC find the value and the smallest index.
+ * MPI_Type_get_value_index for all combinations: names where there are some, unnamed types
+ * elsewhere, the same one each time; sizes and layout of the C structure; MPI_MINLOC and MPI_MAXLOC
+ * find the value and the smallest index.
  */
 #include "check.h"
 #include <stddef.h>
 #include <stdint.h>
 
 static const MPI_Datatype ordered[] = {
-	MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG,
-	MPI_INT8_T, MPI_UINT16_T, MPI_INT32_T, MPI_UINT64_T, MPI_AINT, MPI_COUNT, MPI_OFFSET, MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE,
+	MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED,
+	MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG,
+	MPI_INT8_T, MPI_UINT16_T, MPI_INT32_T, MPI_UINT64_T, MPI_AINT, MPI_COUNT, MPI_OFFSET,
+	MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE,
 };
 
 #define ORDERED ((int)(sizeof(ordered) / sizeof(*ordered)))
@@ -22,7 +25,8 @@ one(struct check *c, MPI_Datatype value, MPI_Datatype index)
 	int size, sizes[2], ni = -1, na = -1, nt = -1, combiner = 0, none[1];
 	MPI_Aint addresses[1];
 
-	CHECK(c, MPI_Type_get_value_index(value, index, &pair) == MPI_SUCCESS && pair != MPI_DATATYPE_NULL);
+	CHECK(c, MPI_Type_get_value_index(value, index, &pair) == MPI_SUCCESS &&
+		pair != MPI_DATATYPE_NULL);
 	CHECK(c, MPI_Type_get_value_index(value, index, &again) == MPI_SUCCESS && again == pair);
 	if (pair == MPI_DATATYPE_NULL)
 		return;
@@ -35,10 +39,14 @@ one(struct check *c, MPI_Datatype value, MPI_Datatype index)
 	if (combiner == MPI_COMBINER_NAMED)
 		return;
 	CHECK(c, combiner == MPI_COMBINER_VALUE_INDEX && ni == 0 && na == 0 && nt == 2);
-	CHECK(c, MPI_Type_get_contents(pair, 0, 0, 2, none, addresses, types) == MPI_SUCCESS && types[0] == value && types[1] == index);
+	CHECK(c, MPI_Type_get_contents(pair, 0, 0, 2, none, addresses, types) == MPI_SUCCESS &&
+		types[0] == value && types[1] == index);
 }
 
-/* Two elements, so that the extent counts. Value: rank % 3; index: 100 - rank, and 7 where all are equal. */
+/*
+ * Two elements, so that the extent counts. Value: rank % 3; index: 100 - rank, and 7 where all are
+ * equal.
+ */
 #define LOCATE(v, vt, x, xt) \
 	do { \
 		struct { v value; x index; } in[2], least[2], most[2]; \
@@ -87,8 +95,10 @@ main(int argc, char **argv)
 	for (int i = 0; i < ORDERED; i++)
 		for (int j = 0; j < WHOLE; j++)
 			one(&c, ordered[i], ordered[j]);
-	CHECK(&c, MPI_Type_get_value_index(MPI_C_BOOL, MPI_INT, &t) == MPI_SUCCESS && t == MPI_DATATYPE_NULL);
-	CHECK(&c, MPI_Type_get_value_index(MPI_DOUBLE, MPI_CHAR, &t) == MPI_SUCCESS && t == MPI_DATATYPE_NULL);
+	CHECK(&c, MPI_Type_get_value_index(MPI_C_BOOL, MPI_INT, &t) == MPI_SUCCESS &&
+		t == MPI_DATATYPE_NULL);
+	CHECK(&c, MPI_Type_get_value_index(MPI_DOUBLE, MPI_CHAR, &t) == MPI_SUCCESS &&
+		t == MPI_DATATYPE_NULL);
 	located(&c);
 	return check_end(&c);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Types nested at random from a seed, described and packed: one line per type with its numbers, its envelope and a sum of its packed bytes. The
- * same seed gives the same lines with every MPI library. usage: types_random [--seed N] [--types N]; prints the lines with --print.
+ * Types nested at random from a seed, described and packed: one line per type with its numbers, its
+ * envelope and a sum of its packed bytes. The same seed gives the same lines with every MPI
+ * library. usage: types_random [--seed N] [--types N]; prints the lines with --print.
  *
  * Without --print it checks that what is packed, sent to itself and unpacked arrives.
  */
@@ -31,13 +32,15 @@ static struct known known[KNOWN];
 static int count;
 
 static const MPI_Datatype basics[] = {
-	MPI_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_FLOAT, MPI_DOUBLE, MPI_C_DOUBLE_COMPLEX, MPI_UINT16_T, MPI_DOUBLE_INT, MPI_SHORT_INT,
+	MPI_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_FLOAT, MPI_DOUBLE, MPI_C_DOUBLE_COMPLEX,
+	MPI_UINT16_T, MPI_DOUBLE_INT, MPI_SHORT_INT,
 };
 
 #define BASICS 10
 #define PAIRS 2
 
-static int with_pairs;			/* not in external32 and among counted elements, where not every library knows them */
+/* not in external32 and among counted elements, where not every library knows them */
+static int with_pairs;
 
 static MPI_Datatype
 any(void)
@@ -51,7 +54,8 @@ static int
 blocks(MPI_Datatype *t)
 {
 	MPI_Datatype old = any();
-	int n = (int)below(FEW) + 1, lengths[FEW], at[FEW], length = (int)below(3) + 1, kind = (int)below(4), next = (int)below(6) - 2;
+	int n = (int)below(FEW) + 1, lengths[FEW], at[FEW], length = (int)below(3) + 1,
+		kind = (int)below(4), next = (int)below(6) - 2;
 	MPI_Aint where[FEW], lb, extent;
 
 	MPI_Type_get_extent(old, &lb, &extent);
@@ -94,7 +98,8 @@ structure(MPI_Datatype *t)
 static int
 array(MPI_Datatype *t)
 {
-	int n = (int)below(3) + 1, sizes[3], subsizes[3], starts[3], order = below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
+	int n = (int)below(3) + 1, sizes[3], subsizes[3], starts[3],
+		order = below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
 
 	for (int i = 0; i < n; i++) {
 		sizes[i] = (int)below(5) + 1;
@@ -113,14 +118,16 @@ dealt(MPI_Datatype *t)
 		sizes[i] = (int)below(7) + 1;
 		grid[i] = (int)below(3) + 1;
 		kinds[i] = below(2) ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_CYCLIC;
-		arguments[i] = kinds[i] == MPI_DISTRIBUTE_BLOCK || below(2) ? MPI_DISTRIBUTE_DFLT_DARG : (int)below(3) + 1;
+		arguments[i] = kinds[i] == MPI_DISTRIBUTE_BLOCK ||
+			below(2) ? MPI_DISTRIBUTE_DFLT_DARG : (int)below(3) + 1;
 		if (below(4) == 0) {
 			grid[i] = 1;
 			kinds[i] = MPI_DISTRIBUTE_NONE;
 		}
 		size *= grid[i];
 	}
-	return MPI_Type_create_darray(size, (int)below(size), n, sizes, kinds, arguments, grid, below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN,
+	return MPI_Type_create_darray(size, (int)below(size), n, sizes, kinds, arguments, grid,
+		below(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN,
 		basics[below(6)], t);
 }
 
@@ -139,9 +146,11 @@ derive(MPI_Datatype *t)
 		MPI_Type_get_extent(old, &lb, &extent);
 		return MPI_Type_create_resized(old, lb - 16 * below(2), (extent + 31) / 16 * 16, t);
 	case 3:
-		return MPI_Type_vector((int)below(4) + 1, (int)below(3) + 1, (int)below(9) - 2, old, t);
+		return MPI_Type_vector((int)below(4) + 1, (int)below(3) + 1, (int)below(9) - 2, old,
+			t);
 	case 4:
-		return MPI_Type_create_hvector((int)below(4) + 1, (int)below(3) + 1, 16 * (below(20) - 4), old, t);
+		return MPI_Type_create_hvector((int)below(4) + 1, (int)below(3) + 1,
+			16 * (below(20) - 4), old, t);
 	case 5:
 	case 6:
 		return blocks(t);
@@ -164,7 +173,8 @@ is_usable(MPI_Datatype t)
 	MPI_Type_size(t, &size);
 	MPI_Type_get_extent(t, &lb, &extent);
 	MPI_Type_get_true_extent(t, &true_lb, &true_extent);
-	return size > 0 && size < 20000 && extent > -20000 && extent < 20000 && true_extent < 20000 && true_lb > -20000;
+	return size > 0 && size < 20000 && extent > -20000 && extent < 20000 &&
+		true_extent < 20000 && true_lb > -20000;
 }
 
 static unsigned
@@ -207,7 +217,8 @@ describe_contents(MPI_Datatype t)
 static void
 describe(struct check *c, MPI_Datatype t, int prints)
 {
-	static unsigned char memory[2 * BYTES_MAX], copy[2 * BYTES_MAX], packed[BYTES_MAX], again[BYTES_MAX], external[BYTES_MAX];
+	static unsigned char memory[2 * BYTES_MAX], copy[2 * BYTES_MAX], packed[BYTES_MAX],
+		again[BYTES_MAX], external[BYTES_MAX];
 	MPI_Aint lb, extent, true_lb, true_extent, position_external = 0;
 	int size, n = (int)below(3) + 1, position = 0, elements, got;
 	MPI_Status s;
@@ -220,8 +231,10 @@ describe(struct check *c, MPI_Datatype t, int prints)
 	memset(copy, 0, sizeof(copy));
 	MPI_Pack(memory + BYTES_MAX, n, t, packed, BYTES_MAX, &position, MPI_COMM_WORLD);
 	if (!with_pairs)
-		MPI_Pack_external("external32", memory + BYTES_MAX, n, t, external, BYTES_MAX, &position_external);
-	MPI_Sendrecv(memory + BYTES_MAX, n, t, 0, 0, copy + BYTES_MAX, n, t, 0, 0, MPI_COMM_SELF, &s);
+		MPI_Pack_external("external32", memory + BYTES_MAX, n, t, external, BYTES_MAX,
+			&position_external);
+	MPI_Sendrecv(memory + BYTES_MAX, n, t, 0, 0, copy + BYTES_MAX, n, t, 0, 0, MPI_COMM_SELF,
+		&s);
 	MPI_Get_count(&s, t, &got);
 	MPI_Get_elements(&s, t, &elements);
 	CHECK(c, position == n * size && got == n);
@@ -229,7 +242,8 @@ describe(struct check *c, MPI_Datatype t, int prints)
 	MPI_Pack(copy + BYTES_MAX, n, t, again, BYTES_MAX, &position, MPI_COMM_WORLD);
 	if (prints) {
 		printf("size %d lb %ld extent %ld true %ld %ld elements %d packed %u external %u sent %u", size, (long)lb, (long)extent,
-			(long)true_lb, (long)true_extent, with_pairs ? 0 : elements, sum(packed, (long)n * size),
+			(long)true_lb, (long)true_extent, with_pairs ? 0 : elements,
+			sum(packed, (long)n * size),
 			sum(external, (long)position_external), sum(copy, sizeof(copy)));
 		describe_contents(t);
 		printf("\n");
@@ -250,7 +264,8 @@ main(int argc, char **argv)
 {
 	struct check c = check_begin(&argc, &argv);
 	int prints = argc > 1 && strcmp(argv[argc - 1], "--print") == 0 && c.rank == 0;
-	long wanted = option(argc, argv, "--types", 200), seed = option(argc, argv, "--seed", 1 + c.rank);
+	long wanted = option(argc, argv, "--types", 200),
+		seed = option(argc, argv, "--seed", 1 + c.rank);
 
 	state = (uint64_t)seed * 0x9e3779b97f4a7c15u | 1;
 	with_pairs = seed % 2 != 0;

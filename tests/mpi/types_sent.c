@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of derived types in every protocol: from pieces to one piece, to other pieces, truncated, self-addressed, synchronous, of sizes
- * from nothing to many parts. Each element sent has a value that no other one has.
+ * Messages of derived types in every protocol: from pieces to one piece, to other pieces,
+ * truncated, self-addressed, synchronous, of sizes from nothing to many parts. Each element sent
+ * has a value that no other one has.
  */
 #include "check.h"
 
@@ -27,7 +28,8 @@ every_other(int n)
 static MPI_Datatype
 scattered(int n)
 {
-	int *lengths = malloc((size_t)n * sizeof(int)), *at = malloc((size_t)n * sizeof(int)), blocks = 0;
+	int *lengths = malloc((size_t)n * sizeof(int)), *at = malloc((size_t)n * sizeof(int)),
+		blocks = 0;
 	MPI_Datatype t;
 
 	for (int left = n, next = 0; left > 0; blocks++) {
@@ -85,7 +87,8 @@ static void
 pass(struct check *c, int out_kind, int in_kind, int n, int synchronous)
 {
 	static int out[2 * LARGE + 8], in[2 * LARGE + 8];
-	int right = (c->rank + 1) % c->size, left = (c->rank + c->size - 1) % c->size, count = -1, elements = -1;
+	int right = (c->rank + 1) % c->size, left = (c->rank + c->size - 1) % c->size, count = -1,
+		elements = -1;
 	MPI_Datatype sent = kind_of(out_kind, n), wanted = kind_of(in_kind, n);
 	MPI_Request r;
 	MPI_Status s;
@@ -114,7 +117,8 @@ static void
 truncated(struct check *c, int n)
 {
 	static int out[LARGE + 8], in[2 * LARGE + 8];
-	int right = (c->rank + 1) % c->size, left = (c->rank + c->size - 1) % c->size, elements = -1;
+	int right = (c->rank + 1) % c->size, left = (c->rank + c->size - 1) % c->size,
+		elements = -1;
 	MPI_Datatype wanted = every_other(n / 2);
 	MPI_Request r;
 	MPI_Status s;
@@ -123,7 +127,8 @@ truncated(struct check *c, int n)
 	for (int i = 0; i < n; i++)
 		out[i] = c->rank * 1000003 + i;
 	MPI_Isend(out, n, MPI_INT, right, 8, MPI_COMM_WORLD, &r);
-	CHECK(c, check_class(MPI_Recv(in, 1, wanted, left, 8, MPI_COMM_WORLD, &s)) == MPI_ERR_TRUNCATE);
+	CHECK(c, check_class(MPI_Recv(in, 1, wanted, left, 8, MPI_COMM_WORLD, &s)) ==
+		MPI_ERR_TRUNCATE);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
 	check_received(c, in, 1, n / 2, left);
 	MPI_Get_elements(&s, MPI_INT, &elements);
@@ -135,8 +140,10 @@ truncated(struct check *c, int n)
 static void
 absolute(struct check *c)
 {
-	struct { int a; double b; char c[5]; } out = {c->rank, 1.5 * c->rank, "abcd"}, in = {-1, -1, "zzzz"};
-	int lengths[] = {1, 1, 5}, right = (c->rank + 1) % c->size, left = (c->rank + c->size - 1) % c->size, count, elements;
+	struct { int a; double b; char c[5]; } out = {c->rank, 1.5 * c->rank, "abcd"},
+		in = {-1, -1, "zzzz"};
+	int lengths[] = {1, 1, 5}, right = (c->rank + 1) % c->size,
+		left = (c->rank + c->size - 1) % c->size, count, elements;
 	MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE, MPI_CHAR}, sent, wanted, two;
 	MPI_Aint at[3];
 	MPI_Status s;
@@ -151,7 +158,8 @@ absolute(struct check *c)
 	MPI_Type_create_struct(3, lengths, at, types, &wanted);
 	MPI_Type_commit(&sent);
 	MPI_Type_commit(&wanted);
-	MPI_Sendrecv(MPI_BOTTOM, 1, sent, right, 9, MPI_BOTTOM, 1, wanted, left, 9, MPI_COMM_WORLD, &s);
+	MPI_Sendrecv(MPI_BOTTOM, 1, sent, right, 9, MPI_BOTTOM, 1, wanted, left, 9, MPI_COMM_WORLD,
+		&s);
 	CHECK(c, in.a == left && in.b == 1.5 * left && strcmp(in.c, "abcd") == 0);
 	MPI_Get_elements(&s, wanted, &elements);
 	CHECK(c, elements == 7);
@@ -169,7 +177,8 @@ static void
 pairs(struct check *c)
 {
 	struct { double value; int index; } out[50], in[50];
-	int right = (c->rank + 1) % c->size, left = (c->rank + c->size - 1) % c->size, count, elements, size;
+	int right = (c->rank + 1) % c->size, left = (c->rank + c->size - 1) % c->size, count,
+		elements, size;
 	MPI_Status s;
 
 	memset(in, 0, sizeof(in));
@@ -177,7 +186,8 @@ pairs(struct check *c)
 		out[i].value = c->rank + i * 0.5;
 		out[i].index = i;
 	}
-	MPI_Sendrecv(out, 50, MPI_DOUBLE_INT, right, 3, in, 50, MPI_DOUBLE_INT, left, 3, MPI_COMM_WORLD, &s);
+	MPI_Sendrecv(out, 50, MPI_DOUBLE_INT, right, 3, in, 50, MPI_DOUBLE_INT, left, 3,
+		MPI_COMM_WORLD, &s);
 	for (int i = 0; i < 50; i++)
 		CHECK(c, in[i].value == left + i * 0.5 && in[i].index == i);
 	MPI_Get_count(&s, MPI_DOUBLE_INT, &count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every function with one wrong argument at a time returns the class that the standard names, through the error handler: one that returns,
- * one of the program's, and ("fatal N": the call at N percent) the one that ends the job. The calls are generated from the function table.
+ * Every function with one wrong argument at a time returns the class that the standard names,
+ * through the error handler: one that returns, one of the program's, and ("fatal N": the call at N
+ * percent) the one that ends the job. The calls are generated from the function table.
  */
 #include "check.h"
 
@@ -117,7 +118,8 @@ prepare(void)
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &w.keyval, NULL);
 	MPI_Cart_create(MPI_COMM_SELF, 1, &one, &zero, 0, &w.cart);
 	MPI_Graph_create(MPI_COMM_SELF, 1, &zero, &zero, 0, &w.graph);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &w.dist);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 0, NULL, MPI_UNWEIGHTED, 0, NULL,
+		MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &w.dist);
 }
 
 static void
@@ -148,9 +150,11 @@ all(struct check *c, int own)
 		result = x->call();
 		MPI_Error_class(result, &class);
 		if (class != x->class)
-			check_fail(c, "%zu: %s, %s: class %d instead of %d", i, x->function, x->what, class, x->class);
+			check_fail(c, "%zu: %s, %s: class %d instead of %d", i, x->function,
+				x->what, class, x->class);
 		else if (own && (called != 1 || code != result))
-			check_fail(c, "%zu: %s, %s: the handler was called %d times, with %d", i, x->function, x->what, called, code);
+			check_fail(c, "%zu: %s, %s: the handler was called %d times, with %d", i,
+				x->function, x->what, called, code);
 	}
 }
 

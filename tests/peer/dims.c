@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How an MPI library splits every number up to 30,000 into 3 to 7 dimensions, as text: a line for each.
+ * How an MPI library splits every number up to 30,000 into 3 to 7 dimensions, as text: a line for
+ * each.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -16,7 +16,8 @@
 
 /* How values of a type are made. */
 enum kind {
-	WHOLE, LOGICAL, FLOAT, DOUBLE, LONG_DOUBLE, PAIR_FLOAT, PAIR_DOUBLE, PAIR_LONG_DOUBLE, PAIR_LONG,
+	WHOLE, LOGICAL, FLOAT, DOUBLE, LONG_DOUBLE, PAIR_FLOAT, PAIR_DOUBLE, PAIR_LONG_DOUBLE,
+	PAIR_LONG,
 	PAIR_INT, PAIR_SHORT
 };
 
@@ -37,7 +38,8 @@ put_pair(char *at, enum kind kind, int value)
 	long whole = value;
 	short brief = (short)value;
 	int index = 7 - value;
-	size_t index_at = kind == PAIR_LONG_DOUBLE ? sizeof(l) : kind == PAIR_DOUBLE || kind == PAIR_LONG ? 8 : 4;
+	size_t index_at = kind == PAIR_LONG_DOUBLE ? sizeof(l) : kind == PAIR_DOUBLE ||
+		kind == PAIR_LONG ? 8 : 4;
 
 	switch (kind) {
 	case PAIR_FLOAT: memcpy(at, &f, sizeof(f)); break;
@@ -78,7 +80,8 @@ try(const struct type *t, const char *op_name, MPI_Op op)
 	MPI_Aint lb, extent;
 	int size = 0;
 
-	if (t->type == MPI_DATATYPE_NULL || MPI_Type_size(t->type, &size) != MPI_SUCCESS || size <= 0)
+	if (t->type == MPI_DATATYPE_NULL || MPI_Type_size(t->type, &size) != MPI_SUCCESS ||
+		size <= 0)
 		return;
 	MPI_Type_get_extent(t->type, &lb, &extent);
 	if (extent <= 0 || extent * ELEMENTS > BYTES)
@@ -93,7 +96,8 @@ try(const struct type *t, const char *op_name, MPI_Op op)
 		return;
 	}
 	for (int i = 0; i < ELEMENTS * (int)extent; i++)
-		if ((t->kind != LONG_DOUBLE && t->kind != PAIR_LONG_DOUBLE) || i % 16 < LONG_DOUBLE_BYTES)
+		if ((t->kind != LONG_DOUBLE && t->kind != PAIR_LONG_DOUBLE) ||
+			i % 16 < LONG_DOUBLE_BYTES)
 			printf("%02x", (unsigned char)inout[i]);
 	printf("\n");
 }
@@ -125,7 +129,8 @@ all(void)
 		MPI_Op op;
 	} ops[] = {{"MAX", MPI_MAX}, {"MIN", MPI_MIN}, {"SUM", MPI_SUM}, {"PROD", MPI_PROD},
 		{"LAND", MPI_LAND}, {"BAND", MPI_BAND}, {"LOR", MPI_LOR}, {"BOR", MPI_BOR},
-		{"LXOR", MPI_LXOR}, {"BXOR", MPI_BXOR}, {"MINLOC", MPI_MINLOC}, {"MAXLOC", MPI_MAXLOC},
+		{"LXOR", MPI_LXOR}, {"BXOR", MPI_BXOR}, {"MINLOC", MPI_MINLOC},
+		{"MAXLOC", MPI_MAXLOC},
 		{"REPLACE", MPI_REPLACE}, {"NO_OP", MPI_NO_OP}};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an MPI library makes of random groups, grids and graphs, as text: the same under every library. Argument: the seed.
+ * What an MPI library makes of random groups, grids and graphs, as text: the same under every
+ * library. Argument: the seed.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@ say(const char *what, const int *values, int n)
 {
 	used += (size_t)snprintf(text + used, TEXT - used, "%s", what);
 	for (int i = 0; i < n && used < TEXT; i++)
-		used += (size_t)snprintf(text + used, TEXT - used, " %d", values[i] == MPI_UNDEFINED ? -99 : values[i]);
+		used += (size_t)snprintf(text + used, TEXT - used, " %d",
+			values[i] == MPI_UNDEFINED ? -99 : values[i]);
 	if (used < TEXT)
 		used += (size_t)snprintf(text + used, TEXT - used, "\n");
 }
@@ -93,7 +95,8 @@ groups(int size)
 static void
 grid(int size)
 {
-	int dims[3] = {0, 0, 0}, n = 1 + dice(3), periods[3] = {dice(2), dice(2), dice(2)}, at[3], two[2], remain[3] = {dice(2), dice(2), dice(2)};
+	int dims[3] = {0, 0, 0}, n = 1 + dice(3), periods[3] = {dice(2), dice(2), dice(2)}, at[3],
+		two[2], remain[3] = {dice(2), dice(2), dice(2)};
 	MPI_Comm cart, sub;
 
 	MPI_Dims_create(size, n, dims);

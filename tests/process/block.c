@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranks that wait for ever inside MPI for one that does not come: `block WAY VICTIM [END [STATUS]]`. WAY says in which function they wait, END how
- * the victim ends: `wait` for a signal, `abort` by abort(), `mpi` by MPI_Abort with STATUS, `leave` by exit(STATUS) without MPI_Finalize.
+ * Ranks that wait for ever inside MPI for one that does not come: `block WAY VICTIM [END
+ * [STATUS]]`. WAY says in which function they wait, END how the victim ends: `wait` for a signal,
+ * `abort` by abort(), `mpi` by MPI_Abort with STATUS, `leave` by exit(STATUS) without MPI_Finalize.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -54,7 +55,8 @@ main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	victim = atoi(argv[2]);
 	/* something in every piece of memory that ranks share */
-	MPI_Sendrecv(out, LONG, MPI_CHAR, rank, 0, in, LONG, MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(out, LONG, MPI_CHAR, rank, 0, in, LONG, MPI_CHAR, rank, 0, MPI_COMM_WORLD,
+		MPI_STATUS_IGNORE);
 	MPI_Barrier(MPI_COMM_WORLD);
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);

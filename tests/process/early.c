@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An error before MPI_Init: whether the program goes on is the initial error handler's choice. Then: which handler the first communicators have,
- * and which of the job's programs this one is.
+ * An error before MPI_Init: whether the program goes on is the initial error handler's choice.
+ * Then: which handler the first communicators have, and which of the job's programs this one is.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 static const char *
 name_of(MPI_Errhandler e)
 {
-	return e == MPI_ERRORS_RETURN ? "return" : e == MPI_ERRORS_ABORT ? "abort" : e == MPI_ERRORS_ARE_FATAL ? "fatal" : "?";
+	return e == MPI_ERRORS_RETURN ? "return" : e == MPI_ERRORS_ABORT ? "abort" :
+		e == MPI_ERRORS_ARE_FATAL ? "fatal" : "?";
 }
 
 int
@@ -26,7 +27,8 @@ main(int argc, char **argv)
 	MPI_Comm_get_errhandler(MPI_COMM_WORLD, &world);
 	MPI_Comm_get_errhandler(MPI_COMM_SELF, &self);
 	MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &app, &flag);
-	printf("rank %d: program %d, world %s, self %s\n", rank, flag ? *app : -1, name_of(world), name_of(self));
+	printf("rank %d: program %d, world %s, self %s\n", rank, flag ? *app : -1, name_of(world),
+		name_of(self));
 	MPI_Finalize();
 	return 0;
 }

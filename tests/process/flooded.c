@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everybody floods rank 0 with messages that it does not want yet. It prints by how many KiB it grew: `grew N of M KiB`.
+ * Everybody floods rank 0 with messages that it does not want yet. It prints by how many KiB it
+ * grew: `grew N of M KiB`.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -45,10 +46,12 @@ main(int argc, char **argv)
 		MPI_Iprobe(MPI_ANY_SOURCE, MESSAGES, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 	for (int i = 0; rank == 0 && i < MESSAGES; i++)
 		for (int from = size - 1; from > 0; from--)
-			MPI_Recv(buffer, bytes, MPI_CHAR, from, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(buffer, bytes, MPI_CHAR, from, i, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
 	peak = memory("VmHWM:");
 	if (rank == 0)
-		printf("grew %ld of %ld KiB\n", peak - before, (long)MESSAGES * (size - 1) * bytes / 1024);
+		printf("grew %ld of %ld KiB\n", peak - before,
+			(long)MESSAGES * (size - 1) * bytes / 1024);
 	MPI_Finalize();
 	free(buffer);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranks that talk for ever, until something happens: `hold` nothing, `hold segv R` rank R dies of a wild pointer, `hold exit R` it leaves
- * without MPI_Finalize, `hold late R` it exits with status 5 after MPI_Finalize, as does `hold deaf`, which also ignores interruptions.
+ * Ranks that talk for ever, until something happens: `hold` nothing, `hold segv R` rank R dies of a
+ * wild pointer, `hold exit R` it leaves without MPI_Finalize, `hold late R` it exits with status 5
+ * after MPI_Finalize, as does `hold deaf`, which also ignores interruptions.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -42,7 +43,8 @@ main(int argc, char **argv)
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
 	for (int i = 0; late ? i < ROUNDS : 1; i++) {
-		MPI_Sendrecv(out, 64, MPI_INT, (rank + 1) % size, 0, in, 64, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+		MPI_Sendrecv(out, 64, MPI_INT, (rank + 1) % size, 0, in, 64, MPI_INT,
+			(rank + size - 1) % size, 0, MPI_COMM_WORLD,
 			MPI_STATUS_IGNORE);
 		MPI_Barrier(MPI_COMM_WORLD);
 		if (rank == who && i == ROUNDS - 1)

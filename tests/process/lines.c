@@ -32,7 +32,8 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	for (int i = 0; i < LINES; i++)
-		put(line, (size_t)snprintf(line, sizeof(line), "line %d of rank %d: %.*s.\n", i, rank, i % 50, letters));
+		put(line, (size_t)snprintf(line, sizeof(line), "line %d of rank %d: %.*s.\n", i,
+			rank, i % 50, letters));
 	put("end", 3);
 	MPI_Finalize();
 	return 0;

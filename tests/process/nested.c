@@ -23,7 +23,8 @@ static char data[LONG], got[LONG];
 static int
 decoy(pid_t number)
 {
-	struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1};
+	struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number,
+		.set_tid_size = 1};
 	long pid = syscall(SYS_clone3, &args, sizeof(args));
 
 	if (pid != 0)
@@ -47,7 +48,8 @@ receive(pid_t number)
 	if (pid < 0)
 		puts("numbers cannot be chosen");
 	else
-		puts(memchr(got, 'd', LONG) != NULL ? "the data of another process" : "the data of rank 0");
+		puts(memchr(got, 'd', LONG) != NULL ? "the data of another process" :
+			"the data of rank 0");
 	return 0;
 }
 

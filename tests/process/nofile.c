@@ -15,7 +15,8 @@ main(int argc, char **argv)
 	first = MPI_File_open(MPI_COMM_WORLD, "name", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
 	second = MPI_File_delete("name", MPI_INFO_NULL);
 	MPI_Error_class(first, &class);
-	printf("%s\n", first == second && class == MPI_ERR_UNSUPPORTED_OPERATION ? "unsupported" : "?");
+	printf("%s\n", first == second && class == MPI_ERR_UNSUPPORTED_OPERATION ? "unsupported" :
+		"?");
 	MPI_Finalize();
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A job that ends well: says who it is, sums all ranks, and looks that MPI has left no descriptor open but the one to its launcher.
+ * A job that ends well: says who it is, sums all ranks, and looks that MPI has left no descriptor
+ * open but the one to its launcher.
  */
 #include <dirent.h>
 #include <mpi.h>
@@ -35,6 +36,7 @@ main(int argc, char **argv)
 	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	MPI_Finalize();
 	after = descriptors();
-	printf("rank %d of %d, sum %d, %s, open %d, X=%s\n", rank, size, sum, version, after - before, getenv("X") ? getenv("X") : "-");
+	printf("rank %d of %d, sum %d, %s, open %d, X=%s\n", rank, size, sum, version,
+		after - before, getenv("X") ? getenv("X") : "-");
 	return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program of the test list with ranks that are threads of one ordinary process, so that a sanitizer sees all of them at once:
+ * A program of the test list with ranks that are threads of one ordinary process, so that a
+ * sanitizer sees all of them at once:
  *
  *	ranks RANKS RANKS_PER_CLUSTER PROGRAM.so [ARG...]
  *
- * The library is linked in, with the transport of thread ranks. Each rank loads a copy of the program of its own, as its globals are.
+ * The library is linked in, with the transport of thread ranks. Each rank loads a copy of the
+ * program of its own, as its globals are.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -39,7 +41,8 @@ static int
 	struct stat info;
 	void *loaded, *symbol;
 
-	if (from < 0 || to < 0 || fstat(from, &info) != 0 || sendfile(to, from, NULL, (size_t)info.st_size) != info.st_size)
+	if (from < 0 || to < 0 || fstat(from, &info) != 0 ||
+		sendfile(to, from, NULL, (size_t)info.st_size) != info.st_size)
 		fail(run.program, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", to);
 	loaded = dlopen(path, RTLD_NOW | RTLD_LOCAL);

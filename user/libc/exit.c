@@ -45,8 +45,10 @@ _Exit(int status)
 		for (;;)
 			syscall(SYS_exit_group, status);
 	guest_enter();
-	if (s->control != 0 && rank_breaks_job((struct job_control *)(uintptr_t)s->control, s->local_rank)) {
-		dprintf(STDERR_FILENO, "rank %u ended with status %d before MPI_Finalize\n", s->rank, status & 255);
+	if (s->control != 0 && rank_breaks_job((struct job_control *)(uintptr_t)s->control,
+		s->local_rank)) {
+		dprintf(STDERR_FILENO, "rank %u ended with status %d before MPI_Finalize\n",
+			s->rank, status & 255);
 		job_abort(status);
 	}
 	rank_exit(status & 255);

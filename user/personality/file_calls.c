@@ -79,8 +79,10 @@ ask_path(const struct handler_event *c, struct file_request *q, struct file_repl
 static uint32_t
 how_to_open(unsigned long flags)
 {
-	return ((flags & LINUX_O_CREAT) != 0 ? FILE_CREATE : 0) | ((flags & LINUX_O_EXCL) != 0 ? FILE_EXCLUSIVE : 0) |
-	    ((flags & LINUX_O_TRUNC) != 0 ? FILE_EMPTY : 0) | ((flags & LINUX_O_ACCMODE) != 0 ? FILE_WRITABLE : 0) |
+	return ((flags & LINUX_O_CREAT) != 0 ? FILE_CREATE : 0) |
+		((flags & LINUX_O_EXCL) != 0 ? FILE_EXCLUSIVE : 0) |
+	    ((flags & LINUX_O_TRUNC) != 0 ? FILE_EMPTY : 0) |
+	    ((flags & LINUX_O_ACCMODE) != 0 ? FILE_WRITABLE : 0) |
 	    ((flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0);
 }
 
@@ -89,7 +91,8 @@ opened_flags(unsigned long flags)
 {
 	unsigned long mode = flags & LINUX_O_ACCMODE;
 
-	return (uint8_t)((mode != LINUX_O_WRONLY ? OPENED_READ : 0) | (mode != 0 ? OPENED_WRITE : 0) |
+	return (uint8_t)((mode != LINUX_O_WRONLY ? OPENED_READ : 0) |
+		(mode != 0 ? OPENED_WRITE : 0) |
 	    ((flags & LINUX_O_APPEND) != 0 ? OPENED_APPEND : 0));
 }
 
@@ -126,7 +129,8 @@ fill_stat(unsigned long to, const struct file_reply *r)
 {
 	struct linux_stat s = {.ino = r->node, .nlink = 1, .blksize = 4096};
 
-	s.mode = r->kind == FILE_KIND_DIRECTORY ? S_IFDIR : r->kind == FILE_KIND_FILE ? S_IFREG : S_IFCHR;
+	s.mode = r->kind == FILE_KIND_DIRECTORY ? S_IFDIR : r->kind == FILE_KIND_FILE ? S_IFREG :
+		S_IFCHR;
 	s.size = (int64_t)r->value;
 	s.blocks = (s.size + 511) / 512;
 	memcpy((void *)to, &s, sizeof(s));
@@ -199,8 +203,10 @@ call_list(const struct handler_event *c)
 	if (o == NULL || o->kind != OPENED_DIRECTORY)
 		return o == NULL ? -E_BADF : -FILE_ENOTDIR;
 	for (;;) {
-		struct file_request q = {.op = FILE_LIST, .handle = o->handle, .offset = o->offset - 1};
-		struct file_reply r = {.kind = FILE_KIND_DIRECTORY, .node = 1, .value = o->offset, .data = ".."};
+		struct file_request q = {.op = FILE_LIST, .handle = o->handle,
+			.offset = o->offset - 1};
+		struct file_reply r = {.kind = FILE_KIND_DIRECTORY, .node = 1, .value = o->offset,
+			.data = ".."};
 		struct linux_dirent *d = (struct linux_dirent *)(arg(c, 1) + used);
 		int result = o->offset >= 2 ? files_ask(&q, &r) : 0;
 		uint64_t bytes;
@@ -209,7 +215,8 @@ call_list(const struct handler_event *c)
 			r.data[1] = 0;
 		if (result != 0)
 			return used > 0 || result == -E_NOENT ? (long)used : result;
-		bytes = (offsetof(struct linux_dirent, name) + str_len_max(r.data, FILE_NAME_MAX) + 1 + 7) & ~7ull;
+		bytes = (offsetof(struct linux_dirent, name) + str_len_max(r.data, FILE_NAME_MAX) +
+			1 + 7) & ~7ull;
 		if (used + bytes > arg(c, 2))
 			return used > 0 ? (long)used : -E_INVAL;
 		o->offset = r.value + 1;
@@ -262,7 +269,8 @@ call_fcntl(const struct handler_event *c)
 		return -E_BADF;
 	switch (arg(c, 1)) {
 	case F_DUPFD:
-	case F_DUPFD_CLOEXEC: return arg(c, 2) < FD_LIMIT ? duplicate(c, arg(c, 0), -1, arg(c, 2)) : -E_INVAL;
+	case F_DUPFD_CLOEXEC: return arg(c, 2) < FD_LIMIT ? duplicate(c, arg(c, 0), -1, arg(c, 2)) :
+		-E_INVAL;
 	case F_GETFL: return linux_flags(o->flags);
 	case F_SETFL:
 		o->flags = (uint8_t)((o->flags & ~OPENED_APPEND) | ((arg(c, 2) & LINUX_O_APPEND) !=

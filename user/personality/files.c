@@ -34,7 +34,8 @@ files_lock(void)
 {
 	uint32_t free = 0;
 
-	if (__atomic_compare_exchange_n(&files.lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(&files.lock, &free, 1, false, __ATOMIC_ACQUIRE,
+		__ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&files.lock, 2, __ATOMIC_ACQUIRE) != 0)
 		kfutex_wait((unsigned long)&files.lock, 2, FOREVER);
@@ -136,7 +137,8 @@ files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned
 		if (*fd == FD_LIMIT)
 			return -E_MFILE;
 	}
-	*s = (struct slot){(int16_t)rank, (uint16_t)*fd, (uint16_t)(o - files.table->opened + 1), 0};
+	*s = (struct slot){(int16_t)rank, (uint16_t)*fd, (uint16_t)(o - files.table->opened + 1),
+		0};
 	o->refs++;
 	return 0;
 }

@@ -58,10 +58,16 @@ struct opened *files_new(void);
 /* Give a descriptor up; what was open only through it is closed. 0 or -E_BADF. */
 int files_detach(const struct handler_event *c, unsigned long fd);
 
-/* Ask the server; q->op and its arguments are filled. 0 or a negative error; -E_NOENT if the machine has no server. */
+/*
+ * Ask the server; q->op and its arguments are filled. 0 or a negative error; -E_NOENT if the
+ * machine has no server.
+ */
 int files_ask(struct file_request *q, struct file_reply *r);
 
-/* Bytes from and to an open file: at *offset, which moves on. Count or a negative error if it is none at all. */
+/*
+ * Bytes from and to an open file: at *offset, which moves on. Count or a negative error if it is
+ * none at all.
+ */
 long files_read(const struct opened *o, uint64_t *offset, char *to, uint64_t len);
 long files_write(const struct opened *o, uint64_t *offset, const char *from, uint64_t len);
 

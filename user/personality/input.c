@@ -32,7 +32,8 @@ lock(void)
 {
 	uint32_t free = 0;
 
-	if (__atomic_compare_exchange_n(&input.lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(&input.lock, &free, 1, false, __ATOMIC_ACQUIRE,
+		__ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&input.lock, 2, __ATOMIC_ACQUIRE) != 0)
 		kfutex_wait((unsigned long)&input.lock, 2, FOREVER);
@@ -113,7 +114,8 @@ has_input(const struct handler_event *c)
 	const struct job_control *j = (const struct job_control *)personality_info.control;
 	const struct thread_record *r = thread_record(c);
 
-	return j != NULL && r->rank >= 0 && ((const struct startup *)j->rank[r->rank].startup)->rank == 0;
+	return j != NULL && r->rank >= 0 &&
+		((const struct startup *)j->rank[r->rank].startup)->rank == 0;
 }
 
 long

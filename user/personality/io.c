@@ -65,7 +65,8 @@ write_console(unsigned long fd, uint64_t from, uint64_t len)
 	char head[24];
 
 	if (fd == 1)
-		return frame_needed(text, len) ? put_frames('o', "", text, len) : put_plain(text, len);
+		return frame_needed(text, len) ? put_frames('o', "", text, len) :
+			put_plain(text, len);
 	name_writer(head, sizeof(head));
 	return put_frames('e', head, text, len);
 }
@@ -134,7 +135,8 @@ io_pread(const struct handler_event *c)
 {
 	uint64_t at = arg(c, 3);
 
-	return target(c, OPENED_READ) == 0 ? -LINUX_ESPIPE : move_file(c, OPENED_READ, arg(c, 1), arg(c, 2), &at);
+	return target(c, OPENED_READ) == 0 ? -LINUX_ESPIPE :
+		move_file(c, OPENED_READ, arg(c, 1), arg(c, 2), &at);
 }
 
 long
@@ -143,7 +145,8 @@ io_pwrite(const struct handler_event *c)
 	uint64_t at = arg(c, 3);
 	int to = target(c, OPENED_WRITE);
 
-	return to == 1 || to == 2 ? -LINUX_ESPIPE : move_file(c, OPENED_WRITE, arg(c, 1), arg(c, 2), &at);
+	return to == 1 || to == 2 ? -LINUX_ESPIPE :
+		move_file(c, OPENED_WRITE, arg(c, 1), arg(c, 2), &at);
 }
 
 /* Short pieces are joined, so that a line stays in one piece. */
@@ -172,7 +175,10 @@ write_lines(const struct handler_event *c, unsigned long fd)
 	return sum;
 }
 
-/* Piece after piece, until one is not moved in full. Of the standard input one piece is enough: more would wait. */
+/*
+ * Piece after piece, until one is not moved in full. Of the standard input one piece is enough:
+ * more would wait.
+ */
 static long
 move_pieces(const struct handler_event *c, int to, uint8_t use)
 {
@@ -196,7 +202,8 @@ io_writev(const struct handler_event *c)
 {
 	int to = target(c, OPENED_WRITE);
 
-	return to == 1 || to == 2 ? write_lines(c, (unsigned long)to) : to < 0 ? to : move_pieces(c, to, OPENED_WRITE);
+	return to == 1 || to == 2 ? write_lines(c, (unsigned long)to) : to < 0 ? to :
+		move_pieces(c, to, OPENED_WRITE);
 }
 
 long

@@ -98,17 +98,20 @@ memory_mprotect(const struct handler_event *c)
 long
 memory_mremap(const struct handler_event *c)
 {
-	unsigned long old = arg(c, 0), old_pages = pages_of(arg(c, 1)), new_pages = pages_of(arg(c, 2));
+	unsigned long old = arg(c, 0), old_pages = pages_of(arg(c, 1)),
+		new_pages = pages_of(arg(c, 2));
 	unsigned long page = personality_info.page_bytes;
 	uint64_t addr;
 
 	if (!is_sane(old, arg(c, 1)) || !is_sane(0, arg(c, 2)))
 		return -E_INVAL;
-	if (new_pages < old_pages && kpage_unmap(SELF, old + new_pages * page, (int)(old_pages - new_pages)) < 0)
+	if (new_pages < old_pages &&
+		kpage_unmap(SELF, old + new_pages * page, (int)(old_pages - new_pages)) < 0)
 		return -E_FAULT;
 	if (new_pages <= old_pages)
 		return (long)old;
-	if ((arg(c, 3) & MREMAP_MAYMOVE) == 0 || kmem_alloc(SELF, new_pages * page, PAGE_READ | PAGE_WRITE, &addr) < 0)
+	if ((arg(c, 3) & MREMAP_MAYMOVE) == 0 ||
+		kmem_alloc(SELF, new_pages * page, PAGE_READ | PAGE_WRITE, &addr) < 0)
 		return -E_NOMEM;
 	memcpy((void *)addr, (const void *)old, old_pages * page);
 	kpage_unmap(SELF, old, (int)old_pages);

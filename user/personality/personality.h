@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside of the personality: Linux system calls of a riscv64 program, served in user mode by kernel calls.
+ * Inside of the personality: Linux system calls of a riscv64 program, served in user mode by kernel
+ * calls.
  *
  * The code is the handler of the program's threads (proc_handler): it runs on the thread's own
  * personality stack, never touches the program's thread pointer, and holds no data that needs
@@ -91,7 +92,8 @@ struct iovec {
 /* Lies at the low end of each personality stack. Valid for the thread whose number it holds. */
 struct thread_record {
 	int32_t tid;
-	int32_t rank;		/* local number of the rank that the thread belongs to; -1: not known */
+	/* local number of the rank that the thread belongs to; -1: not known */
+	int32_t rank;
 	uint32_t is_cloned;	/* made by clone */
 	uint32_t reserved;
 	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */

@@ -34,16 +34,19 @@ struct child_begin {
 	struct context context;		/* the state in which clone returns in the child */
 	uint64_t clear_tid;
 	uint64_t set_tid;
-	uint64_t parent_tid;	/* where the parent wants the number: it may come later than the child */
+	/* where the parent wants the number: it may come later than the child */
+	uint64_t parent_tid;
 	int32_t rank;
 };
 
 static struct thread_record *
 record_at(uint64_t address_in_stack)
 {
-	uint64_t index = (personality_info.stack_top - 1 - address_in_stack) / PERSONALITY_STACK_BYTES;
+	uint64_t index = (personality_info.stack_top - 1 - address_in_stack) /
+		PERSONALITY_STACK_BYTES;
 
-	return (struct thread_record *)(personality_info.stack_top - (index + 1) * PERSONALITY_STACK_BYTES);
+	return (struct thread_record *)(personality_info.stack_top - (index + 1) *
+		PERSONALITY_STACK_BYTES);
 }
 
 /* The rank on whose stack the program is; -1 if none. */
@@ -241,7 +244,8 @@ long
 thread_clone(const struct handler_event *c)
 {
 	unsigned long flags = arg(c, 0), need = CLONE_VM | CLONE_THREAD;
-	struct child_begin *b = (struct child_begin *)((arg(c, 1) & ~15ul) - ((sizeof(*b) + 15) & ~15ul));
+	struct child_begin *b =
+		(struct child_begin *)((arg(c, 1) & ~15ul) - ((sizeof(*b) + 15) & ~15ul));
 	struct context start;
 	long tid;
 
@@ -258,7 +262,8 @@ thread_clone(const struct handler_event *c)
 	b->set_tid = (flags & CLONE_CHILD_SETTID) != 0 ? arg(c, 4) : 0;
 	b->parent_tid = (flags & CLONE_PARENT_SETTID) != 0 ? arg(c, 2) : 0;
 	b->rank = thread_record(c)->rank;
-	context_init(&start, (uintptr_t)child_main, (uintptr_t)b, (uintptr_t)b, (uintptr_t)b->context.x[4]);
+	context_init(&start, (uintptr_t)child_main, (uintptr_t)b, (uintptr_t)b,
+		(uintptr_t)b->context.x[4]);
 	tid = create(&start);
 	if (tid >= 0 && (flags & CLONE_PARENT_SETTID) != 0)
 		__atomic_store_n((int32_t *)arg(c, 2), (int32_t)tid, __ATOMIC_RELAXED);
@@ -283,7 +288,8 @@ thread_futex(const struct handler_event *c)
 
 	switch (arg(c, 1) & FUTEX_COMMAND) {
 	case FUTEX_WAIT:
-		return kfutex_wait(addr, (uint32_t)arg(c, 2), deadline_of((const uint64_t *)arg(c, 3)));
+		return kfutex_wait(addr, (uint32_t)arg(c, 2),
+			deadline_of((const uint64_t *)arg(c, 3)));
 	case FUTEX_WAKE:
 		return kfutex_wake(addr, (int)arg(c, 2));
 	case FUTEX_REQUEUE:

@@ -48,7 +48,10 @@ relocate(void)
 			*(uintptr_t *)(base + r->offset) = base + (uintptr_t)r->addend;
 }
 
-/* The auxiliary vector follows argument count, arguments and environment, each list ended by a zero. */
+/*
+ * The auxiliary vector follows argument count, arguments and environment, each list ended by a
+ * zero.
+ */
 static const struct startup *
 startup_on_stack(const unsigned long *stack)
 {

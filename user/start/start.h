@@ -17,6 +17,7 @@ void startup_cpu(const struct startup *s);
  * C entry of a server: `arg` is the address of the start-up record or 0, then the auxiliary vector
  * on `stack` names it.
  */
-_Noreturn __attribute__((visibility("hidden"))) void start_server(unsigned long arg, unsigned long *stack);
+_Noreturn __attribute__((visibility("hidden"))) void start_server(unsigned long arg,
+	unsigned long *stack);
 
 #endif

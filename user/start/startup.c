@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program's start-up record. Servers set it in start_server, programs with a libc in a constructor (user/libc).
+ * The program's start-up record. Servers set it in start_server, programs with a libc in a
+ * constructor (user/libc).
  */
 #include <stddef.h>
 #include <atoll/startup.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starting and watching the clusters. All shared memory is anonymous (memfd), every cluster process dies with its launcher, and the
- * launcher returns only when the last one is gone: nothing can be left behind, whoever is killed.
+ * Starting and watching the clusters. All shared memory is anonymous (memfd), every cluster process
+ * dies with its launcher, and the launcher returns only when the last one is gone: nothing can be
+ * left behind, whoever is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,8 @@ complain(const char *what)
 static void *
 map_shared(int fd, size_t bytes, int prot)
 {
-	void *area = mmap(NULL, bytes, prot, fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+	void *area = mmap(NULL, bytes, prot, fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, fd,
+		0);
 
 	return area == MAP_FAILED ? NULL : area;
 }
@@ -119,7 +121,8 @@ become_cluster(const struct machine *m, unsigned cluster, pid_t parent, const si
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	signal(SIGINT, SIG_IGN);	/* the terminal sends it to everybody; the launcher alone decides */
+	/* the terminal sends it to everybody; the launcher alone decides */
+	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if ((int)cluster != m->reader)
@@ -191,7 +194,8 @@ report_death(const struct machine *m, unsigned cluster, int status)
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
 		return;			/* whoever read our output has gone */
 	if (WIFSIGNALED(status))
-		fprintf(stderr, "atoll: cluster %u died (signal %d, %s): %s\n", cluster, WTERMSIG(status), strsignal(WTERMSIG(status)),
+		fprintf(stderr, "atoll: cluster %u died (signal %d, %s): %s\n", cluster,
+			WTERMSIG(status), strsignal(WTERMSIG(status)),
 			advice(WTERMSIG(status)));
 	else
 		fprintf(stderr, "atoll: cluster %u died (a program ended its process with status %d): end ranks with exit or MPI_Abort\n", cluster,
@@ -244,7 +248,8 @@ time_left(const struct machine *m, struct timespec *left)
 	long long ns;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (m->deadline.tv_sec - now.tv_sec) * (long long)NS_PER_S + m->deadline.tv_nsec - now.tv_nsec;
+	ns = (m->deadline.tv_sec - now.tv_sec) * (long long)NS_PER_S + m->deadline.tv_nsec -
+		now.tv_nsec;
 	if (ns < 0)
 		ns = 0;
 	left->tv_sec = (time_t)(ns / NS_PER_S);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * atoll-host --record FILE --archive FILE [--stdin CLUSTER]: run a machine on this Linux host. The front command writes both files; the
- * machine's console is stdout. Exit status: the machine's, or 2 if it cannot be started like this.
+ * atoll-host --record FILE --archive FILE [--stdin CLUSTER]: run a machine on this Linux host. The
+ * front command writes both files; the machine's console is stdout. Exit status: the machine's, or
+ * 2 if it cannot be started like this.
  */
 #include <errno.h>
 #include <fcntl.h>

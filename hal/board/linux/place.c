@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Host CPUs for application cores. A machine takes a CPU by binding an abstract socket of its name, which Linux frees when the process
- * ends, however it ends: so two machines never pin their cores to the same CPU, and nothing is left behind.
+ * Host CPUs for application cores. A machine takes a CPU by binding an abstract socket of its name,
+ * which Linux frees when the process ends, however it ends: so two machines never pin their cores
+ * to the same CPU, and nothing is left behind.
  */
 #include <sched.h>
 #include <stddef.h>
@@ -33,7 +34,8 @@ take_cpu(int cpu)
 
 	if (fd < 0)
 		return -1;
-	if (bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)) == 0)
+	if (bind(fd, (struct sockaddr *)&name,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)) == 0)
 		return fd;
 	close(fd);
 	return -1;

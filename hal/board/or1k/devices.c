@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Devices of QEMU's or1k board `virt` and of the cluster in RTL, which has the same ones and a performance block: console, clock, doorbells,
- * power. Stateless; any core at any time.
+ * Devices of QEMU's or1k board `virt` and of the cluster in RTL, which has the same ones and a
+ * performance block: console, clock, doorbells, power. Stateless; any core at any time.
  */
 #include <abi/codesign.h>
 #include <hal/board.h>
@@ -107,7 +107,8 @@ hal_console_write(const char *text, size_t len)
 void
 hal_machine_halt(int status)
 {
-	*device(CD_EXIT) = (status & 0xff) == 0 ? CD_EXIT_OK : (uint32_t)(status & 0xff) << 16 | CD_EXIT_FAIL;
+	*device(CD_EXIT) = (status & 0xff) == 0 ? CD_EXIT_OK : (uint32_t)(status & 0xff) << 16 |
+		CD_EXIT_FAIL;
 	for (;;)
 		hal_doze();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Devices of the QEMU `virt` board as the kernel uses them: console, doorbells, power. Stateless; any core at any time.
+ * Devices of the QEMU `virt` board as the kernel uses them: console, doorbells, power. Stateless;
+ * any core at any time.
  */
 #include <hal/board.h>
 #include <hal/console.h>

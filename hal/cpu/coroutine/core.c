@@ -2,7 +2,8 @@
  *
  * Coroutine back end: cores, waiting, doorbells, time, and the ends of a run that come from inside.
  *
- * Doorbells are as forgetful as the contract allows: a ring that finds nobody between wait_begin and the end of the wait is lost.
+ * Doorbells are as forgetful as the contract allows: a ring that finds nobody between wait_begin
+ * and the end of the wait is lost.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,7 +111,8 @@ coro_notify(unsigned cluster, unsigned core, const char *file, int line)
 	coro_op(OP_NOTIFY, file, line, cluster << 16 | core);
 	coro_full_order(coro_now);
 	if (cluster >= coro_machine.record.clusters || core >= c->cores)
-		coro_fail("%s:%d: doorbell of core %u.%u, which does not exist", file, line, cluster, core);
+		coro_fail("%s:%d: doorbell of core %u.%u, which does not exist", file, line,
+			cluster, core);
 	if (!coro_dropped(OP_NOTIFY, file, line))
 		ring(&c->core[core]);
 }
@@ -123,7 +125,8 @@ interrupt(unsigned cluster, unsigned core, const char *file, int line)
 	coro_op(OP_INTERRUPT, file, line, cluster << 16 | core);
 	coro_full_order(coro_now);
 	if (cluster >= coro_machine.record.clusters || core >= c->cores)
-		coro_fail("%s:%d: interrupt of core %u.%u, which does not exist", file, line, cluster, core);
+		coro_fail("%s:%d: interrupt of core %u.%u, which does not exist", file, line,
+			cluster, core);
 	if (coro_dropped(OP_INTERRUPT, file, line))
 		return;
 	c->core[core].interrupt = true;
@@ -203,7 +206,8 @@ hal_panic(const char *file, int line, const char *what)
 		hal_noc_mark_dead(coro_now->cluster);
 		coro_kill_cluster(coro_now->cluster);
 	}
-	snprintf(coro_machine.result->why, sizeof(coro_machine.result->why), "core %u.%u: %s:%d: %s", coro_now->cluster, coro_now->core,
+	snprintf(coro_machine.result->why, sizeof(coro_machine.result->why),
+		"core %u.%u: %s:%d: %s", coro_now->cluster, coro_now->core,
 		file, line, what);
 	coro_end(CORO_PANIC, 1);
 }

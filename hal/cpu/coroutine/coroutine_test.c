@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unit tests of the coroutine back end itself: runs repeat, memory is stale, and what it is there to find is found.
+ * Unit tests of the coroutine back end itself: runs repeat, memory is stale, and what it is there
+ * to find is found.
  */
-/* needs: hal/cpu/coroutine/core.c hal/cpu/coroutine/dump.c hal/cpu/coroutine/fibre.c hal/cpu/coroutine/images.c
+/*
+ * needs: hal/cpu/coroutine/core.c hal/cpu/coroutine/dump.c hal/cpu/coroutine/fibre.c
+ * hal/cpu/coroutine/images.c
  *	hal/cpu/coroutine/memory.c hal/cpu/coroutine/order.c hal/cpu/coroutine/record.c hal/cpu/coroutine/run.c hal/cpu/coroutine/sched.c
  *	hal/cpu/coroutine/sites.c hal/cpu/coroutine/space.c hal/cpu/coroutine/switch.S hal/cpu/coroutine/trap.c
  *	hal/noc/shm/noc.c hal/noc/shm/events.c hal/noc/shm/console.c hal/noc/shm/window.c */
@@ -275,7 +278,10 @@ TEST(a_lost_doorbell_is_found_and_a_right_wait_loses_none)
 	config.strict = false;
 }
 
-/* Each side raises its flag and looks at the other's: with a fence between, one of them sees the other. */
+/*
+ * Each side raises its flag and looks at the other's: with a fence between, one of them sees the
+ * other.
+ */
 static void
 look_across(unsigned me, bool fence)
 {
@@ -471,9 +477,11 @@ TEST(no_signal_ends_a_run_in_silence)
 	static char text[1 << 16];
 
 	expect(said_at_the_end(write_nowhere, text, sizeof(text)));
-	expect(strstr(text, "FAIL seed 1: signal 11 at 0x8 ") != NULL || strstr(text, "Sanitizer") != NULL);
+	expect(strstr(text, "FAIL seed 1: signal 11 at 0x8 ") != NULL ||
+		strstr(text, "Sanitizer") != NULL);
 	expect(said_at_the_end(abort, text, sizeof(text)));
-	expect(strstr(text, "FAIL seed 1: signal 6 at ") != NULL || strstr(text, "Sanitizer") != NULL);
+	expect(strstr(text, "FAIL seed 1: signal 6 at ") != NULL ||
+		strstr(text, "Sanitizer") != NULL);
 }
 
 int

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: what every core was doing when a run failed, and which run it was if a signal ends the program.
+ * Coroutine back end: what every core was doing when a run failed, and which run it was if a signal
+ * ends the program.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -22,8 +23,10 @@ dump_core(const struct coro_core *core)
 	static const char *const state[] = {"off", "ready", "waiting", "dead"};
 	unsigned first = core->op_count > OPS_KEPT ? core->op_count - OPS_KEPT : 0;
 
-	printf("core %u.%u %s%s%s%s%s", core->cluster, core->core, state[core->state], core->in_user ? ", in user code" : "",
-		core->waiting ? ", armed" : "", core->rung ? ", rung" : "", core->interrupt ? ", interrupt pending" : "");
+	printf("core %u.%u %s%s%s%s%s", core->cluster, core->core, state[core->state],
+		core->in_user ? ", in user code" : "",
+		core->waiting ? ", armed" : "", core->rung ? ", rung" : "",
+		core->interrupt ? ", interrupt pending" : "");
 	if (core->state == CORE_WAITING && core->until != HAL_FOREVER)
 		printf(", until %llu ns", (unsigned long long)core->until);
 	printf("; last of %u operations:\n   ", core->op_count);
@@ -50,8 +53,10 @@ coro_crashed(int signal, const void *at)
 	const struct coro_machine *m = &coro_machine;
 	const struct coro_core *core = coro_now;
 	char text[200];
-	int n = snprintf(text, sizeof(text), "FAIL seed %llu: signal %d at %p after %llu operations, core %d.%d\n",
-		(unsigned long long)(m->config != NULL ? m->config->seed : 0), signal, at, (unsigned long long)m->ops,
+	int n = snprintf(text, sizeof(text),
+		"FAIL seed %llu: signal %d at %p after %llu operations, core %d.%d\n",
+		(unsigned long long)(m->config != NULL ? m->config->seed : 0), signal, at,
+		(unsigned long long)m->ops,
 		core != NULL ? (int)core->cluster : -1, core != NULL ? (int)core->core : -1);
 
 	if (n > 0 && write(STDOUT_FILENO, text, (size_t)n) != n)
@@ -73,7 +78,8 @@ coro_catch_signals(void)
 	static const int ending[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM, SIGTERM};
 	static char stack[65536];
 	static bool done;
-	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND}, earlier;
+	struct sigaction action = {.sa_sigaction = on_signal,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND}, earlier;
 
 	if (done)
 		return;

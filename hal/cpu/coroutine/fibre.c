@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: what the sanitizers must know about stacks. Without a sanitizer all of this is nothing.
+ * Coroutine back end: what the sanitizers must know about stacks. Without a sanitizer all of this
+ * is nothing.
  */
 #include "internal.h"
 
@@ -32,7 +33,8 @@ coro_fibre_to(struct coro_core *core, void **save_fake)
 	if (core == NULL)
 		__sanitizer_start_switch_fiber(save_fake, outside_bottom, outside_bytes);
 	else if (core->in_user)
-		__sanitizer_start_switch_fiber(save_fake, (char *)core->sp - STACK_BYTES, 2 * STACK_BYTES);
+		__sanitizer_start_switch_fiber(save_fake, (char *)core->sp - STACK_BYTES,
+			2 * STACK_BYTES);
 	else
 		__sanitizer_start_switch_fiber(save_fake, core->stack, STACK_BYTES);
 }

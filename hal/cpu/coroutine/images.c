@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: images of memory. A core's image of a registered region lies at the region's own address while the core (or nobody
- * else of its cluster) runs, and is exchanged when another core of the cluster runs; images of the NoC windows have addresses of their own.
+ * Coroutine back end: images of memory. A core's image of a registered region lies at the region's
+ * own address while the core (or nobody else of its cluster) runs, and is exchanged when another
+ * core of the cluster runs; images of the NoC windows have addresses of their own.
  *
- * Only pages that somebody has written to since the region was registered can differ between cores. They are found by a write fault
- * each, so that tables which a test hardly uses cost nothing.
+ * Only pages that somebody has written to since the region was registered can differ between cores.
+ * They are found by a write fault each, so that tables which a test hardly uses cost nothing.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -30,11 +31,15 @@ fresh(size_t bytes)
 	return p;
 }
 
-/* Pages of a region; the first and the last may be shared with others' memory and stop at the region's borders. */
+/*
+ * Pages of a region; the first and the last may be shared with others' memory and stop at the
+ * region's borders.
+ */
 static size_t
 page_count(const struct region *r)
 {
-	uintptr_t first = (uintptr_t)r->base / PAGE, last = ((uintptr_t)r->base + r->len - 1) / PAGE;
+	uintptr_t first = (uintptr_t)r->base / PAGE,
+		last = ((uintptr_t)r->base + r->len - 1) / PAGE;
 
 	return last - first + 1;
 }
@@ -43,7 +48,8 @@ page_count(const struct region *r)
 static size_t
 page_part(const struct region *r, size_t page, size_t *len)
 {
-	uintptr_t base = (uintptr_t)r->base, start = (base / PAGE + page) * PAGE, end = start + PAGE;
+	uintptr_t base = (uintptr_t)r->base, start = (base / PAGE + page) * PAGE,
+		end = start + PAGE;
 
 	if (start < base)
 		start = base;
@@ -73,7 +79,8 @@ on_fault(int signal, siginfo_t *info, void *context)
 
 	(void)signal;
 	(void)context;
-	for (unsigned i = 0; coro_now != NULL && i < coro_machine.cluster[coro_now->cluster].regions; i++) {
+	for (unsigned i = 0; coro_now != NULL &&
+		i < coro_machine.cluster[coro_now->cluster].regions; i++) {
 		struct region *r = &coro_machine.cluster[coro_now->cluster].region[i];
 
 		if (!r->ended && at >= r->base && at < r->base + r->len) {
@@ -117,8 +124,9 @@ region_memory(struct region *r, size_t len, unsigned cores)
 }
 
 /*
- * What the images hold at first. In a cold run what core 0 wrote so far is in its own image only, as on a machine where other cores'
- * caches hold something else; otherwise it is everywhere, which lets most pages stay out of the exchange.
+ * What the images hold at first. In a cold run what core 0 wrote so far is in its own image only,
+ * as on a machine where other cores' caches hold something else; otherwise it is everywhere, which
+ * lets most pages stay out of the exchange.
  */
 static void
 region_begin(struct region *r, unsigned cores)
@@ -266,7 +274,10 @@ coro_load_images(struct coro_core *core)
 	}
 }
 
-/* Private memory of a cluster, at the same place in every run if the size is the same; never zero by luck. */
+/*
+ * Private memory of a cluster, at the same place in every run if the size is the same; never zero
+ * by luck.
+ */
 static void
 cluster_memory(struct coro_cluster *c, size_t bytes, int filling)
 {
@@ -309,7 +320,8 @@ coro_memory_start(void)
 	for (unsigned i = 0; i < m->record.clusters; i++) {
 		forget_regions(&m->cluster[i]);
 		memset(m->cluster[i].noc_private, 0, sizeof(m->cluster[i].noc_private));
-		cluster_memory(&m->cluster[i], m->record.cluster[i].mem_bytes, m->config->seed & 1 ? 0xa5 : 0);
+		cluster_memory(&m->cluster[i], m->record.cluster[i].mem_bytes,
+			m->config->seed & 1 ? 0xa5 : 0);
 	}
 	for (unsigned i = 0; i < m->cores; i++)
 		core_windows(&m->core[i], old_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: what its files share. All state of a run is in the one struct coro_machine; it is the test process's only run.
+ * Coroutine back end: what its files share. All state of a run is in the one struct coro_machine;
+ * it is the test process's only run.
  */
 #ifndef CORO_INTERNAL_H
 #define CORO_INTERNAL_H
@@ -26,7 +27,8 @@
 #define USER_RANGES_MAX 32
 
 enum op_kind {
-	OP_NONE, OP_LOAD, OP_STORE, OP_ADD, OP_CAS, OP_FENCE, OP_PUBLISH, OP_ACQUIRE, OP_WAIT_BEGIN, OP_WAIT_CANCEL, OP_WAIT, OP_NOTIFY,
+	OP_NONE, OP_LOAD, OP_STORE, OP_ADD, OP_CAS, OP_FENCE, OP_PUBLISH, OP_ACQUIRE, OP_WAIT_BEGIN,
+	OP_WAIT_CANCEL, OP_WAIT, OP_NOTIFY,
 	OP_INTERRUPT, OP_ARM, OP_USER_ENTER, OP_TRAP, OP_USER, OP_COPY, OP_CLOCK, OP_POINT, OP_KINDS
 };
 
@@ -41,7 +43,8 @@ struct op {
 struct view {
 	char *live;
 	char *shared;
-	char *clean;			/* what `live` held when it was last equal to the shared copy: shows what was written */
+	/* what `live` held when it was last equal to the shared copy: shows what was written */
+	char *clean;
 	size_t len;
 };
 
@@ -52,12 +55,15 @@ struct piece {
 struct region {
 	char *base;
 	size_t len;
-	bool ended;			/* ordinary memory now; the cores' images stay as they are */
+	/* ordinary memory now; the cores' images stay as they are */
+	bool ended;
 	unsigned loaded;		/* whose image lies at base */
-	struct piece *active;		/* pages that were written to: all others are the same in every image */
+	/* pages that were written to: all others are the same in every image */
+	struct piece *active;
 	size_t active_count;
 	char *shared;
-	char *image[REGION_CORES_MAX];	/* per core of the cluster; parts of `memory`, as are the next */
+	/* per core of the cluster; parts of `memory`, as are the next */
+	char *image[REGION_CORES_MAX];
 	char *clean[REGION_CORES_MAX];
 	char *memory;			/* for images of `room` bytes and so many cores */
 	size_t room;
@@ -68,7 +74,8 @@ struct region {
 struct held {
 	volatile uint32_t *place;	/* store: in the shared copy; publish: NULL */
 	uint32_t value;
-	char *shared;			/* publish: where to, and what was there when it was published */
+	/* publish: where to, and what was there when it was published */
+	char *shared;
 	char *bytes;
 	size_t len;
 };
@@ -108,7 +115,8 @@ struct coro_core {
 	void (*entry)(struct coro_core *);
 	void *arg;
 	struct hal_space *space;
-	struct translation tlb[TRANSLATIONS];	/* of `space`; stale when the page table was changed since */
+	/* of `space`; stale when the page table was changed since */
+	struct translation tlb[TRANSLATIONS];
 	unsigned tlb_next;
 	char *windows, *windows_clean;	/* image of all NoC windows */
 	struct held held[HELD_MAX];
@@ -183,17 +191,21 @@ coro_hash(uint64_t value)
 }
 
 /* sched.c */
-void coro_op(enum op_kind kind, const char *file, int line, uint32_t value);	/* note it, and let another core run */
+/* note it, and let another core run */
+void coro_op(enum op_kind kind, const char *file, int line, uint32_t value);
 void coro_make_ready(struct coro_core *core);
-void coro_block(void);			/* the running core is no longer ready: run others until it is */
+/* the running core is no longer ready: run others until it is */
+void coro_block(void);
 void coro_sched_start(void);		/* from outside: run until the end */
 _Noreturn void coro_end(enum coro_end end, int status);	/* from inside: the run is over */
 
 /* switch.S */
 void coro_switch(void **save, void *load);
-_Noreturn void coro_jump_stack(void *stack_top, void (*fn)(void));	/* drop this stack, run fn on another */
+/* drop this stack, run fn on another */
+_Noreturn void coro_jump_stack(void *stack_top, void (*fn)(void));
 _Noreturn void coro_user_resume(const struct context *context);
-long coro_gate(void (*fn)(void));	/* save the user's registers in coro_now->frame, run fn on the kernel stack */
+/* save the user's registers in coro_now->frame, run fn on the kernel stack */
+long coro_gate(void (*fn)(void));
 extern char coro_user_first[];
 
 /* images.c */
@@ -205,7 +217,8 @@ void coro_load_images(struct coro_core *core);
 /* order.c */
 void coro_word_write(const struct coro_core *core, volatile uint32_t *place, uint32_t value);
 uint32_t coro_word_read(struct coro_core *core, volatile uint32_t *place);
-void coro_ordered(struct coro_core *core);	/* later loads come after everything that others see now */
+/* later loads come after everything that others see now */
+void coro_ordered(struct coro_core *core);
 void coro_hold_store(struct coro_core *core, volatile uint32_t *place, uint32_t value);
 void coro_hold_publish(struct coro_core *core, char *shared, const char *from, size_t len);
 bool coro_held_word(const struct coro_core *core, const volatile uint32_t *place, uint32_t *value);
@@ -218,7 +231,10 @@ void coro_forget_held(struct coro_core *core);
 void coro_full_order(struct coro_core *core);	/* what a fence does */
 void coro_disturb(void);		/* what memory may do by itself between two operations */
 
-/* sites.c: what the environment asks for, once (true: a mutant runs); note the place (true: it is switched off). */
+/*
+ * sites.c: what the environment asks for, once (true: a mutant runs); note the place (true: it is
+ * switched off).
+ */
 bool coro_sites_from_outside(void);
 bool coro_dropped(enum op_kind kind, const char *file, int line);
 extern const char *const coro_op_name[OP_KINDS];
@@ -227,8 +243,8 @@ extern const char *const coro_op_name[OP_KINDS];
 void coro_dump(void);
 
 /*
- * Say at once that a signal ends the program, in which run: what has been printed before may be lost. The second function has that
- * done, and gives signals a stack of their own.
+ * Say at once that a signal ends the program, in which run: what has been printed before may be
+ * lost. The second function has that done, and gives signals a stack of their own.
  */
 void coro_crashed(int signal, const void *at);
 void coro_catch_signals(void);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: the program around a kernel that has no test of its own (the HAL contract tests): runs it under many seeds.
+ * Coroutine back end: the program around a kernel that has no test of its own (the HAL contract
+ * tests): runs it under many seeds.
  *
  *	hal-test [--seed N] [--seeds COUNT] [--clusters N] [--cores N]
  *
- * SEED in the environment does what --seed does. The first seed prints what the kernel prints. Tests with a main replace this one.
+ * SEED in the environment does what --seed does. The first seed prints what the kernel prints.
+ * Tests with a main replace this one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +38,8 @@ parse(struct options *o, int argc, char **argv)
 		if (k == 0)
 			o->seeds = 1;
 	}
-	return o->clusters >= 1 && o->clusters <= CLUSTERS_MAX && o->cores >= 1 && o->clusters * o->cores <= CORES_MAX;
+	return o->clusters >= 1 && o->clusters <= CLUSTERS_MAX && o->cores >= 1 &&
+		o->clusters * o->cores <= CORES_MAX;
 }
 
 __attribute__((weak)) int
@@ -48,7 +51,8 @@ main(int argc, char **argv)
 	struct options o;
 
 	if (!parse(&o, argc, argv)) {
-		fprintf(stderr, "usage: %s [--seed N] [--seeds COUNT] [--clusters N] [--cores N]\n", argv[0]);
+		fprintf(stderr, "usage: %s [--seed N] [--seeds COUNT] [--clusters N] [--cores N]\n",
+			argv[0]);
 		return 2;
 	}
 	coro_record(&record, (unsigned)o.clusters, (unsigned)o.cores);
@@ -60,7 +64,8 @@ main(int argc, char **argv)
 		if (!coro_run(&config, &result, false))
 			return 1;
 		if (config.verbose)
-			printf("trace %016llx, %llu operations\n", (unsigned long long)result.trace, (unsigned long long)result.ops);
+			printf("trace %016llx, %llu operations\n", (unsigned long long)result.trace,
+				(unsigned long long)result.ops);
 		config.verbose = false;
 	}
 	printf("%lu seeds passed\n", o.seeds);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: the operations on memory that cores share. The shared copies (images.c) are what the 32-bit operations, publish and
- * acquire work on; plain reads and writes touch the running core's image only.
+ * Coroutine back end: the operations on memory that cores share. The shared copies (images.c) are
+ * what the 32-bit operations, publish and acquire work on; plain reads and writes touch the running
+ * core's image only.
  */
 #include <string.h>
 #include "internal.h"
@@ -20,7 +21,8 @@ find_view(const volatile void *p, struct view *v)
 	const char *at = (const char *)p;
 
 	if (at >= coro_now->windows && at < coro_now->windows + coro_machine.windows_bytes) {
-		*v = (struct view){coro_now->windows, coro_machine.windows, coro_now->windows_clean, coro_machine.windows_bytes};
+		*v = (struct view){coro_now->windows, coro_machine.windows, coro_now->windows_clean,
+			coro_machine.windows_bytes};
 		return true;
 	}
 	for (unsigned i = 0; i < c->regions; i++) {
@@ -180,7 +182,10 @@ acquire_part(const struct view *v, size_t offset, size_t len)
 	coro_copy(v->clean + offset, v->live + offset, len);
 }
 
-/* Nobody promises that more than a line is read or written at one moment: the bytes before `offset` + this, and the rest. */
+/*
+ * Nobody promises that more than a line is read or written at one moment: the bytes before `offset`
+ * + this, and the rest.
+ */
 static size_t
 first_part(size_t offset, size_t len, bool may_split)
 {
@@ -228,12 +233,17 @@ coro_acquire(const volatile void *p, size_t len, const char *file, int line)
 	acquire_part(&v, offset + first, len - first);
 }
 
-/* A cache may write dirty bytes back at any time: do it with one line of a region, of the pages that were written to. */
+/*
+ * A cache may write dirty bytes back at any time: do it with one line of a region, of the pages
+ * that were written to.
+ */
 static void
 write_back_line(const struct region *r)
 {
 	const struct piece *p = &r->active[coro_draw((uint32_t)r->active_count)];
-	size_t line = p->offset + coro_draw((uint32_t)(p->len + HAL_CACHE_LINE - 1) / HAL_CACHE_LINE) * HAL_CACHE_LINE;
+	size_t line =
+		p->offset + coro_draw((uint32_t)(p->len + HAL_CACHE_LINE - 1) / HAL_CACHE_LINE) *
+		HAL_CACHE_LINE;
 	char *clean = r->clean[coro_now->core];
 
 	for (size_t i = line; i < line + HAL_CACHE_LINE && i < p->offset + p->len; i++)
@@ -247,13 +257,15 @@ coro_disturb(void)
 	struct coro_cluster *c = own_cluster();
 	struct coro_core *any;
 
-	if ((coro_machine.stores_max > 0 || coro_machine.lazy_publishes) && coro_draw(coro_machine.store_laziness) == 0) {
+	if ((coro_machine.stores_max > 0 || coro_machine.lazy_publishes) &&
+		coro_draw(coro_machine.store_laziness) == 0) {
 		any = &coro_machine.core[coro_draw(coro_machine.cores)];
 		if (any->state != CORE_DEAD)
 			coro_drain_one(any);
 	}
 	/* what waits would come after bytes that were written later */
-	if (coro_machine.early_writeback && coro_now->held_count == 0 && c->regions > 0 && coro_draw(4) == 0) {
+	if (coro_machine.early_writeback && coro_now->held_count == 0 && c->regions > 0 &&
+		coro_draw(4) == 0) {
 		struct region *r = &c->region[coro_draw(c->regions)];
 
 		if (!r->ended && r->active_count > 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: what the order of memory may be. A core's 32-bit stores and its publishes wait here until they are carried out: a
- * store behind everything that came before it, a publish (in weak seeds) behind nothing but an earlier one of the same bytes. In weak
- * seeds a load may have been done early: it sees what a word held at some moment since the last look or full order of its core.
+ * Coroutine back end: what the order of memory may be. A core's 32-bit stores and its publishes
+ * wait here until they are carried out: a store behind everything that came before it, a publish
+ * (in weak seeds) behind nothing but an earlier one of the same bytes. In weak seeds a load may
+ * have been done early: it sees what a word held at some moment since the last look or full order
+ * of its core.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,8 @@
 void
 coro_word_write(const struct coro_core *core, volatile uint32_t *place, uint32_t value)
 {
-	coro_machine.write[coro_machine.writes++ % WRITES_KEPT] = (struct word_write){place, *place, core};
+	coro_machine.write[coro_machine.writes++ % WRITES_KEPT] =
+		(struct word_write){place, *place, core};
 	*place = value;
 }
 
@@ -23,7 +26,10 @@ coro_ordered(struct coro_core *core)
 	core->looked = coro_machine.writes;
 }
 
-/* Go back through the writes since the last look, as far as chance wants, but not beyond an own one. */
+/*
+ * Go back through the writes since the last look, as far as chance wants, but not beyond an own
+ * one.
+ */
 uint32_t
 coro_word_read(struct coro_core *core, volatile uint32_t *place)
 {
@@ -74,7 +80,10 @@ carry_out(struct coro_core *core, unsigned i)
 	free(h.bytes);
 }
 
-/* What may be seen next: a store when it is the oldest of all, a publish when no earlier one overlaps it. */
+/*
+ * What may be seen next: a store when it is the oldest of all, a publish when no earlier one
+ * overlaps it.
+ */
 static unsigned
 may_go(const struct coro_core *core)
 {
@@ -159,16 +168,21 @@ coro_held_word(const struct coro_core *core, const volatile uint32_t *place, uin
 	return false;
 }
 
-/* A core sees its own publishes, also those that nobody else sees yet: copy them over `live`, which shows `len` bytes at `shared`. */
+/*
+ * A core sees its own publishes, also those that nobody else sees yet: copy them over `live`, which
+ * shows `len` bytes at `shared`.
+ */
 void
 coro_show_own(const struct coro_core *core, char *live, const char *shared, size_t len)
 {
 	for (unsigned i = 0; i < core->held_count; i++) {
 		const struct held *h = &core->held[i];
 		const char *first = h->shared > shared ? h->shared : shared;
-		const char *end = h->shared + h->len < shared + len ? h->shared + h->len : shared + len;
+		const char *end = h->shared + h->len < shared + len ? h->shared + h->len :
+			shared + len;
 
 		if (!is_store(h) && first < end)
-			coro_copy(live + (first - shared), h->bytes + (first - h->shared), (size_t)(end - first));
+			coro_copy(live + (first - shared), h->bytes + (first - h->shared),
+				(size_t)(end - first));
 	}
 }

@@ -10,10 +10,13 @@ size_t noc_window_bytes(const struct boot_record *record);	/* hal/noc/shm */
 void
 coro_record(struct boot_record *record, unsigned clusters, unsigned cores)
 {
-	*record = (struct boot_record){.magic = BOOT_MAGIC, .version = BOOT_VERSION, .bytes = sizeof(*record), .clusters = clusters,
-		.mailbox_ports = 4, .portal_ports = 2, .portal_unit_bytes = 256, .flags = BOOT_NO_INIT | BOOT_QUIET};
+	*record = (struct boot_record){.magic = BOOT_MAGIC, .version = BOOT_VERSION,
+		.bytes = sizeof(*record), .clusters = clusters,
+		.mailbox_ports = 4, .portal_ports = 2, .portal_unit_bytes = 256,
+		.flags = BOOT_NO_INIT | BOOT_QUIET};
 	for (unsigned i = 0; i < clusters; i++) {
-		record->cluster[i] = (struct boot_cluster){.mem_bytes = 1 << 20, .cores = cores, .first_core = i * cores,
+		record->cluster[i] = (struct boot_cluster){.mem_bytes = 1 << 20, .cores = cores,
+			.first_core = i * cores,
 			.incarnation = 1 + i};
 		for (unsigned k = 0; k < cores; k++)
 			record->roles[i * cores + k] = k == 0 ? ROLE_KC : ROLE_AC;

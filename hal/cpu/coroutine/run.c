@@ -34,7 +34,8 @@ core_begin(void)
 static char *
 new_stack(void)
 {
-	char *p = mmap(NULL, STACK_BYTES + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *p = mmap(NULL, STACK_BYTES + 4096, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED || mprotect(p, 4096, PROT_NONE) != 0) {
 		perror("coroutine stack");
@@ -51,7 +52,8 @@ reset_core(struct coro_core *core, unsigned cluster, unsigned number)
 	void **sp;
 
 	coro_forget_held(core);
-	*core = (struct coro_core){.cluster = cluster, .core = number, .stack = old.stack, .windows = old.windows,
+	*core = (struct coro_core){.cluster = cluster, .core = number, .stack = old.stack,
+		.windows = old.windows,
 		.windows_clean = old.windows_clean};
 	core->index = (unsigned)(core - coro_machine.core);
 	core->tick = HAL_FOREVER;
@@ -146,12 +148,17 @@ set_up(const struct coro_config *config, struct coro_result *result)
 static void
 explain(const struct coro_config *config, const struct coro_result *result)
 {
-	printf("seed %llu (%s, store buffer %u%s%s%s%s%s): %s%s%s\n", (unsigned long long)config->seed,
-		strategy_name[coro_machine.strategy], coro_machine.stores_max, coro_machine.cold ? ", cold" : "",
-		coro_machine.lazy_publishes ? ", lazy publishes" : "", coro_machine.early_loads ? ", early loads" : "",
+	printf("seed %llu (%s, store buffer %u%s%s%s%s%s): %s%s%s\n",
+		(unsigned long long)config->seed,
+		strategy_name[coro_machine.strategy], coro_machine.stores_max,
+		coro_machine.cold ? ", cold" : "",
+		coro_machine.lazy_publishes ? ", lazy publishes" : "",
+		coro_machine.early_loads ? ", early loads" : "",
 		coro_machine.early_writeback ? ", early write-back" : "",
-		coro_machine.spurious ? ", spurious wake-ups" : "", end_name[result->end], result->why[0] ? ": " : "", result->why);
-	printf("ended with status %d after %llu operations, trace %016llx\n", result->status, (unsigned long long)result->ops,
+		coro_machine.spurious ? ", spurious wake-ups" : "", end_name[result->end],
+		result->why[0] ? ": " : "", result->why);
+	printf("ended with status %d after %llu operations, trace %016llx\n", result->status,
+		(unsigned long long)result->ops,
 		(unsigned long long)result->trace);
 	coro_dump();
 	if (config->dump != NULL)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: the scheduler. Between two HAL operations of a core any other ready core may run; which one is drawn from the
- * seed by one of several strategies, each good at another kind of bug.
+ * Coroutine back end: the scheduler. Between two HAL operations of a core any other ready core may
+ * run; which one is drawn from the seed by one of several strategies, each good at another kind of
+ * bug.
  */
 #include "internal.h"
 
@@ -123,7 +124,10 @@ not_ready(struct coro_core *core, enum coro_state state)
 	coro_machine.ready[i] = coro_machine.ready[--coro_machine.ready_count];
 }
 
-/* Wake the cores whose time has come; with `jump`, go to the next such time. False if nobody waits for a time. */
+/*
+ * Wake the cores whose time has come; with `jump`, go to the next such time. False if nobody waits
+ * for a time.
+ */
 static bool
 wake_by_time(bool jump)
 {

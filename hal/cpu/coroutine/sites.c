@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: places. Operations that a protocol could have forgotten are noted by file and line, and one of them may be
- * switched off: a good test then fails.
+ * Coroutine back end: places. Operations that a protocol could have forgotten are noted by file and
+ * line, and one of them may be switched off: a good test then fails.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,13 @@
 #define SITES_MAX 1024
 
 const char *const coro_op_name[OP_KINDS] = {
-	"nothing", "load", "store", "add", "cas", "fence", "publish", "acquire", "wait_begin", "wait_cancel", "wait", "notify",
+	"nothing", "load", "store", "add", "cas", "fence", "publish", "acquire", "wait_begin",
+	"wait_cancel", "wait", "notify",
 	"interrupt", "arm", "user_enter", "trap", "user", "copy", "clock", "point",
 };
 
-static const enum op_kind mutable_kinds[] = {OP_PUBLISH, OP_ACQUIRE, OP_FENCE, OP_NOTIFY, OP_INTERRUPT, OP_ARM,
+static const enum op_kind mutable_kinds[] =
+	{OP_PUBLISH, OP_ACQUIRE, OP_FENCE, OP_NOTIFY, OP_INTERRUPT, OP_ARM,
 	OP_WAIT_BEGIN};
 
 struct site {
@@ -43,7 +45,8 @@ static void
 note(enum op_kind kind, const char *file, int line)
 {
 	for (unsigned i = 0; i < sites.count; i++)
-		if (sites.site[i].line == line && sites.site[i].kind == kind && sites.site[i].file == file)
+		if (sites.site[i].line == line && sites.site[i].kind == kind &&
+			sites.site[i].file == file)
 			return;
 	if (sites.count < SITES_MAX)
 		sites.site[sites.count++] = (struct site){kind, line, file};
@@ -63,7 +66,8 @@ static enum op_kind
 kind_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(mutable_kinds) / sizeof(mutable_kinds[0]); i++)
-		if (strlen(coro_op_name[mutable_kinds[i]]) == len && strncmp(coro_op_name[mutable_kinds[i]], name, len) == 0)
+		if (strlen(coro_op_name[mutable_kinds[i]]) == len &&
+			strncmp(coro_op_name[mutable_kinds[i]], name, len) == 0)
 			return mutable_kinds[i];
 	return OP_NONE;
 }
@@ -81,7 +85,8 @@ coro_mutate(const char *place)
 	if (file == NULL || line == file || (size_t)(line - file) > sizeof(sites.off_file))
 		return false;
 	snprintf(sites.off_file, sizeof(sites.off_file), "%.*s", (int)(line - file - 1), file + 1);
-	sites.off = (struct site){kind_of(place, (size_t)(file - place)), atoi(line + 1), sites.off_file};
+	sites.off = (struct site){kind_of(place, (size_t)(file - place)), atoi(line + 1),
+		sites.off_file};
 	return sites.off.kind != OP_NONE && sites.off.line > 0;
 }
 
@@ -90,7 +95,8 @@ coro_site(unsigned i, char *text, size_t size, const char **file)
 {
 	if (i >= sites.count)
 		return false;
-	snprintf(text, size, "%s:%s:%d", coro_op_name[sites.site[i].kind], sites.site[i].file, sites.site[i].line);
+	snprintf(text, size, "%s:%s:%d", coro_op_name[sites.site[i].kind], sites.site[i].file,
+		sites.site[i].line);
 	if (file != NULL)
 		*file = sites.site[i].file;
 	return true;

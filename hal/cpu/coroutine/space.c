@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: address spaces as tables in software. Three levels of 512 entries in pages from the kernel; an entry holds
- * the address of the next table or of a page (large pages: in the second level) and its protection.
+ * Coroutine back end: address spaces as tables in software. Three levels of 512 entries in pages
+ * from the kernel; an entry holds the address of the next table or of a page (large pages: in the
+ * second level) and its protection.
  */
 #include <string.h>
 #include <abi/errors.h>
@@ -46,7 +47,8 @@ page_bytes(int prot)
 int
 hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 {
-	*s = (struct hal_space){.first = FIRST, .limit = LIMIT, .take = src->take, .give = src->give, .ctx = src->ctx};
+	*s = (struct hal_space){.first = FIRST, .limit = LIMIT, .take = src->take,
+		.give = src->give, .ctx = src->ctx};
 	s->root = s->take(s->ctx);
 	return s->root == NULL ? -E_NOMEM : 0;
 }
@@ -101,7 +103,10 @@ find_leaf(struct hal_space *s, uintptr_t addr, int *level)
 	return NULL;
 }
 
-/* The entry of addr at a level, with the tables above it made if `make`; NULL: no memory, or no table. *blocked: a large page is there. */
+/*
+ * The entry of addr at a level, with the tables above it made if `make`; NULL: no memory, or no
+ * table. *blocked: a large page is there.
+ */
 static uint64_t *
 find_entry(struct hal_space *s, uintptr_t addr, int level, bool *blocked)
 {
@@ -130,7 +135,8 @@ find_entry(struct hal_space *s, uintptr_t addr, int level, bool *blocked)
 static bool
 range_ok(const struct hal_space *s, uintptr_t addr, size_t count, size_t page)
 {
-	return addr % page == 0 && addr >= s->first && addr < s->limit && count <= (s->limit - addr) / page;
+	return addr % page == 0 && addr >= s->first && addr < s->limit &&
+		count <= (s->limit - addr) / page;
 }
 
 static bool
@@ -212,7 +218,8 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 		return error;
 	coro_op(OP_POINT, __FILE__, __LINE__, 0);	/* other cores see each change of a table */
 	for (size_t i = 0; i < count; i++)
-		*find_entry(s, addr + i * page, level, &blocked) = (paddr + i * page) | VALID | (unsigned)(prot | HAL_MAY(prot & RIGHTS));
+		*find_entry(s, addr + i * page, level, &blocked) = (paddr + i * page) | VALID |
+			(unsigned)(prot | HAL_MAY(prot & RIGHTS));
 	return 0;
 }
 
@@ -339,7 +346,10 @@ move(char *user, char *host, size_t len, bool write)
 		memcpy(host, user, len);
 }
 
-/* What the page table says now, remembered in place of the oldest translation. NULL: not with this right. */
+/*
+ * What the page table says now, remembered in place of the oldest translation. NULL: not with this
+ * right.
+ */
 static struct translation *
 walk(uintptr_t addr, uint64_t right)
 {
@@ -355,7 +365,10 @@ walk(uintptr_t addr, uint64_t right)
 	return t;
 }
 
-/* What the core believes about addr, true or not; a right that it does not know of is looked up. NULL: none. */
+/*
+ * What the core believes about addr, true or not; a right that it does not know of is looked up.
+ * NULL: none.
+ */
 static struct translation *
 translate(uintptr_t addr, uint64_t right)
 {
@@ -371,7 +384,10 @@ translate(uintptr_t addr, uint64_t right)
 	return walk(addr, right);
 }
 
-/* Copy between user and kernel, page by page; -E_FAULT at the first page without the right. No host memory: only look whether it would do. */
+/*
+ * Copy between user and kernel, page by page; -E_FAULT at the first page without the right. No host
+ * memory: only look whether it would do.
+ */
 int
 coro_user_access(uintptr_t addr, void *host, size_t len, bool write)
 {
@@ -384,7 +400,9 @@ coro_user_access(uintptr_t addr, void *host, size_t len, bool write)
 		size_t rest, part;
 
 		if (t == NULL) {
-			coro_now->unreached = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = write, .addr = addr};
+			coro_now->unreached =
+				(struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS,
+				.write = write, .addr = addr};
 			return -E_FAULT;
 		}
 		rest = t->bytes - (addr - t->page);

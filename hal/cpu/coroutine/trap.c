@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: user threads. A user program is host code on its own stack; it enters the kernel at coro_kcall, at
- * coro_user_point if an interrupt is pending, and where coro_user_load32/store32 fault.
+ * Coroutine back end: user threads. A user program is host code on its own stack; it enters the
+ * kernel at coro_kcall, at coro_user_point if an interrupt is pending, and where
+ * coro_user_load32/store32 fault.
  */
 #include <string.h>
 #include <abi/errors.h>
@@ -92,7 +93,10 @@ is_interrupted(struct hal_trap *t)
 	return true;
 }
 
-/* Runs on the fresh kernel stack: go to the current user thread, or back into the kernel at once if an interrupt is pending. */
+/*
+ * Runs on the fresh kernel stack: go to the current user thread, or back into the kernel at once if
+ * an interrupt is pending.
+ */
 static void
 leave(void)
 {
@@ -126,7 +130,8 @@ hal_frame_resume(struct hal_frame *f)
 }
 
 void
-hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t, uintptr_t entry, uintptr_t stack)
+hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t,
+	uintptr_t entry, uintptr_t stack)
 {
 	uintptr_t at = (stack - sizeof(struct handler_event)) & ~(uintptr_t)15;
 	struct handler_event e;
@@ -139,7 +144,8 @@ hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_tra
 }
 
 /*
- * The short cut, tried at random. The frame is said to hold number, arguments and pc only: everything else is garbage meanwhile.
+ * The short cut, tried at random. The frame is said to hold number, arguments and pc only:
+ * everything else is garbage meanwhile.
  */
 static bool
 answered_fast(struct hal_frame *f)
@@ -205,7 +211,8 @@ trap(const struct hal_trap *t)
 }
 
 long
-coro_kcall(unsigned long number, unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3, unsigned long a4,
+coro_kcall(unsigned long number, unsigned long a0, unsigned long a1, unsigned long a2,
+	unsigned long a3, unsigned long a4,
 	unsigned long a5)
 {
 	struct hal_frame *f = coro_now->frame;
@@ -232,7 +239,8 @@ coro_user_point(void)
 	struct hal_trap interrupt = {0};
 
 	coro_op(OP_USER, "user", 0, 0);
-	if (coro_now->tick != HAL_FOREVER && coro_now->tick > coro_machine.clock_ns && coro_draw(TICK_POINTS) == 0)
+	if (coro_now->tick != HAL_FOREVER && coro_now->tick > coro_machine.clock_ns &&
+		coro_draw(TICK_POINTS) == 0)
 		coro_machine.clock_ns = coro_now->tick;
 	if (is_interrupted(&interrupt))
 		trap(&interrupt);
@@ -249,7 +257,8 @@ static void
 access_word(uintptr_t addr, uint32_t *value, bool write)
 {
 	while (coro_user_access(addr, value, sizeof(*value), write) != 0)
-		trap(&(struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = write, .addr = addr});
+		trap(&(struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = write,
+			.addr = addr});
 }
 
 uint32_t
@@ -312,7 +321,8 @@ int
 hal_user_load32(uintptr_t from_user, uint32_t *value)
 {
 	if (from_user % sizeof(*value) != 0) {
-		coro_now->unreached = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ALIGN, .addr = from_user};
+		coro_now->unreached = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ALIGN,
+			.addr = from_user};
 		return -E_FAULT;
 	}
 	coro_op(OP_COPY, __FILE__, __LINE__, sizeof(*value));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies between kernel and user memory. User memory is whatever the process can reach (a libc's heap is not in the space), but for the
- * kernel's own view of the cluster and of the NoC: a wild pointer must not destroy the kernel by way of a kernel call.
+ * Copies between kernel and user memory. User memory is whatever the process can reach (a libc's
+ * heap is not in the space), but for the kernel's own view of the cluster and of the NoC: a wild
+ * pointer must not destroy the kernel by way of a kernel call.
  */
 #include <abi/layout.h>
 #include "hosted.h"
@@ -49,7 +50,8 @@ hal_user_fault(struct hal_trap *t)
 {
 	const struct host_core *c = host_core_self();
 
-	*t = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = c->copy_write, .addr = c->copy_fault};
+	*t = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = c->copy_write,
+		.addr = c->copy_fault};
 }
 
 int
@@ -74,7 +76,8 @@ hal_user_probe(uintptr_t to_user, size_t len)
 {
 	if (!is_user(to_user, len))
 		return no_access(to_user, true);
-	return outcome(host_touch((void *)to_user, (void *)(to_user + len - 1)), to_user, len, true);
+	return outcome(host_touch((void *)to_user, (void *)(to_user + len - 1)), to_user, len,
+		true);
 }
 
 int
@@ -82,5 +85,6 @@ hal_user_load32(uintptr_t from_user, uint32_t *value)
 {
 	if (!is_user(from_user, sizeof(*value)))
 		return no_access(from_user, false);
-	return outcome(host_load32((const volatile uint32_t *)from_user, value), from_user, sizeof(*value), false);
+	return outcome(host_load32((const volatile uint32_t *)from_user, value), from_user,
+		sizeof(*value), false);
 }

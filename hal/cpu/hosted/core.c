@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cores as host threads. Core 0 is the process's first thread, the others are created when the kernel starts them. Application cores are
- * pinned if the machine description fits the host; all others float and take no CPU time while they wait.
+ * Cores as host threads. Core 0 is the process's first thread, the others are created when the
+ * kernel starts them. Application cores are pinned if the machine description fits the host; all
+ * others float and take no CPU time while they wait.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -47,7 +48,8 @@ pin(unsigned core)
 		return;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	host_call3(SYS_sched_setaffinity, 0, sizeof(set), &set);	/* a refusal costs speed only */
+	/* a refusal costs speed only */
+	host_call3(SYS_sched_setaffinity, 0, sizeof(set), &set);
 }
 
 static void
@@ -79,13 +81,17 @@ host_core_attach(unsigned core)
 		host_refuse("no memory for signal stacks");
 	host_signal_stack_use(c);
 	hal_add32(&host.machine->control->awake, 1);
-	hal_store32(&c->tid, (uint32_t)host_call1(SYS_gettid, 0));	/* from here on the core can be interrupted */
+	/* from here on the core can be interrupted */
+	hal_store32(&c->tid, (uint32_t)host_call1(SYS_gettid, 0));
 	if (core == 0)
 		hal_store32(&host.machine->control->home[host.cluster], c->tid);
 }
 
 #if HOST_TRAP_LOOP
-/* The trap loop: hal_user_enter jumps to its head (LOOP_USER), traps come back from host_run_user; hal_call_again is LOOP_CALL. */
+/*
+ * The trap loop: hal_user_enter jumps to its head (LOOP_USER), traps come back from host_run_user;
+ * hal_call_again is LOOP_CALL.
+ */
 static _Noreturn void
 trap_loop(struct host_core *c)
 {
@@ -147,7 +153,8 @@ hal_core_start(unsigned core, void *arg)
 }
 
 _Static_assert(offsetof(struct host_core, frame) == CORE_FRAME, "gate.h");
-_Static_assert(offsetof(struct host_core, local) == CORE_LOCAL && CORE_LOCAL == HOST_CORE_LOCAL, "gate.h");
+_Static_assert(offsetof(struct host_core, local) == CORE_LOCAL && CORE_LOCAL == HOST_CORE_LOCAL,
+	"gate.h");
 _Static_assert(offsetof(struct host_core, stack) == CORE_STACK, "gate.h");
 _Static_assert(offsetof(struct host_core, fs) == CORE_FS, "gate.h");
 _Static_assert(offsetof(struct host_core, host_fs) == CORE_HOST_FS, "gate.h");
@@ -155,6 +162,7 @@ _Static_assert(offsetof(struct host_core, fpctl) == CORE_FPCTL, "gate.h");
 _Static_assert(offsetof(struct host_core, tid) == CORE_TID, "gate.h");
 _Static_assert(offsetof(struct host_core, in_kernel) == CORE_IN_KERNEL, "gate.h");
 _Static_assert(offsetof(struct host_core, pending) == CORE_PENDING, "gate.h");
-_Static_assert(offsetof(struct host_core, tick) == CORE_TICK && CORE_TICK == CORE_PENDING + 4 && CORE_PENDING % 8 == 0, "gate.h");
+_Static_assert(offsetof(struct host_core, tick) == CORE_TICK && CORE_TICK == CORE_PENDING + 4 &&
+	CORE_PENDING % 8 == 0, "gate.h");
 _Static_assert(offsetof(struct host_core, fsgsbase) == CORE_FSGSBASE, "gate.h");
 _Static_assert(offsetof(struct host_core, trap) == CORE_TRAP, "gate.h");

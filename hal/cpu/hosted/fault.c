@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Linux signals as traps. A fault of a user thread enters the kernel as TRAP_FAULT, one inside a copy ends the copy, any other one inside
- * the kernel is a panic. hal_interrupt's signal enters the kernel as TRAP_DOORBELL if it finds a user thread running, the timer's as
- * TRAP_TIMER; its frame stays on that thread's own stack, so that the thread can go on at any time and on any core.
+ * Linux signals as traps. A fault of a user thread enters the kernel as TRAP_FAULT, one inside a
+ * copy ends the copy, any other one inside the kernel is a panic. hal_interrupt's signal enters the
+ * kernel as TRAP_DOORBELL if it finds a user thread running, the timer's as TRAP_TIMER; its frame
+ * stays on that thread's own stack, so that the thread can go on at any time and on any core.
  *
- * Handlers run on foreign stacks and leave them without returning: nothing here may be followed by a sanitizer.
+ * Handlers run on foreign stacks and leave them without returning: nothing here may be followed by
+ * a sanitizer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +31,10 @@ struct kernel_sigaction {
 #define SIGSET_BYTES 8
 #define BIT(sig) (1ul << ((sig) - 1))
 
-/* A signal frame as Linux pushes it: its ucontext, which is shorter than libc's, and the siginfo; somewhere above them the vector registers. */
+/*
+ * A signal frame as Linux pushes it: its ucontext, which is shorter than libc's, and the siginfo;
+ * somewhere above them the vector registers.
+ */
 #define FRAME_BYTES (304 + 128)
 #define VECTOR_ALIGN 64
 #define VECTOR_SAID 464
@@ -41,7 +46,8 @@ static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SI
 static void
 install(int sig, unsigned long flags, unsigned long mask)
 {
-	struct kernel_sigaction action = {.handler = host_signal, .restorer = host_signal_return, .mask = mask,
+	struct kernel_sigaction action = {.handler = host_signal, .restorer = host_signal_return,
+		.mask = mask,
 		.flags = flags | SA_SIGINFO | KERNEL_SA_RESTORER};
 
 	host_call4(SYS_rt_sigaction, sig, &action, NULL, SIGSET_BYTES);
@@ -79,7 +85,8 @@ use_signal_stack(struct host_core *c, unsigned which)
 bool
 host_signal_stacks_make(struct host_core *c)
 {
-	long both = host_call6(SYS_mmap, 0, 2 * HOST_SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	long both = host_call6(SYS_mmap, 0, 2 * HOST_SIGNAL_STACK, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		-1, 0);
 
 	if (both < 0)
@@ -133,13 +140,18 @@ stop_thread(struct host_core *c, const ucontext_t *uc, uintptr_t fs)
 	c->fpctl = (uint64_t)HOST_UNKNOWN;
 }
 
-/* Bytes of the floating-point and vector registers in a signal frame: Linux says so in the part that it leaves to software. */
+/*
+ * Bytes of the floating-point and vector registers in a signal frame: Linux says so in the part
+ * that it leaves to software.
+ */
 HOST_RAW static size_t
 vector_bytes(const void *registers)
 {
-	const struct { uint32_t magic, bytes; } *said = (const void *)((const char *)registers + VECTOR_SAID);
+	const struct { uint32_t magic, bytes; } *said =
+		(const void *)((const char *)registers + VECTOR_SAID);
 
-	return said->magic == VECTOR_MAGIC && said->bytes <= HOST_SIGNAL_STACK ? said->bytes : VECTOR_LEAST;
+	return said->magic == VECTOR_MAGIC && said->bytes <= HOST_SIGNAL_STACK ? said->bytes :
+		VECTOR_LEAST;
 }
 
 HOST_RAW bool
@@ -173,7 +185,9 @@ restart_leave(struct host_core *c, ucontext_t *uc)
 	return 1;
 }
 
-/* Did the signal find a user thread? If not, it is noted in `later`; *mark: what in_kernel becomes. */
+/*
+ * Did the signal find a user thread? If not, it is noted in `later`; *mark: what in_kernel becomes.
+ */
 HOST_RAW static bool
 found_user(struct host_core *c, ucontext_t *uc, uint32_t *later, int *mark)
 {
@@ -224,12 +238,16 @@ faulted(int sig, const siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_
 		host_kernel_fault(sig, info->si_addr, regs_pc(uc), regs_frame(uc));
 	stop_thread(c, uc, fs);
 	use_signal_stack(c, !c->signal_now);
-	c->fault = (struct hal_trap){.kind = TRAP_FAULT, .cause = cause_of(sig, info), .write = regs_access(uc),
+	c->fault = (struct hal_trap){.kind = TRAP_FAULT, .cause = cause_of(sig, info),
+		.write = regs_access(uc),
 		.addr = sig == SIGABRT ? 0 : (uintptr_t)info->si_addr};
 	host_enter_from_signal(&c->fault);
 }
 
-/* Called by gate.S with the core marked as in the kernel. Returns what the mark becomes, or enters the kernel. */
+/*
+ * Called by gate.S with the core marked as in the kernel. Returns what the mark becomes, or enters
+ * the kernel.
+ */
 HOST_RAW int
 host_signal_c(int sig, siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_t fs)
 {
@@ -246,7 +264,10 @@ host_signal_c(int sig, siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_
 	return faulted(sig, info, uc, was_kernel, fs);
 }
 
-/* A signal for a host thread that a program made itself: the kernel knows nothing of it, so its fault ends the cluster. */
+/*
+ * A signal for a host thread that a program made itself: the kernel knows nothing of it, so its
+ * fault ends the cluster.
+ */
 HOST_RAW void
 host_signal_foreign(int sig, siginfo_t *info, ucontext_t *uc)
 {
@@ -258,7 +279,8 @@ host_signal_foreign(int sig, siginfo_t *info, ucontext_t *uc)
 	if (sig == HOST_INTERRUPT || sig == HOST_TICK || sig == HOST_DUMP)
 		return;
 	len = (size_t)fmt_print(text, sizeof(text), "atoll: cluster %u: signal %d in a thread that the program made, at %lx, address %lx\n",
-		host.cluster, sig, (unsigned long)regs_pc(uc), (unsigned long)(uintptr_t)info->si_addr);
+		host.cluster, sig, (unsigned long)regs_pc(uc),
+		(unsigned long)(uintptr_t)info->si_addr);
 	host_write(2, text, len);
 	host_exit(HOST_PANICKED, 128 + sig);
 }

@@ -38,7 +38,8 @@ hal_frame_to_context(const struct hal_frame *f, struct context *c)
 int
 hal_context_ok(const struct context *c)
 {
-	return c->pc != 0 && c->pc < USER_LIMIT && c->sp != 0 && c->sp < USER_LIMIT && c->tls < USER_LIMIT;
+	return c->pc != 0 && c->pc < USER_LIMIT && c->sp != 0 && c->sp < USER_LIMIT &&
+		c->tls < USER_LIMIT;
 }
 
 unsigned long
@@ -87,7 +88,10 @@ hal_user_gate(void)
 	return (uintptr_t)host_gate;
 }
 
-/* A thread that a signal stopped goes on by a signal frame, which would also bring back the signal stack of the core it ran on. */
+/*
+ * A thread that a signal stopped goes on by a signal frame, which would also bring back the signal
+ * stack of the core it ran on.
+ */
 static void
 adopt_signal_frame(struct host_core *c, const struct hal_frame *f)
 {
@@ -112,9 +116,13 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 #endif
 }
 
-/* What Linux pushed at a fault lies on the core's stack for that: it moves to the handler's, so that others of the core may fault. */
+/*
+ * What Linux pushed at a fault lies on the core's stack for that: it moves to the handler's, so
+ * that others of the core may fault.
+ */
 void
-hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t, uintptr_t entry, uintptr_t stack)
+hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t,
+	uintptr_t entry, uintptr_t stack)
 {
 	bool moved = f->stopped <= STOPPED_GATE || host_signal_frame_move(&f->stopped, &stack);
 	struct hal_trap unwritten;

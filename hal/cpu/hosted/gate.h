@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between gate.S and the C code: offsets of what the assembly touches, and the symbols it exports. Read by both.
+ * Between gate.S and the C code: offsets of what the assembly touches, and the symbols it exports.
+ * Read by both.
  */
 #ifndef HOSTED_GATE_H
 #define HOSTED_GATE_H
@@ -40,8 +41,9 @@
 #define HOST_UNKNOWN (-1)		/* core->fs, core->fpctl: load it in any case */
 
 /*
- * The kernel uses no thread-local data, so it can run with the user thread's pointer loaded, which saves two switches per call. The
- * sanitizers do use it: then the host thread's own pointer is loaded while the kernel runs.
+ * The kernel uses no thread-local data, so it can run with the user thread's pointer loaded, which
+ * saves two switches per call. The sanitizers do use it: then the host thread's own pointer is
+ * loaded while the kernel runs.
  */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HOST_SWITCH_FS 1
@@ -50,8 +52,8 @@
 #endif
 
 /*
- * The thread sanitizer follows calls and returns: under it the kernel is entered from a loop in C and left by longjmp, instead of by
- * dropping its stack.
+ * The thread sanitizer follows calls and returns: under it the kernel is entered from a loop in C
+ * and left by longjmp, instead of by dropping its stack.
  */
 #if defined(__SANITIZE_THREAD__)
 #define HOST_TRAP_LOOP 1
@@ -76,10 +78,15 @@ _Noreturn void host_leave(void);
 /* Drop this stack and run kernel_trap(core->frame, t) on the kernel stack. */
 _Noreturn void host_enter(const struct hal_trap *t);
 
-/* The same from a signal handler: signals that were held back come when the kernel stack is in use. */
+/*
+ * The same from a signal handler: signals that were held back come when the kernel stack is in use.
+ */
 _Noreturn void host_enter_from_signal(const struct hal_trap *t);
 
-/* The trap loop of HOST_TRAP_LOOP: leave to core->frame and return at the next trap, whose cause is in core->trap. */
+/*
+ * The trap loop of HOST_TRAP_LOOP: leave to core->frame and return at the next trap, whose cause is
+ * in core->trap.
+ */
 void host_run_user(void);
 
 /* Copy that a fault ends early. Returns 0, or -1 after a fault. */
@@ -97,7 +104,8 @@ void host_fs_set(uintptr_t fs);
 
 /* Borders of the pieces of assembly that a signal handler must recognise. */
 extern const char host_gate_begin[], host_gate_end[];	/* all of it but the copies */
-extern const char host_leave_begin[], host_leave_end[];	/* on the way to the user thread core->frame; may be started again */
+/* on the way to the user thread core->frame; may be started again */
+extern const char host_leave_begin[], host_leave_end[];
 extern const char host_copy_begin[], host_copy_end[];
 extern const char host_copy_fault[];
 

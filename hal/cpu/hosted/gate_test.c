@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The call gate, thread switches, faults and interrupts of the hosted port, under the kernel of kernel_test.h: core 0 interrupts the
- * threads that it has given to core 1.
+ * The call gate, thread switches, faults and interrupts of the hosted port, under the kernel of
+ * kernel_test.h: core 0 interrupts the threads that it has given to core 1.
  *
- * needs: hal/cpu/hosted/gate.S hal/cpu/hosted/core.c hal/cpu/hosted/wait.c hal/cpu/hosted/fault.c hal/cpu/hosted/frame.c
+ * needs: hal/cpu/hosted/gate.S hal/cpu/hosted/core.c hal/cpu/hosted/wait.c hal/cpu/hosted/fault.c
+ * hal/cpu/hosted/frame.c
  *	hal/cpu/hosted/guest.c hal/cpu/hosted/host.c hal/cpu/hosted/timer.c
  *	hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/board/linux/place.c hal/noc/shm/noc.c
  *	hal/cpu/hosted/panic.c hal/noc/shm/window.c hal/noc/shm/events.c base/elf.c base/fmt.c base/str.c
@@ -82,7 +83,8 @@ test_threads_keep_their_stack_thread_pointer_and_rounding_mode_over_yields(void)
 	uint64_t begin = hal_clock_ns();
 
 	run(THREADS, user_yields, NULL);
-	printf("# yield %llu ns\n", (unsigned long long)((hal_clock_ns() - begin) / (THREADS * ROUNDS)));
+	printf("# yield %llu ns\n",
+		(unsigned long long)((hal_clock_ns() - begin) / (THREADS * ROUNDS)));
 	expect(job.exit_value == 7);
 	for (int i = 0; i < THREADS; i++)
 		expect(turns[i] == ROUNDS);
@@ -197,7 +199,10 @@ interrupt_until(const uint32_t *count, uint32_t n)
 	}
 }
 
-/* Spin with a known value in many registers until the flag is set; any damage ends with another value. */
+/*
+ * Spin with a known value in many registers until the flag is set; any damage ends with another
+ * value.
+ */
 USER static void
 user_spins(void *arg)
 {
@@ -222,7 +227,8 @@ user_spins(void *arg)
 		"jmp 3f\n"
 		"2: mov $1, %0\n"
 		"3:\n"
-		: "+D"(bad) : "r"((uint32_t *)arg) : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r15", "xmm3", "xmm7", "memory", "cc");
+		: "+D"(bad) : "r"((uint32_t *)arg) : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r15",
+		"xmm3", "xmm7", "memory", "cc");
 	gate(CALL_EXIT, bad);
 }
 
@@ -334,7 +340,9 @@ static const struct test tests[] = {
 	TEST(wait_ends_at_its_time),
 };
 
-/* In a machine of its own, since it ends the cluster: the bad pointer in this copy is the kernel's. */
+/*
+ * In a machine of its own, since it ends the cluster: the bad pointer in this copy is the kernel's.
+ */
 static bool copies_to_nowhere;
 
 static _Noreturn void
@@ -385,7 +393,8 @@ bad_kernel_pointer_is_a_panic(const struct launch *l)
 int
 main(int argc, char **argv)
 {
-	struct launch l = {.record = test_machine(), .archive_fd = -1, .no_fsgsbase = argc > 1 && strcmp(argv[1], "--no-fsgsbase") == 0};
+	struct launch l = {.record = test_machine(), .archive_fd = -1, .no_fsgsbase = argc > 1 &&
+		strcmp(argv[1], "--no-fsgsbase") == 0};
 
 	return bad_kernel_pointer_is_a_panic(&l) | launch_machine(&l);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Guests on the hosted port: Linux threads that a program made with its own libc become cores of the kernel for a while (hal/guest.h).
- * Until then such a thread has its maker's gs base but another thread id, by which the gate knows it (gate.S) and hands it over to
- * host_guest_enter. What follows runs on the thread's own stack, with its libc's thread pointer: system calls only.
+ * Guests on the hosted port: Linux threads that a program made with its own libc become cores of
+ * the kernel for a while (hal/guest.h). Until then such a thread has its maker's gs base but
+ * another thread id, by which the gate knows it (gate.S) and hands it over to host_guest_enter.
+ * What follows runs on the thread's own stack, with its libc's thread pointer: system calls only.
  */
 #include <abi/guest.h>
 #include <hal/guest.h>
@@ -15,7 +16,10 @@
 #define PROT_READ_WRITE 3
 #define MAP_OF_OUR_OWN 0x4022		/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE */
 
-/* Under the sanitizers the kernel runs on the host libc's thread-local data, which threads of a program do not have. */
+/*
+ * Under the sanitizers the kernel runs on the host libc's thread-local data, which threads of a
+ * program do not have.
+ */
 void
 host_guests_init(struct boot_cluster *b)
 {
@@ -23,7 +27,8 @@ host_guests_init(struct boot_cluster *b)
 
 	if (guests > GUESTS_MAX)
 		guests = GUESTS_MAX;
-	b->guests = guests < CLUSTER_CORES_MAX - b->cores ? (uint32_t)guests : CLUSTER_CORES_MAX - b->cores;
+	b->guests = guests < CLUSTER_CORES_MAX - b->cores ? (uint32_t)guests :
+		CLUSTER_CORES_MAX - b->cores;
 }
 
 HOST_RAW static struct host_core *

@@ -2,8 +2,9 @@
  *
  * A cluster as a Linux process: its memory, its start, its end, its console.
  *
- * Physical addresses are the addresses at which this process sees the cluster's memory, the NoC windows and the boot archive. The
- * memory is a sparse memfd, so that a page can be mapped a second time, into an address space.
+ * Physical addresses are the addresses at which this process sees the cluster's memory, the NoC
+ * windows and the boot archive. The memory is a sparse memfd, so that a page can be mapped a second
+ * time, into an address space.
  */
 #include <errno.h>
 #include <poll.h>
@@ -157,7 +158,8 @@ make_memory(size_t bytes)
 
 	if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0)
 		host_refuse("no memory file (memfd) for the cluster's memory");
-	area = mmap(NULL, bytes + HAL_LARGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	area = mmap(NULL, bytes + HAL_LARGE_BYTES, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (area == MAP_FAILED)
 		host_refuse("no address range for the cluster's memory");
 	area = (char *)round_up((uintptr_t)area, HAL_LARGE_BYTES);
@@ -174,13 +176,15 @@ make_memory(size_t bytes)
 void
 host_spare_make(void)
 {
-	long area = host_call6(SYS_mmap, 0, SPARE_PAGES * HAL_PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long area = host_call6(SYS_mmap, 0, SPARE_PAGES * HAL_PAGE_BYTES, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (area < 0 && area > -4096)
 		return;
 	host.spare = (uintptr_t)area;
 	for (size_t i = 0; i < SPARE_PAGES; i += 2)
-		host_call3(SYS_mprotect, host.spare + i * HAL_PAGE_BYTES, HAL_PAGE_BYTES, PROT_READ);
+		host_call3(SYS_mprotect, host.spare + i * HAL_PAGE_BYTES, HAL_PAGE_BYTES,
+			PROT_READ);
 }
 
 void
@@ -192,15 +196,16 @@ host_spare_drop(void)
 }
 
 /*
- * All copies of libc in this process share one break; each believes that it is its own. So it may not grow at all, and every libc
- * takes its memory from mmap.
+ * All copies of libc in this process share one break; each believes that it is its own. So it may
+ * not grow at all, and every libc takes its memory from mmap.
  */
 static void
 stop_break(void)
 {
 	uintptr_t end = round_up((uintptr_t)sbrk(0), HAL_PAGE_BYTES);
 
-	mmap((void *)end, HAL_PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	mmap((void *)end, HAL_PAGE_BYTES, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
 static void
@@ -214,7 +219,8 @@ fill_in_addresses(struct boot_record *r)
 static void
 make_cores(unsigned count)
 {
-	host.core = mmap(NULL, count * sizeof(struct host_core), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	host.core = mmap(NULL, count * sizeof(struct host_core), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (host.core == MAP_FAILED)
 		host_refuse("no memory for the cores");
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the hosted back end share. One struct host per process (a cluster), one struct host_core per core.
+ * What the files of the hosted back end share. One struct host per process (a cluster), one struct
+ * host_core per core.
  *
- * Once user threads run, the host's libc must not be used: its thread-local data is not loaded (gate.h). Everything here makes system
- * calls by itself, and mem* functions are all it takes from libc. host_libc_begin/end bound the exceptions.
+ * Once user threads run, the host's libc must not be used: its thread-local data is not loaded
+ * (gate.h). Everything here makes system calls by itself, and mem* functions are all it takes from
+ * libc. host_libc_begin/end bound the exceptions.
  */
 #ifndef HOSTED_H
 #define HOSTED_H
@@ -67,7 +69,8 @@ struct host_core {
 	struct hal_trap fault;
 	uintptr_t copy_fault;		/* address of the fault that ended a copy, or was refused */
 	bool copy_write;		/* that copy was to the user */
-	void *signal_stack[2];		/* a fault's state stays on one while the other one is in use */
+	/* a fault's state stays on one while the other one is in use */
+	void *signal_stack[2];
 	unsigned signal_now;
 	uint32_t guest;			/* taken by a guest (guest.c) */
 	struct hal_doorbell own_bell;	/* of a guest: other clusters never ring it */
@@ -80,13 +83,15 @@ struct host {
 	int pid;
 	bool fsgsbase;
 	int memory_fd;
-	uintptr_t memory;		/* linear view of the cluster's memory; physical addresses are addresses in it */
+	/* linear view of the cluster's memory; physical addresses are addresses in it */
+	uintptr_t memory;
 	size_t memory_bytes;
 	uintptr_t spare;		/* mappings kept for a need, or 0 */
 	size_t noc_bytes;
 	size_t archive_bytes;		/* rounded up to pages */
 	struct host_core *core;
-	unsigned guests_from;		/* cores from here on are guests; 0: this process is no cluster */
+	/* cores from here on are guests; 0: this process is no cluster */
+	unsigned guests_from;
 };
 
 extern struct host host;
@@ -103,9 +108,11 @@ host_core_self(void)
 static inline struct timespec
 host_time(uint64_t ns)
 {
-	uint64_t at = host.machine->control->start_ns + ns / host.machine->clock_rate + (ns % host.machine->clock_rate != 0);
+	uint64_t at = host.machine->control->start_ns + ns / host.machine->clock_rate +
+		(ns % host.machine->clock_rate != 0);
 
-	return (struct timespec){.tv_sec = (time_t)(at / HOST_NS_PER_S), .tv_nsec = (long)(at % HOST_NS_PER_S)};
+	return (struct timespec){.tv_sec = (time_t)(at / HOST_NS_PER_S),
+		.tv_nsec = (long)(at % HOST_NS_PER_S)};
 }
 
 /* The machine's time at a time of CLOCK_MONOTONIC. */
@@ -127,7 +134,8 @@ host_call(long nr, long a, long b, long c, long d, long e, long f)
 	register long r9 __asm__("r9") = f;
 	long result;
 
-	__asm__ volatile("syscall" : "=a"(result) : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	__asm__ volatile("syscall" : "=a"(result) : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10),
+		"r"(r8), "r"(r9)
 		: "rcx", "r11", "memory");
 	return result;
 #endif
@@ -145,7 +153,10 @@ void host_core_attach(unsigned core);
 /* core.c: run a kernel entry on the calling thread's stack. */
 _Noreturn void host_core_run(struct host_core *c, void (*entry)(void));
 
-/* fault.c: signal handlers of the process; signal stacks of a core: make them, and use them on the calling thread. */
+/*
+ * fault.c: signal handlers of the process; signal stacks of a core: make them, and use them on the
+ * calling thread.
+ */
 void host_signals_install(void);
 bool host_signal_stacks_make(struct host_core *c);	/* false: no memory */
 void host_signal_stack_use(struct host_core *c);
@@ -159,8 +170,8 @@ extern const struct hal_trap host_trap_call, host_trap_doorbell, host_trap_timer
 #define LOOP_CALL 2
 
 /*
- * fault.c: the state of a thread that a signal stopped (hal_frame.stopped) moves to a stack, below *top, which comes down to it. False: it
- * cannot be written there (hal_user_fault).
+ * fault.c: the state of a thread that a signal stopped (hal_frame.stopped) moves to a stack, below
+ * *top, which comes down to it. False: it cannot be written there (hal_user_fault).
  */
 bool host_signal_frame_move(uintptr_t *stopped, uintptr_t *top);
 
@@ -171,18 +182,24 @@ void host_signal_frame_set_pc(uintptr_t stopped, uintptr_t pc);
 void host_tick_init(struct host_core *c);
 
 /*
- * timer.c: the timer's signal came, now or while the kernel ran. True if the armed time has come, which is then armed no more. If not,
- * the signal was for an earlier one: the timer is set again.
+ * timer.c: the timer's signal came, now or while the kernel ran. True if the armed time has come,
+ * which is then armed no more. If not, the signal was for an earlier one: the timer is set again.
  */
 bool host_tick_take(struct host_core *c);
 
-/* timer.c: called by gate.S on the empty kernel stack, when signals came while the kernel ran: what to tell the kernel, or NULL. */
+/*
+ * timer.c: called by gate.S on the empty kernel stack, when signals came while the kernel ran: what
+ * to tell the kernel, or NULL.
+ */
 const struct hal_trap *host_late_trap(void);
 
 /* host.c: say why the host does not let us go on, and end this cluster. */
 _Noreturn void host_refuse(const char *what);
 
-/* host.c: mappings that Linux counts and nobody uses; dropped, they make room to undo others when the limit is reached. */
+/*
+ * host.c: mappings that Linux counts and nobody uses; dropped, they make room to undo others when
+ * the limit is reached.
+ */
 void host_spare_make(void);
 void host_spare_drop(void);
 
@@ -195,7 +212,10 @@ void host_write(int fd, const char *text, size_t len);
 /* panic.c: the kernel itself faulted at pc; `frame`: its frame pointer there. */
 _Noreturn void host_kernel_fault(int sig, const void *addr, uintptr_t pc, uintptr_t frame);
 
-/* panic.c: say what the core does that was interrupted at pc; the first one to be asked passes the question on to all others. */
+/*
+ * panic.c: say what the core does that was interrupted at pc; the first one to be asked passes the
+ * question on to all others.
+ */
 void host_dump(bool was_kernel, uintptr_t pc, uintptr_t frame);
 void host_dump_ask_others(void);
 

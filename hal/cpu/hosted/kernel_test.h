@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A kernel of a hundred lines for the tests of the hosted port: core 0 gives core 1 sets of user threads to run, which are functions of
- * the test with stacks and thread pointers of their own. They call CALL_*; they are switched where they yield, and wherever the test's
- * timer_trap says so.
+ * A kernel of a hundred lines for the tests of the hosted port: core 0 gives core 1 sets of user
+ * threads to run, which are functions of the test with stacks and thread pointers of their own.
+ * They call CALL_*; they are switched where they yield, and wherever the test's timer_trap says so.
  */
 #ifndef HOSTED_KERNEL_TEST_H
 #define HOSTED_KERNEL_TEST_H
@@ -150,7 +150,8 @@ prepare(unsigned threads, void (*entry)(void *), void *arg)
 		struct context c;
 
 		tls[i][0] = (uintptr_t)tls[i];
-		context_init(&c, (uintptr_t)entry, (uintptr_t)stack[i] + STACK_BYTES - 8, (uintptr_t)arg, (uintptr_t)tls[i]);
+		context_init(&c, (uintptr_t)entry, (uintptr_t)stack[i] + STACK_BYTES - 8,
+			(uintptr_t)arg, (uintptr_t)tls[i]);
 		hal_frame_new(&job.frame[i], &c);
 		job.alive[i] = true;
 	}
@@ -223,9 +224,11 @@ run_tests(const struct test *tests, size_t n)
 static struct boot_record *
 test_machine(void)
 {
-	static struct boot_record record = {.clusters = 1, .mailbox_ports = 1, .portal_ports = 1, .portal_unit_bytes = 64};
+	static struct boot_record record =
+		{.clusters = 1, .mailbox_ports = 1, .portal_ports = 1, .portal_unit_bytes = 64};
 
-	record.cluster[0] = (struct boot_cluster){.mem_bytes = 32 << 20, .cores = 2, .incarnation = 1};
+	record.cluster[0] = (struct boot_cluster){.mem_bytes = 32 << 20, .cores = 2,
+		.incarnation = 1};
 	record.roles[0] = ROLE_KC;
 	record.roles[1] = ROLE_AC;
 	record.noc_window_bytes = noc_window_bytes(&record);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Address spaces, hosted. Each space is a range of the process's addresses, reserved without access; a mapping lays pages of the
- * cluster's memory file (or of the windows, or of the archive) over it. The kernel's pages of the table say what is mapped where:
+ * Address spaces, hosted. Each space is a range of the process's addresses, reserved without
+ * access; a mapping lays pages of the cluster's memory file (or of the windows, or of the archive)
+ * over it. The kernel's pages of the table say what is mapped where:
  *
  *	level 2, 1, 0	512 entries each: 1 GB, 2 MB, 4 KB per entry
  *	entry		0, or address of the next table, or physical address | protection | ENTRY_PAGE; large pages at level 1.
  *			The protection, and the same shifted by HAL_MAY: the mapping's maximum
  *
- * Every check comes before the first change, and every change is one system call, so that each call happens as a whole or not at all.
+ * Every check comes before the first change, and every change is one system call, so that each call
+ * happens as a whole or not at all.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -40,7 +42,8 @@ hal_kaddr(uint64_t paddr)
 static long
 reserve(uintptr_t addr, size_t bytes, int fixed)
 {
-	return host_call6(SYS_mmap, addr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+	return host_call6(SYS_mmap, addr, bytes, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
 }
 
 int
@@ -117,7 +120,10 @@ entry_in(const struct hal_space *s, uint64_t *table, uintptr_t addr, int level)
 	return &table[(addr - s->first) >> shift_of(level) & (TABLE_ENTRIES - 1)];
 }
 
-/* The entry that decides about an address: a page, or an empty entry at whatever level the walk ends. */
+/*
+ * The entry that decides about an address: a page, or an empty entry at whatever level the walk
+ * ends.
+ */
 static uint64_t *
 find(const struct hal_space *s, uintptr_t addr, int *level)
 {
@@ -133,8 +139,8 @@ find(const struct hal_space *s, uintptr_t addr, int *level)
 }
 
 /*
- * The entry at a level; `make`: make the tables above it. NULL: a table is missing and shall not or cannot be made, or a larger page is
- * in the way.
+ * The entry at a level; `make`: make the tables above it. NULL: a table is missing and shall not or
+ * cannot be made, or a larger page is in the way.
  */
 static uint64_t *
 reach(struct hal_space *s, uintptr_t addr, int level, bool make)
@@ -216,7 +222,8 @@ file_of(uint64_t paddr, size_t bytes, uint64_t *offset)
 static int
 host_protection(int prot)
 {
-	return (prot & PAGE_READ ? PROT_READ : 0) | (prot & PAGE_WRITE ? PROT_WRITE : 0) | (prot & PAGE_EXEC ? PROT_EXEC : 0);
+	return (prot & PAGE_READ ? PROT_READ : 0) | (prot & PAGE_WRITE ? PROT_WRITE : 0) |
+		(prot & PAGE_EXEC ? PROT_EXEC : 0);
 }
 
 /* Is there nothing in the range? Makes the tables that the entries will need. */
@@ -248,14 +255,16 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	int fd, error;
 	long mapped;
 
-	if (!range_ok(s, addr, count, unit) || (paddr & (unit - 1)) != 0 || (prot & ~(ENTRY_PROT | HAL_MAY_ALL)) != 0)
+	if (!range_ok(s, addr, count, unit) || (paddr & (unit - 1)) != 0 ||
+		(prot & ~(ENTRY_PROT | HAL_MAY_ALL)) != 0)
 		return -E_INVAL;
 	fd = file_of(paddr, count * unit, &offset);
 	if (fd < 0)
 		return -E_INVAL;
 	error = make_room(s, addr, count, level);
 	if (error == 0) {
-		mapped = host_call6(SYS_mmap, addr, count * unit, host_protection(prot), MAP_SHARED | MAP_FIXED, fd, offset);
+		mapped = host_call6(SYS_mmap, addr, count * unit, host_protection(prot),
+			MAP_SHARED | MAP_FIXED, fd, offset);
 		if (mapped != (long)addr)
 			error = -E_NOMEM;
 	}
@@ -264,11 +273,15 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 		return error;
 	}
 	for (size_t i = 0; i < count; i++)
-		*reach(s, addr + i * unit, level, false) = (paddr + i * unit) | (uint64_t)(prot | HAL_MAY(prot & ACCESS)) | ENTRY_PAGE;
+		*reach(s, addr + i * unit, level, false) = (paddr + i * unit) |
+			(uint64_t)(prot | HAL_MAY(prot & ACCESS)) | ENTRY_PAGE;
 	return 0;
 }
 
-/* Pages that the entry for an address covers from there on, if it is mapped and lies inside the range as a whole; else 0. */
+/*
+ * Pages that the entry for an address covers from there on, if it is mapped and lies inside the
+ * range as a whole; else 0.
+ */
 static size_t
 pages_at(const struct hal_space *s, uintptr_t addr, size_t left)
 {
@@ -313,7 +326,10 @@ change_entries(struct hal_space *s, uintptr_t addr, size_t count, uint64_t keep,
 	}
 }
 
-/* Linux takes all access to a range away, or gives each page of it what its entry says: that needs no more mappings than there were. */
+/*
+ * Linux takes all access to a range away, or gives each page of it what its entry says: that needs
+ * no more mappings than there were.
+ */
 static long
 shut(uintptr_t addr, size_t bytes)
 {
@@ -350,8 +366,8 @@ hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count)
 }
 
 /*
- * Without room the spare mappings make way. There is then enough for a range that hal_unmap_ready has shut, which has ends already, and for
- * one that was mapped just now.
+ * Without room the spare mappings make way. There is then enough for a range that hal_unmap_ready
+ * has shut, which has ends already, and for one that was mapped just now.
  */
 static void
 take_back(uintptr_t addr, size_t bytes)
@@ -442,6 +458,7 @@ hal_zero_pages(void *kernel, size_t bytes)
 {
 	uintptr_t offset = (uintptr_t)kernel - host.memory;
 
-	if (bytes < PUNCH_BYTES || host_call4(SYS_fallocate, host.memory_fd, PUNCH_HOLE, offset, bytes) != 0)
+	if (bytes < PUNCH_BYTES || host_call4(SYS_fallocate, host.memory_fd, PUNCH_HOLE, offset,
+		bytes) != 0)
 		memset(kernel, 0, bytes);
 }

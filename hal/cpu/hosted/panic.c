@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known when a cluster ends by its own fault, or does not end: it goes to stderr, with the functions on the kernel stack, found by
- * the chain of frame pointers and named by the symbols of our own executable. Trusts nothing that it reads, and uses no libc.
+ * What is known when a cluster ends by its own fault, or does not end: it goes to stderr, with the
+ * functions on the kernel stack, found by the chain of frame pointers and named by the symbols of
+ * our own executable. Trusts nothing that it reads, and uses no libc.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -47,12 +48,16 @@ print_place(const struct elf *e, uintptr_t pc)
 	char text[LINE_MAX];
 
 	if (name != NULL)
-		print(text, fmt_print(text, sizeof(text), "  at %lx %s+0x%lx\n", (unsigned long)pc, name, (unsigned long)offset));
+		print(text, fmt_print(text, sizeof(text), "  at %lx %s+0x%lx\n", (unsigned long)pc,
+			name, (unsigned long)offset));
 	else
 		print(text, fmt_print(text, sizeof(text), "  at %lx\n", (unsigned long)pc));
 }
 
-/* The callers, from a frame pointer up: each frame starts with the caller's frame pointer and the return address. */
+/*
+ * The callers, from a frame pointer up: each frame starts with the caller's frame pointer and the
+ * return address.
+ */
 HOST_RAW static void
 print_stack(uintptr_t pc, uintptr_t frame)
 {
@@ -96,7 +101,9 @@ hal_panic(const char *file, int line, const char *what)
 {
 	char text[LINE_MAX];
 
-	print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic: %s (%s:%d)" REPORT, host.cluster, hal_core_id(), what,
+	print(text,
+		fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic: %s (%s:%d)" REPORT,
+		host.cluster, hal_core_id(), what,
 		file, line));
 	die((uintptr_t)__builtin_return_address(0) - 1, *(uintptr_t *)__builtin_frame_address(0));
 }
@@ -106,7 +113,9 @@ host_kernel_fault(int sig, const void *addr, uintptr_t pc, uintptr_t frame)
 {
 	char text[LINE_MAX];
 
-	print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u: panic: signal %d in the kernel, address %lx" REPORT,
+	print(text,
+		fmt_print(text, sizeof(text),
+		"atoll: cluster %u core %u: panic: signal %d in the kernel, address %lx" REPORT,
 		host.cluster, hal_core_id(), sig, (unsigned long)(uintptr_t)addr));
 	die(pc, frame);
 }
@@ -116,7 +125,8 @@ host_dump_ask_others(void)
 {
 	const struct boot_record *r = host.machine->record;
 
-	for (unsigned i = 0; i < r->cluster[host.cluster].cores + r->cluster[host.cluster].guests; i++) {
+	for (unsigned i = 0; i < r->cluster[host.cluster].cores + r->cluster[host.cluster].guests;
+		i++) {
 		uint32_t tid = hal_load32(&host.core[i].tid);
 
 		if (tid != 0 && tid != (uint32_t)host_call1(SYS_gettid, 0))
@@ -131,12 +141,18 @@ host_dump(bool was_kernel, uintptr_t pc, uintptr_t frame)
 	char text[LINE_MAX];
 
 	if (!was_kernel)
-		print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u runs a user thread at %lx\n", host.cluster, c->id,
+		print(text,
+			fmt_print(text, sizeof(text),
+			"atoll: cluster %u core %u runs a user thread at %lx\n", host.cluster,
+			c->id,
 			(unsigned long)pc));
 	else if (hal_load32(&c->bell->waiting) != 0)
-		print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u waits\n", host.cluster, c->id));
+		print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u waits\n",
+			host.cluster, c->id));
 	else
-		print(text, fmt_print(text, sizeof(text), "atoll: cluster %u core %u is in the kernel\n", host.cluster, c->id));
+		print(text,
+			fmt_print(text, sizeof(text),
+			"atoll: cluster %u core %u is in the kernel\n", host.cluster, c->id));
 	if (was_kernel && hal_load32(&c->bell->waiting) == 0)
 		print_stack(pc, frame);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tick of the hosted port, under the kernel of kernel_test.h: when it comes and when not, that a thread keeps all its registers
- * wherever it is switched, and every instruction of the gate in turn as the place where it comes. SEED=n sets the times, SWITCHES=n
- * how many switches there are at least.
+ * The tick of the hosted port, under the kernel of kernel_test.h: when it comes and when not, that
+ * a thread keeps all its registers wherever it is switched, and every instruction of the gate in
+ * turn as the place where it comes. SEED=n sets the times, SWITCHES=n how many switches there are
+ * at least.
  *
- * needs: hal/cpu/hosted/gate.S hal/cpu/hosted/core.c hal/cpu/hosted/wait.c hal/cpu/hosted/fault.c hal/cpu/hosted/frame.c
+ * needs: hal/cpu/hosted/gate.S hal/cpu/hosted/core.c hal/cpu/hosted/wait.c hal/cpu/hosted/fault.c
+ * hal/cpu/hosted/frame.c
  *	hal/cpu/hosted/guest.c hal/cpu/hosted/host.c hal/cpu/hosted/timer.c
  *	hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/board/linux/place.c hal/noc/shm/noc.c
  *	hal/cpu/hosted/panic.c hal/noc/shm/window.c hal/noc/shm/events.c base/elf.c base/fmt.c base/str.c
@@ -154,7 +156,8 @@ test_a_time_that_is_armed_no_more_never_comes(void)
 static void
 test_the_last_time_that_was_armed_counts(void)
 {
-	static const uint64_t times[][2] = {{20 * US, 3 * MS}, {3600000 * MS, 200 * US}, {1 * MS, 1 * MS}};
+	static const uint64_t times[][2] =
+		{{20 * US, 3 * MS}, {3600000 * MS, 200 * US}, {1 * MS, 1 * MS}};
 
 	plan.enough = 1;
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -164,7 +167,10 @@ test_the_last_time_that_was_armed_counts(void)
 	}
 }
 
-/* What the thread sanitizer adds now and then: its part of the handler runs before that has left the thread's stack. */
+/*
+ * What the thread sanitizer adds now and then: its part of the handler runs before that has left
+ * the thread's stack.
+ */
 #ifdef __SANITIZE_THREAD__
 #define SANITIZER_BYTES 4096
 #else
@@ -235,8 +241,8 @@ test_a_tick_that_comes_while_the_core_waits_stops_the_next_thread(void)
 }
 
 /*
- * Patterns in all vector registers, the mask registers, the general ones, the rounding mode and the x87 stack; compared again and again
- * until the flag is set. Each thread has patterns of its own.
+ * Patterns in all vector registers, the mask registers, the general ones, the rounding mode and the
+ * x87 stack; compared again and again until the flag is set. Each thread has patterns of its own.
  */
 static _Alignas(64) uint64_t pattern[THREADS][32][8];
 
@@ -326,7 +332,8 @@ test_threads_keep_all_their_registers_wherever_they_are_switched(void)
 	__builtin_cpu_init();
 	hold = __builtin_cpu_supports("avx512bw") ? hold_avx512 : hold_avx;
 	hold_until(plan.switches);
-	printf("# %u switches, with registers of %s\n", job.ticks, hold == hold_avx512 ? "512 bits" : "256 bits");
+	printf("# %u switches, with registers of %s\n", job.ticks,
+		hold == hold_avx512 ? "512 bits" : "256 bits");
 	for (int i = 0; i < THREADS; i++)
 		expect(wrong[i] == 0 && turns[i] > 0);
 }
@@ -386,7 +393,10 @@ pc_of(pid_t tid)
 	return ptrace(PTRACE_GETREGS, tid, 0, &regs) == 0 ? regs.rip : 0;
 }
 
-/* Step; a tick comes at each instruction of the gate when it is first met, and at no other place: those of the timer are dropped. */
+/*
+ * Step; a tick comes at each instruction of the gate when it is first met, and at no other place:
+ * those of the timer are dropped.
+ */
 static void
 step_all(pid_t tid, struct stepper *s)
 {
@@ -396,14 +406,16 @@ step_all(pid_t tid, struct stepper *s)
 
 	while (s->steps++ < STEPS_MAX && since++ < STEPS_WITHOUT_NEWS) {
 		uintptr_t at = pc_of(tid) - (uintptr_t)host_gate_begin;
-		bool is_new = at < GATE_BYTES_MAX && at < (uintptr_t)(host_gate_end - host_gate_begin) && !met[at];
+		bool is_new = at < GATE_BYTES_MAX &&
+			at < (uintptr_t)(host_gate_end - host_gate_begin) && !met[at];
 
 		if (is_new) {
 			met[at] = true;
 			s->found++;
 			since = 0;
 		}
-		if (ptrace(PTRACE_SINGLESTEP, tid, 0, is_new ? HOST_TICK : 0) != 0 || waitpid(tid, &status, __WALL) != tid ||
+		if (ptrace(PTRACE_SINGLESTEP, tid, 0, is_new ? HOST_TICK : 0) != 0 ||
+			waitpid(tid, &status, __WALL) != tid ||
 			!WIFSTOPPED(status)) {
 			s->failed = true;
 			return;
@@ -417,10 +429,12 @@ stepper_main(pid_t tid, int result)
 	struct stepper s = {0};
 	int status;
 
-	s.failed = ptrace(PTRACE_SEIZE, tid, 0, 0) != 0 || ptrace(PTRACE_INTERRUPT, tid, 0, 0) != 0 || waitpid(tid, &status, __WALL) != tid;
+	s.failed = ptrace(PTRACE_SEIZE, tid, 0, 0) != 0 ||
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0) != 0 || waitpid(tid, &status, __WALL) != tid;
 	/* from a stop of its own, which can be left with a signal */
 	if (!s.failed)
-		s.failed = ptrace(PTRACE_SINGLESTEP, tid, 0, 0) != 0 || waitpid(tid, &status, __WALL) != tid;
+		s.failed = ptrace(PTRACE_SINGLESTEP, tid, 0, 0) != 0 ||
+			waitpid(tid, &status, __WALL) != tid;
 	if (!s.failed)
 		step_all(tid, &s);
 	ptrace(PTRACE_DETACH, tid, 0, 0);

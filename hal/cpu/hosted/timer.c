@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tick of a core: a timer of Linux whose signal goes to the core's host thread. It is made when the core first arms a time, so a core
- * that never does has none.
+ * The tick of a core: a timer of Linux whose signal goes to the core's host thread. It is made when
+ * the core first arms a time, so a core that never does has none.
  *
- * Setting Linux's timer is a system call, and the kernel arms another time at every switch. So the timer is set only when it would
- * fire too late: armed later, or no more, it is left alone, and its signal finds by the clock that the time has not come. Then the timer
- * is set to the time that is armed by then. Hence no signal is believed: a late one, or one of a time armed before, does no harm.
+ * Setting Linux's timer is a system call, and the kernel arms another time at every switch. So the
+ * timer is set only when it would fire too late: armed later, or no more, it is left alone, and its
+ * signal finds by the clock that the time has not come. Then the timer is set to the time that is
+ * armed by then. Hence no signal is believed: a late one, or one of a time armed before, does no
+ * harm.
  */
 #include <hal/timer.h>
 #include "hosted.h"

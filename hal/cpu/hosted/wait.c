@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting and doorbells. A doorbell is a pair of words in the cluster's NoC window, so that any cluster can ring it:
+ * Waiting and doorbells. A doorbell is a pair of words in the cluster's NoC window, so that any
+ * cluster can ring it:
  *
  *	waiting		0 nobody, 1 the core is about to wait, 2 it waits, in the host's futex on this word, 3 it waits, awake
  *	rung		advanced by whoever rings while somebody waits
  *
- * Both sides write their own word, then read the other's, in full order: the core sees the ring, or the ringer sees the core waiting.
- * Who rings makes 2 into 3 and wakes. The futex must be on `waiting`: a ringer that is late with this for a ring which the core has
- * seen long ago may do it between the core's last look at `rung` and its sleep, and later ringers would take the core for awake.
- * tests/models/doorbell.pml shows both.
+ * Both sides write their own word, then read the other's, in full order: the core sees the ring, or
+ * the ringer sees the core waiting. Who rings makes 2 into 3 and wakes. The futex must be on
+ * `waiting`: a ringer that is late with this for a ring which the core has seen long ago may do it
+ * between the core's last look at `rung` and its sleep, and later ringers would take the core for
+ * awake. tests/models/doorbell.pml shows both.
  */
 #include <linux/futex.h>
 #include <hal/timer.h>
@@ -20,9 +22,10 @@
 #define AWAKE 3
 
 /*
- * A futex wake of a halted CPU costs about 20 us, a cache line 0.1 us: so a core polls for a while before it sleeps, but only as long as
- * no other core of the machine needs its CPU. Other programs may need it too: polling that was in vain makes the next one shorter, and
- * only now and then a full one looks whether that has changed.
+ * A futex wake of a halted CPU costs about 20 us, a cache line 0.1 us: so a core polls for a while
+ * before it sleeps, but only as long as no other core of the machine needs its CPU. Other programs
+ * may need it too: polling that was in vain makes the next one shorter, and only now and then a
+ * full one looks whether that has changed.
  */
 #define POLL_NS 30000
 #define POLL_MIN_NS 500
@@ -65,7 +68,8 @@ hal_wait_begin(void)
 	struct host_core *c = host_core_self();
 
 	c->seen = hal_load32(&c->bell->rung);
-	__atomic_store_n(&c->pending, 0, __ATOMIC_RELAXED);	/* everything is looked at again from here on */
+	/* everything is looked at again from here on */
+	__atomic_store_n(&c->pending, 0, __ATOMIC_RELAXED);
 	set_waiting(c, BEGINS);
 }
 
@@ -117,7 +121,10 @@ poll_briefly(struct host_core *c, uint64_t until_ns)
 	return false;
 }
 
-/* From asleep to awake, by whoever does it first: the core or the one who rings. It counts as awake from then on. */
+/*
+ * From asleep to awake, by whoever does it first: the core or the one who rings. It counts as awake
+ * from then on.
+ */
 static bool
 awaken(struct hal_doorbell *bell)
 {
@@ -135,7 +142,8 @@ sleep_until(struct host_core *c, uint64_t until_ns)
 	set_waiting(c, ASLEEP);
 	hal_add32(&host.machine->control->awake, (uint32_t)-1);
 	if (!was_rung(c))
-		host_call6(SYS_futex, &c->bell->waiting, FUTEX_WAIT_BITSET, ASLEEP, until_ns == HAL_FOREVER ? NULL : &time, NULL,
+		host_call6(SYS_futex, &c->bell->waiting, FUTEX_WAIT_BITSET, ASLEEP,
+			until_ns == HAL_FOREVER ? NULL : &time, NULL,
 			FUTEX_BITSET_MATCH_ANY);
 	awaken(c->bell);
 }
@@ -159,7 +167,10 @@ bell_of(unsigned cluster, unsigned core)
 	return hal_noc_doorbell(cluster, core);
 }
 
-/* True if this ends a wait: the core looks at every source now. False for one that is about to wait, which may still decide otherwise. */
+/*
+ * True if this ends a wait: the core looks at every source now. False for one that is about to
+ * wait, which may still decide otherwise.
+ */
 static bool
 ring(struct hal_doorbell *bell)
 {

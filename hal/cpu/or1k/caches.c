@@ -6,9 +6,13 @@
 
 #ifdef HAL_CACHES
 
-_Static_assert(offsetof(struct hal_core_area, looked) == HAL_AREA_LOOKED && AREA_LOOKED == HAL_AREA_LOOKED, "caches.h, layout.h");
+_Static_assert(offsetof(struct hal_core_area, looked) == HAL_AREA_LOOKED &&
+	AREA_LOOKED == HAL_AREA_LOOKED, "caches.h, layout.h");
 
-/* One word per set: a line of each way goes. A cache that can be emptied at once wants one word, with bit 0 set (hw/sim/flash.sv). */
+/*
+ * One word per set: a line of each way goes. A cache that can be emptied at once wants one word,
+ * with bit 0 set (hw/sim/flash.sv).
+ */
 static void
 sets_forget(void)
 {
@@ -22,7 +26,9 @@ sets_forget(void)
 		spr_write(SPR_DCBIR, at);
 }
 
-/* A line that hardware drops in the same cycle keeps the tags from being written: then once more. */
+/*
+ * A line that hardware drops in the same cycle keeps the tags from being written: then once more.
+ */
 void
 hal_cache_forget(void)
 {

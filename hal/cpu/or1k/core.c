@@ -2,10 +2,12 @@
  *
  * Cores, waiting and doorbells on or1k.
  *
- * A core that is about to wait sets `waiting` of its doorbell in the NoC window. Who notifies takes it back with an atomic swap; only the
- * one who took it raises the core's line at the inter-core interrupt controller, exactly once. The core that ends its wait takes the
- * word back too: if somebody else was faster, an interrupt is on its way and is waited for, so that none is left over to disturb a
- * user thread. Interrupts are off in the kernel; the line only ends the doze. No core ever spins on another.
+ * A core that is about to wait sets `waiting` of its doorbell in the NoC window. Who notifies takes
+ * it back with an atomic swap; only the one who took it raises the core's line at the inter-core
+ * interrupt controller, exactly once. The core that ends its wait takes the word back too: if
+ * somebody else was faster, an interrupt is on its way and is waited for, so that none is left over
+ * to disturb a user thread. Interrupts are off in the kernel; the line only ends the doze. No core
+ * ever spins on another.
  */
 #include <hal/board.h>
 #include <hal/noc.h>
@@ -20,7 +22,8 @@ _Static_assert(offsetof(struct boot_cluster, cores) == CLUSTER_CORES, "layout.h"
 _Static_assert(offsetof(struct boot_cluster, first_core) == CLUSTER_FIRST, "layout.h");
 _Static_assert(sizeof(struct boot_cluster) == CLUSTER_BYTES, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, frame) == AREA_FRAME, "layout.h");
-_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES, "layout.h");
+_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES,
+	"layout.h");
 
 #define TIMER_RUNS 0xc0000000u		/* counts on after a match */
 #define TIMER_RINGS 0x20000000u
@@ -98,19 +101,25 @@ core_init(struct hal_core_area *a)
 	hal_tlb_flush();
 }
 
-void hal_main(struct hal_core_area *a, uint32_t core, uint32_t cluster, const struct boot_record *record);
+void hal_main(struct hal_core_area *a, uint32_t core, uint32_t cluster,
+	const struct boot_record *record);
 
-/* First C code of a core. Memory is zero until somebody has written it, so `started` can be trusted before core 0 has come. */
+/*
+ * First C code of a core. Memory is zero until somebody has written it, so `started` can be trusted
+ * before core 0 has come.
+ */
 void
 hal_main(struct hal_core_area *a, uint32_t core, uint32_t cluster, const struct boot_record *record)
 {
-	uint32_t used = (uint32_t)(hal_core_slots + record->cluster[cluster].cores) - (uint32_t)record->cluster[cluster].mem_base;
+	uint32_t used = (uint32_t)(hal_core_slots + record->cluster[cluster].cores) -
+		(uint32_t)record->cluster[cluster].mem_base;
 
 	if (core == 0)
 		machine_init(record, cluster);
 	core_init(a);
 	if (core == 0)
-		kernel_boot_main(record, (void *)(hal_machine.mem_base + used), hal_machine.mem_bytes - used);
+		kernel_boot_main(record, (void *)(hal_machine.mem_base + used),
+			hal_machine.mem_bytes - used);
 	while (hal_load32(&a->started) == 0)
 		hal_doze();
 	hal_cache_forget();		/* what was read before core 0 had come */
@@ -166,7 +175,10 @@ hal_core_ring(struct hal_core_area *a, uint32_t why)
 	hal_bell_ring(a);
 }
 
-/* Take what other cores asked of this one: true if there was something. Does not return if the cluster is dead. */
+/*
+ * Take what other cores asked of this one: true if there was something. Does not return if the
+ * cluster is dead.
+ */
 bool
 hal_core_interrupted(struct hal_core_area *a)
 {
@@ -185,8 +197,9 @@ hal_bell_await(void)
 }
 
 /*
- * The timer rings in so many ticks. The time may pass before it is set: the timer would ring after its next round, so it is set again, later
- * each time, since how many ticks that takes depends on the machine.
+ * The timer rings in so many ticks. The time may pass before it is set: the timer would ring after
+ * its next round, so it is set again, later each time, since how many ticks that takes depends on
+ * the machine.
  */
 static void
 ring_in(uint32_t ticks)
@@ -197,14 +210,16 @@ ring_in(uint32_t ticks)
 	for (;; ticks *= 2) {
 		start = spr_read(SPR_TTCR);
 		spr_write(SPR_TTMR, TIMER_RUNS | TIMER_RINGS | ((start + ticks) & TIMER_MASK));
-		if (((spr_read(SPR_TTCR) - start) & TIMER_MASK) < ticks || (spr_read(SPR_TTMR) & TIMER_RANG) != 0)
+		if (((spr_read(SPR_TTCR) - start) & TIMER_MASK) < ticks ||
+			(spr_read(SPR_TTMR) & TIMER_RANG) != 0)
 			return;
 	}
 }
 
 /*
- * The core's timer rings at this time or, if that is far, before it; UINT64_MAX: never, and it stands. Its period is the board's affair,
- * as is the clock's. It rings soon if the core has interrupted itself, for which a machine of one core has nothing else.
+ * The core's timer rings at this time or, if that is far, before it; UINT64_MAX: never, and it
+ * stands. Its period is the board's affair, as is the clock's. It rings soon if the core has
+ * interrupted itself, for which a machine of one core has nothing else.
  */
 static void
 timer_set(uint64_t until_ns)
@@ -254,7 +269,10 @@ hal_timer_arm(uint64_t until_ns)
 	timer_set(until_ns);
 }
 
-/* A tick that is due ends each doze at once: it comes a little later instead, so that nothing spins. */
+/*
+ * A tick that is due ends each doze at once: it comes a little later instead, so that nothing
+ * spins.
+ */
 void
 hal_tick_put_off(void)
 {
@@ -266,7 +284,10 @@ hal_tick_put_off(void)
 	timer_set(a->tick);
 }
 
-/* The timer interrupted a user thread: for the tick, as a doorbell of this core's own, or too early, and then it rings again. */
+/*
+ * The timer interrupted a user thread: for the tick, as a doorbell of this core's own, or too
+ * early, and then it rings again.
+ */
 bool
 hal_timer_taken(enum hal_trap_kind *kind)
 {
@@ -288,7 +309,8 @@ hal_notify_far(unsigned cluster, unsigned core)
 
 	hal_fence();
 	if (hal_word_read(waiting) != 0 && hal_swap32(waiting, 0) != 0)
-		*hal_core_area()->ompic = OMPIC_SEND | (hal_machine.record->cluster[cluster].first_core + core) << 16;
+		*hal_core_area()->ompic = OMPIC_SEND |
+			(hal_machine.record->cluster[cluster].first_core + core) << 16;
 }
 
 void
@@ -304,7 +326,10 @@ hal_interrupt(unsigned core)
 	timer_set(a->tick);
 }
 
-/* What other clusters cannot reach is the word that says why; an interrupt alone means the same (hal_user_trap). */
+/*
+ * What other clusters cannot reach is the word that says why; an interrupt alone means the same
+ * (hal_user_trap).
+ */
 void
 hal_interrupt_home(unsigned cluster)
 {
@@ -313,5 +338,6 @@ hal_interrupt_home(unsigned cluster)
 		return;
 	}
 	hal_fence();
-	*hal_core_area()->ompic = OMPIC_SEND | hal_machine.record->cluster[cluster].first_core << 16;
+	*hal_core_area()->ompic = OMPIC_SEND | hal_machine.record->cluster[cluster].first_core <<
+		16;
 }

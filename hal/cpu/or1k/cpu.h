@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the or1k back end share. Private to this folder. The back end has mutable data of its own: each cluster runs its
- * own copy of the image, so it is the cluster's.
+ * What the files of the or1k back end share. Private to this folder. The back end has mutable data
+ * of its own: each cluster runs its own copy of the image, so it is the cluster's.
  */
 #ifndef CPU_OR1K_H
 #define CPU_OR1K_H
@@ -32,7 +32,9 @@ struct hal_machine {
 
 extern struct hal_machine hal_machine;
 
-/* The timer interrupted a user thread: true and which kind of trap that is, or false if it is none. */
+/*
+ * The timer interrupted a user thread: true and which kind of trap that is, or false if it is none.
+ */
 bool hal_timer_taken(enum hal_trap_kind *kind);
 
 /* Interrupt a core of this cluster: INTERRUPT_*. */
@@ -45,8 +47,8 @@ _Noreturn void hal_core_stop(void);
 void hal_icache_flush(void);
 
 /*
- * Where a user address of a space is in memory: `*left` is set to the bytes up to the end of its page. NULL if it is not mapped, or
- * not writable although `write`.
+ * Where a user address of a space is in memory: `*left` is set to the bytes up to the end of its
+ * page. NULL if it is not mapped, or not writable although `write`.
  */
 void *hal_space_reach(const struct hal_space *s, uintptr_t addr, bool write, size_t *left);
 

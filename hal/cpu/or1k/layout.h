@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers of the or1k back end, also read by assembly: special registers, offsets into structures (held against them in core.c), user addresses.
+ * Numbers of the or1k back end, also read by assembly: special registers, offsets into structures
+ * (held against them in core.c), user addresses.
  *
- * The kernel runs untranslated: its addresses are physical. User addresses are translated, and lie where the machine has no memory.
+ * The kernel runs untranslated: its addresses are physical. User addresses are translated, and lie
+ * where the machine has no memory.
  */
 #ifndef CPU_LAYOUT_H
 #define CPU_LAYOUT_H
@@ -89,8 +91,8 @@
 #define SR_FIXED 0x8000
 
 /*
- * Shadow registers, which only exceptions and what prepares for them use: first scratch, under the register's own number, then what the core
- * must know when a user thread traps.
+ * Shadow registers, which only exceptions and what prepares for them use: first scratch, under the
+ * register's own number, then what the core must know when a user thread traps.
  */
 #define SHADOW(n) (0x420 + (n))
 #define SHADOW_AREA SHADOW(16)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Address spaces: two levels of tables, read by the refill handlers (trap.S) and by the kernel itself, which runs untranslated and finds
- * user memory through them. Only the kernel core changes a space. The TLBs know no address-space identifiers: a core that enters
- * another space forgets all translations.
+ * Address spaces: two levels of tables, read by the refill handlers (trap.S) and by the kernel
+ * itself, which runs untranslated and finds user memory through them. Only the kernel core changes
+ * a space. The TLBs know no address-space identifiers: a core that enters another space forgets all
+ * translations.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
@@ -12,7 +13,8 @@
 #define ADDRESS (~(uint32_t)(HAL_PAGE_BYTES - 1))
 #define DESTROY_TABLES 8	/* given back in one step of the end of a space */
 
-_Static_assert(ENTRIES << HAL_PAGE_SHIFT == HAL_LARGE_BYTES, "a table reaches as far as a large page");
+_Static_assert(ENTRIES << HAL_PAGE_SHIFT == HAL_LARGE_BYTES,
+	"a table reaches as far as a large page");
 _Static_assert((USER_LIMIT - USER_FIRST) / HAL_LARGE_BYTES == HAL_SPACE_TABLES, "page.h");
 
 uint64_t
@@ -27,7 +29,10 @@ hal_kaddr(uint64_t paddr)
 	return (void *)(uintptr_t)paddr;
 }
 
-/* Translations are looked up when a thread is entered; what the kernel copies goes through the tables. */
+/*
+ * Translations are looked up when a thread is entered; what the kernel copies goes through the
+ * tables.
+ */
 void
 hal_space_use(struct hal_space *s)
 {
@@ -134,7 +139,8 @@ hal_space_reach(const struct hal_space *s, uintptr_t addr, bool write, size_t *l
 static uint32_t
 prot_flags(int prot)
 {
-	uint32_t flags = PTE_VALID | PTE_READ;		/* every mapped page can be read: no other kind of store exists */
+	/* every mapped page can be read: no other kind of store exists */
+	uint32_t flags = PTE_VALID | PTE_READ;
 
 	if (prot & PAGE_WRITE)
 		flags |= PTE_WRITE;
@@ -142,7 +148,8 @@ prot_flags(int prot)
 		flags |= PTE_EXEC;
 #ifdef HAL_CACHES
 	if ((prot & PAGE_WRITE) || !(prot & PAGE_EXEC))
-		flags |= PTE_UNCACHED;		/* only code stays as it is until its users' caches are forgotten */
+		/* only code stays as it is until its users' caches are forgotten */
+		flags |= PTE_UNCACHED;
 #endif
 	return flags;
 }
@@ -159,7 +166,9 @@ most_flags(int prot)
 	return flags;
 }
 
-/* Does nothing lie in the way of a page at `addr`? No table is empty: hal_unmap gives those back. */
+/*
+ * Does nothing lie in the way of a page at `addr`? No table is empty: hal_unmap gives those back.
+ */
 static bool
 is_free(const struct hal_space *s, uintptr_t addr, bool large)
 {
@@ -176,7 +185,8 @@ map_check(const struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t coun
 	unsigned shift = large ? HAL_LARGE_SHIFT : HAL_PAGE_SHIFT;
 	uintptr_t size = (uintptr_t)1 << shift;
 
-	if (((addr | paddr) & (size - 1)) != 0 || addr < USER_FIRST || addr >= USER_LIMIT || count > (USER_LIMIT - addr) >> shift)
+	if (((addr | paddr) & (size - 1)) != 0 || addr < USER_FIRST || addr >= USER_LIMIT ||
+		count > (USER_LIMIT - addr) >> shift)
 		return -E_INVAL;
 	for (size_t i = 0; i < count; i++)
 		if (!is_free(s, addr + (i << shift), large))
@@ -184,7 +194,10 @@ map_check(const struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t coun
 	return 0;
 }
 
-/* Take all tables that small pages in [addr, end) need, each naming the next in its first word, or none. */
+/*
+ * Take all tables that small pages in [addr, end) need, each naming the next in its first word, or
+ * none.
+ */
 static int
 tables_take(struct hal_space *s, uintptr_t addr, uintptr_t end, uint32_t **spare)
 {
@@ -225,7 +238,10 @@ table_reach(uint32_t *entry, uint32_t **spare)
 	return page;
 }
 
-/* New code: instruction caches that may hold what was there before learn of it at the next entry of a thread. */
+/*
+ * New code: instruction caches that may hold what was there before learn of it at the next entry of
+ * a thread.
+ */
 static void
 note_code(int prot)
 {
@@ -246,7 +262,8 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 		error = tables_take(s, addr, addr + (count << shift), &spare);
 	if (error != 0)
 		return error;
-	for (size_t i = 0; i < count; i++, addr += (uintptr_t)1 << shift, value += (uint32_t)1 << shift) {
+	for (size_t i = 0; i < count; i++, addr += (uintptr_t)1 << shift,
+		value += (uint32_t)1 << shift) {
 		uint32_t *entry = first_level(s, addr);
 
 		if (!large)
@@ -280,12 +297,15 @@ range_is_mapped(const struct hal_space *s, uintptr_t addr, uintptr_t end)
 static bool
 range_is_sane(const struct hal_space *s, uintptr_t addr, size_t count)
 {
-	if (addr < USER_FIRST || addr >= USER_LIMIT || count > (USER_LIMIT - addr) >> HAL_PAGE_SHIFT)
+	if (addr < USER_FIRST || addr >= USER_LIMIT ||
+		count > (USER_LIMIT - addr) >> HAL_PAGE_SHIFT)
 		return false;
 	return range_is_mapped(s, addr, addr + (count << HAL_PAGE_SHIFT));
 }
 
-/* Is nothing in the table? What lies behind entry `near` is looked at first: it says no most often. */
+/*
+ * Is nothing in the table? What lies behind entry `near` is looked at first: it says no most often.
+ */
 static bool
 table_is_empty(const uint32_t *table, unsigned near)
 {
@@ -368,7 +388,8 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (entry == NULL)
 		return -E_INVAL;
 	*paddr = *entry & ADDRESS;
-	*prot = PAGE_READ | ((*entry & PTE_WRITE) != 0 ? PAGE_WRITE : 0) | ((*entry & PTE_EXEC) != 0 ? PAGE_EXEC : 0);
+	*prot = PAGE_READ | ((*entry & PTE_WRITE) != 0 ? PAGE_WRITE : 0) |
+		((*entry & PTE_EXEC) != 0 ? PAGE_EXEC : 0);
 	*prot |= HAL_MAY(PAGE_READ) | ((*entry & PTE_MAY_WRITE) != 0 ? HAL_MAY(PAGE_WRITE) : 0) |
 		((*entry & PTE_MAY_EXEC) != 0 ? HAL_MAY(PAGE_EXEC) : 0);
 	if (large)

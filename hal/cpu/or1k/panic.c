@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a cluster: say what is known, mark the cluster dead, wake whoever may wait for it, stop its cores. The machine
- * goes on as long as cluster 0, which owns the console and the job, lives.
+ * The end of a cluster: say what is known, mark the cluster dead, wake whoever may wait for it,
+ * stop its cores. The machine goes on as long as cluster 0, which owns the console and the job,
+ * lives.
  */
 #include <hal/board.h>
 #include <hal/console.h>
@@ -37,7 +38,8 @@ say_where(const char *what)
 {
 	struct hal_core_area *a = hal_core_area();
 
-	say("\nkernel panic: cluster %u core %u (core %u of the machine): %s\n", (unsigned)a->cluster, (unsigned)a->core,
+	say("\nkernel panic: cluster %u core %u (core %u of the machine): %s\n",
+		(unsigned)a->cluster, (unsigned)a->core,
 		(unsigned)a->machine_core, what);
 }
 
@@ -49,14 +51,16 @@ say_backtrace(uint32_t sp)
 	unsigned said = 0;
 
 	if (sp < bottom || sp > top) {
-		say("  stack pointer %x is outside the core's stack %x..%x\n", (unsigned)sp, (unsigned)bottom, (unsigned)top);
+		say("  stack pointer %x is outside the core's stack %x..%x\n", (unsigned)sp,
+			(unsigned)bottom, (unsigned)top);
 		return;
 	}
 	say("  stack:");
 	for (uint32_t p = (sp + 3) & ~3u; p < top && said < BACKTRACE_MAX; p += 4) {
 		uint32_t word = *(uint32_t *)p;
 
-		if (word > (uint32_t)image_start && word < (uint32_t)image_rodata && (word & 3) == 0) {
+		if (word > (uint32_t)image_start && word < (uint32_t)image_rodata &&
+			(word & 3) == 0) {
 			say(" %x", (unsigned)word);
 			said++;
 		}
@@ -94,7 +98,8 @@ hal_panic(const char *file, int line, const char *what)
 	if (hal_swap32(&hal_crash_taken, 1) != 0)
 		hal_core_stop();
 	say_where(what);
-	say("  at %s:%d, called from %x\n", file, line, (unsigned)(uintptr_t)__builtin_return_address(0));
+	say("  at %s:%d, called from %x\n", file, line,
+		(unsigned)(uintptr_t)__builtin_return_address(0));
 	say_backtrace(sp);
 	cluster_end();
 }
@@ -103,8 +108,10 @@ static const char *
 vector_text(uint32_t vector)
 {
 	static const char *const text[] = {
-		"?", "reset", "bus error", "data page fault", "fetch page fault", "tick timer", "misaligned access", "illegal instruction",
-		"interrupt", "data TLB miss", "fetch TLB miss", "range", "call from the kernel", "floating point", "trap",
+		"?", "reset", "bus error", "data page fault", "fetch page fault", "tick timer",
+		"misaligned access", "illegal instruction",
+		"interrupt", "data TLB miss", "fetch TLB miss", "range", "call from the kernel",
+		"floating point", "trap",
 	};
 
 	return vector >> 8 < sizeof(text) / sizeof(text[0]) ? text[vector >> 8] : "?";
@@ -119,7 +126,8 @@ hal_kernel_fault(const struct hal_frame *f, uint32_t vector, uint32_t address)
 	say_where(vector_text(vector));
 	say("  vector %x pc %x address %x\n", (unsigned)vector, (unsigned)f->pc, (unsigned)address);
 	for (int i = 1; i < 32; i++)
-		say("%sr%-2d %8x%s", i % 4 == 1 ? "  " : " ", i, (unsigned)f->r[i], i % 4 == 0 || i == 31 ? "\n" : "");
+		say("%sr%-2d %8x%s", i % 4 == 1 ? "  " : " ", i, (unsigned)f->r[i], i % 4 == 0 ||
+			i == 31 ? "\n" : "");
 	say_backtrace(f->r[1]);
 	cluster_end();
 }

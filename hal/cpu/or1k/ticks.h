@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far the timer of a core is set. It counts ticks in 28 bits, and a tick has another length on each board.
+ * How far the timer of a core is set. It counts ticks in 28 bits, and a tick has another length on
+ * each board.
  */
 #ifndef CPU_OR1K_TICKS_H
 #define CPU_OR1K_TICKS_H

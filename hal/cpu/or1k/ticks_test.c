@@ -15,7 +15,10 @@ static int failures;
 			failures++, printf("FAIL line %d: %s\n", __LINE__, #condition); \
 	} while (0)
 
-/* The timer rings at the time or before it, and later than at once; half its range is enough for all times. */
+/*
+ * The timer rings at the time or before it, and later than at once; half its range is enough for
+ * all times.
+ */
 static void
 check(uint64_t left_ns, uint32_t tick_ns)
 {
@@ -44,6 +47,7 @@ main(void)
 			check(left, tick_ns[i]);
 		check(UINT64_MAX / 2, tick_ns[i]);
 	}
-	printf(failures == 0 ? "ok a_timer_is_set_to_its_time_or_before_it\n" : "FAIL a_timer_is_set_to_its_time_or_before_it\n");
+	printf(failures == 0 ? "ok a_timer_is_set_to_its_time_or_before_it\n" :
+		"FAIL a_timer_is_set_to_its_time_or_before_it\n");
 	return failures != 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * User threads on or1k: frames, the traps that are no kernel calls, entering user mode, user memory. See trap.S.
+ * User threads on or1k: frames, the traps that are no kernel calls, entering user mode, user
+ * memory. See trap.S.
  */
 #include <abi/errors.h>
 #include <abi/layout.h>
@@ -97,13 +98,17 @@ static void
 fault_describe(struct hal_trap *t, const struct hal_frame *f, uint32_t vector)
 {
 	static const uint8_t causes[] = {
-		[VECTOR_BUS >> 8] = CRASH_ACCESS, [VECTOR_DATA >> 8] = CRASH_ACCESS, [VECTOR_FETCH >> 8] = CRASH_ACCESS,
-		[VECTOR_ALIGN >> 8] = CRASH_ALIGN, [VECTOR_DTLB >> 8] = CRASH_ACCESS, [VECTOR_ITLB >> 8] = CRASH_ACCESS,
-		[VECTOR_RANGE >> 8] = CRASH_ARITH, [VECTOR_FLOAT >> 8] = CRASH_ARITH, [VECTOR_TRAP >> 8] = CRASH_BREAK,
+		[VECTOR_BUS >> 8] = CRASH_ACCESS, [VECTOR_DATA >> 8] = CRASH_ACCESS,
+		[VECTOR_FETCH >> 8] = CRASH_ACCESS,
+		[VECTOR_ALIGN >> 8] = CRASH_ALIGN, [VECTOR_DTLB >> 8] = CRASH_ACCESS,
+		[VECTOR_ITLB >> 8] = CRASH_ACCESS,
+		[VECTOR_RANGE >> 8] = CRASH_ARITH, [VECTOR_FLOAT >> 8] = CRASH_ARITH,
+		[VECTOR_TRAP >> 8] = CRASH_BREAK,
 	};
 
 	t->kind = TRAP_FAULT;
-	t->cause = vector >> 8 < sizeof(causes) && causes[vector >> 8] != 0 ? causes[vector >> 8] : CRASH_ILLEGAL;
+	t->cause = vector >> 8 < sizeof(causes) && causes[vector >> 8] != 0 ? causes[vector >> 8] :
+		CRASH_ILLEGAL;
 	if (vector == VECTOR_FETCH || vector == VECTOR_ITLB)
 		t->write = 2;
 	else if (t->cause == CRASH_ACCESS || t->cause == CRASH_ALIGN)
@@ -185,7 +190,8 @@ hal_call_again(struct hal_frame *f)
 
 /* If the stack cannot be written, the handler finds out. */
 void
-hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t, uintptr_t entry, uintptr_t stack)
+hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t,
+	uintptr_t entry, uintptr_t stack)
 {
 	uintptr_t at = (stack - sizeof(struct handler_event)) & ~(uintptr_t)15;
 	struct handler_event e;
@@ -214,7 +220,8 @@ hal_user_fault(struct hal_trap *t)
 {
 	const struct hal_core_area *a = hal_core_area();
 
-	*t = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = a->unreached_write, .addr = a->unreached};
+	*t = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS,
+		.write = a->unreached_write, .addr = a->unreached};
 }
 
 /* Copy between the kernel and user memory, page by page. */
@@ -262,14 +269,16 @@ hal_user_probe(uintptr_t to_user, size_t len)
 
 	if (hal_space_reach(s, to_user, true, &left) == NULL)
 		return unreached(to_user, true);
-	return left >= len || hal_space_reach(s, to_user + left, true, &rest) != NULL ? 0 : unreached(to_user + left, true);
+	return left >= len || hal_space_reach(s, to_user + left, true, &rest) != NULL ? 0 :
+		unreached(to_user + left, true);
 }
 
 int
 hal_user_load32(uintptr_t from_user, uint32_t *value)
 {
 	size_t left;
-	const uint32_t *place = (from_user & 3) == 0 ? hal_space_reach(hal_core_area()->space, from_user, false, &left) : NULL;
+	const uint32_t *place = (from_user & 3) == 0 ?
+		hal_space_reach(hal_core_area()->space, from_user, false, &left) : NULL;
 
 	if (place == NULL)
 		return unreached(from_user, false);

@@ -2,10 +2,11 @@
  *
  * Cores, waiting and doorbells on riscv64.
  *
- * A core that is about to wait sets `waiting` of its doorbell in the NoC window. Who notifies takes it back with an atomic swap; only the
- * one who took it raises the supervisor software interrupt (SSIP), exactly once. The core that ends its wait takes the word back
- * too: if somebody else was faster, an interrupt is on its way and is waited for, so that none is left over to disturb a user thread.
- * Interrupts are off in the kernel; SSIP only ends `wfi`. No core ever spins on another.
+ * A core that is about to wait sets `waiting` of its doorbell in the NoC window. Who notifies takes
+ * it back with an atomic swap; only the one who took it raises the supervisor software interrupt
+ * (SSIP), exactly once. The core that ends its wait takes the word back too: if somebody else was
+ * faster, an interrupt is on its way and is waited for, so that none is left over to disturb a user
+ * thread. Interrupts are off in the kernel; SSIP only ends `wfi`. No core ever spins on another.
  */
 #include <hal/board.h>
 #include <hal/noc.h>
@@ -24,7 +25,8 @@ _Static_assert(offsetof(struct hal_core_area, fault) == AREA_FAULT, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, stack) == AREA_STACK, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, interrupted) == AREA_INTERRUPTED, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, started) == AREA_STARTED, "layout.h");
-_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES, "layout.h");
+_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES,
+	"layout.h");
 
 #define TICK_PAUSE_NS 20000		/* between two ends of a wait by a tick that is due */
 
@@ -62,7 +64,8 @@ hal_main(void)
 
 	if (a->core != 0)
 		kernel_core_main(a->start_arg);
-	kernel_boot_main(hal_machine.record, (void *)(KERNEL_BASE + used), hal_machine.mem_bytes - used);
+	kernel_boot_main(hal_machine.record, (void *)(KERNEL_BASE + used),
+		hal_machine.mem_bytes - used);
 }
 
 void
@@ -107,11 +110,15 @@ hal_shared_region_end(void *base, size_t len)
 void
 hal_core_ring(struct hal_core_area *a, uint32_t why)
 {
-	__asm__ volatile("amoor.w.aqrl zero, %0, (%1)" : : "r"(why), "r"(&a->interrupted) : "memory");
+	__asm__ volatile("amoor.w.aqrl zero, %0, (%1)" : : "r"(why), "r"(&a->interrupted) :
+		"memory");
 	hal_bell_ring(a->ring);
 }
 
-/* Take what other cores asked of this one: true if there was something. Does not return if the cluster is dead. */
+/*
+ * Take what other cores asked of this one: true if there was something. Does not return if the
+ * cluster is dead.
+ */
 bool
 hal_core_interrupted(struct hal_core_area *a)
 {
@@ -155,7 +162,8 @@ timer_set(uint64_t at)
 void
 hal_wait_until(uint64_t until_ns)
 {
-	uint64_t tick = hal_core_area()->tick, until = (until_ns + hal_board_tick_ns - 1) / hal_board_tick_ns;
+	uint64_t tick = hal_core_area()->tick,
+		until = (until_ns + hal_board_tick_ns - 1) / hal_board_tick_ns;
 
 	timer_set(until < tick ? until : tick);
 	__asm__ volatile("wfi" : : : "memory");
@@ -177,7 +185,10 @@ hal_timer_arm(uint64_t until_ns)
 	csr_set(sie, SIE_STIE);
 }
 
-/* A tick that is due ends each `wfi` at once: it comes a little later instead, so that nothing spins. */
+/*
+ * A tick that is due ends each `wfi` at once: it comes a little later instead, so that nothing
+ * spins.
+ */
 void
 hal_tick_put_off(void)
 {
@@ -208,7 +219,10 @@ hal_interrupt(unsigned core)
 	hal_core_ring(hal_area_of(core), INTERRUPT_KERNEL);
 }
 
-/* What other clusters cannot reach is the word that says why; an interrupt alone means the same (hal_user_trap). */
+/*
+ * What other clusters cannot reach is the word that says why; an interrupt alone means the same
+ * (hal_user_trap).
+ */
 void
 hal_interrupt_home(unsigned cluster)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the riscv64 back end share. Private to this folder. The back end has mutable data of its own: each cluster runs its
- * own copy of the image, so it is the cluster's.
+ * What the files of the riscv64 back end share. Private to this folder. The back end has mutable
+ * data of its own: each cluster runs its own copy of the image, so it is the cluster's.
  */
 #ifndef CPU_RISCV64_H
 #define CPU_RISCV64_H
@@ -57,9 +57,12 @@ pte_index(uint64_t vaddr, unsigned level)
 struct hal_machine {
 	const struct boot_record *record;
 	uint64_t mem_base, mem_bytes;
-	uint64_t seen;			/* what an address in that memory is more here than outside */
-	uint64_t free;			/* physical address of the first byte that the HAL did not take */
-	uint64_t windows;		/* where cluster 0's NoC window appears; the others follow */
+	/* what an address in that memory is more here than outside */
+	uint64_t seen;
+	/* physical address of the first byte that the HAL did not take */
+	uint64_t free;
+	/* where cluster 0's NoC window appears; the others follow */
+	uint64_t windows;
 	uint64_t noc_window_bytes;
 	uint64_t device_base;		/* where physical 0 appears to device accesses */
 	uint32_t clusters;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Core 0 with translation still off: the kernel's page tables and the areas of all cores. Every address here is physical, code and
- * data are reached relative to the pc; so no tables of pointers and no switch statements in this file.
+ * Core 0 with translation still off: the kernel's page tables and the areas of all cores. Every
+ * address here is physical, code and data are reached relative to the pc; so no tables of pointers
+ * and no switch statements in this file.
  *
- * Kernel text is executable and read-only, constants are read-only, everything else is not executable. Of the rest of the
- * machine only the large pages are mapped in which something lies that the boot record or the board names. What else lies in
- * them the fence of the machine start (hal/board) keeps from the cluster.
+ * Kernel text is executable and read-only, constants are read-only, everything else is not
+ * executable. Of the rest of the machine only the large pages are mapped in which something lies
+ * that the boot record or the board names. What else lies in them the fence of the machine start
+ * (hal/board) keeps from the cluster.
  */
 #include <hal/board.h>
 #include <hal/console.h>
@@ -76,7 +78,8 @@ early_map_shared(uint64_t *root, uint64_t base, uint64_t paddr, uint64_t bytes, 
 static void
 early_map_memory(uint64_t *root)
 {
-	uint64_t start = (uint64_t)image_start, rodata = (uint64_t)image_rodata, data = (uint64_t)image_data;
+	uint64_t start = (uint64_t)image_start, rodata = (uint64_t)image_rodata,
+		data = (uint64_t)image_data;
 	uint64_t end = start + hal_machine.mem_bytes;
 
 	early_map(root, KERNEL_BASE, start, rodata - start, KERNEL_RX);
@@ -88,7 +91,8 @@ static void
 early_map_stacks(uint64_t *root, uint32_t cores)
 {
 	for (uint32_t i = 0; i < cores; i++)
-		early_map(root, STACK_BASE + i * (uint64_t)STACK_STRIDE + CORE_BYTES, (uint64_t)&hal_core_slots[i], CORE_BYTES, KERNEL_RW);
+		early_map(root, STACK_BASE + i * (uint64_t)STACK_STRIDE + CORE_BYTES,
+			(uint64_t)&hal_core_slots[i], CORE_BYTES, KERNEL_RW);
 }
 
 static void
@@ -133,10 +137,12 @@ hal_early(const struct boot_record *r, uint32_t cluster)
 	early_map_memory(root);
 	early_map_stacks(root, c->cores);
 	for (unsigned i = 0; i < hal_board_device_count; i++)
-		early_map_shared(root, DEVICE_BASE, hal_board_devices[i].base, hal_board_devices[i].bytes, KERNEL_RW);
+		early_map_shared(root, DEVICE_BASE, hal_board_devices[i].base,
+			hal_board_devices[i].bytes, KERNEL_RW);
 	early_map_shared(root, PHYS_BASE, (uint64_t)r, sizeof(*r), KERNEL_RO);
 	early_map_shared(root, PHYS_BASE, r->archive_base, r->archive_bytes, KERNEL_RO);
-	early_map_shared(root, PHYS_BASE, r->noc_base, r->noc_window_bytes * r->clusters, KERNEL_RW);
+	early_map_shared(root, PHYS_BASE, r->noc_base, r->noc_window_bytes * r->clusters,
+		KERNEL_RW);
 	m->windows += PHYS_BASE;
 	m->device_base = DEVICE_BASE;
 	early_areas(c, (uint64_t)hal_noc_doorbell(cluster, 0));
@@ -152,7 +158,8 @@ early_put(const char *name, size_t len, uint64_t value)
 	hal_console_write(name, len);
 	for (int shift = 60; shift >= 0; shift -= 4)
 		if (shift == 0 || value >> shift != 0)
-			text[n++] = (char)((value >> shift & 15) < 10 ? '0' + (value >> shift & 15) : 'a' - 10 + (value >> shift & 15));
+			text[n++] = (char)((value >> shift & 15) < 10 ?
+				'0' + (value >> shift & 15) : 'a' - 10 + (value >> shift & 15));
 	text[n++] = ' ';
 	hal_console_write(text, n);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Address spaces: Sv39. Only the kernel core changes a space. The upper half of every top table is the kernel's and never changes,
- * so a core in the kernel may keep any living space loaded. No space has an identifier (ASID): a core that changes its space forgets
- * all translations.
+ * Address spaces: Sv39. Only the kernel core changes a space. The upper half of every top table is
+ * the kernel's and never changes, so a core in the kernel may keep any living space loaded. No
+ * space has an identifier (ASID): a core that changes its space forgets all translations.
  */
 #include <abi/errors.h>
 #include <abi/limits.abi.h>
@@ -71,7 +71,8 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 static bool
 table_give(struct hal_space *s, uint64_t *table, unsigned level, unsigned *looks)
 {
-	for (unsigned i = level == 2 ? s->gone : s->gone_below; level > 0 && i < (level == 2 ? PTE_KERNEL_HALF : PTE_ENTRIES); i++) {
+	for (unsigned i = level == 2 ? s->gone : s->gone_below;
+		level > 0 && i < (level == 2 ? PTE_KERNEL_HALF : PTE_ENTRIES); i++) {
 		*(level == 2 ? &s->gone : &s->gone_below) = i;
 		if (*looks == 0)
 			return false;
@@ -124,7 +125,10 @@ space_find(struct hal_space *s, uintptr_t addr, unsigned *level)
 	}
 }
 
-/* The same for the page behind the one that `entry` of *level maps, which is mostly the next of its table. NULL: the first. */
+/*
+ * The same for the page behind the one that `entry` of *level maps, which is mostly the next of its
+ * table. NULL: the first.
+ */
 static uint64_t *
 space_next(struct hal_space *s, uintptr_t addr, uint64_t *entry, unsigned *level)
 {
@@ -134,8 +138,8 @@ space_next(struct hal_space *s, uintptr_t addr, uint64_t *entry, unsigned *level
 }
 
 /*
- * The entry of `level` for `addr`; a table that is missing on the way is the next of `spare`, if there is such a list. NULL: no table, or
- * a larger page is in the way.
+ * The entry of `level` for `addr`; a table that is missing on the way is the next of `spare`, if
+ * there is such a list. NULL: no table, or a larger page is in the way.
  */
 static uint64_t *
 space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spare)
@@ -154,7 +158,8 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spar
 				return NULL;
 			*spare = (uint64_t *)*page;
 			*page = 0;
-			__asm__ volatile("fence w, w" : : : "memory");	/* a core walks it as soon as it is linked */
+			/* a core walks it as soon as it is linked */
+			__asm__ volatile("fence w, w" : : : "memory");
 			*entry = pte_make(hal_paddr(page), 0);
 		}
 		table = hal_kaddr(pte_paddr(*entry));
@@ -165,7 +170,8 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spar
 static uint64_t
 prot_flags(int prot)
 {
-	uint64_t flags = PTE_U | PTE_AD | PTE_R;	/* every mapped page can be read: no other kind of store exists */
+	/* every mapped page can be read: no other kind of store exists */
+	uint64_t flags = PTE_U | PTE_AD | PTE_R;
 
 	if (prot & PAGE_WRITE)
 		flags |= PTE_W;
@@ -186,7 +192,10 @@ most_flags(int prot)
 	return flags;
 }
 
-/* Is nothing mapped where `addr` with this level would go? No table is empty: hal_unmap gives those back. */
+/*
+ * Is nothing mapped where `addr` with this level would go? No table is empty: hal_unmap gives those
+ * back.
+ */
 static bool
 entry_is_free(struct hal_space *s, uintptr_t addr, unsigned level)
 {
@@ -228,7 +237,8 @@ map_check(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, uns
 {
 	uintptr_t size = (uintptr_t)1 << (12 + 9 * level);
 
-	if (((addr | paddr) & (size - 1)) != 0 || addr < s->first || addr >= s->limit || count > (s->limit - addr) / size)
+	if (((addr | paddr) & (size - 1)) != 0 || addr < s->first || addr >= s->limit ||
+		count > (s->limit - addr) / size)
 		return -E_INVAL;
 	return range_is_free(s, addr, count, level) ? 0 : -E_EXIST;
 }
@@ -286,7 +296,8 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 	if (error != 0)
 		return error;
 	for (size_t i = 0; i < count; i++) {
-		entry = entry != NULL && pte_index(addr + i * size, level) != 0 ? entry + 1 : space_entry(s, addr + i * size, level, &spare);
+		entry = entry != NULL && pte_index(addr + i * size, level) != 0 ? entry + 1 :
+			space_entry(s, addr + i * size, level, &spare);
 		*entry = pte_make(paddr + i * size, prot_flags(prot) | most_flags(prot));
 	}
 	return 0;
@@ -321,7 +332,9 @@ range_is_sane(struct hal_space *s, uintptr_t addr, size_t count)
 	return range_is_mapped(s, addr, addr + count * HAL_PAGE_BYTES);
 }
 
-/* Is nothing in the table? What lies behind entry `near` is looked at first: it says no most often. */
+/*
+ * Is nothing in the table? What lies behind entry `near` is looked at first: it says no most often.
+ */
 static bool
 table_is_empty(const uint64_t *table, unsigned near)
 {
@@ -396,7 +409,8 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 	}
 	for (entry = NULL; addr < end; addr += (uintptr_t)1 << (12 + 9 * level)) {
 		entry = space_next(s, addr, entry, &level);
-		*entry = pte_make(pte_paddr(*entry), prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
+		*entry = pte_make(pte_paddr(*entry),
+			prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
 	}
 	return 0;
 }
@@ -410,7 +424,8 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (entry == NULL)
 		return -E_INVAL;
 	*paddr = pte_paddr(*entry);
-	*prot = PAGE_READ | ((*entry & PTE_W) != 0 ? PAGE_WRITE : 0) | ((*entry & PTE_X) != 0 ? PAGE_EXEC : 0);
+	*prot = PAGE_READ | ((*entry & PTE_W) != 0 ? PAGE_WRITE : 0) |
+		((*entry & PTE_X) != 0 ? PAGE_EXEC : 0);
 	*prot |= HAL_MAY(PAGE_READ) | ((*entry & PTE_MAY_WRITE) != 0 ? HAL_MAY(PAGE_WRITE) : 0) |
 		((*entry & PTE_MAY_EXEC) != 0 ? HAL_MAY(PAGE_EXEC) : 0);
 	if (level == 1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a cluster: say what is known, mark the cluster dead, wake whoever may wait for it, stop its cores. The machine
- * goes on as long as cluster 0, which owns the console and the job, lives.
+ * The end of a cluster: say what is known, mark the cluster dead, wake whoever may wait for it,
+ * stop its cores. The machine goes on as long as cluster 0, which owns the console and the job,
+ * lives.
  */
 #include <hal/board.h>
 #include <hal/console.h>
@@ -106,8 +107,10 @@ static const char *
 cause_text(uint64_t cause)
 {
 	static const char *const text[] = {
-		"misaligned fetch", "fetch access fault", "illegal instruction", "breakpoint", "misaligned load", "load access fault",
-		"misaligned store", "store access fault", "call from user mode", "call from the kernel", "?", "?", "fetch page fault",
+		"misaligned fetch", "fetch access fault", "illegal instruction", "breakpoint",
+		"misaligned load", "load access fault",
+		"misaligned store", "store access fault", "call from user mode",
+		"call from the kernel", "?", "?", "fetch page fault",
 		"load page fault", "?", "store page fault",
 	};
 
@@ -121,14 +124,17 @@ void
 hal_kernel_fault(const struct hal_frame *f, uint64_t cause, uint64_t value)
 {
 	static const char names[32][4] = {
-		"-", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
-		"s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
+		"-", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3",
+		"a4", "a5", "a6", "a7",
+		"s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5",
+		"t6",
 	};
 
 	say_where(cause_text(cause));
 	say("  cause %lx pc %lx address %lx\n", cause, f->pc, value);
 	for (int i = 1; i < 32; i++)
-		say("%s%-3s %16lx%s", i % 4 == 1 ? "  " : " ", names[i], f->x[i], i % 4 == 0 || i == 31 ? "\n" : "");
+		say("%s%-3s %16lx%s", i % 4 == 1 ? "  " : " ", names[i], f->x[i], i % 4 == 0 ||
+			i == 31 ? "\n" : "");
 	say_backtrace(f->x[2]);
 	cluster_end();
 }

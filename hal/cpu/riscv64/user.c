@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * User threads on riscv64: frames, the traps that are no kernel calls, entering user mode, user memory. See trap.S.
+ * User threads on riscv64: frames, the traps that are no kernel calls, entering user mode, user
+ * memory. See trap.S.
  */
 #include <abi/errors.h>
 #include <abi/layout.h>
@@ -11,7 +12,8 @@
 #define CAUSE_INTERRUPT (1ULL << 63)
 #define CAUSE_TIMER (CAUSE_INTERRUPT | 5)
 
-_Static_assert(offsetof(struct hal_trap, cause) == TRAP_CAUSE && offsetof(struct hal_trap, addr) == TRAP_ADDR, "layout.h");
+_Static_assert(offsetof(struct hal_trap, cause) == TRAP_CAUSE &&
+	offsetof(struct hal_trap, addr) == TRAP_ADDR, "layout.h");
 _Static_assert(offsetof(struct hal_trap, write) == TRAP_CAUSE + 4, "layout.h");
 _Static_assert(offsetof(struct hal_frame, x) == FRAME_X(0), "layout.h");
 _Static_assert(offsetof(struct hal_frame, fcsr) == FRAME_FCSR, "layout.h");
@@ -66,7 +68,10 @@ hal_frame_sp(const struct hal_frame *f)
 	return f->x[2];
 }
 
-/* The entry of a table, which lies in the cluster's memory, for an address of which the table's index stands above its lowest three bits. */
+/*
+ * The entry of a table, which lies in the cluster's memory, for an address of which the table's
+ * index stands above its lowest three bits.
+ */
 static inline uint64_t
 table_entry(uint64_t paddr, uint64_t index)
 {
@@ -82,10 +87,12 @@ is_table(uint64_t entry)
 }
 
 /*
- * A page fault at a user address, for want of PTE_R, PTE_W or PTE_X: do the tables of the space in use give that right, and the core remembered
- * an older entry? Then it has forgotten all, and the access goes well if it is tried again.
- * The kernel core may be changing the tables; a table that it gives back stays as it is until this core has flushed.
- * Source: The RISC-V Instruction Set Manual, volume II, supervisor memory-management fence: entries that are not valid may be cached, too.
+ * A page fault at a user address, for want of PTE_R, PTE_W or PTE_X: do the tables of the space in
+ * use give that right, and the core remembered an older entry? Then it has forgotten all, and the
+ * access goes well if it is tried again. The kernel core may be changing the tables; a table that
+ * it gives back stays as it is until this core has flushed. Source: The RISC-V Instruction Set
+ * Manual, volume II, supervisor memory-management fence: entries that are not valid may be cached,
+ * too.
  */
 static inline bool
 fault_is_stale(uintptr_t addr, uint64_t right)
@@ -105,13 +112,19 @@ fault_is_stale(uintptr_t addr, uint64_t right)
 	return true;
 }
 
-/* Of each exception: CRASH_*, the kind of access, and the right whose want it says, if it is a page fault. */
+/*
+ * Of each exception: CRASH_*, the kind of access, and the right whose want it says, if it is a page
+ * fault.
+ */
 static const struct exception {
 	uint8_t cause, write, right, unused;
 } exceptions[] = {
-	[0] = {CRASH_ALIGN, 2, 0, 0}, [1] = {CRASH_ACCESS, 2, 0, 0}, [2] = {CRASH_ILLEGAL, 2, 0, 0}, [3] = {CRASH_BREAK, 2, 0, 0},
-	[4] = {CRASH_ALIGN, 0, 0, 0}, [5] = {CRASH_ACCESS, 0, 0, 0}, [6] = {CRASH_ALIGN, 1, 0, 0}, [7] = {CRASH_ACCESS, 1, 0, 0},
-	[CAUSE_FETCH_PAGE] = {CRASH_ACCESS, 2, PTE_X, 0}, [CAUSE_LOAD_PAGE] = {CRASH_ACCESS, 0, PTE_R, 0},
+	[0] = {CRASH_ALIGN, 2, 0, 0}, [1] = {CRASH_ACCESS, 2, 0, 0}, [2] = {CRASH_ILLEGAL, 2, 0, 0},
+	[3] = {CRASH_BREAK, 2, 0, 0},
+	[4] = {CRASH_ALIGN, 0, 0, 0}, [5] = {CRASH_ACCESS, 0, 0, 0}, [6] = {CRASH_ALIGN, 1, 0, 0},
+	[7] = {CRASH_ACCESS, 1, 0, 0},
+	[CAUSE_FETCH_PAGE] = {CRASH_ACCESS, 2, PTE_X, 0},
+	[CAUSE_LOAD_PAGE] = {CRASH_ACCESS, 0, PTE_R, 0},
 	[CAUSE_STORE_PAGE] = {CRASH_ACCESS, 1, PTE_W, 0},
 };
 
@@ -128,8 +141,9 @@ doorbell_take(struct hal_frame *f)
 }
 
 /*
- * The tick is disarmed. One that comes before its time belongs to a time that was replaced when it came: QEMU's timer thread sets the
- * pending bit then, although the newer time has just cleared it. Writing the time again clears the bit.
+ * The tick is disarmed. One that comes before its time belongs to a time that was replaced when it
+ * came: QEMU's timer thread sets the pending bit then, although the newer time has just cleared it.
+ * Writing the time again clears the bit.
  */
 static void
 tick_take(struct hal_frame *f)
@@ -204,7 +218,10 @@ kernel_call(struct hal_frame *f)
 	kernel_trap(f, &trap);
 }
 
-/* Are the core's floating-point registers this thread's? Those of a thread that never changed one are all zero. */
+/*
+ * Are the core's floating-point registers this thread's? Those of a thread that never changed one
+ * are all zero.
+ */
 static inline bool
 fp_is_here(const struct hal_core_area *a, const struct hal_frame *f)
 {
@@ -280,7 +297,8 @@ hal_user_fault(struct hal_trap *t)
 {
 	const struct hal_core_area *a = hal_core_area();
 
-	*t = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = a->fault_write, .addr = a->fault};
+	*t = (struct hal_trap){.kind = TRAP_FAULT, .cause = CRASH_ACCESS, .write = a->fault_write,
+		.addr = a->fault};
 }
 
 /* Is [addr, addr + len) in the half of the address space where no kernel memory is? */
@@ -291,8 +309,8 @@ user_range(uintptr_t addr, size_t len)
 }
 
 /*
- * An access to user memory [addr, addr + len) went on at its fixup: is it worth another try? A fault elsewhere is an error of the
- * kernel's own.
+ * An access to user memory [addr, addr + len) went on at its fixup: is it worth another try? A
+ * fault elsewhere is an error of the kernel's own.
  */
 static bool
 try_again(uintptr_t addr, size_t len, uint64_t right)
@@ -317,14 +335,18 @@ int hal_copy_faulted(uintptr_t to, uintptr_t from, size_t len);
 int hal_touch_faulted(uintptr_t first, uintptr_t last);
 int hal_load_faulted(uintptr_t from, uint32_t *value);
 
-/* What usercopy.S does after a fault. Just one of the addresses is the user's, or the kernel's own is wrong. */
+/*
+ * What usercopy.S does after a fault. Just one of the addresses is the user's, or the kernel's own
+ * is wrong.
+ */
 int
 hal_copy_faulted(uintptr_t to, uintptr_t from, size_t len)
 {
 	bool out = to < USER_LIMIT;
 
 	if (out == (from < USER_LIMIT))
-		hal_panic(__FILE__, __LINE__, "a page fault in a copy, both addresses are a user's");
+		hal_panic(__FILE__, __LINE__,
+			"a page fault in a copy, both addresses are a user's");
 	if (!try_again(out ? to : from, len, out ? PTE_W : PTE_R))
 		return no_access(first_beyond(out ? to : from), out);
 	return hal_copy_user((void *)to, (const void *)from, len);
@@ -333,7 +355,8 @@ hal_copy_faulted(uintptr_t to, uintptr_t from, size_t len)
 int
 hal_touch_faulted(uintptr_t first, uintptr_t last)
 {
-	return try_again(first, last + sizeof(uint32_t) - first, PTE_W) ? hal_touch_user(first, last) :
+	return try_again(first, last + sizeof(uint32_t) - first, PTE_W) ?
+		hal_touch_user(first, last) :
 		no_access(first_beyond(first), true);
 }
 
@@ -347,16 +370,21 @@ hal_load_faulted(uintptr_t from, uint32_t *value)
 int
 hal_copy_in(void *to, uintptr_t from_user, size_t len)
 {
-	return user_range(from_user, len) ? hal_copy_user(to, (const void *)from_user, len) : no_access(from_user, false);
+	return user_range(from_user, len) ? hal_copy_user(to, (const void *)from_user, len) :
+		no_access(from_user, false);
 }
 
 int
 hal_copy_out(uintptr_t to_user, const void *from, size_t len)
 {
-	return user_range(to_user, len) ? hal_copy_user((void *)to_user, from, len) : no_access(to_user, true);
+	return user_range(to_user, len) ? hal_copy_user((void *)to_user, from, len) :
+		no_access(to_user, true);
 }
 
-/* A page of bytes lies in two pages at most: the words at its ends say whether all of it can be written. */
+/*
+ * A page of bytes lies in two pages at most: the words at its ends say whether all of it can be
+ * written.
+ */
 int
 hal_user_probe(uintptr_t to_user, size_t len)
 {

@@ -10,9 +10,10 @@
  *	void hal_publish(const volatile void *p, size_t len)	what this core wrote there is seen before whatever it stores next
  *	void hal_acquire(const volatile void *p, size_t len)	what had been published there before this core's latest look is visible
  *
- * On machines without coherent caches (and in the coroutine back end) plain reads see stale data until acquired and plain
- * writes stay private until published; byte ranges are exact. The four 32-bit operations always reach the shared copy.
- * A word used by them is used by nothing else. Memory that only one core uses needs nothing.
+ * On machines without coherent caches (and in the coroutine back end) plain reads see stale data
+ * until acquired and plain writes stay private until published; byte ranges are exact. The four
+ * 32-bit operations always reach the shared copy. A word used by them is used by nothing else.
+ * Memory that only one core uses needs nothing.
  */
 #ifndef HAL_ATOMIC_H
 #define HAL_ATOMIC_H
@@ -23,15 +24,19 @@
 #include <cpu/atomic.h>
 
 /*
- * hal_publish is half of a step and promises no moment: the bytes may stay with the core until its next hal_store32, hal_add32, hal_cas32,
- * hal_fence, hal_notify, hal_interrupt or hal_core_start, behind which they are there for whoever learned of that and then acquires. In
- * the same way hal_acquire stands behind a look that told of what is acquired, or behind the start of its core, or the entry of a
- * user thread, who may have learned of it by its own atomics. On coherent machines both only hold the compiler back.
+ * hal_publish is half of a step and promises no moment: the bytes may stay with the core until its
+ * next hal_store32, hal_add32, hal_cas32, hal_fence, hal_notify, hal_interrupt or hal_core_start,
+ * behind which they are there for whoever learned of that and then acquires. In the same way
+ * hal_acquire stands behind a look that told of what is acquired, or behind the start of its core,
+ * or the entry of a user thread, who may have learned of it by its own atomics. On coherent
+ * machines both only hold the compiler back.
  *
- * What may happen: a store is seen after a later load of its core was done, a publish before an earlier store, and a plain read after a later
- * hal_load32 (whoever copies and then looks whether the copy still holds needs a fence between). What never happens: stores or
- * adds of one core seen in another order, an effect without its cause, two cores that see independent stores in different
- * orders, a load after which an earlier one returns something newer. tests/hal/litmus.c has a program for each.
+ * What may happen: a store is seen after a later load of its core was done, a publish before an
+ * earlier store, and a plain read after a later hal_load32 (whoever copies and then looks whether
+ * the copy still holds needs a fence between). What never happens: stores or adds of one core seen
+ * in another order, an effect without its cause, two cores that see independent stores in different
+ * orders, a load after which an earlier one returns something newer. tests/hal/litmus.c has a
+ * program for each.
  */
 
 #define HAL_CACHE_LINE 64	/* alignment that keeps two cores' data apart on every port */

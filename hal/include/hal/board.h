@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract between hal/cpu and hal/board on bare metal (not for the kernel): what a board supplies to the CPU's code, how
- * the machine start hands over to it, and how it reaches devices.
+ * HAL contract between hal/cpu and hal/board on bare metal (not for the kernel): what a board
+ * supplies to the CPU's code, how the machine start hands over to it, and how it reaches devices.
  *
- * The machine start (hal/board/NAME/boot) runs on every core before the kernel. It copies the kernel image to the start of each
- * cluster's memory, clears what follows (mem_bytes, then core_bytes per core of the cluster), takes everything else away
- * from the cluster and enters the image at `entry`, address translation off, with three arguments: number of the core inside its
- * cluster, number of the cluster, physical address of the boot record. Every core of the cluster enters, core 0 first.
+ * The machine start (hal/board/NAME/boot) runs on every core before the kernel. It copies the
+ * kernel image to the start of each cluster's memory, clears what follows (mem_bytes, then
+ * core_bytes per core of the cluster), takes everything else away from the cluster and enters the
+ * image at `entry`, address translation off, with three arguments: number of the core inside its
+ * cluster, number of the cluster, physical address of the boot record. Every core of the cluster
+ * enters, core 0 first.
  */
 #ifndef HAL_BOARD_H
 #define HAL_BOARD_H
@@ -29,22 +31,24 @@ struct hal_range {
 };
 
 /*
- * The board: device areas that the kernel must reach, in whole pages, below the CPU's DEVICE_LIMIT, and the period of the CPU's
- * clock. The kernel may map what lies near them, too: the machine start fences it.
+ * The board: device areas that the kernel must reach, in whole pages, below the CPU's DEVICE_LIMIT,
+ * and the period of the CPU's clock. The kernel may map what lies near them, too: the machine start
+ * fences it.
  */
 extern const struct hal_range hal_board_devices[];
 extern const unsigned hal_board_device_count;
 extern const uint32_t hal_board_tick_ns;
 
 /*
- * Physical address of the doorbell interrupts: one 32-bit word per core of the machine, storing 1 raises it. On or1k: of the inter-core
- * interrupt controller (OMPIC).
+ * Physical address of the doorbell interrupts: one 32-bit word per core of the machine, storing 1
+ * raises it. On or1k: of the inter-core interrupt controller (OMPIC).
  */
 extern const uint64_t hal_board_bells;
 
 /*
- * Boards of a CPU without a clock of its own (or1k) supply hal_clock_ns, and instead of the constants above: nanoseconds of a tick of
- * the CPU's timer, and the register whose load lasts, in low power, until an interrupt is pending (NULL: the CPU dozes by itself).
+ * Boards of a CPU without a clock of its own (or1k) supply hal_clock_ns, and instead of the
+ * constants above: nanoseconds of a tick of the CPU's timer, and the register whose load lasts, in
+ * low power, until an interrupt is pending (NULL: the CPU dozes by itself).
  */
 uint32_t hal_board_timer_ns(void);
 const volatile uint32_t *hal_board_doze(void);

@@ -9,7 +9,8 @@
  *	else
  *		hal_wait(HAL_FOREVER);
  * The names in parentheses may also be macros of <cpu/core.h>, which note the place of the call.
- * Spurious returns are allowed. On every port a wait ends in a low-power wait after a very short poll at most.
+ * Spurious returns are allowed. On every port a wait ends in a low-power wait after a very short
+ * poll at most.
  */
 #ifndef HAL_CORE_H
 #define HAL_CORE_H
@@ -27,32 +28,42 @@ struct boot_record;
 unsigned hal_core_id(void);
 unsigned hal_cluster_id(void);
 
-/* One kernel pointer per core (its struct core). NULL before hal_core_set_local. void *hal_core_local(void) is in <cpu/core.h>. */
+/*
+ * One kernel pointer per core (its struct core). NULL before hal_core_set_local. void
+ * *hal_core_local(void) is in <cpu/core.h>.
+ */
 void hal_core_set_local(void *core);
 
 /*
- * Start another core of this cluster: it enters kernel_core_main(arg) on its own kernel stack. Called once per core by core 0.
+ * Start another core of this cluster: it enters kernel_core_main(arg) on its own kernel stack.
+ * Called once per core by core 0.
  */
 void hal_core_start(unsigned core, void *arg);
 
-/* See above. Until hal_wait or hal_wait_cancel, a doorbell makes the next hal_wait return at once. */
+/*
+ * See above. Until hal_wait or hal_wait_cancel, a doorbell makes the next hal_wait return at once.
+ */
 void (hal_wait_begin)(void);
 void (hal_wait_cancel)(void);
 
-/* Wait for a doorbell, an interrupt or the time `until_ns` of hal_clock_ns (HAL_FOREVER: no time). Runs on the kernel stack. */
+/*
+ * Wait for a doorbell, an interrupt or the time `until_ns` of hal_clock_ns (HAL_FOREVER: no time).
+ * Runs on the kernel stack.
+ */
 void (hal_wait)(uint64_t until_ns);
 
 /*
- * Ring the doorbell of a core, of any cluster: it leaves or does not enter hal_wait. Everything that the caller published
- * before is visible to the woken core. Never interrupts a core that runs a user thread. Costs one flag read when nobody waits.
+ * Ring the doorbell of a core, of any cluster: it leaves or does not enter hal_wait. Everything
+ * that the caller published before is visible to the woken core. Never interrupts a core that runs
+ * a user thread. Costs one flag read when nobody waits.
  */
 void (hal_notify)(unsigned cluster, unsigned core);
 
 /*
- * Like hal_notify, and a core of this cluster that runs a user thread enters the kernel with TRAP_DOORBELL
- * soon: if it is in the kernel now, at the latest when it is back in the user thread. A wait that the
- * doorbell ended or kept from starting may be all that comes of it: whoever waits looks at every source
- * afterwards, or interrupts itself. The running core may interrupt itself.
+ * Like hal_notify, and a core of this cluster that runs a user thread enters the kernel with
+ * TRAP_DOORBELL soon: if it is in the kernel now, at the latest when it is back in the user thread.
+ * A wait that the doorbell ended or kept from starting may be all that comes of it: whoever waits
+ * looks at every source afterwards, or interrupts itself. The running core may interrupt itself.
  */
 void (hal_interrupt)(unsigned core);
 
@@ -60,19 +71,22 @@ void (hal_interrupt)(unsigned core);
 void (hal_interrupt_home)(unsigned cluster);
 
 /*
- * A fault inside the kernel or a failed check(): print what is known, mark the cluster dead in its NoC window, notify all
- * clusters and stop this cluster's cores. Never returns.
+ * A fault inside the kernel or a failed check(): print what is known, mark the cluster dead in its
+ * NoC window, notify all clusters and stop this cluster's cores. Never returns.
  */
 _Noreturn void hal_panic(const char *file, int line, const char *what);
 
-/* Power the whole machine off with an exit status (0..255) for whoever started it. Never returns. */
+/*
+ * Power the whole machine off with an exit status (0..255) for whoever started it. Never returns.
+ */
 _Noreturn void hal_machine_halt(int status);
 
 /* What the HAL calls in the kernel (kernel/boot/main.c). */
 
 /*
- * First call, on core 0 of each cluster. `memory`: the cluster's free private memory, linear, page-aligned, kernel-addressable,
- * zeroed or not. hal_paddr(memory) is its physical address. Never returns.
+ * First call, on core 0 of each cluster. `memory`: the cluster's free private memory, linear,
+ * page-aligned, kernel-addressable, zeroed or not. hal_paddr(memory) is its physical address. Never
+ * returns.
  */
 _Noreturn void kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract: address spaces. Only the home core (kernel core) changes a space. <cpu/page.h> defines HAL_PAGE_SHIFT,
- * HAL_LARGE_SHIFT, and struct hal_space with at least the fields `uintptr_t first, limit`: user addresses of that space are in
- * [first, limit). Where one hardware address space holds several processes (hosted), spaces get disjoint ranges.
+ * HAL contract: address spaces. Only the home core (kernel core) changes a space. <cpu/page.h>
+ * defines HAL_PAGE_SHIFT, HAL_LARGE_SHIFT, and struct hal_space with at least the fields `uintptr_t
+ * first, limit`: user addresses of that space are in [first, limit). Where one hardware address
+ * space holds several processes (hosted), spaces get disjoint ranges.
  */
 #ifndef HAL_MMU_H
 #define HAL_MMU_H
@@ -22,7 +23,10 @@ struct hal_page_source {
 	void *ctx;
 };
 
-/* Physical address of kernel memory of this cluster, and back. hal_kaddr also reaches the boot archive. */
+/*
+ * Physical address of kernel memory of this cluster, and back. hal_kaddr also reaches the boot
+ * archive.
+ */
 uint64_t hal_paddr(const void *kernel);
 void *hal_kaddr(uint64_t paddr);
 
@@ -36,22 +40,28 @@ int hal_space_init(struct hal_space *s, const struct hal_page_source *src);
  */
 bool hal_space_destroy(struct hal_space *s);
 
-/* In `prot` of hal_map: rights that hal_protect may give these pages later, besides those that they get now. */
+/*
+ * In `prot` of hal_map: rights that hal_protect may give these pages later, besides those that they
+ * get now.
+ */
 #define HAL_MAY(rights) ((rights) << 5)
 #define HAL_MAY_ALL HAL_MAY(PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
 /*
- * Map `count` pages (large: of the large size) of physical memory at `addr` with PAGE_READ|WRITE|EXEC of abi/limits.abi.h; these rights
- * and those in HAL_MAY stay the mapping's maximum. The range must be unmapped (-E_EXIST), aligned and inside the user range
- * (-E_INVAL). Maps all or nothing (-E_NOMEM): no core has seen a table or a page of a mapping that failed. Gives no table back.
+ * Map `count` pages (large: of the large size) of physical memory at `addr` with
+ * PAGE_READ|WRITE|EXEC of abi/limits.abi.h; these rights and those in HAL_MAY stay the mapping's
+ * maximum. The range must be unmapped (-E_EXIST), aligned and inside the user range (-E_INVAL).
+ * Maps all or nothing (-E_NOMEM): no core has seen a table or a page of a mapping that failed.
+ * Gives no table back.
  */
 int hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot);
 
 /*
- * Remove mappings, or change their protection below the maximum of each (-E_ACCES); every page must be mapped (-E_INVAL). `count` is in
- * pages of the small size; a large page must lie inside the range as a whole (-E_INVAL). An error changes nothing. hal_unmap gives
- * tables back that it leaves empty. TLBs are the caller's affair. -E_NOMEM: a host has no room to split its own mappings; hal_unmap does
- * not fail so where hal_unmap_ready has succeeded for a range around it.
+ * Remove mappings, or change their protection below the maximum of each (-E_ACCES); every page must
+ * be mapped (-E_INVAL). `count` is in pages of the small size; a large page must lie inside the
+ * range as a whole (-E_INVAL). An error changes nothing. hal_unmap gives tables back that it leaves
+ * empty. TLBs are the caller's affair. -E_NOMEM: a host has no room to split its own mappings;
+ * hal_unmap does not fail so where hal_unmap_ready has succeeded for a range around it.
  */
 int hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
@@ -64,10 +74,10 @@ int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
 int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
 
 /*
- * Make `s` the space that hal_copy_in, hal_copy_out and hal_user_load32 reach on this core, as hal_user_enter does. NULL: none; after it
- * the core refers to no user space, so that the one it had may be destroyed.
- * A core that uses another space forgets the translations of the one that it had: when it comes back it needs no shoot-down for
- * what was changed there meanwhile.
+ * Make `s` the space that hal_copy_in, hal_copy_out and hal_user_load32 reach on this core, as
+ * hal_user_enter does. NULL: none; after it the core refers to no user space, so that the one it
+ * had may be destroyed. A core that uses another space forgets the translations of the one that it
+ * had: when it comes back it needs no shoot-down for what was changed there meanwhile.
  */
 void hal_space_use(struct hal_space *s);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * NoC over shared memory: one byte ring per cluster towards the console of cluster 0. Producer: the cluster's home core; consumer:
- * cluster 0's home core. Each rings the other's doorbell when there is something to read, or room again.
+ * NoC over shared memory: one byte ring per cluster towards the console of cluster 0. Producer: the
+ * cluster's home core; consumer: cluster 0's home core. Each rings the other's doorbell when there
+ * is something to read, or room again.
  */
 #include <abi/errors.h>
 #include "shm.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * NoC over shared memory: the event rings, one per pair, and the count that makes polling 64 of them one load.
+ * NoC over shared memory: the event rings, one per pair, and the count that makes polling 64 of
+ * them one load.
  *
- * A sender puts an event into its ring, then counts it in `activity`, then rings. So a look at all rings that finds nothing holds for as
- * long as `activity` is what it was before that look. Nothing here depends on what a count is, only on whether it has changed: a
- * sender that counts too much costs looks, and one that does not count hides nobody's events but its own.
+ * A sender puts an event into its ring, then counts it in `activity`, then rings. So a look at all
+ * rings that finds nothing holds for as long as `activity` is what it was before that look. Nothing
+ * here depends on what a count is, only on whether it has changed: a sender that counts too much
+ * costs looks, and one that does not count hides nobody's events but its own.
  */
 #include <abi/errors.h>
 #include "shm.h"
@@ -66,7 +68,10 @@ ring_drop(struct window_ring *r, uint32_t *tail, uint32_t head)
 	hal_store32(&r->tail, head);
 }
 
-/* Take one event of a producer; false if there is none. What belongs to an earlier life is dropped on the way. */
+/*
+ * Take one event of a producer; false if there is none. What belongs to an earlier life is dropped
+ * on the way.
+ */
 static bool
 take_from(struct noc_own *own, unsigned producer, uint32_t *incarnation, uint32_t *event)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * NoC over shared memory: windows, slots, life and death. The contract is hal/noc.h, the layout window.h. Independent of the CPU:
- * everything that crosses a border goes through hal_publish, hal_acquire and the 32-bit operations.
+ * NoC over shared memory: windows, slots, life and death. The contract is hal/noc.h, the layout
+ * window.h. Independent of the CPU: everything that crosses a border goes through hal_publish,
+ * hal_acquire and the 32-bit operations.
  */
 #include <abi/errors.h>
 #include <hal/trap.h>
@@ -10,12 +11,16 @@
 #define check_or_panic(condition) \
 	((condition) ? (void)0 : hal_panic(__FILE__, __LINE__, #condition))
 
-/* Forget what is in the rings from an earlier life: the producers' counters go on, ours catch up with them. */
+/*
+ * Forget what is in the rings from an earlier life: the producers' counters go on, ours catch up
+ * with them.
+ */
 static void
 drop_old_events(struct noc_own *own, struct window *w)
 {
 	for (uint32_t i = 0; i < own->geometry.clusters; i++) {
-		struct window_ring *r = window_part(w, own->geometry.rings_at + i * own->geometry.ring_stride);
+		struct window_ring *r = window_part(w,
+			own->geometry.rings_at + i * own->geometry.ring_stride);
 
 		own->tail[i] = hal_load32(&r->head);
 		hal_store32(&r->tail, own->tail[i]);
@@ -157,11 +162,13 @@ hal_noc_put(unsigned cluster, unsigned slot, uint32_t incarnation, const void *b
 }
 
 int
-hal_noc_put_user(unsigned cluster, unsigned slot, uint32_t incarnation, const struct hal_noc_block *b)
+hal_noc_put_user(unsigned cluster, unsigned slot, uint32_t incarnation,
+	const struct hal_noc_block *b)
 {
 	unsigned char *place;
 	size_t len = b->head_bytes + b->user_bytes;
-	int e = b->user_bytes <= len ? slot_place(cluster, slot, incarnation, len, &place) : -E_INVAL;
+	int e = b->user_bytes <= len ? slot_place(cluster, slot, incarnation, len, &place) :
+		-E_INVAL;
 
 	if (e != 0)
 		return e;
@@ -189,7 +196,8 @@ hal_noc_alive(unsigned cluster)
 {
 	uint32_t incarnation;
 
-	return cluster < noc_own()->geometry.clusters && window_is_up(window_of(cluster), &incarnation);
+	return cluster < noc_own()->geometry.clusters &&
+		window_is_up(window_of(cluster), &incarnation);
 }
 
 uint32_t
@@ -200,7 +208,10 @@ hal_noc_incarnation(unsigned cluster)
 	return hal_load32(&window_of(cluster)->incarnation);
 }
 
-/* Whatever the state was, it becomes dead; false if it changed meanwhile or was dead: somebody else does the telling. */
+/*
+ * Whatever the state was, it becomes dead; false if it changed meanwhile or was dead: somebody else
+ * does the telling.
+ */
 static bool
 dies(struct window *w)
 {
@@ -238,7 +249,8 @@ hal_noc_deaths(void)
 bool
 hal_noc_is_dead(unsigned cluster)
 {
-	return cluster < noc_own()->geometry.clusters && hal_load32(&window_of(cluster)->state) == WINDOW_DEAD;
+	return cluster < noc_own()->geometry.clusters &&
+		hal_load32(&window_of(cluster)->state) == WINDOW_DEAD;
 }
 
 void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unit tests of the shared-memory NoC: geometry and behaviour, two clusters played by one thread. With arguments it prints
- * one window's size: noc_test CLUSTERS CORES MAILBOX_PORTS PORTAL_PORTS PORTAL_UNIT_BYTES (CORES: of the largest cluster).
+ * Unit tests of the shared-memory NoC: geometry and behaviour, two clusters played by one thread.
+ * With arguments it prints one window's size: noc_test CLUSTERS CORES MAILBOX_PORTS PORTAL_PORTS
+ * PORTAL_UNIT_BYTES (CORES: of the largest cluster).
  */
 /* needs: hal/noc/shm/noc.c hal/noc/shm/events.c hal/noc/shm/console.c hal/noc/shm/window.c */
 /* cpu: hosted */
@@ -65,9 +66,11 @@ hal_panic(const char *file, int line, const char *what)
 }
 
 static void
-machine(uint32_t clusters, uint32_t cores, uint32_t mailbox_ports, uint32_t portal_ports, uint32_t unit)
+machine(uint32_t clusters, uint32_t cores, uint32_t mailbox_ports, uint32_t portal_ports,
+	uint32_t unit)
 {
-	record = (struct boot_record){.clusters = clusters, .mailbox_ports = mailbox_ports, .portal_ports = portal_ports,
+	record = (struct boot_record){.clusters = clusters, .mailbox_ports = mailbox_ports,
+		.portal_ports = portal_ports,
 		.portal_unit_bytes = unit};
 	for (uint32_t i = 0; i < clusters && i < CLUSTERS_MAX; i++) {
 		record.cluster[i].cores = i == clusters - 1 ? cores : 1;
@@ -91,9 +94,13 @@ two_clusters_up(void)
 TEST(window_size_follows_the_documented_formula)
 {
 	machine(2, 3, 4, 2, 256);
-	expect(noc_window_bytes(&record) == (128 + 64 * 3 + 2 * (128 + 16 * 8) + 128 + 4096 + 4 * 2 * 192 + 2 * 320 + 4095) / 4096 * 4096);
+	expect(noc_window_bytes(&record) ==
+		(128 + 64 * 3 + 2 * (128 + 16 * 8) + 128 + 4096 + 4 * 2 * 192 + 2 * 320 + 4095) /
+		4096 * 4096);
 	machine(20, 17, 32, 32, 4096);
-	expect(noc_window_bytes(&record) == (128 + 64 * 17 + 20 * (128 + 256 * 8) + 128 + 4096 + 32 * 20 * 192 + 32 * 4160 + 4095) / 4096 * 4096);
+	expect(noc_window_bytes(&record) ==
+		(128 + 64 * 17 + 20 * (128 + 256 * 8) + 128 + 4096 + 32 * 20 * 192 + 32 * 4160 +
+		4095) / 4096 * 4096);
 }
 
 TEST(slots_do_not_overlap_and_end_inside_the_window)
@@ -105,8 +112,10 @@ TEST(slots_do_not_overlap_and_end_inside_the_window)
 	expect(hal_noc_slot_bytes(9) == 64 + 256);
 	expect(hal_noc_slot_bytes(10) == 0);
 	for (unsigned s = 1; s < 10; s++)
-		expect((const char *)hal_noc_slot(s) >= (const char *)hal_noc_slot(s - 1) + hal_noc_slot_bytes(s - 1));
-	expect((const char *)hal_noc_slot(9) + hal_noc_slot_bytes(9) <= area[0] + record.noc_window_bytes);
+		expect((const char *)hal_noc_slot(s) >= (const char *)hal_noc_slot(s - 1) +
+			hal_noc_slot_bytes(s - 1));
+	expect((const char *)hal_noc_slot(9) + hal_noc_slot_bytes(9) <= area[0] +
+		record.noc_window_bytes);
 	expect((uintptr_t)hal_noc_slot(9) % 64 == 0);
 }
 
@@ -275,14 +284,18 @@ TEST(a_ring_that_cannot_be_is_dropped_at_once_and_said)
 		two_clusters_up();
 		notify_0(1, 5);
 		ring_of_1_at_0()->head += spoilt;
-		expect(hal_noc_poll(&cluster, &life, &event) && cluster == 1 && event == HAL_NOC_NONSENSE);
+		expect(hal_noc_poll(&cluster, &life, &event) && cluster == 1 &&
+			event == HAL_NOC_NONSENSE);
 		expect(!hal_noc_poll(&cluster, &life, &event));
 		notify_0(1, 6);
 		expect(hal_noc_poll(&cluster, &life, &event) && cluster == 1 && event == 6);
 	}
 }
 
-/* Nothing that it wrote into its window at the start is read back: geometry, incarnation, how far it has read. */
+/*
+ * Nothing that it wrote into its window at the start is read back: geometry, incarnation, how far
+ * it has read.
+ */
 TEST(an_owner_does_not_believe_its_window)
 {
 	unsigned cluster, slot = 0;
@@ -297,7 +310,8 @@ TEST(an_owner_does_not_believe_its_window)
 	notify_0(1, 6);
 	expect(hal_noc_poll(&cluster, &life, &event) && cluster == 1 && event == 6);
 	for (slot = 0; hal_noc_slot_bytes(slot) != 0; slot++)
-		expect((const char *)hal_noc_slot(slot) + hal_noc_slot_bytes(slot) <= area[0] + record.noc_window_bytes);
+		expect((const char *)hal_noc_slot(slot) + hal_noc_slot_bytes(slot) <= area[0] +
+			record.noc_window_bytes);
 	expect_eq(slot, 10);
 }
 
@@ -320,7 +334,8 @@ TEST(console_counters_that_cannot_be_give_no_text)
 	two_clusters_up();
 	window_geometry_init(&g, &record, 0);
 	r = (struct window_ring *)(void *)(area[1] + g.console_at);
-	for (uint32_t spoilt = WINDOW_CONSOLE_BYTES + 1; spoilt != 0; spoilt = spoilt * 2 & 0xffffffff) {
+	for (uint32_t spoilt = WINDOW_CONSOLE_BYTES + 1; spoilt != 0;
+		spoilt = spoilt * 2 & 0xffffffff) {
 		r->head = r->tail + spoilt;
 		expect_eq(hal_noc_console_ready(1), -E_INVAL);
 		expect_eq(hal_noc_console_ready(1), 0);
@@ -359,7 +374,8 @@ TEST(doorbells_are_inside_the_head_and_a_line_apart)
 static int
 print_size(char **argument)
 {
-	machine((uint32_t)atoi(argument[0]), (uint32_t)atoi(argument[1]), (uint32_t)atoi(argument[2]), (uint32_t)atoi(argument[3]),
+	machine((uint32_t)atoi(argument[0]), (uint32_t)atoi(argument[1]),
+		(uint32_t)atoi(argument[2]), (uint32_t)atoi(argument[3]),
 		(uint32_t)atoi(argument[4]));
 	printf("%zu\n", noc_window_bytes(&record));
 	return 0;

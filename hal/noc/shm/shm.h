@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the shared-memory NoC share: finding windows and their parts, and what a cluster keeps to itself. Private to this
- * folder.
+ * What the files of the shared-memory NoC share: finding windows and their parts, and what a
+ * cluster keeps to itself. Private to this folder.
  */
 #ifndef NOC_SHM_H
 #define NOC_SHM_H
@@ -57,7 +57,10 @@ ring_data(struct window_ring *r)
 /* Something came for this cluster: its home core looks at it soon, whatever it runs. */
 void noc_ring_home(unsigned cluster);
 
-/* Is the cluster that owns this window up? Its incarnation goes to *incarnation (0 if it never was). */
+/*
+ * Is the cluster that owns this window up? Its incarnation goes to *incarnation (0 if it never
+ * was).
+ */
 static inline bool
 window_is_up(const struct window *w, uint32_t *incarnation)
 {

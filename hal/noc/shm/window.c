@@ -46,7 +46,9 @@ window_geometry_init(struct window_geometry *g, const struct boot_record *record
 	g->console_at = g->rings_at + WINDOW_RINGS(g->clusters, g->ring_entries);
 	g->mailbox_at = g->console_at + WINDOW_CONSOLE;
 	g->portal_at = g->mailbox_at + WINDOW_MAILBOXES(g->mailbox_ports, g->clusters);
-	g->bytes = WINDOW_ALIGN_UP(g->portal_at + WINDOW_PORTALS(g->portal_ports, record->portal_unit_bytes));
+	g->bytes =
+		WINDOW_ALIGN_UP(g->portal_at + WINDOW_PORTALS(g->portal_ports,
+		record->portal_unit_bytes));
 	g->self = self;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The NoC window of a cluster in memory that every cluster can reach: layout and geometry. Explicit widths, no pointers.
+ * The NoC window of a cluster in memory that every cluster can reach: layout and geometry. Explicit
+ * widths, no pointers.
  *
  *	head		struct window: descriptor, and a word that counts what came
  *	doorbells	one line per core, as many as the largest cluster of the machine has cores
@@ -9,9 +10,10 @@
  *	mailbox slots	port * clusters + sender, WINDOW_MAIL_BYTES each
  *	portal slots	port, portal_stride each
  *
- * Every part starts on a cache line, and no line has two writers except the descriptor's (state, deaths) and the activity's. Offsets are
- * equal in all windows of a machine. Every cluster can write to every window, so nothing in it is believed: what a cluster must be sure
- * of (geometry, its own incarnation, how far it has read) it keeps in memory of its own (struct noc_own, shm.h).
+ * Every part starts on a cache line, and no line has two writers except the descriptor's (state,
+ * deaths) and the activity's. Offsets are equal in all windows of a machine. Every cluster can
+ * write to every window, so nothing in it is believed: what a cluster must be sure of (geometry,
+ * its own incarnation, how far it has read) it keeps in memory of its own (struct noc_own, shm.h).
  */
 #ifndef NOC_WINDOW_H
 #define NOC_WINDOW_H
@@ -65,7 +67,8 @@ struct window_ring {
 
 struct window_event {
 	uint32_t event;
-	uint32_t stamp;			/* window_stamp(sender's incarnation, owner's incarnation) */
+	/* window_stamp(sender's incarnation, owner's incarnation) */
+	uint32_t stamp;
 };
 
 /* Who sent to whom, as far as restarts matter: an event from or to an earlier life is dropped. */
@@ -76,7 +79,8 @@ window_stamp(uint32_t sender, uint32_t owner)
 }
 
 /* Compute the geometry of a machine's windows; `self` is the owner. */
-void window_geometry_init(struct window_geometry *g, const struct boot_record *record, unsigned self);
+void window_geometry_init(struct window_geometry *g, const struct boot_record *record,
+	unsigned self);
 
 /*
  * Bytes of one window of the machine that a record describes: its noc_window_bytes must be at least

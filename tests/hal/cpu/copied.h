@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract tests: user programs that are assembled beside the test and copied into the code page. A back end's programs.c includes this
- * once and adds what is its own; its assembler file has the programs.
+ * HAL contract tests: user programs that are assembled beside the test and copied into the code
+ * page. A back end's programs.c includes this once and adds what is its own; its assembler file has
+ * the programs.
  */
 #ifndef TESTS_HAL_CPU_COPIED_H
 #define TESTS_HAL_CPU_COPIED_H
@@ -9,10 +10,14 @@
 #include "../testbed.h"
 
 extern const char user_code_end[];
-extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[], user_illegal[],
+extern const char user_calls[], user_loop[], user_spin[], user_load[], user_store[], user_jump[],
+	user_illegal[],
 	user_registers[], user_handler_code[];
 
-/* Where a program begins in the code page. No table, because its addresses would have to be relocated. */
+/*
+ * Where a program begins in the code page. No table, because its addresses would have to be
+ * relocated.
+ */
 static uintptr_t
 entry(const struct user_test *u, enum user_program p)
 {
@@ -38,7 +43,10 @@ user_code_bytes(void)
 	return (size_t)(user_code_end - user_code);
 }
 
-/* Above its stack pointer a program has a word: the hosted gate reads the last argument of a call there, as a C function would. */
+/*
+ * Above its stack pointer a program has a word: the hosted gate reads the last argument of a call
+ * there, as a C function would.
+ */
 void
 user_context(struct context *c, enum user_program p, const struct user_test *u, unsigned thread)
 {

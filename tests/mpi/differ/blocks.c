@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of data, laid out one after the other, with gaps in any order, or each with a type of its own.
+ * Blocks of data, laid out one after the other, with gaps in any order, or each with a type of its
+ * own.
  */
 #include "flight.h"
 
@@ -21,8 +22,10 @@ shuffle(struct dice *d, int *order, int n, int really)
 static void
 lay_elements(struct blocks *b, const struct blocks_plan *plan, struct dice *d)
 {
-	struct form f = {.shape = plan->shapes[0], .where = plan->where, .plain = plan->shapes[0] % 3 > 0, .basic = -1};
-	int *order = calloc((size_t)b->n + 1, sizeof(*order)), next = 0, vector = plan->layout == VECTOR;
+	struct form f = {.shape = plan->shapes[0], .where = plan->where,
+		.plain = plan->shapes[0] % 3 > 0, .basic = -1};
+	int *order = calloc((size_t)b->n + 1, sizeof(*order)), next = 0,
+		vector = plan->layout == VECTOR;
 
 	b->made_n = 1;
 	b->made[0] = type_make(&f);
@@ -47,7 +50,8 @@ lay_bytes(struct blocks *b, const struct blocks_plan *plan, struct dice *d)
 	shuffle(d, order, b->n, 1);
 	for (int i = 0; i < b->n; i++) {
 		int k = order[i];
-		struct form f = {.shape = plan->shapes[k], .where = mix(plan->where, (uint64_t)k), .plain = plan->shapes[k] % 3 > 0, .basic = -1};
+		struct form f = {.shape = plan->shapes[k], .where = mix(plan->where, (uint64_t)k),
+			.plain = plan->shapes[k] % 3 > 0, .basic = -1};
 
 		b->made[k] = type_make(&f);
 		b->types[k] = b->made[k].type;

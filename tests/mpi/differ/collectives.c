@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives that move data, in all forms, several on their way at the same time, on groups and between groups.
+ * Collectives that move data, in all forms, several on their way at the same time, on groups and
+ * between groups.
  */
 #include "flight.h"
 
 enum kind {
-	BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS
+	BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL,
+	ALLTOALLV, ALLTOALLW, KINDS
 };
 
 #define BLOCK_MAX 60000
@@ -45,7 +47,8 @@ flight_root(struct flight *f, struct dice *dice)
 static uint64_t
 pair_seed(uint64_t seed, int from, int to, int same)
 {
-	return same && from > to ? pair_seed(seed, to, from, 1) : mix(seed, (uint64_t)(from * 1000 + to));
+	return same && from > to ? pair_seed(seed, to, from, 1) :
+		mix(seed, (uint64_t)(from * 1000 + to));
 }
 
 struct draft {
@@ -57,13 +60,15 @@ struct draft {
 static int
 is_vector(int kind)
 {
-	return kind == GATHERV || kind == SCATTERV || kind == ALLGATHERV || kind == ALLTOALLV || kind == ALLTOALLW;
+	return kind == GATHERV || kind == SCATTERV || kind == ALLGATHERV || kind == ALLTOALLV ||
+		kind == ALLTOALLW;
 }
 
 static int
 is_rooted(int kind)
 {
-	return kind == BCAST || kind == GATHER || kind == GATHERV || kind == SCATTER || kind == SCATTERV;
+	return kind == BCAST || kind == GATHER || kind == GATHERV || kind == SCATTER ||
+		kind == SCATTERV;
 }
 
 /* Elements from one endpoint to another. */
@@ -87,7 +92,8 @@ draw_blocks(struct flight *f, const struct draft *draft, int sends, int n)
 {
 	int me = place_me(f->place), *counts = calloc((size_t)n + 1, sizeof(*counts));
 	uint64_t *shapes = calloc((size_t)n + 1, sizeof(*shapes));
-	struct blocks_plan plan = {.n = n, .counts = counts, .shapes = shapes, .seed = mix(draft->seed, (uint64_t)(me + (sends ? 0 : 5000)))};
+	struct blocks_plan plan = {.n = n, .counts = counts, .shapes = shapes,
+		.seed = mix(draft->seed, (uint64_t)(me + (sends ? 0 : 5000)))};
 
 	plan.where = mix(draft->seed, (uint64_t)(me + (sends ? 10000 : 20000)));
 	plan.layout = n < 2 || !is_vector(f->kind) ? REGULAR : VECTOR;
@@ -109,7 +115,8 @@ draw_blocks(struct flight *f, const struct draft *draft, int sends, int n)
 static void
 draw_data(struct flight *f, struct draft *draft)
 {
-	int gathers = f->kind == GATHER || f->kind == GATHERV, scatters = f->kind == SCATTER || f->kind == SCATTERV;
+	int gathers = f->kind == GATHER || f->kind == GATHERV, scatters = f->kind == SCATTER ||
+		f->kind == SCATTERV;
 	int one = gathers || f->kind == BCAST || f->kind == ALLGATHER || f->kind == ALLGATHERV;
 
 	if (f->kind == BARRIER)
@@ -149,13 +156,17 @@ draw(struct differ *d, struct flight *f, const struct place *p, struct dice *dic
 		f->form = BLOCKING;
 	flight_root(f, dice);
 	f->in_place = below(dice, 3) == 0 && !p->inter && f->kind != BCAST && f->kind != BARRIER;
-	draft.same = f->in_place && (f->kind == ALLTOALL || f->kind == ALLTOALLV || f->kind == ALLTOALLW);
+	draft.same = f->in_place &&
+		(f->kind == ALLTOALL || f->kind == ALLTOALLV || f->kind == ALLTOALLW);
 	draft.seed = mix(mix(dice->state, d->seed), (uint64_t)p->salt);
 	draft.count = counts[below(dice, 8)];
-	made = type_make(&(struct form){.shape = draft.seed, .plain = is_plain(draft.seed), .basic = -1});
-	most = (int)(most_bytes(draft.seed) < d->bytes ? most_bytes(draft.seed) : d->bytes) / made.size;
+	made = type_make(&(struct form){.shape = draft.seed, .plain = is_plain(draft.seed),
+		.basic = -1});
+	most = (int)(most_bytes(draft.seed) < d->bytes ? most_bytes(draft.seed) : d->bytes) /
+		made.size;
 	type_drop(&made);
-	draft.count = f->kind == ALLTOALLW ? draft.count % 40 : draft.count > most ? most : draft.count;
+	draft.count = f->kind == ALLTOALLW ? draft.count % 40 : draft.count > most ? most :
+		draft.count;
 	draw_data(f, &draft);
 }
 
@@ -163,7 +174,8 @@ static void
 start_rooted(struct flight *f)
 {
 	struct blocks *o = &f->out, *i = &f->in;
-	MPI_Datatype ot = o->made ? o->types[0] : MPI_DATATYPE_NULL, it = i->made ? i->types[0] : MPI_DATATYPE_NULL;
+	MPI_Datatype ot = o->made ? o->types[0] : MPI_DATATYPE_NULL, it = i->made ? i->types[0] :
+		MPI_DATATYPE_NULL;
 	const void *out = f->in_place && f->at_root ? MPI_IN_PLACE : o->made ? o->space.at : NULL;
 	void *in = f->in_place && f->at_root ? MPI_IN_PLACE : i->made ? i->space.at : NULL;
 	int on = o->made ? o->counts[0] : 0, n = i->made ? i->counts[0] : 0;
@@ -175,10 +187,14 @@ start_rooted(struct flight *f)
 		else
 			CALL(f, Bcast, Ibcast, i->space.at, n, it, f->root);
 		break;
-	case GATHER: CALL(f, Gather, Igather, out, on, ot, i->made ? i->space.at : NULL, n, it, f->root); break;
-	case GATHERV: CALL(f, Gatherv, Igatherv, out, on, ot, i->made ? i->space.at : NULL, i->counts, i->at, it, f->root); break;
-	case SCATTER: CALL(f, Scatter, Iscatter, o->made ? o->space.at : NULL, on, ot, in, n, it, f->root); break;
-	default: CALL(f, Scatterv, Iscatterv, o->made ? o->space.at : NULL, o->counts, o->at, ot, in, n, it, f->root); break;
+	case GATHER: CALL(f, Gather, Igather, out, on, ot, i->made ? i->space.at : NULL, n, it,
+	f->root); break;
+	case GATHERV: CALL(f, Gatherv, Igatherv, out, on, ot, i->made ? i->space.at : NULL,
+	i->counts, i->at, it, f->root); break;
+	case SCATTER: CALL(f, Scatter, Iscatter, o->made ? o->space.at : NULL, on, ot, in, n, it,
+	f->root); break;
+	default: CALL(f, Scatterv, Iscatterv, o->made ? o->space.at : NULL, o->counts, o->at, ot,
+	in, n, it, f->root); break;
 	}
 }
 
@@ -210,13 +226,18 @@ start(struct flight *f)
 		return;
 	}
 	switch (f->kind) {
-	case ALLGATHER: CALL(f, Allgather, Iallgather, out, o->counts[0], o->types[0], i->space.at, i->counts[0], i->types[0]); break;
-	case ALLGATHERV: CALL(f, Allgatherv, Iallgatherv, out, o->counts[0], o->types[0], i->space.at, i->counts, i->at, i->types[0]); break;
-	case ALLTOALL: CALL(f, Alltoall, Ialltoall, out, o->counts[0], o->types[0], i->space.at, i->counts[0], i->types[0]); break;
+	case ALLGATHER: CALL(f, Allgather, Iallgather, out, o->counts[0], o->types[0], i->space.at,
+	i->counts[0], i->types[0]); break;
+	case ALLGATHERV: CALL(f, Allgatherv, Iallgatherv, out, o->counts[0], o->types[0],
+	i->space.at, i->counts, i->at, i->types[0]); break;
+	case ALLTOALL: CALL(f, Alltoall, Ialltoall, out, o->counts[0], o->types[0], i->space.at,
+	i->counts[0], i->types[0]); break;
 	case ALLTOALLV:
-		CALL(f, Alltoallv, Ialltoallv, out, o->counts, o->at, o->types[0], i->space.at, i->counts, i->at, i->types[0]);
+		CALL(f, Alltoallv, Ialltoallv, out, o->counts, o->at, o->types[0], i->space.at,
+			i->counts, i->at, i->types[0]);
 		break;
-	default: CALL(f, Alltoallw, Ialltoallw, out, o->counts, o->at, o->types, i->space.at, i->counts, i->at, i->types); break;
+	default: CALL(f, Alltoallw, Ialltoallw, out, o->counts, o->at, o->types, i->space.at,
+	i->counts, i->at, i->types); break;
 	}
 }
 
@@ -231,8 +252,10 @@ squadron_start(struct differ *d, struct squadron *s, const struct place *p, stru
 
 		*f = (struct flight){0};
 		draw(d, f, p, &own);
-		SAY(d, "%s: collective %d form %d root %d in place %d out %d x %d, in %d x %d", p->name, f->kind, f->form, f->root,
-			f->in_place, f->out.n, f->out.made ? f->out.counts[0] : 0, f->in.n, f->in.made ? f->in.counts[0] : 0);
+		SAY(d, "%s: collective %d form %d root %d in place %d out %d x %d, in %d x %d",
+			p->name, f->kind, f->form, f->root,
+			f->in_place, f->out.n, f->out.made ? f->out.counts[0] : 0, f->in.n,
+			f->in.made ? f->in.counts[0] : 0);
 		start(f);
 	}
 }

@@ -2,8 +2,9 @@
  *
  * usage: differ SEED [steps=N] [only=N,N,...] [most=MESSAGES] [bytes=N] [kind=NAME] [-v]
  *
- * Rank 0 prints a line per step: its number, its kind, and each rank's sum of what it saw. tests/process/test_differ.py compares the lines of
- * several libraries and makes a difference small.
+ * Rank 0 prints a line per step: its number, its kind, and each rank's sum of what it saw.
+ * tests/process/test_differ.py compares the lines of several libraries and makes a difference
+ * small.
  */
 #include "differ.h"
 

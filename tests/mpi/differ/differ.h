@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A random program, deterministic by construction: the same seed must give the same data with every MPI library and any number of steps left
- * out. A step draws all it does from (seed, step), does it, and adds what it received, and what it was told about it, to a sum per rank.
+ * A random program, deterministic by construction: the same seed must give the same data with every
+ * MPI library and any number of steps left out. A step draws all it does from (seed, step), does
+ * it, and adds what it received, and what it was told about it, to a sum per rank.
  */
 #ifndef TESTS_MPI_DIFFER_H
 #define TESTS_MPI_DIFFER_H
@@ -22,7 +23,10 @@ struct sum {
 	uint64_t value;
 };
 
-/* A communicator, and who is in it. Endpoints are numbered: of an intracommunicator by rank, of an intercommunicator first those of side 0. */
+/*
+ * A communicator, and who is in it. Endpoints are numbered: of an intracommunicator by rank, of an
+ * intercommunicator first those of side 0.
+ */
 struct place {
 	MPI_Comm comm;			/* MPI_COMM_NULL: not here */
 	const char *name;
@@ -30,7 +34,8 @@ struct place {
 	int side;
 	int sizes[2];			/* of each side; intracommunicator: [0] */
 	int rank;
-	int salt;			/* communicators of one name that exist side by side draw differently */
+	/* communicators of one name that exist side by side draw differently */
+	int salt;
 };
 
 #define PLACES 6
@@ -45,7 +50,8 @@ struct differ {
 	int verbose;
 	int ours;			/* is this our library? */
 	int errors;			/* of completions */
-	struct dice own;		/* this rank's alone: order of completion and the like, which must not change the data */
+	/* this rank's alone: order of completion and the like, which must not change the data */
+	struct dice own;
 	struct place places[PLACES];
 	struct sum sum;			/* of this step */
 	MPI_Comm reports;
@@ -96,7 +102,10 @@ sum_number(struct sum *s, long long n)
 	sum_bytes(s, &n, sizeof(n));
 }
 
-/* Tags of exchanges differ from step to step, for a step begins while others are still in the one before. */
+/*
+ * Tags of exchanges differ from step to step, for a step begins while others are still in the one
+ * before.
+ */
 static inline int
 step_tag(const struct differ *d, int tag)
 {
@@ -127,16 +136,21 @@ void places_close(struct differ *d);
 struct form {
 	uint64_t shape;			/* seed of the signature */
 	uint64_t where;			/* seed of the layout */
-	int plain;			/* all elements of one basic type, so that elements can be counted */
+	/* all elements of one basic type, so that elements can be counted */
+	int plain;
 	int basic;			/* which one; -1: any */
-	int small;			/* goes in one piece: negative strides and pairs, which MPICH 5.0.2 cannot send in several */
+	/*
+	 * goes in one piece: negative strides and pairs, which MPICH 5.0.2 cannot send in several
+	 */
+	int small;
 };
 
 struct made {
 	MPI_Datatype type;
 	int derived;
 	int size;
-	int odd;			/* has what makes MPICH 5.0.2 unable to count basic elements */
+	/* has what makes MPICH 5.0.2 unable to count basic elements */
+	int odd;
 };
 
 /* Types of equal `shape` have equal signatures; they never overlap themselves. */
@@ -145,7 +159,10 @@ void type_drop(struct made *m);
 MPI_Datatype type_basic(int number);
 int type_basics(void);
 
-/* Memory for elements from `first` on to `last` (counted in extents) of a type; the address is that of element 0. */
+/*
+ * Memory for elements from `first` on to `last` (counted in extents) of a type; the address is that
+ * of element 0.
+ */
 struct space {
 	char *memory;
 	size_t len;

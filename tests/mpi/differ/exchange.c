@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An exchange as planned: early receives, sends in all modes, late receives and probes, and completion in any of the ways there are.
+ * An exchange as planned: early receives, sends in all modes, late receives and probes, and
+ * completion in any of the ways there are.
  */
 #include "exchange.h"
 
@@ -91,9 +92,13 @@ open_all(struct part *part, struct plan *plan)
 	for (int i = 0; i < plan->n; i++) {
 		struct message *m = &plan->of[i];
 
-		SAY(part->d, "%s: message %d: %d -> %d tag %d mode %d how %d turn %d early %d any %d %d", part->p->name, i, m->source,
-			m->target, m->tag, m->mode, m->how, m->turn, m->early, m->any_source, m->any_tag);
-		SAY(part->d, "count %d size %ld plain %d others %d packed %d %d", m->count, m->size, m->form.plain, m->in_others,
+		SAY(part->d,
+			"%s: message %d: %d -> %d tag %d mode %d how %d turn %d early %d any %d %d",
+			part->p->name, i, m->source,
+			m->target, m->tag, m->mode, m->how, m->turn, m->early, m->any_source,
+			m->any_tag);
+		SAY(part->d, "count %d size %ld plain %d others %d packed %d %d", m->count, m->size,
+			m->form.plain, m->in_others,
 			m->packed_out, m->packed_in);
 		if (m->source == me)
 			open_end(part, &part->out[part->outs++], m, 0);
@@ -117,7 +122,8 @@ static struct envelope
 envelope_of(const struct part *part, const struct end *e, int receives)
 {
 	const struct message *m = e->m;
-	struct envelope v = {e->space.at, e->count, e->made.type, place_rank(part->p, m->target), m->tag, part->p->comm};
+	struct envelope v = {e->space.at, e->count, e->made.type, place_rank(part->p, m->target),
+		m->tag, part->p->comm};
 
 	if (e->packed) {
 		v.buffer = e->packed;
@@ -139,7 +145,8 @@ start_send(struct part *part, struct end *e)
 	int position = 0;
 
 	if (e->packed) {
-		MPI_Pack(e->space.at, e->count, e->made.type, e->packed, e->packed_size, &position, v.comm);
+		MPI_Pack(e->space.at, e->count, e->made.type, e->packed, e->packed_size, &position,
+			v.comm);
 		if (!e->persistent)
 			v.count = position;
 	}
@@ -168,7 +175,8 @@ init_persistent(struct part *part, struct end *e, int receives)
 
 	if (!receives && e->packed) {
 		/* as many bytes as packing gives */
-		MPI_Pack(e->space.at, e->count, e->made.type, e->packed, e->packed_size, &position, v.comm);
+		MPI_Pack(e->space.at, e->count, e->made.type, e->packed, e->packed_size, &position,
+			v.comm);
 		v.count = position;
 	}
 	e->persistent = 1;
@@ -206,8 +214,10 @@ probed(struct part *part, struct end *e)
 		break;
 	}
 	MPI_Get_count(&s, v.type, &there);
-	SAY(part->d, "turn %d: found source %d tag %d count %d, packed %d", e->m->turn, s.MPI_SOURCE, s.MPI_TAG, there, e->m->packed_out);
-	status_sum(&part->d->sum, &s, e->packed || e->m->packed_out ? MPI_DATATYPE_NULL : v.type, 0);
+	SAY(part->d, "turn %d: found source %d tag %d count %d, packed %d", e->m->turn,
+		s.MPI_SOURCE, s.MPI_TAG, there, e->m->packed_out);
+	status_sum(&part->d->sum, &s, e->packed || e->m->packed_out ? MPI_DATATYPE_NULL : v.type,
+		0);
 	if (e->m->how == PROBE || e->m->how == IPROBE)
 		MPI_Recv(v.buffer, v.count, v.type, s.MPI_SOURCE, s.MPI_TAG, v.comm, &e->status);
 	else if (e->m->tag % 2)
@@ -269,12 +279,15 @@ note(struct part *part, struct end *e)
 	uint64_t before = part->d->sum.value;
 
 	if (e->packed)
-		MPI_Unpack(e->packed, e->packed_size, &position, e->space.at, e->count - e->m->spare, e->made.type, part->p->comm);
-	status_sum(&part->d->sum, &e->status, uncounted ? MPI_DATATYPE_NULL : e->made.type, !e->made.odd);
+		MPI_Unpack(e->packed, e->packed_size, &position, e->space.at,
+			e->count - e->m->spare, e->made.type, part->p->comm);
+	status_sum(&part->d->sum, &e->status, uncounted ? MPI_DATATYPE_NULL : e->made.type,
+		!e->made.odd);
 	type_say(part->d, "in", &e->made);
 	space_say(part->d, "in", &e->space);
 	SAY(part->d, "turn %d: before %llx", e->m->turn, (unsigned long long)before);
-	SAY(part->d, "turn %d: source %d tag %d, sum of status %llx", e->m->turn, e->status.MPI_SOURCE, e->status.MPI_TAG,
+	SAY(part->d, "turn %d: source %d tag %d, sum of status %llx", e->m->turn,
+		e->status.MPI_SOURCE, e->status.MPI_TAG,
 		(unsigned long long)part->d->sum.value);
 	space_sum(&e->space, &part->d->sum);
 	SAY(part->d, "turn %d: sum %llx", e->m->turn, (unsigned long long)part->d->sum.value);
@@ -286,7 +299,8 @@ one_round(struct part *part, const struct plan *plan, int number)
 	for (int i = 0; i < part->outs; i++)
 		space_fill(&part->out[i].space, mix(part->out[i].m->form.shape, (uint64_t)number));
 	for (int i = 0; i < part->ins; i++)
-		space_fill(&part->in[i].space, mix(part->in[i].m->form.shape, 50 + (uint64_t)number));
+		space_fill(&part->in[i].space,
+			mix(part->in[i].m->form.shape, 50 + (uint64_t)number));
 	for (int i = 0; i < part->ins; i++)
 		if (part->in[i].m->early)
 			start_receive(part, &part->in[i]);

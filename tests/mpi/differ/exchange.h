@@ -11,7 +11,8 @@
 #define TAGS 3
 
 enum mode {
-	SEND, SSEND, BSEND, RSEND, ISEND, ISSEND, IBSEND, IRSEND, SEND_INIT, SSEND_INIT, BSEND_INIT, RSEND_INIT, MODES
+	SEND, SSEND, BSEND, RSEND, ISEND, ISSEND, IBSEND, IRSEND, SEND_INIT, SSEND_INIT, BSEND_INIT,
+	RSEND_INIT, MODES
 };
 
 enum how {
@@ -31,7 +32,8 @@ struct message {
 	int early;			/* before anything is sent */
 	int any_source;
 	int any_tag;
-	int spare;			/* elements of its type for which there would be room, too */
+	/* elements of its type for which there would be room, too */
+	int spare;
 	int in_others;			/* received as another type over the same basic one */
 	struct form form;		/* the layouts are drawn from it and the endpoint */
 	int count;

@@ -24,7 +24,10 @@ on_grid(struct neighbors *n, struct differ *d, struct dice *dice)
 
 	MPI_Dims_create(d->size, count, dims);
 	for (int i = 0; i < count; i++)
-		/* where both neighbours are one process, libraries disagree about which of two messages is which */
+		/*
+		 * where both neighbours are one process, libraries disagree about which of two
+		 * messages is which
+		 */
 		periods[i] = dims[i] > 2 && below(dice, 2);
 	MPI_Cart_create(MPI_COMM_WORLD, count, dims, periods, 0, &n->comm);
 	for (int i = 0; i < count; i++) {
@@ -57,18 +60,21 @@ on_edges(struct neighbors *n, struct differ *d, struct dice *dice)
 		for (int e = 0; e < edges(seed, j, d->rank, most) && n->ins < DEGREE; e++)
 			n->sources[n->ins++] = j;
 	}
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n->ins, n->sources, MPI_UNWEIGHTED, n->outs, n->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n->ins, n->sources, MPI_UNWEIGHTED, n->outs,
+		n->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
 		&n->comm);
 	MPI_Dist_graph_neighbors_count(n->comm, &n->ins, &n->outs, &weighted);
 	sum_number(&d->sum, n->ins * 100 + n->outs);
-	MPI_Dist_graph_neighbors(n->comm, n->ins, n->sources, MPI_UNWEIGHTED, n->outs, n->targets, MPI_UNWEIGHTED);
+	MPI_Dist_graph_neighbors(n->comm, n->ins, n->sources, MPI_UNWEIGHTED, n->outs, n->targets,
+		MPI_UNWEIGHTED);
 }
 
 /* A symmetric graph: neighbours at some distances in a ring. */
 static void
 on_ring(struct neighbors *n, struct differ *d, struct dice *dice)
 {
-	int index[DEGREE], list[2 * DEGREE], step = 1 + below(dice, d->size > 2 ? d->size - 1 : 1), k = 0;
+	int index[DEGREE], list[2 * DEGREE], step = 1 + below(dice, d->size > 2 ? d->size - 1 : 1),
+		k = 0;
 
 	for (int i = 0; i < d->size; i++) {
 		int one = (i + step) % d->size, other = (i + d->size - step) % d->size;
@@ -85,7 +91,10 @@ on_ring(struct neighbors *n, struct differ *d, struct dice *dice)
 	memcpy(n->targets, n->sources, sizeof(n->targets));
 }
 
-/* Elements from one to another: all edges between the same two carry the same number, in the same shape. */
+/*
+ * Elements from one to another: all edges between the same two carry the same number, in the same
+ * shape.
+ */
 static int
 elements(uint64_t seed, int kind, int from, int to)
 {
@@ -95,21 +104,25 @@ elements(uint64_t seed, int kind, int from, int to)
 		return (int)(mix(seed, 6) % 3);
 	if (kind == ALLGATHERV)
 		to = 999;
-	return kind == ALLGATHER || kind == ALLTOALL ? most : (int)(mix(mix(seed, (uint64_t)from), (uint64_t)to) % (uint64_t)(most + 1));
+	return kind == ALLGATHER || kind == ALLTOALL ? most :
+		(int)(mix(mix(seed, (uint64_t)from), (uint64_t)to) % (uint64_t)(most + 1));
 }
 
 static void
 draw_side(const struct neighbors *n, struct flight *f, uint64_t seed, int sends)
 {
-	int count = sends ? n->outs : n->ins, counts[DEGREE + 1] = {0}, vector = f->kind == ALLGATHERV || f->kind == ALLTOALLV;
+	int count = sends ? n->outs : n->ins, counts[DEGREE + 1] = {0},
+		vector = f->kind == ALLGATHERV || f->kind == ALLTOALLV;
 	uint64_t shapes[DEGREE + 1] = {seed};
-	struct blocks_plan plan = {.counts = counts, .shapes = shapes, .where = mix(seed, (uint64_t)(n->rank + 100 * sends))};
+	struct blocks_plan plan = {.counts = counts, .shapes = shapes,
+		.where = mix(seed, (uint64_t)(n->rank + 100 * sends))};
 
 	plan.n = sends && (f->kind == ALLGATHER || f->kind == ALLGATHERV) ? 1 : count;
 	plan.layout = f->kind == ALLTOALLW ? BYTES : vector ? VECTOR : REGULAR;
 	plan.seed = mix(plan.where, 1);
 	for (int i = 0; i < plan.n; i++) {
-		int peer = f->kind == ALLGATHERV && sends ? 999 : sends ? n->targets[i] : n->sources[i];
+		int peer = f->kind == ALLGATHERV && sends ? 999 : sends ? n->targets[i] :
+			n->sources[i];
 		int from = sends ? n->rank : peer, to = sends ? peer : n->rank;
 
 		counts[i] = elements(seed, f->kind, from, to);
@@ -132,19 +145,24 @@ start(struct flight *f)
 
 	switch (f->kind) {
 	case ALLGATHER:
-		CALL(f, Neighbor_allgather, Ineighbor_allgather, out, o->counts[0], o->types[0], in, i->counts[0], i->types[0]);
+		CALL(f, Neighbor_allgather, Ineighbor_allgather, out, o->counts[0], o->types[0], in,
+			i->counts[0], i->types[0]);
 		break;
 	case ALLGATHERV:
-		CALL(f, Neighbor_allgatherv, Ineighbor_allgatherv, out, o->counts[0], o->types[0], in, i->counts, i->at, i->types[0]);
+		CALL(f, Neighbor_allgatherv, Ineighbor_allgatherv, out, o->counts[0], o->types[0],
+			in, i->counts, i->at, i->types[0]);
 		break;
 	case ALLTOALL:
-		CALL(f, Neighbor_alltoall, Ineighbor_alltoall, out, o->counts[0], o->types[0], in, i->counts[0], i->types[0]);
+		CALL(f, Neighbor_alltoall, Ineighbor_alltoall, out, o->counts[0], o->types[0], in,
+			i->counts[0], i->types[0]);
 		break;
 	case ALLTOALLV:
-		CALL(f, Neighbor_alltoallv, Ineighbor_alltoallv, out, o->counts, o->at, o->types[0], in, i->counts, i->at, i->types[0]);
+		CALL(f, Neighbor_alltoallv, Ineighbor_alltoallv, out, o->counts, o->at, o->types[0],
+			in, i->counts, i->at, i->types[0]);
 		break;
 	default:
-		CALL(f, Neighbor_alltoallw, Ineighbor_alltoallw, out, o->counts, o->far_at, o->types, in, i->counts, i->far_at, i->types);
+		CALL(f, Neighbor_alltoallw, Ineighbor_alltoallw, out, o->counts, o->far_at,
+			o->types, in, i->counts, i->far_at, i->types);
 		break;
 	}
 }
@@ -161,7 +179,8 @@ call_one(struct differ *d, const struct neighbors *n, struct dice *dice)
 	seed = dice->state;
 	draw_side(n, &f, seed, 1);
 	draw_side(n, &f, seed, 0);
-	SAY(d, "neighbors: kind %d form %d, %d in, %d out, %d elements first", f.kind, f.form, n->ins, n->outs, f.out.counts[0]);
+	SAY(d, "neighbors: kind %d form %d, %d in, %d out, %d elements first", f.kind, f.form,
+		n->ins, n->outs, f.out.counts[0]);
 	start(&f);
 	if (f.request != MPI_REQUEST_NULL)
 		d->errors += finish_collectives(d, 1, &f.request, &s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups, communicators and topologies made in every way: who is in them, in which order, and what they answer.
+ * Groups, communicators and topologies made in every way: who is in them, in which order, and what
+ * they answer.
  */
 #include "differ.h"
 
@@ -107,7 +108,8 @@ make_comm(struct differ *d, struct dice *dice, MPI_Comm from)
 	case 3: {
 		int color = (int)(mix(seed, (uint64_t)rank) % 4);
 
-		MPI_Comm_split(from, color == 3 ? MPI_UNDEFINED : color, (int)(mix(seed, (uint64_t)rank + 50) % 4), &made);
+		MPI_Comm_split(from, color == 3 ? MPI_UNDEFINED : color,
+			(int)(mix(seed, (uint64_t)rank + 50) % 4), &made);
 		break;
 	}
 	default:
@@ -203,7 +205,8 @@ step_comms(struct differ *d, struct dice *dice)
 static void
 try_cart(struct differ *d, struct dice *dice)
 {
-	int n = 1 + below(dice, 4), dims[4] = {0}, periods[4], remain[4], coords[4], rank, from, to, got[4], flags[4];
+	int n = 1 + below(dice, 4), dims[4] = {0}, periods[4], remain[4], coords[4], rank, from, to,
+		got[4], flags[4];
 	MPI_Comm cart, part;
 
 	for (int i = 0; i < n; i++) {
@@ -249,7 +252,8 @@ static void
 try_edges(struct differ *d, struct dice *dice)
 {
 	struct dice own = dice_of(dice->state, (uint64_t)d->rank, 5);
-	int sources[4], degrees[4], targets[12], k = 0, n = below(&own, 5), ins, outs, weighted, in[MEMBERS], out[MEMBERS];
+	int sources[4], degrees[4], targets[12], k = 0, n = below(&own, 5), ins, outs, weighted,
+		in[MEMBERS], out[MEMBERS];
 	MPI_Comm comm;
 
 	for (int i = 0; i < n; i++) {
@@ -258,7 +262,8 @@ try_edges(struct differ *d, struct dice *dice)
 		for (int j = 0; j < degrees[i]; j++)
 			targets[k++] = below(&own, d->size);
 	}
-	MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+	MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, targets, MPI_UNWEIGHTED,
+		MPI_INFO_NULL, 0, &comm);
 	MPI_Dist_graph_neighbors_count(comm, &ins, &outs, &weighted);
 	sum_number(&d->sum, ins * 1000 + outs * 2 + weighted);
 	if (ins <= MEMBERS && outs <= MEMBERS) {

@@ -29,17 +29,21 @@ size_all(struct piece *of, int n)
 static void
 through(struct differ *d, struct piece *of, int n)
 {
-	int room = size_all(of, n), position = 0, len, to = (d->rank + 1) % d->size, from = (d->rank + d->size - 1) % d->size;
+	int room = size_all(of, n), position = 0, len, to = (d->rank + 1) % d->size,
+		from = (d->rank + d->size - 1) % d->size;
 	char *packed = calloc(1, (size_t)room + 1), *got = calloc(1, (size_t)room + 1);
 	MPI_Status s;
 
 	for (int i = 0; i < n; i++)
-		MPI_Pack(of[i].space.at, of[i].count, of[i].made.type, packed, room, &position, MPI_COMM_WORLD);
-	MPI_Sendrecv(packed, position, MPI_PACKED, to, TAG_PACKED, got, room, MPI_PACKED, from, TAG_PACKED, MPI_COMM_WORLD, &s);
+		MPI_Pack(of[i].space.at, of[i].count, of[i].made.type, packed, room, &position,
+			MPI_COMM_WORLD);
+	MPI_Sendrecv(packed, position, MPI_PACKED, to, TAG_PACKED, got, room, MPI_PACKED, from,
+		TAG_PACKED, MPI_COMM_WORLD, &s);
 	MPI_Get_count(&s, MPI_PACKED, &len);
 	position = 0;
 	for (int i = 0; i < n; i++)
-		MPI_Unpack(got, len, &position, of[i].copy.at, of[i].count, of[i].made.type, MPI_COMM_WORLD);
+		MPI_Unpack(got, len, &position, of[i].copy.at, of[i].count, of[i].made.type,
+			MPI_COMM_WORLD);
 	for (int i = 0; i < n; i++)
 		space_sum(&of[i].copy, &d->sum);
 	free(packed);
@@ -71,8 +75,12 @@ step_pack(struct differ *d, struct dice *dice)
 
 	n = n < d->most ? n : d->most;
 	for (int i = 0; i < n; i++) {
-		/* converted: nothing nested, for not all libraries can do so with structures in structures */
-		struct form f = {.shape = mix(dice->state, (uint64_t)i), .where = (uint64_t)i, .basic = -1, .small = 1};
+		/*
+		 * converted: nothing nested, for not all libraries can do so with structures in
+		 * structures
+		 */
+		struct form f = {.shape = mix(dice->state, (uint64_t)i), .where = (uint64_t)i,
+			.basic = -1, .small = 1};
 
 		f.plain = converts || below(dice, 2);
 		of[i].made = type_make(&f);
@@ -120,7 +128,8 @@ void
 step_types(struct differ *d, struct dice *dice)
 {
 	for (int i = 0; i < 6; i++) {
-		struct form f = {.shape = mix(dice->state, (uint64_t)i), .where = 9, .basic = -1, .small = 1};
+		struct form f = {.shape = mix(dice->state, (uint64_t)i), .where = 9, .basic = -1,
+			.small = 1};
 		MPI_Aint lb, extent, true_lb, true_extent;
 		struct made made;
 		MPI_Count wide[2];

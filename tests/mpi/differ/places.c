@@ -123,7 +123,8 @@ finish_some(struct differ *d, int n, MPI_Request *r, MPI_Status *s)
 	MPI_Status some[64];
 
 	for (;;) {
-		int result = wait ? MPI_Waitsome(n, r, &done, which, some) : MPI_Testsome(n, r, &done, which, some);
+		int result = wait ? MPI_Waitsome(n, r, &done, which, some) :
+			MPI_Testsome(n, r, &done, which, some);
 
 		if (failed(d, result))
 			return 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who sends what to whom, and which receive gets it: receives are drawn one after the other as the standard's matching goes, so that each one
- * can match one message only. MPI_ANY_SOURCE is used where the tag says who it is.
+ * Who sends what to whom, and which receive gets it: receives are drawn one after the other as the
+ * standard's matching goes, so that each one can match one message only. MPI_ANY_SOURCE is used
+ * where the tag says who it is.
  */
 #include "exchange.h"
 
@@ -28,11 +29,13 @@ draw_message(struct message *m, const struct differ *d, const struct place *p, s
 	if (!p->inter)
 		m->target = below(dice, all);
 	else
-		m->target = place_side(p, m->source) ? below(dice, p->sizes[0]) : p->sizes[0] + below(dice, p->sizes[1]);
+		m->target = place_side(p, m->source) ? below(dice, p->sizes[0]) :
+			p->sizes[0] + below(dice, p->sizes[1]);
 	m->tag = step_tag(d, below(dice, TAGS));
 	m->mode = (enum mode)below(dice, MODES);
 	m->size = draw_size(d, dice);
-	m->form = (struct form){.shape = mix(dice->state, 1), .basic = -1, .small = m->size < SMALL};
+	m->form = (struct form){.shape = mix(dice->state, 1), .basic = -1,
+		.small = m->size < SMALL};
 	m->form.plain = below(dice, 3) > 0;
 	/* nor can it send structures in pieces */
 	if (!m->form.plain && m->size >= SMALL) {
@@ -54,7 +57,8 @@ static int
 names_source(const struct plan *plan, const struct message *m)
 {
 	for (int i = 0; i < plan->n; i++)
-		if (plan->of[i].target == m->target && plan->of[i].tag == m->tag && plan->of[i].source != m->source)
+		if (plan->of[i].target == m->target && plan->of[i].tag == m->tag &&
+			plan->of[i].source != m->source)
 			return 0;
 	return 1;
 }
@@ -66,7 +70,8 @@ first_left(struct plan *plan, int source, int target, int tag)
 	for (int i = 0; i < plan->n; i++) {
 		struct message *m = &plan->of[i];
 
-		if (m->source == source && m->target == target && m->turn < 0 && (tag < 0 || m->tag == tag))
+		if (m->source == source && m->target == target && m->turn < 0 &&
+			(tag < 0 || m->tag == tag))
 			return m;
 	}
 	return NULL;
@@ -124,12 +129,14 @@ plan_draw(struct plan *plan, const struct differ *d, const struct place *p, stru
 	plan->n = n < d->most ? n : d->most;
 	plan->ready = 0;
 	for (int i = 0; i < plan->n; i++) {
-		struct dice own = dice_of(d->seed, mix((uint64_t)d->step, (uint64_t)p->salt), 1000 + (uint64_t)i);
+		struct dice own = dice_of(d->seed, mix((uint64_t)d->step, (uint64_t)p->salt),
+			1000 + (uint64_t)i);
 
 		draw_message(&plan->of[i], d, p, &own);
 	}
 	for (int target = 0; target < place_count(p); target++)
 		draw_receives(plan, target, dice);
 	for (int i = 0; i < plan->n; i++)
-		plan->ready |= plan->of[i].mode == RSEND || plan->of[i].mode == IRSEND || plan->of[i].mode == RSEND_INIT;
+		plan->ready |= plan->of[i].mode == RSEND || plan->of[i].mode == IRSEND ||
+			plan->of[i].mode == RSEND_INIT;
 }

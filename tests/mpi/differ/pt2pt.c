@@ -10,7 +10,8 @@
 static int
 length_of(const struct differ *d, int source, int target, int number)
 {
-	struct dice dice = dice_of(mix(d->seed, (uint64_t)d->step), mix((uint64_t)source, (uint64_t)target), (uint64_t)number);
+	struct dice dice = dice_of(mix(d->seed, (uint64_t)d->step),
+		mix((uint64_t)source, (uint64_t)target), (uint64_t)number);
 
 	return below(&dice, below(&dice, 4) ? 100 : WILD_BYTES);
 }
@@ -19,7 +20,8 @@ length_of(const struct differ *d, int source, int target, int number)
 static int
 number_of(const struct differ *d, int source, int target)
 {
-	struct dice dice = dice_of(mix(d->seed, (uint64_t)d->step), mix(900, (uint64_t)source), (uint64_t)target);
+	struct dice dice = dice_of(mix(d->seed, (uint64_t)d->step), mix(900, (uint64_t)source),
+		(uint64_t)target);
 
 	return below(&dice, d->most < 4 ? d->most + 1 : 4);
 }
@@ -85,7 +87,8 @@ void
 step_around(struct differ *d, struct dice *dice)
 {
 	const struct place *p = &d->places[below(dice, PLACES - 1)];
-	int shift = below(dice, 5), replaces = below(dice, 2), waits = below(dice, 2), tag = TAG_AROUND + below(dice, 1000), n, to, from;
+	int shift = below(dice, 5), replaces = below(dice, 2), waits = below(dice, 2),
+		tag = TAG_AROUND + below(dice, 1000), n, to, from;
 	struct form f = {.shape = mix(dice->state, 3), .plain = 1, .basic = -1};
 	struct made made, other;
 	struct space in, out;
@@ -116,12 +119,15 @@ step_around(struct differ *d, struct dice *dice)
 	else if (replaces)
 		MPI_Isendrecv_replace(out.at, n, made.type, to, tag, from, tag, p->comm, &r);
 	else if (!waits)
-		MPI_Sendrecv(out.at, n, made.type, to, tag, in.at, n, other.type, from, tag, p->comm, &s);
+		MPI_Sendrecv(out.at, n, made.type, to, tag, in.at, n, other.type, from, tag,
+			p->comm, &s);
 	else
-		MPI_Isendrecv(out.at, n, made.type, to, tag, in.at, n, other.type, from, tag, p->comm, &r);
+		MPI_Isendrecv(out.at, n, made.type, to, tag, in.at, n, other.type, from, tag,
+			p->comm, &r);
 	if (waits)
 		MPI_Wait(&r, &s);
-	SAY(d, "%s: around replaces %d waits %d n %d to %d from %d", p->name, replaces, waits, n, to, from);
+	SAY(d, "%s: around replaces %d waits %d n %d to %d from %d", p->name, replaces, waits, n,
+		to, from);
 	type_say(d, "out", &made);
 	type_say(d, "in", &other);
 	space_say(d, replaces ? "out" : "in", replaces ? &out : &in);
@@ -137,12 +143,16 @@ step_around(struct differ *d, struct dice *dice)
 		type_drop(&other);
 }
 
-/* A receive that is too short fails, and the next message is whole; one that nothing matches can be cancelled. */
+/*
+ * A receive that is too short fails, and the next message is whole; one that nothing matches can be
+ * cancelled.
+ */
 void
 step_short(struct differ *d, struct dice *dice)
 {
 	static const int lengths[] = {3, 40, 800, 5000, 20000, 100000};
-	int n = lengths[below(dice, 6)], room = below(dice, n), early = below(dice, 2), cancelled = 0, result;
+	int n = lengths[below(dice, 6)], room = below(dice, n), early = below(dice, 2),
+		cancelled = 0, result;
 	int to = (d->rank + 1) % d->size, from = (d->rank + d->size - 1) % d->size;
 	MPI_Comm comm = d->places[1].comm;
 	char *out = malloc((size_t)n), *in = calloc((size_t)n, 1), never[4];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reductions of every basic type with every operation that it allows, and with two of our own. Floating point gets small whole numbers, so
- * that no order of adding matters.
+ * Reductions of every basic type with every operation that it allows, and with two of our own.
+ * Floating point gets small whole numbers, so that no order of adding matters.
  */
 #include "flight.h"
 
@@ -13,11 +13,16 @@ static const struct {
 	enum family family;
 	int floating;			/* size of the number to fill in, if it is one */
 } types[] = {
-	{MPI_INT, INTEGER, 0}, {MPI_UNSIGNED, INTEGER, 0}, {MPI_SHORT, INTEGER, 0}, {MPI_UNSIGNED_SHORT, INTEGER, 0}, {MPI_LONG, INTEGER, 0},
-	{MPI_UNSIGNED_LONG, INTEGER, 0}, {MPI_LONG_LONG, INTEGER, 0}, {MPI_SIGNED_CHAR, INTEGER, 0}, {MPI_UNSIGNED_CHAR, INTEGER, 0},
-	{MPI_INT8_T, INTEGER, 0}, {MPI_UINT16_T, INTEGER, 0}, {MPI_INT32_T, INTEGER, 0}, {MPI_UINT64_T, INTEGER, 0}, {MPI_AINT, INTEGER, 0},
-	{MPI_COUNT, INTEGER, 0}, {MPI_OFFSET, INTEGER, 0}, {MPI_FLOAT, FLOATING, 4}, {MPI_DOUBLE, FLOATING, 8}, {MPI_C_FLOAT_COMPLEX, COMPLEX, 4},
-	{MPI_C_DOUBLE_COMPLEX, COMPLEX, 8}, {MPI_C_BOOL, LOGICAL, 0}, {MPI_BYTE, BYTES_ONLY, 0}, {MPI_2INT, PAIR, 0}, {MPI_FLOAT_INT, PAIR, 4},
+	{MPI_INT, INTEGER, 0}, {MPI_UNSIGNED, INTEGER, 0}, {MPI_SHORT, INTEGER, 0},
+	{MPI_UNSIGNED_SHORT, INTEGER, 0}, {MPI_LONG, INTEGER, 0},
+	{MPI_UNSIGNED_LONG, INTEGER, 0}, {MPI_LONG_LONG, INTEGER, 0}, {MPI_SIGNED_CHAR, INTEGER, 0},
+	{MPI_UNSIGNED_CHAR, INTEGER, 0},
+	{MPI_INT8_T, INTEGER, 0}, {MPI_UINT16_T, INTEGER, 0}, {MPI_INT32_T, INTEGER, 0},
+	{MPI_UINT64_T, INTEGER, 0}, {MPI_AINT, INTEGER, 0},
+	{MPI_COUNT, INTEGER, 0}, {MPI_OFFSET, INTEGER, 0}, {MPI_FLOAT, FLOATING, 4},
+	{MPI_DOUBLE, FLOATING, 8}, {MPI_C_FLOAT_COMPLEX, COMPLEX, 4},
+	{MPI_C_DOUBLE_COMPLEX, COMPLEX, 8}, {MPI_C_BOOL, LOGICAL, 0}, {MPI_BYTE, BYTES_ONLY, 0},
+	{MPI_2INT, PAIR, 0}, {MPI_FLOAT_INT, PAIR, 4},
 	{MPI_DOUBLE_INT, PAIR, 8}, {MPI_LONG_INT, PAIR, 0}, {MPI_SHORT_INT, PAIR, 0},
 };
 
@@ -27,10 +32,13 @@ static MPI_Op
 draw_op(enum family family, struct dice *dice)
 {
 	static const MPI_Op integer[] = {
-		MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR,
+		MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR,
+		MPI_BXOR,
 	};
-	static const MPI_Op floating[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD}, complex[] = {MPI_SUM, MPI_PROD};
-	static const MPI_Op logical[] = {MPI_LAND, MPI_LOR, MPI_LXOR}, bytes[] = {MPI_BAND, MPI_BOR, MPI_BXOR}, pair[] = {MPI_MAXLOC, MPI_MINLOC};
+	static const MPI_Op floating[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD},
+		complex[] = {MPI_SUM, MPI_PROD};
+	static const MPI_Op logical[] = {MPI_LAND, MPI_LOR, MPI_LXOR},
+		bytes[] = {MPI_BAND, MPI_BOR, MPI_BXOR}, pair[] = {MPI_MAXLOC, MPI_MINLOC};
 
 	switch (family) {
 	case INTEGER: return integer[below(dice, 10)];
@@ -82,7 +90,8 @@ put(char *at, const struct operand *o, struct dice *dice)
 	double g = small;
 
 	for (MPI_Aint i = 0; i < o->extent; i++)
-		at[i] = (char)(o->family == LOGICAL ? below(dice, 2) : o->family == PAIR ? 0 : below(dice, 256));
+		at[i] = (char)(o->family == LOGICAL ? below(dice, 2) : o->family == PAIR ? 0 :
+			below(dice, 256));
 	if (o->floating == 4)
 		memcpy(at, &f, sizeof(f));
 	else if (o->floating == 8)
@@ -90,12 +99,14 @@ put(char *at, const struct operand *o, struct dice *dice)
 	else if (o->family == PAIR)
 		at[0] = (char)(small + 2);
 	if (o->family == PAIR)
-		at[o->type == MPI_SHORT_INT || o->type == MPI_2INT || o->type == MPI_FLOAT_INT ? 4 : 8] = (char)below(dice, 6);
+		at[o->type == MPI_SHORT_INT || o->type == MPI_2INT || o->type == MPI_FLOAT_INT ? 4 :
+			8] = (char)below(dice, 6);
 	small = below(dice, 4) - 1;
 	f = (float)small;
 	g = small;
 	if (o->family == COMPLEX)
-		memcpy(at + o->floating, o->floating == 4 ? (void *)&f : (void *)&g, (size_t)o->floating);
+		memcpy(at + o->floating, o->floating == 4 ? (void *)&f : (void *)&g,
+			(size_t)o->floating);
 }
 
 static char *
@@ -154,12 +165,16 @@ draw_parts(struct reduction *r, const struct place *p, uint64_t seed)
 	int n = p->sizes[p->side], left, even = r->o.count % 1000 / n;
 
 	r->parts = calloc((size_t)n + 1, sizeof(int));
-	r->o.count = p->inter ? r->o.count % 1000 / (p->sizes[0] * p->sizes[1]) * p->sizes[0] * p->sizes[1] : even * n;
+	r->o.count = p->inter ? r->o.count % 1000 / (p->sizes[0] * p->sizes[1]) * p->sizes[0] *
+		p->sizes[1] : even * n;
 	left = r->o.count;
 	for (int i = 0; i < n; i++) {
-		int part = i == n - 1 ? left : (int)(mix(seed, (uint64_t)(i + 100 * p->side)) % (uint64_t)(2 * r->o.count / n + 1));
+		int part = i == n - 1 ? left :
+			(int)(mix(seed, (uint64_t)(i + 100 * p->side)) % (uint64_t)(2 * r->o.count /
+			n + 1));
 
-		r->parts[i] = r->kind == REDUCE_SCATTER ? (part < left ? part : left) : r->o.count / n;
+		r->parts[i] = r->kind == REDUCE_SCATTER ? (part < left ? part : left) :
+			r->o.count / n;
 		left -= r->parts[i];
 	}
 }
@@ -167,7 +182,8 @@ draw_parts(struct reduction *r, const struct place *p, uint64_t seed)
 static void
 draw(struct reduction *r, struct differ *d, const struct place *p, struct dice *dice)
 {
-	uint64_t seed = mix(dice->state, (uint64_t)p->salt), mine = mix(seed, 40 + (uint64_t)place_me(p));
+	uint64_t seed = mix(dice->state, (uint64_t)p->salt),
+		mine = mix(seed, 40 + (uint64_t)place_me(p));
 
 	*r = (struct reduction){0};
 	flight_describe(&r->f, p);
@@ -190,13 +206,17 @@ start(struct reduction *r)
 	struct flight *f = &r->f;
 	const struct operand *o = &r->o;
 	void *in = r->in + GUARD;
-	const void *out = r->in_place && (r->kind != REDUCE || f->at_root) ? MPI_IN_PLACE : r->out + GUARD;
+	const void *out = r->in_place && (r->kind != REDUCE || f->at_root) ? MPI_IN_PLACE :
+		r->out + GUARD;
 
 	switch (r->kind) {
-	case REDUCE: CALL(f, Reduce, Ireduce, out, f->at_root ? in : NULL, o->count, o->type, o->op, f->root); break;
+	case REDUCE: CALL(f, Reduce, Ireduce, out, f->at_root ? in : NULL, o->count, o->type, o->op,
+	f->root); break;
 	case ALLREDUCE: CALL(f, Allreduce, Iallreduce, out, in, o->count, o->type, o->op); break;
-	case REDUCE_SCATTER: CALL(f, Reduce_scatter, Ireduce_scatter, out, in, r->parts, o->type, o->op); break;
-	case REDUCE_SCATTER_BLOCK: CALL(f, Reduce_scatter_block, Ireduce_scatter_block, out, in, r->parts[0], o->type, o->op); break;
+	case REDUCE_SCATTER: CALL(f, Reduce_scatter, Ireduce_scatter, out, in, r->parts, o->type,
+	o->op); break;
+	case REDUCE_SCATTER_BLOCK: CALL(f, Reduce_scatter_block, Ireduce_scatter_block, out, in,
+	r->parts[0], o->type, o->op); break;
 	case SCAN: CALL(f, Scan, Iscan, out, in, o->count, o->type, o->op); break;
 	case EXSCAN: CALL(f, Exscan, Iexscan, out, in, o->count, o->type, o->op); break;
 	default: MPI_Reduce_local(r->out + GUARD, in, o->count, o->type, o->op); break;
@@ -247,7 +267,8 @@ step_reductions(struct differ *d, struct dice *dice)
 		struct dice own = dice_of(dice->state, 700 + (uint64_t)i, (uint64_t)p->salt);
 
 		draw(&of[i], d, p, &own);
-		SAY(d, "%s: reduction %d form %d root %d in place %d count %d family %d extent %d", p->name, of[i].kind, of[i].f.form, of[i].f.root,
+		SAY(d, "%s: reduction %d form %d root %d in place %d count %d family %d extent %d",
+			p->name, of[i].kind, of[i].f.form, of[i].f.root,
 			of[i].in_place, of[i].o.count, of[i].o.family, (int)of[i].o.extent);
 		start(&of[i]);
 	}

@@ -16,7 +16,8 @@ say_type(MPI_Datatype t, int depth)
 	char name[MPI_MAX_OBJECT_NAME];
 
 	MPI_Type_get_envelope(t, &ni, &na, &nt, &combiner);
-	if (combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_VALUE_INDEX || ni > 64 || na > 16 || nt > 16 || depth > 6) {
+	if (combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_VALUE_INDEX || ni > 64 ||
+		na > 16 || nt > 16 || depth > 6) {
 		MPI_Type_get_name(t, name, &name_len);
 		fprintf(stderr, " %s", name);
 		return;
@@ -45,7 +46,8 @@ type_say(const struct differ *d, const char *what, const struct made *m)
 		return;
 	MPI_Type_get_extent(m->type, &lb, &extent);
 	MPI_Type_get_true_extent(m->type, &true_lb, &true_extent);
-	fprintf(stderr, "rank %d step %d: %s: size %d lb %ld extent %ld true %ld %ld", d->rank, d->step, what, m->size, (long)lb, (long)extent,
+	fprintf(stderr, "rank %d step %d: %s: size %d lb %ld extent %ld true %ld %ld", d->rank,
+		d->step, what, m->size, (long)lb, (long)extent,
 		(long)true_lb, (long)true_extent);
 	say_type(m->type, 0);
 	fprintf(stderr, "\n");
@@ -60,7 +62,8 @@ space_say(const struct differ *d, const char *what, const struct space *s)
 		size_t n = s->len - i < ROW ? s->len - i : ROW;
 		struct sum sum = {1};
 
-		fprintf(stderr, "rank %d step %d: %s: at %ld:", d->rank, d->step, what, (long)(s->memory + i - s->at));
+		fprintf(stderr, "rank %d step %d: %s: at %ld:", d->rank, d->step, what,
+			(long)(s->memory + i - s->at));
 		for (size_t j = 0; s->len <= SHOWN && j < n; j++)
 			fprintf(stderr, " %02x", (unsigned char)s->memory[i + j]);
 		sum_bytes(&sum, s->memory + i, n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Types nested at random. Constructors and lengths come from the seed of the shape, displacements and gaps from that of the layout: two types
- * of one shape have the same signature and different layouts. Elements never lie over one another.
+ * Types nested at random. Constructors and lengths come from the seed of the shape, displacements
+ * and gaps from that of the layout: two types of one shape have the same signature and different
+ * layouts. Elements never lie over one another.
  */
 #include "differ.h"
 
@@ -12,8 +13,10 @@ static const struct {
 	MPI_Datatype type;
 	int size;
 } basics[] = {
-	{MPI_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4}, {MPI_LONG, 8}, {MPI_FLOAT, 4}, {MPI_DOUBLE, 8}, {MPI_C_DOUBLE_COMPLEX, 16}, {MPI_UINT16_T, 2},
-	{MPI_BYTE, 1}, {MPI_INT8_T, 1}, {MPI_UNSIGNED_LONG_LONG, 8}, {MPI_AINT, 8}, {MPI_C_FLOAT_COMPLEX, 8}, {MPI_UNSIGNED_CHAR, 1},
+	{MPI_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4}, {MPI_LONG, 8}, {MPI_FLOAT, 4}, {MPI_DOUBLE, 8},
+	{MPI_C_DOUBLE_COMPLEX, 16}, {MPI_UINT16_T, 2},
+	{MPI_BYTE, 1}, {MPI_INT8_T, 1}, {MPI_UNSIGNED_LONG_LONG, 8}, {MPI_AINT, 8},
+	{MPI_C_FLOAT_COMPLEX, 8}, {MPI_UNSIGNED_CHAR, 1},
 	{MPI_DOUBLE_INT, 12}, {MPI_SHORT_INT, 6}, {MPI_2INT, 8},
 };
 
@@ -49,7 +52,10 @@ leaf(struct maker *m)
 	return (struct made){.type = basics[n].type, .size = basics[n].size};
 }
 
-/* Places for n blocks of some lengths, in any order, with gaps. Unit: elements, or bytes if `unit` says how long an element is. */
+/*
+ * Places for n blocks of some lengths, in any order, with gaps. Unit: elements, or bytes if `unit`
+ * says how long an element is.
+ */
 static void
 spread(struct maker *m, int n, const int *lengths, MPI_Aint *at, MPI_Aint unit)
 {
@@ -73,7 +79,8 @@ spread(struct maker *m, int n, const int *lengths, MPI_Aint *at, MPI_Aint unit)
 static int
 blocks(struct maker *m, MPI_Datatype old, MPI_Datatype *t)
 {
-	int n = below(&m->shape, FEW) + 1, even = below(&m->shape, 2), length = below(&m->shape, 3) + 1, bytes = below(&m->where, 2);
+	int n = below(&m->shape, FEW) + 1, even = below(&m->shape, 2),
+		length = below(&m->shape, 3) + 1, bytes = below(&m->where, 2);
 	int lengths[FEW], in_elements[FEW];
 	MPI_Aint at[FEW], lb, extent;
 
@@ -86,13 +93,15 @@ blocks(struct maker *m, MPI_Datatype old, MPI_Datatype *t)
 	if (even && below(&m->where, 2))
 		return bytes ? MPI_Type_create_hindexed_block(n, length, at, old, t) :
 			MPI_Type_create_indexed_block(n, length, in_elements, old, t);
-	return bytes ? MPI_Type_create_hindexed(n, lengths, at, old, t) : MPI_Type_indexed(n, lengths, in_elements, old, t);
+	return bytes ? MPI_Type_create_hindexed(n, lengths, at, old, t) :
+		MPI_Type_indexed(n, lengths, in_elements, old, t);
 }
 
 static int
 vector(struct maker *m, MPI_Datatype old, MPI_Datatype *t)
 {
-	int n = below(&m->shape, 4) + 1, length = below(&m->shape, 3) + 1, stride = length + below(&m->where, 3);
+	int n = below(&m->shape, 4) + 1, length = below(&m->shape, 3) + 1,
+		stride = length + below(&m->where, 3);
 	int back = m->small && below(&m->where, 3) == 0;
 	MPI_Aint lb, extent, bytes;
 
@@ -113,19 +122,22 @@ subarray(struct maker *m, MPI_Datatype old, MPI_Datatype *t)
 		sizes[i] = subsizes[i] + below(&m->where, 3);
 		starts[i] = below(&m->where, sizes[i] - subsizes[i] + 1);
 	}
-	return MPI_Type_create_subarray(n, sizes, subsizes, starts, below(&m->where, 2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, t);
+	return MPI_Type_create_subarray(n, sizes, subsizes, starts,
+		below(&m->where, 2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, old, t);
 }
 
 static int
 dealt(struct maker *m, MPI_Datatype old, MPI_Datatype *t)
 {
-	int n = below(&m->shape, 3) + 1, sizes[3], kinds[3], arguments[3], grid[3], size = 1, rank, order;
+	int n = below(&m->shape, 3) + 1, sizes[3], kinds[3], arguments[3], grid[3], size = 1, rank,
+		order;
 
 	for (int i = 0; i < n; i++) {
 		sizes[i] = below(&m->shape, 6) + 1;
 		grid[i] = below(&m->shape, 3) + 1;
 		kinds[i] = below(&m->shape, 2) ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_CYCLIC;
-		arguments[i] = kinds[i] == MPI_DISTRIBUTE_BLOCK || below(&m->shape, 2) ? MPI_DISTRIBUTE_DFLT_DARG : below(&m->shape, 3) + 1;
+		arguments[i] = kinds[i] == MPI_DISTRIBUTE_BLOCK ||
+			below(&m->shape, 2) ? MPI_DISTRIBUTE_DFLT_DARG : below(&m->shape, 3) + 1;
 		if (below(&m->shape, 4) == 0) {
 			grid[i] = 1;
 			kinds[i] = MPI_DISTRIBUTE_NONE;
@@ -194,7 +206,8 @@ wrap(struct maker *m, MPI_Datatype t)
 	MPI_Type_get_extent(t, &lb, &extent);
 	switch (kind) {
 	case 0: MPI_Type_dup(t, &wrapped); break;
-	case 1: MPI_Type_create_resized(t, lb - 16 * below(&m->where, 2), (extent + 47) / 16 * 16, &wrapped); break;
+	case 1: MPI_Type_create_resized(t, lb - 16 * below(&m->where, 2), (extent + 47) / 16 * 16,
+	&wrapped); break;
 	default: return t;
 	}
 	MPI_Type_free(&t);
@@ -232,7 +245,8 @@ build(struct maker *m, int depth)
 struct made
 type_make(const struct form *f)
 {
-	struct maker m = {.shape = dice_of(f->shape, 1, 0), .where = dice_of(f->where, 2, 0), .small = f->small};
+	struct maker m = {.shape = dice_of(f->shape, 1, 0), .where = dice_of(f->where, 2, 0),
+		.small = f->small};
 	struct made made;
 
 	m.basic = !f->plain ? -1 : f->basic >= 0 ? f->basic : below(&m.shape, BASICS);

@@ -9,7 +9,10 @@
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
 
-/* Define `name`, the entry of a handler that does fn(event) and returns to its thread with what that returns. */
+/*
+ * Define `name`, the entry of a handler that does fn(event) and returns to its thread with what
+ * that returns.
+ */
 #define HANDLER_ENTRY(name, fn) \
 	long fn(const struct handler_event *e); \
 	void name(const struct handler_event *e); \

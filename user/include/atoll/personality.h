@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Contract between the personality (user/personality) and whoever maps it into a process (servers/proc).
+ * Contract between the personality (user/personality) and whoever maps it into a process
+ * (servers/proc).
  *
- * The image's entry is the handler of calls (proc_handler) of the process's threads, each on a stack of its own:
- * thread number i of the process has [top - (i + 1) * STACK, top - i * STACK). The range for all
- * threads is reserved; stacks 0 .. stacks - 1 are mapped. The image needs no relocation.
+ * The image's entry is the handler of calls (proc_handler) of the process's threads, each on a
+ * stack of its own: thread number i of the process has [top - (i + 1) * STACK, top - i * STACK).
+ * The range for all threads is reserved; stacks 0 .. stacks - 1 are mapped. The image needs no
+ * relocation.
  */
 #ifndef ATOLL_PERSONALITY_H
 #define ATOLL_PERSONALITY_H

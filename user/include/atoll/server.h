@@ -17,7 +17,10 @@ int server_main(int argc, char **argv);
  */
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Write at most CONSOLE_WRITE_MAX bytes to the console; waits while it is full. 0, -E_INVAL or -E_FAULT. */
+/*
+ * Write at most CONSOLE_WRITE_MAX bytes to the console; waits while it is full. 0, -E_INVAL or
+ * -E_FAULT.
+ */
 long console_put(const void *text, uint32_t len);
 
 /*
@@ -33,13 +36,19 @@ int thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
  */
 int thread_start_on(void (*fn)(void *arg), void *arg, int core, void *stack, size_t stack_bytes);
 
-/* Send one message of MAILBOX_MSG_SIZE bytes; waits while the peer's slot is full. 0 or -E_NAME of kmailbox_write. */
+/*
+ * Send one message of MAILBOX_MSG_SIZE bytes; waits while the peer's slot is full. 0 or -E_NAME of
+ * kmailbox_write.
+ */
 int mailbox_send(int id, const void *msg);
 
 /* Receive one message; waits for it. 0 or -E_NAME of kmailbox_read. */
 int mailbox_receive(int id, int source, void *msg);
 
-/* The same, but only what a server of that cluster has sent: what anybody else of it says is dropped. */
+/*
+ * The same, but only what a server of that cluster has sent: what anybody else of it says is
+ * dropped.
+ */
 int mailbox_receive_answer(int id, int source, void *msg);
 
 #endif

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <abi/startup.h>
 
-/* The start-up record, or NULL if the program was not started by Atoll. Valid as long as the program runs. */
+/*
+ * The start-up record, or NULL if the program was not started by Atoll. Valid as long as the
+ * program runs.
+ */
 const struct startup *atoll_startup(void);
 
 /*

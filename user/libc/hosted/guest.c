@@ -41,7 +41,8 @@ find_first_thread(void)
 		return;
 	first = pthread_self();
 	first_handle = (int)kthread_self();
-	can_make_threads = pthread_create != NULL && pthread_key_create(&on_exit_of_thread, guest_leave) == 0;
+	can_make_threads = pthread_create != NULL &&
+		pthread_key_create(&on_exit_of_thread, guest_leave) == 0;
 }
 
 bool
@@ -70,7 +71,8 @@ guest_enter(void)
 	if (known)
 		return 0;
 	if (atoll_startup() != NULL && kthread_self() == -E_PERM) {
-		result = kcall2(GUEST_ENTER, (unsigned long)atoll_startup()->image_base, (unsigned long)&entry);
+		result = kcall2(GUEST_ENTER, (unsigned long)atoll_startup()->image_base,
+			(unsigned long)&entry);
 		if (result < 0)
 			return (int)result;
 		if (can_make_threads)

@@ -66,7 +66,8 @@ rest_of(struct timespec begin, const struct timespec *wait)
 int
 __clock_nanosleep(clockid_t clock, int flags, const struct timespec *wait, struct timespec *left)
 {
-	clockid_t by = clock == CLOCK_REALTIME && !(flags & TIMER_ABSTIME) ? CLOCK_MONOTONIC : clock;
+	clockid_t by = clock == CLOCK_REALTIME && !(flags & TIMER_ABSTIME) ? CLOCK_MONOTONIC :
+		clock;
 	struct timespec begin, at, rest;
 	long result;
 
@@ -106,7 +107,8 @@ call_for(long number, long arg[6], int at)
 		left = *wait;
 		arg[at] = (long)&left;
 	}
-	while (was_stopped(result = __syscall_cp(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5])))
+	while (was_stopped(result = __syscall_cp(number, arg[0], arg[1], arg[2], arg[3], arg[4],
+		arg[5])))
 		if (wait != NULL)
 			left = rest_of(begin, wait);
 	return __syscall_ret((unsigned long)result);
@@ -129,7 +131,8 @@ poll(struct pollfd *files, nfds_t n, int ms)
 }
 
 int
-pselect(int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict errors, const struct timespec *restrict wait,
+pselect(int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict errors,
+	const struct timespec *restrict wait,
 	const sigset_t *restrict mask)
 {
 	long set[2] = {(long)mask, SIGSET_BYTES};
@@ -139,7 +142,8 @@ pselect(int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict error
 }
 
 int
-select(int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict errors, struct timeval *restrict time)
+select(int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict errors,
+	struct timeval *restrict time)
 {
 	struct timespec wait = {0};
 

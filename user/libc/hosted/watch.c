@@ -33,8 +33,10 @@ enum { UNBORN, IDLE, ASKED, ANSWERED, REFUSED };
 
 /* Inside of musl. */
 long __syscall_cp(long number, long a, long b, long c, long d, long e, long f);
-int __timedwait(volatile int *addr, int value, clockid_t clock, const struct timespec *at, int private);
-int __timedwait_cp(volatile int *addr, int value, clockid_t clock, const struct timespec *at, int private);
+int __timedwait(volatile int *addr, int value, clockid_t clock, const struct timespec *at,
+	int private);
+int __timedwait_cp(volatile int *addr, int value, clockid_t clock, const struct timespec *at,
+	int private);
 void __wait(volatile int *addr, volatile int *waiters, int value, int private);
 
 static struct watch {
@@ -164,7 +166,8 @@ watch_time_left(clockid_t clock, const struct timespec *at)
  * ECANCELED. A cancellation point.
  */
 int
-__timedwait_cp(volatile int *addr, int value, clockid_t clock, const struct timespec *at, int private)
+__timedwait_cp(volatile int *addr, int value, clockid_t clock, const struct timespec *at,
+	int private)
 {
 	int operation = private ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT;
 	const struct timespec *timeout = NULL;

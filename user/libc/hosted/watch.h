@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first thread of a rank, which shares a core of the kernel, and the thread that waits in Linux on its behalf.
+ * The first thread of a rank, which shares a core of the kernel, and the thread that waits in Linux
+ * on its behalf.
  */
 #ifndef USER_LIBC_HOSTED_WATCH_H
 #define USER_LIBC_HOSTED_WATCH_H

@@ -10,10 +10,16 @@
 #define STACK_LEAST (12 * 1024)
 #define STACK_UNIT 4096
 
-/* The libc's: what threads get whose creator names no size. Only there if the program makes threads. */
+/*
+ * The libc's: what threads get whose creator names no size. Only there if the program makes
+ * threads.
+ */
 extern unsigned __default_stacksize __attribute__((weak));
 
-/* Stacks have memory from the start: in a small cluster the libc's own size would be more than a rank has. */
+/*
+ * Stacks have memory from the start: in a small cluster the libc's own size would be more than a
+ * rank has.
+ */
 static void
 fit_stacks(void)
 {

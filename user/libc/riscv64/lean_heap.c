@@ -78,7 +78,8 @@ find(struct heap *h, uint32_t units)
 
 	for (unsigned i = bin_of(units); i < HEAP_BINS && best == NULL; i++)
 		for (struct heap_free *f = h->bin[i]; f != NULL; f = f->next)
-			if (f->chunk.units >= units && (best == NULL || f->chunk.units < best->chunk.units))
+			if (f->chunk.units >= units &&
+				(best == NULL || f->chunk.units < best->chunk.units))
 				best = f;
 	return best != NULL ? &best->chunk : NULL;
 }
@@ -105,7 +106,8 @@ trim(struct heap *h, struct chunk *c, uint32_t units)
 static struct chunk *
 new_region(struct heap *h, uint32_t units)
 {
-	size_t bytes = ((size_t)units + 1) * HEAP_UNIT, pages = (bytes + h->page_bytes - 1) / h->page_bytes;
+	size_t bytes = ((size_t)units + 1) * HEAP_UNIT,
+		pages = (bytes + h->page_bytes - 1) / h->page_bytes;
 	struct chunk *c = h->get(pages * h->page_bytes);
 
 	if (c == NULL)

@@ -163,7 +163,8 @@ step(struct heap *h, struct held *b, uint32_t *seed)
 	uint32_t r = next_random(seed);
 
 	if (b->at == NULL) {
-		*b = (struct held){.bytes = r % 16 == 0 ? r % 20000 : r % 400, .mark = (unsigned char)r};
+		*b = (struct held){.bytes = r % 16 == 0 ? r % 20000 : r % 400,
+			.mark = (unsigned char)r};
 		b->at = heap_alloc(h, r % 8 == 0 ? 64 : HEAP_UNIT, b->bytes);
 		if (b->at != NULL)
 			memset(b->at, b->mark, b->bytes);
@@ -178,7 +179,10 @@ step(struct heap *h, struct held *b, uint32_t *seed)
 	b->at = NULL;
 }
 
-/* Random blocks keep what was written to them, in a memory that is too small now and then; all of it comes back. */
+/*
+ * Random blocks keep what was written to them, in a memory that is too small now and then; all of
+ * it comes back.
+ */
 TEST(random_blocks_do_not_touch_each_other)
 {
 	struct heap h = fresh(60 * PAGE);

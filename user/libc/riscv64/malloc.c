@@ -40,7 +40,8 @@ enter(void)
 {
 	uint32_t open = OPEN;
 
-	if (__atomic_compare_exchange_n(&lock, &open, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(&lock, &open, HELD, false, __ATOMIC_ACQUIRE,
+		__ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&lock, WANTED, __ATOMIC_ACQUIRE) != OPEN)
 		kfutex_wait((unsigned long)&lock, WANTED, FOREVER);

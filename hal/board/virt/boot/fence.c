@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fence around a cluster: physical memory protection (PMP) of one hart. Without a matching entry S- and U-mode reach
- * nothing, so only what is listed here exists for them. Entries are naturally aligned powers of two where the area is one,
- * else a pair "from here ... to there".
+ * The fence around a cluster: physical memory protection (PMP) of one hart. Without a matching
+ * entry S- and U-mode reach nothing, so only what is listed here exists for them. Entries are
+ * naturally aligned powers of two where the area is one, else a pair "from here ... to there".
  */
 #include "../virt.h"
 #include "boot.h"
@@ -49,8 +49,10 @@ fence_close(const struct fence *f)
 
 	for (unsigned i = 0; i < PMP_ENTRIES; i++)
 		config[i / 8] |= (uint64_t)f->config[i] << (i % 8 * 8);
-	PMP_SET(0); PMP_SET(1); PMP_SET(2); PMP_SET(3); PMP_SET(4); PMP_SET(5); PMP_SET(6); PMP_SET(7);
-	PMP_SET(8); PMP_SET(9); PMP_SET(10); PMP_SET(11); PMP_SET(12); PMP_SET(13); PMP_SET(14); PMP_SET(15);
+	PMP_SET(0); PMP_SET(1); PMP_SET(2); PMP_SET(3); PMP_SET(4); PMP_SET(5); PMP_SET(6);
+	PMP_SET(7);
+	PMP_SET(8); PMP_SET(9); PMP_SET(10); PMP_SET(11); PMP_SET(12); PMP_SET(13); PMP_SET(14);
+	PMP_SET(15);
 	csr_write(pmpcfg0, config[0]);
 	csr_write(pmpcfg2, config[1]);
 	__asm__ volatile("sfence.vma" : : : "memory");

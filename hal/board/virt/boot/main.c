@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machine start: find the hart's cluster in the boot record; the cluster's first hart unpacks the kernel and wakes the others with
- * the machine software interrupt (they sleep in wfi, nobody spins); each hart is fenced in and drops to S-mode. After
- * that M-mode code never runs again unless something is wrong.
+ * Machine start: find the hart's cluster in the boot record; the cluster's first hart unpacks the
+ * kernel and wakes the others with the machine software interrupt (they sleep in wfi, nobody
+ * spins); each hart is fenced in and drops to S-mode. After that M-mode code never runs again
+ * unless something is wrong.
  */
 #include <hal/board.h>
 #include "../virt.h"
@@ -104,7 +105,8 @@ enter_cluster(const struct boot_record *r, unsigned hart, unsigned cluster)
 	}
 	delegate();
 	boot_fence(r, c);
-	boot_enter(hart - c->first_core, cluster, VIRT_RECORD, c->mem_base + ((const struct hal_image *)c->mem_base)->entry);
+	boot_enter(hart - c->first_core, cluster, VIRT_RECORD,
+		c->mem_base + ((const struct hal_image *)c->mem_base)->entry);
 }
 
 void
@@ -113,6 +115,7 @@ boot_main(unsigned hart)
 	const struct boot_record *r = record();
 
 	for (unsigned i = 0; i < r->clusters; i++)
-		if (hart >= r->cluster[i].first_core && hart - r->cluster[i].first_core < r->cluster[i].cores)
+		if (hart >= r->cluster[i].first_core &&
+			hart - r->cluster[i].first_core < r->cluster[i].cores)
 			enter_cluster(r, hart, i);
 }

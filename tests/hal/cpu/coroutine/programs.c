@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract tests: user programs of the coroutine back end are functions of the host on a stack of their own. They reach user memory
- * through the page table; what needs real instructions (jumps, illegal ones) is left out.
+ * HAL contract tests: user programs of the coroutine back end are functions of the host on a stack
+ * of their own. They reach user memory through the page table; what needs real instructions (jumps,
+ * illegal ones) is left out.
  */
 #include <hal/cpu/coroutine/coroutine.h>
 #include "../../testbed.h"
@@ -27,7 +28,8 @@ calls_program(uintptr_t data)
 		long result = coro_kcall(100, 1, 2, 3, 4, 5, 6);
 		long fast = coro_kcall(4201, 41, 0, 0, 0, 0, 0);
 
-		coro_kcall(101, (result != 0x1234) + 2 * (kept != 0x1111) + 8 * (fast != 42), 0xfeed, 0, 0, 0, 0);
+		coro_kcall(101, (result != 0x1234) + 2 * (kept != 0x1111) + 8 * (fast != 42),
+			0xfeed, 0, 0, 0, 0);
 	}
 }
 
@@ -84,9 +86,11 @@ handler_program(uintptr_t event)
 }
 
 static void (*const program[])(uintptr_t data) = {
-	[USER_CALLS] = calls_program, [USER_LOOP] = loop_program, [USER_SPIN] = spin_program, [USER_LOAD] = load_program,
+	[USER_CALLS] = calls_program, [USER_LOOP] = loop_program, [USER_SPIN] = spin_program,
+	[USER_LOAD] = load_program,
 	[USER_STORE] = store_program, [USER_JUMP] = NULL, [USER_ILLEGAL] = NULL,
-	[USER_REGISTERS] = registers_program, [USER_HANDLER] = handler_program, [USER_PAGE_FAULTS] = NULL,
+	[USER_REGISTERS] = registers_program, [USER_HANDLER] = handler_program,
+	[USER_PAGE_FAULTS] = NULL,
 };
 
 size_t

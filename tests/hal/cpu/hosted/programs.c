@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract tests: user programs of the hosted port are copied into the code page; they call the kernel through the gate.
+ * HAL contract tests: user programs of the hosted port are copied into the code page; they call the
+ * kernel through the gate.
  */
 #include "../copied.h"
 

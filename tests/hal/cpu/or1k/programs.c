@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract tests: user programs of or1k are copied into the code page; a trap instruction calls the kernel.
+ * HAL contract tests: user programs of or1k are copied into the code page; a trap instruction calls
+ * the kernel.
  */
 #include "../copied.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on the hosted port: an ordinary function call to the gate, whose address came with the start-up record.
+ * Kernel calls on the hosted port: an ordinary function call to the gate, whose address came with
+ * the start-up record.
  */
 #ifndef USERCPU_KCALL_H
 #define USERCPU_KCALL_H

@@ -26,7 +26,8 @@ kcall6(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, u
 }
 
 static inline long
-kcall5(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, unsigned long w3, unsigned long w4)
+kcall5(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, unsigned long w3,
+	unsigned long w4)
 {
 	register unsigned long r11 __asm__("r11") = nr;
 	register unsigned long r3 __asm__("r3") = w0;
@@ -49,7 +50,8 @@ kcall4(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, u
 	register unsigned long r5 __asm__("r5") = w2;
 	register unsigned long r6 __asm__("r6") = w3;
 
-	__asm__ volatile("l.sys 1" : "+r"(r11), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6) : : "r7", "r8", KCALL_CHANGED);
+	__asm__ volatile("l.sys 1" : "+r"(r11), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6) : : "r7",
+		"r8", KCALL_CHANGED);
 	return (long)r11;
 }
 
@@ -61,7 +63,8 @@ kcall3(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2)
 	register unsigned long r4 __asm__("r4") = w1;
 	register unsigned long r5 __asm__("r5") = w2;
 
-	__asm__ volatile("l.sys 1" : "+r"(r11), "+r"(r3), "+r"(r4), "+r"(r5) : : "r6", "r7", "r8", KCALL_CHANGED);
+	__asm__ volatile("l.sys 1" : "+r"(r11), "+r"(r3), "+r"(r4), "+r"(r5) : : "r6", "r7", "r8",
+		KCALL_CHANGED);
 	return (long)r11;
 }
 
@@ -72,7 +75,8 @@ kcall2(unsigned long nr, unsigned long w0, unsigned long w1)
 	register unsigned long r3 __asm__("r3") = w0;
 	register unsigned long r4 __asm__("r4") = w1;
 
-	__asm__ volatile("l.sys 1" : "+r"(r11), "+r"(r3), "+r"(r4) : : "r5", "r6", "r7", "r8", KCALL_CHANGED);
+	__asm__ volatile("l.sys 1" : "+r"(r11), "+r"(r3), "+r"(r4) : : "r5", "r6", "r7", "r8",
+		KCALL_CHANGED);
 	return (long)r11;
 }
 
@@ -82,7 +86,8 @@ kcall1(unsigned long nr, unsigned long w0)
 	register unsigned long r11 __asm__("r11") = nr;
 	register unsigned long r3 __asm__("r3") = w0;
 
-	__asm__ volatile("l.sys 1" : "+r"(r11), "+r"(r3) : : "r4", "r5", "r6", "r7", "r8", KCALL_CHANGED);
+	__asm__ volatile("l.sys 1" : "+r"(r11), "+r"(r3) : : "r4", "r5", "r6", "r7", "r8",
+		KCALL_CHANGED);
 	return (long)r11;
 }
 
@@ -91,7 +96,8 @@ kcall0(unsigned long nr)
 {
 	register unsigned long r11 __asm__("r11") = nr;
 
-	__asm__ volatile("l.sys 1" : "+r"(r11) : : "r3", "r4", "r5", "r6", "r7", "r8", KCALL_CHANGED);
+	__asm__ volatile("l.sys 1" : "+r"(r11) : : "r3", "r4", "r5", "r6", "r7", "r8",
+		KCALL_CHANGED);
 	return (long)r11;
 }
 

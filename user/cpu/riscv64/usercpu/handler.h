@@ -16,7 +16,10 @@ typedef double float_register;
 #define HANDLER_TEXT_(x) #x
 #define HANDLER_TEXT(x) HANDLER_TEXT_(x)
 
-/* Define `name`, the entry of a handler that does fn(event) and returns to its thread with what that returns. */
+/*
+ * Define `name`, the entry of a handler that does fn(event) and returns to its thread with what
+ * that returns.
+ */
 #define HANDLER_ENTRY(name, fn) \
 	void name(void); \
 	__attribute__((used, visibility("hidden"))) long fn(const struct handler_event *e); \

@@ -18,12 +18,14 @@ kcall6(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, u
 	register unsigned long a5 __asm__("a5") = w5;
 	register unsigned long a7 __asm__("a7") = nr;
 
-	__asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5), "r"(a7) : "memory");
+	__asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5),
+		"r"(a7) : "memory");
 	return (long)a0;
 }
 
 static inline long
-kcall5(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, unsigned long w3, unsigned long w4)
+kcall5(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, unsigned long w3,
+	unsigned long w4)
 {
 	register unsigned long a0 __asm__("a0") = w0;
 	register unsigned long a1 __asm__("a1") = w1;
@@ -32,7 +34,8 @@ kcall5(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, u
 	register unsigned long a4 __asm__("a4") = w4;
 	register unsigned long a7 __asm__("a7") = nr;
 
-	__asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a7) : "memory");
+	__asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a3), "r"(a4),
+		"r"(a7) : "memory");
 	return (long)a0;
 }
 

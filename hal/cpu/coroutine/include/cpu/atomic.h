@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: shared memory. Every operation is a place where the scheduler may go to another core, and carries the
- * place it is called from, so that a test can name it, list it and switch it off (hal/cpu/coroutine/coroutine.h).
+ * Coroutine back end: shared memory. Every operation is a place where the scheduler may go to
+ * another core, and carries the place it is called from, so that a test can name it, list it and
+ * switch it off (hal/cpu/coroutine/coroutine.h).
  */
 #ifndef CPU_ATOMIC_H
 #define CPU_ATOMIC_H

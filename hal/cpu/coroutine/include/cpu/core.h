@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: cores. The calls that a test may switch off are macros that add the place of the call.
+ * Coroutine back end: cores. The calls that a test may switch off are macros that add the place of
+ * the call.
  */
 #ifndef CPU_CORE_H
 #define CPU_CORE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: a stopped user thread. Threads stop at calls only, so a context is all there is to save.
+ * Coroutine back end: a stopped user thread. Threads stop at calls only, so a context is all there
+ * is to save.
  */
 #ifndef CPU_FRAME_H
 #define CPU_FRAME_H

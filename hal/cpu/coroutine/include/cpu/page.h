@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coroutine back end: address spaces are tables in software, three levels of 512 entries, looked up by the copy functions.
+ * Coroutine back end: address spaces are tables in software, three levels of 512 entries, looked up
+ * by the copy functions.
  */
 #ifndef CPU_PAGE_H
 #define CPU_PAGE_H

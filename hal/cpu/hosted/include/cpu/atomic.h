@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory that cores share, hosted: a coherent machine. Publishing and acquiring are fences. Under the thread sanitizer, which
- * knows no fences, they are a release and an acquire of the first byte: publish and acquire the same object.
+ * Memory that cores share, hosted: a coherent machine. Publishing and acquiring are fences. Under
+ * the thread sanitizer, which knows no fences, they are a release and an acquire of the first byte:
+ * publish and acquire the same object.
  */
 #ifndef CPU_ATOMIC_H
 #define CPU_ATOMIC_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The running core, hosted. A core is a host thread; its gs base (which neither glibc nor musl uses) points to its struct host_core,
- * whatever thread pointer is loaded.
+ * The running core, hosted. A core is a host thread; its gs base (which neither glibc nor musl
+ * uses) points to its struct host_core, whatever thread pointer is loaded.
  */
 #ifndef CPU_CORE_H
 #define CPU_CORE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The border between the hosted CPU back end and the board that launches it: the board opens files, makes the shared memory and the
- * processes; each process then becomes a cluster by host_cluster_main.
+ * The border between the hosted CPU back end and the board that launches it: the board opens files,
+ * makes the shared memory and the processes; each process then becomes a cluster by
+ * host_cluster_main.
  */
 #ifndef CPU_HOST_H
 #define CPU_HOST_H
@@ -23,26 +24,36 @@ struct host_control {
 	int32_t status;			/* its argument */
 	uint32_t end[CLUSTERS_MAX];	/* enum host_end */
 	_Alignas(64) uint32_t awake;	/* cores of all clusters that do not sleep in the host */
-	_Alignas(64) uint32_t home[CLUSTERS_MAX];	/* process, and thread, of each cluster's core 0; 0: it cannot be interrupted yet */
+	/* process, and thread, of each cluster's core 0; 0: it cannot be interrupted yet */
+	_Alignas(64) uint32_t home[CLUSTERS_MAX];
 };
 
 struct host_machine {
-	struct boot_record *record;	/* the cluster's own copy; addresses are filled in by host_cluster_main */
+	/* the cluster's own copy; addresses are filled in by host_cluster_main */
+	struct boot_record *record;
 	struct host_control *control;
 	void *noc;			/* all windows, mapped shared */
 	int noc_fd;
 	int archive_fd;
 	void *archive;			/* mapped read-only */
 	uint32_t cpus;			/* host CPUs that we may use */
-	bool no_fsgsbase;		/* set the thread pointer by system call even if an instruction can */
-	uint32_t clock_rate;		/* the machine's time runs so many times as fast as the host's; for tests */
+	/* set the thread pointer by system call even if an instruction can */
+	bool no_fsgsbase;
+	/* the machine's time runs so many times as fast as the host's; for tests */
+	uint32_t clock_rate;
 	int16_t cpu[CORES_MAX];		/* host CPU to pin a core to, or -1 */
 };
 
-/* Make the machine known to this process (before the clusters are forked; the parent may then use hal_noc_mark_dead, hal_notify). */
+/*
+ * Make the machine known to this process (before the clusters are forked; the parent may then use
+ * hal_noc_mark_dead, hal_notify).
+ */
 void host_attach(const struct host_machine *m);
 
-/* Turn this process into a cluster: its memory, its core 0, the kernel. Says why on stderr and exits if the host refuses. */
+/*
+ * Turn this process into a cluster: its memory, its core 0, the kernel. Says why on stderr and
+ * exits if the host refuses.
+ */
 _Noreturn void host_cluster_main(unsigned cluster);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Address spaces, hosted: each is a range of the cluster process's addresses. Linux maps; the table here says what is mapped, in the
- * form of a three-level page table, so that every error is found before Linux is asked.
+ * Address spaces, hosted: each is a range of the cluster process's addresses. Linux maps; the table
+ * here says what is mapped, in the form of a three-level page table, so that every error is found
+ * before Linux is asked.
  */
 #ifndef CPU_PAGE_H
 #define CPU_PAGE_H

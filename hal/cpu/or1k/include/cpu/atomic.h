@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared memory on or1k. Memory is coherent and stores leave a core in order, but wait in its store buffer: only a store that a later load
- * must not overtake needs l.msync. Publishing and acquiring order the compiler. With HAL_CACHES it is <cpu/caches.h> that says all this.
+ * Shared memory on or1k. Memory is coherent and stores leave a core in order, but wait in its store
+ * buffer: only a store that a later load must not overtake needs l.msync. Publishing and acquiring
+ * order the compiler. With HAL_CACHES it is <cpu/caches.h> that says all this.
  */
 #ifndef CPU_ATOMIC_H
 #define CPU_ATOMIC_H
@@ -46,8 +47,8 @@ hal_fence(void)
 }
 
 /*
- * Again from 1: if the store failed, which is rare: by way of a place further on, because a branch back counts as likely in a core that
- * predicts by direction.
+ * Again from 1: if the store failed, which is rare: by way of a place further on, because a branch
+ * back counts as likely in a core that predicts by direction.
  */
 #define RETRY "l.bnf 2f\n\tl.nop\n\t.subsection 1\n2: l.j 1b\n\tl.nop\n\t.previous"
 
@@ -77,7 +78,8 @@ hal_swap32(volatile uint32_t *p, uint32_t new)
 {
 	uint32_t old;
 
-	__asm__ volatile("1: l.lwa %0, 0(%1)\n\tl.swa 0(%1), %2\n\t" RETRY : "=&r"(old) : "r"(p), "r"(new) : "memory", "cc");
+	__asm__ volatile("1: l.lwa %0, 0(%1)\n\tl.swa 0(%1), %2\n\t" RETRY : "=&r"(old) : "r"(p),
+		"r"(new) : "memory", "cc");
 	return old;
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared memory on or1k with a write-through data cache that nobody keeps coherent (ADR 0034), in place of the coherent part of <cpu/atomic.h>.
- * Stores reach memory in order; what a core reads may be what it had. HAL_CACHES says how that is mended:
+ * Shared memory on or1k with a write-through data cache that nobody keeps coherent (ADR 0034), in
+ * place of the coherent part of <cpu/atomic.h>. Stores reach memory in order; what a core reads may
+ * be what it had. HAL_CACHES says how that is mended:
  *
  *	1  whole	whoever acquires forgets its whole cache, once after each look at a shared word; with HAL_FLASH by one write
  *	2  lines	whoever acquires forgets the lines of what it acquires
  *	3  drop		whoever publishes has the lines dropped in all other caches by hardware (CD_PERF_DROP); readers do nothing
  *
- * An l.lwa may hit old data too: its line is forgotten before. HAL_CACHES_LEAVE_OUT makes one of these steps nothing, for tests that must see it.
+ * An l.lwa may hit old data too: its line is forgotten before. HAL_CACHES_LEAVE_OUT makes one of
+ * these steps nothing, for tests that must see it.
  */
 #ifndef CPU_CACHES_H
 #define CPU_CACHES_H
@@ -36,7 +38,10 @@
 
 #define hal_compiler_fence() __asm__ volatile("" : : : "memory")
 
-/* caches.c: forget this core's whole data cache; only if it looked at a shared word since it did so last. */
+/*
+ * caches.c: forget this core's whole data cache; only if it looked at a shared word since it did so
+ * last.
+ */
 void hal_cache_forget(void);
 void hal_cache_forget_once(void);
 
@@ -51,10 +56,12 @@ hal_line_forget(const volatile void *p)
 static inline void
 hal_lines_drop(volatile uint32_t *reg, const volatile void *p, size_t len)
 {
-	uint32_t line = (uint32_t)p & -HAL_LINE_BYTES, more = ((uint32_t)p + (uint32_t)len - 1 - line) / HAL_LINE_BYTES;
+	uint32_t line = (uint32_t)p & -HAL_LINE_BYTES,
+		more = ((uint32_t)p + (uint32_t)len - 1 - line) / HAL_LINE_BYTES;
 
 	hal_compiler_fence();
-	for (; more >= HAL_DROP_LINES; more -= HAL_DROP_LINES, line += HAL_DROP_LINES * HAL_LINE_BYTES)
+	for (; more >= HAL_DROP_LINES; more -= HAL_DROP_LINES,
+		line += HAL_DROP_LINES * HAL_LINE_BYTES)
 		*reg = line | (HAL_DROP_LINES - 1);
 	*reg = line | more;
 }
@@ -68,7 +75,8 @@ hal_refresh(const volatile void *p, size_t len)
 		__asm__ volatile("l.msync" : : : "memory");
 		return;
 	}
-	for (uint32_t at = (uint32_t)p & -HAL_LINE_BYTES, end = (uint32_t)p + (uint32_t)len; at < end; at += HAL_LINE_BYTES)
+	for (uint32_t at = (uint32_t)p & -HAL_LINE_BYTES, end = (uint32_t)p + (uint32_t)len;
+		at < end; at += HAL_LINE_BYTES)
 		hal_line_forget((const void *)at);
 }
 
@@ -87,7 +95,10 @@ hal_table_publish(const volatile void *p, size_t len)
 		hal_lines_drop(HAL_DROP_OTHERS, p, len);
 }
 
-/* The next hal_acquire of this core has something to forget. At the end of struct hal_core_area's constant part (core.c holds it against that). */
+/*
+ * The next hal_acquire of this core has something to forget. At the end of struct hal_core_area's
+ * constant part (core.c holds it against that).
+ */
 #define HAL_AREA_LOOKED 52
 static inline void
 hal_looked(void)
@@ -147,7 +158,8 @@ hal_add32(volatile uint32_t *p, uint32_t n)
 	uint32_t old, sum;
 
 	__asm__ volatile(HAL_FRESH "l.lwa %[old], 0(%[p])\n\tl.add %[sum], %[old], %[n]\n\tl.swa 0(%[p]), %[sum]\n\tl.bnf 1b\n\tl.nop"
-		: [old] "=&r"(old), [sum] "=&r"(sum) : [p] "r"(p), [n] "r"(n), hal_fresh_operands(p) : "memory", "cc");
+		: [old] "=&r"(old), [sum] "=&r"(sum) : [p] "r"(p), [n] "r"(n),
+		hal_fresh_operands(p) : "memory", "cc");
 	hal_atomic_end(p);
 	return old;
 }
@@ -159,12 +171,16 @@ hal_swap32(volatile uint32_t *p, uint32_t new)
 	uint32_t old;
 
 	__asm__ volatile(HAL_FRESH "l.lwa %[old], 0(%[p])\n\tl.swa 0(%[p]), %[new]\n\tl.bnf 1b\n\tl.nop"
-		: [old] "=&r"(old) : [p] "r"(p), [new] "r"(new), hal_fresh_operands(p) : "memory", "cc");
+		: [old] "=&r"(old) : [p] "r"(p), [new] "r"(new), hal_fresh_operands(p) : "memory",
+		"cc");
 	hal_atomic_end(p);
 	return old;
 }
 
-/* Stores in any case, so that no reservation is left over: its end would come together with a line that is forgotten. */
+/*
+ * Stores in any case, so that no reservation is left over: its end would come together with a line
+ * that is forgotten.
+ */
 static inline bool
 hal_cas32(volatile uint32_t *p, uint32_t old, uint32_t new)
 {
@@ -172,7 +188,8 @@ hal_cas32(volatile uint32_t *p, uint32_t old, uint32_t new)
 
 	__asm__ volatile(HAL_FRESH "l.lwa %[was], 0(%[p])\n\tl.sfeq %[was], %[old]\n\tl.cmov %[will], %[new], %[was]\n\t"
 		"l.swa 0(%[p]), %[will]\n\tl.bnf 1b\n\tl.nop"
-		: [was] "=&r"(was), [will] "=&r"(will) : [p] "r"(p), [old] "r"(old), [new] "r"(new), hal_fresh_operands(p) : "memory", "cc");
+		: [was] "=&r"(was), [will] "=&r"(will) : [p] "r"(p), [old] "r"(old), [new] "r"(new),
+		hal_fresh_operands(p) : "memory", "cc");
 	hal_atomic_end(p);
 	return was == old;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the HAL keeps of a core on or1k. In the kernel r10 points to it; it lies at the top of the core's kernel stack.
+ * What the HAL keeps of a core on or1k. In the kernel r10 points to it; it lies at the top of the
+ * core's kernel stack.
  */
 #ifndef CPU_CORE_H
 #define CPU_CORE_H
@@ -28,8 +29,10 @@ struct hal_core_area {
 	struct hal_frame *frame;	/* of the thread that runs or ran last */
 	volatile uint32_t *waiting;	/* own doorbell, in the NoC window */
 	volatile uint32_t *ompic;	/* own control register */
-	uint32_t ring;			/* what raises this core's interrupt, written to the ringer's control register */
-	const volatile uint32_t *doze;	/* register whose load waits for an interrupt; NULL: the power management register does */
+	/* what raises this core's interrupt, written to the ringer's control register */
+	uint32_t ring;
+	/* register whose load waits for an interrupt; NULL: the power management register does */
+	const volatile uint32_t *doze;
 	uint32_t core;			/* in the cluster */
 	uint32_t cluster;
 	struct hal_space *space;	/* whose memory copies reach */
@@ -37,7 +40,8 @@ struct hal_core_area {
 	uint32_t code;			/* hal_code_epoch that the instruction cache knows */
 	uint32_t machine_core;
 	void *start_arg;
-	uint32_t looked;		/* at a shared word since the cache was forgotten: <cpu/caches.h> */
+	/* at a shared word since the cache was forgotten: <cpu/caches.h> */
+	uint32_t looked;
 	uint64_t tick;			/* hal_timer_arm; UINT64_MAX: none */
 	/* written by other cores */
 	uint32_t interrupted;		/* INTERRUPT_* */
@@ -97,7 +101,8 @@ hal_area_of(unsigned core)
 void hal_wait_until(uint64_t until_ns);
 void hal_notify_far(unsigned cluster, unsigned core);
 void hal_bell_await(void);			/* wait for an interrupt that is on its way */
-void hal_tick_put_off(void);			/* a wait that nobody rang for has ended: is the tick due? */
+/* a wait that nobody rang for has ended: is the tick due? */
+void hal_tick_put_off(void);
 bool hal_core_interrupted(struct hal_core_area *a);
 
 /* Say that this core is about to wait; ordered before the looks around that follow. */
@@ -146,14 +151,18 @@ hal_doze(void)
 		__asm__ volatile("l.mtspr r0, %0, 0x4000" : : "r"(0x10) : "memory");
 }
 
-/* The wait is over: take the doorbell back, with the interrupt of whoever rang it, and what other cores asked for. */
+/*
+ * The wait is over: take the doorbell back, with the interrupt of whoever rang it, and what other
+ * cores asked for.
+ */
 hot_inline void
 hal_wait_end(void)
 {
 	struct hal_core_area *a = hal_core_area();
 
 	/* who rang has taken it; a load alone tells, without the bus locked */
-	if ((likely(hal_word_read(a->waiting) == 0) || hal_swap32(a->waiting, 0) == 0) && unlikely(!hal_bell_rings()))
+	if ((likely(hal_word_read(a->waiting) == 0) || hal_swap32(a->waiting, 0) == 0) &&
+		unlikely(!hal_bell_rings()))
 		hal_bell_await();
 	if (likely(hal_bell_rings()))
 		hal_bell_silence();

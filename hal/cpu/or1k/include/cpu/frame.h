@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frame of a stopped user thread on or1k. The first part is struct context. A kernel call is made like a function call: what that may change
- * is not kept over it, and is zero or older in the frame. Floating point has no registers of its own.
+ * Frame of a stopped user thread on or1k. The first part is struct context. A kernel call is made
+ * like a function call: what that may change is not kept over it, and is zero or older in the
+ * frame. Floating point has no registers of its own.
  */
 #ifndef CPU_FRAME_H
 #define CPU_FRAME_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages and address spaces on or1k: 8 KB pages, and 16 MB ones that the refill handler feeds to the TLB in pieces of 8 KB. The first level
- * of the table is part of the space.
+ * Pages and address spaces on or1k: 8 KB pages, and 16 MB ones that the refill handler feeds to the
+ * TLB in pieces of 8 KB. The first level of the table is part of the space.
  */
 #ifndef CPU_PAGE_H
 #define CPU_PAGE_H

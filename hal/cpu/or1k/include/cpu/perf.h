@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Markers on or1k: `l.nop 0xa000 + n`, seen by the RTL simulator as it retires (abi/codesign.h); nothing elsewhere.
+ * Markers on or1k: `l.nop 0xa000 + n`, seen by the RTL simulator as it retires (abi/codesign.h);
+ * nothing elsewhere.
  */
 #ifndef CPU_PERF_H
 #define CPU_PERF_H
@@ -13,7 +14,8 @@ hal_refills(bool code)
 {
 	uint32_t data, instruction;
 
-	__asm__ volatile("l.mfspr %0, r0, 0x436\n\tl.mfspr %1, r0, 0x437" : "=r"(data), "=r"(instruction));
+	__asm__ volatile("l.mfspr %0, r0, 0x436\n\tl.mfspr %1, r0, 0x437" : "=r"(data),
+		"=r"(instruction));
 	return code ? instruction : data;
 }
 

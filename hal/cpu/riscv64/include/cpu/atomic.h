@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared memory on riscv64: caches are coherent, so publishing and acquiring only order. The stores and loads of the 32-bit
- * operations carry the fences; publish and acquire stand beside one of those and only hold the compiler back.
+ * Shared memory on riscv64: caches are coherent, so publishing and acquiring only order. The stores
+ * and loads of the 32-bit operations carry the fences; publish and acquire stand beside one of
+ * those and only hold the compiler back.
  */
 #ifndef CPU_ATOMIC_H
 #define CPU_ATOMIC_H
@@ -10,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Plain accesses between compiler barriers: a volatile or atomic one costs gcc an extra sign extension per load. */
+/*
+ * Plain accesses between compiler barriers: a volatile or atomic one costs gcc an extra sign
+ * extension per load.
+ */
 static inline uint32_t
 hal_load32(const volatile uint32_t *p)
 {

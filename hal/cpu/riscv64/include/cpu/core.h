@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the HAL keeps of a core on riscv64. In the kernel tp points to it; it lies at the top of the core's kernel stack.
+ * What the HAL keeps of a core on riscv64. In the kernel tp points to it; it lies at the top of the
+ * core's kernel stack.
  */
 #ifndef CPU_CORE_H
 #define CPU_CORE_H
@@ -20,7 +21,8 @@ struct hal_core_area {
 	void *local;			/* the kernel's pointer */
 	struct hal_frame *frame;	/* of the thread that runs or ran last */
 	uint64_t scratch;
-	uint64_t fixup;			/* where a faulting access to user memory goes on; 0: none */
+	/* where a faulting access to user memory goes on; 0: none */
+	uint64_t fixup;
 	uint64_t satp;			/* address space in use */
 	volatile uint32_t *waiting;	/* own doorbell, in the NoC window */
 	volatile uint32_t *ring;	/* raises this core's interrupt */
@@ -31,8 +33,10 @@ struct hal_core_area {
 	void *start_arg;
 	uint32_t machine_core;		/* hart */
 	uint32_t fault_write;		/* the access below was a write */
-	uint64_t fault;			/* address of the access that went on at fixup, or was refused */
-	uint64_t stack;			/* where the kernel stack is empty, in the mapping with guard pages (layout.h) */
+	/* address of the access that went on at fixup, or was refused */
+	uint64_t fault;
+	/* where the kernel stack is empty, in the mapping with guard pages (layout.h) */
+	uint64_t stack;
 	uint64_t tick;			/* hal_timer_arm, in units of the clock; UINT64_MAX: none */
 	uint64_t reserved1;
 	/* written by other cores */
@@ -70,7 +74,8 @@ hal_core_local(void)
 static inline void
 hal_wait_begin(void)
 {
-	__asm__ volatile("amoswap.w.aqrl zero, %0, (%1)" : : "r"(1), "r"(hal_core_area()->waiting) : "memory");
+	__asm__ volatile("amoswap.w.aqrl zero, %0, (%1)" : : "r"(1), "r"(hal_core_area()->waiting) :
+		"memory");
 }
 
 /* Take a doorbell's word: was it still set? Ordered before whatever follows. */
@@ -94,10 +99,14 @@ hal_bell_ring(volatile uint32_t *ring)
 void hal_wait_until(uint64_t until_ns);
 void hal_notify_far(unsigned cluster, unsigned core);
 void hal_bell_await(void);			/* wait for an interrupt that is on its way */
-void hal_tick_put_off(void);			/* a wait that nobody rang for has ended: is the tick due? */
+/* a wait that nobody rang for has ended: is the tick due? */
+void hal_tick_put_off(void);
 bool hal_core_interrupted(struct hal_core_area *a);
 
-/* The wait is over: take the doorbell back, with the interrupt of whoever rang it, and what other cores asked for. */
+/*
+ * The wait is over: take the doorbell back, with the interrupt of whoever rang it, and what other
+ * cores asked for.
+ */
 static inline void
 hal_wait_end(void)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frame of a stopped user thread on riscv64. The first part is struct context. Floating-point registers that the thread changed are
- * saved at a kernel entry and loaded again only if another thread's are in the core: `fp_home` is 1 + the number of the core
- * that has them, or FP_FRESH if the thread never changed one: then they are all zero, and stay in the core from one such thread to the next.
+ * Frame of a stopped user thread on riscv64. The first part is struct context. Floating-point
+ * registers that the thread changed are saved at a kernel entry and loaded again only if another
+ * thread's are in the core: `fp_home` is 1 + the number of the core that has them, or FP_FRESH if
+ * the thread never changed one: then they are all zero, and stay in the core from one such thread
+ * to the next.
  */
 #ifndef CPU_FRAME_H
 #define CPU_FRAME_H
@@ -13,7 +15,8 @@
 
 struct hal_frame {
 	uint64_t pc;
-	uint64_t x[32];			/* x[0]: address of the core's area, set by hal_user_enter */
+	/* x[0]: address of the core's area, set by hal_user_enter */
+	uint64_t x[32];
 	uint64_t fcsr;
 	uint64_t f[32];
 	uint32_t fp_home;

@@ -14,7 +14,8 @@ struct hal_space {
 	uintptr_t first, limit;			/* user addresses: [first, limit) */
 	uint64_t *root;				/* top page table; its upper half is the kernel's */
 	uint64_t satp;				/* value that switches to it */
-	unsigned gone, gone_below;		/* at its end: first entries not yet looked at, of the top and of the next table */
+	/* at its end: first entries not yet looked at, of the top and of the next table */
+	unsigned gone, gone_below;
 	/* the page source */
 	void *(*take)(void *ctx);
 	void (*give)(void *ctx, void *page);
