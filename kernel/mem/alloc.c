@@ -148,20 +148,11 @@ show_serve(struct kcall_args *args)
 	return e != 0 ? e : mem_run_map(args->caller, p, args->a[1], (int)args->a[2]);
 }
 
-/* The end, good or bad: nothing stays with the thread, and [a[1], a[2]) of process a[0] is given up. Again: -E_AGAIN. */
+/* The end, good or bad: nothing stays with the thread. Again: -E_AGAIN. */
 static long
 settle_serve(struct kcall_args *args)
 {
-	struct thread *t = args->caller;
-	uintptr_t start = args->a[1], end = args->a[2];
-	struct process *p;
-
-	if (!mem_work_drop(t))
-		return -E_AGAIN;
-	if (start < end && proc_find(t, (int)args->a[0], RIGHT_WRITE, &p) == 0 &&
-			area_covers(&p->areas, start, end) && area_may_remove(&p->areas, start))
-		mem_unclaim(p, start, end);
-	return 0;
+	return mem_work_drop(args->caller) ? 0 : -E_AGAIN;
 }
 
 /* Frames for `pages` pages, zeroed, none of which anybody sees yet. */
@@ -196,19 +187,13 @@ show_all(struct thread *caller, int proc, uintptr_t start, uintptr_t *at, int pr
 	return 0;
 }
 
-static void
-settle(struct thread *caller, int proc, uintptr_t start, uintptr_t end)
-{
-	while (mem_home(caller, settle_serve, (unsigned long[MEM_ARGS]){(unsigned long)(long)proc, start, end}) == -E_AGAIN)
-		continue;
-}
-
 /*
  * kc_mem_alloc: zero-filled memory of `len` bytes (rounded up to pages) at an address that the kernel chooses. Protection 0 only
  * reserves addresses, for page_map. RIGHT_WRITE. Runs: calling core. Other threads may see a part
  * of the memory before the call ends. Returns 0; -E_BADF; -E_SRCH;
  * -E_ACCES; -E_NOMEM; -E_INVAL, also if another thread changes the range meanwhile. All frames are found before one is shown, so that a
- * call which fails has shown nothing; only where a host has no room for the mapping, or the range was changed, is memory taken back.
+ * call which fails has shown nothing; only where a host has no room for the mapping, or the range was changed, is memory taken back. What
+ * another thread has mapped into the range of a call that fails is gone with it.
  */
 long
 kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void *addr)
@@ -224,10 +209,10 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 		e = take_all(caller, a[2] / HAL_PAGE_BYTES, prot & PAGE_LARGE);
 		if (e == 0)
 			e = show_all(caller, proc, start, &at, prot);
-		settle(caller, proc, start, e != 0 ? at : start);
+		mem_steps(caller, settle_serve, (unsigned long[MEM_ARGS]){0});
 	}
-	if (e != 0 && at < end)
-		return page_take_back(caller, proc, at, end, e);
+	if (e != 0)
+		return page_take_back(caller, proc, start, end, e);
 	__builtin_memcpy(addr, &out, sizeof(out));
 	return e;
 }

@@ -3,7 +3,8 @@
  * Shoot-down of the real kernel under the coroutine scheduler. Processes on several cores write through mappings that others
  * take away or narrow, in turns and all at once: after the call has returned nobody gets through, a frame is free only after that, and
  * in the end every frame is back. Large pages of which only some can be had: nobody ever sees one of these. And processes that are killed
- * while they map and unmap a large page, which takes many messages: every frame is back, whatever had a reference.
+ * while they map and unmap a large page, which takes many messages: every frame is back, whatever had a reference. The same where a page
+ * is mapped into the addresses of calls that fail.
  *
  * usage: kernel_memory [COUNT [FIRST]]
  */
@@ -24,6 +25,7 @@
 #define IN_LARGE 512
 #define LARGE (IN_LARGE * PAGE)
 #define BLOCKS_MAX 8
+#define WANTED 40			/* pages */
 #define PEEKER 3			/* the core of who looks for large pages */
 
 static struct {
@@ -31,6 +33,7 @@ static struct {
 	struct context ctx[CORES];
 	uint64_t value[CORES];
 	struct proc_status status[CORES];
+	struct proc_quota quota;
 } shared;
 
 static struct {
@@ -41,7 +44,7 @@ static struct {
 	uint64_t frames;
 	int step[CORES];
 	unsigned first_core;		/* 0 if home runs threads, too */
-	enum { WRITERS, HALF_WAY, KILLED } about;
+	enum { WRITERS, HALF_WAY, KILLED, FAILED } about;
 	bool over;
 } run;
 
@@ -200,6 +203,40 @@ mapper(uintptr_t me)
 	}
 }
 
+/* Wants more than is left while another does. */
+static void
+greedy(uintptr_t me)
+{
+	for (;; KC(KC_THREAD_YIELD))
+		if (KC(KC_MEM_ALLOC, SELF, WANTED * PAGE, RW, &shared.value[me]) == 0)
+			KC(KC_PAGE_UNMAP, SELF, shared.value[me], WANTED);
+}
+
+/* Maps a page where calls of others, which fail, have claimed addresses, and unmaps it, if it is still there. */
+static void
+intruder(uintptr_t me)
+{
+	unsigned long addr;
+	long memory = KC(KC_MEMORY_CREATE, 1);
+
+	coro_check(memory > 0 && KC(KC_MEM_ALLOC, SELF, 2 * WANTED * PAGE, 0, &shared.value[me]) == 0);
+	addr = (unsigned long)shared.value[me];
+	coro_check(KC(KC_PAGE_UNMAP, SELF, addr, 2 * WANTED) == 0);
+	for (unsigned i = 0; i < 2; i++) {
+		coro_user_context(&shared.ctx[i], greedy, shared.stack[i][1] + STACK_BYTES, i ? CORES - 1 : 0);
+		coro_check(KC(KC_THREAD_CREATE, &shared.ctx[i], ANY_CORE) > 0);
+	}
+	for (run.written[me] = true;; KC(KC_THREAD_YIELD)) {
+		unsigned long at = addr + coro_random(2 * WANTED) * PAGE;
+
+		if (KC(KC_PAGE_MAP, SELF, at, memory, 0, 1, RW) != 0)
+			continue;
+		for (unsigned i = coro_random(8); i > 0; i--)
+			KC(KC_VOID_REMOTE);
+		KC(KC_PAGE_UNMAP, SELF, at, 1);
+	}
+}
+
 /* Frames that are free after it: as many as before. */
 static uint64_t
 kill_a_mapper(unsigned me)
@@ -207,7 +244,9 @@ kill_a_mapper(unsigned me)
 	long proc = KC(KC_PROC_CREATE);
 
 	coro_check(proc > 0);
-	coro_user_context(&shared.ctx[me], mapper, shared.stack[me + 1][0] + STACK_BYTES, me + 1);
+	shared.quota = (struct proc_quota){.bytes = run.about == FAILED ? 2 * WANTED * PAGE : UINT64_MAX, .threads = 3, .processes = 1};
+	coro_check(KC(KC_PROC_QUOTA, proc, &shared.quota) == 0);
+	coro_user_context(&shared.ctx[me], run.about == FAILED ? intruder : mapper, shared.stack[me + 1][0] + STACK_BYTES, me + 1);
 	coro_check(KC(KC_PROC_START, proc, &shared.ctx[me], (int)me + 1) == 0);
 	while (!run.written[me + 1])
 		KC(KC_THREAD_YIELD);
@@ -232,7 +271,7 @@ killer(uintptr_t me)
 unsigned
 program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
 {
-	void (*const fn[])(uintptr_t) = {program, half_way, killer};
+	void (*const fn[])(uintptr_t) = {program, half_way, killer, killer};
 
 	(void)max;
 	programs[0] = (struct program){fn[run.about], core};
@@ -272,11 +311,11 @@ int
 main(int argc, char **argv)
 {
 	static const char *const test[] = {"nobody_writes_through_a_mapping_that_is_gone", "large_pages_are_all_there_or_never_were",
-		"who_dies_with_a_large_page_half_mapped_leaves_nothing"};
+		"who_dies_with_a_large_page_half_mapped_leaves_nothing", "what_is_mapped_into_a_call_that_fails_is_not_lost"};
 	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	bool failed = false;
 
-	for (int about = WRITERS; about <= KILLED; about++) {
+	for (int about = WRITERS; about <= FAILED; about++) {
 		unsigned long seeds = about != WRITERS ? (count + 9) / 10 : count, seed = first;
 
 		while (seed < first + seeds && passes(test[about], seed, about))
