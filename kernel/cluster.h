@@ -84,7 +84,8 @@ struct wait {
 	enum wait_kind kind;
 	uint32_t place;		/* among the deadlines, from 1; 0: it has none */
 	uintptr_t on;		/* WAIT_JOIN: the thread; of a sleep: the bits;
-				 * of a futex: its address; of an output mailbox: its endpoint; of an input mailbox: the source */
+				 * of a futex: its address; of an output mailbox: its endpoint; of an input mailbox: the source;
+				 * of a revocation: its memory, until all mappings are looked at */
 	int handle;		/* through which it waits for a mailbox, a portal, or the end of a thread or a process */
 	uint64_t until;		/* hal_clock_ns */
 	void (*undo)(struct thread *t);	/* before it ends by its deadline: who knows the thread forgets it; NULL: only the queue does */
@@ -135,15 +136,15 @@ struct thread {
 	struct handler *made;	/* its handler, whose memory home gave */
 	struct object object;
 	struct mem_work {	/* what a call on memory that takes many messages holds in between */
+		struct memory *memory;	/* that memory_create fills, or NULL */
+		struct mapping *cut;	/* of sweep->proc: it covers nothing any more, and is to be freed */
 		uint32_t runs;		/* list of runs of frames that nobody has seen */
 		uint32_t run_count;
 		uint32_t reserved;	/* free frames set aside for page tables */
-		struct memory *memory;	/* that memory_create fills, or NULL */
 		uint32_t block;		/* frames that are still to become its */
 		uint32_t block_count;
 		uint32_t refs_first;	/* frames of one large page that the call has a reference to: not mapped yet, or no more */
 		uint32_t refs;
-		int most;		/* rights that page_map found for them */
 		bool sweeping;		/* `sweep` has begun and is not sent */
 	} work;
 	struct sweep sweep;	/* a shoot-down that it waits for */
@@ -176,6 +177,9 @@ struct process {
 	struct list waiters;	/* threads in proc_wait */
 	struct binding end;	/* EVENT_PROC */
 	struct areas areas;	/* claimed address ranges */
+	struct list mappings;	/* what it has mapped through views */
+	struct list *mapping_found;	/* before what was looked up last */
+	uint32_t mapping_count;
 	size_t claimed;		/* pages in them */
 	struct event_page *events;	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
 	uint32_t events_frame;
@@ -281,6 +285,7 @@ struct cluster {
 	struct list procs_free;
 	struct list reaping;	/* processes that end */
 	struct list memory_gone;	/* memory that nothing names, with frames that are still to be freed */
+	struct sweep *revocation;	/* of a view of memory: the oldest of those under way, or NULL */
 	struct list futex[64];
 	struct deadlines deadlines;
 	struct frames frames;

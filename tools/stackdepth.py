@@ -21,7 +21,7 @@ CALLS = {
     "table_give": TABLES, "tables_take": TABLES, "drop_tables": TABLES, "drop_table": TABLES,
     "hal_space_init": TABLES, "hal_space_destroy": TABLES, "hal_map": TABLES, "hal_unmap": TABLES,
     "am_serve_call": SERVE, "am_serve": SERVE, "am_call_kernel": SERVE, "call_shared": SERVE,
-    "am_serve_posts": POSTS, "sweep_send": POSTS, "sweeps_poll": ["shoot_down_done", "evicted"],
+    "am_serve_posts": POSTS, "sweep_send": POSTS, "sweeps_poll": ["shoot_down_done", "evicted", "revoke_done"],
     "deadlines_poll": ["portal_leave"],
     "remote_call": ENTER, "kernel_trap": ENTER, "kernel_call": ENTER, "known_call": ENTER,
     "core_loop": FINISH, "finish_call": FINISH, "thread_enter": FINISH,

@@ -73,6 +73,8 @@ first_ending_from(struct areas *as, uintptr_t addr)
 	for (; node != &as->list && area_at(node)->end < addr; node = node->next)
 		;
 	as->found = node != &as->list ? area_at(node) : NULL;
+	if (node == &as->list && !list_is_empty(node))
+		as->found = area_at(node->prev);
 	return node;
 }
 

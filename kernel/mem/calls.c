@@ -8,6 +8,7 @@
  */
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/calls.h>
+#include <kernel/mem/mapping.h>
 #include <kernel/mem/mem.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
@@ -68,6 +69,7 @@ struct change {
 	size_t unit;		/* bytes of a page */
 	uint32_t frame;		/* page_map: the first, and how many */
 	uint32_t frames;
+	struct memory *memory;
 	int prot;
 };
 
@@ -79,16 +81,17 @@ static int
 map_decode(struct kcall_args *args, struct change *m)
 {
 	struct thread *t = args->caller;
-	struct memory *memory;
+	const struct memory *memory;
 	uint32_t at = (uint32_t)args->a[3];
 	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &m->p);
 
 	m->prot = (int)args->a[4];
 	m->unit = m->prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
 	if (e == 0)
-		e = memory_find(t, (int)args->a[5], m->prot, &memory);
+		e = memory_find(t, (int)args->a[5], m->prot, &m->memory);
 	if (e != 0)
 		return e;
+	memory = m->memory;
 	if (!prot_is_valid(m->prot) || range_make(m->p, args->a[1], (long)args->a[2], m->unit, &m->r) != 0)
 		return -E_INVAL;
 	m->frame = memory->first + at;
@@ -169,6 +172,21 @@ refs_take(struct thread *t, const struct change *m)
 	return -E_AGAIN;
 }
 
+/* In addresses that are claimed, or nobody's. */
+static int
+map_pages(struct cluster *c, const struct change *m, size_t pages)
+{
+	bool claimed = area_covers(&m->p->areas, m->r.start, m->r.end);
+	int e = claimed ? 0 : mem_claim_at(m->p, m->r.start, m->r.end - m->r.start);
+
+	if (e != 0)
+		return e;
+	e = hal_map(&m->p->space, m->r.start, frame_paddr(&c->frames, m->frame), pages, m->prot);
+	if (e != 0 && !claimed)
+		mem_unclaim(m->p, m->r.start, m->r.end);
+	return e;
+}
+
 /* A step's pages, or a part of one large page. Again: -E_AGAIN. */
 static long
 map_serve(struct kcall_args *args)
@@ -176,7 +194,7 @@ map_serve(struct kcall_args *args)
 	struct cluster *c = args->caller->cluster;
 	size_t left = args->a[2], pages = map_step(args);
 	struct change m;
-	bool claimed;
+	struct mapping *r;
 	int e;
 
 	args->a[2] = pages;
@@ -186,17 +204,13 @@ map_serve(struct kcall_args *args)
 		e = m.unit == HAL_PAGE_BYTES ? refs_check(&c->frames, &m) : refs_take(args->caller, &m);
 	if (e != 0)
 		return e;
-	claimed = area_covers(&m.p->areas, m.r.start, m.r.end);
-	if (!claimed)
-		e = mem_claim_at(m.p, m.r.start, m.r.end - m.r.start);
+	e = mapping_begin(m.p, m.r.start, &args->caller->proc->handles, (int)args->a[5], m.memory, &r);
 	if (e != 0)
 		return e;
-	e = hal_map(&m.p->space, m.r.start, frame_paddr(&c->frames, m.frame), pages, m.prot);
-	if (e != 0) {
-		if (!claimed)
-			mem_unclaim(m.p, m.r.start, m.r.end);
+	e = map_pages(c, &m, pages);
+	mapping_extend(m.p, r, e == 0 ? m.r.end : m.r.start);
+	if (e != 0)
 		return e;
-	}
 	args->caller->work.refs = 0;	/* they are the mapping's now */
 	for (uint32_t i = 0; m.unit == HAL_PAGE_BYTES && i < m.frames; i++)
 		frame_get(&c->frames, m.frame + i);
@@ -297,12 +311,12 @@ unmap_large(struct thread *t, struct process *p, uintptr_t at)
 	return PAGES_PER_LARGE;
 }
 
-/* The sweep has begun, so that no frame is free before it ends. A run is unmapped at once: that is one call of the host's. Some pages, up to
- * the address that is returned. */
-static uintptr_t
-range_unmap(struct thread *t, struct process *p, const struct range *r)
+/* A run is unmapped at once: that is one call of the host's. */
+uintptr_t
+mem_unmap_some(struct thread *t, struct process *p, uintptr_t a, uintptr_t end, unsigned pages)
 {
-	uintptr_t a = r->start, end = r->end - a > UNMAP_STEP * HAL_PAGE_BYTES ? a + UNMAP_STEP * HAL_PAGE_BYTES : r->end;
+	if (end - a > pages * HAL_PAGE_BYTES)
+		end = a + pages * HAL_PAGE_BYTES;
 
 	while (a < end && t->work.refs == 0) {
 		size_t pages = put_run(p, a, end);
@@ -327,7 +341,7 @@ shoot_down(struct core *core, const void *data)
 	sweep_acknowledge(core->cluster, post->sweep);
 }
 
-static void
+void
 shoot_down_done(struct cluster *c, struct sweep *s)
 {
 	(void)c;
@@ -335,7 +349,7 @@ shoot_down_done(struct cluster *c, struct sweep *s)
 	mem_sweep_ended(s);
 }
 
-static struct sweep *
+struct sweep *
 shoot_down_begin(struct thread *caller, struct process *p)
 {
 	struct sweep *s = &caller->sweep;
@@ -354,7 +368,8 @@ shoot_down_end(struct thread *caller, struct sweep *s, long result)
 {
 	s->result = result;
 	caller->work.sweeping = false;
-	if (!sweep_send(caller->cluster, s, (int)caller->core->id))
+	sweep_cover(caller->cluster, s, s->proc, (int)caller->core->id);
+	if (!sweep_send(caller->cluster, s))
 		return thread_park(caller, NULL);
 	mem_sweep_ended(s);
 	return result;
@@ -375,7 +390,7 @@ unmap_check(struct thread *caller, const struct change *m)
 {
 	if (!area_covers(&m->p->areas, m->r.start, m->r.end) || cuts_large(m->p, m->r.start) || cuts_large(m->p, m->r.end))
 		return -E_INVAL;
-	if (!area_may_remove(&m->p->areas, m->r.start))
+	if (!area_may_remove(&m->p->areas, m->r.start) || (m->p->mapping_count > 0 && mappings_split(m->p, m->r.start) != 0))
 		return -E_NOMEM;
 	return caller->work.sweeping ? 0 : hal_unmap_ready(&m->p->space, m->r.start, (m->r.end - m->r.start) / HAL_PAGE_BYTES);
 }
@@ -389,6 +404,11 @@ unmap_serve(struct kcall_args *args)
 	uintptr_t at;
 	int e;
 
+	if (t->work.cut != NULL) {
+		mapping_free(t->sweep.proc, t->work.cut);
+		t->work.cut = NULL;
+		return -E_AGAIN;
+	}
 	if (t->work.refs > 0 && (!mem_refs_drop(t) || args->a[2] > 0))		/* of the large page that was unmapped last */
 		return -E_AGAIN;
 	if (t->work.sweeping && args->a[2] == 0)
@@ -401,7 +421,12 @@ unmap_serve(struct kcall_args *args)
 	if (!t->work.sweeping)
 		shoot_down_begin(t, m.p);
 	t->work.sweeping = true;
-	at = range_unmap(t, m.p, &m.r);
+	if (m.p->mapping_count == 0) {
+		at = mem_unmap_some(t, m.p, m.r.start, m.r.end, UNMAP_STEP);
+	} else {
+		at = mem_unmap_some(t, m.p, m.r.start, mappings_edge(m.p, m.r.start, m.r.end), UNMAP_REVOCABLE);
+		t->work.cut = mappings_cut(m.p, m.r.start, at);
+	}
 	mem_unclaim(m.p, m.r.start, at);
 	args->a[1] = at;
 	args->a[2] = (m.r.end - at) / HAL_PAGE_BYTES;

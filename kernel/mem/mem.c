@@ -3,6 +3,7 @@
  * Memory of processes: see mem.h.
  */
 #include <base/str.h>
+#include <kernel/mem/mapping.h>
 #include <kernel/mem/mem.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
@@ -247,7 +248,10 @@ static void
 sweep_drop(struct thread *t)
 {
 	t->work.sweeping = false;
-	if (sweep_send(t->cluster, &t->sweep, -1))
+	mapping_free(t->sweep.proc, t->work.cut);
+	t->work.cut = NULL;
+	sweep_cover(t->cluster, &t->sweep, t->sweep.proc, -1);
+	if (sweep_send(t->cluster, &t->sweep))
 		mem_sweep_ended(&t->sweep);
 	else
 		thread_park(t, NULL);
@@ -343,9 +347,9 @@ static void
 release_area(struct process *p, const struct area *a)
 {
 	struct cluster *c = proc_cluster(p);
-	uintptr_t start = a->start, addr = start;
+	uintptr_t start = a->start, addr = start, end = mappings_edge(p, start, a->end);
 
-	for (unsigned cost = 0; addr < a->end && cost < RELEASE_COST; addr += HAL_PAGE_BYTES, cost++) {
+	for (unsigned cost = 0; addr < end && cost < RELEASE_COST; addr += HAL_PAGE_BYTES, cost++) {
 		uint64_t paddr;
 		uint32_t frame;
 		int prot;
@@ -357,6 +361,7 @@ release_area(struct process *p, const struct area *a)
 			frame_put(&c->frames, frame, sweeps_epoch(c));
 		cost += RELEASE_MAPPED;
 	}
+	mapping_free(p, mappings_cut(p, start, addr));
 	mem_unclaim(p, start, addr);
 }
 

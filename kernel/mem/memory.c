@@ -21,6 +21,7 @@ memory_new(struct process *p, struct memory **made)
 	if (m == NULL)
 		return -E_NOMEM;
 	object_init(&m->object, OBJECT_MEMORY);
+	list_init(&m->mappings);
 	handle = handle_new(&p->handles, &m->object, RIGHTS_OF_PAGES | RIGHT_GRANT | RIGHT_REVOKE);
 	if (handle < 0) {
 		quota_free(p->quota, slab, m, sizeof(*m));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory that processes name by handles: a run of page frames, filled with zeros when it was made. The object refers to each of its frames;
- * so does each mapping, which therefore lives on when the object is gone. Home core.
+ * so does each mapping, which therefore lives on when the object is gone. What was mapped through a view ends when that is revoked
+ * (mapping.h). Home core.
  */
 #ifndef KERNEL_MEM_MEMORY_H
 #define KERNEL_MEM_MEMORY_H
@@ -19,9 +20,13 @@ struct thread;
 struct memory {
 	struct object object;
 	struct quota *quota;	/* that it is charged to */
-	struct list link;	/* in cluster->memory_gone, when nothing names it */
+	union {
+		struct list mappings;	/* through views (mapping.h): the one that was looked at first */
+		struct list link;	/* in cluster->memory_gone, when nothing names it */
+	};
 	uint32_t first;
 	uint32_t count;		/* frames from `first` on that it refers to */
+	uint16_t looks;		/* revocations of its views that looked at its mappings */
 };
 
 /* A memory object without frames, and a handle of it for a process. The handle and *made; -E_NOMEM, -E_MFILE. */

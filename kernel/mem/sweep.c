@@ -18,7 +18,7 @@ sweep_begin(struct cluster *c, struct sweep *s)
 	s->proc->holds++;
 	if (s->caller != NULL)
 		s->caller->proc->holds++;
-	hal_store32(&s->pending, 1);	/* ours, until everything is prepared */
+	hal_store32(&s->pending, 1);	/* ours, until the sweep is sent */
 	memset(s->todo, 0, sizeof(s->todo));
 	list_push_back(&c->sweeps.running, &s->link);
 	c->chores++;
@@ -92,23 +92,32 @@ concerns(const struct cluster *c, struct process *p, uint32_t core)
 	return false;
 }
 
-bool
-sweep_send(struct cluster *c, struct sweep *s, int except)
+void
+sweep_cover(struct cluster *c, struct sweep *s, struct process *p, int except)
 {
-	struct sweep_post message = {s, s->proc};
 	uint32_t cores = 0;
-	bool any;
 
 	for (uint32_t i = 0; i < c->cores + c->guests; i++) {
-		if ((int)i == except || i == KERNEL_CORE || !concerns(c, s->proc, i))
+		if (bitmap_test(s->todo, i) || ((int)i == except && i != KERNEL_CORE))
+			continue;
+		if (i == KERNEL_CORE ? !bitmap_test(p->cores, i) : !concerns(c, p, i))
 			continue;
 		bitmap_set(s->todo, i);
 		cores++;
 	}
-	s->unposted = cores;
 	hal_add32(&s->pending, cores);
-	if (bitmap_test(s->proc->cores, KERNEL_CORE)) {
-		hal_add32(&s->pending, 1);
+}
+
+bool
+sweep_send(struct cluster *c, struct sweep *s)
+{
+	struct sweep_post message = {s, s->proc};
+	bool any;
+
+	s->unposted = hal_load32(&s->pending) - 1;
+	if (bitmap_test(s->todo, KERNEL_CORE)) {
+		bitmap_clear(s->todo, KERNEL_CORE);
+		s->unposted--;
 		s->fn(&c->core[KERNEL_CORE], &message);
 	}
 	hal_add32(&s->pending, (uint32_t)-1);

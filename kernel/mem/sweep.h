@@ -28,7 +28,7 @@ struct sweep {
 	uint32_t unposted;	/* bits set in todo */
 	am_post_fn *fn;
 	void (*done)(struct cluster *c, struct sweep *s);
-	struct process *proc;	/* whose cores are swept */
+	struct process *proc;	/* on whose behalf: it does not end before */
 	struct thread *caller;	/* who waits for it, or NULL */
 	long result;		/* that the caller gets then */
 	uint32_t todo[BITMAP_WORDS(CLUSTER_CORES_MAX)];	/* cores not yet posted to */
@@ -46,12 +46,13 @@ struct sweep_post {
 };
 
 /*
- * Begin a sweep over `s->proc`: from now on frames that lose their last reference wait for it. Then say which cores (all that ever ran
- * the process, but `except`, -1 for none) and let go. sweep_send returns true if there was nothing to wait for; otherwise `done`
- * runs later, from sweeps_poll. Set fn, done, proc and caller before.
+ * Begin a sweep on behalf of `s->proc`: from now on frames that lose their last reference wait for it. Then say which cores: those
+ * that may know the space of a process now, but `except` (-1 for none), of one process or of several; and let go. sweep_send returns true
+ * if there was nothing to wait for; otherwise `done` runs later, from sweeps_poll. Set fn, done, proc and caller before.
  */
 void sweep_begin(struct cluster *c, struct sweep *s);
-bool sweep_send(struct cluster *c, struct sweep *s, int except);
+void sweep_cover(struct cluster *c, struct sweep *s, struct process *p, int except);
+bool sweep_send(struct cluster *c, struct sweep *s);
 
 /* Home's loop: post what was not posted yet, finish what has been acknowledged. False if there was nothing to do. */
 bool sweeps_poll(struct cluster *c);

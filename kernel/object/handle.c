@@ -15,7 +15,7 @@ struct view {
 	struct object *object;
 	struct view *parent;		/* NULL: none */
 	struct quota *quota;		/* that it is charged to */
-	uint32_t refs;			/* entries and views that name it, in whatever generation */
+	uint32_t refs;			/* entries, views and mappings that name it, in whatever generation */
 	uint16_t life;
 	uint16_t parent_life;
 };
@@ -119,7 +119,7 @@ entry_take(struct handles *t, long *error)
 
 /* --- views --- */
 
-static bool
+bool
 view_is_alive(const struct view *v, uint16_t life)
 {
 	while (v->life == life && v->parent != NULL) {
@@ -163,8 +163,14 @@ view_set_parent(struct view *v, struct view *parent, uint16_t life)
 		parent->refs++;
 }
 
-/* One name less; at most VIEW_DEPTH_MAX steps. */
-static void
+void
+view_get(struct view *v)
+{
+	v->refs++;
+}
+
+/* At most VIEW_DEPTH_MAX steps. */
+void
 view_put(struct slab *s, struct view *v)
 {
 	while (v != NULL && --v->refs == 0) {
@@ -206,6 +212,15 @@ unsigned
 handle_rights(const struct handles *t, int handle)
 {
 	return entry_find(t, handle)->kind >> KIND_RIGHTS_SHIFT & RIGHTS_ALL;
+}
+
+struct view *
+handle_view(const struct handles *t, int handle, uint16_t *life)
+{
+	const struct handle_entry *e = entry_find(t, handle);
+
+	*life = e->life;
+	return e->kind & KIND_VIEW ? e->view : NULL;
 }
 
 long

@@ -102,6 +102,14 @@ long handle_error(const struct handles *t, int handle, enum object_type type);
 /* The rights of a handle that names something. */
 unsigned handle_rights(const struct handles *t, int handle);
 
+/* The view that a handle which names something names it through, and the generation; NULL: it names it at once. */
+struct view *handle_view(const struct handles *t, int handle, uint16_t *life);
+
+/* Does a name of this generation of a view name anything? And: one name more or less. */
+bool view_is_alive(const struct view *v, uint16_t life);
+void view_get(struct view *v);
+void view_put(struct slab *s, struct view *v);
+
 /* Does this handle name this object? Then it is closed. */
 void handle_close_own(struct handles *t, int handle, const struct object *o);
 

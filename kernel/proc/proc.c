@@ -3,6 +3,7 @@
  * Life and end of processes: see proc.h.
  */
 #include <base/str.h>
+#include <kernel/mem/mapping.h>
 #include <kernel/mem/mem.h>
 #include <kernel/proc/init.h>
 #include <kernel/proc/proc.h>
@@ -106,6 +107,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	memset(&p->crash, 0, sizeof(p->crash));
 	list_init(&p->threads);
 	list_init(&p->waiters);
+	mappings_init(p);
 	p->end = (struct binding){0, 0};
 	hal_publish(&p->space, offsetof(struct process, state));
 	c->procs_live++;
@@ -353,6 +355,7 @@ proc_end(struct process *p, int status, uint32_t cause)
 	s->proc = p;
 	s->caller = NULL;
 	sweep_begin(c, s);
-	if (sweep_send(c, s, -1))
+	sweep_cover(c, s, p, -1);
+	if (sweep_send(c, s))
 		evicted(c, s);
 }

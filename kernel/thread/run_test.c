@@ -159,6 +159,13 @@ memory_drop_some(struct cluster *who)
 	return false;
 }
 
+bool
+revokes_poll(struct cluster *who)
+{
+	(void)who;
+	return false;
+}
+
 void sweep_acknowledge(struct cluster *who, struct sweep *s) { (void)who, (void)s; abort(); }
 void deadline_set(struct cluster *who, struct thread *t, uint64_t until) { (void)who, (void)t, (void)until; abort(); }
 unsigned hal_cluster_id(void) { return 0; }

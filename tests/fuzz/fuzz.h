@@ -288,6 +288,18 @@ fuzz_learn_process(struct fuzz *f, int32_t handle)
 	f->pool[pool][f->learned[pool]++ % FUZZ_POOL] = handle;
 }
 
+/* A copy of a handle names what the handle does: it is used where that is. */
+static inline void
+fuzz_learn_copy(struct fuzz *f, int32_t handle, int32_t copy)
+{
+	for (unsigned pool = 1; pool < KCALL_POOLS; pool++)
+		for (unsigned i = 0; i < FUZZ_POOL; i++)
+			if (f->pool[pool][i] == handle) {
+				f->pool[pool][f->learned[pool]++ % FUZZ_POOL] = copy;
+				return;
+			}
+}
+
 static inline void
 fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned long *a, long result)
 {
@@ -299,6 +311,8 @@ fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned lo
 	f->worked[s - kcall_shapes] = 1;
 	if (result > 0 || fuzz_random(t, 8) == 0)	/* 0 is what most calls return that give nothing */
 		f->pool[s->gives][f->learned[s->gives]++ % FUZZ_POOL] = (int32_t)result;
+	if (fuzz_same(s->name, "handle_duplicate") && (int)a[1] == SELF)
+		fuzz_learn_copy(f, (int32_t)a[0], (int32_t)result);
 	if (fuzz_same(s->name, "proc_create"))
 		__atomic_fetch_add(&f->made, 1, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < s->words; i++) {
@@ -355,6 +369,28 @@ fuzz_handlers(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long 
 	}
 }
 
+/* Views of memory: made, mapped and revoked often enough that the one comes behind the other. */
+static inline void
+fuzz_views(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long *a)
+{
+	unsigned memory = kcall_shapes[KC_MEMORY_CREATE - KC_FIRST].gives;
+
+	if (fuzz_same(s->name, "page_map") && fuzz_chance(t, 30)) {
+		a[0] = (unsigned long)SELF;
+		a[1] = (unsigned long)t->f->edge + (1 + fuzz_random(t, 40)) * t->f->page;
+		a[3] = 0;
+		a[4] = 1;
+		a[5] = PAGE_READ;
+	}
+	if (fuzz_same(s->name, "handle_duplicate") && fuzz_chance(t, 50)) {
+		a[0] = fuzz_learned(t, memory);
+		a[1] = (unsigned long)SELF;
+		a[2] = RIGHTS_ALL | (fuzz_chance(t, 70) ? HANDLE_VIEW : 0);
+	}
+	if (fuzz_same(s->name, "handle_revoke") && fuzz_chance(t, 80))
+		a[0] = fuzz_learned(t, memory);
+}
+
 /* One random call. */
 static inline void
 fuzz_step(struct fuzz_thread *t)
@@ -373,6 +409,7 @@ fuzz_step(struct fuzz_thread *t)
 	for (unsigned i = 0; i < 6; i++)
 		a[i] = i < s->words ? fuzz_word(t, &s->word[i]) : fuzz_number(t);
 	fuzz_handlers(t, s, a);
+	fuzz_views(t, s, a);
 	t->f->last_call = (uint32_t)number;
 	__atomic_fetch_add(&t->f->calls, 1, __ATOMIC_RELAXED);
 	fuzz_learn(t, s, a, fuzz_kcall(number, a));

@@ -17,6 +17,10 @@
 #define PAGE kt_page_bytes()
 #define TIMES 900
 #define PAIRS 250			/* of a page that is claimed and one that is not */
+#define MAPPINGS 128			/* that a process may have through views */
+#define SHARERS 4			/* processes that have as many */
+#define DEPTH 8				/* views below each other */
+#define AREAS 120			/* of them, besides */
 
 enum what { WRITERS, ROOM, READERS };
 
@@ -229,6 +233,74 @@ TEST(a_process_has_many_areas)
 		kpage_unmap(SELF, (unsigned long)at, 1);
 }
 
+/* A page of a memory of many, which lives only by this mapping, through a view below seven others: no handle of it is left. */
+static void
+map_deep(unsigned long at)
+{
+	int handle[2 + DEPTH] = {(int)kmemory_create(16)};
+
+	for (int i = 0; i < DEPTH; i++)
+		handle[i + 1] = (int)khandle_duplicate(handle[i], SELF, RIGHTS_ALL | HANDLE_VIEW);
+	expect_eq(kpage_map(SELF, at, handle[DEPTH], 0, 1, PAGE_READ), 0);
+	for (int i = 0; i <= DEPTH; i++)
+		expect_eq(khandle_close(handle[i]), 0);
+}
+
+/* Of a process with as many mappings of a memory as it can have, each in an area of its own, behind the pages that are given. */
+static void
+map_many(int proc, unsigned long at, const int *by, int n)
+{
+	for (int i = 0; i < n; i++)
+		expect_eq(kpage_map(proc, at + (unsigned)(2 * i) * PAGE, by[i % 2], i % 8, 1, PAGE_READ | PAGE_WRITE), 0);
+}
+
+/* Half of the mappings of one memory in several processes are dead at once, and the others are looked at. */
+TEST(many_mappings_of_one_memory_go)
+{
+	int memory = (int)kmemory_create(8), view[2] = {memory, memory};
+	long proc[SHARERS], alone;
+	uint64_t at, there;
+
+	for (int i = 0; i < DEPTH; i++)
+		for (int n = 0; n < 2; n++)
+			view[n] = (int)khandle_duplicate(view[n], SELF, RIGHTS_ALL | HANDLE_VIEW);
+	expect_eq(kmem_alloc(SELF, (2 * MAPPINGS + 8) * PAGE, 0, &at), 0);
+	hal_mark(27);
+	for (unsigned i = 0; i < 6; i++)
+		map_deep((unsigned long)at + i * PAGE);
+	map_many(SELF, (unsigned long)at + 6 * PAGE, view, MAPPINGS - 6);
+	for (int i = 0; i < SHARERS; i++) {
+		proc[i] = kproc_create();
+		expect_eq(kmem_alloc((int)proc[i], (2 * AREAS + 2) * PAGE, 0, &there), 0);
+		for (unsigned n = 0; n < AREAS; n++)
+			expect_eq(kpage_unmap((int)proc[i], (unsigned long)there + (2 * n + 1) * PAGE, 1), 0);
+		map_many((int)proc[i], (unsigned long)there + (2 * AREAS + 4) * PAGE, view, MAPPINGS);
+		expect_eq(kpage_unmap((int)proc[i], (unsigned long)there, 1), 0);
+		expect_eq(kpage_unmap((int)proc[i], (unsigned long)there + (2 * AREAS + 2 + 2 * MAPPINGS) * PAGE, 1), 0);
+		expect_eq(kpage_unmap((int)proc[i], (unsigned long)there + 2 * PAGE, 1), 0);
+		expect_eq(kpage_map((int)proc[i], (unsigned long)there + (2 * AREAS + 2 + 2 * MAPPINGS) * PAGE, view[0], 0, 1, PAGE_READ), 0);
+	}
+	alone = kproc_create();		/* of whose tables nothing is left */
+	expect_eq(kmem_alloc((int)alone, 8 * PAGE, 0, &there), 0);
+	expect_eq(kpage_map((int)alone, (unsigned long)there, view[0], 0, 8, PAGE_READ), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at + 2 * MAPPINGS * PAGE, view[0], 0, 1, PAGE_READ), -E_NOMEM);
+	expect_eq(khandle_revoke(view[0]), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at + 2 * MAPPINGS * PAGE, view[0], 0, 4, PAGE_READ), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at + (2 * MAPPINGS + 1) * PAGE, 1), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, 6), 0);
+	expect_eq(kpage_map((int)alone, (unsigned long)there, view[1], 0, 8, PAGE_READ), 0);
+	expect_eq(kpage_unmap((int)alone, (unsigned long)there, 8), 0);
+	expect_eq(khandle_close((int)alone), 0);
+	expect_eq(khandle_revoke(view[1]), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at + 6 * PAGE, 2 * MAPPINGS - 5), 0);
+	map_many(SELF, (unsigned long)at + 8 * PAGE, view, 8);
+	for (int i = 0; i < SHARERS; i++) {
+		expect_eq(kproc_kill((int)proc[i], 0), 0);
+		kt_wait(proc[i], NULL);
+	}
+	hal_mark(19);
+}
+
 int
 server_main(int argc, char **argv)
 {
@@ -240,6 +312,7 @@ server_main(int argc, char **argv)
 	RUN(all_waits_through_a_dead_handle_end);
 	RUN(a_port_is_opened_again_and_again);
 	RUN(a_process_has_many_areas);
+	RUN(many_mappings_of_one_memory_go);
 	RUN(all_threads_lose_a_priority);
 	kt_end();
 }

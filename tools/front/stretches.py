@@ -12,7 +12,7 @@ from ui import BUILD, Usage
 
 POINT = "am_serve_call"  # a look at the queue of active messages
 # functions by which stretches are told apart: the halves of calls, and what the kernel core does of its own; those that the kernel has
-PART = re.compile(r"kcall_(enter|serve|finish)_\w+|\w+_serve|ikc_poll|peers_poll|console_poll|sweeps_poll|deadlines_poll|ready_drain|proc_reap|proc_end_orphan|kernel_trap|init_start")
+PART = re.compile(r"kcall_(enter|serve|finish)_\w+|\w+_serve|ikc_poll|peers_poll|console_poll|sweeps_poll|revokes_poll|deadlines_poll|ready_drain|proc_reap|proc_end_orphan|kernel_trap|init_start")
 
 
 def _kernel(path):
