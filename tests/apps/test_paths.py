@@ -24,10 +24,11 @@ def counted(port, path, size, rounds):
 
 
 def check(port, path, size, messages, calls):
-    """Messages and calls are exact."""
-    for found, kernel in counted(port, path, size, 200):
+    """Messages are exact, and calls to one: an answer may be read on either side of where counting begins or ends."""
+    rounds = 200
+    for found, kernel in counted(port, path, size, rounds):
         expect(found == messages, f"{path}, {size} bytes: {found} messages per send instead of {messages}")
-        expect(kernel == calls, f"{path}, {size} bytes: {kernel} kernel calls per send instead of {calls}")
+        expect(abs(kernel - calls) < 2 / rounds, f"{path}, {size} bytes: {kernel} kernel calls per send instead of {calls}")
 
 
 def test_a_local_send_is_one_message_without_a_kernel_call(port):
