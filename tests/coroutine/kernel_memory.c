@@ -184,6 +184,19 @@ half_way(uintptr_t me)
 	coro_finish(0);
 }
 
+/* The same with one page through a view. */
+static void
+borrower(uintptr_t me)
+{
+	long memory = KC(KC_MEMORY_CREATE, 1), view = KC(KC_HANDLE_DUPLICATE, memory, SELF, RIGHTS_ALL | HANDLE_VIEW);
+
+	coro_check(view > 0 && KC(KC_MEM_ALLOC, SELF, PAGE, 0, &shared.value[me]) == 0);
+	for (run.written[me] = true;;) {
+		coro_check(KC(KC_PAGE_MAP, SELF, shared.value[me], view, 0, 1, RW) == 0);
+		coro_check(KC(KC_PAGE_UNMAP, SELF, shared.value[me], 1) == 0);
+	}
+}
+
 /* Maps frames of its own as a large page, and unmaps it, for ever. */
 static void
 mapper(uintptr_t me)
@@ -246,7 +259,8 @@ kill_a_mapper(unsigned me)
 	coro_check(proc > 0);
 	shared.quota = (struct proc_quota){.bytes = run.about == FAILED ? 2 * WANTED * PAGE : UINT64_MAX, .threads = 3, .processes = 1};
 	coro_check(KC(KC_PROC_QUOTA, proc, &shared.quota) == 0);
-	coro_user_context(&shared.ctx[me], run.about == FAILED ? intruder : mapper, shared.stack[me + 1][0] + STACK_BYTES, me + 1);
+	coro_user_context(&shared.ctx[me], run.about == FAILED ? intruder : coro_random(2) ? borrower : mapper,
+		shared.stack[me + 1][0] + STACK_BYTES, me + 1);
 	coro_check(KC(KC_PROC_START, proc, &shared.ctx[me], (int)me + 1) == 0);
 	while (!run.written[me + 1])
 		KC(KC_THREAD_YIELD);
@@ -264,7 +278,8 @@ killer(uintptr_t me)
 {
 	uint64_t frames = kill_a_mapper((unsigned)me);
 
-	coro_check(kill_a_mapper((unsigned)me) == frames);
+	for (unsigned i = 0; i < 4; i++)
+		coro_check(kill_a_mapper((unsigned)me) == frames);
 	coro_finish(0);
 }
 

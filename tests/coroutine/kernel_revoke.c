@@ -5,6 +5,8 @@
  * handle the whole way by which it was derived, of each page through which copy it was mapped and when, and when each revocation began
  * and ended. What was mapped before a revocation began that ended before a touch cannot be reached; what nobody has begun to revoke is
  * there; and whatever is reached holds what its memory holds, which no other memory does. In the end everything is back.
+ * And a process that reads such a page without end, and has no handle of it: whatever it reads until it faults is what the page held,
+ * also when the last handle is closed while the page is unmapped, and its frame is somebody else's as soon as it is free.
  *
  * usage: kernel_revoke [COUNT [FIRST]]
  */
@@ -25,6 +27,7 @@
 #define STEPS 40			/* of a thread */
 #define STACK_BYTES (24 * 1024)
 #define PAGE 4096ul
+#define PLACES_AT 0x100000ul
 #define NEVER UINT32_MAX
 #define RW (PAGE_READ | PAGE_WRITE)
 
@@ -81,9 +84,13 @@ static struct {
 	long user[USERS];
 	unsigned busy;			/* threads of init that still work */
 	bool stop;
+	int view[2];			/* that are lent to a reader */
+	bool has_read;
+	bool is_begun;			/* a revocation has begun */
+	bool is_taken;			/* one has returned */
 } run;
 
-static unsigned long all_reached, all_gone, all_maybe, all_mapped;
+static unsigned long all_reached, all_gone, all_maybe, all_mapped, all_faults;
 
 /* --- the oracle --- */
 
@@ -340,17 +347,12 @@ step(unsigned me, unsigned thread)
 	}
 }
 
-/* Addresses of its own for each place of a thread, and for one more. */
+/* Addresses of its own for each place of a thread, one behind the other, and before them for one more. Nobody allocates any. */
 static void
 places_make(unsigned me, unsigned thread)
 {
-	coro_check(KC(KC_MEM_ALLOC, SELF, (2 * PLACES + 1) * PAGES * PAGE, 0, &shared.addr[me][thread]) == 0);
-	for (unsigned i = 0; i < PLACES; i++) {
-		struct place *p = &run.place[me][thread][i];
-
-		p->addr = (unsigned long)shared.addr[me][thread] + (2 * i + 1) * PAGES * PAGE;
-		memset(p->is_claimed, true, sizeof(p->is_claimed));
-	}
+	for (unsigned i = 0; i < PLACES; i++)
+		run.place[me][thread][i].addr = PLACES_AT * (thread + 1) + (i + 1) * PAGES * PAGE;
 }
 
 static void
@@ -427,7 +429,7 @@ end(void)
 	for (unsigned thread = 0; thread < THREADS; thread++) {
 		const struct place *p = run.place[USERS][thread];
 
-		for (unsigned at = 0; at < (2 * PLACES + 1) * PAGES; at++)
+		for (unsigned at = 0; at < (PLACES + 1) * PAGES; at++)
 			KC(KC_PAGE_UNMAP, SELF, p->addr + at * PAGE - PAGES * PAGE, 1);
 	}
 }
@@ -456,6 +458,158 @@ program(uintptr_t arg)
 	coro_finish(0);
 }
 
+/* --- who reads without end --- */
+
+#define ROUNDS 4
+#define OFTEN 6				/* times that a reader maps the page */
+#define OTHER 0xbad
+#define WRITTEN 8			/* where in a page */
+#define WATCHED_AT 0x300000ul
+
+/*
+ * Each mapping is one of its own; no handle is left. What is read has not been taken away when the reading began. The kernel writes there,
+ * too, in the middle of calls, which no shoot-down interrupts.
+ */
+static void
+reader(uintptr_t handle)
+{
+	unsigned long at;
+
+	coro_check(KC(KC_MEM_ALLOC, SELF, 2 * OFTEN * PAGE, 0, &shared.addr[1][0]) == 0);
+	at = (unsigned long)shared.addr[1][0];
+	for (unsigned i = 0; i < OFTEN; i++)
+		coro_check(KC(KC_PAGE_MAP, SELF, at + 2 * i * PAGE, handle, 0, 1, RW) == 0);
+	coro_check(KC(KC_HANDLE_CLOSE, handle) == 0);
+	for (run.has_read = true;; KC(KC_THREAD_YIELD)) {
+		bool may_read = !run.is_taken;
+
+		if (KC(KC_CLOCK, at + coro_random(OFTEN) * 2 * PAGE + WRITTEN) == -E_FAULT || coro_random(4) == 0)
+			coro_check(coro_user_load32(at + coro_random(OFTEN) * 2 * PAGE) == run.tags && may_read);
+	}
+}
+
+/* Takes what is free, and writes to it. */
+static void
+write_to_free(unsigned who)
+{
+	unsigned long at;
+
+	coro_check(KC(KC_MEM_ALLOC, SELF, 2 * PAGE, RW, &shared.addr[0][who]) == 0);
+	at = (unsigned long)shared.addr[0][who];
+	for (unsigned i = 0; i < 2; i++)
+		coro_user_store32(at + i * PAGE + WRITTEN, OTHER);
+	for (unsigned i = coro_random(8); i > 0; i--)
+		KC(KC_VOID_REMOTE);
+	for (unsigned i = 0; i < 2; i++)
+		coro_check(coro_user_load32(at + i * PAGE + WRITTEN) == OTHER);
+	coro_check(KC(KC_PAGE_UNMAP, SELF, at, 2) == 0);
+}
+
+/* A revocation has returned: nobody writes any more to the page that was lent. */
+static void
+watch(void)
+{
+	uint32_t seen = coro_user_load32(WATCHED_AT + WRITTEN);
+
+	run.is_taken = true;
+	for (unsigned i = coro_random(8); i > 0; i--)
+		KC(KC_VOID_REMOTE);
+	coro_check(coro_user_load32(WATCHED_AT + WRITTEN) == seen);
+}
+
+/* Mostly a little later than the other revocation begins. */
+static void
+soon(void)
+{
+	for (unsigned i = coro_random(8) ? 1000 : 0; i > 0 && !run.is_begun; i--)
+		KC(KC_THREAD_YIELD);
+	for (unsigned i = coro_random(10); i > 0; i--)
+		KC(KC_VOID_REMOTE);
+}
+
+/* Closes the last handles, or revokes the view below before the other is revoked. */
+static void
+other(uintptr_t closes)
+{
+	if (closes) {
+		soon();
+	} else {
+		run.is_begun = true;
+		if (KC(KC_HANDLE_REVOKE, run.view[1]) == 0)
+			watch();
+	}
+	for (unsigned i = 0; i < 2; i++)
+		KC(KC_HANDLE_CLOSE, run.view[i]);
+	for (unsigned i = 0; i < 3; i++)
+		write_to_free(1);
+	KC(KC_THREAD_EXIT, 0);
+}
+
+/* A page that is written to, a view of it, and one below that. */
+static void
+lend(bool watched)
+{
+	long memory = KC(KC_MEMORY_CREATE, 1);
+
+	coro_check(memory > 0 && KC(KC_MEM_ALLOC, SELF, PAGE, 0, &shared.addr[0][0]) == 0);
+	coro_check(KC(KC_PAGE_MAP, SELF, shared.addr[0][0], memory, 0, 1, RW) == 0);
+	coro_user_store32((unsigned long)shared.addr[0][0], ++run.tags);
+	coro_check(KC(KC_PAGE_UNMAP, SELF, shared.addr[0][0], 1) == 0);
+	if (watched)
+		coro_check(KC(KC_PAGE_MAP, SELF, WATCHED_AT, memory, 0, 1, RW) == 0);
+	run.view[0] = (int)KC(KC_HANDLE_DUPLICATE, memory, SELF, RIGHTS_ALL | HANDLE_VIEW);
+	run.view[1] = (int)KC(KC_HANDLE_DUPLICATE, run.view[0], SELF, RIGHTS_ALL | HANDLE_VIEW);
+	coro_check(run.view[0] > 0 && run.view[1] > 0 && KC(KC_HANDLE_CLOSE, memory) == 0);
+}
+
+static void
+reading_round(unsigned n)
+{
+	long proc = KC(KC_PROC_CREATE), given, thread;
+
+	lend(n % 2 == 0);
+	given = KC(KC_HANDLE_DUPLICATE, run.view[1], proc, RIGHT_READ | RIGHT_WRITE);
+	coro_check(proc > 0 && given > 0);
+	run.has_read = run.is_taken = run.is_begun = false;
+	coro_user_context(&shared.ctx[1], reader, shared.stack[1][n % THREADS] + STACK_BYTES, (uintptr_t)given);
+	coro_check(KC(KC_PROC_START, proc, &shared.ctx[1], ANY_CORE) == 0);
+	while (!run.has_read)
+		KC(KC_THREAD_YIELD);
+	coro_user_context(&shared.ctx[0], other, shared.stack[0][n % THREADS] + STACK_BYTES, n % 2);
+	thread = KC(KC_THREAD_CREATE, &shared.ctx[0], ANY_CORE);
+	coro_check(thread > 0);
+	if (n % 2 == 0)
+		soon();
+	run.is_begun = true;
+	if (KC(KC_HANDLE_REVOKE, run.view[0]) == 0)
+		n % 2 == 0 ? watch() : (void)0;
+	else if (!run.is_taken)
+		KC(KC_PROC_KILL, proc, 0);		/* the other was faster */
+	while (KC(KC_PROC_WAIT, proc, &shared.ended, 1) == -E_TIMEDOUT)
+		write_to_free(0);
+	coro_check(KC(KC_HANDLE_CLOSE, proc) == 0);
+	coro_check(KC(KC_THREAD_JOIN, thread, &shared.stats, FOREVER) == 0);
+	if (n % 2 == 0)
+		coro_check(KC(KC_PAGE_UNMAP, SELF, WATCHED_AT, 1) == 0);
+	all_faults += shared.ended.cause == CRASH_ACCESS;
+}
+
+static void
+lender(uintptr_t arg)
+{
+	uint64_t before = 0;
+
+	(void)arg;
+	for (unsigned n = 0; n < ROUNDS; n++) {
+		reading_round(n);
+		if (n == 0)
+			before = pages();
+	}
+	for (unsigned i = 0; pages() != before; i++)
+		coro_check(i < 1000);
+	coro_finish(0);
+}
+
 static void
 dump(void)
 {
@@ -476,9 +630,15 @@ main(int argc, char **argv)
 {
 	static const struct program_test test = {.name = "what_was_mapped_through_a_revoked_view_is_gone", .seeds = 1000,
 		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	static const struct program_test reading = {.name = "what_is_read_until_the_fault_is_what_the_page_held", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = lender, .begin = empty, .dump = dump};
 	unsigned long count;
 
 	program_is_init = true;
+	count = program_seeds(&reading, argc, argv);
+	if (count == 0)
+		return 1;
+	printf("ok %s (%lu seeds, %lu faults)\n", reading.name, count, all_faults);
 	count = program_seeds(&test, argc, argv);
 	if (count == 0)
 		return 1;

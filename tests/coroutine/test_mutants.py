@@ -16,6 +16,7 @@ SEEDS = 100
 PATIENCE_S = 60
 HANDLE, QUOTA, HANDLER = "kernel/object/handle.c", "kernel/object/quota.c", "kernel/call/handler.c"
 TABLE, RUN = "kernel/thread/table.c", "kernel/thread/run.c"
+MAPPING, MEMORY, MEM, CALLS = "kernel/mem/mapping.c", "kernel/mem/memory.c", "kernel/mem/mem.c", "kernel/mem/calls.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
@@ -44,6 +45,30 @@ MUTANTS = (
      "\tplace_free(t, place_of(e->name));\n\tobject_handle_gone(o);\n", "\tplace_free(t, place_of(e->name));\n"),
     ("kernel_views", "a view that is gone stays charged", HANDLE,
      "quota_free(q, s, v, sizeof(*v));", "slab_free(s, v);"),
+    ("kernel_revoke", "nobody is told what is unmapped", MAPPING, "\tsweep_cover(c, &t->sweep, p, -1);\n", ""),
+    ("kernel_revoke", "frames are free before all have acknowledged", MEMORY,
+     "frame_put(&c->frames, m->first + --m->count, sweeps_epoch(c));", "frame_put(&c->frames, m->first + --m->count, 0);"),
+    ("kernel_revoke", "the call returns before all have acknowledged", MAPPING,
+     "\tif (sweep_send(c, s))\n\t\trevoke_done(c, s);\n", "\tthread_ready(t, 0);\n\tt->state = THREAD_WAITING;\n"
+     "\tif (sweep_send(c, s))\n\t\trevoke_done(c, s);\n"),
+    ("kernel_revoke", "a later revocation does not wait for an earlier one", MAPPING,
+     "if (list_is_empty(&m->mappings) && c->revocation == NULL)", "if (list_is_empty(&m->mappings))"),
+    ("kernel_revoke", "a step forgets a mapping behind others", MAPPING,
+     "if (!view_is_alive(r->view, r->life)) {", "if (n == 0 && !view_is_alive(r->view, r->life)) {"),
+    ("kernel_revoke", "mappings that were looked at once are never again", MAPPING, "\tm->looks++;\n", ""),
+    ("kernel_revoke", "a view below one that is dead is not looked at", HANDLE,
+     "while (v->life == life && v->parent != NULL) {", "while (false) {"),
+    ("kernel_revoke", "mappings through other views are one", MAPPING,
+     "r->end != at || r->view != view || r->life != life", "r->end != at"),
+    ("kernel_revoke", "what a hole leaves is forgotten", MAPPING, "\trest->end = r->end;\n", "\trest->end = at;\n"),
+    ("kernel_revoke", "what is unmapped stays revocable", CALLS,
+     "\t\tt->work.cut = mappings_cut(m.p, m.r.start, at);\n", ""),
+    ("kernel_revoke", "a process that ends leaves its mappings", MEM,
+     "\tmapping_free(p, mappings_cut(p, start, addr));\n", ""),
+    ("kernel_revoke", "a mapping that is gone stays charged", MAPPING,
+     "quota_free(p->quota, &c->slab, r, sizeof(*r));", "slab_free(&c->slab, r);"),
+    ("kernel_memory", "who dies in a call on a mapping leaves it", MEM,
+     "\tmapping_free(t->sweep.proc, t->work.cut);\n", ""),
     ("kernel_handler", "a call is not made again", HANDLER, "else if (why == HANDLES_PROBE)", "else if (false)"),
     ("kernel_handler", "a handler stays when its thread ends", HANDLER,
      "\tquota_free(t->proc->quota, &t->cluster->slab, t->made, sizeof(*t->made));\n", ""),
