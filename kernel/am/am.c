@@ -9,7 +9,10 @@
 
 #define HEADER_BYTES (offsetof(struct am_call, args) - offsetof(struct am_call, bytes))
 
-/* The own cluster's number is asked of the HAL, whose inline functions then know that the doorbell is a near one. */
+/*
+ * The own cluster's number is asked of the HAL, whose inline functions then know that the doorbell
+ * is a near one.
+ */
 hot_inline void
 ring_home(const struct cluster *c)
 {
@@ -112,7 +115,10 @@ am_post(struct core *to, am_post_fn *fn, const void *data, uint32_t bytes)
 	return 0;
 }
 
-/* Wait until home has answered; meanwhile the own inbox is served, for home may need us before it can answer others. */
+/*
+ * Wait until home has answered; meanwhile the own inbox is served, for home may need us before it
+ * can answer others.
+ */
 hot_inline void
 call_wait(struct core *core, struct am_call *call)
 {
@@ -128,8 +134,8 @@ call_wait(struct core *core, struct am_call *call)
 }
 
 /*
- * On home itself: what was sent before comes first. The caller may go on for long, and what it has begun needs home's rounds; only
- * for a deadline it waits itself.
+ * On home itself: what was sent before comes first. The caller may go on for long, and what it has
+ * begun needs home's rounds; only for a deadline it waits itself.
  */
 static long
 call_directly(struct core *core, kcall_serve_fn *fn, struct kcall_args *args)
@@ -169,8 +175,8 @@ call_home(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32
 }
 
 /*
- * On a TC. What became ready while the call waited for its answer rang the doorbell, and the wait may have taken that: it is rung again,
- * for the way back to the user.
+ * On a TC. What became ready while the call waited for its answer rang the doorbell, and the wait
+ * may have taken that: it is rung again, for the way back to the user.
  */
 static __attribute__((noinline)) long
 call_shared(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)

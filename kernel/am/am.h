@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Active messages: the one way cores of a cluster make each other act. They form a star around the home core.
+ * Active messages: the one way cores of a cluster make each other act. They form a star around the
+ * home core.
  *
- * To home: each core has one slot (struct am_call) with up to sizeof(struct kcall_args) bytes of data. The sender fills it, takes a
- * ticket at home's queue and writes its number into the order ring at that ticket; home serves the ring in order, so service is FIFO by
- * ticket. A core has one call in flight, so a ring as long as the number of cores never overflows. The sender waits and
+ * To home: each core has one slot (struct am_call) with up to sizeof(struct kcall_args) bytes of
+ * data. The sender fills it, takes a ticket at home's queue and writes its number into the order
+ * ring at that ticket; home serves the ring in order, so service is FIFO by ticket. A core has one
+ * call in flight, so a ring as long as the number of cores never overflows. The sender waits and
  * serves its own inbox meanwhile; functions that run in an inbox never call.
  *
- * From home: each core has one inbox slot (struct am_post). Home never waits: a busy slot is -E_AGAIN, and whoever posts keeps the
- * message and tries again when the core's doorbell back says so (kernel/mem/sweep.c).
+ * From home: each core has one inbox slot (struct am_post). Home never waits: a busy slot is
+ * -E_AGAIN, and whoever posts keeps the message and tries again when the core's doorbell back says
+ * so (kernel/mem/sweep.c).
  *
  * Source: seed 000 III-B (remote calls), 004 4 (active messages between cores).
  */
@@ -26,18 +29,23 @@ struct core;
 #define AM_DATA 128
 
 struct am_call {
-	_Alignas(HAL_CACHE_LINE) uint32_t busy;	/* shared word: the sender sets it, home clears it when the result is there */
+	/* shared word: the sender sets it, home clears it when the result is there */
+	_Alignas(HAL_CACHE_LINE) uint32_t busy;
 	uint32_t bytes;
 	kcall_serve_fn *fn;
 	long result;		/* written by home */
 	_Alignas(HAL_CACHE_LINE) struct kcall_args args;
 };
 
-/* Runs on the receiving core, may be in the middle of a call of that core: it must not send and must not leave. */
+/*
+ * Runs on the receiving core, may be in the middle of a call of that core: it must not send and
+ * must not leave.
+ */
 typedef void am_post_fn(struct core *core, const void *data);
 
 struct am_post {
-	_Alignas(HAL_CACHE_LINE) uint32_t busy;	/* shared word: home sets it, the receiver clears it */
+	/* shared word: home sets it, the receiver clears it */
+	_Alignas(HAL_CACHE_LINE) uint32_t busy;
 	uint32_t bytes;
 	am_post_fn *fn;
 	_Alignas(HAL_CACHE_LINE) unsigned char data[AM_DATA];
@@ -46,7 +54,8 @@ struct am_post {
 /* Home's side of the calls. */
 struct am_queue {
 	_Alignas(HAL_CACHE_LINE) uint32_t ticket;	/* shared word: next ticket */
-	_Alignas(HAL_CACHE_LINE) uint32_t *next;	/* home: place of the oldest ticket not served */
+	/* home: place of the oldest ticket not served */
+	_Alignas(HAL_CACHE_LINE) uint32_t *next;
 	uint64_t served;	/* home: messages, and calls of home itself */
 	/* constant */
 	uint32_t *order;	/* shared words: sender + 1, or 0 */
@@ -60,7 +69,9 @@ void am_init(struct cluster *c, uint32_t *order, uint32_t slots);
 /* Home: serve the oldest message. False if there is none. */
 bool am_serve_call(struct cluster *c);
 
-/* Every core but home: run the function in the inbox until there is none. False if there was none. */
+/*
+ * Every core but home: run the function in the inbox until there is none. False if there was none.
+ */
 bool am_serve_posts(struct core *core);
 
 /*
@@ -71,8 +82,8 @@ bool am_serve_posts(struct core *core);
 bool am_serve(struct core *core);
 
 /*
- * Home: have another core run fn on a copy of `bytes` bytes. The core is not interrupted (ring hal_interrupt if it must be).
- * 0; -E_2BIG; -E_AGAIN: its slot is busy.
+ * Home: have another core run fn on a copy of `bytes` bytes. The core is not interrupted (ring
+ * hal_interrupt if it must be). 0; -E_2BIG; -E_AGAIN: its slot is busy.
  */
 int am_post(struct core *to, am_post_fn *fn, const void *data, uint32_t bytes);
 

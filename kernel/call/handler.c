@@ -31,7 +31,10 @@ handler_free(struct thread *t)
 	t->made = NULL;
 }
 
-/* Home half of fetch. a[0]: does the thread want its handler if its process has none? The answer is there and in `data`. */
+/*
+ * Home half of fetch. a[0]: does the thread want its handler if its process has none? The answer is
+ * there and in `data`.
+ */
 static long
 fetch_serve(struct kcall_args *args)
 {
@@ -51,7 +54,10 @@ fetch_serve(struct kcall_args *args)
 	return args->a[0] == 0 ? -E_NOMEM : 0;
 }
 
-/* The calling thread has its handler then, which begins for `kinds` where its process says. 0; -E_NOSYS: nowhere; -E_NOMEM. */
+/*
+ * The calling thread has its handler then, which begins for `kinds` where its process says. 0;
+ * -E_NOSYS: nowhere; -E_NOMEM.
+ */
 static __attribute__((noinline)) long
 fetch(struct core *core, struct thread *t, uint32_t kinds, bool wanted)
 {
@@ -60,7 +66,8 @@ fetch(struct core *core, struct thread *t, uint32_t kinds, bool wanted)
 
 	args->caller = t;
 	args->a[0] = wanted;
-	e = am_call_kernel(core, fetch_serve, args, offsetof(struct kcall_args, data) + sizeof(t->handler->place));
+	e = am_call_kernel(core, fetch_serve, args,
+		offsetof(struct kcall_args, data) + sizeof(t->handler->place));
 	if (e != 0)
 		return e;
 	if (t->handler == NULL) {
@@ -70,7 +77,8 @@ fetch(struct core *core, struct thread *t, uint32_t kinds, bool wanted)
 	}
 	for (int i = 0; i < HANDLER_KINDS; i++)
 		if (kinds & 1u << i)
-			__builtin_memcpy(&t->handler->place[i], args->data + i * sizeof(t->handler->place[i]),
+			__builtin_memcpy(&t->handler->place[i],
+				args->data + i * sizeof(t->handler->place[i]),
 				sizeof(t->handler->place[i]));
 	return 0;
 }
@@ -88,7 +96,10 @@ handler_enter(struct core *core, int kind, const struct hal_trap *trap, enum han
 		handler_begin(t, kind, trap, why);
 }
 
-/* Are these kinds, and could a thread begin there? A bad address that is not refused is a fault of the handler. */
+/*
+ * Are these kinds, and could a thread begin there? A bad address that is not refused is a fault of
+ * the handler.
+ */
 static bool
 is_startable(uint32_t kinds, uintptr_t entry, uintptr_t stack)
 {
@@ -109,12 +120,15 @@ place_set(struct handler_place *place, uint32_t kinds, struct handler_place to)
 }
 
 /*
- * kc_proc_handler: where the handler of `kinds` (HANDLE_*) begins, 0: nowhere, for the threads of a process that use theirs for the first
- * time from now on, and have none of their own. The thread with index i inside the process has the stack [stack_top - (i + 1) * stack_size,
- * stack_top - i * stack_size). RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: kinds, or no thread could begin there.
+ * kc_proc_handler: where the handler of `kinds` (HANDLE_*) begins, 0: nowhere, for the threads of a
+ * process that use theirs for the first time from now on, and have none of their own. The thread
+ * with index i inside the process has the stack [stack_top - (i + 1) * stack_size, stack_top - i *
+ * stack_size). RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: kinds, or
+ * no thread could begin there.
  */
 long
-kc_proc_handler(struct thread *caller, int proc, uint32_t kinds, unsigned long entry, unsigned long stack_top, unsigned long stack_size)
+kc_proc_handler(struct thread *caller, int proc, uint32_t kinds, unsigned long entry,
+	unsigned long stack_top, unsigned long stack_size)
 {
 	struct process *p;
 	int e = proc_find(caller, proc, RIGHT_WRITE, &p);
@@ -128,18 +142,21 @@ kc_proc_handler(struct thread *caller, int proc, uint32_t kinds, unsigned long e
 }
 
 /*
- * kc_thread_handler: where the calling thread's own handler of `kinds` (HANDLE_*) begins, with the stack below stack_top; entry 0: where its
- * process says. Runs: calling core. Returns 0; -E_INVAL: kinds, or no thread could begin there; -E_NOMEM.
+ * kc_thread_handler: where the calling thread's own handler of `kinds` (HANDLE_*) begins, with the
+ * stack below stack_top; entry 0: where its process says. Runs: calling core. Returns 0; -E_INVAL:
+ * kinds, or no thread could begin there; -E_NOMEM.
  */
 long
-kc_thread_handler(struct thread *caller, uint32_t kinds, unsigned long entry, unsigned long stack_top)
+kc_thread_handler(struct thread *caller, uint32_t kinds, unsigned long entry,
+	unsigned long stack_top)
 {
 	if (!is_startable(kinds, entry, stack_top))
 		return -E_INVAL;
 	if ((caller->handler == NULL || entry == 0) && fetch(core_self(), caller, kinds, true) != 0)
 		return -E_NOMEM;
 	if (entry != 0)
-		place_set(caller->handler->place, kinds, (struct handler_place){entry, stack_top, 0});
+		place_set(caller->handler->place, kinds,
+			(struct handler_place){entry, stack_top, 0});
 	return 0;
 }
 
@@ -162,9 +179,10 @@ handler_return(struct thread *t, unsigned long value)
 }
 
 /*
- * kc_frame_return: the handler ends, and the thread goes on where it stopped: after a call with `value` as its result; after a fault at
- * the address `value`, or at 0 where it was, which starts a kernel call again that could not reach its memory. Runs: calling core.
- * Returns only outside of a handler: -E_INVAL.
+ * kc_frame_return: the handler ends, and the thread goes on where it stopped: after a call with
+ * `value` as its result; after a fault at the address `value`, or at 0 where it was, which starts a
+ * kernel call again that could not reach its memory. Runs: calling core. Returns only outside of a
+ * handler: -E_INVAL.
  */
 long
 kc_frame_return(struct thread *caller, unsigned long value)
@@ -174,8 +192,9 @@ kc_frame_return(struct thread *caller, unsigned long value)
 }
 
 /*
- * kc_context_get: the registers of the thread that its handler stopped, as far as a struct context holds them, to the address ctx.
- * Runs: calling core. Returns 0; -E_INVAL: outside of a handler; -E_FAULT.
+ * kc_context_get: the registers of the thread that its handler stopped, as far as a struct context
+ * holds them, to the address ctx. Runs: calling core. Returns 0; -E_INVAL: outside of a handler;
+ * -E_FAULT.
  */
 long
 kc_context_get(struct thread *caller, unsigned long ctx)
@@ -189,8 +208,8 @@ kc_context_get(struct thread *caller, unsigned long ctx)
 }
 
 /*
- * kc_context_set: go on with another register context; floating-point registers stay. A handler ends by it. Runs: calling core.
- * Returns only on failure: -E_INVAL.
+ * kc_context_set: go on with another register context; floating-point registers stay. A handler
+ * ends by it. Runs: calling core. Returns only on failure: -E_INVAL.
  */
 long
 kc_context_set(struct thread *caller, const void *ctx)

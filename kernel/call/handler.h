@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handlers: a thread has a second frame for what it handles itself: calls that are not the kernel's, and its faults. Entering stops the thread
- * where it is, in its first frame, and goes on at the handler's entry with the second; frame_return goes on with the first.
- * In its handler a thread has no handler: a fault there ends its process, another's call is -E_NOSYS, an address that cannot be
- * reached -E_FAULT. Its own core's, but for the memory.
+ * Handlers: a thread has a second frame for what it handles itself: calls that are not the
+ * kernel's, and its faults. Entering stops the thread where it is, in its first frame, and goes on
+ * at the handler's entry with the second; frame_return goes on with the first. In its handler a
+ * thread has no handler: a fault there ends its process, another's call is -E_NOSYS, an address
+ * that cannot be reached -E_FAULT. Its own core's, but for the memory.
  */
 #ifndef KERNEL_CALL_HANDLER_H
 #define KERNEL_CALL_HANDLER_H
@@ -27,11 +28,15 @@ struct handler {
 	enum handler_why why;
 };
 
-/* Does this thread, outside of its handler, have one that has been made and serves HANDLER_CALLS or HANDLER_FAULTS? */
+/*
+ * Does this thread, outside of its handler, have one that has been made and serves HANDLER_CALLS or
+ * HANDLER_FAULTS?
+ */
 hot_inline bool
 handler_serves(const struct thread *t, int kind)
 {
-	return likely(t->handler != NULL) && likely(t->now == &t->frame) && likely(t->handler->place[kind].entry != 0);
+	return likely(t->handler != NULL) && likely(t->now == &t->frame) &&
+		likely(t->handler->place[kind].entry != 0);
 }
 
 /* It does: the running thread, complete in its frame, goes on there. Never returns. */
@@ -45,10 +50,16 @@ handler_begin(struct thread *t, int kind, const struct hal_trap *trap, enum hand
 	hal_handler_enter(&t->frame, &h->frame, trap, h->place[kind].entry, h->place[kind].stack);
 }
 
-/* The same wherever the thread is. Returns if it has no handler for this, or is in it. May wait for home, if it needs it for the first time. */
+/*
+ * The same wherever the thread is. Returns if it has no handler for this, or is in it. May wait for
+ * home, if it needs it for the first time.
+ */
 void handler_enter(struct core *core, int kind, const struct hal_trap *trap, enum handler_why why);
 
-/* The handler of the running thread ends: see kc_frame_return. Returns 0 if it is in none, or not at all. */
+/*
+ * The handler of the running thread ends: see kc_frame_return. Returns 0 if it is in none, or not
+ * at all.
+ */
 long handler_return(struct thread *t, unsigned long value);
 
 /* Home: the thread is gone. */

@@ -9,14 +9,20 @@
 #include <kernel/call/kcall_glue.h>
 #include <kernel/cluster.h>
 
-/* The core's area for the arguments of its remote call: free whenever a user thread enters the kernel. */
+/*
+ * The core's area for the arguments of its remote call: free whenever a user thread enters the
+ * kernel.
+ */
 hot_inline struct kcall_args *
 kcall_args(struct core *core)
 {
 	return &core->call.args;
 }
 
-/* The core's buffer of KCALL_STAGING_BYTES for `in` buffers that do not fit into kcall_args; aligned to 8 bytes. */
+/*
+ * The core's buffer of KCALL_STAGING_BYTES for `in` buffers that do not fit into kcall_args;
+ * aligned to 8 bytes.
+ */
 hot_inline void *
 kcall_staging(struct core *core)
 {

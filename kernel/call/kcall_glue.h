@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Contract between the generated kernel-call stubs (tools/kcallgen.py, build/gen/kcall_kernel.c) and the kernel.
+ * Contract between the generated kernel-call stubs (tools/kcallgen.py, build/gen/kcall_kernel.c)
+ * and the kernel.
  *
- * The dispatcher (kernel/call) takes number - KC_FIRST < KC_COUNT and runs kcall_table[nr].enter(core, caller, frame) on the
- * calling core. What it returns is the call's result; or -E_PROBE: nothing has happened, for memory of the user could not be reached; or
- * -E_PARK: there is no result now. Then the thread waits, unless it is not the core's current
- * one any more (it ended, or lies in the run queue). A parked call whose entry has `finish` ends with
+ * The dispatcher (kernel/call) takes number - KC_FIRST < KC_COUNT and runs
+ * kcall_table[nr].enter(core, caller, frame) on the calling core. What it returns is the call's
+ * result; or -E_PROBE: nothing has happened, for memory of the user could not be reached; or
+ * -E_PARK: there is no result now. Then the thread waits, unless it is not the core's current one
+ * any more (it ended, or lies in the run queue). A parked call whose entry has `finish` ends with
  *	result = finish(frame, result, data)
- * on the thread's own core and in its address space, where data (KCALL_WAKE_BYTES at most) is what the wake-up brought.
+ * on the thread's own core and in its address space, where data (KCALL_WAKE_BYTES at most) is what
+ * the wake-up brought.
  */
 #ifndef KERNEL_CALL_KCALL_GLUE_H
 #define KERNEL_CALL_KCALL_GLUE_H
@@ -38,15 +41,21 @@ typedef long kcall_serve_fn(struct kcall_args *args);
 
 struct kcall_entry {
 	long (*enter)(struct core *core, struct thread *caller, struct hal_frame *frame);
-	long (*finish)(struct hal_frame *frame, long result, const void *data);	/* NULL: nothing to copy out */
+	/* NULL: nothing to copy out */
+	long (*finish)(struct hal_frame *frame, long result, const void *data);
 	const char *name;
 	uint16_t flags;		/* KCALL_* */
-	uint16_t until;		/* its deadline is this argument word, from 1 (and the next, where words are short); 0: it has none */
+	/*
+	 * its deadline is this argument word, from 1 (and the next, where words are short); 0: it
+	 * has none
+	 */
+	uint16_t until;
 };
 
 /*
- * Run fn(args) on the kernel core and wait for its result. The first `bytes` bytes of *args are visible to fn, and what fn
- * wrote there is visible to the caller afterwards. On the kernel core itself: calls fn directly.
+ * Run fn(args) on the kernel core and wait for its result. The first `bytes` bytes of *args are
+ * visible to fn, and what fn wrote there is visible to the caller afterwards. On the kernel core
+ * itself: calls fn directly.
  */
 long am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes);
 

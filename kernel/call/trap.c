@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel entry from user threads: calls, faults, doorbells. Source: seed 000 III-B (local and remote kernel calls).
+ * Kernel entry from user threads: calls, faults, doorbells. Source: seed 000 III-B (local and
+ * remote kernel calls).
  */
 #include <base/tune.h>
 #include <kernel/call/call.h>
@@ -16,7 +17,8 @@ deadline_of(const struct hal_frame *f, const struct kcall_entry *e)
 	if (e->until == 0)
 		return HAL_FOREVER;
 	until = hal_frame_arg(f, e->until - 1);
-	return sizeof(long) == sizeof(until) ? until : until | (uint64_t)hal_frame_arg(f, e->until) << 32;
+	return sizeof(long) == sizeof(until) ? until :
+		until | (uint64_t)hal_frame_arg(f, e->until) << 32;
 }
 
 /* A call has no result now: the core leaves to another thread. */
@@ -36,7 +38,10 @@ no_result(struct core *core, const struct hal_frame *f, const struct kcall_entry
 	core_leave(core);
 }
 
-/* A call could not reach memory of the user and has done nothing: the thread's handler may change that. */
+/*
+ * A call could not reach memory of the user and has done nothing: the thread's handler may change
+ * that.
+ */
 static __attribute__((noinline)) long
 probe_failed(struct core *core)
 {
@@ -82,7 +87,8 @@ kernel_call(struct hal_frame *f)
 
 	if (likely(nr < KC_COUNT))
 		known_call(core, f, &kcall_table[nr]);
-	else if (likely(nr >= (unsigned long)-KC_FIRST) && handler_serves(core->current, HANDLER_CALLS))
+	else if (likely(nr >= (unsigned long)-KC_FIRST) &&
+		handler_serves(core->current, HANDLER_CALLS))
 		handler_begin(core->current, HANDLER_CALLS, &other_trap, HANDLES_CALL);
 	else
 		other_call(core, f, nr);
@@ -92,7 +98,8 @@ kernel_call(struct hal_frame *f)
 static bool
 is_idle_but_for_caller(struct core *core)
 {
-	return !core_is_home(core) && !am_is_pending(core) && hal_load32(&core->ready.put) == core->ready.got &&
+	return !core_is_home(core) && !am_is_pending(core) &&
+		hal_load32(&core->ready.put) == core->ready.got &&
 		core->run_queue.levels == 0;
 }
 
@@ -119,8 +126,9 @@ remote_call(struct hal_frame *f, const struct kcall_entry *e, struct core *core)
 }
 
 /*
- * Calls that never park the thread need no complete frame: all remote ones, those local ones that are answered by a look at the core, and the
- * return to a thread's first frame, which is complete. No stack frame here, so that these cost little.
+ * Calls that never park the thread need no complete frame: all remote ones, those local ones that
+ * are answered by a look at the core, and the return to a thread's first frame, which is complete.
+ * No stack frame here, so that these cost little.
  */
 long
 kernel_call_fast(struct hal_frame *f, unsigned long nr)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on the console and on the cluster as a whole. The source's device module (seed 000 III-B) also has permissions, mapped and port
- * I/O and drivers in user space; none of these exists here.
+ * Kernel calls on the console and on the cluster as a whole. The source's device module (seed 000
+ * III-B) also has permissions, mapped and port I/O and drivers in user space; none of these exists
+ * here.
  */
 #include <hal/perf.h>
 #include <hal/timer.h>
 #include <kernel/proc/proc.h>
 
-/* kc_console_write: append text to the console; lines stay whole. Runs: home. Returns 0; -E_AGAIN: no room now, nothing was taken. */
+/*
+ * kc_console_write: append text to the console; lines stay whole. Runs: home. Returns 0; -E_AGAIN:
+ * no room now, nothing was taken.
+ */
 long
 kc_console_write(struct thread *caller, const void *text, uint32_t text_len)
 {
@@ -46,8 +50,8 @@ kc_clock(struct thread *caller, void *ns)
 }
 
 /*
- * kc_core_count: what the calling core counted since it started (COUNT_*). Runs: calling core. Returns 0; -E_INVAL: no such counter.
- * Source: seed 001 III (performance counters).
+ * kc_core_count: what the calling core counted since it started (COUNT_*). Runs: calling core.
+ * Returns 0; -E_INVAL: no such counter. Source: seed 001 III (performance counters).
  */
 long
 kc_core_count(struct thread *caller, int what, void *value)
@@ -67,7 +71,10 @@ kc_core_count(struct thread *caller, int what, void *value)
 	return 0;
 }
 
-/* kc_machine_halt: power the machine off, by an authority (RIGHT_END). Runs: home. Returns only -E_BADF; -E_ACCES. */
+/*
+ * kc_machine_halt: power the machine off, by an authority (RIGHT_END). Runs: home. Returns only
+ * -E_BADF; -E_ACCES.
+ */
 long
 kc_machine_halt(struct thread *caller, int authority, int status)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Console: see console.h. A line is kept until it is complete, or too long, or somebody else wants to write.
+ * Console: see console.h. A line is kept until it is complete, or too long, or somebody else wants
+ * to write.
  */
 #include <base/fmt.h>
 #include <base/str.h>

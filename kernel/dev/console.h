@@ -43,7 +43,8 @@ void console_init(struct cluster *c, void *ring);
 int console_append(struct cluster *c, int32_t owner, const char *text, size_t len);
 
 /* A message of the kernel: one whole line, without the newline. Lost if there is no room. */
-void console_message(struct cluster *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void console_message(struct cluster *c, const char *format,
+	...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Cluster 0: take some of what other clusters have sent, and give the device some. False if nothing

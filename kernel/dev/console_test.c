@@ -254,7 +254,8 @@ TEST(a_long_text_of_another_cluster_is_not_cut_by_threads)
 
 	begin(0);
 	for (int i = 0; i < 20; i++)
-		way_len += (size_t)sprintf(way + way_len, "from one: line %d, longer than the others\n", i);
+		way_len += (size_t)sprintf(way + way_len,
+			"from one: line %d, longer than the others\n", i);
 	activity++;
 	expect(console_poll(&c));
 	while (put(7, "own\n") == -E_AGAIN && ++tries < 100)

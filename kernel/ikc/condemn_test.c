@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unit tests of what a bad peer gets: cluster 3 is bad, the others go on. The fuzz test (fuzz_test.c) looks for what was forgotten here.
+ * Unit tests of what a bad peer gets: cluster 3 is bad, the others go on. The fuzz test
+ * (fuzz_test.c) looks for what was forgotten here.
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
- * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
- * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
+/*
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
+ * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/fake.h>
 
@@ -42,7 +45,8 @@ static void
 others_go_on(void)
 {
 	struct thread *a = thr(0, 0), *b = thr(1, 0);
-	int in = (int)call(b, kc_mailbox_create(b, 7)), out = (int)call(a, kc_mailbox_open(a, 1, 7));
+	int in = (int)call(b, kc_mailbox_create(b, 7)),
+		out = (int)call(a, kc_mailbox_open(a, 1, 7));
 	char msg[MAILBOX_MSG_SIZE];
 
 	expect_eq(call(a, kc_mailbox_write(a, out, text(1))), 0);
@@ -65,7 +69,8 @@ TEST(who_takes_no_events_but_wants_answers_is_condemned)
 
 TEST(who_sends_what_does_not_exist_is_condemned)
 {
-	const uint32_t wrong[] = {wire_event(0, 1, 1), wire_event(WIRE_REVOKED + 1, 0, 0), wire_event(15, 0, 0),
+	const uint32_t wrong[] = {wire_event(0, 1, 1), wire_event(WIRE_REVOKED + 1, 0, 0),
+		wire_event(15, 0, 0),
 		wire_event(WIRE_ARRIVED, FAKE_PORTS, 0), wire_event(WIRE_REVOKED, 255, 0)};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -123,7 +128,8 @@ read_from_bad(struct wire_header h, size_t payload)
 	h.source = BAD;
 	memcpy(slot, &h, sizeof(h));
 	here = BAD;
-	expect_eq(hal_noc_put(0, hal_noc_portal_slot(2), fake_record.cluster[0].incarnation, slot, HAL_NOC_HEADER_BYTES + payload), 0);
+	expect_eq(hal_noc_put(0, hal_noc_portal_slot(2), fake_record.cluster[0].incarnation, slot,
+		HAL_NOC_HEADER_BYTES + payload), 0);
 	say(0, wire_event(WIRE_DATA, 2, 1));
 	look(0);
 	return fake_result(t);
@@ -132,10 +138,14 @@ read_from_bad(struct wire_header h, size_t payload)
 TEST(a_block_that_says_more_than_fits_or_leaves_a_hole_is_refused)
 {
 	expect_eq(read_from_bad((struct wire_header){.length = 100, .total = 100}, 100), 100);
-	expect_eq(read_from_bad((struct wire_header){.length = FAKE_UNIT + 1, .total = 4 * FAKE_UNIT}, FAKE_UNIT), -E_CONNRESET);
-	expect_eq(read_from_bad((struct wire_header){.length = UINT32_MAX, .total = UINT64_MAX}, FAKE_UNIT), -E_CONNRESET);
-	expect_eq(read_from_bad((struct wire_header){.length = 1, .offset = FAKE_UNIT, .total = UINT64_MAX}, 1), -E_CONNRESET);
-	expect_eq(read_from_bad((struct wire_header){.length = 1, .offset = UINT64_MAX, .total = 0}, 1), -E_CONNRESET);
+	expect_eq(read_from_bad((struct wire_header){.length = FAKE_UNIT + 1,
+		.total = 4 * FAKE_UNIT}, FAKE_UNIT), -E_CONNRESET);
+	expect_eq(read_from_bad((struct wire_header){.length = UINT32_MAX, .total = UINT64_MAX},
+		FAKE_UNIT), -E_CONNRESET);
+	expect_eq(read_from_bad((struct wire_header){.length = 1, .offset = FAKE_UNIT,
+		.total = UINT64_MAX}, 1), -E_CONNRESET);
+	expect_eq(read_from_bad((struct wire_header){.length = 1, .offset = UINT64_MAX, .total = 0},
+		1), -E_CONNRESET);
 }
 
 TEST(a_receiver_cannot_take_more_than_it_was_sent)

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Three honest clusters and a bad one (badpeer.h) on one NoC. The honest ones exchange messages and blocks with each other, which must all
- * arrive whole and in order (tests/golden/mailbox.h), and talk to the bad one, which may fail in any way that has an end. No look
- * around of a home core takes more than STEPS operations; nobody panics; a bad life is condemned at most once by each cluster. When
- * the bad cluster is gone at last, nobody waits for it any more, and when all processes have ended, nothing is left in any table.
+ * Three honest clusters and a bad one (badpeer.h) on one NoC. The honest ones exchange messages and
+ * blocks with each other, which must all arrive whole and in order (tests/golden/mailbox.h), and
+ * talk to the bad one, which may fail in any way that has an end. No look around of a home core
+ * takes more than STEPS operations; nobody panics; a bad life is condemned at most once by each
+ * cluster. When the bad cluster is gone at last, nobody waits for it any more, and when all
+ * processes have ended, nothing is left in any table.
  *
  * usage: fuzz_test [SEEDS [FIRST]]
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
- * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
- * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c hal/noc/shm/console.c */
+/*
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
+ * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c hal/noc/shm/console.c */
 /* cpu: coroutine */
 /* gate: 300 */
 #include <unistd.h>
@@ -24,7 +28,10 @@
 #define PORTS 4				/* mailbox ports; portal ports of the honest clusters among themselves */
 #define LONG (3 * FAKE_UNIT + 7)
 
-/* Threads of each honest cluster: 0 to 2 serve honest traffic, the others talk to the bad cluster, each in its own way. */
+/*
+ * Threads of each honest cluster: 0 to 2 serve honest traffic, the others talk to the bad cluster,
+ * each in its own way.
+ */
 enum { MAILER, WRITER, READER, BAD_READER = FAKE_THREADS / 2, BAD_WRITER, BAD_WAITER, BAD_WATCHER };
 
 static struct golden_mailbox golden[HONEST][PORTS];
@@ -120,7 +127,8 @@ write_mail(void)
 	int number = (int)draw(1000000);
 	long result = call(t, kc_mailbox_write(t, out[from][to][port], text(number)));
 
-	expect_eq(result, golden_mailbox_write(&golden[to][port], (int)from, number) == 0 ? 0 : -E_AGAIN);
+	expect_eq(result, golden_mailbox_write(&golden[to][port], (int)from, number) == 0 ? 0 :
+		-E_AGAIN);
 }
 
 /* Fails, or does what it likes; a mailbox that broke is opened again. */
@@ -131,7 +139,8 @@ write_bad_mail(void)
 	struct thread *t = thr(from, MAILER);
 	long result = call(t, kc_mailbox_write(t, out[from][BAD][port], text(1)));
 
-	expect(result == 0 || result == -E_AGAIN || result == -E_PIPE || result == -E_HOSTDOWN || result == -E_CONNRESET);
+	expect(result == 0 || result == -E_AGAIN || result == -E_PIPE || result == -E_HOSTDOWN ||
+		result == -E_CONNRESET);
 	if (result == 0 || result == -E_AGAIN)
 		return;
 	expect_eq(call(t, fake_close(t, out[from][BAD][port])), 0);
@@ -174,10 +183,12 @@ read_one(unsigned at, unsigned port, int wanted)
 		if (wanted == ANY_SOURCE_CLUSTER)
 			expect(golden_mailbox_is_empty(&golden[at][port]));
 		else
-			expect_eq(golden_mailbox_read(&golden[at][port], wanted, &number), GOLDEN_AGAIN);
+			expect_eq(golden_mailbox_read(&golden[at][port], wanted, &number),
+				GOLDEN_AGAIN);
 		return;
 	}
-	expect(result >= 0 && result < HONEST && golden_mailbox_read(&golden[at][port], (int)result, &number) == 0);
+	expect(result >= 0 && result < HONEST &&
+		golden_mailbox_read(&golden[at][port], (int)result, &number) == 0);
 	if (test_state.wrong == 0)
 		expect(memcmp(msg, text(number), MAILBOX_MSG_SIZE) == 0);
 }
@@ -210,10 +221,12 @@ transfer(void)
 static void
 open_bad_ends(unsigned cluster)
 {
-	struct thread *reader = thr(cluster, BAD_READER), *writer = thr(cluster, BAD_WRITER), *waiter = thr(cluster, BAD_WAITER);
+	struct thread *reader = thr(cluster, BAD_READER), *writer = thr(cluster, BAD_WRITER),
+		*waiter = thr(cluster, BAD_WAITER);
 
 	bad_in[cluster] = (int)call(reader, kc_portal_create(reader, BAD_PORTS));
-	bad_out[cluster] = (int)call(writer, kc_portal_open(writer, BAD, BAD_PORTS + 1, (int)draw(3)));
+	bad_out[cluster] = (int)call(writer,
+		kc_portal_open(writer, BAD, BAD_PORTS + 1, (int)draw(3)));
 	bad_mail[cluster] = (int)call(waiter, kc_mailbox_open(waiter, BAD, 0));
 	fake_of(reader)->result = fake_of(writer)->result = 0;
 }
@@ -232,7 +245,8 @@ write_bad_portal(struct thread *t, unsigned cluster)
 	expect(fake_result(t) <= LONG);
 	if (fake_result(t) == -E_CONNRESET) {
 		call(t, fake_close(t, bad_out[cluster]));
-		bad_out[cluster] = (int)call(t, kc_portal_open(t, BAD, BAD_PORTS + 1, (int)draw(3)));
+		bad_out[cluster] = (int)call(t,
+			kc_portal_open(t, BAD, BAD_PORTS + 1, (int)draw(3)));
 	}
 	call(t, kc_portal_write(t, bad_out[cluster], (unsigned long)sink, draw(LONG)));
 }

@@ -19,7 +19,8 @@ ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *va
 	args->caller = caller;
 	for (unsigned i = 0; i < n; i++)
 		args->a[i] = values[i];
-	return am_call_kernel(core_self(), fn, args, (uint32_t)(offsetof(struct kcall_args, a) + n * sizeof(args->a[0])));
+	return am_call_kernel(core_self(), fn, args,
+		(uint32_t)(offsetof(struct kcall_args, a) + n * sizeof(args->a[0])));
 }
 
 /* --- tables --- */
@@ -136,7 +137,8 @@ is_event(const struct cluster *c, uint32_t event)
 		return true;
 	if (kind < WIRE_UP || kind > WIRE_REVOKED)
 		return false;
-	return wire_event_port(event) < (kind <= WIRE_REFUSED ? c->ikc.mailbox_ports : c->ikc.portal_ports);
+	return wire_event_port(event) < (kind <= WIRE_REFUSED ? c->ikc.mailbox_ports :
+		c->ikc.portal_ports);
 }
 
 void
@@ -165,7 +167,8 @@ event_receive(struct cluster *c, uint32_t peer, uint32_t event)
 	if (is_event(c, event))
 		event_take(c, peer, event);
 	else
-		ikc_condemn(c, peer, event == HAL_NOC_NONSENSE ? "has spoilt its event ring" : "sent an event that does not exist");
+		ikc_condemn(c, peer, event == HAL_NOC_NONSENSE ? "has spoilt its event ring" :
+			"sent an event that does not exist");
 }
 
 /* An event by which a new life is noticed is taken when all have been told of that. */

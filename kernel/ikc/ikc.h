@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inter-kernel communication: mailboxes, portals, life and death of the other clusters. The kernel calls mailbox_*, portal_* and
- * cluster_watch of abi/kcalls.tbl live here (mailbox.c, portal.c, watch.c); they say what each does. Everything below is the home core's
- * unless it says otherwise. What crosses the NoC is in wire.h.
+ * Inter-kernel communication: mailboxes, portals, life and death of the other clusters. The kernel
+ * calls mailbox_*, portal_* and cluster_watch of abi/kcalls.tbl live here (mailbox.c, portal.c,
+ * watch.c); they say what each does. Everything below is the home core's unless it says otherwise.
+ * What crosses the NoC is in wire.h.
  *
- * Source: seed 000 III-B (communication facilities), seed 002 4.1.1. Seed 002 4.3 lets many virtual ports share few connectors of the NoC;
- * here each port has slots of its own in the NoC window.
+ * Source: seed 000 III-B (communication facilities), seed 002 4.1.1. Seed 002 4.3 lets many virtual
+ * ports share few connectors of the NoC; here each port has slots of its own in the NoC window.
  */
 #ifndef KERNEL_IKC_IKC_H
 #define KERNEL_IKC_IKC_H
@@ -57,12 +58,15 @@ struct ikc_state {
 	uint64_t period_ns;		/* of the heartbeat; 0: none */
 	/* tables */
 	struct ikc_peer *peer;		/* [clusters] */
-	uint32_t *backlog;		/* [clusters * backlog_max]: events that found a full ring */
-	uint32_t backlog_max;		/* per peer; what the protocols have in flight beyond a ring */
+	/* [clusters * backlog_max]: events that found a full ring */
+	uint32_t *backlog;
+	/* per peer; what the protocols have in flight beyond a ring */
+	uint32_t backlog_max;
 	struct mail_in *in;		/* [mailbox_ports] */
 	struct mail_out *out;		/* [clusters * mailbox_ports]: our slots at the peers */
 	struct portal_in *portal;	/* [portal_ports] */
-	struct portal_allow *allow;	/* [clusters * portal_ports]: what the peers' portals allow us */
+	/* [clusters * portal_ports]: what the peers' portals allow us */
+	struct portal_allow *allow;
 	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */
 	uint32_t looked;		/* activity when home last found nothing to do */
@@ -83,7 +87,11 @@ struct ikc_state {
 	uint32_t *look;			/* bitmap: queues that are to be looked through: wait.c */
 	uint32_t looks;			/* bits in it */
 	uint32_t looking;		/* queue that is looked through, or was last */
-	struct list mark;		/* in that: behind the threads that have been looked at; among `missed`: behind those to be told */
+	/*
+	 * in that: behind the threads that have been looked at; among `missed`: behind those to be
+	 * told
+	 */
+	struct list mark;
 	struct list missed;		/* threads that found several output slots full */
 };
 
@@ -91,8 +99,8 @@ struct ikc_state {
 size_t ikc_bytes(const struct boot_record *record);
 
 /*
- * Set up c->ikc in `memory` (ikc_bytes, aligned to HAL_CACHE_LINE, any content) and say hello to the clusters that are up. After hal_noc_init;
- * c->record, id and cores must be set.
+ * Set up c->ikc in `memory` (ikc_bytes, aligned to HAL_CACHE_LINE, any content) and say hello to
+ * the clusters that are up. After hal_noc_init; c->record, id and cores must be set.
  */
 void ikc_init(struct cluster *c, void *memory);
 
@@ -103,38 +111,49 @@ ikc_is_quiet(const struct ikc_state *s)
 	return hal_load32(s->activity) == s->looked;
 }
 
-/* Take one event, or do one step of what the last one made necessary. Never blocks. False if there was none. */
+/*
+ * Take one event, or do one step of what the last one made necessary. Never blocks. False if there
+ * was none.
+ */
 bool ikc_poll(struct cluster *c);
 
 /* Look at some of the threads for which something has changed. False if there was nothing to do. */
 bool ikc_look(struct cluster *c);
 
 /*
- * Deaths, the heartbeat, events that found a full ring: look at some of the peers, if there is a reason to look at them, from where the last
- * look stopped. False if nothing was done and all have been looked at.
+ * Deaths, the heartbeat, events that found a full ring: look at some of the peers, if there is a
+ * reason to look at them, from where the last look stopped. False if nothing was done and all have
+ * been looked at.
  */
 bool peers_poll(struct cluster *c);
 
 /* When peers_poll wants to run even if nothing arrives (hal_clock_ns), or HAL_FOREVER. */
 uint64_t peers_deadline(struct cluster *c);
 
-/* An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER). 0; -E_INVAL; -E_BADF; -E_BUSY. */
+/*
+ * An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER). 0;
+ * -E_INVAL; -E_BADF; -E_BUSY.
+ */
 struct event;
 long ikc_event(struct thread *caller, int event, int object, struct event *e);
 
-/* A handle of a mailbox or portal is gone, or dead: threads that wait through it get -E_BADF. No handle names it any more: it is closed. */
+/*
+ * A handle of a mailbox or portal is gone, or dead: threads that wait through it get -E_BADF. No
+ * handle names it any more: it is closed.
+ */
 void ikc_handle_gone(struct cluster *c, struct object *o);
 void ikc_unreferenced(struct cluster *c, struct object *o);
 
 /*
- * A thread gives up the transfer that it takes part in: before the first block the receiver's allowance stays, later the transfer ends
- * on both sides. The thread does not move data any more. If no handle names the portal, it is closed. Returns `wrong`.
+ * A thread gives up the transfer that it takes part in: before the first block the receiver's
+ * allowance stays, later the transfer ends on both sides. The thread does not move data any more.
+ * If no handle names the portal, it is closed. Returns `wrong`.
  */
 long portal_abandon(struct thread *t, long wrong);
 
 /*
- * A peer did what no right kernel does (`what`: "sent ..."): its present life counts as dead for everybody, and one message says why. Not in
- * the middle of something that belongs to the peer.
+ * A peer did what no right kernel does (`what`: "sent ..."): its present life counts as dead for
+ * everybody, and one message says why. Not in the middle of something that belongs to the peer.
  */
 void ikc_condemn(struct cluster *c, uint32_t peer, const char *what);
 

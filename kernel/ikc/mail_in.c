@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Input side of mailboxes: which slots hold messages, whose turn it is, and what happens to messages for a port that is closed.
- * A slot belongs to its sender again once FREED or REFUSED was sent. Home core.
+ * Input side of mailboxes: which slots hold messages, whose turn it is, and what happens to
+ * messages for a port that is closed. A slot belongs to its sender again once FREED or REFUSED was
+ * sent. Home core.
  */
 #include <base/str.h>
 #include <kernel/ikc/state.h>
 
 #define REFUSE_COST 2			/* of what a step of a look costs */
 
-/* A message in a slot. Its sender can change the slot at any time: what was looked at once is here. */
+/*
+ * A message in a slot. Its sender can change the slot at any time: what was looked at once is here.
+ */
 struct letter {
 	const unsigned char *payload;
 	uint32_t sequence;
@@ -24,7 +27,8 @@ find_letter(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 	const volatile struct wire_header *h = &m->head;
 
 	*l = (struct letter){m->payload, h->sequence, h->generation, h->badge};
-	return h->magic == WIRE_MAIL && h->source == source && h->port == port && h->incarnation == c->ikc.peer[source].incarnation;
+	return h->magic == WIRE_MAIL && h->source == source && h->port == port &&
+		h->incarnation == c->ikc.peer[source].incarnation;
 }
 
 static void
@@ -33,7 +37,8 @@ free_slot(struct cluster *c, uint32_t source, uint32_t port, uint32_t sequence)
 	struct mail_in *in = &c->ikc.in[port];
 
 	bitmap_clear(in->pending, source);
-	event_send(c, source, wire_event(WIRE_FREED, port, in->generation << 12 | (sequence & WIRE_SEQUENCE)));
+	event_send(c, source,
+		wire_event(WIRE_FREED, port, in->generation << 12 | (sequence & WIRE_SEQUENCE)));
 }
 
 static void
@@ -42,7 +47,10 @@ refuse_slot(struct cluster *c, uint32_t source, uint32_t port, uint32_t sequence
 	event_send(c, source, wire_event(WIRE_REFUSED, port, sequence & WIRE_SEQUENCE));
 }
 
-/* Look at a slot marked pending: is there a message? What is of a past life of the sender, or was changed by it since, counts as none. */
+/*
+ * Look at a slot marked pending: is there a message? What is of a past life of the sender, or was
+ * changed by it since, counts as none.
+ */
 static bool
 is_pending(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 {
@@ -149,7 +157,10 @@ mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mai
 	return from;
 }
 
-/* The messages that nobody has read are refused: some at once, the rest while home looks through the port's queue. */
+/*
+ * The messages that nobody has read are refused: some at once, the rest while home looks through
+ * the port's queue.
+ */
 void
 mail_in_close(struct cluster *c, const struct endpoint *ep)
 {

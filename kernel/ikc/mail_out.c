@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output side of mailboxes: our slots at the peers, one per peer and port, shared by the processes of the cluster. A slot is full from
- * the put until FREED or REFUSED. When it is free, or its peer gone, the threads that wait for it go on, one after the other as long as it
- * is, and those that found it full and have bound EVENT_ROOM are told: who comes first writes. Home core.
+ * Output side of mailboxes: our slots at the peers, one per peer and port, shared by the processes
+ * of the cluster. A slot is full from the put until FREED or REFUSED. When it is free, or its peer
+ * gone, the threads that wait for it go on, one after the other as long as it is, and those that
+ * found it full and have bound EVENT_ROOM are told: who comes first writes. Home core.
  */
 #include <base/str.h>
 #include <kernel/ikc/state.h>
@@ -14,8 +15,8 @@ slot_of(struct cluster *c, const struct endpoint *ep)
 }
 
 /*
- * The slot was full: its next emptiness is told. A thread that misses several slots is told of any of them: it tries them all
- * again, for a bit is no more than a hint.
+ * The slot was full: its next emptiness is told. A thread that misses several slots is told of any
+ * of them: it tries them all again, for a bit is no more than a hint.
  */
 static void
 miss(struct mail_out *o, struct thread *t)
@@ -114,7 +115,8 @@ put(const struct thread *caller, struct endpoint *ep, const void *msg)
 	struct wire_mail m;
 
 	fill(caller, &m, ep, msg);
-	if (hal_noc_put(ep->cluster, hal_noc_mailbox_slot(ep->port, c->id), ep->incarnation, &m, sizeof(m)) == 0)
+	if (hal_noc_put(ep->cluster, hal_noc_mailbox_slot(ep->port, c->id), ep->incarnation, &m,
+		sizeof(m)) == 0)
 		return 0;
 	return peer_look_again(c, ep);
 }

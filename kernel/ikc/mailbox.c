@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The mailbox calls: N senders to one receiver port, messages of MAILBOX_MSG_SIZE bytes. Each port has one slot per sending cluster, so
- * a sender finds its slot free or gets -E_AGAIN; messages of one cluster to one port are read in the order in which they were written.
+ * The mailbox calls: N senders to one receiver port, messages of MAILBOX_MSG_SIZE bytes. Each port
+ * has one slot per sending cluster, so a sender finds its slot free or gets -E_AGAIN; messages of
+ * one cluster to one port are read in the order in which they were written.
  *
- * A message to a port that nobody has created yet waits in its slot. An output mailbox belongs to the life of the port that it first
- * reached: when that port is closed (its last handle is, also by the end of its process), its messages are dropped and it says -E_PIPE from
- * then on, until it is closed and opened again. A mailbox that never reached the port waits for the next life. In the same way it belongs to one
- * incarnation of the peer: -E_HOSTDOWN while that is dead, -E_CONNRESET once it has restarted.
- *
- * Besides waiting there are notifications (event_bind): EVENT_MAILBOX of an input mailbox is a message or the death of a cluster,
- * EVENT_ROOM is for who got -E_AGAIN from a write, when the slot may be free, and for who wrote a message, when it is refused.
- *
- * Mailboxes are named by handles. Writing needs RIGHT_WRITE, reading RIGHT_READ, waiting and binding RIGHT_WAIT. handle_close closes: a wait
- * through a handle that is closed or revoked ends with -E_BADF; what an output mailbox has written still arrives.
+ * Mailboxes are named by handles. Writing needs RIGHT_WRITE, reading RIGHT_READ, waiting and
+ * binding RIGHT_WAIT. handle_close closes: a wait through a handle that is closed or revoked ends
+ * with -E_BADF; what an output mailbox has written still arrives.
  *
  * Source: seed 000 III-B; seed 002 4.1.1 (Mailbox), 4.3.
  */
@@ -20,9 +14,23 @@
 #include <kernel/ikc/state.h>
 
 /*
+ * A message to a port that nobody has created yet waits in its slot. An output mailbox belongs to
+ * the life of the port that it first reached: when that port is closed (its last handle is, also by
+ * the end of its process), its messages are dropped and it says -E_PIPE from then on, until it is
+ * closed and opened again. A mailbox that never reached the port waits for the next life. In the
+ * same way it belongs to one incarnation of the peer: -E_HOSTDOWN while that is dead, -E_CONNRESET
+ * once it has restarted.
+ *
+ * Besides waiting there are notifications (event_bind): EVENT_MAILBOX of an input mailbox is a
+ * message or the death of a cluster, EVENT_ROOM is for who got -E_AGAIN from a write, when the slot
+ * may be free, and for who wrote a message, when it is refused.
+ */
+
+/*
  * kc_mailbox_create: open the input mailbox of a port of this cluster.
  *
- * Returns its handle; -E_INVAL: no such port; -E_BUSY: it is open; -E_MFILE: the table of handles is full; -E_NOMEM.
+ * Returns its handle; -E_INVAL: no such port; -E_BUSY: it is open; -E_MFILE: the table of handles
+ * is full; -E_NOMEM.
  */
 long
 kc_mailbox_create(struct thread *caller, int port)
@@ -36,7 +44,8 @@ kc_mailbox_create(struct thread *caller, int port)
 	in = &c->ikc.in[port];
 	if (in->endpoint != NULL)
 		return -E_BUSY;
-	handle = endpoint_new(caller, (struct endpoint){.kind = MAIL_IN, .port = (uint8_t)port}, &in->endpoint);
+	handle = endpoint_new(caller, (struct endpoint){.kind = MAIL_IN, .port = (uint8_t)port},
+		&in->endpoint);
 	if (handle > 0) {
 		in->generation = in->generation < 255 ? in->generation + 1 : 1;
 		mail_in_count(c, (uint32_t)port);
@@ -45,18 +54,21 @@ kc_mailbox_create(struct thread *caller, int port)
 }
 
 /*
- * kc_mailbox_open: an output mailbox to a port of some cluster (also the own one). Nothing is sent: neither the port nor the cluster needs
- * to be up yet.
+ * kc_mailbox_open: an output mailbox to a port of some cluster (also the own one). Nothing is sent:
+ * neither the port nor the cluster needs to be up yet.
  *
- * Returns a handle; -E_INVAL: no such cluster or port; -E_MFILE: the table of handles is full; -E_NOMEM.
+ * Returns a handle; -E_INVAL: no such cluster or port; -E_MFILE: the table of handles is full;
+ * -E_NOMEM.
  */
 long
 kc_mailbox_open(struct thread *caller, int cluster, int port)
 {
 	struct cluster *c = caller->cluster;
-	struct endpoint *made = NULL, what = {.kind = MAIL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port};
+	struct endpoint *made = NULL, what =
+		{.kind = MAIL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port};
 
-	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters || port < 0 || (uint32_t)port >= c->ikc.mailbox_ports)
+	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters || port < 0 ||
+		(uint32_t)port >= c->ikc.mailbox_ports)
 		return -E_INVAL;
 	return endpoint_new(caller, what, &made);
 }
@@ -87,10 +99,13 @@ is_source(const struct cluster *c, int source)
 /*
  * kc_mailbox_read: take one message.
  *
- *   source   cluster whose message is wanted, or ANY_SOURCE_CLUSTER: sources with messages are then served in turn
- *   sender   struct mail_sender: the cluster, which the receiver's kernel knows, and the badge that the sender's kernel stamped
+ *   source   cluster whose message is wanted, or ANY_SOURCE_CLUSTER: sources with messages are then
+ *            served in turn
+ *   sender   struct mail_sender: the cluster, which the receiver's kernel knows, and the badge that
+ *            the sender's kernel stamped
  *
- * Returns the cluster that sent it (>= 0); -E_BADF; -E_ACCES; -E_INVAL: no such cluster; -E_AGAIN: there is no such message.
+ * Returns the cluster that sent it (>= 0); -E_BADF; -E_ACCES; -E_INVAL: no such cluster; -E_AGAIN:
+ * there is no such message.
  */
 long
 kc_mailbox_read(struct thread *caller, int mailbox, int source, void *msg, void *sender)
@@ -125,17 +140,19 @@ wait_home(struct kcall_args *args)
 		return -E_INVAL;
 	if (result != -E_PARK)
 		return result;
-	return thread_park(caller, ep->kind == MAIL_IN ? &c->ikc.in[ep->port].waiters : &mail_out_at(c, ep->cluster, ep->port)->waiters);
+	return thread_park(caller, ep->kind == MAIL_IN ? &c->ikc.in[ep->port].waiters :
+		&mail_out_at(c, ep->cluster, ep->port)->waiters);
 }
 
 /*
  * kc_mailbox_wait: wait until a read or write may succeed.
  *
- * Input: until there is a message of `source` (ANY_SOURCE_CLUSTER: of any cluster). Output: until the slot is free; `source` means nothing.
- * Those who wait go on in the order in which they came, as long as the message is there, or the slot is free: who comes first reads, or writes.
+ * Input: until there is a message of `source` (ANY_SOURCE_CLUSTER: of any cluster). Output: until
+ * the slot is free; `source` means nothing. Those who wait go on in the order in which they came,
+ * as long as the message is there, or the slot is free: who comes first reads, or writes.
  *
- * Calling core; waits. Returns 0; -E_BADF; -E_ACCES; -E_HOSTDOWN: the cluster is dead; input: -E_INVAL: no such cluster; output: -E_PIPE,
- * -E_CONNRESET.
+ * Calling core; waits. Returns 0; -E_BADF; -E_ACCES; -E_HOSTDOWN: the cluster is dead; input:
+ * -E_INVAL: no such cluster; output: -E_PIPE, -E_CONNRESET.
  */
 long
 kc_mailbox_wait(struct thread *caller, int mailbox, int source)

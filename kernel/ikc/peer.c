@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Life and death of the other clusters, and the events to them. A peer is met when it is first seen up; a peer whose incarnation changes
- * has died and restarted, and everything that was between us and its past life is dropped before anything of its new life is taken. All ports
- * are told of a peer's new state in steps (peers_walk).
- * Deaths are looked for when hal_noc_deaths changes and, with a heartbeat, when a peer is silent for SILENT_BEATS of our own beats: a host
- * that stops everybody for a while stops both counts. Whoever finds a death of which nobody has spoken says so. Home core.
+ * Life and death of the other clusters, and the events to them. A peer is met when it is first seen
+ * up; a peer whose incarnation changes has died and restarted, and everything that was between us
+ * and its past life is dropped before anything of its new life is taken. All ports are told of a
+ * peer's new state in steps (peers_walk). Deaths are looked for when hal_noc_deaths changes and,
+ * with a heartbeat, when a peer is silent for SILENT_BEATS of our own beats: a host that stops
+ * everybody for a while stops both counts. Whoever finds a death of which nobody has spoken says
+ * so. Home core.
  */
 #include <base/str.h>
 #include <hal/noc.h>
@@ -42,7 +44,10 @@ backlog_count(struct cluster *c, uint32_t peer, uint32_t count)
 	c->chores += change;
 }
 
-/* A living peer for which there is no room takes no events, or makes us send more than any right kernel does: backlog_poll sees to it. */
+/*
+ * A living peer for which there is no room takes no events, or makes us send more than any right
+ * kernel does: backlog_poll sees to it.
+ */
 static void
 backlog_add(struct cluster *c, uint32_t peer, uint32_t event)
 {
@@ -71,7 +76,8 @@ backlog_try(struct cluster *c, uint32_t peer)
 {
 	uint32_t *held = backlog_of(c, peer), count = peer_at(c, peer)->backlog, gone = 0;
 
-	while (gone < count && gone < TRIES_PER_STEP && hal_noc_notify(peer, held[gone]) != -E_AGAIN)
+	while (gone < count && gone < TRIES_PER_STEP &&
+		hal_noc_notify(peer, held[gone]) != -E_AGAIN)
 		gone++;
 	memmove(held, held + gone, (count - gone) * sizeof(*held));
 	backlog_count(c, peer, count - gone);
@@ -91,7 +97,10 @@ walk_begin(struct cluster *c, struct ikc_peer *p)
 	c->chores++;
 }
 
-/* All processes may look for deaths, and do so when they are told of an event: they come before the ports. */
+/*
+ * All processes may look for deaths, and do so when they are told of an event: they come before the
+ * ports.
+ */
 static void
 tell_processes(struct cluster *c, struct ikc_peer *p)
 {
@@ -262,7 +271,8 @@ peer_listen(struct cluster *c, uint32_t peer)
 		p->silent = 0;
 	} else if (++p->silent > SILENT_BEATS) {
 		if (!hal_noc_is_dead(peer))
-			console_message(c, "cluster %u gives no sign of life and counts as dead", (unsigned)peer);
+			console_message(c, "cluster %u gives no sign of life and counts as dead",
+				(unsigned)peer);
 		hal_noc_mark_dead(peer);
 		return peer_refresh(c, peer);
 	}

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * The portal calls: bulk data, one to one. The receiver allows one sender (cluster, its local port) to transfer once; then
- * the sender's calling core puts block after block into the receiver's portal slot and the receiver's calling core copies them
- * out (portal_move.c). The home cores pass one event per block (portal_event.c). A transfer moves min(len of writer, len of reader)
- * bytes; both calls return that number, and what the writer has beyond it is discarded.
+ * The portal calls: bulk data, one to one. The receiver allows one sender (cluster, its local port)
+ * to transfer once; then the sender's calling core puts block after block into the receiver's
+ * portal slot and the receiver's calling core copies them out (portal_move.c). The home cores pass
+ * one event per block (portal_event.c). A transfer moves min(len of writer, len of reader) bytes;
+ * both calls return that number, and what the writer has beyond it is discarded.
  *
- * A fault, the end of a process or a death on one side ends the transfer on both: -E_FAULT on the side where it happened, -E_PIPE on the
- * other; -E_HOSTDOWN, -E_CONNRESET when the peer's cluster died or restarted. So does a deadline that passes in the middle: -E_TIMEDOUT and
- * -E_PIPE. One that passes before the first block ends the call only; an allowance stays. A handle that is closed or revoked meanwhile ends the
- * call like a deadline, with -E_BADF, after the block that is under way.
+ * Portals are named by handles. Writing needs RIGHT_WRITE, allowing and reading RIGHT_READ, binding
+ * RIGHT_WAIT. handle_close closes; who takes part in a transfer is then told that it is over.
  *
- * Portals are named by handles. Writing needs RIGHT_WRITE, allowing and reading RIGHT_READ, binding RIGHT_WAIT. handle_close closes; who takes
- * part in a transfer is then told that it is over.
- *
- * Source: seed 000 III-B; seed 002 4.1.1 (Portal). Differs: one call moves any length, with one allowance.
+ * Source: seed 000 III-B; seed 002 4.1.1 (Portal). Differs: one call moves any length, with one
+ * allowance.
  */
 #include <base/str.h>
 #include <kernel/ikc/state.h>
+
+/*
+ * A fault, the end of a process or a death on one side ends the transfer on both: -E_FAULT on the
+ * side where it happened, -E_PIPE on the other; -E_HOSTDOWN, -E_CONNRESET when the peer's cluster
+ * died or restarted. So does a deadline that passes in the middle: -E_TIMEDOUT and -E_PIPE. One
+ * that passes before the first block ends the call only; an allowance stays. A handle that is
+ * closed or revoked meanwhile ends the call like a deadline, with -E_BADF, after the block that is
+ * under way.
+ */
 
 static bool
 is_port(const struct cluster *c, int port)
@@ -33,7 +39,8 @@ is_cluster(const struct cluster *c, int cluster)
 /*
  * kc_portal_create: open the input portal of a port of this cluster.
  *
- * Returns its handle; -E_INVAL: no such port; -E_BUSY: it is open, or a sender of its past life may still put; -E_MFILE; -E_NOMEM.
+ * Returns its handle; -E_INVAL: no such port; -E_BUSY: it is open, or a sender of its past life may
+ * still put; -E_MFILE; -E_NOMEM.
  */
 long
 kc_portal_create(struct thread *caller, int port)
@@ -46,20 +53,24 @@ kc_portal_create(struct thread *caller, int port)
 	in = &c->ikc.portal[port];
 	if (in->endpoint != NULL || in->state != PORTAL_IDLE)
 		return -E_BUSY;
-	return endpoint_new(caller, (struct endpoint){.kind = PORTAL_IN, .port = (uint8_t)port}, &in->endpoint);
+	return endpoint_new(caller, (struct endpoint){.kind = PORTAL_IN, .port = (uint8_t)port},
+		&in->endpoint);
 }
 
 /*
- * kc_portal_open: an output portal to a port of some cluster; `local_port` names this side to the receiver. Nothing is sent. A process
- * that opens the same again gets one more handle of the same portal.
+ * kc_portal_open: an output portal to a port of some cluster; `local_port` names this side to the
+ * receiver. Nothing is sent. A process that opens the same again gets one more handle of the same
+ * portal.
  *
- * Returns a handle; -E_INVAL: no such cluster or port; -E_BUSY: another process has it; -E_MFILE; -E_NOMEM.
+ * Returns a handle; -E_INVAL: no such cluster or port; -E_BUSY: another process has it; -E_MFILE;
+ * -E_NOMEM.
  */
 long
 kc_portal_open(struct thread *caller, int cluster, int port, int local_port)
 {
 	struct cluster *c = caller->cluster;
-	struct endpoint key = {.kind = PORTAL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port, .local_port = (uint8_t)local_port};
+	struct endpoint key = {.kind = PORTAL_OUT, .cluster = (uint8_t)cluster,
+		.port = (uint8_t)port, .local_port = (uint8_t)local_port};
 	struct endpoint **at, *ep;
 	long made;
 
@@ -79,9 +90,11 @@ kc_portal_open(struct thread *caller, int cluster, int port, int local_port)
 }
 
 /*
- * kc_portal_allow: let (cluster, local_port) transfer once; portal_read then takes the data. The sender need not have opened yet.
+ * kc_portal_allow: let (cluster, local_port) transfer once; portal_read then takes the data. The
+ * sender need not have opened yet.
  *
- * Returns 0; -E_BADF; -E_ACCES; -E_INVAL: no such cluster or port; -E_BUSY: the last allowance was not used up; -E_HOSTDOWN.
+ * Returns 0; -E_BADF; -E_ACCES; -E_INVAL: no such cluster or port; -E_BUSY: the last allowance was
+ * not used up; -E_HOSTDOWN.
  */
 long
 kc_portal_allow(struct thread *caller, int portal, int cluster, int local_port)
@@ -137,12 +150,15 @@ park(struct thread *t)
 	return thread_park(t, NULL);
 }
 
-/* The endpoint of a transfer that a thread begins: the wait goes through this handle. 0 or -E_NAME. */
+/*
+ * The endpoint of a transfer that a thread begins: the wait goes through this handle. 0 or -E_NAME.
+ */
 static long
 begin(struct kcall_args *args, enum endpoint_kind kind, struct endpoint **ep)
 {
 	args->caller->wait.handle = (int)args->a[0];
-	return endpoint_find(args->caller, (int)args->a[0], kind, kind == PORTAL_IN ? RIGHT_READ : RIGHT_WRITE, ep);
+	return endpoint_find(args->caller, (int)args->a[0], kind, kind == PORTAL_IN ? RIGHT_READ :
+		RIGHT_WRITE, ep);
 }
 
 /* 0: the handle of the transfer still names its endpoint, with the right; -E_BADF. */
@@ -154,7 +170,10 @@ handle_check(struct kcall_args *args)
 	return begin(args, mine->kind, &ep) == 0 && ep == mine ? 0 : -E_BADF;
 }
 
-/* Home half of portal_write: the transfer begins (PORTAL_GO, and a struct portal_info in args->data), or the thread waits for leave. */
+/*
+ * Home half of portal_write: the transfer begins (PORTAL_GO, and a struct portal_info in
+ * args->data), or the thread waits for leave.
+ */
 long
 portal_write_start(struct kcall_args *args)
 {
@@ -210,11 +229,16 @@ portal_write_step(struct kcall_args *args)
 		return portal_abandon(caller, wrong);
 	ep->state = PORTAL_WAITING;
 	park(caller);
-	event_send(c, ep->cluster, wire_event(WIRE_DATA, ep->port, portal_allow_at(c, ep->cluster, ep->port)->sequence));
+	event_send(c, ep->cluster,
+		wire_event(WIRE_DATA, ep->port,
+		portal_allow_at(c, ep->cluster, ep->port)->sequence));
 	return -E_PARK;
 }
 
-/* Home half of portal_read: a block is there (PORTAL_GO, and a struct portal_info in args->data), or the thread waits for one. */
+/*
+ * Home half of portal_read: a block is there (PORTAL_GO, and a struct portal_info in args->data),
+ * or the thread waits for one.
+ */
 long
 portal_read_start(struct kcall_args *args)
 {
@@ -251,8 +275,9 @@ portal_read_start(struct kcall_args *args)
 }
 
 /*
- * Home half of portal_read after each block. a[1]: PORTAL_GO: all was taken, more is wanted; PORTAL_OVER + bytes: the transfer is over,
- * so many bytes of this block were taken; or why the block could not be taken.
+ * Home half of portal_read after each block. a[1]: PORTAL_GO: all was taken, more is wanted;
+ * PORTAL_OVER + bytes: the transfer is over, so many bytes of this block were taken; or why the
+ * block could not be taken.
  */
 long
 portal_read_step(struct kcall_args *args)
@@ -274,7 +299,8 @@ portal_read_step(struct kcall_args *args)
 		return -E_PARK;
 	}
 	in->state = PORTAL_IDLE;
-	event_send(c, in->cluster, wire_event(WIRE_DONE, ep->port, (uint32_t)(status - PORTAL_OVER)));
+	event_send(c, in->cluster,
+		wire_event(WIRE_DONE, ep->port, (uint32_t)(status - PORTAL_OVER)));
 	portal_done(ep);
 	return 0;
 }

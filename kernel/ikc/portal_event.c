@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Portals between home cores: the events of a transfer, and the end of processes and clusters in the middle of one. Home core.
+ * Portals between home cores: the events of a transfer, and the end of processes and clusters in
+ * the middle of one. Home core.
  *
- * The receiver's port is the only name of a transfer that events carry: it has one sender at a time. What it allows us is kept per
- * peer and port, so that ALLOW may come before the sender has opened. Closing a port with a sender allowed needs the sender's answer
- * (REVOKE, REVOKED), because its core may be putting a block at that moment.
+ * The receiver's port is the only name of a transfer that events carry: it has one sender at a
+ * time. What it allows us is kept per peer and port, so that ALLOW may come before the sender has
+ * opened. Closing a port with a sender allowed needs the sender's answer (REVOKE, REVOKED), because
+ * its core may be putting a block at that moment.
  *
- * A transfer names its endpoint from the first half of the call on: what a core moves data for does not go away. Whether the handle still
- * names it is asked again after each block.
+ * A transfer names its endpoint from the first half of the call on: what a core moves data for does
+ * not go away. Whether the handle still names it is asked again after each block.
  */
 #include <base/str.h>
 #include <kernel/ikc/state.h>
@@ -75,7 +77,10 @@ portal_enter(struct thread *t, struct endpoint *ep)
 	t->transfer = ep;
 }
 
-/* Never its last name: the handle that the thread waits through is there, or portal_abandon names it. */
+/*
+ * Never its last name: the handle that the thread waits through is there, or portal_abandon names
+ * it.
+ */
 void
 portal_done(struct endpoint *ep)
 {
@@ -163,7 +168,8 @@ leave_out(struct cluster *c, struct endpoint *ep)
 
 	if (ep->state == PORTAL_MOVING || ep->state == PORTAL_WAITING) {
 		a->valid = false;
-		event_send(c, ep->cluster, wire_event(ep->revoked ? WIRE_REVOKED : WIRE_ABORT, ep->port, a->sequence));
+		event_send(c, ep->cluster,
+			wire_event(ep->revoked ? WIRE_REVOKED : WIRE_ABORT, ep->port, a->sequence));
 	}
 	ep->state = PORTAL_IDLE;
 	ep->revoked = false;
@@ -200,7 +206,8 @@ on_data(struct cluster *c, uint32_t peer, uint32_t event)
 	uint32_t port = wire_event_port(event);
 	struct portal_in *in = &c->ikc.portal[port];
 
-	if (!is_transfer(in, peer, event) || (in->state != PORTAL_ALLOWED && in->state != PORTAL_WAITING))
+	if (!is_transfer(in, peer, event) ||
+		(in->state != PORTAL_ALLOWED && in->state != PORTAL_WAITING))
 		return;
 	if (in->endpoint->thread == NULL) {
 		in->state = PORTAL_FULL;
@@ -341,7 +348,8 @@ portal_tell(struct cluster *c, uint32_t port)
 	if (in->state != PORTAL_ALLOWED || in->told)
 		return;
 	in->told = true;
-	event_send(c, in->cluster, wire_event(WIRE_ALLOW, port, (uint32_t)in->local_port << 8 | in->sequence));
+	event_send(c, in->cluster,
+		wire_event(WIRE_ALLOW, port, (uint32_t)in->local_port << 8 | in->sequence));
 }
 
 /* An output portal that has not been used yet is for the next life, too. */

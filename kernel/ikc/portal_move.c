@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Portals on the calling core: the core of the thread that reads or writes moves the data, a block at a time. Between two blocks
- * the thread is parked; portal_write_go and portal_read_go are its `finish` function (kernel/thread/run.c), which parks it again until the
- * transfer is over. Nothing is kept on the kernel stack meanwhile: struct portal_move of the thread holds it.
+ * Portals on the calling core: the core of the thread that reads or writes moves the data, a block
+ * at a time. Between two blocks the thread is parked; portal_write_go and portal_read_go are its
+ * `finish` function (kernel/thread/run.c), which parks it again until the transfer is over. Nothing
+ * is kept on the kernel stack meanwhile: struct portal_move of the thread holds it.
  */
 #include <base/str.h>
 #include <kernel/call/handler.h>
@@ -25,19 +26,21 @@ is_length(unsigned long len)
 #define PROBED_PAGES 64
 
 /*
- * A thread that handles its faults: the first pages of the transfer are looked at before it begins, so that the call can start again. Later a
- * page that is absent ends the transfer on both sides.
+ * A thread that handles its faults: the first pages of the transfer are looked at before it begins,
+ * so that the call can start again. Later a page that is absent ends the transfer on both sides.
  */
 static bool
 is_absent(const struct thread *t, uintptr_t addr, unsigned long len, bool write)
 {
-	uintptr_t end = addr + (len < PROBED_PAGES * HAL_PAGE_BYTES ? len : PROBED_PAGES * HAL_PAGE_BYTES);
+	uintptr_t end = addr + (len < PROBED_PAGES * HAL_PAGE_BYTES ? len :
+		PROBED_PAGES * HAL_PAGE_BYTES);
 	uint32_t word;
 
 	if (!handler_serves(t, HANDLER_FAULTS))
 		return false;
 	for (uintptr_t at = addr; at < end; at = (at | (HAL_PAGE_BYTES - 1)) + 1)
-		if (write ? hal_user_probe(at, 1) != 0 : hal_user_load32(at & ~(uintptr_t)3, &word) != 0)
+		if (write ? hal_user_probe(at, 1) != 0 :
+			hal_user_load32(at & ~(uintptr_t)3, &word) != 0)
 			return true;
 	return false;
 }
@@ -52,14 +55,16 @@ park(struct thread *t, long (*go)(struct hal_frame *, long, const void *))
 
 /* First half of both calls: ask the home core, begin or park with `go` to go on. */
 static long
-start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *, long, const void *))
+start(struct thread *caller, kcall_serve_fn *home,
+	long (*go)(struct hal_frame *, long, const void *))
 {
 	struct kcall_args *args = kcall_args(core_self());
 	long result;
 
 	args->caller = caller;
 	args->a[0] = (unsigned long)(long)caller->move.handle;
-	result = am_call_kernel(core_self(), home, args, offsetof(struct kcall_args, data) + sizeof(struct portal_info));
+	result = am_call_kernel(core_self(), home, args,
+		offsetof(struct kcall_args, data) + sizeof(struct portal_info));
 	if (result == PORTAL_GO) {
 		struct portal_info info;
 
@@ -71,7 +76,8 @@ start(struct thread *caller, kcall_serve_fn *home, long (*go)(struct hal_frame *
 
 /* After a block: tell the home core; park again if it says so. */
 static long
-step(struct thread *caller, kcall_serve_fn *home, long status, long (*go)(struct hal_frame *, long, const void *))
+step(struct thread *caller, kcall_serve_fn *home, long status,
+	long (*go)(struct hal_frame *, long, const void *))
 {
 	unsigned long values[2] = {(unsigned long)(long)caller->move.handle, (unsigned long)status};
 	long result = ikc_call_home(caller, home, values, 2);
@@ -101,7 +107,10 @@ fill_header(const struct thread *t, const struct portal_move *m, struct wire_hea
 	};
 }
 
-/* Copy the next block from the user and put it into the receiver's slot. 0, -E_FAULT, or what hal_noc_put says. */
+/*
+ * Copy the next block from the user and put it into the receiver's slot. 0, -E_FAULT, or what
+ * hal_noc_put says.
+ */
 static long
 put_block(struct thread *t, struct portal_move *m)
 {
@@ -112,7 +121,8 @@ put_block(struct thread *t, struct portal_move *m)
 	m->block = rest < t->cluster->ikc.unit ? (uint32_t)rest : t->cluster->ikc.unit;
 	block.user_bytes = m->block;
 	fill_header(t, m, &head);
-	return hal_noc_put_user(m->info.cluster, hal_noc_portal_slot(m->info.port), m->info.incarnation, &block);
+	return hal_noc_put_user(m->info.cluster, hal_noc_portal_slot(m->info.port),
+		m->info.incarnation, &block);
 }
 
 /* How much of the last block was taken: what the receiver says, but no more than there was. */
@@ -140,10 +150,11 @@ portal_write_go(struct hal_frame *frame, long result, const void *data)
 }
 
 /*
- * kc_portal_write: send len bytes at addr to whoever allows it; waits for the allowance and until the receiver has taken the data.
+ * kc_portal_write: send len bytes at addr to whoever allows it; waits for the allowance and until
+ * the receiver has taken the data.
  *
- * Calling core; waits. Returns the bytes that the receiver took; -E_BADF; -E_ACCES; -E_INVAL: len too large; -E_BUSY: another thread writes;
- * -E_FAULT; -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
+ * Calling core; waits. Returns the bytes that the receiver took; -E_BADF; -E_ACCES; -E_INVAL: len
+ * too large; -E_BUSY: another thread writes; -E_FAULT; -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
  */
 long
 kc_portal_write(struct thread *caller, int portal, unsigned long addr, unsigned long len)
@@ -159,8 +170,10 @@ kc_portal_write(struct thread *caller, int portal, unsigned long addr, unsigned 
 static bool
 is_block_of(const struct thread *t, const struct portal_move *m, const struct wire_header *h)
 {
-	return h->magic == WIRE_BLOCK && h->source == m->info.cluster && h->incarnation == m->info.incarnation
-	    && h->sequence == m->info.sequence && h->length <= t->cluster->ikc.unit && h->offset == m->done;
+	return h->magic == WIRE_BLOCK && h->source == m->info.cluster
+	    && h->incarnation == m->info.incarnation
+	    && h->sequence == m->info.sequence && h->length <= t->cluster->ikc.unit &&
+	    	h->offset == m->done;
 }
 
 /* Copy the block in the slot to the user. What portal_read_step is told. */
@@ -176,13 +189,15 @@ take_block(struct thread *t, struct portal_move *m)
 	if (!is_block_of(t, m, &h))
 		return -E_CONNRESET;
 	take = room < h.length ? (uint32_t)room : h.length;
-	if (take > 0 && hal_copy_out(m->addr + (uintptr_t)m->done, slot + HAL_NOC_HEADER_BYTES, take) != 0)
+	if (take > 0 && hal_copy_out(m->addr + (uintptr_t)m->done, slot + HAL_NOC_HEADER_BYTES,
+		take) != 0)
 		return -E_FAULT;
 	hal_fence();
 	if (hal_noc_incarnation(m->info.cluster) != h.incarnation)
 		return -E_CONNRESET;
 	m->done += take;
-	return m->done == m->len || h.offset + h.length >= h.total ? (long)(PORTAL_OVER + take) : PORTAL_GO;
+	return m->done == m->len || h.offset + h.length >= h.total ? (long)(PORTAL_OVER + take) :
+		PORTAL_GO;
 }
 
 /* The reader goes on: there is a block, or it is over. */
@@ -203,8 +218,9 @@ portal_read_go(struct hal_frame *frame, long result, const void *data)
 /*
  * kc_portal_read: take what the allowed sender transfers, at most len bytes, to addr.
  *
- * Calling core; waits. Returns the bytes taken; -E_BADF; -E_INVAL: len too large; -E_ACCES: nobody is allowed, or no right; -E_BUSY: another thread
- * reads; -E_FAULT; -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
+ * Calling core; waits. Returns the bytes taken; -E_BADF; -E_INVAL: len too large; -E_ACCES: nobody
+ * is allowed, or no right; -E_BUSY: another thread reads; -E_FAULT; -E_PIPE; -E_HOSTDOWN;
+ * -E_CONNRESET.
  */
 long
 kc_portal_read(struct thread *caller, int portal, unsigned long addr, unsigned long len)

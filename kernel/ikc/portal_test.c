@@ -2,10 +2,12 @@
  *
  * Unit tests of portals: four clusters played by one thread.
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
- * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
- * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
+/*
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
+ * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/fake.h>
 
@@ -154,7 +156,8 @@ transfer(unsigned cluster, size_t sent, size_t wanted)
 
 TEST(any_length_is_moved_whole_or_cut_to_the_shorter)
 {
-	static const size_t sizes[] = {0, 1, FAKE_UNIT - 1, FAKE_UNIT, FAKE_UNIT + 1, 2 * FAKE_UNIT, LONG};
+	static const size_t sizes[] = {0, 1, FAKE_UNIT - 1, FAKE_UNIT, FAKE_UNIT + 1, 2 * FAKE_UNIT,
+		LONG};
 
 	fake_all_up();
 	for (size_t i = 0; i < 7; i++)
@@ -293,7 +296,10 @@ TEST(the_end_of_the_writer_at_any_moment_frees_the_reader)
 	}
 }
 
-/* The handle that a call goes through: closed, or its view revoked, while another handle keeps the portal. */
+/*
+ * The handle that a call goes through: closed, or its view revoked, while another handle keeps the
+ * portal.
+ */
 enum loss { CLOSED, REVOKED, LOSSES };
 
 static void
@@ -309,15 +315,18 @@ TEST(a_handle_that_is_gone_at_any_moment_ends_the_transfer_once)
 {
 	for (int steps = 0; steps < 90; steps++)
 		for (int what = 0; what < 2 * LOSSES; what++) {
-			struct thread *loser = thr((unsigned)what % 2, 0), *other = thr(1 - (unsigned)what % 2, 0);
+			struct thread *loser = thr((unsigned)what % 2, 0),
+				*other = thr(1 - (unsigned)what % 2, 0);
 			int *handle = what % 2 ? &out : &in, view = 0, kept;
 			enum loss how = (enum loss)(what / 2);
 
 			connected();
 			here = loser->cluster->id;
 			kept = *handle;
-			view = (int)handle_duplicate(&loser->proc->handles, kept, &loser->proc->handles, RIGHTS_ALL | HANDLE_VIEW);
-			*handle = (int)handle_duplicate(&loser->proc->handles, view, &loser->proc->handles, RIGHT_READ | RIGHT_WRITE);
+			view = (int)handle_duplicate(&loser->proc->handles, kept,
+				&loser->proc->handles, RIGHTS_ALL | HANDLE_VIEW);
+			*handle = (int)handle_duplicate(&loser->proc->handles, view,
+				&loser->proc->handles, RIGHT_READ | RIGHT_WRITE);
 			allow(thr(0, 0), what % 2 ? in : kept, 1, 4);
 			receive(thr(0, 0), in, LONG);
 			send(thr(1, 0), out, LONG);
@@ -326,7 +335,8 @@ TEST(a_handle_that_is_gone_at_any_moment_ends_the_transfer_once)
 			lose(loser, *handle, view, how);
 			pump();
 			expect(!fake_is_parked(loser));
-			expect(fake_result(loser) == -E_BADF || fake_result(loser) == LONG || fake_result(loser) == -E_PIPE);
+			expect(fake_result(loser) == -E_BADF || fake_result(loser) == LONG ||
+				fake_result(loser) == -E_PIPE);
 			expect(loser->transfer == NULL);
 			/* the portal is as good as new for who has a handle */
 			*handle = kept;
@@ -335,7 +345,8 @@ TEST(a_handle_that_is_gone_at_any_moment_ends_the_transfer_once)
 				if (fake[0]->c.ikc.portal[2].state == PORTAL_IDLE)
 					expect_eq(allow(thr(0, 0), in, 1, 4), 0);
 			}
-			fill(1);		/* a writer that still waits has perhaps put its first block */
+			/* a writer that still waits has perhaps put its first block */
+			fill(1);
 			if (!fake_is_parked(thr(0, 0)))
 				receive(thr(0, 0), in, LONG);
 			if (!fake_is_parked(thr(1, 0)))
@@ -365,7 +376,8 @@ TEST(a_portal_without_handles_is_closed_after_the_block)
 			expect_eq(fake[side]->c.ikc.portals, 0);
 			expect(t->transfer == NULL);
 			t = thr(1 - side, 0);
-			expect(fake_is_parked(t) || fake_result(t) == -E_PIPE || fake_result(t) == LONG);
+			expect(fake_is_parked(t) || fake_result(t) == -E_PIPE ||
+				fake_result(t) == LONG);
 			if (what < 2)
 				fake_process_ends(side, 0);
 			fake_process_ends(1 - side, 0);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random calls on mailboxes of four clusters, each result compared with the naive mailbox (tests/golden/mailbox.h). Between two calls
- * everything that can happen happens. Clusters die and restart. usage: random_test [SEEDS [FIRST]]
+ * Random calls on mailboxes of four clusters, each result compared with the naive mailbox
+ * (tests/golden/mailbox.h). Between two calls everything that can happen happens. Clusters die and
+ * restart. usage: random_test [SEEDS [FIRST]]
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c
- * kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
- * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
+/*
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
+ * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 /* gate: 60 */
 #include <kernel/ikc/fake.h>
@@ -47,7 +50,8 @@ write_one(unsigned from, unsigned to, unsigned port)
 	int number = (int)draw(1000000);
 	long result = call(t, kc_mailbox_write(t, out[from][to][port], text(number)));
 
-	expect_eq(result, golden_mailbox_write(&golden[to][port], (int)from, number) == 0 ? 0 : -E_AGAIN);
+	expect_eq(result, golden_mailbox_write(&golden[to][port], (int)from, number) == 0 ? 0 :
+		-E_AGAIN);
 }
 
 static void
@@ -63,7 +67,8 @@ read_one(unsigned at, unsigned port, int source)
 		if (source == ANY_SOURCE_CLUSTER)
 			expect(golden_mailbox_is_empty(&golden[at][port]));
 		else
-			expect_eq(golden_mailbox_read(&golden[at][port], source, &number), GOLDEN_AGAIN);
+			expect_eq(golden_mailbox_read(&golden[at][port], source, &number),
+				GOLDEN_AGAIN);
 		return;
 	}
 	expect_eq(golden_mailbox_read(&golden[at][port], (int)result, &number), 0);
@@ -117,7 +122,8 @@ one_seed(unsigned long seed)
 		else if (kind < 100)
 			write_one(draw(FAKE_CLUSTERS), draw(FAKE_CLUSTERS), draw(FAKE_PORTS));
 		else
-			read_one(draw(FAKE_CLUSTERS), draw(FAKE_PORTS), (int)draw(FAKE_CLUSTERS + 1) - 1);
+			read_one(draw(FAKE_CLUSTERS), draw(FAKE_PORTS),
+				(int)draw(FAKE_CLUSTERS + 1) - 1);
 		pump();
 	}
 }

@@ -14,7 +14,8 @@
 
 enum peer_state {
 	PEER_UNKNOWN,
-	PEER_MEETING,			/* has restarted: what was between us and its past life is being dropped */
+	/* has restarted: what was between us and its past life is being dropped */
+	PEER_MEETING,
 	PEER_UP,
 	PEER_DEAD,
 };
@@ -28,8 +29,10 @@ struct ikc_peer {
 	bool overrun;			/* more than the backlog holds */
 	uint32_t silent;		/* own beats since the heartbeat last changed */
 	uint32_t deaths;		/* so far */
-	uint32_t walk;			/* how many processes, and then ports, have been told of its present state */
-	uint32_t walk_local;		/* and of the last port's output portals those below this local port */
+	/* how many processes, and then ports, have been told of its present state */
+	uint32_t walk;
+	/* and of the last port's output portals those below this local port */
+	uint32_t walk_local;
 	struct list walking;		/* in ikc.walks, until all have */
 	struct list watchers;		/* wait.on: its deaths before */
 	struct binding end;		/* EVENT_CLUSTER */
@@ -42,17 +45,21 @@ enum endpoint_kind { MAIL_IN = 1, MAIL_OUT = 2, PORTAL_IN = 4, PORTAL_OUT = 8 };
 /* Of a portal's side that is in use. */
 enum portal_state {
 	PORTAL_IDLE,
-	PORTAL_ALLOWED,			/* in: allowed, no block yet; out: a writer waits for the allowance */
+	/* in: allowed, no block yet; out: a writer waits for the allowance */
+	PORTAL_ALLOWED,
 	PORTAL_FULL,			/* in: a block lies in the slot, nobody reads yet */
 	PORTAL_MOVING,			/* the thread's core copies a block */
-	PORTAL_WAITING,			/* in: the reader waits for the next block; out: the writer for leave to put it */
-	PORTAL_ABORTED,			/* it is over, `error` says why; the thread was not told yet */
+	/* in: the reader waits for the next block; out: the writer for leave to put it */
+	PORTAL_WAITING,
+	/* it is over, `error` says why; the thread was not told yet */
+	PORTAL_ABORTED,
 	PORTAL_DRAINING,		/* in: revoked, the sender may still put */
 };
 
 /*
- * One side of a mailbox or a portal: what a handle of the type OBJECT_PORT names. Each opening of a mailbox for output makes one; of the output
- * portals to a port those with different local ports have one each.
+ * One side of a mailbox or a portal: what a handle of the type OBJECT_PORT names. Each opening of a
+ * mailbox for output makes one; of the output portals to a port those with different local ports
+ * have one each.
  */
 struct endpoint {
 	struct object object;
@@ -67,25 +74,33 @@ struct endpoint {
 	uint8_t port;
 	uint8_t cluster;		/* out: peer */
 	uint8_t local_port;		/* portal, out */
-	uint8_t generation;		/* mailbox, out: life of the peer's port, 0: not known yet */
+	/* mailbox, out: life of the peer's port, 0: not known yet */
+	uint8_t generation;
 	uint8_t state;			/* portal, out: enum portal_state */
 	bool revoked;			/* portal, out: end after this block */
 };
 
-/* Make an endpoint, at a place in a list, and a handle of it for the caller's process. The handle; -E_NOMEM, -E_MFILE. */
+/*
+ * Make an endpoint, at a place in a list, and a handle of it for the caller's process. The handle;
+ * -E_NOMEM, -E_MFILE.
+ */
 long endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at);
 
 /* One more handle of it for the caller's process; -E_NOMEM, -E_MFILE. */
 long endpoint_name(struct thread *caller, struct endpoint *ep);
 
-/* The endpoint of one of these kinds that a handle with this right names. 0 and *ep; -E_BADF; -E_ACCES. */
-long endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right, struct endpoint **ep);
+/*
+ * The endpoint of one of these kinds that a handle with this right names. 0 and *ep; -E_BADF;
+ * -E_ACCES.
+ */
+long endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right,
+	struct endpoint **ep);
 
 /* --- life and events: peer.c --- */
 
 /*
- * May an endpoint talk to its peer? Binds it to the peer's incarnation at first use. 0; -E_AGAIN: not up yet; -E_HOSTDOWN;
- * -E_CONNRESET: the peer has restarted since.
+ * May an endpoint talk to its peer? Binds it to the peer's incarnation at first use. 0; -E_AGAIN:
+ * not up yet; -E_HOSTDOWN; -E_CONNRESET: the peer has restarted since.
  */
 long peer_check(struct cluster *c, struct endpoint *ep);
 
@@ -95,10 +110,16 @@ long peer_look_again(struct cluster *c, struct endpoint *ep);
 /* Look at a peer that was not up so far. */
 void peer_look(struct cluster *c, uint32_t peer);
 
-/* The life of a peer that sent an event is the present one, and up: false if the event is to be dropped. It may be noticed only now. */
+/*
+ * The life of a peer that sent an event is the present one, and up: false if the event is to be
+ * dropped. It may be noticed only now.
+ */
 bool peer_accept(struct cluster *c, uint32_t peer, uint32_t incarnation);
 
-/* One step of telling all of a peer's new state. No event is taken before that is over. False if there is nothing to tell. */
+/*
+ * One step of telling all of a peer's new state. No event is taken before that is over. False if
+ * there is nothing to tell.
+ */
 bool peers_walk(struct cluster *c);
 
 /* Send an event, also to ourselves. It is never lost while the peer lives. */
@@ -110,7 +131,8 @@ void event_take(struct cluster *c, uint32_t peer, uint32_t event);
 /* --- threads --- */
 
 /* Run fn on the home core for the calling thread, with n <= 6 values. Calling core. */
-long ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *values, unsigned n);
+long ikc_call_home(struct thread *caller, kcall_serve_fn *fn, const unsigned long *values,
+	unsigned n);
 
 /* --- mailboxes: mail_in.c, mail_out.c --- */
 
@@ -118,7 +140,8 @@ struct mail_in {
 	struct endpoint *endpoint;	/* NULL: closed */
 	uint32_t generation;		/* lives so far, 1..255 and round again; 0: never created */
 	uint32_t pending[BITMAP_WORDS(CLUSTERS_MAX)];	/* clusters whose slot holds a message */
-	uint32_t refused[BITMAP_WORDS(CLUSTERS_MAX)];	/* those whose message in it nobody can read any more, and who will be told */
+	/* those whose message in it nobody can read any more, and who will be told */
+	uint32_t refused[BITMAP_WORDS(CLUSTERS_MAX)];
 	bool refusing;			/* there may be some */
 	uint32_t next;			/* cluster that is served first */
 	uint32_t arrivals;
@@ -162,16 +185,23 @@ void mail_in_count(struct cluster *c, uint32_t port);
 bool mail_in_is_pending(struct cluster *c, uint32_t port, int source);
 
 /* Take a message of `source` (or of any) from an open port: its source and *sender, or -E_AGAIN. */
-long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_sender *sender);
+long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg,
+	struct mail_sender *sender);
 
-/* Close a port; the messages that nobody has read are refused. Some of them: what is left of `cost`. */
+/*
+ * Close a port; the messages that nobody has read are refused. Some of them: what is left of
+ * `cost`.
+ */
 void mail_in_close(struct cluster *c, const struct endpoint *ep);
 int mail_in_refuse(struct cluster *c, uint32_t port, int cost);
 
 /* Write to a slot that the caller may use: 0, -E_AGAIN, or why not. */
 long mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg);
 
-/* What the wait for an output mailbox comes to now: 0: the slot is free; -E_PARK: it goes on; or why it will never be. */
+/*
+ * What the wait for an output mailbox comes to now: 0: the slot is free; -E_PARK: it goes on; or
+ * why it will never be.
+ */
 long mail_out_result(struct cluster *c, struct endpoint *ep);
 
 void mail_out_close(struct cluster *c, const struct endpoint *ep);
@@ -185,7 +215,10 @@ mail_out_is_free(const struct cluster *c, const struct mail_out *o)
 
 /* --- waiting: wait.c --- */
 
-/* Numbers of the queues: those who missed several slots, who wait for a cluster's death, for an input port, for an output slot. */
+/*
+ * Numbers of the queues: those who missed several slots, who wait for a cluster's death, for an
+ * input port, for an output slot.
+ */
 #define QUEUE_MISSED 0u
 
 static inline uint32_t
@@ -216,10 +249,16 @@ queues_of(const struct ikc_state *s)
 /* thread->wait.on of a wait for a message of this source. */
 uintptr_t mail_wait_for(const struct cluster *c, int source);
 
-/* What the wait of a thread through its wait.handle comes to now, and its mailbox: 0, an error, or -E_PARK: it goes on. */
+/*
+ * What the wait of a thread through its wait.handle comes to now, and its mailbox: 0, an error, or
+ * -E_PARK: it goes on.
+ */
 long mail_wait_result(struct thread *t, struct endpoint **ep);
 
-/* Something has changed for the threads of a queue: they are looked at, from the first on. The first look is now, unless another is under way. */
+/*
+ * Something has changed for the threads of a queue: they are looked at, from the first on. The
+ * first look is now, unless another is under way.
+ */
 void look_at(struct cluster *c, uint32_t queue);
 
 /* The same without a look now, for what a look may call. */
@@ -234,7 +273,8 @@ struct portal_in {
 	uint8_t local_port;
 	uint8_t sequence;		/* of the transfer */
 	bool told;			/* ALLOW was sent */
-	int16_t error;			/* PORTAL_ABORTED; PORTAL_MOVING: it is over after this block */
+	/* PORTAL_ABORTED; PORTAL_MOVING: it is over after this block */
+	int16_t error;
 	struct binding event;		/* EVENT_PORTAL */
 };
 
@@ -259,7 +299,10 @@ struct endpoint *portal_allowed(struct cluster *c, uint32_t peer, uint32_t port)
 struct portal_info portal_info_out(struct cluster *c, const struct endpoint *ep);
 struct portal_info portal_info_in(struct cluster *c, uint32_t port);
 
-/* What portal_abandon does while a handle names the portal: for deadlines, and for handles that are gone. */
+/*
+ * What portal_abandon does while a handle names the portal: for deadlines, and for handles that are
+ * gone.
+ */
 void portal_leave(struct thread *t);
 
 /* A thread takes part in a transfer, and does so no more. */
@@ -275,7 +318,8 @@ bool portal_peer_changed(struct cluster *c, uint32_t peer, uint32_t port);
 void portal_tell(struct cluster *c, uint32_t port);
 
 /* Where the output portal with this local port stands among those to a port, or would. */
-struct endpoint **portal_place(struct cluster *c, uint32_t peer, uint32_t port, uint32_t local_port);
+struct endpoint **portal_place(struct cluster *c, uint32_t peer, uint32_t port,
+	uint32_t local_port);
 void portal_close_in(struct cluster *c, const struct endpoint *ep);
 void portal_close_out(struct cluster *c, const struct endpoint *ep);
 
@@ -285,7 +329,10 @@ long portal_write_step(struct kcall_args *args);
 long portal_read_start(struct kcall_args *args);
 long portal_read_step(struct kcall_args *args);
 
-/* What the core that moves data is told: copy a block, or (writer) the transfer is over and so many bytes of the last block were taken. */
+/*
+ * What the core that moves data is told: copy a block, or (writer) the transfer is over and so many
+ * bytes of the last block were taken.
+ */
 #define PORTAL_GO 0
 #define PORTAL_OVER 1			/* + bytes */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that wait for mailboxes and for deaths. Each thing that can be waited for has a queue. When it changes, its queue is looked through:
- * each thread, the oldest first, is asked for what its wait comes to now, and goes on if it has ended. A look takes a bounded number of
- * threads at a time, the rest later (ikc_look), so what a thread waits for may be gone again by then, taken by an older one: then it waits on.
- * In the same way those are told who found a slot full. Home core.
+ * Threads that wait for mailboxes and for deaths. Each thing that can be waited for has a queue.
+ * When it changes, its queue is looked through: each thread, the oldest first, is asked for what
+ * its wait comes to now, and goes on if it has ended. A look takes a bounded number of threads at a
+ * time, the rest later (ikc_look), so what a thread waits for may be gone again by then, taken by
+ * an older one: then it waits on. In the same way those are told who found a slot full. Home core.
  *
  * Queues are numbered: see queue_watchers and so on in state.h.
  */
@@ -21,7 +22,8 @@ threads_of(struct cluster *c, uint32_t queue, struct mail_out **o)
 	*o = queue >= out ? &c->ikc.out[queue - out] : NULL;
 	if (*o != NULL)
 		return &(*o)->waiters;
-	return queue < in ? &c->ikc.peer[queue - queue_watchers(0)].watchers : &c->ikc.in[queue - in].waiters;
+	return queue < in ? &c->ikc.peer[queue - queue_watchers(0)].watchers :
+		&c->ikc.in[queue - in].waiters;
 }
 
 /* --- what a wait comes to --- */
@@ -32,7 +34,8 @@ threads_of(struct cluster *c, uint32_t queue, struct mail_out **o)
 uintptr_t
 mail_wait_for(const struct cluster *c, int source)
 {
-	return source == ANY_SOURCE_CLUSTER ? ON_SOURCE : (uint32_t)source | c->ikc.peer[source].deaths << 8;
+	return source == ANY_SOURCE_CLUSTER ? ON_SOURCE :
+		(uint32_t)source | c->ikc.peer[source].deaths << 8;
 }
 
 static bool
@@ -48,7 +51,9 @@ in_result(struct cluster *c, const struct thread *t, uint32_t port)
 
 	if (mail_in_is_pending(c, port, source == ON_SOURCE ? ANY_SOURCE_CLUSTER : (int)source))
 		return 0;
-	return source != ON_SOURCE && has_died_since(&c->ikc.peer[source], (uint32_t)(t->wait.on >> 8)) ? -E_HOSTDOWN : -E_PARK;
+	return source != ON_SOURCE &&
+		has_died_since(&c->ikc.peer[source], (uint32_t)(t->wait.on >> 8)) ? -E_HOSTDOWN :
+		-E_PARK;
 }
 
 long
@@ -70,7 +75,8 @@ wait_result(struct cluster *c, struct thread *t)
 
 	if (queue >= queue_in(c, 0))
 		return mail_wait_result(t, &ep);
-	return has_died_since(&c->ikc.peer[queue - queue_watchers(0)], (uint32_t)t->wait.on) ? -E_HOSTDOWN : -E_PARK;
+	return has_died_since(&c->ikc.peer[queue - queue_watchers(0)], (uint32_t)t->wait.on) ?
+		-E_HOSTDOWN : -E_PARK;
 }
 
 /* --- looks --- */
@@ -117,10 +123,14 @@ look_on(struct cluster *c)
 	cost = look_at_threads(c, threads_of(c, s->looking, &o), LOOK_COST);
 	if (o != NULL)
 		return mail_out_is_free(c, o) ? tell(c, &o->missed, &o->missed, cost) : cost;
-	return s->looking >= queue_in(c, 0) ? mail_in_refuse(c, s->looking - queue_in(c, 0), cost) : cost;
+	return s->looking >= queue_in(c, 0) ? mail_in_refuse(c, s->looking - queue_in(c, 0), cost) :
+		cost;
 }
 
-/* Of those who missed several slots, the ones that are there when the look begins are told: they may miss again at once. */
+/*
+ * Of those who missed several slots, the ones that are there when the look begins are told: they
+ * may miss again at once.
+ */
 static void
 look_begin(struct cluster *c)
 {

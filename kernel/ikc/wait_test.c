@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unit tests of what happens when many wait for one thing: they go on in the order in which they came, a few at a time, and only as long as
- * what they wait for is there; and what a cluster's death means for all ports is done in short steps.
+ * Unit tests of what happens when many wait for one thing: they go on in the order in which they
+ * came, a few at a time, and only as long as what they wait for is there; and what a cluster's
+ * death means for all ports is done in short steps.
  */
-/* needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/watch.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c
- * kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
+/*
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
+ * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/fake.h>
 
@@ -16,7 +19,10 @@
 
 static int out[FAKE_THREADS];
 
-/* Cluster 1 has the port; all threads of cluster 0 have opened it and the first has filled the slot. */
+/*
+ * Cluster 1 has the port; all threads of cluster 0 have opened it and the first has filled the
+ * slot.
+ */
 static int
 fill_slot(void)
 {
@@ -43,7 +49,8 @@ take(int in)
 {
 	unsigned char msg[MAILBOX_MSG_SIZE];
 
-	return call(thr(1, 0), kc_mailbox_read(thr(1, 0), in, ANY_SOURCE_CLUSTER, msg, fake_sender()));
+	return call(thr(1, 0), kc_mailbox_read(thr(1, 0), in, ANY_SOURCE_CLUSTER, msg,
+		fake_sender()));
 }
 
 /* Threads of cluster 0 that are ready; each before `most` and none behind it. */
@@ -137,7 +144,8 @@ TEST(readers_go_on_as_long_as_there_is_a_message)
 	in = (int)call(thr(0, 0), kc_mailbox_create(thr(0, 0), PORT));
 	to = (int)call(thr(1, 0), kc_mailbox_open(thr(1, 0), 0, PORT));
 	for (int i = 1; i < FAKE_THREADS / 2; i++)
-		expect_eq(call(thr(0, i), kc_mailbox_wait(thr(0, i), in, ANY_SOURCE_CLUSTER)), -E_PARK);
+		expect_eq(call(thr(0, i), kc_mailbox_wait(thr(0, i), in, ANY_SOURCE_CLUSTER)),
+			-E_PARK);
 	for (int i = FAKE_THREADS / 2; i <= WAITERS; i++) {
 		out[i] = fake_give(thr(0, 0), in, thr(0, i), RIGHTS_ALL);
 		expect_eq(call(thr(0, i), kc_mailbox_wait(thr(0, i), out[i], 1)), -E_PARK);
@@ -146,7 +154,8 @@ TEST(readers_go_on_as_long_as_there_is_a_message)
 	expect(home_step(ikc_poll));
 	first = ready_in_order();
 	expect(first > 0 && first < WAITERS);
-	expect_eq(call(thr(0, 0), kc_mailbox_read(thr(0, 0), in, ANY_SOURCE_CLUSTER, msg, fake_sender())), 1);
+	expect_eq(call(thr(0, 0), kc_mailbox_read(thr(0, 0), in, ANY_SOURCE_CLUSTER, msg,
+		fake_sender())), 1);
 	pump();
 	for (int i = 1; i <= WAITERS; i++)
 		expect_eq(fake_is_parked(thr(0, i)), i > first);
@@ -190,13 +199,15 @@ TEST(who_misses_again_is_told_only_of_the_next_free_slot)
 		other[i] = (int)call(thr(0, i), kc_mailbox_open(thr(0, i), 2, PORT));
 		fake_bind(thr(0, i), EVENT_ROOM, 0, 0);
 		expect_eq(call(thr(0, i), kc_mailbox_write(thr(0, i), out[i], text(i))), -E_AGAIN);
-		expect_eq(call(thr(0, i), kc_mailbox_write(thr(0, i), other[i], text(i))), -E_AGAIN);
+		expect_eq(call(thr(0, i), kc_mailbox_write(thr(0, i), other[i], text(i))),
+			-E_AGAIN);
 	}
 	expect_eq(take(in), 0);
 	for (int n = 0; home_step(ikc_poll) | home_step(ikc_look); n++) {
 		expect(n < 2 * FAKE_THREADS);
 		for (int i = 1; i <= WAITERS; i++)
-			expect_eq(call(thr(0, i), kc_mailbox_write(thr(0, i), other[i], text(i))), -E_AGAIN);
+			expect_eq(call(thr(0, i), kc_mailbox_write(thr(0, i), other[i], text(i))),
+				-E_AGAIN);
 	}
 	for (int i = 1; i <= WAITERS; i++)
 		expect_eq(fake_of(thr(0, i))->wakeups, 1);
@@ -208,15 +219,18 @@ TEST(all_waits_through_a_revoked_view_end)
 	int view;
 
 	fill_slot();
-	view = (int)handle_duplicate(&thr(0, 0)->proc->handles, out[0], &thr(0, 0)->proc->handles, RIGHTS_ALL | HANDLE_VIEW);
+	view = (int)handle_duplicate(&thr(0, 0)->proc->handles, out[0], &thr(0, 0)->proc->handles,
+		RIGHTS_ALL | HANDLE_VIEW);
 	for (int i = 1; i <= WAITERS; i++) {
-		out[i] = i < FAKE_THREADS / 2 ? view : fake_give(thr(0, 0), view, thr(0, i), RIGHTS_ALL);
+		out[i] = i < FAKE_THREADS / 2 ? view :
+			fake_give(thr(0, 0), view, thr(0, i), RIGHTS_ALL);
 		expect_eq(call(thr(0, i), kc_mailbox_wait(thr(0, i), out[i], 0)), -E_PARK);
 	}
 	expect_eq(call(thr(0, 0), fake_revoke(thr(0, 0), view)), 0);
 	pump();
 	for (int i = 1; i < FAKE_THREADS / 2; i++)
-		expect_eq(fake_is_parked(thr(0, i)), true);	/* through the handle that has revoked */
+		/* through the handle that has revoked */
+		expect_eq(fake_is_parked(thr(0, i)), true);
 	for (int i = FAKE_THREADS / 2; i <= WAITERS; i++)
 		expect_eq(fake_result(thr(0, i)), -E_BADF);
 }
@@ -312,14 +326,17 @@ TEST(messages_of_a_closed_port_are_refused_later_and_never_read)
 	pump();
 	here = 0;
 	fake[0]->c.ikc.looking = queue_watchers(0);
-	list_push_front(&fake[0]->c.ikc.peer[0].watchers, &fake[0]->c.ikc.mark);	/* a look is under way: nothing begins at once */
+	/* a look is under way: nothing begins at once */
+	list_push_front(&fake[0]->c.ikc.peer[0].watchers, &fake[0]->c.ikc.mark);
 	fake[0]->c.chores++;
 	expect_eq(call(thr(0, 0), fake_close(thr(0, 0), in)), 0);
 	next = (int)call(thr(0, 0), kc_mailbox_create(thr(0, 0), PORT));
 	expect(next > 0);
-	expect_eq(call(thr(0, 0), kc_mailbox_read(thr(0, 0), next, ANY_SOURCE_CLUSTER, msg, fake_sender())), -E_AGAIN);
+	expect_eq(call(thr(0, 0), kc_mailbox_read(thr(0, 0), next, ANY_SOURCE_CLUSTER, msg,
+		fake_sender())), -E_AGAIN);
 	pump();
-	expect_eq(call(thr(0, 0), kc_mailbox_read(thr(0, 0), next, ANY_SOURCE_CLUSTER, msg, fake_sender())), -E_AGAIN);
+	expect_eq(call(thr(0, 0), kc_mailbox_read(thr(0, 0), next, ANY_SOURCE_CLUSTER, msg,
+		fake_sender())), -E_AGAIN);
 	for (int i = 0; i < FAKE_CLUSTERS; i++)
 		expect_eq(call(thr(i, 1), kc_mailbox_write(thr(i, 1), to[i], text(i))), -E_PIPE);
 	expect_eq(fake[0]->c.chores, 0);
@@ -336,7 +353,8 @@ TEST(a_port_has_no_more_output_portals_than_local_ports)
 		for (int local = FAKE_PORTS - 1; local >= 0; local--) {
 			int id = (int)call(thr(0, 0), kc_portal_open(thr(0, 0), 1, PORT, local));
 
-			expect_eq(call(thr(0, 0), kc_portal_write(thr(0, 0), id, 4096, 1)), -E_PARK);
+			expect_eq(call(thr(0, 0), kc_portal_write(thr(0, 0), id, 4096, 1)),
+				-E_PARK);
 			pump();
 			fake_late(thr(0, 0));
 			pump();

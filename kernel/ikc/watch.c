@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for the death of a cluster, and the events of this folder that can be bound. Source: seed 000 II-C (clusters fail alone).
+ * Waiting for the death of a cluster, and the events of this folder that can be bound. Source: seed
+ * 000 II-C (clusters fail alone).
  */
 #include <kernel/ikc/state.h>
 
@@ -29,7 +30,8 @@ kc_cluster_watch(struct thread *caller, int cluster)
 {
 	unsigned long value = (unsigned long)cluster;
 
-	if (cluster < 0 || (uint32_t)cluster >= caller->cluster->ikc.clusters || (uint32_t)cluster == caller->cluster->id)
+	if (cluster < 0 || (uint32_t)cluster >= caller->cluster->ikc.clusters ||
+		(uint32_t)cluster == caller->cluster->id)
 		return -E_INVAL;
 	return ikc_call_home(caller, watch_home, &value, 1);
 }
@@ -44,7 +46,8 @@ mail_event(struct thread *caller, int mailbox, struct event *e)
 
 	if (wrong == 0)
 		*e = (struct event){&c->ikc.in[ep->port].event,
-			mail_in_is_pending(c, ep->port, ANY_SOURCE_CLUSTER) || c->ikc.clusters_dead != 0};
+			mail_in_is_pending(c, ep->port, ANY_SOURCE_CLUSTER) ||
+			c->ikc.clusters_dead != 0};
 	return wrong;
 }
 
@@ -60,9 +63,11 @@ transfer_event(struct thread *caller, int portal, struct event *e)
 		return wrong;
 	in = &c->ikc.portal[ep->port];
 	if (ep->kind == PORTAL_OUT)
-		*e = (struct event){&ep->event, portal_allowed(c, ep->cluster, ep->port) == ep || c->ikc.peer[ep->cluster].state == PEER_DEAD};
+		*e = (struct event){&ep->event, portal_allowed(c, ep->cluster, ep->port) == ep ||
+			c->ikc.peer[ep->cluster].state == PEER_DEAD};
 	else
-		*e = (struct event){&in->event, in->state == PORTAL_FULL || in->state == PORTAL_ABORTED};
+		*e = (struct event){&in->event, in->state == PORTAL_FULL ||
+			in->state == PORTAL_ABORTED};
 	return 0;
 }
 

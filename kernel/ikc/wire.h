@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What two kernels say to each other: the header at the start of every NoC slot and the events between home cores. Explicit widths,
- * no pointers; every header carries the sender's incarnation.
+ * What two kernels say to each other: the header at the start of every NoC slot and the events
+ * between home cores. Explicit widths, no pointers; every header carries the sender's incarnation.
  *
  * Towards the owner of mailbox port or portal port P (which travels in the event):
  *	ARRIVED		a message lies in the slot of the sending cluster
@@ -15,8 +15,8 @@
  *	NEXT seq	the portal slot is free again
  *	DONE bytes	the transfer is over; of its last block so many bytes were taken
  *	REVOKE		forget ALLOW
- * UP says that the sending cluster has come up. Events in flight per pair and direction: 2 per mailbox port, at most 3 per portal port of
- * each side (2 unless processes are killed).
+ * UP says that the sending cluster has come up. Events in flight per pair and direction: 2 per
+ * mailbox port, at most 3 per portal port of each side (2 unless processes are killed).
  */
 #ifndef KERNEL_IKC_WIRE_H
 #define KERNEL_IKC_WIRE_H
@@ -32,12 +32,14 @@
 struct wire_header {
 	uint32_t magic;
 	uint32_t incarnation;		/* of the sender */
-	uint32_t sequence;		/* mailbox: of this slot's messages; portal: of the transfer */
+	/* mailbox: of this slot's messages; portal: of the transfer */
+	uint32_t sequence;
 	uint32_t length;		/* payload bytes that follow */
 	uint16_t source;		/* sending cluster */
 	uint8_t port;			/* of the receiver */
 	uint8_t local_port;		/* portal: of the sender */
-	uint32_t generation;		/* mailbox: life of the port that this is meant for; 0: any */
+	/* mailbox: life of the port that this is meant for; 0: any */
+	uint32_t generation;
 	uint64_t offset;		/* portal: of this block in the transfer */
 	uint64_t total;			/* portal: bytes that the sender has in all */
 	uint32_t badge;			/* mailbox: of the process that sent it */

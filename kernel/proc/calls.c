@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on processes. Source: seed 000 III-A (processes), 004 4 (kill through active messages).
+ * Kernel calls on processes. Source: seed 000 III-A (processes), 004 4 (kill through active
+ * messages).
  */
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/calls.h>
@@ -10,9 +11,10 @@
 #define THREADS_PER_STEP 96		/* of the table, that are looked at for their process */
 
 /*
- * kc_proc_create: an empty process, with a program's priority or the caller's lower one. It lives as long as a handle names it. Runs: home.
- * Returns the first handle, with all rights but RIGHT_GRANT, which only init gets: processes that hold handles of each other would never
- * end. -E_NOSPC; -E_NOMEM; -E_MFILE.
+ * kc_proc_create: an empty process, with a program's priority or the caller's lower one. It lives
+ * as long as a handle names it. Runs: home. Returns the first handle, with all rights but
+ * RIGHT_GRANT, which only init gets: processes that hold handles of each other would never end.
+ * -E_NOSPC; -E_NOMEM; -E_MFILE.
  */
 long
 kc_proc_create(struct thread *caller)
@@ -22,15 +24,17 @@ kc_proc_create(struct thread *caller)
 
 	if (handle != 0)
 		return handle;
-	handle = handle_new(&caller->proc->handles, &p->object, RIGHTS_ALL & ~(caller->proc == caller->cluster->init ? 0u : RIGHT_GRANT));
+	handle = handle_new(&caller->proc->handles, &p->object,
+		RIGHTS_ALL & ~(caller->proc == caller->cluster->init ? 0u : RIGHT_GRANT));
 	if (handle < 0)
 		proc_end(p, 0, CRASH_NONE);
 	return handle;
 }
 
 /*
- * kc_proc_start: start a thread, the first or a further one, in a process (RIGHT_WRITE). Only that process gets a handle of it. Runs: home.
- * Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it has ended; -E_INVAL: context, or no core of that process's; -E_NOSPC; -E_NOMEM; -E_MFILE.
+ * kc_proc_start: start a thread, the first or a further one, in a process (RIGHT_WRITE). Only that
+ * process gets a handle of it. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it has ended;
+ * -E_INVAL: context, or no core of that process's; -E_NOSPC; -E_NOMEM; -E_MFILE.
  */
 long
 kc_proc_start(struct thread *caller, int proc, const void *ctx, int core)
@@ -43,7 +47,10 @@ kc_proc_start(struct thread *caller, int proc, const void *ctx, int core)
 	return e < 0 ? e : 0;
 }
 
-/* a[0]: process; a[1]: priority; a[2]: place in the thread table from which on its threads are looked for. Again: -E_AGAIN. */
+/*
+ * a[0]: process; a[1]: priority; a[2]: place in the thread table from which on its threads are
+ * looked for. Again: -E_AGAIN.
+ */
 static long
 priority_serve(struct kcall_args *args)
 {
@@ -72,20 +79,25 @@ priority_serve(struct kcall_args *args)
 }
 
 /*
- * kc_proc_priority: the most that the threads of a process may have, and what those that it gets from now on begin with: 0 .. what the
- * caller's own process may. Threads that have more come down to it. RIGHT_WRITE. Runs: calling core, with a message to home for each few
- * threads. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_ACCES: no right, or higher than the caller's; -E_INVAL: no such priority.
+ * kc_proc_priority: the most that the threads of a process may have, and what those that it gets
+ * from now on begin with: 0 .. what the caller's own process may. Threads that have more come down
+ * to it. RIGHT_WRITE. Runs: calling core, with a message to home for each few threads. Returns 0;
+ * -E_BADF; -E_SRCH: it has ended; -E_ACCES: no right, or higher than the caller's; -E_INVAL: no
+ * such priority.
  */
 long
 kc_proc_priority(struct thread *caller, int proc, int priority)
 {
-	return mem_steps(caller, priority_serve, (unsigned long[MEM_ARGS]){(unsigned long)(long)proc, (unsigned long)(long)priority});
+	return mem_steps(caller, priority_serve,
+		(unsigned long[MEM_ARGS]){(unsigned long)(long)proc,
+		(unsigned long)(long)priority});
 }
 
 /*
- * kc_proc_cores: the `count` cores from `first` on are those on which threads of a process are placed from now on, and of the processes
- * that it makes from now on. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no core; -E_ACCES: no right, or
- * some are not the caller's process's.
+ * kc_proc_cores: the `count` cores from `first` on are those on which threads of a process are
+ * placed from now on, and of the processes that it makes from now on. RIGHT_WRITE. Runs: home.
+ * Returns 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no core; -E_ACCES: no right, or some are not
+ * the caller's process's.
  */
 long
 kc_proc_cores(struct thread *caller, int proc, int first, int count)
@@ -98,7 +110,8 @@ kc_proc_cores(struct thread *caller, int proc, int first, int count)
 		return e;
 	if (first < 0 || count <= 0)
 		return -E_INVAL;
-	if ((uint32_t)first < own->core_first || (uint32_t)first - own->core_first + (uint32_t)count > own->core_count)
+	if ((uint32_t)first < own->core_first ||
+		(uint32_t)first - own->core_first + (uint32_t)count > own->core_count)
 		return -E_ACCES;
 	p->core_first = (uint32_t)first;
 	p->core_count = (uint32_t)count;
@@ -107,9 +120,9 @@ kc_proc_cores(struct thread *caller, int proc, int first, int count)
 
 /*
  * kc_proc_badge: what messages of a process are marked with from now on, and those of the processes
- * that it makes from now on. RIGHT_WRITE and RIGHT_GRANT, so that no process has a choice of its own.
- * The account of a server (BADGE_SERVER) may have what is kept from others. Runs: home. Returns 0;
- * -E_BADF; -E_ACCES; -E_INVAL: not 1 .. BADGE_INIT - 1.
+ * that it makes from now on. RIGHT_WRITE and RIGHT_GRANT, so that no process has a choice of its
+ * own. The account of a server (BADGE_SERVER) may have what is kept from others. Runs: home.
+ * Returns 0; -E_BADF; -E_ACCES; -E_INVAL: not 1 .. BADGE_INIT - 1.
  */
 long
 kc_proc_badge(struct thread *caller, int proc, uint32_t badge)
@@ -132,16 +145,17 @@ kc_proc_badge(struct thread *caller, int proc, uint32_t badge)
 static bool
 has_something(const struct process *p)
 {
-	return !list_is_empty(&p->threads) || p->handles.chunks > 0 || p->areas.spare != NULL || p->areas.count > 0;
+	return !list_is_empty(&p->threads) || p->handles.chunks > 0 || p->areas.spare != NULL ||
+		p->areas.count > 0;
 }
 
 /*
  * kc_proc_quota: the most that a process (RIGHT_WRITE) and those that it makes may have together:
  * struct proc_quota. It is no more than what the caller's own may have. Limits that are lower than
- * what it has take nothing away. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_ACCES: no
- * right, or neither the caller nor a process that shares the caller's limits has made it; -E_BUSY: it
- * shares the caller's limits and has something already; -E_NOMEM: also if processes with limits of
- * their own are more than three below each other.
+ * what it has take nothing away. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_ACCES:
+ * no right, or neither the caller nor a process that shares the caller's limits has made it;
+ * -E_BUSY: it shares the caller's limits and has something already; -E_NOMEM: also if processes
+ * with limits of their own are more than three below each other.
  */
 long
 kc_proc_quota(struct thread *caller, int proc, const void *limits)
@@ -206,9 +220,9 @@ wait_serve(struct kcall_args *args)
 }
 
 /*
- * kc_proc_wait: wait for the end of a process (RIGHT_WAIT); its status is given once. Runs: calling core.
- * Returns 0; -E_BADF: also if the handle is closed or revoked meanwhile; -E_ACCES; -E_SRCH: its status is taken; -E_INVAL: the own
- * process, or somebody waits already.
+ * kc_proc_wait: wait for the end of a process (RIGHT_WAIT); its status is given once. Runs: calling
+ * core. Returns 0; -E_BADF: also if the handle is closed or revoked meanwhile; -E_ACCES; -E_SRCH:
+ * its status is taken; -E_INVAL: the own process, or somebody waits already.
  */
 long
 kc_proc_wait(struct thread *caller, int proc, void *status)
@@ -219,13 +233,17 @@ kc_proc_wait(struct thread *caller, int proc, void *status)
 
 	args->caller = caller;
 	args->a[0] = (unsigned long)(long)proc;
-	result = am_call_kernel(core, wait_serve, args, offsetof(struct kcall_args, data) + sizeof(struct proc_status));
+	result = am_call_kernel(core, wait_serve, args,
+		offsetof(struct kcall_args, data) + sizeof(struct proc_status));
 	if (result == 0)
 		__builtin_memcpy(status, args->data, sizeof(struct proc_status));
 	return result;
 }
 
-/* kc_proc_kill: end a process (RIGHT_END). One that is ending already is left alone. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH. */
+/*
+ * kc_proc_kill: end a process (RIGHT_END). One that is ending already is left alone. Runs: home.
+ * Returns 0; -E_BADF; -E_ACCES; -E_SRCH.
+ */
 long
 kc_proc_kill(struct thread *caller, int proc, int status)
 {
@@ -241,8 +259,8 @@ kc_proc_kill(struct thread *caller, int proc, int status)
 }
 
 /*
- * kc_crash_info: where a process crashed (RIGHT_READ); answers as long as the handle is open, also after proc_wait. Runs: home.
- * Returns 0; -E_BADF; -E_ACCES; -E_NOENT: it did not crash.
+ * kc_crash_info: where a process crashed (RIGHT_READ); answers as long as the handle is open, also
+ * after proc_wait. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_NOENT: it did not crash.
  */
 long
 kc_crash_info(struct thread *caller, int proc, void *info)

@@ -67,7 +67,8 @@ map_segment(struct process *p, uintptr_t base, const struct boot_segment *s, uin
 		check(mem_populate(p, start, end - start, (int)s->prot) == 0);
 	*mapped = end > *mapped ? end : *mapped;
 	check(s->file_offset + s->file_bytes <= r->archive_bytes);
-	mem_write(p, base + (uintptr_t)s->addr, hal_kaddr(r->archive_base + s->file_offset), (size_t)s->file_bytes);
+	mem_write(p, base + (uintptr_t)s->addr, hal_kaddr(r->archive_base + s->file_offset),
+		(size_t)s->file_bytes);
 }
 
 static uintptr_t
@@ -92,7 +93,8 @@ make_stack(struct process *p, uintptr_t base)
 	uintptr_t bottom = 0, at;
 
 	check(mem_claim(p, HAL_PAGE_BYTES + INIT_STACK_BYTES, HAL_PAGE_BYTES, &bottom) == 0);
-	check(mem_populate(p, bottom + HAL_PAGE_BYTES, INIT_STACK_BYTES, PAGE_READ | PAGE_WRITE) == 0);
+	check(mem_populate(p, bottom + HAL_PAGE_BYTES, INIT_STACK_BYTES, PAGE_READ | PAGE_WRITE) ==
+		0);
 	at = (bottom + HAL_PAGE_BYTES + INIT_STACK_BYTES - sizeof(s)) & ~(uintptr_t)15;
 	s.argv[0] = at + offsetof(struct init_stack, name);
 	s.auxv[0][0] = AT_PAGESZ;
@@ -110,7 +112,10 @@ make_stack(struct process *p, uintptr_t base)
 		.image_base = base,
 		.image_bytes = image_bytes(c->record),
 	};
-	/* the record is written before there is a thread: its handle is the first of a fresh table, and the authority's the second */
+	/*
+	 * the record is written before there is a thread: its handle is the first of a fresh table,
+	 * and the authority's the second
+	 */
 	s.startup.thread = (int32_t)FIRST_HANDLE(0);
 	s.startup.authority = (int32_t)FIRST_HANDLE(1);
 	str_copy(s.name, sizeof(s.name), "init");
@@ -118,7 +123,10 @@ make_stack(struct process *p, uintptr_t base)
 	return at;
 }
 
-/* A TC, so that no program that computes keeps the server from running. There is one (kernel/boot/main.c). */
+/*
+ * A TC, so that no program that computes keeps the server from running. There is one
+ * (kernel/boot/main.c).
+ */
 static int
 service_core(const struct cluster *c)
 {
@@ -142,7 +150,8 @@ init_start(struct cluster *c)
 	p->priority = PRIORITY_SERVER;
 	base = map_image(p);
 	stack = make_stack(p, base);
-	context_init(&ctx, base + (uintptr_t)c->record->init_entry, stack, stack + offsetof(struct init_stack, startup), 0);
+	context_init(&ctx, base + (uintptr_t)c->record->init_entry, stack,
+		stack + offsetof(struct init_stack, startup), 0);
 	check(thread_new(p, &ctx, service_core(c)) == (long)FIRST_HANDLE(0));
 	/* the record of this thread stays, whatever becomes of it: guests call in its name */
 	object_get(&thread_at(c, 0)->object);
@@ -153,10 +162,12 @@ _Noreturn void
 init_ended(struct cluster *c, const struct process *p)
 {
 	const struct crash_info *i = &p->crash;
-	int status = p->status.cause == CRASH_NONE ? p->status.status & 0xff : CRASH_STATUS + (int)p->status.cause;
+	int status = p->status.cause == CRASH_NONE ? p->status.status & 0xff :
+		CRASH_STATUS + (int)p->status.cause;
 
 	if (p->status.cause != CRASH_NONE)
-		console_message(c, "init died: cause %u at pc 0x%lx, address 0x%lx, core %u", (unsigned)p->status.cause,
+		console_message(c, "init died: cause %u at pc 0x%lx, address 0x%lx, core %u",
+			(unsigned)p->status.cause,
 			(unsigned long)i->pc, (unsigned long)i->addr, (unsigned)i->core);
 	console_flush(c);
 	if (c->id == 0)

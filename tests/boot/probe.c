@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stand-in kernel for boot scenarios on bare metal: the scenario is the machine's name in the boot record.
+ * A stand-in kernel for boot scenarios on bare metal: the scenario is the machine's name in the
+ * boot record.
  *
  *	boot	every core of every cluster comes up and says so to core 0, the clusters meet in cluster 0, which reports
  *	fence	after that the last cluster reads cluster 0's memory and dies; cluster 0 notices
@@ -102,7 +103,8 @@ static void
 bad_copy(void)
 {
 	if (scenario_is("copy"))
-		say("probe: the copy gave %d\n", hal_copy_out(0x20000, (const void *)0xffffffd000000000, 8));
+		say("probe: the copy gave %d\n",
+			hal_copy_out(0x20000, (const void *)0xffffffd000000000, 8));
 	if (scenario_is("null"))
 		say("probe: the copy gave %d\n", hal_copy_out(0x20000, (const void *)16, 8));
 }
@@ -139,8 +141,8 @@ start_cores(const struct boot_cluster *c)
 }
 
 /*
- * The last cluster's crime, against cluster 0: a 1 GB page of its own page table leads there, so only the fence around the
- * cluster's physical memory is in the way.
+ * The last cluster's crime, against cluster 0: a 1 GB page of its own page table leads there, so
+ * only the fence around the cluster's physical memory is in the way.
  */
 static void
 reach_out(bool write)
@@ -153,7 +155,8 @@ reach_out(bool write)
 	root = hal_kaddr(satp << 12);
 	root[BREACH_ENTRY] = victim >> 30 << 28 | PTE_KERNEL_RW;
 	hal_tlb_flush();
-	window = (volatile uint32_t *)(((uintptr_t)BREACH_ENTRY << 30) + (victim & (((uint64_t)1 << 30) - 1)));
+	window = (volatile uint32_t *)(((uintptr_t)BREACH_ENTRY << 30) +
+		(victim & (((uint64_t)1 << 30) - 1)));
 	if (write)
 		*window = 0;
 	say("probe: cluster %u read %x\n", hal_cluster_id(), *window);
@@ -228,7 +231,8 @@ await_death(void)
 	}
 	hal_wait_cancel();
 	check(hal_noc_notify(last, EVENT_STRIKE) != 0);
-	say("probe: cluster %u is dead, %u of %u live\n", last, alive_count(), probe.record->clusters);
+	say("probe: cluster %u is dead, %u of %u live\n", last, alive_count(),
+		probe.record->clusters);
 }
 
 static void
@@ -245,7 +249,8 @@ lead(void)
 	check(!scenario_is("panic"));
 	bad_copy();
 	if (scenario_is("near"))
-		say("probe: the clock said %x\n", *(const volatile uint32_t *)hal_device(CLOCK_DEVICE));
+		say("probe: the clock said %x\n",
+			*(const volatile uint32_t *)hal_device(CLOCK_DEVICE));
 	if (scenario_is("wild") || scenario_is("deep")) {
 		hal_store32(&probe.strike, 1);
 		hal_notify(0, 1);

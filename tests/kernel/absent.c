@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Portals and pages that are absent: a thread that handles its faults gets its call made again when one of the first pages of its buffer is
- * missing, and neither side notices; a page that is missing further on ends the transfer on both sides, and the next one is whole.
+ * Portals and pages that are absent: a thread that handles its faults gets its call made again when
+ * one of the first pages of its buffer is missing, and neither side notices; a page that is missing
+ * further on ends the transfer on both sides, and the next one is whole.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -21,7 +22,8 @@
 /* The writer's side; the reader's is this thread's. */
 static struct side {
 	uint64_t at;			/* of its buffer */
-	uint64_t missing;		/* bitmap of the first 64 pages: the handler has brought them */
+	/* bitmap of the first 64 pages: the handler has brought them */
+	uint64_t missing;
 	uint32_t entered;
 } from, to;
 static int in, out;
@@ -48,7 +50,8 @@ map_page(struct side *s, unsigned long page)
 	long memory = kmemory_create(1);
 
 	expect(memory > 0);
-	expect_eq(kpage_map(SELF, (unsigned long)s->at + page * kt_page_bytes(), (int)memory, 0, 1, RW), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)s->at + page * kt_page_bytes(), (int)memory, 0, 1,
+		RW), 0);
 	expect_eq(khandle_close((int)memory), 0);
 }
 
@@ -58,11 +61,13 @@ HANDLER_ENTRY(handler, bring)
 long
 bring(const struct handler_event *e)
 {
-	struct side *s = e->addr >= from.at && e->addr < from.at + PAGES * kt_page_bytes() ? &from : &to;
+	struct side *s = e->addr >= from.at && e->addr < from.at + PAGES * kt_page_bytes() ? &from :
+		&to;
 	unsigned long page = (unsigned long)(e->addr - s->at) / kt_page_bytes();
 
 	s->entered++;
-	expect(page < LOOKED_AT && e->number == (unsigned long)(s == &from ? KC_PORTAL_WRITE : KC_PORTAL_READ));
+	expect(page < LOOKED_AT &&
+		e->number == (unsigned long)(s == &from ? KC_PORTAL_WRITE : KC_PORTAL_READ));
 	s->missing &= ~((uint64_t)1 << page);
 	map_page(s, page);
 	if (s == &from)
@@ -76,7 +81,8 @@ handle_faults(void)
 	uint64_t stack;
 
 	expect_eq(kmem_alloc(SELF, STACK, RW, &stack), 0);
-	expect_eq(kthread_handler(HANDLE_FAULTS, (unsigned long)handler, (unsigned long)stack + STACK), 0);
+	expect_eq(kthread_handler(HANDLE_FAULTS, (unsigned long)handler,
+		(unsigned long)stack + STACK), 0);
 }
 
 static void
@@ -88,7 +94,8 @@ prepare(struct side *s, uint64_t missing, bool is_writer)
 		fill(s, i);
 	for (unsigned long i = 0; i < LOOKED_AT; i++)
 		if (missing >> i & 1)
-			expect_eq(kpage_unmap(SELF, (unsigned long)s->at + i * kt_page_bytes(), 1), 0);
+			expect_eq(kpage_unmap(SELF, (unsigned long)s->at + i * kt_page_bytes(), 1),
+				0);
 }
 
 static void
@@ -128,7 +135,10 @@ arrived(void)
 	return true;
 }
 
-/* Pages of which side are missing, all of which are looked at first: each is brought once, and nothing else is seen of it. */
+/*
+ * Pages of which side are missing, all of which are looked at first: each is brought once, and
+ * nothing else is seen of it.
+ */
 static void
 restarted(uint64_t of_writer, uint64_t of_reader, unsigned long bytes)
 {
@@ -163,7 +173,10 @@ TEST(a_transfer_starts_again_until_its_first_pages_are_there)
 	restarted((uint64_t)1 << 63, (uint64_t)1 << 62, PAGES * page);
 }
 
-/* Blocks have been moved when the page is met: -E_FAULT there, -E_PIPE on the other side; it is mapped, and all of it comes again. */
+/*
+ * Blocks have been moved when the page is met: -E_FAULT there, -E_PIPE on the other side; it is
+ * mapped, and all of it comes again.
+ */
 static void
 ended(struct side *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which cores a process may use, and which know of it: its threads are placed where its maker lets it, and a core that the last of them has left
- * is not interrupted for it any more.
+ * Which cores a process may use, and which know of it: its threads are placed where its maker lets
+ * it, and a core that the last of them has left is not interrupted for it any more.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -58,8 +58,10 @@ tries_in_vain(int core, int child)
 	struct context ctx;
 
 	context_init(&ctx, 4096, 4096, 0, 0);
-	return (kt_thread(where, 0, core) != -E_INVAL) + (kproc_start(child, &ctx, core) != -E_INVAL) +
-		(kproc_cores(SELF, core, 1) != -E_ACCES) + (kproc_cores(child, core, 1) != -E_ACCES);
+	return (kt_thread(where, 0, core) != -E_INVAL) +
+		(kproc_start(child, &ctx, core) != -E_INVAL) +
+		(kproc_cores(SELF, core, 1) != -E_ACCES) +
+		(kproc_cores(child, core, 1) != -E_ACCES);
 }
 
 /* Has core HERE alone. Returns what was otherwise. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random kernel calls with hostile arguments from several threads of several processes, which are killed in the middle of them: the kernel
- * answers with errors, nobody but the offender dies, and in the end everything is back. The calls are made by tests/fuzz/fuzz.h.
+ * Random kernel calls with hostile arguments from several threads of several processes, which are
+ * killed in the middle of them: the kernel answers with errors, nobody but the offender dies, and
+ * in the end everything is back. The calls are made by tests/fuzz/fuzz.h.
  *
- * Who makes random calls may end in a loop that makes none: its code is then what it wrote there, and on or1k a zero is a jump to itself.
- * On a core that is not shared by time only the end of the process helps. So the parent, whose core is, ends a child that makes no calls.
+ * Who makes random calls may end in a loop that makes none: its code is then what it wrote there,
+ * and on or1k a zero is a jump to itself. On a core that is not shared by time only the end of the
+ * process helps. So the parent, whose core is, ends a child that makes no calls.
  *
- * The archive's etc/args says how many calls and from which seed: `CALLS SEED` (SEED=n CALLS=n tests/kernel/boot.py PORT fuzz).
+ * The archive's etc/args says how many calls and from which seed: `CALLS SEED` (SEED=n CALLS=n
+ * tests/kernel/boot.py PORT fuzz).
  *
  * machine: 1 4 KC
  * machine: 1 2 TC
@@ -57,7 +60,8 @@ loop(void)
 static _Noreturn void
 work(uintptr_t slot)
 {
-	struct fuzz_thread t = {.f = shared, .random = shared->seed + (uint32_t)slot * 0x9e3779b9u, .never_blocks = slot == 0};
+	struct fuzz_thread t = {.f = shared, .random = shared->seed + (uint32_t)slot * 0x9e3779b9u,
+		.never_blocks = slot == 0};
 
 	t.scratch = scratch[slot];
 	t.random += t.random == 0;
@@ -72,7 +76,10 @@ work(uintptr_t slot)
 	}
 }
 
-/* Where a bad context begins: in no page, in one that is not code, in the kernel's half, at an odd address. */
+/*
+ * Where a bad context begins: in no page, in one that is not code, in the kernel's half, at an odd
+ * address.
+ */
 static unsigned long
 bad_start(struct fuzz_thread *t)
 {
@@ -94,7 +101,8 @@ fuzz_context(struct fuzz_thread *t, void *to)
 	if (fuzz_chance(t, 60))
 		slot = __atomic_fetch_add(&slots_used, 1, __ATOMIC_RELAXED);
 	if (slot < SLOTS)
-		context_init(&ctx, (uintptr_t)work, (uintptr_t)stacks[slot + 1] - CONTEXT_CALL_BYTES, slot, 0);
+		context_init(&ctx, (uintptr_t)work,
+			(uintptr_t)stacks[slot + 1] - CONTEXT_CALL_BYTES, slot, 0);
 	else if (fuzz_chance(t, 4))
 		context_init(&ctx, bad_start(t), (uintptr_t)fuzz_number(t) & ~(uintptr_t)15, 0, 0);
 	memcpy(to, &ctx, sizeof(ctx));
@@ -109,9 +117,11 @@ fuzz_serve(const struct handler_event *e)
 }
 
 unsigned long
-fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks_top, unsigned long *stack_bytes)
+fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks_top,
+	unsigned long *stack_bytes)
 {
-	*own_stack = (unsigned long)handler_stacks[(t->scratch - scratch[0]) / FUZZ_SCRATCH] + STACK_BYTES;
+	*own_stack = (unsigned long)handler_stacks[(t->scratch - scratch[0]) / FUZZ_SCRATCH] +
+		STACK_BYTES;
 	*stacks_top = (unsigned long)handler_stacks + sizeof(handler_stacks);
 	*stack_bytes = STACK_BYTES;
 	return (unsigned long)handler;
@@ -147,7 +157,8 @@ child(struct fuzz *f)
 	f->fixed[3] = (uintptr_t)&f->fixed;
 	slots_used = THREADS;
 	for (unsigned long i = 1; i < THREADS; i++) {
-		context_init(&ctx, (uintptr_t)work, (uintptr_t)stacks[i + 1] - CONTEXT_CALL_BYTES, i, 0);
+		context_init(&ctx, (uintptr_t)work, (uintptr_t)stacks[i + 1] - CONTEXT_CALL_BYTES,
+			i, 0);
 		kthread_create(&ctx, ANY_CORE);
 	}
 	work(0);
@@ -157,7 +168,8 @@ child(struct fuzz *f)
 
 static struct fuzz *view[CHILDREN];	/* the children's pages, which each sees */
 static long memory[CHILDREN];
-static uint32_t seed = 1, wanted = CALLS, quota = CALLS_PER_LIFE, calls_made, calls_done, lives, ended;
+static uint32_t seed = 1, wanted = CALLS, quota = CALLS_PER_LIFE, calls_made, calls_done, lives,
+	ended;
 
 struct balance {
 	uint64_t count[STATS_PORTALS + 1];
@@ -182,7 +194,8 @@ read_arguments(void)
 	uint64_t span[2];
 	unsigned n = 0;
 
-	if (karchive_map(SELF, span) < 0 || cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "etc/args", &file) < 0)
+	if (karchive_map(SELF, span) < 0 ||
+		cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "etc/args", &file) < 0)
 		return;
 	for (size_t i = 0; i < file.bytes && n < 2; i++) {
 		char c = ((const char *)file.data)[i];
@@ -204,7 +217,8 @@ pages_make(void)
 	for (unsigned i = 0; i < CHILDREN; i++) {
 		memory[i] = kmemory_create(1);
 		expect_eq(kmem_alloc(SELF, kt_page_bytes(), 0, &at), 0);
-		expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory[i], 0, 1, PAGE_READ | PAGE_WRITE), 0);
+		expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory[i], 0, 1,
+			PAGE_READ | PAGE_WRITE), 0);
 		view[i] = (struct fuzz *)(uintptr_t)at;
 	}
 }
@@ -219,7 +233,8 @@ begin(unsigned i, uint32_t random, bool loops)
 	if (proc < 0 || kmem_alloc((int)proc, CHILDREN * kt_page_bytes(), 0, &at) < 0)
 		return -E_NOMEM;
 	for (unsigned k = 0; k < CHILDREN; k++)
-		if (kpage_map((int)proc, (unsigned long)at + k * kt_page_bytes(), (int)memory[(i + k) % CHILDREN], 0, 1,
+		if (kpage_map((int)proc, (unsigned long)at + k * kt_page_bytes(),
+			(int)memory[(i + k) % CHILDREN], 0, 1,
 				PAGE_READ | PAGE_WRITE) < 0)
 			return -E_NOMEM;
 	memset(view[i], 0, sizeof(*view[i]));
@@ -243,7 +258,10 @@ wait_for_orphans(uint64_t procs)
 		kthread_yield();
 }
 
-/* Memory that nobody names is given back in steps, of which home does one with each call; a leak stays. */
+/*
+ * Memory that nobody names is given back in steps, of which home does one with each call; a leak
+ * stays.
+ */
 static void
 wait_for_frames(uint64_t frames)
 {
@@ -255,16 +273,21 @@ wait_for_frames(uint64_t frames)
 static void
 expect_balance(uint32_t random, const struct balance *b)
 {
-	static const int same[] = {STATS_PROCS, STATS_THREADS, STATS_MAILBOXES, STATS_PORTALS, STATS_FRAMES_FREE};
+	static const int same[] = {STATS_PROCS, STATS_THREADS, STATS_MAILBOXES, STATS_PORTALS,
+		STATS_FRAMES_FREE};
 
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		if (kt_stats(same[i]) != b->count[same[i]]) {
-			console_print("seed %u: number %d of the statistics is not as before:\n", (unsigned)random, same[i]);
+			console_print("seed %u: number %d of the statistics is not as before:\n",
+				(unsigned)random, same[i]);
 			expect_eq(kt_stats(same[i]), b->count[same[i]]);
 		}
 }
 
-/* Wait for a child's end, its status. It is ended if it makes no more calls, or if its first thread, which counts them, does not do it. */
+/*
+ * Wait for a child's end, its status. It is ended if it makes no more calls, or if its first
+ * thread, which counts them, does not do it.
+ */
 static int
 end_of(unsigned i, long proc, uint32_t most)
 {
@@ -352,8 +375,10 @@ TEST(random_calls_hurt_only_those_who_make_them)
 	hal_mark(LABEL_CALLS);
 	while (calls_made < wanted && kt_failures() == 0)
 		life(seed++, &b);
-	console_print("%u calls, %u without an error, %u processes, %u in a loop, seeds %u to %u\n", (unsigned)calls_made,
-		(unsigned)calls_done, (unsigned)lives, (unsigned)ended, (unsigned)first, (unsigned)seed - 1);
+	console_print("%u calls, %u without an error, %u processes, %u in a loop, seeds %u to %u\n",
+		(unsigned)calls_made,
+		(unsigned)calls_done, (unsigned)lives, (unsigned)ended, (unsigned)first,
+		(unsigned)seed - 1);
 }
 
 int

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handlers: a thread's second frame serves calls that are not the kernel's, faults, and kernel calls that meet an absent page, which
- * start again. What a handler does wrong ends its process and nothing else.
+ * Handlers: a thread's second frame serves calls that are not the kernel's, faults, and kernel
+ * calls that meet an absent page, which start again. What a handler does wrong ends its process and
+ * nothing else.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -44,7 +45,8 @@ map_at(uintptr_t addr)
 	long memory = kmemory_create(1);
 
 	expect(memory > 0);
-	expect_eq(kpage_map(SELF, addr & ~(uintptr_t)(kt_page_bytes() - 1), (int)memory, 0, 1, RW), 0);
+	expect_eq(kpage_map(SELF, addr & ~(uintptr_t)(kt_page_bytes() - 1), (int)memory, 0, 1, RW),
+		0);
 	khandle_close((int)memory);
 }
 
@@ -329,10 +331,14 @@ TEST(a_process_gives_its_threads_a_handler)
 	long tid[THREADS];
 
 	expect_eq(kmem_alloc(SELF, 32 * STACK, RW, &stacks), 0);
-	expect_eq(kproc_handler(SELF, 8, (unsigned long)handler, (unsigned long)stacks + 32 * STACK, STACK), -E_INVAL);
-	expect_eq(kproc_handler(SELF, HANDLE_CALLS, ~0ul, (unsigned long)stacks + 32 * STACK, STACK), -E_INVAL);
-	expect_eq(kproc_handler(77, HANDLE_CALLS, (unsigned long)handler, (unsigned long)stacks + 32 * STACK, STACK), -E_BADF);
-	expect_eq(kproc_handler(SELF, HANDLE_CALLS, (unsigned long)handler, (unsigned long)stacks + 32 * STACK, STACK), 0);
+	expect_eq(kproc_handler(SELF, 8, (unsigned long)handler, (unsigned long)stacks + 32 * STACK,
+		STACK), -E_INVAL);
+	expect_eq(kproc_handler(SELF, HANDLE_CALLS, ~0ul, (unsigned long)stacks + 32 * STACK,
+		STACK), -E_INVAL);
+	expect_eq(kproc_handler(77, HANDLE_CALLS, (unsigned long)handler,
+		(unsigned long)stacks + 32 * STACK, STACK), -E_BADF);
+	expect_eq(kproc_handler(SELF, HANDLE_CALLS, (unsigned long)handler,
+		(unsigned long)stacks + 32 * STACK, STACK), 0);
 	memset(&h, 0, sizeof(h));
 	for (int i = 0; i < THREADS; i++)
 		tid[i] = kt_thread(caller, 100, ANY_CORE);
@@ -369,7 +375,10 @@ TEST(two_threads_are_in_their_handlers_at_once)
 		expect_eq(kt_join(tid[i]), 5000 + i);
 }
 
-/* On a time-sharing core a thread in its handler loses the core to others, and all its registers come back. */
+/*
+ * On a time-sharing core a thread in its handler loses the core to others, and all its registers
+ * come back.
+ */
 static uint32_t stop;
 
 HANDLER_ENTRY(long_handler, serve_long)

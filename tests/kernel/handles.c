@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handles from the outside: copies with fewer rights, grants, moves, views, what is left when the last handle goes, and programs that
- * try to name what nobody gave them.
+ * Handles from the outside: copies with fewer rights, grants, moves, views, what is left when the
+ * last handle goes, and programs that try to name what nobody gave them.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -27,14 +27,18 @@ nap(unsigned long arg)
 	return arg;
 }
 
-/* Use a handle that the creator put here: for reading only, then for nothing. A second thread says that the first part is done. */
+/*
+ * Use a handle that the creator put here: for reading only, then for nothing. A second thread says
+ * that the first part is done.
+ */
 static int
 use(int given)
 {
 	unsigned char info[CRASH_INFO_SIZE];
 	struct proc_status status;
 
-	if (kcrash_info(given, info) != -E_NOENT || kproc_kill(given, 9) != -E_ACCES || kproc_wait(given, &status, FOREVER) != -E_ACCES)
+	if (kcrash_info(given, info) != -E_NOENT || kproc_kill(given, 9) != -E_ACCES ||
+		kproc_wait(given, &status, FOREVER) != -E_ACCES)
 		return 1;
 	if (khandle_duplicate(given, given, RIGHTS_ALL) != -E_ACCES)
 		return 2;
@@ -51,7 +55,8 @@ parent(void)
 	int a = (int)kproc_create(), b = (int)kproc_create();
 
 	/* which would not end if they named each other, or themselves */
-	if (khandle_duplicate(a, a, RIGHTS_ALL) != -E_ACCES || khandle_duplicate(a, b, RIGHTS_ALL) != -E_ACCES)
+	if (khandle_duplicate(a, a, RIGHTS_ALL) != -E_ACCES ||
+		khandle_duplicate(a, b, RIGHTS_ALL) != -E_ACCES)
 		return 7;
 	return a > 0 && b > 0 ? 5 : 6;
 }
@@ -213,7 +218,9 @@ server_main(int argc, char **argv)
 	(void)argv;
 	if (atoll_startup()->job != 0)
 		return child(atoll_startup()->job, (unsigned long)atoll_startup()->shared);
-	/* as its children: what waits for them by yielding would otherwise keep its core from them */
+	/*
+	 * as its children: what waits for them by yielding would otherwise keep its core from them
+	 */
 	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
 	RUN(a_copy_has_the_rights_that_it_was_given);
 	RUN(a_thread_cannot_be_named_elsewhere);

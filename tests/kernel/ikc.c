@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mailboxes and portals between clusters, from user mode: an echo server in cluster 1, a cluster 2 that dies. Bad addresses and ids;
- * nothing is lost.
+ * Mailboxes and portals between clusters, from user mode: an echo server in cluster 1, a cluster 2
+ * that dies. Bad addresses and ids; nothing is lost.
  *
  * machine: 3 4 KC
  * machine: 3 2 TC
@@ -54,11 +54,13 @@ serve(struct message *m, int portal_in, int portal_out)
 	case SEND:
 		for (uint64_t i = 0; i < m->number; i++)
 			data[i] = pattern(i);
-		m->number = (uint64_t)kportal_write(portal_out, (unsigned long)data, (unsigned long)m->number, FOREVER);
+		m->number = (uint64_t)kportal_write(portal_out, (unsigned long)data,
+			(unsigned long)m->number, FOREVER);
 		break;
 	case TAKE:
 		kportal_allow(portal_in, 0, PORT_DATA);
-		m->number = (uint64_t)kportal_read(portal_in, (unsigned long)data, (unsigned long)m->number, FOREVER);
+		m->number = (uint64_t)kportal_read(portal_in, (unsigned long)data,
+			(unsigned long)m->number, FOREVER);
 		m->sender = (uint32_t)wrong_bytes((int64_t)m->number < 0 ? 0 : m->number);
 		break;
 	default:
@@ -70,7 +72,8 @@ static int
 echo_server(void)
 {
 	int in = (int)kmailbox_create(PORT_COMMAND), out = (int)kmailbox_open(0, PORT_REPLY);
-	int portal_in = (int)kportal_create(PORT_DATA), portal_out = (int)kportal_open(0, PORT_DATA, PORT_DATA);
+	int portal_in = (int)kportal_create(PORT_DATA),
+		portal_out = (int)kportal_open(0, PORT_DATA, PORT_DATA);
 	struct message m;
 
 	for (;;) {
@@ -125,7 +128,10 @@ TEST(messages_come_back_as_they_were)
 	}
 }
 
-/* The server takes the second message, which frees the slot for the third, after it has answered the first. */
+/*
+ * The server takes the second message, which frees the slot for the third, after it has answered
+ * the first.
+ */
 TEST(a_message_is_not_lost_to_a_bad_address)
 {
 	struct message m = {.operation = ECHO};
@@ -138,7 +144,8 @@ TEST(a_message_is_not_lost_to_a_bad_address)
 	while ((bad = kt_bad_place(sizeof(from))) != NULL)
 		expect_eq(kmailbox_read(reply, 1, &m, bad), -E_FAULT);
 	for (uint64_t n = 0; n < 3; n++) {
-		expect_eq(n == 0 ? kmailbox_read(reply, 1, &m, &from) : mailbox_receive(reply, 1, &m), n == 0);
+		expect_eq(n == 0 ? kmailbox_read(reply, 1, &m, &from) :
+			mailbox_receive(reply, 1, &m), n == 0);
 		expect_eq(m.number, n);
 	}
 }
@@ -238,7 +245,10 @@ ends(unsigned long arg)
 	return arg;
 }
 
-/* A server's wait: a message, the ends of a child and of a thread, and time, all at once. test: event_bind, thread_sleep */
+/*
+ * A server's wait: a message, the ends of a child and of a thread, and time, all at once. test:
+ * event_bind, thread_sleep
+ */
 TEST(a_thread_sleeps_for_all_its_sources_at_once)
 {
 	struct message m = {.operation = ECHO, .number = 78};
@@ -297,7 +307,8 @@ TEST(portals_move_data_both_ways)
 		expect_eq(m.number, sizes[i]);
 		m = (struct message){.operation = TAKE, .number = LENGTH};
 		expect_eq(mailbox_send(command, &m), 0);
-		expect_eq(kportal_write(out, (unsigned long)data, (unsigned long)sizes[i], FOREVER), sizes[i]);
+		expect_eq(kportal_write(out, (unsigned long)data, (unsigned long)sizes[i], FOREVER),
+			sizes[i]);
 		expect_eq(mailbox_receive(reply, 1, &m), 0);
 		expect_eq(m.number, sizes[i]);
 		expect_eq(m.sender, 0);
@@ -360,7 +371,9 @@ TEST(a_killed_reader_leaves_its_port_free)
 	expect_eq(kt_stats(STATS_MAILBOXES), mailboxes);
 }
 
-/* Says something with the badge that it was given, and cannot have another. Its child has the same. */
+/*
+ * Says something with the badge that it was given, and cannot have another. Its child has the same.
+ */
 static int
 speaker(bool has_child)
 {
@@ -371,7 +384,8 @@ speaker(bool has_child)
 		long child = kproc_create();
 
 		failed += kproc_badge((int)child, 6) != -E_ACCES;
-		failed += kt_spawn_in(child, CHILD, 0, ANY_CORE) != child || kt_wait(child, NULL) != 0;
+		failed += kt_spawn_in(child, CHILD, 0, ANY_CORE) != child ||
+			kt_wait(child, NULL) != 0;
 	}
 	return failed + (mailbox_send((int)kmailbox_open(0, PORT_REPLY), &m) != 0);
 }

@@ -93,7 +93,8 @@ kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core)
 		return e;
 	b = (struct begin *)(uintptr_t)(stack + STACK_BYTES) - 1;
 	*b = (struct begin){fn, arg};
-	context_init(&ctx, (uintptr_t)begin, ((uintptr_t)b & ~(uintptr_t)15) - CONTEXT_CALL_BYTES, (uintptr_t)b, 0);
+	context_init(&ctx, (uintptr_t)begin, ((uintptr_t)b & ~(uintptr_t)15) - CONTEXT_CALL_BYTES,
+		(uintptr_t)b, 0);
 	return kthread_create(&ctx, core);
 }
 
@@ -109,7 +110,8 @@ place(int proc, uintptr_t at, const void *from, size_t len, size_t pages, int pr
 		return memory;
 	e = kmem_alloc(SELF, pages * PAGE, 0, &window);
 	if (e >= 0)
-		e = kpage_map(SELF, (unsigned long)window, (int)memory, 0, (int)pages, PAGE_READ | PAGE_WRITE);
+		e = kpage_map(SELF, (unsigned long)window, (int)memory, 0, (int)pages,
+			PAGE_READ | PAGE_WRITE);
 	if (e >= 0) {
 		memcpy((void *)(uintptr_t)(window + at % PAGE), from, len);
 		e = kpage_unmap(SELF, (unsigned long)window, (int)pages);
@@ -129,7 +131,8 @@ own_image(void)
 
 	if (e.image != NULL)
 		return &e;
-	if (karchive_map(SELF, span) < 0 || cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "bin/init", &file) < 0)
+	if (karchive_map(SELF, span) < 0 ||
+		cpio_find((const void *)(uintptr_t)span[0], (size_t)span[1], "bin/init", &file) < 0)
 		return NULL;
 	return elf_open(&e, file.data, file.bytes) < 0 ? NULL : &e;
 }
@@ -146,8 +149,10 @@ place_image(int proc, const struct elf *e, uintptr_t base)
 
 		if (s.type != ELF_LOAD)
 			continue;
-		error = place(proc, at, e->image + s.offset, (size_t)s.file_bytes, (at % PAGE + (size_t)s.mem_bytes + PAGE - 1) / PAGE,
-			(s.flags & ELF_FLAG_READ ? PAGE_READ : 0) | (s.flags & ELF_FLAG_WRITE ? PAGE_WRITE : 0) |
+		error = place(proc, at, e->image + s.offset, (size_t)s.file_bytes,
+			(at % PAGE + (size_t)s.mem_bytes + PAGE - 1) / PAGE,
+			(s.flags & ELF_FLAG_READ ? PAGE_READ : 0) |
+			(s.flags & ELF_FLAG_WRITE ? PAGE_WRITE : 0) |
 			(s.flags & ELF_FLAG_EXEC ? PAGE_EXEC : 0));
 	}
 	return error;
@@ -164,7 +169,8 @@ prepare(int proc, const struct elf *e, uint32_t role, unsigned long arg, struct 
 
 	if (elf_span(e, &first, &limit) < 0)
 		return -E_INVAL;
-	if ((error = kmem_alloc(proc, (unsigned long)limit, 0, &base)) < 0 || (error = place_image(proc, e, (uintptr_t)base)) < 0)
+	if ((error = kmem_alloc(proc, (unsigned long)limit, 0, &base)) < 0 ||
+		(error = place_image(proc, e, (uintptr_t)base)) < 0)
 		return error;
 	if ((error = kmem_alloc(proc, STACK_BYTES + PAGE, 0, &stack)) < 0)
 		return error;
@@ -174,7 +180,8 @@ prepare(int proc, const struct elf *e, uint32_t role, unsigned long arg, struct 
 	at = (uintptr_t)stack + STACK_BYTES;
 	if ((error = place(proc, at, &s, sizeof(s), 1, PAGE_READ)) < 0)
 		return error;
-	if ((error = place(proc, (uintptr_t)stack, "", 1, STACK_BYTES / PAGE, PAGE_READ | PAGE_WRITE)) < 0)
+	if ((error = place(proc, (uintptr_t)stack, "", 1, STACK_BYTES / PAGE,
+		PAGE_READ | PAGE_WRITE)) < 0)
 		return error;
 	context_init(ctx, (uintptr_t)(base + e->entry), at, at, 0);
 	return 0;
@@ -241,7 +248,8 @@ kt_bad_place(size_t bytes)
 	static uint64_t addr;
 
 	if (addr == 0 && (kmem_alloc(SELF, 4 * PAGE, PAGE_READ | PAGE_WRITE, &addr) != 0
-		|| kpage_protect(SELF, (unsigned long)addr, 1, PAGE_READ) != 0 || kpage_unmap(SELF, (unsigned long)(addr + 2 * PAGE), 1) != 0))
+		|| kpage_protect(SELF, (unsigned long)addr, 1, PAGE_READ) != 0 ||
+			kpage_unmap(SELF, (unsigned long)(addr + 2 * PAGE), 1) != 0))
 		return NULL;
 	switch (turn++ % 6) {
 	case 0: return (void *)8;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests that run as init, in user mode, on the real kernel. Each prints `ok NAME` or `FAIL NAME: why`; the machine halts with 0 or 1.
+ * Tests that run as init, in user mode, on the real kernel. Each prints `ok NAME` or `FAIL NAME:
+ * why`; the machine halts with 0 or 1.
  */
 #ifndef TESTS_KERNEL_KTEST_H
 #define TESTS_KERNEL_KTEST_H
@@ -26,7 +27,8 @@ _Noreturn void kt_end(void);
 long kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core);
 
 /*
- * Start this program as a process: its server_main finds `role` (not 0) in atoll_startup()->job and `arg` in ->shared. Its handle or an error.
+ * Start this program as a process: its server_main finds `role` (not 0) in atoll_startup()->job and
+ * `arg` in ->shared. Its handle or an error.
  */
 long kt_spawn(uint32_t role, unsigned long arg, int core);
 
@@ -39,7 +41,10 @@ int kt_wait(long proc, uint32_t *cause);
 /* The same, but the handle stays open. */
 int kt_end_of(long proc, uint32_t *cause);
 
-/* A core that runs user threads and is not the caller's, for threads that never give theirs up; -1 if there is none. */
+/*
+ * A core that runs user threads and is not the caller's, for threads that never give theirs up; -1
+ * if there is none.
+ */
 int kt_other_core(void);
 int kt_own_core(void);
 
@@ -53,8 +58,8 @@ long kt_join(long tid);
 size_t kt_page_bytes(void);
 
 /*
- * Places where a result of `bytes` cannot be written: not mapped, not writable, and with only its first half writable. Each call
- * gives another, NULL is the end of the round.
+ * Places where a result of `bytes` cannot be written: not mapped, not writable, and with only its
+ * first half writable. Each call gives another, NULL is the end of the round.
  */
 void *kt_bad_place(size_t bytes);
 

@@ -14,7 +14,10 @@
 
 enum role { WRITER = 1, GUESSER, READER, RAISER, HOARDER, COUNTED };
 
-/* A child's pages lie where its parent maps them; the parent says so by the argument: pages below the end of its space. */
+/*
+ * A child's pages lie where its parent maps them; the parent says so by the argument: pages below
+ * the end of its space.
+ */
 static unsigned long
 spot(int proc)
 {
@@ -63,12 +66,16 @@ guesser(int number)
 	uint64_t info[2];
 
 	for (int i = -300; i <= 300; i++)
-		if (kpage_map(SELF, at, number + i, 0, 1, PAGE_READ) != -E_BADF || kpage_map(SELF, at, number + i * 16, 0, 1, PAGE_READ) != -E_BADF)
+		if (kpage_map(SELF, at, number + i, 0, 1, PAGE_READ) != -E_BADF ||
+			kpage_map(SELF, at, number + i * 16, 0, 1, PAGE_READ) != -E_BADF)
 			return 1;
 	return kpage_query(1 << 16, at, info) != -E_BADF ? 2 : 0;
 }
 
-/* A handle for reading: no mapping that can be written or executed, now or later, and no copy that can do more. */
+/*
+ * A handle for reading: no mapping that can be written or executed, now or later, and no copy that
+ * can do more.
+ */
 static int
 reader(int given)
 {
@@ -76,13 +83,16 @@ reader(int given)
 	int copy = (int)khandle_duplicate(given, SELF, RIGHTS_ALL);
 
 	for (int i = 0; i < 2; i++, given = copy)
-		if (kpage_map(SELF, at, given, 0, 1, RW) != -E_ACCES || kpage_map(SELF, at, given, 0, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
+		if (kpage_map(SELF, at, given, 0, 1, RW) != -E_ACCES ||
+			kpage_map(SELF, at, given, 0, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
 			return 1;
 	if (kpage_map(SELF, at, copy, 0, 1, PAGE_READ) != 0 || *(volatile uint32_t *)at != 77)
 		return 2;
-	if (kpage_protect(SELF, at, 1, RW) != -E_ACCES || kpage_protect(SELF, at, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
+	if (kpage_protect(SELF, at, 1, RW) != -E_ACCES ||
+		kpage_protect(SELF, at, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
 		return 3;
-	return khandle_close(copy) != 0 || kpage_map(SELF, at + PAGE, copy, 0, 1, PAGE_READ) != -E_BADF ? 4 : 0;
+	return khandle_close(copy) != 0 ||
+		kpage_map(SELF, at + PAGE, copy, 0, 1, PAGE_READ) != -E_BADF ? 4 : 0;
 }
 
 static int
@@ -100,13 +110,16 @@ child(uint32_t role, unsigned long arg)
 	case HOARDER:
 		return hoarder(arg);
 	case RAISER:	/* a page that a server mapped here for reading */
-		if (kpage_protect(SELF, arg, 1, RW) != -E_ACCES || kpage_protect(SELF, arg, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
+		if (kpage_protect(SELF, arg, 1, RW) != -E_ACCES ||
+			kpage_protect(SELF, arg, 1, PAGE_READ | PAGE_EXEC) != -E_ACCES)
 			return 1;
-		if (kproc_events(SELF, arg) != -E_ACCES)	/* the kernel writes into the process's own memory only */
+		/* the kernel writes into the process's own memory only */
+		if (kproc_events(SELF, arg) != -E_ACCES)
 			return 3;
 		return kpage_protect(SELF, arg, 1, PAGE_READ) != 0 ? 2 : 0;
 	case COUNTED:	/* the kernel's is the last name of the page */
-		return kmem_alloc(SELF, PAGE, PAGE_READ, &at) != 0 || kproc_events(SELF, (unsigned long)at) != 0 ||
+		return kmem_alloc(SELF, PAGE, PAGE_READ, &at) != 0 ||
+			kproc_events(SELF, (unsigned long)at) != 0 ||
 			kpage_unmap(SELF, (unsigned long)at, 1) != 0;
 	}
 	return 99;
@@ -123,7 +136,8 @@ wait_for_frames(uint64_t n)
 /* test: memory_create, handle_close */
 TEST(memory_comes_back_when_nothing_names_it)
 {
-	long keep = kmemory_create(1), a, b, copy;		/* the pages of the kernel's own small pieces stay */
+	/* the pages of the kernel's own small pieces stay */
+	long keep = kmemory_create(1), a, b, copy;
 	uint64_t before = kt_stats(STATS_FRAMES_FREE);
 
 	a = kmemory_create(1);
@@ -170,7 +184,8 @@ TEST(a_frame_lives_as_long_as_somebody_maps_it)
 	expect_eq(kpage_query(SELF, at, &info), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, at + PAGE, 15), 0);
 	expect_eq(kpage_unmap(SELF, at + PAGE, 1), -E_INVAL);
-	expect(kt_stats(STATS_FRAMES_FREE) >= before - 4);	/* page tables and the handle table may stay */
+	/* page tables and the handle table may stay */
+	expect(kt_stats(STATS_FRAMES_FREE) >= before - 4);
 }
 
 TEST(bad_mappings_are_refused)
@@ -240,7 +255,10 @@ TEST(a_page_that_a_server_gave_for_reading_stays_so)
 
 #define MANY 100	/* pages: calls on them go in steps */
 
-/* Calls on many pages are one to who makes them, and what is wrong with any page is found before anything changes. */
+/*
+ * Calls on many pages are one to who makes them, and what is wrong with any page is found before
+ * anything changes.
+ */
 TEST(calls_on_many_pages_are_whole)
 {
 	uint64_t before, at;
@@ -256,11 +274,13 @@ TEST(calls_on_many_pages_are_whole)
 	expect_eq(kt_stats(STATS_FRAMES_FREE), before - MANY);
 	expect_eq(kmem_alloc(SELF, (MANY + 1) * PAGE, 0, &at), 0);
 	other = kmemory_create(1);
-	expect_eq(kpage_map(SELF, (unsigned long)at + (MANY - 1) * PAGE, (int)other, 0, 1, PAGE_READ), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at + (MANY - 1) * PAGE, (int)other, 0, 1,
+		PAGE_READ), 0);
 	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, MANY, RW), -E_EXIST);
 	expect_eq(kpage_query(SELF, (unsigned long)at, &info), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at + (MANY - 1) * PAGE, 1), 0);
-	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, MANY, RW), -E_EXIST);	/* reserved in part */
+	/* reserved in part */
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, MANY, RW), -E_EXIST);
 	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, MANY - 1, RW), 0);
 	for (unsigned i = 0; i < MANY - 1; i++)
 		expect_eq(*(volatile uint32_t *)(uintptr_t)(at + i * PAGE), 0);
@@ -383,13 +403,16 @@ TEST(large_pages_work)
 	pages = (int)(cluster.large_page_bytes / cluster.page_bytes);
 	for (int round = 0; round < 2; round++) {
 		before = kt_stats(STATS_FRAMES_FREE);
-		if (kmem_alloc(SELF, 2 * cluster.large_page_bytes, RW | PAGE_LARGE, &addr) == -E_NOMEM)
+		if (kmem_alloc(SELF, 2 * cluster.large_page_bytes, RW | PAGE_LARGE, &addr) ==
+			-E_NOMEM)
 			return;		/* a small cluster has none */
 		expect_eq(addr % cluster.large_page_bytes, 0);
 		*(volatile uint32_t *)(uintptr_t)(addr + cluster.large_page_bytes + 12345 * 4) = 4;
-		expect_eq(kpage_query(SELF, (unsigned long)addr + cluster.large_page_bytes, &info), 0);
+		expect_eq(kpage_query(SELF, (unsigned long)addr + cluster.large_page_bytes, &info),
+			0);
 		first = info.frame;
-		expect_eq(kpage_query(SELF, (unsigned long)addr + cluster.large_page_bytes + 3 * PAGE, &info), 0);
+		expect_eq(kpage_query(SELF,
+			(unsigned long)addr + cluster.large_page_bytes + 3 * PAGE, &info), 0);
 		expect_eq(info.prot, RW | PAGE_LARGE);
 		expect_eq(info.frame, first + 3);
 		expect_eq(kpage_unmap(SELF, (unsigned long)addr, 3), -E_INVAL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two clusters and what lies between them, in little: messages and blocks go to cluster 1 and come back as they were. Short enough for
- * RTL; there the windows say what a round trip costs: 16 a message each way, 17 a block of the portal's unit each way.
+ * Two clusters and what lies between them, in little: messages and blocks go to cluster 1 and come
+ * back as they were. Short enough for RTL; there the windows say what a round trip costs: 16 a
+ * message each way, 17 a block of the portal's unit each way.
  *
  * machine: 2 2 KC
  */
@@ -52,7 +53,8 @@ mirror(void)
 		if (mailbox_receive(back, 0, message) != 0 || mailbox_send(to, message) != 0)
 			return 1;
 	for (unsigned i = 0; i < BLOCKS; i++)
-		if (kportal_allow(portal, 0, PORT_BLOCK) != 0 || kportal_read(portal, (unsigned long)block, BLOCK, FOREVER) != BLOCK ||
+		if (kportal_allow(portal, 0, PORT_BLOCK) != 0 ||
+			kportal_read(portal, (unsigned long)block, BLOCK, FOREVER) != BLOCK ||
 			kportal_write(portal_out, (unsigned long)block, BLOCK, FOREVER) != BLOCK)
 			return 1;
 	return mailbox_receive(back, 0, message);

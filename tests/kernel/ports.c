@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mailboxes and portals that processes give to each other, and programs that use what nobody gave them: numbers of others' handles, stale
- * ones, rights that they lack; views that are revoked, and processes that are killed, in the middle of a wait or a transfer.
+ * Mailboxes and portals that processes give to each other, and programs that use what nobody gave
+ * them: numbers of others' handles, stale ones, rights that they lack; views that are revoked, and
+ * processes that are killed, in the middle of a wait or a transfer.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -25,10 +26,14 @@ static struct mail_sender from;
 static bool
 names_nothing(int number)
 {
-	return kmailbox_read(number, ANY_SOURCE_CLUSTER, message, &from) == -E_BADF && kmailbox_write(number, message) == -E_BADF &&
-	    kmailbox_wait(number, ANY_SOURCE_CLUSTER, 0) == -E_BADF && kportal_allow(number, 0, BULK) == -E_BADF &&
-	    kportal_read(number, (unsigned long)data, 1, 0) == -E_BADF && kportal_write(number, (unsigned long)data, 1, 0) == -E_BADF &&
-	    kevent_bind(EVENT_MAILBOX, number, 0) == -E_BADF && kevent_bind(EVENT_PORTAL, number, 0) == -E_BADF;
+	return kmailbox_read(number, ANY_SOURCE_CLUSTER, message, &from) == -E_BADF &&
+		kmailbox_write(number, message) == -E_BADF &&
+	    kmailbox_wait(number, ANY_SOURCE_CLUSTER, 0) == -E_BADF &&
+	    kportal_allow(number, 0, BULK) == -E_BADF &&
+	    kportal_read(number, (unsigned long)data, 1, 0) == -E_BADF &&
+	    kportal_write(number, (unsigned long)data, 1, 0) == -E_BADF &&
+	    kevent_bind(EVENT_MAILBOX, number, 0) == -E_BADF &&
+	    kevent_bind(EVENT_PORTAL, number, 0) == -E_BADF;
 }
 
 /* Numbers of the parent's handles, and those around them. */
@@ -47,11 +52,14 @@ answer(int given)
 {
 	int copy = (int)khandle_duplicate(given, SELF, RIGHTS_ALL);
 
-	if (kmailbox_write(given, message) != -E_BADF || kportal_read(given, (unsigned long)data, 1, 0) != -E_BADF)
+	if (kmailbox_write(given, message) != -E_BADF ||
+		kportal_read(given, (unsigned long)data, 1, 0) != -E_BADF)
 		return 1;
-	if (copy <= 0 || khandle_duplicate(copy, SELF, RIGHTS_ALL | HANDLE_VIEW) <= 0 || khandle_revoke(copy) != -E_ACCES)
+	if (copy <= 0 || khandle_duplicate(copy, SELF, RIGHTS_ALL | HANDLE_VIEW) <= 0 ||
+		khandle_revoke(copy) != -E_ACCES)
 		return 2;
-	if (mailbox_receive(copy, 0, message) != 0 || khandle_close(copy) != 0 || !names_nothing(copy))
+	if (mailbox_receive(copy, 0, message) != 0 || khandle_close(copy) != 0 ||
+		!names_nothing(copy))
 		return 3;
 	return message[0] == 42 ? 0 : 4;
 }
@@ -68,7 +76,8 @@ patient(int given)
 static long
 move(bool writes, int portal)
 {
-	return writes ? kportal_write(portal, (unsigned long)data, LENGTH, FOREVER) : kportal_read(portal, (unsigned long)data, LENGTH, FOREVER);
+	return writes ? kportal_write(portal, (unsigned long)data, LENGTH, FOREVER) :
+		kportal_read(portal, (unsigned long)data, LENGTH, FOREVER);
 }
 
 static int
@@ -132,7 +141,8 @@ TEST(a_child_reads_what_it_was_given)
 /* test: handle_revoke */
 TEST(a_wait_through_a_revoked_handle_ends_once)
 {
-	int in = (int)kmailbox_create(IN), view = (int)khandle_duplicate(in, SELF, RIGHTS_ALL | HANDLE_VIEW);
+	int in = (int)kmailbox_create(IN),
+		view = (int)khandle_duplicate(in, SELF, RIGHTS_ALL | HANDLE_VIEW);
 
 	for (int i = 0; i < ROUNDS; i++) {
 		long proc = with_handle(PATIENT, view, RIGHT_READ | RIGHT_WAIT);
@@ -150,11 +160,15 @@ TEST(a_wait_through_a_revoked_handle_ends_once)
 	expect_eq(kt_stats(STATS_MAILBOXES), 0);
 }
 
-/* Two processes transfer; one of them loses its handle or its life, and somebody else goes on in its place. */
+/*
+ * Two processes transfer; one of them loses its handle or its life, and somebody else goes on in
+ * its place.
+ */
 static void
 lose_one(uint32_t role, int round)
 {
-	int in = (int)kportal_create(BULK), out = (int)kportal_open(0, BULK, BULK), mine = role == WRITER ? out : in;
+	int in = (int)kportal_create(BULK), out = (int)kportal_open(0, BULK, BULK),
+		mine = role == WRITER ? out : in;
 	int view = (int)khandle_duplicate(mine, SELF, RIGHTS_ALL | HANDLE_VIEW);
 	long proc = with_handle(role, view, RIGHTS_ALL);
 
@@ -209,7 +223,9 @@ server_main(int argc, char **argv)
 	(void)argv;
 	if (atoll_startup()->job != 0)
 		return child(atoll_startup()->job, (int)(long)atoll_startup()->shared);
-	/* as its children: what waits for them by yielding would otherwise keep its core from them */
+	/*
+	 * as its children: what waits for them by yielding would otherwise keep its core from them
+	 */
 	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
 	RUN(a_number_that_nobody_gave_names_nothing);
 	RUN(a_child_reads_what_it_was_given);

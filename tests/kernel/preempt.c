@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time-sharing cores: threads that compute share one, a higher priority runs at once, and nobody who
- * computes keeps a server, or what comes over the network, from its core. Nothing here asserts a time.
+ * Time-sharing cores: threads that compute share one, a higher priority runs at once, and nobody
+ * who computes keeps a server, or what comes over the network, from its core. Nothing here asserts
+ * a time.
  *
  * machine: 1 3 KC
  * machine: 1 3 TC
@@ -128,7 +129,10 @@ high(unsigned long times)
 	return times;
 }
 
-/* Wakes a thread of its own core, which has the higher priority, and makes no call until that has run. */
+/*
+ * Wakes a thread of its own core, which has the higher priority, and makes no call until that has
+ * run.
+ */
 static unsigned long
 low(unsigned long sleeper)
 {
@@ -224,7 +228,10 @@ now(void)
 	return ns;
 }
 
-/* Computes without a call, as a program does, until somebody else says that it is done. False: that never happened. */
+/*
+ * Computes without a call, as a program does, until somebody else says that it is done. False: that
+ * never happened.
+ */
 static bool
 computes_until_done(void)
 {
@@ -346,7 +353,8 @@ TEST(who_asks_a_mailbox_without_a_pause_gets_what_comes)
 	kcluster_info(&info);
 	tid = kt_thread(sender, info.cluster, info.cores > 1 ? 1 : 0);
 	for (uint32_t i = 0; i < info.clusters; i++) {
-		while ((got = kmailbox_read((int)id, ANY_SOURCE_CLUSTER, message, &from)) == -E_AGAIN)
+		while ((got = kmailbox_read((int)id, ANY_SOURCE_CLUSTER, message, &from)) ==
+			-E_AGAIN)
 			continue;
 		expect(got >= 0);
 	}

@@ -9,7 +9,8 @@
  */
 #include <tests/kernel/ktest.h>
 
-enum role { EXIT = 1, CRASH_READ, CRASH_WRITE_TEXT, SPIN, SLEEP, STORM, MANY, RIGHTS, NAP, JOIN_LOOP };
+enum role { EXIT = 1, CRASH_READ, CRASH_WRITE_TEXT, SPIN, SLEEP, STORM, MANY, RIGHTS, NAP,
+	JOIN_LOOP };
 
 #define BAD_ADDRESS 64
 
@@ -58,7 +59,8 @@ rights(void)
 
 	/* every number that is a handle in the process that made this one, and those around them */
 	for (int h = 1 << 16; h < 2 << 16; h += 8) {
-		if (kproc_kill(h, 1) != -E_BADF || kproc_wait(h, &status, FOREVER) != -E_BADF || kmachine_halt(h, 3) != -E_BADF)
+		if (kproc_kill(h, 1) != -E_BADF || kproc_wait(h, &status, FOREVER) != -E_BADF ||
+			kmachine_halt(h, 3) != -E_BADF)
 			return 1;
 		if (kpage_unmap(h, (unsigned long)atoll_startup()->image_base, 1) != -E_BADF)
 			return 2;
@@ -117,7 +119,8 @@ struct balance {
 static struct balance
 balance(void)
 {
-	return (struct balance){kt_stats(STATS_FRAMES_FREE), kt_stats(STATS_THREADS), kt_stats(STATS_PROCS)};
+	return (struct balance){kt_stats(STATS_FRAMES_FREE), kt_stats(STATS_THREADS),
+		kt_stats(STATS_PROCS)};
 }
 
 static void
@@ -169,7 +172,8 @@ TEST(what_a_process_had_comes_back)
 	kt_wait(kt_spawn(EXIT, 1, ANY_CORE), NULL);
 	b = balance();
 	for (int i = 0; i < 20; i++)
-		expect_eq(kt_wait(i % 2 ? kt_spawn(MANY, other, kt_own_core()) : kt_spawn(EXIT, 7, ANY_CORE), NULL), 7);
+		expect_eq(kt_wait(i % 2 ? kt_spawn(MANY, other, kt_own_core()) :
+			kt_spawn(EXIT, 7, ANY_CORE), NULL), 7);
 	expect_balance(b);
 }
 
@@ -212,7 +216,8 @@ TEST(a_killed_process_leaves_nothing)
 	uint32_t cause;
 
 	for (unsigned i = other < 0; i < 40; i += 1 + (other < 0 && i % 4 == 3)) {
-		long proc = kt_spawn(roles[i % 4], other < 0 ? 0 : (uint32_t)other, roles[i % 4] == SPIN ? other : ANY_CORE);
+		long proc = kt_spawn(roles[i % 4], other < 0 ? 0 : (uint32_t)other,
+			roles[i % 4] == SPIN ? other : ANY_CORE);
 
 		if (i >= 4)
 			kt_pause(i * 13 % 300);

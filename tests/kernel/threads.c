@@ -22,7 +22,8 @@ locker(unsigned long rounds)
 	for (unsigned long i = 0; i < rounds; i++) {
 		uint32_t was = 0;
 
-		if (!__atomic_compare_exchange_n(&lock, &was, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&lock, &was, 1, false, __ATOMIC_ACQ_REL,
+			__ATOMIC_ACQUIRE))
 			while (__atomic_exchange_n(&lock, 2, __ATOMIC_ACQ_REL) != 0)
 				kfutex_wait((unsigned long)&lock, 2, FOREVER);
 		inside++;
@@ -100,7 +101,8 @@ jumper(unsigned long arg)
 {
 	struct context ctx;
 
-	context_init(&ctx, (uintptr_t)landing, ((uintptr_t)&jump_stack[512] & ~(uintptr_t)15) - 8, arg, 0);
+	context_init(&ctx, (uintptr_t)landing, ((uintptr_t)&jump_stack[512] & ~(uintptr_t)15) - 8,
+		arg, 0);
 	kcontext_set(&ctx);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits with deadlines: every call that waits, with a time that is over, one that comes soon, and none, on a cluster that is alone or has a
- * peer that does nothing.
+ * Waits with deadlines: every call that waits, with a time that is over, one that comes soon, and
+ * none, on a cluster that is alone or has a peer that does nothing.
  */
 #include <tests/kernel/ktest.h>
 
@@ -43,7 +43,8 @@ sleep_for_ever(unsigned long arg)
 TEST(every_wait_ends_by_its_deadline)
 {
 	long tid = kt_thread(sleep_for_ever, 5, ANY_CORE);
-	int in = (int)kmailbox_create(PORT), portal = (int)kportal_create(PORT), out = (int)kportal_open(0, PORT, PORT);
+	int in = (int)kmailbox_create(PORT), portal = (int)kportal_create(PORT),
+		out = (int)kportal_open(0, PORT, PORT);
 	uint64_t value;
 
 	expect_late(kthread_sleep(WAKE_ANY, deadline));
@@ -85,7 +86,8 @@ wakes(unsigned long tid)
 
 TEST(a_time_that_never_comes_is_no_deadline)
 {
-	static const uint64_t far[] = {FOREVER, FOREVER - 1, FOREVER / 2, FOREVER / 2 - 1, FOREVER / 4};
+	static const uint64_t far[] = {FOREVER, FOREVER - 1, FOREVER / 2, FOREVER / 2 - 1,
+		FOREVER / 4};
 
 	for (unsigned i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
 		long tid = kt_thread(wakes, (unsigned long)kthread_self(), ANY_CORE);

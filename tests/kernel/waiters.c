@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many threads wait for one thing, and a process has as much of everything as it can get: what then happens at once takes home no longer
- * than any call (tests/boot/test_stretches.py measures that, phase by phase), and all who wait go on.
+ * Many threads wait for one thing, and a process has as much of everything as it can get: what then
+ * happens at once takes home no longer than any call (tests/boot/test_stretches.py measures that,
+ * phase by phase), and all who wait go on.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -222,7 +223,8 @@ TEST(a_process_has_many_areas)
 		expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
 	hal_mark(26);
 	expect_eq(kmem_alloc(SELF, 6 * PAGE, PAGE_READ | PAGE_WRITE, &at), 0);
-	expect_eq(kpage_unmap(SELF, (unsigned long)first, 1), -E_INVAL);	/* the lowest is looked up, and then the highest */
+	/* the lowest is looked up, and then the highest */
+	expect_eq(kpage_unmap(SELF, (unsigned long)first, 1), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 6), 0);
 	expect_eq(kpage_unmap(SELF, (unsigned long)first, 1), -E_INVAL);
 	expect_eq(kpage_unmap(SELF, (unsigned long)(first + (2 * PAIRS - 1) * PAGE), 1), 0);
@@ -233,7 +235,10 @@ TEST(a_process_has_many_areas)
 		kpage_unmap(SELF, (unsigned long)at, 1);
 }
 
-/* A page of a memory of many, which lives only by this mapping, through a view below seven others: no handle of it is left. */
+/*
+ * A page of a memory of many, which lives only by this mapping, through a view below seven others:
+ * no handle of it is left.
+ */
 static void
 map_deep(unsigned long at)
 {
@@ -246,15 +251,22 @@ map_deep(unsigned long at)
 		expect_eq(khandle_close(handle[i]), 0);
 }
 
-/* Of a process with as many mappings of a memory as it can have, each in an area of its own, behind the pages that are given. */
+/*
+ * Of a process with as many mappings of a memory as it can have, each in an area of its own, behind
+ * the pages that are given.
+ */
 static void
 map_many(int proc, unsigned long at, const int *by, int n)
 {
 	for (int i = 0; i < n; i++)
-		expect_eq(kpage_map(proc, at + (unsigned)(2 * i) * PAGE, by[i % 2], i % 8, 1, PAGE_READ | PAGE_WRITE), 0);
+		expect_eq(kpage_map(proc, at + (unsigned)(2 * i) * PAGE, by[i % 2], i % 8, 1,
+			PAGE_READ | PAGE_WRITE), 0);
 }
 
-/* Half of the mappings of one memory in several processes are dead at once, and the others are looked at. */
+/*
+ * Half of the mappings of one memory in several processes are dead at once, and the others are
+ * looked at.
+ */
 TEST(many_mappings_of_one_memory_go)
 {
 	int memory = (int)kmemory_create(8), view[2] = {memory, memory};
@@ -273,19 +285,26 @@ TEST(many_mappings_of_one_memory_go)
 		proc[i] = kproc_create();
 		expect_eq(kmem_alloc((int)proc[i], (2 * AREAS + 2) * PAGE, 0, &there), 0);
 		for (unsigned n = 0; n < AREAS; n++)
-			expect_eq(kpage_unmap((int)proc[i], (unsigned long)there + (2 * n + 1) * PAGE, 1), 0);
-		map_many((int)proc[i], (unsigned long)there + (2 * AREAS + 4) * PAGE, view, MAPPINGS);
+			expect_eq(kpage_unmap((int)proc[i],
+				(unsigned long)there + (2 * n + 1) * PAGE, 1), 0);
+		map_many((int)proc[i], (unsigned long)there + (2 * AREAS + 4) * PAGE, view,
+			MAPPINGS);
 		expect_eq(kpage_unmap((int)proc[i], (unsigned long)there, 1), 0);
-		expect_eq(kpage_unmap((int)proc[i], (unsigned long)there + (2 * AREAS + 2 + 2 * MAPPINGS) * PAGE, 1), 0);
+		expect_eq(kpage_unmap((int)proc[i],
+			(unsigned long)there + (2 * AREAS + 2 + 2 * MAPPINGS) * PAGE, 1), 0);
 		expect_eq(kpage_unmap((int)proc[i], (unsigned long)there + 2 * PAGE, 1), 0);
-		expect_eq(kpage_map((int)proc[i], (unsigned long)there + (2 * AREAS + 2 + 2 * MAPPINGS) * PAGE, view[0], 0, 1, PAGE_READ), 0);
+		expect_eq(kpage_map((int)proc[i],
+			(unsigned long)there + (2 * AREAS + 2 + 2 * MAPPINGS) * PAGE, view[0], 0, 1,
+			PAGE_READ), 0);
 	}
 	alone = kproc_create();		/* of whose tables nothing is left */
 	expect_eq(kmem_alloc((int)alone, 8 * PAGE, 0, &there), 0);
 	expect_eq(kpage_map((int)alone, (unsigned long)there, view[0], 0, 8, PAGE_READ), 0);
-	expect_eq(kpage_map(SELF, (unsigned long)at + 2 * MAPPINGS * PAGE, view[0], 0, 1, PAGE_READ), -E_NOMEM);
+	expect_eq(kpage_map(SELF, (unsigned long)at + 2 * MAPPINGS * PAGE, view[0], 0, 1,
+		PAGE_READ), -E_NOMEM);
 	expect_eq(khandle_revoke(view[0]), 0);
-	expect_eq(kpage_map(SELF, (unsigned long)at + 2 * MAPPINGS * PAGE, view[0], 0, 4, PAGE_READ), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at + 2 * MAPPINGS * PAGE, view[0], 0, 4,
+		PAGE_READ), 0);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at + (2 * MAPPINGS + 1) * PAGE, 1), 0);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 6), 0);
 	expect_eq(kpage_map((int)alone, (unsigned long)there, view[1], 0, 8, PAGE_READ), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stands in for init on bare metal: kernel calls, floating-point registers and measured windows, on the kernel core and beside it.
- * Prints `ok NAME` or `FAIL NAME: why` and ends the machine. Windows carry the labels below (see hal/perf.h and tools/plugin).
+ * Stands in for init on bare metal: kernel calls, floating-point registers and measured windows, on
+ * the kernel core and beside it. Prints `ok NAME` or `FAIL NAME: why` and ends the machine. Windows
+ * carry the labels below (see hal/perf.h and tools/plugin).
  */
 #include <abi/layout.h>
 #include <abi/limits.abi.h>
@@ -59,8 +60,11 @@ measure(void)
 	int self = (int)kthread_self();
 
 	window(LABEL_EMPTY, );
-	window(LABEL_LOOP, __asm__ volatile("li t0, 1000\n1: addi t0, t0, -1\n bnez t0, 1b" : : : "t0"));
-	window(LABEL_POLL, __asm__ volatile("li t0, 10\n1: slti x0, x0, 3\n addi t0, t0, -1\n bnez t0, 1b" : : : "t0"));
+	window(LABEL_LOOP,
+		__asm__ volatile("li t0, 1000\n1: addi t0, t0, -1\n bnez t0, 1b" : : : "t0"));
+	window(LABEL_POLL,
+		__asm__ volatile("li t0, 10\n1: slti x0, x0, 3\n addi t0, t0, -1\n bnez t0, 1b" : :
+		: "t0"));
 	for (int i = 0; i < CALLS; i++)
 		window(LABEL_LOCAL, kthread_self());
 	for (int i = 0; i < CALLS; i++)
@@ -118,7 +122,11 @@ end_windows(unsigned long arg)
 {
 	while (turns < CALLS) {
 		hal_mark(MARK_END);
-		if (turn != 0) {	/* wherever the tick comes, a turn that began is seen: ticks and this loop can be in step */
+		/*
+		 * wherever the tick comes, a turn that began is seen: ticks and this loop can be in
+		 * step
+		 */
+		if (turn != 0) {
 			turn = 0;
 			turns++;
 		}
@@ -223,7 +231,8 @@ static void
 measure_sharing(void)
 {
 	struct cluster_info info;
-	long sleeper = start_on(0, sleep_again, 0, 2), other = start_on(1, signal_again, (unsigned long)sleeper, 1);
+	long sleeper = start_on(0, sleep_again, 0, 2),
+		other = start_on(1, signal_again, (unsigned long)sleeper, 1);
 	uint64_t value;
 
 	report("join of who signals", kthread_join((int)other, &value, FOREVER), 0);
@@ -242,7 +251,10 @@ measure_thread(unsigned long arg)
 	kthread_exit(arg + 40);
 }
 
-/* Floating-point registers start as zero and survive calls, yields and the other thread of the core. */
+/*
+ * Floating-point registers start as zero and survive calls, yields and the other thread of the
+ * core.
+ */
 static void
 float_thread(unsigned long arg)
 {
@@ -325,7 +337,8 @@ measure_threads(void)
 	measure_life();
 	for (int i = 0; i < LIVING; i++) {
 		kthread_wakeup((int)tid[i], 1);
-		report("join of a thread that slept", kthread_join((int)tid[i], &value, FOREVER) == 0 && value == (uint64_t)i, 1);
+		report("join of a thread that slept",
+			kthread_join((int)tid[i], &value, FOREVER) == 0 && value == (uint64_t)i, 1);
 	}
 }
 
@@ -344,17 +357,21 @@ server_main(int argc, char **argv)
 	measure_handlers();
 	keep_float();
 	t = start(measure_thread, 0, 1);
-	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value, FOREVER) : t, 0);
+	report("join of a thread of another core", t > 0 ? kthread_join((int)t, &value, FOREVER) :
+		t, 0);
 	report("its value", (long)value, 40);
-	join_both("floating point of two threads of an application core", start(float_thread, 0, 2), start(float_thread, 1, 2), 7);
+	join_both("floating point of two threads of an application core", start(float_thread, 0, 2),
+		start(float_thread, 1, 2), 7);
 	t = start(float_thread, 0, 0);
 	if (t > 0)
-		join_both("floating point of two threads of the kernel's core", t, start(float_thread, 1, 0), 7);
+		join_both("floating point of two threads of the kernel's core", t,
+			start(float_thread, 1, 0), 7);
 	else
 		report("a KC takes no threads", t, -22);
 	context_init(&bad, 0xffffffc000000000, 0, 0, 0);
 	report("a context in the kernel's half is refused", kthread_create(&bad, 1), -22);
-	report("a buffer in the kernel's half is refused", kcluster_info((void *)0xffffffc000000000), -14);
+	report("a buffer in the kernel's half is refused",
+		kcluster_info((void *)0xffffffc000000000), -14);
 	report("an unmapped buffer is refused", kcluster_info((void *)0x3ffffff000), -14);
 	console_print("%s\n", failures == 0 ? "all passed" : "some failed");
 	kmachine_halt(atoll_startup()->authority, failures != 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stands in for init on bare metal: in each cluster as many threads as twelve ranks have with one that helps each, all asleep. When all
- * clusters have them the machine ends, for test_memory.py to look at its memory.
+ * Stands in for init on bare metal: in each cluster as many threads as twelve ranks have with one
+ * that helps each, all asleep. When all clusters have them the machine ends, for test_memory.py to
+ * look at its memory.
  */
 #include <abi/layout.h>
 #include <abi/limits.abi.h>
