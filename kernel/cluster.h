@@ -145,6 +145,7 @@ struct thread {
 		uint32_t block_count;
 		uint32_t refs_first;	/* frames of one large page that the call has a reference to: not mapped yet, or no more */
 		uint32_t refs;
+		bool refs_unmapped;	/* they were mapped: `sweep` has begun for them */
 		bool sweeping;		/* `sweep` has begun and is not sent */
 	} work;
 	struct sweep sweep;	/* a shoot-down that it waits for */

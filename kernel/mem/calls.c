@@ -168,6 +168,7 @@ refs_take(struct thread *t, const struct change *m)
 	for (uint32_t i = 0; i < MEM_STEP; i++)
 		frame_get(f, part.frame + i);
 	w->refs_first = m->frame;
+	w->refs_unmapped = false;
 	w->refs += MEM_STEP;
 	return -E_AGAIN;
 }
@@ -286,7 +287,7 @@ put_run(struct process *p, uintptr_t a, uintptr_t end)
 		uint32_t frame = frame_at(&c->frames, paddr);
 
 		if (frame != FRAME_NONE)
-			frame_put(&c->frames, frame, sweeps_epoch(c));
+			frame_put(&c->frames, frame, &c->sweeps, c->sweeps.unmapping);
 		at += HAL_PAGE_BYTES;
 	}
 	return (at - a) / HAL_PAGE_BYTES;
@@ -306,6 +307,7 @@ unmap_large(struct thread *t, struct process *p, uintptr_t at)
 	if (frame != FRAME_NONE) {
 		t->work.refs_first = frame;
 		t->work.refs = PAGES_PER_LARGE;
+		t->work.refs_unmapped = true;
 	}
 	check(hal_unmap(&p->space, at, PAGES_PER_LARGE) == 0);
 	return PAGES_PER_LARGE;
@@ -318,6 +320,7 @@ mem_unmap_some(struct thread *t, struct process *p, uintptr_t a, uintptr_t end, 
 	if (end - a > pages * HAL_PAGE_BYTES)
 		end = a + pages * HAL_PAGE_BYTES;
 
+	t->cluster->sweeps.unmapping = &t->sweep;
 	while (a < end && t->work.refs == 0) {
 		size_t pages = put_run(p, a, end);
 
@@ -327,6 +330,7 @@ mem_unmap_some(struct thread *t, struct process *p, uintptr_t a, uintptr_t end, 
 			pages = unmap_large(t, p, a);
 		a += (pages != 0 ? pages : 1) * HAL_PAGE_BYTES;
 	}
+	t->cluster->sweeps.unmapping = NULL;
 	return a;
 }
 

@@ -7,10 +7,10 @@
 #include <base/str.h>
 #include <hal/mmu.h>
 #include <kernel/mem/frame.h>
+#include <kernel/mem/sweep.h>
 
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
 #define PREPARE_STEP 512	/* entries of the table */
-#define DRAIN_STEP 6		/* frames */
 
 static size_t
 offset_in_large(const void *memory)
@@ -72,7 +72,7 @@ frames_init(struct frames *f, void *table, void *start, void *end)
 	f->fresh = f->first;
 	for (int i = 0; i < FRAME_ORDERS; i++)
 		f->list[i] = FRAME_NONE;
-	f->last = f->limbo_first = f->limbo_last = FRAME_NONE;
+	f->last = FRAME_NONE;
 }
 
 static void
@@ -297,49 +297,61 @@ frame_get(struct frames *f, uint32_t frame)
 	f->frame[frame].refs++;
 }
 
-static void
-limbo_add(struct frames *f, uint32_t frame, uint32_t epoch)
+static struct sweep *
+sweep_at(const struct sweeps *all, struct list *node)
 {
-	struct frame *e = &f->frame[frame];
+	return node == &all->running ? NULL : list_entry(node, struct sweep, link);
+}
 
-	e->state = FRAME_LIMBO;
-	e->prev = epoch;
-	e->next = FRAME_NONE;
-	if (f->limbo_last != FRAME_NONE)
-		f->frame[f->limbo_last].next = frame;
+static void
+limbo_add(struct frames *f, uint32_t frame, struct sweep *s)
+{
+	f->frame[frame].state = FRAME_LIMBO;
+	f->frame[frame].next = s->limbo;
+	s->limbo = frame;
+}
+
+/* Wait for a shoot-down, if it is none that began after all mappings had gone. */
+static void
+free_after(struct frames *f, uint32_t frame, struct sweep *s)
+{
+	uint32_t youngest = f->frame[frame].prev;
+
+	if (s == NULL || youngest == 0 || (int32_t)(s->epoch - youngest) > 0)
+		frames_free(f, frame, 1);
 	else
-		f->limbo_first = frame;
-	f->limbo_last = frame;
+		limbo_add(f, frame, s);
 }
 
 void
-frame_put(struct frames *f, uint32_t frame, uint32_t epoch)
+frame_put(struct frames *f, uint32_t frame, const struct sweeps *all, struct sweep *by)
 {
 	struct frame *e = &f->frame[frame];
+	struct sweep *oldest = sweep_at(all, all->running.next);
 
 	check(e->refs > 0);
-	if (--e->refs > 0)
+	e->refs--;
+	if (e->refs == 0 && by != NULL && (e->prev == 0 || (int32_t)(oldest->epoch - e->prev) > 0)) {
+		e->prev = 0;
+		limbo_add(f, frame, by);
 		return;
-	if (epoch == 0)
-		frames_free(f, frame, 1);
-	else
-		limbo_add(f, frame, epoch);
+	}
+	if (by != NULL)
+		e->prev = all->epoch;
+	if (e->refs == 0)
+		free_after(f, frame, oldest);
 }
 
 bool
-frames_limbo_drain(struct frames *f, uint32_t epoch)
+frames_limbo_drain(struct frames *f, const struct sweeps *all, struct sweep *s,
+	unsigned *most)
 {
-	for (unsigned n = 0; f->limbo_first != FRAME_NONE; n++) {
-		uint32_t i = f->limbo_first;
+	while (s->limbo != FRAME_NONE && *most > 0) {
+		uint32_t frame = s->limbo;
 
-		if ((int32_t)(f->frame[i].prev - epoch) > 0)
-			return true;
-		if (n == DRAIN_STEP)
-			return false;
-		f->limbo_first = f->frame[i].next;
-		if (f->limbo_first == FRAME_NONE)
-			f->limbo_last = FRAME_NONE;
-		frames_free(f, i, 1);
+		s->limbo = f->frame[frame].next;
+		free_after(f, frame, sweep_at(all, s->link.next));
+		--*most;
 	}
-	return true;
+	return s->limbo == FRAME_NONE;
 }

@@ -5,7 +5,8 @@
  * A frame is named by its index, counted from the large-page boundary at or below the cluster's memory. Frames above the watermark `fresh`
  * were never handed out and have no valid entry in the table yet: setting up costs nothing, however large the memory is.
  * A user frame lives as long as somebody refers to it: one reference per mapping, one if it belongs to a memory object (memory.h).
- * A frame whose last reference goes while a shoot-down runs waits in limbo until every shoot-down that began before has ended.
+ * A frame whose last reference goes waits in limbo for the shoot-downs after which no core reaches
+ * it any more: those of the calls that unmapped it. Others do not delay it.
  */
 #ifndef KERNEL_MEM_FRAME_H
 #define KERNEL_MEM_FRAME_H
@@ -15,6 +16,8 @@
 #include <stdint.h>
 
 struct cluster;
+struct sweep;
+struct sweeps;
 
 #define FRAME_NONE UINT32_MAX
 #define FRAME_ORDERS 20
@@ -29,7 +32,7 @@ struct cluster;
 
 struct frame {
 	uint32_t next;		/* free list, limbo */
-	uint32_t prev;		/* the same; in limbo: the youngest shoot-down that must end first */
+	uint32_t prev;		/* the same; in use or in limbo: see frame_put */
 	int32_t owner;		/* id of the process that it is charged to, 0: the kernel */
 	uint16_t refs;
 	uint8_t state;		/* FRAME_* */
@@ -47,8 +50,6 @@ struct frames {
 	uint32_t free;		/* number of free frames, limbo not counted */
 	uint32_t list[FRAME_ORDERS];	/* free blocks by order */
 	uint32_t last;		/* that was freed alone, in no block yet: the next one that is needed */
-	uint32_t limbo_first;
-	uint32_t limbo_last;
 };
 
 /*
@@ -83,12 +84,25 @@ void frames_free(struct frames *f, uint32_t first, uint32_t count);
 /* A frame of a process (its id) is free: it is charged for it no more. Whoever uses this file supplies it. */
 void frame_freed(int32_t owner);
 
-/* One reference more or less. The last one gone, the frame is freed, or waits in limbo for shoot-down number `epoch` (0: none runs). */
+/*
+ * One reference more or less. A mapping that was removed gives its reference back with `by`, the
+ * shoot-down that has begun for it; one that no core may know any more, and whatever else refers to
+ * a frame, with NULL.
+ *
+ * When the last reference goes with a shoot-down, and no earlier mapping went with another that may
+ * still run, the frame waits for that one alone. A frame that outlives a mapping has in `prev` the
+ * number of the youngest shoot-down that there was when the last such mapping went (0: none went).
+ * It waits for all that are not younger, one after the other in the order of their age.
+ */
 void frame_get(struct frames *f, uint32_t frame);
-void frame_put(struct frames *f, uint32_t frame, uint32_t epoch);
+void frame_put(struct frames *f, uint32_t frame, const struct sweeps *all, struct sweep *by);
 
-/* Free what waits in limbo for shoot-downs up to number `epoch`, but only some of it at once. True: that was all. */
-bool frames_limbo_drain(struct frames *f, uint32_t epoch);
+/*
+ * A shoot-down is over: free what waited for it alone, and have the rest wait for the next one.
+ * At most *most frames, which counts down. True: that was all.
+ */
+bool frames_limbo_drain(struct frames *f, const struct sweeps *all, struct sweep *s,
+	unsigned *most);
 
 void *frame_kaddr(const struct frames *f, uint32_t frame);
 uint64_t frame_paddr(const struct frames *f, uint32_t frame);

@@ -9,11 +9,13 @@
 #include <abi/limits.abi.h>
 #include <hal/mmu.h>
 #include <kernel/mem/frame.h>
+#include <kernel/mem/sweep.h>
 
 #define PAGES 1500u
 
 static unsigned char *memory;
 static struct frames f;
+static struct sweeps all;
 static unsigned char out[PAGES * 2];	/* handed out, by frame */
 
 void
@@ -55,6 +57,8 @@ begin(void)
 	memset(out, 0, sizeof(out));
 	expect(frames_table_bytes(start, (PAGES - 77) * HAL_PAGE_BYTES) <= sizeof(table));
 	memset(&f, 0, sizeof(f));
+	all = (struct sweeps){.epoch = UINT32_MAX - 2};
+	list_init(&all.running);
 	frames_init(&f, table, start, memory + PAGES * HAL_PAGE_BYTES);
 	expect_eq(f.free, PAGES - 77);
 }
@@ -126,37 +130,130 @@ TEST(a_frame_lives_until_its_last_reference)
 	a = frames_alloc(&f, 1, FRAME_USER, 1);
 	frame_get(&f, a);
 	frame_get(&f, a);
-	frame_put(&f, a, 0);
+	frame_put(&f, a, &all, NULL);
 	expect_eq(f.frame[a].state, FRAME_USER);
-	frame_put(&f, a, 0);
+	frame_put(&f, a, &all, NULL);
 	expect_eq(f.frame[a].state, FRAME_INSIDE);
 	expect_eq(frames_alloc(&f, 1, FRAME_USER, 1), a);	/* the one that was freed last */
 	frames_free(&f, a, 1);
 	expect_eq(f.free, before);
 }
 
+/* --- shoot-downs, as far as frames know them --- */
+
+static struct sweep *
+sweep_started(struct sweep *s)
+{
+	if (++all.epoch == 0)		/* which is no number */
+		all.epoch = 1;
+	s->epoch = all.epoch;
+	s->limbo = FRAME_NONE;
+	list_push_back(&all.running, &s->link);
+	return s;
+}
+
+/* In steps, as home does it. */
+static void
+sweep_over(struct sweep *s)
+{
+	unsigned most = 2;
+
+	while (!frames_limbo_drain(&f, &all, s, &most)) {
+		expect_eq(most, 0);
+		most = 2;
+	}
+	list_remove(&s->link);
+}
+
+/* All memory as frames with that many references each. */
+static void
+take_all(unsigned refs)
+{
+	begin();
+	for (uint32_t i; (i = frames_alloc(&f, 1, FRAME_USER, 1)) != FRAME_NONE;)
+		for (unsigned n = 0; n < refs; n++)
+			frame_get(&f, i);
+	expect_eq(f.free, 0);
+}
+
+static void
+put_all(struct sweep *by)
+{
+	for (uint32_t i = f.first; i < f.total; i++)
+		frame_put(&f, i, &all, by);
+}
+
 TEST(limbo_keeps_frames_until_their_shoot_down_has_ended)
 {
-	uint32_t frame[6], before;
+	static struct sweep mine;
 
-	begin();
-	before = f.free;
-	for (int i = 0; i < 6; i++) {
-		frame[i] = frames_alloc(&f, 1, FRAME_USER, 1);
-		frame_get(&f, frame[i]);
+	take_all(1);
+	put_all(sweep_started(&mine));
+	expect_eq(f.free, 0);
+	expect_eq(f.frame[f.first].state, FRAME_LIMBO);
+	sweep_over(&mine);
+	expect_eq(f.free, PAGES - 77);
+}
+
+TEST(the_shoot_down_of_others_delays_no_frame)
+{
+	static struct sweep older, mine, younger;
+
+	take_all(1);
+	sweep_started(&older);
+	sweep_started(&mine);
+	sweep_started(&younger);
+	put_all(&mine);
+	sweep_over(&mine);
+	expect_eq(f.free, PAGES - 77);
+	/* nor of what was never mapped */
+	take_all(1);
+	sweep_started(&older);
+	put_all(NULL);
+	expect_eq(f.free, PAGES - 77);
+}
+
+/* Mapped twice, and named besides: in whatever order all of these go, and the shoot-downs end. */
+TEST(a_frame_of_many_mappings_waits_for_all_their_shoot_downs)
+{
+	static struct sweep one, other;
+
+	for (unsigned way = 0; way < 16; way++) {
+		struct sweep *first = way & 1 ? &one : &other, *last = way & 1 ? &other : &one;
+
+		take_all(way & 8 ? 3 : 2);
+		sweep_started(&one);
+		sweep_started(&other);
+		put_all(way & 2 ? &one : &other);
+		put_all(way & 2 ? &other : &one);
+		if (way & 8)
+			put_all(NULL);
+		if (way & 4)
+			sweep_over(first);
+		expect_eq(f.free, 0);
+		if (!(way & 4))
+			sweep_over(first);
+		expect_eq(f.free, 0);
+		sweep_over(last);
+		expect_eq(f.free, PAGES - 77);
 	}
-	for (uint32_t i = 0; i < 6; i++)
-		frame_put(&f, frame[i], 10 + i / 2);
-	expect_eq(f.free, before - 6);
-	expect_eq(f.frame[frame[0]].state, FRAME_LIMBO);
-	frames_limbo_drain(&f, 9);
-	expect_eq(f.free, before - 6);
-	frames_limbo_drain(&f, 10);
-	expect_eq(f.free, before - 4);
-	frames_limbo_drain(&f, 12);
-	expect_eq(f.free, before);
-	frames_limbo_drain(&f, 50);
-	expect_eq(f.free, before);
+}
+
+TEST(an_earlier_shoot_down_that_has_ended_delays_no_frame)
+{
+	static struct sweep stale, earlier, mine, later;
+
+	take_all(2);
+	sweep_started(&stale);
+	sweep_started(&earlier);
+	put_all(&earlier);
+	sweep_over(&earlier);
+	sweep_over(&stale);
+	sweep_started(&later);
+	sweep_started(&mine);
+	put_all(&mine);
+	sweep_over(&mine);
+	expect_eq(f.free, PAGES - 77);
 }
 
 struct run {
@@ -204,6 +301,9 @@ main(void)
 	RUN(a_run_at_the_end_is_taken_though_its_power_of_two_does_not_fit);
 	RUN(a_frame_lives_until_its_last_reference);
 	RUN(limbo_keeps_frames_until_their_shoot_down_has_ended);
+	RUN(the_shoot_down_of_others_delays_no_frame);
+	RUN(a_frame_of_many_mappings_waits_for_all_their_shoot_downs);
+	RUN(an_earlier_shoot_down_that_has_ended_delays_no_frame);
 	RUN(random_use_never_hands_out_a_frame_twice);
 	free(memory);
 	return TEST_FAILED;

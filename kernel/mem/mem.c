@@ -78,9 +78,9 @@ table_give(void *ctx, void *page)
 	struct cluster *c = proc_cluster(ctx);
 	uint32_t frame = frame_at(&c->frames, hal_paddr(page));
 
-	/* a core may still walk it: like any other frame it waits for the shoot-down */
+	/* a core may still walk it: like the pages behind it, it waits for the shoot-down */
 	frame_get(&c->frames, frame);
-	frame_put(&c->frames, frame, sweeps_epoch(c));
+	frame_put(&c->frames, frame, &c->sweeps, c->sweeps.unmapping);
 }
 
 int
@@ -261,10 +261,11 @@ bool
 mem_refs_drop(struct thread *t)
 {
 	struct mem_work *w = &t->work;
-	uint32_t epoch = sweeps_epoch(t->cluster);
+	struct cluster *c = t->cluster;
+	struct sweep *by = w->refs_unmapped ? &t->sweep : NULL;
 
 	for (unsigned n = 0; n < MEM_STEP && w->refs > 0; n++)
-		frame_put(&t->cluster->frames, w->refs_first + --w->refs, epoch);
+		frame_put(&c->frames, w->refs_first + --w->refs, &c->sweeps, by);
 	return w->refs == 0;
 }
 
@@ -358,7 +359,7 @@ release_area(struct process *p, const struct area *a)
 			continue;
 		frame = frame_at(&c->frames, paddr);
 		if (frame != FRAME_NONE)
-			frame_put(&c->frames, frame, sweeps_epoch(c));
+			frame_put(&c->frames, frame, &c->sweeps, NULL);
 		cost += RELEASE_MAPPED;
 	}
 	mapping_free(p, mappings_cut(p, start, addr));

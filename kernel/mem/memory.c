@@ -66,7 +66,7 @@ drop(struct cluster *c, struct memory *m)
 	for (unsigned n = 0; m->count > 0; n++) {
 		if (n == DROP_STEP)
 			return false;
-		frame_put(&c->frames, m->first + --m->count, sweeps_epoch(c));
+		frame_put(&c->frames, m->first + --m->count, &c->sweeps, NULL);
 	}
 	quota_free(q, &c->slab, m, sizeof(*m));
 	quota_put(&c->slab, q);

@@ -6,6 +6,7 @@
 #include <kernel/cluster.h>
 
 #define POSTS_PER_STEP 4	/* cores that are posted to */
+#define FRAMES_PER_STEP 6	/* that are freed */
 #define SWEEPS_PER_POLL 4	/* for which something can be done, from the oldest on */
 
 void
@@ -15,6 +16,7 @@ sweep_begin(struct cluster *c, struct sweep *s)
 		c->sweeps.epoch = 1;
 	s->epoch = c->sweeps.epoch;
 	s->unposted = 0;
+	s->limbo = FRAME_NONE;
 	s->proc->holds++;
 	if (s->caller != NULL)
 		s->caller->proc->holds++;
@@ -45,29 +47,16 @@ post_some(struct cluster *c, struct sweep *s)
 }
 
 /*
- * Frames wait for every sweep that began before they lost their last reference. So when the oldest sweep ends, those go that wait for
- * no younger one. True: they are gone.
+ * Retire a sweep that every core has acknowledged, when no frame waits for it any more: at most
+ * *frames are seen to. *any: something was done.
  */
 static bool
-drain_limbo(struct cluster *c, const struct sweep *s)
-{
-	struct list *next = s->link.next;
-
-	if (c->sweeps.running.next != &s->link)
-		return true;
-	if (next == &c->sweeps.running)
-		return frames_limbo_drain(&c->frames, c->sweeps.epoch);
-	return frames_limbo_drain(&c->frames, list_entry(next, struct sweep, link)->epoch - 1);
-}
-
-/* Retire a sweep that every core has acknowledged, when all frames that waited for it are free. *any: some are. */
-static bool
-retire(struct cluster *c, struct sweep *s, bool *any)
+retire(struct cluster *c, struct sweep *s, unsigned *frames, bool *any)
 {
 	if (s->unposted > 0 || hal_load32(&s->pending) != 0)
 		return false;
 	*any = true;
-	if (!drain_limbo(c, s))
+	if (!frames_limbo_drain(&c->frames, &c->sweeps, s, frames))
 		return false;
 	list_remove(&s->link);
 	c->chores--;
@@ -112,6 +101,7 @@ bool
 sweep_send(struct cluster *c, struct sweep *s)
 {
 	struct sweep_post message = {s, s->proc};
+	unsigned frames = FRAMES_PER_STEP;
 	bool any;
 
 	s->unposted = hal_load32(&s->pending) - 1;
@@ -122,14 +112,14 @@ sweep_send(struct cluster *c, struct sweep *s)
 	}
 	hal_add32(&s->pending, (uint32_t)-1);
 	post_some(c, s);
-	return retire(c, s, &any);
+	return retire(c, s, &frames, &any);
 }
 
 bool
 sweeps_poll(struct cluster *c)
 {
 	struct list *node, *after;
-	unsigned looks = 0;
+	unsigned looks = 0, frames = FRAMES_PER_STEP;
 	bool any = false;
 
 	list_each(node, after, &c->sweeps.running) {
@@ -141,7 +131,7 @@ sweeps_poll(struct cluster *c)
 			break;
 		if (s->unposted > 0)
 			any |= post_some(c, s);
-		if (retire(c, s, &any))
+		if (retire(c, s, &frames, &any))
 			s->done(c, s);
 	}
 	return any;
@@ -156,12 +146,6 @@ sweeps_want(struct cluster *c, uint32_t core)
 		if (bitmap_test(list_entry(node, struct sweep, link)->todo, core))
 			return true;
 	return false;
-}
-
-uint32_t
-sweeps_epoch(struct cluster *c)
-{
-	return list_is_empty(&c->sweeps.running) ? 0 : c->sweeps.epoch;
 }
 
 void

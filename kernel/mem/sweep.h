@@ -25,6 +25,7 @@ struct sweep {
 	/* home */
 	_Alignas(HAL_CACHE_LINE) struct list link;
 	uint32_t epoch;		/* number of this sweep */
+	uint32_t limbo;		/* list of the frames that wait for it (frame_put) */
 	uint32_t unposted;	/* bits set in todo */
 	am_post_fn *fn;
 	void (*done)(struct cluster *c, struct sweep *s);
@@ -37,6 +38,7 @@ struct sweep {
 struct sweeps {
 	struct list running;	/* by age */
 	uint32_t epoch;		/* of the youngest */
+	struct sweep *unmapping;	/* of the call of which a step unmaps pages now, or NULL */
 };
 
 /* What a core gets. */
@@ -46,7 +48,7 @@ struct sweep_post {
 };
 
 /*
- * Begin a sweep on behalf of `s->proc`: from now on frames that lose their last reference wait for it. Then say which cores: those
+ * Begin a sweep on behalf of `s->proc`: from now on frames may wait for it. Then say which cores: those
  * that may know the space of a process now, but `except` (-1 for none), of one process or of several; and let go. sweep_send returns true
  * if there was nothing to wait for; otherwise `done` runs later, from sweeps_poll. Set fn, done, proc and caller before.
  */
@@ -59,9 +61,6 @@ bool sweeps_poll(struct cluster *c);
 
 /* Home: will one of the sweeps that run still post to this core? */
 bool sweeps_want(struct cluster *c, uint32_t core);
-
-/* What frame_put waits for now: the number of the youngest sweep, 0 if none runs. */
-uint32_t sweeps_epoch(struct cluster *c);
 
 /* A core has done its part. */
 void sweep_acknowledge(struct cluster *c, struct sweep *s);

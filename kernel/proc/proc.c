@@ -257,7 +257,7 @@ proc_finish(struct cluster *c, struct process *p)
 	struct thread *waiter = proc_waiter(p);
 
 	if (p->events != NULL)
-		frame_put(&c->frames, p->events_frame, sweeps_epoch(c));
+		frame_put(&c->frames, p->events_frame, &c->sweeps, NULL);
 	p->events = NULL;
 	p->state = PROC_ZOMBIE;
 	binding_signal(c, &p->end);

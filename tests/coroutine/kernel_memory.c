@@ -4,7 +4,8 @@
  * take away or narrow, in turns and all at once: after the call has returned nobody gets through, a frame is free only after that, and
  * in the end every frame is back. Large pages of which only some can be had: nobody ever sees one of these. And processes that are killed
  * while they map and unmap a large page, which takes many messages: every frame is back, whatever had a reference. The same where a page
- * is mapped into the addresses of calls that fail.
+ * is mapped into the addresses of calls that fail. And memory that was given back can be had again
+ * at once, however late a core acknowledges the shoot-down of another process.
  *
  * usage: kernel_memory [COUNT [FIRST]]
  */
@@ -27,6 +28,8 @@
 #define BLOCKS_MAX 8
 #define WANTED 40			/* pages */
 #define PEEKER 3			/* the core of who looks for large pages */
+#define DEAF_CORE 2
+#define AGAIN 4
 
 static struct {
 	_Alignas(64) unsigned char stack[CORES][2][STACK_BYTES];
@@ -43,8 +46,9 @@ static struct {
 	unsigned ended;
 	uint64_t frames;
 	int step[CORES];
+	long deaf;			/* handle of a process whose core does not listen */
 	unsigned first_core;		/* 0 if home runs threads, too */
-	enum { WRITERS, HALF_WAY, KILLED, FAILED } about;
+	enum { WRITERS, HALF_WAY, KILLED, FAILED, DEAF } about;
 	bool over;
 } run;
 
@@ -283,10 +287,74 @@ killer(uintptr_t me)
 	coro_finish(0);
 }
 
+/* Its core takes no interrupt while this runs. */
+static void
+deaf(uintptr_t me)
+{
+	run.written[me] = true;
+	while (!run.over)
+		coro_point();
+	program_exit();
+}
+
+/* All that its limit allows, given up, and again, while the core of another process is deaf. */
+static void
+takes_again(uintptr_t me)
+{
+	for (unsigned i = 0; i < AGAIN; i++) {
+		coro_check(KC(KC_MEM_ALLOC, SELF, WANTED * PAGE, RW, &shared.value[me]) == 0);
+		coro_check(KC(KC_MEM_ALLOC, SELF, WANTED * PAGE, RW, &shared.value[0]) == -E_NOMEM);
+		coro_check(KC(KC_PAGE_UNMAP, SELF, shared.value[me], WANTED) == 0);
+	}
+	run.over = true;
+	program_exit();
+}
+
+/*
+ * A page of the deaf process is gone: its shoot-down runs. Neither its frame nor that of a table is
+ * free before that has ended.
+ */
+static void
+starter(uintptr_t proc)
+{
+	struct page_info *info = (struct page_info *)&shared.status[PEEKER];
+
+	while (KC(KC_PAGE_QUERY, run.deaf, run.addr[DEAF_CORE], info) == 0)
+		KC(KC_THREAD_YIELD);
+	coro_check(stats(PEEKER, STATS_FRAMES_FREE) == run.frames);
+	coro_user_context(&shared.ctx[0], takes_again, shared.stack[0][0] + STACK_BYTES, PEEKER);
+	coro_check(KC(KC_PROC_START, proc, &shared.ctx[0], PEEKER) == 0);
+	for (;;)
+		KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER);
+}
+
+static void
+beside_deaf(uintptr_t me)
+{
+	long eats = KC(KC_PROC_CREATE);
+
+	run.deaf = KC(KC_PROC_CREATE);
+	coro_check(eats > 0 && run.deaf > 0);
+	shared.quota = (struct proc_quota){(2 * WANTED - 1) * PAGE, 1, 1};
+	coro_check(KC(KC_PROC_QUOTA, eats, &shared.quota) == 0);
+	coro_check(KC(KC_MEM_ALLOC, run.deaf, PAGE, RW, &shared.value[me]) == 0);
+	run.addr[DEAF_CORE] = (unsigned long)shared.value[me];
+	coro_user_context(&shared.ctx[2], deaf, shared.stack[2][0] + STACK_BYTES, DEAF_CORE);
+	coro_check(KC(KC_PROC_START, run.deaf, &shared.ctx[2], DEAF_CORE) == 0);
+	while (!run.written[DEAF_CORE])
+		KC(KC_THREAD_YIELD);
+	coro_user_context(&shared.ctx[3], starter, shared.stack[3][0] + STACK_BYTES, (uintptr_t)eats);
+	coro_check(KC(KC_THREAD_CREATE, &shared.ctx[3], PEEKER) > 0);
+	run.frames = stats((unsigned)me, STATS_FRAMES_FREE);
+	coro_check(KC(KC_PAGE_UNMAP, run.deaf, run.addr[DEAF_CORE], 1) == 0);
+	coro_check(run.over);
+	coro_finish(0);
+}
+
 unsigned
 program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
 {
-	void (*const fn[])(uintptr_t) = {program, half_way, killer, killer};
+	void (*const fn[])(uintptr_t) = {program, half_way, killer, killer, beside_deaf};
 
 	(void)max;
 	programs[0] = (struct program){fn[run.about], core};
@@ -326,11 +394,13 @@ int
 main(int argc, char **argv)
 {
 	static const char *const test[] = {"nobody_writes_through_a_mapping_that_is_gone", "large_pages_are_all_there_or_never_were",
-		"who_dies_with_a_large_page_half_mapped_leaves_nothing", "what_is_mapped_into_a_call_that_fails_is_not_lost"};
+		"who_dies_with_a_large_page_half_mapped_leaves_nothing",
+		"what_is_mapped_into_a_call_that_fails_is_not_lost",
+		"what_was_given_back_can_be_had_while_a_core_does_not_listen"};
 	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	bool failed = false;
 
-	for (int about = WRITERS; about <= FAILED; about++) {
+	for (int about = WRITERS; about <= DEAF; about++) {
 		unsigned long seeds = about != WRITERS ? (count + 9) / 10 : count, seed = first;
 
 		while (seed < first + seeds && passes(test[about], seed, about))

@@ -15,6 +15,8 @@ BUILD = os.path.join(ROOT, "build", "coroutine")
 SEEDS = 100
 PATIENCE_S = 60
 HANDLE, QUOTA, HANDLER = "kernel/object/handle.c", "kernel/object/quota.c", "kernel/call/handler.c"
+FRAME, SWEEP = "kernel/mem/frame.c", "kernel/mem/sweep.c"
+CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 TABLE, RUN = "kernel/thread/table.c", "kernel/thread/run.c"
 MAPPING, MEMORY, MEM, CALLS = "kernel/mem/mapping.c", "kernel/mem/memory.c", "kernel/mem/mem.c", "kernel/mem/calls.c"
 
@@ -27,6 +29,14 @@ MUTANTS = (
      "return used <= limit && n <= limit - used;", "return n != 0 || used <= limit;"),
     ("kernel_limits", "a record stays when its thread gets no handle", TABLE,
      "\t\trecord_give(t, p->quota);\n\t\treturn handle;", "\t\treturn handle;"),
+    ("kernel_memory", "memory that was given back waits for the shoot-downs of others", FRAME,
+     "if (e->refs == 0 && by != NULL && (", "if (e->refs == 0 && by == NULL && by != NULL && ("),
+    ("kernel_memory", "a frame is free before its shoot-down has ended", CALLS,
+     "&c->sweeps, c->sweeps.unmapping);", "&c->sweeps, NULL);"),
+    ("kernel_memory", "a page table is free before its shoot-down has ended", MEM,
+     "&c->sweeps, c->sweeps.unmapping);", "&c->sweeps, NULL);"),
+    ("kernel_memory", "a call that unmaps returns before what it gave up is free", SWEEP,
+     "if (!frames_limbo_drain(&c->frames, &c->sweeps, s, frames))", "if (false)"),
     ("kernel_threads", "a record is given back while a handle names it", TABLE,
      "\thandle_close_own(&t->proc->handles, t->handle, &t->object);\n\tobject_put(&t->object);",
      "\thandle_close_own(&t->proc->handles, t->handle, &t->object);\n"

@@ -13,7 +13,7 @@
  *
  * proves: kernel/mem/sweep.c concerns c0d54f39e510
  * proves: kernel/mem/sweep.c sweep_cover 3735ae2e1eb5
- * proves: kernel/mem/sweep.c sweep_send 49bca3ebf677
+ * proves: kernel/mem/sweep.c sweep_send d7f1112534c5
  * proves: kernel/mem/sweep.c post_some 6bfaf74af9bb
  * proves: kernel/mem/sweep.c sweep_acknowledge ed0ef55de65a
  * proves: kernel/mem/calls.c shoot_down 088340980885

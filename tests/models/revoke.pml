@@ -18,17 +18,20 @@
  * proves: kernel/mem/mapping.c revoke_done bd09b9304efb
  * proves: kernel/mem/calls.c shoot_down_begin ea36b7a4560a
  * proves: kernel/mem/calls.c shoot_down_done dd1b9978c13e
- * proves: kernel/mem/sweep.c sweep_begin d3b03cb3d700
+ * proves: kernel/mem/sweep.c sweep_begin cad57642331f
  * proves: kernel/mem/sweep.c sweep_cover 3735ae2e1eb5
- * proves: kernel/mem/sweep.c retire 3b054ef4d206
- * proves: kernel/mem/frame.c frame_put 54f98fab2695
- * proves: kernel/mem/mem.c release_area 0bc5de1b67d8
+ * proves: kernel/mem/sweep.c retire 8d60796a93bc
+ * proves: kernel/mem/frame.c frame_put 5ea0a3b165ce
+ * proves: kernel/mem/frame.c free_after 73a77ff6feb7
+ * proves: kernel/mem/frame.c frames_limbo_drain c5ed1af886ca
+ * proves: kernel/mem/mem.c release_area df373597f185
  *
  * run:
  * run: -DKILL_REVOKER
  * run: -DKILL_USER
  * mutation: -DNO_SHOOT_DOWN
  * mutation: -DFREED_AT_ONCE
+ * mutation: -DEARLIER_ONES_FORGOTTEN
  * mutation: -DONE_STEP_ONLY
  * mutation: -DLOOKS_NOT_COUNTED
  * mutation: -DTURNS_NOT_KEPT
@@ -52,6 +55,7 @@ bool closed, object = true;	/* no handle is left; it refers to its frame */
 byte refs = 1;
 bool freed, limbo;
 byte limbo_for;			/* sweeps that must end first */
+byte before;			/* those that ran when a mapping went that was not the last reference */
 
 /* page tables, and what cores remember of them */
 bool mapped[2], tlb[2];
@@ -77,16 +81,19 @@ inline free() {
 	freed = true
 }
 
-/* frame_put */
-inline put() {
+/* frame_put: with a sweep, or with none where no core knows the mapping any more */
+inline put(by) {
 	assert(refs > 0);
 	refs--;
 	if
 #ifdef FREED_AT_ONCE
 	:: refs == 0 -> free()
 #else
-	:: refs == 0 && running != 0 -> limbo = true; limbo_for = running
-	:: refs == 0 && running == 0 -> free()
+	:: refs == 0 && (before | by) != 0 -> limbo = true; limbo_for = before | by
+	:: refs == 0 && (before | by) == 0 -> free()
+#endif
+#ifndef EARLIER_ONES_FORGOTTEN
+	:: refs > 0 && by != 0 -> before = running
 #endif
 	:: else
 	fi
@@ -95,7 +102,7 @@ inline put() {
 /* The object goes with its last name: handles, mappings through views, and revocations that look at it. */
 inline object_look() {
 	if
-	:: object && closed && listed == 0 && !walks[0] && !walks[1] -> object = false; put()
+	:: object && closed && listed == 0 && !walks[0] && !walks[1] -> object = false; put(0)
 	:: else
 	fi
 }
@@ -104,6 +111,7 @@ inline object_look() {
 inline sweep_ended(s) {
 	running = running & ~BIT(s);
 	limbo_for = limbo_for & ~BIT(s);
+	before = before & ~BIT(s);
 	if
 	:: limbo && limbo_for == 0 -> limbo = false; free()
 	:: else
@@ -169,7 +177,7 @@ inline send(r) {
 /* unmap_dead */
 inline unmap(r, n) {
 	if
-	:: mapped[n] -> mapped[n] = false; put()
+	:: mapped[n] -> mapped[n] = false; put(BIT(r))
 	:: else
 	fi;
 	record_drop(n);
@@ -247,7 +255,7 @@ active proctype home() {
 		gone[1] = true;
 		if
 		:: mapped[1] ->
-			put();
+			put(0);
 #ifndef RELEASE_LEAVES_THE_RECORD
 			mapped[1] = false;
 			record_drop(1);
