@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Mutation controls of programs: a line of the kernel is changed, and the test that guards it must fail."""
+"""Mutation controls of programs: a line of the kernel is changed, and the test that guards it must
+fail.
+"""
 
 import os
 import re
@@ -19,7 +21,9 @@ def mutate(path, old, new):
 
 
 def build(folder, compile_with, link_with, objects, path, text):
-    """Link the objects with that of one source replaced; `compile_with` and `link_with` begin the commands. Returns the program."""
+    """Link the objects with that of one source replaced; `compile_with` and `link_with` begin the
+    commands. Returns the program.
+    """
     source, made, program = (os.path.join(folder, name) for name in ("mutant.c", "mutant.o", "mutant"))
     with open(source, "w", encoding="utf-8") as f:
         f.write(text)
@@ -34,7 +38,8 @@ def build(folder, compile_with, link_with, objects, path, text):
 def fails(program, seeds, patience_s):
     """Does it fail, whatever way? A hang counts."""
     try:
-        done = subprocess.run([program, str(seeds)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        done = subprocess.run([program, str(seeds)], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               timeout=patience_s, check=False)
     except subprocess.TimeoutExpired:
         return True
@@ -42,7 +47,9 @@ def fails(program, seeds, patience_s):
 
 
 def control(prefix, what, path, old, new, make, seeds, patience_s):
-    """Say whether a mutant is found; `make(folder, path, text)` builds the program. True if it is."""
+    """Say whether a mutant is found; `make(folder, path, text)` builds the program.
+    True if it is.
+    """
     with tempfile.TemporaryDirectory(prefix="atoll-mutant-") as folder:
         found = fails(make(folder, path, mutate(path, old, new)), seeds, patience_s)
     name = f"{prefix}_when_{re.sub('[^a-z]+', '_', what)}"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Write and read a boot archive: a cpio "newc" image. Standard library only.
 
-Every cluster reads it in place, so file data starts on a page boundary where a name can be padded for it: a loader may then map text
-straight from the archive. (The name field of cpio newc may end in any number of zero bytes.)
+Every cluster reads it in place, so file data starts on a page boundary where a name can be padded
+for it: a loader may then map text straight from the archive. (The name field of cpio newc may end
+in any number of zero bytes.)
 """
 
 ALIGN = 4096
@@ -33,7 +34,9 @@ def _member(at, name, data, mode, ino, align):
 
 
 def pack(members):
-    """Make an archive of (name, bytes) pairs. Returns its bytes and a dict name -> offset of the data."""
+    """Make an archive of (name, bytes) pairs.
+    Returns its bytes and a dict name -> offset of the data.
+    """
     parts, offsets, at = [], {}, 0
     for ino, (name, data) in enumerate(members, 1):
         if name in offsets:
@@ -68,7 +71,8 @@ def unpack(image):
 def job_text(program, ranks, policy, args=(), env=(), places=()):
     """The text of etc/job: one `key value` per line. Values hold no line ends.
 
-    `places`: (cluster, first application core, number of them, bytes of memory) for each cluster that takes ranks.
+    `places`: (cluster, first application core, number of them, bytes of memory) for each cluster
+    that takes ranks.
     """
     lines = [("program", program), ("ranks", str(ranks)), ("map", policy)]
     lines += [("cluster", " ".join(map(str, place))) for place in places]
@@ -80,6 +84,8 @@ def job_text(program, ranks, policy, args=(), env=(), places=()):
 
 
 def limits_text(limit, repeat):
-    """More lines of etc/job: the most of each kind that it may have in a cluster, and how often it is run."""
+    """More lines of etc/job: the most of each kind that it may have in a cluster, and how often it
+    is run.
+    """
     lines = [f"limit {kind} {most}\n" for kind, most in sorted(limit.items())]
     return "".join(lines + [f"repeat {repeat}\n"] * (repeat > 1)).encode()

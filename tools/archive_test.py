@@ -8,7 +8,8 @@ import pytest
 
 import archive
 
-MEMBERS = [("bin/proc", b"\x7fELF" + bytes(range(256))), ("etc/job", b"program bin/x\n"), ("empty", b""), ("odd", b"abc")]
+MEMBERS = [("bin/proc", b"\x7fELF" + bytes(range(256))), ("etc/job", b"program bin/x\n"),
+           ("empty", b""), ("odd", b"abc")]
 
 
 def test_what_is_packed_is_unpacked():
@@ -26,7 +27,8 @@ def test_programs_start_on_a_page_and_offsets_are_right():
 @pytest.mark.skipif(not shutil.which("cpio"), reason="cpio is not installed")
 def test_cpio_lists_the_same_names():
     image, _ = archive.pack(MEMBERS)
-    out = subprocess.run(["cpio", "-it", "--quiet"], input=image, capture_output=True, check=True).stdout.decode().split()
+    out = subprocess.run(["cpio", "-it", "--quiet"], input=image, capture_output=True,
+                         check=True).stdout.decode().split()
     assert out == [n for n, _ in MEMBERS]
 
 

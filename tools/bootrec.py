@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Write the boot record (struct boot_record of abi/boot.h). Standard library only.
 
-The physical layout on riscv64: everything is power-of-two sized and aligned, so that one PMP entry fences it. On or1k the clusters' memory
-starts at 0, where the first one's exceptions go; what they share follows.
+The physical layout on riscv64: everything is power-of-two sized and aligned, so that one PMP entry
+fences it. On or1k the clusters' memory starts at 0, where the first one's exceptions go; what they
+share follows.
 """
 
 import os
@@ -48,13 +49,17 @@ def window_bytes(m):
     """Bytes of one NoC window, by the formulas of abi/window.abi.h."""
     noc, clusters = m.noc, len(m.clusters)
     entries = power_up(C.WINDOW_EVENTS(noc["mailbox_ports"], noc["portal_ports"]))
-    return C.WINDOW_ALIGN_UP(C.WINDOW_HEAD_BYTES + C.WINDOW_DOORBELLS(max(len(c.roles) for c in m.clusters)) + C.WINDOW_RINGS(clusters, entries) +
+    return C.WINDOW_ALIGN_UP(C.WINDOW_HEAD_BYTES +
+                             C.WINDOW_DOORBELLS(max(len(c.roles) for c in m.clusters)) +
+                             C.WINDOW_RINGS(clusters, entries) +
                              C.WINDOW_CONSOLE + C.WINDOW_MAILBOXES(noc["mailbox_ports"], clusters) +
                              C.WINDOW_PORTALS(noc["portal_ports"], noc["portal_unit_bytes"]))
 
 
 class Layout:
-    """Where everything lies in physical memory (riscv64, or1k); zeros where the back end allocates (hosted)."""
+    """Where everything lies in physical memory (riscv64, or1k); zeros where the back end allocates
+    (hosted).
+    """
 
     def __init__(self, m, port, archive_bytes):
         self.window = window_bytes(m)
@@ -98,7 +103,9 @@ class Layout:
 
 
 def init_segments(image, name, offset, page=PAGE):
-    """Segments of the init program, which lies at `offset` in the archive: page-aligned, as the kernel maps them."""
+    """Segments of the init program, which lies at `offset` in the archive: page-aligned, as the
+    kernel maps them.
+    """
     try:
         e = elf.Elf(image, name)
     except elf.ElfError as err:
@@ -125,19 +132,25 @@ def clusters_of(m, layout):
     """The records of the clusters of a machine."""
     out, first = [], 0
     for base, c in zip(layout.clusters, m.clusters):
-        out.append({"mem_base": base, "mem_bytes": c.mem_bytes, "cores": len(c.roles), "first_core": first, "incarnation": 1, "guests": 0})
+        out.append({"mem_base": base, "mem_bytes": c.mem_bytes, "cores": len(c.roles),
+                    "first_core": first, "incarnation": 1, "guests": 0})
         first += len(c.roles)
     return out
 
 
 def write(m, port, layout, init=None, flags=0):
-    """The record's bytes. `init`: (image, name, offset in the archive) or None for a kernel without init."""
+    """The record's bytes.
+    `init`: (image, name, offset in the archive) or None for a kernel without init.
+    """
     if port not in ORDER:
         raise RecordError(f"unknown port '{port}'")
     entry, segments = init_segments(*init, PAGES.get(port, PAGE)) if init else (0, [])
     return C.pack(ORDER[port], "boot_record", m.noc | {
         "magic": C.BOOT_MAGIC, "version": C.BOOT_VERSION, "bytes": C.size("boot_record"), "clusters": len(m.clusters),
-        "noc_base": layout.noc, "noc_window_bytes": layout.window, "archive_base": layout.archive, "archive_bytes": layout.archive_bytes,
-        "init_entry": entry, "init_segments": len(segments), "flags": flags if init else flags | NO_INIT, "init": segments,
-        "cluster": clusters_of(m, layout), "roles": [getattr(C, "ROLE_" + role) for c in m.clusters for role in c.roles],
+        "noc_base": layout.noc, "noc_window_bytes": layout.window, "archive_base": layout.archive,
+        "archive_bytes": layout.archive_bytes,
+        "init_entry": entry, "init_segments": len(segments), "flags": flags if init else flags | NO_INIT,
+        "init": segments,
+        "cluster": clusters_of(m, layout),
+        "roles": [getattr(C, "ROLE_" + role) for c in m.clusters for role in c.roles],
         "machine": m.name.encode()})

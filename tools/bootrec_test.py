@@ -38,7 +38,8 @@ int main(int argc, char **argv) {
 
 def small_elf(segments, kind=3):
     """A 64-bit little-endian ELF with (flags, offset, vaddr, file bytes, memory bytes) segments."""
-    head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", kind, 243, 1, 0x1234, 64, 0, 0, 64, 56, len(segments), 64, 0, 0)
+    head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", kind, 243, 1, 0x1234,
+                                                           64, 0, 0, 64, 56, len(segments), 64, 0, 0)
     body = b"".join(struct.pack("<IIQQQQQQ", 1, fl, off, va, va, fb, mb, 4096) for fl, off, va, fb, mb in segments)
     return (head + body).ljust(0x3000, b"\xaa")
 
@@ -60,11 +61,13 @@ def test_c_reads_what_was_written(reader, tmp_path):
     (tmp_path / "rec").write_bytes(bootrec.write(m, "riscv64", layout, (PROC, "proc", 0x1000), bootrec.QUIET))
     out = subprocess.run([reader, tmp_path / "rec"], capture_output=True, text=True, check=True).stdout.split("\n")
     assert out[0].split()[1:5] == ["1", "1", "1", "4"]
-    assert out[0].split()[5:] == ["84000000", f"{layout.window:x}", "81000000", "1388", "32", "32", "4096", "0", "1234", "3", "1", "riscv-4x4"]
+    assert out[0].split()[5:] == ["84000000", f"{layout.window:x}", "81000000", "1388", "32", "32",
+                                  "4096", "0", "1234", "3", "1", "riscv-4x4"]
     assert out[1].split() == ["88000000", "4000000", "4", "0", "1"] and out[4].split()[3] == "12"
     assert out[5].split()[:8] == ["1", "3", "3", "3"] * 2
     # text starts in the middle of a page: mapped from the page's start
-    assert out[5].split()[8:] == ["0", "1000", "400", "400", "1", "1000", "1000", "510", "510", "5", "2000", "1000", "680", "f00", "3"]
+    assert out[5].split()[8:] == ["0", "1000", "400", "400", "1", "1000", "1000", "510", "510", "5",
+                                  "2000", "1000", "680", "f00", "3"]
 
 
 def test_hosted_memory_is_the_back_ends_affair():
@@ -88,7 +91,8 @@ def test_regions_are_aligned_powers_of_two_that_do_not_overlap(name, archive_byt
         assert a + size <= b
     end = bootrec.RAM + at.ram_bytes
     tree = min(end, bootrec.FDT_LIMIT) - bootrec.FDT_BYTES
-    assert all(base + size <= tree or base >= tree + bootrec.FDT_BYTES for base, size in regions) and regions[-1][0] < end
+    assert all(base + size <= tree or base >= tree + bootrec.FDT_BYTES for base,
+               size in regions) and regions[-1][0] < end
 
 
 def test_the_record_has_no_room_for_everything():
@@ -115,6 +119,7 @@ def test_on_or1k_words_are_big_endian_and_clusters_start_at_0():
     data = bootrec.write(m, "or1k", layout)
     assert struct.unpack_from(">IIII", data) == (bootrec.C.BOOT_MAGIC, bootrec.C.BOOT_VERSION, len(data), 2)
     assert layout.clusters == [0, 32 << 20]
-    shared = [layout.noc, layout.noc + 2 * layout.window, layout.record, layout.record + len(data), layout.archive, layout.archive + 5000]
+    shared = [layout.noc, layout.noc + 2 * layout.window, layout.record, layout.record + len(data),
+              layout.archive, layout.archive + 5000]
     assert shared == sorted(shared) and layout.noc == 64 << 20 and layout.ram_bytes >= shared[-1]
     assert layout.archive % 8192 == 0 and len(data) <= 8192

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Read what C and Python share from the C headers that say it: numbers, formulas and structures of explicit widths. Standard library only.
+"""Read what C and Python share from the C headers that say it: numbers, formulas and structures of
+explicit widths. Standard library only.
 
     #define NAME expression              a number; the expression may use names that were defined before it
     #define NAME(a, b) expression        a formula: a Python function of integers
     struct NAME { uint32_t x; struct other y[N]; };     a structure, packed by the names of its fields
 
-Expressions have integers, names, + - * / % << >> & | ~ and brackets; what is anything else is left out. Structures have no gaps: a field that
-would need one is refused.
+Expressions have integers, names, + - * / % << >> & | ~ and brackets; what is anything else is left
+out. Structures have no gaps: a field that would need one is refused.
 """
 
 import re
@@ -16,7 +17,8 @@ TEXT = re.compile(r"/\*.*?\*/|\\\n", re.S)
 NUMBER = re.compile(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]*\b")
 PLAIN = re.compile(r"[\w\s()+\-*/%<>&|~,]+")
 FIELD = re.compile(r"(?:(u?int(?:8|16|32|64)_t|char)|struct\s+(\w+))\s+(\w+)(?:\[([^\]]+)\])?")
-CODES = {"uint8_t": "B", "int8_t": "b", "char": "s", "uint16_t": "H", "int16_t": "h", "uint32_t": "I", "int32_t": "i", "uint64_t": "Q", "int64_t": "q"}
+CODES = {"uint8_t": "B", "int8_t": "b", "char": "s", "uint16_t": "H", "int16_t": "h",
+         "uint32_t": "I", "int32_t": "i", "uint64_t": "Q", "int64_t": "q"}
 
 
 class HeaderError(Exception):
@@ -48,7 +50,8 @@ class Header:
             if not PLAIN.fullmatch(expression):
                 continue
             try:
-                self.names[name] = eval(f"lambda {parameters[1:-1]}: {expression}" if parameters else expression, self.names)
+                self.names[name] = eval(f"lambda {parameters[1:-1]}: {expression}" if parameters
+                                        else expression, self.names)
             except (NameError, SyntaxError, TypeError):
                 continue
         self.names.pop("__builtins__", None)
@@ -67,7 +70,9 @@ class Header:
         self.fields[name] = fields
 
     def _align(self, kind):
-        return struct.calcsize(CODES[kind].replace("s", "B")) if kind in CODES else max(self._align(k) for _, k, _ in self.fields[kind])
+        return struct.calcsize(CODES[kind].replace("s", "B")) if kind in CODES else max(self._align(k)
+                                                                                        for _, k,
+                                                                                        _ in self.fields[kind])
 
     def size(self, kind):
         """Bytes of a structure or a basic type."""
@@ -83,8 +88,8 @@ class Header:
         return total
 
     def pack(self, order, kind, values):
-        """The bytes of a structure. values: a dict; arrays may be short, the rest is zero. A field without a value, or a value without a
-        field, is an error."""
+        """The bytes of a structure. values: a dict; arrays may be short, the rest is zero. A field
+        without a value, or a value without a field, is an error."""
         self.size(kind)
         fields = self.fields[kind]
         unknown = set(values) ^ {name for name, _, _ in fields}

@@ -57,7 +57,8 @@ def test_what_is_no_number_is_not_there(header):
 
 
 def test_a_structure_is_packed_by_names(header):
-    data = header.pack(">", "outer", {"head": 1, "more": 2, "in": [{"a": 3, "b": 4, "c": -1}], "bytes": b"\5", "name": b"x"})
+    data = header.pack(">", "outer",
+                       {"head": 1, "more": 2, "in": [{"a": 3, "b": 4, "c": -1}], "bytes": b"\5", "name": b"x"})
     assert data == bytes.fromhex("00000001 00000002 0000000000000003 00000004 ffffffff") + bytes(16) + b"\5\0\0\0x\0\0\0"
     assert len(data) == header.size("outer")
 
@@ -83,6 +84,7 @@ def test_c_reads_the_same_numbers(path, tmp_path):
     text = f'#include <stdio.h>\n#include <abi/limits.abi.h>\n{includes}#include "{os.path.join(ROOT, path)}"\nint main(void) {{\n'
     text += "".join(f'printf("{n} %lld\\n", (long long)({n}));\n' for n in numbers) + "}\n"
     (tmp_path / "n.c").write_text(text)
-    subprocess.run([shutil.which("gcc"), "-w", "-I", ROOT, "-I", os.path.join(ROOT, "hal/include"), "-o", tmp_path / "n", tmp_path / "n.c"], check=True)
+    subprocess.run([shutil.which("gcc"), "-w", "-I", ROOT, "-I", os.path.join(ROOT, "hal/include"),
+                    "-o", tmp_path / "n", tmp_path / "n.c"], check=True)
     out = subprocess.run([tmp_path / "n"], capture_output=True, text=True, check=True).stdout
     assert dict(line.split() for line in out.splitlines()) == {n: str(v) for n, v in numbers.items()}

@@ -74,7 +74,8 @@ class Elf:
     def symbols(self):
         """Yield (address, size, name) of the functions in the symbol table, if it has one."""
         form, symbol, size = ("IIQQQQIIQQ", "IBBHQQ", 24) if self.wide else ("IIIIIIIIII", "IIIBBH", 16)
-        sections = [struct.unpack_from(self.order + form, self.data, self.shoff + i * self.shentsize) for i in range(self.shnum)]
+        sections = [struct.unpack_from(self.order + form, self.data, self.shoff + i * self.shentsize)
+                    for i in range(self.shnum)]
         for sec in sections:
             if sec[1] != 2:
                 continue

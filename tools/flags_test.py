@@ -13,7 +13,8 @@ object: $(FLAGS)
 
 
 def made(folder, *words):
-    done = subprocess.run(["make", "-s", "-C", str(folder), "object", *words], capture_output=True, text=True, check=True)
+    done = subprocess.run(["make", "-s", "-C", str(folder), "object", *words], capture_output=True,
+                          text=True, check=True)
     return "made" in done.stdout
 
 

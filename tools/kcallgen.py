@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Kernel calls from one table.
 
-Reads abi/kcalls.tbl, abi/errors.tbl and abi/limits.abi.h and writes, below the output folder, the numbers, the errors, the user
-stubs, the kernel's entry stubs with their dispatch table, and the manual. The text of each is in tools/kcalltext.py.
-Everything that the table must not say is refused here, with the line that says it.
+Reads abi/kcalls.tbl, abi/errors.tbl and abi/limits.abi.h and writes, below the output folder, the
+numbers, the errors, the user stubs, the kernel's entry stubs with their dispatch table, and the
+manual. The text of each is in tools/kcalltext.py. Everything that the table must not say is refused
+here, with the line that says it.
 """
 import argparse
 import os
@@ -29,7 +30,9 @@ class TableError(Exception):
 
 
 class Argument:
-    """One argument: a plain value, a buffer or a deadline. `word` is its place among the six argument words."""
+    """One argument: a plain value, a buffer or a deadline.
+    `word` is its place among the six argument words.
+    """
 
     def __init__(self, kind, name, word, size=0, size_text="", has_len=False):
         self.kind = kind
@@ -179,7 +182,9 @@ def parse_arguments(text, limits, where):
 
 
 def place_buffers(call, where):
-    """Give each buffer its place: outs and small ins travel with the arguments, larger ins are staged."""
+    """Give each buffer its place: outs and small ins travel with the arguments, larger ins are
+    staged.
+    """
     at = 0
     staged = 0
     for arg in call.outs + call.ins:

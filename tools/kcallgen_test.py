@@ -135,7 +135,8 @@ def test_outputs_are_probed_before_the_call_acts_and_inputs_are_not(tmp_path):
     table = ("0 put remote no (in text[8]) -> - ; s\n1 get remote no (int x, out v[8], out w[16]) -> - ; s\n"
              "2 join local yes (int tid, out value[8]) -> - ; s\n3 ask local no (in q[8], out a[8]) -> - ; s")
     text = generated(tmp_path, table, "kcall_kernel.c")
-    stubs = {name: text[text.index(f"kcall_enter_{name}("):].split("\n}\n")[0] for name in ("put", "get", "join", "ask")}
+    stubs = {name: text[text.index(f"kcall_enter_{name}("):].split("\n}\n")[0]
+             for name in ("put", "get", "join", "ask")}
     assert "hal_user_probe" not in stubs["put"]
     assert stubs["get"].count("hal_user_probe") == 2 and "hal_user_probe(hal_frame_arg(frame, 2), 16)" in stubs["get"]
     for name, acts in (("get", "am_call_kernel("), ("join", "kc_join("), ("ask", "kc_ask(")):
@@ -154,8 +155,10 @@ def test_the_real_table_is_accepted_and_compiles(tmp_path):
     if not shutil.which("gcc"):
         pytest.skip("no gcc")
     subprocess.run(
-        ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fsyntax-only", f"-I{ROOT}", f"-I{gen}/include",
-         f"-I{ROOT}/hal/include", f"-I{ROOT}/abi/cpu/riscv64", f"-I{ROOT}/hal/cpu/riscv64/include", f"{gen}/kcall_kernel.c"], check=True)
+        ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fsyntax-only",
+         f"-I{ROOT}", f"-I{gen}/include",
+         f"-I{ROOT}/hal/include", f"-I{ROOT}/abi/cpu/riscv64", f"-I{ROOT}/hal/cpu/riscv64/include",
+         f"{gen}/kcall_kernel.c"], check=True)
 
 
 def test_every_call_of_the_real_table_has_a_test():

@@ -15,7 +15,9 @@ def guard(name, body):
 
 
 def parameters(call, first=""):
-    """C parameter list; `in` and `out` buffers as pointers, with their lengths. With `first` the kernel's, without the deadline."""
+    """C parameter list; `in` and `out` buffers as pointers, with their lengths.
+    With `first` the kernel's, without the deadline.
+    """
     parts = [first] if first else []
     for a in values(call) if first else call.args:
         if a.kind == "in":
@@ -113,7 +115,8 @@ def kernel_h(calls):
     body += "extern const struct kcall_entry kcall_table[KC_COUNT];\n\n"
     body += "/* What each call does: `in` buffers are copies, `out` buffers are copied to the user when the result is >= 0. */\n"
     for c in calls:
-        note = ("remote: kernel core" if c.remote else "local: calling core") + (", may return -E_PARK" if c.blocks else "")
+        note = ("remote: kernel core" if c.remote
+                else "local: calling core") + (", may return -E_PARK" if c.blocks else "")
         body += f"long kc_{c.name}({parameters(c, 'struct thread *caller')});\t/* {note} */\n"
     return NOTE % "The kernel's side of the kernel calls." + guard("KERNEL_KCALLS_H", body)
 
@@ -158,7 +161,9 @@ ENTER = "struct core *core, struct thread *caller, struct hal_frame *frame"
 
 
 def enter_local(c):
-    """Entry stub of a local call: buffers on the kernel stack, a look whether the results can go out, the call itself, results out."""
+    """Entry stub of a local call: buffers on the kernel stack, a look whether the results can go
+    out, the call itself, results out.
+    """
     text = head("enter", c, ENTER)
     for a in c.buffers:
         text += f"\tuint64_t {a.name}[({a.c_size} + 7) / 8];\n"
@@ -200,7 +205,9 @@ def used_bytes(c):
 
 
 def enter_remote(c):
-    """Entry stub of a remote call: arguments and buffers into the message, a look whether the results can go out, the call, results out."""
+    """Entry stub of a remote call: arguments and buffers into the message, a look whether the
+    results can go out, the call, results out.
+    """
     text = head("enter", c, ENTER)
     text += "\tstruct kcall_args *args = kcall_args(core);\n"
     text += "\tunsigned char *staging = kcall_staging(core);\n" if c.staged_bytes else ""
@@ -278,7 +285,8 @@ def kernel_c(calls):
     return text + "};\n"
 
 
-WORD_KINDS = {"int": "KCALL_INT", "u32": "KCALL_INT", "word": "KCALL_WORD", "in": "KCALL_IN", "out": "KCALL_OUT", "until": "KCALL_UNTIL"}
+WORD_KINDS = {"int": "KCALL_INT", "u32": "KCALL_INT", "word": "KCALL_WORD", "in": "KCALL_IN",
+              "out": "KCALL_OUT", "until": "KCALL_UNTIL"}
 ANY_POOL = 255
 BYTES = ("len", "stack_size")  # words that are no addresses
 SHAPES_HEAD = f"""#include <stdbool.h>
@@ -316,7 +324,9 @@ def pools(calls):
 
 
 def pool_of(arg, known):
-    """The pool that an argument is drawn from, by its name, which is the first word of the calls that give such."""
+    """The pool that an argument is drawn from, by its name, which is the first word of the calls
+    that give such.
+    """
     if arg.kind != "int":
         return 0
     if arg.name in ("handle", "object"):

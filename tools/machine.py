@@ -24,7 +24,8 @@ import cheader
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # the limits and the boot record, where C has them
 C = cheader.Header(*(os.path.join(ROOT, *path.split("/")) for path in (
-    "abi/limits.abi.h", "abi/boot.h", "abi/window.abi.h", "kernel/cluster.h", "user/include/atoll/personality.h", "servers/proc/agent.h")))
+    "abi/limits.abi.h", "abi/boot.h", "abi/window.abi.h", "kernel/cluster.h",
+    "user/include/atoll/personality.h", "servers/proc/agent.h")))
 THREADS_OF_SERVERS = 32                                         # left to servers and to threads that programs start
 PORTS = ("hosted", "riscv64", "or1k")
 DEFAULT_PORTS = ("hosted", "riscv64")
@@ -55,12 +56,16 @@ class Machine:
         return sum(len(c.roles) for c in self.clusters)
 
     def rank_clusters(self):
-        """Numbers of the clusters that take ranks: those with application cores; without any, those with a TC."""
+        """Numbers of the clusters that take ranks: those with application cores; without any, those
+        with a TC.
+        """
         having = [i for i, c in enumerate(self.clusters) if "AC" in c.roles]
         return having or [i for i, c in enumerate(self.clusters) if "TC" in c.roles]
 
     def places(self):
-        """(cluster, first core for ranks, how many, bytes of memory) of each cluster that takes ranks."""
+        """(cluster, first core for ranks, how many, bytes of memory) of each cluster that takes
+        ranks.
+        """
         out = []
         for i in self.rank_clusters():
             roles = self.clusters[i].roles
@@ -69,7 +74,9 @@ class Machine:
         return out
 
     def ranks_max(self):
-        """How many ranks a job can have. In several clusters each rank needs a port; in a single one, a thread only."""
+        """How many ranks a job can have.
+        In several clusters each rank needs a port; in a single one, a thread only.
+        """
         clusters = self.rank_clusters()
         if len(clusters) > 1:
             return len(clusters) * (min(self.noc["mailbox_ports"], self.noc["portal_ports"]) - C.BASE_PORT)
@@ -191,7 +198,8 @@ def parse(name, text):
         clusters += _cluster(table, f"{where}, [[cluster]] {i + 1}")
     if len(clusters) > C.CLUSTERS_MAX:
         raise MachineError(f"{where}: {len(clusters)} clusters; a machine has at most {C.CLUSTERS_MAX}")
-    machine = Machine(name, str(top.get("description", "")), ports, read_noc(top.get("noc", {}), f"{where}, [noc]"), clusters)
+    machine = Machine(name, str(top.get("description", "")), ports,
+                      read_noc(top.get("noc", {}), f"{where}, [noc]"), clusters)
     machine.hardware = top.get("hardware")
     if machine.hardware is not None and not isinstance(machine.hardware, dict):
         raise MachineError(f"{where}: hardware must be a table")

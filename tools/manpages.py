@@ -3,9 +3,10 @@
 
 `pages` makes atoll.1, mpiexec.1, mpicc.1 and one page of section 2 for each kernel call; `write`
 puts them below PREFIX/share/man. What a kernel call does is taken from the comment at the function
-of the kernel, which begins with "kc_NAME:". A help text begins with "usage: ..." (and lines that continue it), then
-come paragraphs, and options: lines that begin with two spaces, where two spaces or more separate
-the option from its description. Lines that are indented further continue the description.
+of the kernel, which begins with "kc_NAME:". A help text begins with "usage: ..." (and lines that
+continue it), then come paragraphs, and options: lines that begin with two spaces, where two spaces
+or more separate the option from its description. Lines that are indented further continue the
+description.
 """
 
 import os
@@ -82,7 +83,8 @@ def command_page(name, line, text):
 
 
 def atoll_page(helps):
-    """The page of `atoll`: `helps` has the help text of each of its commands, and its own under ''."""
+    """The page of `atoll`: `helps` has the help text of each of its commands, and its own under ''.
+    """
     page = command_page("atoll", "run, test and measure programs of many cores", helps[""])
     for name in sorted(n for n in helps if n):
         synopsis, rest = usage(helps[name])
@@ -138,14 +140,17 @@ def kernel_pages(root):
 
 
 def pages(helps, mpiexec, mpicc, root):
-    """{path below share/man: text}. `helps`: see atoll_page; the help texts of mpiexec and mpicc; the project's tree."""
+    """{path below share/man: text}.
+    `helps`: see atoll_page; the help texts of mpiexec and mpicc; the project's tree.
+    """
     made = {
         "man1/atoll.1": atoll_page(helps),
         "man1/mpiexec.1": command_page("mpiexec", "run a job of MPI ranks on this host", mpiexec),
         "man1/mpicc.1": command_page("mpicc", "compile and link a program with MPI", mpicc),
         "man1/mpirun.1": ".so man1/mpiexec.1\n",
     }
-    made.update({f"man1/{name}.1": ".so man1/mpicc.1\n" for name in ("mpicxx", "mpic++", "mpifort", "mpif77", "mpif90")})
+    made.update({f"man1/{name}.1": ".so man1/mpicc.1\n"
+                 for name in ("mpicxx", "mpic++", "mpifort", "mpif77", "mpif90")})
     return {**made, **kernel_pages(root)}
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Link a static position-independent program for or1k: pielink.py LINKER... -o OUT ARG...
 
-Links twice with user/cpu/or1k/program.ld, at 0 and elsewhere; the words that differ are the program's relative relocations (tools/rebase.py).
-They are counted first, as their table is part of the program. Standard library only.
+Links twice with user/cpu/or1k/program.ld, at 0 and elsewhere; the words that differ are the
+program's relative relocations (tools/rebase.py). They are counted first, as their table is part of
+the program. Standard library only.
 """
 
 import os

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs linked twice become position-independent: with the real compiler, on a program with a table of addresses."""
+"""Programs linked twice become position-independent: with the real compiler, on a program with a
+table of addresses.
+"""
 
 import os
 import shutil
@@ -12,7 +14,8 @@ import pytest
 import elf
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LINKER = ["or1k-elf-gcc", "-static", "-nostdlib", "-T", os.path.join(ROOT, "user", "cpu", "or1k", "program.ld"), "-Wl,-e,_start"]
+LINKER = ["or1k-elf-gcc", "-static", "-nostdlib", "-T",
+          os.path.join(ROOT, "user", "cpu", "or1k", "program.ld"), "-Wl,-e,_start"]
 SOURCE = """
 static int one, two = 2;
 int *const table[] = {&one, &two, &one};

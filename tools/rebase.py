@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Move or1k images, whose linker makes no position-independent programs. Standard library only.
 
-An image is linked twice, the second time `delta` higher. Words that differ hold an address, or the upper half of one in an instruction: which
-of both tells the difference. Anything else that differs cannot be moved. Images move by multiples of 64 KB, so lower halves stay.
+An image is linked twice, the second time `delta` higher. Words that differ hold an address, or the
+upper half of one in an instruction: which of both tells the difference. Anything else that differs
+cannot be moved. Images move by multiples of 64 KB, so lower halves stay.
 """
 
 import struct
@@ -30,7 +31,9 @@ def flatten(e):
 
 
 def differences(low, high, name, delta=DELTA):
-    """Offsets of words that hold addresses, and of instructions that hold upper halves, in two flat images."""
+    """Offsets of words that hold addresses, and of instructions that hold upper halves, in two flat
+    images.
+    """
     if len(low) != len(high):
         raise RebaseError(f"{name}: its two links differ in size")
     words, halves = [], []

@@ -143,7 +143,8 @@ class Depth:
 
 def measure(path, arch):
     """(bytes, names of the functions) of the deepest stack in an image."""
-    text = subprocess.run([arch.objdump, "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([arch.objdump, "-d", "--no-show-raw-insn", path], capture_output=True,
+                          text=True, check=True).stdout
     functions = parse(text, arch)
     depth = Depth(functions)
     return max(depth.below(at) for at in resolve(functions))

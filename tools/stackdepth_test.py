@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests of stackdepth.py on disassemblies written by hand: each way in which a stack could be deeper than thought is noticed."""
+"""Tests of stackdepth.py on disassemblies written by hand: each way in which a stack could be
+deeper than thought is noticed.
+"""
 import pytest
 
 import stackdepth
@@ -8,7 +10,9 @@ ENTRY = "hal_trap"
 
 
 def riscv(**functions):
-    """A disassembly: name -> (frame, what it does): a name is a call, `*` a call through a pointer, `->` a jump to a name."""
+    """A disassembly: name -> (frame, what it does): a name is a call, `*` a call through a pointer,
+    `->` a jump to a name.
+    """
     at = {name: 0x1000 * (i + 1) for i, name in enumerate(functions)}
     out = []
     for name, (frame, does) in functions.items():
@@ -42,7 +46,8 @@ def test_calls_through_pointers_go_where_the_table_says():
 
 
 def test_copies_that_the_compiler_makes_count_as_their_function():
-    text = riscv(hal_trap=(0, "sweep_send.isra.0"), **{"sweep_send.isra.0": (16, "*"), "shoot_down.constprop.0": (48, "")})
+    text = riscv(hal_trap=(0, "sweep_send.isra.0"),
+                 **{"sweep_send.isra.0": (16, "*"), "shoot_down.constprop.0": (48, "")})
     assert depth(text) == (64, (ENTRY, "sweep_send", "shoot_down"))
 
 
@@ -57,7 +62,8 @@ def test_what_is_not_understood_is_an_error(functions, message):
 
 
 def test_recursion_that_is_bounded_counts_as_often():
-    assert depth(riscv(hal_trap=(0, "event_send"), event_send=(16, "event_take"), event_take=(32, "event_send")))[0] == 3 * 48
+    assert depth(riscv(hal_trap=(0, "event_send"), event_send=(16, "event_take"),
+                       event_take=(32, "event_send")))[0] == 3 * 48
 
 
 def test_a_frame_of_unknown_size_is_an_error():
@@ -71,5 +77,6 @@ def test_or1k_is_read_too():
 
 
 def test_recursion_is_counted_once_from_wherever_it_is_entered():
-    functions = riscv(hal_trap=(0, "event_take event_send"), event_take=(32, "event_send"), event_send=(16, "event_take"))
+    functions = riscv(hal_trap=(0, "event_take event_send"), event_take=(32, "event_send"),
+                      event_send=(16, "event_take"))
     assert depth(functions)[0] == 4 * 32 + 3 * 16

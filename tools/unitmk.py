@@ -4,7 +4,8 @@
 Each test names in a comment at its head what it is linked with and how it is built:
 
     /* needs: kernel/am/am.c base/ring.c */   sources, also over several lines until the comment's end or the next key; may have wildcards, a[a-z]*.c
-                                              (tests are left out); -a.c takes one back; build/gen/... is generated
+                                              (tests are left out); -a.c takes one back;
+                                              build/gen/... is generated
     /* sanitize: thread */                    thread | address (the default: address and undefined behaviour) | none
     /* cpu: coroutine */                      whose <cpu/...> headers it sees (default: hosted)
     /* flags: -DX=1 */  /* libs: -lm */       more for the compiler, more for the linker
@@ -84,7 +85,9 @@ def flavour(head, san):
 
 
 def rule(path, head, objects):
-    """Make rules of one test, once per sanitizer it asks for; the first is enough for the fast gate. `objects`: object -> rule, for all tests."""
+    """Make rules of one test, once per sanitizer it asks for; the first is enough for the fast
+    gate. `objects`: object -> rule, for all tests.
+    """
     name = os.path.basename(path)[: -len(".c")]
     out = []
     for number, san in enumerate(head["sanitize"] or ["address"]):

@@ -48,7 +48,8 @@ def test_the_fast_gate_takes_the_first_sanitizer_and_what_the_head_says(tree):
 
 @pytest.mark.parametrize("head, words", [("/* needs: gone.c */", "gone.c, which does not exist"),
                                          ("/* gate: SEEDS=few */", "gate: is followed by numbers"),
-                                         ("/* needs: gone*.c */", "gone*.c, which does not exist"), ("/* sanitize: magic */", "magic is not one of")])
+                                         ("/* needs: gone*.c */", "gone*.c, which does not exist"),
+                                         ("/* sanitize: magic */", "magic is not one of")])
 def test_a_wrong_head_is_refused(tree, capsys, head, words):
     (tree / "x_test.c").write_text(head + "\n")
     assert unitmk.main(["--out", "out.mk", "x_test.c"]) == 1

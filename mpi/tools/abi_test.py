@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Our mpi.h against the mpi_abi.h of MPICH 5 (Python package mpich), where that is installed.
 
-Both headers are compiled into a program that prints every constant; the prototypes of our functions are declared twice in one program, which
-the compiler refuses if they differ. ATOLL_MPI_ABI_H may name the other header.
+Both headers are compiled into a program that prints every constant; the prototypes of our functions
+are declared twice in one program, which the compiler refuses if they differ. ATOLL_MPI_ABI_H may
+name the other header.
 """
 
 import os
@@ -34,7 +35,8 @@ pytestmark = pytest.mark.skipif(other_header() is None, reason="the Python packa
 def fixture_generated(tmp_path):
     """Folder with the generated headers."""
     tool = os.path.join(HERE, "mpigen.py")
-    subprocess.run([sys.executable, tool, "--table", os.path.join(MPI, "functions.tbl"), "--out", str(tmp_path)], check=True)
+    subprocess.run([sys.executable, tool, "--table", os.path.join(MPI, "functions.tbl"), "--out",
+                    str(tmp_path)], check=True)
     return tmp_path / "include"
 
 
@@ -65,7 +67,8 @@ def printer(header, names):
     lines = "".join(f'\tprintf("{n} %lld\\n", (long long)({n}));\n' for n in names)
     layout = "".join(f'\tprintf("{f} %zu\\n", offsetof(MPI_Status, {f}));\n'
                      for f in ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR", "MPI_internal"))
-    sizes = "".join(f'\tprintf("{t} %zu\\n", sizeof({t}));\n' for t in ("MPI_Status", "MPI_Aint", "MPI_Offset", "MPI_Count"))
+    sizes = "".join(f'\tprintf("{t} %zu\\n", sizeof({t}));\n'
+                    for t in ("MPI_Status", "MPI_Aint", "MPI_Offset", "MPI_Count"))
     return f'#include <stddef.h>\n#include <stdio.h>\n#include "{header}"\nint main(void)\n{{\n{lines}{layout}{sizes}\treturn 0;\n}}\n'
 
 
@@ -73,14 +76,18 @@ def test_constants_and_layouts_are_those_of_the_standard_abi(tmp_path, generated
     ours, theirs = os.path.join(MPI, "include", "mpi.h"), other_header()
     names = [n for n in constants(read(theirs)) if not re.match(r"MPI_(H_ABI|ABI_(Aint|Offset|Count))$", n)]
     assert len(names) > 350
-    assert run_c(tmp_path, "ours", printer(ours, names), [f"-I{generated}", f"-I{os.path.dirname(ours)}"]) == run_c(tmp_path, "theirs", printer(theirs, names), [])
+    assert run_c(tmp_path, "ours", printer(ours, names),
+                 [f"-I{generated}", f"-I{os.path.dirname(ours)}"]) == run_c(tmp_path, "theirs",
+                                                                            printer(theirs, names), [])
 
 
 def test_prototypes_are_those_of_the_standard_abi(tmp_path):
     with open(os.path.join(MPI, "functions.tbl"), encoding="utf-8") as f:
         rows = read_table(f.read())
-    ours = [(row.result, row.symbol(wide), row.arguments(wide)) for row in rows for wide in row.widths if row.chapter != "earlier"]
-    again = "".join(f"{result} {prefix}{name}({args});\n" for result, name, args in ours for prefix in ("MPI_", "PMPI_"))
+    ours = [(row.result, row.symbol(wide), row.arguments(wide)) for row in rows
+            for wide in row.widths if row.chapter != "earlier"]
+    again = "".join(f"{result} {prefix}{name}({args});\n" for result, name,
+                    args in ours for prefix in ("MPI_", "PMPI_"))
     run_c(tmp_path, "twice", f'#include "{other_header()}"\n{again}int main(void)\n{{\n\treturn 0;\n}}\n', [])
     declared = set(re.findall(r"^[\w ]+[ *](MPI_\w+)\(", read(other_header()), re.M))
     assert {"MPI_" + name for _, name, _ in ours} == declared

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Generate from the files of mpi/coll and from mpi/coll/table.tbl which algorithms of collectives there are and which is used when.
+"""Generate from the files of mpi/coll and from mpi/coll/table.tbl which algorithms of collectives
+there are and which is used when.
 
     include/mpi_coll_table.h   lists of algorithms, and for each collective and mapping the rows of the table
     include/mpi_coll_names.h   the names of all algorithms, for tests
 
-A file defines an algorithm if it says `const struct algorithm mpi_algorithm_COLLECTIVE_NAME`; its cost is in its head. Rows of the table:
+A file defines an algorithm if it says `const struct algorithm mpi_algorithm_COLLECTIVE_NAME`; its
+cost is in its head. Rows of the table:
 
     collective mapping ranks bytes blocking started      up to so many ranks and bytes (-: any number); see the table's own head
 """
@@ -21,8 +23,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mpifiles import write  # noqa: E402
 
 FOLDER = "mpi/coll"
-KINDS = ("barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan", "exscan")
-# blocking calls whose blocks differ, of which not all ranks know the sizes; the algorithms are those of the collective
+KINDS = ("barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce",
+         "reduce_scatter", "scan", "exscan")
+# blocking calls whose blocks differ, of which not all ranks know the sizes; the algorithms are
+# those of the collective
 UNEVEN = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "alltoallv": "alltoall"}
 ROWS = KINDS + tuple(UNEVEN)
 MAPPINGS = ("cluster", "clusters", "spread", "process")
@@ -70,7 +74,8 @@ def algorithms_in(folder):
             if cost is None:
                 raise TableError(f"{path}: says no cost at its head")
             body = text[m.end():text.index(";", m.end())]
-            out.append(Algorithm(*split_name(m.group(1)), bool(MEETS.search(body)), " ".join(cost.group(1).replace("\n *", " ").split())))
+            out.append(Algorithm(*split_name(m.group(1)), bool(MEETS.search(body)),
+                                 " ".join(cost.group(1).replace("\n *", " ").split())))
     return sorted(out, key=lambda a: (KINDS.index(a.kind), a.name))
 
 
@@ -81,7 +86,9 @@ def read_rows(text):
         words = line.split("#", 1)[0].split()
         if not words:
             continue
-        if len(words) != 6 or words[0] not in ROWS or words[1] not in MAPPINGS or not all(w == ANY or w.isdecimal() for w in words[2:4]):
+        if len(words) != 6 or words[0] not in ROWS or words[1] not in MAPPINGS or not all(w == ANY
+                                                                                          or w.isdecimal()
+                                                                                          for w in words[2:4]):
             raise TableError(f"line {number}: expected: collective mapping ranks bytes blocking started")
         rows.append(Row(words[0], words[1], *[None if w == ANY else int(w) for w in words[2:4]], *words[4:]))
     return rows
@@ -122,13 +129,15 @@ def header(rows, algorithms):
     out = [HEAD, "#ifndef MPI_COLL_TABLE_H\n#define MPI_COLL_TABLE_H\n\n#include <mpi/coll/algorithm.h>\n"]
     out += [f"extern const struct algorithm mpi_algorithm_{a.kind}_{a.name};" for a in algorithms]
     out.append("")
-    out.append("static const char *const coll_kind_names[] = {" + ", ".join(f'[COLL_{k.upper()}] = "{k}"' for k in KINDS) + "};\n")
+    out.append("static const char *const coll_kind_names[] = {" +
+               ", ".join(f'[COLL_{k.upper()}] = "{k}"' for k in KINDS) + "};\n")
     for kind in KINDS:
         mine = [a.name for a in algorithms if a.kind == kind]
         out.append(f"static const struct algorithm *const algorithms_{kind}[] = {{")
         out += [f"\t&mpi_algorithm_{kind}_{name}," for name in mine]
         # one text, not an address for each: every rank has addresses of its own
-        out.append("};\nstatic const char algorithm_names_" + kind + "[] =\n\t" + " ".join(f'"{name}\\0"' for name in mine) + ";")
+        out.append("};\nstatic const char algorithm_names_" + kind + "[] =\n\t" +
+                   " ".join(f'"{name}\\0"' for name in mine) + ";")
     out.append("\nstatic const struct algorithm *const *const coll_algorithms[] = {")
     out += [f"\t[COLL_{k.upper()}] = algorithms_{k}," for k in KINDS]
     out.append("};\n\n/* Their names in the same order, each with its NUL; an empty one ends them. */\nstatic const char *const coll_algorithm_names[] = {")
@@ -146,9 +155,11 @@ def header(rows, algorithms):
                     for r in rows if (r.kind, r.mapping) == (kind, mapping)]
             out.append("};")
     out.append("\nstatic const struct choice *const coll_choices[][MAPPINGS] = {")
-    out += [f"\t[COLL_{k.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}" for m in MAPPINGS) + "}," for k in KINDS]
+    out += [f"\t[COLL_{k.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}"
+                                                     for m in MAPPINGS) + "}," for k in KINDS]
     out.append("};\n\nstatic const struct choice *const coll_uneven[][MAPPINGS] = {")
-    out += [f"\t[COLL_{of.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}" for m in MAPPINGS) + "}," for k, of in UNEVEN.items()]
+    out += [f"\t[COLL_{of.upper()}] = {{" + ", ".join(f"[MAPPING_{m.upper()}] = choices_{k}_{m}"
+                                                      for m in MAPPINGS) + "}," for k, of in UNEVEN.items()]
     out.append("};\n\n#endif\n")
     return "\n".join(out)
 

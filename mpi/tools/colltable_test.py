@@ -21,7 +21,8 @@ def table(bcast):
 
 def known():
     """Algorithms for it."""
-    return [colltable.Algorithm(k, "x", False, "a") for k in colltable.KINDS] + [colltable.Algorithm("bcast", "meet", True, "a")]
+    return [colltable.Algorithm(k, "x", False, "a")
+            for k in colltable.KINDS] + [colltable.Algorithm("bcast", "meet", True, "a")]
 
 
 class Table(unittest.TestCase):
@@ -33,7 +34,8 @@ class Table(unittest.TestCase):
             colltable.check(table(bcast), known())
 
     def test_good(self):
-        colltable.check(table(["bcast cluster 4 64 meet x", "bcast cluster 4 - x x", "bcast cluster - - meet x"]), known())
+        colltable.check(table(["bcast cluster 4 64 meet x", "bcast cluster 4 - x x",
+                               "bcast cluster - - meet x"]), known())
 
     def test_unknown_algorithm(self):
         self.refuse(["bcast cluster - - y x"], "no algorithm 'y'")
@@ -42,7 +44,8 @@ class Table(unittest.TestCase):
         self.refuse(["bcast cluster - - meet meet"], "blocking calls only")
 
     def test_bounds(self):
-        for rows in (["bcast cluster 4 - x x"], ["bcast cluster - 8 x x", "bcast cluster - 4 x x", "bcast cluster - - x x"],
+        for rows in (["bcast cluster 4 - x x"],
+                     ["bcast cluster - 8 x x", "bcast cluster - 4 x x", "bcast cluster - - x x"],
                      ["bcast cluster 4 8 x x", "bcast cluster - - x x"], []):
             self.refuse(rows, "bounds must go up")
 
@@ -79,7 +82,8 @@ class Files(unittest.TestCase):
             with open(os.path.join(folder, "reduce_scatter_ring.c"), "w", encoding="utf-8") as f:
                 f.write("/* SPDX\n *\n * Words.\n *\n * Cost: n a\n * + b.\n */\nconst struct algorithm mpi_algorithm_reduce_scatter_ring = {0};\n")
             found = colltable.algorithms_in(folder)
-        self.assertEqual([(a.kind, a.name, a.meets, a.cost) for a in found], [("reduce_scatter", "ring", False, "n a + b.")])
+        self.assertEqual([(a.kind, a.name, a.meets, a.cost) for a in found],
+                         [("reduce_scatter", "ring", False, "n a + b.")])
 
     def test_without_cost(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,33 +1,42 @@
 # SPDX-License-Identifier: MIT
 """The bindings: from a row of the table to the C of MPI_X, PMPI_X and the large-count twins.
 
-A binding enters the library, checks and resolves each argument, calls impl_X(call, arguments), and leaves through the error handler. What is checked is
-decided by a parameter's type and name (CHECKS below); what needs more knowledge is left to the implementation.
+A binding enters the library, checks and resolves each argument, calls impl_X(call, arguments), and
+leaves through the error handler. What is checked is decided by a parameter's type and name (CHECKS
+below); what needs more knowledge is left to the implementation.
 """
 
 import re
 
 # value handles -> (field type, checking function)
 HANDLES = {
-    "MPI_Comm": ("struct comm *", "call_comm"), "MPI_Group": ("struct group *", "call_group"), "MPI_Datatype": ("struct type *", "call_type"),
+    "MPI_Comm": ("struct comm *", "call_comm"), "MPI_Group": ("struct group *", "call_group"),
+    "MPI_Datatype": ("struct type *", "call_type"),
     "MPI_Info": ("struct info *", "call_info"), "MPI_Errhandler": ("struct errhandler *", "call_errhandler"),
     "MPI_Win": ("struct window *", "call_window"), "MPI_File": ("struct file *", "call_file"),
     "MPI_Session": ("struct session *", "call_session"),
 }
 MESSAGES = ("pt2pt", "buffer", "persist", "probe", "partitioned")			# a type must be committed, buffers are significant
-COLLECTIVES = ("coll", "icoll", "pcoll", "neighbor", "window", "file")	# types and buffers are significant on some ranks only
+COLLECTIVES = ("coll", "icoll", "pcoll", "neighbor", "window",
+               "file")	# types and buffers are significant on some ranks only
 COUNTS = ("count", "sendcount", "recvcount", "incount", "outcount")
 COUNTED = MESSAGES + ("type", "earlier", "pack", "request", "status")
 BUFFERS = {"datatype": ("buf", "count"), "sendtype": ("sendbuf", "sendcount"), "recvtype": ("recvbuf", "recvcount")}
-MAY_BE_NULL = ("status", "array_of_statuses", "argc", "argv", "sourceweights", "destweights", "weights", "array_of_errcodes") + tuple(
-    f"{prefix}{what}{suffix}_fn" for prefix, suffix in (("", ""), ("comm_", "_attr"), ("type_", "_attr"), ("win_", "_attr")) for what in ("copy", "delete"))
+MAY_BE_NULL = ("status", "array_of_statuses", "argc", "argv", "sourceweights", "destweights",
+               "weights", "array_of_errcodes") + tuple(
+    f"{prefix}{what}{suffix}_fn" for prefix,
+    suffix in (("", ""), ("comm_", "_attr"), ("type_", "_attr"), ("win_", "_attr")) for what in ("copy", "delete"))
 NULL_IN = {("Info_get_string", "value"), ("Session_get_nth_pset", "pset_name")}				# the same, of one function
 OUTPUT = re.compile(r"(int|char|MPI_\w+|COUNT|EXTENT|DISPL) ?\*$")
 INPUT_TEXT = ("const char *", "const MPI_Status *")
-# significant on some ranks only; MPI_COMM_NULL and MPI_DATATYPE_NULL have names; MPI_FILE_NULL is no error
-RAW = {("Intercomm_create", "peer_comm"), ("Intercomm_create_from_groups", "remote_group"), ("Comm_get_name", "comm"), ("Type_get_name", "datatype"), ("File_call_errhandler", "fh"), ("File_get_errhandler", "file"), ("File_set_errhandler", "file")}
+# significant on some ranks only; MPI_COMM_NULL and MPI_DATATYPE_NULL have names; MPI_FILE_NULL is
+# no error
+RAW = {("Intercomm_create", "peer_comm"), ("Intercomm_create_from_groups", "remote_group"),
+       ("Comm_get_name", "comm"), ("Type_get_name", "datatype"), ("File_call_errhandler", "fh"),
+       ("File_get_errhandler", "file"), ("File_set_errhandler", "file")}
 # error handlers that get the errors of the call itself, and for what they must be
-RAISES = {("Session_init", "errhandler"): "ERRHANDLER_SESSION", ("Comm_create_from_group", "errhandler"): "ERRHANDLER_COMM",
+RAISES = {("Session_init", "errhandler"): "ERRHANDLER_SESSION",
+          ("Comm_create_from_group", "errhandler"): "ERRHANDLER_COMM",
           ("Intercomm_create_from_groups", "errhandler"): "ERRHANDLER_COMM"}
 
 
@@ -50,7 +59,8 @@ def field(row, p):
         return f"{HANDLES[p.whole][0]}{p.name};"
     if p.array == "[][3]":
         return f"{p.type} (*{p.name})[3];"
-    kind = (p.type if "*" in p.type or p.array else p.type.removeprefix("const ")) + (" *" if p.array or p.type.endswith("_function") else "")
+    kind = (p.type if "*" in p.type or p.array
+            else p.type.removeprefix("const ")) + (" *" if p.array or p.type.endswith("_function") else "")
     return f"{kind}{'' if kind.endswith('*') else ' '}{p.name};"
 
 
@@ -124,7 +134,8 @@ def check_value(row, p):
         return f"call_op(&call, {p.name})"
     if t.endswith("MPI_Request[]"):
         return f"call_array({row.parameters[0].name}, {p.name})"
-    if p.name not in MAY_BE_NULL and (row.name, p.name) not in NULL_IN and not p.array and (OUTPUT.match(t) or t in INPUT_TEXT):
+    if p.name not in MAY_BE_NULL and (row.name,
+                                      p.name) not in NULL_IN and not p.array and (OUTPUT.match(t) or t in INPUT_TEXT):
         return f"call_pointer({p.name})"
     return None
 
@@ -162,7 +173,8 @@ def body(row, wide, implemented):
         lines.append(f"\tcall.large = {'true' if wide else 'false'};")
     for c in asserted:
         lines += ["\tif (err == MPI_SUCCESS)", f"\t\terr = {c};"]
-    lines += [f"\tif (err == MPI_SUCCESS && {p.name} != NULL)\n\t\t{p.name}_wide = *{p.name};" for p in narrowed if p.name == "position"]
+    lines += [f"\tif (err == MPI_SUCCESS && {p.name} != NULL)\n\t\t{p.name}_wide = *{p.name};"
+              for p in narrowed if p.name == "position"]
     missing = "call_without_files(&call)" if row.chapter == "file" else "MPI_ERR_UNSUPPORTED_OPERATION"
     lines += ["\tif (err == MPI_SUCCESS)", f"\t\terr = {f'impl_{row.name}(&call, &a)' if implemented else missing};"]
     lines += [f"\tif (err == MPI_SUCCESS)\n\t\t*{p.name} = {'narrow_aint' if p.word == 'EXTENT' else 'narrow_int'}({p.name}_wide);" for p in narrowed]
@@ -205,7 +217,9 @@ shared_%s(%s)
 
 
 def straight(row, wide, text):
-    """The ordinary binding as a function of its own, the try to do it straight where threads share the library, and the binding."""
+    """The ordinary binding as a function of its own, the try to do it straight where threads share
+    the library, and the binding.
+    """
     given = f"({', '.join(p.name for p in row.parameters)})"
     name, call, arguments = row.symbol(wide), row.symbol(wide) + given, row.arguments(wide)
     ordinary = f"static __attribute__((noinline)) int\nordinary_{name}({arguments})\n{{\n{text}\n}}\n"

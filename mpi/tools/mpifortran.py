@@ -310,7 +310,8 @@ PROCEDURES = """    function MPI_Wtime()
 
 def module(rows, found):
     """Text of mpi.f90: routines that take functions have no interface, as any function may come."""
-    plain = [r for r in rows if r.result == "int" and r.name not in ("Init", "Init_thread", "Pcontrol", "Grequest_start", "Op_create")
+    plain = [r for r in rows if r.result == "int"
+             and r.name not in ("Init", "Init_thread", "Pcontrol", "Grequest_start", "Op_create")
              and not r.name.endswith(("create_errhandler", "create_keyval", "_attr", "Buffer_detach", "Alloc_mem"))]
     loose = sorted({r.name for r in rows if r.result == "int"} - {r.name for r in plain})
     constants_text = "".join(f"  integer, parameter :: {n} = {v}\n" for n, v in found.items())

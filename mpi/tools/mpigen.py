@@ -11,7 +11,8 @@
     include/mpi_outside.h     a call of each function that needs an open library, for the test of what it says without one
     mpi-status.md             which functions there are, by chapter; `make status` puts it into docs
 
-A function is implemented if a file of mpi/api defines impl_X; the others answer that they are not supported.
+A function is implemented if a file of mpi/api defines impl_X; the others answer that they are not
+supported.
 """
 
 import argparse
@@ -60,7 +61,8 @@ def prototypes(rows):
     out = [HEAD % "Prototypes of the MPI functions and of their profiling twins."]
     out.append("#ifndef ATOLL_MPI_FUNCTIONS_H\n#define ATOLL_MPI_FUNCTIONS_H\n")
     for prefix in ("MPI_", "PMPI_"):
-        out += [f"{row.result} {prefix}{row.symbol(wide)}({row.arguments(wide)});" for row in rows for wide in row.widths]
+        out += [f"{row.result} {prefix}{row.symbol(wide)}({row.arguments(wide)});" for row in rows
+                for wide in row.widths]
         out.append("")
     out.append("#endif\n")
     return "\n".join(out)
@@ -78,7 +80,8 @@ def implementations(rows):
 
 def bindings(rows, chapter, done, direct=()):
     """Text of bind_CHAPTER.c: what is implemented."""
-    out = [HEAD % f"Bindings of the chapter '{chapter}'.", "#include <mpi_impl.h>\n#include <mpi/api/direct.h>\n#include <mpi/api/direct_coll.h>\n"]
+    out = [HEAD % f"Bindings of the chapter '{chapter}'.",
+           "#include <mpi_impl.h>\n#include <mpi/api/direct.h>\n#include <mpi/api/direct_coll.h>\n"]
     out += [mpibind.binding(row, wide, True, row.name in direct)
             for row in rows if row.chapter == chapter and is_done(row, done) for wide in row.widths]
     return "\n".join(out)
@@ -103,8 +106,11 @@ def status(rows, done):
     """Text of mpi-status.md."""
     count = sum(len(r.widths) for r in rows)
     there = sum(len(r.widths) for r in rows if is_done(r, done))
-    out = ["# MPI functions", "", "Made by `make status` from `mpi/functions.tbl` and from what `mpi/api` defines.", "", f"{there} of {count} functions are implemented, each with its PMPI twin. The others are not linked with "
-           "programs; programs linked elsewhere find them and get `MPI_ERR_UNSUPPORTED_OPERATION`.", "", "| chapter | implemented | not yet |", "|---|---|---|"]
+    out = ["# MPI functions", "",
+           "Made by `make status` from `mpi/functions.tbl` and from what `mpi/api` defines.", "",
+           f"{there} of {count} functions are implemented, each with its PMPI twin. The others are not linked with "
+           "programs; programs linked elsewhere find them and get `MPI_ERR_UNSUPPORTED_OPERATION`.",
+           "", "| chapter | implemented | not yet |", "|---|---|---|"]
     for chapter in dict.fromkeys(row.chapter for row in rows):
         mine = [row for row in rows if row.chapter == chapter]
         here = sum(is_done(row, done) for row in mine)
@@ -112,7 +118,8 @@ def status(rows, done):
     out += ["", "Names with `_c` have a twin with large counts."]
     for chapter in dict.fromkeys(row.chapter for row in rows):
         mine = [row for row in rows if row.chapter == chapter]
-        for words, some in (("implemented", [r for r in mine if is_done(r, done)]), ("not yet", [r for r in mine if not is_done(r, done)])):
+        for words, some in (("implemented", [r for r in mine if is_done(r, done)]),
+                            ("not yet", [r for r in mine if not is_done(r, done)])):
             if some:
                 names = [f"`MPI_{r.name}`" + (" `_c`" if len(r.widths) > 1 else "") for r in some]
                 out += ["", f"**{chapter}, {words}:** " + ", ".join(names)]
@@ -139,7 +146,8 @@ def main():
         return 1
     write(f"{args.out}/include/mpi_functions.h", prototypes(rows))
     write(f"{args.out}/include/mpi_impl.h", implementations(rows))
-    write(f"{args.out}/include/mpi_wrong.h", HEAD % "Calls with one wrong argument each." + mpiwrong.table(rows, lambda row: is_done(row, done)))
+    write(f"{args.out}/include/mpi_wrong.h",
+          HEAD % "Calls with one wrong argument each." + mpiwrong.table(rows, lambda row: is_done(row, done)))
     write(f"{args.out}/include/mpi_outside.h", HEAD % "Calls that need an open library." + mpiwrong.outside(rows))
     for chapter in dict.fromkeys(row.chapter for row in rows):
         write(f"{args.out}/mpi/bind_{chapter}.c", bindings(rows, chapter, done, direct))

@@ -36,13 +36,15 @@ def test_a_row_gives_chapter_name_result_and_parameters():
     assert (row.chapter, row.name, row.result, row.parameters, row.any_time) == ("env", "Wtime", "double", [], True)
 
 
-@pytest.mark.parametrize("line", ["env Init", "env Init int void", "env Init long (void)", "Init int (void)", "env Init int (int *)"])
+@pytest.mark.parametrize("line", ["env Init", "env Init int void", "env Init long (void)",
+                                  "Init int (void)", "env Init int (int *)"])
 def test_a_line_that_is_no_row_is_refused(line):
     with pytest.raises(TableError):
         read_table(line)
 
 
-@pytest.mark.parametrize("first, second", [("Init int (void)", "Init int (void)"), ("X int (COUNT n)", "X_c int (int n)")])
+@pytest.mark.parametrize("first, second",
+                         [("Init int (void)", "Init int (void)"), ("X int (COUNT n)", "X_c int (int n)")])
 def test_a_function_stands_in_the_table_once(first, second):
     with pytest.raises(TableError, match="line 2"):
         read_table(f"env {first}\ncoll {second}\n")
@@ -69,7 +71,8 @@ def test_a_function_with_a_straight_way_tries_it_first():
 
 def test_a_message_is_checked_in_the_order_communicator_values_buffer():
     assert mpibind.checks(row_of(SEND)) == [
-        "call_comm(&call, comm, &a.comm)", "call_committed(&call, datatype, &a.datatype)", "call_count(count)", "call_dest(a.comm, dest)",
+        "call_comm(&call, comm, &a.comm)", "call_committed(&call, datatype, &a.datatype)",
+        "call_count(count)", "call_dest(a.comm, dest)",
         "call_send_tag(tag)", "call_buffer(buf, count, a.datatype)"]
 
 
@@ -99,7 +102,8 @@ def test_what_is_not_implemented_says_so_through_the_error_handler():
 
 def test_what_is_not_implemented_stands_apart_and_has_no_name_to_link_with():
     rows = read_table("env Wtime double (void)\n" + SEND)
-    for done, here, apart in (({"Wtime"}, ["Wtime"], ["Send", "Send_c"]), ({"Wtime", "Send"}, ["Wtime", "Send", "Send_c"], [])):
+    for done, here, apart in (({"Wtime"}, ["Wtime"], ["Send", "Send_c"]),
+                              ({"Wtime", "Send"}, ["Wtime", "Send", "Send_c"], [])):
         bound = "".join(mpigen.bindings(rows, chapter, done) for chapter in ("env", "pt2pt"))
         assert re.findall(r"ALSO_AS_MPI\((\w+)\)", bound) == here
         assert re.findall(r"ALSO_AS_MPI\((\w+)\)", mpigen.missing(rows, done)) == apart
@@ -119,13 +123,15 @@ def test_what_is_defined_is_in_the_table():
 
 def test_a_definition_without_a_row_is_refused(tmp_path):
     (tmp_path / "x.c").write_text("int\nimpl_Nonsense(struct call *call)\n")
-    argv = [sys.executable, os.path.join(HERE, "mpigen.py"), "--table", TABLE, "--api", str(tmp_path), "--out", str(tmp_path)]
+    argv = [sys.executable, os.path.join(HERE, "mpigen.py"), "--table", TABLE, "--api",
+            str(tmp_path), "--out", str(tmp_path)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "impl_Nonsense" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_what_does_not_change_is_not_written_again(tmp_path):
-    argv = [sys.executable, os.path.join(HERE, "mpigen.py"), "--table", TABLE, "--api", os.path.join(MPI, "api"), "--out", str(tmp_path)]
+    argv = [sys.executable, os.path.join(HERE, "mpigen.py"), "--table", TABLE, "--api",
+            os.path.join(MPI, "api"), "--out", str(tmp_path)]
     subprocess.run(argv, check=True)
     path = tmp_path / "include" / "mpi_functions.h"
     before = path.stat().st_mtime_ns
@@ -143,4 +149,5 @@ def test_a_table_with_a_fault_ends_with_one_line(tmp_path):
 
 def test_the_status_page_is_that_of_the_library():
     with open(os.path.join(MPI, "..", "docs", "mpi-status.md"), encoding="utf-8") as f:
-        assert f.read() == mpigen.status(whole_table(), mpigen.implemented_in(os.path.join(MPI, "api"))), "make status writes it anew"
+        assert f.read() == mpigen.status(whole_table(),
+                                         mpigen.implemented_in(os.path.join(MPI, "api"))), "make status writes it anew"

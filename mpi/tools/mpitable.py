@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The table of MPI functions (mpi/functions.tbl): rows, parameters, and what a parameter is.
 
-A row with a polymorphic word stands for two functions, one with counts of type int and one, called X_c, with MPI_Count.
+A row with a polymorphic word stands for two functions, one with counts of type int and one, called
+X_c, with MPI_Count.
 """
 
 import re
@@ -16,7 +17,8 @@ WORDS = {
     "CONVERSION_FUNCTION": ("MPI_Datarep_conversion_function", "MPI_Datarep_conversion_function_c"),
 }
 WORD = re.compile(r"\b(" + "|".join(WORDS) + r")\b")
-RESULTS = ("int", "double", "MPI_Aint", "MPI_Comm", "MPI_Errhandler", "MPI_File", "MPI_Group", "MPI_Info", "MPI_Message", "MPI_Op", "MPI_Request",
+RESULTS = ("int", "double", "MPI_Aint", "MPI_Comm", "MPI_Errhandler", "MPI_File", "MPI_Group",
+           "MPI_Info", "MPI_Message", "MPI_Op", "MPI_Request",
            "MPI_Session", "MPI_Datatype", "MPI_Win")
 
 

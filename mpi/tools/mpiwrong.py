@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Calls with one wrong argument each, for every function of the table, and the error class that the standard names for it; and a call of each
-function that needs an open library.
+"""Calls with one wrong argument each, for every function of the table, and the error class that the
+standard names for it; and a call of each function that needs an open library.
 
-What is wrong comes from a parameter's type and name, as a reader of the standard would say it; the bindings' own rules are not used. All other
-arguments are right, on a communicator of one rank. A function that is not implemented must say so.
+What is wrong comes from a parameter's type and name, as a reader of the standard would say it; the
+bindings' own rules are not used. All other arguments are right, on a communicator of one rank. A
+function that is not implemented must say so.
 """
 
 import re
@@ -16,17 +17,23 @@ HANDLES = {
     "MPI_Datatype": ("TYPE", "MPI_INT", ("MPI_DATATYPE_NULL", "(MPI_Datatype)w.group", "(MPI_Datatype)GARBAGE")),
     "MPI_Op": ("OP", "MPI_SUM", ("MPI_OP_NULL", "w.stale_op", "(MPI_Op)GARBAGE")),
     "MPI_Info": ("INFO", "w.info", ("w.stale_info", "(MPI_Info)w.group", "(MPI_Info)GARBAGE")),
-    "MPI_Errhandler": ("ERRHANDLER", "MPI_ERRORS_RETURN", ("MPI_ERRHANDLER_NULL", "w.stale_errhandler", "(MPI_Errhandler)GARBAGE")),
+    "MPI_Errhandler": ("ERRHANDLER", "MPI_ERRORS_RETURN",
+                       ("MPI_ERRHANDLER_NULL", "w.stale_errhandler", "(MPI_Errhandler)GARBAGE")),
     "MPI_Request": ("REQUEST", "MPI_REQUEST_NULL", ("(MPI_Request)w.group", "(MPI_Request)GARBAGE")),
     "MPI_Win": ("WIN", None, ("MPI_WIN_NULL", "(MPI_Win)w.group", "(MPI_Win)GARBAGE")),
     "MPI_File": ("FILE", None, ("(MPI_File)w.group", "(MPI_File)GARBAGE")),
-    "MPI_Session": ("SESSION", "w.session", ("MPI_SESSION_NULL", "w.stale_session", "(MPI_Session)w.group", "(MPI_Session)GARBAGE")),
+    "MPI_Session": ("SESSION", "w.session",
+                    ("MPI_SESSION_NULL", "w.stale_session", "(MPI_Session)w.group", "(MPI_Session)GARBAGE")),
 }
-# functions that take a handle by its address and look at what is there: name -> parameter, wrong values beside garbage
+# functions that take a handle by its address and look at what is there: name -> parameter, wrong
+# values beside garbage
 BY_ADDRESS = {
-    "Comm_free": ("comm", ("MPI_COMM_NULL", "MPI_COMM_WORLD", "w.stale_comm")), "Comm_disconnect": ("comm", ("MPI_COMM_NULL",)),
-    "Group_free": ("group", ("MPI_GROUP_NULL", "w.stale_group")), "Op_free": ("op", ("MPI_OP_NULL", "MPI_SUM", "w.stale_op")),
-    "Info_free": ("info", ("MPI_INFO_NULL", "w.stale_info")), "Errhandler_free": ("errhandler", ("MPI_ERRHANDLER_NULL", "w.stale_errhandler")),
+    "Comm_free": ("comm", ("MPI_COMM_NULL", "MPI_COMM_WORLD", "w.stale_comm")),
+    "Comm_disconnect": ("comm", ("MPI_COMM_NULL",)),
+    "Group_free": ("group", ("MPI_GROUP_NULL", "w.stale_group")),
+    "Op_free": ("op", ("MPI_OP_NULL", "MPI_SUM", "w.stale_op")),
+    "Info_free": ("info", ("MPI_INFO_NULL", "w.stale_info")),
+    "Errhandler_free": ("errhandler", ("MPI_ERRHANDLER_NULL", "w.stale_errhandler")),
     "Type_free": ("datatype", ("MPI_DATATYPE_NULL", "MPI_INT")), "Type_commit": ("datatype", ("MPI_DATATYPE_NULL",)),
     "Request_free": ("request", ("MPI_REQUEST_NULL",)), "Wait": ("request", ()), "Test": ("request", ()),
     "Session_finalize": ("session", ("MPI_SESSION_NULL", "w.stale_session")),
@@ -40,12 +47,17 @@ COUNTED = MESSAGES + COLLECTIVES + ("neighbor", "pack", "type", "earlier", "requ
 # what may be NULL: the standard gives it a meaning, or allows it
 OPTIONAL = re.compile(r"status$|array_of_statuses|argv?$|argc|weights|array_of_errcodes|(copy|delete)(_attr)?_fn$|extra_state|"
                       r"baseptr|base$|buffer$|buffer_addr|attribute_val|location|logical_|_rank$|invec|buf$|_fn$|_addr$|value$")
-INTEGERS = {"count": "1", "n": "1", "ndims": "1", "nnodes": "1", "errorcode": "MPI_ERR_ARG", "errorclass": "MPI_ERR_ARG", "size": "1", "partitions": "1",
+INTEGERS = {"count": "1", "n": "1", "ndims": "1", "nnodes": "1", "errorcode": "MPI_ERR_ARG",
+            "errorclass": "MPI_ERR_ARG", "size": "1", "partitions": "1",
             "comm_keyval": "w.keyval", "keyval": "w.keyval", "maxdims": "1", "valuelen": "4", "logical_size": "4"}
-# arrays and what says how many elements they have ("": the communicator), by name, or by chapter and name
-LENGTHS = {"array_of_requests": "count", "array_of_blocklengths": "count", "array_of_displacements": "count", "array_of_types": "count", "dims": "ndims",
-           "periods": "ndims", "indx": "nnodes", "ranks": "n", "ranks1": "n", "ranks2": "n", "ranges": "n", "array_of_sizes": "ndims",
-           "array_of_subsizes": "ndims", "array_of_starts": "ndims", "array_of_gsizes": "ndims", "array_of_distribs": "ndims",
+# arrays and what says how many elements they have ("": the communicator), by name, or by chapter
+# and name
+LENGTHS = {"array_of_requests": "count", "array_of_blocklengths": "count",
+           "array_of_displacements": "count", "array_of_types": "count", "dims": "ndims",
+           "periods": "ndims", "indx": "nnodes", "ranks": "n", "ranks1": "n", "ranks2": "n",
+           "ranges": "n", "array_of_sizes": "ndims",
+           "array_of_subsizes": "ndims", "array_of_starts": "ndims", "array_of_gsizes": "ndims",
+           "array_of_distribs": "ndims",
            "array_of_dargs": "ndims", "array_of_psizes": "ndims", "sendcounts": "", "recvcounts": "",
            "sdispls": "", "rdispls": "", "displs": "", ("topo", "coords"): "maxdims"}
 POINTER = re.compile(r"(const )?(\w+) ?\*+$")
@@ -62,7 +74,8 @@ def right_comm(row):
     if row.chapter == "neighbor":
         return "w.cart"
     if row.chapter == "topo" and "create" not in row.name and "map" not in row.name:
-        return COMM_OF.get(re.match(r"[A-Z][a-z]*", row.name.replace("dims", "").replace("dim", "")).group(0), "MPI_COMM_SELF")
+        return COMM_OF.get(re.match(r"[A-Z][a-z]*",
+                                    row.name.replace("dims", "").replace("dim", "")).group(0), "MPI_COMM_SELF")
     return "MPI_COMM_SELF"
 
 
@@ -136,7 +149,8 @@ def wrong_pointer(row, p, wide):
         counts = [q.name for q in row.parameters if q.name in COUNTS and not q.array]
         if counts and "detach" not in row.name:
             out.append((f"({kind})NULL", "BUFFER"))
-    elif not OPTIONAL.search(p.name) and (row.name, p.name) != ("Session_get_nth_pset", "pset_name") and "function" not in kind:
+    elif not OPTIONAL.search(p.name) and (row.name, p.name) != ("Session_get_nth_pset",
+                                                                "pset_name") and "function" not in kind:
         out.append((f"({kind})NULL", "ARG"))
     return out
 
@@ -144,7 +158,8 @@ def wrong_pointer(row, p, wide):
 def wrong_array(row, p):
     """Wrong values of an array: NULL where one element is wanted."""
     length = LENGTHS.get(p.name, LENGTHS.get((row.chapter, p.name)))
-    if length is None or (length and (row.find(length) is None or INTEGERS.get(length, "1" if length in COUNTS else "0") != "1")):
+    if length is None or (length and (row.find(length) is None
+                                      or INTEGERS.get(length, "1" if length in COUNTS else "0") != "1")):
         return []
     return [("NULL", "ARG")]
 
@@ -196,7 +211,8 @@ def table(rows, is_done):
                 functions.append(f"static int\nwrong_{number}(void)\n{{\n\treturn MPI_{row.symbol(wide)}({', '.join(values)});\n}}\n")
                 quoted = what.replace('"', "'")
                 entries.append(f'\t{{"MPI_{row.symbol(wide)}", "{quoted}", MPI_ERR_{name}, wrong_{number}}},')
-    return "\n".join(["#ifndef MPI_WRONG_H\n#define MPI_WRONG_H\n"] + functions + ["static const struct wrong wrongs[] = {"] + entries + ["};\n\n#endif\n"])
+    return "\n".join(["#ifndef MPI_WRONG_H\n#define MPI_WRONG_H\n"] + functions +
+                     ["static const struct wrong wrongs[] = {"] + entries + ["};\n\n#endif\n"])
 
 
 def outside(rows):
@@ -210,4 +226,5 @@ def outside(rows):
             arguments = ", ".join("0" for p in row.parameters)
             functions.append(f"static int\noutside_{len(entries)}(void)\n{{\n\treturn {name}({arguments});\n}}\n")
             entries.append(f'\t{{"{name}", outside_{len(entries)}}},')
-    return "\n".join(["#ifndef MPI_OUTSIDE_H\n#define MPI_OUTSIDE_H\n"] + functions + ["static const struct outside outsides[] = {"] + entries + ["};\n\n#endif\n"])
+    return "\n".join(["#ifndef MPI_OUTSIDE_H\n#define MPI_OUTSIDE_H\n"] + functions +
+                     ["static const struct outside outsides[] = {"] + entries + ["};\n\n#endif\n"])

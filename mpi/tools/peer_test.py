@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The same program under MPICH (Python package mpich) and under ours says the same. Needs the hosted port built."""
+"""The same program under MPICH (Python package mpich) and under ours says the same.
+Needs the hosted port built.
+"""
 
 import os
 import random
@@ -12,7 +14,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MPICC = os.path.join(sys.prefix, "bin", "mpicc_abi")
 MPIEXEC = os.path.join(sys.prefix, "bin", "mpiexec")
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not os.path.exists(MPICC), reason="the Python package mpich is not installed")]
+pytestmark = [pytest.mark.slow,
+              pytest.mark.skipif(not os.path.exists(MPICC), reason="the Python package mpich is not installed")]
 
 
 def said(command):
@@ -23,7 +26,9 @@ def said(command):
 
 
 def compare(name, ranks, arguments, folder):
-    """Build a program of tests/peer with both, run it and compare what it prints; returns the number of lines."""
+    """Build a program of tests/peer with both, run it and compare what it prints; returns the
+    number of lines.
+    """
     source, program = os.path.join(ROOT, "tests", "peer", name + ".c"), str(folder / name)
     subprocess.run([MPICC, "-o", program, source], check=True)
     theirs = said([MPIEXEC, "-n", str(ranks), program, *arguments])
@@ -41,13 +46,16 @@ def test_groups_grids_and_graphs_are_what_the_peer_makes_of_them(ranks, tmp_path
 
 
 def test_every_operation_computes_what_the_peer_computes_on_every_type(tmp_path):
-    """The standard leaves open what happens to other pairs of an operation and a type: we compute at least what the peer does."""
+    """The standard leaves open what happens to other pairs of an operation and a type: we compute
+    at least what the peer does.
+    """
     source, theirs = os.path.join(ROOT, "tests", "peer", "reductions.c"), str(tmp_path / "reductions")
     subprocess.run([MPICC, "-o", theirs, source], check=True)
     said_there, said_here = (dict(line.rsplit(" ", 1) for line in said(command)) for command in (
         [MPIEXEC, "-n", "1", theirs], ["./atoll", "run", "-n", "1", source]))
     assert set(said_there) == set(said_here) and len(said_here) > 700
-    assert {pair: (result, said_here[pair]) for pair, result in said_there.items() if result not in ("refused", said_here[pair])} == {}
+    assert {pair: (result, said_here[pair]) for pair,
+            result in said_there.items() if result not in ("refused", said_here[pair])} == {}
 
 
 def test_every_number_is_split_into_dimensions_as_by_the_peer(tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs of apps/ on both ports, their results compared with independent computations: brute force for friendly numbers, SciPy and
-an integer convolution for the Gaussian filter. Prints `ok NAME` or `FAIL NAME: why`."""
+"""Programs of apps/ on both ports, their results compared with independent computations: brute
+force for friendly numbers, SciPy and an integer convolution for the Gaussian filter. Prints `ok
+NAME` or `FAIL NAME: why`."""
 
 import base64
 import os
@@ -25,7 +26,8 @@ MASK_ONE = 65536
 
 def atoll(port, ranks, program, *args, options=(), machine=None):
     """Run a program; (exit status, standard output, standard error)."""
-    argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), "--port", port, "--machine", machine or MACHINES[port],
+    argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), "--port", port, "--machine",
+            machine or MACHINES[port],
             "--timeout", str(TIMEOUT_S), *options, program, *args]
     p = patience.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S + 60)
     return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
@@ -118,7 +120,8 @@ def check_gf(port, ranks, image, size, sd, **more):
         path = os.path.join(folder, "in.pgm")
         with open(path, "wb") as f:
             f.write(pgm(image))
-        status, out, err = atoll(port, ranks, "gf", "--in", "in.pgm", "--out", "-", "--mask", str(size), "--sd", str(sd),
+        status, out, err = atoll(port, ranks, "gf", "--in", "in.pgm", "--out", "-", "--mask",
+                                 str(size), "--sd", str(sd),
                                  options=["--file", path], **more)
     expect(status == 0, f"status {status}: {err[-300:]}")
     result = parse_pgm(printed_file(out))
@@ -170,7 +173,8 @@ def test_fn_refuses_bad_arguments(port):
 
 
 def test_gf_is_the_convolution_with_the_mask(port):
-    for shape, size, sd, ranks in (((203, 301), 7, 0.8, 12), ((64, 64), 9, 1.0, 5), ((5, 3), 7, 0.8, 12), ((1, 1), 3, 0.4, 2)):
+    for shape, size, sd, ranks in (((203, 301), 7, 0.8, 12), ((64, 64), 9, 1.0, 5),
+                                   ((5, 3), 7, 0.8, 12), ((1, 1), 3, 0.4, 2)):
         check_gf(port, ranks, noise(*shape), size, sd)
 
 
@@ -192,19 +196,22 @@ def test_gf_synthetic_pictures_have_the_known_checksum(port):
 
 def test_gf_refuses_bad_input(port):
     with tempfile.TemporaryDirectory(prefix="atoll-apps-") as folder:
-        for name, data in (("a.pgm", b"P6\n1 1\n255\nabc"), ("b.pgm", b"P5\n10 10\n255\nshort"), ("c.pgm", b""), ("d.pgm", b"P5\n0 5\n255\n")):
+        for name, data in (("a.pgm", b"P6\n1 1\n255\nabc"), ("b.pgm", b"P5\n10 10\n255\nshort"),
+                           ("c.pgm", b""), ("d.pgm", b"P5\n0 5\n255\n")):
             path = os.path.join(folder, name)
             with open(path, "wb") as f:
                 f.write(data)
             status, _, err = atoll(port, 2, "gf", "--in", name, "--out", "-", options=["--file", path])
             expect(status not in (0, 124, 139), f"{name}: status {status}: {err[-200:]}")
-    for args in (["--mask", "4"], ["--mask", "99"], ["--sd", "0"], ["--sd", "x"], ["--size", "0"], ["--in", "x.pgm"], ["--images", "-1"]):
+    for args in (["--mask", "4"], ["--mask", "99"], ["--sd", "0"], ["--sd", "x"], ["--size", "0"],
+                 ["--in", "x.pgm"], ["--images", "-1"]):
         status, _, err = atoll(port, 2, "gf", *args)
         expect(status == 2, f"{args}: status {status}, not 2: {err[-200:]}")
 
 
 def test_examples_say_what_they_should(port):
-    for program, args, want in (("hello", [], "hello from rank 11 of 12 on cluster3 (its counter says 11)"), ("ring", ["4"], "came back with 264"),
+    for program, args, want in (("hello", [], "hello from rank 11 of 12 on cluster3 (its counter says 11)"),
+                                ("ring", ["4"], "came back with 264"),
                                 ("pi", ["20000"], "pi is about 3.14159265")):
         status, out, err = atoll(port, 12, program, *args)
         expect(status == 0 and want in out, f"{program}: status {status}: {out[-200:]} {err[-200:]}")

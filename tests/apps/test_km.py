@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""K-means (apps/capbench/km.c) on both ports: on real data sets compared with scikit-learn from the same first centroids, and on points of
-its own with itself for other numbers of ranks. Prints `ok NAME` or `FAIL NAME: why`."""
+"""K-means (apps/capbench/km.c) on both ports: on real data sets compared with scikit-learn from the
+same first centroids, and on points of its own with itself for other numbers of ranks. Prints `ok
+NAME` or `FAIL NAME: why`."""
 
 import os
 import sys
@@ -20,7 +21,8 @@ def run_km(port, ranks, *args, **more):
     expect(status == 0, f"status {status}: {err[-300:]}")
     lines = [line.split() for line in out.splitlines() if line.startswith("centroid ")]
     last = [line.rstrip() for line in out.splitlines() if line.startswith("km: ")]
-    return np.array([[float(x) for x in line[3:]] for line in lines]), [int(line[2].rstrip(":")) for line in lines], last[-1]
+    return np.array([[float(x) for x in line[3:]] for line in lines]), [int(line[2].rstrip(":"))
+                                                                        for line in lines], last[-1]
 
 
 def check_data_set(port, ranks, points, k):
@@ -28,7 +30,8 @@ def check_data_set(port, ranks, points, k):
     with tempfile.TemporaryDirectory(prefix="atoll-km-") as folder:
         path = os.path.join(folder, "points.txt")
         with open(path, "w", encoding="utf-8") as f:
-            f.write(f"{points.shape[0]} {points.shape[1]}\n" + "\n".join(" ".join(f"{x:.6f}" for x in p) for p in points) + "\n")
+            f.write(f"{points.shape[0]} {points.shape[1]}\n" +
+                    "\n".join(" ".join(f"{x:.6f}" for x in p) for p in points) + "\n")
         found, counts, last = run_km(port, ranks, "--in", "points.txt", "--centroids", str(k), options=["--file", path])
     judge = cluster.KMeans(k, init=points[:k], n_init=1, tol=0, algorithm="lloyd", max_iter=1000).fit(points)
     off = np.abs(found - judge.cluster_centers_).max()
@@ -56,7 +59,8 @@ def test_km_refuses_bad_input(port):
         status, _, err = atoll(port, 2, "km", *args)
         expect(status == 2, f"{args}: status {status}, not 2: {err[-200:]}")
     with tempfile.TemporaryDirectory(prefix="atoll-km-") as folder:
-        for name, text in (("a.txt", "10 2\n1 2 3\n"), ("b.txt", ""), ("c.txt", "2 1\n1 1e9\n"), ("d.txt", "2 1\n1 2\n")):
+        for name, text in (("a.txt", "10 2\n1 2 3\n"), ("b.txt", ""), ("c.txt", "2 1\n1 1e9\n"),
+                           ("d.txt", "2 1\n1 2\n")):
             path = os.path.join(folder, name)
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)

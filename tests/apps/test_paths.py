@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a local send costs on the three paths of seed 002 (5.7.3, 5.7.4), counted by the library: messages, and kernel calls other than to wake
-and to wait, which depend on who is faster. Prints `ok NAME` or `FAIL NAME: why`."""
+"""What a local send costs on the three paths of seed 002 (5.7.3, 5.7.4), counted by the library:
+messages, and kernel calls other than to wake and to wait, which depend on who is faster. Prints `ok
+NAME` or `FAIL NAME: why`."""
 
 import re
 import sys
@@ -15,7 +16,8 @@ SHARED, MAIL, FIVE = (1, 1, 0, 0, 0), (1, 0, 1, 0, 0), (5, 0, 3, 1, 1)
 
 def counted(port, path, size, rounds):
     """Per rank 0 and 1: messages per send by kind, kernel calls per send."""
-    status, out, err = atoll(port, RANKS, "pingpong", "--size", str(size), "--rounds", str(rounds), options=["--mpi-path", path, "--mpi-counts"])
+    status, out, err = atoll(port, RANKS, "pingpong", "--size", str(size), "--rounds", str(rounds),
+                             options=["--mpi-path", path, "--mpi-counts"])
     expect(status == 0, f"status {status}: {err[-300:]}")
     rows = [m.groups() for m in LINE.finditer(out)]
     expect(sorted(r[0] for r in rows) == ["0", "1"], f"counts of ranks {[r[0] for r in rows]}: {out[-300:]}")
@@ -24,11 +26,14 @@ def counted(port, path, size, rounds):
 
 
 def check(port, path, size, messages, calls):
-    """Messages are exact, and calls to one: an answer may be read on either side of where counting begins or ends."""
+    """Messages are exact, and calls to one: an answer may be read on either side of where counting
+    begins or ends.
+    """
     rounds = 200
     for found, kernel in counted(port, path, size, rounds):
         expect(found == messages, f"{path}, {size} bytes: {found} messages per send instead of {messages}")
-        expect(abs(kernel - calls) < 2 / rounds, f"{path}, {size} bytes: {kernel} kernel calls per send instead of {calls}")
+        expect(abs(kernel - calls) < 2 / rounds,
+               f"{path}, {size} bytes: {kernel} kernel calls per send instead of {calls}")
 
 
 def test_a_local_send_is_one_message_without_a_kernel_call(port):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The benchmarks of the sources run and report what they describe, once each with their smallest parameters. Arguments choose a port.
+"""The benchmarks of the sources run and report what they describe, once each with their smallest
+parameters. Arguments choose a port.
 
-Prints `ok NAME` or `FAIL NAME: why`. What a benchmark measures is not judged here: times hold on one machine only.
+Prints `ok NAME` or `FAIL NAME: why`. What a benchmark measures is not judged here: times hold on
+one machine only.
 """
 
 import json
@@ -15,7 +17,8 @@ import patience  # noqa: E402
 
 TIMEOUT_S = 300
 # benchmark -> a row that it must report
-ROWS = {"kcalls": "r_kcall", "fork_join": "spawn", "buffer": "buffer", "knoise": "knoise", "server": "server", "l_kcall": "l_kcall", "r_kcall": "r_kcall",
+ROWS = {"kcalls": "r_kcall", "fork_join": "spawn", "buffer": "buffer", "knoise": "knoise",
+        "server": "server", "l_kcall": "l_kcall", "r_kcall": "r_kcall",
         "threads": "thread_create", "a2a": "superstep"}
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Boot a kernel image in QEMU and return what it said. Standard library only.
 
-A machine is given by its shape, [(clusters, cores each, memory), ...]. Either the stand-in kernel (probe.c) runs, or the kernel
-with a program in init's place, which is all that the archive holds. Nothing is left running: a machine that does not end in time is killed, and says so.
+A machine is given by its shape, [(clusters, cores each, memory), ...]. Either the stand-in kernel
+(probe.c) runs, or the kernel with a program in init's place, which is all that the archive holds.
+Nothing is left running: a machine that does not end in time is killed, and says so.
 """
 
 import os
@@ -22,15 +23,20 @@ NOC = machines.read_noc({"mailbox_ports": 16, "portal_ports": 16})
 
 
 class Boot:
-    """How a machine ended: its exit status (None: it had to be killed), its console output, host seconds."""
+    """How a machine ended: its exit status (None: it had to be killed), its console output, host
+    seconds.
+    """
 
     def __init__(self, status, output, seconds):
         self.status, self.output, self.seconds = status, output, seconds
 
 
 def shape(name, clusters, first="TC"):
-    """A machine of clusters alike in parts: [(count, cores, memory bytes), ...], core 0 of each with role `first`."""
-    made = [machines.Cluster([first] + ["AC"] * (cores - 1), mem) for count, cores, mem in clusters for _ in range(count)]
+    """A machine of clusters alike in parts: [(count, cores, memory bytes), ...], core 0 of each
+    with role `first`.
+    """
+    made = [machines.Cluster([first] + ["AC"] * (cores - 1), mem) for count, cores,
+            mem in clusters for _ in range(count)]
     return machines.Machine(name, name, ["riscv64"], NOC, made)
 
 
@@ -39,7 +45,8 @@ def command(m, layout, record, kernel, archive):
     def load(path, at):
         return ["-device", f"loader,file={path},addr={at:#x},force-raw=on"]
     argv = ["qemu-system-riscv64", "-bios", "none", "-M", "virt,aclint=on", "-smp", str(m.cores()),
-            "-m", f"{layout.ram_bytes >> 20}M", "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
+            "-m", f"{layout.ram_bytes >> 20}M", "-display", "none", "-serial", "stdio", "-monitor",
+            "none", "-no-reboot",
             "-kernel", os.path.join(BUILD, "boot.elf")]
     argv += load(os.path.join(BUILD, kernel), bootrec.KERNEL_AT) + load(record, bootrec.RECORD_AT)
     return argv + (load(archive, layout.archive) if archive else [])
@@ -57,8 +64,8 @@ def run(argv, timeout):
 
 
 def boot(m, init=None, timeout=60, extra=(), damage=None, kernel=None):
-    """Boot machine `m`: the kernel (or another at the path `kernel`) with program `init` of the build, or without one the stand-in. `damage`
-    changes the record's bytes."""
+    """Boot machine `m`: the kernel (or another at the path `kernel`) with program `init` of the
+    build, or without one the stand-in. `damage` changes the record's bytes."""
     image = b""
     if init:
         with open(os.path.join(BUILD, "bin", init), "rb") as f:
@@ -80,5 +87,6 @@ if __name__ == "__main__":
     own = what.startswith("boot-")
     memory = (8 if own else 2) << 20
     role0 = os.environ.get("ROLE0", "TC")
-    result = boot(shape(what, [(count, cores, memory)], role0), init=what if own else None, extra=sys.argv[4:], timeout=20)
+    result = boot(shape(what, [(count, cores, memory)], role0), init=what if own else None,
+                  extra=sys.argv[4:], timeout=20)
     print(result.output, f"status {result.status}, {result.seconds:.2f} s")

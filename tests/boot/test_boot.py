@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Boot scenarios on QEMU's riscv64 `virt`: for pytest, or run as a program (the test protocol of the C tests)."""
+"""Boot scenarios on QEMU's riscv64 `virt`: for pytest, or run as a program (the test protocol of
+the C tests).
+"""
 
 import re
 import sys

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Instruction counts on riscv64, exact under icount: the counter itself, and the kernel against its targets. As test_boot.py."""
+"""Instruction counts on riscv64, exact under icount: the counter itself, and the kernel against its
+targets. As test_boot.py.
+"""
 
 import functools
 import json
@@ -25,7 +27,8 @@ REFLECT_MAX, FAULT_MAX = 250, 300
 CREATE_MAX, JOIN_MAX = 2500, 1700
 CROWD_SLACK = 100  # where the first free bit of a word lies, and which of the cores: bounded, unlike the threads
 KERNEL_MAX = 72 << 10
-LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join", 23: "handle", 24: "signal", 25: "preempt",
+LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join",
+          23: "handle", 24: "signal", 25: "preempt",
           26: "reflect", 27: "fault"}
 MESSAGE = "am_call_kernel+call_shared:kcall_serve_void_remote"  # the program runs on a TC
 SIGNAL = "wakeup_other:user"
@@ -34,7 +37,9 @@ PLUGIN = os.path.join(os.path.dirname(qemu.BUILD), "plugin", "libcount.so")
 
 @functools.cache
 def counted(first, again=0, pair=MESSAGE):
-    """All windows and the spans `pair` of the measuring program on a cluster of four cores; `again` asks for another run."""
+    """All windows and the spans `pair` of the measuring program on a cluster of four cores; `again`
+    asks for another run.
+    """
     with tempfile.TemporaryDirectory(prefix="atoll-count-") as folder:
         out = os.path.join(folder, "windows")
         m = qemu.shape("counts", [(1, 4, 8 << 20)], first)
@@ -55,7 +60,9 @@ def windows(first, again=0):
 
 
 def messages(first):
-    """The windows of remote calls that the kernel core serves, each with the span of its active message, which is written before it."""
+    """The windows of remote calls that the kernel core serves, each with the span of its active
+    message, which is written before it.
+    """
     found, span = [], None
     for row in counted(first):
         if "span" in row:
@@ -95,7 +102,9 @@ def test_a_local_call_is_one_entry_and_within_its_target():
 
 
 def warm(rows):
-    """Those of the application core, without the first: the thread that waits for it still goes to sleep then."""
+    """Those of the application core, without the first: the thread that waits for it still goes to
+    sleep then.
+    """
     found = [r for r in rows if r["hart"] == APPLICATION][SETTLING:]
     assert len(found) == CALLS - SETTLING, found
     return found
@@ -128,7 +137,8 @@ def test_an_active_message_is_within_its_target():
 def test_a_message_is_a_part_of_its_call_on_each_core():
     for window, span in application_messages():
         assert span["send"] < span["sender"] < window["insns"], (window, span)
-        assert span["receive"] < span["receiver"] <= sum(o["user"] + o["kernel"] for o in window["others"]), (window, span)
+        assert span["receive"] < span["receiver"] <= sum(o["user"] + o["kernel"]
+                                                         for o in window["others"]), (window, span)
         assert span["round_trip"] == span["sender"] + span["receiver"], span
 
 
@@ -151,7 +161,8 @@ def test_a_signal_is_within_its_targets_from_home_and_from_another_application_c
 def test_a_preemption_is_within_its_target():
     for first, core, limit in (("KC", 3, PREEMPT_MAX), ("TC", 0, PREEMPT_MAX + HOME_LOOK)):
         found = windows(first)["preempt"]
-        assert len(found) >= CALLS and all(row["hart"] == core and row["entries"] == row["interrupts"] == 1 for row in found), found
+        assert len(found) >= CALLS and all(row["hart"] == core
+                                           and row["entries"] == row["interrupts"] == 1 for row in found), found
         assert max(row["kernel"] for row in found[SETTLING:]) <= limit, found
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Where the memory of a compute cluster of mppa256-12 goes on riscv64, byte by byte, and its limit. As test_boot.py; prints the table, too.
+"""Where the memory of a compute cluster of mppa256-12 goes on riscv64, byte by byte, and its limit.
+As test_boot.py; prints the table, too.
 
-A machine runs to its end with its memory in a file. What lies where in it says the kernel itself: the addresses of its tables, of
-which places.c knows where they stand, cut the memory below the first page frame into parts, so that none is left out.
+A machine runs to its end with its memory in a file. What lies where in it says the kernel itself:
+the addresses of its tables, of which places.c knows where they stand, cut the memory below the
+first page frame into parts, so that none is left out.
 """
 
 import functools
@@ -32,9 +34,12 @@ INIT = "boot-crowd"
 THREADS = 24
 PLACES = os.path.join(qemu.BUILD, "k", "tests", "boot", "places.c.o")
 # part -> the pointer that says where it begins
-TABLES = {"cores": "core", "queue of messages": "am.order", "ready rings": "ready", "places of threads": "thread", "processes": "proc",
-          "deadlines": "deadlines.heap", "of each process: threads, cores": "indexes", "ikc: peers": "ikc.peer", "ikc: backlog": "ikc.backlog",
-          "ikc: mailboxes in": "ikc.in", "ikc: slots at the peers": "ikc.out", "ikc: portals in": "ikc.portal", "ikc: allowances": "ikc.allow",
+TABLES = {"cores": "core", "queue of messages": "am.order", "ready rings": "ready",
+          "places of threads": "thread", "processes": "proc",
+          "deadlines": "deadlines.heap", "of each process: threads, cores": "indexes",
+          "ikc: peers": "ikc.peer", "ikc: backlog": "ikc.backlog",
+          "ikc: mailboxes in": "ikc.in", "ikc: slots at the peers": "ikc.out",
+          "ikc: portals in": "ikc.portal", "ikc: allowances": "ikc.allow",
           "ikc: queues": "ikc.look", "console": "console.ring", "page frames": "frames.frame"}
 
 
@@ -43,7 +48,8 @@ def places():
     """Name -> (offset, bytes) of what places.c names."""
     with tempfile.TemporaryDirectory(prefix="atoll-places-") as folder:
         out = os.path.join(folder, "places")
-        patience.run(["riscv64-unknown-elf-objcopy", "-O", "binary", "--only-section=.places", PLACES, out], check=True, timeout=60)
+        patience.run(["riscv64-unknown-elf-objcopy", "-O", "binary", "--only-section=.places", PLACES, out],
+                     check=True, timeout=60)
         with open(out, "rb") as f:
             rows = struct.iter_unpack("<40sII", f.read())
             return {name.rstrip(b"\0").decode(): (offset, size) for name, offset, size in rows}
@@ -52,7 +58,8 @@ def places():
 @functools.cache
 def symbols():
     """Addresses of the kernel image."""
-    text = patience.run(["riscv64-unknown-elf-nm", os.path.join(qemu.BUILD, "kernel.elf")], check=True, capture_output=True, text=True, timeout=60).stdout
+    text = patience.run(["riscv64-unknown-elf-nm", os.path.join(qemu.BUILD, "kernel.elf")],
+                        check=True, capture_output=True, text=True, timeout=60).stdout
     return {words[2]: int(words[0], 16) for words in map(str.split, text.splitlines()) if len(words) == 3}
 
 
@@ -88,7 +95,8 @@ class Memory:
         """[(part, bytes)] of what the kernel has from its start on, in the order of addresses."""
         s = symbols()
         stacks = s["image_end"] + len(self.cluster.roles) * STACK_BYTES
-        starts = [(s["image_start"], "text"), (s["image_rodata"], "read-only data"), (s["image_data"], "data"), (s["image_end"], "stacks"),
+        starts = [(s["image_start"], "text"), (s["image_rodata"], "read-only data"),
+                  (s["image_data"], "data"), (s["image_end"], "stacks"),
                   (stacks, "kernel's page tables"), (self.free, "cluster")]
         starts += [(self.start_of(pointer), part) for part, pointer in TABLES.items() if self.start_of(pointer) != 0]
         starts.append((self.of_cluster("frames.base") + self.of_cluster("frames.first") * PAGE, "frames"))
@@ -117,7 +125,8 @@ def memory():
         layout = bootrec.Layout(m, "riscv64", len(f.read()))
     with tempfile.TemporaryDirectory(prefix="atoll-memory-") as folder:
         path = os.path.join(folder, "ram")
-        extra = ["-object", f"memory-backend-file,id=ram,mem-path={path},size={layout.ram_bytes},share=on", "-machine", "memory-backend=ram"]
+        extra = ["-object", f"memory-backend-file,id=ram,mem-path={path},size={layout.ram_bytes},share=on",
+                 "-machine", "memory-backend=ram"]
         b = qemu.boot(m, init=INIT, timeout=300, extra=extra)
         assert b.status == 0, b.output
         with open(path, "rb") as f:
@@ -132,7 +141,8 @@ def on_demand(frames):
 def test_every_byte_below_the_first_page_frame_belongs_to_a_part():
     m = memory()
     parts = m.fixed()
-    assert {"text", "stacks", "places of threads", "ikc: slots at the peers", "page frames"} <= {part for part, size in parts if size > 0}, parts
+    assert {"text", "stacks", "places of threads", "ikc: slots at the peers",
+            "page frames"} <= {part for part, size in parts if size > 0}, parts
     frames = m.frames()
     assert frames["free"] == m.of_cluster("frames.free") * PAGE, frames
     assert sum(size for _, size in parts) + sum(frames.values()) == m.cluster.mem_bytes, (parts, frames)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's stacks on bare metal are deep enough for the deepest way through its image (tools/stackdepth.py). Prints the test protocol."""
+"""The kernel's stacks on bare metal are deep enough for the deepest way through its image
+(tools/stackdepth.py). Prints the test protocol.
+"""
 
 import os
 import sys

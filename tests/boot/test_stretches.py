@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Stretches of a kernel core (tools/plugin/stretch.h): exact, repeatable, and a loop put into a call is found and named; and none of the
-kernel's own is longer than the bound, on three machines, while programs start and under random calls. As test_boot.py."""
+"""Stretches of a kernel core (tools/plugin/stretch.h): exact, repeatable, and a loop put into a
+call is found and named; and none of the kernel's own is longer than the bound, on three machines,
+while programs start and under random calls. As test_boot.py."""
 
 import functools
 import os
@@ -49,7 +50,8 @@ def looping(folder):
 
 @functools.cache
 def found(first, damaged=False, again=0):
-    """The longest stretches of a cluster of four cores by their part; `again` asks for another run."""
+    """The longest stretches of a cluster of four cores by their part; `again` asks for another run.
+    """
     with tempfile.TemporaryDirectory(prefix="atoll-stretch-") as folder:
         out = os.path.join(folder, "stretches")
         m = qemu.shape("stretches", [(1, 4, 8 << 20)], first)
@@ -64,7 +66,8 @@ def longest(machine, *program):
     """The longest stretches of a run of ./atoll, the longest first."""
     with tempfile.TemporaryDirectory(prefix="atoll-stretch-") as folder:
         out = os.path.join(folder, "stretches")
-        argv = [os.path.join(qemu.ROOT, "atoll"), "run", "--port", "riscv64", "--machine", machine, "--timeout", str(TIMEOUT_S)]
+        argv = [os.path.join(qemu.ROOT, "atoll"), "run", "--port", "riscv64", "--machine", machine,
+                "--timeout", str(TIMEOUT_S)]
         argv += ["--icount", "--count", out, "--stretches", *program]
         done = patience.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=2 * TIMEOUT_S, check=False)
         assert done.returncode == 0, (done.stdout + done.stderr).decode(errors="replace")
@@ -91,7 +94,8 @@ def test_nobody_waits_longer_than_the_bound_where_many_wait_for_one_thing():
 
 def test_where_a_stretch_began_and_ended_is_named():
     found = [s for s in longest("crowd", "--bare", FUZZ, "50", "1") if s.part == "proc_reap"]
-    assert found and all(s.began == stretches.POINT and s.ended in ("core_work", "home_work", "home_round") for s in found), found
+    assert found and all(s.began == stretches.POINT
+                         and s.ended in ("core_work", "home_work", "home_round") for s in found), found
 
 
 def test_a_call_that_does_nothing_is_a_short_stretch():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Synthesis of three cores against what the tree keeps, kept runs on the RTL again, every kept file against its source, and the report.
+"""Synthesis of three cores against what the tree keeps, kept runs on the RTL again, every kept file
+against its source, and the report.
 
-Flip-flops, multipliers and block RAM are fixed by RTL and script: they must be equal. LUTs may differ by a little where another host's
-floating point turns a choice of the mapper.
+Flip-flops, multipliers and block RAM are fixed by RTL and script: they must be equal. LUTs may
+differ by a little where another host's floating point turns a choice of the mapper.
 """
 
 import os
@@ -31,7 +32,9 @@ def test_three_cores_synthesise_to_what_is_stored():
 
 
 def test_kept_runs_come_out_again_to_the_last_cycle():
-    """One run of each set-up where the text of the RTL is another than that of the rows: then they hold if the behaviour is the same."""
+    """One run of each set-up where the text of the RTL is another than that of the rows: then they
+    hold if the behaviour is the same.
+    """
     rows = cycles.kept()[0]
     names = replay.USUAL if rows[0]["source"] == study.source() else rtlbench.SETUPS
     found = replay.again(rows, replay.chosen(rows, names), rtlbench.Runner(), lambda text: None)
@@ -49,7 +52,8 @@ def test_a_kept_cycle_that_is_one_off_is_found():
 
 
 def test_instructions_are_those_of_the_kept_kernels():
-    assert {column: instructions.counts(found) for column, found in instructions.analyse_kept().items()} == instructions.read()
+    assert {column: instructions.counts(found) for column,
+            found in instructions.analyse_kept().items()} == instructions.read()
 
 
 def test_the_cells_and_the_network_are_of_their_sources():
@@ -68,7 +72,8 @@ def test_data_caches_come_out_again():
 
 def test_the_report_comes_from_the_stored_results():
     with tempfile.TemporaryDirectory(prefix="atoll-report-") as folder:
-        p = subprocess.run([os.path.join(ROOT, "atoll"), "codesign", "--quick", "--out", folder], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        p = subprocess.run([os.path.join(ROOT, "atoll"), "codesign", "--quick", "--out", folder],
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
         assert p.returncode == 0, p.stdout + p.stderr
         assert "FAILS" not in p.stdout and p.stdout.count("holds") == 4, p.stdout
         names = sorted(os.listdir(folder))
@@ -76,7 +81,8 @@ def test_the_report_comes_from_the_stored_results():
 
 
 def test_a_configuration_outside_the_space_is_a_usage_error():
-    p = subprocess.run([os.path.join(ROOT, "atoll"), "codesign", "simple-barrel-div-mul-nofpu-3way"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    p = subprocess.run([os.path.join(ROOT, "atoll"), "codesign", "simple-barrel-div-mul-nofpu-3way"],
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert p.returncode == 2 and "use one of 1way, 2way, 4way, 8way" in p.stderr, (p.returncode, p.stderr)
 
 
@@ -90,7 +96,8 @@ def main():
         try:
             test()
             print(f"ok {name[5:]}", flush=True)
-        except (AssertionError, rtl.Missing, synth.Broken, kept.Damaged, measure.Failed, network.Failed, ValueError, OSError):
+        except (AssertionError, rtl.Missing, synth.Broken, kept.Damaged, measure.Failed,
+                network.Failed, ValueError, OSError):
             failed = 1
             print(f"FAIL {name[5:]}: {' | '.join(traceback.format_exc().strip().splitlines()[-6:])}", flush=True)
     return failed

@@ -57,7 +57,8 @@ MUTANTS = (
      "quota_free(q, s, v, sizeof(*v));", "slab_free(s, v);"),
     ("kernel_revoke", "nobody is told what is unmapped", MAPPING, "\tsweep_cover(c, &t->sweep, p, -1);\n", ""),
     ("kernel_revoke", "frames are free before all have acknowledged", MEMORY,
-     "frame_put(&c->frames, m->first + --m->count, sweeps_epoch(c));", "frame_put(&c->frames, m->first + --m->count, 0);"),
+     "frame_put(&c->frames, m->first + --m->count, sweeps_epoch(c));",
+     "frame_put(&c->frames, m->first + --m->count, 0);"),
     ("kernel_revoke", "the call returns before all have acknowledged", MAPPING,
      "\tif (sweep_send(c, s))\n\t\trevoke_done(c, s);\n", "\tthread_ready(t, 0);\n\tt->state = THREAD_WAITING;\n"
      "\tif (sweep_send(c, s))\n\t\trevoke_done(c, s);\n"),
@@ -107,7 +108,8 @@ def objects(program):
 def make(program):
     """Builds the program with one source file of the kernel replaced."""
     cc = compiler()
-    return lambda folder, path, text: build(folder, [*cc, "-I."], [cc[0], "-Wl,--gc-sections"], objects(program), path, text)
+    return lambda folder, path, text: build(folder, [*cc, "-I."], [cc[0], "-Wl,--gc-sections"],
+                                            objects(program), path, text)
 
 
 def main():

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The README's table of figures: each exact one is what the command beside it prints. Needs the riscv64 port built.
+"""The README's table of figures: each exact one is what the command beside it prints. Needs the
+riscv64 port built.
 
-Prints `ok NAME` or `FAIL NAME: why`. A row of the table that is neither exact nor a time fails, too: somebody has to say which it is.
-With --write it puts what the commands print into the README instead of failing.
+Prints `ok NAME` or `FAIL NAME: why`. A row of the table that is neither exact nor a time fails,
+too: somebody has to say which it is. With --write it puts what the commands print into the README
+instead of failing.
 """
 
 import json
@@ -23,7 +25,8 @@ STRETCH_MAX = 5000  # as tests/boot/test_stretches.py says
 
 def values(rows, name, **params):
     """Values of the rows with a name and, among others, these parameters, rounded."""
-    found = [r["value"] for r in rows if r["name"] == name and all(str(r["params"].get(k)) == str(v) for k, v in params.items())]
+    found = [r["value"] for r in rows if r["name"] == name
+             and all(str(r["params"].get(k)) == str(v) for k, v in params.items())]
     assert found, f"the command prints no row {name} {params}"
     return [round(v) for v in found]
 
@@ -61,7 +64,8 @@ EXACT = {
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
     "signal to a thread that sleeps":
-        # when three cores meet depends by an instruction or two on where the program lies: to the next ten
+        # when three cores meet depends by an instruction or two on where the program lies: to the
+        # next ten
         lambda rows: f"{one(rows, 'signal_home', 'one_way')}; "
                      f"{round(sum(values(rows, 'signal', count='total') + values(rows, 'signal_home', count='receive')), -1)}",
     "create a thread": lambda rows: f"{spread(values(rows, 'thread_create', count='total'))}; "
@@ -73,7 +77,8 @@ EXACT = {
     "MPI's part of a program": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
 }
 # times: they hold on one machine only
-TIMES = ("start until", "MPI ping-pong", "the same between two clusters", "`./atoll run` of an empty", "barrier of", "allreduce of", "memory per rank",
+TIMES = ("start until", "MPI ping-pong", "the same between two clusters", "`./atoll run` of an empty",
+         "barrier of", "allreduce of", "memory per rank",
          "kernel call on the calling core")
 
 
@@ -117,7 +122,9 @@ def test_every_row_is_known():
 
 
 def differences():
-    """(what, figure of the README, command, what that prints) of every exact figure that is not what its command prints."""
+    """(what, figure of the README, command, what that prints) of every exact figure that is not
+    what its command prints.
+    """
     said, wrong = {}, []
     for what, figure, command in readme():
         beginning = start_of(what, EXACT)
@@ -132,11 +139,14 @@ def differences():
 
 def test_exact_figures_are_what_their_commands_print():
     wrong = differences()
-    assert not wrong, "; ".join(f"{what}: README says {figure}, {command} prints {now}" for what, figure, command, now in wrong)
+    assert not wrong, "; ".join(f"{what}: README says {figure}, {command} prints {now}" for what,
+                                figure, command, now in wrong)
 
 
 def test_the_saving_of_the_co_designed_cluster_is_that_of_its_page():
-    """Which is made from what the tree keeps, and checked by itself: in-sample, and of a model that has not seen the two cores."""
+    """Which is made from what the tree keeps, and checked by itself: in-sample, and of a model that
+    has not seen the two cores.
+    """
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
         found = re.findall(r"[\d.]+ % \([\d.]+ to [\d.]+\)", f.read())
     with open(os.path.join(ROOT, "docs", "codesign.md"), encoding="utf-8") as f:
@@ -164,8 +174,11 @@ def main():
     failed = 0
     if sys.argv[1:] == ["--write"]:
         write()
-    for name, test in (("every_row_is_known", test_every_row_is_known), ("exact_figures_are_what_their_commands_print", test_exact_figures_are_what_their_commands_print),
-                       ("the_saving_of_the_co_designed_cluster_is_that_of_its_page", test_the_saving_of_the_co_designed_cluster_is_that_of_its_page)):
+    for name, test in (("every_row_is_known", test_every_row_is_known),
+                       ("exact_figures_are_what_their_commands_print",
+                        test_exact_figures_are_what_their_commands_print),
+                       ("the_saving_of_the_co_designed_cluster_is_that_of_its_page",
+                        test_the_saving_of_the_co_designed_cluster_is_that_of_its_page)):
         try:
             test()
             print(f"ok {name}", flush=True)

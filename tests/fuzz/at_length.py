@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Random kernel calls at length: goes on where it stopped the last time, with seeds that were not tried before.
+"""Random kernel calls at length: goes on where it stopped the last time, with seeds that were not
+tried before.
 
     python3 tests/fuzz/at_length.py PORT [CALLS]
 
-PORT: hosted, riscv64, or1k (machines of the head of tests/kernel/fuzz.c, in turn) or coroutine. Makes CALLS more calls (a million) in short
-runs and writes after each into BUILD/fuzz/PORT.json how far it is, so that it can be ended at any time. A run that fails ends it, says
-how it is repeated, and is made again the next time.
+PORT: hosted, riscv64, or1k (machines of the head of tests/kernel/fuzz.c, in turn) or coroutine.
+Makes CALLS more calls (a million) in short runs and writes after each into BUILD/fuzz/PORT.json how
+far it is, so that it can be ended at any time. A run that fails ends it, says how it is repeated,
+and is made again the next time.
 """
 
 import json
@@ -15,7 +17,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"), os.path.join(ROOT, "tests", "kernel")]
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"),
+                os.path.join(ROOT, "tests", "kernel")]
 import boot  # noqa: E402
 
 MACHINES = ((1, 4, "KC"), (1, 2, "TC"), (1, 4, "TC"))

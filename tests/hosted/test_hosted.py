@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The hosted port as a whole: how machines end, and that nothing is left behind. Needs the hosted port built.
+"""The hosted port as a whole: how machines end, and that nothing is left behind. Needs the hosted
+port built.
 
-Each test starts build/hosted/atoll-host with the real kernel, the servers and tests/hosted/hosted_rank.c.
+Each test starts build/hosted/atoll-host with the real kernel, the servers and
+tests/hosted/hosted_rank.c.
 """
 
 import contextlib
@@ -31,7 +33,8 @@ def shape(clusters, cores, megabytes=64):
     """A service cluster, then equal clusters of one kernel core and some application cores."""
     made = [machines.Cluster(["KC", "TC"], 64 << 20)]
     made += [machines.Cluster(["KC"] + ["AC"] * cores, megabytes << 20) for _ in range(clusters)]
-    return machines.Machine("test", "test", ["hosted"], machines.read_noc({"mailbox_ports": 128, "portal_ports": 128}), made)
+    return machines.Machine("test", "test", ["hosted"],
+                            machines.read_noc({"mailbox_ports": 128, "portal_ports": 128}), made)
 
 
 def read(name):
@@ -41,13 +44,16 @@ def read(name):
 
 
 def write_files(folder, m, ranks, args):
-    """Boot record and archive of a job of hosted_rank, or of another program named `:NAME` first; the launcher's command line."""
+    """Boot record and archive of a job of hosted_rank, or of another program named `:NAME` first;
+    the launcher's command line.
+    """
     program, args = (args[0][1:], args[1:]) if args[0][0] == ":" else ("hosted_rank", args)
     members = [(n, read(n)) for n in ("bin/name", "bin/proc")] + [("bin/rank", read("tests/" + program))]
     members.append(("etc/job", archive.job_text("bin/rank", ranks, "compact", args, [], m.places())))
     image, offsets = archive.pack(members)
     layout = bootrec.Layout(m, "hosted", len(image))
-    record = bootrec.write(m, "hosted", layout, (dict(members)["bin/proc"], "bin/proc", offsets["bin/proc"]), bootrec.QUIET)
+    record = bootrec.write(m, "hosted", layout,
+                           (dict(members)["bin/proc"], "bin/proc", offsets["bin/proc"]), bootrec.QUIET)
     for name, data in (("record", record), ("archive", image)):
         with open(os.path.join(folder, name), "wb") as f:
             f.write(data)
@@ -61,7 +67,8 @@ class Run:
         with tempfile.TemporaryDirectory(prefix="atoll-hosted-") as folder:
             m = m or shape(1, 2)
             argv = write_files(folder, m, ranks, args) + list(extra)
-            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                            stderr=subprocess.STDOUT)
             self.output = ""
             self._wait_for_clusters(len(m.clusters))
 
@@ -94,7 +101,9 @@ def children(pid):
 
 @contextlib.contextmanager
 def running(ranks, args, **more):
-    """A machine whose processes are known; afterwards none of them may be there, nor anything in /dev/shm."""
+    """A machine whose processes are known; afterwards none of them may be there, nor anything in
+    /dev/shm.
+    """
     shm = set(os.listdir("/dev/shm"))
     run = Run(ranks, args, **more)
     pids = [run.process.pid] + children(run.process.pid)
@@ -110,7 +119,8 @@ def running(ranks, args, **more):
 
 
 def gone(pids):
-    """Have all these processes ended? An orphan takes a moment to be reaped by whoever adopts it."""
+    """Have all these processes ended? An orphan takes a moment to be reaped by whoever adopts it.
+    """
     return patience.until(lambda: not any(alive(p) for p in pids), PATIENCE_S)
 
 
@@ -175,7 +185,8 @@ def test_a_machine_says_what_its_cores_do_when_asked():
         run.process.send_signal(signal.SIGQUIT)
         run.end()
     assert run.status == 128 + signal.SIGQUIT, run.output
-    for line in ("cluster 1 core 1 runs a user thread at", "cluster 1 core 2 runs a user thread at", "cluster 0 core 0 waits"):
+    for line in ("cluster 1 core 1 runs a user thread at", "cluster 1 core 2 runs a user thread at",
+                 "cluster 0 core 0 waits"):
         assert run.output.count(line) == 2, run.output
 
 
@@ -279,11 +290,13 @@ def test_nothing_that_runs_with_a_users_thread_pointer_uses_libc():
 
 
 def refused(argv, data=None):
-    """Run the launcher on a bad command line or a bad record; it must say one line and exit with 2."""
+    """Run the launcher on a bad command line or a bad record; it must say one line and exit with 2.
+    """
     with tempfile.NamedTemporaryFile() as f:
         f.write(data or b"")
         f.flush()
-        done = patience.run([HOST] + [f.name if a == "FILE" else a for a in argv], capture_output=True, timeout=PATIENCE_S, check=False)
+        done = patience.run([HOST] + [f.name if a == "FILE" else a for a in argv],
+                            capture_output=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2, done
     return done.stderr.decode()
 
@@ -294,7 +307,8 @@ def test_bad_arguments_and_bad_records_are_refused():
     assert "usage:" in refused(["--record", "FILE", "more"])
     assert "No such file" in refused(["--record", "/nonexistent"])
     assert "not a boot record" in refused(["--record", "FILE"], b"short")
-    good = bytearray(bootrec.write(shape(1, 2), "hosted", bootrec.Layout(shape(1, 2), "hosted", 0), None, bootrec.NO_INIT))
+    good = bytearray(bootrec.write(shape(1, 2), "hosted", bootrec.Layout(shape(1, 2), "hosted", 0),
+                                   None, bootrec.NO_INIT))
     assert "No such file" in refused(["--record", "FILE", "--archive", "/nonexistent"], bytes(good))
     for offset, value, text in ((0, 0, "not a boot record"), (4, 99, "another version"), (12, 0, "number of clusters"),
                                 (12, 65, "number of clusters"), (24, 100, "NoC windows")):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Kernel and HAL of the hosted port under sanitizers: the contract tests, the kernel's tests and a job of 16 ranks.
+"""Kernel and HAL of the hosted port under sanitizers: the contract tests, the kernel's tests and a
+job of 16 ranks.
 
-Builds build/address and build/thread (kernel only); takes servers, tests and programs from the ordinary hosted build.
+Builds build/address and build/thread (kernel only); takes servers, tests and programs from the
+ordinary hosted build.
 """
 
 import glob
@@ -30,7 +32,8 @@ def say(ok, name, text=""):
 
 def call(argv, **env):
     """(exit status, output) of a command."""
-    done = patience.run(argv, cwd=hosted.ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = patience.run(argv, cwd=hosted.ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=PATIENCE_S, check=False)
     return done.returncode, done.stdout.decode(errors="replace")
 
@@ -71,7 +74,9 @@ def kernel_test(build, name, shape):
 
 
 def shapes(name):
-    """Machines of a kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES]]` in its head, or the usual ones."""
+    """Machines of a kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES]]` in its head, or
+    the usual ones.
+    """
     with open(os.path.join(hosted.ROOT, "tests", "kernel", name + ".c"), encoding="utf-8") as f:
         found = re.findall(r"^\W*machine:((?: +\w+)+)", f.read(4000), re.M)
     return [m.split() for m in found] or KERNEL_SHAPES

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ranks of one time-sharing core on the hosted port, stopped wherever they are (tests/hosted/ticked.c, waits.c). Needs the hosted port built.
+"""Ranks of one time-sharing core on the hosted port, stopped wherever they are
+(tests/hosted/ticked.c, waits.c). Needs the hosted port built.
 
 The machines' clocks run fast, so that a thread's turn takes some microseconds.
 """
@@ -19,11 +20,14 @@ SWITCHES = int(os.environ.get("SWITCHES", "100000"))
 def shape(clusters=1):
     """Clusters with one core for servers and ranks."""
     made = [machines.Cluster(["KC", "TC"], 64 << 20) for _ in range(clusters)]
-    return machines.Machine("test", "test", ["hosted"], machines.read_noc({"mailbox_ports": 128, "portal_ports": 128}), made)
+    return machines.Machine("test", "test", ["hosted"],
+                            machines.read_noc({"mailbox_ports": 128, "portal_ports": 128}), made)
 
 
 def program(ranks, args, rate=1, m=None, limit_s=hosted.PATIENCE_S, extra=()):
-    """Run a program (its name first) to its end on a machine whose clock runs `rate` times as fast as the host's."""
+    """Run a program (its name first) to its end on a machine whose clock runs `rate` times as fast
+    as the host's.
+    """
     extra = ["--clock-rate", str(rate), *extra]
     with hosted.running(ranks, [":" + args[0], *args[1:]], m=m or shape(), extra=extra) as run:
         run.end(limit_s)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Mutation controls of the fuzz test of the network-on-chip (kernel/ikc/fuzz_test.c).
 
-Each line that keeps a bad peer out is taken away in turn; the fuzz test must fail. As it is, it must pass.
+Each line that keeps a bad peer out is taken away in turn; the fuzz test must fail. As it is, it
+must pass.
 """
 
 import os
@@ -23,10 +24,12 @@ MUTANTS = (
     ("a ring's counter is believed", "hal/noc/shm/events.c", "head - *tail > own->geometry.ring_entries", "false"),
     ("the console's counter is believed", "hal/noc/shm/console.c", "ready <= WINDOW_CONSOLE_BYTES", "true"),
     ("every event is an event", "kernel/ikc/ikc.c", "if (is_event(c, event))", "if (is_event(c, event) || true)"),
-    ("ports are not compared", "kernel/ikc/ikc.c", "return wire_event_port(event) < (", "return wire_event_port(event) < 1000 + ("),
+    ("ports are not compared", "kernel/ikc/ikc.c", "return wire_event_port(event) < (",
+     "return wire_event_port(event) < 1000 + ("),
     ("the backlog has no end", "kernel/ikc/peer.c", "p->overrun = true;", ";"),
     ("who takes no events stays", "kernel/ikc/peer.c", 'ikc_condemn(c, peer, "does not take its events");', "return;"),
-    ("a header is read again after it was checked", "kernel/ikc/mail_in.c", "== c->ikc.peer[source].incarnation;\n}\n\nlong\nmail_in_take",
+    ("a header is read again after it was checked", "kernel/ikc/mail_in.c",
+     "== c->ikc.peer[source].incarnation;\n}\n\nlong\nmail_in_take",
      f"== c->ikc.peer[{HEADER_AGAIN}].incarnation;\n}}\n\nlong\nmail_in_take"),
     ("the receiver says how much was sent", "kernel/ikc/portal_move.c", "said < m->block ? said : m->block", "said"),
 )
@@ -43,7 +46,9 @@ def compiler():
     """How unit tests with the coroutine's headers are compiled."""
     with open(os.path.join(UNIT, "flags"), encoding="utf-8") as f:
         words = f.read().split()
-    return [w for w in words if w not in ("-MMD", "-MP")] + SANITIZE + ["-Wno-error", "-w", "-Ihal/cpu/coroutine/include", "-Iabi/cpu/hosted"]
+    return [w for w in words if w not in ("-MMD", "-MP")] + SANITIZE + ["-Wno-error", "-w",
+                                                                        "-Ihal/cpu/coroutine/include",
+                                                                        "-Iabi/cpu/hosted"]
 
 
 def make(folder, path, text):

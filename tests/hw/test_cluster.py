@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The cluster of 1 K-Core and 3 U-Cores runs firmware: what software may rely on, what the harness says of runs that go wrong, about
-5 million cycles of random work. One simulator for all."""
+"""The cluster of 1 K-Core and 3 U-Cores runs firmware: what software may rely on, what the harness
+says of runs that go wrong, about 5 million cycles of random work. One simulator for all."""
 
 import functools
 import sys
@@ -62,7 +62,8 @@ def test_turning_round_for_ever_is_no_progress():
 def test_work_that_gets_nowhere_is_no_progress():
     r = run("selftest", seed=1003, idle_cycles=20_000)
     assert r.end == "stuck" and "no output, no exception and no marker for too long" in r.output and r.status == simulator.NO_END, r.output
-    assert all(f"core {c}: " in r.output for c in range(4)) and "last retired 0x" in r.output and " in fw_" in r.output, r.output
+    assert all(f"core {c}: " in r.output
+               for c in range(4)) and "last retired 0x" in r.output and " in fw_" in r.output, r.output
 
 
 def test_a_run_that_is_too_long_is_ended():

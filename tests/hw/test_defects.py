@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Controls: core.sv, cluster.sv and chip.sv with one defect each (tools/rtl/defects.py). Firmware that
-runs well without it must not run well with it.
+"""Controls: core.sv, cluster.sv and chip.sv with one defect each (tools/rtl/defects.py). Firmware
+that runs well without it must not run well with it.
 
     .venv/bin/python3 tests/hw/test_defects.py [MACHINE...]
 """

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Each unit of the cluster's RTL alone against its oracle, and the same with one defect in it: the testbench must see it."""
+"""Each unit of the cluster's RTL alone against its oracle, and the same with one defect in it: the
+testbench must see it.
+"""
 
 import sys
 

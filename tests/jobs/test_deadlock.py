@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Deadlocks of ranks that are threads of one cluster are told, and nothing else is taken for one. As tests/process/test_deadlock.py.
+"""Deadlocks of ranks that are threads of one cluster are told, and nothing else is taken for one.
+As tests/process/test_deadlock.py.
 
 Prints `ok NAME` or `FAIL NAME: why` for each scenario; arguments choose ports (hosted riscv64).
 """
@@ -29,7 +30,8 @@ def command(port, ranks, *args, options=(), program=PROGRAM):
 def run(port, ranks, *args, options=("--timeout", str(PATIENCE_S)), **more):
     """Run a job to its end; its standard input has one line. Returns (status, output)."""
     argv = command(port, ranks, *args, options=options, **more)
-    r = patience.run(argv, input=b"go\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S + 60, check=False)
+    r = patience.run(argv, input=b"go\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                     timeout=PATIENCE_S + 60, check=False)
     return r.returncode, r.stdout.decode(errors="replace")
 
 
@@ -61,9 +63,14 @@ def ways(port):
     """What is said of messages that nobody receives, of several operations, of a probe."""
     unread = "; has arrived and is not received: a message from rank {} with tag {} on {}"
     around = [(r, (r + 1) % 3, (r + 2) % 3) for r in range(3)]
-    same(lines_of(port, "tags"), [f"a message from rank {b} with tag 8 {WORLD}" + unread.format(b, 7, "MPI_COMM_WORLD") for _, _, b in around])
-    same(lines_of(port, "ssend"), [f"that rank {n} receives a message with tag 6 {WORLD}" + unread.format(b, 6, "MPI_COMM_WORLD") for _, n, b in around])
-    same(lines_of(port, "long"), [f"that rank {n} receives a message with tag 9 on communicator 'halo'" + unread.format(b, 9, "communicator 'halo'")
+    same(lines_of(port, "tags"),
+         [f"a message from rank {b} with tag 8 {WORLD}" + unread.format(b, 7, "MPI_COMM_WORLD") for _, _, b in around])
+    same(lines_of(port, "ssend"),
+         [f"that rank {n} receives a message with tag 6 {WORLD}" + unread.format(b, 6, "MPI_COMM_WORLD")
+          for _, n, b in around])
+    same(lines_of(port, "long"),
+         [f"that rank {n} receives a message with tag 9 on communicator 'halo'" +
+          unread.format(b, 9, "communicator 'halo'")
                                   for _, n, b in around])
     same([line.split("; has arrived")[0] for line in lines_of(port, "waitall")],
          [f"a message from rank {n} with tag 3 {WORLD}; has also begun: that rank {n} receives a message with tag 4 {WORLD}" for _, n, _ in around])
@@ -97,7 +104,8 @@ def ignored(port):
 def reported(port):
     """It is told, and the job goes on."""
     argv = command(port, 2, "ring", options=("--env", "MPIEXEC_ON_DEADLOCK=report"))
-    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True) as p:
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+                          stdout=subprocess.PIPE, text=True) as p:
         lines = []
         while len(lines) < 3:
             line = p.stdout.readline()

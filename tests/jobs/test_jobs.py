@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Jobs on the whole system, both ports: how ranks end, what their libc does, the servers. Needs both ports built.
+"""Jobs on the whole system, both ports: how ranks end, what their libc does, the servers. Needs
+both ports built.
 
 Prints `ok NAME` or `FAIL NAME: why` for each scenario; arguments choose ports (hosted riscv64).
 """
@@ -10,7 +11,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"), os.path.join(ROOT, "tests", "process")]
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front"),
+                os.path.join(ROOT, "tests", "process")]
 import patience  # noqa: E402
 import setup  # noqa: E402
 import wrapper  # noqa: E402
@@ -47,7 +49,8 @@ def run(port, ranks, program, *args, options=(), machine=None):
     path = program if os.path.isabs(program) else os.path.join(BUILD, port, "tests", program)
     argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), "--port", port, "--machine", machine or MACHINE[port],
             "--timeout", str(PATIENCE_S), *options, path, *args]
-    r = patience.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S + 60, check=False)
+    r = patience.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                     timeout=PATIENCE_S + 60, check=False)
     return r.returncode, r.stdout.decode(errors="replace")
 
 
@@ -83,7 +86,9 @@ def ends(port):
 
 
 def ends_at_once(port):
-    """A rank ends the job while others are being started: in the cluster that is started first, in the last, and in the leader's."""
+    """A rank ends the job while others are being started: in the cluster that is started first, in
+    the last, and in the leader's.
+    """
     for who in (3, 11, 0):
         yield f"a_job_is_ended_by_rank_{who}_while_it_is_started", \
             lambda w=who: expect(run(port, 12, "ends", "job_abort", str(w)), 10)
@@ -92,7 +97,9 @@ def ends_at_once(port):
 
 
 def shared_cores(port):
-    """Ranks that compute for ever on every core of a cluster without a service core, the server's among them."""
+    """Ranks that compute for ever on every core of a cluster without a service core, the server's
+    among them.
+    """
     machine, ranks = ("mppa256", 16) if port == "riscv64" else ("optimsoc4x2", 6)
     yield "a_job_is_aborted_although_a_rank_computes_on_the_servers_core", \
         lambda: expect(run(port, ranks, "ends", "job_abort", "1", machine=machine), 10)
@@ -110,7 +117,8 @@ def programs(port):
     for n in (1, 6, 14):
         yield f"libc_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "libc", "two words", options=greeting), n)
         yield f"names_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "names", options=("--map", "scatter")), n)
-        yield f"forged_messages_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "forge", options=("--map", "scatter")), n)
+        yield f"forged_messages_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "forge",
+                                                                            options=("--map", "scatter")), n)
     yield "noise_to_the_servers_changes_nothing", lambda: ranks_say_ok(run(port, 8, "noise"), 8)
     yield "no_line_of_output_is_lost", lambda: no_line_is_lost(port)
     yield "a_plain_program_runs", lambda: expect(run(port, 2, "plain", "3"), 3, "plain: 2 calls, 5")
@@ -120,7 +128,8 @@ def unlinked():
     """A program without our libraries."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "plain")
-        subprocess.run([setup.zig(), "cc", "-target", "riscv64-linux-musl", "-O2", "-fPIE", "-pie", "-static", "-o", out,
+        subprocess.run([setup.zig(), "cc", "-target", "riscv64-linux-musl", "-O2", "-fPIE", "-pie",
+                        "-static", "-o", out,
                         os.path.join(ROOT, "tests", "jobs", "plain.c")], check=True)
         expect(run("riscv64", 3, out, "x"), 0, "plain: 2 calls, 5")
         expect(run("riscv64", 1, out, "5"), 5, "plain: 2 calls, 5")
@@ -143,11 +152,13 @@ def links(port, folder, source, *more):
     with open(path, "w", encoding="ascii") as f:
         f.write(source)
     line = wrapper.command(["-O0", "-w", "-o", path[:-2], path, *more], port)
-    return patience.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S, check=False).returncode == 0
+    return patience.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S,
+                        check=False).returncode == 0
 
 
 def probes(port):
-    """Who only links finds what is implemented, and all functions with the archive of the others."""
+    """Who only links finds what is implemented, and all functions with the archive of the others.
+    """
     with tempfile.TemporaryDirectory(prefix="atoll-probe-") as folder:
         for function, there in PROBED:
             for name in (function, "P" + function):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""No job starves the servers or the job after it, and none is asked in a server's place. Needs both ports built.
+"""No job starves the servers or the job after it, and none is asked in a server's place. Needs both
+ports built.
 
-Prints `ok NAME` or `FAIL NAME: why` for each scenario; arguments choose ports (hosted riscv64). `with SERVER=PROGRAM OPTION...` runs a
-machine on which a server is another program.
+Prints `ok NAME` or `FAIL NAME: why` for each scenario; arguments choose ports (hosted riscv64).
+`with SERVER=PROGRAM OPTION...` runs a machine on which a server is another program.
 """
 
 import collections
@@ -36,7 +37,8 @@ def run_with(swap, argv):
 
 def swapped(port, swap, ranks, program, *args):
     """(status, output) of a job on such a machine."""
-    argv = [sys.executable, os.path.abspath(__file__), "with", swap, "-n", str(ranks), "--port", port, "--machine", MACHINE[port],
+    argv = [sys.executable, os.path.abspath(__file__), "with", swap, "-n", str(ranks), "--port",
+            port, "--machine", MACHINE[port],
             "--map", "scatter", "--timeout", str(PATIENCE_S), os.path.join(BUILD, port, "tests", program), *args]
     r = patience.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                      timeout=PATIENCE_S + 60, check=False)
@@ -53,8 +55,11 @@ def same_each_time(text, pattern, clusters, jobs):
 
 
 def jobs_leave_all(port, machine, ranks, what, jobs=3):
-    """Each job takes all that there is, and ends; the next one finds as much: threads, processes, ports, frames."""
-    have = run(port, ranks, "eat", *what, machine=machine, options=("--map", "scatter", "--memory", "--repeat", str(jobs)))
+    """Each job takes all that there is, and ends; the next one finds as much: threads, processes,
+    ports, frames.
+    """
+    have = run(port, ranks, "eat", *what, machine=machine,
+               options=("--map", "scatter", "--memory", "--repeat", str(jobs)))
     ranks_say_ok(have, ranks)
     if have[1].count("ok rank ") != jobs * ranks:
         raise Wrong(f"not every rank of {jobs} jobs has ended well\n{have[1]}")
@@ -94,19 +99,23 @@ def scenarios(port):
     yield "in_small_clusters_too", lambda: jobs_leave_all(port, SMALL, 16, ALL, 2)
     yield "limits_hold", lambda: limits_hold(port)
     yield "a_job_that_its_limit_of_threads_keeps_from_starting_says_so", \
-        lambda: expect(run(port, 12, "plain", options=("--limit", "threads=2")), 1, "table full (the job has a limit of threads)")
+        lambda: expect(run(port, 12, "plain", options=("--limit", "threads=2")), 1,
+                       "table full (the job has a limit of threads)")
     yield "a_job_that_its_limit_of_memory_keeps_from_starting_says_so", \
-        lambda: expect(run(port, 12, "plain", options=("--limit", "memory=8K")), 1, "out of memory (the job has a limit of memory)")
+        lambda: expect(run(port, 12, "plain", options=("--limit", "memory=8K")), 1,
+                       "out of memory (the job has a limit of memory)")
     yield "a_job_that_fails_is_followed_by_the_next", lambda: fails_twice(port)
     if port == "riscv64":
         yield "files_stay_from_job_to_job", lambda: files_stay(port)
-    yield "no_rank_takes_a_servers_port", lambda: ranks_say_ok(run(port, 6, "thief", *ports, options=("--map", "scatter")), 6)
+    yield "no_rank_takes_a_servers_port", lambda: ranks_say_ok(run(port, 6, "thief", *ports,
+                                                                   options=("--map", "scatter")), 6)
     yield "no_rank_takes_a_servers_port_in_small_clusters", \
         lambda: ranks_say_ok(run(port, 16, "thief", *ports, machine=SMALL, options=("--map", "scatter")), 16)
     yield "no_rank_takes_the_port_of_a_server_that_does_not_listen", \
         lambda: ranks_say_ok(swapped(port, "bin/name=bin/file", 6, "thief", *ports), 6)
     yield "the_end_of_a_server_is_the_machines_end", \
-        lambda: expect(swapped(port, "bin/name=bin/proc", 6, "names"), 1, "the server bin/name has ended, and with it the machine")
+        lambda: expect(swapped(port, "bin/name=bin/proc", 6, "names"), 1,
+                       "the server bin/name has ended, and with it the machine")
 
 
 if __name__ == "__main__":

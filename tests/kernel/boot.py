@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Boot a machine whose init is one of the tests in tests/kernel, on the hosted port, on riscv64 or on or1k, and return what it said.
+"""Boot a machine whose init is one of the tests in tests/kernel, on the hosted port, on riscv64 or
+on or1k, and return what it said.
 
     python3 tests/kernel/boot.py PORT TEST [CLUSTERS CORES [ROLE0 [MEGABYTES]]]
 
-Tests at random take CALLS and SEED from the environment (SEED with CALLS only); ICOUNT=1 makes a run on riscv64 repeatable.
-Standard library only. A machine that does not end in time is killed, and says so.
+Tests at random take CALLS and SEED from the environment (SEED with CALLS only); ICOUNT=1 makes a
+run on riscv64 repeatable. Standard library only. A machine that does not end in time is killed, and
+says so.
 """
 
 import os
@@ -76,7 +78,8 @@ def boot(port, name, m, timeout=60, extra=()):
             argv = qemu(layout, m, *paths)
         start = time.monotonic()
         try:
-            done = patience.run(argv + list(extra), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+            done = patience.run(argv + list(extra), stdin=subprocess.DEVNULL, capture_output=True,
+                                timeout=timeout, check=False)
         except subprocess.TimeoutExpired as e:
             said = (e.stdout or b"") + (e.stderr or b"")
             return None, said.decode(errors="replace") + "[killed: it did not end in time]", time.monotonic() - start

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Runs inside each rank: some modules of mpi4py's suite, one after the other. Rank 0 says after each how it went on all ranks.
+"""Runs inside each rank: some modules of mpi4py's suite, one after the other. Rank 0 says after
+each how it went on all ranks.
 
-Lines that begin with @ are for test_mpi4py.py: `@pid RANK PID`, `@begin MODULE`, `@test ID`, `@end JSON`.
+Lines that begin with @ are for test_mpi4py.py: `@pid RANK PID`, `@begin MODULE`, `@test ID`, `@end
+JSON`.
 """
 
 import collections
@@ -55,7 +57,9 @@ def run(module, config, loud):
         suite.run(result)
     finally:
         sys.stderr = held
-    bad = [(t.id(), text[-1500:]) for t, text in result.failures + result.errors] + [(t.id(), "unexpected success") for t in result.unexpectedSuccesses]
+    bad = [(t.id(), text[-1500:]) for t,
+           text in result.failures + result.errors] + [(t.id(), "unexpected success")
+                                                       for t in result.unexpectedSuccesses]
     return {"ran": result.testsRun, "bad": bad, "skipped": collections.Counter(why for _, why in result.skipped)}
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """mpi4py's own test suite on our MPI for process ranks. usage: test_mpi4py.py some | 1 | 2 | 4
 
-`some` is what is run always: two ranks, without numpy, without what tests only datatypes at length. A number: the whole suite on so many ranks.
-What is left out, and why, is in the file `skips`. A module that does not end is a failure with what every rank does.
+`some` is what is run always: two ranks, without numpy, without what tests only datatypes at length.
+A number: the whole suite on so many ranks. What is left out, and why, is in the file `skips`. A
+module that does not end is a failure with what every rank does.
 
 Prints `ok NAME` or `FAIL NAME: why` for each module.
 """
@@ -63,9 +64,11 @@ class Job:
     """Some modules on some ranks; tells the results as they come."""
 
     def __init__(self, ranks, config):
-        argv = [os.path.join(install.ensure(), "bin", "mpiexec"), "-n", str(ranks), os.path.join(setup.VENV, "bin", "python3"),
+        argv = [os.path.join(install.ensure(), "bin", "mpiexec"), "-n", str(ranks),
+                os.path.join(setup.VENV, "bin", "python3"),
                 os.path.join(HERE, "ranks.py"), json.dumps(config)]
-        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT)
         self.pids, self.module, self.test, self.rest, self.text = [], None, None, b"", []
 
     def lines(self, limit_s, clock):
@@ -136,7 +139,9 @@ def judge(found, skips, count):
 
 
 def run(modules, ranks, config, skips):
-    """All modules; after one that ends the job, the others in a job of their own. True if all is well."""
+    """All modules; after one that ends the job, the others in a job of their own.
+    True if all is well.
+    """
     well, count, ran = True, {}, 0
     while modules:
         job = Job(ranks, dict(config, modules=modules))
@@ -144,13 +149,15 @@ def run(modules, ranks, config, skips):
             name = job.module or modules[0] if isinstance(found, str) else found["module"]
             bad = [found] if isinstance(found, str) else judge(found, skips, count)
             ran += 0 if isinstance(found, str) else found["ranks"][0]["ran"]
-            print(f"FAIL {name}: " + "\nFAIL {name}: ".format(name=name).join(bad[:6]) if bad else f"ok {name}", flush=True)
+            print(f"FAIL {name}: " + "\nFAIL {name}: ".format(name=name).join(bad[:6]) if bad
+                  else f"ok {name}", flush=True)
             well &= not bad
             modules = modules[modules.index(name) + 1:]
         else:
             if job.process.poll() == 0:
                 break
-    print(f"{ran} tests at {ranks} ranks; skip themselves: " + (", ".join(f"{n} {why}" for why, n in sorted(count.items())) or "none"))
+    print(f"{ran} tests at {ranks} ranks; skip themselves: " +
+          (", ".join(f"{n} {why}" for why, n in sorted(count.items())) or "none"))
     return well
 
 

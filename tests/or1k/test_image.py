@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The or1k kernel's image runs on a K-Core: no instruction in it multiplies, divides or computes in floating point. Prints the test protocol."""
+"""The or1k kernel's image runs on a K-Core: no instruction in it multiplies, divides or computes in
+floating point. Prints the test protocol.
+"""
 
 import os
 import re
@@ -16,7 +18,8 @@ NOWHERE = re.compile(r"l\.(ror|ext)\w*|l\.[ls]d\b")
 
 def instructions(path):
     """(function, mnemonic) of every instruction of a program."""
-    text = subprocess.run(["or1k-elf-objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(["or1k-elf-objdump", "-d", "--no-show-raw-insn", path], capture_output=True,
+                          text=True, check=True).stdout
     function = "?"
     for line in text.splitlines():
         head = re.match(r"[0-9a-f]+ <(.+)>:", line)
@@ -45,7 +48,8 @@ def main():
     failed |= report("the_kernel_has_no_instruction_that_no_core_has", found(kernel, NOWHERE))
     failed |= report("programs_have_no_instruction_that_no_core_has", found(server, NOWHERE))
     # the check itself: a server runs on U-Cores and multiplies
-    failed |= report("the_check_sees_multiplications", [] if found(server, LACKING) else ["none in a program that multiplies"])
+    failed |= report("the_check_sees_multiplications",
+                     [] if found(server, LACKING) else ["none in a program that multiplies"])
     return int(failed)
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The real kernel on the cluster in RTL: one K-Core, three U-Cores. Prints the test protocol; about 3 M cycles."""
+"""The real kernel on the cluster in RTL: one K-Core, three U-Cores.
+Prints the test protocol; about 3 M cycles.
+"""
 
 import os
 import re
@@ -19,7 +21,8 @@ def run(*argv):
     """(exit status or None, output) of ./atoll run --port or1k."""
     line = [os.path.join(ROOT, "atoll"), "run", "--port", "or1k", "--machine", "optimsoc4", *argv]
     try:
-        p = patience.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        p = patience.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True, errors="replace",
                            timeout=TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as e:
         return None, (e.stdout or b"").decode(errors="replace") + "[killed: it did not end in time]"
@@ -38,7 +41,9 @@ def check(name, argv, words, status=0):
 
 
 def hard_kernel():
-    """A kernel with multiply instructions, for U-Cores only; its path without ending, or None if it does not build."""
+    """A kernel with multiply instructions, for U-Cores only; its path without ending, or None if it
+    does not build.
+    """
     folder = os.path.join("build", "hard")
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     argv = ["make", "-s", "-C", ROOT, "PORT=or1k", f"BUILD={folder}", "TUNE_HARD=1", "TUNE_SOFT=0", "image"]
@@ -49,14 +54,19 @@ def hard_kernel():
 def main():
     """Exit status."""
     tests = os.path.join("build", "or1k", "tests", "kernel", "first")
-    failed = check("threads_run_on_u_cores_and_the_kernel_on_the_k_core", ["--rtl", "--bare", os.path.join(ROOT, tests)], ["6 passed, 0 failed"])
-    failed += check("a_program_runs_with_all_servers", ["--rtl", "kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
+    failed = check("threads_run_on_u_cores_and_the_kernel_on_the_k_core",
+                   ["--rtl", "--bare", os.path.join(ROOT, tests)], ["6 passed, 0 failed"])
+    failed += check("a_program_runs_with_all_servers", ["--rtl", "kcalls", "--calls", "10"],
+                    ["row l_kcall", "row r_kcall"])
     kernel = hard_kernel()
-    failed += check("a_multiplication_in_the_kernel_on_a_k_core_is_named", ["--rtl", "--bare", "--kernel", kernel, "kcalls"],
+    failed += check("a_multiplication_in_the_kernel_on_a_k_core_is_named",
+                    ["--rtl", "--bare", "--kernel", kernel, "kcalls"],
                     [NAMED, *(f"core {c}: " for c in range(4))], 125) if kernel else 1
     failed += check("qemu_runs_the_same_program", ["kcalls", "--calls", "10"], ["row l_kcall", "row r_kcall"])
-    failed += check("a_machine_too_large_for_qemu_is_refused", ["--machine", "optimsoc8", "kcalls"], ["QEMU's or1k at most 4"], 2)
-    failed += check("a_machine_without_hardware_is_refused_in_rtl", ["--rtl", "--machine", "or1k-2x2", "kcalls"], ["it has no table [hardware]"], 1)
+    failed += check("a_machine_too_large_for_qemu_is_refused", ["--machine", "optimsoc8", "kcalls"],
+                    ["QEMU's or1k at most 4"], 2)
+    failed += check("a_machine_without_hardware_is_refused_in_rtl",
+                    ["--rtl", "--machine", "or1k-2x2", "kcalls"], ["it has no table [hardware]"], 1)
     return int(failed > 0)
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Random programs on our library and on MPICH: the same binary, the same lines. A difference is made small: the step alone if it differs alone,
-or with as few of those before it as it takes, with as few and as short messages.
+"""Random programs on our library and on MPICH: the same binary, the same lines. A difference is
+made small: the step alone if it differs alone, or with as few of those before it as it takes, with
+as few and as short messages.
 
     differ.py [--ranks N] [--steps N] [--seeds FROM-TO] [--state FILE] [--threads]
 
-Without --seeds it goes on from the seed that --state names (1 if there is none yet) until it is stopped or finds a difference; --threads
-compares with ranks that are threads (build/hosted), too.
+Without --seeds it goes on from the seed that --state names (1 if there is none yet) until it is
+stopped or finds a difference; --threads compares with ranks that are threads (build/hosted), too.
 """
 
 import argparse
@@ -102,7 +103,9 @@ def all_steps(library, ranks, seed, args, count):
 
 
 def first_difference(a, b):
-    """The first step in which two runs differ in something that both know, or None; and how many sums were compared."""
+    """The first step in which two runs differ in something that both know, or None; and how many
+    sums were compared.
+    """
     compared = 0
     for step in sorted(a.keys() & b.keys()):
         # a line that is cut off belongs to a step in which the peer ended
@@ -149,7 +152,9 @@ def shrink(one, two, ranks, seed, step):
 
 
 def try_seed(libraries, peer, ranks, seed, steps, args=()):
-    """All libraries against the peer; returns sums compared and sums there were. A difference is an error."""
+    """All libraries against the peer; returns sums compared and sums there were.
+    A difference is an error.
+    """
     theirs = all_steps(peer, ranks, seed, list(args), steps)
     compared = 0
     for library in libraries:

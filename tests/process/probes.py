@@ -2,7 +2,8 @@
 """What build systems compile and link, and never run, to see whether a function is there."""
 
 # functions, and whether they are implemented
-PROBED = (("MPI_File_open", False), ("MPI_Win_create", False), ("MPI_Comm_spawn", False), ("MPI_Put_c", False), ("MPI_T_init_thread", False),
+PROBED = (("MPI_File_open", False), ("MPI_Win_create", False), ("MPI_Comm_spawn", False),
+          ("MPI_Put_c", False), ("MPI_T_init_thread", False),
           ("MPI_Send", True), ("MPI_Ineighbor_alltoallw_c", True), ("MPI_Type_struct", True))
 
 # what autoconf's AC_CHECK_FUNC compiles

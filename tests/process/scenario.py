@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the scenarios of process ranks share: the installed tree, programs compiled with its mpicc, a running job, the test protocol."""
+"""What the scenarios of process ranks share: the installed tree, programs compiled with its mpicc,
+a running job, the test protocol.
+"""
 
 import os
 import re
@@ -20,7 +22,8 @@ PREFIX = os.path.join(ROOT, "build", "process", "prefix")
 MPIEXEC = os.path.join(PREFIX, "bin", "mpiexec")
 WORK = tempfile.mkdtemp(prefix="atoll-process-")
 
-# a shell that runs this in the background makes it ignore Ctrl-C, and so would everything that it starts
+# a shell that runs this in the background makes it ignore Ctrl-C, and so would everything that it
+# starts
 for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.SIG_DFL)
@@ -35,7 +38,9 @@ class Skip(Exception):
 
 
 def program(name, mpicc=None, *flags):
-    """Compile tests/process/NAME with the installed mpicc (or another compiler); returns the program."""
+    """Compile tests/process/NAME with the installed mpicc (or another compiler); returns the
+    program.
+    """
     source = os.path.join(HERE, name)
     out = os.path.join(WORK, f"{os.path.splitext(name)[0]}.{abs(hash((mpicc, flags))) % 100000}")
     if not os.path.exists(out):
@@ -58,7 +63,8 @@ def call(argv, stdin=None, env=None, cwd=None):
     """Run a command to its end. No end is a failure."""
     feed = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
     try:
-        p = patience.run(argv, env={**os.environ, **(env or {})}, cwd=cwd, capture_output=True, timeout=PATIENCE_S, check=False, **feed)
+        p = patience.run(argv, env={**os.environ, **(env or {})}, cwd=cwd, capture_output=True,
+                         timeout=PATIENCE_S, check=False, **feed)
     except subprocess.TimeoutExpired as e:
         raise Wrong(f"{' '.join(argv)}: no end after {PATIENCE_S} s\n{e.stdout}\n{e.stderr}") from None
     return Done(argv, p.returncode, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace"))
@@ -90,7 +96,8 @@ class Job:
 
     def __init__(self, ranks, *args, wrap=()):
         self.argv = [MPIEXEC, "-n", str(ranks), *wrap, *args]
-        self.process = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.process = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, start_new_session=True)
         self.seen, self.pids = "", []
         while len(self.pids) < ranks:
             self.seen += self.read_some()
@@ -140,7 +147,8 @@ def tool(name):
 
 
 def run_all(tests):
-    """Run the tests that are functions named test_*, print the protocol's lines; the exit status."""
+    """Run the tests that are functions named test_*, print the protocol's lines; the exit status.
+    """
     failed = 0
     install.ensure()
     try:

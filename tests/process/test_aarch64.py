@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The library for process ranks on aarch64: built by a cross compiler, each rank a Linux process under an emulator, started by our mpiexec.
+"""The library for process ranks on aarch64: built by a cross compiler, each rank a Linux process
+under an emulator, started by our mpiexec.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each test.
 """
@@ -16,9 +17,12 @@ import setup  # noqa: E402
 TESTS = os.path.join(ROOT, "tests", "mpi")
 LIB = os.path.join(ROOT, "build", "aarch64", "process", "lib")
 SYSTEM = "/usr/aarch64-linux-gnu"
-# what the processor or the emulator could break: order of stores, atomics, alignment, signed characters, shared memory, copies from process to process
-PROGRAMS = [("environment", 1), ("pt2pt_sizes", 2), ("pt2pt_posted", 3), ("overtaken", 4), ("modes", 3), ("probe", 3), ("flood", 3), ("straight", 5),
-            ("collectives", 5), ("comms", 7), ("intercomms", 5), ("partitioned", 2), ("topologies", 6), ("types_sent", 2), ("types_pairs", 2),
+# what the processor or the emulator could break: order of stores, atomics, alignment, signed
+# characters, shared memory, copies from process to process
+PROGRAMS = [("environment", 1), ("pt2pt_sizes", 2), ("pt2pt_posted", 3), ("overtaken", 4),
+            ("modes", 3), ("probe", 3), ("flood", 3), ("straight", 5),
+            ("collectives", 5), ("comms", 7), ("intercomms", 5), ("partitioned", 2),
+            ("topologies", 6), ("types_sent", 2), ("types_pairs", 2),
             ("attributes", 2), ("errhandlers", 2), ("sessions", 3), ("threads", 3), ("wrong", 2)]
 
 
@@ -45,7 +49,8 @@ def test_exports_are_the_functions_of_the_standard():
         declared = set(re.findall(r"\b(P?MPI_\w+)\(", f.read()))
     table = must(call(["readelf", "-W", "--dyn-syms", os.path.join(LIB, "libmpi_abi.so.1")]), 0).out
     # value, size, FUNC, binding, DEFAULT, section, name
-    have = {w[7] for w in map(str.split, table.splitlines()) if len(w) == 8 and w[3] == "FUNC" and w[5] == "DEFAULT" and w[6] != "UND"}
+    have = {w[7] for w in map(str.split, table.splitlines()) if len(w) == 8 and w[3] == "FUNC"
+            and w[5] == "DEFAULT" and w[6] != "UND"}
     must_be(len(have & declared), 1344, "functions of the standard")
     must_be({n for n in have if re.match("P?MPI_", n)} - declared, set(), "others")
 

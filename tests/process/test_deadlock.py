@@ -30,11 +30,13 @@ def lines_of(way, ranks=3, options=()):
     lines = done.err.splitlines()
     must_be(lines[0], ENDED, f"first line of {done}")
     must_be(len(lines), ranks + 1, f"lines of {done}")
-    return [re.fullmatch(rf"mpiexec: rank {r} \(process \d+\) waits in (.*)", line).group(1) for r, line in enumerate(lines[1:])]
+    return [re.fullmatch(rf"mpiexec: rank {r} \(process \d+\) waits in (.*)", line).group(1) for r,
+            line in enumerate(lines[1:])]
 
 
 def test_a_ring_of_receives():
-    must_be(lines_of("ring"), [f"MPI_Recv: a message from rank {r} with tag 5 on MPI_COMM_WORLD" for r in (1, 2, 0)], "lines")
+    must_be(lines_of("ring"), [f"MPI_Recv: a message from rank {r} with tag 5 on MPI_COMM_WORLD"
+                               for r in (1, 2, 0)], "lines")
 
 
 def test_a_single_rank():
@@ -72,11 +74,13 @@ def test_a_collective_operation_that_one_rank_misses():
     for way, name in (("barrier", "MPI_Barrier"), ("allreduce", "MPI_Allreduce"), ("finalize", "MPI_Finalize")):
         for ranks in (2, 5):
             lines = lines_of(way, ranks)
-            must_be((lines[0], {re.match(r"\w+", x).group() for x in lines[1:]}), (first, {name}), f"lines of {way}: {lines}")
+            must_be((lines[0], {re.match(r"\w+", x).group() for x in lines[1:]}), (first, {name}),
+                    f"lines of {way}: {lines}")
 
 
 def test_ranks_with_processors_of_their_own():
-    must_be(lines_of("ring", 2, ("--bind-to", "core", "--quiet")), [f"MPI_Recv: a message from rank {1 - r} with tag 5 on MPI_COMM_WORLD" for r in range(2)], "lines")
+    must_be(lines_of("ring", 2, ("--bind-to", "core", "--quiet")),
+            [f"MPI_Recv: a message from rank {1 - r} with tag 5 on MPI_COMM_WORLD" for r in range(2)], "lines")
 
 
 class Busy:
@@ -85,7 +89,8 @@ class Busy:
     def __init__(self, way, ranks=3, lines=1):
         self.way = way
         argv = [MPIEXEC, "-n", str(ranks), program("helped.c" if way in HELPED else "deadlock.c"), way]
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True,
                                         env={**os.environ, "ATOLL_DEADLOCK_LOOK_MS": "50"})
         self.seen = "".join(self.process.stdout.readline() for _ in range(lines))
         must_be("ready\n" in self.seen, True, way)
@@ -133,7 +138,8 @@ def test_whoever_is_stopped_is_in_no_deadlock_before_it_goes_on():
 def test_it_is_told_once_and_the_job_goes_on_if_that_is_wanted():
     for how in (("--on-deadlock", "report"), ("--on-deadlock=report",)):
         argv = [MPIEXEC, "-n", "2", *how, program("deadlock.c"), "ring"]
-        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, "ATOLL_DEADLOCK_LOOK_MS": "20"}) as p:
+        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "ATOLL_DEADLOCK_LOOK_MS": "20"}) as p:
             must_be(p.stderr.readline(), HEAD + "\n", "first line")
             p.stderr.readline()
             p.stderr.readline()
@@ -150,9 +156,11 @@ def test_nobody_looks_if_that_is_wanted():
 
 def test_programs_that_end_well_are_never_taken_for_one():
     dice = random.Random(SEED)
-    for name in ("isend_storm", "flood", "collectives", "pt2pt_order", "probe", "comms", "modes", "overtaken", "sessions", "intercomms", "threads"):
+    for name in ("isend_storm", "flood", "collectives", "pt2pt_order", "probe", "comms", "modes",
+                 "overtaken", "sessions", "intercomms", "threads"):
         ranks = {"intercomms": 5, "comms": 7}.get(name, dice.choice((3, 4, 6)))
-        done = mpiexec("-n", str(ranks), os.path.join(ROOT, "build", "process", "tests", name), env={"ATOLL_DEADLOCK_LOOK_MS": "1"})
+        done = mpiexec("-n", str(ranks), os.path.join(ROOT, "build", "process", "tests", name),
+                       env={"ATOLL_DEADLOCK_LOOK_MS": "1"})
         must_be(done.status, 0, f"seed {SEED}: {done}")
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Random programs against MPICH, a bounded number (differ.py goes on for ever). SEED=N tries one seed.
+"""Random programs against MPICH, a bounded number (differ.py goes on for ever). SEED=N tries one
+seed.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each test.
 """

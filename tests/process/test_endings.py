@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A rank that dies ends the job, whatever the others wait for inside MPI, and leaves nothing; and a flood of messages is held back.
+"""A rank that dies ends the job, whatever the others wait for inside MPI, and leaves nothing; and a
+flood of messages is held back.
 
-The others wait for ever, so that nothing but the death can end the job. Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each test.
+The others wait for ever, so that nothing but the death can end the job. Prints `ok NAME`, `FAIL
+NAME: why` or `skip NAME: why` for each test.
 """
 
 import os
@@ -14,14 +16,16 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from scenario import Job, WORK, Wrong, mpiexec, must, must_be, one_line, program, run_all, tests_of  # noqa: E402
 
 WAYS = ("recv", "send", "ssend", "probe", "iprobe", "barrier", "allreduce", "dup", "finalize")
-# some 130 messages per sender are held in rings that exist anyhow: 1040 KiB were measured; what is flooded is up to 916 MiB
+# some 130 messages per sender are held in rings that exist anyhow: 1040 KiB were measured; what is
+# flooded is up to 916 MiB
 FLOOD_KIB = 4096
 
 
 def leftovers():
     """Files of ours in the places for temporary files, and our abstract sockets."""
     found = {os.path.join(d, n) for d in ("/dev/shm", "/tmp", tempfile.gettempdir(), "/run/user/0")
-             if os.path.isdir(d) for n in os.listdir(d) if "atoll" in n and not WORK.endswith(n) and not n.startswith("atoll-process-")}
+             if os.path.isdir(d) for n in os.listdir(d) if "atoll" in n and not WORK.endswith(n)
+             and not n.startswith("atoll-process-")}
     with open("/proc/net/unix", encoding="ascii") as f:
         return found | {x.split()[-1] for x in f if "atoll-job" in x}
 
@@ -59,7 +63,8 @@ class Waiting(Job):
 
 def test_a_killed_rank_ends_ranks_that_wait_in_any_function():
     for way in WAYS:
-        ends(Waiting(4, way, 2), lambda job: os.kill(job.pid_of(2), signal.SIGKILL), 137, r"mpiexec: rank 2 \(process \d+\) was killed by signal 9 \(Killed\)")
+        ends(Waiting(4, way, 2), lambda job: os.kill(job.pid_of(2), signal.SIGKILL), 137,
+             r"mpiexec: rank 2 \(process \d+\) was killed by signal 9 \(Killed\)")
 
 
 def test_a_signal_to_the_launcher_ends_ranks_that_wait():
@@ -74,7 +79,8 @@ def test_signals_that_were_ignored_stay_ignored():
     finally:
         signal.signal(signal.SIGHUP, was)
     job.process.send_signal(signal.SIGHUP)
-    ends(job, lambda job: os.kill(job.pid_of(1), signal.SIGKILL), 137, r"mpiexec: rank 1 \(process \d+\) was killed by signal 9 \(Killed\)")
+    ends(job, lambda job: os.kill(job.pid_of(1), signal.SIGKILL), 137,
+         r"mpiexec: rank 1 \(process \d+\) was killed by signal 9 \(Killed\)")
 
 
 def end_of(*args):

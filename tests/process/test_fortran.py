@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Fortran: programs with mpif.h and with the module mpi, compiled by the installed mpifort; and every routine is there.
+"""Fortran: programs with mpif.h and with the module mpi, compiled by the installed mpifort; and
+every routine is there.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each test.
 """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The installed tree: wrappers, header, pkg-config, CMake, configure scripts; that it may be moved; and the standard ABI against MPICH's.
+"""The installed tree: wrappers, header, pkg-config, CMake, configure scripts; that it may be moved;
+and the standard ABI against MPICH's.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each test.
 """
@@ -19,7 +20,8 @@ LIB = os.path.join(PREFIX, "lib")
 MPICC = os.path.join(PREFIX, "bin", "mpicc")
 VENV = os.path.join(ROOT, ".venv")
 # removed by MPI-3.0, and exported by other libraries of the standard ABI, too
-EARLIER = ("Address", "Errhandler_create", "Errhandler_get", "Errhandler_set", "Type_extent", "Type_hindexed", "Type_hvector", "Type_lb", "Type_struct",
+EARLIER = ("Address", "Errhandler_create", "Errhandler_get", "Errhandler_set", "Type_extent",
+           "Type_hindexed", "Type_hvector", "Type_lb", "Type_struct",
            "Type_ub")
 ONE = "#include <mpi.h>\nint main(int c, char **v)\n{\n\treturn MPI_Init(&c, &v) || MPI_Finalize();\n}\n"
 
@@ -98,7 +100,8 @@ def test_wrappers_show_what_they_do():
     must_be(("-lmpi_abi" in full, PREFIX + "/include" in full), (True, True), full)
     for option in ("-c", "-E", "-M", "-MM", "-S"):
         must_be("-lmpi_abi" in must(call([MPICC, "-show", option, source]), 0).out, False, option)
-    for option, wanted in (("-compile-info", "-I"), ("-link-info", "-lmpi_abi"), ("-showme:compile", "-I"), ("-showme:link", "-lmpi_abi")):
+    for option, wanted in (("-compile-info", "-I"), ("-link-info", "-lmpi_abi"),
+                           ("-showme:compile", "-I"), ("-showme:link", "-lmpi_abi")):
         must(call([MPICC, option]), 0, wanted)
     must_be(call([MPICC, "--version"]).out, call(["cc", "--version"]).out, "version")
     must_be(call([os.path.join(PREFIX, "bin", "mpicxx"), "--version"]).out, call(["c++", "--version"]).out, "version")
@@ -121,8 +124,11 @@ def test_arguments_with_spaces_and_quotes_survive():
 
 
 def counted(argv, folder):
-    """Programs that a command starts through PATH: each has a stand-in there that writes its name down."""
-    log, words = os.path.join(folder, "log"), ("readlink", "dirname", "basename", "sed", "tail", "head", "grep", "printf", "echo", "cat", "expr", "tr", "awk")
+    """Programs that a command starts through PATH: each has a stand-in there that writes its name
+    down.
+    """
+    log, words = os.path.join(folder, "log"), ("readlink", "dirname", "basename", "sed", "tail",
+                                               "head", "grep", "printf", "echo", "cat", "expr", "tr", "awk")
     os.makedirs(folder, exist_ok=True)
     for word in words:
         with open(os.path.join(folder, word), "w", encoding="ascii") as f:
@@ -144,15 +150,18 @@ def test_the_wrapper_starts_no_program_for_an_argument():
 
 
 def test_what_the_wrapper_shows_can_be_given_to_a_shell():
-    words = ["it's", 'a "b"', "back\\slash\\n", "$HOME", "`x`", "", "*", "-DX=a b", "tab\there", "line\nbreak", "'", "''x'", "-n", "\\c", "x;y", "~", "é"]
+    words = ["it's", 'a "b"', "back\\slash\\n", "$HOME", "`x`", "", "*", "-DX=a b", "tab\there",
+             "line\nbreak", "'", "''x'", "-n", "\\c", "x;y", "~", "é"]
     out = must(call([MPICC, "-show", *words]), 0).out
-    must_be(call(["sh", "-c", "for w in " + out.rstrip("\n") + '; do printf "%s\\0" "$w"; done']).out.split("\0")[2:-6], words, "words")
+    must_be(call(["sh", "-c", "for w in " + out.rstrip("\n") +
+                  '; do printf "%s\\0" "$w"; done']).out.split("\0")[2:-6], words, "words")
     must(call([MPICC, "-cc=two words", "-show", "-c", "x.c"]), 0, f"two words -I{PREFIX}/include -c x.c\n")
 
 
 def test_response_files_count_as_what_is_in_them():
     source = write("in one.c", ONE)
-    for text, links in ((f"-O1 '{source}'\n", True), (f'-c\n"{source}"', False), (f'"-E" "{source}"', False), ("-O1 -Wall\n", True)):
+    for text, links in ((f"-O1 '{source}'\n", True), (f'-c\n"{source}"', False),
+                        (f'"-E" "{source}"', False), ("-O1 -Wall\n", True)):
         path = write("args", text)
         must_be("-lmpi_abi" in must(call([MPICC, "-show", f"@{path}"]), 0).out, links, text)
         nested = write("args of args", f"-g @{path}")
@@ -169,9 +178,12 @@ def test_exports_are_the_functions_of_the_standard_and_ten_earlier_ones():
     must_be({kind for kind, _ in rows} - {"T", "W"}, set(), "kinds of symbols")
     with open(os.path.join(PREFIX, "include", "mpi.h"), encoding="utf-8") as f:
         text = f.read()
-    declared = set(re.findall(r"\b(P?MPI_\w+)\(", text)) - set(re.findall(r"^static __inline__ [^(]*\b(MPI_\w+)\(", text, re.M))
+    declared = set(re.findall(r"\b(P?MPI_\w+)\(",
+                              text)) - set(re.findall(r"^static __inline__ [^(]*\b(MPI_\w+)\(", text, re.M))
     names = {name for _, name in rows}
-    must_be((names - declared, {d for d in declared if not d.endswith("_function") and not d.endswith("_fn")} - names - macros(declared)), (set(), set()), "symbols")
+    must_be((names - declared,
+             {d for d in declared if not d.endswith("_function")
+              and not d.endswith("_fn")} - names - macros(declared)), (set(), set()), "symbols")
     must_be(len(names), 1324 + 2 * len(EARLIER), "number of symbols")
     must_be({prefix + name for prefix in ("MPI_", "PMPI_") for name in EARLIER} - names, set(), "earlier functions")
     must_be("SONAME" in call(["readelf", "-d", os.path.join(LIB, "libmpi_abi.so.1")]).out, True, "soname")
@@ -222,7 +234,8 @@ def test_the_tree_may_be_moved():
 def test_pkg_config_finds_it():
     tool("pkg-config")
     source, out = write("pc.c", ONE), os.path.join(WORK, "pc")
-    flags = must(call(["pkg-config", "--cflags", "--libs", "mpi"], env={"PKG_CONFIG_PATH": os.path.join(LIB, "pkgconfig")}), 0).out.split()
+    flags = must(call(["pkg-config", "--cflags", "--libs", "mpi"],
+                      env={"PKG_CONFIG_PATH": os.path.join(LIB, "pkgconfig")}), 0).out.split()
     must(call(["cc", "-o", out, source, *flags]), 0)
     must(mpiexec("-n", "2", out), 0)
 
@@ -264,7 +277,8 @@ def test_probes_that_only_link_find_what_is_implemented():
                     must_be(links(way, text.format(name=name), f"probe{i}"), there, f"{name} by {way}")
                 must_be(links(["cc"], text.format(name=name), f"probe{i}", *link_flags()), there, f"{name} by mpi.pc")
             must_be(links([MPICC], ADDRESS.format(name=name), f"address{i}"), there, f"address of {name}")
-            must_be(links([MPICC], ADDRESS.format(name=name), f"whole{i}", f"-L{LIB}"), True, f"{name} in the whole library")
+            must_be(links([MPICC], ADDRESS.format(name=name), f"whole{i}", f"-L{LIB}"), True,
+                    f"{name} in the whole library")
         if there:
             must(call([os.path.join(WORK, f"address{i}")]), 0)
     must(call([os.path.join(WORK, "whole0")]), 0)
@@ -275,15 +289,18 @@ def test_cmake_finds_what_is_implemented():
     checks = "".join(f"check_function_exists({name} HAVE_{name})\nmessage(STATUS \"{name} is [${{HAVE_{name}}}]\")\n" for name, _ in PROBED)
     write("probe/CMakeLists.txt", CMAKE_PROBE.format(checks=checks))
     folder, env = os.path.join(WORK, "probe"), {"PATH": os.path.join(PREFIX, "bin") + ":" + os.environ["PATH"]}
-    must(call(["cmake", "-S", folder, "-B", folder + "/b"], env=env), 0, *(f"{name} is [{'1' if there else ''}]" for name, there in PROBED))
+    must(call(["cmake", "-S", folder, "-B", folder + "/b"], env=env), 0,
+         *(f"{name} is [{'1' if there else ''}]" for name, there in PROBED))
 
 
 def test_what_is_linked_with_has_the_names_of_the_implemented_functions():
-    rows = [line.split()[-2:] for line in must(call(["nm", "-D", "--defined-only", os.path.join(LIB, "link", "libmpi_abi.so")]), 0).out.splitlines()]
+    rows = [line.split()[-2:] for line in must(call(["nm", "-D", "--defined-only",
+                                                     os.path.join(LIB, "link", "libmpi_abi.so")]), 0).out.splitlines()]
     must_be({kind for kind, _ in rows} - {"T", "W"}, set(), "kinds of symbols")
     with open(os.path.join(ROOT, "docs", "mpi-status.md"), encoding="utf-8") as f:
         done = "".join(re.findall(r", implemented:\*\* (.*)", f.read()))
-    names = {f"MPI_{name}{wide}" for name, twin in re.findall(r"`MPI_(\w+)`( `_c`)?", done) for wide in (("", "_c") if twin else ("",))}
+    names = {f"MPI_{name}{wide}" for name, twin in re.findall(r"`MPI_(\w+)`( `_c`)?", done)
+             for wide in (("", "_c") if twin else ("",))}
     must_be({name for _, name in rows}, names | {"P" + name for name in names}, "names")
     said = must(call(["readelf", "-d", os.path.join(LIB, "link", "libmpi_abi.so")]), 0).out
     must_be(("[libmpi_abi.so.1]" in said, "NEEDED" in said), (True, False), said)
@@ -312,7 +329,8 @@ def test_a_program_made_for_mpich_runs_on_ours_without_relinking():
 
 
 def test_a_program_made_for_ours_runs_on_mpich_without_relinking():
-    folder = os.path.dirname(os.path.realpath(mpich("lib/libmpi_abi.so.1")) if os.path.exists(os.path.join(VENV, "lib/libmpi_abi.so.1"))
+    folder = os.path.dirname(os.path.realpath(mpich("lib/libmpi_abi.so.1"))
+                             if os.path.exists(os.path.join(VENV, "lib/libmpi_abi.so.1"))
                              else mpich_library())
     done = must(call([mpich("bin/mpiexec"), "-n", "4", program("once.c")], env={"LD_LIBRARY_PATH": folder}), 0)
     must_be(len([x for x in done.out.splitlines() if "of 4, sum 6, MPICH" in x]), 4, f"ranks of MPICH: {done}")
@@ -336,7 +354,8 @@ def test_long_messages_are_fetched_or_sent_in_chunks():
 def test_installing_says_where_and_refuses_what_it_cannot():
     atoll = os.path.join(ROOT, "atoll")
     must(call([atoll, "install", "--prefix", os.path.join(WORK, "p")]), 0, "installed into")
-    for page, text in (("man1/mpiexec.1", "exit status"), ("man1/mpicc.1", "ATOLL_CC"), ("man1/atoll.1", "doctor"), ("man2/kthread_join.2", "DEADLK")):
+    for page, text in (("man1/mpiexec.1", "exit status"), ("man1/mpicc.1", "ATOLL_CC"),
+                       ("man1/atoll.1", "doctor"), ("man2/kthread_join.2", "DEADLK")):
         with open(os.path.join(WORK, "p", "share", "man", page), encoding="utf-8") as f:
             must_be(text in f.read(), True, page)
     must(call([os.path.join(WORK, "p", "bin", "mpiexec"), "--version"]), 0, "Atoll MPI")
@@ -345,5 +364,6 @@ def test_installing_says_where_and_refuses_what_it_cannot():
 
 
 if __name__ == "__main__":
-    subprocess.run(["make", "-s", "-C", ROOT, "PORT=process", "programs"], check=False, stdout=subprocess.DEVNULL) if os.path.exists(MPIEXEC) else None
+    subprocess.run(["make", "-s", "-C", ROOT, "PORT=process", "programs"], check=False,
+                   stdout=subprocess.DEVNULL) if os.path.exists(MPIEXEC) else None
     sys.exit(run_all(tests_of(sys.modules["__main__"])))

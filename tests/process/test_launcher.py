@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""mpiexec as a server of its ranks: programs that overlap or follow one another, readers that do not read, and the terminal.
+"""mpiexec as a server of its ranks: programs that overlap or follow one another, readers that do
+not read, and the terminal.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each scenario.
 """
@@ -63,18 +64,22 @@ def test_programs_that_follow_one_another_cost_nothing():
 
 def test_ranks_that_miss_a_later_program_are_told():
     once = program("once.c")
-    must(mpiexec("-n", "2", "sh", "-c", f"{once}; test $PMI_RANK = 0 || exit 0; {once}"), 1, "rank 1 ended without another MPI_Init, and others wait for it")
+    must(mpiexec("-n", "2", "sh", "-c", f"{once}; test $PMI_RANK = 0 || exit 0; {once}"), 1,
+         "rank 1 ended without another MPI_Init, and others wait for it")
 
 
 class Unread:
-    """A job whose standard output nobody reads, in a pipe that holds one page. Each rank runs a script after it has written more than that."""
+    """A job whose standard output nobody reads, in a pipe that holds one page.
+    Each rank runs a script after it has written more than that.
+    """
 
     def __init__(self, script, *options, flood="head -c 40000 /dev/zero | tr '\\0' '\\n'"):
         self.path, self.signs = fifo(f"signs{len(os.listdir(WORK))}")
         self.out, theirs = os.pipe()
         fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, 4096)
         argv = [MPIEXEC, "-n", "2", *options, "sh", "-c", f"{flood}; {script}", self.path]
-        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE, start_new_session=True)
+        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=theirs,
+                                        stderr=subprocess.PIPE, start_new_session=True)
         os.close(theirs)
 
     def wait_for_signs(self):
@@ -212,7 +217,8 @@ class Terminal:
     def expect(self, pattern):
         """Wait for some text after what was found before; returns the match."""
         if not re.search(pattern, self.text):
-            self.text += read_until(self.fd, lambda t: re.search(pattern, self.text + t), f"'{pattern}' at the terminal after '{self.text[-500:]}'")
+            self.text += read_until(self.fd, lambda t: re.search(pattern, self.text + t),
+                                    f"'{pattern}' at the terminal after '{self.text[-500:]}'")
         found = re.search(pattern, self.text)
         self.text = self.text[found.end():]
         return found
@@ -261,7 +267,8 @@ def test_a_terminal_reaches_the_ranks():
 
 def test_a_terminal_interrupts_what_ranks_have_started():
     t = shell()
-    t.type(command("-n", "2", "sh", "-c", "echo rank $PMI_RANK is $$; trap 'echo trapped; exit 0' INT; cat; sleep 1000") + "\r")
+    t.type(command("-n", "2", "sh", "-c",
+                   "echo rank $PMI_RANK is $$; trap 'echo trapped; exit 0' INT; cat; sleep 1000") + "\r")
     t.ranks(2)
     t.type("\x03")
     t.expect("trapped\r\n")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""mpiexec's options as users of other MPIs type them. Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each scenario."""
+"""mpiexec's options as users of other MPIs type them.
+Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each scenario.
+"""
 
 import os
 import re
@@ -32,7 +34,8 @@ def test_a_hostfile_gives_slots():
     path = hostfile(f"# our cluster\n\nlocalhost slots=2 max_slots=4\n{HOST}:1  # the same host\n")
     for option in ("-hostfile", "--hostfile", "-machinefile", "--machinefile", "-f"):
         must_be(ranks_of(option, path, "-n", "3"), 3, option)
-    must_be(one_line(must(mpiexec("-f", path, "-n", "4", *SHOW), 2)), "mpiexec: 4 ranks on 3 slots: give the host more, or --oversubscribe", "message")
+    must_be(one_line(must(mpiexec("-f", path, "-n", "4", *SHOW), 2)),
+            "mpiexec: 4 ranks on 3 slots: give the host more, or --oversubscribe", "message")
     must_be(ranks_of("-f", path, "--oversubscribe", "-n", "4"), 4, "oversubscribed")
 
 
@@ -41,15 +44,19 @@ def test_a_host_without_a_number_is_no_limit():
 
 
 def test_a_hostfile_that_cannot_be_used_is_one_line():
-    for text, words in (("localhost\nnode17 slots=4\n", "'node17' is not this host, and only this host can be used"), ("localhost slots=many\n", "not 'many'"),
+    for text, words in (("localhost\nnode17 slots=4\n",
+                         "'node17' is not this host, and only this host can be used"),
+                         ("localhost slots=many\n", "not 'many'"),
                         ("localhost:0\n", "slots are a number from 1"), ("# nothing\n", "names no host")):
         must(mpiexec("-hostfile", hostfile(text), "true"), 2, words)
         one_line(mpiexec("-hostfile", hostfile(text), "true"))
-    must_be(one_line(must(mpiexec("-f", "/no/such", "true"), 2)), "mpiexec: -f: /no/such: No such file or directory", "message")
+    must_be(one_line(must(mpiexec("-f", "/no/such", "true"), 2)),
+            "mpiexec: -f: /no/such: No such file or directory", "message")
 
 
 def test_ranks_per_node_socket_and_core():
-    for options in (("-ppn", "3"), ("--map-by", "ppr:3:node"), ("-perhost", "3"), ("-npernode", "3"), ("-N", "3"), ("--map-by=ppr:3:node",)):
+    for options in (("-ppn", "3"), ("--map-by", "ppr:3:node"), ("-perhost", "3"), ("-npernode", "3"),
+                    ("-N", "3"), ("--map-by=ppr:3:node",)):
         must_be((ranks_of(*options), ranks_of(*options, "-n", "2")), (3, 2), str(options))
         one_line(must(mpiexec(*options, "-n", "4", *SHOW), 2))
         must_be(ranks_of(*options, "--oversubscribe", "-n", "4"), 4, str(options))
@@ -61,7 +68,8 @@ def test_ranks_per_node_socket_and_core():
                 where.append(f.read())
         cores.add(tuple(where))
         sockets.add(where[0])
-    must_be((ranks_of("--map-by", "ppr:2:core"), ranks_of("--map-by", "ppr:2:socket")), (2 * len(cores), 2 * len(sockets)), "ranks")
+    must_be((ranks_of("--map-by", "ppr:2:core"), ranks_of("--map-by", "ppr:2:socket")),
+            (2 * len(cores), 2 * len(sockets)), "ranks")
     for bad in ("ppr:2:moon", "ppr:2", "ppr:x:node", "ppr:0:node"):
         one_line(must(mpiexec("--map-by", bad, "true"), 2))
 
@@ -69,8 +77,11 @@ def test_ranks_per_node_socket_and_core():
 def test_bindings_are_reported_rank_by_rank():
     done = must(mpiexec("-n", "2", "--bind-to", "none", "--report-bindings", "true"), 0)
     free = len(os.sched_getaffinity(0))
-    must_be(done.err.splitlines(), [f"mpiexec: rank {r} on {HOST} is not bound: it runs on any of {free} processors" for r in range(2)], "lines")
-    done = must(mpiexec("-n", "1", "--bind-to", "core", "--report-bindings", "--quiet", "python3", "-c", "import os; print(*os.sched_getaffinity(0))"), 0)
+    must_be(done.err.splitlines(),
+            [f"mpiexec: rank {r} on {HOST} is not bound: it runs on any of {free} processors"
+             for r in range(2)], "lines")
+    done = must(mpiexec("-n", "1", "--bind-to", "core", "--report-bindings", "--quiet", "python3",
+                        "-c", "import os; print(*os.sched_getaffinity(0))"), 0)
     said = re.fullmatch(rf"mpiexec: rank 0 on {re.escape(HOST)} is (not bound: .*|bound to processor (\d+) \(socket \d+, core \d+\))\n", done.err)
     must_be(said is not None, True, done.err)
     if said.group(2):
@@ -80,9 +91,12 @@ def test_bindings_are_reported_rank_by_rank():
 def test_the_environment_can_be_chosen():
     show = ("sh", "-c", "echo ${ONE-no} ${TWO-no} ${THREE-no}")
     env = {"ONE": "1", "TWO": "2"}
-    for options, seen in (((), "1 2 no"), (("-envall",), "1 2 no"), (("-genvall",), "1 2 no"), (("-envnone",), "no no no"), (("-genvnone",), "no no no"),
-                          (("-envlist", "TWO,THREE"), "no 2 no"), (("-genvlist", "ONE"), "1 no no"), (("-envnone", "-env", "THREE", "3"), "no no 3"),
-                          (("-genvnone", "-x", "ONE=7"), "7 no no"), (("-envnone", "-envall"), "1 2 no"), (("-genvnone", "-envlist", "TWO"), "no 2 no")):
+    for options, seen in (((), "1 2 no"), (("-envall",), "1 2 no"), (("-genvall",), "1 2 no"),
+                          (("-envnone",), "no no no"), (("-genvnone",), "no no no"),
+                          (("-envlist", "TWO,THREE"), "no 2 no"), (("-genvlist", "ONE"), "1 no no"),
+                          (("-envnone", "-env", "THREE", "3"), "no no 3"),
+                          (("-genvnone", "-x", "ONE=7"), "7 no no"),
+                          (("-envnone", "-envall"), "1 2 no"), (("-genvnone", "-envlist", "TWO"), "no 2 no")):
         must(call([MPIEXEC, *options, *show], env=env), 0, seen)
     done = must(call([MPIEXEC, "-envnone", *show, ":", *show], env=env), 0)
     must_be(sorted(done.out.splitlines()), ["1 2 no", "no no no"], "of two programs")
@@ -118,7 +132,8 @@ def test_input_goes_where_it_is_sent():
 
 
 def test_who_has_read_enough_holds_nobody_up():
-    done = must(mpiexec("-s", "all", "-n", "3", "sh", "-c", "test $PMI_RANK = 1 || cat | wc -c", stdin=b"x" * 1000000), 0)
+    done = must(mpiexec("-s", "all", "-n", "3", "sh", "-c", "test $PMI_RANK = 1 || cat | wc -c",
+                        stdin=b"x" * 1000000), 0)
     must_be(done.out.split(), ["1000000"] * 2, "bytes")
 
 
@@ -139,7 +154,8 @@ def test_what_is_not_known_is_one_line():
 
 def test_the_help_names_them():
     text = must(mpiexec("--help"), 0).out
-    for word in ("-hostfile", "-machinefile", "-f", "--report-bindings", "ppr:N:UNIT", "-ppn", "-envlist", "-envnone", "-envall", "-prepend-rank", "--timeout",
+    for word in ("-hostfile", "-machinefile", "-f", "--report-bindings", "ppr:N:UNIT", "-ppn",
+                 "-envlist", "-envnone", "-envall", "-prepend-rank", "--timeout",
                  "--version", "--quiet", "-stdin", "--on-deadlock"):
         must_be(word in text, True, word)
     for option in ("-V", "--version", "-version"):
@@ -158,7 +174,9 @@ def listener():
 
 def test_a_library_says_that_mpiexec_is_another_version():
     s, name = listener()
-    with s, subprocess.Popen([program("once.c")], env={**os.environ, "ATOLL_JOB": name, "ATOLL_RANK": "0", "ATOLL_RANKS": "1", "ATOLL_APP": "0"},
+    with s, subprocess.Popen([program("once.c")],
+                             env={**os.environ, "ATOLL_JOB": name, "ATOLL_RANK": "0",
+                                  "ATOLL_RANKS": "1", "ATOLL_APP": "0"},
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
         with s.accept()[0] as rank:
             mine = struct.unpack("II", rank.recv(8))[0]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""mpiexec and process ranks: start, output, environment, and every way in which a rank, the job or the launcher can end.
+"""mpiexec and process ranks: start, output, environment, and every way in which a rank, the job or
+the launcher can end.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each scenario.
 """
@@ -21,7 +22,8 @@ SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
 
 def test_ranks_know_each_other_and_close_what_they_opened():
     done = must(mpiexec("-n", "5", program("once.c")), 0)
-    must_be(sorted(done.out.splitlines()), [f"rank {r} of 5, sum 10, Atoll MPI, open 1, X=-" for r in range(5)], "output")
+    must_be(sorted(done.out.splitlines()),
+            [f"rank {r} of 5, sum 10, Atoll MPI, open 1, X=-" for r in range(5)], "output")
 
 
 def test_a_program_without_mpiexec_is_a_single_rank():
@@ -29,23 +31,29 @@ def test_a_program_without_mpiexec_is_a_single_rank():
 
 
 def test_several_programs_share_a_job():
-    done = must(mpiexec("-n", "2", "-x", "X=one", program("once.c"), ":", "-np", "1", "-env", "X", "two", program("once.c"), ":",
+    done = must(mpiexec("-n", "2", "-x", "X=one", program("once.c"), ":", "-np", "1", "-env", "X",
+                        "two", program("once.c"), ":",
                         "-genv", "Y", "all", "sh", "-c", "X=$Y exec " + program("once.c")), 0)
-    must_be([x.rsplit(" ", 1)[1] for x in sorted(done.out.splitlines())], ["X=one", "X=one", "X=two", "X=all"], "X of each rank")
+    must_be([x.rsplit(" ", 1)[1] for x in sorted(done.out.splitlines())],
+            ["X=one", "X=one", "X=two", "X=all"], "X of each rank")
 
 
 def test_each_program_of_a_job_knows_its_number_and_its_initial_error_handler():
     early = program("early.c")
-    done = must(mpiexec("-initial-errhandler", "mpi_errors_return", early, ":", "-n", "2", early, ":", "--initial-errhandler=mpi_errors_abort", early), 0)
-    must_be(sorted(done.out.splitlines()), ["rank 0: program 0, world return, self return", "rank 1: program 1, world fatal, self fatal",
-                                            "rank 2: program 1, world fatal, self fatal", "rank 3: program 2, world abort, self abort"], "output")
+    done = must(mpiexec("-initial-errhandler", "mpi_errors_return", early, ":", "-n", "2", early,
+                        ":", "--initial-errhandler=mpi_errors_abort", early), 0)
+    must_be(sorted(done.out.splitlines()),
+            ["rank 0: program 0, world return, self return", "rank 1: program 1, world fatal, self fatal",
+                                            "rank 2: program 1, world fatal, self fatal",
+                                            "rank 3: program 2, world abort, self abort"], "output")
     one_line(must(mpiexec("-initial-errhandler", "ignore", early), 2))
 
 
 def test_an_error_before_the_start_goes_to_the_initial_error_handler():
     early = program("early.c")
     must(mpiexec(early, "early"), 1, "MPI_Session_finalize: invalid session")
-    must(mpiexec("-initial-errhandler", "mpi_errors_return", early, "early"), 0, "class 60", "rank 0: program 0, world return")
+    must(mpiexec("-initial-errhandler", "mpi_errors_return", early, "early"), 0, "class 60",
+         "rank 0: program 0, world return")
 
 
 def test_a_function_before_the_start_or_after_the_end_is_named():
@@ -63,7 +71,8 @@ def test_programs_of_a_script_are_jobs_one_after_the_other():
 
 
 def test_environment_names_rank_and_size():
-    names = ("PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE")
+    names = ("PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+             "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE")
     done = must(mpiexec("-n", "2", "sh", "-c", "echo " + " ".join("$" + n for n in names)), 0)
     must_be(sorted(done.out.splitlines()), ["0 2 0 2 0 2", "1 2 1 2 1 2"], "environment")
 
@@ -80,7 +89,8 @@ def test_lines_of_ranks_never_mix():
     must_be(len(lines), 6 * 300, "lines")
     for r in range(6):
         mine = [x for x in lines if f"of rank {r}:" in x]
-        must_be([re.fullmatch(rf"line {i} of rank {r}: a{{{i % 50}}}\.", x) is not None for i, x in enumerate(mine)], [True] * 300, f"lines of {r}")
+        must_be([re.fullmatch(rf"line {i} of rank {r}: a{{{i % 50}}}\.", x) is not None for i,
+                 x in enumerate(mine)], [True] * 300, f"lines of {r}")
 
 
 def test_lines_can_be_tagged():
@@ -123,17 +133,21 @@ def test_streams_may_be_closed():
 
 def test_input_may_be_a_terminal():
     ours, theirs = os.openpty()
-    with subprocess.Popen([MPIEXEC, "-n", "2", "sh", "-c", "cat; echo end $PMI_RANK"], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+    with subprocess.Popen([MPIEXEC, "-n", "2", "sh", "-c", "cat; echo end $PMI_RANK"], stdin=theirs,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
         os.write(ours, b"typed\n\x04")
         out, err = patience.communicate(p, PATIENCE_S)
     os.close(ours)
     os.close(theirs)
-    must_be((sorted(out.decode().splitlines()), err, p.returncode), (["end 0", "end 1", "typed"], b"", 0), "output, errors and status")
+    must_be((sorted(out.decode().splitlines()), err, p.returncode),
+            (["end 0", "end 1", "typed"], b"", 0), "output, errors and status")
 
 
 def test_bad_usage_is_one_line_and_two():
-    for args in ((), ("-n",), ("-n", "0", "true"), ("-n", "two", "true"), ("--no-such", "true"), ("true", ":"), (":", "true"), ("-n", "5000", "true"),
-                 ("-host", "elsewhere", "true"), ("--bind-to", "moon", "true"), ("--map-by", "moon", "true"), ("-host", "localhost:2", "-n", "3", "true"),
+    for args in ((), ("-n",), ("-n", "0", "true"), ("-n", "two", "true"), ("--no-such", "true"),
+                 ("true", ":"), (":", "true"), ("-n", "5000", "true"),
+                 ("-host", "elsewhere", "true"), ("--bind-to", "moon", "true"),
+                 ("--map-by", "moon", "true"), ("-host", "localhost:2", "-n", "3", "true"),
                  ("-x", "=1", "true"), ("-genv", "A=B", "c", "true")):
         one_line(must(mpiexec(*args), 2))
 
@@ -160,9 +174,12 @@ def test_heaps_are_as_large_as_the_address_space_allows():
 
 
 def test_a_program_that_is_not_there():
-    must_be(one_line(must(mpiexec("-n", "4", "./nothing"), 127)), "mpiexec: ./nothing: No such file or directory", "message")
-    must_be(one_line(must(mpiexec("-n", "2", "nothing"), 127)), "mpiexec: nothing: No such file or directory", "message")
-    must_be(one_line(must(mpiexec("-n", "4", "/etc/passwd"), 126)), "mpiexec: /etc/passwd: Permission denied", "message")
+    must_be(one_line(must(mpiexec("-n", "4", "./nothing"), 127)),
+            "mpiexec: ./nothing: No such file or directory", "message")
+    must_be(one_line(must(mpiexec("-n", "2", "nothing"), 127)),
+            "mpiexec: nothing: No such file or directory", "message")
+    must_be(one_line(must(mpiexec("-n", "4", "/etc/passwd"), 126)),
+            "mpiexec: /etc/passwd: Permission denied", "message")
 
 
 def test_a_program_that_is_not_there_is_named_although_its_process_has_ended():
@@ -181,28 +198,33 @@ def test_a_program_beside_which_mpiexec_is_started():
 
 def test_a_crash_names_rank_process_and_signal():
     done = must(mpiexec("-n", "4", program("hold.c"), "segv", "2"), 139)
-    if not re.fullmatch(r"mpiexec: rank 2 \(process \d+\) was killed by signal 11 \(Segmentation fault\)", one_line(done)):
+    if not re.fullmatch(r"mpiexec: rank 2 \(process \d+\) was killed by signal 11 \(Segmentation fault\)",
+                        one_line(done)):
         raise Wrong(str(done))
 
 
 def test_a_crash_below_a_shell_is_named_too():
     done = must(mpiexec("-n", "4", "sh", "-c", program("hold.c") + " segv 2; exit $?"), 139)
-    if not re.fullmatch(r"mpiexec: rank 2 \(process \d+\) was killed by signal 11 \(Segmentation fault\)", one_line(done)):
+    if not re.fullmatch(r"mpiexec: rank 2 \(process \d+\) was killed by signal 11 \(Segmentation fault\)",
+                        one_line(done)):
         raise Wrong(str(done))
 
 
 def test_leaving_without_finalize_ends_the_job():
-    must(mpiexec("-n", "3", program("hold.c"), "exit", "1"), 1, "mpiexec: rank 1 (process ", "exited with status 0 without MPI_Finalize")
+    must(mpiexec("-n", "3", program("hold.c"), "exit", "1"), 1, "mpiexec: rank 1 (process ",
+         "exited with status 0 without MPI_Finalize")
 
 
 def test_leaving_without_finalize_is_a_failure_of_a_single_rank_too():
     done = must(mpiexec(program("hold.c"), "exit", "0"), 1)
-    must_be(re.fullmatch(r"mpiexec: rank 0 \(process \d+\) exited with status 0 without MPI_Finalize", one_line(done)) is not None, True, str(done))
+    must_be(re.fullmatch(r"mpiexec: rank 0 \(process \d+\) exited with status 0 without MPI_Finalize",
+                         one_line(done)) is not None, True, str(done))
     must(mpiexec("--help"), 0, "also if its status is 0: then it is 1")
 
 
 def test_a_rank_that_never_joins_does_not_hold_the_others_up():
-    must(mpiexec("-n", "2", program("hold.c"), ":", "-n", "1", "true"), 1, "mpiexec: rank 2 ended without MPI_Init, and others wait for it")
+    must(mpiexec("-n", "2", program("hold.c"), ":", "-n", "1", "true"), 1,
+         "mpiexec: rank 2 ended without MPI_Init, and others wait for it")
 
 
 def test_exit_status_after_finalize_is_kept_and_harms_nobody():
@@ -223,7 +245,8 @@ def test_killed_ranks_end_the_job_and_leave_nothing():
         done = job.end()
         why = f"seed {SEED}, round {n}"
         must_be(done.status, 137, why)
-        must_be(re.sub(r"rank \d+", "rank", one_line(done)), f"mpiexec: rank (process {job.pids[victim]}) was killed by signal 9 (Killed)", why)
+        must_be(re.sub(r"rank \d+", "rank", one_line(done)),
+                f"mpiexec: rank (process {job.pids[victim]}) was killed by signal 9 (Killed)", why)
 
 
 def test_ranks_die_with_the_launcher():
@@ -296,7 +319,8 @@ def test_two_jobs_never_bind_to_one_core():
     mine = [os.sched_getaffinity(p) for p in job.pids]
     if all(len(m) == 1 for m in mine):
         must_be(set().union(*mine), allowed, "processors of the first job")
-    done = must(mpiexec("-n", str(ranks), "--bind-to", "core", "python3", "-c", "import os; print(sorted(os.sched_getaffinity(0)))"), 0)
+    done = must(mpiexec("-n", str(ranks), "--bind-to", "core", "python3", "-c",
+                        "import os; print(sorted(os.sched_getaffinity(0)))"), 0)
     os.kill(job.process.pid, signal.SIGKILL)
     job.end()
     must_be(set(done.out.splitlines()), {str(sorted(allowed))}, "processors of the second job")
@@ -309,11 +333,13 @@ def test_a_hardware_thread_for_each_rank():
     os.kill(job.process.pid, signal.SIGKILL)
     claimed = "unbound" not in job.end().err
     if claimed:
-        must_be((sorted(len(m) for m in mine), set().union(*mine)), ([1] * len(allowed), allowed), "processors per rank, and of all")
+        must_be((sorted(len(m) for m in mine), set().union(*mine)), ([1] * len(allowed), allowed),
+                "processors per rank, and of all")
 
 
 def test_binding_can_be_refused():
-    done = must(mpiexec("-n", "1", "--bind-to", "none", "python3", "-c", "import os; print(len(os.sched_getaffinity(0)))"), 0)
+    done = must(mpiexec("-n", "1", "--bind-to", "none", "python3", "-c",
+                        "import os; print(len(os.sched_getaffinity(0)))"), 0)
     must_be(int(done.out), len(os.sched_getaffinity(0)), "processors")
 
 
@@ -342,7 +368,8 @@ def test_memory_that_nobody_asked_for_is_closed():
 
 
 def test_valgrind_finds_nothing():
-    done = must(mpiexec("-n", "2", tool("valgrind"), "-q", "--error-exitcode=9", "--leak-check=full", program("once.c")), 0)
+    done = must(mpiexec("-n", "2", tool("valgrind"), "-q", "--error-exitcode=9", "--leak-check=full",
+                        program("once.c")), 0)
     must_be(len(re.findall(r"of 2, sum 1", done.out)), 2, f"ranks in {done}")
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Long messages of process ranks to ranks that compute: what one rank does outside of MPI stops nobody who is inside.
+"""Long messages of process ranks to ranks that compute: what one rank does outside of MPI stops
+nobody who is inside.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each scenario.
 """

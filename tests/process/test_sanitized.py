@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The library for process ranks under sanitizers: a part of the test list, with data fetched and with data sent in chunks.
+"""The library for process ranks under sanitizers: a part of the test list, with data fetched and
+with data sent in chunks.
 
-Builds build/address and build/thread. Arguments choose sanitizers; with --all, the whole test list, each program both ways. A sanitizer
-sees one process: with --ranks, the whole test list by threads of one process (ranks.c), clusters and all.
+Builds build/address and build/thread. Arguments choose sanitizers; with --all, the whole test list,
+each program both ways. A sanitizer sees one process: with --ranks, the whole test list by threads
+of one process (ranks.c), clusters and all.
 """
 
 import os
@@ -17,9 +19,12 @@ import testlist  # noqa: E402
 
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 REPORTS = ("Sanitizer", "runtime error:")
-PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes", 4), ("pt2pt_order", 5), ("pt2pt_posted", 3), ("straight", 4),
-            ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("partitioned", 3), ("collectives", 5),
-            ("coll_random", 3, "41", "3", "each"), ("barrier_many", 8), ("chunks", 3), ("allocated", 3), ("threads", 2), ("threads_random", 2, "1"), ("threads_random", 3, "2", "40"),
+PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes", 4),
+            ("pt2pt_order", 5), ("pt2pt_posted", 3), ("straight", 4),
+            ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("partitioned", 3),
+            ("collectives", 5),
+            ("coll_random", 3, "41", "3", "each"), ("barrier_many", 8), ("chunks", 3),
+            ("allocated", 3), ("threads", 2), ("threads_random", 2, "1"), ("threads_random", 3, "2", "40"),
             ("threads_woken", 2), ("threads_random", 3, "5", "40"),
             ("differ", 3, "1", "steps=25"), ("differ", 4, "2", "steps=25", "bytes=20000"))
 CHUNKS = ("pt2pt_sizes", "isend_storm", "collectives", "differ")
@@ -35,7 +40,8 @@ NOT_AS_THREADS = ("threads", "threads_level", "threads_random", "threads_woken",
 
 def make_command(name):
     """What builds for a sanitizer, and where."""
-    return ["make", "-s", "-C", ROOT, "PORT=process", f"SAN={SANITIZERS[name]}", f"PYTHON={sys.executable}"], os.path.join(ROOT, "build", name, "process")
+    return ["make", "-s", "-C", ROOT, "PORT=process", f"SAN={SANITIZERS[name]}",
+            f"PYTHON={sys.executable}"], os.path.join(ROOT, "build", name, "process")
 
 
 def build(name, programs):
@@ -50,7 +56,8 @@ def build(name, programs):
 
 def whole_list():
     """Every line of the test list that process ranks run."""
-    return [(e.program, e.ranks, *e.args, int(e.exit)) for e in testlist.read() if e.machine_on("process") and e.ranks <= RANKS_MOST and not e.coll]
+    return [(e.program, e.ranks, *e.args, int(e.exit)) for e in testlist.read()
+            if e.machine_on("process") and e.ranks <= RANKS_MOST and not e.coll]
 
 
 def clean(argv, status, env):
@@ -108,9 +115,12 @@ def check_threads(name):
         several = e.machine != "default"
         each = 1 if e.policy == "scatter" and e.ranks <= 8 else -(-e.ranks // CLUSTERS) if several else e.ranks
         # what hangs from a rank's state is found in processes; here that goes with the thread
-        env = {k: v for k, v in (("ATOLL_MPI_PATH", e.path), ("ATOLL_MPI_COLL", e.coll), ("ASAN_OPTIONS", "detect_leaks=0")) if v}
-        argv = [os.path.join(out, "ranks", "run"), str(e.ranks), str(each), os.path.join(out, "ranks", e.program + ".so"), *e.args]
-        failed += attempt(titled(name, "ranks", e.program, e.ranks, each, e.path, e.coll, *e.args), clean, argv, int(e.exit), env)
+        env = {k: v for k, v in (("ATOLL_MPI_PATH", e.path), ("ATOLL_MPI_COLL", e.coll),
+                                 ("ASAN_OPTIONS", "detect_leaks=0")) if v}
+        argv = [os.path.join(out, "ranks", "run"), str(e.ranks), str(each),
+                os.path.join(out, "ranks", e.program + ".so"), *e.args]
+        failed += attempt(titled(name, "ranks", e.program, e.ranks, each, e.path, e.coll, *e.args),
+                          clean, argv, int(e.exit), env)
     return failed
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Who trusts whom: launcher and ranks of other users, memory that is not as agreed, process numbers of other namespaces, shared processors.
+"""Who trusts whom: launcher and ranks of other users, memory that is not as agreed, process numbers
+of other namespaces, shared processors.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each scenario.
 """
@@ -84,12 +85,15 @@ def bytes_of_a_segment():
 
 
 def launcher_that_gives(size, said):
-    """A rank that is welcomed with memory of a size that is told as another one, or may change: how it ends."""
+    """A rank that is welcomed with memory of a size that is told as another one, or may change: how
+    it ends.
+    """
     name = f"atoll-test-{os.getpid()}-launcher"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
         s.bind("\0" + name)
         s.listen()
-        with subprocess.Popen([program("once.c")], env=rank_environment(name), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        with subprocess.Popen([program("once.c")], env=rank_environment(name), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as p:
             memory = os.memfd_create("atoll-job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
             os.ftruncate(memory, size)
             with s.accept()[0] as rank:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Datatypes against MPICH: one program nests types at random, prints what the library says of them and sums of what it packs, sends and converts;
-the same binary runs on both libraries. A seed is printed with each difference. SEED=N tries one seed.
+"""Datatypes against MPICH: one program nests types at random, prints what the library says of them
+and sums of what it packs, sends and converts; the same binary runs on both libraries. A seed is
+printed with each difference. SEED=N tries one seed.
 
 Prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why` for each test.
 """
@@ -15,7 +16,8 @@ LIB = os.path.join(PREFIX, "lib")
 VENV_LIB = os.path.join(ROOT, ".venv", "lib")
 TESTS = os.path.join(ROOT, "tests", "mpi")
 TYPES = 150
-# MPICH 5.0.2 itself ends with a signal on some types (external32 of nested structures): as many lines must have been compared in all
+# MPICH 5.0.2 itself ends with a signal on some types (external32 of nested structures): as many
+# lines must have been compared in all
 LINES_AT_LEAST = 1200
 
 

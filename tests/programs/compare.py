@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The figures that programs print of themselves, with our mpiexec and library and with MPICH's. usage: compare.py [--rounds N] NAME...
+"""The figures that programs print of themselves, with our mpiexec and library and with MPICH's.
+usage: compare.py [--rounds N] NAME...
 
-One binary for both: it is linked against our library, and LD_LIBRARY_PATH puts MPICH's before it, which has the same standard ABI. The two take
-turns (3 rounds). Prints, for each run of table.toml that has figures, the medians and the ratio to MPICH's, as rows of a table.
+One binary for both: it is linked against our library, and LD_LIBRARY_PATH puts MPICH's before it,
+which has the same standard ABI. The two take turns (3 rounds). Prints, for each run of table.toml
+that has figures, the medians and the ratio to MPICH's, as rows of a table.
 """
 
 import os
@@ -25,7 +27,8 @@ def peer_environment(env):
         f.write(f'#!/bin/sh\nexec {os.path.join(setup.VENV, "bin", "mpiexec")} "$@"\n')
     os.chmod(path + ".new", 0o755)
     os.replace(path + ".new", path)
-    return dict(env, PATH=folder + os.pathsep + env["PATH"], LD_LIBRARY_PATH=os.path.join(os.path.realpath(setup.VENV), "lib"))
+    return dict(env, PATH=folder + os.pathsep + env["PATH"],
+                LD_LIBRARY_PATH=os.path.join(os.path.realpath(setup.VENV), "lib"))
 
 
 def figures(run, output):
@@ -61,7 +64,8 @@ def main(argv):
         rounds, argv = int(argv[1]), argv[2:]
     table = program.load()
     if not argv or any(n not in table for n in argv):
-        print(__doc__ + "\nprograms with figures: " + ", ".join(n for n, p in table.items() if any("figures" in r for r in p.runs)))
+        print(__doc__ + "\nprograms with figures: " +
+              ", ".join(n for n, p in table.items() if any("figures" in r for r in p.runs)))
         return 2
     print("| program | ranks | figure | ours | MPICH | ours / MPICH |\n|---|---|---|---|---|---|")
     for name in argv:

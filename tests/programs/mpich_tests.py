@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The tests of MPICH's test suite, built in a folder, with the mpiexec that PATH finds. usage: mpich_tests.py DIR [NAME...]
+"""The tests of MPICH's test suite, built in a folder, with the mpiexec that PATH finds. usage:
+mpich_tests.py DIR [NAME...]
 
-DIR is the suite's folder (test/mpi); what its `testlist` files of the chapters below name is run, once for each number of ranks and arguments, with
-at most MOST ranks. The file mpich_tests.skips says what is left out, and why. A program that does not end is a failure. NAME: only programs whose
+DIR is the suite's folder (test/mpi); what its `testlist` files of the chapters below name is run,
+once for each number of ranks and arguments, with at most MOST ranks. The file mpich_tests.skips
+says what is left out, and why. A program that does not end is a failure. NAME: only programs whose
 path begins so. Prints what fails, and at the end the numbers; exit status 0 if nothing failed.
 """
 
@@ -13,8 +15,10 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CHAPTERS = ("attr", "coll", "comm", "datatype", "errhan", "errors/attr", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/pt2pt",
-            "errors/topo", "group", "info", "init", "part", "pt2pt", "threads/comm", "threads/init", "threads/pt2pt", "topo")
+CHAPTERS = ("attr", "coll", "comm", "datatype", "errhan", "errors/attr", "errors/coll",
+            "errors/comm", "errors/datatype", "errors/group", "errors/pt2pt",
+            "errors/topo", "group", "info", "init", "part", "pt2pt", "threads/comm", "threads/init",
+            "threads/pt2pt", "topo")
 MOST = 8
 LIMIT_S = 120
 PASSED = "No Errors"
@@ -31,7 +35,8 @@ def read_skips():
 
 
 def read_list(top, chapter):
-    """(path, ranks, arguments, exit status that is wanted: 0 or "other") of each test of a chapter."""
+    """(path, ranks, arguments, exit status that is wanted: 0 or "other") of each test of a chapter.
+    """
     path, seen = os.path.join(top, chapter, "testlist"), {}
     if not os.path.exists(path):
         return []
@@ -53,7 +58,8 @@ def run(top, test):
     folder = os.path.join(top, os.path.dirname(path))
     argv = ["mpiexec", "-n", str(ranks), "./" + os.path.basename(path), *args]
     try:
-        p = subprocess.run(argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_S)
+        p = subprocess.run(argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, timeout=LIMIT_S)
     except subprocess.TimeoutExpired as e:
         return f"no end after {LIMIT_S} s: " + " | ".join((e.stdout or b"").decode(errors="replace").splitlines()[-3:])
     said = p.stdout.decode(errors="replace")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""emcee's ensemble sampler with its walkers spread over ranks by schwimmbad's MPIPool: a normal distribution, from a fixed seed."""
+"""emcee's ensemble sampler with its walkers spread over ranks by schwimmbad's MPIPool: a normal
+distribution, from a fixed seed.
+"""
 
 import sys
 

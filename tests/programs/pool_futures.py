@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""mpi4py.futures on ranks that are there from the start (MPICommExecutor): many small tasks, results in order, errors, large results."""
+"""mpi4py.futures on ranks that are there from the start (MPICommExecutor): many small tasks,
+results in order, errors, large results.
+"""
 
 import sys
 

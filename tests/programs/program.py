@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""One program of others: fetched, unpacked and built against our MPI, in build/programs/NAME. What is there already is not made again.
+"""One program of others: fetched, unpacked and built against our MPI, in build/programs/NAME. What
+is there already is not made again.
 
-A program is fetched by the ordinary client of the archive that has it: apt-get, with lists and a cache of its own, so that nothing of the
-system's changes; or pip. It is built by the commands of table.toml, as it is, and again only when these or mpi.h change.
+A program is fetched by the ordinary client of the archive that has it: apt-get, with lists and a
+cache of its own, so that nothing of the system's changes; or pip. It is built by the commands of
+table.toml, as it is, and again only when these or mpi.h change.
 """
 
 import hashlib
@@ -42,7 +44,8 @@ def load():
 
 def call(argv, what, **more):
     """Run a quiet command; its output is shown only if it fails."""
-    p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False, **more)
+    p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, errors="replace", check=False, **more)
     if p.returncode:
         raise Failure(f"{what} failed (exit status {p.returncode}): {p.stdout[-2000:]}")
     return p.stdout
@@ -53,7 +56,8 @@ def _apt(folder):
     for name in ("lists/partial", "cache/archives/partial"):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
     path = os.path.join(folder, "sources.list")
-    options = {"Dir::Etc::SourceList": path, "Dir::Etc::SourceParts": "-", "Dir::State::Lists": os.path.join(folder, "lists"),
+    options = {"Dir::Etc::SourceList": path, "Dir::Etc::SourceParts": "-",
+               "Dir::State::Lists": os.path.join(folder, "lists"),
                "Dir::Cache": os.path.join(folder, "cache")}
     argv = ["apt-get", "-q"] + [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
     if not os.path.exists(path):
@@ -109,8 +113,10 @@ class Program:
 
     def environment(self, prefix):
         """What its commands see."""
-        env = dict(os.environ, PATH=os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"], OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1",
-                   PKG_CONFIG_PATH=os.path.join(prefix, "lib", "pkgconfig"), PYTHON=os.path.join(setup.VENV, "bin", "python3"), PREFIX=prefix)
+        env = dict(os.environ, PATH=os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"],
+                   OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1",
+                   PKG_CONFIG_PATH=os.path.join(prefix, "lib", "pkgconfig"),
+                   PYTHON=os.path.join(setup.VENV, "bin", "python3"), PREFIX=prefix)
         if self.entry.get("mpi4py"):
             env["PYTHONPATH"] = os.pathsep.join([self.source, suite.ensure()[0]])
         return env
@@ -123,7 +129,8 @@ class Program:
 
     def _install_needs(self):
         needs = self.entry.get("needs", {})
-        missing = [package for what, package in needs.items() if not (os.path.exists(what) if what[0] == "/" else shutil.which(what))]
+        missing = [package for what,
+                   package in needs.items() if not (os.path.exists(what) if what[0] == "/" else shutil.which(what))]
         if missing:
             setup.install_packages(sorted(set(missing)))
 
@@ -152,7 +159,8 @@ class Program:
             self.fetch()
             if self.entry.get("build"):
                 say(f"{self.name}: building")
-                words = call(["sh", "-e", "-c", self.entry["build"]], f"building {self.name}", env=env, cwd=self.source, timeout=BUILD_S)
+                words = call(["sh", "-e", "-c", self.entry["build"]], f"building {self.name}",
+                             env=env, cwd=self.source, timeout=BUILD_S)
                 with open(os.path.join(self.folder, "build.log"), "w", encoding="utf-8") as f:
                     f.write(words)
             with open(stamp, "w", encoding="ascii") as f:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Programs of others, as they are, on our MPI for process ranks. usage: test_programs.py NAME
 
-Fetches and builds the program (table.toml) unless it is there, and does its runs at every number of ranks. Prints `ok RUN.RANKS` or
-`FAIL RUN.RANKS: why` for each. Not part of the tests that are run always: the sources are large, and some take minutes to build.
+Fetches and builds the program (table.toml) unless it is there, and does its runs at every number of
+ranks. Prints `ok RUN.RANKS` or `FAIL RUN.RANKS: why` for each. Not part of the tests that are run
+always: the sources are large, and some take minutes to build.
 """
 
 import os
@@ -40,7 +41,8 @@ def judge(run, ranks, did, seen):
     if did.status != run.get("status", 0):
         bad.append(f"exit status {did.status}: " + " | ".join(did.output.splitlines()[-8:]))
     for p in (p.replace("{n}", str(ranks)) for p in run.get("says", ())):
-        bad += [] if re.search(p, did.output, re.M) else [f"does not say {p!r}: " + " | ".join(did.output.splitlines()[-4:])]
+        bad += [] if re.search(p, did.output,
+                               re.M) else [f"does not say {p!r}: " + " | ".join(did.output.splitlines()[-4:])]
     for p in run.get("never", ()):
         m = re.search(p, did.output, re.M)
         bad += [f"says {m.group(0)!r}"] if m else []

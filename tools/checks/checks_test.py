@@ -14,17 +14,22 @@ HEAD = "/* SPDX-License-Identifier: MIT */\n"
 
 
 @pytest.mark.parametrize("path, include", [
-    ("base/a.c", "<abi/errors.h>"), ("kernel/am/am.c", "<hal/core.h>"), ("kernel/am/am.c", "<stdint.h>"), ("hal/cpu/hosted/x.c", "<pthread.h>"),
-    ("servers/proc/a.c", "<servers/name/client.h>"), ("apps/x.c", "<mpi.h>"), ("mpi/core/a.c", "<string.h>"), ("bench/x.c", "<hal/perf.h>"),
+    ("base/a.c", "<abi/errors.h>"), ("kernel/am/am.c", "<hal/core.h>"),
+    ("kernel/am/am.c", "<stdint.h>"), ("hal/cpu/hosted/x.c", "<pthread.h>"),
+    ("servers/proc/a.c", "<servers/name/client.h>"), ("apps/x.c", "<mpi.h>"),
+    ("mpi/core/a.c", "<string.h>"), ("bench/x.c", "<hal/perf.h>"),
     ("user/start/a.c", "<usercpu/start.h>")])
 def test_an_include_that_points_down_is_allowed(tree, path, include):
     assert layering.check(tree(path, f"#include {include}\n")) == []
 
 
 @pytest.mark.parametrize("path, include", [
-    ("base/a.c", "<kernel/am/am.h>"), ("abi/a.h", "<base/list.h>"), ("kernel/a.c", "<atoll/kcalls.h>"), ("kernel/a.c", "<stdio.h>"),
-    ("user/a.c", "<kernel/am/am.h>"), ("hal/noc/shm/a.c", "<sys/mman.h>"), ("apps/a.c", "<mpi/core/comm.h>"), ("servers/a/a.c", "<mpi.h>"),
-    ("mpi/core/a.c", "<servers/proc/load.h>"), ("hal/cpu/riscv64/a.c", "<hal/board/virt/x.h>"), ("user/a.c", "<stdlib.h>")])
+    ("base/a.c", "<kernel/am/am.h>"), ("abi/a.h", "<base/list.h>"), ("kernel/a.c", "<atoll/kcalls.h>"),
+    ("kernel/a.c", "<stdio.h>"),
+    ("user/a.c", "<kernel/am/am.h>"), ("hal/noc/shm/a.c", "<sys/mman.h>"),
+    ("apps/a.c", "<mpi/core/comm.h>"), ("servers/a/a.c", "<mpi.h>"),
+    ("mpi/core/a.c", "<servers/proc/load.h>"), ("hal/cpu/riscv64/a.c", "<hal/board/virt/x.h>"),
+    ("user/a.c", "<stdlib.h>")])
 def test_an_include_that_points_elsewhere_is_refused(tree, path, include):
     problems = layering.check(tree(path, f"\n#include {include}\n"))
     assert len(problems) == 1 and problems[0].startswith(f"{path}:2:")
@@ -62,8 +67,10 @@ def library(tree):
 
 
 @pytest.mark.parametrize("path, include", [
-    ("mpi/core/comm.h", "<mpi/coll/place.h>"), ("mpi/core/lock.c", "<mpi/pt2pt/pt2pt.h>"), ("mpi/transport/packet.h", "<mpi/core/rank.h>"),
-    ("mpi/transport/atoll/far.c", "<mpi/pt2pt/match.h>"), ("mpi/pt2pt/send.c", "<mpi/coll/coll.h>"), ("mpi/coll/run.c", "<mpi/api/call.h>"),
+    ("mpi/core/comm.h", "<mpi/coll/place.h>"), ("mpi/core/lock.c", "<mpi/pt2pt/pt2pt.h>"),
+    ("mpi/transport/packet.h", "<mpi/core/rank.h>"),
+    ("mpi/transport/atoll/far.c", "<mpi/pt2pt/match.h>"), ("mpi/pt2pt/send.c", "<mpi/coll/coll.h>"),
+    ("mpi/coll/run.c", "<mpi/api/call.h>"),
     ("mpi/transport/process/far.c", '"../atoll/state.h"'), ("mpi/fortran/requests.c", "<mpi/core/rank.h>")])
 def test_an_include_that_climbs_is_refused(library, path, include):
     problems = tiers.check(library(path, " */\n#", f" */\n#include {include}\n#") if path.endswith(".c")
@@ -72,12 +79,14 @@ def test_an_include_that_climbs_is_refused(library, path, include):
 
 
 def test_an_upcall_that_nobody_named_is_refused(library):
-    problems = tiers.check(library("mpi/core/comm.h", "MPI_Comm mpi_comm_handle(", "int mpi_wait_longer(struct mpi_rank *self, struct request *r);\nMPI_Comm mpi_comm_handle("))
+    problems = tiers.check(library("mpi/core/comm.h", "MPI_Comm mpi_comm_handle(",
+                                   "int mpi_wait_longer(struct mpi_rank *self, struct request *r);\nMPI_Comm mpi_comm_handle("))
     assert len(problems) == 1 and "mpi_wait_longer is declared in mpi/core and supplied by mpi/pt2pt" in problems[0]
 
 
 def test_an_upcall_that_is_gone_is_noticed(library):
-    problems = tiers.check(library("mpi/core/comm.h", "void mpi_venue_leave(struct mpi_rank *self, struct venue *v);\n", ""))
+    problems = tiers.check(library("mpi/core/comm.h",
+                                   "void mpi_venue_leave(struct mpi_rank *self, struct venue *v);\n", ""))
     assert problems == ["mpi: mpi_venue_leave is no upcall: UPCALLS names it in vain"]
 
 
@@ -105,20 +114,24 @@ def test_reasonable_sizes_pass(tree):
 
 
 @pytest.mark.parametrize("text, words", [
-    (HEAD + "int\nf(void)\n" + body(61), "f has 61 lines"), (HEAD + "int\nf(int a, int b, int c, int d, int e, int g, int h)\n" + body(5), "7 parameters"),
+    (HEAD + "int\nf(void)\n" + body(61), "f has 61 lines"),
+    (HEAD + "int\nf(int a, int b, int c, int d, int e, int g, int h)\n" + body(5), "7 parameters"),
     (HEAD + "\n" * 801, "802 lines"), ("int x;\n", "SPDX")])
 def test_what_is_too_large_is_refused(tree, text, words):
     assert any(words in p for p in sizes.check(tree("base/a.c", text)))
 
 
 @pytest.mark.parametrize("paths, fine", [
-    ("base/a.c base/b.c mpi/c.c", True), ("base/a.c base/b.c mpi/c.c user/d.c", False), ("base/a.c base/b.c mpi/c.c tests/x/d.c", True),
-    ("base/a.c base/b.c mpi/c.c mpi/d_test.c", True), ("hal/a.c hal/b.c kernel/c.c mpi/d.c", True), ("base/a.c base/b.c mpi/c.c kernel/d.c", True)])
+    ("base/a.c base/b.c mpi/c.c", True), ("base/a.c base/b.c mpi/c.c user/d.c", False),
+    ("base/a.c base/b.c mpi/c.c tests/x/d.c", True),
+    ("base/a.c base/b.c mpi/c.c mpi/d_test.c", True), ("hal/a.c hal/b.c kernel/c.c mpi/d.c", True),
+    ("base/a.c base/b.c mpi/c.c kernel/d.c", True)])
 def test_at_most_three_functions_have_one_name(tree, paths, fine):
     for path in paths.split():
         root = tree(path, HEAD + "int\nfind(void)\n" + body(4) + "int\nmain(void)\n" + body(4))
     problems = sizes.check(root)
-    assert (problems == []) if fine else (len(problems) == 1 and "4 functions are called find; 3 at most" in problems[0])
+    assert (problems == []) if fine else (len(problems) == 1
+                                          and "4 functions are called find; 3 at most" in problems[0])
 
 
 def test_rooms_that_are_not_wrapped_have_a_limit_too(tree):
@@ -133,11 +146,14 @@ def test_python_is_measured_too(tree):
 
 def test_guards_and_cplusplus_pass(tree):
     text = HEAD + "#ifndef A_H\n#define A_H\n#ifdef __cplusplus\n#endif\n#endif\n"
-    assert conditionals.check(tree("mpi/include/a.h", text)) == [] and conditionals.check(tree("hal/cpu/x/a.c", "#ifdef X\n#endif\n")) == []
+    assert conditionals.check(tree("mpi/include/a.h",
+                                   text)) == [] and conditionals.check(tree("hal/cpu/x/a.c",
+                                                                            "#ifdef X\n#endif\n")) == []
 
 
 @pytest.mark.parametrize("path, text", [
-    ("kernel/a.c", "#ifdef X\n#endif\n"), ("base/a.h", "#ifndef A_H\n#define A_H\n#if X\n#endif\n#endif\n"), ("kernel/a.h", "#ifdef __cplusplus\n#endif\n")])
+    ("kernel/a.c", "#ifdef X\n#endif\n"),
+    ("base/a.h", "#ifndef A_H\n#define A_H\n#if X\n#endif\n#endif\n"), ("kernel/a.h", "#ifdef __cplusplus\n#endif\n")])
 def test_conditional_compilation_is_refused(tree, path, text):
     assert conditionals.check(tree(path, HEAD + text))
 
@@ -151,7 +167,8 @@ def test_mutable_data_of_the_kernel_is_found_in_its_objects(tmp_path, text, bad)
     folder = tmp_path / "build/hosted/k/kernel"
     folder.mkdir(parents=True)
     (tmp_path / "a.c").write_text(text)
-    subprocess.run([shutil.which("gcc"), "-O2", "-fPIE", "-fdata-sections", "-c", "-o", folder / "a.c.o", tmp_path / "a.c"], check=True)
+    subprocess.run([shutil.which("gcc"), "-O2", "-fPIE", "-fdata-sections", "-c", "-o",
+                    folder / "a.c.o", tmp_path / "a.c"], check=True)
     problems = kernel_data.check(tmp_path)
     assert (problems == []) if bad is None else (len(problems) == 1 and bad in problems[0])
 
@@ -162,7 +179,8 @@ def test_a_kernel_that_was_not_built_is_not_clean(tmp_path):
 
 @pytest.mark.parametrize("text, words", [
     ("int\nf(void)\n{\n    return 1;\n}\n", "use tabs"), ("int x; \n", "blanks at the end"), ("int x;", "no line end"),
-    ("int f(void)\n{\n}\n", "column 0"), ("typedef struct x x_t;\n", "typedef"), ("\t" * 15 + "x();\n", "longer than 120 columns")])
+    ("int f(void)\n{\n}\n", "column 0"), ("typedef struct x x_t;\n", "typedef"),
+    ("\t" * 15 + "x();\n", "longer than 120 columns")])
 def test_layout_is_refused(tree, text, words):
     assert any(words in p for p in layout.check(tree("base/a.c", text)))
 
@@ -173,13 +191,15 @@ def test_good_layout_passes(tree):
 
 
 PAPERS = '["000"]\ntitle = "t"\nbackground = []\n["000".sections]\n"II" = ["mailbox", "portal"]\n'
-GOOD = ["| 000 II | mailbox | works | `kernel/a.c` | `kernel/a_test.c` | `calls` |", "| 000 II | portal | not yet | | | |"]
+GOOD = ["| 000 II | mailbox | works | `kernel/a.c` | `kernel/a_test.c` | `calls` |",
+        "| 000 II | portal | not yet | | | |"]
 
 
 @pytest.fixture
 def papers_of(tree):
     def put(*lines):
-        for path, text in (("docs/papers.toml", PAPERS), ("kernel/a.c", ""), ("kernel/a_test.c", ""), ("bench/micro/calls.toml", "")):
+        for path, text in (("docs/papers.toml", PAPERS), ("kernel/a.c", ""), ("kernel/a_test.c", ""),
+                           ("bench/micro/calls.toml", "")):
             root = tree(path, text)
         tree("docs/papers.md", "\n".join(("# What", "| source | what |", *lines)) + "\n")
         return papers.check(root)
@@ -209,7 +229,9 @@ def test_a_table_that_says_what_is_not_so_is_refused(papers_of, row, words):
     assert any(words in p for p in problems), problems
 
 
-@pytest.mark.parametrize("said, right", [("of 2 rows 1 work, 0 work in\npart, 1 are not there yet", True), ("of 3 rows 1 work, 0 work in part, 1 are not there yet", False),
+@pytest.mark.parametrize("said, right",
+                         [("of 2 rows 1 work, 0 work in\npart, 1 are not there yet", True),
+                          ("of 3 rows 1 work, 0 work in part, 1 are not there yet", False),
                                          ("many rows", False)])
 def test_the_readme_counts_the_rows(papers_of, tree, said, right):
     tree("README.md", said)
@@ -267,7 +289,8 @@ def test_a_page_that_names_the_contract_passes(ported):
 
 
 @pytest.mark.parametrize("old, new, words", [
-    ("`hal_b` ", "", "does not name hal_b"), ("`hal_a`", "`hal_a` `hal_old`", "names hal_old"), ("| 10 |", "| 12 |", "says 12 lines for one, there are 10"),
+    ("`hal_b` ", "", "does not name hal_b"), ("`hal_a`", "`hal_a` `hal_old`", "names hal_old"),
+    ("| 10 |", "| 12 |", "says 12 lines for one, there are 10"),
     ("| 5 |", "| 4 |", "says 4 lines for one, there are 5"), ("| one | 10 | 5 |", "", "one row for each of one")])
 def test_a_page_that_does_not_is_noticed(ported, old, new, words):
     problems = porting.check(ported("docs/porting.md", PORTING.replace(old, new)))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""No conditional compilation outside hal/cpu: choose by file, by table column or by an ordinary `if`.
+"""No conditional compilation outside hal/cpu: choose by file, by table column or by an ordinary
+`if`.
 
-Include guards are not counted. Headers that programs include may test __cplusplus; headers shared with assembly, __ASSEMBLER__.
+Include guards are not counted. Headers that programs include may test __cplusplus; headers shared
+with assembly, __ASSEMBLER__.
 """
 
 import re
@@ -27,7 +29,8 @@ def check_text(path, text):
         m = re.match(r"\s*#\s*(if|ifdef|ifndef|elif)\b\s*(.*)", line)
         if not m or (name and m.group(1) == "ifndef" and m.group(2).strip() == name):
             continue
-        if (path.startswith(PUBLIC) and "__cplusplus" in m.group(2)) or (path.endswith(".h") and m.group(2).strip() == "__ASSEMBLER__"):
+        if (path.startswith(PUBLIC)
+            and "__cplusplus" in m.group(2)) or (path.endswith(".h") and m.group(2).strip() == "__ASSEMBLER__"):
             continue
         problems.append(f"{path}:{number}: #{m.group(1)} {m.group(2).strip()}: no conditional compilation outside hal/cpu")
     return problems

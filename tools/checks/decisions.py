@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The pages of docs/adr have one form, their numbers have no gaps, and docs/adr/README.md lists them all.
+"""The pages of docs/adr have one form, their numbers have no gaps, and docs/adr/README.md lists
+them all.
 
 `python3 tools/checks/decisions.py` writes the list anew.
 """

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""No mutable file-scope data in the kernel: two clusters may run in one process. Read from the object files."""
+"""No mutable file-scope data in the kernel: two clusters may run in one process.
+Read from the object files.
+"""
 
 import os
 import subprocess
@@ -24,7 +26,9 @@ def objects(folder):
 
 
 def check_objects(paths, nm="nm"):
-    """Problems of some object files. Read-only data with relocations (.data.rel.ro) is not mutable."""
+    """Problems of some object files.
+    Read-only data with relocations (.data.rel.ro) is not mutable.
+    """
     problems = []
     for path in paths:
         text = subprocess.run([nm, path], capture_output=True, text=True, check=True).stdout

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Includes point down only. The build gives each room only what it may include; this says it in words.
+"""Includes point down only. The build gives each room only what it may include; this says it in
+words.
 
-A header is named by its room (<kernel/am/am.h>), or belongs to a public include folder: <hal/...>, <cpu/...>, <context.h>, <atoll/...>,
-<mpi.h>. The system's headers are for the Linux back ends and for what is linked with a libc.
+A header is named by its room (<kernel/am/am.h>), or belongs to a public include folder: <hal/...>,
+<cpu/...>, <context.h>, <atoll/...>, <mpi.h>. The system's headers are for the Linux back ends and
+for what is linked with a libc.
 """
 
 import os
@@ -24,7 +26,8 @@ ALLOWED = {
 }
 # who may see a libc's or the system's headers
 LIBC_ROOMS = ("hal/cpu/hosted/", "hal/cpu/coroutine/", "hal/board/linux/", "mpi/", "apps/", "bench/", "user/libc/")
-FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "stdarg.h", "limits.h", "stdalign.h", "stdnoreturn.h", "float.h", "iso646.h"}
+FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "stdarg.h", "limits.h", "stdalign.h",
+                "stdnoreturn.h", "float.h", "iso646.h"}
 BACK_END = re.compile(r"hal/(cpu|noc|board)/([^/]+)/")
 
 
@@ -43,7 +46,9 @@ def kind(name):
 
 
 def _local(root, path, name):
-    """The file that an include with quotes means, relative to root; None if it is not beside the includer."""
+    """The file that an include with quotes means, relative to root; None if it is not beside the
+    includer.
+    """
     full = os.path.normpath(os.path.join(os.path.dirname(path), name))
     return full if os.path.exists(os.path.join(root, full)) else None
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How C text looks, as far as it can be said without a formatter: tabs, ends of lines, names at column 0, no _t of our own."""
+"""How C text looks, as far as it can be said without a formatter: tabs, ends of lines, names at
+column 0, no _t of our own.
+"""
 
 import re
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`./atoll measures`: how large and how plain the house is, beside houses that others have built."""
+"""`./atoll measures`: how large and how plain the house is, beside houses that others have built.
+"""
 
 import os
 import re
@@ -7,16 +8,19 @@ import statistics
 
 from checks import sizes, source
 
-# what was measured in the same way on the sources of others, without tests: median / 95 % / largest file and function
+# what was measured in the same way on the sources of others, without tests: median / 95 % / largest
+# file and function
 OTHERS = (
     ("xv6", "102/514/697", "11/46/119", "0", "21", "8"),
     ("LK", "74/602/1397", "10/67/303", "10", "18", "34"),
     ("seL4", "45/589/2891", "10/62/310", "20.5", "18", "60"),
     ("MPICH coll", "103/362/1364", "35/219/487", "2.2", "18", "152"),
 )
-ROOMS = (("all C", source.ROOMS), ("kernel", ("kernel",)), ("hal", ("hal",)), ("user", ("user",)), ("servers", ("servers",)), ("mpi", ("mpi",)),
+ROOMS = (("all C", source.ROOMS), ("kernel", ("kernel",)), ("hal", ("hal",)), ("user", ("user",)),
+         ("servers", ("servers",)), ("mpi", ("mpi",)),
          ("mpi/coll", ("mpi/coll",)))
-COLUMNS = ("", "files", "file lines", "functions", "function lines", "#if per 1000", "comment %", "headers", "names > 3", "copies", "over 100")
+COLUMNS = ("", "files", "file lines", "functions", "function lines", "#if per 1000", "comment %",
+           "headers", "names > 3", "copies", "over 100")
 # where <x/y.h> is looked for, as the build does
 PLACES = ("", "hal/include", "user/include", "mpi/include")
 PROGRAMS = ("bench/", "apps/")      # each file is a program of its own
@@ -94,11 +98,14 @@ def row(root, title, rooms, headers):
     lines = sum(text.count("\n") for _, text in files) or 1
     code = [source.blank_comments(text) for _, text in files]
     conditions = sum(len(re.findall(r"^\s*#\s*if(?!ndef \w+_H$)", c, re.M)) for c in code)
-    comments = sum(1 for (_, text), c in zip(files, code) for a, b in zip(text.split("\n"), c.split("\n")) if a.strip() and not b.strip())
+    comments = sum(1 for (_, text), c in zip(files, code) for a,
+                   b in zip(text.split("\n"), c.split("\n")) if a.strip() and not b.strip())
     reached = [len(headers.of(path)) for path, _ in files if path.endswith(".c")]
     wide = sum(len(line.expandtabs(8)) > DOC_COLUMNS for _, text in files for line in text.split("\n"))
-    return (title, str(len(files)), spread([text.count("\n") for _, text in files]), str(len(functions)), spread(functions),
-            f"{1000 * conditions / lines:.1f}", f"{100 * comments / lines:.0f}", f"{statistics.median(reached):.0f}" if reached else "-",
+    return (title, str(len(files)), spread([text.count("\n") for _, text in files]),
+            str(len(functions)), spread(functions),
+            f"{1000 * conditions / lines:.1f}", f"{100 * comments / lines:.0f}",
+            f"{statistics.median(reached):.0f}" if reached else "-",
             str(len(crowded(files))), str(len(copies(files))), str(wide))
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""docs/papers.md has a row for everything that docs/papers.toml lists of the source documents, and what a row cites is there."""
+"""docs/papers.md has a row for everything that docs/papers.toml lists of the source documents, and
+what a row cites is there.
+"""
 
 import glob
 import os
@@ -15,19 +17,22 @@ def listed(root):
     """(source and section, feature) of every line of the list, in its order."""
     with open(os.path.join(root, LIST), "rb") as f:
         seeds = tomllib.load(f)
-    return [(f"{seed} {section}".strip(), feature) for seed, table in seeds.items() for section, features in table["sections"].items() for feature in features]
+    return [(f"{seed} {section}".strip(), feature) for seed, table in seeds.items() for section,
+            features in table["sections"].items() for feature in features]
 
 
 def rows(root):
     """(number of the line, cells) of every row of the table."""
     with open(os.path.join(root, TABLE), encoding="utf-8") as f:
         lines = f.read().splitlines()
-    return [(n, [c.strip() for c in line.strip().strip("|").split("|")]) for n, line in enumerate(lines, 1) if re.match(r"\| \d{3}\b", line)]
+    return [(n, [c.strip() for c in line.strip().strip("|").split("|")]) for n,
+            line in enumerate(lines, 1) if re.match(r"\| \d{3}\b", line)]
 
 
 def _compare(root, table):
     wanted, have = listed(root), [tuple(cells[:2]) for _, cells in table]
-    problems = [f"{LIST}: '{s}, {f}' is there {wanted.count((s, f))} times" for s, f in sorted(set(wanted)) if wanted.count((s, f)) > 1]
+    problems = [f"{LIST}: '{s}, {f}' is there {wanted.count((s, f))} times" for s,
+                f in sorted(set(wanted)) if wanted.count((s, f)) > 1]
     problems += [f"{TABLE}: no row for '{s}, {f}' of {LIST}" for s, f in wanted if (s, f) not in have]
     seen = set()
     for (number, _), key in zip(table, have):
@@ -50,8 +55,10 @@ def _check_row(root, cells, benchmarks):
     problems = []
     if not STATE.fullmatch(state):
         problems.append(f"'{state}' is no state: works, partial: WHAT LACKS, or not yet")
-    problems += [f"{path} is not there" for path in _cited(where) + _cited(test) if not glob.glob(os.path.join(root, path))]
-    problems += [f"{path} is no test" for path in _cited(test) if not re.match(r"tests/|tools/checks/|.*_test\.(c|py)$", path)]
+    problems += [f"{path} is not there" for path in _cited(where) + _cited(test)
+                 if not glob.glob(os.path.join(root, path))]
+    problems += [f"{path} is no test" for path in _cited(test)
+                 if not re.match(r"tests/|tools/checks/|.*_test\.(c|py)$", path)]
     problems += [f"no benchmark is called {name}" for name in _cited(benchmark) if name not in benchmarks]
     if state.startswith("works") and not (_cited(where) and _cited(test)):
         problems.append("what works has a place and a test")
@@ -76,4 +83,6 @@ def check(root):
     """Problems of the table."""
     benchmarks = {os.path.basename(p)[:-len(".toml")] for p in glob.glob(os.path.join(root, "bench", "*", "*.toml"))}
     table = rows(root)
-    return _compare(root, table) + _check_counts(root, table) + [f"{TABLE}:{n}: {p}" for n, cells in table for p in _check_row(root, cells, benchmarks)]
+    return _compare(root, table) + _check_counts(root, table) + [f"{TABLE}:{n}: {p}" for n,
+                                                                 cells in table
+                                                                 for p in _check_row(root, cells, benchmarks)]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""docs/porting.md names every function of the HAL's contract, and no other, and says about how many lines a port has."""
+"""docs/porting.md names every function of the HAL's contract, and no other, and says about how many
+lines a port has.
+"""
 
 import glob
 import os
@@ -35,7 +37,8 @@ def _check_lines(root, text):
     if sorted(row[0] for row in rows) != ports:
         yield f"{PAGE}: its table has not one row for each of {', '.join(ports)}"
     for port, *said in rows:
-        have = _lines(root, f"hal/cpu/{port}"), _lines(root, *(f"{room}/{port}" for room in ("user/cpu", "user/libc", "abi/cpu")))
+        have = _lines(root, f"hal/cpu/{port}"), _lines(root, *(f"{room}/{port}"
+                                                               for room in ("user/cpu", "user/libc", "abi/cpu")))
         for number, lines in zip(said, have):
             if abs(int(number.replace(",", "")) - lines) > TOLERANCE * lines:
                 yield f"{PAGE}: says {number} lines for {port}, there are {lines:,}"

@@ -12,12 +12,15 @@ FILE_ASK, FILE_MAX = 600, 800
 FUNCTION_MAX, FUNCTION_MEDIAN = 60, 15
 NAME_MAX = 3
 PARAMETERS_MAX = 6
-# MPI's prototypes are the standard's; a kernel call's trap passes a number and six arguments, its function gets the caller and these
+# MPI's prototypes are the standard's; a kernel call's trap passes a number and six arguments, its
+# function gets the caller and these
 FREE_NAMES = re.compile(r"P?MPI_|direct_[A-Z]|kc_|\w*kcall\d?$|host_call$|__init__$")
 HEAD_MAX = 15
-# of these names one function each is the rule in many files: programs and servers begin so, back ends supply an interface, macros write a definition
+# of these names one function each is the rule in many files: programs and servers begin so, back
+# ends supply an interface, macros write a definition
 SHARED_NAMES = re.compile(r"main$|server_main$|hal_|transport_|FORTRAN_(ROUTINE|FUNCTION)$")
-# each test and each benchmark is a program of its own; in the last three functions are still to be renamed
+# each test and each benchmark is a program of its own; in the last three functions are still to be
+# renamed
 FREE_ROOMS = ("tests/", "bench/", "apps/", "kernel/", "hal/", "servers/")
 
 
@@ -63,7 +66,9 @@ def check_text(path, text, found):
 
 
 def check_names(places):
-    """Problems of names (name -> files that define such a function): a search for one must not find many."""
+    """Problems of names (name -> files that define such a function): a search for one must not find
+    many.
+    """
     problems = []
     for name, paths in sorted(places.items()):
         if len(paths) > NAME_MAX:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Find and take apart C sources for the checks: includes, functions, preprocessor lines. No compiler is needed."""
+"""Find and take apart C sources for the checks: includes, functions, preprocessor lines.
+No compiler is needed.
+"""
 
 import os
 import re

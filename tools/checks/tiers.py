@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The MPI library in tiers: which folder of mpi/ includes which. `python3 tools/checks/tiers.py` prints the real graph.
+"""The MPI library in tiers: which folder of mpi/ includes which. `python3 tools/checks/tiers.py`
+prints the real graph.
 
-A tier includes itself and those below it, so that there are no circles. Where a lower tier needs the upper one (the transport hands over what
-has arrived), it declares a function that the upper one supplies: UPCALLS names each, with both tiers.
+A tier includes itself and those below it, so that there are no circles. Where a lower tier needs
+the upper one (the transport hands over what has arrived), it declares a function that the upper one
+supplies: UPCALLS names each, with both tiers.
 """
 
 import functools
@@ -20,7 +22,8 @@ BELOW_PT2PT = ("core", "transport")
 TIERS = {
     "include": (),
     "transport": (),                            # packets, words that ranks share, and what a back end has to supply
-    "core": ("transport",),                     # objects of the library: communicators, types, requests, the lock of a rank
+    # objects of the library: communicators, types, requests, the lock of a rank
+    "core": ("transport",),
     "transport/linux": BELOW_PT2PT,             # what both back ends have of Linux
     "transport/atoll": BELOW_PT2PT,
     "transport/process": BELOW_PT2PT,
@@ -122,7 +125,8 @@ def graph(root):
     for _, _, tier, other in arrows(root):
         counts.setdefault(tier, {}).setdefault(other, 0)
         counts[tier][other] += 1
-    return [f"{tier} -> " + ", ".join(f"{other} {n}{'' if other in TIERS.get(tier, ()) else ' (climbs)'}" for other, n in sorted(to.items()))
+    return [f"{tier} -> " + ", ".join(f"{other} {n}{'' if other in TIERS.get(tier, ()) else ' (climbs)'}"
+                                      for other, n in sorted(to.items()))
             for tier, to in sorted(counts.items())]
 
 

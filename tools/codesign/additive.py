@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Resources of all 192 points out of ten syntheses: the I-Core plus the sum of what each single change costs.
+"""Resources of all 192 points out of ten syntheses: the I-Core plus the sum of what each single
+change costs.
 
 Valid as far as the units do not share logic; the spot checks say how far that is.
 """
@@ -19,7 +20,9 @@ def base_points():
 
 
 def spot_points(count=SPOTS, seed=SEED):
-    """Configurations that check the prediction: the K- and the U-Core, and some drawn by chance among those with two changes or more."""
+    """Configurations that check the prediction: the K- and the U-Core, and some drawn by chance
+    among those with two changes or more.
+    """
     known = base_points() + [space.canonical("k-core"), space.canonical("u-core")]
     others = [n for n in space.names() if n not in known]
     return known[-2:] + sorted(random.Random(seed).sample(others, count))
@@ -28,7 +31,8 @@ def spot_points(count=SPOTS, seed=SEED):
 def effects(results, base="i-core", what=RESOURCES):
     """{(unit, choice): {resource: difference to the base}} from the results of base_points()."""
     own = results[space.canonical(base)]
-    return {(unit, choice): {r: results[name][r] - own[r] for r in what} for unit, choice, name in space.single_changes(base)}
+    return {(unit, choice): {r: results[name][r] - own[r] for r in what} for unit, choice,
+            name in space.single_changes(base)}
 
 
 def predict(name, results, what=RESOURCES, base="i-core"):

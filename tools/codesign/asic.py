@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""An independent check of the power model's ordering: the same cores in an open 180-nm cell library, by another tool.
+"""An independent check of the power model's ordering: the same cores in an open 180-nm cell
+library, by another tool.
 
-Logic only (memories stay outside), no wires, no clock tree, the same clock and activity for every core: absolute figures mean nothing, the order
-and the share of the flip-flops do. Optional: needs the set-up group `asic`; the results are kept in hw/results/asic.csv.
+Logic only (memories stay outside), no wires, no clock tree, the same clock and activity for every
+core: absolute figures mean nothing, the order and the share of the flip-flops do. Optional: needs
+the set-up group `asic`; the results are kept in hw/results/asic.csv.
 
     python3 tools/codesign/asic.py      makes what is missing and writes the file
 """
@@ -29,7 +31,9 @@ DRIVE = "set_driving_cell BUFX2\nset_load 0.05\n"
 
 
 class Source(synth.Source):
-    """As for the FPGA, with library, timer's and scripts' texts in the hash. The library's hash is known, so that kept rows are checked without it."""
+    """As for the FPGA, with library, timer's and scripts' texts in the hash.
+    The library's hash is known, so that kept rows are checked without it.
+    """
 
     def __init__(self, version=rtl.PAPER):
         super().__init__(version)
@@ -70,15 +74,19 @@ def area(folder):
 def run(folder):
     """Synthesise and measure one prepared core."""
     files = sorted(os.path.join("rtl", os.path.relpath(os.path.join(d, n), os.path.join(folder, "rtl")))
-                   for d, _, names in os.walk(os.path.join(folder, "rtl")) for n in names if n.endswith(".v") and n not in ("mor1kx-defines.v", "mor1kx-sprs.v"))
+                   for d, _, names in os.walk(os.path.join(folder, "rtl")) for n in names
+                   if n.endswith(".v") and n not in ("mor1kx-defines.v", "mor1kx-sprs.v"))
     shutil.copy(LIBRARY, os.path.join(folder, "cells.lib"))
-    for name, text in (("asic.ys", synth.read("asic.ys").replace("@SOURCES@", " ".join(files))), ("drive.txt", DRIVE), ("asic.tcl", synth.read("asic.tcl"))):
+    for name, text in (("asic.ys", synth.read("asic.ys").replace("@SOURCES@", " ".join(files))),
+                       ("drive.txt", DRIVE), ("asic.tcl", synth.read("asic.tcl"))):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             f.write(text)
     synth.call_tool(folder, "asic.ys")
-    p = subprocess.run([TIMER, "-exit", "asic.tcl"], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=600)
+    p = subprocess.run([TIMER, "-exit", "asic.tcl"], cwd=folder, stdin=subprocess.DEVNULL,
+                       capture_output=True, text=True, errors="replace", timeout=600)
     found = milliwatts(p.stdout)
-    return {"area_um2": round(float(area(folder))), "mw": round(found["Total"], 2), "sequential_mw": round(found["Sequential"], 2),
+    return {"area_um2": round(float(area(folder))), "mw": round(found["Total"], 2),
+            "sequential_mw": round(found["Sequential"], 2),
             "combinational_mw": round(found["Combinational"], 2)}
 
 
@@ -101,7 +109,9 @@ def read(path=STORED):
 
 
 def clock_share(rows):
-    """Share of the power that sits in the flip-flops, mean over the rows: an upper bound of the clock's."""
+    """Share of the power that sits in the flip-flops, mean over the rows: an upper bound of the
+    clock's.
+    """
     return sum(r["sequential_mw"] / r["mw"] for r in rows) / len(rows)
 
 

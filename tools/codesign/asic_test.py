@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The cross-check reads the timing tool's report, keeps what it read, and says what is missing; stored results stay with their source."""
+"""The cross-check reads the timing tool's report, keeps what it read, and says what is missing;
+stored results stay with their source.
+"""
 
 import pytest
 
@@ -15,7 +17,8 @@ Total                  2.48e-02   3.16e-03   8.30e-07   2.79e-02 100.0%
 
 
 def test_the_report_is_read_in_milliwatts():
-    assert asic.milliwatts(REPORT) == {"Sequential": pytest.approx(19.0), "Combinational": pytest.approx(8.94), "Total": pytest.approx(27.9)}
+    assert asic.milliwatts(REPORT) == {"Sequential": pytest.approx(19.0),
+                                       "Combinational": pytest.approx(8.94), "Total": pytest.approx(27.9)}
 
 
 def test_a_report_without_power_is_a_failure():
@@ -24,7 +27,8 @@ def test_a_report_without_power_is_a_failure():
 
 
 def test_what_is_kept_is_what_was_written(tmp_path):
-    rows = [{"label": r[0], "config": r[1], "source": "s", "area_um2": 1.0 + i, "mw": 10.0 + i, "sequential_mw": 5.0, "combinational_mw": 5.0 + i}
+    rows = [{"label": r[0], "config": r[1], "source": "s", "area_um2": 1.0 + i, "mw": 10.0 + i,
+             "sequential_mw": 5.0, "combinational_mw": 5.0 + i}
             for i, r in enumerate(paper.TABLE2)]
     asic.write(rows, str(tmp_path / "x" / "asic.csv"))
     assert asic.read(str(tmp_path / "x" / "asic.csv")) == rows and 0 < asic.clock_share(rows) <= 0.5
@@ -55,9 +59,11 @@ class Source:
 def test_stored_results_are_used_only_if_they_are_of_the_installed_source(monkeypatch, stored, made):
     said, asked = [], []
     monkeypatch.setattr(synth, "Source", Source)
-    monkeypatch.setattr(store, "results", lambda version, flow, path=None: {space.canonical("i-core"): {"source": stored, "config": space.canonical("i-core")}})
+    monkeypatch.setattr(store, "results", lambda version, flow,
+                        path=None: {space.canonical("i-core"): {"source": stored, "config": space.canonical("i-core")}})
     monkeypatch.setattr(store, "cached", lambda source, cache, say: {})
-    monkeypatch.setattr(synth, "sweep", lambda names, source, say: asked.extend(names) or {n: {"source": source.hash, "config": n} for n in names})
+    monkeypatch.setattr(synth, "sweep", lambda names, source,
+                        say: asked.extend(names) or {n: {"source": source.hash, "config": n} for n in names})
     names = [space.canonical("i-core"), space.canonical("k-core")]
     found = gather.synthesised(rtl.PAPER, "default", names, said.append)
     assert len(asked) == made and {r["source"] for r in found.values()} == {"installed"} and len(found) == 2

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What ./atoll codesign runs inside the private Python environment: gathers, writes the report, says where it is."""
+"""What ./atoll codesign runs inside the private Python environment: gathers, writes the report,
+says where it is.
+"""
 
 import os
 import signal
@@ -31,7 +33,9 @@ def ended(number, _):
 
 
 def main(argv):
-    """argv: mode (quick, normal, full), folder, configurations to show. Exit status 1 for what is missing, 2 outside the space, 130 stopped."""
+    """argv: mode (quick, normal, full), folder, configurations to show.
+    Exit status 1 for what is missing, 2 outside the space, 130 stopped.
+    """
     mode, folder, configs = argv[0], argv[1], argv[2:]
     try:
         if configs:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How ./atoll codesign ends: bad input and missing tools in one line, a sweep that is stopped with what becomes of it."""
+"""How ./atoll codesign ends: bad input and missing tools in one line, a sweep that is stopped with
+what becomes of it.
+"""
 
 import os
 import signal
@@ -26,11 +28,14 @@ cli.process(["normal", "nowhere"])
 @pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_sweep_says_that_it_goes_on(sig):
-    p = subprocess.run([sys.executable, "-c", STOPPED, HERE, str(int(sig))], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    p = subprocess.run([sys.executable, "-c", STOPPED, HERE, str(int(sig))], stdin=subprocess.DEVNULL,
+                       capture_output=True, text=True, check=False)
     assert (p.returncode, p.stdout, p.stderr) == (130, "", f"atoll: {rtl.STOPPED}\n")
 
 
-@pytest.mark.parametrize("trouble", [rtl.Missing("the synthesiser x is not installed"), synth.Broken("no end"), store.Damaged("checksum"), cycles.BadRow("x:1"), measure.Failed("k")])
+@pytest.mark.parametrize("trouble",
+                         [rtl.Missing("the synthesiser x is not installed"), synth.Broken("no end"),
+                          store.Damaged("checksum"), cycles.BadRow("x:1"), measure.Failed("k")])
 def test_trouble_is_said_without_a_trace(monkeypatch, capsys, trouble):
     def fail(mode, say):
         raise trouble

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Seed 000's co-design question on the RTL: what selective invalidation saves over a full shoot-down where no hardware keeps data caches coherent.
+"""Seed 000's co-design question on the RTL: what selective invalidation saves over a full
+shoot-down where no hardware keeps data caches coherent.
 
-    .venv/bin/python3 tools/codesign/coherence.py [--replications N] [--latencies 0,10,30] [--systems none,snooped,...]
+    .venv/bin/python3 tools/codesign/coherence.py [--replications N] [--latencies 0,10,30]
+    [--systems none,snooped,...]
 
-The real kernel on one K-Core and three U-Cores, one boot with all benchmarks per memory system, latency of the memory and replication (its own
-link order and phase). Rows are kept in hw/results/coherence.csv as soon as they are there; a sweep that was killed goes on behind them. Rows of another
-source (study.py: kept kernels, program, RTL) are never mixed with new ones: they are measured again.
+The real kernel on one K-Core and three U-Cores, one boot with all benchmarks per memory system,
+latency of the memory and replication (its own link order and phase). Rows are kept in
+hw/results/coherence.csv as soon as they are there; a sweep that was killed goes on behind them.
+Rows of another source (study.py: kept kernels, program, RTL) are never mixed with new ones: they
+are measured again.
 """
 
 import os
 import statistics
 import sys
 
-sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
 from codesign import kept, measure, page, rtl, study  # noqa: E402
 from codesign.page import Cell, esc  # noqa: E402
 from codesign.rtlbench import LABEL  # noqa: E402
@@ -34,25 +39,33 @@ SYSTEMS = {
 }
 # the command line of one boot, and row -> (window, its cycles are per this many)
 CALLS, ROUNDS, USERS, OBJECTS = 30, 4, 3, 8
-WORDS = [str(w) for w in ("kcalls", "--calls", CALLS, "fork_join", "--threads", USERS, "--rounds", ROUNDS, "buffer", "--pairs", 1, "--objects", OBJECTS)]
-ROWS = {"l_kcall": (LABEL["kcalls"], CALLS), "r_kcall": (LABEL["kcalls"] + 1, CALLS), "spawn": (LABEL["fork_join"], ROUNDS * USERS),
+WORDS = [str(w) for w in ("kcalls", "--calls", CALLS, "fork_join", "--threads", USERS, "--rounds",
+                          ROUNDS, "buffer", "--pairs", 1, "--objects", OBJECTS)]
+ROWS = {"l_kcall": (LABEL["kcalls"], CALLS), "r_kcall": (LABEL["kcalls"] + 1, CALLS),
+        "spawn": (LABEL["fork_join"], ROUNDS * USERS),
         "join": (LABEL["fork_join"] + 1, ROUNDS * USERS), "buffer": (LABEL["buffer"], OBJECTS)}
-TITLES = {"l_kcall": "local call", "r_kcall": "remote call", "spawn": "create a thread", "join": "join a thread", "buffer": "pass a buffer"}
+TITLES = {"l_kcall": "local call", "r_kcall": "remote call", "spawn": "create a thread",
+          "join": "join a thread", "buffer": "pass a buffer"}
 
 
 def read(path=STORED):
     """Rows of the file, numbers as numbers; none if it does not exist."""
-    return [{**r, "latency": int(r["latency"]), "replication": int(r["replication"]), **{k: float(r[k]) for k in ("cycles", "dcache_misses", "instructions")}}
+    return [{**r, "latency": int(r["latency"]), "replication": int(r["replication"]),
+             **{k: float(r[k]) for k in ("cycles", "dcache_misses", "instructions")}}
             for r in kept.read_rows(path)]
 
 
 def write(rows, path=STORED):
     """The whole file anew, or not at all."""
-    kept.write_rows(path, FIELDS, sorted(rows, key=lambda r: (list(SYSTEMS).index(r["system"]), r["latency"], list(TITLES).index(r["benchmark"]), r["replication"])))
+    kept.write_rows(path, FIELDS,
+                    sorted(rows, key=lambda r: (list(SYSTEMS).index(r["system"]), r["latency"],
+                                                list(TITLES).index(r["benchmark"]), r["replication"])))
 
 
 def source():
-    """The source of rows that would be measured now: the kept kernels for every memory system, the program, the RTL and the model of a flash."""
+    """The source of rows that would be measured now: the kept kernels for every memory system, the
+    program, the RTL and the model of a flash.
+    """
     return build.digest([study.source("caches/", "caches/")], [build.FLASH])
 
 
@@ -68,7 +81,8 @@ def measured(system, latency, replication):
     for name, (label, per) in ROWS.items():
         w = measure.window(report, label)
         total = {k: sum(c[k] for c in w["cores"]) / per for k in ("dcache_misses", "instructions")}
-        out.append({"system": system, "latency": latency, "benchmark": name, "replication": replication, "cycles": round(w["cycles"] / per, 2),
+        out.append({"system": system, "latency": latency, "benchmark": name,
+                    "replication": replication, "cycles": round(w["cycles"] / per, 2),
                     **{k: round(v, 2) for k, v in total.items()}})
     return out
 
@@ -77,11 +91,13 @@ def not_again(rows, job, run=measured):
     """Run a kept run again: rows that do not come out as they are kept, in words."""
     want = {r["benchmark"]: r for r in rows if (r["system"], r["latency"], r["replication"]) == job}
     again = {r["benchmark"]: r for r in run(*job)}
-    return [f"{b}: kept {want.get(b)}, now {again.get(b)}" for b in {**want, **again} if {k: v for k, v in want.get(b, {}).items() if k != "source"} != again.get(b)]
+    return [f"{b}: kept {want.get(b)}, now {again.get(b)}" for b in {**want, **again}
+            if {k: v for k, v in want.get(b, {}).items() if k != "source"} != again.get(b)]
 
 
 def sweep(jobs, now, path=STORED, run=measured, say=print, current=None):
-    """Measure what the file does not have of the source `now`. Rows of other sources go when the first new one comes.
+    """Measure what the file does not have of the source `now`. Rows of other sources go when the
+    first new one comes.
 
     current() is the source of what would be measured at the moment; a change of it ends the sweep.
     """
@@ -102,7 +118,8 @@ def medians(rows):
     groups = {}
     for r in rows:
         groups.setdefault((r["system"], r["latency"], r["benchmark"]), []).append(r)
-    return {k: (statistics.median(r["cycles"] for r in g), statistics.median(r["dcache_misses"] for r in g), len(g)) for k, g in groups.items()}
+    return {k: (statistics.median(r["cycles"] for r in g),
+                statistics.median(r["dcache_misses"] for r in g), len(g)) for k, g in groups.items()}
 
 
 def table(found, latency):
@@ -114,9 +131,12 @@ def table(found, latency):
         rows.append([title, *(f"{page.number(c[0])} ({c[1]:.0f})" if c else "-" for c in cells),
                      *(f"{x[0] / whole[0]:.2f}" if x and whole else "-" for x in others)])
     count = {n for (_, at, _), (_, _, n) in found.items() if at == latency}
-    return page.table([[Cell(f"latency {latency}", "group"), Cell("coherent", "group", 2), Cell("not coherent", "group", 4), Cell("against the whole", "group", 3)],
-                       ["", "no data cache", "snooped", "whole", "at once", "lines", "hardware", "at once", "lines", "hardware"]], rows,
-                      "One replication." if count == {1} else f"Medians of {' to '.join(map(str, sorted({min(count), max(count)})))} replications.")
+    return page.table([[Cell(f"latency {latency}", "group"), Cell("coherent", "group", 2),
+                        Cell("not coherent", "group", 4), Cell("against the whole", "group", 3)],
+                       ["", "no data cache", "snooped", "whole", "at once", "lines", "hardware",
+                        "at once", "lines", "hardware"]], rows,
+                      "One replication." if count == {1}
+                      else f"Medians of {' to '.join(map(str, sorted({min(count), max(count)})))} replications.")
 
 
 def section(path=STORED):
@@ -141,7 +161,8 @@ def parse(argv):
             raise ValueError(f"unknown option '{option}'")
         chosen[option] = value
     systems, latencies = chosen["--systems"].split(","), chosen["--latencies"].split(",")
-    if len(argv) % 2 or not chosen["--replications"].isdecimal() or not all(n.isdecimal() and int(n) < 256 for n in latencies):
+    if len(argv) % 2 or not chosen["--replications"].isdecimal() or not all(n.isdecimal()
+                                                                            and int(n) < 256 for n in latencies):
         raise ValueError("options have a value; --replications a number, --latencies numbers up to 255")
     for s in systems:
         if s not in SYSTEMS:

@@ -8,7 +8,8 @@ from codesign import coherence, measure
 
 def fake(system, latency, replication):
     cost = {"none": 3, "snooped": 2, "whole": 10, "flash": 9, "lines": 4, "drop": 5}[system] * (latency + 1)
-    return [{"system": system, "latency": latency, "benchmark": name, "replication": replication, "cycles": cost + replication, "dcache_misses": 1.0,
+    return [{"system": system, "latency": latency, "benchmark": name, "replication": replication,
+             "cycles": cost + replication, "dcache_misses": 1.0,
              "instructions": 7.0} for name in coherence.ROWS]
 
 
@@ -39,28 +40,34 @@ def test_sources_that_change_end_the_sweep(tmp_path):
 
 
 def test_a_run_that_does_not_come_out_again_is_found(tmp_path):
-    rows = coherence.sweep(coherence.parse(["--replications", "1"]), "one", str(tmp_path / "c.csv"), fake, say=lambda t: None)
+    rows = coherence.sweep(coherence.parse(["--replications", "1"]), "one", str(tmp_path / "c.csv"),
+                           fake, say=lambda t: None)
     kept = coherence.read(str(tmp_path / "c.csv"))
     assert len(kept) == len(rows) and coherence.not_again(kept, ("lines", 10, 0), fake) == []
     next(r for r in kept if (r["system"], r["latency"], r["benchmark"]) == ("lines", 10, "join"))["dcache_misses"] += 1
-    assert [w[:5] for w in coherence.not_again(kept, ("lines", 10, 0), fake)] == ["join:"] and len(coherence.not_again([], ("lines", 10, 0), fake)) == 5
+    assert [w[:5] for w in coherence.not_again(kept, ("lines", 10, 0),
+                                               fake)] == ["join:"] and len(coherence.not_again([], ("lines",
+                                                                                                    10, 0), fake)) == 5
 
 
 def test_the_section_shows_ratios_to_the_full_shoot_down(tmp_path):
     path = str(tmp_path / "c.csv")
     assert "Not measured yet" in coherence.section(path)
-    coherence.sweep(coherence.parse(["--replications", "1", "--latencies", "0,10"]), "one", path, fake, say=lambda t: None)
+    coherence.sweep(coherence.parse(["--replications", "1", "--latencies", "0,10"]), "one", path,
+                    fake, say=lambda t: None)
     text = coherence.section(path)
     assert "latency 10" in text and "<td>0.40</td><td>0.50</td>" in text and "source one" in text
 
 
 def test_what_was_not_measured_is_a_dash(tmp_path):
     path = str(tmp_path / "c.csv")
-    coherence.sweep(coherence.parse(["--replications", "1", "--latencies", "0", "--systems", "none,lines"]), "one", path, fake, say=lambda t: None)
+    coherence.sweep(coherence.parse(["--replications", "1", "--latencies", "0", "--systems", "none,lines"]),
+                    "one", path, fake, say=lambda t: None)
     assert "<td>-</td>" in coherence.section(path)
 
 
-@pytest.mark.parametrize("argv", (["--systems", "magic"], ["--latencies", "999"], ["--replications", "x"], ["--what", "1"], ["--latencies"]))
+@pytest.mark.parametrize("argv", (["--systems", "magic"], ["--latencies", "999"],
+                                  ["--replications", "x"], ["--what", "1"], ["--latencies"]))
 def test_bad_command_lines_are_refused(argv):
     with pytest.raises(ValueError):
         coherence.parse(argv)

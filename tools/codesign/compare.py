@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Our synthesis beside Table II: deltas against the I-Core, ranks, and what another tool cannot reproduce."""
+"""Our synthesis beside Table II: deltas against the I-Core, ranks, and what another tool cannot
+reproduce.
+"""
 
 from scipy import stats
 
 from codesign import paper
 
 OURS = {"lut": "lut", "ff": "ff", "f7": "f7", "bram36": "bram36"}
-# changes whose flip-flops are fixed by the RTL alone, whatever the tool: they must equal the paper's
+# changes whose flip-flops are fixed by the RTL alone, whatever the tool: they must equal the
+# paper's
 EXACT_FF = ("Branch SatCounter", "Branch GShare", "Shift serial")
 RANK_LUT_MIN = 0.95
 
@@ -18,7 +21,8 @@ LIMITS = (
      "only by fitting them by hand, one memory after the other, which would prove nothing."),
     ("Milliwatts", "Vivado's power report needs its device model and its placed and routed netlist. What an open flow can do is calibrate a model on "
      "the nine printed values and say how wrong it is on those that it has not seen."),
-    ("LUTs as absolute numbers", "LUTs that serve as memory are in our count, and the mappers differ: compare differences and order."),
+    ("LUTs as absolute numbers",
+     "LUTs that serve as memory are in our count, and the mappers differ: compare differences and order."),
 )
 
 
@@ -51,5 +55,6 @@ def gates(results):
     out = [("lut_rank_correlation", rho >= RANK_LUT_MIN, f"{rho:.3f}, at least {RANK_LUT_MIN}")]
     for label, theirs, ours in deltas(results, "ff"):
         if label in EXACT_FF:
-            out.append((f"ff_{label.lower().replace(' ', '_')}", theirs == ours, f"{ours:+d} flip-flops, the paper's {theirs:+d}"))
+            out.append((f"ff_{label.lower().replace(' ', '_')}", theirs == ours,
+                        f"{ours:+d} flip-flops, the paper's {theirs:+d}"))
     return out

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Measured cycles of the benchmarks on the RTL: the rows that the runner writes and everything here reads.
+"""Measured cycles of the benchmarks on the RTL: the rows that the runner writes and everything here
+reads.
 
-A row is one JSON object on one line (files *.jsonl in build/codesign/cycles, the kept ones in hw/results/cycles.jsonl, behind a checksum):
+A row is one JSON object on one line (files *.jsonl in build/codesign/cycles, the kept ones in
+hw/results/cycles.jsonl, behind a checksum):
 
-    {"benchmark": "r_kcall", "setup": "k-opt", "cores": ["simple-barrel-nodiv-nomul-nofpu-1way", "gshare-barrel-div-mul-fpu-2way", ...],
-     "replication": 0, "latency": 0, "cycles": 79000, "source": "0123456789abcdef", "image": "0123456789ab", "memory": "no data cache, latency 0",
-     "activity": [{"core": 0, "cycles": 79000, "doze": 100, "gated": 100, "toggles": 5000000, "bits": 300}, ...]}
+    {"benchmark": "r_kcall", "setup": "k-opt", "cores": ["simple-barrel-nodiv-nomul-nofpu-1way",
+    "gshare-barrel-div-mul-fpu-2way", ...],
+     "replication": 0, "latency": 0, "cycles": 79000, "source": "0123456789abcdef", "image":
+     "0123456789ab", "memory": "no data cache, latency 0", "activity": [{"core": 0, "cycles": 79000,
+     "doze": 100, "gated": 100, "toggles": 5000000, "bits": 300}, ...]}
 
-benchmark  r_kcall, l_kcall, fork_join, spawn, join, buffer, server, mailbox, pages, knoise_quiet_N and knoise_loud_N (N of 16 operations are
-loads; cycles per step); setup  u (kernel on a U-Core), k (on a K-Core), k-opt (and the optimised kernel), u-opt, k+NAME (one optimisation alone),
-the same with -o3 (compiled at -O3), or dse; cores  each core's configuration, core 0 runs the kernel; replication  the seed of the link order;
-latency  of the memory; cycles  of the whole benchmark (per call for those that a table gives per call); source  hash of images, RTL and tools:
-rows of different sources are never averaged together; image  hash of the kernel as it was linked; activity is optional: gated counts cycles
-without a clock, toggles counts bit changes over `bits` observed bits.
+benchmark r_kcall, l_kcall, fork_join, spawn, join, buffer, server, mailbox, pages, knoise_quiet_N
+and knoise_loud_N (N of 16 operations are loads; cycles per step); setup u (kernel on a U-Core), k
+(on a K-Core), k-opt (and the optimised kernel), u-opt, k+NAME (one optimisation alone), the same
+with -o3 (compiled at -O3), or dse; cores each core's configuration, core 0 runs the kernel;
+replication the seed of the link order; latency of the memory; cycles of the whole benchmark (per
+call for those that a table gives per call); source hash of images, RTL and tools: rows of different
+sources are never averaged together; image hash of the kernel as it was linked; activity is
+optional: gated counts cycles without a clock, toggles counts bit changes over `bits` observed bits.
 """
 
 import json
@@ -26,7 +32,8 @@ from codesign import rtl, space
 
 STORED = os.path.join(rtl.ROOT, "hw", "results", "cycles.jsonl")
 FRESH = os.path.join(rtl.ROOT, "build", "codesign", "cycles")
-NEEDED = {"benchmark": str, "setup": str, "cores": list, "replication": int, "latency": int, "cycles": (int, float), "source": str}
+NEEDED = {"benchmark": str, "setup": str, "cores": list, "replication": int, "latency": int,
+          "cycles": (int, float), "source": str}
 
 
 class BadRow(Exception):
@@ -71,8 +78,11 @@ def kept(stored=STORED):
 
 
 def everything(stored=STORED, fresh=FRESH):
-    """(rows, where they are from): of the file measured last if there is one (a file has one source), else the kept ones; never a mixture."""
-    paths = [os.path.join(fresh, n) for n in sorted(os.listdir(fresh)) if n.endswith(".jsonl")] if os.path.isdir(fresh) else []
+    """(rows, where they are from): of the file measured last if there is one (a file has one
+    source), else the kept ones; never a mixture.
+    """
+    paths = [os.path.join(fresh, n) for n in sorted(os.listdir(fresh))
+             if n.endswith(".jsonl")] if os.path.isdir(fresh) else []
     paths = [p for p in paths if os.path.getsize(p)]
     if not paths:
         return kept(stored)
@@ -110,7 +120,9 @@ def keep(path, stored=STORED):
 
 
 class Summary:
-    """Cycles over replications: mean, half width of the 95 % interval (None for one replication), number."""
+    """Cycles over replications: mean, half width of the 95 % interval (None for one replication),
+    number.
+    """
 
     def __init__(self, values):
         self.n, self.mean = len(values), statistics.fmean(values)

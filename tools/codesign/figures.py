@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The table of figures in docs/codesign.md, made from what the tree keeps: what is printed is what is kept.
+"""The table of figures in docs/codesign.md, made from what the tree keeps: what is printed is what
+is kept.
 
     .venv/bin/python3 tools/codesign/figures.py           writes the table into docs/codesign.md
     .venv/bin/python3 tools/codesign/figures.py --check   exit status 1 if the table there is another
@@ -45,7 +46,8 @@ def power(data):
     return [("power saved by 1 K-Core + 3 U-Cores, **in-sample** (the paper's milliwatts of these two cores are among the nine that calibrated the model): "
              "95 % interval", interval(data.saving), f"{paper.SAVING_PERCENT} %", QUICK),
             (f"the same by a model that has **not seen** the K-Core and the U-Core: 95 % interval; all {len(others)} such models",
-             f"{interval(data.unseen_saving)}; {min(others):.1f} to {max(others):.1f} %", f"{paper.SAVING_PERCENT} %", "same"),
+             f"{interval(data.unseen_saving)}; {min(others):.1f} to {max(others):.1f} %",
+             f"{paper.SAVING_PERCENT} %", "same"),
             ("control: the nine milliwatts dealt to the cores by chance, share of trials in which the in-sample interval contains the paper's figure",
              f"{100 * data.permuted():.0f} %", "", "same"),
             ("power model, root mean square errors: fitted rows; rows that neither its choice nor its weights have seen", f"{data.model.rms:.2f}; {data.left_out():.2f} mW", "", "same")]
@@ -68,24 +70,29 @@ def resources(data):
 def ratios(data):
     """Rows on cycles of the four benchmarks."""
     names, out = listed(paper.BENCHMARKS.values()), []
-    theirs = {s: listed(f"{paper.TABLE3[b][s][1] / paper.TABLE3[b]['u'][1]:.3f}" for b in paper.TABLE3) for s in ("k", "k-opt")}
+    theirs = {s: listed(f"{paper.TABLE3[b][s][1] / paper.TABLE3[b]['u'][1]:.3f}" for b in paper.TABLE3)
+              for s in ("k", "k-opt")}
     for what, one, other, them in (
-            ("cycles on the K-Core with the optimised kernel, the same image on a U-Core = 1", ("k-opt", K), ("u-opt", U), f"{theirs['k']} (unoptimised on both)"),
+            ("cycles on the K-Core with the optimised kernel, the same image on a U-Core = 1",
+             ("k-opt", K), ("u-opt", U), f"{theirs['k']} (unoptimised on both)"),
             ("the same, unoptimised kernel on a U-Core = 1", ("k-opt", K), ("u", U), theirs["k-opt"]),
             ("unoptimised on both", ("k", K), ("u", U), theirs["k"]),
             ("unoptimised on both, compiled at -O3 as the paper's", ("k-o3", K), ("u-o3", U), theirs["k"]),
-            ("optimised on the K-Core, unoptimised on a U-Core = 1, both at -O3", ("k-opt-o3", K), ("u-o3", U), theirs["k-opt"]),
+            ("optimised on the K-Core, unoptimised on a U-Core = 1, both at -O3", ("k-opt-o3", K),
+             ("u-o3", U), theirs["k-opt"]),
             ("the U-Core's unoptimised kernel at -O3, at -O2 = 1", ("u-o3", U), ("u", U), "")):
         found = each(data, one, other)
         if found:
-            out.append((f"{what}: {names}; {found[1]} link orders", found[0], them, "same; `tools/codesign/rtlbench.py` measures"))
+            out.append((f"{what}: {names}; {found[1]} link orders", found[0], them,
+                        "same; `tools/codesign/rtlbench.py` measures"))
     return out
 
 
 def outside(data):
     """Rows on programs that were not profiled."""
     out = []
-    for what, one, other in (("K-Core against U-Core, optimised kernel", ("k-opt", K), ("u-opt", U)), ("optimised against not, on the K-Core", ("k-opt", K), ("k", K))):
+    for what, one, other in (("K-Core against U-Core, optimised kernel", ("k-opt", K), ("u-opt", U)),
+                             ("optimised against not, on the K-Core", ("k-opt", K), ("k", K))):
         found = [better.ratios(data, b, one, other) for b in better.OUTSIDE]
         inside = better.overall(data, paper.BENCHMARKS, one, other)
         if all(found) and inside:
@@ -103,10 +110,12 @@ def calls(data):
     noise = better.slowdowns(data, "k-opt", K)
     if noise:
         out.append((f"KNoise, 1 computing and 2 hammering: slow-down with {listed(f'{100 * n // better.OPERATIONS}' for n in noise)} % of its operations loads",
-                    listed(f"{abs(s.mean):.1f}" if abs(s.mean) < 0.05 else f"{s.mean:.1f}" for s in noise.values()) + " %", "0.9 % beside 13 (seed 000, another memory)", "same"))
+                    listed(f"{abs(s.mean):.1f}" if abs(s.mean) < 0.05 else f"{s.mean:.1f}"
+                           for s in noise.values()) + " %", "0.9 % beside 13 (seed 000, another memory)", "same"))
     large = {b: data.cycles.get((b, "k-opt", (K, *[U] * 7))) for b in ("r_kcall", "spawn", "join", "buffer")}
     if all(large.values()) and all(four.values()):
-        pair, sizes = cycles.of_setup(data.cycles, "buffer", "k-opt")[1].mean, energy.saving_by_cores(data.k_mw, data.u_mw)
+        pair, sizes = cycles.of_setup(data.cycles, "buffer",
+                                      "k-opt")[1].mean, energy.saving_by_cores(data.k_mw, data.u_mw)
         many = listed(f"{s.mean / (3 if b == 'buffer' else 1):,.0f}" for b, s in large.items())
         few = listed([*(f"{four[b][1].mean:,.0f}" for b in ("r_kcall", "spawn", "join")), f"{pair:,.0f}"])
         out.append((f"1 K + 7 U against 1 K + 3 U, optimised: remote call, spawn, join, a pair of the buffer ({large['spawn'].n} link orders)",
@@ -118,13 +127,15 @@ def front(data):
     """Rows on the whole space."""
     if data.points[0].slowdown is None:
         return []
-    ran = "all synthesised and simulated" if all(p.measured and p.name in data.timed for p in data.front) else "not all synthesised and simulated"
+    ran = "all synthesised and simulated" if all(p.measured and p.name in data.timed
+                                                 for p in data.front) else "not all synthesised and simulated"
     has_k = "the proposed K-Core among them" if K in {p.name for p in data.front} else "the proposed K-Core not among them"
     out = [("cores that no other beats in power, area (LUT, FF, BRAM, DSP by the device's shares) and the kernel's cycles; those that only noise keeps there",
             f"{len(data.front)} of {len(data.points)}, {has_k}; {len(data.noisy)}; {ran}", "", "same")]
     cores = measure.cache_cores()
     for n in (0, *rtlbench.SLOW):
-        found = {c: better.overall(data, paper.BENCHMARKS, ("dse", core), ("dse", cores["1way"]), n) for c, core in cores.items() if c != "1way"}
+        found = {c: better.overall(data, paper.BENCHMARKS, ("dse", core), ("dse", cores["1way"]), n)
+                 for c, core in cores.items() if c != "1way"}
         if all(found.values()):
             out.append((f"instruction cache of 2, 4, 8 ways on the K-Core, one way = 1, memory latency {n} ({found['2way'].n} link orders)",
                         listed(shown(s, 4) for s in found.values()), "“direct-mapped better”", "same"))
@@ -142,9 +153,11 @@ def invalidation():
         out.append((f"data caches, memory latency {latency} (seed 000's question): cycles of a remote call and lines filled; medians of {number} link orders", calls, "",
                     "`tools/codesign/coherence.py`"))
         if "whole" in there:
-            rest = [(s, [found[s, latency, b][0] / found["whole", latency, b][0] for b in ("spawn", "join", "buffer")]) for s in there if s in ("flash", "lines", "drop")]
+            rest = [(s, [found[s, latency, b][0] / found["whole", latency, b][0]
+                         for b in ("spawn", "join", "buffer")]) for s in there if s in ("flash", "lines", "drop")]
             out.append((f"data caches, memory latency {latency}: creating a thread, joining it, passing a buffer; full shoot-down by software = 1",
-                        "; ".join(f"{words[s]} {listed(f'{r:.2f}' for r in ratios)}" for s, ratios in rest), "", "same"))
+                        "; ".join(f"{words[s]} {listed(f'{r:.2f}' for r in ratios)}" for s, ratios in rest),
+                        "", "same"))
     return out
 
 
@@ -155,9 +168,11 @@ def clusters(data):
         mw = network.network_mw(data.model, found)
         share = 100 * mw / (paper.CLUSTER_CORES * data.u_mw + mw)
         saved = {c: joined for c, _, _, joined in network.saved(data, mw)}
-        out += [("a cluster's share of the network: LUTs, flip-flops, model", f"{found['lut'][0]:.0f}, {found['ff'][0]:.0f}, {mw:.1f} mW ({share:.1f} % of four U-Cores)", "",
+        out += [("a cluster's share of the network: LUTs, flip-flops, model",
+                 f"{found['lut'][0]:.0f}, {found['ff'][0]:.0f}, {mw:.1f} mW ({share:.1f} % of four U-Cores)", "",
                  "`tools/codesign/network.py`"),
-                ("power saved by 1 K + 3 U in two clusters, network counted, in-sample", f"{saved[2]:.1f} %, and in more by arithmetic", "linear", "same")]
+                ("power saved by 1 K + 3 U in two clusters, network counted, in-sample",
+                 f"{saved[2]:.1f} %, and in more by arithmetic", "linear", "same")]
     if "message_ratio_half" in found:
         value = {n: v for n, (v, _) in found.items()}
         out.append((f"message of 128 bytes, block of 4 KB to another cluster and back, a program outside the profile; kernel on U-Cores = 1 ({value['replications']:.0f} link orders)",
@@ -168,7 +183,8 @@ def clusters(data):
 
 def rows(data):
     """(what, ours, the paper's, command) of every figure."""
-    return [*power(data), *resources(data), *ratios(data), *outside(data), *calls(data), *front(data), *invalidation(), *clusters(data)]
+    return [*power(data), *resources(data), *ratios(data), *outside(data), *calls(data),
+            *front(data), *invalidation(), *clusters(data)]
 
 
 def table(data):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What is printed is what is kept: figures of the docs and of the report, worked out a second time from the files in the plainest way."""
+"""What is printed is what is kept: figures of the docs and of the report, worked out a second time
+from the files in the plainest way.
+"""
 
 import csv
 import itertools
@@ -36,7 +38,9 @@ def kept_cores():
 
 def mean_ratio(rows, benchmark, one, other):
     """Mean over link orders of one set-up's cycles over another's."""
-    sides = [{r["replication"]: r["cycles"] for r in rows if (r["benchmark"], r["setup"], r.get("latency", 0), len(r["cores"])) == (benchmark, s, 0, 4)} for s in (one, other)]
+    sides = [{r["replication"]: r["cycles"] for r in rows
+              if (r["benchmark"], r["setup"], r.get("latency", 0), len(r["cores"])) == (benchmark, s, 0, 4)}
+              for s in (one, other)]
     return statistics.fmean(sides[0][i] / sides[1][i] for i in sorted(set(sides[0]) & set(sides[1])))
 
 
@@ -98,7 +102,8 @@ def test_the_savings_are_those_of_the_kept_syntheses(page, data):
     errors = []
     for i, r in enumerate(rows):
         rest = rows[:i] + rows[i + 1:]
-        errors.append((milliwatts(naive_model([cores[x[1]] for x in rest], [x[6] for x in rest]), cores[r[1]]) - r[6]) ** 2)
+        errors.append((milliwatts(naive_model([cores[x[1]] for x in rest], [x[6] for x in rest]),
+                                  cores[r[1]]) - r[6]) ** 2)
     text = report.html(data)
     for model in (fitted, unseen):
         saving = 25 * (1 - milliwatts(model, k) / milliwatts(model, u))
@@ -115,7 +120,8 @@ def test_the_ratios_are_those_of_the_kept_rows(page, data):
                 assert f"{mean_ratio(rows, benchmark, one, other):.3f} ± " in figures.split(page)[1], (one, other, benchmark)
     for benchmark in paper.BENCHMARKS:
         assert f"{mean_ratio(rows, benchmark, 'k-opt', 'u-opt'):.4f} ± " in text
-        own = [r["cycles"] for r in rows if (r["benchmark"], r["setup"], r.get("latency", 0), len(r["cores"])) == (benchmark, "k-opt", 0, 4)]
+        own = [r["cycles"] for r in rows if (r["benchmark"], r["setup"], r.get("latency", 0),
+                                             len(r["cores"])) == (benchmark, "k-opt", 0, 4)]
         assert f"{statistics.fmean(own):,.{1 if statistics.fmean(own) < 10000 else 0}f} ± ".replace(",", "\u202f") in text
 
 
@@ -124,14 +130,18 @@ class Measured:
 
     def __init__(self, factors, spread=0.0005):
         rng = np.random.default_rng(2)
-        self.rows = [{"benchmark": b, "setup": "dse", "cores": [core, *[space.canonical(U)] * 3], "replication": r, "latency": n,
+        self.rows = [{"benchmark": b, "setup": "dse", "cores": [core, *[space.canonical(U)] * 3],
+                      "replication": r, "latency": n,
                       "cycles": 1000 * factors[ways] * (1 + rng.normal(0, spread))}
-                     for n in (0, 10) for b in paper.BENCHMARKS for r in range(6) for ways, core in measure.cache_cores().items()]
+                     for n in (0, 10) for b in paper.BENCHMARKS for r in range(6) for ways,
+                     core in measure.cache_cores().items()]
 
 
 @pytest.mark.parametrize("factors, words", [
-    ({"1way": 1, "2way": 1.02, "4way": 1.03, "8way": 1.02}, "is <b>confirmed"), ({"1way": 1, "2way": 0.97, "4way": 1.02, "8way": 1.02}, "not confirmed"),
-    ({"1way": 1, "2way": 1, "4way": 1, "8way": 1}, "nothing differs"), ({"1way": 1, "2way": 1.0, "4way": 1.03, "8way": 1.02}, "is <b>not confirmed")])
+    ({"1way": 1, "2way": 1.02, "4way": 1.03, "8way": 1.02}, "is <b>confirmed"),
+    ({"1way": 1, "2way": 0.97, "4way": 1.02, "8way": 1.02}, "not confirmed"),
+    ({"1way": 1, "2way": 1, "4way": 1, "8way": 1}, "nothing differs"),
+    ({"1way": 1, "2way": 1.0, "4way": 1.03, "8way": 1.02}, "is <b>not confirmed")])
 def test_the_caches_verdict_follows_the_rows(factors, words):
     assert words in better.caches(Measured(factors))
 
@@ -155,13 +165,15 @@ def test_the_kernel_of_today_is_shown_beside_the_studys(tmp_path):
     rows = today.measured(2, lambda text: None, run, path)
     with open(path, encoding="utf-8") as f:
         rooms = json.load(f)["rooms"]
-    assert today.read(rooms, path) == rows and today.read({**rooms, "kernel": "other"}, path) == [] and today.read(rooms, path + "x") == []
+    assert today.read(rooms, path) == rows and today.read({**rooms, "kernel": "other"},
+                                                          path) == [] and today.read(rooms, path + "x") == []
 
     class Data:
         kernel_changed = "kernel"
     Data.today, Data.rows = rows, [{**r, "cycles": 600, "replication": i} for r in rows for i in range(3)]
     text = timing.kernel_of_today(Data)
-    assert "660 (1.101)" in text.replace("661", "660").replace("1.102", "1.101") and "has changed since in kernel" in text
+    assert "660 (1.101)" in text.replace("661", "660").replace("1.102",
+                                                               "1.101") and "has changed since in kernel" in text
     Data.today = []
     assert "not measured yet" in timing.kernel_of_today(Data)
 

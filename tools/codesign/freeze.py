@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Makes hw/results/images: builds the kernels and the programs of the study from the tree as it is now and keeps them.
+"""Makes hw/results/images: builds the kernels and the programs of the study from the tree as it is
+now and keeps them.
 
     .venv/bin/python3 tools/codesign/freeze.py [cycles] [caches] [messages]
 
-The cycles in hw/results belong to these images. Freezing anew begins a new study: its cycles are then measured anew. There are three, which do not
-share kernels: cycles (rtlbench.py; and the code that instructions.csv counts), caches (coherence.py), messages between clusters (network.py; on a kernel
-of the first). Without an argument all are frozen.
+The cycles in hw/results belong to these images. Freezing anew begins a new study: its cycles are
+then measured anew. There are three, which do not share kernels: cycles (rtlbench.py; and the code
+that instructions.csv counts), caches (coherence.py), messages between clusters (network.py; on a
+kernel of the first). Without an argument all are frozen.
 """
 
 import json
@@ -35,8 +37,10 @@ class BuildFailed(Exception):
 def make(port, folder, targets, variables=()):
     """Make targets of a port in a build folder; returns the port's part of it."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    argv = ["make", "-C", rtl.ROOT, "--no-print-directory", f"PORT={port}", f"BUILD={os.path.relpath(folder, rtl.ROOT)}", *targets, *variables]
-    p = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    argv = ["make", "-C", rtl.ROOT, "--no-print-directory", f"PORT={port}",
+            f"BUILD={os.path.relpath(folder, rtl.ROOT)}", *targets, *variables]
+    p = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     if p.returncode:
         raise BuildFailed(f"the kernel for {port} does not build with {' '.join(variables) or 'the usual switches'}:\n" + "\n".join(p.stdout.splitlines()[-12:]))
     return os.path.join(folder, port)
@@ -90,13 +94,16 @@ def job_members(name, cluster, program, words):
         path = os.path.join(folder, os.path.basename(program))
         with open(path, "wb") as f:
             f.write(stripped(program, flags=("--strip-all",)))
-        options = run.parse(["--port", "or1k", "--machine", programs.machine_file(cluster, folder), "--rtl", "--bare", path, *words])
+        options = run.parse(["--port", "or1k", "--machine", programs.machine_file(cluster, folder),
+                             "--rtl", "--bare", path, *words])
         job = run.make_job(options)
     where, bases = launch.boot_data(job), job.machine.clusters[0].mem_bytes
-    spec = {"ram": where.ram_bytes, "windows": [bases, where.noc, where.window] if len(job.machine.clusters) > 1 else None, "words": words,
+    spec = {"ram": where.ram_bytes, "windows": [bases, where.noc, where.window]
+            if len(job.machine.clusters) > 1 else None, "words": words,
             "moved": [b for b in where.clusters if b],
             "loads": [["slot.bin", or1k.RECORD_SLOT], ["record.bin", where.record], ["archive.cpio", where.archive]]}
-    data = {"job.json": json.dumps(spec, indent=1).encode(), "slot.bin": where.record.to_bytes(4, "big"), "record.bin": job.made[0], "archive.cpio": bytes(job.made[1])}
+    data = {"job.json": json.dumps(spec, indent=1).encode(), "slot.bin": where.record.to_bytes(4, "big"),
+            "record.bin": job.made[0], "archive.cpio": bytes(job.made[1])}
     return {f"jobs/{name}/{n}": d for n, d in data.items()}
 
 
@@ -117,7 +124,9 @@ def cycles_part(say):
     """What rtlbench.py and instructions.py need."""
     suite, out = rtlbench.program(), {**kernel_members(say), **text_members(say)}
     for users in rtlbench.USERS:
-        out.update(job_members(f"suite-{users}", config.Cluster(["k-core", *["u-core"] * users], ram=rtlbench.MEMORY), suite, rtlbench.words(users)))
+        out.update(job_members(f"suite-{users}",
+                               config.Cluster(["k-core", *["u-core"] * users], ram=rtlbench.MEMORY),
+                               suite, rtlbench.words(users)))
     return out
 
 
@@ -134,11 +143,14 @@ def messages_part(say):
     return job_members("network", config.Cluster(network.SETUPS["k"], clusters=2), network.PROGRAM, [])
 
 
-PARTS = {"cycles": (cycles_part, ("kernels/", "text/", "jobs/suite-")), "caches": (caches_part, ("caches/", "jobs/caches/")), "messages": (messages_part, ("jobs/network/",))}
+PARTS = {"cycles": (cycles_part, ("kernels/", "text/", "jobs/suite-")),
+         "caches": (caches_part, ("caches/", "jobs/caches/")), "messages": (messages_part, ("jobs/network/",))}
 
 
 def frozen(parts, old, say):
-    """The members of an archive with some parts built anew from the tree. How kernels are linked is common to all."""
+    """The members of an archive with some parts built anew from the tree.
+    How kernels are linked is common to all.
+    """
     script = read(layout.SCRIPT)
     if set(parts) < set(PARTS) and old.get("kernel.ld") not in (None, script):
         raise BuildFailed("the linker script has changed since the other parts were kept: freeze all of them")
@@ -159,7 +171,8 @@ def main(argv):
     try:
         builder.ensure("or1k")
         found = frozen(parts, images.read() if set(parts) < set(PARTS) else {}, say)
-    except (BuildFailed, Failure, Usage, kept.Damaged, rtl.Missing, config.ConfigError, layout.LinkError, network.Failed) as e:
+    except (BuildFailed, Failure, Usage, kept.Damaged, rtl.Missing, config.ConfigError,
+            layout.LinkError, network.Failed) as e:
         print(e, file=sys.stderr)
         return 1
     rooms = sources.rooms() if "cycles" in parts else images.about()["rooms"]

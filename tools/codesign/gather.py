@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Everything that the report shows, gathered once: from the tree's stored results, or made where it is missing."""
+"""Everything that the report shows, gathered once: from the tree's stored results, or made where it
+is missing.
+"""
 
 import os
 
-from codesign import (additive, asic, cycles, images, instructions, measure, pareto, paper, power, replay, rtl, rtlbench, sources, space, store, study,
+from codesign import (additive, asic, cycles, images, instructions, measure, pareto, paper, power,
+                      replay, rtl, rtlbench, sources, space, store, study,
                       synth, today)
 
 
@@ -29,7 +32,9 @@ class Data:
         self.rows, self.points, self.front, self.timed, self.noisy = [], [], [], (), set()
 
     def left_out(self):
-        """Root mean square error on rows that neither the model's choice nor its weights have seen, mW."""
+        """Root mean square error on rows that neither the model's choice nor its weights have seen,
+        mW.
+        """
         return power.root_mean_square(self.nested)
 
     def permuted(self):
@@ -40,18 +45,22 @@ class Data:
         """Derive what needs the measured cycles: the points and their front."""
         found = self.kernel_cycles()
         self.timed = pareto.direct(found)
-        self.points = pareto.points(self.results, self.model, pareto.combined([pareto.slowdowns(c) for c in found.values()]), self.timed)
+        self.points = pareto.points(self.results, self.model,
+                                    pareto.combined([pareto.slowdowns(c) for c in found.values()]), self.timed)
         self.front = pareto.front(self.points)
         self.noisy = pareto.by_noise(self.front, pareto.by_replication(self.rows, paper.BENCHMARKS)) if found else set()
         return self
 
     def kernel_cycles(self):
-        """{benchmark: {configuration of the kernel's core: mean cycles}} of the rows that vary only that core; also of those that the kernel cannot tell from it."""
+        """{benchmark: {configuration of the kernel's core: mean cycles}} of the rows that vary only
+        that core; also of those that the kernel cannot tell from it.
+        """
         out = {}
         for (benchmark, setup, cores), s in self.cycles.items():
             if setup == "dse" and set(cores[1:]) <= {space.canonical("u-core")} and benchmark in paper.BENCHMARKS:
                 out.setdefault(benchmark, {})[space.as_the_kernel_sees(cores[0])] = s.mean
-        return {b: {n: out[b][space.as_the_kernel_sees(n)] for n in space.names() if space.as_the_kernel_sees(n) in out[b]} for b in paper.BENCHMARKS if b in out}
+        return {b: {n: out[b][space.as_the_kernel_sees(n)] for n in space.names()
+                    if space.as_the_kernel_sees(n) in out[b]} for b in paper.BENCHMARKS if b in out}
 
 
 def needed():
@@ -60,7 +69,9 @@ def needed():
 
 
 def synthesised(version, flow, names, say):
-    """{configuration: record}: the tree's results if they are of the installed sources, and what the cache has or gets."""
+    """{configuration: record}: the tree's results if they are of the installed sources, and what
+    the cache has or gets.
+    """
     source = synth.Source(version, flow)
     if store.source_hash(store.results(version, flow)) not in (None, source.hash):
         say(f"the stored results of mor1kx {version}, {flow} are of other sources than what is installed: everything is synthesised anew")
@@ -72,11 +83,14 @@ def synthesised(version, flow, names, say):
 
 
 def analysed(quick):
-    """({column: {part: {class: number}}}, {column: {function: multiplications and divisions}}) of the study's kernels."""
+    """({column: {part: {class: number}}}, {column: {function: multiplications and divisions}}) of
+    the study's kernels.
+    """
     if quick:
         return instructions.read(), {}
     found = instructions.analyse_kept()
-    return {c: instructions.counts(f) for c, f in found.items()}, {c: instructions.where(f, ("multiply", "divide")) for c, f in found.items()}
+    return {c: instructions.counts(f) for c,
+            f in found.items()}, {c: instructions.where(f, ("multiply", "divide")) for c, f in found.items()}
 
 
 def stored_results():
@@ -89,14 +103,17 @@ def stored_results():
 
 
 def gather(mode, say):
-    """Data for mode "quick" (only what is stored), "normal" (what is missing is made) or "full" (all 192 points synthesised)."""
+    """Data for mode "quick" (only what is stored), "normal" (what is missing is made) or "full"
+    (all 192 points synthesised).
+    """
     labels = [r[1] for r in paper.TABLE2]
     if mode == "quick":
         data = Data(stored_results(), "stored in the tree")
         data.newest = store.results(rtl.VERSIONS[1])
         data.nolutram, data.widemux = (store.results(rtl.PAPER, flow) for flow in ("nolutram", "widemux"))
     else:
-        data = Data(synthesised(rtl.PAPER, "default", space.names() if mode == "full" else needed(), say), "checked against the installed sources")
+        data = Data(synthesised(rtl.PAPER, "default", space.names() if mode == "full" else needed(), say),
+                    "checked against the installed sources")
         data.newest = synthesised(rtl.VERSIONS[1], "default", additive.base_points() + labels[-2:], say)
         data.nolutram, data.widemux = (synthesised(rtl.PAPER, flow, labels, say) for flow in ("nolutram", "widemux"))
     data.asic = asic.read()
@@ -118,14 +135,18 @@ def source_now():
 
 
 def checked(data, say):
-    """Run a kept run again, where the RTL's text is that of the kept rows; Failed if a cycle differs."""
+    """Run a kept run again, where the RTL's text is that of the kept rows; Failed if a cycle
+    differs.
+    """
     for words, wrong in replay.again(data.rows, replay.chosen(data.rows, replay.USUAL[:1]), rtlbench.Runner(), say):
         if wrong:
             raise measure.Failed(f"a kept run does not come out again ({words}): {wrong[0]}")
 
 
 def fresh(data, mode, say):
-    """Rows of this tree's RTL in place of the kept ones, where those are of another or more are wanted."""
+    """Rows of this tree's RTL in place of the kept ones, where those are of another or more are
+    wanted.
+    """
     now, kept = source_now(), data.rows[0]["source"] if data.rows else None
     if kept == now:
         checked(data, say)
@@ -137,7 +158,9 @@ def fresh(data, mode, say):
 
 
 def measured(data, mode, say):
-    """The cycles: the kept ones; else than with "quick" also checked, measured anew if the RTL is another, and beside them today's kernel."""
+    """The cycles: the kept ones; else than with "quick" also checked, measured anew if the RTL is
+    another, and beside them today's kernel.
+    """
     rows, data.cycles_from = cycles.kept() if mode == "quick" else cycles.everything()
     data.rows, left = cycles.one_source(rows)
     if left:

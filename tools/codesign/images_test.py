@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What is kept comes out as it went in, and anything else is refused: files with checksums, the archive of images, a run that is run again."""
+"""What is kept comes out as it went in, and anything else is refused: files with checksums, the
+archive of images, a run that is run again.
+"""
 
 import json
 import random
@@ -61,12 +63,15 @@ def job(setup="k", replication=0, latency=0, kernel="k-core"):
 
 def rows(one, value=1000):
     """A run's rows as they are measured."""
-    return [{**one.row(b, value + one.replication + len(b), memory="m", activity=[{"core": 0, "toggles": 5}]), "source": "s", "image": "i"} for b in ("buffer", "join")]
+    return [{**one.row(b, value + one.replication + len(b), memory="m",
+                       activity=[{"core": 0, "toggles": 5}]), "source": "s", "image": "i"} for b in ("buffer", "join")]
 
 
 def test_one_run_of_each_is_chosen():
-    have = [r for j in (job(replication=1), job(), job(latency=10), job("k-opt"), job("dse", kernel="i-core"), job("dse")) for r in rows(j)]
-    assert replay.chosen(have, ["k", "k@10"]) == [job().key(), job(latency=10).key()] and len(replay.chosen(have, None)) == 5
+    have = [r for j in (job(replication=1), job(), job(latency=10), job("k-opt"),
+                        job("dse", kernel="i-core"), job("dse")) for r in rows(j)]
+    assert replay.chosen(have, ["k", "k@10"]) == [job().key(),
+                                                  job(latency=10).key()] and len(replay.chosen(have, None)) == 5
     with pytest.raises(ValueError, match="no run of u at latency 0 is kept"):
         replay.chosen(have, ["u"])
 
@@ -91,4 +96,5 @@ def test_a_row_that_is_missing_is_a_difference():
 
 def test_a_row_without_kept_activity_is_compared_without_it():
     have = [{k: v for k, v in r.items() if k != "activity"} for r in rows(job())]
-    assert replay.again(have, [job().key()], rows, lambda text: None)[0][1] == [] and space.canonical("k-core") in have[0]["cores"]
+    assert replay.again(have, [job().key()], rows,
+                        lambda text: None)[0][1] == [] and space.canonical("k-core") in have[0]["cores"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Each instruction is in the class that it belongs to, on every ISA; what no rule knows is refused."""
+"""Each instruction is in the class that it belongs to, on every ISA; what no rule knows is refused.
+"""
 
 import os
 import shutil
@@ -10,18 +11,30 @@ import pytest
 from codesign import instructions as ins
 
 KNOWN = [
-    ("or1k", "l.lwz", "r3,4(r1)", "load"), ("or1k", "l.sb", "0(r3),r4", "store"), ("or1k", "l.or", "r3,r4,r4", "move"), ("or1k", "l.or", "r3,r4,r5", "arithmetic"),
-    ("or1k", "l.ori", "r3,r0,0x11", "move"), ("or1k", "l.addi", "r1,r1,-8", "arithmetic"), ("or1k", "l.mul", "r3,r4,r5", "multiply"), ("or1k", "l.bf", "8", "branch"),
-    ("or1k", "l.divu", "r3,r4,r5", "divide"), ("or1k", "l.sfeqi", "r3,0", "compare"), ("or1k", "l.swa", "0(r3),r4", "atomic"), ("or1k", "lf.add.s", "r3,r4,r5", "float"),
-    ("or1k", "l.jalr", "r11", "jump"), ("or1k", "l.mtspr", "r0,r3,17", "system"), ("or1k", "l.slli", "r3,r3,2", "shift"), ("or1k", "l.nop", "0x0", "nop"),
-    ("riscv64", "ld", "a0,8(sp)", "load"), ("riscv64", "fsd", "fs0,8(a0)", "store"), ("riscv64", "sll", "a0,a0,3", "shift"), ("riscv64", "mulw", "a0,a0,a1", "multiply"),
-    ("riscv64", "remu", "a0,a0,a1", "divide"), ("riscv64", "fadd.d", "fa0,fa1,fa2", "float"), ("riscv64", "amoswap.w.aqrl", "a0,a1,(a2)", "atomic"),
-    ("riscv64", "fence", "rw,rw", "atomic"), ("riscv64", "fence.i", "", "atomic"), ("riscv64", "frcsr", "a0", "system"), ("riscv64", "bgeu", "a0,a1,8", "branch"),
-    ("riscv64", "sltu", "a0,a1,a2", "compare"), ("riscv64", "sext.w", "a0,a0", "move"), ("riscv64", "sfence.vma", "", "system"), ("riscv64", "ret", "", "jump"),
-    ("x86-64", "mov", "rax,QWORD PTR [rdi]", "load"), ("x86-64", "mov", "DWORD PTR [rdx+0xc],eax", "store"), ("x86-64", "mov", "rax,rbx", "move"),
-    ("x86-64", "lea", "rax,[rdi+8]", "move"), ("x86-64", "imul", "rax,rbx,3", "multiply"), ("x86-64", "div", "rcx", "divide"), ("x86-64", "jne", "8", "branch"),
-    ("x86-64", "jmp", "8", "jump"), ("x86-64", "addsd", "xmm0,xmm1", "float"), ("x86-64", "xchg", "DWORD PTR [rdi],eax", "atomic"), ("x86-64", "shl", "rax,3", "shift"),
-    ("x86-64", "movaps", "XMMWORD PTR [rdi],xmm0", "store"), ("x86-64", "push", "rbp", "store"), ("x86-64", "pop", "rbp", "load")]
+    ("or1k", "l.lwz", "r3,4(r1)", "load"), ("or1k", "l.sb", "0(r3),r4", "store"),
+    ("or1k", "l.or", "r3,r4,r4", "move"), ("or1k", "l.or", "r3,r4,r5", "arithmetic"),
+    ("or1k", "l.ori", "r3,r0,0x11", "move"), ("or1k", "l.addi", "r1,r1,-8", "arithmetic"),
+    ("or1k", "l.mul", "r3,r4,r5", "multiply"), ("or1k", "l.bf", "8", "branch"),
+    ("or1k", "l.divu", "r3,r4,r5", "divide"), ("or1k", "l.sfeqi", "r3,0", "compare"),
+    ("or1k", "l.swa", "0(r3),r4", "atomic"), ("or1k", "lf.add.s", "r3,r4,r5", "float"),
+    ("or1k", "l.jalr", "r11", "jump"), ("or1k", "l.mtspr", "r0,r3,17", "system"),
+    ("or1k", "l.slli", "r3,r3,2", "shift"), ("or1k", "l.nop", "0x0", "nop"),
+    ("riscv64", "ld", "a0,8(sp)", "load"), ("riscv64", "fsd", "fs0,8(a0)", "store"),
+    ("riscv64", "sll", "a0,a0,3", "shift"), ("riscv64", "mulw", "a0,a0,a1", "multiply"),
+    ("riscv64", "remu", "a0,a0,a1", "divide"), ("riscv64", "fadd.d", "fa0,fa1,fa2", "float"),
+    ("riscv64", "amoswap.w.aqrl", "a0,a1,(a2)", "atomic"),
+    ("riscv64", "fence", "rw,rw", "atomic"), ("riscv64", "fence.i", "", "atomic"),
+    ("riscv64", "frcsr", "a0", "system"), ("riscv64", "bgeu", "a0,a1,8", "branch"),
+    ("riscv64", "sltu", "a0,a1,a2", "compare"), ("riscv64", "sext.w", "a0,a0", "move"),
+    ("riscv64", "sfence.vma", "", "system"), ("riscv64", "ret", "", "jump"),
+    ("x86-64", "mov", "rax,QWORD PTR [rdi]", "load"),
+    ("x86-64", "mov", "DWORD PTR [rdx+0xc],eax", "store"), ("x86-64", "mov", "rax,rbx", "move"),
+    ("x86-64", "lea", "rax,[rdi+8]", "move"), ("x86-64", "imul", "rax,rbx,3", "multiply"),
+    ("x86-64", "div", "rcx", "divide"), ("x86-64", "jne", "8", "branch"),
+    ("x86-64", "jmp", "8", "jump"), ("x86-64", "addsd", "xmm0,xmm1", "float"),
+    ("x86-64", "xchg", "DWORD PTR [rdi],eax", "atomic"), ("x86-64", "shl", "rax,3", "shift"),
+    ("x86-64", "movaps", "XMMWORD PTR [rdi],xmm0", "store"), ("x86-64", "push", "rbp", "store"),
+    ("x86-64", "pop", "rbp", "load")]
 
 
 @pytest.mark.parametrize("isa, word, operands, kind", KNOWN)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Text files of results that the tree keeps: the first line is a checksum of the rest, so that a figure that was changed by hand is refused."""
+"""Text files of results that the tree keeps: the first line is a checksum of the rest, so that a
+figure that was changed by hand is refused.
+"""
 
 import csv
 import hashlib

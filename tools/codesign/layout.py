@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Links one or1k kernel with its functions in other orders: a cache of one way sees other conflicts in each.
+"""Links one or1k kernel with its functions in other orders: a cache of one way sees other conflicts
+in each.
 
-The kernel comes as one relocatable file in which each function has a section of its own (`make PORT=or1k loose`). A seed decides the order of all
-functions and how many empty cache lines lie before them. A kernel built with an order of its own (TUNE_LAYOUT) keeps it for the functions that it
-names, as that order is the optimisation; where they begin and how all others lie comes from the seed. Two kernels with one seed lie alike as far
-as they have the same functions.
+The kernel comes as one relocatable file in which each function has a section of its own (`make
+PORT=or1k loose`). A seed decides the order of all functions and how many empty cache lines lie
+before them. A kernel built with an order of its own (TUNE_LAYOUT) keeps it for the functions that
+it names, as that order is the optimisation; where they begin and how all others lie comes from the
+seed. Two kernels with one seed lie alike as far as they have the same functions.
 """
 
 import os
@@ -41,7 +43,8 @@ def own_order():
 
 def functions(path):
     """Names of the sections with code of a relocatable kernel, sorted."""
-    return sorted({n for n in elf.read(path).section_names() if (n == ".text" or n.startswith(".text.")) and n not in FIRST})
+    return sorted({n for n in elf.read(path).section_names() if (n == ".text" or n.startswith(".text."))
+                   and n not in FIRST})
 
 
 def order(names, seed, own=""):
@@ -54,12 +57,15 @@ def order(names, seed, own=""):
 
 def command(kernel, script, folder, out, at):
     """The linker's command line; as mk/or1k.mk links, and without what only debuggers read."""
-    return [LINKER, "-static", "--gc-sections", "--build-id=none", "--no-warn-rwx-segments", "--no-warn-execstack", "-n", "--strip-debug", "-L", folder,
+    return [LINKER, "-static", "--gc-sections", "--build-id=none", "--no-warn-rwx-segments",
+            "--no-warn-execstack", "-n", "--strip-debug", "-L", folder,
             "-T", script, "--defsym", f"IMAGE_AT={at:#x}", "-o", out, kernel]
 
 
 def link(kernel, script, target, seed, own=""):
-    """Link the relocatable `kernel` to target.elf and target-moved.elf with the linker script and an own order (text); returns `target`."""
+    """Link the relocatable `kernel` to target.elf and target-moved.elf with the linker script and
+    an own order (text); returns `target`.
+    """
     folder = f"{target}.{os.getpid()}"
     os.makedirs(folder, exist_ok=True)
     try:
@@ -67,7 +73,8 @@ def link(kernel, script, target, seed, own=""):
             f.write(order(functions(kernel), seed, own))
         for end, at in (("-moved.elf", MOVED), (".elf", 0)):
             out = os.path.join(folder, "image.elf")
-            p = subprocess.run(command(kernel, script, folder, out, at), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+            p = subprocess.run(command(kernel, script, folder, out, at), stdin=subprocess.DEVNULL,
+                               capture_output=True, text=True, errors="replace", check=False)
             if p.returncode:
                 raise LinkError(f"{kernel} does not link in order {seed}:\n" + "\n".join(p.stderr.splitlines()[-12:]))
             os.replace(out, target + end)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Link orders: each function once, another order for each seed, the same for the same seed; an own order stays in front."""
+"""Link orders: each function once, another order for each seed, the same for the same seed; an own
+order stays in front.
+"""
 
 import shutil
 import subprocess
@@ -28,14 +30,16 @@ def test_seeds_are_other_orders_at_other_places():
 
 def test_an_own_order_stays_in_front():
     text = layout.order(NAMES, 1, "*(.text.f7)\n*(.text.f3)")
-    assert text.index("*(.text.f7)") < text.index("*(.text.f3)") and [line for line in text.splitlines() if line.startswith("*")][:2] == ["*(.text.f7)", "*(.text.f3)"]
+    assert text.index("*(.text.f7)") < text.index("*(.text.f3)") and [line for line in text.splitlines()
+                                                                      if line.startswith("*")][:2] == ["*(.text.f7)", "*(.text.f3)"]
 
 
 @pytest.fixture
 def kernel(tmp_path):
     """A kernel that is not the real one, in one relocatable file."""
     (tmp_path / "k.c").write_text(SOURCE)
-    subprocess.run([shutil.which("or1k-elf-gcc"), "-O2", "-fno-inline", "-ffunction-sections", "-nostdlib", "-r", "-o", tmp_path / "k.o", tmp_path / "k.c"], check=True)
+    subprocess.run([shutil.which("or1k-elf-gcc"), "-O2", "-fno-inline", "-ffunction-sections",
+                    "-nostdlib", "-r", "-o", tmp_path / "k.o", tmp_path / "k.c"], check=True)
     return str(tmp_path / "k.o")
 
 
@@ -47,7 +51,8 @@ def test_what_is_linked_lies_as_the_seed_says(kernel, tmp_path):
     seen = set()
     for seed in (1, 2, 1):
         target = layout.link(kernel, layout.SCRIPT, str(tmp_path / f"image{seed}"), seed)
-        order = [line[8:-1] for line in layout.order(layout.functions(kernel), seed).splitlines() if line.startswith("*(.text.f")]
+        order = [line[8:-1] for line in layout.order(layout.functions(kernel), seed).splitlines()
+                 if line.startswith("*(.text.f")]
         assert addresses(target + ".elf") == order and addresses(target + "-moved.elf") == order
         seen.add(tuple(order))
     assert len(seen) == 2

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Measures cycles on the RTL: set-ups x replications, one run after the other, all rows of a run kept as soon as they are there.
+"""Measures cycles on the RTL: set-ups x replications, one run after the other, all rows of a run
+kept as soon as they are there.
 
-Rows go to build/codesign/cycles/SOURCE.jsonl, where SOURCE is the hash of everything that decides cycles (study.py). A sweep that was killed
-goes on behind its last whole run; another source is another file. A new file begins with the tree's rows if they are of its source.
+Rows go to build/codesign/cycles/SOURCE.jsonl, where SOURCE is the hash of everything that decides
+cycles (study.py). A sweep that was killed goes on behind its last whole run; another source is
+another file. A new file begins with the tree's rows if they are of its source.
 """
 
 import json
@@ -13,7 +15,8 @@ from codesign import cycles, space, synth
 
 U = space.canonical("u-core")
 # the K-Core with another cache or predictor: what a little more power buys
-NEIGHBOURS = [space.changed("k-core", icache="2way"), space.changed("k-core", icache="4way"), space.changed("k-core", icache="8way"),
+NEIGHBOURS = [space.changed("k-core", icache="2way"), space.changed("k-core", icache="4way"),
+              space.changed("k-core", icache="8way"),
               space.changed("k-core", predictor="satcounter", icache="4way")]
 
 
@@ -22,7 +25,9 @@ class Failed(Exception):
 
 
 class Job:
-    """One run: set-up, the cores, number of the replication, latency of the memory. It gives a row for each benchmark."""
+    """One run: set-up, the cores, number of the replication, latency of the memory.
+    It gives a row for each benchmark.
+    """
 
     def __init__(self, setup, cores, replication, latency=0):
         self.setup, self.replication, self.latency = setup, replication, latency
@@ -34,7 +39,8 @@ class Job:
 
     def row(self, benchmark, value, **more):
         """A row of this run."""
-        return {"benchmark": benchmark, "setup": self.setup, "cores": self.cores, "replication": self.replication, "latency": self.latency, "cycles": value, **more}
+        return {"benchmark": benchmark, "setup": self.setup, "cores": self.cores,
+                "replication": self.replication, "latency": self.latency, "cycles": value, **more}
 
 
 def job_of(row):
@@ -44,7 +50,8 @@ def job_of(row):
 
 def activity(report, bits):
     """What each core did in a window (or in the whole run) of the simulator's report."""
-    return [{"core": i, "cycles": c["cycles"], "doze": c["doze"], "gated": c["gated"], "toggles": c["toggles"], "bits": bits} for i, c in enumerate(report)]
+    return [{"core": i, "cycles": c["cycles"], "doze": c["doze"], "gated": c["gated"],
+             "toggles": c["toggles"], "bits": bits} for i, c in enumerate(report)]
 
 
 def window(report, label):
@@ -56,7 +63,9 @@ def window(report, label):
 
 
 def done(path, last):
-    """Keys of the runs that a file has whole: up to their row of the benchmark `last`. What a kill left of a run is cut off."""
+    """Keys of the runs that a file has whole: up to their row of the benchmark `last`.
+    What a kill left of a run is cut off.
+    """
     if not os.path.exists(path):
         return set()
     with open(path, "rb") as f:
@@ -76,7 +85,9 @@ def done(path, last):
 
 
 def seed(path, kept, source, last):
-    """Begin a file of rows with those that are kept elsewhere, if they are of this source: whole runs only, each run's rows together, `last` behind."""
+    """Begin a file of rows with those that are kept elsewhere, if they are of this source: whole
+    runs only, each run's rows together, `last` behind.
+    """
     runs = {}
     for r in kept:
         if r["source"] == source:
@@ -90,8 +101,9 @@ def seed(path, kept, source, last):
 
 
 def sweep(jobs, run, source, folder=cycles.FRESH, say=print, kept=()):
-    """Run what is missing: run(job) gives a job's rows, the last of them of the benchmark run.last; run.source() is the source
-    that it would measure now, if it knows. `kept`: rows that a new file of their source begins with. Returns the file's path.
+    """Run what is missing: run(job) gives a job's rows, the last of them of the benchmark run.last;
+    run.source() is the source that it would measure now, if it knows. `kept`: rows that a new file
+    of their source begins with. Returns the file's path.
 
     One sweep at a time in a folder; a second one waits.
     """
@@ -106,7 +118,8 @@ def sweep(jobs, run, source, folder=cycles.FRESH, say=print, kept=()):
                 if run.source() not in (None, source):
                     raise Failed("the sources changed while they were measured: start again")
                 say(f"cycles {i}/{len(missing)}: {job.setup}, kernel on {space.title(job.cores[0])} of {len(job.cores)} cores, latency {job.latency}, "
-                    f"link order {job.replication}" + (f"; about {pace.left(missing[i - 1:]):.0f} min left" if pace.known() else ""))
+                    f"link order {job.replication}" +
+                    (f"; about {pace.left(missing[i - 1:]):.0f} min left" if pace.known() else ""))
                 begin = time.monotonic()
                 rows = [json.dumps({**r, "source": source}) for r in run(job)]
                 for r in rows:
@@ -133,13 +146,16 @@ class Pace:
         return bool(self.seconds)
 
     def left(self, jobs):
-        """Minutes that some jobs will take; a latency that was not run yet counts as the slowest one that was."""
+        """Minutes that some jobs will take; a latency that was not run yet counts as the slowest
+        one that was.
+        """
         means = {k: sum(v) / len(v) for k, v in self.seconds.items()}
         return sum(means.get(j.latency, max(means.values())) for j in jobs) / 60
 
 
 def effect_jobs(replication):
-    """The kernel's core over all that the kernel can tell apart (24 of the 192), U-Cores beside it."""
+    """The kernel's core over all that the kernel can tell apart (24 of the 192), U-Cores beside it.
+    """
     names = {}
     for n in [*map(space.canonical, space.NAMED), *space.names()]:
         seen = space.as_the_kernel_sees(n)
@@ -148,7 +164,9 @@ def effect_jobs(replication):
 
 
 def cache_cores():
-    """{choice of the cache: core}: the K-Core with each instruction cache, by the names that effect_jobs() uses."""
+    """{choice of the cache: core}: the K-Core with each instruction cache, by the names that
+    effect_jobs() uses.
+    """
     known = {space.as_the_kernel_sees(j.cores[0]): j.cores[0] for j in effect_jobs(0)}
     return {c: known[space.as_the_kernel_sees(space.changed("k-core", icache=c))] for c in space.UNITS["icache"]}
 

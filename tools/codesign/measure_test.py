@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A sweep of measurements resumes behind its last whole run, never mixes sources, and refuses runs that measured nothing."""
+"""A sweep of measurements resumes behind its last whole run, never mixes sources, and refuses runs
+that measured nothing.
+"""
 
 import json
 import os
@@ -46,10 +48,12 @@ def quiet(_):
 
 def test_activity_is_what_each_core_did():
     found = measure.activity([counters(cycles=1010, doze=3, toggles=9090)] * 4, 100)
-    assert len(found) == 4 and found[2] == {"core": 2, "cycles": 1010, "doze": 3, "gated": 0, "toggles": 9090, "bits": 100}
+    assert len(found) == 4 and found[2] == {"core": 2, "cycles": 1010, "doze": 3, "gated": 0,
+                                            "toggles": 9090, "bits": 100}
 
 
-@pytest.mark.parametrize("bad", [{"windows": [{"label": 3, "times": 0}]}, {"windows": [{"label": 4, "times": 1}]}, {"windows": []}])
+@pytest.mark.parametrize("bad", [{"windows": [{"label": 3, "times": 0}]},
+                                 {"windows": [{"label": 4, "times": 1}]}, {"windows": []}])
 def test_a_run_that_measured_nothing_is_no_row(bad):
     with pytest.raises(measure.Failed, match="no window 3"):
         measure.window(bad, 3)
@@ -111,7 +115,8 @@ measure.sweep([measure.Job("k", ["k-core"], i) for i in range(4)], Run(), "a", s
 def test_a_process_that_is_killed_loses_one_run_at_most(tmp_path, sig):
     log, run = tmp_path / "log", Runner()
     env = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(measure.__file__))))
-    p = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "rows"), str(log), str(int(sig))], env=env, stderr=subprocess.DEVNULL, check=False)
+    p = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "rows"), str(log), str(int(sig))],
+                       env=env, stderr=subprocess.DEVNULL, check=False)
     assert p.returncode == -sig and log.read_text() == "xxx"
     measure.sweep([measure.Job("k", ["k-core"], i) for i in range(4)], run, "a", str(tmp_path / "rows"), quiet)
     assert [k[2] for k in run.log] == [2, 3]
@@ -149,7 +154,8 @@ def test_what_is_no_row_is_not_kept(tmp_path):
 def test_the_space_varies_the_kernels_core_only():
     found = measure.effect_jobs(0) + measure.effect_jobs(1)
     seen = {space.as_the_kernel_sees(j.cores[0]) for j in found}
-    assert seen == {space.as_the_kernel_sees(n) for n in space.names()} and {tuple(j.cores[1:]) for j in found} == {(measure.U,) * 3}
+    assert seen == {space.as_the_kernel_sees(n)
+                    for n in space.names()} and {tuple(j.cores[1:]) for j in found} == {(measure.U,) * 3}
     assert len({j.key() for j in found}) == len(found) == 2 * 24 and {j.latency for j in found} == {0}
 
 
@@ -158,7 +164,8 @@ def test_the_caches_vary_nothing_but_the_cache():
     kinds = [{**space.choices(space.as_the_kernel_sees(j.cores[0])), "icache": None} for j in found]
     assert all(k == kinds[0] for k in kinds) and [j.latency for j in found] == [0] * 4 + [10] * 4
     assert [space.choices(n)["icache"] for n in measure.cache_cores().values()] == list(space.UNITS["icache"])
-    assert {j.key() for j in found if not j.latency} <= {j.key() for j in measure.effect_jobs(3)}, "the same run has one name"
+    assert {j.key() for j in found
+            if not j.latency} <= {j.key() for j in measure.effect_jobs(3)}, "the same run has one name"
 
 
 def test_runs_at_two_latencies_are_two_runs(tmp_path):
@@ -173,7 +180,8 @@ def test_what_is_left_is_estimated_by_latency():
     pace = measure.Pace()
     pace.ran(measure.Job("k", ["k-core"], 0), 60)
     pace.ran(measure.Job("k", ["k-core"], 0, 10), 180)
-    assert pace.known() and pace.left([measure.Job("k", ["k-core"], 0), measure.Job("k", ["k-core"], 0, 30)]) == pytest.approx(1 + 3)
+    assert pace.known() and pace.left([measure.Job("k", ["k-core"], 0),
+                                       measure.Job("k", ["k-core"], 0, 30)]) == pytest.approx(1 + 3)
 
 
 def test_a_row_is_read_as_it_was_written():

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Two clusters joined by a network: what the network costs in the synthesis, what a message costs on the RTL, what remains of the K-Core's saving.
+"""Two clusters joined by a network: what the network costs in the synthesis, what a message costs
+on the RTL, what remains of the K-Core's saving.
 
     .venv/bin/python3 tools/codesign/network.py [synthesis] [messages]
 
-Synthesis: one cluster's share (interface and two routers), as tools/codesign/synth.py does it for a core. Messages: tests/kernel/network.c with the
-kept kernel (images.py) on both clusters, 10 replications of link order and phase for each set-up. Both are kept in hw/results/network.csv, each row with the hash of what made it.
+Synthesis: one cluster's share (interface and two routers), as tools/codesign/synth.py does it for a
+core. Messages: tests/kernel/network.c with the kept kernel (images.py) on both clusters, 10
+replications of link order and phase for each set-up. Both are kept in hw/results/network.csv, each
+row with the hash of what made it.
 """
 
 import hashlib
@@ -15,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "front")]
 from codesign import cycles, energy, kept, page, paper, rtl, study, synth  # noqa: E402
 from rtl import build, config  # noqa: E402
 
@@ -42,11 +46,16 @@ def read(path=STORED):
 
 
 def keep(found, source, path=STORED):
-    """Put {name: value} of a source into the file, in place of what had these names, or the older source of one of them."""
+    """Put {name: value} of a source into the file, in place of what had these names, or the older
+    source of one of them.
+    """
     old = read(path)
     gone = {old[name][1] for name in found if name in old}
-    rows = {**{n: r for n, r in old.items() if r[1] not in gone}, **{name: (value, source) for name, value in found.items()}}
-    kept.write_rows(path, FIELDS, [{"source": s, "name": name, "value": f"{value:.12g}"} for name, (value, s) in sorted(rows.items())])
+    rows = {**{n: r for n, r in old.items() if r[1] not in gone},
+            **{name: (value, source) for name, value in found.items()}}
+    kept.write_rows(path, FIELDS,
+                    [{"source": s, "name": name, "value": f"{value:.12g}"} for name,
+                     (value, s) in sorted(rows.items())])
 
 
 def units():
@@ -76,21 +85,26 @@ def synthesised():
 def program():
     """Build what runs: for tools/codesign/freeze.py, which keeps it."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    p = subprocess.run(["make", "-s", "-C", rtl.ROOT, "--no-print-directory", "PORT=or1k", "kerneltest"], env=env, stdin=subprocess.DEVNULL,
+    p = subprocess.run(["make", "-s", "-C", rtl.ROOT, "--no-print-directory", "PORT=or1k", "kerneltest"],
+                       env=env, stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     if p.returncode:
         raise Failed("the program does not build:\n" + "\n".join(p.stdout.splitlines()[-12:]))
 
 
 def exchange_hash():
-    """The source of messages' cycles: the kept images, the core, both clusters and their network."""
+    """The source of messages' cycles: the kept images, the core, both clusters and their network.
+    """
     return study.source("network", units=build.chip_sources)
 
 
 def exchanged(setup, replication=0):
-    """{name: cycles or flits} of a message and a block there and back, with the kernel's core of a set-up; a replication has its own link order and phase."""
+    """{name: cycles or flits} of a message and a block there and back, with the kernel's core of a
+    set-up; a replication has its own link order and phase.
+    """
     try:
-        found = study.run("network", study.kernel("opt", replication), config.Cluster(SETUPS[setup], clusters=2), replication)
+        found = study.run("network", study.kernel("opt", replication),
+                          config.Cluster(SETUPS[setup], clusters=2), replication)
     except (study.RunFailed, *study.TROUBLES) as e:
         raise Failed(f"two clusters with a {SETUPS[setup][0]} for the kernel: {e}") from None
     windows = {w["label"]: w for w in found["windows"]}
@@ -99,31 +113,39 @@ def exchanged(setup, replication=0):
 
 
 def exchanges(replications, run=exchanged, say=print):
-    """Each run's figures (NAME_rREPLICATION), means over replications, half widths of their 95 % intervals, and the ratio of the set-ups, pair by pair."""
+    """Each run's figures (NAME_rREPLICATION), means over replications, half widths of their 95 %
+    intervals, and the ratio of the set-ups, pair by pair.
+    """
     runs = {s: [] for s in SETUPS}
     for r in range(replications):
         for setup, found in runs.items():
             say(f"two clusters, kernel on a {SETUPS[setup][0]}, replication {r}")
             found.append(run(setup, r))
-    out = {"replications": replications, **{f"{name}_r{r}": value for found in runs.values() for r, f in enumerate(found) for name, value in f.items()}}
+    out = {"replications": replications,
+           **{f"{name}_r{r}": value for found in runs.values() for r, f in enumerate(found) for name,
+              value in f.items()}}
     for found in runs.values():
         for name in found[0]:
             s = cycles.Summary([f[name] for f in found])
             out.update({name: round(s.mean, 1), **({} if s.half is None else {f"{name}_half": round(s.half, 1)})})
     for name in WINDOWS:
         s = cycles.Summary([k[f"{name}_cycles_k"] / u[f"{name}_cycles_u"] for k, u in zip(runs["k"], runs["u"])])
-        out.update({f"{name}_ratio": round(s.mean, 4), **({} if s.half is None else {f"{name}_ratio_half": round(s.half, 4)})})
+        out.update({f"{name}_ratio": round(s.mean, 4),
+                    **({} if s.half is None else {f"{name}_ratio_half": round(s.half, 4)})})
     return out
 
 
 def not_again(found, setup="k", replication=0, run=exchanged):
     """Run a kept run again: the names whose figures are not as kept, in words."""
     again = {f"{name}_r{replication}": value for name, value in run(setup, replication).items()}
-    return [f"{name}: kept {found[name][0] if name in found else 'nothing'}, now {value}" for name, value in again.items() if name not in found or found[name][0] != value]
+    return [f"{name}: kept {found[name][0] if name in found else 'nothing'}, now {value}" for name,
+            value in again.items() if name not in found or found[name][0] != value]
 
 
 def network_mw(model, found):
-    """A cluster's share of the network in the power model: what its resources weigh; the constant is a core's."""
+    """A cluster's share of the network in the power model: what its resources weigh; the constant
+    is a core's.
+    """
     return sum(w * found[f][0] for f, w in zip(model.features, model.w) if f != "const")
 
 
@@ -141,7 +163,8 @@ def section(data, path=STORED):
         return head + page.note("Not synthesised yet: <code>python3 tools/codesign/network.py</code>.")
     mw = network_mw(data.model, found)
     share = 100 * mw / (paper.CLUSTER_CORES * data.u_mw + mw)
-    rows = [[c, "simulated" if c <= 2 else "arithmetic", f"{m:.0f}", f"{a:.1f} %", f"{j:.1f} %"] for c, m, a, j in saved(data, mw)]
+    rows = [[c, "simulated" if c <= 2 else "arithmetic", f"{m:.0f}", f"{a:.1f} %", f"{j:.1f} %"] for c,
+            m, a, j in saved(data, mw)]
     out = [head, f"<p>Two clusters of four cores in RTL, each with its own memory and its own kernel, behind network interfaces and routers of ours. A cluster's share of the "
            f"network has {found['lut'][0]:.0f} LUTs and {found['ff'][0]:.0f} flip-flops (synthesis {found['lut'][1]}): <b>{mw:.1f} mW</b> in the model, {share:.1f} % of a "
            "cluster of U-Cores. It is the same whichever core runs the kernel, so it takes that part of the percentage away, once, however many clusters there are.</p>",
@@ -152,7 +175,9 @@ def section(data, path=STORED):
 
 
 def exchange_table(found):
-    """Messages and blocks between clusters; nothing if they were not measured for both set-ups with one source."""
+    """Messages and blocks between clusters; nothing if they were not measured for both set-ups with
+    one source.
+    """
     wanted = [f"{n}_cycles_{s}" for n in WINDOWS for s in SETUPS] + [f"{n}_ratio" for n in WINDOWS]
     if not set(wanted) <= set(found) or len({found[n][1] for n in wanted}) != 1:
         return page.note("Messages between clusters are not measured yet: <code>python3 tools/codesign/network.py messages</code>.")

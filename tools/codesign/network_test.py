@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the study of two clusters: the network's share of power, and what remains of the saving."""
+"""Tests of the study of two clusters: the network's share of power, and what remains of the saving.
+"""
 
 import pytest
 
@@ -33,7 +34,8 @@ def test_a_newer_source_replaces_all_of_an_older_one(tmp_path):
     network.keep({"lut": 10, "ff": 20}, "one", path)
     network.keep({"lut": 11}, "two", path)
     network.keep({"message": 5}, "three", path)
-    assert network.read(path) == {"lut": (11.0, "two"), "message": (5.0, "three")}, "what is left of an older source is gone"
+    assert network.read(path) == {"lut": (11.0, "two"),
+                                  "message": (5.0, "three")}, "what is left of an older source is gone"
 
 
 def test_the_section_says_what_is_missing_and_what_is_arithmetic(tmp_path):
@@ -55,7 +57,8 @@ def test_replications_become_means_and_ratios_pair_by_pair(tmp_path):
     said, path = [], str(tmp_path / "n.csv")
     found = network.exchanges(3, run, said.append)
     assert len(said) == 6 and found["message_cycles_k"] == 1110 and found["message_cycles_k_half"] > 0 and found["flits_u"] == 7
-    assert found["message_ratio"] == pytest.approx((1100 / 1000 + 1110 / 1010 + 1120 / 1020) / 3, abs=1e-4) and found["replications"] == 3
+    assert found["message_ratio"] == pytest.approx((1100 / 1000 + 1110 / 1010 + 1120 / 1020) / 3,
+                                                   abs=1e-4) and found["replications"] == 3
     assert "not measured yet" in network.exchange_table(network.read(path))
     network.keep(found, "one", path)
     text = network.exchange_table(network.read(path))
@@ -68,7 +71,8 @@ def test_a_run_that_does_not_come_out_again_is_found(tmp_path):
     found = network.read(path)
     assert network.not_again(found, "k", 1, run) == [] and found["message_cycles_k_r1"] == (1110.0, "one")
     found["block_cycles_k_r1"] = (4441.0, "one")
-    assert network.not_again(found, "k", 1, run) == ["block_cycles_k_r1: kept 4441.0, now 4440"] and len(network.not_again({}, "k", 0, run)) == 3
+    assert network.not_again(found, "k", 1,
+                             run) == ["block_cycles_k_r1: kept 4441.0, now 4440"] and len(network.not_again({}, "k", 0, run)) == 3
 
 
 def test_cycles_of_two_sources_are_not_shown_together(tmp_path):

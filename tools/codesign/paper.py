@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The figures of seed 001 as data: Tables II and III, what its text says, and what of it does not agree with itself."""
+"""The figures of seed 001 as data: Tables II and III, what its text says, and what of it does not
+agree with itself.
+"""
 
 from codesign import space
 
@@ -31,7 +33,8 @@ SETUPS = {"u": "U-Core", "k": "K-Core", "k-opt": "K-Core, optimised kernel"}
 
 SAVING_PERCENT = 14.1
 CLUSTER_CORES = 4
-# not stated: OpTiMSoC documents 50 MHz for its boards; times in Table III are consistent with any clock
+# not stated: OpTiMSoC documents 50 MHz for its boards; times in Table III are consistent with any
+# clock
 CLOCK_HZ = 50_000_000
 
 
@@ -49,7 +52,9 @@ def power_mw(setup):
 
 
 def recomputed(benchmark, setup):
-    """Microjoules out of Table II's power and Table III's time. Agrees with the printed energy within 0.4 % (times have two decimals)."""
+    """Microjoules out of Table II's power and Table III's time.
+    Agrees with the printed energy within 0.4 % (times have two decimals).
+    """
     return power_mw(setup) * TABLE3[benchmark][setup][1]
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The 192 points with power, area and the kernel's cycles, and which of them no other point beats.
 
-Resources are measured where they were synthesised and predicted by additivity elsewhere. Cycles differ for 24 of the 192 only (the kernel has no
-instruction for divider, multiplier and FPU); where they were not measured, the slow-down of a point is the product of its units' slow-downs.
-Without measured cycles there is no performance axis.
+Resources are measured where they were synthesised and predicted by additivity elsewhere. Cycles
+differ for 24 of the 192 only (the kernel has no instruction for divider, multiplier and FPU); where
+they were not measured, the slow-down of a point is the product of its units' slow-downs. Without
+measured cycles there is no performance axis.
 
-Area counts everything, as a multiplier moves logic out of LUTs into DSP blocks: in LUTs of the Artix-7 XC7A100T, where a resource weighs as many LUTs
-as the device has for each of it (63,400 LUTs, 126,800 flip-flops, 135 block RAMs, 240 DSP blocks).
+Area counts everything, as a multiplier moves logic out of LUTs into DSP blocks: in LUTs of the
+Artix-7 XC7A100T, where a resource weighs as many LUTs as the device has for each of it (63,400
+LUTs, 126,800 flip-flops, 135 block RAMs, 240 DSP blocks).
 """
 
 import math
@@ -18,7 +20,9 @@ WEIGHTS = {r: DEVICE["lut"] / n for r, n in DEVICE.items()}
 
 
 class Point:
-    """One configuration: resources, mW, relative cycles (1 = I-Core; None if not measured), whether it was synthesised."""
+    """One configuration: resources, mW, relative cycles (1 = I-Core; None if not measured), whether
+    it was synthesised.
+    """
 
     def __init__(self, name, resources, mw, slowdown, measured):
         self.name, self.resources, self.mw, self.slowdown, self.measured = name, resources, mw, slowdown, measured
@@ -33,7 +37,9 @@ class Point:
 
 
 def slowdowns(cycles, base="i-core"):
-    """{(unit, choice): cycles relative to the base} from {configuration: cycles of one benchmark}; None unless all are there."""
+    """{(unit, choice): cycles relative to the base} from {configuration: cycles of one benchmark};
+    None unless all are there.
+    """
     names = {space.canonical(base)} | {n for _, _, n in space.single_changes(base)}
     if not names <= set(cycles):
         return None
@@ -55,14 +61,20 @@ def slowdown(name, table, base="i-core"):
 
 
 def direct(cycles, base="i-core"):
-    """{configuration: relative cycles} of those measured in all benchmarks of {benchmark: {configuration: cycles}}: geometric means."""
+    """{configuration: relative cycles} of those measured in all benchmarks of {benchmark:
+    {configuration: cycles}}: geometric means.
+    """
     base = space.canonical(base)
     names = set.intersection(*(set(c) for c in cycles.values())) if cycles else set()
-    return {n: math.exp(sum(math.log(c[n] / c[base]) for c in cycles.values()) / len(cycles)) for n in names} if base in names else {}
+    return {n: math.exp(sum(math.log(c[n] / c[base]) for c in cycles.values()) / len(cycles))
+            for n in names} if base in names else {}
 
 
 def points(results, model, table=None, measured_cycles=()):
-    """All 192 points. `results` holds at least the ten syntheses of additive.base_points(), `measured_cycles` is what direct() says."""
+    """All 192 points.
+    `results` holds at least the ten syntheses of additive.base_points(), `measured_cycles` is what
+    direct() says.
+    """
     out = []
     for name in space.names():
         measured = name in results
@@ -88,16 +100,22 @@ def front(found):
 
 
 def by_replication(rows, benchmarks):
-    """{core as the kernel sees it: {replication: geometric mean of its benchmarks' cycles}} of the rows that vary the kernel's core, latency 0."""
+    """{core as the kernel sees it: {replication: geometric mean of its benchmarks' cycles}} of the
+    rows that vary the kernel's core, latency 0.
+    """
     found, u = {}, space.canonical("u-core")
     for r in rows:
         if r["setup"] == "dse" and not r["latency"] and r["benchmark"] in benchmarks and set(r["cores"][1:]) == {u}:
-            found.setdefault(space.as_the_kernel_sees(r["cores"][0]), {}).setdefault(r["replication"], {})[r["benchmark"]] = r["cycles"]
-    return {core: {n: math.exp(sum(map(math.log, each.values())) / len(each)) for n, each in runs.items() if len(each) == len(benchmarks)} for core, runs in found.items()}
+            found.setdefault(space.as_the_kernel_sees(r["cores"][0]),
+                             {}).setdefault(r["replication"], {})[r["benchmark"]] = r["cycles"]
+    return {core: {n: math.exp(sum(map(math.log, each.values())) / len(each)) for n,
+                   each in runs.items() if len(each) == len(benchmarks)} for core, runs in found.items()}
 
 
 def is_faster(one, other, runs):
-    """Is one core's kernel faster than another's beyond the spread of the link orders? `runs`: by_replication()."""
+    """Is one core's kernel faster than another's beyond the spread of the link orders? `runs`:
+    by_replication().
+    """
     a, b = (runs.get(space.as_the_kernel_sees(n), {}) for n in (one, other))
     both = sorted(set(a) & set(b))
     if len(both) < 2:
@@ -107,6 +125,9 @@ def is_faster(one, other, runs):
 
 
 def by_noise(found, runs):
-    """Names of members of a front that only noise keeps there: another member draws no more, is no larger, and is not shown to be slower."""
-    return {p.name for p in found for q in found if q is not p and q.axes()[:2] != p.axes()[:2] and all(x <= y for x, y in zip(q.axes()[:2], p.axes()[:2]))
+    """Names of members of a front that only noise keeps there: another member draws no more, is no
+    larger, and is not shown to be slower.
+    """
+    return {p.name for p in found for q in found if q is not p and q.axes()[:2] != p.axes()[:2]
+            and all(x <= y for x, y in zip(q.axes()[:2], p.axes()[:2]))
             and not is_faster(p.name, q.name, runs)}

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The power model: milliwatts of a core out of what our own synthesis counts, calibrated on the nine rows of Table II.
+"""The power model: milliwatts of a core out of what our own synthesis counts, calibrated on the
+nine rows of Table II.
 
-Weights are physical: none is negative (non-negative least squares). Every subset of the resources is tried; the one with the smallest
-leave-one-out error is taken. A resource whose weight would be negative drops out, and with it the subset.
+Weights are physical: none is negative (non-negative least squares). Every subset of the resources
+is tried; the one with the smallest leave-one-out error is taken. A resource whose weight would be
+negative drops out, and with it the subset.
 
-What this shows and what it does not. The nine rows include the K-Core and the U-Core, so the saving that the model gives for these two is
-in-sample: a figure that was put in comes out again. Three things are printed beside it:
+What this shows and what it does not. The nine rows include the K-Core and the U-Core, so the saving
+that the model gives for these two is in-sample: a figure that was put in comes out again. Three
+things are printed beside it:
 
 left out    the error of the whole procedure on a row that it has not seen: the subset is chosen anew without that row (`nested`)
 unseen      the saving by models that were calibrated without the K-Core and the U-Core (`unseen`)
@@ -57,7 +60,9 @@ class Model:
 
     @property
     def loo(self):
-        """Root mean square of the leave-one-out errors of this subset, mW. The subset itself was chosen with all rows: see nested()."""
+        """Root mean square of the leave-one-out errors of this subset, mW.
+        The subset itself was chosen with all rows: see nested().
+        """
         return float(np.sqrt(np.mean(self.left_out ** 2)))
 
     def predict(self, resources):
@@ -75,7 +80,9 @@ class Model:
 
 
 def candidates(resources, mw, features=CANDIDATES):
-    """Every subset of the features whose weights are all positive, the best leave-one-out error first."""
+    """Every subset of the features whose weights are all positive, the best leave-one-out error
+    first.
+    """
     out = []
     for k in range(1, len(features) + 1):
         for chosen in itertools.combinations(features, k):
@@ -92,7 +99,9 @@ def calibrate(results):
 
 
 def nested(resources, mw):
-    """The error of the whole procedure on each row, mW: subset and weights come from the other rows alone."""
+    """The error of the whole procedure on each row, mW: subset and weights come from the other rows
+    alone.
+    """
     out = []
     for i, r in enumerate(resources):
         others = [j for j in range(len(mw)) if j != i]
@@ -112,9 +121,11 @@ def table(results, labels=None):
 
 
 def unseen(results):
-    """[(K mW, U mW, model)] by models that saw only the seven rows that are not the proposed cores, the best leave-one-out error first.
+    """[(K mW, U mW, model)] by models that saw only the seven rows that are not the proposed cores,
+    the best leave-one-out error first.
 
-    All seven have the same DSP blocks and nearly the same block RAM: those cannot be told from the constant and are left out.
+    All seven have the same DSP blocks and nearly the same block RAM: those cannot be told from the
+    constant and are left out.
     """
     labels = [r[0] for r in paper.TABLE2 if r[0] not in ("K-Core", "U-Core")]
     k, u = (results[r[1]] for r in paper.TABLE2 if r[0] in ("K-Core", "U-Core"))
@@ -140,8 +151,9 @@ class Interval:
 def saving(model, k, u, draws=DRAWS, cores=paper.CLUSTER_CORES):
     """Interval of the K-Core cluster's power saving: `k`, `u` resources of the two cores.
 
-    Each draw puts leave-one-out errors onto the fitted rows, fits again and puts such an error onto each of the two predictions. The
-    subset of resources stays the same. If the two cores are among the fitted rows, the interval is in-sample.
+    Each draw puts leave-one-out errors onto the fitted rows, fits again and puts such an error onto
+    each of the two predictions. The subset of resources stays the same. If the two cores are among
+    the fitted rows, the interval is in-sample.
     """
     rng = np.random.default_rng(SEED)
     x, found = matrix(model.features, [k, u]), []
@@ -154,9 +166,11 @@ def saving(model, k, u, draws=DRAWS, cores=paper.CLUSTER_CORES):
 
 
 def permuted(resources, mw, k, u, trials=TRIALS, draws=TRIAL_DRAWS):
-    """Share of trials in which the in-sample interval contains the paper's saving although the milliwatts were dealt to the cores by chance.
+    """Share of trials in which the in-sample interval contains the paper's saving although the
+    milliwatts were dealt to the cores by chance.
 
-    The control of the interval: where the share is high, the interval's containing the paper's figure says little.
+    The control of the interval: where the share is high, the interval's containing the paper's
+    figure says little.
     """
     rng, inside = np.random.default_rng(SEED), 0
     for _ in range(trials):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The power model finds what was put in, has physical signs only, and its errors are what they are called."""
+"""The power model finds what was put in, has physical signs only, and its errors are what they are
+called.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from codesign import additive, energy, paper, pareto, power, space
 
 def cores(rng, n):
     """Made-up resources."""
-    return [{"lut": int(rng.integers(2000, 8000)), "ff": int(rng.integers(1500, 5000)), "bram36": float(rng.integers(2, 14)), "dsp": int(rng.integers(0, 8))}
+    return [{"lut": int(rng.integers(2000, 8000)), "ff": int(rng.integers(1500, 5000)),
+             "bram36": float(rng.integers(2, 14)), "dsp": int(rng.integers(0, 8))}
             for _ in range(n)]
 
 
@@ -47,12 +50,15 @@ def test_a_row_decides_neither_the_weights_nor_the_choice_of_what_predicts_it(se
     resources, mw = cores(rng, 9), rng.uniform(20, 55, 9)
     before = power.nested(resources, mw)
     mw[4] += 100
-    assert power.nested(resources, mw)[4] == pytest.approx(before[4] - 100), "another choice with row 4 would predict it otherwise"
+    assert power.nested(resources,
+                        mw)[4] == pytest.approx(before[4] - 100), "another choice with row 4 would predict it otherwise"
 
 
 @pytest.mark.slow
 def test_choosing_with_the_row_in_sight_flatters():
-    """Figures without any meaning: the best subset's leave-one-out error is below what the whole procedure does on unseen rows."""
+    """Figures without any meaning: the best subset's leave-one-out error is below what the whole
+    procedure does on unseen rows.
+    """
     gains = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -134,7 +140,8 @@ def test_the_front_is_what_brute_force_says(seed):
     kept = pareto.front(found)
     assert len(found) == 192 and 0 < len(kept) < 192
     for p in found:
-        beaten = [q for q in found if q.mw <= p.mw and q.area() <= p.area() and q.slowdown <= p.slowdown and (q.mw, q.slowdown) != (p.mw, p.slowdown)]
+        beaten = [q for q in found if q.mw <= p.mw and q.area() <= p.area()
+                  and q.slowdown <= p.slowdown and (q.mw, q.slowdown) != (p.mw, p.slowdown)]
         assert (p in kept) == (not beaten)
 
 
@@ -146,11 +153,14 @@ def test_a_multiplier_that_empties_luts_is_no_smaller():
 
 @pytest.mark.parametrize("gain, noisy", [(0.01, set()), (0.0001, {"small"})])
 def test_a_member_of_the_front_that_only_noise_keeps_is_marked(gain, noisy):
-    names = {"small": space.canonical("simple-serial-nodiv-nomul-nofpu-1way"), "large": space.canonical("simple-barrel-nodiv-nomul-nofpu-1way")}
-    points = [pareto.Point(names[n], {"lut": lut, "ff": 1, "bram36": 1, "dsp": 0}, mw, slow, True) for n, lut, mw, slow in
+    names = {"small": space.canonical("simple-serial-nodiv-nomul-nofpu-1way"),
+             "large": space.canonical("simple-barrel-nodiv-nomul-nofpu-1way")}
+    points = [pareto.Point(names[n], {"lut": lut, "ff": 1, "bram36": 1, "dsp": 0}, mw, slow, True)
+              for n, lut, mw, slow in
               (("large", 2000, 20, 1.0), ("small", 2100, 21, 1 - gain))]
     rng = np.random.default_rng(5)
-    rows = [{"setup": "dse", "latency": 0, "benchmark": "buffer", "replication": r, "cores": [p.name] + [space.canonical("u-core")] * 3,
+    rows = [{"setup": "dse", "latency": 0, "benchmark": "buffer", "replication": r,
+             "cores": [p.name] + [space.canonical("u-core")] * 3,
              "cycles": 1000 * p.slowdown * (1 + rng.normal(0, 0.001))} for p in points for r in range(8)]
     assert len(pareto.front(points)) == 2
     assert pareto.by_noise(points, pareto.by_replication(rows, ["buffer"])) == {names[n] for n in noisy}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs kept runs again and demands what is kept, to the last cycle: the simulator is deterministic, so a row that does not come out again is wrong,
-or belongs to another RTL.
+"""Runs kept runs again and demands what is kept, to the last cycle: the simulator is deterministic,
+so a row that does not come out again is wrong, or belongs to another RTL.
 
     .venv/bin/python3 tools/codesign/replay.py [--all | SETUP[@LATENCY]...]      one run of each (default: k-opt, k, k-opt@10); --all: one of each that is kept
 """
@@ -24,7 +24,9 @@ def runs(rows):
 
 
 def chosen(rows, names):
-    """Keys of one run for each SETUP[@LATENCY], the least replication first; None: of each kind of run that is kept. ValueError for what is not kept."""
+    """Keys of one run for each SETUP[@LATENCY], the least replication first; None: of each kind of
+    run that is kept. ValueError for what is not kept.
+    """
     first = {}
     for key in sorted(runs(rows), key=lambda k: (k[2], len(k[1]), k)):
         first.setdefault((key[0], key[3]) if names else (key[0], key[1], key[3]), key)
@@ -38,7 +40,9 @@ def chosen(rows, names):
 
 
 def differences(want, got):
-    """Words for each figure of a run that is not as kept. `want`: {benchmark: kept row}, `got`: the rows of the same run now."""
+    """Words for each figure of a run that is not as kept.
+    `want`: {benchmark: kept row}, `got`: the rows of the same run now.
+    """
     found = {r["benchmark"]: cycles.short({**r, "source": ""}, with_activity=1 << 30) for r in got}
     out = [f"{b}: measured now, not kept" for b in found if b not in want]
     for benchmark, row in want.items():

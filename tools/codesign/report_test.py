@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The stored results hold what they promise; the page is whole, fetches nothing, and shows no figure that was not measured."""
+"""The stored results hold what they promise; the page is whole, fetches nothing, and shows no
+figure that was not measured.
+"""
 
 import csv
 import html.parser
@@ -57,7 +59,8 @@ def rows(monkeypatch):
 
 
 def row(benchmark, setup, kernel, value, replication=0):
-    return {"benchmark": benchmark, "setup": setup, "cores": [space.canonical(kernel)] + [space.canonical("u-core")] * 3, "replication": replication,
+    return {"benchmark": benchmark, "setup": setup,
+            "cores": [space.canonical(kernel)] + [space.canonical("u-core")] * 3, "replication": replication,
             "latency": 0, "cycles": value, "source": "s"}
 
 
@@ -92,7 +95,9 @@ def test_stored_results_that_were_touched_are_refused(seed):
 
 def test_stored_results_of_two_sources_are_refused():
     records = store.read()
-    assert store.parse(store.text(records)) == sorted(records, key=lambda r: (r["rtl"], r["flow"], space.names().index(r["config"])))
+    assert store.parse(store.text(records)) == sorted(records,
+                                                      key=lambda r: (r["rtl"], r["flow"],
+                                                                     space.names().index(r["config"])))
     records[0]["source"] = "another"
     with pytest.raises(store.Damaged, match="different sources"):
         store.parse(store.text(records))
@@ -102,7 +107,8 @@ def test_without_measured_cycles_no_cycles_are_shown(rows, tmp_path):
     data = rows([])
     shape = Shape(report.html(data))
     text = " ".join(shape.text)
-    assert not shape.wrong and text.count("not measured yet") >= 12 + 3 and {a for a, _ in report.NAVIGATION} <= shape.ids
+    assert not shape.wrong and text.count("not measured yet") >= 12 + 3 and {a for a,
+                                                                             _ in report.NAVIGATION} <= shape.ids
     assert all(link.startswith("#") for link in shape.links) and "http" not in report.page.CSS
     report.write(data, str(tmp_path))
     with open(tmp_path / "table3.csv", encoding="utf-8") as f:
@@ -113,12 +119,16 @@ def test_without_measured_cycles_no_cycles_are_shown(rows, tmp_path):
 
 
 def test_measured_cycles_fill_the_table_and_the_third_axis(rows, tmp_path):
-    found = [row("buffer", s, k, c + i, i) for s, k, c in (("u", "u-core", 2000), ("k", "k-core", 2100), ("k-opt", "k-core", 1900)) for i in range(3)]
+    found = [row("buffer", s, k, c + i, i) for s, k,
+             c in (("u", "u-core", 2000), ("k", "k-core", 2100), ("k-opt", "k-core", 1900)) for i in range(3)]
     found += [row("buffer", "dse", n, 1000 + 10 * i) for i, n in enumerate(additive.base_points())]
-    found.append({**row("buffer", "k-opt", "k-core", 4000), "cores": [space.canonical("k-core")] + [space.canonical("u-core")] * 7,
-                  "activity": [{"core": i, "cycles": 4000, "gated": 0, "toggles": 60000, "bits": 300} for i in range(8)]})
+    found.append({**row("buffer", "k-opt", "k-core", 4000),
+                  "cores": [space.canonical("k-core")] + [space.canonical("u-core")] * 7,
+                  "activity": [{"core": i, "cycles": 4000, "gated": 0, "toggles": 60000, "bits": 300}
+                               for i in range(8)]})
     for r in found[:9]:
-        r["activity"] = [{"core": i, "cycles": 2000, "gated": 500 * (i > 0), "toggles": 60000, "bits": 300} for i in range(4)]
+        r["activity"] = [{"core": i, "cycles": 2000, "gated": 500 * (i > 0), "toggles": 60000,
+                          "bits": 300} for i in range(4)]
     data = rows(found)
     shape = Shape(report.html(data))
     text = " ".join(shape.text)
@@ -126,7 +136,8 @@ def test_measured_cycles_fill_the_table_and_the_third_axis(rows, tmp_path):
     assert len(data.front) > 1 and all(p.slowdown for p in data.points)
     with open(os.path.join(os.path.dirname(report.write(data, str(tmp_path))), "table3.csv"), encoding="utf-8") as f:
         kept = [r for r in csv.DictReader(f) if r["cycles"]]
-    assert [float(r["cycles"]) for r in kept] == [2001, 2101, 1901] and float(kept[0]["uj"]) == pytest.approx(data.u_mw * 1e3 * 2001 / 50e6, abs=0.001)
+    assert [float(r["cycles"]) for r in kept] == [2001, 2101,
+                                                  1901] and float(kept[0]["uj"]) == pytest.approx(data.u_mw * 1e3 * 2001 / 50e6, abs=0.001)
 
 
 def test_the_figures_of_the_page_are_those_of_the_files(rows):
@@ -146,8 +157,10 @@ def test_the_command_shows_configurations_and_refuses_others(capsys):
     missing = [n for n in space.names() if n not in have]
     assert cli.main(["quick", "", "k-core", *missing[:1]]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0].startswith("k-core") and "(synthesised)" in out[0] and all("(predicted)" in line for line in out[1:1 + len(missing[:1])])
-    assert cli.main(["quick", "", "gshare-barrel-div-mul-fpu-3way"]) == 2 and "use one of 1way" in capsys.readouterr().err
+    assert out[0].startswith("k-core") and "(synthesised)" in out[0] and all("(predicted)" in line
+                                                                             for line in out[1:1 + len(missing[:1])])
+    assert cli.main(["quick", "",
+                     "gshare-barrel-div-mul-fpu-3way"]) == 2 and "use one of 1way" in capsys.readouterr().err
 
 
 def test_a_bad_row_of_cycles_ends_with_a_line(monkeypatch, capsys, tmp_path):
@@ -157,5 +170,6 @@ def test_a_bad_row_of_cycles_ends_with_a_line(monkeypatch, capsys, tmp_path):
 
 
 def test_numbers_read_well():
-    assert page.signed(-1234.5, 1) == "\u22121\u202f234.5" and page.signed(-0.01, 1) == "\u00b10.0" and page.number(1234567) == "1\u202f234\u202f567"
+    assert page.signed(-1234.5,
+                       1) == "\u22121\u202f234.5" and page.signed(-0.01, 1) == "\u00b10.0" and page.number(1234567) == "1\u202f234\u202f567"
     assert page.table(["a"], [["<b>"]]).count("&lt;b&gt;") == 1

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Where the RTL of the public mor1kx core is: its Python packages, each version in a folder of its own in .venv, never in the tree.
+"""Where the RTL of the public mor1kx core is: its Python packages, each version in a folder of its
+own in .venv, never in the tree.
 
-5.0.post130 is the RTL of the paper's OpTiMSoC; 5.2.post151 is the newest and serves as a cross-check.
+5.0.post130 is the RTL of the paper's OpTiMSoC; 5.2.post151 is the newest and serves as a
+cross-check.
 """
 
 import glob
@@ -28,7 +30,9 @@ def target(version, base=None):
 
 
 def folder(version=PAPER, base=None):
-    """The folder with the core's Verilog files; real path, because the synthesiser does not follow links. Missing if not installed."""
+    """The folder with the core's Verilog files; real path, because the synthesiser does not follow
+    links. Missing if not installed.
+    """
     path = os.path.join(target(version, base), "pythondata_cpu_mor1kx", "verilog", "rtl", "verilog")
     if not os.path.exists(os.path.join(path, "mor1kx.v")):
         raise Missing(f"the core package {PACKAGE}=={version} is not installed: run ./atoll setup hw")

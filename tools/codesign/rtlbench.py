@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's benchmarks on the cluster in RTL, in every set-up: links the kept kernels (images.py), runs them, keeps rows (measure.py).
+"""The kernel's benchmarks on the cluster in RTL, in every set-up: links the kept kernels
+(images.py), runs them, keeps rows (measure.py).
 
-    python3 tools/codesign/rtlbench.py [--replications N] [--setups u,k,...] [--slow N] [--dse N] [--caches N] [--large N]
+    python3 tools/codesign/rtlbench.py [--replications N] [--setups u,k,...] [--slow N] [--dse N]
+    [--caches N] [--large N]
 
-One run is one boot: all benchmarks, one after the other, in one program (bench/synth/suite.c). A replication has a link order of its own: its number is the
-seed that decides the order of the kernel's functions (layout.py) and when each core leaves reset. What is measured how often:
+One run is one boot: all benchmarks, one after the other, in one program (bench/synth/suite.c). A
+replication has a link order of its own: its number is the seed that decides the order of the
+kernel's functions (layout.py) and when each core leaves reset. What is measured how often:
 
 --replications    every set-up, memory latency 0
 --slow            the set-ups u, k, u-opt, k-opt at the latencies 10 and 30
@@ -27,7 +30,8 @@ from ui import Failure, Usage  # noqa: E402
 
 PROGRAM = "suite"
 ACTIVITY_BITS = 192             # ports that hw/rtl/core.sv watches
-MEMORY = 4 << 20                # of the cluster: what the kernel clears before it starts costs as many cycles as the benchmarks
+# of the cluster: what the kernel clears before it starts costs as many cycles as the benchmarks
+MEMORY = 4 << 20
 USERS = (3, 7)                  # user cores of the clusters that are measured
 SLOW = (10, 30)                 # latencies of the memory beside 0
 SLOW_SETUPS = ("u", "k", "u-opt", "k-opt")
@@ -41,7 +45,8 @@ KERNELS = {"u": {**NONE, "HARD": 1}, "k": NONE, "opt": ALL, **{s.lower(): {**NON
 # set-up -> (the kernel's core, kernel)
 SETUPS = {"u": ("u-core", "u"), "k": ("k-core", "k"), "u-opt": ("u-core", "opt"), "k-opt": ("k-core", "opt"),
           **{f"k+{s.lower()}": ("k-core", s.lower()) for s in SWITCHES},
-          "u-o3": ("u-core", "u-o3"), "k-o3": ("k-core", "k-o3"), "u-opt-o3": ("u-core", "opt-o3"), "k-opt-o3": ("k-core", "opt-o3")}
+          "u-o3": ("u-core", "u-o3"), "k-o3": ("k-core", "k-o3"), "u-opt-o3": ("u-core", "opt-o3"),
+          "k-opt-o3": ("k-core", "opt-o3")}
 
 # KNoise: share of loads among the operations of the computing core, in sixteenths
 LOADS, STEPS, NOISY = (0, 4, 8, 12, 16), 40, 2
@@ -52,7 +57,8 @@ CALLS, ROUNDS, OBJECTS, REQUESTS, MESSAGES, MAPPINGS = 50, 5, 16, 16, 12, 6
 
 def words(users):
     """The program's command line on a cluster with so many user cores: work grows with them."""
-    out = ["kcalls", "--calls", CALLS, "fork_join", "--threads", users, "--rounds", ROUNDS, "buffer", "--pairs", users // 2, "--objects", OBJECTS,
+    out = ["kcalls", "--calls", CALLS, "fork_join", "--threads", users, "--rounds", ROUNDS, "buffer",
+           "--pairs", users // 2, "--objects", OBJECTS,
            "server", "--requests", REQUESTS, "--living", users - 1]
     out += ["mailbox", "--rounds", MESSAGES, "pages", "--rounds", MAPPINGS, "--pages", 4]
     for loads in LOADS:
@@ -63,8 +69,11 @@ def words(users):
 def table(users):
     """row -> (windows whose cycles are added, its cycles are per this many)."""
     fork = LABEL["fork_join"]
-    return {"l_kcall": ((LABEL["kcalls"],), CALLS), "r_kcall": ((LABEL["kcalls"] + 1,), CALLS), "spawn": ((fork,), ROUNDS * users),
-            "join": ((fork + 1,), ROUNDS * users), "fork_join": ((fork, fork + 1), ROUNDS), "buffer": ((LABEL["buffer"],), 1), "server": ((LABEL["server"],), 1), "mailbox": ((LABEL["mailbox"],), MESSAGES),
+    return {"l_kcall": ((LABEL["kcalls"],), CALLS), "r_kcall": ((LABEL["kcalls"] + 1,), CALLS),
+            "spawn": ((fork,), ROUNDS * users),
+            "join": ((fork + 1,), ROUNDS * users), "fork_join": ((fork, fork + 1), ROUNDS),
+            "buffer": ((LABEL["buffer"],), 1), "server": ((LABEL["server"],), 1),
+            "mailbox": ((LABEL["mailbox"],), MESSAGES),
             "pages": ((LABEL["pages"],), MAPPINGS)}
 
 
@@ -104,12 +113,14 @@ def rows(job, report, memory):
     out = []
     for name, (windows, per) in table(len(job.cores) - 1).items():
         w = added([measure.window(report, n) for n in windows])
-        out.append(job.row(name, w["cycles"] / per, memory=memory, activity=measure.activity(w["cores"], ACTIVITY_BITS)))
+        out.append(job.row(name, w["cycles"] / per, memory=memory,
+                           activity=measure.activity(w["cores"], ACTIVITY_BITS)))
     quiet, loud = (measure.window(report, LABEL["knoise"] + n) for n in (0, 1))
     if not len(quiet["each"]) == len(loud["each"]) == len(LOADS):
         raise measure.Failed(f"the run opened {len(quiet['each'])} and {len(loud['each'])} windows of KNoise, not {len(LOADS)}")
     for loads, alone, together in zip(LOADS, quiet["each"], loud["each"]):
-        out += [job.row(f"knoise_quiet_{loads}", alone / STEPS, memory=memory), job.row(f"knoise_loud_{loads}", together / STEPS, memory=memory)]
+        out += [job.row(f"knoise_quiet_{loads}", alone / STEPS, memory=memory),
+                job.row(f"knoise_loud_{loads}", together / STEPS, memory=memory)]
     return out
 
 
@@ -130,7 +141,9 @@ class Runner:
 
 
 def jobs(setups, numbers):
-    """What is to be run, so that an early end leaves something of everything: replication by replication. `numbers`: see DEFAULTS."""
+    """What is to be run, so that an early end leaves something of everything: replication by
+    replication. `numbers`: see DEFAULTS.
+    """
     out = []
     for r in range(max(numbers.values())):
         if r < numbers["--replications"]:
@@ -138,7 +151,8 @@ def jobs(setups, numbers):
         if r < numbers["--large"]:
             out.append(measure.Job("k-opt", ["k-core", *["u-core"] * 7], r))
         if r < numbers["--slow"]:
-            out += [measure.Job(s, [SETUPS[s][0], *["u-core"] * 3], r, latency) for latency in SLOW for s in SLOW_SETUPS]
+            out += [measure.Job(s, [SETUPS[s][0], *["u-core"] * 3], r, latency) for latency in SLOW
+                    for s in SLOW_SETUPS]
         if r < numbers["--dse"]:
             out += measure.effect_jobs(r)
         if r < numbers["--caches"]:

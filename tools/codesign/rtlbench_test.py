@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Benchmarks in every set-up: the right kernel on the right core, rows that add up, an order that leaves something of everything."""
+"""Benchmarks in every set-up: the right kernel on the right core, rows that add up, an order that
+leaves something of everything.
+"""
 
 import os
 import random
@@ -27,7 +29,8 @@ def job(cores=4):
 
 
 def test_the_set_ups_are_the_papers_and_each_optimisation_alone():
-    assert {k: c for k, (c, _) in rtlbench.SETUPS.items() if k in rtlbench.SLOW_SETUPS} == {"u": "u-core", "k": "k-core", "u-opt": "u-core", "k-opt": "k-core"}
+    assert {k: c for k, (c, _) in rtlbench.SETUPS.items()
+            if k in rtlbench.SLOW_SETUPS} == {"u": "u-core", "k": "k-core", "u-opt": "u-core", "k-opt": "k-core"}
     alone = [rtlbench.KERNELS[n] for s, (_, n) in rtlbench.SETUPS.items() if "+" in s]
     assert len(alone) == len(rtlbench.SWITCHES) and all(sum(k.values()) == 1 for k in alone)
     assert {n for _, n in rtlbench.SETUPS.values()} == set(rtlbench.KERNELS)
@@ -38,14 +41,17 @@ def test_o3_changes_nothing_but_the_level():
     for setup, (core, kernel) in rtlbench.SETUPS.items():
         if setup.endswith("-o3"):
             plain, other = rtlbench.SETUPS[setup.removesuffix("-o3")], rtlbench.KERNELS[kernel]
-            assert plain[0] == core and {k: v for k, v in other.items() if k != "O"} == rtlbench.KERNELS[plain[1]] and other["O"] == 3
+            assert plain[0] == core and {k: v for k,
+                                         v in other.items()
+                                         if k != "O"} == rtlbench.KERNELS[plain[1]] and other["O"] == 3
     assert "TUNE_O=3" in rtlbench.variables("k-o3") and rtlbench.has_own_order("opt") and not rtlbench.has_own_order("k")
 
 
 def test_windows_add_up_and_the_last_row_is_the_runners():
     found = {r["benchmark"]: r for r in rtlbench.rows(job(), report(), "m")}
     assert found["fork_join"]["cycles"] == 1200 / rtlbench.ROUNDS and found["spawn"]["cycles"] == 600 / rtlbench.ROUNDS / 3 and found["server"]["cycles"] == 600
-    assert found["fork_join"]["activity"][3] == {"core": 3, "cycles": 1200, "doze": 6, "gated": 6, "toggles": 14, "bits": rtlbench.ACTIVITY_BITS}
+    assert found["fork_join"]["activity"][3] == {"core": 3, "cycles": 1200, "doze": 6, "gated": 6,
+                                                 "toggles": 14, "bits": rtlbench.ACTIVITY_BITS}
     assert list(found)[-1] == rtlbench.Runner.last and found["knoise_quiet_4"]["cycles"] == 120 / rtlbench.STEPS
 
 
@@ -73,13 +79,17 @@ def test_a_larger_cluster_gets_as_much_work_per_core():
 def test_an_early_end_leaves_something_of_everything():
     numbers = {"--replications": 3, "--slow": 1, "--dse": 2, "--caches": 2, "--large": 1}
     found = rtlbench.jobs(["k", "u"], numbers)
-    assert [j.replication for j in found] == sorted(j.replication for j in found) and len({j.key() for j in found}) == len(found)
-    assert {(j.setup, j.latency) for j in found if j.replication == 0} == {("k", 0), ("u", 0), *((s, n) for s in (*rtlbench.SLOW_SETUPS, "dse") for n in rtlbench.SLOW), ("k-opt", 0), ("dse", 0)}
+    assert [j.replication for j in found] == sorted(j.replication
+                                                    for j in found) and len({j.key() for j in found}) == len(found)
+    assert {(j.setup, j.latency) for j in found if j.replication == 0} == {("k", 0), ("u", 0),
+                                                                           *((s, n) for s in (*rtlbench.SLOW_SETUPS, "dse") for n in rtlbench.SLOW), ("k-opt", 0), ("dse", 0)}
     assert [len(j.cores) for j in found if j.setup == "k-opt" and not j.latency] == [8]
     assert len(found) == 3 * 2 + 1 + 2 * 4 + 2 * 24 + 2 * 2 * 4
 
 
-@pytest.mark.parametrize("argv, words", [(["--setups", "x"], "'x' is not one of u, k"), (["--replications", "many"], "a number"), (["--dse"], "a value"), (["--fast", "1"], "--fast"),
+@pytest.mark.parametrize("argv, words",
+                         [(["--setups", "x"], "'x' is not one of u, k"),
+                          (["--replications", "many"], "a number"), (["--dse"], "a value"), (["--fast", "1"], "--fast"),
                                          ([w for o in rtlbench.DEFAULTS for w in (o, "0")], "at least 1")])
 def test_a_bad_command_line_is_refused(argv, words, capsys):
     assert rtlbench.main(argv) == 2 and words in capsys.readouterr().err
@@ -97,12 +107,16 @@ def machine(monkeypatch):
 
 
 def test_a_sweep_of_runs_makes_rows_that_are_read(tmp_path, machine):
-    wanted = rtlbench.jobs(list(rtlbench.SETUPS), {"--replications": 2, "--slow": 1, "--dse": 1, "--caches": 0, "--large": 0})
+    wanted = rtlbench.jobs(list(rtlbench.SETUPS),
+                           {"--replications": 2, "--slow": 1, "--dse": 1, "--caches": 0, "--large": 0})
     path = measure.sweep(wanted, rtlbench.Runner(), "s", str(tmp_path), lambda text: None)
     found = cycles.summarise(cycles.read(path))
-    assert cycles.of_setup(found, "r_kcall", "k-opt")[1].n == 2 and cycles.of_setup(found, "pages", "u-o3") and len(machine) == len(wanted)
+    assert cycles.of_setup(found, "r_kcall",
+                           "k-opt")[1].n == 2 and cycles.of_setup(found, "pages",
+                                                                  "u-o3") and len(machine) == len(wanted)
     assert measure.done(path, rtlbench.Runner.last) == {j.key() for j in wanted} and os.path.basename(path) == "s.jsonl"
-    assert (("buffer", "dse", (space.canonical("i-core"),) + (measure.U,) * 3)) in found and {w[1] for w in machine} >= {"k-o3-1", "opt-0", "u-1"}
+    assert (("buffer", "dse", (space.canonical("i-core"),) +
+             (measure.U,) * 3)) in found and {w[1] for w in machine} >= {"k-o3-1", "opt-0", "u-1"}
     assert {(c.latency, seed) for job, _, c, seed in machine if job == "suite-3"} == {(0, 0), (0, 1), (10, 0), (30, 0)}
     assert {r["image"] for r in cycles.read(path) if r["setup"] == "k-opt"} == {"opt-0", "opt-1"}
 

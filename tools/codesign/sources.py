@@ -16,7 +16,8 @@ import elf  # noqa: E402
 from codesign import rtl  # noqa: E402
 from rtl import build  # noqa: E402
 
-ROOMS = ("abi", "base", "hal/include", "hal/cpu/or1k", "hal/noc", "hal/board/or1k", "kernel", "user", "bench/synth", "mk", "Makefile")
+ROOMS = ("abi", "base", "hal/include", "hal/cpu/or1k", "hal/noc", "hal/board/or1k", "kernel",
+         "user", "bench/synth", "mk", "Makefile")
 CODE = (".c", ".h", ".S", ".sv", ".v", ".ld", ".vlt", ".cpp")
 HEADER = 52                     # bytes of a 32-bit ELF file
 CLUSTER = "hw/rtl"              # of this room only the cluster's own files count
@@ -25,7 +26,9 @@ COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def image(path):
-    """Hash of what is loaded of an ELF file: neither symbols nor paths of the build, and not the file's header, which says how long those are."""
+    """Hash of what is loaded of an ELF file: neither symbols nor paths of the build, and not the
+    file's header, which says how long those are.
+    """
     h, found = hashlib.sha256(), elf.read(path)
     data = bytes(HEADER) + found.data[HEADER:]
     for s in found.segments:
@@ -34,8 +37,11 @@ def image(path):
 
 
 def source(images, words):
-    """The source of rows that are measured with images built from the tree: 16 digits. `images` are ELF files, `words` the program's command line."""
-    return build.digest([rtl.digest(), build.VERSION, *map(image, images), *words, *map(text, build.cluster_sources())], [])
+    """The source of rows that are measured with images built from the tree: 16 digits.
+    `images` are ELF files, `words` the program's command line.
+    """
+    return build.digest([rtl.digest(), build.VERSION, *map(image, images), *words,
+                         *map(text, build.cluster_sources())], [])
 
 
 def text(path):
@@ -49,7 +55,8 @@ def text(path):
 def _files(path):
     if os.path.isfile(path):
         return [path]
-    found = sorted(os.path.join(d, n) for d, _, names in os.walk(path) for n in names if not n.endswith((".pyc", "_test.c", ".md")))
+    found = sorted(os.path.join(d, n) for d, _,
+                   names in os.walk(path) for n in names if not n.endswith((".pyc", "_test.c", ".md")))
     return [p for p in found if not OTHERS.search(p)]
 
 

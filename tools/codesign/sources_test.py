@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The source of rows follows what is loaded, the rooms follow the text; neither follows comments or what is not used."""
+"""The source of rows follows what is loaded, the rooms follow the text; neither follows comments or
+what is not used.
+"""
 
 import os
 import struct
@@ -12,13 +14,15 @@ from rtl import build
 
 def program(path, code, tail=b""):
     """A small or1k ELF program with one segment, and something behind it that is not loaded."""
-    head = b"\x7fELF\1\2\1".ljust(16, b"\0") + struct.pack(">HHIIIIIHHHHHH", 2, 92, 1, 0x100, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    head = b"\x7fELF\1\2\1".ljust(16, b"\0") + struct.pack(">HHIIIIIHHHHHH", 2, 92, 1, 0x100, 52, 0,
+                                                           0, 52, 32, 1, 0, 0, 0)
     path.write_bytes(head + struct.pack(">IIIIIIII", 1, 84, 0x100, 0x100, len(code), len(code), 7, 4) + code + tail)
     return str(path)
 
 
 def test_an_image_is_what_is_loaded(tmp_path):
-    a, b, c = (program(tmp_path / n, code, tail) for n, code, tail in (("a", b"1234", b""), ("b", b"1234", b"symbols"), ("c", b"1235", b"")))
+    a, b, c = (program(tmp_path / n, code, tail) for n, code,
+               tail in (("a", b"1234", b""), ("b", b"1234", b"symbols"), ("c", b"1235", b"")))
     assert sources.image(a) == sources.image(b) != sources.image(c)
 
 
@@ -72,7 +76,9 @@ def test_rows_without_rooms_are_of_something_else():
 
 def test_only_the_clusters_own_units_count(tmp_path, monkeypatch):
     (tmp_path / "rtl").mkdir()
-    for name, text in (("top", "module top;\n\tleaf #(.N(1)) a (.clk);\n\tother b (.clk);\n"), ("leaf", "module leaf;"), ("other", "module other;\n\tleaf c (.clk);\n"), ("beside", "module beside;")):
+    for name, text in (("top", "module top;\n\tleaf #(.N(1)) a (.clk);\n\tother b (.clk);\n"),
+                       ("leaf", "module leaf;"), ("other", "module other;\n\tleaf c (.clk);\n"),
+                       ("beside", "module beside;")):
         (tmp_path / "rtl" / f"{name}.sv").write_text(text)
     monkeypatch.setattr(build, "HW", str(tmp_path))
     assert [os.path.basename(p) for p in build.units_of("top")] == ["leaf.sv", "other.sv", "top.sv"]

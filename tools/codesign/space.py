@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The 192 configurations of a core (seed 001, Table I), their names, and the core parameters that make them.
+"""The 192 configurations of a core (seed 001, Table I), their names, and the core parameters that
+make them.
 
-A configuration's name is its six choices joined by dashes, in the order of UNITS: `simple-barrel-div-mul-nofpu-2way`. The paper's
-three cores have names of their own: i-core, k-core, u-core.
+A configuration's name is its six choices joined by dashes, in the order of UNITS:
+`simple-barrel-div-mul-nofpu-2way`. The paper's three cores have names of their own: i-core, k-core,
+u-core.
 
     python3 tools/codesign/space.py k-core      prints the parameters of the mor1kx core, one NAME=VALUE per line
     python3 tools/codesign/space.py --list      prints all names
@@ -11,19 +13,24 @@ three cores have names of their own: i-core, k-core, u-core.
 import itertools
 import sys
 
-# unit -> {choice: parameters of the core}. The I-cache has 8 kB and lines of 32 bytes; SET_WIDTH counts lines per way in bits.
+# unit -> {choice: parameters of the core}. The I-cache has 8 kB and lines of 32 bytes; SET_WIDTH
+# counts lines per way in bits.
 UNITS = {
-    "predictor": {"simple": {"FEATURE_BRANCH_PREDICTOR": "SIMPLE"}, "satcounter": {"FEATURE_BRANCH_PREDICTOR": "SAT_COUNTER"},
+    "predictor": {"simple": {"FEATURE_BRANCH_PREDICTOR": "SIMPLE"},
+                  "satcounter": {"FEATURE_BRANCH_PREDICTOR": "SAT_COUNTER"},
                   "gshare": {"FEATURE_BRANCH_PREDICTOR": "GSHARE"}},
     "shifter": {"barrel": {"OPTION_SHIFTER": "BARREL"}, "serial": {"OPTION_SHIFTER": "SERIAL"}},
     "divider": {"div": {"FEATURE_DIVIDER": "SERIAL"}, "nodiv": {"FEATURE_DIVIDER": "NONE"}},
     "multiplier": {"mul": {"FEATURE_MULTIPLIER": "THREESTAGE"}, "nomul": {"FEATURE_MULTIPLIER": "NONE"}},
     "fpu": {"nofpu": {"FEATURE_FPU": "NONE"}, "fpu": {"FEATURE_FPU": "ENABLED"}},
-    "icache": {"1way": {"OPTION_ICACHE_WAYS": 1, "OPTION_ICACHE_SET_WIDTH": 8}, "2way": {"OPTION_ICACHE_WAYS": 2, "OPTION_ICACHE_SET_WIDTH": 7},
-               "4way": {"OPTION_ICACHE_WAYS": 4, "OPTION_ICACHE_SET_WIDTH": 6}, "8way": {"OPTION_ICACHE_WAYS": 8, "OPTION_ICACHE_SET_WIDTH": 5}},
+    "icache": {"1way": {"OPTION_ICACHE_WAYS": 1, "OPTION_ICACHE_SET_WIDTH": 8},
+               "2way": {"OPTION_ICACHE_WAYS": 2, "OPTION_ICACHE_SET_WIDTH": 7},
+               "4way": {"OPTION_ICACHE_WAYS": 4, "OPTION_ICACHE_SET_WIDTH": 6},
+               "8way": {"OPTION_ICACHE_WAYS": 8, "OPTION_ICACHE_SET_WIDTH": 5}},
 }
 
-# what every configuration has: the paper's cluster is OpTiMSoC's, which instantiates the core like this
+# what every configuration has: the paper's cluster is OpTiMSoC's, which instantiates the core like
+# this
 COMMON = {
     "OPTION_CPU0": "CAPPUCCINO", "OPTION_OPERAND_WIDTH": 32, "OPTION_RF_NUM_SHADOW_GPR": 1,
     "FEATURE_INSTRUCTIONCACHE": "ENABLED", "OPTION_ICACHE_BLOCK_WIDTH": 5, "OPTION_ICACHE_LIMIT_WIDTH": 32,
@@ -91,14 +98,17 @@ def changed(name, **units):
 
 
 def as_the_kernel_sees(name):
-    """The configuration without divider, multiplier and FPU: the kernel has no instruction for them, so its cycles are the same. 24 of the 192 differ."""
+    """The configuration without divider, multiplier and FPU: the kernel has no instruction for
+    them, so its cycles are the same. 24 of the 192 differ.
+    """
     return changed(name, divider="nodiv", multiplier="nomul", fpu="nofpu")
 
 
 def single_changes(base="i-core"):
     """[(unit, choice, name)]: every configuration that differs from the base in one unit."""
     own = choices(base)
-    return [(unit, choice, changed(base, **{unit: choice})) for unit, known in UNITS.items() for choice in known if choice != own[unit]]
+    return [(unit, choice, changed(base, **{unit: choice})) for unit,
+            known in UNITS.items() for choice in known if choice != own[unit]]
 
 
 def main(argv):

@@ -19,7 +19,8 @@ def test_names_and_choices_are_each_others_inverse():
 
 
 def test_the_papers_cores_are_what_its_text_says():
-    assert space.choices("k-core") == {"predictor": "simple", "shifter": "barrel", "divider": "nodiv", "multiplier": "nomul", "fpu": "nofpu", "icache": "1way"}
+    assert space.choices("k-core") == {"predictor": "simple", "shifter": "barrel", "divider": "nodiv",
+                                       "multiplier": "nomul", "fpu": "nofpu", "icache": "1way"}
     assert space.parameters("u-core")["FEATURE_BRANCH_PREDICTOR"] == "GSHARE" and space.parameters("u-core")["FEATURE_FPU"] == "ENABLED"
 
 

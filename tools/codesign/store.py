@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The synthesis results that the tree keeps (hw/results/synth.csv): so that tables and plots work without the synthesiser, and tests can compare.
+"""The synthesis results that the tree keeps (hw/results/synth.csv): so that tables and plots work
+without the synthesiser, and tests can compare.
 
-Each row says its source (hash of RTL, wrapper, script, tool); rows of one version and flow have one source. The first line is a checksum.
+Each row says its source (hash of RTL, wrapper, script, tool); rows of one version and flow have one
+source. The first line is a checksum.
 
     .venv/bin/python3 tools/codesign/store.py     puts what the cache in build/codesign/synth has into the file; rows of other sources go
 """
@@ -38,7 +40,8 @@ def parse(data):
     body = kept.opened(data)
     records, sources = [], {}
     for row in csv.DictReader(io.StringIO(body)):
-        records.append({**row, **{k: int(row[k]) for k in WHOLE}, "bram36": float(row["bram36"]), "seconds": float(row["seconds"])})
+        records.append({**row, **{k: int(row[k]) for k in WHOLE}, "bram36": float(row["bram36"]),
+                        "seconds": float(row["seconds"])})
         if sources.setdefault((row["rtl"], row["flow"]), row["source"]) != row["source"]:
             raise Damaged(f"rows of different sources for mor1kx {row['rtl']}, {row['flow']}")
     return records
@@ -78,7 +81,9 @@ def merged(source, path=PATH, cache=synth.CACHE, say=print):
 
 
 def main():
-    """Write the file anew: what is of the installed sources stays, what the cache has of them comes in."""
+    """Write the file anew: what is of the installed sources stays, what the cache has of them comes
+    in.
+    """
     records = []
     for version in rtl.VERSIONS:
         for flow in synth.FLOWS:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs the kept kernels (images.py) on the cluster in RTL, each with its functions in a random order, and says what the cycles depend on."""
+"""Runs the kept kernels (images.py) on the cluster in RTL, each with its functions in a random
+order, and says what the cycles depend on.
+"""
 
 import json
 import os
@@ -17,10 +19,11 @@ class RunFailed(Exception):
 
 
 def source(job="suite-", room="kernels/", units=build.cluster_sources):
-    """The source of rows that would be measured now with the kernels of a room and the jobs that begin so: kept images, core, RTL, harness, simulator.
-    Builds nothing."""
+    """The source of rows that would be measured now with the kernels of a room and the jobs that
+    begin so: kept images, core, RTL, harness, simulator. Builds nothing."""
     used = {n: d for n, d in images.read().items() if n.startswith((room, "kernel.ld", f"jobs/{job}"))}
-    return build.digest([images.digest(used), rtl.digest(), build.VERSION, *map(sources.text, units() + build.harness_sources())], [])
+    return build.digest([images.digest(used), rtl.digest(), build.VERSION,
+                         *map(sources.text, units() + build.harness_sources())], [])
 
 
 def kernel(name, seed, room="kernels"):
@@ -54,7 +57,9 @@ def _loads(folder, spec, path, keep):
 
 
 def run(job, path, cluster, seed):
-    """The simulator's report of a kept job on a cluster with the kernel at `path`; `seed` decides when each core leaves reset."""
+    """The simulator's report of a kept job on a cluster with the kernel at `path`; `seed` decides
+    when each core leaves reset.
+    """
     folder, moved = os.path.join(images.folder(), "jobs", job), []
     with open(os.path.join(folder, "job.json"), encoding="utf-8") as f:
         spec = json.load(f)
@@ -66,5 +71,6 @@ def run(job, path, cluster, seed):
         for name in moved:
             os.unlink(name)
     if result.status:
-        raise RunFailed(f"{job} on {cluster.title()} ended with {result.status}:\n" + "\n".join(result.output.splitlines()[-30:]))
+        raise RunFailed(f"{job} on {cluster.title()} ended with {result.status}:\n" +
+                        "\n".join(result.output.splitlines()[-30:]))
     return result.counters

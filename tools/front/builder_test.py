@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Builds: their progress, their lock, and what is left when one is interrupted. With a small Makefile of its own in a folder of its own."""
+"""Builds: their progress, their lock, and what is left when one is interrupted.
+With a small Makefile of its own in a folder of its own.
+"""
 
 import os
 import pty
@@ -19,7 +21,8 @@ import ui
 from ui import BUILD, ROOT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# three steps of `run`, and a program; GATE names a pipe: the second step is half done until somebody writes into it
+# three steps of `run`, and a program; GATE names a pipe: the second step is half done until
+# somebody writes into it
 MAKEFILE = r"""
 say = @printf '  %-6s %s\n' '$(1)' '$(2)'
 O := build/$(PORT)
@@ -84,7 +87,9 @@ def end_all():
 
 @pytest.fixture(name="tree")
 def fixture_tree(tmp_path):
-    """A folder with its Makefile. What was started in it ends with the test, also when that fails."""
+    """A folder with its Makefile.
+    What was started in it ends with the test, also when that fails.
+    """
     (tmp_path / "Makefile").write_text(MAKEFILE)
     (tmp_path / "abi").mkdir()
     yield tmp_path
@@ -94,7 +99,8 @@ def fixture_tree(tmp_path):
 def start(tree, what, stderr=subprocess.PIPE, **env):
     """Somebody else's front command in that tree, which does `what`."""
     argv = [sys.executable, "-I", "-c", DRIVER, HERE, os.path.dirname(HERE), str(tree), what]
-    p = subprocess.Popen(argv, text=True, stdout=subprocess.DEVNULL, stderr=stderr, env=dict(os.environ, **env), start_new_session=True)
+    p = subprocess.Popen(argv, text=True, stdout=subprocess.DEVNULL, stderr=stderr,
+                         env=dict(os.environ, **env), start_new_session=True)
     started.append(p)
     return p
 
@@ -222,7 +228,8 @@ def test_a_lock_names_nobody_whom_it_does_not_know(tmp_path, capsys):
         assert path.read_text() == f"{os.getpid()} counting\n"
     other = lock.Lock(str(path))
     other.fd = os.open(path, os.O_RDWR)
-    for text, words in (("4194305 building", "another ./atoll"), ("", "another ./atoll"), (f"{os.getpid()} counting sheep\n", f"{os.getpid()}, which is counting sheep")):
+    for text, words in (("4194305 building", "another ./atoll"), ("", "another ./atoll"),
+                        (f"{os.getpid()} counting sheep\n", f"{os.getpid()}, which is counting sheep")):
         path.write_text(text)
         assert words in other.holder()
     os.close(other.fd)
@@ -239,7 +246,8 @@ def test_a_failed_build_shows_the_compilers_words_and_is_not_current(tree):
 
 def test_steps_are_counted_before_the_first(tree, monkeypatch):
     monkeypatch.setattr(builder, "ROOT", str(tree))
-    assert builder.count_steps("hosted", (), ()) == 3 and builder.count_steps("hosted", ("run", "build/hosted/bin/fn"), ()) == 4
+    assert builder.count_steps("hosted", (),
+                               ()) == 3 and builder.count_steps("hosted", ("run", "build/hosted/bin/fn"), ()) == 4
     assert not (tree / "build").exists()
 
 
@@ -256,7 +264,8 @@ def test_a_failure_goes_to_standard_output_without_control_characters(monkeypatc
 @pytest.mark.slow
 @pytest.mark.parametrize("port", ["hosted", "riscv64", "or1k"])
 def test_our_programs_are_those_that_make_builds(port):
-    words = subprocess.run(["make", "-C", ROOT, "-pn", "--no-print-directory", f"PORT={port}"], capture_output=True, text=True).stdout
+    words = subprocess.run(["make", "-C", ROOT, "-pn", "--no-print-directory", f"PORT={port}"],
+                           capture_output=True, text=True).stdout
     made = re.search(r"^PROGS :?= (.*)$", words, re.M).group(1).split()
     folder = os.path.relpath(BUILD, ROOT) + f"/{port}/bin/"
     assert sorted(p.removeprefix(folder) for p in made if p.startswith(folder)) == programs.names(port)
@@ -267,5 +276,6 @@ def test_run_works_beside_a_build_that_holds_the_lock(tmp_path):
     """The tree's own: what runs programs is current, a build of something else goes on."""
     builder.ensure_run("hosted", ["hello"])
     with builder.lock("building something else"):
-        p = subprocess.run([os.path.join(ROOT, "atoll"), "run", "-n", "4", "--timeout", "60", "hello"], capture_output=True, text=True)
+        p = subprocess.run([os.path.join(ROOT, "atoll"), "run", "-n", "4", "--timeout", "60", "hello"],
+                           capture_output=True, text=True)
     assert p.returncode == 0 and p.stdout.count("hello from rank") == 4 and "waiting" not in p.stderr, p.stderr

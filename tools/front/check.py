@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./atoll check: the fast gate. Builds hosted, runs the unit tests and the tools' tests, and looks at the text."""
+"""./atoll check: the fast gate.
+Builds hosted, runs the unit tests and the tools' tests, and looks at the text.
+"""
 
 import os
 import re
@@ -49,23 +51,27 @@ def run_builds(tasks, verbose=False):
 
 
 def build_tasks(fast=False):
-    """What is compiled before the tests; for the fast gate without programs, with the unit tests under one sanitizer each, by one compiler.
+    """What is compiled before the tests; for the fast gate without programs, with the unit tests
+    under one sanitizer each, by one compiler.
 
     The fast gate compiles MPI once only, for its unit tests."""
     if fast:
-        return [build_task("build.hosted", "hosted", ("kernel", "servers")), build_task("build.process", "process", ("process-own",)),
+        return [build_task("build.hosted", "hosted", ("kernel", "servers")),
+                build_task("build.process", "process", ("process-own",)),
                 build_task("build.unit", "unit", ("unit-first",)), build_task("build.or1k", "or1k", ("kernel",))]
     return [
         build_task("build.hosted", "hosted"),
         build_task("build.process", "process"),
         build_task("build.unit", "unit"),
-        build_task("build.clang", "hosted", ("kernel",), ("CC=clang", f"BUILD={os.path.relpath(os.path.join(BUILD, 'clang'), ROOT)}")),
+        build_task("build.clang", "hosted", ("kernel",),
+                   ("CC=clang", f"BUILD={os.path.relpath(os.path.join(BUILD, 'clang'), ROOT)}")),
         build_task("build.or1k", "or1k"),
     ]
 
 
 def unit_tasks(fast=False):
-    """Every unit test that has a rule; with `fast` what the gate takes of them: the first sanitizer, shorter where the test's head says so.
+    """Every unit test that has a rule; with `fast` what the gate takes of them: the first
+    sanitizer, shorter where the test's head says so.
 
     A thread-sanitized program wants addresses that are not randomised."""
     folder = os.path.join(BUILD, "unit")
@@ -91,7 +97,8 @@ def pytest_task(name, select=()):
         python = os.path.join(setup.VENV, "bin", "python3")
         with tempfile.TemporaryDirectory(prefix="atoll-pytest-") as folder:
             report = os.path.join(folder, "report.xml")
-            r = results.call([python, "-m", "pytest", "-q", "--junitxml", report, "-p", "no:cacheprovider", *select], 600)
+            r = results.call([python, "-m", "pytest", "-q", "--junitxml", report, "-p",
+                              "no:cacheprovider", *select], 600)
             try:
                 cases = list(tree.parse(report).iter("testcase"))
             except (OSError, tree.ParseError):
@@ -109,7 +116,8 @@ def _case(case):
         node = case.find(kind)
         if node is not None:
             why = (node.get("message") or "").strip()
-            return results.Result(name, state, why + "\n" + results.last_lines(node.text or "", 12) if state == "failed" else why)
+            return results.Result(name, state, why + "\n" + results.last_lines(node.text or "", 12)
+                                  if state == "failed" else why)
     return results.Result(name, "passed", "", float(case.get("time", 0)))
 
 
@@ -140,7 +148,9 @@ def main(argv):
     setup.ensure("dev")
     found = run_builds(build_tasks(fast=True), verbose)
     # the longest task comes first, so that two workers end together
-    found += results.run_all("checking", [pytest_task("python", FAST_TESTS)] + text_tasks() + unit_tasks(fast=True), verbose=verbose)
+    found += results.run_all("checking",
+                             [pytest_task("python", FAST_TESTS)] + text_tasks() + unit_tasks(fast=True),
+                             verbose=verbose)
     for line in sizes.survey(ROOT)[1]:
         print(line)
     status = results.summary(found)

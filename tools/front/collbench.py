@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""./atoll bench coll --table: every algorithm of every collective over sizes, ranks and mappings, and from that mpi/coll/table.tbl.
+"""./atoll bench coll --table: every algorithm of every collective over sizes, ranks and mappings,
+and from that mpi/coll/table.tbl.
 
-A row of the table holds up to half way (geometrically) to the next number of ranks, or size, that was measured. For a blocking call it names the
-fastest algorithm; for the others the fastest of those that are schedules. Neighbouring rows that say the same become one, and an algorithm stays
-in use until another one is faster by more than the noise.
+A row of the table holds up to half way (geometrically) to the next number of ranks, or size, that
+was measured. For a blocking call it names the fastest algorithm; for the others the fastest of
+those that are schedules. Neighbouring rows that say the same become one, and an algorithm stays in
+use until another one is faster by more than the noise.
 """
 
 import json
@@ -39,7 +41,8 @@ POINTS = {
     "cluster": [(2, [], 1 << 21), (8, [], 1 << 20), (64, [], 1 << 18), (256, [], 1 << 15)],
     "clusters": [(8, ["--machine", "hosted-4x4"], 1 << 18), (12, ["--machine", "hosted-4x4"], 1 << 18)],
     "spread": [(4, ["--machine", "hosted-4x4", "--map", "scatter"], 1 << 18)],
-    "process": [(2, ["--ranks", "process"], 1 << 21), (8, ["--ranks", "process"], 1 << 20), (64, ["--ranks", "process"], 1 << 17)],
+    "process": [(2, ["--ranks", "process"], 1 << 21), (8, ["--ranks", "process"], 1 << 20),
+                (64, ["--ranks", "process"], 1 << 17)],
 }
 INTRO = """# Which algorithm a collective uses. Written by ./atoll bench coll --table; another computer may want another table.
 #
@@ -60,12 +63,15 @@ def measure(mapping, point, kinds, rounds):
         lists.setdefault(a.kind, []).append(a.name)
     out = []
     for kind in kinds:
-        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), *options, "coll_choice", kind, ",".join(lists[kind]),
+        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(ranks), *options, "coll_choice", kind,
+                ",".join(lists[kind]),
                 "--most", str(most), "--rounds", str(rounds)]
-        p = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S, errors="replace", check=False)
+        p = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           timeout=TIMEOUT_S, errors="replace", check=False)
         if p.returncode:
             raise Failure(f"{' '.join(argv)} ended with {p.returncode}: {p.stderr.strip()[-300:]}")
-        out += [(kind, mapping, ranks, int(m.group(3)), m.group(1), float(m.group(2))) for m in map(ROW.match, p.stdout.splitlines()) if m]
+        out += [(kind, mapping, ranks, int(m.group(3)), m.group(1), float(m.group(2)))
+                for m in map(ROW.match, p.stdout.splitlines()) if m]
     return out
 
 

@@ -16,7 +16,8 @@ class Rows(unittest.TestCase):
 
     def rows(self, samples):
         """As words."""
-        return [(r.ranks, r.bytes, r.blocking, r.started) for r in collbench.rows_of(samples, "bcast", "cluster", {"meet"})]
+        return [(r.ranks, r.bytes, r.blocking, r.started)
+                for r in collbench.rows_of(samples, "bcast", "cluster", {"meet"})]
 
     def test_one_point_holds_for_all(self):
         self.assertEqual(self.rows(sample(2, 8, meet=1, tree=2, ring=3)), [(None, None, "meet", "tree")])
@@ -30,18 +31,21 @@ class Rows(unittest.TestCase):
         self.assertEqual(got, [(16, None, "tree", "tree"), (None, None, "ring", "ring")])
 
     def test_noise_changes_nothing(self):
-        got = self.rows(sample(2, 8, ring=1.0, tree=2) + sample(2, 32, ring=1.05, tree=1.0) + sample(2, 128, ring=2, tree=1))
+        got = self.rows(sample(2, 8, ring=1.0, tree=2) + sample(2, 32, ring=1.05, tree=1.0) +
+                        sample(2, 128, ring=2, tree=1))
         self.assertEqual(got, [(None, 64, "ring", "ring"), (None, None, "tree", "tree")])
 
     def test_what_was_left_out_is_not_chosen(self):
-        self.assertEqual(self.rows(sample(2, 8, ring=1) + sample(2, 32, tree=1)), [(None, 16, "ring", "ring"), (None, None, "tree", "tree")])
+        self.assertEqual(self.rows(sample(2, 8, ring=1) + sample(2, 32, tree=1)),
+                         [(None, 16, "ring", "ring"), (None, None, "tree", "tree")])
 
 
 class Text(unittest.TestCase):
     """The text that is written can be read."""
 
     def test_round_trip(self):
-        rows = collbench.rows_of(sample(2, 8, meet=1, tree=2) + sample(8, 8, meet=5, tree=2), "bcast", "cluster", {"meet"})
+        rows = collbench.rows_of(sample(2, 8, meet=1, tree=2) + sample(8, 8, meet=5, tree=2),
+                                 "bcast", "cluster", {"meet"})
         again = collbench.colltable.read_rows(collbench.text_of(rows, "Taken in a test."))
         self.assertEqual([vars(r) for r in again], [vars(r) for r in rows])
 

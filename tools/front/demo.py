@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./atoll demo: the Gaussian filter on a photograph and friendly numbers on a range, on both ports, each result checked."""
+"""./atoll demo: the Gaussian filter on a photograph and friendly numbers on a range, on both ports,
+each result checked.
+"""
 
 import os
 import subprocess
@@ -30,7 +32,8 @@ WHERE = {"hosted": "on this computer", "riscv64": "on RISC-V in QEMU"}
 def oracle(*argv):
     """Run the independent computations (demo_oracle.py) with the private Python; their output."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "demo_oracle.py")
-    p = subprocess.run([os.path.join(setup.VENV, "bin", "python3"), script, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    p = subprocess.run([os.path.join(setup.VENV, "bin", "python3"), script, *argv],
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if p.returncode:
         raise Failure(f"demo: {(p.stderr or p.stdout).strip().splitlines()[-1]}")
     return p.stdout.strip()
@@ -39,9 +42,11 @@ def oracle(*argv):
 def run(port, name, *argv, options=()):
     """Run a program of ours; (standard output, standard error, wall seconds)."""
     start = time.monotonic()
-    line = [os.path.join(ROOT, "atoll"), "run", "-n", str(RANKS[port]), "--port", port, "--machine", MACHINES[port], "--timeout", str(TIMEOUT_S),
+    line = [os.path.join(ROOT, "atoll"), "run", "-n", str(RANKS[port]), "--port", port, "--machine",
+            MACHINES[port], "--timeout", str(TIMEOUT_S),
             *options, name, *argv]
-    p = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    p = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       text=True, errors="replace")
     if p.returncode:
         sys.stderr.write(p.stderr)
         raise Failure(f"demo: {name} on port {port} ended with status {p.returncode}")
@@ -60,13 +65,15 @@ def describe(port):
     print(f"\n{WHERE[port]}: machine {m.name}, {m.shape()} cores")
     for i, c in enumerate(m.clusters):
         part = next((p for p in m.places() if p[0] == i), None)
-        print(f"  cluster {i}: {' '.join(c.roles)}" + (f"   ranks on cores {part[1]}..{part[1] + part[2] - 1}" if part else "   servers"))
+        print(f"  cluster {i}: {' '.join(c.roles)}" +
+              (f"   ranks on cores {part[1]}..{part[1] + part[2] - 1}" if part else "   servers"))
 
 
 def filter_photograph(port):
     """gf on the photograph; checks it and writes the picture. Returns the lines to show."""
     picture, raw = os.path.join(FOLDER, "camera.pgm"), os.path.join(FOLDER, f"gf-{port}.out")
-    out, err, seconds = run(port, "gf", "--in", "camera.pgm", "--out", "-", "--mask", str(MASK), "--sd", str(SD), options=("--file", picture))
+    out, err, seconds = run(port, "gf", "--in", "camera.pgm", "--out", "-", "--mask", str(MASK),
+                            "--sd", str(SD), options=("--file", picture))
     with open(raw, "w", encoding="utf-8") as f:
         f.write(out)
     verdict = oracle("picture", FOLDER, port, str(MASK), str(SD))
@@ -95,7 +102,9 @@ def show_port(port, steps):
 
 
 def main(argv):
-    """Exit status 0 if every result is right. What the second port needs is installed and built when the first one's results are shown."""
+    """Exit status 0 if every result is right.
+    What the second port needs is installed and built when the first one's results are shown.
+    """
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0

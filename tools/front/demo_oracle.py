@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the demo's programs must compute, computed independently: SciPy and an integer convolution for the filter, brute force for friendly
-numbers. Runs in the private Python environment; the reference functions are those of tests/apps.
+"""What the demo's programs must compute, computed independently: SciPy and an integer convolution
+for the filter, brute force for friendly numbers. Runs in the private Python environment; the
+reference functions are those of tests/apps.
 
     demo_oracle.py prepare FOLDER | picture FOLDER PORT MASK SD | friends FILE FIRST COUNT
 """

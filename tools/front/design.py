@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./atoll codesign: the co-designed cluster's design space, power and energy as one page. The work is in tools/codesign."""
+"""./atoll codesign: the co-designed cluster's design space, power and energy as one page.
+The work is in tools/codesign.
+"""
 
 import os
 import sys
@@ -37,7 +39,9 @@ def parse(argv):
 
 
 def main(argv):
-    """Exit status: 0, 1 if something is missing or a figure does not hold, 2 for a configuration outside the space."""
+    """Exit status: 0, 1 if something is missing or a figure does not hold, 2 for a configuration
+    outside the space.
+    """
     if argv and argv[0] in ("-h", "--help"):
         print(HELP, end="")
         return 0
@@ -46,5 +50,6 @@ def main(argv):
         setup.ensure(level)
     python = os.path.join(setup.VENV, "bin", "python3")
     sys.stdout.flush()
-    # in place of this process: a signal reaches the one that runs synthesiser and simulator, and nobody is left behind
+    # in place of this process: a signal reaches the one that runs synthesiser and simulator, and
+    # nobody is left behind
     os.execv(python, [python, os.path.join(ROOT, "tools", "codesign", "cli.py"), mode, folder, *configs])

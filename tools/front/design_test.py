@@ -15,7 +15,8 @@ def test_what_is_asked_for():
     assert design.parse(["--out=/y", "--full"]) == ("full", "/y", [])
 
 
-@pytest.mark.parametrize("argv, words", [(["--slow"], "--slow"), (["--quick", "--full"], "exclude"), (["--out"], "needs a value")])
+@pytest.mark.parametrize("argv, words",
+                         [(["--slow"], "--slow"), (["--quick", "--full"], "exclude"), (["--out"], "needs a value")])
 def test_what_cannot_be_is_a_usage_error(argv, words):
     with pytest.raises(Usage, match=words):
         design.parse(argv)

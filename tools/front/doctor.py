@@ -10,7 +10,8 @@ import machine as machines
 import setup
 from ui import BUILD, Usage
 
-VERSIONS = ("gcc", "clang", "make", "qemu-system-riscv64", "riscv64-unknown-elf-gcc", "qemu-system-or1k", "or1k-elf-gcc", "spin")
+VERSIONS = ("gcc", "clang", "make", "qemu-system-riscv64", "riscv64-unknown-elf-gcc",
+            "qemu-system-or1k", "or1k-elf-gcc", "spin")
 
 
 def version(tool):
@@ -34,7 +35,9 @@ def main(argv):
     for tool in VERSIONS:
         print(f"{tool:<24}{version(tool) or 'missing'}")
     bad = 0
-    for level, use in (("run", "run on the hosted port"), ("riscv64", "run on riscv64"), ("or1k", "run on or1k"), ("demo", "demo"), ("dev", "test and check"), ("hw", "simulate and synthesise")):
+    for level, use in (("run", "run on the hosted port"), ("riscv64", "run on riscv64"),
+                       ("or1k", "run on or1k"), ("demo", "demo"), ("dev", "test and check"),
+                       ("hw", "simulate and synthesise")):
         missing = setup.missing_packages(level)
         state = "ready" if setup.is_ready(level) else "not set up yet: the first use does it, or ./atoll setup " + level
         if missing:

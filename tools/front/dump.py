@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a machine does that does not end: per core its program counter, mode and function. Imported only when that happens."""
+"""What a machine does that does not end: per core its program counter, mode and function.
+Imported only when that happens.
+"""
 
 import os
 import re
@@ -96,7 +98,9 @@ def group_members(pgid):
 
 
 def hosted(pgid):
-    """One line per thread of every cluster process: state, where it waits in Linux; with gdb installed, its stack."""
+    """One line per thread of every cluster process: state, where it waits in Linux; with gdb
+    installed, its stack.
+    """
     import shutil
     import subprocess
     lines = []
@@ -104,7 +108,8 @@ def hosted(pgid):
         lines.append(f"  process {pid} {_read(f'/proc/{pid}/comm')}")
         if shutil.which("gdb"):
             try:
-                p = subprocess.run(["gdb", "-p", str(pid), "-batch", "-nx", "-ex", "set pagination off", "-ex", "thread apply all bt 8"],
+                p = subprocess.run(["gdb", "-p", str(pid), "-batch", "-nx", "-ex",
+                                    "set pagination off", "-ex", "thread apply all bt 8"],
                                    capture_output=True, text=True, timeout=READ_S, errors="replace")
                 lines += ["    " + line for line in p.stdout.splitlines() if re.match(r"#|Thread ", line)]
                 continue

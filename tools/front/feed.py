@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A terminal's lines for a machine. Imported only when standard input is one.
 
-A machine is a process group of its own, and Linux stops who reads a terminal from such a group: so we read it, while we are in the
-foreground, and pass on what comes through a pipe.
+A machine is a process group of its own, and Linux stops who reads a terminal from such a group: so
+we read it, while we are in the foreground, and pass on what comes through a pipe.
 """
 
 import os
@@ -14,7 +14,9 @@ LOOK_AGAIN_S = 0.5		# whether we have come to the foreground
 
 
 def look_until_end(look, pidfd, timeout_s):
-    """Call look(pidfd, seconds left or None) until it says that the machine has ended (True) or the time is over (False); 0 seconds: for ever."""
+    """Call look(pidfd, seconds left or None) until it says that the machine has ended (True) or the
+    time is over (False); 0 seconds: for ever.
+    """
     end = time.monotonic() + timeout_s
     while True:
         left = end - time.monotonic() if timeout_s else None
@@ -70,7 +72,9 @@ class Feed:
             self._close()
 
     def _look(self, pidfd, patience):
-        """Wait for the machine's end, for input, or for room in the pipe. True if the machine has ended."""
+        """Wait for the machine's end, for input, or for room in the pipe.
+        True if the machine has ended.
+        """
         watch = [pidfd]
         full = self.end >= 0 and bool(self.held)
         if self.end >= 0 and not full:
@@ -86,5 +90,7 @@ class Feed:
         return pidfd in ready
 
     def pump(self, pidfd, timeout_s):
-        """Pass input on until the machine ends (True) or the time is over (False); 0 seconds: for ever."""
+        """Pass input on until the machine ends (True) or the time is over (False); 0 seconds: for
+        ever.
+        """
         return look_until_end(self._look, pidfd, timeout_s)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is typed reaches the reader, in full, and so does its end; a machine that ends is noticed."""
+"""What is typed reaches the reader, in full, and so does its end; a machine that ends is noticed.
+"""
 
 import os
 import pty

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Bad input to the front command: one line that says what to do, exit status 2 or 1, nothing left running."""
+"""Bad input to the front command: one line that says what to do, exit status 2 or 1, nothing left
+running.
+"""
 
 import os
 import signal
@@ -71,7 +73,8 @@ def test_bad_usage_is_one_line_and_exit_2(argv, words):
     assert words in p.stderr and p.stderr.startswith("atoll: ") and p.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["mpicc", "--help"], ["machines", "-h"], ["check", "-h"], ["test", "-h"], ["doctor", "-h"]])
+@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["mpicc", "--help"],
+                                  ["machines", "-h"], ["check", "-h"], ["test", "-h"], ["doctor", "-h"]])
 def test_help_goes_to_stdout(argv):
     p = atoll(*argv)
     assert p.returncode == 0 and "./atoll" in p.stdout and p.stderr == ""
@@ -91,7 +94,8 @@ def test_runs_path_imports_only_the_standard_library_and_little_of_it():
     code = ("import sys; sys.path[:0] = sys.argv[1:]; import main, run, launch; "
             "bad = [m for m in ('subprocess', 'argparse', 'hashlib', 'socket', 'numpy', 'asyncio') if m in sys.modules]; sys.exit(', '.join(bad) or 0)")
     here = os.path.dirname(os.path.abspath(__file__))
-    p = subprocess.run([sys.executable, "-I", "-S", "-c", code, here, os.path.dirname(here)], capture_output=True, text=True)
+    p = subprocess.run([sys.executable, "-I", "-S", "-c", code, here, os.path.dirname(here)],
+                       capture_output=True, text=True)
     assert p.returncode == 0, p.stderr
 
 
@@ -105,7 +109,9 @@ def test_too_many_ranks_name_the_limit(tmp_path):
         run.make_job(run.parse(["-n", "257", "--machine", "mppa256", "x"]))
 
 
-@pytest.mark.parametrize("content, words", [(b"#!/bin/sh\n", "not an ELF"), (b"\x7fELF" + bytes(20), "not an ELF"), (b"\x7fELF\x02\x01" + bytes(90), "machine 0")])
+@pytest.mark.parametrize("content, words",
+                         [(b"#!/bin/sh\n", "not an ELF"), (b"\x7fELF" + bytes(20), "not an ELF"),
+                          (b"\x7fELF\x02\x01" + bytes(90), "machine 0")])
 def test_what_is_no_program_is_refused(tmp_path, content, words):
     path = tmp_path / "prog"
     path.write_bytes(content)
@@ -148,7 +154,9 @@ def test_wrapper_shows_what_it_would_do():
     assert "-I" not in atoll("mpicc", "-showme:link").stdout
 
 
-@pytest.mark.parametrize("argv, links", [(["a.c"], True), (["-c", "a.c"], False), (["-E", "a.c"], False), (["--version"], False), (["-o", "a", "a.o", "-lm"], True)])
+@pytest.mark.parametrize("argv, links",
+                         [(["a.c"], True), (["-c", "a.c"], False), (["-E", "a.c"], False),
+                          (["--version"], False), (["-o", "a", "a.o", "-lm"], True)])
 def test_wrapper_links_only_when_the_compiler_would(argv, links, monkeypatch):
     monkeypatch.setattr(setup, "zig", lambda: "zig")
     assert any("libmpi_abi.a" in a for a in wrapper.command(argv, "hosted")) == links
@@ -176,7 +184,8 @@ DRIVER = ("import sys; sys.path[:0] = sys.argv[1:3]; import launch, main\n"
 
 def start_sleeper(tmp_path, timeout_s=0):
     here, pids = os.path.dirname(os.path.abspath(__file__)), tmp_path / "pids"
-    p = subprocess.Popen([sys.executable, "-I", "-c", DRIVER, here, os.path.dirname(here), SLEEPER, str(pids), str(timeout_s)],
+    p = subprocess.Popen([sys.executable, "-I", "-c", DRIVER, here, os.path.dirname(here), SLEEPER,
+                          str(pids), str(timeout_s)],
                          stderr=subprocess.PIPE, text=True)
     assert wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 2)
     return p, [int(x) for x in pids.read_text().split()]
@@ -198,12 +207,14 @@ TESTS = ("import sys; sys.path[:0] = sys.argv[1:3]; import main, results\n"
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_ends_every_test_that_runs_and_starts_no_other(tmp_path, sig):
     here = os.path.dirname(os.path.abspath(__file__))
-    p = subprocess.Popen([sys.executable, "-I", "-c", TESTS, here, os.path.dirname(here), str(tmp_path)], stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([sys.executable, "-I", "-c", TESTS, here, os.path.dirname(here), str(tmp_path)],
+                         stderr=subprocess.PIPE, text=True)
     assert wait_until(lambda: len([n for n in os.listdir(tmp_path) if n.isdecimal()]) == results.JOBS)
     p.send_signal(sig)
     err = patience.communicate(p, 60)[1]
     assert p.returncode == 130 and err.endswith("atoll: interrupted\n"), err
-    assert not any(lives(int((tmp_path / str(i)).read_text())) for i in range(results.JOBS)) and len(os.listdir(tmp_path)) == results.JOBS
+    assert not any(lives(int((tmp_path / str(i)).read_text()))
+                   for i in range(results.JOBS)) and len(os.listdir(tmp_path)) == results.JOBS
 
 
 def test_when_the_front_command_is_killed_the_machine_dies(tmp_path):
@@ -222,7 +233,9 @@ def test_a_machine_that_overruns_its_time_is_dumped_and_ended(tmp_path):
     assert not any(lives(pid) for pid in pids)
 
 
-@pytest.mark.parametrize("status, code, words", [(3 << 8, 3, None), (139 << 8, 139, "signal 11 (SIGSEGV)"), (9, 137, "ended by signal 9"), (0, 0, None)])
+@pytest.mark.parametrize("status, code, words",
+                         [(3 << 8, 3, None), (139 << 8, 139, "signal 11 (SIGSEGV)"),
+                          (9, 137, "ended by signal 9"), (0, 0, None)])
 def test_exit_statuses_are_told_apart(status, code, words):
     got, why = launch.exit_status(status, "hosted")
     assert got == code and (why is None if words is None else words in why)
@@ -329,7 +342,8 @@ def test_a_library_replaced_while_a_program_is_linked_makes_it_stale(tmp_path, m
 
 @pytest.mark.parametrize("fd", [0, 1, 2])
 def test_a_standard_stream_that_is_closed_is_no_error(fd):
-    p = subprocess.run(["/bin/sh", "-c", f'exec "$0" machines {fd}>&-', os.path.join(ROOT, "atoll")], capture_output=True, text=True, check=False)
+    p = subprocess.run(["/bin/sh", "-c", f'exec "$0" machines {fd}>&-', os.path.join(ROOT, "atoll")],
+                       capture_output=True, text=True, check=False)
     assert p.returncode == 0 and "Traceback" not in p.stderr and ("laptop" in p.stdout) == (fd != 1)
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The HAL's contract tests on each back end: an image that stands in for the kernel, on a small machine."""
+"""The HAL's contract tests on each back end: an image that stands in for the kernel, on a small
+machine.
+"""
 
 import os
 import time
@@ -10,7 +12,8 @@ import results
 from ui import BUILD
 
 TIMEOUT_S = 300          # the chip in RTL: 11 s of a quiet core
-IMAGES = {"hosted": ("hal-test", "hosted-4x4"), "riscv64": ("hal-test.bin", "riscv-4x4"), "or1k": ("hal-test.elf", "or1k-2x2")}
+IMAGES = {"hosted": ("hal-test", "hosted-4x4"), "riscv64": ("hal-test.bin", "riscv-4x4"),
+          "or1k": ("hal-test.elf", "or1k-2x2")}
 
 
 # group -> machine in RTL: one cluster, and two behind a network

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./atoll install: a tree with the MPI library for process ranks, its compiler wrappers and mpiexec, which stands alone."""
+"""./atoll install: a tree with the MPI library for process ranks, its compiler wrappers and
+mpiexec, which stands alone.
+"""
 
 import contextlib
 import io
@@ -86,14 +88,18 @@ def _install_fortran(folder, build):
         _copy(os.path.join(BUILD, "gen", "fortran", name), os.path.join(folder["include"], name), 0o644)
     compiler = shutil.which("gfortran")
     if compiler:
-        p = subprocess.run([compiler, "-fsyntax-only", "-J", folder["include"], os.path.join(folder["include"], "mpi.f90")],
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        p = subprocess.run([compiler, "-fsyntax-only", "-J", folder["include"],
+                            os.path.join(folder["include"], "mpi.f90")],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           text=True, errors="replace")
         if p.returncode:
             raise Failure(f"gfortran cannot make the module mpi:\n{p.stdout[-2000:]}")
 
 
 def install(prefix, build=None):
-    """Write the tree; `build` names the folder that holds what was built (other than build/process)."""
+    """Write the tree; `build` names the folder that holds what was built (other than
+    build/process).
+    """
     build = build or os.path.join(BUILD, "process")
     folder = {n: os.path.join(prefix, n) for n in ("bin", "lib", "include", "lib/link", "lib/pkgconfig")}
     for path in folder.values():
@@ -119,7 +125,9 @@ def _time_of(path):
 
 
 def ensure():
-    """Build what process ranks need, and install it into build/process/prefix; returns that folder. What was built since is installed anew."""
+    """Build what process ranks need, and install it into build/process/prefix; returns that folder.
+    What was built since is installed anew.
+    """
     setup.ensure("process")
     folder = os.path.join(BUILD, "process")
     prefix, built, installed = (os.path.join(folder, n) for n in ("prefix", ".built", ".installed"))
@@ -147,7 +155,8 @@ def install_manual(prefix):
     """Write the manual pages into the tree, from what its programs and ours say of themselves."""
     import main as front
 
-    installed = [subprocess.run([os.path.join(prefix, "bin", name), "--help"], capture_output=True, text=True, check=True).stdout
+    installed = [subprocess.run([os.path.join(prefix, "bin", name), "--help"], capture_output=True,
+                                text=True, check=True).stdout
                  for name in ("mpiexec", "mpicc")]
     helps = {name: help_of(name) for name in [""] + [n for n in front.available() if n != "setup"]}
     manpages.write(prefix, manpages.pages(helps, *installed, ROOT))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Start a machine, watch it, and leave nothing running. Standard library only, and little of it: this is `run`'s path.
+"""Start a machine, watch it, and leave nothing running. Standard library only, and little of it:
+this is `run`'s path.
 
-A machine is one process group: the hosted launcher with its clusters, or QEMU. It dies with us (parent-death signal), by Ctrl-C and
-by the time limit; a machine that overruns is dumped first.
+A machine is one process group: the hosted launcher with its clusters, or QEMU. It dies with us
+(parent-death signal), by Ctrl-C and by the time limit; a machine that overruns is dumped first.
 """
 
 import os
@@ -94,7 +95,8 @@ def prepare(job):
     record, image, offsets = job.made
     record_path, archive_path = _store(job, "record.bin", record), _store(job, "archive.cpio", image)
     if job.port == "hosted":
-        argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path, "--archive", archive_path]
+        argv = [job.image or os.path.join(BUILD, "hosted", "atoll-host"), "--record", record_path,
+                "--archive", archive_path]
     elif job.port == "or1k":
         import or1k
         shared = ((record_path, layout.record), (archive_path, layout.archive))
@@ -120,7 +122,8 @@ def _qemu(job, layout, record_path, archive_path):
     if os.path.getsize(kernel) > bootrec.KERNEL_MAX:
         raise Failure(f"{kernel} is larger than {bootrec.KERNEL_MAX >> 20} MB")
     argv = ["qemu-system-riscv64", "-bios", "none", "-M", "virt,aclint=on", "-smp", str(job.machine.cores()),
-            "-m", f"{layout.ram_bytes >> 20}M", "-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio", "-kernel", boot]
+            "-m", f"{layout.ram_bytes >> 20}M", "-nodefaults", "-no-user-config", "-display",
+            "none", "-serial", "stdio", "-kernel", boot]
     for path, at in ((kernel, bootrec.KERNEL_AT), (record_path, bootrec.RECORD_AT), (archive_path, layout.archive)):
         argv += ["-device", f"loader,file={path},addr={at:#x},force-raw=on"]
     if job.icount:
@@ -131,14 +134,18 @@ def _qemu(job, layout, record_path, archive_path):
 
 
 class Started:
-    """A machine that runs already, our child: its process, since when (of the monotonic clock), the pipe into its standard input or -1."""
+    """A machine that runs already, our child: its process, since when (of the monotonic clock), the
+    pipe into its standard input or -1.
+    """
 
     def __init__(self, pid, since, pipe):
         self.pid, self.since, self.pipe = pid, since, pipe
 
 
 def _shared_memory(job, layout, offsets):
-    """The machine's memory is one that we see, too: QEMU's options. Where it reads its input goes into job.input."""
+    """The machine's memory is one that we see, too: QEMU's options.
+    Where it reads its input goes into job.input.
+    """
     import mmap
     import streams
     path = _store(job, "memory", b"")
@@ -148,11 +155,14 @@ def _shared_memory(job, layout, offsets):
     with open(path, "r+b") as f:
         whole = mmap.mmap(f.fileno(), at + streams.INPUT_BYTES - first, offset=first)
     job.input = memoryview(whole)[at - first:]
-    return ["-object", f"memory-backend-file,id=ram,mem-path={path},size={layout.ram_bytes},share=on", "-machine", "memory-backend=ram"]
+    return ["-object", f"memory-backend-file,id=ram,mem-path={path},size={layout.ram_bytes},share=on",
+            "-machine", "memory-backend=ram"]
 
 
 def _patient_clock(pid, since):
-    """For tests (ATOLL_PATIENT): a clock for which a busy host's time does not count; else None, for users' limits are the wall's."""
+    """For tests (ATOLL_PATIENT): a clock for which a busy host's time does not count; else None,
+    for users' limits are the wall's.
+    """
     if not os.environ.get("ATOLL_PATIENT"):
         return None
     import patience
@@ -219,7 +229,9 @@ class Machine:
             self.feed.started()
 
     def _keep_nice(self):
-        """A new session is a scheduling group of its own (with sched_autogroup_enabled), which begins without the weight that nice(1) gave us."""
+        """A new session is a scheduling group of its own (with sched_autogroup_enabled), which
+        begins without the weight that nice(1) gave us.
+        """
         nice = os.getpriority(os.PRIO_PROCESS, 0)
         if nice:
             try:
@@ -229,7 +241,9 @@ class Machine:
                 pass	# not enabled, or too soon after another change
 
     def kill(self):
-        """End the whole process group: a hosted machine politely first; QEMU has nothing to tidy up. What it said last is passed on."""
+        """End the whole process group: a hosted machine politely first; QEMU has nothing to tidy
+        up. What it said last is passed on.
+        """
         self._end_group()
         if self.feed:
             self.feed.finish()
@@ -281,7 +295,9 @@ class Machine:
             os.close(fd)
 
     def _look(self):
-        """Now and then: a machine that gets no CPU must not seem to hang. A test knows, and compares what is said."""
+        """Now and then: a machine that gets no CPU must not seem to hang.
+        A test knows, and compares what is said.
+        """
         if os.environ.get("ATOLL_PATIENT"):
             return
         import starved
@@ -320,12 +336,16 @@ def exit_status(status, port):
 
 
 def run(job, keep=None):
-    """Run a job to its end; `keep(job)` is called when the machine runs. Returns the exit status; says on stderr what went wrong."""
+    """Run a job to its end; `keep(job)` is called when the machine runs.
+    Returns the exit status; says on stderr what went wrong.
+    """
     return watch(job, None, keep)
 
 
 def watch(job, started, keep=None):
-    """Run a job, or go on with a machine that somebody has Started for it and who has left us its signals blocked."""
+    """Run a job, or go on with a machine that somebody has Started for it and who has left us its
+    signals blocked.
+    """
     def stop(signum, frame):
         raise KeyboardInterrupt
     old = signal.signal(signal.SIGTERM, stop)

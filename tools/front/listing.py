@@ -9,7 +9,8 @@ HELP = "usage: ./atoll machines [--json] [NAME]\n"
 
 def row(m):
     """One machine as a dict."""
-    return {"name": m.name, "clusters": len(m.clusters), "cores": m.cores(), "shape": m.shape(), "ranks_max": m.ranks_max(),
+    return {"name": m.name, "clusters": len(m.clusters), "cores": m.cores(), "shape": m.shape(),
+            "ranks_max": m.ranks_max(),
             "ports": m.ports, "description": m.description}
 
 
@@ -41,7 +42,8 @@ def main(argv):
         show(found[0])
     else:
         rows = [("name", "cores", "shape", "ranks", "ports", "")]
-        rows += [(m.name, str(m.cores()), m.shape(), str(m.ranks_max()), ",".join(m.ports), m.description) for m in found]
+        rows += [(m.name, str(m.cores()), m.shape(), str(m.ranks_max()), ",".join(m.ports), m.description)
+                 for m in found]
         widths = [max(len(r[i]) for r in rows) for i in range(5)]
         for r in rows:
             print("  ".join([r[0].ljust(widths[0]), r[1].rjust(widths[1]), r[2].ljust(widths[2]), r[3].rjust(widths[3]),

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Locks of a tree: one build of a folder at a time, one set-up at a time. A command that has to wait says at once for whom.
+"""Locks of a tree: one build of a folder at a time, one set-up at a time. A command that has to
+wait says at once for whom.
 
-The lock file holds the holder's process id and what it does. The lock itself is the kernel's (flock), so it ends with its
-holder however that ends; the text of a file that nobody holds means nothing.
+The lock file holds the holder's process id and what it does. The lock itself is the kernel's
+(flock), so it ends with its holder however that ends; the text of a file that nobody holds means
+nothing.
 """
 
 import fcntl
@@ -12,7 +14,9 @@ from ui import say
 
 
 class Lock:
-    """`with Lock(path, "what I do"):` holds the lock; `waited` tells afterwards whether another process had it."""
+    """`with Lock(path, "what I do"):` holds the lock; `waited` tells afterwards whether another
+    process had it.
+    """
 
     def __init__(self, path, what=""):
         self.path, self.what, self.waited = path, what, False

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The front command's entry: finds the subcommand and turns errors into one line and an exit status.
+"""The front command's entry: finds the subcommand and turns errors into one line and an exit
+status.
 
 Runs under `python3 -I -S`: only the standard library may be imported on the way to `run`.
 """
@@ -41,8 +42,10 @@ The first use of a command installs what it needs and says so. `./atoll COMMAND 
 
 # command -> module with main(argv) -> exit status
 COMMANDS = {
-    "run": "run", "demo": "demo", "test": "testall", "check": "check", "bench": "bench", "mpicc": "wrapper", "cc": "wrapper",
-    "build": "builder", "machines": "listing", "measures": "measures", "doctor": "doctor", "codesign": "design", "install": "install", "clean": "builder",
+    "run": "run", "demo": "demo", "test": "testall", "check": "check", "bench": "bench",
+    "mpicc": "wrapper", "cc": "wrapper",
+    "build": "builder", "machines": "listing", "measures": "measures", "doctor": "doctor",
+    "codesign": "design", "install": "install", "clean": "builder",
     "setup": "setup",
 }
 
@@ -72,7 +75,8 @@ def _stop(signum, frame):
 
 
 def _keep_streams():
-    """A standard stream that is closed reads and writes nothing: no file of ours takes its number."""
+    """A standard stream that is closed reads and writes nothing: no file of ours takes its number.
+    """
     for fd, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(fd)

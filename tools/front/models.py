@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""SPIN models of the protocols (tests/models/*.pml): each is verified, and each of its mutations must fail.
+"""SPIN models of the protocols (tests/models/*.pml): each is verified, and each of its mutations
+must fail.
 
 In the model's head comment:
     run: [-DNAME[=VALUE] ...]          a configuration that must hold (default: one without options)
@@ -65,7 +66,9 @@ def check_proves(root, path, head):
 
 
 def verify(path, defines, search, pan, optimise="-O2"):
-    """Run spin, the compiler and the verifier. Returns (True: no error, False: an error was found, None: it did not run; output)."""
+    """Run spin, the compiler and the verifier.
+    Returns (True: no error, False: an error was found, None: it did not run; output).
+    """
     with tempfile.TemporaryDirectory(prefix="atoll-model-") as folder:
         steps = [[shutil.which("spin") or "spin", "-a", *defines, path],
                  ["gcc", optimise, "-w", *(search or ["-DSAFETY"]), "-o", "pan", "pan.c"],
@@ -90,7 +93,8 @@ def _task(name, path, defines, head, must_hold):
         holds, output = verify(path, defines, sum(head["search"], []), sum(head["pan"], []), optimise)
         seconds = time.monotonic() - start
         if holds is None:
-            return [results.Result(name, "failed", "the verifier did not finish\n" + results.last_lines(output), seconds)]
+            return [results.Result(name, "failed",
+                                   "the verifier did not finish\n" + results.last_lines(output), seconds)]
         if holds != must_hold:
             why = "an error was found" if must_hold else "the mutation was not noticed"
             return [results.Result(name, "failed", why + "\n" + results.last_lines(output), seconds)]
@@ -109,9 +113,11 @@ def tasks(folder=FOLDER):
             head = read_head(f.read())
         base = f"model.{file[:-4]}"
         if head["proves"]:
-            out.append(results.check_task(base + ".proves", lambda p=path, h=head: check_proves(ROOT, os.path.relpath(p, ROOT), h)))
+            out.append(results.check_task(base + ".proves", lambda p=path,
+                                          h=head: check_proves(ROOT, os.path.relpath(p, ROOT), h)))
         for defines in head["run"] or [[]]:
             out.append(_task(".".join([base] + [d.lstrip("-D") for d in defines]), path, defines, head, True))
         for defines in head["mutation"]:
-            out.append(_task(".".join([base, "mutation"] + [d.lstrip("-D") for d in defines]), path, defines, head, False))
+            out.append(_task(".".join([base, "mutation"] + [d.lstrip("-D") for d in defines]), path,
+                             defines, head, False))
     return out

@@ -33,7 +33,9 @@ def test_a_model_holds_and_its_mutation_is_found(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("spin"), reason="spin is not installed")
-@pytest.mark.parametrize("old, new", [("run: -DN=2\n", "run: -DN=2 -DBROKEN\n"), ("-DN=2 -DBROKEN", "-DN=1 -DBROKEN"), ("byte in;", "bite in;")])
+@pytest.mark.parametrize("old, new",
+                         [("run: -DN=2\n", "run: -DN=2 -DBROKEN\n"),
+                          ("-DN=2 -DBROKEN", "-DN=1 -DBROKEN"), ("byte in;", "bite in;")])
 def test_an_error_a_blind_mutation_and_bad_text_fail(tmp_path, old, new):
     (tmp_path / "m.pml").write_text(GOOD.replace(old, new))
     assert "failed" in [state for _, state in outcome(models.tasks(tmp_path))]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Start an or1k machine, in QEMU or in RTL: the kernel's image per cluster, boot record and archive are put into its memory. Standard library only."""
+"""Start an or1k machine, in QEMU or in RTL: the kernel's image per cluster, boot record and archive
+are put into its memory. Standard library only.
+"""
 
 import os
 import struct
@@ -25,7 +27,9 @@ def read_image(path):
 
 
 def pieces(machine, layout, kernel):
-    """(address, bytes) of everything that memory holds at the start but record and archive: where the record is, and the images."""
+    """(address, bytes) of everything that memory holds at the start but record and archive: where
+    the record is, and the images.
+    """
     kernel = kernel.removesuffix(".elf")
     low, high = read_image(kernel + ".elf"), None
     out = [(RECORD_SLOT, layout.record.to_bytes(4, "big"))]
@@ -40,20 +44,26 @@ def pieces(machine, layout, kernel):
 
 
 def kernel_end(image_end, cluster):
-    """Where the memory starts that the kernel may use, behind the stacks of its cores (kernel.ld)."""
+    """Where the memory starts that the kernel may use, behind the stacks of its cores (kernel.ld).
+    """
     return bootrec.round_up(image_end, bootrec.PAGES["or1k"]) + CORE_BYTES * len(cluster.roles)
 
 
 def qemu(machine, layout, store, kernel=None):
-    """QEMU's command line. store(name, bytes) -> path puts boot data where QEMU finds it; record and archive are stored already."""
+    """QEMU's command line.
+    store(name, bytes) -> path puts boot data where QEMU finds it; record and archive are stored
+    already.
+    """
     if machine.cores() > CORES_MAX:
         raise Usage(f"machine {machine.name} has {machine.cores()} cores, QEMU's or1k at most {CORES_MAX}")
     parts = pieces(machine, layout, kernel or os.path.join(BUILD, "or1k", "kernel"))
     # QEMU puts a device tree behind this image: not into memory that must be zero
     at, image = parts[1]
     image += bytes(kernel_end(at + len(image), machine.clusters[0]) - at - len(image))
-    argv = ["qemu-system-or1k", "-M", "virt", "-smp", str(machine.cores()), "-m", f"{layout.ram_bytes >> 20}M", "-nodefaults",
-            "-no-user-config", "-display", "none", "-serial", "stdio", *CLOCK, "-kernel", store("kernel.elf", wrap(at, image))]
+    argv = ["qemu-system-or1k", "-M", "virt", "-smp", str(machine.cores()), "-m",
+            f"{layout.ram_bytes >> 20}M", "-nodefaults",
+            "-no-user-config", "-display", "none", "-serial", "stdio", *CLOCK, "-kernel",
+            store("kernel.elf", wrap(at, image))]
     for i, (at, data) in enumerate(parts[:1] + parts[2:]):
         argv += load(store(f"piece{i}.bin", data), at)
     return argv
@@ -81,7 +91,8 @@ def rtl(job, layout, store, shared):
         slot, _, *moved = pieces(job.machine, layout, kernel)
         loads = [(store(f"piece{i}.bin", data), at) for i, (at, data) in enumerate([slot, *moved])] + list(shared)
         cluster.windows = job.machine.clusters[0].mem_bytes, layout.noc, layout.window
-        options = simulator.Options(seed=job.seed, illegal="kernel", symbols=[(kernel + ".elf", base) for base in layout.clusters[1:]])
+        options = simulator.Options(seed=job.seed, illegal="kernel",
+                                    symbols=[(kernel + ".elf", base) for base in layout.clusters[1:]])
         return simulator.command(cluster, kernel + ".elf", loads, options, job.report)
     except (config.ConfigError, simulator.SimulatorError, kernels.KernelError) as e:
         raise Failure(str(e)) from None
@@ -98,8 +109,11 @@ def command(job, layout, store, shared):
 
 
 def wrap(at, image):
-    """An ELF file of one segment, entered at its start: what else QEMU takes as a kernel is started anywhere."""
-    head = b"\x7fELF\1\2\1".ljust(16, b"\0") + struct.pack(">HHIIIIIHHHHHH", elf.ET_EXEC, 92, 1, at, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    """An ELF file of one segment, entered at its start: what else QEMU takes as a kernel is started
+    anywhere.
+    """
+    head = b"\x7fELF\1\2\1".ljust(16, b"\0") + struct.pack(">HHIIIIIHHHHHH", elf.ET_EXEC, 92, 1, at,
+                                                           52, 0, 0, 52, 32, 1, 0, 0, 0)
     return head + struct.pack(">IIIIIIII", elf.PT_LOAD, 84, at, at, len(image), len(image), 7, 4) + image
 
 

@@ -28,8 +28,11 @@ def test_more_cores_than_qemu_has_are_refused():
         or1k.qemu(m, bootrec.Layout(m, "or1k", 0), lambda name, data: name)
 
 
-@pytest.mark.parametrize("argv, words", [(["--rtl", "p"], "--port or1k"), (["--bare", "p"], "--port or1k"), (["--port", "or1k", "--report", "x", "p"], "need --rtl"),
-                                         (["--port", "or1k", "--rtl", "--seed", "x", "p"], "--seed needs"), (["--port", "or1k", "--bare", "-n", "2", "p"], "no -n")])
+@pytest.mark.parametrize("argv, words",
+                         [(["--rtl", "p"], "--port or1k"), (["--bare", "p"], "--port or1k"),
+                          (["--port", "or1k", "--report", "x", "p"], "need --rtl"),
+                                         (["--port", "or1k", "--rtl", "--seed", "x", "p"], "--seed needs"),
+                                         (["--port", "or1k", "--bare", "-n", "2", "p"], "no -n")])
 def test_options_that_do_not_fit_are_refused(argv, words):
     with pytest.raises(Usage, match=words):
         run.parse(argv)

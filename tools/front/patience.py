@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Time limits of tests: a limit counts the time in which the watched processes could run, so that a busy host makes a test late, not wrong.
+"""Time limits of tests: a limit counts the time in which the watched processes could run, so that a
+busy host makes a test late, not wrong.
 
-Linux says of each thread how long it computed and how long it waited for a CPU. Between two looks a clock advances by the passed time
-times the share of the CPUs that the processes got of those they wanted (at most all there are). Processes that only sleep want none: for
-them, and so for a deadlock, the clock is that of the wall. A loop without end wants a CPU and gets at least a part of one.
+Linux says of each thread how long it computed and how long it waited for a CPU. Between two looks a
+clock advances by the passed time times the share of the CPUs that the processes got of those they
+wanted (at most all there are). Processes that only sleep want none: for them, and so for a
+deadlock, the clock is that of the wall. A loop without end wants a CPU and gets at least a part of
+one.
 """
 
 import os
@@ -26,7 +29,9 @@ def _stat(pid):
 
 
 def family(root, known=()):
-    """Processes below `root` and in its session, itself among them; `known` ones stay though their parents have ended."""
+    """Processes below `root` and in its session, itself among them; `known` ones stay though their
+    parents have ended.
+    """
     stats = {int(name): _stat(name) for name in os.listdir("/proc") if name.isdecimal()}
     found = {root, *known} & {p for p, s in stats.items() if s}
     while True:
@@ -113,8 +118,11 @@ def wait(process, limit_s):
                 raise
 
 
-def run(argv, timeout, input=None, capture_output=False, check=False, **more):	# noqa: A002 - the names of subprocess.run
-    """As subprocess.run, with such a limit; what overruns is killed, and subprocess.TimeoutExpired has what it said."""
+def run(argv, timeout, input=None, capture_output=False, check=False,
+        **more):	# noqa: A002 - the names of subprocess.run
+    """As subprocess.run, with such a limit; what overruns is killed, and subprocess.TimeoutExpired
+    has what it said.
+    """
     if input is not None:
         more["stdin"] = subprocess.PIPE
     if capture_output:
@@ -131,7 +139,9 @@ def run(argv, timeout, input=None, capture_output=False, check=False, **more):	#
 
 
 def until(condition, limit_s, clock=None):
-    """Look until a condition holds; False if the limit, counted by a clock (our own), is over before."""
+    """Look until a condition holds; False if the limit, counted by a clock (our own), is over
+    before.
+    """
     clock = clock or Clock(os.getpid())
     while not condition():
         if clock.waits(limit_s) is None:

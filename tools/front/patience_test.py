@@ -28,7 +28,9 @@ def test_what_a_group_got_of_what_it_wanted(ran, waited, passed, cpus, got):
 
 
 def clock_of(monkeypatch, looks):
-    """A Clock for which time passes and threads compute as given: [(passed, {thread: (ran, waited)})]."""
+    """A Clock for which time passes and threads compute as given: [(passed, {thread: (ran,
+    waited)})].
+    """
     now = [0.0]
     monkeypatch.setattr(patience.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(patience, "family", lambda root, known: {1})
@@ -43,7 +45,9 @@ def clock_of(monkeypatch, looks):
 
 
 def test_a_clock_advances_by_what_was_had(monkeypatch):
-    assert clock_of(monkeypatch, [(1, {"a": (0.5, 0.5)}), (1, {"a": (0.75, 1.25)}), (1, {"b": (0.25, 0.75)}), (2, {"b": (0.25, 0.75)})]) == \
+    assert clock_of(monkeypatch,
+                    [(1, {"a": (0.5, 0.5)}), (1, {"a": (0.75, 1.25)}), (1, {"b": (0.25, 0.75)}),
+                     (2, {"b": (0.25, 0.75)})]) == \
         pytest.approx([0.5, 0.75, 1.0, 3.0])
 
 

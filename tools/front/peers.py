@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""./atoll bench mpi --peers: the same sources with our MPI and with others, side by side in one run.
+"""./atoll bench mpi --peers: the same sources with our MPI and with others, side by side in one
+run.
 
-Each round runs every program once with every library, one after the other, so that a slow minute of the machine hits all. Programs report the
-fastest of many short rounds of their own; of the rounds here the table gives the minimum and the median, and the ratio to the better peer.
+Each round runs every program once with every library, one after the other, so that a slow minute of
+the machine hits all. Programs report the fastest of many short rounds of their own; of the rounds
+here the table gives the minimum and the median, and the ratio to the better peer.
 
-What was measured is written run by run (--log), so that a comparison that was cut off goes on where it was (--resume), and ends with the last whole
-round that fits into the time it may take. A library that fails or takes too long at something is not asked again, and the table says so.
+What was measured is written run by run (--log), so that a comparison that was cut off goes on where
+it was (--resume), and ends with the last whole round that fits into the time it may take. A library
+that fails or takes too long at something is not asked again, and the table says so.
 """
 
 import json
@@ -38,10 +41,12 @@ MORE_IS_BETTER = ("GB/s", "M/s")
 # (program, ranks, arguments); quick leaves out what is slow
 SHOTS = [("pairs", 2, []), ("collectives", 2, []), ("collectives", 16, ["--only-small", "1", "--rounds", "8"]),
          ("collectives", 64, ["--only-small", "1", "--rounds", "4"]),
-         ("pairs", 2, ["--multiple", "1", "--max", "65536"]), ("collectives", 2, ["--multiple", "1"]), ("nothing", 2, []), ("nothing", 16, []),
+         ("pairs", 2, ["--multiple", "1", "--max", "65536"]), ("collectives", 2, ["--multiple", "1"]),
+         ("nothing", 2, []), ("nothing", 16, []),
          ("weight", 1, []), ("weight", 2, []), ("weight", 8, [])]
 QUICK = [("pairs", 2, ["--max", "65536", "--rounds", "20"]), ("collectives", 2, ["--rounds", "10"]),
-         ("pairs", 2, ["--multiple", "1", "--max", "65536", "--rounds", "20"]), ("collectives", 2, ["--multiple", "1", "--rounds", "10"]),
+         ("pairs", 2, ["--multiple", "1", "--max", "65536", "--rounds", "20"]),
+         ("collectives", 2, ["--multiple", "1", "--rounds", "10"]),
          ("nothing", 2, [])]
 
 
@@ -66,7 +71,8 @@ def ensure_peers():
 
 def _install(name, packages):
     folder = os.path.join(FOLDER, name)
-    for argv in (["python3", "-m", "venv", folder], [os.path.join(folder, "bin", "python3"), "-m", "pip", "install", "-q", *packages]):
+    for argv in (["python3", "-m", "venv", folder],
+                 [os.path.join(folder, "bin", "python3"), "-m", "pip", "install", "-q", *packages]):
         p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if p.returncode:
             raise Failure(f"cannot install {' '.join(packages)}: {p.stdout[-2000:]}")
@@ -109,7 +115,8 @@ class Library:
         program, ranks, args = shot
         begin = time.monotonic()
         try:
-            p = subprocess.run(self.start(program, ranks) + args, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            p = subprocess.run(self.start(program, ranks) + args, env=self.env,
+                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return {}, f"took longer than {TIMEOUT_S} s"
@@ -118,11 +125,14 @@ class Library:
             return {}, f"ended with {p.returncode}: {(p.stderr.strip().splitlines() or [''])[-1][:120]}"
         if program == "nothing":
             return {("start_and_end", ranks, 0, "ms"): seconds * 1e3}, None
-        return {(m.group(1), ranks, int(m.group(4)) if program != "weight" else 0, m.group(3)): float(m.group(2)) for m in ROW.finditer(p.stdout)}, None
+        return {(m.group(1), ranks, int(m.group(4)) if program != "weight" else 0,
+                 m.group(3)): float(m.group(2)) for m in ROW.finditer(p.stdout)}, None
 
 
 class Log:
-    """The runs so far, one line of JSON each: round, program, ranks, arguments, library, seconds, rows, and why there are none."""
+    """The runs so far, one line of JSON each: round, program, ranks, arguments, library, seconds,
+    rows, and why there are none.
+    """
 
     def __init__(self, path, resume):
         self.path, self.runs = path, []
@@ -136,7 +146,8 @@ class Log:
     def add(self, number, shot, library, seconds, result):
         """Another one has ended."""
         rows, why = result
-        self.runs.append({"round": number, "program": shot[0], "ranks": shot[1], "args": shot[2], "library": library, "seconds": round(seconds, 2),
+        self.runs.append({"round": number, "program": shot[0], "ranks": shot[1], "args": shot[2],
+                          "library": library, "seconds": round(seconds, 2),
                           "rows": [[*key, value] for key, value in rows.items()], "why": why})
         with open(self.path, "a", encoding="utf-8") as f:
             f.write(json.dumps(self.runs[-1]) + "\n")
@@ -160,11 +171,13 @@ class Log:
 
     def failures(self):
         """What could not be measured, a line each."""
-        return [f"{r['library']}: {' '.join([r['program'], *r['args']])} with {r['ranks']} ranks {r['why']}" for r in self.runs if r["why"]]
+        return [f"{r['library']}: {' '.join([r['program'], *r['args']])} with {r['ranks']} ranks {r['why']}"
+                for r in self.runs if r["why"]]
 
 
 def measure(libraries, shots, rounds, log, until):
-    """Rounds, interleaved; no round is begun that would not end before `until` (of time.monotonic)."""
+    """Rounds, interleaved; no round is begun that would not end before `until` (of time.monotonic).
+    """
     steps = Steps("comparing", rounds * len(shots) * len(libraries))
     for number in range(1, rounds + 1):
         if number > 1 and time.monotonic() + log.seconds(number - 1) > until:
@@ -190,7 +203,8 @@ def memory_per_rank(found):
         if key[1] == 1:
             continue
         found[("memory_per_rank", key[1], 0, "kB")] = {
-            lib: [(v - statistics.median(one[lib])) / (key[1] - 1) for v in values] for lib, values in jobs.items() if lib in one}
+            lib: [(v - statistics.median(one[lib])) / (key[1] - 1) for v in values] for lib,
+            values in jobs.items() if lib in one}
 
 
 def best(values, unit):
@@ -199,7 +213,9 @@ def best(values, unit):
 
 
 def ratio(key, by_library, library, pick=best):
-    """Ours through the better peer's: below 1 is better for times, above 1 for rates. None: nothing to compare with."""
+    """Ours through the better peer's: below 1 is better for times, above 1 for rates.
+    None: nothing to compare with.
+    """
     peers = [pick(by_library[p], key[3]) for p in PEERS if p in by_library]
     if library not in by_library or not peers:
         return None
@@ -208,7 +224,8 @@ def ratio(key, by_library, library, pick=best):
 
 def table(found, names):
     """Text of the table."""
-    lines = [f"{'measure':<20}{'ranks':>6}{'bytes':>9} {'unit':<5}" + "".join(f"{n + ' best / median':>27}" for n in names) + "   ratio to the better peer"]
+    lines = [f"{'measure':<20}{'ranks':>6}{'bytes':>9} {'unit':<5}" +
+             "".join(f"{n + ' best / median':>27}" for n in names) + "   ratio to the better peer"]
     for key in found:
         cells = ""
         for n in names:
@@ -257,14 +274,17 @@ def draw(rows, folder):
 
 def rows_of(found):
     """Rows for JSON."""
-    return [{"measure": k[0], "ranks": k[1], "bytes": k[2], "unit": k[3], "library": lib, "best": best(v, k[3]), "median": statistics.median(v),
+    return [{"measure": k[0], "ranks": k[1], "bytes": k[2], "unit": k[3], "library": lib,
+             "best": best(v, k[3]), "median": statistics.median(v),
              "n": len(v)} for k, libs in found.items() for lib, v in libs.items()]
 
 
 def parse(argv):
     """Options by name, and the libraries."""
-    o, i = {"--rounds": "5", "--minutes": "25", "--only": ",".join(LIBRARIES), "--json": os.path.join(FOLDER, "rows.json"),
-            "--plot": os.path.join(FOLDER, "plots"), "--log": os.path.join(FOLDER, "log.jsonl"), "--quick": False, "--resume": False}, 0
+    o, i = {"--rounds": "5", "--minutes": "25", "--only": ",".join(LIBRARIES),
+            "--json": os.path.join(FOLDER, "rows.json"),
+            "--plot": os.path.join(FOLDER, "plots"), "--log": os.path.join(FOLDER, "log.jsonl"),
+            "--quick": False, "--resume": False}, 0
     while i < len(argv):
         name = argv[i].split("=", 1)[0]
         if o.get(name, False) is not False and name not in ("--quick", "--resume"):

@@ -39,7 +39,8 @@ def test_a_row_is_read():
 
 def test_options():
     o, names = peers.parse(["mpi", "--peers", "--quick", "--rounds=7", "--log", "x"])
-    assert (o["--rounds"], o["--quick"], o["--resume"], o["--log"], names) == ("7", True, False, "x", list(peers.LIBRARIES))
+    assert (o["--rounds"], o["--quick"], o["--resume"], o["--log"],
+            names) == ("7", True, False, "x", list(peers.LIBRARIES))
     for argv in (["--rounds", "0"], ["--minutes", "some"], ["--only", "lam"], ["--fast"]):
         with pytest.raises(Usage):
             peers.parse(argv)

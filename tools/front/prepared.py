@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Prepared starts: what `run` found out, kept under build/start for tools/start, which starts the same again without Python.
+"""Prepared starts: what `run` found out, kept under build/start for tools/start, which starts the
+same again without Python.
 
-A start hangs on files that must be the same (by device, inode, size and times) and on sources older than what was built from them. Programs are
-not kept, only named: they are read when the machine starts. Whoever reads a file and asks for its identity later may have read another
-version only if it changed just now: a file that did is a reason not to keep the start. The format is told in tools/start/prepared.c.
+A start hangs on files that must be the same (by device, inode, size and times) and on sources older
+than what was built from them. Programs are not kept, only named: they are read when the machine
+starts. Whoever reads a file and asks for its identity later may have read another version only if
+it changed just now: a file that did is a reason not to keep the start. The format is told in
+tools/start/prepared.c.
 """
 
 import os
@@ -46,7 +49,8 @@ def identity(path, before_ns):
 def tools():
     """The front command itself, as far as it is loaded."""
     loaded = [getattr(m, "__file__", None) for m in list(sys.modules.values())]
-    return sorted(f for f in loaded if f and f.startswith(os.path.join(ROOT, "tools") + os.sep)) + [os.path.join(ROOT, "atoll"), STARTER]
+    return sorted(f for f in loaded if f
+                  and f.startswith(os.path.join(ROOT, "tools") + os.sep)) + [os.path.join(ROOT, "atoll"), STARTER]
 
 
 def hangs_on(machine, program):
@@ -67,7 +71,8 @@ def archive_items(job, before_ns):
     for name, data in job.members:
         if name in job.files:
             begin = offsets[name]
-            out += [b"bytes", image[at:begin], b"file", os.fsencode(job.files[name]), identity(job.files[name], before_ns).encode()]
+            out += [b"bytes", image[at:begin], b"file", os.fsencode(job.files[name]),
+                    identity(job.files[name], before_ns).encode()]
             at = begin + len(data)
     return out + [b"bytes", image[at:]]
 
@@ -84,7 +89,8 @@ def _join(items):
 def describe(args, o, job, before_ns):
     """The file's content for a `run` of some arguments and the job that has been made of it."""
     machine = o.machine if o.machine.endswith(".toml") else os.path.join(ROOT, "machines", o.machine + ".toml")
-    head = [FORMAT, ROOT, os.getcwd(), len(os.sched_getaffinity(0)), len(args), *args, os.path.join(BUILD, "hosted", "atoll-host"), sys.executable,
+    head = [FORMAT, ROOT, os.getcwd(), len(os.sched_getaffinity(0)), len(args), *args,
+            os.path.join(BUILD, "hosted", "atoll-host"), sys.executable,
             job.reader, max(1, int(o.timeout * 1000)) if o.timeout else 0]
     items = [os.fsencode(str(x)) for x in head]
     for path in dict.fromkeys(hangs_on(os.path.abspath(machine), o.program)):
@@ -109,7 +115,9 @@ def _prune():
 
 
 def keep(args, o, job, before_ns):
-    """Write the start of a run that has just been made; what hinders only costs speed. `before_ns`: when nothing had been read yet."""
+    """Write the start of a run that has just been made; what hinders only costs speed.
+    `before_ns`: when nothing had been read yet.
+    """
     try:
         text = describe(args, o, job, before_ns)
         os.makedirs(FOLDER, exist_ok=True)
@@ -124,13 +132,17 @@ def keep(args, o, job, before_ns):
 
 
 def keeper(args, o, settled_ns=SETTLED_NS):
-    """What launch.run shall do with a job that it has started, or None. To be asked before anything is read."""
+    """What launch.run shall do with a job that it has started, or None.
+    To be asked before anything is read.
+    """
     before_ns = time.time_ns() - settled_ns
     return (lambda job: keep(args, o, job, before_ns)) if is_plain(o) else None
 
 
 def adopt(argv):
-    """We were the quick start: go on with the machine that it has started. argv: its process, since when (ns), the pipe of its feed or -1, then run's."""
+    """We were the quick start: go on with the machine that it has started.
+    argv: its process, since when (ns), the pipe of its feed or -1, then run's.
+    """
     import launch
     import run
     if argv[3:4] != ["run"]:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The quick start of `run`: what holds for the front command holds for it, and it never starts what is no longer so. Needs the hosted port built."""
+"""The quick start of `run`: what holds for the front command holds for it, and it never starts what
+is no longer so. Needs the hosted port built.
+"""
 
 import os
 import pty
@@ -50,7 +52,8 @@ def source(tmp_path):
 
 def why(*args, root=ROOT):
     """What the starter says of `run ARGS`: "quick", or why not."""
-    return subprocess.run([prepared.STARTER, "--why", root, "run", *map(str, args)], capture_output=True, text=True).stdout.strip()
+    return subprocess.run([prepared.STARTER, "--why", root, "run", *map(str, args)],
+                          capture_output=True, text=True).stdout.strip()
 
 
 def prepare(*args):
@@ -65,10 +68,13 @@ def prepare(*args):
 
 
 def popen(*args, **more):
-    return subprocess.Popen([ATOLL, "run", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    return subprocess.Popen([ATOLL, "run", *map(str, args)], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **more)
 
 
-@pytest.mark.parametrize("what, status, word", [("hello", 0, ""), ("exit", 7, ""), ("abort", 9, ""), ("crash", 128 + signal.SIGSEGV, "SIGSEGV")])
+@pytest.mark.parametrize("what, status, word",
+                         [("hello", 0, ""), ("exit", 7, ""), ("abort", 9, ""),
+                          ("crash", 128 + signal.SIGSEGV, "SIGSEGV")])
 def test_statuses_and_words_are_the_front_commands(source, what, status, word):
     prepare("-n", 4, source, what)
     p = atoll("run", "-n", 4, source, what)
@@ -96,11 +102,13 @@ def test_a_machine_has_a_session_and_the_weight_of_its_caller(tmp_path, how):
     source = tmp_path / "session.c"
     source.write_text(SESSION)
     prepare(source)
-    out = patience.run(["nice", "-n", "3", ATOLL, *how, "run", source], capture_output=True, text=True, timeout=60, check=True).stdout
+    out = patience.run(["nice", "-n", "3", ATOLL, *how, "run", source], capture_output=True,
+                       text=True, timeout=60, check=True).stdout
     session, group = out.splitlines()
     assert int(session) != os.getsid(0)
     with open("/proc/self/autogroup", encoding="ascii") as f:
-        enabled, ours = open("/proc/sys/kernel/sched_autogroup_enabled", encoding="ascii").read() == "1\n", f.read().split()[0]
+        enabled, ours = open("/proc/sys/kernel/sched_autogroup_enabled",
+                             encoding="ascii").read() == "1\n", f.read().split()[0]
     assert not enabled or (group.split()[0] != ours and group.endswith("nice 3"))
 
 
@@ -114,16 +122,21 @@ def test_standard_input_reaches_rank_0_alone(source):
     args = ("-n", 4, "--machine", "hosted-4x4", "--map", "scatter", source, "read")
     prepare(*args)
     out, err = patience.communicate(popen(*args, stdin=subprocess.PIPE), 60, "first line\nsecond line\n")
-    assert err == "" and sorted(out.splitlines()) == ["rank 0 read first line"] + [f"rank {r} read nothing" for r in range(1, 4)]
+    assert err == "" and sorted(out.splitlines()) == ["rank 0 read first line"] + [f"rank {r} read nothing"
+                                                                                   for r in range(1, 4)]
 
 
-@pytest.mark.parametrize("closed, words", [("<&-", "quick"), (">&-", ""), ("2>&-", "standard output or error is closed")])
+@pytest.mark.parametrize("closed, words",
+                         [("<&-", "quick"), (">&-", ""), ("2>&-", "standard output or error is closed")])
 def test_closed_streams(source, closed, words):
     prepare(source, "exit")
-    said = subprocess.run(f"{prepared.STARTER} --why {ROOT} run {source} exit {closed}", shell=True, capture_output=True, text=True).stdout.strip()
-    quick, front = [patience.run(f"exec {ATOLL} {how}run {source} exit {closed}", shell=True, capture_output=True, text=True, timeout=60)
+    said = subprocess.run(f"{prepared.STARTER} --why {ROOT} run {source} exit {closed}", shell=True,
+                          capture_output=True, text=True).stdout.strip()
+    quick, front = [patience.run(f"exec {ATOLL} {how}run {source} exit {closed}", shell=True,
+                                 capture_output=True, text=True, timeout=60)
                     for how in ("", "--front ")]
-    assert (quick.returncode, quick.stdout, quick.stderr) == (front.returncode, front.stdout, front.stderr) and said == words
+    assert (quick.returncode, quick.stdout, quick.stderr) == (front.returncode, front.stdout,
+                                                              front.stderr) and said == words
 
 
 def test_without_standard_input_a_program_reads_nothing(source):
@@ -172,7 +185,9 @@ def test_ctrl_c_on_a_terminal_ends_all(source):
 
 
 def test_the_front_command_goes_on_with_a_terminals_lines(source):
-    """It has taken the machine over when it says that it begins to dump; the pipe's end is then its own."""
+    """It has taken the machine over when it says that it begins to dump; the pipe's end is then its
+    own.
+    """
     prepare("--timeout", 1, source, "read")
     pid, fd = on_terminal("--timeout", 1, source, "read")
     assert "no end after 1 s" in read_until(fd, "no end after 1 s")
@@ -248,7 +263,8 @@ def test_a_program_of_the_folder_goes_before_ours(tmp_path, monkeypatch):
     prepare("empty")
     assert patience.run([ATOLL, "run", "empty"], timeout=60).returncode == 0
     compile_status(tmp_path, "empty", 5)
-    assert why("empty") == f"{tmp_path}/empty is another" and patience.run([ATOLL, "run", "empty"], timeout=60).returncode == 5
+    assert why("empty") == f"{tmp_path}/empty is another" and patience.run([ATOLL, "run", "empty"],
+                                                                           timeout=60).returncode == 5
 
 
 def test_a_file_in_the_archive_is_read_anew(tmp_path):
@@ -283,10 +299,13 @@ def small_tree(tmp_path, monkeypatch):
     limit = max(os.stat(p).st_mtime_ns for p in (folder, folder / "a.h", folder / "b.h"))
     names = builder.sources()
     assert sorted(names) == ["abi", "abi/a.h", "abi/b.h"]
-    head = [prepared.FORMAT, tmp_path / "tree", os.getcwd(), len(os.sched_getaffinity(0)), 2, "run", "x", "launcher", "python", 0, 0, "older", limit]
+    head = [prepared.FORMAT, tmp_path / "tree", os.getcwd(), len(os.sched_getaffinity(0)), 2, "run",
+            "x", "launcher", "python", 0, 0, "older", limit]
     store = tmp_path / "tree" / "build" / "start"
     store.mkdir(parents=True)
-    (store / prepared.key(os.getcwd(), ["run", "x"])).write_bytes(b"".join(str(x).encode() + b"\0" for x in [*head, len(names), *names, "end"]))
+    (store / prepared.key(os.getcwd(),
+                          ["run", "x"])).write_bytes(b"".join(str(x).encode() + b"\0"
+                                                              for x in [*head, len(names), *names, "end"]))
     return tmp_path / "tree", limit
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./atoll run --ranks process: the program as ordinary Linux processes under our mpiexec, with libmpi_abi.so.1."""
+"""./atoll run --ranks process: the program as ordinary Linux processes under our mpiexec, with
+libmpi_abi.so.1.
+"""
 
 import os
 import subprocess
@@ -21,7 +23,9 @@ def source_named(name):
 
 
 def compile_program(source, prefix):
-    """Compile a C source with the other sources of its folder that belong to it; keyed by its path. Returns the program."""
+    """Compile a C source with the other sources of its folder that belong to it; keyed by its path.
+    Returns the program.
+    """
     import hashlib
     real = os.path.realpath(source)
     folder = os.path.join(BUILD, "cache", "process-" + hashlib.sha256(real.encode()).hexdigest()[:20])
@@ -30,7 +34,8 @@ def compile_program(source, prefix):
         return out
     os.makedirs(folder, exist_ok=True)
     temp, started = f"{out}.{os.getpid()}", time.time_ns()
-    p = subprocess.run([os.path.join(prefix, "bin", "mpicc"), "-g", "-O2", "-MMD", "-MF", deps, "-o", temp, source, "-lm"], stdin=subprocess.DEVNULL)
+    p = subprocess.run([os.path.join(prefix, "bin", "mpicc"), "-g", "-O2", "-MMD", "-MF", deps,
+                        "-o", temp, source, "-lm"], stdin=subprocess.DEVNULL)
     if p.returncode:
         raise Usage(f"{source} does not compile; the compiler's words are above")
     os.utime(temp, ns=(started, started))	# what changed since was perhaps not read
@@ -62,14 +67,17 @@ def find_program(name, prefix):
 
 def check(o):
     """Options that make no sense here."""
-    for given, option in ((o.port != "hosted", "--port riscv64"), (o.machine, "--machine"), (o.icount, "--icount"), (o.count, "--count"),
+    for given, option in ((o.port != "hosted", "--port riscv64"), (o.machine, "--machine"),
+                          (o.icount, "--icount"), (o.count, "--count"),
                           (o.keep, "--keep"), (o.file, "--file"), (o.map != "compact", "--map scatter")):
         if given:
             raise Usage(f"{option} is for ranks that are threads, not for --ranks process")
 
 
 def run(o):
-    """Run a job; its exit status, or 124 if it took too long (after a dump of what every rank does)."""
+    """Run a job; its exit status, or 124 if it took too long (after a dump of what every rank
+    does).
+    """
     check(o)
     prefix = install.ensure()
     argv = [os.path.join(prefix, "bin", "mpiexec"), "-n", str(o.n)]

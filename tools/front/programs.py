@@ -20,5 +20,6 @@ def names(port):
     out = set()
     for room in ROOMS[port]:
         for folder, _, files in os.walk(os.path.join(ROOT, room)):
-            out |= {f[:-2] for f in files if f.endswith(".c") and not f.endswith("_test.c") and _is_main(os.path.join(folder, f))}
+            out |= {f[:-2] for f in files if f.endswith(".c") and not f.endswith("_test.c")
+                    and _is_main(os.path.join(folder, f))}
     return sorted(out)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Run tests that are programs, collect what they say, sum it up.
 
-A test program prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why`, one line per test, and ends with 0 or 1. A program that crashes, runs
-over its time or says nothing has failed, whatever it printed before.
+A test program prints `ok NAME`, `FAIL NAME: why` or `skip NAME: why`, one line per test, and ends
+with 0 or 1. A program that crashes, runs over its time or says nothing has failed, whatever it
+printed before.
 """
 
 import concurrent.futures
@@ -97,9 +98,12 @@ def kill_all():
 
 
 def call(argv, timeout_s, env=None, cwd=None, dump=None):
-    """Run a program in its own process group; at the time limit (tools/front/patience.py) dump it and end the whole group."""
+    """Run a program in its own process group; at the time limit (tools/front/patience.py) dump it
+    and end the whole group.
+    """
     start = time.monotonic()
-    p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, start_new_session=True,
                          env=dict(os.environ, ATOLL_PATIENT="1", **(env or {})), cwd=cwd or ROOT)
     started(p.pid)
     timed_out, extra = False, ""
@@ -139,7 +143,8 @@ def parse_output(group, run):
             if name in found:
                 if state == "failed":
                     old = found[name].why if found[name].why.count("\n") < MORE else ""
-                    found[name].state, found[name].why = state, (old + "\n    " + (m.group(3) or "") if old else found[name].why)
+                    found[name].state, found[name].why = state, (old + "\n    " + (m.group(3) or "")
+                                                                 if old else found[name].why)
                 continue
             found[name] = Result(name, state, m.group(3) or "")
             order.append(found[name])
@@ -193,7 +198,9 @@ def report(result, verbose=False):
 
 
 def run_all(title, tasks, verbose=False):
-    """Run tasks, so many at a time as jobs() says. Failures are printed when they happen. Returns all results."""
+    """Run tasks, so many at a time as jobs() says.
+    Failures are printed when they happen. Returns all results.
+    """
     results, steps = [], Steps(title, len(tasks))
     with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         futures = {pool.submit(guard, t): t for t in tasks}
@@ -212,7 +219,8 @@ def run_all(title, tasks, verbose=False):
             steps.clear()
             raise
     count = {s: sum(r.state == s for r in results) for s in ("passed", "failed", "skipped")}
-    steps.end(f"{count['passed']} passed, {count['failed']} failed" + (f", {count['skipped']} skipped" if count["skipped"] else ""))
+    steps.end(f"{count['passed']} passed, {count['failed']} failed" +
+              (f", {count['skipped']} skipped" if count["skipped"] else ""))
     return results
 
 

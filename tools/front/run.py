@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./atoll run: build a boot archive with one program, start a machine, end with the program's status."""
+"""./atoll run: build a boot archive with one program, start a machine, end with the program's
+status.
+"""
 
 import os
 
@@ -48,10 +50,13 @@ REPEAT_MAX = 1000000	# servers/proc/job.h
 LIMITS = ("memory", "threads", "processes")
 SERVERS = ("name", "proc", "personality", "file")
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
-VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map", "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
+VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map",
+          "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
-          "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks", "--limit": "limit", "--repeat": "repeat"}
-FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory", "--stretches": "stretches", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
+          "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
+          "--limit": "limit", "--repeat": "repeat"}
+FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
+         "--stretches": "stretches", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
 
 class Options:
@@ -238,7 +243,9 @@ def extra_files(specs):
 
 
 def _input(o, files):
-    """Members of a riscv64 machine: the one through which it gets its input, and the list of the files that it begins with."""
+    """Members of a riscv64 machine: the one through which it gets its input, and the list of the
+    files that it begins with.
+    """
     if o.port != "riscv64":
         return []
     import streams
@@ -265,15 +272,19 @@ def make_job(o):
         raise Usage(f"{o.n} ranks are too many for machine {m.name}, which takes {m.ranks_max()}: use fewer, or a larger machine")
     name, data, path = find_program(o)
     if o.bare:
-        return _options(o, launch.Job(m, o.port, [("bin/init", data), ("etc/args", "".join(a + "\n" for a in o.args).encode())], "bin/init"))
-    servers = [s for s in ("bin/name", "bin/proc", "bin/personality") + (("bin/file",) if o.port == "riscv64" else ()) if os.path.exists(os.path.join(BUILD, o.port, s))]
+        return _options(o, launch.Job(m, o.port,
+                                      [("bin/init", data),
+                                       ("etc/args", "".join(a + "\n" for a in o.args).encode())], "bin/init"))
+    servers = [s for s in ("bin/name", "bin/proc", "bin/personality") +
+               (("bin/file",) if o.port == "riscv64" else ()) if os.path.exists(os.path.join(BUILD, o.port, s))]
     if "bin/proc" not in servers:
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:
         text = archive.job_text(f"bin/{name}", o.n, o.map, o.args, o.env, m.places())
         text += archive.limits_text(o.limit, o.repeat)
         more, paths = extra_files(o.file)
-        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data), ("etc/job", text)] + more + _input(o, more)
+        members = launch.members_of(o.port, servers) + [(f"bin/{name}", data),
+                                                        ("etc/job", text)] + more + _input(o, more)
     except archive.ArchiveError as e:
         raise Usage(str(e)) from None
     job = _options(o, launch.Job(m, o.port, members))
@@ -287,7 +298,8 @@ def _options(o, job):
     if o.port in ("hosted", "riscv64") and not o.bare:
         job.reader = job.machine.places()[0][0]	# rank 0 is there, however ranks are placed
     if o.count:
-        job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}" + _watched(o, job.machine),)
+        job.plugins = (f"{os.path.join(BUILD, 'plugin', 'libcount.so')},out={os.path.abspath(o.count)}" +
+                       _watched(o, job.machine),)
     return job
 
 

@@ -10,8 +10,8 @@
     hw       the co-designed cluster: simulator, the core's RTL, synthesiser
     asic     an open cell library and a timing tool: the cross-check of the power model
 
-A stamp per group makes later starts instant: it is newer than the files that say what is needed. An installation that was interrupted
-leaves a mark, and is done again.
+A stamp per group makes later starts instant: it is newer than the files that say what is needed. An
+installation that was interrupted leaves a mark, and is done again.
 """
 
 import contextlib
@@ -32,17 +32,22 @@ PYTHON_HEADER = f"{sys.base_prefix}/include/python{sys.version_info[0]}.{sys.ver
 PACKAGES = {
     "run": {"make": "make", "gcc": "gcc", "/usr/include/stdio.h": "libc6-dev", "setpriv": "util-linux"},
     "process": {"make": "make", "gcc": "gcc", "/usr/include/stdio.h": "libc6-dev"},
-    "riscv64": {"riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf", "riscv64-unknown-elf-objcopy": "binutils-riscv64-unknown-elf",
+    "riscv64": {"riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf",
+                "riscv64-unknown-elf-objcopy": "binutils-riscv64-unknown-elf",
                 "qemu-system-riscv64": "qemu-system-misc"},
-    "or1k": {"or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf", "qemu-system-or1k": "qemu-system-misc"},
+    "or1k": {"or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf",
+             "qemu-system-or1k": "qemu-system-misc"},
     "demo": {},
-    "dev": {"clang": "clang", "gfortran": "gfortran", "spin": "spin", "git": "git", "cpio": "cpio", "qemu-aarch64": "qemu-user",
+    "dev": {"clang": "clang", "gfortran": "gfortran", "spin": "spin", "git": "git", "cpio": "cpio",
+            "qemu-aarch64": "qemu-user",
             "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1": "libc6-arm64-cross",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev", PYTHON_HEADER: "python3-dev"},
-    "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf", "or1k-elf-objdump": "binutils-or1k-elf"},
+    "hw": {"g++": "g++", "ar": "binutils", "perl": "perl", "or1k-elf-gcc": "gcc-or1k-elf",
+           "or1k-elf-objdump": "binutils-or1k-elf"},
     "asic": {"sta": "opensta", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib": "qflow-tech-osu018"},
 }
-REQUIREMENTS = {"run": "requirements.txt", "process": None, "riscv64": None, "or1k": None, "demo": "requirements-demo.txt",
+REQUIREMENTS = {"run": "requirements.txt", "process": None, "riscv64": None, "or1k": None,
+                "demo": "requirements-demo.txt",
                 "dev": "requirements-dev.txt", "hw": "requirements-hw.txt", "asic": None}
 APART = {"hw": "requirements-hw-apart.txt"}     # each package into a folder of its own: .venv/hw/NAME-VERSION
 NEEDS = {"run": ("run",), "process": ("process",), "riscv64": ("run", "riscv64"), "or1k": ("run", "or1k"),
@@ -90,7 +95,9 @@ NO_NETWORK = re.compile(r"[Nn]ame resolution|Temporary failure resolving|Could n
 
 
 def _call(argv, what):
-    """Run a quiet command; returns None, or why it failed: in one line if the network is missing, else with what it said last."""
+    """Run a quiet command; returns None, or why it failed: in one line if the network is missing,
+    else with what it said last.
+    """
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", PIP_DISABLE_PIP_VERSION_CHECK="1")
     p = subprocess.Popen(argv, env=env, stdin=None if "sudo" in argv[:1] else subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -170,12 +177,15 @@ def install_apart(python, name):
 
 
 def install_requirements(python, name):
-    """Install the pinned Python packages that are missing; all of them if that was interrupted, for then some are there in part."""
+    """Install the pinned Python packages that are missing; all of them if that was interrupted, for
+    then some are there in part.
+    """
     path, begun = os.path.join(ROOT, name), os.path.join(VENV, f".begun-{name}")
     wanted, again = pinned(name), os.path.exists(begun)
     code = ("import sys, importlib.metadata as m\nbad=[]\nfor w in sys.argv[1:]:\n n,v=w.split('==')\n try:\n  ok=m.version(n)==v\n"
             " except m.PackageNotFoundError: ok=False\n if not ok: bad.append(w)\nprint(' '.join(bad))")
-    missing = subprocess.run([python, "-I", "-c", code] + wanted, capture_output=True, text=True, check=True).stdout.split()
+    missing = subprocess.run([python, "-I", "-c", code] + wanted, capture_output=True, text=True,
+                             check=True).stdout.split()
     if not missing and not again:
         return
     say(f"installing Python packages into .venv: {' '.join(wanted if again else missing)}")
@@ -187,7 +197,9 @@ def install_requirements(python, name):
 
 
 def ensure(level):
-    """Make sure that everything a level needs is there: one of NEEDS. Two that set up at once do so one after the other."""
+    """Make sure that everything a level needs is there: one of NEEDS.
+    Two that set up at once do so one after the other.
+    """
     if all(is_ready(g) for g in NEEDS[level]):
         return
     with Lock(os.path.join(BUILD, ".lock-setup"), "setting up: Debian and Python packages"):
@@ -221,7 +233,9 @@ def zig():
 
 
 def aarch64_compiler():
-    """It builds for Linux on aarch64, too; the oldest C library that the library for process ranks runs with there."""
+    """It builds for Linux on aarch64, too; the oldest C library that the library for process ranks
+    runs with there.
+    """
     return [zig(), "cc", "-target", "aarch64-linux-gnu.2.31"]
 
 

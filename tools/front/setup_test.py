@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Set-up: what it says without a network, and that an interrupted one is done again. In a copy of the tools, with an environment of its own."""
+"""Set-up: what it says without a network, and that an interrupted one is done again.
+In a copy of the tools, with an environment of its own.
+"""
 
 import os
 import shutil
@@ -35,8 +37,10 @@ def silent_server():
 
 def start(copy, port):
     env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith("PIP_")}
-    env |= {"PIP_INDEX_URL": f"http://127.0.0.1:{port}/simple", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"}
-    return subprocess.Popen([copy / "atoll", "setup", "run"], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    env |= {"PIP_INDEX_URL": f"http://127.0.0.1:{port}/simple", "PIP_RETRIES": "0",
+            "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"}
+    return subprocess.Popen([copy / "atoll", "setup", "run"], env=env, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                             start_new_session=True)
 
 
@@ -74,7 +78,8 @@ def test_packages_that_may_be_there_in_part_are_all_installed_again(tmp_path, mo
     monkeypatch.setattr(setup, "VENV", str(tmp_path))
     called = []
     monkeypatch.setattr(setup, "_call", lambda argv, what: called.append(argv))
-    python, name = os.path.join(os.path.dirname(setup.__file__), "..", "..", ".venv", "bin", "python3"), "requirements.txt"
+    python, name = os.path.join(os.path.dirname(setup.__file__), "..", "..", ".venv", "bin",
+                                "python3"), "requirements.txt"
     setup.install_requirements(python, name)
     assert called == []				# they are all there
     (tmp_path / f".begun-{name}").write_text("")
@@ -87,7 +92,8 @@ def test_packages_that_may_be_there_in_part_are_all_installed_again(tmp_path, mo
     "W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease  Temporary failure resolving 'deb.debian.org'",
     "E: Failed to fetch http://x/y.deb  Could not connect to x:80 (1.2.3.4), connection timed out"])
 def test_the_words_of_apt_and_pip_without_a_network_are_known(said):
-    assert setup._call(["sh", "-c", 'echo "$0"; exit 1', said], "pip install").startswith("pip install found no network")
+    assert setup._call(["sh", "-c", 'echo "$0"; exit 1', said],
+                       "pip install").startswith("pip install found no network")
     assert "exit status 1" in setup._call(["sh", "-c", "echo no space left; exit 1"], "pip install")
     assert setup._call(["sh", "-c", 'echo "$0"', said], "pip install") is None
 
@@ -96,4 +102,5 @@ def test_the_demo_installs_no_compiler_but_its_own():
     groups = setup.NEEDS["demo"]
     packages = {p for g in groups for p in setup.PACKAGES[g].values()}
     python = {p.split("==")[0] for g in groups if setup.REQUIREMENTS[g] for p in setup.pinned(setup.REQUIREMENTS[g])}
-    assert packages == {"make", "gcc", "libc6-dev", "util-linux"} and python == {"ziglang", "numpy", "scipy", "scikit-image"}
+    assert packages == {"make", "gcc", "libc6-dev",
+                        "util-linux"} and python == {"ziglang", "numpy", "scipy", "scikit-image"}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where a span of the counting plugin begins, arrives and ends (tools/plugin/span.h), from the names of two kernel functions. Imported only when counting."""
+"""Where a span of the counting plugin begins, arrives and ends (tools/plugin/span.h), from the
+names of two kernel functions. Imported only when counting.
+"""
 
 import os
 
@@ -20,7 +22,9 @@ def _code(e, addr, size):
 
 
 def returns(code):
-    """Offsets of the return instructions in RISC-V code: instructions are two bytes long, or four if the lowest two bits are set."""
+    """Offsets of the return instructions in RISC-V code: instructions are two bytes long, or four
+    if the lowest two bits are set.
+    """
     at, out = 0, []
     while at + 2 <= len(code):
         long = code[at] & 3 == 3
@@ -31,9 +35,11 @@ def returns(code):
 
 
 def options(pair, kernel=None):
-    """Plugin options for SENDER:HANDLER: from the sender's first instruction to the handler's, and back to the sender's return.
+    """Plugin options for SENDER:HANDLER: from the sender's first instruction to the handler's, and
+    back to the sender's return.
 
-    SENDER+OTHER: the sender may go on in another function, and return from there. Handler `user`: until another hart goes to user mode.
+    SENDER+OTHER: the sender may go on in another function, and return from there. Handler `user`:
+    until another hart goes to user mode.
     """
     e = elf.read(kernel or os.path.join(BUILD, "riscv64", "kernel.elf"))
     senders, _, handler = pair.partition(":")
@@ -49,4 +55,5 @@ def options(pair, kernel=None):
     back = [found[name][0] + at for name in (sender, *others) for at in returns(_code(e, *found[name]))]
     if not 0 < len(back) <= PLUGIN_RETURNS_MAX:
         raise Failure(f"--span {pair}: {sender} has {len(back)} returns, the plugin takes 1 to {PLUGIN_RETURNS_MAX}")
-    return "".join(f",{key}={value:x}" for key, value in [("from", addr), ("to", found[handler][0])] + [("back", b) for b in back])
+    return "".join(f",{key}={value:x}" for key,
+                   value in [("from", addr), ("to", found[handler][0])] + [("back", b) for b in back])

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Does a machine hang, or does it get no CPU? Linux counts for each thread how long it computed and how long it waited for a CPU."""
+"""Does a machine hang, or does it get no CPU? Linux counts for each thread how long it computed and
+how long it waited for a CPU.
+"""
 
 import dump
 import patience

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The one console of a riscv64 machine as three streams. Imported only for such a machine.
 
-What ranks write to standard output is plain text on the console. Everything else comes in frames (user/personality/frames.h): text for
-standard error, and rank 0's wish for so many bytes of standard input, which we read only then. Kernels and servers print plain text
-at any time, in the middle of a frame too when one panics: a frame that is not whole is let out as it is.
+What ranks write to standard output is plain text on the console. Everything else comes in frames
+(user/personality/frames.h): text for standard error, and rank 0's wish for so many bytes of
+standard input, which we read only then. Kernels and servers print plain text at any time, in the
+middle of a frame too when one panics: a frame that is not whole is let out as it is.
 """
 
 import errno
@@ -25,7 +26,9 @@ IDLE_S = 0.1			# after which an unfinished line of standard error is shown
 
 
 class Splitter:
-    """Bytes of the console in, calls out: out(1 or 2, text), want(question, number of bytes of input)."""
+    """Bytes of the console in, calls out: out(1 or 2, text), want(question, number of bytes of
+    input).
+    """
 
     def __init__(self, out, want):
         self.out, self.want = out, want
@@ -106,7 +109,9 @@ class Splitter:
             self.lines[writer] = text[whole:]
 
     def idle(self):
-        """Nothing comes for a while: show the unfinished line if there is only one, for it may be a question."""
+        """Nothing comes for a while: show the unfinished line if there is only one, for it may be a
+        question.
+        """
         if len(self.lines) == 1:
             self.out(2, self.lines.popitem()[1])
 
@@ -123,7 +128,10 @@ class Splitter:
 
 
 def write_all(fd, data):
-    """Write to a stream of ours. Returns why not all of it was written, or None; nobody to read it, or no such stream, is no reason."""
+    """Write to a stream of ours.
+    Returns why not all of it was written, or None; nobody to read it, or no such stream, is no
+    reason.
+    """
     view = memoryview(data)
     try:
         while view:
@@ -134,10 +142,14 @@ def write_all(fd, data):
 
 
 class Streams:
-    """The machine writes into the pipe `into`, and we stand between it and our streams; what it wants to read we write into its memory."""
+    """The machine writes into the pipe `into`, and we stand between it and our streams; what it
+    wants to read we write into its memory.
+    """
 
     def __init__(self, memory=None, source=0):
-        """`memory`: a writable view of the member dev/input in the running machine; without it nobody can read."""
+        """`memory`: a writable view of the member dev/input in the running machine; without it
+        nobody can read.
+        """
         import fcntl
         self.memory, self.source, self.question, self.wanted = memory, source, 0, 0
         self.begin, self.into = os.pipe()
@@ -217,7 +229,9 @@ class Streams:
         return pidfd in ready
 
     def pump(self, pidfd, timeout_s):
-        """Pass everything on until the machine ends (True) or the time is over (False); 0 seconds: for ever."""
+        """Pass everything on until the machine ends (True) or the time is over (False); 0 seconds:
+        for ever.
+        """
         return feed.look_until_end(self._look, pidfd, timeout_s)
 
     def finish(self):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The console's frames come apart whatever the pieces are, and nothing is lost, whoever speaks in between."""
+"""The console's frames come apart whatever the pieces are, and nothing is lost, whoever speaks in
+between.
+"""
 
 import errno
 import os
@@ -58,7 +60,9 @@ def test_after_a_torn_frame_the_next_ones_are_whole(step):
     assert out == b"plain\n" and sorted(err.splitlines()) == [b"halflast", b"whole"]
 
 
-@pytest.mark.parametrize("frame", [b"\x10rx.y\x10\n", b"\x10r\x10\n", b"\x10r1\x10\n", b"\x10r1.2.3\x10\n", b"\x10z", b"\x10e\x10\n", b"\x10r-1.1\x10\n"])
+@pytest.mark.parametrize("frame",
+                         [b"\x10rx.y\x10\n", b"\x10r\x10\n", b"\x10r1\x10\n", b"\x10r1.2.3\x10\n",
+                          b"\x10z", b"\x10e\x10\n", b"\x10r-1.1\x10\n"])
 def test_what_is_no_frame_asks_for_nothing_impossible(frame):
     out, err, wants = Ears().hear(frame + b"text\n")
     assert out.endswith(b"text\n") and all(n >= 0 for w in wants for n in w)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Stretches of the counting plugin (tools/plugin/stretch.h): what it watches, and what it found by the names of functions. Imported only when counting."""
+"""Stretches of the counting plugin (tools/plugin/stretch.h): what it watches, and what it found by
+the names of functions. Imported only when counting.
+"""
 
 import bisect
 import collections
@@ -11,7 +13,8 @@ import elf
 from ui import BUILD, Usage
 
 POINT = "am_serve_call"  # a look at the queue of active messages
-# functions by which stretches are told apart: the halves of calls, and what the kernel core does of its own; those that the kernel has
+# functions by which stretches are told apart: the halves of calls, and what the kernel core does of
+# its own; those that the kernel has
 PART = re.compile(r"kcall_(enter|serve|finish)_\w+|\w+_serve|ikc_poll|peers_poll|console_poll|sweeps_poll|revokes_poll|deadlines_poll|ready_drain|proc_reap|proc_end_orphan|kernel_trap|init_start")
 
 
@@ -47,7 +50,8 @@ class Names:
         return self.functions[at][2]
 
 
-# label: phase; part: what it belongs to; most, share: the function that took most of what is remembered of it; began, ended: where
+# label: phase; part: what it belongs to; most, share: the function that took most of what is
+# remembered of it; began, ended: where
 Stretch = collections.namedtuple("Stretch", "label insns part most share began ended")
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""mpi4py, built against the installed MPI library in build/mpi4py: the source package as it is, and what is compiled of it, without optimisation.
+"""mpi4py, built against the installed MPI library in build/mpi4py: the source package as it is, and
+what is compiled of it, without optimisation.
 
-What is built depends on mpi.h and on the versions of the packages; as long as these are the same, it is there already. The library
-itself may change: the extension finds it where it is installed.
+What is built depends on mpi.h and on the versions of the packages; as long as these are the same,
+it is there already. The library itself may change: the extension finds it where it is installed.
 """
 
 import glob
@@ -38,7 +39,8 @@ def _key(prefix):
 
 
 def _call(argv, what, **more):
-    p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False, **more)
+    p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, errors="replace", check=False, **more)
     if p.returncode:
         raise Failure(f"{what} failed: {p.stdout[-2000:]}")
 
@@ -51,7 +53,8 @@ def _fetch(package):
     part = f"{FOLDER}.{os.getpid()}"
     try:
         # what it needs to be built is in .venv: no second environment for that
-        _call([_python(), "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", package.split("==")[0], "-d", part, package],
+        _call([_python(), "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation",
+               "--no-binary", package.split("==")[0], "-d", part, package],
               f"fetching {package}")
         archive = glob.glob(os.path.join(part, "*.tar.gz"))[0]
         with tarfile.open(archive) as tar:
@@ -64,7 +67,9 @@ def _fetch(package):
 
 
 def ensure():
-    """Build it if it is not there; several may ask at a time. Returns (folder of the package, folder of its tests)."""
+    """Build it if it is not there; several may ask at a time.
+    Returns (folder of the package, folder of its tests).
+    """
     setup.ensure("dev")
     with Lock(os.path.join(BUILD, ".lock-mpi4py"), "building mpi4py"):
         return _ensure()
@@ -80,7 +85,8 @@ def _ensure():
         part = f"{out}.{os.getpid()}"
         env = dict(os.environ, MPICC=os.path.join(prefix, "bin", "mpicc"), CFLAGS=FLAGS)
         try:
-            _call([_python(), "setup.py", "-q", "build_src", "build_py", "--build-lib", part, "build_ext", "--build-lib", part, "--build-temp", part + ".temp"],
+            _call([_python(), "setup.py", "-q", "build_src", "build_py", "--build-lib", part,
+                   "build_ext", "--build-lib", part, "--build-temp", part + ".temp"],
                   f"building {package}", env=env, cwd=top)
             os.rename(part, out)
         finally:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The front command with real programs on real machines: statuses, crashes, interrupts, the compile cache. Needs both ports built."""
+"""The front command with real programs on real machines: statuses, crashes, interrupts, the compile
+cache. Needs both ports built.
+"""
 
 import functools
 import os
@@ -110,11 +112,14 @@ def source(tmp_path_factory):
 
 
 def atoll(*argv, timeout=120):
-    return patience.run([ATOLL, *map(str, argv)], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+    return patience.run([ATOLL, *map(str, argv)], capture_output=True, text=True, timeout=timeout,
+                        stdin=subprocess.DEVNULL)
 
 
 def machine_of(front):
-    """Process ids of the machine that the front command `front` runs: its descendants alone, for other tests run machines meanwhile."""
+    """Process ids of the machine that the front command `front` runs: its descendants alone, for
+    other tests run machines meanwhile.
+    """
     parents, machines = {}, []
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         try:
@@ -148,7 +153,8 @@ def alive(pid):
 def test_ranks_have_private_globals_and_find_one_another(source, port, policy):
     p = atoll("run", "-n", 6, "--port", port, "--map", policy, "--timeout", 60, source, "hello", "two words")
     assert p.returncode == 0, p.stderr + p.stdout
-    assert sorted(p.stdout.splitlines()) == [f"rank {r} of 6: sum 15, counter 1, two words" for r in range(6)] and p.stderr == ""
+    assert sorted(p.stdout.splitlines()) == [f"rank {r} of 6: sum 15, counter 1, two words"
+                                             for r in range(6)] and p.stderr == ""
 
 
 @pytest.mark.parametrize("port", PORTS)
@@ -169,7 +175,8 @@ def test_the_programs_status_is_ours(source, port, what, status):
 @pytest.mark.parametrize("port", PORTS)
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_whoever_ends_the_front_command_ends_the_machine(source, port, sig):
-    p = subprocess.Popen([ATOLL, "run", "-n", "4", "--port", port, str(source), "hang"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([ATOLL, "run", "-n", "4", "--port", port, str(source), "hang"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert p.stdout.readline() == "waiting\n"
     machine = machine_of(p)
     assert machine
@@ -198,13 +205,16 @@ def test_an_interrupt_at_any_moment_leaves_nothing(source, port, front):
     rng, mark = random.Random(seed), f"ATOLL_MARK_{os.getpid()}_{seed}"
     atoll("run", "-n", 1, "--port", port, source)		# compiled, and its start is known
     for n in range(MOMENTS):
-        p = subprocess.Popen([ATOLL, *front, "run", "-n", "4", "--port", port, str(source), "hang"], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ, **{mark: "1"}), start_new_session=True)
+        p = subprocess.Popen([ATOLL, *front, "run", "-n", "4", "--port", port, str(source), "hang"],
+                             stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                             env=dict(os.environ, **{mark: "1"}), start_new_session=True)
         time.sleep(rng.random() ** 2 * LATEST_S)		# not to wait for anything: to choose a moment
         os.killpg(p.pid, rng.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)))
         said = patience.communicate(p, 60)[1]
         where = f"SEED={seed}, moment {n}: status {p.returncode}: {said}"
-        assert p.returncode in (130, -signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP) or "Fatal Python error" in said, where
+        assert p.returncode in (130, -signal.SIGINT, -signal.SIGTERM,
+                                -signal.SIGHUP) or "Fatal Python error" in said, where
         assert patience.until(lambda: not marked(mark), 10), where
 
 
@@ -219,7 +229,8 @@ def test_a_standard_stream_that_is_closed_changes_nothing_else(source, port, clo
 def test_output_that_finds_no_room_is_said_and_fails(source):
     """Only where we pass it on: a hosted program writes by itself, and hears of it by itself."""
     with open("/dev/full", "wb") as full:
-        p = subprocess.run([ATOLL, "run", "-n", "2", "--port", "riscv64", str(source)], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+        p = subprocess.run([ATOLL, "run", "-n", "2", "--port", "riscv64", str(source)],
+                           stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
                            text=True, check=False)
     assert p.returncode == 1 and "was lost: No space left on device" in p.stderr, p.stderr
 
@@ -230,7 +241,8 @@ def test_an_interrupted_demo_leaves_no_machine(source, port, sig):
     code = ("import sys; sys.path[:0] = sys.argv[1:3]; import demo, main\n"
             "main.dispatch = lambda argv: demo.run(sys.argv[3], sys.argv[4], 'hang')\nsys.exit(main.main())\n")
     front = os.path.join(ROOT, "tools", "front")
-    p = subprocess.Popen([sys.executable, "-I", "-c", code, front, os.path.dirname(front), port, str(source)], stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([sys.executable, "-I", "-c", code, front, os.path.dirname(front), port,
+                          str(source)], stderr=subprocess.PIPE, text=True)
     assert patience.until(lambda: machine_of(p), 60)
     machine = machine_of(p)
     p.send_signal(sig)
@@ -247,7 +259,8 @@ def test_a_hang_ends_in_a_dump(source, port):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the same user's processes can be ended")
 def test_a_cluster_that_is_killed_is_noticed(source):
-    p = subprocess.Popen([ATOLL, "run", "-n", "4", "--machine", "hosted-4x4", "--map", "scatter", str(source), "hang"], stdout=subprocess.PIPE,
+    p = subprocess.Popen([ATOLL, "run", "-n", "4", "--machine", "hosted-4x4", "--map", "scatter",
+                          str(source), "hang"], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     assert p.stdout.readline() == "waiting\n"
     os.kill(max(machine_of(p)), signal.SIGKILL)
@@ -300,13 +313,15 @@ def test_a_program_that_is_not_there_is_one_line(name):
 
 
 def test_two_runs_at_once_do_not_disturb_each_other(source):
-    runs = [subprocess.Popen([ATOLL, "run", "-n", "3", str(source)], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    runs = [subprocess.Popen([ATOLL, "run", "-n", "3", str(source)], stdout=subprocess.PIPE, text=True)
+            for _ in range(4)]
     assert [(patience.communicate(r, 60)[0].count("\n"), r.returncode) for r in runs] == [(3, 0)] * 4
 
 
 @pytest.mark.parametrize("port, machine", [("hosted", "hosted-4x4"), ("riscv64", "riscv-4x4")])
 def test_standard_input_reaches_rank_0_and_no_other_cluster(source, port, machine):
-    argv = [ATOLL, "run", "-n", "4", "--port", port, "--machine", machine, "--map", "scatter", "--timeout", "60", str(source), "read"]
+    argv = [ATOLL, "run", "-n", "4", "--port", port, "--machine", machine, "--map", "scatter",
+            "--timeout", "60", str(source), "read"]
     p = patience.run(argv, input="first line\nsecond line\n", capture_output=True, text=True, timeout=120)
     assert p.returncode == 0 and p.stderr == ""
     assert sorted(p.stdout.splitlines()) == ["rank 0 read first line"] + [f"rank {r} read nothing" for r in range(1, 4)]
@@ -314,7 +329,8 @@ def test_standard_input_reaches_rank_0_and_no_other_cluster(source, port, machin
 
 @pytest.mark.parametrize("port", PORTS)
 def test_without_standard_input_a_program_reads_nothing(source, port):
-    p = patience.run(f"exec {ATOLL} run --port {port} {source} read <&-", shell=True, capture_output=True, text=True, timeout=120)
+    p = patience.run(f"exec {ATOLL} run --port {port} {source} read <&-", shell=True,
+                     capture_output=True, text=True, timeout=120)
     assert p.returncode == 0 and p.stdout == "" and p.stderr == ""
 
 
@@ -322,7 +338,8 @@ def test_without_standard_input_a_program_reads_nothing(source, port):
 def test_a_megabyte_of_any_bytes_arrives_in_full(source, port):
     data = random.Random(1).randbytes(1 << 20)
     total = functools.reduce(lambda t, b: (t * 31 + b) & (1 << 64) - 1, data)
-    p = patience.run([ATOLL, "run", "-n", "1" if port == "hosted" else "4", "--port", port, "--map", "scatter", source, "sum"], input=data, capture_output=True, timeout=300)
+    p = patience.run([ATOLL, "run", "-n", "1" if port == "hosted" else "4", "--port", port, "--map",
+                      "scatter", source, "sum"], input=data, capture_output=True, timeout=300)
     assert p.returncode == 0 and f"rank 0: {len(data)} bytes, {total:x}".encode() in p.stdout, p.stdout + p.stderr
 
 
@@ -343,20 +360,23 @@ def test_standard_error_is_apart_in_whole_lines_and_in_order(source, port):
         lines = text.splitlines()
         assert len(lines) == 120
         for rank in range(6):
-            assert [line for line in lines if line.startswith(f"{name} {rank} ")] == [f"{name} {rank} {i}" for i in range(20)]
+            assert [line for line in lines
+                    if line.startswith(f"{name} {rank} ")] == [f"{name} {rank} {i}" for i in range(20)]
 
 
 @pytest.mark.parametrize("port", PORTS)
 def test_input_that_nobody_reads_stays_where_it_is(source, port, tmp_path):
     (tmp_path / "in").write_text("first line\nrest\n")
     with open(tmp_path / "in") as f:
-        p = patience.run([ATOLL, "run", "--port", port, source, "hello"], stdin=f, capture_output=True, text=True, timeout=120)
+        p = patience.run([ATOLL, "run", "--port", port, source, "hello"], stdin=f,
+                         capture_output=True, text=True, timeout=120)
         assert p.returncode == 0 and os.lseek(f.fileno(), 0, os.SEEK_CUR) == 0
 
 
 def test_a_rank_that_waits_for_input_stops_no_other_and_can_be_interrupted(source):
     ours, theirs = os.pipe()
-    p = subprocess.Popen([ATOLL, "run", "-n", "5", "--port", "riscv64", "--timeout", "100", "--map", "scatter", str(source), "busy"], stdin=ours, stdout=subprocess.PIPE)
+    p = subprocess.Popen([ATOLL, "run", "-n", "5", "--port", "riscv64", "--timeout", "100", "--map",
+                          "scatter", str(source), "busy"], stdin=ours, stdout=subprocess.PIPE)
     os.close(ours)
     assert p.stdout.readline() == b"done\n"
     p.send_signal(signal.SIGINT)
@@ -388,7 +408,8 @@ def test_files_of_the_host_are_there_at_the_start(tmp_path):
     prog, host = tmp_path / "p.c", tmp_path / "host.dat"
     prog.write_text(FILE_PROGRAM)
     host.write_bytes(data)
-    p = atoll("run", "--port", "riscv64", "--timeout", 100, "--file", f"{host}:/data/in.dat", "--file", host, prog, "/data/in.dat", "host.dat", "none")
+    p = atoll("run", "--port", "riscv64", "--timeout", 100, "--file", f"{host}:/data/in.dat",
+              "--file", host, prog, "/data/in.dat", "host.dat", "none")
     assert p.returncode == 0 and p.stdout.splitlines() == [f"/data/in.dat {total:x}", f"host.dat {total:x}", "none 0"]
 
 

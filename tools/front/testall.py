@@ -50,7 +50,9 @@ def install_prefix():
 
 
 def aarch64_variables():
-    """Variables of make for the library of process ranks on another processor: tests/process/test_aarch64.py."""
+    """Variables of make for the library of process ranks on another processor:
+    tests/process/test_aarch64.py.
+    """
     return f"CC={' '.join(setup.aarch64_compiler())}", f"BUILD={os.path.relpath(os.path.join(BUILD, 'aarch64'), ROOT)}"
 
 
@@ -59,7 +61,9 @@ KERNEL_MACHINES = (("1", "4", "KC"), ("1", "4", "TC"))
 
 
 def kernel_tasks():
-    """The kernel's tests run as init of small machines: clusters, cores, role of core 0 - or what the test's head says (`machine:`)."""
+    """The kernel's tests run as init of small machines: clusters, cores, role of core 0 - or what
+    the test's head says (`machine:`).
+    """
     script, out = os.path.join(ROOT, "tests", "kernel", "boot.py"), []
     for port in KERNEL_PORTS:
         for name in _kernel_tests():
@@ -73,13 +77,16 @@ def kernel_tasks():
 
 
 def _kernel_tests():
-    """Names of the programs of tests/kernel, whether they are built or not: one that cannot be built fails."""
+    """Names of the programs of tests/kernel, whether they are built or not: one that cannot be
+    built fails.
+    """
     paths = glob.glob(os.path.join(ROOT, "tests", "kernel", "*.c"))
     return sorted({os.path.basename(p)[:-len(".c")] for p in paths} - {"ktest"})
 
 
 def _shapes(name):
-    """Machines of one kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES]]` in its head."""
+    """Machines of one kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES]]` in its head.
+    """
     try:
         with open(os.path.join(ROOT, "tests", "kernel", name + ".c"), encoding="utf-8") as f:
             found = re.findall(r"^\W*machine:((?: +\w+)+)", f.read(4000), re.M)
@@ -96,14 +103,18 @@ def table_names(path):
 
 
 # scripts in tests/GROUP/test_*.py that are run once per argument, side by side
-VARIANTS = {"bench": PORTS, "apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS, "jobs": PORTS, "jobs.deadlock": PORTS, "jobs.walls": PORTS, "hosted.sanitized": ("address", "thread"),
-            "process.sanitized": ("address", "thread"), "mpi4py": ("some",), "programs": (), "hw.defects": ("cluster", "snooped", "plain", "chip")}
+VARIANTS = {"bench": PORTS, "apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS, "jobs": PORTS,
+            "jobs.deadlock": PORTS, "jobs.walls": PORTS, "hosted.sanitized": ("address", "thread"),
+            "process.sanitized": ("address", "thread"), "mpi4py": ("some",), "programs": (),
+            "hw.defects": ("cluster", "snooped", "plain", "chip")}
 # further arguments, for which a script is run only when its group is asked for
 AT_LENGTH = {"mpi4py": ("1", "2", "4"), "programs": table_names(os.path.join(ROOT, "tests", "programs", "table.toml"))}
 
 
 def script_tasks():
-    """Scenarios written as programs (tests/GROUP/test_NAME.py): they print the test protocol's lines."""
+    """Scenarios written as programs (tests/GROUP/test_NAME.py): they print the test protocol's
+    lines.
+    """
     python, out = os.path.join(setup.VENV, "bin", "python3"), []
     for path in sorted(glob.glob(os.path.join(ROOT, "tests", "*", "test_*.py"))):
         group, name = os.path.basename(os.path.dirname(path)), os.path.basename(path)[len("test_"):-len(".py")]
@@ -124,23 +135,29 @@ def long_tasks(names):
 
 
 def is_meant(task, name):
-    """Does a name of the command line mean a task? Whole words, or the beginning of one that is no group's name."""
+    """Does a name of the command line mean a task? Whole words, or the beginning of one that is no
+    group's name.
+    """
     return (task + ".").startswith(name + ".") or (name not in groups() and task.startswith(name))
 
 
 def all_tasks():
     """(group, tasks), the longest first so that two workers end together."""
     return [
-        ("python", [check.pytest_task("python.system", ("-m", "slow", "tools", "mpi/tools"))]), ("scenario", script_tasks()),
-        ("coroutine", coroutine_tasks()), ("kernel", kernel_tasks()), ("mpi", testlist.tasks()), ("model", models.tasks()),
+        ("python", [check.pytest_task("python.system", ("-m", "slow", "tools", "mpi/tools"))]),
+        ("scenario", script_tasks()),
+        ("coroutine", coroutine_tasks()), ("kernel", kernel_tasks()), ("mpi", testlist.tasks()),
+        ("model", models.tasks()),
         ("hal", haltest.tasks()), ("unit", check.unit_tasks()), ("check", check.text_tasks()),
-        ("python", [check.pytest_task("python", check.FAST_TESTS), check.pytest_task("python.codesign", ("-m", "not slow", "tools/codesign"))]),
+        ("python", [check.pytest_task("python", check.FAST_TESTS),
+                    check.pytest_task("python.codesign", ("-m", "not slow", "tools/codesign"))]),
     ]
 
 
 def groups():
     """Names that may be chosen."""
-    scripts = sorted({os.path.basename(os.path.dirname(p)) for p in glob.glob(os.path.join(ROOT, "tests", "*", "test_*.py"))})
+    scripts = sorted({os.path.basename(os.path.dirname(p))
+                      for p in glob.glob(os.path.join(ROOT, "tests", "*", "test_*.py"))})
     return ["check", "unit", "python", "hal", "coroutine", "model", "kernel", "mpi"] + scripts
 
 
@@ -156,9 +173,11 @@ def build_tasks():
     ]
 
 
-# The builds (as the ends of their names) that the tests below a name need; what is not here needs all.
+# The builds (as the ends of their names) that the tests below a name need; what is not here needs
+# all.
 KERNELS = ("hosted", "riscv64", "or1k", "hosted.tests", "riscv64.tests", "or1k.tests", "coroutine", "plugin")
-NEEDS = {"check": (), "model": (), "unit": ("unit",), "coroutine": ("coroutine",), "boot": KERNELS, "jobs": KERNELS, "hal": KERNELS,
+NEEDS = {"check": (), "model": (), "unit": ("unit",), "coroutine": ("coroutine",), "boot": KERNELS,
+         "jobs": KERNELS, "hal": KERNELS,
          **{f"kernel.{port}": (port, f"{port}.tests") for port in KERNEL_PORTS}, "kernel": KERNELS}
 
 
@@ -177,7 +196,9 @@ TIMES = os.path.join(BUILD, "test-times")
 
 
 def write_times(found, path=TIMES):
-    """Write what each test program took, in seconds: first the sums of groups, then the programs, each the longest first."""
+    """Write what each test program took, in seconds: first the sums of groups, then the programs,
+    each the longest first.
+    """
     programs = [r for r in found if r.seconds > 0]
     sums = {}
     for r in programs:

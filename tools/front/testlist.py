@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The MPI test list: tests/mpi/testlist, one program per line, run on both ports and as process ranks under mpiexec.
+"""The MPI test list: tests/mpi/testlist, one program per line, run on both ports and as process
+ranks under mpiexec.
 
-    program ranks [machine=NAME] [policy=compact|scatter] [path=opt|unopt|ipc] [coll=C=A,...] [exit=STATUS] [port=PORT] [timeout=S] [args...]
+    program ranks [machine=NAME] [policy=compact|scatter] [path=opt|unopt|ipc] [coll=C=A,...]
+    [exit=STATUS] [port=PORT] [timeout=S] [args...]
 
-NAME is a class of machines (below) or a machine; PORT is hosted, riscv64 or process. What names a machine is not for process ranks. A test exits with 0 and says "No errors", or exits with STATUS.
+NAME is a class of machines (below) or a machine; PORT is hosted, riscv64 or process. What names a
+machine is not for process ranks. A test exits with 0 and says "No errors", or exits with STATUS.
 """
 
 import os
@@ -110,7 +113,8 @@ def run_entry(name, e, port):
         argv = [os.path.join(BUILD, "process", "prefix", "bin", "mpiexec"), "-n", str(e.ranks)]
         argv += ["-x", f"ATOLL_MPI_COLL={e.coll}"] if e.coll else []
     else:
-        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(e.ranks), "--port", port, "--machine", e.machine_on(port), "--timeout", e.timeout]
+        argv = [os.path.join(ROOT, "atoll"), "run", "-n", str(e.ranks), "--port", port, "--machine",
+                e.machine_on(port), "--timeout", e.timeout]
         argv += ["--map", e.policy] if e.policy else []
         argv += ["--mpi-path", e.path] if e.path else []
         argv += ["--mpi-coll", e.coll] if e.coll else []

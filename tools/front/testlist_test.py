@@ -25,8 +25,11 @@ def test_a_line_is_taken_apart():
     assert testlist.parse_line("  # nothing", "x:1") is None
 
 
-@pytest.mark.parametrize("line, words", [("flood", "expected"), ("flood many", "expected"), ("flood 0", "expected"), ("flood 2 colour=red", "unknown key"),
-                                         ("flood 2 machine=toaster", "unknown machine"), ("flood 2 exit=bad", "numbers"),
+@pytest.mark.parametrize("line, words",
+                         [("flood", "expected"), ("flood many", "expected"), ("flood 0", "expected"),
+                          ("flood 2 colour=red", "unknown key"),
+                                         ("flood 2 machine=toaster", "unknown machine"),
+                                         ("flood 2 exit=bad", "numbers"),
                                          ("flood 2 policy=random", "compact or scatter"), ('flood 2 "', "quotation"),
                                          ("flood 2 7 machine=4x4", "behind an argument")])
 def test_a_wrong_line_is_refused(line, words):
@@ -35,13 +38,17 @@ def test_a_wrong_line_is_refused(line, words):
 
 
 def test_a_port_without_the_machine_is_left_out():
-    names = [t.name for t in testlist.tasks([testlist.parse_line("a 2 machine=288", "x"), testlist.parse_line("b 1 port=hosted", "x")] * 2)]
-    assert names == ["mpi.riscv64.a.2.riscv-288", "mpi.hosted.b.1.laptop", "mpi.riscv64.a.2.riscv-288.2", "mpi.hosted.b.1.laptop.2"]
+    names = [t.name for t in testlist.tasks([testlist.parse_line("a 2 machine=288", "x"),
+                                             testlist.parse_line("b 1 port=hosted", "x")] * 2)]
+    assert names == ["mpi.riscv64.a.2.riscv-288", "mpi.hosted.b.1.laptop",
+                     "mpi.riscv64.a.2.riscv-288.2", "mpi.hosted.b.1.laptop.2"]
 
 
 @pytest.mark.parametrize("line, r, words", [
-    ("a 1", run(), None), ("a 1", run(output="hello\n"), "No errors"), ("a 1", run(status=1), "exit status 1"), ("a 1 exit=7", run(status=7, output=""), None),
-    ("a 1 exit=7", run(), "exit status 0 instead of 7"), ("a 1", run(status=124), "no end"), ("a 1", run(timed_out=True), "no end")])
+    ("a 1", run(), None), ("a 1", run(output="hello\n"), "No errors"),
+    ("a 1", run(status=1), "exit status 1"), ("a 1 exit=7", run(status=7, output=""), None),
+    ("a 1 exit=7", run(), "exit status 0 instead of 7"), ("a 1", run(status=124), "no end"),
+    ("a 1", run(timed_out=True), "no end")])
 def test_a_run_is_judged(line, r, words):
     why = testlist.judge(testlist.parse_line(line, "x"), r)
     assert (why is None) if words is None else words in why

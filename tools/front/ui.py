@@ -25,7 +25,9 @@ def say(text):
 
 
 class Steps:
-    """Progress of a long piece of work: one line that changes on a terminal, a plain line every ten seconds elsewhere."""
+    """Progress of a long piece of work: one line that changes on a terminal, a plain line every ten
+    seconds elsewhere.
+    """
 
     EVERY_S = 10
 
@@ -76,7 +78,9 @@ def check_port(port, ports=PORTS):
 
 
 def take_value(argv, i, option):
-    """The value of an option at argv[i], given as `--opt value` or `--opt=value`. Returns (value, next index)."""
+    """The value of an option at argv[i], given as `--opt value` or `--opt=value`.
+    Returns (value, next index).
+    """
     if argv[i].startswith("--") and "=" in argv[i]:
         return argv[i].split("=", 1)[1], i + 1
     if i + 1 >= len(argv):

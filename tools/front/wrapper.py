@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./atoll mpicc and cc: the compiler with our headers and libraries, as compiler wrappers behave; and the compile cache of `run`."""
+"""./atoll mpicc and cc: the compiler with our headers and libraries, as compiler wrappers behave;
+and the compile cache of `run`.
+"""
 
 import os
 import sys
@@ -25,7 +27,8 @@ NO_LINK = ("-c", "-E", "-S", "-M", "-MM", "-fsyntax-only")
 
 def compile_flags(port):
     """What compiling needs."""
-    return ["-target", TARGETS[port], "-fPIE", "-fno-sanitize=undefined", "-fno-omit-frame-pointer", "-I" + os.path.join(BUILD, port, "include")]
+    return ["-target", TARGETS[port], "-fPIE", "-fno-sanitize=undefined", "-fno-omit-frame-pointer",
+            "-I" + os.path.join(BUILD, port, "include")]
 
 
 def link_flags(port, mpi=True):
@@ -81,7 +84,8 @@ def main(argv, name):
         line = command(rest, port, mpi)
     if show:
         import shlex
-        part = {"all": lambda: line, "compile": lambda: compile_flags(port), "link": lambda: link_flags(port, mpi)}[show]()
+        part = {"all": lambda: line, "compile": lambda: compile_flags(port),
+                "link": lambda: link_flags(port, mpi)}[show]()
         print(shlex.join(part))
         return 0
     check_inputs(rest)
@@ -104,10 +108,13 @@ def ensure_libraries(port):
 
 
 def freestanding(source):
-    """Compile one C source for `run` on or1k, which has no libc: kernel calls, <atoll/...> and the compiler's own headers. Returns the program."""
+    """Compile one C source for `run` on or1k, which has no libc: kernel calls, <atoll/...> and the
+    compiler's own headers. Returns the program.
+    """
     import subprocess
     out = os.path.join(BUILD, "or1k", "cache-" + os.path.basename(source)[:-2])
-    if subprocess.run(["make", "-C", ROOT, "-s", "PORT=or1k", "freestanding", f"SOURCE={os.path.abspath(source)}", f"PROGRAM={out}"],
+    if subprocess.run(["make", "-C", ROOT, "-s", "PORT=or1k", "freestanding",
+                       f"SOURCE={os.path.abspath(source)}", f"PROGRAM={out}"],
                       stdin=subprocess.DEVNULL, check=False).returncode:
         raise Failure(f"{source} does not compile; the compiler's words are above")
     return out
@@ -133,7 +140,9 @@ def _fresh(deps_file):
 
 
 def made_from(source, port):
-    """Every file that decides what cached() says: what it keeps, and what the program was made from."""
+    """Every file that decides what cached() says: what it keeps, and what the program was made
+    from.
+    """
     folder = _folder(source, port)
     deps = os.path.join(folder, "deps")
     with open(deps, encoding="utf-8") as f:
@@ -154,7 +163,9 @@ def _read_deps(path):
 
 
 def cached(source, port):
-    """Compile one C source for `run`, or find it compiled. Keyed by path and content of everything it includes. Returns the program."""
+    """Compile one C source for `run`, or find it compiled.
+    Keyed by path and content of everything it includes. Returns the program.
+    """
     real, folder = os.path.realpath(source), _folder(source, port)
     out, deps = os.path.join(folder, "program"), os.path.join(folder, "deps")
     if os.path.exists(out) and _fresh(deps):
@@ -163,7 +174,8 @@ def cached(source, port):
     os.makedirs(folder, exist_ok=True)
     temp = f"{out}.{os.getpid()}"
     line = command(["-g", "-MMD", "-MF", temp + ".d", "-o", temp, source], port)
-    libraries = {f: _digest(f) for f in link_flags(port) if f.endswith(".a")}     # before they are read: another build may replace them
+    # before they are read: another build may replace them
+    libraries = {f: _digest(f) for f in link_flags(port) if f.endswith(".a")}
     p = subprocess.run(line, stdin=subprocess.DEVNULL)
     if p.returncode:
         raise Failure(f"{source} does not compile; the compiler's words are above")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Builds simulators: Verilator makes C++ of the RTL, g++ a program of that. Each is built once per hash of everything that goes into it:
-RTL, harness, the core's package, parameters, tools. Two that want the same simulator at once wait for each other.
+"""Builds simulators: Verilator makes C++ of the RTL, g++ a program of that. Each is built once per
+hash of everything that goes into it: RTL, harness, the core's package, parameters, tools. Two that
+want the same simulator at once wait for each other.
 
-Verilator 5.48 (its Python package) takes the core unmodified; Debian's 5.006 refuses the gshare predictor. Its make files are not used:
-the C++ is compiled in a few large units, because each of many small ones would parse Verilator's headers again.
+Verilator 5.48 (its Python package) takes the core unmodified; Debian's 5.006 refuses the gshare
+predictor. Its make files are not used: the C++ is compiled in a few large units, because each of
+many small ones would parse Verilator's headers again.
 """
 
 import concurrent.futures
@@ -26,12 +28,16 @@ OUT = os.path.join(rtl.ROOT, "build", "hw")
 DEFECT = os.path.join(HW, "test", "defect.h")       # which of several defects is on
 FLASH = os.path.join(HW, "sim", "flash.sv")     # beside the core's RTL for coherence = "flash"
 CXX = "g++"
-# Generated code: -O2 costs no more time to build than -O1 and is a quarter faster; -O3 is slower than -O2.
+# Generated code: -O2 costs no more time to build than -O1 and is a quarter faster; -O3 is slower
+# than -O2.
 FAST, SLOW, OURS = "-O2", "-O0", "-O2"
-# Bytes of generated code that are compiled as one file: parsing the headers again would cost more than it saves.
+# Bytes of generated code that are compiled as one file: parsing the headers again would cost more
+# than it saves.
 SMALL = 256 << 10
-CXXFLAGS = ["-std=c++17", "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", "-DVM_TRACE=0", "-DVL_TIME_CONTEXT", "-fno-strict-aliasing"]
-VERILATE = ["--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-DSYNTHESIS", "-Wall", "-Wno-DECLFILENAME"]
+CXXFLAGS = ["-std=c++17", "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", "-DVM_TRACE=0",
+            "-DVL_TIME_CONTEXT", "-fno-strict-aliasing"]
+VERILATE = ["--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-DSYNTHESIS",
+            "-Wall", "-Wno-DECLFILENAME"]
 
 
 class BuildError(Exception):
@@ -48,7 +54,8 @@ def _tool_missing():
 
 def _run(argv, what):
     env = dict(os.environ, VERILATOR_ROOT=VERILATOR)
-    p = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    p = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, errors="replace")
     if p.returncode:
         raise BuildError(f"{what} failed:\n" + "\n".join(p.stdout.splitlines()[:40]))
 
@@ -83,7 +90,9 @@ def locked(path):
 
 
 def units_of(top):
-    """Our RTL below a module, itself included: files of hw/rtl, found by the instances. Other units beside them do not matter."""
+    """Our RTL below a module, itself included: files of hw/rtl, found by the instances.
+    Other units beside them do not matter.
+    """
     known = {os.path.basename(p)[:-3]: p for p in glob.glob(os.path.join(HW, "rtl", "*.sv"))}
     found, left = {}, [top]
     while left:
@@ -113,7 +122,9 @@ def chip_sources():
 
 
 def _units(folder, prefix):
-    """Join the generated files to one, or large ones to a few: [(name, optimisation)]. Two processors share the large fast ones."""
+    """Join the generated files to one, or large ones to a few: [(name, optimisation)].
+    Two processors share the large fast ones.
+    """
     fast, slow = [], []
     paths = sorted(glob.glob(os.path.join(folder, "*.cpp")))
     small = sum(map(os.path.getsize, paths)) <= SMALL
@@ -124,7 +135,8 @@ def _units(folder, prefix):
     for path in sorted(fast, key=lambda p: -os.path.getsize(p)):
         (bins[0] if small else min(bins, key=lambda b: sum(map(os.path.getsize, b)))).append(path)
     out = []
-    for name, paths, level in ((f"{prefix}-fast0", bins[0], FAST), (f"{prefix}-fast1", bins[1], FAST), (f"{prefix}-slow", slow, SLOW)):
+    for name, paths, level in ((f"{prefix}-fast0", bins[0], FAST), (f"{prefix}-fast1", bins[1], FAST),
+                               (f"{prefix}-slow", slow, SLOW)):
         if paths:
             unit = os.path.join(folder, name + ".cc")
             with open(unit, "w", encoding="utf-8") as f:
@@ -166,15 +178,18 @@ def include_flags():
 
 
 def program(name, top, verilog, harness, options):
-    """Build one program: `verilog` are arguments for Verilator, `harness` C++ files, `options` {"v": [...], "cxx": [...], "files": hashed too}.
+    """Build one program: `verilog` are arguments for Verilator, `harness` C++ files, `options`
+    {"v": [...], "cxx": [...], "files": hashed too}.
 
-    Returns its path. Everything happens in a folder beside the final one, which is there whole or not at all.
+    Returns its path. Everything happens in a folder beside the final one, which is there whole or
+    not at all.
     """
     trouble = _tool_missing()
     if trouble:
         raise BuildError(trouble)
     files = [p for p in verilog if os.path.isfile(p)] + list(harness) + options.get("files", [])
-    key = digest([_compiler(), VERSION, FAST, SLOW, OURS, *VERILATE, *CXXFLAGS, *options.get("v", []), *options.get("cxx", []),
+    key = digest([_compiler(), VERSION, FAST, SLOW, OURS, *VERILATE, *CXXFLAGS, *options.get("v", []),
+                  *options.get("cxx", []),
                   options.get("core", "")], files)
     folder = os.path.join(OUT, f"{name}-{key}")
     target = os.path.join(folder, top)
@@ -193,14 +208,16 @@ def program(name, top, verilog, harness, options):
 
 def _tiles(model):
     """One header with those of all modules of a chip: Verilator chooses their names."""
-    names = sorted(os.path.basename(p) for p in glob.glob(os.path.join(model, "Vchip_*.h")) if not p.endswith(("__pch.h", "__Dpi.h", "__Syms.h")))
+    names = sorted(os.path.basename(p) for p in glob.glob(os.path.join(model, "Vchip_*.h"))
+                   if not p.endswith(("__pch.h", "__Dpi.h", "__Syms.h")))
     with open(os.path.join(model, "tiles.h"), "w", encoding="utf-8") as f:
         f.writelines(f'#include "{n}"\n' for n in names)
 
 
 def _build(part, top, verilog, harness, options):
     model = os.path.join(part, "model")
-    _run([os.path.join(VERILATOR, "bin", "verilator_bin"), *VERILATE, "--top-module", top, "--prefix", f"V{top}", "--Mdir", model,
+    _run([os.path.join(VERILATOR, "bin", "verilator_bin"), *VERILATE, "--top-module", top,
+          "--prefix", f"V{top}", "--Mdir", model,
           *options.get("v", []), *verilog], "Verilator")
     jobs = [(unit, os.path.join(part, os.path.basename(unit)[:-3] + ".o"), level) for unit, level in _units(model, top)]
     ours = [(s, os.path.join(part, os.path.basename(s)[:-4] + ".o"), OURS) for s in harness if s.endswith(".cpp")]
@@ -226,10 +243,12 @@ def cluster(description):
     bits = description.bits()
     vector = "".join(f"{b:04x}" for b in reversed(bits))
     chip = description.clusters > 1
-    verilog = (chip_sources() if chip else cluster_sources()) + [os.path.join(core, "mor1kx.v")] + sorted(glob.glob(os.path.join(core, "pfpu32", "*.v")))
+    verilog = (chip_sources() if chip
+               else cluster_sources()) + [os.path.join(core, "mor1kx.v")] + sorted(glob.glob(os.path.join(core, "pfpu32", "*.v")))
     options = {"v": [f"-GN={len(bits)}", f"-GCFG={16 * len(bits)}'h{vector}", f"-GWORDS={64 << 18}", f"-I{core}"]
                + ([f"-GCLUSTERS={description.clusters}"] if chip else []),
-               "cxx": [f"-DCORES={len(bits) * description.clusters}"] + (["-DHW_CHIP"] if chip else []), "core": rtl.digest(description.core),
+               "cxx": [f"-DCORES={len(bits) * description.clusters}"] + (["-DHW_CHIP"] if chip else []),
+               "core": rtl.digest(description.core),
                "files": [p for p in harness_sources() if not p.endswith(".cpp")]}
     if description.coherence == "flash":
         verilog.append(FLASH)
@@ -240,9 +259,12 @@ def cluster(description):
         options["cxx"] += ["-include", DEFECT]
         options["files"].append(DEFECT)
     name = f"chip{description.clusters}x{len(bits)}" if chip else f"cluster{len(bits)}"
-    return program(name, "chip" if chip else "cluster", verilog, [p for p in harness_sources() if p.endswith(".cpp")], options)
+    return program(name, "chip" if chip else "cluster", verilog,
+                   [p for p in harness_sources() if p.endswith(".cpp")], options)
 
 
 def source_hash(description):
-    """Hash of everything that decides the cycles of a cluster but the program: for rows of results."""
-    return digest([rtl.digest(description.core), VERSION, *map(str, description.bits()), str(description.latency)], cluster_sources())
+    """Hash of everything that decides the cycles of a cluster but the program: for rows of results.
+    """
+    return digest([rtl.digest(description.core), VERSION, *map(str, description.bits()),
+                   str(description.latency)], cluster_sources())

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Building simulators: what is missing is said, a simulator is built once per everything that goes into it, a killed build leaves nothing."""
+"""Building simulators: what is missing is said, a simulator is built once per everything that goes
+into it, a killed build leaves nothing.
+"""
 
 import os
 import shutil

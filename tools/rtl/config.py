@@ -8,7 +8,8 @@ A machine describes it in a table of its own (machines/NAME.toml); only `cores` 
     latency = 0                                        # wait cycles of the memory
     data_cache = "none"                                # "none", "snooped" (kept coherent), "plain" (software invalidates)
     coherence = "lines"                                # with "plain": what the kernel invalidates: "whole" (set by set), "flash" (the whole at once,
-                                                       # in a model of such a cache), "lines", or "drop" by hardware
+                                                       # in a model of such a cache), "lines", or
+                                                       "drop" by hardware
     tlb_refill = "software"                            # "software" or "hardware"
     core = "5.0.post130"                               # version of the core
 
@@ -41,7 +42,8 @@ class ConfigError(Exception):
 class Cluster:
     """A checked description. `ram` and `latency` are chosen when a simulator runs, all else when it is built."""
 
-    def __init__(self, cores, latency=0, ram=16 << 20, data_cache="none", tlb_refill="software", core=rtl.PAPER, clusters=1, coherence=None):
+    def __init__(self, cores, latency=0, ram=16 << 20, data_cache="none", tlb_refill="software",
+                 core=rtl.PAPER, clusters=1, coherence=None):
         if not 1 <= len(cores) <= CORES_MAX:
             raise ConfigError(f"a cluster in RTL has 1 to {CORES_MAX} cores, not {len(cores)}")
         try:
@@ -89,7 +91,8 @@ class Cluster:
 
     def memory(self):
         """The memory system in words, for tables."""
-        cache = {"none": "no data cache", "snooped": "8 kB data caches, snooped", "plain": "8 kB data caches, not coherent"}[self.data_cache]
+        cache = {"none": "no data cache", "snooped": "8 kB data caches, snooped",
+                 "plain": "8 kB data caches, not coherent"}[self.data_cache]
         return f"{cache}, latency {self.latency}"
 
 

@@ -55,7 +55,8 @@ def test_a_machine_without_hardware_is_refused():
 def test_two_equal_clusters_are_a_chip():
     chip = config.of_machine(machines.load("optimsoc4x2"))
     assert (chip.clusters, len(chip.cores)) == (2, 4) and chip.title() == "2 x (1 k-core + 3 u-core)"
-    for change, words in ((("count = 2", "count = 3"), "3 clusters"), (("[hardware]", '[[cluster]]\napplication = 3\n[hardware]'), "unequal"),
+    for change, words in ((("count = 2", "count = 3"), "3 clusters"),
+                          (("[hardware]", '[[cluster]]\napplication = 3\n[hardware]'), "unequal"),
                           (("[hardware]", '[hardware]\ndata_cache = "snooped"'), "no data caches")):
         with open(os.path.join(rtl.ROOT, "machines", "optimsoc4x2.toml"), encoding="utf-8") as f:
             text = f.read().replace(*change)
@@ -87,13 +88,16 @@ def test_the_rtl_has_the_addresses_of_the_header():
     assert n["CD_PERF_DROP"] == 0x38 and n["CD_PERF_DROP_OWN"] == 0x3c and "adr[15:3] == 13'h007" in cluster
     with open(os.path.join(rtl.ROOT, "hal", "cpu", "or1k", "include", "cpu", "caches.h"), encoding="utf-8") as f:
         ours = f.read()
-    assert all(f"((volatile uint32_t *){n['CD_PERF'] + n[name]:#x})" in ours for name in ("CD_PERF_DROP", "CD_PERF_DROP_OWN"))
+    assert all(f"((volatile uint32_t *){n['CD_PERF'] + n[name]:#x})" in ours
+               for name in ("CD_PERF_DROP", "CD_PERF_DROP_OWN"))
     assert f"WAIT_ADR = 32'h{n['CD_PERF'] + n['CD_PERF_WAIT']:x}" in core
     assert f"32'h{n['CD_PERF_MAGIC']:x}" in perf and f"COUNTERS = {n['CD_COUNTERS']}" in perf
 
 
 def test_the_core_is_instantiated_as_the_synthesis_has_it():
-    """What tools/codesign synthesises is what is simulated: the parameters that every configuration shares."""
+    """What tools/codesign synthesises is what is simulated: the parameters that every configuration
+    shares.
+    """
     text = verilog("core.sv")
     for name, value in space.COMMON.items():
         if name in ("OPTION_OPERAND_WIDTH", "FEATURE_DATACACHE", "FEATURE_BRANCH_PREDICTOR"):

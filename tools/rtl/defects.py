@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Controls for the tests of the whole cluster: core.sv, cluster.sv and chip.sv with one defect each,
-which firmware must find. One simulator per machine has all of them (mutants.py).
+"""Controls for the tests of the whole cluster: core.sv, cluster.sv and chip.sv with one defect
+each, which firmware must find. One simulator per machine has all of them (mutants.py).
 """
 
 import os

@@ -10,7 +10,8 @@ from codesign import rtl
 from rtl import build, config
 
 CC = "or1k-elf-gcc"
-FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-ffreestanding", "-nostdlib", "-msoft-mul", "-msoft-div", f"-I{rtl.ROOT}",
+FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-ffreestanding", "-nostdlib",
+         "-msoft-mul", "-msoft-div", f"-I{rtl.ROOT}",
          "-Wl,--no-warn-rwx-segments"]
 FOLDER = os.path.join(build.HW, "test", "fw")
 
@@ -32,21 +33,26 @@ def _places(cluster):
     if cluster is None or cluster.clusters == 1:
         return []
     stacks = OWN - STACK * len(cluster.cores)
-    return [f"-Wl,--defsym={name}={at:#x}" for name, at in (("__near", NOC), ("__far", NOC + WINDOW), ("__stacks_at", stacks))]
+    return [f"-Wl,--defsym={name}={at:#x}" for name,
+            at in (("__near", NOC), ("__far", NOC + WINDOW), ("__stacks_at", stacks))]
 
 
 def elf(name, cluster=None):
-    """Path of a program's ELF file for a cluster, or two (config.Cluster), built if anything of it changed."""
+    """Path of a program's ELF file for a cluster, or two (config.Cluster), built if anything of it
+    changed.
+    """
     if not shutil.which(CC):
         raise build.BuildError(f"the compiler {CC} is not installed: run ./atoll setup hw")
     sources = [os.path.join(FOLDER, f) for f in ("start.S", "fw.c", name + ".c")]
-    files = sources + sorted(glob.glob(os.path.join(FOLDER, "*.h"))) + [os.path.join(FOLDER, "link.ld"), os.path.join(rtl.ROOT, "abi", "codesign.h")]
+    files = sources + sorted(glob.glob(os.path.join(FOLDER, "*.h"))) + [os.path.join(FOLDER, "link.ld"),
+                                                                        os.path.join(rtl.ROOT, "abi", "codesign.h")]
     target = os.path.join(build.OUT, f"{name}-{build.digest(FLAGS[:-2] + _places(cluster), files)}.elf")
     if os.path.exists(target):
         return target
     os.makedirs(build.OUT, exist_ok=True)
     part = f"{target}.{os.getpid()}"
-    p = subprocess.run([CC, *FLAGS, *_places(cluster), "-T", os.path.join(FOLDER, "link.ld"), *sources, "-o", part], stdin=subprocess.DEVNULL,
+    p = subprocess.run([CC, *FLAGS, *_places(cluster), "-T", os.path.join(FOLDER, "link.ld"),
+                        *sources, "-o", part], stdin=subprocess.DEVNULL,
                        capture_output=True, text=True)
     if p.returncode:
         raise build.BuildError(f"the firmware {name} does not build:\n{p.stderr}")

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Where the cycles of the kernel go: per function and core cycles, instructions, lines filled and mispredictions, from the cluster in RTL.
+"""Where the cycles of the kernel go: per function and core cycles, instructions, lines filled and
+mispredictions, from the cluster in RTL.
 
-    python3 tools/rtl/hotspots.py [--cores k-core,...] [--clusters N] [--kernel IMAGE] [--core N] [--top N] [--windows] [--json FILE] PROGRAM [ARG...]
+    python3 tools/rtl/hotspots.py [--cores k-core,...] [--clusters N] [--kernel IMAGE] [--core N]
+    [--top N] [--windows] [--json FILE] PROGRAM [ARG...]
 
-Cycles between two retired instructions count for the second one's function; waiting in doze is a line of its own. Code that no symbol
-of the kernel covers (the program's) is `?`. The report of --json has every function.
+Cycles between two retired instructions count for the second one's function; waiting in doze is a
+line of its own. Code that no symbol of the kernel covers (the program's) is `?`. The report of
+--json has every function.
 """
 
 import argparse
@@ -24,7 +27,8 @@ def table(found, core, top):
     """Lines of text: the functions of one core, the dearest first."""
     rows = sorted((f for f in found["profile"] if f["cycles"][core]), key=lambda f: -f["cycles"][core])
     total = sum(f["cycles"][core] for f in rows) or 1
-    out = [f"core {core}: {total} cycles", f"{'function':<32}{'bytes':>7}{'cycles':>10}{'share':>8}{'instructions':>14}{'per insn':>9}{'misses':>8}{'mispred.':>9}"]
+    out = [f"core {core}: {total} cycles",
+           f"{'function':<32}{'bytes':>7}{'cycles':>10}{'share':>8}{'instructions':>14}{'per insn':>9}{'misses':>8}{'mispred.':>9}"]
     for f in rows[:top]:
         n = f["instructions"][core]
         out.append(f"{f['function'][:31]:<32}{f['bytes']:>7}{f['cycles'][core]:>10}{100 * f['cycles'][core] / total:>7.1f}%{n:>14}"
@@ -40,7 +44,8 @@ def main(argv):
     parser.add_argument("--kernel")
     parser.add_argument("--core", type=int, default=0)
     parser.add_argument("--top", type=int, default=25)
-    parser.add_argument("--windows", action="store_true", help="only while the program measures (a window is open on some core)")
+    parser.add_argument("--windows", action="store_true",
+                        help="only while the program measures (a window is open on some core)")
     parser.add_argument("--json")
     parser.add_argument("program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
@@ -50,7 +55,8 @@ def main(argv):
         cluster = config.Cluster(o.cores.split(","), clusters=o.clusters)
         if not 0 <= o.core < len(cluster.cores) * o.clusters:
             raise Usage(f"there is no core {o.core} among {len(cluster.cores) * o.clusters}")
-        found = programs.report(cluster, o.program, o.arguments, kernel=o.kernel, extra=["--profile-windows" if o.windows else "--profile"])
+        found = programs.report(cluster, o.program, o.arguments, kernel=o.kernel,
+                                extra=["--profile-windows" if o.windows else "--profile"])
     except (config.ConfigError, Failure, Usage) + programs.TROUBLES as e:
         print(f"hotspots: {e}", file=sys.stderr)
         return 1

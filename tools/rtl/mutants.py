@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """RTL with several defects to choose from: controls for tests.
 
-A simulator takes a while to build, so one has all defects of its units in it: each expression becomes
-a choice between itself and what stands there instead, and the environment variable HW_DEFECT says
-which when it runs (hw/test/defect.h); 0 is none.
+A simulator takes a while to build, so one has all defects of its units in it: each expression
+becomes a choice between itself and what stands there instead, and the environment variable
+HW_DEFECT says which when it runs (hw/test/defect.h); 0 is none.
 """
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""KNoise on the cluster in RTL: how much a computing thread is slowed down by others that hammer the kernel, over the share of its
-operations that go to memory (seed 000 IV-A). What is left when no kernel code runs on its core is the shared memory.
+"""KNoise on the cluster in RTL: how much a computing thread is slowed down by others that hammer
+the kernel, over the share of its operations that go to memory (seed 000 IV-A). What is left when no
+kernel code runs on its core is the shared memory.
 
-    python3 tools/rtl/noise.py [--replications N] [--cores k-core,u-core,u-core,u-core] [--noisy N] [--latency N]
+    python3 tools/rtl/noise.py [--replications N] [--cores k-core,u-core,u-core,u-core] [--noisy N]
+    [--latency N]
 """
 
 import argparse
@@ -23,8 +25,11 @@ STEPS = 150
 
 
 def one(cluster, loads, noisy, seed):
-    """(quiet cycles per step, noisy cycles per step, exceptions on the computing core in the window, its waiting for the bus)."""
-    r = programs.report(cluster, "knoise", ["--loads", str(loads), "--steps", str(STEPS), "--noisy", str(noisy)], seed=seed)
+    """(quiet cycles per step, noisy cycles per step, exceptions on the computing core in the
+    window, its waiting for the bus).
+    """
+    r = programs.report(cluster, "knoise",
+                        ["--loads", str(loads), "--steps", str(STEPS), "--noisy", str(noisy)], seed=seed)
     quiet, loud = programs.window(r, QUIET), programs.window(r, NOISY)
     core = loud["cores"][loud["core"]]
     return quiet["cycles"] / STEPS, loud["cycles"] / STEPS, core["exceptions"], core["buswait"] / STEPS

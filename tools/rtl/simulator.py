@@ -2,7 +2,8 @@
 """Runs programs on a simulated cluster.
 
     cluster = config.Cluster(["k-core", "u-core", "u-core", "u-core"])
-    result = simulator.run(cluster, "kernel.elf", loads=[("record.bin", 0x200000)], options=simulator.Options(profile=True))
+    result = simulator.run(cluster, "kernel.elf", loads=[("record.bin", 0x200000)],
+    options=simulator.Options(profile=True))
 """
 
 import dataclasses
@@ -28,7 +29,8 @@ class Options:
     max_cycles: int = 0             # 0: no limit
     idle_cycles: int = 20_000_000   # without console output, exception or marker; 0: no limit
     timeout_s: float = 0            # of wall clock; 0: none
-    seed: int = 0                   # number of the replication: readable by the program, decides when each core leaves reset
+    # number of the replication: readable by the program, decides when each core leaves reset
+    seed: int = 0
     profile: bool = False           # cycles, instruction cache misses and mispredictions per function
     illegal: str = "kernel"         # which illegal instructions end the run: "none", those of the "kernel", "all"
     trace: int = 0                  # print every retired instruction up to this cycle
@@ -60,7 +62,8 @@ def command(cluster, image, loads=(), options=None, json_path=None):
     """The simulator's command line."""
     o = options or Options()
     argv = [build(cluster), image, "--latency", str(cluster.latency), "--ram", str(cluster.ram), "--seed", str(o.seed),
-            "--max-cycles", str(o.max_cycles), "--idle-cycles", str(o.idle_cycles), "--illegal", str(("none", "kernel", "all").index(o.illegal))]
+            "--max-cycles", str(o.max_cycles), "--idle-cycles", str(o.idle_cycles), "--illegal",
+            str(("none", "kernel", "all").index(o.illegal))]
     if cluster.clusters > 1:
         own, noc, window = cluster.windows
         argv += ["--own", str(own), "--noc-at", hex(noc), "--window", str(window)]
@@ -80,7 +83,8 @@ def run(cluster, image, loads=(), options=None):
         raise SimulatorError(f"{image} is missing")
     with tempfile.TemporaryDirectory(prefix="atoll-rtl-") as folder:
         path = os.path.join(folder, "report.json")
-        p = subprocess.Popen(command(cluster, image, loads, o, path), stdin=subprocess.DEVNULL, stdout=o.stdout, stderr=o.stderr)
+        p = subprocess.Popen(command(cluster, image, loads, o, path), stdin=subprocess.DEVNULL,
+                             stdout=o.stdout, stderr=o.stderr)
         try:
             code = p.wait(o.timeout_s or None)
         except subprocess.TimeoutExpired:

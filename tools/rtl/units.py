@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The testbenches of the RTL units: each unit alone under Verilator, against an oracle in C++ (hw/test/unit/NAME_test.cpp).
+"""The testbenches of the RTL units: each unit alone under Verilator, against an oracle in C++
+(hw/test/unit/NAME_test.cpp).
 
 MUTANTS are the controls: a unit with one defect, which its testbench must find.
 """
@@ -10,7 +11,8 @@ import subprocess
 from rtl import build, mutants
 
 # unit -> parameters of its testbench
-UNITS = {"arbiter": ["-GM=7"], "ram": ["-GWORDS=256"], "ompic": ["-GN=4", "-GFIRST=8", "-GCORES=16"], "console": [], "perf": ["-GN=3"], "clockgate": [], "invalidate": ["-GN=3"],
+UNITS = {"arbiter": ["-GM=7"], "ram": ["-GWORDS=256"], "ompic": ["-GN=4", "-GFIRST=8", "-GCORES=16"],
+         "console": [], "perf": ["-GN=3"], "clockgate": [], "invalidate": ["-GN=3"],
          "dropper": ["-GN=3"], "netif": ["-GN=2", "-GCLUSTERS=4", "-GNUMBER=2"], "router": ["-GNUMBER=1"]}
 # units that others are made of
 PARTS = {"router": ["arbiter"]}
@@ -89,7 +91,9 @@ def marked(unit):
 
 
 def run_mutant(unit, number):
-    """(held, words) of the testbench of a unit with one of its MUTANTS, which count from 1; with 0 without a defect."""
+    """(held, words) of the testbench of a unit with one of its MUTANTS, which count from 1; with 0
+    without a defect.
+    """
     target = os.path.join(build.OUT, "mutants", unit + ".sv")
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with open(f"{target}.{os.getpid()}", "w", encoding="utf-8") as f:

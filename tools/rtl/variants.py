@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Clusters beyond those that the tests build: other versions of the core, more and other cores, data caches, two clusters. Runs the firmware on each.
+"""Clusters beyond those that the tests build: other versions of the core, more and other cores,
+data caches, two clusters. Runs the firmware on each.
 
     python3 tools/rtl/variants.py [NAME...]
 """
@@ -14,7 +15,8 @@ sys.path[:0] = [_TOOLS, os.path.join(_TOOLS, "front")]
 from rtl import build, config, firmware, simulator  # noqa: E402
 
 K3U = ["k-core", "u-core", "u-core", "u-core"]
-# name -> (cores, options, whether caches without invalidation show old data; None for two clusters, which have no caches)
+# name -> (cores, options, whether caches without invalidation show old data; None for two clusters,
+# which have no caches)
 VARIANTS = {
     "newest": (K3U, {"core": "5.2.post151"}, False),
     "four-u": (["u-core"] * 4, {}, False),
@@ -39,7 +41,8 @@ def trouble(name):
     cluster = firmware.chip(cores, **options) if chip else config.Cluster(cores, ram=1 << 20, **options)
     cycles = {}
     for program in ("stress", "far" if chip else "coherence"):
-        r = simulator.run_captured(cluster, firmware.elf(program, cluster), options=simulator.Options(max_cycles=10_000_000, seed=3))
+        r = simulator.run_captured(cluster, firmware.elf(program, cluster),
+                                   options=simulator.Options(max_cycles=10_000_000, seed=3))
         if r.status:
             return f"{program} ended with {r.status}:\n{r.output}"
         cycles[program] = r.counters["cycles"]
