@@ -75,8 +75,15 @@ enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP };
 /* Whom an event tells: a bit of a thread. Tid 0: nobody. A thread that has ended is told nothing any more. */
 struct binding {
 	int tid;
-	uint32_t bit;
+	uint32_t how;		/* BINDING: the handle by which it was made, with which it ends, and the bit */
 };
+
+/* There is room for a bit where a handle says its home; what is no handle is not kept. */
+#define BINDING(handle, bit) (((uint32_t)(handle) & ~15u) << 1 | (uint32_t)(bit))
+#define BINDING_HANDLE(b) ((int)((b)->how >> 1 & ~15u))
+#define BINDING_BIT(b) (1u << ((b)->how & 31))
+
+_Static_assert(HANDLE_HOME_BITS == 4, "room for a bit");
 
 /* The wait of a thread: what ends it, and until when. It ends once, by thread_ready() or by the death of its process. */
 struct wait {

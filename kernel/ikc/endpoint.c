@@ -72,14 +72,20 @@ wait_ends(struct thread *t, const struct endpoint *ep)
 void
 ikc_handle_gone(struct cluster *c, struct object *o)
 {
-	const struct endpoint *ep = list_entry(o, struct endpoint, object);
+	struct endpoint *ep = list_entry(o, struct endpoint, object);
+	struct binding *event = &ep->event;	/* of an output mailbox: of nobody */
 
-	if (ep->kind == MAIL_IN)
-		mail_in_look(c, ep->port);
-	else if (ep->kind == MAIL_OUT)
+	if (ep->kind == MAIL_OUT)
 		mail_out_look(c, ep->cluster, ep->port);
+	else if (ep->kind == MAIL_IN)
+		mail_in_look(c, ep->port);
 	else if (ep->thread != NULL)
 		wait_ends(ep->thread, ep);
+	if (ep->kind == MAIL_IN)
+		event = &c->ikc.in[ep->port].event;
+	else if (ep->kind == PORTAL_IN)
+		event = &c->ikc.portal[ep->port].event;
+	binding_handle_gone(c, event, o);
 }
 
 void

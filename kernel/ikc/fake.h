@@ -195,8 +195,19 @@ binding_signal(struct cluster *c, const struct binding *b)
 
 	if (t == NULL)
 		return;
-	t->bits |= 1u << b->bit;
+	t->bits |= BINDING_BIT(b);
 	fake_of(t)->wakeups++;
+}
+
+void
+binding_handle_gone(struct cluster *c, struct binding *b, const struct object *o)
+{
+	struct thread *t = thread_find(c, b->tid);
+
+	if (t == NULL || handle_get_far(&t->proc->handles, BINDING_HANDLE(b), o->type) == o)
+		return;
+	binding_signal(c, b);
+	b->tid = 0;
 }
 
 /* event_bind */
@@ -210,7 +221,7 @@ fake_bind(struct thread *t, int event, int object, int bit)
 	wrong = ikc_event(t, event, object, &e);
 	if (wrong != 0)
 		return wrong;
-	*e.binding = (struct binding){t->tid, (uint32_t)bit};
+	*e.binding = (struct binding){t->tid, BINDING(object, bit)};
 	if (e.is_there)
 		binding_signal(t->cluster, e.binding);
 	return 0;

@@ -167,7 +167,7 @@ mail_in_close(struct cluster *c, const struct endpoint *ep)
 	struct mail_in *in = &c->ikc.in[ep->port];
 
 	in->endpoint = NULL;
-	in->event = (struct binding){0, 0};
+	in->event = (struct binding){0};
 	for (uint32_t i = 0; i < BITMAP_WORDS(CLUSTERS_MAX); i++) {
 		in->refusing |= in->pending[i] != 0;
 		in->refused[i] |= in->pending[i];

@@ -286,7 +286,7 @@ portal_close_in(struct cluster *c, const struct endpoint *ep)
 	struct portal_in *in = &c->ikc.portal[ep->port];
 
 	in->endpoint = NULL;
-	in->event = (struct binding){0, 0};
+	in->event = (struct binding){0};
 	if (in->state == PORTAL_ABORTED)
 		in->state = PORTAL_IDLE;
 	else if (in->state != PORTAL_IDLE && in->state != PORTAL_DRAINING)

@@ -2,22 +2,15 @@
  *
  * Mappings that can be revoked: see mapping.h.
  */
-#include <base/check.h>
 #include <kernel/mem/calls.h>
 #include <kernel/mem/mapping.h>
 #include <kernel/mem/mem.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-#define LOOKS 8			/* mappings that one step finds alive */
+_Static_assert(PROCS_MAX <= 1 << 8 && ID_INDEX_BITS >= 8, "a place in the table of processes");
 
-void
-mappings_init(struct process *p)
-{
-	list_init(&p->mappings);
-	p->mapping_found = &p->mappings;
-	p->mapping_count = 0;
-}
+#define LOOKS 8			/* mappings that one step finds alive */
 
 static struct mapping *
 in_process(struct list *node)
@@ -50,25 +43,24 @@ mapping_new(struct process *p, struct list *behind, struct view *view, uint16_t 
 	view_get(view);
 	r->view = view;
 	r->life = life;
-	r->proc = (uint16_t)(p - c->proc);
-	list_insert_between(&r->link, behind, behind->next);
-	list_insert_between(&r->of_memory, behind_of_memory, behind_of_memory->next);
+	r->proc = (uint8_t)p->id;
+	list_push_front(behind, &r->link);
+	list_push_front(behind_of_memory, &r->of_memory);
 	p->mapping_count++;
 	return r;
 }
 
-/* It covers nothing any more. */
-static void
+/* It covers nothing any more. Twice does no harm. */
+static __attribute__((noinline)) void
 mapping_unlist(struct process *p, struct mapping *r)
 {
 	if (p->mapping_found == &r->link)
 		p->mapping_found = r->link.prev;
 	list_remove(&r->link);
 	list_remove(&r->of_memory);
-	p->mapping_count--;
 }
 
-void
+__attribute__((noinline)) void
 mapping_free(struct process *p, struct mapping *r)
 {
 	struct cluster *c = proc_cluster(p);
@@ -76,6 +68,8 @@ mapping_free(struct process *p, struct mapping *r)
 
 	if (r == NULL)
 		return;
+	mapping_unlist(p, r);
+	p->mapping_count--;
 	view = r->view;
 	quota_free(p->quota, &c->slab, r, sizeof(*r));
 	view_put(&c->slab, view);
@@ -111,10 +105,8 @@ mapping_extend(struct process *p, struct mapping *r, uintptr_t end)
 	if (r == NULL)
 		return;
 	r->end = end;
-	if (r->start < end)
-		return;
-	mapping_unlist(p, r);
-	mapping_free(p, r);
+	if (r->start >= end)
+		mapping_free(p, r);
 }
 
 int
@@ -151,7 +143,6 @@ mappings_cut(struct process *p, uintptr_t start, uintptr_t end)
 
 	if (node == &p->mappings || r->start >= end)
 		return NULL;
-	check(r->start >= start);
 	r->start = end;
 	if (end < r->end)
 		return NULL;
@@ -164,12 +155,11 @@ mappings_cut(struct process *p, uintptr_t start, uintptr_t end)
 static void
 revoke_done(struct cluster *c, struct sweep *s)
 {
-	struct list *node, *after;
+	struct list *node = c->sweeps.running.next;
 
-	c->revocation = NULL;
-	list_each(node, after, &c->sweeps.running)
-		if (c->revocation == NULL && list_entry(node, struct sweep, link)->done == revoke_done)
-			c->revocation = list_entry(node, struct sweep, link);
+	while (node != &c->sweeps.running && list_entry(node, struct sweep, link)->done != revoke_done)
+		node = node->next;
+	c->revocation = node != &c->sweeps.running ? list_entry(node, struct sweep, link) : NULL;
 	shoot_down_done(c, s);
 }
 
@@ -200,10 +190,8 @@ unmap_dead(struct cluster *c, struct thread *t, struct mapping *r)
 
 	r->start = mem_unmap_some(t, p, r->start, r->end, UNMAP_REVOCABLE);
 	sweep_cover(c, &t->sweep, p, -1);
-	if (r->start < r->end)
-		return;
-	mapping_unlist(p, r);
-	mapping_free(p, r);
+	if (r->start >= r->end)
+		mapping_free(p, r);
 }
 
 /* Some of the mappings of a memory, or some pages of one. True: all were looked at, and what is dead is gone. */

@@ -23,11 +23,17 @@ struct mapping {
 	uintptr_t end;
 	struct view *view;
 	uint16_t life;			/* of the view, when it was mapped */
-	uint16_t proc;			/* place in the table */
-	uint16_t looked;		/* memory->looks, when it was looked at last */
+	uint8_t proc;			/* place in the table */
+	uint32_t looked;		/* memory->looks, when it was looked at last */
 };
 
-void mappings_init(struct process *p);
+static inline void
+mappings_init(struct process *p)
+{
+	list_init(&p->mappings);
+	p->mapping_found = &p->mappings;
+	p->mapping_count = 0;
+}
 
 /*
  * Before pages of memory `m` are mapped at `at` of a process, through a handle of the caller's: the record that will cover them, if the

@@ -249,7 +249,6 @@ sweep_drop(struct thread *t)
 {
 	t->work.sweeping = false;
 	mapping_free(t->sweep.proc, t->work.cut);
-	t->work.cut = NULL;
 	sweep_cover(t->cluster, &t->sweep, t->sweep.proc, -1);
 	if (sweep_send(t->cluster, &t->sweep))
 		mem_sweep_ended(&t->sweep);

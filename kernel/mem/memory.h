@@ -26,7 +26,7 @@ struct memory {
 	};
 	uint32_t first;
 	uint32_t count;		/* frames from `first` on that it refers to */
-	uint16_t looks;		/* revocations of its views that looked at its mappings */
+	uint32_t looks;		/* revocations of its views that looked at its mappings */
 };
 
 /* A memory object without frames, and a handle of it for a process. The handle and *made; -E_NOMEM, -E_MFILE. */

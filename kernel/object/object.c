@@ -7,23 +7,33 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-/* The wait of a thread (or of none) ends if its handle does not name the object any more. */
-static void
-wait_ends(struct thread *t, const struct object *o)
+/*
+ * The wait of the first in a queue ends if its handle does not name the object any more, and so does
+ * the binding to the object's end.
+ */
+static __attribute__((noinline)) void
+wait_ends(struct cluster *c, const struct list *queue, struct binding *b, const struct object *o)
 {
+	struct thread *t = thread_first(queue);
+
 	if (t != NULL && handle_get_far(&t->proc->handles, t->wait.handle, o->type) != o)
 		thread_ready(t, -E_BADF);
+	binding_handle_gone(c, b, o);
 }
 
 void
 object_handle_gone(struct object *o)
 {
+	struct cluster *c = core_self()->cluster;
+	struct process *p = list_entry(o, struct process, object);
+	struct thread *t = list_entry(o, struct thread, object);
+
 	if (o->type == OBJECT_PORT)
-		ikc_handle_gone(core_self()->cluster, o);
+		ikc_handle_gone(c, o);
 	else if (o->type == OBJECT_PROCESS)
-		wait_ends(thread_first(&list_entry(o, struct process, object)->waiters), o);
+		wait_ends(c, &p->waiters, &p->end, o);
 	else if (o->type == OBJECT_THREAD)
-		wait_ends(thread_first(&list_entry(o, struct thread, object)->joiners), o);
+		wait_ends(c, &t->joiners, &t->end, o);
 }
 
 void

@@ -38,7 +38,10 @@ object_get(struct object *o)
 	o->refs++;
 }
 
-/* A handle of an object was closed, or is dead because a view was revoked: whoever waits through it waits no longer. */
+/*
+ * A handle of an object was closed, or is dead because a view was revoked: who waits through it waits
+ * no longer, who has bound an event by it is told.
+ */
 void object_handle_gone(struct object *o);
 
 /* The last name of an object is gone: whoever made it takes its memory back, now or when it is over. */

@@ -108,7 +108,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	list_init(&p->threads);
 	list_init(&p->waiters);
 	mappings_init(p);
-	p->end = (struct binding){0, 0};
+	p->end = (struct binding){0};
 	hal_publish(&p->space, offsetof(struct process, state));
 	c->procs_live++;
 	*process = p;
@@ -261,6 +261,7 @@ proc_finish(struct cluster *c, struct process *p)
 	p->events = NULL;
 	p->state = PROC_ZOMBIE;
 	binding_signal(c, &p->end);
+	p->end.tid = 0;
 	if (p == c->init)
 		init_ended(c, p);
 	if (waiter != NULL) {

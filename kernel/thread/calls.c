@@ -43,8 +43,10 @@ thread_end(struct thread *t, uint64_t value)
 	p->live--;
 	t->state = THREAD_ZOMBIE;
 	t->value = value;
-	if (unlikely(t->end.tid != 0))
+	if (unlikely(t->end.tid != 0)) {
 		binding_signal(t->cluster, &t->end);
+		t->end.tid = 0;
+	}
 	if (unlikely(joiner != NULL)) {
 		joiner->wake_data[0] = value;
 		thread_ready(joiner, 0);

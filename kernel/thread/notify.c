@@ -26,7 +26,18 @@ binding_signal(struct cluster *c, const struct binding *b)
 	struct thread *t = thread_find(c, b->tid);
 
 	if (t != NULL)
-		thread_signal(t, 1u << b->bit);
+		thread_signal(t, BINDING_BIT(b));
+}
+
+void
+binding_handle_gone(struct cluster *c, struct binding *b, const struct object *o)
+{
+	struct thread *t = thread_find(c, b->tid);
+
+	if (t == NULL || handle_get_far(&t->proc->handles, BINDING_HANDLE(b), o->type) == o)
+		return;
+	binding_signal(c, b);
+	b->tid = 0;
 }
 
 static long
@@ -127,7 +138,8 @@ find_end(struct thread *caller, int event, int object, struct event *e)
 
 /*
  * kc_event_bind: from now on an event of an object sets a bit for the caller, instead of for whoever bound it before; at once if what it
- * tells of is there already. Bit -1: for nobody.
+ * tells of is there already. Bit -1: for nobody. When the handle is closed or revoked the bit is set once more, and then the event tells
+ * the caller nothing any more.
  *
  *   EVENT_MAILBOX  input mailbox (handle): a message is there, or a cluster died
  *   EVENT_ROOM     any output mailbox that a write of the caller found full (object: 0): it may be tried again
@@ -154,7 +166,8 @@ kc_event_bind(struct thread *caller, int event, int object, int bit)
 		wrong = ikc_event(caller, event, object, &e);
 	if (wrong != 0)
 		return wrong;
-	*e.binding = bit < 0 ? (struct binding){0, 0} : (struct binding){caller->tid, (uint32_t)bit};
+	e.binding->how = BINDING(object, bit);
+	e.binding->tid = bit < 0 ? 0 : caller->tid;
 	if (e.is_there)
 		binding_signal(caller->cluster, e.binding);
 	return 0;

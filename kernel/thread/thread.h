@@ -70,6 +70,12 @@ struct event {
 void thread_signal(struct thread *t, uint32_t bits);
 void binding_signal(struct cluster *c, const struct binding *b);
 
+/*
+ * A handle of an object is gone: if the binding to its event was made by that, its thread is told so
+ * by the bit, and of nothing more.
+ */
+void binding_handle_gone(struct cluster *c, struct binding *b, const struct object *o);
+
 /* --- deadlines: deadline.c --- */
 
 /* The wait of a thread that has no deadline ends at `until` at the latest; it has none any more. */

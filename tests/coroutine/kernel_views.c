@@ -3,7 +3,8 @@
  * Views under the coroutine scheduler: threads of several processes duplicate handles, with new views and without, revoke, close, use and wait by
  * them at the same time, and processes are killed meanwhile. A naive oracle knows of each copy the whole way by which it was derived and
  * when each step began and ended. What was revoked or closed before a use began is dead; what nobody has begun to revoke or close when
- * the use ends is alive; a wait by a handle ends when that dies. In the end everything is back.
+ * the use ends is alive; a wait by a handle ends when that dies, and an event that was bound by it tells so, once. In the end everything
+ * is back.
  *
  * usage: kernel_views [COUNT [FIRST]]
  */
@@ -50,6 +51,16 @@ struct copy {
 	unsigned way[DEPTH];
 };
 
+/* To whom the end of a target was bound last, and by which copy. */
+struct bound {
+	const struct copy *by;
+	unsigned thread;
+	struct span made;
+	bool is_bound;
+	bool is_told;
+	uint32_t changes;		/* odd: it is being bound */
+};
+
 static struct {
 	_Alignas(64) unsigned char stack[USERS + 1][THREADS][STACK_BYTES];
 	struct context ctx[USERS + 1];
@@ -71,10 +82,11 @@ static struct {
 	unsigned busy;			/* threads of init that still work */
 	bool killed[USERS];
 	bool stop;
+	struct bound bound[TARGETS];
 	unsigned waited[4];		/* waits that ended well, by a dead handle, by their deadline, at once */
 } run;
 
-static unsigned long all_waits[4], all_dead;
+static unsigned long all_waits[4], all_dead, all_told;
 
 /* --- the oracle --- */
 
@@ -97,6 +109,20 @@ is_revoked(const struct copy *c, bool certain)
 		if (r->has_failed || r->by == c || !comes_through(c, r->view))
 			continue;
 		if (certain ? r->span.begin > c->made.end && r->span.end != NEVER : r->span.end > c->made.begin)
+			return true;
+	}
+	return false;
+}
+
+/* Is there one for certain that began when a binding had been made? */
+static bool
+is_revoked_since(const struct copy *c, struct span made)
+{
+	for (unsigned i = 0; i < run.revocations; i++) {
+		const struct revocation *r = &run.revocation[i];
+
+		if (!r->has_failed && r->by != c && comes_through(c, r->view) &&
+				r->span.begin > made.end && r->span.end != NEVER)
 			return true;
 	}
 	return false;
@@ -201,6 +227,8 @@ close_it(struct copy *c)
 	if (c->closing == NEVER)
 		c->closing = ++run.now;
 	e = KC(KC_HANDLE_CLOSE, c->handle);
+	if (run.stop)			/* init closes, too */
+		return;
 	coro_check(e == 0 ? !c->is_closed : e == -E_BADF && c->closers > 1);
 	c->is_closed |= e == 0;
 	c->closed = ++run.now;
@@ -232,6 +260,57 @@ wait(unsigned me, unsigned thread, const struct copy *c)
 	run.waited[e == 0 ? 0 : e == -E_BADF ? 1 : e == -E_TIMEDOUT ? 2 : 3]++;
 }
 
+/*
+ * The end of a target, which does not come, is told to who bound it last; the bit says that the handle
+ * is dead. Each target has its own.
+ */
+static void
+bind(unsigned me, unsigned thread, const struct copy *c)
+{
+	struct bound *b = &run.bound[c->target];
+	bool was_dead = must_be_dead(c);
+	long e;
+
+	if (b->changes % 2 != 0)
+		return;
+	b->changes++;
+	b->is_bound = b->is_told = false;
+	b->by = c;
+	b->thread = me * THREADS + thread;
+	b->made.begin = ++run.now;
+	e = KC(KC_EVENT_BIND, EVENT_PROC, c->handle, -1);
+	if (e == 0) {
+		KC(KC_THREAD_SLEEP, 1u << c->target, 0);	/* what an earlier binding has told */
+		e = KC(KC_EVENT_BIND, EVENT_PROC, c->handle, (int)c->target);
+	}
+	b->made.end = ++run.now;
+	b->is_bound = e == 0;
+	b->changes++;
+	compare(c, was_dead, e, "bind");
+}
+
+/* The binding of a target was told to this thread, or it was not. */
+static void
+look(unsigned me, unsigned thread, unsigned target)
+{
+	struct bound *b = &run.bound[target];
+	uint32_t changes = b->changes;
+	bool must_be_told;
+	long e;
+
+	if (!b->is_bound || changes % 2 != 0 || b->thread != me * THREADS + thread || run.stop)
+		return;
+	must_be_told = b->by->closed != NEVER || is_revoked_since(b->by, b->made);
+	e = KC(KC_THREAD_SLEEP, 1u << target, 0);
+	if (run.stop || b->changes != changes || e == -E_CANCELED)
+		return;
+	if (e == -E_TIMEDOUT ? must_be_told && !b->is_told : b->is_told || !may_be_dead(b->by))
+		coro_fail("a binding of target %u by copy %u says %ld", target,
+			(unsigned)(b->by - run.copy), e);
+	if (e != -E_TIMEDOUT)
+		b->is_told = ++all_told != 0;
+}
+
 static void
 step(unsigned me, unsigned thread)
 {
@@ -241,7 +320,11 @@ step(unsigned me, unsigned thread)
 		KC(KC_THREAD_YIELD);
 		return;
 	}
-	switch (coro_random(10)) {
+	look(me, thread, coro_random(TARGETS));
+	switch (coro_random(11)) {
+	case 10:
+		bind(me, thread, c);
+		break;
 	case 0: case 1: case 2: case 3:
 		duplicate(me, c);
 		break;
@@ -413,7 +496,7 @@ main(int argc, char **argv)
 	count = program_seeds(&test, argc, argv);
 	if (count == 0)
 		return 1;
-	if (count >= 100 && (all_dead == 0 || all_waits[1] == 0 || all_waits[2] == 0)) {
+	if (count >= 100 && (all_dead == 0 || all_told == 0 || all_waits[1] == 0 || all_waits[2] == 0)) {
 		printf("FAIL revoked_handles_are_dead_and_waits_by_them_end: nothing was ever revoked in the middle\n");
 		return 1;
 	}

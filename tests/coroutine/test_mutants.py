@@ -16,9 +16,10 @@ SEEDS = 100
 PATIENCE_S = 60
 HANDLE, QUOTA, HANDLER = "kernel/object/handle.c", "kernel/object/quota.c", "kernel/call/handler.c"
 FRAME, SWEEP = "kernel/mem/frame.c", "kernel/mem/sweep.c"
-CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
+NOTIFY, OBJECT = "kernel/thread/notify.c", "kernel/object/object.c"
 TABLE, RUN = "kernel/thread/table.c", "kernel/thread/run.c"
-MAPPING, MEMORY, MEM, CALLS = "kernel/mem/mapping.c", "kernel/mem/memory.c", "kernel/mem/mem.c", "kernel/mem/calls.c"
+MAPPING = "kernel/mem/mapping.c"
+CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
@@ -53,12 +54,16 @@ MUTANTS = (
      "\tif (error == 0)\n\t\tobject_handle_gone(e->view->object);\n", ""),
     ("kernel_views", "a wait by a closed handle goes on", HANDLE,
      "\tplace_free(t, place_of(e->name));\n\tobject_handle_gone(o);\n", "\tplace_free(t, place_of(e->name));\n"),
+    ("kernel_views", "an event that was bound by a handle that is gone says nothing", OBJECT,
+     "\tbinding_handle_gone(c, b, o);\n", ""),
+    ("kernel_views", "an event is told by a handle that is alive", NOTIFY,
+     "if (t == NULL || handle_get_far(&t->proc->handles, BINDING_HANDLE(b), o->type) == o)", "if (t == NULL)"),
+    ("kernel_views", "an event goes on to tell of what is gone", NOTIFY, "\tb->tid = 0;\n", ""),
     ("kernel_views", "a view that is gone stays charged", HANDLE,
      "quota_free(q, s, v, sizeof(*v));", "slab_free(s, v);"),
     ("kernel_revoke", "nobody is told what is unmapped", MAPPING, "\tsweep_cover(c, &t->sweep, p, -1);\n", ""),
-    ("kernel_revoke", "frames are free before all have acknowledged", MEMORY,
-     "frame_put(&c->frames, m->first + --m->count, sweeps_epoch(c));",
-     "frame_put(&c->frames, m->first + --m->count, 0);"),
+    ("kernel_revoke", "frames are free before all have acknowledged", FRAME,
+     "\tif (by != NULL)\n\t\te->prev = all->epoch;\n", ""),
     ("kernel_revoke", "the call returns before all have acknowledged", MAPPING,
      "\tif (sweep_send(c, s))\n\t\trevoke_done(c, s);\n", "\tthread_ready(t, 0);\n\tt->state = THREAD_WAITING;\n"
      "\tif (sweep_send(c, s))\n\t\trevoke_done(c, s);\n"),

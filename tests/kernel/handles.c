@@ -144,6 +144,55 @@ TEST(a_grant_ends_when_its_view_is_revoked)
 	expect_eq(khandle_close(view), 0);
 }
 
+/* What a bit says now. */
+static long
+told(int bit)
+{
+	return kthread_sleep(1u << bit, 0);
+}
+
+/* test: event_bind, handle_revoke. Once that the handle is gone, then nothing. */
+TEST(a_binding_ends_with_its_handle)
+{
+	long target = kt_spawn(NAP, 0, ANY_CORE), thread = kt_thread(value, 9, ANY_CORE);
+	long in = kmailbox_create(5), out = kmailbox_open(0, 5);
+	int view = (int)khandle_duplicate((int)target, SELF, RIGHTS_ALL | HANDLE_VIEW);
+	int mail = (int)khandle_duplicate((int)in, SELF, RIGHTS_ALL | HANDLE_VIEW);
+	int copy = (int)khandle_duplicate(view, SELF, RIGHTS_ALL);
+	int lent = (int)khandle_duplicate(mail, SELF, RIGHTS_ALL);
+	int again = (int)khandle_duplicate((int)thread, SELF, RIGHTS_ALL);
+	unsigned char message[MAILBOX_MSG_SIZE] = {0};
+
+	expect_eq(kevent_bind(EVENT_PROC, copy, 1), 0);
+	expect_eq(kevent_bind(EVENT_MAILBOX, lent, 2), 0);
+	expect_eq(told(1) == -E_TIMEDOUT && told(2) == -E_TIMEDOUT, true);
+	expect_eq(khandle_revoke(view), 0);
+	expect_eq(told(1), 2);
+	expect_eq(khandle_revoke(mail), 0);
+	expect_eq(told(2), 4);
+	expect_eq(kmailbox_write((int)out, message), 0);
+	expect_eq(told(2), -E_TIMEDOUT);
+	expect_eq(kevent_bind(EVENT_MAILBOX, mail, 2), 0);		/* there is a message */
+	expect_eq(told(2), 4);
+	expect_eq(khandle_close(mail), 0);
+	expect_eq(told(2), 4);
+	expect_eq(kevent_bind(EVENT_PROC, view, 1), 0);
+	expect_eq(khandle_revoke(view), 0);				/* it names the new generation */
+	expect_eq(told(1), -E_TIMEDOUT);
+	expect_eq(kproc_kill((int)target, 4), 0);
+	expect_eq(kt_wait(target, NULL), 4);
+	expect_eq(told(1), 2);
+	expect_eq(khandle_close(view), 0);
+	expect_eq(told(1), -E_TIMEDOUT);
+	expect_eq(kt_join(thread), 9);
+	expect_eq(kevent_bind(EVENT_THREAD, again, 3), -E_SRCH);
+	expect_eq(khandle_close(again), 0);
+	expect_eq(khandle_close(copy), 0);
+	expect_eq(khandle_close(lent), 0);
+	expect_eq(khandle_close((int)in), 0);
+	expect_eq(khandle_close((int)out), 0);
+}
+
 TEST(what_nobody_names_ends)
 {
 	uint64_t procs = kt_stats(STATS_PROCS), frames;
@@ -226,6 +275,7 @@ server_main(int argc, char **argv)
 	RUN(a_thread_cannot_be_named_elsewhere);
 	RUN(a_thread_that_nobody_can_join_leaves_nothing);
 	RUN(a_grant_ends_when_its_view_is_revoked);
+	RUN(a_binding_ends_with_its_handle);
 	RUN(what_nobody_names_ends);
 	RUN(a_moved_handle_is_gone_here);
 	RUN(a_stale_handle_never_names_a_later_process);

@@ -10,12 +10,12 @@
  * in the end all mappings that are dead are gone, and the frame is free when nothing names it.
  *
  * proves: kernel/mem/mapping.c mapping_begin 4ed22294fb5f
- * proves: kernel/mem/mapping.c mappings_cut 5681ab9dbd84
+ * proves: kernel/mem/mapping.c mappings_cut 4188c3507fa8
  * proves: kernel/mem/mapping.c mappings_revoke a7468dda8300
- * proves: kernel/mem/mapping.c unmap_dead 7a72960b5d49
+ * proves: kernel/mem/mapping.c unmap_dead fa137b3ab56a
  * proves: kernel/mem/mapping.c look_at_some be0ed0c5bd29
  * proves: kernel/mem/mapping.c revokes_poll aef0296c584e
- * proves: kernel/mem/mapping.c revoke_done bd09b9304efb
+ * proves: kernel/mem/mapping.c revoke_done 9e1275f9980e
  * proves: kernel/mem/calls.c shoot_down_begin ea36b7a4560a
  * proves: kernel/mem/calls.c shoot_down_done dd1b9978c13e
  * proves: kernel/mem/sweep.c sweep_begin cad57642331f
