@@ -2,9 +2,10 @@
  *
  * All state of one kernel instance. Nothing else in kernel/ is mutable.
  *
- * Each structure says which core owns which part: "home" is the cluster's kernel core (core 0), "own" the core that the object
- * belongs to. What crosses that border is published by the writer and acquired by the reader, byte-exact; words that both sides touch
- * are 32 bits wide and accessed by the atomic operations only.
+ * Each structure says which core owns which part: "home" is the cluster's kernel core (core 0),
+ * "own" the core that the object belongs to. What crosses that border is published by the writer
+ * and acquired by the reader, byte-exact; words that both sides touch are 32 bits wide and accessed
+ * by the atomic operations only.
  */
 #ifndef KERNEL_CLUSTER_H
 #define KERNEL_CLUSTER_H
@@ -49,8 +50,8 @@
 #define PROC_BYTES (512 * 1024)
 
 /*
- * Ids carry the table index in their low bits and a generation above, so that an old id is not taken
- * for a new object. Threads have one count of generations in common.
+ * Ids carry the table index in their low bits and a generation above, so that an old id is not
+ * taken for a new object. Threads have one count of generations in common.
  */
 #define ID_INDEX_BITS 12
 #define ID_INDEX(id) ((uint32_t)(id) & ((1u << ID_INDEX_BITS) - 1))
@@ -63,19 +64,28 @@ enum thread_state {
 	THREAD_ZOMBIE,		/* ended, its value not yet taken */
 };
 
-/* How a thread goes on when its core takes it from the run queue. By their signs, which cost least to look at. */
+/*
+ * How a thread goes on when its core takes it from the run queue. By their signs, which cost least
+ * to look at.
+ */
 enum resume {
-	RESUME_FRAME = -1,	/* as its frame says: it has never run, it yielded, or its frame was replaced */
+	/* as its frame says: it has never run, it yielded, or its frame was replaced */
+	RESUME_FRAME = -1,
 	RESUME_RESULT = 0,	/* its call returns what ended the wait */
-	RESUME_FINISH = 1,	/* its call has a second half, `finish`, which gets what ended the wait */
+	/* its call has a second half, `finish`, which gets what ended the wait */
+	RESUME_FINISH = 1,
 };
 
 enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP };
 
-/* Whom an event tells: a bit of a thread. Tid 0: nobody. A thread that has ended is told nothing any more. */
+/*
+ * Whom an event tells: a bit of a thread. Tid 0: nobody. A thread that has ended is told nothing
+ * any more.
+ */
 struct binding {
 	int tid;
-	uint32_t how;		/* BINDING: the handle by which it was made, with which it ends, and the bit */
+	/* BINDING: the handle by which it was made, with which it ends, and the bit */
+	uint32_t how;
 };
 
 /* There is room for a bit where a handle says its home; what is no handle is not kept. */
@@ -85,7 +95,10 @@ struct binding {
 
 _Static_assert(HANDLE_HOME_BITS == 4, "room for a bit");
 
-/* The wait of a thread: what ends it, and until when. It ends once, by thread_ready() or by the death of its process. */
+/*
+ * The wait of a thread: what ends it, and until when. It ends once, by thread_ready() or by the
+ * death of its process.
+ */
 struct wait {
 	struct list link;	/* in the queue of what ends it */
 	enum wait_kind kind;
@@ -93,9 +106,14 @@ struct wait {
 	uintptr_t on;		/* WAIT_JOIN: the thread; of a sleep: the bits;
 				 * of a futex: its address; of an output mailbox: its endpoint; of an input mailbox: the source;
 				 * of a revocation: its memory, until all mappings are looked at */
-	int handle;		/* through which it waits for a mailbox, a portal, or the end of a thread or a process */
+	/* through which it waits for a mailbox, a portal, or the end of a thread or a process */
+	int handle;
 	uint64_t until;		/* hal_clock_ns */
-	void (*undo)(struct thread *t);	/* before it ends by its deadline: who knows the thread forgets it; NULL: only the queue does */
+	/*
+	 * before it ends by its deadline: who knows the thread forgets it; NULL: only the queue
+	 * does
+	 */
+	void (*undo)(struct thread *t);
 };
 
 /*
@@ -107,7 +125,8 @@ struct wait {
 struct thread {
 	/* written by home before the thread first runs, by its own core afterwards */
 	struct hal_frame frame;
-	struct hal_frame *now;	/* of its frames the one that it runs with: its handler's while that runs */
+	/* of its frames the one that it runs with: its handler's while that runs */
+	struct hal_frame *now;
 	/* from here up to `sweep` cleared when it is made */
 	struct handler *handler;	/* NULL: it has not needed one */
 	/* written by home before the thread first runs, read by everybody */
@@ -119,7 +138,8 @@ struct thread {
 	uint32_t index;		/* among its process's threads: the lowest that was free */
 	/* written by home before each thread_ready(), read by the own core */
 	_Alignas(HAL_CACHE_LINE) long wake_result;
-	uint32_t priority;	/* shared word: of a thread in a run queue it counts from when it is next put into one */
+	/* shared word: of a thread in a run queue it counts from when it is next put into one */
+	uint32_t priority;
 	uint64_t wake_data[KCALL_WAKE_BYTES / 8];
 	/* own core */
 	_Alignas(HAL_CACHE_LINE) struct list run;
@@ -133,8 +153,10 @@ struct thread {
 	uint32_t bits;		/* of its notification */
 	struct binding end;	/* EVENT_THREAD */
 	struct binding room;	/* EVENT_ROOM: its own */
-	const void *missed_slot;	/* output slot that it found full last; NULL: none yet, and `missed` is not set */
-	struct list missed;	/* in the list of that slot, or of the threads that found several full */
+	/* output slot that it found full last; NULL: none yet, and `missed` is not set */
+	const void *missed_slot;
+	/* in the list of that slot, or of the threads that found several full */
+	struct list missed;
 	uint64_t value;		/* of a zombie */
 	struct list joiners;	/* at most one */
 	struct wait wait;
@@ -142,15 +164,21 @@ struct thread {
 	struct endpoint *transfer;	/* portal whose transfer it takes part in, or NULL */
 	struct handler *made;	/* its handler, whose memory home gave */
 	struct object object;
-	struct mem_work {	/* what a call on memory that takes many messages holds in between */
+	/* what a call on memory that takes many messages holds in between */
+	struct mem_work {
 		struct memory *memory;	/* that memory_create fills, or NULL */
-		struct mapping *cut;	/* of sweep->proc: it covers nothing any more, and is to be freed */
+		/* of sweep->proc: it covers nothing any more, and is to be freed */
+		struct mapping *cut;
 		uint32_t runs;		/* list of runs of frames that nobody has seen */
 		uint32_t run_count;
 		uint32_t reserved;	/* free frames set aside for page tables */
 		uint32_t block;		/* frames that are still to become its */
 		uint32_t block_count;
-		uint32_t refs_first;	/* frames of one large page that the call has a reference to: not mapped yet, or no more */
+		/*
+		 * frames of one large page that the call has a reference to: not mapped yet, or no
+		 * more
+		 */
+		uint32_t refs_first;
 		uint32_t refs;
 		bool refs_unmapped;	/* they were mapped: `sweep` has begun for them */
 		bool sweeping;		/* `sweep` has begun and is not sent */
@@ -160,7 +188,10 @@ struct thread {
 
 enum proc_state { PROC_FREE, PROC_LIVE, PROC_DYING, PROC_ZOMBIE };
 
-/* Where the handler of one kind (HANDLE_*) begins. Of a process: its thread with index i has the stack below stack - i * stack_size. */
+/*
+ * Where the handler of one kind (HANDLE_*) begins. Of a process: its thread with index i has the
+ * stack below stack - i * stack_size.
+ */
 struct handler_place {
 	uintptr_t entry;	/* 0: there is none */
 	uintptr_t stack;
@@ -189,12 +220,15 @@ struct process {
 	struct list *mapping_found;	/* before what was looked up last */
 	uint32_t mapping_count;
 	size_t claimed;		/* pages in them */
-	struct event_page *events;	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
+	/* what it may poll, in a page of its own that it may spoil; NULL: none. Home writes */
+	struct event_page *events;
 	uint32_t events_frame;
-	uint32_t frames;	/* that are charged to it: its entry is not used again before they are free */
+	/* that are charged to it: its entry is not used again before they are free */
+	uint32_t frames;
 	uint32_t *indexes;	/* bitmap: thread->index in use: none without a thread */
 	uint32_t index_floor;	/* all below are */
-	uint32_t cores[CORE_MASK_WORDS];	/* that have threads of it, or have had some and may know its space yet */
+	/* that have threads of it, or have had some and may know its space yet */
+	uint32_t cores[CORE_MASK_WORDS];
 	uint16_t *placed;	/* how many of its threads each core has: 0 without one */
 	uint32_t core_first;	/* its threads may be placed on these cores only */
 	uint32_t core_count;
@@ -216,7 +250,10 @@ struct deadlines {
 	uint32_t count;
 };
 
-/* Threads that became ready, from home to one core: twice the index of each, and READY_FIRST if it has never run. */
+/*
+ * Threads that became ready, from home to one core: twice the index of each, and READY_FIRST if it
+ * has never run.
+ */
 #define READY_FIRST 1u
 struct ready_ring {
 	uint32_t put;		/* shared word, advanced by home */
@@ -242,13 +279,20 @@ struct core {
 	/* own */
 	_Alignas(HAL_CACHE_LINE) struct thread *current;
 	struct hal_space *space;	/* that hal_space_use made active */
-	uint32_t knows;		/* shared word, written behind that: the low bits of its address, so that home sees which spaces it has left */
+	/*
+	 * shared word, written behind that: the low bits of its address, so that home sees which
+	 * spaces it has left
+	 */
+	uint32_t knows;
 	struct run_queue run_queue;
 	uint32_t ticks;		/* TRAP_TIMER that came */
-	uint64_t quantum_end;	/* TC: when `current` must let others of its priority run; HAL_FOREVER: there are none */
+	/* TC: when `current` must let others of its priority run; HAL_FOREVER: there are none */
+	uint64_t quantum_end;
 	uint64_t tick;		/* TC: what hal_timer_arm was last told */
-	uint32_t shot_down;	/* how often this core forgot its translations because another wanted it */
-	struct sweep *doomed;	/* kill of current's process, to be acknowledged once current is dropped */
+	/* how often this core forgot its translations because another wanted it */
+	uint32_t shot_down;
+	/* kill of current's process, to be acknowledged once current is dropped */
+	struct sweep *doomed;
 	struct ready_ring ready;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) uint32_t load;	/* threads placed here */
@@ -280,20 +324,32 @@ struct cluster {
 	uint32_t threads_live;
 	uint32_t procs_live;
 	uint32_t next_core;	/* where placement looks first */
-	uint32_t load_floor;	/* no application core of these has fewer threads: those that the process may use for which it was looked last */
+	/*
+	 * no application core of these has fewer threads: those that the process may use for which
+	 * it was looked last
+	 */
+	uint32_t load_floor;
 	uint32_t floor_first;
 	uint32_t floor_count;
 	struct process *init;
 	struct object authority;	/* over the machine: its handle is init's at first */
 	uint32_t orphans;	/* processes with is_orphan */
-	/* things under way that need home's eye even if nothing new comes: sweeps, orphans, grants, backlog, heartbeat, deadlines */
+	/*
+	 * things under way that need home's eye even if nothing new comes: sweeps, orphans, grants,
+	 * backlog, heartbeat, deadlines
+	 */
 	uint32_t chores;
 	uint32_t chore;		/* that home looked after last */
-	bool unfinished;	/* home found something of this, or of the NoC, to do in its last round: there may be more */
+	/*
+	 * home found something of this, or of the NoC, to do in its last round: there may be more
+	 */
+	bool unfinished;
 	struct list procs_free;
 	struct list reaping;	/* processes that end */
-	struct list memory_gone;	/* memory that nothing names, with frames that are still to be freed */
-	struct sweep *revocation;	/* of a view of memory: the oldest of those under way, or NULL */
+	/* memory that nothing names, with frames that are still to be freed */
+	struct list memory_gone;
+	/* of a view of memory: the oldest of those under way, or NULL */
+	struct sweep *revocation;
 	struct list futex[64];
 	struct deadlines deadlines;
 	struct frames frames;
@@ -304,7 +360,9 @@ struct cluster {
 	struct ikc_state ikc;
 };
 
-/* What stands at a free place of the thread table: the next one, as an odd number, so no address. */
+/*
+ * What stands at a free place of the thread table: the next one, as an odd number, so no address.
+ */
 #define THREAD_PLACE_FREE(next) ((uintptr_t)(next) << 1 | 1)
 
 /* The thread at a place of the table that was used, NULL if it is free. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Friendly numbers: which numbers of a range have the same abundance, the sum of the divisors of n divided by n?
+ * Friendly numbers: which numbers of a range have the same abundance, the sum of the divisors of n
+ * divided by n?
  *
  *	fn [--from A] [--count N]		A .. A+N-1; 1000001 and 1536 per cluster
  *
@@ -159,7 +160,8 @@ by_smallest(const void *a, const void *b)
 static void
 print_group(const struct abundance *a, const struct group *g)
 {
-	printf("friends %lld/%lld:", (long long)a[g->at].numerator, (long long)a[g->at].denominator);
+	printf("friends %lld/%lld:", (long long)a[g->at].numerator,
+		(long long)a[g->at].denominator);
 	for (long i = 0; i < g->members; i++)
 		printf(" %lld", (long long)a[g->at + i].n);
 	putchar('\n');
@@ -237,7 +239,8 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	team_make(&t);
 	all.first = team_number(argc, argv, "--from", 1000001);
-	all.count = team_number(argc, argv, "--count", (long)PER_CLUSTER * (t.masters > 0 ? t.masters : 1));
+	all.count = team_number(argc, argv, "--count",
+		(long)PER_CLUSTER * (t.masters > 0 ? t.masters : 1));
 	if (all.first < 1 || all.first > FROM_MAX || all.count < 1 || all.count > 100000000)
 		team_usage(&t, "usage: fn [--from A] [--count N]\n  A: 1 .. 10^12, N: 1 .. 10^8\n");
 	if (t.is_global_master)

@@ -29,7 +29,9 @@
 #define SIZE_MAX_PIXELS 16384
 #define NO_TASK (-1)
 
-/* Rows of a picture, with `above` and `below` more rows around them, as many as the mask reaches. */
+/*
+ * Rows of a picture, with `above` and `below` more rows around them, as many as the mask reaches.
+ */
 struct task {
 	int32_t index;			/* picture or band; NO_TASK: the end */
 	int32_t width;
@@ -119,7 +121,8 @@ slave(const struct team *t, const struct mask *m)
 
 /* Cut a task into rows for the slaves and the caller, put the result together. */
 static void
-lead_cluster(const struct team *t, const struct mask *m, const struct task *task, const unsigned char *in)
+lead_cluster(const struct team *t, const struct mask *m, const struct task *task,
+	const unsigned char *in)
 {
 	unsigned char *out = team_alloc(output_bytes(task));
 	struct task part;
@@ -201,7 +204,8 @@ synthetic_input(struct work *w, int index, struct task *t)
 	*t = (struct task){index, w->size, w->size, 0, 0};
 	for (size_t i = 0; i < pixels; i++) {
 		x = x * 1664525u + 1013904223u;
-		w->synthetic[i] = (unsigned char)(((uint32_t)i * 255 / (uint32_t)pixels + (x >> 25)) & 255);
+		w->synthetic[i] =
+			(unsigned char)(((uint32_t)i * 255 / (uint32_t)pixels + (x >> 25)) & 255);
 	}
 	return w->synthetic;
 }
@@ -245,7 +249,8 @@ take_result(struct work *w, int *next)
 	MPI_Recv(&t, TASK_WORDS, MPI_INT32_T, MPI_ANY_SOURCE, TAG_RESULT, MPI_COMM_WORLD, &status);
 	from = status.MPI_SOURCE;
 	out = team_alloc(output_bytes(&t));
-	MPI_Recv(out, (int)output_bytes(&t), MPI_BYTE, from, TAG_DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(out, (int)output_bytes(&t), MPI_BYTE, from, TAG_DATA, MPI_COMM_WORLD,
+		MPI_STATUS_IGNORE);
 	w->result(w, &t, out);
 	free(out);
 	if (*next >= w->tasks) {
@@ -323,7 +328,8 @@ filter_synthetic(const struct team *t, const struct mask *m, int images, int siz
 
 	w.synthetic = team_alloc((size_t)size * (size_t)size);
 	seconds = run(t, m, &w);
-	printf("gf: %d images of %d x %d, checksum %016llx\n", images, size, size, (unsigned long long)w.checksum);
+	printf("gf: %d images of %d x %d, checksum %016llx\n", images, size, size,
+		(unsigned long long)w.checksum);
 	fflush(stdout);
 	fprintf(stderr, "gf: %.3f s on %d ranks in %d clusters\n", seconds, t->ranks, t->masters);
 	free(w.synthetic);
@@ -347,7 +353,8 @@ parse(int argc, char **argv, struct options *o, struct mask *m)
 	o->images = team_number(argc, argv, "--images", 0);
 	o->mask = team_number(argc, argv, "--mask", 7);
 	sd = o->sd != NULL ? strtod(o->sd, &end) : 0.8;
-	if ((o->sd != NULL && (*o->sd == '\0' || *end != '\0')) || (o->in == NULL) != (o->out == NULL))
+	if ((o->sd != NULL && (*o->sd == '\0' || *end != '\0')) ||
+		(o->in == NULL) != (o->out == NULL))
 		return false;
 	return o->size > 0 && o->size <= SIZE_MAX_PIXELS && o->images >= 0 &&
 		o->images <= 1000000 && mask_make(m, o->mask, sd);
@@ -373,7 +380,9 @@ main(int argc, char **argv)
 	else if (o.in != NULL)
 		filter_file(&t, &m, o.in, o.out);
 	else
-		filter_synthetic(&t, &m, (int)(o.images > 0 ? o.images : (long)PER_CLUSTER * t.masters), (int)o.size);
+		filter_synthetic(&t, &m,
+			(int)(o.images > 0 ? o.images : (long)PER_CLUSTER * t.masters),
+			(int)o.size);
 	team_free(&t);
 	MPI_Finalize();
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Input files: by way of the libc, or, where programs have no file system, from the boot archive as files/NAME.
+ * Input files: by way of the libc, or, where programs have no file system, from the boot archive as
+ * files/NAME.
  */
 #ifndef CAPBENCH_INPUT_H
 #define CAPBENCH_INPUT_H

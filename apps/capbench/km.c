@@ -38,7 +38,8 @@ struct shape {
 struct work {
 	struct shape shape;
 	struct points mine;
-	int32_t *centroids;		/* [centroids][dimensions]; none is left: the first one is STOP */
+	/* [centroids][dimensions]; none is left: the first one is STOP */
+	int32_t *centroids;
 	/*
 	 * [centroids][dimensions + 1]: coordinates and how many; then the sum of squared distances
 	 */
@@ -132,7 +133,8 @@ divide(const struct team *t, struct work *w, const int32_t *all)
 	for (int i = 1; t->local_rank == 0 && i < t->local_ranks; i++)
 		MPI_Send(all + first[i], counts[i], MPI_INT32_T, i, TAG_POINTS, t->local);
 	if (t->local_rank > 0)
-		MPI_Recv(w->mine.at, counts[t->local_rank], MPI_INT32_T, 0, TAG_POINTS, t->local, MPI_STATUS_IGNORE);
+		MPI_Recv(w->mine.at, counts[t->local_rank], MPI_INT32_T, 0, TAG_POINTS, t->local,
+			MPI_STATUS_IGNORE);
 	else
 		memcpy(w->mine.at, all, (size_t)counts[0] * sizeof(*all));
 	free(counts);
@@ -174,7 +176,8 @@ local_master(const struct team *t)
 	int32_t *all;
 	int words;
 
-	MPI_Recv(&w.shape, SHAPE_WORDS, MPI_INT64_T, 0, TAG_SIZES, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(&w.shape, SHAPE_WORDS, MPI_INT64_T, 0, TAG_SIZES, MPI_COMM_WORLD,
+		MPI_STATUS_IGNORE);
 	words = (int)(w.shape.points * w.shape.dimensions);
 	all = team_alloc((size_t)words * sizeof(*all));
 	MPI_Recv(all, words, MPI_INT32_T, 0, TAG_POINTS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -187,7 +190,8 @@ local_master(const struct team *t)
 			MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		iterate_cluster(t, &w);
 		if (w.centroids[0] != STOP)
-			MPI_Send(w.sums, sum_words(&w.shape), MPI_INT64_T, 0, TAG_SUMS, MPI_COMM_WORLD);
+			MPI_Send(w.sums, sum_words(&w.shape), MPI_INT64_T, 0, TAG_SUMS,
+				MPI_COMM_WORLD);
 	} while (w.centroids[0] != STOP);
 	work_free(&w);
 }
@@ -238,7 +242,8 @@ gather_sums(const struct team *t, struct work *w, int64_t *part)
 		MPI_Send(w->centroids, centroid_words(&w->shape), MPI_INT32_T, t->master[m],
 			TAG_CENTROIDS, MPI_COMM_WORLD);
 	for (int m = 0; m < t->masters; m++) {
-		MPI_Recv(part, words, MPI_INT64_T, t->master[m], TAG_SUMS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(part, words, MPI_INT64_T, t->master[m], TAG_SUMS, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
 		for (int i = 0; i < words; i++)
 			w->sums[i] += part[i];
 	}
@@ -278,7 +283,8 @@ print_result(const struct work *w, long points, long iterations)
 	int dimensions = (int)w->shape.dimensions;
 
 	for (int i = 0; i < w->shape.centroids; i++) {
-		printf("centroid %d %lld:", i, (long long)w->sums[(long)i * (dimensions + 1) + dimensions]);
+		printf("centroid %d %lld:", i,
+			(long long)w->sums[(long)i * (dimensions + 1) + dimensions]);
 		for (int d = 0; d < dimensions; d++)
 			printf(" %.5f", (double)w->centroids[(long)i * dimensions + d] / POINT_ONE);
 		printf("\n");

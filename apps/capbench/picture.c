@@ -77,7 +77,8 @@ picture_read(const char *name, struct picture *p)
 {
 	size_t bytes = 0;
 	char *text = input_read(name, &bytes);
-	const char *wrong = text != NULL ? picture_parse((const unsigned char *)text, bytes, p) : "no such file";
+	const char *wrong = text != NULL ? picture_parse((const unsigned char *)text, bytes, p) :
+		"no such file";
 
 	free(text);
 	if (wrong != NULL)
@@ -129,7 +130,8 @@ write_file(const char *name, const unsigned char *text, size_t bytes)
 	bool ok;
 
 	if (f == NULL)
-		return print_file(strcmp(name, "-") != 0 ? input_base_name(name) : "picture.pgm", text, bytes);
+		return print_file(strcmp(name, "-") != 0 ? input_base_name(name) : "picture.pgm",
+			text, bytes);
 	ok = fwrite(text, 1, bytes, f) == bytes;
 	ok &= fclose(f) == 0;
 	if (!ok)

@@ -2,7 +2,8 @@
  *
  * Grey pictures in files of the form PGM (P5, at most 255 grey levels).
  *
- * Where programs have no file system, a picture is read from the boot archive and written to the standard output:
+ * Where programs have no file system, a picture is read from the boot archive and written to the
+ * standard output:
  *	-----BEGIN FILE NAME BYTES-----
  *	base64, 76 characters per line
  *	-----END FILE NAME-----

@@ -77,10 +77,12 @@ points_take(struct points_source *s, long count, int32_t *to)
 		return;
 	}
 	for (long i = 0; i < count; i++) {
-		const int32_t *center = s->memory + (long)(next(&s->state) % (uint64_t)s->places) * s->dimensions;
+		const int32_t *center = s->memory + (long)(next(&s->state) % (uint64_t)s->places) *
+			s->dimensions;
 
 		for (int d = 0; d < s->dimensions; d++)
-			*to++ = center[d] + (int32_t)(next(&s->state) % (40 * POINT_ONE)) - 20 * POINT_ONE;
+			*to++ = center[d] + (int32_t)(next(&s->state) % (40 * POINT_ONE)) - 20 *
+				POINT_ONE;
 	}
 }
 

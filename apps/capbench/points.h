@@ -19,12 +19,16 @@ struct points {
 	int32_t *at;			/* [count][dimensions]; free it */
 };
 
-/* Where points come from, one after the other: made points need no memory, those of a file are all in it. */
+/*
+ * Where points come from, one after the other: made points need no memory, those of a file are all
+ * in it.
+ */
 struct points_source {
 	long count;			/* in all */
 	int dimensions;
 	int32_t *next;			/* of a file: the next one; NULL: made */
-	int32_t *memory;		/* of a file: all points; made: the places around which they lie */
+	/* of a file: all points; made: the places around which they lie */
+	int32_t *memory;
 	int places;
 	uint64_t state;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Global master, local masters, slaves: see team.h. A rank's cluster is known by MPI_Get_processor_name.
+ * Global master, local masters, slaves: see team.h. A rank's cluster is known by
+ * MPI_Get_processor_name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,8 @@ team_make(struct team *t)
 	t->is_global_master = t->rank == 0;
 	if (t->is_global_master)
 		list_masters(t, names);
-	color = t->is_global_master && t->ranks > 1 ? t->ranks : local_master_of(names, t->ranks, t->rank);
+	color = t->is_global_master && t->ranks > 1 ? t->ranks :
+		local_master_of(names, t->ranks, t->rank);
 	t->is_local_master = color == t->rank;
 	MPI_Comm_split(MPI_COMM_WORLD, color, t->rank, &t->local);
 	MPI_Comm_rank(t->local, &t->local_rank);

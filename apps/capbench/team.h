@@ -27,7 +27,9 @@ struct team {
 void team_make(struct team *t);
 void team_free(struct team *t);
 
-/* Part `index` of `parts` almost equal parts of `total` things: its first and, returned, how many. */
+/*
+ * Part `index` of `parts` almost equal parts of `total` things: its first and, returned, how many.
+ */
 long team_part(long total, long parts, long index, long *first);
 
 /* malloc that aborts the job. */

@@ -26,7 +26,8 @@ main(int argc, char **argv)
 	} else {
 		puts(line);
 		for (int i = 1; i < ranks; i++) {
-			MPI_Recv(line, sizeof(line), MPI_CHAR, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(line, sizeof(line), MPI_CHAR, i, 0, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
 			puts(line);
 		}
 	}

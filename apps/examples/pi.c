@@ -24,7 +24,8 @@ main(int argc, char **argv)
 	}
 	MPI_Reduce(&sum, &pi, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0)
-		printf("pi is about %.12f (%ld steps, %d ranks)\n", pi / (double)steps, steps, ranks);
+		printf("pi is about %.12f (%ld steps, %d ranks)\n", pi / (double)steps, steps,
+			ranks);
 	MPI_Finalize();
 	return 0;
 }

@@ -17,14 +17,17 @@ main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	for (int i = 0; i < rounds && ranks > 1; i++) {
 		if (rank != 0)
-			MPI_Recv(&token, 1, MPI_LONG, rank - 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(&token, 1, MPI_LONG, rank - 1, i, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
 		token += rank;
 		MPI_Send(&token, 1, MPI_LONG, (rank + 1) % ranks, i, MPI_COMM_WORLD);
 		if (rank == 0)
-			MPI_Recv(&token, 1, MPI_LONG, ranks - 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(&token, 1, MPI_LONG, ranks - 1, i, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
 	}
 	if (rank == 0)
-		printf("the token went %d times round %d ranks and came back with %ld\n", rounds, ranks, token);
+		printf("the token went %d times round %d ranks and came back with %ld\n", rounds,
+			ranks, token);
 	MPI_Finalize();
 	return ranks > 1 && rank == 0 && token != (long)rounds * ranks * (ranks - 1) / 2;
 }

@@ -61,7 +61,8 @@ swap(struct all *a, int peer, size_t bytes, bool checked)
 		if ((a->rank < peer) == (half == 0)) {
 			MPI_Send(a->out, (int)bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
 		} else {
-			MPI_Recv(a->out, (int)bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(a->out, (int)bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
 			if (checked) {
 				check_message(a->out, peer, bytes);
 				memset(a->out, mark(a->rank, bytes), bytes);
@@ -93,7 +94,8 @@ exchange(struct all *a, size_t bytes)
 			MPI_COMM_WORLD, &a->requests[n++]);
 	}
 	for (int i = 1; i < a->ranks; i++)
-		MPI_Isend(a->out, (int)bytes, MPI_BYTE, (a->rank + i) % a->ranks, 0, MPI_COMM_WORLD, &a->requests[n++]);
+		MPI_Isend(a->out, (int)bytes, MPI_BYTE, (a->rank + i) % a->ranks, 0, MPI_COMM_WORLD,
+			&a->requests[n++]);
 	MPI_Waitall(n, a->requests, MPI_STATUSES_IGNORE);
 }
 
@@ -134,7 +136,8 @@ main(int argc, char **argv)
 {
 	struct all a = {.messages = number(argc, argv, "--messages", 10),
 		.in_turn = number(argc, argv, "--in-turn", 0) != 0};
-	size_t from = (size_t)number(argc, argv, "--from", 128), to = (size_t)number(argc, argv, "--to", 32768);
+	size_t from = (size_t)number(argc, argv, "--from", 128),
+		to = (size_t)number(argc, argv, "--to", 32768);
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &a.rank);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every collective over the size of its data. usage: coll [--rounds N] [--most BYTES] [--total BYTES]
+ * Every collective over the size of its data. usage: coll [--rounds N] [--most BYTES] [--total
+ * BYTES]
  *
  * Sizes are of the block or operand of a rank; --total bounds what a rank holds. A figure is the
  * mean time of a call on rank 0, of calls one after the other, with a barrier before the first.
@@ -116,7 +117,8 @@ measure(int which, const struct bench *b, long rounds)
 int
 main(int argc, char **argv)
 {
-	long rounds = number(argc, argv, "--rounds", 200), most = number(argc, argv, "--most", 65536);
+	long rounds = number(argc, argv, "--rounds", 200),
+		most = number(argc, argv, "--most", 65536);
 	long total = number(argc, argv, "--total", 4194304);
 	struct bench b;
 	int rank;

@@ -111,7 +111,8 @@ make_comms(const char *what, char *list, char **names)
 {
 	int n = 0;
 
-	for (char *name = strtok(list, ","); name != NULL && n < ALGORITHMS; name = strtok(NULL, ",")) {
+	for (char *name = strtok(list, ","); name != NULL && n < ALGORITHMS;
+		name = strtok(NULL, ",")) {
 		char value[64];
 		MPI_Info info;
 
@@ -141,7 +142,8 @@ sizes(const char *what, long most, long rounds, char *list, int rank)
 
 			if (rank != 0 || best[a] >= NEVER)
 				continue;
-			snprintf(params, sizeof(params), "bytes=%d", strcmp(what, "barrier") == 0 ? 0 : bytes);
+			snprintf(params, sizeof(params), "bytes=%d", strcmp(what, "barrier") == 0 ?
+				0 : bytes);
 			row(names[a], best[a] * 1e6, "us", params);
 		}
 		if (strcmp(what, "barrier") == 0)
@@ -154,7 +156,8 @@ sizes(const char *what, long most, long rounds, char *list, int rank)
 int
 main(int argc, char **argv)
 {
-	long most = number(argc, argv, "--most", 2097152), rounds = number(argc, argv, "--rounds", 40);
+	long most = number(argc, argv, "--most", 2097152),
+		rounds = number(argc, argv, "--rounds", 40);
 	int rank;
 
 	MPI_Init(&argc, &argv);

@@ -94,10 +94,12 @@ main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	MPI_Wtime();
-	kthread_handler(HANDLE_CALLS, (unsigned long)null_handler, (unsigned long)stack + STACK_BYTES);
+	kthread_handler(HANDLE_CALLS, (unsigned long)null_handler,
+		(unsigned long)stack + STACK_BYTES);
 	hal_mark(LABEL);
 	measure("reflect", call_counted, call_timed, calls);
-	kthread_handler(HANDLE_FAULTS, (unsigned long)skip_handler, (unsigned long)stack + STACK_BYTES);
+	kthread_handler(HANDLE_FAULTS, (unsigned long)skip_handler,
+		(unsigned long)stack + STACK_BYTES);
 	hal_mark(LABEL + 1);
 	measure("fault", fault_counted, fault_timed, calls);
 	MPI_Finalize();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * L-Kcall: a kernel call that runs on the calling core, from user to user. usage: l_kcall [--calls N]
- * Source: seed 000 IV-A.
+ * L-Kcall: a kernel call that runs on the calling core, from user to user. usage: l_kcall [--calls
+ * N] Source: seed 000 IV-A.
  */
 #include <atoll/kcalls.h>
 #include <hal/perf.h>

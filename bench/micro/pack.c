@@ -82,7 +82,8 @@ static MPI_Datatype
 structure(void)
 {
 	int lengths[] = {3, 1, 1};
-	MPI_Aint at[] = {offsetof(struct particle, x), offsetof(struct particle, kind), offsetof(struct particle, tag)};
+	MPI_Aint at[] = {offsetof(struct particle, x), offsetof(struct particle, kind),
+		offsetof(struct particle, tag)};
 	MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR}, t, u;
 
 	MPI_Type_create_struct(3, lengths, at, types, &t);

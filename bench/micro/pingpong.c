@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ping-pong between ranks 0 and 1: half of a round trip. usage: pingpong [--size BYTES] [--rounds N]
- * The library counts messages and kernel calls of the timed rounds (./atoll run --mpi-counts).
+ * Ping-pong between ranks 0 and 1: half of a round trip. usage: pingpong [--size BYTES] [--rounds
+ * N] The library counts messages and kernel calls of the timed rounds (./atoll run --mpi-counts).
  * Window of the instruction counter: label 16, one round trip.
  */
 #include <hal/perf.h>
@@ -51,7 +51,9 @@ settle(int rank, int ranks)
 		round_trip(rank);
 }
 
-/* The other ranks wait until rank 0 is done: their end would send it messages, which are counted. */
+/*
+ * The other ranks wait until rank 0 is done: their end would send it messages, which are counted.
+ */
 static void
 hold_others(int rank, int ranks)
 {
@@ -91,7 +93,8 @@ main(int argc, char **argv)
 	if (rank == 0) {
 		row("half_round_trip", start / (double)rounds / 2 * 1e9, "ns", "");
 		if (size > 0)
-			row("bandwidth", (double)size * (double)rounds * 2 / start / 1e6, "MB/s", "");
+			row("bandwidth", (double)size * (double)rounds * 2 / start / 1e6, "MB/s",
+				"");
 	}
 	MPI_Finalize();
 	return 0;

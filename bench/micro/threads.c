@@ -42,7 +42,8 @@ live(uintptr_t arg)
 static void
 context_of(struct team *t, long i, void (*fn)(uintptr_t))
 {
-	context_init(&t->ctx, (uintptr_t)fn, (uintptr_t)(t->stack + (i + 1) * STACK_BYTES), (uintptr_t)i, 0);
+	context_init(&t->ctx, (uintptr_t)fn, (uintptr_t)(t->stack + (i + 1) * STACK_BYTES),
+		(uintptr_t)i, 0);
 }
 
 static void

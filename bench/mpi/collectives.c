@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every collective with small and larger data: seconds per call when all ranks call it again and again.
- * usage: collectives [--rounds N] [--only-small 1] [--multiple 1]
+ * Every collective with small and larger data: seconds per call when all ranks call it again and
+ * again. usage: collectives [--rounds N] [--only-small 1] [--multiple 1]
  */
 #include "peers.h"
 
@@ -112,7 +112,8 @@ fastest(void (*call)(int bytes), int bytes, int rounds)
 int
 main(int argc, char **argv)
 {
-	int rounds = (int)number(argc, argv, "--rounds", 30), small = (int)number(argc, argv, "--only-small", 0);
+	int rounds = (int)number(argc, argv, "--rounds", 30),
+		small = (int)number(argc, argv, "--only-small", 0);
 	struct self s = begin(&argc, &argv);
 
 	size = s.size;

@@ -69,9 +69,11 @@ stream(int rank, int bytes)
 
 	for (int i = 0; i < WINDOW; i++) {
 		if (rank == 0)
-			MPI_Isend(out + (size_t)i * (size_t)bytes, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &r[i]);
+			MPI_Isend(out + (size_t)i * (size_t)bytes, bytes, MPI_BYTE, 1, 0,
+				MPI_COMM_WORLD, &r[i]);
 		else
-			MPI_Irecv(in + (size_t)i * (size_t)bytes, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &r[i]);
+			MPI_Irecv(in + (size_t)i * (size_t)bytes, bytes, MPI_BYTE, 0, 0,
+				MPI_COMM_WORLD, &r[i]);
 	}
 	MPI_Waitall(WINDOW, r, MPI_STATUSES_IGNORE);
 	if (rank == 0)
@@ -109,7 +111,8 @@ run(const struct self *s, int rounds, long max)
 		streams[] = {4096, 65536, 1 << 20, 4 << 20};
 
 	for (size_t i = 0; i < sizeof(trips) / sizeof(trips[0]) && trips[i] <= max; i++)
-		row(s, "half_round_trip", fastest(s->rank, trip, (int)trips[i], rounds) / 2 * 1e9, "ns", trips[i]);
+		row(s, "half_round_trip", fastest(s->rank, trip, (int)trips[i], rounds) / 2 * 1e9,
+			"ns", trips[i]);
 	for (size_t i = 3; i < sizeof(trips) / sizeof(trips[0]) && trips[i] <= max; i++)
 		row(s, "written_round_trip", fastest(s->rank, written_trip, (int)trips[i],
 			rounds) / 2 * 1e9, "ns", trips[i]);
@@ -124,7 +127,8 @@ run(const struct self *s, int rounds, long max)
 int
 main(int argc, char **argv)
 {
-	long rounds = number(argc, argv, "--rounds", 60), max = number(argc, argv, "--max", 4 << 20);
+	long rounds = number(argc, argv, "--rounds", 60),
+		max = number(argc, argv, "--max", 4 << 20);
 	struct self s = begin(&argc, &argv);
 
 	out = malloc(STREAM_BYTES);

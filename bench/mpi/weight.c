@@ -50,7 +50,8 @@ main(int argc, char **argv)
 	if (block == NULL)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	for (int i = 0; i < 10; i++)
-		MPI_Alltoall(block, TALK, MPI_BYTE, block + (size_t)s.size * TALK, TALK, MPI_BYTE, MPI_COMM_WORLD);
+		MPI_Alltoall(block, TALK, MPI_BYTE, block + (size_t)s.size * TALK, TALK, MPI_BYTE,
+			MPI_COMM_WORLD);
 	MPI_Barrier(MPI_COMM_WORLD);
 	mine = is_first(&s) ? share_kb() : 0;
 	MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);

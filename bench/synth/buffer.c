@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffer: pairs of threads, a producer and a consumer each, pass objects through a ring buffer of their own: two
- * semaphores for its free and its filled slots, a mutex around its indexes. Giving is always a kernel call, taking only
- * if the value is zero (in the source every operation is a call), so what is measured is how the kernel core serves
- * several pairs at once. Window 0: all transfers. usage: buffer [--pairs N] [--objects N] [--bytes N]
- * Source: seed 000 IV-A, seed 001 III.
+ * Buffer: pairs of threads, a producer and a consumer each, pass objects through a ring buffer of
+ * their own: two semaphores for its free and its filled slots, a mutex around its indexes. Giving
+ * is always a kernel call, taking only if the value is zero (in the source every operation is a
+ * call), so what is measured is how the kernel core serves several pairs at once. Window 0: all
+ * transfers. usage: buffer [--pairs N] [--objects N] [--bytes N] Source: seed 000 IV-A, seed 001
+ * III.
  */
 #include "kit.h"
 
@@ -102,6 +103,7 @@ main(int argc, char **argv)
 		if (pairs[i].wrong != 0)
 			give_up("objects arrived in disorder", (long)pairs[i].wrong);
 	row("buffer", ns, objects, "");
-	row_number("buffer_bandwidth", (uint64_t)count * objects * words * 4 * 1000 / (ns / 1000 + 1), "kB/s", "");
+	row_number("buffer_bandwidth",
+		(uint64_t)count * objects * words * 4 * 1000 / (ns / 1000 + 1), "kB/s", "");
 	return 0;
 }

@@ -4,7 +4,8 @@
  * join, of the last round. usage: fork_join [--threads N] [--rounds N]. Source: seed 000 IV-A, seed
  * 001 III.
  *
- * The threads' stacks are there before: what is measured is the kernel's thread table, not its memory.
+ * The threads' stacks are there before: what is measured is the kernel's thread table, not its
+ * memory.
  */
 #include "kit.h"
 
@@ -46,7 +47,8 @@ join_all(long threads)
 int
 main(int argc, char **argv)
 {
-	long threads = number(argc, argv, "--threads", 3), rounds = number(argc, argv, "--rounds", 10);
+	long threads = number(argc, argv, "--threads", 3),
+		rounds = number(argc, argv, "--rounds", 10);
 	uint64_t spawned = 0, joined = 0;
 
 	if (threads < 1 || threads > TEAM_MAX)

@@ -24,7 +24,10 @@
 #define STACK_BYTES 8192
 #define TEAM_MAX 64
 
-/* Cores of this cluster that run user threads, and kernel threads of a benchmark: all but the caller's. */
+/*
+ * Cores of this cluster that run user threads, and kernel threads of a benchmark: all but the
+ * caller's.
+ */
 unsigned user_cores(void);
 
 /* Start fn(arg) as a thread; its number. The benchmark ends if that fails. */
@@ -46,7 +49,10 @@ long number(int argc, char **argv, const char *name, long otherwise);
 /* End the benchmark: something is wrong. */
 _Noreturn void give_up(const char *why, long result);
 
-/* Semaphores and mutexes as 000 has them: every up and every unlock is a kernel call, whether somebody waits or not. */
+/*
+ * Semaphores and mutexes as 000 has them: every up and every unlock is a kernel call, whether
+ * somebody waits or not.
+ */
 struct semaphore {
 	uint32_t value;
 };

@@ -103,7 +103,8 @@ main(int argc, char **argv)
 		give_up("the work differs", (long)(first ^ second ^ warm));
 	row("knoise_quiet", alone, (uint64_t)steps, "");
 	row("knoise", together, (uint64_t)steps, "");
-	row_number("knoise_slowdown", together > alone ? (together - alone) * 10000 / alone : 0, "/10000", "");
+	row_number("knoise_slowdown", together > alone ? (together - alone) * 10000 / alone : 0,
+		"/10000", "");
 	row_number("knoise_calls", calls, "calls", "");
 	return 0;
 }

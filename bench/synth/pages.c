@@ -32,7 +32,8 @@ static void
 compare(uint32_t value)
 {
 	for (long i = 0; i < pages; i++)
-		if (*(volatile uint32_t *)(at + (unsigned long)i * page_bytes) != value + (uint32_t)i)
+		if (*(volatile uint32_t *)(at + (unsigned long)i * page_bytes) != value +
+			(uint32_t)i)
 			give_up("a page does not hold what was written", i);
 }
 
@@ -43,11 +44,13 @@ map_and_unmap(uint32_t value)
 	struct page_info info;
 
 	must("no frames", memory);
-	must("frames are not mapped", kpage_map(SELF, at, (int)memory, 0, (int)pages, PAGE_READ | PAGE_WRITE));
+	must("frames are not mapped",
+		kpage_map(SELF, at, (int)memory, 0, (int)pages, PAGE_READ | PAGE_WRITE));
 	must("frames are not given back", khandle_close((int)memory));
 	fill(value);
 	for (long i = 0; i < pages; i++)
-		must("a page is not there", kpage_query(SELF, at + (unsigned long)i * page_bytes, &info));
+		must("a page is not there",
+			kpage_query(SELF, at + (unsigned long)i * page_bytes, &info));
 	must("pages are not protected", kpage_protect(SELF, at, (int)pages, PAGE_READ));
 	compare(value);
 	must("pages are not unmapped", kpage_unmap(SELF, at, (int)pages));

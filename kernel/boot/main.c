@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Boot: core 0 carves the tables out of the cluster's memory, starts the other cores and init, and becomes what its role says.
+ * Boot: core 0 carves the tables out of the cluster's memory, starts the other cores and init, and
+ * becomes what its role says.
  */
 #include <abi/startup.h>
 #include <base/ring.h>
@@ -10,7 +11,10 @@
 #include <kernel/proc/init.h>
 #include <kernel/thread/run.h>
 
-/* Memory that is handed out once, from both sides of a border: what cores share, then what only home uses. */
+/*
+ * Memory that is handed out once, from both sides of a border: what cores share, then what only
+ * home uses.
+ */
 struct carve {
 	unsigned char *at;
 	unsigned char *end;
@@ -41,12 +45,13 @@ clamp(size_t n, uint32_t low, uint32_t high)
 static uint32_t
 record_role(const struct cluster *c, uint32_t core)
 {
-	return core < c->cores ? c->record->roles[c->record->cluster[c->id].first_core + core] : ROLE_GUEST;
+	return core < c->cores ? c->record->roles[c->record->cluster[c->id].first_core + core] :
+		ROLE_GUEST;
 }
 
 /*
- * The server of a cluster runs on a TC, where no program can keep it from running. A cluster that was given none shares its last
- * application core, where programs are placed last.
+ * The server of a cluster runs on a TC, where no program can keep it from running. A cluster that
+ * was given none shares its last application core, where programs are placed last.
  */
 static void
 provide_tc(struct cluster *c)
@@ -66,7 +71,8 @@ provide_tc(struct cluster *c)
 static void
 cores_init(struct cluster *c, struct carve *m)
 {
-	uint32_t all = c->cores + c->guests, order = ring_slots(all), ready = ring_slots(c->threads_max);
+	uint32_t all = c->cores + c->guests, order = ring_slots(all),
+		ready = ring_slots(c->threads_max);
 
 	c->core = carve_zeroed(m, all * sizeof(struct core));
 	am_init(c, carve_zeroed(m, order * sizeof(uint32_t)), order);
@@ -87,19 +93,22 @@ cores_init(struct cluster *c, struct carve *m)
 static void
 tables_init(struct cluster *c, struct carve *m)
 {
-	size_t words = BITMAP_WORDS(c->threads_max), placed = (c->cores + c->guests) * sizeof(uint16_t);
+	size_t words = BITMAP_WORDS(c->threads_max),
+		placed = (c->cores + c->guests) * sizeof(uint16_t);
 
 	c->thread = carve(m, c->threads_max * sizeof(uintptr_t), HAL_CACHE_LINE);
 	c->threads_free = c->threads_max;
 	c->proc = carve_zeroed(m, c->procs_max * sizeof(struct process));
-	c->deadlines.heap = carve(m, c->threads_max * sizeof(struct thread *), sizeof(struct thread *));
+	c->deadlines.heap = carve(m, c->threads_max * sizeof(struct thread *),
+		sizeof(struct thread *));
 	list_init(&c->procs_free);
 	list_init(&c->reaping);
 	list_init(&c->sweeps.running);
 	for (size_t i = 0; i < sizeof(c->futex) / sizeof(c->futex[0]); i++)
 		list_init(&c->futex[i]);
 	for (uint32_t i = 0; i < c->procs_max; i++) {
-		c->proc[i].indexes = memset(carve(m, words * sizeof(uint32_t), sizeof(uint32_t)), 0, words * sizeof(uint32_t));
+		c->proc[i].indexes = memset(carve(m, words * sizeof(uint32_t), sizeof(uint32_t)), 0,
+			words * sizeof(uint32_t));
 		c->proc[i].placed = memset(carve(m, placed, sizeof(uint16_t)), 0, placed);
 		list_push_back(&c->procs_free, &c->proc[i].free);
 	}
@@ -128,7 +137,10 @@ shared_init(const struct boot_record *record, struct carve *m, void **ikc)
 	return c;
 }
 
-/* All that there is: the account of the process server, of which those of all other processes are parts. */
+/*
+ * All that there is: the account of the process server, of which those of all other processes are
+ * parts.
+ */
 static void
 account_init(struct cluster *c)
 {
@@ -171,7 +183,8 @@ announce(struct cluster *c)
 {
 	if (!(c->record->flags & BOOT_QUIET))
 		console_message(c, "%u cores, %u KB, %u threads", (unsigned)c->cores,
-			(unsigned)((size_t)c->frames.free * HAL_PAGE_BYTES / 1024), (unsigned)c->threads_max);
+			(unsigned)((size_t)c->frames.free * HAL_PAGE_BYTES / 1024),
+			(unsigned)c->threads_max);
 }
 
 _Noreturn void

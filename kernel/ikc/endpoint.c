@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Endpoints of mailboxes and portals, which processes name by handles. One lives as long as something names it; the memory for it is charged
- * to the account of the process that opened it.
+ * Endpoints of mailboxes and portals, which processes name by handles. One lives as long as
+ * something names it; the memory for it is charged to the account of the process that opened it.
  */
 #include <kernel/ikc/state.h>
 
@@ -16,7 +16,8 @@ endpoint_name(struct thread *caller, struct endpoint *ep)
 {
 	unsigned way = ep->kind & (MAIL_IN | PORTAL_IN) ? RIGHT_READ : RIGHT_WRITE;
 
-	return handle_new(&caller->proc->handles, &ep->object, way | RIGHT_WAIT | RIGHT_GRANT | RIGHT_REVOKE);
+	return handle_new(&caller->proc->handles, &ep->object,
+		way | RIGHT_WAIT | RIGHT_GRANT | RIGHT_REVOKE);
 }
 
 long
@@ -46,7 +47,8 @@ endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at)
 }
 
 long
-endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right, struct endpoint **ep)
+endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right,
+	struct endpoint **ep)
 {
 	const struct handles *handles = &caller->proc->handles;
 	struct object *able = handle_get(handles, handle, OBJECT_PORT, right), *o = able;
@@ -63,7 +65,8 @@ endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right,
 static void
 wait_ends(struct thread *t, const struct endpoint *ep)
 {
-	if (t->state != THREAD_WAITING || handle_get_far(&t->proc->handles, t->wait.handle, OBJECT_PORT) == &ep->object)
+	if (t->state != THREAD_WAITING ||
+		handle_get_far(&t->proc->handles, t->wait.handle, OBJECT_PORT) == &ep->object)
 		return;
 	portal_leave(t);
 	thread_ready(t, -E_BADF);

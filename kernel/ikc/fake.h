@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the unit tests of kernel/ikc: several clusters played by one thread. The NoC is hal/noc/shm over plain memory; of the kernel
- * there is what ikc uses: threads that park and become ready. A thread that becomes ready waits until pump() runs the second half of
- * its call. Include once per test program.
+ * For the unit tests of kernel/ikc: several clusters played by one thread. The NoC is hal/noc/shm
+ * over plain memory; of the kernel there is what ikc uses: threads that park and become ready. A
+ * thread that becomes ready waits until pump() runs the second half of its call. Include once per
+ * test program.
  */
 #ifndef KERNEL_IKC_FAKE_H
 #define KERNEL_IKC_FAKE_H
@@ -48,7 +49,10 @@ static unsigned here;			/* the cluster that is played now */
 static uint64_t fake_now;
 static int fake_messages;		/* of the kernel, since fake_machine */
 
-/* HAL operations that the code under test may still do before it counts as endless; tests that care set it. */
+/*
+ * HAL operations that the code under test may still do before it counts as endless; tests that care
+ * set it.
+ */
 static unsigned long fake_steps_left = -1ul;
 
 static inline void
@@ -69,9 +73,12 @@ unsigned hal_core_id(void) { return 0; }
 void *hal_core_local(void) { return &fake[here]->core; }
 uint64_t hal_clock_ns(void) { return fake_now; }
 void console_message(struct cluster *c, const char *f, ...) { (void)c; (void)f; fake_messages++; }
-uint32_t coro_load32(const volatile uint32_t *p, const char *f, int l) { fake_step_taken(f, l); return *p; }
-void coro_store32(volatile uint32_t *p, uint32_t v, const char *f, int l) { fake_step_taken(f, l); *p = v; }
-uint32_t coro_add32(volatile uint32_t *p, uint32_t n, const char *f, int l) { fake_step_taken(f, l); *p += n; return *p - n; }
+uint32_t coro_load32(const volatile uint32_t *p, const char *f, int l) { fake_step_taken(f, l);
+	return *p; }
+void coro_store32(volatile uint32_t *p, uint32_t v, const char *f, int l) { fake_step_taken(f, l);
+	*p = v; }
+uint32_t coro_add32(volatile uint32_t *p, uint32_t n, const char *f, int l) { fake_step_taken(f, l);
+	*p += n; return *p - n; }
 bool coro_cas32(volatile uint32_t *p, uint32_t o, uint32_t v, const char *f, int l)
 	{ fake_step_taken(f, l); return *p == o && (*p = v, true); }
 uint64_t hal_paddr(const void *kernel) { return (uint64_t)(uintptr_t)kernel; }
@@ -79,9 +86,12 @@ void hal_zero_pages(void *kernel, size_t bytes) { memset(kernel, 0, bytes); }
 void hal_shared_region(void *base, size_t len) { (void)base, (void)len; }
 void hal_shared_region_end(void *base, size_t len) { (void)base, (void)len; }
 void coro_fence(const char *f, int l) { fake_step_taken(f, l); }
-void coro_publish(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; fake_step_taken(f, l); }
-void coro_acquire(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n; fake_step_taken(f, l); }
-void coro_notify(unsigned c, unsigned o, const char *f, int l) { (void)c; (void)o; fake_step_taken(f, l); }
+void coro_publish(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n;
+	fake_step_taken(f, l); }
+void coro_acquire(const volatile void *p, size_t n, const char *f, int l) { (void)p; (void)n;
+	fake_step_taken(f, l); }
+void coro_notify(unsigned c, unsigned o, const char *f, int l) { (void)c; (void)o;
+	fake_step_taken(f, l); }
 void coro_interrupt_home(unsigned c, const char *f, int l) { (void)c; fake_step_taken(f, l); }
 
 _Noreturn void
@@ -146,7 +156,8 @@ fake_sender(void)
 
 void frame_freed(int32_t owner) { (void)owner; }
 void object_handle_gone(struct object *o) { ikc_handle_gone(&fake[here]->c, o); }
-void object_unreferenced(struct object *o) { if (o->type == OBJECT_PORT) ikc_unreferenced(&fake[here]->c, o); }
+void object_unreferenced(struct object *o) { if (o->type ==
+	OBJECT_PORT) ikc_unreferenced(&fake[here]->c, o); }
 
 static inline struct fake_thread *
 fake_of(const struct thread *t)
@@ -159,7 +170,8 @@ thread_find(struct cluster *c, int tid)
 {
 	struct thread *t = &fake[c->id]->thread[ID_INDEX(tid)];
 
-	return tid > 0 && ID_INDEX(tid) < FAKE_THREADS && t->tid == tid && t->state != THREAD_FREE ? t : NULL;
+	return tid > 0 && ID_INDEX(tid) < FAKE_THREADS && t->tid == tid &&
+		t->state != THREAD_FREE ? t : NULL;
 }
 
 long
@@ -288,7 +300,8 @@ static inline void
 fake_memory_init(struct fake_cluster *f)
 {
 	f->pages = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
-	frames_init(&f->c.frames, f->frame, f->pages, (char *)f->pages + FAKE_PAGES * HAL_PAGE_BYTES);
+	frames_init(&f->c.frames, f->frame, f->pages,
+		(char *)f->pages + FAKE_PAGES * HAL_PAGE_BYTES);
 	slab_init(&f->c.slab, &f->c.frames, sizeof(struct thread));
 	quota_init(&f->c.all, &f->c.frames);
 }
@@ -430,7 +443,8 @@ fake_finish(struct thread *t)
 	fake[here]->core.current = t;
 	t->resume = RESUME_RESULT;
 	memcpy(data, t->wake_data, sizeof(data));
-	fake_leave(t, how == RESUME_FINISH ? t->finish(&t->frame, t->wake_result, data) : t->wake_result);
+	fake_leave(t, how == RESUME_FINISH ? t->finish(&t->frame, t->wake_result, data) :
+		t->wake_result);
 	return true;
 }
 
@@ -454,7 +468,8 @@ fake_step(unsigned cluster, bool home)
 		return false;
 	here = cluster;
 	if (home)
-		return ikc_poll(&fake[cluster]->c) | ikc_look(&fake[cluster]->c) | peers_poll(&fake[cluster]->c);
+		return ikc_poll(&fake[cluster]->c) | ikc_look(&fake[cluster]->c) |
+			peers_poll(&fake[cluster]->c);
 	for (int i = 0; i < FAKE_THREADS; i++)
 		any |= fake_finish(thr(cluster, i));
 	return any;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls that give memory. The calling core asks home for some frames, fills them with zeros and has home show them, until all are
- * there; nobody sees frames before they are zeroed. Source: seed 000 III-B (memory management).
+ * Kernel calls that give memory. The calling core asks home for some frames, fills them with zeros
+ * and has home show them, until all are there; nobody sees frames before they are zeroed. Source:
+ * seed 000 III-B (memory management).
  */
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/calls.h>
@@ -70,8 +71,9 @@ grow_serve(struct kcall_args *args)
 }
 
 /*
- * kc_memory_create: memory of `count` contiguous page frames, filled with zeros, aligned to the next power of two at or above count. Runs:
- * calling core. Returns its handle, with the rights to map it in each way, to grant and to revoke; -E_INVAL; -E_NOMEM; -E_MFILE.
+ * kc_memory_create: memory of `count` contiguous page frames, filled with zeros, aligned to the
+ * next power of two at or above count. Runs: calling core. Returns its handle, with the rights to
+ * map it in each way, to grant and to revoke; -E_INVAL; -E_NOMEM; -E_MFILE.
  */
 long
 kc_memory_create(struct thread *caller, int count)
@@ -102,7 +104,10 @@ run_serve(struct kcall_args *args)
 	return run;
 }
 
-/* Process, bytes, protection, and where to look from. Claims the range a[1], a[2] and sets frames aside for its tables. Again: -E_AGAIN. */
+/*
+ * Process, bytes, protection, and where to look from. Claims the range a[1], a[2] and sets frames
+ * aside for its tables. Again: -E_AGAIN.
+ */
 static long
 claim_serve(struct kcall_args *args)
 {
@@ -138,7 +143,10 @@ claim_serve(struct kcall_args *args)
 	return 0;
 }
 
-/* The first run of the list appears in process a[0] so that it ends at a[1], with protection a[2]. Its pages. */
+/*
+ * The first run of the list appears in process a[0] so that it ends at a[1], with protection a[2].
+ * Its pages.
+ */
 static long
 show_serve(struct kcall_args *args)
 {
@@ -178,7 +186,9 @@ static long
 show_all(struct thread *caller, int proc, uintptr_t start, uintptr_t *at, int prot)
 {
 	while (*at > start) {
-		long pages = mem_home(caller, show_serve, (unsigned long[MEM_ARGS]){(unsigned long)(long)proc, *at, (unsigned long)prot});
+		long pages = mem_home(caller, show_serve,
+			(unsigned long[MEM_ARGS]){(unsigned long)(long)proc, *at,
+			(unsigned long)prot});
 
 		if (pages < 0)
 			return pages;
@@ -188,12 +198,13 @@ show_all(struct thread *caller, int proc, uintptr_t start, uintptr_t *at, int pr
 }
 
 /*
- * kc_mem_alloc: zero-filled memory of `len` bytes (rounded up to pages) at an address that the kernel chooses. Protection 0 only
- * reserves addresses, for page_map. RIGHT_WRITE. Runs: calling core. Other threads may see a part
- * of the memory before the call ends. Returns 0; -E_BADF; -E_SRCH;
- * -E_ACCES; -E_NOMEM; -E_INVAL, also if another thread changes the range meanwhile. All frames are found before one is shown, so that a
- * call which fails has shown nothing; only where a host has no room for the mapping, or the range was changed, is memory taken back. What
- * another thread has mapped into the range of a call that fails is gone with it.
+ * kc_mem_alloc: zero-filled memory of `len` bytes (rounded up to pages) at an address that the
+ * kernel chooses. Protection 0 only reserves addresses, for page_map. RIGHT_WRITE. Runs: calling
+ * core. Other threads may see a part of the memory before the call ends. Returns 0; -E_BADF;
+ * -E_SRCH; -E_ACCES; -E_NOMEM; -E_INVAL, also if another thread changes the range meanwhile. All
+ * frames are found before one is shown, so that a call which fails has shown nothing; only where a
+ * host has no room for the mapping, or the range was changed, is memory taken back. What another
+ * thread has mapped into the range of a call that fails is gone with it.
  */
 long
 kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void *addr)
@@ -217,7 +228,10 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 	return e;
 }
 
-/* Process. Claims room for the archive: a[1] where, a[2] pages, a[3] how many large ones. Again: -E_AGAIN. */
+/*
+ * Process. Claims room for the archive: a[1] where, a[2] pages, a[3] how many large ones. Again:
+ * -E_AGAIN.
+ */
 static long
 archive_serve(struct kcall_args *args)
 {
@@ -232,7 +246,8 @@ archive_serve(struct kcall_args *args)
 	if (e == 0 && pages == 0)
 		e = -E_NOMEM;
 	if (e == 0)
-		e = mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, &at);
+		e = mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES :
+			HAL_PAGE_BYTES, &at);
 	args->a[1] = at;
 	if (e != 0)
 		return e;
@@ -246,12 +261,16 @@ archive_serve(struct kcall_args *args)
 	return 0;
 }
 
-/* Map a[2] pages of the archive, from its byte a[3] on, at a[1] of process a[0]; a[4]: PAGE_LARGE or 0. */
+/*
+ * Map a[2] pages of the archive, from its byte a[3] on, at a[1] of process a[0]; a[4]: PAGE_LARGE
+ * or 0.
+ */
 static long
 archive_map_serve(struct kcall_args *args)
 {
 	const struct boot_record *r = args->caller->cluster->record;
-	uintptr_t at = args->a[1], bytes = args->a[2] * (args->a[4] ? HAL_LARGE_BYTES : HAL_PAGE_BYTES);
+	uintptr_t at = args->a[1], bytes =
+		args->a[2] * (args->a[4] ? HAL_LARGE_BYTES : HAL_PAGE_BYTES);
 	struct process *p;
 	int e = proc_find(args->caller, (int)args->a[0], RIGHT_WRITE, &p);
 
@@ -259,12 +278,13 @@ archive_map_serve(struct kcall_args *args)
 		return e;
 	if (!area_covers(&p->areas, at, at + bytes))
 		return -E_NOMEM;
-	return hal_map(&p->space, at, r->archive_base + args->a[3], args->a[2], PAGE_READ | (int)args->a[4]) == 0 ? 0 : -E_NOMEM;
+	return hal_map(&p->space, at, r->archive_base + args->a[3], args->a[2],
+		PAGE_READ | (int)args->a[4]) == 0 ? 0 : -E_NOMEM;
 }
 
 /*
- * kc_archive_map: map the boot archive read-only into a process (RIGHT_WRITE). Gives address and length. Runs: calling core. 0; -E_SRCH; -E_ACCES;
- * -E_NOMEM.
+ * kc_archive_map: map the boot archive read-only into a process (RIGHT_WRITE). Gives address and
+ * length. Runs: calling core. 0; -E_SRCH; -E_ACCES; -E_NOMEM.
  */
 long
 kc_archive_map(struct thread *caller, int proc, void *span)
@@ -279,14 +299,16 @@ kc_archive_map(struct thread *caller, int proc, void *span)
 		return e;
 	for (size_t done = 0; done < pages; done += n) {
 		bool is_large = done < large;
-		unsigned long m[MEM_ARGS] = {(unsigned long)(long)proc, start + done * HAL_PAGE_BYTES, 1,
+		unsigned long m[MEM_ARGS] =
+			{(unsigned long)(long)proc, start + done * HAL_PAGE_BYTES, 1,
 			done * HAL_PAGE_BYTES, is_large ? PAGE_LARGE : 0};
 
 		n = is_large ? PAGES_PER_LARGE : pages - done < MEM_STEP ? pages - done : MEM_STEP;
 		m[2] = is_large ? 1 : n;
 		e = mem_home(caller, archive_map_serve, m);
 		if (e != 0)
-			return page_take_back(caller, proc, start, start + pages * HAL_PAGE_BYTES, e);
+			return page_take_back(caller, proc, start, start + pages * HAL_PAGE_BYTES,
+				e);
 	}
 	__builtin_memcpy(span, out, sizeof(out));
 	return 0;

@@ -68,7 +68,8 @@ area_drop(struct areas *as, struct area *a)
 static __attribute__((noinline)) struct list *
 first_ending_from(struct areas *as, uintptr_t addr)
 {
-	struct list *node = as->found != NULL && as->found->start <= addr ? &as->found->link : as->list.next;
+	struct list *node = as->found != NULL && as->found->start <= addr ? &as->found->link :
+		as->list.next;
 
 	for (; node != &as->list && area_at(node)->end < addr; node = node->next)
 		;
@@ -158,7 +159,8 @@ align_up(uintptr_t addr, size_t align)
 }
 
 int
-area_find_gap(struct areas *as, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr)
+area_find_gap(struct areas *as, const uintptr_t bounds[2], size_t len, size_t align,
+	uintptr_t *addr)
 {
 	uintptr_t at = align_up(bounds[0], align);
 	const struct list *node;

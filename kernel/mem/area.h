@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which address ranges of a process are claimed (mapped or reserved): a sorted list of areas that do not touch each other. It says where
- * there is room and where to look for mappings at the end; what is behind each page, the page tables know. Home core.
+ * Which address ranges of a process are claimed (mapped or reserved): a sorted list of areas that
+ * do not touch each other. It says where there is room and where to look for mappings at the end;
+ * what is behind each page, the page tables know. Home core.
  */
 #ifndef KERNEL_MEM_AREA_H
 #define KERNEL_MEM_AREA_H
@@ -22,10 +23,14 @@ struct area {
 
 #define AREAS_MAX 256		/* of one process: looking one up takes a step for each, once per call */
 
-/* The areas of one process, and one that is ready to become another. Their memory is charged to its account. */
+/*
+ * The areas of one process, and one that is ready to become another. Their memory is charged to its
+ * account.
+ */
 struct areas {
 	struct list list;
-	struct area *found;	/* that was looked up last, or NULL: a call looks up the same place several times */
+	/* that was looked up last, or NULL: a call looks up the same place several times */
+	struct area *found;
 	struct area *spare;
 	uint32_t count;
 	struct slab *slab;
@@ -34,7 +39,10 @@ struct areas {
 
 void areas_init(struct areas *as, struct slab *slab, struct quota *quota);
 
-/* Before area_add, and before area_remove from `start` on: afterwards that cannot fail. False: there are too many, or no memory for one more. */
+/*
+ * Before area_add, and before area_remove from `start` on: afterwards that cannot fail. False:
+ * there are too many, or no memory for one more.
+ */
 bool area_may_add(struct areas *as);
 bool area_may_remove(struct areas *as, uintptr_t start);
 
@@ -45,14 +53,18 @@ void areas_close(struct areas *as);
 bool area_covers(struct areas *as, uintptr_t start, uintptr_t end);
 bool area_overlaps(struct areas *as, uintptr_t start, uintptr_t end);
 
-/* Claim [start, end), of which nothing may be claimed, or give it up (all of it must be claimed). */
+/*
+ * Claim [start, end), of which nothing may be claimed, or give it up (all of it must be claimed).
+ */
 void area_add(struct areas *as, uintptr_t start, uintptr_t end);
 void area_remove(struct areas *as, uintptr_t start, uintptr_t end);
 
 /*
- * Lowest address >= first, a multiple of `align`, with `len` unclaimed bytes below limit. 0 and *addr; -E_NOMEM; -E_AGAIN: the search goes on
- * from *addr as the next `first`, so that no step takes long.
+ * Lowest address >= first, a multiple of `align`, with `len` unclaimed bytes below limit. 0 and
+ * *addr; -E_NOMEM; -E_AGAIN: the search goes on from *addr as the next `first`, so that no step
+ * takes long.
  */
-int area_find_gap(struct areas *as, const uintptr_t bounds[2], size_t len, size_t align, uintptr_t *addr);
+int area_find_gap(struct areas *as, const uintptr_t bounds[2], size_t len, size_t align,
+	uintptr_t *addr);
 
 #endif

@@ -170,7 +170,8 @@ TEST(memory_for_areas_ends)
 	/* what is in use can be given up from its beginning on, though not from its middle */
 	begin();
 	for (unsigned i = 0; i < POOL; i++)
-		add(3 * i < PAGES ? 3 * i : PAGES + 3 * i, 3 * i < PAGES ? 3 * i + 2 : PAGES + 3 * i + 2);
+		add(3 * i < PAGES ? 3 * i : PAGES + 3 * i, 3 * i < PAGES ? 3 * i + 2 :
+			PAGES + 3 * i + 2);
 	expect(!area_may_remove(&areas, at(1)));
 	drop(0, 1);
 	end();
@@ -204,7 +205,8 @@ TEST(random_claims_agree_with_a_map_of_pages)
 		if (!area_overlaps(&areas, at(from), at(to)) && area_may_add(&areas)) {
 			add(from, to);
 			memset(claimed + from, 1, to - from);
-		} else if (area_covers(&areas, at(from), at(to)) && area_may_remove(&areas, at(from))) {
+		} else if (area_covers(&areas, at(from), at(to)) &&
+			area_may_remove(&areas, at(from))) {
 			drop(from, to);
 			memset(claimed + from, 0, to - from);
 		}

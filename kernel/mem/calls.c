@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on mappings. What is called _serve runs on the home core, for a bounded number of pages; the calls themselves run on
- * the calling core and go from step to step. Calls that act on more than one step's pages look at all of them first, so that what is wrong is
- * found before anything changes. Between two steps another thread may change the same pages: then a call that fails has undone what it
- * mapped, but rights changed by page_protect stay so.
- * Source: seed 000 III-B (memory management).
+ * Kernel calls on mappings. What is called _serve runs on the home core, for a bounded number of
+ * pages; the calls themselves run on the calling core and go from step to step. Calls that act on
+ * more than one step's pages look at all of them first, so that what is wrong is found before
+ * anything changes. Between two steps another thread may change the same pages: then a call that
+ * fails has undone what it mapped, but rights changed by page_protect stay so. Source: seed 000
+ * III-B (memory management).
  */
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/calls.h>
@@ -74,8 +75,9 @@ struct change {
 };
 
 /*
- * a[3]: page of the memory that comes first; a[4]: protection; a[5]: memory. Everything that can be said about the range as a whole. The most
- * rights that page_protect may give later are those of the handle, but for another process no more than it gets now.
+ * a[3]: page of the memory that comes first; a[4]: protection; a[5]: memory. Everything that can be
+ * said about the range as a whole. The most rights that page_protect may give later are those of
+ * the handle, but for another process no more than it gets now.
  */
 static int
 map_decode(struct kcall_args *args, struct change *m)
@@ -92,14 +94,17 @@ map_decode(struct kcall_args *args, struct change *m)
 	if (e != 0)
 		return e;
 	memory = m->memory;
-	if (!prot_is_valid(m->prot) || range_make(m->p, args->a[1], (long)args->a[2], m->unit, &m->r) != 0)
+	if (!prot_is_valid(m->prot) || range_make(m->p, args->a[1], (long)args->a[2], m->unit,
+		&m->r) != 0)
 		return -E_INVAL;
 	m->frame = memory->first + at;
 	m->frames = (uint32_t)((m->r.end - m->r.start) / HAL_PAGE_BYTES);
-	if (at > memory->count || m->frames > memory->count - at || m->frame % (m->unit / HAL_PAGE_BYTES) != 0)
+	if (at > memory->count || m->frames > memory->count - at ||
+		m->frame % (m->unit / HAL_PAGE_BYTES) != 0)
 		return -E_INVAL;
 	if (m->p == t->proc)
-		m->prot |= HAL_MAY((int)handle_rights(&t->proc->handles, (int)args->a[5]) & PROT_BITS);
+		m->prot |= HAL_MAY((int)handle_rights(&t->proc->handles, (int)args->a[5]) &
+			PROT_BITS);
 	return 0;
 }
 
@@ -151,7 +156,10 @@ refs_check(const struct frames *f, const struct change *m)
 	return 0;
 }
 
-/* The next frames of a large page: who refers to them before they are mapped keeps them as they are. -E_AGAIN: those were not the last. */
+/*
+ * The next frames of a large page: who refers to them before they are mapped keeps them as they
+ * are. -E_AGAIN: those were not the last.
+ */
 static int
 refs_take(struct thread *t, const struct change *m)
 {
@@ -202,10 +210,12 @@ map_serve(struct kcall_args *args)
 	e = map_decode(args, &m);
 	args->a[2] = left;
 	if (e == 0)
-		e = m.unit == HAL_PAGE_BYTES ? refs_check(&c->frames, &m) : refs_take(args->caller, &m);
+		e = m.unit == HAL_PAGE_BYTES ? refs_check(&c->frames, &m) :
+			refs_take(args->caller, &m);
 	if (e != 0)
 		return e;
-	e = mapping_begin(m.p, m.r.start, &args->caller->proc->handles, (int)args->a[5], m.memory, &r);
+	e = mapping_begin(m.p, m.r.start, &args->caller->proc->handles, (int)args->a[5], m.memory,
+		&r);
 	if (e != 0)
 		return e;
 	e = map_pages(c, &m, pages);
@@ -236,16 +246,20 @@ mem_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 }
 
 /*
- * kc_page_map: map `count` pages of a memory, from its page `first` on, at addr. The range is reserved (mem_alloc with prot 0) or unclaimed.
- * The handle needs the rights that prot names. page_protect can later give the rights of the handle to pages of the own process, to those
- * of another one none that is not in prot. Runs: calling core.
- * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_EXIST: something is there; -E_NOMEM; -E_ACCES: no RIGHT_WRITE for the process, or
- * not these rights of the memory.
+ * kc_page_map: map `count` pages of a memory, from its page `first` on, at addr. The range is
+ * reserved (mem_alloc with prot 0) or unclaimed. The handle needs the rights that prot names.
+ * page_protect can later give the rights of the handle to pages of the own process, to those of
+ * another one none that is not in prot. Runs: calling core. Returns 0; -E_BADF; -E_SRCH; -E_INVAL;
+ * -E_EXIST: something is there; -E_NOMEM; -E_ACCES: no RIGHT_WRITE for the process, or not these
+ * rights of the memory.
  */
 long
-kc_page_map(struct thread *caller, int proc, unsigned long addr, int memory, int first, int count, int prot)
+kc_page_map(struct thread *caller, int proc, unsigned long addr, int memory, int first, int count,
+	int prot)
 {
-	const unsigned long call[MEM_ARGS] = {(unsigned long)(long)proc, addr, (unsigned long)(long)count, (unsigned long)(long)first,
+	const unsigned long call[MEM_ARGS] =
+		{(unsigned long)(long)proc, addr, (unsigned long)(long)count,
+		(unsigned long)(long)first,
 		(unsigned long)(long)prot, (unsigned long)(long)memory};
 	unsigned long a[MEM_ARGS];
 	long e = 0;
@@ -271,10 +285,14 @@ cuts_large(struct process *p, uintptr_t at)
 	uint64_t paddr;
 	int prot;
 
-	return at % HAL_LARGE_BYTES != 0 && hal_query(&p->space, at, &paddr, &prot) == 0 && (prot & PAGE_LARGE);
+	return at % HAL_LARGE_BYTES != 0 && hal_query(&p->space, at, &paddr, &prot) == 0 &&
+		(prot & PAGE_LARGE);
 }
 
-/* Small pages from `a` on that are mapped, up to the end of the range; their frames lose the mapping. */
+/*
+ * Small pages from `a` on that are mapped, up to the end of the range; their frames lose the
+ * mapping.
+ */
 static size_t
 put_run(struct process *p, uintptr_t a, uintptr_t end)
 {
@@ -293,7 +311,10 @@ put_run(struct process *p, uintptr_t a, uintptr_t end)
 	return (at - a) / HAL_PAGE_BYTES;
 }
 
-/* Unmap a large page at `at`, if there is one: the references to its frames are the call's then. Its pages. */
+/*
+ * Unmap a large page at `at`, if there is one: the references to its frames are the call's then.
+ * Its pages.
+ */
 static size_t
 unmap_large(struct thread *t, struct process *p, uintptr_t at)
 {
@@ -366,7 +387,10 @@ shoot_down_begin(struct thread *caller, struct process *p)
 	return s;
 }
 
-/* The caller's own core flushes when it has our answer (change_end), before it runs a user thread again. */
+/*
+ * The caller's own core flushes when it has our answer (change_end), before it runs a user thread
+ * again.
+ */
 static long
 shoot_down_end(struct thread *caller, struct sweep *s, long result)
 {
@@ -392,14 +416,19 @@ change_decode(struct kcall_args *args, struct change *m)
 static int
 unmap_check(struct thread *caller, const struct change *m)
 {
-	if (!area_covers(&m->p->areas, m->r.start, m->r.end) || cuts_large(m->p, m->r.start) || cuts_large(m->p, m->r.end))
+	if (!area_covers(&m->p->areas, m->r.start, m->r.end) || cuts_large(m->p, m->r.start) ||
+		cuts_large(m->p, m->r.end))
 		return -E_INVAL;
-	if (!area_may_remove(&m->p->areas, m->r.start) || (m->p->mapping_count > 0 && mappings_split(m->p, m->r.start) != 0))
+	if (!area_may_remove(&m->p->areas, m->r.start) ||
+		(m->p->mapping_count > 0 && mappings_split(m->p, m->r.start) != 0))
 		return -E_NOMEM;
-	return caller->work.sweeping ? 0 : hal_unmap_ready(&m->p->space, m->r.start, (m->r.end - m->r.start) / HAL_PAGE_BYTES);
+	return caller->work.sweeping ? 0 :
+		hal_unmap_ready(&m->p->space, m->r.start, (m->r.end - m->r.start) / HAL_PAGE_BYTES);
 }
 
-/* a[3]: the call's result when the range is gone. -E_AGAIN: a[1] and a[2] say what is left of it. */
+/*
+ * a[3]: the call's result when the range is gone. -E_AGAIN: a[1] and a[2] say what is left of it.
+ */
 static long
 unmap_serve(struct kcall_args *args)
 {
@@ -413,7 +442,8 @@ unmap_serve(struct kcall_args *args)
 		t->work.cut = NULL;
 		return -E_AGAIN;
 	}
-	if (t->work.refs > 0 && (!mem_refs_drop(t) || args->a[2] > 0))		/* of the large page that was unmapped last */
+	/* of the large page that was unmapped last */
+	if (t->work.refs > 0 && (!mem_refs_drop(t) || args->a[2] > 0))
 		return -E_AGAIN;
 	if (t->work.sweeping && args->a[2] == 0)
 		return shoot_down_end(t, &t->sweep, (long)args->a[3]);
@@ -428,7 +458,8 @@ unmap_serve(struct kcall_args *args)
 	if (m.p->mapping_count == 0) {
 		at = mem_unmap_some(t, m.p, m.r.start, m.r.end, UNMAP_STEP);
 	} else {
-		at = mem_unmap_some(t, m.p, m.r.start, mappings_edge(m.p, m.r.start, m.r.end), UNMAP_REVOCABLE);
+		at = mem_unmap_some(t, m.p, m.r.start, mappings_edge(m.p, m.r.start, m.r.end),
+			UNMAP_REVOCABLE);
 		t->work.cut = mappings_cut(m.p, m.r.start, at);
 	}
 	mem_unclaim(m.p, m.r.start, at);
@@ -437,7 +468,10 @@ unmap_serve(struct kcall_args *args)
 	return -E_AGAIN;
 }
 
-/* The next pages of a long range: are they mapped, with these rights at most? a[1] and a[2] say what is left. */
+/*
+ * The next pages of a long range: are they mapped, with these rights at most? a[1] and a[2] say
+ * what is left.
+ */
 static long
 protect_check_serve(struct kcall_args *args)
 {
@@ -446,7 +480,8 @@ protect_check_serve(struct kcall_args *args)
 	uint64_t paddr;
 
 	e = change_decode(args, &m);
-	if (e != 0 || !prot_is_valid((int)args->a[3]) || cuts_large(m.p, m.r.start) || cuts_large(m.p, m.r.end))
+	if (e != 0 || !prot_is_valid((int)args->a[3]) || cuts_large(m.p, m.r.start) ||
+		cuts_large(m.p, m.r.end))
 		return e != 0 ? e : -E_INVAL;
 	for (unsigned n = 0; n < MEM_STEP && m.r.start < m.r.end; n++) {
 		if (hal_query(&m.p->space, m.r.start, &paddr, &prot) != 0)
@@ -501,32 +536,40 @@ change_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 long
 page_take_back(struct thread *caller, int proc, uintptr_t start, uintptr_t end, long error)
 {
-	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, start, (end - start) / HAL_PAGE_BYTES, (unsigned long)error};
+	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, start,
+		(end - start) / HAL_PAGE_BYTES, (unsigned long)error};
 	long result = change_steps(caller, unmap_serve, a);
 
 	return result == -E_PARK ? result : error;
 }
 
 /*
- * kc_page_unmap: give up `count` small pages at addr, mapped or only reserved. Runs: calling core; waits until no core can reach them any
- * more, then the frames that nobody else has are free. RIGHT_WRITE. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: not claimed, or a
- * large page is cut; -E_NOMEM. Where another thread gives up some of the pages meanwhile it is -E_INVAL, and those before these are given up.
+ * kc_page_unmap: give up `count` small pages at addr, mapped or only reserved. Runs: calling core;
+ * waits until no core can reach them any more, then the frames that nobody else has are free.
+ * RIGHT_WRITE. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_INVAL: not claimed, or a large page is
+ * cut; -E_NOMEM. Where another thread gives up some of the pages meanwhile it is -E_INVAL, and
+ * those before these are given up.
  */
 long
 kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
 {
-	return change_steps(caller, unmap_serve, (unsigned long[MEM_ARGS]){(unsigned long)(long)proc, addr, (unsigned long)(long)count});
+	return change_steps(caller, unmap_serve,
+		(unsigned long[MEM_ARGS]){(unsigned long)(long)proc, addr,
+		(unsigned long)(long)count});
 }
 
 /*
- * kc_page_protect: change the protection of mapped pages. Runs and waits like kc_page_unmap. Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no
- * RIGHT_WRITE, or a right that a mapping was made without; -E_NOMEM: the host has no room for one more mapping. Of more than MEM_STEP
- * pages some may have changed if another thread changes them meanwhile, or if a host has no room.
+ * kc_page_protect: change the protection of mapped pages. Runs and waits like kc_page_unmap.
+ * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a right that a mapping was
+ * made without; -E_NOMEM: the host has no room for one more mapping. Of more than MEM_STEP pages
+ * some may have changed if another thread changes them meanwhile, or if a host has no room.
  */
 long
 kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, int prot)
 {
-	const unsigned long call[MEM_ARGS] = {(unsigned long)(long)proc, addr, (unsigned long)(long)count, (unsigned long)(long)prot};
+	const unsigned long call[MEM_ARGS] =
+		{(unsigned long)(long)proc, addr, (unsigned long)(long)count,
+		(unsigned long)(long)prot};
 	unsigned long a[MEM_ARGS];
 	long e = 0;
 
@@ -539,7 +582,10 @@ kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, 
 	return change_steps(caller, protect_serve, a);
 }
 
-/* kc_page_query: what is mapped at addr: frame (-1: none of the cluster's), protection, references. RIGHT_READ. Runs: home. */
+/*
+ * kc_page_query: what is mapped at addr: frame (-1: none of the cluster's), protection, references.
+ * RIGHT_READ. Runs: home.
+ */
 long
 kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 {
@@ -553,7 +599,8 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 
 	if (e != 0)
 		return e;
-	if (addr < p->space.first || addr >= p->space.limit || mem_lookup(p, addr & ~(HAL_PAGE_BYTES - 1), &paddr, &prot) != 0)
+	if (addr < p->space.first || addr >= p->space.limit ||
+		mem_lookup(p, addr & ~(HAL_PAGE_BYTES - 1), &paddr, &prot) != 0)
 		return -E_INVAL;
 	frame = frame_at(f, paddr);
 	out.prot = (uint32_t)(prot & (PROT_BITS | PAGE_LARGE));
@@ -566,9 +613,10 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 }
 
 /*
- * kc_proc_events: from now on the kernel counts in a page of a process's own memory what comes to that process (struct event_page). Before it has
- * mailboxes. RIGHT_WRITE. Runs: home. Returns 0; -E_BADF; -E_SRCH; -E_INVAL: nothing is mapped at addr, or not a page; -E_ACCES: no right,
- * or memory that others map or name, too; -E_BUSY: it has one.
+ * kc_proc_events: from now on the kernel counts in a page of a process's own memory what comes to
+ * that process (struct event_page). Before it has mailboxes. RIGHT_WRITE. Runs: home. Returns 0;
+ * -E_BADF; -E_SRCH; -E_INVAL: nothing is mapped at addr, or not a page; -E_ACCES: no right, or
+ * memory that others map or name, too; -E_BUSY: it has one.
  */
 long
 kc_proc_events(struct thread *caller, int proc, unsigned long addr)
@@ -582,10 +630,12 @@ kc_proc_events(struct thread *caller, int proc, unsigned long addr)
 
 	if (e != 0)
 		return e;
-	if (addr % HAL_PAGE_BYTES != 0 || addr < p->space.first || addr >= p->space.limit || mem_lookup(p, addr, &paddr, &prot) != 0)
+	if (addr % HAL_PAGE_BYTES != 0 || addr < p->space.first || addr >= p->space.limit ||
+		mem_lookup(p, addr, &paddr, &prot) != 0)
 		return -E_INVAL;
 	frame = frame_at(f, paddr);
-	if (frame == FRAME_NONE || f->frame[frame].state != FRAME_USER || (p->events == NULL && f->frame[frame].refs != 1))
+	if (frame == FRAME_NONE || f->frame[frame].state != FRAME_USER ||
+		(p->events == NULL && f->frame[frame].refs != 1))
 		return -E_ACCES;
 	if (p->events != NULL)
 		return -E_BUSY;

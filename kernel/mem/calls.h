@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernel calls on memory share. They run on the calling core and loop over messages to home (kernel/mem/mem.h).
+ * What the kernel calls on memory share. They run on the calling core and loop over messages to
+ * home (kernel/mem/mem.h).
  */
 #ifndef KERNEL_MEM_CALLS_H
 #define KERNEL_MEM_CALLS_H
@@ -18,19 +19,26 @@ long mem_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a);
 bool prot_is_valid(int prot);
 
 /*
- * Home: unmap some pages of [start, end), so many small ones or a large one, in a step of a thread's
- * call, up to the address that is returned. The thread's sweep has begun, so that no frame is free
- * before it ends; and of a large page the call has the references then, which mem_refs_drop gives
- * back before the next step.
+ * Home: unmap some pages of [start, end), so many small ones or a large one, in a step of a
+ * thread's call, up to the address that is returned. The thread's sweep has begun, so that no frame
+ * is free before it ends; and of a large page the call has the references then, which mem_refs_drop
+ * gives back before the next step.
  */
-uintptr_t mem_unmap_some(struct thread *t, struct process *p, uintptr_t start, uintptr_t end, unsigned pages);
+uintptr_t mem_unmap_some(struct thread *t, struct process *p, uintptr_t start, uintptr_t end,
+	unsigned pages);
 #define UNMAP_REVOCABLE 2		/* pages of a step that looks mappings up as well */
 
-/* Home: begin the thread's sweep, which shoots translations down and then readies it with sweep->result. */
+/*
+ * Home: begin the thread's sweep, which shoots translations down and then readies it with
+ * sweep->result.
+ */
 struct sweep *shoot_down_begin(struct thread *caller, struct process *p);
 void shoot_down_done(struct cluster *c, struct sweep *s);
 
-/* A call has failed: take the range back, and everything that is mapped there. Like page_unmap, but what the call then returns is `error`. */
+/*
+ * A call has failed: take the range back, and everything that is mapped there. Like page_unmap, but
+ * what the call then returns is `error`.
+ */
 long page_take_back(struct thread *caller, int proc, uintptr_t start, uintptr_t end, long error);
 
 #endif

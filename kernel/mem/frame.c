@@ -110,7 +110,8 @@ block_free(struct frames *f, uint32_t i, unsigned order)
 	for (; order + 1 < FRAME_ORDERS; order++) {
 		uint32_t buddy = i ^ (1u << order);
 
-		if (buddy < f->first || buddy >= f->fresh || f->frame[buddy].state != FRAME_FREE || f->frame[buddy].order != order)
+		if (buddy < f->first || buddy >= f->fresh || f->frame[buddy].state != FRAME_FREE ||
+			f->frame[buddy].order != order)
 			break;
 		block_unlink(f, buddy);
 		i &= ~(1u << order);
@@ -193,7 +194,8 @@ bool
 frames_prepare(struct frames *f, uint32_t count)
 {
 	unsigned order = order_of(count);
-	uint32_t i = count > f->free || is_listed(f, order) ? FRAME_NONE : fresh_at(f, order, count);
+	uint32_t i = count > f->free || is_listed(f, order) ? FRAME_NONE :
+		fresh_at(f, order, count);
 
 	if (i == FRAME_NONE || i + count <= f->known + PREPARE_STEP)
 		return true;
@@ -331,7 +333,8 @@ frame_put(struct frames *f, uint32_t frame, const struct sweeps *all, struct swe
 
 	check(e->refs > 0);
 	e->refs--;
-	if (e->refs == 0 && by != NULL && (e->prev == 0 || (int32_t)(oldest->epoch - e->prev) > 0)) {
+	if (e->refs == 0 && by != NULL &&
+		(e->prev == 0 || (int32_t)(oldest->epoch - e->prev) > 0)) {
 		e->prev = 0;
 		limbo_add(f, frame, by);
 		return;

@@ -2,11 +2,12 @@
  *
  * Page frames: a buddy allocator with reference counts, on the home core.
  *
- * A frame is named by its index, counted from the large-page boundary at or below the cluster's memory. Frames above the watermark `fresh`
- * were never handed out and have no valid entry in the table yet: setting up costs nothing, however large the memory is.
- * A user frame lives as long as somebody refers to it: one reference per mapping, one if it belongs to a memory object (memory.h).
- * A frame whose last reference goes waits in limbo for the shoot-downs after which no core reaches
- * it any more: those of the calls that unmapped it. Others do not delay it.
+ * A frame is named by its index, counted from the large-page boundary at or below the cluster's
+ * memory. Frames above the watermark `fresh` were never handed out and have no valid entry in the
+ * table yet: setting up costs nothing, however large the memory is. A user frame lives as long as
+ * somebody refers to it: one reference per mapping, one if it belongs to a memory object
+ * (memory.h). A frame whose last reference goes waits in limbo for the shoot-downs after which no
+ * core reaches it any more: those of the calls that unmapped it. Others do not delay it.
  */
 #ifndef KERNEL_MEM_FRAME_H
 #define KERNEL_MEM_FRAME_H
@@ -46,14 +47,17 @@ struct frames {
 	uint32_t first;		/* usable frames are first..total-1 */
 	uint32_t total;
 	uint32_t fresh;		/* watermark */
-	uint32_t known;		/* entries of the table below it are valid; not below the watermark */
+	/* entries of the table below it are valid; not below the watermark */
+	uint32_t known;
 	uint32_t free;		/* number of free frames, limbo not counted */
 	uint32_t list[FRAME_ORDERS];	/* free blocks by order */
-	uint32_t last;		/* that was freed alone, in no block yet: the next one that is needed */
+	/* that was freed alone, in no block yet: the next one that is needed */
+	uint32_t last;
 };
 
 /*
- * Take memory [start, end) into service. `table` has an entry for each frame (frames_table_bytes) and lies elsewhere.
+ * Take memory [start, end) into service. `table` has an entry for each frame (frames_table_bytes)
+ * and lies elsewhere.
  */
 void frames_init(struct frames *f, void *table, void *start, void *end);
 
@@ -61,8 +65,8 @@ void frames_init(struct frames *f, void *table, void *start, void *end);
 size_t frames_table_bytes(const void *memory, size_t bytes);
 
 /*
- * Allocate `count` contiguous frames, aligned to the next power of two at or above count, filled with zeros, without references.
- * Returns the first frame, or FRAME_NONE.
+ * Allocate `count` contiguous frames, aligned to the next power of two at or above count, filled
+ * with zeros, without references. Returns the first frame, or FRAME_NONE.
  */
 uint32_t frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t owner);
 
@@ -70,8 +74,9 @@ uint32_t frames_alloc(struct frames *f, uint32_t count, uint8_t state, int32_t o
 uint32_t frames_take(struct frames *f, uint32_t count, uint8_t state, int32_t owner);
 
 /*
- * The two halves of frames_take, for so many frames that they are marked in pieces. Until then their numbers mean nothing to
- * anybody, and frames_block_back gives them back. frames_prepare is called first, until it says that frames_block has little to do.
+ * The two halves of frames_take, for so many frames that they are marked in pieces. Until then
+ * their numbers mean nothing to anybody, and frames_block_back gives them back. frames_prepare is
+ * called first, until it says that frames_block has little to do.
  */
 bool frames_prepare(struct frames *f, uint32_t count);
 uint32_t frames_block(struct frames *f, uint32_t count);
@@ -81,7 +86,10 @@ void frames_block_back(struct frames *f, uint32_t first, uint32_t count);
 /* Give frames back to the free lists. They must have no references. */
 void frames_free(struct frames *f, uint32_t first, uint32_t count);
 
-/* A frame of a process (its id) is free: it is charged for it no more. Whoever uses this file supplies it. */
+/*
+ * A frame of a process (its id) is free: it is charged for it no more. Whoever uses this file
+ * supplies it.
+ */
 void frame_freed(int32_t owner);
 
 /*

@@ -105,7 +105,8 @@ TEST(all_memory_can_be_had_and_comes_back_whole)
 		frames_free(&f, i, 1);
 	expect_eq(f.free, PAGES - 77);
 	/* merged again: a run of two large pages is there, one of three is not */
-	expect(frames_alloc(&f, 2 * 512, FRAME_USER, 1) != FRAME_NONE || frames_alloc(&f, 512, FRAME_USER, 1) != FRAME_NONE);
+	expect(frames_alloc(&f, 2 * 512, FRAME_USER, 1) != FRAME_NONE ||
+		frames_alloc(&f, 512, FRAME_USER, 1) != FRAME_NONE);
 	expect_eq(frames_alloc(&f, PAGES, FRAME_USER, 1), FRAME_NONE);
 	expect_eq(frames_alloc(&f, 0, FRAME_USER, 1), FRAME_NONE);
 }

@@ -18,12 +18,16 @@ in_process(struct list *node)
 	return list_entry(node, struct mapping, link);
 }
 
-/* The first that ends above an address, or the head of the list. What is before it is remembered: a call looks up one place several times. */
+/*
+ * The first that ends above an address, or the head of the list. What is before it is remembered: a
+ * call looks up one place several times.
+ */
 static struct list *
 first_above(struct process *p, uintptr_t addr)
 {
 	struct list *head = &p->mappings, *found = p->mapping_found;
-	struct list *node = found != head && in_process(found)->end <= addr ? found->next : head->next;
+	struct list *node = found != head && in_process(found)->end <= addr ? found->next :
+		head->next;
 
 	while (node != head && in_process(node)->end <= addr)
 		node = node->next;
@@ -31,12 +35,16 @@ first_above(struct process *p, uintptr_t addr)
 	return node;
 }
 
-/* An empty record of a view, behind others in the lists of the process and of the memory, or NULL. */
+/*
+ * An empty record of a view, behind others in the lists of the process and of the memory, or NULL.
+ */
 static struct mapping *
-mapping_new(struct process *p, struct list *behind, struct view *view, uint16_t life, struct list *behind_of_memory)
+mapping_new(struct process *p, struct list *behind, struct view *view, uint16_t life,
+	struct list *behind_of_memory)
 {
 	struct cluster *c = proc_cluster(p);
-	struct mapping *r = p->mapping_count < MAPPINGS_MAX ? quota_alloc(p->quota, &c->slab, sizeof(*r)) : NULL;
+	struct mapping *r = p->mapping_count < MAPPINGS_MAX ?
+		quota_alloc(p->quota, &c->slab, sizeof(*r)) : NULL;
 
 	if (r == NULL)
 		return NULL;
@@ -76,7 +84,8 @@ mapping_free(struct process *p, struct mapping *r)
 }
 
 int
-mapping_begin(struct process *p, uintptr_t at, const struct handles *handles, int handle, struct memory *m, struct mapping **mapping)
+mapping_begin(struct process *p, uintptr_t at, const struct handles *handles, int handle,
+	struct memory *m, struct mapping **mapping)
 {
 	uint16_t life;
 	struct view *view = handle_view(handles, handle, &life);
@@ -157,7 +166,8 @@ revoke_done(struct cluster *c, struct sweep *s)
 {
 	struct list *node = c->sweeps.running.next;
 
-	while (node != &c->sweeps.running && list_entry(node, struct sweep, link)->done != revoke_done)
+	while (node != &c->sweeps.running &&
+		list_entry(node, struct sweep, link)->done != revoke_done)
 		node = node->next;
 	c->revocation = node != &c->sweeps.running ? list_entry(node, struct sweep, link) : NULL;
 	shoot_down_done(c, s);
@@ -194,7 +204,10 @@ unmap_dead(struct cluster *c, struct thread *t, struct mapping *r)
 		mapping_free(p, r);
 }
 
-/* Some of the mappings of a memory, or some pages of one. True: all were looked at, and what is dead is gone. */
+/*
+ * Some of the mappings of a memory, or some pages of one. True: all were looked at, and what is
+ * dead is gone.
+ */
 static bool
 look_at_some(struct cluster *c, struct thread *t, struct memory *m)
 {

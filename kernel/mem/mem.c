@@ -60,7 +60,8 @@ page_charged(struct process *p, uint8_t state)
 
 	if (frame == FRAME_NONE)
 		return NULL;
-	frames_mark(&proc_cluster(p)->frames, frame, 1, (struct frame){.state = state, .owner = p->id});
+	frames_mark(&proc_cluster(p)->frames, frame, 1,
+		(struct frame){.state = state, .owner = p->id});
 	page = frame_kaddr(&proc_cluster(p)->frames, frame);
 	hal_zero_pages(page, HAL_PAGE_BYTES);
 	return page;
@@ -91,13 +92,17 @@ mem_space_init(struct process *p)
 	return hal_space_init(&p->space, &source);
 }
 
-/* Addresses alone cost nothing, but the kernel core walks them when they are given up: no process has more than it could use. */
+/*
+ * Addresses alone cost nothing, but the kernel core walks them when they are given up: no process
+ * has more than it could use.
+ */
 static bool
 may_claim(struct process *p, size_t bytes)
 {
 	struct cluster *c = proc_cluster(p);
 
-	return area_may_add(&p->areas) && bytes / HAL_PAGE_BYTES <= (size_t)CLAIMS_PER_FRAME * c->frames.total - p->claimed;
+	return area_may_add(&p->areas) &&
+		bytes / HAL_PAGE_BYTES <= (size_t)CLAIMS_PER_FRAME * c->frames.total - p->claimed;
 }
 
 static void
@@ -117,8 +122,10 @@ mem_unclaim(struct process *p, uintptr_t start, uintptr_t end)
 int
 mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr)
 {
-	const uintptr_t bounds[2] = {*addr > p->space.first ? *addr : p->space.first, p->space.limit};
-	int e = may_claim(p, bytes) ? area_find_gap(&p->areas, bounds, bytes, align, addr) : -E_NOMEM;
+	const uintptr_t bounds[2] = {*addr > p->space.first ? *addr : p->space.first,
+		p->space.limit};
+	int e = may_claim(p, bytes) ? area_find_gap(&p->areas, bounds, bytes, align, addr) :
+		-E_NOMEM;
 
 	if (e != 0)
 		return e;
@@ -273,7 +280,8 @@ mem_work_is_held(const struct thread *t)
 {
 	const struct mem_work *w = &t->work;
 
-	return w->run_count + w->reserved + w->block_count + w->refs > 0 || w->memory != NULL || w->sweeping;
+	return w->run_count + w->reserved + w->block_count + w->refs > 0 || w->memory != NULL ||
+		w->sweeping;
 }
 
 bool
@@ -315,7 +323,9 @@ mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot)
 	for (uintptr_t at = addr; at < addr + bytes; at += HAL_PAGE_BYTES) {
 		const void *page = page_charged(p, FRAME_USER);
 
-		if (page == NULL || map_frame(p, at, frame_at(&proc_cluster(p)->frames, hal_paddr(page)), prot | HAL_MAY_ALL) != 0)
+		if (page == NULL ||
+			map_frame(p, at, frame_at(&proc_cluster(p)->frames, hal_paddr(page)),
+			prot | HAL_MAY_ALL) != 0)
 			return -E_NOMEM;
 	}
 	return 0;
@@ -341,7 +351,8 @@ mem_write(struct process *p, uintptr_t addr, const void *from, size_t len)
 }
 
 /*
- * Give up the frames behind some pages of an area, and its addresses with them. The page tables stay as they are: they go as a whole later.
+ * Give up the frames behind some pages of an area, and its addresses with them. The page tables
+ * stay as they are: they go as a whole later.
  */
 static void
 release_area(struct process *p, const struct area *a)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of processes. Home core. Every function checks everything before it changes anything: a failed call leaves no trace.
+ * Memory of processes. Home core. Every function checks everything before it changes anything: a
+ * failed call leaves no trace.
  */
 #ifndef KERNEL_MEM_MEM_H
 #define KERNEL_MEM_MEM_H
@@ -8,14 +9,17 @@
 #include <kernel/cluster.h>
 
 /*
- * A call that acts on many pages sends one message after the other, each for so many small pages, or frames of a large one; the calling core
- * loops.
- * What the call holds between two messages is in thread->work, which mem_work_drop gives back if its process dies.
+ * A call that acts on many pages sends one message after the other, each for so many small pages,
+ * or frames of a large one; the calling core loops. What the call holds between two messages is in
+ * thread->work, which mem_work_drop gives back if its process dies.
  */
 #define MEM_STEP 16
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
 
-/* Charge frames to a process, before they are taken; frames_free refunds those that have it as owner. False: it can have no more. */
+/*
+ * Charge frames to a process, before they are taken; frames_free refunds those that have it as
+ * owner. False: it can have no more.
+ */
 bool mem_charge(struct process *p, uint32_t frames);
 void mem_refund(struct process *p, uint32_t frames);
 
@@ -23,13 +27,14 @@ void mem_refund(struct process *p, uint32_t frames);
 int mem_space_init(struct process *p);
 
 /*
- * At boot: map fresh, zeroed memory into a process: `bytes` (whole pages) at `addr`, which must be claimed and not mapped. 0 or -E_NOMEM.
+ * At boot: map fresh, zeroed memory into a process: `bytes` (whole pages) at `addr`, which must be
+ * claimed and not mapped. 0 or -E_NOMEM.
  */
 int mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot);
 
 /*
- * Find and claim room for `bytes` (whole pages), aligned to `align`, at *addr or above. 0 and *addr; -E_NOMEM; -E_AGAIN: look on, with the *addr
- * that it leaves.
+ * Find and claim room for `bytes` (whole pages), aligned to `align`, at *addr or above. 0 and
+ * *addr; -E_NOMEM; -E_AGAIN: look on, with the *addr that it leaves.
  */
 int mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr);
 
@@ -39,29 +44,45 @@ int mem_claim_at(struct process *p, uintptr_t addr, size_t bytes);
 /* Give up addresses; all of them must be claimed. Needs area_may_remove. */
 void mem_unclaim(struct process *p, uintptr_t start, uintptr_t end);
 
-/* Frames that tables for this range may take: with so many free, no mapping in it fails for want of a table. */
+/*
+ * Frames that tables for this range may take: with so many free, no mapping in it fails for want of
+ * a table.
+ */
 uint32_t mem_tables_most(uintptr_t start, uintptr_t end);
 
 /*
- * Runs of frames that nobody has seen. Take one of at most `want` small pages, or one of a large page, into the caller's list: its first frame
- * and *taken, or -E_NOMEM; again: -E_AGAIN. Map the first of the list so that it ends at `end`: its pages, -E_INVAL, -E_NOMEM.
+ * Runs of frames that nobody has seen. Take one of at most `want` small pages, or one of a large
+ * page, into the caller's list: its first frame and *taken, or -E_NOMEM; again: -E_AGAIN. Map the
+ * first of the list so that it ends at `end`: its pages, -E_INVAL, -E_NOMEM.
  */
 long mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken);
 long mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot);
 
-/* Give some of the references back that a thread's call has to frames of a large page. True: that was all. */
+/*
+ * Give some of the references back that a thread's call has to frames of a large page. True: that
+ * was all.
+ */
 bool mem_refs_drop(struct thread *t);
 
-/* Give some of what a thread's call still holds back. True: that was all. A sweep that it has begun is sent. */
+/*
+ * Give some of what a thread's call still holds back. True: that was all. A sweep that it has begun
+ * is sent.
+ */
 bool mem_work_drop(struct thread *t);
 
-/* A shoot-down of a call is over: a process that has died meanwhile, the one that it is about or the caller's, may go on ending. */
+/*
+ * A shoot-down of a call is over: a process that has died meanwhile, the one that it is about or
+ * the caller's, may go on ending.
+ */
 void mem_sweep_ended(const struct sweep *s);
 
 /* Is there any? */
 bool mem_work_is_held(const struct thread *t);
 
-/* What is behind a page: physical address of the small page at addr, protection (with PAGE_LARGE). 0 or -E_INVAL. */
+/*
+ * What is behind a page: physical address of the small page at addr, protection (with PAGE_LARGE).
+ * 0 or -E_INVAL.
+ */
 int mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot);
 
 /* Write to user memory that is mapped into a process, whatever its protection. */

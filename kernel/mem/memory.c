@@ -9,7 +9,8 @@
 #define DROP_STEP 6	/* frames */
 #define RIGHTS_OF_PAGES (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
-_Static_assert(RIGHT_READ == PAGE_READ && RIGHT_WRITE == PAGE_WRITE && RIGHT_EXEC == PAGE_EXEC, "a right of memory is a protection");
+_Static_assert(RIGHT_READ == PAGE_READ && RIGHT_WRITE == PAGE_WRITE && RIGHT_EXEC == PAGE_EXEC,
+	"a right of memory is a protection");
 
 long
 memory_new(struct process *p, struct memory **made)
@@ -49,7 +50,8 @@ int
 memory_find(struct thread *caller, int handle, int prot, struct memory **m)
 {
 	const struct handles *handles = &caller->proc->handles;
-	struct object *o = handle_get(handles, handle, OBJECT_MEMORY, (unsigned)prot & RIGHTS_OF_PAGES);
+	struct object *o = handle_get(handles, handle, OBJECT_MEMORY,
+		(unsigned)prot & RIGHTS_OF_PAGES);
 
 	if (o == NULL)
 		return (int)handle_error(handles, handle, OBJECT_MEMORY);

@@ -33,7 +33,8 @@ post_some(struct cluster *c, struct sweep *s)
 	struct sweep_post message = {s, s->proc};
 	unsigned posted = 0;
 
-	for (uint32_t i = 0; i < c->cores + c->guests && s->unposted > 0 && posted < POSTS_PER_STEP; i++) {
+	for (uint32_t i = 0; i < c->cores + c->guests && s->unposted > 0 && posted < POSTS_PER_STEP;
+		i++) {
 		if (!bitmap_test(s->todo, i))
 			continue;
 		if (am_post(&c->core[i], s->fn, &message, sizeof(message)) != 0)
@@ -67,8 +68,8 @@ retire(struct cluster *c, struct sweep *s, unsigned *frames, bool *any)
 }
 
 /*
- * Does the sweep concern this core? One that had threads of the process and has left its space since does not count any more: only a thread
- * that home places there makes it enter that again.
+ * Does the sweep concern this core? One that had threads of the process and has left its space
+ * since does not count any more: only a thread that home places there makes it enter that again.
  */
 static bool
 concerns(const struct cluster *c, struct process *p, uint32_t core)

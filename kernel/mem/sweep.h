@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sweeps: home asks a set of cores to do something and learns when the last of them has done it, without waiting.
- * Used for TLB shoot-down and for taking the threads of a dying process off the cores.
+ * Sweeps: home asks a set of cores to do something and learns when the last of them has done it,
+ * without waiting. Used for TLB shoot-down and for taking the threads of a dying process off the
+ * cores.
  *
- * Each core acknowledges by decrementing a shared word; who brings it to zero rings home. A core whose inbox is busy is posted to later.
+ * Each core acknowledges by decrementing a shared word; who brings it to zero rings home. A core
+ * whose inbox is busy is posted to later.
  */
 #ifndef KERNEL_MEM_SWEEP_H
 #define KERNEL_MEM_SWEEP_H
@@ -21,7 +23,8 @@ struct process;
 struct thread;
 
 struct sweep {
-	_Alignas(HAL_CACHE_LINE) uint32_t pending;	/* shared word: cores that have not acknowledged */
+	/* shared word: cores that have not acknowledged */
+	_Alignas(HAL_CACHE_LINE) uint32_t pending;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) struct list link;
 	uint32_t epoch;		/* number of this sweep */
@@ -48,15 +51,19 @@ struct sweep_post {
 };
 
 /*
- * Begin a sweep on behalf of `s->proc`: from now on frames may wait for it. Then say which cores: those
- * that may know the space of a process now, but `except` (-1 for none), of one process or of several; and let go. sweep_send returns true
- * if there was nothing to wait for; otherwise `done` runs later, from sweeps_poll. Set fn, done, proc and caller before.
+ * Begin a sweep on behalf of `s->proc`: from now on frames may wait for it. Then say which cores:
+ * those that may know the space of a process now, but `except` (-1 for none), of one process or of
+ * several; and let go. sweep_send returns true if there was nothing to wait for; otherwise `done`
+ * runs later, from sweeps_poll. Set fn, done, proc and caller before.
  */
 void sweep_begin(struct cluster *c, struct sweep *s);
 void sweep_cover(struct cluster *c, struct sweep *s, struct process *p, int except);
 bool sweep_send(struct cluster *c, struct sweep *s);
 
-/* Home's loop: post what was not posted yet, finish what has been acknowledged. False if there was nothing to do. */
+/*
+ * Home's loop: post what was not posted yet, finish what has been acknowledged. False if there was
+ * nothing to do.
+ */
 bool sweeps_poll(struct cluster *c);
 
 /* Home: will one of the sweeps that run still post to this core? */

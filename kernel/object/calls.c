@@ -14,11 +14,12 @@ kc_handle_close(struct thread *caller, int handle)
 }
 
 /*
- * kc_handle_duplicate: copy a handle into the caller's table (proc is SELF), or into that of a process (RIGHT_WRITE) if the handle has
- * RIGHT_GRANT. The copy has the rights that the original has and `rights` names. HANDLE_MOVE: the original is closed. HANDLE_VIEW: the copy
- * names a view of its own, which handle_revoke can make dead with all that is copied from it. Runs: home.
- * Returns the handle, in the other's table; -E_BADF; -E_ACCES; -E_SRCH: the process has ended; -E_INVAL: more than eight views below each
- * other; -E_MFILE: the table is full; -E_NOMEM.
+ * kc_handle_duplicate: copy a handle into the caller's table (proc is SELF), or into that of a
+ * process (RIGHT_WRITE) if the handle has RIGHT_GRANT. The copy has the rights that the original
+ * has and `rights` names. HANDLE_MOVE: the original is closed. HANDLE_VIEW: the copy names a view
+ * of its own, which handle_revoke can make dead with all that is copied from it. Runs: home.
+ * Returns the handle, in the other's table; -E_BADF; -E_ACCES; -E_SRCH: the process has ended;
+ * -E_INVAL: more than eight views below each other; -E_MFILE: the table is full; -E_NOMEM.
  */
 long
 kc_handle_duplicate(struct thread *caller, int handle, int proc, uint32_t rights)
@@ -42,9 +43,10 @@ revoke_serve(struct kcall_args *args)
 }
 
 /*
- * kc_handle_revoke: make every other handle dead that names the same view (RIGHT_REVOKE), or a view below it. What was mapped through
- * them is unmapped: its addresses stay reserved. Runs: calling core; waits until no core can reach these pages any more, then the frames
- * that nobody else has are free. Returns 0; -E_BADF; -E_ACCES; -E_INVAL: it names no view; -E_NOMEM.
+ * kc_handle_revoke: make every other handle dead that names the same view (RIGHT_REVOKE), or a view
+ * below it. What was mapped through them is unmapped: its addresses stay reserved. Runs: calling
+ * core; waits until no core can reach these pages any more, then the frames that nobody else has
+ * are free. Returns 0; -E_BADF; -E_ACCES; -E_INVAL: it names no view; -E_NOMEM.
  */
 long
 kc_handle_revoke(struct thread *caller, int handle)
@@ -54,5 +56,6 @@ kc_handle_revoke(struct thread *caller, int handle)
 
 	args->caller = caller;
 	args->a[0] = (unsigned long)(long)handle;
-	return am_call_kernel(core, revoke_serve, args, offsetof(struct kcall_args, a) + sizeof(args->a[0]));
+	return am_call_kernel(core, revoke_serve, args,
+		offsetof(struct kcall_args, a) + sizeof(args->a[0]));
 }

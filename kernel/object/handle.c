@@ -10,12 +10,16 @@
 
 _Static_assert(FAR_BYTES <= SLAB_BYTES_MAX, "the pointers to the chunks are one piece");
 
-/* Made by HANDLE_VIEW: what can be revoked. A generation that would wrap is never reached: revoking makes another view then. */
+/*
+ * Made by HANDLE_VIEW: what can be revoked. A generation that would wrap is never reached: revoking
+ * makes another view then.
+ */
 struct view {
 	struct object *object;
 	struct view *parent;		/* NULL: none */
 	struct quota *quota;		/* that it is charged to */
-	uint32_t refs;			/* entries, views and mappings that name it, in whatever generation */
+	/* entries, views and mappings that name it, in whatever generation */
+	uint32_t refs;
 	uint16_t life;
 	uint16_t parent_life;
 };
@@ -23,7 +27,8 @@ struct view {
 void
 handles_init(struct handles *t, struct slab *slab, struct quota *quota)
 {
-	*t = (struct handles){.slab = slab, .quota = quota, .first_free = HANDLE_NONE, .last_free = HANDLE_NONE};
+	*t = (struct handles){.slab = slab, .quota = quota, .first_free = HANDLE_NONE,
+		.last_free = HANDLE_NONE};
 }
 
 /* --- places --- */
@@ -203,7 +208,8 @@ handle_get_far(const struct handles *t, int handle, unsigned kind)
 {
 	const struct handle_entry *e = entry_find(t, handle);
 
-	if (e == NULL || (e->kind & (KIND_TYPE | (kind & KIND_RIGHTS))) != kind || !entry_is_alive(e))
+	if (e == NULL || (e->kind & (KIND_TYPE | (kind & KIND_RIGHTS))) != kind ||
+		!entry_is_alive(e))
 		return NULL;
 	return entry_object(e);
 }
@@ -312,9 +318,11 @@ view_below(const struct handles *t, const struct handle_entry *e)
 }
 
 static void
-entry_name_view(struct handle_entry *to, const struct handle_entry *e, unsigned rights, struct view *v)
+entry_name_view(struct handle_entry *to, const struct handle_entry *e, unsigned rights,
+	struct view *v)
 {
-	to->kind = (uint16_t)((e->kind & ~(KIND_RIGHTS & ~(rights << KIND_RIGHTS_SHIFT))) | KIND_VIEW);
+	to->kind = (uint16_t)((e->kind & ~(KIND_RIGHTS & ~(rights << KIND_RIGHTS_SHIFT))) |
+		KIND_VIEW);
 	to->wide = 0;
 	to->view = v;
 	to->life = v->life;
@@ -340,7 +348,8 @@ handle_duplicate(struct handles *from, int handle, struct handles *to, unsigned 
 		return -E_BADF;
 	if (to != from && !(e->kind & RIGHT_GRANT << KIND_RIGHTS_SHIFT))
 		return -E_ACCES;
-	if ((rights & HANDLE_VIEW) && (e->kind & KIND_VIEW) && view_depth(e->view) >= VIEW_DEPTH_MAX)
+	if ((rights & HANDLE_VIEW) && (e->kind & KIND_VIEW) &&
+		view_depth(e->view) >= VIEW_DEPTH_MAX)
 		return -E_INVAL;
 	copy = entry_take(to, &error);
 	if (copy == NULL)
@@ -360,7 +369,10 @@ handle_duplicate(struct handles *from, int handle, struct handles *to, unsigned 
 	return (long)copy->name;
 }
 
-/* The entry names a fresh view in place of one whose generations are used up; the old one is dead for ever. 0 or -E_NOMEM. */
+/*
+ * The entry names a fresh view in place of one whose generations are used up; the old one is dead
+ * for ever. 0 or -E_NOMEM.
+ */
 static long
 view_replace(struct handles *t, struct handle_entry *e)
 {
@@ -399,7 +411,10 @@ handle_revoke(struct handles *t, int handle)
 	return error;
 }
 
-/* Close what the last chunk has, but no more than *most, and then the chunk itself, which counts as one. True: it is gone. */
+/*
+ * Close what the last chunk has, but no more than *most, and then the chunk itself, which counts as
+ * one. True: it is gone.
+ */
 static bool
 chunk_close(struct handles *t, uint32_t *most)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handle tables: cases, exhaustion, and random operations against a naive oracle that keeps a list of all copies and, instead of views
- * with generations, the whole way by which each copy was derived.
+ * Handle tables: cases, exhaustion, and random operations against a naive oracle that keeps a list
+ * of all copies and, instead of views with generations, the whole way by which each copy was
+ * derived.
  *
  * needs: kernel/object/handle.c kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c
  */
@@ -172,7 +173,10 @@ TEST(no_number_near_a_handle_is_one)
 	end();
 }
 
-/* The generation of a place wraps: a handle is dead for as many uses of the place as there are generations, and always positive. */
+/*
+ * The generation of a place wraps: a handle is dead for as many uses of the place as there are
+ * generations, and always positive.
+ */
 TEST(a_closed_handle_stays_dead_when_its_place_is_used_again)
 {
 	int first, old, uses = 0;
@@ -201,7 +205,8 @@ TEST(a_full_table_says_so_and_a_close_makes_room)
 	for (unsigned i = 0; i < HANDLES_MAX; i++)
 		h[i] = (int)handle_new(&table[0], &object[i % OBJECTS], RIGHTS_ALL);
 	for (unsigned i = 0; i < HANDLES_MAX; i++)
-		expect(handle_get(&table[0], h[i], type_of(i % OBJECTS), RIGHT_END) == &object[i % OBJECTS]);
+		expect(handle_get(&table[0], h[i], type_of(i % OBJECTS), RIGHT_END) ==
+			&object[i % OBJECTS]);
 	expect_eq(handle_new(&table[0], &object[0], RIGHTS_ALL), -E_MFILE);
 	expect(handle_new(&table[1], &object[0], RIGHTS_ALL) > 0);
 	expect_eq(handle_close(&table[0], h[2000]), 0);
@@ -362,7 +367,8 @@ TEST(a_revoked_handle_stays_dead_when_the_generations_of_its_view_are_used_up)
 	view = (int)handle_duplicate(&table[0], h, &table[0], RIGHTS_ALL | HANDLE_VIEW);
 	granted = (int)handle_duplicate(&table[0], view, &table[1], RIGHTS_ALL);
 	for (int i = 0; i < 3 * 65536; i++) {
-		if (handle_revoke(&table[0], view) != 0 || handle_get(&table[1], granted, OBJECT_PROCESS, 0) != NULL)
+		if (handle_revoke(&table[0], view) != 0 ||
+			handle_get(&table[1], granted, OBJECT_PROCESS, 0) != NULL)
 			dead++;
 		if (handle_get(&table[0], view, OBJECT_PROCESS, 0) == NULL)
 			dead++;
@@ -444,7 +450,8 @@ random_new(void)
 static void
 random_duplicate(struct copy *c)
 {
-	unsigned t = any(TABLES), rights = any(128), flags = (any(4) == 0 ? HANDLE_VIEW : 0) | (any(5) == 0 ? HANDLE_MOVE : 0);
+	unsigned t = any(TABLES), rights = any(128),
+		flags = (any(4) == 0 ? HANDLE_VIEW : 0) | (any(5) == 0 ? HANDLE_MOVE : 0);
 	long h = handle_duplicate(&table[c->table], c->handle, &table[t], rights | flags);
 	struct copy *n;
 
@@ -512,7 +519,8 @@ look_at(const struct copy *c)
 {
 	unsigned rights = any(128);
 	enum object_type type = any(8) ? type_of(c->object) : OBJECT_NOTIFICATION;
-	struct object *o = handle_get_far(&table[c->table], c->handle, (unsigned)type | rights << KIND_RIGHTS_SHIFT);
+	struct object *o = handle_get_far(&table[c->table], c->handle,
+		(unsigned)type | rights << KIND_RIGHTS_SHIFT);
 	struct object *near = handle_get(&table[c->table], c->handle, type, rights);
 
 	expect(o == near);

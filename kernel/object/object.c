@@ -8,8 +8,8 @@
 #include <kernel/thread/thread.h>
 
 /*
- * The wait of the first in a queue ends if its handle does not name the object any more, and so does
- * the binding to the object's end.
+ * The wait of the first in a queue ends if its handle does not name the object any more, and so
+ * does the binding to the object's end.
  */
 static __attribute__((noinline)) void
 wait_ends(struct cluster *c, const struct list *queue, struct binding *b, const struct object *o)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every object begins with as far as handles are concerned: how many handles and views name it. An object that is over stays in
- * memory until the last of them is gone, so that a handle never names another object than the one that it was made for. Home core.
+ * What every object begins with as far as handles are concerned: how many handles and views name
+ * it. An object that is over stays in memory until the last of them is gone, so that a handle never
+ * names another object than the one that it was made for. Home core.
  */
 #ifndef KERNEL_OBJECT_OBJECT_H
 #define KERNEL_OBJECT_OBJECT_H
@@ -39,12 +40,15 @@ object_get(struct object *o)
 }
 
 /*
- * A handle of an object was closed, or is dead because a view was revoked: who waits through it waits
- * no longer, who has bound an event by it is told.
+ * A handle of an object was closed, or is dead because a view was revoked: who waits through it
+ * waits no longer, who has bound an event by it is told.
  */
 void object_handle_gone(struct object *o);
 
-/* The last name of an object is gone: whoever made it takes its memory back, now or when it is over. */
+/*
+ * The last name of an object is gone: whoever made it takes its memory back, now or when it is
+ * over.
+ */
 void object_unreferenced(struct object *o);
 
 static inline void

@@ -30,7 +30,8 @@ quota_init(struct quota *q, const struct frames *frames)
 struct quota *
 quota_new(struct slab *s, struct quota *parent)
 {
-	struct quota *q = parent->depth < QUOTA_DEPTH_MAX ? quota_alloc(parent, s, sizeof(*q)) : NULL;
+	struct quota *q = parent->depth < QUOTA_DEPTH_MAX ? quota_alloc(parent, s, sizeof(*q)) :
+		NULL;
 
 	if (q == NULL)
 		return NULL;
@@ -38,7 +39,8 @@ quota_new(struct slab *s, struct quota *parent)
 	q->parent = parent;
 	q->refs = 1;
 	q->depth = (uint16_t)(parent->depth + 1);
-	memset(q->limit, 0xff, sizeof(q->limit));	/* what the parent may have is all that it may */
+	/* what the parent may have is all that it may */
+	memset(q->limit, 0xff, sizeof(q->limit));
 	return q;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Accounts: what of the cluster the kernel holds on behalf of the processes of one tree. Memory counts in bytes; what has a place in a table
- * of the kernel, in places. An account lies below another, up to that of the cluster: what is charged to it is charged to all of them,
- * so that no tree takes more than the one it is a part of. The cluster's own account is that of the process server, and a reserve
- * of it is for that and for servers alone: whatever all others have taken, these can act. An account lives as long as a
- * process of the tree, or something that is charged to it. Home core.
+ * Accounts: what of the cluster the kernel holds on behalf of the processes of one tree. Memory
+ * counts in bytes; what has a place in a table of the kernel, in places. An account lies below
+ * another, up to that of the cluster: what is charged to it is charged to all of them, so that no
+ * tree takes more than the one it is a part of. The cluster's own account is that of the process
+ * server, and a reserve of it is for that and for servers alone: whatever all others have taken,
+ * these can act. An account lives as long as a process of the tree, or something that is charged to
+ * it. Home core.
  */
 #ifndef KERNEL_OBJECT_QUOTA_H
 #define KERNEL_OBJECT_QUOTA_H
@@ -17,7 +19,8 @@ struct frames;
 struct slab;
 
 enum quota_kind {
-	QUOTA_BYTES,		/* page frames, page tables, and pieces: threads, handles, views, ... */
+	/* page frames, page tables, and pieces: threads, handles, views, ... */
+	QUOTA_BYTES,
 	QUOTA_THREADS,
 	QUOTA_PROCS,
 	QUOTA_KINDS
@@ -38,7 +41,10 @@ struct quota {
 /* The account of a cluster. Its limits are set by whoever makes the tables. */
 void quota_init(struct quota *q, const struct frames *frames);
 
-/* A new account with one reference and no limits but its parent's, to which its own memory is charged. NULL: no memory, or too deep. */
+/*
+ * A new account with one reference and no limits but its parent's, to which its own memory is
+ * charged. NULL: no memory, or too deep.
+ */
 struct quota *quota_new(struct slab *s, struct quota *parent);
 
 static inline void
@@ -66,8 +72,8 @@ void quota_free(struct quota *q, struct slab *s, void *piece, size_t bytes);
 
 /*
  * A thread and its record (slab.h), with whatever that held, charged to an account together. 0 and
- * *record; -E_NOSPC: there are as many threads as the account may have; -E_NOMEM: its memory, or the
- * cluster's, is used up.
+ * *record; -E_NOSPC: there are as many threads as the account may have; -E_NOMEM: its memory, or
+ * the cluster's, is used up.
  */
 long quota_take_thread(struct quota *q, struct slab *s, void **record);
 void quota_give_thread(struct quota *q, struct slab *s, void *record);

@@ -2,12 +2,12 @@
  *
  * Small pieces of kernel memory: see slab.h.
  *
- * Of a page's entry in the frame table, `order` is the size (its logarithm, or SLAB_RECORDS), `refs`
- * counts the pieces in use, `owner` is the place of the first free piece (0: none) and next and prev
- * link the pages that have one. A free piece begins with the place of the next. A place is an offset
- * in the page, plus one. Of the listed pages only the first may be full: it goes out of the list when
- * the next page is needed, so that who takes and gives the last piece of a page again and again does
- * not move it.
+ * Of a page's entry in the frame table, `order` is the size (its logarithm, or SLAB_RECORDS),
+ * `refs` counts the pieces in use, `owner` is the place of the first free piece (0: none) and next
+ * and prev link the pages that have one. A free piece begins with the place of the next. A place is
+ * an offset in the page, plus one. Of the listed pages only the first may be full: it goes out of
+ * the list when the next page is needed, so that who takes and gives the last piece of a page again
+ * and again does not move it.
  */
 #include <base/check.h>
 #include <base/tune.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small pieces of kernel memory, taken from the cluster's page frames on demand and given back when a page is empty. Home core.
+ * Small pieces of kernel memory, taken from the cluster's page frames on demand and given back when
+ * a page is empty. Home core.
  *
- * A piece has a power of two of bytes, or just as many as the record of a thread, of which there are
- * many. All pieces of a page have one size; what the allocator knows of a page stands in the page's
- * entry of the frame table, so that a page is all payload. A cluster that uses no pieces pays nothing
- * but this structure. Other cores read records, too: their pages are shared memory (hal/atomic.h).
+ * A piece has a power of two of bytes, or just as many as the record of a thread, of which there
+ * are many. All pieces of a page have one size; what the allocator knows of a page stands in the
+ * page's entry of the frame table, so that a page is all payload. A cluster that uses no pieces
+ * pays nothing but this structure. Other cores read records, too: their pages are shared memory
+ * (hal/atomic.h).
  */
 #ifndef KERNEL_OBJECT_SLAB_H
 #define KERNEL_OBJECT_SLAB_H
@@ -34,8 +36,8 @@ void slab_init(struct slab *s, struct frames *frames, size_t record);
 size_t slab_size(const struct slab *s, size_t bytes);
 
 /*
- * A piece of at least `bytes` (1..SLAB_BYTES_MAX, or those of a record) bytes, aligned to its size (a
- * record: to HAL_CACHE_LINE), with whatever it held; NULL if there is no memory.
+ * A piece of at least `bytes` (1..SLAB_BYTES_MAX, or those of a record) bytes, aligned to its size
+ * (a record: to HAL_CACHE_LINE), with whatever it held; NULL if there is no memory.
  */
 void *slab_alloc(struct slab *s, size_t bytes);
 

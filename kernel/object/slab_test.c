@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small pieces: records of threads among the others, whole pages, random use against a naive oracle.
+ * Small pieces: records of threads among the others, whole pages, random use against a naive
+ * oracle.
  *
  * needs: kernel/object/slab.c kernel/mem/frame.c
  */

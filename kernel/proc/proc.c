@@ -92,7 +92,8 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 		return -E_NOMEM;
 	}
 	p->badge = parent == NULL || parent == c->init ? (uint32_t)p->id : parent->badge;
-	p->priority = parent != NULL && parent->priority < PRIORITY_PROGRAM ? parent->priority : PRIORITY_PROGRAM;
+	p->priority = parent != NULL && parent->priority < PRIORITY_PROGRAM ? parent->priority :
+		PRIORITY_PROGRAM;
 	p->swept = false;
 	p->live = 0;
 	p->index_floor = 0;
@@ -143,7 +144,10 @@ proc_unreferenced(struct cluster *c, struct process *p)
 	} else if (p->state == PROC_ZOMBIE) {
 		proc_forget(c, p);
 	} else if (p->state == PROC_LIVE && p != c->init) {
-		/* not at once: a process that ends closes its handles, and may be what named this one */
+		/*
+		 * not at once: a process that ends closes its handles, and may be what named this
+		 * one
+		 */
 		p->is_orphan = true;
 		c->orphans++;
 		c->chores++;
@@ -199,9 +203,9 @@ authority_check(struct thread *caller, int handle, unsigned rights)
 /* --- the reaper --- */
 
 /*
- * Calls that waited or were under way when the process was killed: nobody goes on with them. From here on nothing of its threads is
- * found in a queue. The thread table is gone through, from p->looked on.
- * True: that was all.
+ * Calls that waited or were under way when the process was killed: nobody goes on with them. From
+ * here on nothing of its threads is found in a queue. The thread table is gone through, from
+ * p->looked on. True: that was all.
  */
 static bool
 drop_work(struct cluster *c, struct process *p)

@@ -24,8 +24,9 @@ kc_void_remote(struct thread *caller)
 }
 
 /*
- * kc_thread_create: start a thread of the caller's process from a full register context, on a core that the process may use. Runs: home.
- * Returns its handle; -E_INVAL: context, or no such core; -E_NOSPC; -E_NOMEM; -E_MFILE.
+ * kc_thread_create: start a thread of the caller's process from a full register context, on a core
+ * that the process may use. Runs: home. Returns its handle; -E_INVAL: context, or no such core;
+ * -E_NOSPC; -E_NOMEM; -E_MFILE.
  */
 long
 kc_thread_create(struct thread *caller, const void *ctx, int core)
@@ -67,7 +68,10 @@ exit_serve(struct kcall_args *args)
 	return 0;
 }
 
-/* kc_thread_exit: end the calling thread; `value` goes to whoever joins it. The last thread ends the process. Never returns. */
+/*
+ * kc_thread_exit: end the calling thread; `value` goes to whoever joins it. The last thread ends
+ * the process. Never returns.
+ */
 long
 kc_thread_exit(struct thread *caller, unsigned long value)
 {
@@ -96,7 +100,8 @@ static long
 join_serve(struct kcall_args *args)
 {
 	struct thread *caller = args->caller;
-	struct object *o = handle_get(&caller->proc->handles, (int)args->a[0], OBJECT_THREAD, RIGHT_WAIT);
+	struct object *o = handle_get(&caller->proc->handles, (int)args->a[0], OBJECT_THREAD,
+		RIGHT_WAIT);
 	struct thread *t;
 
 	if (unlikely(o == NULL))
@@ -120,10 +125,10 @@ join_serve(struct kcall_args *args)
 }
 
 /*
- * kc_thread_join: wait for the end of a thread (RIGHT_WAIT) and take its value; each value is taken once, and with it the thread's own
- * handle is closed. Runs: calling core.
- * Returns 0; -E_BADF: also if the handle is closed or revoked meanwhile; -E_ACCES; -E_SRCH: its
- * value is taken; -E_DEADLK: it waits for us; -E_INVAL: another waits for it.
+ * kc_thread_join: wait for the end of a thread (RIGHT_WAIT) and take its value; each value is taken
+ * once, and with it the thread's own handle is closed. Runs: calling core. Returns 0; -E_BADF: also
+ * if the handle is closed or revoked meanwhile; -E_ACCES; -E_SRCH: its value is taken; -E_DEADLK:
+ * it waits for us; -E_INVAL: another waits for it.
  */
 long
 kc_thread_join(struct thread *caller, int thread, void *value)
@@ -156,9 +161,10 @@ kc_thread_yield(struct thread *caller)
 }
 
 /*
- * kc_thread_priority: of a thread (RIGHT_SIGNAL), 0 .. what its process may have. It counts at once if the thread runs or waits; one that is
- * ready runs once more as it was. Runs: home. Returns 0; -E_BADF; -E_SRCH: it has ended; -E_INVAL: no such priority; -E_ACCES: no right, or
- * higher than its process may have.
+ * kc_thread_priority: of a thread (RIGHT_SIGNAL), 0 .. what its process may have. It counts at once
+ * if the thread runs or waits; one that is ready runs once more as it was. Runs: home. Returns 0;
+ * -E_BADF; -E_SRCH: it has ended; -E_INVAL: no such priority; -E_ACCES: no right, or higher than
+ * its process may have.
  */
 long
 kc_thread_priority(struct thread *caller, int thread, int priority)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deadlines of the threads that wait: a heap of threads, the earliest at the top, each of which knows its place. Putting one in and taking one
- * out take as many steps as the heap has levels. Home core.
+ * Deadlines of the threads that wait: a heap of threads, the earliest at the top, each of which
+ * knows its place. Putting one in and taking one out take as many steps as the heap has levels.
+ * Home core.
  */
 #include <base/tune.h>
 #include <hal/timer.h>

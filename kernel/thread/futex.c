@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sleep if a word still has the expected value. The caller is enqueued at home first and looks at the word again afterwards:
- * whoever changes the word and then wakes either finds the caller in the queue, or the caller sees the change. Source: seed 004 5.
+ * Sleep if a word still has the expected value. The caller is enqueued at home first and looks at
+ * the word again afterwards: whoever changes the word and then wakes either finds the caller in the
+ * queue, or the caller sees the change. Source: seed 004 5.
  */
 #include <kernel/call/kcall_core.h>
 #include <kernel/proc/proc.h>
@@ -60,7 +61,8 @@ kc_futex_wait(struct thread *caller, unsigned long addr, uint32_t value)
 		return -E_AGAIN;
 	args->caller = caller;
 	args->a[0] = addr;
-	result = am_call_kernel(core, enqueue_serve, args, offsetof(struct kcall_args, a) + sizeof(args->a[0]));
+	result = am_call_kernel(core, enqueue_serve, args,
+		offsetof(struct kcall_args, a) + sizeof(args->a[0]));
 	if (result < 0)
 		return result;
 	if (hal_user_load32(addr, &now) == 0 && now == value)
@@ -69,8 +71,9 @@ kc_futex_wait(struct thread *caller, unsigned long addr, uint32_t value)
 }
 
 /*
- * Address a[0], a[1] more threads. a[2]: those that were woken. -E_AGAIN: not all have been looked at; the place in the queue is that of the
- * caller's own link, which is nobody's wait: no address is odd.
+ * Address a[0], a[1] more threads. a[2]: those that were woken. -E_AGAIN: not all have been looked
+ * at; the place in the queue is that of the caller's own link, which is nobody's wait: no address
+ * is odd.
  */
 static long
 wake_serve(struct kcall_args *args)
@@ -100,8 +103,8 @@ wake_serve(struct kcall_args *args)
 }
 
 /*
- * kc_futex_wake: wake up to `count` threads that sleep on addr, oldest first. Runs: calling core, with a message to home for each few of
- * them. Returns how many; -E_INVAL: addr or count.
+ * kc_futex_wake: wake up to `count` threads that sleep on addr, oldest first. Runs: calling core,
+ * with a message to home for each few of them. Returns how many; -E_INVAL: addr or count.
  */
 long
 kc_futex_wake(struct thread *caller, unsigned long addr, int count)
@@ -117,7 +120,8 @@ kc_futex_wake(struct thread *caller, unsigned long addr, int count)
 	args->a[1] = (unsigned long)count;
 	args->a[2] = 0;
 	do
-		e = am_call_kernel(core, wake_serve, args, offsetof(struct kcall_args, a) + 3 * sizeof(args->a[0]));
+		e = am_call_kernel(core, wake_serve, args,
+			offsetof(struct kcall_args, a) + 3 * sizeof(args->a[0]));
 	while (e == -E_AGAIN);
 	return e != 0 ? e : (long)args->a[2];
 }

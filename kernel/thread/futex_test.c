@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * futex_wake goes through a long queue in steps: each is short, what comes and goes between two of them disturbs nothing, and who dies in
- * the middle leaves nothing behind.
+ * futex_wake goes through a long queue in steps: each is short, what comes and goes between two of
+ * them disturbs nothing, and who dies in the middle leaves nothing behind.
  *
  * needs: kernel/thread/futex.c kernel/thread/wait.c base/str.c
  */
@@ -36,10 +36,14 @@ check_failed(const char *file, int line, const char *what)
 }
 
 long kc_futex_wake(struct thread *caller, unsigned long addr, int count);
-void coro_publish(const volatile void *p, size_t n, const char *file, int line) { (void)p, (void)n, (void)file, (void)line; }
-void coro_store32(volatile uint32_t *p, uint32_t v, const char *file, int line) { (void)file, (void)line; *p = v; }
-void coro_notify(unsigned to, unsigned at, const char *file, int line) { (void)to, (void)at, (void)file, (void)line; }
-void coro_interrupt(unsigned to, const char *file, int line) { (void)to, (void)file, (void)line; abort(); }
+void coro_publish(const volatile void *p, size_t n, const char *file, int line) { (void)p, (void)n,
+	(void)file, (void)line; }
+void coro_store32(volatile uint32_t *p, uint32_t v, const char *file, int line) { (void)file,
+	(void)line; *p = v; }
+void coro_notify(unsigned to, unsigned at, const char *file, int line) { (void)to, (void)at,
+	(void)file, (void)line; }
+void coro_interrupt(unsigned to, const char *file, int line) { (void)to, (void)file, (void)line;
+	abort(); }
 unsigned hal_cluster_id(void) { return 0; }
 void *hal_core_local(void) { return &core[1]; }
 int hal_user_load32(uintptr_t addr, uint32_t *value) { (void)addr, (void)value; abort(); }

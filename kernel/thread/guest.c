@@ -92,12 +92,17 @@ kernel_guest_leave(void)
 
 	do {
 		args->caller = self->current;
-		/* while it waits for home it serves what home posts: by the next time that may have been all */
+		/*
+		 * while it waits for home it serves what home posts: by the next time that may have
+		 * been all
+		 */
 		result = am_call_kernel(self, leave_serve, args, offsetof(struct kcall_args, a));
 	} while (result != 0 && self->doomed == NULL);
 	if (result != 0)
 		return false;
-	/* its record is gone. After this no post will come, for nobody knows of this core any more */
+	/*
+	 * its record is gone. After this no post will come, for nobody knows of this core any more
+	 */
 	self->current = NULL;
 	am_serve_posts(self);
 	self->space = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notifications: each thread has a word of bits, which others and events of the kernel set and the thread takes. A bit stays set until its
- * thread has slept for it, so that nothing is missed, whatever the thread does meanwhile; so a server sleeps for all its sources
- * at once. Events are bound to bits: see event_bind. Home core.
+ * Notifications: each thread has a word of bits, which others and events of the kernel set and the
+ * thread takes. A bit stays set until its thread has slept for it, so that nothing is missed,
+ * whatever the thread does meanwhile; so a server sleeps for all its sources at once. Events are
+ * bound to bits: see event_bind. Home core.
  */
 #include <kernel/call/kcall_core.h>
 #include <kernel/proc/proc.h>
@@ -56,8 +57,8 @@ sleep_serve(struct kcall_args *args)
 }
 
 /*
- * kc_thread_sleep: wait until a bit of `mask` (WAKE_ANY: any) is set in the caller's notification, and take those that are.
- * Runs: calling core. Returns the bits.
+ * kc_thread_sleep: wait until a bit of `mask` (WAKE_ANY: any) is set in the caller's notification,
+ * and take those that are. Runs: calling core. Returns the bits.
  */
 long
 kc_thread_sleep(struct thread *caller, uint32_t mask)
@@ -67,7 +68,8 @@ kc_thread_sleep(struct thread *caller, uint32_t mask)
 
 	args->caller = caller;
 	args->a[0] = mask;
-	return am_call_kernel(core, sleep_serve, args, offsetof(struct kcall_args, a) + sizeof(args->a[0]));
+	return am_call_kernel(core, sleep_serve, args,
+		offsetof(struct kcall_args, a) + sizeof(args->a[0]));
 }
 
 /* The longer ways are apart, so that the short one needs no stack frame. */
@@ -94,21 +96,25 @@ wakeup(struct thread *t, uint32_t bits)
 static __attribute__((noinline)) long
 wakeup_far(const struct handles *handles, int thread, uint32_t bits)
 {
-	struct object *o = handle_get_far(handles, thread, HANDLE_KIND(OBJECT_THREAD, RIGHT_SIGNAL));
+	struct object *o = handle_get_far(handles, thread,
+		HANDLE_KIND(OBJECT_THREAD, RIGHT_SIGNAL));
 
-	return o != NULL ? wakeup(list_entry(o, struct thread, object), bits) : handle_error(handles, thread, OBJECT_THREAD);
+	return o != NULL ? wakeup(list_entry(o, struct thread, object), bits) :
+		handle_error(handles, thread, OBJECT_THREAD);
 }
 
 /*
- * kc_thread_wakeup: set bits of a thread's notification (RIGHT_SIGNAL). Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it has
- * ended; -E_INVAL: no bits, or others than WAKE_ANY has.
+ * kc_thread_wakeup: set bits of a thread's notification (RIGHT_SIGNAL). Runs: home. Returns 0;
+ * -E_BADF; -E_ACCES; -E_SRCH: it has ended; -E_INVAL: no bits, or others than WAKE_ANY has.
  */
 long
 kc_thread_wakeup(struct thread *caller, int thread, uint32_t bits)
 {
-	struct object *o = handle_get_near(&caller->proc->handles, thread, OBJECT_THREAD, RIGHT_SIGNAL);
+	struct object *o = handle_get_near(&caller->proc->handles, thread, OBJECT_THREAD,
+		RIGHT_SIGNAL);
 
-	return likely(o != NULL) ? wakeup(list_entry(o, struct thread, object), bits) : wakeup_far(&caller->proc->handles, thread, bits);
+	return likely(o != NULL) ? wakeup(list_entry(o, struct thread, object), bits) :
+		wakeup_far(&caller->proc->handles, thread, bits);
 }
 
 /* The end of a thread or of a process (RIGHT_WAIT). */
@@ -137,20 +143,23 @@ find_end(struct thread *caller, int event, int object, struct event *e)
 }
 
 /*
- * kc_event_bind: from now on an event of an object sets a bit for the caller, instead of for whoever bound it before; at once if what it
- * tells of is there already. Bit -1: for nobody. When the handle is closed or revoked the bit is set once more, and then the event tells
- * the caller nothing any more.
+ * kc_event_bind: from now on an event of an object sets a bit for the caller, instead of for
+ * whoever bound it before; at once if what it tells of is there already. Bit -1: for nobody. When
+ * the handle is closed or revoked the bit is set once more, and then the event tells the caller
+ * nothing any more.
  *
  *   EVENT_MAILBOX  input mailbox (handle): a message is there, or a cluster died
- *   EVENT_ROOM     any output mailbox that a write of the caller found full (object: 0): it may be tried again
- *   EVENT_PORTAL   portal (handle): input: a block is there, or the sender has ended it; output: the receiver allows a transfer
+ *   EVENT_ROOM     any output mailbox that a write of the caller found full (object: 0): it may be
+ *                  tried again
+ *   EVENT_PORTAL   portal (handle): input: a block is there, or the sender has ended it; output:
+ *                  the receiver allows a transfer
  *   EVENT_THREAD   thread (handle): it has ended
  *   EVENT_PROC     process (handle): it has ended
  *   EVENT_CLUSTER  cluster: it is dead
  *
- * Runs: home. Returns 0; -E_INVAL: no such event, bit or cluster; -E_BADF, -E_ACCES: no such object, or no RIGHT_WAIT; -E_SRCH: its
- * value or status is taken; -E_BUSY: of this cluster's
- * death another process is told.
+ * Runs: home. Returns 0; -E_INVAL: no such event, bit or cluster; -E_BADF, -E_ACCES: no such
+ * object, or no RIGHT_WAIT; -E_SRCH: its value or status is taken; -E_BUSY: of this cluster's death
+ * another process is told.
  */
 long
 kc_event_bind(struct thread *caller, int event, int object, int bit)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A core runs threads: see run.h. Threads of an application core are cooperative among themselves: the one that runs goes on until it
- * waits, yields or ends.
+ * A core runs threads: see run.h. Threads of an application core are cooperative among themselves:
+ * the one that runs goes on until it waits, yields or ends.
  */
 #include <base/tune.h>
 #include <hal/timer.h>
@@ -83,7 +83,9 @@ drain(struct core *core, uint32_t put)
 			hal_acquire(&t->proc->space, offsetof(struct process, state));
 			t->resume = RESUME_FRAME;
 		} else {
-			hal_acquire(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
+			hal_acquire(&t->wake_result,
+				offsetof(struct thread, run) - offsetof(struct thread,
+				wake_result));
 		}
 		list_push_back(queue_of(core, t), &t->run);
 	} while (++got != put);
@@ -111,9 +113,12 @@ home_is_quiet(const struct cluster *c)
 	return likely(c->chores == 0) && likely(ikc_is_quiet(&c->ikc));
 }
 
-enum chore { CHORE_SWEEPS, CHORE_DEADLINES, CHORE_EVENTS, CHORE_WAITS, CHORE_PEERS, CHORE_CONSOLE, CHORE_ORPHAN, CHORE_MEMORY, CHORE_REAP, CHORES };
+enum chore { CHORE_SWEEPS, CHORE_DEADLINES, CHORE_EVENTS, CHORE_WAITS, CHORE_PEERS, CHORE_CONSOLE,
+	CHORE_ORPHAN, CHORE_MEMORY, CHORE_REAP, CHORES };
 
-/* One step of a chore, which remembers itself where it stopped. False if there was nothing to do. */
+/*
+ * One step of a chore, which remembers itself where it stopped. False if there was nothing to do.
+ */
 static bool
 chore_step(struct cluster *c, enum chore chore)
 {
@@ -139,7 +144,10 @@ chore_step(struct cluster *c, enum chore chore)
 	}
 }
 
-/* One step of the next chore that has something to do: what others wait for comes between two steps. False if there was nothing. */
+/*
+ * One step of the next chore that has something to do: what others wait for comes between two
+ * steps. False if there was nothing.
+ */
 static __attribute__((noinline)) bool
 home_work(struct cluster *c)
 {
@@ -271,12 +279,16 @@ tick_stop(struct core *core)
 	core->quantum_end = core->tick = HAL_FOREVER;
 }
 
-/* The current thread's quantum is not over: it keeps the rest, and comes first among those of its priority. */
+/*
+ * The current thread's quantum is not over: it keeps the rest, and comes first among those of its
+ * priority.
+ */
 static void
 cut_short(struct core *core, struct thread *t, uint64_t now)
 {
 	t->resume = RESUME_FRAME;
-	t->quantum_left = core->quantum_end == HAL_FOREVER ? 0 : (uint32_t)(core->quantum_end - now);
+	t->quantum_left = core->quantum_end == HAL_FOREVER ? 0 :
+		(uint32_t)(core->quantum_end - now);
 	list_push_front(queue_of(core, t), &t->run);
 }
 
@@ -364,7 +376,9 @@ enter_space(struct core *core, struct hal_space *space)
 		use_space(core, space);
 }
 
-/* Home half of core_park. The wait may have ended meanwhile: then the thread is in our ready ring. */
+/*
+ * Home half of core_park. The wait may have ended meanwhile: then the thread is in our ready ring.
+ */
 static long
 park_serve(struct kcall_args *args)
 {
@@ -384,7 +398,8 @@ park_until(struct core *core, const struct thread *t)
 
 	args->caller = core->current;
 	__builtin_memcpy(args->data, &t->until, sizeof(t->until));
-	am_call_kernel(core, park_serve, args, offsetof(struct kcall_args, data) + sizeof(t->until));
+	am_call_kernel(core, park_serve, args,
+		offsetof(struct kcall_args, data) + sizeof(t->until));
 }
 
 void
@@ -394,7 +409,10 @@ core_park(struct core *core, const struct thread *t)
 		park_until(core, t);
 }
 
-/* The second half of the thread's call, which has a result then, or waits again (and has set `resume` anew). */
+/*
+ * The second half of the thread's call, which has a result then, or waits again (and has set
+ * `resume` anew).
+ */
 static __attribute__((noinline)) long
 finish_call(struct core *core, struct thread *t)
 {
@@ -407,7 +425,10 @@ finish_call(struct core *core, struct thread *t)
 	return result;
 }
 
-/* Complete the call that the thread waited in. False if the thread does not go on: its call waits again, or its process was killed meanwhile. */
+/*
+ * Complete the call that the thread waited in. False if the thread does not go on: its call waits
+ * again, or its process was killed meanwhile.
+ */
 hot_inline bool
 goes_on(struct core *core, struct thread *t)
 {
@@ -450,8 +471,9 @@ thread_enter(struct core *core, struct thread *t)
 }
 
 /*
- * Home has chores: see to them once more, then sleep until the next is due. Where the last round left some, the next comes first: two
- * steps without a look at the queue would keep messages waiting for both.
+ * Home has chores: see to them once more, then sleep until the next is due. Where the last round
+ * left some, the next comes first: two steps without a look at the queue would keep messages
+ * waiting for both.
  */
 static __attribute__((noinline)) void
 wait_with_chores(struct cluster *c)
@@ -463,15 +485,16 @@ wait_with_chores(struct cluster *c)
 }
 
 /*
- * Wait for something to do: after the last look at every source, before which the wait was announced. A core that is woken by a message
- * alone serves it and waits again at once.
+ * Wait for something to do: after the last look at every source, before which the wait was
+ * announced. A core that is woken by a message alone serves it and waits again at once.
  */
 static __attribute__((noinline)) void
 home_wait(struct core *core, struct cluster *c)
 {
 	do {
 		hal_wait_begin();
-		if (hal_load32(c->am.next) != 0 || !ready_is_empty(core) || !ikc_is_quiet(&c->ikc)) {
+		if (hal_load32(c->am.next) != 0 || !ready_is_empty(core) ||
+			!ikc_is_quiet(&c->ikc)) {
 			hal_wait_cancel();
 			return;
 		}

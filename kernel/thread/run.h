@@ -2,8 +2,8 @@
  *
  * A core runs threads: its ready ring, its run queue, its loop. Everything here runs on that core.
  *
- * On a TC the current thread's quantum ends only if others are ready here, so the tick is armed only then, and on a home core for what
- * home has promised to do at a time. No other core arms it.
+ * On a TC the current thread's quantum ends only if others are ready here, so the tick is armed
+ * only then, and on a home core for what home has promised to do at a time. No other core arms it.
  */
 #ifndef KERNEL_THREAD_RUN_H
 #define KERNEL_THREAD_RUN_H
@@ -25,12 +25,16 @@ _Noreturn void core_loop(struct core *core);
 /* At boot, and for a core that is used again: no thread waits to run here. */
 void run_queue_init(struct core *core);
 
-/* The running thread, whose frame is complete, runs again after those of its priority that wait here. */
+/*
+ * The running thread, whose frame is complete, runs again after those of its priority that wait
+ * here.
+ */
 void thread_requeue(struct core *core, struct thread *t);
 
 /*
- * A doorbell or, with `tick`, the timer interrupted the current thread: look around. It goes on unless the core is a TC and another
- * thread's turn has come: one of a higher priority at once, one of its own when its quantum is over. Returns only if it goes on.
+ * A doorbell or, with `tick`, the timer interrupted the current thread: look around. It goes on
+ * unless the core is a TC and another thread's turn has come: one of a higher priority at once, one
+ * of its own when its quantum is over. Returns only if it goes on.
  */
 void core_interrupted(struct core *core, bool tick);
 
@@ -41,12 +45,15 @@ void core_interrupted(struct core *core, bool tick);
 void core_work(struct core *core);
 
 /*
- * Write back what this core wrote of a thread that it may not see again: home will give the entry to another thread, perhaps on
- * another core, and nothing of ours may reach the memory after that.
+ * Write back what this core wrote of a thread that it may not see again: home will give the entry
+ * to another thread, perhaps on another core, and nothing of ours may reach the memory after that.
  */
 void core_publish(const struct thread *t);
 
-/* The current thread will not go on: acknowledge the kill that wanted it, if any, and leave its space. */
+/*
+ * The current thread will not go on: acknowledge the kill that wanted it, if any, and leave its
+ * space.
+ */
 void core_drop_current(struct core *core);
 
 /* What a core does for the kill of a process: no thread of it stays here (am_post_fn). */

@@ -21,8 +21,8 @@ thread_find(struct cluster *c, int tid)
 }
 
 /*
- * A thread gets a place of the table, and by that its number. There is one, for the cluster's account
- * has no more threads.
+ * A thread gets a place of the table, and by that its number. There is one, for the cluster's
+ * account has no more threads.
  */
 static void
 place_take(struct cluster *c, struct thread *t)
@@ -130,7 +130,8 @@ thread_unplace(struct thread *t)
 	uint32_t load = --core->load;
 
 	t->proc->placed[core->id]--;
-	if (unlikely(load < core->cluster->load_floor) && likely(runs_users(core) && !core_is_home(core)))
+	if (unlikely(load < core->cluster->load_floor) &&
+		likely(runs_users(core) && !core_is_home(core)))
 		core->cluster->load_floor = load;
 }
 
@@ -141,7 +142,10 @@ may_use(const struct process *p, uint32_t core)
 	return core - p->core_first < p->core_count;
 }
 
-/* Looks from a place, and no further than to a core that is as empty as any can be; home only if there is no other. */
+/*
+ * Looks from a place, and no further than to a core that is as empty as any can be; home only if
+ * there is no other.
+ */
 static __attribute__((noinline)) struct core *
 look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 {
@@ -171,15 +175,20 @@ look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 	return best;
 }
 
-/* The application core of the process with the fewest threads, from a rotating place on: mostly the first that is looked at. */
+/*
+ * The application core of the process with the fewest threads, from a rotating place on: mostly the
+ * first that is looked at.
+ */
 static struct core *
 least_loaded(struct cluster *c, const struct process *p)
 {
 	uint32_t at = likely(may_use(p, c->next_core)) ? c->next_core : p->core_first;
 	struct core *best = &c->core[at];
 
-	if (unlikely(!runs_users(best)) || unlikely(core_is_home(best)) || unlikely(best->load > c->load_floor) ||
-			unlikely(c->floor_first != p->core_first) || unlikely(c->floor_count != p->core_count))
+	if (unlikely(!runs_users(best)) || unlikely(core_is_home(best)) ||
+		unlikely(best->load > c->load_floor) ||
+			unlikely(c->floor_first != p->core_first) ||
+			unlikely(c->floor_count != p->core_count))
 		best = look_for_least_loaded(c, p, at);
 	if (likely(best != NULL) && likely(!core_is_home(best)))
 		c->next_core = best->id + 1;

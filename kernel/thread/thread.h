@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads: life, waiting and waking. Everything here runs on the home core unless it says otherwise.
+ * Threads: life, waiting and waking. Everything here runs on the home core unless it says
+ * otherwise.
  *
- * A call that waits: its local half calls the home core (am_call_kernel), the home half either returns the result or registers the
- * thread by thread_park() and returns what that returned, -E_PARK. Later thread_ready() hands the thread its result. A wait ends once: by what
- * it is for, by its deadline, because what it is for is taken away (all three by thread_ready()), or by the death of its process.
+ * A call that waits: its local half calls the home core (am_call_kernel), the home half either
+ * returns the result or registers the thread by thread_park() and returns what that returned,
+ * -E_PARK. Later thread_ready() hands the thread its result. A wait ends once: by what it is for,
+ * by its deadline, because what it is for is taken away (all three by thread_ready()), or by the
+ * death of its process.
  */
 #ifndef KERNEL_THREAD_THREAD_H
 #define KERNEL_THREAD_THREAD_H
@@ -20,13 +23,16 @@ struct context;
 struct thread *thread_find(struct cluster *c, int tid);
 
 /*
- * Create a thread of `p` from a register context and make it ready. Returns its handle, in the table of `p`; -E_INVAL: bad context, or
- * no core of `p`;
- * -E_NOSPC: there are as many as may be; -E_NOMEM: no memory for it or its handle; -E_MFILE: no handle.
+ * Create a thread of `p` from a register context and make it ready. Returns its handle, in the
+ * table of `p`; -E_INVAL: bad context, or no core of `p`; -E_NOSPC: there are as many as may be;
+ * -E_NOMEM: no memory for it or its handle; -E_MFILE: no handle.
  */
 long thread_new(struct process *p, const struct context *ctx, int core);
 
-/* A new thread of `p` on a core, in no state yet, with its handle. 0 and *thread; -E_NOSPC; -E_NOMEM; -E_MFILE. */
+/*
+ * A new thread of `p` on a core, in no state yet, with its handle. 0 and *thread; -E_NOSPC;
+ * -E_NOMEM; -E_MFILE.
+ */
 long thread_make(struct process *p, struct core *at, struct thread **thread);
 
 /* No handle names it any more: nobody can take its value. */
@@ -42,8 +48,8 @@ void thread_unplace(struct thread *t);
 void thread_release(struct thread *t);
 
 /*
- * The thread waits, in `queue` (NULL: in none; whoever knows it wakes it). thread_ready() takes it out again, as does the death of its
- * process. Returns -E_PARK.
+ * The thread waits, in `queue` (NULL: in none; whoever knows it wakes it). thread_ready() takes it
+ * out again, as does the death of its process. Returns -E_PARK.
  */
 long thread_park(struct thread *t, struct list *queue);
 
@@ -53,7 +59,10 @@ void thread_launch(struct thread *t);
 /* It waits no more: it leaves the queue and the deadlines. */
 void thread_wait_end(struct thread *t);
 
-/* End a thread's wait: `result` becomes the result of its call. Bytes for its `out` argument go into t->wake_data before. */
+/*
+ * End a thread's wait: `result` becomes the result of its call. Bytes for its `out` argument go
+ * into t->wake_data before.
+ */
 void thread_ready(struct thread *t, long result);
 
 /* First waiting thread of a queue, NULL if it is empty. */
@@ -71,8 +80,8 @@ void thread_signal(struct thread *t, uint32_t bits);
 void binding_signal(struct cluster *c, const struct binding *b);
 
 /*
- * A handle of an object is gone: if the binding to its event was made by that, its thread is told so
- * by the bit, and of nothing more.
+ * A handle of an object is gone: if the binding to its event was made by that, its thread is told
+ * so by the bit, and of nothing more.
  */
 void binding_handle_gone(struct cluster *c, struct binding *b, const struct object *o);
 

@@ -14,7 +14,10 @@ thread_park(struct thread *t, struct list *queue)
 	return -E_PARK;
 }
 
-/* A TC may run a user thread of lower or equal priority. Home's own may do so only in the middle of a call. */
+/*
+ * A TC may run a user thread of lower or equal priority. Home's own may do so only in the middle of
+ * a call.
+ */
 static __attribute__((noinline)) void
 interrupt_shared(const struct core *core)
 {
@@ -22,7 +25,10 @@ interrupt_shared(const struct core *core)
 		hal_interrupt(core->id);
 }
 
-/* The only producer of ready rings. A thread is in at most one ring at most once, so a ring never overflows. */
+/*
+ * The only producer of ready rings. A thread is in at most one ring at most once, so a ring never
+ * overflows.
+ */
 hot_inline void
 push_ready(struct thread *t, uint32_t first)
 {
@@ -73,7 +79,8 @@ thread_ready(struct thread *t, long result)
 	leave_queue(t);
 	t->state = THREAD_READY;
 	t->wake_result = result;
-	hal_publish(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread, wake_result));
+	hal_publish(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread,
+		wake_result));
 	if (likely(thread_is_alive(t)))
 		push_ready(t, 0);
 	if (unlikely(t->wait.place != 0))
@@ -83,5 +90,6 @@ thread_ready(struct thread *t, long result)
 struct thread *
 thread_first(const struct list *queue)
 {
-	return likely(list_is_empty(queue)) ? NULL : list_entry(queue->next, struct thread, wait.link);
+	return likely(list_is_empty(queue)) ? NULL :
+		list_entry(queue->next, struct thread, wait.link);
 }

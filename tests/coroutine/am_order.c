@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Active messages of the real kernel under the coroutine scheduler. Application cores call the home core with data of every length; what
- * runs there posts to random cores. Calls must be served in the order of their tickets (tests/golden/queue.h), once, with the right
- * data both ways; posts must run once on the right core. In some seeds the home core is a TC, which is interrupted instead of rung.
+ * Active messages of the real kernel under the coroutine scheduler. Application cores call the home
+ * core with data of every length; what runs there posts to random cores. Calls must be served in
+ * the order of their tickets (tests/golden/queue.h), once, with the right data both ways; posts
+ * must run once on the right core. In some seeds the home core is a TC, which is interrupted
+ * instead of rung.
  *
  * usage: am_order [COUNT [FIRST]]
  */
@@ -73,7 +75,8 @@ receive(struct core *core, const void *data)
 static bool
 deliver(struct cluster *c, const struct letter *l)
 {
-	int error = am_post(&c->core[l->to], receive, l, (uint32_t)(offsetof(struct letter, text) + l->length));
+	int error = am_post(&c->core[l->to], receive, l,
+		(uint32_t)(offsetof(struct letter, text) + l->length));
 
 	coro_check(error == 0 || error == -E_AGAIN);
 	if (error == 0)
@@ -95,7 +98,8 @@ deliver_kept(struct cluster *c)
 static void
 post_somewhere(struct cluster *c)
 {
-	struct letter l = {.to = 1 + coro_random(CORES - 1), .number = run.posted++, .length = coro_random(sizeof(l.text) + 1)};
+	struct letter l = {.to = 1 + coro_random(CORES - 1), .number = run.posted++,
+		.length = coro_random(sizeof(l.text) + 1)};
 
 	for (unsigned i = 0; i < l.length; i++)
 		l.text[i] = (unsigned char)coro_random(256);
@@ -104,11 +108,14 @@ post_somewhere(struct cluster *c)
 		run.kept[run.kept_count++] = l;
 }
 
-/* The home half of a call: a[0] core, a[1] number, a[2] length of the data, a[3] whether to post. */
+/*
+ * The home half of a call: a[0] core, a[1] number, a[2] length of the data, a[3] whether to post.
+ */
 static long
 serve(struct kcall_args *args)
 {
-	unsigned core = (unsigned)args->a[0], number = (unsigned)args->a[1], length = (unsigned)args->a[2];
+	unsigned core = (unsigned)args->a[0], number = (unsigned)args->a[1],
+		length = (unsigned)args->a[2];
 	struct cluster *c = args->caller->cluster;
 
 	coro_check(hal_core_id() == 0);
@@ -139,7 +146,8 @@ call(struct core *core, unsigned number, bool with_post)
 	args->a[3] = with_post;
 	for (unsigned i = 0; i < length; i++)
 		args->data[i] = byte_of(core->id, number, i);
-	result = am_call_kernel(core, serve, args, (uint32_t)offsetof(struct kcall_args, data) + length);
+	result = am_call_kernel(core, serve, args,
+		(uint32_t)offsetof(struct kcall_args, data) + length);
 	coro_check(result == (long)(core->id * 1000 + number));
 	for (unsigned i = 0; i < length; i++)
 		coro_check(args->data[i] == byte_of(core->id + 1, number, i));
@@ -160,7 +168,8 @@ note_ticket(const volatile uint32_t *place, uint32_t old)
 static bool
 is_over(void)
 {
-	return run.finished + run.last_is_passive == CORES - 1 && run.kept_count == 0 && run.received == run.posted;
+	return run.finished + run.last_is_passive == CORES - 1 && run.kept_count == 0 &&
+		run.received == run.posted;
 }
 
 static void
@@ -193,7 +202,8 @@ calling_core(void *arg)
 static bool
 one_seed(uint64_t seed)
 {
-	struct coro_config config = {.record = &record, .seed = seed, .core = calling_core, .on_add = note_ticket};
+	struct coro_config config = {.record = &record, .seed = seed, .core = calling_core,
+		.on_add = note_ticket};
 	struct coro_result result;
 
 	memset(&run, 0, sizeof(run));
@@ -210,13 +220,15 @@ one_seed(uint64_t seed)
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 
 	for (unsigned long seed = first; seed < first + count; seed++)
 		if (!one_seed(seed)) {
 			printf("FAIL active_messages_are_served_once_in_the_order_of_their_tickets: seed %lu\n", seed);
 			return 1;
 		}
-	printf("ok active_messages_are_served_once_in_the_order_of_their_tickets (%lu seeds)\n", count);
+	printf("ok active_messages_are_served_once_in_the_order_of_their_tickets (%lu seeds)\n",
+		count);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A reader must notice the death of the only cluster that writes to it, whenever that dies: also between its last look and its wait. It
- * asks whether the peer lives (by a write to it), reads, and waits; another core stops the peer at a random moment.
+ * A reader must notice the death of the only cluster that writes to it, whenever that dies: also
+ * between its last look and its wait. It asks whether the peer lives (by a write to it), reads, and
+ * waits; another core stops the peer at a random moment.
  *
  * usage: ikc_death [COUNT [FIRST]]
  */
@@ -49,9 +50,11 @@ reader(uintptr_t arg)
 
 	(void)arg;
 	coro_check(in >= 0 && out >= 0);
-	coro_check(KC(KC_EVENT_BIND, EVENT_MAILBOX, in, 0) == 0 && KC(KC_EVENT_BIND, EVENT_CLUSTER, PEER, 5) == 0);
+	coro_check(KC(KC_EVENT_BIND, EVENT_MAILBOX, in, 0) == 0 &&
+		KC(KC_EVENT_BIND, EVENT_CLUSTER, PEER, 5) == 0);
 	while (KC(KC_MAILBOX_WRITE, out, shared.out) != -E_HOSTDOWN) {
-		long source = KC(KC_MAILBOX_READ, in, ANY_SOURCE_CLUSTER, shared.in, &shared.sender);
+		long source = KC(KC_MAILBOX_READ, in, ANY_SOURCE_CLUSTER, shared.in,
+			&shared.sender);
 
 		if (source >= 0) {
 			coro_check(source == PEER && shared.in[0] == run.read);
@@ -123,7 +126,8 @@ one_seed(uint64_t seed)
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 
 	for (unsigned long seed = first; seed < first + count; seed++)
 		if (!one_seed(seed)) {

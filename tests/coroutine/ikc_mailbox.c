@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mailboxes of the real kernel under the coroutine scheduler: in every cluster two processes send to one port of cluster 0, which reads
- * from any or a chosen source and waits in every way there is. With `death` a cluster stops at a random moment: everything that waits
- * for it must end, what the others send must arrive once, in order, with one message per cluster under way.
+ * Mailboxes of the real kernel under the coroutine scheduler: in every cluster two processes send
+ * to one port of cluster 0, which reads from any or a chosen source and waits in every way there
+ * is. With `death` a cluster stops at a random moment: everything that waits for it must end, what
+ * the others send must arrive once, in order, with one message per cluster under way.
  *
  * usage: ikc_mailbox [COUNT [FIRST]]
  */
@@ -90,7 +91,10 @@ sender(uintptr_t arg)
 		while ((e = KC(KC_MAILBOX_WRITE, id, m)) == -E_AGAIN)
 			coro_check(wait_to_write(id) == 0);
 		coro_check(e == 0);
-		/* one message is under way; one more was read but the reader has not returned from its call */
+		/*
+		 * one message is under way; one more was read but the reader has not returned from
+		 * its call
+		 */
 		coro_check(++run.written[cluster] <= run.read[cluster] + 2);
 	}
 	coro_check(KC(KC_HANDLE_CLOSE, id) == 0);
@@ -115,7 +119,8 @@ static bool
 is_complete(void)
 {
 	for (unsigned c = 0; c < CLUSTERS; c++)
-		if (run.read[c] < (CORES - 1 - (c == 0)) * MESSAGES && !(run.dead && c == run.victim))
+		if (run.read[c] < (CORES - 1 - (c == 0)) * MESSAGES &&
+			!(run.dead && c == run.victim))
 			return false;
 	return true;
 }
@@ -210,7 +215,8 @@ one_seed(struct coro_config *config, uint64_t seed)
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	struct coro_config config = {.core = program_core, .dump = dump};
 
 	for (unsigned long seed = first; seed < first + count; seed++)

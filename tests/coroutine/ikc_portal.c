@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Portals of the real kernel under the coroutine scheduler: transfers of random lengths in both directions between two clusters and
- * inside one. Without `death` both sides must learn the same length and the data must be whole; with it a cluster stops at a random
- * moment and nobody may be left waiting.
+ * Portals of the real kernel under the coroutine scheduler: transfers of random lengths in both
+ * directions between two clusters and inside one. Without `death` both sides must learn the same
+ * length and the data must be whole; with it a cluster stops at a random moment and nobody may be
+ * left waiting.
  *
  * usage: ikc_portal [COUNT [FIRST]]
  */
@@ -59,7 +60,8 @@ kill_sometimes(unsigned own)
 static void
 compare(unsigned i, unsigned round, long moved)
 {
-	unsigned shorter = run.sent[i][round] < run.wanted[i][round] ? run.sent[i][round] : run.wanted[i][round];
+	unsigned shorter = run.sent[i][round] < run.wanted[i][round] ? run.sent[i][round] :
+		run.wanted[i][round];
 
 	if (moved < 0) {
 		coro_check(is_hit(&pairs[i]));
@@ -72,7 +74,8 @@ compare(unsigned i, unsigned round, long moved)
 static bool
 is_over(unsigned i, bool writes)
 {
-	return run.ended[i][writes] || (run.dead && (writes ? pairs[i].from : pairs[i].to) == run.victim);
+	return run.ended[i][writes] ||
+		(run.dead && (writes ? pairs[i].from : pairs[i].to) == run.victim);
 }
 
 /* One side is done: the machine ends with the last one that can be. */
@@ -98,7 +101,8 @@ writer(uintptr_t i)
 
 		if (round > 0)
 			kill_sometimes(p->from);
-		compare((unsigned)i, round, KC(KC_PORTAL_WRITE, id, shared.source[i], len, FOREVER));
+		compare((unsigned)i, round,
+			KC(KC_PORTAL_WRITE, id, shared.source[i], len, FOREVER));
 	}
 	ended((unsigned)i, true);
 	program_exit();
@@ -151,9 +155,11 @@ dump(void)
 {
 	for (unsigned i = 0; i < PAIRS; i++)
 		for (unsigned r = 0; r < ROUNDS; r++)
-			printf("pair %u round %u: %u sent, %u wanted\n", i, r, run.sent[i][r], run.wanted[i][r]);
+			printf("pair %u round %u: %u sent, %u wanted\n", i, r, run.sent[i][r],
+				run.wanted[i][r]);
 	for (unsigned i = 0; i < PAIRS; i++)
-		printf("pair %u: reader ended %d, writer %d\n", i, run.ended[i][0], run.ended[i][1]);
+		printf("pair %u: reader ended %d, writer %d\n", i, run.ended[i][0],
+			run.ended[i][1]);
 	printf("death %d victim %u dead %d\n", run.death, run.victim, run.dead);
 }
 
@@ -167,7 +173,8 @@ draw(uint64_t seed)
 		for (unsigned r = 0; r < ROUNDS; r++)
 			for (unsigned side = 0; side < 2; side++) {
 				x = x * 1664525 + 1013904223;
-				*(side ? &run.sent[i][r] : &run.wanted[i][r]) = x >> 30 == 0 ? (x >> 8) % 4 * 256 : (x >> 8) % (LENGTH + 1);
+				*(side ? &run.sent[i][r] : &run.wanted[i][r]) = x >> 30 == 0 ?
+					(x >> 8) % 4 * 256 : (x >> 8) % (LENGTH + 1);
 			}
 	for (unsigned i = 0; i < PAIRS; i++)
 		for (unsigned k = 0; k < LENGTH; k++)
@@ -194,7 +201,8 @@ one_seed(struct coro_config *config, uint64_t seed)
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	struct coro_config config = {.core = program_core, .dump = dump};
 
 	for (unsigned long seed = first; seed < first + count; seed++)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A cluster that restarts while it is read from. Cluster 0 runs the real kernel and a program that reads one port. Cluster 1 stands for a kernel
- * with many short lives: each puts a few messages into its slot, the first at once, whether or not the last message of the life before
- * was read, and ends at a random moment. What is read must be whole, of one life, in order, and nothing twice.
+ * A cluster that restarts while it is read from. Cluster 0 runs the real kernel and a program that
+ * reads one port. Cluster 1 stands for a kernel with many short lives: each puts a few messages
+ * into its slot, the first at once, whether or not the last message of the life before was read,
+ * and ends at a random moment. What is read must be whole, of one life, in order, and nothing
+ * twice.
  *
  * usage: ikc_restart [COUNT [FIRST]]
  */
@@ -45,15 +47,21 @@ say(uint32_t event)
 static void
 put_message(unsigned life, unsigned n)
 {
-	struct wire_mail m = {.head = {.magic = WIRE_MAIL, .incarnation = life, .sequence = NUMBER(life, n), .length = MAILBOX_MSG_SIZE,
+	struct wire_mail m =
+		{.head = {.magic = WIRE_MAIL, .incarnation = life, .sequence = NUMBER(life, n),
+		.length = MAILBOX_MSG_SIZE,
 		.source = 1, .port = PORT}};
 
 	memset(m.payload, (int)NUMBER(life, n), sizeof(m.payload));
-	coro_check(hal_noc_put(0, hal_noc_mailbox_slot(PORT, 1), hal_noc_incarnation(0), &m, sizeof(m)) == 0);
+	coro_check(hal_noc_put(0, hal_noc_mailbox_slot(PORT, 1), hal_noc_incarnation(0), &m,
+		sizeof(m)) == 0);
 	say(wire_event(WIRE_ARRIVED, PORT, 0));
 }
 
-/* Is it the answer to this message? One to a message of the life before may come late, and then with the stamp of this life. */
+/*
+ * Is it the answer to this message? One to a message of the life before may come late, and then
+ * with the stamp of this life.
+ */
 static bool
 is_answer(uint32_t event, unsigned life, unsigned n)
 {
@@ -131,7 +139,8 @@ reader(uintptr_t arg)
 	(void)arg;
 	coro_check(id >= 0);
 	while (last != NUMBER(LIVES, MESSAGES - 1)) {
-		source = KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, shared.message, &shared.sender);
+		source = KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, shared.message,
+			&shared.sender);
 		coro_check(source == 1 || source == -E_AGAIN);
 		if (source == 1)
 			check_message();
@@ -160,7 +169,8 @@ dump(void)
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	struct coro_config config = {.boot = boot, .core = program_core, .dump = dump};
 	struct boot_record record;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Active messages of the real kernel under the coroutine scheduler. Every core sends calls of every size to home, with data that home
- * checks and changes; home posts to other cores meanwhile. Each call is served once, in the sender's order, and no core is overtaken
- * twice; what does not fit is an error.
+ * Active messages of the real kernel under the coroutine scheduler. Every core sends calls of every
+ * size to home, with data that home checks and changes; home posts to other cores meanwhile. Each
+ * call is served once, in the sender's order, and no core is overtaken twice; what does not fit is
+ * an error.
  *
  * usage: kernel_am [COUNT [FIRST]]
  */
@@ -102,7 +103,8 @@ call_once(struct core *core, unsigned number)
 	for (unsigned i = 0; i < bytes; i++)
 		args->data[i] = pattern(core->id, number, i);
 	coro_check(am_call_kernel(core, serve, args, sizeof(*args) + 1) == -E_2BIG);
-	result = am_call_kernel(core, serve, args, (uint32_t)(offsetof(struct kcall_args, data) + bytes));
+	result = am_call_kernel(core, serve, args,
+		(uint32_t)(offsetof(struct kcall_args, data) + bytes));
 	coro_check(result == (long)(core->id * 1000 + number));
 	for (unsigned i = 0; i < bytes; i++)
 		coro_check(args->data[i] == (pattern(core->id, number, i) ^ 0x5a));
@@ -130,13 +132,15 @@ static void
 dump(void)
 {
 	for (unsigned i = 1; i < CORES; i++)
-		printf("core %u: %u served, %u posted, %u received\n", i, run.served[i], run.posted[i], run.received[i]);
+		printf("core %u: %u served, %u posted, %u received\n", i, run.served[i],
+			run.posted[i], run.received[i]);
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	struct coro_config config = {.core = caller_core, .dump = dump};
 	struct boot_record record;
 	struct coro_result result;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random kernel calls with hostile arguments (tests/fuzz/fuzz.h) under the coroutine scheduler: two children with several threads each are
- * killed in the middle of their calls. The kernel answers with errors, the parent and a bystander notice nothing, everything is back in
- * the end.
+ * Random kernel calls with hostile arguments (tests/fuzz/fuzz.h) under the coroutine scheduler: two
+ * children with several threads each are killed in the middle of their calls. The kernel answers
+ * with errors, the parent and a bystander notice nothing, everything is back in the end.
  *
  * usage: kernel_fuzz [COUNT [FIRST]]
  */
@@ -61,7 +61,8 @@ static void
 work(uintptr_t number)
 {
 	unsigned child = (unsigned)number / SLOTS, slot = (unsigned)number % SLOTS;
-	struct fuzz_thread t = {.f = &shared.fuzz[child], .random = 1 + coro_random(1u << 30), .never_blocks = slot == 0};
+	struct fuzz_thread t = {.f = &shared.fuzz[child], .random = 1 + coro_random(1u << 30),
+		.never_blocks = slot == 0};
 
 	t.scratch = shared.scratch[child][slot];
 	for (;;) {
@@ -97,19 +98,24 @@ handler(uintptr_t event)
 }
 
 /*
- * No two threads have a handler's stack in common, which would not end one of them but the test: a thread's own lies in the first area, and
- * each call for the threads of a process, whichever that is, names another.
+ * No two threads have a handler's stack in common, which would not end one of them but the test: a
+ * thread's own lies in the first area, and each call for the threads of a process, whichever that
+ * is, names another.
  */
 unsigned long
-fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks, unsigned long *stack_bytes)
+fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks,
+	unsigned long *stack_bytes)
 {
 	unsigned child = (unsigned)(t->f - shared.fuzz);
 
 	*own_stack = *stacks = *stack_bytes = 0;
 	if (++run.areas[child] >= AREAS)
 		return 0;
-	*own_stack = (unsigned long)shared.handler_stack[child][0][(t->scratch - shared.scratch[child][0]) / FUZZ_SCRATCH] + STACK_BYTES;
-	*stacks = (unsigned long)shared.handler_stack[child][run.areas[child]] + sizeof(shared.handler_stack[child][0]);
+	*own_stack =
+		(unsigned long)shared.handler_stack[child][0][(t->scratch -
+		shared.scratch[child][0]) / FUZZ_SCRATCH] + STACK_BYTES;
+	*stacks = (unsigned long)shared.handler_stack[child][run.areas[child]] +
+		sizeof(shared.handler_stack[child][0]);
 	*stack_bytes = STACK_BYTES;
 	return (unsigned long)handler;
 }
@@ -174,7 +180,8 @@ begin(unsigned i)
 static void
 await(unsigned i, long proc)
 {
-	while (shared.fuzz[i].calls < run.quota[i] && KC(KC_PAGE_QUERY, proc, 0, &shared.page) != -E_SRCH)
+	while (shared.fuzz[i].calls < run.quota[i] &&
+		KC(KC_PAGE_QUERY, proc, 0, &shared.page) != -E_SRCH)
 		KC(KC_THREAD_YIELD);
 }
 
@@ -185,8 +192,10 @@ program(uintptr_t arg)
 	long proc[CHILDREN];
 
 	(void)arg;
-	coro_check(KC(KC_PROC_PRIORITY, SELF, 0) == 0);	/* it looks again and again: not before children that have made themselves low */
-	proc[0] = KC(KC_PROC_CREATE);			/* a table of handles, which it needs from now on */
+	/* it looks again and again: not before children that have made themselves low */
+	coro_check(KC(KC_PROC_PRIORITY, SELF, 0) == 0);
+	/* a table of handles, which it needs from now on */
+	proc[0] = KC(KC_PROC_CREATE);
 	coro_check(proc[0] >= 0 && KC(KC_HANDLE_CLOSE, proc[0]) == 0);
 	for (int i = 0; i < SETTLES; i++)
 		stats(STATS_PROCS);
@@ -209,14 +218,20 @@ program(uintptr_t arg)
 			all_worked[nr] += shared.fuzz[i].worked[nr];
 	}
 	run.step = 3;
-	while (stats(STATS_PROCS) > before[STATS_PROCS])	/* what children made and left behind ends by itself */
+	/* what children made and left behind ends by itself */
+	while (stats(STATS_PROCS) > before[STATS_PROCS])
 		KC(KC_THREAD_YIELD);
-	/* memory that nobody names is given back in steps, of which home does one with each call; a leak stays */
-	for (unsigned n = 0; n < STEPS_MAX && stats(STATS_FRAMES_FREE) < before[STATS_FRAMES_FREE]; n++)
+	/*
+	 * memory that nobody names is given back in steps, of which home does one with each call; a
+	 * leak stays
+	 */
+	for (unsigned n = 0; n < STEPS_MAX && stats(STATS_FRAMES_FREE) < before[STATS_FRAMES_FREE];
+		n++)
 		continue;
 	for (int i = 0; i < BALANCED; i++)
 		if (stats(i) != before[i])
-			coro_fail("number %d of the statistics is %lu, not %lu", i, (unsigned long)stats(i), (unsigned long)before[i]);
+			coro_fail("number %d of the statistics is %lu, not %lu", i,
+				(unsigned long)stats(i), (unsigned long)before[i]);
 	coro_finish(0);
 }
 
@@ -230,7 +245,8 @@ program_on(unsigned cluster, unsigned core, struct program *programs, unsigned m
 
 /* Calls that work for nobody who makes calls at random, or that do not return. */
 static const char *const unreachable[] = {
-	"thread_exit", "context_set", "proc_exit", "proc_kill", "proc_wait", "portal_write", "portal_read",
+	"thread_exit", "context_set", "proc_exit", "proc_kill", "proc_wait", "portal_write",
+	"portal_read",
 	"archive_map", "machine_halt", "frame_return", "context_get", "crash_info", "cluster_watch",
 };
 
@@ -266,21 +282,26 @@ dump(void)
 	for (unsigned i = 0; i < CHILDREN; i++) {
 		uint32_t last = shared.fuzz[i].last_call - KC_FIRST;
 
-		printf("child %u: %u of %u calls, the last %s, %u threads\n", i, shared.fuzz[i].calls, run.quota[i],
-			last < KC_COUNT ? kcall_shapes[last].name : "none that exists", run.slots[i]);
+		printf("child %u: %u of %u calls, the last %s, %u threads\n", i,
+			shared.fuzz[i].calls, run.quota[i],
+			last < KC_COUNT ? kcall_shapes[last].name : "none that exists",
+			run.slots[i]);
 	}
 }
 
 int
 main(int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 400, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 400,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	struct coro_config config = {.core = program_core, .dump = dump};
 	struct boot_record record;
 	struct coro_result result;
 
 	program_is_init = true;
-	for (unsigned long seed = first; seed < first + count || (is_looked_for() && seed < first + SEEDS_TIMES * count); seed++) {
+	for (unsigned long seed = first;
+		seed < first + count || (is_looked_for() && seed < first + SEEDS_TIMES * count);
+		seed++) {
 		coro_record(&record, 1 + (unsigned)seed % 3 / 2, 2 + (unsigned)seed % (CORES - 1));
 		memset(&run, 0, sizeof(run));
 		memset(shared.fuzz, 0, sizeof(shared.fuzz));

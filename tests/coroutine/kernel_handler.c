@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handlers under the coroutine scheduler: threads of a process make calls that only their handler knows, fault, and make kernel calls with
- * addresses that are absent until the handler has mapped them, while siblings unmap them and the process may be killed at any moment.
- * Each call happens once, each fault is served, and in the end everything is back.
+ * Handlers under the coroutine scheduler: threads of a process make calls that only their handler
+ * knows, fault, and make kernel calls with addresses that are absent until the handler has mapped
+ * them, while siblings unmap them and the process may be killed at any moment. Each call happens
+ * once, each fault is served, and in the end everything is back.
  *
  * usage: kernel_handler [COUNT [FIRST]]
  */
@@ -98,7 +99,8 @@ handler(uintptr_t at)
 	} else {
 		child_check(e->cause == CRASH_ACCESS);
 		all_faults += e->pc != 0;
-		all_probes += e->number == KC_CLOCK || e->number == KC_STATS || e->number == KC_FUTEX_WAIT;
+		all_probes += e->number == KC_CLOCK || e->number == KC_STATS ||
+			e->number == KC_FUTEX_WAIT;
 		value = map((uintptr_t)e->addr);
 	}
 	KC(KC_FRAME_RETURN, value);
@@ -119,7 +121,8 @@ use(uintptr_t at, uint64_t mark)
 		coro_user_load32(at);
 		break;
 	case 2:
-		e = KC(KC_CLOCK, at);	/* a sibling may take the page away in the middle of a call */
+		/* a sibling may take the page away in the middle of a call */
+		e = KC(KC_CLOCK, at);
 		child_check(e == 0 || e == -E_FAULT);
 		break;
 	case 3:
@@ -168,8 +171,10 @@ child(uintptr_t round)
 		child_check(KC(KC_PROC_HANDLER, SELF, HANDLE_CALLS | HANDLE_FAULTS, handler,
 			shared.handler_stack[round][THREADS - 1] + STACK_BYTES, STACK_BYTES) == 0);
 	for (unsigned i = 1; i < THREADS; i++) {
-		coro_user_context(&shared.ctx[round][i], thread, shared.stack[round][i] + STACK_BYTES, round * THREADS + i);
-		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i], i == 1 ? run.first_core : ANY_CORE) > 0);
+		coro_user_context(&shared.ctx[round][i], thread,
+			shared.stack[round][i] + STACK_BYTES, round * THREADS + i);
+		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i], i == 1 ? run.first_core :
+			ANY_CORE) > 0);
 	}
 	thread(round * THREADS);
 }
@@ -200,7 +205,8 @@ one_round(unsigned round)
 		coro_check(KC(KC_PROC_KILL, proc, 9) == 0);
 	}
 	coro_check(KC(KC_PROC_WAIT, proc, &shared.status, FOREVER) == 0);
-	coro_check(shared.status.cause == CRASH_NONE || (run.killed[round] && shared.status.cause == CRASH_KILLED));
+	coro_check(shared.status.cause == CRASH_NONE ||
+		(run.killed[round] && shared.status.cause == CRASH_KILLED));
 	coro_check(shared.status.cause != CRASH_NONE || run.served[round] == run.asked[round]);
 	coro_check(KC(KC_HANDLE_CLOSE, proc) == 0);
 }
@@ -224,7 +230,8 @@ program(uintptr_t arg)
 static void
 dump(void)
 {
-	printf("round %u, killed %d, handler of the process %d, served %u of %u\n", run.round, run.killed[run.round],
+	printf("round %u, killed %d, handler of the process %d, served %u of %u\n", run.round,
+		run.killed[run.round],
 		run.by_process[run.round], run.served[run.round], run.asked[run.round]);
 }
 
@@ -239,8 +246,10 @@ empty(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test = {.name = "a_handler_serves_each_once", .seeds = 1500,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	static const struct program_test test =
+		{.name = "a_handler_serves_each_once", .seeds = 1500,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
+		.dump = dump};
 	unsigned long count;
 
 	count = program_seeds(&test, argc, argv);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of processes under the coroutine scheduler: children with threads on all cores, in every kind of call, are killed at a random
- * moment, crash or end by themselves. The status comes once, nobody else notices, and in the end everything is back.
+ * The end of processes under the coroutine scheduler: children with threads on all cores, in every
+ * kind of call, are killed at a random moment, crash or end by themselves. The status comes once,
+ * nobody else notices, and in the end everything is back.
  *
  * usage: kernel_kill [COUNT [FIRST]]
  */
@@ -41,9 +42,11 @@ static struct {
 	long proc;
 	int first_core;			/* 0 if home runs threads, too */
 	bool stop;			/* the bystanders may end */
-	long memory;			/* handle of the newest, perhaps another thread's or process's */
+	/* handle of the newest, perhaps another thread's or process's */
+	long memory;
 	long opened[OPENED];		/* handles of mailboxes and portals, some of them closed */
-	unsigned crash_after[ROUNDS];	/* the first thread ends the process after so many steps; 0: never */
+	/* the first thread ends the process after so many steps; 0: never */
+	unsigned crash_after[ROUNDS];
 } run;
 
 /* Mostly for ever; sometimes the wait's end and that of the process meet. */
@@ -53,7 +56,10 @@ deadline(void)
 	return coro_random(3) ? FOREVER : 1000 * coro_random(1000);
 }
 
-/* Some step with a mailbox or a portal of this cluster, right or wrong; any of them may wait for ever. */
+/*
+ * Some step with a mailbox or a portal of this cluster, right or wrong; any of them may wait for
+ * ever.
+ */
 static void
 talk(void *message)
 {
@@ -62,11 +68,14 @@ talk(void *message)
 
 	switch (coro_random(4)) {
 	case 0:
-		if ((id = KC(KC_MAILBOX_CREATE, port)) >= 0 && KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, message, &shared.sender) == -E_AGAIN)
+		if ((id = KC(KC_MAILBOX_CREATE, port)) >= 0 &&
+			KC(KC_MAILBOX_READ, id, ANY_SOURCE_CLUSTER, message, &shared.sender) ==
+			-E_AGAIN)
 			KC(KC_MAILBOX_WAIT, id, ANY_SOURCE_CLUSTER, deadline());
 		break;
 	case 1:
-		if ((id = KC(KC_MAILBOX_OPEN, 0, port)) >= 0 && KC(KC_MAILBOX_WRITE, id, message) == -E_AGAIN)
+		if ((id = KC(KC_MAILBOX_OPEN, 0, port)) >= 0 &&
+			KC(KC_MAILBOX_WRITE, id, message) == -E_AGAIN)
 			KC(KC_MAILBOX_WAIT, id, ANY_SOURCE_CLUSTER, deadline());
 		break;
 	case 2:
@@ -117,7 +126,8 @@ thread(uintptr_t arg)
 			}
 			break;
 		case 5:
-			if ((run.memory = KC(KC_MEMORY_CREATE, 1 + coro_random(40))) > 0 && coro_random(2))
+			if ((run.memory = KC(KC_MEMORY_CREATE, 1 + coro_random(40))) > 0 &&
+				coro_random(2))
 				KC(KC_HANDLE_CLOSE, run.memory);
 			break;
 		case 6:
@@ -140,7 +150,8 @@ static void
 child(uintptr_t round)
 {
 	for (unsigned i = 1; i <= THREADS; i++) {
-		coro_user_context(&shared.ctx[round], thread, shared.stack[round][i] + STACK_BYTES, round * (THREADS + 1) + i);
+		coro_user_context(&shared.ctx[round], thread, shared.stack[round][i] + STACK_BYTES,
+			round * (THREADS + 1) + i);
 		KC(KC_THREAD_CREATE, &shared.ctx[round], i == 1 ? run.first_core : ANY_CORE);
 	}
 	for (unsigned n = run.crash_after[round]; n > 0; n--) {
@@ -219,7 +230,8 @@ one_round(unsigned round)
 	}
 	run.step = 2;
 	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status, FOREVER) == 0);
-	coro_check(shared.status.cause == CRASH_KILLED ? shared.status.status == 9 : run.crash_after[round] > 0);
+	coro_check(shared.status.cause == CRASH_KILLED ? shared.status.status == 9 :
+		run.crash_after[round] > 0);
 	coro_check(KC(KC_PROC_WAIT, run.proc, &shared.status, FOREVER) == -E_SRCH);
 	coro_check(KC(KC_HANDLE_CLOSE, run.proc) == 0);
 	coro_check(KC(KC_PROC_KILL, run.proc, 9) == -E_BADF);
@@ -260,7 +272,8 @@ program_on(unsigned cluster, unsigned core, struct program *programs, unsigned m
 static void
 dump(void)
 {
-	printf("round %u step %d process %lx, ends after %u, ball %u\n", run.round, run.step, run.proc, run.crash_after[run.round],
+	printf("round %u step %d process %lx, ends after %u, ball %u\n", run.round, run.step,
+		run.proc, run.crash_after[run.round],
 		shared.ball);
 }
 
@@ -276,7 +289,8 @@ empty(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test = {.name = "a_process_ends_alone_and_leaves_nothing", .seeds = 2000,
+	static const struct program_test test =
+		{.name = "a_process_ends_alone_and_leaves_nothing", .seeds = 2000,
 		.shared = &shared, .shared_bytes = sizeof(shared), .begin = empty, .dump = dump};
 	unsigned long count;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Exhaustion under the coroutine scheduler: the threads of two processes, one of which has limits, take whatever they can get of every
- * kind, at the same time; children of theirs have limits, too. The first process can act meanwhile; when they are killed, at any
- * moment, every account is balanced (the kernel checks that when an account ends) and everything is back.
+ * Exhaustion under the coroutine scheduler: the threads of two processes, one of which has limits,
+ * take whatever they can get of every kind, at the same time; children of theirs have limits, too.
+ * The first process can act meanwhile; when they are killed, at any moment, every account is
+ * balanced (the kernel checks that when an account ends) and everything is back.
  *
  * usage: kernel_limits [COUNT [FIRST]]
  */
@@ -25,7 +26,8 @@
 static struct {
 	_Alignas(64) unsigned char stack[EATERS + 1][THREADS + 1][STACK_BYTES];
 	_Alignas(64) unsigned char idle_stack[STACK_BYTES];
-	struct context ctx[EATERS][THREADS], mine;		/* one per thread: others of its process make some at the same time */
+	/* one per thread: others of its process make some at the same time */
+	struct context ctx[EATERS][THREADS], mine;
 	uint64_t value[EATERS + 1][THREADS];
 	struct proc_quota most[EATERS + 1];
 	struct proc_status status;
@@ -57,10 +59,12 @@ bite_child(unsigned me, uint64_t *value)
 
 	if (proc < 0)
 		return proc;
-	shared.most[me] = (struct proc_quota){.bytes = coro_random(40) * PAGE, .threads = coro_random(2), .processes = coro_random(3)};
+	shared.most[me] = (struct proc_quota){.bytes = coro_random(40) * PAGE,
+		.threads = coro_random(2), .processes = coro_random(3)};
 	e = KC(KC_PROC_QUOTA, proc, &shared.most[me]);
 	coro_check(e == 0 || e == -E_NOMEM || e == -E_CANCELED);
-	while (coro_random(20) != 0 && KC(KC_MEM_ALLOC, proc, (1 + coro_random(3)) * PAGE, RW, value) == 0)
+	while (coro_random(20) != 0 && KC(KC_MEM_ALLOC, proc, (1 + coro_random(3)) * PAGE, RW,
+		value) == 0)
 		continue;
 	if (coro_random(2))
 		KC(KC_HANDLE_CLOSE, proc);
@@ -75,7 +79,8 @@ bite(unsigned me, unsigned thread)
 
 	switch (coro_random(9)) {
 	case 0:
-		coro_user_context(&shared.ctx[me][thread], idle, shared.idle_stack + STACK_BYTES, 0);
+		coro_user_context(&shared.ctx[me][thread], idle, shared.idle_stack + STACK_BYTES,
+			0);
 		return KC(KC_THREAD_CREATE, &shared.ctx[me][thread], ANY_CORE);
 	case 1:
 		return bite_child(me, value);
@@ -85,7 +90,8 @@ bite(unsigned me, unsigned thread)
 		return KC(KC_MEMORY_CREATE, 1 + coro_random(40));
 	case 4:
 		e = KC(KC_THREAD_SELF);
-		return KC(KC_HANDLE_DUPLICATE, e, SELF, RIGHTS_ALL | (coro_random(2) ? HANDLE_VIEW : 0));
+		return KC(KC_HANDLE_DUPLICATE, e, SELF,
+			RIGHTS_ALL | (coro_random(2) ? HANDLE_VIEW : 0));
 	case 5:
 		e = KC(KC_MEM_ALLOC, SELF, 8 * PAGE, 0, value);
 		for (unsigned i = 1; e == 0 && i < 8; i += 2)
@@ -93,7 +99,9 @@ bite(unsigned me, unsigned thread)
 		return e;
 	case 6:
 		e = KC(KC_MEMORY_CREATE, 1);
-		return e < 0 ? e : KC(KC_PAGE_MAP, SELF, (1 + coro_random(500)) * LARGE + (1ul << 36), e, 0, 1, RW);
+		return e < 0 ? e :
+			KC(KC_PAGE_MAP, SELF, (1 + coro_random(500)) * LARGE + (1ul << 36), e, 0, 1,
+			RW);
 	case 7:
 		return KC(KC_MAILBOX_OPEN, 0, coro_random(4));
 	default:
@@ -109,9 +117,11 @@ eat(uintptr_t number)
 	for (;;) {
 		long e = bite(me, thread);
 
-		coro_check(e >= 0 || e == -E_NOMEM || e == -E_NOSPC || e == -E_MFILE || e == -E_BUSY || e == -E_INVAL || e == -E_EXIST ||
+		coro_check(e >= 0 || e == -E_NOMEM || e == -E_NOSPC || e == -E_MFILE ||
+			e == -E_BUSY || e == -E_INVAL || e == -E_EXIST ||
 			e == -E_CANCELED);
-		run.full[me] = e == -E_NOMEM || e == -E_NOSPC || e == -E_MFILE ? run.full[me] + 1 : 0;
+		run.full[me] = e == -E_NOMEM || e == -E_NOSPC || e == -E_MFILE ? run.full[me] + 1 :
+			0;
 		run.got[me] += e >= 0;
 		all_full += e < 0;
 		if (coro_random(4) == 0)
@@ -123,7 +133,8 @@ static void
 eater(uintptr_t me)
 {
 	for (unsigned i = 1; i < THREADS; i++) {
-		coro_user_context(&shared.ctx[me][i], eat, shared.stack[me][i] + STACK_BYTES, me * THREADS + i);
+		coro_user_context(&shared.ctx[me][i], eat, shared.stack[me][i] + STACK_BYTES,
+			me * THREADS + i);
 		KC(KC_THREAD_CREATE, &shared.ctx[me][i], ANY_CORE);
 	}
 	eat(me * THREADS);
@@ -165,7 +176,10 @@ act(void)
 	coro_check(KC(KC_PAGE_UNMAP, SELF, shared.joined, 1) == 0);
 }
 
-/* What has lost its last name is given back in steps, of which home does one with each call; a leak stays. */
+/*
+ * What has lost its last name is given back in steps, of which home does one with each call; a leak
+ * stays.
+ */
 static void
 settle(uint64_t frames)
 {
@@ -184,7 +198,8 @@ one_round(void)
 		run.full[i] = 0;
 		proc[i] = KC(KC_PROC_CREATE);
 		coro_check(proc[i] > 0);
-		shared.most[EATERS] = (struct proc_quota){.bytes = 300 * PAGE, .threads = 12, .processes = 4};
+		shared.most[EATERS] = (struct proc_quota){.bytes = 300 * PAGE, .threads = 12,
+			.processes = 4};
 		coro_check(i == 0 || KC(KC_PROC_QUOTA, proc[i], &shared.most[EATERS]) == 0);
 		coro_user_context(&shared.mine, eater, shared.stack[i][0] + STACK_BYTES, i);
 		coro_check(KC(KC_PROC_START, proc[i], &shared.mine, ANY_CORE) == 0);
@@ -208,11 +223,13 @@ one_round(void)
 static void
 program(uintptr_t arg)
 {
-	static const int same[] = {STATS_FRAMES_FREE, STATS_THREADS, STATS_MAILBOXES, STATS_PORTALS, STATS_PIECE_PAGES};
+	static const int same[] = {STATS_FRAMES_FREE, STATS_THREADS, STATS_MAILBOXES, STATS_PORTALS,
+		STATS_PIECE_PAGES};
 	uint64_t before[sizeof(same) / sizeof(same[0])];
 
 	(void)arg;
-	act();				/* page tables, and the table of handles, that it needs from now on */
+	/* page tables, and the table of handles, that it needs from now on */
+	act();
 	settle(0);
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		before[i] = stats(same[i]);
@@ -221,14 +238,16 @@ program(uintptr_t arg)
 	settle(before[0]);
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		if (stats(same[i]) != before[i])
-			coro_fail("number %d of the statistics is %lu, not %lu", same[i], (unsigned long)stats(same[i]), (unsigned long)before[i]);
+			coro_fail("number %d of the statistics is %lu, not %lu", same[i],
+				(unsigned long)stats(same[i]), (unsigned long)before[i]);
 	coro_finish(0);
 }
 
 static void
 dump(void)
 {
-	printf("step %u, the first has got %u and then %u times nothing, the second %u and %u\n", run.step, run.got[0], run.full[0], run.got[1],
+	printf("step %u, the first has got %u and then %u times nothing, the second %u and %u\n",
+		run.step, run.got[0], run.full[0], run.got[1],
 		run.full[1]);
 }
 
@@ -243,8 +262,10 @@ empty(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test = {.name = "what_is_exhausted_comes_back", .seeds = 300,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	static const struct program_test test =
+		{.name = "what_is_exhausted_comes_back", .seeds = 300,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
+		.dump = dump};
 	unsigned long count;
 
 	program_is_init = true;

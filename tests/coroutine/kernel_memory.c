@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shoot-down of the real kernel under the coroutine scheduler. Processes on several cores write through mappings that others
- * take away or narrow, in turns and all at once: after the call has returned nobody gets through, a frame is free only after that, and
- * in the end every frame is back. Large pages of which only some can be had: nobody ever sees one of these. And processes that are killed
- * while they map and unmap a large page, which takes many messages: every frame is back, whatever had a reference. The same where a page
- * is mapped into the addresses of calls that fail. And memory that was given back can be had again
- * at once, however late a core acknowledges the shoot-down of another process.
+ * Shoot-down of the real kernel under the coroutine scheduler. Processes on several cores write
+ * through mappings that others take away or narrow, in turns and all at once: after the call has
+ * returned nobody gets through, a frame is free only after that, and in the end every frame is
+ * back. Large pages of which only some can be had: nobody ever sees one of these. And processes
+ * that are killed while they map and unmap a large page, which takes many messages: every frame is
+ * back, whatever had a reference. The same where a page is mapped into the addresses of calls that
+ * fail. And memory that was given back can be had again at once, however late a core acknowledges
+ * the shoot-down of another process.
  *
  * usage: kernel_memory [COUNT [FIRST]]
  */
@@ -41,7 +43,8 @@ static struct {
 
 static struct {
 	unsigned long addr[CORES];
-	bool narrowed[CORES];		/* the mapping was taken away: no write may succeed any more */
+	/* the mapping was taken away: no write may succeed any more */
+	bool narrowed[CORES];
 	bool written[CORES];
 	unsigned ended;
 	uint64_t frames;
@@ -138,7 +141,10 @@ peeker(uintptr_t addr)
 	program_exit();
 }
 
-/* Free memory in which only one large page is left in one piece: of all others the first page is mapped. */
+/*
+ * Free memory in which only one large page is left in one piece: of all others the first page is
+ * mapped.
+ */
 static void
 fragment(void)
 {
@@ -151,7 +157,8 @@ fragment(void)
 		n++;
 	coro_check(n >= 3 && n < BLOCKS_MAX);
 	for (int i = 1; i < n; i++)
-		coro_check(KC(KC_PAGE_MAP, SELF, shared.value[0] + (uint64_t)i * PAGE, block[i], 0, 1, PAGE_READ) == 0);
+		coro_check(KC(KC_PAGE_MAP, SELF, shared.value[0] + (uint64_t)i * PAGE, block[i], 0,
+			1, PAGE_READ) == 0);
 	free = stats(1, STATS_FRAMES_FREE);
 	for (int i = 0; i < n; i++)
 		coro_check(KC(KC_HANDLE_CLOSE, block[i]) == 0);
@@ -159,7 +166,9 @@ fragment(void)
 		KC(KC_THREAD_YIELD);
 }
 
-/* Two large pages are wanted where one is; what it was made of is used for something else at once. */
+/*
+ * Two large pages are wanted where one is; what it was made of is used for something else at once.
+ */
 static void
 half_way(uintptr_t me)
 {
@@ -174,7 +183,8 @@ half_way(uintptr_t me)
 	coro_check(KC(KC_THREAD_CREATE, &shared.ctx[me], PEEKER) > 0);
 	for (unsigned i = coro_random(20); i > 0; i--)
 		KC(KC_THREAD_YIELD);
-	coro_check(KC(KC_MEM_ALLOC, SELF, 2 * LARGE, RW | PAGE_LARGE, &shared.value[me]) == -E_NOMEM);
+	coro_check(KC(KC_MEM_ALLOC, SELF, 2 * LARGE, RW | PAGE_LARGE, &shared.value[me]) ==
+		-E_NOMEM);
 	block = KC(KC_MEMORY_CREATE, IN_LARGE);
 	coro_check(block > 0);
 	coro_check(KC(KC_MEM_ALLOC, SELF, PAGE, 0, &shared.value[me]) == 0);
@@ -192,7 +202,8 @@ half_way(uintptr_t me)
 static void
 borrower(uintptr_t me)
 {
-	long memory = KC(KC_MEMORY_CREATE, 1), view = KC(KC_HANDLE_DUPLICATE, memory, SELF, RIGHTS_ALL | HANDLE_VIEW);
+	long memory = KC(KC_MEMORY_CREATE, 1),
+		view = KC(KC_HANDLE_DUPLICATE, memory, SELF, RIGHTS_ALL | HANDLE_VIEW);
 
 	coro_check(view > 0 && KC(KC_MEM_ALLOC, SELF, PAGE, 0, &shared.value[me]) == 0);
 	for (run.written[me] = true;;) {
@@ -229,18 +240,23 @@ greedy(uintptr_t me)
 			KC(KC_PAGE_UNMAP, SELF, shared.value[me], WANTED);
 }
 
-/* Maps a page where calls of others, which fail, have claimed addresses, and unmaps it, if it is still there. */
+/*
+ * Maps a page where calls of others, which fail, have claimed addresses, and unmaps it, if it is
+ * still there.
+ */
 static void
 intruder(uintptr_t me)
 {
 	unsigned long addr;
 	long memory = KC(KC_MEMORY_CREATE, 1);
 
-	coro_check(memory > 0 && KC(KC_MEM_ALLOC, SELF, 2 * WANTED * PAGE, 0, &shared.value[me]) == 0);
+	coro_check(memory > 0 && KC(KC_MEM_ALLOC, SELF, 2 * WANTED * PAGE, 0, &shared.value[me]) ==
+		0);
 	addr = (unsigned long)shared.value[me];
 	coro_check(KC(KC_PAGE_UNMAP, SELF, addr, 2 * WANTED) == 0);
 	for (unsigned i = 0; i < 2; i++) {
-		coro_user_context(&shared.ctx[i], greedy, shared.stack[i][1] + STACK_BYTES, i ? CORES - 1 : 0);
+		coro_user_context(&shared.ctx[i], greedy, shared.stack[i][1] + STACK_BYTES,
+			i ? CORES - 1 : 0);
 		coro_check(KC(KC_THREAD_CREATE, &shared.ctx[i], ANY_CORE) > 0);
 	}
 	for (run.written[me] = true;; KC(KC_THREAD_YIELD)) {
@@ -261,9 +277,11 @@ kill_a_mapper(unsigned me)
 	long proc = KC(KC_PROC_CREATE);
 
 	coro_check(proc > 0);
-	shared.quota = (struct proc_quota){.bytes = run.about == FAILED ? 2 * WANTED * PAGE : UINT64_MAX, .threads = 3, .processes = 1};
+	shared.quota = (struct proc_quota){.bytes = run.about == FAILED ? 2 * WANTED * PAGE :
+		UINT64_MAX, .threads = 3, .processes = 1};
 	coro_check(KC(KC_PROC_QUOTA, proc, &shared.quota) == 0);
-	coro_user_context(&shared.ctx[me], run.about == FAILED ? intruder : coro_random(2) ? borrower : mapper,
+	coro_user_context(&shared.ctx[me], run.about == FAILED ? intruder : coro_random(2) ?
+		borrower : mapper,
 		shared.stack[me + 1][0] + STACK_BYTES, me + 1);
 	coro_check(KC(KC_PROC_START, proc, &shared.ctx[me], (int)me + 1) == 0);
 	while (!run.written[me + 1])
@@ -343,7 +361,8 @@ beside_deaf(uintptr_t me)
 	coro_check(KC(KC_PROC_START, run.deaf, &shared.ctx[2], DEAF_CORE) == 0);
 	while (!run.written[DEAF_CORE])
 		KC(KC_THREAD_YIELD);
-	coro_user_context(&shared.ctx[3], starter, shared.stack[3][0] + STACK_BYTES, (uintptr_t)eats);
+	coro_user_context(&shared.ctx[3], starter, shared.stack[3][0] + STACK_BYTES,
+		(uintptr_t)eats);
 	coro_check(KC(KC_THREAD_CREATE, &shared.ctx[3], PEEKER) > 0);
 	run.frames = stats((unsigned)me, STATS_FRAMES_FREE);
 	coro_check(KC(KC_PAGE_UNMAP, run.deaf, run.addr[DEAF_CORE], 1) == 0);
@@ -365,7 +384,8 @@ static void
 dump(void)
 {
 	for (unsigned i = 1; i <= WORKERS; i++)
-		printf("program %u: step %d narrowed %d written %d addr %lx\n", i, run.step[i], run.narrowed[i], run.written[i], run.addr[i]);
+		printf("program %u: step %d narrowed %d written %d addr %lx\n", i, run.step[i],
+			run.narrowed[i], run.written[i], run.addr[i]);
 }
 
 static bool
@@ -393,11 +413,14 @@ passes(const char *test, unsigned long seed, int about)
 int
 main(int argc, char **argv)
 {
-	static const char *const test[] = {"nobody_writes_through_a_mapping_that_is_gone", "large_pages_are_all_there_or_never_were",
+	static const char *const test[] =
+		{"nobody_writes_through_a_mapping_that_is_gone",
+		"large_pages_are_all_there_or_never_were",
 		"who_dies_with_a_large_page_half_mapped_leaves_nothing",
 		"what_is_mapped_into_a_call_that_fails_is_not_lost",
 		"what_was_given_back_can_be_had_while_a_core_does_not_listen"};
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	bool failed = false;
 
 	for (int about = WRITERS; about <= DEAF; about++) {

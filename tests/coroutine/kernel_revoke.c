@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Revocation of memory under the coroutine scheduler: threads of several processes make memory, lend it through views, map and unmap it,
- * touch what is mapped, revoke and close, all at the same time, and processes are killed meanwhile. A naive oracle knows of each copy of a
- * handle the whole way by which it was derived, of each page through which copy it was mapped and when, and when each revocation began
- * and ended. What was mapped before a revocation began that ended before a touch cannot be reached; what nobody has begun to revoke is
- * there; and whatever is reached holds what its memory holds, which no other memory does. In the end everything is back.
- * And a process that reads such a page without end, and has no handle of it: whatever it reads until it faults is what the page held,
- * also when the last handle is closed while the page is unmapped, and its frame is somebody else's as soon as it is free.
+ * Revocation of memory under the coroutine scheduler: threads of several processes make memory,
+ * lend it through views, map and unmap it, touch what is mapped, revoke and close, all at the same
+ * time, and processes are killed meanwhile. A naive oracle knows of each copy of a handle the whole
+ * way by which it was derived, of each page through which copy it was mapped and when, and when
+ * each revocation began and ended. What was mapped before a revocation began that ended before a
+ * touch cannot be reached; what nobody has begun to revoke is there; and whatever is reached holds
+ * what its memory holds, which no other memory does. In the end everything is back. And a process
+ * that reads such a page without end, and has no handle of it: whatever it reads until it faults is
+ * what the page held, also when the last handle is closed while the page is unmapped, and its frame
+ * is somebody else's as soon as it is free.
  *
  * usage: kernel_revoke [COUNT [FIRST]]
  */
@@ -103,16 +106,21 @@ comes_through(const struct copy *c, unsigned view)
 	return false;
 }
 
-/* Is there a revocation that ends what was made through this copy in this span, perhaps or for certain? One survives: that by which. */
+/*
+ * Is there a revocation that ends what was made through this copy in this span, perhaps or for
+ * certain? One survives: that by which.
+ */
 static bool
 is_revoked(const struct copy *c, const struct copy *survives, struct span made, bool certain)
 {
 	for (unsigned i = 0; i < run.revocations; i++) {
 		const struct revocation *r = &run.revocation[i];
 
-		if (r->has_failed || (survives != NULL && r->by == survives) || !comes_through(c, r->view))
+		if (r->has_failed || (survives != NULL && r->by == survives) ||
+			!comes_through(c, r->view))
 			continue;
-		if (certain ? r->span.begin > made.end && r->span.end != NEVER : r->span.end > made.begin)
+		if (certain ? r->span.begin > made.end && r->span.end != NEVER :
+			r->span.end > made.begin)
 			return true;
 	}
 	return false;
@@ -124,7 +132,8 @@ compare(const struct copy *c, bool was_dead, long e, const char *what)
 	if (run.stop)
 		return;
 	if (e == -E_BADF ? !c->closing && !is_revoked(c, c, c->made, false) : was_dead)
-		coro_fail("%s by copy %u (handle %x of %u, depth %u) is %ld", what, (unsigned)(c - run.copy), (unsigned)c->handle, c->owner,
+		coro_fail("%s by copy %u (handle %x of %u, depth %u) is %ld", what,
+			(unsigned)(c - run.copy), (unsigned)c->handle, c->owner,
 			c->depth, e);
 }
 
@@ -139,7 +148,8 @@ copy_add(unsigned owner, uint32_t tag, long handle, uint32_t begin)
 {
 	struct copy *c = &run.copy[run.copies++];
 
-	*c = (struct copy){.handle = (int)handle, .owner = owner, .tag = tag, .made = {begin, ++run.now}};
+	*c = (struct copy){.handle = (int)handle, .owner = owner, .tag = tag,
+		.made = {begin, ++run.now}};
 	return c;
 }
 
@@ -203,7 +213,8 @@ create(unsigned me, unsigned thread)
 static void
 duplicate(unsigned me, const struct copy *c)
 {
-	unsigned to = me == USERS ? coro_random(USERS + 1) : me, flags = coro_random(3) ? HANDLE_VIEW : 0;
+	unsigned to = me == USERS ? coro_random(USERS + 1) : me,
+		flags = coro_random(3) ? HANDLE_VIEW : 0;
 	struct copy before = *c, *n;
 	bool was_dead = must_be_dead(c);
 	uint32_t begin = ++run.now;
@@ -211,7 +222,8 @@ duplicate(unsigned me, const struct copy *c)
 
 	if (is_full())
 		return;
-	e = CALL(KC_HANDLE_DUPLICATE, c->handle, to == me ? SELF : run.user[to], RIGHTS_ALL | flags);
+	e = CALL(KC_HANDLE_DUPLICATE, c->handle, to == me ? SELF : run.user[to],
+		RIGHTS_ALL | flags);
 	if (e == -E_SRCH || e == -E_INVAL)
 		return;		/* it was killed; too many views below each other */
 	compare(c, was_dead, e, "duplicate");
@@ -297,7 +309,8 @@ touch(const struct place *p)
 {
 	uint32_t changes = p->changes;
 	unsigned i = coro_random(PAGES);
-	bool must_be_gone = !p->is_mapped[i] || is_revoked(&p->by, NULL, p->made, true), must_be_there;
+	bool must_be_gone = !p->is_mapped[i] || is_revoked(&p->by, NULL, p->made, true),
+		must_be_there;
 	long e;
 
 	if (changes % 2 != 0 || p->made.end == 0)
@@ -308,9 +321,12 @@ touch(const struct place *p)
 	must_be_there = p->is_mapped[i] && !is_revoked(&p->by, NULL, p->made, false);
 	coro_check(e == -E_TIMEDOUT || e == -E_FAULT || e == -E_AGAIN);
 	if (e != -E_FAULT && must_be_gone)
-		coro_fail("a page of memory %u is reached through a view that is dead: %ld", p->by.tag, e);
-	if (e != -E_TIMEDOUT && must_be_there)		/* -E_AGAIN: it holds something else, or it went between the call's two looks */
-		coro_fail("a page of memory %u is gone, and nobody has revoked it: %ld", p->by.tag, e);
+		coro_fail("a page of memory %u is reached through a view that is dead: %ld",
+			p->by.tag, e);
+	/* -E_AGAIN: it holds something else, or it went between the call's two looks */
+	if (e != -E_TIMEDOUT && must_be_there)
+		coro_fail("a page of memory %u is gone, and nobody has revoked it: %ld", p->by.tag,
+			e);
 	*(e == -E_TIMEDOUT ? &all_reached : must_be_gone ? &all_gone : &all_maybe) += 1;
 }
 
@@ -347,7 +363,10 @@ step(unsigned me, unsigned thread)
 	}
 }
 
-/* Addresses of its own for each place of a thread, one behind the other, and before them for one more. Nobody allocates any. */
+/*
+ * Addresses of its own for each place of a thread, one behind the other, and before them for one
+ * more. Nobody allocates any.
+ */
 static void
 places_make(unsigned me, unsigned thread)
 {
@@ -375,7 +394,8 @@ user(uintptr_t me)
 	long thread;
 
 	for (unsigned i = 1; i < THREADS; i++) {
-		coro_user_context(&shared.ctx[me], work, shared.stack[me][i] + STACK_BYTES, me * THREADS + i);
+		coro_user_context(&shared.ctx[me], work, shared.stack[me][i] + STACK_BYTES,
+			me * THREADS + i);
 		thread = KC(KC_THREAD_CREATE, &shared.ctx[me], ANY_CORE);
 		KC(KC_HANDLE_CLOSE, thread);	/* nobody joins it */
 	}
@@ -453,7 +473,8 @@ program(uintptr_t arg)
 	end();
 	while (stats(STATS_PROCS) > 1 || stats(STATS_THREADS) > threads)
 		KC(KC_THREAD_YIELD);
-	for (unsigned i = 0; pages() != before; i++)		/* what nothing names comes back in steps */
+	/* what nothing names comes back in steps */
+	for (unsigned i = 0; pages() != before; i++)
 		coro_check(i < 1000);
 	coro_finish(0);
 }
@@ -467,8 +488,9 @@ program(uintptr_t arg)
 #define WATCHED_AT 0x300000ul
 
 /*
- * Each mapping is one of its own; no handle is left. What is read has not been taken away when the reading began. The kernel writes there,
- * too, in the middle of calls, which no shoot-down interrupts.
+ * Each mapping is one of its own; no handle is left. What is read has not been taken away when the
+ * reading began. The kernel writes there, too, in the middle of calls, which no shoot-down
+ * interrupts.
  */
 static void
 reader(uintptr_t handle)
@@ -483,8 +505,10 @@ reader(uintptr_t handle)
 	for (run.has_read = true;; KC(KC_THREAD_YIELD)) {
 		bool may_read = !run.is_taken;
 
-		if (KC(KC_CLOCK, at + coro_random(OFTEN) * 2 * PAGE + WRITTEN) == -E_FAULT || coro_random(4) == 0)
-			coro_check(coro_user_load32(at + coro_random(OFTEN) * 2 * PAGE) == run.tags && may_read);
+		if (KC(KC_CLOCK, at + coro_random(OFTEN) * 2 * PAGE + WRITTEN) == -E_FAULT ||
+			coro_random(4) == 0)
+			coro_check(coro_user_load32(at + coro_random(OFTEN) * 2 * PAGE) ==
+				run.tags && may_read);
 	}
 }
 
@@ -571,7 +595,8 @@ reading_round(unsigned n)
 	given = KC(KC_HANDLE_DUPLICATE, run.view[1], proc, RIGHT_READ | RIGHT_WRITE);
 	coro_check(proc > 0 && given > 0);
 	run.has_read = run.is_taken = run.is_begun = false;
-	coro_user_context(&shared.ctx[1], reader, shared.stack[1][n % THREADS] + STACK_BYTES, (uintptr_t)given);
+	coro_user_context(&shared.ctx[1], reader, shared.stack[1][n % THREADS] + STACK_BYTES,
+		(uintptr_t)given);
 	coro_check(KC(KC_PROC_START, proc, &shared.ctx[1], ANY_CORE) == 0);
 	while (!run.has_read)
 		KC(KC_THREAD_YIELD);
@@ -613,7 +638,8 @@ lender(uintptr_t arg)
 static void
 dump(void)
 {
-	printf("%u copies, %u views, %u memories, %u threads of init at work, %s\n", run.copies, run.views, run.tags, run.busy,
+	printf("%u copies, %u views, %u memories, %u threads of init at work, %s\n", run.copies,
+		run.views, run.tags, run.busy,
 		run.stop ? "at the end" : "under way");
 }
 
@@ -628,10 +654,14 @@ empty(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test = {.name = "what_was_mapped_through_a_revoked_view_is_gone", .seeds = 1000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
-	static const struct program_test reading = {.name = "what_is_read_until_the_fault_is_what_the_page_held", .seeds = 1000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = lender, .begin = empty, .dump = dump};
+	static const struct program_test test =
+		{.name = "what_was_mapped_through_a_revoked_view_is_gone", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
+		.dump = dump};
+	static const struct program_test reading =
+		{.name = "what_is_read_until_the_fault_is_what_the_page_held", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = lender, .begin = empty,
+		.dump = dump};
 	unsigned long count;
 
 	program_is_init = true;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scheduler of time-sharing cores under the coroutine scheduler, against a naive oracle. Threads that compute share a TC; one of a
- * higher priority sleeps there and is woken from another core.
+ * The scheduler of time-sharing cores under the coroutine scheduler, against a naive oracle.
+ * Threads that compute share a TC; one of a higher priority sleeps there and is woken from another
+ * core.
  *
  *	turn	those of one priority run one after the other, always in the same order
  *	prompt	a wake-up whose call has come back is older than anything that a lower priority still does
  *	first	while the higher priority runs, nobody lower does
  *	tick	it is armed while two threads can run on the TC, not while one can, and on an application core never
  *
- * And a thread that asks its mailboxes without a pause, on a home core, gets what other clusters send; one that computes there after a call that
- * gave home work for many rounds, or while others give it such, does not hold that up.
+ * And a thread that asks its mailboxes without a pause, on a home core, gets what other clusters
+ * send; one that computes there after a call that gave home work for many rounds, or while others
+ * give it such, does not hold that up.
  *
  * usage: kernel_sched [COUNT [FIRST]]
  */
@@ -51,7 +53,8 @@ static struct {
 	unsigned order[SPINNERS];	/* the latest turns, oldest first */
 	unsigned seen;			/* turns in the steady phase */
 	unsigned turns[SPINNERS];
-	unsigned called, ran;		/* wake-ups whose call has returned; that the sleeper has seen */
+	/* wake-ups whose call has returned; that the sleeper has seen */
+	unsigned called, ran;
 	bool high_runs;
 	bool asleep;
 	unsigned ended;
@@ -71,7 +74,10 @@ start(unsigned slot, void (*fn)(uintptr_t arg), uintptr_t arg, int core)
 	return tid;
 }
 
-/* One step of computing on the TC by a thread of the lower priority; everything that must hold then. */
+/*
+ * One step of computing on the TC by a thread of the lower priority; everything that must hold
+ * then.
+ */
 static void
 step(void)
 {
@@ -220,7 +226,10 @@ starter(uintptr_t arg)
 	one_ended();
 }
 
-/* On cluster 0's home, which is a TC: one message from each port of cluster 1, and no call that waits. */
+/*
+ * On cluster 0's home, which is a TC: one message from each port of cluster 1, and no call that
+ * waits.
+ */
 static void
 asker(uintptr_t arg)
 {
@@ -231,7 +240,8 @@ asker(uintptr_t arg)
 		coro_check((id[i] = KC(KC_MAILBOX_CREATE, i)) >= 0);
 	run.steady = true;
 	for (unsigned i = 0; i < PORTS; i++) {
-		while ((got = KC(KC_MAILBOX_READ, id[i], ANY_SOURCE_CLUSTER, shared.message[0], shared.value)) == -E_AGAIN)
+		while ((got = KC(KC_MAILBOX_READ, id[i], ANY_SOURCE_CLUSTER, shared.message[0],
+			shared.value)) == -E_AGAIN)
 			coro_user_point();
 		coro_check(got == 1);
 	}
@@ -263,7 +273,10 @@ writer(uintptr_t arg)
 		KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER);
 }
 
-/* On home, a TC: kills a process, or lets its killer do it, and computes until the killer knows of the end. */
+/*
+ * On home, a TC: kills a process, or lets its killer do it, and computes until the killer knows of
+ * the end.
+ */
 static void
 computer(uintptr_t arg)
 {
@@ -282,7 +295,8 @@ killer(uintptr_t arg)
 	(void)arg;
 	run.own_call = coro_random(2);
 	coro_check((run.victim = KC(KC_PROC_CREATE)) > 0);
-	coro_check(KC(KC_MEM_ALLOC, run.victim, PAGES * 4096, PAGE_READ | PAGE_WRITE, &shared.value[0]) == 0);
+	coro_check(KC(KC_MEM_ALLOC, run.victim, PAGES * 4096, PAGE_READ | PAGE_WRITE,
+		&shared.value[0]) == 0);
 	start(0, computer, 0, 0);
 	if (!run.own_call) {
 		while (!run.steady)
@@ -317,7 +331,8 @@ static void
 dump(void)
 {
 	printf("tc %d surely %u perhaps %u steady %d stop %d turns %u %u %u called %u ran %u ended %u\n", run.tc, run.surely, run.perhaps,
-		run.steady, run.stop, run.turns[0], run.turns[1], run.turns[2], run.called, run.ran, run.ended);
+		run.steady, run.stop, run.turns[0], run.turns[1], run.turns[2], run.called, run.ran,
+		run.ended);
 }
 
 static void
@@ -347,7 +362,8 @@ choose(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test = {.name = "a_shared_core_runs_whose_turn_it_is", .seeds = 2000,
+	static const struct program_test test =
+		{.name = "a_shared_core_runs_whose_turn_it_is", .seeds = 2000,
 		.shared = &shared, .shared_bytes = sizeof(shared), .begin = choose, .dump = dump};
 	unsigned long count;
 

@@ -96,7 +96,8 @@ locker(uintptr_t rounds)
 		uint32_t was = 0;
 
 		coro_user_point();
-		if (!__atomic_compare_exchange_n(&shared.lock, &was, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (!__atomic_compare_exchange_n(&shared.lock, &was, 1, false, __ATOMIC_ACQ_REL,
+			__ATOMIC_ACQUIRE)) {
 			coro_user_point();
 			while (__atomic_exchange_n(&shared.lock, 2, __ATOMIC_ACQ_REL) != 0) {
 				long e = KC(KC_FUTEX_WAIT, &shared.lock, 2, FOREVER);
@@ -268,7 +269,8 @@ program(uintptr_t arg)
 static void
 dump(void)
 {
-	printf("step %u counter %u inside %u lock %u turn %u wakes %u\n", run.step, run.counter, run.inside, shared.lock, shared.turn, run.wakes);
+	printf("step %u counter %u inside %u lock %u turn %u wakes %u\n", run.step, run.counter,
+		run.inside, shared.lock, shared.turn, run.wakes);
 }
 
 static void
@@ -282,8 +284,10 @@ empty(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test = {.name = "nothing_is_lost_among_threads", .seeds = 2000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	static const struct program_test test =
+		{.name = "nothing_is_lost_among_threads", .seeds = 2000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
+		.dump = dump};
 	unsigned long count;
 
 	count = program_seeds(&test, argc, argv);

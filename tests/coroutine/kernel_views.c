@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Views under the coroutine scheduler: threads of several processes duplicate handles, with new views and without, revoke, close, use and wait by
- * them at the same time, and processes are killed meanwhile. A naive oracle knows of each copy the whole way by which it was derived and
- * when each step began and ended. What was revoked or closed before a use began is dead; what nobody has begun to revoke or close when
- * the use ends is alive; a wait by a handle ends when that dies, and an event that was bound by it tells so, once. In the end everything
- * is back.
+ * Views under the coroutine scheduler: threads of several processes duplicate handles, with new
+ * views and without, revoke, close, use and wait by them at the same time, and processes are killed
+ * meanwhile. A naive oracle knows of each copy the whole way by which it was derived and when each
+ * step began and ended. What was revoked or closed before a use began is dead; what nobody has
+ * begun to revoke or close when the use ends is alive; a wait by a handle ends when that dies, and
+ * an event that was bound by it tells so, once. In the end everything is back.
  *
  * usage: kernel_views [COUNT [FIRST]]
  */
@@ -83,7 +84,8 @@ static struct {
 	bool killed[USERS];
 	bool stop;
 	struct bound bound[TARGETS];
-	unsigned waited[4];		/* waits that ended well, by a dead handle, by their deadline, at once */
+	/* waits that ended well, by a dead handle, by their deadline, at once */
+	unsigned waited[4];
 } run;
 
 static unsigned long all_waits[4], all_dead, all_told;
@@ -108,7 +110,8 @@ is_revoked(const struct copy *c, bool certain)
 
 		if (r->has_failed || r->by == c || !comes_through(c, r->view))
 			continue;
-		if (certain ? r->span.begin > c->made.end && r->span.end != NEVER : r->span.end > c->made.begin)
+		if (certain ? r->span.begin > c->made.end && r->span.end != NEVER :
+			r->span.end > c->made.begin)
 			return true;
 	}
 	return false;
@@ -146,7 +149,8 @@ compare(const struct copy *c, bool was_dead, long e, const char *what)
 	if (run.stop)
 		return;
 	if (e == -E_BADF ? !may_be_dead(c) : was_dead)
-		coro_fail("%s by copy %u (handle %x of %u, depth %u) is %ld", what, (unsigned)(c - run.copy), (unsigned)c->handle, c->owner,
+		coro_fail("%s by copy %u (handle %x of %u, depth %u) is %ld", what,
+			(unsigned)(c - run.copy), (unsigned)c->handle, c->owner,
 			c->depth, e);
 	all_dead += e == -E_BADF;
 }
@@ -156,7 +160,8 @@ copy_add(unsigned owner, unsigned target, long handle, uint32_t begin)
 {
 	struct copy *c = &run.copy[run.copies++];
 
-	*c = (struct copy){.handle = (int)handle, .owner = owner, .target = target, .made = {begin, ++run.now}, .closing = NEVER, .closed = NEVER};
+	*c = (struct copy){.handle = (int)handle, .owner = owner, .target = target,
+		.made = {begin, ++run.now}, .closing = NEVER, .closed = NEVER};
 	return c;
 }
 
@@ -177,7 +182,8 @@ any_own(unsigned me)
 static void
 duplicate(unsigned me, const struct copy *c)
 {
-	unsigned to = me == USERS ? coro_random(USERS + 1) : me, flags = coro_random(2) ? HANDLE_VIEW : 0;
+	unsigned to = me == USERS ? coro_random(USERS + 1) : me,
+		flags = coro_random(2) ? HANDLE_VIEW : 0;
 	struct copy before = *c, *n;
 	bool was_dead = must_be_dead(c);
 	uint32_t begin = ++run.now;
@@ -206,7 +212,8 @@ revoke(const struct copy *c)
 	long e;
 
 	if (c->depth == 0) {
-		coro_check(KC(KC_HANDLE_REVOKE, c->handle) == (c->closing == NEVER ? -E_INVAL : -E_BADF));
+		coro_check(KC(KC_HANDLE_REVOKE, c->handle) == (c->closing == NEVER ? -E_INVAL :
+			-E_BADF));
 		return;
 	}
 	if (run.revocations++ == REVOCATIONS)
@@ -239,7 +246,8 @@ use(unsigned me, unsigned thread, const struct copy *c)
 {
 	bool was_dead = must_be_dead(c);
 
-	compare(c, was_dead, KC(KC_PAGE_QUERY, c->handle, 0, &shared.page[me][thread]), "page_query");
+	compare(c, was_dead, KC(KC_PAGE_QUERY, c->handle, 0, &shared.page[me][thread]),
+		"page_query");
 }
 
 /* The end of a target comes only in the end: the wait ends by its deadline or by its handle. */
@@ -261,8 +269,8 @@ wait(unsigned me, unsigned thread, const struct copy *c)
 }
 
 /*
- * The end of a target, which does not come, is told to who bound it last; the bit says that the handle
- * is dead. Each target has its own.
+ * The end of a target, which does not come, is told to who bound it last; the bit says that the
+ * handle is dead. Each target has its own.
  */
 static void
 bind(unsigned me, unsigned thread, const struct copy *c)
@@ -280,7 +288,8 @@ bind(unsigned me, unsigned thread, const struct copy *c)
 	b->made.begin = ++run.now;
 	e = KC(KC_EVENT_BIND, EVENT_PROC, c->handle, -1);
 	if (e == 0) {
-		KC(KC_THREAD_SLEEP, 1u << c->target, 0);	/* what an earlier binding has told */
+		/* what an earlier binding has told */
+		KC(KC_THREAD_SLEEP, 1u << c->target, 0);
 		e = KC(KC_EVENT_BIND, EVENT_PROC, c->handle, (int)c->target);
 	}
 	b->made.end = ++run.now;
@@ -362,7 +371,8 @@ user(uintptr_t me)
 	long thread;
 
 	for (unsigned i = 1; i < THREADS; i++) {
-		coro_user_context(&shared.ctx[me], work, shared.stack[me][i] + STACK_BYTES, me * THREADS + i);
+		coro_user_context(&shared.ctx[me], work, shared.stack[me][i] + STACK_BYTES,
+			me * THREADS + i);
 		thread = KC(KC_THREAD_CREATE, &shared.ctx[me], ANY_CORE);
 		KC(KC_HANDLE_CLOSE, thread);	/* nobody joins it */
 	}
@@ -398,8 +408,8 @@ begin(void)
 }
 
 /*
- * By another handle of its view, which stays open meanwhile: only the revocation tells a wait by this one. False if nobody may revoke
- * it. What is dead already must have been told.
+ * By another handle of its view, which stays open meanwhile: only the revocation tells a wait by
+ * this one. False if nobody may revoke it. What is dead already must have been told.
  */
 static bool
 revoke_from_aside(int handle, int *aside, unsigned *asides)
@@ -474,7 +484,8 @@ program(uintptr_t arg)
 static void
 dump(void)
 {
-	printf("%u copies, %u views, %u threads of init at work, %s\n", run.copies, run.views, run.busy, run.stop ? "at the end" : "under way");
+	printf("%u copies, %u views, %u threads of init at work, %s\n", run.copies, run.views,
+		run.busy, run.stop ? "at the end" : "under way");
 }
 
 static void
@@ -488,15 +499,18 @@ empty(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test = {.name = "revoked_handles_are_dead_and_waits_by_them_end", .seeds = 1000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	static const struct program_test test =
+		{.name = "revoked_handles_are_dead_and_waits_by_them_end", .seeds = 1000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
+		.dump = dump};
 	unsigned long count;
 
 	program_is_init = true;
 	count = program_seeds(&test, argc, argv);
 	if (count == 0)
 		return 1;
-	if (count >= 100 && (all_dead == 0 || all_told == 0 || all_waits[1] == 0 || all_waits[2] == 0)) {
+	if (count >= 100 && (all_dead == 0 || all_told == 0 || all_waits[1] == 0 ||
+		all_waits[2] == 0)) {
 		printf("FAIL revoked_handles_are_dead_and_waits_by_them_end: nothing was ever revoked in the middle\n");
 		return 1;
 	}

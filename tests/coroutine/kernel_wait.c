@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits with deadlines under the coroutine scheduler, against an oracle of plain counters: threads sleep, wait at a futex, join, and wait for
- * messages and transfers, each with a deadline that is over, near or never, while others make what they wait for happen. No call returns
- * -E_TIMEDOUT before its time, and none without a deadline; what happens is seen once, whatever deadlines passed meanwhile.
+ * Waits with deadlines under the coroutine scheduler, against an oracle of plain counters: threads
+ * sleep, wait at a futex, join, and wait for messages and transfers, each with a deadline that is
+ * over, near or never, while others make what they wait for happen. No call returns -E_TIMEDOUT
+ * before its time, and none without a deadline; what happens is seen once, whatever deadlines
+ * passed meanwhile.
  *
  * usage: kernel_wait [COUNT [FIRST]]
  */
@@ -132,7 +134,8 @@ static void
 reader(void)
 {
 	while (run.done[READER] < ROUNDS) {
-		long e = KC(KC_MAILBOX_READ, run.in, ANY_SOURCE_CLUSTER, shared.message[READER], &shared.sender);
+		long e = KC(KC_MAILBOX_READ, run.in, ANY_SOURCE_CLUSTER, shared.message[READER],
+			&shared.sender);
 
 		if (e == 0) {
 			coro_check(shared.message[READER][0] == run.done[READER]);
@@ -278,8 +281,10 @@ empty(struct boot_record *record, unsigned long seed)
 int
 main(int argc, char **argv)
 {
-	static const struct program_test test = {.name = "each_wait_ends_once_and_in_time", .seeds = 2000,
-		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty, .dump = dump};
+	static const struct program_test test =
+		{.name = "each_wait_ends_once_and_in_time", .seeds = 2000,
+		.shared = &shared, .shared_bytes = sizeof(shared), .main = program, .begin = empty,
+		.dump = dump};
 	unsigned long count;
 
 	for (unsigned i = 0; i < BYTES; i++)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mutation controls: would the tests under the coroutine scheduler notice if a publish, an acquire, a fence, a notify, an interrupt or a
- * wait_begin were missing? Each test program says which places it reaches; each place of the files under test is switched off in
- * turn, and one of the programs that reach it must fail within SEEDS seeds (a crash or a hang counts). All of them try a few seeds
- * before one of them tries many. A place that may be missing without harm stands in `allowed` with the reason and is tried with few
- * seeds only; any other survivor fails this test.
+ * Mutation controls: would the tests under the coroutine scheduler notice if a publish, an acquire,
+ * a fence, a notify, an interrupt or a wait_begin were missing? Each test program says which places
+ * it reaches; each place of the files under test is switched off in turn, and one of the programs
+ * that reach it must fail within SEEDS seeds (a crash or a hang counts). All of them try a few
+ * seeds before one of them tries many. A place that may be missing without harm stands in `allowed`
+ * with the reason and is tried with few seeds only; any other survivor fails this test.
  *
  * usage: mutation [SEEDS [PATH-PREFIX]]
  */
@@ -24,15 +25,22 @@
 #define ROUNDS 5
 #define ROUNDS_OF_ALLOWED 2
 
-/* Their usage: PROGRAM [COUNT [FIRST]], or PROGRAM --seed FIRST --seeds COUNT. The cheapest come first. */
+/*
+ * Their usage: PROGRAM [COUNT [FIRST]], or PROGRAM --seed FIRST --seeds COUNT. The cheapest come
+ * first.
+ */
 static const struct {
 	const char *name;
 	bool has_options;
-	unsigned long times;		/* as many seeds: where few of them meet what it looks for, and each is short */
+	/* as many seeds: where few of them meet what it looks for, and each is short */
+	unsigned long times;
 } program[] = {
-	{"hal-test", true, 1}, {"am_order", false, 1}, {"kernel_am", false, 1}, {"kernel_threads", false, 1}, {"kernel_memory", false, 1},
-	{"kernel_sched", false, 1}, {"kernel_kill", false, 1}, {"kernel_wait", false, 1}, {"kernel_handler", false, 1},
-	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1}, {"ikc_portal", false, 1},
+	{"hal-test", true, 1}, {"am_order", false, 1}, {"kernel_am", false, 1},
+	{"kernel_threads", false, 1}, {"kernel_memory", false, 1},
+	{"kernel_sched", false, 1}, {"kernel_kill", false, 1}, {"kernel_wait", false, 1},
+	{"kernel_handler", false, 1},
+	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1},
+	{"ikc_portal", false, 1},
 };
 
 static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c"};
@@ -46,11 +54,14 @@ struct survivor {
 static const struct survivor allowed[] = {
 	{"kernel/boot/main.c", "hal_publish(c->proc, c->procs_max * sizeof(struct process));",
 		"what other cores read of a process is published again when the process is made"},
-	{"kernel/thread/run.c", "hal_publish(&t->run, offsetof(struct thread, state) - offsetof(struct thread, run));",
+	{"kernel/thread/run.c",
+	"hal_publish(&t->run, offsetof(struct thread, state) - offsetof(struct thread, run));",
 		"whoever takes the thread or its record writes this part before it reads it"},
-	{"kernel/thread/run.c", "hal_publish(t->handler, t->handler != NULL ? sizeof(*t->handler) : 0);",
+	{"kernel/thread/run.c",
+	"hal_publish(t->handler, t->handler != NULL ? sizeof(*t->handler) : 0);",
 		"whoever gets the memory of a handler next fills it first"},
-	{"kernel/call/handler.c", "hal_publish(t->made, slab_size(&t->cluster->slab, sizeof(*t->made)));",
+	{"kernel/call/handler.c",
+	"hal_publish(t->made, slab_size(&t->cluster->slab, sizeof(*t->made)));",
 		"this back end fills all of a handler's frame before it reads it: zeros matter where floating-point registers are kept"},
 	{"kernel/call/handler.c", "hal_acquire(t->handler, sizeof(*t->handler));",
 		"the same, on the other side"},
@@ -79,7 +90,8 @@ static unsigned long seeds = 400;
 
 /* What a program is called with for `count` seeds from `first` (0) on. */
 static void
-arguments(unsigned index, unsigned long first, unsigned long count, char *const text[2], const char *argv[6])
+arguments(unsigned index, unsigned long first, unsigned long count, char *const text[2],
+	const char *argv[6])
 {
 	unsigned long times = program[index].times;
 	unsigned n = 0;
@@ -111,7 +123,8 @@ passes(unsigned index, unsigned long first, unsigned long count)
 	if (child == 0) {
 		snprintf(path, sizeof(path), "%s/%s", folder, program[index].name);
 		arguments(index, first, count, (char *[]){from, number}, argv);
-		if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
+		if (freopen("/dev/null", "w", stdout) == NULL ||
+			freopen("/dev/null", "w", stderr) == NULL)
 			_exit(2);
 		alarm(SECONDS);
 		execv(path, (char *const *)argv);
@@ -199,7 +212,10 @@ why_allowed(const char *file, const char *line)
 	return NULL;
 }
 
-/* Each round takes the seeds behind those of the last: in all three times as many as the rounds before. */
+/*
+ * Each round takes the seeds behind those of the last: in all three times as many as the rounds
+ * before.
+ */
 static unsigned long
 seeds_until(unsigned round)
 {
@@ -237,7 +253,8 @@ judge(const struct place *p)
 	why = why_allowed(file, line);
 	if (is_noticed(p, why != NULL ? ROUNDS_OF_ALLOWED : ROUNDS)) {
 		if (why != NULL)
-			printf("note: %s: %s\n      stands among the survivors, but was noticed\n", p->text, line);
+			printf("note: %s: %s\n      stands among the survivors, but was noticed\n",
+				p->text, line);
 		return true;
 	}
 	printf("%s %s: %s\n", why != NULL ? "survivor" : "FAIL survivor", p->text, line);
@@ -254,19 +271,23 @@ main(int argc, char **argv)
 	const char *slash = strrchr(argv[0], '/');
 	unsigned survived = 0;
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - argv[0]) : 1,
+		slash ? argv[0] : ".");
 	if (argc > 1)
 		seeds = strtoul(argv[1], NULL, 0);
 	for (unsigned i = 0; i < PROGRAMS; i++)
 		if (!ask(i, prefix)) {
-			printf("FAIL every_missing_step_is_noticed: %s fails as it is\n", program[i].name);
+			printf("FAIL every_missing_step_is_noticed: %s fails as it is\n",
+				program[i].name);
 			return 1;
 		}
 	for (unsigned i = 0; i < places; i++)
 		survived += !judge(&place[i]);
 	if (survived > 0 || places == 0)
-		printf("FAIL every_missing_step_is_noticed: %u of %u places survive %lu seeds\n", survived, places, seeds);
+		printf("FAIL every_missing_step_is_noticed: %u of %u places survive %lu seeds\n",
+			survived, places, seeds);
 	else
-		printf("ok every_missing_step_is_noticed (%u places, %lu seeds each)\n", places, seeds);
+		printf("ok every_missing_step_is_noticed (%u places, %lu seeds each)\n", places,
+			seeds);
 	return survived > 0 || places == 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Start user programs on the real kernel: see program.h. The first half runs on an application core before it enters its loop; the
- * second on the home core, inside an active message whose caller is a thread that exists for this purpose only.
+ * Start user programs on the real kernel: see program.h. The first half runs on an application core
+ * before it enters its loop; the second on the home core, inside an active message whose caller is
+ * a thread that exists for this purpose only.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,8 @@ start_home(struct kcall_args *args)
 	check(proc_new(c, NULL, &p) == 0);
 	if (program_is_init)
 		c->init = p;
-	coro_user_context(&ctx, (void (*)(uintptr_t))args->a[0], stack[stacks++] + STACK_BYTES, args->a[1]);
+	coro_user_context(&ctx, (void (*)(uintptr_t))args->a[0], stack[stacks++] + STACK_BYTES,
+		args->a[1]);
 	return thread_new(p, &ctx, (int)args->a[2]);
 }
 
@@ -89,7 +91,8 @@ start(struct core *core, const struct program *p)
 	args->a[0] = (unsigned long)p->fn;
 	args->a[1] = p->arg;
 	args->a[2] = core->id;
-	check(am_call_kernel(core, start_home, args, offsetof(struct kcall_args, a) + 3 * sizeof(args->a[0])) > 0);
+	check(am_call_kernel(core, start_home, args,
+		offsetof(struct kcall_args, a) + 3 * sizeof(args->a[0])) > 0);
 }
 
 void
@@ -115,7 +118,8 @@ program_core(void *arg)
 unsigned long
 program_seeds(const struct program_test *test, int argc, char **argv)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : test->seeds, first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : test->seeds,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 	struct coro_config config = {.core = program_core, .dump = test->dump};
 	struct boot_record record;
 	struct coro_result result;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * User programs for machines under the coroutine scheduler that run the real kernel: each is a C function that calls the kernel.
- * A test sets config.core = program_core; every core but the home cores then asks its home core to start what program_on() says.
+ * User programs for machines under the coroutine scheduler that run the real kernel: each is a C
+ * function that calls the kernel. A test sets config.core = program_core; every core but the home
+ * cores then asks its home core to start what program_on() says.
  */
 #ifndef TESTS_COROUTINE_PROGRAM_H
 #define TESTS_COROUTINE_PROGRAM_H
@@ -20,18 +21,29 @@ struct program {
 struct program_test {
 	const char *name;
 	unsigned long seeds;		/* how many, if the command line does not say it */
-	void *shared;			/* memory of the programs that the kernel may read and write */
+	/* memory of the programs that the kernel may read and write */
+	void *shared;
 	size_t shared_bytes;
-	void (*main)(uintptr_t arg);	/* alone on core 1 of cluster 0; NULL: program_on says what runs */
-	/* Empties the test's state before each run. The record is of one cluster with 2 to 4 cores, and of core 0 a TC with each fourth seed. */
+	/* alone on core 1 of cluster 0; NULL: program_on says what runs */
+	void (*main)(uintptr_t arg);
+	/*
+	 * Empties the test's state before each run. The record is of one cluster with 2 to 4 cores,
+	 * and of core 0 a TC with each fourth seed.
+	 */
 	void (*begin)(struct boot_record *record, unsigned long seed);
 	void (*dump)(void);
 };
 
-/* Run the seeds that the command line names ([SEEDS [FIRST]]). Returns how many there were; 0 if one failed, which is printed. */
+/*
+ * Run the seeds that the command line names ([SEEDS [FIRST]]). Returns how many there were; 0 if
+ * one failed, which is printed.
+ */
 unsigned long program_seeds(const struct program_test *test, int argc, char **argv);
 
-/* The test says what runs on a core: up to `max` programs, each in a process of its own. Returns their number. */
+/*
+ * The test says what runs on a core: up to `max` programs, each in a process of its own. Returns
+ * their number.
+ */
 unsigned program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max);
 
 /* For coro_config.core. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random kernel calls, made from the table: <abi/kcall_shapes.h> says of each argument what kind it is and which pool of learned numbers
- * it is drawn from; whatever a call returns goes into the pool of the calls with the same first word, so that ids, frames and handles
- * of any kind are used by those who take them, also when they are stale or belong to somebody else. Addresses are good ones,
- * and ones that are not mapped, not writable, at the border of a page, in the kernel, misaligned, or wrap around.
+ * Random kernel calls, made from the table: <abi/kcall_shapes.h> says of each argument what kind it
+ * is and which pool of learned numbers it is drawn from; whatever a call returns goes into the pool
+ * of the calls with the same first word, so that ids, frames and handles of any kind are used by
+ * those who take them, also when they are stale or belong to somebody else. Addresses are good
+ * ones, and ones that are not mapped, not writable, at the border of a page, in the kernel,
+ * misaligned, or wrap around.
  *
- * The same for all ports: tests/kernel/fuzz.c runs it in processes, tests/coroutine/kernel_fuzz.c under the seeded scheduler.
+ * The same for all ports: tests/kernel/fuzz.c runs it in processes, tests/coroutine/kernel_fuzz.c
+ * under the seeded scheduler.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -25,16 +28,19 @@
 
 /* What the threads of one process share; others read it, too, as hints. */
 struct fuzz {
-	uint64_t hit[64];		/* nothing: results go to the first address of a process, too, and this may lie there */
+	/* nothing: results go to the first address of a process, too, and this may lie there */
+	uint64_t hit[64];
 	uint32_t calls;
 	uint32_t made;
 	uint32_t done;			/* calls that returned no error */
 	uint32_t last_call;		/* number of the newest */
 	uint8_t worked[KC_COUNT];	/* calls that returned no error once */
 	uint32_t seed;
-	uint32_t quota;			/* calls after which the first thread ends the process; 0: none */
+	/* calls after which the first thread ends the process; 0: none */
+	uint32_t quota;
 	bool loops;			/* the threads make no calls at all */
-	int32_t itself;			/* a handle that names the process, with all rights; 0: none */
+	/* a handle that names the process, with all rights; 0: none */
+	int32_t itself;
 	const struct fuzz *other;	/* of another process */
 	int32_t pool[KCALL_POOLS][FUZZ_POOL];
 	uint32_t learned[KCALL_POOLS];
@@ -43,7 +49,8 @@ struct fuzz {
 	uint32_t page;			/* bytes */
 	uint64_t now;			/* the newest answer of `clock` */
 	uint64_t edge;			/* pages: writable, absent, readable, absent */
-	uint64_t fixed[4];		/* program text, program data, the kernel, and what the port adds */
+	/* program text, program data, the kernel, and what the port adds */
+	uint64_t fixed[4];
 	bool strict_context;		/* a register context is read from own memory only */
 };
 
@@ -57,12 +64,14 @@ struct fuzz_thread {
 };
 
 /*
- * Supplied by the port: one call; a register context (good or bad) to `to`; where a handler begins that returns, and leaves alone what it
- * cannot reach (fuzz_handle), with the top of a stack for the caller, or of the stacks for the threads of its process.
+ * Supplied by the port: one call; a register context (good or bad) to `to`; where a handler begins
+ * that returns, and leaves alone what it cannot reach (fuzz_handle), with the top of a stack for
+ * the caller, or of the stacks for the threads of its process.
  */
 long fuzz_kcall(unsigned long number, const unsigned long a[6]);
 void fuzz_context(struct fuzz_thread *t, void *to);
-unsigned long fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks, unsigned long *stack_bytes);
+unsigned long fuzz_handler(struct fuzz_thread *t, unsigned long *own_stack, unsigned long *stacks,
+	unsigned long *stack_bytes);
 
 /* Calls that come less often than others, one time in `times`. */
 struct fuzz_rare {
@@ -117,7 +126,10 @@ fuzz_number(struct fuzz_thread *t)
 	}
 }
 
-/* One of a pool: of the own ones, the newest are preferred; of others; a stale one; of another kind. */
+/*
+ * One of a pool: of the own ones, the newest are preferred; of others; a stale one; of another
+ * kind.
+ */
 static inline unsigned long
 fuzz_learned(struct fuzz_thread *t, unsigned pool)
 {
@@ -130,11 +142,13 @@ fuzz_learned(struct fuzz_thread *t, unsigned pool)
 		f = f->other;
 	have = f->learned[pool] < FUZZ_POOL ? f->learned[pool] : FUZZ_POOL;
 	if (kind == 1)
-		return (unsigned long)f->pool[fuzz_random(t, KCALL_POOLS)][fuzz_random(t, FUZZ_POOL)];
+		return (unsigned long)f->pool[fuzz_random(t, KCALL_POOLS)][fuzz_random(t,
+			FUZZ_POOL)];
 	if (kind == 2 || have == 0)
 		return fuzz_number(t);
 	if (kind == 3)
-		return (unsigned long)f->pool[pool][fuzz_random(t, FUZZ_POOL)] + (fuzz_random(t, 2) ? 1ul << 12 : 1);
+		return (unsigned long)f->pool[pool][fuzz_random(t, FUZZ_POOL)] +
+			(fuzz_random(t, 2) ? 1ul << 12 : 1);
 	if (kind < 12)
 		return (unsigned long)f->pool[pool][(f->learned[pool] - 1) % FUZZ_POOL];
 	return (unsigned long)f->pool[pool][fuzz_random(t, FUZZ_POOL)];
@@ -157,7 +171,8 @@ fuzz_address(struct fuzz_thread *t)
 	case 4: return ~0ul << fuzz_random(t, sizeof(long) * 8);
 	case 5: return fuzz_number(t);
 	case 6: return (1ul << fuzz_random(t, sizeof(long) * 8)) & ~(f->page - 1ul);
-	case 7: return fuzz_random(t, 20) != 0 ? (unsigned long)at : (unsigned long)f->fixed[fuzz_random(t, 4)] & ~(f->page - 1ul);
+	case 7: return fuzz_random(t, 20) != 0 ? (unsigned long)at :
+		(unsigned long)f->fixed[fuzz_random(t, 4)] & ~(f->page - 1ul);
 	default: return (unsigned long)at;
 	}
 }
@@ -173,8 +188,10 @@ fuzz_buffer(struct fuzz_thread *t, uint32_t bytes)
 	if (fuzz_chance(t, 80))
 		return own;
 	switch (fuzz_random(t, 8)) {
-	case 0: return edge + f->page - fuzz_random(t, bytes + 9);		/* its end may lie in the absent page */
-	case 1: return edge + 2 * f->page - fuzz_random(t, bytes + 9);		/* its end in the one for reading */
+	/* its end may lie in the absent page */
+	case 0: return edge + f->page - fuzz_random(t, bytes + 9);
+	/* its end in the one for reading */
+	case 1: return edge + 2 * f->page - fuzz_random(t, bytes + 9);
 	case 2: return edge + 2 * f->page + fuzz_random(t, f->page);
 	case 3: return (unsigned long)f->fixed[2] + fuzz_random(t, f->page);
 	case 4: return ~0ul - fuzz_random(t, bytes + 9);
@@ -223,9 +240,11 @@ fuzz_word(struct fuzz_thread *t, const struct kcall_word *w)
 	case KCALL_OUT:
 		return fuzz_buffer(t, w->size);
 	case KCALL_LENGTH:
-		return fuzz_chance(t, 80) ? fuzz_random(t, 8) : fuzz_chance(t, 50) ? w->size + fuzz_random(t, 2) : fuzz_number(t);
+		return fuzz_chance(t, 80) ? fuzz_random(t, 8) : fuzz_chance(t, 50) ?
+			w->size + fuzz_random(t, 2) : fuzz_number(t);
 	case KCALL_BYTES:
-		return fuzz_chance(t, 80) ? (unsigned long)(1 + fuzz_random(t, 4)) * t->f->page : fuzz_number(t);
+		return fuzz_chance(t, 80) ? (unsigned long)(1 + fuzz_random(t, 4)) * t->f->page :
+			fuzz_number(t);
 	case KCALL_WORD:
 		return fuzz_chance(t, 90) ? fuzz_address(t) : fuzz_number(t);
 	case KCALL_UNTIL:
@@ -233,7 +252,8 @@ fuzz_word(struct fuzz_thread *t, const struct kcall_word *w)
 	default:
 		if (w->pool == 0)
 			return fuzz_number(t);
-		return w->takes_self && fuzz_chance(t, 80) ? (unsigned long)SELF : fuzz_learned(t, w->pool);
+		return w->takes_self && fuzz_chance(t, 80) ? (unsigned long)SELF :
+			fuzz_learned(t, w->pool);
 	}
 }
 
@@ -263,7 +283,8 @@ fuzz_has(const char *text, const char *part)
 static inline bool
 fuzz_wakes(const struct kcall_shape *s)
 {
-	return fuzz_has(s->name, "_wake") || fuzz_has(s->name, "_write") || fuzz_has(s->name, "_signal") || fuzz_has(s->name, "_cancel");
+	return fuzz_has(s->name, "_wake") || fuzz_has(s->name, "_write") ||
+		fuzz_has(s->name, "_signal") || fuzz_has(s->name, "_cancel");
 }
 
 static inline bool
@@ -309,7 +330,8 @@ fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned lo
 		return;
 	f->done++;
 	f->worked[s - kcall_shapes] = 1;
-	if (result > 0 || fuzz_random(t, 8) == 0)	/* 0 is what most calls return that give nothing */
+	/* 0 is what most calls return that give nothing */
+	if (result > 0 || fuzz_random(t, 8) == 0)
 		f->pool[s->gives][f->learned[s->gives]++ % FUZZ_POOL] = (int32_t)result;
 	if (fuzz_same(s->name, "handle_duplicate") && (int)a[1] == SELF)
 		fuzz_learn_copy(f, (int32_t)a[0], (int32_t)result);
@@ -318,7 +340,8 @@ fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned lo
 	for (unsigned i = 0; i < s->words; i++) {
 		uint64_t value;
 
-		if (s->word[i].kind != KCALL_OUT || s->word[i].size != 8 || a[i] - (unsigned long)t->scratch >= FUZZ_SCRATCH)
+		if (s->word[i].kind != KCALL_OUT || s->word[i].size != 8 ||
+			a[i] - (unsigned long)t->scratch >= FUZZ_SCRATCH)
 			continue;
 		__builtin_memcpy(&value, (const void *)a[i], sizeof(value));
 		if (fuzz_same(s->name, "clock"))
@@ -337,7 +360,10 @@ fuzz_other_call(struct fuzz_thread *t)
 	return fuzz_chance(t, 50) ? fuzz_number(t) | 1ul << 31 : fuzz_random(t, KC_FIRST);
 }
 
-/* What a handler does: after a fault none is there any more, so that the call that starts again gets its error. */
+/*
+ * What a handler does: after a fault none is there any more, so that the call that starts again
+ * gets its error.
+ */
 static inline long
 fuzz_handle(const struct handler_event *e)
 {
@@ -345,7 +371,8 @@ fuzz_handle(const struct handler_event *e)
 
 	if (e->cause == CRASH_NONE)
 		return (long)e->args[0];
-	if (fuzz_kcall(KC_PROC_HANDLER, (unsigned long[6]){(unsigned long)SELF, HANDLE_FAULTS}) == 0)
+	if (fuzz_kcall(KC_PROC_HANDLER, (unsigned long[6]){(unsigned long)SELF, HANDLE_FAULTS}) ==
+		0)
 		fuzz_kcall(KC_THREAD_HANDLER, none);
 	return 0;
 }

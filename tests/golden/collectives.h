@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives as the standard defines them, made of nothing but sends and receives: every rank gets the inputs of all its peers (between two
- * groups: of the other group) and computes by itself what it must get. The oracle of randomised tests.
+ * Collectives as the standard defines them, made of nothing but sends and receives: every rank gets
+ * the inputs of all its peers (between two groups: of the other group) and computes by itself what
+ * it must get. The oracle of randomised tests.
  */
 #ifndef TESTS_GOLDEN_COLLECTIVES_H
 #define TESTS_GOLDEN_COLLECTIVES_H
@@ -43,7 +44,8 @@ golden_exchange(MPI_Comm comm, const void *mine, size_t bytes)
 	for (int i = 0; i < in.peers; i++)
 		MPI_Isend(mine, (int)bytes, MPI_BYTE, i, GOLDEN_TAG, comm, &sent[i]);
 	for (int i = 0; i < in.peers; i++)
-		MPI_Recv(in.all + (size_t)i * bytes, (int)bytes, MPI_BYTE, i, GOLDEN_TAG, comm, MPI_STATUS_IGNORE);
+		MPI_Recv(in.all + (size_t)i * bytes, (int)bytes, MPI_BYTE, i, GOLDEN_TAG, comm,
+			MPI_STATUS_IGNORE);
 	MPI_Waitall(in.peers, sent, MPI_STATUSES_IGNORE);
 	free(sent);
 	return in;
@@ -58,7 +60,8 @@ struct golden_operand {
 
 /* result = inputs first .. last, in this order, combined. first <= last */
 static inline void
-golden_fold(const struct golden_inputs *in, int first, int last, void *result, const struct golden_operand *o)
+golden_fold(const struct golden_inputs *in, int first, int last, void *result,
+	const struct golden_operand *o)
 {
 	memcpy(result, golden_input(in, last), (size_t)o->count * o->extent);
 	for (int i = last - 1; i >= first; i--)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The naive mailbox, oracle of the randomised tests: per input port a place for one message of each sending cluster. What is written is
- * there, what is read is gone; nothing happens at the same time as anything else.
+ * The naive mailbox, oracle of the randomised tests: per input port a place for one message of each
+ * sending cluster. What is written is there, what is read is gone; nothing happens at the same time
+ * as anything else.
  */
 #ifndef GOLDEN_MAILBOX_H
 #define GOLDEN_MAILBOX_H

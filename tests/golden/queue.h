@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The naive queue, oracle of everything that is served first come, first served: who was first in is first out, once.
+ * The naive queue, oracle of everything that is served first come, first served: who was first in
+ * is first out, once.
  */
 #ifndef GOLDEN_QUEUE_H
 #define GOLDEN_QUEUE_H

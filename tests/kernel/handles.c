@@ -177,7 +177,8 @@ TEST(a_binding_ends_with_its_handle)
 	expect_eq(khandle_close(mail), 0);
 	expect_eq(told(2), 4);
 	expect_eq(kevent_bind(EVENT_PROC, view, 1), 0);
-	expect_eq(khandle_revoke(view), 0);				/* it names the new generation */
+	/* it names the new generation */
+	expect_eq(khandle_revoke(view), 0);
 	expect_eq(told(1), -E_TIMEDOUT);
 	expect_eq(kproc_kill((int)target, 4), 0);
 	expect_eq(kt_wait(target, NULL), 4);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a process exhausts: tables, memory in each of its forms, limits that it was given. It gets a
- * documented error, others go on, the first process can act, and when the other is killed everything
- * is back, so that the next one gets exactly as much. A process that floods its kernel core with
- * calls or text keeps nobody from being served.
+ * documented error, others go on, the first process can act, and when the other is killed
+ * everything is back, so that the next one gets exactly as much. A process that floods its kernel
+ * core with calls or text keeps nobody from being served.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -21,10 +21,12 @@
 #define RW (PAGE_READ | PAGE_WRITE)
 
 enum role {
-	THREADS = 1, PROCESSES, MEMORY, FRAMES, HANDLES, AREAS, TABLES, HIGH_TABLES, MAILBOXES, PORTALS,
+	THREADS = 1, PROCESSES, MEMORY, FRAMES, HANDLES, AREAS, TABLES, HIGH_TABLES, MAILBOXES,
+	PORTALS,
 	EVERYTHING,			/* all of these in turn */
 	ROLES,
-	WORKER, PARENT,			/* makes and gives up some of everything; gives limits to a child */
+	/* makes and gives up some of everything; gives limits to a child */
+	WORKER, PARENT,
 	STARVED,			/* makes threads without memory */
 	CALL_FLOOD, TEXT_FLOOD
 };
@@ -76,7 +78,8 @@ bite_table(uint64_t step)
 			return frame;
 	}
 	at = (at / step + 1) * step;
-	e = at == (unsigned long)at ? kpage_map(SELF, (unsigned long)at, frame, 0, 1, RW) : -E_INVAL;
+	e = at == (unsigned long)at ? kpage_map(SELF, (unsigned long)at, frame, 0, 1, RW) :
+		-E_INVAL;
 	return e == -E_INVAL ? -E_NOMEM : e;
 }
 
@@ -116,7 +119,8 @@ bite(uint32_t role, uint32_t n)
 			return kportal_create((int)n);
 		n -= info.portal_ports;
 		return n < info.portal_ports * info.portal_ports ?
-			kportal_open((int)info.cluster, (int)(n % info.portal_ports), (int)(n / info.portal_ports)) : -E_MFILE;
+			kportal_open((int)info.cluster, (int)(n % info.portal_ports),
+			(int)(n / info.portal_ports)) : -E_MFILE;
 	}
 	return -E_INVAL;
 }
@@ -223,11 +227,13 @@ parent(void)
 	int proc = (int)kproc_create(), other = (int)kproc_create(), pages = 0;
 	uint64_t at;
 
-	if (kproc_quota(proc, &few) != 0 || kproc_quota(SELF, &few) != -E_BUSY || kproc_quota(99, &few) != -E_BADF)
+	if (kproc_quota(proc, &few) != 0 || kproc_quota(SELF, &few) != -E_BUSY ||
+		kproc_quota(99, &few) != -E_BADF)
 		return __LINE__;
 	while (pages < 100 && kmem_alloc(proc, PAGE, RW, &at) == 0)
 		pages++;
-	if (pages < 8 || pages >= 24 || kmem_alloc(SELF, PAGE, RW, &at) != 0 || kmem_alloc(other, PAGE, RW, &at) != 0)
+	if (pages < 8 || pages >= 24 || kmem_alloc(SELF, PAGE, RW, &at) != 0 ||
+		kmem_alloc(other, PAGE, RW, &at) != 0)
 		return __LINE__;
 	if (kproc_quota(other, &few) != -E_BUSY || kproc_quota(proc, &none) != 0)
 		return __LINE__;
@@ -369,7 +375,10 @@ is_full(uint32_t error)
 	return error == E_NOSPC || error == E_NOMEM || error == E_MFILE;
 }
 
-/* Whatever a child has taken, this process has what it needs to go on: a thread, a handle, a mailbox, a process, some memory. */
+/*
+ * Whatever a child has taken, this process has what it needs to go on: a thread, a handle, a
+ * mailbox, a process, some memory.
+ */
 static void
 act(void)
 {
@@ -390,13 +399,17 @@ act(void)
 	proc = kproc_create();
 	expect(proc > 0);
 	expect_eq(kproc_kill((int)proc, 0), 0);
-	expect_eq(kproc_wait((int)proc, &status, FOREVER), 0);	/* it would end in steps of home, and there may be no other place */
+	/* it would end in steps of home, and there may be no other place */
+	expect_eq(kproc_wait((int)proc, &status, FOREVER), 0);
 	expect_eq(khandle_close((int)proc), 0);
 	expect_eq(kmem_alloc(SELF, PAGE, RW, &at), 0);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 1), 0);
 }
 
-/* A child eats until there is no more of it for it; this process is served meanwhile. Returns how much it got. */
+/*
+ * A child eats until there is no more of it for it; this process is served meanwhile. Returns how
+ * much it got.
+ */
 static uint32_t
 meal(uint32_t role)
 {
@@ -410,7 +423,8 @@ meal(uint32_t role)
 	return report->count;
 }
 
-static const int same[] = {STATS_PROCS, STATS_THREADS, STATS_MAILBOXES, STATS_PORTALS, STATS_FRAMES_FREE, STATS_PIECE_PAGES};
+static const int same[] = {STATS_PROCS, STATS_THREADS, STATS_MAILBOXES, STATS_PORTALS,
+	STATS_FRAMES_FREE, STATS_PIECE_PAGES};
 static uint64_t before[STATS_PIECE_PAGES + 1];
 
 static void
@@ -432,7 +446,8 @@ TEST(what_one_exhausts_is_there_for_the_next)
 		for (int round = 0; round < ROUNDS; round++) {
 			uint32_t count = report->count, got = meal(role);
 
-			expect(got > 0 || (role == HIGH_TABLES && sizeof(long) == 4));	/* no addresses so high */
+			/* no addresses so high */
+			expect(got > 0 || (role == HIGH_TABLES && sizeof(long) == 4));
 			balance(round > 1);
 			if (round > 1)
 				expect_eq(got, count);
@@ -462,7 +477,8 @@ TEST(who_has_limits_disturbs_nobody)
 		while (__atomic_load_n(&report->error, __ATOMIC_ACQUIRE) == 0)
 			kthread_yield();
 		turns = __atomic_load_n(&other_report->count, __ATOMIC_ACQUIRE) + TURNS;
-		while (__atomic_load_n(&other_report->count, __ATOMIC_ACQUIRE) < turns && other_report->error == 0)
+		while (__atomic_load_n(&other_report->count, __ATOMIC_ACQUIRE) < turns &&
+			other_report->error == 0)
 			kthread_yield();
 		expect_eq(other_report->error, 0);
 		expect(kt_stats(STATS_FRAMES_FREE) * PAGE > most.bytes);
@@ -480,7 +496,9 @@ TEST(a_child_gets_less_than_its_parent)
 	}
 }
 
-/* Without memory of its own account, and without any of the cluster's but what is kept for others. */
+/*
+ * Without memory of its own account, and without any of the cluster's but what is kept for others.
+ */
 TEST(a_thread_that_cannot_be_made_leaves_nothing)
 {
 	struct proc_quota most = {.bytes = 400 * PAGE, .threads = CROWD, .processes = 1};
@@ -528,8 +546,11 @@ server_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (atoll_startup()->job != 0)
-		return child(atoll_startup()->job, (struct report *)(unsigned long)atoll_startup()->shared);
-	/* as its children: what waits for them by yielding would otherwise keep its core from them */
+		return child(atoll_startup()->job,
+			(struct report *)(unsigned long)atoll_startup()->shared);
+	/*
+	 * as its children: what waits for them by yielding would otherwise keep its core from them
+	 */
 	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
 	report = report_make(&report_memory);
 	other_report = report_make(&other_memory);

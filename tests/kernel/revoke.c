@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory that was lent through a view, and the view is revoked: whoever has mapped it can reach it no more when the call has returned,
- * in this process and in others, whatever else happens meanwhile; what is mapped through another view stays; nothing is lost.
+ * Memory that was lent through a view, and the view is revoked: whoever has mapped it can reach it
+ * no more when the call has returned, in this process and in others, whatever else happens
+ * meanwhile; what is mapped through another view stays; nothing is lost.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC
@@ -28,7 +29,8 @@ struct control {
 	uint64_t at;
 };
 
-static volatile struct control *control;	/* of the child that was started last, in its parent */
+/* of the child that was started last, in its parent */
+static volatile struct control *control;
 
 /* --- children --- */
 
@@ -50,7 +52,8 @@ write_on(unsigned long at)
 static int
 own_writer(volatile struct control *c)
 {
-	long memory = kmemory_create(1), view = khandle_duplicate((int)memory, SELF, RIGHTS_ALL | HANDLE_VIEW);
+	long memory = kmemory_create(1),
+		view = khandle_duplicate((int)memory, SELF, RIGHTS_ALL | HANDLE_VIEW);
 	volatile uint32_t *word = (volatile uint32_t *)(uintptr_t)c->at;
 
 	if (kpage_map(SELF, (unsigned long)c->at, (int)view, 0, 1, RW) != 0)
@@ -280,7 +283,10 @@ TEST(what_was_mapped_through_a_revoked_view_faults)
 	close_all(memory, view, 0);
 }
 
-/* Through the memory's own handle, through another view, and through the same one after it was revoked. */
+/*
+ * Through the memory's own handle, through another view, and through the same one after it was
+ * revoked.
+ */
 TEST(what_was_mapped_through_others_stays)
 {
 	unsigned long at = spot(SELF);
@@ -304,7 +310,8 @@ TEST(what_was_mapped_through_others_stays)
 	expect_eq(*(volatile uint32_t *)at, 5);
 	expect_eq(khandle_revoke(b), 0);
 	expect_eq(is_mapped(SELF, at + 2 * PAGE) || is_mapped(SELF, at + 6 * PAGE), false);
-	expect_eq(is_mapped(SELF, at) && is_mapped(SELF, at + PAGE) && is_mapped(SELF, at + 3 * PAGE), true);
+	expect_eq(is_mapped(SELF, at) && is_mapped(SELF, at + PAGE) &&
+		is_mapped(SELF, at + 3 * PAGE), true);
 	expect_eq(khandle_revoke(a), 0);
 	expect_eq(is_mapped(SELF, at) || is_mapped(SELF, at + PAGE), false);
 	expect_eq(kpage_unmap(SELF, at, PAGES + 1), 0);
@@ -344,11 +351,13 @@ TEST(all_pages_of_a_mapping_go)
 		expect_eq(kpage_unmap(SELF, (unsigned long)at + 30 * PAGE, MANY - 30), 0);
 		close_all(memory, view, 0);
 		memory = kmem_alloc(SELF, info.large_page_bytes, RW | PAGE_LARGE, &at) == 0 &&
-			kpage_unmap(SELF, (unsigned long)at, (int)large) == 0 ? kmemory_create((int)large) : -E_NOMEM;
+			kpage_unmap(SELF, (unsigned long)at, (int)large) == 0 ?
+			kmemory_create((int)large) : -E_NOMEM;
 		if (memory > 0) {
 			view = view_of(memory);
 			alone = view_of(memory);
-			expect_eq(kpage_map(SELF, (unsigned long)at, view, 0, 1, RW | PAGE_LARGE), 0);
+			expect_eq(kpage_map(SELF, (unsigned long)at, view, 0, 1, RW | PAGE_LARGE),
+				0);
 			*(volatile uint32_t *)(uintptr_t)(at + 5 * PAGE) = 1;
 			expect_eq(khandle_revoke(alone), 0);
 			expect_eq(is_mapped(SELF, (unsigned long)at), true);
@@ -395,7 +404,10 @@ TEST(who_maps_meanwhile_has_nothing_in_the_end)
 	}
 }
 
-/* Whoever dies, the one that revokes or the one that has mapped it, or both: the pages go, and come back. */
+/*
+ * Whoever dies, the one that revokes or the one that has mapped it, or both: the pages go, and come
+ * back.
+ */
 TEST(deaths_meanwhile_leave_nothing)
 {
 	uint64_t before = 0;
@@ -472,8 +484,11 @@ TEST(two_may_revoke_at_once)
 		proc = start(WRITER, below, LENT, other);
 		while (*watched == 0)
 			kthread_yield();
-		a = kt_thread(revoke_and_watch, (unsigned long)(round % 2 ? above : below), kt_own_core());
-		b = kt_thread(revoke_and_watch, (unsigned long)(round % 4 > 1 ? aside : round % 2 ? below : above), kt_own_core());
+		a = kt_thread(revoke_and_watch, (unsigned long)(round % 2 ? above : below),
+			kt_own_core());
+		b = kt_thread(revoke_and_watch,
+			(unsigned long)(round % 4 > 1 ? aside : round % 2 ? below : above),
+			kt_own_core());
 		ended = (unsigned long)kt_join(a);
 		expect_eq(ended, 0);
 		ended = (unsigned long)kt_join(b);
@@ -488,7 +503,10 @@ TEST(two_may_revoke_at_once)
 	close_all(memory, above, 0);
 }
 
-/* Their frames are somebody else's at once: the second page stays, so that the first is a piece of its own, of which the next are made. */
+/*
+ * Their frames are somebody else's at once: the second page stays, so that the first is a piece of
+ * its own, of which the next are made.
+ */
 TEST(who_had_the_page_never_reads_what_comes_next)
 {
 	for (int round = 0; round < 20 && kt_other_core() >= 0; round++) {
@@ -506,7 +524,8 @@ TEST(who_had_the_page_never_reads_what_comes_next)
 		expect_eq(kpage_query((int)proc, (unsigned long)control->at, &lent), 0);
 		expect_eq(khandle_revoke(view), 0);
 		close_all(memory, view, 0);
-		while (n < 600 && info.frame != lent.frame && kmem_alloc(SELF, PAGE, RW, &addr[n]) == 0) {
+		while (n < 600 && info.frame != lent.frame &&
+			kmem_alloc(SELF, PAGE, RW, &addr[n]) == 0) {
 			*(volatile uint32_t *)(uintptr_t)addr[n] = SECRET;
 			kpage_query(SELF, (unsigned long)addr[n++], &info);
 		}
@@ -519,7 +538,10 @@ TEST(who_had_the_page_never_reads_what_comes_next)
 	}
 }
 
-/* As many mappings as there may be, in this process and in another: one more is an error, and all go. */
+/*
+ * As many mappings as there may be, in this process and in another: one more is an error, and all
+ * go.
+ */
 TEST(more_mappings_than_there_may_be_leave_no_trace)
 {
 	uint64_t before = 0, at;
@@ -537,7 +559,9 @@ TEST(more_mappings_than_there_may_be_leave_no_trace)
 		expect_eq(kmem_alloc(SELF, (2 * MAPPINGS + 8) * PAGE, 0, &at), 0);
 		expect_eq(kmem_alloc((int)proc, (2 * MAPPINGS + 8) * PAGE, 0, &there), 0);
 		expect_eq(kpage_map(SELF, (unsigned long)at, view, 0, 3, RW), 0);
-		while (n <= MAPPINGS && (e = kpage_map(SELF, (unsigned long)at + (unsigned)(2 * n + 2) * PAGE, view, 0, 1, RW)) == 0)
+		while (n <= MAPPINGS &&
+			(e = kpage_map(SELF, (unsigned long)at + (unsigned)(2 * n + 2) * PAGE, view,
+			0, 1, RW)) == 0)
 			n++;
 		expect_eq(n, MAPPINGS);
 		expect_eq(e, -E_NOMEM);
@@ -545,7 +569,9 @@ TEST(more_mappings_than_there_may_be_leave_no_trace)
 		expect_eq(kpage_unmap(SELF, (unsigned long)at + PAGE, 1), -E_NOMEM);
 		expect_eq(is_mapped(SELF, (unsigned long)at + PAGE), true);
 		for (int i = 0; i < MAPPINGS; i++)
-			expect_eq(kpage_map((int)proc, (unsigned long)there + (unsigned)(2 * i) * PAGE, view, 0, 1, RW), 0);
+			expect_eq(kpage_map((int)proc,
+				(unsigned long)there + (unsigned)(2 * i) * PAGE, view, 0, 1, RW),
+				0);
 		expect_eq(khandle_revoke(view), 0);
 		for (int i = 0; i < 2 * MAPPINGS + 8; i++)
 			expect_eq(is_mapped(SELF, (unsigned long)at + (unsigned)i * PAGE) ||
@@ -573,7 +599,8 @@ TEST(a_mapping_that_cannot_be_charged_is_none)
 		expect_eq(kmem_alloc((int)proc, 2 * PAGE, 0, &at), 0);
 		/* the tables are there, and stay as long as a page is mapped */
 		expect_eq(kpage_map((int)proc, (unsigned long)at + PAGE, (int)memory, 0, 1, RW), 0);
-		for (most.bytes = PAGE, e = -E_NOMEM; e == -E_NOMEM && most.bytes < 16 * PAGE; most.bytes += 32) {
+		for (most.bytes = PAGE, e = -E_NOMEM; e == -E_NOMEM && most.bytes < 16 * PAGE;
+			most.bytes += 32) {
 			expect_eq(kproc_quota((int)proc, &most), 0);
 			e = kpage_map((int)proc, (unsigned long)at, view, 0, 1, RW);
 			expect_eq(is_mapped(proc, (unsigned long)at), e == 0);
@@ -597,8 +624,10 @@ server_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (atoll_startup()->job != 0)
-		return child(atoll_startup()->job, (volatile struct control *)(uintptr_t)atoll_startup()->shared);
-	kproc_priority(SELF, PRIORITY_PROGRAM);		/* that of the children, who run while we yield */
+		return child(atoll_startup()->job,
+			(volatile struct control *)(uintptr_t)atoll_startup()->shared);
+	/* that of the children, who run while we yield */
+	kproc_priority(SELF, PRIORITY_PROGRAM);
 	RUN(what_was_mapped_through_a_revoked_view_faults);
 	RUN(what_was_mapped_through_others_stays);
 	RUN(all_pages_of_a_mapping_go);

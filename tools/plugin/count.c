@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * QEMU plugin for riscv64: counts the instructions that each hart executes between the markers MARK_BEGIN and MARK_END of hal/perf.h
- * (`slti x0, x0, n`) and writes one JSON line per window. Exact: an instruction that faults counts once per attempt, markers
- * do not count, an idle hart (wfi) executes nothing. Use -icount shift=3,sleep=off for repeatable counts over several harts.
+ * QEMU plugin for riscv64: counts the instructions that each hart executes between the markers
+ * MARK_BEGIN and MARK_END of hal/perf.h (`slti x0, x0, n`) and writes one JSON line per window.
+ * Exact: an instruction that faults counts once per attempt, markers do not count, an idle hart
+ * (wfi) executes nothing. Use -icount shift=3,sleep=off for repeatable counts over several harts.
  *
  *	-plugin libcount.so,out=FILE[,profile=FILE[,label=N]][,from=HEX,to=HEX,back=HEX...][,serve=...]
  *
- * A window belongs to the hart that opened it; "others" is what the other harts executed meanwhile. Rounds of a polling loop, from one
- * MARK_POLL to the next without a longer way in between, count in "polls" and "poll_insns" and nowhere else. A marker
- * from MARK_LABEL on names the hart's next windows. "entries" are ways from user mode into the kernel, "interrupts" those that
- * no `ecall` asked for. The profile says which code ran while any window (with that label) was open:
- * address, instructions from there on, times. Spans, the ways from one hart to another, are in span.h; stretches, in which a kernel core
- * serves nobody else, in stretch.h.
+ * A window belongs to the hart that opened it; "others" is what the other harts executed meanwhile.
+ * Rounds of a polling loop, from one MARK_POLL to the next without a longer way in between, count
+ * in "polls" and "poll_insns" and nowhere else. A marker from MARK_LABEL on names the hart's next
+ * windows. "entries" are ways from user mode into the kernel, "interrupts" those that no `ecall`
+ * asked for. The profile says which code ran while any window (with that label) was open: address,
+ * instructions from there on, times. Spans, the ways from one hart to another, are in span.h;
+ * stretches, in which a kernel core serves nobody else, in stretch.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +33,8 @@ int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 enum { USER, KERNEL, POLLS, POLL_INSNS, ENTRIES, INTERRUPTS, COUNTERS };
 
-static const char *const counter_names[COUNTERS] = {"user", "kernel", "polls", "poll_insns", "entries", "interrupts"};
+static const char *const counter_names[COUNTERS] =
+	{"user", "kernel", "polls", "poll_insns", "entries", "interrupts"};
 
 struct hart {
 	uint64_t count[COUNTERS];
@@ -120,7 +123,8 @@ static void
 print_counters(const uint64_t *now, const uint64_t *before)
 {
 	for (int i = 0; i < COUNTERS; i++)
-		fprintf(out, "%s\"%s\":%llu", i ? "," : "", counter_names[i], (unsigned long long)(now[i] - before[i]));
+		fprintf(out, "%s\"%s\":%llu", i ? "," : "", counter_names[i],
+			(unsigned long long)(now[i] - before[i]));
 }
 
 static void
@@ -132,7 +136,8 @@ print_others(struct hart *h, uint64_t *total)
 	for (unsigned i = 0; i < harts_used; i++) {
 		uint64_t insns = insns_of(harts[i].count, h->at_begin[i]);
 
-		if (&harts[i] == h || (insns == 0 && harts[i].count[POLLS] == h->at_begin[i][POLLS]))
+		if (&harts[i] == h ||
+			(insns == 0 && harts[i].count[POLLS] == h->at_begin[i][POLLS]))
 			continue;
 		fprintf(out, "%s{\"hart\":%u,", comma, i);
 		print_counters(harts[i].count, h->at_begin[i]);
@@ -171,7 +176,8 @@ window_end(struct hart *h)
 		__atomic_fetch_sub(&windows_open, 1, __ATOMIC_RELAXED);
 	total = insns_of(h->count, h->at_begin[self]);
 	flockfile(out);
-	fprintf(out, "{\"hart\":%u,\"window\":%u,\"label\":%u,\"insns\":%llu,", self, h->windows++, h->label,
+	fprintf(out, "{\"hart\":%u,\"window\":%u,\"label\":%u,\"insns\":%llu,", self, h->windows++,
+		h->label,
 		(unsigned long long)total);
 	print_counters(h->count, h->at_begin[self]);
 	print_others(h, &total);
@@ -265,15 +271,18 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 		uint32_t insns = (uint32_t)(i - first + (mark == 0));
 
 		span_point_before(insn, first == i);
-		if (mark == 0 && i + 1 < n && !may_trap(word) && !span_point_is_at(qemu_plugin_tb_get_insn(tb, i + 1)))
+		if (mark == 0 && i + 1 < n && !may_trap(word) &&
+			!span_point_is_at(qemu_plugin_tb_get_insn(tb, i + 1)))
 			continue;
 		start = qemu_plugin_tb_get_insn(tb, first);
 		if (insns != 0)
-			qemu_plugin_register_vcpu_insn_exec_cb(start, on_run, QEMU_PLUGIN_CB_NO_REGS,
+			qemu_plugin_register_vcpu_insn_exec_cb(start, on_run,
+				QEMU_PLUGIN_CB_NO_REGS,
 				run_new(qemu_plugin_insn_vaddr(start), insns, word));
 		span_point_after(insn, i > 0 ? insn_word(qemu_plugin_tb_get_insn(tb, i - 1)) : 0);
 		if (mark != 0)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark);
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark,
+				QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark);
 		first = i + 1;
 	}
 }
@@ -286,7 +295,8 @@ at_end(uint64_t id, void *data)
 	(void)id;
 	(void)data;
 	for (unsigned i = 0; i < harts_used; i++) {
-		fprintf(out, "{\"exit\":true,\"hart\":%u,\"insns\":%llu,", i, (unsigned long long)insns_of(harts[i].count, zero));
+		fprintf(out, "{\"exit\":true,\"hart\":%u,\"insns\":%llu,", i,
+			(unsigned long long)insns_of(harts[i].count, zero));
 		print_counters(harts[i].count, zero);
 		fprintf(out, "}\n");
 	}
@@ -294,7 +304,8 @@ at_end(uint64_t id, void *data)
 	fflush(out);
 	for (struct run *run = profile != NULL ? runs : NULL; run != NULL; run = run->next)
 		if (run->hits != 0)
-			fprintf(profile, "{\"pc\":\"%llx\",\"insns\":%u,\"times\":%llu}\n", (unsigned long long)run->vaddr, run->insns,
+			fprintf(profile, "{\"pc\":\"%llx\",\"insns\":%u,\"times\":%llu}\n",
+				(unsigned long long)run->vaddr, run->insns,
 				(unsigned long long)run->hits);
 	if (profile != NULL)
 		fflush(profile);
@@ -303,7 +314,8 @@ at_end(uint64_t id, void *data)
 int
 qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, char **argv)
 {
-	harts_used = info->system_emulation && info->system.max_vcpus < HARTS_MAX ? (unsigned)info->system.max_vcpus : HARTS_MAX;
+	harts_used = info->system_emulation && info->system.max_vcpus < HARTS_MAX ?
+		(unsigned)info->system.max_vcpus : HARTS_MAX;
 	for (int i = 0; i < argc; i++) {
 		if (strncmp(argv[i], "out=", 4) == 0)
 			out = fopen(argv[i] + 4, "w");
@@ -315,7 +327,8 @@ qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, 
 		stretch_option(argv[i]);
 	}
 	if (out == NULL || strcmp(info->target_name, "riscv64") != 0) {
-		fprintf(stderr, "libcount: for qemu-system-riscv64; needs out=FILE that can be written\n");
+		fprintf(stderr,
+			"libcount: for qemu-system-riscv64; needs out=FILE that can be written\n");
 		return 1;
 	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of QEMU's plugin interface, version 1 (QEMU 4.2 to 8.x), that the counter uses. Own declarations: Debian has no
- * package with the header. The functions are found in the QEMU program that loads the plugin.
+ * The part of QEMU's plugin interface, version 1 (QEMU 4.2 to 8.x), that the counter uses. Own
+ * declarations: Debian has no package with the header. The functions are found in the QEMU program
+ * that loads the plugin.
  */
 #ifndef QEMU_PLUGIN_API_H
 #define QEMU_PLUGIN_API_H
@@ -32,10 +33,12 @@ typedef void qemu_plugin_exit_fn(uint64_t id, void *data);
 
 /* the plugin defines these two */
 extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
-QEMU_PLUGIN_EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info, int argc, char **argv);
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_plugin_info *info,
+	int argc, char **argv);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_plugin_tb_fn *fn);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_exec_fn *fn, enum qemu_plugin_cb_flags flags,
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_exec_fn *fn,
+	enum qemu_plugin_cb_flags flags,
 	void *data);
 void qemu_plugin_register_atexit_cb(uint64_t id, qemu_plugin_exit_fn *fn, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);

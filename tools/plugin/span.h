@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spans, a part of count.c: what a message costs from one hart to another and back, in the code as it is. A span begins when a hart
- * with an open window executes the instruction at `from`, and arrives when another executes the one at `to`; it ends when the first
- * executes one of those at `back`. What the sender executes counts for the way there until it has rung the receiver's doorbell (a store
- * behind `fence w, o`): what it does then is its waiting. Instructions at `to` and `back` count. One line per span:
- * "send" + "receive" = "one_way"; "sender" + "receiver" + other harts = "round_trip". One span at a time; exact under -icount only.
+ * Spans, a part of count.c: what a message costs from one hart to another and back, in the code as
+ * it is. A span begins when a hart with an open window executes the instruction at `from`, and
+ * arrives when another executes the one at `to`; it ends when the first executes one of those at
+ * `back`. What the sender executes counts for the way there until it has rung the receiver's
+ * doorbell (a store behind `fence w, o`): what it does then is its waiting. Instructions at `to`
+ * and `back` count. One line per span: "send" + "receive" = "one_way"; "sender" + "receiver" +
+ * other harts = "round_trip". One span at a time; exact under -icount only.
  *
- * With `to=user` a span arrives when another hart goes to user mode, and is over then; it may begin on a hart without a window while another has
- * one, whose label it gets. The first user instruction counts.
+ * With `to=user` a span arrives when another hart goes to user mode, and is over then; it may begin
+ * on a hart without a window while another has one, whose label it gets. The first user instruction
+ * counts.
  */
 #define SPAN_BACK_MAX 8
 #define FENCE_W_O 0x0140000f
@@ -61,9 +64,12 @@ span_end(const struct hart *h)
 		total += span_insns(&harts[i]);
 	if (span.stage == SPAN_ARRIVED)
 		fprintf(out, "{\"span\":%u,\"hart\":%u,\"to\":%u,\"label\":%u,\"send\":%llu,\"receive\":%llu,\"one_way\":%llu,"
-			"\"sender\":%llu,\"receiver\":%llu,\"round_trip\":%llu}\n", span.count++, (unsigned)(h - harts),
-			(unsigned)(span.receiver - harts), h->label, (unsigned long long)span.send, (unsigned long long)span.receive,
-			(unsigned long long)(span.send + span.receive), (unsigned long long)span_insns(h),
+			"\"sender\":%llu,\"receiver\":%llu,\"round_trip\":%llu}\n", span.count++,
+			(unsigned)(h - harts),
+			(unsigned)(span.receiver - harts), h->label, (unsigned long long)span.send,
+			(unsigned long long)span.receive,
+			(unsigned long long)(span.send + span.receive),
+			(unsigned long long)span_insns(h),
 			(unsigned long long)span_insns(span.receiver), (unsigned long long)total);
 	span.stage = SPAN_NONE;
 	span.sender = NULL;
@@ -85,7 +91,8 @@ span_user(struct hart *h)
 		return;
 	span_arrive(h);
 	fprintf(out, "{\"span\":%u,\"hart\":%u,\"to\":%u,\"label\":%u,\"send\":%llu,\"receive\":%llu,\"one_way\":%llu}\n", span.count++,
-		(unsigned)(span.sender - harts), (unsigned)(h - harts), span.opener->label, (unsigned long long)span.send,
+		(unsigned)(span.sender - harts), (unsigned)(h - harts), span.opener->label,
+		(unsigned long long)span.send,
 		(unsigned long long)span.receive, (unsigned long long)(span.send + span.receive));
 	span.stage = SPAN_NONE;
 	span.sender = NULL;
@@ -136,7 +143,8 @@ span_point_is_at(const struct qemu_plugin_insn *insn)
 static void
 span_callback(struct qemu_plugin_insn *insn, enum span_point point)
 {
-	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_span_point, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)point);
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_span_point, QEMU_PLUGIN_CB_NO_REGS,
+		(void *)(uintptr_t)point);
 }
 
 /* Points that are passed before their instruction is counted; they stand at the start of a run. */
@@ -144,7 +152,8 @@ static void
 span_point_before(struct qemu_plugin_insn *insn, bool starts_run)
 {
 	if (starts_run && span_point_is_at(insn))
-		span_callback(insn, qemu_plugin_insn_vaddr(insn) == span.from ? SPAN_FROM : SPAN_TO);
+		span_callback(insn, qemu_plugin_insn_vaddr(insn) == span.from ? SPAN_FROM :
+			SPAN_TO);
 }
 
 /* And those that are passed when it has been counted: a return, and the store that rings. */

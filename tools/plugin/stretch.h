@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stretches, a part of count.c: how many instructions a kernel core executes from one point to the next. A point is a look at the queue of
- * active messages (the first instruction of a function given by `point`), a wait for an interrupt, and user mode, which an interrupt ends:
- * between two points nobody else is served. What runs before a hart's first point is its start and is no stretch.
+ * Stretches, a part of count.c: how many instructions a kernel core executes from one point to the
+ * next. A point is a look at the queue of active messages (the first instruction of a function
+ * given by `point`), a wait for an interrupt, and user mode, which an interrupt ends: between two
+ * points nobody else is served. What runs before a hart's first point is its start and is no
+ * stretch.
  *
  *	,serve=HART:HART...,point=HEX...,part=HEX...
  *
- * `serve` names the harts that are watched; a `part` is the first instruction of a function by which stretches are told apart. A stretch
- * belongs to the part that executed most of its instructions (what it calls counts for it), and to the phase in which it began: the
- * number of the last label marker that any hart executed. One line per phase and part: the longest stretch, with the addresses of its
- * first run of instructions and its last, and with the runs that took most of it.
+ * `serve` names the harts that are watched; a `part` is the first instruction of a function by
+ * which stretches are told apart. A stretch belongs to the part that executed most of its
+ * instructions (what it calls counts for it), and to the phase in which it began: the number of the
+ * last label marker that any hart executed. One line per phase and part: the longest stretch, with
+ * the addresses of its first run of instructions and its last, and with the runs that took most of
+ * it.
  */
 #define STRETCH_POINTS_MAX 8
 #define STRETCH_PARTS_MAX 1024
@@ -195,10 +199,12 @@ stretch_print(uint32_t phase, uint32_t part)
 	const struct stretch_worst *w = &stretches.worst[phase][part];
 
 	fprintf(out, "{\"stretch\":%llu,\"label\":%u,\"part\":\"%llx\",\"began\":\"%llx\",\"ended\":\"%llx\",\"hart\":%u,\"seen\":%llu,\"top\":[",
-		(unsigned long long)w->insns, stretches.label[phase], (unsigned long long)stretches.part[part], (unsigned long long)w->began,
+		(unsigned long long)w->insns, stretches.label[phase],
+		(unsigned long long)stretches.part[part], (unsigned long long)w->began,
 		(unsigned long long)w->ended, w->hart, (unsigned long long)w->seen);
 	for (unsigned i = 0; i < STRETCH_TOP && w->top[i].insns != 0; i++)
-		fprintf(out, "%s[\"%llx\",%llu]", i ? "," : "", (unsigned long long)w->top[i].pc, (unsigned long long)w->top[i].insns);
+		fprintf(out, "%s[\"%llx\",%llu]", i ? "," : "", (unsigned long long)w->top[i].pc,
+			(unsigned long long)w->top[i].insns);
 	fprintf(out, "]}\n");
 }
 
@@ -206,7 +212,8 @@ static void
 stretches_print(void)
 {
 	for (uint32_t phase = 0; phase <= stretches.phase; phase++)
-		for (uint32_t part = 0; stretches.worst[phase] != NULL && part < stretches.parts; part++)
+		for (uint32_t part = 0; stretches.worst[phase] != NULL && part < stretches.parts;
+			part++)
 			if (stretches.worst[phase][part].insns != 0)
 				stretch_print(phase, part);
 }
@@ -220,11 +227,15 @@ stretch_watch(const char *harts)
 		if (hart >= HARTS_MAX || stretches.of[hart] != NULL)
 			continue;
 		stretches.of[hart] = calloc(1, sizeof(struct stretch));
-		if (stretches.of[hart] == NULL || (stretches.of[hart]->trail = calloc(STRETCH_TRAIL, sizeof(struct run *))) == NULL)
+		if (stretches.of[hart] == NULL ||
+			(stretches.of[hart]->trail = calloc(STRETCH_TRAIL, sizeof(struct run *))) ==
+			NULL)
 			abort();
 	}
 	for (unsigned i = 0; i < STRETCH_PHASES_MAX; i++)
-		if (stretches.worst[i] == NULL && (stretches.worst[i] = calloc(STRETCH_PARTS_MAX, sizeof(struct stretch_worst))) == NULL)
+		if (stretches.worst[i] == NULL &&
+			(stretches.worst[i] =
+			calloc(STRETCH_PARTS_MAX, sizeof(struct stretch_worst))) == NULL)
 			abort();
 }
 
