@@ -123,15 +123,24 @@ struct wait {
  * core may compare what stands in its record (core_evict), whatever that is then.
  */
 struct thread {
-	/* written by home before the thread first runs, by its own core afterwards */
+	/*
+	 * written by home before the thread first runs, by its own core afterwards; a change of the
+	 * thread looks at the line from `now` to `proc`
+	 */
 	struct hal_frame frame;
+	/* from here up to `sweep` cleared when it is made */
 	/* of its frames the one that it runs with: its handler's while that runs */
 	struct hal_frame *now;
-	/* from here up to `sweep` cleared when it is made */
+	struct list run;
+	enum resume resume;
+	uint32_t quantum_left;	/* ns of a quantum that a higher priority cut short; 0: none */
+	struct process *proc;	/* which its own core only reads */
 	struct handler *handler;	/* NULL: it has not needed one */
+	long (*finish)(struct hal_frame *frame, long result, const void *data);
+	uint64_t until;		/* deadline of the call that it waits in */
+	struct portal_move move;
 	/* written by home before the thread first runs, read by everybody */
-	struct cluster *cluster;
-	struct process *proc;
+	_Alignas(HAL_CACHE_LINE) struct cluster *cluster;
 	struct core *core;
 	int tid;		/* its number in messages to people; nobody can use it */
 	int handle;		/* its own, in its process's table: what thread_self tells */
@@ -141,13 +150,6 @@ struct thread {
 	/* shared word: of a thread in a run queue it counts from when it is next put into one */
 	uint32_t priority;
 	uint64_t wake_data[KCALL_WAKE_BYTES / 8];
-	/* own core */
-	_Alignas(HAL_CACHE_LINE) struct list run;
-	enum resume resume;
-	long (*finish)(struct hal_frame *frame, long result, const void *data);
-	uint64_t until;		/* deadline of the call that it waits in */
-	uint32_t quantum_left;	/* ns of a quantum that a higher priority cut short; 0: none */
-	struct portal_move move;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum thread_state state;
 	uint32_t bits;		/* of its notification */

@@ -81,7 +81,7 @@ def flavour(head, san):
     context = cpu if os.path.isdir(f"abi/cpu/{cpu}") else "hosted"
     extra = " ".join(head["flags"])
     folder = f"{san}-{cpu}" + (f"-{zlib.crc32(extra.encode()):08x}" if extra else "")
-    return folder, f"$(UNIT_FLAGS) $(UNIT_SAN_{san}) -Ihal/cpu/{cpu}/include -Iabi/cpu/{context} {extra}"
+    return folder, f"$(UNIT_FLAGS) $(UNIT_SAN_{san}) -Ihal/cpu/{cpu}/include -Iabi/cpu/{context} -Iuser/cpu/{context} {extra}"
 
 
 def rule(path, head, objects):

@@ -6,8 +6,8 @@
  * The dispatcher (kernel/call) takes number - KC_FIRST < KC_COUNT and runs
  * kcall_table[nr].enter(core, caller, frame) on the calling core. What it returns is the call's
  * result; or -E_PROBE: nothing has happened, for memory of the user could not be reached; or
- * -E_PARK: there is no result now. Then the thread waits, unless it is not the core's current one
- * any more (it ended, or lies in the run queue). A parked call whose entry has `finish` ends with
+ * -E_PARK: there is no result now. Then the thread waits, unless it has ended. A parked call whose
+ * entry has `finish` ends with
  *	result = finish(frame, result, data)
  * on the thread's own core and in its address space, where data (KCALL_WAKE_BYTES at most) is what
  * the wake-up brought.

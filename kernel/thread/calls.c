@@ -149,15 +149,9 @@ kc_thread_join(struct thread *caller, int thread, void *value)
 long
 kc_thread_yield(struct thread *caller)
 {
-	struct core *core = core_self();
-
-	core_work(core);
-	if (core->doomed != NULL || core->run_queue.levels == 0)
-		return 0;
 	hal_frame_set_result(caller->now, 0);
-	thread_requeue(core, caller);
-	core->current = NULL;
-	return -E_PARK;
+	core_yield(core_self());
+	return 0;
 }
 
 /*

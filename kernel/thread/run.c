@@ -51,7 +51,7 @@ level_look(struct run_queue *q, uint32_t level)
 		q->levels &= ~((uint32_t)1 << level);
 }
 
-void
+static void
 thread_requeue(struct core *core, struct thread *t)
 {
 	t->resume = RESUME_FRAME;
@@ -83,9 +83,8 @@ drain(struct core *core, uint32_t put)
 			hal_acquire(&t->proc->space, offsetof(struct process, state));
 			t->resume = RESUME_FRAME;
 		} else {
-			hal_acquire(&t->wake_result,
-				offsetof(struct thread, run) - offsetof(struct thread,
-				wake_result));
+			hal_acquire(&t->wake_result, offsetof(struct thread, state) -
+				offsetof(struct thread, wake_result));
 		}
 		list_push_back(queue_of(core, t), &t->run);
 	} while (++got != put);
@@ -190,14 +189,20 @@ home_round(struct cluster *c)
 		am_ring_home(c);
 }
 
-void
-core_work(struct core *core)
+hot_inline void
+look_around(struct core *core)
 {
 	if (core_is_home(core))
 		home_round(core->cluster);
 	else if (hal_load32(&core->post.busy) != 0)
 		am_serve_posts(core);
 	drain_if_any(core);
+}
+
+__attribute__((noinline)) void
+core_work(struct core *core)
+{
+	look_around(core);
 }
 
 /* Apart, so that going on in the same space needs no more registers. */
@@ -313,9 +318,8 @@ give_way(struct core *core)
 void
 core_publish(const struct thread *t)
 {
-	hal_publish(&t->frame, offsetof(struct thread, cluster));
+	hal_publish(t, offsetof(struct thread, cluster));
 	hal_publish(t->handler, t->handler != NULL ? sizeof(*t->handler) : 0);
-	hal_publish(&t->run, offsetof(struct thread, state) - offsetof(struct thread, run));
 }
 
 __attribute__((noinline)) void
@@ -546,7 +550,7 @@ core_go_on(struct core *core)
 			thread_enter(core, run_queue_take(core));
 		else
 			core_wait(core);
-		core_work(core);
+		look_around(core);
 	}
 }
 
@@ -558,13 +562,24 @@ core_loop(struct core *core)
 }
 
 void
+core_yield(struct core *core)
+{
+	core_work(core);
+	if (core->doomed != NULL || core->run_queue.levels == 0)
+		return;
+	thread_requeue(core, core->current);
+	core->current = NULL;
+	core_go_on(core);
+}
+
+void
 core_interrupted(struct core *core, bool tick)
 {
 	if (tick) {
 		core->ticks++;
 		core->tick = HAL_FOREVER;
 	}
-	core_work(core);
+	look_around(core);
 	if (core->role != ROLE_TC || core->doomed != NULL)
 		return;
 	if (give_way(core)) {

@@ -26,10 +26,10 @@ _Noreturn void core_loop(struct core *core);
 void run_queue_init(struct core *core);
 
 /*
- * The running thread, whose frame is complete, runs again after those of its priority that wait
- * here.
+ * The running thread, whose frame says already what its call returns, runs again after those of
+ * its priority that wait here. Returns if none waits, or if its process is being killed.
  */
-void thread_requeue(struct core *core, struct thread *t);
+void core_yield(struct core *core);
 
 /*
  * A doorbell or, with `tick`, the timer interrupted the current thread: look around. It goes on

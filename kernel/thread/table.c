@@ -61,7 +61,7 @@ record_take(struct cluster *c, struct quota *q, struct thread **thread)
 	if (unlikely(e != 0))
 		return e;
 	t = record;
-	memset(&t->handler, 0, offsetof(struct thread, sweep) - offsetof(struct thread, handler));
+	memset(&t->now, 0, offsetof(struct thread, sweep) - offsetof(struct thread, now));
 	hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */
 	place_take(c, t);
 	t->cluster = c;

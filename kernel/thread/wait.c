@@ -79,8 +79,8 @@ thread_ready(struct thread *t, long result)
 	leave_queue(t);
 	t->state = THREAD_READY;
 	t->wake_result = result;
-	hal_publish(&t->wake_result, offsetof(struct thread, run) - offsetof(struct thread,
-		wake_result));
+	hal_publish(&t->wake_result, offsetof(struct thread, state) -
+		offsetof(struct thread, wake_result));
 	if (likely(thread_is_alive(t)))
 		push_ready(t, 0);
 	if (unlikely(t->wait.place != 0))

@@ -25,11 +25,11 @@ bool
 mpi_brief_learn(struct brief *b, MPI_Datatype datatype, MPI_Op op)
 {
 	const struct type *t = mpi_type_basic(datatype);
+	bool known = t != NULL && mpi_type_is_plain(t) && mpi_op_loop(op, t) != NULL;
 
-	b->loop = t != NULL && mpi_type_is_plain(t) ? mpi_op_loop(op, t) : NULL;
-	b->datatype = b->loop != NULL ? datatype : MPI_DATATYPE_NULL;
-	b->op = b->loop != NULL ? op : MPI_OP_NULL;
-	b->size = b->loop != NULL ? (uint32_t)t->size : 0;
+	b->datatype = known ? datatype : MPI_DATATYPE_NULL;
+	b->op = known ? op : MPI_OP_NULL;
+	b->size = known ? (uint16_t)t->size : 0;
 	return b->size > 0;
 }
 
@@ -149,7 +149,8 @@ static __attribute__((noinline)) void
 fold_and_open(struct mpi_rank *self, const struct comm *c, size_t count, uint32_t epoch)
 {
 	const struct brief *b = &c->brief;
-	struct operation op = {.loop = b->loop, .datatype = b->datatype};
+	struct operation op = {.loop = mpi_op_loop(b->op, mpi_type_basic(b->datatype)),
+		.datatype = b->datatype};
 
 	mpi_brief_fold(c->venue, &op, (MPI_Count)count, count * b->size);
 	open_doors(self, b, b->place, epoch);

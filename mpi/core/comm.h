@@ -40,33 +40,32 @@ enum { ID_WORLD, ID_SELF, ID_UNIVERSE };
 struct venue;
 struct plan;
 
-/* What brief meetings of the communicator need (coll/brief.h). */
+/* What brief meetings of the communicator need (coll/brief.h); what all of them read comes first. */
 struct brief {
 	struct sync *barrier;		/* where barriers meet; NULL: not so */
-	struct sync *place;		/* where others do */
-	char *seats;			/* of the ranks that share this one's core */
-	uint32_t index;			/* own one */
-	uint32_t below;			/* bytes below which an allreduce is such a meeting */
 	uint32_t ranks;
 	uint32_t lane_ranks;
 	uint16_t lane;			/* see struct meeting */
 	uint16_t lanes;
-	uint32_t yields;		/* times to let others have the core before all else */
+	uint16_t yields;		/* times to let others have the core before all else */
+	uint16_t size;			/* of an element of the operand; 0: none is known */
+	struct sync *place;		/* where others meet */
+	char *seats;			/* of the ranks that share this one's core */
+	uint32_t index;			/* own one */
+	uint32_t below;			/* bytes below which an allreduce is such a meeting */
 	/* the operand that was last found right */
 	MPI_Datatype datatype;
 	MPI_Op op;
-	void (*loop)(const void *in, void *inout, size_t n);
-	uint32_t size;			/* of an element; 0: none was */
 };
 
 struct comm {
+	struct brief brief;
 	int references;			/* the handle, and each pending operation */
 	int rank;
 	int size;
 	int32_t context;
 	struct venue *venue;		/* where its ranks meet; NULL: not needed so far */
 	struct plan *plan;		/* the algorithms of its collectives; likewise */
-	struct brief brief;
 	uint32_t collectives;		/* started so far */
 	uint32_t pieces;		/* of partitioned messages made so far: the next tag */
 	struct group *group;

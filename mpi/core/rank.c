@@ -5,7 +5,7 @@
 #include <mpi/core/rank.h>
 #include <mpi/transport/shared.h>
 
-static struct mpi_rank this_rank;
+static _Alignas(CACHE_LINE) struct mpi_rank this_rank;
 
 ON_ONE_PAGE struct mpi_rank *
 mpi_self(void)

@@ -45,20 +45,23 @@ enum { ERRORS_ARE_FATAL, ERRORS_ABORT, ERRORS_RETURN, ERRORS_PREDEFINED };
 #define PREDEFINED_ATTRIBUTES (MPI_UNIVERSE_SIZE - MPI_TAG_UB + 1)
 
 struct mpi_rank {
+	/* a brief meeting of all ranks reads two lines from here on (ADR 0040) */
+	uint8_t direct;			/* enum direct_way */
+	bool prepared;			/* tables and predefined objects are there */
+	bool lost_cluster;		/* one has died: whoever found out has told the user why */
+	int app;			/* number of this rank's program among those of the job */
+	uint64_t yields;		/* of transport_yield */
+	uintptr_t yield_way;		/* what that goes through */
+	struct comm world;
 	enum rank_state state;		/* of the library: running as long as it has users */
 	enum rank_state world_state;	/* of the world that MPI_Init makes */
 	int users;			/* the world and the sessions */
-	bool prepared;			/* tables and predefined objects are there */
 	int world_rank;
 	int world_size;
 	int thread_level;		/* the highest of all users */
 	int world_level;		/* of the world */
-	uint8_t direct;			/* enum direct_way */
-	uint64_t yields;		/* of transport_yield */
 	const struct waiting *waits;	/* what it is about to sleep for, or NULL */
-	int app;			/* number of this rank's program among those of the job */
 	struct rank_lock lock;		/* with MPI_THREAD_MULTIPLE */
-	struct comm world;
 	struct comm self;
 	/* all ranks of the job; inside the library, for what begins without a communicator */
 	struct comm universe;
@@ -101,7 +104,6 @@ struct mpi_rank {
 	struct request *bulk_in;	/* the receive that has it */
 	struct list bulk_allowed;	/* sends that a receiver waits for */
 	struct request *bulk_out;	/* the one that is being written */
-	bool lost_cluster;		/* one has died: whoever found out has told the user why */
 	struct list pending;		/* operations of several messages (struct pending) */
 	struct sched *spare_scheds;
 	struct venue *venues;		/* places made here that not all ranks have left */

@@ -24,6 +24,7 @@
 #include <atoll/kcalls.h>
 #include <atoll/server.h>
 #include <atoll/startup.h>
+#include <atoll/yield.h>
 #include <mpi/core/rank.h>
 
 #define TEST_THREADS_MAX 4096
@@ -172,6 +173,15 @@ kthread_yield(void)
 {
 	return sched_yield();
 }
+
+/* Of the kernel's gate the call that goes through it directly (atoll/yield.h): without arguments. */
+static long
+test_gate(unsigned long nr)
+{
+	return nr == KC_THREAD_YIELD ? kthread_yield() : -E_NOSYS;
+}
+
+kcall_gate *kcall_gate_address = (kcall_gate *)(uintptr_t)test_gate;
 
 long
 kfutex_wait(unsigned long addr, uint32_t value, uint64_t deadline)

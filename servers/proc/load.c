@@ -197,6 +197,19 @@ fill_private(const struct copy *c, const struct image *im)
 }
 
 /*
+ * How many bytes of addresses a copy takes: an unmapped page, the stack and the image, and a page
+ * more if these are an even number of pages. Copies lie one after another, and the sets of a
+ * translation cache are chosen by the lowest bits of a page's number: a page that all copies have
+ * is in every set when they lie an odd number of pages apart, else in half of the sets at most
+ * (ADR 0040).
+ */
+static uint64_t
+copy_span(const struct copy *c, const struct image *im)
+{
+	return (im->page_bytes + c->stack_bytes + im->plan.span) | im->page_bytes;
+}
+
+/*
  * In the process: an unmapped page, the stack, the image. In the loader's window: the private
  * segments, then the stack.
  */
@@ -205,7 +218,7 @@ copy_make(struct copy *c, const struct image *im, int proc)
 {
 	uint64_t page = im->page_bytes, private = im->plan.private_pages, addr;
 	uint64_t stack_pages = c->stack_bytes / page;
-	long result = kmem_alloc(proc, page + c->stack_bytes + im->plan.span, 0, &addr);
+	long result = kmem_alloc(proc, copy_span(c, im), 0, &addr);
 
 	if (result < 0)
 		return (int)result;

@@ -21,7 +21,7 @@
  * proves: mpi/coll/brief.c opens_soon c5647cd9eee0
  * proves: mpi/coll/brief.c mpi_brief_barrier ef22aaa53dba
  * proves: mpi/coll/brief.c mpi_brief_allreduce 5424ae1516f3
- * proves: mpi/coll/brief.c fold_and_open 0812cee90db8
+ * proves: mpi/coll/brief.c fold_and_open cd1526516de0
  * proves: mpi/coll/meet_coll.c meet_near c379b19c96e0
  * proves: mpi/coll/meet_coll.c meet_far ab1b54c3d482
  * proves: mpi/coll/meet_coll.c run 11c3471680dc

@@ -10,19 +10,19 @@
  * before its equal; the tick is armed in user mode just while another thread can run; no core knows a record that home gives away.
  *
  * proves: kernel/thread/wait.c push_ready 71f4fdddadd9
- * proves: kernel/thread/wait.c thread_ready 6566c5ae45cd
+ * proves: kernel/thread/wait.c thread_ready c1b6bf4503a2
  * proves: kernel/thread/wait.c interrupt_shared 38407bf8af12
- * proves: kernel/thread/run.c drain 6557033654fd
+ * proves: kernel/thread/run.c drain 4c8ad6f26018
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c quantum_follow d9907110c5f6
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
  * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
- * proves: kernel/thread/run.c core_interrupted cc9b7835a5c7
+ * proves: kernel/thread/run.c core_interrupted 19a14d51fc01
  * proves: kernel/thread/run.c core_drop_current 842194f88915
  * proves: kernel/thread/run.c core_evict 0bcdf674859a
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
- * proves: kernel/thread/run.c core_go_on 0836c95ac1be
+ * proves: kernel/thread/run.c core_go_on 37dcc1ac4762
  * proves: kernel/thread/run.c core_loop 745f75ca1e85
  * proves: kernel/am/am.c call_wait 9566b478d250
  * proves: kernel/am/am.c call_shared 35f583216401

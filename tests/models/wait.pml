@@ -9,7 +9,7 @@
  *
  * proves: kernel/thread/wait.c thread_park 437b1822233c
  * proves: kernel/thread/wait.c thread_wait_end ba3e1ea651b6
- * proves: kernel/thread/wait.c thread_ready 6566c5ae45cd
+ * proves: kernel/thread/wait.c thread_ready c1b6bf4503a2
  * proves: kernel/thread/run.c park_serve 16da5c8868bd
  * proves: kernel/thread/run.c core_park 24baecda315a
  * proves: kernel/thread/deadline.c deadlines_poll f83142b4bbfd

@@ -10,6 +10,7 @@
 #include <atoll/guest.h>
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
+#include <atoll/yield.h>
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 
@@ -78,6 +79,7 @@ transport_init(struct mpi_rank *self)
 	t->inbox.box->tid = t->tid;
 	self->inbox = &t->inbox;
 	transport_wait_init(t);
+	self->yield_way = thread_yield_way();
 	return transport_far_init(self);
 }
 

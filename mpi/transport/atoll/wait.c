@@ -14,6 +14,7 @@
 #include <atoll/guest.h>
 #include <atoll/kcalls.h>
 #include <atoll/startup.h>
+#include <atoll/yield.h>
 #include <mpi/transport/atoll/state.h>
 #include <mpi/transport/transport.h>
 
@@ -183,7 +184,7 @@ ON_ONE_PAGE void
 transport_yield(struct mpi_rank *self)
 {
 	self->yields++;
-	kthread_yield();
+	thread_yield_by(self->yield_way);
 }
 
 bool
