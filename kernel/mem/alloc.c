@@ -10,17 +10,21 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-/* Home, where its own thread calls, serves others after each page. */
+#define ZERO_STEP (MEM_STEP / 16)	/* pages */
+
+/* Home, where its own thread calls, serves others after each step. */
 static void
 zero(struct thread *caller, uint32_t frame, uint32_t count)
 {
 	struct core *core = core_self();
+	uint32_t n;
 
-	for (uint32_t i = frame; i < frame + count; i++) {
-		void *at = frame_kaddr(&caller->cluster->frames, i);
+	for (; count > 0; frame += n, count -= n) {
+		void *at = frame_kaddr(&caller->cluster->frames, frame);
 
-		hal_zero_pages(at, HAL_PAGE_BYTES);
-		hal_publish(at, HAL_PAGE_BYTES);
+		n = count < ZERO_STEP ? count : ZERO_STEP;
+		hal_zero_pages(at, n * HAL_PAGE_BYTES);
+		hal_publish(at, n * HAL_PAGE_BYTES);
 		if (core_is_home(core))
 			am_serve(core);
 	}

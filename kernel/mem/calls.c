@@ -16,7 +16,7 @@
 
 _Static_assert(sizeof(struct event_page) <= HAL_PAGE_BYTES, "the event page is one page");
 
-#define UNMAP_STEP 6		/* small pages */
+#define UNMAP_STEP (MEM_STEP * 3 / 8)	/* small pages */
 #define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
 struct range {

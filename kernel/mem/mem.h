@@ -13,7 +13,7 @@
  * or frames of a large one; the calling core loops. What the call holds between two messages is in
  * thread->work, which mem_work_drop gives back if its process dies.
  */
-#define MEM_STEP 16
+#define MEM_STEP HAL_STEP_PAGES
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
 
 /*

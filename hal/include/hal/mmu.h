@@ -3,7 +3,10 @@
  * HAL contract: address spaces. Only the home core (kernel core) changes a space. <cpu/page.h>
  * defines HAL_PAGE_SHIFT, HAL_LARGE_SHIFT, and struct hal_space with at least the fields `uintptr_t
  * first, limit`: user addresses of that space are in [first, limit). Where one hardware address
- * space holds several processes (hosted), spaces get disjoint ranges.
+ * space holds several processes (hosted), spaces get disjoint ranges. It also defines
+ * HAL_STEP_PAGES, a power of two: a change of so many pages in a row keeps others waiting for about
+ * as long as a few messages do. On the hosted port, where a run of pages is one call of the host
+ * and a message may cost two changes of the host's thread, these are many.
  */
 #ifndef HAL_MMU_H
 #define HAL_MMU_H

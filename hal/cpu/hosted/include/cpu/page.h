@@ -11,6 +11,7 @@
 
 #define HAL_PAGE_SHIFT 12
 #define HAL_LARGE_SHIFT 21
+#define HAL_STEP_PAGES 256
 
 struct hal_space {
 	uintptr_t first, limit;
