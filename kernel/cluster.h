@@ -104,8 +104,9 @@ struct wait {
 	enum wait_kind kind;
 	uint32_t place;		/* among the deadlines, from 1; 0: it has none */
 	uintptr_t on;		/* WAIT_JOIN: the thread; of a sleep: the bits;
-				 * of a futex: its address; of an output mailbox: its endpoint; of an input mailbox: the source;
-				 * of a revocation: its memory, until all mappings are looked at */
+				 * of a futex: its address; of an output mailbox: its endpoint; of
+				 * an input mailbox: the source; of a revocation: its memory, until
+				 * all mappings are looked at */
 	/* through which it waits for a mailbox, a portal, or the end of a thread or a process */
 	int handle;
 	uint64_t until;		/* hal_clock_ns */

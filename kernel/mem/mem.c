@@ -9,7 +9,8 @@
 #include <kernel/thread/thread.h>
 
 #define DROP_STEP 3		/* runs of frames */
-#define RELEASE_COST 20		/* of one step of the end of a process's memory: 1 for a page, and more for one that is mapped */
+/* of one step of the end of a process's memory: 1 for a page, and more for one that is mapped */
+#define RELEASE_COST 20
 #define RELEASE_MAPPED 3
 #define CLAIMS_PER_FRAME 16	/* pages of addresses that a process may claim, for each frame of the cluster */
 

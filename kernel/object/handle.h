@@ -31,7 +31,8 @@
 #define HANDLE_HOME_BITS 4
 #define HANDLE_PLACE_BITS 12
 #define HANDLE_GENERATION_SHIFT (HANDLE_HOME_BITS + HANDLE_PLACE_BITS)
-#define HANDLE_GENERATION_MAX ((1u << (30 - HANDLE_GENERATION_SHIFT)) - 1)	/* bit 30 stays free: libc puts a mark into thread numbers */
+/* bit 30 stays free: libc puts a mark into thread numbers */
+#define HANDLE_GENERATION_MAX ((1u << (30 - HANDLE_GENERATION_SHIFT)) - 1)
 #define VIEW_DEPTH_MAX 8
 
 /* What an entry names: type | rights << 4, or that with KIND_VIEW. */

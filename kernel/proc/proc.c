@@ -12,7 +12,8 @@
 
 /* What one step of the reaper does. */
 #define HANDLES_PER_STEP 2
-#define THREADS_LOOKED 96	/* for what is under way: 1 for an entry of the table, and more for one of the process */
+/* for what is under way: 1 for an entry of the table, and more for one of the process */
+#define THREADS_LOOKED 96
 #define THREADS_OWN 7
 #define THREADS_RELEASED 8
 

@@ -7,8 +7,9 @@
  *	map compact|scatter	optional: compact
  *	arg TEXT		argv[1] and so on
  *	env NAME=VALUE
- *	cluster N FIRST COUNT [BYTES]	cluster N takes ranks on its cores FIRST..FIRST+COUNT-1 and has that much memory; without such
- *				lines every cluster does, on cores that its kernel chooses
+ *	cluster N FIRST COUNT [BYTES]	cluster N takes ranks on its cores FIRST..FIRST+COUNT-1 and has
+ *				that much memory; without such lines every cluster does, on cores
+ *				that its kernel chooses
  *	stack BYTES		of each rank, optional
  *	shared BYTES		of the area that the ranks of a cluster share, optional
  *	limit memory|threads|processes N	the most that the job may have in each cluster,

@@ -25,7 +25,8 @@ parse(struct job *j, const char *text, uint32_t *line)
 
 TEST(a_description_is_read)
 {
-	static const char text[] = "program bin/fn\nranks 12\nmap scatter\narg --from\narg  two words \narg\nenv A=b c\n"
+	static const char text[] = "program bin/fn\nranks 12\nmap scatter\narg --from\n"
+		"arg  two words \narg\nenv A=b c\n"
 				   "cluster 0 1 3\ncluster 2 0 4\nstack 65536\n\n";
 	struct job j;
 	uint32_t line;

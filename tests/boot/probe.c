@@ -3,7 +3,8 @@
  * A stand-in kernel for boot scenarios on bare metal: the scenario is the machine's name in the
  * boot record.
  *
- *	boot	every core of every cluster comes up and says so to core 0, the clusters meet in cluster 0, which reports
+ *	boot	every core of every cluster comes up and says so to core 0, the clusters meet in
+ *		cluster 0, which reports
  *	fence	after that the last cluster reads cluster 0's memory and dies; cluster 0 notices
  *	write	as fence, with a write
  *	panic	cluster 0 fails a check

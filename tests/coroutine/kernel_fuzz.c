@@ -263,7 +263,8 @@ unreached(bool quiet)
 			known |= strcmp(unreachable[i], kcall_shapes[nr].name) == 0;
 		n += !known;
 		if (!known && !quiet)
-			printf("FAIL random_calls_hurt_only_those_who_make_them: %s has never worked\n", kcall_shapes[nr].name);
+			printf("FAIL random_calls_hurt_only_those_who_make_them: %s has never "
+				"worked\n", kcall_shapes[nr].name);
 	}
 	return n;
 }
@@ -316,6 +317,7 @@ main(int argc, char **argv)
 	}
 	if (is_looked_for() && unreached(false) > 0)
 		return 1;
-	printf("ok random_calls_hurt_only_those_who_make_them (%lu seeds, %lu calls, %lu without an error)\n", count, all_calls, all_done);
+	printf("ok random_calls_hurt_only_those_who_make_them (%lu seeds, %lu calls, "
+		"%lu without an error)\n", count, all_calls, all_done);
 	return 0;
 }

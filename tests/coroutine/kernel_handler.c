@@ -256,10 +256,12 @@ main(int argc, char **argv)
 	if (count == 0)
 		return 1;
 	if (count >= 100 && (all_calls == 0 || all_probes == 0 || all_faults <= all_probes)) {
-		printf("FAIL a_handler_serves_each_once: %lu calls, %lu faults, %lu of them in kernel calls\n", all_calls, all_faults, all_probes);
+		printf("FAIL a_handler_serves_each_once: %lu calls, %lu faults, %lu of them in "
+			"kernel calls\n", all_calls, all_faults, all_probes);
 		return 1;
 	}
-	printf("ok a_handler_serves_each_once (%lu seeds, %lu calls, %lu faults, about %lu of them in kernel calls)\n", count, all_calls,
+	printf("ok a_handler_serves_each_once (%lu seeds, %lu calls, %lu faults, about %lu of "
+		"them in kernel calls)\n", count, all_calls,
 		all_faults, all_probes);
 	return 0;
 }

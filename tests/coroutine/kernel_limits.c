@@ -272,6 +272,7 @@ main(int argc, char **argv)
 	count = program_seeds(&test, argc, argv);
 	if (count == 0)
 		return 1;
-	printf("ok what_is_exhausted_comes_back (%lu seeds, %lu times something, %lu times nothing)\n", count, all_got, all_full);
+	printf("ok what_is_exhausted_comes_back (%lu seeds, %lu times something, %lu times "
+		"nothing)\n", count, all_got, all_full);
 	return 0;
 }

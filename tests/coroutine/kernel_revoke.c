@@ -676,7 +676,8 @@ main(int argc, char **argv)
 		printf("FAIL what_was_mapped_through_a_revoked_view_is_gone: nothing was ever revoked in the middle\n");
 		return 1;
 	}
-	printf("ok what_was_mapped_through_a_revoked_view_is_gone (%lu seeds, %lu mappings; touches: %lu there, %lu gone, %lu in between)\n",
+	printf("ok what_was_mapped_through_a_revoked_view_is_gone (%lu seeds, %lu mappings; "
+		"touches: %lu there, %lu gone, %lu in between)\n",
 		count, all_mapped, all_reached, all_gone, all_maybe);
 	return 0;
 }

@@ -330,7 +330,8 @@ program_on(unsigned cluster, unsigned core, struct program *programs, unsigned m
 static void
 dump(void)
 {
-	printf("tc %d surely %u perhaps %u steady %d stop %d turns %u %u %u called %u ran %u ended %u\n", run.tc, run.surely, run.perhaps,
+	printf("tc %d surely %u perhaps %u steady %d stop %d turns %u %u %u called %u ran %u "
+		"ended %u\n", run.tc, run.surely, run.perhaps,
 		run.steady, run.stop, run.turns[0], run.turns[1], run.turns[2], run.called, run.ran,
 		run.ended);
 }

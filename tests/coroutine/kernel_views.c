@@ -514,7 +514,8 @@ main(int argc, char **argv)
 		printf("FAIL revoked_handles_are_dead_and_waits_by_them_end: nothing was ever revoked in the middle\n");
 		return 1;
 	}
-	printf("ok revoked_handles_are_dead_and_waits_by_them_end (%lu seeds, %lu uses of dead handles, %lu waits ended by one)\n", count, all_dead,
+	printf("ok revoked_handles_are_dead_and_waits_by_them_end (%lu seeds, %lu uses of dead "
+		"handles, %lu waits ended by one)\n", count, all_dead,
 		all_waits[1]);
 	return 0;
 }

@@ -59,19 +59,23 @@ static const struct survivor allowed[] = {
 		"whoever gets the memory of a handler next fills it first"},
 	{"kernel/call/handler.c",
 	"hal_publish(t->made, slab_size(&t->cluster->slab, sizeof(*t->made)));",
-		"this back end fills all of a handler's frame before it reads it: zeros matter where floating-point registers are kept"},
+		"this back end fills all of a handler's frame before it reads it: "
+		"zeros matter where floating-point registers are kept"},
 	{"kernel/call/handler.c", "hal_acquire(t->handler, sizeof(*t->handler));",
 		"the same, on the other side"},
 	{"kernel/thread/run.c", "hal_timer_arm(HAL_FOREVER);",
 		"a tick that is left over ends a wait early, or finds that nobody's quantum is over"},
 	{"kernel/thread/table.c", "hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */",
-		"what another core reads of a new thread is published at its launch or set by that core, but for the rest of a quantum"},
+		"what another core reads of a new thread is published at its launch or set by "
+		"that core, but for the rest of a quantum"},
 	{"kernel/mem/alloc.c", "hal_publish(at, HAL_PAGE_BYTES);",
 		"users' pages lie outside of the memory that is stale under this scheduler"},
 	{"kernel/ikc/ikc.c", "hal_fence();",
-		"whoever waits for a peer to come up looks at it once more first, long after this core's stores have drained"},
+		"whoever waits for a peer to come up looks at it once more first, "
+		"long after this core's stores have drained"},
 	{"kernel/ikc/portal_move.c", "hal_fence();",
-		"keeps a copy before the look at the incarnation; a new life puts a block only when it is allowed, after the reader's end"},
+		"keeps a copy before the look at the incarnation; a new life puts a block "
+		"only when it is allowed, after the reader's end"},
 	{NULL, NULL, NULL},
 };
 

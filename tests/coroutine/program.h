@@ -60,7 +60,8 @@ _Noreturn void program_exit(void);
 
 /* Kernel call with integer arguments; missing ones are 0. */
 #define KC(number, ...) KC_(number, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
-#define KC_(number, a, b, c, d, e, f, ...) coro_kcall((number), (unsigned long)(a), (unsigned long)(b), (unsigned long)(c), \
+#define KC_(number, a, b, c, d, e, f, ...) \
+	coro_kcall((number), (unsigned long)(a), (unsigned long)(b), (unsigned long)(c), \
 	(unsigned long)(d), (unsigned long)(e), (unsigned long)(f))
 
 #endif

@@ -3,9 +3,11 @@
  * Ranks that share a time-sharing core, stopped wherever they are. The first argument says what
  * they do:
  *
- *	hold N [threads]	allocate, print and compute with vectors until the core has had N ticks; `threads`: each rank has a thread of
- *				its own besides, which takes the same libc's locks
- *	keep WAY		compute for ever, `plain` or with `vectors`, but for the last rank, which ends the job with status 7
+ *	hold N [threads]	allocate, print and compute with vectors until the core has had N
+ *				ticks; `threads`: each rank has a thread of its own besides, which
+ *				takes the same libc's locks
+ *	keep WAY		compute for ever, `plain` or with `vectors`, but for the last rank,
+ *				which ends the job with status 7
  */
 #include <cpuid.h>
 #include <errno.h>

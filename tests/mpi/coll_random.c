@@ -330,7 +330,8 @@ batch(struct world *w, uint64_t number)
 	finish(w, t, n);
 	for (int i = 0; i < n; i++) {
 		if (!trial_is_right(&t[i]))
-			check_fail(w->c, "seed %llu batch %llu number %d: kind %d form %d size %d count %d in place %d inter %d root %d %s",
+			check_fail(w->c, "seed %llu batch %llu number %d: kind %d form %d size %d "
+				"count %d in place %d inter %d root %d %s",
 				(unsigned long long)w->seed, (unsigned long long)number, i,
 				t[i].kind, t[i].form, t[i].size, t[i].count,
 				t[i].in_place, t[i].inter, t[i].root, w->name ? w->name : "");

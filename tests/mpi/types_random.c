@@ -241,7 +241,8 @@ describe(struct check *c, MPI_Datatype t, int prints)
 	position = 0;
 	MPI_Pack(copy + BYTES_MAX, n, t, again, BYTES_MAX, &position, MPI_COMM_WORLD);
 	if (prints) {
-		printf("size %d lb %ld extent %ld true %ld %ld elements %d packed %u external %u sent %u", size, (long)lb, (long)extent,
+		printf("size %d lb %ld extent %ld true %ld %ld elements %d packed %u external %u "
+			"sent %u", size, (long)lb, (long)extent,
 			(long)true_lb, (long)true_extent, with_pairs ? 0 : elements,
 			sum(packed, (long)n * size),
 			sum(external, (long)position_external), sum(copy, sizeof(copy)));

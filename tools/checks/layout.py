@@ -8,16 +8,12 @@ import re
 from checks import source
 
 WIDTH_MAX = 120
-# rooms whose lines are still to be wrapped
-WIDE_ROOMS = ("kernel/", "hal/", "servers/", "tests/")
-WIDE_MAX = 148
 TAB = 8
 
 
 def check_text(path, text):
     """Problems of one file."""
     problems = []
-    most = WIDE_MAX if path.startswith(WIDE_ROOMS) else WIDTH_MAX
     if text and not text.endswith("\n"):
         problems.append(f"{path}: no line end at the end")
     for number, line in enumerate(text.splitlines(), 1):
@@ -25,8 +21,8 @@ def check_text(path, text):
             problems.append(f"{path}:{number}: blanks at the end of the line")
         if re.match(r" {4,}(?!\*)\S", line) and not re.match(r" *[-*|+]", line) and not path.endswith(".S"):
             problems.append(f"{path}:{number}: indented by blanks: use tabs")
-        if len(line.expandtabs(TAB)) > most:
-            problems.append(f"{path}:{number}: longer than {most} columns")
+        if len(line.expandtabs(TAB)) > WIDTH_MAX:
+            problems.append(f"{path}:{number}: longer than {WIDTH_MAX} columns")
     code = source.blank_comments(text)
     for m in re.finditer(r"^(?:static |inline |_Noreturn )*(?:struct \w+|unsigned|int|void|char|bool|long|\w+_t)[ \t*]+(\w+)\([^;{}]*\)\s*\{",
                          code, re.M):

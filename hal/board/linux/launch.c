@@ -198,7 +198,8 @@ report_death(const struct machine *m, unsigned cluster, int status)
 			WTERMSIG(status), strsignal(WTERMSIG(status)),
 			advice(WTERMSIG(status)));
 	else
-		fprintf(stderr, "atoll: cluster %u died (a program ended its process with status %d): end ranks with exit or MPI_Abort\n", cluster,
+		fprintf(stderr, "atoll: cluster %u died (a program ended its process with "
+			"status %d): end ranks with exit or MPI_Abort\n", cluster,
 			WEXITSTATUS(status));
 }
 

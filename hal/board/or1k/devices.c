@@ -9,7 +9,8 @@
 #include <hal/core.h>
 #include <hal/timer.h>
 
-#define RTC 0x96005000			/* QEMU: nanoseconds, little-endian; the low word is read first and holds the high one */
+/* QEMU: nanoseconds, little-endian; the low word is read first and holds the high one */
+#define RTC 0x96005000
 #define QEMU_TICK_NS 50
 #define RTL_TICK_NS 20
 #define UART_STATUS 5

@@ -6,8 +6,9 @@
 /*
  * needs: hal/cpu/coroutine/core.c hal/cpu/coroutine/dump.c hal/cpu/coroutine/fibre.c
  * hal/cpu/coroutine/images.c
- *	hal/cpu/coroutine/memory.c hal/cpu/coroutine/order.c hal/cpu/coroutine/record.c hal/cpu/coroutine/run.c hal/cpu/coroutine/sched.c
- *	hal/cpu/coroutine/sites.c hal/cpu/coroutine/space.c hal/cpu/coroutine/switch.S hal/cpu/coroutine/trap.c
+ *	hal/cpu/coroutine/memory.c hal/cpu/coroutine/order.c hal/cpu/coroutine/record.c
+ *	hal/cpu/coroutine/run.c hal/cpu/coroutine/sched.c hal/cpu/coroutine/sites.c
+ *	hal/cpu/coroutine/space.c hal/cpu/coroutine/switch.S hal/cpu/coroutine/trap.c
  *	hal/noc/shm/noc.c hal/noc/shm/events.c hal/noc/shm/console.c hal/noc/shm/window.c */
 /* cpu: coroutine */
 #include <stdio.h>

@@ -278,7 +278,8 @@ host_signal_foreign(int sig, siginfo_t *info, ucontext_t *uc)
 		host_dump_ask_others();
 	if (sig == HOST_INTERRUPT || sig == HOST_TICK || sig == HOST_DUMP)
 		return;
-	len = (size_t)fmt_print(text, sizeof(text), "atoll: cluster %u: signal %d in a thread that the program made, at %lx, address %lx\n",
+	len = (size_t)fmt_print(text, sizeof(text), "atoll: cluster %u: signal %d in a thread that "
+		"the program made, at %lx, address %lx\n",
 		host.cluster, sig, (unsigned long)regs_pc(uc),
 		(unsigned long)(uintptr_t)info->si_addr);
 	host_write(2, text, len);

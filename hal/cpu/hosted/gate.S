@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * All assembly of the hosted port (x86-64): the call gate, the way back to a user thread, signal entry, and copies that survive
- * faults. gs points to the running struct host_core at all times.
+ * All assembly of the hosted port (x86-64): the call gate, the way back to a user thread, signal
+ * entry, and copies that survive faults. gs points to the running struct host_core at all times.
  *
- * A signal may arrive between any two instructions. core->in_kernel says on which side of the border a core is, except inside this
- * file, where the handler decides by the program counter: on the way in nothing need be done (core->pending is looked at before
- * the core leaves the kernel, and core->tick with it); on the way out it starts host_leave again, which changes nothing of the frame.
+ * A signal may arrive between any two instructions. core->in_kernel says on which side of the
+ * border a core is, except inside this file, where the handler decides by the program counter: on
+ * the way in nothing need be done (core->pending is looked at before the core leaves the kernel,
+ * and core->tick with it); on the way out it starts host_leave again, which changes nothing of the
+ * frame.
  */
 #include "gate.h"
 
@@ -35,8 +37,9 @@
 label host_gate_begin
 
 /*
- * long host_gate(number, a0 .. a5): called by user code. The thread pointer tells whether the caller is the thread that the kernel
- * put on this core: a thread that the program made itself has the core's gs base, but its own thread pointer.
+ * long host_gate(number, a0 .. a5): called by user code. The thread pointer tells whether the
+ * caller is the thread that the kernel put on this core: a thread that the program made itself has
+ * the core's gs base, but its own thread pointer.
  */
 function host_gate
 	cmpl	$0, %gs:CORE_FSGSBASE
@@ -93,8 +96,9 @@ gate_kernel:
 #endif
 
 /*
- * The thread pointer is not the one that was loaded: the program changed it (libc does when it starts), or the caller is not a thread
- * of the kernel, or it must be read by a system call. Keeps all argument registers. Strangers may only ask to become guests.
+ * The thread pointer is not the one that was loaded: the program changed it (libc does when it
+ * starts), or the caller is not a thread of the kernel, or it must be read by a system call. Keeps
+ * all argument registers. Strangers may only ask to become guests.
  */
 gate_slow:
 	push	%rcx
@@ -189,8 +193,8 @@ run_user_return:
 #endif
 
 /*
- * Leave to core->frame. May be started again from any of its instructions, with the thread pointer and the floating-point control
- * words unknown.
+ * Leave to core->frame. May be started again from any of its instructions, with the thread pointer
+ * and the floating-point control words unknown.
  */
 	.balign	64
 label host_leave_begin
@@ -271,8 +275,9 @@ leave_late:
 	jmp	gate_kernel
 
 /*
- * Signal handler, on the stack of whatever was interrupted (interrupts) or the core's signal stack (faults). Threads that the program
- * made itself have the core's gs base too, but another thread id. host_signal_c returns what in_kernel becomes.
+ * Signal handler, on the stack of whatever was interrupted (interrupts) or the core's signal stack
+ * (faults). Threads that the program made itself have the core's gs base too, but another thread
+ * id. host_signal_c returns what in_kernel becomes.
  */
 	.balign	16
 function host_signal

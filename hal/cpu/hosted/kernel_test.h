@@ -186,7 +186,8 @@ run(unsigned threads, void (*entry)(void *), void *arg)
 }
 
 #define gate(...) GATE_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
-#define GATE_ARGS(n, a, b, c, d, e, f, ...) host_gate((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define GATE_ARGS(n, a, b, c, d, e, f, ...) \
+	host_gate((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 USER static uint64_t
 own_tls(void)

@@ -5,7 +5,8 @@
  * over it. The kernel's pages of the table say what is mapped where:
  *
  *	level 2, 1, 0	512 entries each: 1 GB, 2 MB, 4 KB per entry
- *	entry		0, or address of the next table, or physical address | protection | ENTRY_PAGE; large pages at level 1.
+ *	entry		0, or address of the next table, or physical address | protection |
+ *			ENTRY_PAGE; large pages at level 1.
  *			The protection, and the same shifted by HAL_MAY: the mapping's maximum
  *
  * Every check comes before the first change, and every change is one system call, so that each call

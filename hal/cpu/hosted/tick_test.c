@@ -251,7 +251,8 @@ static _Alignas(64) uint64_t pattern[THREADS][32][8];
 	"lea 1b(%%rip), %%rax; cmp %%rax, %%r14; jne 8f\n" "fcomi %%st(1), %%st; je 8f; jp 8f\n" \
 	"stmxcsr -72(%%rsp); cmp %%r8d, -72(%%rsp); jne 8f\n" "inc %%r9\n" "cmpl $0, (%2); je 1b\n"
 #define BEGIN_GENERAL \
-	"mov $0x1111, %%rbx; mov $0x2222, %%r12; mov $0x3333, %%r13; lea 1f(%%rip), %%r14; fldpi; fld1; xor %%r9d, %%r9d\n" \
+	"mov $0x1111, %%rbx; mov $0x2222, %%r12; mov $0x3333, %%r13; " \
+	"lea 1f(%%rip), %%r14; fldpi; fld1; xor %%r9d, %%r9d\n" \
 	"mov %%r8d, -72(%%rsp); ldmxcsr -72(%%rsp)\n"
 #define END_GENERAL \
 	"xor %%eax, %%eax; jmp 9f\n" "8: mov $1, %%eax\n" "9: fstp %%st(0); fstp %%st(0)\n" "mov %%r9, (%3)\n"

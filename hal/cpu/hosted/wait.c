@@ -3,7 +3,8 @@
  * Waiting and doorbells. A doorbell is a pair of words in the cluster's NoC window, so that any
  * cluster can ring it:
  *
- *	waiting		0 nobody, 1 the core is about to wait, 2 it waits, in the host's futex on this word, 3 it waits, awake
+ *	waiting		0 nobody, 1 the core is about to wait, 2 it waits, in the host's futex on
+ *			this word, 3 it waits, awake
  *	rung		advanced by whoever rings while somebody waits
  *
  * Both sides write their own word, then read the other's, in full order: the core sees the ring, or

@@ -110,8 +110,12 @@
 #define PTE_EXEC 0x400
 #define PTE_VALID 0x800			/* of pages; an address of a table has no bit here */
 #define PTE_UNCACHED 2
-#define PTE_MAY_WRITE 0x10		/* for software: what hal_protect may give. To the TLB these bits say accessed and dirty, */
-#define PTE_MAY_EXEC 0x20		/* which no processor here keeps */
+/*
+ * For software: what hal_protect may give. To the TLB these bits say accessed and dirty, which no
+ * processor here keeps.
+ */
+#define PTE_MAY_WRITE 0x10
+#define PTE_MAY_EXEC 0x20
 #define ITLB_EXEC 0xc0
 
 #endif

@@ -22,8 +22,9 @@
 	.endm
 
 /*
- * Every core comes here from reset, in the image of cluster 0, with r0 zero: find the cluster of this core in the boot record, and go on in
- * that cluster's own image. A core of no cluster sleeps for ever.
+ * Every core comes here from reset, in the image of cluster 0, with r0 zero: find the cluster of
+ * this core in the boot record, and go on in that cluster's own image. A core of no cluster sleeps
+ * for ever.
  */
 	.section .text.start, "ax"
 	.globl hal_start
@@ -72,7 +73,10 @@ hal_start:
 	l.j	6b
 	l.nop
 
-/* Invalidate the instruction cache and the data cache line by line, where there are any, and switch them on. Leaf; keeps r10 .. r18. */
+/*
+ * Invalidate the instruction cache and the data cache line by line, where there are any, and switch
+ * them on. Leaf; keeps r10 .. r18.
+ */
 hal_caches_on:
 	l.mfspr	r3, r0, SPR_UPR
 	l.mfspr	r8, r0, SPR_SR

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Exceptions. All come in with translation and interrupts off; the kernel stays so, so nothing but a fault can interrupt it, and EPCR and ESR
- * keep what a user thread needs to go on.
+ * Exceptions. All come in with translation and interrupts off; the kernel stays so, so nothing but
+ * a fault can interrupt it, and EPCR and ESR keep what a user thread needs to go on.
  *
- * A kernel call is made like a function call: first what it needs is saved and kernel_call_fast asked; only if that declines, the
- * frame is completed. What a function may change comes back as zero. Everything else saves and restores all registers.
+ * A kernel call is made like a function call: first what it needs is saved and kernel_call_fast
+ * asked; only if that declines, the frame is completed. What a function may change comes back as
+ * zero. Everything else saves and restores all registers.
  */
 #include <abi/limits.abi.h>
 #include "layout.h"
@@ -42,8 +43,9 @@ hal_reset:
 	vector	VECTOR_INTERRUPT, other
 
 /*
- * An access without a translation: find it in the tables. The set of the TLB is the page's number modulo the sets. The TLB for code has the
- * right to execute where the table has others. Two writes to one unit in a row: mor1kx loses the second, so other work stands between them.
+ * An access without a translation: find it in the tables. The set of the TLB is the page's number
+ * modulo the sets. The TLB for code has the right to execute where the table has others. Two writes
+ * to one unit in a row: mor1kx loses the second, so other work stands between them.
  */
 	.macro fresh reg
 #if (HAL_CACHES == 1 || HAL_CACHES == 2) && HAL_CACHES_LEAVE_OUT != 3	/* see <cpu/caches.h> */
@@ -209,7 +211,7 @@ declined:
 	l.mfspr	r4, r0, SPR_EPCR
 	l.sw	FRAME_PC(r1), r4
 	callee_saved store
-	.irp	n, 12, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+	.irp	n, 12,13,15,17,19,21,23,25,27,29,31
 	clear	\n
 	.endr
 	l.mfspr	r4, r0, SPR_ESR
@@ -231,7 +233,7 @@ hal_resume:
 	l.andi	r4, r4, SR_FLAGS
 	l.or	r3, r3, r4
 	l.mtspr	r0, r3, SPR_ESR
-	.irp	n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	.irp	n, 2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	load	\n
 	.endr
 	l.lwz	r1, FRAME_R(1)(r1)
@@ -244,7 +246,7 @@ other:
 	l.sfnei	r1, 0
 	l.bf	in_kernel
 	l.mfspr	r1, r0, SHADOW_FRAME
-	.irp	n, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	.irp	n, 2,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	store	\n
 	.endr
 	l.ori	r4, r3, 0
@@ -279,7 +281,7 @@ in_kernel:
 	l.mfspr	r4, r0, SHADOW(4)
 	l.mfspr	r5, r0, SHADOW(5)
 	word	r1, hal_crash_frame
-	.irp	n, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	.irp	n, 2,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	store	\n
 	.endr
 	l.ori	r4, r3, 0

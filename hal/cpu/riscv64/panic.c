@@ -39,7 +39,8 @@ say_where(const char *what)
 {
 	struct hal_core_area *a = hal_core_area();
 
-	say("\natoll: kernel panic: cluster %u core %u (hart %u): %s: an error of Atoll, please report it with these lines\n",
+	say("\natoll: kernel panic: cluster %u core %u (hart %u): %s: an error of Atoll, "
+		"please report it with these lines\n",
 		a->cluster, a->core, a->machine_core, what);
 }
 

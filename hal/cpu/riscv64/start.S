@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Head of the kernel image and the first instructions of every core in S-mode, translation off. Core 0 builds the page tables and
- * goes on; the others sleep until hal_core_start.
+ * Head of the kernel image and the first instructions of every core in S-mode, translation off.
+ * Core 0 builds the page tables and goes on; the others sleep until hal_core_start.
  */
 #include <hal/board.h>
 #include "layout.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Traps. In user mode sscratch holds the thread's frame, which names the core's area (struct hal_core_area); in the kernel it
- * is 0. A kernel call first saves what a
- * C function may change and asks kernel_call_fast; only if that declines, the frame is completed. Floating-point registers are
- * saved at a full entry, if the thread changed them since they were loaded.
+ * Traps. In user mode sscratch holds the thread's frame, which names the core's area (struct
+ * hal_core_area); in the kernel it is 0. A kernel call first saves what a C function may change and
+ * asks kernel_call_fast; only if that declines, the frame is completed. Floating-point registers
+ * are saved at a full entry, if the thread changed them since they were loaded.
  */
 #include <abi/limits.abi.h>
 #include "layout.h"
@@ -114,8 +114,8 @@ hal_resume:
 	sret
 
 /*
- * long hal_frame_resume(f): never returns. If floating-point registers were not changed since the thread left the frame, they are still the
- * core's, or zero and the frame's, too.
+ * long hal_frame_resume(f): never returns. If floating-point registers were not changed since the
+ * thread left the frame, they are still the core's, or zero and the frame's, too.
  */
 	.globl hal_frame_resume
 hal_frame_resume:
@@ -131,8 +131,9 @@ hal_frame_resume:
 1:	tail	hal_frame_resume_slowly
 
 /*
- * void hal_handler_enter(f, h, trap, entry, stack): never returns. The thread goes on with h, at entry, and with the registers of f but for sp
- * and what its handler is told (usercpu/handler.h): t0 cause and the kind of access, t1 address, t2 pc, t3 sp; t4 is as sp.
+ * void hal_handler_enter(f, h, trap, entry, stack): never returns. The thread goes on with h, at
+ * entry, and with the registers of f but for sp and what its handler is told (usercpu/handler.h):
+ * t0 cause and the kind of access, t1 address, t2 pc, t3 sp; t4 is as sp.
  */
 	.globl hal_handler_enter
 hal_handler_enter:
@@ -163,8 +164,9 @@ hal_handler_enter:
 	sret
 
 /*
- * A fault in the kernel: a page fault at a user address in an access to user memory goes on at its fixup, whose caller looks whether it is
- * the one that it meant. The rest is the end of the cluster.
+ * A fault in the kernel: a page fault at a user address in an access to user memory goes on at its
+ * fixup, whose caller looks whether it is the one that it meant. The rest is the end of the
+ * cluster.
  */
 in_kernel:
 	csrrw	sp, sscratch, sp

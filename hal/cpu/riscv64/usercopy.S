@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Access to user memory. While `fixup` is set, a page fault at a user address goes on there with t0 and t1 changed; the arguments then go
- * to a function in user.c, whose result is the access's. Addresses were checked to lie in the user half.
+ * Access to user memory. While `fixup` is set, a page fault at a user address goes on there with t0
+ * and t1 changed; the arguments then go to a function in user.c, whose result is the access's.
+ * Addresses were checked to lie in the user half.
  */
 #include "layout.h"
 

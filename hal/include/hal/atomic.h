@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * HAL contract: memory that cores share. All functions may be inline in <cpu/atomic.h>.
- *
- *	uint32_t hal_load32(const volatile uint32_t *p)		a look: what comes later in the program happens later
- *	void hal_store32(volatile uint32_t *p, uint32_t v)	what comes earlier in the program is seen earlier; seen soon
- *	uint32_t hal_add32(volatile uint32_t *p, uint32_t n)	fetch-and-add, a look, full order, returns the old value
- *	bool hal_cas32(volatile uint32_t *p, uint32_t old, uint32_t new)   for user-level code and the HAL itself; protocols use add
- *	void hal_fence(void)					full order of all earlier and later accesses
- *	void hal_publish(const volatile void *p, size_t len)	what this core wrote there is seen before whatever it stores next
- *	void hal_acquire(const volatile void *p, size_t len)	what had been published there before this core's latest look is visible
+ * Of uint32_t words at p, and of `len` bytes at p:
+ *	uint32_t hal_load32(p)		a look: what comes later in the program happens later
+ *	void hal_store32(p, v)		what comes earlier in the program is seen earlier; seen soon
+ *	uint32_t hal_add32(p, n)	fetch-and-add, a look, full order, returns the old value
+ *	bool hal_cas32(p, old, new)	for user-level code and the HAL itself; protocols use add
+ *	void hal_fence(void)		full order of all earlier and later accesses
+ *	void hal_publish(p, len)	what this core wrote there is seen before what it stores next
+ *	void hal_acquire(p, len)	what was published there before this core's latest look is seen
  *
  * On machines without coherent caches (and in the coroutine back end) plain reads see stale data
  * until acquired and plain writes stay private until published; byte ranges are exact. The four

@@ -5,8 +5,10 @@
  *
  *	head		struct window: descriptor, and a word that counts what came
  *	doorbells	one line per core, as many as the largest cluster of the machine has cores
- *	rings		one struct window_ring with `ring_entries` events per peer; the peer produces, the owner consumes
- *	console		one struct window_ring with WINDOW_CONSOLE_BYTES; the owner produces, cluster 0 consumes
+ *	rings		one struct window_ring with `ring_entries` events per peer; the peer produces,
+ *			the owner consumes
+ *	console		one struct window_ring with WINDOW_CONSOLE_BYTES; the owner produces,
+ *			cluster 0 consumes
  *	mailbox slots	port * clusters + sender, WINDOW_MAIL_BYTES each
  *	portal slots	port, portal_stride each
  *

@@ -181,8 +181,11 @@ void space_say(const struct differ *d, const char *what, const struct space *s);
 /* Add what a status says. `type` MPI_DATATYPE_NULL: not how much. */
 void status_sum(struct sum *sum, const MPI_Status *s, MPI_Datatype type, int elements);
 
-/* Complete requests in one of all the ways that there are. Statuses end in `s`. Returns the number of errors. The second form does without
-   MPI_Testall, which MPICH 5.0.2 refuses for persistent requests. */
+/*
+ * Complete requests in one of all the ways that there are. Statuses end in `s`. Returns the number
+ * of errors. The second form does without MPI_Testall, which MPICH 5.0.2 refuses for persistent
+ * requests.
+ */
 int finish_all(struct differ *d, int n, MPI_Request *r, MPI_Status *s);
 int finish_collectives(struct differ *d, int n, MPI_Request *r, MPI_Status *s);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract tests: user programs for x86-64. Entered with rdi = the data page, whose first word is the gate; see testbed.h.
+ * HAL contract tests: user programs for x86-64. Entered with rdi = the data page, whose first word
+ * is the gate; see testbed.h.
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers, user_handler_code
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal
+	.globl	user_registers, user_handler_code
 
 	.balign	16
 user_code:
@@ -93,7 +95,10 @@ user_jump:
 user_illegal:
 	ud2
 
-/* Each register holds the stack pointer and a number of its own, those of vectors in both halves, and other numbers after each round of 50. */
+/*
+ * Each register holds the stack pointer and a number of its own, those of vectors in both halves,
+ * and other numbers after each round of 50.
+ */
 	.macro	each do
 	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
 	lea	\n(%r14), %rax

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract tests: user programs for or1k. Entered with r3 = the data page; see testbed.h. Number in r11, arguments in r3 .. r8,
- * result in r11. A call keeps what a function keeps, and its stack, and gives nothing of the kernel away in the rest.
+ * HAL contract tests: user programs for or1k. Entered with r3 = the data page; see testbed.h.
+ * Number in r11, arguments in r3 .. r8, result in r11. A call keeps what a function keeps, and its
+ * stack, and gives nothing of the kernel away in the rest.
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers, user_handler_code
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal
+	.globl	user_registers, user_handler_code
 
 	.balign	16
 user_code:

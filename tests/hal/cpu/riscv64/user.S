@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * HAL contract tests: user programs for riscv64. Entered with a0 = the data page; see testbed.h. Number in a7, arguments in a0 .. a5.
+ * HAL contract tests: user programs for riscv64. Entered with a0 = the data page; see testbed.h.
+ * Number in a7, arguments in a0 .. a5.
  */
 	.text
 	.globl	user_code, user_code_end
-	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal, user_registers, user_handler_code
+	.globl	user_calls, user_loop, user_spin, user_load, user_store, user_jump, user_illegal
+	.globl	user_registers, user_handler_code
 
 	.balign	16
 user_code:

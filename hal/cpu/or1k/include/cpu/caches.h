@@ -4,9 +4,11 @@
  * place of the coherent part of <cpu/atomic.h>. Stores reach memory in order; what a core reads may
  * be what it had. HAL_CACHES says how that is mended:
  *
- *	1  whole	whoever acquires forgets its whole cache, once after each look at a shared word; with HAL_FLASH by one write
+ *	1  whole	whoever acquires forgets its whole cache, once after each look at a shared word;
+ *			with HAL_FLASH by one write
  *	2  lines	whoever acquires forgets the lines of what it acquires
- *	3  drop		whoever publishes has the lines dropped in all other caches by hardware (CD_PERF_DROP); readers do nothing
+ *	3  drop		whoever publishes has the lines dropped in all other caches by hardware
+ *			(CD_PERF_DROP); readers do nothing
  *
  * An l.lwa may hit old data too: its line is forgotten before. HAL_CACHES_LEAVE_OUT makes one of
  * these steps nothing, for tests that must see it.
@@ -157,7 +159,8 @@ hal_add32(volatile uint32_t *p, uint32_t n)
 {
 	uint32_t old, sum;
 
-	__asm__ volatile(HAL_FRESH "l.lwa %[old], 0(%[p])\n\tl.add %[sum], %[old], %[n]\n\tl.swa 0(%[p]), %[sum]\n\tl.bnf 1b\n\tl.nop"
+	__asm__ volatile(HAL_FRESH "l.lwa %[old], 0(%[p])\n\tl.add %[sum], %[old], %[n]\n\t"
+		"l.swa 0(%[p]), %[sum]\n\tl.bnf 1b\n\tl.nop"
 		: [old] "=&r"(old), [sum] "=&r"(sum) : [p] "r"(p), [n] "r"(n),
 		hal_fresh_operands(p) : "memory", "cc");
 	hal_atomic_end(p);
@@ -186,7 +189,8 @@ hal_cas32(volatile uint32_t *p, uint32_t old, uint32_t new)
 {
 	uint32_t was, will;
 
-	__asm__ volatile(HAL_FRESH "l.lwa %[was], 0(%[p])\n\tl.sfeq %[was], %[old]\n\tl.cmov %[will], %[new], %[was]\n\t"
+	__asm__ volatile(HAL_FRESH "l.lwa %[was], 0(%[p])\n\tl.sfeq %[was], %[old]\n\t"
+		"l.cmov %[will], %[new], %[was]\n\t"
 		"l.swa 0(%[p]), %[will]\n\tl.bnf 1b\n\tl.nop"
 		: [was] "=&r"(was), [will] "=&r"(will) : [p] "r"(p), [old] "r"(old), [new] "r"(new),
 		hal_fresh_operands(p) : "memory", "cc");
