@@ -30,6 +30,16 @@ zero(struct thread *caller, uint32_t frame, uint32_t count)
 	}
 }
 
+/*
+ * There is too little for a call. What has been given up already may be on its way back: a step of
+ * that, and the call tries again. -E_AGAIN, or -E_NOMEM.
+ */
+static long
+too_little(struct cluster *c)
+{
+	return memory_drop_some(c) ? -E_AGAIN : -E_NOMEM;
+}
+
 /* a[0]: how many frames. The handle; a[1]: the first frame. Again: -E_AGAIN. */
 static long
 create_serve(struct kcall_args *args)
@@ -43,9 +53,9 @@ create_serve(struct kcall_args *args)
 	if (!frames_prepare(f, count))
 		return -E_AGAIN;
 	if (!mem_charge(t->proc, count))
-		return -E_NOMEM;
+		return too_little(t->cluster);
 	first = frames_block(f, count);
-	handle = first == FRAME_NONE ? -E_NOMEM : memory_new(t->proc, &w->memory);
+	handle = first == FRAME_NONE ? too_little(t->cluster) : memory_new(t->proc, &w->memory);
 	if (handle < 0) {
 		if (first != FRAME_NONE)
 			frames_block_back(f, first, count);
@@ -105,7 +115,7 @@ run_serve(struct kcall_args *args)
 	long run = mem_run_take(args->caller, args->a[0], args->a[1] != 0, &taken);
 
 	args->a[2] = taken;
-	return run;
+	return run == -E_NOMEM ? too_little(args->caller->cluster) : run;
 }
 
 /*
@@ -133,15 +143,14 @@ claim_serve(struct kcall_args *args)
 	args->a[3] = at;
 	if (e != 0)
 		return e;
+	tables = prot == 0 ? 0 : mem_tables_most(at, at + bytes);
+	if (prot != 0 && !quota_has_room(p->quota, QUOTA_BYTES,
+		bytes + (size_t)tables * HAL_PAGE_BYTES)) {
+		mem_unclaim(p, at, at + bytes);
+		return too_little(t->cluster);
+	}
 	args->a[1] = at;
 	args->a[2] = bytes;
-	if (prot == 0)
-		return 0;
-	tables = mem_tables_most(at, at + bytes);
-	if (!quota_has_room(p->quota, QUOTA_BYTES, bytes + (size_t)tables * HAL_PAGE_BYTES)) {
-		mem_unclaim(p, at, at + bytes);
-		return -E_NOMEM;
-	}
 	t->work.reserved = tables;
 	f->free -= tables;
 	return 0;

@@ -159,6 +159,34 @@ TEST(memory_comes_back_when_nothing_names_it)
 	expect_eq(khandle_close((int)keep), 0);
 }
 
+/* The most frames that one memory can have, of the powers of two; 0: the test has failed. */
+static int
+most_frames(void)
+{
+	int count = 1 << 20;
+	long memory;
+
+	while (count > 0 && (memory = kmemory_create(count)) == -E_NOMEM)
+		count /= 2;
+	expect(count > 0 && memory > 0);
+	return khandle_close((int)memory) == 0 ? count : 0;
+}
+
+TEST(what_was_given_back_can_be_had_again_at_once)
+{
+	int count = most_frames();
+	uint64_t at;
+
+	for (int i = 0; i < 3; i++) {
+		long memory = kmemory_create(count);
+
+		expect(memory > 0);
+		expect_eq(khandle_close((int)memory), 0);
+		expect_eq(kmem_alloc(SELF, (unsigned long)count * PAGE, RW, &at), 0);
+		expect_eq(kpage_unmap(SELF, (unsigned long)at, count), 0);
+	}
+}
+
 /* test: page_map, page_unmap, page_query */
 TEST(a_frame_lives_as_long_as_somebody_maps_it)
 {
@@ -659,6 +687,7 @@ server_main(int argc, char **argv)
 	if (atoll_startup()->job != 0)
 		return child(atoll_startup()->job, (unsigned long)atoll_startup()->shared);
 	RUN(memory_comes_back_when_nothing_names_it);
+	RUN(what_was_given_back_can_be_had_again_at_once);
 	RUN(a_frame_lives_as_long_as_somebody_maps_it);
 	RUN(bad_mappings_are_refused);
 	RUN(own_memory_may_have_any_protection);
