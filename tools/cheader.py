@@ -94,7 +94,8 @@ class Header:
         fields = self.fields[kind]
         unknown = set(values) ^ {name for name, _, _ in fields}
         if unknown:
-            raise HeaderError(f"struct {kind}: {', '.join(sorted(unknown))} {'is' if len(unknown) == 1 else 'are'} not on both sides")
+            raise HeaderError(f"struct {kind}: {', '.join(sorted(unknown))} "
+                              f"{'is' if len(unknown) == 1 else 'are'} not on both sides")
         return b"".join(self._pack_field(order, of, count, values[name]) for name, of, count in fields)
 
     def _pack_field(self, order, of, count, value):

@@ -98,7 +98,8 @@ def rule(path, head, objects):
             obj = f"$(OUT)/obj/{folder}/{source}.o"
             mine.append(obj)
             real = source.replace(GENERATED, "$(GEN)/", 1) if source.startswith(GENERATED) else source
-            objects[obj] = (f"{obj}: {real} $(UNIT_FLAGS_FILE) | $(PREPARE)\n\t$(call say,UNIT,{source} {folder})\n\t$(Q)mkdir -p $(@D)\n"
+            objects[obj] = (f"{obj}: {real} $(UNIT_FLAGS_FILE) | $(PREPARE)\n\t$(call "
+                            f"say,UNIT,{source} {folder})\n\t$(Q)mkdir -p $(@D)\n"
                             f"\t$(Q)$(UCC_UNIT) {flags} -c -o $@ $<\n-include {obj[:-2]}.d\n")
         out.append(f"{exe}: {' '.join(mine)}\n\t$(call say,LINK,$@)\n"
                    f"\t$(Q)$(UCC_UNIT) $(UNIT_SAN_{san}) -o $@ $^ -pthread {' '.join(head['libs'])}\n")

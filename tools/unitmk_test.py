@@ -15,7 +15,8 @@ def tree(tmp_path, monkeypatch):
 
 
 def test_directives_are_found_in_any_comment_and_over_lines(tree):
-    (tree / "x_test.c").write_text("/* SPDX-License-Identifier: MIT\n *\n * Words.\n *\n * needs: a.c\n *\tb.c\n *\n * More words.\n */\n"
+    (tree / "x_test.c").write_text("/* SPDX-License-Identifier: MIT\n *\n * Words.\n *\n"
+                                   " * needs: a.c\n *\tb.c\n *\n * More words.\n */\n"
                                    "/* sanitize: thread address */\n/* flags: -DX=1 */\n")
     head = unitmk.read_head("x_test.c")
     assert head["needs"] == ["a.c", "b.c"] and head["sanitize"] == ["thread", "address"] and head["flags"] == ["-DX=1"]

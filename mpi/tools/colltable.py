@@ -140,17 +140,20 @@ def header(rows, algorithms):
                    " ".join(f'"{name}\\0"' for name in mine) + ";")
     out.append("\nstatic const struct algorithm *const *const coll_algorithms[] = {")
     out += [f"\t[COLL_{k.upper()}] = algorithms_{k}," for k in KINDS]
-    out.append("};\n\n/* Their names in the same order, each with its NUL; an empty one ends them. */\nstatic const char *const coll_algorithm_names[] = {")
+    out.append("};\n\n/* Their names in the same order, each with its NUL; an empty one ends them. "
+               "*/\nstatic const char *const coll_algorithm_names[] = {")
     out += [f"\t[COLL_{k.upper()}] = algorithm_names_{k}," for k in KINDS]
     out.append("};\n\nstruct choice {\n\tint ranks;\t\t\t/* up to so many */\n\tuint64_t bytes;\n"
-               "\tuint8_t blocking;\t\t/* numbers in the list of the collective's algorithms: no addresses, so that ranks share the table */\n"
+               "\tuint8_t blocking;\t\t/* numbers in the list of the collective's algorithms: no "
+               "addresses, so that ranks share the table */\n"
                "\tuint8_t started;\n};\n")
     out.append("enum mapping { " + ", ".join(f"MAPPING_{m.upper()}" for m in MAPPINGS) + ", MAPPINGS };\n")
     for kind in ROWS:
         number = {name: i for i, name in enumerate(a.name for a in algorithms if a.kind == UNEVEN.get(kind, kind))}
         for mapping in MAPPINGS:
             out.append(f"static const struct choice choices_{kind}_{mapping}[] = {{")
-            out += [f"\t{{{'INT32_MAX' if r.ranks is None else r.ranks}, {'UINT64_MAX' if r.bytes is None else r.bytes}, "
+            out += [f"\t{{{'INT32_MAX' if r.ranks is None else r.ranks}, "
+                    f"{'UINT64_MAX' if r.bytes is None else r.bytes}, "
                     f"{number[r.blocking]}, {number[r.started]}}},"
                     for r in rows if (r.kind, r.mapping) == (kind, mapping)]
             out.append("};")

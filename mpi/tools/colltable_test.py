@@ -80,7 +80,8 @@ class Files(unittest.TestCase):
     def test_name_and_cost(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "reduce_scatter_ring.c"), "w", encoding="utf-8") as f:
-                f.write("/* SPDX\n *\n * Words.\n *\n * Cost: n a\n * + b.\n */\nconst struct algorithm mpi_algorithm_reduce_scatter_ring = {0};\n")
+                f.write("/* SPDX\n *\n * Words.\n *\n * Cost: n a\n * + b.\n */\n"
+                        "const struct algorithm mpi_algorithm_reduce_scatter_ring = {0};\n")
             found = colltable.algorithms_in(folder)
         self.assertEqual([(a.kind, a.name, a.meets, a.cost) for a in found],
                          [("reduce_scatter", "ring", False, "n a + b.")])

@@ -177,7 +177,8 @@ def body(row, wide, implemented):
               for p in narrowed if p.name == "position"]
     missing = "call_without_files(&call)" if row.chapter == "file" else "MPI_ERR_UNSUPPORTED_OPERATION"
     lines += ["\tif (err == MPI_SUCCESS)", f"\t\terr = {f'impl_{row.name}(&call, &a)' if implemented else missing};"]
-    lines += [f"\tif (err == MPI_SUCCESS)\n\t\t*{p.name} = {'narrow_aint' if p.word == 'EXTENT' else 'narrow_int'}({p.name}_wide);" for p in narrowed]
+    lines += [f"\tif (err == MPI_SUCCESS)\n\t\t*{p.name} = "
+              f"{'narrow_aint' if p.word == 'EXTENT' else 'narrow_int'}({p.name}_wide);" for p in narrowed]
     used = {n for c in asserted for n in re.findall(r"\w+", c)}
     if not implemented:
         lines += [f"\t(void){p.name};" for p in row.parameters if p.name not in used and p.name != "..."]

@@ -96,9 +96,11 @@ def missing(rows, done):
 
 def link_names(rows, done):
     """Text of link/mpi_abi.c: functions that do nothing, with the names of what is implemented."""
-    out = [HEAD % "What a program can be linked with; never loaded: libmpi_abi.so.1 is, which has the functions themselves."]
+    out = [HEAD % "What a program can be linked with; never loaded: libmpi_abi.so.1 is, which has "
+                  "the functions themselves."]
     for name in (row.symbol(wide) for row in rows if is_done(row, done) for wide in row.widths):
-        out.append(f"void PMPI_{name}(void);\nvoid PMPI_{name}(void) {{}}\nvoid MPI_{name}(void) __attribute__((weak, alias(\"PMPI_{name}\")));")
+        out.append(f"void PMPI_{name}(void);\nvoid PMPI_{name}(void) {{}}\n"
+                   f"void MPI_{name}(void) __attribute__((weak, alias(\"PMPI_{name}\")));")
     return "\n".join(out) + "\n"
 
 

@@ -64,7 +64,8 @@ def test_a_function_with_a_straight_way_tries_it_first():
     given = "Send(buf, count, datatype, dest, tag, comm)"
     for call in (given, given.replace("Send", "Send_c")):
         assert f"if (!direct_alone())\n\t\treturn shared_{call};\n\treturn direct_{given} ? MPI_SUCCESS : ordinary_{call};" in text
-    assert text.count(f"\tmpi_rank_lock_shortly(self, &self->lock);\n\tdone = direct_{given};\n\tmpi_rank_unlock_shortly(self, &self->lock);") == 2
+    assert text.count(f"\tmpi_rank_lock_shortly(self, &self->lock);\n\tdone = "
+                      f"direct_{given};\n\tmpi_rank_unlock_shortly(self, &self->lock);") == 2
     assert "ordinary_Send_c(const void *buf, MPI_Count count" in text and "ALSO_AS_MPI(Send_c);" in text
     assert "direct_Send" not in mpigen.bindings(read_table(SEND), "pt2pt", {"Send"})
 

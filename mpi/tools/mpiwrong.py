@@ -208,7 +208,8 @@ def table(rows, is_done):
         for wide in row.widths:
             for what, values, name in calls(row, wide, is_done(row)):
                 number = len(entries)
-                functions.append(f"static int\nwrong_{number}(void)\n{{\n\treturn MPI_{row.symbol(wide)}({', '.join(values)});\n}}\n")
+                functions.append(f"static int\nwrong_{number}(void)\n"
+                                 f"{{\n\treturn MPI_{row.symbol(wide)}({', '.join(values)});\n}}\n")
                 quoted = what.replace('"', "'")
                 entries.append(f'\t{{"MPI_{row.symbol(wide)}", "{quoted}", MPI_ERR_{name}, wrong_{number}}},')
     return "\n".join(["#ifndef MPI_WRONG_H\n#define MPI_WRONG_H\n"] + functions +

@@ -9,7 +9,8 @@ import sys
 from test_apps import atoll, expect, main_of
 
 RANKS = 4  # ranks 0 and 1 lie in one cluster, the last one in another: a job of one cluster has no mailboxes
-LINE = re.compile(r"mpi counts: rank (\d): (\d+) sends; per send: ([\d.]+) messages \(([\d.]+) in the cluster, ([\d.]+) by mailbox, "
+LINE = re.compile(r"mpi counts: rank (\d): (\d+) sends; per send: ([\d.]+) messages \(([\d.]+) in "
+                  r"the cluster, ([\d.]+) by mailbox, "
                   r"([\d.]+) allowed, ([\d.]+) by portal\), ([\d.]+) kernel calls")
 SHARED, MAIL, FIVE = (1, 1, 0, 0, 0), (1, 0, 1, 0, 0), (5, 0, 3, 1, 1)
 

@@ -60,7 +60,8 @@ EXACT = {
     "void remote call": lambda rows: f"{one(rows, 'r_kcall', 'total')} instructions",
     "the same from 1, 2, 4, 8, 15 callers":
         lambda rows: ", ".join(str(values(rows, "r_kcall_crowd", ranks=n)[0]) for n in (1, 2, 4, 8, 15)),
-    "call, and fault, that a handler": lambda rows: f"{one(rows, 'reflect', 'insns')}; {one(rows, 'fault', 'insns')} instructions",
+    "call, and fault, that a handler": lambda rows: f"{one(rows, 'reflect', 'insns')}; "
+                                                    f"{one(rows, 'fault', 'insns')} instructions",
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
     "signal to a thread that sleeps":

@@ -83,7 +83,8 @@ def shapes(name):
 
 
 # kernel tests that a sanitizer cannot run: reason
-APART = {("thread", "limits"): "the sanitizer leaves addresses for 51 processes, of which none is kept for the process server"}
+APART = {("thread", "limits"): "the sanitizer leaves addresses for 51 processes, of which none is "
+                               "kept for the process server"}
 
 
 def check(name):

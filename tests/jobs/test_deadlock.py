@@ -73,7 +73,8 @@ def ways(port):
           unread.format(b, 9, "communicator 'halo'")
                                   for _, n, b in around])
     same([line.split("; has arrived")[0] for line in lines_of(port, "waitall")],
-         [f"a message from rank {n} with tag 3 {WORLD}; has also begun: that rank {n} receives a message with tag 4 {WORLD}" for _, n, _ in around])
+         [f"a message from rank {n} with tag 3 {WORLD}; has also begun: that rank {n} receives a "
+          f"message with tag 4 {WORLD}" for _, n, _ in around])
     same(lines_of(port, "probe"), [f"a message from any rank with any tag {WORLD}"] * 3)
 
 

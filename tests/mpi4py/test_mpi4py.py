@@ -169,7 +169,8 @@ def main(argv):
     package, tests = suite.ensure()
     skips = Skips(os.path.join(HERE, "skips"), ranks)
     well = not skips.stale()
-    print("ok skips" if well else f"FAIL skips: these functions are there now, run their tests: {' '.join(skips.stale())}")
+    print("ok skips" if well else f"FAIL skips: these functions are there now, run their tests: "
+                                  f"{' '.join(skips.stale())}")
     modules = sorted(n[:-len(".py")] for n in os.listdir(tests) if n.startswith("test_") and n.endswith(".py"))
     modules = [m for m in modules if not any(fnmatch.fnmatchcase(f"{m}.*", p) for p in skips.left_out)]
     without = ["cupy", "numba"]

@@ -14,7 +14,8 @@ import patience  # noqa: E402
 
 TIMEOUT_S = 280
 # core, instruction, address, function
-NAMED = re.compile(r"core 0: illegal instruction 0x[be]\w{7} at 0x\w{8} in [a-z]\S+\+0x\w+ \(supervisor mode\); stopped")
+NAMED = re.compile(r"core 0: illegal instruction 0x[be]\w{7} at 0x\w{8} in [a-z]\S+\+0x\w+ "
+                   r"\(supervisor mode\); stopped")
 
 
 def run(*argv):

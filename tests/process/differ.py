@@ -167,9 +167,12 @@ def try_seed(libraries, peer, ranks, seed, steps, args=()):
         compared += n
         if step is not None:
             small = " ".join(shrink(library, peer, ranks, seed, step))
-            raise Wrong(f"seed {seed}, {ranks} ranks, step {step} ({found[step][0]}): {library.name} differs from {peer.name}\n"
-                        f"  {library.name} {' '.join(found[step][1])}\n  {peer.name} {' '.join(theirs[step][1])}\n  {again} {small} -v\n"
-                        f"  LD_LIBRARY_PATH={peer.env.get('LD_LIBRARY_PATH', '')} {' '.join(peer.argv)} {seed} {small} -v")
+            raise Wrong(f"seed {seed}, {ranks} ranks, step {step} ({found[step][0]}): "
+                        f"{library.name} differs from {peer.name}\n"
+                        f"  {library.name} {' '.join(found[step][1])}\n"
+                        f"  {peer.name} {' '.join(theirs[step][1])}\n  {again} {small} -v\n"
+                        f"  LD_LIBRARY_PATH={peer.env.get('LD_LIBRARY_PATH', '')} "
+                        f"{' '.join(peer.argv)} {seed} {small} -v")
     return compared, len(libraries) * steps * ranks
 
 

@@ -61,7 +61,8 @@ def test_several_operations():
     for r, line in enumerate(lines_of("waitall")):
         to = (r + 1) % 3
         begin = (f"MPI_Waitall: a message from rank {to} with tag 3 on MPI_COMM_WORLD; "
-                 f"has also begun: that rank {to} receives a message with tag 4 on MPI_COMM_WORLD; has arrived and is not received")
+                 f"has also begun: that rank {to} receives a message with tag 4 on MPI_COMM_WORLD; "
+                 f"has arrived and is not received")
         must_be(line[:len(begin)], begin, f"line of rank {r}")
 
 

@@ -286,7 +286,8 @@ def test_probes_that_only_link_find_what_is_implemented():
 
 def test_cmake_finds_what_is_implemented():
     tool("cmake")
-    checks = "".join(f"check_function_exists({name} HAVE_{name})\nmessage(STATUS \"{name} is [${{HAVE_{name}}}]\")\n" for name, _ in PROBED)
+    checks = "".join(f"check_function_exists({name} HAVE_{name})\n"
+                     f"message(STATUS \"{name} is [${{HAVE_{name}}}]\")\n" for name, _ in PROBED)
     write("probe/CMakeLists.txt", CMAKE_PROBE.format(checks=checks))
     folder, env = os.path.join(WORK, "probe"), {"PATH": os.path.join(PREFIX, "bin") + ":" + os.environ["PATH"]}
     must(call(["cmake", "-S", folder, "-B", folder + "/b"], env=env), 0,

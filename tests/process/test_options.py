@@ -82,7 +82,8 @@ def test_bindings_are_reported_rank_by_rank():
              for r in range(2)], "lines")
     done = must(mpiexec("-n", "1", "--bind-to", "core", "--report-bindings", "--quiet", "python3",
                         "-c", "import os; print(*os.sched_getaffinity(0))"), 0)
-    said = re.fullmatch(rf"mpiexec: rank 0 on {re.escape(HOST)} is (not bound: .*|bound to processor (\d+) \(socket \d+, core \d+\))\n", done.err)
+    said = re.fullmatch(rf"mpiexec: rank 0 on {re.escape(HOST)} is (not bound: .*|bound to "
+                        rf"processor (\d+) \(socket \d+, core \d+\))\n", done.err)
     must_be(said is not None, True, done.err)
     if said.group(2):
         must_be(done.out.split(), [said.group(2)], "processor")
@@ -182,7 +183,8 @@ def test_a_library_says_that_mpiexec_is_another_version():
             mine = struct.unpack("II", rank.recv(8))[0]
             rank.sendall(struct.pack("III", mine + 41, 2, 0))		# shorter than ours, too
         err = patience.communicate(p, PATIENCE_S)[1]
-    must_be(f"mpiexec speaks job protocol {mine + 41}, this libmpi_abi.so.1 {mine}: take both from one installation" in err, True, err)
+    must_be(f"mpiexec speaks job protocol {mine + 41}, this libmpi_abi.so.1 {mine}: take both from "
+            f"one installation" in err, True, err)
     must_be(p.returncode != 0, True, "status")
 
 

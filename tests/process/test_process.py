@@ -61,7 +61,8 @@ def test_a_function_before_the_start_or_after_the_end_is_named():
     must(call([outside, "each"]), 0, "No errors")
     must(call([outside]), 0, "No errors")
     done = must(call([outside, "before", "0"]), 1)
-    must_be(done.err, "MPI rank 0: MPI_Abort was called before MPI_Init: call MPI_Init, MPI_Init_thread or MPI_Session_init first\n", "message")
+    must_be(done.err, "MPI rank 0: MPI_Abort was called before MPI_Init: call MPI_Init, "
+                      "MPI_Init_thread or MPI_Session_init first\n", "message")
 
 
 def test_programs_of_a_script_are_jobs_one_after_the_other():

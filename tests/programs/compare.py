@@ -50,7 +50,8 @@ def compare(chosen, run, ranks, rounds):
         for side, env in sides.items():
             did = test_programs.do(run, ranks, env, chosen.source)
             if did.status != run.get("status", 0):
-                raise SystemExit(f"{chosen.name} {run['name']} at {ranks} ranks with {side}: exit status {did.status}: {did.output[-600:]}")
+                raise SystemExit(f"{chosen.name} {run['name']} at {ranks} ranks with {side}: exit "
+                                 f"status {did.status}: {did.output[-600:]}")
             for name, value in figures(run, did.output).items():
                 found.setdefault(name, {}).setdefault(side, []).append(value)
     for name, by in found.items():
@@ -72,7 +73,8 @@ def main(argv):
         for run in (r for r in table[name].runs if "figures" in r):
             for ranks in run["ranks"]:
                 for figure, a, b, ratio in compare(table[name], run, ranks, rounds):
-                    print(f"| {name} {run['name']} | {ranks} | {figure} | {a:.4g} | {b:.4g} | {ratio:.2f} |", flush=True)
+                    print(f"| {name} {run['name']} | {ranks} | {figure} | {a:.4g} | {b:.4g} | "
+                          f"{ratio:.2f} |", flush=True)
     return 0
 
 

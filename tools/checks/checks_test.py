@@ -80,7 +80,8 @@ def test_an_include_that_climbs_is_refused(library, path, include):
 
 def test_an_upcall_that_nobody_named_is_refused(library):
     problems = tiers.check(library("mpi/core/comm.h", "MPI_Comm mpi_comm_handle(",
-                                   "int mpi_wait_longer(struct mpi_rank *self, struct request *r);\nMPI_Comm mpi_comm_handle("))
+                                   "int mpi_wait_longer(struct mpi_rank *self, struct request "
+                                   "*r);\nMPI_Comm mpi_comm_handle("))
     assert len(problems) == 1 and "mpi_wait_longer is declared in mpi/core and supplied by mpi/pt2pt" in problems[0]
 
 

@@ -32,7 +32,8 @@ def check_text(path, text):
         if (path.startswith(PUBLIC)
             and "__cplusplus" in m.group(2)) or (path.endswith(".h") and m.group(2).strip() == "__ASSEMBLER__"):
             continue
-        problems.append(f"{path}:{number}: #{m.group(1)} {m.group(2).strip()}: no conditional compilation outside hal/cpu")
+        problems.append(f"{path}:{number}: #{m.group(1)} {m.group(2).strip()}: no conditional "
+                        f"compilation outside hal/cpu")
     return problems
 
 

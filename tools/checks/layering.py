@@ -68,7 +68,8 @@ def check_file(root, path):
         what = kind(name)
         if what is None:
             if name not in FREESTANDING and not path.startswith(LIBC_ROOMS):
-                problems.append(f"{where}: {room} may not include <{name}>: only Linux back ends and programs see a libc")
+                problems.append(f"{where}: {room} may not include <{name}>: only Linux back ends "
+                                f"and programs see a libc")
         elif what not in ALLOWED[room] and not (what == "servers.client" and "servers" in ALLOWED[room]):
             problems.append(f"{where}: {room} may not include <{name}>: includes point down only")
         elif what == "hal" and BACK_END.match(name):

@@ -24,12 +24,15 @@ def check_text(path, text):
         if len(line.expandtabs(TAB)) > WIDTH_MAX:
             problems.append(f"{path}:{number}: longer than {WIDTH_MAX} columns")
     code = source.blank_comments(text)
-    for m in re.finditer(r"^(?:static |inline |_Noreturn )*(?:struct \w+|unsigned|int|void|char|bool|long|\w+_t)[ \t*]+(\w+)\([^;{}]*\)\s*\{",
+    for m in re.finditer(r"^(?:static |inline |_Noreturn )*(?:struct "
+                         r"\w+|unsigned|int|void|char|bool|long|\w+_t)[ \t*]+(\w+)\([^;{}]*\)\s*\{",
                          code, re.M):
-        problems.append(f"{path}:{code.count(chr(10), 0, m.start()) + 1}: the name of function {m.group(1)} belongs at column 0")
+        problems.append(f"{path}:{code.count(chr(10), 0, m.start()) + 1}: the name of function "
+                        f"{m.group(1)} belongs at column 0")
     for m in re.finditer(r"\btypedef\s+(?:struct|union|enum)\b", code):
         if not path.startswith("mpi/include/"):
-            problems.append(f"{path}:{code.count(chr(10), 0, m.start()) + 1}: no typedef for a struct: write struct NAME")
+            problems.append(f"{path}:{code.count(chr(10), 0, m.start()) + 1}: no typedef for a "
+                            f"struct: write struct NAME")
     return problems
 
 

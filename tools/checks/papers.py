@@ -76,7 +76,8 @@ def _check_counts(root, table):
         return []
     states = [cells[2].split(" ")[0].rstrip(":") for _, cells in table if len(cells) == CELLS]
     now = [str(n) for n in (len(table), states.count("works"), states.count("partial"), states.count("not"))]
-    return [] if said and list(said.groups()) == now else [f"README.md: the table has {now[0]} rows: {now[1]} work, {now[2]} in part, {now[3]} not yet"]
+    return [] if said and list(said.groups()) == now else [f"README.md: the table has {now[0]} "
+                                                           f"rows: {now[1]} work, {now[2]} in part, {now[3]} not yet"]
 
 
 def check(root):

@@ -47,7 +47,8 @@ def check_head(path, text):
         problems.append(f"{path}:1: no line 'SPDX-License-Identifier: MIT' at the top")
     m = re.match(r"/\*.*?\*/", text, re.S)
     if m and m.group(0).count("\n") + 1 > HEAD_MAX + 5:
-        problems.append(f"{path}:1: the file head has {m.group(0).count(chr(10)) + 1} lines (about {HEAD_MAX} are enough)")
+        problems.append(f"{path}:1: the file head has {m.group(0).count(chr(10)) + 1} lines (about "
+                        f"{HEAD_MAX} are enough)")
     return problems
 
 
@@ -72,7 +73,8 @@ def check_names(places):
     problems = []
     for name, paths in sorted(places.items()):
         if len(paths) > NAME_MAX:
-            problems.append(f"{paths[0]}: {len(paths)} functions are called {name}; {NAME_MAX} at most: begin with what the file is about "
+            problems.append(f"{paths[0]}: {len(paths)} functions are called {name}; {NAME_MAX} at "
+                            f"most: begin with what the file is about "
                             f"({', '.join(paths[1:])})")
     return problems
 
@@ -104,10 +106,12 @@ def survey(root):
     report = []
     if lengths:
         lengths.sort()
-        report.append(f"{len(files)} files, median {statistics.median(n for n, _ in files):.0f} lines; {len(lengths)} C functions, median "
+        report.append(f"{len(files)} files, median {statistics.median(n for n, _ in files):.0f} "
+                      f"lines; {len(lengths)} C functions, median "
                       f"{statistics.median(lengths):.0f} lines, 95 % within {lengths[int(len(lengths) * 0.95)]}")
         if statistics.median(lengths) > FUNCTION_MEDIAN:
-            problems.append(f"the median function has {statistics.median(lengths):.0f} lines; {FUNCTION_MEDIAN} at most")
+            problems.append(f"the median function has {statistics.median(lengths):.0f} lines; "
+                            f"{FUNCTION_MEDIAN} at most")
     report += [f"long: {path} has {n} lines" for n, path in files if FILE_ASK < n <= FILE_MAX]
     return problems, report
 

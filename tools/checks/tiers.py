@@ -103,7 +103,8 @@ def _check_functions(root):
         high, (path, line) = sorted(places.items())[0]
         seen.add(name)
         if UPCALLS.get(name) != (low, high):
-            problems.append(f"{path}:{line}: {name} is declared in mpi/{low} and supplied by mpi/{high}: an upcall that UPCALLS does not name")
+            problems.append(f"{path}:{line}: {name} is declared in mpi/{low} and supplied by "
+                            f"mpi/{high}: an upcall that UPCALLS does not name")
     return problems + [f"mpi: {name} is no upcall: UPCALLS names it in vain" for name in sorted(set(UPCALLS) - seen)]
 
 

@@ -53,7 +53,8 @@ def check_tools(library=LIBRARY):
     with open(library, "rb") as f:
         found = hashlib.sha256(f.read()).hexdigest()
     if found != LIBRARY_SHA256:
-        raise rtl.Missing(f"{library} is another cell library than that of the kept rows: change LIBRARY_SHA256 in tools/codesign/asic.py and measure anew")
+        raise rtl.Missing(f"{library} is another cell library than that of the kept rows: change "
+                          f"LIBRARY_SHA256 in tools/codesign/asic.py and measure anew")
 
 
 def milliwatts(text):
@@ -124,7 +125,8 @@ def main():
         return 1
     write(rows)
     for r in rows:
-        print(f"{r['label']:<20} {r['area_um2']:>8.0f} um2 {r['mw']:6.1f} mW, {100 * r['sequential_mw'] / r['mw']:.0f} % in flip-flops")
+        print(f"{r['label']:<20} {r['area_um2']:>8.0f} um2 {r['mw']:6.1f} mW, "
+              f"{100 * r['sequential_mw'] / r['mw']:.0f} % in flip-flops")
     return 0
 
 

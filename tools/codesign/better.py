@@ -59,8 +59,10 @@ def same_kernel(data):
     rows = [[Cell(title), shown(found[b]), Cell(f"{theirs[b]:.3f}", "faint")] for b, title in paper.BENCHMARKS.items()]
     slower = [paper.BENCHMARKS[b] for b, f in found.items() if f.mean - (f.half or 0) > 1]
     verdict = f"Significantly slower on the K-Core: {', '.join(slower)}." if slower else "No benchmark is significantly slower on the K-Core."
-    return ("<h3>The same kernel on both</h3><p>What the small core costs once the kernel is written for it. Found by listing the branches that the kernel's core mispredicts: "
-            "a core without a predictor takes a branch back for taken and a branch forward for not taken, so retries of atomic operations go forward, and what is "
+    return ("<h3>The same kernel on both</h3><p>What the small core costs once the kernel is "
+            "written for it. Found by listing the branches that the kernel's core mispredicts: "
+            "a core without a predictor takes a branch back for taken and a branch forward for not "
+            "taken, so retries of atomic operations go forward, and what is "
             f"skipped inside a loop ends forward too. {verdict}</p>" + page.table(
                 ["benchmark", "K-Core / U-Core, 95 % interval", "the paper, one kernel on both"],
                 rows, "Cycles of the optimised kernel on the K-Core over those of the same image on the U-Core."))
@@ -82,10 +84,14 @@ def outside(data):
              for words, group in groups.items()]
     if not all(ratios(data, b, *columns["K-Core / U-Core, optimised kernel"]) for b in OUTSIDE):
         return ""
-    return ("<h3>Programs outside the profile</h3><p>The order of the kernel's hot functions comes from profiles of the same benchmarks that the tables above show: they are the "
-            "training set. Two programs that were not profiled: two threads of a cluster that exchange messages (Mailbox), and frames that are allocated, mapped, looked up, "
+    return ("<h3>Programs outside the profile</h3><p>The order of the kernel's hot functions comes "
+            "from profiles of the same benchmarks that the tables above show: they are the "
+            "training set. Two programs that were not profiled: two threads of a cluster that "
+            "exchange messages (Mailbox), and frames that are allocated, mapped, looked up, "
             "protected and given back (Pages).</p>" + page.table(["benchmark", *columns], rows,
-                                                                 "Ratios of cycles, pair by pair of the same link order, with 95 % intervals; the means "
+                                                                 "Ratios of cycles, pair by pair "
+                                                                 "of the same link order, with 95 "
+                                                                 "% intervals; the means "
                                                                  "are geometric.",
                                                                  strong=(len(rows) - 2, len(rows) - 1)))
 
@@ -101,13 +107,16 @@ def caches(data):
         return ""
     rows = [[f"latency {n}", "1.0000", *(shown(s) for s in row.values()), next(iter(row.values())).n]
             for n, row in found.items()]
-    return ("<h3>The instruction cache, over the memory's latency</h3><p>The paper: “a direct-mapped cache better handles the kernel workload than set-associative ones”. The same "
-            f"8 KB as one, two, four and eight ways on the K-Core, with the optimised kernel, memory latency {', '.join(map(str, found))}: "
+    return ("<h3>The instruction cache, over the memory's latency</h3><p>The paper: “a "
+            "direct-mapped cache better handles the kernel workload than set-associative ones”. The same "
+            f"8 KB as one, two, four and eight ways on the K-Core, with the optimised kernel, "
+            f"memory latency {', '.join(map(str, found))}: "
             + "; ".join(f"at latency {n} {verdict(row)}" for n, row in found.items()) +
             f". The sentence is <b>{'' if confirmed(found) else 'not '}confirmed</b>.</p>"
             + page.table(["memory", "1 way",
                           *(f"{c.removesuffix('way')} ways" for c in cores if cores[c] != base), "link orders"], rows,
-                         "Cycles relative to the direct-mapped cache, geometric mean of the four benchmarks, pair by pair of the same link order, with 95 % intervals. A line has eight "
+                         "Cycles relative to the direct-mapped cache, geometric mean of the four "
+                         "benchmarks, pair by pair of the same link order, with 95 % intervals. A line has eight "
                          "words: the first comes after the latency and a cycle, the others follow one by one."))
 
 
@@ -147,7 +156,9 @@ def latencies(data):
         return ""
     return "<h3>Where the memory is slower</h3>" + page.table(["memory", Cell("kernel on", "text"),
                                                                *paper.BENCHMARKS.values(), "link orders"], rows,
-                                                              "Cycles relative to the unoptimised kernel on a U-Core with the same memory, pair by pair, with 95 % intervals.")
+                                                              "Cycles relative to the unoptimised "
+                                                              "kernel on a U-Core with the same "
+                                                              "memory, pair by pair, with 95 % intervals.")
 
 
 def neighbours(data):
@@ -161,9 +172,11 @@ def neighbours(data):
                          f"{paper.saving_percent(point.mw, data.u_mw):.1f} %", *(shown(f, 3) for f in found)])
     if not rows:
         return ""
-    return ("<h3>Neighbours of the proposed core</h3><p>A little more power for a little more speed: the same optimised kernel with another cache or predictor on its core.</p>"
+    return ("<h3>Neighbours of the proposed core</h3><p>A little more power for a little more "
+            "speed: the same optimised kernel with another cache or predictor on its core.</p>"
             + page.table(["kernel's core", "mW", "cluster saves", *paper.BENCHMARKS.values()], rows,
-                         "Cycles relative to four U-Cores running the same kernel; the saving is that of the cluster's power by the model."
+                         "Cycles relative to four U-Cores running the same kernel; the saving is "
+                         "that of the cluster's power by the model."
                          + (" * predicted, not synthesised." if any("*" in r[1] for r in rows) else "")))
 
 
@@ -198,11 +211,15 @@ def noise(data):
     rows = [[Cell(words), *(percent(c.get(n)) for n in loads)] for words, c in curves.items()]
     quiet = [values(data, f"knoise_quiet_{n}", "k-opt", K) for n in loads]
     steps = [f"{sum(q.values()) / len(q):.0f}" if q else "" for q in quiet]
-    return ("<h3>Noise of the kernel</h3><p>One thread computes while two others call the kernel in a tight loop. No kernel code runs on the computing core; what remains is the shared "
-            "memory, so the slow-down follows the share of its operations that are loads. Seed 000 gives 0.9 % beside 13 hammering threads, on a machine with a memory of many banks.</p>"
+    return ("<h3>Noise of the kernel</h3><p>One thread computes while two others call the kernel "
+            "in a tight loop. No kernel code runs on the computing core; what remains is the shared "
+            "memory, so the slow-down follows the share of its operations that are loads. Seed 000 "
+            "gives 0.9 % beside 13 hammering threads, on a machine with a memory of many banks.</p>"
             + page.figure(plots.noise(curves, OPERATIONS),
-                          "Slow-down of the computing thread over the share of loads among its operations, with 95 % intervals.")
+                          "Slow-down of the computing thread over the share of loads among its "
+                          "operations, with 95 % intervals.")
             + page.table(["kernel on", *(f"{n} of {OPERATIONS}" for n in loads)],
                          rows + [[Cell("cycles per step, undisturbed", "faint"),
                                   *(Cell(number(float(s)) if s else "", "faint") for s in steps)]],
-                         "Slow-down against the same work undisturbed. Memory without data caches, one port, latency 0: the worst case for sharing."))
+                         "Slow-down against the same work undisturbed. Memory without data caches, "
+                         "one port, latency 0: the worst case for sharing."))

@@ -22,7 +22,8 @@ def show(configs):
     for name in configs:
         p = next(q for q in data.points if q.name == space.canonical(name))
         r = p.resources
-        print(f"{space.nickname(name):<40} {r['lut']:.0f} LUT {r['ff']:.0f} FF {r['bram36']:g} BRAM {r['dsp']:.0f} DSP {p.mw:.1f} mW "
+        print(f"{space.nickname(name):<40} {r['lut']:.0f} LUT {r['ff']:.0f} FF {r['bram36']:g} "
+              f"BRAM {r['dsp']:.0f} DSP {p.mw:.1f} mW "
               f"({'synthesised' if p.measured else 'predicted'})")
 
 
@@ -52,7 +53,8 @@ def main(argv):
     except KeyboardInterrupt:
         say(rtl.STOPPED)
         return 130
-    print(f"K-Core cluster: {data.saving.text()} less power in-sample, {data.unseen_saving.text()} by a model that has not seen the two cores; "
+    print(f"K-Core cluster: {data.saving.text()} less power in-sample, {data.unseen_saving.text()} "
+          f"by a model that has not seen the two cores; "
           f"the paper: {paper.SAVING_PERCENT} %")
     failed = 0
     for what, holds, words in compare.gates(data.results):

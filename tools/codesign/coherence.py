@@ -145,11 +145,16 @@ def section(path=STORED):
     if not rows:
         return head + page.note("Not measured yet: <code>python3 tools/codesign/coherence.py</code>.")
     found = medians(rows)
-    return (head + "<p>Seed 000 asks for hardware that invalidates selectively instead of shooting the whole cache down. One K-Core and three U-Cores with write-through data "
-            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in four ways: who acquires forgets its whole cache, set by set as this core can or at once "
-            "as a model of it does, or by software the lines of what it acquires, or who publishes has the lines dropped by hardware in all other caches. Beside it the cluster without data caches and with snooped ones.</p>"
+    return (head + "<p>Seed 000 asks for hardware that invalidates selectively instead of shooting "
+                   "the whole cache down. One K-Core and three U-Cores with write-through data "
+            "caches of 8 KB that nobody keeps coherent, and the kernel made coherent in four ways: "
+            "who acquires forgets its whole cache, set by set as this core can or at once "
+            "as a model of it does, or by software the lines of what it acquires, or who publishes "
+            "has the lines dropped by hardware in all other caches. Beside it the cluster without "
+            "data caches and with snooped ones.</p>"
             + "".join(table(found, n) for n in sorted({r["latency"] for r in rows}))
-            + f'<p class="caption">Cycles, and lines filled in parentheses; each replication with its own link order and phase; source {esc(rows[0]["source"])}. Where caches are not coherent '
+            + f'<p class="caption">Cycles, and lines filled in parentheses; each replication with '
+              f'its own link order and phase; source {esc(rows[0]["source"])}. Where caches are not coherent '
             "the writable pages of programs are not cached.</p>")
 
 

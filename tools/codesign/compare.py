@@ -14,12 +14,17 @@ EXACT_FF = ("Branch SatCounter", "Branch GShare", "Shift serial")
 RANK_LUT_MIN = 0.95
 
 LIMITS = (
-    ("F7 multiplexers", "Vivado fuses two LUT6 into a 7-input function wherever the netlist allows; yosys' mapper (abc9) reaches the same speed "
-     "with a handful of them. With one option changed it uses hundreds. The number says which setting was on, not how large the core is."),
-    ("Block RAM", "Whether a memory of a few kilobits becomes block RAM or LUTs is a threshold inside each tool. yosys puts tags, TLBs and "
-     "register files into LUTs; told not to, it uses block RAM for each. Vivado decides memory by memory. Totals can be made equal "
+    ("F7 multiplexers", "Vivado fuses two LUT6 into a 7-input function wherever the netlist "
+                        "allows; yosys' mapper (abc9) reaches the same speed "
+     "with a handful of them. With one option changed it uses hundreds. The number says which "
+     "setting was on, not how large the core is."),
+    ("Block RAM", "Whether a memory of a few kilobits becomes block RAM or LUTs is a threshold "
+                  "inside each tool. yosys puts tags, TLBs and "
+     "register files into LUTs; told not to, it uses block RAM for each. Vivado decides memory by "
+     "memory. Totals can be made equal "
      "only by fitting them by hand, one memory after the other, which would prove nothing."),
-    ("Milliwatts", "Vivado's power report needs its device model and its placed and routed netlist. What an open flow can do is calibrate a model on "
+    ("Milliwatts", "Vivado's power report needs its device model and its placed and routed "
+                   "netlist. What an open flow can do is calibrate a model on "
      "the nine printed values and say how wrong it is on those that it has not seen."),
     ("LUTs as absolute numbers",
      "LUTs that serve as memory are in our count, and the mappers differ: compare differences and order."),

@@ -43,14 +43,18 @@ def each(data, one, other, digits=3):
 def power(data):
     """Rows on the saving."""
     others = [paper.saving_percent(k, u) for k, u, _ in data.unseen]
-    return [("power saved by 1 K-Core + 3 U-Cores, **in-sample** (the paper's milliwatts of these two cores are among the nine that calibrated the model): "
+    return [("power saved by 1 K-Core + 3 U-Cores, **in-sample** (the paper's milliwatts of these "
+             "two cores are among the nine that calibrated the model): "
              "95 % interval", interval(data.saving), f"{paper.SAVING_PERCENT} %", QUICK),
-            (f"the same by a model that has **not seen** the K-Core and the U-Core: 95 % interval; all {len(others)} such models",
+            (f"the same by a model that has **not seen** the K-Core and the U-Core: 95 % interval; "
+             f"all {len(others)} such models",
              f"{interval(data.unseen_saving)}; {min(others):.1f} to {max(others):.1f} %",
              f"{paper.SAVING_PERCENT} %", "same"),
-            ("control: the nine milliwatts dealt to the cores by chance, share of trials in which the in-sample interval contains the paper's figure",
+            ("control: the nine milliwatts dealt to the cores by chance, share of trials in which "
+             "the in-sample interval contains the paper's figure",
              f"{100 * data.permuted():.0f} %", "", "same"),
-            ("power model, root mean square errors: fitted rows; rows that neither its choice nor its weights have seen", f"{data.model.rms:.2f}; {data.left_out():.2f} mW", "", "same")]
+            ("power model, root mean square errors: fitted rows; rows that neither its choice nor "
+             "its weights have seen", f"{data.model.rms:.2f}; {data.left_out():.2f} mW", "", "same")]
 
 
 def resources(data):
@@ -62,7 +66,8 @@ def resources(data):
     worst = max(abs(paper.recomputed(b, s) / paper.TABLE3[b][s][0] - 1) for b in paper.TABLE3 for s in paper.SETUPS)
     return [("rank correlation of the nine rows, LUTs and flip-flops", listed(f"{r:.3f}" for r in rho), "", "same"),
             ("flip-flops that SatCounter, GShare, serial shifter add", listed(exact), listed(theirs), "same"),
-            (f"LUTs predicted from ten syntheses, worst of {len(data.spots)} checks; flip-flops ({len(data.results)} of the {len(data.points)} cores are synthesised)",
+            (f"LUTs predicted from ten syntheses, worst of {len(data.spots)} checks; flip-flops "
+             f"({len(data.results)} of the {len(data.points)} cores are synthesised)",
              f"{additive.worst_percent(data.spots, 'lut'):.1f} %; {flops}", "", "same"),
             ("Table III recomputed as power x time, worst of twelve", f"{100 * worst:.1f} %", "", "same")]
 
@@ -96,7 +101,9 @@ def outside(data):
         found = [better.ratios(data, b, one, other) for b in better.OUTSIDE]
         inside = better.overall(data, paper.BENCHMARKS, one, other)
         if all(found) and inside:
-            out.append((f"programs outside the profile, {what}: {listed(better.OUTSIDE.values())}; mean of the four of the profile", f"{listed(map(shown, found))}; {shown(inside)}", "", "same"))
+            out.append((f"programs outside the profile, {what}: {listed(better.OUTSIDE.values())}; "
+                        f"mean of the four of the profile", f"{listed(map(shown, found))}; "
+                                                            f"{shown(inside)}", "", "same"))
     return out
 
 
@@ -105,11 +112,13 @@ def calls(data):
     four = {b: cycles.of_setup(data.cycles, b, "k-opt") for b in ("l_kcall", "r_kcall", "spawn", "join")}
     out = []
     if all(four.values()):
-        out.append(("cycles of a local call, remote call, spawn, join (K-Core, optimised; seed 000: 766, -, 5,140, 3,420 on its machine)",
+        out.append(("cycles of a local call, remote call, spawn, join (K-Core, optimised; seed "
+                    "000: 766, -, 5,140, 3,420 on its machine)",
                     listed(f"{s.mean:,.0f}" for _, s in four.values()), "", "same"))
     noise = better.slowdowns(data, "k-opt", K)
     if noise:
-        out.append((f"KNoise, 1 computing and 2 hammering: slow-down with {listed(f'{100 * n // better.OPERATIONS}' for n in noise)} % of its operations loads",
+        out.append((f"KNoise, 1 computing and 2 hammering: slow-down with "
+                    f"{listed(f'{100 * n // better.OPERATIONS}' for n in noise)} % of its operations loads",
                     listed(f"{abs(s.mean):.1f}" if abs(s.mean) < 0.05 else f"{s.mean:.1f}"
                            for s in noise.values()) + " %", "0.9 % beside 13 (seed 000, another memory)", "same"))
     large = {b: data.cycles.get((b, "k-opt", (K, *[U] * 7))) for b in ("r_kcall", "spawn", "join", "buffer")}
@@ -118,8 +127,10 @@ def calls(data):
                                       "k-opt")[1].mean, energy.saving_by_cores(data.k_mw, data.u_mw)
         many = listed(f"{s.mean / (3 if b == 'buffer' else 1):,.0f}" for b, s in large.items())
         few = listed([*(f"{four[b][1].mean:,.0f}" for b in ("r_kcall", "spawn", "join")), f"{pair:,.0f}"])
-        out.append((f"1 K + 7 U against 1 K + 3 U, optimised: remote call, spawn, join, a pair of the buffer ({large['spawn'].n} link orders)",
-                    f"{many} against {few} cycles; saves {sizes[8]:.1f} % instead of {sizes[4]:.1f} %, in-sample", "", "same"))
+        out.append((f"1 K + 7 U against 1 K + 3 U, optimised: remote call, spawn, join, a pair of "
+                    f"the buffer ({large['spawn'].n} link orders)",
+                    f"{many} against {few} cycles; saves {sizes[8]:.1f} % instead of "
+                    f"{sizes[4]:.1f} %, in-sample", "", "same"))
     return out
 
 
@@ -130,14 +141,16 @@ def front(data):
     ran = "all synthesised and simulated" if all(p.measured and p.name in data.timed
                                                  for p in data.front) else "not all synthesised and simulated"
     has_k = "the proposed K-Core among them" if K in {p.name for p in data.front} else "the proposed K-Core not among them"
-    out = [("cores that no other beats in power, area (LUT, FF, BRAM, DSP by the device's shares) and the kernel's cycles; those that only noise keeps there",
+    out = [("cores that no other beats in power, area (LUT, FF, BRAM, DSP by the device's shares) "
+            "and the kernel's cycles; those that only noise keeps there",
             f"{len(data.front)} of {len(data.points)}, {has_k}; {len(data.noisy)}; {ran}", "", "same")]
     cores = measure.cache_cores()
     for n in (0, *rtlbench.SLOW):
         found = {c: better.overall(data, paper.BENCHMARKS, ("dse", core), ("dse", cores["1way"]), n)
                  for c, core in cores.items() if c != "1way"}
         if all(found.values()):
-            out.append((f"instruction cache of 2, 4, 8 ways on the K-Core, one way = 1, memory latency {n} ({found['2way'].n} link orders)",
+            out.append((f"instruction cache of 2, 4, 8 ways on the K-Core, one way = 1, memory "
+                        f"latency {n} ({found['2way'].n} link orders)",
                         listed(shown(s, 4) for s in found.values()), "“direct-mapped better”", "same"))
     return out
 
@@ -149,13 +162,16 @@ def invalidation():
     for latency in sorted({key[1] for key in found}):
         there = [s for s in words if (s, latency, "r_kcall") in found]
         number = found[there[0], latency, "r_kcall"][2]
-        calls = listed(f"{words[s]} {found[s, latency, 'r_kcall'][0]:,.0f} ({found[s, latency, 'r_kcall'][1]:.0f})" for s in there)
-        out.append((f"data caches, memory latency {latency} (seed 000's question): cycles of a remote call and lines filled; medians of {number} link orders", calls, "",
+        calls = listed(f"{words[s]} {found[s, latency, 'r_kcall'][0]:,.0f} "
+                       f"({found[s, latency, 'r_kcall'][1]:.0f})" for s in there)
+        out.append((f"data caches, memory latency {latency} (seed 000's question): cycles of a "
+                    f"remote call and lines filled; medians of {number} link orders", calls, "",
                     "`tools/codesign/coherence.py`"))
         if "whole" in there:
             rest = [(s, [found[s, latency, b][0] / found["whole", latency, b][0]
                          for b in ("spawn", "join", "buffer")]) for s in there if s in ("flash", "lines", "drop")]
-            out.append((f"data caches, memory latency {latency}: creating a thread, joining it, passing a buffer; full shoot-down by software = 1",
+            out.append((f"data caches, memory latency {latency}: creating a thread, joining it, "
+                        f"passing a buffer; full shoot-down by software = 1",
                         "; ".join(f"{words[s]} {listed(f'{r:.2f}' for r in ratios)}" for s, ratios in rest),
                         "", "same"))
     return out
@@ -175,8 +191,10 @@ def clusters(data):
                  f"{saved[2]:.1f} %, and in more by arithmetic", "linear", "same")]
     if "message_ratio_half" in found:
         value = {n: v for n, (v, _) in found.items()}
-        out.append((f"message of 128 bytes, block of 4 KB to another cluster and back, a program outside the profile; kernel on U-Cores = 1 ({value['replications']:.0f} link orders)",
-                    f"{value['message_cycles_k']:,.0f} and {value['block_cycles_k']:,.0f} cycles; {value['message_ratio']:.3f} ± {value['message_ratio_half']:.3f} and "
+        out.append((f"message of 128 bytes, block of 4 KB to another cluster and back, a program "
+                    f"outside the profile; kernel on U-Cores = 1 ({value['replications']:.0f} link orders)",
+                    f"{value['message_cycles_k']:,.0f} and {value['block_cycles_k']:,.0f} cycles; "
+                    f"{value['message_ratio']:.3f} ± {value['message_ratio_half']:.3f} and "
                     f"{value['block_ratio']:.3f} ± {value['block_ratio_half']:.3f}", "", "same"))
     return out
 
@@ -198,7 +216,8 @@ def split(text):
     before, _, rest = text.partition(BEGIN)
     found, mark, behind = rest.partition(END)
     if not mark:
-        raise ValueError(f"{os.path.relpath(PAGE, rtl.ROOT)} has no place for the figures: {BEGIN.strip()} ... {END.strip()}")
+        raise ValueError(f"{os.path.relpath(PAGE, rtl.ROOT)} has no place for the figures: "
+                         f"{BEGIN.strip()} ... {END.strip()}")
     return before, found, behind
 
 

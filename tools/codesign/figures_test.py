@@ -185,5 +185,6 @@ def test_the_page_of_ports_has_the_kept_cycles():
 
     def mean(benchmark, per=1):
         return statistics.fmean(r["cycles"] for r in rows if r["benchmark"] == benchmark) / per
-    assert (f"a local call takes {mean('l_kcall'):.0f} cycles, a void remote one {mean('r_kcall'):.0f}, a thread {mean('spawn'):,.0f} to create and {mean('join'):,.0f} to join") in text
+    assert (f"a local call takes {mean('l_kcall'):.0f} cycles, a void remote one "
+            f"{mean('r_kcall'):.0f}, a thread {mean('spawn'):,.0f} to create and {mean('join'):,.0f} to join") in text
     assert f"a buffered transfer of 1 KB {mean('buffer', 16):,.0f}, a served request {mean('server', 16):,.0f}." in text

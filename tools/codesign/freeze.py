@@ -42,7 +42,8 @@ def make(port, folder, targets, variables=()):
     p = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     if p.returncode:
-        raise BuildFailed(f"the kernel for {port} does not build with {' '.join(variables) or 'the usual switches'}:\n" + "\n".join(p.stdout.splitlines()[-12:]))
+        raise BuildFailed(f"the kernel for {port} does not build with "
+                          f"{' '.join(variables) or 'the usual switches'}:\n" + "\n".join(p.stdout.splitlines()[-12:]))
     return os.path.join(folder, port)
 
 

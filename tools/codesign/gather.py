@@ -74,7 +74,8 @@ def synthesised(version, flow, names, say):
     """
     source = synth.Source(version, flow)
     if store.source_hash(store.results(version, flow)) not in (None, source.hash):
-        say(f"the stored results of mor1kx {version}, {flow} are of other sources than what is installed: everything is synthesised anew")
+        say(f"the stored results of mor1kx {version}, {flow} are of other sources than what is "
+            f"installed: everything is synthesised anew")
     found = store.merged(source, say=say)
     missing = [n for n in names if n not in found]
     if missing:
@@ -98,7 +99,8 @@ def stored_results():
     results = store.results()
     missing = [n for n in needed() if n not in results]
     if missing:
-        raise rtl.Missing(f"hw/results/synth.csv lacks {missing[0]} and {len(missing) - 1} more: run ./atoll codesign without --quick")
+        raise rtl.Missing(f"hw/results/synth.csv lacks {missing[0]} and {len(missing) - 1} more: "
+                          f"run ./atoll codesign without --quick")
     return results
 
 

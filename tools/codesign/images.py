@@ -89,7 +89,8 @@ def read(path=PATH):
     except FileNotFoundError:
         raise kept.Damaged(f"{os.path.relpath(path, rtl.ROOT)} is missing: tools/codesign/freeze.py makes it") from None
     if digest(members) != about(path).get("members"):
-        raise kept.Damaged(f"{os.path.relpath(path, rtl.ROOT)}: its contents do not fit the checksum in {os.path.basename(about_path(path))}")
+        raise kept.Damaged(f"{os.path.relpath(path, rtl.ROOT)}: its contents do not fit the "
+                           f"checksum in {os.path.basename(about_path(path))}")
     return members
 
 

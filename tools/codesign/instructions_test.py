@@ -49,7 +49,8 @@ def test_an_unknown_instruction_is_not_guessed(isa):
 
 
 def test_a_disassembly_is_read_by_function():
-    text = ("a.o:     file format elf32-or1k\n\nDisassembly of section .text.f:\n\n00000000 <f>:\n   0:\tl.addi r1,r1,-8\n   4:\tl.mul r3,r3,r4\n"
+    text = ("a.o:     file format elf32-or1k\n\nDisassembly of section .text.f:\n\n00000000 <f>:\n"
+            "   0:\tl.addi r1,r1,-8\n   4:\tl.mul r3,r3,r4\n"
             "00000008 <.L1>:\n   8:\tl.divu r3,r3,r4\n\t...\n0000000c <g>:\n   c:\tl.jr r9\n")
     assert ins.scan("or1k", text) == [("f", "arithmetic"), ("f", "multiply"), ("f", "divide"), ("g", "jump")]
     assert ins.scan("x86-64", "   0:\tlock add DWORD PTR [rdi],eax\n   4:\tcs nop WORD PTR [rax]\n") == [("", "atomic"), ("", "nop")]
@@ -59,7 +60,8 @@ def test_what_a_compiler_makes_is_counted(tmp_path):
     for port, compiler in (("or1k", "or1k-elf-gcc"), ("riscv64", "riscv64-unknown-elf-gcc"), ("hosted", "gcc")):
         folder = tmp_path / port / "k" / "kernel"
         folder.mkdir(parents=True)
-        (folder / "a.c").write_text("unsigned f(unsigned a, unsigned b) { return a * b; }\nunsigned g(unsigned a, unsigned b) { return a / b; }\n")
+        (folder / "a.c").write_text("unsigned f(unsigned a, unsigned b) { return a * b; }\n"
+                                    "unsigned g(unsigned a, unsigned b) { return a / b; }\n")
         subprocess.run([shutil.which(compiler), "-O2", "-c", "-o", folder / "a.o", folder / "a.c"], check=True)
         found = ins.analyse(port, str(tmp_path))
         assert ins.where(found, ("multiply",)) == {"f": 1} and ins.where(found, ("divide",)) == {"g": 1}

@@ -59,7 +59,8 @@ def test_what_is_linked_lies_as_the_seed_says(kernel, tmp_path):
 
 
 def test_what_does_not_link_is_said(tmp_path):
-    (tmp_path / "x.c").write_text("int missing(void);\nint hal_reset(void);\nint hal_reset(void) { return missing(); }\n")
+    (tmp_path / "x.c").write_text("int missing(void);\nint hal_reset(void);\n"
+                                  "int hal_reset(void) { return missing(); }\n")
     subprocess.run([shutil.which("or1k-elf-gcc"), "-O2", "-c", "-o", tmp_path / "x.o", tmp_path / "x.c"], check=True)
     with pytest.raises(layout.LinkError, match="does not link in order 5"):
         layout.link(str(tmp_path / "x.o"), layout.SCRIPT, str(tmp_path / "image"), 5)

@@ -117,7 +117,8 @@ def sweep(jobs, run, source, folder=cycles.FRESH, say=print, kept=()):
             for i, job in enumerate(missing, 1):
                 if run.source() not in (None, source):
                     raise Failed("the sources changed while they were measured: start again")
-                say(f"cycles {i}/{len(missing)}: {job.setup}, kernel on {space.title(job.cores[0])} of {len(job.cores)} cores, latency {job.latency}, "
+                say(f"cycles {i}/{len(missing)}: {job.setup}, kernel on "
+                    f"{space.title(job.cores[0])} of {len(job.cores)} cores, latency {job.latency}, "
                     f"link order {job.replication}" +
                     (f"; about {pace.left(missing[i - 1:]):.0f} min left" if pace.known() else ""))
                 begin = time.monotonic()

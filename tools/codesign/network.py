@@ -165,11 +165,15 @@ def section(data, path=STORED):
     share = 100 * mw / (paper.CLUSTER_CORES * data.u_mw + mw)
     rows = [[c, "simulated" if c <= 2 else "arithmetic", f"{m:.0f}", f"{a:.1f} %", f"{j:.1f} %"] for c,
             m, a, j in saved(data, mw)]
-    out = [head, f"<p>Two clusters of four cores in RTL, each with its own memory and its own kernel, behind network interfaces and routers of ours. A cluster's share of the "
-           f"network has {found['lut'][0]:.0f} LUTs and {found['ff'][0]:.0f} flip-flops (synthesis {found['lut'][1]}): <b>{mw:.1f} mW</b> in the model, {share:.1f} % of a "
-           "cluster of U-Cores. It is the same whichever core runs the kernel, so it takes that part of the percentage away, once, however many clusters there are.</p>",
+    out = [head, f"<p>Two clusters of four cores in RTL, each with its own memory and its own "
+                 f"kernel, behind network interfaces and routers of ours. A cluster's share of the "
+           f"network has {found['lut'][0]:.0f} LUTs and {found['ff'][0]:.0f} flip-flops (synthesis "
+           f"{found['lut'][1]}): <b>{mw:.1f} mW</b> in the model, {share:.1f} % of a "
+           "cluster of U-Cores. It is the same whichever core runs the kernel, so it takes that "
+           "part of the percentage away, once, however many clusters there are.</p>",
            page.table(["clusters", "how", "mW saved", "without the network's power", "with it"], rows,
-                      "Static model. The milliwatts grow linearly; the percentage does not depend on the number of clusters beyond the second. Beyond two clusters this is "
+                      "Static model. The milliwatts grow linearly; the percentage does not depend "
+                      "on the number of clusters beyond the second. Beyond two clusters this is "
                       "arithmetic: a line of routers as here, no longer links.")]
     return "".join(out) + exchange_table(found)
 
@@ -180,7 +184,8 @@ def exchange_table(found):
     """
     wanted = [f"{n}_cycles_{s}" for n in WINDOWS for s in SETUPS] + [f"{n}_ratio" for n in WINDOWS]
     if not set(wanted) <= set(found) or len({found[n][1] for n in wanted}) != 1:
-        return page.note("Messages between clusters are not measured yet: <code>python3 tools/codesign/network.py messages</code>.")
+        return page.note("Messages between clusters are not measured yet: <code>python3 "
+                         "tools/codesign/network.py messages</code>.")
 
     def shown(name, digits):
         half = found.get(f"{name}_half")
@@ -188,7 +193,8 @@ def exchange_table(found):
     rows = [[{"k": "1 K + 3 U", "u": "4 U"}[s], *(shown(f"{n}_cycles_{s}", 0) for n in WINDOWS)] for s in SETUPS]
     rows.append(["K-Core / U-Core", *(shown(f"{n}_ratio", 3) for n in WINDOWS)])
     return page.table(["each cluster", "message of 128 bytes", "block of 4 KB"], rows,
-                      f"Cycles there and back between user threads of the two clusters: means of {found['replications'][0]:g} replications of each run's median, with 95 % "
+                      f"Cycles there and back between user threads of the two clusters: means of "
+                      f"{found['replications'][0]:g} replications of each run's median, with 95 % "
                       f"intervals; memory latency 0, source {found[wanted[0]][1]}.")
 
 

@@ -50,7 +50,8 @@ def differences(want, got):
         for key, value in row.items():
             now = found.get(benchmark, {}).get(key)
             if now != value:
-                out.append(f"{benchmark}, {key}: {value if key != 'activity' else 'kept'}, now {now if key != 'activity' else 'another'}")
+                out.append(f"{benchmark}, {key}: {value if key != 'activity' else 'kept'}, now "
+                           f"{now if key != 'activity' else 'another'}")
     return out
 
 

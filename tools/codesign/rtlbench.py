@@ -117,7 +117,8 @@ def rows(job, report, memory):
                            activity=measure.activity(w["cores"], ACTIVITY_BITS)))
     quiet, loud = (measure.window(report, LABEL["knoise"] + n) for n in (0, 1))
     if not len(quiet["each"]) == len(loud["each"]) == len(LOADS):
-        raise measure.Failed(f"the run opened {len(quiet['each'])} and {len(loud['each'])} windows of KNoise, not {len(LOADS)}")
+        raise measure.Failed(f"the run opened {len(quiet['each'])} and {len(loud['each'])} windows "
+                             f"of KNoise, not {len(LOADS)}")
     for loads, alone, together in zip(LOADS, quiet["each"], loud["each"]):
         out += [job.row(f"knoise_quiet_{loads}", alone / STEPS, memory=memory),
                 job.row(f"knoise_loud_{loads}", together / STEPS, memory=memory)]

@@ -27,7 +27,8 @@ def worst_ratio(data):
         return None
     worst = max(found, key=found.get)
     theirs = max(paper.TABLE3[b]["k"][1] / paper.TABLE3[b]["u"][1] for b in paper.TABLE3)
-    return f"{found[worst]:.3f} ×", (f"the U-Core's cycles, for the same kernel on the K-Core, in the slowest benchmark ({paper.BENCHMARKS[worst]}); the paper's worst with one "
+    return f"{found[worst]:.3f} ×", (f"the U-Core's cycles, for the same kernel on the K-Core, in "
+                                     f"the slowest benchmark ({paper.BENCHMARKS[worst]}); the paper's worst with one "
                                      f"kernel on both: {theirs:.3f}")
 
 
@@ -60,10 +61,14 @@ def table3(data):
                 rows[-1] += [Cell("not measured yet", "faint"), "", ""]
     heads = [["", "", Cell("the paper's Table III", "group", 5), Cell("ours", "group", 3)],
              ["benchmark", Cell("kernel on", "text"), "ms", "µJ", "P × t, µJ", "off", "time", "cycles", "change", "µJ"]]
-    text = ('<h2 id="table3">6. Time and energy: Table III</h2><p>The paper\'s energies are its Table II times its Table III: the constant power that Vivado reports for one '
-            "core, times the time, whatever the core was doing. <i>P × t</i> recomputes them; all twelve agree within 0.4 %, most of it the rounding of the times. "
-            f"Ours use the same formula with our model's power ({data.u_mw:.1f} mW U-Core, {data.k_mw:.1f} mW K-Core) and cycles at {paper.CLOCK_HZ // 1000000} MHz: the paper "
-            "states no clock, and its times are rounded too coarsely to derive one; 50 MHz is what OpTiMSoC documents for its boards.</p>")
+    text = ('<h2 id="table3">6. Time and energy: Table III</h2><p>The paper\'s energies are its '
+            'Table II times its Table III: the constant power that Vivado reports for one '
+            "core, times the time, whatever the core was doing. <i>P × t</i> recomputes them; all "
+            "twelve agree within 0.4 %, most of it the rounding of the times. "
+            f"Ours use the same formula with our model's power ({data.u_mw:.1f} mW U-Core, "
+            f"{data.k_mw:.1f} mW K-Core) and cycles at {paper.CLOCK_HZ // 1000000} MHz: the paper "
+            "states no clock, and its times are rounded too coarsely to derive one; 50 MHz is what "
+            "OpTiMSoC documents for its boards.</p>")
     words = "Energy of the core that runs the kernel, static model. Change: time against the kernel on a U-Core."
     if measured:
         words += f" Cycles: mean over random link orders, and 95 % interval ({replications(data)}), from {esc(data.cycles_from)}, source {data.cycles_source}"
@@ -71,7 +76,8 @@ def table3(data):
         words += f" The kernel is that of the study; the tree's has changed since in {esc(data.kernel_changed)}." if data.kernel_changed else ""
     out = [text, page.table(heads, rows, words)]
     if not measured:
-        out.append(page.note("Our cycles are <b>not measured yet</b>: they come from the cluster in RTL, and this table fills itself from the rows that its runner writes "
+        out.append(page.note("Our cycles are <b>not measured yet</b>: they come from the cluster "
+                             "in RTL, and this table fills itself from the rows that its runner writes "
                              "(<code>docs/codesign.md</code>)."))
     return "".join(out)
 
@@ -109,7 +115,8 @@ def calls(data):
     memory = next((r["memory"] for r in data.rows if r.get("memory")), "")
     return "<h3>Cycles per call</h3>" + page.table(
         ["", "seed 000", "U-Core", "K-Core", "K-Core, optimised", "U-Core, optimised"], rows,
-        "Mean cycles of one call, spawn and join by the kernel's core; user to user, the caller on a U-Core. Seed 000's are of another machine (MPPA-256)."
+        "Mean cycles of one call, spawn and join by the kernel's core; user to user, the caller on "
+        "a U-Core. Seed 000's are of another machine (MPPA-256)."
         + (f" Memory simulated: {esc(memory)}." if memory else ""))
 
 
@@ -128,7 +135,8 @@ def optimisations(data):
         if all(found.values()):
             worst = max(found, key=found.get)
             holds = "holds" if found[worst] <= limit else "does <b>not</b> hold"
-            verdicts.append(f"against {words}, at most {limit:.2f}: {holds}; the slowest is {paper.BENCHMARKS[worst]} with {found[worst]:.3f}")
+            verdicts.append(f"against {words}, at most {limit:.2f}: {holds}; the slowest is "
+                            f"{paper.BENCHMARKS[worst]} with {found[worst]:.3f}")
     theirs = [Cell("the paper, K-Core",
                    "faint")] + [Cell(times(paper.TABLE3[b]["k"][1] / paper.TABLE3[b]["u"][1]), "faint")
                                 for b in paper.BENCHMARKS]
@@ -138,7 +146,9 @@ def optimisations(data):
     out = ["<h3>What each optimisation does</h3>",
            page.table(["kernel on", *paper.BENCHMARKS.values()], rows + [theirs, theirs_opt],
            "Cycles relative to the unoptimised kernel on a U-Core (1.000); below 1 is faster. Unoptimised means: the "
-           "compiler at -O2 (the paper's is at -O3: the rows so named) and left to itself: multiply and divide instructions on the U-Core, its library's routines on the K-Core, inlining by its own judgement, no hints, no "
+           "compiler at -O2 (the paper's is at -O3: the rows so named) and left to itself: "
+           "multiply and divide instructions on the U-Core, its library's routines on the K-Core, "
+           "inlining by its own judgement, no hints, no "
            "order of hot functions.", strong=tuple(i for i, s in enumerate(there) if s == "k-opt"))]
     if verdicts:
         out.append("<p>The optimised kernel on the K-Core " + "; ".join(verdicts) + ".</p>")
@@ -161,7 +171,8 @@ def effects(data):
     return "<h3>What each unit of the kernel's core does to its time</h3>" + page.table(
         ["kernel's core", *(paper.BENCHMARKS[b] for b in whole)], rows,
         "Change of cycles against the I-Core running the same kernel, U-Cores beside it. That kernel contains no "
-        "multiplication, division or floating point (checked on the image), so those units cannot matter to it: 24 of the 192 cores differ in cycles.", strong=tuple(strong))
+        "multiplication, division or floating point (checked on the image), so those units cannot "
+        "matter to it: 24 of the 192 cores differ in cycles.", strong=tuple(strong))
 
 
 def larger(data):
@@ -195,14 +206,17 @@ def kernel_of_today(data):
         if any(pairs):
             rows.append([words, *(Cell(f"{number(p[1].mean)} ({p[1].mean / p[0].mean:.3f})" if p else "")
                                   for p in pairs)])
-    head = ("<h3>The kernel of today</h3><p>The figures above belong to the kernel that was kept with them, so that they can be measured again. The kernel of the tree "
+    head = ("<h3>The kernel of today</h3><p>The figures above belong to the kernel that was kept "
+            "with them, so that they can be measured again. The kernel of the tree "
             + (f"has changed since in {esc(data.kernel_changed)}.</p>" if data.kernel_changed
                else "is still the same text.</p>"))
     if not rows:
-        return head + page.note("The tree's own kernel is <b>not measured yet</b> beside it: <code>./atoll codesign</code> does so.")
+        return head + page.note("The tree's own kernel is <b>not measured yet</b> beside it: "
+                                "<code>./atoll codesign</code> does so.")
     n = next(now.n for _, now in found.values())
     return head + page.table(["", *(SETUPS[s] for s in today.SETUPS)], rows,
-                             f"Cycles with the tree's kernel and program, means of {n} link orders; in brackets relative to the study's.")
+                             f"Cycles with the tree's kernel and program, means of {n} link "
+                             f"orders; in brackets relative to the study's.")
 
 
 def section(data):
@@ -220,7 +234,9 @@ def activity(data, share):
             runs.setdefault((r["benchmark"], r["setup"]), []).append(r)
     base = [r["activity"] for (b, s), rs in runs.items() if s == "u" for r in rs]
     if not base:
-        return "<h3>Energy by activity</h3>" + page.note("The activity model needs the bit changes and doze cycles of the baseline's cores: <b>not measured yet</b>.")
+        return "<h3>Energy by activity</h3>" + page.note("The activity model needs the bit changes "
+                                                         "and doze cycles of the baseline's cores: "
+                                                         "<b>not measured yet</b>.")
     rows, reference = [], energy.reference_rate(base)
     for (b, s), rs in sorted(runs.items(),
                              key=lambda x: (list(paper.BENCHMARKS).index(x[0][0]), list(paper.SETUPS).index(x[0][1]))):
@@ -236,7 +252,8 @@ def activity(data, share):
     heads = [["", "", "", Cell("activity model, µJ", "group", 2), ""],
              ["benchmark", Cell("kernel on", "text"), "static model, µJ", "clock share 0",
               f"clock share {share or 0:.2f}", "clock stopped"]]
-    return ("<h3>Energy by activity</h3><p>All cores of the cluster. A constant part always flows, a clock part while the clock runs, the rest with the bit changes that "
+    return ("<h3>Energy by activity</h3><p>All cores of the cluster. A constant part always flows, "
+            "a clock part while the clock runs, the rest with the bit changes that "
             "were counted. The clock's share is not known for the FPGA, hence two columns.</p>" +
             page.table(heads, rows, "Both are models; they agree on the busy cores of the baseline by construction."))
 

@@ -85,7 +85,8 @@ def main(argv):
     try:
         rows = measured(int(argv[0]) if argv else REPLICATIONS, lambda t: print(t, file=sys.stderr, flush=True))
         for benchmark, setup, then, now in beside(rows, cycles.kept()[0]):
-            print(f"{benchmark:<10} {setup:<6} study {then.mean:>10.1f} ({then.n}), today {now.mean:>10.1f} ({now.n}): {now.mean / then.mean:.3f}")
+            print(f"{benchmark:<10} {setup:<6} study {then.mean:>10.1f} ({then.n}), today "
+                  f"{now.mean:>10.1f} ({now.n}): {now.mean / then.mean:.3f}")
     except (measure.Failed, rtl.Missing, kept.Damaged) as e:
         print(e, file=sys.stderr)
         return 1

@@ -24,7 +24,8 @@ def test_the_grid_is_every_combination():
 
 
 def test_rows_of_several_runs_become_a_median():
-    samples = bench.parse_rows("hello\nrow half 3.0 ns size=8\nrow half 1 ns size=8\nrow half 2 ns size=8\nrow rate 5e6 1/s\n")
+    samples = bench.parse_rows("hello\nrow half 3.0 ns size=8\nrow half 1 ns size=8\n"
+                               "row half 2 ns size=8\nrow rate 5e6 1/s\n")
     rows = bench.merge(shot(), samples)
     assert rows[0] == {"name": "half", "params": {"ranks": 2, "size": "8"}, "value": 2, "unit": "ns",
                        "port": "hosted", "machine": "laptop", "n": 3}

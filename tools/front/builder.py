@@ -15,7 +15,8 @@ from ui import BUILD, ROOT, Failure, Steps, Usage, check_port, say
 SOURCES = ("abi", "base", "hal", "kernel", "user", "servers", "mpi", "apps", "bench", "mk",
            "tests/mpi", "tests/hal", "tools/start")
 FILES = ("Makefile", "tools/kcallgen.py", "tools/kcalltext.py")
-HELP = {"build": "usage: ./atoll build [PORT...]\n\nBuilds ports, hosted and riscv64 if none is named: kernel, servers, libraries, programs.\n",
+HELP = {"build": "usage: ./atoll build [PORT...]\n\n"
+                 "Builds ports, hosted and riscv64 if none is named: kernel, servers, libraries, programs.\n",
         "clean": "usage: ./atoll clean\n\nRemoves build/ with everything that was built; what was installed stays.\n"}
 ALL_PORTS = ("hosted", "riscv64", "coroutine", "process", "unit", "or1k")
 

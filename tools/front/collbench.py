@@ -130,7 +130,8 @@ def text_of(rows, how):
     lines = [INTRO.format(how=how)]
     for kind in colltable.ROWS:
         lines.append("")
-        lines += [f"{r.kind:<15}{r.mapping:<10}{word(r.ranks):>5}{word(r.bytes):>9}  {r.blocking:<14}{r.started}" for r in rows if r.kind == kind]
+        lines += [f"{r.kind:<15}{r.mapping:<10}{word(r.ranks):>5}{word(r.bytes):>9}  "
+                  f"{r.blocking:<14}{r.started}" for r in rows if r.kind == kind]
     return "\n".join(lines).replace("#\n\n\n", "#\n\n") + "\n"
 
 

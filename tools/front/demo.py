@@ -117,7 +117,8 @@ def main(argv):
     for port in MACHINES:
         show_port(port, steps)
     steps.end("every result is right")
-    print(f"\npictures: {os.path.relpath(FOLDER)}/camera.png (the photograph), camera-hosted.png, camera-riscv64.png (filtered), "
+    print(f"\npictures: {os.path.relpath(FOLDER)}/camera.png (the photograph), camera-hosted.png, "
+          f"camera-riscv64.png (filtered), "
           "beside.png (photograph and result)")
     say("now try: ./atoll run -n 16 hello, or your own program: ./atoll run -n 16 prog.c")
     return 0

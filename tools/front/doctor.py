@@ -31,7 +31,8 @@ def main(argv):
             print("usage: ./atoll doctor")
             return 0
         raise Usage("usage: ./atoll doctor")
-    print(f"system      {platform.system()} {platform.release()}, {machines.host_cpus()} CPUs for us, Python {platform.python_version()}")
+    print(f"system      {platform.system()} {platform.release()}, {machines.host_cpus()} CPUs for "
+          f"us, Python {platform.python_version()}")
     for tool in VERSIONS:
         print(f"{tool:<24}{version(tool) or 'missing'}")
     bad = 0
@@ -50,6 +51,7 @@ def main(argv):
     mpicc = os.path.join(BUILD, "process", "prefix", "bin", "mpicc")
     print(f"{'process ranks':<24}{'ready: ' + mpicc if os.path.exists(mpicc) else 'not built yet: ./atoll install --prefix DIR, or the first run does it'}")
     print("mpi4py on our MPI       ./atoll install --prefix DIR\n"
-          "                        MPICC=$(realpath DIR)/bin/mpicc pip install --no-cache-dir --no-binary mpi4py mpi4py==4.1.2\n"
+          "                        MPICC=$(realpath DIR)/bin/mpicc pip install --no-cache-dir "
+          "--no-binary mpi4py mpi4py==4.1.2\n"
           "                        DIR/bin/mpiexec -n 4 python3 -m mpi4py.bench helloworld")
     return bad

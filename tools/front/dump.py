@@ -72,7 +72,8 @@ def or1k(sock, build):
         pc = re.search(r"PC=([0-9a-f]+)", part)
         regs = {int(k): int(v, 16) for k, v in re.findall(r"R(\d\d)=([0-9a-f]+)", part)}
         at, link = int(pc.group(1), 16) if pc else 0, regs.get(9, 0)
-        lines.append(f"  core {part.split()[0]:>3}: pc {at:#x} {symbols.name(at)}  r9 {link:#x} {symbols.name(link)}  sp {regs.get(1, 0):#x}  "
+        lines.append(f"  core {part.split()[0]:>3}: pc {at:#x} {symbols.name(at)}  r9 {link:#x} "
+                     f"{symbols.name(link)}  sp {regs.get(1, 0):#x}  "
                      f"call {regs.get(11, 0)}")
     return "\n".join(lines) or text
 
@@ -118,6 +119,7 @@ def hosted(pgid):
         for tid in sorted(os.listdir(f"/proc/{pid}/task"), key=int) if os.path.isdir(f"/proc/{pid}/task") else ():
             task = f"/proc/{pid}/task/{tid}"
             state = re.search(r"State:\s*(.*)", _read(task + "/status"))
-            lines.append(f"    thread {tid} {_read(task + '/comm')}: {state.group(1) if state else '?'}, call {_read(task + '/syscall')}, "
+            lines.append(f"    thread {tid} {_read(task + '/comm')}: "
+                         f"{state.group(1) if state else '?'}, call {_read(task + '/syscall')}, "
                          f"{_read(task + '/wchan')}")
     return "\n".join(lines)

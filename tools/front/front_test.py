@@ -92,7 +92,8 @@ def test_it_works_from_another_folder(tmp_path):
 
 def test_runs_path_imports_only_the_standard_library_and_little_of_it():
     code = ("import sys; sys.path[:0] = sys.argv[1:]; import main, run, launch; "
-            "bad = [m for m in ('subprocess', 'argparse', 'hashlib', 'socket', 'numpy', 'asyncio') if m in sys.modules]; sys.exit(', '.join(bad) or 0)")
+            "bad = [m for m in ('subprocess', 'argparse', 'hashlib', 'socket', 'numpy', 'asyncio') "
+            "if m in sys.modules]; sys.exit(', '.join(bad) or 0)")
     here = os.path.dirname(os.path.abspath(__file__))
     p = subprocess.run([sys.executable, "-I", "-S", "-c", code, here, os.path.dirname(here)],
                        capture_output=True, text=True)
@@ -175,11 +176,13 @@ def wait_until(condition, seconds=10):
 
 
 # A launcher in the place of the machine: it has a child, and either ends or sleeps for good.
-SLEEPER = ("import os, subprocess, sys, time\np = subprocess.Popen(['sleep', '1000'])\nopen(sys.argv[1], 'w').write(f'{os.getpid()} {p.pid}')\n"
+SLEEPER = ("import os, subprocess, sys, time\np = subprocess.Popen(['sleep', '1000'])\n"
+           "open(sys.argv[1], 'w').write(f'{os.getpid()} {p.pid}')\n"
            "time.sleep(1000)\n")
 DRIVER = ("import sys; sys.path[:0] = sys.argv[1:3]; import launch, main\n"
           "launch.prepare = lambda job: [sys.executable, '-c', sys.argv[3], sys.argv[4]]\n"
-          "job = launch.Job(None, 'hosted', [])\njob.timeout_s = float(sys.argv[5])\nmain.dispatch = lambda argv: launch.run(job)\nsys.exit(main.main())\n")
+          "job = launch.Job(None, 'hosted', [])\njob.timeout_s = float(sys.argv[5])\n"
+          "main.dispatch = lambda argv: launch.run(job)\nsys.exit(main.main())\n")
 
 
 def start_sleeper(tmp_path, timeout_s=0):
@@ -200,7 +203,8 @@ def test_an_interrupt_ends_everything_that_was_started(tmp_path, sig):
 
 
 TESTS = ("import sys; sys.path[:0] = sys.argv[1:3]; import main, results\n"
-         "tasks = [results.program_task(f't{i}', ['sh', '-c', f'echo $$ > {sys.argv[3]}/{i}.part; mv {sys.argv[3]}/{i}.part {sys.argv[3]}/{i}; sleep 1000']) for i in range(5)]\n"
+         "tasks = [results.program_task(f't{i}', ['sh', '-c', f'echo $$ > {sys.argv[3]}/{i}.part; "
+         "mv {sys.argv[3]}/{i}.part {sys.argv[3]}/{i}; sleep 1000']) for i in range(5)]\n"
          "main.dispatch = lambda argv: results.run_all('testing', tasks)\nsys.exit(main.main())\n")
 
 

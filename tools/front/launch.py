@@ -386,7 +386,8 @@ def load_machine(name, port):
         raise Usage(str(e)) from None
     if port not in m.ports:
         others = [n for n in machines.names() if port in machines.load(n).ports]
-        raise Usage(f"machine {name} does not run on port {port}: use one of {', '.join(others)}, or --port {m.ports[0]}")
+        raise Usage(f"machine {name} does not run on port {port}: use one of {', '.join(others)}, "
+                    f"or --port {m.ports[0]}")
     return m
 
 
@@ -398,6 +399,7 @@ def check_program(path, data, port):
         raise Usage(f"{err}; give a .c file, a program built with ./atoll mpicc, or a program's name") from None
     want = {"hosted": "x86_64", "riscv64": "riscv64", "or1k": "or1k"}[port]
     if e.machine != want:
-        raise Usage(f"{path} is built for {e.machine}, port {port} needs {want}: build it with ./atoll mpicc --port {port}")
+        raise Usage(f"{path} is built for {e.machine}, port {port} needs {want}: build it with "
+                    f"./atoll mpicc --port {port}")
     if not e.is_static_pie():
         raise Usage(f"{path} is not a static position-independent program: build it with ./atoll mpicc --port {port}")

@@ -61,7 +61,8 @@ def check_proves(root, path, head):
         if now is None:
             problems.append(f"{path}: {words[0]} has no function {words[1]}")
         elif words[2:] != [now]:
-            problems.append(f"{path}: {words[1]} in {words[0]} has changed: look whether the model still shows it, then write {now}")
+            problems.append(f"{path}: {words[1]} in {words[0]} has changed: look whether the model "
+                            f"still shows it, then write {now}")
     return problems
 
 

@@ -75,7 +75,8 @@ def _kernel_for(cluster):
     if cluster.data_cache != "plain":
         return os.path.join(BUILD, "or1k", "kernel")
     if cluster.coherence is None:
-        raise config.ConfigError("data caches that nobody keeps coherent need a kernel that does: give coherence in [hardware]")
+        raise config.ConfigError("data caches that nobody keeps coherent need a kernel that does: "
+                                 "give coherence in [hardware]")
     return kernels.path(cluster.coherence)
 
 
@@ -87,7 +88,8 @@ def rtl(job, layout, store, shared):
         kernel = (job.image or _kernel_for(cluster)).removesuffix(".elf")
         cluster.ram = layout.ram_bytes
         if cluster.ram > config.RAM_MAX:
-            raise Usage(f"machine {job.machine.name} needs {cluster.ram >> 20} MB, the cluster in RTL has at most {config.RAM_MAX >> 20}")
+            raise Usage(f"machine {job.machine.name} needs {cluster.ram >> 20} MB, the cluster in "
+                        f"RTL has at most {config.RAM_MAX >> 20}")
         slot, _, *moved = pieces(job.machine, layout, kernel)
         loads = [(store(f"piece{i}.bin", data), at) for i, (at, data) in enumerate([slot, *moved])] + list(shared)
         cluster.windows = job.machine.clusters[0].mem_bytes, layout.noc, layout.window

@@ -178,7 +178,8 @@ def is_ours(path):
 def check_there(path, port):
     """Refuse a program that is not there, before anything is built for it."""
     if not path:
-        raise Usage("the program's name is empty: give a .c file, a program built with ./atoll mpicc, or a program's name")
+        raise Usage("the program's name is empty: give a .c file, a program built with ./atoll "
+                    "mpicc, or a program's name")
     if os.path.isdir(path) and "/" in path:
         raise Usage(f"{path} is a folder, not a program")
     if not is_ours(path):
@@ -198,7 +199,8 @@ def _check_name(name, port):
     import difflib
     near = difflib.get_close_matches(name.lower(), known, 1)
     hint = f" (is {near[0]} meant?)" if near else ""
-    raise Usage(f"unknown program '{name}'{hint}: give a .c file, a program built with ./atoll mpicc, or one of: {' '.join(known)}")
+    raise Usage(f"unknown program '{name}'{hint}: give a .c file, a program built with ./atoll "
+                f"mpicc, or one of: {' '.join(known)}")
 
 
 def find_program(o):
@@ -269,7 +271,8 @@ def make_job(o):
     """The launch.Job of some options; the port must be built."""
     m = launch.load_machine(o.machine, o.port)
     if o.n > m.ranks_max():
-        raise Usage(f"{o.n} ranks are too many for machine {m.name}, which takes {m.ranks_max()}: use fewer, or a larger machine")
+        raise Usage(f"{o.n} ranks are too many for machine {m.name}, which takes {m.ranks_max()}: "
+                    f"use fewer, or a larger machine")
     name, data, path = find_program(o)
     if o.bare:
         return _options(o, launch.Job(m, o.port,

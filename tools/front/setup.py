@@ -89,8 +89,10 @@ def _root_prefix(packages):
                   f"let an administrator run `apt-get install {' '.join(packages)}`, then run this again")
 
 
-NO_NETWORK = re.compile(r"[Nn]ame resolution|Temporary failure resolving|Could not resolve|Network is unreachable|No route to host|"
-                        r"Could not connect|Failed to establish a new connection|Connection refused|[Tt]imed out|ProxyError|Cannot initiate the connection|"
+NO_NETWORK = re.compile(r"[Nn]ame resolution|Temporary failure resolving|Could not resolve|Network "
+                        r"is unreachable|No route to host|"
+                        r"Could not connect|Failed to establish a new connection|Connection "
+                        r"refused|[Tt]imed out|ProxyError|Cannot initiate the connection|"
                         r"\(from versions: none\)")
 
 
@@ -118,7 +120,8 @@ def _call(argv, what):
 def install_packages(packages):
     """Install Debian packages; fetches the package lists only if that is needed."""
     if not shutil.which("apt-get"):
-        raise Failure(f"these programs' packages are missing: {' '.join(packages)} (Debian's names): install them, then run this again")
+        raise Failure(f"these programs' packages are missing: {' '.join(packages)} (Debian's "
+                      f"names): install them, then run this again")
     prefix = _root_prefix(packages)
     say(f"installing Debian packages: {' '.join(packages)}")
     install = prefix + ["apt-get", "install", "-y", "-q", "--no-install-recommends"] + packages
@@ -182,7 +185,8 @@ def install_requirements(python, name):
     """
     path, begun = os.path.join(ROOT, name), os.path.join(VENV, f".begun-{name}")
     wanted, again = pinned(name), os.path.exists(begun)
-    code = ("import sys, importlib.metadata as m\nbad=[]\nfor w in sys.argv[1:]:\n n,v=w.split('==')\n try:\n  ok=m.version(n)==v\n"
+    code = ("import sys, importlib.metadata as m\nbad=[]\nfor w in sys.argv[1:]:\n"
+            " n,v=w.split('==')\n try:\n  ok=m.version(n)==v\n"
             " except m.PackageNotFoundError: ok=False\n if not ok: bad.append(w)\nprint(' '.join(bad))")
     missing = subprocess.run([python, "-I", "-c", code] + wanted, capture_output=True, text=True,
                              check=True).stdout.split()

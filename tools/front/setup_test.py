@@ -88,8 +88,10 @@ def test_packages_that_may_be_there_in_part_are_all_installed_again(tmp_path, mo
 
 
 @pytest.mark.parametrize("said", [
-    "WARNING: Retrying (Retry(total=0 after connection broken by 'NewConnectionError(... Failed to establish a new connection: [Errno -3] ...",
-    "W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease  Temporary failure resolving 'deb.debian.org'",
+    "WARNING: Retrying (Retry(total=0 after connection broken by 'NewConnectionError(... Failed to "
+    "establish a new connection: [Errno -3] ...",
+    "W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease  Temporary failure "
+    "resolving 'deb.debian.org'",
     "E: Failed to fetch http://x/y.deb  Could not connect to x:80 (1.2.3.4), connection timed out"])
 def test_the_words_of_apt_and_pip_without_a_network_are_known(said):
     assert setup._call(["sh", "-c", 'echo "$0"; exit 1', said],

@@ -48,7 +48,8 @@ def options(pair, kernel=None):
     kernel_only = () if handler == "user" else (handler,)
     for name in (sender, *others, *kernel_only):
         if name not in found:
-            raise Usage(f"--span {pair}: the kernel has no function '{name}'; give SENDER:HANDLER, as in am_call_kernel:kcall_serve_void_remote")
+            raise Usage(f"--span {pair}: the kernel has no function '{name}'; give SENDER:HANDLER, "
+                        f"as in am_call_kernel:kcall_serve_void_remote")
     addr = found[sender][0]
     if handler == "user":
         return f",from={addr:x},to=user"

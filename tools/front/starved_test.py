@@ -42,7 +42,8 @@ def test_the_verdict_tells_a_hang_from_a_busy_host(monkeypatch):
 
 
 def test_time_is_counted_for_all_threads():
-    code = ("import threading\nt = threading.Thread(target=lambda: sum(range(3000000)))\nt.start()\nt.join()\nsum(range(3000000))\n"
+    code = ("import threading\nt = threading.Thread(target=lambda: sum(range(3000000)))\n"
+            "t.start()\nt.join()\nsum(range(3000000))\n"
             "print(flush=True)\ninput()")
     p = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     p.stdout.readline()

@@ -429,4 +429,5 @@ def test_a_dead_cluster_is_one_line_that_says_what_to_do(source, victim):
     os.kill(clusters_of(p)[victim], signal.SIGKILL)
     rest = patience.communicate(p, 30)[0].splitlines()
     assert said == ["waiting\n"] * 8 and p.returncode == 1
-    assert len(rest) == 1 and rest[0].startswith(f"atoll: cluster {victim} died (signal 9, Killed): ") and "use fewer ranks" in rest[0], rest
+    assert len(rest) == 1 and rest[0].startswith(f"atoll: cluster {victim} died (signal 9, "
+                                                 f"Killed): ") and "use fewer ranks" in rest[0], rest

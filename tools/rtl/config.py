@@ -61,13 +61,15 @@ class Cluster:
         if type(ram) is not int or not 1 << 16 <= ram <= RAM_MAX or ram % 8192:
             raise ConfigError(f"the memory in RTL has 64 KB to {RAM_MAX >> 20} MB in whole pages, not {ram!r} bytes")
         if coherence not in COHERENCES or (coherence is not None and data_cache != "plain"):
-            raise ConfigError(f"coherence is one of {', '.join(filter(None, COHERENCES))}, for the data cache 'plain' only, not {coherence!r}")
+            raise ConfigError(f"coherence is one of {', '.join(filter(None, COHERENCES))}, for the "
+                              f"data cache 'plain' only, not {coherence!r}")
         self.coherence = coherence
         self.instead = {}               # sources of our RTL in place of others, for controls (tools/rtl/defects.py)
         if clusters not in (1, CLUSTERS_MAX):
             raise ConfigError(f"{clusters} clusters cannot be simulated in RTL, {CLUSTERS_MAX} at most")
         if clusters > 1 and data_cache != "none":
-            raise ConfigError("clusters behind a network have no data caches: nobody would snoop what comes from there in time")
+            raise ConfigError("clusters behind a network have no data caches: nobody would snoop "
+                              "what comes from there in time")
         if clusters > 1 and len(cores) < 2:
             raise ConfigError("clusters behind a network have at least two cores each")
         self.clusters, self.windows = clusters, None    # with several: (bytes of a cluster's memory, where the NoC windows are, bytes of one)
@@ -109,7 +111,8 @@ def of_machine(machine):
     if any((c.roles, c.mem_bytes) != (first.roles, first.mem_bytes) for c in machine.clusters):
         raise ConfigError(f"machine {machine.name} has unequal clusters; only equal ones can be simulated in RTL")
     if not isinstance(cores, list) or len(cores) != len(first.roles) or not all(isinstance(c, str) for c in cores):
-        raise ConfigError(f"machine {machine.name}, [hardware]: cores must name {len(first.roles)} configurations, one per core of a cluster")
+        raise ConfigError(f"machine {machine.name}, [hardware]: cores must name {len(first.roles)} "
+                          f"configurations, one per core of a cluster")
     options = {key: value for key, value in table.items() if key != "cores"}
     try:
         return Cluster(cores, ram=first.mem_bytes, clusters=len(machine.clusters), **options)

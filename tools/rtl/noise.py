@@ -40,7 +40,8 @@ def line(cluster, loads, noisy, replications):
     runs = [one(cluster, loads, noisy, seed) for seed in range(replications)]
     slow = [100 * (b - a) / a for a, b, _, _ in runs]
     return (f"{loads:>2}/{OPERATIONS}{statistics.mean(r[0] for r in runs):>12.1f}{statistics.mean(r[1] for r in runs):>12.1f}"
-            f"{statistics.mean(slow):>10.2f} %  ({min(slow):.2f} ... {max(slow):.2f}){max(r[2] for r in runs):>8}{statistics.mean(r[3] for r in runs):>12.1f}")
+            f"{statistics.mean(slow):>10.2f} %  ({min(slow):.2f} ... "
+            f"{max(slow):.2f}){max(r[2] for r in runs):>8}{statistics.mean(r[3] for r in runs):>12.1f}")
 
 
 def main(argv):
@@ -54,7 +55,8 @@ def main(argv):
     try:
         builder.ensure("or1k")
         cluster = config.Cluster(o.cores.split(","), latency=o.latency)
-        print(f"{cluster.title()}, {cluster.memory()}; 1 computes, {o.noisy} hammer the kernel; {STEPS} steps of {OPERATIONS} operations, {o.replications} replications")
+        print(f"{cluster.title()}, {cluster.memory()}; 1 computes, {o.noisy} hammer the kernel; "
+              f"{STEPS} steps of {OPERATIONS} operations, {o.replications} replications")
         print("loads  quiet c/step noisy c/step  slowdown                 traps  bus wait/step")
         for loads in range(0, OPERATIONS + 1, 4):
             print(line(cluster, loads, o.noisy, o.replications), flush=True)
