@@ -68,7 +68,7 @@ static const struct survivor allowed[] = {
 	{"kernel/thread/table.c", "hal_publish(t, sizeof(*t));	/* from here on the parts have their own writers */",
 		"what another core reads of a new thread is published at its launch or set by "
 		"that core, but for the rest of a quantum"},
-	{"kernel/mem/alloc.c", "hal_publish(at, HAL_PAGE_BYTES);",
+	{"kernel/mem/alloc.c", "hal_publish(at, n * HAL_PAGE_BYTES);",
 		"users' pages lie outside of the memory that is stale under this scheduler"},
 	{"kernel/ikc/ikc.c", "hal_fence();",
 		"whoever waits for a peer to come up looks at it once more first, "
