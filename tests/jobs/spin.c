@@ -3,44 +3,23 @@
  * All ranks but one compute without a pause, some on the cores of servers. Rank 1, which is not in
  * the name server's cluster, asks that, and is answered.
  */
-#include <abi/layout.h>
 #include <atoll/kcalls.h>
-#include <atoll/server.h>
-#include <atoll/startup.h>
 #include <servers/name/client.h>
 #include <servers/name/protocol.h>
-#include "expect.h"
+#include "tell.h"
 
 #define QUESTIONS 100
 #define ASKS 1				/* the rank */
-
-static const struct placement *
-place_of(uint32_t rank)
-{
-	return (const struct placement *)(uintptr_t)atoll_startup()->placement + rank;
-}
-
-static void
-tell(uint32_t rank)
-{
-	static const char message[MAILBOX_MSG_SIZE];
-	long out = kmailbox_open(place_of(rank)->cluster,
-		(int)atoll_startup()->base_port + place_of(rank)->local_rank);
-
-	expect(mailbox_send((int)out, message), 0, "send");
-	khandle_close((int)out);
-}
 
 static void
 ask(int in, uint32_t port)
 {
 	const struct startup *s = atoll_startup();
-	char message[MAILBOX_MSG_SIZE];
 	struct name_client c;
 	uint32_t names;
 
 	for (uint32_t r = 1; r < s->ranks; r++)
-		expect(mailbox_receive(in, ANY_SOURCE_CLUSTER, message), 0, "a rank computes");
+		hear(in);
 	expect(name_open(&c, in, port), 0, "open the client");
 	for (int i = 0; i < QUESTIONS; i++)
 		expect(name_count(&c, &names), 0, "an answer");
