@@ -315,7 +315,7 @@ struct cluster {
 	uint32_t threads_max;
 	uint32_t procs_max;
 	bool home_runs_users;	/* core 0 is a TC */
-	struct core *core;	/* [cores + guests] */
+	struct core *core;	/* [cores + guests]: see core_at; one is CORE_STRIDE bytes long */
 	uintptr_t *thread;	/* [threads_max]: see thread_at; home writes */
 	struct process *proc;	/* [procs_max] */
 	/* active messages to home: see am/am.h */
@@ -375,6 +375,15 @@ thread_at(const struct cluster *c, uint32_t place)
 	uintptr_t entry = c->thread[place];
 
 	return entry & 1 ? NULL : (struct thread *)entry;
+}
+
+#define CORE_STRIDE (HAL_RECORD_STRIDE != 0 ? HAL_RECORD_STRIDE : sizeof(struct core))
+
+/* A core of the cluster, or a guest. */
+hot_inline struct core *
+core_at(const struct cluster *c, uint32_t core)
+{
+	return (struct core *)((unsigned char *)c->core + core * CORE_STRIDE);
 }
 
 /* The running core. */

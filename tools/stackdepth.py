@@ -9,7 +9,8 @@ what says why it ended stands on the same stack.
 import re
 import subprocess
 
-STACK_BYTES = 4096 - 256  # CORE_BYTES - AREA_BYTES of hal/cpu/*/layout.h
+# of the home core and of the others: hal/cpu/*/layout.h
+STACK_BYTES = {"riscv64": (2 * 4096 - 256 - 1408, 4096 - 256 - 1408), "or1k": (4096 - 256, 4096 - 256)}
 
 # who calls by a pointer -> what is called so (regular expressions of whole names)
 TABLES = ["table_take", "table_give"]
@@ -28,6 +29,9 @@ CALLS = {
 }
 # their jumps through a register stay inside, or are the start-up's, or the return of assembly
 SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "translate", "fp_save", "hal_reset", "hal_start"}
+# run on the home core only, which calls SERVE itself, too
+HOME = {"am_serve_call", "home_work", "ikc_init", "init_start"}
+HOME_CALLS = {"call_shared": SERVE}
 # recursion that ends by itself, with its depth: levels of page tables; an event to the own
 # cluster, its answer, and none to that
 DEEPEST = {"table_give": 3, "event_send": 3}
@@ -141,10 +145,24 @@ class Depth:
         return self.known[key]
 
 
+def elsewhere(functions):
+    """Take away what happens only on the home core."""
+    for f in functions.values():
+        away = HOME_CALLS.get(f.name, [])
+        f.calls = {c for c in f.calls if functions[c].name not in HOME and
+                   not any(re.fullmatch(p, functions[c].name) for p in away)}
+
+
 def measure(path, arch):
-    """(bytes, names of the functions) of the deepest stack in an image."""
+    """[(bytes, names of the functions)] of the deepest stack in an image on the home core, and on
+    another.
+    """
     text = subprocess.run([arch.objdump, "-d", "--no-show-raw-insn", path], capture_output=True,
                           text=True, check=True).stdout
     functions = parse(text, arch)
-    depth = Depth(functions)
-    return max(depth.below(at) for at in resolve(functions))
+    entries = resolve(functions)
+    home = Depth(functions)
+    deepest = max(home.below(at) for at in entries)
+    elsewhere(functions)
+    other = Depth(functions)
+    return [deepest, max(other.below(at) for at in entries)]

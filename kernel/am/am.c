@@ -59,7 +59,7 @@ am_serve_call(struct cluster *c)
 	hal_store32(place, 0);
 	q->next = place == q->last ? q->order : place + 1;
 	q->served++;
-	call = &c->core[sender].call;
+	call = &core_at(c, sender)->call;
 	hal_acquire(&call->bytes, HEADER_BYTES);
 	hal_acquire(&call->args, call->bytes);
 	call->result = serve(call->fn, &call->args);

@@ -59,14 +59,16 @@ provide_tc(struct cluster *c)
 	struct core *last = NULL;
 
 	for (uint32_t i = 0; i < c->cores; i++) {
-		if (c->core[i].role == ROLE_TC)
+		if (core_at(c, i)->role == ROLE_TC)
 			return;
-		if (c->core[i].role == ROLE_AC)
-			last = &c->core[i];
+		if (core_at(c, i)->role == ROLE_AC)
+			last = core_at(c, i);
 	}
 	if (last != NULL)
 		last->role = ROLE_TC;
 }
+
+_Static_assert(HAL_RECORD_STRIDE == 0 || sizeof(struct core) <= HAL_RECORD_BYTES, "core.h");
 
 static void
 cores_init(struct cluster *c, struct carve *m)
@@ -74,10 +76,11 @@ cores_init(struct cluster *c, struct carve *m)
 	uint32_t all = c->cores + c->guests, order = ring_slots(all),
 		ready = ring_slots(c->threads_max);
 
-	c->core = carve_zeroed(m, all * sizeof(struct core));
+	c->core = HAL_RECORD_STRIDE != 0 ? hal_core_records() :
+		carve_zeroed(m, all * sizeof(struct core));
 	am_init(c, carve_zeroed(m, order * sizeof(uint32_t)), order);
 	for (uint32_t i = 0; i < all; i++) {
-		struct core *core = &c->core[i];
+		struct core *core = core_at(c, i);
 
 		core->cluster = c;
 		core->id = i;
@@ -87,7 +90,7 @@ cores_init(struct cluster *c, struct carve *m)
 		run_queue_init(core);
 	}
 	provide_tc(c);
-	c->home_runs_users = c->core[KERNEL_CORE].role == ROLE_TC;
+	c->home_runs_users = core_at(c, KERNEL_CORE)->role == ROLE_TC;
 }
 
 static void
@@ -172,10 +175,10 @@ cores_start(struct cluster *c)
 	hal_publish(c->proc, c->procs_max * sizeof(struct process));
 	hal_publish(c->am.order, (c->am.mask + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < c->cores + c->guests; i++)
-		hal_publish(&c->core[i], sizeof(c->core[i]));
+		hal_publish(core_at(c, i), sizeof(struct core));
 	for (uint32_t i = 1; i < c->cores; i++)
-		if (c->core[i].role != ROLE_IDLE)
-			hal_core_start(i, &c->core[i]);
+		if (core_at(c, i)->role != ROLE_IDLE)
+			hal_core_start(i, core_at(c, i));
 }
 
 static void
@@ -196,7 +199,7 @@ kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes)
 
 	check(record->magic == BOOT_MAGIC && record->version == BOOT_VERSION);
 	c = shared_init(record, &m, &ikc);
-	hal_core_set_local(&c->core[KERNEL_CORE]);
+	hal_core_set_local(core_at(c, KERNEL_CORE));
 	memory_init(c, &m);
 	hal_noc_init(record);
 	ikc_init(c, ikc);
@@ -204,7 +207,7 @@ kernel_boot_main(const struct boot_record *record, void *memory, size_t bytes)
 	announce(c);
 	if (!(record->flags & BOOT_NO_INIT))
 		init_start(c);
-	core_loop(&c->core[KERNEL_CORE]);
+	core_loop(core_at(c, KERNEL_CORE));
 }
 
 _Noreturn void

@@ -101,7 +101,7 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_REMOTE_CALLS] = c->am.served,
 		[STATS_GUESTS_MAX] = c->guests,
 		[STATS_PIECE_PAGES] = c->slab.pages,
-		[STATS_HOME_TICKS] = c->core[KERNEL_CORE].ticks,
+		[STATS_HOME_TICKS] = core_at(c, KERNEL_CORE)->ticks,
 	};
 
 	if (what < 0 || (size_t)what >= sizeof(values) / sizeof(values[0]))

@@ -37,7 +37,7 @@ post_some(struct cluster *c, struct sweep *s)
 		i++) {
 		if (!bitmap_test(s->todo, i))
 			continue;
-		if (am_post(&c->core[i], s->fn, &message, sizeof(message)) != 0)
+		if (am_post(core_at(c, i), s->fn, &message, sizeof(message)) != 0)
 			continue;
 		bitmap_clear(s->todo, i);
 		s->unposted--;
@@ -76,7 +76,7 @@ concerns(const struct cluster *c, struct process *p, uint32_t core)
 {
 	if (!bitmap_test(p->cores, core))
 		return false;
-	if (p->placed[core] != 0 || hal_load32(&c->core[core].knows) == SPACE_NAME(&p->space))
+	if (p->placed[core] != 0 || hal_load32(&core_at(c, core)->knows) == SPACE_NAME(&p->space))
 		return true;
 	bitmap_clear(p->cores, core);
 	return false;
@@ -109,7 +109,7 @@ sweep_send(struct cluster *c, struct sweep *s)
 	if (bitmap_test(s->todo, KERNEL_CORE)) {
 		bitmap_clear(s->todo, KERNEL_CORE);
 		s->unposted--;
-		s->fn(&c->core[KERNEL_CORE], &message);
+		s->fn(core_at(c, KERNEL_CORE), &message);
 	}
 	hal_add32(&s->pending, (uint32_t)-1);
 	post_some(c, s);

@@ -132,7 +132,7 @@ service_core(const struct cluster *c)
 {
 	int i = 0;
 
-	while (c->core[i].role != ROLE_TC)
+	while (core_at(c, i)->role != ROLE_TC)
 		i++;
 	return i;
 }

@@ -31,7 +31,7 @@ enter_serve(struct kcall_args *args)
 
 	if (p == NULL)
 		return -E_SRCH;
-	e = thread_make(p, &c->core[args->a[0]], &t);
+	e = thread_make(p, core_at(c, args->a[0]), &t);
 	if (e != 0)
 		return e;
 	memset(&t->frame, 0, sizeof(t->frame));
@@ -44,7 +44,7 @@ int
 kernel_guest_enter(void *home, unsigned core, uintptr_t image, struct guest_thread *g)
 {
 	struct cluster *c = ((struct core *)home)->cluster;
-	struct core *self = &c->core[core];
+	struct core *self = core_at(c, core);
 	struct kcall_args *args = kcall_args(self);
 	long e;
 

@@ -156,7 +156,7 @@ look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 	c->floor_first = p->core_first;
 	c->floor_count = p->core_count;
 	for (uint32_t n = 0; n < p->core_count; n++) {
-		struct core *core = &c->core[at];
+		struct core *core = core_at(c, at);
 
 		at = likely(may_use(p, at + 1)) ? at + 1 : p->core_first;
 		if (likely(runs_users(core)) && likely(!core_is_home(core))) {
@@ -168,8 +168,8 @@ look_for_least_loaded(struct cluster *c, const struct process *p, uint32_t at)
 		}
 		paths_meet();
 	}
-	if (best == NULL && p->core_first == KERNEL_CORE && runs_users(&c->core[KERNEL_CORE]))
-		best = &c->core[KERNEL_CORE];
+	if (best == NULL && p->core_first == KERNEL_CORE && runs_users(core_at(c, KERNEL_CORE)))
+		best = core_at(c, KERNEL_CORE);
 	else if (best != NULL)
 		c->load_floor = best->load;
 	return best;
@@ -183,7 +183,7 @@ static struct core *
 least_loaded(struct cluster *c, const struct process *p)
 {
 	uint32_t at = likely(may_use(p, c->next_core)) ? c->next_core : p->core_first;
-	struct core *best = &c->core[at];
+	struct core *best = core_at(c, at);
 
 	if (unlikely(!runs_users(best)) || unlikely(core_is_home(best)) ||
 		unlikely(best->load > c->load_floor) ||
@@ -200,9 +200,9 @@ core_choose(struct cluster *c, const struct process *p, int core)
 {
 	if (likely(core == ANY_CORE))
 		return least_loaded(c, p);
-	if (!may_use(p, (uint32_t)core) || !runs_users(&c->core[core]))
+	if (!may_use(p, (uint32_t)core) || !runs_users(core_at(c, core)))
 		return NULL;
-	return &c->core[core];
+	return core_at(c, core);
 }
 
 /* A record and the thread's handle. 0 and *thread, or an error. */

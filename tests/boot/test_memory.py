@@ -24,7 +24,7 @@ import patience  # noqa: E402
 KIB = 1024
 PAGE = 4096
 KERNEL_BASE = 0xFFFFFFC000000000
-STACK_BYTES = 4096
+CORE_BYTES = 4096
 SMALL = 4		# the first compute cluster
 LIMIT = 256 * KIB
 CROWD_LIMIT = 316 * KIB
@@ -34,7 +34,7 @@ INIT = "boot-crowd"
 THREADS = 24
 PLACES = os.path.join(qemu.BUILD, "k", "tests", "boot", "places.c.o")
 # part -> the pointer that says where it begins
-TABLES = {"cores": "core", "queue of messages": "am.order", "ready rings": "ready",
+TABLES = {"queue of messages": "am.order", "ready rings": "ready",
           "places of threads": "thread", "processes": "proc",
           "deadlines": "deadlines.heap", "of each process: threads, cores": "indexes",
           "ikc: peers": "ikc.peer", "ikc: backlog": "ikc.backlog",
@@ -94,9 +94,9 @@ class Memory:
     def fixed(self):
         """[(part, bytes)] of what the kernel has from its start on, in the order of addresses."""
         s = symbols()
-        stacks = s["image_end"] + len(self.cluster.roles) * STACK_BYTES
+        stacks = s["image_end"] + len(self.cluster.roles) * CORE_BYTES
         starts = [(s["image_start"], "text"), (s["image_rodata"], "read-only data"),
-                  (s["image_data"], "data"), (s["image_end"], "stacks"),
+                  (s["image_data"], "data"), (s["image_stacks"], "stacks and cores"),
                   (stacks, "kernel's page tables"), (self.free, "cluster")]
         starts += [(self.start_of(pointer), part) for part, pointer in TABLES.items() if self.start_of(pointer) != 0]
         starts.append((self.of_cluster("frames.base") + self.of_cluster("frames.first") * PAGE, "frames"))
@@ -141,7 +141,7 @@ def on_demand(frames):
 def test_every_byte_below_the_first_page_frame_belongs_to_a_part():
     m = memory()
     parts = m.fixed()
-    assert {"text", "stacks", "places of threads", "ikc: slots at the peers",
+    assert {"text", "stacks and cores", "places of threads", "ikc: slots at the peers",
             "page frames"} <= {part for part, size in parts if size > 0}, parts
     frames = m.frames()
     assert frames["free"] == m.of_cluster("frames.free") * PAGE, frames

@@ -10,7 +10,7 @@
  *
  * proves: kernel/am/am.c call_home d9722b0d035c
  * proves: kernel/am/am.c call_wait 9566b478d250
- * proves: kernel/am/am.c am_serve_call f6702408e63d
+ * proves: kernel/am/am.c am_serve_call dc6cdfe24fa8
  * proves: kernel/am/am.c ring_home 49ca7561011a
  * proves: kernel/thread/run.c home_wait 21c2bc5a7955
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 4832cfdc32c7

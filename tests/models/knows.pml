@@ -11,10 +11,10 @@
  * Shown: no thread ever uses a page by a translation whose frame was freed; no core that is skipped can walk the tables, which change; a process that is gone has no core left in
  * its space, so that its tables and its entry can be used again.
  *
- * proves: kernel/mem/sweep.c concerns c0d54f39e510
+ * proves: kernel/mem/sweep.c concerns fcf122cb1093
  * proves: kernel/mem/sweep.c sweep_cover 3735ae2e1eb5
- * proves: kernel/mem/sweep.c sweep_send d7f1112534c5
- * proves: kernel/mem/sweep.c post_some 6bfaf74af9bb
+ * proves: kernel/mem/sweep.c sweep_send 1100e6a27f7d
+ * proves: kernel/mem/sweep.c post_some d1d0c63efd00
  * proves: kernel/mem/sweep.c sweep_acknowledge ed0ef55de65a
  * proves: kernel/mem/calls.c shoot_down 088340980885
  * proves: kernel/thread/run.c use_space 0cb0fe4ef8b4

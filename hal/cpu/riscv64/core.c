@@ -25,8 +25,9 @@ _Static_assert(offsetof(struct hal_core_area, fault) == AREA_FAULT, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, stack) == AREA_STACK, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, interrupted) == AREA_INTERRUPTED, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, started) == AREA_STARTED, "layout.h");
-_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES,
-	"layout.h");
+_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES &&
+	HAL_RECORD_BYTES == RECORD_BYTES && offsetof(struct hal_core_slot, area) == STACK_BYTES &&
+	RECORD_BYTES % HAL_CACHE_LINE == 0, "layout.h");
 
 #define TICK_PAUSE_NS 20000		/* between two ends of a wait by a tick that is due */
 

@@ -19,7 +19,8 @@
 #define KERNEL_RW (PTE_AD | PTE_R | PTE_W)
 #define KERNEL_RX (PTE_AD | PTE_R | PTE_X)
 
-extern char image_start[], image_rodata[], image_data[], image_end[];
+extern char image_start[], image_rodata[], image_data[], image_stacks[],
+	image_end[];
 
 static uint64_t *
 early_table(void)
@@ -87,12 +88,19 @@ early_map_memory(uint64_t *root)
 	early_map(root, KERNEL_BASE + (data - start), data, end - data, KERNEL_RW);
 }
 
+/* Where a core's page is mapped a second time. */
+static uint64_t
+stack_page(uint32_t core)
+{
+	return STACK_BASE + (core + 1) * (uint64_t)STACK_STRIDE + CORE_BYTES;
+}
+
 static void
 early_map_stacks(uint64_t *root, uint32_t cores)
 {
+	early_map(root, stack_page(0) - CORE_BYTES, (uint64_t)image_stacks, CORE_BYTES, KERNEL_RW);
 	for (uint32_t i = 0; i < cores; i++)
-		early_map(root, STACK_BASE + i * (uint64_t)STACK_STRIDE + CORE_BYTES,
-			(uint64_t)&hal_core_slots[i], CORE_BYTES, KERNEL_RW);
+		early_map(root, stack_page(i), (uint64_t)&hal_core_slots[i], CORE_BYTES, KERNEL_RW);
 }
 
 static void
@@ -106,7 +114,7 @@ early_areas(const struct boot_cluster *c, uint64_t doorbells)
 		a->cluster = hal_machine.cluster;
 		a->machine_core = c->first_core + i;
 		a->satp = hal_kernel_satp;
-		a->stack = STACK_BASE + (i + 1) * (uint64_t)STACK_STRIDE - AREA_BYTES;
+		a->stack = stack_page(i) + STACK_BYTES;
 		a->waiting = &((struct hal_doorbell *)doorbells)[i].waiting;
 		a->ring = (uint32_t *)(DEVICE_BASE + hal_board_bells) + c->first_core + i;
 	}

@@ -26,8 +26,15 @@
 #define STACK_BASE (DEVICE_BASE + DEVICE_LIMIT)
 #define STACK_STRIDE 8192
 
-#define CORE_BYTES 4096			/* kernel stack of a core, struct hal_core_area at its top */
+/*
+ * A core's page: its kernel stack, struct hal_core_area at the top of that, the kernel's record of
+ * the core. The stack of core 0 has a page more below.
+ */
+#define CORE_BYTES 4096
 #define AREA_BYTES 256
+#define RECORD_BYTES 1408
+#define STACK_BYTES (CORE_BYTES - AREA_BYTES - RECORD_BYTES)
+#define HOME_STACK_BYTES (STACK_BYTES + CORE_BYTES)
 #define CRASH_STACK_BYTES 2048
 
 /* struct hal_core_area */

@@ -48,10 +48,11 @@ say_where(const char *what)
 static void
 say_backtrace(uint64_t sp)
 {
-	uint64_t top = hal_core_area()->stack, bottom = top + AREA_BYTES - CORE_BYTES;
+	const struct hal_core_area *a = hal_core_area();
+	uint64_t top = a->stack, bottom = top - (a->core == 0 ? HOME_STACK_BYTES : STACK_BYTES);
 	unsigned said = 0;
 
-	if (sp < bottom && sp >= bottom - (STACK_STRIDE - CORE_BYTES))
+	if (sp < bottom && sp >= bottom - CORE_BYTES)
 		say("  the kernel stack has overflowed\n");
 	if (sp < bottom || sp > top) {
 		say("  stack pointer %lx is outside the core's stack %lx..%lx\n", sp, bottom, top);

@@ -35,7 +35,7 @@ start:
 	li	t1, CORE_BYTES
 	mul	t0, t0, t1
 	add	tp, tp, t0
-	addi	tp, tp, -AREA_BYTES
+	addi	tp, tp, -(AREA_BYTES + RECORD_BYTES)
 	mv	sp, tp
 	csrwi	sie, SIP_SSIP		/* doorbells end a wfi; they trap in user mode only */
 	bnez	a0, sleep

@@ -35,6 +35,13 @@ unsigned hal_cluster_id(void);
 void hal_core_set_local(void *core);
 
 /*
+ * Where the kernel keeps its record of core 0 of this cluster; the record of core n lies n *
+ * HAL_RECORD_STRIDE bytes behind. Each may have HAL_RECORD_BYTES, which are zero at first. With a
+ * stride of 0 there is no such place: the kernel takes memory of its own. Both constants and void
+ * *hal_core_records(void) are in <cpu/core.h>.
+ */
+
+/*
  * Start another core of this cluster: it enters kernel_core_main(arg) on its own kernel stack.
  * Called once per core by core 0.
  */

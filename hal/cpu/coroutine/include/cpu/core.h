@@ -10,6 +10,15 @@
 
 void *hal_core_local(void);
 
+#define HAL_RECORD_STRIDE 0		/* the kernel keeps the records of cores */
+#define HAL_RECORD_BYTES 0
+
+static inline void *
+hal_core_records(void)
+{
+	return (void *)0;
+}
+
 void coro_wait_begin(const char *file, int line);
 void coro_wait_cancel(const char *file, int line);
 void coro_wait(uint64_t until_ns, const char *file, int line);

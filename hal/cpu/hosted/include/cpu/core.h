@@ -6,6 +6,15 @@
 #ifndef CPU_CORE_H
 #define CPU_CORE_H
 
+#define HAL_RECORD_STRIDE 0		/* the kernel keeps the records of cores */
+#define HAL_RECORD_BYTES 0
+
+static inline void *
+hal_core_records(void)
+{
+	return (void *)0;
+}
+
 #define HOST_CORE_LOCAL 8		/* offset of the kernel's pointer in struct host_core; gate.h checks it */
 
 static inline void *

@@ -63,6 +63,15 @@ extern struct hal_core_slot {
 	unsigned char pad[HAL_AREA_BYTES - sizeof(struct hal_core_area)];
 } hal_core_slots[];
 
+#define HAL_RECORD_STRIDE 0		/* the kernel keeps the records of cores */
+#define HAL_RECORD_BYTES 0
+
+hot_inline void *
+hal_core_records(void)
+{
+	return (void *)0;
+}
+
 /* r10 is nobody else's: the compiler knows it as the thread pointer. */
 register struct hal_core_area *hal_core_register __asm__("r10");
 

@@ -45,15 +45,27 @@ struct hal_core_area {
 	uint64_t reserved2[7];
 };
 
-/* Kernel stack and area of each core, behind the image; kernel.ld */
+/*
+ * Kernel stack, area and the kernel's record of each core, behind the image; kernel.ld. The stack
+ * of core 0, which serves all others, goes on into a page in front of its slot.
+ */
 #define HAL_CORE_BYTES 4096
 #define HAL_AREA_BYTES 256
+#define HAL_RECORD_BYTES 1408
+#define HAL_RECORD_STRIDE HAL_CORE_BYTES
 
 extern struct hal_core_slot {
-	unsigned char stack[HAL_CORE_BYTES - HAL_AREA_BYTES];
+	unsigned char stack[HAL_CORE_BYTES - HAL_AREA_BYTES - HAL_RECORD_BYTES];
 	struct hal_core_area area;
 	unsigned char pad[HAL_AREA_BYTES - sizeof(struct hal_core_area)];
+	unsigned char record[HAL_RECORD_BYTES];
 } hal_core_slots[];
+
+static inline void *
+hal_core_records(void)
+{
+	return hal_core_slots[0].record;
+}
 
 static inline struct hal_core_area *
 hal_core_area(void)
