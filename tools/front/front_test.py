@@ -221,6 +221,57 @@ def test_an_interrupt_ends_every_test_that_runs_and_starts_no_other(tmp_path, si
                    for i in range(results.JOBS)) and len(os.listdir(tmp_path)) == results.JOBS
 
 
+# Runs are interrupted at each call and return of the main thread in turn, when all threads that it has begun run their
+# tests, until it waits for these.
+EVERYWHERE = """
+import _thread, os, sys, time
+begun, pids, begin = [], [], _thread.start_new_thread
+_thread.start_new_thread = lambda *args: (begin(*args), begun.append(1))[0]
+sys.path[:0] = sys.argv[1:3]
+import results
+started = results.started
+results.started = lambda pid: (started(pid), pids.append(pid))
+tasks = [results.program_task(f't{i}', ['sleep', '1000'], 1000) for i in range(5)]
+
+def lives(pid):
+    try:
+        os.killpg(pid, 0)
+        return True
+    except ProcessLookupError:
+        return False
+
+def waits_when_interrupted_at(number):
+    waits = False
+    def look(frame, event, what):
+        nonlocal number, waits
+        waits = event == 'c_call' and what.__qualname__ == 'SimpleQueue.get'
+        number -= 1
+        if waits or number == 0:
+            sys.setprofile(None)
+            while len(pids) < len(begun):
+                time.sleep(0.001)
+            raise KeyboardInterrupt
+    results._state['ended'] = False
+    sys.setprofile(look)
+    try:
+        results.run_all('testing', tasks)
+    except KeyboardInterrupt:
+        return waits
+
+number = 1
+while not waits_when_interrupted_at(number):
+    number += 1
+print(len(pids) > 2, sum(map(lives, pids)), len(results._groups))
+"""
+
+
+def test_an_interrupt_ends_every_test_wherever_it_comes():
+    here = os.path.dirname(os.path.abspath(__file__))
+    p = patience.run([sys.executable, "-I", "-c", EVERYWHERE, here, os.path.dirname(here)], 60, capture_output=True,
+                     text=True)
+    assert (p.returncode, p.stdout) == (0, "True 0 0\n"), p.stdout + p.stderr[-2000:]
+
+
 def test_when_the_front_command_is_killed_the_machine_dies(tmp_path):
     p, pids = start_sleeper(tmp_path)
     p.kill()

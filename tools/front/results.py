@@ -6,8 +6,10 @@ with 0 or 1. A program that crashes, runs over its time or says nothing has fail
 printed before.
 """
 
-import concurrent.futures
+import _thread
+import collections
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -185,7 +187,7 @@ def guard(task):
     """Run a task; whatever it raises is a failure of that task."""
     try:
         return task.run()
-    except Exception as e:		# noqa: BLE001 - a broken test must not hide the others
+    except (Exception, SystemExit) as e:		# noqa: BLE001 - a broken test must not hide the others
         return [Result(task.name, "failed", f"{type(e).__name__}: {e}")]
 
 
@@ -197,27 +199,54 @@ def report(result, verbose=False):
         print(f"{'ok' if result.state == 'passed' else 'skip'} {result.name} {result.why}".rstrip(), flush=True)
 
 
+def _work(todo, done, workers):
+    """What a worker does: one task after the other until none is left."""
+    workers.append(True)
+    try:
+        while todo:
+            task = todo.popleft()
+            done.put((task, guard(task)))
+    except IndexError:
+        pass			# another worker has it
+    finally:
+        workers.pop()
+        done.put(None)
+
+
+def _take(done, steps, verbose):
+    """The results of a task that has ended, as soon as there is one; failures are printed."""
+    task, found = done.get() or (None, [])
+    for r in found:
+        if r.state == "failed" or verbose:
+            steps.clear()
+            report(r, verbose)
+    if task:
+        steps.step(task.name)
+    return found
+
+
 def run_all(title, tasks, verbose=False):
     """Run tasks, so many at a time as jobs() says.
     Failures are printed when they happen. Returns all results.
+
+    An interrupt can come at any place in here, and ends what was begun. What the workers share with
+    us is not written in Python: an interrupt inside of that could leave a lock taken.
     """
+    todo, done, workers = collections.deque(), queue.SimpleQueue(), collections.deque()
     results, steps = [], Steps(title, len(tasks))
-    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
-        futures = {pool.submit(guard, t): t for t in tasks}
-        try:
-            for f in concurrent.futures.as_completed(futures):
-                for r in f.result():
-                    results.append(r)
-                    if r.state == "failed" or verbose:
-                        steps.clear()
-                        report(r, verbose)
-                steps.step(futures[f].name)
-        except BaseException:
-            for f in futures:
-                f.cancel()
-            kill_all()
-            steps.clear()
-            raise
+    try:
+        todo.extend(tasks)
+        for _ in range(min(jobs(), len(tasks))):
+            _thread.start_new_thread(_work, (todo, done, workers))
+        while steps.done < len(tasks):
+            results += _take(done, steps, verbose)
+    except BaseException:
+        todo.clear()
+        kill_all()
+        steps.clear()
+        while workers:
+            done.get()
+        raise
     count = {s: sum(r.state == s for r in results) for s in ("passed", "failed", "skipped")}
     steps.end(f"{count['passed']} passed, {count['failed']} failed" +
               (f", {count['skipped']} skipped" if count["skipped"] else ""))
