@@ -34,6 +34,7 @@ $(GEN_USER_SRC) $(GEN_KERNEL_SRC) $(MPI_BIND) $(MPI_MISSING) $(MPI_LINK) $(GEN)/
 gen: $(GEN_STAMP)
 
 # VIEW_room: the top-level names that the room may include. hal/include, the CPU's headers and user/include come by -I.
+# The links are relative: a copy of the tree, with what was built there, is compiled with its own headers.
 VIEW_base := abi base
 VIEW_hal := abi base
 VIEW_kernel := abi base kernel
@@ -48,10 +49,10 @@ VIEW_STAMP := $(VIEW)/.stamp-$(subst $(empty) $(empty),-,$(strip $(notdir $(wild
 $(VIEW_STAMP): mk/gen.mk
 	$(Q)rm -rf $(VIEW)
 	$(Q)$(foreach r,$(VIEW_ROOMS),mkdir -p $(VIEW)/$(r); \
-		$(foreach d,$(VIEW_$(r)),ln -s $(CURDIR)/$(d) $(VIEW)/$(r)/$(d);))true
-	$(Q)ln -s $(CURDIR)/servers $(VIEW)/server/servers
+		$(foreach d,$(VIEW_$(r)),ln -sr $(CURDIR)/$(d) $(VIEW)/$(r)/$(d);))true
+	$(Q)ln -sr $(CURDIR)/servers $(VIEW)/server/servers
 	$(Q)for s in $(notdir $(wildcard servers/*)); do for r in mpi app user; do mkdir -p $(VIEW)/$$r/servers/$$s; \
-		for h in client.h protocol.h; do ln -s $(CURDIR)/servers/$$s/$$h $(VIEW)/$$r/servers/$$s/$$h; done; done; done
+		for h in client.h protocol.h; do ln -sr $(CURDIR)/servers/$$s/$$h $(VIEW)/$$r/servers/$$s/$$h; done; done; done
 	$(Q)touch $@
 
 view: $(VIEW_STAMP)

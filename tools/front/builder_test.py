@@ -261,6 +261,14 @@ def test_a_failure_goes_to_standard_output_without_control_characters(monkeypatc
     assert said.out == "FAIL t: why\n" and "\x1b" in said.err
 
 
+def test_a_copy_of_the_tree_is_compiled_with_its_own_headers(tmp_path):
+    subprocess.run(["make", "-s", "-C", ROOT, f"BUILD={tmp_path}", "view"], check=True)
+    links = [os.path.join(at, n) for at, folders, files in os.walk(tmp_path) for n in folders + files
+             if os.path.islink(os.path.join(at, n))]
+    assert os.path.exists(tmp_path / "view" / "kernel" / "kernel")
+    assert not any(os.path.isabs(os.readlink(link)) for link in links)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("port", ["hosted", "riscv64", "or1k"])
 def test_our_programs_are_those_that_make_builds(port):

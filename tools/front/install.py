@@ -41,19 +41,20 @@ Libs: -L${{libdir}}/link -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](mpi\w*\.h)[>"].*\n', re.M)
 
 
-def one_header(name="mpi.h"):
-    """Text of a public header with those of ours that it includes in their places."""
-    for folder in (os.path.join(ROOT, "mpi", "include"), os.path.join(BUILD, "gen", "include")):
+def one_header(made, name="mpi.h"):
+    """Text of a public header with those of ours that it includes in their places; `made`: the
+    folder with the generated ones.
+    """
+    for folder in (os.path.join(ROOT, "mpi", "include"), os.path.join(made, "include")):
         path = os.path.join(folder, name)
         if os.path.exists(path):
             with open(path, encoding="utf-8") as f:
-                return INCLUDE.sub(lambda m: one_header(m.group(1)), f.read())
+                return INCLUDE.sub(lambda m: one_header(made, m.group(1)), f.read())
     raise Failure(f"{name} is not there: run ./atoll build process")
 
 
-def version():
+def version(text):
     """The MPI standard's version that mpi.h names."""
-    text = one_header()
     return ".".join(re.search(rf"{n}\s*(?:=\s*)?(\d+)", text).group(1) for n in ("MPI_VERSION", "MPI_SUBVERSION"))
 
 
@@ -77,7 +78,7 @@ def _copy(source, target, mode):
     os.replace(temp, target)
 
 
-def _install_fortran(folder, build):
+def _install_fortran(folder, build, made):
     """The binding for Fortran; its module only if there is a compiler, whose own format it has."""
     _copy(os.path.join(build, "lib", "libmpi_fortran.so.1"), os.path.join(folder["lib"], "libmpi_fortran.so.1"), 0o755)
     _link(folder["lib"], "libmpi_fortran.so", "libmpi_fortran.so.1")
@@ -85,7 +86,7 @@ def _install_fortran(folder, build):
     for name in ("mpif77", "mpif90"):
         _link(folder["bin"], name, "mpifort")
     for name in ("mpif.h", "mpi.f90"):
-        _copy(os.path.join(BUILD, "gen", "fortran", name), os.path.join(folder["include"], name), 0o644)
+        _copy(os.path.join(made, "fortran", name), os.path.join(folder["include"], name), 0o644)
     compiler = shutil.which("gfortran")
     if compiler:
         p = subprocess.run([compiler, "-fsyntax-only", "-J", folder["include"],
@@ -98,9 +99,11 @@ def _install_fortran(folder, build):
 
 def install(prefix, build=None):
     """Write the tree; `build` names the folder that holds what was built (other than
-    build/process).
+    build/process), beside the sources that were generated for it.
     """
     build = build or os.path.join(BUILD, "process")
+    made = os.path.join(os.path.dirname(build), "gen")
+    header = one_header(made)
     folder = {n: os.path.join(prefix, n) for n in ("bin", "lib", "include", "lib/link", "lib/pkgconfig")}
     for path in folder.values():
         os.makedirs(path, exist_ok=True)
@@ -109,12 +112,12 @@ def install(prefix, build=None):
     _copy(os.path.join(build, "lib", "link", "libmpi_abi.so"), os.path.join(folder["lib/link"], "libmpi_abi.so"), 0o755)
     _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpicc"), 0o755)
     _copy(os.path.join(ROOT, "mpi", "exec", "mpicc.sh"), os.path.join(folder["bin"], "mpicxx"), 0o755)
-    _install_fortran(folder, build)
+    _install_fortran(folder, build, made)
     _link(folder["bin"], "mpirun", "mpiexec")
     _link(folder["bin"], "mpic++", "mpicxx")
     _link(folder["lib"], "libmpi_abi.so", "libmpi_abi.so.1")
-    _write(os.path.join(folder["include"], "mpi.h"), one_header())
-    _write(os.path.join(folder["lib/pkgconfig"], "mpi.pc"), PKGCONFIG.format(version=version()))
+    _write(os.path.join(folder["include"], "mpi.h"), header)
+    _write(os.path.join(folder["lib/pkgconfig"], "mpi.pc"), PKGCONFIG.format(version=version(header)))
 
 
 def _time_of(path):

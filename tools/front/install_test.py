@@ -43,3 +43,17 @@ def test_what_another_command_has_built_since_is_installed(calls):
     install.ensure()
     install.ensure()
     assert calls == ["make", "install", "install"]
+
+
+def test_all_that_is_installed_is_from_the_folder_that_was_built(tmp_path, monkeypatch):
+    build = tmp_path / "other" / "process"
+    for name in ("process/bin/mpiexec", "process/lib/libmpi_abi.so.1", "process/lib/link/libmpi_abi.so",
+                 "process/lib/libmpi_fortran.so.1", "gen/fortran/mpif.h", "gen/fortran/mpi.f90",
+                 "gen/include/mpi_functions.h"):
+        path = tmp_path / "other" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("! of the other build\n")
+    monkeypatch.setattr(install, "BUILD", str(tmp_path / "never built"))
+    install.install(str(tmp_path / "prefix"), str(build))
+    for name in ("mpif.h", "mpi.h"):
+        assert "! of the other build\n" in (tmp_path / "prefix" / "include" / name).read_text()
