@@ -9,6 +9,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -313,18 +314,34 @@ def test_ranks_keep_to_the_processors_that_are_allowed():
     must_be({x.split()[1] for x in done.out.splitlines()}, {str(first)}, "processors")
 
 
+def claim(cpu):
+    """What a job holds that has bound to a processor; None if another one does."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        sock.bind(f"\0atoll-processor-{cpu}")
+    except OSError:
+        sock.close()
+        return None
+    return sock
+
+
 def test_two_jobs_never_bind_to_one_core():
+    """Jobs of other tests come and go meanwhile: what they have claimed says nothing."""
     allowed = os.sched_getaffinity(0)
-    ranks = len(allowed)
-    job = Job(ranks, program("hold.c"))
+    held = [claim(cpu) for cpu in allowed]
+    done = must(mpiexec("-n", str(len(allowed)), "--bind-to", "core", "python3", "-c",
+                        "import os; print(sorted(os.sched_getaffinity(0)))"), 0)
+    if None not in held:
+        must_be(set(done.out.splitlines()), {str(sorted(allowed))}, "processors while all are claimed")
+    for sock in filter(None, held):
+        sock.close()
+    job = Job(len(allowed), program("hold.c"))
     mine = [os.sched_getaffinity(p) for p in job.pids]
     if all(len(m) == 1 for m in mine):
-        must_be(set().union(*mine), allowed, "processors of the first job")
-    done = must(mpiexec("-n", str(ranks), "--bind-to", "core", "python3", "-c",
-                        "import os; print(sorted(os.sched_getaffinity(0)))"), 0)
+        must_be(set().union(*mine), allowed, "processors of the job")
+        must_be([claim(cpu) for cpu in allowed], [None] * len(allowed), "claims beside the job")
     os.kill(job.process.pid, signal.SIGKILL)
     job.end()
-    must_be(set(done.out.splitlines()), {str(sorted(allowed))}, "processors of the second job")
 
 
 def test_a_hardware_thread_for_each_rank():
