@@ -54,6 +54,9 @@
 #define EVENT_THREAD 3
 #define EVENT_PROC 4
 #define EVENT_CLUSTER 5
+#define EVENT_FAULT 6
+
+#define FAULT_REFUSED (~0ul)	/* fault_next: the thread does not go on */
 
 /*
  * Priorities of threads: on each core the highest that are ready run, and on a time-sharing core, which

@@ -76,7 +76,7 @@ enum resume {
 	RESUME_FINISH = 1,
 };
 
-enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP };
+enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP, WAIT_FAULT };
 
 /*
  * Whom an event tells: a bit of a thread. Tid 0: nobody. A thread that has ended is told nothing
@@ -115,6 +115,15 @@ struct wait {
 	 * does
 	 */
 	void (*undo)(struct thread *t);
+};
+
+/* At what a thread has stopped, which somebody else handles. */
+struct fault {
+	struct hal_frame *frame;	/* home's to read and change until the thread goes on */
+	uintptr_t addr;
+	uint32_t cause;		/* CRASH_* */
+	uint32_t write;		/* 0 read, 1 write, 2 fetch */
+	uint32_t why;		/* HANDLES_FAULT or HANDLES_PROBE: kernel/call/handler.h */
 };
 
 /*
@@ -163,6 +172,7 @@ struct thread {
 	uint64_t value;		/* of a zombie */
 	struct list joiners;	/* at most one */
 	struct wait wait;
+	struct fault fault;	/* WAIT_FAULT */
 	struct list siblings;	/* in process->threads */
 	struct endpoint *transfer;	/* portal whose transfer it takes part in, or NULL */
 	struct handler *made;	/* its handler, whose memory home gave */
@@ -218,6 +228,10 @@ struct process {
 	struct list threads;
 	struct list waiters;	/* threads in proc_wait */
 	struct binding end;	/* EVENT_PROC */
+	struct binding fault;	/* EVENT_FAULT: who handles what its threads do not */
+	struct list handlers;	/* threads in fault_next */
+	struct list faulted;	/* its threads that have stopped so and that nobody has taken */
+	struct list taken;	/* those that somebody has */
 	struct areas areas;	/* claimed address ranges */
 	struct list mappings;	/* what it has mapped through views */
 	struct list *mapping_found;	/* before what was looked up last */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a thread handles itself, from user to user: a call that is not the kernel's, and a fault.
- * The handlers do nothing but return: after the fault the thread goes on behind the access. usage:
- * handler [--calls N]
+ * What a thread handles itself, from user to user: a call that is not the kernel's, and a fault; and
+ * a fault that another process handles. The handlers do nothing but return: after the fault the
+ * thread goes on behind the access. usage: handler [--calls N]
  */
 #include <atoll/handler.h>
+#include <abi/layout.h>
 #include <atoll/kcalls.h>
+#include <context.h>
 #include <hal/perf.h>
 #include <mpi.h>
 #include "micro.h"
@@ -13,7 +15,10 @@
 #define WINDOWS 10
 #define FOREIGN_CALL 4000
 #define STACK_BYTES 32768
+#define STACK_PAGES 8
+#define BIT 3
 
+static unsigned long page_bytes;
 static unsigned char stack[STACK_BYTES] __attribute__((aligned(64)));
 
 HANDLER_ENTRY(null_handler, serve_null)
@@ -87,6 +92,87 @@ measure(const char *name, void (*counted)(void), void (*timed)(void), long times
 	row(name, start / (double)times * 1e9, "ns", "");
 }
 
+/* --- the other process: its only page of code is a copy of this function --- */
+
+extern const char __start_faulter_code[], __stop_faulter_code[];
+extern const char after_far[];
+
+__attribute__((section("faulter_code"), noinline, used, noreturn)) static void
+faulter(void)
+{
+	for (;;) {
+		hal_mark(LABEL + 2);
+		hal_mark(MARK_BEGIN);
+		(void)*ABSENT;
+		__asm__ volatile(".globl after_far\nafter_far:" : : : "memory");
+		hal_mark(MARK_END);
+	}
+}
+
+/* Map memory at an address that is free in a process; the address, 0: that failed. */
+static unsigned long
+map_in(int proc, int memory, int pages, int prot)
+{
+	uint64_t at;
+
+	if (kmem_alloc(proc, (unsigned long)pages * page_bytes, PAGE_READ, &at) != 0 ||
+		kpage_unmap(proc, (unsigned long)at, pages) != 0 ||
+		kpage_map(proc, (unsigned long)at, memory, 0, pages, prot) != 0)
+		return 0;
+	return (unsigned long)at;
+}
+
+/* Make a process that does nothing but fault. */
+static void
+faulter_start(int proc)
+{
+	int code = (int)kmemory_create(1), pages = (int)kmemory_create(STACK_PAGES);
+	unsigned long here = map_in(SELF, code, 1, PAGE_READ | PAGE_WRITE);
+	unsigned long at = map_in(proc, code, 1, PAGE_READ | PAGE_EXEC);
+	unsigned long bottom = map_in(proc, pages, STACK_PAGES, PAGE_READ | PAGE_WRITE);
+	struct context ctx;
+
+	if (here == 0 || at == 0 || bottom == 0) {
+		fprintf(stderr, "handler: no other process\n");
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	memcpy((void *)here, __start_faulter_code, (size_t)(__stop_faulter_code - __start_faulter_code));
+	context_init(&ctx, at, bottom + STACK_PAGES * page_bytes - 16, 0, 0);
+	kproc_start(proc, &ctx, ANY_CORE);
+}
+
+/* Let the stopped thread go on behind its access, and wait for its next fault. */
+static void
+serve_far(int proc, struct crash_info *info)
+{
+	unsigned long behind = info->tid == 0 ? 0 : (unsigned long)info->pc +
+		(unsigned long)(after_far - __start_faulter_code) - (unsigned long)info->pc % page_bytes;
+
+	kfault_next(proc, (uint32_t)info->tid, behind, info, FOREVER);
+}
+
+static void
+measure_far(long times)
+{
+	int proc = (int)kproc_create();
+	struct crash_info info = {.tid = 0};
+	struct cluster_info here;
+	double start;
+
+	kcluster_info(&here);
+	page_bytes = here.page_bytes;
+	kevent_bind(EVENT_FAULT, proc, BIT);
+	faulter_start(proc);
+	for (int i = 0; i < WINDOWS; i++)
+		serve_far(proc, &info);
+	start = MPI_Wtime();
+	for (long i = 0; i < times; i++)
+		serve_far(proc, &info);
+	start = MPI_Wtime() - start;
+	kproc_kill(proc, 0);
+	row("fault_far", start / (double)times * 1e9, "ns", "");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -102,6 +188,7 @@ main(int argc, char **argv)
 		(unsigned long)stack + STACK_BYTES);
 	hal_mark(LABEL + 1);
 	measure("fault", fault_counted, fault_timed, calls);
+	measure_far(calls);
 	MPI_Finalize();
 	return 0;
 }

@@ -4,8 +4,7 @@
  * remote kernel calls).
  */
 #include <base/tune.h>
-#include <kernel/call/call.h>
-#include <kernel/call/handler.h>
+#include <kernel/call/fault.h>
 #include <kernel/thread/run.h>
 
 /* The deadline among a call's arguments. */
@@ -39,8 +38,7 @@ no_result(struct core *core, const struct hal_frame *f, const struct kcall_entry
 }
 
 /*
- * A call could not reach memory of the user and has done nothing: the thread's handler may change
- * that.
+ * A call could not reach memory of the user and has done nothing: a handler may change that.
  */
 static __attribute__((noinline)) long
 probe_failed(struct core *core)
@@ -48,7 +46,7 @@ probe_failed(struct core *core)
 	struct hal_trap fault;
 
 	hal_user_fault(&fault);
-	handler_enter(core, HANDLER_FAULTS, &fault, HANDLES_PROBE);
+	fault_deliver(core, &fault, HANDLES_PROBE);
 	return -E_FAULT;
 }
 
@@ -151,8 +149,7 @@ kernel_call_fast(struct hal_frame *f, unsigned long nr)
 static __attribute__((noinline)) void
 crash(struct core *core, const struct hal_trap *t)
 {
-	handler_enter(core, HANDLER_FAULTS, t, HANDLES_FAULT);
-	crash_report(core->current, t);
+	fault_deliver(core, t, HANDLES_FAULT);
 	core_leave(core);
 }
 

@@ -258,16 +258,23 @@ entry_put(struct handles *t, struct handle_entry *e)
 	t->used--;
 }
 
-static void
-entry_close(struct handles *t, struct handle_entry *e)
+/* The same, and who waits for the object by this handle, or handles its faults, is told. */
+hot_inline void
+entry_drop(struct handles *t, struct handle_entry *e)
 {
 	struct object *o = entry_object(e);
 
 	object_get(o);
 	entry_put(t, e);
-	place_free(t, place_of(e->name));
 	object_handle_gone(o);
 	object_put(o);
+}
+
+static void
+entry_close(struct handles *t, struct handle_entry *e)
+{
+	entry_drop(t, e);
+	place_free(t, place_of(e->name));
 }
 
 long
@@ -424,7 +431,7 @@ chunk_close(struct handles *t, uint32_t *most)
 
 	for (; e < *at + HANDLE_CHUNK && *most > 0; e++)
 		if (e->kind != 0) {
-			entry_put(t, e);
+			entry_drop(t, e);
 			--*most;
 		}
 	if (*most == 0)

@@ -2,6 +2,7 @@
  *
  * What becomes of an object of which a handle is gone, or all are. Home core.
  */
+#include <kernel/call/fault.h>
 #include <kernel/cluster.h>
 #include <kernel/mem/memory.h>
 #include <kernel/proc/proc.h>
@@ -21,6 +22,14 @@ wait_ends(struct cluster *c, const struct list *queue, struct binding *b, const 
 	binding_handle_gone(c, b, o);
 }
 
+static __attribute__((noinline)) void
+process_handle_gone(struct cluster *c, struct process *p)
+{
+	wait_ends(c, &p->waiters, &p->end, &p->object);
+	wait_ends(c, &p->handlers, &p->fault, &p->object);
+	fault_handle_gone(c, p);
+}
+
 void
 object_handle_gone(struct object *o)
 {
@@ -30,10 +39,10 @@ object_handle_gone(struct object *o)
 
 	if (o->type == OBJECT_PORT)
 		ikc_handle_gone(c, o);
-	else if (o->type == OBJECT_PROCESS)
-		wait_ends(c, &p->waiters, &p->end, o);
 	else if (o->type == OBJECT_THREAD)
 		wait_ends(c, &t->joiners, &t->end, o);
+	else if (o->type == OBJECT_PROCESS)
+		process_handle_gone(c, p);
 }
 
 void

@@ -209,7 +209,7 @@ wait_serve(struct kcall_args *args)
 		return e;
 	if (p->state == PROC_FREE)
 		return -E_SRCH;
-	if (p == caller->proc || proc_waiter(p) != NULL)
+	if (p == caller->proc || thread_waiter(&p->waiters) != NULL)
 		return -E_INVAL;
 	caller->wait.handle = (int)args->a[0];
 	if (p->state != PROC_ZOMBIE)
@@ -275,34 +275,4 @@ kc_crash_info(struct thread *caller, int proc, void *info)
 	__builtin_memset(info, 0, CRASH_INFO_SIZE);
 	__builtin_memcpy(info, &p->crash, sizeof(p->crash));
 	return 0;
-}
-
-static long
-crash_serve(struct kcall_args *args)
-{
-	struct process *p = args->caller->proc;
-
-	__builtin_memcpy(&p->crash, args->data, sizeof(p->crash));
-	proc_end(p, -(int)p->crash.cause, p->crash.cause);
-	return 0;
-}
-
-void
-crash_report(struct thread *t, const struct hal_trap *trap)
-{
-	struct core *core = core_self();
-	struct kcall_args *args = kcall_args(core);
-	struct crash_info info = {
-		.cause = trap->cause,
-		.core = core->id,
-		.tid = t->tid,
-		.write = trap->write,
-		.pc = hal_frame_pc(t->now),
-		.addr = trap->addr,
-		.sp = hal_frame_sp(t->now),
-	};
-
-	args->caller = t;
-	__builtin_memcpy(args->data, &info, sizeof(info));
-	am_call_kernel(core, crash_serve, args, offsetof(struct kcall_args, data) + sizeof(info));
 }

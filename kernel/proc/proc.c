@@ -109,8 +109,11 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	memset(&p->crash, 0, sizeof(p->crash));
 	list_init(&p->threads);
 	list_init(&p->waiters);
+	list_init(&p->handlers);
+	list_init(&p->faulted);
+	list_init(&p->taken);
 	mappings_init(p);
-	p->end = (struct binding){0};
+	p->end = p->fault = (struct binding){0};
 	hal_publish(&p->space, offsetof(struct process, state));
 	c->procs_live++;
 	*process = p;
@@ -244,22 +247,11 @@ release_threads(struct process *p)
 	return list_is_empty(&p->threads);
 }
 
-struct thread *
-proc_waiter(struct process *p)
-{
-	struct thread *t = thread_first(&p->waiters);
-
-	if (t == NULL || thread_is_alive(t))
-		return t;
-	thread_wait_end(t);
-	return NULL;
-}
-
 /* It has nothing any more. */
 static void
 proc_finish(struct cluster *c, struct process *p)
 {
-	struct thread *waiter = proc_waiter(p);
+	struct thread *waiter = thread_waiter(&p->waiters), *handler = thread_waiter(&p->handlers);
 
 	if (p->events != NULL)
 		frame_put(&c->frames, p->events_frame, &c->sweeps, NULL);
@@ -273,6 +265,8 @@ proc_finish(struct cluster *c, struct process *p)
 		__builtin_memcpy(waiter->wake_data, &p->status, sizeof(p->status));
 		thread_ready(waiter, 0);
 	}
+	if (handler != NULL)
+		thread_ready(handler, -E_SRCH);
 	if (waiter != NULL || p->object.refs == 0)
 		proc_forget(c, p);
 }

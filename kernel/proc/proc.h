@@ -63,12 +63,6 @@ bool proc_end_orphan(struct cluster *c);
  */
 bool proc_reap(struct cluster *c);
 
-/*
- * The thread in proc_wait for it, NULL: none. One whose own process is dying does not count any
- * more.
- */
-struct thread *proc_waiter(struct process *p);
-
 /* A sweep that held it has ended: go on with its end if that is what it waits for. */
 void proc_sweep_ended(struct process *p);
 

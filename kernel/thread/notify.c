@@ -35,7 +35,8 @@ binding_handle_gone(struct cluster *c, struct binding *b, const struct object *o
 {
 	struct thread *t = thread_find(c, b->tid);
 
-	if (t == NULL || handle_get_far(&t->proc->handles, BINDING_HANDLE(b), o->type) == o)
+	if (t == NULL || &t->proc->object == o ||
+		handle_get_far(&t->proc->handles, BINDING_HANDLE(b), o->type) == o)
 		return;
 	binding_signal(c, b);
 	b->tid = 0;
@@ -117,23 +118,34 @@ kc_thread_wakeup(struct thread *caller, int thread, uint32_t bits)
 		wakeup_far(&caller->proc->handles, thread, bits);
 }
 
-/* The end of a thread or of a process (RIGHT_WAIT). */
+/* The end of a process (RIGHT_WAIT), or its faults (RIGHT_WRITE). */
 static long
-find_end(struct thread *caller, int event, int object, struct event *e)
+find_of_process(struct thread *caller, int event, int object, struct event *e)
+{
+	struct process *p;
+	int wrong;
+
+	if (event == EVENT_FAULT) {
+		wrong = proc_find(caller, object, RIGHT_WRITE, &p);
+		if (wrong == 0)
+			*e = (struct event){&p->fault, !list_is_empty(&p->faulted)};
+		return wrong;
+	}
+	wrong = proc_named(caller, object, RIGHT_WAIT, &p);
+	if (wrong != 0)
+		return wrong;
+	*e = (struct event){&p->end, p->state == PROC_ZOMBIE};
+	return p->state == PROC_FREE ? -E_SRCH : 0;
+}
+
+/* The end of a thread (RIGHT_WAIT). */
+static long
+find_end(struct thread *caller, int object, struct event *e)
 {
 	const struct handles *handles = &caller->proc->handles;
 	struct object *o;
 	struct thread *t;
-	struct process *p;
-	int wrong;
 
-	if (event == EVENT_PROC) {
-		wrong = proc_named(caller, object, RIGHT_WAIT, &p);
-		if (wrong != 0)
-			return wrong;
-		*e = (struct event){&p->end, p->state == PROC_ZOMBIE};
-		return p->state == PROC_FREE ? -E_SRCH : 0;
-	}
 	o = handle_get(handles, object, OBJECT_THREAD, RIGHT_WAIT);
 	if (o == NULL)
 		return handle_error(handles, object, OBJECT_THREAD);
@@ -156,9 +168,12 @@ find_end(struct thread *caller, int event, int object, struct event *e)
  *   EVENT_THREAD   thread (handle): it has ended
  *   EVENT_PROC     process (handle): it has ended
  *   EVENT_CLUSTER  cluster: it is dead
+ *   EVENT_FAULT    process (handle, RIGHT_WRITE): a thread of it has stopped at a fault that it has
+ *                  no handler for: see fault_next. Without anybody bound such a fault ends it
  *
  * Runs: home. Returns 0; -E_INVAL: no such event, bit or cluster; -E_BADF, -E_ACCES: no such
- * object, or no RIGHT_WAIT; -E_SRCH: its value or status is taken; -E_BUSY: of this cluster's death
+ * object, or no RIGHT_WAIT; -E_SRCH: its value or status is taken, or of
+ * EVENT_FAULT: it has ended; -E_BUSY: of this cluster's death
  * another process is told.
  */
 long
@@ -169,8 +184,10 @@ kc_event_bind(struct thread *caller, int event, int object, int bit)
 
 	if (bit < -1 || bit >= WAKE_BITS)
 		return -E_INVAL;
-	if (event == EVENT_THREAD || event == EVENT_PROC)
-		wrong = find_end(caller, event, object, &e);
+	if (event == EVENT_PROC || event == EVENT_FAULT)
+		wrong = find_of_process(caller, event, object, &e);
+	else if (event == EVENT_THREAD)
+		wrong = find_end(caller, object, &e);
 	else
 		wrong = ikc_event(caller, event, object, &e);
 	if (wrong != 0)

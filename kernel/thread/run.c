@@ -373,6 +373,13 @@ core_evict(struct core *core, const void *data)
 	sweep_acknowledge(core->cluster, post->sweep);
 }
 
+void
+core_takes_up(struct core *core)
+{
+	if (core->role == ROLE_TC)
+		quantum_begin(core, core->current);
+}
+
 static void
 enter_space(struct core *core, struct hal_space *space)
 {

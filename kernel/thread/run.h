@@ -56,6 +56,12 @@ void core_publish(const struct thread *t);
  */
 void core_drop_current(struct core *core);
 
+/*
+ * The running thread, which this core took from the run queue, goes on otherwise than by the result
+ * of its call: its quantum begins.
+ */
+void core_takes_up(struct core *core);
+
 /* What a core does for the kill of a process: no thread of it stays here (am_post_fn). */
 void core_evict(struct core *core, const void *data);
 

@@ -13,7 +13,6 @@
 #define KERNEL_THREAD_THREAD_H
 
 #include <kernel/cluster.h>
-#include <kernel/call/call.h>
 
 struct context;
 
@@ -67,6 +66,11 @@ void thread_ready(struct thread *t, long result);
 
 /* First waiting thread of a queue, NULL if it is empty. */
 struct thread *thread_first(const struct list *queue);
+
+/*
+ * The same of a queue in which at most one thread waits; if its process has ended it waits no more.
+ */
+struct thread *thread_waiter(struct list *queue);
 
 /* --- notifications: notify.c --- */
 

@@ -88,6 +88,17 @@ thread_ready(struct thread *t, long result)
 }
 
 struct thread *
+thread_waiter(struct list *queue)
+{
+	struct thread *t = thread_first(queue);
+
+	if (t == NULL || thread_is_alive(t))
+		return t;
+	thread_wait_end(t);
+	return NULL;
+}
+
+struct thread *
 thread_first(const struct list *queue)
 {
 	return likely(list_is_empty(queue)) ? NULL :

@@ -25,6 +25,7 @@
 #define ENOUGH_CALLS 100000		/* in these every call that can work has mostly worked */
 #define SEEDS_TIMES 4			/* as many seeds are tried for one that has not */
 #define STEPS_MAX 10000
+#define IDLE_MAX 2000			/* looks at a child that makes no calls */
 #define SETTLES 100			/* calls in which a process without anything is gone */
 #define BALANCED (STATS_PORTALS + 1)
 
@@ -176,13 +177,22 @@ begin(unsigned i)
 	return proc;
 }
 
-/* Until it has made its calls or is dead. */
+/*
+ * Until it has made its calls, is dead, or makes none any more: its threads may have stopped at
+ * faults that they wanted to handle themselves.
+ */
 static void
 await(unsigned i, long proc)
 {
-	while (shared.fuzz[i].calls < run.quota[i] &&
-		KC(KC_PAGE_QUERY, proc, 0, &shared.page) != -E_SRCH)
+	uint32_t calls = 0;
+
+	for (unsigned idle = 0; idle < IDLE_MAX && shared.fuzz[i].calls < run.quota[i] &&
+		KC(KC_PAGE_QUERY, proc, 0, &shared.page) != -E_SRCH; idle++) {
+		if (shared.fuzz[i].calls != calls)
+			idle = 0;
+		calls = shared.fuzz[i].calls;
 		KC(KC_THREAD_YIELD);
+	}
 }
 
 static void

@@ -20,6 +20,7 @@ NOTIFY, OBJECT = "kernel/thread/notify.c", "kernel/object/object.c"
 TABLE, RUN = "kernel/thread/table.c", "kernel/thread/run.c"
 MAPPING = "kernel/mem/mapping.c"
 CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
+FAULT = "kernel/call/fault.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
@@ -46,6 +47,18 @@ MUTANTS = (
      "\tif (t->state == THREAD_FREE)\n\t\trecord_give(t, t->proc->quota);\n", ""),
     ("kernel_kill", "threads are given back while a core runs them", RUN,
      "\t\tcore->doomed = post->sweep;\n\t\treturn;\n", "\t\tcore->doomed = post->sweep;\n"),
+    ("kernel_fault", "the registers of a thread that stops are not published", FAULT,
+     "\tcore_publish(t);\n", ""),
+    ("kernel_fault", "the registers of a thread that stopped are old ones", FAULT,
+     "\thal_acquire(t->fault.frame, sizeof(*t->fault.frame));\n", ""),
+    ("kernel_fault", "a thread that stopped stays its core's current one", FAULT,
+     "\tcore->current = NULL;\n", ""),
+    ("kernel_fault", "a kernel call that stopped goes on without its result", FAULT,
+     "else if (answer[1] == HANDLES_PROBE)", "else if (answer[1] == 99)"),
+    ("kernel_fault", "nobody is told that a thread has stopped", FAULT,
+     "\tbinding_signal(t->cluster, &p->fault);\n", ""),
+    ("kernel_fault", "a wait for faults goes on when the process has ended", "kernel/proc/proc.c",
+     "\tif (handler != NULL)\n\t\tthread_ready(handler, -E_SRCH);\n", "\t(void)handler;\n"),
     ("kernel_views", "a revoked handle is used", HANDLE, "kind ||\n\t\t!entry_is_alive(e))", "kind)"),
     ("kernel_views", "a revoked handle is copied", HANDLE,
      "if (e == NULL || !entry_is_alive(e))\n\t\treturn -E_BADF;\n\tif (to != from",
@@ -53,11 +66,12 @@ MUTANTS = (
     ("kernel_views", "a wait by a revoked handle goes on", HANDLE,
      "\tif (error == 0)\n\t\tobject_handle_gone(e->view->object);\n", ""),
     ("kernel_views", "a wait by a closed handle goes on", HANDLE,
-     "\tplace_free(t, place_of(e->name));\n\tobject_handle_gone(o);\n", "\tplace_free(t, place_of(e->name));\n"),
+     "\tentry_put(t, e);\n\tobject_handle_gone(o);\n", "\tentry_put(t, e);\n"),
     ("kernel_views", "an event that was bound by a handle that is gone says nothing", OBJECT,
      "\tbinding_handle_gone(c, b, o);\n", ""),
     ("kernel_views", "an event is told by a handle that is alive", NOTIFY,
-     "if (t == NULL || handle_get_far(&t->proc->handles, BINDING_HANDLE(b), o->type) == o)", "if (t == NULL)"),
+     "if (t == NULL || &t->proc->object == o ||\n"
+     "\t\thandle_get_far(&t->proc->handles, BINDING_HANDLE(b), o->type) == o)", "if (t == NULL)"),
     ("kernel_views", "an event goes on to tell of what is gone", NOTIFY, "\tb->tid = 0;\n", ""),
     ("kernel_views", "a view that is gone stays charged", HANDLE,
      "quota_free(q, s, v, sizeof(*v));", "slab_free(s, v);"),

@@ -62,6 +62,9 @@ EXACT = {
         lambda rows: ", ".join(str(values(rows, "r_kcall_crowd", ranks=n)[0]) for n in (1, 2, 4, 8, 15)),
     "call, and fault, that a handler": lambda rows: f"{one(rows, 'reflect', 'insns')}; "
                                                     f"{one(rows, 'fault', 'insns')} instructions",
+    "fault that another process handles":
+        lambda rows: "; ".join(f"{round(values(rows, 'fault_far', count=part)[0], -1):,}"
+                               for part in ("total", "insns")) + " instructions",
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
     "signal to a thread that sleeps":

@@ -41,6 +41,8 @@ struct fuzz {
 	bool loops;			/* the threads make no calls at all */
 	/* a handle that names the process, with all rights; 0: none */
 	int32_t itself;
+	/* number of a thread of its own that has stopped at a fault; 0: none was told */
+	int32_t stopped;
 	const struct fuzz *other;	/* of another process */
 	int32_t pool[KCALL_POOLS][FUZZ_POOL];
 	uint32_t learned[KCALL_POOLS];
@@ -51,7 +53,10 @@ struct fuzz {
 	uint64_t edge;			/* pages: writable, absent, readable, absent */
 	/* program text, program data, the kernel, and what the port adds */
 	uint64_t fixed[4];
-	bool strict_context;		/* a register context is read from own memory only */
+	/*
+	 * a register context is read from own memory only, and no thread goes on where no code is
+	 */
+	bool strict_context;
 };
 
 /* One thread's view. */
@@ -337,6 +342,9 @@ fuzz_learn(struct fuzz_thread *t, const struct kcall_shape *s, const unsigned lo
 		fuzz_learn_copy(f, (int32_t)a[0], (int32_t)result);
 	if (fuzz_same(s->name, "proc_create"))
 		__atomic_fetch_add(&f->made, 1, __ATOMIC_RELAXED);
+	if (fuzz_same(s->name, "fault_next") && a[3] - (unsigned long)t->scratch < FUZZ_SCRATCH)
+		__builtin_memcpy(&f->stopped, (const char *)a[3] + offsetof(struct crash_info, tid),
+			sizeof(f->stopped));
 	for (unsigned i = 0; i < s->words; i++) {
 		uint64_t value;
 
@@ -418,6 +426,24 @@ fuzz_views(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long *a)
 		a[0] = fuzz_learned(t, memory);
 }
 
+/* Faults that the process handles itself: bound, taken and answered by one thread or another. */
+static inline void
+fuzz_faults(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long *a)
+{
+	if (fuzz_same(s->name, "event_bind") && fuzz_chance(t, 20)) {
+		a[0] = EVENT_FAULT;
+		a[1] = (unsigned long)SELF;
+		a[2] = fuzz_random(t, 3);
+	}
+	if (fuzz_same(s->name, "fault_next") && (t->f->strict_context || fuzz_chance(t, 80)))
+		a[2] = fuzz_chance(t, 50) ? 0 : FAULT_REFUSED;
+	if (!fuzz_has(s->name, "fault_") || fuzz_chance(t, 20))
+		return;
+	a[0] = (unsigned long)SELF;
+	a[1] = fuzz_same(s->name, "fault_next") && fuzz_chance(t, 60) ? 0 :
+		(unsigned long)(uint32_t)t->f->stopped;
+}
+
 /* One random call. */
 static inline void
 fuzz_step(struct fuzz_thread *t)
@@ -437,6 +463,7 @@ fuzz_step(struct fuzz_thread *t)
 		a[i] = i < s->words ? fuzz_word(t, &s->word[i]) : fuzz_number(t);
 	fuzz_handlers(t, s, a);
 	fuzz_views(t, s, a);
+	fuzz_faults(t, s, a);
 	t->f->last_call = (uint32_t)number;
 	__atomic_fetch_add(&t->f->calls, 1, __ATOMIC_RELAXED);
 	fuzz_learn(t, s, a, fuzz_kcall(number, a));

@@ -129,6 +129,14 @@ hal_frame_resume(struct hal_frame *f)
 	hal_user_enter(f, coro_now->space);
 }
 
+/* All of it is in the frame. */
+bool
+hal_frame_keep(struct hal_frame *f)
+{
+	(void)f;
+	return true;
+}
+
 void
 hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t,
 	uintptr_t entry, uintptr_t stack)

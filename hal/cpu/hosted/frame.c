@@ -5,6 +5,7 @@
 #include <string.h>
 #include "hosted.h"
 
+#define RED_ZONE_BYTES 128
 #define MXCSR_DEFAULT 0x1f80u		/* all exceptions masked, round to nearest */
 #define X87_DEFAULT 0x37full
 #define FPCTL_DEFAULT (X87_DEFAULT << 32 | MXCSR_DEFAULT)
@@ -139,6 +140,15 @@ hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_tra
 		kernel_trap(h, &unwritten);
 	}
 	hal_frame_resume(h);
+}
+
+/* Linux's part lies on the core's stack for faults; below the stack pointer lies the red zone. */
+bool
+hal_frame_keep(struct hal_frame *f)
+{
+	uintptr_t top = f->ctx.sp - RED_ZONE_BYTES;
+
+	return f->stopped <= STOPPED_GATE || host_signal_frame_move(&f->stopped, &top);
 }
 
 long

@@ -188,6 +188,14 @@ hal_call_again(struct hal_frame *f)
 	return hal_frame_resume(f);
 }
 
+/* All of it is in the frame. */
+bool
+hal_frame_keep(struct hal_frame *f)
+{
+	(void)f;
+	return true;
+}
+
 /* If the stack cannot be written, the handler finds out. */
 void
 hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t,

@@ -257,6 +257,14 @@ hal_call_again(struct hal_frame *f)
 	return hal_frame_resume(f);
 }
 
+/* All of it is in the frame. */
+bool
+hal_frame_keep(struct hal_frame *f)
+{
+	(void)f;
+	return true;
+}
+
 /* The core had another thread before. One that starts may run code that another core wrote. */
 static __attribute__((noinline)) void
 frame_switch(struct hal_frame *f, struct hal_space *space)

@@ -84,6 +84,13 @@ long hal_frame_resume(struct hal_frame *f);
 /* The same with a frame that stopped in a kernel call, which comes again. */
 long hal_call_again(struct hal_frame *f);
 
+/*
+ * The running thread is about to stop in `f`, and others of its core may trap meanwhile: what the
+ * port keeps of it outside of `f` for this trap only moves below its stack pointer. False: it
+ * cannot be written there.
+ */
+bool hal_frame_keep(struct hal_frame *f);
+
 /* For hal_handler_enter of ports that tell it by memory. */
 static inline void
 hal_event_fill(struct handler_event *e, const struct hal_frame *f, const struct hal_trap *t)
