@@ -189,11 +189,11 @@ find(struct thread *caller, int handle, struct process **process)
 {
 	struct object *o = handle_get_near(&caller->proc->handles, handle, OBJECT_PROCESS,
 		RIGHT_WRITE);
-	struct process *p = list_entry(o, struct process, object);
 
-	*process = p;
-	return likely(o != NULL) && likely(p->state == PROC_LIVE) ? 0 :
-		proc_find(caller, handle, RIGHT_WRITE, process);
+	if (unlikely(o == NULL))
+		return proc_find(caller, handle, RIGHT_WRITE, process);
+	*process = list_entry(o, struct process, object);
+	return likely((*process)->state == PROC_LIVE) ? 0 : -E_SRCH;
 }
 
 /*

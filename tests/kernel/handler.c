@@ -19,7 +19,7 @@
 #define THREADS 4
 
 /* what a child does */
-enum role { NONE, FAULTS_IN_HANDLER, BAD_ENTRY, BAD_STACK, STAYS_IN_HANDLER, FAULTS_WITHOUT };
+enum role { NONE, FAULTS_IN_HANDLER, BAD_ENTRY, BAD_STACK, STAYS_IN_HANDLER, NO_STACK, FAULTS_WITHOUT };
 
 enum serve {
 	SERVE_RESULT,		/* 5000 and what the event says must be so */
@@ -428,6 +428,49 @@ TEST(a_handler_is_preempted)
 	handle_nothing();
 }
 
+static uint32_t exits;
+
+HANDLER_ENTRY(exiting_handler, serve_exit)
+
+long
+serve_exit(const struct handler_event *e)
+{
+	exits += e->cause == CRASH_ACCESS;
+	kthread_exit(41);
+	return 0;
+}
+
+/* Whatever it does first, its stack cannot be written. */
+static void
+thread_without_stack(void)
+{
+	volatile uint32_t on_stack[64];
+
+	for (unsigned i = 0; i < 64; i++)
+		on_stack[i] = i;
+	kthread_exit(on_stack[5]);
+}
+
+/* The first fault of a thread, which does not know yet that its process has a handler. */
+TEST(a_fault_of_a_thread_without_a_stack_reaches_the_handler_of_its_process)
+{
+	static const uintptr_t offsets[] = {0, 4096, 65536};
+	uint64_t stacks;
+
+	expect_eq(kmem_alloc(SELF, 32 * STACK, RW, &stacks), 0);
+	expect_eq(kproc_handler(SELF, HANDLE_FAULTS, (unsigned long)exiting_handler,
+		(unsigned long)stacks + 32 * STACK, STACK), 0);
+	exits = 0;
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		struct context ctx;
+
+		context_init(&ctx, (uintptr_t)thread_without_stack, 8 + offsets[i], 0, 0);
+		expect_eq(kt_join(kthread_create(&ctx, ANY_CORE)), 41);
+	}
+	expect_eq(exits, sizeof(offsets) / sizeof(offsets[0]));
+	expect_eq(kproc_handler(SELF, HANDLE_FAULTS, 0, 0, 0), 0);
+}
+
 /* --- processes that end by their handler --- */
 
 static volatile uintptr_t nowhere = 24;
@@ -452,6 +495,19 @@ serve_and_stay(const struct handler_event *e)
 	return 0;
 }
 
+/* A thread of it faults, whose stack cannot be written; its process handles calls only. */
+static void
+fault_without_stack(uintptr_t stack)
+{
+	struct context ctx;
+
+	kproc_handler(SELF, HANDLE_CALLS, (unsigned long)handler, stack, STACK);
+	context_init(&ctx, (uintptr_t)thread_without_stack, 8, 0, 0);
+	kthread_create(&ctx, ANY_CORE);
+	for (;;)
+		kthread_sleep(WAKE_ANY, FOREVER);
+}
+
 static void
 be_child(enum role role)
 {
@@ -469,6 +525,9 @@ be_child(enum role role)
 		break;
 	case STAYS_IN_HANDLER:
 		kthread_handler(HANDLE_CALLS, (unsigned long)waiting_handler, stack);
+		break;
+	case NO_STACK:
+		fault_without_stack(stack);
 		break;
 	default:
 		*(volatile uint32_t *)nowhere = 1;
@@ -509,6 +568,7 @@ server_main(int argc, char **argv)
 	RUN(a_call_that_met_an_absent_page_starts_again);
 	RUN(a_handler_has_no_handler);
 	RUN(a_process_gives_its_threads_a_handler);
+	RUN(a_fault_of_a_thread_without_a_stack_reaches_the_handler_of_its_process);
 	RUN(two_threads_are_in_their_handlers_at_once);
 	RUN(a_handler_is_preempted);
 	RUN(what_a_handler_does_wrong_ends_its_process);

@@ -154,17 +154,34 @@ vector_bytes(const void *registers)
 		VECTOR_LEAST;
 }
 
+/* Those of the running core: elsewhere a signal frame belongs to its thread, which may spoil it. */
+HOST_RAW static bool
+is_on_signal_stack(uintptr_t at)
+{
+	const struct host_core *c = host_core_self();
+
+	return at - (uintptr_t)c->signal_stack[0] < 2 * HOST_SIGNAL_STACK;
+}
+
 HOST_RAW bool
 host_signal_frame_move(uintptr_t *stopped, uintptr_t *top)
 {
 	ucontext_t *uc = (ucontext_t *)*stopped;
-	const void *registers = uc->uc_mcontext.fpregs;
-	size_t bytes = vector_bytes(registers);
-	uintptr_t to = (*top - bytes) & ~(uintptr_t)(VECTOR_ALIGN - 1), moved = to - FRAME_BYTES;
+	void *registers;
+	size_t bytes;
+	uintptr_t to, moved;
 
+	if (!is_on_signal_stack(*stopped))
+		return true;
+	registers = uc->uc_mcontext.fpregs;
+	bytes = vector_bytes(registers);
+	to = (*top - bytes) & ~(uintptr_t)(VECTOR_ALIGN - 1);
+	moved = to - FRAME_BYTES;
 	uc->uc_mcontext.fpregs = (void *)to;
-	if (hal_copy_out(to, registers, bytes) != 0 || hal_copy_out(moved, uc, FRAME_BYTES) != 0)
+	if (hal_copy_out(to, registers, bytes) != 0 || hal_copy_out(moved, uc, FRAME_BYTES) != 0) {
+		uc->uc_mcontext.fpregs = registers;
 		return false;
+	}
 	*stopped = *top = moved;
 	return true;
 }

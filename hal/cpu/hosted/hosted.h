@@ -170,8 +170,9 @@ extern const struct hal_trap host_trap_call, host_trap_doorbell, host_trap_timer
 #define LOOP_CALL 2
 
 /*
- * fault.c: the state of a thread that a signal stopped (hal_frame.stopped) moves to a stack, below
- * *top, which comes down to it. False: it cannot be written there (hal_user_fault).
+ * fault.c: the state of a thread that a signal stopped (hal_frame.stopped) moves from the running
+ * core's signal stack to another one, below *top, which comes down to it. False: it cannot be
+ * written there (hal_user_fault), and is where it was.
  */
 bool host_signal_frame_move(uintptr_t *stopped, uintptr_t *top);
 
