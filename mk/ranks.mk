@@ -6,7 +6,7 @@
 R := $(OUT)/ranks
 R_SRC := $(filter-out mpi/core/rank.c mpi/tools/% mpi/transport/process/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi))
 R_OBJ := $(patsubst %,$(R)/%.o,$(R_SRC) tests/process/ranks.c) $(patsubst $(GEN)/%,$(R)/gen/%.o,$(MPI_BIND) $(MPI_MISSING))
-R_COMMON := $(CSTD) $(WARN) -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE -fPIC -MMD -MP -I. -Impi/include -Iuser/include -I$(GEN)/include $(P_SAN)
+R_COMMON := $(CSTD) $(WARN) -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE -fPIC -MMD -MP -I. -Impi/include -Iuser/include -Iuser/cpu/hosted -Iabi/cpu/hosted -I$(GEN)/include $(P_SAN)
 
 $(R)/%.o: % $(P_FLAGS_FILE) | $(PREPARE)
 	$(call say,HOSTCC,$<)
