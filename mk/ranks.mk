@@ -27,7 +27,7 @@ $(R)/$(basename $(notdir $(1))).so: $(1) $(foreach s,$(filter-out $(PROGRAM_MAIN
 		$(wildcard $(dir $(1))*.h) $(MPI_GEN_H) mpi/include/mpi.h $(P_FLAGS_FILE) | $(PREPARE)
 	$$(call say,HOSTCC,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(HOSTCC) $(filter-out -D_GNU_SOURCE,$(R_COMMON)) -shared -Wl,-Bsymbolic -o $$@ $$(filter %.c,$$^) -lm
+	$(Q)$(HOSTCC) $(filter-out -D_GNU_SOURCE,$(R_COMMON)) -Dpthread_create=ranks_thread_create -shared -Wl,-Bsymbolic -o $$@ $$(filter %.c,$$^) -lm
 endef
 $(foreach m,$(PROGRAM_MAINS),$(eval $(call ranks_program_rule,$(m))))
 ranks: $(R)/run $(R_PROGRAMS)

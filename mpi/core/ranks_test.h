@@ -40,6 +40,7 @@ struct test_thread {
 	bool sleeps;			/* and nobody has woken it */
 	void (*fn)(void *arg);
 	void *arg;
+	struct startup startup;		/* of the rank that has started it */
 };
 
 struct test_slot {
@@ -88,13 +89,14 @@ static int job_errors __attribute__((unused));
 	} while (0)
 
 static __thread struct mpi_rank test_rank;
+static __thread struct mpi_rank *test_first;	/* of a further thread: the rank of the first one */
 static __thread struct startup test_startup;
 static __thread int test_tid;
 
 struct mpi_rank *
 mpi_self(void)
 {
-	return &test_rank;
+	return test_first != NULL ? test_first : &test_rank;
 }
 
 const struct startup *
@@ -196,12 +198,16 @@ kfutex_wake(unsigned long addr, int count)
 	return syscall(SYS_futex, addr, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
+/* Who is told of a mailbox; all are told of room. */
 long
 kevent_bind(int event, int object, int bit)
 {
-	(void)event;
-	(void)object;
 	(void)bit;
+	pthread_mutex_lock(&test_os.lock);
+	if (event == EVENT_MAILBOX)
+		test_os.port[test_startup.cluster][object].owner = test_tid + 1;
+	test_wake_locked(test_tid);
+	pthread_mutex_unlock(&test_os.lock);
 	return 0;
 }
 
@@ -210,12 +216,6 @@ guests_admit(unsigned ranks)
 {
 	(void)ranks;
 	return true;
-}
-
-int
-guest_enter(void)
-{
-	return 0;
 }
 
 long
@@ -260,18 +260,66 @@ test_new_thread(void)
 
 	pthread_mutex_lock(&test_os.lock);
 	tid = test_os.threads++;
+	if (tid >= TEST_THREADS_MAX)
+		abort();
 	pthread_cond_init(&test_os.thread[tid].cond, NULL);
 	test_os.thread[tid].woken = test_os.thread[tid].sleeps = false;
 	pthread_mutex_unlock(&test_os.lock);
 	return tid;
 }
 
+/* A thread that the library has made by pthread_create is known from here on. */
+int
+guest_enter(void)
+{
+	if (test_startup.version == 0 && test_tid == 0)
+		test_tid = test_new_thread();
+	return 0;
+}
+
 static void *
 test_helper_main(void *arg)
 {
 	test_tid = (int)(intptr_t)arg;
+	test_startup = test_os.thread[test_tid].startup;
 	test_os.thread[test_tid].fn(test_os.thread[test_tid].arg);
 	return NULL;
+}
+
+/* What a further thread of a rank is given. */
+struct test_further {
+	struct mpi_rank *rank;
+	struct startup startup;
+	void *(*fn)(void *arg);
+	void *arg;
+};
+
+static void *
+test_further_main(void *arg)
+{
+	struct test_further f = *(struct test_further *)arg;
+
+	free(arg);
+	test_first = f.rank;
+	test_startup = f.startup;
+	test_tid = test_new_thread();
+	return f.fn(f.arg);
+}
+
+/* pthread_create for the threads of a rank: they have its rank, as on the hosted port. */
+static inline int
+test_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg), void *arg)
+{
+	struct test_further *f = malloc(sizeof(*f));
+	int error = ENOMEM;
+
+	if (f != NULL) {
+		*f = (struct test_further){mpi_self(), test_startup, fn, arg};
+		error = pthread_create(thread, attr, test_further_main, f);
+	}
+	if (error != 0)
+		free(f);
+	return error;
 }
 
 int
@@ -283,6 +331,7 @@ thread_start(void (*fn)(void *arg), void *arg, int core, size_t stack_bytes)
 	(void)stack_bytes;
 	test_os.thread[tid].fn = fn;
 	test_os.thread[tid].arg = arg;
+	test_os.thread[tid].startup = test_startup;
 	pthread_create(&test_os.thread[tid].thread, NULL, test_helper_main, (void *)(intptr_t)tid);
 	return tid;
 }

@@ -10,8 +10,8 @@
  * inbox, and nobody is sending. And the other way round: when all sleep for ever, one of them has
  * found it out (else the search ends in a state that is no end).
  *
- * proves: mpi/transport/atoll/wait.c sleep_until_woken 454906badec2
- * proves: mpi/transport/atoll/transport.c wake fea8b16f40b6
+ * proves: mpi/transport/atoll/wait.c sleep_until_woken a53d2ee8358e
+ * proves: mpi/transport/atoll/transport.c wake d55600de0ce0
  * proves: mpi/transport/atoll/transport.c wake_if_asleep e3a26672b5ea
  * proves: mpi/transport/atoll/deadlock.c transport_falls_asleep dddad5776cc6
  * proves: mpi/transport/atoll/deadlock.c transport_woke_up b10f8e1012b2

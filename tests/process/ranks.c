@@ -6,7 +6,7 @@
  *	ranks RANKS RANKS_PER_CLUSTER PROGRAM.so [ARG...]
  *
  * The library is linked in, with the transport of thread ranks. Each rank loads a copy of the
- * program of its own, as its globals are.
+ * program of its own, as its globals are, and its own threads belong to it.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,12 +17,22 @@
 
 #define PATH_BYTES 64
 
+int ranks_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
+	void *arg);
+
 static struct {
 	const char *program;
 	int argc;
 	char **argv;
 	int worst;			/* exit status */
 } run;
+
+/* What the programs are compiled to call instead of pthread_create. */
+int
+ranks_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg), void *arg)
+{
+	return test_thread_create(thread, attr, fn, arg);
+}
 
 static _Noreturn void
 fail(const char *what, const char *why)

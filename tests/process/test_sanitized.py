@@ -4,7 +4,8 @@ with data sent in chunks.
 
 Builds build/address and build/thread. Arguments choose sanitizers; with --all, the whole test list,
 each program both ways. A sanitizer sees one process: with --ranks, the whole test list by threads
-of one process (ranks.c), clusters and all.
+of one process (ranks.c), clusters and all. Of that some programs are run always, under the thread
+sanitizer.
 """
 
 import os
@@ -27,15 +28,17 @@ PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes
             ("allocated", 3), ("threads", 2), ("threads_random", 2, "1"), ("threads_random", 3, "2", "40"),
             ("threads_woken", 2), ("threads_random", 3, "5", "40"),
             ("differ", 3, "1", "steps=25"), ("differ", 4, "2", "steps=25", "bytes=20000"))
+# by threads of one process: program, ranks, ranks in each cluster, arguments
+AS_THREADS = (("threads_random", 3, 3, "5"), ("threads_random", 6, 2, "6"), ("threads_random", 4, 1, "8"),
+              ("threads_woken", 4, 1), ("differ", 6, 2, "3", "steps=25"))
 CHUNKS = ("pt2pt_sizes", "isend_storm", "collectives", "differ")
 # 64 and more ranks say nothing new, and their shadows fill the memory
 RANKS_MOST = 16
 # the whole list is run beside other work; four gigabytes are slow
 WHOLE_PATIENCE_S = 600
 CLUSTERS = 4
-# programs whose own threads belong to ranks, or whose ranks have a libc, or an environment, each
-NOT_AS_THREADS = ("threads", "threads_level", "threads_random", "threads_woken", "threads_in_turn",
-                  "globals", "outside")
+# programs whose ranks have a libc, or an environment, each
+NOT_AS_THREADS = ("globals", "outside")
 
 
 def make_command(name):
@@ -101,14 +104,33 @@ def check(name, everything):
     for what in runs:
         for fetch in (True, False) if everything or what[0] in CHUNKS else (True,):
             failed += attempt(titled(name, *what) + ("" if fetch else "_in_chunks"), run_one, out, what, fetch)
-    return failed
+    return failed + (check_as_threads(name) if name == "thread" and not everything else 0)
+
+
+def build_ranks(name, programs=()):
+    """What runs ranks as threads, and these programs, or all; returns the folder."""
+    make, out = make_command(name)
+    folder = os.path.join(out, "ranks")
+    files = [os.path.join(os.path.relpath(folder, ROOT), n) for n in ["run", *sorted({p + ".so" for p in programs})]]
+    subprocess.run(make + (files if programs else ["ranks"]), check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def run_as_threads(folder, what, status=0, env=None):
+    """One program, without a report."""
+    program, ranks, each, *args = what
+    clean([os.path.join(folder, "run"), str(ranks), str(each), os.path.join(folder, program + ".so"), *args], status, env)
+
+
+def check_as_threads(name):
+    """Some programs, ranks as threads of one process; the number of failures."""
+    folder = build_ranks(name, [what[0] for what in AS_THREADS])
+    return sum(attempt(titled(name, "ranks", *what), run_as_threads, folder, what) for what in AS_THREADS)
 
 
 def check_threads(name):
     """The whole test list, ranks as threads of one process; the number of failures."""
-    make, out = make_command(name)
-    subprocess.run(make + ["ranks"], check=True, stdout=subprocess.DEVNULL)
-    failed = 0
+    folder, failed = build_ranks(name), 0
     for e in testlist.read():
         if e.machine_on("hosted") is None or e.ranks > RANKS_MOST or e.program in NOT_AS_THREADS:
             continue
@@ -117,10 +139,8 @@ def check_threads(name):
         # what hangs from a rank's state is found in processes; here that goes with the thread
         env = {k: v for k, v in (("ATOLL_MPI_PATH", e.path), ("ATOLL_MPI_COLL", e.coll),
                                  ("ASAN_OPTIONS", "detect_leaks=0")) if v}
-        argv = [os.path.join(out, "ranks", "run"), str(e.ranks), str(each),
-                os.path.join(out, "ranks", e.program + ".so"), *e.args]
         failed += attempt(titled(name, "ranks", e.program, e.ranks, each, e.path, e.coll, *e.args),
-                          clean, argv, int(e.exit), env)
+                          run_as_threads, folder, (e.program, e.ranks, each, *e.args), int(e.exit), env)
     return failed
 
 

@@ -76,8 +76,8 @@ transport_far_exit(struct mpi_rank *self)
 bool
 transport_far_is_empty(const struct transport *t)
 {
-	return t->mailbox < 0 || (load_total(t->arrivals) == t->arrivals_seen &&
-		load_total(t->deaths) == t->deaths_seen);
+	return t->mailbox < 0 || (load_total(t->arrivals) == load_relaxed(&t->arrivals_seen) &&
+		load_total(t->deaths) == load_relaxed(&t->deaths_seen));
 }
 
 /*
@@ -109,9 +109,9 @@ transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p)
 	int err = (int)kmailbox_write(mailbox_to(self, peer), p);
 
 	/* a refused message is written again once its slot is free: that is waiting */
-	t->counts.waits += err == -E_AGAIN;
-	t->counts.calls += err != -E_AGAIN;
-	t->counts.mails += err == 0;
+	count_if(err == -E_AGAIN, &t->counts.waits);
+	count_if(err != -E_AGAIN, &t->counts.calls);
+	count_if(err == 0, &t->counts.mails);
 	return err;
 }
 
@@ -134,7 +134,7 @@ look_for_deaths(struct mpi_rank *self)
 
 	uint64_t looked = t->dead | (uint64_t)1 << t->cluster;
 
-	t->deaths_seen = load_acquire(t->deaths);
+	store_relaxed(&t->deaths_seen, load_acquire(t->deaths));
 	for (int peer = 0; peer < self->world_size; peer++) {
 		uint32_t cluster = t->placement[peer].cluster;
 
@@ -165,16 +165,16 @@ transport_far_poll(struct mpi_rank *self)
 		long err = kmailbox_read(t->mailbox, ANY_SOURCE_CLUSTER, &p, &sender);
 
 		/* a look that finds nothing depends on who is faster, too */
-		t->counts.waits += err == -E_AGAIN;
-		t->counts.calls += err != -E_AGAIN;
+		count_if(err == -E_AGAIN, &t->counts.waits);
+		count_if(err != -E_AGAIN, &t->counts.calls);
 		if (err == -E_AGAIN) {
 			/* counted, but read before */
-			t->arrivals_seen = arrived;
+			store_relaxed(&t->arrivals_seen, arrived);
 			break;
 		}
 		if (err < 0)
 			mpi_die(self, 1, "the kernel refuses to read the rank's mailbox");
-		t->arrivals_seen++;
+		store_relaxed(&t->arrivals_seen, t->arrivals_seen + 1);
 		moved = true;
 		mpi_arrived(self, &p);
 	}
@@ -186,8 +186,8 @@ transport_bulk_allow(struct mpi_rank *self, uint32_t peer)
 {
 	struct transport *t = self->transport;
 
-	t->counts.calls++;
-	t->counts.allows++;
+	count_if(true, &t->counts.calls);
+	count_if(true, &t->counts.allows);
 	return (int)kportal_allow(t->portal, t->placement[peer].cluster, port_of(t, peer));
 }
 
@@ -222,8 +222,8 @@ transport_bulk_write(struct mpi_rank *self, uint32_t peer, const void *data, siz
 {
 	int id = portal_to(self, peer);
 
-	self->transport->counts.calls++;
-	self->transport->counts.transfers++;
+	count_if(true, &self->transport->counts.calls);
+	count_if(true, &self->transport->counts.transfers);
 	return id < 0 ? id : transport_writer_start(self->transport, id, data, len);
 }
 
@@ -239,7 +239,7 @@ transport_bulk_read(struct mpi_rank *self, void *data, size_t len)
 	struct transport *t = self->transport;
 	long got = kportal_read(t->portal, (unsigned long)data, len, FOREVER);
 
-	t->counts.calls++;
+	count_if(true, &t->counts.calls);
 	if (got < 0)
 		return (int)got;
 	return (size_t)got == len ? 0 : -E_IO;

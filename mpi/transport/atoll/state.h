@@ -31,6 +31,16 @@ struct counts {
 	uint64_t waits;			/* and to wait */
 };
 
+/*
+ * Threads of a rank wait outside of its lock, and count there, too: one of two counts at the same
+ * moment may be lost.
+ */
+static inline void
+count_if(bool condition, uint64_t *counter)
+{
+	__atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + condition, __ATOMIC_RELAXED);
+}
+
 /* what ranks of a cluster use to talk, for comparison (seed 002 5.7) */
 enum path {
 	PATH_OPT,			/* shared memory */

@@ -153,8 +153,8 @@ wake(struct transport *t, struct inbox *box)
 {
 	if (!transport_take_off(t, box))
 		return;
-	t->counts.wakes++;
-	kthread_wakeup(box->tid, WOKEN_BY_PEER);
+	count_if(true, &t->counts.wakes);
+	kthread_wakeup((int)load_relaxed((const uint32_t *)&box->tid), WOKEN_BY_PEER);
 }
 
 static void
@@ -170,7 +170,7 @@ transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p)
 	struct transport *t = self->transport;
 	struct inbox *box = inbox_of(t, peer);
 
-	t->counts.near += p->kind > PACKET_NEAR;	/* others are counted as sends */
+	count_if(p->kind > PACKET_NEAR, &t->counts.near);	/* others are counted as sends */
 	if (inbox_publish(box, p, t->claimed))
 		wake(t, box);
 }

@@ -133,7 +133,7 @@ sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const v
 	if (t->threads)
 		become_listener(t);
 	exchange_total(&t->inbox.box->sleeping, SLEEPING);
-	t->counts.waits++;
+	count_if(true, &t->counts.waits);
 	if (nothing_new(t, ready, arg)) {
 		transport_falls_asleep(self);
 		kthread_sleep(WOKEN, FOREVER);
@@ -154,7 +154,7 @@ pause_core(void)
 static void
 yield(struct transport *t)
 {
-	t->counts.waits++;
+	count_if(true, &t->counts.waits);
 	kthread_yield();
 }
 
