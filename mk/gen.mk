@@ -17,7 +17,7 @@ MPI_MISSING := $(GEN)/mpi/missing.c
 MPI_LINK := $(GEN)/link/mpi_abi.c
 
 $(GEN_STAMP): $(wildcard tools/kcall*.py tools/cheader.py mpi/tools/mpi*.py mpi/tools/coll*.py) $(wildcard abi/*.tbl abi/limits.abi.h mpi/*.tbl mpi/include/mpi.h mpi/api/*.c mpi/api/direct*.h) \
-		$(wildcard mpi/coll/*.tbl mpi/coll/*_*.c)
+		$(wildcard mpi/coll/*.tbl mpi/coll/*.c)
 	$(call say,GEN,$(GEN))
 	$(Q)mkdir -p $(GEN)/include
 	$(Q)$(if $(GEN_TOOL),$(PYTHON) $(GEN_TOOL) --out $(GEN))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an algorithm of a collective is. One that sends messages is added by writing
- * coll/<collective>_<algorithm>.c, one in shared memory in the file of its mechanism,
- * coll/<mechanism>_coll.c. The file defines, with the cost at its head,
+ * What an algorithm of a collective is. One that sends messages is added to coll/<collective>.c,
+ * one in shared memory to the file of its mechanism, coll/<mechanism>_coll.c. It is
  *
  *	const struct algorithm mpi_algorithm_<collective>_<algorithm> = {...};
  *
- * Lists of them are made from the files (mpi/tools/colltable.py); mpi/coll/table.tbl says where each is used.
+ * A comment between it and the one before it says its cost, or the head of the file that of all.
+ * Lists of them are made from the files (mpi/tools/colltable.py); mpi/coll/table.tbl says where
+ * each is used.
  */
 #ifndef MPI_COLL_ALGORITHM_H
 #define MPI_COLL_ALGORITHM_H

@@ -213,18 +213,18 @@ mpi_choose_bytes(const struct comm *c, const struct collective *k)
 
 	switch (k->kind) {
 	case COLL_BARRIER: return 0;
-	case COLL_GATHER: return mpi_span_size(mpi_side_block(at_root ? &k->recv : &k->send, 0));
-	case COLL_SCATTER: return mpi_span_size(mpi_side_block(at_root ? &k->send : &k->recv, 0));
+	case COLL_GATHER: return span_size(side_block(at_root ? &k->recv : &k->send, 0));
+	case COLL_SCATTER: return span_size(side_block(at_root ? &k->send : &k->recv, 0));
 	case COLL_ALLGATHER:
 		for (int i = 0; !k->even && i < c->size; i++)
-			all += mpi_span_size(mpi_side_block(&k->recv, i));
-		return k->even ? mpi_span_size(mpi_side_block(&k->recv, 0)) : all / (size_t)c->size;
+			all += span_size(side_block(&k->recv, i));
+		return k->even ? span_size(side_block(&k->recv, 0)) : all / (size_t)c->size;
 	case COLL_REDUCE_SCATTER:
 		for (int i = 0; !k->even && i < c->size; i++)
 			all += (size_t)numbers_at(k->recv.counts, (size_t)i);
-		return k->even ? mpi_span_size(mpi_side_block(&k->recv, 0))
+		return k->even ? span_size(side_block(&k->recv, 0))
 			: all * (size_t)k->recv.type->size / (size_t)c->size;
-	default: return mpi_span_size(mpi_side_block(&k->recv, 0));
+	default: return span_size(side_block(&k->recv, 0));
 	}
 }
 
@@ -296,7 +296,7 @@ mpi_choose_write_part(struct sched *s, const struct work *w, bool near)
 		? MAPPING_CLUSTER : MAPPING_PROCESS;
 	/* parts of a reduce-scatter may differ, its operand does not */
 	size_t bytes = kind == COLL_BARRIER ? 0 : kind == COLL_REDUCE_SCATTER
-		? mpi_span_size(w->in) / (size_t)s->size : mpi_span_size(w->out);
+		? span_size(w->in) / (size_t)s->size : span_size(w->out);
 	const struct choice *row = row_for(rows_for(kind, mapping, s->size), bytes);
 
 	if (can(at(kind, row->started), s, w))

@@ -87,7 +87,7 @@ mpi_clusters_follow(const struct sched *s, int cluster)
 struct span
 mpi_clusters_whole(const struct side *side, int n, size_t block)
 {
-	return side->counts.array ? span_bytes(side->buffer, (size_t)n * block) : mpi_side_whole(side, n);
+	return side->counts.array ? span_bytes(side->buffer, (size_t)n * block) : side_whole(side, n);
 }
 
 /* Does a run end with this rank? */

@@ -2,9 +2,9 @@
  *
  * Collectives below the API: arguments are right and handles resolved. A collective is described by
  * struct collective; mpi_coll_write turns that into a schedule by one of the algorithms;
- * coll/choose.c decides which. An algorithm that sends messages is a file of its own,
- * coll/<collective>_<algorithm>.c; what works in shared memory, coll/<mechanism>_coll.c, does all
- * collectives. The head of the file says the cost.
+ * coll/choose.c decides which. Those that send messages are in coll/<collective>.c, those in two
+ * tiers in coll/clusters_<what they move>.c; what works in shared memory, coll/<mechanism>_coll.c,
+ * does all collectives. Each says its cost.
  *
  * Costs: n ranks, m bytes per rank, a = time of one message, b = time per byte, g = time to combine a byte.
  */
@@ -43,10 +43,22 @@ struct collective {
 };
 
 /* Block i of a side; i = 0 where there is but one. */
-struct span mpi_side_block(const struct side *s, int i);
+static inline struct span
+side_block(const struct side *s, int i)
+{
+	MPI_Count count = s->counts.array ? numbers_at(s->counts, (size_t)i) : s->count;
+	const struct type *type = s->types ? mpi_type_find(s->types[i]) : s->type;
+	MPI_Count at = s->displs.array ? numbers_at(s->displs, (size_t)i) : i * s->count;
+
+	return (struct span){span_shift(s->buffer, s->types ? at : at * (MPI_Count)type->extent), count, type};
+}
 
 /* The whole of n blocks that lie one after the other. */
-struct span mpi_side_whole(const struct side *s, int n);
+static inline struct span
+side_whole(const struct side *s, int n)
+{
+	return (struct span){s->buffer, n * s->count, s->type};
+}
 
 /* Write the schedule of a collective. Errors stay in the schedule. */
 void mpi_coll_write(struct sched *s, const struct collective *k);

@@ -13,7 +13,6 @@
 #include <mpi/api/library.h>
 #include <mpi_coll_names.h>
 #include <mpi/coll/coll.h>
-#include <mpi/coll/meet_coll.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>

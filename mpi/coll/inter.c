@@ -60,7 +60,7 @@ bcast(struct sched *s, const struct collective *k)
 	/* nothing is significant here */
 	if (k->root == MPI_PROC_NULL)
 		return;
-	data = mpi_side_block(&k->recv, 0);
+	data = side_block(&k->recv, 0);
 	if (k->root == MPI_ROOT)
 		mpi_sched_send(s, data, 0);
 	else if (s->rank == 0)
@@ -74,9 +74,9 @@ static void
 gather(struct sched *s, const struct collective *k)
 {
 	if (k->root >= 0)
-		mpi_sched_send(s, mpi_side_block(&k->send, 0), k->root);
+		mpi_sched_send(s, side_block(&k->send, 0), k->root);
 	for (int i = 0; k->root == MPI_ROOT && i < mpi_comm_peers(s->c); i++)
-		mpi_sched_recv(s, mpi_side_block(&k->recv, i), i);
+		mpi_sched_recv(s, side_block(&k->recv, i), i);
 	mpi_sched_round(s);
 }
 
@@ -84,9 +84,9 @@ static void
 scatter(struct sched *s, const struct collective *k)
 {
 	if (k->root >= 0)
-		mpi_sched_recv(s, mpi_side_block(&k->recv, 0), k->root);
+		mpi_sched_recv(s, side_block(&k->recv, 0), k->root);
 	for (int i = 0; k->root == MPI_ROOT && i < mpi_comm_peers(s->c); i++)
-		mpi_sched_send(s, mpi_side_block(&k->send, i), i);
+		mpi_sched_send(s, side_block(&k->send, i), i);
 	mpi_sched_round(s);
 }
 
@@ -98,8 +98,8 @@ static void
 with_all(struct sched *s, const struct collective *k, bool same)
 {
 	for (int i = 0; i < mpi_comm_peers(s->c); i++) {
-		mpi_sched_recv(s, mpi_side_block(&k->recv, i), i);
-		mpi_sched_send(s, mpi_side_block(&k->send, same ? 0 : i), i);
+		mpi_sched_recv(s, side_block(&k->recv, i), i);
+		mpi_sched_send(s, side_block(&k->send, same ? 0 : i), i);
 		if ((i + 1) % AT_ONCE == 0)
 			mpi_sched_round(s);
 	}
@@ -112,11 +112,11 @@ reduce(struct sched *s, const struct collective *k)
 	struct span in, sum = {0};
 
 	if (k->root == MPI_ROOT)
-		mpi_sched_recv(s, mpi_side_block(&k->recv, 0), 0);
+		mpi_sched_recv(s, side_block(&k->recv, 0), 0);
 	mpi_sched_round(s);
 	if (k->root < 0)
 		return;
-	in = mpi_side_block(&k->send, 0);
+	in = side_block(&k->send, 0);
 	if (s->rank == 0)
 		sum = mpi_sched_room(s, in.count, in.type);
 	local_reduce(s, sum, in);
@@ -128,7 +128,7 @@ reduce(struct sched *s, const struct collective *k)
 static void
 allreduce(struct sched *s, const struct collective *k)
 {
-	struct span in = mpi_side_block(&k->send, 0), out = mpi_side_block(&k->recv, 0);
+	struct span in = side_block(&k->send, 0), out = side_block(&k->recv, 0);
 	struct span sum = s->rank == 0 ? mpi_sched_room(s, in.count, in.type) : in;
 
 	local_reduce(s, sum, in);
@@ -139,7 +139,7 @@ allreduce(struct sched *s, const struct collective *k)
 static void
 reduce_scatter(struct sched *s, const struct collective *k)
 {
-	struct span out = mpi_side_block(&k->recv, s->rank), in = mpi_side_block(&k->send, 0), sum = in, theirs = in;
+	struct span out = side_block(&k->recv, s->rank), in = side_block(&k->send, 0), sum = in, theirs = in;
 	MPI_Count first = 0;
 
 	out.at = k->recv.buffer;
@@ -151,7 +151,7 @@ reduce_scatter(struct sched *s, const struct collective *k)
 	leaders_exchange(s, theirs, sum);
 	mpi_sched_local(s, true);
 	for (int i = 0; s->rank == 0 && i < s->size; i++) {
-		MPI_Count count = mpi_side_block(&k->recv, i).count;
+		MPI_Count count = side_block(&k->recv, i).count;
 
 		if (i == 0)
 			mpi_sched_copy(s, out, span_slice(theirs, 0, count));

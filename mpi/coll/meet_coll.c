@@ -8,8 +8,9 @@
  */
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/brief.h>
-#include <mpi/coll/meet_coll.h>
 #include <mpi/coll/place.h>
+
+#define MEET_BYTES_MAX 4096
 
 /* One such collective. */
 struct round {
@@ -116,21 +117,21 @@ meet_coll_give(struct round *r)
 	case COLL_BARRIER: break;
 	case COLL_BCAST:
 		if (me == r->root)
-			mpi_span_copy(seat(r, me), mpi_side_block(&k->recv, 0));
+			span_copy(seat(r, me), side_block(&k->recv, 0));
 		break;
 	case COLL_SCATTER:
 		/* the root lays something on each seat */
 		for (int i = 0; me == r->root && i < r->v->ranks; i++)
-			mpi_span_copy(seat(r, i), mpi_side_block(&k->send, i));
+			span_copy(seat(r, i), side_block(&k->send, i));
 		break;
 	case COLL_ALLTOALL:
-		mpi_span_copy(span_bytes(venue_seat(r->v, me), r->bytes * (size_t)r->v->ranks),
-			mpi_side_whole(k->send.in_place ? &k->recv : &k->send, r->v->ranks));
+		span_copy(span_bytes(venue_seat(r->v, me), r->bytes * (size_t)r->v->ranks),
+			side_whole(k->send.in_place ? &k->recv : &k->send, r->v->ranks));
 		break;
 	case COLL_ALLGATHER:
 	case COLL_GATHER:
-		mpi_span_copy(seat(r, me), k->send.in_place ? mpi_side_block(&k->recv, me)
-			: mpi_side_block(&k->send, 0));
+		span_copy(seat(r, me), k->send.in_place ? side_block(&k->recv, me)
+			: side_block(&k->send, 0));
 		break;
 	default:
 		memcpy(r->brief ? venue_brief_seat(r->v, r->v->brief_seat, r->bytes) : venue_seat(r->v, me),
@@ -150,22 +151,22 @@ meet_coll_take(struct round *r)
 	switch (k->kind) {
 	case COLL_BCAST:
 		if (me != r->root)
-			mpi_span_copy(mpi_side_block(&k->recv, 0), r->far
+			span_copy(side_block(&k->recv, 0), r->far
 				? span_bytes(table, r->bytes) : seat(r, r->root));
 		break;
 	case COLL_GATHER:
 		for (int i = 0; me == r->root && i < n; i++)
 			if (i != me || !k->send.in_place)
-				mpi_span_copy(mpi_side_block(&k->recv, i), seat(r, i));
+				span_copy(side_block(&k->recv, i), seat(r, i));
 		break;
 	case COLL_SCATTER:
 		if (!k->recv.in_place)
-			mpi_span_copy(mpi_side_block(&k->recv, 0), seat(r, me));
+			span_copy(side_block(&k->recv, 0), seat(r, me));
 		break;
-	case COLL_ALLGATHER: mpi_span_copy(mpi_side_whole(&k->recv, n), span_bytes(table, (size_t)n * r->bytes)); break;
+	case COLL_ALLGATHER: span_copy(side_whole(&k->recv, n), span_bytes(table, (size_t)n * r->bytes)); break;
 	case COLL_ALLTOALL:
 		for (int i = 0; i < n; i++)
-			mpi_span_copy(mpi_side_block(&k->recv, i), span_bytes(venue_seat(r->v, i) +
+			span_copy(side_block(&k->recv, i), span_bytes(venue_seat(r->v, i) +
 				(size_t)me * r->bytes, r->bytes));
 		break;
 	case COLL_REDUCE:
@@ -174,7 +175,7 @@ meet_coll_take(struct round *r)
 		break;
 	case COLL_ALLREDUCE: memcpy(k->recv.buffer, r->brief ? r->v->place->sync.result : table, r->bytes); break;
 	case COLL_REDUCE_SCATTER:
-		mpi_span_copy(elements(r, k->recv.buffer, k->recv.count),
+		span_copy(elements(r, k->recv.buffer, k->recv.count),
 			span_slice(elements(r, table, operand_count(r)), me * k->recv.count, k->recv.count));
 		break;
 	case COLL_SCAN: memcpy(k->recv.buffer, table + (size_t)me * r->bytes, r->bytes); break;
@@ -275,14 +276,14 @@ block_bytes(const struct comm *c, const struct collective *k)
 
 	switch (k->kind) {
 	case COLL_BARRIER: return 0;
-	case COLL_GATHER: return mpi_span_size(mpi_side_block(at_root ? &k->recv : &k->send, 0));
-	case COLL_SCATTER: return mpi_span_size(mpi_side_block(at_root ? &k->send : &k->recv, 0));
+	case COLL_GATHER: return span_size(side_block(at_root ? &k->recv : &k->send, 0));
+	case COLL_SCATTER: return span_size(side_block(at_root ? &k->send : &k->recv, 0));
 	case COLL_REDUCE:
 	case COLL_ALLREDUCE:
 	case COLL_SCAN:
 	case COLL_EXSCAN: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent);
 	case COLL_REDUCE_SCATTER: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent) * (size_t)c->size;
-	default: return mpi_span_size(mpi_side_block(&k->recv, 0));
+	default: return span_size(side_block(&k->recv, 0));
 	}
 }
 
@@ -297,11 +298,11 @@ is_plain(const struct collective *k)
 	case COLL_SCATTER:
 	case COLL_ALLGATHER:
 	case COLL_ALLTOALL: return k->even;
-	case COLL_REDUCE_SCATTER: return k->even && mpi_span_is_plain(mpi_side_block(&k->recv, 0));
+	case COLL_REDUCE_SCATTER: return k->even && span_is_plain(side_block(&k->recv, 0));
 	case COLL_REDUCE:
 	case COLL_ALLREDUCE:
 	case COLL_SCAN:
-	case COLL_EXSCAN: return mpi_span_is_plain((struct span){NULL, 1, k->recv.type});
+	case COLL_EXSCAN: return span_is_plain((struct span){NULL, 1, k->recv.type});
 	default: return false;
 	}
 }
@@ -319,8 +320,9 @@ goes_far(struct mpi_rank *self, const struct venue *v, const struct collective *
 		(computes && (v->consecutive || mpi_op_commutes(self, k->op)));
 }
 
-bool
-mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+/* False, on all ranks: it cannot be done so. */
+static bool
+meet_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct round r = {.self = self, .c = c, .k = k};
 	size_t seat_needs;
@@ -354,14 +356,14 @@ mpi_meet_coll(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	return true;
 }
 
-const struct algorithm mpi_algorithm_barrier_meet = {.run = mpi_meet_coll, .brief = true};
-const struct algorithm mpi_algorithm_bcast_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_gather_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_scatter_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_allgather_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_alltoall_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_reduce_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_allreduce_meet = {.run = mpi_meet_coll, .brief = true};
-const struct algorithm mpi_algorithm_reduce_scatter_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_scan_meet = {.run = mpi_meet_coll};
-const struct algorithm mpi_algorithm_exscan_meet = {.run = mpi_meet_coll};
+const struct algorithm mpi_algorithm_barrier_meet = {.run = meet_coll_run, .brief = true};
+const struct algorithm mpi_algorithm_bcast_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_gather_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_scatter_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_allgather_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_alltoall_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_reduce_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_allreduce_meet = {.run = meet_coll_run, .brief = true};
+const struct algorithm mpi_algorithm_reduce_scatter_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_scan_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_exscan_meet = {.run = meet_coll_run};

@@ -1,15 +1,250 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives of any blocks among few ranks of one address space. Each rank lays what it gives into
- * its room and goes on; what does not fit it only shows, and stays until all have it. Others copy
- * large blocks of a scatter at the same time from the root's memory, and those of a gather to where
- * the root, which shows that, wants them.
+ * Collectives of any blocks among few ranks of one address space, with signs (coll/signs.h). Each
+ * rank shows data on the line of its sign, or in its room if that is large enough, and goes on;
+ * otherwise it shows a description of what it gives or gets, and stays until the others are done.
+ * Only a rank's own handles mean something to it, so that a description of blocks with a type each
+ * is made of spans. The others copy large blocks of a scatter at the same time from the root's
+ * memory, and those of a gather to where the root, which shows that, wants them.
  *
  * Cost: a cache line from each rank that gives to each that takes, two if blocks are large. To
  * copy: m b on each rank where there is a root, and n m b there unless blocks are large; n m b on
  * each otherwise, at the same time. No message.
  */
-#include <mpi/coll/named.h>
+#include <mpi/coll/algorithm.h>
+#include <mpi/coll/signs.h>
+#include <mpi/transport/transport.h>
+
+#define ALIGNED(n) (((n) + 15) & ~(size_t)15)
+#define NAMED_ROOM 4096			/* more is copied once: rooms are several, and leave the cache */
+#define NAMED_INLINE (SIGNS_SMALL - 16)	/* bytes of data on the line */
+
+#define NAMED_SLOTS 4			/* the line has room for a block for each of so many ranks */
+
+struct named {
+	const void *what;		/* NULL: data */
+	uint8_t in_room;
+	uint8_t truncated;		/* what was described had less room than data */
+	uint16_t bytes;			/* of the data, if it is one block */
+	uint8_t slot[NAMED_SLOTS];	/* bytes of each rank's block on the line */
+	_Alignas(16) char data[NAMED_INLINE];
+};
+
+_Static_assert(sizeof(struct named) == SIGNS_SMALL, "it lies on the line of a sign");
+
+/* Blocks for each rank in a room: where they begin, and how long they are, comes first. */
+struct dealt {
+	struct {
+		uint16_t at;
+		uint16_t bytes;
+	} block[SIGNS_RANKS_MAX];
+};
+
+_Static_assert(NAMED_ROOM <= UINT16_MAX, "sizes and places in a room have 16 bits");
+
+/* Is so much data laid into the room? */
+static bool
+named_fits(const struct signs *g, size_t bytes)
+{
+	return bytes <= NAMED_ROOM && bytes <= g->v->round_bytes;
+}
+
+static const struct named *
+named_of(const struct signs *g, int rank)
+{
+	return (const struct named *)(const void *)signs_of(g, g->round, rank)->small;
+}
+
+/* A round begins; false, on all ranks: not for this communicator. */
+static bool
+named_begin(struct signs *g, struct mpi_rank *self, struct comm *c)
+{
+	if (!transport_shares_memory(self) || !mpi_signs_begin(g, self, c, SIGNS_SMALL + 1))
+		return false;
+	mpi_signs_next(g);
+	return true;
+}
+
+static char *
+room_of(const struct signs *g, int rank)
+{
+	return mpi_signs_data(g, rank, g->v->round_bytes);
+}
+
+/* The own line, when it may be written; with the room. */
+static struct named *
+own_line(struct signs *g, bool room)
+{
+	mpi_signs_room(g, room ? g->v->round_bytes : SIGNS_SMALL);
+	return (struct named *)(void *)signs_of(g, g->round, g->me)->small;
+}
+
+static void
+show(struct signs *g, const void *what, bool in_room)
+{
+	struct named *n = (struct named *)(void *)signs_of(g, g->round, g->me)->small;
+
+	n->what = what;
+	n->in_room = in_room;
+	n->truncated = false;
+	mpi_signs_show(g);
+}
+
+/* Show a description, or only that this rank has come. */
+static void
+named_show(struct signs *g, const void *what)
+{
+	own_line(g, false);
+	show(g, what, false);
+}
+
+/* Show that what another rank had described is where it wanted it, whole or truncated. */
+static void
+named_show_copied(struct signs *g, const void *what, bool truncated)
+{
+	struct named *n = own_line(g, false);
+
+	n->what = what;
+	n->in_room = false;
+	n->truncated = truncated;
+	mpi_signs_show(g);
+}
+
+/* Show one block for all; false: where it lies. */
+static bool
+named_give(struct signs *g, const struct span *own)
+{
+	size_t bytes = span_size(*own);
+	bool room = bytes > NAMED_INLINE, fits = named_fits(g, bytes);
+	struct named *n = own_line(g, room && fits);
+
+	n->bytes = (uint16_t)bytes;
+	if (fits)
+		span_copy(span_bytes(room ? room_of(g, g->me) : n->data, bytes), *own);
+	show(g, fits ? NULL : own, room && fits);
+	return fits;
+}
+
+/* Copy a block as each side describes it. */
+static int
+named_copy(struct span to, struct span from)
+{
+	span_copy(to, from);
+	return span_size(to) < span_size(from) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+/* What lies there, as far as it is expected. */
+static int
+take_bytes(struct span to, const char *data, size_t bytes)
+{
+	return named_copy(to, span_bytes(data, bytes));
+}
+
+/* Take that of a rank. MPI_ERR_TRUNCATE: there was less room than data. */
+static int
+named_take(const struct signs *g, int from, struct span to)
+{
+	const struct named *n = named_of(g, from);
+
+	if (n->what != NULL)
+		return named_copy(to, *(const struct span *)n->what);
+	return take_bytes(to, n->in_room ? room_of(g, from) : n->data, n->bytes);
+}
+
+static size_t
+dealt_bytes(const struct signs *g, const struct span own[])
+{
+	size_t bytes = sizeof(struct dealt);
+
+	for (int i = 0; i < g->n && bytes <= g->v->round_bytes; i++)
+		bytes += i == g->me ? 0 : ALIGNED(span_size(own[i]));
+	return bytes;
+}
+
+/* Room on the line for each rank's block. */
+static size_t
+slot_of(const struct signs *g)
+{
+	return g->n <= NAMED_SLOTS ? NAMED_INLINE / (size_t)g->n & ~(size_t)7 : 0;
+}
+
+static bool
+fit_on_line(const struct signs *g, const struct span own[])
+{
+	for (int i = 0; i < g->n; i++)
+		if (i != g->me && span_size(own[i]) > slot_of(g))
+			return false;
+	return true;
+}
+
+static void
+deal_on_line(struct signs *g, const struct span own[])
+{
+	struct named *n = own_line(g, false);
+
+	for (int i = 0; i < g->n && i < NAMED_SLOTS; i++) {
+		if (i == g->me)
+			continue;
+		n->slot[i] = (uint8_t)span_size(own[i]);
+		span_copy(span_bytes(n->data + (size_t)i * slot_of(g), slot_of(g)), own[i]);
+	}
+	show(g, NULL, false);
+}
+
+/* The same as named_give with a block for each rank. */
+static bool
+named_deal(struct signs *g, const struct span own[])
+{
+	bool fits = named_fits(g, dealt_bytes(g, own));
+	size_t at = sizeof(struct dealt);
+	struct dealt *dealt;
+	char *room;
+
+	if (fit_on_line(g, own)) {
+		deal_on_line(g, own);
+		return true;
+	}
+	own_line(g, fits);
+	room = room_of(g, g->me);
+	dealt = (struct dealt *)(void *)room;
+	for (int i = 0; fits && i < g->n; i++) {
+		size_t bytes = i == g->me ? 0 : span_size(own[i]);
+
+		dealt->block[i].at = (uint16_t)at;
+		dealt->block[i].bytes = (uint16_t)bytes;
+		span_copy(span_bytes(room + at, bytes), own[i]);
+		at += ALIGNED(bytes);
+	}
+	show(g, fits ? NULL : own, fits);
+	return fits;
+}
+
+/* The same as named_take. */
+static int
+named_take_own(const struct signs *g, int from, struct span to)
+{
+	const struct named *n = named_of(g, from);
+	const char *room = room_of(g, from);
+	const struct dealt *dealt = (const struct dealt *)(const void *)room;
+
+	if (n->what != NULL)
+		return named_copy(to, ((const struct span *)n->what)[g->me]);
+	if (n->in_room)
+		return take_bytes(to, room + dealt->block[g->me].at, dealt->block[g->me].bytes);
+	/* more ranks than slots: all blocks are empty */
+	return slot_of(g) > 0 ? take_bytes(to, n->data + (size_t)g->me * slot_of(g), n->slot[g->me]) : MPI_SUCCESS;
+}
+
+/* Another round, after which nobody needs what was described in this one. */
+static void
+named_part(struct signs *g)
+{
+	mpi_signs_next(g);
+	named_show(g, NULL);
+	mpi_signs_wait_all(g);
+}
+
+/* --- the collectives --- */
 
 /* The later of two errors. */
 static int
@@ -23,18 +258,18 @@ worse(int err, int bad)
 static int
 put(struct signs *g, const struct collective *k)
 {
-	struct span own = mpi_side_block(&k->send, 0);
+	struct span own = side_block(&k->send, 0);
 	const struct side *all;
 	int err;
 
-	if (mpi_named_fits(g, mpi_span_size(own))) {
-		mpi_named_give(g, &own);
+	if (named_fits(g, span_size(own))) {
+		named_give(g, &own);
 		return MPI_SUCCESS;
 	}
 	mpi_signs_wait(g, k->root);
-	all = mpi_named_of(g, k->root)->what;
-	err = mpi_named_copy(mpi_side_block(all, g->me), own);
-	mpi_named_show_copied(g, all, err != MPI_SUCCESS);
+	all = named_of(g, k->root)->what;
+	err = named_copy(side_block(all, g->me), own);
+	named_show_copied(g, all, err != MPI_SUCCESS);
 	return MPI_SUCCESS;
 }
 
@@ -42,10 +277,10 @@ put(struct signs *g, const struct collective *k)
 static int
 get(const struct signs *g, int rank, struct span to)
 {
-	const struct named *n = mpi_named_of(g, rank);
+	const struct named *n = named_of(g, rank);
 
 	if (n->what == NULL)
-		return mpi_named_take(g, rank, to);
+		return named_take(g, rank, to);
 	return n->truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
@@ -54,14 +289,14 @@ gather_at_root(struct signs *g, const struct collective *k)
 {
 	int err = MPI_SUCCESS;
 
-	mpi_named_show(g, &k->recv);
+	named_show(g, &k->recv);
 	if (!k->send.in_place)
-		err = mpi_named_copy(mpi_side_block(&k->recv, g->me), mpi_side_block(&k->send, 0));
+		err = named_copy(side_block(&k->recv, g->me), side_block(&k->send, 0));
 	for (int i = 0; i < g->n; i++) {
 		if (i == g->me)
 			continue;
 		mpi_signs_wait(g, i);
-		err = worse(err, get(g, i, mpi_side_block(&k->recv, i)));
+		err = worse(err, get(g, i, side_block(&k->recv, i)));
 	}
 	g->v->seen = g->round;
 	return err;
@@ -75,8 +310,8 @@ take_from_root(struct signs *g, const struct collective *k)
 	int err;
 
 	mpi_signs_wait(g, k->root);
-	err = mpi_named_take_own(g, k->root, mpi_side_block(&k->recv, 0));
-	mpi_named_show(g, NULL);
+	err = named_take_own(g, k->root, side_block(&k->recv, 0));
+	named_show(g, NULL);
 	return err;
 }
 
@@ -84,7 +319,7 @@ static void
 blocks_of(struct span own[], const struct collective *k, int n)
 {
 	for (int i = 0; i < n; i++)
-		own[i] = mpi_side_block(&k->send, i);
+		own[i] = side_block(&k->send, i);
 }
 
 static int
@@ -95,9 +330,9 @@ scatter_at_root(struct signs *g, const struct collective *k)
 	bool laid;
 
 	blocks_of(own, k, g->n);
-	laid = mpi_named_deal(g, own);
+	laid = named_deal(g, own);
 	if (!k->recv.in_place)
-		err = mpi_named_copy(mpi_side_block(&k->recv, 0), own[g->me]);
+		err = named_copy(side_block(&k->recv, 0), own[g->me]);
 	if (!laid)
 		mpi_signs_wait_all(g);
 	return err;
@@ -112,23 +347,23 @@ take_from_all(struct signs *g, const struct collective *k, bool stays, int err)
 	mpi_signs_wait_all(g);
 	for (int i = 1; i < g->n; i++) {
 		int from = (g->me + i) % g->n;
-		struct span to = mpi_side_block(&k->recv, from);
-		int bad = k->kind == COLL_ALLTOALL ? mpi_named_take_own(g, from, to) : mpi_named_take(g, from, to);
+		struct span to = side_block(&k->recv, from);
+		int bad = k->kind == COLL_ALLTOALL ? named_take_own(g, from, to) : named_take(g, from, to);
 
-		stays |= mpi_named_of(g, from)->what != NULL;
+		stays |= named_of(g, from)->what != NULL;
 		err = worse(err, bad);
 	}
 	if (stays)
-		mpi_named_part(g);
+		named_part(g);
 	return err;
 }
 
 static int
 allgather(struct signs *g, const struct collective *k)
 {
-	struct span own = k->send.in_place ? mpi_side_block(&k->recv, g->me) : mpi_side_block(&k->send, 0);
-	bool laid = mpi_named_give(g, &own);
-	int err = k->send.in_place ? MPI_SUCCESS : mpi_named_copy(mpi_side_block(&k->recv, g->me), own);
+	struct span own = k->send.in_place ? side_block(&k->recv, g->me) : side_block(&k->send, 0);
+	bool laid = named_give(g, &own);
+	int err = k->send.in_place ? MPI_SUCCESS : named_copy(side_block(&k->recv, g->me), own);
 
 	return take_from_all(g, k, !laid, err);
 }
@@ -140,8 +375,8 @@ alltoall(struct signs *g, const struct collective *k)
 	bool laid;
 
 	blocks_of(own, k, g->n);
-	laid = mpi_named_deal(g, own);
-	return take_from_all(g, k, !laid, mpi_named_copy(mpi_side_block(&k->recv, g->me), own[g->me]));
+	laid = named_deal(g, own);
+	return take_from_all(g, k, !laid, named_copy(side_block(&k->recv, g->me), own[g->me]));
 }
 
 /* --- all --- */
@@ -163,7 +398,7 @@ named_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int
 {
 	struct signs g;
 
-	if ((k->kind == COLL_ALLTOALL && k->send.in_place) || !mpi_named_begin(&g, self, c))
+	if ((k->kind == COLL_ALLTOALL && k->send.in_place) || !named_begin(&g, self, c))
 		return false;
 	*err = pass(&g, k);
 	mpi_signs_end(&g);

@@ -28,10 +28,10 @@ mpi_neighbor_write(struct sched *s, const struct collective *k)
 		int place = grid ? i ^ 1 : i;
 
 		if (near->sources[place] != MPI_PROC_NULL)
-			mpi_sched_recv(s, mpi_side_block(&k->recv, place), near->sources[place]);
+			mpi_sched_recv(s, side_block(&k->recv, place), near->sources[place]);
 	}
 	for (int i = 0; i < near->out; i++)
 		if (near->destinations[i] != MPI_PROC_NULL)
-			mpi_sched_send(s, mpi_side_block(&k->send, spreads ? i : 0), near->destinations[i]);
+			mpi_sched_send(s, side_block(&k->send, spreads ? i : 0), near->destinations[i]);
 	mpi_sched_round(s);
 }

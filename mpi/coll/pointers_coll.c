@@ -98,9 +98,9 @@ all_are_named(const struct gathering *g)
 static char *
 address_of(const struct side *side, int block)
 {
-	struct span s = mpi_side_block(side, block);
+	struct span s = side_block(side, block);
 
-	return mpi_span_is_plain(s) ? mpi_span_first(s) : NULL;
+	return span_is_plain(s) ? span_first(s) : NULL;
 }
 
 /* What this rank names for a copy. */
@@ -135,7 +135,7 @@ take_from_all(const struct gathering *g)
 	for (int i = g->k->send.in_place; i < g->n; i++) {
 		int from = (g->me + i) % g->n;
 
-		take(g, from, skip, mpi_side_block(&g->k->recv, from));
+		take(g, from, skip, side_block(&g->k->recv, from));
 	}
 }
 
@@ -150,15 +150,15 @@ copy(const struct gathering *g)
 	switch (k->kind) {
 	case COLL_BCAST:
 		if (there && g->me != k->root)
-			take(g, k->root, 0, mpi_side_block(&k->recv, 0));
+			take(g, k->root, 0, side_block(&k->recv, 0));
 		return there;
 	case COLL_SCATTER:
 		if (there && !k->recv.in_place)
-			take(g, k->root, (size_t)g->me * g->bytes, mpi_side_block(&k->recv, 0));
+			take(g, k->root, (size_t)g->me * g->bytes, side_block(&k->recv, 0));
 		return there;
 	case COLL_GATHER:
 		if (there && !k->send.in_place) {
-			struct span own = mpi_side_block(&k->send, 0);
+			struct span own = side_block(&k->send, 0);
 
 			mpi_type_pack(own.type, own.at, 0, root->out + (size_t)g->me * g->bytes, (MPI_Count)g->bytes);
 		}

@@ -53,7 +53,7 @@ mpi_sched_free(struct sched *s)
 	}
 	mpi_op_release(&s->op);
 	for (unsigned i = 0; i < s->held_count; i++)
-		mpi_span_type_release(s->held[i]);
+		span_type_release(s->held[i]);
 	free(s->held);
 	if (s->capacity > SPARE_STEPS_MAX) {
 		sched_drop(s);
@@ -181,7 +181,7 @@ struct span
 mpi_sched_room(struct sched *s, MPI_Count count, const struct type *type)
 {
 	MPI_Count begin;
-	size_t bytes = mpi_span_extent(type, count, &begin), whole = (size_t)(count * type->extent);
+	size_t bytes = (size_t)mpi_type_span(type, count, &begin), whole = (size_t)(count * type->extent);
 
 	/* operations touch elements with their padding, also the last one */
 	if (begin == 0 && bytes < whole)
@@ -214,7 +214,7 @@ mpi_sched_hold(struct sched *s, const struct type *type)
 {
 	const struct type **held;
 
-	if (!mpi_span_type_needs_hold(type) || (s->held_count > 0 && s->held[s->held_count - 1] == type))
+	if (!span_type_needs_hold(type) || (s->held_count > 0 && s->held[s->held_count - 1] == type))
 		return;
 	held = realloc(s->held, (s->held_count + 1) * sizeof(*held));
 	if (held == NULL) {
@@ -223,5 +223,5 @@ mpi_sched_hold(struct sched *s, const struct type *type)
 	}
 	s->held = held;
 	s->held[s->held_count++] = type;
-	mpi_span_type_hold(type);
+	span_type_hold(type);
 }

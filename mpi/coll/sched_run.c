@@ -70,7 +70,7 @@ end_round(struct sched *s)
 		const struct step *step = &s->steps[i];
 
 		if (step->kind == STEP_COPY)
-			mpi_span_copy(step->span, step->from);
+			span_copy(step->span, step->from);
 		else if (step->kind == STEP_ROWS)
 			move_rows(step->from.at);
 		else if (step->kind == STEP_REDUCE)

@@ -133,14 +133,14 @@ block_given(const struct passage *p, enum coll_kind kind, int to)
 {
 	bool own_place = kind == COLL_ALLGATHER && p->k->send.in_place;
 
-	return mpi_side_block(side_given(p, kind), patterns[kind].each || own_place ? to : 0);
+	return side_block(side_given(p, kind), patterns[kind].each || own_place ? to : 0);
 }
 
 /* Where this rank takes another one's block to. */
 ALWAYS_INLINE struct span
 block_taken(const struct passage *p, enum coll_kind kind, int from)
 {
-	return mpi_side_block(&p->k->recv, patterns[kind].gives == THE_ROOT ? 0 : from);
+	return side_block(&p->k->recv, patterns[kind].gives == THE_ROOT ? 0 : from);
 }
 
 ALWAYS_INLINE void
@@ -192,8 +192,8 @@ keep_own(const struct passage *p, enum coll_kind kind)
 	if (p->k->send.in_place || p->k->recv.in_place)
 		return;
 	own = patterns[kind].each ? block_given(p, kind, p->g.me) : p->own;
-	if (mpi_span_size(own) > 0)
-		mpi_span_copy(block_taken(p, kind, p->g.me), own);
+	if (span_size(own) > 0)
+		span_copy(block_taken(p, kind, p->g.me), own);
 }
 
 /* --- patterns that combine --- */
@@ -364,7 +364,7 @@ signs_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int
 	p.at = 0;
 	if (kind != COLL_BARRIER && !patterns[kind].combines && !patterns[kind].each)
 		p.own = block_given(&p, kind, c->rank);
-	p.all = kind == COLL_BCAST ? mpi_span_size(p.own) : mpi_choose_bytes(c, k);
+	p.all = kind == COLL_BCAST ? span_size(p.own) : mpi_choose_bytes(c, k);
 	if (!can(self, k, patterns[kind]))
 		return false;
 	if (!mpi_signs_begin(&p.g, self, c, p.all * (patterns[kind].each ? (size_t)c->size : 1)))

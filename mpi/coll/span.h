@@ -37,23 +37,56 @@ span_slice(struct span s, MPI_Count first, MPI_Count count)
 }
 
 /* A derived type lives as long as it is held. */
-bool mpi_span_type_needs_hold(const struct type *type);
-void mpi_span_type_hold(const struct type *type);
-void mpi_span_type_release(const struct type *type);
+static inline bool
+span_type_needs_hold(const struct type *type)
+{
+	return !(type->flags & TYPE_PREDEFINED);
+}
+
+static inline void
+span_type_hold(const struct type *type)
+{
+	mpi_type_hold((struct type *)(uintptr_t)type);
+}
+
+static inline void
+span_type_release(const struct type *type)
+{
+	mpi_type_release((struct type *)(uintptr_t)type);
+}
 
 /* Is it one piece of memory that may be cut at any byte? */
-bool mpi_span_is_plain(struct span s);
+static inline bool
+span_is_plain(struct span s)
+{
+	return mpi_type_is_plain(s.type);
+}
 
 /* The first byte of plain data. */
-void *mpi_span_first(struct span s);
+static inline void *
+span_first(struct span s)
+{
+	return span_shift(s.at, s.type->true_lb);
+}
 
 /* Bytes of data in it. */
-size_t mpi_span_size(struct span s);
+static inline size_t
+span_size(struct span s)
+{
+	return (size_t)(s.count * s.type->size);
+}
 
 /* Copy as much data as both have room for; they do not overlap, or are the same. */
-void mpi_span_copy(struct span to, struct span from);
+static inline void
+span_copy(struct span to, struct span from)
+{
+	size_t room = span_size(to), bytes = span_size(from);
 
-/* Memory that `count` elements of a type need, and where it begins relative to the address that names them. */
-size_t mpi_span_extent(const struct type *type, MPI_Count count, MPI_Count *begin);
+	if (room < bytes)
+		bytes = room;
+	/* from MPI_BOTTOM, different types are different places */
+	if (bytes > 0 && (to.at != from.at || to.type != from.type))
+		mpi_type_copy(to.type, to.at, from.type, from.at, (MPI_Count)bytes);
+}
 
 #endif

@@ -7,7 +7,8 @@ there are and which is used when.
     include/mpi_coll_names.h   the names of all algorithms, for tests
 
 A file defines an algorithm if it says `const struct algorithm mpi_algorithm_COLLECTIVE_NAME`; its
-cost is in its head. Rows of the table:
+cost is in a comment between it and the one before, or the head of the file says that of all.
+Algorithms whose definitions follow one another have one cost. Rows of the table:
 
     collective mapping ranks bytes blocking started      up to so many ranks and bytes (-: any number); see the table's own head
 """
@@ -33,6 +34,7 @@ MAPPINGS = ("cluster", "clusters", "spread", "process")
 ANY = "-"
 DEFINITION = re.compile(r"^const struct algorithm mpi_algorithm_(\w+)", re.M)
 MEETS = re.compile(r"\.run = ")
+FITS = re.compile(r"\.fits = ")
 COST = re.compile(r"^ \* Cost: (.*?)\n \*(?:/|\n)", re.M | re.S)
 HEAD = "/* SPDX-License-Identifier: MIT\n *\n * Algorithms of collectives, and where they are used.\n * Generated from mpi/coll: do not edit.\n */\n"
 
@@ -44,8 +46,10 @@ class TableError(Exception):
 class Algorithm:
     """One algorithm of one collective."""
 
-    def __init__(self, kind, name, meets, cost):
-        self.kind, self.name, self.meets, self.cost = kind, name, meets, cost
+    def __init__(self, kind, name, body, cost):
+        self.kind, self.name, self.cost = kind, name, cost
+        self.meets = bool(MEETS.search(body))
+        self.general = not self.meets and not FITS.search(body)
 
 
 class Row:
@@ -63,19 +67,33 @@ def split_name(word):
     raise TableError(f"mpi_algorithm_{word}: no collective is called so")
 
 
+def _cost_in(text):
+    """The last cost that a text says, or None."""
+    said = COST.findall(text)
+    return " ".join(said[-1].replace("\n *", " ").split()) if said else None
+
+
+def algorithms_of(path, text):
+    """All algorithms that a C file defines."""
+    head, rest = text.split("*/", 1)
+    of_all, cost, last, out = _cost_in(head + "*/"), None, 0, []
+    for m in DEFINITION.finditer(rest):
+        between = rest[last:m.start()]
+        if between.strip() or cost is None:
+            cost = _cost_in(between) or of_all
+        if cost is None:
+            raise TableError(f"{path}: says no cost of {m.group(1)}")
+        last = rest.index(";", m.end()) + 1
+        out.append(Algorithm(*split_name(m.group(1)), rest[m.end():last], cost))
+    return out
+
+
 def algorithms_in(folder):
     """All algorithms that the C files of a folder define, by collective, then by name."""
     out = []
     for path in glob.glob(os.path.join(folder, "*.c")):
         with open(path, encoding="utf-8") as f:
-            text = f.read()
-        cost = COST.search(text.split("*/", 1)[0] + "*/")
-        for m in DEFINITION.finditer(text):
-            if cost is None:
-                raise TableError(f"{path}: says no cost at its head")
-            body = text[m.end():text.index(";", m.end())]
-            out.append(Algorithm(*split_name(m.group(1)), bool(MEETS.search(body)),
-                                 " ".join(cost.group(1).replace("\n *", " ").split())))
+            out += algorithms_of(path, f.read())
     return sorted(out, key=lambda a: (KINDS.index(a.kind), a.name))
 
 

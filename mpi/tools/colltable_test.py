@@ -10,6 +10,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import colltable  # noqa: E402
 
+SECTION = """/* --- words ---
+ *
+ * Cost: {0}.
+ */
+int f(void);
+const struct algorithm mpi_algorithm_{1} = {{{2}}};
+"""
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "coll")
 
 
@@ -21,8 +28,8 @@ def table(bcast):
 
 def known():
     """Algorithms for it."""
-    return [colltable.Algorithm(k, "x", False, "a")
-            for k in colltable.KINDS] + [colltable.Algorithm("bcast", "meet", True, "a")]
+    return [colltable.Algorithm(k, "x", ".write = f", "a")
+            for k in colltable.KINDS] + [colltable.Algorithm("bcast", "meet", ".run = f", "a")]
 
 
 class Table(unittest.TestCase):
@@ -68,30 +75,34 @@ class Files(unittest.TestCase):
             colltable.check(colltable.read_rows(f.read()), colltable.algorithms_in(FOLDER))
 
     def test_each_collective_has_one_that_can_do_anything(self):
+        algorithms = colltable.algorithms_in(FOLDER)
         for kind in colltable.KINDS:
-            general = []
-            for a in colltable.algorithms_in(FOLDER):
-                path = os.path.join(FOLDER, f"{kind}_{a.name}.c")
-                if a.kind == kind and not a.meets and os.path.exists(path):
-                    with open(path, encoding="utf-8") as f:
-                        general += [a.name] if ".fits" not in f.read() else []
-            self.assertTrue(kind == "exscan" or len(general) >= 1, kind)
+            self.assertTrue(any(a.general for a in algorithms if a.kind == kind), kind)
 
     def test_name_and_cost(self):
         with tempfile.TemporaryDirectory() as folder:
-            with open(os.path.join(folder, "reduce_scatter_ring.c"), "w", encoding="utf-8") as f:
+            with open(os.path.join(folder, "x.c"), "w", encoding="utf-8") as f:
                 f.write("/* SPDX\n *\n * Words.\n *\n * Cost: n a\n * + b.\n */\n"
-                        "const struct algorithm mpi_algorithm_reduce_scatter_ring = {0};\n")
+                        "const struct algorithm mpi_algorithm_reduce_scatter_ring = {.write = w};\n")
             found = colltable.algorithms_in(folder)
-        self.assertEqual([(a.kind, a.name, a.meets, a.cost) for a in found],
-                         [("reduce_scatter", "ring", False, "n a + b.")])
+        self.assertEqual([(a.kind, a.name, a.meets, a.general, a.cost) for a in found],
+                         [("reduce_scatter", "ring", False, True, "n a + b.")])
+
+    def test_each_says_its_own_cost_and_those_that_follow_one_another_the_same(self):
+        text = "/* SPDX */\n" + SECTION.format("a", "scan_x", ".write = w") + \
+            "const struct algorithm mpi_algorithm_exscan_x = {.run = w};\n" + \
+            SECTION.format("b", "scan_y", ".fits = f, .write = w")
+        found = colltable.algorithms_of("x.c", text)
+        self.assertEqual([(a.kind, a.name, a.meets, a.general, a.cost) for a in found],
+                         [("scan", "x", False, True, "a."), ("exscan", "x", True, False, "a."),
+                          ("scan", "y", False, False, "b.")])
 
     def test_without_cost(self):
-        with tempfile.TemporaryDirectory() as folder:
-            with open(os.path.join(folder, "scan_x.c"), "w", encoding="utf-8") as f:
-                f.write("/* SPDX */\nconst struct algorithm mpi_algorithm_scan_x = {0};\n")
-            with self.assertRaisesRegex(colltable.TableError, "no cost"):
-                colltable.algorithms_in(folder)
+        one = "const struct algorithm mpi_algorithm_scan_z = {0};\n"
+        for text in ("/* SPDX */\n" + one,
+                     "/* SPDX */\n" + SECTION.format("a", "scan_x", "0") + "int f(void);\n" + one):
+            with self.assertRaisesRegex(colltable.TableError, "no cost of scan_z"):
+                colltable.algorithms_of("x.c", text)
 
 
 if __name__ == "__main__":

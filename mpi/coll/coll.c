@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the description of a collective to its schedule: what is in place, what is copied first, and
- * then the algorithm of choice.
+ * Collectives: from the description of one to its schedule (what is in place, what is copied first,
+ * and then the algorithm of choice), the blocking forms, and the few that the library itself needs.
  */
 #include <mpi/coll/choose.h>
-#include <mpi/coll/coll.h>
+#include <mpi/coll/meet.h>
 
 void
 mpi_side_hold(struct sched *s, const struct side *side, int blocks)
@@ -19,7 +19,7 @@ static void
 write_allgather(struct sched *s, const struct collective *k)
 {
 	if (!k->send.in_place)
-		mpi_sched_copy(s, mpi_side_block(&k->recv, s->rank), mpi_side_block(&k->send, 0));
+		mpi_sched_copy(s, side_block(&k->recv, s->rank), side_block(&k->send, 0));
 	mpi_sched_round(s);
 	mpi_choose_write(s, &(struct work){.k = k, .get = &k->recv, .even = k->even});
 }
@@ -37,13 +37,13 @@ copy_blocks(struct sched *s, const struct side *in)
 	if (counts == NULL || displs == NULL)
 		return *in;
 	for (size_t i = 0; i < n; i++) {
-		counts[i] = (int64_t)mpi_span_size(mpi_side_block(in, (int)i));
+		counts[i] = (int64_t)span_size(side_block(in, (int)i));
 		displs[i] = (int64_t)total;
 		total += (size_t)counts[i];
 	}
 	out.buffer = mpi_sched_scratch(s, total);
 	for (size_t i = 0; i < n; i++)
-		mpi_sched_copy(s, mpi_side_block(&out, (int)i), mpi_side_block(in, (int)i));
+		mpi_sched_copy(s, side_block(&out, (int)i), side_block(in, (int)i));
 	mpi_sched_round(s);
 	return out;
 }
@@ -59,16 +59,16 @@ write_alltoall(struct sched *s, const struct collective *k)
 static void
 write_reduce(struct sched *s, const struct collective *k)
 {
-	struct span out = mpi_side_block(&k->recv, 0);
+	struct span out = side_block(&k->recv, 0);
 
 	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = k->send.in_place ? out
-		: mpi_side_block(&k->send, 0), .root = k->root});
+		: side_block(&k->send, 0), .root = k->root});
 }
 
 static void
 write_prefix(struct sched *s, const struct collective *k)
 {
-	struct span out = mpi_side_block(&k->recv, 0), in = k->send.in_place ? out : mpi_side_block(&k->send, 0);
+	struct span out = side_block(&k->recv, 0), in = k->send.in_place ? out : side_block(&k->send, 0);
 
 	if (k->kind != COLL_EXSCAN) {
 		mpi_sched_copy(s, out, in);
@@ -99,7 +99,7 @@ write_intra(struct sched *s, const struct collective *k)
 	case COLL_BARRIER:
 	case COLL_GATHER:
 	case COLL_SCATTER: mpi_choose_write(s, &(struct work){.k = k, .root = k->root, .even = k->even}); break;
-	case COLL_BCAST: mpi_choose_write(s, &(struct work){.k = k, .out = mpi_side_block(&k->recv,
+	case COLL_BCAST: mpi_choose_write(s, &(struct work){.k = k, .out = side_block(&k->recv,
 		0), .root = k->root}); break;
 	case COLL_ALLGATHER: write_allgather(s, k); break;
 	case COLL_ALLTOALL: write_alltoall(s, k); break;
@@ -134,4 +134,75 @@ mpi_coll_write(struct sched *s, const struct collective *k)
 		mpi_inter_write(s, k);
 	else
 		write_intra(s, k);
+}
+
+int
+mpi_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k)
+{
+	const struct algorithm *a;
+	struct sched *s;
+	int err;
+
+	if (!mpi_comm_is_inter(c) && k->kind < COLL_NEIGHBOR_ALLGATHER) {
+		a = mpi_choose(self, c, k);
+		if (a != NULL && a->run != NULL && a->run(self, c, k, &err))
+			return err;
+	}
+	s = mpi_sched_new(self, c);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	s->blocking = true;
+	mpi_coll_write(s, k);
+	return mpi_sched_run(s);
+}
+
+/* --- those that communicators are made with --- */
+
+int
+mpi_barrier(struct mpi_rank *self, struct comm *c)
+{
+	struct sched *s;
+
+	if (mpi_meet_all(self, c))
+		return MPI_SUCCESS;
+	s = mpi_sched_new(self, c);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	mpi_barrier_dissemination(s);
+	return mpi_sched_run(s);
+}
+
+static struct side
+bytes_side(const void *buffer, size_t bytes)
+{
+	return (struct side){.buffer = (void *)(uintptr_t)buffer, .count = (MPI_Count)bytes,
+		.datatype = MPI_BYTE, .type = mpi_type_find(MPI_BYTE)};
+}
+
+int
+mpi_bcast(struct mpi_rank *self, struct comm *c, void *buffer, size_t bytes, int root)
+{
+	return mpi_coll_run(self, c, &(struct collective){.kind = COLL_BCAST,
+		.recv = bytes_side(buffer, bytes), .root = root});
+}
+
+int
+mpi_allreduce(struct mpi_rank *self, struct comm *c, const struct reduction *r)
+{
+	struct side side = {.count = r->count, .datatype = r->type, .type = mpi_type_find(r->type)};
+	struct collective k = {.kind = COLL_ALLREDUCE, .send = side, .recv = side, .op = r->op};
+
+	k.send.buffer = (void *)(uintptr_t)r->in;
+	k.recv.buffer = r->out;
+	k.send.in_place = r->in == r->out;
+	return mpi_coll_run(self, c, &k);
+}
+
+int
+mpi_allgather(struct mpi_rank *self, struct comm *c, const void *in, void *out, size_t bytes)
+{
+	struct collective k = {.kind = COLL_ALLGATHER, .send = bytes_side(in, bytes),
+		.recv = bytes_side(out, bytes), .even = true};
+
+	return mpi_coll_run(self, c, &k);
 }

@@ -1,12 +1,51 @@
 /* SPDX-License-Identifier: MIT
  *
+ * Alltoall by messages.
+ */
+#include <mpi/coll/algorithm.h>
+
+/* --- pairwise exchange ---
+ *
+ * Alltoall: each rank sends to the i-th after it and receives from the i-th before it, some i at a time. Any blocks.
+ *
+ * Cost: (n - 1) (a + m b).
+ */
+
+#define AT_ONCE 16
+
+void
+mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct side *in)
+{
+	int n = s->size;
+
+	for (int i = 1; i < n; i++) {
+		int to = (s->rank + i) % n, from = (s->rank - i + n) % n;
+
+		mpi_sched_recv(s, side_block(in, from), from);
+		mpi_sched_send(s, side_block(out, to), to);
+		if (i % AT_ONCE == 0)
+			mpi_sched_round(s);
+	}
+	mpi_sched_copy(s, side_block(in, s->rank), side_block(out, s->rank));
+	mpi_sched_round(s);
+}
+
+static void
+alltoall_pairwise_write(struct sched *s, const struct work *w)
+{
+	mpi_alltoall_pairwise(s, w->give, w->get);
+}
+
+const struct algorithm mpi_algorithm_alltoall_pairwise = {.write = alltoall_pairwise_write};
+
+/* --- Bruck ---
+ *
  * Alltoall of small blocks (Bruck): the blocks are turned so that block i is for the i-th rank
  * after this one; in step k all whose number has bit k go 2^k ranks on. At the end block i is from
  * the i-th rank before this one. Equal blocks, as bytes.
  *
  * Cost: ceil(log2 n) (a + n/2 m b), and n/2 copies of m in each step.
  */
-#include <mpi/coll/algorithm.h>
 
 static struct span
 block_at(char *blocks, int i, size_t block)
@@ -16,7 +55,7 @@ block_at(char *blocks, int i, size_t block)
 
 /* Step for one bit: what leaves is packed, what comes is unpacked into the same places. */
 static void
-exchange(struct sched *s, char *blocks, char *packed[2], int bit, size_t block)
+bruck_step(struct sched *s, char *blocks, char *packed[2], int bit, size_t block)
 {
 	int n = s->size, moved = 0;
 
@@ -37,17 +76,17 @@ void
 mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *in)
 {
 	int n = s->size;
-	size_t block = mpi_span_size(mpi_side_block(in, 0));
+	size_t block = span_size(side_block(in, 0));
 	char *blocks = mpi_sched_scratch(s, (size_t)n * block);
 	char *packed[2] = {mpi_sched_scratch(s, (size_t)n * block), mpi_sched_scratch(s, (size_t)n * block)};
 
 	for (int i = 0; i < n; i++)
-		mpi_sched_copy(s, block_at(blocks, i, block), mpi_side_block(out, (s->rank + i) % n));
+		mpi_sched_copy(s, block_at(blocks, i, block), side_block(out, (s->rank + i) % n));
 	mpi_sched_round(s);
 	for (int bit = 1; bit < n; bit *= 2)
-		exchange(s, blocks, packed, bit, block);
+		bruck_step(s, blocks, packed, bit, block);
 	for (int i = 0; i < n; i++)
-		mpi_sched_copy(s, mpi_side_block(in, (s->rank - i + n) % n), block_at(blocks, i, block));
+		mpi_sched_copy(s, side_block(in, (s->rank - i + n) % n), block_at(blocks, i, block));
 	mpi_sched_round(s);
 }
 

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Collectives in two tiers that move a block for each rank: gather, scatter, allgather, alltoall.
+ */
+#include <mpi/coll/clusters.h>
+
+/* --- gather ---
+ *
+ * Gather of equal blocks in two tiers: one rank of each other cluster collects its blocks and sends
+ * them to the root as one; in the root's own cluster all send to the root. Where the ranks of a
+ * cluster follow one another, their blocks go straight to their places.
+ *
+ * Only the root knows blocks that differ, so that nobody else could make room for those of a
+ * cluster: they have no such form.
+ *
+ * Cost: a + p m b in the largest cluster of p ranks, and (c - 1) a + (n - p) m b at the root; c - 1
+ * messages between c clusters.
+ */
+
+static bool
+gather_clusters_fits(const struct sched *s, const struct work *w)
+{
+	return w->even && mpi_clusters_fit(s);
+}
+
+/* In another cluster: to the one that speaks for it, and from there to the root. */
+static void
+gather_send(struct sched *s, const struct collective *k)
+{
+	struct span mine = side_block(&k->send, 0);
+	size_t block = span_size(mine);
+	char *bytes = NULL;
+
+	mpi_clusters_inside(s);
+	if (s->rank != 0) {
+		mpi_sched_send(s, mine, 0);
+		return;
+	}
+	if (s->size > 1) {
+		bytes = mpi_sched_scratch(s, (size_t)s->size * block);
+		for (int i = 1; i < s->size; i++)
+			mpi_sched_recv(s, span_bytes(bytes + (size_t)i * block, block), i);
+		mpi_sched_copy(s, span_bytes(bytes, block), mine);
+		mpi_sched_round(s);
+		mine = span_bytes(bytes, (size_t)s->size * block);
+	}
+	mpi_sched_all(s);
+	mpi_sched_send(s, mine, k->root);
+}
+
+static void
+gather_recv_cluster(struct sched *s, const struct collective *k, int cluster)
+{
+	const struct venue *v = s->c->venue;
+	const int *ranks = v->order + v->first[cluster];
+	int n = mpi_clusters_ranks(s, cluster);
+	size_t block = span_size(side_block(&k->recv, 0));
+	char *bytes;
+
+	if (mpi_clusters_follow(s, cluster)) {
+		mpi_sched_recv(s, span_slice(side_whole(&k->recv, s->size), ranks[0] *
+			k->recv.count, n * k->recv.count), ranks[0]);
+		return;
+	}
+	bytes = mpi_sched_scratch(s, (size_t)n * block);
+	mpi_sched_recv(s, span_bytes(bytes, (size_t)n * block), ranks[0]);
+	for (int i = 0; i < n; i++)
+		mpi_sched_copy(s, side_block(&k->recv, ranks[i]), span_bytes(bytes + (size_t)i * block, block));
+}
+
+static void
+gather_clusters_collect(struct sched *s, const struct collective *k)
+{
+	const struct venue *v = s->c->venue;
+
+	for (int i = 0; i < v->clusters; i++)
+		if (i != v->cluster)
+			gather_recv_cluster(s, k, i);
+	for (int i = 0; i < v->ranks; i++)
+		if (i != v->rank)
+			mpi_sched_recv(s, side_block(&k->recv, v->members[i]), v->members[i]);
+	if (!k->send.in_place)
+		mpi_sched_copy(s, side_block(&k->recv, s->rank), side_block(&k->send, 0));
+}
+
+static void
+gather_clusters_write(struct sched *s, const struct work *w)
+{
+	const struct collective *k = w->k;
+
+	if (s->rank == k->root)
+		gather_clusters_collect(s, k);
+	else if (mpi_venue_together(s->self, s->c, s->rank, k->root))
+		mpi_sched_send(s, side_block(&k->send, 0), k->root);
+	else
+		gather_send(s, k);
+	mpi_sched_round(s);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_gather_clusters = {.fits = gather_clusters_fits, .write = gather_clusters_write};
+
+/* --- scatter ---
+ *
+ * Scatter of equal blocks in two tiers: the root sends to one rank of each other cluster all blocks
+ * of that cluster, which deals them out; in its own cluster it deals itself. Where the ranks of a
+ * cluster follow one another, their blocks leave from where they are.
+ *
+ * Only the root knows blocks that differ, so that nobody else could make room for those of a
+ * cluster: they have no such form.
+ *
+ * Cost: (c - 1) a + (n - p) m b at the root, and (p - 1) a + p m b in the largest cluster of p
+ * ranks; c - 1 messages between c clusters.
+ */
+
+static bool
+scatter_clusters_fits(const struct sched *s, const struct work *w)
+{
+	return w->even && mpi_clusters_fit(s);
+}
+
+/* In another cluster: from the root to the one that speaks for it, and from there to all. */
+static void
+scatter_recv(struct sched *s, const struct collective *k)
+{
+	struct span mine = side_block(&k->recv, 0);
+	size_t block = span_size(mine);
+	int n = s->c->venue->ranks;
+	char *bytes;
+
+	if (s->c->venue->rank != 0) {
+		mpi_sched_recv(s, mine, s->c->venue->members[0]);
+		return;
+	}
+	if (n == 1) {
+		mpi_sched_recv(s, mine, k->root);
+		return;
+	}
+	bytes = mpi_sched_scratch(s, (size_t)n * block);
+	mpi_sched_recv(s, span_bytes(bytes, (size_t)n * block), k->root);
+	mpi_sched_copy(s, mine, span_bytes(bytes, block));
+	mpi_sched_round(s);
+	mpi_clusters_inside(s);
+	for (int i = 1; i < n; i++)
+		mpi_sched_send(s, span_bytes(bytes + (size_t)i * block, block), i);
+}
+
+/* What a cluster gets, as one: packed now, or it lies so. */
+static struct span
+cluster_blocks(struct sched *s, const struct collective *k, int cluster)
+{
+	const struct venue *v = s->c->venue;
+	const int *ranks = v->order + v->first[cluster];
+	int n = mpi_clusters_ranks(s, cluster);
+	size_t block = span_size(side_block(&k->send, 0));
+	char *bytes;
+
+	if (mpi_clusters_follow(s, cluster))
+		return span_slice(side_whole(&k->send, s->size), ranks[0] * k->send.count, n * k->send.count);
+	bytes = mpi_sched_scratch(s, (size_t)n * block);
+	for (int i = 0; i < n; i++)
+		mpi_sched_copy(s, span_bytes(bytes + (size_t)i * block, block), side_block(&k->send, ranks[i]));
+	return span_bytes(bytes, (size_t)n * block);
+}
+
+static void
+scatter_clusters_deal(struct sched *s, const struct collective *k)
+{
+	const struct venue *v = s->c->venue;
+	struct span *blocks = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*blocks));
+
+	if (blocks == NULL)
+		return;
+	for (int i = 0; i < v->clusters; i++)
+		if (i != v->cluster)
+			blocks[i] = cluster_blocks(s, k, i);
+	mpi_sched_round(s);
+	for (int i = 0; i < v->clusters; i++)
+		if (i != v->cluster)
+			mpi_sched_send(s, blocks[i], v->leaders[i]);
+	for (int i = 0; i < v->ranks; i++)
+		if (i != v->rank)
+			mpi_sched_send(s, side_block(&k->send, v->members[i]), v->members[i]);
+	if (!k->recv.in_place)
+		mpi_sched_copy(s, side_block(&k->recv, 0), side_block(&k->send, s->rank));
+}
+
+static void
+scatter_clusters_write(struct sched *s, const struct work *w)
+{
+	const struct collective *k = w->k;
+
+	if (s->rank == k->root)
+		scatter_clusters_deal(s, k);
+	else if (mpi_venue_together(s->self, s->c, s->rank, k->root))
+		mpi_sched_recv(s, side_block(&k->recv, 0), k->root);
+	else
+		scatter_recv(s, k);
+	mpi_sched_round(s);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_scatter_clusters = {.fits = scatter_clusters_fits,
+	.write = scatter_clusters_write};
+
+/* --- allgather ---
+ *
+ * Allgather in two tiers: the first rank of each cluster collects its blocks, the first ones pass
+ * whole clusters' blocks around a ring, and all blocks go into the clusters. Equal blocks of
+ * consecutive clusters go straight to their places; others are packed, cluster by cluster, as long
+ * as a small cluster has room for it.
+ *
+ * Cost: a + p m b with p ranks in a cluster, (c - 1) a + (n - p) m b between c clusters, in c (c -
+ * 1) messages, and the broadcast of n m that is chosen inside; two copies of n m if packed.
+ */
+
+static bool
+allgather_clusters_fits(const struct sched *s, const struct work *w)
+{
+	size_t total = 0;
+
+	if (!mpi_clusters_fit(s) || (w->even && s->c->venue->consecutive))
+		return mpi_clusters_fit(s);
+	for (int i = 0; i < s->size; i++)
+		total += span_size(side_block(w->get, i));
+	return mpi_clusters_have_room(s, total);
+}
+
+/* All blocks as they travel: in place, or packed in the order of clusters. */
+struct travel {
+	const struct side *all;		/* where they belong */
+	struct span whole;
+	size_t *at;			/* packed: where in the order each begins, and the end; NULL: in place */
+};
+
+static struct travel
+travel_of(struct sched *s, const struct work *w)
+{
+	struct travel b = {.all = w->get, .whole = side_whole(w->get, s->c->size)};
+	size_t total = 0;
+
+	if (w->even && s->c->venue->consecutive)
+		return b;
+	b.at = mpi_sched_scratch(s, ((size_t)s->c->size + 1) * sizeof(*b.at));
+	for (int i = 0; b.at != NULL && i < s->c->size; i++) {
+		b.at[i] = total;
+		total += span_size(side_block(w->get, s->c->venue->order[i]));
+	}
+	if (b.at != NULL)
+		b.at[s->c->size] = total;
+	b.whole = span_bytes(mpi_sched_scratch(s, total), total);
+	return b;
+}
+
+/* Blocks first .. end - 1 in the order of clusters. */
+static struct span
+travel_range(const struct sched *s, const struct travel *b, int first, int end)
+{
+	MPI_Count count = b->all->count;
+
+	if (b->at != NULL)
+		return span_slice(b->whole, (MPI_Count)b->at[first], (MPI_Count)(b->at[end] - b->at[first]));
+	return span_slice(b->whole, s->c->venue->order[first] * count, (end - first) * count);
+}
+
+static void
+allgather_clusters_collect(struct sched *s, const struct travel *b)
+{
+	const struct venue *v = s->c->venue;
+	int first = v->first[v->cluster];
+
+	if (s->rank != 0)
+		mpi_sched_send(s, side_block(b->all, v->members[s->rank]), 0);
+	for (int i = 1; s->rank == 0 && i < s->size; i++)
+		mpi_sched_recv(s, travel_range(s, b, first + i, first + i + 1), i);
+	if (s->rank == 0 && b->at != NULL)
+		mpi_sched_copy(s, travel_range(s, b, first, first + 1), side_block(b->all, v->members[0]));
+	mpi_sched_round(s);
+}
+
+static struct span
+travel_cluster(const struct sched *s, const struct travel *b, int number)
+{
+	return travel_range(s, b, s->c->venue->first[number], s->c->venue->first[number + 1]);
+}
+
+static void
+pass_around(struct sched *s, const struct travel *b)
+{
+	int n = s->size, me = s->rank;
+
+	for (int i = 0; me >= 0 && i < n - 1; i++) {
+		mpi_sched_recv(s, travel_cluster(s, b, (me - i - 1 + n) % n), (me - 1 + n) % n);
+		mpi_sched_send(s, travel_cluster(s, b, (me - i + n) % n), (me + 1) % n);
+		mpi_sched_round(s);
+	}
+}
+
+static void
+travel_unpack(struct sched *s, const struct travel *b)
+{
+	const int *order = s->c->venue->order;
+
+	mpi_sched_round(s);
+	for (int i = 0; b->at != NULL && i < s->c->size; i++)
+		if (order[i] != s->c->rank)
+			mpi_sched_copy(s, side_block(b->all, order[i]), travel_range(s, b, i, i + 1));
+	mpi_sched_round(s);
+}
+
+static void
+allgather_clusters_write(struct sched *s, const struct work *w)
+{
+	struct travel b = travel_of(s, w);
+
+	if (s->broken != MPI_SUCCESS)
+		return;
+	mpi_clusters_inside(s);
+	allgather_clusters_collect(s, &b);
+	mpi_clusters_between(s);
+	pass_around(s, &b);
+	mpi_clusters_inside(s);
+	mpi_clusters_bcast(s, b.whole, 0, true);
+	travel_unpack(s, &b);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_allgather_clusters = {.fits = allgather_clusters_fits,
+	.write = allgather_clusters_write};
+
+/* --- alltoall ---
+ *
+ * Alltoall of equal blocks in two tiers: the first rank of each cluster collects all blocks of its
+ * cluster, sorts them by the cluster that they go to, exchanges them with the first ranks of the
+ * others, and deals out what came. As bytes, in 2 p n m of memory at each first rank; no more than
+ * a small cluster has.
+ *
+ * Only pairs of ranks know blocks that differ: they have no such form.
+ *
+ * Cost: 2 (p - 1) (a + n m b) in a cluster of p ranks, (c - 1) a + p (n - p) m b between c
+ * clusters, with c (c - 1) messages in all, and three copies of p n m.
+ */
+
+/* What the first rank of a cluster works with. */
+struct exchange {
+	char *in;
+	char *out;
+	size_t block;
+	size_t vector;			/* bytes of all blocks of a rank */
+	int ranks;			/* of the cluster */
+};
+
+static bool
+alltoall_clusters_fits(const struct sched *s, const struct work *w)
+{
+	return w->even && mpi_clusters_fit(s) &&
+		mpi_clusters_have_room(s, 2 * (size_t)s->size *
+		span_size(side_block(w->get, 0)));
+}
+
+static void
+alltoall_clusters_collect(struct sched *s, const struct exchange *x, struct span mine)
+{
+	const struct venue *v = s->c->venue;
+
+	mpi_clusters_inside(s);
+	for (int i = 1; i < s->size; i++)
+		mpi_sched_recv(s, span_bytes(x->in + (size_t)i * x->vector, x->vector), i);
+	mpi_sched_copy(s, span_bytes(x->in, x->vector), mine);
+	/*
+	 * block q of the ranks in the order of clusters goes to row q, which has a place for each
+	 * rank of this cluster
+	 */
+	for (int i = 0; i < s->size; i++)
+		mpi_sched_rows(s, &(struct rows){.to = x->out + (size_t)i * x->block,
+			.from = x->in + (size_t)i * x->vector, .bytes = x->block,
+			.count = s->c->size, .to_step = (size_t)s->size * x->block,
+				.from_step = x->block, .from_at = v->order});
+	mpi_sched_round(s);
+}
+
+/* The rows that belong to a cluster follow one another; what comes from it has as many bytes. */
+static struct span
+exchange_part(const struct sched *s, const struct exchange *x, char *memory, int cluster)
+{
+	size_t unit = (size_t)x->ranks * x->block;
+
+	return span_bytes(memory + (size_t)s->c->venue->first[cluster] * unit,
+		(size_t)mpi_clusters_ranks(s, cluster) * unit);
+}
+
+static void
+exchange_swap(struct sched *s, const struct exchange *x)
+{
+	int n, me;
+
+	mpi_clusters_between(s);
+	n = s->size;
+	me = s->rank;
+	for (int i = 1; i < n; i++) {
+		int to = (me + i) % n, from = (me - i + n) % n;
+
+		mpi_sched_recv(s, exchange_part(s, x, x->in, from), from);
+		mpi_sched_send(s, exchange_part(s, x, x->out, to), to);
+	}
+	mpi_sched_copy(s, exchange_part(s, x, x->in, me), exchange_part(s, x, x->out, me));
+	mpi_sched_round(s);
+}
+
+/* From each cluster came a row for each rank of this one, with a place for each rank of that. */
+static void
+exchange_sort(struct sched *s, const struct exchange *x)
+{
+	const struct venue *v = s->c->venue;
+
+	for (int from = 0; from < v->clusters; from++) {
+		const char *rows = span_first(exchange_part(s, x, x->in, from));
+		int n = mpi_clusters_ranks(s, from);
+
+		for (int i = 0; i < x->ranks; i++)
+			mpi_sched_rows(s, &(struct rows){.to = x->out + (size_t)i * x->vector,
+				.from = rows + (size_t)(i * n) * x->block,
+				.bytes = x->block, .count = n, .to_step = x->block,
+					.to_at = v->order + v->first[from], .from_step = x->block});
+	}
+	mpi_sched_round(s);
+}
+
+static void
+exchange_write_first(struct sched *s, const struct exchange *x, const struct work *w)
+{
+	int n = s->c->size;
+
+	alltoall_clusters_collect(s, x, mpi_clusters_whole(w->give, n, x->block));
+	exchange_swap(s, x);
+	exchange_sort(s, x);
+	mpi_clusters_inside(s);
+	for (int i = 1; i < s->size; i++)
+		mpi_sched_send(s, span_bytes(x->out + (size_t)i * x->vector, x->vector), i);
+	mpi_sched_copy(s, side_whole(w->get, n), span_bytes(x->out, x->vector));
+}
+
+static void
+alltoall_clusters_write(struct sched *s, const struct work *w)
+{
+	struct exchange x = {.block = span_size(side_block(w->get, 0)), .ranks = s->c->venue->ranks};
+	int n = s->size;
+
+	x.vector = (size_t)n * x.block;
+	mpi_clusters_inside(s);
+	if (s->rank == 0) {
+		x.in = mpi_sched_scratch(s, (size_t)s->size * x.vector);
+		x.out = mpi_sched_scratch(s, (size_t)s->size * x.vector);
+		if (x.in != NULL && x.out != NULL)
+			exchange_write_first(s, &x, w);
+	} else {
+		mpi_sched_send(s, mpi_clusters_whole(w->give, n, x.block), 0);
+		mpi_sched_round(s);
+		mpi_sched_recv(s, side_whole(w->get, n), 0);
+	}
+	mpi_sched_round(s);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_alltoall_clusters = {.fits = alltoall_clusters_fits,
+	.write = alltoall_clusters_write};

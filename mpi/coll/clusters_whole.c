@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Collectives in two tiers in which all ranks have the same piece of data, or none: barrier,
+ * broadcast, and the reductions.
+ */
+#include <mpi/coll/clusters.h>
+
+/* --- barrier ---
+ *
+ * Barrier in two tiers: the ranks of a cluster report to the first of them, the first ones of the
+ * clusters meet, and tell the others.
+ *
+ * Cost: 2 a inside a cluster, with as many messages at its first rank as it has others, and
+ * ceil(log2 c) a between c clusters.
+ */
+
+static bool
+barrier_clusters_fits(const struct sched *s, const struct work *w)
+{
+	(void)w;
+	return mpi_clusters_fit(s);
+}
+
+/* With the first of those who take part: all to it, or it to all. */
+static void
+with_first(struct sched *s, bool to_first)
+{
+	for (int i = 1; s->rank == 0 && i < s->size; i++) {
+		if (to_first)
+			mpi_sched_recv(s, span_bytes(NULL, 0), i);
+		else
+			mpi_sched_send(s, span_bytes(NULL, 0), i);
+	}
+	if (s->rank != 0 && to_first)
+		mpi_sched_send(s, span_bytes(NULL, 0), 0);
+	else if (s->rank != 0)
+		mpi_sched_recv(s, span_bytes(NULL, 0), 0);
+	mpi_sched_round(s);
+}
+
+static void
+barrier_clusters_write(struct sched *s, const struct work *w)
+{
+	(void)w;
+	mpi_clusters_inside(s);
+	with_first(s, true);
+	mpi_clusters_between(s);
+	if (s->rank >= 0)
+		mpi_barrier_dissemination(s);
+	mpi_clusters_inside(s);
+	with_first(s, false);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_barrier_clusters = {.fits = barrier_clusters_fits,
+	.write = barrier_clusters_write};
+
+/* --- broadcast ---
+ *
+ * Broadcast in two tiers: from the root to one rank of each other cluster, and from there, and from
+ * the root, to all of the own cluster.
+ *
+ * Cost: that of the broadcasts that are chosen between c clusters, and inside the largest one.
+ */
+
+static bool
+bcast_clusters_fits(const struct sched *s, const struct work *w)
+{
+	(void)w;
+	return mpi_clusters_fit(s);
+}
+
+static void
+bcast_clusters_write(struct sched *s, const struct work *w)
+{
+	mpi_clusters_between_with(s, w->root);
+	mpi_clusters_bcast(s, w->out, mpi_clusters_number(s, w->root), false);
+	mpi_clusters_inside(s);
+	mpi_clusters_bcast(s, w->out, mpi_clusters_speaker(s, w->root), true);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_bcast_clusters = {.fits = bcast_clusters_fits, .write = bcast_clusters_write};
+
+/* --- reduction to a root ---
+ *
+ * Reduction in two tiers: in each cluster to one rank, in the root's to the root, and then among
+ * these. If the operation does not commute, the ranks of a cluster must follow one another.
+ *
+ * Cost: that of the reductions that are chosen inside the largest cluster, and between c clusters.
+ */
+
+static bool
+reduce_clusters_fits(const struct sched *s, const struct work *w)
+{
+	(void)w;
+	return mpi_clusters_fit(s) && mpi_clusters_are_in_order(s);
+}
+
+static void
+reduce_clusters_write(struct sched *s, const struct work *w)
+{
+	int speaker = mpi_clusters_speaker(s, w->root);
+	struct span sum = w->out;
+
+	if (s->rank != w->root)
+		sum = s->c->venue->rank == speaker ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
+	mpi_clusters_inside(s);
+	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = w->in, .root = speaker}, true);
+	mpi_clusters_between_with(s, w->root);
+	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = sum, .root = mpi_clusters_number(s, w->root)}, false);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_reduce_clusters = {.fits = reduce_clusters_fits, .write = reduce_clusters_write};
+
+/* --- reduction to all ---
+ *
+ * Reduction to all in two tiers: in each cluster to its first rank, among the first ones to all of
+ * them, and back into the clusters. If the operation does not commute, the ranks of a cluster must
+ * follow one another.
+ *
+ * Cost: that of the reduction and the broadcast that are chosen inside the largest cluster, and of
+ * the reduction between c clusters.
+ */
+
+static bool
+allreduce_clusters_fits(const struct sched *s, const struct work *w)
+{
+	(void)w;
+	return mpi_clusters_fit(s) && mpi_clusters_are_in_order(s);
+}
+
+static void
+allreduce_clusters_write(struct sched *s, const struct work *w)
+{
+	mpi_clusters_inside(s);
+	mpi_clusters_reduce(s, &(struct work){.out = w->out, .in = w->in, .root = 0}, true);
+	mpi_clusters_between(s);
+	mpi_clusters_allreduce(s, w->out, false);
+	mpi_clusters_inside(s);
+	mpi_clusters_bcast(s, w->out, 0, true);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_allreduce_clusters = {.fits = allreduce_clusters_fits,
+	.write = allreduce_clusters_write};
+
+/* --- reduce-scatter ---
+ *
+ * Reduce-scatter in two tiers: in each cluster all operands to its first rank, among these to each
+ * what belongs to its cluster, which it deals out. If the operation does not commute, the ranks of
+ * a cluster must follow one another. Any blocks.
+ *
+ * Cost: that of the reduction that is chosen inside the largest cluster of p ranks, and of the
+ * reduce-scatter that is chosen between c clusters (c (c - 1) messages if the operation commutes
+ * and that is pairwise, 2 (c - 1) if it is at_root), and (p - 1) (a + m b).
+ */
+
+static bool
+reduce_scatter_clusters_fits(const struct sched *s, const struct work *w)
+{
+	(void)w;
+	return mpi_clusters_fit(s) && mpi_clusters_are_in_order(s);
+}
+
+/* The blocks cluster by cluster, and how much each cluster has. */
+static struct span
+sort(struct sched *s, struct span sum, const MPI_Count *counts, MPI_Count *per_cluster)
+{
+	const struct venue *v = s->c->venue;
+	struct span sorted = v->consecutive ? sum : mpi_sched_room(s, sum.count, sum.type);
+	MPI_Count *at = mpi_sched_scratch(s, (size_t)s->c->size * sizeof(*at)), to = 0;
+
+	for (int i = 0; at != NULL && i < s->c->size; i++)
+		at[i] = i > 0 ? at[i - 1] + counts[i - 1] : 0;
+	for (int k = 0; at != NULL && k < v->clusters; k++) {
+		per_cluster[k] = 0;
+		for (int i = v->first[k]; i < v->first[k + 1]; i++) {
+			int rank = v->order[i];
+
+			mpi_sched_copy(s, span_slice(sorted, to, counts[rank]),
+				span_slice(sum, at[rank], counts[rank]));
+			per_cluster[k] += counts[rank];
+			to += counts[rank];
+		}
+	}
+	mpi_sched_round(s);
+	return sorted;
+}
+
+static void
+write_first(struct sched *s, struct span sum, const struct work *w)
+{
+	const struct venue *v = s->c->venue;
+	MPI_Count *per_cluster = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*per_cluster)), at = 0;
+	struct span sorted, mine;
+
+	if (per_cluster == NULL)
+		return;
+	sorted = sort(s, sum, w->counts, per_cluster);
+	mine = mpi_sched_room(s, per_cluster[v->cluster], sum.type);
+	mpi_clusters_between(s);
+	mpi_clusters_reduce_scatter(s, &(struct work){.out = mine, .in = sorted, .counts = per_cluster});
+	mpi_sched_round(s);
+	mpi_clusters_inside(s);
+	for (int i = 0; i < s->size; i++) {
+		MPI_Count count = w->counts[v->members[i]];
+
+		if (i == 0)
+			mpi_sched_copy(s, w->out, span_slice(mine, 0, count));
+		else
+			mpi_sched_send(s, span_slice(mine, at, count), i);
+		at += count;
+	}
+}
+
+static void
+reduce_scatter_clusters_write(struct sched *s, const struct work *w)
+{
+	bool first = s->c->venue->rank == 0;
+	struct span sum = first ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
+
+	mpi_clusters_inside(s);
+	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = w->in, .root = 0}, true);
+	if (first)
+		write_first(s, sum, w);
+	else
+		mpi_sched_recv(s, w->out, 0);
+	mpi_sched_round(s);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_reduce_scatter_clusters =
+	{.fits = reduce_scatter_clusters_fits, .write = reduce_scatter_clusters_write};
+
+/* --- scans ---
+ *
+ * Scans in two tiers: inside each run of ranks that follow one another in one cluster; among the
+ * last ranks of the runs, which then know what lies before theirs; and that into the runs. With
+ * consecutive clusters these are the runs. Operands stay in the order of the ranks.
+ *
+ * Cost: those of the scan and the broadcast that are chosen inside the longest run, and of the
+ * exclusive scan between c runs, with as many messages between them as that one has (doubling: c -
+ * 1, and c - d for each power of two d < c), and m g; exclusive: a + m b more.
+ */
+
+static bool
+scan_clusters_fits(const struct sched *s, const struct work *w)
+{
+	(void)w;
+	return mpi_clusters_have_runs(s);
+}
+
+/* After the scan inside the runs: what lies before the own run, at each of its ranks. */
+static struct span
+before_run(struct sched *s, struct span sum)
+{
+	struct span before = mpi_sched_room(s, sum.count, sum.type);
+
+	mpi_sched_round(s);
+	mpi_clusters_between_runs(s);
+	mpi_clusters_exscan(s, &(struct work){.out = before, .in = sum});
+	mpi_sched_round(s);
+	if (mpi_clusters_inside_run(s) > 0)
+		mpi_clusters_bcast(s, before, s->size - 1, true);
+	mpi_sched_round(s);
+	return before;
+}
+
+static void
+write_scan(struct sched *s, const struct work *w)
+{
+	int run = mpi_clusters_inside_run(s);
+
+	mpi_clusters_scan(s, w->out);
+	if (run >= 0) {
+		struct span before = before_run(s, w->out);
+
+		if (run > 0)
+			mpi_sched_reduce(s, before, w->out);
+	}
+	mpi_sched_round(s);
+	mpi_sched_all(s);
+}
+
+static void
+write_exscan(struct sched *s, const struct work *w)
+{
+	struct span sum = mpi_sched_room(s, w->in.count, w->in.type), before;
+	int run = mpi_clusters_inside_run(s);
+
+	mpi_sched_copy(s, sum, w->in);
+	mpi_sched_round(s);
+	mpi_clusters_scan(s, sum);
+	mpi_sched_round(s);
+	if (s->rank > 0)
+		mpi_sched_recv(s, w->out, s->rank - 1);
+	if (s->rank + 1 < s->size)
+		mpi_sched_send(s, sum, s->rank + 1);
+	if (run >= 0) {
+		before = before_run(s, sum);
+		if (run > 0 && s->rank == 0)
+			mpi_sched_copy(s, w->out, before);
+		else if (run > 0)
+			mpi_sched_reduce(s, before, w->out);
+	}
+	mpi_sched_round(s);
+	mpi_sched_all(s);
+}
+
+const struct algorithm mpi_algorithm_scan_clusters = {.fits = scan_clusters_fits, .write = write_scan};
+const struct algorithm mpi_algorithm_exscan_clusters = {.fits = scan_clusters_fits, .write = write_exscan};
