@@ -63,15 +63,15 @@ EXACT = {
     "call, and fault, that a handler": lambda rows: f"{one(rows, 'reflect', 'insns')}; "
                                                     f"{one(rows, 'fault', 'insns')} instructions",
     "fault that another process handles":
-        lambda rows: "; ".join(f"{round(values(rows, 'fault_far', count=part)[0], -1):,}"
+        lambda rows: "; ".join(f"{50 * round(values(rows, 'fault_far', count=part)[0] / 50):,}"
                                for part in ("total", "insns")) + " instructions",
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
     "signal to a thread that sleeps":
         # when three cores meet depends by an instruction or two on where the program lies: to the
-        # next ten
-        lambda rows: f"{one(rows, 'signal_home', 'one_way')}; "
-                     f"{round(sum(values(rows, 'signal', count='total') + values(rows, 'signal_home', count='receive')), -1)}",
+        # next twenty
+        lambda rows: f"{one(rows, 'signal_home', 'one_way')}; " + str(20 * round(
+            sum(values(rows, 'signal', count='total') + values(rows, 'signal_home', count='receive')) / 20)),
     "create a thread": lambda rows: f"{spread(values(rows, 'thread_create', count='total'))}; "
                                     f"{spread(values(rows, 'thread_join', count='total'))} instructions",
     "a thread's whole life": lambda rows: f"{spread(values(rows, 'thread_life', count='total'))} instructions",
