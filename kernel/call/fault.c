@@ -163,9 +163,9 @@ fault_handle_gone(struct cluster *c, struct process *p)
 
 /* A thread of a process that has stopped at a fault, by its number; NULL: there is none. */
 static struct thread *
-stopped(const struct cluster *c, const struct process *p, uint32_t thread)
+stopped(struct cluster *c, const struct process *p, uint32_t thread)
 {
-	struct thread *t = thread_find((struct cluster *)c, (int)thread);
+	struct thread *t = thread_find(c, (int)thread);
 
 	return t != NULL && t->proc == p && t->wait.kind == WAIT_FAULT ? t : NULL;
 }

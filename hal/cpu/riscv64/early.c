@@ -19,8 +19,7 @@
 #define KERNEL_RW (PTE_AD | PTE_R | PTE_W)
 #define KERNEL_RX (PTE_AD | PTE_R | PTE_X)
 
-extern char image_start[], image_rodata[], image_data[], image_stacks[],
-	image_end[];
+extern char image_start[], image_rodata[], image_data[], image_stacks[], image_end[];
 
 static uint64_t *
 early_table(void)
