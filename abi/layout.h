@@ -62,6 +62,14 @@ struct proc_quota {
 	uint32_t processes;		/* itself, too */
 };
 
+/* device_open */
+struct device_info {
+	uint32_t kind;			/* DEVICE_* */
+	uint32_t id;			/* DEVICE_VIRTIO: what it is, by the standard's numbers */
+	uint32_t pages;			/* of registers */
+	uint32_t reserved;
+};
+
 /*
  * What a handler is told (proc_handler, thread_handler): why its thread stopped, and where. How it
  * reaches the handler is the port's: usercpu/handler.h makes the argument of a function of it.
@@ -91,5 +99,6 @@ _Static_assert(sizeof(struct crash_info) == CRASH_INFO_SIZE, "crash_info");
 _Static_assert(sizeof(struct page_info) == PAGE_INFO_SIZE, "page_query");
 _Static_assert(sizeof(struct proc_quota) == PROC_QUOTA_SIZE, "proc_quota");
 _Static_assert(sizeof(struct mail_sender) == MAIL_SENDER_SIZE, "mailbox_read");
+_Static_assert(sizeof(struct device_info) == DEVICE_INFO_SIZE, "device_open");
 
 #endif

@@ -21,6 +21,7 @@
 #define CRASH_INFO_SIZE 48
 #define MAIL_SENDER_SIZE 8
 #define PROC_QUOTA_SIZE 16
+#define DEVICE_INFO_SIZE 16
 
 /*
  * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server
@@ -55,6 +56,13 @@
 #define EVENT_PROC 4
 #define EVENT_CLUSTER 5
 #define EVENT_FAULT 6
+#define EVENT_INTERRUPT 7
+
+/* kinds of devices */
+#define DEVICE_NONE 0
+#define DEVICE_UART_16550 1
+#define DEVICE_VIRTIO 2		/* registers in memory ("virtio-mmio"), version 1 or 2 */
+#define DEVICE_TEST 3		/* of a back end for tests */
 
 #define FAULT_REFUSED (~0ul)	/* fault_next: the thread does not go on */
 

@@ -365,6 +365,7 @@ struct cluster {
 	struct list reaping;	/* processes that end */
 	/* memory that nothing names, with frames that are still to be freed */
 	struct list memory_gone;
+	struct list devices;	/* those that are open: kernel/dev/device.h */
 	/* of a view of memory: the oldest of those under way, or NULL */
 	struct sweep *revocation;
 	struct list futex[64];

@@ -165,6 +165,7 @@ memory_init(struct cluster *c, struct carve *m)
 	frames_init(&c->frames, table, start, m->end);
 	slab_init(&c->slab, &c->frames, sizeof(struct thread));
 	list_init(&c->memory_gone);
+	list_init(&c->devices);
 	account_init(c);
 }
 

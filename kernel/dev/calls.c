@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel calls on the console and on the cluster as a whole. The source's device module (seed 000
- * III-B) also has permissions, mapped and port I/O and drivers in user space; none of these exists
- * here.
+ * Kernel calls on the console and on the cluster as a whole. For devices see device.c.
  */
 #include <hal/perf.h>
 #include <hal/timer.h>

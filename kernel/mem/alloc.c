@@ -55,7 +55,8 @@ create_serve(struct kcall_args *args)
 	if (!mem_charge(t->proc, count))
 		return too_little(t->cluster);
 	first = frames_block(f, count);
-	handle = first == FRAME_NONE ? too_little(t->cluster) : memory_new(t->proc, &w->memory);
+	handle = first == FRAME_NONE ? too_little(t->cluster) : memory_new(t->proc,
+		sizeof(struct memory), RIGHTS_OF_PAGES | RIGHT_GRANT | RIGHT_REVOKE, &w->memory);
 	if (handle < 0) {
 		if (first != FRAME_NONE)
 			frames_block_back(f, first, count);

@@ -8,6 +8,7 @@
  * III-B (memory management).
  */
 #include <kernel/call/kcall_core.h>
+#include <kernel/dev/device.h>
 #include <kernel/mem/calls.h>
 #include <kernel/mem/mapping.h>
 #include <kernel/mem/mem.h>
@@ -68,8 +69,10 @@ struct change {
 	struct process *p;
 	struct range r;
 	size_t unit;		/* bytes of a page */
-	uint32_t frame;		/* page_map: the first, and how many */
+	/* page_map: the first frame, and how many; a device has none */
+	uint32_t frame;
 	uint32_t frames;
+	uint64_t paddr;
 	struct memory *memory;
 	int prot;
 };
@@ -102,6 +105,9 @@ map_decode(struct kcall_args *args, struct change *m)
 	if (at > memory->count || m->frames > memory->count - at ||
 		m->frame % (m->unit / HAL_PAGE_BYTES) != 0)
 		return -E_INVAL;
+	m->paddr = memory_paddr(&t->cluster->frames, memory, at);
+	if (memory->is_device)
+		m->frames = 0;
 	if (m->p == t->proc)
 		m->prot |= HAL_MAY((int)handle_rights(&t->proc->handles, (int)args->a[5]) &
 			PROT_BITS);
@@ -183,14 +189,14 @@ refs_take(struct thread *t, const struct change *m)
 
 /* In addresses that are claimed, or nobody's. */
 static int
-map_pages(struct cluster *c, const struct change *m, size_t pages)
+map_pages(const struct change *m, size_t pages)
 {
 	bool claimed = area_covers(&m->p->areas, m->r.start, m->r.end);
 	int e = claimed ? 0 : mem_claim_at(m->p, m->r.start, m->r.end - m->r.start);
 
 	if (e != 0)
 		return e;
-	e = hal_map(&m->p->space, m->r.start, frame_paddr(&c->frames, m->frame), pages, m->prot);
+	e = hal_map(&m->p->space, m->r.start, m->paddr, pages, m->prot);
 	if (e != 0 && !claimed)
 		mem_unclaim(m->p, m->r.start, m->r.end);
 	return e;
@@ -218,7 +224,7 @@ map_serve(struct kcall_args *args)
 		&r);
 	if (e != 0)
 		return e;
-	e = map_pages(c, &m, pages);
+	e = map_pages(&m, pages);
 	mapping_extend(m.p, r, e == 0 ? m.r.end : m.r.start);
 	if (e != 0)
 		return e;

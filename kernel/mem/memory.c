@@ -2,30 +2,29 @@
  *
  * Memory objects: see memory.h.
  */
-#include <kernel/cluster.h>
+#include <kernel/dev/device.h>
 #include <kernel/mem/memory.h>
 #include <kernel/proc/proc.h>
 
 #define DROP_STEP 6	/* frames */
-#define RIGHTS_OF_PAGES (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
 _Static_assert(RIGHT_READ == PAGE_READ && RIGHT_WRITE == PAGE_WRITE && RIGHT_EXEC == PAGE_EXEC,
 	"a right of memory is a protection");
 
 long
-memory_new(struct process *p, struct memory **made)
+memory_new(struct process *p, size_t bytes, unsigned rights, struct memory **made)
 {
 	struct slab *slab = &proc_cluster(p)->slab;
-	struct memory *m = quota_alloc(p->quota, slab, sizeof(*m));
+	struct memory *m = quota_alloc(p->quota, slab, bytes);
 	long handle;
 
 	if (m == NULL)
 		return -E_NOMEM;
 	object_init(&m->object, OBJECT_MEMORY);
 	list_init(&m->mappings);
-	handle = handle_new(&p->handles, &m->object, RIGHTS_OF_PAGES | RIGHT_GRANT | RIGHT_REVOKE);
+	handle = handle_new(&p->handles, &m->object, rights);
 	if (handle < 0) {
-		quota_free(p->quota, slab, m, sizeof(*m));
+		quota_free(p->quota, slab, m, bytes);
 		return handle;
 	}
 	m->quota = p->quota;
@@ -70,9 +69,18 @@ drop(struct cluster *c, struct memory *m)
 			return false;
 		frame_put(&c->frames, m->first + --m->count, &c->sweeps, NULL);
 	}
-	quota_free(q, &c->slab, m, sizeof(*m));
+	quota_free(q, &c->slab, m, m->is_device ? sizeof(struct device) : sizeof(*m));
 	quota_put(&c->slab, q);
 	return true;
+}
+
+static void
+memory_gone(struct cluster *c, struct memory *m)
+{
+	if (drop(c, m))
+		return;
+	list_push_back(&c->memory_gone, &m->link);
+	c->chores++;
 }
 
 void
@@ -80,10 +88,16 @@ memory_unreferenced(struct cluster *c, struct object *o)
 {
 	struct memory *m = list_entry(o, struct memory, object);
 
-	if (drop(c, m))
-		return;
-	list_push_back(&c->memory_gone, &m->link);
-	c->chores++;
+	if (m->is_device)
+		device_close(c, m);
+	memory_gone(c, m);
+}
+
+void
+memory_put(struct cluster *c, struct memory *m)
+{
+	if (m != NULL && --m->object.refs == 0)
+		memory_gone(c, m);
 }
 
 bool

@@ -2,12 +2,14 @@
  *
  * Memory that processes name by handles: a run of page frames, filled with zeros when it was made.
  * The object refers to each of its frames; so does each mapping, which therefore lives on when the
- * object is gone. What was mapped through a view ends when that is revoked (mapping.h). Home core.
+ * object is gone. What was mapped through a view ends when that is revoked (mapping.h). A device is
+ * memory, too, without frames (kernel/dev/device.h). Home core.
  */
 #ifndef KERNEL_MEM_MEMORY_H
 #define KERNEL_MEM_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <base/list.h>
 #include <kernel/object/object.h>
@@ -16,6 +18,8 @@ struct cluster;
 struct process;
 struct quota;
 struct thread;
+
+#define RIGHTS_OF_PAGES (PAGE_READ | PAGE_WRITE | PAGE_EXEC)	/* of memory: what may be mapped */
 
 struct memory {
 	struct object object;
@@ -28,13 +32,14 @@ struct memory {
 	uint32_t first;
 	uint32_t count;		/* frames from `first` on that it refers to */
 	uint32_t looks;		/* revocations of its views that looked at its mappings */
+	bool is_device;		/* a part of a struct device: it has pages, and no frames */
 };
 
 /*
- * A memory object without frames, and a handle of it for a process. The handle and *made; -E_NOMEM,
- * -E_MFILE.
+ * A memory object without frames, at the start of `bytes` that are zero, and a handle of it for a
+ * process. The handle and *made; -E_NOMEM, -E_MFILE.
  */
-long memory_new(struct process *p, struct memory **made);
+long memory_new(struct process *p, size_t bytes, unsigned rights, struct memory **made);
 
 /*
  * The next `count` frames behind those that it has, zeroed and charged to a process, are its own.
@@ -46,6 +51,9 @@ int memory_find(struct thread *caller, int handle, int prot, struct memory **m);
 
 /* Nothing names it any more: its frames come back, many of them later. */
 void memory_unreferenced(struct cluster *c, struct object *o);
+
+/* One name less of memory that is no device; NULL: of none. */
+void memory_put(struct cluster *c, struct memory *m);
 
 /* Home's loop: some frames of memory that nothing names. False if there is none. */
 bool memory_drop_some(struct cluster *c);

@@ -3,7 +3,7 @@
  * What becomes of an object of which a handle is gone, or all are. Home core.
  */
 #include <kernel/call/fault.h>
-#include <kernel/cluster.h>
+#include <kernel/dev/device.h>
 #include <kernel/mem/memory.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
@@ -43,6 +43,8 @@ object_handle_gone(struct object *o)
 		wait_ends(c, &t->joiners, &t->end, o);
 	else if (o->type == OBJECT_PROCESS)
 		process_handle_gone(c, p);
+	else if (o->type == OBJECT_MEMORY)
+		device_handle_gone(c, list_entry(o, struct memory, object));
 }
 
 void

@@ -6,6 +6,7 @@
  * bound to bits: see event_bind. Home core.
  */
 #include <kernel/call/kcall_core.h>
+#include <kernel/dev/device.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
@@ -170,6 +171,8 @@ find_end(struct thread *caller, int object, struct event *e)
  *   EVENT_CLUSTER  cluster: it is dead
  *   EVENT_FAULT    process (handle, RIGHT_WRITE): a thread of it has stopped at a fault that it has
  *                  no handler for: see fault_next. Without anybody bound such a fault ends it
+ *   EVENT_INTERRUPT  device (handle): it has interrupted; no other interrupt of it comes before
+ *                  device_done
  *
  * Runs: home. Returns 0; -E_INVAL: no such event, bit or cluster; -E_BADF, -E_ACCES: no such
  * object, or no RIGHT_WAIT; -E_SRCH: its value or status is taken, or of
@@ -188,6 +191,8 @@ kc_event_bind(struct thread *caller, int event, int object, int bit)
 		wrong = find_of_process(caller, event, object, &e);
 	else if (event == EVENT_THREAD)
 		wrong = find_end(caller, object, &e);
+	else if (event == EVENT_INTERRUPT)
+		wrong = device_event(caller, object, &e);
 	else
 		wrong = ikc_event(caller, event, object, &e);
 	if (wrong != 0)

@@ -17,7 +17,7 @@
 #define CORES 4
 
 static _Alignas(4096) unsigned char stack[PROGRAMS_MAX][STACK_BYTES];
-bool program_is_init;
+bool program_is_init, program_has_authority;
 static unsigned stacks;			/* in use in this run */
 static void *shared;
 static size_t shared_len;
@@ -74,6 +74,12 @@ start_home(struct kcall_args *args)
 	check(proc_new(c, NULL, &p) == 0);
 	if (program_is_init)
 		c->init = p;
+	if (program_has_authority) {
+		object_init(&c->authority, OBJECT_AUTHORITY);
+		object_get(&c->authority);
+		check(handle_new(&p->handles, &c->authority, RIGHTS_ALL) ==
+			PROGRAM_AUTHORITY);
+	}
 	coro_user_context(&ctx, (void (*)(uintptr_t))args->a[0], stack[stacks++] + STACK_BYTES,
 		args->a[1]);
 	return thread_new(p, &ctx, (int)args->a[2]);

@@ -55,6 +55,10 @@ void program_begin(void *shared, size_t len);
 /* Is a program init, the first process of its cluster? It may not end then. Set before a run. */
 extern bool program_is_init;
 
+/* If it is set, each program's first handle is of the authority, under this name. */
+extern bool program_has_authority;
+#define PROGRAM_AUTHORITY (1 << 16)
+
 /* End the calling program's process. */
 _Noreturn void program_exit(void);
 

@@ -21,6 +21,7 @@ TABLE, RUN = "kernel/thread/table.c", "kernel/thread/run.c"
 MAPPING = "kernel/mem/mapping.c"
 CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
+DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
@@ -99,6 +100,21 @@ MUTANTS = (
      "quota_free(p->quota, &c->slab, r, sizeof(*r));", "slab_free(&c->slab, r);"),
     ("kernel_memory", "who dies in a call on a mapping leaves it", MEM,
      "\tmapping_free(t->sweep.proc, t->work.cut);\n", ""),
+    ("kernel_devices", "an interrupt that came before it is bound is not told", DEVICE,
+     "(struct event){&d->interrupt, d->is_raised};", "(struct event){&d->interrupt, false};"),
+    ("kernel_devices", "an interrupt is told to nobody", DEVICE, "\tbinding_signal(c, &d->interrupt);\n", ""),
+    ("kernel_devices", "an interrupt that is served stays masked", DEVICE,
+     "\tif (d->is_raised)\n\t\thal_device_done(d->number);\n", ""),
+    ("kernel_devices", "an interrupt is not masked until it is served", DEVICE,
+     "\td->is_raised = true;\n", "\td->is_raised = true;\n\thal_device_done(number);\n"),
+    ("kernel_devices", "a device that nothing names goes on", DEVICE, "\thal_device_stop(d->number);\n", ""),
+    ("kernel_devices", "a device that is stopped stays taken", DEVICE, "\tlist_remove(&d->link);\n", ""),
+    ("kernel_devices", "memory of a device that is stopped stays", DEVICE,
+     "\tmemory_put(c, d->shared);\n\tm->count = 0;\n", "\tm->count = 0;\n"),
+    ("kernel_devices", "memory of a device is free while that is open", DEVICE, "\tobject_get(&m->object);\n", ""),
+    ("kernel_devices", "a driver whose handle is revoked is not told", OBJECT,
+     "\t\tdevice_handle_gone(c, list_entry(o, struct memory, object));\n", "\t\t(void)c;\n"),
+    ("kernel_devices", "a mapping keeps no device", DEVICE, "DEVICE_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);", "DEVICE_RIGHTS);"),
     ("kernel_handler", "a call is not made again", HANDLER, "else if (why == HANDLES_PROBE)", "else if (false)"),
     ("kernel_handler", "a handler stays when its thread ends", HANDLER,
      "\tquota_free(t->proc->quota, &t->cluster->slab, t->made, sizeof(*t->made));\n", ""),

@@ -223,6 +223,21 @@ pages_make(void)
 	}
 }
 
+/* A child can wait for a device and look at its registers, but not spoil the console's. */
+static void
+lend_device(struct fuzz *f, long proc)
+{
+	static struct device_info info;
+	static long device;
+	unsigned pool = kcall_shapes[KC_DEVICE_OPEN - KC_FIRST].gives;
+
+	if (device == 0)
+		device = kdevice_open(atoll_startup()->authority, 0, &info);
+	if (device > 0)
+		f->pool[pool][0] = (int32_t)khandle_duplicate((int)device, (int)proc,
+			RIGHT_READ | RIGHT_WAIT | RIGHT_GRANT | RIGHT_REVOKE | HANDLE_VIEW);
+}
+
 /* Start child i; its id. */
 static long
 begin(unsigned i, uint32_t random, bool loops)
@@ -241,6 +256,7 @@ begin(unsigned i, uint32_t random, bool loops)
 	view[i]->seed = random * 2654435761u + i * 97 + 1;
 	view[i]->quota = i == 0 ? 1 + view[i]->seed % quota : 0;
 	view[i]->loops = loops;
+	lend_device(view[i], proc);
 	return kt_spawn_in(proc, 1, (unsigned long)at, ANY_CORE);
 }
 

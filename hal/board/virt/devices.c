@@ -11,7 +11,8 @@
 const struct hal_range hal_board_devices[] = {
 	{VIRT_FINISHER, VIRT_PAGE},
 	{VIRT_SSWI, VIRT_SSWI_BYTES},
-	{VIRT_UART, VIRT_PAGE},
+	{VIRT_IO, VIRT_IO_BYTES},
+	{VIRT_PLIC, VIRT_PLIC_BYTES},
 };
 const unsigned hal_board_device_count = sizeof(hal_board_devices) / sizeof(hal_board_devices[0]);
 const uint64_t hal_board_bells = VIRT_SSWI;

@@ -77,6 +77,7 @@ coro_wait_cancel(const char *file, int line)
 {
 	coro_op(OP_WAIT_CANCEL, file, line, 0);
 	coro_now->waiting = coro_now->rung = false;
+	coro_device_take();
 }
 
 void
@@ -86,11 +87,13 @@ coro_wait(uint64_t until_ns, const char *file, int line)
 	coro_full_order(coro_now);
 	coro_now->waiting = true;
 	coro_now->until = until_ns;
-	if (!coro_now->rung && until_ns > coro_machine.clock_ns)
+	if (!coro_now->rung && until_ns > coro_machine.clock_ns &&
+		!coro_device_is_pending(coro_now))
 		coro_block();
 	coro_now->waiting = coro_now->rung = coro_now->interrupt = false;
 	coro_ordered(coro_now);
 	coro_hash(coro_machine.clock_ns);
+	coro_device_take();
 }
 
 static void

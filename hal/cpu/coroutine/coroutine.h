@@ -96,6 +96,23 @@ uint32_t coro_random(uint32_t n);		/* 0 .. n-1, drawn from the seed */
 void coro_kill_cluster(unsigned cluster);
 uint64_t coro_ops(void);			/* operations so far */
 
+/*
+ * The devices of cluster 0. The test is the device: coro_device_raise interrupts, with what stands
+ * in the page of the registers, which programs map.
+ */
+#define CORO_DEVICES 2
+
+struct coro_device {
+	bool is_on;
+	bool is_raised;			/* an interrupt has come and is not taken */
+	bool is_taken;			/* one was taken and is not served */
+	unsigned taken, stopped;	/* how often */
+};
+
+void coro_device_raise(unsigned number);
+void *coro_device_page(unsigned number);	/* 4096 bytes */
+struct coro_device *coro_device(unsigned number);
+
 /* Of user programs. */
 long coro_kcall(unsigned long number, unsigned long a0, unsigned long a1, unsigned long a2,
 	unsigned long a3, unsigned long a4,

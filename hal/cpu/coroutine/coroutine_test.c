@@ -4,7 +4,8 @@
  * to find is found.
  */
 /*
- * needs: hal/cpu/coroutine/core.c hal/cpu/coroutine/dump.c hal/cpu/coroutine/fibre.c
+ * needs: hal/cpu/coroutine/core.c hal/cpu/coroutine/device.c hal/cpu/coroutine/dump.c
+ *	hal/cpu/coroutine/fibre.c
  * hal/cpu/coroutine/images.c
  *	hal/cpu/coroutine/memory.c hal/cpu/coroutine/order.c hal/cpu/coroutine/record.c
  *	hal/cpu/coroutine/run.c hal/cpu/coroutine/sched.c hal/cpu/coroutine/sites.c

@@ -29,7 +29,8 @@
 enum op_kind {
 	OP_NONE, OP_LOAD, OP_STORE, OP_ADD, OP_CAS, OP_FENCE, OP_PUBLISH, OP_ACQUIRE, OP_WAIT_BEGIN,
 	OP_WAIT_CANCEL, OP_WAIT, OP_NOTIFY,
-	OP_INTERRUPT, OP_ARM, OP_USER_ENTER, OP_TRAP, OP_USER, OP_COPY, OP_CLOCK, OP_POINT, OP_KINDS
+	OP_INTERRUPT, OP_ARM, OP_USER_ENTER, OP_TRAP, OP_USER, OP_COPY, OP_CLOCK, OP_POINT,
+	OP_DEVICE, OP_KINDS
 };
 
 struct op {
@@ -149,6 +150,7 @@ struct coro_machine {
 	unsigned ready_count;
 	char *windows;			/* shared copy */
 	size_t windows_bytes, window_bytes;
+	struct coro_device device[CORO_DEVICES];
 	uint64_t random, scenario_random;
 	uint64_t clock_ns;
 	uint64_t ops, ops_max, switches;
@@ -226,6 +228,10 @@ void coro_show_own(const struct coro_core *core, char *live, const char *shared,
 void coro_drain_one(struct coro_core *core);
 void coro_drain(struct coro_core *core);
 void coro_forget_held(struct coro_core *core);
+
+/* device.c: would this core take an interrupt of a device now; the running core takes one */
+bool coro_device_is_pending(const struct coro_core *core);
+void coro_device_take(void);
 
 /* memory.c */
 void coro_full_order(struct coro_core *core);	/* what a fence does */

@@ -135,6 +135,7 @@ set_up(const struct coro_config *config, struct coro_result *result)
 	m->ops_max = config->ops_max ? config->ops_max : 2000000;
 	m->ready_count = 0;
 	m->user_ranges = 0;
+	memset(m->device, 0, sizeof(m->device));
 	choose(config);
 	set_up_cores();
 	m->victim = &m->core[coro_draw(m->cores)];

@@ -13,7 +13,7 @@
 const char *const coro_op_name[OP_KINDS] = {
 	"nothing", "load", "store", "add", "cas", "fence", "publish", "acquire", "wait_begin",
 	"wait_cancel", "wait", "notify",
-	"interrupt", "arm", "user_enter", "trap", "user", "copy", "clock", "point",
+	"interrupt", "arm", "user_enter", "trap", "user", "copy", "clock", "point", "device",
 };
 
 static const enum op_kind mutable_kinds[] =

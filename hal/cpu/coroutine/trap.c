@@ -78,7 +78,7 @@ hal_frame_sp(const struct hal_frame *f)
 static bool
 is_interrupted(struct hal_trap *t)
 {
-	if (coro_now->interrupt)
+	if (coro_now->interrupt || coro_device_is_pending(coro_now))
 		t->kind = TRAP_DOORBELL;
 	else if (coro_now->tick <= coro_machine.clock_ns)
 		t->kind = TRAP_TIMER;
@@ -105,6 +105,7 @@ leave(void)
 
 	while (is_interrupted(&interrupt)) {
 		coro_op(OP_TRAP, __FILE__, __LINE__, interrupt.kind);
+		coro_device_take();
 		kernel_trap(coro_now->frame, &interrupt);
 	}
 	coro_now->in_user = true;
@@ -181,6 +182,8 @@ arrive(void)
 	coro_fibre_arrived(NULL);
 	coro_now->in_user = false;
 	coro_op(OP_TRAP, __FILE__, __LINE__, trap.kind);
+	if (trap.kind == TRAP_DOORBELL)
+		coro_device_take();
 	if (trap.kind != TRAP_CALL || !answered_fast(coro_now->frame))
 		kernel_trap(coro_now->frame, &trap);
 	leave();

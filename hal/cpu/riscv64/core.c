@@ -65,6 +65,7 @@ hal_main(void)
 
 	if (a->core != 0)
 		kernel_core_main(a->start_arg);
+	csr_set(sie, SIP_SEIP);
 	kernel_boot_main(hal_machine.record, (void *)(KERNEL_BASE + used),
 		hal_machine.mem_bytes - used);
 }
@@ -130,7 +131,7 @@ hal_core_interrupted(struct hal_core_area *a)
 	return why != 0;
 }
 
-void
+static void
 hal_bell_await(void)
 {
 	while ((csr_read(sip) & SIP_SSIP) == 0)
@@ -141,10 +142,13 @@ void
 hal_wait_cancel(void)
 {
 	struct hal_core_area *a = hal_core_area();
+	unsigned long pending;
 
 	if (!hal_bell_take(a->waiting))
 		hal_bell_await();
-	__asm__ volatile("csrci sip, 2" : : : "memory");
+	__asm__ volatile("csrrci %0, sip, 2" : "=r"(pending) : : "memory");
+	if ((pending & SIP_SEIP) != 0)
+		hal_board_interrupt();
 	if (hal_load32(&a->interrupted) != 0)
 		csr_set(sip, SIP_SSIP);		/* it may be newer than what the caller looked at */
 }
@@ -190,7 +194,7 @@ hal_timer_arm(uint64_t until_ns)
  * A tick that is due ends each `wfi` at once: it comes a little later instead, so that nothing
  * spins.
  */
-void
+static void
 hal_tick_put_off(void)
 {
 	struct hal_core_area *a = hal_core_area();
@@ -200,6 +204,17 @@ hal_tick_put_off(void)
 		return;
 	a->tick = now + TICK_PAUSE_NS / hal_board_tick_ns;
 	timer_set(a->tick);
+}
+
+void
+hal_wait_look(bool rung)
+{
+	if (rung)
+		hal_bell_await();
+	else if (hal_core_area()->tick != UINT64_MAX)
+		hal_tick_put_off();
+	if ((csr_read(sip) & SIP_SEIP) != 0)
+		hal_board_interrupt();
 }
 
 /* A doorbell of another cluster: whose core it is says the boot record. */

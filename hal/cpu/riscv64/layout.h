@@ -66,6 +66,7 @@
 #define CAUSE_LOAD_PAGE 13
 #define CAUSE_STORE_PAGE 15
 #define SIP_SSIP 2
+#define SIP_SEIP 512
 #define SIE_STIE 32
 #define SSTATUS_SUM 0x40000
 #define SSTATUS_SPP 0x100

@@ -5,12 +5,15 @@
  */
 #include <abi/errors.h>
 #include <abi/layout.h>
+#include <hal/board.h>
+#include <hal/device.h>
 #include <hal/timer.h>
 #include "cpu.h"
 
 #define CALL_BYTES 4			/* of ecall */
 #define CAUSE_INTERRUPT (1ULL << 63)
 #define CAUSE_TIMER (CAUSE_INTERRUPT | 5)
+#define CAUSE_EXTERNAL 8			/* of the causes of interrupts only that has this bit */
 
 _Static_assert(offsetof(struct hal_trap, cause) == TRAP_CAUSE &&
 	offsetof(struct hal_trap, addr) == TRAP_ADDR, "layout.h");
@@ -131,10 +134,12 @@ static const struct exception {
 #define EXCEPTIONS (sizeof(exceptions) / sizeof(exceptions[0]))
 
 static __attribute__((noinline)) void
-doorbell_take(struct hal_frame *f)
+doorbell_take(struct hal_frame *f, uint64_t cause)
 {
 	static const struct hal_trap doorbell = {.kind = TRAP_DOORBELL};
 
+	if ((cause & CAUSE_EXTERNAL) != 0)
+		hal_board_interrupt();
 	csr_clear(sip, SIP_SSIP);
 	hal_core_interrupted(hal_core_area());
 	kernel_trap(f, &doorbell);
@@ -198,7 +203,7 @@ hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value)
 	else if (cause == CAUSE_TIMER)
 		tick_take(f);
 	else
-		doorbell_take(f);
+		doorbell_take(f, cause);
 }
 
 /* Kernels that answer some calls early define their own. */
@@ -208,6 +213,12 @@ kernel_call_fast(struct hal_frame *f, unsigned long nr)
 	(void)f;
 	(void)nr;
 	return 0;
+}
+
+__attribute__((weak)) void
+kernel_interrupt(unsigned number)
+{
+	(void)number;
 }
 
 __attribute__((weak)) void

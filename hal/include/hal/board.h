@@ -46,6 +46,12 @@ extern const uint32_t hal_board_tick_ns;
 extern const uint64_t hal_board_bells;
 
 /*
+ * Take an interrupt of a device: kernel_interrupt, if there is one. On core 0, when its external
+ * interrupt is pending.
+ */
+void hal_board_interrupt(void);
+
+/*
  * Boards of a CPU without a clock of its own (or1k) supply hal_clock_ns, and instead of the
  * constants above: nanoseconds of a tick of the CPU's timer, and the register whose load lasts, in
  * low power, until an interrupt is pending (NULL: the CPU dozes by itself).

@@ -110,9 +110,11 @@ hal_bell_ring(volatile uint32_t *ring)
 /* core.c: the rare parts of what follows */
 void hal_wait_until(uint64_t until_ns);
 void hal_notify_far(unsigned cluster, unsigned core);
-void hal_bell_await(void);			/* wait for an interrupt that is on its way */
-/* a wait that nobody rang for has ended: is the tick due? */
-void hal_tick_put_off(void);
+/*
+ * A wait has ended without a doorbell, or its interrupt is not the only one that is pending: wait
+ * for it, see to the tick, take an interrupt of a device
+ */
+void hal_wait_look(bool rung);
 bool hal_core_interrupted(struct hal_core_area *a);
 
 /*
@@ -127,10 +129,10 @@ hal_wait_end(void)
 
 	if (!hal_bell_take(a->waiting)) {
 		__asm__ volatile("csrr %0, sip" : "=r"(pending) : : "memory");
-		if (__builtin_expect((pending & 2) == 0, 0))
-			hal_bell_await();
-	} else if (__builtin_expect(a->tick != UINT64_MAX, 0)) {
-		hal_tick_put_off();
+		if (__builtin_expect(pending != 2, 0))
+			hal_wait_look(true);
+	} else {
+		hal_wait_look(false);
 	}
 	__asm__ volatile("csrci sip, 2" : : : "memory");
 	if (__builtin_expect(a->interrupted != 0, 0))
