@@ -34,14 +34,13 @@ collective_drop(struct mpi_rank *self, struct request *r)
 static const struct request_class plain;
 static const struct request_class persistent = {.start = start_again, .drop = collective_drop};
 
-/* A request and a written schedule. */
+/* A request and a written schedule, to be started again and again. */
 static int
-collective_make(struct call *call, struct comm *c, const struct collective *k,
-	const struct request_class *class, struct request **r)
+collective_make(struct call *call, struct comm *c, const struct collective *k, struct request **r)
 {
 	struct sched *s = mpi_sched_new(call->self, c);
 
-	*r = s ? mpi_request_new_class(call->self, c, class, s) : NULL;
+	*r = s ? mpi_request_new_class(call->self, c, &persistent, s) : NULL;
 	if (*r == NULL) {
 		if (s != NULL)
 			mpi_sched_free(s);
@@ -57,13 +56,17 @@ collective_started(struct call *call, struct comm *c, struct collective *k, MPI_
 	struct request *r;
 	int err = collective_check(call, c, k);
 
-	if (err == MPI_SUCCESS)
-		err = collective_make(call, c, k, &plain, &r);
 	if (err != MPI_SUCCESS)
 		return err;
-	*request = (MPI_Request)r->handle;
-	mpi_sched_start(r->own, r);
-	return MPI_SUCCESS;
+	r = mpi_request_new_class(call->self, c, &plain, NULL);
+	if (r == NULL)
+		return MPI_ERR_NO_MEM;
+	err = mpi_coll_start(call->self, c, k, r);
+	if (err != MPI_SUCCESS)
+		mpi_request_free(call->self, r);
+	else
+		*request = (MPI_Request)r->handle;
+	return err;
 }
 
 int
@@ -73,7 +76,7 @@ collective_prepared(struct call *call, struct comm *c, struct collective *k, MPI
 	int err = collective_check(call, c, k);
 
 	if (err == MPI_SUCCESS)
-		err = collective_make(call, c, k, &persistent, &r);
+		err = collective_make(call, c, k, &r);
 	if (err != MPI_SUCCESS)
 		return err;
 	((struct sched *)r->own)->keep = true;

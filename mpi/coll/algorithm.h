@@ -35,6 +35,8 @@ struct algorithm {
 	 * this; else *err is what came out.
 	 */
 	bool (*run)(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err);
+	/* with it: non-blocking calls can be started (coll/started.h) */
+	uint8_t starts;
 	/* coll/straight.h does the same of small data in fewer steps */
 	bool straight;
 	/* meetings, which may be brief (coll/brief.h) */

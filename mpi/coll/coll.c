@@ -5,6 +5,7 @@
  */
 #include <mpi/coll/choose.h>
 #include <mpi/coll/meet.h>
+#include <mpi/coll/started.h>
 
 void
 mpi_side_hold(struct sched *s, const struct side *side, int blocks)
@@ -136,24 +137,47 @@ mpi_coll_write(struct sched *s, const struct collective *k)
 		write_intra(s, k);
 }
 
+/* The algorithm of choice of a call that need not be written as a schedule, or NULL. */
+static const struct algorithm *
+way_of(struct mpi_rank *self, struct comm *c, const struct collective *k)
+{
+	bool has_one = !mpi_comm_is_inter(c) && k->kind < COLL_NEIGHBOR_ALLGATHER;
+
+	return has_one ? mpi_choose(self, c, k) : NULL;
+}
+
 int
 mpi_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k)
 {
-	const struct algorithm *a;
+	const struct algorithm *a = way_of(self, c, k);
 	struct sched *s;
 	int err;
 
-	if (!mpi_comm_is_inter(c) && k->kind < COLL_NEIGHBOR_ALLGATHER) {
-		a = mpi_choose(self, c, k);
-		if (a != NULL && a->run != NULL && a->run(self, c, k, &err))
-			return err;
-	}
+	if (a != NULL && a->run != NULL && a->run(self, c, k, &err))
+		return err;
 	s = mpi_sched_new(self, c);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
 	s->blocking = true;
 	mpi_coll_write(s, k);
 	return mpi_sched_run(s);
+}
+
+/* It goes the way of a blocking call where that can be started. */
+int
+mpi_coll_start(struct mpi_rank *self, struct comm *c, const struct collective *k, struct request *outer)
+{
+	const struct algorithm *a = way_of(self, c, k);
+	struct sched *s;
+
+	if (a != NULL && mpi_started(self, c, k, (enum starts)a->starts, outer))
+		return MPI_SUCCESS;
+	s = mpi_sched_new(self, c);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	mpi_coll_write(s, k);
+	mpi_sched_start(s, outer);
+	return MPI_SUCCESS;
 }
 
 /* --- those that communicators are made with --- */

@@ -66,6 +66,12 @@ void mpi_coll_write(struct sched *s, const struct collective *k);
 /* Do it, and wait. Error class. */
 int mpi_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k);
 
+/*
+ * Start it: `outer` is complete when it is over, perhaps on return. What the program gave stays as it
+ * is until then. Error class: it could not be started.
+ */
+int mpi_coll_start(struct mpi_rank *self, struct comm *c, const struct collective *k, struct request *outer);
+
 /* Inside the library: the few that communicators are made with. Error class. */
 struct reduction {
 	const void *in;			/* may be `out` */

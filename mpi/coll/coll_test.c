@@ -374,6 +374,40 @@ freed_while_pending(void)
 	library_close(mpi_self());
 }
 
+/*
+ * Non-blocking collectives of few ranks in one cluster need no messages once blocking ones have made
+ * room for them: those in messages are counted.
+ */
+static void
+started_without_messages(void)
+{
+	enum { COUNT = 300 };
+	static const int sizes[] = {1, 12, COUNT};
+	int mine[COUNT] = {0}, other[16 * COUNT], size;
+	struct comm *world = &mpi_self()->world;
+	uint32_t before;
+
+	MPI_Init(NULL, NULL);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Allreduce(mine, other, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	before = world->collectives;
+	for (int i = 0; i < 3; i++) {
+		MPI_Request r[4];
+
+		MPI_Ibarrier(MPI_COMM_WORLD, &r[0]);
+		MPI_Iallreduce(mine, other, sizes[i], MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[1]);
+		MPI_Ibcast(mine, sizes[i], MPI_INT, size - 1, MPI_COMM_WORLD, &r[2]);
+		MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+		MPI_Iallgather(mine, sizes[i], MPI_INT, other, sizes[i], MPI_INT, MPI_COMM_WORLD, &r[1]);
+		MPI_Wait(&r[2], MPI_STATUS_IGNORE);
+		MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+		MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+	}
+	MUST(world->collectives == before);
+	MPI_Finalize();
+	library_close(mpi_self());
+}
+
 static void
 everything(unsigned ranks, unsigned per_cluster)
 {
@@ -400,6 +434,15 @@ TEST(every_name)
 	named = "";
 }
 
+TEST(started_ones_need_no_messages)
+{
+	job_errors = 0;
+	test_os.cores = 4;
+	job_run(2, 2, 0, started_without_messages);
+	job_run(3, 3, 0, started_without_messages);
+	expect_eq(job_errors, 0);
+}
+
 TEST(every_algorithm_alone) { everything(1, 1); }
 TEST(every_algorithm_of_two) { everything(2, 2); }
 TEST(every_algorithm_of_three) { everything(3, 3); }
@@ -410,6 +453,7 @@ int
 main(void)
 {
 	RUN(every_name);
+	RUN(started_ones_need_no_messages);
 	RUN(every_algorithm_alone);
 	RUN(every_algorithm_of_two);
 	RUN(every_algorithm_of_three);

@@ -298,7 +298,7 @@ gather_at_root(struct signs *g, const struct collective *k)
 		mpi_signs_wait(g, i);
 		err = worse(err, get(g, i, side_block(&k->recv, i)));
 	}
-	g->v->seen = g->round;
+	g->b->seen = g->round;
 	return err;
 }
 

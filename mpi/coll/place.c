@@ -219,6 +219,7 @@ mpi_venue_survey(struct mpi_rank *self, struct comm *c)
 		v->order = (int *)(v + 1);
 		v->leaders = v->order + c->size;
 		v->first = v->leaders + c->size;
+		list_init(&v->open);
 		c->venue = v;
 		number_clusters(self, c, v, number);
 		survey(c, v, number);
@@ -255,7 +256,7 @@ mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t bytes)
 		return v;
 	v->signs_asked = true;
 	v->signs_memory = share(self, c, v, bytes);
-	v->signs = v->signs_memory ? aligned(v->signs_memory) : NULL;
+	v->waits.signs = v->signs_memory ? aligned(v->signs_memory) : NULL;
 	return v;
 }
 
@@ -267,8 +268,11 @@ mpi_venue_with_rooms(struct mpi_rank *self, struct comm *c, size_t bytes)
 	if (v->rooms_asked)
 		return;
 	v->rooms_asked = true;
-	v->rooms_memory = share(self, c, v, bytes);
-	v->rooms = v->rooms_memory ? aligned(v->rooms_memory) : NULL;
+	v->rooms_memory = share(self, c, v, 2 * bytes);
+	if (v->rooms_memory == NULL)
+		return;
+	v->waits.rooms = aligned(v->rooms_memory);
+	v->started.rooms = v->waits.rooms + bytes;
 }
 
 static void
@@ -305,6 +309,8 @@ mpi_venue_leave(struct mpi_rank *self, struct venue *v)
 {
 	if (v == NULL)
 		return;
+	free(v->spare);
+	v->spare = NULL;
 	if (v->place != NULL)
 		add_total(&v->place->left, 1);
 	if (v->place != NULL && v->owner) {

@@ -25,6 +25,17 @@ struct place {
 #define BRIEF_LINE_SHIFT 16		/* of the number of a seat for few bytes; see venue_brief_seat */
 #define BRIEF_PLACE 0xffffu
 
+/*
+ * Signs (coll/signs.h), and room for larger data, of calls of one sort. A rank counts the rounds for
+ * itself; those before `seen` are over on all ranks.
+ */
+struct board {
+	char *signs;			/* NULL: there are none */
+	char *rooms;
+	uint32_t round;			/* the last one */
+	uint32_t seen;
+};
+
 /* What a rank knows of where the ranks of one of its communicators are, and of the place of those in its cluster. */
 struct venue {
 	struct place *place;		/* NULL: there is none, not even in another cluster */
@@ -50,15 +61,17 @@ struct venue {
 	bool consecutive;		/* the members of each cluster follow one another */
 	bool owner;			/* this rank made the place */
 	void *memory;			/* in which it lies */
-	char *signs;			/* see coll/signs.h; NULL: there are none */
-	char *rooms;			/* for larger data */
+	struct board waits;		/* of blocking calls */
+	struct board started;		/* of non-blocking calls (coll/started.h) */
+	struct over *over;		/* by rank: rounds of these that are over there */
+	struct list open;		/* collectives of `started` that are not over here, in order */
+	uint32_t shown;			/* the last round of `started` that this rank has shown */
+	void *spare;			/* memory of one that is over, for the next one */
 	void *signs_memory;
 	void *rooms_memory;
 	bool signs_asked;
 	bool rooms_asked;
 	size_t round_bytes;
-	uint32_t round;			/* of signs: the last one, and the last one that all have shown for sure */
-	uint32_t seen;
 	struct venue *next;		/* left, but not by all */
 };
 
@@ -68,10 +81,13 @@ struct venue *mpi_venue_survey(struct mpi_rank *self, struct comm *c);
 /* The same with a place, made when asked for the first time, by all ranks of the communicator together. */
 struct venue *mpi_venue_of(struct mpi_rank *self, struct comm *c);
 
-/* The same with so many zeroed bytes for signs, if all ranks are in one cluster. */
+/*
+ * The same with so many zeroed bytes for signs, if all ranks are in one cluster: those of blocking
+ * calls come first.
+ */
 struct venue *mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t bytes);
 
-/* Once there are signs: with so many bytes as rooms for larger data. */
+/* Once there are signs: with twice so many bytes as rooms for larger data. */
 void mpi_venue_with_rooms(struct mpi_rank *self, struct comm *c, size_t bytes);
 
 /* Number of the cluster of a rank, and its position among the members of the own one, or -1. */

@@ -17,16 +17,9 @@
 #include <mpi/coll/choose.h>
 #include <mpi/coll/meet.h>
 #include <mpi/coll/place.h>
+#include <mpi/coll/pointers.h>
+#include <mpi/coll/started.h>
 #include <mpi/transport/transport.h>
-
-/* Bytes of a result that stay in a core's first cache until all operands are in. */
-#define BLOCK 4096
-
-/* What a rank names. */
-struct named {
-	const char *in;
-	char *out;
-};
 
 struct gathering {
 	struct meeting meeting;
@@ -47,16 +40,24 @@ gathering_meet(struct gathering *g)
 		mpi_meet_wait(&g->meeting);
 }
 
+static struct names
+all_names(const struct gathering *g)
+{
+	return (struct names){venue_seat(g->v, 0), g->v->seat_bytes, g->n};
+}
+
 /* What a rank has named. */
-static const struct named *
+static const struct named_data *
 named_by(const struct gathering *g, int rank)
 {
-	return (const struct named *)(void *)venue_seat(g->v, rank);
+	struct names all = all_names(g);
+
+	return mpi_name_of(&all, rank);
 }
 
 /* Name the own data and wait for the others'. False, on all ranks: not for this communicator. */
 static bool
-gathering_begin(struct gathering *g, struct mpi_rank *self, struct comm *c, struct named mine)
+gathering_begin(struct gathering *g, struct mpi_rank *self, struct comm *c, struct named_data mine)
 {
 	struct venue *v;
 
@@ -70,7 +71,7 @@ gathering_begin(struct gathering *g, struct mpi_rank *self, struct comm *c, stru
 	g->n = v->ranks;
 	g->meeting = (struct meeting){.self = self, .sync = &v->place->sync, .ranks = (uint32_t)v->ranks,
 		.lane = v->lane, .lane_ranks = v->lane_ranks, .lanes = v->lanes};
-	*(struct named *)(void *)venue_seat(v, v->rank) = mine;
+	*(struct named_data *)(void *)venue_seat(v, v->rank) = mine;
 	gathering_meet(g);
 	return true;
 }
@@ -104,20 +105,20 @@ address_of(const struct side *side, int block)
 }
 
 /* What this rank names for a copy. */
-static struct named
+static struct named_data
 own_for_copy(const struct comm *c, const struct collective *k)
 {
 	bool root = c->rank == k->root, in_place = k->send.in_place;
 
 	switch (k->kind) {
-	case COLL_BCAST: return (struct named){.in = address_of(&k->recv, 0)};
-	case COLL_GATHER: return (struct named){.out = root ? address_of(&k->recv, 0) : NULL};
-	case COLL_SCATTER: return (struct named){.in = root ? address_of(&k->send, 0) : NULL};
+	case COLL_BCAST: return (struct named_data){.in = address_of(&k->recv, 0)};
+	case COLL_GATHER: return (struct named_data){.out = root ? address_of(&k->recv, 0) : NULL};
+	case COLL_SCATTER: return (struct named_data){.in = root ? address_of(&k->send, 0) : NULL};
 	case COLL_ALLGATHER:
 		if (in_place)
-			return (struct named){.in = address_of(&k->recv, c->rank)};
-		return (struct named){.in = address_of(&k->send, 0)};
-	default: return (struct named){.in = in_place ? NULL : address_of(&k->send, 0)};
+			return (struct named_data){.in = address_of(&k->recv, c->rank)};
+		return (struct named_data){.in = address_of(&k->send, 0)};
+	default: return (struct named_data){.in = in_place ? NULL : address_of(&k->send, 0)};
 	}
 }
 
@@ -144,7 +145,7 @@ static bool
 copy(const struct gathering *g)
 {
 	const struct collective *k = g->k;
-	const struct named *root = named_by(g, k->root);
+	const struct named_data *root = named_by(g, k->root);
 	bool there = k->kind == COLL_GATHER ? root->out != NULL : root->in != NULL;
 
 	switch (k->kind) {
@@ -187,21 +188,10 @@ run_copy(struct mpi_rank *self, struct comm *c, const struct collective *k, int 
 
 /* --- reductions --- */
 
-/* Elements, and where they lie in an operand. */
-struct slice {
-	MPI_Count count;
-	size_t from;
-	size_t bytes;
-};
-
 static struct slice
 slice_of(const struct gathering *g, int rank)
 {
-	MPI_Count all = g->k->recv.count, extent = (MPI_Count)g->k->recv.type->extent;
-	MPI_Count each = (all + g->n - 1) / g->n, first = rank * each < all ? rank * each : all;
-	MPI_Count count = all - first < each ? all - first : each;
-
-	return (struct slice){count, (size_t)(first * extent), (size_t)(count * extent)};
+	return mpi_slice_of(g->k->recv.count, (MPI_Count)g->k->recv.type->extent, rank, g->n);
 }
 
 static const char *
@@ -214,28 +204,32 @@ own_operand(const struct collective *k)
 static bool
 can_combine(const struct collective *k)
 {
-	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= BLOCK;
+	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= POINTERS_BLOCK;
 }
 
-/*
- * to = a slice of what all have named, combined in the order of the ranks; `to` may be where this
- * rank's or the root's operand has that slice.
- */
-static void
-combine(const struct gathering *g, const struct operation *op, struct slice s, char *to)
+void
+mpi_pointers_combine(const struct names *all, const struct operation *op, struct slice s, char *to)
 {
-	_Alignas(CACHE_LINE) char sum[BLOCK];
-	MPI_Count most = BLOCK / op->extent;
+	_Alignas(CACHE_LINE) char sum[POINTERS_BLOCK];
+	MPI_Count most = POINTERS_BLOCK / op->extent;
 
 	for (MPI_Count done = 0; done < s.count; done += most) {
 		MPI_Count count = s.count - done < most ? s.count - done : most;
 		size_t from = s.from + (size_t)(done * op->extent), bytes = (size_t)(count * op->extent);
 
-		memcpy(sum, named_by(g, g->n - 1)->in + from, bytes);
-		for (int i = g->n - 2; i >= 0; i--)
-			mpi_op_apply(op, named_by(g, i)->in + from, sum, count);
+		memcpy(sum, mpi_name_of(all, all->n - 1)->in + from, bytes);
+		for (int i = all->n - 2; i >= 0; i--)
+			mpi_op_apply(op, mpi_name_of(all, i)->in + from, sum, count);
 		memcpy(to + (done * op->extent), sum, bytes);
 	}
+}
+
+static void
+combine(const struct gathering *g, const struct operation *op, struct slice s, char *to)
+{
+	struct names all = all_names(g);
+
+	mpi_pointers_combine(&all, op, s, to);
 }
 
 /* The slices that the other ranks have combined, from their results. */
@@ -258,7 +252,7 @@ run_reduction(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	struct operation op;
 	struct slice mine;
 
-	if (!can_combine(k) || !gathering_begin(&g, self, c, (struct named){own_operand(k), k->recv.buffer}))
+	if (!can_combine(k) || !gathering_begin(&g, self, c, (struct named_data){own_operand(k), k->recv.buffer}))
 		return false;
 	op = mpi_op_bind(self, k->op, k->recv.datatype);
 	mine = slice_of(&g, g.me);
@@ -303,7 +297,7 @@ run_reduce_scatter(struct mpi_rank *self, struct comm *c, const struct collectiv
 		beside = malloc((size_t)(k->recv.count * (MPI_Count)k->recv.type->extent));
 		operand = beside != NULL ? operand : NULL;
 	}
-	if (gathering_begin(&g, self, c, (struct named){operand, NULL})) {
+	if (gathering_begin(&g, self, c, (struct named_data){operand, NULL})) {
 		there = all_are_named(&g);
 		op = mpi_op_bind(self, k->op, k->recv.datatype);
 		if (there)
@@ -323,5 +317,5 @@ const struct algorithm mpi_algorithm_scatter_pointers = {.run = run_copy};
 const struct algorithm mpi_algorithm_allgather_pointers = {.run = run_copy};
 const struct algorithm mpi_algorithm_alltoall_pointers = {.run = run_copy};
 const struct algorithm mpi_algorithm_reduce_pointers = {.run = run_reduction};
-const struct algorithm mpi_algorithm_allreduce_pointers = {.run = run_reduction};
+const struct algorithm mpi_algorithm_allreduce_pointers = {.run = run_reduction, .starts = STARTS_NAMED};
 const struct algorithm mpi_algorithm_reduce_scatter_pointers = {.run = run_reduce_scatter};

@@ -19,6 +19,20 @@ mpi_signs_room_of(const struct mpi_rank *self)
 	return transport_memory_part(self, ROUND_PART, transport_shares_memory(self) ? ROUND_BYTES_NEAR : ROUND_BYTES);
 }
 
+/* Two boards, and a line for each rank. */
+static struct venue *
+with_signs(struct mpi_rank *self, struct comm *c)
+{
+	size_t n = (size_t)c->size, board = n * SIGNS_TURNS * sizeof(struct sign);
+	struct venue *v = mpi_venue_with_signs(self, c, 2 * board + n * sizeof(struct over));
+
+	if (v != NULL && v->waits.signs != NULL) {
+		v->started.signs = v->waits.signs + board;
+		v->over = (struct over *)(void *)(v->started.signs + board);
+	}
+	return v;
+}
+
 bool
 mpi_signs_begin(struct signs *g, struct mpi_rank *self, struct comm *c, size_t bytes)
 {
@@ -26,24 +40,25 @@ mpi_signs_begin(struct signs *g, struct mpi_rank *self, struct comm *c, size_t b
 
 	if (mpi_comm_is_inter(c) || c->size < 2 || c->size > SIGNS_RANKS_MAX)
 		return false;
-	if (v == NULL || v->signs == NULL)
-		v = mpi_venue_with_signs(self, c, (size_t)c->size * SIGNS_TURNS * sizeof(struct sign));
-	if (v == NULL || v->signs == NULL)
+	if (v == NULL || v->waits.signs == NULL)
+		v = with_signs(self, c);
+	if (v == NULL || v->waits.signs == NULL)
 		return false;
-	if (bytes > SIGNS_SMALL && v->rooms == NULL) {
+	if (bytes > SIGNS_SMALL && v->waits.rooms == NULL) {
 		v->round_bytes = mpi_signs_room_of(self);
 		mpi_venue_with_rooms(self, c, (size_t)c->size * SIGNS_ROOMS * v->round_bytes);
-		if (v->rooms == NULL)
+		if (v->waits.rooms == NULL)
 			return false;
 	}
-	*g = (struct signs){.self = self, .v = v, .me = v->rank, .n = v->ranks, .round = v->round};
+	*g = (struct signs){.self = self, .v = v, .b = &v->waits, .me = v->rank, .n = v->ranks,
+		.round = v->waits.round};
 	return true;
 }
 
 size_t
 mpi_signs_bytes(const struct signs *g)
 {
-	return g->v->rooms != NULL ? g->v->round_bytes : SIGNS_SMALL;
+	return g->b->rooms != NULL ? g->v->round_bytes : SIGNS_SMALL;
 }
 
 void
@@ -80,7 +95,7 @@ wait_for_all(const struct signs *g, uint32_t round)
 		if (i != g->me && (int32_t)(load_acquire(&s->round) - round) < 0)
 			mpi_signs_wait_longer(g, s, round);
 	}
-	g->v->seen = round;
+	g->b->seen = round;
 }
 
 /* Who has to wait at all waits for the room of several rounds: ranks look at each other's signs less often. */

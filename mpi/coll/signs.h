@@ -26,9 +26,15 @@ struct sign {
 	_Alignas(16) char small[SIGNS_SMALL];
 };
 
+/* Of started collectives: all rounds before this one are over on a rank (coll/started.h). */
+struct over {
+	_Alignas(CACHE_LINE) uint32_t before;
+};
+
 struct signs {
 	struct mpi_rank *self;
 	struct venue *v;
+	struct board *b;		/* of v */
 	int me;
 	int n;
 	uint32_t round;
@@ -55,7 +61,7 @@ void mpi_signs_wait_all(struct signs *g);
 static inline struct sign *
 signs_of(const struct signs *g, uint32_t round, int rank)
 {
-	return (struct sign *)(void *)g->v->signs + (size_t)rank * SIGNS_TURNS + round % SIGNS_TURNS;
+	return (struct sign *)(void *)g->b->signs + (size_t)rank * SIGNS_TURNS + round % SIGNS_TURNS;
 }
 
 /* The next round. */
@@ -71,7 +77,7 @@ mpi_signs_data(const struct signs *g, int rank, size_t bytes)
 {
 	if (bytes <= SIGNS_SMALL)
 		return signs_of(g, g->round, rank)->small;
-	return g->v->rooms + ((size_t)rank * SIGNS_ROOMS + g->round % SIGNS_ROOMS) * g->v->round_bytes;
+	return g->b->rooms + ((size_t)rank * SIGNS_ROOMS + g->round % SIGNS_ROOMS) * g->v->round_bytes;
 }
 
 /* The own one, when it may be written. */
@@ -80,7 +86,7 @@ mpi_signs_room(struct signs *g, size_t bytes)
 {
 	uint32_t turns = bytes <= SIGNS_SMALL ? SIGNS_TURNS : SIGNS_ROOMS;
 
-	if (g->round - g->v->seen >= turns)
+	if (g->round - g->b->seen >= turns)
 		mpi_signs_wait_for_room(g, turns);
 	return mpi_signs_data(g, g->me, bytes);
 }
@@ -111,7 +117,7 @@ mpi_signs_wait(const struct signs *g, int rank)
 static inline void
 mpi_signs_end(struct signs *g)
 {
-	g->v->round = g->round;
+	g->b->round = g->round;
 }
 
 #endif

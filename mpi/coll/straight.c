@@ -12,9 +12,10 @@ straight_begin(struct signs *g, const struct straight *s, enum coll_kind kind)
 {
 	struct venue *v = s->comm->venue;
 
-	if (!mpi_choose_is_straight(s->comm, kind, s->bytes) || v->signs == NULL)
+	if (!mpi_choose_is_straight(s->comm, kind, s->bytes) || v->waits.signs == NULL)
 		return false;
-	*g = (struct signs){.self = s->self, .v = v, .me = v->rank, .n = v->ranks, .round = v->round + 1};
+	*g = (struct signs){.self = s->self, .v = v, .b = &v->waits, .me = v->rank, .n = v->ranks,
+		.round = v->waits.round + 1};
 	return true;
 }
 
@@ -44,7 +45,7 @@ wait_all(struct signs *g)
 	for (int i = 0; i < g->n; i++)
 		if (i != g->me)
 			mpi_signs_wait(g, i);
-	g->v->seen = g->round;
+	g->b->seen = g->round;
 }
 
 bool
@@ -86,7 +87,7 @@ straight_collect(struct signs *g, const struct straight *s, size_t skip)
 		mpi_signs_wait(g, i);
 		bytes_copy_few(s->out + (size_t)i * s->bytes, data(g, i) + skip, s->bytes);
 	}
-	g->v->seen = g->round;
+	g->b->seen = g->round;
 }
 
 static inline __attribute__((always_inline)) void
@@ -208,7 +209,7 @@ mpi_straight_allreduce(const struct straight *s)
 		if (g.me == 1)
 			keep(s->out, s->in, s->bytes);
 		mpi_signs_wait(&g, 1 - g.me);
-		g.v->seen = g.round;
+		g.b->seen = g.round;
 		if (g.me == 0)
 			bytes_copy_few(s->out, data(&g, 1), s->bytes);
 		s->loop(data(&g, 0), s->out, s->count);

@@ -7,11 +7,11 @@
  * Shown: who takes data of a round finds what was laid there in that round, though signs and data are used again; no wake-up is lost (all reach
  * their end).
  *
- * proves: mpi/coll/signs.h mpi_signs_room 8ec698ee77f0
+ * proves: mpi/coll/signs.h mpi_signs_room 301282b400b0
  * proves: mpi/coll/signs.h mpi_signs_show f13b45c0b0b3
  * proves: mpi/coll/signs.h mpi_signs_wait 93a4d0cd2715
  * proves: mpi/coll/signs.c mpi_signs_wait_longer 51a250bfa0a9
- * proves: mpi/coll/signs.c wait_for_all 676702f19b7c
+ * proves: mpi/coll/signs.c wait_for_all 84f469eebab2
  * proves: mpi/coll/signs.c mpi_signs_wait_for_room 083950d3dba1
  * proves: mpi/coll/signs.c has_shown f85aa62f82b9
  *

@@ -24,13 +24,13 @@ PROGRAMS = (("environment", 3), ("errors", 2), ("pt2pt_sizes", 2), ("pt2pt_sizes
             ("pt2pt_order", 5), ("pt2pt_posted", 3), ("straight", 4),
             ("isend_storm", 5), ("flood", 5), ("sendrecv_ring", 3), ("probe", 4), ("partitioned", 3),
             ("collectives", 5),
-            ("coll_random", 3, "41", "3", "each"), ("barrier_many", 8), ("chunks", 3),
+            ("coll_random", 3, "41", "3", "each"), ("barrier_many", 8), ("chunks", 3), ("started", 3, "2"),
             ("allocated", 3), ("threads", 2), ("threads_random", 2, "1"), ("threads_random", 3, "2", "40"),
             ("threads_woken", 2), ("threads_random", 3, "5", "40"),
             ("differ", 3, "1", "steps=25"), ("differ", 4, "2", "steps=25", "bytes=20000"))
 # by threads of one process: program, ranks, ranks in each cluster, arguments
 AS_THREADS = (("threads_random", 3, 3, "5"), ("threads_random", 6, 2, "6"), ("threads_random", 4, 1, "8"),
-              ("threads_woken", 4, 1), ("differ", 6, 2, "3", "steps=25"))
+              ("threads_woken", 4, 1), ("started", 3, 3, "2"), ("differ", 6, 2, "3", "steps=25"))
 CHUNKS = ("pt2pt_sizes", "isend_storm", "collectives", "differ")
 # 64 and more ranks say nothing new, and their shadows fill the memory
 RANKS_MOST = 16

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reductions of ranks of one address space that tell each other where their operands lie
+ * (coll/pointers_coll.c, coll/started_coll.c): each combines a slice of all operands, which it
+ * alone reads, so that results may lie where operands are.
+ */
+#ifndef MPI_COLL_POINTERS_H
+#define MPI_COLL_POINTERS_H
+
+#include <mpi/core/op.h>
+
+/* Bytes of a result that stay in a core's first cache until all operands are in. */
+#define POINTERS_BLOCK 4096
+
+/* What a rank names. */
+struct named_data {
+	const char *in;
+	char *out;
+};
+
+/* What each of n ranks has named, at equal distances. */
+struct names {
+	const char *first;
+	size_t stride;
+	int n;
+};
+
+static inline const struct named_data *
+mpi_name_of(const struct names *all, int rank)
+{
+	return (const struct named_data *)(const void *)(all->first + (size_t)rank * all->stride);
+}
+
+/* Elements, and where they lie in an operand. */
+struct slice {
+	MPI_Count count;
+	size_t from;
+	size_t bytes;
+};
+
+/* A rank's share of so many elements. */
+static inline struct slice
+mpi_slice_of(MPI_Count count, MPI_Count extent, int rank, int ranks)
+{
+	MPI_Count each = (count + ranks - 1) / ranks;
+	MPI_Count first = rank * each < count ? rank * each : count;
+	MPI_Count mine = count - first < each ? count - first : each;
+
+	return (struct slice){mine, (size_t)(first * extent), (size_t)(mine * extent)};
+}
+
+/*
+ * to = a slice of what all have named, combined in the order of the ranks; `to` may be where this
+ * rank's or the root's operand has that slice.
+ */
+void mpi_pointers_combine(const struct names *all, const struct operation *op, struct slice s,
+	char *to);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Non-blocking collectives with signs: the patterns of coll/passage.h, step by step.
+ *
+ * No wake-up is lost: a rank that is about to sleep says so by `drowsy`, and looks once more; one
+ * that has shown something looks at `drowsy` after that (all in total order).
+ */
+#include <stdlib.h>
+#include <mpi/coll/passage.h>
+#include <mpi/coll/started.h>
+#include <mpi/core/request.h>
+#include <mpi/transport/transport.h>
+
+#define ROUNDS_MAX SIGNS_ROOMS		/* of one call; larger data goes in messages */
+#define ROUNDS_NAMED 3
+#define OVER_SHOWN (SIGNS_ROOMS / 2)	/* rounds that may be over before a rank shows it */
+
+/* what comes next: show the own data, combine a slice, take what is there, see all leave */
+enum stage { GIVE, FOLD, TAKE, PART };
+
+struct started {
+	struct pending pending;
+	struct list open;		/* in venue.open */
+	struct passage p;
+	struct collective k;		/* what p says */
+	enum stage stage;
+	bool named;			/* ranks show where their data lies, and stay */
+	uint32_t needs;			/* the first round whose signs and data it still reads */
+	struct request *outer;
+};
+
+/* --- rounds of several calls --- */
+
+/* Show which rounds are over here, unless it is too few for others to wait for it. */
+static void
+show_over(const struct signs *g)
+{
+	const struct list *first = g->v->open.next;
+	uint32_t before = g->b->round + 1;
+
+	if (first != &g->v->open)
+		before = list_entry(first, const struct started, open)->needs;
+	if (before - load_relaxed(&g->v->over[g->me].before) < OVER_SHOWN)
+		return;
+	exchange_total(&g->v->over[g->me].before, before);
+	if (load_total(&g->v->place->sync.drowsy) != 0)
+		mpi_signs_wake(g);
+}
+
+static void
+look_what_is_over(const struct signs *g)
+{
+	uint32_t before = load_total(&g->v->over[0].before);
+
+	for (int i = 1; i < g->n; i++) {
+		uint32_t theirs = load_total(&g->v->over[i].before);
+
+		if ((int32_t)(theirs - before) < 0)
+			before = theirs;
+	}
+	g->b->seen = before;
+}
+
+/* May the own data of the present round be written? */
+static bool
+room_is_free(const struct signs *g, size_t bytes)
+{
+	uint32_t turns = bytes <= SIGNS_SMALL ? SIGNS_TURNS : SIGNS_ROOMS;
+
+	if (g->round - g->b->seen >= turns)
+		look_what_is_over(g);
+	return g->round - g->b->seen < turns;
+}
+
+static bool
+is_shown(const struct signs *g, int rank)
+{
+	return (int32_t)(load_total(&signs_of(g, g->round, rank)->round) - g->round) >= 0;
+}
+
+static bool
+are_shown(const struct signs *g, int ranks)
+{
+	for (int i = 0; i < ranks; i++)
+		if (i != g->me && !is_shown(g, i))
+			return false;
+	return true;
+}
+
+/* --- one call --- */
+
+static bool
+givers_have_come(const struct started *s)
+{
+	const struct pattern *is = &patterns[s->k.kind];
+	const struct signs *g = &s->p.g;
+
+	if (!s->p.takes)
+		return true;
+	if (is->gives == THE_ROOT)
+		return is_shown(g, s->k.root);
+	return are_shown(g, is->prefix ? g->me : g->n);
+}
+
+/* Is there room for what this rank gives, in this round? */
+static bool
+can_give(const struct started *s)
+{
+	size_t bytes = s->named ? SIGNS_SMALL : laid(&s->p, s->k.kind);
+
+	return s->p.g.v->shown + 1 == s->p.g.round && (!s->p.gives || room_is_free(&s->p.g, bytes));
+}
+
+/* Have all given, and is there room for the slice, in the next round? */
+static bool
+can_fold(const struct started *s)
+{
+	struct signs next = s->p.g;
+
+	mpi_signs_next(&next);
+	return are_shown(&s->p.g, next.n) && (s->named || room_is_free(&next, s->p.bytes));
+}
+
+static bool
+can_go_on(const struct started *s)
+{
+	switch (s->stage) {
+	case GIVE: return can_give(s);
+	case FOLD: return can_fold(s);
+	case TAKE: return givers_have_come(s);
+	default: return are_shown(&s->p.g, s->p.g.n);
+	}
+}
+
+static struct names
+names_of(const struct started *s)
+{
+	return (struct names){signs_of(&s->p.g, s->needs, 0)->small,
+		SIGNS_TURNS * sizeof(struct sign), s->p.g.n};
+}
+
+static void
+give(struct started *s)
+{
+	struct passage *p = &s->p;
+	enum coll_kind kind = s->k.kind;
+	char *room = mpi_signs_data(&p->g, p->g.me, s->named ? SIGNS_SMALL : laid(p, kind));
+	bool slices = goes_in_slices(p, kind);
+
+	s->stage = slices || s->named ? FOLD : TAKE;
+	if (s->named) {
+		*(struct named_data *)(void *)room = (struct named_data){p->in, p->out};
+		mpi_signs_show(&p->g);
+	} else if (slices) {
+		lay_slices(p, room);
+	} else {
+		lay(p, kind, room);
+	}
+}
+
+static void
+combine_slice(struct started *s)
+{
+	struct passage *p = &s->p;
+	struct slice mine = slice_of(p, p->g.me);
+	struct names all = names_of(s);
+
+	s->stage = TAKE;
+	mpi_signs_next(&p->g);
+	if (s->named) {
+		mpi_pointers_combine(&all, &p->op, mine, p->out + mine.from);
+		mpi_signs_show(&p->g);
+	} else {
+		fold_slice(p, s->k.kind, mpi_signs_data(&p->g, p->g.me, p->bytes));
+		s->needs = p->g.round;
+	}
+}
+
+/* Take the slices from where the others have combined them, and say that this is done. */
+static void
+take_named_slices(struct started *s)
+{
+	struct passage *p = &s->p;
+	struct names all = names_of(s);
+
+	for (int i = 1; i < p->g.n; i++) {
+		int from = (p->g.me + i) % p->g.n;
+		struct slice theirs = slice_of(p, from);
+
+		memcpy(p->out + theirs.from, mpi_name_of(&all, from)->out + theirs.from, theirs.bytes);
+	}
+	mpi_signs_next(&p->g);
+	mpi_signs_show(&p->g);
+	s->stage = PART;
+}
+
+/* Take the part, and go to the next one. False: there is none. */
+static bool
+take_part(struct started *s)
+{
+	struct passage *p = &s->p;
+	enum coll_kind kind = s->k.kind;
+
+	if (goes_in_slices(p, kind))
+		take_slices(p, kind);
+	else if (kind != COLL_BARRIER)
+		take(p, kind);
+	p->at += p->bytes;
+	if (p->at >= p->all)
+		return false;
+	next_part(p, kind);
+	mpi_signs_next(&p->g);
+	s->needs = p->g.round;
+	show_over(&p->g);
+	s->stage = GIVE;
+	return true;
+}
+
+/* False: it is over. */
+static bool
+step(struct started *s)
+{
+	switch (s->stage) {
+	case GIVE: give(s); break;
+	case FOLD: combine_slice(s); break;
+	case TAKE:
+		if (!s->named)
+			return take_part(s);
+		take_named_slices(s);
+		break;
+	default: return false;
+	}
+	s->p.g.v->shown = s->p.g.round;
+	return true;
+}
+
+/* Go as far as possible. True if anything moved. */
+static bool
+goes_on(struct started *s, bool *over)
+{
+	bool moved = false;
+
+	for (*over = false; !*over && can_go_on(s); moved = true)
+		*over = !step(s);
+	return moved;
+}
+
+/* --- its beginning and its end --- */
+
+static void
+put_away(struct venue *v, struct started *s)
+{
+	if (v->spare == NULL)
+		v->spare = s;
+	else
+		free(s);
+}
+
+static struct started *
+take_out(struct venue *v)
+{
+	struct started *s = v->spare;
+
+	v->spare = NULL;
+	return s != NULL ? s : malloc(sizeof(*s));
+}
+
+static void
+let_types_go(const struct collective *k)
+{
+	if (k->send.type != NULL && span_type_needs_hold(k->send.type))
+		span_type_release(k->send.type);
+	if (k->recv.type != NULL && span_type_needs_hold(k->recv.type))
+		span_type_release(k->recv.type);
+}
+
+static void
+hold_types(const struct collective *k)
+{
+	if (k->send.type != NULL && span_type_needs_hold(k->send.type))
+		span_type_hold(k->send.type);
+	if (k->recv.type != NULL && span_type_needs_hold(k->recv.type))
+		span_type_hold(k->recv.type);
+}
+
+static void
+finish(struct started *s)
+{
+	struct venue *v = s->p.g.v;
+	struct request *outer = s->outer;
+
+	passage_end(&s->p, s->k.kind);
+	let_types_go(&s->k);
+	list_remove(&s->pending.link);
+	list_remove(&s->open);
+	show_over(&s->p.g);
+	put_away(v, s);
+	mpi_request_complete(outer, MPI_SUCCESS);
+}
+
+static bool
+started_advance(struct pending *p)
+{
+	struct started *s = list_entry(p, struct started, pending);
+	bool over, moved = goes_on(s, &over);
+
+	if (over)
+		finish(s);
+	return moved;
+}
+
+/* Asked by a rank that has said that it sleeps: who shows something after this look wakes it. */
+static bool
+started_can_move(const struct pending *p)
+{
+	const struct started *s = list_entry(p, const struct started, pending);
+	uint32_t *drowsy = &s->p.g.v->place->sync.drowsy;
+
+	if (load_total(drowsy) == 0)
+		exchange_total(drowsy, 1);
+	return can_go_on(s);
+}
+
+/* Rounds that the call takes, ROUNDS_MAX + 1 if there are more; the same on all ranks. */
+static uint32_t
+rounds_of(struct passage *p, enum coll_kind kind)
+{
+	uint32_t rounds = kind == COLL_BARRIER;
+
+	for (; p->at < p->all && rounds <= ROUNDS_MAX; p->at += p->bytes) {
+		next_part(p, kind);
+		rounds += goes_in_slices(p, kind) ? 2 : 1;
+	}
+	p->at = 0;
+	return rounds;
+}
+
+/* It has its rounds from now on; the signs are found. */
+static void
+set_out(struct started *s, uint32_t rounds)
+{
+	struct passage *p = &s->p;
+	bool over = rounds == 0;
+
+	p->g.b->round += rounds;
+	mpi_signs_next(&p->g);
+	s->needs = p->g.round;
+	s->stage = GIVE;
+	hold_types(&s->k);
+	list_init(&s->pending.link);
+	list_init(&s->open);
+	if (!over) {
+		list_push_back(&p->g.v->open, &s->open);
+		goes_on(s, &over);
+	}
+	if (over) {
+		finish(s);
+		return;
+	}
+	s->pending.advance = started_advance;
+	s->pending.can_move = started_can_move;
+	list_push_back(&p->g.self->pending, &s->pending.link);
+}
+
+/* Are there signs, and room, for it? */
+static bool
+suits(struct started *s, struct mpi_rank *self, const struct comm *c)
+{
+	const struct venue *v = c->venue;
+	struct passage *p = &s->p;
+
+	if (s->named)
+		return transport_shares_memory(self) && can_combine(self, &s->k, false);
+	if (!passage_describe(p, s->k.kind, self, c))
+		return false;
+	return p->all * (patterns[s->k.kind].each ? (size_t)c->size : 1) <= SIGNS_SMALL ||
+		v->started.rooms != NULL;
+}
+
+/* False: it takes too many rounds. */
+static bool
+begin(struct started *s, struct mpi_rank *self, struct venue *v)
+{
+	struct passage *p = &s->p;
+	enum coll_kind kind = s->k.kind;
+	uint32_t rounds;
+
+	p->g = (struct signs){.self = self, .v = v, .b = &v->started, .me = v->rank, .n = v->ranks,
+		.round = v->started.round};
+	p->bytes = 0;
+	p->op.own = NULL;
+	p->count = s->k.recv.count;
+	passage_begin(p, kind, self);
+	rounds = s->named ? ROUNDS_NAMED : rounds_of(p, kind);
+	if (rounds > ROUNDS_MAX) {
+		mpi_op_release(&p->op);
+		return false;
+	}
+	if (rounds > 0 && kind != COLL_BARRIER && !s->named)
+		next_part(p, kind);
+	set_out(s, rounds);
+	return true;
+}
+
+bool
+mpi_started(struct mpi_rank *self, struct comm *c, const struct collective *k, enum starts how,
+	struct request *outer)
+{
+	struct venue *v = c->venue;
+	struct started *s;
+
+	if (how == STARTS_NOT || v == NULL || v->started.signs == NULL)
+		return false;
+	s = take_out(v);
+	if (s == NULL) {
+		mpi_request_complete(outer, MPI_ERR_NO_MEM);
+		return true;
+	}
+	s->k = *k;
+	s->p.k = &s->k;
+	s->outer = outer;
+	s->named = how == STARTS_NAMED;
+	if (suits(s, self, c) && begin(s, self, v))
+		return true;
+	put_away(v, s);
+	return false;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Non-blocking collectives with signs: each call has a round; a rank may have several on its way, shows its rounds in order, and is over with
+ * them in any order. In every round one rank, chosen anew, gives (a broadcast) or all give (an allreduce). A rank that is over with all rounds
+ * before one shows that, but not before OVER of them are new. The words are in one total order, as they are in the code; data is plain memory.
+ *
+ * Shown: who takes data of a round finds what was laid there in that round, though signs and data are used again; no wake-up is lost, and room
+ * always comes up (all reach their end, whoever sleeps when).
+ *
+ * proves: mpi/coll/started_coll.c show_over 4cba90d63b0f
+ * proves: mpi/coll/started_coll.c look_what_is_over 3a5a42d8fc3e
+ * proves: mpi/coll/started_coll.c room_is_free 0da173930c98
+ * proves: mpi/coll/started_coll.c is_shown 2919f63a5491
+ * proves: mpi/coll/started_coll.c givers_have_come 6562875dc6f1
+ * proves: mpi/coll/started_coll.c can_give d952e687056c
+ * proves: mpi/coll/started_coll.c step 31f65dbce3a9
+ * proves: mpi/coll/started_coll.c finish 0f3624836eae
+ * proves: mpi/coll/started_coll.c started_can_move 70c20a55e565
+ * proves: mpi/coll/signs.h mpi_signs_show f13b45c0b0b3
+ *
+ * run: -DRANKS=2 -DROUNDS=3
+ * run: -DRANKS=2 -DROUNDS=4 -DFEW_WAYS
+ * mutation: -DRANKS=2 -DROUNDS=3 -DNO_ROOM
+ * mutation: -DRANKS=2 -DROUNDS=4 -DFEW_WAYS -DOVER_WITH_THE_LAST
+ * mutation: -DRANKS=2 -DROUNDS=3 -DOVER=3
+ * mutation: -DRANKS=2 -DROUNDS=3 -DOUT_OF_ORDER
+ * mutation: -DRANKS=2 -DROUNDS=3 -DNO_SECOND_LOOK
+ * mutation: -DRANKS=2 -DROUNDS=3 -DNOT_DROWSY
+ * mutation: -DRANKS=2 -DROUNDS=3 -DNO_WAKE_WHEN_OVER
+ * mutation: -DRANKS=2 -DROUNDS=3 -DSHOW_BEFORE_LAYING
+ * search: -DSAFETY -DCOLLAPSE
+ * pan: -m200000
+ */
+#ifndef TURNS
+#define TURNS 2
+#endif
+#define LAST ROUNDS
+#define AT(round, rank) ((round) % TURNS * RANKS + (rank))
+#ifndef OVER
+#define OVER 2
+#endif
+
+byte sign[TURNS * RANKS];		/* rounds count from 1 */
+byte data[TURNS * RANKS];
+byte before[RANKS];			/* all rounds before this one are over there */
+byte how[ROUNDS + 1];			/* who gives in a round (1 ...), or RANKS + 1: all; 0: not chosen yet */
+bool drowsy;
+bool sleeping[RANKS];
+bool token[RANKS];			/* a wake-up that came before its sleep is remembered */
+
+/* mpi_meet_wake */
+inline wake() {
+	if
+	:: drowsy ->
+		drowsy = false;
+		d_step {
+			i = 0;
+			do
+			:: i < RANKS -> if :: sleeping[i] -> token[i] = true :: else fi; i++
+			:: else -> break
+			od;
+			i = 0
+		}
+	:: else
+	fi
+}
+
+#define GIVES(round) (how[round] == _pid + 1 || how[round] == RANKS + 1)
+#define SHOWN(round, rank) ((rank) >= RANKS || (rank) == _pid || sign[AT(round, rank)] >= (round))
+#define ALL_SHOWN(round) (SHOWN(round, 0) && SHOWN(round, 1) && SHOWN(round, 2))
+#define CAME(round) (how[round] == RANKS + 1 && ALL_SHOWN(round) || \
+	how[round] <= RANKS && SHOWN(round, how[round] - 1))
+#define OVER_ON(round, rank) ((rank) >= RANKS || before[rank] + TURNS > (round))
+#ifdef NO_ROOM
+#define ROOM(round) true
+#else
+#define ROOM(round) (OVER_ON(round, 0) && OVER_ON(round, 1) && OVER_ON(round, 2))
+#endif
+#ifdef OUT_OF_ORDER
+#define CAN_GIVE(round) ((round) <= started && !given[round] && (!GIVES(round) || ROOM(round)))
+#else
+#define CAN_GIVE(round) ((round) <= started && !given[round] && given[round - 1] && (!GIVES(round) || ROOM(round)))
+#endif
+#define CAN_TAKE(round) ((round) <= started && given[round] && !over[round] && CAME(round))
+#define CAN_MOVE(round) ((round) <= ROUNDS && (CAN_GIVE(round) || CAN_TAKE(round)))
+#define CAN_GO_ON (CAN_MOVE(1) || CAN_MOVE(2) || CAN_MOVE(3) || CAN_MOVE(LAST))
+#define IS_OVER(round) ((round) > started || over[round])
+#define ALL_OVER (IS_OVER(1) && IS_OVER(2) && IS_OVER(3) && IS_OVER(LAST))
+
+inline give(round) {
+#ifdef SHOW_BEFORE_LAYING
+	sign[AT(round, _pid)] = round;
+	wake();
+	if :: GIVES(round) -> data[AT(round, _pid)] = round :: else fi;
+#else
+	if :: GIVES(round) -> data[AT(round, _pid)] = round :: else fi;
+	sign[AT(round, _pid)] = round;
+	wake();
+#endif
+	given[round] = true
+}
+
+inline show_over(round) {
+	d_step {
+#ifdef OVER_WITH_THE_LAST
+		j = round + 1;
+#else
+		j = 1;
+		do
+		:: j <= started && over[j] -> j++
+		:: else -> break
+		od;
+#endif
+		k = j - before[_pid];
+		j = (k >= OVER && k < 100 -> j : 0);
+		k = 0
+	}
+	if
+	:: j != 0 ->
+		before[_pid] = j;
+#ifndef NO_WAKE_WHEN_OVER
+		wake();
+#endif
+	:: else
+	fi;
+	j = 0
+}
+
+inline take(round) {
+	k = 0;
+	do
+	:: k == RANKS -> break
+	:: else ->
+		if
+		:: k != _pid && (how[round] == k + 1 || how[round] == RANKS + 1) ->
+			assert(data[AT(round, k)] == round)
+		:: else
+		fi;
+		k++
+	od;
+	k = 0;
+	over[round] = true;
+	show_over(round)
+}
+
+inline choose(round) {
+	atomic {
+		if
+		:: how[round] == 0 ->
+			if
+			:: how[round] = 1
+#ifndef FEW_WAYS
+			:: how[round] = RANKS
+#endif
+			:: how[round] = RANKS + 1
+			fi
+		:: else
+		fi
+	}
+}
+
+/* transport_idle with started_can_move */
+inline sleep() {
+	sleeping[_pid] = true;
+#ifndef NOT_DROWSY
+	drowsy = true;
+#endif
+	if
+#ifndef NO_SECOND_LOOK
+	:: CAN_GO_ON -> skip
+	:: else -> token[_pid]; token[_pid] = false
+#else
+	:: token[_pid] -> token[_pid] = false
+#endif
+	fi;
+	sleeping[_pid] = false
+}
+
+active [RANKS] proctype rank() {
+	byte started, i, j, k;
+	bool given[ROUNDS + 2], over[ROUNDS + 2];
+
+	given[0] = true;
+	do
+	:: started == ROUNDS && ALL_OVER -> break
+	:: started < ROUNDS ->
+		choose(started + 1);
+		started++
+	:: CAN_GIVE(1) -> give(1)
+	:: CAN_TAKE(1) -> take(1)
+	:: CAN_GIVE(2) -> give(2)
+	:: CAN_TAKE(2) -> take(2)
+	:: CAN_GIVE(3) -> give(3)
+	:: CAN_TAKE(3) -> take(3)
+#if ROUNDS > 3
+	:: CAN_GIVE(4) -> give(4)
+	:: CAN_TAKE(4) -> take(4)
+#endif
+	:: !ALL_OVER && !CAN_GO_ON -> sleep()
+	od
+}
