@@ -48,6 +48,8 @@ struct startup {
 	uint64_t image_base;
 	uint64_t image_bytes;
 	uint64_t control;		/* address of the cluster's struct job_control; 0 outside a job */
+	int32_t device;			/* handle of the device that a server drives; 0: none */
+	uint32_t device_class;		/* servers/device/protocol.h */
 };
 
 /*

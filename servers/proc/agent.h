@@ -64,6 +64,8 @@ struct to_say {
 struct server {
 	const char *name;		/* in the boot archive */
 	int proc;			/* handle; 0: it was not started */
+	int device;			/* handle of the device that it is given; 0: none */
+	uint32_t device_class;
 };
 
 struct agent {
@@ -105,6 +107,9 @@ int agent_start_server(struct agent *a, struct server *s, int port);
 
 /* Has it ended (BIT_SERVER)? Then that is said. */
 bool agent_server_has_ended(const struct server *s);
+
+/* Devices of this cluster, each with a process that drives it: DEVICE_CLASSES of `servers`. */
+void agent_start_devices(struct agent *a, struct server *servers);
 
 /* Give the part's memory in this process back. */
 void agent_part_close(struct part *p);

@@ -8,6 +8,7 @@
 #include <atoll/server.h>
 #include <atoll/startup.h>
 #include <base/str.h>
+#include <servers/device/protocol.h>
 #include <servers/file/protocol.h>
 #include <servers/name/protocol.h>
 #include <servers/proc/agent.h>
@@ -24,6 +25,7 @@ struct leader {
 static struct agent agent;
 static struct leader leader;
 static struct server names = {.name = NAME_SERVER}, files = {.name = FILE_SERVER};
+static struct server devices[DEVICE_CLASSES];
 static bool is_leader;
 static int in;				/* the input mailbox */
 static int to_leader;
@@ -192,17 +194,25 @@ look_after_leader(void)
 static void
 start_servers(void)
 {
+	struct file f;
+
 	if (agent.has_names && agent_start_server(&agent, &names, NAME_PORT) != 0)
 		halt(1);
 	if (agent.has_files && agent_start_server(&agent, &files, FILE_PORT) != 0)
 		halt(1);
+	if (file_open(DEVICE_SERVER, &f) == 0)
+		agent_start_devices(&agent, devices);
 }
 
 /* Clients would wait for its answers for ever. */
 static void
 look_for_servers(void)
 {
-	if (agent_server_has_ended(&names) || agent_server_has_ended(&files))
+	bool has_ended = agent_server_has_ended(&names) || agent_server_has_ended(&files);
+
+	for (unsigned i = 0; i < DEVICE_CLASSES; i++)
+		has_ended |= agent_server_has_ended(&devices[i]);
+	if (has_ended)
 		halt(1);
 }
 

@@ -9,10 +9,13 @@
 #include <atoll/server.h>
 #include <atoll/startup.h>
 #include <base/str.h>
+#include <servers/device/protocol.h>
 #include <servers/proc/agent.h>
 
 #define SERVER_STACK (32 * 1024)
 #define NOW 0			/* as a deadline: ask without waiting */
+#define VIRTIO_ENTROPY 4		/* numbers of devices: VIRTIO 1.1, section 5 */
+#define VIRTIO_9P 9
 
 /*
  * An empty process that is believed as a server is, that no program keeps from working, and whose
@@ -41,18 +44,25 @@ give_port(int proc, int port)
 
 /* Load a server into its process and start it on this core. 0 or -E_NAME. */
 static long
-load_server(const struct agent *a, struct image *im, int proc, int port)
+load_server(const struct agent *a, struct image *im, const struct server *server, int port)
 {
 	struct startup s = {.version = STARTUP_VERSION, .bytes = sizeof(s),
 	    .gate = atoll_startup()->gate, .cluster = a->here.cluster};
 	struct copy c = {.stack_bytes = SERVER_STACK};
 	struct stack_place place;
 	struct context ctx;
+	int proc = server->proc;
 	long result = give_port(proc, port);
 
 	if (result < 0)
 		return result;
 	s.listens = (int32_t)result;
+	s.device_class = server->device_class;
+	if (server->device != 0)
+		result = khandle_duplicate(server->device, proc, RIGHTS_ALL | HANDLE_MOVE);
+	if (result < 0)
+		return result;
+	s.device = server->device != 0 ? (int32_t)result : 0;
 	result = copy_make(&c, im, proc);
 	if (result != 0)
 		return result;
@@ -74,11 +84,46 @@ agent_start_server(struct agent *a, struct server *s, int port)
 		return (int)result;
 	result = s->proc = (int)make_server();
 	if (result >= 0)
-		result = load_server(a, &im, s->proc, port);
+		result = load_server(a, &im, s, port);
 	image_close(&im);
 	if (result < 0)
 		console_print("atoll: cannot start %s: %s\n", s->name, error_text(result));
 	return result < 0 ? (int)result : 0;
+}
+
+/* The class of a device, DEVICE_CLASSES: nobody here drives it. */
+static uint32_t
+class_of(const struct device_info *info)
+{
+	if (info->kind == DEVICE_UART_16550)
+		return DEVICE_CONSOLE;
+	if (info->kind == DEVICE_VIRTIO && info->id == VIRTIO_ENTROPY)
+		return DEVICE_RANDOM;
+	return info->kind == DEVICE_VIRTIO && info->id == VIRTIO_9P ? DEVICE_FILES :
+		DEVICE_CLASSES;
+}
+
+void
+agent_start_devices(struct agent *a, struct server *servers)
+{
+	struct device_info info;
+	long device = 0;
+
+	for (int number = 0; device != -E_INVAL; number++) {
+		struct server *s = servers;
+
+		device = kdevice_open(atoll_startup()->authority, number, &info);
+		if (device < 0)
+			continue;
+		s += class_of(&info);
+		if (s == servers + DEVICE_CLASSES || s->proc != 0) {
+			khandle_close((int)device);
+			continue;
+		}
+		*s = (struct server){.name = DEVICE_SERVER, .device = (int)device,
+			.device_class = class_of(&info)};
+		agent_start_server(a, s, (int)DEVICE_PORT(s->device_class));
+	}
 }
 
 bool

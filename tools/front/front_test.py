@@ -105,6 +105,18 @@ def test_options_end_at_the_program():
     assert (o.n, o.env, o.program, o.args) == (3, ["A=1", "B=2"], "prog", ["-n", "9"])
 
 
+def test_devices_are_asked_for_by_kind(tmp_path):
+    o = run.parse(["--port=riscv64", "--device", "console", f"--device=files={tmp_path}", "prog"])
+    assert launch.devices(o.device)[-2:] == ["-device", "virtio-9p-device,fsdev=files,mount_tag=files"]
+    assert launch.devices([]) == []
+    for wrong in (["--device", "disk"], ["--device", "files"], ["--device", "files=/no/where"],
+                  ["--device", "random", "--device", "random"], ["--device", "console=x"]):
+        with pytest.raises(Usage):
+            run.parse(["--port=riscv64", *wrong, "prog"])
+    with pytest.raises(Usage, match="riscv64"):
+        run.parse(["--device", "random", "prog"])
+
+
 def test_too_many_ranks_name_the_limit(tmp_path):
     with pytest.raises(Usage, match="257 ranks are too many for machine mppa256, which takes 256"):
         run.make_job(run.parse(["-n", "257", "--machine", "mppa256", "x"]))

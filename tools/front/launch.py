@@ -30,6 +30,7 @@ class Job:
         self.plugins = ()		# QEMU plugins with their arguments
         self.rtl, self.report, self.seed = False, None, 0	# or1k: simulated in RTL, its report, the replication
         self.reader = None		# cluster that gets our standard input; None: nobody
+        self.devices = ()		# riscv64: console, random, files=FOLDER
         self.input = None		# riscv64: where the running machine finds what it reads
         self.output = None		# file descriptor for the machine's console instead of ours
         self.files = {}			# members that are files as they lie: name -> path
@@ -130,6 +131,18 @@ def _qemu(job, layout, record_path, archive_path):
         argv += ["-icount", "shift=3,sleep=off"]
     for plugin in job.plugins:
         argv += ["-plugin", plugin]
+    return argv + devices(job.devices)
+
+
+def devices(kinds):
+    """QEMU's options for devices."""
+    argv = ["-global", "virtio-mmio.force-legacy=false"] if kinds else []
+    for kind, _, folder in (kind.partition("=") for kind in kinds):
+        if kind == "random":
+            argv += ["-device", "virtio-rng-device"]
+        elif kind == "files":
+            argv += ["-fsdev", f"local,id=files,path={folder},security_model=none",
+                     "-device", "virtio-9p-device,fsdev=files,mount_tag=files"]
     return argv
 
 
@@ -215,7 +228,7 @@ class Machine:
             actions.append((os.POSIX_SPAWN_DUP2, self.feed.into, 1))
         if self.feed and self.feed.out is not None:
             actions.append((os.POSIX_SPAWN_DUP2, self.feed.out, 0))
-        elif self.feed or self.job.reader is None:
+        elif (self.feed or self.job.reader is None) and "console" not in self.job.devices:
             actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
         if self.job.output is not None:
             actions += [(os.POSIX_SPAWN_DUP2, self.job.output, 1), (os.POSIX_SPAWN_DUP2, self.job.output, 2)]

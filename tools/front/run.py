@@ -31,6 +31,8 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --mpi-coll C=A,...   the algorithm of a collective, where it can be used: allreduce=ring,bcast=binomial; list: prints all, with their costs
   --env NAME=VALUE     an environment variable of the program
   --file PATH[=NAME]   put a file into the boot archive, as files/NAME; riscv64: programs read it as /NAME. Also --file PATH:/NAME
+  --device KIND        riscv64: a device, driven by a process (servers/device): console (what we read is typed), random, or files=FOLDER,
+                       in which programs may read and write
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
@@ -48,13 +50,13 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
 
 REPEAT_MAX = 1000000	# servers/proc/job.h
 LIMITS = ("memory", "threads", "processes")
-SERVERS = ("name", "proc", "personality", "file")
+SERVERS = ("name", "proc", "personality", "file", "device")
 DEFAULT_MACHINE = {"hosted": "laptop", "riscv64": "riscv-4x4", "or1k": "optimsoc4"}
 VALUED = {"-n": "n", "-np": "n", "--port": "port", "--machine": "machine", "--map": "map",
           "--mpi-path": "mpi_path", "--mpi-coll": "mpi_coll", "--env": "env", "--file": "file",
           "--timeout": "timeout", "--keep": "keep", "--count": "count", "--span": "span",
           "--report": "report", "--seed": "seed", "--kernel": "kernel", "--ranks": "ranks",
-          "--limit": "limit", "--repeat": "repeat"}
+          "--limit": "limit", "--repeat": "repeat", "--device": "device"}
 FLAGS = {"--icount": "icount", "--rtl": "rtl", "--mpi-counts": "mpi_counts", "--memory": "memory",
          "--stretches": "stretches", "--bare": "bare", "-v": "verbose", "--verbose": "verbose"}
 
@@ -68,7 +70,7 @@ class Options:
         self.mpi_path, self.mpi_coll, self.mpi_counts, self.memory = "opt", None, False, False
         self.stretches, self.rtl, self.bare, self.report, self.seed, self.kernel = False, False, False, None, "0", None
         self.ranks, self.program, self.args = "thread", None, []
-        self.limit, self.repeat = {}, "1"
+        self.limit, self.repeat, self.device = {}, "1", []
 
 
 def parse(argv):
@@ -78,7 +80,7 @@ def parse(argv):
         name = argv[i].split("=", 1)[0] if argv[i].startswith("--") else argv[i]
         if name in VALUED:
             value, i = take_value(argv, i, name)
-            if name in ("--env", "--file"):
+            if name in ("--env", "--file", "--device"):
                 getattr(o, VALUED[name]).append(value)
             elif name == "--limit":
                 o.limit.update(_limits(value))
@@ -148,11 +150,25 @@ def _check(o):
         raise Usage("--count needs --icount")
     if (o.span or o.stretches) and not o.count:
         raise Usage("--span and --stretches need --count")
+    _check_devices(o)
     _check_or1k(o)
     if o.ranks not in ("thread", "process"):
         raise Usage(f"unknown kind of ranks '{o.ranks}': use thread or process")
     if o.ranks == "thread":
         o.machine = o.machine or DEFAULT_MACHINE[o.port]
+
+
+def _check_devices(o):
+    for device in o.device:
+        kind, _, folder = device.partition("=")
+        if kind not in ("console", "random", "files") or (kind == "files") != ("=" in device):
+            raise Usage(f"unknown device '{device}': use console, random or files=FOLDER")
+        if kind == "files" and ("," in folder or not os.path.isdir(folder)):
+            raise Usage(f"--device {device}: no such folder, or a comma in its name")
+    if o.device and (o.port != "riscv64" or o.bare):
+        raise Usage("--device is for jobs with --port riscv64")
+    if len({d.partition("=")[0] for d in o.device}) < len(o.device):
+        raise Usage("--device: one of each kind")
 
 
 def _check_or1k(o):
@@ -279,7 +295,8 @@ def make_job(o):
                                       [("bin/init", data),
                                        ("etc/args", "".join(a + "\n" for a in o.args).encode())], "bin/init"))
     servers = [s for s in ("bin/name", "bin/proc", "bin/personality") +
-               (("bin/file",) if o.port == "riscv64" else ()) if os.path.exists(os.path.join(BUILD, o.port, s))]
+               (("bin/file",) if o.port == "riscv64" else ()) +
+               (("bin/device",) if o.device else ()) if os.path.exists(os.path.join(BUILD, o.port, s))]
     if "bin/proc" not in servers:
         raise Failure(f"build/{o.port}/bin/proc is missing: run ./atoll build {o.port}")
     try:
@@ -298,6 +315,7 @@ def make_job(o):
 def _options(o, job):
     job.rtl, job.report, job.seed, job.image = o.rtl, o.report and os.path.abspath(o.report), int(o.seed), o.kernel
     job.quiet, job.icount, job.timeout_s, job.keep = not o.verbose, o.icount, o.timeout, o.keep
+    job.devices = o.device
     if o.port in ("hosted", "riscv64") and not o.bare:
         job.reader = job.machine.places()[0][0]	# rank 0 is there, however ranks are placed
     if o.count:

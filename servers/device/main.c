@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The device server: drives the one device that it was given, by the driver for that, and serves
+ * requests at the port of its class. A read that has to wait is kept until the device interrupts.
+ * An answer that finds its slot full is kept, too, so that nobody is waited for but, a little
+ * while, a client that has asked for bulk data.
+ */
+#include <stdbool.h>
+#include <abi/layout.h>
+#include <abi/startup.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
+#include <atoll/startup.h>
+#include <base/str.h>
+#include <servers/device/driver.h>
+#include <servers/device/protocol.h>
+
+#define WAITING 16			/* requests and answers that are kept */
+#define PATIENCE_NS 1000000000ull	/* for a client that has asked for bulk data */
+#define LIFE_SHIFT 8
+
+/* An open file: its handle is its number and life. */
+struct opened {
+	struct mail_sender owner;
+	uint32_t life;
+	bool is_open;
+};
+
+/* A read that waits, or an answer that is to go out. */
+struct waiting {
+	struct mail_sender from;
+	struct device_request request;
+	struct device_reply reply;
+	bool is_read;
+	int out;			/* of an answer: mailbox to the client */
+	bool is_used;
+};
+
+static struct {
+	const struct driver *driver;
+	struct registers registers;
+	uint32_t class;
+	struct opened file[HANDLES];
+	struct waiting waiting[WAITING];
+	char bulk[DEVICE_BULK];
+} server;
+
+int
+stream_open(uint32_t number, const char *path, uint32_t how, uint64_t *size)
+{
+	(void)number;
+	(void)path;
+	(void)how;
+	*size = 0;
+	return 0;
+}
+
+void
+stream_close(uint32_t number)
+{
+	(void)number;
+}
+
+/* --- open files --- */
+
+static struct opened *
+file_of(const struct mail_sender *from, uint32_t handle)
+{
+	uint32_t number = handle & ((1u << LIFE_SHIFT) - 1);
+	struct opened *f = &server.file[number];
+
+	if (number >= HANDLES || !f->is_open || f->life << LIFE_SHIFT != handle - number ||
+		f->owner.cluster != from->cluster || f->owner.badge != from->badge)
+		return NULL;
+	return f;
+}
+
+static int
+serve_open(const struct mail_sender *from, const struct device_request *q, struct device_reply *r)
+{
+	uint32_t number = 0;
+	int result;
+
+	if (str_len_max(q->data, DEVICE_DATA) == DEVICE_DATA)
+		return -E_INVAL;
+	while (number < HANDLES && server.file[number].is_open)
+		number++;
+	if (number == HANDLES)
+		return -E_MFILE;
+	result = server.driver->open(number, q->data, q->count, &r->value);
+	if (result != 0)
+		return result;
+	server.file[number].is_open = true;
+	server.file[number].owner = *from;
+	server.file[number].life++;
+	r->handle = number | server.file[number].life << LIFE_SHIFT;
+	return 0;
+}
+
+/* --- answers --- */
+
+static struct waiting *
+waiting_new(const struct mail_sender *from)
+{
+	for (unsigned i = 0; i < WAITING; i++)
+		if (!server.waiting[i].is_used) {
+			server.waiting[i] = (struct waiting){.from = *from, .is_used = true};
+			return &server.waiting[i];
+		}
+	return NULL;
+}
+
+/* Without room it is dropped: so many unread answers are a client's fault. */
+static void
+answer(const struct mail_sender *from, const struct device_request *q, struct device_reply *r)
+{
+	long out = kmailbox_open((int)from->cluster, (int)q->reply_port);
+	struct waiting *w;
+
+	r->magic = DEVICE_MAGIC;
+	r->id = q->id;
+	if (out < 0)
+		return;
+	if (kmailbox_write((int)out, r) == -E_AGAIN && (w = waiting_new(from)) != NULL) {
+		w->out = (int)out;
+		w->reply = *r;
+		return;
+	}
+	khandle_close((int)out);
+}
+
+/* The answer first, for it says how much comes behind it. */
+static void
+answer_bulk(const struct mail_sender *from, const struct device_request *q, struct device_reply *r)
+{
+	long portal = kportal_open((int)from->cluster, (int)q->bulk_port,
+		(int)DEVICE_PORT(server.class));
+	uint64_t now;
+
+	if (portal < 0) {
+		r->error = (int32_t)portal;
+		r->value = 0;
+	}
+	answer(from, q, r);
+	if (portal < 0)
+		return;
+	kclock(&now);
+	if (r->value > 0)
+		kportal_write((int)portal, (unsigned long)(uintptr_t)server.bulk,
+			(unsigned long)r->value, now + PATIENCE_NS);
+	khandle_close((int)portal);
+}
+
+/* --- requests --- */
+
+/* False: it has to wait. */
+static bool
+serve_read(const struct mail_sender *from, const struct device_request *q)
+{
+	bool is_bulk = q->bulk_port != DEVICE_NO_BULK;
+	uint32_t most = is_bulk ? DEVICE_BULK : DEVICE_DATA;
+	struct opened *f = file_of(from, q->handle);
+	struct device_reply r = {.handle = q->handle};
+	long n = f == NULL ? -E_BADF : server.driver->read((uint32_t)(f - server.file), q->offset,
+		server.bulk, q->count < most ? q->count : most);
+
+	if (n == -E_AGAIN)
+		return false;
+	r.error = n < 0 ? (int32_t)n : 0;
+	r.value = n < 0 ? 0 : (uint64_t)n;
+	if (!is_bulk)
+		memcpy(r.data, server.bulk, r.value);
+	(is_bulk ? answer_bulk : answer)(from, q, &r);
+	return true;
+}
+
+static int
+serve_write(const struct mail_sender *from, const struct device_request *q, struct device_reply *r)
+{
+	struct opened *f = file_of(from, q->handle);
+	long n;
+
+	if (f == NULL || q->count > DEVICE_DATA)
+		return f == NULL ? -E_BADF : -E_INVAL;
+	n = server.driver->write((uint32_t)(f - server.file), q->offset, q->data, q->count);
+	r->value = n < 0 ? 0 : (uint64_t)n;
+	return n < 0 ? (int)n : 0;
+}
+
+static int
+serve_close(const struct mail_sender *from, uint32_t handle)
+{
+	struct opened *f = file_of(from, handle);
+
+	if (f == NULL)
+		return -E_BADF;
+	server.driver->close((uint32_t)(f - server.file));
+	f->is_open = false;
+	return 0;
+}
+
+static void
+serve(const struct mail_sender *from, const struct device_request *q)
+{
+	struct device_reply r = {.handle = q->handle};
+	struct waiting *w;
+
+	if (q->magic != DEVICE_MAGIC)
+		r.error = -E_INVAL;
+	else if (q->op == DEVICE_OPEN)
+		r.error = serve_open(from, q, &r);
+	else if (q->op == DEVICE_CLOSE)
+		r.error = serve_close(from, q->handle);
+	else if (q->op == DEVICE_WRITE)
+		r.error = serve_write(from, q, &r);
+	else if (q->op != DEVICE_READ)
+		r.error = -E_INVAL;
+	else if (serve_read(from, q))
+		return;
+	else if ((w = waiting_new(from)) != NULL) {
+		w->request = *q;
+		w->is_read = true;
+		return;
+	} else
+		r.error = -E_BUSY;
+	answer(from, q, &r);
+}
+
+/* What was kept is tried again. */
+static void
+retry(void)
+{
+	for (unsigned i = 0; i < WAITING; i++) {
+		struct waiting *w = &server.waiting[i];
+
+		if (!w->is_used)
+			continue;
+		if (w->is_read) {
+			w->is_used = !serve_read(&w->from, &w->request);
+		} else if (kmailbox_write(w->out, &w->reply) != -E_AGAIN) {
+			khandle_close(w->out);
+			w->is_used = false;
+		}
+	}
+}
+
+static int
+begin(const struct startup *s)
+{
+	static const struct driver *const drivers[DEVICE_CLASSES] = {&uart_driver, &random_driver,
+		&files_driver};
+	struct cluster_info info;
+	uint64_t at;
+	long result;
+
+	server.class = s->device_class;
+	server.driver = drivers[server.class];
+	server.registers.device = s->device;
+	kcluster_info(&info);
+	result = kmem_alloc(SELF, info.page_bytes, 0, &at);
+	if (result >= 0)
+		result = kpage_map(SELF, (unsigned long)at, s->device, 0, 1,
+			PAGE_READ | PAGE_WRITE);
+	if (result >= 0)
+		result = kevent_bind(EVENT_INTERRUPT, s->device, BIT_INTERRUPT);
+	if (result < 0)
+		return (int)result;
+	server.registers.at = (volatile unsigned char *)(uintptr_t)at;
+	return server.driver->start(&server.registers);
+}
+
+int
+server_main(int argc, char **argv)
+{
+	const struct startup *s = atoll_startup();
+	struct device_request request;
+	struct mail_sender from;
+	int result = begin(s);
+
+	(void)argc;
+	(void)argv;
+	if (result != 0) {
+		console_print("device: class %u cannot be driven: error %d\n",
+			(unsigned)server.class, -result);
+		return 1;
+	}
+	kevent_bind(EVENT_MAILBOX, s->listens, BIT_MAIL);
+	kevent_bind(EVENT_ROOM, 0, BIT_ROOM);
+	for (long bits = 0;; bits = kthread_sleep(WAKE_ANY, FOREVER)) {
+		if ((bits & 1 << BIT_INTERRUPT) != 0 && server.driver->interrupt != NULL) {
+			server.driver->interrupt();
+			kdevice_done(s->device);
+		}
+		retry();
+		while (kmailbox_read(s->listens, ANY_SOURCE_CLUSTER, &request, &from) >= 0)
+			serve(&from, &request);
+	}
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Messages of device servers: one process for each device that the machine was given, in cluster 0,
+ * each at the port of its class. All of them are opened, read, written and closed by the same
+ * requests. An answer goes to `reply_port` of the asking cluster, which the kernel tells. A handle
+ * belongs to the cluster and the badge that opened it.
+ *
+ * Up to DEVICE_DATA bytes travel in the message. A read of more goes through a portal: the asker
+ * has allowed `bulk_port` of its cluster to the server's port, and takes what the answer counts.
+ */
+#ifndef SERVERS_DEVICE_PROTOCOL_H
+#define SERVERS_DEVICE_PROTOCOL_H
+
+#include <stdint.h>
+#include <abi/limits.abi.h>
+
+#define DEVICE_CLUSTER 0
+#define DEVICE_PORT(class) (4 + (class))	/* of mailboxes, and of portals */
+#define DEVICE_MAGIC 0x49564544u		/* "DEVI" */
+#define DEVICE_DATA 88
+#define DEVICE_BULK 16384			/* bytes of one request through a portal, at most */
+#define DEVICE_NO_BULK 0xffffffffu		/* as bulk_port */
+#define DEVICE_SERVER "bin/device"		/* in the boot archive */
+
+enum device_class {
+	DEVICE_CONSOLE,		/* what is typed, and the console's text; one stream */
+	DEVICE_RANDOM,		/* random bytes of the host */
+	DEVICE_FILES,		/* files of a folder of the host; the path says which */
+	DEVICE_CLASSES
+};
+
+enum device_op {
+	/* data: path, count: DEVICE_WRITABLE and so on -> handle, value: size */
+	DEVICE_OPEN = 1,
+	DEVICE_CLOSE = 2,	/* handle */
+	DEVICE_READ = 3,	/* handle, offset, count -> value: bytes, 0 at the end */
+	DEVICE_WRITE = 4,	/* handle, offset, count, data -> value: bytes */
+};
+
+/* DEVICE_OPEN */
+#define DEVICE_WRITABLE 1
+#define DEVICE_CREATE 2			/* with DEVICE_WRITABLE: make the file if there is none */
+#define DEVICE_EMPTY 4			/* with DEVICE_WRITABLE: cut it to nothing */
+
+struct device_request {
+	uint32_t magic;
+	uint32_t op;
+	uint32_t id;		/* chosen by the client, comes back */
+	uint32_t reply_port;
+	uint32_t handle;
+	uint32_t count;
+	uint64_t offset;
+	uint32_t bulk_port;	/* DEVICE_READ */
+	uint32_t reserved;
+	char data[DEVICE_DATA];
+};
+
+struct device_reply {
+	uint32_t magic;
+	uint32_t id;
+	int32_t error;		/* 0 or a negative number of Linux's */
+	uint32_t handle;
+	uint64_t value;
+	uint64_t reserved[2];
+	char data[DEVICE_DATA];
+};
+
+_Static_assert(sizeof(struct device_request) == MAILBOX_MSG_SIZE, "a request is one message");
+_Static_assert(sizeof(struct device_reply) == MAILBOX_MSG_SIZE, "a reply is one message");
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Order of accesses to memory and to registers of devices: those before come before those behind.
+ */
+#ifndef USERCPU_DEVICE_H
+#define USERCPU_DEVICE_H
+
+static inline void
+device_fence(void)
+{
+	__asm__ volatile("l.msync" : : : "memory");
+}
+
+#endif
