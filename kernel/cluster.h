@@ -215,6 +215,11 @@ struct handler_place {
 struct process {
 	/* written by home, read by the cores that run it */
 	struct hal_space space;
+	/*
+	 * shared word, written by home: it has or had memory that comes when it is touched
+	 * (kernel/mem/demand.h)
+	 */
+	uint32_t demand;
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum proc_state state;
 	int id;			/* place in the table and generation */

@@ -20,7 +20,7 @@ ENTER = ["kcall_enter_.*"]
 FINISH = ["kcall_finish_.*", ".*_go"]
 CALLS = {
     "table_give": TABLES, "tables_take": TABLES, "drop_tables": TABLES, "drop_table": TABLES,
-    "hal_space_init": TABLES, "hal_space_destroy": TABLES, "hal_map": TABLES, "hal_unmap": TABLES,
+    "hal_space_init": TABLES, "hal_space_destroy": TABLES, "hal_map": TABLES, "map_any": TABLES, "hal_unmap": TABLES,
     "am_serve_call": SERVE, "am_serve": SERVE, "am_call_kernel": SERVE, "call_shared": SERVE,
     "am_serve_posts": POSTS, "sweep_send": POSTS, "sweeps_poll": ["shoot_down_done", "evicted", "revoke_done"],
     "deadlines_poll": ["portal_leave"],
@@ -33,8 +33,9 @@ SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "translate"
 HOME = {"am_serve_call", "home_work", "ikc_init", "init_start"}
 HOME_CALLS = {"call_shared": SERVE}
 # recursion that ends by itself, with its depth: levels of page tables; an event to the own
-# cluster, its answer, and none to that
-DEEPEST = {"table_give": 3, "event_send": 3}
+# cluster, its answer, and none to that; the stack of a handler cannot be written, and in its handler
+# a thread has none
+DEEPEST = {"table_give": 3, "event_send": 3, "hal_handler_enter": 1}
 # assembly that processor and loader go to, with the stack empty, and its labels that the kernel
 # goes to after a fault
 ENTRIES = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a thread handles itself, from user to user: a call that is not the kernel's, and a fault; and
- * a fault that another process handles. The handlers do nothing but return: after the fault the
- * thread goes on behind the access. usage: handler [--calls N]
+ * What a thread handles itself, from user to user: a call that is not the kernel's, and a fault; a
+ * fault that another process handles; and one that the kernel serves with a page of lazy memory. The
+ * handlers do nothing but return: after the fault the thread goes on behind the access. usage:
+ * handler [--calls N]
  */
 #include <atoll/handler.h>
 #include <abi/layout.h>
@@ -156,11 +157,8 @@ measure_far(long times)
 {
 	int proc = (int)kproc_create();
 	struct crash_info info = {.tid = 0};
-	struct cluster_info here;
 	double start;
 
-	kcluster_info(&here);
-	page_bytes = here.page_bytes;
 	kevent_bind(EVENT_FAULT, proc, BIT);
 	faulter_start(proc);
 	for (int i = 0; i < WINDOWS; i++)
@@ -173,13 +171,61 @@ measure_far(long times)
 	row("fault_far", start / (double)times * 1e9, "ns", "");
 }
 
+/* --- pages that come when they are touched --- */
+
+#define AT_ONCE 64
+
+static char *
+lazy_pages(void)
+{
+	uint64_t at = 0;
+
+	kmem_alloc(SELF, AT_ONCE * page_bytes, PAGE_READ | PAGE_WRITE | PAGE_LAZY, &at);
+	return (char *)(uintptr_t)at;
+}
+
+static void
+touch(char *pages, long count)
+{
+	for (long i = 0; i < count; i++)
+		*(volatile char *)(pages + (unsigned long)i * page_bytes) = 1;
+}
+
+static void
+measure_touch(long times)
+{
+	double sum = 0, start;
+	char *pages = lazy_pages();
+
+	touch(pages, 1);	/* its table comes, too */
+	for (int i = 1; i <= WINDOWS; i++) {
+		volatile char *page = pages + (unsigned long)i * page_bytes;
+
+		hal_mark(MARK_BEGIN);
+		*page = 1;
+		hal_mark(MARK_END);
+	}
+	kpage_unmap(SELF, (unsigned long)pages, AT_ONCE);
+	for (long done = 0; done < times; done += AT_ONCE) {
+		pages = lazy_pages();
+		start = MPI_Wtime();
+		touch(pages, AT_ONCE);
+		sum += MPI_Wtime() - start;
+		kpage_unmap(SELF, (unsigned long)pages, AT_ONCE);
+	}
+	row("touch", sum / (double)((times + AT_ONCE - 1) / AT_ONCE * AT_ONCE) * 1e9, "ns", "");
+}
+
 int
 main(int argc, char **argv)
 {
 	long calls = number(argc, argv, "--calls", 100000);
+	struct cluster_info here;
 
 	MPI_Init(&argc, &argv);
 	MPI_Wtime();
+	kcluster_info(&here);
+	page_bytes = here.page_bytes;
 	kthread_handler(HANDLE_CALLS, (unsigned long)null_handler,
 		(unsigned long)stack + STACK_BYTES);
 	hal_mark(LABEL);
@@ -189,6 +235,8 @@ main(int argc, char **argv)
 	hal_mark(LABEL + 1);
 	measure("fault", fault_counted, fault_timed, calls);
 	measure_far(calls);
+	hal_mark(LABEL + 3);
+	measure_touch(calls);
 	MPI_Finalize();
 	return 0;
 }

@@ -4,6 +4,7 @@
  */
 #include <kernel/call/fault.h>
 #include <kernel/call/kcall_core.h>
+#include <kernel/mem/demand.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
@@ -39,13 +40,14 @@ deliver(struct core *core, const struct hal_trap *trap, enum handler_why why, bo
 {
 	struct thread *t = core->current;
 	struct kcall_args *args = kcall_args(core);
+	bool kept = demand_keep(core);
 	long e;
 
 	t->resume = RESUME_FINISH;
 	t->finish = fault_go;
 	args->caller = t;
 	args->a[0] = asks;
-	args->a[1] = hal_frame_keep(t->now);
+	args->a[1] = kept;
 	args->a[2] = (unsigned long)t->now;
 	args->a[3] = trap->addr;
 	args->a[4] = trap->cause << 8 | trap->write;
@@ -304,7 +306,7 @@ kc_fault_context_get(struct thread *caller, int proc, uint32_t thread, unsigned 
 	if (e != 0)
 		return e;
 	hal_acquire(kcall_staging(core), sizeof(struct context));
-	return hal_copy_out(ctx, kcall_staging(core), sizeof(struct context));
+	return hal_copy_out(ctx, kcall_staging(core), sizeof(struct context)) != 0 ? -E_PROBE : 0;
 }
 
 /*

@@ -204,7 +204,7 @@ kc_context_get(struct thread *caller, unsigned long ctx)
 	if (caller->now == &caller->frame)
 		return -E_INVAL;
 	hal_frame_to_context(&caller->frame, &c);
-	return hal_copy_out(ctx, &c, sizeof(c));
+	return hal_copy_out(ctx, &c, sizeof(c)) != 0 ? -E_PROBE : 0;
 }
 
 /*

@@ -5,6 +5,7 @@
  */
 #include <base/tune.h>
 #include <kernel/call/fault.h>
+#include <kernel/mem/demand.h>
 #include <kernel/thread/run.h>
 
 /* The deadline among a call's arguments. */
@@ -38,7 +39,8 @@ no_result(struct core *core, const struct hal_frame *f, const struct kcall_entry
 }
 
 /*
- * A call could not reach memory of the user and has done nothing: a handler may change that.
+ * A call could not reach memory of the user and has done nothing: the memory may come now, or a
+ * handler may change that.
  */
 static __attribute__((noinline)) long
 probe_failed(struct core *core)
@@ -46,6 +48,8 @@ probe_failed(struct core *core)
 	struct hal_trap fault;
 
 	hal_user_fault(&fault);
+	if (has_demand(core->current) && demand_bring(core, &fault) && core->doomed == NULL)
+		hal_call_again(core->current->now);
 	fault_deliver(core, &fault, HANDLES_PROBE);
 	return -E_FAULT;
 }
@@ -161,16 +165,47 @@ interrupted(struct core *core, bool tick)
 		core_leave(core);
 }
 
+hot_inline void
+fault(struct core *core, struct thread *current, const struct hal_trap *t)
+{
+	if (handler_serves(current, HANDLER_FAULTS))
+		handler_begin(current, HANDLER_FAULTS, t, HANDLES_FAULT);
+	else
+		crash(core, t);
+}
+
+/* If the memory is there now, the access is tried again; others may run before. */
+static __attribute__((noinline)) void
+demand_fault(struct core *core, const struct hal_trap *t)
+{
+	bool came = demand_bring(core, t) && demand_keep(core);
+
+	if (unlikely(core->doomed != NULL))
+		core_leave(core);
+	if (!came)
+		fault(core, core->current, t);
+}
+
+void
+kernel_fault(struct hal_frame *f, const struct hal_trap *t)
+{
+	struct core *core = core_self();
+	struct thread *current = core->current;
+
+	(void)f;
+	if (unlikely(has_demand(current)))
+		demand_fault(core, t);
+	else
+		fault(core, current, t);
+}
+
 void
 kernel_trap(struct hal_frame *f, const struct hal_trap *t)
 {
 	struct core *core = core_self();
 
 	if (likely(t->kind == TRAP_FAULT)) {
-		if (handler_serves(core->current, HANDLER_FAULTS))
-			handler_begin(core->current, HANDLER_FAULTS, t, HANDLES_FAULT);
-		else
-			crash(core, t);
+		kernel_fault(f, t);
 	} else if (t->kind == TRAP_CALL) {
 		kernel_call(f);
 	} else {

@@ -12,6 +12,7 @@
 #include <base/test.h>
 #include <hal/timer.h>
 #include <kernel/ikc/state.h>
+#include <kernel/mem/demand.h>
 
 #define FAKE_CLUSTERS 4
 #define FAKE_PORTS 8
@@ -141,6 +142,13 @@ hal_user_load32(uintptr_t from, uint32_t *value)
 	(void)from;
 	(void)value;
 	return -E_FAULT;
+}
+
+bool
+demand_reach(struct core *core)
+{
+	(void)core;
+	return false;
 }
 
 /* Where a test wants no more than the message. */

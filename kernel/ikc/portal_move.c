@@ -9,6 +9,7 @@
 #include <kernel/call/handler.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/ikc/state.h>
+#include <kernel/mem/demand.h>
 
 static struct thread *
 running_thread(void)
@@ -117,12 +118,16 @@ put_block(struct thread *t, struct portal_move *m)
 	uint64_t rest = m->len - m->done;
 	struct wire_header head;
 	struct hal_noc_block block = {&head, sizeof(head), m->addr + (uintptr_t)m->done, 0};
+	long e;
 
 	m->block = rest < t->cluster->ikc.unit ? (uint32_t)rest : t->cluster->ikc.unit;
 	block.user_bytes = m->block;
 	fill_header(t, m, &head);
-	return hal_noc_put_user(m->info.cluster, hal_noc_portal_slot(m->info.port),
-		m->info.incarnation, &block);
+	do
+		e = hal_noc_put_user(m->info.cluster, hal_noc_portal_slot(m->info.port),
+			m->info.incarnation, &block);
+	while (e == -E_FAULT && demand_reach(core_self()));
+	return e;
 }
 
 /* How much of the last block was taken: what the receiver says, but no more than there was. */
@@ -189,9 +194,10 @@ take_block(struct thread *t, struct portal_move *m)
 	if (!is_block_of(t, m, &h))
 		return -E_CONNRESET;
 	take = room < h.length ? (uint32_t)room : h.length;
-	if (take > 0 && hal_copy_out(m->addr + (uintptr_t)m->done, slot + HAL_NOC_HEADER_BYTES,
+	while (take > 0 && hal_copy_out(m->addr + (uintptr_t)m->done, slot + HAL_NOC_HEADER_BYTES,
 		take) != 0)
-		return -E_FAULT;
+		if (!demand_reach(core_self()))
+			return -E_FAULT;
 	hal_fence();
 	if (hal_noc_incarnation(m->info.cluster) != h.incarnation)
 		return -E_CONNRESET;

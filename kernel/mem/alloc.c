@@ -13,8 +13,8 @@
 #define ZERO_STEP (MEM_STEP / 16)	/* pages */
 
 /* Home, where its own thread calls, serves others after each step. */
-static void
-zero(struct thread *caller, uint32_t frame, uint32_t count)
+void
+mem_zero(struct thread *caller, uint32_t frame, uint32_t count)
 {
 	struct core *core = core_self();
 	uint32_t n;
@@ -30,12 +30,8 @@ zero(struct thread *caller, uint32_t frame, uint32_t count)
 	}
 }
 
-/*
- * There is too little for a call. What has been given up already may be on its way back: a step of
- * that, and the call tries again. -E_AGAIN, or -E_NOMEM.
- */
-static long
-too_little(struct cluster *c)
+long
+mem_too_little(struct cluster *c)
 {
 	return memory_drop_some(c) ? -E_AGAIN : -E_NOMEM;
 }
@@ -53,9 +49,9 @@ create_serve(struct kcall_args *args)
 	if (!frames_prepare(f, count))
 		return -E_AGAIN;
 	if (!mem_charge(t->proc, count))
-		return too_little(t->cluster);
+		return mem_too_little(t->cluster);
 	first = frames_block(f, count);
-	handle = first == FRAME_NONE ? too_little(t->cluster) : memory_new(t->proc,
+	handle = first == FRAME_NONE ? mem_too_little(t->cluster) : memory_new(t->proc,
 		sizeof(struct memory), RIGHTS_OF_PAGES | RIGHT_GRANT | RIGHT_REVOKE, &w->memory);
 	if (handle < 0) {
 		if (first != FRAME_NONE)
@@ -102,7 +98,7 @@ kc_memory_create(struct thread *caller, int count)
 	handle = mem_steps(caller, create_serve, a);
 	for (uint32_t at = (uint32_t)a[1]; handle > 0 && left > 0; at += n, left -= n) {
 		n = left < MEM_STEP ? left : MEM_STEP;
-		zero(caller, at, n);
+		mem_zero(caller, at, n);
 		mem_home(caller, grow_serve, (unsigned long[MEM_ARGS]){n});
 	}
 	return handle;
@@ -116,7 +112,7 @@ run_serve(struct kcall_args *args)
 	long run = mem_run_take(args->caller, args->a[0], args->a[1] != 0, &taken);
 
 	args->a[2] = taken;
-	return run == -E_NOMEM ? too_little(args->caller->cluster) : run;
+	return run == -E_NOMEM ? mem_too_little(args->caller->cluster) : run;
 }
 
 /*
@@ -127,7 +123,7 @@ static long
 claim_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
-	int prot = (int)args->a[2];
+	int prot = (int)args->a[2], lazy = prot & PAGE_LAZY ? prot : 0;
 	size_t unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES, len = args->a[1];
 	size_t bytes = (len + unit - 1) & ~(unit - 1);
 	struct frames *f = &t->cluster->frames;
@@ -138,17 +134,18 @@ claim_serve(struct kcall_args *args)
 
 	if (e != 0)
 		return e;
-	if (bytes < len || bytes == 0 || (prot != 0 && !prot_is_valid(prot)))
+	if (bytes < len || bytes == 0 || (prot != 0 && !prot_is_valid(prot & ~PAGE_LAZY)) ||
+		(lazy & PAGE_LARGE))
 		return -E_INVAL;
-	e = mem_claim(p, bytes, unit, &at);
+	e = mem_claim(p, bytes, unit, (uint32_t)lazy, &at);
 	args->a[3] = at;
 	if (e != 0)
 		return e;
-	tables = prot == 0 ? 0 : mem_tables_most(at, at + bytes);
-	if (prot != 0 && !quota_has_room(p->quota, QUOTA_BYTES,
+	tables = prot == 0 || lazy ? 0 : mem_tables_most(at, at + bytes);
+	if (tables != 0 && !quota_has_room(p->quota, QUOTA_BYTES,
 		bytes + (size_t)tables * HAL_PAGE_BYTES)) {
 		mem_unclaim(p, at, at + bytes);
-		return too_little(t->cluster);
+		return mem_too_little(t->cluster);
 	}
 	args->a[1] = at;
 	args->a[2] = bytes;
@@ -189,7 +186,7 @@ take_all(struct thread *caller, size_t pages, bool large)
 			continue;
 		if (run < 0)
 			return run;
-		zero(caller, (uint32_t)run, (uint32_t)a[2]);
+		mem_zero(caller, (uint32_t)run, (uint32_t)a[2]);
 		pages -= a[2];
 	}
 	return 0;
@@ -213,12 +210,14 @@ show_all(struct thread *caller, int proc, uintptr_t start, uintptr_t *at, int pr
 
 /*
  * kc_mem_alloc: zero-filled memory of `len` bytes (rounded up to pages) at an address that the
- * kernel chooses. Protection 0 only reserves addresses, for page_map. RIGHT_WRITE. Runs: calling
- * core. Other threads may see a part of the memory before the call ends. Returns 0; -E_BADF;
- * -E_SRCH; -E_ACCES; -E_NOMEM; -E_INVAL, also if another thread changes the range meanwhile. All
- * frames are found before one is shown, so that a call which fails has shown nothing; only where a
- * host has no room for the mapping, or the range was changed, is memory taken back. What another
- * thread has mapped into the range of a call that fails is gone with it.
+ * kernel chooses. Protection 0 only reserves addresses, for page_map; with PAGE_LAZY a page comes
+ * and is charged when it is first touched, and where there is none left then, that is a fault
+ * (kernel/mem/demand.h). RIGHT_WRITE. Runs: calling core. Other threads may see a part of the
+ * memory before the call ends. Returns 0; -E_BADF; -E_SRCH; -E_ACCES; -E_NOMEM; -E_INVAL, also if
+ * another thread changes the range meanwhile. All frames are found before one is shown, so that a
+ * call which fails has shown nothing; only where a host has no room for the mapping, or the range
+ * was changed, is memory taken back. What another thread has mapped into the range of a call that
+ * fails is gone with it.
  */
 long
 kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void *addr)
@@ -230,7 +229,7 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 
 	if (e != 0)
 		return e;
-	if (prot != 0) {
+	if (prot != 0 && !(prot & PAGE_LAZY)) {
 		e = take_all(caller, a[2] / HAL_PAGE_BYTES, prot & PAGE_LARGE);
 		if (e == 0)
 			e = show_all(caller, proc, start, &at, prot);
@@ -261,7 +260,7 @@ archive_serve(struct kcall_args *args)
 		e = -E_NOMEM;
 	if (e == 0)
 		e = mem_claim(p, pages * HAL_PAGE_BYTES, large > 0 ? HAL_LARGE_BYTES :
-			HAL_PAGE_BYTES, &at);
+			HAL_PAGE_BYTES, 0, &at);
 	args->a[1] = at;
 	if (e != 0)
 		return e;

@@ -39,7 +39,7 @@ areas_close(struct areas *as)
 }
 
 static struct area *
-area_new(struct areas *as, uintptr_t start, uintptr_t end)
+area_new(struct areas *as, uintptr_t start, uintptr_t end, uint32_t prot)
 {
 	struct area *a = as->spare;
 
@@ -48,6 +48,7 @@ area_new(struct areas *as, uintptr_t start, uintptr_t end)
 	as->count++;
 	a->start = start;
 	a->end = end;
+	a->prot = prot;
 	return a;
 }
 
@@ -79,30 +80,52 @@ first_ending_from(struct areas *as, uintptr_t addr)
 	return node;
 }
 
-void
-area_add(struct areas *as, uintptr_t start, uintptr_t end)
+/* Do these two follow each other without a gap, and are alike? */
+static bool
+are_one(const struct areas *as, struct list *before, struct list *after)
 {
-	struct list *head = &as->list;
-	struct list *node = first_ending_from(as, start);
-	struct area *a = area_at(node);
-	struct area *next;
+	return before != &as->list && after != &as->list &&
+		area_at(before)->end == area_at(after)->start &&
+		area_at(before)->prot == area_at(after)->prot;
+}
 
-	if (node == head || a->start > end) {	/* touches none: goes before node */
-		a = area_new(as, start, end);
+/* An area becomes one with those that touch it and are alike. */
+static void
+area_join(struct areas *as, struct area *a)
+{
+	struct list *before = a->link.prev, *after = a->link.next;
+
+	if (are_one(as, &a->link, after)) {
+		a->end = area_at(after)->end;
+		area_drop(as, area_at(after));
+	}
+	if (are_one(as, before, &a->link)) {
+		area_at(before)->end = a->end;
+		area_drop(as, a);
+	}
+}
+
+/* The new area stands behind all that end where it begins, or before. */
+void
+area_add(struct areas *as, uintptr_t start, uintptr_t end, uint32_t prot)
+{
+	struct list *node = first_ending_from(as, start + 1);
+	struct area *a;
+
+	check(node == &as->list || area_at(node)->start >= end);
+	if (node != &as->list && area_at(node)->start == end && area_at(node)->prot == prot) {
+		a = area_at(node);
+		a->start = start;
+	} else if (node->prev != &as->list && area_at(node->prev)->end == start &&
+		area_at(node->prev)->prot == prot) {
+		a = area_at(node->prev);
+		a->end = end;
+	} else {
+		a = area_new(as, start, end, prot);
 		list_insert_between(&a->link, node->prev, node);
 		return;
 	}
-	if (a->start == end) {
-		a->start = start;
-		return;
-	}
-	check(a->end == start);
-	a->end = end;
-	next = area_at(a->link.next);
-	if (a->link.next != head && next->start == end) {
-		a->end = next->end;
-		area_drop(as, next);
-	}
+	area_join(as, a);
 }
 
 /* What begins an area leaves it in one piece. */
@@ -114,12 +137,22 @@ area_may_remove(struct areas *as, uintptr_t start)
 	return node == &as->list || area_at(node)->start >= start || area_may_add(as);
 }
 
+/* What lies from `at` on is an area of its own, which is returned. Needs area_may_add. */
+static struct area *
+cut(struct areas *as, struct area *a, uintptr_t at)
+{
+	struct area *rest = area_new(as, at, a->end, a->prot);
+
+	a->end = at;
+	list_insert_between(&rest->link, &a->link, a->link.next);
+	return rest;
+}
+
 void
 area_remove(struct areas *as, uintptr_t start, uintptr_t end)
 {
 	struct list *node = first_ending_from(as, start + 1);
 	struct area *a = area_at(node);
-	struct area *rest;
 
 	check(node != &as->list && a->start <= start && end <= a->end);
 	if (a->start == start && a->end == end) {
@@ -129,18 +162,63 @@ area_remove(struct areas *as, uintptr_t start, uintptr_t end)
 	} else if (a->end == end) {
 		a->end = start;
 	} else {
-		rest = area_new(as, end, a->end);
+		cut(as, a, end);
 		a->end = start;
-		list_insert_between(&rest->link, &a->link, a->link.next);
 	}
+}
+
+int
+area_change(struct areas *as, uintptr_t start, uintptr_t end, uint32_t prot)
+{
+	struct area *a = area_find(as, start);
+
+	check(a != NULL && end <= a->end);
+	if (a->prot == prot)
+		return 0;
+	if (a->start < start) {
+		if (!area_may_add(as))
+			return -E_NOMEM;
+		a = cut(as, a, start);
+	}
+	if (end < a->end) {
+		if (!area_may_add(as)) {
+			area_join(as, a);
+			return -E_NOMEM;
+		}
+		cut(as, a, end);
+	}
+	a->prot = prot;
+	area_join(as, a);
+	return 0;
+}
+
+struct area *
+area_find(struct areas *as, uintptr_t addr)
+{
+	struct list *node = first_ending_from(as, addr + 1);
+
+	return node != &as->list && area_at(node)->start <= addr ? area_at(node) : NULL;
+}
+
+uintptr_t
+area_edge(struct areas *as, uintptr_t start, uintptr_t end)
+{
+	const struct area *a = area_find(as, start);
+
+	return a != NULL && a->end < end ? a->end : end;
 }
 
 bool
 area_covers(struct areas *as, uintptr_t start, uintptr_t end)
 {
-	struct list *node = first_ending_from(as, start + 1);
+	const struct area *a = area_find(as, start);
 
-	return node != &as->list && area_at(node)->start <= start && end <= area_at(node)->end;
+	while (a != NULL && a->end < end) {
+		const struct area *next = area_at(a->link.next);
+
+		a = a->link.next != &as->list && next->start == a->end ? next : NULL;
+	}
+	return a != NULL;
 }
 
 bool

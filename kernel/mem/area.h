@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which address ranges of a process are claimed (mapped or reserved): a sorted list of areas that
- * do not touch each other. It says where there is room and where to look for mappings at the end;
- * what is behind each page, the page tables know. Home core.
+ * Which address ranges of a process are claimed (mapped or reserved): a sorted list of areas, of
+ * which two that touch each other differ in what comes when a page is touched. It says where there
+ * is room, what comes where nothing is mapped yet, and where to look for mappings at the end; what
+ * is behind each page, the page tables know. Home core.
  */
 #ifndef KERNEL_MEM_AREA_H
 #define KERNEL_MEM_AREA_H
@@ -19,6 +20,8 @@ struct area {
 	struct list link;	/* sorted by address */
 	uintptr_t start;
 	uintptr_t end;
+	/* PAGE_LAZY and the rights of its pages; 0: nothing comes by itself */
+	uint32_t prot;
 };
 
 #define AREAS_MAX 256		/* of one process: looking one up takes a step for each, once per call */
@@ -49,15 +52,24 @@ bool area_may_remove(struct areas *as, uintptr_t start);
 /* None is left: give back what was kept ready. */
 void areas_close(struct areas *as);
 
+/* The area of an address, or NULL. */
+struct area *area_find(struct areas *as, uintptr_t addr);
+
+/* How far a step may go from `start`, which is claimed, so that it stays in one area. */
+uintptr_t area_edge(struct areas *as, uintptr_t start, uintptr_t end);
+
 /* Is all of [start, end) claimed, is some of it? */
 bool area_covers(struct areas *as, uintptr_t start, uintptr_t end);
 bool area_overlaps(struct areas *as, uintptr_t start, uintptr_t end);
 
 /*
- * Claim [start, end), of which nothing may be claimed, or give it up (all of it must be claimed).
+ * Claim [start, end), of which nothing may be claimed, or give it up (it must be one area's).
  */
-void area_add(struct areas *as, uintptr_t start, uintptr_t end);
+void area_add(struct areas *as, uintptr_t start, uintptr_t end, uint32_t prot);
 void area_remove(struct areas *as, uintptr_t start, uintptr_t end);
+
+/* Another `prot` for [start, end), which is one area's. 0, or -E_NOMEM: nothing has changed. */
+int area_change(struct areas *as, uintptr_t start, uintptr_t end, uint32_t prot);
 
 /*
  * Lowest address >= first, a multiple of `align`, with `len` unclaimed bytes below limit. 0 and

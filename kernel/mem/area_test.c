@@ -19,7 +19,7 @@
 static struct areas areas;
 static unsigned pool = POOL;
 static unsigned pieces;		/* of memory that areas have */
-static unsigned char claimed[PAGES];
+static unsigned char claimed[PAGES];	/* 0, or what comes there and 1 */
 
 void
 check_failed(const char *file, int line, const char *what)
@@ -77,7 +77,7 @@ static void
 add(unsigned from, unsigned to)
 {
 	expect(area_may_add(&areas));
-	area_add(&areas, at(from), at(to));
+	area_add(&areas, at(from), at(to), 0);
 }
 
 static void
@@ -177,6 +177,55 @@ TEST(memory_for_areas_ends)
 	end();
 }
 
+TEST(neighbours_that_differ_stay_two)
+{
+	begin();
+	add(0, 6);
+	expect_eq(area_change(&areas, at(2), at(4), 7), 0);
+	expect_eq(count(), 3);
+	expect(area_covers(&areas, at(1), at(5)));
+	expect_eq(area_edge(&areas, at(1), at(6)), at(2));
+	expect_eq(area_find(&areas, at(3))->prot, 7);
+	expect_eq(area_find(&areas, at(4))->prot, 0);
+	expect(area_find(&areas, at(6)) == NULL);
+	expect_eq(area_change(&areas, at(2), at(3), 0), 0);
+	expect_eq(count(), 3);
+	expect_eq(area_change(&areas, at(3), at(4), 0), 0);
+	expect_eq(count(), 1);
+	area_add(&areas, at(6), at(8), 7);
+	expect_eq(count(), 2);
+	end();
+}
+
+/* A change from which two areas would come has no memory for the second: nothing has changed. */
+TEST(a_change_without_memory_leaves_no_trace)
+{
+	begin();
+	pool = 2;
+	add(0, 6);
+	expect_eq(area_change(&areas, at(2), at(4), 7), -E_NOMEM);
+	expect_eq(count(), 1);
+	expect_eq(area_find(&areas, at(2))->prot, 0);
+	expect_eq(area_change(&areas, at(2), at(6), 7), 0);
+	end();
+	pool = POOL;
+}
+
+/* As few areas as say which pages are claimed, and what comes there. */
+static void
+compare_pages(void)
+{
+	unsigned runs = 0;
+
+	for (unsigned i = 0; i < PAGES; i++) {
+		const struct area *a = area_find(&areas, at(i));
+
+		expect_eq(a == NULL ? 0 : a->prot + 1, claimed[i]);
+		runs += claimed[i] != 0 && (i == 0 || claimed[i - 1] != claimed[i]);
+	}
+	expect_eq(count(), runs);
+}
+
 static void
 compare(void)
 {
@@ -185,8 +234,8 @@ compare(void)
 			bool all = true, some = false;
 
 			for (unsigned i = from; i < to; i++) {
-				all &= claimed[i];
-				some |= claimed[i];
+				all &= claimed[i] != 0;
+				some |= claimed[i] != 0;
 			}
 			expect_eq(area_covers(&areas, at(from), at(to)), all);
 			expect_eq(area_overlaps(&areas, at(from), at(to)), some);
@@ -199,19 +248,27 @@ TEST(random_claims_agree_with_a_map_of_pages)
 	srand(3);
 	for (int step = 0; step < 20000; step++) {
 		unsigned from = (unsigned)rand() % PAGES, to = from + 1 + (unsigned)rand() % 5;
+		uint32_t prot = (uint32_t)rand() % 3;
 
 		if (to > PAGES)
 			to = from + 1;
 		if (!area_overlaps(&areas, at(from), at(to)) && area_may_add(&areas)) {
-			add(from, to);
-			memset(claimed + from, 1, to - from);
-		} else if (area_covers(&areas, at(from), at(to)) &&
-			area_may_remove(&areas, at(from))) {
+			area_add(&areas, at(from), at(to), prot);
+			memset(claimed + from, (int)prot + 1, to - from);
+		} else if (!area_covers(&areas, at(from), at(to)) ||
+			area_edge(&areas, at(from), at(to)) < at(to)) {
+			continue;
+		} else if (prot < 2) {
+			if (area_change(&areas, at(from), at(to), prot) == 0)
+				memset(claimed + from, (int)prot + 1, to - from);
+		} else if (area_may_remove(&areas, at(from))) {
 			drop(from, to);
 			memset(claimed + from, 0, to - from);
 		}
-		if (step % 16 == 0)
+		if (step % 16 == 0) {
 			compare();
+			compare_pages();
+		}
 	}
 	end();
 }
@@ -223,6 +280,8 @@ main(void)
 	RUN(a_gap_is_the_lowest_that_fits);
 	RUN(a_search_goes_on_where_it_stopped);
 	RUN(memory_for_areas_ends);
+	RUN(neighbours_that_differ_stay_two);
+	RUN(a_change_without_memory_leaves_no_trace);
 	RUN(random_claims_agree_with_a_map_of_pages);
 	return TEST_FAILED;
 }

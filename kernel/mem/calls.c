@@ -18,7 +18,6 @@
 _Static_assert(sizeof(struct event_page) <= HAL_PAGE_BYTES, "the event page is one page");
 
 #define UNMAP_STEP (MEM_STEP * 3 / 8)	/* small pages */
-#define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
 struct range {
 	uintptr_t start;
@@ -132,6 +131,15 @@ map_step(const struct kcall_args *args)
 	return args->a[2] < most ? args->a[2] : most;
 }
 
+/* Is all of it claimed, and does nothing come there by itself? */
+static bool
+is_reserved(struct process *p, const struct range *r)
+{
+	const struct area *a = area_find(&p->areas, r->start);
+
+	return a != NULL && r->end <= a->end && a->prot == 0;
+}
+
 /* The first look at a range of many steps. Again: -E_AGAIN. */
 static long
 map_check_serve(struct kcall_args *args)
@@ -143,7 +151,7 @@ map_check_serve(struct kcall_args *args)
 
 	if (e != 0)
 		return e;
-	claimed = area_covers(&m.p->areas, m.r.start, m.r.end);
+	claimed = is_reserved(m.p, &m.r);
 	if (!claimed && area_overlaps(&m.p->areas, m.r.start, m.r.end))
 		return -E_EXIST;
 	for (size_t i = 0; claimed && i < map_step(args); i++)
@@ -191,7 +199,7 @@ refs_take(struct thread *t, const struct change *m)
 static int
 map_pages(const struct change *m, size_t pages)
 {
-	bool claimed = area_covers(&m->p->areas, m->r.start, m->r.end);
+	bool claimed = is_reserved(m->p, &m->r);
 	int e = claimed ? 0 : mem_claim_at(m->p, m->r.start, m->r.end - m->r.start);
 
 	if (e != 0)
@@ -440,7 +448,7 @@ unmap_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
 	struct change m;
-	uintptr_t at;
+	uintptr_t at, edge;
 	int e;
 
 	if (t->work.cut != NULL) {
@@ -461,10 +469,11 @@ unmap_serve(struct kcall_args *args)
 	if (!t->work.sweeping)
 		shoot_down_begin(t, m.p);
 	t->work.sweeping = true;
+	edge = area_edge(&m.p->areas, m.r.start, m.r.end);
 	if (m.p->mapping_count == 0) {
-		at = mem_unmap_some(t, m.p, m.r.start, m.r.end, UNMAP_STEP);
+		at = mem_unmap_some(t, m.p, m.r.start, edge, UNMAP_STEP);
 	} else {
-		at = mem_unmap_some(t, m.p, m.r.start, mappings_edge(m.p, m.r.start, m.r.end),
+		at = mem_unmap_some(t, m.p, m.r.start, mappings_edge(m.p, m.r.start, edge),
 			UNMAP_REVOCABLE);
 		t->work.cut = mappings_cut(m.p, m.r.start, at);
 	}
@@ -474,34 +483,105 @@ unmap_serve(struct kcall_args *args)
 	return -E_AGAIN;
 }
 
-/*
- * The next pages of a long range: are they mapped, with these rights at most? a[1] and a[2] say
- * what is left.
- */
+/* Would a page come at an address where none is? */
+static bool
+is_lazy(struct process *p, uintptr_t addr)
+{
+	const struct area *a = area_find(&p->areas, addr);
+
+	return a != NULL && (a->prot & PAGE_LAZY);
+}
+
+/* The next pages of a range: are they mapped, with these rights at most, or would they come? */
+static int
+protect_look(struct change *m, int rights)
+{
+	for (unsigned n = 0; n < MEM_STEP && m->r.start < m->r.end; n++) {
+		size_t unit = HAL_PAGE_BYTES;
+		uint64_t paddr;
+		int prot;
+
+		if (hal_query(&m->p->space, m->r.start, &paddr, &prot) == 0) {
+			if (HAL_MAY(rights) & ~prot)
+				return -E_ACCES;
+			unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
+		} else if (!is_lazy(m->p, m->r.start)) {
+			return -E_INVAL;
+		}
+		m->r.start += unit;
+	}
+	return 0;
+}
+
+/* The first look at a long range: a[1] and a[2] say what is left. */
 static long
 protect_check_serve(struct kcall_args *args)
 {
-	int most = HAL_MAY((int)args->a[3] & PROT_BITS), prot, e;
 	struct change m;
-	uint64_t paddr;
+	int e = change_decode(args, &m);
 
-	e = change_decode(args, &m);
 	if (e != 0 || !prot_is_valid((int)args->a[3]) || cuts_large(m.p, m.r.start) ||
 		cuts_large(m.p, m.r.end))
 		return e != 0 ? e : -E_INVAL;
-	for (unsigned n = 0; n < MEM_STEP && m.r.start < m.r.end; n++) {
-		if (hal_query(&m.p->space, m.r.start, &paddr, &prot) != 0)
-			return -E_INVAL;
-		if (most & ~prot)
-			return -E_ACCES;
-		m.r.start += prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
-	}
+	e = protect_look(&m, (int)args->a[3] & PROT_BITS);
+	if (e != 0)
+		return e;
 	args->a[1] = m.r.start;
 	args->a[2] = (m.r.end - m.r.start) / HAL_PAGE_BYTES;
 	return m.r.start < m.r.end ? -E_AGAIN : 0;
 }
 
-/* A step's pages, or one large page: all of a short range. */
+/* Pages of lazy memory: those that are there change, and what others will have. */
+static int
+protect_lazy(struct process *p, uintptr_t at, uintptr_t end, int rights)
+{
+	int e = area_change(&p->areas, at, end, PAGE_LAZY | (uint32_t)rights);
+	uint64_t paddr;
+	int prot;
+
+	while (e == 0 && at < end) {
+		uintptr_t from = at;
+
+		while (at < end && hal_query(&p->space, at, &paddr, &prot) == 0)
+			at += HAL_PAGE_BYTES;
+		if (at > from)
+			e = hal_protect(&p->space, from, (at - from) / HAL_PAGE_BYTES, rights);
+		else
+			at += HAL_PAGE_BYTES;
+	}
+	return e;
+}
+
+/*
+ * A step's pages, or one large page: all of a short range. Where some of the process's memory is
+ * lazy, what is alike of them.
+ */
+static int
+protect_pages(const struct change *m, size_t *pages, int rights)
+{
+	uintptr_t end = m->r.start + *pages * HAL_PAGE_BYTES;
+
+	if (hal_load32(&m->p->demand) == 0)
+		return hal_protect(&m->p->space, m->r.start, *pages, rights);
+	end = area_edge(&m->p->areas, m->r.start, end);
+	*pages = (end - m->r.start) / HAL_PAGE_BYTES;
+	return is_lazy(m->p, m->r.start) ? protect_lazy(m->p, m->r.start, end, rights) :
+		hal_protect(&m->p->space, m->r.start, *pages, rights);
+}
+
+/* Before the first step of a call: where not all of it is alike it is looked at as a whole. */
+static int
+protect_begin(const struct kcall_args *args, const struct change *m)
+{
+	struct change look = *m;
+
+	if (!prot_is_valid((int)args->a[3]))
+		return -E_INVAL;
+	return args->a[4] == 0 && hal_load32(&m->p->demand) != 0 ?
+		protect_look(&look, (int)args->a[3] & PROT_BITS) : 0;
+}
+
+/* One step's pages. a[4]: something has changed already. */
 static long
 protect_serve(struct kcall_args *args)
 {
@@ -511,14 +591,14 @@ protect_serve(struct kcall_args *args)
 	uint64_t paddr;
 	int prot, e = change_decode(args, &m);
 
-	if (e == 0 && !prot_is_valid((int)args->a[3]))
-		e = -E_INVAL;
+	if (e == 0)
+		e = protect_begin(args, &m);
 	if (e == 0 && hal_query(&m.p->space, m.r.start, &paddr, &prot) == 0 && (prot & PAGE_LARGE))
 		pages = PAGES_PER_LARGE;
 	if (e == 0 && pages > args->a[2])
 		e = -E_INVAL;
 	if (e == 0)
-		e = hal_protect(&m.p->space, m.r.start, pages, (int)args->a[3] & PROT_BITS);
+		e = protect_pages(&m, &pages, (int)args->a[3] & PROT_BITS);
 	if (e != 0 && args->a[4] == 0)
 		return e;
 	args->a[1] += pages * HAL_PAGE_BYTES;
@@ -565,7 +645,8 @@ kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
 }
 
 /*
- * kc_page_protect: change the protection of mapped pages. Runs and waits like kc_page_unmap.
+ * kc_page_protect: change the protection of mapped pages, and of lazy memory, whose pages come with
+ * it from then on. Runs and waits like kc_page_unmap.
  * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a right that a mapping was
  * made without; -E_NOMEM: the host has no room for one more mapping. Of more than MEM_STEP pages
  * some may have changed if another thread changes them meanwhile, or if a host has no room.
@@ -589,8 +670,8 @@ kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, 
 }
 
 /*
- * kc_page_query: what is mapped at addr: frame (-1: none of the cluster's), protection, references.
- * RIGHT_READ. Runs: home.
+ * kc_page_query: what is mapped at addr: frame (-1: none of the cluster's), protection, references;
+ * with PAGE_LAZY and no references: a page that has not come yet. RIGHT_READ. Runs: home.
  */
 long
 kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
@@ -599,17 +680,22 @@ kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
 	struct page_info out = {.frame = -1};
 	struct process *p;
 	uint64_t paddr;
-	uint32_t frame;
+	uint32_t frame = FRAME_NONE;
 	int prot;
 	int e = proc_find(caller, proc, RIGHT_READ, &p);
 
 	if (e != 0)
 		return e;
-	if (addr < p->space.first || addr >= p->space.limit ||
-		mem_lookup(p, addr & ~(HAL_PAGE_BYTES - 1), &paddr, &prot) != 0)
+	if (addr < p->space.first || addr >= p->space.limit)
 		return -E_INVAL;
-	frame = frame_at(f, paddr);
-	out.prot = (uint32_t)(prot & (PROT_BITS | PAGE_LARGE));
+	if (mem_lookup(p, addr & ~(HAL_PAGE_BYTES - 1), &paddr, &prot) == 0) {
+		frame = frame_at(f, paddr);
+		out.prot = (uint32_t)(prot & (PROT_BITS | PAGE_LARGE));
+	} else if (is_lazy(p, addr)) {
+		out.prot = area_find(&p->areas, addr)->prot;
+	} else {
+		return -E_INVAL;
+	}
 	if (frame != FRAME_NONE) {
 		out.frame = (int32_t)frame;
 		out.references = f->frame[frame].refs;

@@ -16,7 +16,18 @@ long mem_home(struct thread *caller, kcall_serve_fn *fn, unsigned long *a);
 /* The same, again as long as that returns -E_AGAIN. */
 long mem_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a);
 
+#define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
+
 bool prot_is_valid(int prot);
+
+/* Fill frames that nobody sees yet with zeros, on the calling core. */
+void mem_zero(struct thread *caller, uint32_t frame, uint32_t count);
+
+/*
+ * There is too little for a call. What has been given up already may be on its way back: a step of
+ * that, and the call tries again. -E_AGAIN, or -E_NOMEM.
+ */
+long mem_too_little(struct cluster *c);
 
 /*
  * Home: unmap some pages of [start, end), so many small ones or a large one, in a step of a

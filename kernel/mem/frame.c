@@ -143,7 +143,11 @@ take_listed(struct frames *f, unsigned order, uint32_t count)
 		if (i == FRAME_NONE)
 			continue;
 		block_unlink(f, i);
-		run_free(f, i + count, i + (1u << o));
+		if (count < 1u << order)
+			run_free(f, i + count, i + (1u << order));
+		/* each has its buddy in what is taken */
+		while (o-- > order)
+			block_push(f, i + (1u << o), o);
 		return i;
 	}
 	return FRAME_NONE;

@@ -38,9 +38,8 @@ frame_freed(int32_t owner)
 	mem_refund(&core_self()->cluster->proc[ID_INDEX(owner)], 1);
 }
 
-/* Frames of a process in a row, charged to it, that nobody has marked or zeroed; or FRAME_NONE. */
-static __attribute__((noinline)) uint32_t
-block_charged(struct process *p, uint32_t frames)
+__attribute__((noinline)) uint32_t
+mem_block_charged(struct process *p, uint32_t frames)
 {
 	uint32_t block;
 
@@ -56,7 +55,7 @@ block_charged(struct process *p, uint32_t frames)
 static void *
 page_charged(struct process *p, uint8_t state)
 {
-	uint32_t frame = block_charged(p, 1);
+	uint32_t frame = mem_block_charged(p, 1);
 	void *page;
 
 	if (frame == FRAME_NONE)
@@ -107,9 +106,11 @@ may_claim(struct process *p, size_t bytes)
 }
 
 static void
-claim(struct process *p, uintptr_t start, uintptr_t end)
+claim(struct process *p, uintptr_t start, uintptr_t end, uint32_t prot)
 {
-	area_add(&p->areas, start, end);
+	area_add(&p->areas, start, end, prot);
+	if (prot != 0)
+		hal_store32(&p->demand, 1);
 	p->claimed += (end - start) / HAL_PAGE_BYTES;
 }
 
@@ -121,7 +122,7 @@ mem_unclaim(struct process *p, uintptr_t start, uintptr_t end)
 }
 
 int
-mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr)
+mem_claim(struct process *p, size_t bytes, size_t align, uint32_t prot, uintptr_t *addr)
 {
 	const uintptr_t bounds[2] = {*addr > p->space.first ? *addr : p->space.first,
 		p->space.limit};
@@ -130,7 +131,7 @@ mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr)
 
 	if (e != 0)
 		return e;
-	claim(p, *addr, *addr + bytes);
+	claim(p, *addr, *addr + bytes, prot);
 	return 0;
 }
 
@@ -141,7 +142,7 @@ mem_claim_at(struct process *p, uintptr_t addr, size_t bytes)
 		return -E_EXIST;
 	if (!may_claim(p, bytes))
 		return -E_NOMEM;
-	claim(p, addr, addr + bytes);
+	claim(p, addr, addr + bytes, 0);
 	return 0;
 }
 
@@ -187,16 +188,13 @@ mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken)
 	if (!frames_prepare(f, take))
 		return -E_AGAIN;
 	for (; take >= least; take /= 2) {
-		run = block_charged(t->proc, take);
+		run = mem_block_charged(t->proc, take);
 		if (run != FRAME_NONE)
 			break;
 	}
 	if (run == FRAME_NONE)
 		return -E_NOMEM;
-	f->frame[run].next = t->work.runs;
-	f->frame[run].prev = take;
-	t->work.runs = run;
-	t->work.run_count++;
+	mem_run_push(t, run, take);
 	*taken = take;
 	return (long)run;
 }

@@ -23,6 +23,9 @@
 bool mem_charge(struct process *p, uint32_t frames);
 void mem_refund(struct process *p, uint32_t frames);
 
+/* Frames of a process in a row, charged to it, that nobody has marked or zeroed; or FRAME_NONE. */
+uint32_t mem_block_charged(struct process *p, uint32_t frames);
+
 /* Make the empty address space of a process. Its page tables are charged to it. 0 or -E_NOMEM. */
 int mem_space_init(struct process *p);
 
@@ -33,15 +36,16 @@ int mem_space_init(struct process *p);
 int mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot);
 
 /*
- * Find and claim room for `bytes` (whole pages), aligned to `align`, at *addr or above. 0 and
- * *addr; -E_NOMEM; -E_AGAIN: look on, with the *addr that it leaves.
+ * Find and claim room for `bytes` (whole pages), aligned to `align`, at *addr or above; what comes
+ * there by itself says `prot` (kernel/mem/area.h). 0 and *addr; -E_NOMEM; -E_AGAIN: look on, with
+ * the *addr that it leaves.
  */
-int mem_claim(struct process *p, size_t bytes, size_t align, uintptr_t *addr);
+int mem_claim(struct process *p, size_t bytes, size_t align, uint32_t prot, uintptr_t *addr);
 
 /* Claim the given range. 0; -E_EXIST; -E_NOMEM. */
 int mem_claim_at(struct process *p, uintptr_t addr, size_t bytes);
 
-/* Give up addresses; all of them must be claimed. Needs area_may_remove. */
+/* Give up addresses of one area. Needs area_may_remove. */
 void mem_unclaim(struct process *p, uintptr_t start, uintptr_t end);
 
 /*
@@ -55,6 +59,24 @@ uint32_t mem_tables_most(uintptr_t start, uintptr_t end);
  * page, into the caller's list: its first frame and *taken, or -E_NOMEM; again: -E_AGAIN. Map the
  * first of the list so that it ends at `end`: its pages, -E_INVAL, -E_NOMEM.
  */
+hot_inline void
+mem_run_push(struct thread *t, uint32_t run, uint32_t pages)
+{
+	struct frame *first = &t->cluster->frames.frame[run];
+
+	first->next = t->work.runs;
+	first->prev = pages;
+	t->work.runs = run;
+	t->work.run_count++;
+}
+
+hot_inline void
+mem_run_pop(struct thread *t)
+{
+	t->work.runs = t->cluster->frames.frame[t->work.runs].next;
+	t->work.run_count--;
+}
+
 long mem_run_take(struct thread *t, size_t want, bool large, uint32_t *taken);
 long mem_run_map(struct thread *t, struct process *p, uintptr_t end, int prot);
 

@@ -78,7 +78,7 @@ map_image(struct process *p)
 	uintptr_t mapped = 0, base = 0;
 
 	check(r->init_segments > 0 && r->init_segments <= BOOT_SEGMENTS_MAX);
-	check(mem_claim(p, image_bytes(r), HAL_PAGE_BYTES, &base) == 0);
+	check(mem_claim(p, image_bytes(r), HAL_PAGE_BYTES, 0, &base) == 0);
 	for (uint32_t i = 0; i < r->init_segments; i++)
 		map_segment(p, base, &r->init[i], &mapped);
 	return base;
@@ -92,7 +92,7 @@ make_stack(struct process *p, uintptr_t base)
 	struct init_stack s = {.argc = 1};
 	uintptr_t bottom = 0, at;
 
-	check(mem_claim(p, HAL_PAGE_BYTES + INIT_STACK_BYTES, HAL_PAGE_BYTES, &bottom) == 0);
+	check(mem_claim(p, HAL_PAGE_BYTES + INIT_STACK_BYTES, HAL_PAGE_BYTES, 0, &bottom) == 0);
 	check(mem_populate(p, bottom + HAL_PAGE_BYTES, INIT_STACK_BYTES, PAGE_READ | PAGE_WRITE) ==
 		0);
 	at = (bottom + HAL_PAGE_BYTES + INIT_STACK_BYTES - sizeof(s)) & ~(uintptr_t)15;

@@ -101,6 +101,7 @@ proc_new(struct cluster *c, const struct process *parent, struct process **proce
 	p->claimed = 0;
 	p->holds = 0;
 	p->events = NULL;
+	hal_store32(&p->demand, 0);
 	memset(p->handler, 0, sizeof(p->handler));
 	memset(p->cores, 0, sizeof(p->cores));
 	p->core_first = parent != NULL ? parent->core_first : 0;

@@ -38,7 +38,7 @@ static const struct {
 	{"hal-test", true, 1}, {"am_order", false, 1}, {"kernel_am", false, 1},
 	{"kernel_threads", false, 1}, {"kernel_memory", false, 1},
 	{"kernel_sched", false, 1}, {"kernel_kill", false, 1}, {"kernel_wait", false, 1},
-	{"kernel_handler", false, 1}, {"kernel_fault", false, 1},
+	{"kernel_handler", false, 1}, {"kernel_fault", false, 1}, {"kernel_demand", false, 1},
 	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1},
 	{"ikc_portal", false, 1},
 };

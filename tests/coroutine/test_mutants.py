@@ -22,6 +22,7 @@ MAPPING = "kernel/mem/mapping.c"
 CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
+TRAP, DEMAND = "kernel/call/trap.c", "kernel/mem/demand.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
@@ -115,6 +116,18 @@ MUTANTS = (
     ("kernel_devices", "a driver whose handle is revoked is not told", OBJECT,
      "\t\tdevice_handle_gone(c, list_entry(o, struct memory, object));\n", "\t\t(void)c;\n"),
     ("kernel_devices", "a mapping keeps no device", DEVICE, "DEVICE_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);", "DEVICE_RIGHTS);"),
+    ("kernel_demand", "a page comes with what it held", DEMAND,
+     "\tmem_zero(core->current, (uint32_t)frame, 1);\n", ""),
+    ("kernel_demand", "a page is seen before it is filled with zeros", DEMAND,
+     "\tmem_zero(core->current, (uint32_t)frame, 1);\n\treturn ask(core, show_serve, page, 0) == 0;",
+     "\tlong e = ask(core, show_serve, page, 0);\n\n"
+     "\tmem_zero(core->current, (uint32_t)frame, 1);\n\treturn e == 0;"),
+    ("kernel_demand", "a frame stays with the thread when another was first", DEMAND,
+     "\tif (unlikely(e != 0))\n\t\tmem_work_drop(t);\n", ""),
+    ("kernel_demand", "a page that another brought is a fault", DEMAND,
+     "\tif (frame == -E_EXIST)\n\t\treturn true;\n", ""),
+    ("kernel_demand", "a call is not made again", TRAP,
+     "\t\thal_call_again(core->current->now);\n", "\t\treturn -E_FAULT;\n"),
     ("kernel_handler", "a call is not made again", HANDLER, "else if (why == HANDLES_PROBE)", "else if (false)"),
     ("kernel_handler", "a handler stays when its thread ends", HANDLER,
      "\tquota_free(t->proc->quota, &t->cluster->slab, t->made, sizeof(*t->made));\n", ""),

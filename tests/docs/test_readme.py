@@ -65,6 +65,8 @@ EXACT = {
     "fault that another process handles":
         lambda rows: "; ".join(f"{50 * round(values(rows, 'fault_far', count=part)[0] / 50):,}"
                                for part in ("total", "insns")) + " instructions",
+    "first touch of a page":
+        lambda rows: f"{50 * round(values(rows, 'touch', count='total')[0] / 50):,} instructions",
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
     "signal to a thread that sleeps":

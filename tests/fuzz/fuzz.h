@@ -444,6 +444,17 @@ fuzz_faults(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long *a
 		(unsigned long)(uint32_t)t->f->stopped;
 }
 
+/* Memory that comes when it is touched, by the calls that are given its addresses. */
+static inline void
+fuzz_lazy(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long *a)
+{
+	if (!fuzz_same(s->name, "mem_alloc") || fuzz_chance(t, 60))
+		return;
+	a[0] = (unsigned long)SELF;
+	a[1] = (1 + fuzz_random(t, 20)) * t->f->page;
+	a[2] = PAGE_READ | PAGE_LAZY | fuzz_random(t, 8);
+}
+
 /* One random call. */
 static inline void
 fuzz_step(struct fuzz_thread *t)
@@ -464,6 +475,7 @@ fuzz_step(struct fuzz_thread *t)
 	fuzz_handlers(t, s, a);
 	fuzz_views(t, s, a);
 	fuzz_faults(t, s, a);
+	fuzz_lazy(t, s, a);
 	t->f->last_call = (uint32_t)number;
 	__atomic_fetch_add(&t->f->calls, 1, __ATOMIC_RELAXED);
 	fuzz_learn(t, s, a, fuzz_kcall(number, a));

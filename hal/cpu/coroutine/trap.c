@@ -147,7 +147,7 @@ hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_tra
 
 	coro_user_context(&h->context, (void (*)(uintptr_t))entry, (void *)at, at);
 	hal_event_fill(&e, f, t);
-	if (hal_copy_out(at, &e, sizeof(e)) != 0)
+	while (hal_copy_out(at, &e, sizeof(e)) != 0)
 		kernel_trap(h, &coro_now->unreached);
 	hal_user_enter(h, coro_now->space);
 }

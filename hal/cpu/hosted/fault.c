@@ -65,21 +65,26 @@ host_signals_install(void)
 	install(HOST_DUMP, SA_RESTART | SA_ONSTACK, BIT(HOST_INTERRUPT) | BIT(HOST_TICK));
 }
 
-HOST_RAW void
-host_signals_unblock(void)
-{
-	unsigned long none = 0;
-
-	host_call4(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, SIGSET_BYTES);
-}
-
+/* Linux changes the stack for faults only for who does not run on it. */
 HOST_RAW static void
 use_signal_stack(struct host_core *c, unsigned which)
 {
 	stack_t stack = {.ss_sp = c->signal_stack[which], .ss_size = HOST_SIGNAL_STACK};
 
-	c->signal_now = which;
+	c->signal_set = c->signal_now = which;
 	host_call2(SYS_sigaltstack, &stack, NULL);
+}
+
+/* On the kernel's stack: from here on a fault in a copy leaves the thread's signal frame alone. */
+HOST_RAW void
+host_signals_unblock(void)
+{
+	struct host_core *c = host_core_self();
+	unsigned long none = 0;
+
+	host_call4(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, SIGSET_BYTES);
+	if (c->signal_set != c->signal_now)
+		use_signal_stack(c, c->signal_now);
 }
 
 bool
@@ -240,6 +245,37 @@ ticked(struct host_core *c, ucontext_t *uc, int was_kernel, uintptr_t fs)
 	host_enter_from_signal(&host_trap_timer);
 }
 
+/*
+ * Linux could not push the frame of an interrupt or a tick on the thread's stack: it says so by a
+ * signal without an address. That is a write there, and what was lost comes later.
+ */
+HOST_RAW static bool
+stack_is_absent(struct host_core *c, int sig, const siginfo_t *info, const ucontext_t *uc)
+{
+	uintptr_t top = regs_sp(uc) - HOST_RED_ZONE;
+	size_t bytes = FRAME_BYTES + VECTOR_ALIGN + vector_bytes(uc->uc_mcontext.fpregs);
+
+	if (sig != SIGSEGV || info->si_code != SI_KERNEL ||
+		host_touch((void *)(top - bytes), (void *)(top - 1)) == 0)
+		return false;
+	c->pending = c->tick = 1;
+	c->timer_ns = HAL_FOREVER;
+	return true;
+}
+
+HOST_RAW static void
+describe(struct host_core *c, int sig, const siginfo_t *info, const ucontext_t *uc)
+{
+	c->fault = (struct hal_trap){.kind = TRAP_FAULT, .cause = cause_of(sig, info),
+		.write = regs_access(uc),
+		.addr = sig == SIGABRT ? 0 : (uintptr_t)info->si_addr};
+	if (stack_is_absent(c, sig, info, uc)) {
+		c->fault.write = 1;
+		c->fault.addr = c->copy_fault;
+	}
+}
+
+/* The signal frame says on which stack the next fault comes. */
 HOST_RAW static int
 faulted(int sig, const siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_t fs)
 {
@@ -254,10 +290,9 @@ faulted(int sig, const siginfo_t *info, ucontext_t *uc, int was_kernel, uintptr_
 	if (was_kernel && !within(pc, host_leave_begin, host_leave_end))
 		host_kernel_fault(sig, info->si_addr, regs_pc(uc), regs_frame(uc));
 	stop_thread(c, uc, fs);
-	use_signal_stack(c, !c->signal_now);
-	c->fault = (struct hal_trap){.kind = TRAP_FAULT, .cause = cause_of(sig, info),
-		.write = regs_access(uc),
-		.addr = sig == SIGABRT ? 0 : (uintptr_t)info->si_addr};
+	describe(c, sig, info, uc);
+	c->signal_now = !c->signal_now;
+	uc->uc_stack.ss_sp = c->signal_stack[c->signal_now];
 	host_enter_from_signal(&c->fault);
 }
 

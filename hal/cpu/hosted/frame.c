@@ -5,7 +5,6 @@
 #include <string.h>
 #include "hosted.h"
 
-#define RED_ZONE_BYTES 128
 #define MXCSR_DEFAULT 0x1f80u		/* all exceptions masked, round to nearest */
 #define X87_DEFAULT 0x37full
 #define FPCTL_DEFAULT (X87_DEFAULT << 32 | MXCSR_DEFAULT)
@@ -119,23 +118,31 @@ hal_user_enter(struct hal_frame *f, struct hal_space *space)
 
 /*
  * What Linux pushed at a fault lies on the core's stack for that: it moves to the handler's, so
- * that others of the core may fault.
+ * that others of the core may fault. False: the handler's stack cannot be written.
  */
-void
-hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t,
-	uintptr_t entry, uintptr_t stack)
+static bool
+handler_write(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t, uintptr_t entry,
+	uintptr_t *stack)
 {
-	bool moved = f->stopped <= STOPPED_GATE || host_signal_frame_move(&f->stopped, &stack);
-	struct hal_trap unwritten;
+	bool moved = f->stopped <= STOPPED_GATE || host_signal_frame_move(&f->stopped, stack);
+	uintptr_t at = (*stack - sizeof(struct handler_event)) & ~(uintptr_t)15;
 	struct handler_event e;
 	struct context c;
 
 	hal_event_fill(&e, f, t);
-	stack = (stack - sizeof(e)) & ~(uintptr_t)15;
 	/* as if it had been called: a return address lies below the aligned top */
-	context_init(&c, entry, stack - sizeof(uintptr_t), stack, f->ctx.tls);
+	context_init(&c, entry, at - sizeof(uintptr_t), at, f->ctx.tls);
 	hal_frame_from_context(h, &c);
-	if (!moved || hal_copy_out(stack, &e, sizeof(e)) != 0) {
+	return moved && hal_copy_out(at, &e, sizeof(e)) == 0;
+}
+
+void
+hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t,
+	uintptr_t entry, uintptr_t stack)
+{
+	struct hal_trap unwritten;
+
+	while (!handler_write(f, h, t, entry, &stack)) {
 		hal_user_fault(&unwritten);
 		kernel_trap(h, &unwritten);
 	}
@@ -146,7 +153,7 @@ hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_tra
 bool
 hal_frame_keep(struct hal_frame *f)
 {
-	uintptr_t top = f->ctx.sp - RED_ZONE_BYTES;
+	uintptr_t top = f->ctx.sp - HOST_RED_ZONE;
 
 	return f->stopped <= STOPPED_GATE || host_signal_frame_move(&f->stopped, &top);
 }

@@ -30,6 +30,7 @@
 #include "gate.h"
 
 #define HOST_SIGNAL_STACK (64 * 1024)
+#define HOST_RED_ZONE 128		/* below a stack pointer, which code may use */
 #define HOST_KERNEL_STACK (256 * 1024)
 #define USER_LIMIT ((uintptr_t)1 << 47)	/* beyond it Linux does not say where a fault was */
 #define HOST_INTERRUPT GUEST_SIGNAL_DOORBELL
@@ -72,6 +73,7 @@ struct host_core {
 	/* a fault's state stays on one while the other one is in use */
 	void *signal_stack[2];
 	unsigned signal_now;
+	unsigned signal_set;		/* the one that Linux knows */
 	uint32_t guest;			/* taken by a guest (guest.c) */
 	struct hal_doorbell own_bell;	/* of a guest: other clusters never ring it */
 	jmp_buf loop;

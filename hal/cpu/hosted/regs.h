@@ -30,6 +30,12 @@ regs_set_pc(ucontext_t *uc, const void *pc)
 }
 
 static inline uintptr_t
+regs_sp(const ucontext_t *uc)
+{
+	return (uintptr_t)REG(uc, RSP);
+}
+
+static inline uintptr_t
 regs_frame(const ucontext_t *uc)
 {
 	return (uintptr_t)REG(uc, RBP);

@@ -196,19 +196,22 @@ hal_frame_keep(struct hal_frame *f)
 	return true;
 }
 
-/* If the stack cannot be written, the handler finds out. */
 void
 hal_handler_enter(struct hal_frame *f, struct hal_frame *h, const struct hal_trap *t,
 	uintptr_t entry, uintptr_t stack)
 {
 	uintptr_t at = (stack - sizeof(struct handler_event)) & ~(uintptr_t)15;
+	struct hal_trap unwritten;
 	struct handler_event e;
 	struct context c;
 
 	context_init(&c, entry, at, at, f->r[10]);
 	hal_frame_from_context(h, &c);
 	hal_event_fill(&e, f, t);
-	hal_copy_out(at, &e, sizeof(e));
+	while (hal_copy_out(at, &e, sizeof(e)) != 0) {
+		hal_user_fault(&unwritten);
+		kernel_trap(h, &unwritten);
+	}
 	hal_user_enter(h, hal_core_area()->space);
 }
 

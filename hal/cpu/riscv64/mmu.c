@@ -283,8 +283,23 @@ tables_take(struct hal_space *s, size_t count, uint64_t **spare)
 	return 0;
 }
 
-int
-hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot)
+/* One small page whose table is there: the usual case of a page that comes by itself. */
+static bool
+map_one(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot)
+{
+	uint64_t *entry;
+
+	if (((addr | paddr) & (HAL_PAGE_BYTES - 1)) != 0 || addr < s->first || addr >= s->limit)
+		return false;
+	entry = space_entry(s, addr, 0, NULL);
+	if (entry == NULL || (*entry & PTE_V) != 0)
+		return false;
+	*entry = pte_make(paddr, prot_flags(prot) | most_flags(prot));
+	return true;
+}
+
+static __attribute__((noinline)) int
+map_any(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot)
 {
 	unsigned level = (prot & PAGE_LARGE) != 0;
 	uintptr_t size = (uintptr_t)1 << (12 + 9 * level);
@@ -301,6 +316,14 @@ hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int p
 		*entry = pte_make(paddr + i * size, prot_flags(prot) | most_flags(prot));
 	}
 	return 0;
+}
+
+int
+hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, int prot)
+{
+	if (count == 1 && (prot & PAGE_LARGE) == 0 && map_one(s, addr, paddr, prot))
+		return 0;
+	return map_any(s, addr, paddr, count, prot);
 }
 
 /* Is every page from `addr` to `end` mapped, the last not beyond it, the first not before? */

@@ -184,12 +184,15 @@ static __attribute__((noinline)) void
 fault_take(struct hal_frame *f, uint64_t cause, uint64_t value)
 {
 	const struct exception *e = &exceptions[cause % EXCEPTIONS];
-	struct hal_trap t = {CRASH_ACCESS, e->write, value, TRAP_FAULT};
+	struct hal_trap t;
 
+	t.cause = CRASH_ACCESS;
+	t.write = e->write;
+	t.addr = value;
 	if (cause >= EXCEPTIONS || e->right == 0)
 		exception_take(f, cause, value);
 	else if (!fault_is_stale(value, e->right))
-		kernel_trap(f, &t);
+		kernel_fault(f, &t);
 }
 
 void hal_user_trap(struct hal_frame *f, uint64_t cause, uint64_t value);
@@ -226,6 +229,15 @@ kernel_call(struct hal_frame *f)
 {
 	static const struct hal_trap trap = {.kind = TRAP_CALL};
 
+	kernel_trap(f, &trap);
+}
+
+__attribute__((weak)) void
+kernel_fault(struct hal_frame *f, const struct hal_trap *t)
+{
+	struct hal_trap trap = *t;
+
+	trap.kind = TRAP_FAULT;
 	kernel_trap(f, &trap);
 }
 

@@ -105,11 +105,16 @@ hal_event_fill(struct handler_event *e, const struct hal_frame *f, const struct 
 /*
  * The kernel's answer to every trap from user mode (kernel/call/trap.c). Runs on this core's kernel
  * stack. Returning resumes `f` (fast path); otherwise the kernel leaves through hal_user_enter.
+ * After a TRAP_FAULT it returns where the memory has come: what faulted is tried again.
  */
 void kernel_trap(struct hal_frame *f, const struct hal_trap *t);
 
-/* The same for TRAP_CALL, which a port may call instead. */
+/*
+ * The same for TRAP_CALL, and for TRAP_FAULT, where `kind` may be anything: a port may call them
+ * instead.
+ */
 void kernel_call(struct hal_frame *f);
+void kernel_fault(struct hal_frame *f, const struct hal_trap *t);
 
 /*
  * Address of the kernel-call gate, `long gate(long number, long a0, .. long a5)`, for struct
