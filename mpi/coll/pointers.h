@@ -16,6 +16,10 @@
 struct named_data {
 	const char *in;
 	char *out;
+	/* blocks that differ, with counts and types in the same address space; or NULL */
+	const struct side *give;
+	const struct side *get;
+	uint32_t truncated;		/* a block that others put here was longer than expected */
 };
 
 /* What each of n ranks has named, at equal distances. */

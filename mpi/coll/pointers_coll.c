@@ -4,9 +4,10 @@
  * read and write it there. They do so at a meeting: what each names lies on its seat; while they
  * are together all of it stays where it is, and nobody changes it but as the collective says.
  *
- * Blocks are equal and not empty. If what must be named is not one piece of memory, which all see
- * at the meeting, none of them does it. In reductions each rank combines a slice of all operands,
- * which it alone reads, so that results may lie where operands are.
+ * Blocks that are equal are not empty. If what must be named is not one piece of memory, which all
+ * see at the meeting, none of them does it. Of blocks that differ a rank names the description. In
+ * reductions each rank combines a slice of all operands, which it alone reads, so that results may
+ * lie where operands are.
  *
  * Cost: two meetings, and no message. To copy: m b on each rank where there is a root, n m b
  * otherwise, at the same time. To combine: (n - 1) / n m g on each; an allreduce takes one more
@@ -172,13 +173,99 @@ copy(const struct gathering *g)
 	}
 }
 
+/* --- copies of blocks that differ --- */
+
+static int
+copy_block(struct span to, struct span from)
+{
+	span_copy(to, from);
+	return span_size(to) < span_size(from) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+/* The own block goes to where the root wants it; the error is the root's. */
+static void
+put_uneven(const struct gathering *g)
+{
+	struct named_data *root = (struct named_data *)(uintptr_t)named_by(g, g->k->root);
+	struct span own = side_block(&g->k->send, 0);
+
+	if (g->k->send.in_place)
+		return;
+	if (copy_block(side_block(root->get, g->me), own) != MPI_SUCCESS)
+		store_relaxed(&root->truncated, 1);
+}
+
+/* The block that another rank has for this one. */
+static struct span
+uneven_block(const struct gathering *g, int from)
+{
+	const struct named_data *theirs = named_by(g, from);
+
+	if (g->k->kind != COLL_ALLGATHER)
+		return side_block(theirs->give, g->me);
+	return side_block(theirs->give, theirs->give == theirs->get ? from : 0);
+}
+
+static int
+take_uneven(const struct gathering *g)
+{
+	int err = MPI_SUCCESS;
+
+	for (int i = g->k->send.in_place; i < g->n; i++) {
+		int from = (g->me + i) % g->n;
+		int bad = copy_block(side_block(&g->k->recv, from), uneven_block(g, from));
+
+		err = bad != MPI_SUCCESS ? bad : err;
+	}
+	return err;
+}
+
+static int
+copy_uneven(const struct gathering *g)
+{
+	switch (g->k->kind) {
+	case COLL_GATHER:
+		put_uneven(g);
+		return MPI_SUCCESS;
+	case COLL_SCATTER:
+		return g->k->recv.in_place ? MPI_SUCCESS
+			: copy_block(side_block(&g->k->recv, 0), uneven_block(g, g->k->root));
+	default: return take_uneven(g);
+	}
+}
+
+/*
+ * Blocks with a type each are named by handles, which mean something to their own rank only; an
+ * alltoall in place gives what it takes.
+ */
+static bool
+run_uneven(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+{
+	struct gathering g = {.k = k};
+	bool overwrites = k->kind == COLL_ALLTOALL && k->send.in_place;
+	struct named_data mine = {.give = k->send.in_place ? &k->recv : &k->send, .get = &k->recv};
+
+	if (k->send.types != NULL || k->recv.types != NULL || overwrites ||
+		!gathering_begin(&g, self, c, mine))
+		return false;
+	*err = copy_uneven(&g);
+	gathering_meet(&g);
+	if (k->kind == COLL_GATHER && g.me == k->root && named_by(&g, g.me)->truncated)
+		*err = MPI_ERR_TRUNCATE;
+	g.v->turn ^= 1;
+	return true;
+}
+
 static bool
 run_copy(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
-	struct gathering g = {.k = k, .bytes = mpi_choose_bytes(c, k)};
+	struct gathering g = {.k = k};
 	bool there;
 
-	if ((!k->even && k->kind != COLL_BCAST) || g.bytes == 0 || !gathering_begin(&g, self, c, own_for_copy(c, k)))
+	if (!k->even && k->kind != COLL_BCAST)
+		return run_uneven(self, c, k, err);
+	g.bytes = mpi_choose_bytes(c, k);
+	if (g.bytes == 0 || !gathering_begin(&g, self, c, own_for_copy(c, k)))
 		return false;
 	there = copy(&g);
 	gathering_part(&g);
@@ -252,7 +339,10 @@ run_reduction(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	struct operation op;
 	struct slice mine;
 
-	if (!can_combine(k) || !gathering_begin(&g, self, c, (struct named_data){own_operand(k), k->recv.buffer}))
+	if (!can_combine(k))
+		return false;
+	if (!gathering_begin(&g, self, c,
+			(struct named_data){.in = own_operand(k), .out = k->recv.buffer}))
 		return false;
 	op = mpi_op_bind(self, k->op, k->recv.datatype);
 	mine = slice_of(&g, g.me);
@@ -297,7 +387,7 @@ run_reduce_scatter(struct mpi_rank *self, struct comm *c, const struct collectiv
 		beside = malloc((size_t)(k->recv.count * (MPI_Count)k->recv.type->extent));
 		operand = beside != NULL ? operand : NULL;
 	}
-	if (gathering_begin(&g, self, c, (struct named_data){operand, NULL})) {
+	if (gathering_begin(&g, self, c, (struct named_data){.in = operand})) {
 		there = all_are_named(&g);
 		op = mpi_op_bind(self, k->op, k->recv.datatype);
 		if (there)

@@ -149,7 +149,7 @@ give(struct started *s)
 
 	s->stage = slices || s->named ? FOLD : TAKE;
 	if (s->named) {
-		*(struct named_data *)(void *)room = (struct named_data){p->in, p->out};
+		*(struct named_data *)(void *)room = (struct named_data){.in = p->in, .out = p->out};
 		mpi_signs_show(&p->g);
 	} else if (slices) {
 		lay_slices(p, room);
