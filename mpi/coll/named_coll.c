@@ -3,27 +3,33 @@
  * Collectives of any blocks among few ranks of one address space, with signs (coll/signs.h). Each
  * rank shows data on the line of its sign, or in its room if that is large enough, and goes on;
  * otherwise it shows a description of what it gives or gets, and stays until the others are done.
+ * Ranks that are processes gather to all in the same way, but for blocks that have no room: of these
+ * they show that a message brings them.
  * Only a rank's own handles mean something to it, so that a description of blocks with a type each
  * is made of spans. The others copy large blocks of a scatter at the same time from the root's
  * memory, and those of a gather to where the root, which shows that, wants them.
  *
  * Cost: a cache line from each rank that gives to each that takes, two if blocks are large. To
  * copy: m b on each rank where there is a root, and n m b there unless blocks are large; n m b on
- * each otherwise, at the same time. No message.
+ * each otherwise, at the same time. No message but of processes, n - 1 for a block without room.
  */
 #include <mpi/coll/algorithm.h>
+#include <mpi/coll/sched.h>
 #include <mpi/coll/signs.h>
 #include <mpi/transport/transport.h>
 
 #define ALIGNED(n) (((n) + 15) & ~(size_t)15)
 #define NAMED_ROOM 4096			/* more is copied once: rooms are several, and leave the cache */
+#define ROOM_MAX 32768			/* of processes; sizes and places in a room have 16 bits */
 #define NAMED_INLINE (SIGNS_SMALL - 16)	/* bytes of data on the line */
 
 #define NAMED_SLOTS 4			/* the line has room for a block for each of so many ranks */
 
+enum where { ON_LINE, IN_ROOM, IN_MESSAGE };
+
 struct named {
 	const void *what;		/* NULL: data */
-	uint8_t in_room;
+	uint8_t where;			/* of data: enum where */
 	uint8_t truncated;		/* what was described had less room than data */
 	uint16_t bytes;			/* of the data, if it is one block */
 	uint8_t slot[NAMED_SLOTS];	/* bytes of each rank's block on the line */
@@ -40,13 +46,20 @@ struct dealt {
 	} block[SIGNS_RANKS_MAX];
 };
 
-_Static_assert(NAMED_ROOM <= UINT16_MAX, "sizes and places in a room have 16 bits");
+_Static_assert(ROOM_MAX <= UINT16_MAX, "sizes and places in a room have 16 bits");
+
+/* Can others read what this rank describes? */
+static bool
+is_read_in_place(const struct signs *g)
+{
+	return transport_shares_memory(g->self);
+}
 
 /* Is so much data laid into the room? */
 static bool
 named_fits(const struct signs *g, size_t bytes)
 {
-	return bytes <= NAMED_ROOM && bytes <= g->v->round_bytes;
+	return bytes <= (is_read_in_place(g) ? NAMED_ROOM : ROOM_MAX) && bytes <= g->v->round_bytes;
 }
 
 static const struct named *
@@ -59,7 +72,7 @@ named_of(const struct signs *g, int rank)
 static bool
 named_begin(struct signs *g, struct mpi_rank *self, struct comm *c)
 {
-	if (!transport_shares_memory(self) || !mpi_signs_begin(g, self, c, SIGNS_SMALL + 1))
+	if (!mpi_signs_begin(g, self, c, SIGNS_SMALL + 1))
 		return false;
 	mpi_signs_next(g);
 	return true;
@@ -80,12 +93,12 @@ own_line(struct signs *g, bool room)
 }
 
 static void
-show(struct signs *g, const void *what, bool in_room)
+show(struct signs *g, const void *what, enum where where)
 {
 	struct named *n = (struct named *)(void *)signs_of(g, g->round, g->me)->small;
 
 	n->what = what;
-	n->in_room = in_room;
+	n->where = (uint8_t)where;
 	n->truncated = false;
 	mpi_signs_show(g);
 }
@@ -95,7 +108,7 @@ static void
 named_show(struct signs *g, const void *what)
 {
 	own_line(g, false);
-	show(g, what, false);
+	show(g, what, ON_LINE);
 }
 
 /* Show that what another rank had described is where it wanted it, whole or truncated. */
@@ -105,12 +118,12 @@ named_show_copied(struct signs *g, const void *what, bool truncated)
 	struct named *n = own_line(g, false);
 
 	n->what = what;
-	n->in_room = false;
+	n->where = ON_LINE;
 	n->truncated = truncated;
 	mpi_signs_show(g);
 }
 
-/* Show one block for all; false: where it lies. */
+/* Show one block for all; false: where it lies, or that a message brings it. */
 static bool
 named_give(struct signs *g, const struct span *own)
 {
@@ -121,7 +134,12 @@ named_give(struct signs *g, const struct span *own)
 	n->bytes = (uint16_t)bytes;
 	if (fits)
 		span_copy(span_bytes(room ? room_of(g, g->me) : n->data, bytes), *own);
-	show(g, fits ? NULL : own, room && fits);
+	if (fits)
+		show(g, NULL, room ? IN_ROOM : ON_LINE);
+	else if (is_read_in_place(g))
+		show(g, own, ON_LINE);
+	else
+		show(g, NULL, IN_MESSAGE);
 	return fits;
 }
 
@@ -148,7 +166,7 @@ named_take(const struct signs *g, int from, struct span to)
 
 	if (n->what != NULL)
 		return named_copy(to, *(const struct span *)n->what);
-	return take_bytes(to, n->in_room ? room_of(g, from) : n->data, n->bytes);
+	return take_bytes(to, n->where == IN_ROOM ? room_of(g, from) : n->data, n->bytes);
 }
 
 static size_t
@@ -188,7 +206,7 @@ deal_on_line(struct signs *g, const struct span own[])
 		n->slot[i] = (uint8_t)span_size(own[i]);
 		span_copy(span_bytes(n->data + (size_t)i * slot_of(g), slot_of(g)), own[i]);
 	}
-	show(g, NULL, false);
+	show(g, NULL, ON_LINE);
 }
 
 /* The same as named_give with a block for each rank. */
@@ -215,7 +233,7 @@ named_deal(struct signs *g, const struct span own[])
 		span_copy(span_bytes(room + at, bytes), own[i]);
 		at += ALIGNED(bytes);
 	}
-	show(g, fits ? NULL : own, fits);
+	show(g, fits ? NULL : own, fits ? IN_ROOM : ON_LINE);
 	return fits;
 }
 
@@ -229,7 +247,7 @@ named_take_own(const struct signs *g, int from, struct span to)
 
 	if (n->what != NULL)
 		return named_copy(to, ((const struct span *)n->what)[g->me]);
-	if (n->in_room)
+	if (n->where == IN_ROOM)
 		return take_bytes(to, room + dealt->block[g->me].at, dealt->block[g->me].bytes);
 	/* more ranks than slots: all blocks are empty */
 	return slot_of(g) > 0 ? take_bytes(to, n->data + (size_t)g->me * slot_of(g), n->slot[g->me]) : MPI_SUCCESS;
@@ -368,6 +386,48 @@ allgather(struct signs *g, const struct collective *k)
 	return take_from_all(g, k, !laid, err);
 }
 
+/* Messages of the processes whose blocks have no room; all ranks have seen who these are. */
+static int
+exchange_messages(struct sched *s, const struct signs *g, const struct collective *k, struct span own)
+{
+	bool sends = named_of(g, g->me)->where == IN_MESSAGE;
+
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	for (int i = 1; i < g->n; i++) {
+		int from = (g->me + i) % g->n;
+
+		if (named_of(g, from)->where == IN_MESSAGE)
+			mpi_sched_recv(s, side_block(&k->recv, from), from);
+		if (sends)
+			mpi_sched_send(s, own, from);
+	}
+	return mpi_sched_run(s);
+}
+
+/* Of processes. All take a number for messages, of which most often there are none. */
+static int
+allgather_apart(struct signs *g, struct comm *c, const struct collective *k)
+{
+	struct span own = k->send.in_place ? side_block(&k->recv, g->me) : side_block(&k->send, 0);
+	bool some = !named_give(g, &own);
+	int err = k->send.in_place ? MPI_SUCCESS : named_copy(side_block(&k->recv, g->me), own);
+
+	mpi_signs_wait_all(g);
+	for (int i = 1; i < g->n; i++) {
+		int from = (g->me + i) % g->n;
+
+		if (named_of(g, from)->where == IN_MESSAGE)
+			some = true;
+		else
+			err = worse(err, named_take(g, from, side_block(&k->recv, from)));
+	}
+	if (some)
+		return worse(err, exchange_messages(mpi_sched_new(g->self, c), g, k, own));
+	c->collectives++;
+	return err;
+}
+
 static int
 alltoall(struct signs *g, const struct collective *k)
 {
@@ -396,11 +456,14 @@ pass(struct signs *g, const struct collective *k)
 static bool
 named_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
+	bool apart = !transport_shares_memory(self);
 	struct signs g;
 
-	if ((k->kind == COLL_ALLTOALL && k->send.in_place) || !named_begin(&g, self, c))
+	if ((apart && k->kind != COLL_ALLGATHER) || (k->kind == COLL_ALLTOALL && k->send.in_place))
 		return false;
-	*err = pass(&g, k);
+	if (!named_begin(&g, self, c))
+		return false;
+	*err = apart ? allgather_apart(&g, c, k) : pass(&g, k);
 	mpi_signs_end(&g);
 	return true;
 }
