@@ -26,7 +26,7 @@ struct opened {
 	bool is_open;
 };
 
-/* A read that waits, or an answer that is to go out. */
+/* A read that waits, or an answer that is to go out. Each is in use, or nobody's. */
 struct waiting {
 	struct mail_sender from;
 	struct device_request request;
@@ -199,12 +199,31 @@ serve_close(const struct mail_sender *from, uint32_t handle)
 	return 0;
 }
 
+/* Nobody waits for these any more. */
+static void
+forget(uint32_t badge)
+{
+	for (uint32_t i = 0; i < HANDLES; i++)
+		if (server.file[i].is_open && server.file[i].owner.badge == badge) {
+			server.driver->close(i);
+			server.file[i].is_open = false;
+		}
+	for (unsigned i = 0; i < WAITING; i++)
+		if (server.waiting[i].is_read && server.waiting[i].from.badge == badge)
+			server.waiting[i].is_used = false;
+}
+
 static void
 serve(const struct mail_sender *from, const struct device_request *q)
 {
 	struct device_reply r = {.handle = q->handle};
 	struct waiting *w;
 
+	if (q->magic == DEVICE_MAGIC && q->op == DEVICE_FORGET) {
+		if (from->cluster == DEVICE_CLUSTER && from->badge == BADGE_INIT)
+			forget(q->handle);
+		return;
+	}
 	if (q->magic != DEVICE_MAGIC)
 		r.error = -E_INVAL;
 	else if (q->op == DEVICE_OPEN)

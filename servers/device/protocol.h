@@ -3,7 +3,8 @@
  * Messages of device servers: one process for each device that the machine was given, in cluster 0,
  * each at the port of its class. All of them are opened, read, written and closed by the same
  * requests. An answer goes to `reply_port` of the asking cluster, which the kernel tells. A handle
- * belongs to the cluster and the badge that opened it.
+ * belongs to the cluster and the badge that opened it; when a job is over, cluster 0's process
+ * server has its handles forgotten.
  *
  * Up to DEVICE_DATA bytes travel in the message. A read of more goes through a portal: the asker
  * has allowed `bulk_port` of its cluster to the server's port, and takes what the answer counts.
@@ -35,6 +36,8 @@ enum device_op {
 	DEVICE_CLOSE = 2,	/* handle */
 	DEVICE_READ = 3,	/* handle, offset, count -> value: bytes, 0 at the end */
 	DEVICE_WRITE = 4,	/* handle, offset, count, data -> value: bytes */
+	/* handle: a badge whose job is over; by cluster 0's process server. No answer */
+	DEVICE_FORGET = 5,
 };
 
 /* DEVICE_OPEN */

@@ -111,6 +111,9 @@ bool agent_server_has_ended(const struct server *s);
 /* Devices of this cluster, each with a process that drives it: DEVICE_CLASSES of `servers`. */
 void agent_start_devices(struct agent *a, struct server *servers);
 
+/* A job is over in all clusters: they forget what it had open. */
+void agent_forget_devices(const struct server *servers, uint32_t badge);
+
 /* Give the part's memory in this process back. */
 void agent_part_close(struct part *p);
 

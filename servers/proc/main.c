@@ -125,6 +125,7 @@ next_job(void)
 		is_last = c != agent.here.cluster && l->takes_part[c] && is_dead(c);
 	if (is_last)
 		halt(leader.status & 255);
+	agent_forget_devices(devices, BADGE_JOB + l->job);
 	begin_job(l->job + 1);
 }
 

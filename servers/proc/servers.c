@@ -14,6 +14,7 @@
 
 #define SERVER_STACK (32 * 1024)
 #define NOW 0			/* as a deadline: ask without waiting */
+#define PATIENCE_NS 2000000000ull	/* for a device server */
 #define VIRTIO_ENTROPY 4		/* numbers of devices: VIRTIO 1.1, section 5 */
 #define VIRTIO_9P 9
 
@@ -124,6 +125,31 @@ agent_start_devices(struct agent *a, struct server *servers)
 			.device_class = class_of(&info)};
 		agent_start_server(a, s, (int)DEVICE_PORT(s->device_class));
 	}
+}
+
+/* A device server waits for none but its device: it takes the message soon, or has ended. */
+static void
+forget_device(uint32_t class, uint32_t badge)
+{
+	struct device_request q = {.magic = DEVICE_MAGIC, .op = DEVICE_FORGET, .handle = badge};
+	long out = kmailbox_open(DEVICE_CLUSTER, (int)DEVICE_PORT(class));
+	uint64_t now;
+
+	if (out < 0)
+		return;
+	kclock(&now);
+	while (kmailbox_write((int)out, &q) == -E_AGAIN)
+		if (kmailbox_wait((int)out, ANY_SOURCE_CLUSTER, now + PATIENCE_NS) < 0)
+			break;
+	khandle_close((int)out);
+}
+
+void
+agent_forget_devices(const struct server *servers, uint32_t badge)
+{
+	for (uint32_t class = 0; class < DEVICE_CLASSES; class++)
+		if (servers[class].proc != 0)
+			forget_device(class, badge);
 }
 
 bool

@@ -3,13 +3,14 @@
  * Every rank uses the device servers: files of the host, random bytes, the console's input. What
  * the host wrote is read in messages and through a portal; what the rank writes the host reads.
  *
- * usage: devices [files BYTES] [random] [console]
+ * usage: devices [nonsense] [files BYTES] [random] [console] [leave]
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
+#include <atoll/server.h>
 #include <servers/device/client.h>
 #include "expect.h"
 
@@ -70,7 +71,8 @@ write_file(struct device_client *c)
 	uint64_t size = 1;
 	long f;
 
-	snprintf(name, sizeof(name), "/made/by-%u", atoll_startup()->rank);
+	snprintf(name, sizeof(name), "/made/by-%u.%u", atoll_startup()->rank,
+		atoll_startup()->job);
 	expect(device_open(c, name, DEVICE_WRITABLE, NULL), -E_NOENT, "open what is not there");
 	f = device_open(c, name, DEVICE_WRITABLE | DEVICE_CREATE, &size);
 	expect(f >= 0, 1, "make a file");
@@ -119,6 +121,45 @@ random_bytes(void)
 	device_disconnect(&c);
 }
 
+/* What a job leaves open is closed for it: one after the other has room. */
+static void
+leave(void)
+{
+	struct device_client c;
+
+	connect(&c, DEVICE_FILES);
+	for (int i = 0; i < 3; i++)
+		expect(device_open(&c, "given/data", 0, NULL) >= 0, 1, "open and leave open");
+}
+
+/* Requests that make no sense are answered, and harm nobody. */
+static void
+nonsense(void)
+{
+	struct device_request q = {.magic = DEVICE_MAGIC, .reply_port = port, .handle = 0xffffffff,
+		.count = 0xffffffff, .bulk_port = DEVICE_NO_BULK};
+	struct device_client c;
+	struct device_reply r;
+
+	connect(&c, DEVICE_FILES);
+	memset(q.data, 'x', sizeof(q.data));
+	for (q.op = 0; q.op < 9; q.op++) {
+		if (q.op == DEVICE_FORGET)
+			continue;
+		q.id = c.next_id++;
+		expect(mailbox_send(c.out, &q), 0, "send nonsense");
+		expect(mailbox_receive_answer(c.in, DEVICE_CLUSTER, &r), 0, "an answer to it");
+		expect(r.error < 0 && r.id == q.id, 1, "what the answer says");
+	}
+	q.op = DEVICE_FORGET;
+	q.handle = BADGE_JOB + atoll_startup()->job;
+	expect(mailbox_send(c.out, &q), 0, "have a job forgotten");
+	q.op = DEVICE_READ;
+	q.reply_port = 4000000;
+	expect(mailbox_send(c.out, &q), 0, "send it without a way back");
+	device_disconnect(&c);
+}
+
 /* Echo what is typed, up to a line that says "end". */
 static void
 console(void)
@@ -151,6 +192,10 @@ main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "files") == 0 && i + 1 < argc)
 			files(strtoul(argv[++i], NULL, 10));
+		else if (strcmp(argv[i], "leave") == 0)
+			leave();
+		else if (strcmp(argv[i], "nonsense") == 0)
+			nonsense();
 		else if (strcmp(argv[i], "random") == 0)
 			random_bytes();
 		else if (strcmp(argv[i], "console") == 0)

@@ -16,6 +16,7 @@ from test_jobs import BUILD, PATIENCE_S, ROOT, Wrong, expect, main, patience, ra
 PROGRAM = os.path.join(BUILD, "riscv64", "tests", "devices")
 BYTES = 70001
 WRITTEN = 5000		# by each rank
+JOBS = 12		# each leaves three files open, and a device has room for 32
 
 
 def content(n):
@@ -23,7 +24,7 @@ def content(n):
     return bytes((i * 31 + i // 251) & 255 for i in range(n))
 
 
-def files(ranks, *more):
+def files(ranks, *more, first=(), last=(), options=(), jobs=1):
     """Host and ranks read what the other wrote, on one cluster and across."""
     with tempfile.TemporaryDirectory(prefix="atoll-devices-") as folder:
         for name in ("given", "made"):
@@ -31,12 +32,18 @@ def files(ranks, *more):
         with open(os.path.join(folder, "given", "data"), "wb") as f:
             f.write(content(BYTES))
         devices = [f"--device={d}" for d in (f"files={folder}", *more)]
-        ranks_say_ok(run("riscv64", ranks, "devices", "files", str(BYTES), *more,
-                         options=("--map", "scatter", *devices)), ranks)
-        for rank in range(ranks):
-            with open(os.path.join(folder, "made", f"by-{rank}"), "rb") as f:
+        have = run("riscv64", ranks, "devices", *first, "files", str(BYTES), *more, *last,
+                   options=("--map", "scatter", *devices, *options))
+        ranks_say_ok(have, ranks)
+        if have[1].count("ok rank 0\n") != jobs:
+            raise Wrong(f"not {jobs} jobs: {have[1]}")
+        made = os.listdir(os.path.join(folder, "made"))
+        if sorted(made) != sorted(f"by-{r}.{j}" for r in range(ranks) for j in range(1, jobs + 1)):
+            raise Wrong(f"the ranks made {made}")
+        for name in made:
+            with open(os.path.join(folder, "made", name), "rb") as f:
                 if f.read() != content(WRITTEN):
-                    raise Wrong(f"rank {rank} wrote something else")
+                    raise Wrong(f"{name} holds something else")
 
 
 def typed(text):
@@ -59,6 +66,9 @@ def scenarios(_):
     yield "ranks_of_four_clusters_use_devices_at_once", lambda: files(8, "random")
     yield "random_bytes_differ", lambda: ranks_say_ok(
         run("riscv64", 4, "devices", "random", options=("--device", "random", "--map", "scatter")), 4)
+    yield "nonsense_harms_nobody", lambda: files(8, first=("nonsense",))
+    yield "what_jobs_leave_open_is_closed", \
+        lambda: files(1, last=("leave",), options=("--repeat", str(JOBS)), jobs=JOBS)
     yield "what_is_typed_is_read", lambda: typed("some words\nend\n")
     yield "no_byte_that_is_typed_is_lost", \
         lambda: typed("".join(f"line {i} of many\n" for i in range(400)) + "end\n")
