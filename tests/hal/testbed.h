@@ -138,6 +138,7 @@ struct testbed {
 	_Alignas(HAL_CACHE_LINE) uint32_t failures;	/* 32-bit operations */
 	_Alignas(HAL_CACHE_LINE) const char *test;	/* running test; core 0 */
 	bool skipped;
+	unsigned interrupts;				/* of the device; core 0 */
 	const struct boot_record *record;
 	unsigned cores;
 	struct page_pool pool;
@@ -173,13 +174,20 @@ struct hal_test {
 };
 
 extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[],
-	user_tests[], handler_tests[], timer_tests[],
+	user_tests[], handler_tests[], timer_tests[], device_tests[],
 	noc_tests[];
 _Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
 
 unsigned litmus_rounds(void);		/* cpu/: how often each litmus program runs */
 /* cpu/: in which a core leaves the kernel and computes a little */
 uint64_t soon_ns(void);
+
+/*
+ * cpu/: is device 0 there, and can a test have it interrupt? Core 0 lifts its line, which it keeps
+ * up until it is taken down.
+ */
+bool user_device_can(void);
+void user_device_raise(bool up);
 
 #define CALL_CHECK 100
 #define CALL_STATUS 101

@@ -27,6 +27,8 @@
 #define LONG_NS 20000000000ull
 #define OFTEN 300
 #define MANY 64				/* pages */
+#define HAMMERS 2
+#define LOOKS 1000000
 
 enum role { STORM = 1, SLEEPER, HOLDER };
 
@@ -376,6 +378,44 @@ TEST(a_thread_serves_while_others_work)
 	close_uart(device);
 }
 
+static volatile uint32_t stop;
+
+static unsigned long
+hammer(unsigned long arg)
+{
+	while (!stop)
+		kvoid_remote();
+	return arg;
+}
+
+/* As many cores as there are keep home busy, so that it never sleeps. */
+TEST(an_interrupt_comes_between_the_calls_of_all_cores)
+{
+	int device = open_uart();
+	volatile unsigned char *uart = map_uart(device);
+	long thread[HAMMERS];
+
+	stop = 0;
+	expect_eq(kevent_bind(EVENT_INTERRUPT, device, BIT), 0);
+	for (int i = 0; i < HAMMERS; i++)
+		thread[i] = kt_thread(hammer, 0, ANY_CORE);
+	for (int i = 0; i < OFTEN; i++) {
+		raise_line(uart);
+		for (long n = 0; kthread_sleep(1u << BIT, 0) != 1 << BIT; n++)
+			if (n == LOOKS) {
+				expect(n < LOOKS);
+				break;
+			}
+		quiet(uart);
+		expect_eq(kdevice_done(device), 0);
+	}
+	stop = 1;
+	for (int i = 0; i < HAMMERS; i++)
+		expect_eq(kt_join(thread[i]), 0);
+	unmap_uart();
+	close_uart(device);
+}
+
 TEST(a_driver_that_ends_leaves_a_device_that_is_silent)
 {
 	for (int killed = 0; killed < 2; killed++) {
@@ -523,6 +563,7 @@ server_main(int argc, char **argv)
 		RUN(an_interrupt_before_anybody_has_bound_it_is_not_lost);
 		RUN(each_interrupt_comes_once_and_after_the_last_is_served);
 		RUN(a_thread_serves_while_others_work);
+		RUN(an_interrupt_comes_between_the_calls_of_all_cores);
 		RUN(a_driver_that_ends_leaves_a_device_that_is_silent);
 		RUN(the_lender_takes_over_what_a_dead_driver_left);
 		RUN(a_driver_that_is_revoked_is_told_and_reaches_nothing);

@@ -151,3 +151,18 @@ soon_ns(void)
 {
 	return 50;
 }
+
+bool
+user_device_can(void)
+{
+	return true;
+}
+
+void
+user_device_raise(bool up)
+{
+	if (up)
+		coro_device_raise(0);
+	else
+		coro_device(0)->is_raised = false;
+}

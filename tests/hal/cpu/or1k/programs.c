@@ -30,3 +30,15 @@ soon_ns(void)
 {
 	return 20000;
 }
+
+bool
+user_device_can(void)
+{
+	return false;
+}
+
+void
+user_device_raise(bool up)
+{
+	(void)up;
+}
