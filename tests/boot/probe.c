@@ -7,6 +7,7 @@
  *		cluster 0, which reports
  *	fence	after that the last cluster reads cluster 0's memory and dies; cluster 0 notices
  *	write	as fence, with a write
+ *	plic, slot	the same with a device that cluster 0 has, which reads it first
  *	panic	cluster 0 fails a check
  *	wild	core 1 of cluster 0 jumps to nowhere
  *	deep	core 1 of cluster 0 calls itself until its stack is full
@@ -20,6 +21,7 @@
 #include <base/str.h>
 #include <hal/atomic.h>
 #include <hal/board.h>
+#include <hal/board/virt/virt.h>
 #include <hal/console.h>
 #include <hal/core.h>
 #include <hal/mmu.h>
@@ -163,6 +165,29 @@ reach_out(bool write)
 	say("probe: cluster %u read %x\n", hal_cluster_id(), *window);
 }
 
+/* A device that cluster 0 alone has, 0: this scenario is about none. */
+static uint64_t
+foreign_device(void)
+{
+	return scenario_is("plic") ? VIRT_PLIC : scenario_is("slot") ? VIRT_VIRTIO : 0;
+}
+
+static void
+read_device(void)
+{
+	say("probe: cluster %u read %x\n", hal_cluster_id(),
+		*(const volatile uint32_t *)hal_device(foreign_device()));
+}
+
+static void
+strike(void)
+{
+	if (foreign_device() != 0)
+		read_device();
+	else
+		reach_out(scenario_is("write"));
+}
+
 static void
 follow(void)
 {
@@ -178,7 +203,7 @@ follow(void)
 		}
 		hal_wait_cancel();
 		if (event == EVENT_STRIKE)
-			reach_out(scenario_is("write"));
+			strike();
 		else if (!told)
 			told = hal_noc_notify(0, EVENT_UP) == 0;
 	}
@@ -245,7 +270,9 @@ lead(void)
 	for (unsigned i = 0; i < probe.record->clusters; i++)
 		cores += probe.record->cluster[i].cores;
 	say("probe: %u clusters, %u cores up\n", alive_count(), cores);
-	if (scenario_is("fence") || scenario_is("write"))
+	if (foreign_device() != 0)
+		read_device();
+	if (scenario_is("fence") || scenario_is("write") || foreign_device() != 0)
 		await_death();
 	check(!scenario_is("panic"));
 	bad_copy();

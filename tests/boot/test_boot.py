@@ -49,13 +49,13 @@ def test_288_harts_boot_as_one_cluster():
     boots([(1, 288, 8 * MB)])
 
 
-def one_dies(scenario, cause):
+def one_dies(scenario, cause, first=""):
     b = qemu.boot(qemu.shape(scenario, [(4, 4, 2 * MB)]))
     assert b.status == 0, b.output
     assert re.search(r"kernel panic: cluster 3 core 0 \(hart 12\): " + cause, b.output), b.output
     assert b.output.count("kernel panic") == 1, b.output
     assert "probe: cluster 3 is dead, 3 of 4 live" in b.output, b.output
-    assert "cluster 3 read" not in b.output, b.output
+    assert "cluster 3 read" not in b.output and first in b.output, b.output
 
 
 def test_a_cluster_that_reads_anothers_memory_dies_alone():
@@ -64,6 +64,14 @@ def test_a_cluster_that_reads_anothers_memory_dies_alone():
 
 def test_a_cluster_that_writes_anothers_memory_dies_alone():
     one_dies("write", "store access fault")
+
+
+def test_cluster_0_alone_reaches_the_interrupt_controller():
+    one_dies("plic", "load access fault", "probe: cluster 0 read 0")
+
+
+def test_cluster_0_alone_reaches_the_slots_for_devices():
+    one_dies("slot", "load access fault", "probe: cluster 0 read 74726976")	# "virt"
 
 
 def test_a_failed_check_of_cluster_0_is_reported_and_ends_the_machine():
