@@ -12,6 +12,7 @@
 #define BIT_MAIL 0			/* a request has come */
 #define BIT_ROOM 1			/* an output mailbox that was full may take one */
 #define BIT_INTERRUPT 2
+#define BIT_BULK 3			/* bulk data has left, or nobody wants it */
 
 /* Where the device's registers are mapped, and its handle. */
 struct registers {

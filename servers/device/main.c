@@ -2,8 +2,8 @@
  *
  * The device server: drives the one device that it was given, by the driver for that, and serves
  * requests at the port of its class. A read that has to wait is kept until the device interrupts.
- * An answer that finds its slot full is kept, too, so that nobody is waited for but, a little
- * while, a client that has asked for bulk data.
+ * An answer that finds its slot full is kept, too, and bulk data leaves through a thread of its own:
+ * requests of others wait for no client but, those for bulk data, a little while for one of these.
  */
 #include <stdbool.h>
 #include <abi/layout.h>
@@ -16,7 +16,8 @@
 #include <servers/device/protocol.h>
 
 #define WAITING 16			/* requests and answers that are kept */
-#define PATIENCE_NS 1000000000ull	/* for a client that has asked for bulk data */
+#define PATIENCE_NS 200000000ull	/* for a client that has asked for bulk data */
+#define BULK_STACK 4096
 #define LIFE_SHIFT 8
 
 /* An open file: its handle is its number and life. */
@@ -42,8 +43,17 @@ static struct {
 	uint32_t class;
 	struct opened file[HANDLES];
 	struct waiting waiting[WAITING];
-	char bulk[DEVICE_BULK];
+	char data[DEVICE_DATA];
 } server;
+
+/* Data that is on its way to a client: while it is, the thread's. */
+static struct {
+	int main_thread, thread;	/* handles */
+	long portal;
+	unsigned long bytes;
+	bool is_busy;
+	char data[DEVICE_BULK];
+} bulk;
 
 int
 stream_open(uint32_t number, const char *path, uint32_t how, uint64_t *size)
@@ -129,26 +139,40 @@ answer(const struct mail_sender *from, const struct device_request *q, struct de
 	khandle_close((int)out);
 }
 
-/* The answer first, for it says how much comes behind it. */
+static void
+bulk_run(void *arg)
+{
+	uint64_t now;
+
+	(void)arg;
+	for (;;) {
+		kthread_sleep(WAKE_ANY, FOREVER);
+		kclock(&now);
+		kportal_write((int)bulk.portal, (unsigned long)(uintptr_t)bulk.data, bulk.bytes,
+			now + PATIENCE_NS);
+		khandle_close((int)bulk.portal);
+		__atomic_store_n(&bulk.is_busy, false, __ATOMIC_RELEASE);
+		kthread_wakeup(bulk.main_thread, 1u << BIT_BULK);
+	}
+}
+
+/* The answer says how much comes. */
 static void
 answer_bulk(const struct mail_sender *from, const struct device_request *q, struct device_reply *r)
 {
-	long portal = kportal_open((int)from->cluster, (int)q->bulk_port,
-		(int)DEVICE_PORT(server.class));
-	uint64_t now;
-
-	if (portal < 0) {
-		r->error = (int32_t)portal;
-		r->value = 0;
+	if (r->value > 0) {
+		bulk.portal = kportal_open((int)from->cluster, (int)q->bulk_port,
+			(int)DEVICE_PORT(server.class));
+		bulk.bytes = (unsigned long)r->value;
+		bulk.is_busy = bulk.portal >= 0;
+		if (!bulk.is_busy) {
+			r->error = (int32_t)bulk.portal;
+			r->value = 0;
+		}
 	}
 	answer(from, q, r);
-	if (portal < 0)
-		return;
-	kclock(&now);
 	if (r->value > 0)
-		kportal_write((int)portal, (unsigned long)(uintptr_t)server.bulk,
-			(unsigned long)r->value, now + PATIENCE_NS);
-	khandle_close((int)portal);
+		kthread_wakeup(bulk.thread, 1);
 }
 
 /* --- requests --- */
@@ -159,17 +183,21 @@ serve_read(const struct mail_sender *from, const struct device_request *q)
 {
 	bool is_bulk = q->bulk_port != DEVICE_NO_BULK;
 	uint32_t most = is_bulk ? DEVICE_BULK : DEVICE_DATA;
+	char *data = is_bulk ? bulk.data : server.data;
 	struct opened *f = file_of(from, q->handle);
 	struct device_reply r = {.handle = q->handle};
-	long n = f == NULL ? -E_BADF : server.driver->read((uint32_t)(f - server.file), q->offset,
-		server.bulk, q->count < most ? q->count : most);
+	long n;
 
+	if (is_bulk && __atomic_load_n(&bulk.is_busy, __ATOMIC_ACQUIRE))
+		return false;
+	n = f == NULL ? -E_BADF : server.driver->read((uint32_t)(f - server.file), q->offset, data,
+		q->count < most ? q->count : most);
 	if (n == -E_AGAIN)
 		return false;
 	r.error = n < 0 ? (int32_t)n : 0;
 	r.value = n < 0 ? 0 : (uint64_t)n;
 	if (!is_bulk)
-		memcpy(r.data, server.bulk, r.value);
+		memcpy(r.data, data, r.value);
 	(is_bulk ? answer_bulk : answer)(from, q, &r);
 	return true;
 }
@@ -285,6 +313,10 @@ begin(const struct startup *s)
 	if (result < 0)
 		return (int)result;
 	server.registers.at = (volatile unsigned char *)(uintptr_t)at;
+	bulk.main_thread = (int)kthread_self();
+	bulk.thread = thread_start(bulk_run, NULL, (int)info.core, BULK_STACK);
+	if (bulk.thread < 0)
+		return bulk.thread;
 	return server.driver->start(&server.registers);
 }
 

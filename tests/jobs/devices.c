@@ -151,6 +151,14 @@ nonsense(void)
 		expect(mailbox_receive_answer(c.in, DEVICE_CLUSTER, &r), 0, "an answer to it");
 		expect(r.error < 0 && r.id == q.id, 1, "what the answer says");
 	}
+	q.op = DEVICE_READ;		/* that nobody takes */
+	q.handle = (uint32_t)device_open(&c, "given/data", 0, NULL);
+	q.count = 1000;
+	q.bulk_port = 7;
+	q.id = c.next_id++;
+	expect(mailbox_send(c.out, &q), 0, "ask for bulk data");
+	expect(mailbox_receive_answer(c.in, DEVICE_CLUSTER, &r), 0, "an answer");
+	expect((long)r.value, 1000, "what it counts");
 	q.op = DEVICE_FORGET;
 	q.handle = BADGE_JOB + atoll_startup()->job;
 	expect(mailbox_send(c.out, &q), 0, "have a job forgotten");
