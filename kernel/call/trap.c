@@ -48,7 +48,7 @@ probe_failed(struct core *core)
 	struct hal_trap fault;
 
 	hal_user_fault(&fault);
-	if (has_demand(core->current) && demand_bring(core, &fault) && core->doomed == NULL)
+	if (has_demand(core->current) && demand_bring(core, &fault, HANDLES_PROBE) && core->doomed == NULL)
 		hal_call_again(core->current->now);
 	fault_deliver(core, &fault, HANDLES_PROBE);
 	return -E_FAULT;
@@ -178,7 +178,7 @@ fault(struct core *core, struct thread *current, const struct hal_trap *t)
 static __attribute__((noinline)) void
 demand_fault(struct core *core, const struct hal_trap *t)
 {
-	bool came = demand_bring(core, t) && demand_keep(core);
+	bool came = demand_bring(core, t, HANDLES_FAULT) && demand_keep(core);
 
 	if (unlikely(core->doomed != NULL))
 		core_leave(core);
