@@ -75,13 +75,22 @@ struct device_info {
  * reaches the handler is the port's: usercpu/handler.h makes the argument of a function of it.
  */
 struct handler_event {
-	uint32_t cause;			/* CRASH_NONE: a call for the handler; else a fault, CRASH_* */
+	/* CRASH_NONE: a call for the handler; HANDLER_UPCALL; else a fault, CRASH_* */
+	uint32_t cause;
 	uint32_t write;			/* the faulting access was 0 read, 1 write, 2 fetch */
-	uint64_t addr;			/* the address that it could not reach */
+	uint64_t addr;			/* the address that it could not reach; of an upcall: the bits */
 	uint64_t pc;			/* of the thread; of a kernel call: behind it */
 	uint64_t sp;
 	uint64_t number;		/* of the call */
 	uint64_t args[6];
+};
+
+#define HANDLER_UPCALL 64
+
+/* alarm_set: times of kc_clock, in nanoseconds */
+struct alarm_times {
+	uint64_t first;			/* FOREVER: no alarm */
+	uint64_t period;		/* 0: it comes once */
 };
 
 /* page_query */
@@ -98,6 +107,7 @@ _Static_assert(sizeof(struct proc_status) == PROC_STATUS_SIZE, "proc_wait");
 _Static_assert(sizeof(struct crash_info) == CRASH_INFO_SIZE, "crash_info");
 _Static_assert(sizeof(struct page_info) == PAGE_INFO_SIZE, "page_query");
 _Static_assert(sizeof(struct proc_quota) == PROC_QUOTA_SIZE, "proc_quota");
+_Static_assert(sizeof(struct alarm_times) == ALARM_TIMES_SIZE, "alarm_set");
 _Static_assert(sizeof(struct mail_sender) == MAIL_SENDER_SIZE, "mailbox_read");
 _Static_assert(sizeof(struct device_info) == DEVICE_INFO_SIZE, "device_open");
 

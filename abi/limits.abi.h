@@ -22,6 +22,7 @@
 #define MAIL_SENDER_SIZE 8
 #define PROC_QUOTA_SIZE 16
 #define DEVICE_INFO_SIZE 16
+#define ALARM_TIMES_SIZE 16
 
 /*
  * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server
@@ -39,16 +40,17 @@
 #define PAGE_EXEC 4
 #define PAGE_LARGE 8		/* count is in large pages; addr and the memory must be aligned to one */
 #define PAGE_LAZY 16		/* mem_alloc: a page comes, filled with zeros, when it is first touched */
-#define PAGE_PRIVATE 256	/* page_map: who writes to a page gets a copy of his own */
 
 /* what a thread's handler takes */
 #define HANDLE_CALLS 1		/* calls whose number is below KC_FIRST */
 #define HANDLE_FAULTS 2		/* the thread's faults, and addresses in its kernel calls that cannot be reached */
+#define HANDLE_UPCALLS 4	/* bits of the thread's notification: thread_upcalls */
 
 #define FOREVER (~0ull)		/* as a deadline: none */
 
 #define WAKE_BITS 31		/* of a thread's notification */
 #define WAKE_ANY 0x7fffffff
+#define ALARM_PERIOD_MIN 100000	/* ns between two alarms of a thread */
 
 /* what event_bind binds to a bit */
 #define EVENT_MAILBOX 0

@@ -76,7 +76,15 @@ enum resume {
 	RESUME_FINISH = 1,
 };
 
-enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP, WAIT_FAULT };
+/* An upcall ends a wait, but not one from WAIT_MEMORY on. */
+enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP, WAIT_MEMORY, WAIT_FAULT };
+
+/* A time at which home does something: see kernel/thread/deadline.c. */
+struct deadline {
+	uint64_t until;		/* hal_clock_ns */
+	uint32_t place;		/* among the deadlines, from 1; 0: it is not among them */
+	bool is_alarm;		/* of a struct alarm, else of a struct wait */
+};
 
 /*
  * Whom an event tells: a bit of a thread. Tid 0: nobody. A thread that has ended is told nothing
@@ -102,16 +110,15 @@ _Static_assert(HANDLE_HOME_BITS == 4, "room for a bit");
 struct wait {
 	struct list link;	/* in the queue of what ends it */
 	enum wait_kind kind;
-	uint32_t place;		/* among the deadlines, from 1; 0: it has none */
+	/* through which it waits for a mailbox, a portal, or the end of a thread or a process */
+	int handle;
 	uintptr_t on;		/* WAIT_JOIN: the thread; of a sleep: the bits;
 				 * of a futex: its address; of an output mailbox: its endpoint; of
 				 * an input mailbox: the source; of a revocation: its memory, until
 				 * all mappings are looked at */
-	/* through which it waits for a mailbox, a portal, or the end of a thread or a process */
-	int handle;
-	uint64_t until;		/* hal_clock_ns */
+	struct deadline deadline;
 	/*
-	 * before it ends by its deadline: who knows the thread forgets it; NULL: only the queue
+	 * before it ends by its deadline or an upcall: who knows the thread forgets it; NULL: only the queue
 	 * does
 	 */
 	void (*undo)(struct thread *t);
@@ -122,8 +129,8 @@ struct fault {
 	struct hal_frame *frame;	/* home's to read and change until the thread goes on */
 	uintptr_t addr;
 	uint32_t cause;		/* CRASH_* */
-	uint32_t write;		/* 0 read, 1 write, 2 fetch */
-	uint32_t why;		/* HANDLES_FAULT or HANDLES_PROBE: kernel/call/handler.h */
+	uint16_t write;		/* 0 read, 1 write, 2 fetch */
+	uint16_t why;		/* HANDLES_FAULT or HANDLES_PROBE: kernel/call/handler.h */
 };
 
 /*
@@ -159,10 +166,13 @@ struct thread {
 	_Alignas(HAL_CACHE_LINE) long wake_result;
 	/* shared word: of a thread in a run queue it counts from when it is next put into one */
 	uint32_t priority;
+	/* shared word: it has bits that start its handler, which has not taken them */
+	uint32_t upcall;
 	uint64_t wake_data[KCALL_WAKE_BYTES / 8];
 	/* home */
 	_Alignas(HAL_CACHE_LINE) enum thread_state state;
 	uint32_t bits;		/* of its notification */
+	uint32_t upcalls;	/* those that start its handler */
 	struct binding end;	/* EVENT_THREAD */
 	struct binding room;	/* EVENT_ROOM: its own */
 	/* output slot that it found full last; NULL: none yet, and `missed` is not set */
@@ -175,7 +185,7 @@ struct thread {
 	struct fault fault;	/* WAIT_FAULT */
 	struct list siblings;	/* in process->threads */
 	struct endpoint *transfer;	/* portal whose transfer it takes part in, or NULL */
-	struct handler *made;	/* its handler, whose memory home gave */
+	struct handler_record *made;	/* its handler, whose memory home gave, and its alarm */
 	struct object object;
 	/* what a call on memory that takes many messages holds in between */
 	struct mem_work {
@@ -210,7 +220,7 @@ struct handler_place {
 	uintptr_t stack;
 	uintptr_t stack_size;
 };
-#define HANDLER_KINDS 2
+#define HANDLER_KINDS 3
 
 struct process {
 	/* written by home, read by the cores that run it */
@@ -266,9 +276,10 @@ struct process {
 	struct list free;	/* in cluster->procs_free, or at its end in cluster->reaping */
 };
 
-/* Threads whose wait has a deadline: the one whose is first on top. */
+/* Deadlines of waits, and alarms: the first on top. */
+#define DEADLINES_PER_THREAD 2
 struct deadlines {
-	struct thread **heap;	/* [threads_max] */
+	struct deadline **heap;	/* [DEADLINES_PER_THREAD * threads_max] */
 	uint32_t count;
 };
 

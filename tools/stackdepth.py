@@ -21,9 +21,9 @@ FINISH = ["kcall_finish_.*", ".*_go"]
 CALLS = {
     "table_give": TABLES, "tables_take": TABLES, "drop_tables": TABLES, "drop_table": TABLES,
     "hal_space_init": TABLES, "hal_space_destroy": TABLES, "hal_map": TABLES, "map_any": TABLES, "hal_unmap": TABLES,
-    "am_serve_call": SERVE, "am_serve": SERVE, "am_call_kernel": SERVE, "call_shared": SERVE,
+    "am_serve_call": SERVE, "am_serve": SERVE, "am_call_kernel": SERVE, "call_shared": SERVE, "call_directly": SERVE,
     "am_serve_posts": POSTS, "sweep_send": POSTS, "sweeps_poll": ["shoot_down_done", "evicted", "revoke_done"],
-    "deadlines_poll": ["portal_leave"],
+    "wait_rings": ["portal_leave"],
     "remote_call": ENTER, "kernel_trap": ENTER, "kernel_call": ENTER, "known_call": ENTER,
     "core_loop": FINISH, "finish_call": FINISH, "thread_enter": FINISH,
 }
@@ -31,7 +31,7 @@ CALLS = {
 SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "translate", "fp_save", "hal_reset", "hal_start"}
 # run on the home core only, which calls SERVE itself, too
 HOME = {"am_serve_call", "home_work", "ikc_init", "init_start"}
-HOME_CALLS = {"call_shared": SERVE}
+HOME_CALLS = {"call_shared": SERVE, "call_directly": SERVE}
 # recursion that ends by itself, with its depth: levels of page tables; an event to the own
 # cluster, its answer, and none to that; the stack of a handler cannot be written, and in its handler
 # a thread has none

@@ -174,6 +174,14 @@ call_home(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32
 	return call->result;
 }
 
+/* An upcall's doorbell may have ended the wait: it rings again on the way back to the user. */
+hot_inline void
+look_for_upcall(const struct core *core)
+{
+	if (unlikely(thread_has_upcall(core->call.args.caller)))
+		hal_interrupt(core->id);
+}
+
 /*
  * On a TC. What became ready while the call waited for its answer rang the doorbell, and the wait
  * may have taken that: it is rung again, for the way back to the user.
@@ -188,15 +196,27 @@ call_shared(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint
 	result = call_home(core, fn, args, bytes);
 	if (hal_load32(&core->ready.put) != core->ready.got)
 		hal_interrupt(core->id);
+	look_for_upcall(core);
 	return result;
 }
 
 long
 am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)
 {
+	long result;
+
 	if (bytes > sizeof(*args))
 		return -E_2BIG;
 	if (core->role == ROLE_TC)
 		return call_shared(core, fn, args, bytes);
-	return call_home(core, fn, args, bytes);
+	result = call_home(core, fn, args, bytes);
+	look_for_upcall(core);
+	return result;
+}
+
+long
+am_call_last(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes)
+{
+	return core_is_home(core) ? call_directly(core, fn, args) :
+		call_home(core, fn, args, bytes);
 }

@@ -102,8 +102,9 @@ tables_init(struct cluster *c, struct carve *m)
 	c->thread = carve(m, c->threads_max * sizeof(uintptr_t), HAL_CACHE_LINE);
 	c->threads_free = c->threads_max;
 	c->proc = carve_zeroed(m, c->procs_max * sizeof(struct process));
-	c->deadlines.heap = carve(m, c->threads_max * sizeof(struct thread *),
-		sizeof(struct thread *));
+	c->deadlines.heap = carve(m,
+		DEADLINES_PER_THREAD * c->threads_max * sizeof(struct deadline *),
+		sizeof(struct deadline *));
 	list_init(&c->procs_free);
 	list_init(&c->reaping);
 	list_init(&c->sweeps.running);

@@ -5,31 +5,12 @@
 #include <base/tune.h>
 #include <kernel/call/handler.h>
 #include <kernel/call/kcall_core.h>
-#include <kernel/object/quota.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/alarm.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
-#define KINDS_ALL (HANDLE_CALLS | HANDLE_FAULTS)
-
-/* The handler of a thread, made if it has none yet. NULL: no memory. */
-static struct handler *
-handler_of(struct thread *t)
-{
-	if (t->made != NULL)
-		return t->made;
-	t->made = quota_alloc(t->proc->quota, &t->cluster->slab, sizeof(*t->made));
-	if (t->made != NULL)
-		hal_publish(t->made, slab_size(&t->cluster->slab, sizeof(*t->made)));
-	return t->made;
-}
-
-void
-handler_free(struct thread *t)
-{
-	quota_free(t->proc->quota, &t->cluster->slab, t->made, sizeof(*t->made));
-	t->made = NULL;
-}
+#define KINDS_ALL (HANDLE_CALLS | HANDLE_FAULTS | HANDLE_UPCALLS)
 
 /*
  * Home half of fetch. a[0]: does the thread want its handler if its process has none? The answer is
@@ -49,9 +30,11 @@ fetch_serve(struct kcall_args *args)
 	}
 	if (!any)
 		return -E_NOSYS;
-	args->a[0] = (unsigned long)handler_of(t);
+	if (handler_record(t) == NULL)
+		return -E_NOMEM;
+	args->a[0] = (unsigned long)&t->made->handler;
 	__builtin_memcpy(args->data, place, sizeof(place));
-	return args->a[0] == 0 ? -E_NOMEM : 0;
+	return 0;
 }
 
 /*
@@ -160,10 +143,46 @@ kc_thread_handler(struct thread *caller, uint32_t kinds, unsigned long entry,
 	return 0;
 }
 
+void
+handler_upcall(struct core *core)
+{
+	struct thread *t = core->current;
+	struct kcall_args *args = kcall_args(core);
+	struct hal_trap trap = {.kind = TRAP_DOORBELL, .cause = HANDLER_UPCALL};
+
+	if (t->now != &t->frame)
+		t->handler->why |= HANDLES_MORE;
+	else if (t->handler == NULL)
+		fetch(core, t, KINDS_ALL, false);
+	if (core->doomed != NULL || !handler_serves(t, HANDLER_UPCALLS))
+		return;
+	args->caller = t;
+	trap.addr = (uintptr_t)am_call_kernel(core, upcall_serve, args,
+		offsetof(struct kcall_args, a));
+	if (core->doomed == NULL && trap.addr != 0)
+		handler_begin(t, HANDLER_UPCALLS, &trap, HANDLES_UPCALL);
+}
+
+/* The rarer ways back, which what ends the handler of a call or a fault need not look through. */
+static __attribute__((noinline)) long
+return_otherwise(struct thread *t, uint32_t why, unsigned long value)
+{
+	if ((why & HANDLES_MORE) != 0)
+		hal_interrupt(core_self()->id);
+	why &= ~(uint32_t)HANDLES_MORE;
+	if (why == HANDLES_CALL)
+		hal_frame_set_result(&t->frame, (long)value);
+	else if (value != 0)
+		hal_frame_set_pc(&t->frame, value);
+	else if (why == HANDLES_PROBE)
+		return hal_call_again(&t->frame);
+	return hal_frame_resume(&t->frame);
+}
+
 long
 handler_return(struct thread *t, unsigned long value)
 {
-	enum handler_why why;
+	uint32_t why;
 
 	if (unlikely(t->now == &t->frame))
 		return 0;
@@ -171,10 +190,10 @@ handler_return(struct thread *t, unsigned long value)
 	why = t->handler->why;
 	if (likely(why == HANDLES_CALL))
 		hal_frame_set_result(&t->frame, (long)value);
+	else if (why != HANDLES_FAULT)
+		return return_otherwise(t, why, value);
 	else if (value != 0)
 		hal_frame_set_pc(&t->frame, value);
-	else if (why == HANDLES_PROBE)
-		return hal_call_again(&t->frame);
 	return hal_frame_resume(&t->frame);
 }
 
@@ -218,5 +237,7 @@ kc_context_set(struct thread *caller, const void *ctx)
 		return -E_INVAL;
 	hal_frame_from_context(&caller->frame, ctx);
 	caller->now = &caller->frame;
+	if (thread_has_upcall(caller))
+		hal_interrupt(core_self()->id);
 	return hal_frame_resume(&caller->frame);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Handlers: a thread has a second frame for what it handles itself: calls that are not the
- * kernel's, and its faults. Entering stops the thread where it is, in its first frame, and goes on
+ * kernel's, its faults, and upcalls. Entering stops the thread where it is, in its first frame, and goes on
  * at the handler's entry with the second; frame_return goes on with the first. In its handler a
  * thread has no handler: a fault there ends its process, another's call is -E_NOSYS, an address
  * that cannot be reached -E_FAULT. Its own core's, but for the memory.
@@ -15,22 +15,25 @@
 /* Why the thread is in its handler: what frame_return has to do. */
 #define HANDLER_CALLS 0		/* bits of HANDLE_* */
 #define HANDLER_FAULTS 1
+#define HANDLER_UPCALLS 2
 
 enum handler_why {
 	HANDLES_CALL,		/* a call of another number: has a result */
 	HANDLES_FAULT,		/* it goes on where it stopped, or elsewhere */
+	HANDLES_UPCALL,		/* the same */
 	HANDLES_PROBE,		/* a kernel call, which has done nothing: starts again */
+	HANDLES_MORE,		/* a bit: an upcall has come meanwhile */
 };
 
 struct handler {
 	struct hal_frame frame;
 	struct handler_place place[HANDLER_KINDS];
-	enum handler_why why;
+	uint32_t why;		/* enum handler_why */
 };
 
 /*
- * Does this thread, outside of its handler, have one that has been made and serves HANDLER_CALLS or
- * HANDLER_FAULTS?
+ * Does this thread, outside of its handler, have one that has been made and serves this kind
+ * (HANDLER_*)?
  */
 hot_inline bool
 handler_serves(const struct thread *t, int kind)
@@ -62,7 +65,11 @@ void handler_enter(struct core *core, int kind, const struct hal_trap *trap, enu
  */
 long handler_return(struct thread *t, unsigned long value);
 
-/* Home: the thread is gone. */
-void handler_free(struct thread *t);
+/*
+ * The running thread, complete in its frame, may have bits that start its handler
+ * (kernel/thread/alarm.h). Returns if it has none, no handler for them, or is in it, or if its
+ * process is being killed.
+ */
+void handler_upcall(struct core *core);
 
 #endif

@@ -59,4 +59,7 @@ struct kcall_entry {
  */
 long am_call_kernel(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes);
 
+/* The same for a call after whose answer the caller may be gone. */
+long am_call_last(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32_t bytes);
+
 #endif

@@ -7,6 +7,7 @@
 #include <kernel/call/fault.h>
 #include <kernel/mem/demand.h>
 #include <kernel/thread/run.h>
+#include <kernel/thread/thread.h>
 
 /* The deadline among a call's arguments. */
 static uint64_t
@@ -48,7 +49,7 @@ probe_failed(struct core *core)
 	struct hal_trap fault;
 
 	hal_user_fault(&fault);
-	if (has_demand(core->current) && demand_bring(core, &fault, HANDLES_PROBE) && core->doomed == NULL)
+	if (has_demand(core->current) && demand_bring(core, &fault) && core->doomed == NULL)
 		hal_call_again(core->current->now);
 	fault_deliver(core, &fault, HANDLES_PROBE);
 	return -E_FAULT;
@@ -161,6 +162,8 @@ static __attribute__((noinline)) void
 interrupted(struct core *core, bool tick)
 {
 	core_interrupted(core, tick);
+	if (unlikely(thread_has_upcall(core->current)) && core->doomed == NULL)
+		handler_upcall(core);
 	if (unlikely(core->doomed != NULL))
 		core_leave(core);
 }
@@ -178,7 +181,7 @@ fault(struct core *core, struct thread *current, const struct hal_trap *t)
 static __attribute__((noinline)) void
 demand_fault(struct core *core, const struct hal_trap *t)
 {
-	bool came = demand_bring(core, t, HANDLES_FAULT) && demand_keep(core);
+	bool came = demand_bring(core, t) && demand_keep(core);
 
 	if (unlikely(core->doomed != NULL))
 		core_leave(core);

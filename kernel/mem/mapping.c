@@ -136,14 +136,6 @@ mappings_split(struct process *p, uintptr_t at)
 	return 0;
 }
 
-bool
-mappings_are_in(struct process *p, uintptr_t start, uintptr_t end)
-{
-	struct list *node = first_above(p, start);
-
-	return node != &p->mappings && in_process(node)->start < end;
-}
-
 uintptr_t
 mappings_edge(struct process *p, uintptr_t start, uintptr_t end)
 {
@@ -191,6 +183,7 @@ mappings_revoke(struct thread *caller, struct memory *m)
 		return 0;
 	m->looks++;
 	object_get(&m->object);
+	caller->wait.kind = WAIT_MEMORY;
 	caller->wait.on = (uintptr_t)m;
 	s = shoot_down_begin(caller, caller->proc);
 	s->done = revoke_done;

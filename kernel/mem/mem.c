@@ -136,22 +136,14 @@ mem_claim(struct process *p, size_t bytes, size_t align, uint32_t prot, uintptr_
 }
 
 int
-mem_claim_at(struct process *p, uintptr_t addr, size_t bytes, uint32_t prot)
+mem_claim_at(struct process *p, uintptr_t addr, size_t bytes)
 {
 	if (area_overlaps(&p->areas, addr, addr + bytes))
 		return -E_EXIST;
 	if (!may_claim(p, bytes))
 		return -E_NOMEM;
-	claim(p, addr, addr + bytes, prot);
+	claim(p, addr, addr + bytes, 0);
 	return 0;
-}
-
-int
-mem_area_change(struct process *p, uintptr_t start, uintptr_t end, uint32_t prot)
-{
-	if (prot != 0)
-		hal_store32(&p->demand, 1);
-	return area_change(&p->areas, start, end, prot);
 }
 
 static int
@@ -264,10 +256,12 @@ sweep_drop(struct thread *t)
 	t->work.sweeping = false;
 	mapping_free(t->sweep.proc, t->work.cut);
 	sweep_cover(t->cluster, &t->sweep, t->sweep.proc, -1);
-	if (sweep_send(t->cluster, &t->sweep))
+	if (sweep_send(t->cluster, &t->sweep)) {
 		mem_sweep_ended(&t->sweep);
-	else
+	} else {
+		t->wait.kind = WAIT_MEMORY;
 		thread_park(t, NULL);
+	}
 }
 
 bool

@@ -82,7 +82,7 @@ kc_thread_exit(struct thread *caller, unsigned long value)
 	args->caller = caller;
 	__builtin_memcpy(args->data, &wide, sizeof(wide));
 	core_publish(caller);
-	am_call_kernel(core, exit_serve, args, offsetof(struct kcall_args, data) + sizeof(wide));
+	am_call_last(core, exit_serve, args, offsetof(struct kcall_args, data) + sizeof(wide));
 	core->current = NULL;
 	return -E_PARK;
 }

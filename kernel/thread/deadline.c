@@ -1,78 +1,79 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deadlines of the threads that wait: a heap of threads, the earliest at the top, each of which
+ * Deadlines of the threads that wait, and alarms: a heap, the earliest at the top, each of which
  * knows its place. Putting one in and taking one out take as many steps as the heap has levels.
  * Home core.
  */
 #include <base/tune.h>
 #include <hal/timer.h>
+#include <kernel/thread/alarm.h>
 #include <kernel/thread/thread.h>
 
 #define ENDS_PER_ROUND 8		/* others are served in between */
 
 static void
-put(struct deadlines *d, uint32_t place, struct thread *t)
+put(struct deadlines *d, uint32_t place, struct deadline *at)
 {
-	d->heap[place - 1] = t;
-	t->wait.place = place;
+	d->heap[place - 1] = at;
+	at->place = place;
 }
 
 static uint64_t
 until_at(const struct deadlines *d, uint32_t place)
 {
-	return d->heap[place - 1]->wait.until;
+	return d->heap[place - 1]->until;
 }
 
-/* Put a thread where a hole is, or further up if it is earlier than those above. */
+/* Put one where a hole is, or further up if it is earlier than those above. */
 static void
-rise(struct deadlines *d, uint32_t hole, struct thread *t)
+rise(struct deadlines *d, uint32_t hole, struct deadline *at)
 {
-	while (hole > 1 && until_at(d, hole / 2) > t->wait.until) {
+	while (hole > 1 && until_at(d, hole / 2) > at->until) {
 		put(d, hole, d->heap[hole / 2 - 1]);
 		hole /= 2;
 	}
-	put(d, hole, t);
+	put(d, hole, at);
 }
 
-/* Fill a hole with a thread, or with what is earlier below. */
+/* Fill a hole with one, or with what is earlier below. */
 static void
-sink(struct deadlines *d, uint32_t hole, struct thread *t)
+sink(struct deadlines *d, uint32_t hole, struct deadline *at)
 {
 	uint32_t below;
 
 	while ((below = 2 * hole) <= d->count) {
 		if (below < d->count && until_at(d, below + 1) < until_at(d, below))
 			below++;
-		if (until_at(d, below) >= t->wait.until)
+		if (until_at(d, below) >= at->until)
 			break;
 		put(d, hole, d->heap[below - 1]);
 		hole = below;
 	}
-	put(d, hole, t);
+	put(d, hole, at);
 }
 
 void
-deadline_set(struct cluster *c, struct thread *t, uint64_t until)
+deadline_set(struct cluster *c, struct deadline *at, uint64_t until)
 {
 	struct deadlines *d = &c->deadlines;
 
-	t->wait.until = until;
-	rise(d, ++d->count, t);
+	at->until = until;
+	rise(d, ++d->count, at);
 	c->chores++;
 }
 
 void
-deadline_clear(struct cluster *c, struct thread *t)
+deadline_clear(struct cluster *c, struct deadline *at)
 {
 	struct deadlines *d = &c->deadlines;
-	uint32_t hole = t->wait.place;
-	struct thread *last = d->heap[--d->count];
+	uint32_t hole = at->place;
+	struct deadline *last = d->heap[--d->count];
 
-	t->wait.place = 0;
+	at->place = 0;
 	c->chores--;
-	if (last == t)
+	if (last == at)
 		return;
-	if (hole > 1 && until_at(d, hole / 2) > last->wait.until)
+	if (hole > 1 && until_at(d, hole / 2) > last->until)
 		rise(d, hole, last);
 	else
 		sink(d, hole, last);
@@ -81,7 +82,7 @@ deadline_clear(struct cluster *c, struct thread *t)
 uint64_t
 deadlines_first(const struct cluster *c)
 {
-	return c->deadlines.count > 0 ? c->deadlines.heap[0]->wait.until : HAL_FOREVER;
+	return c->deadlines.count > 0 ? c->deadlines.heap[0]->until : HAL_FOREVER;
 }
 
 bool
@@ -91,11 +92,12 @@ deadlines_poll(struct cluster *c)
 	int n = 0;
 
 	for (; n < ENDS_PER_ROUND && c->deadlines.count > 0 && deadlines_first(c) <= now; n++) {
-		struct thread *t = c->deadlines.heap[0];
+		struct deadline *d = c->deadlines.heap[0];
 
-		if (t->wait.undo != NULL)
-			t->wait.undo(t);
-		thread_ready(t, -E_TIMEDOUT);
+		if (d->is_alarm)
+			alarm_rings(list_entry(d, struct alarm, deadline), now);
+		else
+			wait_rings(list_entry(d, struct thread, wait.deadline));
 	}
 	return n > 0;
 }

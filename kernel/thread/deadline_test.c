@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The heap of deadlines against a table: random ones come, are taken back and pass.
+ * The heap of deadlines and alarms against a table: random ones come, are taken back and pass.
  *
  * needs: kernel/thread/deadline.c
  */
@@ -8,17 +8,20 @@
 #include <stdlib.h>
 #include <base/test.h>
 #include <hal/timer.h>
+#include <kernel/thread/alarm.h>
 #include <kernel/thread/thread.h>
 
-#define THREADS 40
+#define EACH 20				/* waits, and alarms */
+#define PLACES (2 * EACH)
 #define STEPS 20000
 
 static struct cluster cluster;
-static struct thread thread[THREADS];
-static struct thread *heap[THREADS];
+static struct thread thread[EACH];
+static struct alarm alarm_of[EACH];
+static struct deadline *heap[PLACES];
 static uint64_t now;
-static uint64_t last;		/* deadline of the wait that ended last */
-static unsigned ended, undone;
+static uint64_t last;		/* that passed last */
+static unsigned ended, rung;
 
 uint64_t
 hal_clock_ns(void)
@@ -26,22 +29,34 @@ hal_clock_ns(void)
 	return now;
 }
 
-void
-thread_ready(struct thread *t, long result)
+/* The first half are waits. */
+static struct deadline *
+at(int i)
 {
-	expect_eq(result, -E_TIMEDOUT);
-	expect(t->wait.until >= last && t->wait.until <= now);
-	last = t->wait.until;
-	deadline_clear(&cluster, t);
-	t->wait.undo = NULL;
-	ended++;
+	return i < EACH ? &thread[i].wait.deadline : &alarm_of[i - EACH].deadline;
 }
 
 static void
-undo(struct thread *t)
+pass(struct deadline *d)
 {
-	expect(t->wait.place != 0);
-	undone++;
+	expect(d->place != 0 && d->until >= last && d->until <= now);
+	last = d->until;
+	deadline_clear(&cluster, d);
+}
+
+void
+wait_rings(struct thread *t)
+{
+	pass(&t->wait.deadline);
+	ended++;
+}
+
+void
+alarm_rings(struct alarm *a, uint64_t time)
+{
+	expect(time == now);
+	pass(&a->deadline);
+	rung++;
 }
 
 static void
@@ -49,9 +64,12 @@ begin(void)
 {
 	memset(&cluster, 0, sizeof(cluster));
 	memset(thread, 0, sizeof(thread));
+	memset(alarm_of, 0, sizeof(alarm_of));
+	for (int i = 0; i < EACH; i++)
+		alarm_of[i].deadline.is_alarm = true;
 	cluster.deadlines.heap = heap;
 	now = last = 0;
-	ended = undone = 0;
+	ended = rung = 0;
 }
 
 static unsigned
@@ -59,8 +77,8 @@ waiting(void)
 {
 	unsigned n = 0;
 
-	for (int i = 0; i < THREADS; i++)
-		n += thread[i].wait.place != 0;
+	for (int i = 0; i < PLACES; i++)
+		n += at(i)->place != 0;
 	return n;
 }
 
@@ -69,9 +87,9 @@ earliest(void)
 {
 	uint64_t first = HAL_FOREVER;
 
-	for (int i = 0; i < THREADS; i++)
-		if (thread[i].wait.place != 0 && thread[i].wait.until < first)
-			first = thread[i].wait.until;
+	for (int i = 0; i < PLACES; i++)
+		if (at(i)->place != 0 && at(i)->until < first)
+			first = at(i)->until;
 	return first;
 }
 
@@ -88,12 +106,12 @@ TEST(deadlines_pass_in_order_and_once)
 	begin();
 	srand(7);
 	for (int i = 0; i < STEPS; i++) {
-		struct thread *t = &thread[rand() % THREADS];
+		struct deadline *d = at(rand() % PLACES);
 
-		if (t->wait.place == 0)
-			deadline_set(&cluster, t, now + (uint64_t)(rand() % 100));
+		if (d->place == 0)
+			deadline_set(&cluster, d, now + (uint64_t)(rand() % 100));
 		else if (rand() % 3 == 0)
-			deadline_clear(&cluster, t);
+			deadline_clear(&cluster, d);
 		expect_eq(cluster.deadlines.count, waiting());
 		expect_eq(cluster.chores, waiting());
 		expect(deadlines_first(&cluster) == earliest());
@@ -105,23 +123,21 @@ TEST(deadlines_pass_in_order_and_once)
 			expect(earliest() > now);
 		}
 	}
-	expect(ended > 100);
+	expect(ended > 100 && rung > 100);
 }
 
-TEST(a_round_is_bounded_and_what_knows_the_thread_is_told)
+TEST(a_round_is_bounded)
 {
 	begin();
-	for (int i = 0; i < THREADS; i++) {
-		thread[i].wait.undo = i % 2 ? undo : NULL;
-		deadline_set(&cluster, &thread[i], 5);
-	}
+	for (int i = 0; i < PLACES; i++)
+		deadline_set(&cluster, at(i), 5);
 	now = 5;
 	expect(deadlines_poll(&cluster));
-	expect(ended > 0 && ended < THREADS);
+	expect(ended + rung > 0 && ended + rung < PLACES);
 	while (deadlines_poll(&cluster))
 		;
-	expect_eq(ended, THREADS);
-	expect_eq(undone, THREADS / 2);
+	expect_eq(ended, EACH);
+	expect_eq(rung, EACH);
 }
 
 int
@@ -129,6 +145,6 @@ main(void)
 {
 	RUN(nothing_passes_where_nobody_waits);
 	RUN(deadlines_pass_in_order_and_once);
-	RUN(a_round_is_bounded_and_what_knows_the_thread_is_told);
+	RUN(a_round_is_bounded);
 	return TEST_FAILED;
 }

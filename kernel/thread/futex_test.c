@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <base/test.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/alarm.h>
 #include <kernel/thread/thread.h>
 
 #define OTHERS 300		/* that sleep on another address of the same bucket */
@@ -47,7 +48,8 @@ void coro_interrupt(unsigned to, const char *file, int line) { (void)to, (void)f
 unsigned hal_cluster_id(void) { return 0; }
 void *hal_core_local(void) { return &core[1]; }
 int hal_user_load32(uintptr_t addr, uint32_t *value) { (void)addr, (void)value; abort(); }
-void deadline_clear(struct cluster *who, struct thread *t) { (void)who, (void)t; abort(); }
+void deadline_clear(struct cluster *who, struct deadline *at) { (void)who, (void)at; abort(); }
+void upcall_cut(struct thread *t) { (void)t; abort(); }
 
 static void
 sleep_on(struct thread *t, unsigned long addr)

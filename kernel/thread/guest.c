@@ -96,7 +96,7 @@ kernel_guest_leave(void)
 		 * while it waits for home it serves what home posts: by the next time that may have
 		 * been all
 		 */
-		result = am_call_kernel(self, leave_serve, args, offsetof(struct kcall_args, a));
+		result = am_call_last(self, leave_serve, args, offsetof(struct kcall_args, a));
 	} while (result != 0 && self->doomed == NULL);
 	if (result != 0)
 		return false;

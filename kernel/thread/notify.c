@@ -8,6 +8,7 @@
 #include <kernel/call/kcall_core.h>
 #include <kernel/dev/device.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/alarm.h>
 #include <kernel/thread/thread.h>
 
 void
@@ -20,6 +21,8 @@ thread_signal(struct thread *t, uint32_t bits)
 	t->bits = all & ~taken;
 	if (taken != 0)
 		thread_ready(t, (int32_t)taken);
+	else if (unlikely((bits & t->upcalls) != 0))
+		upcall_begin(t);
 }
 
 void
@@ -89,7 +92,8 @@ wakeup_other(struct thread *t, uint32_t bits)
 static long
 wakeup(struct thread *t, uint32_t bits)
 {
-	if (t->state != THREAD_READY || unlikely((int32_t)bits <= 0))
+	if (t->state != THREAD_READY || unlikely((int32_t)bits <= 0) ||
+		unlikely((bits & t->upcalls) != 0))
 		return wakeup_other(t, bits);
 	t->bits |= bits;
 	return 0;

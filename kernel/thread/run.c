@@ -13,7 +13,6 @@
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
-#define UNTIL_MAX (HAL_FOREVER >> 1)	/* what is later never comes; clocks count no further */
 #define QUANTUM_NS 10000000u		/* how long a thread of a TC runs while others of its priority wait */
 
 void
@@ -266,7 +265,7 @@ quantum_follow(struct core *core)
 }
 
 /* A thread of a TC is about to run. */
-static __attribute__((noinline)) void
+hot_inline void
 quantum_begin(struct core *core, struct thread *t)
 {
 	uint32_t left = t->quantum_left != 0 ? t->quantum_left : QUANTUM_NS;
@@ -388,7 +387,8 @@ enter_space(struct core *core, struct hal_space *space)
 }
 
 /*
- * Home half of core_park. The wait may have ended meanwhile: then the thread is in our ready ring.
+ * Home half of core_park. The wait may have ended meanwhile: then the thread is in our ready ring;
+ * or it is about to, by an upcall.
  */
 static long
 park_serve(struct kcall_args *args)
@@ -397,8 +397,8 @@ park_serve(struct kcall_args *args)
 	uint64_t until;
 
 	__builtin_memcpy(&until, args->data, sizeof(until));
-	if (t->state == THREAD_WAITING)
-		deadline_set(t->cluster, t, until);
+	if (t->state == THREAD_WAITING && t->wait.deadline.place == 0)
+		deadline_set(t->cluster, &t->wait.deadline, until);
 	return 0;
 }
 
@@ -416,7 +416,7 @@ park_until(struct core *core, const struct thread *t)
 void
 core_park(struct core *core, const struct thread *t)
 {
-	if (unlikely(t->until < UNTIL_MAX))
+	if (unlikely(t->until < DEADLINE_NEVER))
 		park_until(core, t);
 }
 
@@ -437,48 +437,92 @@ finish_call(struct core *core, struct thread *t)
 }
 
 /*
- * Complete the call that the thread waited in. False if the thread does not go on: its call waits
- * again, or its process was killed meanwhile.
+ * Leave the kernel to the current thread, after a look at its upcalls; returns if its process was
+ * killed meanwhile.
  */
-hot_inline bool
-goes_on(struct core *core, struct thread *t)
+static void
+enter_looking(struct core *core, struct thread *t)
 {
-	long result = t->wake_result;
-	enum resume how = t->resume;
-
-	t->resume = RESUME_RESULT;
-	if (how < RESUME_RESULT)
-		return true;
-	if (how > RESUME_RESULT) {
-		result = finish_call(core, t);
-		if (result == -E_PARK)
-			return false;
+	if (unlikely(thread_has_upcall(t))) {
+		handler_upcall(core);
+		if (core->doomed != NULL) {
+			core_drop_current(core);
+			return;
+		}
 	}
-	hal_frame_set_result(t->now, result);
-	return core->doomed == NULL;
+	hal_user_enter(t->now, core->space);
+}
+
+/* On a TC. */
+static __attribute__((noinline)) void
+enter_shared(struct core *core, struct thread *t)
+{
+	enter_space(core, &t->proc->space);
+	quantum_begin(core, t);
+	enter_looking(core, t);
+}
+
+/* On another core, where its space is not the one in use, or an upcall has come. */
+static __attribute__((noinline)) void
+enter_otherwise(struct core *core, struct thread *t)
+{
+	enter_space(core, &t->proc->space);
+	enter_looking(core, t);
+}
+
+/* The current thread's call is complete: leave the kernel to it. Returns as enter_looking. */
+hot_inline void
+enter_user(struct core *core, struct thread *t)
+{
+	struct hal_space *space = core->space;
+
+	if (unlikely(core->role == ROLE_TC))
+		enter_shared(core, t);
+	else if (unlikely(space != &t->proc->space) || unlikely(thread_has_upcall(t)))
+		enter_otherwise(core, t);
+	else
+		hal_user_enter(t->now, space);
+}
+
+/*
+ * The call that the thread waited in has a second half. The thread does not go on if that waits
+ * again, or if its process was killed meanwhile.
+ */
+static __attribute__((noinline)) void
+enter_finishing(struct core *core, struct thread *t)
+{
+	long result = finish_call(core, t);
+
+	if (result != -E_PARK) {
+		hal_frame_set_result(t->now, result);
+		if (core->doomed == NULL) {
+			enter_user(core, t);
+			return;
+		}
+	}
+	core_drop_current(core);
 }
 
 /* Leave the kernel to a thread; returns if that does not go on. */
 static __attribute__((noinline)) void
 thread_enter(struct core *core, struct thread *t)
 {
-	struct hal_space *space;
+	enum resume how = t->resume;
 
 	core->current = t;
-	if (!goes_on(core, t)) {
-		core_drop_current(core);
+	t->resume = RESUME_RESULT;
+	if (unlikely(how > RESUME_RESULT)) {
+		enter_finishing(core, t);
 		return;
 	}
-	space = &t->proc->space;
-	if (unlikely(core->space != space)) {
-		use_space(core, space);
-		space = core->space;
+	if (how == RESUME_RESULT) {
+		hal_frame_set_result(t->now, t->wake_result);
+		if (unlikely(core->doomed != NULL)) {
+			core_drop_current(core);
+			return;
+		}
 	}
-	if (unlikely(core->role == ROLE_TC)) {
-		quantum_begin(core, t);
-		space = core->space;
-	}
-	hal_user_enter(t->now, space);
+	enter_user(core, t);
 }
 
 /*

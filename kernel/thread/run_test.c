@@ -167,8 +167,9 @@ revokes_poll(struct cluster *who)
 }
 
 void sweep_acknowledge(struct cluster *who, struct sweep *s) { (void)who, (void)s; abort(); }
-void deadline_set(struct cluster *who, struct thread *t, uint64_t until) { (void)who, (void)t,
+void deadline_set(struct cluster *who, struct deadline *at, uint64_t until) { (void)who, (void)at,
 	(void)until; abort(); }
+void handler_upcall(struct core *who) { (void)who; abort(); }
 unsigned hal_cluster_id(void) { return 0; }
 void hal_space_use(struct hal_space *s) { (void)s; abort(); }
 void hal_user_enter(struct hal_frame *f, struct hal_space *s) { (void)f, (void)s; abort(); }

@@ -4,8 +4,8 @@
  */
 #include <base/str.h>
 #include <base/tune.h>
-#include <kernel/call/handler.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/alarm.h>
 #include <kernel/thread/thread.h>
 
 struct thread *
@@ -91,7 +91,7 @@ leave_process(struct thread *t)
 		t->proc->index_floor = t->index;
 	list_remove(&t->siblings);
 	if (unlikely(t->made != NULL))
-		handler_free(t);
+		handler_record_free(t);
 	if (unlikely(t->missed_slot != NULL))
 		list_remove(&t->missed);
 	t->state = THREAD_FREE;

@@ -6,8 +6,8 @@
  * A call that waits: its local half calls the home core (am_call_kernel), the home half either
  * returns the result or registers the thread by thread_park() and returns what that returned,
  * -E_PARK. Later thread_ready() hands the thread its result. A wait ends once: by what it is for,
- * by its deadline, because what it is for is taken away (all three by thread_ready()), or by the
- * death of its process.
+ * by its deadline, by an upcall, because what it is for is taken away (all four by thread_ready()),
+ * or by the death of its process.
  */
 #ifndef KERNEL_THREAD_THREAD_H
 #define KERNEL_THREAD_THREAD_H
@@ -64,6 +64,9 @@ void thread_wait_end(struct thread *t);
  */
 void thread_ready(struct thread *t, long result);
 
+/* A core shall look at what there is for it, also if it runs a user thread. */
+void core_interrupt(const struct core *core);
+
 /* First waiting thread of a queue, NULL if it is empty. */
 struct thread *thread_first(const struct list *queue);
 
@@ -91,14 +94,16 @@ void binding_handle_gone(struct cluster *c, struct binding *b, const struct obje
 
 /* --- deadlines: deadline.c --- */
 
-/* The wait of a thread that has no deadline ends at `until` at the latest; it has none any more. */
-void deadline_set(struct cluster *c, struct thread *t, uint64_t until);
-void deadline_clear(struct cluster *c, struct thread *t);
+#define DEADLINE_NEVER (HAL_FOREVER >> 1)	/* what is later never comes; clocks count no further */
+
+/* What is not among the deadlines comes at `until`; what is does not come any more. */
+void deadline_set(struct cluster *c, struct deadline *at, uint64_t until);
+void deadline_clear(struct cluster *c, struct deadline *at);
 
 /* The earliest, or HAL_FOREVER. */
 uint64_t deadlines_first(const struct cluster *c);
 
-/* End the waits whose time is over, a bounded number. False if there was none. */
+/* End waits and ring alarms whose time has come, a bounded number. False if there was none. */
 bool deadlines_poll(struct cluster *c);
 
 /* Does this thread still count? False when its process is dying. */
@@ -106,6 +111,16 @@ static inline bool
 thread_is_alive(const struct thread *t)
 {
 	return t->proc->state == PROC_LIVE;
+}
+
+/*
+ * Its own core: may it have bits that start its handler? Home rings the core behind what it wrote,
+ * so whoever looks before it goes to the user, and when a doorbell comes, misses nothing.
+ */
+hot_inline bool
+thread_has_upcall(const struct thread *t)
+{
+	return hal_peek32(&t->upcall) != 0;
 }
 
 /* Home half of thread_exit. */

@@ -3,6 +3,7 @@
  * Waiting and waking: see thread.h. Home core.
  */
 #include <base/tune.h>
+#include <kernel/thread/alarm.h>
 #include <kernel/thread/thread.h>
 
 long
@@ -11,15 +12,14 @@ thread_park(struct thread *t, struct list *queue)
 	t->state = THREAD_WAITING;
 	if (queue != NULL)
 		list_push_back(queue, &t->wait.link);
+	if (unlikely(t->upcalls != 0))
+		upcall_cut(t);
 	return -E_PARK;
 }
 
-/*
- * A TC may run a user thread of lower or equal priority. Home's own may do so only in the middle of
- * a call.
- */
-static __attribute__((noinline)) void
-interrupt_shared(const struct core *core)
+/* Home's own core runs a user thread only in the middle of a call. */
+__attribute__((noinline)) void
+core_interrupt(const struct core *core)
 {
 	if (!core_is_home(core) || core->current != NULL)
 		hal_interrupt(core->id);
@@ -40,8 +40,9 @@ push_ready(struct thread *t, uint32_t first)
 	hal_publish(slot, sizeof(*slot));
 	core->ready_put = ++put;
 	hal_store32(&core->ready.put, put);
+	/* a TC may run a user thread of lower or equal priority */
 	if (unlikely(core->role == ROLE_TC))
-		interrupt_shared(core);
+		core_interrupt(core);
 	else
 		hal_notify(hal_cluster_id(), core->id);
 	paths_meet();
@@ -67,8 +68,8 @@ void
 thread_wait_end(struct thread *t)
 {
 	leave_queue(t);
-	if (unlikely(t->wait.place != 0))
-		deadline_clear(t->cluster, t);
+	if (unlikely(t->wait.deadline.place != 0))
+		deadline_clear(t->cluster, &t->wait.deadline);
 }
 
 /* The deadline goes last: only home looks at it, and the thread's core has been told by then. */
@@ -83,8 +84,8 @@ thread_ready(struct thread *t, long result)
 		offsetof(struct thread, wake_result));
 	if (likely(thread_is_alive(t)))
 		push_ready(t, 0);
-	if (unlikely(t->wait.place != 0))
-		deadline_clear(t->cluster, t);
+	if (unlikely(t->wait.deadline.place != 0))
+		deadline_clear(t->cluster, &t->wait.deadline);
 }
 
 struct thread *

@@ -39,6 +39,7 @@ static const struct {
 	{"kernel_threads", false, 1}, {"kernel_memory", false, 1},
 	{"kernel_sched", false, 1}, {"kernel_kill", false, 1}, {"kernel_wait", false, 1},
 	{"kernel_handler", false, 1}, {"kernel_fault", false, 1}, {"kernel_demand", false, 1},
+	{"kernel_alarm", false, 1},
 	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1},
 	{"ikc_portal", false, 1},
 };
@@ -57,7 +58,7 @@ static const struct survivor allowed[] = {
 	{"kernel/thread/run.c",
 	"hal_publish(t->handler, t->handler != NULL ? sizeof(*t->handler) : 0);",
 		"whoever gets the memory of a handler next fills it first"},
-	{"kernel/call/handler.c",
+	{"kernel/thread/alarm.c",
 	"hal_publish(t->made, slab_size(&t->cluster->slab, sizeof(*t->made)));",
 		"this back end fills all of a handler's frame before it reads it: "
 		"zeros matter where floating-point registers are kept"},

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from mutants import ROOT, build, control  # noqa: E402
 
 BUILD = os.path.join(ROOT, "build", "coroutine")
-SEEDS = 100
+SEEDS = 200
 PATIENCE_S = 60
 HANDLE, QUOTA, HANDLER = "kernel/object/handle.c", "kernel/object/quota.c", "kernel/call/handler.c"
 FRAME, SWEEP = "kernel/mem/frame.c", "kernel/mem/sweep.c"
@@ -21,6 +21,7 @@ TABLE, RUN = "kernel/thread/table.c", "kernel/thread/run.c"
 MAPPING = "kernel/mem/mapping.c"
 CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
+ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
 TRAP, DEMAND = "kernel/call/trap.c", "kernel/mem/demand.c"
 
@@ -117,19 +118,36 @@ MUTANTS = (
      "\t\tdevice_handle_gone(c, list_entry(o, struct memory, object));\n", "\t\t(void)c;\n"),
     ("kernel_devices", "a mapping keeps no device", DEVICE, "DEVICE_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);", "DEVICE_RIGHTS);"),
     ("kernel_demand", "a page comes with what it held", DEMAND,
-     "\t\tmem_zero(core->current, (uint32_t)frame, 1);\n", "\t\t(void)frame;\n"),
+     "\tmem_zero(core->current, (uint32_t)frame, 1);\n", ""),
     ("kernel_demand", "a page is seen before it is filled with zeros", DEMAND,
-     "\t\tmem_zero(core->current, (uint32_t)frame, 1);\n",
-     "\t{\n\t\te = ask(core, show_serve, a);\n\t\tmem_zero(core->current, (uint32_t)frame, 1);\n"
-     "\t\treturn e;\n\t}\n"),
+     "\tmem_zero(core->current, (uint32_t)frame, 1);\n\treturn ask(core, show_serve, page, 0) == 0;",
+     "\tlong e = ask(core, show_serve, page, 0);\n\n"
+     "\tmem_zero(core->current, (uint32_t)frame, 1);\n\treturn e == 0;"),
     ("kernel_demand", "a frame stays with the thread when another was first", DEMAND,
-     "\tif (unlikely(e != 0 && e != -E_PARK))\n\t\tmem_work_drop(t);\n", ""),
+     "\tif (unlikely(e != 0))\n\t\tmem_work_drop(t);\n", ""),
     ("kernel_demand", "a page that another brought is a fault", DEMAND,
-     "return frame == -E_EXIST ? 0 : frame;", "return frame == -E_EXIST ? -E_FAULT : frame;"),
+     "\tif (frame == -E_EXIST)\n\t\treturn true;\n", ""),
     ("kernel_demand", "a call is not made again", TRAP,
      "\t\thal_call_again(core->current->now);\n", "\t\treturn -E_FAULT;\n"),
+    ("kernel_alarm", "an upcall does not end a wait", ALARM,
+     "\tif (pending(t) == 0 || t->wait.kind >= WAIT_MEMORY)\n", "\tif (pending(t) + 1 != 0)\n"),
+    ("kernel_alarm", "an upcall ends a wait for a shoot-down", ALARM,
+     "if (pending(t) == 0 || t->wait.kind >= WAIT_MEMORY)", "if (pending(t) == 0)"),
+    ("kernel_alarm", "a thread waits although it has an upcall", WAIT,
+     "\tif (unlikely(t->upcalls != 0))\n\t\tupcall_cut(t);\n", ""),
+    ("kernel_alarm", "the doorbell that ended the wait of a call is lost", AM,
+     "\tif (unlikely(thread_has_upcall(core->call.args.caller)))\n\t\thal_interrupt(core->id);\n",
+     "\t(void)core;\n"),
+    ("kernel_alarm", "whoever takes a thread up does not look", RUN,
+     "\t\thandler_upcall(core);\n", ""),
+    ("kernel_alarm", "what comes in a handler is forgotten", HANDLER,
+     "\t\tt->handler->why |= HANDLES_MORE;\n", "\t\treturn;\n"),
+    ("kernel_alarm", "bits are set and nobody is told", NOTIFY,
+     "\telse if (unlikely((bits & t->upcalls) != 0))\n\t\tupcall_begin(t);\n", ""),
+    ("kernel_alarm", "an alarm is there when its thread is gone", ALARM,
+     "\talarm_stop(&t->made->alarm);\n\tquota_free", "\tquota_free"),
     ("kernel_handler", "a call is not made again", HANDLER, "else if (why == HANDLES_PROBE)", "else if (false)"),
-    ("kernel_handler", "a handler stays when its thread ends", HANDLER,
+    ("kernel_handler", "a handler stays when its thread ends", ALARM,
      "\tquota_free(t->proc->quota, &t->cluster->slab, t->made, sizeof(*t->made));\n", ""),
     ("kernel_handler", "threads have a handler's stack in common", HANDLER,
      "\t\tplace[i].stack -= t->index * place[i].stack_size;\n", ""),

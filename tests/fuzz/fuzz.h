@@ -379,6 +379,8 @@ fuzz_handle(const struct handler_event *e)
 
 	if (e->cause == CRASH_NONE)
 		return (long)e->args[0];
+	if (e->cause == HANDLER_UPCALL)
+		return 0;
 	if (fuzz_kcall(KC_PROC_HANDLER, (unsigned long[6]){(unsigned long)SELF, HANDLE_FAULTS}) ==
 		0)
 		fuzz_kcall(KC_THREAD_HANDLER, none);
@@ -455,6 +457,21 @@ fuzz_lazy(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long *a)
 	a[2] = PAGE_READ | PAGE_LAZY | fuzz_random(t, 8);
 }
 
+/* Upcalls: masks of the bits that others set, and alarms that come. */
+static inline void
+fuzz_alarms(struct fuzz_thread *t, const struct kcall_shape *s, unsigned long *a)
+{
+	struct alarm_times times = {fuzz_deadline(t), fuzz_chance(t, 50) ? 0 : ALARM_PERIOD_MIN};
+
+	if (fuzz_same(s->name, "thread_upcalls") && fuzz_chance(t, 80))
+		a[0] = fuzz_random(t, 8);
+	if (!fuzz_same(s->name, "alarm_set") || fuzz_chance(t, 20))
+		return;
+	a[0] = fuzz_random(t, 3);
+	__builtin_memcpy(t->scratch, &times, sizeof(times));
+	a[1] = (unsigned long)t->scratch;
+}
+
 /* One random call. */
 static inline void
 fuzz_step(struct fuzz_thread *t)
@@ -476,6 +493,7 @@ fuzz_step(struct fuzz_thread *t)
 	fuzz_views(t, s, a);
 	fuzz_faults(t, s, a);
 	fuzz_lazy(t, s, a);
+	fuzz_alarms(t, s, a);
 	t->f->last_call = (uint32_t)number;
 	__atomic_fetch_add(&t->f->calls, 1, __ATOMIC_RELAXED);
 	fuzz_learn(t, s, a, fuzz_kcall(number, a));

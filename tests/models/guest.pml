@@ -6,7 +6,7 @@
  * Shown: every sweep ends (home reaches its end state), and the guest gets away. After it has gone nobody serves its core.
  *
  * proves: kernel/thread/guest.c leave_serve 4fc4343b0302
- * proves: kernel/thread/guest.c kernel_guest_leave 6fe884e13d2a
+ * proves: kernel/thread/guest.c kernel_guest_leave e3b670c60476
  * proves: kernel/mem/sweep.c sweeps_want 97c372885d87
  * proves: kernel/mem/sweep.c post_some d1d0c63efd00
  *

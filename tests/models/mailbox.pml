@@ -19,7 +19,7 @@
  * proves: kernel/ikc/wait.c look_at_threads 58b47e587007
  * proves: kernel/ikc/wait.c look_at 913ee8894929
  * proves: kernel/ikc/wait.c ikc_look 08ff2920b221
- * proves: kernel/thread/notify.c thread_signal d3a5eee4bed4
+ * proves: kernel/thread/notify.c thread_signal 1609ca83a1b6
  * proves: kernel/thread/notify.c sleep_serve ff1244da713f
  *
  * run: -DSENDERS=2 -DWRITERS=1 -DMESSAGES=2

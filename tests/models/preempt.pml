@@ -9,9 +9,9 @@
  * Shown: no wake-up is lost, whatever the core does when it comes; threads of one priority have their turns; one that is cut short goes on
  * before its equal; the tick is armed in user mode just while another thread can run; no core knows a record that home gives away.
  *
- * proves: kernel/thread/wait.c push_ready 71f4fdddadd9
- * proves: kernel/thread/wait.c thread_ready c1b6bf4503a2
- * proves: kernel/thread/wait.c interrupt_shared 38407bf8af12
+ * proves: kernel/thread/wait.c push_ready f6ca392e52b1
+ * proves: kernel/thread/wait.c thread_ready df2442592a75
+ * proves: kernel/thread/wait.c core_interrupt f3e7d172a429
  * proves: kernel/thread/run.c drain 4c8ad6f26018
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c quantum_follow d9907110c5f6
@@ -25,7 +25,7 @@
  * proves: kernel/thread/run.c core_go_on 37dcc1ac4762
  * proves: kernel/thread/run.c core_loop 745f75ca1e85
  * proves: kernel/am/am.c call_wait 9566b478d250
- * proves: kernel/am/am.c call_shared 35f583216401
+ * proves: kernel/am/am.c call_shared c085b148cb9c
  *
  * run: -DWAKES=3 -DCALLS=2
  * run: -DWAKES=2 -DCALLS=2 -DKILL

@@ -11,7 +11,7 @@
  *
  * proves: kernel/mem/mapping.c mapping_begin 4ed22294fb5f
  * proves: kernel/mem/mapping.c mappings_cut 4188c3507fa8
- * proves: kernel/mem/mapping.c mappings_revoke a7468dda8300
+ * proves: kernel/mem/mapping.c mappings_revoke 422385ee0b9a
  * proves: kernel/mem/mapping.c unmap_dead fa137b3ab56a
  * proves: kernel/mem/mapping.c look_at_some be0ed0c5bd29
  * proves: kernel/mem/mapping.c revokes_poll aef0296c584e

@@ -2,23 +2,28 @@
  *
  * A thread waits WAITS times for an object; its core first registers it at home (the object's half of the call, thread_park), then
  * hands the deadline in by a second message (core_park), then takes what comes through its ready ring. Home does one thing at a time: the object's event, the
- * deadline, revocation of the object and the kill of the process come in any order and at any moment, also between the two messages.
+ * deadline, revocation of the object, an upcall and the kill of the process come in any order and at any moment, also between the two messages. The thread takes its
+ * upcalls while it runs.
  *
  * Shown: each wait ends exactly once, by a cause of its own; an event that came is not lost; a deadline never ends another wait than the one
- * that it was set for; once the process is dead and the thread's record given back, nothing at home knows the thread; everybody reaches the end.
+ * that it was set for; a thread with an upcall does not wait; once the process is dead and the thread's record given back, nothing at home knows the thread; everybody reaches the end.
  *
- * proves: kernel/thread/wait.c thread_park 437b1822233c
- * proves: kernel/thread/wait.c thread_wait_end ba3e1ea651b6
- * proves: kernel/thread/wait.c thread_ready c1b6bf4503a2
- * proves: kernel/thread/run.c park_serve 16da5c8868bd
- * proves: kernel/thread/run.c core_park 24baecda315a
- * proves: kernel/thread/deadline.c deadlines_poll f83142b4bbfd
+ * proves: kernel/thread/wait.c thread_park 3572d1d90ac3
+ * proves: kernel/thread/alarm.c wait_rings 32fa4335032b
+ * proves: kernel/thread/alarm.c upcall_cut 1d7435cdd202
+ * proves: kernel/thread/wait.c thread_wait_end 98e1019d235c
+ * proves: kernel/thread/wait.c thread_ready df2442592a75
+ * proves: kernel/thread/run.c park_serve 7224c7fe5885
+ * proves: kernel/thread/run.c core_park 9e9c0df2e3c0
+ * proves: kernel/thread/deadline.c deadlines_poll 625968471742
  * proves: kernel/proc/proc.c drop_work df7bafd968c9
  *
  * run: -DWAITS=3
  * run: -DWAITS=3 -DREVOKE
  * run: -DWAITS=3 -DKILL
  * run: -DWAITS=2 -DREVOKE -DKILL
+ * run: -DWAITS=3 -DUPCALLS=2
+ * run: -DWAITS=2 -DUPCALLS=2 -DREVOKE -DKILL
  * mutation: -DWAITS=2 -DPARKS_WITHOUT_LOOKING
  * mutation: -DWAITS=2 -DARMS_WITHOUT_LOOKING
  * mutation: -DWAITS=2 -DEVENT_LEAVES_DEADLINE
@@ -27,11 +32,19 @@
  * mutation: -DWAITS=2 -DKILL -DKILL_LEAVES_DEADLINE
  * mutation: -DWAITS=2 -DKILL -DKILL_LEAVES_QUEUE
  * mutation: -DWAITS=2 -DKILL -DEVICTED_TOO_EARLY
+ * mutation: -DWAITS=2 -DUPCALLS=1 -DUPCALL_LEAVES_QUEUE
+ * mutation: -DWAITS=2 -DUPCALLS=1 -DUPCALL_LEAVES_DEADLINE
+ * mutation: -DWAITS=2 -DUPCALLS=1 -DPARKS_WITH_AN_UPCALL
+ * mutation: -DWAITS=2 -DUPCALLS=1 -DUPCALL_LEAVES_WAITER
  * search: -DSAFETY
  */
 #define EVENT 1
 #define LATE 2
 #define REVOKED 3
+#define CUT 4
+#ifndef UPCALLS
+#define UPCALLS 0
+#endif
 
 bool waiting;			/* home: THREAD_WAITING */
 bool queued;			/* the thread is in the object's queue */
@@ -42,6 +55,8 @@ bool gone;			/* the object was taken away */
 bool dying;			/* the process */
 bool dropped;			/* what its threads waited for */
 bool released;			/* the table entry was given back */
+byte upcalls = UPCALLS;		/* that are still to come */
+bool upcall;			/* the thread has one that it has not taken */
 bool on_core = true;		/* the thread's core knows it */
 byte events = WAITS;		/* that are still to come: enough for every wait */
 chan ring = [1] of { byte };
@@ -66,6 +81,22 @@ inline ready(result) {
 	fi
 }
 
+/* upcall_cut */
+inline cut() {
+	if
+	/* with `undo`: in home's loop */
+	:: armed = true; armed_for = number
+	:: true ->
+#ifndef UPCALL_LEAVES_QUEUE
+		queued = false;
+#endif
+#ifndef UPCALL_LEAVES_DEADLINE
+		armed = false;
+#endif
+		ready(CUT)
+	fi
+}
+
 proctype home() {
 	do
 	:: atomic { events > 0 ->
@@ -87,6 +118,15 @@ proctype home() {
 		queued = false;
 #endif
 		ready(LATE) }
+	:: atomic { upcalls > 0 && !upcall && !dying ->
+		upcalls--;
+		upcall = true;
+		if
+#ifndef UPCALL_LEAVES_WAITER
+		:: waiting -> cut()
+#endif
+		:: else
+		fi }
 #ifdef REVOKE
 	:: atomic { !gone ->
 		gone = true;
@@ -144,7 +184,13 @@ proctype core() {
 #else
 			:: !dying && !gone -> waiting = true; queued = true; parked = true
 #endif
+			fi;
+#ifndef PARKS_WITH_AN_UPCALL
+			if
+			:: parked && upcall && !dying -> cut()
+			:: else
 			fi
+#endif
 		}
 		if
 		:: !parked
@@ -158,7 +204,7 @@ proctype core() {
 #ifdef ARMS_WITHOUT_LOOKING
 					:: !dying -> armed = true; armed_for = number
 #else
-					:: !dying && waiting -> armed = true; armed_for = number
+					:: !dying && waiting -> assert(!armed || upcall); armed = true; armed_for = number
 #endif
 					:: else
 					fi
@@ -168,8 +214,14 @@ proctype core() {
 			/* evicted, or what ended the wait */
 			if
 			:: atomic { ring?result -> assert(ends == 1) }
+			:: atomic { waiting && upcall && !armed && !dying -> assert(false) }
 			:: dying
 			fi
+		fi;
+		/* it takes its upcall now, or after a later wait */
+		if
+		:: upcall = false
+		:: true
 		fi;
 		atomic { !dying -> number++ } unless { dying }
 	od;

@@ -3,6 +3,7 @@
  * HAL contract: memory that cores share. All functions may be inline in <cpu/atomic.h>.
  * Of uint32_t words at p, and of `len` bytes at p:
  *	uint32_t hal_load32(p)		a look: what comes later in the program happens later
+ *	uint32_t hal_peek32(p)		a look behind which nothing has to wait
  *	void hal_store32(p, v)		what comes earlier in the program is seen earlier; seen soon
  *	uint32_t hal_add32(p, n)	fetch-and-add, a look, full order, returns the old value
  *	bool hal_cas32(p, old, new)	for user-level code and the HAL itself; protocols use add
@@ -11,7 +12,7 @@
  *	void hal_acquire(p, len)	what was published there before this core's latest look is seen
  *
  * On machines without coherent caches (and in the coroutine back end) plain reads see stale data
- * until acquired and plain writes stay private until published; byte ranges are exact. The four
+ * until acquired and plain writes stay private until published; byte ranges are exact. The
  * 32-bit operations always reach the shared copy. A word used by them is used by nothing else.
  * Memory that only one core uses needs nothing.
  */

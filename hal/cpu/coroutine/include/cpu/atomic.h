@@ -20,6 +20,7 @@ void coro_publish(const volatile void *p, size_t len, const char *file, int line
 void coro_acquire(const volatile void *p, size_t len, const char *file, int line);
 
 #define hal_load32(p) coro_load32((p), __FILE__, __LINE__)
+#define hal_peek32(p) hal_load32(p)
 #define hal_store32(p, value) coro_store32((p), (value), __FILE__, __LINE__)
 #define hal_add32(p, n) coro_add32((p), (n), __FILE__, __LINE__)
 #define hal_cas32(p, old, value) coro_cas32((p), (old), (value), __FILE__, __LINE__)

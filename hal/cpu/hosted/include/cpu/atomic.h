@@ -27,6 +27,12 @@ hal_load32(const volatile uint32_t *p)
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
 
+static inline uint32_t
+hal_peek32(const volatile uint32_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
 static inline void
 hal_store32(volatile uint32_t *p, uint32_t v)
 {

@@ -24,6 +24,15 @@ hal_load32(const volatile uint32_t *p)
 	return v;
 }
 
+static inline uint32_t
+hal_peek32(const volatile uint32_t *p)
+{
+	uint32_t v = *(const uint32_t *)p;
+
+	__asm__ volatile("" : : : "memory");
+	return v;
+}
+
 static inline void
 hal_store32(volatile uint32_t *p, uint32_t v)
 {
