@@ -40,6 +40,7 @@
 #define PAGE_EXEC 4
 #define PAGE_LARGE 8		/* count is in large pages; addr and the memory must be aligned to one */
 #define PAGE_LAZY 16		/* mem_alloc: a page comes, filled with zeros, when it is first touched */
+#define PAGE_PRIVATE 256	/* page_map: who writes to a page gets a copy of his own */
 
 /* what a thread's handler takes */
 #define HANDLE_CALLS 1		/* calls whose number is below KC_FIRST */

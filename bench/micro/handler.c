@@ -216,6 +216,28 @@ measure_touch(long times)
 	row("touch", sum / (double)((times + AT_ONCE - 1) / AT_ONCE * AT_ONCE) * 1e9, "ns", "");
 }
 
+/* A private page of a memory object, which keeps the page that is there. */
+static void
+count_copies(void)
+{
+	int memory = (int)kmemory_create(WINDOWS + 1);
+	volatile char *pages = NULL;
+	uint64_t at = 0;
+
+	kmem_alloc(SELF, (WINDOWS + 1) * page_bytes, 0, &at);
+	kpage_map(SELF, (unsigned long)at, memory, 0, WINDOWS + 1,
+		PAGE_READ | PAGE_WRITE | PAGE_PRIVATE);
+	pages = (volatile char *)(uintptr_t)at;
+	*pages = 1;
+	for (unsigned long i = 1; i <= WINDOWS; i++) {
+		hal_mark(MARK_BEGIN);
+		pages[i * page_bytes] = 1;
+		hal_mark(MARK_END);
+	}
+	kpage_unmap(SELF, (unsigned long)at, WINDOWS + 1);
+	khandle_close(memory);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -237,6 +259,8 @@ main(int argc, char **argv)
 	measure_far(calls);
 	hal_mark(LABEL + 3);
 	measure_touch(calls);
+	hal_mark(LABEL + 4);
+	count_copies();
 	MPI_Finalize();
 	return 0;
 }

@@ -186,13 +186,15 @@ handler_return(struct thread *t, unsigned long value)
 
 	if (unlikely(t->now == &t->frame))
 		return 0;
-	t->now = &t->frame;
 	why = t->handler->why;
-	if (likely(why == HANDLES_CALL))
+	t->now = &t->frame;
+	if (likely(why == HANDLES_CALL)) {
 		hal_frame_set_result(&t->frame, (long)value);
-	else if (why != HANDLES_FAULT)
+		return hal_frame_resume(&t->frame);
+	}
+	if (why != HANDLES_FAULT)
 		return return_otherwise(t, why, value);
-	else if (value != 0)
+	if (value != 0)
 		hal_frame_set_pc(&t->frame, value);
 	return hal_frame_resume(&t->frame);
 }

@@ -49,7 +49,7 @@ probe_failed(struct core *core)
 	struct hal_trap fault;
 
 	hal_user_fault(&fault);
-	if (has_demand(core->current) && demand_bring(core, &fault) && core->doomed == NULL)
+	if (has_demand(core->current) && demand_bring(core, &fault, HANDLES_PROBE) && core->doomed == NULL)
 		hal_call_again(core->current->now);
 	fault_deliver(core, &fault, HANDLES_PROBE);
 	return -E_FAULT;
@@ -181,7 +181,7 @@ fault(struct core *core, struct thread *current, const struct hal_trap *t)
 static __attribute__((noinline)) void
 demand_fault(struct core *core, const struct hal_trap *t)
 {
-	bool came = demand_bring(core, t) && demand_keep(core);
+	bool came = demand_bring(core, t, HANDLES_FAULT) && demand_keep(core);
 
 	if (unlikely(core->doomed != NULL))
 		core_leave(core);
@@ -205,13 +205,10 @@ kernel_fault(struct hal_frame *f, const struct hal_trap *t)
 void
 kernel_trap(struct hal_frame *f, const struct hal_trap *t)
 {
-	struct core *core = core_self();
-
-	if (likely(t->kind == TRAP_FAULT)) {
+	if (likely(t->kind == TRAP_FAULT))
 		kernel_fault(f, t);
-	} else if (t->kind == TRAP_CALL) {
+	else if (t->kind == TRAP_CALL)
 		kernel_call(f);
-	} else {
-		interrupted(core, t->kind == TRAP_TIMER);
-	}
+	else
+		interrupted(core_self(), t->kind == TRAP_TIMER);
 }

@@ -27,8 +27,9 @@ is_length(unsigned long len)
 #define PROBED_PAGES 64
 
 /*
- * A thread that handles its faults: the first pages of the transfer are looked at before it begins,
- * so that the call can start again. Later a page that is absent ends the transfer on both sides.
+ * A thread that handles its faults, or whose memory comes or is copied by itself: the first pages of
+ * the transfer are looked at before it begins, so that the call can start again. Later a page that
+ * is absent, or would have to be copied, ends the transfer on both sides.
  */
 static bool
 is_absent(const struct thread *t, uintptr_t addr, unsigned long len, bool write)
@@ -37,7 +38,7 @@ is_absent(const struct thread *t, uintptr_t addr, unsigned long len, bool write)
 		PROBED_PAGES * HAL_PAGE_BYTES);
 	uint32_t word;
 
-	if (!handler_serves(t, HANDLER_FAULTS))
+	if (!handler_serves(t, HANDLER_FAULTS) && !has_demand(t))
 		return false;
 	for (uintptr_t at = addr; at < end; at = (at | (HAL_PAGE_BYTES - 1)) + 1)
 		if (write ? hal_user_probe(at, 1) != 0 :

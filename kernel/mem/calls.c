@@ -47,6 +47,13 @@ prot_is_valid(int prot)
 	return (prot & ~(PROT_BITS | PAGE_LARGE)) == 0 && (bits & PAGE_READ);
 }
 
+/* The right of the memory that a private mapping may do without: it never writes there. */
+static int
+shared_rights(int prot)
+{
+	return prot & PAGE_PRIVATE ? prot & ~PAGE_WRITE : prot;
+}
+
 long
 mem_home(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 {
@@ -74,6 +81,7 @@ struct change {
 	uint64_t paddr;
 	struct memory *memory;
 	int prot;
+	uint32_t area;		/* page_map: what comes there by itself (kernel/mem/area.h) */
 };
 
 /*
@@ -89,10 +97,11 @@ map_decode(struct kcall_args *args, struct change *m)
 	uint32_t at = (uint32_t)args->a[3];
 	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &m->p);
 
-	m->prot = (int)args->a[4];
+	m->area = args->a[4] & PAGE_PRIVATE ? (uint32_t)args->a[4] : 0;
+	m->prot = (int)args->a[4] & ~PAGE_PRIVATE;
 	m->unit = m->prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
 	if (e == 0)
-		e = memory_find(t, (int)args->a[5], m->prot, &m->memory);
+		e = memory_find(t, (int)args->a[5], shared_rights((int)args->a[4]), &m->memory);
 	if (e != 0)
 		return e;
 	memory = m->memory;
@@ -105,11 +114,16 @@ map_decode(struct kcall_args *args, struct change *m)
 		m->frame % (m->unit / HAL_PAGE_BYTES) != 0)
 		return -E_INVAL;
 	m->paddr = memory_paddr(&t->cluster->frames, memory, at);
+	if (m->area != 0 && (memory->is_device || m->unit != HAL_PAGE_BYTES))
+		return -E_INVAL;
 	if (memory->is_device)
 		m->frames = 0;
 	if (m->p == t->proc)
 		m->prot |= HAL_MAY((int)handle_rights(&t->proc->handles, (int)args->a[5]) &
 			PROT_BITS);
+	if (m->area != 0)
+		m->prot = (m->prot & ~PAGE_WRITE) |
+			HAL_MAY(m->p == t->proc ? PAGE_WRITE : m->prot & PAGE_WRITE);
 	return 0;
 }
 
@@ -200,12 +214,15 @@ static int
 map_pages(const struct change *m, size_t pages)
 {
 	bool claimed = is_reserved(m->p, &m->r);
-	int e = claimed ? 0 : mem_claim_at(m->p, m->r.start, m->r.end - m->r.start);
+	int e = claimed ? mem_area_change(m->p, m->r.start, m->r.end, m->area) :
+		mem_claim_at(m->p, m->r.start, m->r.end - m->r.start, m->area);
 
 	if (e != 0)
 		return e;
 	e = hal_map(&m->p->space, m->r.start, m->paddr, pages, m->prot);
-	if (e != 0 && !claimed)
+	if (e != 0 && claimed)
+		check(area_change(&m->p->areas, m->r.start, m->r.end, 0) == 0);
+	else if (e != 0)
 		mem_unclaim(m->p, m->r.start, m->r.end);
 	return e;
 }
@@ -261,7 +278,8 @@ mem_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 
 /*
  * kc_page_map: map `count` pages of a memory, from its page `first` on, at addr. The range is
- * reserved (mem_alloc with prot 0) or unclaimed. The handle needs the rights that prot names.
+ * reserved (mem_alloc with prot 0) or unclaimed. The handle needs the rights that prot names; with
+ * PAGE_PRIVATE not that to write, for who writes gets a page of his own (kernel/mem/demand.h).
  * page_protect can later give the rights of the handle to pages of the own process, to those of
  * another one none that is not in prot. Runs: calling core. Returns 0; -E_BADF; -E_SRCH; -E_INVAL;
  * -E_EXIST: something is there; -E_NOMEM; -E_ACCES: no RIGHT_WRITE for the process, or not these
@@ -401,11 +419,7 @@ shoot_down_begin(struct thread *caller, struct process *p)
 	return s;
 }
 
-/*
- * The caller's own core flushes when it has our answer (change_end), before it runs a user thread
- * again.
- */
-static long
+long
 shoot_down_end(struct thread *caller, struct sweep *s, long result)
 {
 	s->result = result;
@@ -533,13 +547,18 @@ protect_check_serve(struct kcall_args *args)
 	return m.r.start < m.r.end ? -E_AGAIN : 0;
 }
 
-/* Pages of lazy memory: those that are there change, and what others will have. */
+/*
+ * Pages of an area in which they come or are copied: those that are there change, and what others
+ * will have. A private one may not be written to before it was seen whose it is.
+ */
 static int
-protect_lazy(struct process *p, uintptr_t at, uintptr_t end, int rights)
+protect_area(struct process *p, uint32_t kind, uintptr_t at, uintptr_t end, int rights)
 {
-	int e = area_change(&p->areas, at, end, PAGE_LAZY | (uint32_t)rights);
+	int e = area_change(&p->areas, at, end, kind | (uint32_t)rights);
 	uint64_t paddr;
 	int prot;
+
+	rights &= kind & PAGE_PRIVATE ? ~PAGE_WRITE : ~0;
 
 	while (e == 0 && at < end) {
 		uintptr_t from = at;
@@ -562,13 +581,17 @@ static int
 protect_pages(const struct change *m, size_t *pages, int rights)
 {
 	uintptr_t end = m->r.start + *pages * HAL_PAGE_BYTES;
+	const struct area *a;
 
 	if (hal_load32(&m->p->demand) == 0)
 		return hal_protect(&m->p->space, m->r.start, *pages, rights);
-	end = area_edge(&m->p->areas, m->r.start, end);
+	a = area_find(&m->p->areas, m->r.start);
+	if (a == NULL || a->prot == 0)
+		return hal_protect(&m->p->space, m->r.start, *pages, rights);
+	if (a->end < end)
+		end = a->end;
 	*pages = (end - m->r.start) / HAL_PAGE_BYTES;
-	return is_lazy(m->p, m->r.start) ? protect_lazy(m->p, m->r.start, end, rights) :
-		hal_protect(&m->p->space, m->r.start, *pages, rights);
+	return protect_area(m->p, a->prot & ~(uint32_t)PROT_BITS, m->r.start, end, rights);
 }
 
 /* Before the first step of a call: where not all of it is alike it is looked at as a whole. */
@@ -611,9 +634,8 @@ protect_serve(struct kcall_args *args)
 	return shoot_down_end(t, shoot_down_begin(t, m.p), e);
 }
 
-/* From step to step, then the own core forgets what it knew of the pages. */
-static long
-change_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
+long
+mem_change_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a)
 {
 	long result = mem_steps(caller, fn, a);
 
@@ -626,7 +648,7 @@ page_take_back(struct thread *caller, int proc, uintptr_t start, uintptr_t end, 
 {
 	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, start,
 		(end - start) / HAL_PAGE_BYTES, (unsigned long)error};
-	long result = change_steps(caller, unmap_serve, a);
+	long result = mem_change_steps(caller, unmap_serve, a);
 
 	return result == -E_PARK ? result : error;
 }
@@ -641,14 +663,14 @@ page_take_back(struct thread *caller, int proc, uintptr_t start, uintptr_t end, 
 long
 kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
 {
-	return change_steps(caller, unmap_serve,
+	return mem_change_steps(caller, unmap_serve,
 		(unsigned long[MEM_ARGS]){(unsigned long)(long)proc, addr,
 		(unsigned long)(long)count});
 }
 
 /*
  * kc_page_protect: change the protection of mapped pages, and of lazy memory, whose pages come with
- * it from then on. Runs and waits like kc_page_unmap.
+ * it from then on. Private pages are written to as before. Runs and waits like kc_page_unmap.
  * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a right that a mapping was
  * made without; -E_NOMEM: the host has no room for one more mapping. Of more than MEM_STEP pages
  * some may have changed if another thread changes them meanwhile, or if a host has no room.
@@ -668,7 +690,7 @@ kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, 
 	if (e != 0)
 		return e;
 	__builtin_memcpy(a, call, sizeof(a));
-	return change_steps(caller, protect_serve, a);
+	return mem_change_steps(caller, protect_serve, a);
 }
 
 /*

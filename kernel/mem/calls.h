@@ -18,6 +18,9 @@ long mem_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a);
 
 #define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
+/* From step to step of a change, then the own core forgets what it knew of the pages. */
+long mem_change_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a);
+
 bool prot_is_valid(int prot);
 
 /* Fill frames that nobody sees yet with zeros, on the calling core. */
@@ -45,6 +48,12 @@ uintptr_t mem_unmap_some(struct thread *t, struct process *p, uintptr_t start, u
  */
 struct sweep *shoot_down_begin(struct thread *caller, struct process *p);
 void shoot_down_done(struct cluster *c, struct sweep *s);
+
+/*
+ * Home: all that the sweep is about has changed. The caller's own core flushes when it has the
+ * answer, before it runs a user thread again. `result`, or -E_PARK: that comes later.
+ */
+long shoot_down_end(struct thread *caller, struct sweep *s, long result);
 
 /*
  * A call has failed: take the range back, and everything that is mapped there. Like page_unmap, but

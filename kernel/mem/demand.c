@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory that comes when it is touched: see demand.h. What is called _serve runs on the home core.
- * Several threads may touch a page at once: each brings a frame, the first is mapped. Source: seed
- * 000 III-B (memory management).
+ * Memory that comes when it is touched, and pages that are copied when they are written to: see
+ * demand.h. What is called _serve runs on the home core. Several threads may touch a page at once:
+ * each brings a frame, the first is mapped. Source: seed 000 III-B (memory management).
  */
+#include <base/str.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/calls.h>
 #include <kernel/mem/demand.h>
 #include <kernel/mem/mem.h>
+#include <kernel/thread/run.h>
 
 /* The right that an access needs: 0 read, 1 write, 2 fetch. */
 static uint32_t
@@ -16,8 +18,72 @@ right_of(unsigned long access)
 	return access == 0 ? PAGE_READ : access == 1 ? PAGE_WRITE : PAGE_EXEC;
 }
 
+/* A frame for a page, which is the thread's until it is shown; -E_NOMEM; again: -E_AGAIN. */
+static long
+take(struct thread *t)
+{
+	uint32_t frame = mem_block_charged(t->proc, 1);
+
+	if (unlikely(frame == FRAME_NONE))
+		return mem_too_little(t->cluster);
+	mem_run_push(t, frame, 1);
+	return (long)frame;
+}
+
 /*
- * a[0]: a page, a[1]: the access to it. A frame for it, which is the thread's; -E_EXIST: it is
+ * Nobody else has this frame, nor may a core know it by a mapping that is gone: it becomes the
+ * process's own. 0 or -E_NOMEM.
+ */
+static int
+take_over(struct process *p, uintptr_t page, struct frame *f, uint64_t paddr, uint32_t prot)
+{
+	int e = f->owner != p->id && !mem_charge(p, 1) ? -E_NOMEM : 0;
+
+	if (e == 0)
+		e = hal_remap(&p->space, page, paddr, (int)prot & PROT_BITS);
+	if (f->owner == p->id)
+		return e;
+	frame_freed(e == 0 ? f->owner : p->id);
+	if (e == 0)
+		f->owner = p->id;
+	return e;
+}
+
+/*
+ * A write to a page of a private area that is mapped without the right: as look_serve. a[1]: the
+ * frame to copy, and 1.
+ */
+static __attribute__((noinline)) long
+look_private(struct kcall_args *args, uint32_t prot, uint64_t paddr)
+{
+	struct thread *t = args->caller;
+	struct frames *f = &t->cluster->frames;
+	uint32_t old = frame_at(f, paddr);
+	long e;
+
+	if (old == FRAME_NONE)
+		return -E_FAULT;
+	if (f->frame[old].refs == 1 &&
+		(f->frame[old].prev == 0 || list_is_empty(&t->cluster->sweeps.running))) {
+		e = take_over(t->proc, args->a[0], &f->frame[old], paddr, prot);
+		return e == 0 ? -E_EXIST : e;
+	}
+	if (f->frame[old].refs >= FRAME_REFS_MAX)
+		return -E_NOMEM;
+	e = take(t);
+	if (e < 0)
+		return e;
+	frame_get(f, old);
+	t->work.refs_first = old;
+	t->work.refs = 1;
+	t->work.refs_unmapped = false;
+	args->a[1] = old + 1;
+	return e;
+}
+
+/*
+ * a[0]: a page, a[1]: the access to it; whether the thread may wait says a[2]. A frame for it,
+ * which is the thread's, and a[1]: 0, or the frame whose copy that will be, and 1; -E_EXIST: it is
  * there; -E_FAULT: this access is none that makes a page come; -E_NOMEM; again: -E_AGAIN.
  */
 static long
@@ -25,82 +91,182 @@ look_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
 	const struct area *a = area_find(&t->proc->areas, args->a[0]);
-	uint32_t right = right_of(args->a[1]), frame;
+	uint32_t right = right_of(args->a[1]);
 	uint64_t paddr;
 	int prot;
 
-	if (a == NULL || !(a->prot & PAGE_LAZY) || !(a->prot & right))
+	if (a == NULL || !(a->prot & right))
 		return -E_FAULT;
-	if (hal_query(&t->proc->space, args->a[0], &paddr, &prot) == 0)
-		return (uint32_t)prot & right ? -E_EXIST : -E_FAULT;
-	frame = mem_block_charged(t->proc, 1);
-	if (unlikely(frame == FRAME_NONE))
-		return mem_too_little(t->cluster);
-	mem_run_push(t, frame, 1);
-	return (long)frame;
+	if (hal_query(&t->proc->space, args->a[0], &paddr, &prot) == 0) {
+		if ((uint32_t)prot & right)
+			return -E_EXIST;
+		return (a->prot & PAGE_PRIVATE) && args->a[2] ?
+			look_private(args, a->prot, paddr) : -E_FAULT;
+	}
+	if (!(a->prot & PAGE_LAZY))
+		return -E_FAULT;
+	args->a[1] = 0;
+	return take(t);
 }
 
-/* The thread's frame becomes a page of its process. 0; -E_EXIST; -E_NOMEM: no table for it. */
-static int
-show(struct thread *t, uintptr_t page, int prot)
+/* The thread's frame is a page of its process from now on. */
+static void
+give(struct thread *t)
 {
-	struct frames *f = &t->cluster->frames;
 	uint32_t frame = t->work.runs;
-	int e = hal_map(&t->proc->space, page, frame_paddr(f, frame), 1, prot | HAL_MAY_ALL);
 
-	if (e != 0)
-		return e;
 	mem_run_pop(t);
-	f->frame[frame] = (struct frame){.state = FRAME_USER, .owner = t->proc->id, .refs = 1};
-	return 0;
+	t->cluster->frames.frame[frame] =
+		(struct frame){.state = FRAME_USER, .owner = t->proc->id, .refs = 1};
+}
+
+/* Where no page is. 0; -E_EXIST; -E_NOMEM: no table for it. */
+static int
+show(struct thread *t, uintptr_t page, uint32_t prot)
+{
+	int e = hal_map(&t->proc->space, page, frame_paddr(&t->cluster->frames, t->work.runs), 1,
+		((int)prot & PROT_BITS) | HAL_MAY_ALL);
+
+	if (e == 0)
+		give(t);
+	return e;
 }
 
 /*
- * The thread's frame, now zeroed, becomes the page a[0], unless that is there or gone meanwhile: a
- * look tells. 0 or -E_NOMEM.
+ * In the place of the frame `old`, whose copy it is. Other cores may know that: the thread goes on
+ * when they have forgotten it. 0; -E_PARK; -E_EXIST: the page is another one now; -E_NOMEM.
+ */
+static __attribute__((noinline)) long
+replace(struct thread *t, uintptr_t page, uint32_t prot, uint32_t old)
+{
+	struct cluster *c = t->cluster;
+	struct process *p = t->proc;
+	uint64_t paddr;
+	struct sweep *s;
+	int now, e;
+
+	if (hal_query(&p->space, page, &paddr, &now) != 0 || frame_at(&c->frames, paddr) != old ||
+		(now & PAGE_WRITE) || !(prot & PAGE_WRITE))
+		return -E_EXIST;
+	e = hal_remap(&p->space, page, frame_paddr(&c->frames, t->work.runs),
+		(int)prot & PROT_BITS);
+	if (e != 0)
+		return e;
+	give(t);
+	mem_refs_drop(t);
+	if (HAL_REMAP_IS_SEEN) {
+		frame_put(&c->frames, old, &c->sweeps, NULL);
+		return 0;
+	}
+	s = shoot_down_begin(t, p);
+	frame_put(&c->frames, old, &c->sweeps, s);
+	return shoot_down_end(t, s, 0);
+}
+
+/*
+ * The thread's frame, now filled, becomes the page a[0], unless that is there or gone meanwhile: a
+ * look tells. a[1]: as look_serve leaves it. 0, -E_PARK or -E_NOMEM.
  */
 static long
 show_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
 	const struct area *a = area_find(&t->proc->areas, args->a[0]);
-	int e = a == NULL || !(a->prot & PAGE_LAZY) ? -E_INVAL :
-		show(t, args->a[0], (int)a->prot & PROT_BITS);
+	uint32_t old = (uint32_t)args->a[1];
+	long e = -E_EXIST;
 
-	if (unlikely(e != 0))
+	if (a != NULL && old == 0 && (a->prot & PAGE_LAZY))
+		e = show(t, args->a[0], a->prot);
+	else if (a != NULL && old != 0 && (a->prot & PAGE_PRIVATE))
+		e = replace(t, args->a[0], a->prot, old - 1);
+	if (unlikely(e != 0 && e != -E_PARK))
 		mem_work_drop(t);
-	return e == -E_NOMEM ? e : 0;
+	return e == -E_NOMEM || e == -E_PARK ? e : 0;
 }
 
 static long
-ask(struct core *core, kcall_serve_fn *fn, uintptr_t page, unsigned long access)
+ask(struct core *core, kcall_serve_fn *fn, unsigned long *a)
 {
 	struct kcall_args *args = kcall_args(core);
+	long result;
 
 	args->caller = core->current;
-	args->a[0] = page;
-	args->a[1] = access;
-	return am_call_kernel(core, fn, args,
-		offsetof(struct kcall_args, a) + 2 * sizeof(args->a[0]));
+	args->a[0] = a[0];
+	args->a[1] = a[1];
+	args->a[2] = a[2];
+	result = am_call_kernel(core, fn, args,
+		offsetof(struct kcall_args, a) + 3 * sizeof(args->a[0]));
+	a[1] = args->a[1];
+	return result;
+}
+
+static void
+copy(struct thread *t, uint32_t to, uint32_t from)
+{
+	struct frames *f = &t->cluster->frames;
+
+	hal_acquire(frame_kaddr(f, from), HAL_PAGE_BYTES);
+	memcpy(frame_kaddr(f, to), frame_kaddr(f, from), HAL_PAGE_BYTES);
+	hal_publish(frame_kaddr(f, to), HAL_PAGE_BYTES);
+}
+
+/* -E_PARK: the thread has been parked, and tries again when it goes on; 0: it does that now. */
+static long
+bring(struct core *core, const struct hal_trap *trap, bool may_wait)
+{
+	unsigned long a[3] = {trap->addr & ~(uintptr_t)(HAL_PAGE_BYTES - 1), trap->write, may_wait};
+	long frame, e;
+
+	if (trap->cause != CRASH_ACCESS)
+		return -E_FAULT;
+	do {
+		a[1] = trap->write;
+		frame = ask(core, look_serve, a);
+	} while (frame == -E_AGAIN);
+	if (frame == -E_EXIST)
+		hal_tlb_flush();
+	if (frame < 0)
+		return frame == -E_EXIST ? 0 : frame;
+	if (likely(a[1] == 0))
+		mem_zero(core->current, (uint32_t)frame, 1);
+	else
+		copy(core->current, (uint32_t)frame, (uint32_t)a[1] - 1);
+	e = ask(core, show_serve, a);
+	if (a[1] != 0)
+		hal_tlb_flush();
+	return e;
+}
+
+/* A thread that waited goes on: it tries again, the access or the call. */
+static long
+access_go(struct hal_frame *f, long result, const void *data)
+{
+	(void)result;
+	(void)data;
+	core_takes_up(core_self());
+	return hal_frame_resume(f);
+}
+
+static long
+call_go(struct hal_frame *f, long result, const void *data)
+{
+	(void)result;
+	(void)data;
+	core_takes_up(core_self());
+	return hal_call_again(f);
 }
 
 __attribute__((noinline)) bool
-demand_bring(struct core *core, const struct hal_trap *trap)
+demand_bring(struct core *core, const struct hal_trap *trap, enum handler_why why)
 {
-	uintptr_t page = trap->addr & ~(uintptr_t)(HAL_PAGE_BYTES - 1);
-	long frame;
+	struct thread *t = core->current;
+	long e = bring(core, trap, true);
 
-	if (trap->cause != CRASH_ACCESS)
-		return false;
-	do
-		frame = ask(core, look_serve, page, trap->write);
-	while (frame == -E_AGAIN);
-	if (frame == -E_EXIST)
-		return true;
-	if (frame < 0)
-		return false;
-	mem_zero(core->current, (uint32_t)frame, 1);
-	return ask(core, show_serve, page, 0) == 0;
+	if (likely(e != -E_PARK))
+		return e == 0;
+	t->resume = RESUME_FINISH;
+	t->finish = why == HANDLES_PROBE ? call_go : access_go;
+	core_leave(core);
 }
 
 bool
@@ -111,5 +277,5 @@ demand_reach(struct core *core)
 	if (!has_demand(core->current))
 		return false;
 	hal_user_fault(&fault);
-	return demand_bring(core, &fault);
+	return bring(core, &fault, HAL_REMAP_IS_SEEN) == 0;
 }

@@ -136,6 +136,14 @@ mappings_split(struct process *p, uintptr_t at)
 	return 0;
 }
 
+bool
+mappings_are_in(struct process *p, uintptr_t start, uintptr_t end)
+{
+	struct list *node = first_above(p, start);
+
+	return node != &p->mappings && in_process(node)->start < end;
+}
+
 uintptr_t
 mappings_edge(struct process *p, uintptr_t start, uintptr_t end)
 {

@@ -53,6 +53,9 @@ void mapping_extend(struct process *p, struct mapping *r, uintptr_t end);
  */
 int mappings_split(struct process *p, uintptr_t at);
 
+/* Does any record cover some of these pages? */
+bool mappings_are_in(struct process *p, uintptr_t start, uintptr_t end);
+
 /* How far a step may unmap from `start` on, so that one record ends there at most. */
 uintptr_t mappings_edge(struct process *p, uintptr_t start, uintptr_t end);
 

@@ -136,14 +136,22 @@ mem_claim(struct process *p, size_t bytes, size_t align, uint32_t prot, uintptr_
 }
 
 int
-mem_claim_at(struct process *p, uintptr_t addr, size_t bytes)
+mem_claim_at(struct process *p, uintptr_t addr, size_t bytes, uint32_t prot)
 {
 	if (area_overlaps(&p->areas, addr, addr + bytes))
 		return -E_EXIST;
 	if (!may_claim(p, bytes))
 		return -E_NOMEM;
-	claim(p, addr, addr + bytes, 0);
+	claim(p, addr, addr + bytes, prot);
 	return 0;
+}
+
+int
+mem_area_change(struct process *p, uintptr_t start, uintptr_t end, uint32_t prot)
+{
+	if (prot != 0)
+		hal_store32(&p->demand, 1);
+	return area_change(&p->areas, start, end, prot);
 }
 
 static int

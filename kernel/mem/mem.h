@@ -43,7 +43,10 @@ int mem_populate(struct process *p, uintptr_t addr, size_t bytes, int prot);
 int mem_claim(struct process *p, size_t bytes, size_t align, uint32_t prot, uintptr_t *addr);
 
 /* Claim the given range. 0; -E_EXIST; -E_NOMEM. */
-int mem_claim_at(struct process *p, uintptr_t addr, size_t bytes);
+int mem_claim_at(struct process *p, uintptr_t addr, size_t bytes, uint32_t prot);
+
+/* Something else comes by itself in a part of an area. 0 or -E_NOMEM. */
+int mem_area_change(struct process *p, uintptr_t start, uintptr_t end, uint32_t prot);
 
 /* Give up addresses of one area. Needs area_may_remove. */
 void mem_unclaim(struct process *p, uintptr_t start, uintptr_t end);

@@ -377,6 +377,8 @@ core_takes_up(struct core *core)
 {
 	if (core->role == ROLE_TC)
 		quantum_begin(core, core->current);
+	if (unlikely(thread_has_upcall(core->current)))
+		hal_interrupt(core->id);
 }
 
 static void

@@ -58,7 +58,7 @@ void core_drop_current(struct core *core);
 
 /*
  * The running thread, which this core took from the run queue, goes on otherwise than by the result
- * of its call: its quantum begins.
+ * of its call: its quantum begins, and an upcall that came meanwhile interrupts it.
  */
 void core_takes_up(struct core *core);
 

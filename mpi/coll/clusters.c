@@ -10,7 +10,7 @@ mpi_clusters_fit(const struct sched *s)
 {
 	const struct venue *v = s->c->venue;
 
-	return s->map == NULL && v != NULL && v->clusters > 1 && v->largest > 1;
+	return s->size == s->c->size && v != NULL && v->clusters > 1 && v->largest > 1;
 }
 
 bool
@@ -24,7 +24,7 @@ mpi_clusters_inside(struct sched *s)
 {
 	const struct venue *v = s->c->venue;
 
-	mpi_sched_among(s, v->members, v->ranks, v->rank);
+	mpi_venue_among(v, s);
 }
 
 void
@@ -81,7 +81,19 @@ mpi_clusters_follow(const struct sched *s, int cluster)
 {
 	const struct venue *v = s->c->venue;
 
-	return v->order[v->first[cluster + 1] - 1] - v->leaders[cluster] == mpi_clusters_ranks(s, cluster) - 1;
+	int ranks = mpi_clusters_ranks(s, cluster);
+
+	return mpi_venue_member(v, cluster, ranks - 1) - v->leaders[cluster] == ranks - 1;
+}
+
+const int *
+mpi_clusters_order(struct sched *s)
+{
+	int *order = mpi_sched_scratch(s, (size_t)s->c->size * sizeof(*order));
+
+	for (int i = 0; order != NULL && i < s->c->size; i++)
+		order[i] = mpi_venue_ordered(s->c->venue, i);
+	return order;
 }
 
 struct span

@@ -36,6 +36,9 @@ bool mpi_clusters_have_room(const struct sched *s, size_t bytes);
 int mpi_clusters_ranks(const struct sched *s, int cluster);
 bool mpi_clusters_follow(const struct sched *s, int cluster);
 
+/* All ranks, cluster by cluster, in memory of the schedule. NULL: there is none. */
+const int *mpi_clusters_order(struct sched *s);
+
 /* Blocks of all ranks that lie one after the other, also those that were packed; of `block` bytes each. */
 struct span mpi_clusters_whole(const struct side *side, int n, size_t block);
 

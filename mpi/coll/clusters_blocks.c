@@ -52,20 +52,21 @@ static void
 gather_recv_cluster(struct sched *s, const struct collective *k, int cluster)
 {
 	const struct venue *v = s->c->venue;
-	const int *ranks = v->order + v->first[cluster];
+	int first = v->leaders[cluster];
 	int n = mpi_clusters_ranks(s, cluster);
 	size_t block = span_size(side_block(&k->recv, 0));
 	char *bytes;
 
 	if (mpi_clusters_follow(s, cluster)) {
-		mpi_sched_recv(s, span_slice(side_whole(&k->recv, s->size), ranks[0] *
-			k->recv.count, n * k->recv.count), ranks[0]);
+		mpi_sched_recv(s, span_slice(side_whole(&k->recv, s->size), first *
+			k->recv.count, n * k->recv.count), first);
 		return;
 	}
 	bytes = mpi_sched_scratch(s, (size_t)n * block);
-	mpi_sched_recv(s, span_bytes(bytes, (size_t)n * block), ranks[0]);
+	mpi_sched_recv(s, span_bytes(bytes, (size_t)n * block), first);
 	for (int i = 0; i < n; i++)
-		mpi_sched_copy(s, side_block(&k->recv, ranks[i]), span_bytes(bytes + (size_t)i * block, block));
+		mpi_sched_copy(s, side_block(&k->recv, mpi_venue_member(v, cluster, i)),
+			span_bytes(bytes + (size_t)i * block, block));
 }
 
 static void
@@ -76,9 +77,12 @@ gather_clusters_collect(struct sched *s, const struct collective *k)
 	for (int i = 0; i < v->clusters; i++)
 		if (i != v->cluster)
 			gather_recv_cluster(s, k, i);
-	for (int i = 0; i < v->ranks; i++)
+	for (int i = 0; i < v->ranks; i++) {
+		int from = mpi_venue_member(v, v->cluster, i);
+
 		if (i != v->rank)
-			mpi_sched_recv(s, side_block(&k->recv, v->members[i]), v->members[i]);
+			mpi_sched_recv(s, side_block(&k->recv, from), from);
+	}
 	if (!k->send.in_place)
 		mpi_sched_copy(s, side_block(&k->recv, s->rank), side_block(&k->send, 0));
 }
@@ -129,7 +133,7 @@ scatter_recv(struct sched *s, const struct collective *k)
 	char *bytes;
 
 	if (s->c->venue->rank != 0) {
-		mpi_sched_recv(s, mine, s->c->venue->members[0]);
+		mpi_sched_recv(s, mine, s->c->venue->leaders[s->c->venue->cluster]);
 		return;
 	}
 	if (n == 1) {
@@ -150,16 +154,17 @@ static struct span
 cluster_blocks(struct sched *s, const struct collective *k, int cluster)
 {
 	const struct venue *v = s->c->venue;
-	const int *ranks = v->order + v->first[cluster];
+	int first = v->leaders[cluster];
 	int n = mpi_clusters_ranks(s, cluster);
 	size_t block = span_size(side_block(&k->send, 0));
 	char *bytes;
 
 	if (mpi_clusters_follow(s, cluster))
-		return span_slice(side_whole(&k->send, s->size), ranks[0] * k->send.count, n * k->send.count);
+		return span_slice(side_whole(&k->send, s->size), first * k->send.count, n * k->send.count);
 	bytes = mpi_sched_scratch(s, (size_t)n * block);
 	for (int i = 0; i < n; i++)
-		mpi_sched_copy(s, span_bytes(bytes + (size_t)i * block, block), side_block(&k->send, ranks[i]));
+		mpi_sched_copy(s, span_bytes(bytes + (size_t)i * block, block),
+			side_block(&k->send, mpi_venue_member(v, cluster, i)));
 	return span_bytes(bytes, (size_t)n * block);
 }
 
@@ -178,9 +183,12 @@ scatter_clusters_deal(struct sched *s, const struct collective *k)
 	for (int i = 0; i < v->clusters; i++)
 		if (i != v->cluster)
 			mpi_sched_send(s, blocks[i], v->leaders[i]);
-	for (int i = 0; i < v->ranks; i++)
+	for (int i = 0; i < v->ranks; i++) {
+		int to = mpi_venue_member(v, v->cluster, i);
+
 		if (i != v->rank)
-			mpi_sched_send(s, side_block(&k->send, v->members[i]), v->members[i]);
+			mpi_sched_send(s, side_block(&k->send, to), to);
+	}
 	if (!k->recv.in_place)
 		mpi_sched_copy(s, side_block(&k->recv, 0), side_block(&k->send, s->rank));
 }
@@ -244,7 +252,7 @@ travel_of(struct sched *s, const struct work *w)
 	b.at = mpi_sched_scratch(s, ((size_t)s->c->size + 1) * sizeof(*b.at));
 	for (int i = 0; b.at != NULL && i < s->c->size; i++) {
 		b.at[i] = total;
-		total += span_size(side_block(w->get, s->c->venue->order[i]));
+		total += span_size(side_block(w->get, mpi_venue_ordered(s->c->venue, i)));
 	}
 	if (b.at != NULL)
 		b.at[s->c->size] = total;
@@ -260,7 +268,7 @@ travel_range(const struct sched *s, const struct travel *b, int first, int end)
 
 	if (b->at != NULL)
 		return span_slice(b->whole, (MPI_Count)b->at[first], (MPI_Count)(b->at[end] - b->at[first]));
-	return span_slice(b->whole, s->c->venue->order[first] * count, (end - first) * count);
+	return span_slice(b->whole, mpi_venue_ordered(s->c->venue, first) * count, (end - first) * count);
 }
 
 static void
@@ -270,11 +278,11 @@ allgather_clusters_collect(struct sched *s, const struct travel *b)
 	int first = v->first[v->cluster];
 
 	if (s->rank != 0)
-		mpi_sched_send(s, side_block(b->all, v->members[s->rank]), 0);
+		mpi_sched_send(s, side_block(b->all, mpi_venue_member(v, v->cluster, s->rank)), 0);
 	for (int i = 1; s->rank == 0 && i < s->size; i++)
 		mpi_sched_recv(s, travel_range(s, b, first + i, first + i + 1), i);
 	if (s->rank == 0 && b->at != NULL)
-		mpi_sched_copy(s, travel_range(s, b, first, first + 1), side_block(b->all, v->members[0]));
+		mpi_sched_copy(s, travel_range(s, b, first, first + 1), side_block(b->all, v->leaders[v->cluster]));
 	mpi_sched_round(s);
 }
 
@@ -299,12 +307,13 @@ pass_around(struct sched *s, const struct travel *b)
 static void
 travel_unpack(struct sched *s, const struct travel *b)
 {
-	const int *order = s->c->venue->order;
-
 	mpi_sched_round(s);
-	for (int i = 0; b->at != NULL && i < s->c->size; i++)
-		if (order[i] != s->c->rank)
-			mpi_sched_copy(s, side_block(b->all, order[i]), travel_range(s, b, i, i + 1));
+	for (int i = 0; b->at != NULL && i < s->c->size; i++) {
+		int rank = mpi_venue_ordered(s->c->venue, i);
+
+		if (rank != s->c->rank)
+			mpi_sched_copy(s, side_block(b->all, rank), travel_range(s, b, i, i + 1));
+	}
 	mpi_sched_round(s);
 }
 
@@ -348,6 +357,7 @@ struct exchange {
 	size_t block;
 	size_t vector;			/* bytes of all blocks of a rank */
 	int ranks;			/* of the cluster */
+	const int *order;		/* of all ranks */
 };
 
 static bool
@@ -361,8 +371,6 @@ alltoall_clusters_fits(const struct sched *s, const struct work *w)
 static void
 alltoall_clusters_collect(struct sched *s, const struct exchange *x, struct span mine)
 {
-	const struct venue *v = s->c->venue;
-
 	mpi_clusters_inside(s);
 	for (int i = 1; i < s->size; i++)
 		mpi_sched_recv(s, span_bytes(x->in + (size_t)i * x->vector, x->vector), i);
@@ -375,7 +383,7 @@ alltoall_clusters_collect(struct sched *s, const struct exchange *x, struct span
 		mpi_sched_rows(s, &(struct rows){.to = x->out + (size_t)i * x->block,
 			.from = x->in + (size_t)i * x->vector, .bytes = x->block,
 			.count = s->c->size, .to_step = (size_t)s->size * x->block,
-				.from_step = x->block, .from_at = v->order});
+				.from_step = x->block, .from_at = x->order});
 	mpi_sched_round(s);
 }
 
@@ -421,7 +429,7 @@ exchange_sort(struct sched *s, const struct exchange *x)
 			mpi_sched_rows(s, &(struct rows){.to = x->out + (size_t)i * x->vector,
 				.from = rows + (size_t)(i * n) * x->block,
 				.bytes = x->block, .count = n, .to_step = x->block,
-					.to_at = v->order + v->first[from], .from_step = x->block});
+					.to_at = x->order + v->first[from], .from_step = x->block});
 	}
 	mpi_sched_round(s);
 }
@@ -451,7 +459,8 @@ alltoall_clusters_write(struct sched *s, const struct work *w)
 	if (s->rank == 0) {
 		x.in = mpi_sched_scratch(s, (size_t)s->size * x.vector);
 		x.out = mpi_sched_scratch(s, (size_t)s->size * x.vector);
-		if (x.in != NULL && x.out != NULL)
+		x.order = mpi_clusters_order(s);
+		if (x.in != NULL && x.out != NULL && x.order != NULL)
 			exchange_write_first(s, &x, w);
 	} else {
 		mpi_sched_send(s, mpi_clusters_whole(w->give, n, x.block), 0);

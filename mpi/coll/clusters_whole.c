@@ -177,7 +177,7 @@ sort(struct sched *s, struct span sum, const MPI_Count *counts, MPI_Count *per_c
 	for (int k = 0; at != NULL && k < v->clusters; k++) {
 		per_cluster[k] = 0;
 		for (int i = v->first[k]; i < v->first[k + 1]; i++) {
-			int rank = v->order[i];
+			int rank = mpi_venue_member(v, k, i - v->first[k]);
 
 			mpi_sched_copy(s, span_slice(sorted, to, counts[rank]),
 				span_slice(sum, at[rank], counts[rank]));
@@ -205,7 +205,7 @@ write_first(struct sched *s, struct span sum, const struct work *w)
 	mpi_sched_round(s);
 	mpi_clusters_inside(s);
 	for (int i = 0; i < s->size; i++) {
-		MPI_Count count = w->counts[v->members[i]];
+		MPI_Count count = w->counts[mpi_venue_member(v, v->cluster, i)];
 
 		if (i == 0)
 			mpi_sched_copy(s, w->out, span_slice(mine, 0, count));

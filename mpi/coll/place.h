@@ -46,10 +46,16 @@ struct venue {
 	size_t table_bytes;
 	unsigned turn;			/* 0 or 1 */
 	int clusters;
+	int room;			/* clusters for which the next two have room */
 	int *leaders;			/* ranks of the communicator: the first of each cluster */
-	int *order;			/* all, cluster by cluster, each ascending */
-	int *first;			/* where in it each cluster begins, and the end */
-	const int *members;		/* those of this cluster */
+	int *first;			/* where each begins when all stand cluster by cluster; the end */
+	int stride;			/* from each rank of a cluster to the next, in all clusters */
+	/*
+	 * without a stride: all ranks, cluster by cluster, each ascending; in memory of its own until
+	 * there is a place, and once for all ranks of the cluster then
+	 */
+	const int *order;
+	int *own_order;
 	int cluster;			/* number of the own one */
 	uint32_t lane;			/* see struct meeting */
 	uint32_t lane_ranks;
@@ -89,6 +95,18 @@ struct venue *mpi_venue_with_signs(struct mpi_rank *self, struct comm *c, size_t
 
 /* Once there are signs: with twice so many bytes as rooms for larger data. */
 void mpi_venue_with_rooms(struct mpi_rank *self, struct comm *c, size_t bytes);
+
+/* Rank i of a cluster, ascending; rank i of all, when they stand cluster by cluster. */
+static inline int
+mpi_venue_member(const struct venue *v, int cluster, int i)
+{
+	return v->order ? v->order[v->first[cluster] + i] : v->leaders[cluster] + i * v->stride;
+}
+
+int mpi_venue_ordered(const struct venue *v, int i);
+
+/* From now on those of the own cluster take part. */
+void mpi_venue_among(const struct venue *v, struct sched *s);
 
 /* Number of the cluster of a rank, and its position among the members of the own one, or -1. */
 int mpi_venue_cluster(struct mpi_rank *self, const struct comm *c, int rank);

@@ -26,7 +26,7 @@ mpi_sched_new(struct mpi_rank *self, struct comm *c)
 		return NULL;
 	else
 		*s = (struct sched){.self = self};
-	*s = (struct sched){.self = self, .c = c, .rank = c->rank, .size = c->size,
+	*s = (struct sched){.self = self, .c = c, .rank = c->rank, .size = c->size, .stride = 1,
 		.tag = (int32_t)(c->collectives++ & TAG_NUMBER),
 		.steps = s->steps, .capacity = s->capacity, .requests = s->requests,
 			.request_capacity = s->request_capacity};
@@ -99,7 +99,7 @@ message(struct sched *s, enum step_kind kind, struct span span, int peer)
 
 	if (step == NULL)
 		return;
-	step->peer = s->map ? s->map[peer] : peer;
+	step->peer = s->map ? s->map[peer] : s->first + peer * s->stride;
 	step->span = span;
 	if (++s->messages > s->most)
 		s->most = s->messages;
@@ -198,9 +198,17 @@ mpi_sched_among(struct sched *s, const int *map, int size, int rank)
 }
 
 void
+mpi_sched_among_every(struct sched *s, int first, int stride, int size, int rank)
+{
+	mpi_sched_among(s, NULL, size, rank);
+	s->first = first;
+	s->stride = stride;
+}
+
+void
 mpi_sched_all(struct sched *s)
 {
-	mpi_sched_among(s, NULL, s->c->size, s->c->rank);
+	mpi_sched_among_every(s, 0, 1, s->c->size, s->c->rank);
 }
 
 void

@@ -41,10 +41,15 @@ struct sched {
 	struct pending pending;		/* while it runs */
 	struct mpi_rank *self;
 	struct comm *c;
-	/* who takes part in what is being written: all of the communicator, or map[0 .. size-1] of it */
+	/*
+	 * who takes part in what is being written: map[0 .. size-1], or without a map `size` ranks of
+	 * the communicator from `first` on, each `stride` after the one before
+	 */
 	int rank;
 	int size;
-	const int *map;			/* NULL: all */
+	const int *map;
+	int first;
+	int stride;
 	bool local;			/* intercommunicator: peers are in the own group */
 	struct operation op;		/* of its reductions */
 	struct scratch *scratch;
@@ -96,11 +101,12 @@ void *mpi_sched_scratch(struct sched *s, size_t bytes);
 struct span mpi_sched_room(struct sched *s, MPI_Count count, const struct type *type);
 
 /*
- * From now on, only these take part: map[size] are ranks of the communicator, ascending, in memory
- * of the schedule; rank is the own position, < 0 if this rank does not take part (it must then
- * write no steps). mpi_sched_all undoes it.
+ * From now on, only these take part: map[size] are ranks of the communicator, ascending, which stay
+ * as long as the schedule is written; rank is the own position, < 0 if this rank does not take part
+ * (it must then write no steps). Or ranks at equal distances. mpi_sched_all undoes it.
  */
 void mpi_sched_among(struct sched *s, const int *map, int size, int rank);
+void mpi_sched_among_every(struct sched *s, int first, int stride, int size, int rank);
 void mpi_sched_all(struct sched *s);
 
 /* Between two groups: from now on peers are in the own group (or not). */

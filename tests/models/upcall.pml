@@ -20,7 +20,7 @@
  * proves: kernel/thread/run.c enter_user 4ebabdadfba2
  * proves: kernel/call/handler.c handler_upcall 18fc97bb30dd
  * proves: kernel/call/handler.c return_otherwise efd0d3b9995f
- * proves: kernel/call/handler.c handler_return e191824f5574
+ * proves: kernel/call/handler.c handler_return 0269a8d9f188
  * proves: kernel/call/trap.c interrupted ca3e508daef4
  *
  * run: -DSETS=3 -DCALLS=2 -DLEAVES=2

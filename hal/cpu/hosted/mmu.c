@@ -424,6 +424,20 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 }
 
 int
+hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot)
+{
+	int level;
+	uint64_t *entry = find(s, addr, &level), offset;
+	int fd = file_of(paddr, HAL_PAGE_BYTES, &offset);
+
+	if (host_call6(SYS_mmap, addr, HAL_PAGE_BYTES, host_protection(prot),
+		MAP_SHARED | MAP_FIXED, fd, offset) != (long)addr)
+		return -E_NOMEM;
+	*entry = paddr | (*entry & HAL_MAY_ALL) | (uint64_t)(prot & ACCESS) | ENTRY_PAGE;
+	return 0;
+}
+
+int
 hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 {
 	int level;

@@ -380,6 +380,18 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 }
 
 int
+hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot)
+{
+	bool large;
+	uint32_t *entry = space_find(s, addr, &large);
+
+	*entry = (uint32_t)paddr | prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC));
+	hal_table_publish(entry, sizeof(*entry));
+	note_code(prot);
+	return 0;
+}
+
+int
 hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 {
 	bool large;

@@ -439,6 +439,16 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 }
 
 int
+hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot)
+{
+	uint64_t *entry = space_entry(s, addr, 0, NULL);
+
+	*entry = pte_make(paddr,
+		prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
+	return 0;
+}
+
+int
 hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 {
 	unsigned level;

@@ -6,7 +6,8 @@
  * space holds several processes (hosted), spaces get disjoint ranges. It also defines
  * HAL_STEP_PAGES, a power of two: a change of so many pages in a row keeps others waiting for about
  * as long as a few messages do. On the hosted port, where a run of pages is one call of the host
- * and a message may cost two changes of the host's thread, these are many.
+ * and a message may cost two changes of the host's thread, these are many. And HAL_REMAP_IS_SEEN:
+ * what hal_remap has changed no core of the cluster can use any more, without hal_tlb_flush.
  */
 #ifndef HAL_MMU_H
 #define HAL_MMU_H
@@ -69,6 +70,12 @@ int hal_map(struct hal_space *s, uintptr_t addr, uint64_t paddr, size_t count, i
 int hal_unmap_ready(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
+
+/*
+ * Another page, with other rights, in the place of a small one that is mapped: no core ever finds
+ * none there. The maximum stays. 0; -E_NOMEM: a host has no room, and nothing has changed.
+ */
+int hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot);
 
 /*
  * Look one address up: 0 and paddr of its page (where it lies in a large page, of that), its prot

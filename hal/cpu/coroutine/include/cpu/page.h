@@ -12,6 +12,7 @@
 #define HAL_PAGE_SHIFT 12
 #define HAL_LARGE_SHIFT 21
 #define HAL_STEP_PAGES 16
+#define HAL_REMAP_IS_SEEN 0
 
 struct hal_space {
 	uintptr_t first, limit;

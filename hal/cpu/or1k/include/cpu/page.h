@@ -11,6 +11,7 @@
 #define HAL_PAGE_SHIFT 13
 #define HAL_LARGE_SHIFT 24
 #define HAL_STEP_PAGES 16
+#define HAL_REMAP_IS_SEEN 0
 #define HAL_SPACE_TABLES 64		/* of 16 MB each, from USER_FIRST on */
 
 struct hal_space {

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory of a process copied into another one, which costs no page until one of them writes (see
+ * demand.h). Source: seed 000 III-B (memory management), 004 4 (rfork).
+ */
+#include <kernel/call/kcall_core.h>
+#include <kernel/mem/calls.h>
+#include <kernel/mem/mapping.h>
+#include <kernel/mem/mem.h>
+#include <kernel/proc/proc.h>
+
+#define COPY_STEP 8		/* pages */
+
+/* What page_copy is about: process a[0], a[1] on, a[2] pages, which appear at a[4] on. */
+struct copied {
+	struct process *from;
+	struct process *to;
+	uintptr_t start;
+	uintptr_t end;		/* of this step */
+	uintptr_t at;		/* of the first in the other process */
+	uint32_t prot;		/* of its area */
+};
+
+static int
+range_check(const struct process *p, uintptr_t addr, unsigned long count)
+{
+	return addr % HAL_PAGE_BYTES == 0 && addr >= p->space.first && addr < p->space.limit &&
+		count > 0 && count <= (p->space.limit - addr) / HAL_PAGE_BYTES ? 0 : -E_INVAL;
+}
+
+/*
+ * The next step: pages of one area, in which they come or are copied by themselves, and of which
+ * nobody else can take any back.
+ */
+static int
+copy_decode(const struct kcall_args *args, struct copied *m)
+{
+	struct thread *t = args->caller;
+	unsigned long count = args->a[2] < COPY_STEP ? args->a[2] : COPY_STEP;
+	const struct area *a;
+	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &m->to);
+
+	m->from = t->proc;
+	m->start = args->a[1];
+	m->at = args->a[4];
+	if (e == 0)
+		e = m->to == m->from ? -E_INVAL : range_check(m->from, m->start, args->a[2]);
+	if (e == 0)
+		e = range_check(m->to, m->at, args->a[2]);
+	if (e != 0)
+		return e;
+	a = area_find(&m->from->areas, m->start);
+	if (a == NULL || a->prot == 0)
+		return -E_INVAL;
+	m->end = area_edge(&m->from->areas, m->start, m->start + count * HAL_PAGE_BYTES);
+	m->prot = a->prot | PAGE_PRIVATE;
+	return mappings_are_in(m->from, m->start, m->end) ? -E_ACCES : 0;
+}
+
+/* The page is both processes' from now on, and neither may write to it. */
+static int
+copy_page(struct thread *t, const struct copied *m, uintptr_t at)
+{
+	struct frames *f = &t->cluster->frames;
+	uint32_t frame;
+	uint64_t paddr;
+	int now, e;
+
+	if (hal_query(&m->from->space, at, &paddr, &now) != 0)
+		return 0;
+	frame = frame_at(f, paddr);
+	if (m->from->events != NULL && frame == m->from->events_frame)
+		return 0;
+	if (frame == FRAME_NONE || f->frame[frame].refs >= FRAME_REFS_MAX)
+		return -E_NOMEM;
+	e = hal_map(&m->to->space, m->at + (at - m->start), paddr, 1, now & ~PAGE_WRITE);
+	if (e != 0)
+		return e;
+	frame_get(f, frame);
+	if (!(now & PAGE_WRITE))
+		return 0;
+	if (!t->work.sweeping)
+		shoot_down_begin(t, m->from);
+	t->work.sweeping = true;
+	return hal_protect(&m->from->space, at, 1, now & PROT_BITS & ~PAGE_WRITE);
+}
+
+static long
+copy_pages(struct kcall_args *args)
+{
+	struct copied m;
+	int e = copy_decode(args, &m);
+
+	if (e == 0)
+		e = mem_claim_at(m.to, m.at, m.end - m.start, m.prot);
+	if (e == 0)
+		e = mem_area_change(m.from, m.start, m.end, m.prot);
+	for (uintptr_t at = m.start; e == 0 && at < m.end; at += HAL_PAGE_BYTES)
+		e = copy_page(args->caller, &m, at);
+	if (e != 0)
+		return e;
+	args->a[1] = m.end;
+	args->a[4] += m.end - m.start;
+	args->a[2] -= (m.end - m.start) / HAL_PAGE_BYTES;
+	return args->a[2] > 0 ? -E_AGAIN : 0;
+}
+
+static long
+copy_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	long e = copy_pages(args);
+
+	return e != -E_AGAIN && t->work.sweeping ? shoot_down_end(t, &t->sweep, e) : e;
+}
+
+/*
+ * kc_page_copy: `count` pages at addr of the own process, lazy or private ones, appear at `to` in
+ * another (RIGHT_WRITE), where nothing may be claimed, as private ones: each of the two processes
+ * gets a page of its own when it writes there. A page in which the kernel counts
+ * (proc_events) does not appear. What other threads write meanwhile may be seen there, or not. Runs
+ * and waits like kc_page_protect. Returns 0; -E_BADF; -E_SRCH; -E_ACCES: no right, or memory that
+ * was mapped through a view; -E_INVAL: memory of another kind; -E_EXIST; -E_NOMEM. A call that
+ * fails may have copied the first of the pages.
+ */
+long
+kc_page_copy(struct thread *caller, int proc, unsigned long addr, int count, unsigned long to)
+{
+	return mem_change_steps(caller, copy_serve,
+		(unsigned long[MEM_ARGS]){(unsigned long)(long)proc, addr,
+		(unsigned long)(long)count, 0, to});
+}
