@@ -39,7 +39,7 @@ static const struct {
 	{"kernel_threads", false, 1}, {"kernel_memory", false, 1},
 	{"kernel_sched", false, 1}, {"kernel_kill", false, 1}, {"kernel_wait", false, 1},
 	{"kernel_handler", false, 1}, {"kernel_fault", false, 1}, {"kernel_demand", false, 1},
-	{"kernel_alarm", false, 1},
+	{"kernel_alarm", false, 1}, {"kernel_private", false, 1},
 	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1},
 	{"ikc_portal", false, 1},
 };
@@ -71,6 +71,8 @@ static const struct survivor allowed[] = {
 		"that core, but for the rest of a quantum"},
 	{"kernel/mem/alloc.c", "hal_publish(at, n * HAL_PAGE_BYTES);",
 		"users' pages lie outside of the memory that is stale under this scheduler"},
+	{"kernel/mem/demand.c", "hal_acquire(frame_kaddr(f, from), HAL_PAGE_BYTES);", "the same"},
+	{"kernel/mem/demand.c", "hal_publish(frame_kaddr(f, to), HAL_PAGE_BYTES);", "the same"},
 	{"kernel/ikc/ikc.c", "hal_fence();",
 		"whoever waits for a peer to come up looks at it once more first, "
 		"long after this core's stores have drained"},

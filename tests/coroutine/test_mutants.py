@@ -23,7 +23,7 @@ CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
 ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
-TRAP, DEMAND = "kernel/call/trap.c", "kernel/mem/demand.c"
+TRAP, DEMAND, COPY = "kernel/call/trap.c", "kernel/mem/demand.c", "kernel/mem/copy.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
@@ -129,6 +129,20 @@ MUTANTS = (
      "return frame == -E_EXIST ? 0 : frame;", "return frame == -E_EXIST ? -E_FAULT : frame;"),
     ("kernel_demand", "a call is not made again", TRAP,
      "\t\thal_call_again(core->current->now);\n", "\t\treturn -E_FAULT;\n"),
+    ("kernel_private", "nobody forgets the page that was replaced", DEMAND,
+     "\ts = shoot_down_begin(t, p);\n\tframe_put(&c->frames, old, &c->sweeps, s);\n\treturn shoot_down_end(t, s, 0);",
+     "\t(void)s;\n\tframe_put(&c->frames, old, &c->sweeps, NULL);\n\treturn 0;"),
+    ("kernel_private", "nobody forgets that a page could be written to", COPY,
+     "\tif (!t->work.sweeping)\n\t\tshoot_down_begin(t, m->from);\n\tt->work.sweeping = true;\n", ""),
+    ("kernel_private", "what was copied can be written to", COPY,
+     "\treturn hal_protect(&m->from->space, at, 1, now & PROT_BITS & ~PAGE_WRITE);", "\treturn 0;"),
+    ("kernel_private", "the copy can be written to", COPY, "paddr, 1, now & ~PAGE_WRITE);", "paddr, 1, now);"),
+    ("kernel_private", "a page is replaced by zeros", DEMAND,
+     "\t\tcopy(core->current, (uint32_t)frame, (uint32_t)a[1] - 1);",
+     "\t\tmem_zero(core->current, (uint32_t)frame, 1);"),
+    ("kernel_private", "who shares a frame takes it over", DEMAND, "if (f->frame[old].refs == 1 &&\n", "if (\n"),
+    ("kernel_private", "a page is replaced twice", DEMAND,
+     "frame_at(&c->frames, paddr) != old ||\n\t\t(now & PAGE_WRITE) || ", "old == FRAME_NONE ||\n\t\t"),
     ("kernel_alarm", "an upcall does not end a wait", ALARM,
      "\tif (pending(t) == 0 || t->wait.kind >= WAIT_MEMORY)\n", "\tif (pending(t) + 1 != 0)\n"),
     ("kernel_alarm", "an upcall ends a wait for a shoot-down", ALARM,
