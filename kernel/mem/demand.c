@@ -63,6 +63,9 @@ look_private(struct kcall_args *args, uint32_t prot, uint64_t paddr)
 
 	if (old == FRAME_NONE)
 		return -E_FAULT;
+	/* until a shoot-down ends another core may write to the frame: the access is tried again */
+	if (!HAL_REMAP_IS_SEEN && t->proc->holds != 0)
+		return -E_EXIST;
 	if (f->frame[old].refs == 1 &&
 		(f->frame[old].prev == 0 || list_is_empty(&t->cluster->sweeps.running))) {
 		e = take_over(t->proc, args->a[0], &f->frame[old], paddr, prot);
