@@ -66,6 +66,17 @@ fetch(struct core *core, struct thread *t, uint32_t kinds, bool wanted)
 	return 0;
 }
 
+static long
+ask_home(struct core *core, kcall_serve_fn *fn, bool has_handler)
+{
+	struct kcall_args *args = kcall_args(core);
+
+	args->caller = core->current;
+	args->a[0] = has_handler;
+	return am_call_kernel(core, fn, args,
+		offsetof(struct kcall_args, a) + sizeof(args->a[0]));
+}
+
 void
 handler_enter(struct core *core, int kind, const struct hal_trap *trap, enum handler_why why)
 {
@@ -140,6 +151,8 @@ kc_thread_handler(struct thread *caller, uint32_t kinds, unsigned long entry,
 	if (entry != 0)
 		place_set(caller->handler->place, kinds,
 			(struct handler_place){entry, stack_top, 0});
+	if ((kinds & HANDLE_UPCALLS) != 0)
+		ask_home(core_self(), upcall_look_serve, true);
 	return 0;
 }
 
@@ -147,18 +160,21 @@ void
 handler_upcall(struct core *core)
 {
 	struct thread *t = core->current;
-	struct kcall_args *args = kcall_args(core);
 	struct hal_trap trap = {.kind = TRAP_DOORBELL, .cause = HANDLER_UPCALL};
 
-	if (t->now != &t->frame)
+	if (t->now != &t->frame) {
 		t->handler->why |= HANDLES_MORE;
-	else if (t->handler == NULL)
-		fetch(core, t, KINDS_ALL, false);
-	if (core->doomed != NULL || !handler_serves(t, HANDLER_UPCALLS))
 		return;
-	args->caller = t;
-	trap.addr = (uintptr_t)am_call_kernel(core, upcall_serve, args,
-		offsetof(struct kcall_args, a));
+	}
+	if (t->handler == NULL)
+		fetch(core, t, KINDS_ALL, false);
+	if (core->doomed != NULL)
+		return;
+	if (!handler_serves(t, HANDLER_UPCALLS)) {
+		ask_home(core, upcall_look_serve, false);
+		return;
+	}
+	trap.addr = (uintptr_t)ask_home(core, upcall_serve, true);
 	if (core->doomed == NULL && trap.addr != 0)
 		handler_begin(t, HANDLER_UPCALLS, &trap, HANDLES_UPCALL);
 }

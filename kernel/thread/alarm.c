@@ -94,10 +94,20 @@ upcall_serve(struct kcall_args *args)
 	return (long)bits;
 }
 
+long
+upcall_look_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+
+	hal_store32(&t->upcall, args->a[0] != 0 && pending(t) != 0);
+	return 0;
+}
+
 /*
  * kc_thread_upcalls: from now on the bits in `mask` (WAKE_ANY: all) of the caller's notification
  * start its handler of HANDLE_UPCALLS, wherever it is, and end a call in which it waits with
- * -E_INTR. Bits of the mask that are set already do so at once. In a handler a thread goes on, and
+ * -E_INTR. Bits of the mask that are set already do so at once. Without a handler they stay until
+ * the thread sleeps for them or has one (thread_handler). In a handler a thread goes on, and
  * one starts when that ends; but its waits end with -E_INTR there, too. Who sleeps for a bit
  * (thread_sleep) takes it there. Runs: home. Returns 0; -E_INVAL: other bits than WAKE_ANY has;
  * -E_NOSYS: a thread of the host's, which nobody can stop.

@@ -44,8 +44,11 @@ void upcall_begin(struct thread *t);
 /* It waits, and may have such bits: the wait ends then, if it is one that can. */
 void upcall_cut(struct thread *t);
 
-/* The bits that a thread's handler takes now; a[0] of what its core asks with. */
+/* The bits that a thread's handler takes now. */
 long upcall_serve(struct kcall_args *args);
+
+/* The thread has a handler for them (a[0]), or none, so that its core need not look. */
+long upcall_look_serve(struct kcall_args *args);
 
 /* Their time has come: that of a wait, which ends, and of an alarm. */
 void wait_rings(struct thread *t);

@@ -12,6 +12,7 @@
 #include <tests/kernel/ktest.h>
 #include <usercpu/handler.h>
 #include <usercpu/kcall.h>
+#include <usercpu/start.h>
 
 #define STACK (32 * 1024)
 #define FOREIGN_CALL 42
@@ -80,13 +81,30 @@ scribble(void)
 		x = x * 3 / 2 + (float_register)i / 7;
 }
 
+static uintptr_t
+new_stack(void)
+{
+	uint64_t stack;
+
+	if (kmem_alloc(SELF, STACK, RW, &stack) != 0)
+		return 0;
+	return (uintptr_t)stack + STACK;
+}
+
+static void
+ends_with(uintptr_t value)
+{
+	for (;;)
+		kthread_exit(value);
+}
+
 static void
 change_context(void)
 {
 	struct context c;
 
 	expect_eq(kcontext_get((unsigned long)&c), 0);
-	context_set_result(&c, 77);
+	context_init(&c, (uintptr_t)ends_with, new_stack() - CONTEXT_CALL_BYTES, 77, 0);
 	kcontext_set(&c);
 }
 
@@ -117,33 +135,17 @@ serve(const struct handler_event *e)
 	return h.how == SERVE_SKIP ? (long)h.skip_to : 0;
 }
 
-static uintptr_t
-new_stack(void)
-{
-	uint64_t stack;
-
-	if (kmem_alloc(SELF, STACK, RW, &stack) != 0)
-		return 0;
-	return (uintptr_t)stack + STACK;
-}
-
 static void
-handle_here(void)
+handle(enum serve how)
 {
 	static uintptr_t stack;
 
 	if (stack == 0)
 		stack = new_stack();
-	expect_eq(kthread_handler(HANDLE_UPCALLS, (unsigned long)handler, stack), 0);
-}
-
-static void
-handle(enum serve how)
-{
 	memset(&h, 0, sizeof(h));
 	h.how = how;
 	h.thread = (int)kthread_self();
-	handle_here();
+	expect_eq(kthread_handler(HANDLE_UPCALLS, (unsigned long)handler, stack), 0);
 	expect_eq(kthread_upcalls(1u << BIT), 0);
 }
 
@@ -309,6 +311,25 @@ TEST(an_upcall_ends_a_wait)
 	expect_eq(kt_wait(proc, NULL), 1);
 }
 
+/* Bits of a thread that has never had a handler of any kind. */
+static unsigned long
+without_handler(unsigned long arg)
+{
+	unsigned long wrong = 0;
+
+	wrong += kthread_upcalls(1u << BIT) != 0;
+	wrong += kthread_wakeup((int)kthread_self(), 1u << BIT) != 0;
+	kt_pause(1000);
+	wrong += compute(7, 100) != compute(7, 100);
+	wrong += kthread_sleep(1u << BIT, FOREVER) != 1 << BIT;
+	return wrong + arg;
+}
+
+TEST(a_thread_without_a_handler_goes_on)
+{
+	expect_eq(kt_join(kt_thread(without_handler, 0, ANY_CORE)), 0);
+}
+
 /* test: thread_upcalls */
 TEST(bits_outside_of_the_mask_wait_for_a_sleep)
 {
@@ -402,16 +423,20 @@ TEST(the_thread_can_go_on_elsewhere)
 	expect_eq(h.entered, 1);
 }
 
+static unsigned long
+changed(unsigned long arg)
+{
+	handle(SERVE_CONTEXT);
+	alarm_at(BIT, now() + MS, 0);
+	while (h.how == SERVE_CONTEXT)
+		compute(1, 100);
+	return arg;
+}
+
 TEST(the_thread_can_go_on_with_other_registers)
 {
-	/* the bit is there before the handler is, so that the handler starts in the sleep */
-	handle(SERVE_CONTEXT);
-	expect_eq(kthread_handler(HANDLE_UPCALLS, 0, 0), 0);
-	expect_eq(kthread_wakeup(h.thread, 1u << BIT), 0);
-	kt_pause(1000);
-	handle_here();
-	expect_eq(kthread_sleep(1u << OTHER_BIT, FOREVER), 77);
-	handle_nothing();
+	expect_eq(kt_join(kt_thread(changed, 0, ANY_CORE)), 77);
+	expect_eq(h.entered, 1);
 }
 
 /* Threads of one core that never give it up but in their handlers. */
@@ -547,6 +572,7 @@ server_main(int argc, char **argv)
 	RUN(an_alarm_starts_the_handler_of_a_thread_that_computes);
 	RUN(what_the_thread_computes_is_not_disturbed);
 	RUN(an_upcall_ends_a_wait);
+	RUN(a_thread_without_a_handler_goes_on);
 	RUN(bits_outside_of_the_mask_wait_for_a_sleep);
 	RUN(without_a_handler_a_bit_of_the_mask_stays);
 	RUN(a_bit_that_comes_in_the_handler_starts_it_again);

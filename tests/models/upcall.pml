@@ -18,7 +18,7 @@
  * proves: kernel/thread/run.c enter_shared e8db5f40ebd3
  * proves: kernel/thread/run.c enter_otherwise d65af07e36dd
  * proves: kernel/thread/run.c enter_user 4ebabdadfba2
- * proves: kernel/call/handler.c handler_upcall 18fc97bb30dd
+ * proves: kernel/call/handler.c handler_upcall 6f4191ed5565
  * proves: kernel/call/handler.c return_otherwise efd0d3b9995f
  * proves: kernel/call/handler.c handler_return 0269a8d9f188
  * proves: kernel/call/trap.c interrupted ca3e508daef4

@@ -122,6 +122,12 @@ hal_load32(const volatile uint32_t *p)
 	return v;
 }
 
+static inline uint32_t
+hal_peek32(const volatile uint32_t *p)
+{
+	return hal_load32(p);
+}
+
 static inline void
 hal_store32(volatile uint32_t *p, uint32_t v)
 {
