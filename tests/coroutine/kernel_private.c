@@ -105,7 +105,7 @@ copied(uintptr_t arg)
 static void
 count(unsigned round, unsigned me)
 {
-	unsigned p = coro_random(PAGES);
+	unsigned p = coro_random(PAGES), q = coro_random(PAGES), other = coro_random(WRITERS);
 	uint32_t next = run.written[round][me][p] + 1;
 
 	child_check(coro_user_load32(place(round, me, p)) == next - 1);
@@ -113,6 +113,9 @@ count(unsigned round, unsigned me)
 	coro_user_store32(place(round, me, p), next);
 	run.written[round][me][p] = next;
 	child_check(coro_user_load32(place(round, me, p)) == next);
+	/* of another: what it had written before, or later */
+	next = run.written[round][other][q];
+	child_check(coro_user_load32(place(round, other, q)) >= next);
 	/* no copy's own word is seen here */
 	child_check(coro_user_load32(place(round, me, p) + 4) < OWN);
 	all_stores++;
