@@ -32,7 +32,8 @@ endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at)
 		return -E_NOMEM;
 	what.owner = caller->proc->id;
 	what.quota = q;
-	what.next = *at;
+	if (at != NULL)
+		what.next = *at;
 	*ep = what;
 	object_init(&ep->object, OBJECT_PORT);
 	handle = endpoint_name(caller, ep);
@@ -42,7 +43,8 @@ endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at)
 	}
 	quota_get(q);
 	++*count_of(c, ep->kind);
-	*at = ep;
+	if (at != NULL)
+		*at = ep;
 	return handle;
 }
 
@@ -79,7 +81,7 @@ ikc_handle_gone(struct cluster *c, struct object *o)
 	struct binding *event = &ep->event;	/* of an output mailbox: of nobody */
 
 	if (ep->kind == MAIL_OUT)
-		mail_out_look(c, ep->cluster, ep->port);
+		mail_out_look(c, ep->slot);
 	else if (ep->kind == MAIL_IN)
 		mail_in_look(c, ep->port);
 	else if (ep->thread != NULL)

@@ -52,6 +52,7 @@ lay_out(struct ikc_state *s, const struct boot_record *r, struct carve *from)
 	s->backlog = carve(from, (size_t)s->clusters * s->backlog_max, sizeof(*s->backlog));
 	s->in = carve(from, s->mailbox_ports, sizeof(*s->in));
 	s->out = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->out));
+	s->left = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->left));
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
 	s->look = carve(from, BITMAP_WORDS(queues_of(s)), sizeof(*s->look));
@@ -74,14 +75,6 @@ ports_init(struct cluster *c)
 
 	for (uint32_t i = 0; i < s->mailbox_ports; i++)
 		list_init(&s->in[i].waiters);
-	for (uint32_t i = 0; i < s->clusters * s->mailbox_ports; i++) {
-		struct mail_out *o = &s->out[i];
-
-		list_init(&o->waiters);
-		list_init(&o->missed);
-		o->peer = (uint8_t)(i / s->mailbox_ports);
-		o->sequence = c->record->cluster[c->id].incarnation << 6;
-	}
 }
 
 /* Whoever is up learns that we are; whoever comes up later tells us. */

@@ -63,7 +63,12 @@ struct ikc_state {
 	/* per peer; what the protocols have in flight beyond a ring */
 	uint32_t backlog_max;
 	struct mail_in *in;		/* [mailbox_ports] */
-	struct mail_out *out;		/* [clusters * mailbox_ports]: our slots at the peers */
+	struct mail_out **out;		/* [clusters * mailbox_ports]: our slots at the peers, or NULL */
+	/*
+	 * the same: MAIL_LEFT and the sequence of the message that lies in a slot that none of our
+	 * mailboxes names any more
+	 */
+	uint16_t *left;
 	struct portal_in *portal;	/* [portal_ports] */
 	/* [clusters * portal_ports]: what the peers' portals allow us */
 	struct portal_allow *allow;

@@ -8,10 +8,72 @@
 #include <base/str.h>
 #include <kernel/ikc/state.h>
 
-static struct mail_out *
-slot_of(struct cluster *c, const struct endpoint *ep)
+static uint16_t *
+left_at(struct cluster *c, uint32_t peer, uint32_t port)
 {
-	return mail_out_at(c, ep->cluster, ep->port);
+	return &c->ikc.left[peer * c->ikc.mailbox_ports + port];
+}
+
+/*
+ * The cluster's account pays, for processes share the slot: but only as long as the one that opens
+ * it first could pay, too.
+ */
+static struct mail_out *
+slot_new(struct thread *caller, uint32_t peer, uint32_t port)
+{
+	struct cluster *c = caller->cluster;
+	size_t bytes = slab_size(&c->slab, sizeof(struct mail_out));
+	struct mail_out *o = NULL;
+
+	if (quota_has_room(caller->proc->quota, QUOTA_BYTES, bytes))
+		o = quota_alloc(&c->all, &c->slab, bytes);
+	if (o == NULL)
+		return NULL;
+	list_init(&o->waiters);
+	list_init(&o->missed);
+	o->peer = (uint8_t)peer;
+	o->port = (uint8_t)port;
+	o->full = *left_at(c, peer, port) != 0;
+	o->sequence = o->full ? *left_at(c, peer, port) & WIRE_SEQUENCE :
+		c->record->cluster[c->id].incarnation << 6;
+	*left_at(c, peer, port) = 0;
+	return o;
+}
+
+struct mail_out *
+mail_out_get(struct thread *caller, uint32_t peer, uint32_t port)
+{
+	struct mail_out **at = mail_out_at(caller->cluster, peer, port);
+
+	if (*at == NULL)
+		*at = slot_new(caller, peer, port);
+	if (*at != NULL)
+		(*at)->endpoints++;
+	return *at;
+}
+
+void
+mail_out_put(struct cluster *c, struct mail_out *o)
+{
+	uint32_t peer = o->peer, port = o->port;
+
+	if (--o->endpoints == 0)
+		mail_out_look(c, o);
+	mail_out_forget(c, peer, port);
+}
+
+void
+mail_out_forget(struct cluster *c, uint32_t peer, uint32_t port)
+{
+	struct mail_out **at = mail_out_at(c, peer, port), *o = *at;
+
+	if (o == NULL || o->endpoints > 0 || !list_is_empty(&o->waiters) ||
+		!list_is_empty(&o->missed) || bitmap_test(c->ikc.look, queue_out(c, peer, port)))
+		return;
+	*at = NULL;
+	if (o->full)
+		*left_at(c, peer, port) = (uint16_t)(MAIL_LEFT | (o->sequence & WIRE_SEQUENCE));
+	quota_free(&c->all, &c->slab, o, slab_size(&c->slab, sizeof(*o)));
 }
 
 /*
@@ -21,65 +83,84 @@ slot_of(struct cluster *c, const struct endpoint *ep)
 static void
 miss(struct mail_out *o, struct thread *t)
 {
+	struct list *several = &t->cluster->ikc.missed;
 	bool misses_others;
 
 	if (t->missed_slot == NULL)
 		list_init(&t->missed);
 	misses_others = !list_is_empty(&t->missed) && t->missed_slot != o;
-	t->missed_slot = o;
+	t->missed_slot = misses_others ? (const void *)several : o;
 	if (t->room.tid == 0)
 		return;
 	list_remove(&t->missed);
-	list_push_back(misses_others ? &t->cluster->ikc.missed : &o->missed, &t->missed);
+	list_push_back(misses_others ? several : &o->missed, &t->missed);
 }
 
 void
-mail_out_look(struct cluster *c, uint32_t peer, uint32_t port)
+mail_out_look(struct cluster *c, const struct mail_out *o)
 {
-	const struct mail_out *o = mail_out_at(c, peer, port);
+	bool is_free = mail_out_is_free(c, o);
 
 	if (!list_is_empty(&o->waiters) || !list_is_empty(&o->missed))
-		look_at(c, queue_out(c, peer, port));
-	if (!list_is_empty(&c->ikc.missed) && mail_out_is_free(c, o))
+		look_at(c, queue_out(c, o->peer, o->port));
+	if (!list_is_empty(&c->ikc.missed) && is_free)
 		look_at(c, QUEUE_MISSED);
 }
 
-/* Has the peer read (or refused) the message that we wrote last? */
-static bool
-is_answer(const struct mail_out *o, uint32_t event)
+/*
+ * The peer has read (or refused) the message that we wrote last: the slot, if one of our mailboxes
+ * names it, or NULL. Also if the event is wrong.
+ */
+static struct mail_out *
+answered(struct cluster *c, uint32_t peer, uint32_t event)
 {
-	return o->full && (event & WIRE_SEQUENCE) == (o->sequence & WIRE_SEQUENCE);
+	struct mail_out *o = *mail_out_at(c, peer, wire_event_port(event));
+	uint16_t *left = left_at(c, peer, wire_event_port(event));
+
+	if (*left == (MAIL_LEFT | (event & WIRE_SEQUENCE)))
+		*left = 0;
+	return o != NULL && o->full && (event & WIRE_SEQUENCE) == (o->sequence & WIRE_SEQUENCE) ?
+		o : NULL;
+}
+
+/* The slot is empty. Nobody may know it any more but those who are told now. */
+static void
+emptied(struct cluster *c, struct mail_out *o)
+{
+	uint32_t peer = o->peer, port = o->port;
+
+	o->full = false;
+	mail_out_look(c, o);
+	mail_out_forget(c, peer, port);
 }
 
 void
 mail_freed(struct cluster *c, uint32_t peer, uint32_t event)
 {
-	struct mail_out *o = mail_out_at(c, peer, wire_event_port(event));
+	struct mail_out *o = answered(c, peer, event);
 
-	if (!is_answer(o, event))
+	if (o == NULL)
 		return;
 	if (o->writer != NULL)
 		o->writer->generation = (uint8_t)(wire_event_argument(event) >> 12);
-	o->full = false;
-	mail_out_look(c, peer, wire_event_port(event));
+	emptied(c, o);
 }
 
 void
 mail_refused(struct cluster *c, uint32_t peer, uint32_t event)
 {
-	struct mail_out *o = mail_out_at(c, peer, wire_event_port(event));
-	struct thread *writer = thread_find(c, o->writer_tid);
-	struct endpoint *ep = o->writer;
+	struct mail_out *o = answered(c, peer, event);
+	struct thread *writer;
 
-	if (!is_answer(o, event))
+	if (o == NULL)
 		return;
-	if (ep != NULL) {
-		ep->error = -E_PIPE;
+	writer = thread_find(c, o->writer_tid);
+	if (o->writer != NULL) {
+		o->writer->error = -E_PIPE;
 		if (writer != NULL)
 			binding_signal(c, &writer->room);
 	}
-	o->full = false;
-	mail_out_look(c, peer, wire_event_port(event));
+	emptied(c, o);
 }
 
 /* Why this mailbox cannot be written to now: 0 if it can, as far as the peer is concerned. */
@@ -98,7 +179,7 @@ fill(const struct thread *caller, struct wire_mail *m, const struct endpoint *ep
 	m->head = (struct wire_header){
 		.magic = WIRE_MAIL,
 		.incarnation = c->record->cluster[c->id].incarnation,
-		.sequence = slot_of(c, ep)->sequence + 1,
+		.sequence = ep->slot->sequence + 1,
 		.length = MAILBOX_MSG_SIZE,
 		.source = (uint16_t)c->id,
 		.port = ep->port,
@@ -125,7 +206,7 @@ long
 mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg)
 {
 	struct cluster *c = caller->cluster;
-	struct mail_out *o = slot_of(c, ep);
+	struct mail_out *o = ep->slot;
 	long wrong = out_check(c, ep);
 
 	if (wrong == 0 && o->full)
@@ -149,7 +230,7 @@ mail_out_result(struct cluster *c, struct endpoint *ep)
 {
 	long wrong = out_check(c, ep);
 
-	if (wrong == -E_AGAIN || (wrong == 0 && slot_of(c, ep)->full))
+	if (wrong == -E_AGAIN || (wrong == 0 && ep->slot->full))
 		return -E_PARK;
 	return wrong;
 }
@@ -157,20 +238,24 @@ mail_out_result(struct cluster *c, struct endpoint *ep)
 void
 mail_out_close(struct cluster *c, const struct endpoint *ep)
 {
-	struct mail_out *o = slot_of(c, ep);
-
-	if (o->writer == ep)
-		o->writer = NULL;
+	if (ep->slot->writer == ep)
+		ep->slot->writer = NULL;
+	mail_out_put(c, ep->slot);
 }
 
 void
 mail_out_peer_changed(struct cluster *c, uint32_t peer, uint32_t port)
 {
-	struct mail_out *o = mail_out_at(c, peer, port);
+	struct mail_out *o = *mail_out_at(c, peer, port);
 
-	if (c->ikc.peer[peer].state != PEER_UP) {
-		o->full = false;
+	if (c->ikc.peer[peer].state != PEER_UP)
+		*left_at(c, peer, port) = 0;
+	if (o == NULL)
+		return;
+	if (c->ikc.peer[peer].state == PEER_UP) {
+		mail_out_look(c, o);
+	} else {
 		o->writer = NULL;
+		emptied(c, o);
 	}
-	mail_out_look(c, peer, port);
 }

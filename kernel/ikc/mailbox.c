@@ -64,13 +64,20 @@ long
 kc_mailbox_open(struct thread *caller, int cluster, int port)
 {
 	struct cluster *c = caller->cluster;
-	struct endpoint *made = NULL, what =
+	struct endpoint what =
 		{.kind = MAIL_OUT, .cluster = (uint8_t)cluster, .port = (uint8_t)port};
+	long handle;
 
 	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters || port < 0 ||
 		(uint32_t)port >= c->ikc.mailbox_ports)
 		return -E_INVAL;
-	return endpoint_new(caller, what, &made);
+	what.slot = mail_out_get(caller, (uint32_t)cluster, (uint32_t)port);
+	if (what.slot == NULL)
+		return -E_NOMEM;
+	handle = endpoint_new(caller, what, NULL);
+	if (handle < 0)
+		mail_out_put(c, what.slot);
+	return handle;
 }
 
 /*
@@ -141,7 +148,7 @@ wait_home(struct kcall_args *args)
 	if (result != -E_PARK)
 		return result;
 	return thread_park(caller, ep->kind == MAIL_IN ? &c->ikc.in[ep->port].waiters :
-		&mail_out_at(c, ep->cluster, ep->port)->waiters);
+		&ep->slot->waiters);
 }
 
 /*

@@ -63,7 +63,10 @@ enum portal_state {
  */
 struct endpoint {
 	struct object object;
-	struct endpoint *next;		/* portal, out: of its port, by local port */
+	union {
+		struct endpoint *next;	/* portal, out: of its port, by local port */
+		struct mail_out *slot;	/* mailbox, out */
+	};
 	struct quota *quota;		/* that it is charged to */
 	struct thread *thread;		/* portal: that transfers, and names it as its `transfer` */
 	struct binding event;		/* portal, out: EVENT_PORTAL */
@@ -81,8 +84,8 @@ struct endpoint {
 };
 
 /*
- * Make an endpoint, at a place in a list, and a handle of it for the caller's process. The handle;
- * -E_NOMEM, -E_MFILE.
+ * Make an endpoint, at a place in a list (NULL: in none), and a handle of it for the caller's
+ * process. The handle; -E_NOMEM, -E_MFILE.
  */
 long endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at);
 
@@ -149,24 +152,40 @@ struct mail_in {
 	struct list waiters;
 };
 
+#define MAIL_LEFT 0x8000u	/* in ikc.left, beside the bits WIRE_SEQUENCE */
+
+/*
+ * Our slot at a peer. There is one of these while an endpoint names the slot, or a thread still
+ * waits for it or is to be told of it.
+ */
 struct mail_out {
 	struct list waiters;
 	struct list missed;		/* threads that found the slot full, and no other */
 	struct endpoint *writer;	/* that wrote the message in flight; NULL: it is closed */
 	int writer_tid;
 	uint32_t sequence;
+	uint32_t endpoints;
 	bool full;
 	uint8_t peer;
+	uint8_t port;
 };
 
-static inline struct mail_out *
+/* Where the address of one stands; NULL there: nobody uses the slot. */
+static inline struct mail_out **
 mail_out_at(struct cluster *c, uint32_t peer, uint32_t port)
 {
 	return &c->ikc.out[peer * c->ikc.mailbox_ports + port];
 }
 
+/* One endpoint more names the slot: NULL if there is no memory for it; and one less does. */
+struct mail_out *mail_out_get(struct thread *caller, uint32_t peer, uint32_t port);
+void mail_out_put(struct cluster *c, struct mail_out *o);
+
+/* The memory for a slot that nobody uses any more, if there is any, is given back. */
+void mail_out_forget(struct cluster *c, uint32_t peer, uint32_t port);
+
 /* Something has changed for those who wait for a slot, or for a port: they are looked at. */
-void mail_out_look(struct cluster *c, uint32_t peer, uint32_t port);
+void mail_out_look(struct cluster *c, const struct mail_out *o);
 void mail_in_look(struct cluster *c, uint32_t port);
 
 /* Events. */
@@ -206,11 +225,11 @@ long mail_out_result(struct cluster *c, struct endpoint *ep);
 
 void mail_out_close(struct cluster *c, const struct endpoint *ep);
 
-/* May somebody try to write? Also if that fails for good. */
+/* May somebody try to write? Also if that fails for good, as when the last endpoint is closed. */
 static inline bool
 mail_out_is_free(const struct cluster *c, const struct mail_out *o)
 {
-	return !o->full && c->ikc.peer[o->peer].state >= PEER_UP;
+	return o->endpoints == 0 || (!o->full && c->ikc.peer[o->peer].state >= PEER_UP);
 }
 
 /* --- waiting: wait.c --- */

@@ -17,9 +17,9 @@
 static struct list *
 threads_of(struct cluster *c, uint32_t queue, struct mail_out **o)
 {
-	uint32_t in = queue_in(c, 0), out = queue_in(c, c->ikc.mailbox_ports);
+	uint32_t in = queue_in(c, 0), out = queue_out(c, 0, 0);
 
-	*o = queue >= out ? &c->ikc.out[queue - out] : NULL;
+	*o = queue >= out ? c->ikc.out[queue - out] : NULL;
 	if (*o != NULL)
 		return &(*o)->waiters;
 	return queue < in ? &c->ikc.peer[queue - queue_watchers(0)].watchers :
@@ -149,6 +149,19 @@ look_begin(struct cluster *c)
 		list_push_front(threads_of(c, queue, &o), &s->mark);
 }
 
+static void
+look_end(struct cluster *c)
+{
+	struct ikc_state *s = &c->ikc;
+	uint32_t out = queue_out(c, 0, 0);
+
+	list_remove(&s->mark);
+	c->chores--;
+	if (s->looking >= out)
+		mail_out_forget(c, (s->looking - out) / s->mailbox_ports,
+			(s->looking - out) % s->mailbox_ports);
+}
+
 bool
 ikc_look(struct cluster *c)
 {
@@ -159,10 +172,8 @@ ikc_look(struct cluster *c)
 			return false;
 		look_begin(c);
 	}
-	if (look_on(c) > 0) {
-		list_remove(&s->mark);
-		c->chores--;
-	}
+	if (look_on(c) > 0)
+		look_end(c);
 	return true;
 }
 

@@ -213,6 +213,62 @@ TEST(who_misses_again_is_told_only_of_the_next_free_slot)
 		expect_eq(fake_of(thr(0, i))->wakeups, 1);
 }
 
+TEST(who_misses_one_slot_twice_is_told_of_the_other_too)
+{
+	int in = fill_slot();
+	int to3 = (int)call(thr(0, 0), kc_mailbox_open(thr(0, 0), 2, PORT));
+
+	expect_eq(call(thr(0, 0), kc_mailbox_write(thr(0, 0), to3, text(0))), 0);
+	fake_bind(thr(0, 0), EVENT_ROOM, 0, 0);
+	expect_eq(call(thr(0, 0), kc_mailbox_write(thr(0, 0), out[0], text(1))), -E_AGAIN);
+	expect_eq(call(thr(0, 0), kc_mailbox_write(thr(0, 0), to3, text(1))), -E_AGAIN);
+	expect_eq(call(thr(0, 0), kc_mailbox_write(thr(0, 0), to3, text(1))), -E_AGAIN);
+	expect_eq(take(in), 0);
+	pump();
+	expect_eq(fake_of(thr(0, 0))->wakeups, 1);
+}
+
+TEST(a_slot_takes_memory_while_somebody_uses_it)
+{
+	struct mail_out **slot;
+	size_t before;
+	int in, to;
+
+	fake_all_up();
+	to = (int)call(thr(0, 0), kc_mailbox_open(thr(0, 0), 1, PORT + 1));
+	before = fake[0]->c.all.used[QUOTA_BYTES];
+	in = (int)call(thr(1, 0), kc_mailbox_create(thr(1, 0), PORT));
+	expect_eq(call(thr(0, 0), fake_close(thr(0, 0), to)), 0);
+	expect(fake[0]->c.all.used[QUOTA_BYTES] < before);
+	to = (int)call(thr(0, 0), kc_mailbox_open(thr(0, 0), 1, PORT));
+	slot = mail_out_at(&fake[0]->c, 1, PORT);
+	expect(*slot != NULL);
+	expect_eq(call(thr(0, 0), kc_mailbox_write(thr(0, 0), to, text(0))), 0);
+	fake_bind(thr(0, 0), EVENT_ROOM, 0, 0);
+	expect_eq(call(thr(0, 0), kc_mailbox_write(thr(0, 0), to, text(1))), -E_AGAIN);
+	expect_eq(call(thr(0, 0), fake_close(thr(0, 0), to)), 0);
+	expect_eq(fake_of(thr(0, 0))->wakeups, 1);
+	expect(*slot == NULL);
+	/* the message that was left there is known to the next */
+	to = (int)call(thr(0, 0), kc_mailbox_open(thr(0, 0), 1, PORT));
+	expect_eq(call(thr(0, 0), kc_mailbox_write(thr(0, 0), to, text(1))), -E_AGAIN);
+	expect_eq(call(thr(0, 0), fake_close(thr(0, 0), to)), 0);
+	pump();
+	expect_eq(take(in), 0);
+	pump();
+	to = (int)call(thr(0, 0), kc_mailbox_open(thr(0, 0), 1, PORT));
+	expect_eq(call(thr(0, 0), kc_mailbox_write(thr(0, 0), to, text(1))), 0);
+	expect_eq(call(thr(0, 0), fake_close(thr(0, 0), to)), 0);
+	pump();
+	expect_eq(take(in), 0);
+	/* a mailbox that is closed unused leaves nothing */
+	to = (int)call(thr(0, 0), kc_mailbox_open(thr(0, 0), 1, PORT));
+	expect(*slot != NULL);
+	expect_eq(call(thr(0, 0), fake_close(thr(0, 0), to)), 0);
+	expect(*slot == NULL);
+	expect(fake[0]->c.all.used[QUOTA_BYTES] < before);
+}
+
 /* test: handle_revoke */
 TEST(all_waits_through_a_revoked_view_end)
 {
@@ -382,6 +438,8 @@ main(void)
 	RUN(readers_go_on_as_long_as_there_is_a_message);
 	RUN(those_who_missed_a_slot_are_told_in_order_while_it_is_free);
 	RUN(who_misses_again_is_told_only_of_the_next_free_slot);
+	RUN(who_misses_one_slot_twice_is_told_of_the_other_too);
+	RUN(a_slot_takes_memory_while_somebody_uses_it);
 	RUN(all_waits_through_a_revoked_view_end);
 	RUN(a_death_is_told_in_steps_and_the_processes_hear_of_it_first);
 	RUN(a_restart_ends_the_waits_for_the_past_life);

@@ -26,7 +26,7 @@ CALLS, SETTLING, APPLICATION = 20, 4, 1  # of calls.c; the application core that
 REFLECT_MAX, FAULT_MAX = 250, 300
 CREATE_MAX, JOIN_MAX = 2500, 1700
 CROWD_SLACK = 100  # where the first free bit of a word lies, and which of the cores: bounded, unlike the threads
-KERNEL_MAX = 80 << 10
+KERNEL_MAX = 96 << 10
 LABELS = {16: "empty", 17: "local", 18: "remote", 19: "loop", 20: "poll", 21: "create", 22: "join",
           23: "handle", 24: "signal", 25: "preempt",
           26: "reflect", 27: "fault"}

@@ -7,18 +7,18 @@
  * Shown: messages of a cluster are read once, whole, in order; a slot is never written before it was read; at most one event per
  * direction is in flight for a port and a pair; nobody waits for ever, also when a cluster dies: every process reaches its end.
  *
- * proves: kernel/ikc/mail_out.c mail_out_write 8da8db7a3682
- * proves: kernel/ikc/mail_out.c mail_out_result 099413b94611
- * proves: kernel/ikc/mail_out.c mail_freed 4b0d333bd3dd
- * proves: kernel/ikc/mail_out.c mail_out_look 0b9a4fc17f0e
- * proves: kernel/ikc/mail_out.c mail_out_peer_changed 4277ffc0f5be
+ * proves: kernel/ikc/mail_out.c mail_out_write 3d69e3bb788b
+ * proves: kernel/ikc/mail_out.c mail_out_result 12cd0037c842
+ * proves: kernel/ikc/mail_out.c mail_freed 2eb996d26ed8
+ * proves: kernel/ikc/mail_out.c mail_out_look 864ad51aea4c
+ * proves: kernel/ikc/mail_out.c mail_out_peer_changed 96bf056a0d56
  * proves: kernel/ikc/mail_in.c mail_arrived a36143272ad3
  * proves: kernel/ikc/mail_in.c mail_in_take a27318b3cd42
  * proves: kernel/ikc/mail_in.c mail_in_peer_changed 0ce5e223fe21
- * proves: kernel/ikc/mailbox.c wait_home 314dca8350fb
+ * proves: kernel/ikc/mailbox.c wait_home e16924bb9f63
  * proves: kernel/ikc/wait.c look_at_threads 58b47e587007
  * proves: kernel/ikc/wait.c look_at 913ee8894929
- * proves: kernel/ikc/wait.c ikc_look 08ff2920b221
+ * proves: kernel/ikc/wait.c ikc_look e2b27e724bb5
  * proves: kernel/thread/notify.c thread_signal 1609ca83a1b6
  * proves: kernel/thread/notify.c sleep_serve ff1244da713f
  *
