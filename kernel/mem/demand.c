@@ -40,7 +40,7 @@ take_over(struct process *p, uintptr_t page, struct frame *f, uint64_t paddr, ui
 	int e = f->owner != p->id && !mem_charge(p, 1) ? -E_NOMEM : 0;
 
 	if (e == 0)
-		e = hal_remap(&p->space, page, paddr, (int)prot & PROT_BITS);
+		e = hal_remap(&p->space, page, paddr, paddr, (int)prot & PROT_BITS);
 	if (f->owner == p->id)
 		return e;
 	frame_freed(e == 0 ? f->owner : p->id);
@@ -136,28 +136,24 @@ show(struct thread *t, uintptr_t page, uint32_t prot)
 }
 
 /*
- * In the place of the frame `old`, whose copy it is. Other cores may know that: the thread goes on
- * when they have forgotten it. 0; -E_PARK; -E_EXIST: the page is another one now; -E_NOMEM.
+ * In the place of the frame `old`, whose copy it is. The thread's core forgets that in any case
+ * (bring). Others may know it: the thread goes on when they have forgotten it. 0; -E_PARK;
+ * -E_EXIST: the page is another one now; -E_NOMEM.
  */
 static __attribute__((noinline)) long
 replace(struct thread *t, uintptr_t page, uint32_t prot, uint32_t old)
 {
 	struct cluster *c = t->cluster;
 	struct process *p = t->proc;
-	uint64_t paddr;
 	struct sweep *s;
-	int now, e;
+	int e = prot & PAGE_WRITE ? hal_remap(&p->space, page, frame_paddr(&c->frames, old),
+		frame_paddr(&c->frames, t->work.runs), (int)prot & PROT_BITS) : -E_EXIST;
 
-	if (hal_query(&p->space, page, &paddr, &now) != 0 || frame_at(&c->frames, paddr) != old ||
-		(now & PAGE_WRITE) || !(prot & PAGE_WRITE))
-		return -E_EXIST;
-	e = hal_remap(&p->space, page, frame_paddr(&c->frames, t->work.runs),
-		(int)prot & PROT_BITS);
 	if (e != 0)
 		return e;
 	give(t);
 	mem_refs_drop(t);
-	if (HAL_REMAP_IS_SEEN) {
+	if (HAL_REMAP_IS_SEEN || sweep_needs_only(c, p, t->core->id)) {
 		frame_put(&c->frames, old, &c->sweeps, NULL);
 		return 0;
 	}

@@ -82,6 +82,15 @@ concerns(const struct cluster *c, struct process *p, uint32_t core)
 	return false;
 }
 
+bool
+sweep_needs_only(const struct cluster *c, const struct process *p, uint32_t core)
+{
+	for (uint32_t i = 0; i < BITMAP_WORDS(c->cores + c->guests); i++)
+		if ((p->cores[i] & ~(i == core / 32 ? 1u << core % 32 : 0)) != 0)
+			return false;
+	return true;
+}
+
 void
 sweep_cover(struct cluster *c, struct sweep *s, struct process *p, int except)
 {

@@ -60,6 +60,9 @@ void sweep_begin(struct cluster *c, struct sweep *s);
 void sweep_cover(struct cluster *c, struct sweep *s, struct process *p, int except);
 bool sweep_send(struct cluster *c, struct sweep *s);
 
+/* Can no core but this one know the space of a process now? */
+bool sweep_needs_only(const struct cluster *c, const struct process *p, uint32_t core);
+
 /*
  * Home's loop: post what was not posted yet, finish what has been acknowledged. False if there was
  * nothing to do.

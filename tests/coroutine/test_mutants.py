@@ -24,6 +24,7 @@ FAULT = "kernel/call/fault.c"
 ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
 TRAP, DEMAND, COPY = "kernel/call/trap.c", "kernel/mem/demand.c", "kernel/mem/copy.c"
+SPACE = "hal/cpu/coroutine/space.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
@@ -141,8 +142,10 @@ MUTANTS = (
      "\t\tcopy(core->current, (uint32_t)frame, (uint32_t)a[1] - 1);",
      "\t\tmem_zero(core->current, (uint32_t)frame, 1);"),
     ("kernel_private", "who shares a frame takes it over", DEMAND, "if (f->frame[old].refs == 1 &&\n", "if (\n"),
-    ("kernel_private", "a page is replaced twice", DEMAND,
-     "frame_at(&c->frames, paddr) != old ||\n\t\t(now & PAGE_WRITE) || ", "old == FRAME_NONE ||\n\t\t"),
+    ("kernel_private", "a page is replaced twice", SPACE,
+     " || (*e & PAGE_WRITE) != 0 || (*e & ADDRESS) != was)", " || was == 0)"),
+    ("kernel_private", "cores that have run the process count as strangers to it", SWEEP,
+     "\t\tif ((p->cores[i] & ~(i == core / 32 ? 1u << core % 32 : 0)) != 0)\n", "\t\tif (core == -1u)\n"),
     ("kernel_alarm", "an upcall does not end a wait", ALARM,
      "\tif (pending(t) == 0 || t->wait.kind >= WAIT_MEMORY)\n", "\tif (pending(t) + 1 != 0)\n"),
     ("kernel_alarm", "an upcall ends a wait for a shoot-down", ALARM,
@@ -186,10 +189,11 @@ def objects(program):
 
 
 def make(program):
-    """Builds the program with one source file of the kernel replaced."""
+    """Builds the program with one source file of the kernel, or of the port, replaced."""
     cc = compiler()
-    return lambda folder, path, text: build(folder, [*cc, "-I."], [cc[0], "-Wl,--gc-sections"],
-                                            objects(program), path, text)
+    port = [w for w in cc if w not in ("-ffreestanding", "-nostdinc")]
+    return lambda folder, path, text: build(folder, [*(port if path == SPACE else cc), "-I."],
+                                            [cc[0], "-Wl,--gc-sections"], objects(program), path, text)
 
 
 def main():

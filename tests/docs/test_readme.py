@@ -67,6 +67,8 @@ EXACT = {
                                for part in ("total", "insns")) + " instructions",
     "first touch of a page":
         lambda rows: f"{50 * round(values(rows, 'touch', count='total')[0] / 50):,} instructions",
+    "first write to a private page":
+        lambda rows: f"{50 * round(values(rows, 'copy', count='total')[0] / 50):,} instructions",
     "interrupt of a device": lambda rows: f"{one(rows, 'interrupt', 'one_way')} instructions",
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",

@@ -194,6 +194,34 @@ protection_stays_below_the_maximum(struct testbed *bed)
 	end(&t);
 }
 
+/* Only the page that the caller means is replaced, and only as long as nobody may write to it. */
+static void
+a_page_takes_the_place_of_another(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	uint64_t was, now;
+
+	begin(bed, &t);
+	was = hal_paddr(t.page[0]);
+	now = hal_paddr(t.page[1]);
+	expect(bed, hal_remap(s, t.at, was, now, PROT_RW) == -E_EXIST);
+	expect(bed, is_hole(s, t.at));
+	expect(bed, hal_map(s, t.at, was, 1, PROT_RW) == 0);
+	expect(bed, hal_remap(s, t.at, was, now, PROT_RW) == -E_EXIST);
+	expect(bed, shows(s, t.at, t.page[0], PROT_RW));
+	expect(bed, hal_protect(s, t.at, 1, PAGE_READ) == 0);
+	expect(bed, hal_remap(s, t.at, now, now, PROT_RW) == -E_EXIST);
+	expect(bed, shows(s, t.at, t.page[0], PAGE_READ));
+	expect(bed, hal_remap(s, t.at, was, now, PAGE_READ) == 0);
+	expect(bed, shows(s, t.at, t.page[1], PAGE_READ));
+	expect(bed, hal_remap(s, t.at, now, now, PROT_RW) == 0);
+	expect(bed, shows(s, t.at, t.page[1], PROT_RW));
+	/* the maximum is that of the mapping */
+	expect(bed, hal_protect(s, t.at, 1, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	end(&t);
+}
+
 /*
  * A table that a core may still walk must go while a shoot-down is coming: that is true of
  * hal_unmap, and not of hal_map.
@@ -311,6 +339,7 @@ const struct hal_test space_tests[] = {
 	{"bad_ranges_are_refused", bad_ranges_are_refused, 1, 1},
 	{"unmap_and_protect_do_all_or_nothing", unmap_and_protect_are_all_or_nothing, 1, 1},
 	{"protection_stays_below_the_maximum", protection_stays_below_the_maximum, 1, 1},
+	{"a_page_takes_the_place_of_another", a_page_takes_the_place_of_another, 1, 1},
 	{"unmap_gives_empty_tables_back", unmap_gives_empty_tables_back, 1, 1},
 	{"large_pages_map_beside_small_ones", large_pages_map, 1, 1},
 	{"a_map_without_table_pages_leaves_no_trace", out_of_table_pages, 1, 1},

@@ -4,6 +4,7 @@
  * through translations that the cores remember. A third thread copies the page into process B: both have its frame then, and A's may not be
  * written to any more. Whoever writes asks home for a frame, copies the page on its own core, and home puts the frame in the page's place; other cores forget the old one before the thread
  * goes on. When B is gone A's page may be written to again where it is.
+ * With ENTERS home places a thread of A on the second core later: until then nothing is asked of that core.
  *
  * A frame that was the page's stays what it is until no core knows it any more (limbo, model view.pml and knows.pml), so it is not used again here.
  *
@@ -12,9 +13,9 @@
  *
  * proves: kernel/mem/demand.c look_serve c0c9fe4074b3
  * proves: kernel/mem/demand.c look_private 2a60fbc235d5
- * proves: kernel/mem/demand.c take_over fc2bf6632ff9
+ * proves: kernel/mem/demand.c take_over 5de4a1af19ca
  * proves: kernel/mem/demand.c show_serve dc85d0f9266e
- * proves: kernel/mem/demand.c replace 40453acf8fc0
+ * proves: kernel/mem/demand.c replace 55314e729a40
  * proves: kernel/mem/demand.c bring faa2c5ad3326
  * proves: kernel/mem/copy.c copy_page 856fe74b3013
  * proves: kernel/mem/copy.c copy_serve a42187435091
@@ -22,11 +23,13 @@
  * run: -DWRITES=2 -DCOPIES=1
  * run: -DWRITES=2 -DCOPIES=1 -DENDS
  * run: -DWRITES=2 -DCOPIES=2
+ * run: -DWRITES=2 -DCOPIES=1 -DENTERS
  * mutation: -DWRITES=2 -DCOPIES=1 -DCOPIED_BEFORE_THE_SHOOT_DOWN_ENDS
  * mutation: -DWRITES=2 -DCOPIES=1 -DOTHERS_MAY_WRITE_YET
  * mutation: -DWRITES=2 -DCOPIES=1 -DSTILL_WRITABLE
  * mutation: -DWRITES=2 -DCOPIES=1 -DOTHERS_KEEP_THE_FRAME
  * mutation: -DWRITES=2 -DCOPIES=1 -DGOES_ON_AT_ONCE
+ * mutation: -DWRITES=2 -DCOPIES=1 -DENTERS -DKNOWN_TOO_LATE
  * mutation: -DWRITES=2 -DCOPIES=1 -DREPLACED_TWICE
  * mutation: -DWRITES=2 -DCOPIES=1 -DSHARED_FRAME_TAKEN_OVER
  * mutation: -DWRITES=2 -DCOPIES=1 -DOWN_CORE_KEEPS_THE_FRAME
@@ -49,6 +52,7 @@ bool writable = true;
 byte tlb[CORES];
 bool tlb_writable[CORES];
 bool forget[CORES];		/* a shoot-down that the core has not served */
+bool knows[CORES];		/* process->cores: it has a thread of A, or had one */
 
 /* B */
 byte copy = NONE;		/* its frame */
@@ -127,7 +131,7 @@ inline bring(me) {
 				drop(old);
 #endif
 #ifndef OTHERS_KEEP_THE_FRAME
-				forget[1 - me] = true;
+				forget[1 - me] = knows[1 - me];
 #endif
 				fresh = NONE
 #ifndef REPLACED_TWICE
@@ -155,6 +159,13 @@ proctype core(byte me) {
 	byte n, old, fresh;
 
 	n = 0;
+#ifdef KNOWN_TOO_LATE
+	if
+	:: knows[me]
+	:: !knows[me] -> tlb[me] = page; tlb_writable[me] = writable
+	fi;
+#endif
+	knows[me] = true;
 	do
 	:: serve(me)
 	:: n < WRITES ->
@@ -201,8 +212,8 @@ proctype copier() {
 #ifndef STILL_WRITABLE
 			writable = false;
 #endif
-			forget[0] = true;
-			forget[1] = true
+			forget[0] = knows[0];
+			forget[1] = knows[1]
 		}
 #ifndef COPIED_BEFORE_THE_SHOOT_DOWN_ENDS
 		(!forget[0] && !forget[1]);
@@ -235,6 +246,10 @@ init {
 		refs[0] = 1;
 		tlb[0] = NONE;
 		tlb[1] = NONE;
+#ifndef ENTERS
+		knows[1] = true;
+#endif
+		knows[0] = true;
 		run core(0);
 		run core(1);
 		run copier()

@@ -282,11 +282,13 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 }
 
 int
-hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot)
+hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int prot)
 {
 	int level;
 	uint64_t *e = find_leaf(s, addr, &level);
 
+	if (e == NULL || level != 0 || (*e & PAGE_WRITE) != 0 || (*e & ADDRESS) != was)
+		return -E_EXIST;
 	coro_op(OP_POINT, __FILE__, __LINE__, 0);
 	*e = paddr | VALID | (*e & PROT & ~(uint64_t)(RIGHTS | PAGE_LARGE)) |
 		(unsigned)(prot & RIGHTS);

@@ -424,12 +424,15 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 }
 
 int
-hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot)
+hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int prot)
 {
-	int level;
+	int level, fd;
 	uint64_t *entry = find(s, addr, &level), offset;
-	int fd = file_of(paddr, HAL_PAGE_BYTES, &offset);
 
+	if (level != 0 || (*entry & (ENTRY_PAGE | PAGE_WRITE)) != ENTRY_PAGE ||
+		(*entry & ENTRY_ADDR) != was)
+		return -E_EXIST;
+	fd = file_of(paddr, HAL_PAGE_BYTES, &offset);
 	if (host_call6(SYS_mmap, addr, HAL_PAGE_BYTES, host_protection(prot),
 		MAP_SHARED | MAP_FIXED, fd, offset) != (long)addr)
 		return -E_NOMEM;

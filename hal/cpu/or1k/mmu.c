@@ -380,11 +380,13 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 }
 
 int
-hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot)
+hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int prot)
 {
 	bool large;
 	uint32_t *entry = space_find(s, addr, &large);
 
+	if (entry == NULL || large || (*entry & PTE_WRITE) != 0 || (*entry & ADDRESS) != was)
+		return -E_EXIST;
 	*entry = (uint32_t)paddr | prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC));
 	hal_table_publish(entry, sizeof(*entry));
 	note_code(prot);

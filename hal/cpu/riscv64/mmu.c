@@ -439,10 +439,12 @@ hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot)
 }
 
 int
-hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot)
+hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int prot)
 {
 	uint64_t *entry = space_entry(s, addr, 0, NULL);
 
+	if (entry == NULL || (*entry & (PTE_V | PTE_W)) != PTE_V || pte_paddr(*entry) != was)
+		return -E_EXIST;
 	*entry = pte_make(paddr,
 		prot_flags(prot) | (*entry & (PTE_MAY_WRITE | PTE_MAY_EXEC)));
 	return 0;

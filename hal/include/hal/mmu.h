@@ -72,10 +72,12 @@ int hal_unmap(struct hal_space *s, uintptr_t addr, size_t count);
 int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
 
 /*
- * Another page, with other rights, in the place of a small one that is mapped: no core ever finds
- * none there. The maximum stays. 0; -E_NOMEM: a host has no room, and nothing has changed.
+ * The page `paddr`, with these rights, in the place of the small one `was`, which is mapped without
+ * the right to write: no core ever finds none there. The maximum stays. 0; -E_EXIST: another page,
+ * or none, is mapped there, or may be written to; -E_NOMEM: a host has no room. An error changes
+ * nothing.
  */
-int hal_remap(struct hal_space *s, uintptr_t addr, uint64_t paddr, int prot);
+int hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int prot);
 
 /*
  * Look one address up: 0 and paddr of its page (where it lies in a large page, of that), its prot
