@@ -11,6 +11,8 @@
 #include <kernel/mem/mem.h>
 #include <kernel/thread/run.h>
 
+#define POPULATE_STEP 8			/* pages */
+
 /* The right that an access needs: 0 read, 1 write, 2 fetch. */
 static uint32_t
 right_of(unsigned long access)
@@ -253,6 +255,37 @@ call_go(struct hal_frame *f, long result, const void *data)
 	(void)data;
 	core_takes_up(core_self());
 	return hal_call_again(f);
+}
+
+/*
+ * kc_page_populate: the first of `count` pages from addr on of the own process come as if they were
+ * touched: written to if prot has PAGE_WRITE, else fetched from if it has PAGE_EXEC, else read. A
+ * call does a part, for nobody else uses the core meanwhile. Runs: calling core; waits, and begins
+ * again then, where a page is replaced that other cores know. Returns how many pages are there, at
+ * least 1; -E_INVAL; -E_FAULT: a touch of the first would be a fault; -E_NOMEM.
+ */
+long
+kc_page_populate(struct thread *caller, unsigned long addr, int count, int prot)
+{
+	struct core *core = core_self();
+	struct hal_trap touch = {.cause = CRASH_ACCESS, .addr = addr,
+		.write = prot & PAGE_WRITE ? 1 : prot & PAGE_EXEC ? 2 : 0};
+	long e = 0;
+	int done;
+
+	if (addr % HAL_PAGE_BYTES != 0 || count <= 0 || (prot & ~PROT_BITS) != 0)
+		return -E_INVAL;
+	for (done = 0; done < count && done < POPULATE_STEP; done++) {
+		e = bring(core, &touch, true);
+		if (e != 0)
+			break;
+		touch.addr += HAL_PAGE_BYTES;
+	}
+	if (e != -E_PARK)
+		return done > 0 ? done : e;
+	caller->resume = RESUME_FINISH;
+	caller->finish = call_go;
+	return e;
 }
 
 __attribute__((noinline)) bool

@@ -121,12 +121,25 @@ count(unsigned round, unsigned me)
 	all_stores++;
 }
 
+/* Pages come without a write. */
+static void
+populate(unsigned round)
+{
+	unsigned first = coro_random(PAGES);
+	long n = KC(KC_PAGE_POPULATE, shared.area[round] + first * PAGE, PAGES,
+		coro_random(3) != 0 ? RW : PAGE_READ);
+
+	child_check(n == (long)(PAGES - first));
+}
+
 static void
 writer(uintptr_t arg)
 {
 	unsigned round = (unsigned)arg / THREADS, me = (unsigned)arg % THREADS;
 
 	while (!run.over[round]) {
+		if (coro_random(6) == 0)
+			populate(round);
 		count(round, me);
 		if (coro_random(3) == 0)
 			KC(KC_THREAD_YIELD);

@@ -142,6 +142,8 @@ MUTANTS = (
      "\t\tcopy(core->current, (uint32_t)frame, (uint32_t)a[1] - 1);",
      "\t\tmem_zero(core->current, (uint32_t)frame, 1);"),
     ("kernel_private", "who shares a frame takes it over", DEMAND, "if (f->frame[old].refs == 1 &&\n", "if (\n"),
+    ("kernel_private", "a call that waited for a page is not made again", DEMAND,
+     "\tcaller->resume = RESUME_FINISH;\n\tcaller->finish = call_go;\n", ""),
     ("kernel_private", "a page is replaced twice", SPACE,
      " || (*e & PAGE_WRITE) != 0 || (*e & ADDRESS) != was)", " || was == 0)"),
     ("kernel_private", "cores that have run the process count as strangers to it", SWEEP,

@@ -189,6 +189,8 @@ churn(void)
 		for (unsigned i = 0; at != 0 && i < 8; i += 2)
 			*word_at(at, i) = 1;
 		if (at != 0)
+			kpage_populate((unsigned long)at, 8, PAGE_WRITE);
+		if (at != 0)
 			kpage_unmap(SELF, (unsigned long)at, 8);
 	}
 }
@@ -458,6 +460,64 @@ TEST(other_faults_go_where_they_went)
 	expect_eq(khandle_close((int)memory), 0);
 }
 
+/* Pages from one on come by as many calls as it takes: how many there are then. */
+static long
+populate(uint64_t at, int pages, int prot)
+{
+	long n, done = 0;
+
+	do {
+		n = kpage_populate((unsigned long)(at + (unsigned long)done * PAGE),
+			pages - (int)done, prot);
+		if (n > 0)
+			done += n;
+	} while (n > 0 && done < pages);
+	return done > 0 ? done : n;
+}
+
+/* test: page_populate */
+TEST(pages_come_before_they_are_touched)
+{
+	uint64_t at, before, with;
+
+	warm();
+	at = lazy(100);
+	before = kt_stats(STATS_FRAMES_FREE);
+	*word_at(at, 3) = 9;
+	expect_eq(populate(at, 40, PAGE_READ), 40);
+	with = kt_stats(STATS_FRAMES_FREE);
+	expect(before - with >= 40 && before - with <= 42);
+	for (unsigned i = 0; i < 40; i++)
+		expect_eq(*word_at(at, i), i == 3 ? 9 : 0);
+	expect_eq(populate(at, 40, PAGE_WRITE), 40);
+	expect_eq(kt_stats(STATS_FRAMES_FREE), with);
+	/* what can be reached ends there */
+	expect_eq(populate(at + 90 * PAGE, 20, PAGE_WRITE), 10);
+	expect_eq(kpage_protect(SELF, (unsigned long)at, 1, PAGE_READ), 0);
+	expect_eq(kpage_populate((unsigned long)at, 1, PAGE_WRITE), -E_FAULT);
+	expect_eq(kpage_populate((unsigned long)at, 1, PAGE_READ), 1);
+	expect_eq(kpage_populate((unsigned long)at, 1, PAGE_EXEC), -E_FAULT);
+	expect_eq(kpage_populate((unsigned long)at + 8, 1, PAGE_READ), -E_INVAL);
+	expect_eq(kpage_populate((unsigned long)at, 0, PAGE_READ), -E_INVAL);
+	expect_eq(kpage_populate((unsigned long)at, 1, LAZY), -E_INVAL);
+	expect_eq(kpage_populate(~0ul - PAGE + 1, 2, PAGE_READ), -E_FAULT);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, 100), 0);
+	expect_eq(kpage_populate((unsigned long)at, 1, PAGE_READ), -E_FAULT);
+}
+
+TEST(as_many_come_as_there_is_memory_for)
+{
+	uint64_t before = kt_stats(STATS_FRAMES_FREE);
+	uint64_t at = lazy((unsigned)before + 50);
+	long there = populate(at, (int)before + 50, PAGE_WRITE);
+
+	expect(there > 0 && there < (long)before);
+	expect_eq(kpage_populate((unsigned long)at + (unsigned long)there * PAGE, 1, PAGE_WRITE),
+		-E_NOMEM);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, (int)before + 50), 0);
+	wait_for_frames(before);
+}
+
 TEST(who_is_killed_at_a_touch_leaves_nothing)
 {
 	uint64_t before = kt_stats(STATS_FRAMES_FREE);
@@ -494,6 +554,8 @@ server_main(int argc, char **argv)
 	RUN(memory_of_another_process_comes_when_that_touches_it);
 	RUN(stacks_may_be_lazy);
 	RUN(other_faults_go_where_they_went);
+	RUN(pages_come_before_they_are_touched);
+	RUN(as_many_come_as_there_is_memory_for);
 	RUN(who_is_killed_at_a_touch_leaves_nothing);
 	kt_end();
 }

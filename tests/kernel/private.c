@@ -167,15 +167,32 @@ writer(unsigned long first)
 	return n;
 }
 
+/* Has all pages come as if it wrote to them, again and again. */
+static unsigned long
+populater(unsigned long wrong)
+{
+	while (__atomic_load_n(&stop, __ATOMIC_RELAXED) == 0) {
+		for (long done = 0, n; done < PAGES; done += n) {
+			n = kpage_populate((unsigned long)(common + (unsigned long)done * PAGE),
+				PAGES - (int)done, PAGE_WRITE);
+			if (n <= 0)
+				return wrong + 1;
+		}
+		kthread_yield();
+	}
+	return wrong;
+}
+
 /* Its threads write to all pages while it is copied: no addition is lost, and no copy changes. */
 static bool
 is_a_parent(void)
 {
 	uint32_t rounds = 0;
-	long thread[2];
+	long thread[2], third;
 	bool well = true;
 
 	common = lazy(PAGES);
+	third = kt_thread(populater, 0, ANY_CORE);
 	for (unsigned i = 0; i < 2; i++)
 		thread[i] = kt_thread(writer, i * 7, ANY_CORE);
 	for (int n = 0; n < CHILDREN; n++) {
@@ -187,6 +204,7 @@ is_a_parent(void)
 		well &= kt_wait(proc, NULL) == SEES_NO_CHANGE;
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	well &= kt_join(third) == 0;
 	for (unsigned i = 0; i < 2; i++)
 		rounds += (uint32_t)kt_join(thread[i]);
 	for (unsigned i = 0; i < PAGES; i++)
@@ -291,6 +309,27 @@ TEST(the_last_who_has_a_frame_keeps_it)
 	expect_eq(info_of(at, 1).frame, info.frame);
 	expect_eq(info_of(at, 1).prot, RW);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 2), 0);
+	wait_for_frames(before);
+}
+
+/* test: page_populate */
+TEST(a_private_page_comes_before_it_is_written_to)
+{
+	uint64_t before = frames_after_warming(), at = reserve(4), with;
+	long memory = kmemory_create(2);
+
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, 2, PRIVATE), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)at + 2 * PAGE, (int)memory, 0, 2, PAGE_READ), 0);
+	expect_eq(kpage_populate((unsigned long)at, 2, PAGE_READ), 2);
+	expect_eq(info_of(at, 1).frame, info_of(at, 3).frame);
+	with = kt_stats(STATS_FRAMES_FREE);
+	expect_eq(kpage_populate((unsigned long)at, 4, PAGE_WRITE), 2);
+	expect_eq(with - kt_stats(STATS_FRAMES_FREE), 2);
+	expect(info_of(at, 1).frame != info_of(at, 3).frame);
+	*word_at(at, 1) = 5;
+	expect_eq(*word_at(at, 3), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, 4), 0);
+	expect_eq(khandle_close((int)memory), 0);
 	wait_for_frames(before);
 }
 
@@ -496,6 +535,7 @@ server_main(int argc, char **argv)
 	RUN(the_last_who_has_a_frame_keeps_it);
 	RUN(a_private_page_needs_no_right_to_write);
 	RUN(kernel_calls_write_to_private_pages);
+	RUN(a_private_page_comes_before_it_is_written_to);
 	RUN(a_process_has_a_copy_of_anothers_memory);
 	RUN(copies_are_copied);
 	RUN(threads_write_while_their_memory_is_copied);
