@@ -12,6 +12,8 @@
 #define CLUSTER_CORES_MAX 320	/* in one cluster */
 #define PORTS_MAX 128		/* mailbox or portal ports of one cluster; the boot record says how many there are */
 
+#define SYNC_PORTS 8		/* sync points that have the same cluster as their ONE */
+
 #define CONTEXT_SIZE 512	/* room for a struct context of any CPU */
 #define MAILBOX_MSG_SIZE 128	/* bytes of one mailbox message as the user sees it */
 #define CONSOLE_WRITE_MAX 512
@@ -62,6 +64,11 @@
 #define EVENT_CLUSTER 5
 #define EVENT_FAULT 6
 #define EVENT_INTERRUPT 7
+#define EVENT_SYNC 8
+
+/* sync points: who signals, and who waits */
+#define SYNC_ONE_TO_ALL 0
+#define SYNC_ALL_TO_ONE 1
 
 /* kinds of devices */
 #define DEVICE_NONE 0
@@ -107,6 +114,7 @@
 #define STATS_GUESTS_MAX 7	/* threads of the host's that may be guests at a time */
 #define STATS_PIECE_PAGES 8	/* pages of handle tables and other small pieces of kernel memory */
 #define STATS_HOME_TICKS 9	/* timer interrupts of the kernel's core */
+#define STATS_SYNCS 10
 
 /* keys of the core_count call: what the calling core counted since it started */
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */

@@ -19,16 +19,21 @@
 #define WINDOW_HEADER_BYTES 64		/* before what a mailbox or portal slot carries */
 #define WINDOW_MAIL_BYTES (WINDOW_HEADER_BYTES + MAILBOX_MSG_SIZE)
 
-/* Events that the protocols have in flight towards one receiver: arrived and freed, four per portal. */
+/*
+ * Events that the protocols have in flight towards one receiver: arrived and freed, four per
+ * portal, four per sync port.
+ */
 #define WINDOW_EVENTS_PER_MAILBOX 2
 #define WINDOW_EVENTS_PER_PORTAL 4
+#define WINDOW_EVENTS_SYNC (4 * SYNC_PORTS)
 
 #define WINDOW_LINE_UP(bytes) (((bytes) + WINDOW_LINE - 1) / WINDOW_LINE * WINDOW_LINE)
 #define WINDOW_ALIGN_UP(bytes) (((bytes) + WINDOW_ALIGN - 1) / WINDOW_ALIGN * WINDOW_ALIGN)
 
 /* A ring has the smallest power of two that is at least this many entries. */
 #define WINDOW_EVENTS(mailbox_ports, portal_ports) \
-	(WINDOW_EVENTS_PER_MAILBOX * (mailbox_ports) + WINDOW_EVENTS_PER_PORTAL * (portal_ports))
+	(WINDOW_EVENTS_PER_MAILBOX * (mailbox_ports) + WINDOW_EVENTS_PER_PORTAL * (portal_ports) + \
+	WINDOW_EVENTS_SYNC)
 #define WINDOW_RING_STRIDE(entries) (WINDOW_RING_BYTES + WINDOW_LINE_UP(WINDOW_EVENT_BYTES * (entries)))
 #define WINDOW_PORTAL_STRIDE(unit_bytes) WINDOW_LINE_UP(WINDOW_HEADER_BYTES + (unit_bytes))
 

@@ -80,7 +80,7 @@ K_ALL := $(BASE_OBJ) $(HAL_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse hal/board/ \
 	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/console \
 	hal/noc/shm/window kernel/boot/ kernel/dev/ kernel/ikc/endpoint kernel/ikc/portal.c \
-	kernel/ikc/portal_e kernel/ikc/watch kernel/mem/a kernel/mem/c kernel/mem/m kernel/mem/s \
+	kernel/ikc/portal_e kernel/ikc/sync kernel/ikc/watch kernel/mem/a kernel/mem/c kernel/mem/m kernel/mem/s \
 	kernel/proc/ kernel/object/calls kernel/object/slab)
 k_size = $(if $(filter $(K_SMALL_$(PORT)),$(1)),-Os)
 k_flags = $(K_COMMON) $(call k_size,$(1)) $(if $(filter $(addsuffix /%,$(SYSTEM_HAL)),$(1)),$(K_SYS),$(K_FREE)) $(2)

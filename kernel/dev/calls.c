@@ -96,6 +96,7 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_PROCS] = c->procs_live,
 		[STATS_MAILBOXES] = c->ikc.mailboxes,
 		[STATS_PORTALS] = c->ikc.portals,
+		[STATS_SYNCS] = c->ikc.syncs,
 		[STATS_REMOTE_CALLS] = c->am.served,
 		[STATS_GUESTS_MAX] = c->guests,
 		[STATS_PIECE_PAGES] = c->slab.pages,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Endpoints of mailboxes and portals, which processes name by handles. One lives as long as
+ * Endpoints of mailboxes, portals and sync points, which processes name by handles. One lives as long as
  * something names it; the memory for it is charged to the account of the process that opened it.
  */
 #include <kernel/ikc/state.h>
@@ -8,16 +8,30 @@
 static uint32_t *
 count_of(struct cluster *c, unsigned kind)
 {
+	if (kind & (SYNC_IN | SYNC_OUT))
+		return &c->ikc.syncs;
 	return kind & (MAIL_IN | MAIL_OUT) ? &c->ikc.mailboxes : &c->ikc.portals;
+}
+
+static size_t
+bytes_of(unsigned kind)
+{
+	return kind & (SYNC_IN | SYNC_OUT) ? sizeof(struct sync) : sizeof(struct endpoint);
+}
+
+static unsigned
+way_of(unsigned kind)
+{
+	if (kind == SYNC_OUT)
+		return RIGHT_SIGNAL;
+	return kind & (MAIL_IN | PORTAL_IN | SYNC_IN) ? RIGHT_READ : RIGHT_WRITE;
 }
 
 long
 endpoint_name(struct thread *caller, struct endpoint *ep)
 {
-	unsigned way = ep->kind & (MAIL_IN | PORTAL_IN) ? RIGHT_READ : RIGHT_WRITE;
-
 	return handle_new(&caller->proc->handles, &ep->object,
-		way | RIGHT_WAIT | RIGHT_GRANT | RIGHT_REVOKE);
+		way_of(ep->kind) | RIGHT_WAIT | RIGHT_GRANT | RIGHT_REVOKE);
 }
 
 long
@@ -25,7 +39,7 @@ endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at)
 {
 	struct cluster *c = caller->cluster;
 	struct quota *q = caller->proc->quota;
-	struct endpoint *ep = quota_alloc(q, &c->slab, sizeof(*ep));
+	struct endpoint *ep = quota_alloc(q, &c->slab, bytes_of(what.kind));
 	long handle;
 
 	if (ep == NULL)
@@ -38,7 +52,7 @@ endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at)
 	object_init(&ep->object, OBJECT_PORT);
 	handle = endpoint_name(caller, ep);
 	if (handle < 0) {
-		quota_free(q, &c->slab, ep, sizeof(*ep));
+		quota_free(q, &c->slab, ep, bytes_of(what.kind));
 		return handle;
 	}
 	quota_get(q);
@@ -84,6 +98,8 @@ ikc_handle_gone(struct cluster *c, struct object *o)
 		mail_out_look(c, ep->slot);
 	else if (ep->kind == MAIL_IN)
 		mail_in_look(c, ep->port);
+	else if (ep->kind & (SYNC_IN | SYNC_OUT))
+		sync_handle_gone(ep);
 	else if (ep->thread != NULL)
 		wait_ends(ep->thread, ep);
 	if (ep->kind == MAIL_IN)
@@ -106,8 +122,10 @@ ikc_unreferenced(struct cluster *c, struct object *o)
 		mail_out_close(c, ep);
 	else if (ep->kind == PORTAL_IN)
 		portal_close_in(c, ep);
+	else if (ep->kind & (SYNC_IN | SYNC_OUT))
+		sync_close(c, ep);
 	else
 		portal_close_out(c, ep);
-	quota_free(q, &c->slab, ep, sizeof(*ep));
+	quota_free(q, &c->slab, ep, bytes_of(ep->kind));
 	quota_put(&c->slab, q);
 }

@@ -208,6 +208,17 @@ thread_first(const struct list *queue)
 	return list_is_empty(queue) ? NULL : list_entry(queue->next, struct thread, wait.link);
 }
 
+struct thread *
+thread_waiter(struct list *queue)
+{
+	struct thread *t = thread_first(queue);
+
+	if (t == NULL || t->proc->state == PROC_LIVE)
+		return t;
+	list_remove(&t->wait.link);
+	return NULL;
+}
+
 void
 binding_signal(struct cluster *c, const struct binding *b)
 {

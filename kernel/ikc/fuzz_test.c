@@ -11,7 +11,8 @@
  */
 /*
  * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
- * kernel/ikc/watch.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/mailbox.c
+ * kernel/ikc/mail_in.c kernel/ikc/mail_out.c
  * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c hal/noc/shm/console.c */
@@ -21,6 +22,7 @@
 #include <tests/hostile/badpeer.h>
 #include <tests/hostile/hostile.h>
 #include <tests/golden/mailbox.h>
+#include <tests/golden/sync.h>
 
 #define ACTIONS 60			/* per seed */
 #define STEPS 4000			/* of one look around; more than all tables together need */
@@ -32,12 +34,15 @@
  * Threads of each honest cluster: 0 to 2 serve honest traffic, the others talk to the bad cluster,
  * each in its own way.
  */
-enum { MAILER, WRITER, READER, BAD_READER = FAKE_THREADS / 2, BAD_WRITER, BAD_WAITER, BAD_WATCHER };
+enum { MAILER, WRITER, READER, MEETER, BAD_READER = FAKE_THREADS / 2, BAD_WRITER, BAD_WAITER,
+	BAD_WATCHER };
 
 static struct golden_mailbox golden[HONEST][PORTS];
 static int in[HONEST][PORTS];
 static int out[HONEST][FAKE_CLUSTERS][PORTS];
 static int bad_in[HONEST], bad_out[HONEST], bad_mail[HONEST];
+static struct golden_sync to_one, to_all[HONEST];
+static int sync_one[HONEST], sync_all[HONEST], bad_sync_in[HONEST], bad_sync_out[HONEST];
 static unsigned char source[LONG], target[LONG + 1], sink[LONG];
 static unsigned long seed, seeds = 6000, first = 1;
 
@@ -218,6 +223,93 @@ transfer(void)
 	expect_eq(call(writer, fake_close(writer, output)), 0);
 }
 
+/* --- sync points --- */
+
+/* A wait at an end, if it need not last. */
+static long
+try_sync(unsigned cluster, int sync)
+{
+	struct thread *t = thr(cluster, MAILER);
+	long result = call(t, kc_sync_wait(t, sync));
+
+	if (result != -E_PARK)
+		return result;
+	fake_late(t);
+	fake_step(cluster, false);
+	return fake_result(t);
+}
+
+/* Cluster 0 waits for the others at port 0, and signals them at port 1. */
+static void
+open_syncs(unsigned c)
+{
+	static const uint8_t list[HONEST] = {0, 1, 2};
+	struct thread *t = thr(c, MAILER);
+
+	sync_one[c] = (int)(c == 0 ? call(t, kc_sync_create(t, SYNC_ALL_TO_ONE, 0, list, HONEST)) :
+		call(t, kc_sync_open(t, SYNC_ALL_TO_ONE, 0, list, HONEST)));
+	sync_all[c] = (int)(c == 0 ? call(t, kc_sync_open(t, SYNC_ONE_TO_ALL, 1, list, HONEST)) :
+		call(t, kc_sync_create(t, SYNC_ONE_TO_ALL, 1, list, HONEST)));
+	expect(sync_one[c] > 0 && sync_all[c] > 0);
+	to_one = (struct golden_sync){.wanted = 6};
+	to_all[c] = (struct golden_sync){.wanted = 1};
+}
+
+static void
+meet_all_to_one(unsigned c)
+{
+	struct thread *t = thr(c, MAILER);
+
+	if (c == 0)
+		expect_eq(try_sync(0, sync_one[0]), golden_sync_take(&to_one) ? 0 : -E_TIMEDOUT);
+	else
+		expect_eq(call(t, kc_sync_signal(t, sync_one[c])),
+			golden_sync_signal(&to_one, c) ? 0 : -E_AGAIN);
+}
+
+static void
+meet_one_to_all(unsigned c)
+{
+	struct thread *t = thr(c, MAILER);
+	bool may = to_all[1].pending == 0 && to_all[2].pending == 0;
+
+	if (c != 0) {
+		expect_eq(try_sync(c, sync_all[c]),
+			golden_sync_take(&to_all[c]) ? 0 : -E_TIMEDOUT);
+		return;
+	}
+	expect_eq(call(t, kc_sync_signal(t, sync_all[0])), may ? 0 : -E_AGAIN);
+	if (may)
+		to_all[1].pending = to_all[2].pending = 1;
+}
+
+/* Waits for the bad cluster, or signals it; an end that broke is made again. */
+static void
+meet_bad(unsigned c)
+{
+	const uint8_t list[2] = {(uint8_t)c, BAD};
+	struct thread *t = thr(c, MEETER);
+	int *end = draw(2) ? &bad_sync_in[c] : &bad_sync_out[c];
+	bool in = end == &bad_sync_in[c];
+	long result;
+
+	if (fake_is_parked(t))
+		return;
+	if (*end <= 0)
+		*end = (int)(in ? call(t, kc_sync_create(t, SYNC_ALL_TO_ONE, 6, list, 2)) :
+			call(t, kc_sync_open(t, SYNC_ONE_TO_ALL, 7, list, 2)));
+	if (!in && draw(2))
+		result = call(t, kc_sync_signal(t, *end));
+	else
+		result = call(t, kc_sync_wait(t, *end));
+	expect(result == 0 || result == -E_PARK || result == -E_AGAIN || result == -E_PIPE ||
+		result == -E_HOSTDOWN || result == -E_CONNRESET);
+	if (result != 0 && result != -E_PARK && result != -E_AGAIN) {
+		expect_eq(call(t, fake_close(t, *end)), 0);
+		*end = 0;
+	}
+}
+
 static void
 open_bad_ends(unsigned cluster)
 {
@@ -229,6 +321,7 @@ open_bad_ends(unsigned cluster)
 		kc_portal_open(writer, BAD, BAD_PORTS + 1, (int)draw(3)));
 	bad_mail[cluster] = (int)call(waiter, kc_mailbox_open(waiter, BAD, 0));
 	fake_of(reader)->result = fake_of(writer)->result = 0;
+	bad_sync_in[cluster] = bad_sync_out[cluster] = 0;
 }
 
 static void
@@ -306,6 +399,12 @@ act(void)
 		transfer();
 	else if (what < 76)
 		console_is_read();
+	else if (what < 81)
+		meet_all_to_one(draw(HONEST));
+	else if (what < 86)
+		meet_one_to_all(draw(HONEST));
+	else if (what < 90)
+		meet_bad(draw(HONEST));
 	else
 		talk_to_bad();
 	fake_now += draw(2000000);
@@ -323,7 +422,7 @@ bad_ends(void)
 	settle(0);
 	for (unsigned c = 0; c < HONEST; c++) {
 		expect_eq(fake[c]->c.ikc.peer[BAD].state, PEER_DEAD);
-		for (int i = BAD_READER; i < FAKE_THREADS; i++)
+		for (int i = MEETER; i < FAKE_THREADS; i++)
 			expect(!fake_is_parked(thr(c, i)));
 	}
 }
@@ -333,7 +432,7 @@ nothing_is_left(unsigned cluster)
 {
 	struct ikc_state *s = &fake[cluster]->c.ikc;
 
-	expect_eq(s->mailboxes + s->portals + s->backlog_count, 0);
+	expect_eq(s->mailboxes + s->portals + s->syncs + s->backlog_count, 0);
 	expect(list_is_empty(&s->missed));
 	expect_eq(fake[cluster]->c.chores, s->period_ns != 0);
 	for (int p = 0; p < FAKE_PORTS; p++)
@@ -372,6 +471,7 @@ one_seed(void)
 	settle(0);
 	for (unsigned c = 0; c < HONEST; c++) {
 		open_mail(c);
+		open_syncs(c);
 		open_bad_ends(c);
 	}
 	for (int n = 0; n < ACTIONS && test_state.wrong == 0; n++) {

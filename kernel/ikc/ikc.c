@@ -55,6 +55,7 @@ lay_out(struct ikc_state *s, const struct boot_record *r, struct carve *from)
 	s->left = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->left));
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
+	s->sync = carve(from, s->clusters, sizeof(*s->sync));
 	s->look = carve(from, BITMAP_WORDS(queues_of(s)), sizeof(*s->look));
 }
 
@@ -128,8 +129,10 @@ is_event(const struct cluster *c, uint32_t event)
 
 	if (kind == WIRE_UP)
 		return true;
-	if (kind < WIRE_UP || kind > WIRE_REVOKED)
+	if (kind < WIRE_UP || kind > WIRE_SYNC)
 		return false;
+	if (kind == WIRE_SYNC)
+		return wire_event_port(event) < SYNC_PORTS && wire_sync_what(event) != 0;
 	return wire_event_port(event) < (kind <= WIRE_REFUSED ? c->ikc.mailbox_ports :
 		c->ikc.portal_ports);
 }
@@ -150,7 +153,10 @@ event_take(struct cluster *c, uint32_t peer, uint32_t event)
 		mail_refused(c, peer, event);
 		break;
 	default:
-		portal_event(c, peer, event);
+		if (wire_event_kind(event) == WIRE_SYNC)
+			sync_event(c, peer, event);
+		else
+			portal_event(c, peer, event);
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Inter-kernel communication: mailboxes, portals, life and death of the other clusters. The kernel
- * calls mailbox_*, portal_* and cluster_watch of abi/kcalls.tbl live here (mailbox.c, portal.c,
- * watch.c); they say what each does. Everything below is the home core's unless it says otherwise.
+ * calls mailbox_*, portal_*, sync_* and cluster_watch of abi/kcalls.tbl live here (mailbox.c,
+ * portal.c, sync.c, watch.c); they say what each does. Everything below is the home core's unless it says otherwise.
  * What crosses the NoC is in wire.h.
  *
  * Source: seed 000 III-B (communication facilities), seed 002 4.1.1. Seed 002 4.3 lets many virtual
@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <abi/boot.h>
+#include <base/bitmap.h>
 #include <base/list.h>
 #include <hal/atomic.h>
 #include <kernel/object/object.h>
@@ -29,6 +30,7 @@ struct mail_in;
 struct mail_out;
 struct portal_in;
 struct portal_allow;
+struct sync_pair;
 
 /* What the home core tells the core that moves the data, once per transfer. */
 struct portal_info {
@@ -72,11 +74,13 @@ struct ikc_state {
 	struct portal_in *portal;	/* [portal_ports] */
 	/* [clusters * portal_ports]: what the peers' portals allow us */
 	struct portal_allow *allow;
+	struct sync_pair *sync;		/* [clusters] */
 	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */
 	uint32_t looked;		/* activity when home last found nothing to do */
 	uint32_t mailboxes;		/* endpoints */
 	uint32_t portals;
+	uint32_t syncs;
 	uint32_t deaths;		/* hal_noc_deaths when the last look at the peers began */
 	uint32_t clusters_dead;		/* deaths of peers so far */
 	uint32_t peer_next;		/* that is looked at next */
@@ -98,6 +102,10 @@ struct ikc_state {
 	 */
 	struct list mark;
 	struct list missed;		/* threads that found several output slots full */
+	/* sync points: clusters to which events are still to be sent */
+	uint32_t owed[BITMAP_WORDS(CLUSTERS_MAX)];
+	bool owes;			/* there may be some */
+	uint8_t sync_life;		/* of the waiting end that was made last */
 };
 
 /* Bytes of cluster memory that the tables need. */
@@ -136,7 +144,7 @@ bool peers_poll(struct cluster *c);
 uint64_t peers_deadline(struct cluster *c);
 
 /*
- * An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER). 0;
+ * An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER, SYNC). 0;
  * -E_INVAL; -E_BADF; -E_BUSY.
  */
 struct event;

@@ -125,9 +125,11 @@ tell_port(struct cluster *c, struct ikc_peer *p)
 		if (p->state != PEER_UP)
 			mail_in_peer_changed(c, peer, port);
 	}
+	if (port < SYNC_PORTS)
+		sync_peer_changed(c, peer, port);
 	p->walk++;
 	p->walk_local = 0;
-	return ++port < c->ikc.portal_ports || port < c->ikc.mailbox_ports;
+	return ++port < c->ikc.portal_ports || port < c->ikc.mailbox_ports || port < SYNC_PORTS;
 }
 
 bool

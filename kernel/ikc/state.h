@@ -36,11 +36,13 @@ struct ikc_peer {
 	struct list walking;		/* in ikc.walks, until all have */
 	struct list watchers;		/* wait.on: its deaths before */
 	struct binding end;		/* EVENT_CLUSTER */
+	struct endpoint *syncs;		/* our ends of sync points whose ONE it is */
 };
 
 /* --- endpoints: endpoint.c --- */
 
-enum endpoint_kind { MAIL_IN = 1, MAIL_OUT = 2, PORTAL_IN = 4, PORTAL_OUT = 8 };
+enum endpoint_kind { MAIL_IN = 1, MAIL_OUT = 2, PORTAL_IN = 4, PORTAL_OUT = 8, SYNC_IN = 16,
+	SYNC_OUT = 32 };
 
 /* Of a portal's side that is in use. */
 enum portal_state {
@@ -57,27 +59,28 @@ enum portal_state {
 };
 
 /*
- * One side of a mailbox or a portal: what a handle of the type OBJECT_PORT names. Each opening of a
+ * One side of a mailbox, a portal or a sync point: what a handle of the type OBJECT_PORT names. Each opening of a
  * mailbox for output makes one; of the output portals to a port those with different local ports
  * have one each.
  */
 struct endpoint {
 	struct object object;
 	union {
-		struct endpoint *next;	/* portal, out: of its port, by local port */
+		/* portal, out: of its port, by local port; sync: with the same ONE */
+		struct endpoint *next;
 		struct mail_out *slot;	/* mailbox, out */
 	};
 	struct quota *quota;		/* that it is charged to */
 	struct thread *thread;		/* portal: that transfers, and names it as its `transfer` */
-	struct binding event;		/* portal, out: EVENT_PORTAL */
+	struct binding event;		/* portal, out: EVENT_PORTAL; EVENT_SYNC */
 	int owner;			/* id of the process that opened it */
 	uint32_t incarnation;		/* out: of the peer at first use, 0: not used yet */
-	int16_t error;			/* out: why it does not work any more, or 0 */
+	int16_t error;			/* out, sync: why it does not work any more, or 0 */
 	uint8_t kind;			/* enum endpoint_kind */
 	uint8_t port;
-	uint8_t cluster;		/* out: peer */
+	uint8_t cluster;		/* out: peer; sync: the ONE */
 	uint8_t local_port;		/* portal, out */
-	/* mailbox, out: life of the peer's port, 0: not known yet */
+	/* mailbox, out: life of the peer's port, 0: not known yet; sync, in: its own */
 	uint8_t generation;
 	uint8_t state;			/* portal, out: enum portal_state */
 	bool revoked;			/* portal, out: end after this block */
@@ -354,5 +357,80 @@ long portal_read_step(struct kcall_args *args);
  */
 #define PORTAL_GO 0
 #define PORTAL_OVER 1			/* + bytes */
+
+/* --- sync points: sync.c, sync_event.c --- */
+
+#define SYNC_WAITERS 16		/* that go on in one step */
+
+/*
+ * One end of a sync point: SYNC_IN waits, SYNC_OUT signals. Its partners are the clusters at the
+ * other end: of the ONE all others, of another the ONE.
+ */
+struct sync {
+	struct endpoint ep;
+	uint32_t partners[BITMAP_WORDS(CLUSTERS_MAX)];
+	/* those that were up at some time since it was made: their restart ends it */
+	uint32_t bound[BITMAP_WORDS(CLUSTERS_MAX)];
+	uint32_t dead[BITMAP_WORDS(CLUSTERS_MAX)];	/* those that are */
+	uint32_t missing;		/* partners that did not signal, or answer, yet */
+	struct list waiters;		/* SYNC_WAITERS threads at most */
+};
+
+/*
+ * What is between us and one other cluster: a bit per sync port whose ONE we are, then one per port
+ * whose ONE the other is.
+ */
+struct sync_pair {
+	uint16_t pending;		/* its signal was not taken yet */
+	uint16_t full;			/* ours was not answered yet */
+	uint16_t late;			/* that signal is of an end that is closed */
+	/* events that are to be sent */
+	uint16_t signal;
+	uint16_t taken;
+	uint16_t refused;
+	/* life of the waiting end, ours or the other's; 0: not known */
+	uint8_t generation[2 * SYNC_PORTS];
+};
+
+_Static_assert(2 * SYNC_PORTS <= 16, "bits of struct sync_pair");
+
+static inline struct sync *
+sync_of(struct endpoint *ep)
+{
+	return list_entry(ep, struct sync, ep);
+}
+
+/* The bit of an end in the pairs with its partners. */
+static inline unsigned
+sync_line(const struct cluster *c, const struct sync *y)
+{
+	return y->ep.port + (y->ep.cluster != c->id ? SYNC_PORTS : 0u);
+}
+
+/*
+ * What a wait at an end comes to now: 0: the round is complete, or the next signal may be given;
+ * -E_PARK: it goes on; or why neither will ever be.
+ */
+long sync_result(const struct sync *y);
+
+/* Take a complete round; give a signal that may be given. */
+void sync_take(struct cluster *c, struct sync *y);
+void sync_give(struct cluster *c, struct sync *y);
+
+/* An end is new (its partners are known), or is closed. */
+void sync_begin(struct cluster *c, struct sync *y);
+void sync_end(struct cluster *c, struct sync *y);
+
+/* Send some of the events that are owed. False: there are none. */
+bool sync_send(struct cluster *c);
+
+void sync_event(struct cluster *c, uint32_t peer, uint32_t event);
+
+/* The ends with one port and the new state of a peer. */
+void sync_peer_changed(struct cluster *c, uint32_t peer, uint32_t port);
+
+/* A handle of an end is gone; the last one is. */
+void sync_handle_gone(struct endpoint *ep);
+void sync_close(struct cluster *c, struct endpoint *ep);
 
 #endif

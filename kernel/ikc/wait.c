@@ -167,6 +167,8 @@ ikc_look(struct cluster *c)
 {
 	struct ikc_state *s = &c->ikc;
 
+	if (sync_send(c))
+		return true;
 	if (list_is_empty(&s->mark)) {
 		if (s->looks == 0)
 			return false;

@@ -71,6 +71,18 @@ transfer_event(struct thread *caller, int portal, struct event *e)
 	return 0;
 }
 
+/* A wait would return at once. */
+static long
+sync_bind(struct thread *caller, int sync, struct event *e)
+{
+	struct endpoint *ep;
+	long wrong = endpoint_find(caller, sync, SYNC_IN | SYNC_OUT, RIGHT_WAIT, &ep);
+
+	if (wrong == 0)
+		*e = (struct event){&ep->event, sync_result(sync_of(ep)) != -E_PARK};
+	return wrong;
+}
+
 static long
 death_event(struct thread *caller, int cluster, struct event *e)
 {
@@ -103,6 +115,6 @@ ikc_event(struct thread *caller, int event, int object, struct event *e)
 	case EVENT_CLUSTER:
 		return death_event(caller, object, e);
 	default:
-		return -E_INVAL;
+		return event == EVENT_SYNC ? sync_bind(caller, object, e) : -E_INVAL;
 	}
 }

@@ -15,8 +15,8 @@
  *	NEXT seq	the portal slot is free again
  *	DONE bytes	the transfer is over; of its last block so many bytes were taken
  *	REVOKE		forget ALLOW
- * UP says that the sending cluster has come up. Events in flight per pair and direction: 2 per
- * mailbox port, at most 3 per portal port of each side (2 unless processes are killed).
+ * UP says that the sending cluster has come up. Between the ONE of a sync point and another of its
+ * clusters, in either direction: SYNC what gen: a signal, or what became of the last one.
  */
 #ifndef KERNEL_IKC_WIRE_H
 #define KERNEL_IKC_WIRE_H
@@ -53,6 +53,10 @@ struct wire_mail {
 	unsigned char payload[MAILBOX_MSG_SIZE];
 };
 
+/*
+ * In flight per pair and direction: 2 per mailbox port, at most 3 per portal port of each side (2
+ * unless processes are killed), 2 per sync port of each side.
+ */
 enum wire_kind {
 	WIRE_UP = 1,
 	WIRE_ARRIVED,
@@ -65,7 +69,19 @@ enum wire_kind {
 	WIRE_ABORT,
 	WIRE_REVOKE,
 	WIRE_REVOKED,
+	WIRE_SYNC,
 };
+
+/* What a WIRE_SYNC event is. A signal is answered once, before the next one is sent. */
+enum wire_sync {
+	WIRE_SYNC_SIGNAL = 1,		/* for the gen-th life of the waiting end; 0: for any */
+	WIRE_SYNC_TAKEN,		/* by the gen-th life */
+	WIRE_SYNC_REFUSED,		/* that life is over */
+};
+
+#define WIRE_SYNC_GENERATION 0xffu
+#define WIRE_SYNC_WHAT 8		/* shift */
+#define WIRE_SYNC_FROM_ONE 0x400u	/* the sender of the event is the ONE */
 
 #define WIRE_SEQUENCE 0xfffu		/* sequence bits of FREED and REFUSED */
 
@@ -85,6 +101,12 @@ static inline unsigned
 wire_event_port(uint32_t event)
 {
 	return event >> 20 & 0xff;
+}
+
+static inline enum wire_sync
+wire_sync_what(uint32_t event)
+{
+	return (enum wire_sync)(event >> WIRE_SYNC_WHAT & 3);
 }
 
 static inline uint32_t

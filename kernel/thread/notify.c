@@ -173,6 +173,8 @@ find_end(struct thread *caller, int object, struct event *e)
  *   EVENT_THREAD   thread (handle): it has ended
  *   EVENT_PROC     process (handle): it has ended
  *   EVENT_CLUSTER  cluster: it is dead
+ *   EVENT_SYNC     end of a sync point (handle): the round is complete, or the next signal may be
+ *                  given, or it never will
  *   EVENT_FAULT    process (handle, RIGHT_WRITE): a thread of it has stopped at a fault that it has
  *                  no handler for: see fault_next. Without anybody bound such a fault ends it
  *   EVENT_INTERRUPT  device (handle): it has interrupted; no other interrupt of it comes before

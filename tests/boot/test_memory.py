@@ -40,7 +40,7 @@ TABLES = {"queue of messages": "am.order", "ready rings": "ready",
           "ikc: peers": "ikc.peer", "ikc: backlog": "ikc.backlog",
           "ikc: mailboxes in": "ikc.in", "ikc: slots at the peers": "ikc.out", "ikc: messages left in slots": "ikc.left",
           "ikc: portals in": "ikc.portal", "ikc: allowances": "ikc.allow",
-          "ikc: queues": "ikc.look", "console": "console.ring", "page frames": "frames.frame"}
+          "ikc: sync points": "ikc.sync", "ikc: queues": "ikc.look", "console": "console.ring", "page frames": "frames.frame"}
 
 
 @functools.cache

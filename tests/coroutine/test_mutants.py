@@ -23,6 +23,7 @@ CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
 ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
+SYNC = "kernel/ikc/sync_event.c"
 TRAP, DEMAND, COPY = "kernel/call/trap.c", "kernel/mem/demand.c", "kernel/mem/copy.c"
 SPACE = "hal/cpu/coroutine/space.c"
 
@@ -165,6 +166,27 @@ MUTANTS = (
      "\telse if (unlikely((bits & t->upcalls) != 0))\n\t\tupcall_begin(t);\n", ""),
     ("kernel_alarm", "an alarm is there when its thread is gone", ALARM,
      "\talarm_stop(&t->made->alarm);\n\tquota_free", "\tquota_free"),
+    ("ikc_sync", "a round is complete before all have signalled", SYNC,
+     "SYNC_IN && y->missing == 0)", "SYNC_IN && y->missing <= 1)"),
+    ("ikc_sync", "a signal is counted in two rounds", SYNC,
+     "\t\tc->ikc.sync[i].pending &= (uint16_t)~bit;\n\t\tc->ikc.sync[i].taken |= bit;\n\t\towe(c, i);\n\t\ty->missing++;",
+     "\t\tc->ikc.sync[i].taken |= bit;\n\t\towe(c, i);"),
+    ("ikc_sync", "nobody is told that a signal was taken", SYNC, "\t\tc->ikc.sync[i].taken |= bit;\n", ""),
+    ("ikc_sync", "a complete round ends no wait", SYNC,
+     "\tif (y != NULL && --y->missing == 0)\n\t\tchanged(c, y);", "\tif (y != NULL)\n\t\ty->missing--;"),
+    ("ikc_sync", "an answer ends no wait", SYNC,
+     "\tif (--y->missing == 0 || y->ep.error != 0)\n\t\tchanged(c, y);", "\ty->missing--;"),
+    ("ikc_sync", "signals that come before the end is made are lost", SYNC,
+     "\tif (p->pending & bit)\n\t\treturn;\n\tp->pending |= bit;",
+     "\tif (p->pending & bit || y == NULL)\n\t\treturn;\n\tp->pending |= bit;"),
+    ("ikc_sync", "signals that came before the end was made are missing", SYNC,
+     "waits ? !(p->pending & bit) :", "waits ? 1 :"),
+    ("ikc_sync", "a signal may be given before the last was taken", SYNC,
+     "return y->missing == 0 && have_all_been_up(y) ? 0", "return have_all_been_up(y) ? 0"),
+    ("ikc_sync", "a signal may be given before all are up", SYNC,
+     "return y->missing == 0 && have_all_been_up(y) ? 0", "return y->missing == 0 ? 0"),
+    ("ikc_sync", "the state of a partner ends no wait", SYNC,
+     "\t\ty->ep.error = -E_CONNRESET;\n\tchanged(c, y);\n", "\t\ty->ep.error = -E_CONNRESET;\n"),
     ("kernel_handler", "a call is not made again", HANDLER, "else if (why == HANDLES_PROBE)", "else if (false)"),
     ("kernel_handler", "a handler stays when its thread ends", ALARM,
      "\tquota_free(t->proc->quota, &t->cluster->slab, t->made, sizeof(*t->made));\n", ""),

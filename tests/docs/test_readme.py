@@ -81,6 +81,8 @@ EXACT = {
                                     f"{spread(values(rows, 'thread_join', count='total'))} instructions",
     "a thread's whole life": lambda rows: f"{spread(values(rows, 'thread_life', count='total'))} instructions",
     "longest stretch": bound,
+    "sixteen clusters": lambda rows: f"{5000 * round(values(rows, 'sync', count='total')[0] / 5000):,}"
+                                     " instructions; 60",
     "kernel text + read-only data + data": kernel_kib,
     "kernel image, stacks and tables": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
     "MPI's part of a program": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),

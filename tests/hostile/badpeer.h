@@ -107,6 +107,8 @@ likely_argument(enum wire_kind kind, unsigned to, unsigned port)
 		return draw(4) << 8 | draw(4);
 	case WIRE_DONE:
 		return draw(2) ? draw(FAKE_UNIT + 1) : odd_word();
+	case WIRE_SYNC:
+		return (1 + draw(3)) << WIRE_SYNC_WHAT | draw(2) * WIRE_SYNC_FROM_ONE | draw(3);
 	default:
 		return draw(6);
 	}
@@ -118,18 +120,19 @@ likely_port(enum wire_kind kind)
 {
 	if (bad_is_wild && draw(32) == 0)
 		return draw(256);
-	return kind > WIRE_REFUSED && draw(4) != 0 ? BAD_PORTS + draw(2) : draw(FAKE_PORTS);
+	return kind > WIRE_REFUSED && kind != WIRE_SYNC && draw(4) != 0 ? BAD_PORTS + draw(2) :
+		draw(FAKE_PORTS);
 }
 
 static inline void
 send_likely_event(void)
 {
 	enum wire_kind kind = bad_is_wild && draw(16) == 0 ? draw(16) :
-		WIRE_UP + draw(WIRE_REVOKED);
+		WIRE_UP + draw(WIRE_SYNC);
 	unsigned to = draw(HONEST), port = likely_port(kind);
 
 	bad_event(to,
-		wire_event(kind, port, draw(4) == 0 ? odd_word() :
+		wire_event(kind, port, kind != WIRE_SYNC && draw(4) == 0 ? odd_word() :
 		likely_argument(kind, to, port % FAKE_PORTS)));
 }
 
@@ -143,7 +146,7 @@ static inline void
 flood(void)
 {
 	unsigned to = draw(HONEST);
-	uint32_t event = wire_event(WIRE_ARRIVED + draw(WIRE_REVOKED - WIRE_ARRIVED + 1),
+	uint32_t event = wire_event(WIRE_ARRIVED + draw(WIRE_SYNC - WIRE_ARRIVED + 1),
 		draw(FAKE_PORTS), draw(1024));
 
 	for (uint32_t n = draw(100); n > 0; n--)

@@ -18,7 +18,7 @@
  * proves: kernel/ikc/mailbox.c wait_home e16924bb9f63
  * proves: kernel/ikc/wait.c look_at_threads 58b47e587007
  * proves: kernel/ikc/wait.c look_at 913ee8894929
- * proves: kernel/ikc/wait.c ikc_look e2b27e724bb5
+ * proves: kernel/ikc/wait.c ikc_look b45abdc90be8
  * proves: kernel/thread/notify.c thread_signal 1609ca83a1b6
  * proves: kernel/thread/notify.c sleep_serve ff1244da713f
  *

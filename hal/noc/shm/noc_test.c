@@ -10,6 +10,8 @@
 #include <base/test.h>
 #include "shm.h"
 
+#define ENTRIES 64u			/* of a ring between two_clusters_up */
+
 static struct boot_record record;
 static unsigned here;			/* the cluster that the thread plays */
 static unsigned rings[2];		/* doorbells rung */
@@ -173,15 +175,15 @@ TEST(events_arrive_in_order_once_and_a_full_ring_says_again)
 	two_clusters_up();
 	for (int round = 0; round < 5; round++) {
 		here = 0;
-		for (uint32_t i = 0; i < 16; i++)
+		for (uint32_t i = 0; i < ENTRIES; i++)
 			expect(hal_noc_notify(1, i) == 0);
 		expect(hal_noc_notify(1, 99) == -E_AGAIN);
 		here = 1;
-		for (uint32_t i = 0; i < 16; i++)
+		for (uint32_t i = 0; i < ENTRIES; i++)
 			expect(hal_noc_poll(&cluster, &life, &event) && cluster == 0 && event == i);
 		expect(!hal_noc_poll(&cluster, &life, &event));
 	}
-	expect(rings[1] == 80);
+	expect(rings[1] == 5 * ENTRIES);
 }
 
 TEST(peers_are_served_in_turn)
@@ -280,7 +282,7 @@ TEST(a_ring_that_cannot_be_is_dropped_at_once_and_said)
 	unsigned cluster;
 	uint32_t event, life;
 
-	for (uint32_t spoilt = 17; spoilt != 0; spoilt *= 2) {
+	for (uint32_t spoilt = ENTRIES + 1; spoilt != 0; spoilt *= 2) {
 		two_clusters_up();
 		notify_0(1, 5);
 		ring_of_1_at_0()->head += spoilt;

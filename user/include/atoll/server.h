@@ -51,4 +51,7 @@ int mailbox_receive(int id, int source, void *msg);
  */
 int mailbox_receive_answer(int id, int source, void *msg);
 
+/* Signal all partners of a sync point; waits until that may be. 0 or -E_NAME of ksync_signal. */
+int sync_give(int sync);
+
 #endif
