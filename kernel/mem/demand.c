@@ -260,7 +260,7 @@ call_go(struct hal_frame *f, long result, const void *data)
 /*
  * kc_page_populate: the first of `count` pages from addr on of the own process come as if they were
  * touched: written to if prot has PAGE_WRITE, else fetched from if it has PAGE_EXEC, else read. A
- * call does a part, for nobody else uses the core meanwhile. Runs: calling core; waits, and begins
+ * call does a part, for no other thread uses the core meanwhile. Runs: calling core; waits, and begins
  * again then, where a page is replaced that other cores know. Returns how many pages are there, at
  * least 1; -E_INVAL; -E_FAULT: a touch of the first would be a fault; -E_NOMEM.
  */
@@ -280,6 +280,8 @@ kc_page_populate(struct thread *caller, unsigned long addr, int count, int prot)
 		if (e != 0)
 			break;
 		touch.addr += HAL_PAGE_BYTES;
+		if (core_is_home(core))
+			am_serve(core);
 	}
 	if (e != -E_PARK)
 		return done > 0 ? done : e;
