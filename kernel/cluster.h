@@ -77,7 +77,7 @@ enum resume {
 };
 
 /* An upcall ends a wait, but not one from WAIT_MEMORY on. */
-enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP, WAIT_MEMORY, WAIT_FAULT };
+enum wait_kind { WAIT_OTHER, WAIT_JOIN, WAIT_SLEEP, WAIT_PORTAL, WAIT_MEMORY, WAIT_FAULT };
 
 /* A time at which home does something: see kernel/thread/deadline.c. */
 struct deadline {

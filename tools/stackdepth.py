@@ -14,7 +14,7 @@ STACK_BYTES = {"riscv64": (2 * 4096 - 256 - 1408, 4096 - 256 - 1408), "or1k": (4
 
 # who calls by a pointer -> what is called so (regular expressions of whole names)
 TABLES = ["table_take", "table_give"]
-SERVE = ["kcall_serve_.*", "(?!am_).*_serve", "(wait|watch)_home", "portal_(read|write)_(start|step)"]
+SERVE = ["kcall_serve_.*", "(?!am_).*_serve", "(portal_)?(start|wait|watch)_home", "portal_(read|write)_(start|step)"]
 POSTS = ["shoot_down", "core_evict"]
 ENTER = ["kcall_enter_.*"]
 FINISH = ["kcall_finish_.*", ".*_go"]

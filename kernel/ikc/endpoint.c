@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Endpoints of mailboxes, portals and sync points, which processes name by handles. One lives as long as
- * something names it; the memory for it is charged to the account of the process that opened it.
+ * Endpoints of mailboxes, portals and sync points, which processes name by handles. One lives as
+ * long as something names it; the memory for it is charged to the account of the process that
+ * opened it.
  */
 #include <kernel/ikc/state.h>
 
@@ -77,15 +78,24 @@ endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right,
 	return able != NULL ? 0 : -E_ACCES;
 }
 
-/* The wait of a thread that moves data ends if its handle names the endpoint no more. */
+/*
+ * The wait of a thread that moves data, or the write that it has started, ends if its handle names
+ * the endpoint no more. Its core finds it out itself while it moves a block.
+ */
 static void
 wait_ends(struct thread *t, const struct endpoint *ep)
 {
-	if (t->state != THREAD_WAITING ||
-		handle_get_far(&t->proc->handles, t->wait.handle, OBJECT_PORT) == &ep->object)
+	bool is_parked = portal_is_parked(t);
+	int handle = is_parked ? t->wait.handle : ep->started;
+
+	if (handle_get_far(&t->proc->handles, handle, OBJECT_PORT) == &ep->object)
 		return;
-	portal_leave(t);
-	thread_ready(t, -E_BADF);
+	if (is_parked) {
+		portal_leave(t);
+		thread_ready(t, -E_BADF);
+	} else if (ep->started != 0 && ep->state >= PORTAL_WAITING && ep->state <= PORTAL_ENDED) {
+		portal_leave(t);
+	}
 }
 
 void

@@ -197,6 +197,7 @@ thread_ready(struct thread *t, long result)
 	check(t->state == THREAD_WAITING);
 	list_remove(&t->wait.link);
 	t->wait.undo = NULL;
+	t->wait.kind = WAIT_OTHER;
 	t->state = THREAD_READY;
 	t->wake_result = result;
 	fake_of(t)->ready = t->proc->state == PROC_LIVE;

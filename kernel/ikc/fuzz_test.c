@@ -341,7 +341,14 @@ write_bad_portal(struct thread *t, unsigned cluster)
 		bad_out[cluster] = (int)call(t,
 			kc_portal_open(t, BAD, BAD_PORTS + 1, (int)draw(3)));
 	}
-	call(t, kc_portal_write(t, bad_out[cluster], (unsigned long)sink, draw(LONG)));
+	if (draw(2)) {
+		call(t, kc_portal_wait(t, bad_out[cluster]));
+		if (!fake_is_parked(t))
+			call(t, kc_portal_start(t, bad_out[cluster], (unsigned long)sink,
+				draw(LONG)));
+	} else {
+		call(t, kc_portal_write(t, bad_out[cluster], (unsigned long)sink, draw(LONG)));
+	}
 }
 
 static void

@@ -9,6 +9,9 @@
  * Portals are named by handles. Writing needs RIGHT_WRITE, allowing and reading RIGHT_READ, binding
  * RIGHT_WAIT. handle_close closes; who takes part in a transfer is then told that it is over.
  *
+ * A write can be started (portal_start) and completed later (portal_wait), by the same thread. What
+ * starts a read is portal_allow: the first block comes meanwhile.
+ *
  * Source: seed 000 III-B; seed 002 4.1.1 (Portal). Differs: one call moves any length, with one
  * allowance.
  */
@@ -142,16 +145,21 @@ tell(struct kcall_args *args, struct portal_info info)
 	memcpy(args->data, &info, sizeof(info));
 }
 
-/* Wait until an event of the portal wakes the thread, or its deadline comes. */
+/*
+ * Wait until an event of the portal wakes the thread, or its deadline comes: that ends the transfer
+ * unless it was started.
+ */
 static long
 park(struct thread *t)
 {
-	t->wait.undo = portal_leave;
+	t->wait.undo = t->transfer->started ? NULL : portal_leave;
+	t->wait.kind = WAIT_PORTAL;
 	return thread_park(t, NULL);
 }
 
 /*
- * The endpoint of a transfer that a thread begins: the wait goes through this handle. 0 or -E_NAME.
+ * The endpoint of a transfer that a thread takes part in: the wait goes through this handle. 0 or
+ * -E_NAME.
  */
 static long
 begin(struct kcall_args *args, enum endpoint_kind kind, struct endpoint **ep)
@@ -170,12 +178,16 @@ handle_check(struct kcall_args *args)
 	return begin(args, mine->kind, &ep) == 0 && ep == mine ? 0 : -E_BADF;
 }
 
-/*
- * Home half of portal_write: the transfer begins (PORTAL_GO, and a struct portal_info in
- * args->data), or the thread waits for leave.
- */
-long
-portal_write_start(struct kcall_args *args)
+static long
+writer_goes_at_once(struct kcall_args *args, struct endpoint *ep)
+{
+	ep->state = PORTAL_MOVING;
+	tell(args, portal_info_out(args->caller->cluster, ep));
+	return PORTAL_GO;
+}
+
+static long
+write_begin(struct kcall_args *args, bool starts)
 {
 	struct thread *caller = args->caller;
 	struct cluster *c = caller->cluster;
@@ -184,19 +196,60 @@ portal_write_start(struct kcall_args *args)
 
 	if (wrong != 0)
 		return wrong;
-	if (ep->state != PORTAL_IDLE)
+	if (ep->state != PORTAL_IDLE || caller->transfer != NULL)
 		return -E_BUSY;
 	wrong = peer_check(c, ep);
 	if (wrong != 0 && wrong != -E_AGAIN)
 		return wrong;
+	if (wrong == 0 && portal_allowed(c, ep->cluster, ep->port) != ep)
+		wrong = -E_AGAIN;
+	if (wrong != 0 && starts)
+		return wrong;
 	portal_enter(caller, ep);
-	if (wrong == 0 && portal_allowed(c, ep->cluster, ep->port) == ep) {
-		ep->state = PORTAL_MOVING;
-		tell(args, portal_info_out(c, ep));
-		return PORTAL_GO;
-	}
+	ep->started = starts ? (int)args->a[0] : 0;
+	if (wrong == 0)
+		return writer_goes_at_once(args, ep);
 	ep->state = PORTAL_ALLOWED;
 	return park(caller);
+}
+
+/*
+ * Home half of portal_write: the transfer begins (PORTAL_GO, and a struct portal_info in
+ * args->data), or the thread waits for leave.
+ */
+long
+portal_write_start(struct kcall_args *args)
+{
+	return write_begin(args, false);
+}
+
+/* Home half of portal_start: the same, but the thread does not wait. */
+long
+portal_start_home(struct kcall_args *args)
+{
+	return write_begin(args, true);
+}
+
+/* Home half of portal_wait. */
+long
+portal_wait_home(struct kcall_args *args)
+{
+	struct thread *caller = args->caller;
+	struct endpoint *ep;
+	long wrong = begin(args, PORTAL_OUT, &ep), result;
+
+	if (wrong != 0)
+		return wrong;
+	if (caller->transfer != ep)
+		return -E_INVAL;
+	if (ep->state == PORTAL_READY)
+		return writer_goes_at_once(args, ep);
+	if (ep->state != PORTAL_ENDED)
+		return park(caller);
+	result = ep->result;
+	ep->state = PORTAL_IDLE;
+	portal_done(ep);
+	return result;
 }
 
 /* Why a transfer does not go on after a block that was put, or not (status); 0: it does. */
@@ -216,7 +269,10 @@ write_error(struct kcall_args *args, struct endpoint *ep, long status)
 	return wrong == -E_AGAIN ? -E_CONNRESET : wrong;
 }
 
-/* Home half of portal_write after each block. a[1]: 0, or why the block was not put. */
+/*
+ * Home half of portal_write after each block. a[1]: 0, or why the block was not put. a[2]: the
+ * thread does not wait.
+ */
 long
 portal_write_step(struct kcall_args *args)
 {
@@ -228,11 +284,12 @@ portal_write_step(struct kcall_args *args)
 	if (wrong != 0)
 		return portal_abandon(caller, wrong);
 	ep->state = PORTAL_WAITING;
-	park(caller);
+	if (args->a[2] == 0)
+		wrong = park(caller);
 	event_send(c, ep->cluster,
 		wire_event(WIRE_DATA, ep->port,
 		portal_allow_at(c, ep->cluster, ep->port)->sequence));
-	return -E_PARK;
+	return wrong;
 }
 
 /*
@@ -250,6 +307,8 @@ portal_read_start(struct kcall_args *args)
 
 	if (wrong != 0)
 		return wrong;
+	if (caller->transfer != NULL)
+		return -E_BUSY;
 	in = &c->ikc.portal[ep->port];
 	switch (in->state) {
 	case PORTAL_FULL:

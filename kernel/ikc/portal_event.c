@@ -94,17 +94,28 @@ portal_done(struct endpoint *ep)
 static void
 writer_goes(struct cluster *c, struct endpoint *ep)
 {
-	ep->state = PORTAL_MOVING;
-	wake_with(ep->thread, PORTAL_GO, portal_info_out(c, ep));
+	if (portal_is_parked(ep->thread)) {
+		ep->state = PORTAL_MOVING;
+		wake_with(ep->thread, PORTAL_GO, portal_info_out(c, ep));
+	} else {
+		ep->state = PORTAL_READY;
+		binding_signal(c, &ep->event);
+	}
 }
 
 static void
-writer_ends(struct endpoint *ep, long result)
+writer_ends(struct cluster *c, struct endpoint *ep, long result)
 {
-	ep->state = PORTAL_IDLE;
 	ep->revoked = false;
-	thread_ready(ep->thread, result);
-	portal_done(ep);
+	if (portal_is_parked(ep->thread)) {
+		ep->state = PORTAL_IDLE;
+		thread_ready(ep->thread, result);
+		portal_done(ep);
+	} else {
+		ep->state = PORTAL_ENDED;
+		ep->result = (int32_t)result;
+		binding_signal(c, &ep->event);
+	}
 }
 
 static void
@@ -143,7 +154,7 @@ on_done(struct cluster *c, uint32_t peer, uint32_t event)
 	if (ep == NULL || ep->state != PORTAL_WAITING)
 		return;
 	portal_allow_at(c, peer, port)->valid = false;
-	writer_ends(ep, PORTAL_OVER + (long)wire_event_argument(event));
+	writer_ends(c, ep, PORTAL_OVER + (long)wire_event_argument(event));
 }
 
 static void
@@ -157,8 +168,8 @@ on_revoke(struct cluster *c, uint32_t peer, uint32_t port)
 	}
 	portal_allow_at(c, peer, port)->valid = false;
 	event_send(c, peer, wire_event(WIRE_REVOKED, port, 0));
-	if (ep != NULL && ep->state == PORTAL_WAITING)
-		writer_ends(ep, -E_PIPE);
+	if (ep != NULL && (ep->state == PORTAL_WAITING || ep->state == PORTAL_READY))
+		writer_ends(c, ep, -E_PIPE);
 }
 
 static void
@@ -166,7 +177,8 @@ leave_out(struct cluster *c, struct endpoint *ep)
 {
 	struct portal_allow *a = portal_allow_at(c, ep->cluster, ep->port);
 
-	if (ep->state == PORTAL_MOVING || ep->state == PORTAL_WAITING) {
+	if (ep->state == PORTAL_MOVING || ep->state == PORTAL_WAITING ||
+		ep->state == PORTAL_READY) {
 		a->valid = false;
 		event_send(c, ep->cluster,
 			wire_event(ep->revoked ? WIRE_REVOKED : WIRE_ABORT, ep->port, a->sequence));
@@ -365,8 +377,9 @@ peer_is_gone_for(struct cluster *c, struct endpoint *ep, const struct ikc_peer *
 		ep->state = PORTAL_ABORTED;
 		ep->error = (int16_t)error;
 		ep->revoked = false;
-	} else if (ep->state == PORTAL_ALLOWED || ep->state == PORTAL_WAITING) {
-		writer_ends(ep, error);
+	} else if (ep->state == PORTAL_ALLOWED || ep->state == PORTAL_WAITING ||
+		ep->state == PORTAL_READY) {
+		writer_ends(c, ep, error);
 	}
 }
 

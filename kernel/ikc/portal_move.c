@@ -55,25 +55,36 @@ park(struct thread *t, long (*go)(struct hal_frame *, long, const void *))
 	return -E_PARK;
 }
 
-/* First half of both calls: ask the home core, begin or park with `go` to go on. */
+/* Ask the home core for leave: PORTAL_GO and *info, -E_PARK, or why there is none. */
 static long
-start(struct thread *caller, kcall_serve_fn *home,
-	long (*go)(struct hal_frame *, long, const void *))
+ask(struct thread *caller, kcall_serve_fn *home, int handle, struct portal_info *info)
 {
 	struct kcall_args *args = kcall_args(core_self());
 	long result;
 
 	args->caller = caller;
-	args->a[0] = (unsigned long)(long)caller->move.handle;
+	args->a[0] = (unsigned long)(long)handle;
 	result = am_call_kernel(core_self(), home, args,
-		offsetof(struct kcall_args, data) + sizeof(struct portal_info));
-	if (result == PORTAL_GO) {
-		struct portal_info info;
+		offsetof(struct kcall_args, data) + sizeof(*info));
+	memcpy(info, args->data, sizeof(*info));
+	return result;
+}
 
-		memcpy(&info, args->data, sizeof(info));
-		return go(caller->now, PORTAL_GO, &info);
-	}
-	return result == -E_PARK ? park(caller, go) : result;
+/*
+ * First half of both calls: ask, begin or park with `go` to go on. A call that fails leaves no
+ * trace.
+ */
+static long
+start(struct thread *caller, kcall_serve_fn *home, struct portal_move m,
+	long (*go)(struct hal_frame *, long, const void *))
+{
+	struct portal_info info;
+	long result = ask(caller, home, m.handle, &info);
+
+	if (result != PORTAL_GO && result != -E_PARK)
+		return result;
+	caller->move = m;
+	return result == -E_PARK ? park(caller, go) : go(caller->now, PORTAL_GO, &info);
 }
 
 /* After a block: tell the home core; park again if it says so. */
@@ -81,16 +92,17 @@ static long
 step(struct thread *caller, kcall_serve_fn *home, long status,
 	long (*go)(struct hal_frame *, long, const void *))
 {
-	unsigned long values[2] = {(unsigned long)(long)caller->move.handle, (unsigned long)status};
-	long result = ikc_call_home(caller, home, values, 2);
+	unsigned long values[3] = {(unsigned long)(long)caller->move.handle, (unsigned long)status,
+		go == NULL};
+	long result = ikc_call_home(caller, home, values, 3);
 
 	return result == -E_PARK ? park(caller, go) : result;
 }
 
-static void
-move_init(struct portal_move *m, int handle, unsigned long addr, unsigned long len)
+static struct portal_move
+move_of(int handle, unsigned long addr, unsigned long len)
 {
-	*m = (struct portal_move){.handle = handle, .addr = addr, .len = len};
+	return (struct portal_move){.handle = handle, .addr = addr, .len = len};
 }
 
 static void
@@ -169,8 +181,52 @@ kc_portal_write(struct thread *caller, int portal, unsigned long addr, unsigned 
 		return -E_INVAL;
 	if (is_absent(caller, addr, len, false))
 		return -E_PROBE;
-	move_init(&caller->move, portal, addr, len);
-	return start(caller, portal_write_start, portal_write_go);
+	return start(caller, portal_write_start, move_of(portal, addr, len), portal_write_go);
+}
+
+/*
+ * kc_portal_start: start to send len bytes at addr to whoever allows it already: puts the first
+ * block, and returns. The memory may not be changed before portal_wait, by the same thread, has
+ * completed it. Whoever has bound EVENT_PORTAL is told when the first block was taken.
+ *
+ * Calling core. Returns 0; -E_BADF; -E_ACCES; -E_INVAL: len too large; -E_BUSY: another thread
+ * writes, or the caller takes part in a transfer; -E_AGAIN: nobody allows it yet; -E_FAULT;
+ * -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
+ */
+long
+kc_portal_start(struct thread *caller, int portal, unsigned long addr, unsigned long len)
+{
+	struct portal_info info;
+	long result;
+
+	if (!is_length(len))
+		return -E_INVAL;
+	if (is_absent(caller, addr, len, false))
+		return -E_PROBE;
+	result = ask(caller, portal_start_home, portal, &info);
+	if (result != PORTAL_GO)
+		return result;
+	caller->move = move_of(portal, addr, len);
+	caller->move.info = info;
+	return step(caller, portal_write_step, put_block(caller, &caller->move), NULL);
+}
+
+/*
+ * kc_portal_wait: complete a write that the caller has started, through a handle of the same
+ * portal: put what is left, until the receiver has taken it. A deadline that passes leaves it
+ * started.
+ *
+ * Calling core; waits. Returns the bytes that the receiver took; -E_BADF; -E_ACCES; -E_INVAL: the
+ * caller has started none; -E_FAULT; -E_PIPE; -E_HOSTDOWN; -E_CONNRESET.
+ */
+long
+kc_portal_wait(struct thread *caller, int portal)
+{
+	struct portal_info info;
+	long result = ask(caller, portal_wait_home, portal, &info);
+
+	return result == -E_PARK ? park(caller, portal_write_go) :
+		portal_write_go(caller->now, result, &info);
 }
 
 static bool
@@ -236,6 +292,5 @@ kc_portal_read(struct thread *caller, int portal, unsigned long addr, unsigned l
 		return -E_INVAL;
 	if (is_absent(caller, addr, len, true))
 		return -E_PROBE;
-	move_init(&caller->move, portal, addr, len);
-	return start(caller, portal_read_start, portal_read_go);
+	return start(caller, portal_read_start, move_of(portal, addr, len), portal_read_go);
 }

@@ -10,6 +10,7 @@
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
+/* test: portal_start portal_wait */
 #include <kernel/ikc/fake.h>
 
 #define LONG (10 * FAKE_UNIT + 3)
@@ -474,6 +475,213 @@ TEST(a_writer_waits_for_a_cluster_that_is_not_up_yet)
 	expect_eq(fake_result(s), LONG);
 }
 
+/* --- writes that are started --- */
+
+static long
+start(struct thread *t, int id, size_t len)
+{
+	return call(t, kc_portal_start(t, id, (unsigned long)source, len));
+}
+
+static long
+wait_for(struct thread *t, int id)
+{
+	return call(t, kc_portal_wait(t, id));
+}
+
+TEST(a_write_is_started_and_completed_later)
+{
+	static const size_t lens[] = {0, 1, FAKE_UNIT, FAKE_UNIT + 1, LONG};
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 2);
+	out = output(s, 0, 2, 3);
+	for (unsigned i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		fill(i);
+		expect_eq(start(s, out, lens[i]), -E_AGAIN);
+		expect_eq(wait_for(s, out), -E_INVAL);
+		expect_eq(allow(r, in, 1, 3), 0);
+		pump();
+		expect_eq(start(s, out, lens[i]), 0);
+		expect_eq(receive(r, in, LONG), -E_PARK);
+		pump();
+		expect_eq(fake_is_parked(r), lens[i] > FAKE_UNIT);
+		if (fake_is_parked(r)) {
+			expect_eq(wait_for(s, out), -E_PARK);
+			pump();
+			expect_eq(fake_result(s), lens[i]);
+		} else {
+			expect_eq(wait_for(s, out), lens[i]);
+		}
+		expect_eq(fake_result(r), lens[i]);
+		expect(arrived(lens[i]));
+		expect_eq(wait_for(s, out), -E_INVAL);
+	}
+}
+
+/* The thread can do anything else meanwhile, and is told when there is something to do. */
+TEST(a_thread_waits_for_others_while_its_write_is_under_way)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out, mail;
+
+	fake_all_up();
+	fill(1);
+	in = input(r, 2);
+	out = output(s, 0, 2, 3);
+	mail = (int)call(s, kc_mailbox_create(s, 1));
+	expect_eq(fake_bind(s, EVENT_PORTAL, out, 4), 0);
+	allow(r, in, 1, 3);
+	pump();
+	s->bits = 0;
+	expect_eq(start(s, out, LONG), 0);
+	expect_eq(call(s, kc_mailbox_wait(s, mail, ANY_SOURCE_CLUSTER)), -E_PARK);
+	receive(r, in, LONG);
+	pump();
+	expect(fake_is_parked(s));
+	expect_eq(s->bits, 16);
+	fake_late(s);
+	pump();
+	expect_eq(fake_result(s), -E_TIMEDOUT);
+	expect_eq(wait_for(s, out), -E_PARK);
+	pump();
+	expect_eq(fake_result(s), LONG);
+	expect(arrived(LONG));
+}
+
+TEST(a_deadline_leaves_a_write_started)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	fill(2);
+	in = input(r, 2);
+	out = output(s, 0, 2, 3);
+	allow(r, in, 1, 3);
+	pump();
+	start(s, out, LONG);
+	for (int i = 0; i < 2; i++) {
+		expect_eq(wait_for(s, out), -E_PARK);
+		pump();
+		fake_late(s);
+		pump();
+		expect_eq(fake_result(s), -E_TIMEDOUT);
+	}
+	receive(r, in, LONG);
+	pump();
+	expect_eq(wait_for(s, out), -E_PARK);
+	pump();
+	expect_eq(fake_result(s), LONG);
+	expect_eq(fake_result(r), LONG);
+	expect(arrived(LONG));
+}
+
+TEST(a_thread_takes_part_in_one_transfer)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0), *other = thr(1, 1);
+	int in, out, second, own;
+
+	fake_all_up();
+	fill(3);
+	in = input(r, 2);
+	out = output(s, 0, 2, 3);
+	second = output(s, 0, 4, 3);
+	own = input(s, 6);
+	allow(r, in, 1, 3);
+	allow(s, own, 2, 2);
+	pump();
+	expect_eq(start(s, out, FAKE_UNIT), 0);
+	expect_eq(start(s, out, 1), -E_BUSY);
+	expect_eq(send(s, out, 1), -E_BUSY);
+	expect_eq(send(s, second, 1), -E_BUSY);
+	expect_eq(receive(s, own, 1), -E_BUSY);
+	expect_eq(send(other, out, 1), -E_BUSY);
+	expect_eq(start(other, out, 1), -E_BUSY);
+	expect_eq(wait_for(other, out), -E_INVAL);
+	expect_eq(wait_for(s, second), -E_INVAL);
+	expect_eq(wait_for(s, own), -E_BADF);
+	receive(r, in, LONG);
+	pump();
+	expect_eq(wait_for(s, out), FAKE_UNIT);
+	expect(arrived(FAKE_UNIT));
+}
+
+/* What ends a write that was started, at each stage: before and after the first block was taken. */
+enum end { HANDLE_GONE, THREAD_GONE, PROCESS_GONE, READER_GONE, PEER_DEAD_NOW, PEER_RESTARTED, ENDS };
+
+static void
+end_in_the_middle(enum end how, bool taken)
+{
+	static const long wanted[ENDS] = {-E_BADF, 0, 0, -E_PIPE, -E_HOSTDOWN, -E_CONNRESET};
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	fill(4);
+	in = input(r, 2);
+	out = output(s, 0, 2, 3);
+	allow(r, in, 1, 3);
+	pump();
+	expect_eq(start(s, out, LONG), 0);
+	if (taken)
+		receive(r, in, LONG);
+	pump();
+	if (how == HANDLE_GONE)
+		call(s, fake_close(s, out));
+	else if (how == THREAD_GONE)
+		call(s, portal_abandon(s, 0));
+	else if (how == PROCESS_GONE)
+		fake_process_ends(1, 0);
+	else if (how == READER_GONE)
+		fake_process_ends(0, 0);
+	else
+		fake_kill(0, how == PEER_DEAD_NOW);
+	if (how == PEER_RESTARTED)
+		fake_boot(0);
+	pump();
+	if (wanted[how] != 0)
+		expect_eq(wait_for(s, out), wanted[how]);
+	else if (taken)
+		expect_eq(fake_result(r), -E_PIPE);
+	expect(s->transfer == NULL);
+	if (how != THREAD_GONE && how != PROCESS_GONE && how != HANDLE_GONE)
+		expect_eq(wait_for(s, out), -E_INVAL);
+	if (how <= PROCESS_GONE)
+		expect_eq(fake[0]->c.ikc.portal[2].state, taken ? PORTAL_IDLE : PORTAL_ABORTED);
+	expect_eq(fake[1]->c.ikc.portals, how > PROCESS_GONE || how == THREAD_GONE);
+}
+
+TEST(writes_that_are_started_end_with_what_they_need)
+{
+	for (int how = 0; how < ENDS; how++) {
+		end_in_the_middle((enum end)how, false);
+		end_in_the_middle((enum end)how, true);
+	}
+}
+
+TEST(a_start_that_cannot_read_its_memory_ends_the_transfer)
+{
+	struct thread *r = thr(0, 0), *s = thr(1, 0);
+	int in, out;
+
+	fake_all_up();
+	in = input(r, 2);
+	out = output(s, 0, 2, 3);
+	allow(r, in, 1, 3);
+	pump();
+	expect_eq(receive(r, in, LONG), -E_PARK);
+	expect_eq(call(s, kc_portal_start(s, out, 8, 100)), -E_FAULT);
+	pump();
+	expect_eq(fake_result(r), -E_PIPE);
+	expect_eq(wait_for(s, out), -E_INVAL);
+	expect_eq(call(s, kc_portal_start(s, out, 8, ~0ul)), -E_INVAL);
+	expect_eq(call(s, kc_portal_start(s, 77, 8, 1)), -E_BADF);
+	expect_eq(wait_for(s, 77), -E_BADF);
+}
+
 int
 main(void)
 {
@@ -491,6 +699,12 @@ main(void)
 	RUN(the_restart_of_a_cluster_at_any_moment_ends_the_transfer);
 	RUN(an_allowance_waits_for_the_sender_and_its_cluster);
 	RUN(a_writer_waits_for_a_cluster_that_is_not_up_yet);
+	RUN(a_write_is_started_and_completed_later);
+	RUN(a_thread_waits_for_others_while_its_write_is_under_way);
+	RUN(a_deadline_leaves_a_write_started);
+	RUN(a_thread_takes_part_in_one_transfer);
+	RUN(writes_that_are_started_end_with_what_they_need);
+	RUN(a_start_that_cannot_read_its_memory_ends_the_transfer);
 	fake_end();
 	return TEST_FAILED;
 }

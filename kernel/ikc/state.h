@@ -53,6 +53,10 @@ enum portal_state {
 	PORTAL_MOVING,			/* the thread's core copies a block */
 	/* in: the reader waits for the next block; out: the writer for leave to put it */
 	PORTAL_WAITING,
+	/* out, of a write that was started: the thread may put the next block */
+	PORTAL_READY,
+	/* the same: it is over, `result` says how */
+	PORTAL_ENDED,
 	/* it is over, `error` says why; the thread was not told yet */
 	PORTAL_ABORTED,
 	PORTAL_DRAINING,		/* in: revoked, the sender may still put */
@@ -84,6 +88,9 @@ struct endpoint {
 	uint8_t generation;
 	uint8_t state;			/* portal, out: enum portal_state */
 	bool revoked;			/* portal, out: end after this block */
+	/* portal, out: the handle by which a write was started, or 0; its result */
+	int started;
+	int32_t result;
 };
 
 /*
@@ -327,6 +334,13 @@ struct portal_info portal_info_in(struct cluster *c, uint32_t port);
  */
 void portal_leave(struct thread *t);
 
+/* Does it wait in the middle of its transfer? Else it moves data, or has started a write. */
+static inline bool
+portal_is_parked(const struct thread *t)
+{
+	return t->state == THREAD_WAITING && t->wait.kind == WAIT_PORTAL;
+}
+
 /* A thread takes part in a transfer, and does so no more. */
 void portal_enter(struct thread *t, struct endpoint *ep);
 void portal_done(struct endpoint *ep);
@@ -350,6 +364,8 @@ long portal_write_start(struct kcall_args *args);
 long portal_write_step(struct kcall_args *args);
 long portal_read_start(struct kcall_args *args);
 long portal_read_step(struct kcall_args *args);
+long portal_start_home(struct kcall_args *args);
+long portal_wait_home(struct kcall_args *args);
 
 /*
  * What the core that moves data is told: copy a block, or (writer) the transfer is over and so many

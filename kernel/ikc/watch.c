@@ -64,7 +64,8 @@ transfer_event(struct thread *caller, int portal, struct event *e)
 	in = &c->ikc.portal[ep->port];
 	if (ep->kind == PORTAL_OUT)
 		*e = (struct event){&ep->event, portal_allowed(c, ep->cluster, ep->port) == ep ||
-			c->ikc.peer[ep->cluster].state == PEER_DEAD};
+			c->ikc.peer[ep->cluster].state == PEER_DEAD ||
+			ep->state == PORTAL_ENDED};
 	else
 		*e = (struct event){&in->event, in->state == PORTAL_FULL ||
 			in->state == PORTAL_ABORTED};

@@ -40,6 +40,8 @@ thread_end(struct thread *t, uint64_t value)
 	struct process *p = t->proc;
 	struct thread *joiner = thread_first(&t->joiners);
 
+	if (unlikely(t->transfer != NULL))
+		portal_abandon(t, 0);
 	thread_unplace(t);
 	p->live--;
 	t->state = THREAD_ZOMBIE;

@@ -169,7 +169,7 @@ find_end(struct thread *caller, int object, struct event *e)
  *   EVENT_ROOM     any output mailbox that a write of the caller found full (object: 0): it may be
  *                  tried again
  *   EVENT_PORTAL   portal (handle): input: a block is there, or the sender has ended it; output:
- *                  the receiver allows a transfer
+ *                  the receiver allows a transfer, or a write that was started goes on, or is over
  *   EVENT_THREAD   thread (handle): it has ended
  *   EVENT_PROC     process (handle): it has ended
  *   EVENT_CLUSTER  cluster: it is dead

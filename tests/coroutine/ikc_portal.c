@@ -31,6 +31,7 @@ static const struct pair pairs[] = {{0, 1, 0, 1}, {1, 0, 1, 1}, {2, 2, 1, 0}};
 
 static struct {
 	unsigned char source[PAIRS][LENGTH], target[PAIRS][LENGTH];
+	uint64_t clock[PAIRS];
 } shared;
 
 static struct {
@@ -89,19 +90,41 @@ ended(unsigned which, bool writes)
 	coro_finish(0);
 }
 
+/* Start to write, do something else, and complete it, after some looks that come too early. */
+static long
+write_later(long id, unsigned i, unsigned len)
+{
+	uint64_t *now = &shared.clock[i];
+	long e;
+
+	while ((e = KC(KC_PORTAL_START, id, shared.source[i], len)) == -E_AGAIN) {
+		coro_check(KC(KC_PORTAL_WAIT, id, FOREVER) == -E_INVAL);
+		coro_check(KC(KC_THREAD_SLEEP, WAKE_ANY, FOREVER) == 1);
+	}
+	for (unsigned n = coro_random(4); n > 0 && e == 0; n--) {
+		coro_check(KC(KC_CLOCK, now) == 0);
+		KC(KC_THREAD_SLEEP, WAKE_ANY, *now + coro_random(5000));
+		e = KC(KC_PORTAL_WAIT, id, *now + coro_random(10000));
+		if (e != -E_TIMEDOUT)
+			return e;
+		e = 0;
+	}
+	return e == 0 ? KC(KC_PORTAL_WAIT, id, FOREVER) : e;
+}
+
 static void
 writer(uintptr_t i)
 {
 	const struct pair *p = &pairs[i];
 	long id = KC(KC_PORTAL_OPEN, p->to, p->port, p->local_port);
 
-	coro_check(id >= 0);
+	coro_check(id >= 0 && KC(KC_EVENT_BIND, EVENT_PORTAL, id, 0) == 0);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		unsigned len = run.sent[i][round];
 
 		if (round > 0)
 			kill_sometimes(p->from);
-		compare((unsigned)i, round,
+		compare((unsigned)i, round, coro_random(2) ? write_later(id, (unsigned)i, len) :
 			KC(KC_PORTAL_WRITE, id, shared.source[i], len, FOREVER));
 	}
 	ended((unsigned)i, true);

@@ -23,7 +23,7 @@ CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
 ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
-SYNC = "kernel/ikc/sync_event.c"
+SYNC, PORTAL_EVENT = "kernel/ikc/sync_event.c", "kernel/ikc/portal_event.c"
 TRAP, DEMAND, COPY = "kernel/call/trap.c", "kernel/mem/demand.c", "kernel/mem/copy.c"
 SPACE = "hal/cpu/coroutine/space.c"
 
@@ -166,6 +166,12 @@ MUTANTS = (
      "\telse if (unlikely((bits & t->upcalls) != 0))\n\t\tupcall_begin(t);\n", ""),
     ("kernel_alarm", "an alarm is there when its thread is gone", ALARM,
      "\talarm_stop(&t->made->alarm);\n\tquota_free", "\tquota_free"),
+    ("ikc_portal", "leave that comes while the thread does something else is lost", PORTAL_EVENT,
+     "\t\tep->state = PORTAL_READY;\n", ""),
+    ("ikc_portal", "the end that comes while the thread does something else is lost", PORTAL_EVENT,
+     "\t\tep->state = PORTAL_ENDED;\n", ""),
+    ("ikc_portal", "a deadline ends a write that was started", "kernel/ikc/portal.c",
+     "t->transfer->started ? NULL : portal_leave;", "portal_leave;"),
     ("ikc_sync", "a round is complete before all have signalled", SYNC,
      "SYNC_IN && y->missing == 0)", "SYNC_IN && y->missing <= 1)"),
     ("ikc_sync", "a signal is counted in two rounds", SYNC,

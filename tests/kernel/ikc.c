@@ -316,6 +316,68 @@ TEST(portals_move_data_both_ways)
 	expect_eq(khandle_close(out), 0);
 }
 
+static unsigned long
+wait_elsewhere(unsigned long out)
+{
+	return (unsigned long)kportal_wait((int)out, 0);
+}
+
+/* test: portal_start, portal_wait */
+TEST(a_write_is_started_and_completed_later)
+{
+	static const uint64_t sizes[] = {0, 4095, 65536, LENGTH};
+	int out = (int)kportal_open(1, PORT_DATA, PORT_DATA);
+	unsigned long at = (unsigned long)data;
+
+	expect_eq(kevent_bind(EVENT_PORTAL, out, 9), 0);
+	expect_eq(kportal_wait(out, FOREVER), -E_INVAL);
+	expect_eq(kportal_start(out, at, 5), -E_AGAIN);
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct message m = {.operation = TAKE, .number = LENGTH};
+		long e;
+
+		for (uint64_t k = 0; k < LENGTH; k++)
+			data[k] = pattern(k);
+		expect_eq(mailbox_send(command, &m), 0);
+		while ((e = kportal_start(out, at, (unsigned long)sizes[i])) == -E_AGAIN)
+			expect_eq(kthread_sleep(1u << 9, FOREVER), 1u << 9);
+		expect_eq(e, 0);
+		expect_eq(kportal_start(out, at, 1), -E_BUSY);
+		expect_eq(kportal_write(out, at, 1, FOREVER), -E_BUSY);
+		expect_eq(kt_join(kt_thread(wait_elsewhere, (unsigned long)out, ANY_CORE)),
+			-E_INVAL);
+		while ((e = kportal_wait(out, 0)) == -E_TIMEDOUT)
+			kthread_yield();
+		expect_eq(e, sizes[i]);
+		expect_eq(mailbox_receive(reply, 1, &m), 0);
+		expect_eq(m.number, sizes[i]);
+		expect_eq(m.sender, 0);
+	}
+	expect_eq(khandle_close(out), 0);
+}
+
+static unsigned long
+starts_and_ends(unsigned long out)
+{
+	long e;
+
+	while ((e = kportal_start((int)out, (unsigned long)data, LENGTH)) == -E_AGAIN)
+		kthread_yield();
+	return (unsigned long)e;
+}
+
+TEST(a_thread_that_ends_gives_up_what_it_has_started)
+{
+	struct message m = {.operation = TAKE, .number = LENGTH};
+	int out = (int)kportal_open(1, PORT_DATA, PORT_DATA);
+
+	expect_eq(mailbox_send(command, &m), 0);
+	expect_eq(kt_join(kt_thread(starts_and_ends, (unsigned long)out, ANY_CORE)), 0);
+	expect_eq(mailbox_receive(reply, 1, &m), 0);
+	expect_eq((int64_t)m.number, -E_PIPE);
+	expect_eq(khandle_close(out), 0);
+}
+
 TEST(the_shorter_side_counts)
 {
 	struct message m = {.operation = SEND, .number = LENGTH};
@@ -525,6 +587,8 @@ server_main(int argc, char **argv)
 	RUN(a_process_speaks_with_the_badge_that_it_was_given);
 	RUN(what_comes_is_counted_in_a_page_of_the_process);
 	RUN(portals_move_data_both_ways);
+	RUN(a_write_is_started_and_completed_later);
+	RUN(a_thread_that_ends_gives_up_what_it_has_started);
 	RUN(the_shorter_side_counts);
 	RUN(portal_calls_refuse_bad_arguments);
 	RUN(a_killed_reader_leaves_its_port_free);
