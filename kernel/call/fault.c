@@ -218,11 +218,13 @@ next_serve(struct kcall_args *args)
 		if (t == NULL)
 			return -E_INVAL;
 		fault_answer(t, args->a[2]);
+		if (p->state != PROC_LIVE)
+			return -E_SRCH;
 	}
 	t = thread_first(&p->faulted);
 	if (t == NULL) {
 		caller->wait.handle = (int)args->a[0];
-		return p->state == PROC_LIVE ? thread_park(caller, &p->handlers) : -E_SRCH;
+		return thread_park(caller, &p->handlers);
 	}
 	list_remove(&t->wait.link);
 	list_push_back(&p->taken, &t->wait.link);

@@ -3,7 +3,8 @@
  * Faults that another process handles, under the coroutine scheduler: threads of a child touch
  * memory that is absent until the parent has mapped it, siblings unmap it again, and the parent
  * lets threads go on, refuses a fault, or kills the child at any moment. Each thread that stops is
- * seen with the registers it stopped with, each goes on once, and in the end everything is back.
+ * seen with the registers it stopped with, each goes on once, beside a thread that computes on the
+ * same time-sharing core with the tick armed, and in the end everything is back.
  *
  * usage: kernel_fault [COUNT [FIRST]]
  */
@@ -12,6 +13,7 @@
 #include <abi/errors.h>
 #include <abi/kcalls.h>
 #include <abi/layout.h>
+#include <hal/core.h>
 #include <tests/coroutine/program.h>
 
 #define ROUNDS 4
@@ -23,6 +25,9 @@
 #define RW (PAGE_READ | PAGE_WRITE)
 #define BITS 3
 #define REPLACED 77
+/* of THREADS: these run on one core, and where that is a time-sharing core one of them computes */
+#define SHARES 1
+#define SPINS 2
 
 static struct {
 	_Alignas(64) unsigned char stack[ROUNDS][THREADS][STACK_BYTES];
@@ -41,6 +46,8 @@ static struct {
 	bool is_replaced[THREADS];	/* which the parent has replaced by a result */
 	bool killed;
 	bool refused;
+	bool spins;			/* a thread computes on a time-sharing core */
+	bool is_over;			/* what the other one there had to do */
 	int proc;
 	int first_core;
 } run;
@@ -86,16 +93,39 @@ use(unsigned me, uintptr_t at, uint64_t mark)
 }
 
 static void
-thread(uintptr_t arg)
+uses(unsigned me, uintptr_t area)
 {
-	unsigned round = (unsigned)arg / THREADS, me = (unsigned)arg % THREADS;
-	uintptr_t area = (uintptr_t)shared.area[round];
-
-	for (unsigned i = 0; i < STEPS; i++)
+	for (unsigned i = 0; i < STEPS; i++) {
 		if (coro_random(4) == 0)
 			KC(KC_PAGE_UNMAP, SELF, area + coro_random(AREA_PAGES - 1) * PAGE, 1);
 		else
 			use(me, area + coro_random(AREA_PAGES - 1) * PAGE, i);
+		if (me == SHARES && run.spins)
+			child_check(coro_tick() != HAL_FOREVER);
+	}
+}
+
+/* Computes beside another thread: that has a quantum whenever it goes on. */
+static void
+spins(void)
+{
+	run.spins = true;
+	while (!run.is_over)
+		coro_user_point();
+	run.spins = false;
+}
+
+static void
+thread(uintptr_t arg)
+{
+	unsigned round = (unsigned)arg / THREADS, me = (unsigned)arg % THREADS;
+
+	if (me == SPINS && run.first_core == 0)
+		spins();
+	else
+		uses(me, (uintptr_t)shared.area[round]);
+	if (me == SHARES)
+		run.is_over = true;
 	for (;;)
 		KC(KC_THREAD_EXIT, 0);
 }
@@ -106,8 +136,8 @@ child(uintptr_t round)
 	for (unsigned i = 1; i < THREADS; i++) {
 		coro_user_context(&shared.ctx[round][i], thread,
 			shared.stack[round][i] + STACK_BYTES, round * THREADS + i);
-		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i], i == 1 ? run.first_core :
-			ANY_CORE) > 0);
+		child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][i],
+			i == SHARES || i == SPINS ? run.first_core : ANY_CORE) > 0);
 	}
 	thread(round * THREADS);
 }
@@ -219,7 +249,7 @@ one_round(unsigned round)
 
 	run.round = round;
 	run.proc = proc;
-	run.dying = run.killed = run.refused = false;
+	run.dying = run.killed = run.refused = run.spins = run.is_over = false;
 	memset(run.in_call, 0, sizeof(run.in_call));
 	memset(run.is_replaced, 0, sizeof(run.is_replaced));
 	coro_check(proc > 0);

@@ -62,6 +62,8 @@ MUTANTS = (
      "else if (answer[1] == HANDLES_PROBE)", "else if (answer[1] == 99)"),
     ("kernel_fault", "nobody is told that a thread has stopped", FAULT,
      "\tbinding_signal(t->cluster, &p->fault);\n", ""),
+    ("kernel_fault", "a thread that goes on after a fault has no quantum", RUN,
+     "\tif (core->role == ROLE_TC)\n\t\tquantum_begin(core, core->current);\n", ""),
     ("kernel_fault", "a wait for faults goes on when the process has ended", "kernel/proc/proc.c",
      "\tif (handler != NULL)\n\t\tthread_ready(handler, -E_SRCH);\n", "\t(void)handler;\n"),
     ("kernel_views", "a revoked handle is used", HANDLE, "kind ||\n\t\t!entry_is_alive(e))", "kind)"),

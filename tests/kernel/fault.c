@@ -133,12 +133,12 @@ handles_its_thread(void)
 
 static uint32_t word;
 
-/* Says that it has run after the other went on. */
+/* Says that it has run after the other went on. It computes: its quantum ends by a tick. */
 static unsigned long
 answerer(unsigned long arg)
 {
 	while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) != 1)
-		kthread_yield();
+		continue;
 	__atomic_store_n(&word, 2, __ATOMIC_RELEASE);
 	return arg;
 }
@@ -306,6 +306,38 @@ TEST(a_fault_may_be_refused)
 	khandle_close((int)proc);
 }
 
+/* A thread that was taken goes on, so that it faults again, and stops where nobody takes it. */
+static void
+stop_again(int proc, uint32_t tid)
+{
+	struct crash_info info;
+
+	kthread_sleep(1u << BIT_FAULT, 0);
+	while (kfault_next(proc, tid, 0, &info, 0) == 0) {
+		tid = (uint32_t)info.tid;
+		kthread_sleep(1u << BIT_FAULT, 0);
+	}
+	expect_eq(kthread_sleep(1u << BIT_FAULT, FOREVER), 1u << BIT_FAULT);
+}
+
+TEST(a_process_that_ends_by_a_refused_fault_has_no_next_one)
+{
+	long proc = spawn(IS_A_CROWD);
+	struct crash_info info[CROWD], next;
+	uint32_t cause = 0;
+
+	for (int i = 0; i < CROWD; i++)
+		expect_eq(kfault_next((int)proc, 0, 0, &info[i], FOREVER), 0);
+	stop_again((int)proc, (uint32_t)info[0].tid);
+	expect_eq(kfault_next((int)proc, (uint32_t)info[1].tid, FAULT_REFUSED, &next, FOREVER),
+		-E_SRCH);
+	kt_end_of(proc, &cause);
+	expect_eq(cause, CRASH_ACCESS);
+	expect_eq(kcrash_info((int)proc, &next), 0);
+	expect_eq(next.tid, info[1].tid);
+	khandle_close((int)proc);
+}
+
 /* test: fault_context_get, fault_context_set */
 TEST(registers_are_changed)
 {
@@ -450,6 +482,29 @@ TEST(without_its_handler_a_fault_ends_the_process)
 	}
 }
 
+/*
+ * Who takes a fault without being bound has it as long as no handle of the process goes: nobody
+ * knows then whether that was the one by which it was taken.
+ */
+TEST(without_a_binding_a_process_with_a_taken_thread_ends_with_any_handle)
+{
+	long proc = kproc_create();
+	long other = khandle_duplicate((int)proc, SELF, RIGHTS_ALL);
+	struct crash_info info = {.tid = 0}, crash;
+	uint32_t cause = 0;
+
+	expect(other > 0);
+	kt_spawn_in(proc, TOUCHES, 0, ANY_CORE);
+	expect_eq(kfault_next((int)proc, 0, 0, &info, FOREVER), 0);
+	expect_eq(kcrash_info((int)proc, &crash), -E_NOENT);
+	expect_eq(khandle_close((int)other), 0);
+	kt_end_of(proc, &cause);
+	expect_eq(cause, CRASH_ACCESS);
+	expect_eq(kcrash_info((int)proc, &crash), 0);
+	expect(crash.addr == info.addr && crash.tid == info.tid);
+	khandle_close((int)proc);
+}
+
 static unsigned long
 waiter(unsigned long proc)
 {
@@ -513,6 +568,7 @@ server_main(int argc, char **argv)
 	RUN(a_call_that_met_an_absent_page_starts_again);
 	RUN(a_call_may_be_refused);
 	RUN(a_fault_may_be_refused);
+	RUN(a_process_that_ends_by_a_refused_fault_has_no_next_one);
 	RUN(registers_are_changed);
 	RUN(threads_that_stopped_together_are_let_go_in_any_order);
 	RUN(a_threads_own_handler_comes_first);
@@ -521,6 +577,7 @@ server_main(int argc, char **argv)
 	RUN(only_who_may_write_lets_threads_go_on);
 	RUN(a_thread_that_has_stopped_is_killed);
 	RUN(without_its_handler_a_fault_ends_the_process);
+	RUN(without_a_binding_a_process_with_a_taken_thread_ends_with_any_handle);
 	RUN(a_wait_for_faults_ends_with_its_handle_or_the_process);
 	RUN(nobody_is_told_after_the_binding_is_gone);
 	kt_end();
