@@ -6,11 +6,13 @@ where the table is not complete: at a pointer call that it does not name, and at
 nobody calls. Recursion is an error unless DEEPEST bounds it. The end of the cluster counts, too:
 what says why it ended stands on the same stack.
 """
+import os
 import re
 import subprocess
 
-# of the home core and of the others: hal/cpu/*/layout.h
-STACK_BYTES = {"riscv64": (2 * 4096 - 256 - 1408, 4096 - 256 - 1408), "or1k": (4096 - 256, 4096 - 256)}
+import cheader
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # who calls by a pointer -> what is called so (regular expressions of whole names)
 TABLES = ["table_take", "table_give"]
@@ -42,6 +44,12 @@ ENTRIES = {
     "hal_trap", "kernel_call", "hal_image", "hal_reset", "hal_start", "start", "head", "hal_main",
     "early_trap", "refill_code", "refill_data", "copy_fault", "load_fault", "touch_fault",
 }
+
+
+def stack_bytes(port):
+    """Bytes of the kernel stacks of the home core and of another: what hal/cpu/PORT/layout.h says."""
+    layout = cheader.Header(os.path.join(ROOT, "hal", "cpu", port, "layout.h"))
+    return layout.HOME_STACK_BYTES, layout.STACK_BYTES
 
 
 class Riscv:

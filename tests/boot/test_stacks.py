@@ -21,7 +21,7 @@ def main():
         try:
             deepest = stackdepth.measure(os.path.join(BUILD, port, "kernel.elf"), arch)
             wrong = "; ".join(f"{size} bytes of {have}: {' '.join(way)}" for (size, way), have
-                              in zip(deepest, stackdepth.STACK_BYTES[port]) if size > have)
+                              in zip(deepest, stackdepth.stack_bytes(port)) if size > have)
         except stackdepth.Wrong as e:
             wrong = str(e)
         print(f"FAIL {name}: {wrong}" if wrong else f"ok {name}", flush=True)

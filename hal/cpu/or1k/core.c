@@ -22,7 +22,8 @@ _Static_assert(offsetof(struct boot_cluster, cores) == CLUSTER_CORES, "layout.h"
 _Static_assert(offsetof(struct boot_cluster, first_core) == CLUSTER_FIRST, "layout.h");
 _Static_assert(sizeof(struct boot_cluster) == CLUSTER_BYTES, "layout.h");
 _Static_assert(offsetof(struct hal_core_area, frame) == AREA_FRAME, "layout.h");
-_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES,
+_Static_assert(sizeof(struct hal_core_slot) == CORE_BYTES && HAL_AREA_BYTES == AREA_BYTES &&
+	sizeof(((struct hal_core_slot *)0)->stack) == STACK_BYTES,
 	"layout.h");
 
 #define TIMER_RUNS 0xc0000000u		/* counts on after a match */

@@ -15,6 +15,8 @@
 
 #define CORE_BYTES 4096			/* kernel stack of a core, struct hal_core_area at its top */
 #define AREA_BYTES 256
+#define STACK_BYTES (CORE_BYTES - AREA_BYTES)
+#define HOME_STACK_BYTES STACK_BYTES
 #define CRASH_STACK_BYTES 2048
 
 #define RECORD_SLOT 8			/* where the loader puts the physical address of the boot record */
