@@ -20,7 +20,9 @@ import patience  # noqa: E402
 
 TIMEOUT_S = 600
 KIB = 1024
+NUMBER = re.compile(r"\d[\d,]*\b")
 STRETCH_MAX = 5000  # as tests/boot/test_stretches.py says
+MEETING = 2  # instructions by which a figure of several cores depends on where a program lies
 
 
 def values(rows, name, **params):
@@ -32,9 +34,9 @@ def values(rows, name, **params):
 
 
 def spread(numbers):
-    """One number, or the least and the greatest."""
+    """One number, or the least and the greatest if chance alone does not part them."""
     low, high = min(numbers), max(numbers)
-    return f"{low:,}" if low == high else f"{low:,}-{high:,}"
+    return f"{low:,}" if high - low <= MEETING else f"{low:,}-{high:,}"
 
 
 def one(rows, name, count):
@@ -73,8 +75,6 @@ EXACT = {
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
     "signal to a thread that sleeps":
-        # when three cores meet depends by an instruction or two on where the program lies: to the
-        # next twenty
         lambda rows: f"{one(rows, 'signal_home', 'one_way')}; " + str(20 * round(
             sum(values(rows, 'signal', count='total') + values(rows, 'signal_home', count='receive')) / 20)),
     "create a thread": lambda rows: f"{spread(values(rows, 'thread_create', count='total'))}; "
@@ -86,6 +86,19 @@ EXACT = {
     "kernel text + read-only data + data": kernel_kib,
     "kernel image, stacks and tables": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
     "MPI's part of a program": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
+}
+# When several cores meet depends by some instructions on where the program lies, which in turn
+# depends on the path of the tree: by so much may each number of such a row differ from the README's,
+# and one that is rounded by a step. So no value stands at a border.
+CHANCE = {
+    "the same from 1, 2, 4, 8, 15 callers": (1,) * 5,
+    "fault that another process handles": (50, 50),
+    "first touch of a page": (50,),
+    "first write to a private page": (50,),
+    "signal to a thread that sleeps": (0, 20),
+    "create a thread": (MEETING,) * 3,
+    "a thread's whole life": (MEETING,) * 2,
+    "sixteen clusters": (5000, 0),
 }
 # times: they hold on one machine only
 TIMES = ("start until", "MPI ping-pong", "the same between two clusters", "`./atoll run` of an empty",
@@ -132,6 +145,31 @@ def test_every_row_is_known():
     assert not missing, f"the table lacks {missing}"
 
 
+def numbers(figure):
+    """The numbers of a figure, and the text around them."""
+    return [int(n.replace(",", "")) for n in NUMBER.findall(figure)], NUMBER.split(figure)
+
+
+def agree(beginning, figure, now):
+    """Is a figure what is printed now, but for what chance may do?"""
+    (said, text), (found, text_now) = numbers(figure), numbers(now)
+    return figure == now or beginning in CHANCE and text == text_now and all(
+        abs(a - b) <= most for a, b, most in zip(said, found, CHANCE[beginning], strict=True))
+
+
+def test_chance_explains_little():
+    """What CHANCE lets pass, and what it does not."""
+    assert agree("create a thread", "1,167; 841-888 instructions", "1,168; 840-890 instructions")
+    assert agree("fault that another", "1,800; 600", "1,800; 600")
+    for now in ("1,167; 841-891 instructions", "1,164; 841-888 instructions", "1,167; 841 instructions"):
+        assert not agree("create a thread", "1,167; 841-888 instructions", now), now
+    assert agree("signal to a thread that sleeps", "248; 580", "248; 600")
+    assert not agree("signal to a thread that sleeps", "248; 580", "249; 580")
+    assert not agree("void remote call", "282 instructions", "283 instructions")
+    strangers = [b for b in CHANCE if b not in EXACT]
+    assert not strangers, f"not among the exact figures: {strangers}"
+
+
 def differences():
     """(what, figure of the README, command, what that prints) of every exact figure that is not
     what its command prints.
@@ -142,7 +180,7 @@ def differences():
         if beginning:
             said[command] = said.get(command) or printed(command)
             now = EXACT[beginning](said[command])
-            if now != figure:
+            if not agree(beginning, figure, now):
                 wrong.append((what, figure, command, now))
             print(f"{beginning}: {now}")
     return wrong
@@ -186,6 +224,7 @@ def main():
     if sys.argv[1:] == ["--write"]:
         write()
     for name, test in (("every_row_is_known", test_every_row_is_known),
+                       ("chance_explains_little", test_chance_explains_little),
                        ("exact_figures_are_what_their_commands_print",
                         test_exact_figures_are_what_their_commands_print),
                        ("the_saving_of_the_co_designed_cluster_is_that_of_its_page",
