@@ -3,9 +3,10 @@
  * For programs with a libc: the start-up record, and the ends of a program. A rank is a thread, so
  * its exit must not end the whole Linux process or Atoll process: _Exit and abort are taken over at
  * link time (this library comes before the libc, whose own versions are then never linked). exit()
- * runs its handlers and flushes as always, then comes here. So does a child that borrows this
- * program's memory until it has a program of its own (posix_spawn, vfork): its end is the end of
- * its Linux process and nothing else.
+ * runs its handlers and flushes as always, then comes here; if standard output could not be
+ * written, the rank says so and has not succeeded. A child that borrows this program's memory until
+ * it has a program of its own (posix_spawn, vfork) comes here, too: its end is the end of its Linux
+ * process and nothing else.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 #include <atoll/guest.h>
 #include <atoll/startup.h>
+#include <user/libc/output.h>
 #include <user/rank.h>
 #include <user/start/start.h>
 
@@ -51,7 +53,7 @@ _Exit(int status)
 			s->rank, status & 255);
 		job_abort(status);
 	}
-	rank_exit(status & 255);
+	rank_exit(output_status(s->rank, status) & 255);
 }
 
 _Noreturn void
