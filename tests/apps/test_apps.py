@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools", "front"))
 import patience  # noqa: E402
 
 MACHINES = {"hosted": "hosted-4x4", "riscv64": "riscv-4x4"}
+SMALL = "mppa256-12"		# twelve ranks fill a cluster of 2 MB
 TIMEOUT_S = 100
 MASK_ONE = 65536
 
@@ -164,6 +165,11 @@ def test_fn_works_with_every_number_of_ranks(port):
 
 def test_fn_takes_ranges_smaller_than_the_team(port):
     check_fn(port, 12, 220, 3)
+
+
+def test_fn_and_gf_run_with_twelve_ranks_in_two_megabytes(port):
+    check_fn(port, 12, 1, 1200, machine=SMALL)
+    check_gf(port, 12, noise(101, 67), 7, 0.8, machine=SMALL)
 
 
 def test_fn_refuses_bad_arguments(port):

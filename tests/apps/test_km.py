@@ -12,7 +12,7 @@ from sklearn import cluster, datasets
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from test_apps import atoll, expect, main_of  # noqa: E402
+from test_apps import SMALL, atoll, expect, main_of  # noqa: E402
 
 
 def run_km(port, ranks, *args, **more):
@@ -52,6 +52,12 @@ def test_km_is_the_same_for_every_number_of_ranks(port):
     for ranks, options in ((2, []), (7, []), (12, ["--map", "scatter"])):
         found = run_km(port, ranks, *args, options=options)
         expect(np.array_equal(found[0], alone[0]) and found[1:] == alone[1:], f"{ranks} ranks give something else")
+
+
+def test_km_runs_with_twelve_ranks_in_two_megabytes(port):
+    args = ("--points", "700", "--centroids", "9", "--dimensions", "3")
+    wanted, found = run_km(port, 12, *args), run_km(port, 12, *args, machine=SMALL)
+    expect(np.array_equal(found[0], wanted[0]) and found[1:] == wanted[1:], "another machine gives something else")
 
 
 def test_km_refuses_bad_input(port):
