@@ -488,14 +488,21 @@ TEST(without_its_handler_a_fault_ends_the_process)
  */
 TEST(without_a_binding_a_process_with_a_taken_thread_ends_with_any_handle)
 {
-	long proc = kproc_create();
-	long other = khandle_duplicate((int)proc, SELF, RIGHTS_ALL);
 	struct crash_info info = {.tid = 0}, crash;
+	long proc = 0, other = 0, taken = -E_SRCH;
 	uint32_t cause = 0;
 
-	expect(other > 0);
-	kt_spawn_in(proc, TOUCHES, 0, ANY_CORE);
-	expect_eq(kfault_next((int)proc, 0, 0, &info, FOREVER), 0);
+	/* a process whose fault comes before somebody waits for it ends by it: that one is no use */
+	for (int i = 0; i < 100 && taken == -E_SRCH; i++) {
+		khandle_close((int)proc);
+		khandle_close((int)other);
+		proc = kproc_create();
+		other = khandle_duplicate((int)proc, SELF, RIGHTS_ALL);
+		expect(other > 0);
+		kt_spawn_in(proc, TOUCHES, 0, ANY_CORE);
+		taken = kfault_next((int)proc, 0, 0, &info, FOREVER);
+	}
+	expect_eq(taken, 0);
 	expect_eq(kcrash_info((int)proc, &crash), -E_NOENT);
 	expect_eq(khandle_close((int)other), 0);
 	kt_end_of(proc, &cause);
