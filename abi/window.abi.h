@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * How large the parts of a NoC window are. Pure numbers and formulas: the writer of boot records
- * (tools/bootrec.py) reads this file too, and so reserves what hal/noc/shm lays out. What each part
- * is, and in which order they lie, hal/noc/shm/window.h says.
+ * (tools/bootrec.py) reads this file too, and so reserves what hal/noc/shm lays out.
+ * hal/noc/shm/window.h says what each part is and in which order they lie.
  */
 #ifndef ABI_WINDOW_H
 #define ABI_WINDOW_H

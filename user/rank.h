@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside of rank.c that the personality shares.
+ * What the personality shares with rank.c.
  */
 #ifndef USER_RANK_H
 #define USER_RANK_H
@@ -15,8 +15,8 @@ _Noreturn void rank_end(struct job_control *c, uint32_t local, int status);
 
 /*
  * Whether the end of local rank number `local` must end the job, because it holds it. The caller
- * then says so and calls job_abort. True once in a cluster: who comes later sleeps until the
- * process ends, so that what is said and the status are one rank's.
+ * then says so and calls job_abort. True once in a cluster: a rank that comes later sleeps until the
+ * process ends, so that the message and the status are those of one rank.
  */
 bool rank_breaks_job(struct job_control *c, uint32_t local);
 

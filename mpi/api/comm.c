@@ -6,7 +6,7 @@
 #include <string.h>
 #include <mpi_impl.h>
 #include <mpi/api/newcomm.h>
-#include <mpi/coll/brief.h>
+#include <mpi/coll/central_fast.h>
 #include <mpi/core/info.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
@@ -274,7 +274,7 @@ impl_Comm_set_info(struct call *call, const struct args_Comm_set_info *a)
 	a->comm->info = newcomm_hints(a->info);
 	free(a->comm->plan);
 	a->comm->plan = NULL;
-	mpi_brief_forget(a->comm);
+	mpi_central_fast_forget(a->comm);
 	return MPI_SUCCESS;
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * The first lines of the bindings of collectives (see direct.h): a small call that is right and
- * simple takes the straight way (coll/straight.h).
+ * simple takes the fast path (coll/flags_fast.h).
  */
 #ifndef MPI_API_DIRECT_COLL_H
 #define MPI_API_DIRECT_COLL_H
 
 #include <mpi/api/direct.h>
-#include <mpi/coll/brief.h>
-#include <mpi/coll/straight.h>
+#include <mpi/coll/central_fast.h>
+#include <mpi/coll/flags_fast.h>
 #include <mpi/core/op.h>
 
 static inline __attribute__((always_inline)) bool
-direct_coll(struct straight *s, MPI_Comm comm)
+direct_coll(struct fast_call *s, MPI_Comm comm)
 {
 	s->self = mpi_self();
 	s->comm = direct_comm(s->self, comm);
@@ -37,14 +37,14 @@ direct_buffer(const void *buffer)
 }
 
 static inline bool
-direct_root(const struct straight *s, int root)
+direct_root(const struct fast_call *s, int root)
 {
 	return (unsigned)root < (unsigned)s->comm->size;
 }
 
 /* What a reduction combines; in place with `in_place`. */
 static inline __attribute__((always_inline)) bool
-direct_operand(struct straight *s, const void *sendbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+direct_operand(struct fast_call *s, const void *sendbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
 	const struct type *t = mpi_type_basic(datatype);
 
@@ -65,28 +65,28 @@ ON_ONE_PAGE_BEGIN int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int cou
 static inline __attribute__((always_inline)) bool
 direct_Barrier(MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	s.bytes = 0;
 	if (!direct_coll(&s, comm))
 		return false;
-	if (s.comm->brief.barrier == NULL)
-		return mpi_straight_barrier(&s);
-	mpi_brief_barrier(s.comm);
+	if (s.comm->fast.barrier == NULL)
+		return mpi_flags_fast_barrier(&s);
+	mpi_central_fast_barrier(s.comm);
 	return true;
 }
 
 static inline __attribute__((always_inline)) bool
 direct_Bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	if (!direct_coll(&s, comm) || !direct_buffer(buffer) || !direct_root(&s, root))
 		return false;
 	s.in = s.out = buffer;
 	s.bytes = direct_bytes(count, datatype);
 	s.root = root;
-	return s.bytes > 0 && mpi_straight_bcast(&s);
+	return s.bytes > 0 && mpi_flags_fast_bcast(&s);
 }
 
 struct direct_side {
@@ -100,7 +100,8 @@ struct direct_side {
  * which counts at the root.
  */
 static inline __attribute__((always_inline)) bool
-direct_rooted(struct straight *s, const struct direct_side *one, const struct direct_side *all, int root, MPI_Comm comm)
+direct_rooted(struct fast_call *s, const struct direct_side *one, const struct direct_side *all,
+	int root, MPI_Comm comm)
 {
 	if (!direct_coll(s, comm) || !direct_root(s, root) || !direct_buffer(one->buffer))
 		return false;
@@ -117,13 +118,13 @@ direct_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
 	MPI_Comm comm)
 {
 	struct direct_side one = {sendbuf, sendcount, sendtype}, all = {recvbuf, recvcount, recvtype};
-	struct straight s;
+	struct fast_call s;
 
 	if (!direct_rooted(&s, &one, &all, root, comm))
 		return false;
 	s.in = sendbuf;
 	s.out = recvbuf;
-	return mpi_straight_gather(&s);
+	return mpi_flags_fast_gather(&s);
 }
 
 static inline __attribute__((always_inline)) bool
@@ -132,13 +133,13 @@ direct_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, 
 	MPI_Comm comm)
 {
 	struct direct_side one = {recvbuf, recvcount, recvtype}, all = {sendbuf, sendcount, sendtype};
-	struct straight s;
+	struct fast_call s;
 
 	if (!direct_rooted(&s, &one, &all, root, comm))
 		return false;
 	s.in = sendbuf;
 	s.out = recvbuf;
-	return mpi_straight_scatter(&s);
+	return mpi_flags_fast_scatter(&s);
 }
 
 static inline __attribute__((always_inline)) bool
@@ -146,7 +147,7 @@ direct_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
 	MPI_Count recvcount, MPI_Datatype recvtype,
 	MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	if (!direct_coll(&s, comm) || !direct_buffer(recvbuf) || sendbuf == NULL)
 		return false;
@@ -155,7 +156,7 @@ direct_Allgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
 	s.in = sendbuf == MPI_IN_PLACE ? s.out + (size_t)s.comm->rank * s.bytes : sendbuf;
 	if (sendbuf != MPI_IN_PLACE && direct_bytes(sendcount, sendtype) != s.bytes)
 		return false;
-	return s.bytes > 0 && mpi_straight_allgather(&s);
+	return s.bytes > 0 && mpi_flags_fast_allgather(&s);
 }
 
 static inline __attribute__((always_inline)) bool
@@ -163,7 +164,7 @@ direct_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 	MPI_Count recvcount, MPI_Datatype recvtype,
 	MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	if (!direct_coll(&s, comm) || !direct_buffer(recvbuf) || sendbuf == NULL)
 		return false;
@@ -172,14 +173,14 @@ direct_Alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 	s.in = sendbuf == MPI_IN_PLACE ? s.out : sendbuf;
 	if (sendbuf != MPI_IN_PLACE && direct_bytes(sendcount, sendtype) != s.bytes)
 		return false;
-	return s.bytes > 0 && mpi_straight_alltoall(&s);
+	return s.bytes > 0 && mpi_flags_fast_alltoall(&s);
 }
 
 static inline __attribute__((always_inline)) bool
 direct_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
 	int root, MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	if (!direct_coll(&s, comm) || !direct_root(&s, root) || !direct_operand(&s, sendbuf, count, datatype, op))
 		return false;
@@ -188,71 +189,71 @@ direct_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype 
 	s.out = recvbuf;
 	s.in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
 	s.root = root;
-	return mpi_straight_reduce(&s);
+	return mpi_flags_fast_reduce(&s);
 }
 
 /* The operand of a reduction without a root. */
 static inline __attribute__((always_inline)) bool
-direct_reduction(struct straight *s, const void *sendbuf, void *recvbuf, MPI_Comm comm)
+direct_reduction(struct fast_call *s, const void *sendbuf, void *recvbuf, MPI_Comm comm)
 {
 	s->out = recvbuf;
 	s->in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
 	return direct_coll(s, comm) && direct_buffer(recvbuf);
 }
 
-/* A brief meeting, if so many elements are for one. */
+/* A fast central barrier, if so many elements are for one. */
 static inline __attribute__((always_inline)) bool
-direct_brief(const struct straight *s, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+direct_central_fast(const struct fast_call *s, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
-	struct brief *b = &s->comm->brief;
+	struct central_fast *b = &s->comm->fast;
 
-	if ((b->datatype != datatype || b->op != op) && !mpi_brief_learn(b, datatype, op))
+	if ((b->datatype != datatype || b->op != op) && !mpi_central_fast_cache_op(b, datatype, op))
 		return false;
-	if (s->in == NULL || (uint64_t)count - 1 >= BRIEF_BYTES || (size_t)count * b->size >= b->below)
+	if (s->in == NULL || (uint64_t)count - 1 >= FAST_BYTES || (size_t)count * b->size >= b->below)
 		return false;
-	mpi_brief_allreduce(s->comm, s->in, s->out, (size_t)count);
+	mpi_central_fast_allreduce(s->comm, s->in, s->out, (size_t)count);
 	return true;
 }
 
 static inline __attribute__((always_inline)) bool
 direct_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	if (!direct_reduction(&s, sendbuf, recvbuf, comm))
 		return false;
-	if (s.comm->brief.below > 0 && direct_brief(&s, count, datatype, op))
+	if (s.comm->fast.below > 0 && direct_central_fast(&s, count, datatype, op))
 		return true;
-	return direct_operand(&s, s.in, count, datatype, op) && mpi_straight_allreduce(&s);
+	return direct_operand(&s, s.in, count, datatype, op) && mpi_flags_fast_allreduce(&s);
 }
 
 static inline __attribute__((always_inline)) bool
 direct_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
 	MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	return direct_reduction(&s, sendbuf, recvbuf, comm) &&
 		direct_operand(&s, s.in, recvcount, datatype, op) &&
-		mpi_straight_reduce_scatter(&s);
+		mpi_flags_fast_reduce_scatter(&s);
 }
 
 static inline __attribute__((always_inline)) bool
 direct_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	return direct_reduction(&s, sendbuf, recvbuf, comm) &&
-		direct_operand(&s, s.in, count, datatype, op) && mpi_straight_scan(&s);
+		direct_operand(&s, s.in, count, datatype, op) && mpi_flags_fast_scan(&s);
 }
 
 static inline __attribute__((always_inline)) bool
 direct_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	struct straight s;
+	struct fast_call s;
 
 	return direct_reduction(&s, sendbuf, recvbuf, comm) &&
-		direct_operand(&s, s.in, count, datatype, op) && mpi_straight_exscan(&s);
+		direct_operand(&s, s.in, count, datatype, op) && mpi_flags_fast_exscan(&s);
 }
 
 #endif

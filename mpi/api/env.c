@@ -8,7 +8,7 @@
 #include <mpi_impl.h>
 #include <mpi/api/buffered.h>
 #include <mpi/api/library.h>
-#include <mpi/coll/brief.h>
+#include <mpi/coll/central_fast.h>
 #include <mpi/core/request.h>
 #include <mpi/pt2pt/pt2pt.h>
 #include <mpi/transport/transport.h>
@@ -64,11 +64,11 @@ impl_Finalized(struct call *call, const struct args_Finalized *a)
 static void
 leave_meetings(struct mpi_rank *self, struct comm *c)
 {
-	mpi_venue_leave(self, c->venue);
+	mpi_locality_leave(self, c->locality);
 	free(c->plan);
-	c->venue = NULL;
+	c->locality = NULL;
 	c->plan = NULL;
-	mpi_brief_forget(c);
+	mpi_central_fast_forget(c);
 }
 
 int

@@ -3,7 +3,7 @@
  * Opening and closing the library.
  */
 #include <mpi/api/library.h>
-#include <mpi/coll/place.h>
+#include <mpi/coll/locality.h>
 #include <mpi/core/rank.h>
 #include <mpi/core/request.h>
 #include <mpi/core/type.h>
@@ -83,7 +83,7 @@ library_close(struct mpi_rank *self)
 {
 	if (self->users > 0 || self->transport == NULL)
 		return;
-	mpi_venue_exit(self);
+	mpi_locality_exit(self);
 	transport_exit(self);
 	mpi_pt2pt_exit(self);
 	mpi_type_exit(self);

@@ -14,7 +14,7 @@ probe_is_there(const void *probe)
 }
 
 static void
-describe(const struct probe *p, MPI_Status *status)
+probe_describe(const struct probe *p, MPI_Status *status)
 {
 	const struct unexpected *u = probe_look(p);
 
@@ -31,7 +31,7 @@ impl_Probe(struct call *call, const struct args_Probe *a)
 		return MPI_SUCCESS;
 	}
 	mpi_wait_until(call->self, probe_is_there, &p);
-	describe(&p, a->status);
+	probe_describe(&p, a->status);
 	return MPI_SUCCESS;
 }
 
@@ -48,7 +48,7 @@ impl_Iprobe(struct call *call, const struct args_Iprobe *a)
 	mpi_progress(call->self);
 	*a->flag = probe_is_there(&p);
 	if (*a->flag)
-		describe(&p, a->status);
+		probe_describe(&p, a->status);
 	else
 		mpi_relax(call->self);
 	return MPI_SUCCESS;

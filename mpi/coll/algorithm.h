@@ -37,10 +37,10 @@ struct algorithm {
 	bool (*run)(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err);
 	/* with it: non-blocking calls can be started (coll/started.h) */
 	uint8_t starts;
-	/* coll/straight.h does the same of small data in fewer steps */
-	bool straight;
-	/* meetings, which may be brief (coll/brief.h) */
-	bool brief;
+	/* coll/flags_fast.h does the same of small data in fewer steps */
+	bool flags_fast;
+	/* central barriers, which may be fast (coll/central_fast.h) */
+	bool central_fast;
 };
 
 /* Operands that may be cut in blocks, which are combined in any order? */

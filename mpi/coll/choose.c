@@ -7,8 +7,8 @@
 #include <string.h>
 #include <mpi_coll_table.h>
 #include <mpi/coll/choose.h>
-#include <mpi/coll/place.h>
-#include <mpi/coll/signs.h>
+#include <mpi/coll/locality.h>
+#include <mpi/coll/flags.h>
 #include <mpi/core/errhandler.h>
 #include <mpi/core/info.h>
 #include <mpi/transport/transport.h>
@@ -26,7 +26,7 @@ struct plan_kind {
 };
 
 struct plan {
-	struct plan_straight straight;
+	struct plan_flags_fast flags_fast;
 	struct plan_kind kind[COLL_NEIGHBOR_ALLGATHER];
 	const struct algorithm *uneven[COLL_ALLTOALL + 1];	/* blocking calls whose blocks differ */
 };
@@ -91,7 +91,7 @@ rows_for(enum coll_kind kind, enum mapping mapping, int ranks)
 }
 
 static enum mapping
-mapping_of(struct mpi_rank *self, const struct venue *v)
+mapping_of(struct mpi_rank *self, const struct locality *v)
 {
 	if (!transport_shares_memory(self))
 		return MAPPING_PROCESS;
@@ -104,24 +104,24 @@ at(enum coll_kind kind, uint8_t number)
 	return coll_algorithms[kind][number];
 }
 
-/* All ranks find the same. With one block for each rank, they share the line of a sign. */
+/* All ranks find the same. With one block for each rank, they share the line of a flag. */
 static size_t
-straight_below(enum coll_kind kind, const struct plan_kind *p, int ranks)
+flags_fast_below(enum coll_kind kind, const struct plan_kind *p, int ranks)
 {
 	bool deals = kind == COLL_SCATTER || kind == COLL_ALLTOALL || kind == COLL_REDUCE_SCATTER;
-	size_t most = deals ? SIGNS_SMALL / (size_t)ranks : SIGNS_SMALL;
+	size_t most = deals ? FLAGS_SMALL / (size_t)ranks : FLAGS_SMALL;
 
-	if (!p->blocking->straight)
+	if (!p->blocking->flags_fast)
 		return 0;
 	return 1 + (p->small < most ? p->small : most);
 }
 
 size_t
-mpi_choose_brief(const struct comm *c, enum coll_kind kind, size_t most)
+mpi_choose_central_fast(const struct comm *c, enum coll_kind kind, size_t most)
 {
 	const struct plan_kind *p = c->plan ? &c->plan->kind[kind] : NULL;
 
-	if (p == NULL || !p->blocking->brief)
+	if (p == NULL || !p->blocking->central_fast)
 		return 0;
 	return 1 + (p->small < most ? p->small : most);
 }
@@ -134,18 +134,21 @@ choose_fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
 	p->blocking = p->forced ? p->forced : at(kind, rows->blocking);
 }
 
-/* Few ranks on fewer cores are faster in brief meetings than with signs. Cores and ranks are counted alike by all. */
+/*
+ * Few ranks on fewer cores are faster with the fast path of central barriers than with flags. Cores
+ * and ranks are counted alike by all.
+ */
 static void
-prefer_brief(struct mpi_rank *self, const struct venue *v, struct plan_kind *p, enum coll_kind kind)
+prefer_central_fast(struct mpi_rank *self, const struct locality *v, struct plan_kind *p, enum coll_kind kind)
 {
-	bool crowd = v->clusters == 1 && (uint32_t)v->ranks >= 2 * v->lanes && transport_shares_memory(self);
-	const struct algorithm *meet = kind == COLL_BARRIER ? &mpi_algorithm_barrier_meet
-		: &mpi_algorithm_allreduce_meet;
+	bool crowd = v->clusters == 1 && (uint32_t)v->ranks >= 2 * v->cores && transport_shares_memory(self);
+	const struct algorithm *central = kind == COLL_BARRIER ? &mpi_algorithm_barrier_central
+		: &mpi_algorithm_allreduce_central;
 
-	if (!crowd || p->forced != NULL || !p->blocking->straight || (kind != COLL_BARRIER && kind != COLL_ALLREDUCE))
+	if (!crowd || p->forced != NULL || !p->blocking->flags_fast || (kind != COLL_BARRIER && kind != COLL_ALLREDUCE))
 		return;
-	p->blocking = meet;
-	p->small = p->small < BRIEF_BYTES ? p->small : BRIEF_BYTES;
+	p->blocking = central;
+	p->small = p->small < FAST_BYTES ? p->small : FAST_BYTES;
 }
 
 static void
@@ -163,7 +166,7 @@ static struct plan *
 plan_of(struct mpi_rank *self, struct comm *c)
 {
 	const char *hint = c->info ? mpi_info_value(c->info, HINT) : NULL, *variable = getenv(VARIABLE), *bad;
-	struct venue *v = mpi_venue_survey(self, c);
+	struct locality *v = mpi_locality_survey(self, c);
 	struct plan *p = v ? calloc(1, sizeof(*p)) : NULL;
 
 	if (p == NULL)
@@ -176,8 +179,8 @@ plan_of(struct mpi_rank *self, struct comm *c)
 	for (int kind = 0; kind < COLL_NEIGHBOR_ALLGATHER; kind++) {
 		choose_fill((enum coll_kind)kind, &p->kind[kind], rows_for((enum coll_kind)kind,
 			mapping_of(self, v), c->size));
-		prefer_brief(self, v, &p->kind[kind], (enum coll_kind)kind);
-		p->straight.below[kind] = (uint8_t)straight_below((enum coll_kind)kind, &p->kind[kind], c->size);
+		prefer_central_fast(self, v, &p->kind[kind], (enum coll_kind)kind);
+		p->flags_fast.below[kind] = (uint8_t)flags_fast_below((enum coll_kind)kind, &p->kind[kind], c->size);
 	}
 	for (int kind = COLL_GATHER; kind <= COLL_ALLTOALL; kind++)
 		p->uneven[kind] = at((enum coll_kind)kind,

@@ -15,27 +15,27 @@
 struct plan;
 
 /*
- * What the straight way (coll/straight.h) needs of it, and what it begins with: by collective,
+ * What the fast path (coll/flags_fast.h) needs of it, and what it begins with: by collective,
  * sizes below which it may be taken.
  */
-struct plan_straight {
+struct plan_flags_fast {
 	uint8_t below[COLL_NEIGHBOR_ALLGATHER];
 };
 
-/* May blocking calls with so many bytes of the operand, or of a block, take the straight way? */
+/* May blocking calls with so many bytes of the operand, or of a block, take the fast path? */
 static inline bool
-mpi_choose_is_straight(const struct comm *c, enum coll_kind kind, size_t bytes)
+mpi_choose_is_flags_fast(const struct comm *c, enum coll_kind kind, size_t bytes)
 {
-	const struct plan_straight *p = (const struct plan_straight *)(const void *)c->plan;
+	const struct plan_flags_fast *p = (const struct plan_flags_fast *)(const void *)c->plan;
 
 	return p != NULL && bytes < p->below[kind];
 }
 
 /*
- * Bytes below which blocking calls of a collective meet (coll/brief.h), at most so many; 0: none
- * does. Once there was a call.
+ * Bytes below which blocking calls take the fast path of central barriers (coll/central_fast.h), at
+ * most so many; 0: none does. Once there was a call.
  */
-size_t mpi_choose_brief(const struct comm *c, enum coll_kind kind, size_t most);
+size_t mpi_choose_central_fast(const struct comm *c, enum coll_kind kind, size_t most);
 
 /*
  * For a blocking call; NULL: no memory. Only whether it has `run` matters: mpi_choose_write comes

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Schedules in two tiers. The communicator's venue, which the choice of an algorithm needs anyhow, says who is where.
+ * Schedules in two tiers. The communicator's locality, which the choice of an algorithm needs
+ * anyhow, says who is where.
  */
 #include <mpi/coll/choose.h>
 #include <mpi/coll/clusters.h>
@@ -8,7 +9,7 @@
 bool
 mpi_clusters_fit(const struct sched *s)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 
 	return s->size == s->c->size && v != NULL && v->clusters > 1 && v->largest > 1;
 }
@@ -16,21 +17,21 @@ mpi_clusters_fit(const struct sched *s)
 bool
 mpi_clusters_are_in_order(const struct sched *s)
 {
-	return s->c->venue->consecutive || mpi_operation_commutes(&s->op);
+	return s->c->locality->consecutive || mpi_operation_commutes(&s->op);
 }
 
 void
 mpi_clusters_inside(struct sched *s)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 
-	mpi_venue_among(v, s);
+	mpi_locality_among(v, s);
 }
 
 void
 mpi_clusters_between(struct sched *s)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 
 	mpi_sched_among(s, v->leaders, v->clusters, v->rank == 0 ? v->cluster : -1);
 }
@@ -38,13 +39,13 @@ mpi_clusters_between(struct sched *s)
 int
 mpi_clusters_number(const struct sched *s, int root)
 {
-	return mpi_venue_cluster(s->self, s->c, root);
+	return mpi_locality_cluster(s->self, s->c, root);
 }
 
 int
-mpi_clusters_speaker(const struct sched *s, int root)
+mpi_clusters_leader(const struct sched *s, int root)
 {
-	int position = mpi_venue_position(s->c->venue, root);
+	int position = mpi_locality_position(s->c->locality, root);
 
 	return position > 0 ? position : 0;
 }
@@ -52,26 +53,26 @@ mpi_clusters_speaker(const struct sched *s, int root)
 void
 mpi_clusters_between_with(struct sched *s, int root)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 	int *map = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*map));
 
 	if (map == NULL)
 		return;
 	memcpy(map, v->leaders, (size_t)v->clusters * sizeof(*map));
 	map[mpi_clusters_number(s, root)] = root;
-	mpi_sched_among(s, map, v->clusters, v->rank == mpi_clusters_speaker(s, root) ? v->cluster : -1);
+	mpi_sched_among(s, map, v->clusters, v->rank == mpi_clusters_leader(s, root) ? v->cluster : -1);
 }
 
 bool
 mpi_clusters_have_room(const struct sched *s, size_t bytes)
 {
-	return bytes <= CLUSTERS_COPIES_MAX / (size_t)s->c->venue->largest;
+	return bytes <= CLUSTERS_COPIES_MAX / (size_t)s->c->locality->largest;
 }
 
 int
 mpi_clusters_ranks(const struct sched *s, int cluster)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 
 	return v->first[cluster + 1] - v->first[cluster];
 }
@@ -79,11 +80,11 @@ mpi_clusters_ranks(const struct sched *s, int cluster)
 bool
 mpi_clusters_follow(const struct sched *s, int cluster)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 
 	int ranks = mpi_clusters_ranks(s, cluster);
 
-	return mpi_venue_member(v, cluster, ranks - 1) - v->leaders[cluster] == ranks - 1;
+	return mpi_locality_member(v, cluster, ranks - 1) - v->leaders[cluster] == ranks - 1;
 }
 
 const int *
@@ -92,7 +93,7 @@ mpi_clusters_order(struct sched *s)
 	int *order = mpi_sched_scratch(s, (size_t)s->c->size * sizeof(*order));
 
 	for (int i = 0; order != NULL && i < s->c->size; i++)
-		order[i] = mpi_venue_ordered(s->c->venue, i);
+		order[i] = mpi_locality_ordered(s->c->locality, i);
 	return order;
 }
 
@@ -106,7 +107,7 @@ mpi_clusters_whole(const struct side *side, int n, size_t block)
 static bool
 ends_run(const struct sched *s, int rank)
 {
-	return rank + 1 == s->c->size || !mpi_venue_together(s->self, s->c, rank, rank + 1);
+	return rank + 1 == s->c->size || !mpi_locality_together(s->self, s->c, rank, rank + 1);
 }
 
 bool

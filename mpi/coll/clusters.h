@@ -6,7 +6,7 @@
 #define MPI_COLL_CLUSTERS_H
 
 #include <mpi/coll/algorithm.h>
-#include <mpi/coll/place.h>
+#include <mpi/coll/locality.h>
 
 /* Are there two tiers? */
 bool mpi_clusters_fit(const struct sched *s);
@@ -23,7 +23,7 @@ void mpi_clusters_between_with(struct sched *s, int root);
 
 /* Number of the root's cluster, and the position in the own cluster of the rank that then speaks for it. */
 int mpi_clusters_number(const struct sched *s, int root);
-int mpi_clusters_speaker(const struct sched *s, int root);
+int mpi_clusters_leader(const struct sched *s, int root);
 
 /*
  * May each rank of the largest cluster have so many bytes for copies? More of them than this

@@ -23,7 +23,7 @@ gather_clusters_fits(const struct sched *s, const struct work *w)
 	return w->even && mpi_clusters_fit(s);
 }
 
-/* In another cluster: to the one that speaks for it, and from there to the root. */
+/* In another cluster blocks go to its leader, and from there to the root. */
 static void
 gather_send(struct sched *s, const struct collective *k)
 {
@@ -51,7 +51,7 @@ gather_send(struct sched *s, const struct collective *k)
 static void
 gather_recv_cluster(struct sched *s, const struct collective *k, int cluster)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 	int first = v->leaders[cluster];
 	int n = mpi_clusters_ranks(s, cluster);
 	size_t block = span_size(side_block(&k->recv, 0));
@@ -65,20 +65,20 @@ gather_recv_cluster(struct sched *s, const struct collective *k, int cluster)
 	bytes = mpi_sched_scratch(s, (size_t)n * block);
 	mpi_sched_recv(s, span_bytes(bytes, (size_t)n * block), first);
 	for (int i = 0; i < n; i++)
-		mpi_sched_copy(s, side_block(&k->recv, mpi_venue_member(v, cluster, i)),
+		mpi_sched_copy(s, side_block(&k->recv, mpi_locality_member(v, cluster, i)),
 			span_bytes(bytes + (size_t)i * block, block));
 }
 
 static void
 gather_clusters_collect(struct sched *s, const struct collective *k)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 
 	for (int i = 0; i < v->clusters; i++)
 		if (i != v->cluster)
 			gather_recv_cluster(s, k, i);
 	for (int i = 0; i < v->ranks; i++) {
-		int from = mpi_venue_member(v, v->cluster, i);
+		int from = mpi_locality_member(v, v->cluster, i);
 
 		if (i != v->rank)
 			mpi_sched_recv(s, side_block(&k->recv, from), from);
@@ -94,7 +94,7 @@ gather_clusters_write(struct sched *s, const struct work *w)
 
 	if (s->rank == k->root)
 		gather_clusters_collect(s, k);
-	else if (mpi_venue_together(s->self, s->c, s->rank, k->root))
+	else if (mpi_locality_together(s->self, s->c, s->rank, k->root))
 		mpi_sched_send(s, side_block(&k->send, 0), k->root);
 	else
 		gather_send(s, k);
@@ -129,11 +129,11 @@ scatter_recv(struct sched *s, const struct collective *k)
 {
 	struct span mine = side_block(&k->recv, 0);
 	size_t block = span_size(mine);
-	int n = s->c->venue->ranks;
+	int n = s->c->locality->ranks;
 	char *bytes;
 
-	if (s->c->venue->rank != 0) {
-		mpi_sched_recv(s, mine, s->c->venue->leaders[s->c->venue->cluster]);
+	if (s->c->locality->rank != 0) {
+		mpi_sched_recv(s, mine, s->c->locality->leaders[s->c->locality->cluster]);
 		return;
 	}
 	if (n == 1) {
@@ -153,7 +153,7 @@ scatter_recv(struct sched *s, const struct collective *k)
 static struct span
 cluster_blocks(struct sched *s, const struct collective *k, int cluster)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 	int first = v->leaders[cluster];
 	int n = mpi_clusters_ranks(s, cluster);
 	size_t block = span_size(side_block(&k->send, 0));
@@ -164,14 +164,14 @@ cluster_blocks(struct sched *s, const struct collective *k, int cluster)
 	bytes = mpi_sched_scratch(s, (size_t)n * block);
 	for (int i = 0; i < n; i++)
 		mpi_sched_copy(s, span_bytes(bytes + (size_t)i * block, block),
-			side_block(&k->send, mpi_venue_member(v, cluster, i)));
+			side_block(&k->send, mpi_locality_member(v, cluster, i)));
 	return span_bytes(bytes, (size_t)n * block);
 }
 
 static void
 scatter_clusters_deal(struct sched *s, const struct collective *k)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 	struct span *blocks = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*blocks));
 
 	if (blocks == NULL)
@@ -184,7 +184,7 @@ scatter_clusters_deal(struct sched *s, const struct collective *k)
 		if (i != v->cluster)
 			mpi_sched_send(s, blocks[i], v->leaders[i]);
 	for (int i = 0; i < v->ranks; i++) {
-		int to = mpi_venue_member(v, v->cluster, i);
+		int to = mpi_locality_member(v, v->cluster, i);
 
 		if (i != v->rank)
 			mpi_sched_send(s, side_block(&k->send, to), to);
@@ -200,7 +200,7 @@ scatter_clusters_write(struct sched *s, const struct work *w)
 
 	if (s->rank == k->root)
 		scatter_clusters_deal(s, k);
-	else if (mpi_venue_together(s->self, s->c, s->rank, k->root))
+	else if (mpi_locality_together(s->self, s->c, s->rank, k->root))
 		mpi_sched_recv(s, side_block(&k->recv, 0), k->root);
 	else
 		scatter_recv(s, k);
@@ -227,7 +227,7 @@ allgather_clusters_fits(const struct sched *s, const struct work *w)
 {
 	size_t total = 0;
 
-	if (!mpi_clusters_fit(s) || (w->even && s->c->venue->consecutive))
+	if (!mpi_clusters_fit(s) || (w->even && s->c->locality->consecutive))
 		return mpi_clusters_fit(s);
 	for (int i = 0; i < s->size; i++)
 		total += span_size(side_block(w->get, i));
@@ -247,12 +247,12 @@ travel_of(struct sched *s, const struct work *w)
 	struct travel b = {.all = w->get, .whole = side_whole(w->get, s->c->size)};
 	size_t total = 0;
 
-	if (w->even && s->c->venue->consecutive)
+	if (w->even && s->c->locality->consecutive)
 		return b;
 	b.at = mpi_sched_scratch(s, ((size_t)s->c->size + 1) * sizeof(*b.at));
 	for (int i = 0; b.at != NULL && i < s->c->size; i++) {
 		b.at[i] = total;
-		total += span_size(side_block(w->get, mpi_venue_ordered(s->c->venue, i)));
+		total += span_size(side_block(w->get, mpi_locality_ordered(s->c->locality, i)));
 	}
 	if (b.at != NULL)
 		b.at[s->c->size] = total;
@@ -268,17 +268,17 @@ travel_range(const struct sched *s, const struct travel *b, int first, int end)
 
 	if (b->at != NULL)
 		return span_slice(b->whole, (MPI_Count)b->at[first], (MPI_Count)(b->at[end] - b->at[first]));
-	return span_slice(b->whole, mpi_venue_ordered(s->c->venue, first) * count, (end - first) * count);
+	return span_slice(b->whole, mpi_locality_ordered(s->c->locality, first) * count, (end - first) * count);
 }
 
 static void
 allgather_clusters_collect(struct sched *s, const struct travel *b)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 	int first = v->first[v->cluster];
 
 	if (s->rank != 0)
-		mpi_sched_send(s, side_block(b->all, mpi_venue_member(v, v->cluster, s->rank)), 0);
+		mpi_sched_send(s, side_block(b->all, mpi_locality_member(v, v->cluster, s->rank)), 0);
 	for (int i = 1; s->rank == 0 && i < s->size; i++)
 		mpi_sched_recv(s, travel_range(s, b, first + i, first + i + 1), i);
 	if (s->rank == 0 && b->at != NULL)
@@ -289,7 +289,7 @@ allgather_clusters_collect(struct sched *s, const struct travel *b)
 static struct span
 travel_cluster(const struct sched *s, const struct travel *b, int number)
 {
-	return travel_range(s, b, s->c->venue->first[number], s->c->venue->first[number + 1]);
+	return travel_range(s, b, s->c->locality->first[number], s->c->locality->first[number + 1]);
 }
 
 static void
@@ -309,7 +309,7 @@ travel_unpack(struct sched *s, const struct travel *b)
 {
 	mpi_sched_round(s);
 	for (int i = 0; b->at != NULL && i < s->c->size; i++) {
-		int rank = mpi_venue_ordered(s->c->venue, i);
+		int rank = mpi_locality_ordered(s->c->locality, i);
 
 		if (rank != s->c->rank)
 			mpi_sched_copy(s, side_block(b->all, rank), travel_range(s, b, i, i + 1));
@@ -393,7 +393,7 @@ exchange_part(const struct sched *s, const struct exchange *x, char *memory, int
 {
 	size_t unit = (size_t)x->ranks * x->block;
 
-	return span_bytes(memory + (size_t)s->c->venue->first[cluster] * unit,
+	return span_bytes(memory + (size_t)s->c->locality->first[cluster] * unit,
 		(size_t)mpi_clusters_ranks(s, cluster) * unit);
 }
 
@@ -419,7 +419,7 @@ exchange_swap(struct sched *s, const struct exchange *x)
 static void
 exchange_sort(struct sched *s, const struct exchange *x)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 
 	for (int from = 0; from < v->clusters; from++) {
 		const char *rows = span_first(exchange_part(s, x, x->in, from));
@@ -451,7 +451,7 @@ exchange_write_first(struct sched *s, const struct exchange *x, const struct wor
 static void
 alltoall_clusters_write(struct sched *s, const struct work *w)
 {
-	struct exchange x = {.block = span_size(side_block(w->get, 0)), .ranks = s->c->venue->ranks};
+	struct exchange x = {.block = span_size(side_block(w->get, 0)), .ranks = s->c->locality->ranks};
 	int n = s->size;
 
 	x.vector = (size_t)n * x.block;

@@ -12,7 +12,7 @@
 #include <mpi/api/library.h>
 #include <mpi/coll/choose.h>
 #include <mpi/coll/coll.h>
-#include <mpi/coll/place.h>
+#include <mpi/coll/locality.h>
 #include <mpi/coll/step.h>
 #include <mpi/core/ranks_test.h>
 #include <mpi/transport/shared.h>
@@ -61,7 +61,7 @@ messages_between(const struct sched *s)
 
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->steps[i].kind == STEP_SEND)
-			count += !mpi_venue_together(s->self, s->c, s->c->rank, s->steps[i].peer);
+			count += !mpi_locality_together(s->self, s->c, s->c->rank, s->steps[i].peer);
 	return count;
 }
 

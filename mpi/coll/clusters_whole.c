@@ -76,7 +76,7 @@ bcast_clusters_write(struct sched *s, const struct work *w)
 	mpi_clusters_between_with(s, w->root);
 	mpi_clusters_bcast(s, w->out, mpi_clusters_number(s, w->root), false);
 	mpi_clusters_inside(s);
-	mpi_clusters_bcast(s, w->out, mpi_clusters_speaker(s, w->root), true);
+	mpi_clusters_bcast(s, w->out, mpi_clusters_leader(s, w->root), true);
 	mpi_sched_all(s);
 }
 
@@ -100,13 +100,13 @@ reduce_clusters_fits(const struct sched *s, const struct work *w)
 static void
 reduce_clusters_write(struct sched *s, const struct work *w)
 {
-	int speaker = mpi_clusters_speaker(s, w->root);
+	int leader = mpi_clusters_leader(s, w->root);
 	struct span sum = w->out;
 
 	if (s->rank != w->root)
-		sum = s->c->venue->rank == speaker ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
+		sum = s->c->locality->rank == leader ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
 	mpi_clusters_inside(s);
-	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = w->in, .root = speaker}, true);
+	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = w->in, .root = leader}, true);
 	mpi_clusters_between_with(s, w->root);
 	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = sum, .root = mpi_clusters_number(s, w->root)}, false);
 	mpi_sched_all(s);
@@ -168,7 +168,7 @@ reduce_scatter_clusters_fits(const struct sched *s, const struct work *w)
 static struct span
 sort(struct sched *s, struct span sum, const MPI_Count *counts, MPI_Count *per_cluster)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 	struct span sorted = v->consecutive ? sum : mpi_sched_room(s, sum.count, sum.type);
 	MPI_Count *at = mpi_sched_scratch(s, (size_t)s->c->size * sizeof(*at)), to = 0;
 
@@ -177,7 +177,7 @@ sort(struct sched *s, struct span sum, const MPI_Count *counts, MPI_Count *per_c
 	for (int k = 0; at != NULL && k < v->clusters; k++) {
 		per_cluster[k] = 0;
 		for (int i = v->first[k]; i < v->first[k + 1]; i++) {
-			int rank = mpi_venue_member(v, k, i - v->first[k]);
+			int rank = mpi_locality_member(v, k, i - v->first[k]);
 
 			mpi_sched_copy(s, span_slice(sorted, to, counts[rank]),
 				span_slice(sum, at[rank], counts[rank]));
@@ -192,7 +192,7 @@ sort(struct sched *s, struct span sum, const MPI_Count *counts, MPI_Count *per_c
 static void
 write_first(struct sched *s, struct span sum, const struct work *w)
 {
-	const struct venue *v = s->c->venue;
+	const struct locality *v = s->c->locality;
 	MPI_Count *per_cluster = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*per_cluster)), at = 0;
 	struct span sorted, mine;
 
@@ -205,7 +205,7 @@ write_first(struct sched *s, struct span sum, const struct work *w)
 	mpi_sched_round(s);
 	mpi_clusters_inside(s);
 	for (int i = 0; i < s->size; i++) {
-		MPI_Count count = w->counts[mpi_venue_member(v, v->cluster, i)];
+		MPI_Count count = w->counts[mpi_locality_member(v, v->cluster, i)];
 
 		if (i == 0)
 			mpi_sched_copy(s, w->out, span_slice(mine, 0, count));
@@ -218,7 +218,7 @@ write_first(struct sched *s, struct span sum, const struct work *w)
 static void
 reduce_scatter_clusters_write(struct sched *s, const struct work *w)
 {
-	bool first = s->c->venue->rank == 0;
+	bool first = s->c->locality->rank == 0;
 	struct span sum = first ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
 
 	mpi_clusters_inside(s);

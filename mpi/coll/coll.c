@@ -4,7 +4,7 @@
  * and then the algorithm of choice), the blocking forms, and the few that the library itself needs.
  */
 #include <mpi/coll/choose.h>
-#include <mpi/coll/meet.h>
+#include <mpi/coll/central.h>
 #include <mpi/coll/started.h>
 
 void
@@ -187,7 +187,7 @@ mpi_barrier(struct mpi_rank *self, struct comm *c)
 {
 	struct sched *s;
 
-	if (mpi_meet_all(self, c))
+	if (mpi_central_world(self, c))
 		return MPI_SUCCESS;
 	s = mpi_sched_new(self, c);
 	if (s == NULL)

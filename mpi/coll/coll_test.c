@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every algorithm by its name, also where it would not be chosen, and the meetings; ranks are
- * threads, under the sanitizers.
+ * Every algorithm by its name, also where it would not be chosen, and the central barriers; ranks
+ * are threads, under the sanitizers.
  *
  * sanitize: thread address
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
@@ -292,11 +292,11 @@ communicator(void)
 }
 
 /*
- * Nobody leaves a barrier before everybody has come; seats and tables of one meeting are not
- * touched by the next ones.
+ * Nobody leaves a barrier before everybody has come; slots and results of one central barrier are
+ * not touched by the next ones.
  */
 static void
-meetings(void)
+central_barriers(void)
 {
 	enum { ROUNDS = 200 };
 	static uint32_t come[ROUNDS];
@@ -375,8 +375,8 @@ freed_while_pending(void)
 }
 
 /*
- * Non-blocking collectives of few ranks in one cluster need no messages once blocking ones have made
- * room for them: those in messages are counted.
+ * Non-blocking collectives of few ranks in one cluster need no messages once blocking ones have
+ * made room for them: those in messages are counted.
  */
 static void
 started_without_messages(void)
@@ -414,7 +414,7 @@ everything(unsigned ranks, unsigned per_cluster)
 	job_errors = 0;
 	test_os.cores = ranks <= 4 ? ranks + 1 : 3;
 	job_run(ranks, per_cluster, 0, algorithms);
-	job_run(ranks, per_cluster, 0, meetings);
+	job_run(ranks, per_cluster, 0, central_barriers);
 	job_run(ranks, per_cluster, 0, freed_while_pending);
 	expect_eq(job_errors, 0);
 }
@@ -426,8 +426,8 @@ TEST(every_name)
 	for (size_t i = 0; i < sizeof(coll_names) / sizeof(coll_names[0]); i++) {
 		named = coll_names[i];
 		test_os.cores = 4;
-		job_run(3, 3, 0, meetings);
-		job_run(5, 2, 0, meetings);
+		job_run(3, 3, 0, central_barriers);
+		job_run(5, 2, 0, central_barriers);
 		job_run(5, 2, 0, freed_while_pending);
 		expect_eq(job_errors, 0);
 	}
@@ -443,6 +443,15 @@ TEST(started_ones_need_no_messages)
 	expect_eq(job_errors, 0);
 }
 
+/* Ranks with a core each, whose central barriers have lanes with a word each. */
+TEST(twenty_ranks_on_many_cores)
+{
+	job_errors = 0;
+	test_os.cores = 33;
+	job_run(20, 20, 0, central_barriers);
+	expect_eq(job_errors, 0);
+}
+
 TEST(every_algorithm_alone) { everything(1, 1); }
 TEST(every_algorithm_of_two) { everything(2, 2); }
 TEST(every_algorithm_of_three) { everything(3, 3); }
@@ -454,6 +463,7 @@ main(void)
 {
 	RUN(every_name);
 	RUN(started_ones_need_no_messages);
+	RUN(twenty_ranks_on_many_cores);
 	RUN(every_algorithm_alone);
 	RUN(every_algorithm_of_two);
 	RUN(every_algorithm_of_three);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives among few ranks in one cluster with signs, as patterns: who gives, whether that is
+ * Collectives among few ranks in one cluster with flags, as patterns: who gives, whether that is
  * one block for all or a block for each rank, who takes, and whether what was taken is copied or
- * combined. Who gives lays it beside its sign; who takes waits for the signs of the ranks that
+ * combined. Who gives lays it beside its flag; who takes waits for the flags of the ranks that
  * gave, and for nobody else. Data that does not fit goes in parts, one in each round; an allreduce in
  * slices takes two rounds for each part. Operands are combined in the order of the ranks, so that
  * all get the same.
  *
- * Blocking calls (coll/signs_coll.c) go through it at once, started ones (coll/started_coll.c) step
+ * Blocking calls (coll/flags_coll.c) go through it at once, started ones (coll/started_coll.c) step
  * by step. It is compiled once for each collective where its pattern is a constant.
  */
 #ifndef MPI_COLL_PASSAGE_H
@@ -15,8 +15,8 @@
 
 #include <string.h>
 #include <mpi/coll/choose.h>
-#include <mpi/coll/pointers.h>
-#include <mpi/coll/signs.h>
+#include <mpi/coll/zerocopy.h>
+#include <mpi/coll/flags.h>
 #include <mpi/core/op.h>
 
 #define WHOLE_MAX 1024			/* bytes up to which all ranks of an allreduce combine everything */
@@ -50,7 +50,7 @@ static const struct pattern patterns[] = {
 
 /* A collective on its way; all sizes in bytes. */
 struct passage {
-	struct signs g;
+	struct flags g;
 	const struct collective *k;
 	bool gives;			/* this rank */
 	bool takes;
@@ -76,8 +76,8 @@ is_of(const struct passage *p, enum party party)
 static inline bool
 can_combine(const struct mpi_rank *self, const struct collective *k, bool each)
 {
-	size_t room = mpi_signs_room_of(self) / (each ? SIGNS_RANKS_MAX : 1);
-	size_t most = room < ELEMENT_MAX ? room : ELEMENT_MAX;
+	size_t buffer = mpi_flags_buffer_bytes(self) / (each ? FLAGS_RANKS_MAX : 1);
+	size_t most = buffer < ELEMENT_MAX ? buffer : ELEMENT_MAX;
 	const struct type *t = k->recv.type;
 
 	return mpi_type_is_plain(t) && t->size > 0 && (size_t)t->extent <= most;
@@ -97,14 +97,14 @@ can(const struct mpi_rank *self, const struct collective *k, struct pattern is)
 ALWAYS_INLINE void
 next_part(struct passage *p, enum coll_kind kind)
 {
-	size_t room = mpi_signs_bytes(&p->g), n = patterns[kind].each ? (size_t)p->g.n : 1;
+	size_t buffer = mpi_flags_bytes(&p->g), n = patterns[kind].each ? (size_t)p->g.n : 1;
 
 	p->bytes = p->all - p->at;
 	p->count = p->k->recv.count;
-	if (p->at == 0 && p->all * n <= room)
+	if (p->at == 0 && p->all * n <= buffer)
 		return;
-	if (p->bytes * n > room)
-		p->bytes = room / n;
+	if (p->bytes * n > buffer)
+		p->bytes = buffer / n;
 	if (patterns[kind].combines) {
 		p->count = (MPI_Count)p->bytes / p->op.extent;
 		p->bytes = (size_t)(p->count * p->op.extent);
@@ -120,7 +120,7 @@ laid(const struct passage *p, enum coll_kind kind)
 ALWAYS_INLINE char *
 data_of(const struct passage *p, enum coll_kind kind, int rank)
 {
-	return mpi_signs_data(&p->g, rank, laid(p, kind));
+	return mpi_flags_data(&p->g, rank, laid(p, kind));
 }
 
 /* --- patterns that copy --- */
@@ -148,14 +148,14 @@ block_taken(const struct passage *p, enum coll_kind kind, int from)
 }
 
 ALWAYS_INLINE void
-lay_blocks(struct passage *p, enum coll_kind kind, char *room)
+lay_blocks(struct passage *p, enum coll_kind kind, char *buffer)
 {
 	for (int i = 0; i < (patterns[kind].each ? p->g.n : 1); i++) {
 		struct span block = patterns[kind].each ? block_given(p, kind, i) : p->own;
 
 		if (patterns[kind].each && i == p->g.me)
 			continue;
-		mpi_type_pack(block.type, block.at, (MPI_Count)p->at, room + (size_t)i * p->bytes,
+		mpi_type_pack(block.type, block.at, (MPI_Count)p->at, buffer + (size_t)i * p->bytes,
 			(MPI_Count)p->bytes);
 	}
 }
@@ -166,7 +166,7 @@ take_block(struct passage *p, enum coll_kind kind, int from)
 	size_t skip = patterns[kind].each ? (size_t)p->g.me * p->bytes : 0;
 	struct span block;
 
-	mpi_signs_wait(&p->g, from);
+	mpi_flags_wait(&p->g, from);
 	block = kind == COLL_BCAST ? p->own : block_taken(p, kind, from);
 	mpi_type_unpack(block.type, block.at, (MPI_Count)p->at, data_of(p, kind, from) + skip,
 		(MPI_Count)p->bytes);
@@ -202,15 +202,15 @@ keep_own(const struct passage *p, enum coll_kind kind)
 /* --- patterns that combine --- */
 
 ALWAYS_INLINE void
-lay_operand(const struct passage *p, enum coll_kind kind, char *room)
+lay_operand(const struct passage *p, enum coll_kind kind, char *buffer)
 {
 	for (int i = 0; i < (patterns[kind].each ? p->g.n : 1); i++)
-		memcpy(room + (size_t)i * p->bytes, p->in + (size_t)i * p->all + p->at, p->bytes);
+		memcpy(buffer + (size_t)i * p->bytes, p->in + (size_t)i * p->all + p->at, p->bytes);
 }
 
 /*
  * What a rank has given of the own result. The own operand is where it was, unless the result
- * overwrites it: then it is on the own sign as well. The `first` that is read is still there.
+ * overwrites it: then it is on the own flag as well. The `first` that is read is still there.
  */
 ALWAYS_INLINE const char *
 operand(const struct passage *p, enum coll_kind kind, int rank, bool first)
@@ -230,7 +230,7 @@ fold(struct passage *p, enum coll_kind kind, int last, struct slice s, char *to)
 		const char *theirs = operand(p, kind, i, i == last) + s.from;
 
 		if (i != p->g.me)
-			mpi_signs_wait(&p->g, i);
+			mpi_flags_wait(&p->g, i);
 		if (i < last)
 			mpi_op_apply(&p->op, theirs, to, s.count);
 		else if (to != theirs)
@@ -255,28 +255,28 @@ slice_of(const struct passage *p, int rank)
 
 /* All but the own slice is for others to read. */
 ALWAYS_INLINE void
-lay_slices(struct passage *p, char *room)
+lay_slices(struct passage *p, char *buffer)
 {
 	struct slice mine = slice_of(p, p->g.me);
 	size_t end = mine.from + mine.bytes;
 
-	memcpy(room, p->in + p->at, mine.from);
-	memcpy(room + end, p->in + p->at + end, p->bytes - end);
-	mpi_signs_show(&p->g);
+	memcpy(buffer, p->in + p->at, mine.from);
+	memcpy(buffer + end, p->in + p->at + end, p->bytes - end);
+	mpi_flags_show(&p->g);
 }
 
-/* Combine the own slice of what all have laid in the last round, into the room of this one. */
+/* Combine the own slice of what all have laid in the last round, into the buffer of this one. */
 ALWAYS_INLINE void
-fold_slice(struct passage *p, enum coll_kind kind, char *room)
+fold_slice(struct passage *p, enum coll_kind kind, char *buffer)
 {
 	struct slice mine = slice_of(p, p->g.me);
 	struct passage given = *p;
 
-	given.out = NULL;		/* the own operand stays until the result is in the room */
+	given.out = NULL;		/* the own operand stays until the result is in the buffer */
 	given.g.round--;
-	fold(&given, kind, p->g.n - 1, mine, room + mine.from);
-	mpi_signs_show(&p->g);
-	memcpy(p->out + p->at + mine.from, room + mine.from, mine.bytes);
+	fold(&given, kind, p->g.n - 1, mine, buffer + mine.from);
+	mpi_flags_show(&p->g);
+	memcpy(p->out + p->at + mine.from, buffer + mine.from, mine.bytes);
 }
 
 ALWAYS_INLINE void
@@ -286,7 +286,7 @@ take_slices(struct passage *p, enum coll_kind kind)
 		int from = (p->g.me + i) % p->g.n;
 		struct slice s = slice_of(p, from);
 
-		mpi_signs_wait(&p->g, from);
+		mpi_flags_wait(&p->g, from);
 		memcpy(p->out + p->at + s.from, data_of(p, kind, from) + s.from, s.bytes);
 	}
 }
@@ -295,13 +295,13 @@ take_slices(struct passage *p, enum coll_kind kind)
 
 /* The first half of a part that is not combined in slices: give, and show that. */
 ALWAYS_INLINE void
-lay(struct passage *p, enum coll_kind kind, char *room)
+lay(struct passage *p, enum coll_kind kind, char *buffer)
 {
 	if (p->gives && patterns[kind].combines)
-		lay_operand(p, kind, room);
+		lay_operand(p, kind, buffer);
 	else if (p->gives)
-		lay_blocks(p, kind, room);
-	mpi_signs_show(&p->g);
+		lay_blocks(p, kind, buffer);
+	mpi_flags_show(&p->g);
 }
 
 /* The second half: take, when those who give have shown the round. */
@@ -321,7 +321,7 @@ goes_in_slices(const struct passage *p, enum coll_kind kind)
 	return kind == COLL_ALLREDUCE && p->bytes > WHOLE_MAX;
 }
 
-/* What there is to do; the signs are found after this. False, on all ranks: not so. */
+/* What there is to do; the flags are found after this. False, on all ranks: not so. */
 ALWAYS_INLINE bool
 passage_describe(struct passage *p, enum coll_kind kind, struct mpi_rank *self,
 	const struct comm *c)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Non-blocking collectives with signs: the patterns of coll/passage.h, step by step.
+ * Non-blocking collectives with flags: the patterns of coll/passage.h, step by step.
  *
- * No wake-up is lost: a rank that is about to sleep says so by `drowsy`, and looks once more; one
- * that has shown something looks at `drowsy` after that (all in total order).
+ * No wake-up is lost: a rank that is about to sleep says so by `has_sleepers`, and looks once more; one
+ * that has shown something looks at `has_sleepers` after that (all in total order).
  */
 #include <stdlib.h>
 #include <mpi/coll/passage.h>
@@ -11,21 +11,21 @@
 #include <mpi/core/request.h>
 #include <mpi/transport/transport.h>
 
-#define ROUNDS_MAX SIGNS_ROOMS		/* of one call; larger data goes in messages */
-#define ROUNDS_NAMED 3
-#define OVER_SHOWN (SIGNS_ROOMS / 2)	/* rounds that may be over before a rank shows it */
+#define ROUNDS_MAX FLAGS_BUFFERS		/* of one call; larger data goes in messages */
+#define ROUNDS_ZEROCOPY 3
+#define OVER_SHOWN (FLAGS_BUFFERS / 2)	/* rounds that may be over before a rank shows it */
 
 /* what comes next: show the own data, combine a slice, take what is there, see all leave */
 enum stage { GIVE, FOLD, TAKE, PART };
 
 struct started {
 	struct pending pending;
-	struct list open;		/* in venue.open */
+	struct list open;		/* in locality.open */
 	struct passage p;
 	struct collective k;		/* what p says */
 	enum stage stage;
-	bool named;			/* ranks show where their data lies, and stay */
-	uint32_t needs;			/* the first round whose signs and data it still reads */
+	bool zerocopy;			/* ranks show where their data lies, and stay */
+	uint32_t needs;			/* the first round whose flags and data it still reads */
 	struct request *outer;
 };
 
@@ -33,7 +33,7 @@ struct started {
 
 /* Show which rounds are over here, unless it is too few for others to wait for it. */
 static void
-show_over(const struct signs *g)
+show_over(const struct flags *g)
 {
 	const struct list *first = g->v->open.next;
 	uint32_t before = g->b->round + 1;
@@ -43,12 +43,12 @@ show_over(const struct signs *g)
 	if (before - load_relaxed(&g->v->over[g->me].before) < OVER_SHOWN)
 		return;
 	exchange_total(&g->v->over[g->me].before, before);
-	if (load_total(&g->v->place->sync.drowsy) != 0)
-		mpi_signs_wake(g);
+	if (load_total(&g->v->segment->sync.all.has_sleepers) != 0)
+		mpi_flags_wake(g);
 }
 
 static void
-look_what_is_over(const struct signs *g)
+look_what_is_over(const struct flags *g)
 {
 	uint32_t before = load_total(&g->v->over[0].before);
 
@@ -63,9 +63,9 @@ look_what_is_over(const struct signs *g)
 
 /* May the own data of the present round be written? */
 static bool
-room_is_free(const struct signs *g, size_t bytes)
+buffer_is_free(const struct flags *g, size_t bytes)
 {
-	uint32_t turns = bytes <= SIGNS_SMALL ? SIGNS_TURNS : SIGNS_ROOMS;
+	uint32_t turns = bytes <= FLAGS_SMALL ? FLAGS_IN_FLIGHT : FLAGS_BUFFERS;
 
 	if (g->round - g->b->seen >= turns)
 		look_what_is_over(g);
@@ -73,13 +73,13 @@ room_is_free(const struct signs *g, size_t bytes)
 }
 
 static bool
-is_shown(const struct signs *g, int rank)
+is_shown(const struct flags *g, int rank)
 {
-	return (int32_t)(load_total(&signs_of(g, g->round, rank)->round) - g->round) >= 0;
+	return (int32_t)(load_total(&flags_of(g, g->round, rank)->round) - g->round) >= 0;
 }
 
 static bool
-are_shown(const struct signs *g, int ranks)
+are_shown(const struct flags *g, int ranks)
 {
 	for (int i = 0; i < ranks; i++)
 		if (i != g->me && !is_shown(g, i))
@@ -93,7 +93,7 @@ static bool
 givers_have_come(const struct started *s)
 {
 	const struct pattern *is = &patterns[s->k.kind];
-	const struct signs *g = &s->p.g;
+	const struct flags *g = &s->p.g;
 
 	if (!s->p.takes)
 		return true;
@@ -106,19 +106,19 @@ givers_have_come(const struct started *s)
 static bool
 can_give(const struct started *s)
 {
-	size_t bytes = s->named ? SIGNS_SMALL : laid(&s->p, s->k.kind);
+	size_t bytes = s->zerocopy ? FLAGS_SMALL : laid(&s->p, s->k.kind);
 
-	return s->p.g.v->shown + 1 == s->p.g.round && (!s->p.gives || room_is_free(&s->p.g, bytes));
+	return s->p.g.v->shown + 1 == s->p.g.round && (!s->p.gives || buffer_is_free(&s->p.g, bytes));
 }
 
 /* Have all given, and is there room for the slice, in the next round? */
 static bool
 can_fold(const struct started *s)
 {
-	struct signs next = s->p.g;
+	struct flags next = s->p.g;
 
-	mpi_signs_next(&next);
-	return are_shown(&s->p.g, next.n) && (s->named || room_is_free(&next, s->p.bytes));
+	mpi_flags_next(&next);
+	return are_shown(&s->p.g, next.n) && (s->zerocopy || buffer_is_free(&next, s->p.bytes));
 }
 
 static bool
@@ -132,11 +132,11 @@ can_go_on(const struct started *s)
 	}
 }
 
-static struct names
-names_of(const struct started *s)
+static struct address_list
+addresses_of_all(const struct started *s)
 {
-	return (struct names){signs_of(&s->p.g, s->needs, 0)->small,
-		SIGNS_TURNS * sizeof(struct sign), s->p.g.n};
+	return (struct address_list){flags_of(&s->p.g, s->needs, 0)->small,
+		FLAGS_IN_FLIGHT * sizeof(struct flag), s->p.g.n};
 }
 
 static void
@@ -144,17 +144,17 @@ give(struct started *s)
 {
 	struct passage *p = &s->p;
 	enum coll_kind kind = s->k.kind;
-	char *room = mpi_signs_data(&p->g, p->g.me, s->named ? SIGNS_SMALL : laid(p, kind));
+	char *buffer = mpi_flags_data(&p->g, p->g.me, s->zerocopy ? FLAGS_SMALL : laid(p, kind));
 	bool slices = goes_in_slices(p, kind);
 
-	s->stage = slices || s->named ? FOLD : TAKE;
-	if (s->named) {
-		*(struct named_data *)(void *)room = (struct named_data){.in = p->in, .out = p->out};
-		mpi_signs_show(&p->g);
+	s->stage = slices || s->zerocopy ? FOLD : TAKE;
+	if (s->zerocopy) {
+		*(struct addresses *)(void *)buffer = (struct addresses){.in = p->in, .out = p->out};
+		mpi_flags_show(&p->g);
 	} else if (slices) {
-		lay_slices(p, room);
+		lay_slices(p, buffer);
 	} else {
-		lay(p, kind, room);
+		lay(p, kind, buffer);
 	}
 }
 
@@ -163,34 +163,34 @@ combine_slice(struct started *s)
 {
 	struct passage *p = &s->p;
 	struct slice mine = slice_of(p, p->g.me);
-	struct names all = names_of(s);
+	struct address_list all = addresses_of_all(s);
 
 	s->stage = TAKE;
-	mpi_signs_next(&p->g);
-	if (s->named) {
-		mpi_pointers_combine(&all, &p->op, mine, p->out + mine.from);
-		mpi_signs_show(&p->g);
+	mpi_flags_next(&p->g);
+	if (s->zerocopy) {
+		mpi_zerocopy_combine(&all, &p->op, mine, p->out + mine.from);
+		mpi_flags_show(&p->g);
 	} else {
-		fold_slice(p, s->k.kind, mpi_signs_data(&p->g, p->g.me, p->bytes));
+		fold_slice(p, s->k.kind, mpi_flags_data(&p->g, p->g.me, p->bytes));
 		s->needs = p->g.round;
 	}
 }
 
 /* Take the slices from where the others have combined them, and say that this is done. */
 static void
-take_named_slices(struct started *s)
+take_zerocopy_slices(struct started *s)
 {
 	struct passage *p = &s->p;
-	struct names all = names_of(s);
+	struct address_list all = addresses_of_all(s);
 
 	for (int i = 1; i < p->g.n; i++) {
 		int from = (p->g.me + i) % p->g.n;
 		struct slice theirs = slice_of(p, from);
 
-		memcpy(p->out + theirs.from, mpi_name_of(&all, from)->out + theirs.from, theirs.bytes);
+		memcpy(p->out + theirs.from, mpi_addresses_of(&all, from)->out + theirs.from, theirs.bytes);
 	}
-	mpi_signs_next(&p->g);
-	mpi_signs_show(&p->g);
+	mpi_flags_next(&p->g);
+	mpi_flags_show(&p->g);
 	s->stage = PART;
 }
 
@@ -209,7 +209,7 @@ take_part(struct started *s)
 	if (p->at >= p->all)
 		return false;
 	next_part(p, kind);
-	mpi_signs_next(&p->g);
+	mpi_flags_next(&p->g);
 	s->needs = p->g.round;
 	show_over(&p->g);
 	s->stage = GIVE;
@@ -224,9 +224,9 @@ step(struct started *s)
 	case GIVE: give(s); break;
 	case FOLD: combine_slice(s); break;
 	case TAKE:
-		if (!s->named)
+		if (!s->zerocopy)
 			return take_part(s);
-		take_named_slices(s);
+		take_zerocopy_slices(s);
 		break;
 	default: return false;
 	}
@@ -248,7 +248,7 @@ goes_on(struct started *s, bool *over)
 /* --- its beginning and its end --- */
 
 static void
-put_away(struct venue *v, struct started *s)
+put_away(struct locality *v, struct started *s)
 {
 	if (v->spare == NULL)
 		v->spare = s;
@@ -257,7 +257,7 @@ put_away(struct venue *v, struct started *s)
 }
 
 static struct started *
-take_out(struct venue *v)
+take_out(struct locality *v)
 {
 	struct started *s = v->spare;
 
@@ -286,7 +286,7 @@ hold_types(const struct collective *k)
 static void
 finish(struct started *s)
 {
-	struct venue *v = s->p.g.v;
+	struct locality *v = s->p.g.v;
 	struct request *outer = s->outer;
 
 	passage_end(&s->p, s->k.kind);
@@ -314,10 +314,10 @@ static bool
 started_can_move(const struct pending *p)
 {
 	const struct started *s = list_entry(p, const struct started, pending);
-	uint32_t *drowsy = &s->p.g.v->place->sync.drowsy;
+	uint32_t *has_sleepers = &s->p.g.v->segment->sync.all.has_sleepers;
 
-	if (load_total(drowsy) == 0)
-		exchange_total(drowsy, 1);
+	if (load_total(has_sleepers) == 0)
+		exchange_total(has_sleepers, 1);
 	return can_go_on(s);
 }
 
@@ -335,7 +335,7 @@ rounds_of(struct passage *p, enum coll_kind kind)
 	return rounds;
 }
 
-/* It has its rounds from now on; the signs are found. */
+/* It has its rounds from now on; the flags are found. */
 static void
 set_out(struct started *s, uint32_t rounds)
 {
@@ -343,7 +343,7 @@ set_out(struct started *s, uint32_t rounds)
 	bool over = rounds == 0;
 
 	p->g.b->round += rounds;
-	mpi_signs_next(&p->g);
+	mpi_flags_next(&p->g);
 	s->needs = p->g.round;
 	s->stage = GIVE;
 	hold_types(&s->k);
@@ -362,41 +362,41 @@ set_out(struct started *s, uint32_t rounds)
 	list_push_back(&p->g.self->pending, &s->pending.link);
 }
 
-/* Are there signs, and room, for it? */
+/* Are there flags, and a buffer, for it? */
 static bool
 suits(struct started *s, struct mpi_rank *self, const struct comm *c)
 {
-	const struct venue *v = c->venue;
+	const struct locality *v = c->locality;
 	struct passage *p = &s->p;
 
-	if (s->named)
+	if (s->zerocopy)
 		return transport_shares_memory(self) && can_combine(self, &s->k, false);
 	if (!passage_describe(p, s->k.kind, self, c))
 		return false;
-	return p->all * (patterns[s->k.kind].each ? (size_t)c->size : 1) <= SIGNS_SMALL ||
-		v->started.rooms != NULL;
+	return p->all * (patterns[s->k.kind].each ? (size_t)c->size : 1) <= FLAGS_SMALL ||
+		v->started.buffers != NULL;
 }
 
 /* False: it takes too many rounds. */
 static bool
-begin(struct started *s, struct mpi_rank *self, struct venue *v)
+started_begin(struct started *s, struct mpi_rank *self, struct locality *v)
 {
 	struct passage *p = &s->p;
 	enum coll_kind kind = s->k.kind;
 	uint32_t rounds;
 
-	p->g = (struct signs){.self = self, .v = v, .b = &v->started, .me = v->rank, .n = v->ranks,
+	p->g = (struct flags){.self = self, .v = v, .b = &v->started, .me = v->rank, .n = v->ranks,
 		.round = v->started.round};
 	p->bytes = 0;
 	p->op.own = NULL;
 	p->count = s->k.recv.count;
 	passage_begin(p, kind, self);
-	rounds = s->named ? ROUNDS_NAMED : rounds_of(p, kind);
+	rounds = s->zerocopy ? ROUNDS_ZEROCOPY : rounds_of(p, kind);
 	if (rounds > ROUNDS_MAX) {
 		mpi_op_release(&p->op);
 		return false;
 	}
-	if (rounds > 0 && kind != COLL_BARRIER && !s->named)
+	if (rounds > 0 && kind != COLL_BARRIER && !s->zerocopy)
 		next_part(p, kind);
 	set_out(s, rounds);
 	return true;
@@ -406,10 +406,10 @@ bool
 mpi_started(struct mpi_rank *self, struct comm *c, const struct collective *k, enum starts how,
 	struct request *outer)
 {
-	struct venue *v = c->venue;
+	struct locality *v = c->locality;
 	struct started *s;
 
-	if (how == STARTS_NOT || v == NULL || v->started.signs == NULL)
+	if (how == STARTS_NOT || v == NULL || v->started.flags == NULL)
 		return false;
 	s = take_out(v);
 	if (s == NULL) {
@@ -419,8 +419,8 @@ mpi_started(struct mpi_rank *self, struct comm *c, const struct collective *k, e
 	s->k = *k;
 	s->p.k = &s->k;
 	s->outer = outer;
-	s->named = how == STARTS_NAMED;
-	if (suits(s, self, c) && begin(s, self, v))
+	s->zerocopy = how == STARTS_ZEROCOPY;
+	if (suits(s, self, c) && started_begin(s, self, v))
 		return true;
 	put_away(v, s);
 	return false;

@@ -135,10 +135,10 @@ mpi_comm_release(struct mpi_rank *self, struct comm *c)
 		return;
 	if (c->context != CONTEXT_NONE)
 		mpi_ids_give_back(&self->ids, c->context / CONTEXTS_PER_COMM);
-	mpi_venue_leave(self, c->venue);
+	mpi_locality_leave(self, c->locality);
 	free(c->plan);
 	if (c->local != NULL) {
-		mpi_venue_leave(self, c->local->venue);
+		mpi_locality_leave(self, c->local->locality);
 		free(c->local->plan);
 	}
 	drop_parts(self, c);

@@ -37,34 +37,36 @@ enum comm_context {
 
 /* numbers in use from the start; the last is for what begins without a communicator */
 enum { ID_WORLD, ID_SELF, ID_UNIVERSE };
-struct venue;
+struct locality;
 struct plan;
 
-/* What brief meetings of the communicator need (coll/brief.h); what all of them read comes first. */
-struct brief {
-	struct sync *barrier;		/* where barriers meet; NULL: not so */
-	uint32_t ranks;
-	uint32_t lane_ranks;
-	uint16_t lane;			/* see struct meeting */
+/* What fast central barriers of the communicator need (coll/central_fast.h); what all of them read comes first. */
+struct central_fast {
+	struct sync *barrier;		/* words of barriers; NULL: not so */
+	uint16_t ranks;
+	uint16_t release;		/* bytes to the line on which this rank sees the release */
+	uint16_t lane_ranks;		/* see struct lanes */
+	uint16_t lane;
 	uint16_t lanes;
+	bool spread;
 	uint16_t yields;		/* times to let others have the core before all else */
 	uint16_t size;			/* of an element of the operand; 0: none is known */
-	struct sync *place;		/* where others meet */
-	char *seats;			/* of the ranks that share this one's core */
+	struct sync *segment;		/* words of other collectives */
+	char *slots;			/* of the ranks that share this one's core */
 	uint32_t index;			/* own one */
-	uint32_t below;			/* bytes below which an allreduce is such a meeting */
+	uint32_t below;			/* bytes below which an allreduce is such a central barrier */
 	/* the operand that was last found right */
 	MPI_Datatype datatype;
 	MPI_Op op;
 };
 
 struct comm {
-	struct brief brief;
+	struct central_fast fast;
 	int references;			/* the handle, and each pending operation */
 	int rank;
 	int size;
 	int32_t context;
-	struct venue *venue;		/* where its ranks meet; NULL: not needed so far */
+	struct locality *locality;		/* where its ranks are; NULL: not needed so far */
 	struct plan *plan;		/* the algorithms of its collectives; likewise */
 	uint32_t collectives;		/* started so far */
 	uint32_t pieces;		/* of partitioned messages made so far: the next tag */
@@ -134,8 +136,8 @@ void mpi_comm_release(struct mpi_rank *self, struct comm *c);
  */
 int mpi_comm_free(struct mpi_rank *self, struct comm *c);
 
-/* An upcall, supplied by mpi/coll: the communicator goes, and leaves its venue (NULL: it has none). */
-void mpi_venue_leave(struct mpi_rank *self, struct venue *v);
+/* An upcall, supplied by mpi/coll: the communicator goes, and leaves its segment (NULL: it has none). */
+void mpi_locality_leave(struct mpi_rank *self, struct locality *v);
 
 /* The handle under which the program knows it. */
 MPI_Comm mpi_comm_handle(const struct comm *c);

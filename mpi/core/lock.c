@@ -44,7 +44,7 @@ try_lock(struct rank_lock *l)
 }
 
 static void
-take(struct rank_lock *l)
+lock_take(struct rank_lock *l)
 {
 	if (try_lock(l))
 		return;
@@ -107,7 +107,7 @@ enter(struct mpi_rank *self)
 
 	if (mpi_rank_favour == l && mpi_rank_favoured_enter(l))
 		return;
-	take(l);
+	lock_take(l);
 	if (load_relaxed(&l->favours) != 0)
 		end_favour(self);
 	__atomic_store_n(&l->owner, this_thread(), __ATOMIC_RELAXED);

@@ -28,11 +28,11 @@ struct user_errors;
 struct abi_record;
 struct block;
 struct sched;
-struct venue;
+struct locality;
 struct waiting;
 
 /*
- * May small messages and collectives take the straight way (pt2pt/direct.h)? Who is alone in the
+ * May small messages and collectives take the fast path (pt2pt/direct.h)? Who is alone in the
  * library needs no lock for it.
  */
 enum direct_way { DIRECT_NOT, DIRECT_ALONE, DIRECT_LOCKED };
@@ -45,7 +45,7 @@ enum { ERRORS_ARE_FATAL, ERRORS_ABORT, ERRORS_RETURN, ERRORS_PREDEFINED };
 #define PREDEFINED_ATTRIBUTES (MPI_UNIVERSE_SIZE - MPI_TAG_UB + 1)
 
 struct mpi_rank {
-	/* a brief meeting of all ranks reads two lines from here on (ADR 0040) */
+	/* a fast central barrier of all ranks reads two lines from here on (ADR 0040) */
 	uint8_t direct;			/* enum direct_way */
 	bool prepared;			/* tables and predefined objects are there */
 	bool lost_cluster;		/* one has died: whoever found out has told the user why */
@@ -106,7 +106,7 @@ struct mpi_rank {
 	struct request *bulk_out;	/* the one that is being written */
 	struct list pending;		/* operations of several messages (struct pending) */
 	struct sched *spare_scheds;
-	struct venue *venues;		/* places made here that not all ranks have left */
+	struct locality *localities;		/* segments made here that not all ranks have left */
 	const char *program;		/* function of the API that runs, for messages */
 };
 

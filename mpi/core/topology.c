@@ -56,7 +56,7 @@ topology_make(int kind)
 
 /* A copy of n numbers; false: no memory. */
 static bool
-copy(int **to, const int *from, int n)
+topology_copy(int **to, const int *from, int n)
 {
 	*to = malloc((size_t)(n > 0 ? n : 1) * sizeof(**to));
 	if (*to != NULL && n > 0)
@@ -124,9 +124,9 @@ mpi_topology_cart(int ndims, const int dims[], const int periods[], int rank)
 
 	if (complete) {
 		t->cart.ndims = ndims;
-		complete = copy(&t->cart.dims, dims, ndims) &&
-			copy(&t->cart.periods, periods, ndims) &&
-			copy(&t->cart.coords, dims, ndims);
+		complete = topology_copy(&t->cart.dims, dims, ndims) &&
+			topology_copy(&t->cart.periods, periods, ndims) &&
+			topology_copy(&t->cart.coords, dims, ndims);
 	}
 	for (int i = 0; complete && i < ndims; i++)
 		t->cart.periods[i] = t->cart.periods[i] != 0;
@@ -138,7 +138,8 @@ mpi_topology_cart(int ndims, const int dims[], const int periods[], int rank)
 	}
 	if (complete) {
 		t->near.in = t->near.out = 2 * ndims;
-		complete = copy(&t->near.sources, near, 2 * ndims) && copy(&t->near.destinations, near, 2 * ndims);
+		complete = topology_copy(&t->near.sources, near, 2 * ndims) &&
+			topology_copy(&t->near.destinations, near, 2 * ndims);
 	}
 	free(near);
 	return finished(t, complete);
@@ -162,12 +163,13 @@ mpi_topology_graph(int nnodes, const int index[], const int edges[], int rank)
 
 	if (complete) {
 		t->graph.nnodes = nnodes;
-		complete = copy(&t->graph.index, index, nnodes) &&
-			copy(&t->graph.edges, edges, nnodes > 0 ? index[nnodes - 1] : 0);
+		complete = topology_copy(&t->graph.index, index, nnodes) &&
+			topology_copy(&t->graph.edges, edges, nnodes > 0 ? index[nnodes - 1] : 0);
 	}
 	if (complete) {
 		t->near.in = t->near.out = mpi_graph_degree(&t->graph, rank, &mine);
-		complete = copy(&t->near.sources, mine, t->near.in) && copy(&t->near.destinations, mine, t->near.out);
+		complete = topology_copy(&t->near.sources, mine, t->near.in) &&
+			topology_copy(&t->near.destinations, mine, t->near.out);
 	}
 	return finished(t, complete);
 }
@@ -181,12 +183,12 @@ mpi_topology_adjacent(const struct adjacency *near)
 	if (complete) {
 		t->near.in = near->in;
 		t->near.out = near->out;
-		complete = copy(&t->near.sources, near->sources, near->in) &&
-			copy(&t->near.destinations, near->destinations, near->out);
+		complete = topology_copy(&t->near.sources, near->sources, near->in) &&
+			topology_copy(&t->near.destinations, near->destinations, near->out);
 	}
 	if (complete && near->source_weights != NULL)
-		complete = copy(&t->near.source_weights, near->source_weights, near->in);
+		complete = topology_copy(&t->near.source_weights, near->source_weights, near->in);
 	if (complete && near->destination_weights != NULL)
-		complete = copy(&t->near.destination_weights, near->destination_weights, near->out);
+		complete = topology_copy(&t->near.destination_weights, near->destination_weights, near->out);
 	return finished(t, complete);
 }

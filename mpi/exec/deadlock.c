@@ -117,7 +117,7 @@ is_deadlock(struct job *j, struct segment *s)
 
 /* Have each rank write down what it waits for. */
 static void
-ask(struct segment *s)
+deadlock_ask(struct segment *s)
 {
 	store_total(&s->asked, 1);
 	for (uint32_t i = 0; i < s->ranks; i++) {
@@ -184,7 +184,7 @@ deadlock_look(struct job *j)
 	if (load_relaxed(&round->segment->asked) == 0) {
 		if (!is_deadlock(j, round->segment))
 			return pause_ms();
-		ask(round->segment);
+		deadlock_ask(round->segment);
 	}
 	if (!all_have_told(round->segment))
 		return ANSWER_MS;

@@ -14,7 +14,7 @@
 #include <mpi/exec/processors.h>
 
 /* where a processor sits */
-struct place {
+struct coll_segment {
 	int cpu;
 	int socket;
 	int core;
@@ -93,7 +93,7 @@ quota(int most)
 static int
 by_core(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct coll_segment *x = a, *y = b;
 
 	if (x->thread != y->thread)
 		return x->thread - y->thread;
@@ -105,7 +105,7 @@ by_core(const void *a, const void *b)
 static int
 by_socket(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct coll_segment *x = a, *y = b;
 
 	if (x->thread != y->thread)
 		return x->thread - y->thread;
@@ -118,12 +118,12 @@ by_socket(const void *a, const void *b)
 static void
 sort(struct processors *p, enum map map)
 {
-	static struct place place[PROCESSORS_MAX];
+	static struct coll_segment place[PROCESSORS_MAX];
 
 	for (int i = 0; i < p->allowed; i++) {
-		struct place *me = &place[i];
+		struct coll_segment *me = &place[i];
 
-		*me = (struct place){p->cpu[i], topology(p->cpu[i], "physical_package_id"),
+		*me = (struct coll_segment){p->cpu[i], topology(p->cpu[i], "physical_package_id"),
 			topology(p->cpu[i], "core_id"), 0, 0};
 		for (int j = 0; j < i; j++)
 			me->thread += place[j].socket == me->socket && place[j].core == me->core;

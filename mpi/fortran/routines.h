@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Routines that are written by hand. Each has its two names, mpi_x_ and pmpi_x_; they do the same,
- * since what they call besides the function itself is no business of a profiler.
+ * Routines that are written by hand. Each has two names, mpi_x_ and pmpi_x_, for one body: what it
+ * calls besides the function itself is not for a profiler to see.
  */
 #ifndef MPI_FORTRAN_ROUTINES_H
 #define MPI_FORTRAN_ROUTINES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The straight way: what is not done with each message, or takes longer anyhow.
+ * The fast path: what is not done with each message, or takes longer anyhow.
  */
 #include <mpi/pt2pt/bounce.h>
 #include <mpi/pt2pt/direct.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The straight way of small messages between near ranks: from the program's buffer into the peer's
+ * The fast path of small messages between near ranks: from the program's buffer into the peer's
  * inbox, and from the own inbox into the program's buffer, without a request, when nothing else is
  * in the way: no send that waits for room, no credit missing; no receive posted before, no message
  * kept. Whatever is not simple is refused, without a trace, and goes the ordinary way (send.c,
  * recv.c), which leads to the same end: order, credit and progress do not depend on the way.
  *
- * Whoever is inside the library may do it: nobody else is there (mpi_rank.direct), and who waits here lets others in.
+ * Whoever is inside the library may do it: nobody else is there (mpi_rank.direct), and who waits
+ * here lets others in.
  */
 #ifndef MPI_PT2PT_DIRECT_H
 #define MPI_PT2PT_DIRECT_H

@@ -29,7 +29,7 @@ def table(bcast):
 def known():
     """Algorithms for it."""
     return [colltable.Algorithm(k, "x", ".write = f", "a")
-            for k in colltable.KINDS] + [colltable.Algorithm("bcast", "meet", ".run = f", "a")]
+            for k in colltable.KINDS] + [colltable.Algorithm("bcast", "central", ".run = f", "a")]
 
 
 class Table(unittest.TestCase):
@@ -41,14 +41,14 @@ class Table(unittest.TestCase):
             colltable.check(table(bcast), known())
 
     def test_good(self):
-        colltable.check(table(["bcast cluster 4 64 meet x", "bcast cluster 4 - x x",
-                               "bcast cluster - - meet x"]), known())
+        colltable.check(table(["bcast cluster 4 64 central x", "bcast cluster 4 - x x",
+                               "bcast cluster - - central x"]), known())
 
     def test_unknown_algorithm(self):
         self.refuse(["bcast cluster - - y x"], "no algorithm 'y'")
 
     def test_schedules_only_where_calls_do_not_block(self):
-        self.refuse(["bcast cluster - - meet meet"], "blocking calls only")
+        self.refuse(["bcast cluster - - central central"], "blocking calls only")
 
     def test_bounds(self):
         for rows in (["bcast cluster 4 - x x"],

@@ -217,8 +217,8 @@ shared_%s(%s)
 """
 
 
-def straight(row, wide, text):
-    """The ordinary binding as a function of its own, the try to do it straight where threads share
+def fast_path(row, wide, text):
+    """The ordinary binding as a function of its own, the fast path tried where threads share
     the library, and the binding.
     """
     given = f"({', '.join(p.name for p in row.parameters)})"
@@ -237,7 +237,7 @@ def binding(row, wide, implemented, direct=False):
     else:
         text = simple(row) if is_simple(row) else body(row, wide, implemented)
     if direct:
-        before, text = straight(row, wide, text)
+        before, text = fast_path(row, wide, text)
     return f"{before}{row.result}\nPMPI_{name}({row.arguments(wide)})\n{{\n{text}\n}}\nALSO_AS_MPI({name});\n"
 
 

@@ -43,7 +43,7 @@ def implemented_in(folder):
 
 
 def direct_in(folder):
-    """Names of the functions that have a straight way."""
+    """Names of the functions that have a fast path."""
     out = set()
     for path in sorted(glob.glob(os.path.join(folder, "direct*.h"))):
         with open(path, encoding="utf-8") as f:

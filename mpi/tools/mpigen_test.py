@@ -59,7 +59,7 @@ def test_every_function_has_a_prototype_and_a_profiling_twin():
     assert "Wtime" not in mpigen.bindings(rows, "coll", {"Wtime"})
 
 
-def test_a_function_with_a_straight_way_tries_it_first():
+def test_a_function_with_a_fast_path_tries_it_first():
     text = mpigen.bindings(read_table(SEND), "pt2pt", {"Send"}, {"Send"})
     given = "Send(buf, count, datatype, dest, tag, comm)"
     for call in (given, given.replace("Send", "Send_c")):

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where ranks of one cluster meet. Zero is the start. Ranks that share a core (transport_lane) are
- * counted first among themselves, on a line that does not leave their core.
+ * The words of a central barrier. Zero is the start. Ranks are counted in lanes first: those that
+ * share a core, on a line that does not leave it; of ranks with a core each as many as there are
+ * lanes, and each lane then has a line of its own on which it sees that all have come
+ * (coll/central.h).
  */
 #ifndef MPI_TRANSPORT_SYNC_H
 #define MPI_TRANSPORT_SYNC_H
@@ -9,16 +11,22 @@
 #include <mpi/transport/shared.h>
 
 #define LANES_MAX 16
-#define BRIEF_BYTES 32
+#define FAST_BYTES 32
+
+/* The line on which ranks see that they may leave a central barrier. */
+struct release {
+	_Alignas(CACHE_LINE) uint32_t epoch;	/* central barriers that are over */
+	uint32_t has_sleepers;			/* of `all` only: somebody is about to sleep, the last one must wake */
+	int32_t error;				/* class: what the releasing rank found; of `all` only */
+	_Alignas(16) char result[FAST_BYTES];	/* of a fast central barrier (coll/central_fast.h) */
+};
 
 struct sync {
-	_Alignas(CACHE_LINE) uint32_t arrived;	/* lanes, or ranks, that have come to the present meeting */
-	_Alignas(CACHE_LINE) uint32_t epoch;	/* meetings that are over; changed by the last one to come */
-	uint32_t drowsy;			/* somebody is about to sleep: the last one must wake */
-	int32_t error;				/* class: what the one that opens met with, before its doors open */
-	_Alignas(16) char result[BRIEF_BYTES];	/* of a brief meeting (coll/brief.h), before its doors open */
+	_Alignas(CACHE_LINE) uint32_t arrived;	/* lanes, or ranks, that have arrived */
+	struct release all;			/* of all ranks, unless lanes have their own */
 	struct {
 		_Alignas(CACHE_LINE) uint32_t arrived;
+		struct release release;
 	} lane[LANES_MAX];
 };
 

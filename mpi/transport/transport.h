@@ -82,8 +82,8 @@ void *transport_reach(const struct mpi_rank *self, uint64_t reference);
 bool transport_has_room(struct mpi_rank *self, uint32_t peer);
 
 /*
- * Copy from what a near peer refers to. 0; -E_PERM: the system does not allow it, or it is faster if the
- * peer sends the data itself: ask it to.
+ * Copy from what a near peer refers to. 0; -E_PERM: the system does not allow it, or it is faster
+ * if the peer sends the data itself: ask it to.
  */
 int transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes);
 
@@ -141,11 +141,11 @@ void transport_attend(struct mpi_rank *self, bool attends);
 /* Wake all ranks of the cluster that sleep. */
 void transport_wake_all(const struct mpi_rank *self);
 
-/* Ranks of a cluster with the same number share a core as a rule; numbers are 0 .. transport_lanes() - 1. */
-uint32_t transport_lane(const struct mpi_rank *self, uint32_t peer);
-uint32_t transport_lanes(const struct mpi_rank *self);
+/* Ranks of a cluster with the same number share a core as a rule; numbers are 0 .. transport_cores() - 1. */
+uint32_t transport_core(const struct mpi_rank *self, uint32_t peer);
+uint32_t transport_cores(const struct mpi_rank *self);
 
-/* Where all ranks of the job meet, or NULL if they are not all in this cluster. */
+/* The central barrier of all ranks of the job, or NULL if they are not all in this cluster. */
 struct sync *transport_sync(const struct mpi_rank *self);
 
 /*

@@ -27,7 +27,7 @@ device_disconnect(struct device_client *c)
 }
 
 static int
-ask(struct device_client *c, struct device_request *q, struct device_reply *reply)
+device_ask(struct device_client *c, struct device_request *q, struct device_reply *reply)
 {
 	int result;
 
@@ -55,7 +55,7 @@ device_open(struct device_client *c, const char *path, uint32_t how, uint64_t *s
 	if (str_len_max(path, DEVICE_DATA) == DEVICE_DATA)
 		return -E_INVAL;
 	str_copy(q.data, sizeof(q.data), path);
-	result = ask(c, &q, &reply);
+	result = device_ask(c, &q, &reply);
 	if (result == 0 && size != NULL)
 		*size = reply.value;
 	return result == 0 ? (long)reply.handle : result;
@@ -67,7 +67,7 @@ device_close(struct device_client *c, long handle)
 	struct device_request q = {.op = DEVICE_CLOSE, .handle = (uint32_t)handle};
 	struct device_reply reply;
 
-	return ask(c, &q, &reply);
+	return device_ask(c, &q, &reply);
 }
 
 static long
@@ -85,7 +85,7 @@ read_some(struct device_client *c, long handle, uint64_t offset, void *to, size_
 			return e;
 		q.bulk_port = c->port;
 	}
-	result = ask(c, &q, &reply);
+	result = device_ask(c, &q, &reply);
 	if (result != 0)
 		return result;
 	if (reply.value > len)
@@ -127,7 +127,7 @@ device_write(struct device_client *c, long handle, uint64_t offset, const void *
 
 		q.count = (uint32_t)(len - done < DEVICE_DATA ? len - done : DEVICE_DATA);
 		memcpy(q.data, (const char *)from + done, q.count);
-		result = ask(c, &q, &reply);
+		result = device_ask(c, &q, &reply);
 		if (result != 0)
 			return done > 0 ? (long)done : result;
 		done += reply.value;

@@ -36,7 +36,7 @@ static struct {
 /* --- messages --- */
 
 static void
-put(uint64_t value, unsigned bytes)
+files_put(uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		p9.request[p9.bytes++] = (unsigned char)(value >> 8 * i);
@@ -45,22 +45,22 @@ put(uint64_t value, unsigned bytes)
 static void
 put_text(const char *text, size_t len)
 {
-	put(len, 2);
+	files_put(len, 2);
 	memcpy(p9.request + p9.bytes, text, len);
 	p9.bytes += (uint32_t)len;
 }
 
 static void
-begin(enum type type, uint32_t fid)
+files_begin(enum type type, uint32_t fid)
 {
 	p9.bytes = 4;
-	put(type, 1);
-	put(0, 2);
-	put(fid, 4);
+	files_put(type, 1);
+	files_put(0, 2);
+	files_put(fid, 4);
 }
 
 static uint64_t
-get(unsigned at, unsigned bytes)
+files_get(unsigned at, unsigned bytes)
 {
 	uint64_t value = 0;
 
@@ -71,19 +71,19 @@ get(unsigned at, unsigned bytes)
 
 /* Ask the host; `least`: bytes of a good answer. 0 or its error. */
 static int
-ask(uint32_t least)
+files_ask(uint32_t least)
 {
 	const struct virtio_part part[] = {{p9.request, p9.bytes, false},
 		{p9.reply, REPLY_BYTES, true}};
 	uint32_t bytes = p9.bytes, got;
 
 	p9.bytes = 0;
-	put(bytes, 4);
+	files_put(bytes, 4);
 	got = virtio_request(part, 2);
 	if (got < HEAD || got > REPLY_BYTES)
 		return -E_IO;
 	if (p9.reply[4] == RLERROR)
-		return -(int)get(HEAD, 4);
+		return -(int)files_get(HEAD, 4);
 	return p9.reply[4] == p9.request[4] + 1 && got >= HEAD + least ? 0 : -E_IO;
 }
 
@@ -99,26 +99,26 @@ files_start(const struct registers *r)
 		return result;
 	p9.request = arena;
 	p9.reply = arena + REQUEST_BYTES;
-	begin(TVERSION, MESSAGE_MAX);
+	files_begin(TVERSION, MESSAGE_MAX);
 	put_text("9P2000.L", 8);
-	result = ask(6);
-	if (result == 0 && get(HEAD, 4) < MESSAGE_MAX)
+	result = files_ask(6);
+	if (result == 0 && files_get(HEAD, 4) < MESSAGE_MAX)
 		result = -E_IO;
 	if (result != 0)
 		return result;
-	begin(TATTACH, ROOT);
-	put(NO_FID, 4);
+	files_begin(TATTACH, ROOT);
+	files_put(NO_FID, 4);
 	put_text("", 0);
 	put_text("", 0);
-	put(0, 4);
-	return ask(13);
+	files_put(0, 4);
+	return files_ask(13);
 }
 
 static void
 files_close(uint32_t number)
 {
-	begin(TCLUNK, number);
-	ask(0);
+	files_begin(TCLUNK, number);
+	files_ask(0);
 }
 
 /* The fid of a file becomes that of the first `count` names. */
@@ -127,13 +127,13 @@ walk(uint32_t number, const struct path_names *names, uint32_t count)
 {
 	int result;
 
-	begin(TWALK, ROOT);
-	put(number, 4);
-	put(count, 2);
+	files_begin(TWALK, ROOT);
+	files_put(number, 4);
+	files_put(count, 2);
 	for (uint32_t i = 0; i < count; i++)
 		put_text(names->name[i], names->bytes[i]);
-	result = ask(2);
-	return result == 0 && get(HEAD, 2) != count ? -E_NOENT : result;
+	result = files_ask(2);
+	return result == 0 && files_get(HEAD, 2) != count ? -E_NOENT : result;
 }
 
 static int
@@ -144,12 +144,12 @@ create(uint32_t number, const struct path_names *names)
 
 	if (result != 0)
 		return result;
-	begin(TLCREATE, number);
+	files_begin(TLCREATE, number);
 	put_text(names->name[last], names->bytes[last]);
-	put(O_READ_WRITE, 4);
-	put(MODE, 4);
-	put(0, 4);
-	result = ask(17);
+	files_put(O_READ_WRITE, 4);
+	files_put(MODE, 4);
+	files_put(0, 4);
+	result = files_ask(17);
 	if (result != 0)
 		files_close(number);
 	return result;
@@ -160,15 +160,15 @@ open_found(uint32_t number, uint32_t how, uint64_t *size)
 {
 	int result;
 
-	begin(TLOPEN, number);
-	put((how & DEVICE_WRITABLE) != 0 ? O_READ_WRITE | ((how & DEVICE_EMPTY) != 0 ? O_CUT : 0) : 0,
+	files_begin(TLOPEN, number);
+	files_put((how & DEVICE_WRITABLE) != 0 ? O_READ_WRITE | ((how & DEVICE_EMPTY) != 0 ? O_CUT : 0) : 0,
 		4);
-	result = ask(17);
+	result = files_ask(17);
 	if (result == 0) {
-		begin(TGETATTR, number);
-		put(GETATTR_SIZE, 8);
-		result = ask(SIZE_IN_ATTR + 8 - HEAD);
-		*size = get(SIZE_IN_ATTR, 8);
+		files_begin(TGETATTR, number);
+		files_put(GETATTR_SIZE, 8);
+		result = files_ask(SIZE_IN_ATTR + 8 - HEAD);
+		*size = files_get(SIZE_IN_ATTR, 8);
 	}
 	if (result != 0)
 		files_close(number);
@@ -195,13 +195,13 @@ files_read(uint32_t number, uint64_t offset, void *to, size_t len)
 	uint64_t count;
 	int result;
 
-	begin(TREAD, number);
-	put(offset, 8);
-	put(len, 4);
-	result = ask(4);
+	files_begin(TREAD, number);
+	files_put(offset, 8);
+	files_put(len, 4);
+	result = files_ask(4);
 	if (result != 0)
 		return result;
-	count = get(HEAD, 4);
+	count = files_get(HEAD, 4);
 	if (count > len)
 		return -E_IO;
 	memcpy(to, p9.reply + HEAD + 4, count);
@@ -213,13 +213,13 @@ files_write(uint32_t number, uint64_t offset, const void *from, size_t len)
 {
 	int result;
 
-	begin(TWRITE, number);
-	put(offset, 8);
-	put(len, 4);
+	files_begin(TWRITE, number);
+	files_put(offset, 8);
+	files_put(len, 4);
 	memcpy(p9.request + p9.bytes, from, len);
 	p9.bytes += (uint32_t)len;
-	result = ask(4);
-	return result != 0 ? result : (long)get(HEAD, 4);
+	result = files_ask(4);
+	return result != 0 ? result : (long)files_get(HEAD, 4);
 }
 
 const struct driver files_driver = {.start = files_start, .open = files_open,

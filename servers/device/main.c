@@ -242,7 +242,7 @@ forget(uint32_t badge)
 }
 
 static void
-serve(const struct mail_sender *from, const struct device_request *q)
+device_serve(const struct mail_sender *from, const struct device_request *q)
 {
 	struct device_reply r = {.handle = q->handle};
 	struct waiting *w;
@@ -292,7 +292,7 @@ retry(void)
 }
 
 static int
-begin(const struct startup *s)
+device_begin(const struct startup *s)
 {
 	static const struct driver *const drivers[DEVICE_CLASSES] = {&uart_driver, &random_driver,
 		&files_driver};
@@ -326,7 +326,7 @@ server_main(int argc, char **argv)
 	const struct startup *s = atoll_startup();
 	struct device_request request;
 	struct mail_sender from;
-	int result = begin(s);
+	int result = device_begin(s);
 
 	(void)argc;
 	(void)argv;
@@ -344,6 +344,6 @@ server_main(int argc, char **argv)
 		}
 		retry();
 		while (kmailbox_read(s->listens, ANY_SOURCE_CLUSTER, &request, &from) >= 0)
-			serve(&from, &request);
+			device_serve(&from, &request);
 	}
 }

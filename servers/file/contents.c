@@ -107,7 +107,7 @@ node_read(struct tree *t, uint32_t number, uint64_t offset, void *to, size_t len
 
 /* Copy into blocks; returns how many bytes, fewer where the memory ends. */
 static size_t
-put(struct tree *t, struct node *n, uint64_t offset, const unsigned char *from, size_t len)
+contents_put(struct tree *t, struct node *n, uint64_t offset, const unsigned char *from, size_t len)
 {
 	size_t done = 0;
 
@@ -152,7 +152,7 @@ thaw(struct tree *t, struct node *n, uint64_t size)
 
 	if (n->fixed == NULL)
 		return 0;
-	if (put(t, n, 0, n->fixed, len) < len) {
+	if (contents_put(t, n, 0, n->fixed, len) < len) {
 		cut(t, n, 0);
 		return -E_NOSPC;
 	}
@@ -175,7 +175,7 @@ node_write(struct tree *t, uint32_t number, uint64_t offset, const void *from, s
 		return 0;
 	if (thaw(t, n, UINT64_MAX) != 0)
 		return -E_NOSPC;
-	done = put(t, n, offset, from, len);
+	done = contents_put(t, n, offset, from, len);
 	if (done == 0) {
 		cut(t, n, n->size);
 		return -E_NOSPC;

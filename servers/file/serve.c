@@ -48,7 +48,7 @@ is_path(const struct file_request *r)
 }
 
 static void
-describe(const struct tree *t, uint32_t n, struct file_reply *reply)
+file_describe(const struct tree *t, uint32_t n, struct file_reply *reply)
 {
 	reply->kind = t->node[n].kind;
 	reply->value = t->node[n].size;
@@ -104,7 +104,7 @@ serve_open(struct tree *t, const struct mail_sender *from, const struct file_req
 	t->handles++;
 	t->node[n].opens++;
 	reply->handle = (t->handle[i].life << HANDLE_BITS) | i;
-	describe(t, (uint32_t)n, reply);
+	file_describe(t, (uint32_t)n, reply);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ serve_list(const struct tree *t, uint32_t dir, uint64_t position, struct file_re
 
 		if (n->kind == FILE_KIND_NONE || n->is_unlinked || n->parent != dir)
 			continue;
-		describe(t, (uint32_t)i, reply);
+		file_describe(t, (uint32_t)i, reply);
 		reply->value = i + 1;
 		str_copy(reply->data, sizeof(reply->data), n->name);
 		return 0;
@@ -163,7 +163,7 @@ serve_handle(struct tree *t, const struct mail_sender *from, const struct file_r
 		handle_close(t, h);
 		return 0;
 	case FILE_STAT_OPEN:
-		describe(t, h->node, reply);
+		file_describe(t, h->node, reply);
 		return 0;
 	case FILE_LIST:
 		return serve_list(t, h->node, r->offset, reply);
@@ -196,7 +196,7 @@ serve_path(struct tree *t, const struct file_request *r, struct file_reply *repl
 		return tree_remove(t, r->data, (r->arg & FILE_DIRECTORY) != 0);
 	n = r->op == FILE_STAT ? tree_find(t, r->data) : tree_make(t, r->data, FILE_KIND_DIRECTORY);
 	if (n >= 0)
-		describe(t, (uint32_t)n, reply);
+		file_describe(t, (uint32_t)n, reply);
 	return n < 0 ? n : 0;
 }
 

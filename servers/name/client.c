@@ -27,7 +27,7 @@ name_close(struct name_client *c)
 }
 
 static int
-ask(struct name_client *c, struct name_request *request, struct name_reply *reply)
+name_ask(struct name_client *c, struct name_request *request, struct name_reply *reply)
 {
 	int result;
 
@@ -66,7 +66,7 @@ name_register(struct name_client *c, const char *name, uint32_t port)
 	if (fill(&request, NAME_REGISTER, name) != 0)
 		return -E_INVAL;
 	request.port = port;
-	return ask(c, &request, &reply);
+	return name_ask(c, &request, &reply);
 }
 
 int
@@ -78,7 +78,7 @@ name_lookup(struct name_client *c, const char *name, uint32_t *cluster, uint32_t
 
 	if (fill(&request, NAME_LOOKUP, name) != 0)
 		return -E_INVAL;
-	result = ask(c, &request, &reply);
+	result = name_ask(c, &request, &reply);
 	if (result == 0) {
 		*cluster = reply.cluster;
 		*port = reply.port;
@@ -94,7 +94,7 @@ name_unregister(struct name_client *c, const char *name)
 
 	if (fill(&request, NAME_UNREGISTER, name) != 0)
 		return -E_INVAL;
-	return ask(c, &request, &reply);
+	return name_ask(c, &request, &reply);
 }
 
 int
@@ -102,7 +102,7 @@ name_count(struct name_client *c, uint32_t *names)
 {
 	struct name_request request = {.op = NAME_COUNT};
 	struct name_reply reply;
-	int result = ask(c, &request, &reply);
+	int result = name_ask(c, &request, &reply);
 
 	if (result == 0)
 		*names = reply.names;

@@ -9,7 +9,7 @@
 #include <servers/name/table.h>
 
 static struct name_entry *
-find(struct name_table *t, const char *name)
+table_find(struct name_table *t, const char *name)
 {
 	for (int i = 0; i < NAMES_MAX; i++)
 		if (str_is_equal(t->entry[i].name, name))
@@ -34,13 +34,13 @@ static int
 do_register(struct name_table *t, const struct mail_sender *from,
 	const struct name_request *request)
 {
-	struct name_entry *e = find(t, request->name);
+	struct name_entry *e = table_find(t, request->name);
 
 	if (request->port >= PORTS_MAX)
 		return -E_INVAL;
 	if (e != NULL)
 		return is_owner(e, from) && e->port == request->port ? 0 : -E_EXIST;
-	e = find(t, "");
+	e = table_find(t, "");
 	if (e == NULL)
 		return -E_NOSPC;
 	e->owner = *from;
@@ -53,7 +53,7 @@ do_register(struct name_table *t, const struct mail_sender *from,
 static int
 do_lookup(struct name_table *t, const struct name_request *request, struct name_reply *reply)
 {
-	const struct name_entry *e = find(t, request->name);
+	const struct name_entry *e = table_find(t, request->name);
 
 	if (e == NULL)
 		return -E_NOENT;
@@ -66,7 +66,7 @@ static int
 do_unregister(struct name_table *t, const struct mail_sender *from,
 	const struct name_request *request)
 {
-	struct name_entry *e = find(t, request->name);
+	struct name_entry *e = table_find(t, request->name);
 
 	if (e == NULL)
 		return -E_NOENT;

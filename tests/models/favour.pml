@@ -10,8 +10,8 @@
  * proves: mpi/core/lock.h mpi_rank_favoured_leave ad430d3ceda6
  * proves: mpi/core/lock.c mpi_rank_favour_is_over 1de42ed20191
  * proves: mpi/core/lock.c end_favour 70b8a993459c
- * proves: mpi/core/lock.c enter 227cfa59acc5
- * proves: mpi/core/lock.c take 83aed2e64a5a
+ * proves: mpi/core/lock.c enter 1f4018b3faf2
+ * proves: mpi/core/lock.c lock_take c77982869cd5
  * proves: mpi/core/lock.c give a5a15716ffa4
  *
  * run: -DOTHERS=1

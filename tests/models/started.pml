@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Non-blocking collectives with signs: each call has a round; a rank may have several on its way, shows its rounds in order, and is over with
+ * Non-blocking collectives with flags: each call has a round; a rank may have several on its way, shows its rounds in order, and is over with
  * them in any order. In every round one rank, chosen anew, gives (a broadcast) or all give (an allreduce). A rank that is over with all rounds
  * before one shows that, but not before OVER of them are new. The words are in one total order, as they are in the code; data is plain memory.
  *
- * Shown: who takes data of a round finds what was laid there in that round, though signs and data are used again; no wake-up is lost, and room
+ * Shown: who takes data of a round finds what was laid there in that round, though flags and data are used again; no wake-up is lost, and room
  * always comes up (all reach their end, whoever sleeps when).
  *
- * proves: mpi/coll/started_coll.c show_over 4cba90d63b0f
- * proves: mpi/coll/started_coll.c look_what_is_over 3a5a42d8fc3e
- * proves: mpi/coll/started_coll.c room_is_free 0da173930c98
- * proves: mpi/coll/started_coll.c is_shown 2919f63a5491
- * proves: mpi/coll/started_coll.c givers_have_come 6562875dc6f1
- * proves: mpi/coll/started_coll.c can_give d952e687056c
- * proves: mpi/coll/started_coll.c step 31f65dbce3a9
- * proves: mpi/coll/started_coll.c finish 0f3624836eae
- * proves: mpi/coll/started_coll.c started_can_move 70c20a55e565
- * proves: mpi/coll/signs.h mpi_signs_show f13b45c0b0b3
+ * proves: mpi/coll/started_coll.c show_over 297bf6d517ff
+ * proves: mpi/coll/started_coll.c look_what_is_over 41ffd2af62aa
+ * proves: mpi/coll/started_coll.c buffer_is_free 295603d224d1
+ * proves: mpi/coll/started_coll.c is_shown 6fa49dc81b2a
+ * proves: mpi/coll/started_coll.c givers_have_come 68dedae547a3
+ * proves: mpi/coll/started_coll.c can_give 1a154d56f043
+ * proves: mpi/coll/started_coll.c step eee3828585d2
+ * proves: mpi/coll/started_coll.c finish be8d564e4f8d
+ * proves: mpi/coll/started_coll.c started_can_move 7762e1ebb71a
+ * proves: mpi/coll/flags.h mpi_flags_show d503e4caa6d2
  *
  * run: -DRANKS=2 -DROUNDS=3
  * run: -DRANKS=2 -DROUNDS=4 -DFEW_WAYS
@@ -40,19 +40,19 @@
 #define OVER 2
 #endif
 
-byte sign[TURNS * RANKS];		/* rounds count from 1 */
+byte flag[TURNS * RANKS];		/* rounds count from 1 */
 byte data[TURNS * RANKS];
 byte before[RANKS];			/* all rounds before this one are over there */
 byte how[ROUNDS + 1];			/* who gives in a round (1 ...), or RANKS + 1: all; 0: not chosen yet */
-bool drowsy;
+bool has_sleepers;
 bool sleeping[RANKS];
 bool token[RANKS];			/* a wake-up that came before its sleep is remembered */
 
-/* mpi_meet_wake */
+/* mpi_central_wake */
 inline wake() {
 	if
-	:: drowsy ->
-		drowsy = false;
+	:: has_sleepers ->
+		has_sleepers = false;
 		d_step {
 			i = 0;
 			do
@@ -66,7 +66,7 @@ inline wake() {
 }
 
 #define GIVES(round) (how[round] == _pid + 1 || how[round] == RANKS + 1)
-#define SHOWN(round, rank) ((rank) >= RANKS || (rank) == _pid || sign[AT(round, rank)] >= (round))
+#define SHOWN(round, rank) ((rank) >= RANKS || (rank) == _pid || flag[AT(round, rank)] >= (round))
 #define ALL_SHOWN(round) (SHOWN(round, 0) && SHOWN(round, 1) && SHOWN(round, 2))
 #define CAME(round) (how[round] == RANKS + 1 && ALL_SHOWN(round) || \
 	how[round] <= RANKS && SHOWN(round, how[round] - 1))
@@ -89,12 +89,12 @@ inline wake() {
 
 inline give(round) {
 #ifdef SHOW_BEFORE_LAYING
-	sign[AT(round, _pid)] = round;
+	flag[AT(round, _pid)] = round;
 	wake();
 	if :: GIVES(round) -> data[AT(round, _pid)] = round :: else fi;
 #else
 	if :: GIVES(round) -> data[AT(round, _pid)] = round :: else fi;
-	sign[AT(round, _pid)] = round;
+	flag[AT(round, _pid)] = round;
 	wake();
 #endif
 	given[round] = true
@@ -162,8 +162,8 @@ inline choose(round) {
 /* transport_idle with started_can_move */
 inline sleep() {
 	sleeping[_pid] = true;
-#ifndef NOT_DROWSY
-	drowsy = true;
+#ifndef NO_HAS_SLEEPERS
+	has_sleepers = true;
 #endif
 	if
 #ifndef NO_SECOND_LOOK

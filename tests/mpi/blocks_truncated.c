@@ -172,7 +172,7 @@ meeting(struct check *c)
 	elsewhere = last && !first;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-	coll_force(comm, "bcast=meet");
+	coll_force(comm, "bcast=central");
 	class = check_class(MPI_Bcast(data, elsewhere ? 4 : 8, MPI_CHAR, 0, comm));
 	if (class != (elsewhere ? MPI_ERR_TRUNCATE : MPI_SUCCESS))
 		check_fail(c, "a meeting of clusters: class %d on %s", class, mine);
@@ -196,7 +196,7 @@ main(int argc, char **argv)
 		MPI_Comm_rank(t.comm, &t.rank);
 		t.n = n;
 		each_size(&t, "");
-		each_size(&t, "gather=named,scatter=named,allgather=named,alltoall=named");
+		each_size(&t, "gather=descriptors,scatter=descriptors,allgather=descriptors,alltoall=descriptors");
 		MPI_Comm_free(&t.comm);
 	}
 	meeting(&c);

@@ -150,7 +150,7 @@ change_hints(const struct side *s, int turn)
 
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "atoll_coll", turn % 2 ? "allreduce=doubling,barrier=dissemination" :
-		"allreduce=meet,barrier=meet");
+		"allreduce=central,barrier=central");
 	MPI_Comm_set_info(s->comm, info);
 	MPI_Info_free(&info);
 }

@@ -2,7 +2,7 @@
  *
  * Every rank gets the same bits from a reduction to all: by each algorithm, in each form of the
  * call, also where the order of two operands shows (values that are no numbers, zeros of both
- * signs, an operation of the program's that says that it commutes and does not).
+ * flags, an operation of the program's that says that it commutes and does not).
  *
  * usage: same_bits [STEP]	does only each STEP-th comparison
  */

@@ -67,7 +67,7 @@ def library(tree):
 
 
 @pytest.mark.parametrize("path, include", [
-    ("mpi/core/comm.h", "<mpi/coll/place.h>"), ("mpi/core/lock.c", "<mpi/pt2pt/pt2pt.h>"),
+    ("mpi/core/comm.h", "<mpi/coll/locality.h>"), ("mpi/core/lock.c", "<mpi/pt2pt/pt2pt.h>"),
     ("mpi/transport/packet.h", "<mpi/core/rank.h>"),
     ("mpi/transport/atoll/far.c", "<mpi/pt2pt/match.h>"), ("mpi/pt2pt/send.c", "<mpi/coll/coll.h>"),
     ("mpi/coll/coll.c", "<mpi/api/call.h>"),
@@ -87,8 +87,8 @@ def test_an_upcall_that_nobody_named_is_refused(library):
 
 def test_an_upcall_that_is_gone_is_noticed(library):
     problems = tiers.check(library("mpi/core/comm.h",
-                                   "void mpi_venue_leave(struct mpi_rank *self, struct venue *v);\n", ""))
-    assert problems == ["mpi: mpi_venue_leave is no upcall: UPCALLS names it in vain"]
+                                   "void mpi_locality_leave(struct mpi_rank *self, struct locality *v);\n", ""))
+    assert problems == ["mpi: mpi_locality_leave is no upcall: UPCALLS names it in vain"]
 
 
 def test_a_folder_that_is_no_tier_is_refused(library, tree):

@@ -39,7 +39,7 @@ UPCALLS = {
     "mpi_cluster_died": ("transport", "pt2pt"),
     "mpi_describe_wait": ("transport", "api"),
     "mpi_can_move": ("core", "pt2pt"),
-    "mpi_venue_leave": ("core", "coll"),
+    "mpi_locality_leave": ("core", "coll"),
 }
 # declared by the transport, supplied by its back ends
 BACK_ENDS = ("transport/linux", "transport/atoll", "transport/process")

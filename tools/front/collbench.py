@@ -75,7 +75,7 @@ def measure(mapping, point, kinds, rounds):
     return out
 
 
-SIGNS_RANKS = 16    # SIGNS_RANKS_MAX of mpi/coll/signs.h
+FLAGS_RANKS = 16    # FLAGS_RANKS_MAX of mpi/coll/flags.h
 
 
 def between(low, high):
@@ -84,8 +84,8 @@ def between(low, high):
 
 
 def between_ranks(low, high):
-    """The same of ranks. More than SIGNS_RANKS cannot do all that fewer can."""
-    return min(between(low, high), SIGNS_RANKS) if low <= SIGNS_RANKS else between(low, high)
+    """The same of ranks. More than FLAGS_RANKS cannot do all that fewer can."""
+    return min(between(low, high), FLAGS_RANKS) if low <= FLAGS_RANKS else between(low, high)
 
 
 def fastest(times, held):

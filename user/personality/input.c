@@ -75,7 +75,7 @@ open_input(void)
 }
 
 static void
-ask(uint64_t len)
+input_ask(uint64_t len)
 {
 	struct frame f;
 	char question[32];
@@ -97,7 +97,7 @@ read_answer(void *to, uint64_t len)
 
 	if (!open_input())
 		return 0;
-	ask(len < input.room ? len : input.room);
+	input_ask(len < input.room ? len : input.room);
 	while (__atomic_load_n(&input.answer->sequence, __ATOMIC_ACQUIRE) != input.sequence)
 		wait_a_little(looks++);
 	n = input.answer->bytes;

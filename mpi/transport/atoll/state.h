@@ -97,7 +97,7 @@ struct transport {
 	/* how to wait */
 	unsigned polls;
 	unsigned yields;
-	uint32_t lanes;			/* cores that ranks of the cluster share */
+	uint32_t cores;			/* on which ranks of the cluster run */
 	bool relaxes;
 	bool threads;				/* several of the program's threads may call */
 	uint32_t relaxed;		/* of several threads at a time */

@@ -94,7 +94,7 @@ transport_wait_init(struct transport *t)
 		return;
 	/* the kernel has one core of the cluster */
 	cores = kcluster_info(&info) >= 0 && info.cores > 1 ? info.cores - 1 : 1;
-	t->lanes = cores < LANES_MAX ? cores : 1;
+	t->cores = cores;
 	per_core = (t->local_ranks + cores - 1) / cores;
 	alone = cores_have_processors(t->startup);
 	t->polls = alone && per_core == 1 ? POLLS : 0;
@@ -211,15 +211,15 @@ transport_relax(struct mpi_rank *self)
 
 /* The loader puts the ranks of a cluster on its cores in turn. */
 uint32_t
-transport_lanes(const struct mpi_rank *self)
+transport_cores(const struct mpi_rank *self)
 {
-	return self->transport->lanes > 0 ? self->transport->lanes : 1;
+	return self->transport->cores > 0 ? self->transport->cores : 1;
 }
 
 uint32_t
-transport_lane(const struct mpi_rank *self, uint32_t peer)
+transport_core(const struct mpi_rank *self, uint32_t peer)
 {
 	const struct transport *t = self->transport;
 
-	return (t->placement ? t->placement[peer].local_rank : 0) % transport_lanes(self);
+	return (t->placement ? t->placement[peer].local_rank : 0) % transport_cores(self);
 }

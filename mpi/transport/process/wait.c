@@ -161,15 +161,15 @@ transport_relax(struct mpi_rank *self)
 
 /* Where they run is the system's choice; those of one number at least do not all run at the same time. */
 uint32_t
-transport_lanes(const struct mpi_rank *self)
+transport_cores(const struct mpi_rank *self)
 {
 	uint32_t processors = self->transport->segment->processors;
 
-	return processors < 1 ? 1 : processors < LANES_MAX ? processors : LANES_MAX;
+	return processors < 1 ? 1 : processors;
 }
 
 uint32_t
-transport_lane(const struct mpi_rank *self, uint32_t peer)
+transport_core(const struct mpi_rank *self, uint32_t peer)
 {
-	return peer % transport_lanes(self);
+	return peer % transport_cores(self);
 }

@@ -72,7 +72,7 @@ take_out(struct heap *h, struct chunk *c)
 
 /* The smallest that fits among a few, or any of a larger kind. */
 static struct chunk *
-find(struct heap *h, uint32_t units)
+heap_find(struct heap *h, uint32_t units)
 {
 	struct heap_free *best = NULL;
 
@@ -158,7 +158,7 @@ heap_alloc(struct heap *h, size_t align, size_t bytes)
 	if (bytes > MOST || align > MOST || (bytes + slack) / HEAP_UNIT > UINT32_MAX / 2)
 		return NULL;
 	units = units_of(bytes + slack);
-	c = find(h, units);
+	c = heap_find(h, units);
 	if (c != NULL)
 		take_out(h, c);
 	else if ((c = new_region(h, units)) == NULL)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reductions of ranks of one address space that tell each other where their operands lie
- * (coll/pointers_coll.c, coll/started_coll.c): each combines a slice of all operands, which it
+ * (coll/zerocopy_coll.c, coll/started_coll.c): each combines a slice of all operands, which it
  * alone reads, so that results may lie where operands are.
  */
-#ifndef MPI_COLL_POINTERS_H
-#define MPI_COLL_POINTERS_H
+#ifndef MPI_COLL_ZEROCOPY_H
+#define MPI_COLL_ZEROCOPY_H
 
 #include <mpi/core/op.h>
 
 /* Bytes of a result that stay in a core's first cache until all operands are in. */
-#define POINTERS_BLOCK 4096
+#define ZEROCOPY_BLOCK 4096
 
 /* What a rank names. */
-struct named_data {
+struct addresses {
 	const char *in;
 	char *out;
 	/* blocks that differ, with counts and types in the same address space; or NULL */
@@ -23,16 +23,16 @@ struct named_data {
 };
 
 /* What each of n ranks has named, at equal distances. */
-struct names {
+struct address_list {
 	const char *first;
 	size_t stride;
 	int n;
 };
 
-static inline const struct named_data *
-mpi_name_of(const struct names *all, int rank)
+static inline const struct addresses *
+mpi_addresses_of(const struct address_list *all, int rank)
 {
-	return (const struct named_data *)(const void *)(all->first + (size_t)rank * all->stride);
+	return (const struct addresses *)(const void *)(all->first + (size_t)rank * all->stride);
 }
 
 /* Elements, and where they lie in an operand. */
@@ -57,7 +57,7 @@ mpi_slice_of(MPI_Count count, MPI_Count extent, int rank, int ranks)
  * to = a slice of what all have named, combined in the order of the ranks; `to` may be where this
  * rank's or the root's operand has that slice.
  */
-void mpi_pointers_combine(const struct names *all, const struct operation *op, struct slice s,
+void mpi_zerocopy_combine(const struct address_list *all, const struct operation *op, struct slice s,
 	char *to);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small blocking collectives in shared memory: every rank lays what it gives on its seat and comes
- * to a meeting; the one that opens works out what is to be worked out once; every rank takes what
- * it needs. Operands are combined in the order of the ranks.
+ * Small blocking collectives in shared memory: every rank puts what it gives into its slot and
+ * arrives at a central barrier; the releasing rank works out what is to be worked out once; every
+ * rank takes what it needs. Operands are combined in the order of the ranks.
  *
- * Cost: that of a meeting, and n reads of a cache line by the one that opens; alltoall: n reads by each rank.
+ * Cost: that of a central barrier, and n reads of a cache line by the releasing rank; alltoall: n
+ * reads by each rank.
  */
 #include <mpi/coll/algorithm.h>
-#include <mpi/coll/brief.h>
-#include <mpi/coll/place.h>
+#include <mpi/coll/central_fast.h>
+#include <mpi/coll/locality.h>
 
 #define MEET_BYTES_MAX 4096
 
@@ -16,20 +17,21 @@
 struct round {
 	struct mpi_rank *self;
 	struct comm *c;
-	struct venue *v;
+	struct locality *v;
 	const struct collective *k;
 	struct operation op;
 	size_t bytes;			/* of a block, or of the operand */
-	int root;			/* position in the venue, -1: it is in another cluster */
+	int root;			/* position in the locality, -1: it is in another cluster */
 	bool far;			/* there are other clusters */
-	bool brief;			/* coll/brief.h */
+	bool central_fast;		/* coll/central_fast.h */
+	const char *result;		/* of a brief one */
 	int err;
 };
 
 static struct span
-seat(const struct round *r, int rank)
+slot(const struct round *r, int rank)
 {
-	return span_bytes(venue_seat(r->v, rank), r->bytes);
+	return span_bytes(locality_slot(r->v, rank), r->bytes);
 }
 
 /* Elements of the reduction's type at some place. */
@@ -51,45 +53,45 @@ fold(struct round *r)
 {
 	int n = r->v->ranks;
 	MPI_Count count = operand_count(r);
-	char *sum = venue_table(r->v);
+	char *sum = locality_result(r->v);
 
-	memcpy(sum, venue_seat(r->v, n - 1), r->bytes);
+	memcpy(sum, locality_slot(r->v, n - 1), r->bytes);
 	for (int i = n - 2; i >= 0; i--)
-		mpi_op_apply(&r->op, venue_seat(r->v, i), sum, count);
+		mpi_op_apply(&r->op, locality_slot(r->v, i), sum, count);
 }
 
 /* Entry i of the table gets the operands up to i combined. */
 static void
 fold_prefixes(struct round *r)
 {
-	char *table = venue_table(r->v);
+	char *table = locality_result(r->v);
 
-	memcpy(table, venue_seat(r->v, 0), r->bytes);
+	memcpy(table, locality_slot(r->v, 0), r->bytes);
 	for (int i = 1; i < r->v->ranks; i++) {
 		char *entry = table + (size_t)i * r->bytes;
 
-		memcpy(entry, venue_seat(r->v, i), r->bytes);
+		memcpy(entry, locality_slot(r->v, i), r->bytes);
 		mpi_op_apply(&r->op, entry - r->bytes, entry, r->k->recv.count);
 	}
 }
 
 static void
-meet_coll_collect(struct round *r)
+central_coll_collect(struct round *r)
 {
-	char *table = venue_table(r->v);
+	char *table = locality_result(r->v);
 
 	for (int i = 0; i < r->v->ranks; i++)
-		memcpy(table + (size_t)i * r->bytes, venue_seat(r->v, i), r->bytes);
+		memcpy(table + (size_t)i * r->bytes, locality_slot(r->v, i), r->bytes);
 }
 
-/* What the one that opens does. */
+/* What the releasing rank does. */
 static void
 work_out(struct round *r)
 {
 	switch (r->k->kind) {
 	case COLL_ALLREDUCE:
-		if (r->brief) {
-			mpi_brief_fold(r->v, &r->op, operand_count(r), r->bytes);
+		if (r->central_fast) {
+			mpi_central_fast_fold(r->v, &r->op, operand_count(r), r->bytes);
 			break;
 		}
 		/* fall through */
@@ -97,18 +99,18 @@ work_out(struct round *r)
 	case COLL_REDUCE_SCATTER: fold(r); break;
 	case COLL_SCAN:
 	case COLL_EXSCAN: fold_prefixes(r); break;
-	case COLL_ALLGATHER: meet_coll_collect(r); break;
+	case COLL_ALLGATHER: central_coll_collect(r); break;
 	case COLL_BCAST:
 		if (r->far && r->root >= 0)
-			memcpy(venue_table(r->v), venue_seat(r->v, r->root), r->bytes);
+			memcpy(locality_result(r->v), locality_slot(r->v, r->root), r->bytes);
 		break;
 	default: break;
 	}
 }
 
-/* What a rank lays on its seat. */
+/* What a rank puts into its slot. */
 static void
-meet_coll_give(struct round *r)
+central_coll_give(struct round *r)
 {
 	const struct collective *k = r->k;
 	int me = r->v->rank;
@@ -117,63 +119,63 @@ meet_coll_give(struct round *r)
 	case COLL_BARRIER: break;
 	case COLL_BCAST:
 		if (me == r->root)
-			span_copy(seat(r, me), side_block(&k->recv, 0));
+			span_copy(slot(r, me), side_block(&k->recv, 0));
 		break;
 	case COLL_SCATTER:
-		/* the root lays something on each seat */
+		/* the root fills each slot */
 		for (int i = 0; me == r->root && i < r->v->ranks; i++)
-			span_copy(seat(r, i), side_block(&k->send, i));
+			span_copy(slot(r, i), side_block(&k->send, i));
 		break;
 	case COLL_ALLTOALL:
-		span_copy(span_bytes(venue_seat(r->v, me), r->bytes * (size_t)r->v->ranks),
+		span_copy(span_bytes(locality_slot(r->v, me), r->bytes * (size_t)r->v->ranks),
 			side_whole(k->send.in_place ? &k->recv : &k->send, r->v->ranks));
 		break;
 	case COLL_ALLGATHER:
 	case COLL_GATHER:
-		span_copy(seat(r, me), k->send.in_place ? side_block(&k->recv, me)
+		span_copy(slot(r, me), k->send.in_place ? side_block(&k->recv, me)
 			: side_block(&k->send, 0));
 		break;
 	default:
-		memcpy(r->brief ? venue_brief_seat(r->v, r->v->brief_seat, r->bytes) : venue_seat(r->v, me),
+		memcpy(r->central_fast ? locality_fast_slot(r->v, r->v->fast_slot, r->bytes) : locality_slot(r->v, me),
 			k->send.in_place ? k->recv.buffer : k->send.buffer, r->bytes);
 		break;
 	}
 }
 
-/* What it takes when the doors are open. */
+/* What it takes when it is released. */
 static void
-meet_coll_take(struct round *r)
+central_coll_take(struct round *r)
 {
 	const struct collective *k = r->k;
 	int me = r->v->rank, n = r->v->ranks;
-	char *table = r->k->kind == COLL_BARRIER ? NULL : venue_table(r->v);
+	char *table = r->k->kind == COLL_BARRIER ? NULL : locality_result(r->v);
 
 	switch (k->kind) {
 	case COLL_BCAST:
 		if (me != r->root)
 			span_copy(side_block(&k->recv, 0), r->far
-				? span_bytes(table, r->bytes) : seat(r, r->root));
+				? span_bytes(table, r->bytes) : slot(r, r->root));
 		break;
 	case COLL_GATHER:
 		for (int i = 0; me == r->root && i < n; i++)
 			if (i != me || !k->send.in_place)
-				span_copy(side_block(&k->recv, i), seat(r, i));
+				span_copy(side_block(&k->recv, i), slot(r, i));
 		break;
 	case COLL_SCATTER:
 		if (!k->recv.in_place)
-			span_copy(side_block(&k->recv, 0), seat(r, me));
+			span_copy(side_block(&k->recv, 0), slot(r, me));
 		break;
 	case COLL_ALLGATHER: span_copy(side_whole(&k->recv, n), span_bytes(table, (size_t)n * r->bytes)); break;
 	case COLL_ALLTOALL:
 		for (int i = 0; i < n; i++)
-			span_copy(side_block(&k->recv, i), span_bytes(venue_seat(r->v, i) +
+			span_copy(side_block(&k->recv, i), span_bytes(locality_slot(r->v, i) +
 				(size_t)me * r->bytes, r->bytes));
 		break;
 	case COLL_REDUCE:
 		if (me == r->root)
 			memcpy(k->recv.buffer, table, r->bytes);
 		break;
-	case COLL_ALLREDUCE: memcpy(k->recv.buffer, r->brief ? r->v->place->sync.result : table, r->bytes); break;
+	case COLL_ALLREDUCE: memcpy(k->recv.buffer, r->central_fast ? r->result : table, r->bytes); break;
 	case COLL_REDUCE_SCATTER:
 		span_copy(elements(r, k->recv.buffer, k->recv.count),
 			span_slice(elements(r, table, operand_count(r)), me * k->recv.count, k->recv.count));
@@ -192,14 +194,14 @@ static int
 between_clusters(struct round *r)
 {
 	struct sched *s = mpi_sched_new(r->self, r->c);
-	int root = mpi_venue_cluster(r->self, r->c, r->k->root);
+	int root = mpi_locality_cluster(r->self, r->c, r->k->root);
 	struct span table;
 
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
 	mpi_sched_among(s, r->v->leaders, r->v->clusters, r->v->cluster);
-	table = r->k->kind >= COLL_REDUCE ? elements(r, venue_table(r->v), r->k->recv.count)
-		: span_bytes(venue_table(r->v), r->bytes);
+	table = r->k->kind >= COLL_REDUCE ? elements(r, locality_result(r->v), r->k->recv.count)
+		: span_bytes(locality_result(r->v), r->bytes);
 	if (r->k->kind >= COLL_REDUCE)
 		s->op = mpi_op_bind(r->self, r->k->op, r->k->recv.datatype);
 	switch (r->k->kind) {
@@ -211,61 +213,60 @@ between_clusters(struct round *r)
 	return mpi_sched_run(s);
 }
 
-/* The first rank of the cluster opens. What it failed at, all have failed at. */
+/* The first rank of the cluster releases. What it failed at, all have failed at. */
 static void
-meet_far(struct round *r, struct meeting *m)
+central_far(struct round *r, struct central *m)
 {
-	bool last = mpi_meet_come(m);
+	bool last = mpi_central_arrive(m);
 
 	if (r->v->rank != 0) {
 		r->c->collectives++;		/* as on the first one */
 		if (last)
-			mpi_meet_wake(m);
-		mpi_meet_wait(m);
-		r->err = m->sync->error;
+			mpi_central_wake(m);
+		mpi_central_wait(m);
+		r->err = m->sync->all.error;
 		return;
 	}
 	if (!last)
-		mpi_meet_wait_for_all(m);
+		mpi_central_wait_for_all(m);
 	if (r->bytes > 0)
 		work_out(r);
 	r->err = between_clusters(r);
-	m->sync->error = r->err;
-	mpi_meet_open(m);
+	m->sync->all.error = r->err;
+	mpi_central_release(m);
 }
 
 static void
-meet_near(struct round *r, struct meeting *m)
+central_near(struct round *r, struct central *m)
 {
-	if (!mpi_meet_come(m)) {
-		mpi_meet_wait(m);
+	if (!mpi_central_arrive(m)) {
+		mpi_central_wait(m);
 		return;
 	}
 	if (r->bytes > 0)
 		work_out(r);
-	mpi_meet_open(m);
+	mpi_central_release(m);
 }
 
 static void
 run(struct round *r)
 {
-	struct meeting m = {.self = r->self, .sync = &r->v->place->sync, .ranks = (uint32_t)r->v->ranks};
+	struct central m = {.self = r->self, .sync = &r->v->segment->sync, .ranks = (uint32_t)r->v->ranks,
+		.lanes = r->v->lanes};
 
-	m.lane_ranks = r->v->lane_ranks;
-	m.lane = r->v->lane;
-	m.lanes = r->v->lanes;
+	r->result = mpi_central_release_line(&m)->result;
 	if (r->bytes > 0)
-		meet_coll_give(r);
+		central_coll_give(r);
 	if (r->far)
-		meet_far(r, &m);
+		central_far(r, &m);
 	else
-		meet_near(r, &m);
+		central_near(r, &m);
 	if (r->bytes > 0)
-		meet_coll_take(r);
-	/* brief meetings use no seats of a turn */
-	if (r->bytes > 0 && !r->brief)
+		central_coll_take(r);
+	/* fast central barriers use no slots */
+	if (r->bytes > 0 && !r->central_fast)
 		r->v->turn ^= 1;
-	mpi_brief_know(r->self, r->c);
+	mpi_central_fast_cache_topology(r->self, r->c);
 }
 
 /* Bytes of a block as this rank sees it; the same on all. */
@@ -312,7 +313,7 @@ is_plain(const struct collective *k)
  * must lie in order.
  */
 static bool
-goes_far(struct mpi_rank *self, const struct venue *v, const struct collective *k)
+goes_far(struct mpi_rank *self, const struct locality *v, const struct collective *k)
 {
 	bool computes = k->kind == COLL_REDUCE || k->kind == COLL_ALLREDUCE;
 
@@ -322,32 +323,32 @@ goes_far(struct mpi_rank *self, const struct venue *v, const struct collective *
 
 /* False, on all ranks: it cannot be done so. */
 static bool
-meet_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
+central_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
 	struct round r = {.self = self, .c = c, .k = k};
-	size_t seat_needs;
+	size_t slot_needs;
 
 	if (mpi_comm_is_inter(c) || c->size < 2 || !is_plain(k))
 		return false;
-	if (k->kind == COLL_BARRIER && mpi_meet_all(self, c)) {
-		mpi_brief_know(self, c);
+	if (k->kind == COLL_BARRIER && mpi_central_world(self, c)) {
+		mpi_central_fast_cache_topology(self, c);
 		*err = MPI_SUCCESS;
 		return true;
 	}
 	r.bytes = block_bytes(c, k);
 	if (r.bytes > MEET_BYTES_MAX)
 		return false;
-	r.v = mpi_venue_of(self, c);
-	if (r.v == NULL || r.v->place == NULL)
+	r.v = mpi_locality_of(self, c);
+	if (r.v == NULL || r.v->segment == NULL)
 		return false;
 	r.far = r.v->clusters > 1;
-	r.brief = k->kind == COLL_ALLREDUCE && !r.far && r.bytes <= BRIEF_BYTES;
-	seat_needs = r.brief ? 0 : k->kind == COLL_ALLTOALL ? r.bytes * (size_t)c->size : r.bytes;
-	if (seat_needs > r.v->seat_bytes)
+	r.central_fast = k->kind == COLL_ALLREDUCE && !r.far && r.bytes <= FAST_BYTES;
+	slot_needs = r.central_fast ? 0 : k->kind == COLL_ALLTOALL ? r.bytes * (size_t)c->size : r.bytes;
+	if (slot_needs > r.v->slot_bytes)
 		return false;
 	if (r.far && (r.v->largest < 2 || !goes_far(self, r.v, k)))
 		return false;
-	r.root = r.far ? mpi_venue_position(r.v, k->root) : k->root;
+	r.root = r.far ? mpi_locality_position(r.v, k->root) : k->root;
 	if (k->kind >= COLL_REDUCE && k->kind <= COLL_EXSCAN)
 		r.op = mpi_op_bind(self, k->op, k->recv.datatype);
 	run(&r);
@@ -356,14 +357,14 @@ meet_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	return true;
 }
 
-const struct algorithm mpi_algorithm_barrier_meet = {.run = meet_coll_run, .brief = true};
-const struct algorithm mpi_algorithm_bcast_meet = {.run = meet_coll_run};
-const struct algorithm mpi_algorithm_gather_meet = {.run = meet_coll_run};
-const struct algorithm mpi_algorithm_scatter_meet = {.run = meet_coll_run};
-const struct algorithm mpi_algorithm_allgather_meet = {.run = meet_coll_run};
-const struct algorithm mpi_algorithm_alltoall_meet = {.run = meet_coll_run};
-const struct algorithm mpi_algorithm_reduce_meet = {.run = meet_coll_run};
-const struct algorithm mpi_algorithm_allreduce_meet = {.run = meet_coll_run, .brief = true};
-const struct algorithm mpi_algorithm_reduce_scatter_meet = {.run = meet_coll_run};
-const struct algorithm mpi_algorithm_scan_meet = {.run = meet_coll_run};
-const struct algorithm mpi_algorithm_exscan_meet = {.run = meet_coll_run};
+const struct algorithm mpi_algorithm_barrier_central = {.run = central_coll_run, .central_fast = true};
+const struct algorithm mpi_algorithm_bcast_central = {.run = central_coll_run};
+const struct algorithm mpi_algorithm_gather_central = {.run = central_coll_run};
+const struct algorithm mpi_algorithm_scatter_central = {.run = central_coll_run};
+const struct algorithm mpi_algorithm_allgather_central = {.run = central_coll_run};
+const struct algorithm mpi_algorithm_alltoall_central = {.run = central_coll_run};
+const struct algorithm mpi_algorithm_reduce_central = {.run = central_coll_run};
+const struct algorithm mpi_algorithm_allreduce_central = {.run = central_coll_run, .central_fast = true};
+const struct algorithm mpi_algorithm_reduce_scatter_central = {.run = central_coll_run};
+const struct algorithm mpi_algorithm_scan_central = {.run = central_coll_run};
+const struct algorithm mpi_algorithm_exscan_central = {.run = central_coll_run};

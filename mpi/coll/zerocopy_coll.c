@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
  * Collectives among ranks of one address space, which tell each other where their data lies, and
- * read and write it there. They do so at a meeting: what each names lies on its seat; while they
- * are together all of it stays where it is, and nobody changes it but as the collective says.
+ * read and write it there. They do so at a central barrier: what each names lies in its slot; while
+ * they are together all of it stays where it is, and nobody changes it but as the collective says.
  *
  * Blocks that are equal are not empty. If what must be named is not one piece of memory, which all
- * see at the meeting, none of them does it. Of blocks that differ a rank names the description. In
- * reductions each rank combines a slice of all operands, which it alone reads, so that results may
- * lie where operands are.
+ * see at the central barrier, none of them does it. Of blocks that differ a rank names the
+ * description. In reductions each rank combines a slice of all operands, which it alone reads, so
+ * that results may lie where operands are.
  *
- * Cost: two meetings, and no message. To copy: m b on each rank where there is a root, n m b
- * otherwise, at the same time. To combine: (n - 1) / n m g on each; an allreduce takes one more
- * meeting and (n - 1) / n m b, and a reduce-scatter (n - 1) m g.
+ * Cost: two central barriers, and no message. To copy: m b on each rank where there is a root, n m
+ * b otherwise, at the same time. To combine: (n - 1) / n m g on each; an allreduce takes one more
+ * central barrier and (n - 1) / n m b, and a reduce-scatter (n - 1) m g.
  */
 #include <stdlib.h>
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/choose.h>
-#include <mpi/coll/meet.h>
-#include <mpi/coll/place.h>
-#include <mpi/coll/pointers.h>
+#include <mpi/coll/central.h>
+#include <mpi/coll/locality.h>
+#include <mpi/coll/zerocopy.h>
 #include <mpi/coll/started.h>
 #include <mpi/transport/transport.h>
 
 struct gathering {
-	struct meeting meeting;
-	struct venue *v;
+	struct central central;
+	struct locality *v;
 	const struct collective *k;
 	int me;
 	int n;
@@ -33,47 +33,47 @@ struct gathering {
 
 /* Wait until all have come here. */
 static void
-gathering_meet(struct gathering *g)
+gathering_barrier(struct gathering *g)
 {
-	if (mpi_meet_come(&g->meeting))
-		mpi_meet_open(&g->meeting);
+	if (mpi_central_arrive(&g->central))
+		mpi_central_release(&g->central);
 	else
-		mpi_meet_wait(&g->meeting);
+		mpi_central_wait(&g->central);
 }
 
-static struct names
-all_names(const struct gathering *g)
+static struct address_list
+all_addresses(const struct gathering *g)
 {
-	return (struct names){venue_seat(g->v, 0), g->v->seat_bytes, g->n};
+	return (struct address_list){locality_slot(g->v, 0), g->v->slot_bytes, g->n};
 }
 
 /* What a rank has named. */
-static const struct named_data *
-named_by(const struct gathering *g, int rank)
+static const struct addresses *
+addresses_of(const struct gathering *g, int rank)
 {
-	struct names all = all_names(g);
+	struct address_list all = all_addresses(g);
 
-	return mpi_name_of(&all, rank);
+	return mpi_addresses_of(&all, rank);
 }
 
 /* Name the own data and wait for the others'. False, on all ranks: not for this communicator. */
 static bool
-gathering_begin(struct gathering *g, struct mpi_rank *self, struct comm *c, struct named_data mine)
+gathering_begin(struct gathering *g, struct mpi_rank *self, struct comm *c, struct addresses mine)
 {
-	struct venue *v;
+	struct locality *v;
 
 	if (mpi_comm_is_inter(c) || c->size < 2 || !transport_shares_memory(self))
 		return false;
-	v = mpi_venue_of(self, c);
-	if (v == NULL || v->place == NULL || v->clusters > 1)
+	v = mpi_locality_of(self, c);
+	if (v == NULL || v->segment == NULL || v->clusters > 1)
 		return false;
 	g->v = v;
 	g->me = v->rank;
 	g->n = v->ranks;
-	g->meeting = (struct meeting){.self = self, .sync = &v->place->sync, .ranks = (uint32_t)v->ranks,
-		.lane = v->lane, .lane_ranks = v->lane_ranks, .lanes = v->lanes};
-	*(struct named_data *)(void *)venue_seat(v, v->rank) = mine;
-	gathering_meet(g);
+	g->central = (struct central){.self = self, .sync = &v->segment->sync, .ranks = (uint32_t)v->ranks,
+		.lanes = v->lanes};
+	*(struct addresses *)(void *)locality_slot(v, v->rank) = mine;
+	gathering_barrier(g);
 	return true;
 }
 
@@ -81,16 +81,16 @@ gathering_begin(struct gathering *g, struct mpi_rank *self, struct comm *c, stru
 static void
 gathering_part(struct gathering *g)
 {
-	gathering_meet(g);
+	gathering_barrier(g);
 	g->v->turn ^= 1;
 }
 
 /* Has every rank named what it gives? The same answer on all ranks. */
 static bool
-all_are_named(const struct gathering *g)
+all_are_given(const struct gathering *g)
 {
 	for (int i = 0; i < g->n; i++)
-		if (named_by(g, i)->in == NULL)
+		if (addresses_of(g, i)->in == NULL)
 			return false;
 	return true;
 }
@@ -106,27 +106,27 @@ address_of(const struct side *side, int block)
 }
 
 /* What this rank names for a copy. */
-static struct named_data
+static struct addresses
 own_for_copy(const struct comm *c, const struct collective *k)
 {
 	bool root = c->rank == k->root, in_place = k->send.in_place;
 
 	switch (k->kind) {
-	case COLL_BCAST: return (struct named_data){.in = address_of(&k->recv, 0)};
-	case COLL_GATHER: return (struct named_data){.out = root ? address_of(&k->recv, 0) : NULL};
-	case COLL_SCATTER: return (struct named_data){.in = root ? address_of(&k->send, 0) : NULL};
+	case COLL_BCAST: return (struct addresses){.in = address_of(&k->recv, 0)};
+	case COLL_GATHER: return (struct addresses){.out = root ? address_of(&k->recv, 0) : NULL};
+	case COLL_SCATTER: return (struct addresses){.in = root ? address_of(&k->send, 0) : NULL};
 	case COLL_ALLGATHER:
 		if (in_place)
-			return (struct named_data){.in = address_of(&k->recv, c->rank)};
-		return (struct named_data){.in = address_of(&k->send, 0)};
-	default: return (struct named_data){.in = in_place ? NULL : address_of(&k->send, 0)};
+			return (struct addresses){.in = address_of(&k->recv, c->rank)};
+		return (struct addresses){.in = address_of(&k->send, 0)};
+	default: return (struct addresses){.in = in_place ? NULL : address_of(&k->send, 0)};
 	}
 }
 
 static void
-take(const struct gathering *g, int from, size_t skip, struct span to)
+zerocopy_take(const struct gathering *g, int from, size_t skip, struct span to)
 {
-	mpi_type_unpack(to.type, to.at, 0, named_by(g, from)->in + skip, (MPI_Count)g->bytes);
+	mpi_type_unpack(to.type, to.at, 0, addresses_of(g, from)->in + skip, (MPI_Count)g->bytes);
 }
 
 static void
@@ -137,26 +137,26 @@ take_from_all(const struct gathering *g)
 	for (int i = g->k->send.in_place; i < g->n; i++) {
 		int from = (g->me + i) % g->n;
 
-		take(g, from, skip, side_block(&g->k->recv, from));
+		zerocopy_take(g, from, skip, side_block(&g->k->recv, from));
 	}
 }
 
 /* True: what had to be named was. */
 static bool
-copy(const struct gathering *g)
+zerocopy_copy(const struct gathering *g)
 {
 	const struct collective *k = g->k;
-	const struct named_data *root = named_by(g, k->root);
+	const struct addresses *root = addresses_of(g, k->root);
 	bool there = k->kind == COLL_GATHER ? root->out != NULL : root->in != NULL;
 
 	switch (k->kind) {
 	case COLL_BCAST:
 		if (there && g->me != k->root)
-			take(g, k->root, 0, side_block(&k->recv, 0));
+			zerocopy_take(g, k->root, 0, side_block(&k->recv, 0));
 		return there;
 	case COLL_SCATTER:
 		if (there && !k->recv.in_place)
-			take(g, k->root, (size_t)g->me * g->bytes, side_block(&k->recv, 0));
+			zerocopy_take(g, k->root, (size_t)g->me * g->bytes, side_block(&k->recv, 0));
 		return there;
 	case COLL_GATHER:
 		if (there && !k->send.in_place) {
@@ -166,7 +166,7 @@ copy(const struct gathering *g)
 		}
 		return there;
 	default:
-		there = all_are_named(g);
+		there = all_are_given(g);
 		if (there)
 			take_from_all(g);
 		return there;
@@ -186,7 +186,7 @@ copy_block(struct span to, struct span from)
 static void
 put_uneven(const struct gathering *g)
 {
-	struct named_data *root = (struct named_data *)(uintptr_t)named_by(g, g->k->root);
+	struct addresses *root = (struct addresses *)(uintptr_t)addresses_of(g, g->k->root);
 	struct span own = side_block(&g->k->send, 0);
 
 	if (g->k->send.in_place)
@@ -199,7 +199,7 @@ put_uneven(const struct gathering *g)
 static struct span
 uneven_block(const struct gathering *g, int from)
 {
-	const struct named_data *theirs = named_by(g, from);
+	const struct addresses *theirs = addresses_of(g, from);
 
 	if (g->k->kind != COLL_ALLGATHER)
 		return side_block(theirs->give, g->me);
@@ -243,14 +243,14 @@ run_uneven(struct mpi_rank *self, struct comm *c, const struct collective *k, in
 {
 	struct gathering g = {.k = k};
 	bool overwrites = k->kind == COLL_ALLTOALL && k->send.in_place;
-	struct named_data mine = {.give = k->send.in_place ? &k->recv : &k->send, .get = &k->recv};
+	struct addresses mine = {.give = k->send.in_place ? &k->recv : &k->send, .get = &k->recv};
 
 	if (k->send.types != NULL || k->recv.types != NULL || overwrites ||
 		!gathering_begin(&g, self, c, mine))
 		return false;
 	*err = copy_uneven(&g);
-	gathering_meet(&g);
-	if (k->kind == COLL_GATHER && g.me == k->root && named_by(&g, g.me)->truncated)
+	gathering_barrier(&g);
+	if (k->kind == COLL_GATHER && g.me == k->root && addresses_of(&g, g.me)->truncated)
 		*err = MPI_ERR_TRUNCATE;
 	g.v->turn ^= 1;
 	return true;
@@ -267,7 +267,7 @@ run_copy(struct mpi_rank *self, struct comm *c, const struct collective *k, int 
 	g.bytes = mpi_choose_bytes(c, k);
 	if (g.bytes == 0 || !gathering_begin(&g, self, c, own_for_copy(c, k)))
 		return false;
-	there = copy(&g);
+	there = zerocopy_copy(&g);
 	gathering_part(&g);
 	*err = MPI_SUCCESS;
 	return there;
@@ -291,22 +291,22 @@ own_operand(const struct collective *k)
 static bool
 can_combine(const struct collective *k)
 {
-	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= POINTERS_BLOCK;
+	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= ZEROCOPY_BLOCK;
 }
 
 void
-mpi_pointers_combine(const struct names *all, const struct operation *op, struct slice s, char *to)
+mpi_zerocopy_combine(const struct address_list *all, const struct operation *op, struct slice s, char *to)
 {
-	_Alignas(CACHE_LINE) char sum[POINTERS_BLOCK];
-	MPI_Count most = POINTERS_BLOCK / op->extent;
+	_Alignas(CACHE_LINE) char sum[ZEROCOPY_BLOCK];
+	MPI_Count most = ZEROCOPY_BLOCK / op->extent;
 
 	for (MPI_Count done = 0; done < s.count; done += most) {
 		MPI_Count count = s.count - done < most ? s.count - done : most;
 		size_t from = s.from + (size_t)(done * op->extent), bytes = (size_t)(count * op->extent);
 
-		memcpy(sum, mpi_name_of(all, all->n - 1)->in + from, bytes);
+		memcpy(sum, mpi_addresses_of(all, all->n - 1)->in + from, bytes);
 		for (int i = all->n - 2; i >= 0; i--)
-			mpi_op_apply(op, mpi_name_of(all, i)->in + from, sum, count);
+			mpi_op_apply(op, mpi_addresses_of(all, i)->in + from, sum, count);
 		memcpy(to + (done * op->extent), sum, bytes);
 	}
 }
@@ -314,9 +314,9 @@ mpi_pointers_combine(const struct names *all, const struct operation *op, struct
 static void
 combine(const struct gathering *g, const struct operation *op, struct slice s, char *to)
 {
-	struct names all = all_names(g);
+	struct address_list all = all_addresses(g);
 
-	mpi_pointers_combine(&all, op, s, to);
+	mpi_zerocopy_combine(&all, op, s, to);
 }
 
 /* The slices that the other ranks have combined, from their results. */
@@ -327,7 +327,7 @@ collect(const struct gathering *g)
 		int from = (g->me + i) % g->n;
 		struct slice s = slice_of(g, from);
 
-		memcpy((char *)g->k->recv.buffer + s.from, named_by(g, from)->out + s.from, s.bytes);
+		memcpy((char *)g->k->recv.buffer + s.from, addresses_of(g, from)->out + s.from, s.bytes);
 	}
 }
 
@@ -342,13 +342,13 @@ run_reduction(struct mpi_rank *self, struct comm *c, const struct collective *k,
 	if (!can_combine(k))
 		return false;
 	if (!gathering_begin(&g, self, c,
-			(struct named_data){.in = own_operand(k), .out = k->recv.buffer}))
+			(struct addresses){.in = own_operand(k), .out = k->recv.buffer}))
 		return false;
 	op = mpi_op_bind(self, k->op, k->recv.datatype);
 	mine = slice_of(&g, g.me);
-	combine(&g, &op, mine, named_by(&g, k->kind == COLL_REDUCE ? k->root : g.me)->out + mine.from);
+	combine(&g, &op, mine, addresses_of(&g, k->kind == COLL_REDUCE ? k->root : g.me)->out + mine.from);
 	if (k->kind == COLL_ALLREDUCE) {
-		gathering_meet(&g);
+		gathering_barrier(&g);
 		collect(&g);
 	}
 	gathering_part(&g);
@@ -387,8 +387,8 @@ run_reduce_scatter(struct mpi_rank *self, struct comm *c, const struct collectiv
 		beside = malloc((size_t)(k->recv.count * (MPI_Count)k->recv.type->extent));
 		operand = beside != NULL ? operand : NULL;
 	}
-	if (gathering_begin(&g, self, c, (struct named_data){.in = operand})) {
-		there = all_are_named(&g);
+	if (gathering_begin(&g, self, c, (struct addresses){.in = operand})) {
+		there = all_are_given(&g);
 		op = mpi_op_bind(self, k->op, k->recv.datatype);
 		if (there)
 			combine_block(&g, &op, beside);
@@ -401,11 +401,11 @@ run_reduce_scatter(struct mpi_rank *self, struct comm *c, const struct collectiv
 	return there;
 }
 
-const struct algorithm mpi_algorithm_bcast_pointers = {.run = run_copy};
-const struct algorithm mpi_algorithm_gather_pointers = {.run = run_copy};
-const struct algorithm mpi_algorithm_scatter_pointers = {.run = run_copy};
-const struct algorithm mpi_algorithm_allgather_pointers = {.run = run_copy};
-const struct algorithm mpi_algorithm_alltoall_pointers = {.run = run_copy};
-const struct algorithm mpi_algorithm_reduce_pointers = {.run = run_reduction};
-const struct algorithm mpi_algorithm_allreduce_pointers = {.run = run_reduction, .starts = STARTS_NAMED};
-const struct algorithm mpi_algorithm_reduce_scatter_pointers = {.run = run_reduce_scatter};
+const struct algorithm mpi_algorithm_bcast_zerocopy = {.run = run_copy};
+const struct algorithm mpi_algorithm_gather_zerocopy = {.run = run_copy};
+const struct algorithm mpi_algorithm_scatter_zerocopy = {.run = run_copy};
+const struct algorithm mpi_algorithm_allgather_zerocopy = {.run = run_copy};
+const struct algorithm mpi_algorithm_alltoall_zerocopy = {.run = run_copy};
+const struct algorithm mpi_algorithm_reduce_zerocopy = {.run = run_reduction};
+const struct algorithm mpi_algorithm_allreduce_zerocopy = {.run = run_reduction, .starts = STARTS_ZEROCOPY};
+const struct algorithm mpi_algorithm_reduce_scatter_zerocopy = {.run = run_reduce_scatter};

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signs: ranks that work in rounds, each showing the number of its round on one of TURNS signs, with data beside it. In every round one rank, chosen
+ * Flags: ranks that work in rounds, each showing the number of its round on one of TURNS flags, with data beside it. In every round one rank, chosen
  * anew, gives (a broadcast) or all give (an allreduce); who only takes waits for the giver alone, so that ranks are rounds apart. The words are in
  * one total order, as they are in the code; data is plain memory, which they order.
  *
- * Shown: who takes data of a round finds what was laid there in that round, though signs and data are used again; no wake-up is lost (all reach
+ * Shown: who takes data of a round finds what was laid there in that round, though flags and data are used again; no wake-up is lost (all reach
  * their end).
  *
- * proves: mpi/coll/signs.h mpi_signs_room 301282b400b0
- * proves: mpi/coll/signs.h mpi_signs_show f13b45c0b0b3
- * proves: mpi/coll/signs.h mpi_signs_wait 93a4d0cd2715
- * proves: mpi/coll/signs.c mpi_signs_wait_longer 51a250bfa0a9
- * proves: mpi/coll/signs.c wait_for_all 84f469eebab2
- * proves: mpi/coll/signs.c mpi_signs_wait_for_room 083950d3dba1
- * proves: mpi/coll/signs.c has_shown f85aa62f82b9
+ * proves: mpi/coll/flags.h mpi_flags_buffer 35e15ddde14d
+ * proves: mpi/coll/flags.h mpi_flags_show d503e4caa6d2
+ * proves: mpi/coll/flags.h mpi_flags_wait a1ab74873ff4
+ * proves: mpi/coll/flags.c mpi_flags_wait_longer 03cc70581ba8
+ * proves: mpi/coll/flags.c wait_for_all 0769fe3b01b8
+ * proves: mpi/coll/flags.c mpi_flags_wait_for_buffer d3ac391d7aa0
+ * proves: mpi/coll/flags.c has_shown 66d5143a8cfc
  *
  * run: -DRANKS=2 -DROUNDS=5
  * run: -DRANKS=3 -DROUNDS=2
@@ -29,18 +29,18 @@
 #define TURNS 2
 #define AT(round, rank) ((round) % TURNS * RANKS + (rank))
 
-byte sign[TURNS * RANKS];		/* rounds count from 1 */
+byte flag[TURNS * RANKS];		/* rounds count from 1 */
 byte data[TURNS * RANKS];
 byte how[ROUNDS + 1];			/* who gives in a round (1 ...), or RANKS + 1: all; 0: not chosen yet */
-bool drowsy;
+bool has_sleepers;
 bool sleeping[RANKS];
 bool token[RANKS];			/* a wake-up that came before its sleep is remembered */
 
-/* mpi_meet_wake */
+/* mpi_central_wake */
 inline wake() {
 	if
-	:: drowsy ->
-		drowsy = false;
+	:: has_sleepers ->
+		has_sleepers = false;
 		d_step {
 			i = 0;
 			do
@@ -56,17 +56,17 @@ inline wake() {
 #ifdef NO_SECOND_LOOK
 #define SECOND_LOOK(there) false
 #else
-#define SECOND_LOOK(there) (there || !drowsy)
+#define SECOND_LOOK(there) (there || !has_sleepers)
 #endif
 
-/* mpi_meet_wait_until */
+/* mpi_central_wait_until */
 #define WAIT(there) \
 	do \
 	:: there -> break \
 	:: else -> \
 		if \
-		:: !drowsy -> drowsy = true \
-		:: drowsy -> skip \
+		:: !has_sleepers -> has_sleepers = true \
+		:: has_sleepers -> skip \
 		fi; \
 		sleeping[_pid] = true; \
 		if \
@@ -81,7 +81,7 @@ inline wait_for_all(shown) {
 	do
 	:: j == RANKS -> break
 	:: else ->
-		WAIT((j == _pid || sign[AT(shown, j)] >= shown));
+		WAIT((j == _pid || flag[AT(shown, j)] >= shown));
 		j++
 	od;
 	j = 0;
@@ -103,9 +103,9 @@ inline room() {
 inline show_round() {
 #ifdef LOOK_BEFORE_SHOWING
 	wake();
-	sign[AT(round, _pid)] = round
+	flag[AT(round, _pid)] = round
 #else
-	sign[AT(round, _pid)] = round;
+	flag[AT(round, _pid)] = round;
 #ifndef NO_WAKE
 	wake()
 #endif
@@ -124,7 +124,7 @@ inline give() {
 }
 
 inline take(from) {
-	WAIT(sign[AT(round, from)] >= round);
+	WAIT(flag[AT(round, from)] >= round);
 	assert(data[AT(round, from)] == round)
 }
 

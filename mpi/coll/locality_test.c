@@ -11,7 +11,7 @@
 #include <malloc.h>
 #include <base/test.h>
 #include <mpi/api/library.h>
-#include <mpi/coll/place.h>
+#include <mpi/coll/locality.h>
 #include <mpi/core/ranks_test.h>
 
 #define CLUSTERS 16
@@ -80,7 +80,7 @@ cluster_of(int rank)
 
 /* Clusters have the numbers in which they appear, and their ranks ascend. */
 static void
-check_venue(const struct venue *v, int rank)
+check_locality(const struct locality *v, int rank)
 {
 	int at = 0;
 
@@ -92,14 +92,14 @@ check_venue(const struct venue *v, int rank)
 		for (int r = 0; r < size; r++) {
 			if (cluster_of(r) != cluster_of(v->leaders[k]))
 				continue;
-			MUST(mpi_venue_member(v, k, i++) == r);
-			MUST(mpi_venue_ordered(v, at++) == r);
+			MUST(mpi_locality_member(v, k, i++) == r);
+			MUST(mpi_locality_ordered(v, at++) == r);
 		}
 		MUST(v->first[k + 1] == at);
 	}
 	MUST(at == size);
 	MUST(v->leaders[v->cluster] <= rank && cluster_of(v->leaders[v->cluster]) == cluster_of(rank));
-	MUST(mpi_venue_member(v, v->cluster, v->rank) == rank);
+	MUST(mpi_locality_member(v, v->cluster, v->rank) == rank);
 }
 
 /* The one rank that there is believes that it is one of many. */
@@ -115,11 +115,11 @@ one_of_many(void)
 		test_os.placement[i].cluster = (uint8_t)cluster_of(i);
 	c.group = mpi_group_range(self, 0, size);
 	before = held;
-	MUST(mpi_venue_survey(self, &c) != NULL);
+	MUST(mpi_locality_survey(self, &c) != NULL);
 	taken = held - before;
-	if (c.venue != NULL)
-		check_venue(c.venue, c.rank);
-	mpi_venue_leave(self, c.venue);
+	if (c.locality != NULL)
+		check_locality(c.locality, c.rank);
+	mpi_locality_leave(self, c.locality);
 	MUST(held == before);
 	mpi_group_release(self, c.group);
 	test_os.placement[0].cluster = 0;
@@ -168,7 +168,7 @@ share_a_table(void)
 	static const int keys[] = {3, 7, 1, 0, 6, 2, 5, 4};
 	struct mpi_rank *self = mpi_self();
 	const int *tables[8];
-	const struct venue *v;
+	const struct locality *v;
 	struct comm *c;
 	MPI_Comm comm;
 	int one = 1, sum = 0;
@@ -177,12 +177,12 @@ share_a_table(void)
 	MPI_Comm_split(MPI_COMM_WORLD, 0, keys[self->world_rank], &comm);
 	c = mpi_comm_find(self, comm);
 	MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
-	mpi_venue_of(self, c);
-	v = c->venue;
-	MUST(sum == 8 && v->place != NULL && v->order != NULL && v->own_order == NULL);
+	mpi_locality_of(self, c);
+	v = c->locality;
+	MUST(sum == 8 && v->segment != NULL && v->order != NULL && v->own_order == NULL);
 	MPI_Allgather(&v->order, sizeof(v->order), MPI_BYTE, tables, sizeof(v->order), MPI_BYTE, comm);
 	for (int i = 0; i < v->ranks; i++)
-		MUST(tables[mpi_venue_member(v, v->cluster, i)] == v->order);
+		MUST(tables[mpi_locality_member(v, v->cluster, i)] == v->order);
 	MPI_Comm_free(&comm);
 	MPI_Finalize();
 	library_close(self);

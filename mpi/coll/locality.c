@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the ranks of a communicator are; its segment is made once, by messages.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <mpi/coll/locality.h>
+#include <mpi/transport/transport.h>
+
+#define SLOTS_BYTES 131072		/* of all slots of a turn, as long as they are not too small or too large */
+#define SLOT_MIN 64
+#define SLOT_MAX 4096
+#define SLOT_PART 256			/* of a rank's memory */
+
+static size_t
+slot_bytes(const struct mpi_rank *self, int ranks)
+{
+	size_t bytes = transport_memory_part(self, SLOT_PART, SLOT_MAX);
+
+	while (bytes > SLOT_MIN && bytes * (size_t)ranks > SLOTS_BYTES)
+		bytes /= 2;
+	return bytes;
+}
+
+static uint32_t
+cluster_of(struct mpi_rank *self, const struct comm *c, int rank)
+{
+	return transport_cluster_of(self, (uint32_t)mpi_group_world(c->group, rank));
+}
+
+bool
+mpi_locality_together(struct mpi_rank *self, const struct comm *c, int one, int other)
+{
+	return cluster_of(self, c, one) == cluster_of(self, c, other);
+}
+
+static int
+number_of(struct mpi_rank *self, const struct comm *c, const struct locality *v, int rank)
+{
+	uint32_t cluster = cluster_of(self, c, rank);
+	int i = 0;
+
+	while (i < v->clusters && cluster_of(self, c, v->leaders[i]) != cluster)
+		i++;
+	return i;
+}
+
+int
+mpi_locality_cluster(struct mpi_rank *self, const struct comm *c, int rank)
+{
+	return number_of(self, c, c->locality, rank);
+}
+
+int
+mpi_locality_position(const struct locality *v, int rank)
+{
+	for (int i = 0; i < v->ranks; i++)
+		if (mpi_locality_member(v, v->cluster, i) == rank)
+			return i;
+	return -1;
+}
+
+int
+mpi_locality_ordered(const struct locality *v, int i)
+{
+	int cluster = 0;
+
+	if (v->consecutive)
+		return i;
+	while (v->first[cluster + 1] <= i)
+		cluster++;
+	return mpi_locality_member(v, cluster, i - v->first[cluster]);
+}
+
+void
+mpi_locality_among(const struct locality *v, struct sched *s)
+{
+	if (v->order != NULL)
+		mpi_sched_among(s, v->order + v->first[v->cluster], v->ranks, v->rank);
+	else
+		mpi_sched_among_every(s, v->leaders[v->cluster], v->stride, v->ranks, v->rank);
+}
+
+/* Of member i of the own cluster. */
+static uint32_t
+core_of(struct mpi_rank *self, const struct comm *c, const struct locality *v, int i)
+{
+	int rank = mpi_locality_member(v, v->cluster, i);
+
+	return transport_core(self, (uint32_t)mpi_group_world(c->group, rank));
+}
+
+static uint32_t
+lane_of(struct mpi_rank *self, const struct comm *c, const struct locality *v, int i)
+{
+	return mpi_central_lane(&v->lanes, (uint32_t)i, core_of(self, c, v, i));
+}
+
+/* On how many cores the members run; of more cores than lanes that is not counted. */
+static uint32_t
+count_cores(struct mpi_rank *self, const struct comm *c, const struct locality *v)
+{
+	uint32_t all = transport_cores(self), count = 0, used = 0;
+
+	if (all > LANES_MAX)
+		return all;
+	for (int i = 0; i < v->ranks; i++)
+		used |= 1u << core_of(self, c, v, i);
+	for (; used != 0; used &= used - 1)
+		count++;
+	return count;
+}
+
+/* Cache lines that the slots of the fast path take. */
+static uint32_t
+fast_lines(uint32_t ranks)
+{
+	return (ranks * FAST_BYTES + CACHE_LINE - 1) / CACHE_LINE;
+}
+
+/* Which members are counted with this rank, and where its slot for few bytes is. */
+static void
+survey_lanes(struct mpi_rank *self, const struct comm *c, struct locality *v)
+{
+	uint32_t ranks[LANES_MAX] = {0};
+
+	v->cores = count_cores(self, c, v);
+	v->lanes = mpi_central_lanes((uint32_t)v->ranks, v->cores);
+	v->lanes.own = lane_of(self, c, v, v->rank);
+	for (int i = 0; i < v->ranks; i++) {
+		uint32_t lane = lane_of(self, c, v, i);
+
+		if (i == v->rank)
+			v->fast_slot = ranks[lane];
+		ranks[lane]++;
+	}
+	v->lanes.ranks = ranks[v->lanes.own];
+	for (uint32_t i = 0; i < v->lanes.own; i++)
+		v->fast_slot += fast_lines(ranks[i]) << FAST_LINE_SHIFT;
+}
+
+/* What survey_lanes finds out of the own slot, of all. */
+static void
+number_slots(struct mpi_rank *self, const struct comm *c, const struct locality *v)
+{
+	uint32_t next[LANES_MAX] = {0}, line = 0;
+
+	for (int i = 0; i < v->ranks; i++)
+		next[lane_of(self, c, v, i)]++;
+	for (int i = 0; i < LANES_MAX; i++) {
+		uint32_t lines = fast_lines(next[i]);
+
+		next[i] = line << FAST_LINE_SHIFT;
+		line += lines;
+	}
+	for (int i = 0; i < v->ranks; i++)
+		v->fast_order[i] = next[lane_of(self, c, v, i)]++;
+}
+
+static void
+locality_free(struct locality *v)
+{
+	free(v->leaders);
+	free(v->first);
+	free(v->own_order);
+	free(v);
+}
+
+/* Room for twice as many clusters. */
+static bool
+locality_grow(struct locality *v)
+{
+	int room = v->room > 0 ? 2 * v->room : 1;
+	int *leaders = realloc(v->leaders, (size_t)room * sizeof(int)), *first;
+
+	if (leaders == NULL)
+		return false;
+	v->leaders = leaders;
+	first = realloc(v->first, ((size_t)room + 1) * sizeof(int));
+	if (first == NULL)
+		return false;
+	v->first = first;
+	v->room = room;
+	return true;
+}
+
+/* A rank that is the next one of a cluster: does it stand where the stride says? */
+static bool
+keeps_stride(struct locality *v, int cluster, int rank)
+{
+	int before = v->first[cluster + 1], leader = v->leaders[cluster];
+
+	if (before > 0 && v->stride == 0)
+		v->stride = rank - leader;
+	return rank == leader + before * v->stride;
+}
+
+/*
+ * The clusters, in the order in which they appear, and how many ranks each has, one further on in
+ * `first`. False: no memory.
+ */
+static bool
+number_clusters(struct mpi_rank *self, const struct comm *c, struct locality *v, bool *regular)
+{
+	int number = -1;
+
+	v->consecutive = *regular = true;
+	for (int i = 0; i < c->size; i++) {
+		bool again = i > 0 && mpi_locality_together(self, c, i - 1, i);
+
+		number = again ? number : number_of(self, c, v, i);
+		if (number == v->room && !locality_grow(v))
+			return false;
+		if (number == v->clusters) {
+			v->leaders[v->clusters++] = i;
+			v->first[number + 1] = 0;
+		} else if (!again) {
+			v->consecutive = false;
+		}
+		*regular &= keeps_stride(v, number, i);
+		if (++v->first[number + 1] > v->largest)
+			v->largest = v->first[number + 1];
+		if (i == c->rank)
+			v->cluster = number;
+	}
+	v->stride = v->stride == 0 ? 1 : v->stride;
+	return true;
+}
+
+/* Ranks sorted by the number of their cluster. False: no memory. */
+static bool
+sort_ranks(struct mpi_rank *self, const struct comm *c, struct locality *v)
+{
+	int *next = malloc((size_t)v->clusters * sizeof(int));
+
+	v->own_order = malloc((size_t)c->size * sizeof(int));
+	v->order = v->own_order;
+	if (next != NULL && v->own_order != NULL) {
+		memcpy(next, v->first, (size_t)v->clusters * sizeof(int));
+		for (int i = 0; i < c->size; i++)
+			v->own_order[next[number_of(self, c, v, i)]++] = i;
+	}
+	free(next);
+	return next != NULL && v->own_order != NULL;
+}
+
+/* Who is where. False: no memory. */
+static bool
+survey(struct mpi_rank *self, const struct comm *c, struct locality *v)
+{
+	bool regular;
+
+	if (!number_clusters(self, c, v, &regular))
+		return false;
+	v->first[0] = 0;
+	for (int i = 0; i < v->clusters; i++)
+		v->first[i + 1] += v->first[i];
+	if (!regular && !sort_ranks(self, c, v))
+		return false;
+	v->ranks = v->first[v->cluster + 1] - v->first[v->cluster];
+	v->rank = mpi_locality_position(v, c->rank);
+	survey_lanes(self, c, v);
+	return true;
+}
+
+static void *
+aligned(void *memory)
+{
+	return (void *)(((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+}
+
+/* The first of the cluster tells the others where memory of its own is. NULL: there is none. */
+static void *
+tell(struct mpi_rank *self, struct comm *c, const struct locality *v, void *memory)
+{
+	struct sched *s = mpi_sched_new(self, c);
+	uint64_t reference = memory ? transport_reference(self, memory) : 0;
+
+	if (s == NULL)
+		return NULL;
+	mpi_locality_among(v, s);
+	mpi_bcast_binomial(s, span_bytes(&reference, sizeof(reference)), 0);
+	return mpi_sched_run(s) == MPI_SUCCESS && reference != 0 ? transport_reach(self, reference) : NULL;
+}
+
+/* Memory for all of the cluster: the first one makes it and tells where it is. */
+static void *
+share(struct mpi_rank *self, struct comm *c, const struct locality *v, size_t bytes)
+{
+	return tell(self, c, v, v->owner ? transport_share(self, bytes + CACHE_LINE) : NULL);
+}
+
+/* Bytes of a segment up to the slots of the fast path, and of these. */
+static size_t
+slots_end(const struct locality *v)
+{
+	return sizeof(struct coll_segment) + 2 * ((size_t)v->ranks * v->slot_bytes + v->result_bytes);
+}
+
+static size_t
+fast_bytes(const struct locality *v)
+{
+	return ((size_t)v->ranks * FAST_BYTES / CACHE_LINE + LANES_MAX) * CACHE_LINE;
+}
+
+/* What lies in a segment behind it: the numbers of these slots, and the order of all ranks if it needs a table. */
+static uint32_t *
+numbers_in(const struct locality *v, void *memory)
+{
+	return (uint32_t *)(void *)((char *)aligned(memory) + slots_end(v) + fast_bytes(v));
+}
+
+static void
+make_segment(struct mpi_rank *self, struct comm *c, struct locality *v)
+{
+	size_t numbers = (size_t)v->ranks * sizeof(uint32_t);
+	size_t order = v->order ? (size_t)c->size * sizeof(int) : 0;
+	void *mine = NULL;
+
+	v->owner = v->rank == 0;
+	if (v->owner)
+		mine = transport_share(self, slots_end(v) + fast_bytes(v) + numbers + order + CACHE_LINE);
+	if (mine != NULL && order > 0)
+		memcpy(numbers_in(v, mine) + v->ranks, v->order, order);
+	v->memory = tell(self, c, v, mine);
+	if (v->memory == NULL)
+		return;
+	v->segment = aligned(v->memory);
+	v->fast_slots = (char *)v->segment + slots_end(v);
+	v->fast_order = numbers_in(v, v->memory);
+	if (v->owner)
+		number_slots(self, c, v);
+}
+
+/* The table of the segment from now on. */
+static void
+share_order(struct locality *v)
+{
+	if (v->order == NULL || v->segment == NULL)
+		return;
+	v->order = (const int *)(const void *)(v->fast_order + v->ranks);
+	free(v->own_order);
+	v->own_order = NULL;
+}
+
+/* Places are used if all clusters have one. */
+static void
+agree(struct mpi_rank *self, struct comm *c, struct locality *v)
+{
+	struct sched *s = mpi_sched_new(self, c);
+	int all = v->segment != NULL;
+	struct span word = {&all, 1, mpi_type_find(MPI_INT)};
+
+	if (s == NULL)
+		return;
+	s->op = mpi_op_bind(self, MPI_MIN, MPI_INT);
+	mpi_allreduce_doubling(s, word, word);
+	if (mpi_sched_run(s) == MPI_SUCCESS && all)
+		return;
+	/* nobody was in it */
+	if (v->owner && v->memory != NULL)
+		transport_unshare(self, v->memory);
+	v->segment = NULL;
+}
+
+struct locality *
+mpi_locality_survey(struct mpi_rank *self, struct comm *c)
+{
+	struct locality *v = c->locality;
+
+	if (v != NULL)
+		return v;
+	v = calloc(1, sizeof(*v));
+	if (v == NULL)
+		return NULL;
+	list_init(&v->open);
+	if (survey(self, c, v))
+		c->locality = v;
+	else
+		locality_free(v);
+	return c->locality;
+}
+
+struct locality *
+mpi_locality_of(struct mpi_rank *self, struct comm *c)
+{
+	struct locality *v = mpi_locality_survey(self, c);
+
+	if (v == NULL || v->asked)
+		return v;
+	v->asked = true;
+	v->slot_bytes = slot_bytes(self, v->largest);
+	v->result_bytes = v->slot_bytes * (size_t)v->ranks;
+	make_segment(self, c, v);
+	if (v->clusters > 1)
+		agree(self, c, v);
+	share_order(v);
+	return v;
+}
+
+struct locality *
+mpi_locality_with_flags(struct mpi_rank *self, struct comm *c, size_t bytes)
+{
+	struct locality *v = mpi_locality_of(self, c);
+
+	if (v == NULL || v->segment == NULL || v->clusters > 1 || v->flags_asked)
+		return v;
+	v->flags_asked = true;
+	v->flags_memory = share(self, c, v, bytes);
+	v->waits.flags = v->flags_memory ? aligned(v->flags_memory) : NULL;
+	return v;
+}
+
+void
+mpi_locality_with_buffers(struct mpi_rank *self, struct comm *c, size_t bytes)
+{
+	struct locality *v = c->locality;
+
+	if (v->buffers_asked)
+		return;
+	v->buffers_asked = true;
+	v->buffers_memory = share(self, c, v, 2 * bytes);
+	if (v->buffers_memory == NULL)
+		return;
+	v->waits.buffers = aligned(v->buffers_memory);
+	v->started.buffers = v->waits.buffers + bytes;
+}
+
+static void
+segment_drop(struct mpi_rank *self, struct locality *v)
+{
+	transport_unshare(self, v->memory);
+	if (v->flags_memory != NULL)
+		transport_unshare(self, v->flags_memory);
+	if (v->buffers_memory != NULL)
+		transport_unshare(self, v->buffers_memory);
+	locality_free(v);
+}
+
+/* The owner frees what all have left. */
+static void
+reap(struct mpi_rank *self)
+{
+	struct locality **at = &self->localities;
+
+	while (*at != NULL) {
+		struct locality *v = *at;
+
+		if (load_acquire(&v->segment->left) == (uint32_t)v->ranks) {
+			*at = v->next;
+			segment_drop(self, v);
+		} else {
+			at = &v->next;
+		}
+	}
+}
+
+void
+mpi_locality_leave(struct mpi_rank *self, struct locality *v)
+{
+	if (v == NULL)
+		return;
+	free(v->spare);
+	v->spare = NULL;
+	if (v->segment != NULL)
+		add_total(&v->segment->left, 1);
+	if (v->segment != NULL && v->owner) {
+		v->next = self->localities;
+		self->localities = v;
+	} else {
+		locality_free(v);
+	}
+	reap(self);
+}
+
+void
+mpi_locality_exit(struct mpi_rank *self)
+{
+	struct locality *v;
+
+	while ((v = self->localities) != NULL) {
+		self->localities = v->next;
+		segment_drop(self, v);
+	}
+}
