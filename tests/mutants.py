@@ -46,10 +46,11 @@ def fails(program, seeds, patience_s):
     return done.returncode != 0
 
 
-def control(prefix, what, path, old, new, make, seeds, patience_s):
-    """Say whether a mutant is found; `make(folder, path, text)` builds the program.
-    True if it is.
+def control(prefix, mutant, make, seeds, patience_s):
+    """Say whether a mutant (what is missing, file, the text, what it becomes) is found;
+    `make(folder, path, text)` builds the program. True if it is.
     """
+    what, path, old, new = mutant
     with tempfile.TemporaryDirectory(prefix="atoll-mutant-") as folder:
         found = fails(make(folder, path, mutate(path, old, new)), seeds, patience_s)
     name = f"{prefix}_when_{re.sub('[^a-z]+', '_', what)}"

@@ -21,16 +21,20 @@ int main(int argc, char **argv) {
 	static struct boot_record r;
 	FILE *f = fopen(argv[argc - 1], "rb");
 	size_t n = fread(&r, 1, sizeof(r) + 1, f);
-	printf("%zu %d %u %u %u %lx %lx %lx %lx %u %u %u %u %lx %u %u %s\n", n, n == sizeof(r) && r.bytes == n, r.magic == BOOT_MAGIC,
-	    r.version == BOOT_VERSION, r.clusters, r.noc_base, r.noc_window_bytes, r.archive_base, r.archive_bytes, r.mailbox_ports,
+	printf("%zu %d %u %u %u %lx %lx %lx %lx %u %u %u %u %lx %u %u %s\n",
+	    n, n == sizeof(r) && r.bytes == n, r.magic == BOOT_MAGIC,
+	    r.version == BOOT_VERSION, r.clusters, r.noc_base, r.noc_window_bytes, r.archive_base, r.archive_bytes,
+	    r.mailbox_ports,
 	    r.portal_ports, r.portal_unit_bytes, r.heartbeat_ms, r.init_entry, r.init_segments, r.flags, r.machine);
 	for (unsigned c = 0; c < r.clusters; c++)
-		printf("%lx %lx %u %u %u\n", r.cluster[c].mem_base, r.cluster[c].mem_bytes, r.cluster[c].cores, r.cluster[c].first_core,
+		printf("%lx %lx %u %u %u\n", r.cluster[c].mem_base, r.cluster[c].mem_bytes,
+		    r.cluster[c].cores, r.cluster[c].first_core,
 		    r.cluster[c].incarnation);
 	for (unsigned i = 0; i < 8; i++)
 		printf("%u ", r.roles[i]);
 	for (unsigned i = 0; i < r.init_segments; i++)
-		printf("%lx %lx %lx %lx %u ", r.init[i].addr, r.init[i].file_offset, r.init[i].file_bytes, r.init[i].mem_bytes, r.init[i].prot);
+		printf("%lx %lx %lx %lx %u ", r.init[i].addr, r.init[i].file_offset,
+		    r.init[i].file_bytes, r.init[i].mem_bytes, r.init[i].prot);
 	return 0;
 }
 """

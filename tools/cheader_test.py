@@ -59,7 +59,9 @@ def test_what_is_no_number_is_not_there(header):
 def test_a_structure_is_packed_by_names(header):
     data = header.pack(">", "outer",
                        {"head": 1, "more": 2, "in": [{"a": 3, "b": 4, "c": -1}], "bytes": b"\5", "name": b"x"})
-    assert data == bytes.fromhex("00000001 00000002 0000000000000003 00000004 ffffffff") + bytes(16) + b"\5\0\0\0x\0\0\0"
+    assert (
+        data == bytes.fromhex("00000001 00000002 0000000000000003 00000004 ffffffff") + bytes(16) + b"\5\0\0\0x\0\0\0"
+    )
     assert len(data) == header.size("outer")
 
 
@@ -81,7 +83,10 @@ def test_c_reads_the_same_numbers(path, tmp_path):
     assert len(numbers) > 5
     with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         includes = "".join(re.findall(r"^#include <abi/.*>\n", f.read(), re.M))
-    text = f'#include <stdio.h>\n#include <abi/limits.abi.h>\n{includes}#include "{os.path.join(ROOT, path)}"\nint main(void) {{\n'
+    text = (
+        f'#include <stdio.h>\n#include <abi/limits.abi.h>\n{includes}#include "{os.path.join(ROOT, path)}"\nint'
+        ' main(void) {\n'
+    )
     text += "".join(f'printf("{n} %lld\\n", (long long)({n}));\n' for n in numbers) + "}\n"
     (tmp_path / "n.c").write_text(text)
     subprocess.run([shutil.which("gcc"), "-w", "-I", ROOT, "-I", os.path.join(ROOT, "hal/include"),

@@ -140,7 +140,9 @@ def test_outputs_are_probed_before_the_call_acts_and_inputs_are_not(tmp_path):
     assert "hal_user_probe" not in stubs["put"]
     assert stubs["get"].count("hal_user_probe") == 2 and "hal_user_probe(hal_frame_arg(frame, 2), 16)" in stubs["get"]
     for name, acts in (("get", "am_call_kernel("), ("join", "kc_join("), ("ask", "kc_ask(")):
-        assert stubs[name].rindex("hal_user_probe(") < stubs[name].index(acts) < stubs[name].index("hal_copy_out("), stubs[name]
+        assert (
+            stubs[name].rindex("hal_user_probe(") < stubs[name].index(acts) < stubs[name].index("hal_copy_out(")
+        ), stubs[name]
 
 
 def test_an_output_of_a_waiting_call_is_copied_when_it_ends(tmp_path):

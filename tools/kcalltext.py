@@ -42,7 +42,10 @@ def errors_h(errors):
     body = "".join(f"#define E_{name} {nr}\t/* {text} */\n" for nr, name, text in errors)
     body += "\n/* inside the kernel only, never the result of a call */\n"
     body += "#define E_PARK 2046\t/* there is no result now: the thread's record says how it goes on */\n"
-    body += "#define E_PROBE 2047\t/* memory of the user cannot be reached (hal_user_fault), and nothing has happened */\n\n"
+    body += (
+        "#define E_PROBE 2047\t/* memory of the user cannot be reached (hal_user_fault), and nothing has happened"
+        " */\n\n"
+    )
     for what, column in (("name", 1), ("text", 2)):
         body += f"/* The {'name' if column == 1 else 'meaning'} of an error number, positive or negative. */\n"
         body += f"static inline const char *\nerror_{what}(long error)\n{{\n\tswitch (error < 0 ? -error : error) {{\n"
@@ -109,11 +112,16 @@ def user_call(call, words):
 def kernel_h(calls):
     staging = max([c.staged_bytes for c in calls] + [8])
     wake = max([c.inline_bytes for c in calls if c.blocks and c.outs] + [8])
-    body = "#include <stdint.h>\n#include <abi/errors.h>\n#include <abi/kcalls.h>\n#include <kernel/call/kcall_glue.h>\n\n"
+    body = (
+        "#include <stdint.h>\n#include <abi/errors.h>\n#include <abi/kcalls.h>\n#include <kernel/call/kcall_glue.h>\n\n"
+    )
     body += f"#define KCALL_STAGING_BYTES {staging}\t/* size of a core's staging buffer */\n"
     body += f"#define KCALL_WAKE_BYTES {wake}\t/* largest output of a call that waits */\n\n"
     body += "extern const struct kcall_entry kcall_table[KC_COUNT];\n\n"
-    body += "/* What each call does: `in` buffers are copies, `out` buffers are copied to the user when the result is >= 0. */\n"
+    body += (
+        "/* What each call does: `in` buffers are copies, `out` buffers are copied to the user when the result is >= 0."
+        " */\n"
+    )
     for c in calls:
         note = ("remote: kernel core" if c.remote
                 else "local: calling core") + (", may return -E_PARK" if c.blocks else "")
@@ -201,7 +209,11 @@ def used_bytes(c):
     if c.inline_bytes:
         return f"offsetof(struct kcall_args, data) + {c.inline_bytes}"
     words = [a.word + a.words for a in c.args]
-    return f"offsetof(struct kcall_args, a) + {max(words)} * sizeof(unsigned long)" if words else "offsetof(struct kcall_args, a)"
+    return (
+        f"offsetof(struct kcall_args, a) + {max(words)} * sizeof(unsigned long)"
+        if words
+        else "offsetof(struct kcall_args, a)"
+    )
 
 
 def enter_remote(c):
@@ -337,7 +349,9 @@ def pool_of(arg, known):
 def shapes_h(calls):
     """The table of arguments for programs that make calls at random."""
     known = pools(calls)
-    body = SHAPES_HEAD + f"#define KCALL_POOLS {len(known) + 1}\n\nstatic const struct kcall_shape kcall_shapes[] = {{\n"
+    body = (
+        SHAPES_HEAD + f"#define KCALL_POOLS {len(known) + 1}\n\nstatic const struct kcall_shape kcall_shapes[] = {{\n"
+    )
     for c in calls:
         words = []
         for a in c.args:
@@ -353,8 +367,14 @@ def shapes_h(calls):
 
 def manual_md(calls, errors):
     text = "# Kernel calls\n\nGenerated from `abi/kcalls.tbl`. Every call returns a value >= 0 or `-E_NAME`.\n\n"
-    text += "A call looks at its arguments before it acts: after `-E_FAULT` nothing has happened. There is one exception: memory for a result\n"
-    text += "that could be written when the call began, and that somebody took away before it returned. The call has then done its work.\n\n"
+    text += (
+        "A call looks at its arguments before it acts: after `-E_FAULT` nothing has happened. There is one exception:"
+        " memory for a result\n"
+    )
+    text += (
+        "that could be written when the call began, and that somebody took away before it returned. The call has then"
+        " done its work.\n\n"
+    )
     text += "| nr | call | where | waits | source |\n|---|---|---|---|---|\n"
     for c in calls:
         where, waits = "remote" if c.remote else "local", "yes" if c.blocks else "no"

@@ -9,7 +9,8 @@
     [[cluster]]                          in order; cluster 0 runs the name server and the job's leader
     count = 4                            how many alike
     kernel = "TC"                        role of core 0: "TC" (kernel and programs) or "KC" (kernel only)
-    service = 0                          TC cores after it (without any TC, the kernel makes the last AC one, for the cluster's server)
+    service = 0                          TC cores after it (without any TC, the kernel makes the
+                                         last AC one, for the cluster's server)
     application = 3                      AC cores after those, or "host": as many as the host has CPUs
     memory = "64M"
     [hardware]                           optional: the cluster's cores in RTL (tools/rtl/config.py)

@@ -116,7 +116,10 @@ def summary(text):
 def call_page(call, errors, comment):
     """The page of a kernel call."""
     name = "k" + call.name
-    page = head(name, 2, summary(" ".join(" ".join(comment).split()))) + ".SH SYNOPSIS\n.nf\n.B #include <atoll/kcalls.h>\n\n"
+    page = (
+        head(name, 2, summary(" ".join(" ".join(comment).split())))
+        + ".SH SYNOPSIS\n.nf\n.B #include <atoll/kcalls.h>\n\n"
+    )
     page += f".B long {name}({quoted(kcalltext.parameters(call))});\n.fi\n.SH DESCRIPTION\n"
     page += body([comment[0][:1].upper() + comment[0][1:]] + comment[1:]) + ".PP\n"
     failures = []

@@ -36,7 +36,9 @@ def test_a_help_text_becomes_a_page():
     page = manpages.command_page("tool", "do a thing", HELP)
     assert '.SH SYNOPSIS\n.B "tool [OPTION...] FILE"\n.br\n.B "[MORE]"\n' in page
     assert "Does a thing with \\e and\nwith more.\n" in page
-    assert '.TP\n.B "\\-a, \\-\\-all"\nall of it\nand more\n.TP\n.B "\\-\\-long\\-option\\-without\\-text"\n.TP\n' in page
+    assert (
+        '.TP\n.B "\\-a, \\-\\-all"\nall of it\nand more\n.TP\n.B "\\-\\-long\\-option\\-without\\-text"\n.TP\n' in page
+    )
     assert '.B "\\-b NAME"\n\\&.dot\n.PP\nThe end.\n' in page
 
 

@@ -72,7 +72,10 @@ def test_a_frame_of_unknown_size_is_an_error():
 
 
 def test_or1k_is_read_too():
-    text = "00000c00 <kernel_call>:\n c00:\tl.jal 2000 <f>\n c04:\tl.addi r1,r1,-8\n\n00002000 <f>:\n 2000:\tl.addi r1,r1,-120\n 2004:\tl.jr r9"
+    text = (
+        "00000c00 <kernel_call>:\n c00:\tl.jal 2000 <f>\n c04:\tl.addi r1,r1,-8\n\n00002000 <f>:\n 2000:\tl.addi"
+        " r1,r1,-120\n 2004:\tl.jr r9"
+    )
     assert depth(text, stackdepth.Or1k) == (128, ("kernel_call", "f"))
 
 

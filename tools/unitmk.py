@@ -3,13 +3,15 @@
 
 Each test names in a comment at its head what it is linked with and how it is built:
 
-    /* needs: kernel/am/am.c base/ring.c */   sources, also over several lines until the comment's end or the next key; may have wildcards, a[a-z]*.c
+    /* needs: kernel/am/am.c base/ring.c */   sources, also over several lines until the comment's
+                                              end or the next key; may have wildcards, a[a-z]*.c
                                               (tests are left out); -a.c takes one back;
                                               build/gen/... is generated
     /* sanitize: thread */                    thread | address (the default: address and undefined behaviour) | none
     /* cpu: coroutine */                      whose <cpu/...> headers it sees (default: hosted)
     /* flags: -DX=1 */  /* libs: -lm */       more for the compiler, more for the linker
-    /* gate: 300 FIRST=1 */                   arguments and environment in the fast gate; `no`: it neither builds nor runs the test
+    /* gate: 300 FIRST=1 */                   arguments and environment in the fast gate; `no`: it
+                                              neither builds nor runs the test
 """
 
 import argparse
@@ -81,7 +83,10 @@ def flavour(head, san):
     context = cpu if os.path.isdir(f"abi/cpu/{cpu}") else "hosted"
     extra = " ".join(head["flags"])
     folder = f"{san}-{cpu}" + (f"-{zlib.crc32(extra.encode()):08x}" if extra else "")
-    return folder, f"$(UNIT_FLAGS) $(UNIT_SAN_{san}) -Ihal/cpu/{cpu}/include -Iabi/cpu/{context} -Iuser/cpu/{context} {extra}"
+    return (
+        folder,
+        f"$(UNIT_FLAGS) $(UNIT_SAN_{san}) -Ihal/cpu/{cpu}/include -Iabi/cpu/{context} -Iuser/cpu/{context} {extra}",
+    )
 
 
 def rule(path, head, objects):

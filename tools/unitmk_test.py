@@ -26,7 +26,9 @@ def test_a_test_is_built_once_per_sanitizer(tree):
     (tree / "x_test.c").write_text("/* needs: a.c */\n/* sanitize: address thread */\n")
     assert unitmk.main(["--out", "out.mk", "x_test.c"]) == 0
     text = (tree / "out.mk").read_text()
-    assert "unit: $(OUT)/x_test\n" in text and "unit: $(OUT)/x_test.thread\n" in text and "obj/thread-hosted/a.c.o" in text
+    assert (
+        "unit: $(OUT)/x_test\n" in text and "unit: $(OUT)/x_test.thread\n" in text and "obj/thread-hosted/a.c.o" in text
+    )
 
 
 def test_tests_that_are_built_alike_share_objects(tree):
@@ -63,7 +65,12 @@ def test_wildcards_stand_for_sources_but_not_for_tests(tree):
     (tree / "out" / "g1.c").write_text("")
     assert unitmk.main(["--out", "out.mk", "--gen", "out", "a_test.c"]) == 0
     text = (tree / "out.mk").read_text()
-    assert "/a.c.o: a.c $(UNIT_FLAGS_FILE) |" in text and "b.c.o" not in text and "/build/gen/g1.c.o: $(GEN)/g1.c $(UNIT_FLAGS_FILE) |" in text and text.count("a_test.c.o: a_test.c $(UNIT_FLAGS_FILE) |") == 1
+    assert (
+        "/a.c.o: a.c $(UNIT_FLAGS_FILE) |" in text
+        and "b.c.o" not in text
+        and "/build/gen/g1.c.o: $(GEN)/g1.c $(UNIT_FLAGS_FILE) |" in text
+        and text.count("a_test.c.o: a_test.c $(UNIT_FLAGS_FILE) |") == 1
+    )
 
 
 def test_two_tests_of_one_name_are_refused(tree, capsys):

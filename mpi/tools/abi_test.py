@@ -69,7 +69,10 @@ def printer(header, names):
                      for f in ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR", "MPI_internal"))
     sizes = "".join(f'\tprintf("{t} %zu\\n", sizeof({t}));\n'
                     for t in ("MPI_Status", "MPI_Aint", "MPI_Offset", "MPI_Count"))
-    return f'#include <stddef.h>\n#include <stdio.h>\n#include "{header}"\nint main(void)\n{{\n{lines}{layout}{sizes}\treturn 0;\n}}\n'
+    return (
+        f'#include <stddef.h>\n#include <stdio.h>\n#include "{header}"\nint'
+        f' main(void)\n{{\n{lines}{layout}{sizes}\treturn 0;\n}}\n'
+    )
 
 
 def test_constants_and_layouts_are_those_of_the_standard_abi(tmp_path, generated):

@@ -10,7 +10,8 @@ A file defines an algorithm if it says `const struct algorithm mpi_algorithm_COL
 cost is in a comment between it and the one before, or the head of the file says that of all.
 Algorithms whose definitions follow one another have one cost. Rows of the table:
 
-    collective mapping ranks bytes blocking started      up to so many ranks and bytes (-: any number); see the table's own head
+    collective mapping ranks bytes blocking started      up to so many ranks and bytes (-: any
+                                                         number); see the table's own head
 """
 
 import argparse
@@ -36,7 +37,10 @@ DEFINITION = re.compile(r"^const struct algorithm mpi_algorithm_(\w+)", re.M)
 MEETS = re.compile(r"\.run = ")
 FITS = re.compile(r"\.fits = ")
 COST = re.compile(r"^ \* Cost: (.*?)\n \*(?:/|\n)", re.M | re.S)
-HEAD = "/* SPDX-License-Identifier: MIT\n *\n * Algorithms of collectives, and where they are used.\n * Generated from mpi/coll: do not edit.\n */\n"
+HEAD = (
+    "/* SPDX-License-Identifier: MIT\n *\n * Algorithms of collectives, and where they are used.\n * Generated from"
+    " mpi/coll: do not edit.\n */\n"
+)
 
 
 class TableError(Exception):
@@ -56,7 +60,9 @@ class Row:
     """A row of the table: bounds are numbers, or None."""
 
     def __init__(self, kind, mapping, ranks, size, blocking, started):
-        self.kind, self.mapping, self.ranks, self.bytes, self.blocking, self.started = kind, mapping, ranks, size, blocking, started
+        self.kind, self.mapping, self.ranks, self.bytes, self.blocking, self.started = (
+            kind, mapping, ranks, size, blocking, started
+        )
 
 
 def split_name(word):

@@ -72,7 +72,13 @@ def structure(row):
 
 def is_narrowed(p, wide):
     """Is it an output that the implementation writes as MPI_Count and the binding narrows?"""
-    return bool(p.word) and not p.array and p.type.endswith("*") and "FUNCTION" not in p.word and not (wide and p.word != "DISPL")
+    return (
+        bool(p.word)
+        and not p.array
+        and p.type.endswith("*")
+        and "FUNCTION" not in p.word
+        and not (wide and p.word != "DISPL")
+    )
 
 
 def assign(row, p, wide):

@@ -22,7 +22,11 @@ def row(line):
 def test_values_and_handles_are_taken_from_their_addresses():
     text = mpifortran.routine(row("pt2pt Send int (const void *buf, COUNT count, MPI_Datatype "
                                   "datatype, int dest, MPI_Comm comm)"), "MPI")
-    assert "mpi_send_(const void *buf, const int *count, const int *datatype, const int *dest, const int *comm, int *ierror)" in text
+    assert (
+        "mpi_send_(const void *buf, const int *count, const int *datatype, const int *dest, const int *comm, int"
+        " *ierror)"
+        in text
+    )
     assert "MPI_Send(fortran_buffer(buf), *count, MPI_Type_fromint(*datatype), *dest, MPI_Comm_fromint(*comm))" in text
 
 

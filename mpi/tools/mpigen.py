@@ -5,10 +5,13 @@
     include/mpi_functions.h   prototypes of MPI_X and PMPI_X
     include/mpi_impl.h        struct args_X and impl_X, what mpi/api defines
     mpi/bind_CHAPTER.c        the bindings: MPI_X, PMPI_X and their large-count twins
-    mpi/missing.c             the same of all functions that are not implemented: a file of its own, so that programs can be linked without
-    link/mpi_abi.c            the names of the implemented functions, for the library that programs are linked with (ADR 0038)
+    mpi/missing.c             the same of all functions that are not implemented: a file of its own,
+                              so that programs can be linked without
+    link/mpi_abi.c            the names of the implemented functions, for the library that programs
+                              are linked with (ADR 0038)
     include/mpi_wrong.h       calls with a wrong argument each, for the test of what they return
-    include/mpi_outside.h     a call of each function that needs an open library, for the test of what it says without one
+    include/mpi_outside.h     a call of each function that needs an open library, for the test of
+                              what it says without one
     mpi-status.md             which functions there are, by chapter; `make status` puts it into docs
 
 A function is implemented if a file of mpi/api defines impl_X; the others answer that they are not

@@ -54,7 +54,10 @@ def test_every_function_has_a_prototype_and_a_profiling_twin():
     rows = read_table("env Wtime double (void)\n" + SEND)
     text = mpigen.prototypes(rows)
     assert "double MPI_Wtime(void);" in text and "double PMPI_Wtime(void);" in text
-    assert "int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);" in text
+    assert (
+        "int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);"
+        in text
+    )
     assert "ALSO_AS_MPI(Wtime);" in mpigen.bindings(rows, "env", {"Wtime"})
     assert "Wtime" not in mpigen.bindings(rows, "coll", {"Wtime"})
 
@@ -63,7 +66,10 @@ def test_a_function_with_a_fast_path_tries_it_first():
     text = mpigen.bindings(read_table(SEND), "pt2pt", {"Send"}, {"Send"})
     given = "Send(buf, count, datatype, dest, tag, comm)"
     for call in (given, given.replace("Send", "Send_c")):
-        assert f"if (!direct_alone())\n\t\treturn shared_{call};\n\treturn direct_{given} ? MPI_SUCCESS : ordinary_{call};" in text
+        assert (
+            f"if (!direct_alone())\n\t\treturn shared_{call};\n\treturn direct_{given} ? MPI_SUCCESS : ordinary_{call};"
+            in text
+        )
     assert text.count(f"\tmpi_rank_lock_shortly(self, &self->lock);\n\tdone = "
                       f"direct_{given};\n\tmpi_rank_unlock_shortly(self, &self->lock);") == 2
     assert "ordinary_Send_c(const void *buf, MPI_Count count" in text and "ALSO_AS_MPI(Send_c);" in text
@@ -78,9 +84,16 @@ def test_a_message_is_checked_in_the_order_communicator_values_buffer():
 
 
 def test_a_receive_may_be_from_anybody_with_any_tag():
-    text = "pt2pt Recv int (void *buf, COUNT count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)"
+    text = (
+        "pt2pt Recv int (void *buf, COUNT count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status"
+        " *status)"
+    )
     found = mpibind.checks(row_of(text))
-    assert "call_source(a.comm, source)" in found and "call_recv_tag(tag)" in found and not [c for c in found if "status" in c]
+    assert (
+        "call_source(a.comm, source)" in found
+        and "call_recv_tag(tag)" in found
+        and not [c for c in found if "status" in c]
+    )
 
 
 def test_buffers_of_collectives_are_left_to_the_implementation():
@@ -98,7 +111,11 @@ def test_outputs_are_narrowed_and_counts_in_arrays_keep_their_width():
 
 def test_what_is_not_implemented_says_so_through_the_error_handler():
     text = mpibind.binding(row_of(SEND), False, False)
-    assert "err = MPI_ERR_UNSUPPORTED_OPERATION;" in text and "call_comm(&call, comm, &a.comm)" in text and "impl_" not in text
+    assert (
+        "err = MPI_ERR_UNSUPPORTED_OPERATION;" in text
+        and "call_comm(&call, comm, &a.comm)" in text
+        and "impl_" not in text
+    )
 
 
 def test_what_is_not_implemented_stands_apart_and_has_no_name_to_link_with():

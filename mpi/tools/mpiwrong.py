@@ -45,8 +45,10 @@ COUNTS = ("count", "sendcount", "recvcount", "incount", "outcount")
 BUFFERS = ("buf", "sendbuf", "recvbuf", "inbuf", "outbuf", "buffer")
 COUNTED = MESSAGES + COLLECTIVES + ("neighbor", "pack", "type", "earlier", "request")
 # what may be NULL: the standard gives it a meaning, or allows it
-OPTIONAL = re.compile(r"status$|array_of_statuses|argv?$|argc|weights|array_of_errcodes|(copy|delete)(_attr)?_fn$|extra_state|"
-                      r"baseptr|base$|buffer$|buffer_addr|attribute_val|location|logical_|_rank$|invec|buf$|_fn$|_addr$|value$")
+OPTIONAL = re.compile(
+    r"status$|array_of_statuses|argv?$|argc|weights|array_of_errcodes|(copy|delete)(_attr)?_fn$|extra_state|"
+    r"baseptr|base$|buffer$|buffer_addr|attribute_val|location|logical_|_rank$|invec|buf$|_fn$|_addr$|value$"
+)
 INTEGERS = {"count": "1", "n": "1", "ndims": "1", "nnodes": "1", "errorcode": "MPI_ERR_ARG",
             "errorclass": "MPI_ERR_ARG", "size": "1", "partitions": "1",
             "comm_keyval": "w.keyval", "keyval": "w.keyval", "maxdims": "1", "valuelen": "4", "logical_size": "4"}
@@ -145,7 +147,12 @@ def wrong_pointer(row, p, wide):
         handle = kind.rstrip(" *")
         for value in BY_ADDRESS[row.name][1] + (f"({handle})GARBAGE",):
             out.append((f"&({handle}){{{value}}}", HANDLES[handle][0]))
-    if row.chapter in MESSAGES + COLLECTIVES and p.name in BUFFERS and row.chapter != "probe" and "attach" not in row.name:
+    if (
+        row.chapter in MESSAGES + COLLECTIVES
+        and p.name in BUFFERS
+        and row.chapter != "probe"
+        and "attach" not in row.name
+    ):
         counts = [q.name for q in row.parameters if q.name in COUNTS and not q.array]
         if counts and "detach" not in row.name:
             out.append((f"({kind})NULL", "BUFFER"))
@@ -203,7 +210,12 @@ def table(rows, is_done):
     """Text of mpi_wrong.h."""
     functions, entries = [], []
     for row in rows:
-        if row.name in SKIPPED or row.chapter in ("tool", "convert") or row.result != "int" or any(p.name == "..." for p in row.parameters):
+        if (
+            row.name in SKIPPED
+            or row.chapter in ("tool", "convert")
+            or row.result != "int"
+            or any(p.name == "..." for p in row.parameters)
+        ):
             continue
         for wide in row.widths:
             for what, values, name in calls(row, wide, is_done(row)):

@@ -37,7 +37,11 @@ def test_all_other_arguments_are_right():
 
 def test_what_is_not_implemented_says_so_but_knows_its_communicator():
     found = cases(SEND, implemented=False)
-    assert found["all right"] == "UNSUPPORTED_OPERATION" and found["comm = MPI_COMM_NULL"] == "COMM" and "count = -1" not in found
+    assert (
+        found["all right"] == "UNSUPPORTED_OPERATION"
+        and found["comm = MPI_COMM_NULL"] == "COMM"
+        and "count = -1" not in found
+    )
 
 
 def test_handles_by_address_are_wrong_as_addresses_and_as_handles():

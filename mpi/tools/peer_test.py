@@ -34,7 +34,9 @@ def compare(name, ranks, arguments, folder):
     theirs = said([MPIEXEC, "-n", str(ranks), program, *arguments])
     ours = said(["./atoll", "run", "-n", str(ranks), source, *arguments])
     different = [(n, a, b) for n, (a, b) in enumerate(zip(theirs, ours)) if a != b]
-    assert not different and len(theirs) == len(ours), f"{arguments}: {len(theirs)} and {len(ours)} lines, first {different[:3]}"
+    assert not different and len(theirs) == len(
+        ours
+    ), f"{arguments}: {len(theirs)} and {len(ours)} lines, first {different[:3]}"
     return len(ours)
 
 

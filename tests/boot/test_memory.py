@@ -38,9 +38,11 @@ TABLES = {"queue of messages": "am.order", "ready rings": "ready",
           "places of threads": "thread", "processes": "proc",
           "deadlines": "deadlines.heap", "of each process: threads, cores": "indexes",
           "ikc: peers": "ikc.peer", "ikc: backlog": "ikc.backlog",
-          "ikc: mailboxes in": "ikc.in", "ikc: slots at the peers": "ikc.out", "ikc: messages left in slots": "ikc.left",
+          "ikc: mailboxes in": "ikc.in", "ikc: slots at the peers": "ikc.out",
+          "ikc: messages left in slots": "ikc.left",
           "ikc: portals in": "ikc.portal", "ikc: allowances": "ikc.allow",
-          "ikc: sync points": "ikc.sync", "ikc: queues": "ikc.look", "console": "console.ring", "page frames": "frames.frame"}
+          "ikc: sync points": "ikc.sync", "ikc: queues": "ikc.look",
+          "console": "console.ring", "page frames": "frames.frame"}
 
 
 @functools.cache

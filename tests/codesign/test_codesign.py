@@ -14,7 +14,10 @@ import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
-from codesign import asic, coherence, cycles, instructions, kept, measure, network, replay, rtl, rtlbench, space, store, study, synth  # noqa: E402
+from codesign import (
+    asic, coherence, cycles, instructions, kept, measure, network, replay, rtl, rtlbench, space,
+    store, study, synth
+)  # noqa: E402
 
 CORES = ("i-core", "k-core", "u-core")
 EQUAL = ("ff", "dsp", "bram36")
@@ -23,7 +26,9 @@ LUT_TOLERANCE = 0.02
 
 def test_three_cores_synthesise_to_what_is_stored():
     kept, source = store.results(), synth.Source()
-    assert store.source_hash(kept) == source.hash, "RTL, script or tool changed: run ./atoll codesign, then tools/codesign/store.py"
+    assert (
+        store.source_hash(kept) == source.hash
+    ), "RTL, script or tool changed: run ./atoll codesign, then tools/codesign/store.py"
     with tempfile.TemporaryDirectory(prefix="synth-", dir=os.path.join(ROOT, "build")) as cache:
         for name, made in synth.sweep(CORES, source, cache).items():
             want = kept[name]

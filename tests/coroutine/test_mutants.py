@@ -120,7 +120,8 @@ MUTANTS = (
     ("kernel_devices", "memory of a device is free while that is open", DEVICE, "\tobject_get(&m->object);\n", ""),
     ("kernel_devices", "a driver whose handle is revoked is not told", OBJECT,
      "\t\tdevice_handle_gone(c, list_entry(o, struct memory, object));\n", "\t\t(void)c;\n"),
-    ("kernel_devices", "a mapping keeps no device", DEVICE, "DEVICE_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);", "DEVICE_RIGHTS);"),
+    ("kernel_devices", "a mapping keeps no device", DEVICE,
+     "DEVICE_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);", "DEVICE_RIGHTS);"),
     ("kernel_demand", "a page comes with what it held", DEMAND,
      "\t\tmem_zero(core->current, (uint32_t)frame, 1);\n", "\t\t(void)frame;\n"),
     ("kernel_demand", "a page is seen before it is filled with zeros", DEMAND,
@@ -177,7 +178,8 @@ MUTANTS = (
     ("ikc_sync", "a round is complete before all have signalled", SYNC,
      "SYNC_IN && y->missing == 0)", "SYNC_IN && y->missing <= 1)"),
     ("ikc_sync", "a signal is counted in two rounds", SYNC,
-     "\t\tc->ikc.sync[i].pending &= (uint16_t)~bit;\n\t\tc->ikc.sync[i].taken |= bit;\n\t\towe(c, i);\n\t\ty->missing++;",
+     "\t\tc->ikc.sync[i].pending &= (uint16_t)~bit;\n\t\tc->ikc.sync[i].taken |= bit;\n"
+     "\t\towe(c, i);\n\t\ty->missing++;",
      "\t\tc->ikc.sync[i].taken |= bit;\n\t\towe(c, i);"),
     ("ikc_sync", "nobody is told that a signal was taken", SYNC, "\t\tc->ikc.sync[i].taken |= bit;\n", ""),
     ("ikc_sync", "a complete round ends no wait", SYNC,
@@ -232,7 +234,7 @@ def main():
     """Exit status 0 if every mutant is found."""
     wrong = False
     for program, what, path, old, new in MUTANTS:
-        wrong |= not control(f"{program}_notices", what, path, old, new, make(program), SEEDS, PATIENCE_S)
+        wrong |= not control(f"{program}_notices", (what, path, old, new), make(program), SEEDS, PATIENCE_S)
     return int(wrong)
 
 

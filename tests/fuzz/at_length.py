@@ -33,7 +33,9 @@ def machine_run(port, state):
     clusters, cores, role = MACHINES[state["runs"] % (1 if port == "or1k" else len(MACHINES))]
     os.environ.update(CALLS=str(CALLS_PER_RUN[port]), SEED=str(state["seed"]))
     status, output, _ = boot.boot(port, "fuzz", boot.shape(port, clusters, cores, role, 64), timeout=TIMEOUT_S)
-    again = f"CALLS={CALLS_PER_RUN[port]} SEED={state['seed']} tests/kernel/boot.py {port} fuzz {clusters} {cores} {role}"
+    again = (
+        f"CALLS={CALLS_PER_RUN[port]} SEED={state['seed']} tests/kernel/boot.py {port} fuzz {clusters} {cores} {role}"
+    )
     return status, output, again
 
 

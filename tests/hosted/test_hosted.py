@@ -164,7 +164,10 @@ def test_a_killed_cluster_ends_the_machine_with_a_message():
                 run.end()
             assert run.status == 1, run.output
             said = [line for line in run.output.splitlines() if "atoll:" in line]
-            assert len(said) == 1 and f"atoll: cluster {victim} died (signal 9, Killed): if nobody killed it, the host" in said[0], run.output
+            assert (
+                len(said) == 1
+                and f"atoll: cluster {victim} died (signal 9, Killed): if nobody killed it, the host" in said[0]
+            ), run.output
 
 
 def test_signals_to_the_launcher_end_everything():

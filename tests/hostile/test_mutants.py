@@ -63,7 +63,7 @@ def main():
     if wrong:
         print("FAIL the_fuzz_test_passes_as_it_is")
     for what, path, old, new in MUTANTS:
-        wrong |= not control("it_is_noticed", what, path, old, new, make, SEEDS, PATIENCE_S)
+        wrong |= not control("it_is_noticed", (what, path, old, new), make, SEEDS, PATIENCE_S)
     return int(wrong)
 
 

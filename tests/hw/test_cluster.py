@@ -61,7 +61,11 @@ def test_turning_round_for_ever_is_no_progress():
 
 def test_work_that_gets_nowhere_is_no_progress():
     r = run("selftest", seed=1003, idle_cycles=20_000)
-    assert r.end == "stuck" and "no output, no exception and no marker for too long" in r.output and r.status == simulator.NO_END, r.output
+    assert (
+        r.end == "stuck"
+        and "no output, no exception and no marker for too long" in r.output
+        and r.status == simulator.NO_END
+    ), r.output
     assert all(f"core {c}: " in r.output
                for c in range(4)) and "last retired 0x" in r.output and " in fw_" in r.output, r.output
 
@@ -112,7 +116,10 @@ def test_windows_count_what_ran_in_them():
     assert by["busy"]["instructions"][0] > 100 * by["idle"]["instructions"][0]
     assert by["busy"]["cycles"][0] >= by["busy"]["instructions"][0] and by["busy"]["mispredicts"][0] >= 5
     total = sum(p["instructions"][0] for p in r.counters["profile"])
-    assert total == r.counters["cores"][0]["counters"]["instructions"] or total == r.counters["cores"][0]["counters"]["instructions"] + 1
+    assert (
+        total == r.counters["cores"][0]["counters"]["instructions"]
+        or total == r.counters["cores"][0]["counters"]["instructions"] + 1
+    )
 
 
 if __name__ == "__main__":

@@ -94,7 +94,9 @@ def fails_twice(port):
 def scenarios(port):
     ports = PORTS_OF_SERVERS[port]
     for what in ALL:
-        yield f"a_job_that_takes_all_{what}_leaves_them_to_the_next", lambda w=what: jobs_leave_all(port, MACHINE[port], 4, (w,))
+        yield f"a_job_that_takes_all_{what}_leaves_them_to_the_next", lambda w=what: jobs_leave_all(
+            port, MACHINE[port], 4, (w,)
+        )
     yield "a_job_that_takes_everything_leaves_it_to_the_next", lambda: jobs_leave_all(port, MACHINE[port], 4, ALL)
     yield "in_small_clusters_too", lambda: jobs_leave_all(port, SMALL, 16, ALL, 2)
     yield "limits_hold", lambda: limits_hold(port)

@@ -119,9 +119,13 @@ class Job:
                     yield found
         if got is None:
             if self.process.wait() != 0:
-                yield f"exit status {self.process.returncode} in {self.test or self.module}: " + " | ".join(self.text[-12:])
+                yield f"exit status {self.process.returncode} in {self.test or self.module}: " + " | ".join(
+                    self.text[-12:]
+                )
             return
-        yield f"no end after {MODULE_S} s in {self.test or self.module}; what every rank does: " + " | ".join(self.what_all_do().splitlines())
+        yield f"no end after {MODULE_S} s in {self.test or self.module}; what every rank does: " + " | ".join(
+            self.what_all_do().splitlines()
+        )
         self.process.kill()
         self.process.wait()
 

@@ -13,7 +13,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from scenario import MPIEXEC, PATIENCE_S, ROOT, Wrong, mpiexec, must, must_be, one_line, program, run_all, tests_of  # noqa: E402
+from scenario import (
+    MPIEXEC, PATIENCE_S, ROOT, Wrong, mpiexec, must, must_be, one_line, program, run_all,
+    tests_of
+)  # noqa: E402
 
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
 STATUS = 35

@@ -14,7 +14,10 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from probes import AC_CHECK_FUNC, ADDRESS, CHECK_FUNCTION_EXISTS, PROBED  # noqa: E402
-from scenario import HERE, MPIEXEC, PREFIX, ROOT, WORK, Skip, Wrong, call, mpiexec, must, must_be, program, run_all, tests_of, tool  # noqa: E402
+from scenario import (
+    HERE, MPIEXEC, PREFIX, ROOT, WORK, Skip, Wrong, call, mpiexec, must, must_be, program,
+    run_all, tests_of, tool
+)  # noqa: E402
 
 LIB = os.path.join(PREFIX, "lib")
 MPICC = os.path.join(PREFIX, "bin", "mpicc")

@@ -14,7 +14,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from scenario import MPIEXEC, PATIENCE_S, WORK, Skip, Wrong, call, mpiexec, must, must_be, program, run_all, tests_of, tool  # noqa: E402
+from scenario import (
+    MPIEXEC, PATIENCE_S, WORK, Skip, Wrong, call, mpiexec, must, must_be, program, run_all,
+    tests_of, tool
+)  # noqa: E402
 import patience  # noqa: E402
 
 SHOW_SESSION = ("python3", "-c", "import os; print(os.getsid(0), os.getpgid(0))")
@@ -48,7 +51,10 @@ def read_until(fd, done, what):
 def test_a_process_that_has_finalised_lives_on_when_another_joins():
     says, one = fifo("says")
     hears, two = fifo("hears")
-    script = f"{program('outlive.c')} < {hears} > {says} & read x < {says}; {program('once.c')}; echo go > {hears}; read x < {says}; echo $x; wait $!"
+    script = (
+        f"{program('outlive.c')} < {hears} > {says} & read x < {says}; {program('once.c')}; echo go > {hears}; read x <"
+        f" {says}; echo $x; wait $!"
+    )
     done = must(mpiexec("sh", "-c", f"exec 3<>{says} 4<>{hears}; {script}"), 0, "rank 0 of 1", "still there")
     must_be(done.err, "", "errors")
     os.close(one)
@@ -57,7 +63,10 @@ def test_a_process_that_has_finalised_lives_on_when_another_joins():
 
 def test_programs_that_follow_one_another_cost_nothing():
     once = program("once.c")
-    loop = f"i=0; while [ $i -lt 40 ]; do {once} || exit 1; i=$((i + 1)); done > /dev/null; grep -c atoll-job /proc/$PPID/maps"
+    loop = (
+        f"i=0; while [ $i -lt 40 ]; do {once} || exit 1; i=$((i + 1)); done > /dev/null; grep -c atoll-job"
+        " /proc/$PPID/maps"
+    )
     done = must(call(["sh", "-c", f"ulimit -n 32; exec {MPIEXEC} -n 2 sh -c '{loop}'"]), 0)
     must_be([int(n) <= 2 for n in done.out.split()], [True, True], f"pieces of memory in {done}")
 

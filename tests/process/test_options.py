@@ -11,7 +11,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from scenario import MPIEXEC, PATIENCE_S, WORK, call, mpiexec, must, must_be, one_line, program, run_all, tests_of  # noqa: E402
+from scenario import (
+    MPIEXEC, PATIENCE_S, WORK, call, mpiexec, must, must_be, one_line, program, run_all,
+    tests_of
+)  # noqa: E402
 import patience  # noqa: E402
 
 HOST = socket.gethostname()
@@ -200,7 +203,10 @@ print(struct.unpack("I", s.recv(4))[0])
 def test_mpiexec_says_that_a_library_is_another_version():
     done = must(mpiexec("-n", "2", sys.executable, "-c", OLD), 0)
     mine = done.out.split()[0]
-    words = f"mpiexec: a rank's libmpi_abi.so.1 speaks job protocol 77, this mpiexec {mine}: take both from one installation (PATH, LD_LIBRARY_PATH)"
+    words = (
+        f"mpiexec: a rank's libmpi_abi.so.1 speaks job protocol 77, this mpiexec {mine}: take both from one"
+        " installation (PATH, LD_LIBRARY_PATH)"
+    )
     must_be(one_line(done), words, "message")
 
 

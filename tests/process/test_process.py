@@ -15,7 +15,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from scenario import Job, MPIEXEC, PATIENCE_S, PREFIX, WORK, Wrong, call, mpiexec, must, must_be, one_line, program, run_all, tests_of, tool  # noqa: E402
+from scenario import (
+    Job, MPIEXEC, PATIENCE_S, PREFIX, WORK, Wrong, call, mpiexec, must, must_be, one_line,
+    program, run_all, tests_of, tool
+)  # noqa: E402
 import patience  # noqa: E402
 
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))

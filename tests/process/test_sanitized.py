@@ -119,7 +119,9 @@ def build_ranks(name, programs=()):
 def run_as_threads(folder, what, status=0, env=None):
     """One program, without a report."""
     program, ranks, each, *args = what
-    clean([os.path.join(folder, "run"), str(ranks), str(each), os.path.join(folder, program + ".so"), *args], status, env)
+    clean(
+        [os.path.join(folder, "run"), str(ranks), str(each), os.path.join(folder, program + ".so"), *args], status, env
+    )
 
 
 def check_as_threads(name):

@@ -13,7 +13,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from scenario import MPIEXEC, PATIENCE_S, Job, Skip, Wrong, call, mpiexec, must, must_be, program, run_all, tests_of, tool  # noqa: E402
+from scenario import (
+    MPIEXEC, PATIENCE_S, Job, Skip, Wrong, call, mpiexec, must, must_be, program, run_all,
+    tests_of, tool
+)  # noqa: E402
 
 NOBODY = 65534
 VERSION = int(re.search(r"job protocol (\d+)", mpiexec("--version").out).group(1))

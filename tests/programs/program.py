@@ -26,7 +26,9 @@ from lock import Lock  # noqa: E402
 from ui import BUILD, Failure, say  # noqa: E402
 
 FOLDER = os.path.join(BUILD, "programs")
-RELEASE = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n"
+RELEASE = (
+    "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n"
+)
 KEYS = {"source", "uses", "needs", "build", "run", "mpi4py"}
 BUILD_S = 3600
 

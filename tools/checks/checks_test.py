@@ -11,6 +11,7 @@ from checks import conditionals, decisions, kernel_data, layering, layout, paper
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
+HEAD_PY = "# SPDX-License-Identifier: MIT\n"
 
 
 @pytest.mark.parametrize("path, include", [
@@ -125,8 +126,8 @@ def test_what_is_too_large_is_refused(tree, text, words):
 @pytest.mark.parametrize("paths, fine", [
     ("base/a.c base/b.c mpi/c.c", True), ("base/a.c base/b.c mpi/c.c user/d.c", False),
     ("base/a.c base/b.c mpi/c.c tests/x/d.c", True),
-    ("base/a.c base/b.c mpi/c.c mpi/d_test.c", True), ("hal/a.c hal/b.c kernel/c.c mpi/d.c", True),
-    ("base/a.c base/b.c mpi/c.c kernel/d.c", True)])
+    ("base/a.c base/b.c mpi/c.c mpi/d_test.c", True), ("hal/a.c hal/b.c kernel/c.c mpi/d.c", False),
+    ("base/a.c bench/b.c apps/c.c kernel/d.c", True)])
 def test_at_most_three_functions_have_one_name(tree, paths, fine):
     for path in paths.split():
         root = tree(path, HEAD + "int\nfind(void)\n" + body(4) + "int\nmain(void)\n" + body(4))
@@ -181,8 +182,17 @@ def test_layout_is_refused(tree, text, words):
     assert any(words in p for p in layout.check(tree("base/a.c", text)))
 
 
+def test_long_lines_of_python_are_refused(tree):
+    assert layout.check(tree("tests/boot/a.py", HEAD_PY + "x = " + "1" * 117 + "\n")) == [
+        "tests/boot/a.py:2: longer than 120 columns"]
+    assert layout.check(tree("tests/boot/a.py", HEAD_PY + "x = '" + "\t" * 100 + "'\n")) == []
+
+
 def test_good_layout_passes(tree):
-    text = HEAD + "#define M(x) do { \\\n    x(); \\\n} while (0)\nstatic inline int\nf(void)\n{\n\treturn g(1,\n\t    2);\n}\n"
+    text = (
+        HEAD
+        + "#define M(x) do { \\\n    x(); \\\n} while (0)\nstatic inline int\nf(void)\n{\n\treturn g(1,\n\t    2);\n}\n"
+    )
     assert layout.check(tree("base/a.c", text)) == []
 
 

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: MIT
 """How C text looks, as far as it can be said without a formatter: tabs, ends of lines, names at
-column 0, no _t of our own.
+column 0, no _t of our own. Lines of C and of Python have a width.
 """
 
 import re
 
-from checks import source
+from checks import sizes, source
 
 WIDTH_MAX = 120
 TAB = 8
 
 
+def check_width(path, text):
+    """Problems of lines that are too long. A tab in Python is part of a text that it writes."""
+    tab = 1 if path.endswith(".py") else TAB
+    return [f"{path}:{number}: longer than {WIDTH_MAX} columns" for number, line in enumerate(text.splitlines(), 1)
+            if len(line.expandtabs(tab)) > WIDTH_MAX]
+
+
 def check_text(path, text):
     """Problems of one file."""
-    problems = []
+    problems = check_width(path, text)
     if text and not text.endswith("\n"):
         problems.append(f"{path}: no line end at the end")
     for number, line in enumerate(text.splitlines(), 1):
@@ -21,8 +28,6 @@ def check_text(path, text):
             problems.append(f"{path}:{number}: blanks at the end of the line")
         if re.match(r" {4,}(?!\*)\S", line) and not re.match(r" *[-*|+]", line) and not path.endswith(".S"):
             problems.append(f"{path}:{number}: indented by blanks: use tabs")
-        if len(line.expandtabs(TAB)) > WIDTH_MAX:
-            problems.append(f"{path}:{number}: longer than {WIDTH_MAX} columns")
     code = source.blank_comments(text)
     for m in re.finditer(r"^(?:static |inline |_Noreturn )*(?:struct "
                          r"\w+|unsigned|int|void|char|bool|long|\w+_t)[ \t*]+(\w+)\([^;{}]*\)\s*\{",
@@ -43,6 +48,8 @@ def check(root):
         found = check_text(path, source.read(root, path))
         out += [p for p in found if ("indented by blanks" not in p or _is_code(root, path, p)) and
                 not ("belongs at column 0" in p and source.is_test(path))]
+    for path in sizes.python_files(root):
+        out += check_width(path, source.read(root, path))
     return out
 
 

@@ -19,17 +19,19 @@ HEAD_MAX = 15
 # of these names one function each is the rule in many files: programs and servers begin so, back
 # ends supply an interface, macros write a definition
 SHARED_NAMES = re.compile(r"main$|server_main$|hal_|transport_|FORTRAN_(ROUTINE|FUNCTION)$")
-# each test and each benchmark is a program of its own; in the last three functions are still to be
-# renamed
-FREE_ROOMS = ("tests/", "bench/", "apps/", "kernel/", "hal/", "servers/")
+# each test and each benchmark is a program of its own; of Python functions the module is a part of the
+# name
+FREE_ROOMS = ("tests/", "bench/", "apps/")
+PYTHON_ROOMS = ("tools", "mpi", "tests", "bench", "apps", "hw")
 
 
 def python_files(root):
     """Python sources, relative to root."""
     out = []
-    for folder, dirs, names in os.walk(os.path.join(root, "tools")):
-        dirs[:] = sorted(d for d in dirs if d != "__pycache__")
-        out += [os.path.relpath(os.path.join(folder, n), root) for n in sorted(names) if n.endswith(".py")]
+    for room in PYTHON_ROOMS:
+        for folder, dirs, names in os.walk(os.path.join(root, room)):
+            dirs[:] = sorted(d for d in dirs if d != "__pycache__")
+            out += [os.path.relpath(os.path.join(folder, n), root) for n in sorted(names) if n.endswith(".py")]
     return out
 
 

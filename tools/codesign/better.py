@@ -58,7 +58,11 @@ def same_kernel(data):
     theirs = {b: paper.TABLE3[b]["k"][1] / paper.TABLE3[b]["u"][1] for b in paper.BENCHMARKS}
     rows = [[Cell(title), shown(found[b]), Cell(f"{theirs[b]:.3f}", "faint")] for b, title in paper.BENCHMARKS.items()]
     slower = [paper.BENCHMARKS[b] for b, f in found.items() if f.mean - (f.half or 0) > 1]
-    verdict = f"Significantly slower on the K-Core: {', '.join(slower)}." if slower else "No benchmark is significantly slower on the K-Core."
+    verdict = (
+        f"Significantly slower on the K-Core: {', '.join(slower)}."
+        if slower
+        else "No benchmark is significantly slower on the K-Core."
+    )
     return ("<h3>The same kernel on both</h3><p>What the small core costs once the kernel is "
             "written for it. Found by listing the branches that the kernel's core mispredicts: "
             "a core without a predictor takes a branch back for taken and a branch forward for not "
@@ -129,9 +133,15 @@ def verdict(row):
     faster = [c for c, s in row.items() if s.mean + s.half < 1]
     slower = [c for c, s in row.items() if s.mean - s.half > 1]
     if faster:
-        return f"{' and '.join(faster)} {'is' if len(faster) == 1 else 'are'} faster by up to {100 * (1 - min(row[c].mean for c in faster)):.2f} %"
+        return (
+            f"{' and '.join(faster)} {'is' if len(faster) == 1 else 'are'} faster by up to"
+            f" {100 * (1 - min(row[c].mean for c in faster)):.2f} %"
+        )
     if slower:
-        return f"{' and '.join(slower)} {'is' if len(slower) == 1 else 'are'} slower by up to {100 * (max(row[c].mean for c in slower) - 1):.2f} %"
+        return (
+            f"{' and '.join(slower)} {'is' if len(slower) == 1 else 'are'} slower by up to"
+            f" {100 * (max(row[c].mean for c in slower) - 1):.2f} %"
+        )
     return "nothing differs beyond the spread of the link orders"
 
 

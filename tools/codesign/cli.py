@@ -11,7 +11,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "front")]
 from ui import say  # noqa: E402
 
-from codesign import compare, cycles, gather, instructions, measure, paper, report, rtl, space, store, synth  # noqa: E402
+from codesign import (
+    compare, cycles, gather, instructions, measure, paper, report, rtl, space, store, synth
+)  # noqa: E402
 
 PROBLEMS = (rtl.Missing, synth.Broken, store.Damaged, instructions.Unknown, cycles.BadRow, measure.Failed)
 

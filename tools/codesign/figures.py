@@ -11,7 +11,10 @@ import sys
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TOOLS, os.path.join(TOOLS, "front")]
-from codesign import additive, better, coherence, compare, cycles, energy, gather, measure, network, paper, rtl, rtlbench  # noqa: E402
+from codesign import (
+    additive, better, coherence, compare, cycles, energy, gather, measure, network, paper, rtl,
+    rtlbench
+)  # noqa: E402
 
 PAGE = os.path.join(rtl.ROOT, "docs", "codesign.md")
 BEGIN, END = "<!-- figures: made by tools/codesign/figures.py -->\n", "<!-- end of figures -->\n"
@@ -140,7 +143,9 @@ def front(data):
         return []
     ran = "all synthesised and simulated" if all(p.measured and p.name in data.timed
                                                  for p in data.front) else "not all synthesised and simulated"
-    has_k = "the proposed K-Core among them" if K in {p.name for p in data.front} else "the proposed K-Core not among them"
+    has_k = (
+        "the proposed K-Core among them" if K in {p.name for p in data.front} else "the proposed K-Core not among them"
+    )
     out = [("cores that no other beats in power, area (LUT, FF, BRAM, DSP by the device's shares) "
             "and the kernel's cycles; those that only noise keeps there",
             f"{len(data.front)} of {len(data.points)}, {has_k}; {len(data.noisy)}; {ran}", "", "same")]

@@ -117,12 +117,18 @@ def test_the_ratios_are_those_of_the_kept_rows(page, data):
     for one, other in (("k-opt", "u-opt"), ("k-opt", "u"), ("k", "u"), ("k-o3", "u-o3")):
         for benchmark in paper.BENCHMARKS:
             if any(r["setup"] == one for r in rows):
-                assert f"{mean_ratio(rows, benchmark, one, other):.3f} ± " in figures.split(page)[1], (one, other, benchmark)
+                assert f"{mean_ratio(rows, benchmark, one, other):.3f} ± " in figures.split(page)[1], (
+                    one,
+                    other,
+                    benchmark,
+                )
     for benchmark in paper.BENCHMARKS:
         assert f"{mean_ratio(rows, benchmark, 'k-opt', 'u-opt'):.4f} ± " in text
         own = [r["cycles"] for r in rows if (r["benchmark"], r["setup"], r.get("latency", 0),
                                              len(r["cores"])) == (benchmark, "k-opt", 0, 4)]
-        assert f"{statistics.fmean(own):,.{1 if statistics.fmean(own) < 10000 else 0}f} ± ".replace(",", "\u202f") in text
+        assert (
+            f"{statistics.fmean(own):,.{1 if statistics.fmean(own) < 10000 else 0}f} ± ".replace(",", "\u202f") in text
+        )
 
 
 class Measured:

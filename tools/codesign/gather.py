@@ -28,7 +28,9 @@ class Data:
         base = {n: results[n] for n in additive.base_points()}
         self.spots = additive.errors(base, {n: r for n, r in results.items() if n not in base})
         self.newest, self.nolutram, self.widemux, self.asic, self.instructions, self.where = {}, {}, {}, [], {}, {}
-        self.cycles, self.cycles_from, self.cycles_source, self.kernel_changed, self.cycles_now, self.today = {}, "", "", "", False, []
+        self.cycles, self.cycles_from, self.cycles_source, self.kernel_changed, self.cycles_now, self.today = (
+            {}, "", "", "", False, []
+        )
         self.rows, self.points, self.front, self.timed, self.noisy = [], [], [], (), set()
 
     def left_out(self):

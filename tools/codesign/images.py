@@ -2,10 +2,12 @@
 """What the kept cycles were measured on, kept beside them: hw/results/images/study.tar.xz, with its
 checksum in study.json.
 
-kernels/NAME.o      a kernel of the study in one relocatable file; kernels/NAME.ld its own order of functions, if it has one
+kernels/NAME.o      a kernel of the study in one relocatable file; kernels/NAME.ld its own order of
+                    functions, if it has one
 caches/NAME.o       the same for data caches that nobody keeps coherent
 kernel.ld           how they are linked
-jobs/NAME/          what lies in the memory beside the kernel: boot record and archive with the program, and job.json, which says where
+jobs/NAME/          what lies in the memory beside the kernel: boot record and archive with the
+                    program, and job.json, which says where
 text/PORT-PART.o    the code of the portable kernel and of its hardware layer, per port: what instructions.csv counts
 
 So a kept run can be run again, and more of them, whatever the kernel of the tree has become.

@@ -37,7 +37,9 @@ def test_an_archive_comes_out_as_it_went_in(tmp_path):
     path = str(tmp_path / "a" / "study.tar.xz")
     images.write(MEMBERS, {"linker": "ld 1"}, path)
     assert images.read(path) == MEMBERS and images.about(path)["linker"] == "ld 1"
-    assert images.pack(MEMBERS) == images.pack(dict(reversed(MEMBERS.items()))) and images.digest(MEMBERS) != images.digest({**MEMBERS, "b": b""})
+    assert images.pack(MEMBERS) == images.pack(dict(reversed(MEMBERS.items()))) and images.digest(
+        MEMBERS
+    ) != images.digest({**MEMBERS, "b": b""})
     folder = images.folder(path, str(tmp_path / "out"))
     with open(f"{folder}/kernels/a.o", "rb") as f:
         assert f.read() == b"1234"

@@ -7,7 +7,8 @@ comparable; what the hardware layer adds is counted apart. Mnemonics that no rul
 error: a class is never guessed.
 
     python3 tools/codesign/instructions.py [PORT...]      counts what is built now
-    python3 tools/codesign/instructions.py --kept         counts what is kept (images.py) and writes hw/results/instructions.csv
+    python3 tools/codesign/instructions.py --kept         counts what is kept (images.py) and writes
+                                                          hw/results/instructions.csv
 """
 
 import glob
@@ -61,23 +62,54 @@ OR1K = (
     ("arithmetic", r"l\.(add|addi|addc|addic|sub|and|andi|or|ori|xor|xori|ff1|fl1|adrp)"))
 
 RISCV64 = (
-    ("atomic", r"(amo\w+|lr|sc)\.[wd](\.\w+)?|fence(\.\w+)?"), ("multiply", r"mul\w*"), ("divide", r"(div|rem)u?w?"),
-    ("load", r"l(b|h|w|d)u?|fl[wd]"), ("store", r"s[bhwd]|fs[wd]"),
-    ("float", r"f(?!ence|r?csr|s?csr).+\.[sd].*"), ("branch", r"b(eq|ne|lt|ge|gt|le)(u|z)?"),
-    ("jump", r"j|jal|jalr|jr|ret|call|tail"), ("shift", r"(sll|srl|sra)i?w?"), ("compare", r"slti?u?|s(eq|ne|lt|gt)z"),
-    ("move", r"mv|li|lui|auipc|sext\.[bwh]|zext\.[bhw]"), ("nop", r"nop|unimp"),
-    ("system", r"csr\w+|[sm]ret|ecall|ebreak|wfi|sfence\.vma|rdtime|rdcycle|rdinstret|fr?csr|f[rs]csr|fs?rm|frflags|fsflags"),
-    ("arithmetic", r"(add|and|or|xor)i?w?|addiw|subw?|not|negw?"))
+    ("atomic", r"(amo\w+|lr|sc)\.[wd](\.\w+)?|fence(\.\w+)?"),
+    ("multiply", r"mul\w*"),
+    ("divide", r"(div|rem)u?w?"),
+    ("load", r"l(b|h|w|d)u?|fl[wd]"),
+    ("store", r"s[bhwd]|fs[wd]"),
+    ("float", r"f(?!ence|r?csr|s?csr).+\.[sd].*"),
+    ("branch", r"b(eq|ne|lt|ge|gt|le)(u|z)?"),
+    ("jump", r"j|jal|jalr|jr|ret|call|tail"),
+    ("shift", r"(sll|srl|sra)i?w?"),
+    ("compare", r"slti?u?|s(eq|ne|lt|gt)z"),
+    ("move", r"mv|li|lui|auipc|sext\.[bwh]|zext\.[bhw]"),
+    ("nop", r"nop|unimp"),
+    (
+        "system",
+        r"csr\w+|[sm]ret|ecall|ebreak|wfi|sfence\.vma|rdtime|rdcycle|rdinstret|fr?csr|f[rs]csr|fs?rm|frflags|fsflags",
+    ),
+    ("arithmetic", r"(add|and|or|xor)i?w?|addiw|subw?|not|negw?"),
+)
 
 X86_64 = (
-    ("atomic", r"[lms]fence|cmpxchg\w*|xadd"), ("multiply", r"i?mul"), ("divide", r"i?div"),
-    ("float", r"(add|sub|mul|div|sqrt|min|max|u?comi|cvt\w*)(ss|sd|ps|pd)|cvt\w+|f(ld|i?st|ild|add|i?sub|i?mul|i?div|xch|chs|abs|u?com|sqrt|n|wait)\w*"),
-    ("branch", r"j(?!mp)\w+|loop\w*"), ("jump", r"jmp|call|ret|leave|notrack"),
+    ("atomic", r"[lms]fence|cmpxchg\w*|xadd"),
+    ("multiply", r"i?mul"),
+    ("divide", r"i?div"),
+    (
+        "float",
+        r"(add|sub|mul|div|sqrt|min|max|u?comi|cvt\w*)(ss|sd|ps|pd)|cvt\w+|f(ld|i?st|ild|add|i?sub|"
+        r"i?mul|i?div|xch|chs|abs|u?com|sqrt|n|wait)\w*",
+    ),
+    ("branch", r"j(?!mp)\w+|loop\w*"),
+    ("jump", r"jmp|call|ret|leave|notrack"),
     ("shift", r"sh[lr]d?|sa[lr]|ro[lr]|shlx|shrx|sarx"),
-    ("compare", r"cmp|test|bt|set\w+|pcmp\w+"), ("nop", r"nop\w*|data16|cs|endbr64|int3|hlt|ud2"),
-    ("arithmetic", r"add|sub|adc|sbb|inc|dec|neg|and|or|xor|not|bts|btr|btc|bsf|bsr|tzcnt|lzcnt|popcnt|bswap|paddd|paddq|pand|por|pxor|psrldq|xorps|andn"),
-    ("system", r"syscall|cpuid|rdtsc\w*|pause|in|out|lgdt|lidt|iretq?|sysretq?|swapgs|cli|sti|cld|std|(rd|wr)(fs|gs)base|(rd|wr)msr|f?xsave\w*|f?xrstor\w*|ldmxcsr|stmxcsr"))
-X86_MOVES = re.compile(r"mov\w*|cmov\w+|push|pop|xchg|lea|c(wd|dq|qo|dqe|wde|bw)e?|punpck\w+|pshuf\w+|shufps|stos\w*|movs\w*|rep\w*|unpck\w+|pinsr\w|pextr\w")
+    ("compare", r"cmp|test|bt|set\w+|pcmp\w+"),
+    ("nop", r"nop\w*|data16|cs|endbr64|int3|hlt|ud2"),
+    (
+        "arithmetic",
+        r"add|sub|adc|sbb|inc|dec|neg|and|or|xor|not|bts|btr|btc|bsf|bsr|tzcnt|lzcnt|popcnt|bswap|"
+        r"paddd|paddq|pand|por|pxor|psrldq|xorps|andn",
+    ),
+    (
+        "system",
+        r"syscall|cpuid|rdtsc\w*|pause|in|out|lgdt|lidt|iretq?|sysretq?|swapgs|cli|sti|cld|std|(rd|"
+        r"wr)(fs|gs)base|(rd|wr)msr|f?xsave\w*|f?xrstor\w*|ldmxcsr|stmxcsr",
+    ),
+)
+X86_MOVES = re.compile(
+    r"mov\w*|cmov\w+|push|pop|xchg|lea|c(wd|dq|qo|dqe|wde|bw)e?|punpck\w+|pshuf\w+|shufps|"
+    r"stos\w*|movs\w*|rep\w*|unpck\w+|pinsr\w|pextr\w"
+)
 
 
 def rules(table):

@@ -53,7 +53,10 @@ def test_a_disassembly_is_read_by_function():
             "   0:\tl.addi r1,r1,-8\n   4:\tl.mul r3,r3,r4\n"
             "00000008 <.L1>:\n   8:\tl.divu r3,r3,r4\n\t...\n0000000c <g>:\n   c:\tl.jr r9\n")
     assert ins.scan("or1k", text) == [("f", "arithmetic"), ("f", "multiply"), ("f", "divide"), ("g", "jump")]
-    assert ins.scan("x86-64", "   0:\tlock add DWORD PTR [rdi],eax\n   4:\tcs nop WORD PTR [rax]\n") == [("", "atomic"), ("", "nop")]
+    assert ins.scan("x86-64", "   0:\tlock add DWORD PTR [rdi],eax\n   4:\tcs nop WORD PTR [rax]\n") == [
+        ("", "atomic"),
+        ("", "nop"),
+    ]
 
 
 def test_what_a_compiler_makes_is_counted(tmp_path):

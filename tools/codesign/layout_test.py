@@ -12,8 +12,12 @@ import elf
 from codesign import layout
 
 NAMES = [f".text.f{i}" for i in range(40)]
-SOURCE = "".join(f"int f{i}(void);\nint f{i}(void) {{ return {i}; }}\n" for i in range(12)) + \
-    '__attribute__((section(".vectors"))) int hal_reset(void);\nint hal_reset(void) { return ' + " + ".join(f"f{i}()" for i in range(12)) + "; }\n"
+SOURCE = (
+    "".join(f"int f{i}(void);\nint f{i}(void) {{ return {i}; }}\n" for i in range(12))
+    + '__attribute__((section(".vectors"))) int hal_reset(void);\nint hal_reset(void) { return '
+    + " + ".join(f"f{i}()" for i in range(12))
+    + "; }\n"
+)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -30,8 +34,9 @@ def test_seeds_are_other_orders_at_other_places():
 
 def test_an_own_order_stays_in_front():
     text = layout.order(NAMES, 1, "*(.text.f7)\n*(.text.f3)")
-    assert text.index("*(.text.f7)") < text.index("*(.text.f3)") and [line for line in text.splitlines()
-                                                                      if line.startswith("*")][:2] == ["*(.text.f7)", "*(.text.f3)"]
+    assert text.index("*(.text.f7)") < text.index("*(.text.f3)") and [
+        line for line in text.splitlines() if line.startswith("*")
+    ][:2] == ["*(.text.f7)", "*(.text.f3)"]
 
 
 @pytest.fixture

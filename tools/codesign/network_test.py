@@ -56,7 +56,12 @@ def run(setup, replication):
 def test_replications_become_means_and_ratios_pair_by_pair(tmp_path):
     said, path = [], str(tmp_path / "n.csv")
     found = network.exchanges(3, run, said.append)
-    assert len(said) == 6 and found["message_cycles_k"] == 1110 and found["message_cycles_k_half"] > 0 and found["flits_u"] == 7
+    assert (
+        len(said) == 6
+        and found["message_cycles_k"] == 1110
+        and found["message_cycles_k_half"] > 0
+        and found["flits_u"] == 7
+    )
     assert found["message_ratio"] == pytest.approx((1100 / 1000 + 1110 / 1010 + 1120 / 1020) / 3,
                                                    abs=1e-4) and found["replications"] == 3
     assert "not measured yet" in network.exchange_table(network.read(path))
@@ -71,8 +76,10 @@ def test_a_run_that_does_not_come_out_again_is_found(tmp_path):
     found = network.read(path)
     assert network.not_again(found, "k", 1, run) == [] and found["message_cycles_k_r1"] == (1110.0, "one")
     found["block_cycles_k_r1"] = (4441.0, "one")
-    assert network.not_again(found, "k", 1,
-                             run) == ["block_cycles_k_r1: kept 4441.0, now 4440"] and len(network.not_again({}, "k", 0, run)) == 3
+    assert (
+        network.not_again(found, "k", 1, run) == ["block_cycles_k_r1: kept 4441.0, now 4440"]
+        and len(network.not_again({}, "k", 0, run)) == 3
+    )
 
 
 def test_cycles_of_two_sources_are_not_shown_together(tmp_path):
@@ -80,7 +87,9 @@ def test_cycles_of_two_sources_are_not_shown_together(tmp_path):
     network.keep(network.exchanges(2, run, lambda t: None), "one", path)
     network.keep({"lut": 5}, "rtl", path)
     network.keep({"message_cycles_k": 1}, "two", path)
-    assert set(network.read(path)) == {"lut", "message_cycles_k"} and "not measured yet" in network.exchange_table(network.read(path))
+    assert set(network.read(path)) == {"lut", "message_cycles_k"} and "not measured yet" in network.exchange_table(
+        network.read(path)
+    )
 
 
 def test_what_is_unknown_is_refused(capsys):

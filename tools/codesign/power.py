@@ -10,9 +10,11 @@ What this shows and what it does not. The nine rows include the K-Core and the U
 that the model gives for these two is in-sample: a figure that was put in comes out again. Three
 things are printed beside it:
 
-left out    the error of the whole procedure on a row that it has not seen: the subset is chosen anew without that row (`nested`)
+left out    the error of the whole procedure on a row that it has not seen: the subset is chosen
+            anew without that row (`nested`)
 unseen      the saving by models that were calibrated without the K-Core and the U-Core (`unseen`)
-permuted    how often the in-sample interval contains the paper's figure when the nine milliwatts are dealt to the cores by chance (`permuted`)
+permuted    how often the in-sample interval contains the paper's figure when the nine milliwatts
+            are dealt to the cores by chance (`permuted`)
 """
 
 import functools

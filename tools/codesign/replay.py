@@ -2,7 +2,8 @@
 """Runs kept runs again and demands what is kept, to the last cycle: the simulator is deterministic,
 so a row that does not come out again is wrong, or belongs to another RTL.
 
-    .venv/bin/python3 tools/codesign/replay.py [--all | SETUP[@LATENCY]...]      one run of each (default: k-opt, k, k-opt@10); --all: one of each that is kept
+    .venv/bin/python3 tools/codesign/replay.py [--all | SETUP[@LATENCY]...]      one run of each
+    (default: k-opt, k, k-opt@10); --all: one of each that is kept
 """
 
 import os
@@ -60,7 +61,10 @@ def again(rows, keys, run, say):
     have, out = runs(rows), []
     for setup, cores, replication, latency in keys:
         job = measure.Job(setup, cores, replication, latency)
-        words = f"{setup}, kernel on {space.title(cores[0])} of {len(cores)} cores, latency {latency}, link order {replication}"
+        words = (
+            f"{setup}, kernel on {space.title(cores[0])} of {len(cores)} cores, latency {latency}, link order"
+            f" {replication}"
+        )
         say(f"running again: {words}")
         out.append((words, differences(have[job.key()], run(job))))
     return out

@@ -4,7 +4,10 @@
 import csv
 import os
 
-from codesign import additive, asic, coherence, compare, cycles, energy, instructions, network, page, paper, plots, sections, timing
+from codesign import (
+    additive, asic, coherence, compare, cycles, energy, instructions, network, page, paper,
+    plots, sections, timing
+)
 from codesign.page import Cell, esc, number, signed
 
 NAVIGATION = (("space", "Space"), ("table2", "Resources"), ("additive", "Additivity"),
@@ -88,8 +91,16 @@ def beyond(data):
             page.table(["clusters", "mW saved", "without a network", "network of 10 %"], rows,
                        "Static model. The network's tenth is an example, not a measurement.")]
     if share is not None:
-        rows = [[f"{w:.0%}".replace("%", " %"),
-                 *(f"{energy.doze_saving_percent(mw, w, energy.Parts(data.model.constant(), share, 1)):.0f} %" for mw in (data.k_mw, data.u_mw))] for w in (0.25, 0.5, 0.75, 0.95)]
+        rows = [
+            [
+                f"{w:.0%}".replace("%", " %"),
+                *(
+                    f"{energy.doze_saving_percent(mw, w, energy.Parts(data.model.constant(), share, 1)):.0f} %"
+                    for mw in (data.k_mw, data.u_mw)
+                ),
+            ]
+            for w in (0.25, 0.5, 0.75, 0.95)
+        ]
         out += [f"<h3>Stopping the clock of a core that waits</h3><p>The paper's future work. "
                 f"Upper bound, with the share of the power that is in flip-flops in the cell library "
                 f"({100 * share:.0f} %) as the clock's share and the model's constant part "
@@ -105,22 +116,39 @@ def beyond(data):
 def papers_text(data):
     """What does not agree inside the paper."""
     t = paper.time_change_percent
-    items = [f"“Improved performance by up to 6.5 % (Fork-Join benchmark)”: in Table III that is "
-             f"<b>Buffer</b> ({signed(t('buffer', 'k-opt'), 1)} %); Fork-Join is "
-             f"{signed(t('fork_join', 'k-opt'), 1)} %.",
-             f"R-Kcall is <b>slower</b> on the K-Core: {signed(t('r_kcall', 'k'), 1)} %, and "
-             f"{signed(t('r_kcall', 'k-opt'), 1)} % with the optimised kernel. The text does not mention it.",
-             "“Further reduced energy consumption in 10 %” is the mean over benchmarks: " + ", ".join(
-                 f"{paper.BENCHMARKS[b]} "
-                 f"{100 * (1 - paper.TABLE3[b]['k-opt'][0] / paper.TABLE3[b]['k'][0]):.1f} %" for b in paper.TABLE3) + ".",
-             f"14.1 % is 1 &minus; (23 + 3 × 53) / (4 × 53) = {paper.saving_percent(23, 53):.2f} "
-             f"%: the cores only, no memory, bus or network, one constant power per core.",
-             "Energies carry no information beyond Tables II and III together: every benchmark has "
-             "the same milliwatts on the same core.",
-             "“Multiplications and divisions were employed in initialisation code”: true of that "
-             "kernel; ours turns indices into addresses with them (section 7).",
-             "“A direct-mapped cache better handles the kernel workload than set-associative "
-             "ones”: no table of the paper separates the cache from the other changes; section 6 measures it."]
+    items = [
+        (
+            "“Improved performance by up to 6.5 % (Fork-Join benchmark)”: in Table III that is "
+            f"<b>Buffer</b> ({signed(t('buffer', 'k-opt'), 1)} %); Fork-Join is "
+            f"{signed(t('fork_join', 'k-opt'), 1)} %."
+        ),
+        (
+            f"R-Kcall is <b>slower</b> on the K-Core: {signed(t('r_kcall', 'k'), 1)} %, and "
+            f"{signed(t('r_kcall', 'k-opt'), 1)} % with the optimised kernel. The text does not mention it."
+        ),
+        "“Further reduced energy consumption in 10 %” is the mean over benchmarks: "
+        + ", ".join(
+            f"{paper.BENCHMARKS[b]} {100 * (1 - paper.TABLE3[b]['k-opt'][0] / paper.TABLE3[b]['k'][0]):.1f} %"
+            for b in paper.TABLE3
+        )
+        + ".",
+        (
+            f"14.1 % is 1 &minus; (23 + 3 × 53) / (4 × 53) = {paper.saving_percent(23, 53):.2f} "
+            "%: the cores only, no memory, bus or network, one constant power per core."
+        ),
+        (
+            "Energies carry no information beyond Tables II and III together: every benchmark has "
+            "the same milliwatts on the same core."
+        ),
+        (
+            "“Multiplications and divisions were employed in initialisation code”: true of that "
+            "kernel; ours turns indices into addresses with them (section 7)."
+        ),
+        (
+            "“A direct-mapped cache better handles the kernel workload than set-associative "
+            "ones”: no table of the paper separates the cache from the other changes; section 6 measures it."
+        ),
+    ]
     return '<h2 id="text">9. The paper\'s text against its tables</h2>' + page.bullets(items)
 
 
@@ -198,5 +226,3 @@ def write(data, folder):
     with open(path, "w", encoding="utf-8") as f:
         f.write(html(data))
     return path
-
-

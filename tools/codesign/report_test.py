@@ -132,18 +132,28 @@ def test_measured_cycles_fill_the_table_and_the_third_axis(rows, tmp_path):
     data = rows(found)
     shape = Shape(report.html(data))
     text = " ".join(shape.text)
-    assert not shape.wrong and "\u22125.0 %" in text and text.count("not measured yet") == 1 + 9 + 4 * 4 + 1 and "clock stopped" in text
+    assert (
+        not shape.wrong
+        and "\u22125.0 %" in text
+        and text.count("not measured yet") == 1 + 9 + 4 * 4 + 1
+        and "clock stopped" in text
+    )
     assert len(data.front) > 1 and all(p.slowdown for p in data.points)
     with open(os.path.join(os.path.dirname(report.write(data, str(tmp_path))), "table3.csv"), encoding="utf-8") as f:
         kept = [r for r in csv.DictReader(f) if r["cycles"]]
-    assert [float(r["cycles"]) for r in kept] == [2001, 2101,
-                                                  1901] and float(kept[0]["uj"]) == pytest.approx(data.u_mw * 1e3 * 2001 / 50e6, abs=0.001)
+    assert [float(r["cycles"]) for r in kept] == [2001, 2101, 1901] and float(kept[0]["uj"]) == pytest.approx(
+        data.u_mw * 1e3 * 2001 / 50e6, abs=0.001
+    )
 
 
 def test_the_figures_of_the_page_are_those_of_the_files(rows):
     data, text = rows([]), None
     text = " ".join(Shape(report.html(data)).text)
-    assert f"{data.saving.value:.1f} %" in text and data.source in text and page.number(data.results[paper.I_CORE]["lut"]) in text
+    assert (
+        f"{data.saving.value:.1f} %" in text
+        and data.source in text
+        and page.number(data.results[paper.I_CORE]["lut"]) in text
+    )
 
 
 def test_missing_results_say_what_to_do(monkeypatch):
@@ -170,6 +180,9 @@ def test_a_bad_row_of_cycles_ends_with_a_line(monkeypatch, capsys, tmp_path):
 
 
 def test_numbers_read_well():
-    assert page.signed(-1234.5,
-                       1) == "\u22121\u202f234.5" and page.signed(-0.01, 1) == "\u00b10.0" and page.number(1234567) == "1\u202f234\u202f567"
+    assert (
+        page.signed(-1234.5, 1) == "\u22121\u202f234.5"
+        and page.signed(-0.01, 1) == "\u00b10.0"
+        and page.number(1234567) == "1\u202f234\u202f567"
+    )
     assert page.table(["a"], [["<b>"]]).count("&lt;b&gt;") == 1

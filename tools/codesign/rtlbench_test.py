@@ -44,12 +44,18 @@ def test_o3_changes_nothing_but_the_level():
             assert plain[0] == core and {k: v for k,
                                          v in other.items()
                                          if k != "O"} == rtlbench.KERNELS[plain[1]] and other["O"] == 3
-    assert "TUNE_O=3" in rtlbench.variables("k-o3") and rtlbench.has_own_order("opt") and not rtlbench.has_own_order("k")
+    assert (
+        "TUNE_O=3" in rtlbench.variables("k-o3") and rtlbench.has_own_order("opt") and not rtlbench.has_own_order("k")
+    )
 
 
 def test_windows_add_up_and_the_last_row_is_the_runners():
     found = {r["benchmark"]: r for r in rtlbench.rows(job(), report(), "m")}
-    assert found["fork_join"]["cycles"] == 1200 / rtlbench.ROUNDS and found["spawn"]["cycles"] == 600 / rtlbench.ROUNDS / 3 and found["server"]["cycles"] == 600
+    assert (
+        found["fork_join"]["cycles"] == 1200 / rtlbench.ROUNDS
+        and found["spawn"]["cycles"] == 600 / rtlbench.ROUNDS / 3
+        and found["server"]["cycles"] == 600
+    )
     assert found["fork_join"]["activity"][3] == {"core": 3, "cycles": 1200, "doze": 6, "gated": 6,
                                                  "toggles": 14, "bits": rtlbench.ACTIVITY_BITS}
     assert list(found)[-1] == rtlbench.Runner.last and found["knoise_quiet_4"]["cycles"] == 120 / rtlbench.STEPS
@@ -81,8 +87,13 @@ def test_an_early_end_leaves_something_of_everything():
     found = rtlbench.jobs(["k", "u"], numbers)
     assert [j.replication for j in found] == sorted(j.replication
                                                     for j in found) and len({j.key() for j in found}) == len(found)
-    assert {(j.setup, j.latency) for j in found if j.replication == 0} == {("k", 0), ("u", 0),
-                                                                           *((s, n) for s in (*rtlbench.SLOW_SETUPS, "dse") for n in rtlbench.SLOW), ("k-opt", 0), ("dse", 0)}
+    assert {(j.setup, j.latency) for j in found if j.replication == 0} == {
+        ("k", 0),
+        ("u", 0),
+        *((s, n) for s in (*rtlbench.SLOW_SETUPS, "dse") for n in rtlbench.SLOW),
+        ("k-opt", 0),
+        ("dse", 0),
+    }
     assert [len(j.cores) for j in found if j.setup == "k-opt" and not j.latency] == [8]
     assert len(found) == 3 * 2 + 1 + 2 * 4 + 2 * 24 + 2 * 2 * 4
 

@@ -128,7 +128,11 @@ def additivity(data):
                      Cell("exact" if pf == mf else signed(pf - mf), "same" if pf == mf else "off")])
     worst, exact = additive.worst_percent(others, "lut"), all(e["ff"][0] == e["ff"][1] for _, e in others)
     more = f" The worst {len(shown)} of {len(others)} are shown." if len(others) > len(shown) else ""
-    how = "All other cores" if len(others) + len(additive.base_points()) == len(space.names()) else f"{len(others)} further cores"
+    how = (
+        "All other cores"
+        if len(others) + len(additive.base_points()) == len(space.names())
+        else f"{len(others)} further cores"
+    )
     return (f'<h2 id="additive">3. Ten syntheses for 192 cores</h2><p>If units do not share logic, '
             f'a core costs the I-Core plus what each change costs '
             f"alone. {how} say how true that is: LUTs within <b>{worst:.1f} %</b>, flip-flops "
@@ -176,7 +180,10 @@ def saving(data):
     others = [paper.saving_percent(k, u) for k, u, _ in data.unseen]
 
     def against(interval):
-        return f"{'contains' if interval.contains(paper.SAVING_PERCENT) else 'does <b>not</b> contain'} the paper's {paper.SAVING_PERCENT} %"
+        return (
+            f"{'contains' if interval.contains(paper.SAVING_PERCENT) else 'does <b>not</b> contain'} the paper's"
+            f" {paper.SAVING_PERCENT} %"
+        )
     return "".join([
         f"<h3>The cluster: one K-Core and three U-Cores against four "
         f"U-Cores</h3><p><b>In-sample</b>: the model gives K-Core {data.k_mw:.1f} mW and U-Core {data.u_mw:.1f} mW, a "

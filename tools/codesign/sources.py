@@ -3,7 +3,8 @@
 
 image   what is loaded of an ELF file.
 text    a source without comments, so that what is said about code does not matter.
-rooms   a hash of the text of each folder that the or1k kernel and the cluster are made of: which of them changed since the study's images were kept.
+rooms   a hash of the text of each folder that the or1k kernel and the cluster are made of: which of
+        them changed since the study's images were kept.
 """
 
 import hashlib

@@ -21,7 +21,10 @@ def test_names_and_choices_are_each_others_inverse():
 def test_the_papers_cores_are_what_its_text_says():
     assert space.choices("k-core") == {"predictor": "simple", "shifter": "barrel", "divider": "nodiv",
                                        "multiplier": "nomul", "fpu": "nofpu", "icache": "1way"}
-    assert space.parameters("u-core")["FEATURE_BRANCH_PREDICTOR"] == "GSHARE" and space.parameters("u-core")["FEATURE_FPU"] == "ENABLED"
+    assert (
+        space.parameters("u-core")["FEATURE_BRANCH_PREDICTOR"] == "GSHARE"
+        and space.parameters("u-core")["FEATURE_FPU"] == "ENABLED"
+    )
 
 
 def test_every_icache_has_8_kb():
@@ -53,7 +56,10 @@ def test_the_command_ends_with_2_outside_the_space(capsys):
 
 def test_nine_single_changes_and_no_more():
     assert len(additive.base_points()) == len(set(additive.base_points())) == 10
-    assert not set(additive.spot_points()) & set(additive.base_points()) and len(set(additive.spot_points())) == additive.SPOTS + 2
+    assert (
+        not set(additive.spot_points()) & set(additive.base_points())
+        and len(set(additive.spot_points())) == additive.SPOTS + 2
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -5,7 +5,8 @@ without the synthesiser, and tests can compare.
 Each row says its source (hash of RTL, wrapper, script, tool); rows of one version and flow have one
 source. The first line is a checksum.
 
-    .venv/bin/python3 tools/codesign/store.py     puts what the cache in build/codesign/synth has into the file; rows of other sources go
+    .venv/bin/python3 tools/codesign/store.py     puts what the cache in build/codesign/synth has
+                                                  into the file; rows of other sources go
 """
 
 import csv

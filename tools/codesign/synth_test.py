@@ -43,8 +43,10 @@ class Tool:
     def __call__(self, folder):
         with open(os.path.join(folder, "core_params.vh"), encoding="utf-8") as f:
             text = f.read()
-        assert os.path.exists(os.path.join(folder, "rtl",
-                                           "mor1kx.v")) and "@" not in open(os.path.join(folder, "run.ys")).read().split("\n", 1)[1]
+        assert (
+            os.path.exists(os.path.join(folder, "rtl", "mor1kx.v"))
+            and "@" not in open(os.path.join(folder, "run.ys")).read().split("\n", 1)[1]
+        )
         self.runs.append(text)
         return {**CELLS, "LUT6": len(self.runs)}
 

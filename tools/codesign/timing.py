@@ -71,9 +71,23 @@ def table3(data):
             "OpTiMSoC documents for its boards.</p>")
     words = "Energy of the core that runs the kernel, static model. Change: time against the kernel on a U-Core."
     if measured:
-        words += f" Cycles: mean over random link orders, and 95 % interval ({replications(data)}), from {esc(data.cycles_from)}, source {data.cycles_source}"
-        words += " (this tree's RTL)." if data.cycles_now else "; the text of the tree's RTL is another, and a kept run that is run again tells whether it behaves alike."
-        words += f" The kernel is that of the study; the tree's has changed since in {esc(data.kernel_changed)}." if data.kernel_changed else ""
+        words += (
+            f" Cycles: mean over random link orders, and 95 % interval ({replications(data)}), from"
+            f" {esc(data.cycles_from)}, source {data.cycles_source}"
+        )
+        words += (
+            " (this tree's RTL)."
+            if data.cycles_now
+            else (
+                "; the text of the tree's RTL is another, and a kept run that is run again tells whether it behaves"
+                " alike."
+            )
+        )
+        words += (
+            f" The kernel is that of the study; the tree's has changed since in {esc(data.kernel_changed)}."
+            if data.kernel_changed
+            else ""
+        )
     out = [text, page.table(heads, rows, words)]
     if not measured:
         out.append(page.note("Our cycles are <b>not measured yet</b>: they come from the cluster "
@@ -193,7 +207,10 @@ def larger(data):
         return ""
     heads = [["", "", Cell("cycles", "group", 2), Cell("whole cluster, static model, µJ", "group", 2)],
              ["benchmark", Cell("per", "text"), "1 K + 3 U", "1 K + 7 U", "1 K + 3 U", "1 K + 7 U"]]
-    return "<p>Measured, optimised kernel, work grown with the U-Cores (three and seven threads; one and three pairs):</p>" + page.table(heads, rows)
+    return (
+        "<p>Measured, optimised kernel, work grown with the U-Cores (three and seven threads; one and three pairs):</p>"
+        + page.table(heads, rows)
+    )
 
 
 def kernel_of_today(data):
@@ -230,7 +247,13 @@ def activity(data, share):
     """The activity model on measured rows, or that there are none."""
     runs = {}
     for r in data.rows:
-        if r.get("activity") and not r["latency"] and r["benchmark"] in paper.BENCHMARKS and r["setup"] in paper.SETUPS and len(r["cores"]) == paper.CLUSTER_CORES:
+        if (
+            r.get("activity")
+            and not r["latency"]
+            and r["benchmark"] in paper.BENCHMARKS
+            and r["setup"] in paper.SETUPS
+            and len(r["cores"]) == paper.CLUSTER_CORES
+        ):
             runs.setdefault((r["benchmark"], r["setup"]), []).append(r)
     base = [r["activity"] for (b, s), rs in runs.items() if s == "u" for r in rs]
     if not base:

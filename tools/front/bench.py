@@ -30,11 +30,13 @@ windows between markers become rows:
     label = 16                        marker label of the windows, 0: without
     count = "insns"                   or total (with the other harts), others, kernel, user, polls, entries, interrupts
     per = 1                           operations in a window
-    count = "stretch"                 with `stretches = true`: how long a kernel core served nobody else, the longest of each part of the kernel
-                                      above `least` and the longest of all, in the phase after
-                                      marker `label` (0: before any)
-    span = "FROM:TO"                  beside them, ways from one kernel function to another on another hart (run's --span); a row counts
-                                      send, receive, one_way, sender, receiver or round_trip of them
+    count = "stretch"                 with `stretches = true`: how long a kernel core served nobody
+                                      else, the longest of each part of the kernel above `least` and
+                                      the longest of all, in the phase after marker `label` (0:
+                                      before any)
+    span = "FROM:TO"                  beside them, ways from one kernel function to another on
+                                      another hart (run's --span); a row counts send, receive,
+                                      one_way, sender, receiver or round_trip of them
 
 With --rtl an or1k machine is the cycle-exact cluster, and the program its first process; cycles of
 its windows become rows, which only vary from repetition to repetition by when each core leaves
@@ -66,9 +68,10 @@ from ui import BUILD, ROOT, RUN_PORTS, Failure, Steps, Usage, check_port, say, t
 HELP = """usage: ./atoll bench [--port P] [--machine M] [--icount | --rtl] [--quick] [--json FILE] [--list] [NAME...]
 
 Runs the benchmarks of bench/ (all, or those named) and prints a table; --json writes the rows
-{"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts instructions on riscv64, --rtl cycles of the
-co-designed cluster (or1k). ./atoll bench mpi --peers compares our MPI with others on this machine, coll --table finds out which
-algorithms collectives should use here (--help tells more).
+{"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts
+instructions on riscv64, --rtl cycles of the co-designed cluster (or1k). ./atoll bench mpi --peers
+compares our MPI with others on this machine, coll --table finds out which algorithms collectives
+should use here (--help tells more).
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions",
         "args", "files", "parameters", "quick", "probe",
@@ -319,7 +322,9 @@ class Options:
     """What the command line asks for."""
 
     def __init__(self, argv):
-        self.port, self.machine, self.json, self.icount, self.quick, self.list, self.names = None, None, None, False, False, False, []
+        self.port, self.machine, self.json, self.icount, self.quick, self.list, self.names = (
+            None, None, None, False, False, False, []
+        )
         self.rtl = False
         i = 0
         while i < len(argv):

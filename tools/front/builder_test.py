@@ -132,7 +132,12 @@ def lives(pid):
 def test_progress_is_counted_beforehand_and_has_no_control_characters_in_a_file(tree):
     p = start(tree, "setattr(ui.Steps, 'EVERY_S', -1) or builder.ensure_run('hosted', ['fn'])")
     err = patience.communicate(p, 60)[1]
-    assert p.returncode == 0 and "building hosted: 4 steps" in err and "4 of 4, CC" in err and "building hosted: done" in err
+    assert (
+        p.returncode == 0
+        and "building hosted: 4 steps" in err
+        and "4 of 4, CC" in err
+        and "building hosted: done" in err
+    )
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", err), err
     assert (tree / "build" / "hosted" / "bin" / "fn").exists() and not (tree / "build" / "hosted" / ".whole").exists()
 
@@ -199,7 +204,11 @@ def test_an_interrupt_ends_every_compiler_and_leaves_nothing_half_done(tree, sig
     os.kill(p.pid, sig)
     err = patience.communicate(p, 60)[1]
     assert p.returncode == 130 and err.endswith("atoll: interrupted\n"), err
-    assert not lives(shell) and not (tree / "build" / "hosted" / "two").exists() and not (tree / "build" / "hosted" / ".built").exists()
+    assert (
+        not lives(shell)
+        and not (tree / "build" / "hosted" / "two").exists()
+        and not (tree / "build" / "hosted" / ".built").exists()
+    )
     p, _ = start_half(tree)
     go_on(tree)
     assert patience.wait(p, 60) == 0 and (tree / "build" / "hosted" / "two").read_text() == "half\nwhole\n"

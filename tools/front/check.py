@@ -16,9 +16,9 @@ from ui import BUILD, ROOT, Usage, say
 
 HELP = """usage: ./atoll check [-v] [-jN]
 
-The fast gate: kernel and servers for hosted, the kernel for a 32-bit CPU, what process ranks alone have, unit tests (MPI's with all of MPI),
-each under the first of its sanitizers, the tools' tests, layering, sizes, layout, no mutable data in the kernel. Some 20 seconds, 50 in a
-fresh clone.
+The fast gate: kernel and servers for hosted, the kernel for a 32-bit CPU, what process ranks alone
+have, unit tests (MPI's with all of MPI), each under the first of its sanitizers, the tools' tests,
+layering, sizes, layout, no mutable data in the kernel. Some 20 seconds, 50 in a fresh clone.
 -jN: N at a time, instead of 2.
 """
 UNIT_TIMEOUT_S = 120

@@ -25,12 +25,15 @@ sys.path.insert(0, os.path.join(ROOT, "mpi", "tools"))
 
 import colltable  # noqa: E402
 
-HELP = """usage: ./atoll bench coll --table [--only COLLECTIVE,...] [--mappings MAPPING,...] [--from FILE,...] [--json FILE] [--rounds N] [--quick]
+HELP = """usage: ./atoll bench coll --table [--only COLLECTIVE,...] [--mappings MAPPING,...]
+                     [--from FILE,...] [--json FILE] [--rounds N] [--quick]
 
-Measures every algorithm of every collective on this computer and writes mpi/coll/table.tbl, from which the library chooses (build after that).
---only and --mappings leave all other rows of the table as they are. --json keeps what was measured, --from makes the table from such files
-(of several runs the shortest time counts).
-Mappings: cluster (all ranks in one), clusters (several of them), spread (each rank in its own), process (process ranks).
+Measures every algorithm of every collective on this computer and writes mpi/coll/table.tbl, from
+which the library chooses (build after that).
+--only and --mappings leave all other rows of the table as they are. --json keeps what was measured,
+--from makes the table from such files (of several runs the shortest time counts).
+Mappings: cluster (all ranks in one), clusters (several of them), spread (each rank in its own),
+process (process ranks).
 """
 TABLE = os.path.join(ROOT, "mpi", "coll", "table.tbl")
 ROW = re.compile(r"row (\S+) (\S+) us bytes=(\d+)")
@@ -44,14 +47,17 @@ POINTS = {
     "process": [(2, ["--ranks", "process"], 1 << 21), (8, ["--ranks", "process"], 1 << 20),
                 (64, ["--ranks", "process"], 1 << 17)],
 }
-INTRO = """# Which algorithm a collective uses. Written by ./atoll bench coll --table; another computer may want another table.
+INTRO = """# Which algorithm a collective uses. Written by ./atoll bench coll --table; another
+# computer may want another table.
 #
 # {how}
 #
-# Columns: collective; mapping (cluster: all ranks in one; clusters: in several; spread: each in its own; process: process ranks); the row holds up
-# to so many ranks, and bytes of the operand or of a block (-: any number); algorithm of a blocking call, and of all others. An algorithm that
-# cannot do what is asked (blocks of different sizes, operations that do not commute) is replaced by the collective's general one. The last rows are for
-# blocks that differ (alltoallv: of alltoallw, too), in blocking calls; all others take the general one. They are kept as they are.
+# Columns: collective; mapping (cluster: all ranks in one; clusters: in several; spread: each in its
+# own; process: process ranks); the row holds up to so many ranks, and bytes of the operand or of a
+# block (-: any number); algorithm of a blocking call, and of all others. An algorithm that cannot
+# do what is asked (blocks of different sizes, operations that do not commute) is replaced by the
+# collective's general one. The last rows are for blocks that differ (alltoallv: of alltoallw, too),
+# in blocking calls; all others take the general one. They are kept as they are.
 """
 
 
@@ -95,7 +101,9 @@ def fastest(times, held):
 
 
 def rows_of(samples, kind, mapping, meets):
-    """Rows (colltable.Row) for one collective and mapping from what was measured. `meets`: algorithms of blocking calls only."""
+    """Rows (colltable.Row) for one collective and mapping from what was measured.
+
+    `meets`: algorithms of blocking calls only."""
     rows = []
     mine = [s for s in samples if s[:2] == (kind, mapping)]
     ranks = sorted({s[2] for s in mine})
@@ -184,7 +192,9 @@ class Options:
     """What the command line asks for."""
 
     def __init__(self, argv):
-        self.only, self.mappings, self.source, self.json = ",".join(colltable.KINDS), ",".join(colltable.MAPPINGS), None, None
+        self.only, self.mappings, self.source, self.json = (
+            ",".join(colltable.KINDS), ",".join(colltable.MAPPINGS), None, None
+        )
         self.rounds, self.quick = "40", False
         i = 0
         while i < len(argv):

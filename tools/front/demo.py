@@ -15,9 +15,9 @@ from ui import BUILD, ROOT, Failure, Steps, Usage, say
 
 HELP = """usage: ./atoll demo
 
-Runs two MPI programs on this computer (machine laptop) and on RISC-V in QEMU (machine riscv-4x4: 4 clusters of 4 cores): a Gaussian filter
-over a photograph, and a search for friendly numbers. Each result is compared with an independent computation. The pictures are left in
-build/demo.
+Runs two MPI programs on this computer (machine laptop) and on RISC-V in QEMU (machine riscv-4x4: 4
+clusters of 4 cores): a Gaussian filter over a photograph, and a search for friendly numbers. Each
+result is compared with an independent computation. The pictures are left in build/demo.
 """
 FOLDER = os.path.join(BUILD, "demo")
 PROGRAMS = ("gf", "fn")

@@ -49,7 +49,10 @@ def picture(folder, port, size, sd):
         raise AssertionError(f"the filtered picture differs from SciPy's by {off:.2f} grey levels")
     save(folder, f"camera-{port}.png", result)
     save(folder, "beside.png", np.hstack([image, result]))
-    return f"right: every pixel equals an independent integer convolution; SciPy's Gaussian is at most {off:.2f} grey levels away (rounding)"
+    return (
+        f"right: every pixel equals an independent integer convolution; SciPy's Gaussian is at most {off:.2f} grey"
+        " levels away (rounding)"
+    )
 
 
 def friends(path, first, count):

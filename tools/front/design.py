@@ -12,10 +12,12 @@ from ui import BUILD, ROOT, Usage, take_value
 HELP = """usage: ./atoll codesign [--quick | --full] [--out DIR] [CONFIG...]
 
 Writes DIR/index.html (default build/codesign/report) with the published tables beside ours, and the tables as CSV.
-  (nothing)   synthesises and measures what the results in the tree lack, if they are of other sources than this tree and its tools
+  (nothing)   synthesises and measures what the results in the tree lack, if they are of other
+              sources than this tree and its tools
   --quick     only from the results in the tree: seconds
   --full      synthesises all 192 cores and measures every benchmark 30 times: hours; may be stopped and started again
-With configurations (i-core, k-core, u-core or six choices such as simple-barrel-nodiv-nomul-nofpu-1way) it prints what they cost.
+With configurations (i-core, k-core, u-core or six choices such as
+simple-barrel-nodiv-nomul-nofpu-1way) it prints what they cost.
 """
 
 

@@ -45,11 +45,15 @@ def main(argv):
             bad = 1
             state = f"missing Debian packages: {' '.join(missing)}; ./atoll setup {level} installs them"
         print(f"{use:<24}{state}")
-    print(f"{'check the power model':<24}{'not set up: optional, ./atoll setup asic' if setup.missing_packages('asic') else 'ready'}")
+    state = "not set up: optional, ./atoll setup asic" if setup.missing_packages("asic") else "ready"
+    print(f"{'check the power model':<24}{state}")
     for port in ("hosted", "riscv64", "or1k"):
-        print(f"{port + ' build':<24}{'there' if os.path.exists(os.path.join(BUILD, port, '.built')) else 'not built yet: the first run does it'}")
+        there = os.path.exists(os.path.join(BUILD, port, ".built"))
+        print(f"{port + ' build':<24}{'there' if there else 'not built yet: the first run does it'}")
     mpicc = os.path.join(BUILD, "process", "prefix", "bin", "mpicc")
-    print(f"{'process ranks':<24}{'ready: ' + mpicc if os.path.exists(mpicc) else 'not built yet: ./atoll install --prefix DIR, or the first run does it'}")
+    state = ("ready: " + mpicc if os.path.exists(mpicc)
+             else "not built yet: ./atoll install --prefix DIR, or the first run does it")
+    print(f"{'process ranks':<24}{state}")
     print("mpi4py on our MPI       ./atoll install --prefix DIR\n"
           "                        MPICC=$(realpath DIR)/bin/mpicc pip install --no-cache-dir "
           "--no-binary mpi4py mpi4py==4.1.2\n"

@@ -161,7 +161,13 @@ def test_a_failed_installation_says_why(monkeypatch):
 
 def test_wrapper_shows_what_it_would_do():
     p = atoll("mpicc", "-show", "-O1", "a.c", "-o", "a")
-    assert p.returncode == 0 and "x86_64-linux-musl" in p.stdout and "libmpi_abi.a" in p.stdout and " -O1 " in p.stdout and "-O2" not in p.stdout
+    assert (
+        p.returncode == 0
+        and "x86_64-linux-musl" in p.stdout
+        and "libmpi_abi.a" in p.stdout
+        and " -O1 " in p.stdout
+        and "-O2" not in p.stdout
+    )
     assert "libmpi_abi" not in atoll("cc", "-show", "a.c").stdout
     assert "riscv64-linux-musl" in atoll("mpicc", "--port", "riscv64", "-showme:compile").stdout
     assert "-I" not in atoll("mpicc", "-showme:link").stdout
@@ -416,7 +422,14 @@ def test_a_standard_stream_that_is_closed_is_no_error(fd):
 
 def test_an_interrupt_while_modules_are_loaded_says_nothing():
     main = os.path.join(os.path.dirname(os.path.abspath(__file__)), "main.py")
-    slow = "import sys, os, _signal\nclass Stop:\n    def find_spec(self, name, *rest):\n        if name == 'ui':\n            os.kill(os.getpid(), 2)\n"
-    code = slow + f"sys.meta_path.insert(0, Stop())\nexec(compile(open({main!r}).read(), {main!r}, 'exec'), {{'__name__': 'x', '__file__': {main!r}}})"
+    slow = (
+        "import sys, os, _signal\nclass Stop:\n    def find_spec(self, name, *rest):\n        if name == 'ui':\n       "
+        "     os.kill(os.getpid(), 2)\n"
+    )
+    code = (
+        slow
+        + f"sys.meta_path.insert(0, Stop())\nexec(compile(open({main!r}).read(), {main!r}, 'exec'), {{'__name__': 'x',"
+        f" '__file__': {main!r}}})"
+    )
     p = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     assert p.returncode == -signal.SIGINT and p.stderr == ""

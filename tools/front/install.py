@@ -20,12 +20,14 @@ HELP = """usage: ./atoll install --prefix DIR
 Builds the MPI library for process ranks and installs it into DIR:
 
   bin/mpicc bin/mpicxx bin/mpiexec bin/mpirun   lib/libmpi_abi.so.1   include/mpi.h   lib/pkgconfig/mpi.pc
-  bin/mpifort bin/mpif77 bin/mpif90   lib/libmpi_fortran.so.1   include/mpif.h   and, if gfortran is there, the module mpi
+  bin/mpifort bin/mpif77 bin/mpif90   lib/libmpi_fortran.so.1   include/mpif.h   and, if gfortran is
+                                      there, the module mpi
   share/man: manual pages of mpicc, mpiexec, atoll and the kernel calls (man -M DIR/share/man mpiexec)
 
-Programs are linked with lib/link/libmpi_abi.so, which names the functions that are implemented, so that a configure script finds
-no others. lib/libmpi_abi.so has all functions of the standard: give -L DIR/lib for a program that names one but does not need it.
-The tree needs nothing of this one and may be moved as a whole.
+Programs are linked with lib/link/libmpi_abi.so, which names the functions that are implemented, so
+that a configure script finds no others. lib/libmpi_abi.so has all functions of the standard: give
+-L DIR/lib for a program that names one but does not need it. The tree needs nothing of this one and
+may be moved as a whole.
 """
 
 PKGCONFIG = """prefix=${{pcfiledir}}/../..

@@ -22,7 +22,8 @@ from ui import Failure, Usage, say  # noqa: E402
 
 HELP = """usage: ./atoll COMMAND ...
 
-  run [-n N] [--port P] [--machine M] PROGRAM [ARG...]   run a program: a .c file, a built program, or a name (fn, gf ...)
+  run [-n N] [--port P] [--machine M] PROGRAM [ARG...]   run a program: a .c file, a built program,
+                                                         or a name (fn, gf ...)
   demo                        run the main programs on both ports and check their results
   test [NAME...]              run every test; ends with "N passed, N failed"
   check                       the fast gate, under a minute

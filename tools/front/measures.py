@@ -6,8 +6,9 @@ from ui import ROOT, Usage
 
 HELP = """usage: ./atoll measures
 
-Files, functions and comments of each room (median / 95 % / most), headers that a source reaches, names that more than three functions have,
-bodies that stand twice, lines beyond 100 columns; and the same of some houses that others have built.
+Files, functions and comments of each room (median / 95 % / most), headers that a source reaches,
+names that more than three functions have, bodies that stand twice, lines beyond 100 columns; and
+the same of some houses that others have built.
 """
 
 

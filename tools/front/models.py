@@ -7,7 +7,8 @@ In the model's head comment:
     mutation: -DNAME ...               a configuration in which a step is left out: the verifier must find the error
     search: -DOPTION ...               for the verifier's compiler (default: -DSAFETY)
     pan: -mN ...                       for the verifier
-    proves: PATH FUNCTION HASH         what it is a model of; the hash is of the function's text, so that a change asks for a look
+    proves: PATH FUNCTION HASH         what it is a model of; the hash is of the function's text, so
+                                       that a change asks for a look
 """
 
 import hashlib

@@ -11,7 +11,10 @@ import patience
 
 SPIN = [sys.executable, "-c", "while True: pass"]
 # a child in a session of its own, and a grandchild whose parent has ended
-FAMILY = "import os, subprocess, sys\np = subprocess.Popen(['sh', '-c', 'sleep 1000 & echo $!; exec sleep 1000'], start_new_session=True, stdout=1)\np.wait()\n"
+FAMILY = (
+    "import os, subprocess, sys\np = subprocess.Popen(['sh', '-c', 'sleep 1000 & echo $!; exec sleep 1000'],"
+    " start_new_session=True, stdout=1)\np.wait()\n"
+)
 
 
 @pytest.mark.parametrize("ran, waited, passed, cpus, got", [

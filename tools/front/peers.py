@@ -23,14 +23,16 @@ import install
 import wrapper
 from ui import BUILD, ROOT, Failure, Steps, Usage, say, take_value
 
-HELP = """usage: ./atoll bench mpi --peers [--rounds N] [--minutes M] [--quick] [--only LIBRARY,...] [--json FILE] [--plot DIR] [--log FILE] [--resume]
+HELP = """usage: ./atoll bench mpi --peers [--rounds N] [--minutes M] [--quick]
+                     [--only LIBRARY,...] [--json FILE] [--plot DIR] [--log FILE] [--resume]
 
 Installs MPICH and Open MPI into build/peers and compares them with thread ranks and process ranks of ours:
-ping-pong, streams, message rate, collectives at 2 ranks, the same for a program that asks for MPI_THREAD_MULTIPLE ("_multiple"), barrier and
-allreduce at 16 and 64 ranks, starting a job, memory.
+ping-pong, streams, message rate, collectives at 2 ranks, the same for a program that asks for
+MPI_THREAD_MULTIPLE ("_multiple"), barrier and allreduce at 16 and 64 ranks, starting a job, memory.
 
-Writes each run to build/peers/log.jsonl (--log) as it ends, the table's rows to build/peers/rows.json (--json), plots to build/peers/plots (--plot).
-5 rounds, or as many whole ones as fit into 25 minutes. --resume goes on with the log that is there; the libraries must be the same.
+Writes each run to build/peers/log.jsonl (--log) as it ends, the table's rows to
+build/peers/rows.json (--json), plots to build/peers/plots (--plot). 5 rounds, or as many whole ones
+as fit into 25 minutes. --resume goes on with the log that is there; the libraries must be the same.
 """
 FOLDER = os.path.join(BUILD, "peers")
 LIBRARIES = ("thread", "process", "openmpi", "mpich")

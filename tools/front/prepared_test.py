@@ -171,7 +171,11 @@ def test_what_is_typed_reaches_rank_0(source, typed, words):
     pid, fd = on_terminal(source, "read")
     os.write(fd, typed)
     seen = read_until(fd, "no such text")
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 and (words or "") in seen and ("rank 0" in seen) == bool(words)
+    assert (
+        os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        and (words or "") in seen
+        and ("rank 0" in seen) == bool(words)
+    )
     os.close(fd)
 
 

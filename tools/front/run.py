@@ -20,24 +20,28 @@ PROGRAM is a C source (compiled once, then cached), a program built with ./atoll
   --port P             hosted | riscv64 | or1k (hosted); or1k: programs without libc and MPI
   --machine M          see ./atoll machines (laptop; riscv64: riscv-4x4; or1k: optimsoc4)
   --map compact|scatter   how ranks are placed over clusters (compact)
-  --mpi-path opt|unopt|ipc  point-to-point messages within a cluster: through shared memory (opt), by the protocol of five messages (unopt), or
-                       by one mailbox message, above 96 bytes through a portal (ipc). For jobs on several clusters; collectives always use
+  --mpi-path opt|unopt|ipc
+                       point-to-point messages within a cluster: through shared memory (opt), by the
+                       protocol of five messages (unopt), or by one mailbox message, above 96 bytes
+                       through a portal (ipc). For jobs on several clusters; collectives always use
                        shared memory within a cluster
   --mpi-counts         ranks say what their sends cost: messages and kernel calls
   --memory             what a job takes of each cluster's memory, and what was left
   --limit KIND=N,...   the most that the job may have in each cluster: memory (as 64M, beside its
                        programs and stacks; hosted: without libc's), threads, processes
   --repeat N           run the job N times on one machine; the status is the first that is not 0
-  --mpi-coll C=A,...   the algorithm of a collective, where it can be used: allreduce=ring,bcast=binomial; list: prints all, with their costs
+  --mpi-coll C=A,...   the algorithm of a collective, where it can be used:
+                       allreduce=ring,bcast=binomial; list: prints all, with their costs
   --env NAME=VALUE     an environment variable of the program
-  --file PATH[=NAME]   put a file into the boot archive, as files/NAME; riscv64: programs read it as /NAME. Also --file PATH:/NAME
-  --device KIND        riscv64: a device, driven by a process (servers/device): console (what we read is typed), random, or files=FOLDER,
-                       in which programs may read and write
+  --file PATH[=NAME]   put a file into the boot archive, as files/NAME; riscv64: programs read it as
+                       /NAME. Also --file PATH:/NAME
+  --device KIND        riscv64: a device, driven by a process (servers/device): console (what we
+                       read is typed), random, or files=FOLDER, in which programs may read and write
   --timeout S          after S seconds print what every core does, stop, exit with 124
   --icount             riscv64: deterministic instruction counting
   --count FILE         with --icount: write the counted windows between markers to FILE
-  --span FROM:TO       with --count: also what lies between two kernel functions on two harts (sender, handler), and back; TO `user`: until
-                       another hart is in user mode
+  --span FROM:TO       with --count: also what lies between two kernel functions on two harts
+                       (sender, handler), and back; TO `user`: until another hart is in user mode
   --stretches          with --count: also how long each kernel core served nobody else
   --rtl                or1k: on the cycle-exact cluster instead of QEMU
   --report FILE        with --rtl: cycles and counters of the run and of its windows, as JSON

@@ -58,7 +58,9 @@ def test_without_a_network_it_says_so_in_one_line(copy):
         s.bind(("127.0.0.1", 0))
         p = start(copy, s.getsockname()[1])
         err = patience.communicate(p, 300)[1]
-    assert p.returncode == 1 and "requirements.txt" in err.splitlines()[-1] and "no network" in err.splitlines()[-1], err
+    assert (
+        p.returncode == 1 and "requirements.txt" in err.splitlines()[-1] and "no network" in err.splitlines()[-1]
+    ), err
     assert not (copy / ".venv" / ".atoll-run").exists() and "Traceback" not in err and "\x1b" not in err
 
 

@@ -20,7 +20,10 @@ def watch(monkeypatch, *accounts):
 
 def test_a_machine_without_cpu_is_reported_once(monkeypatch):
     w = watch(monkeypatch, (0.1, 30.0), (0.2, 60.0))
-    assert w.look() == "still running, but the host is busy: 0.1 s computed, 30.0 s spent waiting for a CPU in the last 10 s"
+    assert (
+        w.look()
+        == "still running, but the host is busy: 0.1 s computed, 30.0 s spent waiting for a CPU in the last 10 s"
+    )
     assert w.look() is None
 
 

@@ -37,7 +37,15 @@ def output(text):
 
 @pytest.mark.parametrize("step", [1, 2, 3, 7, None])
 def test_streams_come_apart_in_order(step):
-    said = b"one\n" + error(b"first\n") + b"two\n" + output(b"a\x10b\x10\n") + b"\x10r1a.400\x10\n" + error(b"second \x10\n") + b"three"
+    said = (
+        b"one\n"
+        + error(b"first\n")
+        + b"two\n"
+        + output(b"a\x10b\x10\n")
+        + b"\x10r1a.400\x10\n"
+        + error(b"second \x10\n")
+        + b"three"
+    )
     assert Ears().hear(said, step) == (b"one\ntwo\na\x10b\x10\nthree", b"first\nsecond \x10\n", [(0x1a, 0x400)])
 
 

@@ -13,9 +13,12 @@ import elf
 from ui import BUILD, Usage
 
 POINT = "am_serve_call"  # a look at the queue of active messages
-# functions by which stretches are told apart: the halves of calls, and what the kernel core does of
-# its own; those that the kernel has
-PART = re.compile(r"kcall_(enter|serve|finish)_\w+|\w+_serve|ikc_poll|peers_poll|console_poll|sweeps_poll|revokes_poll|deadlines_poll|ready_drain|proc_reap|proc_end_orphan|kernel_trap|init_start")
+# stretches are told apart by these functions, as far as the kernel has them: the halves of calls, and
+# what the kernel core does without being asked
+PART = re.compile(
+    r"kcall_(enter|serve|finish)_\w+|\w+_serve|ikc_poll|peers_poll|console_poll|sweeps_poll|"
+    r"revokes_poll|deadlines_poll|ready_drain|proc_reap|proc_end_orphan|kernel_trap|init_start"
+)
 
 
 def _kernel(path):
@@ -50,8 +53,8 @@ class Names:
         return self.functions[at][2]
 
 
-# label: phase; part: what it belongs to; most, share: the function that took most of what is
-# remembered of it; began, ended: where
+# label: the phase; part: the function of PART that it belongs to; most, share: the function that took
+# most of the instructions that were kept, and its share; began, ended: the functions at its two ends
 Stretch = collections.namedtuple("Stretch", "label insns part most share began ended")
 
 

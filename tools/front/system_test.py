@@ -82,7 +82,8 @@ int main(int argc, char **argv)
 		if (rank == 0 && read(0, &c, 1) != 1)
 			exit(3);
 		for (int i = 0; rank > 0 && i < 200; i++)
-			MPI_Sendrecv_replace(&sum, 1, MPI_INT, 1 + rank % (size - 1), 3, 1 + (rank + size - 3) % (size - 1), 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Sendrecv_replace(&sum, 1, MPI_INT, 1 + rank % (size - 1), 3, 1 + (rank + size - 3) % (size - 1), 3,
+				MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (rank == 1) {
 			printf("done\n");
 			fflush(stdout);
@@ -287,7 +288,11 @@ def test_a_source_that_does_not_compile_fails_with_the_compilers_words(tmp_path)
     prog = tmp_path / "p.c"
     prog.write_text("int main(void) { return nothing; }\n")
     p = atoll("run", prog)
-    assert p.returncode == 1 and "undeclared identifier 'nothing'" in p.stderr and "does not compile" in p.stderr.splitlines()[-1]
+    assert (
+        p.returncode == 1
+        and "undeclared identifier 'nothing'" in p.stderr
+        and "does not compile" in p.stderr.splitlines()[-1]
+    )
 
 
 @pytest.mark.parametrize("port", PORTS)

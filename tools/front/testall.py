@@ -23,7 +23,8 @@ Runs every test; with names, only the groups that start with one of them, and bu
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
 programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
 -jN: N tests, or compilers, at a time, instead of 2.
-Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable CI) a skipped test fails.
+Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable
+CI) a skipped test fails.
 """
 RUN_TIMEOUT_S = 120
 SCRIPT_TIMEOUT_S = 600

@@ -37,7 +37,9 @@ class Entry:
 
     def __init__(self, program, ranks):
         self.program, self.ranks, self.args = program, ranks, []
-        self.machine, self.policy, self.exit, self.port, self.timeout = "default", None, "0", ",".join(ALL), str(TIMEOUT_S)
+        self.machine, self.policy, self.exit, self.port, self.timeout = (
+            "default", None, "0", ",".join(ALL), str(TIMEOUT_S)
+        )
         self.path = self.coll = None
 
     def machine_on(self, port):

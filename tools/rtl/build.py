@@ -243,8 +243,11 @@ def cluster(description):
     bits = description.bits()
     vector = "".join(f"{b:04x}" for b in reversed(bits))
     chip = description.clusters > 1
-    verilog = (chip_sources() if chip
-               else cluster_sources()) + [os.path.join(core, "mor1kx.v")] + sorted(glob.glob(os.path.join(core, "pfpu32", "*.v")))
+    verilog = (
+        (chip_sources() if chip else cluster_sources())
+        + [os.path.join(core, "mor1kx.v")]
+        + sorted(glob.glob(os.path.join(core, "pfpu32", "*.v")))
+    )
     options = {"v": [f"-GN={len(bits)}", f"-GCFG={16 * len(bits)}'h{vector}", f"-GWORDS={64 << 18}", f"-I{core}"]
                + ([f"-GCLUSTERS={description.clusters}"] if chip else []),
                "cxx": [f"-DCORES={len(bits) * description.clusters}"] + (["-DHW_CHIP"] if chip else []),

@@ -6,10 +6,12 @@ A machine describes it in a table of its own (machines/NAME.toml); only `cores` 
     [hardware]
     cores = ["k-core", "u-core", "u-core", "u-core"]   # names of tools/codesign/space.py, one per core of the cluster
     latency = 0                                        # wait cycles of the memory
-    data_cache = "none"                                # "none", "snooped" (kept coherent), "plain" (software invalidates)
-    coherence = "lines"                                # with "plain": what the kernel invalidates: "whole" (set by set), "flash" (the whole at once,
-                                                       # in a model of such a cache), "lines", or
-                                                       "drop" by hardware
+    data_cache = "none"                                # "none", "snooped" (kept coherent),
+                                                       # "plain" (software invalidates)
+    coherence = "lines"                                # with "plain": what the kernel invalidates:
+                                                       # "whole" (set by set), "flash" (the whole
+                                                       # at once, in a model of such a cache),
+                                                       # "lines", or "drop" by hardware
     tlb_refill = "software"                            # "software" or "hardware"
     core = "5.0.post130"                               # version of the core
 
@@ -72,7 +74,8 @@ class Cluster:
                               "what comes from there in time")
         if clusters > 1 and len(cores) < 2:
             raise ConfigError("clusters behind a network have at least two cores each")
-        self.clusters, self.windows = clusters, None    # with several: (bytes of a cluster's memory, where the NoC windows are, bytes of one)
+        self.clusters = clusters
+        self.windows = None     # with several: (bytes of a cluster's memory, where the NoC windows are, bytes of one)
         self.latency, self.ram, self.data_cache, self.tlb_refill, self.core = latency, ram, data_cache, tlb_refill, core
 
     def bits(self):

@@ -84,7 +84,10 @@ def verilog(name):
 def test_the_rtl_has_the_addresses_of_the_header():
     n, cluster, core, perf = numbers_of_header(), verilog("cluster.sv"), verilog("core.sv"), verilog("perf.sv")
     assert f"adr[31:8] == 24'h{n['CD_UART'] >> 8:x}" in cluster and f"adr[31:8] == 24'h{n['CD_EXIT'] >> 8:x}" in cluster
-    assert f"adr[31:12] == 20'h{n['CD_OMPIC'] >> 12:x}" in cluster and f"adr[31:16] == 16'h{n['CD_PERF'] >> 16:x}" in cluster
+    assert (
+        f"adr[31:12] == 20'h{n['CD_OMPIC'] >> 12:x}" in cluster
+        and f"adr[31:16] == 16'h{n['CD_PERF'] >> 16:x}" in cluster
+    )
     assert n["CD_PERF_DROP"] == 0x38 and n["CD_PERF_DROP_OWN"] == 0x3c and "adr[15:3] == 13'h007" in cluster
     with open(os.path.join(rtl.ROOT, "hal", "cpu", "or1k", "include", "cpu", "caches.h"), encoding="utf-8") as f:
         ours = f.read()

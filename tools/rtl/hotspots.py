@@ -27,12 +27,20 @@ def table(found, core, top):
     """Lines of text: the functions of one core, the dearest first."""
     rows = sorted((f for f in found["profile"] if f["cycles"][core]), key=lambda f: -f["cycles"][core])
     total = sum(f["cycles"][core] for f in rows) or 1
-    out = [f"core {core}: {total} cycles",
-           f"{'function':<32}{'bytes':>7}{'cycles':>10}{'share':>8}{'instructions':>14}{'per insn':>9}{'misses':>8}{'mispred.':>9}"]
+    out = [
+        f"core {core}: {total} cycles",
+        (
+            f"{'function':<32}{'bytes':>7}{'cycles':>10}{'share':>8}{'instructions':>14}{'per insn':>9}"
+            f"{'misses':>8}{'mispred.':>9}"
+        ),
+    ]
     for f in rows[:top]:
         n = f["instructions"][core]
-        out.append(f"{f['function'][:31]:<32}{f['bytes']:>7}{f['cycles'][core]:>10}{100 * f['cycles'][core] / total:>7.1f}%{n:>14}"
-                   f"{f['cycles'][core] / n if n else 0:>9.2f}{f['icache_misses'][core]:>8}{f['mispredicts'][core]:>9}")
+        out.append(
+            f"{f['function'][:31]:<32}{f['bytes']:>7}{f['cycles'][core]:>10}"
+            f"{100 * f['cycles'][core] / total:>7.1f}%{n:>14}"
+            f"{f['cycles'][core] / n if n else 0:>9.2f}{f['icache_misses'][core]:>8}{f['mispredicts'][core]:>9}"
+        )
     return out
 
 

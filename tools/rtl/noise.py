@@ -39,9 +39,12 @@ def line(cluster, loads, noisy, replications):
     """One line of the table."""
     runs = [one(cluster, loads, noisy, seed) for seed in range(replications)]
     slow = [100 * (b - a) / a for a, b, _, _ in runs]
-    return (f"{loads:>2}/{OPERATIONS}{statistics.mean(r[0] for r in runs):>12.1f}{statistics.mean(r[1] for r in runs):>12.1f}"
-            f"{statistics.mean(slow):>10.2f} %  ({min(slow):.2f} ... "
-            f"{max(slow):.2f}){max(r[2] for r in runs):>8}{statistics.mean(r[3] for r in runs):>12.1f}")
+    return (
+        f"{loads:>2}/{OPERATIONS}{statistics.mean(r[0] for r in runs):>12.1f}"
+        f"{statistics.mean(r[1] for r in runs):>12.1f}{statistics.mean(slow):>10.2f}"
+        f" %  ({min(slow):.2f} ..."
+        f" {max(slow):.2f}){max(r[2] for r in runs):>8}{statistics.mean(r[3] for r in runs):>12.1f}"
+    )
 
 
 def main(argv):

@@ -46,7 +46,9 @@ def trouble(name):
         if r.status:
             return f"{program} ended with {r.status}:\n{r.output}"
         cycles[program] = r.counters["cycles"]
-    title = f"{name:<11} {cluster.title()}, {cluster.memory()}, core {cluster.core}: " + ", ".join(f"{p} {n} cycles" for p, n in cycles.items())
+    title = f"{name:<11} {cluster.title()}, {cluster.memory()}, core {cluster.core}: " + ", ".join(
+        f"{p} {n} cycles" for p, n in cycles.items()
+    )
     if chip:
         print(title, flush=True)
         return None
