@@ -39,6 +39,7 @@ PACKAGES = {
              "qemu-system-or1k": "qemu-system-misc"},
     "demo": {},
     "dev": {"clang": "clang", "gfortran": "gfortran", "spin": "spin", "git": "git", "cpio": "cpio",
+            "frama-c": "frama-c-base",
             "qemu-aarch64": "qemu-user",
             "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1": "libc6-arm64-cross",
             "/usr/include/glib-2.0/glib.h": "libglib2.0-dev", PYTHON_HEADER: "python3-dev"},

@@ -19,7 +19,7 @@ from ui import BUILD, PORTS, ROOT, Usage, say
 HELP = """usage: ./atoll test [-v] [-jN] [GROUP...]
 
 Runs every test; with names, only the groups that start with one of them, and builds only what these need:
-  check unit python hal coroutine model boot kernel hosted jobs apps mpi codesign bench docs mpi4py programs
+  check unit python hal coroutine model analysis boot kernel hosted jobs apps mpi codesign bench docs mpi4py programs
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
 programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
 -jN: N tests, or compilers, at a time, instead of 2.
@@ -177,7 +177,7 @@ def build_tasks():
 # The builds (as the ends of their names) that the tests below a name need; what is not here needs
 # all.
 KERNELS = ("hosted", "riscv64", "or1k", "hosted.tests", "riscv64.tests", "or1k.tests", "coroutine", "plugin")
-NEEDS = {"check": (), "model": (), "unit": ("unit",), "coroutine": ("coroutine",), "boot": KERNELS,
+NEEDS = {"check": (), "model": (), "analysis": (), "unit": ("unit",), "coroutine": ("coroutine",), "boot": KERNELS,
          "jobs": KERNELS, "hal": KERNELS,
          **{f"kernel.{port}": (port, f"{port}.tests") for port in KERNEL_PORTS}, "kernel": KERNELS}
 
