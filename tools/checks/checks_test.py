@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from checks import conditionals, decisions, kernel_data, layering, layout, papers, porting, sizes, source, tiers
+from checks import conditionals, decisions, kernel_data, layering, layout, papers, porting, sizes, source, tiers, triads
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
@@ -301,3 +301,25 @@ def test_a_page_that_names_the_contract_passes(ported):
 def test_a_page_that_does_not_is_noticed(ported, old, new, words):
     problems = porting.check(ported("docs/porting.md", PORTING.replace(old, new)))
     assert len(problems) == 1 and words in problems[0]
+
+
+@pytest.fixture
+def triad(tree):
+    def put(*cases):
+        tree("tests/kernel/a.c", "TEST(one)\n{\n\texpect_eq(kcall(\n\t\t1), -E_INVAL);\n}\n\nstatic void\nhelp(int a)\n{\n}\n")
+        listed = ", ".join(f'"tests/kernel/{c}"' for c in cases)
+        return triads.check(tree("tests/kernel/triads.toml",
+                                 f"[mailbox]\nsource = [0, 1, 0]\napi = []\nfault = [{listed}]\nstress = []\n"))
+    return put
+
+
+def test_a_case_that_is_there_passes(triad):
+    assert triad("a.c one") == [] and triad("a.c one: kcall( 1), -E_INVAL", "a.c help") == []
+
+
+@pytest.mark.parametrize("cases, words", [
+    ((), "0 cases, the source has 1"), (("b.c one",), "b.c is not there"), (("a.c two",), "has no two"),
+    (("a.c one: kcall(2)",), "is not in one"), (("a.c one", "a.c one"), "there twice")])
+def test_a_case_that_is_not_there_is_refused(triad, cases, words):
+    problems = triad(*cases)
+    assert any(words in p for p in problems), problems

@@ -11,7 +11,7 @@ import time
 import builder
 import results
 import setup
-from checks import conditionals, decisions, kernel_data, layering, layout, papers, porting, sizes, tiers
+from checks import conditionals, decisions, kernel_data, layering, layout, papers, porting, sizes, tiers, triads
 from ui import BUILD, ROOT, Usage, say
 
 HELP = """usage: ./atoll check [-v] [-jN]
@@ -133,6 +133,7 @@ def text_tasks():
         results.check_task("check.papers", lambda: papers.check(ROOT)),
         results.check_task("check.decisions", lambda: decisions.check(ROOT)),
         results.check_task("check.porting", lambda: porting.check(ROOT)),
+        results.check_task("check.triads", lambda: triads.check(ROOT)),
     ]
 
 
