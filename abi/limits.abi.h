@@ -49,6 +49,12 @@
 #define HANDLE_FAULTS 2		/* the thread's faults, and addresses in its kernel calls that cannot be reached */
 #define HANDLE_UPCALLS 4	/* bits of the thread's notification: thread_upcalls */
 
+/*
+ * in the address of futex_wait and futex_wake, which is a multiple of 4: the word is one of the page
+ * frame, so that it is the same at every address, in every process that has the frame
+ */
+#define FUTEX_SHARED 1
+
 #define FOREVER (~0ull)		/* as a deadline: none */
 
 #define WAKE_BITS 31		/* of a thread's notification */

@@ -174,9 +174,14 @@ settle_serve(struct kcall_args *args)
 	return mem_work_drop(args->caller) ? 0 : -E_AGAIN;
 }
 
-/* Frames for `pages` pages, zeroed, none of which anybody sees yet. */
-static long
-take_all(struct thread *caller, size_t pages, bool large)
+long
+mem_settle(struct thread *caller)
+{
+	return mem_steps(caller, settle_serve, (unsigned long[MEM_ARGS]){0});
+}
+
+long
+mem_take_zeroed(struct thread *caller, size_t pages, bool large)
 {
 	while (pages > 0) {
 		unsigned long a[MEM_ARGS] = {pages, large};
@@ -230,10 +235,10 @@ kc_mem_alloc(struct thread *caller, int proc, unsigned long len, int prot, void 
 	if (e != 0)
 		return e;
 	if (prot != 0 && !(prot & PAGE_LAZY)) {
-		e = take_all(caller, a[2] / HAL_PAGE_BYTES, prot & PAGE_LARGE);
+		e = mem_take_zeroed(caller, a[2] / HAL_PAGE_BYTES, prot & PAGE_LARGE);
 		if (e == 0)
 			e = show_all(caller, proc, start, &at, prot);
-		mem_steps(caller, settle_serve, (unsigned long[MEM_ARGS]){0});
+		mem_settle(caller);
 	}
 	if (e != 0)
 		return page_take_back(caller, proc, start, end, e);

@@ -15,8 +15,6 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-_Static_assert(sizeof(struct event_page) <= HAL_PAGE_BYTES, "the event page is one page");
-
 #define UNMAP_STEP (MEM_STEP * 3 / 8)	/* small pages */
 
 struct range {
@@ -310,15 +308,31 @@ kc_page_map(struct thread *caller, int proc, unsigned long addr, int memory, int
 	return e != 0 && a[1] > addr ? page_take_back(caller, proc, addr, a[1], e) : e;
 }
 
-/* Does a border between two pages lie in the middle of a large one? */
-static bool
-cuts_large(struct process *p, uintptr_t at)
+bool
+mem_is_large(struct process *p, uintptr_t at)
 {
 	uint64_t paddr;
 	int prot;
 
-	return at % HAL_LARGE_BYTES != 0 && hal_query(&p->space, at, &paddr, &prot) == 0 &&
-		(prot & PAGE_LARGE);
+	return hal_query(&p->space, at, &paddr, &prot) == 0 && (prot & PAGE_LARGE);
+}
+
+int
+mem_split(struct process *p, uintptr_t at)
+{
+	int e = hal_split(&p->space, at);
+
+	return e == 0 ? -E_AGAIN : e;
+}
+
+/*
+ * A border between two pages that lies in the middle of a large one: that becomes small ones, and
+ * the step begins again. Else 0.
+ */
+static int
+split_at(struct process *p, uintptr_t at)
+{
+	return at % HAL_LARGE_BYTES != 0 && mem_is_large(p, at) ? mem_split(p, at) : 0;
 }
 
 /*
@@ -446,9 +460,15 @@ change_decode(struct kcall_args *args, struct change *m)
 static int
 unmap_check(struct thread *caller, const struct change *m)
 {
-	if (!area_covers(&m->p->areas, m->r.start, m->r.end) || cuts_large(m->p, m->r.start) ||
-		cuts_large(m->p, m->r.end))
+	int e;
+
+	if (!area_covers(&m->p->areas, m->r.start, m->r.end))
 		return -E_INVAL;
+	e = split_at(m->p, m->r.start);
+	if (e == 0)
+		e = split_at(m->p, m->r.end);
+	if (e != 0)
+		return e;
 	if (!area_may_remove(&m->p->areas, m->r.start) ||
 		(m->p->mapping_count > 0 && mappings_split(m->p, m->r.start) != 0))
 		return -E_NOMEM;
@@ -481,7 +501,7 @@ unmap_serve(struct kcall_args *args)
 	if (e == 0)
 		e = unmap_check(t, &m);
 	if (e != 0)
-		return t->work.sweeping ? shoot_down_end(t, &t->sweep, e) : e;
+		return e != -E_AGAIN && t->work.sweeping ? shoot_down_end(t, &t->sweep, e) : e;
 	if (!t->work.sweeping)
 		shoot_down_begin(t, m.p);
 	t->work.sweeping = true;
@@ -499,9 +519,8 @@ unmap_serve(struct kcall_args *args)
 	return -E_AGAIN;
 }
 
-/* Would a page come at an address where none is? */
-static bool
-is_lazy(struct process *p, uintptr_t addr)
+bool
+mem_is_lazy(struct process *p, uintptr_t addr)
 {
 	const struct area *a = area_find(&p->areas, addr);
 
@@ -513,7 +532,7 @@ static int
 protect_look(struct change *m, int rights)
 {
 	for (unsigned n = 0; n < MEM_STEP && m->r.start < m->r.end; n++) {
-		size_t unit = HAL_PAGE_BYTES;
+		uintptr_t unit = HAL_PAGE_BYTES;
 		uint64_t paddr;
 		int prot;
 
@@ -521,11 +540,13 @@ protect_look(struct change *m, int rights)
 			if (HAL_MAY(rights) & ~prot)
 				return -E_ACCES;
 			unit = prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
-		} else if (!is_lazy(m->p, m->r.start)) {
+		} else if (!mem_is_lazy(m->p, m->r.start)) {
 			return -E_INVAL;
 		}
-		m->r.start += unit;
+		m->r.start = (m->r.start | (unit - 1)) + 1;
 	}
+	if (m->r.start > m->r.end)
+		m->r.start = m->r.end;
 	return 0;
 }
 
@@ -536,8 +557,7 @@ protect_check_serve(struct kcall_args *args)
 	struct change m;
 	int e = change_decode(args, &m);
 
-	if (e != 0 || !prot_is_valid((int)args->a[3]) || cuts_large(m.p, m.r.start) ||
-		cuts_large(m.p, m.r.end))
+	if (e != 0 || !prot_is_valid((int)args->a[3]))
 		return e != 0 ? e : -E_INVAL;
 	e = protect_look(&m, (int)args->a[3] & PROT_BITS);
 	if (e != 0)
@@ -564,7 +584,7 @@ protect_area(struct process *p, uint32_t kind, uintptr_t at, uintptr_t end, int 
 		uintptr_t from = at;
 
 		while (at < end && hal_query(&p->space, at, &paddr, &prot) == 0)
-			at += HAL_PAGE_BYTES;
+			at += prot & PAGE_LARGE ? HAL_LARGE_BYTES : HAL_PAGE_BYTES;
 		if (at > from)
 			e = hal_protect(&p->space, from, (at - from) / HAL_PAGE_BYTES, rights);
 		else
@@ -606,32 +626,74 @@ protect_begin(const struct kcall_args *args, const struct change *m)
 		protect_look(&look, (int)args->a[3] & PROT_BITS) : 0;
 }
 
-/* One step's pages. a[4]: something has changed already. */
+/*
+ * Pages of the next step: no small ones and large ones together. A large page of which a part is
+ * meant becomes small ones, and the step begins again.
+ */
+static int
+protect_step(const struct kcall_args *args, const struct change *m, size_t *pages)
+{
+	size_t to_border = PAGES_PER_LARGE - m->r.start % HAL_LARGE_BYTES / HAL_PAGE_BYTES;
+
+	if (mem_is_large(m->p, m->r.start)) {
+		if (to_border != PAGES_PER_LARGE || args->a[2] < PAGES_PER_LARGE)
+			return mem_split(m->p, m->r.start);
+		*pages = PAGES_PER_LARGE;
+		return 0;
+	}
+	*pages = args->a[2] < MEM_STEP ? args->a[2] : MEM_STEP;
+	if (*pages > to_border)
+		*pages = to_border;
+	return 0;
+}
+
+/*
+ * The small pages in place of which there could be a large one, up to `end`, if the call is about
+ * all of them: they become one if they are of one area, nobody may take a part of them back, and no
+ * page of them is ever replaced alone.
+ */
+static void
+join(struct thread *t, struct process *p, uintptr_t first, uintptr_t end)
+{
+	uintptr_t start = end - HAL_LARGE_BYTES;
+	const struct area *a;
+
+	if (end % HAL_LARGE_BYTES != 0 || end - first < HAL_LARGE_BYTES)
+		return;
+	a = area_find(&p->areas, start);
+	if (a == NULL || a->end < end || (a->prot & PAGE_PRIVATE) || mappings_are_in(p, start, end))
+		return;
+	t->cluster->sweeps.unmapping = &t->sweep;
+	hal_join(&p->space, start);
+	t->cluster->sweeps.unmapping = NULL;
+}
+
+/* One step's pages. a[5]: where the call began. The sweep has begun when something has changed. */
 static long
 protect_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
-	size_t pages = args->a[2] < MEM_STEP ? args->a[2] : MEM_STEP;
+	size_t pages = 0;
 	struct change m;
-	uint64_t paddr;
-	int prot, e = change_decode(args, &m);
+	int e = change_decode(args, &m);
 
 	if (e == 0)
 		e = protect_begin(args, &m);
-	if (e == 0 && hal_query(&m.p->space, m.r.start, &paddr, &prot) == 0 && (prot & PAGE_LARGE))
-		pages = PAGES_PER_LARGE;
-	if (e == 0 && pages > args->a[2])
-		e = -E_INVAL;
+	if (e == 0)
+		e = protect_step(args, &m, &pages);
 	if (e == 0)
 		e = protect_pages(&m, &pages, (int)args->a[3] & PROT_BITS);
-	if (e != 0 && args->a[4] == 0)
-		return e;
+	if (e != 0)
+		return e != -E_AGAIN && t->work.sweeping ? shoot_down_end(t, &t->sweep, e) : e;
+	if (!t->work.sweeping)
+		shoot_down_begin(t, m.p);
+	t->work.sweeping = true;
 	args->a[1] += pages * HAL_PAGE_BYTES;
 	args->a[2] -= pages;
 	args->a[4] = 1;			/* something has changed */
-	if (e == 0 && args->a[2] > 0)
-		return -E_AGAIN;
-	return shoot_down_end(t, shoot_down_begin(t, m.p), e);
+	if (args->a[3] & PAGE_LARGE)
+		join(t, m.p, args->a[5], args->a[1]);
+	return args->a[2] > 0 ? -E_AGAIN : shoot_down_end(t, &t->sweep, 0);
 }
 
 long
@@ -670,7 +732,11 @@ kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
 
 /*
  * kc_page_protect: change the protection of mapped pages, and of lazy memory, whose pages come with
- * it from then on. Private pages are written to as before. Runs and waits like kc_page_unmap.
+ * it from then on. Private pages are written to as before. A large page of which a part is meant
+ * becomes small ones; with PAGE_LARGE in prot small pages in place of which a large one can be
+ * become one, if all of them are meant: with one block of memory behind them, all in one area that
+ * is not private, and not mapped through a view (on or1k they stay as they are). Runs and waits like
+ * kc_page_unmap.
  * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a right that a mapping was
  * made without; -E_NOMEM: the host has no room for one more mapping. Of more than MEM_STEP pages
  * some may have changed if another thread changes them meanwhile, or if a host has no room.
@@ -680,7 +746,7 @@ kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, 
 {
 	const unsigned long call[MEM_ARGS] =
 		{(unsigned long)(long)proc, addr, (unsigned long)(long)count,
-		(unsigned long)(long)prot};
+		(unsigned long)(long)prot, 0, addr};
 	unsigned long a[MEM_ARGS];
 	long e = 0;
 
@@ -691,73 +757,4 @@ kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, 
 		return e;
 	__builtin_memcpy(a, call, sizeof(a));
 	return mem_change_steps(caller, protect_serve, a);
-}
-
-/*
- * kc_page_query: what is mapped at addr: frame (-1: none of the cluster's), protection, references;
- * with PAGE_LAZY and no references: a page that has not come yet. RIGHT_READ. Runs: home.
- */
-long
-kc_page_query(struct thread *caller, int proc, unsigned long addr, void *info)
-{
-	struct frames *f = &caller->cluster->frames;
-	struct page_info out = {.frame = -1};
-	struct process *p;
-	uint64_t paddr;
-	uint32_t frame = FRAME_NONE;
-	int prot;
-	int e = proc_find(caller, proc, RIGHT_READ, &p);
-
-	if (e != 0)
-		return e;
-	if (addr < p->space.first || addr >= p->space.limit)
-		return -E_INVAL;
-	if (mem_lookup(p, addr & ~(HAL_PAGE_BYTES - 1), &paddr, &prot) == 0) {
-		frame = frame_at(f, paddr);
-		out.prot = (uint32_t)(prot & (PROT_BITS | PAGE_LARGE));
-	} else if (is_lazy(p, addr)) {
-		out.prot = area_find(&p->areas, addr)->prot;
-	} else {
-		return -E_INVAL;
-	}
-	if (frame != FRAME_NONE) {
-		out.frame = (int32_t)frame;
-		out.references = f->frame[frame].refs;
-	}
-	__builtin_memcpy(info, &out, sizeof(out));
-	return 0;
-}
-
-/*
- * kc_proc_events: from now on the kernel counts in a page of a process's own memory what comes to
- * that process (struct event_page). Before it has mailboxes. RIGHT_WRITE. Runs: home. Returns 0;
- * -E_BADF; -E_SRCH; -E_INVAL: nothing is mapped at addr, or not a page; -E_ACCES: no right, or
- * memory that others map or name, too; -E_BUSY: it has one.
- */
-long
-kc_proc_events(struct thread *caller, int proc, unsigned long addr)
-{
-	struct cluster *c = caller->cluster;
-	struct frames *f = &c->frames;
-	struct process *p;
-	uint64_t paddr;
-	uint32_t frame;
-	int prot, e = proc_find(caller, proc, RIGHT_WRITE, &p);
-
-	if (e != 0)
-		return e;
-	if (addr % HAL_PAGE_BYTES != 0 || addr < p->space.first || addr >= p->space.limit ||
-		mem_lookup(p, addr, &paddr, &prot) != 0)
-		return -E_INVAL;
-	frame = frame_at(f, paddr);
-	if (frame == FRAME_NONE || f->frame[frame].state != FRAME_USER ||
-		(p->events == NULL && f->frame[frame].refs != 1))
-		return -E_ACCES;
-	if (p->events != NULL)
-		return -E_BUSY;
-	frame_get(f, frame);
-	p->events_frame = frame;
-	p->events = frame_kaddr(f, frame);
-	hal_store32(&p->events->clusters_dead, c->ikc.clusters_dead);
-	return 0;
 }

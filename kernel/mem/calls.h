@@ -18,6 +18,16 @@ long mem_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a);
 
 #define PROT_BITS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 
+/* Home: would a page come at an address where none is? */
+bool mem_is_lazy(struct process *p, uintptr_t addr);
+
+/*
+ * Home: is a large page at `at`? It becomes small ones: -E_AGAIN, so that the step that needs that
+ * begins again; -E_NOMEM; -E_INVAL: the port has no such change.
+ */
+bool mem_is_large(struct process *p, uintptr_t at);
+int mem_split(struct process *p, uintptr_t at);
+
 /* From step to step of a change, then the own core forgets what it knew of the pages. */
 long mem_change_steps(struct thread *caller, kcall_serve_fn *fn, unsigned long *a);
 
@@ -25,6 +35,13 @@ bool prot_is_valid(int prot);
 
 /* Fill frames that nobody sees yet with zeros, on the calling core. */
 void mem_zero(struct thread *caller, uint32_t frame, uint32_t count);
+
+/*
+ * Frames for so many pages, or large ones, zeroed, none of which anybody sees yet: 0 or an error. At
+ * the end, good or bad, mem_settle gives back what the call has and did not show.
+ */
+long mem_take_zeroed(struct thread *caller, size_t pages, bool large);
+long mem_settle(struct thread *caller);
 
 /*
  * There is too little for a call. What has been given up already may be on its way back: a step of

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of a process copied into another one, which costs no page until one of them writes (see
- * demand.h). Source: seed 000 III-B (memory management), 004 4 (rfork).
+ * Memory of a process that appears a second time: copied into another process, which costs no page
+ * until one of them writes (see demand.h), or shared, the same frames at another address. Source:
+ * seed 000 III-B (memory management), 004 4 (rfork).
  */
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/calls.h>
@@ -11,7 +12,10 @@
 
 #define COPY_STEP 8		/* pages */
 
-/* What page_copy is about: process a[0], a[1] on, a[2] pages, which appear at a[4] on. */
+/*
+ * What page_copy and page_link are about: process a[0], a[1] on, a[2] pages, which appear at a[4]
+ * on.
+ */
 struct copied {
 	struct process *from;
 	struct process *to;
@@ -29,11 +33,11 @@ range_check(const struct process *p, uintptr_t addr, unsigned long count)
 }
 
 /*
- * The next step: pages of one area, in which they come or are copied by themselves, and of which
- * nobody else can take any back.
+ * The next step: pages of one area, in which they come or are copied by themselves, or in which
+ * they do not (`shared`), and of which nobody else can take any back.
  */
 static int
-copy_decode(const struct kcall_args *args, struct copied *m)
+step_decode(const struct kcall_args *args, bool shared, struct copied *m)
 {
 	struct thread *t = args->caller;
 	unsigned long count = args->a[2] < COPY_STEP ? args->a[2] : COPY_STEP;
@@ -44,17 +48,29 @@ copy_decode(const struct kcall_args *args, struct copied *m)
 	m->start = args->a[1];
 	m->at = args->a[4];
 	if (e == 0)
-		e = m->to == m->from ? -E_INVAL : range_check(m->from, m->start, args->a[2]);
+		e = range_check(m->from, m->start, args->a[2]);
 	if (e == 0)
 		e = range_check(m->to, m->at, args->a[2]);
 	if (e != 0)
 		return e;
 	a = area_find(&m->from->areas, m->start);
-	if (a == NULL || a->prot == 0)
+	if (a == NULL || (a->prot == 0) != shared)
 		return -E_INVAL;
 	m->end = area_edge(&m->from->areas, m->start, m->start + count * HAL_PAGE_BYTES);
-	m->prot = a->prot | PAGE_PRIVATE;
+	if ((m->end - 1) / HAL_LARGE_BYTES != m->start / HAL_LARGE_BYTES)
+		m->end &= ~(HAL_LARGE_BYTES - 1);	/* all small ones, or of one large one */
+	m->prot = shared ? 0 : a->prot | PAGE_PRIVATE;
 	return mappings_are_in(m->from, m->start, m->end) ? -E_ACCES : 0;
+}
+
+/* The step is done, as far as anything of it may have to be taken back. */
+static long
+step_next(struct kcall_args *args, const struct copied *m)
+{
+	args->a[1] = m->end;
+	args->a[4] += m->end - m->start;
+	args->a[2] -= (m->end - m->start) / HAL_PAGE_BYTES;
+	return args->a[2] > 0 ? -E_AGAIN : 0;
 }
 
 /* The page is both processes' from now on, and neither may write to it. */
@@ -89,20 +105,19 @@ static long
 copy_pages(struct kcall_args *args)
 {
 	struct copied m;
-	int e = copy_decode(args, &m);
+	int e = step_decode(args, false, &m);
 
+	if (e == 0 && m.to == m.from)
+		e = -E_INVAL;
+	if (e == 0 && mem_is_large(m.from, m.start))
+		e = mem_split(m.from, m.start);
 	if (e == 0)
 		e = mem_claim_at(m.to, m.at, m.end - m.start, m.prot);
 	if (e == 0)
 		e = mem_area_change(m.from, m.start, m.end, m.prot);
 	for (uintptr_t at = m.start; e == 0 && at < m.end; at += HAL_PAGE_BYTES)
 		e = copy_page(args->caller, &m, at);
-	if (e != 0)
-		return e;
-	args->a[1] = m.end;
-	args->a[4] += m.end - m.start;
-	args->a[2] -= (m.end - m.start) / HAL_PAGE_BYTES;
-	return args->a[2] > 0 ? -E_AGAIN : 0;
+	return e != 0 ? e : step_next(args, &m);
 }
 
 static long
@@ -129,4 +144,62 @@ kc_page_copy(struct thread *caller, int proc, unsigned long addr, int count, uns
 	return mem_change_steps(caller, copy_serve,
 		(unsigned long[MEM_ARGS]){(unsigned long)(long)proc, addr,
 		(unsigned long)(long)count, 0, to});
+}
+
+/* One more mapping of the frame of a page that is there, with no more rights than that has. */
+static int
+link_page(struct frames *f, const struct copied *m, uintptr_t at)
+{
+	uint32_t frame;
+	uint64_t paddr;
+	int now, e;
+
+	if (mem_lookup(m->from, at, &paddr, &now) != 0)
+		return -E_INVAL;
+	frame = frame_at(f, paddr);
+	if (frame == FRAME_NONE)
+		return -E_INVAL;
+	if (f->frame[frame].refs >= FRAME_REFS_MAX)
+		return -E_NOMEM;
+	now &= m->to == m->from ? PROT_BITS | HAL_MAY_ALL : PROT_BITS;
+	e = hal_map(&m->to->space, m->at + (at - m->start), paddr, 1, now);
+	if (e == 0)
+		frame_get(f, frame);
+	return e;
+}
+
+static long
+link_serve(struct kcall_args *args)
+{
+	struct copied m;
+	int e = step_decode(args, true, &m);
+	long next;
+
+	if (e == 0)
+		e = mem_claim_at(m.to, m.at, m.end - m.start, 0);
+	if (e != 0)
+		return e;
+	next = step_next(args, &m);
+	for (uintptr_t at = m.start; e == 0 && at < m.end; at += HAL_PAGE_BYTES)
+		e = link_page(&args->caller->cluster->frames, &m, at);
+	return e != 0 ? e : next;
+}
+
+/*
+ * kc_page_link: `count` pages at addr of the own process, neither lazy nor private ones, appear at
+ * `to` in a process (RIGHT_WRITE), where nothing may be claimed, too: whoever writes at one address
+ * changes what is read at the other. They have the rights that they have at addr; page_protect can
+ * later give those of the own process the rights that it can give at addr, those of another one
+ * none. Runs: calling core. Returns 0; -E_BADF; -E_SRCH; -E_ACCES: no right, or memory that was
+ * mapped through a view; -E_INVAL: nothing is there, or memory of another kind; -E_EXIST; -E_NOMEM.
+ * A call that fails leaves nothing behind.
+ */
+long
+kc_page_link(struct thread *caller, int proc, unsigned long addr, int count, unsigned long to)
+{
+	unsigned long a[MEM_ARGS] = {(unsigned long)(long)proc, addr, (unsigned long)(long)count, 0,
+		to};
+	long e = mem_steps(caller, link_serve, a);
+
+	return e != 0 && a[4] > to ? page_take_back(caller, proc, to, a[4], e) : e;
 }

@@ -257,10 +257,53 @@ call_go(struct hal_frame *f, long result, const void *data)
 	return hal_call_again(f);
 }
 
+/* Is a[0] in lazy memory that nobody else has, with room for a large page? Its protection, or 0. */
+static int
+large_prot(struct process *p, uintptr_t at)
+{
+	const struct area *a = area_find(&p->areas, at);
+	uint64_t paddr;
+	int prot;
+
+	if (a == NULL || (a->prot & (PAGE_LAZY | PAGE_PRIVATE)) != PAGE_LAZY ||
+		a->end - at < HAL_LARGE_BYTES || hal_query(&p->space, at, &paddr, &prot) == 0)
+		return 0;
+	return (int)a->prot & PROT_BITS;
+}
+
+/* a[0]: a large page's address. Whether it could be there; with a[1] the caller's run appears. */
+static long
+large_serve(struct kcall_args *args)
+{
+	struct thread *t = args->caller;
+	int prot = large_prot(t->proc, args->a[0]);
+
+	if (prot == 0 || args->a[1] == 0)
+		return prot != 0 ? 0 : -E_EXIST;
+	return mem_run_map(t, t->proc, args->a[0] + HAL_LARGE_BYTES, prot | PAGE_LARGE);
+}
+
+/* A large page of lazy memory comes as one, if nothing of it is there. False: it does not. */
+static bool
+bring_large(struct thread *caller, unsigned long addr)
+{
+	unsigned long a[MEM_ARGS] = {addr, 0};
+	bool came;
+
+	if (mem_home(caller, large_serve, a) != 0)
+		return false;
+	a[1] = 1;
+	came = mem_take_zeroed(caller, PAGES_PER_LARGE, true) == 0 &&
+		mem_home(caller, large_serve, a) > 0;
+	mem_settle(caller);
+	return came;
+}
+
 /*
  * kc_page_populate: the first of `count` pages from addr on of the own process come as if they were
  * touched: written to if prot has PAGE_WRITE, else fetched from if it has PAGE_EXEC, else read. A
- * call does a part, for no other thread uses the core meanwhile. Runs: calling core; waits, and begins
+ * call does a part, for no other thread uses the core meanwhile. With PAGE_LARGE in prot lazy memory
+ * gets a large page where one is free, and nothing of it is there yet. Runs: calling core; waits, and begins
  * again then, where a page is replaced that other cores know. Returns how many pages are there, at
  * least 1; -E_INVAL; -E_FAULT: a touch of the first would be a fault; -E_NOMEM.
  */
@@ -273,8 +316,11 @@ kc_page_populate(struct thread *caller, unsigned long addr, int count, int prot)
 	long e = 0;
 	int done;
 
-	if (addr % HAL_PAGE_BYTES != 0 || count <= 0 || (prot & ~PROT_BITS) != 0)
+	if (addr % HAL_PAGE_BYTES != 0 || count <= 0 || (prot & ~(PROT_BITS | PAGE_LARGE)) != 0)
 		return -E_INVAL;
+	if ((prot & PAGE_LARGE) && addr % HAL_LARGE_BYTES == 0 &&
+		(size_t)count >= PAGES_PER_LARGE && bring_large(caller, addr))
+		return (long)PAGES_PER_LARGE;
 	for (done = 0; done < count && done < POPULATE_STEP; done++) {
 		e = bring(core, &touch, true);
 		if (e != 0)

@@ -175,6 +175,23 @@ mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot)
 	return e;
 }
 
+int
+mem_shared_place(struct process *p, uintptr_t addr, uintptr_t *place)
+{
+	const struct area *a = area_find(&p->areas, addr);
+	uint64_t paddr;
+	int prot;
+
+	if (a == NULL)
+		return -E_FAULT;
+	if (a->prot != 0)
+		return 0;
+	if (mem_lookup(p, addr & ~(uintptr_t)(HAL_PAGE_BYTES - 1), &paddr, &prot) != 0)
+		return -E_FAULT;
+	*place = (uintptr_t)paddr + addr % HAL_PAGE_BYTES;
+	return 1;
+}
+
 uint32_t
 mem_tables_most(uintptr_t start, uintptr_t end)
 {

@@ -50,6 +50,8 @@ void *hal_core_local(void) { return &core[1]; }
 int hal_user_load32(uintptr_t addr, uint32_t *value) { (void)addr, (void)value; abort(); }
 void deadline_clear(struct cluster *who, struct deadline *at) { (void)who, (void)at; abort(); }
 void upcall_cut(struct thread *t) { (void)t; abort(); }
+int mem_shared_place(struct process *p, uintptr_t addr, uintptr_t *place) { (void)p, (void)addr,
+	(void)place; abort(); }
 
 static void
 sleep_on(struct thread *t, unsigned long addr)

@@ -44,6 +44,21 @@ MUTANTS = (
      "&c->sweeps, c->sweeps.unmapping);", "&c->sweeps, NULL);"),
     ("kernel_memory", "a call that unmaps returns before what it gave up is free", SWEEP,
      "if (!frames_limbo_drain(&c->frames, &c->sweeps, s, frames))", "if (false)"),
+    ("kernel_large", "a table is free before the shoot-down of the large page in its place", CALLS,
+     "\tt->cluster->sweeps.unmapping = &t->sweep;\n\thal_join(", "\thal_join("),
+    ("kernel_large", "nobody forgets a right that a part of a large page has lost", CALLS,
+     "return args->a[2] > 0 ? -E_AGAIN : shoot_down_end(t, &t->sweep, 0);",
+     "if (args->a[2] > 0)\n\t\treturn -E_AGAIN;\n"
+     "\tt->work.sweeping = false;\n\tif (sweep_send(t->cluster, &t->sweep))\n"
+     "\t\tmem_sweep_ended(&t->sweep);\n\telse\n"
+     "\t\treturn thread_park(t, NULL);\n\treturn 0;"),
+    ("kernel_large", "a table is seen before it is filled", SPACE,
+     "\tfor (unsigned i = 0; i < ENTRIES; i++)\n"
+     "\t\ttable[i] = (*e & ~(uint64_t)PAGE_LARGE) + i * HAL_PAGE_BYTES;\n"
+     "\tcoro_op(OP_POINT, __FILE__, __LINE__, 0);\n\t*e = (uintptr_t)table | VALID;\n",
+     "\tuint64_t was = *e;\n\n\t*e = (uintptr_t)table | VALID;\n"
+     "\tcoro_op(OP_POINT, __FILE__, __LINE__, 0);\n\tfor (unsigned i = 0; i < ENTRIES; i++)\n"
+     "\t\ttable[i] = (was & ~(uint64_t)PAGE_LARGE) + i * HAL_PAGE_BYTES;\n"),
     ("kernel_threads", "a record is given back while a handle names it", TABLE,
      "\thandle_close_own(&t->proc->handles, t->handle, &t->object);\n\tobject_put(&t->object);",
      "\thandle_close_own(&t->proc->handles, t->handle, &t->object);\n"

@@ -285,6 +285,71 @@ large_pages_map(struct testbed *bed)
 	end(&t);
 }
 
+/*
+ * A large page becomes small ones and back: they show the same, have the same maximum, and nothing
+ * else than what looks like one large page becomes one.
+ */
+static void
+pages_change_their_size(struct testbed *bed)
+{
+	struct page_pool *pool = &bed->pool;
+	size_t into = hal_paddr(pool->next) % HAL_LARGE_BYTES;
+	char *large = pool->next + (into ? HAL_LARGE_BYTES - into : 0);
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	unsigned taken;
+
+	if (pool->end < large || (size_t)(pool->end - large) < HAL_LARGE_BYTES) {
+		test_skip(bed, "too little memory");
+		return;
+	}
+	begin(bed, &t);
+	expect(bed, hal_split(s, t.at) == -E_INVAL);
+	expect(bed, hal_join(s, t.at) == -E_INVAL);
+	expect(bed, hal_map(s, t.at, hal_paddr(large), 1,
+		PAGE_READ | HAL_MAY(PAGE_WRITE) | PAGE_LARGE) == 0);
+	expect(bed, hal_join(s, t.at) == -E_INVAL);
+	taken = pool->taken;
+	pool->left = 0;
+	if (hal_split(s, t.at) == -E_INVAL) {
+		pool->left = ~0u;
+		test_skip(bed, "pages do not change their size");
+		end(&t);
+		return;
+	}
+	expect(bed, hal_split(s, t.at + 5) == -E_NOMEM);
+	pool->left = ~0u;
+	expect(bed, shows(s, t.at, large, PAGE_READ | PAGE_LARGE));
+	expect(bed, hal_split(s, t.at + 3 * HAL_PAGE_BYTES) == 0);
+	expect(bed, pool->taken == taken + 1);
+	for (unsigned i = 0; i < IN_LARGE; i++)
+		expect(bed, shows(s, t.at + i * HAL_PAGE_BYTES, large + i * HAL_PAGE_BYTES,
+			PAGE_READ));
+	expect(bed, hal_split(s, t.at) == -E_INVAL);
+	expect(bed, hal_join(s, t.at + HAL_PAGE_BYTES) == -E_INVAL);
+	/* one with another right, and one that is not there */
+	expect(bed, hal_protect(s, t.at + 7 * HAL_PAGE_BYTES, 1, PROT_RW) == 0);
+	expect(bed, hal_protect(s, t.at, 1, PAGE_READ | PAGE_EXEC) == -E_ACCES);
+	expect(bed, hal_join(s, t.at) == -E_INVAL);
+	expect(bed, hal_protect(s, t.at + 7 * HAL_PAGE_BYTES, 1, PAGE_READ) == 0);
+	expect(bed, hal_unmap(s, t.at + (IN_LARGE - 1) * HAL_PAGE_BYTES, 1) == 0);
+	expect(bed, hal_join(s, t.at) == -E_INVAL);
+	expect(bed, hal_map(s, t.at + (IN_LARGE - 1) * HAL_PAGE_BYTES,
+		hal_paddr(large + (IN_LARGE - 1) * HAL_PAGE_BYTES), 1, PAGE_READ) == 0);
+	expect(bed, hal_join(s, t.at) == -E_INVAL);	/* its maximum is another */
+	expect(bed, hal_unmap(s, t.at + (IN_LARGE - 1) * HAL_PAGE_BYTES, 1) == 0);
+	expect(bed, hal_map(s, t.at + (IN_LARGE - 1) * HAL_PAGE_BYTES,
+		hal_paddr(large + (IN_LARGE - 1) * HAL_PAGE_BYTES), 1,
+		PAGE_READ | HAL_MAY(PAGE_WRITE)) == 0);
+	expect(bed, hal_join(s, t.at) == 0);
+	expect(bed, pool->taken == taken);
+	expect(bed, shows(s, t.at + 9 * HAL_PAGE_BYTES, large, PAGE_READ | PAGE_LARGE));
+	expect(bed, hal_protect(s, t.at, IN_LARGE, PROT_RW) == 0);
+	expect(bed, hal_unmap(s, t.at, IN_LARGE) == 0);
+	expect(bed, is_hole(s, t.at));
+	end(&t);
+}
+
 /* Let the source fail after 0, 1, 2 ... pages: each failure must leave no trace. */
 static void
 out_of_table_pages(struct testbed *bed)
@@ -342,6 +407,7 @@ const struct hal_test space_tests[] = {
 	{"a_page_takes_the_place_of_another", a_page_takes_the_place_of_another, 1, 1},
 	{"unmap_gives_empty_tables_back", unmap_gives_empty_tables_back, 1, 1},
 	{"large_pages_map_beside_small_ones", large_pages_map, 1, 1},
+	{"pages_change_their_size", pages_change_their_size, 1, 1},
 	{"a_map_without_table_pages_leaves_no_trace", out_of_table_pages, 1, 1},
 	{"spaces_are_independent", spaces_are_independent, 1, 1},
 	{NULL, NULL, 0, 0},

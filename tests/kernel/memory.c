@@ -443,8 +443,12 @@ TEST(large_pages_work)
 			(unsigned long)addr + cluster.large_page_bytes + 3 * PAGE, &info), 0);
 		expect_eq(info.prot, RW | PAGE_LARGE);
 		expect_eq(info.frame, first + 3);
-		expect_eq(kpage_unmap(SELF, (unsigned long)addr, 3), -E_INVAL);
-		expect_eq(kpage_protect(SELF, (unsigned long)addr + PAGE, 1, PAGE_READ), -E_INVAL);
+		/* where pages do not change their size; the others are in large.c */
+		if (PAGE != 4096) {
+			expect_eq(kpage_unmap(SELF, (unsigned long)addr, 3), -E_INVAL);
+			expect_eq(kpage_protect(SELF, (unsigned long)addr + PAGE, 1, PAGE_READ),
+				-E_INVAL);
+		}
 		expect_eq(kpage_protect(SELF, (unsigned long)addr, pages, PAGE_READ), 0);
 		expect_eq(kpage_unmap(SELF, (unsigned long)addr, 2 * pages), 0);
 	}

@@ -99,6 +99,17 @@ struct translation {
 
 #define TRANSLATIONS 8			/* of a core's TLB */
 
+/*
+ * A table of small pages that the core has walked: it looks there again, whatever the table above
+ * says meanwhile, until it is told to forget.
+ */
+struct walked {
+	uintptr_t at;			/* of what the table maps */
+	uint64_t *table;		/* NULL: none */
+};
+
+#define WALKED 2
+
 struct coro_core {
 	/* known to switch.S */
 	void *sp;
@@ -119,6 +130,8 @@ struct coro_core {
 	/* of `space`; stale when the page table was changed since */
 	struct translation tlb[TRANSLATIONS];
 	unsigned tlb_next;
+	struct walked walked[WALKED];
+	unsigned walked_next;
 	char *windows, *windows_clean;	/* image of all NoC windows */
 	struct held held[HELD_MAX];
 	unsigned held_count, held_stores;

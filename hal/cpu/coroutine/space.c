@@ -296,6 +296,43 @@ hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int
 }
 
 int
+hal_split(struct hal_space *s, uintptr_t addr)
+{
+	int level;
+	uint64_t *e = find_leaf(s, addr, &level), *table;
+
+	if (e == NULL || level != 1)
+		return -E_INVAL;
+	table = s->take(s->ctx);
+	if (table == NULL)
+		return -E_NOMEM;
+	for (unsigned i = 0; i < ENTRIES; i++)
+		table[i] = (*e & ~(uint64_t)PAGE_LARGE) + i * HAL_PAGE_BYTES;
+	coro_op(OP_POINT, __FILE__, __LINE__, 0);
+	*e = (uintptr_t)table | VALID;
+	return 0;
+}
+
+int
+hal_join(struct hal_space *s, uintptr_t addr)
+{
+	int level;
+	bool blocked;
+	uint64_t *first = find_leaf(s, addr, &level);
+
+	if (first == NULL || level != 0 || addr % HAL_LARGE_BYTES != 0 ||
+		(*first & ADDRESS) % HAL_LARGE_BYTES != 0)
+		return -E_INVAL;
+	for (unsigned i = 1; i < ENTRIES; i++)
+		if (first[i] != first[0] + i * HAL_PAGE_BYTES)
+			return -E_INVAL;
+	coro_op(OP_POINT, __FILE__, __LINE__, 0);
+	*find_entry(s, addr, 1, &blocked) = *first | PAGE_LARGE;
+	s->give(s->ctx, first);
+	return 0;
+}
+
+int
 hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 {
 	int level;
@@ -308,11 +345,18 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	return 0;
 }
 
+static void
+forget(void)
+{
+	memset(coro_now->tlb, 0, sizeof(coro_now->tlb));
+	memset(coro_now->walked, 0, sizeof(coro_now->walked));
+}
+
 void
 hal_space_use(struct hal_space *s)
 {
 	if (coro_now->space != s)
-		memset(coro_now->tlb, 0, sizeof(coro_now->tlb));
+		forget();
 	coro_now->space = s;
 }
 
@@ -326,7 +370,7 @@ void
 hal_tlb_flush(void)
 {
 	coro_op(OP_POINT, __FILE__, __LINE__, 0);
-	memset(coro_now->tlb, 0, sizeof(coro_now->tlb));
+	forget();
 }
 
 void
@@ -360,6 +404,29 @@ move(char *user, char *host, size_t len, bool write)
 		memcpy(host, user, len);
 }
 
+/* find_leaf, by way of a table that the core knows, if there is one. */
+static uint64_t *
+walk_to(struct hal_space *s, uintptr_t addr, int *level)
+{
+	uintptr_t at = addr & ~(uintptr_t)(HAL_LARGE_BYTES - 1);
+	uint64_t *e;
+
+	for (unsigned i = 0; i < WALKED; i++) {
+		struct walked *w = &coro_now->walked[i];
+
+		if (w->table == NULL || w->at != at)
+			continue;
+		e = &w->table[index_of(addr, 0)];
+		*level = 0;
+		return (*e & VALID) && (*e & PROT) ? e : NULL;
+	}
+	e = find_leaf(s, addr, level);
+	if (e != NULL && *level == 0)
+		coro_now->walked[coro_now->walked_next++ % WALKED] =
+			(struct walked){at, e - index_of(addr, 0)};
+	return e;
+}
+
 /*
  * What the page table says now, remembered in place of the oldest translation. NULL: not with this
  * right.
@@ -369,7 +436,7 @@ walk(uintptr_t addr, uint64_t right)
 {
 	struct translation *t = &coro_now->tlb[coro_now->tlb_next++ % TRANSLATIONS];
 	int level;
-	uint64_t *e = coro_now->space == NULL ? NULL : find_leaf(coro_now->space, addr, &level);
+	uint64_t *e = coro_now->space == NULL ? NULL : walk_to(coro_now->space, addr, &level);
 
 	if (e == NULL || !(*e & right))
 		return NULL;

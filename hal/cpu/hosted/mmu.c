@@ -440,6 +440,47 @@ hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int
 	return 0;
 }
 
+/* What Linux has mapped does not change: only how the table says it. */
+int
+hal_split(struct hal_space *s, uintptr_t addr)
+{
+	int level;
+	uint64_t *entry, *table;
+
+	if (addr < s->first || addr >= s->limit)
+		return -E_INVAL;
+	entry = find(s, addr, &level);
+	if ((*entry & ENTRY_PAGE) == 0 || level != LARGE_LEVEL)
+		return -E_INVAL;
+	table = s->take(s->ctx);
+	if (table == NULL)
+		return -E_NOMEM;
+	for (unsigned i = 0; i < TABLE_ENTRIES; i++)
+		table[i] = (*entry & ~(uint64_t)PAGE_LARGE) + i * HAL_PAGE_BYTES;
+	*entry = (uintptr_t)table;
+	return 0;
+}
+
+int
+hal_join(struct hal_space *s, uintptr_t addr)
+{
+	uint64_t *table;
+	uint64_t *entry = range_ok(s, addr, 1, HAL_LARGE_BYTES) ? reach(s, addr, LARGE_LEVEL, false) :
+		NULL;
+
+	if (entry == NULL || !is_table(*entry))
+		return -E_INVAL;
+	table = table_of(*entry);
+	if ((table[0] & ENTRY_PAGE) == 0 || (table[0] & ENTRY_ADDR) % HAL_LARGE_BYTES != 0)
+		return -E_INVAL;
+	for (unsigned i = 1; i < TABLE_ENTRIES; i++)
+		if (table[i] != table[0] + i * HAL_PAGE_BYTES)
+			return -E_INVAL;
+	*entry = table[0] | PAGE_LARGE;
+	s->give(s->ctx, table);
+	return 0;
+}
+
 int
 hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 {

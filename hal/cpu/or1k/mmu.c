@@ -394,6 +394,22 @@ hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int
 }
 
 int
+hal_split(struct hal_space *s, uintptr_t addr)
+{
+	(void)s;
+	(void)addr;
+	return -E_INVAL;
+}
+
+int
+hal_join(struct hal_space *s, uintptr_t addr)
+{
+	(void)s;
+	(void)addr;
+	return -E_INVAL;
+}
+
+int
 hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 {
 	bool large;

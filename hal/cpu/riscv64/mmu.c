@@ -450,6 +450,45 @@ hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int
 	return 0;
 }
 
+#define PTE_NEXT (HAL_PAGE_BYTES >> 2)	/* from the entry of a page to that of the next */
+
+int
+hal_split(struct hal_space *s, uintptr_t addr)
+{
+	unsigned level = 0;
+	uint64_t *entry = space_find(s, addr, &level), *table, leaf;
+
+	if (entry == NULL || level != 1)
+		return -E_INVAL;
+	table = s->take(s->ctx);
+	if (table == NULL)
+		return -E_NOMEM;
+	leaf = *entry;
+	for (unsigned i = 0; i < PTE_ENTRIES; i++, leaf += PTE_NEXT)
+		table[i] = leaf;
+	__asm__ volatile("fence w, w" : : : "memory");
+	*entry = pte_make(hal_paddr(table), 0);
+	return 0;
+}
+
+int
+hal_join(struct hal_space *s, uintptr_t addr)
+{
+	unsigned level = 0;
+	const uint64_t *first = space_find(s, addr, &level);
+	uint64_t *entry = space_entry(s, addr, 1, NULL), leaf;
+
+	if (first == NULL || level != 0 || ((addr | pte_paddr(*first)) & (HAL_LARGE_BYTES - 1)) != 0)
+		return -E_INVAL;
+	leaf = *first;
+	for (unsigned i = 1; i < PTE_ENTRIES; i++)
+		if (first[i] != leaf + i * PTE_NEXT)
+			return -E_INVAL;
+	*entry = leaf;
+	s->give(s->ctx, (void *)first);
+	return 0;
+}
+
 int
 hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 {

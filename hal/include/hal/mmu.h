@@ -80,6 +80,17 @@ int hal_protect(struct hal_space *s, uintptr_t addr, size_t count, int prot);
 int hal_remap(struct hal_space *s, uintptr_t addr, uint64_t was, uint64_t paddr, int prot);
 
 /*
+ * The same memory in pages of the other size. hal_split: small pages instead of the large one that
+ * maps addr. hal_join: a large page at addr instead of the small ones, if each is mapped, all have
+ * the same rights and the same maximum, and what they map is one large page's memory; the table
+ * goes back to the source, and cores may walk it until they have been told to forget translations.
+ * 0; -E_INVAL: nothing of the kind is there, or the port has no such change (or1k, which feeds its
+ * TLB with small pages in any case); -E_NOMEM: no table. An error changes nothing.
+ */
+int hal_split(struct hal_space *s, uintptr_t addr);
+int hal_join(struct hal_space *s, uintptr_t addr);
+
+/*
  * Look one address up: 0 and paddr of its page (where it lies in a large page, of that), its prot
  * with PAGE_LARGE and its maximum in HAL_MAY; or -E_INVAL.
  */
