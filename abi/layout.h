@@ -93,6 +93,17 @@ struct alarm_times {
 	uint64_t period;		/* 0: it comes once */
 };
 
+/* thread_stats: of a thread, since it was asked for first */
+struct thread_counts {
+	uint64_t run_ns;		/* that a core was its own, calls that do not wait included */
+	uint64_t begun_ns;		/* time of kc_clock since when it counts */
+	uint32_t switches;		/* times that a core took it up */
+	uint32_t calls;			/* messages of its kernel calls to the kernel core */
+	/* that the kernel served, or that another process has handled; not those of its own handler */
+	uint32_t faults;
+	uint32_t core;			/* where it runs, or ran last */
+};
+
 /* page_query */
 struct page_info {
 	int32_t frame;
@@ -107,6 +118,7 @@ _Static_assert(sizeof(struct proc_status) == PROC_STATUS_SIZE, "proc_wait");
 _Static_assert(sizeof(struct crash_info) == CRASH_INFO_SIZE, "crash_info");
 _Static_assert(sizeof(struct page_info) == PAGE_INFO_SIZE, "page_query");
 _Static_assert(sizeof(struct proc_quota) == PROC_QUOTA_SIZE, "proc_quota");
+_Static_assert(sizeof(struct thread_counts) == THREAD_COUNTS_SIZE, "thread_stats");
 _Static_assert(sizeof(struct alarm_times) == ALARM_TIMES_SIZE, "alarm_set");
 _Static_assert(sizeof(struct mail_sender) == MAIL_SENDER_SIZE, "mailbox_read");
 _Static_assert(sizeof(struct device_info) == DEVICE_INFO_SIZE, "device_open");

@@ -25,6 +25,7 @@
 #define PROC_QUOTA_SIZE 16
 #define DEVICE_INFO_SIZE 16
 #define ALARM_TIMES_SIZE 16
+#define THREAD_COUNTS_SIZE 32
 
 /*
  * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server

@@ -124,6 +124,14 @@ struct wait {
 	void (*undo)(struct thread *t);
 };
 
+/*
+ * What the core of a thread finds in `upcall`: bits that start its handler, which has not taken
+ * them; another core is its own from now on; what it does is counted.
+ */
+#define UPCALL_BITS 1u
+#define UPCALL_MOVE 2u
+#define UPCALL_COUNT 4u
+
 /* At what a thread has stopped, which somebody else handles. */
 struct fault {
 	struct hal_frame *frame;	/* home's to read and change until the thread goes on */
@@ -162,11 +170,13 @@ struct thread {
 	int tid;		/* its number in messages to people; nobody can use it */
 	int handle;		/* its own, in its process's table: what thread_self tells */
 	uint32_t index;		/* among its process's threads: the lowest that was free */
+	/* written by home, then read by its own core: see kernel/thread/counts.h; NULL: none */
+	struct run_counts *counts;
 	/* written by home before each thread_ready(), read by the own core */
 	_Alignas(HAL_CACHE_LINE) long wake_result;
 	/* shared word: of a thread in a run queue it counts from when it is next put into one */
 	uint32_t priority;
-	/* shared word: it has bits that start its handler, which has not taken them */
+	/* shared word, written by home: UPCALL_*, what its core looks after before it goes on */
 	uint32_t upcall;
 	uint64_t wake_data[KCALL_WAKE_BYTES / 8];
 	/* home */
@@ -175,6 +185,7 @@ struct thread {
 	uint32_t upcalls;	/* those that start its handler */
 	struct binding end;	/* EVENT_THREAD */
 	struct binding room;	/* EVENT_ROOM: its own */
+	uint32_t move_to;	/* UPCALL_MOVE: its next core */
 	/* output slot that it found full last; NULL: none yet, and `missed` is not set */
 	const void *missed_slot;
 	/* in the list of that slot, or of the threads that found several full */

@@ -5,6 +5,7 @@
 #include <base/tune.h>
 #include <base/str.h>
 #include <kernel/cluster.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/thread.h>
 
 #define HEADER_BYTES (offsetof(struct am_call, args) - offsetof(struct am_call, bytes))
@@ -175,11 +176,22 @@ call_home(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint32
 }
 
 /* An upcall's doorbell may have ended the wait: it rings again on the way back to the user. */
+static __attribute__((noinline)) void
+upcall_is_there(const struct core *core, uint32_t why)
+{
+	if ((why & UPCALL_COUNT) != 0)
+		counts_call(core->call.args.caller);
+	if ((why & ~UPCALL_COUNT) != 0)
+		hal_interrupt(core->id);
+}
+
 hot_inline void
 look_for_upcall(const struct core *core)
 {
-	if (unlikely(thread_has_upcall(core->call.args.caller)))
-		hal_interrupt(core->id);
+	uint32_t why = thread_upcall(core->call.args.caller);
+
+	if (unlikely(why != 0))
+		upcall_is_there(core, why);
 }
 
 /*
@@ -191,8 +203,12 @@ call_shared(struct core *core, kcall_serve_fn *fn, struct kcall_args *args, uint
 {
 	long result;
 
-	if (core_is_home(core))
-		return call_directly(core, fn, args);
+	if (core_is_home(core)) {
+		result = call_directly(core, fn, args);
+		if (unlikely((thread_upcall(args->caller) & UPCALL_COUNT) != 0))
+			counts_call(args->caller);
+		return result;
+	}
 	result = call_home(core, fn, args, bytes);
 	if (hal_load32(&core->ready.put) != core->ready.got)
 		hal_interrupt(core->id);

@@ -6,6 +6,7 @@
 #include <kernel/call/kcall_core.h>
 #include <kernel/mem/demand.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
@@ -148,6 +149,7 @@ fault_serve(struct kcall_args *args)
 	t->fault = (struct fault){(struct hal_frame *)args->a[2], args->a[3],
 		(uint32_t)args->a[4] >> 8, args->a[4] & 0xff, (uint32_t)args->a[5]};
 	hal_acquire(t->fault.frame, sizeof(*t->fault.frame));
+	counts_fault(t);
 	e = args->a[1] ? stop(t) : 0;
 	if (e == 0 && t->fault.why == HANDLES_FAULT)
 		crash(t);

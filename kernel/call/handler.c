@@ -7,6 +7,7 @@
 #include <kernel/call/kcall_core.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/alarm.h>
+#include <kernel/thread/move.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
@@ -161,7 +162,14 @@ handler_upcall(struct core *core)
 {
 	struct thread *t = core->current;
 	struct hal_trap trap = {.kind = TRAP_DOORBELL, .cause = HANDLER_UPCALL};
+	uint32_t why = thread_upcall(t);
 
+	if ((why & UPCALL_MOVE) != 0) {
+		thread_moves(core);
+		return;
+	}
+	if ((why & UPCALL_BITS) == 0)
+		return;
 	if (t->now != &t->frame) {
 		t->handler->why |= HANDLES_MORE;
 		return;
@@ -255,7 +263,7 @@ kc_context_set(struct thread *caller, const void *ctx)
 		return -E_INVAL;
 	hal_frame_from_context(&caller->frame, ctx);
 	caller->now = &caller->frame;
-	if (thread_has_upcall(caller))
+	if ((thread_upcall(caller) & ~UPCALL_COUNT) != 0)
 		hal_interrupt(core_self()->id);
 	return hal_frame_resume(&caller->frame);
 }

@@ -67,8 +67,9 @@ long handler_return(struct thread *t, unsigned long value);
 
 /*
  * The running thread, complete in its frame, may have bits that start its handler
- * (kernel/thread/alarm.h). Returns if it has none, no handler for them, or is in it, or if its
- * process is being killed.
+ * (kernel/thread/alarm.h), or another core. Returns if it has none, no handler for them, or is in
+ * it, or if its process is being killed; and if it goes on elsewhere: it is nobody's current one
+ * then.
  */
 void handler_upcall(struct core *core);
 

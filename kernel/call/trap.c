@@ -162,9 +162,9 @@ static __attribute__((noinline)) void
 interrupted(struct core *core, bool tick)
 {
 	core_interrupted(core, tick);
-	if (unlikely(thread_has_upcall(core->current)) && core->doomed == NULL)
+	if (unlikely(thread_upcall(core->current) != 0) && core->doomed == NULL)
 		handler_upcall(core);
-	if (unlikely(core->doomed != NULL))
+	if (unlikely(core->doomed != NULL) || unlikely(core->current == NULL))
 		core_leave(core);
 }
 

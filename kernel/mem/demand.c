@@ -9,6 +9,7 @@
 #include <kernel/mem/calls.h>
 #include <kernel/mem/demand.h>
 #include <kernel/mem/mem.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/run.h>
 
 #define POPULATE_STEP 8			/* pages */
@@ -100,6 +101,7 @@ look_serve(struct kcall_args *args)
 	uint64_t paddr;
 	int prot;
 
+	counts_fault(t);
 	if (a == NULL || !(a->prot & right))
 		return -E_FAULT;
 	if (hal_query(&t->proc->space, args->a[0], &paddr, &prot) == 0) {

@@ -72,11 +72,17 @@ wait_rings(struct thread *t)
 }
 
 void
+upcall_change(struct thread *t, uint32_t set, uint32_t clear)
+{
+	hal_store32(&t->upcall, (hal_load32(&t->upcall) & ~clear) | set);
+}
+
+void
 upcall_begin(struct thread *t)
 {
-	if (hal_load32(&t->upcall) != 0 || !thread_is_alive(t))
+	if ((hal_load32(&t->upcall) & UPCALL_BITS) != 0 || !thread_is_alive(t))
 		return;
-	hal_store32(&t->upcall, 1);
+	upcall_change(t, UPCALL_BITS, 0);
 	if (t->state == THREAD_WAITING)
 		upcall_cut(t);
 	else if (t->state == THREAD_READY)
@@ -90,7 +96,7 @@ upcall_serve(struct kcall_args *args)
 	uint32_t bits = pending(t);
 
 	t->bits &= ~bits;
-	hal_store32(&t->upcall, 0);
+	upcall_change(t, 0, UPCALL_BITS);
 	return (long)bits;
 }
 
@@ -99,7 +105,7 @@ upcall_look_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
 
-	hal_store32(&t->upcall, args->a[0] != 0 && pending(t) != 0);
+	upcall_change(t, args->a[0] != 0 && pending(t) != 0 ? UPCALL_BITS : 0, UPCALL_BITS);
 	return 0;
 }
 
@@ -123,7 +129,7 @@ kc_thread_upcalls(struct thread *caller, uint32_t mask)
 	if (pending(caller) != 0)
 		upcall_begin(caller);
 	else
-		hal_store32(&caller->upcall, 0);
+		upcall_change(caller, 0, UPCALL_BITS);
 	return 0;
 }
 

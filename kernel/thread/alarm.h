@@ -16,6 +16,7 @@
 #define KERNEL_THREAD_ALARM_H
 
 #include <kernel/call/handler.h>
+#include <kernel/thread/counts.h>
 
 struct alarm {
 	struct deadline deadline;
@@ -24,10 +25,11 @@ struct alarm {
 	struct thread *thread;
 };
 
-/* What a thread has that has asked for a handler or an alarm. */
+/* What a thread has that has asked for a handler or an alarm, or of which others ask for counts. */
 struct handler_record {
 	struct handler handler;
 	struct alarm alarm;	/* home */
+	struct run_counts counts;
 };
 
 /* All of it is home's. */

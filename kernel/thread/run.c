@@ -10,6 +10,7 @@
 #include <kernel/dev/console.h>
 #include <kernel/mem/mapping.h>
 #include <kernel/proc/proc.h>
+#include <kernel/thread/counts.h>
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
@@ -53,6 +54,7 @@ level_look(struct run_queue *q, uint32_t level)
 static void
 thread_requeue(struct core *core, struct thread *t)
 {
+	counts_look(t);
 	t->resume = RESUME_FRAME;
 	list_push_back(queue_of(core, t), &t->run);
 }
@@ -79,6 +81,7 @@ drain(struct core *core, uint32_t put)
 		t = (struct thread *)*place;
 		if (unlikely((what & READY_FIRST) != 0)) {
 			hal_acquire(t, offsetof(struct thread, state));
+			hal_acquire(t->handler, t->handler != NULL ? sizeof(*t->handler) : 0);
 			hal_acquire(&t->proc->space, offsetof(struct process, state));
 			t->resume = RESUME_FRAME;
 		} else {
@@ -290,6 +293,7 @@ tick_stop(struct core *core)
 static void
 cut_short(struct core *core, struct thread *t, uint64_t now)
 {
+	counts_look(t);
 	t->resume = RESUME_FRAME;
 	t->quantum_left = core->quantum_end == HAL_FOREVER ? 0 :
 		(uint32_t)(core->quantum_end - now);
@@ -326,8 +330,10 @@ core_drop_current(struct core *core)
 {
 	struct sweep *s = core->doomed;
 
-	if (core->current != NULL)
+	if (core->current != NULL) {
+		counts_look(core->current);
 		core_publish(core->current);
+	}
 	core->current = NULL;
 	if (s == NULL)
 		return;
@@ -377,7 +383,7 @@ core_takes_up(struct core *core)
 {
 	if (core->role == ROLE_TC)
 		quantum_begin(core, core->current);
-	if (unlikely(thread_has_upcall(core->current)))
+	if (unlikely(thread_upcall(core->current) != 0))
 		hal_interrupt(core->id);
 }
 
@@ -440,14 +446,15 @@ finish_call(struct core *core, struct thread *t)
 
 /*
  * Leave the kernel to the current thread, after a look at its upcalls; returns if its process was
- * killed meanwhile.
+ * killed meanwhile, or if it goes on elsewhere.
  */
 static void
 enter_looking(struct core *core, struct thread *t)
 {
-	if (unlikely(thread_has_upcall(t))) {
+	if (unlikely(thread_upcall(t) != 0)) {
+		counts_begin(t);
 		handler_upcall(core);
-		if (core->doomed != NULL) {
+		if (core->doomed != NULL || core->current == NULL) {
 			core_drop_current(core);
 			return;
 		}
@@ -480,7 +487,7 @@ enter_user(struct core *core, struct thread *t)
 
 	if (unlikely(core->role == ROLE_TC))
 		enter_shared(core, t);
-	else if (unlikely(space != &t->proc->space) || unlikely(thread_has_upcall(t)))
+	else if (unlikely(space != &t->proc->space) || unlikely(thread_upcall(t) != 0))
 		enter_otherwise(core, t);
 	else
 		hal_user_enter(t->now, space);

@@ -135,6 +135,18 @@ thread_unplace(struct thread *t)
 		core->cluster->load_floor = load;
 }
 
+void
+thread_replace(struct thread *t, struct core *to)
+{
+	struct process *p = t->proc;
+
+	thread_unplace(t);
+	t->core = to;
+	to->load++;
+	p->placed[to->id]++;
+	bitmap_set(p->cores, to->id);
+}
+
 /* Is this core among those on which threads of the process are placed? */
 hot_inline bool
 may_use(const struct process *p, uint32_t core)
@@ -203,6 +215,23 @@ core_choose(struct cluster *c, const struct process *p, int core)
 	if (!may_use(p, (uint32_t)core) || !runs_users(core_at(c, core)))
 		return NULL;
 	return core_at(c, core);
+}
+
+struct core *
+core_among(struct process *p, uint32_t first, uint32_t count)
+{
+	struct cluster *c = proc_cluster(p);
+	struct core *best = NULL;
+
+	if (first >= c->cores || count > c->cores - first)
+		return NULL;
+	for (uint32_t i = first; i < first + count; i++) {
+		struct core *core = core_at(c, i);
+
+		if (may_use(p, i) && runs_users(core) && (best == NULL || core->load < best->load))
+			best = core;
+	}
+	return best;
 }
 
 /* A record and the thread's handle. 0 and *thread, or an error. */

@@ -40,6 +40,12 @@ void thread_unreferenced(struct thread *t);
 /* A thread will not run again: its core has room for another. */
 void thread_unplace(struct thread *t);
 
+/* It will run on another core. */
+void thread_replace(struct thread *t, struct core *to);
+
+/* A core among these on which threads of the process may run, or NULL: there is none. */
+struct core *core_among(struct process *p, uint32_t first, uint32_t count);
+
 /*
  * A thread that is in no queue and on no core is gone: its own handle is closed; with the last one
  * its record is gone, too.
@@ -114,14 +120,18 @@ thread_is_alive(const struct thread *t)
 }
 
 /*
- * Its own core: may it have bits that start its handler? Home rings the core behind what it wrote,
- * so whoever looks before it goes to the user, and when a doorbell comes, misses nothing.
+ * Its own core: what is there to look after before it goes on (UPCALL_*)? Home rings the core
+ * behind what it wrote, so whoever looks before it goes to the user, and when a doorbell comes,
+ * misses nothing.
  */
-hot_inline bool
-thread_has_upcall(const struct thread *t)
+hot_inline uint32_t
+thread_upcall(const struct thread *t)
 {
-	return hal_peek32(&t->upcall) != 0;
+	return hal_peek32(&t->upcall);
 }
+
+/* Home: begin or end some of that. */
+void upcall_change(struct thread *t, uint32_t set, uint32_t clear);
 
 /* Home half of thread_exit. */
 void thread_end(struct thread *t, uint64_t value);

@@ -22,6 +22,7 @@ MAPPING = "kernel/mem/mapping.c"
 CALLS, MEM = "kernel/mem/calls.c", "kernel/mem/mem.c"
 FAULT = "kernel/call/fault.c"
 ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
+MOVE = "kernel/thread/move.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
 SYNC, PORTAL_EVENT = "kernel/ikc/sync_event.c", "kernel/ikc/portal_event.c"
 TRAP, DEMAND, COPY = "kernel/call/trap.c", "kernel/mem/demand.c", "kernel/mem/copy.c"
@@ -44,6 +45,13 @@ MUTANTS = (
      "&c->sweeps, c->sweeps.unmapping);", "&c->sweeps, NULL);"),
     ("kernel_memory", "a call that unmaps returns before what it gave up is free", SWEEP,
      "if (!frames_limbo_drain(&c->frames, &c->sweeps, s, frames))", "if (false)"),
+    ("kernel_moves", "a thread goes on with what home remembers of it", MOVE,
+     "\thal_acquire(t, offsetof(struct thread, cluster));\n", ""),
+    ("kernel_moves", "a thread's core keeps what it knows of it", MOVE, "\tcore_publish(t);\n", ""),
+    ("kernel_moves", "a thread that goes stays its core's current one", MOVE,
+     "\tcore->current = NULL;\n", ""),
+    ("kernel_moves", "a kill does not reach the core that a thread has gone to", TABLE,
+     "\tp->placed[to->id]++;\n\tbitmap_set(p->cores, to->id);\n", "\tp->placed[to->id]++;\n"),
     ("kernel_large", "a table is free before the shoot-down of the large page in its place", CALLS,
      "\tt->cluster->sweeps.unmapping = &t->sweep;\n\thal_join(", "\thal_join("),
     ("kernel_large", "nobody forgets a right that a part of a large page has lost", CALLS,

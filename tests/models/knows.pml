@@ -19,7 +19,7 @@
  * proves: kernel/mem/calls.c shoot_down 088340980885
  * proves: kernel/thread/run.c use_space 0cb0fe4ef8b4
  * proves: kernel/thread/run.c thread_enter 8297aca75949
- * proves: kernel/thread/run.c core_drop_current 842194f88915
+ * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
  * proves: kernel/thread/run.c core_evict 0bcdf674859a
  * proves: kernel/thread/table.c thread_make 50743839c660
  * proves: kernel/thread/table.c thread_unplace bc2ecb7bcb7a

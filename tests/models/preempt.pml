@@ -12,20 +12,20 @@
  * proves: kernel/thread/wait.c push_ready f6ca392e52b1
  * proves: kernel/thread/wait.c thread_ready df2442592a75
  * proves: kernel/thread/wait.c core_interrupt f3e7d172a429
- * proves: kernel/thread/run.c drain 4c8ad6f26018
+ * proves: kernel/thread/run.c drain 5cedf03741fc
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c quantum_follow d9907110c5f6
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
- * proves: kernel/thread/run.c cut_short 8377818a3eed
+ * proves: kernel/thread/run.c cut_short adb2272f622e
  * proves: kernel/thread/run.c give_way da69380a8476
  * proves: kernel/thread/run.c core_interrupted 19a14d51fc01
- * proves: kernel/thread/run.c core_drop_current 842194f88915
+ * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
  * proves: kernel/thread/run.c core_evict 0bcdf674859a
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
  * proves: kernel/thread/run.c core_go_on 37dcc1ac4762
  * proves: kernel/thread/run.c core_loop 745f75ca1e85
  * proves: kernel/am/am.c call_wait 9566b478d250
- * proves: kernel/am/am.c call_shared c085b148cb9c
+ * proves: kernel/am/am.c call_shared 985e4e2e79c0
  *
  * run: -DWAKES=3 -DCALLS=2
  * run: -DWAKES=2 -DCALLS=2 -DKILL

@@ -6,22 +6,22 @@
  *
  * Shown: when nothing more happens, no bit is left that the handler has not taken, and no handler has begun inside another.
  *
- * proves: kernel/thread/alarm.c upcall_begin 7fb041794206
- * proves: kernel/thread/alarm.c upcall_serve a1d2a8946662
+ * proves: kernel/thread/alarm.c upcall_begin 21d7a4ba6071
+ * proves: kernel/thread/alarm.c upcall_serve d80a655afc6b
  * proves: kernel/thread/wait.c core_interrupt f3e7d172a429
- * proves: kernel/thread/thread.h thread_has_upcall e9a896bba822
- * proves: kernel/am/am.c look_for_upcall ebb13aa5a0e5
+ * proves: kernel/thread/thread.h thread_upcall 9297f1a10401
+ * proves: kernel/am/am.c look_for_upcall 1d99d66e037a
  * proves: kernel/am/am.c am_call_kernel d054197f62ce
- * proves: kernel/am/am.c call_shared c085b148cb9c
+ * proves: kernel/am/am.c call_shared 985e4e2e79c0
  * proves: kernel/am/am.c call_wait 9566b478d250
- * proves: kernel/thread/run.c enter_looking 7cdeac8a3d3e
+ * proves: kernel/thread/run.c enter_looking b6161bc5b182
  * proves: kernel/thread/run.c enter_shared e8db5f40ebd3
  * proves: kernel/thread/run.c enter_otherwise d65af07e36dd
- * proves: kernel/thread/run.c enter_user 4ebabdadfba2
- * proves: kernel/call/handler.c handler_upcall 6f4191ed5565
+ * proves: kernel/thread/run.c enter_user 2b6bf8f0a57a
+ * proves: kernel/call/handler.c handler_upcall cbb0bc8dec58
  * proves: kernel/call/handler.c return_otherwise efd0d3b9995f
  * proves: kernel/call/handler.c handler_return 0269a8d9f188
- * proves: kernel/call/trap.c interrupted ca3e508daef4
+ * proves: kernel/call/trap.c interrupted d3d0df5415a6
  *
  * run: -DSETS=3 -DCALLS=2 -DLEAVES=2
  * mutation: -DSETS=1 -DCALLS=0 -DLEAVES=0 -DRINGS_FIRST

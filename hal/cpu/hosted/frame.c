@@ -30,6 +30,12 @@ hal_frame_new(struct hal_frame *f, const struct context *c)
 }
 
 void
+hal_frame_move(struct hal_frame *f)
+{
+	(void)f;
+}
+
+void
 hal_frame_to_context(const struct hal_frame *f, struct context *c)
 {
 	*c = f->ctx;

@@ -43,6 +43,13 @@ hal_frame_new(struct hal_frame *f, const struct context *c)
 	f->started = 0;
 }
 
+/* Code may have been written that the other core does not know yet. */
+void
+hal_frame_move(struct hal_frame *f)
+{
+	f->started = 0;
+}
+
 void
 hal_frame_to_context(const struct hal_frame *f, struct context *c)
 {

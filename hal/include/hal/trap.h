@@ -55,6 +55,9 @@ void hal_frame_set_result(struct hal_frame *f, long result);
 uintptr_t hal_frame_pc(const struct hal_frame *f);
 uintptr_t hal_frame_sp(const struct hal_frame *f);
 
+/* A stopped thread, complete in the frame, goes on on another core. On the core that it leaves. */
+void hal_frame_move(struct hal_frame *f);
+
 /* The stopped thread goes on at another address, which may be any. */
 void hal_frame_set_pc(struct hal_frame *f, uintptr_t pc);
 

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads that go to other cores, under the coroutine scheduler: threads of one process send
+ * themselves and each other to any core, while they compute, wait for words and bits, run handlers
+ * and ask for counts, and the process may be killed at any moment. Each thread runs on one core at a
+ * time, with what it had, no wake-up is lost, and in the end everything is back.
+ *
+ * usage: kernel_moves [COUNT [FIRST]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/kcalls.h>
+#include <abi/layout.h>
+#include <tests/coroutine/program.h>
+
+#define CORES 4
+#define THREADS 3
+#define ROUNDS 3
+#define STEPS 12
+#define STACK_BYTES (24 * 1024)
+#define BIT 1
+#define SETTLE 30000		/* places of computing until a handler has begun */
+
+static struct {
+	_Alignas(64) unsigned char stack[ROUNDS][THREADS][STACK_BYTES];
+	_Alignas(64) unsigned char handler_stack[ROUNDS][THREADS][STACK_BYTES];
+	struct context ctx[ROUNDS][THREADS];
+	struct thread_counts counts[ROUNDS][THREADS];
+	struct cluster_info info[ROUNDS][THREADS];
+	struct proc_status status;
+	uint64_t stats;
+	uint32_t word[ROUNDS];
+} shared;
+
+static struct {
+	unsigned round;
+	bool killed;
+	long handle[ROUNDS][THREADS];	/* 0: it has not begun */
+	bool runs[ROUNDS][THREADS];
+	unsigned entered[ROUNDS][THREADS];
+	unsigned done[ROUNDS];
+	int first_core;
+} run;
+
+static unsigned long all_moves;
+
+#define child_check(condition) do { \
+	if (!run.killed) \
+		coro_check(condition); \
+} while (0)
+
+/* On one core at a time: nothing of another run of this thread comes in between. */
+static void
+computes(unsigned round, unsigned i, uint32_t seed)
+{
+	volatile uint32_t values[4];
+
+	child_check(!run.runs[round][i]);
+	run.runs[round][i] = true;
+	for (unsigned k = 0; k < 4; k++)
+		values[k] = seed * (k + 1);
+	run.runs[round][i] = false;
+	coro_point();
+	for (unsigned k = 0; k < 4; k++)
+		child_check(values[k] == seed * (k + 1));
+}
+
+static void
+handler(uintptr_t at)
+{
+	const struct handler_event *e = (const struct handler_event *)at;
+
+	for (unsigned i = 0; i < THREADS; i++)
+		if (e != NULL && (uintptr_t)e >= (uintptr_t)shared.handler_stack[run.round][i] &&
+			(uintptr_t)e <= (uintptr_t)shared.handler_stack[run.round][i] + STACK_BYTES)
+			run.entered[run.round][i]++;
+	coro_point();
+	for (;;)
+		KC(KC_FRAME_RETURN, 0);
+}
+
+static int
+any_core(void)
+{
+	return run.first_core + (int)coro_random((unsigned)(CORES - run.first_core));
+}
+
+static void
+step(unsigned round, unsigned i)
+{
+	unsigned other = coro_random(THREADS);
+	long to = run.handle[round][other], e;
+	int core;
+
+	switch (coro_random(7)) {
+	case 0:		/* itself: it is there when the call is over, if nobody else sends it */
+		core = any_core();
+		child_check(KC(KC_THREAD_CORES, run.handle[round][i], core, 1) == 0);
+		child_check(KC(KC_CLUSTER_INFO, &shared.info[round][i]) == 0);
+		all_moves++;
+		break;
+	case 1:
+		e = to == 0 ? 0 : KC(KC_THREAD_CORES, to, any_core(), 1);
+		child_check(e == 0 || e == -E_SRCH);
+		break;
+	case 2:
+		e = to == 0 ? 0 : KC(KC_THREAD_STATS, to, &shared.counts[round][i]);
+		child_check(e == 0 || e == -E_SRCH || e == -E_AGAIN);
+		break;
+	case 3:
+		e = to == 0 ? 0 : KC(KC_THREAD_WAKEUP, to, 1u << BIT);
+		child_check(e == 0 || e == -E_SRCH);
+		break;
+	case 4:
+		/* somebody comes by later, for all wake at their end */
+		e = KC(KC_FUTEX_WAIT, &shared.word[round], 0, 1);
+		child_check(e == -E_TIMEDOUT || e == 0 || e == -E_INTR || e == -E_AGAIN);
+		break;
+	case 5:
+		KC(KC_THREAD_YIELD);
+		break;
+	default:
+		computes(round, i, coro_random(1000) + 1);
+	}
+}
+
+static void
+thread(uintptr_t me)
+{
+	unsigned round = (unsigned)me / THREADS, i = (unsigned)me % THREADS;
+
+	run.handle[round][i] = KC(KC_THREAD_SELF);
+	child_check(KC(KC_THREAD_HANDLER, HANDLE_UPCALLS, handler,
+		shared.handler_stack[round][i] + STACK_BYTES) == 0);
+	child_check(KC(KC_THREAD_UPCALLS, 1u << BIT) == 0);
+	if (i == 0)
+		for (unsigned k = 1; k < THREADS; k++) {
+			coro_user_context(&shared.ctx[round][k], thread,
+				shared.stack[round][k] + STACK_BYTES, round * THREADS + k);
+			child_check(KC(KC_THREAD_CREATE, &shared.ctx[round][k], ANY_CORE) > 0);
+		}
+	for (unsigned k = 0; k < STEPS; k++)
+		step(round, i);
+	/* wherever it is, its handler is there, too */
+	for (unsigned k = 0; k < 4; k++) {
+		unsigned before = run.entered[round][i], points = 0;
+
+		child_check(KC(KC_THREAD_CORES, run.handle[round][i], any_core(), 1) == 0);
+		child_check(KC(KC_THREAD_WAKEUP, run.handle[round][i], 1u << BIT) == 0);
+		for (; run.entered[round][i] == before && points < SETTLE && !run.killed; points++)
+			coro_point();
+		child_check(points < SETTLE);
+	}
+	run.done[round]++;
+	for (;;)
+		KC(KC_THREAD_EXIT, 0);
+}
+
+static uint64_t
+stats(int what)
+{
+	coro_check(KC(KC_STATS, what, &shared.stats) == 0);
+	return shared.stats;
+}
+
+static void
+round_of(unsigned round)
+{
+	long proc = KC(KC_PROC_CREATE);
+	bool kills = coro_random(2);
+
+	run.round = round;
+	run.killed = false;
+	coro_check(proc > 0);
+	coro_user_context(&shared.ctx[round][0], thread, shared.stack[round][0] + STACK_BYTES,
+		round * THREADS);
+	coro_check(KC(KC_PROC_START, proc, &shared.ctx[round][0], ANY_CORE) == 0);
+	if (kills) {
+		for (unsigned i = coro_random(60); i > 0; i--)
+			KC(KC_VOID_REMOTE);
+		run.killed = true;
+		coro_check(KC(KC_PROC_KILL, proc, 5) == 0 || run.done[round] == THREADS);
+	}
+	coro_check(KC(KC_PROC_WAIT, proc, &shared.status, FOREVER) == 0);
+	coro_check(kills || (shared.status.cause == CRASH_NONE && run.done[round] == THREADS));
+	coro_check(KC(KC_HANDLE_CLOSE, proc) == 0);
+}
+
+static void
+program(uintptr_t me)
+{
+	uint64_t frames = 0, threads = stats(STATS_THREADS);
+
+	(void)me;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		round_of(i);
+		if (i == 0)
+			frames = stats(STATS_FRAMES_FREE);
+	}
+	coro_check(stats(STATS_THREADS) == threads);
+	coro_check(stats(STATS_FRAMES_FREE) + 2 >= frames);
+	coro_finish(0);
+}
+
+unsigned
+program_on(unsigned cluster, unsigned core, struct program *programs, unsigned max)
+{
+	(void)max;
+	programs[0] = (struct program){program, core};
+	return cluster == 0 && core == 1;
+}
+
+static void
+dump(void)
+{
+	printf("round %u killed %d done %u handles %ld %ld %ld\n", run.round, run.killed,
+		run.done[run.round], run.handle[run.round][0], run.handle[run.round][1],
+		run.handle[run.round][2]);
+}
+
+static bool
+passes(unsigned long seed)
+{
+	struct coro_config config = {.core = program_core, .dump = dump, .seed = seed};
+	struct boot_record record;
+	struct coro_result result;
+
+	coro_record(&record, 1, CORES);
+	memset(&run, 0, sizeof(run));
+	run.first_core = seed % 4 != 0;
+	record.roles[0] = run.first_core == 0 ? ROLE_TC : ROLE_KC;
+	if (seed % 4 == 1)
+		record.roles[2] = ROLE_TC;
+	config.record = &record;
+	program_begin(&shared, sizeof(shared));
+	if (coro_run(&config, &result, false))
+		return true;
+	printf("FAIL threads_go_to_other_cores_and_lose_nothing: seed %lu\n", seed);
+	return false;
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 2000,
+		first = argc > 2 ? strtoul(argv[2], NULL, 0) : 1, seed = first;
+
+	while (seed < first + count && passes(seed))
+		seed++;
+	if (seed < first + count || all_moves == 0)
+		return 1;
+	printf("ok threads_go_to_other_cores_and_lose_nothing (%lu seeds)\n", count);
+	return 0;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads go to other cores, and are counted: whatever they do meanwhile, registers and handlers go
+ * with them, a wait goes on, and what is counted grows as it should.
+ *
+ * machine: 1 4 KC
+ * machine: 1 4 TC
+ * machine: 1 1 TC
+ */
+#include <base/str.h>
+#include <tests/kernel/ktest.h>
+#include <usercpu/handler.h>
+#include <usercpu/start.h>
+
+#define PAGE kt_page_bytes()
+#define RW (PAGE_READ | PAGE_WRITE)
+#define STACK (32 * 1024)
+#define BIT 5
+#define MS 1000000ull
+#define ROUNDS 30
+#define MOVERS 3
+
+enum role { NONE, MOVES_FOR_EVER };
+
+static volatile uint32_t go_on;
+
+static uint64_t
+now(void)
+{
+	uint64_t ns = 0;
+
+	kclock(&ns);
+	return ns;
+}
+
+/* The cores of this cluster that run user threads, and how many there are. */
+static int core_of_users[64];
+
+static int
+cores_of_users(void)
+{
+	struct cluster_info info;
+	int n = 0;
+
+	kcluster_info(&info);
+	for (uint32_t i = 0; i < info.cores && n < 64; i++)
+		if (kthread_cores((int)kthread_self(), (int)i, 1) == 0)
+			core_of_users[n++] = (int)i;
+	return n;
+}
+
+static int
+own_core(void)
+{
+	struct cluster_info info;
+
+	kcluster_info(&info);
+	return (int)info.core;
+}
+
+/* Values in many registers, floating-point ones too. */
+static uint32_t
+compute(uint32_t seed, int rounds)
+{
+	uint32_t a = seed, b = ~seed, c = seed * 5, d = seed ^ 0x55555555, e = 1, f = seed << 7;
+	float_register x = (float_register)seed, y = 5;
+
+	for (int i = 0; i < rounds; i++) {
+		a += b ^ (c >> 3);
+		b = (b << 5 | b >> 27) + d;
+		c ^= a + e;
+		x = x / 2 + y;
+		d += (f >> 1) + a;
+		e = e * 3 + (d ^ b);
+		f ^= (c << 2) + e;
+		y = 100 - x / 8;
+	}
+	return a ^ b ^ c ^ d ^ e ^ f ^ (uint32_t)(int32_t)(x + y);
+}
+
+/* test: thread_cores */
+TEST(a_thread_goes_to_each_core_that_it_may_run_on)
+{
+	int n = cores_of_users(), self = (int)kthread_self();
+	uint32_t want = compute(3, 50);
+
+	expect(n >= 1);
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for (int i = 0; i < n; i++) {
+			expect_eq(kthread_cores(self, core_of_users[i], 1), 0);
+			expect_eq(own_core(), core_of_users[i]);
+			expect_eq(compute(3, 50), want);
+		}
+}
+
+/* test: thread_cores */
+TEST(wrong_cores_are_refused)
+{
+	struct cluster_info info;
+	int self = (int)kthread_self(), core = own_core();
+
+	kcluster_info(&info);
+	expect_eq(kthread_cores(self, -1, 1), -E_INVAL);
+	expect_eq(kthread_cores(self, 0, 0), -E_INVAL);
+	expect_eq(kthread_cores(self, 0, -1), -E_INVAL);
+	expect_eq(kthread_cores(self, (int)info.cores, 1), -E_INVAL);
+	expect_eq(kthread_cores(self, 0, (int)info.cores + 1), -E_INVAL);
+	expect_eq(kthread_cores(self, 1, 0x7fffffff), -E_INVAL);
+	expect_eq(kthread_cores(12345, 0, 1), -E_BADF);
+	/* where it is already, it stays */
+	expect_eq(kthread_cores(self, 0, (int)info.cores), 0);
+	expect_eq(own_core(), core);
+}
+
+static unsigned long
+ends_at_once(unsigned long arg)
+{
+	return arg;
+}
+
+static unsigned long
+computes(unsigned long seed)
+{
+	uint32_t want = compute((uint32_t)seed, 200);
+	unsigned long wrong = 0;
+
+	while (!go_on)
+		wrong += compute((uint32_t)seed, 200) != want;
+	return wrong;
+}
+
+/*
+ * Whoever is moved while it computes has its registers on each core. The caller, on the last of the
+ * cores, keeps that for itself if there is another.
+ */
+TEST(threads_that_compute_are_moved_by_others)
+{
+	int n = cores_of_users();
+	long tid[MOVERS];
+
+	if (n > 1)
+		n--;
+
+	go_on = 0;
+	for (int i = 0; i < MOVERS; i++)
+		tid[i] = kt_thread(computes, (unsigned long)i + 1, core_of_users[i % n]);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < MOVERS; i++)
+			expect_eq(kthread_cores((int)tid[i], core_of_users[(round + i) % n], 1), 0);
+		kthread_sleep(WAKE_ANY, now() + MS / 4);
+	}
+	go_on = 1;
+	for (int i = 0; i < MOVERS; i++)
+		expect_eq(kt_join(tid[i]), 0);
+	tid[0] = kt_thread(ends_at_once, 1, ANY_CORE);
+	kthread_sleep(WAKE_ANY, now() + MS);
+	expect_eq(kthread_cores((int)tid[0], core_of_users[0], 1), -E_SRCH);
+	expect_eq(kt_join(tid[0]), 1);
+}
+
+static uint32_t word;
+
+/* Where it is after each of its waits; the value says when it was somewhere else. */
+static unsigned long
+waits(unsigned long core)
+{
+	uint64_t value;
+
+	if (kfutex_wait((unsigned long)&word, 0, FOREVER) != 0 || own_core() != (int)core)
+		return 1;
+	if (kthread_sleep(1u << BIT, FOREVER) != 1 << BIT || own_core() != (int)core)
+		return 2;
+	if (kthread_sleep(1u << BIT, now() + MS) != -E_TIMEDOUT)
+		return 3;
+	return kthread_join(99999, &value, FOREVER) == -E_BADF ? 0 : 4;
+}
+
+TEST(a_thread_that_waits_goes_on_on_its_new_core)
+{
+	int n = cores_of_users();
+
+	for (int i = 0; i < n; i++) {
+		int to = core_of_users[(i + 1) % n];
+		long tid = kt_thread(waits, (unsigned long)to, core_of_users[i]);
+
+		kthread_sleep(WAKE_ANY, now() + MS);
+		expect_eq(kthread_cores((int)tid, to, 1), 0);
+		while (kfutex_wake((unsigned long)&word, 1) == 0)
+			kthread_sleep(WAKE_ANY, now() + MS / 10);
+		expect_eq(kthread_wakeup((int)tid, 1u << BIT), 0);
+		expect_eq(kt_join(tid), 0);
+	}
+}
+
+static volatile uint32_t entered;
+
+HANDLER_ENTRY(counter, serve_counter)
+
+long
+serve_counter(const struct handler_event *e)
+{
+	(void)e;
+	compute(entered, 20);
+	entered++;
+	return 0;
+}
+
+/* Its handler is where the thread is, also when both are asked for at once. */
+TEST(a_handler_goes_with_its_thread)
+{
+	int n = cores_of_users(), self = (int)kthread_self();
+	uint32_t want = compute(9, 50);
+	uint64_t stack;
+
+	expect_eq(kmem_alloc(SELF, STACK, RW, &stack), 0);
+	entered = 0;
+	expect_eq(kthread_handler(HANDLE_UPCALLS, (unsigned long)counter,
+		(unsigned long)stack + STACK), 0);
+	expect_eq(kthread_upcalls(1u << BIT), 0);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		expect_eq(kthread_cores(self, core_of_users[i % n], 1), 0);
+		expect_eq(kthread_wakeup(self, 1u << BIT), 0);
+		while (entered == i)
+			expect_eq(compute(9, 50), want);
+		expect_eq(own_core(), core_of_users[i % n]);
+	}
+	expect_eq(kthread_upcalls(0), 0);
+	expect_eq(kthread_handler(HANDLE_UPCALLS, 0, 0), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)stack, (int)(STACK / PAGE)), 0);
+}
+
+/* --- statistics --- */
+
+static struct thread_counts
+counts_of(long tid)
+{
+	struct thread_counts c;
+	long e;
+
+	do
+		e = kthread_stats((int)tid, &c);
+	while (e == -E_AGAIN);
+	expect_eq(e, 0);
+	return c;
+}
+
+static unsigned long
+touches(unsigned long arg)
+{
+	uint64_t at = 0;
+
+	while (!go_on)
+		kthread_sleep(1u << BIT, now() + MS);
+	kmem_alloc(SELF, 10 * PAGE, RW | PAGE_LAZY, &at);
+	for (unsigned i = 0; i < 10; i++)
+		*(volatile uint32_t *)(uintptr_t)(at + i * PAGE) = i;
+	for (unsigned i = 0; i < 20; i++)
+		kvoid_remote();
+	kpage_unmap(SELF, (unsigned long)at, 10);
+	while (go_on != 2)
+		compute(1, 100);
+	kthread_sleep(1u << BIT, FOREVER);
+	return arg;
+}
+
+/* test: thread_stats */
+TEST(what_a_thread_does_is_counted)
+{
+	long tid;
+	struct thread_counts before, then, after;
+
+	go_on = 0;
+	tid = kt_thread(touches, 7, kt_other_core() >= 0 ? kt_other_core() : ANY_CORE);
+	before = counts_of(tid);
+	expect(before.begun_ns != 0 && before.begun_ns <= now());
+	kthread_sleep(WAKE_ANY, now() + 5 * MS);
+	go_on = 1;
+	kthread_wakeup((int)tid, 1u << BIT);
+	kthread_sleep(WAKE_ANY, now() + 5 * MS);
+	then = counts_of(tid);
+	while (then.calls < before.calls + 20) {
+		kthread_sleep(WAKE_ANY, now() + MS);
+		then = counts_of(tid);
+	}
+	expect(then.switches > before.switches);
+	expect(then.faults >= before.faults + 10);
+	expect(then.begun_ns == before.begun_ns);
+	/* a thread that computes has time, also before it leaves its core */
+	kthread_sleep(WAKE_ANY, now() + 5 * MS);
+	after = counts_of(tid);
+	expect(after.run_ns > then.run_ns);
+	go_on = 2;
+	kthread_sleep(WAKE_ANY, now() + 5 * MS);
+	/* one that waits has none */
+	then = counts_of(tid);
+	kthread_sleep(WAKE_ANY, now() + 5 * MS);
+	after = counts_of(tid);
+	expect(after.run_ns == then.run_ns && after.switches == then.switches);
+	expect(after.run_ns <= now() - after.begun_ns);
+	expect_eq(kthread_wakeup((int)tid, 1u << BIT), 0);
+	expect_eq(kt_join(tid), 7);
+}
+
+/* test: thread_stats */
+TEST(wrong_questions_about_threads_are_refused)
+{
+	struct thread_counts c;
+	long tid = kt_thread(ends_at_once, 1, ANY_CORE);
+
+	expect_eq(kthread_stats(12345, &c), -E_BADF);
+	expect_eq(kthread_stats((int)kthread_self(), (void *)16), -E_FAULT);
+	kthread_sleep(WAKE_ANY, now() + 2 * MS);
+	expect_eq(kthread_stats((int)tid, &c), -E_SRCH);
+	expect_eq(kt_join(tid), 1);
+	expect_eq(kthread_stats((int)tid, &c), -E_BADF);
+}
+
+/* The counts go on wherever a thread goes. */
+TEST(a_thread_that_moves_is_counted_everywhere)
+{
+	int n = cores_of_users(), self = (int)kthread_self();
+	struct thread_counts first = counts_of(self), c = first;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		expect_eq(kthread_cores(self, core_of_users[i % n], 1), 0);
+		expect_eq(own_core(), core_of_users[i % n]);
+		c = counts_of(self);
+		expect_eq(c.core, core_of_users[i % n]);
+	}
+	expect(c.calls >= first.calls + ROUNDS);
+	expect(n == 1 || c.switches >= first.switches + ROUNDS / 2);
+	expect(c.run_ns >= first.run_ns);
+}
+
+/* --- who dies on the way --- */
+
+static unsigned long
+moves_for_ever(unsigned long seed)
+{
+	struct thread_counts c;
+	struct cluster_info info;
+
+	kcluster_info(&info);
+	for (unsigned i = (unsigned)seed;; i++) {
+		kthread_cores((int)kthread_self(), (int)(i % info.cores), 1);
+		kthread_stats((int)kthread_self(), &c);
+	}
+	return 0;
+}
+
+/* Threads are made again and again: their records, numbers and what was counted come back. */
+TEST(nothing_is_lost_when_threads_end_on_the_way)
+{
+	uint64_t frames = 0, pieces = 0, threads = kt_stats(STATS_THREADS);
+	uint32_t cause;
+
+	for (unsigned i = 0; i < ROUNDS / 2; i++) {
+		long proc = kt_spawn(MOVES_FOR_EVER, i, ANY_CORE);
+
+		expect(proc > 0);
+		kthread_sleep(WAKE_ANY, now() + MS / 2 + i * MS / 10);
+		expect_eq(kproc_kill((int)proc, 9), 0);
+		expect_eq(kt_wait(proc, &cause), 9);
+		if (i == 2) {
+			frames = kt_stats(STATS_FRAMES_FREE);
+			pieces = kt_stats(STATS_PIECE_PAGES);
+		}
+	}
+	expect_eq(kt_stats(STATS_FRAMES_FREE), frames);
+	/* (their stacks stay) */
+	for (unsigned i = 0; i < 20 * ROUNDS; i++)
+		expect_eq(kt_join(kt_thread(ends_at_once, i, ANY_CORE)), i);
+	expect_eq(kt_stats(STATS_PIECE_PAGES), pieces);
+	expect_eq(kt_stats(STATS_THREADS), threads);
+}
+
+static int
+child(unsigned long seed)
+{
+	for (unsigned i = 0; i < 3; i++)
+		kt_thread(moves_for_ever, seed + i, ANY_CORE);
+	return (int)moves_for_ever(seed);
+}
+
+int
+server_main(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	if (atoll_startup()->job != NONE)
+		return child((unsigned long)atoll_startup()->shared);
+	RUN(a_thread_goes_to_each_core_that_it_may_run_on);
+	RUN(wrong_cores_are_refused);
+	RUN(threads_that_compute_are_moved_by_others);
+	RUN(a_thread_that_waits_goes_on_on_its_new_core);
+	RUN(a_handler_goes_with_its_thread);
+	RUN(what_a_thread_does_is_counted);
+	RUN(wrong_questions_about_threads_are_refused);
+	RUN(a_thread_that_moves_is_counted_everywhere);
+	RUN(nothing_is_lost_when_threads_end_on_the_way);
+	kt_end();
+}
