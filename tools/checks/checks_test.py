@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from checks import conditionals, decisions, kernel_data, layering, layout, papers, porting, sizes, source, tiers, triads
+from checks import (conditionals, decisions, kernel_data, layering, layout, originals, papers, porting, sizes,
+                    source, tiers, triads)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEAD = "/* SPDX-License-Identifier: MIT */\n"
@@ -242,6 +243,45 @@ def test_a_table_that_says_what_is_not_so_is_refused(papers_of, row, words):
 def test_the_readme_counts_the_rows(papers_of, tree, said, right):
     tree("README.md", said)
     assert (papers_of(*GOOD) == []) == right
+
+
+@pytest.fixture
+def originals_of(tree):
+    def put(*lines):
+        tree("docs/calls.toml", 'numbered = ["1 _exit", "2 write"]\nlater = ["freeze"]\n')
+        tree("abi/kcalls.tbl", "  0  proc_exit  local  yes (int status) -> - ; 000\n")
+        tree("docs/adr/0007-why.md", "")
+        tree("user/write.c", "")
+        root = tree("docs/calls.md", "\n".join(("# Calls", "", "| original | here | |", "|---|---|---|", *lines)) + "\n")
+        return originals.check(root)
+    return put
+
+
+ORIGINALS = ("| 1 _exit | `proc_exit` | |", "| 2 write | `user/write.c` | |", "| freeze | none: ADR 0007 | |")
+
+
+def test_each_call_of_the_original_has_a_row(originals_of):
+    assert originals_of(*ORIGINALS) == []
+    assert originals_of(*ORIGINALS[:2], "| freeze | not yet: soon | |") == []
+
+
+@pytest.mark.parametrize("row, words", [
+    ("", "0 rows for 'freeze'"),
+    ("| freeze | none: ADR 0007 | |\n| freeze | none: ADR 0007 | |", "2 rows for 'freeze'"),
+    ("| freeze | none: ADR 0007 | |\n| thaw | none: ADR 0007 | |", "'thaw' is not in"),
+    ("| freeze | `proc_stop` | |", "neither a kernel call nor a file"),
+    ("| freeze | later | |", "is no counterpart"),
+    ("| freeze | none: ADR 0008 | |", "no ADR 0008"),
+    ("| freeze | none: ADR 0007 |", "2 cells"),
+])
+def test_a_call_of_the_original_that_is_forgotten_is_missed(originals_of, row, words):
+    problems = originals_of(*ORIGINALS[:2], row)
+    assert any(words in p for p in problems), problems
+
+
+def test_few_calls_of_the_original_have_no_counterpart(originals_of):
+    lines = [f"| {i} | none: ADR 0007 | |" for i in range(6)]
+    assert any("6 calls have no counterpart" in p for p in originals_of(*lines))
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import time
 import builder
 import results
 import setup
-from checks import conditionals, decisions, kernel_data, layering, layout, papers, porting, sizes, tiers, triads
+from checks import (conditionals, decisions, kernel_data, layering, layout, originals, papers, porting, sizes,
+                    tiers, triads)
 from ui import BUILD, ROOT, Usage, say
 
 HELP = """usage: ./atoll check [-v] [-jN]
@@ -131,6 +132,7 @@ def text_tasks():
         results.check_task("check.layout", lambda: layout.check(ROOT)),
         results.check_task("check.kernel_data", lambda: kernel_data.check(ROOT)),
         results.check_task("check.papers", lambda: papers.check(ROOT)),
+        results.check_task("check.originals", lambda: originals.check(ROOT)),
         results.check_task("check.decisions", lambda: decisions.check(ROOT)),
         results.check_task("check.porting", lambda: porting.check(ROOT)),
         results.check_task("check.triads", lambda: triads.check(ROOT)),
