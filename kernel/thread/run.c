@@ -37,7 +37,7 @@ highest_level(uint32_t levels)
 hot_inline struct list *
 queue_of(struct core *core, const struct thread *t)
 {
-	int level = (int)hal_load32(&t->priority);
+	int level = (int)hal_peek32(&t->priority);
 
 	core->run_queue.levels |= (uint32_t)1 << level;
 	return &core->run_queue.level[level];
@@ -54,7 +54,6 @@ level_look(struct run_queue *q, uint32_t level)
 static void
 thread_requeue(struct core *core, struct thread *t)
 {
-	counts_look(t);
 	t->resume = RESUME_FRAME;
 	list_push_back(queue_of(core, t), &t->run);
 }
@@ -196,7 +195,7 @@ look_around(struct core *core)
 {
 	if (core_is_home(core))
 		home_round(core->cluster);
-	else if (hal_load32(&core->post.busy) != 0)
+	else if (hal_peek32(&core->post.busy) != 0)
 		am_serve_posts(core);
 	drain_if_any(core);
 }
@@ -293,7 +292,6 @@ tick_stop(struct core *core)
 static void
 cut_short(struct core *core, struct thread *t, uint64_t now)
 {
-	counts_look(t);
 	t->resume = RESUME_FRAME;
 	t->quantum_left = core->quantum_end == HAL_FOREVER ? 0 :
 		(uint32_t)(core->quantum_end - now);
@@ -628,6 +626,7 @@ core_yield(struct core *core)
 	if (core->doomed != NULL || core->run_queue.levels == 0)
 		return;
 	thread_requeue(core, core->current);
+	counts_look(core->current);
 	core->current = NULL;
 	core_go_on(core);
 }
@@ -643,8 +642,8 @@ core_interrupted(struct core *core, bool tick)
 	if (core->role != ROLE_TC || core->doomed != NULL)
 		return;
 	if (give_way(core)) {
+		counts_look(core->current);
 		core_publish(core->current);
-		core->current = NULL;
 		core_go_on(core);
 	}
 	quantum_follow(core);

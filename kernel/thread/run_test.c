@@ -170,6 +170,9 @@ void sweep_acknowledge(struct cluster *who, struct sweep *s) { (void)who, (void)
 void deadline_set(struct cluster *who, struct deadline *at, uint64_t until) { (void)who, (void)at,
 	(void)until; abort(); }
 void handler_upcall(struct core *who) { (void)who; abort(); }
+void counts_begin(struct thread *t) { (void)t; abort(); }
+void counts_end(struct thread *t) { (void)t; abort(); }
+void counts_call(struct thread *t) { (void)t; abort(); }
 unsigned hal_cluster_id(void) { return 0; }
 void hal_space_use(struct hal_space *s) { (void)s; abort(); }
 void hal_user_enter(struct hal_frame *f, struct hal_space *s) { (void)f, (void)s; abort(); }

@@ -16,9 +16,9 @@
  * proves: kernel/thread/run.c tick_follow 1564fc4e0b14
  * proves: kernel/thread/run.c quantum_follow d9907110c5f6
  * proves: kernel/thread/run.c quantum_begin 0322bf243036
- * proves: kernel/thread/run.c cut_short adb2272f622e
+ * proves: kernel/thread/run.c cut_short 8377818a3eed
  * proves: kernel/thread/run.c give_way da69380a8476
- * proves: kernel/thread/run.c core_interrupted 19a14d51fc01
+ * proves: kernel/thread/run.c core_interrupted 40079b62de5b
  * proves: kernel/thread/run.c core_drop_current 225ca4cafea0
  * proves: kernel/thread/run.c core_evict 0bcdf674859a
  * proves: kernel/thread/run.c core_wait 2a2c41c54d66
