@@ -56,6 +56,9 @@ struct boot_record {
 	uint32_t portal_ports;
 	uint32_t portal_unit_bytes;	/* one portal slot */
 	uint32_t heartbeat_ms;		/* 0: none */
+	uint32_t channel_bytes;		/* of each window: pages that processes map (channels) */
+	/* per cluster, towards each, shared by its mailbox ports; 0: as many as there are ports */
+	uint32_t mailbox_connectors;
 	uint64_t init_entry;		/* offset from the image base */
 	uint32_t init_segments;
 	uint32_t flags;			/* BOOT_* */

@@ -20,6 +20,30 @@ struct cluster_info {
 	uint32_t portal_ports;
 };
 
+/* cluster_state: what is known of the life of a cluster */
+struct cluster_state {
+	uint32_t state;			/* CLUSTER_* */
+	uint32_t incarnation;		/* that is or was up last; 0: none */
+	uint32_t silent;		/* own heartbeats since its last was heard */
+	uint32_t deaths;		/* so far */
+};
+
+/*
+ * port_stats, since the end was made, or the cluster has started. Of one end: `reads` or `writes`,
+ * and of an output what it waited for its receivers.
+ */
+struct port_stats {
+	uint64_t volume;		/* bytes read and written */
+	/* ns from a write or signal until all was taken, in all; measured from the first call on */
+	uint64_t latency_ns;
+	uint32_t reads;			/* messages, transfers, rounds that were waited for */
+	uint32_t writes;		/* messages, transfers, signals */
+	uint32_t creates;		/* ends that read, so far; of one end: 0 or 1 */
+	uint32_t opens;			/* ends that write */
+	uint32_t closes;		/* of both */
+	uint32_t reserved;
+};
+
 /* proc_wait: how a process ended */
 struct proc_status {
 	int32_t status;			/* exit status, or -signal-like cause (CRASH_*) if it was ended by the kernel */
@@ -114,6 +138,7 @@ struct page_info {
 
 /* what the kernel copies out is what the user has room for */
 _Static_assert(sizeof(struct cluster_info) == CLUSTER_INFO_SIZE, "cluster_info");
+_Static_assert(sizeof(struct cluster_state) == CLUSTER_STATE_SIZE, "cluster_state");
 _Static_assert(sizeof(struct proc_status) == PROC_STATUS_SIZE, "proc_wait");
 _Static_assert(sizeof(struct crash_info) == CRASH_INFO_SIZE, "crash_info");
 _Static_assert(sizeof(struct page_info) == PAGE_INFO_SIZE, "page_query");
@@ -121,6 +146,7 @@ _Static_assert(sizeof(struct proc_quota) == PROC_QUOTA_SIZE, "proc_quota");
 _Static_assert(sizeof(struct thread_counts) == THREAD_COUNTS_SIZE, "thread_stats");
 _Static_assert(sizeof(struct alarm_times) == ALARM_TIMES_SIZE, "alarm_set");
 _Static_assert(sizeof(struct mail_sender) == MAIL_SENDER_SIZE, "mailbox_read");
+_Static_assert(sizeof(struct port_stats) == PORT_STATS_SIZE, "port_stats");
 _Static_assert(sizeof(struct device_info) == DEVICE_INFO_SIZE, "device_open");
 
 #endif

@@ -12,6 +12,9 @@
 #define CLUSTER_CORES_MAX 320	/* in one cluster */
 #define PORTS_MAX 128		/* mailbox or portal ports of one cluster; the boot record says how many there are */
 
+#define CHANNEL_PAGES_MAX 16	/* of one channel */
+#define MAILBOX_CREDITS 2	/* messages that a mailbox port has room for, where ports share connectors */
+
 #define SYNC_PORTS 8		/* sync points that have the same cluster as their ONE */
 
 #define CONTEXT_SIZE 512	/* room for a struct context of any CPU */
@@ -26,6 +29,8 @@
 #define DEVICE_INFO_SIZE 16
 #define ALARM_TIMES_SIZE 16
 #define THREAD_COUNTS_SIZE 32
+#define CLUSTER_STATE_SIZE 16
+#define PORT_STATS_SIZE 40
 
 /*
  * Badges: whom a message is from, inside its cluster, stamped by its kernel. The process server
@@ -62,6 +67,12 @@
 #define WAKE_ANY 0x7fffffff
 #define ALARM_PERIOD_MIN 100000	/* ns between two alarms of a thread */
 
+/* port_stats without a handle: of all ends in the cluster of this class */
+#define CLASS_MAILBOX 0
+#define CLASS_PORTAL 1
+#define CLASS_SYNC 2
+#define CLASSES 3
+
 /* what event_bind binds to a bit */
 #define EVENT_MAILBOX 0
 #define EVENT_ROOM 1
@@ -72,6 +83,13 @@
 #define EVENT_FAULT 6
 #define EVENT_INTERRUPT 7
 #define EVENT_SYNC 8
+#define EVENT_CHANNEL 9
+
+/* cluster_state: of another cluster; it has not come up yet, or is started again */
+#define CLUSTER_STARTS 0
+#define CLUSTER_UP 1
+#define CLUSTER_DEAD 2
+#define CLUSTER_STOPS 3		/* on its way from there to a new start */
 
 /* sync points: who signals, and who waits */
 #define SYNC_ONE_TO_ALL 0
@@ -122,6 +140,8 @@
 #define STATS_PIECE_PAGES 8	/* pages of handle tables and other small pieces of kernel memory */
 #define STATS_HOME_TICKS 9	/* timer interrupts of the kernel's core */
 #define STATS_SYNCS 10
+#define STATS_CHANNEL_PAGES 11	/* of the own window, in channels */
+#define STATS_KEPT_MESSAGES 12	/* that wait for a place in another cluster's window */
 
 /* keys of the core_count call: what the calling core counted since it started */
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */

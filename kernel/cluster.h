@@ -190,6 +190,10 @@ struct thread {
 	const void *missed_slot;
 	/* in the list of that slot, or of the threads that found several full */
 	struct list missed;
+	/* whom the message that it read last is from, or was forwarded for */
+	uint32_t origin_badge;
+	uint8_t origin_cluster;
+	bool has_origin;		/* it has read one */
 	uint64_t value;		/* of a zombie */
 	struct list joiners;	/* at most one */
 	struct wait wait;
@@ -395,6 +399,9 @@ struct cluster {
 	struct list devices;	/* those that are open: kernel/dev/device.h */
 	/* of a view of memory: the oldest of those under way, or NULL */
 	struct sweep *revocation;
+	/* what leaving channels had mapped is shot down: kernel/ikc/channel.c */
+	struct sweep taking;
+	bool is_taking;		/* it has begun and is not sent */
 	struct list futex[64];
 	struct deadlines deadlines;
 	struct frames frames;

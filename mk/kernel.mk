@@ -77,11 +77,11 @@ BOOT_OBJ := $(call k_obj,$(BOOT_SRC))
 K_ALL := $(BASE_OBJ) $(HAL_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 
 # Files without a hot path are made small where the size of the kernel is bounded; the others are made fast.
-K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse hal/board/ \
-	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/console \
-	hal/noc/shm/window kernel/boot/ kernel/dev/ kernel/ikc/endpoint kernel/ikc/portal.c \
-	kernel/ikc/portal_e kernel/ikc/sync kernel/ikc/watch kernel/mem/a kernel/mem/c kernel/mem/m kernel/mem/s \
-	kernel/proc/ kernel/object/calls kernel/object/slab)
+K_SMALL_riscv64 := $(addsuffix %,base/bitmap base/elf base/cpio base/fmt base/parse base/str hal/board/ \
+	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/ kernel/boot/ kernel/dev/ \
+	kernel/ikc/ kernel/mem/a kernel/mem/c kernel/mem/frame kernel/mem/m kernel/mem/q kernel/mem/s kernel/proc/ \
+	kernel/object/calls kernel/object/object kernel/object/slab kernel/thread/alarm kernel/thread/counts \
+	kernel/thread/futex kernel/thread/guest kernel/thread/move)
 k_size = $(if $(filter $(K_SMALL_$(PORT)),$(1)),-Os)
 k_flags = $(K_COMMON) $(call k_size,$(1)) $(if $(filter $(addsuffix /%,$(SYSTEM_HAL)),$(1)),$(K_SYS),$(K_FREE)) $(2)
 K_FLAGS_FILE := $(call flags_file,$(K)/flags,$(KCC) $(K_COMMON) $(K_SYS) $(K_FREE) $(K_HALINC) small: $(K_SMALL_$(PORT)))
@@ -126,6 +126,7 @@ endif
 
 ifeq ($(PORT),coroutine)
 SYSTEM_HAL += tests/coroutine
+K_TEST_FLAGS := -Iuser/include
 CORO_SRC := $(call find_c,tests/coroutine)
 CORO_MAINS := $(call mains,$(CORO_SRC))
 CORO_SHARED := $(call k_obj,$(filter-out $(CORO_MAINS),$(CORO_SRC)))

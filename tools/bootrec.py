@@ -48,12 +48,13 @@ def power_up(n):
 def window_bytes(m):
     """Bytes of one NoC window, by the formulas of abi/window.abi.h."""
     noc, clusters = m.noc, len(m.clusters)
-    entries = power_up(C.WINDOW_EVENTS(noc["mailbox_ports"], noc["portal_ports"]))
-    return C.WINDOW_ALIGN_UP(C.WINDOW_HEAD_BYTES +
-                             C.WINDOW_DOORBELLS(max(len(c.roles) for c in m.clusters)) +
-                             C.WINDOW_RINGS(clusters, entries) +
-                             C.WINDOW_CONSOLE + C.WINDOW_MAILBOXES(noc["mailbox_ports"], clusters) +
-                             C.WINDOW_PORTALS(noc["portal_ports"], noc["portal_unit_bytes"]))
+    entries = power_up(C.WINDOW_EVENTS(noc["mailbox_ports"], noc["portal_ports"], noc["channel_bytes"]))
+    slots = C.WINDOW_ALIGN_UP(C.WINDOW_HEAD_BYTES +
+                              C.WINDOW_DOORBELLS(max(len(c.roles) for c in m.clusters)) +
+                              C.WINDOW_RINGS(clusters, entries) + C.WINDOW_CONSOLE +
+                              C.WINDOW_MAILBOXES(noc["mailbox_ports"], noc["mailbox_connectors"], clusters) +
+                              C.WINDOW_PORTALS(noc["portal_ports"], noc["portal_unit_bytes"]))
+    return C.WINDOW_ALIGN_UP(slots + noc["channel_bytes"])
 
 
 class Layout:

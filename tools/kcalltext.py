@@ -293,7 +293,7 @@ def kernel_c(calls):
     for c in calls:
         done = f"kcall_finish_{c.name}" if c.blocks and c.outs else "NULL"
         until = c.until.word + 1 if c.until else 0
-        text += f'\t{{kcall_enter_{c.name}, {done}, "{c.name}", {flags(c)}, {until}}},\n'
+        text += f'\t{{kcall_enter_{c.name}, {done}, {flags(c)}, {until}}},\n'
     return text + "};\n"
 
 
@@ -331,8 +331,11 @@ def _first_word(call):
 
 
 def pools(calls):
-    """Pools of learned numbers, one per first word of the calls' names: their numbers from 1 on."""
-    return {name: i for i, name in enumerate(sorted({_first_word(c) for c in calls}), 1)}
+    """Pools of learned numbers, one per first word of the calls' names: their numbers from 1 on. A
+    channel is memory.
+    """
+    found = {name: i for i, name in enumerate(sorted({_first_word(c) for c in calls} - {"channel"}), 1)}
+    return found | {"channel": found["memory"]} if "memory" in found else found
 
 
 def pool_of(arg, known):
@@ -350,7 +353,8 @@ def shapes_h(calls):
     """The table of arguments for programs that make calls at random."""
     known = pools(calls)
     body = (
-        SHAPES_HEAD + f"#define KCALL_POOLS {len(known) + 1}\n\nstatic const struct kcall_shape kcall_shapes[] = {{\n"
+        SHAPES_HEAD + f"#define KCALL_POOLS {max(known.values(), default=0) + 1}\n\n"
+        + "static const struct kcall_shape kcall_shapes[] = {\n"
     )
     for c in calls:
         words = []

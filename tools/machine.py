@@ -5,7 +5,10 @@
     ports = ["hosted", "riscv64"]        where it can run; or1k has to be named
     [noc]                                all optional (the table NOC below)
     mailbox_ports = 32                   per cluster; rank i of a cluster owns port 8 + i if several clusters take ranks
+    mailbox_connectors = 1               slots that each cluster has at each other for all its ports;
+                                         without it, as many as ports
     portal_unit = "4K"                   bytes of one portal block
+    channels = "64K"                     memory of each cluster for channels of its processes
     [[cluster]]                          in order; cluster 0 runs the name server and the job's leader
     count = 4                            how many alike
     kernel = "TC"                        role of core 0: "TC" (kernel and programs) or "KC" (kernel only)
@@ -170,14 +173,18 @@ NOC = {
     "mailbox_ports": ("mailbox_ports", number(32, C.BASE_PORT + 1, C.PORTS_MAX)),       # per cluster
     "portal_ports": ("portal_ports", number(32, C.BASE_PORT + 1, C.PORTS_MAX)),
     "portal_unit": ("portal_unit_bytes", block("4K", C.WINDOW_LINE, 1 << 20)),
+    "channels": ("channel_bytes", block("64K", 8 << 10, 1 << 20)),
     "heartbeat_ms": ("heartbeat_ms", number(0, 0, 60000)),                              # 0: none
+    "mailbox_connectors": ("mailbox_connectors", number(0, 0, C.PORTS_MAX)),            # 0: as many as ports
 }
 
 
 def read_noc(table, where="[noc]"):
     """The fields of the boot record that a table [noc] says, all of them."""
     _known(table, NOC, where)
-    return {field: read(table, key, where) for key, (field, read) in NOC.items()}
+    noc = {field: read(table, key, where) for key, (field, read) in NOC.items()}
+    noc["mailbox_connectors"] = min(noc["mailbox_connectors"] or C.PORTS_MAX, noc["mailbox_ports"])
+    return noc
 
 
 def parse(name, text):

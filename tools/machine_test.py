@@ -60,6 +60,7 @@ def test_ranks_are_limited_by_threads_in_one_cluster_and_by_ports_in_several(hea
     ('ports = ["vax"]\n' + GOOD, "ports must name"),
     ('[noc]\nmailbox_ports = 129\n' + GOOD, "mailbox_ports must be"),
     ('[noc]\nmailbox_ports = 8\n' + GOOD, "mailbox_ports must be"),
+    ('[noc]\nmailbox_connectors = 129\n' + GOOD, "mailbox_connectors must be"),
     ('[noc]\nportal_unit = "100"\n' + GOOD, "multiple of 64"),
     ('[noc]\nspeed = 1\n' + GOOD, "unknown key 'speed'"),
 ])
@@ -67,6 +68,12 @@ def test_a_wrong_description_is_refused_in_one_line(text, words):
     with pytest.raises(machine.MachineError) as e:
         machine.parse("x", text)
     assert words in str(e.value) and "\n" not in str(e.value)
+
+
+def test_there_are_no_more_connectors_than_ports():
+    said = [machine.read_noc({"mailbox_ports": 24} | noc)["mailbox_connectors"]
+            for noc in ({}, {"mailbox_connectors": 1}, {"mailbox_connectors": 25})]
+    assert said == [24, 1, 24]
 
 
 def test_an_unknown_machine_names_the_known_ones():

@@ -23,14 +23,17 @@ FINISH = ["kcall_finish_.*", ".*_go"]
 CALLS = {
     "table_give": TABLES, "tables_take": TABLES, "drop_tables": TABLES, "drop_table": TABLES,
     "hal_space_init": TABLES, "hal_space_destroy": TABLES, "hal_map": TABLES, "map_any": TABLES, "hal_unmap": TABLES,
+    "hal_split": TABLES, "hal_join": TABLES,
     "am_serve_call": SERVE, "am_serve": SERVE, "am_call_kernel": SERVE, "call_shared": SERVE, "call_directly": SERVE,
-    "am_serve_posts": POSTS, "sweep_send": POSTS, "sweeps_poll": ["shoot_down_done", "evicted", "revoke_done"],
+    "am_serve_posts": POSTS, "sweep_send": POSTS,
+    "sweeps_poll": ["shoot_down_done", "evicted", "revoke_done", "taken_away"],
     "wait_rings": ["portal_leave"],
     "remote_call": ENTER, "kernel_trap": ENTER, "kernel_call": ENTER, "known_call": ENTER,
     "core_loop": FINISH, "finish_call": FINISH, "thread_enter": FINISH,
 }
 # their jumps through a register stay inside, or are the start-up's, or the return of assembly
-SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "translate", "fp_save", "hal_reset", "hal_start"}
+SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "event_take", "ikc_event", "translate",
+            "fp_save", "hal_reset", "hal_start"}
 # run on the home core only, which calls SERVE itself, too
 HOME = {"am_serve_call", "home_work", "ikc_init", "init_start"}
 HOME_CALLS = {"call_shared": SERVE, "call_directly": SERVE}

@@ -75,7 +75,7 @@ ready(struct uthread *t)
 
 /* The next one runs; without any, the kernel thread's own code. Returns when this one runs again. */
 static void
-leave(struct uthread *self)
+uthread_leave(struct uthread *self)
 {
 	struct uthreads *s = self->set;
 	struct uthread *next = s->first;
@@ -91,7 +91,7 @@ turn(struct uthread *self)
 	if (self->set->first == NULL)
 		return;
 	ready(self);
-	leave(self);
+	uthread_leave(self);
 }
 
 /* Called where an alarm has stopped the thread. Returns where it goes on. */
@@ -162,7 +162,7 @@ uthread_exit(void)
 	if (self->joiner != NULL)
 		ready(self->joiner);
 	for (;;)
-		leave(self);
+		uthread_leave(self);
 }
 
 static void
@@ -227,7 +227,7 @@ uthread_join(struct uthread *t)
 		t->joiner = self;
 		self->joins = t;
 		self->state = UTHREAD_WAITING;
-		leave(self);
+		uthread_leave(self);
 	}
 	if (e == 0)
 		t->state = UTHREAD_FREE;
@@ -312,7 +312,7 @@ uthreads_run(void (*main)(void *arg), void *arg, unsigned max, uint64_t quantum_
 	size_t bytes = ((size_t)max + 2) * UTHREAD_STACK_BYTES;
 	struct uthreads set = {.max = max, .busy = 1};
 	struct cluster_info info;
-	struct uthread *first;
+	struct uthread *first = NULL;
 	uint64_t at;
 	int e;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fork-Join: start a team of threads that end at once, wait for all of them. Windows 0 spawn, 1
- * join, of the last round. usage: fork_join [--threads N] [--rounds N]. Source: seed 000 IV-A, seed
- * 001 III.
+ * join, of each round. usage: fork_join [--threads N] [--to N] [--rounds N]; --to: with one thread
+ * more each time, up to so many. Source: seed 000 IV-A, seed 001 III.
  *
  * The threads' stacks are there before: what is measured is the kernel's thread table, not its
  * memory.
@@ -44,21 +44,32 @@ join_all(long threads)
 	return now_ns() - begin;
 }
 
-int
-main(int argc, char **argv)
+static void
+measure(long threads, long rounds)
 {
-	long threads = number(argc, argv, "--threads", 3),
-		rounds = number(argc, argv, "--rounds", 10);
+	static char params[] = "threads=00";
 	uint64_t spawned = 0, joined = 0;
 
-	if (threads < 1 || threads > TEAM_MAX)
-		give_up("--threads must be from 1 to 64, not", threads);
 	for (long i = 0; i < rounds; i++) {
 		spawned += spawn(threads);
 		joined += join_all(threads);
 	}
-	row("spawn", spawned, (uint64_t)(threads * rounds), "");
-	row("join", joined, (uint64_t)(threads * rounds), "");
-	row("fork_join", spawned + joined, (uint64_t)rounds, "");
+	params[sizeof(params) - 3] = (char)('0' + threads / 10);
+	params[sizeof(params) - 2] = (char)('0' + threads % 10);
+	row("spawn", spawned, (uint64_t)(threads * rounds), params);
+	row("join", joined, (uint64_t)(threads * rounds), params);
+	row("fork_join", spawned + joined, (uint64_t)rounds, params);
+}
+
+int
+main(int argc, char **argv)
+{
+	long threads = number(argc, argv, "--threads", 3), last = number(argc, argv, "--to", threads);
+	long rounds = number(argc, argv, "--rounds", 10);
+
+	if (threads < 1 || last < threads || last > TEAM_MAX)
+		give_up("--threads and --to must be from 1 to 64, not", threads);
+	for (; threads <= last; threads++)
+		measure(threads, rounds);
 	return 0;
 }

@@ -84,6 +84,14 @@ number(int argc, char **argv, const char *name, long otherwise)
 	return otherwise;
 }
 
+static int every_operation_calls;
+
+void
+semaphores_always_call(int always)
+{
+	every_operation_calls = always;
+}
+
 void
 semaphore_up(struct semaphore *s)
 {
@@ -94,6 +102,8 @@ semaphore_up(struct semaphore *s)
 void
 semaphore_down(struct semaphore *s)
 {
+	if (every_operation_calls)
+		kfutex_wake((unsigned long)&s->value, 0);	/* wakes nobody */
 	for (;;) {
 		uint32_t value = __atomic_load_n(&s->value, __ATOMIC_SEQ_CST);
 
@@ -115,12 +125,31 @@ gate_pass(struct gate *g)
 }
 
 void
-gate_open(struct gate *g, uint32_t waiting)
+gate_wait(struct gate *g, uint32_t waiting)
 {
 	uint32_t come;
 
 	while ((come = __atomic_load_n(&g->come, __ATOMIC_SEQ_CST)) < waiting)
 		kfutex_wait((unsigned long)&g->come, come, FOREVER);
+}
+
+void
+gate_open(struct gate *g, uint32_t waiting)
+{
+	gate_wait(g, waiting);
 	__atomic_store_n(&g->is_open, 1, __ATOMIC_SEQ_CST);
 	kfutex_wake((unsigned long)&g->is_open, TEAM_MAX);
+}
+
+void
+stagger(long seed, uint32_t part)
+{
+	uint32_t x = (uint32_t)seed << 8 ^ (part + 1);
+
+	if (seed == 0)
+		return;
+	for (int i = 0; i < 4; i++)
+		x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+	for (volatile uint32_t n = x & 1023; n > 0;)
+		n = n - 1;
 }

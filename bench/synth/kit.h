@@ -60,6 +60,12 @@ struct semaphore {
 void semaphore_up(struct semaphore *s);
 void semaphore_down(struct semaphore *s);
 
+/*
+ * Have every down and every lock call the kernel core, too, as in 000, where it executes all
+ * operations of semaphores and mutexes: without this, taking what is there makes no call.
+ */
+void semaphores_always_call(int always);
+
 /* A mutex is a semaphore of 1. */
 static inline void
 mutex_lock(struct semaphore *s)
@@ -83,13 +89,22 @@ struct gate {
 };
 
 void gate_pass(struct gate *g);
+void gate_wait(struct gate *g, uint32_t waiting);	/* until so many have come */
 void gate_open(struct gate *g, uint32_t waiting);
+
+/*
+ * Let a part of the team begin later than the others, by up to 1023 rounds of a loop that the seed
+ * and the part decide: replications of a run that would else repeat exactly. 0: not at all.
+ */
+void stagger(long seed, uint32_t part);
 
 /*
  * Labels of windows begin at 16 + WINDOW_BASE, which the build sets: several benchmarks in one
  * program (suite.c) must not share them.
  */
-#define window_open(n) do { hal_mark(16 + WINDOW_BASE + (n)); hal_mark(MARK_BEGIN); } while (0)
-#define window_close(n) do { hal_mark(MARK_END); hal_mark(256 + WINDOW_BASE + (n)); } while (0)
+#define window_label(n) hal_mark(16 + WINDOW_BASE + (n))
+#define window_is_over(n) hal_mark(256 + WINDOW_BASE + (n))
+#define window_open(n) do { window_label(n); hal_mark(MARK_BEGIN); } while (0)
+#define window_close(n) do { hal_mark(MARK_END); window_is_over(n); } while (0)
 
 #endif

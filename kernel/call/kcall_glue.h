@@ -43,14 +43,15 @@ struct kcall_entry {
 	long (*enter)(struct core *core, struct thread *caller, struct hal_frame *frame);
 	/* NULL: nothing to copy out */
 	long (*finish)(struct hal_frame *frame, long result, const void *data);
-	const char *name;
-	uint16_t flags;		/* KCALL_* */
+	unsigned long flags;	/* KCALL_* */
 	/*
 	 * its deadline is this argument word, from 1 (and the next, where words are short); 0: it
 	 * has none
 	 */
-	uint16_t until;
+	unsigned long until;	/* four words: the table is indexed by a shift */
 };
+
+_Static_assert(sizeof(struct kcall_entry) == 4 * sizeof(long), "indexed by a shift");
 
 /*
  * Run fn(args) on the kernel core and wait for its result. The first `bytes` bytes of *args are

@@ -4,6 +4,7 @@
  */
 #include <hal/perf.h>
 #include <hal/timer.h>
+#include <kernel/ikc/channel.h>
 #include <kernel/proc/proc.h>
 
 /*
@@ -94,12 +95,14 @@ kc_stats(struct thread *caller, int what, void *value)
 		[STATS_FRAMES_TOTAL] = c->frames.total - c->frames.first,
 		[STATS_THREADS] = c->threads_live,
 		[STATS_PROCS] = c->procs_live,
-		[STATS_MAILBOXES] = c->ikc.mailboxes,
-		[STATS_PORTALS] = c->ikc.portals,
-		[STATS_SYNCS] = c->ikc.syncs,
+		[STATS_MAILBOXES] = ikc_ends(&c->ikc, CLASS_MAILBOX),
+		[STATS_PORTALS] = ikc_ends(&c->ikc, CLASS_PORTAL),
+		[STATS_SYNCS] = ikc_ends(&c->ikc, CLASS_SYNC),
 		[STATS_REMOTE_CALLS] = c->am.served,
 		[STATS_GUESTS_MAX] = c->guests,
 		[STATS_PIECE_PAGES] = c->slab.pages,
+		[STATS_CHANNEL_PAGES] = channel_pages(c),
+		[STATS_KEPT_MESSAGES] = c->ikc.kept,
 		[STATS_HOME_TICKS] = core_at(c, KERNEL_CORE)->ticks,
 	};
 

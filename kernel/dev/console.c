@@ -9,7 +9,7 @@
 #include <kernel/cluster.h>
 
 #define TEXT_MAX 160		/* of a kernel message */
-#define STEP_BYTES 128u		/* that one poll takes from a cluster, and gives to the device */
+#define STEP_BYTES 64u		/* that one poll takes from a cluster, and gives to the device */
 #define STEP_PEERS 16		/* that one poll looks at */
 #define RETRY_NS 200000		/* until a device that took nothing is tried again */
 

@@ -8,6 +8,8 @@
 #include <base/test.h>
 #include <kernel/cluster.h>
 
+#define STEP 64	/* bytes that one step takes */
+
 static struct cluster c;
 static struct boot_record record;
 static char out[16384];			/* what the console of last resort got */
@@ -275,7 +277,7 @@ TEST(lines_that_were_written_together_are_not_cut)
 	unsigned tries = 0;
 
 	begin(0);
-	way_len = (size_t)sprintf(way, "%0127d\nrest\n", 0);
+	way_len = (size_t)sprintf(way, "%0*d\nrest\n", STEP - 1, 0);
 	activity++;
 	expect(console_poll(&c));
 	while (put(7, "own\n") == -E_AGAIN && ++tries < 100)

@@ -9,12 +9,10 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-#define DEVICE_RIGHTS (RIGHT_READ | RIGHT_WRITE | RIGHT_WAIT | RIGHT_GRANT | RIGHT_REVOKE)
-
 static struct device *
 device_of(struct memory *m)
 {
-	return list_entry(m, struct device, memory);
+	return list_entry(m, struct device, placed.memory);
 }
 
 /* The open device with this number, or NULL. */
@@ -32,37 +30,21 @@ device_at(struct cluster *c, uint32_t number)
 	return NULL;
 }
 
-uint64_t
-memory_paddr(const struct frames *f, const struct memory *m, uint32_t page)
-{
-	if (m->is_device)
-		return list_entry(m, const struct device, memory)->base +
-			(uint64_t)page * HAL_PAGE_BYTES;
-	return frame_paddr(f, m->first + page);
-}
-
 /* A device and the first handle of it, through a view. */
 static long
 device_new(struct process *p, uint32_t number, const struct hal_device *found)
 {
-	struct handles *handles = &p->handles;
-	struct memory *m;
-	long handle = memory_new(p, sizeof(struct device), DEVICE_RIGHTS, &m), view;
+	struct placed *made, place = {.memory = {.kind = MEMORY_DEVICE, .count = found->pages},
+		.base = found->base};
+	long handle = placed_new(p, sizeof(struct device), place, &made);
 	struct device *d;
 
 	if (handle < 0)
 		return handle;
-	d = device_of(m);
-	d->base = found->base;
+	d = device_of(&made->memory);
 	d->number = number;
-	m->is_device = true;
-	m->count = found->pages;
 	list_push_back(&proc_cluster(p)->devices, &d->link);
-	view = handle_duplicate(handles, (int)handle, handles,
-		DEVICE_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);
-	if (view < 0)
-		handle_close(handles, (int)handle);
-	return view;
+	return handle;
 }
 
 /*
@@ -107,7 +89,7 @@ device_find(struct thread *caller, int handle, unsigned rights, long *wrong)
 	struct memory *m = list_entry(o, struct memory, object);
 
 	*wrong = o == NULL ? handle_error(handles, handle, OBJECT_MEMORY) : -E_INVAL;
-	return o != NULL && m->is_device ? device_of(m) : NULL;
+	return o != NULL && m->kind == MEMORY_DEVICE ? device_of(m) : NULL;
 }
 
 /*
@@ -148,7 +130,7 @@ kc_device_memory(struct thread *caller, int device, int memory, void *address)
 	if (d == NULL)
 		return e;
 	e = memory_find(caller, memory, PAGE_READ | PAGE_WRITE, &m);
-	if (e != 0 || m->is_device)
+	if (e != 0 || m->kind != MEMORY_FRAMES)
 		return e != 0 ? e : -E_INVAL;
 	object_get(&m->object);
 	memory_put(c, d->shared);
@@ -173,8 +155,7 @@ device_event(struct thread *caller, int handle, struct event *e)
 void
 device_handle_gone(struct cluster *c, struct memory *m)
 {
-	if (m->is_device)
-		binding_handle_gone(c, &device_of(m)->interrupt, &m->object);
+	binding_handle_gone(c, &device_of(m)->interrupt, &m->object);
 }
 
 void
@@ -182,6 +163,8 @@ device_close(struct cluster *c, struct memory *m)
 {
 	struct device *d = device_of(m);
 
+	if (m->count == 0)
+		return;
 	hal_device_stop(d->number);
 	list_remove(&d->link);
 	memory_put(c, d->shared);

@@ -18,25 +18,21 @@
 struct event;
 
 struct device {
-	struct memory memory;		/* its registers */
+	struct placed placed;		/* its registers */
 	struct list link;		/* in cluster->devices */
-	uint64_t base;			/* physical address of the registers */
 	struct memory *shared;		/* that it may read and write; NULL: none */
 	struct binding interrupt;	/* EVENT_INTERRUPT */
 	uint32_t number;
 	bool is_raised;			/* an interrupt was taken, and is not served */
 };
 
-/* Physical address of a page of a memory. */
-uint64_t memory_paddr(const struct frames *f, const struct memory *m, uint32_t page);
-
 /* What event_bind needs to know. 0 and *e; -E_BADF; -E_ACCES. */
 long device_event(struct thread *caller, int handle, struct event *e);
 
-/* A handle of memory is gone: if it is a device, whoever bound its interrupt by that is told. */
+/* A handle of a device is gone: whoever bound its interrupt by that is told. */
 void device_handle_gone(struct cluster *c, struct memory *m);
 
-/* Nothing names it any more. */
+/* Nothing names it any more; without pages: it was never opened. */
 void device_close(struct cluster *c, struct memory *m);
 
 #endif

@@ -6,14 +6,6 @@
  */
 #include <kernel/ikc/state.h>
 
-static uint32_t *
-count_of(struct cluster *c, unsigned kind)
-{
-	if (kind & (SYNC_IN | SYNC_OUT))
-		return &c->ikc.syncs;
-	return kind & (MAIL_IN | MAIL_OUT) ? &c->ikc.mailboxes : &c->ikc.portals;
-}
-
 static size_t
 bytes_of(unsigned kind)
 {
@@ -57,7 +49,10 @@ endpoint_new(struct thread *caller, struct endpoint what, struct endpoint **at)
 		return handle;
 	}
 	quota_get(q);
-	++*count_of(c, ep->kind);
+	if (ep->kind & (MAIL_IN | PORTAL_IN | SYNC_IN))
+		class_of(c, ep->kind)->creates++;
+	else
+		class_of(c, ep->kind)->opens++;
 	if (at != NULL)
 		*at = ep;
 	return handle;
@@ -125,7 +120,7 @@ ikc_unreferenced(struct cluster *c, struct object *o)
 	struct endpoint *ep = list_entry(o, struct endpoint, object);
 	struct quota *q = ep->quota;
 
-	--*count_of(c, ep->kind);
+	class_of(c, ep->kind)->closes++;
 	if (ep->kind == MAIL_IN)
 		mail_in_close(c, ep);
 	else if (ep->kind == MAIL_OUT)

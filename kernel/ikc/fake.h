@@ -11,12 +11,16 @@
 #include <stdlib.h>
 #include <base/test.h>
 #include <hal/timer.h>
+#include <kernel/ikc/channel.h>
 #include <kernel/ikc/state.h>
+#include <kernel/mem/calls.h>
 #include <kernel/mem/demand.h>
+#include <kernel/mem/mapping.h>
 
 #define FAKE_CLUSTERS 4
 #define FAKE_PORTS 8
 #define FAKE_UNIT 256
+#define FAKE_CHANNELS 4			/* pages of each window */
 #define FAKE_THREADS 8			/* per cluster: the first half belongs to process 0, the rest to process 1 */
 #define FAKE_WINDOW 131072
 #define FAKE_PAGES 64			/* of a cluster's memory for handles and endpoints */
@@ -48,6 +52,7 @@ static _Alignas(4096) char fake_window[FAKE_CLUSTERS][FAKE_WINDOW];
 static _Alignas(64) char fake_private[FAKE_CLUSTERS][HAL_NOC_PRIVATE_BYTES];
 static unsigned here;			/* the cluster that is played now */
 static uint64_t fake_now;
+static unsigned fake_connectors;		/* of mailboxes; 0: as many as ports */
 static int fake_messages;		/* of the kernel, since fake_machine */
 
 /*
@@ -94,6 +99,28 @@ void coro_acquire(const volatile void *p, size_t n, const char *f, int l) { (voi
 void coro_notify(unsigned c, unsigned o, const char *f, int l) { (void)c; (void)o;
 	fake_step_taken(f, l); }
 void coro_interrupt_home(unsigned c, const char *f, int l) { (void)c; fake_step_taken(f, l); }
+
+/* Restarts: the machine stops a cluster at once, or when it is asked again; pump() starts it. */
+static bool fake_starts[FAKE_CLUSTERS], fake_is_slow;
+
+int
+hal_cluster_stop(unsigned cluster)
+{
+	bool was = !fake[cluster]->up && !fake_starts[cluster];
+
+	fake[cluster]->up = fake_starts[cluster] = false;
+	return was || !fake_is_slow ? 0 : -E_AGAIN;
+}
+
+int
+hal_cluster_start(unsigned cluster)
+{
+	fake_starts[cluster] = true;
+	return 0;
+}
+
+int authority_check(struct thread *t, int authority, unsigned rights)
+	{ (void)t; (void)authority; (void)rights; return 0; }
 
 _Noreturn void
 hal_panic(const char *file, int line, const char *what)
@@ -163,9 +190,64 @@ fake_sender(void)
 /* --- kernel --- */
 
 void frame_freed(int32_t owner) { (void)owner; }
-void object_handle_gone(struct object *o) { ikc_handle_gone(&fake[here]->c, o); }
-void object_unreferenced(struct object *o) { if (o->type ==
-	OBJECT_PORT) ikc_unreferenced(&fake[here]->c, o); }
+
+/* Memory is channels, of which nothing is ever mapped. */
+long
+placed_new(struct process *p, size_t bytes, struct placed place, struct placed **made)
+{
+	struct slab *slab = &fake[here]->c.slab;
+	struct placed *at = quota_alloc(p->quota, slab, bytes);
+	long handle;
+
+	if (at == NULL)
+		return -E_NOMEM;
+	*at = place;
+	object_init(&at->memory.object, OBJECT_MEMORY);
+	list_init(&at->memory.mappings);
+	handle = handle_new(&p->handles, &at->memory.object, RIGHTS_ALL);
+	if (handle < 0) {
+		quota_free(p->quota, slab, at, bytes);
+		return handle;
+	}
+	at->memory.quota = p->quota;
+	quota_get(p->quota);
+	*made = at;
+	return handle;
+}
+
+void
+memory_gone(struct cluster *c, struct memory *m)
+{
+	struct quota *q = m->quota;
+
+	quota_free(q, &c->slab, m, sizeof(struct channel));
+	quota_put(&c->slab, q);
+}
+
+bool mappings_take_away(struct cluster *c, struct memory *m, struct sweep *s) { (void)c; (void)m;
+	(void)s; return false; }
+void proc_sweep_ended(struct process *p) { (void)p; }
+void shoot_down(struct core *core, const void *data) { (void)core; (void)data; }
+void sweep_begin(struct cluster *c, struct sweep *s) { (void)c; (void)s; }
+bool sweep_send(struct cluster *c, struct sweep *s) { (void)c; (void)s; return true; }
+
+void
+object_handle_gone(struct object *o)
+{
+	if (o->type == OBJECT_MEMORY)
+		channel_handle_gone(&fake[here]->c, list_entry(o, struct memory, object));
+	else
+		ikc_handle_gone(&fake[here]->c, o);
+}
+
+void
+object_unreferenced(struct object *o)
+{
+	if (o->type == OBJECT_PORT)
+		ikc_unreferenced(&fake[here]->c, o);
+	else if (o->type == OBJECT_MEMORY)
+		channel_unreferenced(&fake[here]->c, list_entry(o, struct memory, object));
+}
 
 static inline struct fake_thread *
 fake_of(const struct thread *t)
@@ -356,6 +438,7 @@ fake_boot(unsigned cluster)
 	f->c.cores = 1;
 	f->c.proc = f->proc;
 	f->c.procs_max = 2;
+	list_init(&f->c.sweeps.running);
 	f->core.cluster = &f->c;
 	for (int i = 0; i < FAKE_THREADS; i++)
 		fake_thread_init(&f->thread[i], f, i);
@@ -379,6 +462,8 @@ fake_machine(void)
 	fake_record.clusters = FAKE_CLUSTERS;
 	fake_record.mailbox_ports = fake_record.portal_ports = FAKE_PORTS;
 	fake_record.portal_unit_bytes = FAKE_UNIT;
+	fake_record.channel_bytes = FAKE_CHANNELS * HAL_PAGE_BYTES;
+	fake_record.mailbox_connectors = fake_connectors;
 	fake_record.noc_window_bytes = FAKE_WINDOW;
 	fake_now = 0;
 	fake_messages = 0;
@@ -484,12 +569,17 @@ fake_step(unsigned cluster, bool home)
 {
 	bool any = false;
 
+	if (fake_starts[cluster]) {
+		fake_starts[cluster] = false;
+		fake_boot(cluster);
+		return true;
+	}
 	if (!fake[cluster]->up)
 		return false;
 	here = cluster;
 	if (home)
 		return ikc_poll(&fake[cluster]->c) | ikc_look(&fake[cluster]->c) |
-			peers_poll(&fake[cluster]->c);
+			peers_poll(&fake[cluster]->c) | channels_poll(&fake[cluster]->c);
 	for (int i = 0; i < FAKE_THREADS; i++)
 		any |= fake_finish(thr(cluster, i));
 	return any;

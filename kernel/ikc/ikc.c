@@ -5,6 +5,7 @@
 #include <base/str.h>
 #include <hal/noc.h>
 #include <kernel/call/kcall_core.h>
+#include <kernel/ikc/channel.h>
 #include <kernel/ikc/state.h>
 
 #define BACKLOG_GREETINGS 8		/* UP is not part of a protocol that counts */
@@ -45,17 +46,25 @@ lay_out(struct ikc_state *s, const struct boot_record *r, struct carve *from)
 {
 	s->clusters = r->clusters;
 	s->mailbox_ports = r->mailbox_ports;
+	s->connectors = r->mailbox_connectors == 0 || r->mailbox_connectors > s->mailbox_ports ?
+		s->mailbox_ports : r->mailbox_connectors;
 	s->portal_ports = r->portal_ports;
 	s->unit = r->portal_unit_bytes < WIRE_BLOCK_MAX ? r->portal_unit_bytes : WIRE_BLOCK_MAX;
 	s->backlog_max = 2 * s->portal_ports + BACKLOG_GREETINGS;
 	s->peer = carve(from, s->clusters, sizeof(*s->peer));
 	s->backlog = carve(from, (size_t)s->clusters * s->backlog_max, sizeof(*s->backlog));
 	s->in = carve(from, s->mailbox_ports, sizeof(*s->in));
+	s->at = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->at));
 	s->out = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->out));
 	s->left = carve(from, (size_t)s->clusters * s->mailbox_ports, sizeof(*s->left));
+	s->connected = carve(from, (size_t)s->clusters * BITMAP_WORDS(s->connectors),
+		sizeof(*s->connected));
 	s->portal = carve(from, s->portal_ports, sizeof(*s->portal));
 	s->allow = carve(from, (size_t)s->clusters * s->portal_ports, sizeof(*s->allow));
 	s->sync = carve(from, s->clusters, sizeof(*s->sync));
+	s->channels = r->channel_bytes / HAL_PAGE_BYTES;
+	s->own = carve(from, s->channels, sizeof(struct channel *));
+	s->far = carve(from, (size_t)s->clusters * s->channels, sizeof(*s->far));
 	s->look = carve(from, BITMAP_WORDS(queues_of(s)), sizeof(*s->look));
 }
 
@@ -110,31 +119,65 @@ ikc_init(struct cluster *c, void *memory)
 	list_init(&s->walks);
 	list_init(&s->mark);
 	list_init(&s->missed);
+	list_init(&s->leaving);
 	s->period_ns = (uint64_t)c->record->heartbeat_ms * 1000000;
 	c->chores += s->period_ns != 0;
 	s->deaths = hal_noc_deaths();
 	s->activity = hal_noc_activity();
 	s->looked = hal_load32(s->activity) - 1;
 	ports_init(c);
+	channels_init(c);
 	greet(c);
 }
 
 /* --- the round of the home core --- */
 
+/* Cluster 0 asks, and is answered. */
+static bool
+is_restart_event(const struct cluster *c, uint32_t peer, uint32_t event)
+{
+	uint32_t of = wire_event_port(event);
+
+	if (of == 0 || of == peer || of == c->id || of >= c->ikc.clusters || peer == c->id)
+		return false;
+	return (wire_event_kind(event) == WIRE_SETTLE ? peer : c->id) == 0;
+}
+
+static bool
+is_channel_event(const struct cluster *c, uint32_t event)
+{
+	uint32_t page = event & WIRE_CHANNEL_PAGE, pages = wire_channel_pages(event);
+	enum wire_channel what = wire_channel_what(event);
+	bool is_owner = (event & WIRE_CHANNEL_OWNER) != 0;
+
+	if (page >= c->ikc.channels || what < WIRE_CHANNEL_OFFER || what > WIRE_CHANNEL_WOKEN)
+		return false;
+	if (what == WIRE_CHANNEL_OFFER && (wire_event_port(event) >= c->ikc.mailbox_ports ||
+		pages < 1 || pages > CHANNEL_PAGES_MAX || pages > c->ikc.channels - page))
+		return false;
+	return what >= WIRE_CHANNEL_WAKE || is_owner == (what != WIRE_CHANNEL_GONE);
+}
+
 /* Is it an event that a kernel of this machine sends? */
 static bool
-is_event(const struct cluster *c, uint32_t event)
+is_event(const struct cluster *c, uint32_t peer, uint32_t event)
 {
 	enum wire_kind kind = wire_event_kind(event);
 
 	if (kind == WIRE_UP)
 		return true;
-	if (kind < WIRE_UP || kind > WIRE_SYNC)
+	if (kind < WIRE_UP || kind > WIRE_CHANNEL)
 		return false;
+	if (kind == WIRE_CHANNEL)
+		return is_channel_event(c, event);
+	if (kind >= WIRE_SETTLE)
+		return is_restart_event(c, peer, event);
 	if (kind == WIRE_SYNC)
 		return wire_event_port(event) < SYNC_PORTS && wire_sync_what(event) != 0;
-	return wire_event_port(event) < (kind <= WIRE_REFUSED ? c->ikc.mailbox_ports :
-		c->ikc.portal_ports);
+	if (kind > WIRE_REFUSED)
+		return wire_event_port(event) < c->ikc.portal_ports;
+	return wire_event_port(event) < c->ikc.mailbox_ports &&
+		(kind > WIRE_GRANT || mail_is_place(&c->ikc, kind, event));
 }
 
 void
@@ -144,7 +187,13 @@ event_take(struct cluster *c, uint32_t peer, uint32_t event)
 	case WIRE_UP:
 		break;
 	case WIRE_ARRIVED:
-		mail_arrived(c, peer, wire_event_port(event));
+		mail_arrived(c, peer, event);
+		break;
+	case WIRE_WANT:
+		mail_wanted(c, peer, event);
+		break;
+	case WIRE_GRANT:
+		mail_granted(c, peer, event);
 		break;
 	case WIRE_FREED:
 		mail_freed(c, peer, event);
@@ -152,9 +201,14 @@ event_take(struct cluster *c, uint32_t peer, uint32_t event)
 	case WIRE_REFUSED:
 		mail_refused(c, peer, event);
 		break;
+	case WIRE_SYNC:
+		sync_event(c, peer, event);
+		break;
 	default:
-		if (wire_event_kind(event) == WIRE_SYNC)
-			sync_event(c, peer, event);
+		if (wire_event_kind(event) == WIRE_CHANNEL)
+			channel_event(c, peer, event);
+		else if (wire_event_kind(event) > WIRE_SYNC)
+			restart_event(c, peer, event);
 		else
 			portal_event(c, peer, event);
 	}
@@ -163,7 +217,7 @@ event_take(struct cluster *c, uint32_t peer, uint32_t event)
 static void
 event_receive(struct cluster *c, uint32_t peer, uint32_t event)
 {
-	if (is_event(c, event))
+	if (is_event(c, peer, event))
 		event_take(c, peer, event);
 	else
 		ikc_condemn(c, peer, event == HAL_NOC_NONSENSE ? "has spoilt its event ring" :

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Inter-kernel communication: mailboxes, portals, life and death of the other clusters. The kernel
- * calls mailbox_*, portal_*, sync_* and cluster_watch of abi/kcalls.tbl live here (mailbox.c,
- * portal.c, sync.c, watch.c); they say what each does. Everything below is the home core's unless it says otherwise.
- * What crosses the NoC is in wire.h.
+ * calls mailbox_*, portal_*, sync_*, channel_* and cluster_watch of abi/kcalls.tbl live here
+ * (mailbox.c, portal.c, sync.c, channel.c, watch.c); they say what each does. Everything below is
+ * the home core's unless it says otherwise. What crosses the NoC is in wire.h.
  *
- * Source: seed 000 III-B (communication facilities), seed 002 4.1.1. Seed 002 4.3 lets many virtual
- * ports share few connectors of the NoC; here each port has slots of its own in the NoC window.
+ * Source: seed 000 III-B (communication facilities), seed 002 4.1.1, 4.3.
  */
 #ifndef KERNEL_IKC_IKC_H
 #define KERNEL_IKC_IKC_H
@@ -15,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <abi/boot.h>
+#include <abi/limits.abi.h>
 #include <base/bitmap.h>
 #include <base/list.h>
 #include <hal/atomic.h>
@@ -31,6 +31,8 @@ struct mail_out;
 struct portal_in;
 struct portal_allow;
 struct sync_pair;
+struct channel;
+struct channel_far;
 
 /* What the home core tells the core that moves the data, once per transfer. */
 struct portal_info {
@@ -51,10 +53,22 @@ struct portal_move {
 	uint64_t done;			/* bytes that arrived */
 };
 
+/* All ends of a class so far. */
+struct port_class {
+	uint64_t volume;		/* portals only */
+	uint64_t latency_ns;
+	uint32_t reads;
+	uint32_t writes;
+	uint32_t creates;
+	uint32_t opens;
+	uint32_t closes;
+};
+
 struct ikc_state {
 	/* constant after boot */
 	uint32_t clusters;
 	uint32_t mailbox_ports;
+	uint32_t connectors;		/* of mailboxes, towards each peer */
 	uint32_t portal_ports;
 	uint32_t unit;			/* bytes of a portal block */
 	uint64_t period_ns;		/* of the heartbeat; 0: none */
@@ -65,22 +79,30 @@ struct ikc_state {
 	/* per peer; what the protocols have in flight beyond a ring */
 	uint32_t backlog_max;
 	struct mail_in *in;		/* [mailbox_ports] */
+	/*
+	 * [mailbox_ports * clusters]: where the message of a cluster lies, or MAIL_WANTED and its
+	 * sequence
+	 */
+	uint16_t *at;
 	struct mail_out **out;		/* [clusters * mailbox_ports]: our slots at the peers, or NULL */
 	/*
-	 * the same: MAIL_LEFT and the sequence of the message that lies in a slot that none of our
+	 * the same: MAIL_LEFT, place and sequence of the message that lies in a slot that none of our
 	 * mailboxes names any more
 	 */
 	uint16_t *left;
+	uint32_t *connected;		/* [clusters * words of connectors] */
+	uint32_t kept;			/* messages that wait here for a place at their receiver */
 	struct portal_in *portal;	/* [portal_ports] */
 	/* [clusters * portal_ports]: what the peers' portals allow us */
 	struct portal_allow *allow;
 	struct sync_pair *sync;		/* [clusters] */
+	uint32_t channels;		/* pages of each window that are for channels */
+	struct channel **own;		/* [channels]: whose page of our window it is; NULL: free */
+	struct channel_far *far;	/* [clusters * channels]: pages of the others' windows */
 	const volatile uint32_t *activity;	/* hal_noc_activity; shared word */
 	/* home */
 	uint32_t looked;		/* activity when home last found nothing to do */
-	uint32_t mailboxes;		/* endpoints */
-	uint32_t portals;
-	uint32_t syncs;
+	struct port_class class[CLASSES];
 	uint32_t deaths;		/* hal_noc_deaths when the last look at the peers began */
 	uint32_t clusters_dead;		/* deaths of peers so far */
 	uint32_t peer_next;		/* that is looked at next */
@@ -88,6 +110,10 @@ struct ikc_state {
 	uint32_t beats;			/* of our own heart */
 	uint32_t backlog_count;		/* of all peers */
 	uint64_t next_beat;
+	uint32_t restarts;		/* cluster 0: clusters on their way to a new start */
+	uint32_t settling;		/* the cluster for which cluster 0 waits for us; 0: none */
+	uint32_t settling_number;
+	uint32_t restart_next;		/* cluster 0: that is looked at next, if it is one of them */
 	struct list walks;		/* peers of whose new state not everybody has been told */
 	bool held;			/* an event that came in the middle of that */
 	unsigned held_peer;
@@ -106,7 +132,15 @@ struct ikc_state {
 	uint32_t owed[BITMAP_WORDS(CLUSTERS_MAX)];
 	bool owes;			/* there may be some */
 	uint8_t sync_life;		/* of the waiting end that was made last */
+	struct list leaving;		/* channels whose pages nobody shall reach any more */
 };
+
+/* Ends of a class that are open. */
+static inline uint32_t
+ikc_ends(const struct ikc_state *s, unsigned class)
+{
+	return s->class[class].creates + s->class[class].opens - s->class[class].closes;
+}
 
 /* Bytes of cluster memory that the tables need. */
 size_t ikc_bytes(const struct boot_record *record);
@@ -144,7 +178,7 @@ bool peers_poll(struct cluster *c);
 uint64_t peers_deadline(struct cluster *c);
 
 /*
- * An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER, SYNC). 0;
+ * An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER, SYNC, CHANNEL). 0;
  * -E_INVAL; -E_BADF; -E_BUSY.
  */
 struct event;

@@ -9,6 +9,16 @@
 
 #define REFUSE_COST 2			/* of what a step of a look costs */
 
+/* Where the message of a cluster lies. */
+static unsigned
+slot_of(struct cluster *c, uint32_t source, uint32_t port)
+{
+	uint32_t place = *mail_at(c, source, port);
+
+	return place < WIRE_CREDIT ? hal_noc_mailbox_slot(place, source) :
+		hal_noc_credit_slot(port, place - WIRE_CREDIT);
+}
+
 /*
  * A message in a slot. Its sender can change the slot at any time: what was looked at once is here.
  */
@@ -17,16 +27,20 @@ struct letter {
 	uint32_t sequence;
 	uint32_t generation;
 	uint32_t badge;
+	struct mail_sender origin;
 };
 
 /* Look at a slot. False if it holds no message of the peer's present life. */
 static bool
 find_letter(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 {
-	const struct wire_mail *m = hal_noc_slot(hal_noc_mailbox_slot(port, source));
+	const struct wire_mail *m = hal_noc_slot(slot_of(c, source, port));
 	const volatile struct wire_header *h = &m->head;
 
-	*l = (struct letter){m->payload, h->sequence, h->generation, h->badge};
+	*l = (struct letter){m->payload, h->sequence, h->generation, h->badge,
+		{h->origin, h->origin_badge}};
+	if (l->origin.cluster >= c->ikc.clusters)
+		l->origin.cluster = source;
 	return h->magic == WIRE_MAIL && h->source == source && h->port == port &&
 		h->incarnation == c->ikc.peer[source].incarnation;
 }
@@ -37,14 +51,24 @@ free_slot(struct cluster *c, uint32_t source, uint32_t port, uint32_t sequence)
 	struct mail_in *in = &c->ikc.in[port];
 
 	bitmap_clear(in->pending, source);
+	mail_credit_put(c, source, port);
 	event_send(c, source,
-		wire_event(WIRE_FREED, port, in->generation << 12 | (sequence & WIRE_SEQUENCE)));
+		wire_event(WIRE_FREED, port, in->generation << WIRE_GENERATION |
+		(sequence & WIRE_SEQUENCE)));
 }
 
-static void
+static __attribute__((noinline)) void
 refuse_slot(struct cluster *c, uint32_t source, uint32_t port, uint32_t sequence)
 {
 	event_send(c, source, wire_event(WIRE_REFUSED, port, sequence & WIRE_SEQUENCE));
+}
+
+/* What lies in a slot that is marked pending is no message. */
+static __attribute__((noinline)) void
+drop(struct cluster *c, uint32_t source, uint32_t port)
+{
+	bitmap_clear(c->ikc.in[port].pending, source);
+	mail_credit_put(c, source, port);
 }
 
 /*
@@ -60,8 +84,19 @@ is_pending(struct cluster *c, uint32_t source, uint32_t port, struct letter *l)
 		return false;
 	if (find_letter(c, source, port, l))
 		return true;
-	bitmap_clear(pending, source);
+	drop(c, source, port);
 	return false;
+}
+
+bool
+mail_wants_again(struct cluster *c, uint32_t source, uint32_t port)
+{
+	struct letter l;
+	bool is_letter = find_letter(c, source, port, &l);
+
+	*mail_at(c, source, port) =
+		(uint16_t)(is_letter ? MAIL_WANTED | (l.sequence & WIRE_SEQUENCE) : 0);
+	return is_letter;
 }
 
 void
@@ -82,19 +117,41 @@ mail_in_look(struct cluster *c, uint32_t port)
 {
 	const struct mail_in *in = &c->ikc.in[port];
 
-	if (!list_is_empty(&in->waiters) || in->refusing)
+	if (!list_is_empty(&in->waiters) || in->refusing || in->wants)
 		look_at(c, queue_in(c, port));
 }
 
-void
-mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
+static bool
+is_for_past_life(const struct mail_in *in, uint32_t generation)
 {
+	return generation != 0 && (in->endpoint == NULL || generation != in->generation);
+}
+
+/* Has a cluster a message for the port that was neither read nor refused? */
+static bool
+is_known(const struct mail_in *in, uint32_t source)
+{
+	return bitmap_test(in->pending, source) || bitmap_test(in->refused, source) ||
+		bitmap_test(in->wanted, source);
+}
+
+void
+mail_arrived(struct cluster *c, uint32_t source, uint32_t event)
+{
+	uint32_t port = wire_event_port(event), place = wire_event_argument(event) & WIRE_PLACE;
 	struct mail_in *in = &c->ikc.in[port];
 	struct letter l;
 
-	if (bitmap_test(in->refused, source) || !find_letter(c, source, port, &l))
+	if (is_known(in, source) ||
+		(place >= WIRE_CREDIT && in->credit[place - WIRE_CREDIT] != source + 1))
 		return;
-	if (l.generation != 0 && (in->endpoint == NULL || l.generation != in->generation)) {
+	*mail_at(c, source, port) = (uint16_t)place;
+	if (!find_letter(c, source, port, &l)) {
+		mail_credit_put(c, source, port);
+		return;
+	}
+	if (is_for_past_life(in, l.generation)) {
+		mail_credit_put(c, source, port);
 		refuse_slot(c, source, port, l.sequence);
 		return;
 	}
@@ -102,6 +159,24 @@ mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
 	in->arrivals++;
 	mail_in_count(c, port);
 	binding_signal(c, &in->event);
+	mail_in_look(c, port);
+}
+
+void
+mail_wanted(struct cluster *c, uint32_t source, uint32_t event)
+{
+	uint32_t port = wire_event_port(event), said = wire_event_argument(event);
+	struct mail_in *in = &c->ikc.in[port];
+
+	if (is_known(in, source) || mail_has_credit(in, source))
+		return;
+	if (is_for_past_life(in, said >> WIRE_GENERATION & 0xff)) {
+		refuse_slot(c, source, port, said);
+		return;
+	}
+	*mail_at(c, source, port) = (uint16_t)(MAIL_WANTED | (said & WIRE_SEQUENCE));
+	bitmap_set(in->wanted, source);
+	in->wants = true;
 	mail_in_look(c, port);
 }
 
@@ -139,7 +214,7 @@ copy_message(struct cluster *c, uint32_t source, const struct letter *l, void *m
 }
 
 long
-mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_sender *sender)
+mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_senders *by)
 {
 	struct letter l;
 	long from;
@@ -147,13 +222,16 @@ mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mai
 	while ((from = find(c, port, source, &l)) >= 0) {
 		if (copy_message(c, (uint32_t)from, &l, msg)) {
 			free_slot(c, (uint32_t)from, port, l.sequence);
-			*sender = (struct mail_sender){(uint32_t)from, l.badge};
+			by->sender = (struct mail_sender){(uint32_t)from, l.badge};
+			by->origin = l.origin;
 			if (source == ANY_SOURCE_CLUSTER)
 				c->ikc.in[port].next = (uint32_t)from + 1;
 			break;
 		}
-		bitmap_clear(c->ikc.in[port].pending, (uint32_t)from);
+		drop(c, (uint32_t)from, port);
 	}
+	if (from < 0 && source != ANY_SOURCE_CLUSTER)
+		mail_demand(c, (uint32_t)source, port);
 	return from;
 }
 
@@ -169,18 +247,33 @@ mail_in_close(struct cluster *c, const struct endpoint *ep)
 	in->endpoint = NULL;
 	in->event = (struct binding){0};
 	for (uint32_t i = 0; i < BITMAP_WORDS(CLUSTERS_MAX); i++) {
-		in->refusing |= in->pending[i] != 0;
-		in->refused[i] |= in->pending[i];
-		in->pending[i] = 0;
+		in->refusing |= (in->pending[i] | in->wanted[i]) != 0;
+		in->refused[i] |= in->pending[i] | in->wanted[i];
+		in->pending[i] = in->wanted[i] = 0;
 	}
 	mail_in_look(c, ep->port);
 }
 
+/* The message of a cluster is refused, wherever it is. */
+static __attribute__((noinline)) void
+refuse(struct cluster *c, uint32_t source, uint32_t port)
+{
+	uint32_t at = *mail_at(c, source, port);
+	struct letter l;
+
+	if (at & MAIL_WANTED) {
+		refuse_slot(c, source, port, at);
+		return;
+	}
+	if (find_letter(c, source, port, &l))
+		refuse_slot(c, source, port, l.sequence);
+	mail_credit_put(c, source, port);
+}
+
 int
-mail_in_refuse(struct cluster *c, uint32_t port, int cost)
+mail_in_serve(struct cluster *c, uint32_t port, int cost)
 {
 	struct mail_in *in = &c->ikc.in[port];
-	struct letter l;
 
 	for (; in->refusing && cost > 0; cost -= REFUSE_COST) {
 		uint32_t source = bitmap_find_set(in->refused, c->ikc.clusters, 0);
@@ -190,10 +283,9 @@ mail_in_refuse(struct cluster *c, uint32_t port, int cost)
 			break;
 		}
 		bitmap_clear(in->refused, source);
-		if (find_letter(c, source, port, &l))
-			refuse_slot(c, source, port, l.sequence);
+		refuse(c, source, port);
 	}
-	return cost;
+	return in->wants ? mail_credits_give(c, port, cost) : cost;
 }
 
 void
@@ -205,6 +297,7 @@ mail_in_peer_changed(struct cluster *c, uint32_t peer, uint32_t port)
 		bitmap_clear(in->pending, peer);
 		bitmap_clear(in->refused, peer);
 	}
+	mail_credits_forget(c, peer, port);
 	binding_signal(c, &in->event);
 	mail_in_look(c, port);
 }

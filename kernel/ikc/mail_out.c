@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output side of mailboxes: our slots at the peers, one per peer and port, shared by the processes
- * of the cluster. A slot is full from the put until FREED or REFUSED. When it is free, or its peer
- * gone, the threads that wait for it go on, one after the other as long as it is, and those that
+ * Output side of mailboxes: one message per peer and port at most is on its way, of all processes of
+ * the cluster. Such a slot is full from the write until FREED or REFUSED. When it is free, or its
+ * peer gone, the threads that wait for it go on, one after the other as long as it is, and those that
  * found it full and have bound EVENT_ROOM are told: who comes first writes. Home core.
  */
 #include <base/str.h>
@@ -36,6 +36,7 @@ slot_new(struct thread *caller, uint32_t peer, uint32_t port)
 	o->full = *left_at(c, peer, port) != 0;
 	o->sequence = o->full ? *left_at(c, peer, port) & WIRE_SEQUENCE :
 		c->record->cluster[c->id].incarnation << 6;
+	o->place = (uint8_t)(*left_at(c, peer, port) >> MAIL_LEFT_PLACE);
 	*left_at(c, peer, port) = 0;
 	return o;
 }
@@ -67,12 +68,13 @@ mail_out_forget(struct cluster *c, uint32_t peer, uint32_t port)
 {
 	struct mail_out **at = mail_out_at(c, peer, port), *o = *at;
 
-	if (o == NULL || o->endpoints > 0 || !list_is_empty(&o->waiters) ||
+	if (o == NULL || o->endpoints > 0 || o->kept != NULL || !list_is_empty(&o->waiters) ||
 		!list_is_empty(&o->missed) || bitmap_test(c->ikc.look, queue_out(c, peer, port)))
 		return;
 	*at = NULL;
 	if (o->full)
-		*left_at(c, peer, port) = (uint16_t)(MAIL_LEFT | (o->sequence & WIRE_SEQUENCE));
+		*left_at(c, peer, port) = (uint16_t)(MAIL_LEFT |
+			(uint32_t)o->place << MAIL_LEFT_PLACE | (o->sequence & WIRE_SEQUENCE));
 	quota_free(&c->all, &c->slab, o, slab_size(&c->slab, sizeof(*o)));
 }
 
@@ -107,6 +109,22 @@ mail_out_look(struct cluster *c, const struct mail_out *o)
 		look_at(c, QUEUE_MISSED);
 }
 
+/* Where no message lies any more, a connector may be free. */
+static void
+place_free(struct cluster *c, uint32_t peer, uint32_t place)
+{
+	if (place < WIRE_CREDIT)
+		bitmap_clear(connected_at(c, peer), place);
+}
+
+static void
+left_free(struct cluster *c, uint32_t peer, uint16_t *left)
+{
+	if (*left != 0)
+		place_free(c, peer, *left >> MAIL_LEFT_PLACE & WIRE_PLACE);
+	*left = 0;
+}
+
 /*
  * The peer has read (or refused) the message that we wrote last: the slot, if one of our mailboxes
  * names it, or NULL. Also if the event is wrong.
@@ -117,8 +135,8 @@ answered(struct cluster *c, uint32_t peer, uint32_t event)
 	struct mail_out *o = *mail_out_at(c, peer, wire_event_port(event));
 	uint16_t *left = left_at(c, peer, wire_event_port(event));
 
-	if (*left == (MAIL_LEFT | (event & WIRE_SEQUENCE)))
-		*left = 0;
+	if (((*left ^ event) & WIRE_SEQUENCE) == 0)
+		left_free(c, peer, left);
 	return o != NULL && o->full && (event & WIRE_SEQUENCE) == (o->sequence & WIRE_SEQUENCE) ?
 		o : NULL;
 }
@@ -129,6 +147,10 @@ emptied(struct cluster *c, struct mail_out *o)
 {
 	uint32_t peer = o->peer, port = o->port;
 
+	if (o->kept != NULL)
+		mail_kept_free(c, o);
+	else if (o->full)
+		place_free(c, peer, o->place);
 	o->full = false;
 	mail_out_look(c, o);
 	mail_out_forget(c, peer, port);
@@ -141,8 +163,10 @@ mail_freed(struct cluster *c, uint32_t peer, uint32_t event)
 
 	if (o == NULL)
 		return;
-	if (o->writer != NULL)
-		o->writer->generation = (uint8_t)(wire_event_argument(event) >> 12);
+	if (o->writer != NULL) {
+		latency_end(c, o->writer);
+		o->writer->generation = (uint8_t)(wire_event_argument(event) >> WIRE_GENERATION);
+	}
 	emptied(c, o);
 }
 
@@ -172,7 +196,8 @@ out_check(struct cluster *c, struct endpoint *ep)
 
 /* The badge is that of the process that writes: it can put no other there. */
 static void
-fill(const struct thread *caller, struct wire_mail *m, const struct endpoint *ep, const void *msg)
+fill(const struct thread *caller, struct wire_mail *m, const struct endpoint *ep, const void *msg,
+	const struct mail_sender *origin)
 {
 	struct cluster *c = caller->cluster;
 
@@ -185,25 +210,61 @@ fill(const struct thread *caller, struct wire_mail *m, const struct endpoint *ep
 		.port = ep->port,
 		.generation = ep->generation,
 		.badge = caller->proc->badge,
+		.origin = (uint8_t)origin->cluster,
+		.origin_badge = origin->badge,
 	};
 	memcpy(m->payload, msg, MAILBOX_MSG_SIZE);
 }
 
+/* A connector of the peer that holds no message of ours: that with the port's number, if possible. */
+static int
+connector(const struct cluster *c, const struct endpoint *ep)
+{
+	const uint32_t *used = connected_at(c, ep->cluster);
+
+	if (ep->port < c->ikc.connectors && !bitmap_test(used, ep->port))
+		return ep->port;
+	return bitmap_find_clear(used, c->ikc.connectors, 0);
+}
+
+/* Put a message where there is room, or keep it. */
 static long
-put(const struct thread *caller, struct endpoint *ep, const void *msg)
+put(struct thread *caller, struct endpoint *ep, const void *msg, const struct mail_sender *origin)
 {
 	struct cluster *c = caller->cluster;
-	struct wire_mail m;
+	int free = connector(c, ep);
+	struct wire_mail m, *kept;
+	long wrong;
 
-	fill(caller, &m, ep, msg);
-	if (hal_noc_put(ep->cluster, hal_noc_mailbox_slot(ep->port, c->id), ep->incarnation, &m,
-		sizeof(m)) == 0)
-		return 0;
-	return peer_look_again(c, ep);
+	if (free < 0) {
+		wrong = mail_keep(caller, ep->slot, &kept);
+		if (wrong == 0)
+			fill(caller, kept, ep, msg, origin);
+		return wrong;
+	}
+	fill(caller, &m, ep, msg, origin);
+	if (hal_noc_put(ep->cluster, hal_noc_mailbox_slot((unsigned)free, c->id), ep->incarnation,
+		&m, sizeof(m)) != 0)
+		return peer_look_again(c, ep);
+	bitmap_set(connected_at(c, ep->cluster), (uint32_t)free);
+	ep->slot->place = (uint8_t)free;
+	return 0;
+}
+
+/* What the peer is told of the message that was put, or kept. */
+static uint32_t
+news(const struct endpoint *ep)
+{
+	const struct mail_out *o = ep->slot;
+
+	return o->kept == NULL ? wire_event(WIRE_ARRIVED, ep->port, o->place) :
+		wire_event(WIRE_WANT, ep->port, (uint32_t)ep->generation << WIRE_GENERATION |
+		(o->sequence & WIRE_SEQUENCE));
 }
 
 long
-mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg)
+mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg,
+	const struct mail_sender *origin)
 {
 	struct cluster *c = caller->cluster;
 	struct mail_out *o = ep->slot;
@@ -212,7 +273,7 @@ mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg)
 	if (wrong == 0 && o->full)
 		wrong = -E_AGAIN;
 	if (wrong == 0)
-		wrong = put(caller, ep, msg);
+		wrong = put(caller, ep, msg, origin);
 	if (wrong == -E_AGAIN)
 		miss(o, caller);
 	if (wrong != 0)
@@ -221,7 +282,9 @@ mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg)
 	o->sequence++;
 	o->writer = ep;
 	o->writer_tid = caller->tid;
-	event_send(c, ep->cluster, wire_event(WIRE_ARRIVED, ep->port, 0));
+	count_write(c, ep, CLASS_MAILBOX);
+	latency_begin(ep);
+	event_send(c, ep->cluster, news(ep));
 	return 0;
 }
 
@@ -249,7 +312,7 @@ mail_out_peer_changed(struct cluster *c, uint32_t peer, uint32_t port)
 	struct mail_out *o = *mail_out_at(c, peer, port);
 
 	if (c->ikc.peer[peer].state != PEER_UP)
-		*left_at(c, peer, port) = 0;
+		left_free(c, peer, left_at(c, peer, port));
 	if (o == NULL)
 		return;
 	if (c->ikc.peer[peer].state == PEER_UP) {

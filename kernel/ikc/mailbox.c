@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The mailbox calls: N senders to one receiver port, messages of MAILBOX_MSG_SIZE bytes. Each port
- * has one slot per sending cluster, so a sender finds its slot free or gets -E_AGAIN; messages of
- * one cluster to one port are read in the order in which they were written.
+ * The mailbox calls: N senders to one receiver port, messages of MAILBOX_MSG_SIZE bytes. Of each
+ * cluster one message for a port can be on its way, so a sender finds its slot free or gets
+ * -E_AGAIN; messages of one cluster to one port are read in the order in which they were written.
+ * How many of them lie at the receiver at once is up to the machine (mail_credit.c).
  *
  * Mailboxes are named by handles. Writing needs RIGHT_WRITE, reading RIGHT_READ, waiting and
  * binding RIGHT_WAIT. handle_close closes: a wait through a handle that is closed or revoked ends
@@ -14,7 +15,7 @@
 #include <kernel/ikc/state.h>
 
 /*
- * A message to a port that nobody has created yet waits in its slot. An output mailbox belongs to
+ * A message to a port that nobody has created yet waits. An output mailbox belongs to
  * the life of the port that it first reached: when that port is closed (its last handle is, also by
  * the end of its process), its messages are dropped and it says -E_PIPE from then on, until it is
  * closed and opened again. A mailbox that never reached the port waits for the next life. In the
@@ -86,15 +87,56 @@ kc_mailbox_open(struct thread *caller, int cluster, int port)
  *   msg   MAILBOX_MSG_SIZE bytes, already copied from user memory by the calling core
  *
  * Returns 0; -E_BADF; -E_ACCES; -E_AGAIN: our slot at the peer is full, or the peer is not up yet;
- * -E_PIPE, -E_HOSTDOWN, -E_CONNRESET: see above.
+ * -E_PIPE, -E_HOSTDOWN, -E_CONNRESET: see above; -E_NOMEM: no connector is free, and the account of
+ * the process cannot pay for the message while it waits.
  */
 long
 kc_mailbox_write(struct thread *caller, int mailbox, const void *msg)
 {
 	struct endpoint *ep;
 	long wrong = endpoint_find(caller, mailbox, MAIL_OUT, RIGHT_WRITE, &ep);
+	struct mail_sender me = {caller->cluster->id, caller->proc->badge};
 
-	return wrong != 0 ? wrong : mail_out_write(caller, ep, msg);
+	return wrong != 0 ? wrong : mail_out_write(caller, ep, msg, &me);
+}
+
+/*
+ * kc_mailbox_forward: post a message for whoever the message is from that the caller has read last:
+ * mailbox_read gives the caller as its sender, mailbox_origin the one that it is forwarded for. A
+ * process can speak for those that have sent it a message, and for nobody else. Whether an origin
+ * is believed is the reader's affair, who knows by whom the message was forwarded; a kernel can lie.
+ *
+ * Returns what mailbox_write does; -E_INVAL: the caller has read no message.
+ */
+long
+kc_mailbox_forward(struct thread *caller, int mailbox, const void *msg)
+{
+	struct endpoint *ep;
+	long wrong = endpoint_find(caller, mailbox, MAIL_OUT, RIGHT_WRITE, &ep);
+	struct mail_sender origin = {caller->origin_cluster, caller->origin_badge};
+
+	if (wrong == 0 && !caller->has_origin)
+		wrong = -E_INVAL;
+	return wrong != 0 ? wrong : mail_out_write(caller, ep, msg, &origin);
+}
+
+/*
+ * kc_mailbox_origin: who sent the message first that the caller has read last: its sender, or the
+ * one for whom that has forwarded it.
+ *
+ *   origin   struct mail_sender
+ *
+ * Returns 0; -E_INVAL: the caller has read no message.
+ */
+long
+kc_mailbox_origin(struct thread *caller, void *origin)
+{
+	struct mail_sender from = {caller->origin_cluster, caller->origin_badge};
+
+	if (!caller->has_origin)
+		return -E_INVAL;
+	memcpy(origin, &from, sizeof(from));
+	return 0;
 }
 
 static bool
@@ -119,14 +161,19 @@ kc_mailbox_read(struct thread *caller, int mailbox, int source, void *msg, void 
 {
 	struct cluster *c = caller->cluster;
 	struct endpoint *ep;
-	struct mail_sender from;
+	struct mail_senders from;
 	long got = endpoint_find(caller, mailbox, MAIL_IN, RIGHT_READ, &ep);
 
 	if (got != 0)
 		return got;
 	got = is_source(c, source) ? mail_in_take(c, ep->port, source, msg, &from) : -E_INVAL;
-	if (got >= 0)
-		memcpy(sender, &from, sizeof(from));
+	if (got >= 0) {
+		memcpy(sender, &from.sender, sizeof(from.sender));
+		caller->origin_badge = from.origin.badge;
+		caller->origin_cluster = (uint8_t)from.origin.cluster;
+		caller->has_origin = true;
+		count_read(c, ep, CLASS_MAILBOX);
+	}
 	return got;
 }
 

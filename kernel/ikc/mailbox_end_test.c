@@ -3,9 +3,9 @@
  * Unit tests of the end of mailboxes: ports that are closed, processes that end, clusters that die.
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
+ * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
+ * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
  * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
@@ -71,7 +71,7 @@ TEST(the_end_of_a_receiver_refuses_what_it_did_not_read)
 	expect_eq(fake_result(s2), -E_PIPE);
 	expect_eq(fake_of(s)->wakeups, 1);
 	expect_eq(wait_on(s, out), -E_PIPE);
-	expect_eq(fake[0]->c.ikc.mailboxes, 0);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_MAILBOX), 0);
 	fake_process_starts(0, 0);
 	expect(input(thr(0, 0), 5) >= 0);
 }
@@ -92,7 +92,7 @@ TEST(the_end_of_a_process_leaves_no_waiter_behind)
 	read_any(r, in);
 	expect_eq(fake_result(s2), 0);
 	expect_eq(write_to(s2, out2, 2), 0);
-	expect_eq(fake[1]->c.ikc.mailboxes, 1);
+	expect_eq(ikc_ends(&fake[1]->c.ikc, CLASS_MAILBOX), 1);
 }
 
 TEST(closing_wakes_who_waits_for_it)
@@ -216,9 +216,19 @@ TEST(a_restarted_cluster_is_a_stranger)
 	expect(is_text(5));
 }
 
-TEST(a_silent_cluster_is_found_dead_by_its_heartbeat)
+static uint32_t
+silence_of(int cluster)
 {
-	struct thread *w = thr(1, 1);
+	struct cluster_state s;
+
+	expect_eq(call(thr(1, 3), kc_cluster_state(thr(1, 3), cluster, &s)), 0);
+	expect_eq(s.state, CLUSTER_UP);
+	return s.silent;
+}
+
+TEST(a_silent_cluster_is_reported_and_no_more)
+{
+	struct thread *w = thr(1, 1), *told = thr(1, 2);
 
 	fake_machine();
 	fake_record.heartbeat_ms = 10;
@@ -226,6 +236,7 @@ TEST(a_silent_cluster_is_found_dead_by_its_heartbeat)
 		fake_boot(i);
 	pump();
 	expect_eq(call(w, kc_cluster_watch(w, 0)), -E_PARK);
+	expect_eq(fake_bind(told, EVENT_CLUSTER, 0, 3), 0);
 	for (int beat = 0; beat < 50; beat++) {
 		fake_now += 10000000;
 		pump();
@@ -235,14 +246,30 @@ TEST(a_silent_cluster_is_found_dead_by_its_heartbeat)
 	expect(fake_is_parked(w));
 	expect_eq(fake_messages, 0);
 	fake_kill(0, false);
-	for (int beat = 0; beat < 12; beat++) {
-		expect(beat > 8 || fake_is_parked(w));
+	for (int beat = 0; beat < 9; beat++) {
 		fake_now += 10000000;
 		pump();
 	}
-	expect_eq(fake_result(w), -E_HOSTDOWN);
-	expect(!hal_noc_alive(0));
-	expect_eq(fake_messages, 1);	/* of several that find it dead, the first speaks */
+	expect_eq(silence_of(0), 9);
+	expect_eq(fake_messages, 0);
+	fake_now += 10000000;
+	pump();
+	expect_eq(fake_messages, 1);	/* of several that miss it, one speaks */
+	expect_eq(fake_thread[1][2].wakeups, 1);
+	for (int beat = 0; beat < 1000; beat++) {
+		fake_now += 10000000;
+		pump();
+	}
+	expect(fake_is_parked(w));	/* silence is not death, however long */
+	expect(hal_noc_alive(0));
+	expect_eq(fake_messages, 1);
+	here = 0;
+	hal_noc_heartbeat();
+	fake_now += 10000000;
+	pump();
+	expect_eq(silence_of(0), 0);
+	expect_eq(fake_messages, 2);
+	expect_eq(fake_thread[1][2].wakeups, 2);
 }
 
 int
@@ -258,7 +285,7 @@ main(void)
 	RUN(a_death_ends_every_wait_for_the_dead);
 	RUN(what_the_dead_had_sent_can_still_be_read);
 	RUN(a_restarted_cluster_is_a_stranger);
-	RUN(a_silent_cluster_is_found_dead_by_its_heartbeat);
+	RUN(a_silent_cluster_is_reported_and_no_more);
 	fake_end();
 	return TEST_FAILED;
 }

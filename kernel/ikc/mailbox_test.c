@@ -3,9 +3,9 @@
  * Unit tests of mailboxes: four clusters played by one thread.
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
+ * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
+ * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
  * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
@@ -23,7 +23,7 @@ TEST(create_refuses_bad_and_open_ports)
 	expect(input(t, 3) >= 0);
 	expect_eq(input(t, 3), -E_BUSY);
 	expect_eq(input(other, 3), -E_BUSY);
-	expect_eq(fake[0]->c.ikc.mailboxes, 1);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_MAILBOX), 1);
 }
 
 /* test: mailbox_open */
@@ -41,13 +41,13 @@ TEST(open_refuses_bad_targets_and_makes_a_mailbox_each_time)
 	again = output(sibling, 1, 2);
 	expect(again > 0 && again != id);
 	expect(output(other, 1, 2) > 0);
-	expect_eq(fake[0]->c.ikc.mailboxes, 3);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_MAILBOX), 3);
 	expect_eq(call(t, fake_close(t, id)), 0);
 	expect_eq(call(t, fake_close(t, id)), -E_BADF);
 	expect_eq(write_to(t, id, 0), -E_BADF);
 	expect_eq(write_to(t, again, 0), 0);
 	expect_eq(call(t, fake_close(t, again)), 0);
-	expect_eq(fake[0]->c.ikc.mailboxes, 1);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_MAILBOX), 1);
 }
 
 /* Until its table or its account is full; the other process has its own. */
@@ -66,15 +66,15 @@ TEST(endpoints_run_out_with_an_error)
 				i / FAKE_CLUSTERS / FAKE_PORTS));
 	expect_eq(handle, -E_MFILE);
 	expect_eq(made, HANDLES_MAX + 1);
-	expect_eq(fake[0]->c.ikc.portals, FAKE_CLUSTERS * FAKE_PORTS * FAKE_PORTS);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL), FAKE_CLUSTERS * FAKE_PORTS * FAKE_PORTS);
 	expect_eq(output(t, 1, 1), -E_MFILE);
 	expect_eq(input(t, 1), -E_MFILE);
 	expect_eq(call(t, kc_portal_create(t, 1)), -E_MFILE);
 	expect_eq(call(other, kc_portal_open(other, 1, 1, 1)), -E_BUSY);
 	expect(output(other, 1, 1) >= 0 && input(other, 1) >= 0);
-	expect_eq(fake[0]->c.ikc.mailboxes, 2);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_MAILBOX), 2);
 	fake_process_ends(0, 0);
-	expect_eq(fake[0]->c.ikc.portals, 0);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL), 0);
 	expect(call(other, kc_portal_open(other, 1, 1, 1)) >= 0);
 }
 
@@ -92,7 +92,7 @@ TEST(an_account_that_is_used_up_opens_nothing)
 	expect_eq(call(t, kc_portal_create(t, 1)), -E_NOMEM);
 	expect_eq(call(t, kc_portal_open(t, 1, 1, 1)), -E_NOMEM);
 	expect_eq(fake_charged(0, 0), used);
-	expect_eq(fake[0]->c.ikc.mailboxes + fake[0]->c.ikc.portals, 1);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_MAILBOX) + ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL), 1);
 	fake[0]->proc[0].quota->limit[QUOTA_BYTES] = used + 4096;
 	expect(input(t, 1) >= 0 && call(t, kc_portal_create(t, 1)) >= 0);
 }
@@ -490,6 +490,53 @@ TEST(a_revoked_handle_ends_the_waits_through_it)
 	expect_eq(fake_result(s), 0);
 }
 
+/* --- forwarding --- */
+
+static struct mail_sender
+origin_of(struct thread *t)
+{
+	struct mail_sender from = {99, 99};
+
+	expect_eq(call(t, kc_mailbox_origin(t, &from)), 0);
+	return from;
+}
+
+/* Thread 0 of cluster 1 asks 2, which has 3 answer: that knows both. */
+TEST(a_forwarded_message_says_who_asked_and_who_forwarded_it)
+{
+	struct thread *asks = thr(1, 0), *forwards = thr(2, 0), *answers = thr(3, 0);
+	int in, to, last, again;
+	struct mail_sender by, from;
+
+	fake_all_up();
+	in = input(forwards, 3);
+	last = input(answers, 4);
+	to = output(forwards, 3, 4);
+	again = output(answers, 2, 3);
+	expect_eq(call(forwards, kc_mailbox_forward(forwards, to, text(0))), -E_INVAL);
+	expect_eq(call(forwards, kc_mailbox_origin(forwards, &from)), -E_INVAL);
+	expect_eq(write_to(asks, output(asks, 2, 3), 1), 0);
+	expect_eq(read_any(forwards, in), 1);
+	from = origin_of(forwards);
+	expect(from.cluster == 1 && from.badge == asks->proc->badge);
+	expect_eq(call(forwards, kc_mailbox_forward(forwards, to, text(2))), 0);
+	pump();
+	expect_eq(call(answers, kc_mailbox_read(answers, last, ANY_SOURCE_CLUSTER, msg, &by)), 2);
+	expect(is_text(2) && by.cluster == 2 && by.badge == forwards->proc->badge);
+	from = origin_of(answers);
+	expect(from.cluster == 1 && from.badge == asks->proc->badge);
+	/* forwarded again it is still for the first */
+	expect_eq(call(answers, kc_mailbox_forward(answers, again, text(3))), 0);
+	pump();
+	expect_eq(read_any(forwards, in), 3);
+	expect_eq(origin_of(forwards).cluster, 1);
+	/* its own messages are not */
+	pump();
+	expect_eq(write_to(forwards, to, 4), 0);
+	expect_eq(read_any(answers, last), 2);
+	expect_eq(origin_of(answers).cluster, 2);
+}
+
 int
 main(void)
 {
@@ -515,6 +562,7 @@ main(void)
 	RUN(a_copy_of_a_handle_can_do_what_its_rights_say);
 	RUN(a_message_says_which_process_wrote_it_not_which_opened);
 	RUN(a_revoked_handle_ends_the_waits_through_it);
+	RUN(a_forwarded_message_says_who_asked_and_who_forwarded_it);
 	fake_end();
 	return TEST_FAILED;
 }

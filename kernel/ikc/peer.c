@@ -3,17 +3,16 @@
  * Life and death of the other clusters, and the events to them. A peer is met when it is first seen
  * up; a peer whose incarnation changes has died and restarted, and everything that was between us
  * and its past life is dropped before anything of its new life is taken. All ports are told of a
- * peer's new state in steps (peers_walk). Deaths are looked for when hal_noc_deaths changes and,
- * with a heartbeat, when a peer is silent for SILENT_BEATS of our own beats: a host that stops
- * everybody for a while stops both counts. Whoever finds a death of which nobody has spoken says
- * so. Home core.
+ * peer's new state in steps (peers_walk). Deaths are looked for when hal_noc_deaths changes. With a
+ * heartbeat, it is told when a peer has been silent for SILENT_BEATS of our own beats, and when it
+ * is heard again: a host that stops everybody for a while stops both counts. Silence is no death:
+ * who may restart the cluster decides (restart.c). Home core.
  */
 #include <base/str.h>
 #include <hal/noc.h>
 #include <hal/timer.h>
 #include <kernel/ikc/state.h>
 
-#define SILENT_BEATS 10
 #define BACKLOG_NS 100000		/* until a full ring is tried again */
 #define PEERS_PER_STEP 8		/* that are looked at and have not changed */
 #define TRIES_PER_STEP 16		/* events of one peer */
@@ -127,9 +126,12 @@ tell_port(struct cluster *c, struct ikc_peer *p)
 	}
 	if (port < SYNC_PORTS)
 		sync_peer_changed(c, peer, port);
+	if (port < c->ikc.channels)
+		channel_peer_changed(c, peer, port);
 	p->walk++;
 	p->walk_local = 0;
-	return ++port < c->ikc.portal_ports || port < c->ikc.mailbox_ports || port < SYNC_PORTS;
+	return ++port < c->ikc.portal_ports || port < c->ikc.mailbox_ports || port < SYNC_PORTS ||
+		port < c->ikc.channels;
 }
 
 bool
@@ -148,6 +150,7 @@ peers_walk(struct cluster *c)
 		} else {
 			p->state = PEER_UP;
 			walk_begin(c, p);
+			binding_signal(c, &p->end);
 		}
 	}
 	return true;
@@ -161,9 +164,12 @@ peer_meet(struct cluster *c, uint32_t peer, uint32_t incarnation)
 
 	p->state = p->incarnation == 0 ? PEER_UP : PEER_MEETING;
 	p->incarnation = incarnation;
+	p->starts = false;
 	p->heartbeat = hal_noc_heartbeat_of(peer);
 	p->silent = 0;
 	walk_begin(c, p);
+	if (p->state == PEER_UP)
+		binding_signal(c, &p->end);
 }
 
 static void
@@ -172,6 +178,9 @@ peer_gone(struct cluster *c, uint32_t peer)
 	struct ikc_peer *p = peer_at(c, peer);
 
 	p->state = PEER_DEAD;
+	p->starts = false;
+	p->asked = 0;
+	p->silent = 0;
 	p->overrun = false;
 	p->deaths++;
 	c->ikc.clusters_dead++;
@@ -192,8 +201,7 @@ ikc_condemn(struct cluster *c, uint32_t peer, const char *what)
 	peer_gone(c, peer);
 }
 
-/* Compare what we believe with what the NoC says. True: that has changed. */
-static bool
+bool
 peer_refresh(struct cluster *c, uint32_t peer)
 {
 	struct ikc_peer *p = peer_at(c, peer);
@@ -208,8 +216,10 @@ peer_refresh(struct cluster *c, uint32_t peer)
 		peer_meet(c, peer, incarnation);
 		return true;
 	}
-	if (p->state == PEER_UNKNOWN && hal_noc_is_dead(peer))
+	if ((p->state == PEER_UNKNOWN || p->starts) && hal_noc_is_dead(peer)) {
 		peer_gone(c, peer);
+		return true;
+	}
 	return p->state != before;
 }
 
@@ -258,8 +268,17 @@ peer_accept(struct cluster *c, uint32_t peer, uint32_t incarnation)
 
 /* --- rounds --- */
 
-/* Has a peer's heart beaten since we last listened? True: it counts as dead from now on. */
-static bool
+/* Cluster 0 says what it hears of others; of itself cluster 1 does. */
+static void
+tell_silence(struct cluster *c, uint32_t peer, const char *what)
+{
+	if (c->id == (peer == 0))
+		console_message(c, "cluster %u %s", (unsigned)peer, what);
+	binding_signal(c, &peer_at(c, peer)->end);
+}
+
+/* Has a peer's heart beaten since we last listened? */
+static void
 peer_listen(struct cluster *c, uint32_t peer)
 {
 	struct ikc_peer *p = peer_at(c, peer);
@@ -267,18 +286,16 @@ peer_listen(struct cluster *c, uint32_t peer)
 
 	p->heard = c->ikc.beats;
 	if (peer == c->id || p->state != PEER_UP)
-		return false;
-	if (heartbeat != p->heartbeat) {
-		p->heartbeat = heartbeat;
-		p->silent = 0;
-	} else if (++p->silent > SILENT_BEATS) {
-		if (!hal_noc_is_dead(peer))
-			console_message(c, "cluster %u gives no sign of life and counts as dead",
-				(unsigned)peer);
-		hal_noc_mark_dead(peer);
-		return peer_refresh(c, peer);
+		return;
+	if (heartbeat == p->heartbeat) {
+		if (++p->silent == SILENT_BEATS)
+			tell_silence(c, peer, "gives no sign of life");
+		return;
 	}
-	return false;
+	if (p->silent >= SILENT_BEATS)
+		tell_silence(c, peer, "gives signs of life again");
+	p->heartbeat = heartbeat;
+	p->silent = 0;
 }
 
 /* Whatever there may be with one peer. True: there was something. */
@@ -289,8 +306,8 @@ peer_visit(struct cluster *c, uint32_t peer)
 
 	if (peer_refresh(c, peer))
 		return true;
-	if (p->heard != c->ikc.beats && peer_listen(c, peer))
-		return true;
+	if (p->heard != c->ikc.beats)
+		peer_listen(c, peer);
 	if (p->overrun)
 		ikc_condemn(c, peer, "does not take its events");
 	return p->backlog > 0 && backlog_try(c, peer);
@@ -320,6 +337,8 @@ peers_poll(struct cluster *c)
 	uint32_t deaths = hal_noc_deaths();
 	bool found = false;
 
+	if (restarts_poll(c))
+		return true;
 	if (beat(c) || deaths != s->deaths || (s->peers_left == 0 && s->backlog_count > 0))
 		s->peers_left = s->clusters;
 	s->deaths = deaths;
@@ -335,7 +354,8 @@ uint64_t
 peers_deadline(struct cluster *c)
 {
 	uint64_t at = c->ikc.period_ns != 0 ? c->ikc.next_beat : HAL_FOREVER;
-	uint64_t retry = c->ikc.backlog_count > 0 ? hal_clock_ns() + BACKLOG_NS : HAL_FOREVER;
+	uint64_t retry = c->ikc.backlog_count > 0 || c->ikc.restarts > RESTARTS_PER_STEP ?
+		hal_clock_ns() + BACKLOG_NS : HAL_FOREVER;
 
 	return at < retry ? at : retry;
 }

@@ -182,6 +182,7 @@ static long
 writer_goes_at_once(struct kcall_args *args, struct endpoint *ep)
 {
 	ep->state = PORTAL_MOVING;
+	portal_moves(args->caller->cluster, ep);
 	tell(args, portal_info_out(args->caller->cluster, ep));
 	return PORTAL_GO;
 }
@@ -207,6 +208,7 @@ write_begin(struct kcall_args *args, bool starts)
 		return wrong;
 	portal_enter(caller, ep);
 	ep->started = starts ? (int)args->a[0] : 0;
+	latency_begin(ep);
 	if (wrong == 0)
 		return writer_goes_at_once(args, ep);
 	ep->state = PORTAL_ALLOWED;
@@ -283,6 +285,7 @@ portal_write_step(struct kcall_args *args)
 
 	if (wrong != 0)
 		return portal_abandon(caller, wrong);
+	portal_moved(c, ep);
 	ep->state = PORTAL_WAITING;
 	if (args->a[2] == 0)
 		wrong = park(caller);
@@ -352,11 +355,14 @@ portal_read_step(struct kcall_args *args)
 	if (wrong != 0)
 		return portal_abandon(caller, wrong);
 	if (status == PORTAL_GO) {
+		count_bytes(c, ep, c->ikc.unit);
 		in->state = PORTAL_WAITING;
 		park(caller);
 		event_send(c, in->cluster, wire_event(WIRE_NEXT, ep->port, in->sequence));
 		return -E_PARK;
 	}
+	count_read(c, ep, CLASS_PORTAL);
+	count_bytes(c, ep, (uint32_t)(status - PORTAL_OVER));
 	in->state = PORTAL_IDLE;
 	event_send(c, in->cluster,
 		wire_event(WIRE_DONE, ep->port, (uint32_t)(status - PORTAL_OVER)));

@@ -96,6 +96,7 @@ writer_goes(struct cluster *c, struct endpoint *ep)
 {
 	if (portal_is_parked(ep->thread)) {
 		ep->state = PORTAL_MOVING;
+		portal_moves(c, ep);
 		wake_with(ep->thread, PORTAL_GO, portal_info_out(c, ep));
 	} else {
 		ep->state = PORTAL_READY;
@@ -141,20 +142,25 @@ on_next(struct cluster *c, uint32_t peer, uint32_t port)
 {
 	struct endpoint *ep = portal_allowed(c, peer, port);
 
-	if (ep != NULL && ep->state == PORTAL_WAITING)
-		writer_goes(c, ep);
+	if (ep == NULL || ep->state != PORTAL_WAITING)
+		return;
+	count_bytes(c, ep, c->ikc.unit);
+	writer_goes(c, ep);
 }
 
 static void
 on_done(struct cluster *c, uint32_t peer, uint32_t event)
 {
-	uint32_t port = wire_event_port(event);
+	uint32_t port = wire_event_port(event), last = wire_event_argument(event);
 	struct endpoint *ep = portal_allowed(c, peer, port);
 
 	if (ep == NULL || ep->state != PORTAL_WAITING)
 		return;
 	portal_allow_at(c, peer, port)->valid = false;
-	writer_ends(c, ep, PORTAL_OVER + (long)wire_event_argument(event));
+	count_write(c, ep, CLASS_PORTAL);
+	count_bytes(c, ep, last < c->ikc.unit ? last : c->ikc.unit);
+	latency_end(c, ep);
+	writer_ends(c, ep, PORTAL_OVER + (long)last);
 }
 
 static void
@@ -177,6 +183,8 @@ leave_out(struct cluster *c, struct endpoint *ep)
 {
 	struct portal_allow *a = portal_allow_at(c, ep->cluster, ep->port);
 
+	if (ep->state == PORTAL_MOVING || ep->state == PORTAL_ABORTED)
+		portal_moved(c, ep);
 	if (ep->state == PORTAL_MOVING || ep->state == PORTAL_WAITING ||
 		ep->state == PORTAL_READY) {
 		a->valid = false;

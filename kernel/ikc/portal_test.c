@@ -3,9 +3,9 @@
  * Unit tests of portals: four clusters played by one thread.
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
+ * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
+ * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
  * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
@@ -120,9 +120,9 @@ TEST(bad_arguments_are_refused)
 	expect_eq(allow(t, id, 1, 1), -E_BUSY);
 	expect_eq(call(t, fake_close(t, o)), 0);
 	expect_eq(call(t, fake_close(t, o)), -E_BADF);
-	expect_eq(fake[0]->c.ikc.portals, 2);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL), 2);
 	expect_eq(call(t, fake_close(t, again)), 0);
-	expect_eq(fake[0]->c.ikc.portals, 1);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL), 1);
 }
 
 static void
@@ -168,7 +168,7 @@ TEST(any_length_is_moved_whole_or_cut_to_the_shorter)
 			transfer(0, sizes[i], sizes[j]);
 		}
 	expect(ports_are_idle());
-	expect_eq(fake[0]->c.ikc.portals + fake[1]->c.ikc.portals, 0);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL) + ikc_ends(&fake[1]->c.ikc, CLASS_PORTAL), 0);
 }
 
 TEST(only_the_allowed_sender_transfers)
@@ -375,7 +375,7 @@ TEST(a_portal_without_handles_is_closed_after_the_block)
 				fake_process_ends(side, 0);
 			pump();
 			expect(what > 1 || !fake_is_parked(t));
-			expect_eq(fake[side]->c.ikc.portals, 0);
+			expect_eq(ikc_ends(&fake[side]->c.ikc, CLASS_PORTAL), 0);
 			expect(t->transfer == NULL);
 			t = thr(1 - side, 0);
 			expect(fake_is_parked(t) || fake_result(t) == -E_PIPE ||
@@ -651,7 +651,7 @@ end_in_the_middle(enum end how, bool taken)
 		expect_eq(wait_for(s, out), -E_INVAL);
 	if (how <= PROCESS_GONE)
 		expect_eq(fake[0]->c.ikc.portal[2].state, taken ? PORTAL_IDLE : PORTAL_ABORTED);
-	expect_eq(fake[1]->c.ikc.portals, how > PROCESS_GONE || how == THREAD_GONE);
+	expect_eq(ikc_ends(&fake[1]->c.ikc, CLASS_PORTAL), how > PROCESS_GONE || how == THREAD_GONE);
 }
 
 TEST(writes_that_are_started_end_with_what_they_need)

@@ -20,6 +20,11 @@ enum peer_state {
 	PEER_DEAD,
 };
 
+/* Of a cluster that is to be started again: restart.c. */
+enum restart { RESTART_NONE, RESTART_STOPS, RESTART_ASKS };
+
+#define SILENT_BEATS 10		/* of our own, from which on a peer counts as silent */
+
 struct ikc_peer {
 	uint32_t state;
 	uint32_t incarnation;		/* last one met, 0: none */
@@ -34,9 +39,18 @@ struct ikc_peer {
 	/* and of the last port's output portals those below this local port */
 	uint32_t walk_local;
 	struct list walking;		/* in ikc.walks, until all have */
+	/* cores that may be putting a block into its window: portals out that move, or did at its death */
+	uint32_t moving;
+	/* cluster 0: enum restart; of a cluster under ASKS: those that have not settled */
+	uint8_t restart;
+	bool starts;			/* it was started again, and was not met since */
+	uint16_t started;		/* how often; modulo what SETTLE has room for */
+	uint8_t asked;			/* the cluster for whose restart it was asked to settle; 0: none */
+	uint32_t unsettled[BITMAP_WORDS(CLUSTERS_MAX)];
 	struct list watchers;		/* wait.on: its deaths before */
 	struct binding end;		/* EVENT_CLUSTER */
 	struct endpoint *syncs;		/* our ends of sync points whose ONE it is */
+	uint32_t channels;		/* of its window, which processes of ours may still have mapped */
 };
 
 /* --- endpoints: endpoint.c --- */
@@ -91,7 +105,61 @@ struct endpoint {
 	/* portal, out: the handle by which a write was started, or 0; its result */
 	int started;
 	int32_t result;
+	/* port_stats */
+	bool is_measured;		/* out: latency */
+	uint32_t count;			/* messages, transfers, rounds */
+	uint64_t volume;		/* portal */
+	uint64_t since;			/* out: of the last write, or signal */
+	uint64_t latency_ns;
 };
+
+static inline struct port_class *
+class_of(struct cluster *c, unsigned kind)
+{
+	return &c->ikc.class[kind & (SYNC_IN | SYNC_OUT) ? CLASS_SYNC :
+		kind & (MAIL_IN | MAIL_OUT) ? CLASS_MAILBOX : CLASS_PORTAL];
+}
+
+/* One more message, transfer or round. */
+static inline void
+count_read(struct cluster *c, struct endpoint *ep, unsigned class)
+{
+	ep->count++;
+	c->ikc.class[class].reads++;
+}
+
+static inline void
+count_write(struct cluster *c, struct endpoint *ep, unsigned class)
+{
+	ep->count++;
+	c->ikc.class[class].writes++;
+}
+
+/* Bytes of a portal have been taken. */
+static inline void
+count_bytes(struct cluster *c, struct endpoint *ep, uint32_t bytes)
+{
+	ep->volume += bytes;
+	c->ikc.class[CLASS_PORTAL].volume += bytes;
+}
+
+void latency_start(struct endpoint *ep);
+void latency_stop(struct cluster *c, struct endpoint *ep);
+
+/* A write or signal begins; all of it was taken. Only of ends that somebody looks at. stats.c */
+static inline void
+latency_begin(struct endpoint *ep)
+{
+	if (ep->is_measured)
+		latency_start(ep);
+}
+
+static inline void
+latency_end(struct cluster *c, struct endpoint *ep)
+{
+	if (ep->is_measured)
+		latency_stop(c, ep);
+}
 
 /*
  * Make an endpoint, at a place in a list (NULL: in none), and a handle of it for the caller's
@@ -141,6 +209,32 @@ void event_send(struct cluster *c, uint32_t peer, uint32_t event);
 /* An event has arrived (ikc.c). */
 void event_take(struct cluster *c, uint32_t peer, uint32_t event);
 
+/* --- restart of clusters: restart.c --- */
+
+/* Compare what we believe of a peer with what the NoC says. True: that has changed. */
+bool peer_refresh(struct cluster *c, uint32_t peer);
+
+#define RESTARTS_PER_STEP 2	/* that are looked at and do not get on */
+
+/* One step, if there is one. With more restarts than that it wants to be asked again soon. */
+bool restarts_poll(struct cluster *c);
+
+/* SETTLE and SETTLED. */
+void restart_event(struct cluster *c, uint32_t peer, uint32_t event);
+
+/* A core may begin to put a block for this portal, or has come back from it. */
+static inline void
+portal_moves(struct cluster *c, const struct endpoint *ep)
+{
+	c->ikc.peer[ep->cluster].moving++;
+}
+
+static inline void
+portal_moved(struct cluster *c, const struct endpoint *ep)
+{
+	c->ikc.peer[ep->cluster].moving--;
+}
+
 /* --- threads --- */
 
 /* Run fn on the home core for the calling thread, with n <= 6 values. Calling core. */
@@ -156,13 +250,25 @@ struct mail_in {
 	/* those whose message in it nobody can read any more, and who will be told */
 	uint32_t refused[BITMAP_WORDS(CLUSTERS_MAX)];
 	bool refusing;			/* there may be some */
+	bool wants;			/* also of the next: */
+	/* those that have a message which waits at them for a credit */
+	uint32_t wanted[BITMAP_WORDS(CLUSTERS_MAX)];
+	uint8_t credit[MAILBOX_CREDITS];	/* cluster that has it, + 1; 0: it is free */
 	uint32_t next;			/* cluster that is served first */
 	uint32_t arrivals;
 	struct binding event;		/* EVENT_MAILBOX */
 	struct list waiters;
 };
 
-#define MAIL_LEFT 0x8000u	/* in ikc.left, beside the bits WIRE_SEQUENCE */
+#define MAIL_WANTED 0x100u	/* in ikc.at, beside the bits WIRE_SEQUENCE */
+#define MAIL_LEFT 0x8000u	/* in ikc.left, beside the place and the bits WIRE_SEQUENCE */
+#define MAIL_LEFT_PLACE 7	/* shift */
+
+/* A message for which no connector was free, until it was read. */
+struct mail_kept {
+	struct quota *quota;		/* of the process that wrote it */
+	struct wire_mail mail;
+};
 
 /*
  * Our slot at a peer. There is one of these while an endpoint names the slot, or a thread still
@@ -172,10 +278,12 @@ struct mail_out {
 	struct list waiters;
 	struct list missed;		/* threads that found the slot full, and no other */
 	struct endpoint *writer;	/* that wrote the message in flight; NULL: it is closed */
+	struct mail_kept *kept;		/* the message in flight, or NULL: it lies in a connector's slot */
 	int writer_tid;
 	uint32_t sequence;
 	uint32_t endpoints;
 	bool full;
+	uint8_t place;			/* of the message in flight, once it was put */
 	uint8_t peer;
 	uint8_t port;
 };
@@ -185,6 +293,13 @@ static inline struct mail_out **
 mail_out_at(struct cluster *c, uint32_t peer, uint32_t port)
 {
 	return &c->ikc.out[peer * c->ikc.mailbox_ports + port];
+}
+
+/* Bitmap: a peer's connectors that hold a message of ours. */
+static inline uint32_t *
+connected_at(const struct cluster *c, uint32_t peer)
+{
+	return &c->ikc.connected[peer * BITMAP_WORDS(c->ikc.connectors)];
 }
 
 /* One endpoint more names the slot: NULL if there is no memory for it; and one less does. */
@@ -199,7 +314,9 @@ void mail_out_look(struct cluster *c, const struct mail_out *o);
 void mail_in_look(struct cluster *c, uint32_t port);
 
 /* Events. */
-void mail_arrived(struct cluster *c, uint32_t source, uint32_t port);
+void mail_arrived(struct cluster *c, uint32_t source, uint32_t event);
+void mail_wanted(struct cluster *c, uint32_t source, uint32_t event);
+void mail_granted(struct cluster *c, uint32_t peer, uint32_t event);
 void mail_freed(struct cluster *c, uint32_t peer, uint32_t event);
 void mail_refused(struct cluster *c, uint32_t peer, uint32_t event);
 
@@ -213,19 +330,71 @@ void mail_in_count(struct cluster *c, uint32_t port);
 /* Is there a message (of `source`, or of any) for the port in its present life? */
 bool mail_in_is_pending(struct cluster *c, uint32_t port, int source);
 
-/* Take a message of `source` (or of any) from an open port: its source and *sender, or -E_AGAIN. */
-long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg,
-	struct mail_sender *sender);
+struct mail_senders {
+	struct mail_sender sender;
+	struct mail_sender origin;	/* as the sender's kernel says */
+};
+
+/* Take a message of `source` (or of any) from an open port: its source and *by, or -E_AGAIN. */
+long mail_in_take(struct cluster *c, uint32_t port, int source, void *msg, struct mail_senders *by);
 
 /*
- * Close a port; the messages that nobody has read are refused. Some of them: what is left of
- * `cost`.
+ * Close a port; the messages that nobody has read are refused. Some of them, and some of the
+ * credits that are free are given: what is left of `cost`.
  */
 void mail_in_close(struct cluster *c, const struct endpoint *ep);
-int mail_in_refuse(struct cluster *c, uint32_t port, int cost);
+int mail_in_serve(struct cluster *c, uint32_t port, int cost);
 
-/* Write to a slot that the caller may use: 0, -E_AGAIN, or why not. */
-long mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg);
+/* --- messages that wait for a credit: mail_credit.c --- */
+
+/* Does ARRIVED name a slot of its sender, or a credit? Does GRANT name a credit? */
+static inline bool
+mail_is_place(const struct ikc_state *s, enum wire_kind kind, uint32_t event)
+{
+	uint32_t place = wire_event_argument(event) & WIRE_PLACE;
+
+	if (kind == WIRE_WANT)
+		return true;
+	return (kind == WIRE_ARRIVED && place < s->connectors) ||
+		(place - WIRE_CREDIT < MAILBOX_CREDITS && s->connectors < s->mailbox_ports);
+}
+
+static inline uint16_t *
+mail_at(struct cluster *c, uint32_t source, uint32_t port)
+{
+	return &c->ikc.at[port * c->ikc.clusters + source];
+}
+
+/* A cluster's message has left the slot that it lay in: its credit, if it had one, is free. */
+void mail_credit_put(struct cluster *c, uint32_t source, uint32_t port);
+
+/* Does a cluster have one, for a message that has come or not? It gets no second one. */
+bool mail_has_credit(const struct mail_in *in, uint32_t source);
+
+/* Give credits that are free to clusters that want one. What is left of `cost`. */
+int mail_credits_give(struct cluster *c, uint32_t port, int cost);
+
+/*
+ * Somebody waits for a message of this cluster and no other: if it waits for a credit it gets one,
+ * that of another cluster's message if need be, which then waits again.
+ */
+void mail_demand(struct cluster *c, uint32_t source, uint32_t port);
+
+/* A message that lies in a credit waits at its sender again: false if it is none. mail_in.c */
+bool mail_wants_again(struct cluster *c, uint32_t source, uint32_t port);
+
+/* What a peer whose life ends has of the port's credits. */
+void mail_credits_forget(struct cluster *c, uint32_t peer, uint32_t port);
+
+/* Keep the message that is written to a slot for which no connector is free: 0, or -E_NOMEM. */
+long mail_keep(struct thread *caller, struct mail_out *o, struct wire_mail **mail);
+
+/* It was read, or dropped. */
+void mail_kept_free(struct cluster *c, struct mail_out *o);
+
+/* Write to a slot that the caller may use, for another first sender or itself: 0, -E_AGAIN, or why not. */
+long mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg,
+	const struct mail_sender *origin);
 
 /*
  * What the wait for an output mailbox comes to now: 0: the slot is free; -E_PARK: it goes on; or
@@ -448,5 +617,27 @@ void sync_peer_changed(struct cluster *c, uint32_t peer, uint32_t port);
 /* A handle of an end is gone; the last one is. */
 void sync_handle_gone(struct endpoint *ep);
 void sync_close(struct cluster *c, struct endpoint *ep);
+
+/* --- channels: channel.c --- */
+
+/* A page of another cluster's window: of a channel that it offers, if it is the first of one. */
+struct channel_far {
+	struct channel *open;		/* NULL: nobody has opened it */
+	uint8_t pages;			/* 0: it is not offered */
+	uint8_t port;			/* whoever reads there may open it */
+	uint8_t generation;		/* of that port */
+	bool woken;
+};
+
+void channel_event(struct cluster *c, uint32_t peer, uint32_t event);
+
+/* A page of the own window and of the peer's, and the new state of that. */
+void channel_peer_changed(struct cluster *c, uint32_t peer, uint32_t page);
+
+/*
+ * What event_bind needs to know. 0 and *e; -E_BADF; -E_ACCES; -E_INVAL; or why the other side is
+ * gone.
+ */
+long channel_bind(struct thread *caller, int handle, struct event *e);
 
 #endif

@@ -154,6 +154,7 @@ sync_take(struct cluster *c, struct sync *y)
 {
 	uint16_t bit = (uint16_t)(1u << sync_line(c, y));
 
+	count_read(c, &y->ep, CLASS_SYNC);
 	for (uint32_t i = 0; (i = partner_from(c, y, i)) < c->ikc.clusters; i++) {
 		c->ikc.sync[i].pending &= (uint16_t)~bit;
 		c->ikc.sync[i].taken |= bit;
@@ -168,6 +169,8 @@ sync_give(struct cluster *c, struct sync *y)
 {
 	uint16_t bit = (uint16_t)(1u << sync_line(c, y));
 
+	count_write(c, &y->ep, CLASS_SYNC);
+	latency_begin(&y->ep);
 	for (uint32_t i = 0; (i = partner_from(c, y, i)) < c->ikc.clusters; i++) {
 		c->ikc.sync[i].full |= bit;
 		c->ikc.sync[i].signal |= bit;
@@ -284,7 +287,9 @@ on_answer(struct cluster *c, uint32_t peer, unsigned line, uint32_t event)
 		p->generation[line] = (uint8_t)event;
 	else if (!late)
 		y->ep.error = -E_PIPE;
-	if (--y->missing == 0 || y->ep.error != 0)
+	if (--y->missing == 0)
+		latency_end(c, &y->ep);
+	if (y->missing == 0 || y->ep.error != 0)
 		changed(c, y);
 }
 

@@ -4,9 +4,9 @@
  * that die and restart.
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
+ * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
+ * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
  * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
@@ -216,7 +216,7 @@ TEST(lists_are_checked)
 	expect_eq(call(t, kc_sync_create(t, -1, 0, all, 4)), -E_INVAL);
 	expect_eq(call(t, kc_sync_open(t, TO_ALL, SYNC_PORTS, all, 4)), -E_INVAL);
 	expect_eq(call(t, kc_sync_open(t, TO_ALL, -1, all, 4)), -E_INVAL);
-	expect_eq(fake[0]->c.ikc.syncs, 0);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_SYNC), 0);
 }
 
 TEST(a_cluster_has_one_end_of_a_point)
@@ -229,7 +229,7 @@ TEST(a_cluster_has_one_end_of_a_point)
 	expect_eq(open_end(0, TO_ALL, 3), -E_BUSY);
 	out = open_end(0, TO_ALL, 4);
 	expect(in > 0 && out > 0);
-	expect_eq(fake[0]->c.ikc.syncs, 2);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_SYNC), 2);
 	close_end(0, in);
 	expect(open_end(0, TO_ALL, 3) > 0);
 }
@@ -539,12 +539,12 @@ TEST(a_wait_ends_with_its_handle)
 	close_end(0, end[0]);
 	pump();
 	expect(fake_is_parked(thr(0, FAKE_THREADS / 2)));
-	expect_eq(fake[0]->c.ikc.syncs, 1);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_SYNC), 1);
 	here = 0;
 	fake_close(thr(0, FAKE_THREADS / 2), copy);
 	pump();
 	expect_eq(fake_result(thr(0, FAKE_THREADS / 2)), -E_BADF);
-	expect_eq(fake[0]->c.ikc.syncs, 0);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_SYNC), 0);
 }
 
 TEST(rights_are_looked_at)
@@ -581,8 +581,8 @@ TEST(the_end_of_a_process_closes_its_ends)
 	fake_process_starts(0, 0);
 	end[0] = create(0, TO_ONE, 0);
 	expect_eq(try(0, end[0]), -E_TIMEDOUT);
-	expect_eq(fake[0]->c.ikc.syncs, 1);
-	expect_eq(fake[1]->c.ikc.syncs, 0);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_SYNC), 1);
+	expect_eq(ikc_ends(&fake[1]->c.ikc, CLASS_SYNC), 0);
 }
 
 /* No event that a peer may send does more than cost its own signals. */

@@ -51,6 +51,8 @@ in_result(struct cluster *c, const struct thread *t, uint32_t port)
 
 	if (mail_in_is_pending(c, port, source == ON_SOURCE ? ANY_SOURCE_CLUSTER : (int)source))
 		return 0;
+	if (source != ON_SOURCE)
+		mail_demand(c, source, port);
 	return source != ON_SOURCE &&
 		has_died_since(&c->ikc.peer[source], (uint32_t)(t->wait.on >> 8)) ? -E_HOSTDOWN :
 		-E_PARK;
@@ -123,7 +125,7 @@ look_on(struct cluster *c)
 	cost = look_at_threads(c, threads_of(c, s->looking, &o), LOOK_COST);
 	if (o != NULL)
 		return mail_out_is_free(c, o) ? tell(c, &o->missed, &o->missed, cost) : cost;
-	return s->looking >= queue_in(c, 0) ? mail_in_refuse(c, s->looking - queue_in(c, 0), cost) :
+	return s->looking >= queue_in(c, 0) ? mail_in_serve(c, s->looking - queue_in(c, 0), cost) :
 		cost;
 }
 

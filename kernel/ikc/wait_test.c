@@ -5,9 +5,9 @@
  * death means for all ports is done in short steps.
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
+ * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
+ * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
  * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
@@ -423,9 +423,9 @@ TEST(a_port_has_no_more_output_portals_than_local_ports)
 	for (const struct endpoint *ep = a->endpoints; ep != NULL; ep = ep->next, open++)
 		expect(ep->next == NULL || ep->local_port < ep->next->local_port);
 	expect_eq(open, FAKE_PORTS);
-	expect_eq(fake[0]->c.ikc.portals, 4 * FAKE_PORTS);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL), 4 * FAKE_PORTS);
 	fake_process_ends(0, 0);
-	expect_eq(fake[0]->c.ikc.portals, 0);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL), 0);
 	expect(a->endpoints == NULL);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for the death of a cluster, and the events of this folder that can be bound. Source: seed
+ * The life and death of clusters as threads see it, and the events of this folder that can be bound. Source: seed
  * 000 II-C (clusters fail alone).
  */
 #include <kernel/ikc/state.h>
@@ -34,6 +34,39 @@ kc_cluster_watch(struct thread *caller, int cluster)
 		(uint32_t)cluster == caller->cluster->id)
 		return -E_INVAL;
 	return ikc_call_home(caller, watch_home, &value, 1);
+}
+
+/* CLUSTER_* of a peer. */
+static uint32_t
+state_of(const struct ikc_peer *p)
+{
+	if (p->restart != RESTART_NONE)
+		return CLUSTER_STOPS;
+	if (p->state == PEER_DEAD && !p->starts)
+		return CLUSTER_DEAD;
+	return p->state == PEER_UP ? CLUSTER_UP : CLUSTER_STARTS;
+}
+
+/*
+ * kc_cluster_state: what is known of the life of a cluster: struct cluster_state. EVENT_CLUSTER
+ * tells when it has changed: the cluster died, is up again, is silent, or is heard again. Runs:
+ * home. Returns 0; -E_INVAL: no such cluster.
+ */
+long
+kc_cluster_state(struct thread *caller, int cluster, void *state)
+{
+	struct cluster *c = caller->cluster;
+	const struct ikc_peer *p;
+	struct cluster_state out;
+
+	if (cluster < 0 || (uint32_t)cluster >= c->ikc.clusters)
+		return -E_INVAL;
+	p = &c->ikc.peer[cluster];
+	peer_look(c, (uint32_t)cluster);
+	out = (struct cluster_state){.state = state_of(p), .incarnation = p->incarnation,
+		.silent = p->silent, .deaths = p->deaths};
+	__builtin_memcpy(state, &out, sizeof(out));
+	return 0;
 }
 
 /* A message is there, or some cluster has died since the start. */
@@ -98,7 +131,7 @@ death_event(struct thread *caller, int cluster, struct event *e)
 	if (t != NULL && t->proc != caller->proc)
 		return -E_BUSY;
 	peer_look(c, (uint32_t)cluster);
-	*e = (struct event){&p->end, p->state == PEER_DEAD};
+	*e = (struct event){&p->end, p->state == PEER_DEAD || p->silent >= SILENT_BEATS};
 	return 0;
 }
 
@@ -115,6 +148,8 @@ ikc_event(struct thread *caller, int event, int object, struct event *e)
 		return transfer_event(caller, object, e);
 	case EVENT_CLUSTER:
 		return death_event(caller, object, e);
+	case EVENT_CHANNEL:
+		return channel_bind(caller, object, e);
 	default:
 		return event == EVENT_SYNC ? sync_bind(caller, object, e) : -E_INVAL;
 	}

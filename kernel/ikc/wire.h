@@ -4,19 +4,19 @@
  * between home cores. Explicit widths, no pointers; every header carries the sender's incarnation.
  *
  * Towards the owner of mailbox port or portal port P (which travels in the event):
- *	ARRIVED		a message lies in the slot of the sending cluster
+ *	ARRIVED place	a message lies in a slot of the sending cluster, or in a credit of the port
+ *	WANT gen seq	message seq waits at the sender: no connector was free
  *	DATA seq	a block lies in the portal slot
  *	ABORT seq	the sender ended the transfer
  *	REVOKED		answer to REVOKE: the sender will not put any more
  * From the owner of P:
+ *	GRANT credit	the message that waits may be put into this credit of the port
  *	FREED gen seq	message seq was read; the port is in its gen-th life
  *	REFUSED seq	message seq was dropped: the port it was meant for is closed
  *	ALLOW lport seq	the sender behind lport may transfer once
  *	NEXT seq	the portal slot is free again
  *	DONE bytes	the transfer is over; of its last block so many bytes were taken
  *	REVOKE		forget ALLOW
- * UP says that the sending cluster has come up. Between the ONE of a sync point and another of its
- * clusters, in either direction: SYNC what gen: a signal, or what became of the last one.
  */
 #ifndef KERNEL_IKC_WIRE_H
 #define KERNEL_IKC_WIRE_H
@@ -43,7 +43,10 @@ struct wire_header {
 	uint64_t offset;		/* portal: of this block in the transfer */
 	uint64_t total;			/* portal: bytes that the sender has in all */
 	uint32_t badge;			/* mailbox: of the process that sent it */
-	uint8_t reserved[20];
+	/* mailbox: the first sender of what was forwarded; else the same */
+	uint32_t origin_badge;
+	uint8_t origin;			/* its cluster */
+	uint8_t reserved[15];
 };
 
 _Static_assert(sizeof(struct wire_header) == HAL_NOC_HEADER_BYTES, "slot header");
@@ -54,12 +57,19 @@ struct wire_mail {
 };
 
 /*
+ * UP says that the sending cluster has come up. SYNC and CHANNEL: see enum wire_sync and
+ * wire_channel.
+ *
  * In flight per pair and direction: 2 per mailbox port, at most 3 per portal port of each side (2
- * unless processes are killed), 2 per sync port of each side.
+ * unless processes are killed), 2 per sync port of each side, 4 per own page of channels and 3 per
+ * page of the other's. Of SETTLE and SETTLED there is one, which waits outside the backlog until the
+ * ring has room.
  */
 enum wire_kind {
 	WIRE_UP = 1,
 	WIRE_ARRIVED,
+	WIRE_WANT,
+	WIRE_GRANT,
 	WIRE_FREED,
 	WIRE_REFUSED,
 	WIRE_ALLOW,
@@ -70,9 +80,17 @@ enum wire_kind {
 	WIRE_REVOKE,
 	WIRE_REVOKED,
 	WIRE_SYNC,
+	/* from cluster 0 before cluster P starts again: is anything left of yours from P's dead life? */
+	WIRE_SETTLE,
+	/* the answer, when there is not */
+	WIRE_SETTLED,
+	WIRE_CHANNEL,
 };
 
-/* What a WIRE_SYNC event is. A signal is answered once, before the next one is sent. */
+/*
+ * What a WIRE_SYNC event is, between the ONE of a sync point and another of its clusters. A signal
+ * is answered once, before the next one is sent.
+ */
 enum wire_sync {
 	WIRE_SYNC_SIGNAL = 1,		/* for the gen-th life of the waiting end; 0: for any */
 	WIRE_SYNC_TAKEN,		/* by the gen-th life */
@@ -83,30 +101,69 @@ enum wire_sync {
 #define WIRE_SYNC_WHAT 8		/* shift */
 #define WIRE_SYNC_FROM_ONE 0x400u	/* the sender of the event is the ONE */
 
-#define WIRE_SEQUENCE 0xfffu		/* sequence bits of FREED and REFUSED */
+/*
+ * What a WIRE_CHANNEL event is, of the channel that begins at a page of the window of the cluster
+ * that made it: the argument is page | pages | what.
+ */
+enum wire_channel {
+	/* from the maker: whoever reads at the port may map so many pages; nobody may any more */
+	WIRE_CHANNEL_OFFER = 1,
+	WIRE_CHANNEL_CLOSE,
+	/* to the maker: nobody does, for good: the answer to CLOSE, or without it */
+	WIRE_CHANNEL_GONE,
+	/* who sleeps there shall wake up; the answer */
+	WIRE_CHANNEL_WAKE,
+	WIRE_CHANNEL_WOKEN,
+};
+
+#define WIRE_CHANNEL_PAGE 0xffu
+#define WIRE_CHANNEL_PAGES 8		/* shift */
+#define WIRE_CHANNEL_WHAT 14		/* shift */
+#define WIRE_CHANNEL_OWNER 0x20000u	/* the sender of the event has made the channel */
+
+#define WIRE_SEQUENCE 0x7fu		/* sequence bits of WANT, FREED and REFUSED */
+#define WIRE_GENERATION 8		/* shift, of WANT and FREED */
+
+/* Where a message lies at its receiver: below WIRE_CREDIT a connector, from there on a credit. */
+#define WIRE_PLACE 0xffu
+#define WIRE_CREDIT 128u
+
+_Static_assert(PORTS_MAX <= 128 && CLUSTERS_MAX <= 128, "an event has seven bits for a port");
 
 static inline uint32_t
 wire_event(enum wire_kind kind, unsigned port, uint32_t argument)
 {
-	return (uint32_t)kind << 28 | (uint32_t)port << 20 | (argument & 0xfffff);
+	return (uint32_t)kind << 27 | (uint32_t)port << 20 | (argument & 0xfffff);
 }
 
 static inline enum wire_kind
 wire_event_kind(uint32_t event)
 {
-	return (enum wire_kind)(event >> 28);
+	return (enum wire_kind)(event >> 27);
 }
 
 static inline unsigned
 wire_event_port(uint32_t event)
 {
-	return event >> 20 & 0xff;
+	return event >> 20 & 0x7f;
 }
 
 static inline enum wire_sync
 wire_sync_what(uint32_t event)
 {
 	return (enum wire_sync)(event >> WIRE_SYNC_WHAT & 3);
+}
+
+static inline enum wire_channel
+wire_channel_what(uint32_t event)
+{
+	return (enum wire_channel)(event >> WIRE_CHANNEL_WHAT & 7);
+}
+
+static inline unsigned
+wire_channel_pages(uint32_t event)
+{
+	return event >> WIRE_CHANNEL_PAGES & 0x1f;
 }
 
 static inline uint32_t

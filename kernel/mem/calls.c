@@ -112,9 +112,9 @@ map_decode(struct kcall_args *args, struct change *m)
 		m->frame % (m->unit / HAL_PAGE_BYTES) != 0)
 		return -E_INVAL;
 	m->paddr = memory_paddr(&t->cluster->frames, memory, at);
-	if (m->area != 0 && (memory->is_device || m->unit != HAL_PAGE_BYTES))
+	if (m->area != 0 && (memory->kind != MEMORY_FRAMES || m->unit != HAL_PAGE_BYTES))
 		return -E_INVAL;
-	if (memory->is_device)
+	if (memory->kind != MEMORY_FRAMES)
 		m->frames = 0;
 	if (m->p == t->proc)
 		m->prot |= HAL_MAY((int)handle_rights(&t->proc->handles, (int)args->a[5]) &
@@ -401,8 +401,7 @@ mem_unmap_some(struct thread *t, struct process *p, uintptr_t a, uintptr_t end, 
 	return a;
 }
 
-/* On each core that runs the process. */
-static void
+void
 shoot_down(struct core *core, const void *data)
 {
 	const struct sweep_post *post = data;

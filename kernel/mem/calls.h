@@ -63,6 +63,7 @@ uintptr_t mem_unmap_some(struct thread *t, struct process *p, uintptr_t start, u
  * Home: begin the thread's sweep, which shoots translations down and then readies it with
  * sweep->result.
  */
+void shoot_down(struct core *core, const void *data);	/* on each core: struct sweep_post */
 struct sweep *shoot_down_begin(struct thread *caller, struct process *p);
 void shoot_down_done(struct cluster *c, struct sweep *s);
 

@@ -238,6 +238,37 @@ look_at_some(struct cluster *c, struct thread *t, struct memory *m)
 	return false;
 }
 
+static void
+take_away_page(struct cluster *c, struct process *p, uintptr_t at, struct sweep *s)
+{
+	uint64_t paddr;
+	int prot;
+
+	check(hal_query(&p->space, at, &paddr, &prot) == 0);
+	mem_area_change(p, at, at + HAL_PAGE_BYTES, (uint32_t)(prot & PROT_BITS) | PAGE_LAZY);
+	c->sweeps.unmapping = s;
+	check(hal_unmap(&p->space, at, 1) == 0);
+	c->sweeps.unmapping = NULL;
+}
+
+bool
+mappings_take_away(struct cluster *c, struct memory *m, struct sweep *s)
+{
+	struct list *first = m->mappings.next;
+	struct mapping *r = list_entry(first, struct mapping, of_memory);
+	struct process *p;
+
+	if (first == &m->mappings)
+		return false;
+	p = &c->proc[r->proc];
+	take_away_page(c, p, r->start, s);
+	sweep_cover(c, s, p, -1);
+	r->start += HAL_PAGE_BYTES;
+	if (r->start >= r->end)
+		mapping_free(p, r);
+	return true;
+}
+
 /* The thread may be that of a process which dies: what it has begun goes on. */
 bool
 revokes_poll(struct cluster *c)

@@ -72,6 +72,14 @@ void mapping_free(struct process *p, struct mapping *r);
  */
 long mappings_revoke(struct thread *caller, struct memory *m);
 
+/*
+ * What was mapped of a memory is not there any more: some pages of it become lazy memory of the
+ * processes that mapped them, with the same rights, so that who looks there finds zeros (where
+ * there is no room for that, none). `s` has begun, and covers the cores that may know them. False:
+ * nothing of it is mapped.
+ */
+bool mappings_take_away(struct cluster *c, struct memory *m, struct sweep *s);
+
 /* Home's loop: a step of the oldest revocation. False if there was nothing to do. */
 bool revokes_poll(struct cluster *c);
 

@@ -3,6 +3,7 @@
  * Memory objects: see memory.h.
  */
 #include <kernel/dev/device.h>
+#include <kernel/ikc/channel.h>
 #include <kernel/mem/memory.h>
 #include <kernel/proc/proc.h>
 
@@ -33,6 +34,39 @@ memory_new(struct process *p, size_t bytes, unsigned rights, struct memory **mad
 	return handle;
 }
 
+#define PLACED_RIGHTS (RIGHT_READ | RIGHT_WRITE | RIGHT_WAIT | RIGHT_GRANT | RIGHT_REVOKE)
+
+long
+placed_new(struct process *p, size_t bytes, struct placed place, struct placed **made)
+{
+	struct handles *handles = &p->handles;
+	struct memory *m;
+	long handle = memory_new(p, bytes, PLACED_RIGHTS, &m), view;
+
+	if (handle < 0)
+		return handle;
+	m->kind = place.memory.kind;
+	view = handle_duplicate(handles, (int)handle, handles,
+		PLACED_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);
+	if (view < 0) {
+		handle_close(handles, (int)handle);
+		return view;
+	}
+	*made = list_entry(m, struct placed, memory);
+	m->count = place.memory.count;
+	(*made)->base = place.base;
+	return view;
+}
+
+uint64_t
+memory_paddr(const struct frames *f, const struct memory *m, uint32_t page)
+{
+	if (m->kind != MEMORY_FRAMES)
+		return list_entry(m, const struct placed, memory)->base +
+			(uint64_t)page * HAL_PAGE_BYTES;
+	return frame_paddr(f, m->first + page);
+}
+
 void
 memory_grow(struct process *p, struct memory *m, uint32_t count)
 {
@@ -58,6 +92,14 @@ memory_find(struct thread *caller, int handle, int prot, struct memory **m)
 	return 0;
 }
 
+static size_t
+bytes_of(const struct memory *m)
+{
+	if (m->kind == MEMORY_CHANNEL)
+		return sizeof(struct channel);
+	return m->kind == MEMORY_DEVICE ? sizeof(struct device) : sizeof(*m);
+}
+
 /* Some of its frames. True: that was all, and it is gone. */
 static bool
 drop(struct cluster *c, struct memory *m)
@@ -69,12 +111,12 @@ drop(struct cluster *c, struct memory *m)
 			return false;
 		frame_put(&c->frames, m->first + --m->count, &c->sweeps, NULL);
 	}
-	quota_free(q, &c->slab, m, m->is_device ? sizeof(struct device) : sizeof(*m));
+	quota_free(q, &c->slab, m, bytes_of(m));
 	quota_put(&c->slab, q);
 	return true;
 }
 
-static void
+void
 memory_gone(struct cluster *c, struct memory *m)
 {
 	if (drop(c, m))
@@ -88,9 +130,22 @@ memory_unreferenced(struct cluster *c, struct object *o)
 {
 	struct memory *m = list_entry(o, struct memory, object);
 
-	if (m->is_device)
+	if (m->kind == MEMORY_CHANNEL) {
+		channel_unreferenced(c, m);
+		return;
+	}
+	if (m->kind == MEMORY_DEVICE)
 		device_close(c, m);
 	memory_gone(c, m);
+}
+
+void
+memory_handle_gone(struct cluster *c, struct memory *m)
+{
+	if (m->kind == MEMORY_CHANNEL)
+		channel_handle_gone(c, m);
+	else if (m->kind == MEMORY_DEVICE)
+		device_handle_gone(c, m);
 }
 
 void

@@ -3,7 +3,6 @@
  * What becomes of an object of which a handle is gone, or all are. Home core.
  */
 #include <kernel/call/fault.h>
-#include <kernel/dev/device.h>
 #include <kernel/mem/memory.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
@@ -44,7 +43,7 @@ object_handle_gone(struct object *o)
 	else if (o->type == OBJECT_PROCESS)
 		process_handle_gone(c, p);
 	else if (o->type == OBJECT_MEMORY)
-		device_handle_gone(c, list_entry(o, struct memory, object));
+		memory_handle_gone(c, list_entry(o, struct memory, object));
 }
 
 void

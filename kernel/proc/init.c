@@ -155,7 +155,9 @@ init_start(struct cluster *c)
 	check(thread_new(p, &ctx, service_core(c)) == (long)FIRST_HANDLE(0));
 	/* the record of this thread stays, whatever becomes of it: guests call in its name */
 	object_get(&thread_at(c, 0)->object);
-	check(handle_new(&p->handles, &c->authority, RIGHTS_ALL) == (long)FIRST_HANDLE(1));
+	/* over the machine as a whole cluster 0's alone: what ends it, or a cluster, needs that right */
+	check(handle_new(&p->handles, &c->authority,
+		c->id == 0 ? RIGHTS_ALL : RIGHTS_ALL & ~RIGHT_END) == (long)FIRST_HANDLE(1));
 }
 
 _Noreturn void

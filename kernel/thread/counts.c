@@ -19,18 +19,41 @@ counts_of(struct thread *t)
 	return t->counts;
 }
 
-static uint32_t
-check_of(const struct run_counts *c)
+static uint64_t
+time_at(const struct run_counts *c, enum run_count at)
 {
-	return (uint32_t)c->run_ns ^ (uint32_t)(c->run_ns >> 32) ^ (uint32_t)c->since ^
-		(uint32_t)(c->since >> 32) ^ c->switches ^ c->calls;
+	return hal_load32(&c->word[at]) | (uint64_t)hal_load32(&c->word[at + 1]) << 32;
 }
 
 static void
-write_down(struct run_counts *c)
+time_put(struct run_counts *c, enum run_count at, uint64_t ns)
 {
-	c->check = check_of(c);
-	hal_publish(c, offsetof(struct run_counts, faults));
+	hal_store32(&c->word[at], (uint32_t)ns);
+	hal_store32(&c->word[at + 1], (uint32_t)(ns >> 32));
+}
+
+/* Begin to write, and end it. */
+static void
+next_version(struct run_counts *c)
+{
+	hal_store32(&c->version, hal_peek32(&c->version) + 1);
+}
+
+/* The thread runs from now on, or does not any more; one is added to a count. */
+static void
+change(struct run_counts *c, uint64_t since, enum run_count more)
+{
+	uint64_t began = time_at(c, RUN_SINCE);
+
+	next_version(c);
+	if (began != since) {
+		if (since == 0)
+			time_put(c, RUN_NS, time_at(c, RUN_NS) + hal_clock_ns() - began);
+		time_put(c, RUN_SINCE, since);
+	}
+	if (more != RUN_COUNTS)
+		hal_store32(&c->word[more], hal_peek32(&c->word[more]) + 1);
+	next_version(c);
 }
 
 void
@@ -38,11 +61,8 @@ counts_begin(struct thread *t)
 {
 	struct run_counts *c = counts_of(t);
 
-	if (c == NULL)
-		return;
-	c->since = hal_clock_ns();
-	c->switches++;
-	write_down(c);
+	if (c != NULL)
+		change(c, hal_clock_ns(), RUN_SWITCHES);
 }
 
 void
@@ -50,11 +70,8 @@ counts_end(struct thread *t)
 {
 	struct run_counts *c = counts_of(t);
 
-	if (c == NULL || c->since == 0)
-		return;
-	c->run_ns += hal_clock_ns() - c->since;
-	c->since = 0;
-	write_down(c);
+	if (c != NULL)
+		change(c, 0, RUN_COUNTS);
 }
 
 void
@@ -62,10 +79,8 @@ counts_call(struct thread *t)
 {
 	struct run_counts *c = counts_of(t);
 
-	if (c == NULL)
-		return;
-	c->calls++;
-	write_down(c);
+	if (c != NULL)
+		change(c, time_at(c, RUN_SINCE), RUN_CALLS);
 }
 
 /* --- home --- */
@@ -99,6 +114,8 @@ kc_thread_stats(struct thread *caller, int thread, void *counts)
 	struct thread_counts out;
 	struct run_counts *c;
 	struct thread *t;
+	uint32_t version;
+	uint64_t since;
 
 	if (o == NULL)
 		return handle_error(&caller->proc->handles, thread, OBJECT_THREAD);
@@ -110,13 +127,16 @@ kc_thread_stats(struct thread *caller, int thread, void *counts)
 	c = counts_make(t);
 	if (c == NULL)
 		return -E_NOMEM;
-	hal_acquire(c, offsetof(struct run_counts, faults));
-	out = (struct thread_counts){.run_ns = c->run_ns, .begun_ns = c->begun_ns,
-		.switches = c->switches, .calls = c->calls, .faults = c->faults, .core = t->core->id};
-	if (c->since != 0)
-		out.run_ns += hal_clock_ns() - c->since;
-	if (c->check != check_of(c))
+	version = hal_load32(&c->version);
+	since = time_at(c, RUN_SINCE);
+	out = (struct thread_counts){.run_ns = time_at(c, RUN_NS), .begun_ns = c->begun_ns,
+		.switches = hal_load32(&c->word[RUN_SWITCHES]),
+		.calls = hal_load32(&c->word[RUN_CALLS]),
+		.faults = c->faults, .core = t->core->id};
+	if ((version & 1) != 0 || hal_load32(&c->version) != version)
 		return -E_AGAIN;
+	if (since != 0)
+		out.run_ns += hal_clock_ns() - since;
 	__builtin_memcpy(counts, &out, sizeof(out));
 	return 0;
 }

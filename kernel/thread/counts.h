@@ -2,7 +2,7 @@
  *
  * What a thread has done, for whoever asks (thread_stats), counted from the first time that somebody
  * does: all others pay nothing but a look, where they leave a core, at a word that they look at when
- * they come. Its own core counts, and writes down for home, behind each run, what it has counted.
+ * they come. Its own core counts, in words that home reads.
  */
 #ifndef KERNEL_THREAD_COUNTS_H
 #define KERNEL_THREAD_COUNTS_H
@@ -10,13 +10,17 @@
 #include <base/tune.h>
 #include <kernel/thread/thread.h>
 
+/* Words of what its own core counts; of two words the low one comes first. */
+enum run_count { RUN_NS, RUN_SINCE = 2, RUN_SWITCHES = 4, RUN_CALLS, RUN_COUNTS };
+
 struct run_counts {
-	/* own core; home reads what was published last */
-	uint64_t run_ns;	/* of all runs that are over */
-	uint64_t since;		/* of the run that is not; 0: it does not run */
-	uint32_t switches;
-	uint32_t calls;
-	uint32_t check;		/* of all that, so that nobody reads half of it */
+	/*
+	 * Own core, word by word. `version` is odd while it writes: who reads the same even one
+	 * before and behind has read what belongs together. RUN_NS: of all runs that are over;
+	 * RUN_SINCE: of the run that is not, 0: it does not run.
+	 */
+	uint32_t version;
+	uint32_t word[RUN_COUNTS];
 	/* home */
 	uint32_t faults;
 	uint64_t begun_ns;

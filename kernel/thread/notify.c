@@ -175,6 +175,7 @@ find_end(struct thread *caller, int object, struct event *e)
  *   EVENT_CLUSTER  cluster: it is dead
  *   EVENT_SYNC     end of a sync point (handle): the round is complete, or the next signal may be
  *                  given, or it never will
+ *   EVENT_CHANNEL  channel (handle): the other side wakes us, or is not there any more
  *   EVENT_FAULT    process (handle, RIGHT_WRITE): a thread of it has stopped at a fault that it has
  *                  no handler for: see fault_next. Without anybody bound such a fault ends it
  *   EVENT_INTERRUPT  device (handle): it has interrupted; no other interrupt of it comes before
@@ -183,7 +184,7 @@ find_end(struct thread *caller, int object, struct event *e)
  * Runs: home. Returns 0; -E_INVAL: no such event, bit or cluster; -E_BADF, -E_ACCES: no such
  * object, or no RIGHT_WAIT; -E_SRCH: its value or status is taken, or of
  * EVENT_FAULT: it has ended; -E_BUSY: of this cluster's death
- * another process is told.
+ * another process is told; -E_PIPE, -E_HOSTDOWN: the other side of the channel is gone.
  */
 long
 kc_event_bind(struct thread *caller, int event, int object, int bit)

@@ -8,6 +8,7 @@
 #include <kernel/call/handler.h>
 #include <kernel/call/kcall_core.h>
 #include <kernel/dev/console.h>
+#include <kernel/ikc/channel.h>
 #include <kernel/mem/mapping.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/counts.h>
@@ -138,7 +139,7 @@ chore_step(struct cluster *c, enum chore chore)
 	case CHORE_ORPHAN:
 		return c->orphans != 0 && proc_end_orphan(c);
 	case CHORE_MEMORY:
-		return memory_drop_some(c) || revokes_poll(c);
+		return memory_drop_some(c) || revokes_poll(c) || channels_poll(c);
 	default:
 		return !list_is_empty(&c->reaping) && proc_reap(c);
 	}

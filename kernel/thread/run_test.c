@@ -7,6 +7,7 @@
  */
 #include <base/test.h>
 #include <kernel/cluster.h>
+#include <kernel/ikc/channel.h>
 #include <kernel/proc/proc.h>
 #include <kernel/thread/run.h>
 
@@ -154,6 +155,13 @@ proc_reap(struct cluster *who)
 
 bool
 memory_drop_some(struct cluster *who)
+{
+	(void)who;
+	return false;
+}
+
+bool
+channels_poll(struct cluster *who)
 {
 	(void)who;
 	return false;

@@ -298,10 +298,10 @@ communicator(void)
 static void
 central_barriers(void)
 {
-	enum { ROUNDS = 200 };
+	enum { ROUNDS = 200, MANY = 20 };
 	static uint32_t come[ROUNDS];
 	struct mpi_rank *self = mpi_self();
-	int rank, size, all[16], rounds = *named ? ROUNDS / 8 : ROUNDS;
+	int rank, size, all[MANY], rounds = *named ? ROUNDS / 8 : ROUNDS;
 	MPI_Comm comm;
 
 	MPI_Init(NULL, NULL);

@@ -20,6 +20,9 @@ struct leader {
 	struct lead lead;
 	int out[CLUSTERS_MAX];		/* mailbox to each other agent that takes part; 0: none */
 	int32_t status;			/* of the first job that failed */
+	/* clusters that were started again for the next job, and are not up yet */
+	bool starts[CLUSTERS_MAX];
+	bool waits;			/* there are some */
 };
 
 static struct agent agent;
@@ -30,9 +33,12 @@ static bool is_leader;
 static int in;				/* the input mailbox */
 static int to_leader;
 
+/* The end of the machine; of another cluster's process server only that of its cluster. */
 static void
 halt(int status)
 {
+	if (!is_leader)
+		kproc_exit(status);
 	for (;;)
 		kmachine_halt(atoll_startup()->authority, status);
 }
@@ -110,8 +116,43 @@ look_for_deaths(void)
 		}
 }
 
+/* Its agent is a new one: what was opened to the old one is closed. False: it cannot be. */
+static bool
+restart(uint32_t cluster)
+{
+	if (kcluster_restart(atoll_startup()->authority, (int)cluster) != 0)
+		return false;
+	console_print("atoll: cluster %u is started again\n", cluster);
+	khandle_close(leader.out[cluster]);
+	leader.out[cluster] = 0;
+	leader.starts[cluster] = leader.waits = true;
+	return true;
+}
+
+/* The next job begins when all clusters are up; one that has died again is given up. */
+static void
+look_for_lives(void)
+{
+	struct cluster_state s;
+
+	leader.waits = false;
+	for (uint32_t c = 0; c < agent.here.clusters; c++) {
+		if (!leader.starts[c] || kcluster_state((int)c, &s) != 0)
+			continue;
+		if (s.state == CLUSTER_DEAD)
+			halt(leader.status & 255);
+		leader.starts[c] = s.state != CLUSTER_UP;
+		leader.waits |= leader.starts[c];
+	}
+	if (leader.waits)
+		return;
+	begin_job(leader.lead.job + 1);
+	look_for_deaths();
+}
+
 /*
- * The job is over. It begins again if it is to be repeated and no cluster has died; else all ends.
+ * The job is over. It begins again if it is to be repeated, in clusters that have died when they are
+ * up again; else, or where none can be started again, all ends.
  */
 static void
 next_job(void)
@@ -122,11 +163,11 @@ next_job(void)
 	if (leader.status == 0)
 		leader.status = l->status;
 	for (uint32_t c = 0; c < l->clusters && !is_last; c++)
-		is_last = c != agent.here.cluster && l->takes_part[c] && is_dead(c);
+		is_last = c != agent.here.cluster && l->takes_part[c] && is_dead(c) && !restart(c);
 	if (is_last)
 		halt(leader.status & 255);
 	agent_forget_devices(devices, BADGE_JOB + l->job);
-	begin_job(l->job + 1);
+	look_for_lives();
 }
 
 /* What the own agent says needs no message. */
@@ -137,12 +178,12 @@ lead_on(void)
 	struct proc_message m;
 
 	give_orders();
-	while (agent_say(&agent, &m) || lead_is_over(&leader.lead)) {
+	while (agent_say(&agent, &m) || (lead_is_over(&leader.lead) && !leader.waits)) {
 		if (agent.say.has_ended) {
 			agent_has_told(&agent);
 			lead_take(&leader.lead, &self, &m);
 		}
-		if (lead_is_over(&leader.lead))
+		if (lead_is_over(&leader.lead) && !leader.waits)
 			next_job();
 		give_orders();
 	}
@@ -175,19 +216,20 @@ report(void)
 	if (result == -E_AGAIN)
 		return;
 	agent_has_told(&agent);
-	if (result != 0)
+	if (result != 0 && !is_dead(PROC_LEADER))
 		console_print("atoll: cluster %u cannot reach the leader: %s\n", agent.here.cluster,
 			error_text((int)result));
 }
 
-/* Without the leader nobody collects the job: its ranks end, and so does the machine. */
+/*
+ * Without the leader nobody collects the job: its ranks end. The end of its cluster is that of the
+ * machine, so there is nothing else to do.
+ */
 static void
 look_after_leader(void)
 {
-	if (!is_dead(PROC_LEADER))
-		return;
-	agent_kill(&agent, 1);
-	halt(1);
+	if (is_dead(PROC_LEADER))
+		agent_kill(&agent, 1);
 }
 
 /* --- both --- */
@@ -259,7 +301,7 @@ serve(long bits)
 	if (bits & 1 << BIT_END)
 		agent_reap(&agent);
 	if (bits & 1 << BIT_DEATH && is_leader)
-		look_for_deaths();
+		(leader.waits ? look_for_lives : look_for_deaths)();
 	else if (bits & 1 << BIT_DEATH)
 		look_after_leader();
 	if (bits & 1 << BIT_SERVER)

@@ -25,7 +25,8 @@ def model(call):
         else:
             body += f"\t(void){a.name};\n"
     return f"long\nkc_{call.name}({kcalltext.parameters(call, 'struct thread *caller')})\n{{\n{body}" \
-        f"\tif (unknown(0, 1) == 0)\n\t\treturn -(long)unknown(1, 4000);\n{outs}\treturn (long)unknown(0, 0x7fffffff);\n}}\n"
+        f"\tif (unknown(0, 1) == 0)\n\t\treturn -(long)unknown(1, 4000);\n{outs}" \
+        "\treturn (long)unknown(0, 0x7fffffff);\n}\n"
 
 
 def main():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Frama-C's Eva on what decodes the words of others: arguments of kernel calls, events from the
 wire, the geometry of windows. For values of any kind it reports no access outside of memory, no use
-of what was not written, no assertion that it cannot prove; ADR 0094 says what it looks at and what
+of what was not written, no assertion that it cannot prove; ADR 0085 says what it looks at and what
 it takes for granted. Each program has a control: a defect that it must find.
 
 Prints `ok NAME` or `FAIL NAME: why`. What the analyser said stays in build/analysis/NAME.log.
@@ -23,7 +23,8 @@ TIMEOUT_S = 300
 DRIVERS = {
     "stubs": (["-eva-precision", "3", "-eva-split-return", "full"], "kcall_kernel.c",
               "> CONSOLE_WRITE_MAX", "> KCALL_STAGING_BYTES + 1"),
-    "wire": (["-eva-precision", "1", "-eva-slevel", "200"], "kernel/ikc/ikc.c", "kind <= WIRE_REFUSED", "kind <= WIRE_DATA"),
+    "wire": (["-eva-precision", "1", "-eva-slevel", "200"], "kernel/ikc/ikc.c", "kind > WIRE_REFUSED)",
+             "kind > WIRE_DATA)"),
     "window": (["-eva-precision", "2", "-eva-slevel", "200", "-warn-unsigned-overflow"], "tests/analysis/window.c",
                "UNIT_MAX (1u << 20)", "UNIT_MAX (1u << 26)"),
 }

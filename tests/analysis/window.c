@@ -8,6 +8,7 @@
 
 #define PORTS_MAX 256
 #define UNIT_MAX (1u << 20)
+#define CHANNEL_BYTES_MAX (1u << 20)
 #define CLUSTER_CORES_MAX 256
 
 static struct boot_record record;
@@ -21,6 +22,8 @@ main(void)
 	record.clusters = (uint32_t)unknown(1, CLUSTERS_MAX);
 	record.mailbox_ports = (uint32_t)unknown(1, PORTS_MAX);
 	record.portal_ports = (uint32_t)unknown(1, PORTS_MAX);
+	record.mailbox_connectors = (uint32_t)unknown(0, 0xffffffff);
+	record.channel_bytes = (uint32_t)unknown(0, CHANNEL_BYTES_MAX);
 	record.portal_unit_bytes = (uint32_t)unknown(1, UNIT_MAX);
 	for (unsigned i = 0; i < CLUSTERS_MAX; i++)
 		record.cluster[i].cores = (uint32_t)unknown(1, CLUSTER_CORES_MAX);

@@ -6,18 +6,13 @@
 #include "unknown.h"
 #include "../../kernel/ikc/ikc.c"
 
+#define CLUSTERS_HERE 16
+#define CHANNELS_HERE 20
 #define MAILBOX_PORTS_HERE 24
 #define PORTAL_PORTS_HERE 20
 
 static struct cluster cluster;
 static unsigned condemned;
-
-void
-mail_arrived(struct cluster *c, uint32_t source, uint32_t port)
-{
-	(void)source;
-	//@ assert mail_port: port < c->ikc.mailbox_ports;
-}
 
 void
 mail_freed(struct cluster *c, uint32_t peer, uint32_t event)
@@ -32,6 +27,39 @@ void
 mail_refused(struct cluster *c, uint32_t peer, uint32_t event)
 {
 	mail_freed(c, peer, event);
+}
+
+void
+mail_arrived(struct cluster *c, uint32_t source, uint32_t event)
+{
+	mail_freed(c, source, event);
+}
+
+void
+mail_wanted(struct cluster *c, uint32_t source, uint32_t event)
+{
+	mail_freed(c, source, event);
+}
+
+void
+mail_granted(struct cluster *c, uint32_t peer, uint32_t event)
+{
+	mail_freed(c, peer, event);
+}
+
+void
+restart_event(struct cluster *c, uint32_t peer, uint32_t event)
+{
+	uint32_t of = wire_event_port(event);
+
+	(void)peer;
+	//@ assert restarted: 0 < of < c->ikc.clusters;
+}
+
+void
+channel_event(struct cluster *c, uint32_t peer, uint32_t event)
+{
+	(void)c, (void)peer, (void)event;
 }
 
 void
@@ -73,22 +101,26 @@ receive(uint32_t kind, uint32_t low, uint32_t high, uint32_t what)
 		(uint32_t)unknown(0, 0xfffff);
 
 	event_receive(&cluster, (uint32_t)unknown(0, CLUSTERS_MAX - 1),
-		(kind << 28) + ((uint32_t)unknown(low, high) << 20) + rest);
+		(kind << 27) + ((uint32_t)unknown(low, high) << 20) + rest);
 }
 
 int
 main(void)
 {
+	cluster.id = (uint32_t)unknown(0, CLUSTERS_HERE - 1);
+	cluster.ikc.clusters = CLUSTERS_HERE;
 	cluster.ikc.mailbox_ports = MAILBOX_PORTS_HERE;
 	cluster.ikc.portal_ports = PORTAL_PORTS_HERE;
-	//@ loop unroll 16;
-	for (uint32_t kind = 0; kind < 16; kind++)
+	cluster.ikc.connectors = (uint32_t)unknown(1, MAILBOX_PORTS_HERE);
+	cluster.ikc.channels = CHANNELS_HERE;
+	//@ loop unroll 32;
+	for (uint32_t kind = 0; kind < 32; kind++)
 		//@ loop unroll 8;
 		for (uint32_t what = 0; what < (kind == WIRE_SYNC ? 8 : 1); what++) {
 			//@ loop unroll 32;
 			for (uint32_t port = 0; port < 32; port++)
 				receive(kind, port, port, what);
-			receive(kind, 32, 255, what);
+			receive(kind, 32, 127, what);
 		}
 	return 0;
 }

@@ -6,10 +6,12 @@ Prints `ok NAME` or `FAIL NAME: why`. What a benchmark measures is not judged he
 one machine only.
 """
 
+import csv
 import json
 import os
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools", "front"))
@@ -19,7 +21,7 @@ TIMEOUT_S = 300
 # benchmark -> a row that it must report
 ROWS = {"kcalls": "r_kcall", "fork_join": "spawn", "buffer": "buffer", "knoise": "knoise",
         "server": "server", "l_kcall": "l_kcall", "r_kcall": "r_kcall",
-        "threads": "thread_create", "a2a": "superstep"}
+        "threads": "thread_create", "a2a": "superstep", "comm": "comm"}
 
 
 def run(port, name):
@@ -38,13 +40,27 @@ def check(port, name):
     assert all(r["value"] >= 0 and r["port"] == port for r in mine), mine
 
 
+def check_paper(port):
+    """The experiments of the source, the smallest of each: what its cores did while others called."""
+    with tempfile.TemporaryDirectory(prefix="atoll-paper-") as folder:
+        path = os.path.join(folder, "rows.csv")
+        argv = [os.path.join(ROOT, "atoll"), "bench", "--paper", "--quick", "--port", port, "--csv", path]
+        p = patience.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
+        assert p.returncode == 0, f"status {p.returncode}: {p.stderr[-1500:]}"
+        with open(path, encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+    assert {r["benchmark"] for r in rows} == {"buffer", "knoise", "fork_join", "comm"}, rows
+    noise = [r for r in rows if r["benchmark"] == "knoise" and r["metric"] != "efficiency"]
+    assert noise and all(float(r["mean"]) == 0 for r in noise), noise
+
+
 def main(ports):
     """Exit status 1 if a benchmark failed."""
     failed = 0
     for port in ports:
-        for name in ROWS:
+        for name in [*ROWS, "paper"]:
             try:
-                check(port, name)
+                check_paper(port) if name == "paper" else check(port, name)
                 print(f"ok {name}_on_{port}", flush=True)
             except (AssertionError, subprocess.TimeoutExpired) as e:
                 failed = 1

@@ -23,6 +23,7 @@ __attribute__((section(".places"), used)) const struct place places[] = {
 	PLACE(cluster, threads_live), PLACE(cluster, console.ring),
 	PLACE(cluster, ikc.peer), PLACE(cluster, ikc.backlog), PLACE(cluster, ikc.in),
 	PLACE(cluster, ikc.out), PLACE(cluster, ikc.left), PLACE(cluster, ikc.portal),
+	PLACE(cluster, ikc.at), PLACE(cluster, ikc.connected),
 	PLACE(cluster, ikc.allow), PLACE(cluster, ikc.sync), PLACE(cluster, ikc.look),
 	PLACE(cluster, frames.frame), PLACE(cluster, frames.base), PLACE(cluster, frames.first),
 	PLACE(cluster, frames.fresh),

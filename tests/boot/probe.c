@@ -2,12 +2,19 @@
  *
  * A stand-in kernel for boot scenarios on bare metal: the scenario is the machine's name in the
  * boot record.
- *
+ */
+/*
  *	boot	every core of every cluster comes up and says so to core 0, the clusters meet in
  *		cluster 0, which reports
  *	fence	after that the last cluster reads cluster 0's memory and dies; cluster 0 notices
  *	write	as fence, with a write
- *	plic, slot	the same with a device that cluster 0 has, which reads it first
+ *	image, record, monitor, bell, off	the same with the pristine image (read), the boot
+ *		record, the machine start, what orders harts to stop, what ends the machine
+ *	call	the last cluster calls the machine start, as cluster 0 may
+ *	hang	the last cluster spins with its interrupts off, ten times: cluster 0 stops it and
+ *		starts it again, while cluster 1 answers
+ *	ring	as hang, and it interrupts all harts of the machine without end
+ *	plic, slot	as fence, with a device that cluster 0 has, which reads it first
  *	panic	cluster 0 fails a check
  *	wild	core 1 of cluster 0 jumps to nowhere
  *	deep	core 1 of cluster 0 calls itself until its stack is full
@@ -16,6 +23,7 @@
  *	near	cluster 0 reads a device that is mapped only because it lies near one of the kernel's
  */
 #include <abi/boot.h>
+#include <abi/errors.h>
 #include <base/check.h>
 #include <base/fmt.h>
 #include <base/str.h>
@@ -32,6 +40,10 @@
 #define EVENT_HELLO 6		/* to a cluster that was up before cluster 0 */
 #define EVENT_UP 7
 #define EVENT_STRIKE 8
+#define EVENT_PING 9
+#define EVENT_PONG 10
+#define PINGS 100
+#define HANGS 10
 #define CLOCK_DEVICE 0x101000		/* beside what ends the machine */
 #define BREACH_ENTRY 200		/* of the top page table */
 #define PTE_KERNEL_RW 0xc7
@@ -143,26 +155,66 @@ start_cores(const struct boot_cluster *c)
 	hal_wait_cancel();
 }
 
+/* What the last cluster's crime is against, 0: nothing in memory. */
+static uint64_t
+victim(void)
+{
+	static const struct {
+		char name[8];
+		uint64_t paddr;
+	} victims[] = {{"image", VIRT_KERNEL}, {"record", VIRT_RECORD}, {"monitor", VIRT_RAM},
+		{"bell", VIRT_MSWI}, {"off", VIRT_FINISHER}};
+
+	for (unsigned i = 0; i < sizeof(victims) / sizeof(victims[0]); i++)
+		if (scenario_is(victims[i].name))
+			return victims[i].paddr;
+	return scenario_is("fence") || scenario_is("write") ? probe.record->cluster[0].mem_base :
+		0;
+}
+
 /*
- * The last cluster's crime, against cluster 0: a 1 GB page of its own page table leads there, so
- * only the fence around the cluster's physical memory is in the way.
+ * A 1 GB page of its own page table leads there, so only the fence around the cluster's physical
+ * memory is in the way.
  */
 static void
-reach_out(bool write)
+reach_out(uint64_t paddr, bool write)
 {
-	uint64_t victim = probe.record->cluster[0].mem_base, satp;
+	uint64_t satp;
 	volatile uint32_t *window;
 	uint64_t *root;
 
 	__asm__ volatile("csrr %0, satp" : "=r"(satp));
 	root = hal_kaddr(satp << 12);
-	root[BREACH_ENTRY] = victim >> 30 << 28 | PTE_KERNEL_RW;
+	root[BREACH_ENTRY] = paddr >> 30 << 28 | PTE_KERNEL_RW;
 	hal_tlb_flush();
 	window = (volatile uint32_t *)(((uintptr_t)BREACH_ENTRY << 30) +
-		(victim & (((uint64_t)1 << 30) - 1)));
+		(paddr & (((uint64_t)1 << 30) - 1)));
 	if (write)
-		*window = 0;
+		*window = scenario_is("off") ? VIRT_FINISHER_PASS : 0;
 	say("probe: cluster %u read %x\n", hal_cluster_id(), *window);
+}
+
+/* With no interrupt of its own it listens to nobody. */
+static _Noreturn void
+hang(void)
+{
+	volatile uint32_t *bells = hal_device(VIRT_SSWI);
+
+	__asm__ volatile("csrw sie, zero");
+	for (uint32_t i = 0;; i = i < 15 ? i + 1 : 0)
+		if (scenario_is("ring"))
+			bells[i] = 1;
+}
+
+/* Registers hold nothing that is needed: it dies of it. */
+static void
+call_monitor(void)
+{
+	register unsigned long a0 __asm__("a0") = HAL_MONITOR_STOP;
+	register unsigned long a1 __asm__("a1") = 1;
+
+	__asm__ volatile("ecall" : "+r"(a0), "+r"(a1) : : "memory");
+	say("probe: cluster %u read %lx\n", hal_cluster_id(), a0);
 }
 
 /* A device that cluster 0 alone has, 0: this scenario is about none. */
@@ -184,8 +236,12 @@ strike(void)
 {
 	if (foreign_device() != 0)
 		read_device();
-	else
-		reach_out(scenario_is("write"));
+	if (scenario_is("call"))
+		call_monitor();
+	if (scenario_is("hang") || scenario_is("ring"))
+		hang();
+	if (victim() != 0)
+		reach_out(victim(), !scenario_is("fence") && !scenario_is("image"));
 }
 
 static void
@@ -204,6 +260,8 @@ follow(void)
 		hal_wait_cancel();
 		if (event == EVENT_STRIKE)
 			strike();
+		else if (event == EVENT_PING)
+			check(hal_noc_notify(0, EVENT_PONG) == 0);
 		else if (!told)
 			told = hal_noc_notify(0, EVENT_UP) == 0;
 	}
@@ -261,6 +319,71 @@ await_death(void)
 		probe.record->clusters);
 }
 
+/* Sleep until an event comes; its sender. */
+static unsigned
+await_event(uint32_t *event, uint32_t *life)
+{
+	unsigned from;
+
+	for (;;) {
+		hal_wait_begin();
+		if (hal_noc_poll(&from, life, event))
+			break;
+		hal_wait(HAL_FOREVER);
+	}
+	hal_wait_cancel();
+	return from;
+}
+
+static void
+cluster_1_answers(void)
+{
+	uint32_t event, life;
+
+	for (unsigned i = 0; i < PINGS; i++) {
+		check(hal_noc_notify(1, EVENT_PING) == 0);
+		check(await_event(&event, &life) == 1 && event == EVENT_PONG);
+	}
+}
+
+/* Nobody has anything to do with the last cluster: there is nothing to settle. */
+static void
+restart(unsigned cluster, uint32_t next)
+{
+	uint32_t event, life;
+	int e;
+
+	for (;;) {
+		hal_wait_begin();
+		e = hal_cluster_stop(cluster);
+		if (e == 0)
+			break;
+		check(e == -E_AGAIN);
+		hal_wait(HAL_FOREVER);
+	}
+	hal_wait_cancel();
+	hal_noc_mark_dead(cluster);
+	check(hal_cluster_stop(cluster) == 0 && !hal_noc_alive(cluster));
+	hal_noc_forget(cluster);
+	hal_noc_mark_down(cluster);
+	check(hal_cluster_start(cluster) == 0);
+	check(await_event(&event, &life) == cluster && event == EVENT_UP && life == next);
+}
+
+static void
+await_hangs(void)
+{
+	unsigned last = probe.record->clusters - 1;
+
+	for (uint32_t i = 0; i < HANGS; i++) {
+		check(hal_noc_notify(last, EVENT_STRIKE) == 0);
+		cluster_1_answers();
+		restart(last, i + 2);
+	}
+	say("probe: cluster %u is up in life %u, %u of %u live\n", last,
+		hal_noc_incarnation(last), alive_count(), probe.record->clusters);
+}
+
 static void
 lead(void)
 {
@@ -272,8 +395,10 @@ lead(void)
 	say("probe: %u clusters, %u cores up\n", alive_count(), cores);
 	if (foreign_device() != 0)
 		read_device();
-	if (scenario_is("fence") || scenario_is("write") || foreign_device() != 0)
+	if (victim() != 0 || scenario_is("call") || foreign_device() != 0)
 		await_death();
+	if (scenario_is("hang") || scenario_is("ring"))
+		await_hangs();
 	check(!scenario_is("panic"));
 	bad_copy();
 	if (scenario_is("near"))

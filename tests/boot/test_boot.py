@@ -66,6 +66,39 @@ def test_a_cluster_that_writes_anothers_memory_dies_alone():
     one_dies("write", "store access fault")
 
 
+def test_a_cluster_reaches_neither_the_pristine_image_nor_the_machine_start():
+    one_dies("image", "load access fault")
+    one_dies("monitor", "store access fault")
+    one_dies("bell", "store access fault")
+
+
+def test_a_cluster_does_not_change_the_boot_record():
+    one_dies("record", "store access fault")
+
+
+def test_cluster_0_alone_ends_the_machine():
+    one_dies("off", "store access fault")
+
+
+def test_the_machine_start_serves_cluster_0_alone():
+    one_dies("call", "call from the kernel")
+
+
+def hangs(scenario):
+    b = qemu.boot(qemu.shape(scenario, [(4, 4, 2 * MB)]))
+    assert b.status == 0, b.output
+    assert "probe: cluster 3 is up in life 11, 4 of 4 live" in b.output, b.output
+    assert "kernel panic" not in b.output, b.output
+
+
+def test_a_kernel_that_spins_with_its_interrupts_off_is_stopped_and_started_again():
+    hangs("hang")
+
+
+def test_a_kernel_that_rings_everybody_without_end_keeps_nobody_from_working():
+    hangs("ring")
+
+
 def test_cluster_0_alone_reaches_the_interrupt_controller():
     one_dies("plic", "load access fault", "probe: cluster 0 read 0")
 

@@ -40,6 +40,7 @@ TABLES = {"queue of messages": "am.order", "ready rings": "ready",
           "ikc: peers": "ikc.peer", "ikc: backlog": "ikc.backlog",
           "ikc: mailboxes in": "ikc.in", "ikc: slots at the peers": "ikc.out",
           "ikc: messages left in slots": "ikc.left",
+          "ikc: messages in": "ikc.at", "ikc: connectors in use": "ikc.connected",
           "ikc: portals in": "ikc.portal", "ikc: allowances": "ikc.allow",
           "ikc: sync points": "ikc.sync", "ikc: queues": "ikc.look",
           "console": "console.ring", "page frames": "frames.frame"}

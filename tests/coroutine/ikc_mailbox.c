@@ -3,7 +3,8 @@
  * Mailboxes of the real kernel under the coroutine scheduler: in every cluster two processes send
  * to one port of cluster 0, which reads from any or a chosen source and waits in every way there
  * is. With `death` a cluster stops at a random moment: everything that waits for it must end, what
- * the others send must arrive once, in order, with one message per cluster under way.
+ * the others send must arrive once, in order, with one message per cluster under way. In the same
+ * way where clusters have one connector, and messages for a port that nobody reads.
  *
  * usage: ikc_mailbox [COUNT [FIRST]]
  */
@@ -20,6 +21,7 @@
 #define CORES 3
 #define MESSAGES 4			/* per sender */
 #define PORT 1
+#define UNREAD 2
 
 struct message {
 	uint32_t cluster, sender, number, sum;
@@ -37,6 +39,8 @@ static struct {
 	bool death;
 	unsigned victim;
 	bool dead;			/* the victim has stopped */
+	bool crowded;			/* one connector, and a port that nobody reads */
+	bool takes_any;			/* the receiver never chooses a source */
 	unsigned written[CLUSTERS];	/* writes that returned 0 */
 	unsigned read[CLUSTERS];
 	unsigned next[CLUSTERS][CORES];	/* number of the sender's next message */
@@ -79,6 +83,14 @@ wait_to_write(long id)
 }
 
 static void
+write_what_nobody_reads(struct message *m)
+{
+	long id = KC(KC_MAILBOX_OPEN, 0, UNREAD), e = KC(KC_MAILBOX_WRITE, id, m);
+
+	coro_check(id >= 0 && (e == 0 || e == -E_AGAIN));
+}
+
+static void
 sender(uintptr_t arg)
 {
 	unsigned cluster = (unsigned)arg / CORES, core = (unsigned)arg % CORES;
@@ -86,6 +98,8 @@ sender(uintptr_t arg)
 	long id = KC(KC_MAILBOX_OPEN, 0, PORT), e;
 
 	coro_check(id >= 0 && KC(KC_EVENT_BIND, EVENT_ROOM, 0, 0) == 0);
+	if (run.crowded)
+		write_what_nobody_reads(m);
 	for (unsigned n = 0; n < MESSAGES; n++) {
 		fill(m, cluster, core, n);
 		while ((e = KC(KC_MAILBOX_WRITE, id, m)) == -E_AGAIN)
@@ -158,7 +172,7 @@ receiver(uintptr_t arg)
 	(void)arg;
 	coro_check(id >= 0 && KC(KC_EVENT_BIND, EVENT_MAILBOX, id, 2) == 0);
 	while (!is_complete()) {
-		int wanted = coro_random(2) ? ANY_SOURCE_CLUSTER : (int)coro_random(CLUSTERS);
+		int wanted = run.takes_any || coro_random(2) ? ANY_SOURCE_CLUSTER : (int)coro_random(CLUSTERS);
 		long source = KC(KC_MAILBOX_READ, id, wanted, &shared.in, &shared.sender);
 
 		if (source >= 0) {
@@ -193,7 +207,8 @@ dump(void)
 {
 	for (unsigned c = 0; c < CLUSTERS; c++)
 		printf("cluster %u: %u written, %u read\n", c, run.written[c], run.read[c]);
-	printf("death %d victim %u dead %d\n", run.death, run.victim, run.dead);
+	printf("death %d victim %u dead %d crowded %d\n", run.death, run.victim, run.dead,
+		run.crowded);
 }
 
 static bool
@@ -206,6 +221,9 @@ one_seed(struct coro_config *config, uint64_t seed)
 	memset(&run, 0, sizeof(run));
 	run.death = seed % 2;
 	run.victim = 1 + (unsigned)(seed / 2 % (CLUSTERS - 1));
+	run.crowded = seed / 4 % 2;
+	run.takes_any = seed / 8 % 2;
+	record.mailbox_connectors = run.crowded;
 	config->record = &record;
 	config->seed = seed;
 	program_begin(&shared, sizeof(shared));

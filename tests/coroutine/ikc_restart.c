@@ -55,7 +55,7 @@ put_message(unsigned life, unsigned n)
 	memset(m.payload, (int)NUMBER(life, n), sizeof(m.payload));
 	coro_check(hal_noc_put(0, hal_noc_mailbox_slot(PORT, 1), hal_noc_incarnation(0), &m,
 		sizeof(m)) == 0);
-	say(wire_event(WIRE_ARRIVED, PORT, 0));
+	say(wire_event(WIRE_ARRIVED, PORT, PORT));
 }
 
 /*

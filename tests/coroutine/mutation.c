@@ -41,10 +41,10 @@ static const struct {
 	{"kernel_handler", false, 1}, {"kernel_fault", false, 1}, {"kernel_demand", false, 1},
 	{"kernel_alarm", false, 1}, {"kernel_private", false, 1},
 	{"ikc_restart", false, 4}, {"ikc_death", false, 1}, {"ikc_mailbox", false, 1},
-	{"ikc_portal", false, 1}, {"ikc_sync", false, 1},
+	{"ikc_portal", false, 1}, {"ikc_sync", false, 1}, {"ikc_channel", false, 1},
 };
 
-static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c"};
+static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c", "user/channel.c"};
 
 struct survivor {
 	const char *file;

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from mutants import ROOT, build, control  # noqa: E402
 
 BUILD = os.path.join(ROOT, "build", "coroutine")
-SEEDS = 200
+SEEDS = 600
 PATIENCE_S = 60
 HANDLE, QUOTA, HANDLER = "kernel/object/handle.c", "kernel/object/quota.c", "kernel/call/handler.c"
 FRAME, SWEEP = "kernel/mem/frame.c", "kernel/mem/sweep.c"
@@ -24,12 +24,33 @@ FAULT = "kernel/call/fault.c"
 ALARM, WAIT, AM = "kernel/thread/alarm.c", "kernel/thread/wait.c", "kernel/am/am.c"
 MOVE = "kernel/thread/move.c"
 DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
+CHANNEL = "kernel/ikc/channel.c"
 SYNC, PORTAL_EVENT = "kernel/ikc/sync_event.c", "kernel/ikc/portal_event.c"
+CREDIT = "kernel/ikc/mail_credit.c"
 TRAP, DEMAND, COPY = "kernel/call/trap.c", "kernel/mem/demand.c", "kernel/mem/copy.c"
+RESTART = "kernel/ikc/restart.c"
 SPACE = "hal/cpu/coroutine/space.c"
 
 # (program, what is missing, file, the text, what it becomes)
 MUTANTS = (
+    ("ikc_channel", "a wake while another is under way is forgotten", CHANNEL, "\t\tch->wakes_again = true;\n", ""),
+    ("ikc_channel", "a wake before a bit is bound is forgotten", CHANNEL, "\t\tch->is_woken = true;\n", "\t\t;\n"),
+    ("ikc_channel", "who opened a channel is not told that it is closed", CHANNEL,
+     "\t\tbroken(c, f->open, -E_PIPE);\n", ""),
+    ("ikc_channel", "who made a channel is not told that its peer is dead", CHANNEL,
+     "\tbroken(c, ch, -E_HOSTDOWN);\n", ""),
+    ("ikc_channel", "the maker's kernel is not told that the pages are away", CHANNEL,
+     "\t\t\tsend_of(c, ch, WIRE_CHANNEL_GONE);\n", ""),
+    ("ikc_channel", "pages come back as they are", CHANNEL, "ch->wiped == ch->pages;", "true;"),
+    ("ikc_channel", "the pages of a channel that is closed stay mapped", CHANNEL,
+     "if (!list_is_empty(&m->mappings)) {", "if (false) {"),
+    ("ikc_mailbox", "a sender keeps no copy of what it puts into a credit", CREDIT,
+     "\t\tevent_send(c, peer, wire_event(WIRE_ARRIVED, port, place));\n",
+     "\t\tevent_send(c, peer, wire_event(WIRE_ARRIVED, port, place)), mail_kept_free(c, o);\n"),
+    ("ikc_mailbox", "a message that was taken back is forgotten", CREDIT,
+     "\t\t\tbitmap_set(in->wanted, from);\n", ""),
+    ("ikc_mailbox", "a credit is granted while a message lies there", CREDIT,
+     "\t\tif (in->credit[i] != 0)\n\t\t\tcontinue;\n", ""),
     ("kernel_limits", "what is freed stays charged", QUOTA,
      "slab_free(s, piece);\n\tquota_refund(q, QUOTA_BYTES, slab_size(s, bytes));",
      "slab_free(s, piece);"),
@@ -141,10 +162,10 @@ MUTANTS = (
     ("kernel_devices", "memory of a device that is stopped stays", DEVICE,
      "\tmemory_put(c, d->shared);\n\tm->count = 0;\n", "\tm->count = 0;\n"),
     ("kernel_devices", "memory of a device is free while that is open", DEVICE, "\tobject_get(&m->object);\n", ""),
-    ("kernel_devices", "a driver whose handle is revoked is not told", OBJECT,
-     "\t\tdevice_handle_gone(c, list_entry(o, struct memory, object));\n", "\t\t(void)c;\n"),
-    ("kernel_devices", "a mapping keeps no device", DEVICE,
-     "DEVICE_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);", "DEVICE_RIGHTS);"),
+    ("kernel_devices", "a driver whose handle is revoked is not told", MEMORY,
+     "\t\tdevice_handle_gone(c, m);\n", "\t\t(void)c;\n"),
+    ("kernel_devices", "a mapping keeps no device", MEMORY,
+     "PLACED_RIGHTS | HANDLE_VIEW | HANDLE_MOVE);", "PLACED_RIGHTS);"),
     ("kernel_demand", "a page comes with what it held", DEMAND,
      "\t\tmem_zero(core->current, (uint32_t)frame, 1);\n", "\t\t(void)frame;\n"),
     ("kernel_demand", "a page is seen before it is filled with zeros", DEMAND,
@@ -182,8 +203,7 @@ MUTANTS = (
     ("kernel_alarm", "a thread waits although it has an upcall", WAIT,
      "\tif (unlikely(t->upcalls != 0))\n\t\tupcall_cut(t);\n", ""),
     ("kernel_alarm", "the doorbell that ended the wait of a call is lost", AM,
-     "\tif (unlikely(thread_has_upcall(core->call.args.caller)))\n\t\thal_interrupt(core->id);\n",
-     "\t(void)core;\n"),
+     "\tif ((why & ~UPCALL_COUNT) != 0)\n\t\thal_interrupt(core->id);\n", ""),
     ("kernel_alarm", "whoever takes a thread up does not look", RUN,
      "\t\thandler_upcall(core);\n", ""),
     ("kernel_alarm", "what comes in a handler is forgotten", HANDLER,
@@ -208,7 +228,8 @@ MUTANTS = (
     ("ikc_sync", "a complete round ends no wait", SYNC,
      "\tif (y != NULL && --y->missing == 0)\n\t\tchanged(c, y);", "\tif (y != NULL)\n\t\ty->missing--;"),
     ("ikc_sync", "an answer ends no wait", SYNC,
-     "\tif (--y->missing == 0 || y->ep.error != 0)\n\t\tchanged(c, y);", "\ty->missing--;"),
+     "\tif (--y->missing == 0)\n\t\tlatency_end(c, &y->ep);\n"
+     "\tif (y->missing == 0 || y->ep.error != 0)\n\t\tchanged(c, y);", "\ty->missing--;"),
     ("ikc_sync", "signals that come before the end is made are lost", SYNC,
      "\tif (p->pending & bit)\n\t\treturn;\n\tp->pending |= bit;",
      "\tif (p->pending & bit || y == NULL)\n\t\treturn;\n\tp->pending |= bit;"),
@@ -220,6 +241,9 @@ MUTANTS = (
      "return y->missing == 0 && have_all_been_up(y) ? 0", "return y->missing == 0 ? 0"),
     ("ikc_sync", "the state of a partner ends no wait", SYNC,
      "\t\ty->ep.error = -E_CONNRESET;\n\tchanged(c, y);\n", "\t\ty->ep.error = -E_CONNRESET;\n"),
+    ("ikc_lives", "cores that put a block are not waited for", RESTART, " || p->moving != 0 ||\n", " ||\n"),
+    ("ikc_lives", "nobody but cluster 0 is asked to settle", RESTART,
+     "\t\tif (i != dead)\n\t\t\tbitmap_set", "\t\tif (i == c->id)\n\t\t\tbitmap_set"),
     ("kernel_handler", "a call is not made again", HANDLER, "else if (why == HANDLES_PROBE)", "else if (false)"),
     ("kernel_handler", "a handler stays when its thread ends", ALARM,
      "\tquota_free(t->proc->quota, &t->cluster->slab, t->made, sizeof(*t->made));\n", ""),

@@ -83,6 +83,9 @@ EXACT = {
     "longest stretch": bound,
     "sixteen clusters": lambda rows: f"{5000 * round(values(rows, 'sync', count='total')[0] / 5000):,}"
                                      " instructions; 60",
+    "message of 8 bytes to another cluster by a channel":
+        lambda rows: "; ".join(str(values(rows, name, count="insns", size=8)[0])
+                               for name in ("send", "receive", "send_and_wake")) + " instructions",
     "kernel text + read-only data + data": kernel_kib,
     "kernel image, stacks and tables": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
     "MPI's part of a program": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
@@ -102,7 +105,7 @@ CHANCE = {
 }
 # times: they hold on one machine only
 TIMES = ("start until", "MPI ping-pong", "the same between two clusters", "`./atoll run` of an empty",
-         "barrier of", "allreduce of", "memory per rank",
+         "the same by a channel", "barrier of", "allreduce of", "memory per rank",
          "kernel call on the calling core")
 
 

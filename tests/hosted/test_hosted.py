@@ -43,13 +43,14 @@ def read(name):
         return f.read()
 
 
-def write_files(folder, m, ranks, args):
+def write_files(folder, m, ranks, args, repeat=1):
     """Boot record and archive of a job of hosted_rank, or of another program named `:NAME` first;
     the launcher's command line.
     """
     program, args = (args[0][1:], args[1:]) if args[0][0] == ":" else ("hosted_rank", args)
     members = [(n, read(n)) for n in ("bin/name", "bin/proc")] + [("bin/rank", read("tests/" + program))]
-    members.append(("etc/job", archive.job_text("bin/rank", ranks, "compact", args, [], m.places())))
+    text = archive.job_text("bin/rank", ranks, "compact", args, [], m.places()) + archive.limits_text({}, repeat)
+    members.append(("etc/job", text))
     image, offsets = archive.pack(members)
     layout = bootrec.Layout(m, "hosted", len(image))
     record = bootrec.write(m, "hosted", layout,
@@ -63,10 +64,10 @@ def write_files(folder, m, ranks, args):
 class Run:
     """A machine that was started; after end() its status and output."""
 
-    def __init__(self, ranks, args, m=None, extra=()):
+    def __init__(self, ranks, args, m=None, extra=(), repeat=1):
         with tempfile.TemporaryDirectory(prefix="atoll-hosted-") as folder:
             m = m or shape(1, 2)
-            argv = write_files(folder, m, ranks, args) + list(extra)
+            argv = write_files(folder, m, ranks, args, repeat) + list(extra)
             self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                             stderr=subprocess.STDOUT)
             self.output = ""
@@ -168,6 +169,19 @@ def test_a_killed_cluster_ends_the_machine_with_a_message():
                 len(said) == 1
                 and f"atoll: cluster {victim} died (signal 9, Killed): if nobody killed it, the host" in said[0]
             ), run.output
+
+
+def test_the_next_job_runs_where_a_cluster_was_killed():
+    with running(4, ["hang"], m=shape(2, 2), repeat=3) as run:
+        for turn in (1, 2):
+            run.wait_for("ready", 4 * turn)
+            os.kill(children(run.process.pid)[-1], signal.SIGKILL)
+        run.wait_for("ready", 12)
+        run.process.send_signal(signal.SIGTERM)
+        run.end()
+    assert run.status == 128 + signal.SIGTERM, run.output
+    said = [line for line in run.output.splitlines() if "atoll:" in line]
+    assert len(said) == 4 and "cluster 2 died" in said[0] and said[1].endswith("cluster 2 is started again"), run.output
 
 
 def test_signals_to_the_launcher_end_everything():

@@ -2,9 +2,10 @@
  *
  * For the fuzz test: a cluster whose kernel is bad. It writes whatever it likes into its own
  * window, and in the windows of others into what is its own there: its event ring, its mailbox
- * slots, the portal slots that it may be allowed, and it counts into the words that all clusters
- * count in. Most of what it writes is almost right. It cannot be kept from writing to what belongs
- * to two others or from clearing words that all share: only hardware could (ADR 0045).
+ * slots and the credits that it has, the portal slots that it may be allowed, and it counts into the
+ * words that all clusters count in. Most of what it writes is almost right. It cannot be kept from
+ * writing to what belongs to two others or from clearing words that all share: only hardware could
+ * (ADR 0045).
  */
 #ifndef TESTS_HOSTILE_BADPEER_H
 #define TESTS_HOSTILE_BADPEER_H
@@ -66,10 +67,13 @@ bad_ring(unsigned owner, unsigned producer)
 		producer * bad_geometry.ring_stride);
 }
 
+/* Where a message of a sender for a port lies. */
 static inline struct wire_header *
-bad_mail_slot(unsigned owner, unsigned port, unsigned sender)
+bad_mail_slot(unsigned owner, unsigned place, unsigned port, unsigned sender)
 {
-	unsigned slot = port * FAKE_CLUSTERS + sender;
+	unsigned slot = place < WIRE_CREDIT ? place * FAKE_CLUSTERS + sender :
+		bad_geometry.mailbox_connectors * FAKE_CLUSTERS + port * MAILBOX_CREDITS + place -
+		WIRE_CREDIT;
 
 	return (struct wire_header *)(void *)(fake_window[owner] + bad_geometry.mailbox_at + slot *
 		WINDOW_MAIL_BYTES);
@@ -95,20 +99,39 @@ bad_event(unsigned to, uint32_t event)
 	bad_window(to)->activity += draw(8) != 0;
 }
 
+/* A place for a message, which may be there or not. */
+static inline unsigned
+likely_place(void)
+{
+	bool shared = bad_geometry.mailbox_connectors < FAKE_PORTS;
+
+	return shared && draw(2) ? WIRE_CREDIT + draw(MAILBOX_CREDITS) :
+		draw(bad_geometry.mailbox_connectors);
+}
+
 /* A number that an answer of the kind could carry: often what was really asked. */
 static inline uint32_t
 likely_argument(enum wire_kind kind, unsigned to, unsigned port)
 {
 	switch (kind) {
+	case WIRE_ARRIVED:
+	case WIRE_GRANT:
+		return likely_place();
+	case WIRE_WANT:
+		return draw(3) << WIRE_GENERATION | draw(4);
 	case WIRE_FREED:
 	case WIRE_REFUSED:
-		return draw(3) << 12 | (bad_mail_slot(BAD, port, to)->sequence & WIRE_SEQUENCE);
+		return draw(3) << WIRE_GENERATION |
+			(bad_mail_slot(BAD, likely_place(), port, to)->sequence & WIRE_SEQUENCE);
 	case WIRE_ALLOW:
 		return draw(4) << 8 | draw(4);
 	case WIRE_DONE:
 		return draw(2) ? draw(FAKE_UNIT + 1) : odd_word();
 	case WIRE_SYNC:
 		return (1 + draw(3)) << WIRE_SYNC_WHAT | draw(2) * WIRE_SYNC_FROM_ONE | draw(3);
+	case WIRE_CHANNEL:
+		return (1 + draw(5)) << WIRE_CHANNEL_WHAT | draw(2) * WIRE_CHANNEL_OWNER |
+			(1 + draw(2)) << WIRE_CHANNEL_PAGES | draw(FAKE_CHANNELS);
 	default:
 		return draw(6);
 	}
@@ -119,20 +142,20 @@ static inline unsigned
 likely_port(enum wire_kind kind)
 {
 	if (bad_is_wild && draw(32) == 0)
-		return draw(256);
-	return kind > WIRE_REFUSED && kind != WIRE_SYNC && draw(4) != 0 ? BAD_PORTS + draw(2) :
+		return draw(128);
+	return kind > WIRE_REFUSED && kind < WIRE_SYNC && draw(4) != 0 ? BAD_PORTS + draw(2) :
 		draw(FAKE_PORTS);
 }
 
 static inline void
 send_likely_event(void)
 {
-	enum wire_kind kind = bad_is_wild && draw(16) == 0 ? draw(16) :
-		WIRE_UP + draw(WIRE_SYNC);
+	enum wire_kind kind = bad_is_wild && draw(16) == 0 ? draw(32) :
+		WIRE_UP + draw(WIRE_CHANNEL);
 	unsigned to = draw(HONEST), port = likely_port(kind);
 
 	bad_event(to,
-		wire_event(kind, port, kind != WIRE_SYNC && draw(4) == 0 ? odd_word() :
+		wire_event(kind, port, kind < WIRE_SYNC && draw(4) == 0 ? odd_word() :
 		likely_argument(kind, to, port % FAKE_PORTS)));
 }
 
@@ -146,7 +169,7 @@ static inline void
 flood(void)
 {
 	unsigned to = draw(HONEST);
-	uint32_t event = wire_event(WIRE_ARRIVED + draw(WIRE_SYNC - WIRE_ARRIVED + 1),
+	uint32_t event = wire_event(WIRE_ARRIVED + draw(WIRE_CHANNEL - WIRE_ARRIVED + 1),
 		draw(FAKE_PORTS), draw(1024));
 
 	for (uint32_t n = draw(100); n > 0; n--)
@@ -163,18 +186,38 @@ spoil_header(struct wire_header *h)
 		word[draw(sizeof(*h) / sizeof(*word))] = odd_word();
 }
 
+/* It may put a message there: a credit that others have is left alone, though it is spoken of. */
+static inline bool
+has_credit(unsigned at, unsigned port, unsigned place)
+{
+	return place < WIRE_CREDIT ||
+		fake[at]->c.ikc.in[port].credit[place - WIRE_CREDIT] == BAD + 1;
+}
+
 static inline void
 send_likely_mail(void)
 {
 	unsigned to = draw(HONEST), port = draw(FAKE_PORTS / 2);
-	struct wire_header *h = bad_mail_slot(to, port, BAD);
+	unsigned place = likely_place();
+	struct wire_header *h = bad_mail_slot(to, has_credit(to, port, place) ? place : 0, port,
+		BAD);
 
 	*h = (struct wire_header){.magic = WIRE_MAIL, .incarnation = bad_window(BAD)->incarnation,
 		.sequence = draw(9000),
 		.length = MAILBOX_MSG_SIZE, .source = BAD, .port = (uint8_t)port,
 		.generation = draw(3)};
 	spoil_header(h);
-	bad_event(to, wire_event(WIRE_ARRIVED, port, 0));
+	bad_event(to, wire_event(WIRE_ARRIVED, port, place));
+}
+
+/* Asks for all that a port has, and more. */
+static inline void
+want_credits(void)
+{
+	unsigned to = draw(HONEST), port = draw(FAKE_PORTS / 2);
+
+	for (uint32_t n = 0; n <= MAILBOX_CREDITS; n++)
+		bad_event(to, wire_event(WIRE_WANT, port, n));
 }
 
 static inline void
@@ -289,7 +332,7 @@ bad_move(void)
 	static void (*const move[])(void) =
 		{claim_life, send_any_event, flood, spoil_ring, spoil_entry, spoil_descriptor,
 		spoil_own_window,
-		count_for_nothing, spoil_console, send_likely_mail, send_likely_block,
+		count_for_nothing, spoil_console, want_credits, send_likely_mail, send_likely_block,
 		send_likely_event};
 	unsigned moves = sizeof(move) / sizeof(move[0]), choice = draw(2 * moves);
 

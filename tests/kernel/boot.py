@@ -2,7 +2,7 @@
 """Boot a machine whose init is one of the tests in tests/kernel, on the hosted port, on riscv64 or
 on or1k, and return what it said.
 
-    python3 tests/kernel/boot.py PORT TEST [CLUSTERS CORES [ROLE0 [MEGABYTES]]]
+    python3 tests/kernel/boot.py PORT TEST [CLUSTERS CORES [ROLE0 [MEGABYTES [CONNECTORS]]]]
 
 Tests at random take CALLS and SEED from the environment (SEED with CALLS only); ICOUNT=1 makes a
 run on riscv64 repeatable. Standard library only. A machine that does not end in time is killed, and
@@ -24,13 +24,14 @@ import or1k  # noqa: E402
 import patience  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
-NOC = machines.read_noc({"mailbox_ports": 16, "portal_ports": 16})
+NOC = {"mailbox_ports": 16, "portal_ports": 16}
 
 
-def shape(port, clusters, cores, role0, megabytes):
+def shape(port, clusters, cores, role0, megabytes, connectors=0):
     """A machine of equal clusters: core 0 has role0, the others run user threads."""
     made = [machines.Cluster([role0] + ["AC"] * (cores - 1), megabytes << 20) for _ in range(clusters)]
-    return machines.Machine("ktest", "kernel test", [port], NOC, made)
+    return machines.Machine("ktest", "kernel test", [port],
+                            machines.read_noc(NOC | {"mailbox_connectors": connectors}), made)
 
 
 def qemu(layout, m, record, image):
@@ -91,7 +92,7 @@ def main(argv):
     clusters, cores = (int(a) for a in (argv[3:5] or (1, 4)))
     role0 = argv[5] if len(argv) > 5 else "KC"
     megabytes = int(argv[6]) if len(argv) > 6 else 64
-    m = shape(port, clusters, cores, role0, megabytes)
+    m = shape(port, clusters, cores, role0, megabytes, int(argv[7]) if len(argv) > 7 else 0)
     status, output, seconds = boot(port, name, m, timeout=float(os.environ.get("TIMEOUT", "60")))
     sys.stdout.write(output)
     print(f"status {status}, {seconds:.2f} s")

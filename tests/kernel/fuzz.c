@@ -31,6 +31,7 @@
 #define CALLS_PER_LIFE 1500		/* of the first child at most: then it ends, and the others are killed */
 #define STEPS_MAX 10000
 #define LOOK_NS 200000000ul		/* between two looks at a child */
+#define REST_NS 100000ul		/* between two looks at what ends by itself */
 #define LABEL_CALLS 16			/* the instruction counter's phase from the first call on */
 
 static unsigned char stacks[SLOTS][STACK_BYTES] __attribute__((aligned(16)));
@@ -266,12 +267,33 @@ calls_of(unsigned i)
 	return __atomic_load_n(&view[i]->calls, __ATOMIC_RELAXED);
 }
 
+/* Lets others go on, also where an emulator runs one core after the other. */
+static void
+rest(void)
+{
+	uint64_t now;
+
+	kclock(&now);
+	kthread_sleep(0, now + REST_NS);
+}
+
 /* What children made and left behind is named by nobody any more: it ends by itself. */
 static void
 wait_for_orphans(uint64_t procs)
 {
 	while (kt_stats(STATS_PROCS) > procs)
-		kthread_yield();
+		rest();
+}
+
+/*
+ * Pages of channels that nobody names when the other cluster has answered; messages that were
+ * written to a port of which another cluster has not taken them, when it has, or has closed it.
+ */
+static void
+wait_for_others(void)
+{
+	while (kt_stats(STATS_CHANNEL_PAGES) > 0 || kt_stats(STATS_KEPT_MESSAGES) > 0)
+		rest();
 }
 
 /*
@@ -344,6 +366,7 @@ life(uint32_t random, struct balance *b)
 	}
 	lives += CHILDREN;
 	wait_for_orphans(b->count[STATS_PROCS]);
+	wait_for_others();
 	wait_for_frames(b->count[STATS_FRAMES_FREE]);
 	expect_balance(random, b);
 }

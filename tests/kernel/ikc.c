@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Mailboxes and portals between clusters, from user mode: an echo server in cluster 1, a cluster 2
- * that dies. Bad addresses and ids; nothing is lost.
+ * that dies. Bad addresses and ids; nothing is lost. A message that nobody reads lies in each direction
+ * all the time: where clusters have one connector, everything else goes past it.
  *
  * machine: 3 4 KC
  * machine: 3 2 TC
  * machine: 3 1 TC
+ * machine: 3 2 TC 64 1
+ * machine: 3 1 TC 64 1
  */
 #include <tests/kernel/ktest.h>
 
@@ -14,6 +17,8 @@
 #define PORT_DATA 3
 #define PORT_DEAD 5
 #define PORT_COUNTED 6
+#define PORT_FORWARDED 8
+#define PORT_UNREAD 9
 #define LENGTH (300 * 1024 + 5)
 #define BAD ((void *)8)
 
@@ -43,6 +48,15 @@ wrong_bytes(uint64_t len)
 	for (uint64_t i = 0; i < len; i++)
 		wrong += data[i] != pattern(i);
 	return wrong;
+}
+
+/* Whoever sends this has no connector at the other cluster any more, if it had one. */
+static int
+write_what_nobody_reads(int cluster)
+{
+	struct message m = {.operation = ECHO};
+
+	return mailbox_send((int)kmailbox_open(cluster, PORT_UNREAD), &m);
 }
 
 /* --- cluster 1: answers what cluster 0 asks --- */
@@ -76,6 +90,8 @@ echo_server(void)
 		portal_out = (int)kportal_open(0, PORT_DATA, PORT_DATA);
 	struct message m;
 
+	if (write_what_nobody_reads(0) != 0)
+		return 1;
 	for (;;) {
 		if (mailbox_receive(in, ANY_SOURCE_CLUSTER, &m) != 0)
 			return 1;
@@ -118,6 +134,7 @@ TEST(messages_come_back_as_they_were)
 	command = (int)kmailbox_open(1, PORT_COMMAND);
 	reply = (int)kmailbox_create(PORT_REPLY);
 	expect(command >= 0 && reply >= 0);
+	expect_eq(write_what_nobody_reads(1), 0);
 	for (uint64_t n = 0; n < 300; n++) {
 		struct message m = ask(ECHO, n);
 		int wrong = m.number != n;
@@ -128,10 +145,6 @@ TEST(messages_come_back_as_they_were)
 	}
 }
 
-/*
- * The server takes the second message, which frees the slot for the third, after it has answered
- * the first.
- */
 TEST(a_message_is_not_lost_to_a_bad_address)
 {
 	struct message m = {.operation = ECHO};
@@ -139,6 +152,7 @@ TEST(a_message_is_not_lost_to_a_bad_address)
 
 	for (m.number = 0; m.number < 3; m.number++)
 		expect_eq(mailbox_send(command, &m), 0);
+	expect(kmailbox_wait(reply, 1, FOREVER) >= 0);
 	while ((bad = kt_bad_place(sizeof(m))) != NULL)
 		expect_eq(kmailbox_read(reply, 1, bad, &from), -E_FAULT);
 	while ((bad = kt_bad_place(sizeof(from))) != NULL)
@@ -536,6 +550,57 @@ portal_reader(unsigned long id)
 	return (unsigned long)kportal_read((int)id, (unsigned long)data, LENGTH, FOREVER);
 }
 
+/* test: mailbox_forward, mailbox_origin */
+TEST(a_message_can_be_forwarded_for_whoever_sent_it)
+{
+	int own = (int)kmailbox_create(PORT_FORWARDED), to = (int)kmailbox_open(0, PORT_FORWARDED);
+	struct message m = {.number = 5};
+	struct mail_sender origin;
+	void *bad;
+
+	ask(ECHO, 3);			/* cluster 1 has answered that */
+	expect_eq(kmailbox_origin(&origin), 0);
+	expect_eq(origin.cluster, 1);
+	expect_eq(kmailbox_forward(to, &m), 0);
+	expect_eq(mailbox_receive(own, 0, &m), 0);
+	expect_eq(m.number, 5);
+	expect_eq(kmailbox_origin(&origin), 0);
+	expect_eq(origin.cluster, 1);
+	expect_eq(mailbox_send(to, &m), 0);
+	expect_eq(mailbox_receive(own, 0, &m), 0);
+	expect_eq(kmailbox_origin(&origin), 0);
+	expect_eq(origin.cluster, 0);
+	expect_eq(kmailbox_forward(own, &m), -E_BADF);
+	expect_eq(kmailbox_forward(to, BAD), -E_FAULT);
+	while ((bad = kt_bad_place(sizeof(origin))) != NULL)
+		expect_eq(kmailbox_origin(bad), -E_FAULT);
+	expect_eq(khandle_close(own), 0);
+	expect_eq(khandle_close(to), 0);
+}
+
+/* test: port_stats */
+TEST(what_ports_have_moved_is_counted)
+{
+	struct port_stats before, after, class;
+	void *bad;
+
+	expect_eq(kport_stats(command, 0, &before), 0);
+	expect_eq(ask(ECHO, 1).number, 1);
+	expect_eq(ask(ECHO, 2).number, 2);
+	expect_eq(kport_stats(command, 0, &after), 0);
+	expect_eq(after.writes - before.writes, 2);
+	expect_eq(after.volume - before.volume, 2 * MAILBOX_MSG_SIZE);
+	expect(after.latency_ns > 0);
+	expect_eq(kport_stats(0, CLASS_MAILBOX, &class), 0);
+	expect(class.writes >= after.writes && class.reads >= 2 && class.opens > 0);
+	expect_eq(kport_stats(portal, 0, &after), 0);
+	expect(after.reads > 0 && after.volume >= LENGTH);
+	expect_eq(kport_stats(0, CLASSES, &after), -E_INVAL);
+	expect_eq(kport_stats(SELF, 0, &after), -E_BADF);
+	while ((bad = kt_bad_place(sizeof(after))) != NULL)
+		expect_eq(kport_stats(command, 0, bad), -E_FAULT);
+}
+
 /* test: cluster_watch */
 TEST(a_dead_cluster_ends_every_wait_for_it)
 {
@@ -592,6 +657,8 @@ server_main(int argc, char **argv)
 	RUN(the_shorter_side_counts);
 	RUN(portal_calls_refuse_bad_arguments);
 	RUN(a_killed_reader_leaves_its_port_free);
+	RUN(a_message_can_be_forwarded_for_whoever_sent_it);
+	RUN(what_ports_have_moved_is_counted);
 	RUN(a_dead_cluster_ends_every_wait_for_it);
 	kt_end();
 }

@@ -79,7 +79,7 @@ TEST(a_turn_goes_round)
 TEST(futex_refuses_nonsense)
 {
 	expect_eq(kfutex_wait((unsigned long)&turn, turn + 1, FOREVER), -E_AGAIN);
-	expect_eq(kfutex_wait((unsigned long)&turn + 1, 0, FOREVER), -E_INVAL);
+	expect_eq(kfutex_wait((unsigned long)&turn + 2, 0, FOREVER), -E_INVAL);
 	expect_eq(kfutex_wait(64, 0, FOREVER), -E_FAULT);
 	expect_eq(kfutex_wake((unsigned long)&turn + 2, 1), -E_INVAL);
 	expect_eq(kfutex_wake((unsigned long)&turn, -1), -E_INVAL);

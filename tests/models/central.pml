@@ -5,10 +5,10 @@
  * -DLEADER always rank 0 (central barriers between clusters). With -DLANES=2 ranks are counted in lanes first; the last one of a lane counts for
  * it, and clears the lane's count before that. With -DSPREAD as well each lane has a word of its own on which it sees that all have come
  * (ranks with a core each), beside which lies a copy of the table, as the result of a fast path of a central barrier does.
- * With -DBRIEF slots and table are there once: nobody but the releasing rank reads slots (the fast path of central barriers, and all that compute one result).
+ * With -DFAST slots and table are there once: nobody but the releasing rank reads slots (the fast path of central barriers, and all that compute one result).
  *
  * The error of a barrier between clusters is one word beside the table: its leader writes it when all have
- * come, and each rank reads it before it comes again, as with -DBRIEF.
+ * come, and each rank reads it before it comes again, as with -DFAST.
  *
  * Shown: the releasing rank reads of every slot what was laid there for this barrier; everybody reads the table and all slots of this
  * barrier after it, whatever the others do meanwhile; nobody leaves before all have come; no wake-up is lost (all reach their end).
@@ -32,9 +32,9 @@
  * run: -DRANKS=3 -DROUNDS=3
  * run: -DRANKS=3 -DROUNDS=3 -DLEADER
  * run: -DRANKS=3 -DROUNDS=3 -DLANES=2
- * run: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DBRIEF
+ * run: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DFAST
  * run: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DSPREAD
- * run: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DSPREAD -DBRIEF
+ * run: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DSPREAD -DFAST
  * mutation: -DRANKS=2 -DROUNDS=3 -DONE_TURN
  * mutation: -DRANKS=3 -DROUNDS=2 -DNO_SECOND_LOOK
  * mutation: -DRANKS=3 -DROUNDS=2 -DNO_WAKE
@@ -45,9 +45,9 @@
  * mutation: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DRESET_AFTER_RELEASE
  * mutation: -DRANKS=3 -DROUNDS=3 -DLANES=2 -DLANE_CLEARED_LATE
  * mutation: -DRANKS=3 -DROUNDS=2 -DLANES=2 -DSPREAD -DONE_LANE_ONLY
- * mutation: -DRANKS=3 -DROUNDS=2 -DLANES=2 -DSPREAD -DBRIEF -DRELEASE_BEFORE_COPY
- * mutation: -DRANKS=3 -DROUNDS=2 -DLANES=2 -DBRIEF -DRELEASE_BEFORE_FOLDING
- * mutation: -DRANKS=3 -DROUNDS=2 -DBRIEF -DLAY_AFTER_COMING
+ * mutation: -DRANKS=3 -DROUNDS=2 -DLANES=2 -DSPREAD -DFAST -DRELEASE_BEFORE_COPY
+ * mutation: -DRANKS=3 -DROUNDS=2 -DLANES=2 -DFAST -DRELEASE_BEFORE_FOLDING
+ * mutation: -DRANKS=3 -DROUNDS=2 -DFAST -DLAY_AFTER_COMING
  * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */

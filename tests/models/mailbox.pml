@@ -4,17 +4,19 @@
  * core that does one thing at a time (`home`; what touches only its own cluster is one step); put, events and copies of different clusters interleave freely. With VICTIM a
  * cluster stops at any moment and the others are told.
  *
+ * This is a machine where each port has a connector; credits.pml is of ports that share them.
+ *
  * Shown: messages of a cluster are read once, whole, in order; a slot is never written before it was read; at most one event per
  * direction is in flight for a port and a pair; nobody waits for ever, also when a cluster dies: every process reaches its end.
  *
- * proves: kernel/ikc/mail_out.c mail_out_write 3d69e3bb788b
+ * proves: kernel/ikc/mail_out.c mail_out_write 7cdeac112185
  * proves: kernel/ikc/mail_out.c mail_out_result 12cd0037c842
- * proves: kernel/ikc/mail_out.c mail_freed 2eb996d26ed8
+ * proves: kernel/ikc/mail_out.c mail_freed 7ad29a3ca1fc
  * proves: kernel/ikc/mail_out.c mail_out_look 864ad51aea4c
- * proves: kernel/ikc/mail_out.c mail_out_peer_changed 96bf056a0d56
- * proves: kernel/ikc/mail_in.c mail_arrived a36143272ad3
- * proves: kernel/ikc/mail_in.c mail_in_take a27318b3cd42
- * proves: kernel/ikc/mail_in.c mail_in_peer_changed 0ce5e223fe21
+ * proves: kernel/ikc/mail_out.c mail_out_peer_changed 7588ab604507
+ * proves: kernel/ikc/mail_in.c mail_arrived 4860e2126b7b
+ * proves: kernel/ikc/mail_in.c mail_in_take 9e18c8b0791f
+ * proves: kernel/ikc/mail_in.c mail_in_peer_changed fd25adfd2297
  * proves: kernel/ikc/mailbox.c wait_home e16924bb9f63
  * proves: kernel/ikc/wait.c look_at_threads 58b47e587007
  * proves: kernel/ikc/wait.c look_at 913ee8894929

@@ -10,12 +10,12 @@
  *
  * proves: kernel/ikc/sync_event.c sync_result c33635f531ec
  * proves: kernel/ikc/sync_event.c changed 4d1dda8025db
- * proves: kernel/ikc/sync_event.c sync_take 22f3fff8eee7
- * proves: kernel/ikc/sync_event.c sync_give 7318955430a7
+ * proves: kernel/ikc/sync_event.c sync_take 9c6d92c256b9
+ * proves: kernel/ikc/sync_event.c sync_give 30a3b784d2d0
  * proves: kernel/ikc/sync_event.c sync_begin 5a85c4b48e38
  * proves: kernel/ikc/sync_event.c sync_end 9e95cfeaba60
  * proves: kernel/ikc/sync_event.c on_signal 432e9bee4d80
- * proves: kernel/ikc/sync_event.c on_answer 54bf2e1dae1a
+ * proves: kernel/ikc/sync_event.c on_answer 21c825adf71f
  * proves: kernel/ikc/sync_event.c end_told 07feda3e28da
  * proves: kernel/ikc/sync.c wait_home 8fd681a5a1e9
  * proves: kernel/ikc/sync.c kc_sync_signal f5aa124c99df

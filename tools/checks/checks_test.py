@@ -252,7 +252,8 @@ def originals_of(tree):
         tree("abi/kcalls.tbl", "  0  proc_exit  local  yes (int status) -> - ; 000\n")
         tree("docs/adr/0007-why.md", "")
         tree("user/write.c", "")
-        root = tree("docs/calls.md", "\n".join(("# Calls", "", "| original | here | |", "|---|---|---|", *lines)) + "\n")
+        head = ("# Calls", "", "| original | here | |", "|---|---|---|")
+        root = tree("docs/calls.md", "\n".join((*head, *lines)) + "\n")
         return originals.check(root)
     return put
 
@@ -346,7 +347,8 @@ def test_a_page_that_does_not_is_noticed(ported, old, new, words):
 @pytest.fixture
 def triad(tree):
     def put(*cases):
-        tree("tests/kernel/a.c", "TEST(one)\n{\n\texpect_eq(kcall(\n\t\t1), -E_INVAL);\n}\n\nstatic void\nhelp(int a)\n{\n}\n")
+        tree("tests/kernel/a.c", "TEST(one)\n{\n\texpect_eq(kcall(\n\t\t1), -E_INVAL);\n}\n\n"
+             "static void\nhelp(int a)\n{\n}\n")
         listed = ", ".join(f'"tests/kernel/{c}"' for c in cases)
         return triads.check(tree("tests/kernel/triads.toml",
                                  f"[mailbox]\nsource = [0, 1, 0]\napi = []\nfault = [{listed}]\nstress = []\n"))

@@ -71,7 +71,7 @@ Runs the benchmarks of bench/ (all, or those named) and prints a table; --json w
 {"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts
 instructions on riscv64, --rtl cycles of the co-designed cluster (or1k). ./atoll bench mpi --peers
 compares our MPI with others on this machine, coll --table finds out which algorithms collectives
-should use here (--help tells more).
+should use here, --paper makes the experiments of seed 000 (--help tells more).
 """
 KEYS = {"description", "source", "program", "ports", "ranks", "machine", "map", "repetitions",
         "args", "files", "parameters", "quick", "probe",
@@ -367,6 +367,9 @@ def main(argv):
     if "--peers" in argv:
         import peers
         return peers.main(argv)
+    if "--paper" in argv:
+        import paper
+        return paper.main(argv)
     if "--table" in argv:
         import collbench
         return collbench.main(argv)

@@ -71,7 +71,8 @@ def kernel_tasks():
             for shape in _shapes(name):
                 if port == "or1k" and int(shape[0]) * int(shape[1]) > or1k.CORES_MAX:
                     continue
-                group = f"kernel.{port}.{name}." + "x".join(shape[:2]) + "".join(shape[2:3])
+                group = f"kernel.{port}.{name}." + "x".join(shape[:2]) + "".join(shape[2:3]) + \
+                    "".join(f".connectors{n}" for n in shape[4:])
                 argv = [os.path.join(setup.VENV, "bin", "python3"), script, port, name, *shape]
                 out.append(results.program_task(group, argv, RUN_TIMEOUT_S))
     return out
@@ -86,7 +87,8 @@ def _kernel_tests():
 
 
 def _shapes(name):
-    """Machines of one kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES]]` in its head.
+    """Machines of one kernel test: lines `machine: CLUSTERS CORES [ROLE [MEGABYTES
+    [CONNECTORS]]]` in its head.
     """
     try:
         with open(os.path.join(ROOT, "tests", "kernel", name + ".c"), encoding="utf-8") as f:

@@ -16,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 #include <cpu/host.h>
+#include <hal/atomic.h>
 #include <hal/core.h>
 #include <hal/noc.h>
 #include "launch.h"
 
-#define GRACE_MS 600			/* from the death of a cluster until the others are ended too */
 #define DUMP_MS 100
 #define NS_PER_S 1000000000u
 
@@ -29,10 +29,9 @@ struct machine {
 	pid_t pid[CLUSTERS_MAX];	/* 0: ended */
 	unsigned running;
 	int reader;			/* cluster that keeps our standard input */
-	bool died;			/* a cluster ended before the machine was halted */
 	bool ending;			/* the rest was killed by us */
 	int signal;			/* that ends the machine from outside, or 0 */
-	struct timespec deadline;
+	sigset_t mask;			/* that a cluster begins with */
 };
 
 static int
@@ -77,6 +76,7 @@ prepare(struct machine *m, const struct launch *l)
 	if (h->control == NULL)
 		return complain("no shared memory");
 	clock_gettime(CLOCK_MONOTONIC, &now);
+	h->control->launcher = (uint32_t)getpid();
 	h->control->start_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 	if (l->record->archive_bytes > 0) {
 		h->archive = map_shared(l->archive_fd, l->record->archive_bytes, PROT_READ);
@@ -116,7 +116,7 @@ read_nothing(void)
 
 /* The cluster's side of the fork. */
 static _Noreturn void
-become_cluster(const struct machine *m, unsigned cluster, pid_t parent, const sigset_t *mask)
+become_cluster(const struct machine *m, unsigned cluster, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -124,7 +124,7 @@ become_cluster(const struct machine *m, unsigned cluster, pid_t parent, const si
 	/* the terminal sends it to everybody; the launcher alone decides */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigprocmask(SIG_SETMASK, &m->mask, NULL);
 	if ((int)cluster != m->reader)
 		read_nothing();
 	host_attach(&m->host);
@@ -132,20 +132,25 @@ become_cluster(const struct machine *m, unsigned cluster, pid_t parent, const si
 }
 
 static int
-start_clusters(struct machine *m, const sigset_t *mask)
+start_cluster(struct machine *m, unsigned cluster)
 {
-	pid_t parent = getpid();
+	pid_t parent = getpid(), pid = fork();
 
-	for (uint32_t i = 0; i < m->host.record->clusters; i++) {
-		pid_t pid = fork();
+	if (pid < 0)
+		return complain("cannot start a process for each cluster");
+	if (pid == 0)
+		become_cluster(m, cluster, parent);
+	m->pid[cluster] = pid;
+	m->running++;
+	return 0;
+}
 
-		if (pid < 0)
-			return complain("cannot start a process for each cluster");
-		if (pid == 0)
-			become_cluster(m, i, parent, mask);
-		m->pid[i] = pid;
-		m->running++;
-	}
+static int
+start_clusters(struct machine *m)
+{
+	for (uint32_t i = 0; i < m->host.record->clusters; i++)
+		if (start_cluster(m, i) != 0)
+			return -1;
 	return 0;
 }
 
@@ -164,15 +169,6 @@ ring_everybody(const struct boot_record *r)
 	for (uint32_t i = 0; i < r->clusters; i++)
 		for (uint32_t j = 0; j < r->cluster[i].cores; j++)
 			hal_notify(i, j);
-}
-
-static void
-start_grace(struct machine *m)
-{
-	clock_gettime(CLOCK_MONOTONIC, &m->deadline);
-	m->deadline.tv_nsec += GRACE_MS * 1000000l;
-	m->deadline.tv_sec += m->deadline.tv_nsec / (long)NS_PER_S;
-	m->deadline.tv_nsec %= (long)NS_PER_S;
 }
 
 /* What to do about a cluster that a signal has ended. */
@@ -203,7 +199,10 @@ report_death(const struct machine *m, unsigned cluster, int status)
 			WEXITSTATUS(status));
 }
 
-/* A cluster ended although the machine was not halted: its peers must notice. */
+/*
+ * A cluster ended although nobody had said so: its peers must notice. What becomes of the machine is
+ * cluster 0's affair.
+ */
 static void
 cluster_died(struct machine *m, unsigned cluster, int status)
 {
@@ -212,11 +211,41 @@ cluster_died(struct machine *m, unsigned cluster, int status)
 		m->signal = SIGPIPE;
 	hal_noc_mark_dead(cluster);
 	ring_everybody(m->host.record);
-	if (!m->died)
-		start_grace(m);
-	m->died = true;
 	if (cluster == 0)
 		kill_all(m);
+}
+
+/* --- orders of cluster 0: see host_order --- */
+
+static void
+cluster_stopped(struct machine *m, unsigned cluster)
+{
+	hal_store32(&m->host.control->order[cluster], HOST_STOPPED);
+	hal_interrupt_home(0);
+}
+
+static void
+restart_cluster(struct machine *m, unsigned cluster)
+{
+	m->host.control->end[cluster] = HOST_RUNNING;
+	m->host.record->cluster[cluster].incarnation++;
+	if (start_cluster(m, cluster) != 0)
+		hal_noc_mark_dead(cluster);
+}
+
+static void
+take_orders(struct machine *m)
+{
+	struct host_control *control = m->host.control;
+
+	for (uint32_t i = 1; i < m->host.record->clusters && !m->ending; i++) {
+		if (hal_load32(&control->order[i]) == HOST_STOP && m->pid[i] != 0)
+			kill(m->pid[i], SIGKILL);
+		else if (hal_load32(&control->order[i]) == HOST_STOP)
+			cluster_stopped(m, i);
+		else if (hal_cas32(&control->order[i], HOST_START, HOST_NONE))
+			restart_cluster(m, i);
+	}
 }
 
 static void
@@ -234,28 +263,14 @@ collect(struct machine *m)
 			continue;
 		m->pid[i] = 0;
 		m->running--;
+		host_cluster_gone(i);
 		if (m->host.control->halted)
 			kill_all(m);
+		else if (hal_load32(&m->host.control->order[i]) == HOST_STOP)
+			cluster_stopped(m, i);
 		else if (!m->ending)
 			cluster_died(m, i, status);
 	}
-}
-
-/* Milliseconds until the survivors of a death are ended; the time left of it for sigtimedwait. */
-static bool
-time_left(const struct machine *m, struct timespec *left)
-{
-	struct timespec now;
-	long long ns;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (m->deadline.tv_sec - now.tv_sec) * (long long)NS_PER_S + m->deadline.tv_nsec -
-		now.tv_nsec;
-	if (ns < 0)
-		ns = 0;
-	left->tv_sec = (time_t)(ns / NS_PER_S);
-	left->tv_nsec = (long)(ns % NS_PER_S);
-	return ns > 0;
 }
 
 /* Ask every core what it does. The answers are there when the clusters have had a moment. */
@@ -284,15 +299,12 @@ act_on(struct machine *m, int sig)
 static void
 watch(struct machine *m, const sigset_t *signals)
 {
-	struct timespec left;
-
 	while (m->running > 0) {
-		int sig;
+		int sig = sigwaitinfo(signals, NULL);
 
-		if (m->died && !time_left(m, &left))
-			kill_all(m);
-		sig = m->died ? sigtimedwait(signals, NULL, &left) : sigwaitinfo(signals, NULL);
-		if (sig > 0 && sig != SIGCHLD)
+		if (sig == HOST_ORDER)
+			take_orders(m);
+		else if (sig > 0 && sig != SIGCHLD)
 			act_on(m, sig);
 		collect(m);
 	}
@@ -311,24 +323,23 @@ launch_machine(const struct launch *l)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1};
 	struct machine m = {.reader = l->reader};
-	sigset_t signals, before;
+	sigset_t signals;
 	int status = 1;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, HOST_ORDER);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		sigaddset(&signals, ends[i]);
-	sigprocmask(SIG_BLOCK, &signals, &before);
+	sigprocmask(SIG_BLOCK, &signals, &m.mask);
 	if (prepare(&m, l) == 0) {
 		host_attach(&m.host);
-		if (start_clusters(&m, &before) != 0) {
+		if (start_clusters(&m) != 0)
 			kill_all(&m);
-			m.died = true;
-		}
 		watch(&m, &signals);
 		status = machine_status(&m);
 	}
 	release(&m);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	sigprocmask(SIG_SETMASK, &m.mask, NULL);
 	return status;
 }

@@ -34,6 +34,7 @@
 #define PLIC_THRESHOLD (VIRT_PLIC + 0x200000 + 0x1000 * PLIC_CONTEXT)
 #define PLIC_CLAIM (PLIC_THRESHOLD + 4)
 
+#define VIRT_RAM 0x80000000		/* the machine start */
 #define VIRT_KERNEL 0x80200000		/* pristine kernel image */
 #define VIRT_RECORD 0x80400000		/* boot record */
 #define VIRT_RECORD_BYTES 0x100000

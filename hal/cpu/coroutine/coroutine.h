@@ -56,6 +56,8 @@ struct coro_config {
 	void (*on_add)(const volatile uint32_t *place, uint32_t old);
 	/* no spurious wake-ups, which hide lost ones: for mutation controls */
 	bool strict;
+	/* copies of 64 bytes and more from a user take up to so many operations more */
+	unsigned copy_in_points;
 	bool panic_kills;			/* a panic ends the cluster, not the run */
 	bool verbose;				/* the console goes to stdout */
 };

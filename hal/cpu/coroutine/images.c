@@ -305,6 +305,17 @@ core_windows(struct coro_core *core, size_t old_bytes)
 }
 
 void
+coro_cluster_memory(unsigned cluster)
+{
+	struct coro_machine *m = &coro_machine;
+
+	forget_regions(&m->cluster[cluster]);
+	memset(m->cluster[cluster].noc_private, 0, sizeof(m->cluster[cluster].noc_private));
+	cluster_memory(&m->cluster[cluster], m->record.cluster[cluster].mem_bytes,
+		m->config->seed & 1 ? 0xa5 : 0);
+}
+
+void
 coro_memory_start(void)
 {
 	struct coro_machine *m = &coro_machine;
@@ -317,12 +328,8 @@ coro_memory_start(void)
 		m->windows = fresh(m->windows_bytes);
 	}
 	memset(m->windows, 0, m->windows_bytes);
-	for (unsigned i = 0; i < m->record.clusters; i++) {
-		forget_regions(&m->cluster[i]);
-		memset(m->cluster[i].noc_private, 0, sizeof(m->cluster[i].noc_private));
-		cluster_memory(&m->cluster[i], m->record.cluster[i].mem_bytes,
-			m->config->seed & 1 ? 0xa5 : 0);
-	}
+	for (unsigned i = 0; i < m->record.clusters; i++)
+		coro_cluster_memory(i);
 	for (unsigned i = 0; i < m->cores; i++)
 		core_windows(&m->core[i], old_bytes);
 }
@@ -339,14 +346,25 @@ hal_noc_private(void)
 	return coro_machine.cluster[coro_now->cluster].noc_private;
 }
 
+/* What a window holds has the address of the shared copy, which is the same for all cores. */
 uint64_t
 hal_paddr(const void *kernel)
 {
+	const char *at = kernel;
+
+	if (coro_now != NULL && at >= coro_now->windows &&
+		at < coro_now->windows + coro_machine.windows_bytes)
+		return (uintptr_t)(coro_machine.windows + (at - coro_now->windows));
 	return (uintptr_t)kernel;
 }
 
 void *
 hal_kaddr(uint64_t paddr)
 {
-	return (void *)(uintptr_t)paddr;
+	char *at = (char *)(uintptr_t)paddr;
+
+	if (coro_now != NULL && at >= coro_machine.windows &&
+		at < coro_machine.windows + coro_machine.windows_bytes)
+		return coro_now->windows + (at - coro_machine.windows);
+	return at;
 }

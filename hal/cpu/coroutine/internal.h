@@ -226,6 +226,7 @@ extern char coro_user_first[];
 /* images.c */
 void coro_copy(void *to, const void *from, size_t len);	/* fast, and not the kernel's own memcpy */
 void coro_memory_start(void);		/* memory, windows and images of a run */
+void coro_cluster_memory(unsigned cluster);	/* a cluster's own, as at its start */
 void coro_core_image(struct coro_core *core);	/* a core that starts sees the shared copies */
 void coro_load_images(struct coro_core *core);
 

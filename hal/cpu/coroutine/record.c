@@ -13,6 +13,7 @@ coro_record(struct boot_record *record, unsigned clusters, unsigned cores)
 	*record = (struct boot_record){.magic = BOOT_MAGIC, .version = BOOT_VERSION,
 		.bytes = sizeof(*record), .clusters = clusters,
 		.mailbox_ports = 4, .portal_ports = 2, .portal_unit_bytes = 256,
+		.channel_bytes = 4 * HAL_PAGE_BYTES,
 		.flags = BOOT_NO_INIT | BOOT_QUIET};
 	for (unsigned i = 0; i < clusters; i++) {
 		record->cluster[i] = (struct boot_cluster){.mem_bytes = 1 << 20, .cores = cores,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <abi/errors.h>
 #include "internal.h"
 
 static const char *const strategy_name[] = {"uniform", "sticky", "starve", "priority", "burst"};
@@ -94,6 +95,53 @@ set_up_cores(void)
 			reset_core(&m->core[next++], i, k);
 	}
 	m->cores = next;
+}
+
+/* --- restart of a cluster --- */
+
+/*
+ * What the cores have stored is seen, as when an interrupt stops them, or lost, as when they lose
+ * their power. Some seeds say so later only.
+ */
+int
+hal_cluster_stop(unsigned cluster)
+{
+	struct coro_cluster *c = &coro_machine.cluster[cluster];
+	bool was = true;
+
+	coro_op(OP_POINT, __FILE__, __LINE__, cluster);
+	if (coro_now->cluster != 0)
+		return -E_ACCES;
+	for (unsigned i = 0; i < c->cores; i++) {
+		was &= c->core[i].state == CORE_DEAD;
+		if (c->core[i].state != CORE_DEAD && coro_draw(2))
+			coro_drain(&c->core[i]);
+		coro_forget_held(&c->core[i]);
+	}
+	coro_kill_cluster(cluster);
+	if (was || coro_draw(2))
+		return 0;
+	hal_interrupt_home(0);
+	return -E_AGAIN;
+}
+
+int
+hal_cluster_start(unsigned cluster)
+{
+	struct coro_cluster *c = &coro_machine.cluster[cluster];
+	int e = hal_cluster_stop(cluster);
+
+	if (e != 0)
+		return e;
+	for (unsigned i = 0; i < c->cores; i++)
+		reset_core(&c->core[i], cluster, i);
+	coro_cluster_memory(cluster);
+	coro_machine.record.cluster[cluster].incarnation++;
+	c->core->entry = enter_boot;
+	coro_ordered(c->core);
+	coro_core_image(c->core);
+	coro_make_ready(c->core);
+	return 0;
 }
 
 /* What kind of run the seed stands for. */

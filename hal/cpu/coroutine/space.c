@@ -488,7 +488,7 @@ coro_user_access(uintptr_t addr, void *host, size_t len, bool write)
 		}
 		rest = t->bytes - (addr - t->page);
 		part = rest < len ? rest : len;
-		move((char *)(uintptr_t)(t->entry & ADDRESS) + (addr - t->page), host, part, write);
+		move((char *)hal_kaddr(t->entry & ADDRESS) + (addr - t->page), host, part, write);
 		addr += part;
 		host = host == NULL ? NULL : (char *)host + part;
 		len -= part;

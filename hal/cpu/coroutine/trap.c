@@ -317,6 +317,9 @@ int
 hal_copy_in(void *to, uintptr_t from_user, size_t len)
 {
 	coro_op(OP_COPY, __FILE__, __LINE__, (uint32_t)len);
+	if (coro_machine.config->copy_in_points > 0 && len >= 64)
+		for (uint32_t i = coro_draw(coro_machine.config->copy_in_points); i > 0; i--)
+			coro_op(OP_COPY, __FILE__, __LINE__, (uint32_t)len);
 	return coro_user_access(from_user, to, len, false);
 }
 

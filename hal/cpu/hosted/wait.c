@@ -212,3 +212,54 @@ hal_interrupt_home(unsigned cluster)
 	if (!ring(bell_of(cluster, 0)) && home != 0)
 		host_call3(SYS_tgkill, home, home, HOST_INTERRUPT);
 }
+
+/* Who sleeps is awakened by nobody any more. Of guests nothing is known here. */
+void
+host_cluster_gone(unsigned cluster)
+{
+	const struct boot_record *r = host.machine->record;
+	struct host_control *control = host.machine->control;
+
+	if (hal_load32(&control->home[cluster]) == 0)
+		return;
+	hal_store32(&control->home[cluster], 0);
+	for (uint32_t i = 0; i < r->cluster[cluster].cores; i++)
+		if (r->roles[r->cluster[cluster].first_core + i] != ROLE_IDLE &&
+			!hal_cas32(&hal_noc_doorbell(cluster, i)->waiting, ASLEEP, NOBODY))
+			hal_add32(&control->awake, (uint32_t)-1);
+}
+
+/* --- lives of other clusters: the launcher does it --- */
+
+static void
+order(unsigned cluster, enum host_order what)
+{
+	hal_store32(&host.machine->control->order[cluster], what);
+	hal_fence();
+	host_call2(SYS_kill, hal_load32(&host.machine->control->launcher), HOST_ORDER);
+}
+
+int
+hal_cluster_stop(unsigned cluster)
+{
+	uint32_t now;
+
+	if (host.cluster != 0)
+		return -E_ACCES;
+	now = hal_load32(&host.machine->control->order[cluster]);
+	if (now == HOST_STOPPED)
+		return 0;
+	if (now != HOST_STOP)
+		order(cluster, HOST_STOP);
+	return -E_AGAIN;
+}
+
+int
+hal_cluster_start(unsigned cluster)
+{
+	int e = hal_cluster_stop(cluster);
+
+	if (e == 0)
+		order(cluster, HOST_START);
+	return e;
+}

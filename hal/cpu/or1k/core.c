@@ -9,6 +9,7 @@
  * to disturb a user thread. Interrupts are off in the kernel; the line only ends the doze. No core
  * ever spins on another.
  */
+#include <abi/errors.h>
 #include <hal/board.h>
 #include <hal/noc.h>
 #include <hal/timer.h>
@@ -325,6 +326,20 @@ hal_interrupt(unsigned core)
 	}
 	hal_or32(&a->interrupted, INTERRUPT_KERNEL);
 	timer_set(a->tick);
+}
+
+/* Nothing there can stop a core that does not listen, and no pristine image is kept. */
+int
+hal_cluster_stop(unsigned cluster)
+{
+	(void)cluster;
+	return hal_cluster_id() == 0 ? -E_NOSYS : -E_ACCES;
+}
+
+int
+hal_cluster_start(unsigned cluster)
+{
+	return hal_cluster_stop(cluster);
 }
 
 /*

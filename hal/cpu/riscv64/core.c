@@ -8,6 +8,7 @@
  * faster, an interrupt is on its way and is waited for, so that none is left over to disturb a user
  * thread. Interrupts are off in the kernel; SSIP only ends `wfi`. No core ever spins on another.
  */
+#include <abi/errors.h>
 #include <hal/board.h>
 #include <hal/noc.h>
 #include <hal/timer.h>
@@ -248,6 +249,33 @@ hal_interrupt_home(unsigned cluster)
 		hal_interrupt(0);
 	else
 		hal_bell_ring(&rings[hal_machine.record->cluster[cluster].first_core]);
+}
+
+/* Ask the machine start, which stays resident. It keeps what a function call keeps. */
+static int
+monitor_call(unsigned long what, unsigned long cluster)
+{
+	register unsigned long a0 __asm__("a0") = what;
+	register unsigned long a1 __asm__("a1") = cluster;
+
+	if (hal_cluster_id() != 0)
+		return -E_ACCES;
+	__asm__ volatile("ecall" : "+r"(a0), "+r"(a1) : :
+		"memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a2", "a3", "a4", "a5",
+		"a6", "a7");
+	return (int)a0;
+}
+
+int
+hal_cluster_stop(unsigned cluster)
+{
+	return monitor_call(HAL_MONITOR_STOP, cluster);
+}
+
+int
+hal_cluster_start(unsigned cluster)
+{
+	return monitor_call(HAL_MONITOR_START, cluster);
 }
 
 uint64_t

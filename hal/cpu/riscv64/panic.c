@@ -2,7 +2,7 @@
  *
  * The end of a cluster: say what is known, mark the cluster dead, wake whoever may wait for it,
  * stop its cores. The machine goes on as long as cluster 0, which owns the console and the job,
- * lives.
+ * lives: that alone may end it.
  */
 #include <hal/board.h>
 #include <hal/console.h>
@@ -74,18 +74,15 @@ static _Noreturn void
 cluster_end(void)
 {
 	struct hal_core_area *a = hal_core_area();
-	bool others = false;
 
 	hal_noc_mark_dead(a->cluster);
 	for (uint32_t i = 0; i < hal_machine.cores; i++)
 		if (i != a->core)
 			hal_core_ring(hal_area_of(i), INTERRUPT_STOP);
 	for (uint32_t i = 0; i < hal_machine.clusters; i++)
-		if (i != a->cluster && hal_noc_alive(i)) {
-			others = true;
+		if (i != a->cluster && hal_noc_alive(i))
 			hal_notify(i, 0);
-		}
-	if (a->cluster == 0 || !others)
+	if (a->cluster == 0)
 		hal_machine_halt(STATUS_PANIC);
 	hal_core_stop();
 }

@@ -82,6 +82,9 @@ early_trap:
 	csrr	a0, scause
 	csrr	a1, sepc
 	csrr	a2, stval
+	lla	t0, 1f
+	csrw	stvec, t0		/* only cluster 0 may end the machine */
 	call	hal_early_trap
+	.balign 4
 1:	wfi
 	j	1b

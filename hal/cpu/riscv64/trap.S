@@ -120,6 +120,7 @@ hal_resume:
 	.globl hal_frame_resume
 hal_frame_resume:
 	sd	a0, AREA_FRAME(tp)
+	sd	tp, FRAME_AREA(a0)		/* the thread may have moved while it was in its handler */
 	ld	t0, AREA_FP_OWNER(tp)
 	csrr	t1, sstatus
 	bltz	t1, 1f			/* dirty */

@@ -63,6 +63,14 @@ const volatile uint32_t *hal_board_doze(void);
 volatile void *hal_device(uint64_t paddr);
 #endif
 
+/*
+ * What the machine start does for cluster 0 later on, where it stays resident (riscv64): a call
+ * from S-mode with one of these in a0 and a cluster in a1, which returns in a0 what
+ * hal_cluster_stop and hal_cluster_start do (hal/core.h).
+ */
+#define HAL_MONITOR_STOP 1
+#define HAL_MONITOR_START 2
+
 #define HAL_IMAGE_MAGIC 0x414b5441	/* "ATKA" */
 
 #endif

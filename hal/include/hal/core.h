@@ -84,9 +84,22 @@ void (hal_interrupt_home)(unsigned cluster);
 _Noreturn void hal_panic(const char *file, int line, const char *what);
 
 /*
- * Power the whole machine off with an exit status (0..255) for whoever started it. Never returns.
+ * Power the whole machine off with an exit status (0..255) for whoever started it. Only cluster 0
+ * may: on machines that fence clusters off, another one dies of it. Never returns.
  */
 _Noreturn void hal_machine_halt(int status);
+
+/*
+ * Lives of other clusters. Home core of cluster 0 only: elsewhere -E_ACCES.
+ *
+ * Stop: all cores of a cluster stop for good, whatever they do. 0: they have, and nothing of that
+ * life is written any more; -E_AGAIN: they will have soon, which interrupts the caller, who asks
+ * again; -E_NOSYS: this machine cannot.
+ * Start: a cluster that is stopped begins its next incarnation with a pristine image. 0; -E_NOSYS.
+ * That it does not come up, if the host has no room for it, shows as the death of that life.
+ */
+int hal_cluster_stop(unsigned cluster);
+int hal_cluster_start(unsigned cluster);
 
 /* What the HAL calls in the kernel (kernel/boot/main.c). */
 

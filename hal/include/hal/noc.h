@@ -30,13 +30,15 @@ struct boot_record;
 void hal_noc_init(const struct boot_record *record);
 
 /*
- * Slots of every window: first the mailbox slots (port * clusters + sender), then the portal slots
- * (port). Each holds HAL_NOC_HEADER_BYTES for the protocol's header and its payload:
+ * Slots of every window: the mailbox slots, one for each connector and sending cluster; where there
+ * are fewer connectors than ports, MAILBOX_CREDITS for each mailbox port; then the portal slots, one
+ * for each port. Each holds HAL_NOC_HEADER_BYTES for the protocol's header and its payload:
  * MAILBOX_MSG_SIZE or the record's portal_unit_bytes.
  */
 #define HAL_NOC_HEADER_BYTES 64
 
-unsigned hal_noc_mailbox_slot(unsigned port, unsigned sender);
+unsigned hal_noc_mailbox_slot(unsigned connector, unsigned sender);
+unsigned hal_noc_credit_slot(unsigned port, unsigned credit);
 unsigned hal_noc_portal_slot(unsigned port);
 size_t hal_noc_slot_bytes(unsigned slot);
 
@@ -90,6 +92,13 @@ bool hal_noc_poll(unsigned *cluster, uint32_t *incarnation, uint32_t *event);
  */
 const volatile uint32_t *hal_noc_activity(void);
 
+/*
+ * Where the running core finds the pages of a cluster's window that processes map (channel_bytes of
+ * the boot record): the windows' owners give them away, hal_paddr says what to map. The HAL looks
+ * at nothing there.
+ */
+void *hal_noc_channels(unsigned cluster);
+
 /* Life and death. */
 /* state word says up and incarnation is set */
 bool hal_noc_alive(unsigned cluster);
@@ -97,6 +106,13 @@ uint32_t hal_noc_incarnation(unsigned cluster);		/* 0: not up yet */
 /* whoever notices it; idempotent; tells every cluster (hal_noc_deaths, doorbell) */
 void hal_noc_mark_dead(unsigned cluster);
 bool hal_noc_is_dead(unsigned cluster);			/* marked dead, and not restarted since */
+/*
+ * home core, of one that is dead and stopped: forget what its ring holds, and what its console
+ * holds that cannot be; its next life begins with them as they are
+ */
+void hal_noc_forget(unsigned cluster);
+/* cluster 0, of one that is stopped and about to start: it is neither dead nor up */
+void hal_noc_mark_down(unsigned cluster);
 /* how many deaths this cluster was told of: look at all peers when it changes */
 uint32_t hal_noc_deaths(void);
 void hal_noc_heartbeat(void);				/* advance the own counter (home core) */

@@ -68,6 +68,18 @@ ring_drop(struct window_ring *r, uint32_t *tail, uint32_t head)
 	hal_store32(&r->tail, head);
 }
 
+void
+hal_noc_forget(unsigned cluster)
+{
+	struct window_ring *r = event_ring(window_own(), cluster), *console =
+		window_part(window_of(cluster), noc_own()->geometry.console_at);
+	uint32_t head = hal_load32(&console->head);
+
+	ring_drop(r, &noc_own()->tail[cluster], hal_load32(&r->head));
+	if (hal_cluster_id() == 0 && head - hal_load32(&console->tail) > WINDOW_CONSOLE_BYTES)
+		hal_store32(&console->tail, head);
+}
+
 /*
  * Take one event of a producer; false if there is none. What belongs to an earlier life is dropped
  * on the way.

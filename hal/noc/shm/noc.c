@@ -92,30 +92,34 @@ hal_noc_doorbell(unsigned cluster, unsigned core)
 }
 
 unsigned
-hal_noc_mailbox_slot(unsigned port, unsigned sender)
+hal_noc_mailbox_slot(unsigned connector, unsigned sender)
 {
-	return port * noc_own()->geometry.clusters + sender;
+	return connector * noc_own()->geometry.clusters + sender;
+}
+
+unsigned
+hal_noc_credit_slot(unsigned port, unsigned credit)
+{
+	const struct window_geometry *g = &noc_own()->geometry;
+
+	return g->mailbox_connectors * g->clusters + port * MAILBOX_CREDITS + credit;
 }
 
 unsigned
 hal_noc_portal_slot(unsigned port)
 {
-	const struct window_geometry *g = &noc_own()->geometry;
-
-	return g->mailbox_ports * g->clusters + port;
+	return noc_own()->geometry.mailbox_slots + port;
 }
 
 /* Offset and length of a slot; the length is 0 if there is no such slot. */
 static uint32_t
 slot_find(const struct window_geometry *g, unsigned slot, size_t *len)
 {
-	unsigned mail_slots = g->mailbox_ports * g->clusters;
-
-	if (slot < mail_slots) {
+	if (slot < g->mailbox_slots) {
 		*len = WINDOW_MAIL_BYTES;
 		return g->mailbox_at + slot * WINDOW_MAIL_BYTES;
 	}
-	slot -= mail_slots;
+	slot -= g->mailbox_slots;
 	*len = slot < g->portal_ports ? g->portal_bytes : 0;
 	return g->portal_at + slot * g->portal_stride;
 }
@@ -191,6 +195,12 @@ hal_noc_slot(unsigned slot)
 	return place;
 }
 
+void *
+hal_noc_channels(unsigned cluster)
+{
+	return window_part(window_of(cluster), noc_own()->geometry.channels_at);
+}
+
 bool
 hal_noc_alive(unsigned cluster)
 {
@@ -232,6 +242,13 @@ hal_noc_mark_dead(unsigned cluster)
 		hal_add32(&window_of(i)->activity, 1);
 		noc_ring_home(i);
 	}
+}
+
+void
+hal_noc_mark_down(unsigned cluster)
+{
+	hal_store32(&window_of(cluster)->state, WINDOW_DOWN);
+	hal_fence();
 }
 
 const volatile uint32_t *

@@ -97,12 +97,17 @@ TEST(window_size_follows_the_documented_formula)
 {
 	machine(2, 3, 4, 2, 256);
 	expect(noc_window_bytes(&record) ==
-		(128 + 64 * 3 + 2 * (128 + 16 * 8) + 128 + 4096 + 4 * 2 * 192 + 2 * 320 + 4095) /
-		4096 * 4096);
+		(128 + 64 * 3 + 2 * (128 + 16 * 8) + 128 + 4096 + 4 * 2 * 192 + 2 * 320 + 8191) /
+		8192 * 8192);
 	machine(20, 17, 32, 32, 4096);
 	expect(noc_window_bytes(&record) ==
 		(128 + 64 * 17 + 20 * (128 + 256 * 8) + 128 + 4096 + 32 * 20 * 192 + 32 * 4160 +
-		4095) / 4096 * 4096);
+		8191) / 8192 * 8192);
+	/* pages of channels behind all that, and room for their events */
+	record.channel_bytes = 65536;
+	expect(noc_window_bytes(&record) ==
+		(128 + 64 * 17 + 20 * (128 + 512 * 8) + 128 + 4096 + 32 * 20 * 192 + 32 * 4160 +
+		8191) / 8192 * 8192 + 65536);
 }
 
 TEST(slots_do_not_overlap_and_end_inside_the_window)
@@ -119,6 +124,30 @@ TEST(slots_do_not_overlap_and_end_inside_the_window)
 	expect((const char *)hal_noc_slot(9) + hal_noc_slot_bytes(9) <= area[0] +
 		record.noc_window_bytes);
 	expect((uintptr_t)hal_noc_slot(9) % 64 == 0);
+}
+
+TEST(ports_that_share_a_connector_have_credits)
+{
+	machine(2, 3, 4, 2, 256);
+	record.mailbox_connectors = 1;
+	expect(noc_window_bytes(&record) ==
+		(128 + 64 * 3 + 2 * (128 + 64 * 8) + 128 + 4096 + (2 + 4 * 2) * 192 + 2 * 320 +
+		8191) / 8192 * 8192);
+	record.noc_window_bytes = noc_window_bytes(&record);
+	memset(area, 0, sizeof(area));
+	for (here = 0; here < 2; here++)
+		hal_noc_init(&record);
+	here = 0;
+	expect(hal_noc_mailbox_slot(0, 1) == 1);
+	expect(hal_noc_credit_slot(0, 0) == 2);
+	expect(hal_noc_credit_slot(3, 1) == 9);
+	expect(hal_noc_portal_slot(0) == 10);
+	expect(hal_noc_slot_bytes(9) == 192);
+	expect(hal_noc_slot_bytes(10) == 64 + 256);
+	expect(hal_noc_slot_bytes(12) == 0);
+	for (unsigned s = 1; s < 12; s++)
+		expect((const char *)hal_noc_slot(s) >= (const char *)hal_noc_slot(s - 1) +
+			hal_noc_slot_bytes(s - 1));
 }
 
 TEST(put_user_joins_a_head_and_user_memory)
@@ -390,6 +419,7 @@ main(int argc, char **argv)
 		return print_size(argv + 1);
 	RUN(window_size_follows_the_documented_formula);
 	RUN(slots_do_not_overlap_and_end_inside_the_window);
+	RUN(ports_that_share_a_connector_have_credits);
 	RUN(put_user_joins_a_head_and_user_memory);
 	RUN(put_reaches_the_peer_and_checks_owner_incarnation_and_length);
 	RUN(events_arrive_in_order_once_and_a_full_ring_says_again);

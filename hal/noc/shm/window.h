@@ -5,12 +5,12 @@
  *
  *	head		struct window: descriptor, and a word that counts what came
  *	doorbells	one line per core, as many as the largest cluster of the machine has cores
- *	rings		one struct window_ring with `ring_entries` events per peer; the peer produces,
- *			the owner consumes
- *	console		one struct window_ring with WINDOW_CONSOLE_BYTES; the owner produces,
- *			cluster 0 consumes
- *	mailbox slots	port * clusters + sender, WINDOW_MAIL_BYTES each
+ *	rings		one struct window_ring per peer with `ring_entries` events: peer to owner
+ *	console		one struct window_ring with WINDOW_CONSOLE_BYTES: owner to cluster 0
+ *	mailbox slots	connector * clusters + sender, then those of the credits: port *
+ *			MAILBOX_CREDITS + credit; WINDOW_MAIL_BYTES each
  *	portal slots	port, portal_stride each
+ *	channels	channel_bytes, in whole pages: kernels give them to processes to map
  *
  * Every part starts on a cache line, and no line has two writers except the descriptor's (state,
  * deaths) and the activity's. Offsets are equal in all windows of a machine. Every cluster can
@@ -33,6 +33,8 @@ struct window_geometry {
 	uint32_t clusters;
 	uint32_t cores;			/* of the largest cluster */
 	uint32_t mailbox_ports;
+	uint32_t mailbox_connectors;
+	uint32_t mailbox_slots;
 	uint32_t portal_ports;
 	uint32_t portal_bytes;		/* header and payload */
 	uint32_t portal_stride;		/* from slot to slot */
@@ -42,6 +44,7 @@ struct window_geometry {
 	uint32_t console_at;
 	uint32_t mailbox_at;
 	uint32_t portal_at;
+	uint32_t channels_at;
 	uint32_t bytes;			/* of the whole window */
 	uint32_t self;			/* the owner's number */
 };

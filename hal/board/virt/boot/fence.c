@@ -70,12 +70,12 @@ boot_fence(const struct boot_record *r, const struct boot_cluster *c)
 	fence_allow(&f, VIRT_RECORD, VIRT_RECORD_BYTES, PMP_R);
 	fence_allow(&f, r->archive_base, r->archive_bytes, PMP_R);
 	if (c == &r->cluster[0]) {
+		fence_allow(&f, VIRT_FINISHER, VIRT_PAGE, PMP_R | PMP_W);
 		fence_allow(&f, VIRT_IO, VIRT_IO_BYTES, PMP_R | PMP_W);
 		fence_allow(&f, VIRT_PLIC, VIRT_PLIC_BYTES, PMP_R | PMP_W);
 	} else {
 		fence_allow(&f, VIRT_UART, VIRT_PAGE, PMP_R | PMP_W);
 	}
 	fence_allow(&f, VIRT_SSWI, VIRT_SSWI_BYTES, PMP_R | PMP_W);
-	fence_allow(&f, VIRT_FINISHER, VIRT_PAGE, PMP_R | PMP_W);
 	fence_close(&f);
 }

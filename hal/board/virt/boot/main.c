@@ -2,21 +2,17 @@
  *
  * Machine start: find the hart's cluster in the boot record; the cluster's first hart unpacks the
  * kernel and wakes the others with the machine software interrupt (they sleep in wfi, nobody
- * spins); each hart is fenced in and drops to S-mode. After that M-mode code never runs again
- * unless something is wrong.
+ * spins); each hart is fenced in and drops to S-mode. After that M-mode code runs only when a
+ * cluster is stopped (monitor.c), or something is wrong.
  */
 #include <hal/board.h>
 #include "../virt.h"
 #include "boot.h"
 
-#define MIE_MSIE 8
 #define COUNTERS 7			/* cycle, time, instret */
 #define MENVCFG_STCE (1ULL << 63)
 
 unsigned char boot_stacks[CORES_MAX << BOOT_STACK_SHIFT] __attribute__((aligned(16)));
-
-/* per cluster: the kernel is in place */
-static uint32_t ready[CLUSTERS_MAX];
 
 static const struct boot_record *
 record(void)
@@ -61,61 +57,49 @@ unpack_kernel(const struct boot_cluster *c)
 }
 
 static void
-wake_cluster(const struct boot_cluster *c, unsigned cluster)
+wake_cluster(const struct boot_cluster *c)
 {
-	volatile uint32_t *mswi = (volatile uint32_t *)VIRT_MSWI;
-
-	__atomic_store_n(&ready[cluster], 1, __ATOMIC_SEQ_CST);
-	__asm__ volatile("fence iorw, iorw" : : : "memory");
 	for (uint32_t i = 1; i < c->cores; i++)
-		mswi[c->first_core + i] = 1;
+		monitor_start(c->first_core + i);
 }
 
+/*
+ * Everything goes to S-mode, which gets the clock, its timer and the counters; but the calls of
+ * cluster 0's kernel come to us.
+ */
 static void
-wait_for_kernel(unsigned hart, unsigned cluster)
+delegate(unsigned cluster)
 {
-	volatile uint32_t *mswi = (volatile uint32_t *)VIRT_MSWI;
-
-	csr_write(mie, MIE_MSIE);
-	while (__atomic_load_n(&ready[cluster], __ATOMIC_ACQUIRE) == 0)
-		__asm__ volatile("wfi");
-	mswi[hart] = 0;
-}
-
-/* Everything goes to S-mode, which gets the clock, its timer and the counters. */
-static void
-delegate(void)
-{
-	csr_write(medeleg, -1);
+	csr_write(medeleg, cluster == 0 ? ~(1ULL << CAUSE_KERNEL_CALL) : -1ULL);
 	csr_write(mideleg, -1);
 	csr_write(mcounteren, COUNTERS);
 	csr_write(0x30a, MENVCFG_STCE);	/* menvcfg */
 }
 
 static _Noreturn void
-enter_cluster(const struct boot_record *r, unsigned hart, unsigned cluster)
+enter_cluster(const struct boot_record *r, unsigned hart, unsigned cluster, bool again)
 {
 	const struct boot_cluster *c = &r->cluster[cluster];
 
 	if (hart == c->first_core) {
 		unpack_kernel(c);
-		wake_cluster(c, cluster);
-	} else {
-		wait_for_kernel(hart, cluster);
+		wake_cluster(c);
+	} else if (!again) {
+		monitor_await_start(hart);
 	}
-	delegate();
+	delegate(cluster);
 	boot_fence(r, c);
 	boot_enter(hart - c->first_core, cluster, VIRT_RECORD,
 		c->mem_base + ((const struct hal_image *)c->mem_base)->entry);
 }
 
 void
-boot_main(unsigned hart)
+boot_main(unsigned hart, bool again)
 {
 	const struct boot_record *r = record();
 
 	for (unsigned i = 0; i < r->clusters; i++)
 		if (hart >= r->cluster[i].first_core &&
 			hart - r->cluster[i].first_core < r->cluster[i].cores)
-			enter_cluster(r, hart, i);
+			enter_cluster(r, hart, i, again);
 }

@@ -15,6 +15,15 @@
 /* A cluster process that receives this signal says on stderr what each of its cores does. */
 #define HOST_DUMP 60
 
+/* Cluster 0 sends the launcher this signal when it has changed an order in host_control. */
+#define HOST_ORDER 61
+
+/*
+ * What is to become of a cluster. Cluster 0 writes STOP, and START into STOPPED; the launcher writes
+ * the others.
+ */
+enum host_order { HOST_NONE, HOST_STOP, HOST_STOPPED, HOST_START };
+
 /* How a cluster process ended, told to the launcher through memory that all of them share. */
 enum host_end { HOST_RUNNING, HOST_PANICKED, HOST_HALTED };
 
@@ -23,6 +32,8 @@ struct host_control {
 	uint32_t halted;		/* somebody called hal_machine_halt; the first one counts */
 	int32_t status;			/* its argument */
 	uint32_t end[CLUSTERS_MAX];	/* enum host_end */
+	uint32_t launcher;		/* its process */
+	uint32_t order[CLUSTERS_MAX];	/* enum host_order */
 	_Alignas(64) uint32_t awake;	/* cores of all clusters that do not sleep in the host */
 	/* process, and thread, of each cluster's core 0; 0: it cannot be interrupted yet */
 	_Alignas(64) uint32_t home[CLUSTERS_MAX];
@@ -49,6 +60,9 @@ struct host_machine {
  * hal_noc_mark_dead, hal_notify).
  */
 void host_attach(const struct host_machine *m);
+
+/* For the launcher: a cluster's process is no more, and its cores do not count any longer. */
+void host_cluster_gone(unsigned cluster);
 
 /*
  * Turn this process into a cluster: its memory, its core 0, the kernel. Says why on stderr and
