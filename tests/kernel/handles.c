@@ -12,6 +12,7 @@
 enum role { NAP = 1, EXIT, USE, PARENT };
 
 #define COPIES 40
+#define TURNS 200			/* more than the table has places */
 
 static unsigned long
 value(unsigned long arg)
@@ -231,7 +232,10 @@ TEST(a_moved_handle_is_gone_here)
 	wait_for_procs(procs);
 }
 
-/* A handle of something that is over keeps its entry, and names nothing else. */
+/*
+ * A handle of something that is over keeps its entry, and names nothing else; nor does one that was
+ * closed, when others have its place.
+ */
 TEST(a_stale_handle_never_names_a_later_process)
 {
 	long old[COPIES];
@@ -241,6 +245,12 @@ TEST(a_stale_handle_never_names_a_later_process)
 		expect_eq(kt_wait(old[i], NULL), 1);
 		for (int n = 0; n <= i; n++)
 			expect_eq(kproc_kill((int)old[n], 1), -E_BADF);
+	}
+	for (int i = 0; i < TURNS; i++) {
+		long proc = kproc_create();
+
+		expect_eq(kproc_kill((int)old[0], 1), -E_BADF);
+		expect_eq(khandle_close((int)proc), 0);
 	}
 }
 
