@@ -64,13 +64,11 @@ kc_thread_cores(struct thread *caller, int thread, int first, int count)
 	to = first < 0 || count <= 0 ? NULL : core_among(t->proc, (uint32_t)first, (uint32_t)count);
 	if (to == NULL)
 		return -E_INVAL;
-	if (t->core->id - (uint32_t)first < (uint32_t)count) {
-		upcall_change(t, 0, UPCALL_MOVE);
-		return 0;
-	}
+	if (t->core->id - (uint32_t)first < (uint32_t)count)
+		to = t->core;		/* its core may just have sent it on its way to another */
 	t->move_to = to->id;
-	upcall_change(t, UPCALL_MOVE, 0);
-	if (t->state == THREAD_READY)
+	upcall_change(t, to != t->core ? UPCALL_MOVE : 0, UPCALL_MOVE);
+	if (to != t->core && t->state == THREAD_READY)
 		core_interrupt(t->core);
 	return 0;
 }

@@ -39,6 +39,7 @@ static struct {
 	bool killed;
 	long handle[ROUNDS][THREADS];	/* 0: it has not begun */
 	bool runs[ROUNDS][THREADS];
+	struct { unsigned begun, open; int core; } sent[ROUNDS][THREADS];	/* core -1: any */
 	unsigned entered[ROUNDS][THREADS];
 	unsigned done[ROUNDS];
 	int first_core;
@@ -87,22 +88,57 @@ any_core(void)
 	return run.first_core + (int)coro_random((unsigned)(CORES - run.first_core));
 }
 
+/* Send a thread to any core. The last of two that send it at the same time is not known. */
+static long
+send_somewhere(unsigned round, unsigned i)
+{
+	int core = any_core();
+	unsigned number = ++run.sent[round][i].begun;
+	bool alone = run.sent[round][i].open++ == 0;
+	long e = KC(KC_THREAD_CORES, run.handle[round][i], core, 1);
+
+	run.sent[round][i].open--;
+	if (e == 0)
+		run.sent[round][i].core = alone && run.sent[round][i].begun == number ? core : -1;
+	all_moves++;
+	return e;
+}
+
+/* The calling thread comes to where it was sent last, whatever it was told before. */
+static void
+arrives(unsigned round, unsigned i)
+{
+	unsigned number = 0, points = 0;
+
+	for (; points < SETTLE && !run.killed; points++) {
+		child_check(KC(KC_CLUSTER_INFO, &shared.info[round][i]) == 0);
+		if (number != run.sent[round][i].begun || run.sent[round][i].open > 0) {
+			number = run.sent[round][i].begun;
+			points = 0;
+			KC(KC_THREAD_YIELD);	/* who sends it may wait for this core */
+		} else if (number == 0 || run.sent[round][i].core < 0 ||
+			shared.info[round][i].core == (uint32_t)run.sent[round][i].core) {
+			break;
+		}
+		coro_point();
+	}
+	child_check(points < SETTLE);
+}
+
 static void
 step(unsigned round, unsigned i)
 {
 	unsigned other = coro_random(THREADS);
 	long to = run.handle[round][other], e;
-	int core;
 
-	switch (coro_random(7)) {
-	case 0:		/* itself: it is there when the call is over, if nobody else sends it */
-		core = any_core();
-		child_check(KC(KC_THREAD_CORES, run.handle[round][i], core, 1) == 0);
-		child_check(KC(KC_CLUSTER_INFO, &shared.info[round][i]) == 0);
-		all_moves++;
+	switch (coro_random(8)) {
+	case 0:
+		child_check(send_somewhere(round, i) == 0);
 		break;
 	case 1:
-		e = to == 0 ? 0 : KC(KC_THREAD_CORES, to, any_core(), 1);
+		/* and perhaps back, while it is on its way */
+		e = to == 0 ? 0 : send_somewhere(round, other);
+		e = to == 0 || e != 0 ? e : send_somewhere(round, other);
 		child_check(e == 0 || e == -E_SRCH);
 		break;
 	case 2:
@@ -120,6 +156,9 @@ step(unsigned round, unsigned i)
 		break;
 	case 5:
 		KC(KC_THREAD_YIELD);
+		break;
+	case 6:
+		arrives(round, i);
 		break;
 	default:
 		computes(round, i, coro_random(1000) + 1);
@@ -147,12 +186,13 @@ thread(uintptr_t me)
 	for (unsigned k = 0; k < 4; k++) {
 		unsigned before = run.entered[round][i], points = 0;
 
-		child_check(KC(KC_THREAD_CORES, run.handle[round][i], any_core(), 1) == 0);
+		child_check(send_somewhere(round, i) == 0);
 		child_check(KC(KC_THREAD_WAKEUP, run.handle[round][i], 1u << BIT) == 0);
 		for (; run.entered[round][i] == before && points < SETTLE && !run.killed; points++)
 			coro_point();
 		child_check(points < SETTLE);
 	}
+	arrives(round, i);
 	run.done[round]++;
 	for (;;)
 		KC(KC_THREAD_EXIT, 0);

@@ -71,6 +71,8 @@ MUTANTS = (
     ("kernel_moves", "a thread's core keeps what it knows of it", MOVE, "\tcore_publish(t);\n", ""),
     ("kernel_moves", "a thread that goes stays its core's current one", MOVE,
      "\tcore->current = NULL;\n", ""),
+    ("kernel_moves", "a thread that shall stay goes on to where it was sent before", MOVE,
+     "\tt->move_to = to->id;\n", "\tif (to != t->core)\n\t\tt->move_to = to->id;\n"),
     ("kernel_moves", "a kill does not reach the core that a thread has gone to", TABLE,
      "\tp->placed[to->id]++;\n\tbitmap_set(p->cores, to->id);\n", "\tp->placed[to->id]++;\n"),
     ("kernel_large", "a table is free before the shoot-down of the large page in its place", CALLS,
