@@ -77,11 +77,11 @@ BOOT_OBJ := $(call k_obj,$(BOOT_SRC))
 K_ALL := $(BASE_OBJ) $(HAL_OBJ) $(KERNEL_OBJ) $(KGEN_OBJ)
 
 # Files without a hot path are made small where the size of the kernel is bounded; the others are made fast.
-K_SMALL_riscv64 := $(addsuffix %,base/bitmap base/elf base/cpio base/fmt base/parse base/str hal/board/ \
-	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/ kernel/boot/ kernel/dev/ \
-	kernel/ikc/ kernel/mem/a kernel/mem/c kernel/mem/frame kernel/mem/m kernel/mem/q kernel/mem/s kernel/proc/ \
-	kernel/object/calls kernel/object/object kernel/object/slab kernel/thread/alarm kernel/thread/counts \
-	kernel/thread/futex kernel/thread/guest kernel/thread/move)
+K_SMALL_riscv64 := $(addsuffix %,base/elf base/cpio base/fmt base/parse base/str hal/board/ \
+	hal/cpu/riscv64/boot/ hal/cpu/riscv64/early hal/cpu/riscv64/panic hal/noc/shm/ kernel/boot/ \
+	kernel/call/enter kernel/dev/ kernel/ikc/ kernel/mem/a kernel/mem/c kernel/mem/frame kernel/mem/m \
+	kernel/mem/q kernel/mem/s kernel/proc/ kernel/object/calls kernel/object/object kernel/object/slab \
+	kernel/thread/alarm kernel/thread/counts kernel/thread/futex kernel/thread/guest kernel/thread/move)
 k_size = $(if $(filter $(K_SMALL_$(PORT)),$(1)),-Os)
 k_flags = $(K_COMMON) $(call k_size,$(1)) $(if $(filter $(addsuffix /%,$(SYSTEM_HAL)),$(1)),$(K_SYS),$(K_FREE)) $(2)
 K_FLAGS_FILE := $(call flags_file,$(K)/flags,$(KCC) $(K_COMMON) $(K_SYS) $(K_FREE) $(K_HALINC) small: $(K_SMALL_$(PORT)))

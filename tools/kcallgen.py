@@ -19,6 +19,9 @@ import cheader  # noqa: E402
 INLINE_BYTES = 136  # KCALL_DATA of kernel/call/kcall_glue.h
 BUFFER_MAX = 4096  # no buffer of a call is larger
 ARGUMENT_WORDS = 6
+# calls whose every instruction counts: the entry stub of each is made for its arguments alone
+OFTEN = ("void_remote", "thread_create", "thread_join", "thread_wakeup", "mailbox_write", "mailbox_read",
+         "sync_signal", "channel_wake", "device_done", "clock")
 CONTEXT = "context"  # size name: the CPU's struct context
 PLAIN = ("int", "u32", "word", "until")
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -86,6 +89,16 @@ class Call:
     def until(self):
         """The deadline, or None."""
         return self.args[-1] if self.args and self.args[-1].kind == "until" else None
+
+    @property
+    def is_often(self):
+        """Whether the call is made so often that each instruction counts."""
+        return self.name in OFTEN
+
+    @property
+    def is_described(self):
+        """Whether kernel/call/enter.c enters the call by what its entry in the table says."""
+        return self.remote and not self.is_often and len(self.buffers) <= 1
 
     @property
     def is_fast(self):

@@ -117,11 +117,11 @@ def test_numbers_begin_at_the_first_kernel_call(tmp_path):
 
 
 def test_a_length_becomes_its_own_parameter_and_is_checked_before_the_copy(tmp_path):
-    text = generated(tmp_path, "0 put remote no (in text[len<=BIG]) -> - ; s", "kcall_kernel.c")
+    text = generated(tmp_path, "0 mailbox_write remote no (in text[len<=BIG]) -> - ; s", "kcall_kernel.c")
     assert text.index("hal_frame_arg(frame, 1) > BIG") < text.index("hal_copy_in(")
     assert "hal_publish(staging" in text and "hal_acquire(" in text
     header = (tmp_path / "gen/include/atoll/kcalls.h").read_text()
-    assert "long kput(const void *text, uint32_t text_len);" in header
+    assert "long kmailbox_write(const void *text, uint32_t text_len);" in header
     assert "-E_INVAL" in header and "-E_FAULT" in header
 
 
@@ -132,23 +132,50 @@ def test_a_call_without_buffers_copies_nothing(tmp_path):
 
 
 def test_outputs_are_probed_before_the_call_acts_and_inputs_are_not(tmp_path):
-    table = ("0 put remote no (in text[8]) -> - ; s\n1 get remote no (int x, out v[8], out w[16]) -> - ; s\n"
+    table = ("0 mailbox_write remote no (in text[8]) -> - ; s\n1 get remote no (int x, out v[8], out w[16]) -> - ; s\n"
              "2 join local yes (int tid, out value[8]) -> - ; s\n3 ask local no (in q[8], out a[8]) -> - ; s")
     text = generated(tmp_path, table, "kcall_kernel.c")
     stubs = {name: text[text.index(f"kcall_enter_{name}("):].split("\n}\n")[0]
-             for name in ("put", "get", "join", "ask")}
-    assert "hal_user_probe" not in stubs["put"]
+             for name in ("mailbox_write", "get", "join", "ask")}
+    assert "hal_user_probe" not in stubs["mailbox_write"]
     assert stubs["get"].count("hal_user_probe") == 2 and "hal_user_probe(hal_frame_arg(frame, 2), 16)" in stubs["get"]
-    for name, acts in (("get", "am_call_kernel("), ("join", "kc_join("), ("ask", "kc_ask(")):
+    for name, acts, out in (("get", "am_call_kernel(", "hal_copy_out("), ("join", "kc_join(", "kcall_give("),
+                            ("ask", "kc_ask(", "kcall_give(")):
         assert (
-            stubs[name].rindex("hal_user_probe(") < stubs[name].index(acts) < stubs[name].index("hal_copy_out(")
+            stubs[name].rindex("hal_user_probe(") < stubs[name].index(acts) < stubs[name].index(out)
         ), stubs[name]
 
 
 def test_an_output_of_a_waiting_call_is_copied_when_it_ends(tmp_path):
     text = generated(tmp_path, "0 join local yes (int tid, out value[8]) -> - ; s", "kcall_kernel.c")
-    assert "{kcall_enter_join, kcall_finish_join," in text
+    assert "{kcall_enter_join, {kcall_finish_join}," in text
     assert "#define KCALL_WAKE_BYTES 8" in (tmp_path / "gen/include/kernel/kcalls.h").read_text()
+
+
+@pytest.mark.parametrize("arguments,said", [
+    ("()", "KCALL_REMOTE, 0, 0, 0, 0"),
+    ("(int x, word y)", "KCALL_REMOTE, 0, 2, 0, 0"),
+    ("(int x, in b[8])", "KCALL_REMOTE | KCALL_IN, 0, 2, 1, 8"),
+    ("(in b[BIG], int x)", "KCALL_REMOTE | KCALL_IN | KCALL_STAGED, 0, 2, 0, BIG"),
+    ("(int x, in b[len<=64])", "KCALL_REMOTE | KCALL_IN | KCALL_LENGTH, 0, 3, 1, 64"),
+    ("(in c[context])", "KCALL_REMOTE | KCALL_IN | KCALL_STAGED, 0, 1, 0, sizeof(struct context)"),
+    ("(int x, int y, out v[16])", "KCALL_REMOTE | KCALL_OUT, 0, 3, 2, 16"),
+])
+def test_a_remote_call_that_is_rare_has_no_stub_but_is_described(tmp_path, arguments, said):
+    text = generated(tmp_path, f"0 far remote no {arguments} -> - ; s", "kcall_kernel.c")
+    assert "\t{kcall_enter_remote, {.serve = kcall_serve_far}, " + said + "},\n" in text
+    assert "kcall_enter_far" not in text and "hal_copy" not in text
+
+
+def test_only_calls_that_are_often_made_or_have_several_buffers_have_a_stub(tmp_path):
+    text = generated(tmp_path, "0 void_remote remote no () -> - ; s\n1 two remote no (out a[8], out b[8]) -> - ; s\n"
+                     "2 far remote no () -> - ; s", "kcall_kernel.c")
+    assert "kcall_enter_void_remote(" in text and "kcall_enter_two(" in text
+    abi = os.path.join(ROOT, "abi")
+    limits = kcallgen.cheader.Header(os.path.join(abi, "limits.abi.h")).names
+    calls = kcallgen.read_calls(os.path.join(abi, "kcalls.tbl"), limits,
+                                kcallgen.read_errors(os.path.join(abi, "errors.tbl")))
+    assert set(kcallgen.OFTEN) <= {c.name for c in calls}
 
 
 def test_the_real_table_is_accepted_and_compiles(tmp_path):

@@ -157,6 +157,15 @@ def copy_out(arg, source):
     return f"\tif (hal_copy_out({fetch(arg.word)}, {source}, {arg.c_size}) != 0)\n\t\treturn -E_FAULT;\n"
 
 
+def results_out(call, buffers):
+    """The end of a stub with outputs: (argument, where it lies) of each go to the user."""
+    if len(buffers) == 1 and not call.is_often:
+        ((a, source),) = buffers
+        return f"\treturn kcall_give(frame, result, {source}, {a.word}, {a.c_size});\n}}\n"
+    text = "\tif (result < 0)\n\t\treturn result;\n"
+    return text + "".join(copy_out(a, source) for a, source in buffers) + "\treturn result;\n}\n"
+
+
 def probe(arg):
     return f"\tif (hal_user_probe({fetch(arg.word)}, {arg.c_size}) != 0)\n\t\treturn -E_PROBE;\n"
 
@@ -165,7 +174,7 @@ def head(kind, call, parameter_list):
     return f"\nstatic long\nkcall_{kind}_{call.name}({parameter_list})\n{{\n"
 
 
-ENTER = "struct core *core, struct thread *caller, struct hal_frame *frame"
+ENTER = "struct core *core, struct thread *caller, struct hal_frame *frame, const struct kcall_entry *e"
 
 
 def enter_local(c):
@@ -178,7 +187,7 @@ def enter_local(c):
     if c.outs:
         text += "\tlong result;\n"
     text += "\n" if c.buffers else ""
-    text += "\t(void)core;\n"
+    text += "\t(void)core, (void)e;\n"
     text += "" if values(c) else "\t(void)frame;\n"
     for a in c.ins:
         text += copy_in(a, a.name)
@@ -191,17 +200,14 @@ def enter_local(c):
     call = f"kc_{c.name}({', '.join(words)})"
     if not c.outs:
         return text + f"\treturn {call};\n}}\n"
-    text += f"\tresult = {call};\n\tif (result < 0)\n\t\treturn result;\n"
-    return text + "".join(copy_out(a, a.name) for a in c.outs) + "\treturn result;\n}\n"
+    text += f"\tresult = {call};\n"
+    return text + results_out(c, [(a, a.name) for a in c.outs])
 
 
 def finish(c):
     """A local call that waited: what the wake-up brought goes to the user."""
     text = head("finish", c, "struct hal_frame *frame, long result, const void *data")
-    text += "\tif (result < 0)\n\t\treturn result;\n"
-    for a in c.outs:
-        text += copy_out(a, at("(const unsigned char *)data", a.offset))
-    return text + "\treturn result;\n}\n"
+    return text + results_out(c, [(a, at("(const unsigned char *)data", a.offset)) for a in c.outs])
 
 
 def used_bytes(c):
@@ -224,7 +230,7 @@ def enter_remote(c):
     text += "\tstruct kcall_args *args = kcall_args(core);\n"
     text += "\tunsigned char *staging = kcall_staging(core);\n" if c.staged_bytes else ""
     text += "\tlong result;\n" if c.outs else ""
-    text += "\n\targs->caller = caller;\n"
+    text += "\n\t(void)e;\n\targs->caller = caller;\n"
     text += "" if c.args else "\t(void)frame;\n"
     for a in c.args:
         if not a.is_buffer:
@@ -235,8 +241,8 @@ def enter_remote(c):
     call = f"am_call_kernel(core, kcall_serve_{c.name}, args, {used_bytes(c)})"
     if not c.outs:
         return text + f"\treturn {call};\n}}\n"
-    text += f"\tresult = {call};\n\tif (result < 0)\n\t\treturn result;\n"
-    return text + "".join(copy_out(a, at("args->data", a.offset)) for a in c.outs) + "\treturn result;\n}\n"
+    text += f"\tresult = {call};\n"
+    return text + results_out(c, [(a, at("args->data", a.offset)) for a in c.outs])
 
 
 def enter_in(a):
@@ -279,6 +285,28 @@ def flags(c):
     return " | ".join(names)
 
 
+def described(c):
+    """The entry of a call that kcall_enter_remote enters."""
+    names = [flags(c)]
+    buffer, size = 0, "0"
+    for a in c.buffers:
+        buffer, size = a.word, a.c_size
+        names += ["KCALL_IN" if a.kind == "in" else "KCALL_OUT"] + ["KCALL_LENGTH"] * a.has_len
+        names += ["KCALL_STAGED"] if a.offset is None else []
+    words = max((a.word + a.words for a in c.args), default=0)
+    how = f"{' | '.join(names)}, 0, {words}, {buffer}, {size}"
+    return f"\t{{kcall_enter_remote, {{.serve = kcall_serve_{c.name}}}, {how}}},\n"
+
+
+def entry(c):
+    """A call's line of the dispatch table."""
+    if c.is_described:
+        return described(c)
+    done = f"kcall_finish_{c.name}" if c.blocks and c.outs else "NULL"
+    until = c.until.word + 1 if c.until else 0
+    return f"\t{{kcall_enter_{c.name}, {{{done}}}, {flags(c)}, {until}, 0, 0, 0}},\n"
+
+
 def kernel_c(calls):
     text = NOTE % "Entry stubs of the kernel calls: they run on the calling core and alone touch user memory."
     text += "#include <stddef.h>\n#include <context.h>\n#include <hal/atomic.h>\n#include <hal/trap.h>\n"
@@ -286,15 +314,11 @@ def kernel_c(calls):
     text += "_Static_assert(sizeof(struct context) <= CONTEXT_SIZE, \"CONTEXT_SIZE is too small for this CPU\");\n"
     for c in calls:
         if c.remote:
-            text += serve(c) + enter_remote(c)
+            text += serve(c) + ("" if c.is_described else enter_remote(c))
         else:
             text += enter_local(c) + (finish(c) if c.blocks and c.outs else "")
     text += "\nconst struct kcall_entry kcall_table[KC_COUNT] = {\n"
-    for c in calls:
-        done = f"kcall_finish_{c.name}" if c.blocks and c.outs else "NULL"
-        until = c.until.word + 1 if c.until else 0
-        text += f'\t{{kcall_enter_{c.name}, {done}, {flags(c)}, {until}}},\n'
-    return text + "};\n"
+    return text + "".join(entry(c) for c in calls) + "};\n"
 
 
 WORD_KINDS = {"int": "KCALL_INT", "u32": "KCALL_INT", "word": "KCALL_WORD", "in": "KCALL_IN",

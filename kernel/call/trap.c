@@ -56,9 +56,9 @@ probe_failed(struct core *core)
 }
 
 static __attribute__((noinline)) void
-known_call(struct core *core, struct hal_frame *f, const struct kcall_entry *e)
+known_call(struct core *core, struct thread *caller, struct hal_frame *f, const struct kcall_entry *e)
 {
-	long result = e->enter(core, core->current, f);
+	long result = e->enter(core, caller, f, e);
 
 	if (unlikely(result == -E_PARK))
 		no_result(core, f, e);
@@ -89,7 +89,7 @@ kernel_call(struct hal_frame *f)
 	unsigned long nr = hal_frame_number(f) - KC_FIRST;
 
 	if (likely(nr < KC_COUNT))
-		known_call(core, f, &kcall_table[nr]);
+		known_call(core, core->current, f, &kcall_table[nr]);
 	else if (likely(nr >= (unsigned long)-KC_FIRST) &&
 		handler_serves(core->current, HANDLER_CALLS))
 		handler_begin(core->current, HANDLER_CALLS, &other_trap, HANDLES_CALL);
@@ -116,9 +116,9 @@ yield_call(struct core *core, struct hal_frame *f)
 }
 
 static __attribute__((noinline)) long
-remote_call(struct hal_frame *f, const struct kcall_entry *e, struct core *core)
+remote_call(struct core *core, struct thread *caller, struct hal_frame *f, const struct kcall_entry *e)
 {
-	long result = e->enter(core, core->current, f);
+	long result = e->enter(core, caller, f, e);
 
 	if (unlikely(result == -E_PROBE))
 		return false;
@@ -139,7 +139,7 @@ kernel_call_fast(struct hal_frame *f, unsigned long nr)
 	struct core *core = core_self();
 
 	if (nr < KC_COUNT && (kcall_table[nr].flags & KCALL_REMOTE))
-		return remote_call(f, &kcall_table[nr], core);
+		return remote_call(core, core->current, f, &kcall_table[nr]);
 	if (nr == KC_THREAD_YIELD - KC_FIRST)
 		return yield_call(core, f);
 	if (nr == KC_THREAD_SELF - KC_FIRST) {

@@ -49,7 +49,7 @@ place_of(uint32_t name)
 }
 
 /* The entry that a handle names now, NULL if none does. */
-static struct handle_entry *
+hot_inline struct handle_entry *
 entry_find(const struct handles *t, int handle)
 {
 	uint32_t place = place_of((uint32_t)handle);
@@ -61,7 +61,14 @@ entry_find(const struct handles *t, int handle)
 	return e->name == (uint32_t)handle && e->kind != 0 ? e : NULL;
 }
 
-static void
+/* The same for calls that are rare: one copy of it for all. */
+static __attribute__((noinline)) struct handle_entry *
+entry_named(const struct handles *t, int handle)
+{
+	return entry_find(t, handle);
+}
+
+static __attribute__((noinline)) void
 place_free(struct handles *t, uint32_t place)
 {
 	struct handle_entry *e = entry_at(t, place);
@@ -76,7 +83,7 @@ place_free(struct handles *t, uint32_t place)
 }
 
 /* One chunk more, whose places are free. 0; -E_MFILE; -E_NOMEM. */
-static long
+static __attribute__((noinline)) long
 table_grow(struct handles *t)
 {
 	struct handle_entry *chunk;
@@ -102,7 +109,7 @@ table_grow(struct handles *t)
 }
 
 /* A free place, under its next name. NULL and *error. */
-static struct handle_entry *
+static __attribute__((noinline)) struct handle_entry *
 entry_take(struct handles *t, long *error)
 {
 	uint32_t place, generation;
@@ -203,7 +210,7 @@ entry_is_alive(const struct handle_entry *e)
 	return !(e->kind & KIND_VIEW) || view_is_alive(e->view, e->life);
 }
 
-struct object *
+__attribute__((noinline)) struct object *
 handle_get_far(const struct handles *t, int handle, unsigned kind)
 {
 	const struct handle_entry *e = entry_find(t, handle);
@@ -217,13 +224,13 @@ handle_get_far(const struct handles *t, int handle, unsigned kind)
 unsigned
 handle_rights(const struct handles *t, int handle)
 {
-	return entry_find(t, handle)->kind >> KIND_RIGHTS_SHIFT & RIGHTS_ALL;
+	return entry_named(t, handle)->kind >> KIND_RIGHTS_SHIFT & RIGHTS_ALL;
 }
 
 struct view *
 handle_view(const struct handles *t, int handle, uint16_t *life)
 {
-	const struct handle_entry *e = entry_find(t, handle);
+	const struct handle_entry *e = entry_named(t, handle);
 
 	*life = e->life;
 	return e->kind & KIND_VIEW ? e->view : NULL;
@@ -280,7 +287,7 @@ entry_close(struct handles *t, struct handle_entry *e)
 long
 handle_close(struct handles *t, int handle)
 {
-	struct handle_entry *e = entry_find(t, handle);
+	struct handle_entry *e = entry_named(t, handle);
 
 	if (e == NULL)
 		return -E_BADF;
@@ -347,7 +354,7 @@ entry_untake(struct handles *t, struct handle_entry *e)
 long
 handle_duplicate(struct handles *from, int handle, struct handles *to, unsigned rights)
 {
-	struct handle_entry *e = entry_find(from, handle), *copy;
+	struct handle_entry *e = entry_named(from, handle), *copy;
 	struct view *v = NULL;
 	long error;
 
@@ -400,7 +407,7 @@ view_replace(struct handles *t, struct handle_entry *e)
 long
 handle_revoke(struct handles *t, int handle)
 {
-	struct handle_entry *e = entry_find(t, handle);
+	struct handle_entry *e = entry_named(t, handle);
 	long error = 0;
 
 	if (e == NULL || !entry_is_alive(e))

@@ -21,8 +21,8 @@ OUT = os.path.join(ROOT, "build", "analysis")
 TIMEOUT_S = 300
 # driver: (options, where the defect of the control is, what it changes, into what)
 DRIVERS = {
-    "stubs": (["-eva-precision", "3", "-eva-split-return", "full"], "kcall_kernel.c",
-              "> CONSOLE_WRITE_MAX", "> KCALL_STAGING_BYTES + 1"),
+    "stubs": (["-eva-precision", "3", "-eva-split-return", "full"], "kernel/call/enter.c",
+              "(size > e->size)", "(size > KCALL_STAGING_BYTES + 1)"),
     "wire": (["-eva-precision", "1", "-eva-slevel", "200"], "kernel/ikc/ikc.c", "kind > WIRE_REFUSED)",
              "kind > WIRE_DATA)"),
     "window": (["-eva-precision", "2", "-eva-slevel", "200", "-warn-unsigned-overflow"], "tests/analysis/window.c",
@@ -80,7 +80,7 @@ def control(name):
     _, path, old, new = DRIVERS[name]
     folder = os.path.join(OUT, "defect-")
     os.makedirs(folder, exist_ok=True)
-    source = os.path.join(OUT if path == "kcall_kernel.c" else ROOT, path)
+    source = os.path.join(ROOT, path)
     with open(source, encoding="utf-8") as f:
         text = f.read()
     assert old in text, f"{path} has no '{old}'"

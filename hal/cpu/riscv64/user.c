@@ -190,15 +190,16 @@ exception_take(struct hal_frame *f, uint64_t cause, uint64_t value)
 static __attribute__((noinline)) void
 fault_take(struct hal_frame *f, uint64_t cause, uint64_t value)
 {
-	const struct exception *e = &exceptions[cause % EXCEPTIONS];
 	struct hal_trap t;
 
-	t.cause = CRASH_ACCESS;
-	t.write = e->write;
-	t.addr = value;
-	if (cause >= EXCEPTIONS || e->right == 0)
+	if (cause >= EXCEPTIONS || exceptions[cause].right == 0) {
 		exception_take(f, cause, value);
-	else if (!fault_is_stale(value, e->right))
+		return;
+	}
+	t.cause = CRASH_ACCESS;
+	t.write = exceptions[cause].write;
+	t.addr = value;
+	if (!fault_is_stale(value, exceptions[cause].right))
 		kernel_fault(f, &t);
 }
 
@@ -348,9 +349,9 @@ user_range(uintptr_t addr, size_t len)
 
 /*
  * An access to user memory [addr, addr + len) went on at its fixup: is it worth another try? A
- * fault elsewhere is an error of the kernel's own.
+ * fault elsewhere is an error of the kernel's own. Rare: one copy of it for all.
  */
-static bool
+static __attribute__((noinline)) bool
 try_again(uintptr_t addr, size_t len, uint64_t right)
 {
 	uint64_t fault = hal_core_area()->fault;
