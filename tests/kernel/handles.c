@@ -238,6 +238,7 @@ TEST(a_moved_handle_is_gone_here)
  */
 TEST(a_stale_handle_never_names_a_later_process)
 {
+	uint64_t procs = kt_stats(STATS_PROCS);
 	long old[COPIES];
 
 	for (int i = 0; i < COPIES; i++) {
@@ -249,8 +250,11 @@ TEST(a_stale_handle_never_names_a_later_process)
 	for (int i = 0; i < TURNS; i++) {
 		long proc = kproc_create();
 
+		expect(proc > 0);
 		expect_eq(kproc_kill((int)old[0], 1), -E_BADF);
 		expect_eq(khandle_close((int)proc), 0);
+		/* it ends after the call: others would fill the table before it has */
+		wait_for_procs(procs);
 	}
 }
 
