@@ -115,17 +115,13 @@ sleep_for(uint64_t ns)
 #define expect_none() expect_eq(sleep_for(SOON_NS), -E_TIMEDOUT)
 
 /*
- * Before the next look: under -icount other cores run while this one waits, and so does a child,
- * whose priority is lower, on the same core. Longer from time to time: on a busy host a short wait
- * is over before a child has come to its first instruction.
+ * Before the next look: under -icount other cores run while this one waits, and so does a child on
+ * the same core, whose priority is the same.
  */
 static void
 let_others(void)
 {
-	static uint64_t ns = SHORT_NS;
-
-	kthread_sleep(NOBODY, now() + ns);
-	ns = ns < SOON_NS ? 2 * ns : SHORT_NS;
+	kthread_sleep(NOBODY, now() + SHORT_NS);
 }
 
 /* --- children --- */
@@ -390,6 +386,8 @@ static volatile uint32_t stop;
 static unsigned long
 hammer(unsigned long arg)
 {
+	/* as whoever stops it */
+	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
 	while (!stop)
 		kvoid_remote();
 	return arg;
@@ -560,6 +558,10 @@ server_main(int argc, char **argv)
 	(void)argv;
 	if (s->job != 0)
 		return child(s->job, (volatile struct control *)(uintptr_t)s->shared);
+	/*
+	 * as its children: what waits for them would otherwise keep its core from them
+	 */
+	kthread_priority((int)kthread_self(), PRIORITY_PROGRAM);
 	authority = s->authority;
 	RUN(a_device_is_opened_by_an_authority);
 	if (have && kmem_alloc(SELF, 2 * PAGE, 0, &place) == 0) {
