@@ -10,6 +10,7 @@
 #include <base/str.h>
 #include <tests/kernel/ktest.h>
 #include <usercpu/handler.h>
+#include <usercpu/kcall.h>
 #include <usercpu/start.h>
 
 #define PAGE kt_page_bytes()
@@ -45,6 +46,7 @@ own_core(void)
 
 /* The cores of this cluster that run user threads, and how many there are. */
 static int core_of_users[64];
+static unsigned user_cores;
 
 static int
 cores_of_users(void)
@@ -56,6 +58,7 @@ cores_of_users(void)
 	for (uint32_t i = 0; i < info.cores && n < 64; i++)
 		if (kthread_cores((int)kthread_self(), (int)i, 1) == 0)
 			core_of_users[n++] = (int)i;
+	user_cores = (unsigned)n;
 	while (own_core() != core_of_users[n - 1])
 		continue;
 	return n;
@@ -240,6 +243,101 @@ TEST(a_handler_goes_with_its_thread)
 	expect_eq(kpage_unmap(SELF, (unsigned long)stack, (int)(STACK / PAGE)), 0);
 }
 
+#define FOREIGN_CALL 42
+#define ANSWER 5000
+#define KINDS (HANDLE_CALLS | HANDLE_FAULTS | HANDLE_UPCALLS)
+
+/* A thread that moves in its handler. */
+struct mover {
+	int core;			/* where its handler goes next */
+	uint32_t entered;
+};
+
+static struct mover mover[MOVERS];
+static uintptr_t mover_stacks, mover_pages;
+
+HANDLER_ENTRY(moving, serve_moving)
+
+/* What could only be read can be written to then; whose stack it runs on says whose handler it is. */
+long
+serve_moving(const struct handler_event *e)
+{
+	struct mover *m = &mover[((uintptr_t)e - mover_stacks) / STACK];
+
+	kthread_cores((int)kthread_self(), m->core, 1);
+	while (own_core() != m->core)
+		kthread_yield();
+	compute(m->entered++, 20);
+	if (e->cause == CRASH_ACCESS)
+		kpage_protect(SELF, (unsigned long)e->addr & ~(PAGE - 1), 1, RW);
+	return e->cause == CRASH_NONE ? ANSWER : 0;	/* the value of a call, or where to go on */
+}
+
+/* What it does after its handler has moved it: a call of its core, one of home, and computing. */
+static unsigned long
+goes_on(const struct mover *m, uint32_t want)
+{
+	unsigned long wrong = own_core() != m->core;
+
+	wrong += kvoid_remote() != 0;
+	wrong += compute(9, 50) != want;
+	kthread_yield();
+	return wrong + (own_core() != m->core);
+}
+
+/* How often something was wrong: it goes from core to core in handlers of each kind. */
+static unsigned long
+moves_in_handlers(unsigned long i)
+{
+	struct mover *m = &mover[i];
+	volatile uint32_t *at = (volatile uint32_t *)(mover_pages + i * PAGE);
+	uint32_t want = compute(9, 50), before;
+	unsigned long wrong;
+
+	wrong = kthread_handler(KINDS, (unsigned long)moving,
+		(unsigned long)mover_stacks + (i + 1) * STACK) != 0;
+	wrong += kthread_upcalls(1u << BIT) != 0;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		m->core = core_of_users[(i + round) % user_cores];
+		wrong += kcall1(FOREIGN_CALL, 1) != ANSWER;
+		wrong += goes_on(m, want);
+		m->core = core_of_users[(i + round + 1) % user_cores];
+		wrong += kpage_protect(SELF, (unsigned long)(uintptr_t)at, 1, PAGE_READ) != 0;
+		*at = round;
+		wrong += goes_on(m, want) + (*at != round);
+		m->core = core_of_users[(i + round + 2) % user_cores];
+		before = *(volatile uint32_t *)&m->entered;
+		kthread_wakeup((int)kthread_self(), 1u << BIT);
+		while (*(volatile uint32_t *)&m->entered == before)
+			continue;
+		wrong += goes_on(m, want);
+	}
+	return wrong;
+}
+
+/* test: thread_cores, frame_return */
+TEST(a_thread_that_moves_in_its_handler_goes_on_where_it_is)
+{
+	uint64_t stacks, pages;
+	long tid[MOVERS];
+
+	cores_of_users();
+	expect_eq(kmem_alloc(SELF, MOVERS * STACK, RW, &stacks), 0);
+	expect_eq(kmem_alloc(SELF, MOVERS * PAGE, RW, &pages), 0);
+	mover_stacks = (uintptr_t)stacks;
+	mover_pages = (uintptr_t)pages;
+	for (unsigned i = 0; i < MOVERS; i++) {
+		mover[i].entered = 0;
+		tid[i] = kt_thread(moves_in_handlers, i, ANY_CORE);
+	}
+	for (int i = 0; i < MOVERS; i++) {
+		expect_eq(kt_join(tid[i]), 0);
+		expect_eq(mover[i].entered, 3 * ROUNDS);
+	}
+	expect_eq(kpage_unmap(SELF, (unsigned long)stacks, (int)(MOVERS * STACK / PAGE)), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)pages, MOVERS), 0);
+}
+
 /* --- statistics --- */
 
 static struct thread_counts
@@ -409,6 +507,7 @@ server_main(int argc, char **argv)
 	RUN(threads_that_compute_are_moved_by_others);
 	RUN(a_thread_that_waits_goes_on_on_its_new_core);
 	RUN(a_handler_goes_with_its_thread);
+	RUN(a_thread_that_moves_in_its_handler_goes_on_where_it_is);
 	RUN(what_a_thread_does_is_counted);
 	RUN(wrong_questions_about_threads_are_refused);
 	RUN(a_thread_that_moves_is_counted_everywhere);
