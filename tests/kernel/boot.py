@@ -26,6 +26,13 @@ import patience  # noqa: E402
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 NOC = {"mailbox_ports": 16, "portal_ports": 16}
 
+# Under -icount QEMU runs one hart after the other, and each may go on until the machine's next timer
+# is due. A hart that arms its own makes way for the others, so two that loop without end would run
+# until that is due, each time, and a thread that shares its core would never execute an instruction.
+# A timer of QEMU's own, of a filter of packets that nobody sends, ends each turn after 1 ms.
+ICOUNT = ["-icount", "shift=3,sleep=off", "-netdev", "user,id=none,restrict=on", "-device",
+          "virtio-net-device,netdev=none", "-object", "filter-buffer,id=turns,netdev=none,interval=1000"]
+
 
 def shape(port, clusters, cores, role0, megabytes, connectors=0):
     """A machine of equal clusters: core 0 has role0, the others run user threads."""
@@ -42,7 +49,7 @@ def qemu(layout, m, record, image):
     argv = ["qemu-system-riscv64", "-bios", "none", "-M", "virt,aclint=on", "-smp", str(m.cores()), "-m",
             f"{layout.ram_bytes >> 20}M", "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
             "-kernel", os.path.join(out, "boot.elf")]
-    argv += ["-icount", "shift=3,sleep=off"] if "ICOUNT" in os.environ else []
+    argv += ICOUNT if "ICOUNT" in os.environ else []
     return argv + load(os.path.join(out, "kernel.bin"), bootrec.KERNEL_AT) + load(record, bootrec.RECORD_AT) + \
         load(image, layout.archive)
 
