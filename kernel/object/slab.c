@@ -102,7 +102,7 @@ page_add(struct slab *s, unsigned order)
 	if (page == FRAME_NONE)
 		return page;
 	at = frame_kaddr(s->frames, page);
-	if (order == SLAB_RECORDS)
+	if (order >= SLAB_SHARED)
 		hal_shared_region(at, HAL_PAGE_BYTES);
 	for (; place + 2 * size <= HAL_PAGE_BYTES; place += size)
 		*(uint32_t *)(void *)(at + place) = place + size + 1;
@@ -156,7 +156,7 @@ page_drop(struct slab *s, uint32_t page)
 
 	list_remove_page(s, page);
 	s->pages--;
-	if (e->order == SLAB_RECORDS)
+	if (e->order >= SLAB_SHARED)
 		hal_shared_region_end(frame_kaddr(s->frames, page), HAL_PAGE_BYTES);
 	e->owner = 0;
 	e->state = FRAME_INSIDE;

@@ -19,8 +19,6 @@ move_serve(struct kcall_args *args)
 	upcall_change(t, 0, UPCALL_MOVE);
 	thread_replace(t, core_at(t->cluster, t->move_to));
 	hal_acquire(t, offsetof(struct thread, cluster));
-	if (t->handler != NULL)
-		hal_acquire(t->handler, sizeof(*t->handler));
 	thread_launch(t);
 	return 0;
 }

@@ -68,20 +68,6 @@ computes(unsigned round, unsigned i, uint32_t seed)
 		child_check(values[k] == seed * (k + 1));
 }
 
-static void
-handler(uintptr_t at)
-{
-	const struct handler_event *e = (const struct handler_event *)at;
-
-	for (unsigned i = 0; i < THREADS; i++)
-		if (e != NULL && (uintptr_t)e >= (uintptr_t)shared.handler_stack[run.round][i] &&
-			(uintptr_t)e <= (uintptr_t)shared.handler_stack[run.round][i] + STACK_BYTES)
-			run.entered[run.round][i]++;
-	coro_point();
-	for (;;)
-		KC(KC_FRAME_RETURN, 0);
-}
-
 static int
 any_core(void)
 {
@@ -102,6 +88,48 @@ send_somewhere(unsigned round, unsigned i)
 		run.sent[round][i].core = alone && run.sent[round][i].begun == number ? core : -1;
 	all_moves++;
 	return e;
+}
+
+/*
+ * To any core, and to compute there. Below another number of calls each time: what a core remembers
+ * of the frame from the last time has another stack pointer than the thread.
+ */
+static void
+go_from(unsigned round, unsigned i, unsigned depth)
+{
+	volatile uint32_t here = depth;
+
+	if (depth > 0)
+		go_from(round, i, depth - 1);
+	else
+		child_check(send_somewhere(round, i) == 0);
+	computes(round, i, coro_random(1000) + 1);
+	child_check(here == depth);
+}
+
+/* Often it goes to other cores before it returns to what it has stopped. */
+static void
+entered(unsigned i)
+{
+	unsigned round = run.round;
+
+	run.entered[round][i]++;
+	for (unsigned k = coro_random(4); k > 0; k--)
+		go_from(round, i, coro_random(6));
+}
+
+static void
+handler(uintptr_t at)
+{
+	const struct handler_event *e = (const struct handler_event *)at;
+
+	for (unsigned i = 0; i < THREADS; i++)
+		if (e != NULL && (uintptr_t)e >= (uintptr_t)shared.handler_stack[run.round][i] &&
+			(uintptr_t)e <= (uintptr_t)shared.handler_stack[run.round][i] + STACK_BYTES)
+			entered(i);
+	coro_point();
+	for (;;)
+		KC(KC_FRAME_RETURN, 0);
 }
 
 /* The calling thread comes to where it was sent last, whatever it was told before. */
