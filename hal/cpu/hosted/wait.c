@@ -213,7 +213,10 @@ hal_interrupt_home(unsigned cluster)
 		host_call3(SYS_tgkill, home, home, HOST_INTERRUPT);
 }
 
-/* Who sleeps is awakened by nobody any more. Of guests nothing is known here. */
+/*
+ * Who sleeps is awakened by nobody any more. Of guests nothing is known here. A home core that this
+ * cluster was about to wake sleeps on though it counts as awake: all of them are woken.
+ */
 void
 host_cluster_gone(unsigned cluster)
 {
@@ -227,6 +230,8 @@ host_cluster_gone(unsigned cluster)
 		if (r->roles[r->cluster[cluster].first_core + i] != ROLE_IDLE &&
 			!hal_cas32(&hal_noc_doorbell(cluster, i)->waiting, ASLEEP, NOBODY))
 			hal_add32(&control->awake, (uint32_t)-1);
+	for (uint32_t i = 0; i < r->clusters; i++)
+		host_call6(SYS_futex, &hal_noc_doorbell(i, 0)->waiting, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 /* --- lives of other clusters: the launcher does it --- */

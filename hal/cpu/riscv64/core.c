@@ -266,10 +266,20 @@ monitor_call(unsigned long what, unsigned long cluster)
 	return (int)a0;
 }
 
+/*
+ * A core that was stopped may have taken a doorbell of another home core, and will not ring it any
+ * more: all of these are rung. What they do not need disturbs each of them once.
+ */
 int
 hal_cluster_stop(unsigned cluster)
 {
-	return monitor_call(HAL_MONITOR_STOP, cluster);
+	const struct boot_record *r = hal_machine.record;
+	int e = monitor_call(HAL_MONITOR_STOP, cluster);
+
+	for (unsigned i = 0; e == 0 && i < r->clusters; i++)
+		if (i != cluster && hal_noc_alive(i))
+			hal_interrupt_home(i);
+	return e;
 }
 
 int
