@@ -153,13 +153,37 @@ arrives(unsigned round, unsigned i)
 	child_check(points < SETTLE);
 }
 
+/* The calls of the thread itself that are counted by now. */
+static uint32_t
+calls_of(unsigned round, unsigned i)
+{
+	long e;
+
+	do
+		e = KC(KC_THREAD_STATS, run.handle[round][i], &shared.counts[round][i]);
+	while (e == -E_AGAIN && !run.killed);
+	child_check(e == 0);
+	return shared.counts[round][i].calls;
+}
+
+/* What it does counts from its first question on, on whatever core. */
+static void
+counts(unsigned round, unsigned i)
+{
+	uint32_t before = calls_of(round, i);
+
+	for (unsigned k = 0; k < 3; k++)
+		child_check(KC(KC_VOID_REMOTE) == 0);
+	child_check(calls_of(round, i) >= before + 3);
+}
+
 static void
 step(unsigned round, unsigned i)
 {
 	unsigned other = coro_random(THREADS);
 	long to = run.handle[round][other], e;
 
-	switch (coro_random(8)) {
+	switch (coro_random(9)) {
 	case 0:
 		child_check(send_somewhere(round, i) == 0);
 		break;
@@ -187,6 +211,9 @@ step(unsigned round, unsigned i)
 		break;
 	case 6:
 		arrives(round, i);
+		break;
+	case 7:
+		counts(round, i);
 		break;
 	default:
 		computes(round, i, coro_random(1000) + 1);

@@ -55,12 +55,11 @@ struct survivor {
 static const struct survivor allowed[] = {
 	{"kernel/boot/main.c", "hal_publish(c->proc, c->procs_max * sizeof(struct process));",
 		"what other cores read of a process is published again when the process is made"},
-	{"kernel/thread/alarm.c",
-	"hal_publish(t->made, slab_size(&t->cluster->slab, sizeof(*t->made)));",
+	{"kernel/call/handler.c", "hal_acquire(t->handler, sizeof(*t->handler));",
 		"this back end fills all of a handler's frame before it reads it: "
 		"zeros matter where floating-point registers are kept"},
-	{"kernel/call/handler.c", "hal_acquire(t->handler, sizeof(*t->handler));",
-		"the same, on the other side"},
+	{"kernel/thread/counts.c", "hal_publish(&made->counts, sizeof(made->counts));",
+		"only home reads what it writes there; the rest was published, as zeros, with the record"},
 	{"kernel/thread/run.c", "hal_timer_arm(HAL_FOREVER);",
 		"a tick that is left over ends a wait early, or finds that nobody's quantum is over"},
 	{"kernel/mem/alloc.c", "hal_publish(at, n * HAL_PAGE_BYTES);",
