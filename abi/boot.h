@@ -62,6 +62,9 @@ struct boot_record {
 	uint64_t init_entry;		/* offset from the image base */
 	uint32_t init_segments;
 	uint32_t flags;			/* BOOT_* */
+	/* per cluster, shared by its portal ports; 0: as many as there are ports */
+	uint32_t portal_connectors;
+	uint32_t reserved;
 	struct boot_segment init[BOOT_SEGMENTS_MAX];
 	struct boot_cluster cluster[CLUSTERS_MAX];
 	uint8_t roles[CORES_MAX];

@@ -48,6 +48,6 @@
 	(((connectors) < (ports)) * MAILBOX_CREDITS * (ports))
 #define WINDOW_MAILBOXES(ports, connectors, clusters) \
 	(((connectors) * (clusters) + WINDOW_MAIL_CREDITS(ports, connectors)) * WINDOW_MAIL_BYTES)
-#define WINDOW_PORTALS(ports, unit_bytes) ((ports) * WINDOW_PORTAL_STRIDE(unit_bytes))
+#define WINDOW_PORTALS(connectors, unit_bytes) ((connectors) * WINDOW_PORTAL_STRIDE(unit_bytes))
 
 #endif

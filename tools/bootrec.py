@@ -53,7 +53,7 @@ def window_bytes(m):
                               C.WINDOW_DOORBELLS(max(len(c.roles) for c in m.clusters)) +
                               C.WINDOW_RINGS(clusters, entries) + C.WINDOW_CONSOLE +
                               C.WINDOW_MAILBOXES(noc["mailbox_ports"], noc["mailbox_connectors"], clusters) +
-                              C.WINDOW_PORTALS(noc["portal_ports"], noc["portal_unit_bytes"]))
+                              C.WINDOW_PORTALS(noc["portal_connectors"], noc["portal_unit_bytes"]))
     return C.WINDOW_ALIGN_UP(slots + noc["channel_bytes"])
 
 
@@ -150,7 +150,7 @@ def write(m, port, layout, init=None, flags=0):
         "magic": C.BOOT_MAGIC, "version": C.BOOT_VERSION, "bytes": C.size("boot_record"), "clusters": len(m.clusters),
         "noc_base": layout.noc, "noc_window_bytes": layout.window, "archive_base": layout.archive,
         "archive_bytes": layout.archive_bytes,
-        "init_entry": entry, "init_segments": len(segments), "flags": flags if init else flags | NO_INIT,
+        "init_entry": entry, "init_segments": len(segments), "flags": flags if init else flags | NO_INIT, "reserved": 0,
         "init": segments,
         "cluster": clusters_of(m, layout),
         "roles": [getattr(C, "ROLE_" + role) for c in m.clusters for role in c.roles],

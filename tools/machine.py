@@ -8,6 +8,8 @@
     mailbox_connectors = 1               slots that each cluster has at each other for all its ports;
                                          without it, as many as ports
     portal_unit = "4K"                   bytes of one portal block
+    portal_connectors = 1                blocks that each cluster has room for, for all its portal ports;
+                                         without it, as many as ports
     channels = "64K"                     memory of each cluster for channels of its processes
     [[cluster]]                          in order; cluster 0 runs the name server and the job's leader
     count = 4                            how many alike
@@ -176,6 +178,7 @@ NOC = {
     "channels": ("channel_bytes", block("64K", 8 << 10, 1 << 20)),
     "heartbeat_ms": ("heartbeat_ms", number(0, 0, 60000)),                              # 0: none
     "mailbox_connectors": ("mailbox_connectors", number(0, 0, C.PORTS_MAX)),            # 0: as many as ports
+    "portal_connectors": ("portal_connectors", number(0, 0, C.PORTS_MAX)),
 }
 
 
@@ -183,7 +186,8 @@ def read_noc(table, where="[noc]"):
     """The fields of the boot record that a table [noc] says, all of them."""
     _known(table, NOC, where)
     noc = {field: read(table, key, where) for key, (field, read) in NOC.items()}
-    noc["mailbox_connectors"] = min(noc["mailbox_connectors"] or C.PORTS_MAX, noc["mailbox_ports"])
+    for kind in ("mailbox", "portal"):
+        noc[kind + "_connectors"] = min(noc[kind + "_connectors"] or C.PORTS_MAX, noc[kind + "_ports"])
     return noc
 
 

@@ -61,6 +61,7 @@ def test_ranks_are_limited_by_threads_in_one_cluster_and_by_ports_in_several(hea
     ('[noc]\nmailbox_ports = 129\n' + GOOD, "mailbox_ports must be"),
     ('[noc]\nmailbox_ports = 8\n' + GOOD, "mailbox_ports must be"),
     ('[noc]\nmailbox_connectors = 129\n' + GOOD, "mailbox_connectors must be"),
+    ('[noc]\nportal_connectors = 129\n' + GOOD, "portal_connectors must be"),
     ('[noc]\nportal_unit = "100"\n' + GOOD, "multiple of 64"),
     ('[noc]\nspeed = 1\n' + GOOD, "unknown key 'speed'"),
 ])
@@ -71,9 +72,10 @@ def test_a_wrong_description_is_refused_in_one_line(text, words):
 
 
 def test_there_are_no_more_connectors_than_ports():
-    said = [machine.read_noc({"mailbox_ports": 24} | noc)["mailbox_connectors"]
-            for noc in ({}, {"mailbox_connectors": 1}, {"mailbox_connectors": 25})]
-    assert said == [24, 1, 24]
+    for kind in ("mailbox", "portal"):
+        key = kind + "_connectors"
+        said = [machine.read_noc({kind + "_ports": 24} | noc)[key] for noc in ({}, {key: 1}, {key: 25})]
+        assert said == [24, 1, 24]
 
 
 def test_an_unknown_machine_names_the_known_ones():

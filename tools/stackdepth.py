@@ -32,8 +32,8 @@ CALLS = {
     "core_loop": FINISH, "finish_call": FINISH, "thread_enter": FINISH,
 }
 # their jumps through a register stay inside, or are the start-up's, or the return of assembly
-SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "event_take", "ikc_event", "translate",
-            "fp_save", "hal_reset", "hal_start"}
+SWITCHES = {"home_work", "chore_step", "fmt_vprint", "portal_event", "portal_read_start", "event_take",
+            "ikc_event", "translate", "fp_save", "hal_reset", "hal_start"}
 # run on the home core only, which calls SERVE itself, too
 HOME = {"am_serve_call", "home_work", "ikc_init", "init_start"}
 HOME_CALLS = {"call_shared": SERVE, "call_directly": SERVE}

@@ -7,7 +7,7 @@
  * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
  * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
  * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
- * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
@@ -124,6 +124,7 @@ read_from_bad(struct wire_header h, size_t payload)
 	call(t, kc_portal_allow(t, in, BAD, 0));
 	call(t, kc_portal_read(t, in, (unsigned long)block, sizeof(block)));
 	h.magic = WIRE_BLOCK;
+	h.port = 2;
 	h.incarnation = fake_record.cluster[BAD].incarnation;
 	h.sequence = 1;
 	h.source = BAD;

@@ -73,22 +73,30 @@ endpoint_find(struct thread *caller, int handle, unsigned kinds, unsigned right,
 	return able != NULL ? 0 : -E_ACCES;
 }
 
+/* Does a core move a block for the endpoint? */
+static bool
+moves(const struct thread *t, const struct endpoint *ep)
+{
+	return ep->kind == PORTAL_IN ? t->cluster->ikc.portal[ep->port].state == PORTAL_MOVING :
+		ep->state == PORTAL_MOVING || ep->state == PORTAL_ABORTED;
+}
+
 /*
- * The wait of a thread that moves data, or the write that it has started, ends if its handle names
- * the endpoint no more. Its core finds it out itself while it moves a block.
+ * The wait of a thread that moves data, also if it was woken, or the write that it has started, ends
+ * if its handle names the endpoint no more. Its core finds it out itself while it moves a block.
  */
 static void
 wait_ends(struct thread *t, const struct endpoint *ep)
 {
 	bool is_parked = portal_is_parked(t);
-	int handle = is_parked ? t->wait.handle : ep->started;
+	int handle = is_parked || ep->started == 0 ? t->wait.handle : ep->started;
 
 	if (handle_get_far(&t->proc->handles, handle, OBJECT_PORT) == &ep->object)
 		return;
 	if (is_parked) {
 		portal_leave(t);
 		thread_ready(t, -E_BADF);
-	} else if (ep->started != 0 && ep->state >= PORTAL_WAITING && ep->state <= PORTAL_ENDED) {
+	} else if (!moves(t, ep)) {
 		portal_leave(t);
 	}
 }

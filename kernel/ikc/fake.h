@@ -53,6 +53,7 @@ static _Alignas(64) char fake_private[FAKE_CLUSTERS][HAL_NOC_PRIVATE_BYTES];
 static unsigned here;			/* the cluster that is played now */
 static uint64_t fake_now;
 static unsigned fake_connectors;		/* of mailboxes; 0: as many as ports */
+static unsigned fake_portal_connectors;		/* the same of portals */
 static int fake_messages;		/* of the kernel, since fake_machine */
 
 /*
@@ -464,6 +465,7 @@ fake_machine(void)
 	fake_record.portal_unit_bytes = FAKE_UNIT;
 	fake_record.channel_bytes = FAKE_CHANNELS * HAL_PAGE_BYTES;
 	fake_record.mailbox_connectors = fake_connectors;
+	fake_record.portal_connectors = fake_portal_connectors;
 	fake_record.noc_window_bytes = FAKE_WINDOW;
 	fake_now = 0;
 	fake_messages = 0;

@@ -13,7 +13,7 @@
  * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
  * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
  * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
- * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c hal/noc/shm/console.c */
 /* cpu: coroutine */
@@ -30,6 +30,7 @@
 #define ROUNDS 1000
 #define PORTS 4				/* mailbox ports; portal ports of the honest clusters among themselves */
 #define LONG (3 * FAKE_UNIT + 7)
+#define LOOKS 6000			/* at turns that do not end; then a kernel is condemned */
 
 /*
  * Threads of each honest cluster: 0 to 2 serve honest traffic, the others talk to the bad cluster,
@@ -42,6 +43,7 @@ static struct golden_mailbox golden[HONEST][PORTS];
 static int in[HONEST][PORTS];
 static int out[HONEST][FAKE_CLUSTERS][PORTS];
 static int bad_in[HONEST], bad_out[HONEST], bad_mail[HONEST];
+static long written[HONEST];		/* bytes of the last write to the bad cluster */
 static struct golden_sync to_one, to_all[HONEST];
 static int sync_one[HONEST], sync_all[HONEST], bad_sync_in[HONEST], bad_sync_out[HONEST];
 static int made[HONEST], taken[HONEST], with_bad[HONEST], from_bad[HONEST];	/* channels */
@@ -207,6 +209,17 @@ read_one(unsigned at, unsigned port, int wanted)
 
 /* --- portals --- */
 
+/* The bad one may have the connector, until it counts as dead. */
+static void
+wait_for_turns(const struct thread *reader, const struct thread *writer)
+{
+	for (int n = 0; n < LOOKS && fake_portal_connectors != 0 &&
+		(fake_is_parked(reader) || fake_is_parked(writer)); n++) {
+		fake_now += 1000000;
+		settle(0);
+	}
+}
+
 /* One whole transfer between honest clusters, in the middle of what the bad one does. */
 static void
 transfer(void)
@@ -223,6 +236,7 @@ transfer(void)
 	call(reader, kc_portal_read(reader, input, (unsigned long)target, len));
 	call(writer, kc_portal_write(writer, output, (unsigned long)source, len));
 	settle(2);
+	wait_for_turns(reader, writer);
 	expect_eq(fake_result(reader), len);
 	expect_eq(fake_result(writer), len);
 	expect(memcmp(source, target, len) == 0 && target[len] == 0xee);
@@ -401,23 +415,29 @@ read_bad_portal(struct thread *t, unsigned cluster)
 	call(t, kc_portal_read(t, bad_in[cluster], (unsigned long)sink, LONG));
 }
 
+/* Whatever the bad cluster says, it has taken no more than there was. */
 static void
 write_bad_portal(struct thread *t, unsigned cluster)
 {
-	expect(fake_result(t) <= LONG);
+	unsigned len = draw(LONG);
+	long e;
+
+	expect(fake_result(t) <= written[cluster]);
 	if (fake_result(t) == -E_CONNRESET) {
 		call(t, fake_close(t, bad_out[cluster]));
 		bad_out[cluster] = (int)call(t,
 			kc_portal_open(t, BAD, BAD_PORTS + 1, (int)draw(3)));
 	}
 	if (draw(2)) {
-		call(t, kc_portal_wait(t, bad_out[cluster]));
-		if (!fake_is_parked(t))
-			call(t, kc_portal_start(t, bad_out[cluster], (unsigned long)sink,
-				draw(LONG)));
+		expect(call(t, kc_portal_wait(t, bad_out[cluster])) <= written[cluster]);
+		if (fake_is_parked(t))
+			return;
+		e = call(t, kc_portal_start(t, bad_out[cluster], (unsigned long)sink, len));
 	} else {
-		call(t, kc_portal_write(t, bad_out[cluster], (unsigned long)sink, draw(LONG)));
+		e = call(t, kc_portal_write(t, bad_out[cluster], (unsigned long)sink, len));
 	}
+	if (e != -E_BUSY)
+		written[cluster] = len;
 }
 
 static void
@@ -558,7 +578,9 @@ nothing_is_left(unsigned cluster)
 	for (unsigned peer = 0; peer < FAKE_CLUSTERS; peer++)
 		expect_eq(s->peer[peer].channels, 0);
 	for (int p = 0; p < FAKE_PORTS; p++)
-		expect_eq(s->portal[p].state, PORTAL_IDLE);
+		expect(s->portal[p].state == PORTAL_IDLE && s->portal[p].connector == 0);
+	expect_eq(bitmap_count(s->idle, s->portal_slots), s->portal_slots);
+	expect(list_is_empty(&s->queue));
 }
 
 static void
@@ -588,6 +610,7 @@ one_seed(void)
 {
 	bad_state = (uint32_t)seed * 2654435761u + 1;
 	fake_connectors = draw(3);
+	fake_portal_connectors = draw(3);
 	fake_machine();
 	fake_record.heartbeat_ms = draw(2);
 	for (unsigned c = 0; c < FAKE_CLUSTERS; c++)

@@ -50,7 +50,10 @@ lay_out(struct ikc_state *s, const struct boot_record *r, struct carve *from)
 		s->mailbox_ports : r->mailbox_connectors;
 	s->portal_ports = r->portal_ports;
 	s->unit = r->portal_unit_bytes < WIRE_BLOCK_MAX ? r->portal_unit_bytes : WIRE_BLOCK_MAX;
-	s->backlog_max = 2 * s->portal_ports + BACKLOG_GREETINGS;
+	s->portal_slots = r->portal_connectors == 0 || r->portal_connectors > s->portal_ports ?
+		s->portal_ports : r->portal_connectors;
+	s->backlog_max = (s->portal_slots < s->portal_ports ? 4 : 2) * s->portal_ports +
+		BACKLOG_GREETINGS;
 	s->peer = carve(from, s->clusters, sizeof(*s->peer));
 	s->backlog = carve(from, (size_t)s->clusters * s->backlog_max, sizeof(*s->backlog));
 	s->in = carve(from, s->mailbox_ports, sizeof(*s->in));
@@ -85,6 +88,10 @@ ports_init(struct cluster *c)
 
 	for (uint32_t i = 0; i < s->mailbox_ports; i++)
 		list_init(&s->in[i].waiters);
+	for (uint32_t i = 0; i < s->portal_ports; i++)
+		list_init(&s->portal[i].link);
+	for (uint32_t i = 0; i < s->portal_slots; i++)
+		bitmap_set(s->idle, i);
 }
 
 /* Whoever is up learns that we are; whoever comes up later tells us. */
@@ -120,6 +127,7 @@ ikc_init(struct cluster *c, void *memory)
 	list_init(&s->mark);
 	list_init(&s->missed);
 	list_init(&s->leaving);
+	list_init(&s->queue);
 	s->period_ns = (uint64_t)c->record->heartbeat_ms * 1000000;
 	c->chores += s->period_ns != 0;
 	s->deaths = hal_noc_deaths();
@@ -175,7 +183,9 @@ is_event(const struct cluster *c, uint32_t peer, uint32_t event)
 	if (kind == WIRE_SYNC)
 		return wire_event_port(event) < SYNC_PORTS && wire_sync_what(event) != 0;
 	if (kind > WIRE_REFUSED)
-		return wire_event_port(event) < c->ikc.portal_ports;
+		return wire_event_port(event) < c->ikc.portal_ports &&
+			(portal_shares(c) ? kind != WIRE_NEXT ||
+			(event & WIRE_CONNECTOR) < c->ikc.portal_slots : kind < WIRE_ASK);
 	return wire_event_port(event) < c->ikc.mailbox_ports &&
 		(kind > WIRE_GRANT || mail_is_place(&c->ikc, kind, event));
 }

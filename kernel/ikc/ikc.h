@@ -34,11 +34,12 @@ struct sync_pair;
 struct channel;
 struct channel_far;
 
-/* What the home core tells the core that moves the data, once per transfer. */
+/* What the home core tells the core that moves the data, for each block. */
 struct portal_info {
 	uint8_t cluster;
 	uint8_t port;			/* of the receiver */
-	uint8_t local_port;
+	/* port, or connector; writer: WIRE_AGAIN: for the block that was put last */
+	uint8_t slot;
 	uint8_t sequence;
 	uint32_t incarnation;		/* of the peer */
 };
@@ -70,6 +71,7 @@ struct ikc_state {
 	uint32_t mailbox_ports;
 	uint32_t connectors;		/* of mailboxes, towards each peer */
 	uint32_t portal_ports;
+	uint32_t portal_slots;		/* as many as ports, unless these share connectors */
 	uint32_t unit;			/* bytes of a portal block */
 	uint64_t period_ns;		/* of the heartbeat; 0: none */
 	/* tables */
@@ -132,6 +134,10 @@ struct ikc_state {
 	uint32_t owed[BITMAP_WORDS(CLUSTERS_MAX)];
 	bool owes;			/* there may be some */
 	uint8_t sync_life;		/* of the waiting end that was made last */
+	/* portals that share connectors */
+	uint32_t idle[BITMAP_WORDS(PORTS_MAX)];	/* connectors */
+	struct list queue;		/* ports that wait for one */
+	uint64_t turn_at;		/* the next look at who has one, if somebody waits */
 	struct list leaving;		/* channels whose pages nobody shall reach any more */
 };
 

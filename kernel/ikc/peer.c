@@ -337,7 +337,7 @@ peers_poll(struct cluster *c)
 	uint32_t deaths = hal_noc_deaths();
 	bool found = false;
 
-	if (restarts_poll(c))
+	if (restarts_poll(c) || portal_turns_poll(c))
 		return true;
 	if (beat(c) || deaths != s->deaths || (s->peers_left == 0 && s->backlog_count > 0))
 		s->peers_left = s->clusters;
@@ -357,5 +357,7 @@ peers_deadline(struct cluster *c)
 	uint64_t retry = c->ikc.backlog_count > 0 || c->ikc.restarts > RESTARTS_PER_STEP ?
 		hal_clock_ns() + BACKLOG_NS : HAL_FOREVER;
 
+	if (!list_is_empty(&c->ikc.queue) && c->ikc.turn_at < at)
+		at = c->ikc.turn_at;
 	return at < retry ? at : retry;
 }

@@ -123,6 +123,7 @@ kc_portal_allow(struct thread *caller, int portal, int cluster, int local_port)
 	in->sequence++;
 	in->told = false;
 	in->error = 0;
+	memset(&in->turn, 0, sizeof(in->turn));
 	if (c->ikc.peer[cluster].state == PEER_UP)
 		portal_tell(c, ep->port);
 	return 0;
@@ -181,10 +182,28 @@ handle_check(struct kcall_args *args)
 static long
 writer_goes_at_once(struct kcall_args *args, struct endpoint *ep)
 {
+	struct cluster *c = args->caller->cluster;
+	struct portal_info info = portal_info_out(c, ep);
+
+	if (portal_shares(c)) {
+		portal_allow_at(c, ep->cluster, ep->port)->granted = NO_CONNECTOR;
+		if (!ep->first && !(info.slot & WIRE_AGAIN))
+			count_bytes(c, ep, c->ikc.unit);
+	}
 	ep->state = PORTAL_MOVING;
-	portal_moves(args->caller->cluster, ep);
-	tell(args, portal_info_out(args->caller->cluster, ep));
+	portal_moves(c, ep);
+	tell(args, info);
 	return PORTAL_GO;
+}
+
+static bool
+may_put(struct cluster *c, const struct endpoint *ep)
+{
+	if (portal_allowed(c, ep->cluster, ep->port) != ep)
+		return false;
+	portal_ask(c, ep);
+	return !portal_shares(c) ||
+		portal_allow_at(c, ep->cluster, ep->port)->granted != NO_CONNECTOR;
 }
 
 static long
@@ -202,12 +221,13 @@ write_begin(struct kcall_args *args, bool starts)
 	wrong = peer_check(c, ep);
 	if (wrong != 0 && wrong != -E_AGAIN)
 		return wrong;
-	if (wrong == 0 && portal_allowed(c, ep->cluster, ep->port) != ep)
+	if (wrong == 0 && !may_put(c, ep))
 		wrong = -E_AGAIN;
 	if (wrong != 0 && starts)
 		return wrong;
 	portal_enter(caller, ep);
 	ep->started = starts ? (int)args->a[0] : 0;
+	ep->first = true;
 	latency_begin(ep);
 	if (wrong == 0)
 		return writer_goes_at_once(args, ep);
@@ -232,7 +252,7 @@ portal_start_home(struct kcall_args *args)
 	return write_begin(args, true);
 }
 
-/* Home half of portal_wait. */
+/* Home half of portal_wait, and of portal_write for a thread whose turn may have come. */
 long
 portal_wait_home(struct kcall_args *args)
 {
@@ -244,6 +264,7 @@ portal_wait_home(struct kcall_args *args)
 		return wrong;
 	if (caller->transfer != ep)
 		return -E_INVAL;
+	portal_ask(caller->cluster, ep);
 	if (ep->state == PORTAL_READY)
 		return writer_goes_at_once(args, ep);
 	if (ep->state != PORTAL_ENDED)
@@ -295,9 +316,18 @@ portal_write_step(struct kcall_args *args)
 	return wrong;
 }
 
+static long
+reader_waits(struct thread *caller, struct portal_in *in)
+{
+	long result = park(caller);
+
+	portal_turn_wait(caller->cluster, in);
+	return result;
+}
+
 /*
- * Home half of portal_read: a block is there (PORTAL_GO, and a struct portal_info in args->data),
- * or the thread waits for one.
+ * Home half of portal_read, also for a thread that takes part already and whose turn may have come:
+ * a block is there (PORTAL_GO, and a struct portal_info in args->data), or the thread waits for one.
  */
 long
 portal_read_start(struct kcall_args *args)
@@ -310,24 +340,25 @@ portal_read_start(struct kcall_args *args)
 
 	if (wrong != 0)
 		return wrong;
-	if (caller->transfer != NULL)
+	if (ep->thread != caller && (ep->thread != NULL || caller->transfer != NULL))
 		return -E_BUSY;
 	in = &c->ikc.portal[ep->port];
+	if (ep->thread == NULL && (in->state == PORTAL_FULL || in->state == PORTAL_ALLOWED))
+		portal_enter(caller, ep);
 	switch (in->state) {
 	case PORTAL_FULL:
 		in->state = PORTAL_MOVING;
-		portal_enter(caller, ep);
 		tell(args, portal_info_in(c, ep->port));
 		return PORTAL_GO;
 	case PORTAL_ALLOWED:
-		if (ep->thread != NULL)
-			return -E_BUSY;
-		portal_enter(caller, ep);
-		return park(caller);
+	case PORTAL_WAITING:
+		return reader_waits(caller, in);
 	case PORTAL_ABORTED:
 		in->state = PORTAL_IDLE;
 		wrong = in->error;
 		in->error = 0;
+		if (ep->thread != NULL)
+			portal_done(ep);
 		return wrong;
 	case PORTAL_IDLE:
 		return -E_ACCES;
@@ -357,6 +388,10 @@ portal_read_step(struct kcall_args *args)
 	if (status == PORTAL_GO) {
 		count_bytes(c, ep, c->ikc.unit);
 		in->state = PORTAL_WAITING;
+		if (portal_shares(c)) {
+			portal_turn_put(c, in);
+			return reader_waits(caller, in);
+		}
 		park(caller);
 		event_send(c, in->cluster, wire_event(WIRE_NEXT, ep->port, in->sequence));
 		return -E_PARK;
@@ -366,6 +401,7 @@ portal_read_step(struct kcall_args *args)
 	in->state = PORTAL_IDLE;
 	event_send(c, in->cluster,
 		wire_event(WIRE_DONE, ep->port, (uint32_t)(status - PORTAL_OVER)));
+	portal_turn_put(c, in);
 	portal_done(ep);
 	return 0;
 }

@@ -38,11 +38,13 @@ portal_allowed(struct cluster *c, uint32_t peer, uint32_t port)
 struct portal_info
 portal_info_out(struct cluster *c, const struct endpoint *ep)
 {
+	const struct portal_allow *a = portal_allow_at(c, ep->cluster, ep->port);
+
 	return (struct portal_info){
 		.cluster = ep->cluster,
 		.port = ep->port,
-		.local_port = ep->local_port,
-		.sequence = portal_allow_at(c, ep->cluster, ep->port)->sequence,
+		.slot = portal_shares(c) ? a->granted : ep->port,
+		.sequence = a->sequence,
 		.incarnation = c->ikc.peer[ep->cluster].incarnation,
 	};
 }
@@ -55,7 +57,7 @@ portal_info_in(struct cluster *c, uint32_t port)
 	return (struct portal_info){
 		.cluster = in->cluster,
 		.port = (uint8_t)port,
-		.local_port = in->local_port,
+		.slot = (uint8_t)(portal_shares(c) ? in->connector - 1u : port),
 		.sequence = in->sequence,
 		.incarnation = c->ikc.peer[in->cluster].incarnation,
 	};
@@ -94,7 +96,10 @@ portal_done(struct endpoint *ep)
 static void
 writer_goes(struct cluster *c, struct endpoint *ep)
 {
-	if (portal_is_parked(ep->thread)) {
+	if (portal_is_parked(ep->thread) && portal_shares(c)) {
+		ep->state = PORTAL_READY;
+		thread_ready(ep->thread, PORTAL_TURN);
+	} else if (portal_is_parked(ep->thread)) {
 		ep->state = PORTAL_MOVING;
 		portal_moves(c, ep);
 		wake_with(ep->thread, PORTAL_GO, portal_info_out(c, ep));
@@ -119,6 +124,17 @@ writer_ends(struct cluster *c, struct endpoint *ep, long result)
 	}
 }
 
+void
+portal_ask(struct cluster *c, const struct endpoint *ep)
+{
+	struct portal_allow *a = portal_allow_at(c, ep->cluster, ep->port);
+
+	if (!portal_shares(c) || a->asked || portal_allowed(c, ep->cluster, ep->port) != ep)
+		return;
+	a->asked = true;
+	event_send(c, ep->cluster, wire_event(WIRE_ASK, ep->port, a->sequence));
+}
+
 static void
 on_allow(struct cluster *c, uint32_t peer, uint32_t event)
 {
@@ -129,19 +145,60 @@ on_allow(struct cluster *c, uint32_t peer, uint32_t event)
 	a->valid = true;
 	a->local_port = (uint8_t)(wire_event_argument(event) >> 8);
 	a->sequence = (uint8_t)wire_event_argument(event);
+	a->asked = false;
+	a->granted = NO_CONNECTOR;
 	ep = portal_allowed(c, peer, port);
 	if (ep == NULL)
 		return;
 	binding_signal(c, &ep->event);
-	if (ep->state == PORTAL_ALLOWED && peer_check(c, ep) == 0)
+	if (ep->state != PORTAL_ALLOWED || peer_check(c, ep) != 0)
+		return;
+	if (portal_shares(c))
+		portal_ask(c, ep);
+	else
 		writer_goes(c, ep);
 }
 
+/* A grant that nobody has a use for is kept until it is to be returned. */
 static void
-on_next(struct cluster *c, uint32_t peer, uint32_t port)
+granted(struct cluster *c, struct portal_allow *a, struct endpoint *ep, uint32_t event)
 {
+	a->granted = (uint8_t)event;
+	if (ep == NULL)
+		return;
+	ep->first = ep->state == PORTAL_ALLOWED;
+	if (ep->first || ep->state == PORTAL_WAITING)
+		writer_goes(c, ep);
+	else
+		binding_signal(c, &ep->event);
+}
+
+/* Only a block that is being put is on its way. */
+static void
+on_return(struct cluster *c, uint32_t peer, uint32_t port)
+{
+	struct portal_allow *a = portal_allow_at(c, peer, port);
 	struct endpoint *ep = portal_allowed(c, peer, port);
 
+	if (!a->valid || a->granted == NO_CONNECTOR)
+		return;
+	if (ep != NULL && ep->state == PORTAL_READY)
+		ep->state = ep->first ? PORTAL_ALLOWED : PORTAL_WAITING;
+	a->granted = NO_CONNECTOR;
+	a->asked = false;
+	event_send(c, peer, wire_event(WIRE_RETURNED, port, a->sequence));
+}
+
+static void
+on_next(struct cluster *c, uint32_t peer, uint32_t event)
+{
+	uint32_t port = wire_event_port(event);
+	struct endpoint *ep = portal_allowed(c, peer, port);
+
+	if (portal_shares(c)) {
+		granted(c, portal_allow_at(c, peer, port), ep, event);
+		return;
+	}
 	if (ep == NULL || ep->state != PORTAL_WAITING)
 		return;
 	count_bytes(c, ep, c->ikc.unit);
@@ -214,12 +271,14 @@ reader_ends(struct portal_in *in, long result)
 	portal_done(in->endpoint);
 }
 
+/* Does an event speak of the transfer of the port? */
 static bool
 is_transfer(const struct portal_in *in, uint32_t peer, uint32_t event)
 {
 	return in->cluster == peer && in->sequence == (uint8_t)wire_event_argument(event);
 }
 
+/* DATA, ASK or RETURNED */
 static void
 on_data(struct cluster *c, uint32_t peer, uint32_t event)
 {
@@ -229,6 +288,10 @@ on_data(struct cluster *c, uint32_t peer, uint32_t event)
 	if (!is_transfer(in, peer, event) ||
 		(in->state != PORTAL_ALLOWED && in->state != PORTAL_WAITING))
 		return;
+	if (portal_shares(c)) {
+		portal_turn_event(c, in, wire_event_kind(event));
+		return;
+	}
 	if (in->endpoint->thread == NULL) {
 		in->state = PORTAL_FULL;
 		binding_signal(c, &in->event);
@@ -248,13 +311,16 @@ sender_gone(struct cluster *c, struct portal_in *in, long error)
 		in->state = PORTAL_IDLE;
 	} else if (in->state == PORTAL_MOVING) {
 		in->error = (int16_t)error;
-	} else if (in->endpoint->thread != NULL) {
+		return;
+	} else if (in->endpoint->thread != NULL && portal_is_parked(in->endpoint->thread)) {
 		reader_ends(in, error);
 	} else {
 		in->state = PORTAL_ABORTED;
 		in->error = (int16_t)error;
 		binding_signal(c, &in->event);
 	}
+	portal_turn_leave(c, in);
+	portal_turn_put(c, in);
 }
 
 static void
@@ -272,7 +338,7 @@ on_revoked(struct cluster *c, uint32_t peer, uint32_t port)
 	struct portal_in *in = &c->ikc.portal[port];
 
 	if (in->cluster == peer && in->state == PORTAL_DRAINING)
-		in->state = PORTAL_IDLE;
+		sender_gone(c, in, 0);
 }
 
 /* Make the allowed sender stop; the port is DRAINING until it has. */
@@ -292,11 +358,15 @@ leave_in(struct cluster *c, uint32_t port)
 {
 	struct portal_in *in = &c->ikc.portal[port];
 
+	portal_turn_leave(c, in);
 	if (in->error != 0) {		/* the sender was first */
 		in->state = PORTAL_IDLE;
 		in->error = 0;
-	} else if (in->state == PORTAL_MOVING || in->state == PORTAL_WAITING) {
+		portal_turn_put(c, in);
+	} else if (in->state != PORTAL_ALLOWED) {
 		revoke(c, port);
+	} else if (in->turn.wanted) {
+		binding_signal(c, &in->event);
 	}
 }
 
@@ -338,10 +408,15 @@ portal_event(struct cluster *c, uint32_t peer, uint32_t event)
 		on_allow(c, peer, event);
 		break;
 	case WIRE_DATA:
+	case WIRE_ASK:
+	case WIRE_RETURNED:
 		on_data(c, peer, event);
 		break;
+	case WIRE_RETURN:
+		on_return(c, peer, port);
+		break;
 	case WIRE_NEXT:
-		on_next(c, peer, port);
+		on_next(c, peer, event);
 		break;
 	case WIRE_DONE:
 		on_done(c, peer, event);

@@ -3,7 +3,8 @@
  * Portals on the calling core: the core of the thread that reads or writes moves the data, a block
  * at a time. Between two blocks the thread is parked; portal_write_go and portal_read_go are its
  * `finish` function (kernel/thread/run.c), which parks it again until the transfer is over. Nothing
- * is kept on the kernel stack meanwhile: struct portal_move of the thread holds it.
+ * is kept on the kernel stack meanwhile: struct portal_move of the thread holds it. Where ports share
+ * connectors they are woken with PORTAL_TURN, and ask home whether it is still their turn.
  */
 #include <base/str.h>
 #include <kernel/call/handler.h>
@@ -115,7 +116,6 @@ fill_header(const struct thread *t, const struct portal_move *m, struct wire_hea
 		.length = m->block,
 		.source = (uint16_t)t->cluster->id,
 		.port = m->info.port,
-		.local_port = m->info.local_port,
 		.offset = m->done,
 		.total = m->len,
 	};
@@ -137,8 +137,9 @@ put_block(struct thread *t, struct portal_move *m)
 	block.user_bytes = m->block;
 	fill_header(t, m, &head);
 	do
-		e = hal_noc_put_user(m->info.cluster, hal_noc_portal_slot(m->info.port),
-			m->info.incarnation, &block);
+		e = hal_noc_put_user(m->info.cluster,
+			hal_noc_portal_slot(m->info.slot & WIRE_CONNECTOR), m->info.incarnation,
+			&block);
 	while (e == -E_FAULT && demand_reach(core_self()));
 	return e;
 }
@@ -156,14 +157,22 @@ portal_write_go(struct hal_frame *frame, long result, const void *data)
 {
 	struct thread *t = running_thread();
 	struct portal_move *m = &t->move;
+	struct portal_info info;
 
 	(void)frame;
+	if (result == PORTAL_TURN) {
+		result = ask(t, portal_wait_home, m->handle, &info);
+		data = &info;
+	}
+	if (result == -E_PARK)
+		return park(t, portal_write_go);
 	if (result < 0)
 		return result;
 	if (result >= PORTAL_OVER)
 		return (long)(m->done + taken_of(m, (uint32_t)(result - PORTAL_OVER)));
 	memcpy(&m->info, data, sizeof(m->info));
-	m->done += m->block;
+	if (!(m->info.slot & WIRE_AGAIN))
+		m->done += m->block;
 	return step(t, portal_write_step, put_block(t, m), portal_write_go);
 }
 
@@ -225,14 +234,13 @@ kc_portal_wait(struct thread *caller, int portal)
 	struct portal_info info;
 	long result = ask(caller, portal_wait_home, portal, &info);
 
-	return result == -E_PARK ? park(caller, portal_write_go) :
-		portal_write_go(caller->now, result, &info);
+	return portal_write_go(caller->now, result, &info);
 }
 
 static bool
 is_block_of(const struct thread *t, const struct portal_move *m, const struct wire_header *h)
 {
-	return h->magic == WIRE_BLOCK && h->source == m->info.cluster
+	return h->magic == WIRE_BLOCK && h->source == m->info.cluster && h->port == m->info.port
 	    && h->incarnation == m->info.incarnation
 	    && h->sequence == m->info.sequence && h->length <= t->cluster->ikc.unit &&
 	    	h->offset == m->done;
@@ -242,7 +250,7 @@ is_block_of(const struct thread *t, const struct portal_move *m, const struct wi
 static long
 take_block(struct thread *t, struct portal_move *m)
 {
-	const unsigned char *slot = hal_noc_slot(hal_noc_portal_slot(m->info.port));
+	const unsigned char *slot = hal_noc_slot(hal_noc_portal_slot(m->info.slot));
 	struct wire_header h;
 	uint64_t room = m->len - m->done;
 	uint32_t take;
@@ -269,8 +277,15 @@ portal_read_go(struct hal_frame *frame, long result, const void *data)
 {
 	struct thread *t = running_thread();
 	struct portal_move *m = &t->move;
+	struct portal_info info;
 
 	(void)frame;
+	if (result == PORTAL_TURN) {
+		result = ask(t, portal_read_start, m->handle, &info);
+		data = &info;
+	}
+	if (result == -E_PARK)
+		return park(t, portal_read_go);
 	if (result < 0)
 		return result;
 	memcpy(&m->info, data, sizeof(m->info));

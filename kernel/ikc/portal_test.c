@@ -6,7 +6,7 @@
  * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
  * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
  * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
- * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
+ * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
  * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
  * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
@@ -79,10 +79,16 @@ connected(void)
 static bool
 ports_are_idle(void)
 {
-	for (int c = 0; c < FAKE_CLUSTERS; c++)
-		for (int p = 0; p < FAKE_PORTS; p++)
-			if (fake[c]->up && fake[c]->c.ikc.portal[p].state != PORTAL_IDLE)
+	for (int c = 0; c < FAKE_CLUSTERS; c++) {
+		const struct ikc_state *s = &fake[c]->c.ikc;
+
+		for (int p = 0; fake[c]->up && p < FAKE_PORTS; p++)
+			if (s->portal[p].state != PORTAL_IDLE || s->portal[p].connector != 0)
 				return false;
+		if (fake[c]->up && (!list_is_empty(&s->queue) ||
+			bitmap_count(s->idle, s->portal_slots) != s->portal_slots))
+			return false;
+	}
 	return true;
 }
 
@@ -682,15 +688,14 @@ TEST(a_start_that_cannot_read_its_memory_ends_the_transfer)
 	expect_eq(wait_for(s, 77), -E_BADF);
 }
 
-int
-main(void)
+/* Whether or not ports share connectors. */
+static void
+run_all(void)
 {
-	fake_machine();
 	RUN(bad_arguments_are_refused);
 	RUN(any_length_is_moved_whole_or_cut_to_the_shorter);
 	RUN(only_the_allowed_sender_transfers);
 	RUN(one_thread_at_a_time_uses_a_side);
-	RUN(a_fault_on_one_side_ends_the_transfer_on_both);
 	RUN(the_end_of_the_reader_at_any_moment_frees_the_writer_and_the_port);
 	RUN(the_end_of_the_writer_at_any_moment_frees_the_reader);
 	RUN(a_handle_that_is_gone_at_any_moment_ends_the_transfer_once);
@@ -699,6 +704,17 @@ main(void)
 	RUN(the_restart_of_a_cluster_at_any_moment_ends_the_transfer);
 	RUN(an_allowance_waits_for_the_sender_and_its_cluster);
 	RUN(a_writer_waits_for_a_cluster_that_is_not_up_yet);
+}
+
+int
+main(void)
+{
+	fake_machine();
+	run_all();
+	fake_portal_connectors = 1;
+	run_all();
+	fake_portal_connectors = 0;
+	RUN(a_fault_on_one_side_ends_the_transfer_on_both);
 	RUN(a_write_is_started_and_completed_later);
 	RUN(a_thread_waits_for_others_while_its_write_is_under_way);
 	RUN(a_deadline_leaves_a_write_started);

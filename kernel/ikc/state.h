@@ -63,13 +63,14 @@ enum portal_state {
 	PORTAL_IDLE,
 	/* in: allowed, no block yet; out: a writer waits for the allowance */
 	PORTAL_ALLOWED,
-	PORTAL_FULL,			/* in: a block lies in the slot, nobody reads yet */
+	/* in: a block lies in the slot; nobody reads yet, or the reader was woken for it */
+	PORTAL_FULL,
 	PORTAL_MOVING,			/* the thread's core copies a block */
 	/* in: the reader waits for the next block; out: the writer for leave to put it */
 	PORTAL_WAITING,
-	/* out, of a write that was started: the thread may put the next block */
+	/* out: the thread may put the next block, when it comes */
 	PORTAL_READY,
-	/* the same: it is over, `result` says how */
+	/* out: it is over, `result` says how, when the thread comes */
 	PORTAL_ENDED,
 	/* it is over, `error` says why; the thread was not told yet */
 	PORTAL_ABORTED,
@@ -102,6 +103,7 @@ struct endpoint {
 	uint8_t generation;
 	uint8_t state;			/* portal, out: enum portal_state */
 	bool revoked;			/* portal, out: end after this block */
+	bool first;			/* the same, PORTAL_READY: no block was put yet */
 	/* portal, out: the handle by which a write was started, or 0; its result */
 	int started;
 	int32_t result;
@@ -462,7 +464,7 @@ void look_at(struct cluster *c, uint32_t queue);
 /* The same without a look now, for what a look may call. */
 void look_later(struct cluster *c, uint32_t queue);
 
-/* --- portals: portal.c, portal_event.c, portal_move.c --- */
+/* --- portals: portal.c, portal_event.c, portal_move.c, portal_turn.c --- */
 
 struct portal_in {
 	struct endpoint *endpoint;	/* NULL: closed */
@@ -474,6 +476,16 @@ struct portal_in {
 	/* PORTAL_ABORTED; PORTAL_MOVING: it is over after this block */
 	int16_t error;
 	struct binding event;		/* EVENT_PORTAL */
+	/* where ports share connectors: portal_turn.c */
+	struct list link;		/* in ikc.queue */
+	uint16_t age;			/* looks since it has a connector */
+	uint8_t connector;		/* + 1; 0: none */
+	struct {
+		uint8_t patience;	/* a turn may last 2^patience looks */
+		bool wanted;		/* the sender has a block */
+		bool again;		/* the block that was put last was dropped */
+		bool recalled;		/* the sender was told to give it back */
+	} turn;
 };
 
 /* What one port of a peer allows us. */
@@ -482,7 +494,19 @@ struct portal_allow {
 	uint8_t valid;
 	uint8_t local_port;
 	uint8_t sequence;
+	/* where ports share connectors */
+	bool asked;			/* for a turn, and it was not given back */
+	uint8_t granted;		/* what NEXT said, or NO_CONNECTOR */
 };
+
+#define NO_CONNECTOR 0xffu
+
+/* Do the ports share connectors? */
+static inline bool
+portal_shares(const struct cluster *c)
+{
+	return c->ikc.portal_slots < c->ikc.portal_ports;
+}
 
 static inline struct portal_allow *
 portal_allow_at(struct cluster *c, uint32_t peer, uint32_t port)
@@ -542,6 +566,29 @@ long portal_wait_home(struct kcall_args *args);
  */
 #define PORTAL_GO 0
 #define PORTAL_OVER 1			/* + bytes */
+#define PORTAL_TURN 0x40000000		/* it may be its turn: it asks home when its core runs it */
+
+_Static_assert(PORTAL_OVER + WIRE_BLOCK_MAX < PORTAL_TURN, "no number of bytes");
+
+/* --- portals that share connectors: portal_turn.c --- */
+
+/* The port queues, if its reader waits, the sender has a block, and it has no connector. */
+void portal_turn_wait(struct cluster *c, struct portal_in *in);
+
+/* It does not any more, if it did. */
+void portal_turn_leave(struct cluster *c, struct portal_in *in);
+
+/* Its connector, if it has one, is for the next: nobody puts a block there. */
+void portal_turn_put(struct cluster *c, struct portal_in *in);
+
+/* DATA, ASK or RETURNED, of the transfer of a port that is ALLOWED or WAITING. */
+void portal_turn_event(struct cluster *c, struct portal_in *in, enum wire_kind kind);
+
+/* Turns that last too long end, if somebody waits. False: nothing was due. */
+bool portal_turns_poll(struct cluster *c);
+
+/* Ask for a turn, if we may put and have not asked yet: portal_event.c. It may be there at once. */
+void portal_ask(struct cluster *c, const struct endpoint *ep);
 
 /* --- sync points: sync.c, sync_event.c --- */
 

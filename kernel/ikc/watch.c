@@ -101,7 +101,8 @@ transfer_event(struct thread *caller, int portal, struct event *e)
 			ep->state == PORTAL_ENDED};
 	else
 		*e = (struct event){&in->event, in->state == PORTAL_FULL ||
-			in->state == PORTAL_ABORTED};
+			in->state == PORTAL_ABORTED ||
+			(in->state == PORTAL_ALLOWED && in->turn.wanted)};
 	return 0;
 }
 

@@ -37,7 +37,7 @@ struct wire_header {
 	uint32_t length;		/* payload bytes that follow */
 	uint16_t source;		/* sending cluster */
 	uint8_t port;			/* of the receiver */
-	uint8_t local_port;		/* portal: of the sender */
+	uint8_t reserved1;
 	/* mailbox: life of the port that this is meant for; 0: any */
 	uint32_t generation;
 	uint64_t offset;		/* portal: of this block in the transfer */
@@ -46,7 +46,7 @@ struct wire_header {
 	/* mailbox: the first sender of what was forwarded; else the same */
 	uint32_t origin_badge;
 	uint8_t origin;			/* its cluster */
-	uint8_t reserved[15];
+	uint8_t reserved2[15];
 };
 
 _Static_assert(sizeof(struct wire_header) == HAL_NOC_HEADER_BYTES, "slot header");
@@ -57,13 +57,17 @@ struct wire_mail {
 };
 
 /*
+ * Where portal ports share connectors: ASK seq: the sender has a block; NEXT connector, with or
+ * without WIRE_AGAIN: a block may be put there, the next one or the last one again; RETURN: if none
+ * was, give the grant back; RETURNED seq: the answer, and the sender asks again when it has a use.
+ *
  * UP says that the sending cluster has come up. SYNC and CHANNEL: see enum wire_sync and
  * wire_channel.
  *
  * In flight per pair and direction: 2 per mailbox port, at most 3 per portal port of each side (2
- * unless processes are killed), 2 per sync port of each side, 4 per own page of channels and 3 per
- * page of the other's. Of SETTLE and SETTLED there is one, which waits outside the backlog until the
- * ring has room.
+ * unless processes are killed; 4 where ports share connectors), 2 per sync port of each side, 4 per
+ * own page of channels and 3 per page of the other's. Of SETTLE and SETTLED there is one, which waits
+ * outside the backlog until the ring has room.
  */
 enum wire_kind {
 	WIRE_UP = 1,
@@ -79,6 +83,9 @@ enum wire_kind {
 	WIRE_ABORT,
 	WIRE_REVOKE,
 	WIRE_REVOKED,
+	WIRE_ASK,
+	WIRE_RETURN,
+	WIRE_RETURNED,
 	WIRE_SYNC,
 	/* from cluster 0 before cluster P starts again: is anything left of yours from P's dead life? */
 	WIRE_SETTLE,
@@ -127,6 +134,9 @@ enum wire_channel {
 /* Where a message lies at its receiver: below WIRE_CREDIT a connector, from there on a credit. */
 #define WIRE_PLACE 0xffu
 #define WIRE_CREDIT 128u
+
+#define WIRE_CONNECTOR 0x7fu		/* of NEXT */
+#define WIRE_AGAIN 0x80u		/* the same */
 
 _Static_assert(PORTS_MAX <= 128 && CLUSTERS_MAX <= 128, "an event has seven bits for a port");
 

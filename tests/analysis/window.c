@@ -23,6 +23,7 @@ main(void)
 	record.mailbox_ports = (uint32_t)unknown(1, PORTS_MAX);
 	record.portal_ports = (uint32_t)unknown(1, PORTS_MAX);
 	record.mailbox_connectors = (uint32_t)unknown(0, 0xffffffff);
+	record.portal_connectors = (uint32_t)unknown(0, 0xffffffff);
 	record.channel_bytes = (uint32_t)unknown(0, CHANNEL_BYTES_MAX);
 	record.portal_unit_bytes = (uint32_t)unknown(1, UNIT_MAX);
 	for (unsigned i = 0; i < CLUSTERS_MAX; i++)

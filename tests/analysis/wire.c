@@ -69,7 +69,7 @@ portal_event(struct cluster *c, uint32_t peer, uint32_t event)
 
 	(void)peer;
 	//@ assert portal_port: port < c->ikc.portal_ports;
-	//@ assert portal_kind: WIRE_ALLOW <= kind <= WIRE_REVOKED;
+	//@ assert portal_kind: WIRE_ALLOW <= kind <= WIRE_RETURNED;
 }
 
 void
@@ -112,6 +112,7 @@ main(void)
 	cluster.ikc.mailbox_ports = MAILBOX_PORTS_HERE;
 	cluster.ikc.portal_ports = PORTAL_PORTS_HERE;
 	cluster.ikc.connectors = (uint32_t)unknown(1, MAILBOX_PORTS_HERE);
+	cluster.ikc.portal_slots = (uint32_t)unknown(1, PORTAL_PORTS_HERE);
 	cluster.ikc.channels = CHANNELS_HERE;
 	//@ loop unroll 32;
 	for (uint32_t kind = 0; kind < 32; kind++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Portals of the real kernel under the coroutine scheduler: transfers of random lengths in both
- * directions between two clusters and inside one. Without `death` both sides must learn the same
+ * directions between two clusters and inside one, two of them to the same cluster, also with one
+ * connector for all its ports. Without `death` both sides must learn the same
  * length and the data must be whole; with it a cluster stops at a random moment and nobody may be
  * left waiting.
  *
@@ -19,15 +20,16 @@
 #define CORES 3
 #define LENGTH 900
 #define ROUNDS 2
+#define SLOW_NS 30000
 
 /* Pair i: from cluster `from` to port `port` of cluster `to`. */
 struct pair {
 	unsigned from, to, port, local_port;
 };
 
-static const struct pair pairs[] = {{0, 1, 0, 1}, {1, 0, 1, 1}, {2, 2, 1, 0}};
+static const struct pair pairs[] = {{0, 1, 0, 1}, {1, 0, 1, 1}, {2, 2, 1, 0}, {1, 2, 0, 0}};
 
-#define PAIRS 3
+#define PAIRS 4
 
 static struct {
 	unsigned char source[PAIRS][LENGTH], target[PAIRS][LENGTH];
@@ -36,6 +38,7 @@ static struct {
 
 static struct {
 	bool death, dead;
+	unsigned connectors;		/* of portals; 0: as many as ports */
 	unsigned victim;
 	unsigned sent[PAIRS][ROUNDS], wanted[PAIRS][ROUNDS];
 	bool ended[PAIRS][2];		/* reader, writer */
@@ -183,7 +186,8 @@ dump(void)
 	for (unsigned i = 0; i < PAIRS; i++)
 		printf("pair %u: reader ended %d, writer %d\n", i, run.ended[i][0],
 			run.ended[i][1]);
-	printf("death %d victim %u dead %d\n", run.death, run.victim, run.dead);
+	printf("death %d victim %u dead %d connectors %u\n", run.death, run.victim, run.dead,
+		run.connectors);
 }
 
 /* Lengths are drawn before the run: both sides of a pair know them. */
@@ -214,9 +218,13 @@ one_seed(struct coro_config *config, uint64_t seed)
 	memset(&run, 0, sizeof(run));
 	run.death = seed % 2;
 	run.victim = (unsigned)(seed / 2 % CLUSTERS);
+	run.connectors = (unsigned)(seed / (2 * CLUSTERS) % 2);
+	record.portal_connectors = run.connectors;
 	draw(seed);
 	config->record = &record;
 	config->seed = seed;
+	/* or as slow as turns are long, so that they end before the core comes */
+	config->op_ns = seed / (4 * CLUSTERS) % 2 * SLOW_NS;
 	program_begin(&shared, sizeof(shared));
 	return coro_run(config, &result, false);
 }

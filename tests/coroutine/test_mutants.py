@@ -27,6 +27,7 @@ DEVICE, MEMORY = "kernel/dev/device.c", "kernel/mem/memory.c"
 CHANNEL = "kernel/ikc/channel.c"
 SYNC, PORTAL_EVENT = "kernel/ikc/sync_event.c", "kernel/ikc/portal_event.c"
 CREDIT = "kernel/ikc/mail_credit.c"
+TURN = "kernel/ikc/portal_turn.c"
 TRAP, DEMAND, COPY = "kernel/call/trap.c", "kernel/mem/demand.c", "kernel/mem/copy.c"
 RESTART = "kernel/ikc/restart.c"
 SPACE = "hal/cpu/coroutine/space.c"
@@ -215,11 +216,20 @@ MUTANTS = (
     ("kernel_alarm", "an alarm is there when its thread is gone", ALARM,
      "\talarm_stop(&t->made->alarm);\n\tquota_free", "\tquota_free"),
     ("ikc_portal", "leave that comes while the thread does something else is lost", PORTAL_EVENT,
-     "\t\tep->state = PORTAL_READY;\n", ""),
+     "\t} else {\n\t\tep->state = PORTAL_READY;\n", "\t} else {\n"),
     ("ikc_portal", "the end that comes while the thread does something else is lost", PORTAL_EVENT,
      "\t\tep->state = PORTAL_ENDED;\n", ""),
     ("ikc_portal", "a deadline ends a write that was started", "kernel/ikc/portal.c",
      "t->transfer->started ? NULL : portal_leave;", "portal_leave;"),
+    ("ikc_portal", "a connector is granted while another port has it", TURN,
+     "\tbitmap_clear(s->idle, connector);\n", ""),
+    ("ikc_portal", "a connector that is free is given to nobody", TURN,
+     "\tin->connector = 0;\n\tturn_begin(c);\n", "\tin->connector = 0;\n"),
+    ("ikc_portal", "a block that was dropped does not come again", TURN, "\t\tin->turn.again = true;\n", ""),
+    ("ikc_portal", "a connector is given back while a block is put", PORTAL_EVENT,
+     "if (!a->valid || a->granted == NO_CONNECTOR)", "if (!a->valid)"),
+    ("ikc_portal", "who has lost its turn does not ask again", PORTAL_EVENT,
+     "\ta->asked = false;\n\tevent_send", "\tevent_send"),
     ("ikc_sync", "a round is complete before all have signalled", SYNC,
      "SYNC_IN && y->missing == 0)", "SYNC_IN && y->missing <= 1)"),
     ("ikc_sync", "a signal is counted in two rounds", SYNC,

@@ -223,7 +223,8 @@ static void
 bad_puts_are_refused(struct testbed *bed)
 {
 	static const char block[8] = "block";
-	unsigned slots = hal_noc_portal_slot(0) + bed->record->portal_ports;
+	unsigned connectors = bed->record->portal_connectors, slots = hal_noc_portal_slot(0) +
+		(connectors != 0 ? connectors : bed->record->portal_ports);
 	uint32_t incarnation = hal_noc_incarnation(1);
 
 	expect(bed, hal_noc_put(1, 0, incarnation, block, sizeof(block)) == 0);

@@ -79,10 +79,22 @@ bad_mail_slot(unsigned owner, unsigned place, unsigned port, unsigned sender)
 		WINDOW_MAIL_BYTES);
 }
 
+static inline bool
+bad_shares_portals(void)
+{
+	return bad_geometry.portal_slots < bad_geometry.portal_ports;
+}
+
+/* Where it may put a block for a port, or NULL: what others have is left alone. */
 static inline struct wire_header *
 bad_portal_slot(unsigned owner, unsigned port)
 {
-	return (struct wire_header *)(void *)(fake_window[owner] + bad_geometry.portal_at + port *
+	const struct portal_in *in = &fake[owner]->c.ikc.portal[port];
+	unsigned slot = bad_shares_portals() ? in->connector - 1u : port;
+
+	if (bad_shares_portals() && (in->connector == 0 || in->cluster != BAD))
+		return NULL;
+	return (struct wire_header *)(void *)(fake_window[owner] + bad_geometry.portal_at + slot *
 		bad_geometry.portal_stride);
 }
 
@@ -125,6 +137,8 @@ likely_argument(enum wire_kind kind, unsigned to, unsigned port)
 			(bad_mail_slot(BAD, likely_place(), port, to)->sequence & WIRE_SEQUENCE);
 	case WIRE_ALLOW:
 		return draw(4) << 8 | draw(4);
+	case WIRE_NEXT:
+		return draw(bad_geometry.portal_slots) | draw(2) * WIRE_AGAIN;
 	case WIRE_DONE:
 		return draw(2) ? draw(FAKE_UNIT + 1) : odd_word();
 	case WIRE_SYNC:
@@ -135,6 +149,15 @@ likely_argument(enum wire_kind kind, unsigned to, unsigned port)
 	default:
 		return draw(6);
 	}
+}
+
+/* A kind that kernels of this machine know. */
+static inline enum wire_kind
+likely_kind(enum wire_kind first)
+{
+	enum wire_kind kind = first + draw(WIRE_CHANNEL - first + 1);
+
+	return kind >= WIRE_ASK && kind <= WIRE_RETURNED && !bad_shares_portals() ? WIRE_DATA : kind;
 }
 
 /* A port that something may be going on at. */
@@ -150,12 +173,11 @@ likely_port(enum wire_kind kind)
 static inline void
 send_likely_event(void)
 {
-	enum wire_kind kind = bad_is_wild && draw(16) == 0 ? draw(32) :
-		WIRE_UP + draw(WIRE_CHANNEL);
+	enum wire_kind kind = bad_is_wild && draw(16) == 0 ? draw(32) : likely_kind(WIRE_UP);
 	unsigned to = draw(HONEST), port = likely_port(kind);
+	bool is_odd = kind < WIRE_SYNC && (kind != WIRE_NEXT || bad_is_wild) && draw(4) == 0;
 
-	bad_event(to,
-		wire_event(kind, port, kind < WIRE_SYNC && draw(4) == 0 ? odd_word() :
+	bad_event(to, wire_event(kind, port, is_odd ? odd_word() :
 		likely_argument(kind, to, port % FAKE_PORTS)));
 }
 
@@ -169,8 +191,7 @@ static inline void
 flood(void)
 {
 	unsigned to = draw(HONEST);
-	uint32_t event = wire_event(WIRE_ARRIVED + draw(WIRE_CHANNEL - WIRE_ARRIVED + 1),
-		draw(FAKE_PORTS), draw(1024));
+	uint32_t event = wire_event(likely_kind(WIRE_ARRIVED), draw(FAKE_PORTS), draw(1024));
 
 	for (uint32_t n = draw(100); n > 0; n--)
 		bad_event(to, event);
@@ -224,8 +245,10 @@ static inline void
 send_likely_block(void)
 {
 	unsigned to = draw(HONEST), port = BAD_PORTS + draw(FAKE_PORTS - BAD_PORTS);
-	struct wire_header *h = bad_portal_slot(to, port);
+	struct wire_header nowhere, *h = bad_portal_slot(to, port);
 
+	if (h == NULL)
+		h = &nowhere;
 	*h = (struct wire_header){.magic = WIRE_BLOCK, .incarnation = bad_window(BAD)->incarnation,
 		.sequence = 1 + draw(3),
 		.length = draw(2) ? FAKE_UNIT : draw(FAKE_UNIT), .source = BAD,

@@ -39,7 +39,11 @@ MUTANTS = (
      "in->credit[place - WIRE_CREDIT] != source + 1", "false"),
     ("a cluster has as many credits as it asks for", "kernel/ikc/mail_in.c",
      "is_known(in, source) || mail_has_credit(in, source)", "is_known(in, source)"),
-    ("the receiver says how much was sent", "kernel/ikc/portal_move.c", "said < m->block ? said : m->block", "said"),
+    ("a kernel keeps a portal connector", "kernel/ikc/portal_turn.c",
+     'ikc_condemn(c, in->cluster, "does not give a connector back");', ";"),
+    ("a block is taken without a turn", "kernel/ikc/portal_turn.c",
+     "\tif (in->connector == 0)\n\t\treturn;\n\tif (kind",
+     "\tif (kind"),
 )
 
 

@@ -35,10 +35,12 @@ ICOUNT = ["-icount", "shift=3,sleep=off", "-netdev", "user,id=none,restrict=on",
 
 
 def shape(port, clusters, cores, role0, megabytes, connectors=0):
-    """A machine of equal clusters: core 0 has role0, the others run user threads."""
+    """A machine of equal clusters: core 0 has role0, the others run user threads.
+    `connectors`: for mailboxes, and as many for portals.
+    """
     made = [machines.Cluster([role0] + ["AC"] * (cores - 1), megabytes << 20) for _ in range(clusters)]
-    return machines.Machine("ktest", "kernel test", [port],
-                            machines.read_noc(NOC | {"mailbox_connectors": connectors}), made)
+    shared = {"mailbox_connectors": connectors, "portal_connectors": connectors}
+    return machines.Machine("ktest", "kernel test", [port], machines.read_noc(NOC | shared), made)
 
 
 def qemu(layout, m, record, image):

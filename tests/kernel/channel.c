@@ -230,8 +230,8 @@ TEST(messages_arrive_in_order_both_ways)
 		exchange(&ch, ROUNDS, (int)(pages == 1 ? 1 : ch.slots), 0);
 		expect_eq(answer(), 0);
 		expect_eq(channel_end(&ch), 0);
+		expect_all_back(0);
 	}
-	expect_all_back(0);
 }
 
 /* Both sleep in turn: each message finds a sleeper. */

@@ -2,7 +2,8 @@
  *
  * Mailboxes and portals between clusters, from user mode: an echo server in cluster 1, a cluster 2
  * that dies. Bad addresses and ids; nothing is lost. A message that nobody reads lies in each direction
- * all the time: where clusters have one connector, everything else goes past it.
+ * all the time, and a thread wants to write to a portal that nobody reads: where clusters have one
+ * connector for mailboxes and one for portals, everything else goes past them.
  *
  * machine: 3 4 KC
  * machine: 3 2 TC
@@ -19,6 +20,7 @@
 #define PORT_COUNTED 6
 #define PORT_FORWARDED 8
 #define PORT_UNREAD 9
+#define PORT_NOBODY 10			/* of a portal */
 #define LENGTH (300 * 1024 + 5)
 #define BAD ((void *)8)
 
@@ -82,6 +84,15 @@ serve(struct message *m, int portal_in, int portal_out)
 	}
 }
 
+/* Cluster 0 allows it, and never reads. */
+static unsigned long
+writes_for_nobody(unsigned long unused)
+{
+	(void)unused;
+	return (unsigned long)kportal_write((int)kportal_open(0, PORT_NOBODY, PORT_NOBODY),
+		(unsigned long)data, LENGTH, FOREVER);
+}
+
 static int
 echo_server(void)
 {
@@ -92,6 +103,7 @@ echo_server(void)
 
 	if (write_what_nobody_reads(0) != 0)
 		return 1;
+	kt_thread(writes_for_nobody, 0, ANY_CORE);
 	for (;;) {
 		if (mailbox_receive(in, ANY_SOURCE_CLUSTER, &m) != 0)
 			return 1;
@@ -308,6 +320,7 @@ TEST(portals_move_data_both_ways)
 
 	portal = (int)kportal_create(PORT_DATA);
 	expect(portal >= 0 && out >= 0);
+	expect_eq(kportal_allow((int)kportal_create(PORT_NOBODY), 1, PORT_NOBODY), 0);
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct message m = {.operation = SEND, .number = sizes[i]};
 

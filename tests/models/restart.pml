@@ -16,7 +16,7 @@
  * proves: kernel/ikc/restart.c restart_event 1eaa3f0d98fb
  * proves: kernel/ikc/peer.c peer_refresh 6d9736638eb9
  * proves: kernel/ikc/peer.c peer_gone 347c8e7c1abe
- * proves: kernel/ikc/portal_event.c writer_goes b954321d9f0b
+ * proves: kernel/ikc/portal_event.c writer_goes 14fc60dad9bb
  * proves: kernel/ikc/portal_event.c leave_out ce85da61fddf
  * proves: kernel/ikc/portal.c portal_write_step 5721b47d7fcd
  * proves: hal/noc/shm/noc.c slot_place e3697d563f5d

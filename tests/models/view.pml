@@ -16,7 +16,7 @@
  * proves: kernel/object/handle.c entry_close 743d747eaa23
  * proves: kernel/object/object.c wait_ends f119f7a1a3aa
  * proves: kernel/object/object.c object_handle_gone 03742164190e
- * proves: kernel/ikc/endpoint.c wait_ends da0899d03863
+ * proves: kernel/ikc/endpoint.c wait_ends 801d4fe89bc9
  * proves: kernel/ikc/endpoint.c ikc_handle_gone 0d276faab074
  * proves: kernel/proc/proc.c drop_work df7bafd968c9
  *

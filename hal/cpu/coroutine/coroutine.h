@@ -48,6 +48,7 @@ struct coro_config {
 	const struct boot_record *record;
 	uint64_t seed;
 	uint64_t ops_max;			/* 0: two million */
+	uint64_t op_ns;				/* what an operation takes; 0: 10 */
 	/* NULL: kernel_boot_main */
 	void (*boot)(const struct boot_record *record, void *memory, size_t bytes);
 	void (*core)(void *arg);		/* NULL: kernel_core_main */

@@ -169,7 +169,7 @@ coro_op(enum op_kind kind, const char *file, int line, uint32_t value)
 	coro_hash((uint64_t)kind << 32 | value);
 	if (++m->ops > m->ops_max)
 		coro_end(CORO_ENDLESS, 0);
-	m->clock_ns += 10;
+	m->clock_ns += m->config->op_ns != 0 ? m->config->op_ns : 10;
 	if (m->ops % 64 == 0)
 		wake_by_time(false);
 	if (m->spurious && one_in(256))

@@ -23,7 +23,7 @@
 
 /* struct boot_record and struct boot_cluster: the low words of 64-bit fields */
 #define RECORD_CLUSTERS 12
-#define RECORD_CLUSTER 328
+#define RECORD_CLUSTER 336
 #define CLUSTER_BASE 4
 #define CLUSTER_CORES 16
 #define CLUSTER_FIRST 20

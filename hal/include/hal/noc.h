@@ -32,14 +32,15 @@ void hal_noc_init(const struct boot_record *record);
 /*
  * Slots of every window: the mailbox slots, one for each connector and sending cluster; where there
  * are fewer connectors than ports, MAILBOX_CREDITS for each mailbox port; then the portal slots, one
- * for each port. Each holds HAL_NOC_HEADER_BYTES for the protocol's header and its payload:
- * MAILBOX_MSG_SIZE or the record's portal_unit_bytes.
+ * for each connector of portals: if those are as many as ports, a port's has its number. Each holds
+ * HAL_NOC_HEADER_BYTES for the protocol's header and its payload: MAILBOX_MSG_SIZE or the record's
+ * portal_unit_bytes.
  */
 #define HAL_NOC_HEADER_BYTES 64
 
 unsigned hal_noc_mailbox_slot(unsigned connector, unsigned sender);
 unsigned hal_noc_credit_slot(unsigned port, unsigned credit);
-unsigned hal_noc_portal_slot(unsigned port);
+unsigned hal_noc_portal_slot(unsigned connector);
 size_t hal_noc_slot_bytes(unsigned slot);
 
 /*

@@ -106,9 +106,9 @@ hal_noc_credit_slot(unsigned port, unsigned credit)
 }
 
 unsigned
-hal_noc_portal_slot(unsigned port)
+hal_noc_portal_slot(unsigned connector)
 {
-	return noc_own()->geometry.mailbox_slots + port;
+	return noc_own()->geometry.mailbox_slots + connector;
 }
 
 /* Offset and length of a slot; the length is 0 if there is no such slot. */
@@ -120,7 +120,7 @@ slot_find(const struct window_geometry *g, unsigned slot, size_t *len)
 		return g->mailbox_at + slot * WINDOW_MAIL_BYTES;
 	}
 	slot -= g->mailbox_slots;
-	*len = slot < g->portal_ports ? g->portal_bytes : 0;
+	*len = slot < g->portal_slots ? g->portal_bytes : 0;
 	return g->portal_at + slot * g->portal_stride;
 }
 

@@ -150,6 +150,21 @@ TEST(ports_that_share_a_connector_have_credits)
 			hal_noc_slot_bytes(s - 1));
 }
 
+TEST(portal_ports_share_slots)
+{
+	machine(2, 3, 4, 3, 256);
+	record.portal_connectors = 1;
+	expect(noc_window_bytes(&record) ==
+		(128 + 64 * 3 + 2 * (128 + 64 * 8) + 128 + 4096 + 4 * 2 * 192 + 320 + 8191) /
+		8192 * 8192);
+	record.noc_window_bytes = noc_window_bytes(&record);
+	here = 0;
+	hal_noc_init(&record);
+	expect(hal_noc_portal_slot(0) == 8);
+	expect(hal_noc_slot_bytes(8) == 64 + 256);
+	expect(hal_noc_slot_bytes(9) == 0);
+}
+
 TEST(put_user_joins_a_head_and_user_memory)
 {
 	static const char text[] = "llo";
@@ -420,6 +435,7 @@ main(int argc, char **argv)
 	RUN(window_size_follows_the_documented_formula);
 	RUN(slots_do_not_overlap_and_end_inside_the_window);
 	RUN(ports_that_share_a_connector_have_credits);
+	RUN(portal_ports_share_slots);
 	RUN(put_user_joins_a_head_and_user_memory);
 	RUN(put_reaches_the_peer_and_checks_owner_incarnation_and_length);
 	RUN(events_arrive_in_order_once_and_a_full_ring_says_again);

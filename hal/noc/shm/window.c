@@ -48,6 +48,7 @@ window_geometry_init(struct window_geometry *g, const struct boot_record *record
 	g->mailbox_slots = g->mailbox_connectors * g->clusters +
 		WINDOW_MAIL_CREDITS(g->mailbox_ports, g->mailbox_connectors);
 	g->portal_ports = record->portal_ports;
+	g->portal_slots = connectors(record->portal_connectors, record->portal_ports);
 	g->portal_bytes = WINDOW_HEADER_BYTES + record->portal_unit_bytes;
 	g->portal_stride = WINDOW_PORTAL_STRIDE(record->portal_unit_bytes);
 	g->ring_entries = power_of_two_from(WINDOW_EVENTS(g->mailbox_ports, g->portal_ports,
@@ -57,7 +58,7 @@ window_geometry_init(struct window_geometry *g, const struct boot_record *record
 	g->console_at = g->rings_at + WINDOW_RINGS(g->clusters, g->ring_entries);
 	g->mailbox_at = g->console_at + WINDOW_CONSOLE;
 	g->portal_at = g->mailbox_at + WINDOW_MAIL_BYTES * g->mailbox_slots;
-	g->channels_at = WINDOW_ALIGN_UP(g->portal_at + WINDOW_PORTALS(g->portal_ports,
+	g->channels_at = WINDOW_ALIGN_UP(g->portal_at + WINDOW_PORTALS(g->portal_slots,
 		record->portal_unit_bytes));
 	g->bytes = WINDOW_ALIGN_UP(g->channels_at + record->channel_bytes);
 	g->self = self;

@@ -9,7 +9,7 @@
  *	console		one struct window_ring with WINDOW_CONSOLE_BYTES: owner to cluster 0
  *	mailbox slots	connector * clusters + sender, then those of the credits: port *
  *			MAILBOX_CREDITS + credit; WINDOW_MAIL_BYTES each
- *	portal slots	port, portal_stride each
+ *	portal slots	connector (without shared ones: port), portal_stride each
  *	channels	channel_bytes, in whole pages: kernels give them to processes to map
  *
  * Every part starts on a cache line, and no line has two writers except the descriptor's (state,
@@ -36,6 +36,7 @@ struct window_geometry {
 	uint32_t mailbox_connectors;
 	uint32_t mailbox_slots;
 	uint32_t portal_ports;
+	uint32_t portal_slots;
 	uint32_t portal_bytes;		/* header and payload */
 	uint32_t portal_stride;		/* from slot to slot */
 	uint32_t ring_entries;		/* a power of two */
