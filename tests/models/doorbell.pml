@@ -9,16 +9,23 @@
  * INTERRUPT: the ringers are hal_interrupt, and the core may run a user thread, where only a signal reaches it. The signal is spared
  * where the ring ends a wait. BEGIN_IS_A_WAIT: a core that is about to wait may still decide to run a user thread.
  *
+ * DIES: one of the ringers may be killed at any moment, as the process of its cluster. The launcher then tells of the death, rings, and wakes
+ * whoever the dead one was about to wake.
+ *
  * proves: hal/cpu/hosted/wait.c hal_wait_begin 4832cfdc32c7
  * proves: hal/cpu/hosted/wait.c sleep_until d8329c9e85e8
  * proves: hal/cpu/hosted/wait.c awaken c74bccaa5485
  * proves: hal/cpu/hosted/wait.c hal_wait be583d046b08
  * proves: hal/cpu/hosted/wait.c ring b5863950d879
+ * proves: hal/cpu/hosted/wait.c host_cluster_gone 28f986f83695
  *
  * run: -DRINGERS=2 -DRINGS=2
  * run: -DRINGERS=3 -DRINGS=1
  * run: -DRINGERS=2 -DRINGS=2 -DINTERRUPT
  * run: -DRINGERS=3 -DRINGS=1 -DINTERRUPT
+ * run: -DRINGERS=2 -DRINGS=2 -DDIES
+ * run: -DRINGERS=2 -DRINGS=2 -DDIES -DINTERRUPT
+ * mutation: -DRINGERS=2 -DRINGS=1 -DDIES -DNOBODY_WAKES_FOR_THE_DEAD
  * mutation: -DRINGERS=2 -DRINGS=2 -DFUTEX_ON_RUNG
  * mutation: -DRINGERS=2 -DRINGS=2 -DNO_LAST_LOOK_AT_WORK
  * mutation: -DRINGERS=2 -DRINGS=2 -DNO_LAST_LOOK_AT_RUNG
@@ -37,6 +44,7 @@ byte waiting = NOBODY;
 byte rung = 0;
 byte work = 0;		/* brought, not yet taken */
 bool in_futex = false;
+bool dies = false;
 bool pending = false;	/* a signal that did not find a user thread running, or the interrupt that it is to one */
 
 #ifdef FUTEX_ON_RUNG
@@ -45,42 +53,66 @@ bool pending = false;	/* a signal that did not find a user thread running, or th
 #define still_expected (waiting == ASLEEP)
 #endif
 
-proctype ringer()
+/* Ring for what was brought. */
+inline ring()
+{
+	found = waiting;
+	if
+	:: found == NOBODY
+	:: else ->
+		rung++;
+		won = false;
+		atomic { if :: waiting == ASLEEP -> waiting = AWAKE; won = true :: else fi }
+		if
+#ifndef NO_WAKE
+		:: won -> in_futex = false
+#endif
+		:: else
+		fi
+	fi;
+#if defined(INTERRUPT) && !defined(NO_SIGNAL)
+	if
+#ifdef BEGIN_IS_A_WAIT
+	:: found == NOBODY -> pending = true
+#else
+	:: found == NOBODY || found == BEGINS -> pending = true
+#endif
+	:: else
+	fi
+#endif
+}
+
+proctype ringer(bool may_die)
 {
 	byte n = 0, found;
 	bool won;
 
-	do
-	:: n < RINGS ->
-		n++;
-		work++;
-		found = waiting;
-		if
-		:: found == NOBODY
-		:: else ->
-			rung++;
-			won = false;
-			atomic { if :: waiting == ASLEEP -> waiting = AWAKE; won = true :: else fi }
-			if
-#ifndef NO_WAKE
-			:: won -> in_futex = false
+	{
+		do
+		:: n < RINGS ->
+			atomic { n++; work++ };
+			ring()
+		:: else -> break
+		od
+	} unless { may_die && dies };
+	if
+	:: may_die && dies ->
+		/* the launcher: what will not come any more is news, too */
+		work = work + RINGS - n;
+		ring();
+#ifndef NOBODY_WAKES_FOR_THE_DEAD
+		in_futex = false
 #endif
-			:: else
-			fi
-		fi;
-#if defined(INTERRUPT) && !defined(NO_SIGNAL)
-		if
-#ifdef BEGIN_IS_A_WAIT
-		:: found == NOBODY -> pending = true
-#else
-		:: found == NOBODY || found == BEGINS -> pending = true
-#endif
-		:: else
-		fi
-#endif
-	:: else -> break
-	od
+	:: else
+	fi
 }
+
+#ifdef DIES
+active proctype death()
+{
+	dies = true
+}
+#endif
 
 /* A user thread runs until a signal comes. */
 inline run_user()
@@ -151,7 +183,7 @@ init
 	atomic {
 		run sleeper();
 		do
-		:: i < RINGERS -> run ringer(); i++
+		:: i < RINGERS -> run ringer(i == 0); i++
 		:: else -> break
 		od
 	}
