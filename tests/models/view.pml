@@ -11,7 +11,7 @@
  *
  * proves: kernel/object/handle.c view_is_alive 1e13c0cfd3f0
  * proves: kernel/object/handle.c entry_find 293f53d46952
- * proves: kernel/object/handle.c handle_revoke 93e271f953ef
+ * proves: kernel/object/handle.c handle_revoke 254fca712fcb
  * proves: kernel/object/handle.c view_replace 382224669dbc
  * proves: kernel/object/handle.c entry_close 743d747eaa23
  * proves: kernel/object/object.c wait_ends f119f7a1a3aa
