@@ -24,6 +24,8 @@ static bool bad_reads;			/* it takes the events that come to it */
 /* also sends what no kernel sends, which ends its life at once */
 static bool bad_is_wild;
 static uint32_t bad_habits;		/* which moves it makes: a bit each */
+/* what it does most: the events that it floods others with, the mailbox port that it wants */
+static uint32_t bad_flood, bad_port;
 
 static inline uint32_t
 draw(uint32_t n)
@@ -187,13 +189,15 @@ send_any_event(void)
 	bad_event(draw(HONEST), any_word());
 }
 
+/* As many events at once as there may be in a ring. */
 static inline void
 flood(void)
 {
 	unsigned to = draw(HONEST);
-	uint32_t event = wire_event(likely_kind(WIRE_ARRIVED), draw(FAKE_PORTS), draw(1024));
+	uint32_t event = wire_event(draw(4) ? bad_flood : likely_kind(WIRE_ARRIVED),
+		draw(FAKE_PORTS), draw(1024));
 
-	for (uint32_t n = draw(100); n > 0; n--)
+	for (uint32_t n = draw(bad_geometry.ring_entries); n > 0; n--)
 		bad_event(to, event);
 }
 
@@ -235,7 +239,7 @@ send_likely_mail(void)
 static inline void
 want_credits(void)
 {
-	unsigned to = draw(HONEST), port = draw(FAKE_PORTS / 2);
+	unsigned to = draw(HONEST), port = draw(4) ? bad_port : draw(FAKE_PORTS / 2);
 
 	for (uint32_t n = 0; n <= MAILBOX_CREDITS; n++)
 		bad_event(to, wire_event(WIRE_WANT, port, n));
@@ -347,6 +351,8 @@ bad_start(void)
 	bad_reads = draw(4) != 0;
 	bad_is_wild = draw(4) == 0;
 	bad_habits = any_word() & any_word();
+	bad_flood = draw(2) ? WIRE_REVOKE : likely_kind(WIRE_ARRIVED);	/* REVOKE is always answered */
+	bad_port = draw(FAKE_PORTS / 2);
 }
 
 static inline void

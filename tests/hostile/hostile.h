@@ -18,6 +18,8 @@
 
 static struct {
 	char *first, *end;			/* whole pages */
+	char *range;			/* the bytes that change */
+	size_t bytes;
 	void (*change)(char *at);		/* an access to this byte comes next */
 	unsigned accesses;
 } hostile;
@@ -39,8 +41,10 @@ hostile_on_access(int number, siginfo_t *info, void *context)
 		return;
 	}
 	hostile_protect(PROT_READ | PROT_WRITE);
-	hostile.accesses++;
-	hostile.change(at);
+	if ((size_t)(at - hostile.range) < hostile.bytes) {
+		hostile.accesses++;
+		hostile.change(at);
+	}
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= HOSTILE_TRAP_FLAG;
 }
 
@@ -66,12 +70,14 @@ hostile_begin(char *first, size_t bytes, void (*change)(char *at))
 	hostile.end =
 		(char *)(((uintptr_t)first + bytes + HOSTILE_PAGE - 1) / HOSTILE_PAGE *
 		HOSTILE_PAGE);
+	hostile.range = first;
+	hostile.bytes = bytes;
 	hostile.change = change;
 	hostile.accesses = 0;
 	hostile_protect(PROT_NONE);
 }
 
-/* Accesses since hostile_begin. */
+/* Accesses to the range since hostile_begin. */
 static inline unsigned
 hostile_end(void)
 {
