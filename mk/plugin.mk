@@ -7,7 +7,7 @@ PLUGIN_CC := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 
 .PHONY: plugin
 plugin: $(PLUGIN)
-$(PLUGIN): tools/plugin/count.c tools/plugin/span.h tools/plugin/stretch.h tools/plugin/qemu_plugin_api.h
+$(PLUGIN): $(wildcard tools/plugin/*.[ch])
 	$(call say,HOSTCC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PLUGIN_CC) $(CSTD) -D_GNU_SOURCE $(WARN) -O2 -fPIC -fvisibility=hidden -shared -o $@ $<

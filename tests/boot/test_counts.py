@@ -85,6 +85,13 @@ def test_an_empty_window_counts_nothing():
         assert row["insns"] == 0 and row["total"] == 0, row
 
 
+def test_what_one_hart_does_alone_is_its_critical_path():
+    for first in ("KC", "TC"):
+        for row in sum(windows(first).values(), []):
+            assert row["insns"] <= row["path"] <= row["total"], row
+            assert row["others"] or row["path"] == row["insns"], row
+
+
 def test_polls_are_counted_apart():
     for row in windows("KC")["poll"]:
         assert row["polls"] == 9 and row["poll_insns"] == 18 and row["insns"] == 3, row
@@ -126,6 +133,14 @@ def application_messages():
     found = [m for m in messages("KC") if m[0]["hart"] == APPLICATION][SETTLING:]
     assert len(found) == CALLS - SETTLING, found
     return found
+
+
+def test_a_critical_path_goes_through_the_hart_that_answers():
+    """What the kernel core does behind its answer, until it sleeps, is as long after each call."""
+    rows = application_messages()
+    assert len({row["total"] - row["path"] for row, _ in rows}) == 1
+    for row, span in rows:
+        assert row["insns"] + span["receive"] < row["path"] < row["total"], (row, span)
 
 
 def test_an_active_message_is_within_its_target():

@@ -66,11 +66,13 @@ EXACT = {
                                                     f"{one(rows, 'fault', 'insns')} instructions",
     "fault that another process handles":
         lambda rows: "; ".join(f"{50 * round(values(rows, 'fault_far', count=part)[0] / 50):,}"
-                               for part in ("total", "insns")) + " instructions",
+                               for part in ("path", "total", "insns")) + " instructions",
     "first touch of a page":
-        lambda rows: f"{50 * round(values(rows, 'touch', count='total')[0] / 50):,} instructions",
+        lambda rows: "; ".join(f"{50 * round(values(rows, 'touch', count=part)[0] / 50):,}"
+                               for part in ("path", "total")) + " instructions",
     "first write to a private page":
-        lambda rows: f"{50 * round(values(rows, 'copy', count='total')[0] / 50):,} instructions",
+        lambda rows: "; ".join(f"{50 * round(values(rows, 'copy', count=part)[0] / 50):,}"
+                               for part in ("path", "total")) + " instructions",
     "interrupt of a device": lambda rows: f"{one(rows, 'interrupt', 'one_way')} instructions",
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
@@ -95,9 +97,9 @@ EXACT = {
 # and one that is rounded by a step. So no value stands at a border.
 CHANCE = {
     "the same from 1, 2, 4, 8, 15 callers": (1,) * 5,
-    "fault that another process handles": (50, 50),
-    "first touch of a page": (50,),
-    "first write to a private page": (50,),
+    "fault that another process handles": (50, 50, 50),
+    "first touch of a page": (50, 50),
+    "first write to a private page": (50, 50),
     "signal to a thread that sleeps": (0, 20),
     "create a thread": (MEETING,) * 3,
     "a thread's whole life": (MEETING,) * 2,

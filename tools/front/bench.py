@@ -28,7 +28,8 @@ windows between markers become rows:
     [[icount]]
     name = "local_call"
     label = 16                        marker label of the windows, 0: without
-    count = "insns"                   or total (with the other harts), others, kernel, user, polls, entries, interrupts
+    count = "insns"                   or total (with the other harts), path (of total, those that wait for one
+                                      another), others, kernel, user, polls, entries, interrupts
     per = 1                           operations in a window
     count = "stretch"                 with `stretches = true`: how long a kernel core served nobody
                                       else, the longest of each part of the kernel above `least` and

@@ -11,7 +11,8 @@
  * Rounds of a polling loop, from one MARK_POLL to the next without a longer way in between, count
  * in "polls" and "poll_insns" and nowhere else. A marker from MARK_LABEL on names the hart's next
  * windows. "entries" are ways from user mode into the kernel, "interrupts" those that no `ecall`
- * asked for. The profile says which code ran while any window (with that label) was open: address,
+ * asked for. "path" is the longest chain of instructions that wait for one another (path.h). The
+ * profile says which code ran while any window (with that label) was open: address,
  * instructions from there on, times. Spans, the ways from one hart to another, are in span.h;
  * stretches, in which a kernel core serves nobody else, in stretch.h.
  */
@@ -46,6 +47,8 @@ struct hart {
 	uint32_t label;
 	uint32_t windows;
 	uint32_t in_kernel_once;	/* before that, low addresses are the machine start */
+	uint32_t waited;		/* last instruction was wfi */
+	uint64_t waited_for;		/* what its clock (path.h) is ahead of its count */
 	uint64_t (*at_begin)[COUNTERS];	/* of all harts */
 } __attribute__((aligned(64)));
 
@@ -59,6 +62,7 @@ insns_of(const uint64_t *now, const uint64_t *before)
 	return now[USER] - before[USER] + now[KERNEL] - before[KERNEL];
 }
 
+#include "path.h"
 #include "span.h"
 
 /* Consecutive instructions of which only the last may trap. Lives as long as the machine. */
@@ -68,6 +72,7 @@ struct run {
 	uint32_t insns;
 	uint8_t kernel;
 	uint8_t ends_in_call;
+	uint8_t ends_in_wait;
 	uint8_t stretch_kind;		/* of stretch.h */
 	uint16_t stretch_part;
 	struct run *next;
@@ -86,6 +91,9 @@ on_run(unsigned vcpu, void *data)
 	struct hart *h = &harts[vcpu];
 	struct run *run = data;
 
+	if (h->waited)
+		path_wake(h);
+	h->waited = run->ends_in_wait;
 	if (run->kernel && h->was_user) {
 		h->count[ENTRIES]++;
 		h->count[INTERRUPTS] += !h->was_call;
@@ -112,6 +120,7 @@ run_new(uint64_t vaddr, uint32_t insns, uint32_t last_word)
 	run->insns = insns;
 	run->kernel = vaddr >= KERNEL_HALF;
 	run->ends_in_call = last_word == 0x73;
+	run->ends_in_wait = last_word == WFI;
 	stretch_classify(run, last_word);
 	do
 		run->next = __atomic_load_n(&runs, __ATOMIC_RELAXED);
@@ -161,6 +170,7 @@ window_begin(struct hart *h)
 	span.opener = h;
 	for (unsigned i = 0; i < harts_used; i++)
 		memcpy(h->at_begin[i], harts[i].count, sizeof(harts[i].count));
+	path_begin();
 }
 
 static void
@@ -181,7 +191,8 @@ window_end(struct hart *h)
 		(unsigned long long)total);
 	print_counters(h->count, h->at_begin[self]);
 	print_others(h, &total);
-	fprintf(out, ",\"total\":%llu}\n", (unsigned long long)total);
+	fprintf(out, ",\"total\":%llu,\"path\":%llu}\n", (unsigned long long)total,
+		(unsigned long long)(path_now(h)));
 	funlockfile(out);
 }
 
@@ -268,7 +279,7 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i), *start;
 		uint32_t word = insn_word(insn), mark = mark_of(word);
-		uint32_t insns = (uint32_t)(i - first + (mark == 0));
+		uint32_t insns = (uint32_t)(i - first + (mark == 0)), before;
 
 		span_point_before(insn, first == i);
 		if (mark == 0 && i + 1 < n && !may_trap(word) &&
@@ -279,7 +290,11 @@ on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_insn_exec_cb(start, on_run,
 				QEMU_PLUGIN_CB_NO_REGS,
 				run_new(qemu_plugin_insn_vaddr(start), insns, word));
-		span_point_after(insn, i > 0 ? insn_word(qemu_plugin_tb_get_insn(tb, i - 1)) : 0);
+		before = i > 0 ? insn_word(qemu_plugin_tb_get_insn(tb, i - 1)) : 0;
+		if (before == FENCE_W_O)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_path_ring,
+				QEMU_PLUGIN_CB_NO_REGS, NULL);
+		span_point_after(insn, before);
 		if (mark != 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark,
 				QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark);
