@@ -290,6 +290,62 @@ def test_an_interrupt_ends_every_test_wherever_it_comes():
     assert (p.returncode, p.stdout) == (0, "True 0 0\n"), p.stdout + p.stderr[-2000:]
 
 
+# `run` is interrupted at each call and return of our code in turn, until it waits for the machine.
+# That is a sleeper whose start takes so long that it would not die with `run`, but keep its standard
+# error open. Each run is a fork.
+STARTS = """
+import os, select, signal, sys
+sys.path[:0] = sys.argv[1:3]
+import launch, main
+launch.prepare = lambda job: ['sleep', '5']
+launch._shared_memory = lambda *args: []
+job = launch.Job(None, sys.argv[3], [])
+job.reader = 0
+
+def run_interrupted_at(number):
+    def look(frame, event, what):
+        nonlocal number
+        if frame.f_code.co_filename.startswith(sys.argv[1]):
+            waits = event == 'c_call' and what.__name__ == 'select'
+            number -= 1
+            if waits or number == 0:
+                sys.setprofile(None)
+                print('waits' if waits else 'runs', file=sys.stderr, flush=True)
+                os.kill(os.getpid(), signal.SIGTERM)
+    main.dispatch = lambda argv: (sys.setprofile(look), launch.run(job))
+    os._exit(main.main())
+
+number, wrong, said = 0, [], ''
+while 'waits' not in said and len(wrong) < 3:
+    number += 1
+    begin, end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(begin)
+        os.dup2(end, 2)
+        os.close(end)
+        run_interrupted_at(number)
+    os.close(end)
+    status, said = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), os.read(begin, 4096).decode()
+    if not select.select([begin], [], [], 0)[0] or os.read(begin, 1) or status != 130:
+        wrong.append((number, status, said))
+    os.close(begin)
+print(number > 50, wrong)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("port", ["hosted", "riscv64"])
+def test_an_interrupt_ends_a_machine_wherever_it_comes(tmp_path, port):
+    here, slow = os.path.dirname(os.path.abspath(__file__)), tmp_path / "setpriv"
+    slow.write_text('#!/bin/sh\nsleep 1\nshift 2\nexec "$@"\n')
+    slow.chmod(0o755)
+    p = patience.run([sys.executable, "-I", "-S", "-c", STARTS, here, os.path.dirname(here), port], 60,
+                     stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                     env=dict(os.environ, PATH=f"{tmp_path}:{os.environ['PATH']}"))
+    assert (p.returncode, p.stdout) == (0, "True []\n"), p.stdout + p.stderr[-2000:]
+
+
 def test_when_the_front_command_is_killed_the_machine_dies(tmp_path):
     p, pids = start_sleeper(tmp_path)
     p.kill()

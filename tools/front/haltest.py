@@ -28,6 +28,7 @@ def run_machine(group, port, icount=False):
     job.image, job.icount, job.rtl, job.timeout_s = os.path.join(BUILD, port, image), icount, rtl, TIMEOUT_S
     read, job.output = os.pipe()
     m = launch.Machine(job)
+    m.start()
     results.started(m.pid)
     start = time.monotonic()
     os.close(job.output)

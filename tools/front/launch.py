@@ -13,6 +13,7 @@ import sys
 import bootrec
 import elf
 import machine as machines
+from held import held
 from ui import BUILD, Failure, Usage, say
 
 GRACE_S = 2
@@ -185,14 +186,15 @@ def _patient_clock(pid, since):
 
 
 class Machine:
-    """A running machine."""
+    """A machine: until it runs, its process id is None."""
 
-    def __init__(self, job, started=None):
+    def __init__(self, job):
+        self.job, self.pid, self.monitor, self.feed, self.watch = job, None, None, None, None
+
+    def start(self):
+        """Begin to run the job."""
         import time
-        self.job, self.monitor, self.feed, self.watch = job, None, None, None
-        if started:
-            self._adopt(started)
-            return
+        job = self.job
         if not _is_open(0):
             os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)	# nothing of ours may take its place
         argv = prepare(job)
@@ -206,10 +208,11 @@ class Machine:
                 self.feed = feed.Feed()
         if job.port != "hosted" and not job.rtl and job.timeout_s:
             self._open_monitor(argv)
-        self._spawn(["setpriv", "--pdeathsig", "KILL"] + argv)
+        held(self._spawn, ["setpriv", "--pdeathsig", "KILL"] + argv)
         self.since = time.monotonic()
 
-    def _adopt(self, started):
+    def adopt(self, started):
+        """Go on with one that somebody has Started."""
         self.pid, self.since = started.pid, started.since
         if started.pipe >= 0:
             import feed
@@ -223,6 +226,9 @@ class Machine:
         argv += ["-chardev", f"socket,id=mon,fd={other.fileno()}", "-mon", "chardev=mon,mode=readline"]
 
     def _spawn(self, argv):
+        """Until setpriv has done its work the machine does not die with us: no interrupt may come
+        between its start and our knowing whom to end.
+        """
         actions = []
         if self.feed and self.feed.into is not None:
             actions.append((os.POSIX_SPAWN_DUP2, self.feed.into, 1))
@@ -233,7 +239,7 @@ class Machine:
         if self.job.output is not None:
             actions += [(os.POSIX_SPAWN_DUP2, self.job.output, 1), (os.POSIX_SPAWN_DUP2, self.job.output, 2)]
         try:
-            self.pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setsid=True,
+            self.pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setsid=True, setsigmask=(),
                                        setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM))
         except OSError as e:
             raise Failure(f"cannot start {argv[0]}: {e.strerror}; ./atoll doctor tells what is missing") from None
@@ -257,6 +263,8 @@ class Machine:
         """End the whole process group: a hosted machine politely first; QEMU has nothing to tidy
         up. What it said last is passed on.
         """
+        if self.pid is None:
+            return
         self._end_group()
         if self.feed:
             self.feed.finish()
@@ -362,10 +370,13 @@ def watch(job, started, keep=None):
     def stop(signum, frame):
         raise KeyboardInterrupt
     old = signal.signal(signal.SIGTERM, stop)
-    m = Machine(job, started)
+    m = Machine(job)
     try:
         if started:
+            m.adopt(started)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+        else:
+            m.start()
         if keep:
             keep(job)
         status = m.wait()

@@ -18,6 +18,7 @@ import sys  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import held  # noqa: E402
 from ui import Failure, Usage, say  # noqa: E402
 
 HELP = """usage: ./atoll COMMAND ...
@@ -90,6 +91,7 @@ def _keep_streams():
 def main():
     """Exit status: the command's; 2 usage, 1 failure, 130 interrupted."""
     _keep_streams()
+    held.load_modules_whole()
     if not IGNORED:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):		# as Ctrl-C: whatever was started is ended; nohup stays nohup
