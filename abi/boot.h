@@ -20,10 +20,12 @@
 #define ROLE_TC 1
 #define ROLE_KC 2			/* kernel only */
 #define ROLE_AC 3			/* one user thread at a time, never preempted */
-#define ROLE_GUEST 4			/* not of the machine: a thread of the host that entered (hal/guest.h) */
+/* not of the machine: a thread of the host that entered (hal/guest.h) */
+#define ROLE_GUEST 4
 
 struct boot_cluster {
-	uint64_t mem_base;		/* physical address of the private memory (0: the back end allocates it) */
+	/* physical address of the private memory (0: the back end allocates it) */
+	uint64_t mem_base;
 	uint64_t mem_bytes;
 	uint32_t cores;
 	/* index of core 0 of this cluster in the machine (hart number, entry in roles[]) */
@@ -35,7 +37,8 @@ struct boot_cluster {
 
 /* one segment of the init image, already laid out: the kernel only maps and copies */
 struct boot_segment {
-	uint64_t addr;			/* offset from the base at which the kernel maps the image */
+	/* offset from the base at which the kernel maps the image */
+	uint64_t addr;
 	uint64_t file_offset;		/* in the boot archive area */
 	uint64_t file_bytes;
 	uint64_t mem_bytes;
@@ -48,7 +51,8 @@ struct boot_record {
 	uint32_t version;
 	uint32_t bytes;			/* of this record */
 	uint32_t clusters;
-	uint64_t noc_base;		/* physical address of window 0 (0: the back end allocates it) */
+	/* physical address of window 0 (0: the back end allocates it) */
+	uint64_t noc_base;
 	uint64_t noc_window_bytes;	/* per cluster */
 	uint64_t archive_base;		/* physical address of the boot archive, shared read-only */
 	uint64_t archive_bytes;

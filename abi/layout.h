@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layouts of what the kernel hands to user programs through out arguments. Explicit widths, no pointers.
+ * Layouts of what the kernel hands to user programs through out arguments. Explicit widths, no
+ * pointers.
  */
 #ifndef ABI_LAYOUT_H
 #define ABI_LAYOUT_H
@@ -46,7 +47,8 @@ struct port_stats {
 
 /* proc_wait: how a process ended */
 struct proc_status {
-	int32_t status;			/* exit status, or -signal-like cause (CRASH_*) if it was ended by the kernel */
+	/* exit status, or -signal-like cause (CRASH_*) if it was ended by the kernel */
+	int32_t status;
 	uint32_t cause;			/* 0 exited, else CRASH_* */
 	uint32_t threads;		/* that it still had */
 	uint32_t reserved;
@@ -102,7 +104,8 @@ struct handler_event {
 	/* CRASH_NONE: a call for the handler; HANDLER_UPCALL; else a fault, CRASH_* */
 	uint32_t cause;
 	uint32_t write;			/* the faulting access was 0 read, 1 write, 2 fetch */
-	uint64_t addr;			/* the address that it could not reach; of an upcall: the bits */
+	/* the address that it could not reach; of an upcall: the bits */
+	uint64_t addr;
 	uint64_t pc;			/* of the thread; of a kernel call: behind it */
 	uint64_t sp;
 	uint64_t number;		/* of the call */
@@ -119,11 +122,14 @@ struct alarm_times {
 
 /* thread_stats: of a thread, since it was asked for first */
 struct thread_counts {
-	uint64_t run_ns;		/* that a core was its own, calls that do not wait included */
+	/* that a core was its own, calls that do not wait included */
+	uint64_t run_ns;
 	uint64_t begun_ns;		/* time of kc_clock since when it counts */
 	uint32_t switches;		/* times that a core took it up */
 	uint32_t calls;			/* messages of its kernel calls to the kernel core */
-	/* that the kernel served, or that another process has handled; not those of its own handler */
+	/*
+	 * that the kernel served, or that another process has handled; not those of its own handler
+	 */
 	uint32_t faults;
 	uint32_t core;			/* where it runs, or ran last */
 };

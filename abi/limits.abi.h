@@ -5,15 +5,18 @@
 #ifndef ABI_LIMITS_H
 #define ABI_LIMITS_H
 
-#define KC_FIRST 4096		/* number of the first kernel call; smaller numbers go to the caller's handler */
+/* number of the first kernel call; smaller numbers go to the caller's handler */
+#define KC_FIRST 4096
 
 #define CLUSTERS_MAX 64
 #define CORES_MAX 512		/* in the whole machine */
 #define CLUSTER_CORES_MAX 320	/* in one cluster */
-#define PORTS_MAX 128		/* mailbox or portal ports of one cluster; the boot record says how many there are */
+/* mailbox or portal ports of one cluster; the boot record says how many there are */
+#define PORTS_MAX 128
 
 #define CHANNEL_PAGES_MAX 16	/* of one channel */
-#define MAILBOX_CREDITS 2	/* messages that a mailbox port has room for, where ports share connectors */
+/* messages that a mailbox port has room for, where ports share connectors */
+#define MAILBOX_CREDITS 2
 
 #define SYNC_PORTS 8		/* sync points that have the same cluster as their ONE */
 
@@ -46,18 +49,21 @@
 #define PAGE_READ 1
 #define PAGE_WRITE 2
 #define PAGE_EXEC 4
-#define PAGE_LARGE 8		/* count is in large pages; addr and the memory must be aligned to one */
-#define PAGE_LAZY 16		/* mem_alloc: a page comes, filled with zeros, when it is first touched */
+/* count is in large pages; addr and the memory must be aligned to one */
+#define PAGE_LARGE 8
+/* mem_alloc: a page comes, filled with zeros, when it is first touched */
+#define PAGE_LAZY 16
 #define PAGE_PRIVATE 256	/* page_map: who writes to a page gets a copy of his own */
 
 /* what a thread's handler takes */
 #define HANDLE_CALLS 1		/* calls whose number is below KC_FIRST */
-#define HANDLE_FAULTS 2		/* the thread's faults, and addresses in its kernel calls that cannot be reached */
+/* the thread's faults, and addresses in its kernel calls that cannot be reached */
+#define HANDLE_FAULTS 2
 #define HANDLE_UPCALLS 4	/* bits of the thread's notification: thread_upcalls */
 
 /*
- * in the address of futex_wait and futex_wake, which is a multiple of 4: the word is one of the page
- * frame, so that it is the same at every address, in every process that has the frame
+ * in the address of futex_wait and futex_wake, which is a multiple of 4: the word is one of the
+ * page frame, so that it is the same at every address, in every process that has the frame
  */
 #define FUTEX_SHARED 1
 
@@ -104,8 +110,8 @@
 #define FAULT_REFUSED (~0ul)	/* fault_next: the thread does not go on */
 
 /*
- * Priorities of threads: on each core the highest that are ready run, and on a time-sharing core, which
- * interrupts what it runs, those of one priority in turn.
+ * Priorities of threads: on each core the highest that are ready run, and on a time-sharing core,
+ * which interrupts what it runs, those of one priority in turn.
  */
 #define PRIORITIES 4
 #define PRIORITY_PROGRAM 1	/* what a process begins with: no thread of it has more */
@@ -116,14 +122,16 @@
 #define RIGHT_READ 1		/* look at it */
 #define RIGHT_WRITE 2		/* change it */
 #define RIGHT_SIGNAL 4		/* wake who waits for it */
-#define RIGHT_EXEC 4		/* memory: map it executable; its READ and WRITE are those of mappings */
+/* memory: map it executable; its READ and WRITE are those of mappings */
+#define RIGHT_EXEC 4
 #define RIGHT_WAIT 8		/* wait for it, take its result */
 #define RIGHT_END 16		/* end it */
 #define RIGHT_GRANT 32		/* give copies of the handle to other processes */
 #define RIGHT_REVOKE 64		/* make the other handles of the same view dead */
 #define RIGHTS_ALL 127
 #define HANDLE_MOVE 256		/* with rights, in handle_duplicate: the original is closed */
-#define HANDLE_VIEW 512		/* the same: the copy names a view of its own, which can be revoked */
+/* the same: the copy names a view of its own, which can be revoked */
+#define HANDLE_VIEW 512
 
 #define ANY_CORE (-1)		/* the kernel chooses an application core */
 #define ANY_SOURCE_CLUSTER (-1)
@@ -146,7 +154,8 @@
 /* keys of the core_count call: what the calling core counted since it started */
 #define COUNT_REFILLS_DATA 0	/* traps that filled its TLBs; 0 where the hardware does it */
 #define COUNT_REFILLS_CODE 1
-#define COUNT_TICKS 2		/* timer interrupts: none but on a time-sharing core with more than one thread to run */
+/* timer interrupts: none but on a time-sharing core with more than one thread to run */
+#define COUNT_TICKS 2
 /*
  * times that it forgot its translations for another core's sake: for processes that it still knows
  * only

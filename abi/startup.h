@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Start-up record: what the loader tells a program. Its address is the value of the auxiliary vector entry AT_ATOLL.
- * It lies in memory of the program's process, is written before the program starts and is read-only from then on.
- * All addresses are of the process's address space.
+ * Start-up record: what the loader tells a program. Its address is the value of the auxiliary
+ * vector entry AT_ATOLL. It lies in memory of the program's process, is written before the program
+ * starts and is read-only from then on. All addresses are of the process's address space.
  */
 #ifndef ABI_STARTUP_H
 #define ABI_STARTUP_H
@@ -22,12 +22,17 @@ struct startup {
 	uint32_t bytes;
 	/* hosted: address of the kernel call gate; 0 where a trap instruction does it */
 	uint64_t gate;
-	uint64_t events;		/* address of the process's struct event_page; 0: it has none */
+	/* address of the process's struct event_page; 0: it has none */
+	uint64_t events;
 	uint32_t cluster;
-	int32_t thread;			/* handle of the first thread; 0: not known, thread_self tells */
-	/* handle of the authority over the machine, if the process was given one (init is); 0: none */
+	/* handle of the first thread; 0: not known, thread_self tells */
+	int32_t thread;
+	/*
+	 * handle of the authority over the machine, if the process was given one (init is); 0: none
+	 */
 	int32_t authority;
-	int32_t listens;		/* handle of the input mailbox at which a server is asked; 0: none */
+	/* handle of the input mailbox at which a server is asked; 0: none */
+	int32_t listens;
 	/* the job; ranks is 0 for a program that is not part of one (servers) */
 	uint32_t job;
 	uint32_t rank;
@@ -42,12 +47,14 @@ struct startup {
 	uint32_t base_port;
 	/* memory of a cluster per rank where that is least, the same for all ranks; 0: not known */
 	uint32_t rank_kb;
-	uint64_t shared;		/* area shared by the job's ranks of this cluster, zero-filled at start */
+	/* area shared by the job's ranks of this cluster, zero-filled at start */
+	uint64_t shared;
 	uint64_t shared_bytes;
 	uint64_t placement;		/* address of struct placement[ranks] */
 	uint64_t image_base;
 	uint64_t image_bytes;
-	uint64_t control;		/* address of the cluster's struct job_control; 0 outside a job */
+	/* address of the cluster's struct job_control; 0 outside a job */
+	uint64_t control;
 	int32_t device;			/* handle of the device that a server drives; 0: none */
 	uint32_t device_class;		/* servers/device/protocol.h */
 };

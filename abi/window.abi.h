@@ -10,7 +10,8 @@
 #include <abi/limits.abi.h>
 
 #define WINDOW_LINE 64
-#define WINDOW_ALIGN 8192		/* windows are multiples of this many bytes: of a page, on every port */
+/* windows are multiples of this many bytes: of a page, on every port */
+#define WINDOW_ALIGN 8192
 #define WINDOW_HEAD_BYTES 128
 #define WINDOW_DOORBELL_BYTES 64
 #define WINDOW_RING_BYTES 128		/* before the entries of a ring */
@@ -36,7 +37,8 @@
 #define WINDOW_EVENTS(mailbox_ports, portal_ports, channel_bytes) \
 	(WINDOW_EVENTS_PER_MAILBOX * (mailbox_ports) + WINDOW_EVENTS_PER_PORTAL * (portal_ports) + \
 	WINDOW_EVENTS_SYNC + WINDOW_EVENTS_PER_PAGE * ((channel_bytes) / WINDOW_PAGE))
-#define WINDOW_RING_STRIDE(entries) (WINDOW_RING_BYTES + WINDOW_LINE_UP(WINDOW_EVENT_BYTES * (entries)))
+#define WINDOW_RING_STRIDE(entries) (WINDOW_RING_BYTES + \
+	WINDOW_LINE_UP(WINDOW_EVENT_BYTES * (entries)))
 #define WINDOW_PORTAL_STRIDE(unit_bytes) WINDOW_LINE_UP(WINDOW_HEADER_BYTES + (unit_bytes))
 
 /* The parts, in their order. `cores`: of the largest cluster of the machine. */

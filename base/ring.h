@@ -4,8 +4,10 @@
  * wrap): `put` belongs to the producer, `got` to the consumer. Slots are a power of two, at most
  * 2^31. How the counters and slots become visible to the other side (publish, acquire, fences) is
  * the caller's affair:
- *	producer: acquire got; ring_is_full? ; write slot ring_slot(put) and publish it; publish put + 1
- *	consumer: acquire put; ring_is_empty? ; acquire slot ring_slot(got) and read it; publish got + 1
+ *	producer: acquire got; ring_is_full? ; write slot ring_slot(put) and publish it;
+ *		publish put + 1
+ *	consumer: acquire put; ring_is_empty? ; acquire slot ring_slot(got) and read it;
+ *		publish got + 1
  */
 #ifndef BASE_RING_H
 #define BASE_RING_H

@@ -58,7 +58,9 @@ test_run(const char *name, void (*test)(void))
 #define TEST_FAILED (test_state.failed != 0)
 
 #define expect(condition) ((condition) ? (void)0 : test_wrong(__FILE__, __LINE__, #condition))
-#define expect_eq(have, want) test_compare(__FILE__, __LINE__, #have, (long long)(have), (long long)(want))
-#define expect_str(have, want) (strcmp(have, want) == 0 ? (void)0 : test_wrong(__FILE__, __LINE__, have))
+#define expect_eq(have, want) test_compare(__FILE__, __LINE__, #have, (long long)(have), \
+	(long long)(want))
+#define expect_str(have, want) (strcmp(have, want) == 0 ? (void)0 : \
+	test_wrong(__FILE__, __LINE__, have))
 
 #endif

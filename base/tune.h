@@ -5,7 +5,8 @@
  *
  * 	TUNE_SOFT	32-bit multiplication and division by base/soft32.c, made for small
  *			operands; 0: by the compiler's library
- *	TUNE_INLINE	what is performance-critical is part of its callers; 0: the compiler decides, as in any -O2
+ *	TUNE_INLINE	what is performance-critical is part of its callers; 0: the compiler
+ *			decides, as in any -O2
  *	TUNE_HINTS	branches say which way they usually go
  * 	TUNE_LAYOUT	what runs together lies together, so that it fits a direct-mapped cache; 0:
  *			in the order of the files

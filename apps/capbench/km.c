@@ -6,7 +6,9 @@
  * 	km --in FILE.txt [--centroids 128] [--iterations 1000]		points from a file: COUNT
  *									DIMENSIONS, then the
  *									coordinates
- *	km [--points N] [--dimensions 2] [--centroids 128] [--seed 1]	points made for the purpose; 13440 per cluster
+ *	km [--points N] [--dimensions 2] [--centroids 128] [--seed 1]	points made for the
+ *									purpose; 13440 per
+ *									cluster
  *
  * The first points are the first centroids. The global master gives the local masters of the
  * clusters their points once, and the centroids in each iteration; these pass both on to their

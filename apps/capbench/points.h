@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #define POINT_ONE 65536			/* 1.0 */
-#define POINT_MAX 4096			/* largest coordinate, so that no sum of squares overflows */
+/* largest coordinate, so that no sum of squares overflows */
+#define POINT_MAX 4096
 #define DIMENSIONS_MAX 256
 
 struct points {

@@ -2,7 +2,8 @@
  *
  * All-to-all: in each superstep every rank sends messages of a size to all others, and all meet.
  *
- *	a2a [--messages N] [--from B] [--to B]		all at once, with room for a message from everybody
+ *	a2a [--messages N] [--from B] [--to B]		all at once, with room for a message from
+ *							everybody
  * 	a2a --in-turn 1 ...				by blocking calls, one partner after the
  *							other, in one buffer: where memory is short
  *

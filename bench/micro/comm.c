@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Communication of clusters by the kernel's calls, one rank each: mailboxes, portals and sync points
- * in the patterns of the source's benchmark `comm`. usage: comm [--over mailbox|portal|sync]
+ * Communication of clusters by the kernel's calls, one rank each: mailboxes, portals and sync
+ * points in the patterns of the source's benchmark `comm`. usage: comm [--over mailbox|portal|sync]
  * [--bytes N] [--rounds N]. The clusters must be a power of two.
  *
  * ping-pong	ranks 0 and 1, there and back
@@ -9,9 +9,9 @@
  * gather	each other rank sends to rank 0
  * allgather	each sends to each (sync points: all signal rank 0, which signals all)
  *
- * A message is one of MAILBOX_MSG_SIZE bytes, as many as --bytes needs, or one transfer of a portal.
- * Windows, of rank 0, in this order, each all rounds of one pattern: label 16. Source: seed 000
- * III-B, seed 002 4.1.1.
+ * A message is one of MAILBOX_MSG_SIZE bytes, as many as --bytes needs, or one transfer of a
+ * portal. Windows, of rank 0, in this order, each all rounds of one pattern: label 16. Source: seed
+ * 000 III-B, seed 002 4.1.1.
  */
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
@@ -186,7 +186,8 @@ static void
 allgather(const struct way *w)
 {
 	if (w->send == NULL)
-		signal_and_wait(rank == 0 ? release : gather, rank == 0 ? gather : release, rank != 0);
+		signal_and_wait(rank == 0 ? release : gather, rank == 0 ? gather : release,
+			rank != 0);
 	for (int k = 1; k < ranks && w->send != NULL; k++) {
 		int peer = rank ^ k;
 
@@ -240,7 +241,8 @@ way_of(int argc, char **argv)
 {
 	for (int i = 1; i + 1 < argc; i++)
 		for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++)
-			if (strcmp(argv[i], "--over") == 0 && strcmp(argv[i + 1], ways[k].name) == 0)
+			if (strcmp(argv[i], "--over") == 0 &&
+				strcmp(argv[i + 1], ways[k].name) == 0)
 				return &ways[k];
 	return &ways[0];
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a thread handles itself, from user to user: a call that is not the kernel's, and a fault; a
- * fault that another process handles; and one that the kernel serves with a page of lazy memory. The
- * handlers do nothing but return: after the fault the thread goes on behind the access. usage:
+ * fault that another process handles; and one that the kernel serves with a page of lazy memory.
+ * The handlers do nothing but return: after the fault the thread goes on behind the access. usage:
  * handler [--calls N]
  */
 #include <atoll/handler.h>
@@ -137,7 +137,8 @@ faulter_start(int proc)
 		fprintf(stderr, "handler: no other process\n");
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
-	memcpy((void *)here, __start_faulter_code, (size_t)(__stop_faulter_code - __start_faulter_code));
+	memcpy((void *)here, __start_faulter_code,
+		(size_t)(__stop_faulter_code - __start_faulter_code));
 	context_init(&ctx, at, bottom + STACK_PAGES * page_bytes - 16, 0, 0);
 	kproc_start(proc, &ctx, ANY_CORE);
 }
@@ -147,7 +148,8 @@ static void
 serve_far(int proc, struct crash_info *info)
 {
 	unsigned long behind = info->tid == 0 ? 0 : (unsigned long)info->pc +
-		(unsigned long)(after_far - __start_faulter_code) - (unsigned long)info->pc % page_bytes;
+		(unsigned long)(after_far - __start_faulter_code) -
+		(unsigned long)info->pc % page_bytes;
 
 	kfault_next(proc, (uint32_t)info->tid, behind, info, FOREVER);
 }

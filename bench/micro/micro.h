@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL 16			/* first marker label of the instruction counter's windows */
+/* first marker label of the instruction counter's windows */
+#define LABEL 16
 
 /* One result; `params` is "KEY=VALUE ..." or "". */
 static inline void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sync points of all clusters, one rank each: all signal cluster 0, and it signals all. usage: sync
- * [--rounds N]. Source: seed 000 III-B, seed 002 4.1.1. Windows: label 16: all wait already, cluster
- * 0 signals, until all have gone on and signalled it.
+ * [--rounds N]. Source: seed 000 III-B, seed 002 4.1.1. Windows: label 16: all wait already,
+ * cluster 0 signals, until all have gone on and signalled it.
  */
 #include <abi/layout.h>
 #include <atoll/kcalls.h>

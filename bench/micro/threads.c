@@ -16,7 +16,8 @@
 #define WINDOWS 10
 #define SETTLE 40		/* calls until every core has done what it had to */
 #define STACK_ALIGN 1024
-#define STACK_BYTES (1024 + CONTEXT_INTERRUPT_BYTES)	/* of a thread that does nothing but kernel calls */
+/* of a thread that does nothing but kernel calls */
+#define STACK_BYTES (1024 + CONTEXT_INTERRUPT_BYTES)
 
 struct team {
 	struct context ctx;	/* of a thread that ends at once */

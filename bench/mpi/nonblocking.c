@@ -96,7 +96,8 @@ compare(const struct self *s, const struct pair *p, int bytes, int rounds)
 	row(s, p->name, best[0] * 1e6, "us", bytes);
 	row(s, p->started, best[1] * 1e6, "us", bytes);
 	if (s->rank == 0)
-		printf("row %s/%s %.2f times bytes=%d\n", p->started, p->name, best[1] / best[0], bytes);
+		printf("row %s/%s %.2f times bytes=%d\n", p->started, p->name, best[1] / best[0],
+			bytes);
 }
 
 int

@@ -64,7 +64,8 @@ measure(long threads, long rounds)
 int
 main(int argc, char **argv)
 {
-	long threads = number(argc, argv, "--threads", 3), last = number(argc, argv, "--to", threads);
+	long threads = number(argc, argv, "--threads", 3),
+		last = number(argc, argv, "--to", threads);
 	long rounds = number(argc, argv, "--rounds", 10);
 
 	if (threads < 1 || last < threads || last > TEAM_MAX)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * KNoise: how much kernel calls of other cores disturb threads that compute. x threads compute; then
- * they compute the same while the others call the kernel core in a tight loop. Each step of the work
- * has `--loads N` of 16 operations that read memory, the rest works in registers: what is left of
- * the disturbance is the memory that they share. Windows, one per computing thread: 0 quiet, 1 with
- * noise. The work is the same in both. usage: knoise [--loads N] [--steps N] [--computing X] [--to
- * X] [--team N] [--noisy N] [--seed N]; --team: threads in all; --to: with one computing thread more
- * each time, up to so many. Source: seed 000 IV-A.
+ * KNoise: how much kernel calls of other cores disturb threads that compute. x threads compute;
+ * then they compute the same while the others call the kernel core in a tight loop. Each step of
+ * the work has `--loads N` of 16 operations that read memory, the rest works in registers: what is
+ * left of the disturbance is the memory that they share. Windows, one per computing thread: 0
+ * quiet, 1 with noise. The work is the same in both. usage: knoise [--loads N] [--steps N]
+ * [--computing X] [--to X] [--team N] [--noisy N] [--seed N]; --team: threads in all; --to: with
+ * one computing thread more each time, up to so many. Source: seed 000 IV-A.
  */
 #include "kit.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter environment: what the ABI is like, and what a Fortran layer above the library has told of its compiler.
+ * Chapter environment: what the ABI is like, and what a Fortran layer above the library has told of
+ * its compiler.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,8 @@ impl_Abi_get_fortran_info(struct call *call, const struct args_Abi_get_fortran_i
 	const struct abi_record *r = call->self->abi;
 
 	*a->info = MPI_INFO_NULL;
-	return r && r->fortran ? mpi_info_publish(call->self, mpi_info_copy(r->fortran), a->info) : MPI_SUCCESS;
+	return r && r->fortran ? mpi_info_publish(call->self, mpi_info_copy(r->fortran), a->info) :
+		MPI_SUCCESS;
 }
 
 int
@@ -122,11 +124,14 @@ impl_Abi_get_fortran_booleans(struct call *call, const struct args_Abi_get_fortr
 	return MPI_SUCCESS;
 }
 
-/* The kinds of hardware that the library knows: a rank always runs in one cluster of one machine. */
+/*
+ * The kinds of hardware that the library knows: a rank always runs in one cluster of one machine.
+ */
 int
 impl_Get_hw_resource_info(struct call *call, const struct args_Get_hw_resource_info *a)
 {
-	static const char *const kinds[] = {"mpi_shared_memory", "atoll://cluster", "atoll://machine"};
+	static const char *const kinds[] = {"mpi_shared_memory", "atoll://cluster",
+		"atoll://machine"};
 	struct info *i = mpi_info_new();
 	int err = i ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 
@@ -138,7 +143,10 @@ impl_Get_hw_resource_info(struct call *call, const struct args_Get_hw_resource_i
 	return err;
 }
 
-/* The level is for profiling libraries, which define a function of this name themselves; ours counts messages. */
+/*
+ * The level is for profiling libraries, which define a function of this name themselves; ours
+ * counts messages.
+ */
 int
 impl_Pcontrol(struct call *call, const struct args_Pcontrol *a)
 {

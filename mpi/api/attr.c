@@ -81,7 +81,8 @@ get(struct call *call, struct attr_object o, int keyval, void *value, int *flag)
 int
 impl_Comm_create_keyval(struct call *call, const struct args_Comm_create_keyval *a)
 {
-	return mpi_keyval_new(call->self, ATTR_COMM, (struct attr_functions){(void (*)(void))a->comm_copy_attr_fn,
+	return mpi_keyval_new(call->self, ATTR_COMM,
+		(struct attr_functions){(void (*)(void))a->comm_copy_attr_fn,
 		(void (*)(void))a->comm_delete_attr_fn, a->extra_state}, a->comm_keyval);
 }
 
@@ -96,14 +97,16 @@ impl_Keyval_create(struct call *call, const struct args_Keyval_create *a)
 int
 impl_Type_create_keyval(struct call *call, const struct args_Type_create_keyval *a)
 {
-	return mpi_keyval_new(call->self, ATTR_TYPE, (struct attr_functions){(void (*)(void))a->type_copy_attr_fn,
+	return mpi_keyval_new(call->self, ATTR_TYPE,
+		(struct attr_functions){(void (*)(void))a->type_copy_attr_fn,
 		(void (*)(void))a->type_delete_attr_fn, a->extra_state}, a->type_keyval);
 }
 
 int
 impl_Win_create_keyval(struct call *call, const struct args_Win_create_keyval *a)
 {
-	return mpi_keyval_new(call->self, ATTR_WIN, (struct attr_functions){(void (*)(void))a->win_copy_attr_fn,
+	return mpi_keyval_new(call->self, ATTR_WIN,
+		(struct attr_functions){(void (*)(void))a->win_copy_attr_fn,
 		(void (*)(void))a->win_delete_attr_fn, a->extra_state}, a->win_keyval);
 }
 

@@ -17,7 +17,8 @@ struct copy {
 	struct request request;
 };
 
-_Static_assert(sizeof(struct copy) + 2 * ALIGN <= MPI_BSEND_OVERHEAD, "what a program allows for a copy is enough");
+_Static_assert(sizeof(struct copy) + 2 * ALIGN <= MPI_BSEND_OVERHEAD,
+	"what a program allows for a copy is enough");
 
 static size_t
 span_of(size_t bytes)

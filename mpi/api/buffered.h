@@ -24,12 +24,14 @@ int buffered_attach(struct send_buffer *b, void *memory, MPI_Count bytes);
 void buffered_flush(struct mpi_rank *self, struct send_buffer *b);
 
 /* The same with a request. Error class. */
-int buffered_iflush(struct mpi_rank *self, struct send_buffer *b, struct comm *c, MPI_Request *request);
+int buffered_iflush(struct mpi_rank *self, struct send_buffer *b, struct comm *c,
+	MPI_Request *request);
 
 /*
  * Wait until all is sent and give the memory back (where its address goes to, size).
  * MPI_ERR_BUFFER: none was attached.
  */
-int buffered_detach(struct mpi_rank *self, struct send_buffer *b, void *memory_out, MPI_Count *bytes);
+int buffered_detach(struct mpi_rank *self, struct send_buffer *b, void *memory_out,
+	MPI_Count *bytes);
 
 #endif

@@ -15,7 +15,8 @@ why_refused(const struct mpi_rank *self)
 	if (self->world_state == RANK_FINALIZED)
 		return "after MPI_Finalize: that must be the program's last call of MPI";
 	if (self->state == RANK_FINALIZED)
-		return "after MPI_Session_finalize of the last session: open another one, or call MPI_Init, before it";
+		return "after MPI_Session_finalize of the last session: open another one, or call "
+			"MPI_Init, before it";
 	return "before MPI_Init: call MPI_Init, MPI_Init_thread or MPI_Session_init first";
 }
 
@@ -76,7 +77,8 @@ call_errhandler(struct call *call, MPI_Errhandler handle, struct errhandler **e)
 }
 
 int
-call_raises(struct call *call, enum errhandler_kind kind, MPI_Errhandler handle, struct errhandler **e)
+call_raises(struct call *call, enum errhandler_kind kind, MPI_Errhandler handle,
+	struct errhandler **e)
 {
 	int err = call_errhandler(call, handle, e);
 

@@ -23,17 +23,20 @@ struct session;
  * PMPI_X is also MPI_X, for programs that bring none of their own. Seen from outside as mpi.h
  * declares it, which clang's `#pragma weak` forgets.
  */
-#define ALSO_AS_MPI(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
+#define ALSO_AS_MPI(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, \
+	alias("PMPI_" #name)))
 
 /* One call of the program. */
 struct call {
 	struct mpi_rank *self;
-	struct comm *comm;		/* whose error handler gets an error; NULL: that of MPI_COMM_SELF */
+	/* whose error handler gets an error; NULL: that of MPI_COMM_SELF */
+	struct comm *comm;
 	struct comm *held;		/* the same, if only this call may still know it */
 	const char *function;		/* its name, for messages */
 	bool large;			/* the twin with counts of type MPI_Count */
 	bool locked;
-	struct raised_on raised_on;	/* where an error goes instead, if there is an error handler in it */
+	/* where an error goes instead, if there is an error handler in it */
+	struct raised_on raised_on;
 };
 
 /*
@@ -55,7 +58,8 @@ call_enter(struct call *call, const char *function, bool any_time)
 	if (call->locked)
 		mpi_rank_lock(call->self);
 	if (!any_time)
-		return __builtin_expect(call->self->state == RANK_RUNNING, 1) ? MPI_SUCCESS : call_refuse(call);
+		return __builtin_expect(call->self->state == RANK_RUNNING, 1) ? MPI_SUCCESS :
+			call_refuse(call);
 	if (!call->self->prepared)
 		mpi_rank_init(call->self);
 	return MPI_SUCCESS;
@@ -116,12 +120,15 @@ call_comm(struct call *call, MPI_Comm handle, struct comm **c)
 int call_group(struct call *call, MPI_Group handle, struct group **g);
 int call_errhandler(struct call *call, MPI_Errhandler handle, struct errhandler **e);
 /* The one that also gets the errors of this call; it must be one for such objects. */
-int call_raises(struct call *call, enum errhandler_kind kind, MPI_Errhandler handle, struct errhandler **e);
+int call_raises(struct call *call, enum errhandler_kind kind, MPI_Errhandler handle,
+	struct errhandler **e);
 int call_type(struct call *call, MPI_Datatype handle, struct type **t);
 int call_committed(struct call *call, MPI_Datatype handle, struct type **t);
 int call_op(struct call *call, MPI_Op op);
-int call_info(struct call *call, MPI_Info handle, struct info **i);		/* MPI_INFO_NULL: NULL */
-int call_info_given(struct call *call, MPI_Info handle, struct info **i);	/* MPI_INFO_NULL is an error */
+/* MPI_INFO_NULL: NULL */
+int call_info(struct call *call, MPI_Info handle, struct info **i);
+/* MPI_INFO_NULL is an error */
+int call_info_given(struct call *call, MPI_Info handle, struct info **i);
 int call_window(struct call *call, MPI_Win handle, struct window **w);
 int call_file(struct call *call, MPI_File handle, struct file **f);
 int call_session(struct call *call, MPI_Session handle, struct session **s);
@@ -161,14 +168,16 @@ call_buffer(const void *buffer, MPI_Count count, const struct type *t)
 
 	if (!mpi_type_bytes(t, count, &bytes))
 		return MPI_ERR_COUNT;
-	return buffer == NULL && count > 0 && mpi_type_needs_buffer(t) ? MPI_ERR_BUFFER : MPI_SUCCESS;
+	return buffer == NULL && count > 0 && mpi_type_needs_buffer(t) ? MPI_ERR_BUFFER :
+		MPI_SUCCESS;
 }
 
 /* Ranks of the communicator that messages go to and come from. */
 static inline int
 call_dest(const struct comm *c, int rank)
 {
-	return (rank >= 0 && rank < mpi_comm_peers(c)) || rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
+	return (rank >= 0 && rank < mpi_comm_peers(c)) || rank == MPI_PROC_NULL ? MPI_SUCCESS :
+		MPI_ERR_RANK;
 }
 
 static inline int

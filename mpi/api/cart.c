@@ -76,7 +76,8 @@ int
 impl_Cart_map(struct call *call, const struct args_Cart_map *a)
 {
 	int ranks, err = check_grid(a->comm, a->ndims, a->dims, a->periods, &ranks);
-	struct group *g = err == MPI_SUCCESS ? place_grid(call->self, a->comm, a->ndims, a->dims, ranks) : NULL;
+	struct group *g = err == MPI_SUCCESS ? place_grid(call->self, a->comm, a->ndims, a->dims,
+		ranks) : NULL;
 
 	if (err == MPI_SUCCESS && g == NULL)
 		err = MPI_ERR_NO_MEM;
@@ -117,7 +118,8 @@ impl_Cart_get(struct call *call, const struct args_Cart_get *a)
 	(void)call;
 	if (err == MPI_SUCCESS && a->maxdims < cart->ndims)
 		err = MPI_ERR_ARG;
-	if (err == MPI_SUCCESS && cart->ndims > 0 && (a->dims == NULL || a->periods == NULL || a->coords == NULL))
+	if (err == MPI_SUCCESS && cart->ndims > 0 &&
+		(a->dims == NULL || a->periods == NULL || a->coords == NULL))
 		err = MPI_ERR_ARG;
 	for (int i = 0; err == MPI_SUCCESS && i < cart->ndims; i++) {
 		a->dims[i] = cart->dims[i];
@@ -152,7 +154,8 @@ impl_Cart_coords(struct call *call, const struct args_Cart_coords *a)
 	int err = grid_of(a->comm, &cart);
 
 	(void)call;
-	if (err == MPI_SUCCESS && (a->maxdims < cart->ndims || (cart->ndims > 0 && a->coords == NULL)))
+	if (err == MPI_SUCCESS && (a->maxdims < cart->ndims ||
+		(cart->ndims > 0 && a->coords == NULL)))
 		err = MPI_ERR_ARG;
 	if (err == MPI_SUCCESS)
 		mpi_cart_coords(cart, a->rank, a->coords);
@@ -170,12 +173,16 @@ impl_Cart_shift(struct call *call, const struct args_Cart_shift *a)
 		err = cart->ndims > 0 ? MPI_ERR_ARG : MPI_ERR_DIMS;
 	if (err != MPI_SUCCESS)
 		return err;
-	*a->rank_source = mpi_cart_shifted(cart, rank, a->direction, a->disp == INT_MIN ? INT_MAX : -a->disp);
+	*a->rank_source = mpi_cart_shifted(cart, rank, a->direction,
+		a->disp == INT_MIN ? INT_MAX : -a->disp);
 	*a->rank_dest = mpi_cart_shifted(cart, rank, a->direction, a->disp);
 	return MPI_SUCCESS;
 }
 
-/* The ranks that differ only in the dimensions that remain, in their order; the caller is among them. */
+/*
+ * The ranks that differ only in the dimensions that remain, in their order; the caller is among
+ * them.
+ */
 static struct group *
 slice(struct mpi_rank *self, const struct comm *c, const struct cart *cart, const struct cart *part)
 {
@@ -201,7 +208,10 @@ slice(struct mpi_rank *self, const struct comm *c, const struct cart *cart, cons
 	return mpi_group_of(self, world, ranks);
 }
 
-/* `part`: the dimensions that remain; its coords say for each dimension of the whole whether it does. */
+/*
+ * `part`: the dimensions that remain; its coords say for each dimension of the whole whether it
+ * does.
+ */
 static struct newcomm
 subgrid(struct mpi_rank *self, struct comm *c, const struct cart *cart, const struct cart *part)
 {

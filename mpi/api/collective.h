@@ -11,8 +11,10 @@
 #include <mpi/coll/coll.h>
 
 #define SIDE(buf, n, t) {.buffer = (void *)(uintptr_t)(buf), .count = (n), .datatype = (t)}
-#define SIDE_V(buf, n, d, t) {.buffer = (void *)(uintptr_t)(buf), .counts = (n), .displs = (d), .datatype = (t)}
-#define SIDE_W(buf, n, d, t) {.buffer = (void *)(uintptr_t)(buf), .counts = (n), .displs = (d), .types = (t)}
+#define SIDE_V(buf, n, d, t) {.buffer = (void *)(uintptr_t)(buf), .counts = (n), .displs = (d), \
+	.datatype = (t)}
+#define SIDE_W(buf, n, d, t) {.buffer = (void *)(uintptr_t)(buf), .counts = (n), .displs = (d), \
+	.types = (t)}
 
 #define SEND_ONE(a) SIDE((a)->sendbuf, (a)->sendcount, (a)->sendtype)
 #define RECV_ONE(a) SIDE((a)->recvbuf, (a)->recvcount, (a)->recvtype)
@@ -25,27 +27,41 @@
 #define REDUCE_RECV(a) SIDE((a)->recvbuf, (a)->count, (a)->datatype)
 
 #define BARRIER(a) {.kind = COLL_BARRIER}
-#define BCAST(a) {.kind = COLL_BCAST, .recv = SIDE((a)->buffer, (a)->count, (a)->datatype), .root = (a)->root}
-#define GATHER(a) {.kind = COLL_GATHER, .send = SEND_ONE(a), .recv = RECV_ONE(a), .root = (a)->root, .even = true}
-#define GATHERV(a) {.kind = COLL_GATHER, .send = SEND_ONE(a), .recv = RECV_V(a, displs), .root = (a)->root}
-#define SCATTER(a) {.kind = COLL_SCATTER, .send = SEND_ONE(a), .recv = RECV_ONE(a), .root = (a)->root, .even = true}
-#define SCATTERV(a) {.kind = COLL_SCATTER, .send = SEND_V(a, displs), .recv = RECV_ONE(a), .root = (a)->root}
-#define ALLGATHER(a) {.kind = COLL_ALLGATHER, .send = SEND_ONE(a), .recv = RECV_ONE(a), .even = true}
+#define BCAST(a) {.kind = COLL_BCAST, .recv = SIDE((a)->buffer, (a)->count, (a)->datatype), \
+	.root = (a)->root}
+#define GATHER(a) {.kind = COLL_GATHER, .send = SEND_ONE(a), .recv = RECV_ONE(a), \
+	.root = (a)->root, .even = true}
+#define GATHERV(a) {.kind = COLL_GATHER, .send = SEND_ONE(a), .recv = RECV_V(a, displs), \
+	.root = (a)->root}
+#define SCATTER(a) {.kind = COLL_SCATTER, .send = SEND_ONE(a), .recv = RECV_ONE(a), \
+	.root = (a)->root, .even = true}
+#define SCATTERV(a) {.kind = COLL_SCATTER, .send = SEND_V(a, displs), .recv = RECV_ONE(a), \
+	.root = (a)->root}
+#define ALLGATHER(a) {.kind = COLL_ALLGATHER, .send = SEND_ONE(a), .recv = RECV_ONE(a), \
+	.even = true}
 #define ALLGATHERV(a) {.kind = COLL_ALLGATHER, .send = SEND_ONE(a), .recv = RECV_V(a, displs)}
 #define ALLTOALL(a) {.kind = COLL_ALLTOALL, .send = SEND_ONE(a), .recv = RECV_ONE(a), .even = true}
 #define ALLTOALLV(a) {.kind = COLL_ALLTOALL, .send = SEND_V(a, sdispls), .recv = RECV_V(a, rdispls)}
 #define ALLTOALLW(a) {.kind = COLL_ALLTOALL, .send = SEND_W(a), .recv = RECV_W(a)}
-#define REDUCTION(which, a) {.kind = (which), .send = REDUCE_SEND(a), .recv = REDUCE_RECV(a), .op = (a)->op}
+#define REDUCTION(which, a) {.kind = (which), .send = REDUCE_SEND(a), .recv = REDUCE_RECV(a), \
+	.op = (a)->op}
 #define REDUCE(a) {.kind = COLL_REDUCE, .send = REDUCE_SEND(a), .recv = REDUCE_RECV(a), \
 	.op = (a)->op, .root = (a)->root}
-#define REDUCE_SCATTER(a) {.kind = COLL_REDUCE_SCATTER, .send = SIDE((a)->sendbuf, 0, (a)->datatype), \
-	.recv = {.buffer = (a)->recvbuf, .counts = (a)->recvcounts, .datatype = (a)->datatype}, .op = (a)->op}
-#define REDUCE_SCATTER_BLOCK(a) {.kind = COLL_REDUCE_SCATTER, .send = SIDE((a)->sendbuf, 0, (a)->datatype), \
+#define REDUCE_SCATTER(a) {.kind = COLL_REDUCE_SCATTER, \
+	.send = SIDE((a)->sendbuf, 0, (a)->datatype), \
+	.recv = {.buffer = (a)->recvbuf, .counts = (a)->recvcounts, .datatype = (a)->datatype}, \
+	.op = (a)->op}
+#define REDUCE_SCATTER_BLOCK(a) {.kind = COLL_REDUCE_SCATTER, \
+	.send = SIDE((a)->sendbuf, 0, (a)->datatype), \
 	.recv = SIDE((a)->recvbuf, (a)->recvcount, (a)->datatype), .op = (a)->op, .even = true}
-#define NEIGHBOR_ALLGATHER(a) {.kind = COLL_NEIGHBOR_ALLGATHER, .send = SEND_ONE(a), .recv = RECV_ONE(a), .even = true}
-#define NEIGHBOR_ALLGATHERV(a) {.kind = COLL_NEIGHBOR_ALLGATHER, .send = SEND_ONE(a), .recv = RECV_V(a, displs)}
-#define NEIGHBOR_ALLTOALL(a) {.kind = COLL_NEIGHBOR_ALLTOALL, .send = SEND_ONE(a), .recv = RECV_ONE(a), .even = true}
-#define NEIGHBOR_ALLTOALLV(a) {.kind = COLL_NEIGHBOR_ALLTOALL, .send = SEND_V(a, sdispls), .recv = RECV_V(a, rdispls)}
+#define NEIGHBOR_ALLGATHER(a) {.kind = COLL_NEIGHBOR_ALLGATHER, .send = SEND_ONE(a), \
+	.recv = RECV_ONE(a), .even = true}
+#define NEIGHBOR_ALLGATHERV(a) {.kind = COLL_NEIGHBOR_ALLGATHER, .send = SEND_ONE(a), \
+	.recv = RECV_V(a, displs)}
+#define NEIGHBOR_ALLTOALL(a) {.kind = COLL_NEIGHBOR_ALLTOALL, .send = SEND_ONE(a), \
+	.recv = RECV_ONE(a), .even = true}
+#define NEIGHBOR_ALLTOALLV(a) {.kind = COLL_NEIGHBOR_ALLTOALL, .send = SEND_V(a, sdispls), \
+	.recv = RECV_V(a, rdispls)}
 #define NEIGHBOR_ALLTOALLW(a) {.kind = COLL_NEIGHBOR_ALLTOALL, \
 	.send = SIDE_W((a)->sendbuf, (a)->sendcounts, NUMBERS((a)->sdispls), (a)->sendtypes), \
 	.recv = SIDE_W((a)->recvbuf, (a)->recvcounts, NUMBERS((a)->rdispls), (a)->recvtypes)}
@@ -55,8 +71,10 @@
  * started. Error class.
  */
 int collective_blocking(struct call *call, struct comm *c, struct collective *k);
-int collective_started(struct call *call, struct comm *c, struct collective *k, MPI_Request *request);
-int collective_prepared(struct call *call, struct comm *c, struct collective *k, MPI_Request *request);
+int collective_started(struct call *call, struct comm *c, struct collective *k,
+	MPI_Request *request);
+int collective_prepared(struct call *call, struct comm *c, struct collective *k,
+	MPI_Request *request);
 
 /* The checks: of a whole call, and of one side with so many blocks, which get their types. */
 int collective_check(struct call *call, const struct comm *c, struct collective *k);

@@ -99,14 +99,16 @@ check_bcast(struct call *call, const struct comm *c, struct collective *k)
 {
 	if (!takes_part(c, k->root))
 		return MPI_SUCCESS;
-	return k->recv.buffer == MPI_IN_PLACE ? MPI_ERR_BUFFER : collective_check_side(call, &k->recv, 1);
+	return k->recv.buffer == MPI_IN_PLACE ? MPI_ERR_BUFFER :
+		collective_check_side(call, &k->recv, 1);
 }
 
 /* Everybody gives and everybody gets. */
 static int
 check_all(struct call *call, const struct comm *c, struct collective *k, int give, int get)
 {
-	int err = k->recv.buffer == MPI_IN_PLACE ? MPI_ERR_BUFFER : collective_check_side(call, &k->recv, get);
+	int err = k->recv.buffer == MPI_IN_PLACE ? MPI_ERR_BUFFER :
+		collective_check_side(call, &k->recv, get);
 
 	if (err == MPI_SUCCESS)
 		err = resolve_in_place(&k->send, !mpi_comm_is_inter(c) && give >= 0);
@@ -123,7 +125,8 @@ check_reduce_scatter(struct call *call, const struct comm *c, struct collective 
 	MPI_Count total = 0;
 
 	for (int i = 0; err == MPI_SUCCESS && i < c->size; i++)
-		total += k->recv.counts.array ? numbers_at(k->recv.counts, (size_t)i) : k->recv.count;
+		total += k->recv.counts.array ? numbers_at(k->recv.counts, (size_t)i) :
+			k->recv.count;
 	k->send.count = total;
 	return err == MPI_SUCCESS ? check_all(call, c, k, 1, c->size) : err;
 }
@@ -134,9 +137,11 @@ check_reduction(struct call *call, const struct comm *c, struct collective *k)
 	int err;
 
 	if (k->kind == COLL_REDUCE)
-		err = takes_part(c, k->root) ? check_rooted(call, c, &k->send, &k->recv, k->root) : MPI_SUCCESS;
+		err = takes_part(c, k->root) ? check_rooted(call, c, &k->send, &k->recv, k->root) :
+			MPI_SUCCESS;
 	else if (k->kind == COLL_REDUCE_SCATTER)
-		err = k->recv.buffer == MPI_IN_PLACE ? MPI_ERR_BUFFER : check_reduce_scatter(call, c, k);
+		err = k->recv.buffer == MPI_IN_PLACE ? MPI_ERR_BUFFER :
+			check_reduce_scatter(call, c, k);
 	else
 		err = check_all(call, c, k, 1, 1);
 	if (err != MPI_SUCCESS || (k->kind == COLL_REDUCE && !takes_part(c, k->root)))

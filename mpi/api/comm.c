@@ -59,7 +59,8 @@ impl_Comm_dup(struct call *call, const struct args_Comm_dup *a)
 int
 impl_Comm_dup_with_info(struct call *call, const struct args_Comm_dup_with_info *a)
 {
-	return newcomm_of(call->self, a->comm, newcomm_copy(call->self, a->comm, a->info), a->newcomm);
+	return newcomm_of(call->self, a->comm, newcomm_copy(call->self, a->comm, a->info),
+		a->newcomm);
 }
 
 /* A duplication that goes on beside the program. */
@@ -84,7 +85,8 @@ idup_done(struct mpi_rank *self, struct agreement *a)
 }
 
 static int
-idup(struct call *call, struct comm *c, const struct info *info, MPI_Comm *newcomm, MPI_Request *request)
+idup(struct call *call, struct comm *c, const struct info *info, MPI_Comm *newcomm,
+	MPI_Request *request)
 {
 	struct idup *d = calloc(1, sizeof(*d));
 	struct request *r = d ? mpi_request_new(call->self, c) : NULL;
@@ -132,7 +134,8 @@ create_inter(struct call *call, const struct args_Comm_create *a)
 {
 	int place = a->group->rank;
 
-	return newcomm_split(call->self, a->comm, place == MPI_UNDEFINED ? place : 0, place, a->newcomm);
+	return newcomm_split(call->self, a->comm, place == MPI_UNDEFINED ? place : 0, place,
+		a->newcomm);
 }
 
 int
@@ -243,7 +246,8 @@ impl_Comm_set_name(struct call *call, const struct args_Comm_set_name *a)
 static const char *
 first_name(MPI_Comm handle)
 {
-	return handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : handle == MPI_COMM_SELF ? "MPI_COMM_SELF" : "";
+	return handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : handle == MPI_COMM_SELF ?
+		"MPI_COMM_SELF" : "";
 }
 
 int

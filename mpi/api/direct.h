@@ -35,9 +35,13 @@ direct_comm(struct mpi_rank *self, MPI_Comm handle)
 	return handle == MPI_COMM_WORLD ? &self->world : direct_comm_found(self, handle);
 }
 
-/* What does not depend on the direction: a basic type, elements side by side, a communicator of one group. */
+/*
+ * What does not depend on the direction: a basic type, elements side by side, a communicator of one
+ * group.
+ */
 static inline __attribute__((always_inline)) bool
-direct_resolve(struct mpi_rank *self, struct direct *d, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm)
+direct_resolve(struct mpi_rank *self, struct direct *d, MPI_Count count, MPI_Datatype datatype,
+	MPI_Comm comm)
 {
 	const struct type *t = mpi_type_basic(datatype);
 
@@ -56,17 +60,20 @@ direct_source(const struct direct *d)
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+direct_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+	MPI_Comm comm)
 {
 	struct mpi_rank *self = mpi_self();
 	struct direct d = {.buffer = (void *)(uintptr_t)buf, .rank = dest, .tag = tag};
 
-	return direct_resolve(self, &d, count, datatype, comm) && (unsigned)dest < (unsigned)d.comm->size && tag >= 0 &&
+	return direct_resolve(self, &d, count, datatype, comm) &&
+		(unsigned)dest < (unsigned)d.comm->size && tag >= 0 &&
 		mpi_direct_send(self, &d);
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+direct_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+	MPI_Status *status)
 {
 	struct mpi_rank *self = mpi_self();
 	struct direct d = {.buffer = buf, .rank = source, .tag = tag};
@@ -102,7 +109,8 @@ direct_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
 	struct direct d = {.buffer = buf, .rank = source, .tag = tag};
 	struct request *r;
 
-	if (request == NULL || !direct_resolve(self, &d, count, datatype, comm) || !direct_source(&d))
+	if (request == NULL || !direct_resolve(self, &d, count, datatype, comm) ||
+		!direct_source(&d))
 		return false;
 	r = mpi_request_new(self, d.comm);
 	if (r == NULL)

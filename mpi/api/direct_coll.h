@@ -44,7 +44,8 @@ direct_root(const struct fast_call *s, int root)
 
 /* What a reduction combines; in place with `in_place`. */
 static inline __attribute__((always_inline)) bool
-direct_operand(struct fast_call *s, const void *sendbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+direct_operand(struct fast_call *s, const void *sendbuf, MPI_Count count, MPI_Datatype datatype,
+	MPI_Op op)
 {
 	const struct type *t = mpi_type_basic(datatype);
 
@@ -107,7 +108,8 @@ direct_rooted(struct fast_call *s, const struct direct_side *one, const struct d
 		return false;
 	s->bytes = direct_bytes(one->count, one->type);
 	s->root = root;
-	if (s->comm->rank == root && (!direct_buffer(all->buffer) || direct_bytes(all->count, all->type) != s->bytes))
+	if (s->comm->rank == root && (!direct_buffer(all->buffer) ||
+		direct_bytes(all->count, all->type) != s->bytes))
 		return false;
 	return s->bytes > 0;
 }
@@ -117,7 +119,8 @@ direct_Gather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
 	MPI_Count recvcount, MPI_Datatype recvtype, int root,
 	MPI_Comm comm)
 {
-	struct direct_side one = {sendbuf, sendcount, sendtype}, all = {recvbuf, recvcount, recvtype};
+	struct direct_side one = {sendbuf, sendcount, sendtype},
+		all = {recvbuf, recvcount, recvtype};
 	struct fast_call s;
 
 	if (!direct_rooted(&s, &one, &all, root, comm))
@@ -132,7 +135,8 @@ direct_Scatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, 
 	MPI_Count recvcount, MPI_Datatype recvtype, int root,
 	MPI_Comm comm)
 {
-	struct direct_side one = {recvbuf, recvcount, recvtype}, all = {sendbuf, sendcount, sendtype};
+	struct direct_side one = {recvbuf, recvcount, recvtype},
+		all = {sendbuf, sendcount, sendtype};
 	struct fast_call s;
 
 	if (!direct_rooted(&s, &one, &all, root, comm))
@@ -182,7 +186,8 @@ direct_Reduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype 
 {
 	struct fast_call s;
 
-	if (!direct_coll(&s, comm) || !direct_root(&s, root) || !direct_operand(&s, sendbuf, count, datatype, op))
+	if (!direct_coll(&s, comm) || !direct_root(&s, root) ||
+		!direct_operand(&s, sendbuf, count, datatype, op))
 		return false;
 	if (s.comm->rank == root ? !direct_buffer(recvbuf) : sendbuf == MPI_IN_PLACE)
 		return false;
@@ -209,14 +214,16 @@ direct_central_fast(const struct fast_call *s, MPI_Count count, MPI_Datatype dat
 
 	if ((b->datatype != datatype || b->op != op) && !mpi_central_fast_cache_op(b, datatype, op))
 		return false;
-	if (s->in == NULL || (uint64_t)count - 1 >= FAST_BYTES || (size_t)count * b->size >= b->below)
+	if (s->in == NULL || (uint64_t)count - 1 >= FAST_BYTES ||
+		(size_t)count * b->size >= b->below)
 		return false;
 	mpi_central_fast_allreduce(s->comm, s->in, s->out, (size_t)count);
 	return true;
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+direct_Allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+	MPI_Op op, MPI_Comm comm)
 {
 	struct fast_call s;
 
@@ -239,7 +246,8 @@ direct_Reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvco
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+direct_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+	MPI_Comm comm)
 {
 	struct fast_call s;
 
@@ -248,7 +256,8 @@ direct_Scan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype da
 }
 
 static inline __attribute__((always_inline)) bool
-direct_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+direct_Exscan(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+	MPI_Comm comm)
 {
 	struct fast_call s;
 

@@ -10,9 +10,13 @@
 #include <mpi/coll/coll.h>
 #include <mpi/core/topology.h>
 
-/* The communicator of all ranks of c, in the order of member_of unless that is NULL, with these neighbours. */
+/*
+ * The communicator of all ranks of c, in the order of member_of unless that is NULL, with these
+ * neighbours.
+ */
 static struct newcomm
-with_neighbours(struct mpi_rank *self, struct comm *c, const int *member_of, const struct adjacency *near)
+with_neighbours(struct mpi_rank *self, struct comm *c, const int *member_of,
+	const struct adjacency *near)
 {
 	struct newcomm n = newcomm_group(self, c, member_of
 		? place_members(self, c, c->size, member_of) : mpi_group_hold(c->group));
@@ -75,7 +79,8 @@ check_edges(const struct args_Dist_graph_create *a, int *count)
 		n += a->degrees[i];
 	}
 	*count = (int)n;
-	return n <= INT_MAX ? check_neighbours(c, (int)n, a->destinations, a->weights) : MPI_ERR_ARG;
+	return n <= INT_MAX ? check_neighbours(c, (int)n, a->destinations, a->weights) :
+		MPI_ERR_ARG;
 }
 
 /* The edges that this rank tells of. False: no memory. */
@@ -91,7 +96,8 @@ told(const struct args_Dist_graph_create *a, struct edges *e)
 	for (int i = 0; i < a->n; i++)
 		for (int k = 0; k < a->degrees[i]; k++, at++)
 			e->of[at] = (struct place_edge){a->sources[i], a->destinations[at],
-				a->weights != MPI_UNWEIGHTED && a->weights != MPI_WEIGHTS_EMPTY ? a->weights[at] : 0};
+				a->weights != MPI_UNWEIGHTED && a->weights != MPI_WEIGHTS_EMPTY ?
+				a->weights[at] : 0};
 	return true;
 }
 
@@ -101,7 +107,10 @@ struct told_count {
 	int32_t weighted;
 };
 
-/* Everybody hears of all edges, rank by rank, and keeps its own. `mine` starts empty with room for none. */
+/*
+ * Everybody hears of all edges, rank by rank, and keeps its own. `mine` starts empty with room for
+ * none.
+ */
 static int
 hear(struct mpi_rank *self, struct comm *c, const struct edges *ours,
 	const struct told_count *counts, struct edges *mine)
@@ -110,7 +119,8 @@ hear(struct mpi_rank *self, struct comm *c, const struct edges *ours,
 
 	for (int r = 0; err == MPI_SUCCESS && r < c->size; r++) {
 		size_t n = (size_t)counts[r].edges;
-		struct place_edge *heard = n == 0 ? NULL : r == c->rank ? ours->of : malloc(n * sizeof(*heard));
+		struct place_edge *heard = n == 0 ? NULL : r == c->rank ? ours->of :
+			malloc(n * sizeof(*heard));
 
 		if (n == 0)
 			continue;
@@ -187,7 +197,10 @@ gather_edges(struct mpi_rank *self, struct comm *c, const struct edges *ours, st
 	return err;
 }
 
-/* Which member gets which node; the same on all ranks, or an error on all. NULL in *member_of: nothing changes. */
+/*
+ * Which member gets which node; the same on all ranks, or an error on all. NULL in *member_of:
+ * nothing changes.
+ */
 static int
 place(struct mpi_rank *self, struct comm *c, const struct edges *all, int **member_of)
 {
@@ -199,7 +212,8 @@ place(struct mpi_rank *self, struct comm *c, const struct edges *all, int **memb
 		weighted |= all->of[i].weight != 0;
 	for (int i = 0; !weighted && i < all->count; i++)
 		all->of[i].weight = 1;
-	ok = of != NULL && place_graph(self, c, c->size, &(struct place_edges){all->of, all->count}, of);
+	ok = of != NULL && place_graph(self, c, c->size, &(struct place_edges){all->of, all->count},
+		of);
 	err = mpi_allreduce(self, c, &(struct reduction){&ok, &ok, 1, MPI_INT, MPI_MIN});
 	if (err == MPI_SUCCESS && !ok)
 		err = MPI_ERR_NO_MEM;
@@ -255,23 +269,29 @@ append(int *to, const int *from, int n)
 static struct adjacency
 unpacked(const struct handed *h, int *ints)
 {
-	struct adjacency near = {.in = h->in, .out = h->out, .sources = ints, .destinations = ints + h->in};
+	struct adjacency near = {.in = h->in, .out = h->out, .sources = ints,
+		.destinations = ints + h->in};
 
 	ints += h->in + h->out;
 	near.source_weights = h->source_weights ? ints : NULL;
-	near.destination_weights = h->destination_weights ? ints + (h->source_weights ? h->in : 0) : NULL;
+	near.destination_weights = h->destination_weights ? ints + (h->source_weights ? h->in : 0) :
+		NULL;
 	return near;
 }
 
 static size_t
 ints_of(const struct handed *h)
 {
-	return (size_t)h->in * (size_t)(1 + h->source_weights) + (size_t)h->out * (size_t)(1 + h->destination_weights);
+	return (size_t)h->in * (size_t)(1 + h->source_weights) +
+		(size_t)h->out * (size_t)(1 + h->destination_weights);
 }
 
-/* The neighbours of the new node, in the order in which they were given there; *memory holds them. */
+/*
+ * The neighbours of the new node, in the order in which they were given there; *memory holds them.
+ */
 static int
-hand_over(struct mpi_rank *self, struct comm *c, const int *member_of, struct adjacency *near, int **memory)
+hand_over(struct mpi_rank *self, struct comm *c, const int *member_of, struct adjacency *near,
+	int **memory)
 {
 	struct handed ours = {near->in, near->out, near->source_weights != NULL,
 		near->destination_weights != NULL}, theirs;
@@ -286,7 +306,8 @@ hand_over(struct mpi_rank *self, struct comm *c, const int *member_of, struct ad
 	*memory = malloc(in + sizeof(int));
 	if (packed != NULL) {
 		at = append(append(packed, near->sources, near->in), near->destinations, near->out);
-		append(append(at, near->source_weights, near->in), near->destination_weights, near->out);
+		append(append(at, near->source_weights, near->in), near->destination_weights,
+			near->out);
 	}
 	/* without memory the message is short, and too long, so that both ends see an error */
 	err = pass(self, c, member_of, (struct span[]){span_bytes(packed, packed ? out : 0),
@@ -341,7 +362,8 @@ impl_Dist_graph_create_adjacent(struct call *call, const struct args_Dist_graph_
 	struct adjacency near = {a->indegree, a->outdegree, (int *)(uintptr_t)a->sources,
 		(int *)(uintptr_t)a->destinations,
 		kept(a->sourceweights), kept(a->destweights)};
-	int err = mpi_comm_is_inter(c) ? MPI_ERR_COMM : check_neighbours(c, a->indegree, a->sources, a->sourceweights);
+	int err = mpi_comm_is_inter(c) ? MPI_ERR_COMM :
+		check_neighbours(c, a->indegree, a->sources, a->sourceweights);
 	struct newcomm n;
 
 	if (err == MPI_SUCCESS)
@@ -352,7 +374,8 @@ impl_Dist_graph_create_adjacent(struct call *call, const struct args_Dist_graph_
 		err = MPI_ERR_ARG;
 	if (err != MPI_SUCCESS)
 		return err;
-	n = a->reorder ? reordered(call->self, c, &near) : with_neighbours(call->self, c, NULL, &near);
+	n = a->reorder ? reordered(call->self, c, &near) :
+		with_neighbours(call->self, c, NULL, &near);
 	return newcomm_of(call->self, c, n, a->comm_dist_graph);
 }
 

@@ -7,7 +7,8 @@
 int
 impl_Address(struct call *call, const struct args_Address *a)
 {
-	return impl_Get_address(call, &(struct args_Get_address){.location = a->location, .address = a->address});
+	return impl_Get_address(call, &(struct args_Get_address){.location = a->location,
+		.address = a->address});
 }
 
 int
@@ -59,13 +60,15 @@ int
 impl_Type_hvector(struct call *call, const struct args_Type_hvector *a)
 {
 	return impl_Type_create_hvector(call, &(struct args_Type_create_hvector){.count = a->count,
-		.blocklength = a->blocklength, .stride = a->stride, .oldtype = a->oldtype, .newtype = a->newtype});
+		.blocklength = a->blocklength, .stride = a->stride, .oldtype = a->oldtype,
+			.newtype = a->newtype});
 }
 
 int
 impl_Type_hindexed(struct call *call, const struct args_Type_hindexed *a)
 {
-	return impl_Type_create_hindexed(call, &(struct args_Type_create_hindexed){.count = a->count,
+	return impl_Type_create_hindexed(call,
+		&(struct args_Type_create_hindexed){.count = a->count,
 		.array_of_blocklengths = NUMBERS(a->array_of_blocklengths),
 		.array_of_displacements = NUMBERS(a->array_of_displacements),
 		.oldtype = a->oldtype, .newtype = a->newtype});

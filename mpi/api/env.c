@@ -21,7 +21,8 @@ init(struct call *call, int required)
 
 	if (self->world_state == RANK_FINALIZED)
 		return call_refuse(call);
-	err = self->world_state == RANK_FRESH ? library_enter(self, required, &self->world_level) : MPI_ERR_OTHER;
+	err = self->world_state == RANK_FRESH ? library_enter(self, required, &self->world_level) :
+		MPI_ERR_OTHER;
 	if (err != MPI_SUCCESS)
 		return err;
 	mpi_comm_show_world(self, true);

@@ -80,19 +80,22 @@ impl_Errhandler_free(struct call *call, const struct args_Errhandler_free *a)
 int
 impl_Comm_create_errhandler(struct call *call, const struct args_Comm_create_errhandler *a)
 {
-	return mpi_errhandler_new(call->self, ERRHANDLER_COMM, (void (*)(void))a->comm_errhandler_fn, a->errhandler);
+	return mpi_errhandler_new(call->self, ERRHANDLER_COMM,
+		(void (*)(void))a->comm_errhandler_fn, a->errhandler);
 }
 
 int
 impl_Win_create_errhandler(struct call *call, const struct args_Win_create_errhandler *a)
 {
-	return mpi_errhandler_new(call->self, ERRHANDLER_WIN, (void (*)(void))a->win_errhandler_fn, a->errhandler);
+	return mpi_errhandler_new(call->self, ERRHANDLER_WIN, (void (*)(void))a->win_errhandler_fn,
+		a->errhandler);
 }
 
 int
 impl_File_create_errhandler(struct call *call, const struct args_File_create_errhandler *a)
 {
-	return mpi_errhandler_new(call->self, ERRHANDLER_FILE, (void (*)(void))a->file_errhandler_fn, a->errhandler);
+	return mpi_errhandler_new(call->self, ERRHANDLER_FILE,
+		(void (*)(void))a->file_errhandler_fn, a->errhandler);
 }
 
 int

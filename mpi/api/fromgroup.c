@@ -33,7 +33,8 @@ static int
 fromgroup_create(struct mpi_rank *self, struct group *g, int tag, MPI_Comm *newcomm)
 {
 	struct comm *all = &self->universe;
-	struct circle circle = {.comm = all, .members = g, .context = all->context + CONTEXT_GROUP, .tag = tag};
+	struct circle circle = {.comm = all, .members = g, .context = all->context + CONTEXT_GROUP,
+		.tag = tag};
 
 	return newcomm_agree(self, circle, newcomm_group(self, all, mpi_group_hold(g)), newcomm);
 }
@@ -84,7 +85,8 @@ meet(struct call *call, const struct args_Intercomm_create_from_groups *a, struc
 }
 
 int
-impl_Intercomm_create_from_groups(struct call *call, const struct args_Intercomm_create_from_groups *a)
+impl_Intercomm_create_from_groups(struct call *call,
+	const struct args_Intercomm_create_from_groups *a)
 {
 	struct mpi_rank *self = call->self;
 	MPI_Comm handle;

@@ -36,7 +36,10 @@ check_graph(const struct comm *c, int nnodes, const int index[], const int edges
 	return err;
 }
 
-/* Which member gets which node: all edges once, though most programs name both directions. NULL: no memory. */
+/*
+ * Which member gets which node: all edges once, though most programs name both directions. NULL: no
+ * memory.
+ */
 static int *
 placed(struct mpi_rank *self, const struct comm *c, const struct graph *g)
 {
@@ -70,7 +73,8 @@ impl_Graph_create(struct call *call, const struct args_Graph_create *a)
 {
 	struct comm *c = a->comm_old;
 	struct newcomm n = {NULL, MPI_SUCCESS};
-	struct graph g = {.nnodes = a->nnodes, .index = (int *)(uintptr_t)a->indx, .edges = (int *)(uintptr_t)a->edges};
+	struct graph g = {.nnodes = a->nnodes, .index = (int *)(uintptr_t)a->indx,
+		.edges = (int *)(uintptr_t)a->edges};
 	int err = check_graph(c, a->nnodes, a->indx, a->edges);
 
 	if (err != MPI_SUCCESS)
@@ -91,7 +95,8 @@ impl_Graph_create(struct call *call, const struct args_Graph_create *a)
 int
 impl_Graph_map(struct call *call, const struct args_Graph_map *a)
 {
-	struct graph g = {.nnodes = a->nnodes, .index = (int *)(uintptr_t)a->indx, .edges = (int *)(uintptr_t)a->edges};
+	struct graph g = {.nnodes = a->nnodes, .index = (int *)(uintptr_t)a->indx,
+		.edges = (int *)(uintptr_t)a->edges};
 	int err = check_graph(a->comm, a->nnodes, a->indx, a->edges), *member_of;
 
 	if (err != MPI_SUCCESS)

@@ -43,7 +43,8 @@ grequest_drop(struct mpi_rank *self, struct request *r)
 	return err;
 }
 
-static const struct request_class general_class = {.finish = grequest_finish, .cancel = cancel, .drop = grequest_drop};
+static const struct request_class general_class = {.finish = grequest_finish, .cancel = cancel,
+	.drop = grequest_drop};
 
 int
 impl_Grequest_start(struct call *call, const struct args_Grequest_start *a)
@@ -67,7 +68,8 @@ int
 impl_Grequest_complete(struct call *call, const struct args_Grequest_complete *a)
 {
 	/* also one that the program has freed already */
-	struct request *r = mpi_handle_find(&call->self->tables[HANDLE_REQUEST], (uintptr_t)a->request);
+	struct request *r = mpi_handle_find(&call->self->tables[HANDLE_REQUEST],
+		(uintptr_t)a->request);
 
 	if (r == NULL || r->class != &general_class)
 		return MPI_ERR_REQUEST;

@@ -205,7 +205,8 @@ choose(struct choice *c, const struct group *g, int rank)
 
 /* The members that were chosen, or (`rest`) all others in the order of g. */
 static int
-choice_group(struct call *call, struct choice *c, const struct group *rest, int err, MPI_Group *newgroup)
+choice_group(struct call *call, struct choice *c, const struct group *rest, int err,
+	MPI_Group *newgroup)
 {
 	if (err == MPI_SUCCESS && rest != NULL) {
 		c->l.size = 0;
@@ -260,7 +261,8 @@ choose_range(struct choice *c, const struct group *g, const int range[3])
 		return MPI_ERR_ARG;
 	if (range[0] < 0 || range[0] >= g->size || last < 0 || last >= g->size)
 		return MPI_ERR_RANK;
-	for (int64_t i = range[0]; err == MPI_SUCCESS && (stride > 0 ? i <= last : i >= last); i += stride)
+	for (int64_t i = range[0]; err == MPI_SUCCESS && (stride > 0 ? i <= last : i >= last);
+		i += stride)
 		err = choose(c, g, (int)i);
 	return err;
 }

@@ -107,7 +107,8 @@ remote_group(const struct meeting *m, struct group **remote)
 	if (err == MPI_SUCCESS && theirs == NULL)
 		err = MPI_ERR_NO_MEM;
 	if (err == MPI_SUCCESS)
-		err = mpi_bcast(m->self, m->local, theirs, (size_t)n.size * sizeof(*theirs), m->leader);
+		err = mpi_bcast(m->self, m->local, theirs, (size_t)n.size * sizeof(*theirs),
+			m->leader);
 	if (err != MPI_SUCCESS) {
 		free(theirs);
 		return err;
@@ -130,7 +131,8 @@ intercomm_create(const struct meeting *m, MPI_Comm *newcomm)
 		mpi_group_release(m->self, remote);
 		n.err = MPI_ERR_COMM;
 	} else {
-		n.made = mpi_comm_new(m->self, mpi_group_hold(m->local->group), remote, m->local->errhandler);
+		n.made = mpi_comm_new(m->self, mpi_group_hold(m->local->group), remote,
+			m->local->errhandler);
 		n.err = n.made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 		if (n.made != NULL)
 			mpi_comm_come_from(n.made, m->local);
@@ -146,7 +148,8 @@ intercomm_create(const struct meeting *m, MPI_Comm *newcomm)
 int
 impl_Intercomm_create(struct call *call, const struct args_Intercomm_create *a)
 {
-	struct meeting m = {call->self, a->local_comm, a->local_leader, NULL, a->remote_leader, a->tag};
+	struct meeting m = {call->self, a->local_comm, a->local_leader, NULL, a->remote_leader,
+		a->tag};
 
 	if (mpi_comm_is_inter(a->local_comm))
 		return MPI_ERR_COMM;

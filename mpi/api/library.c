@@ -57,7 +57,8 @@ library_is_quiet(const void *rank)
 {
 	const struct mpi_rank *self = rank;
 
-	return list_is_empty(&self->outgoing) && list_is_empty(&self->answers) && self->detached == NULL;
+	return list_is_empty(&self->outgoing) && list_is_empty(&self->answers) &&
+		self->detached == NULL;
 }
 
 void

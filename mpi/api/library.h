@@ -17,7 +17,10 @@ int library_enter(struct mpi_rank *self, int required, int *provided);
 /* One user less. The last one waits until all that this rank has sent is on its way. */
 void library_leave(struct mpi_rank *self);
 
-/* Is all that the rank (a struct mpi_rank) has sent on its way, and what the program freed before it was done, too? */
+/*
+ * Is all that the rank (a struct mpi_rank) has sent on its way, and what the program freed before
+ * it was done, too?
+ */
 bool library_is_quiet(const void *rank);
 
 /* Free everything, if there is no user; for the end of the program. */

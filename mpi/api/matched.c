@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chapter point-to-point: probes that take the message out of matching, and receives of what they took.
+ * Chapter point-to-point: probes that take the message out of matching, and receives of what they
+ * took.
  */
 #include <stdlib.h>
 #include <mpi_impl.h>

@@ -49,7 +49,8 @@ impl_Alloc_mem(struct call *call, const struct args_Alloc_mem *a)
 		start = malloc(bytes);
 	if (start == NULL)
 		return MPI_ERR_NO_MEM;
-	b = (struct block *)(((uintptr_t)start + sizeof(*b) + align - 1) / align * align - sizeof(*b));
+	b = (struct block *)(((uintptr_t)start + sizeof(*b) + align - 1) / align * align -
+		sizeof(*b));
 	*b = (struct block){call->self->blocks, start, shared};
 	call->self->blocks = b;
 	*(void **)a->baseptr = b + 1;

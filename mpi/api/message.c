@@ -41,7 +41,8 @@ start_null(struct request *r)
 }
 
 void
-message_start_send(struct mpi_rank *self, struct request *r, const struct message *m, enum mode mode)
+message_start_send(struct mpi_rank *self, struct request *r, const struct message *m,
+	enum mode mode)
 {
 	if (m->rank == MPI_PROC_NULL) {
 		start_null(r);

@@ -19,8 +19,10 @@ struct message {
 	struct comm *comm;
 };
 
-#define MESSAGE_OUT(a) ((struct message){(a)->buf, (a)->count, (a)->datatype, (a)->dest, (a)->tag, (a)->comm})
-#define MESSAGE_IN(a) ((struct message){(a)->buf, (a)->count, (a)->datatype, (a)->source, (a)->tag, (a)->comm})
+#define MESSAGE_OUT(a) ((struct message){(a)->buf, (a)->count, (a)->datatype, (a)->dest, (a)->tag, \
+	(a)->comm})
+#define MESSAGE_IN(a) ((struct message){(a)->buf, (a)->count, (a)->datatype, (a)->source, \
+	(a)->tag, (a)->comm})
 
 /* Bytes of data. */
 size_t message_bytes(const struct message *m);
@@ -33,11 +35,13 @@ void message_prepare_send(struct request *r, const struct message *m, enum mode 
 void message_prepare_recv(struct request *r, const struct message *m);
 
 /* The same and start it; a partner that does not exist is done at once. */
-void message_start_send(struct mpi_rank *self, struct request *r, const struct message *m, enum mode mode);
+void message_start_send(struct mpi_rank *self, struct request *r, const struct message *m,
+	enum mode mode);
 void message_start_recv(struct mpi_rank *self, struct request *r, const struct message *m);
 
 /* With a new request. Error class. */
-int message_isend(struct mpi_rank *self, const struct message *m, enum mode mode, MPI_Request *request);
+int message_isend(struct mpi_rank *self, const struct message *m, enum mode mode,
+	MPI_Request *request);
 int message_irecv(struct mpi_rank *self, const struct message *m, MPI_Request *request);
 
 /* Blocking. Error class. */

@@ -55,8 +55,10 @@ newcomm_group(struct mpi_rank *self, struct comm *like, struct group *g)
 }
 
 static const char *const known_hints[] = {
-	"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking",
-	"mpi_assert_strict_start_ordering", "mpi_assert_memory_alloc_kinds", "mpi_memory_alloc_kinds", "atoll_coll",
+	"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
+		"mpi_assert_allow_overtaking",
+	"mpi_assert_strict_start_ordering", "mpi_assert_memory_alloc_kinds",
+	"mpi_memory_alloc_kinds", "atoll_coll",
 };
 
 struct info *
@@ -85,7 +87,8 @@ newcomm_copy(struct mpi_rank *self, struct comm *c, const struct info *info)
 	int err = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 
 	if (err == MPI_SUCCESS)
-		err = mpi_attr_copy(self, (struct attr_object){&c->attributes, ATTR_COMM, c->handle},
+		err = mpi_attr_copy(self, (struct attr_object){&c->attributes, ATTR_COMM,
+			c->handle},
 			(struct attr_object){&made->attributes, ATTR_COMM, made->handle});
 	if (err != MPI_SUCCESS) {
 		newcomm_abandon(self, made);

@@ -12,7 +12,8 @@
 /* What a rank brings. */
 struct newcomm {
 	struct comm *made;		/* NULL: this rank is no member of it */
-	int err;			/* class; not MPI_SUCCESS: there is nothing to make it of (`made` is NULL) */
+	/* class; not MPI_SUCCESS: there is nothing to make it of (`made` is NULL) */
+	int err;
 };
 
 /*

@@ -42,7 +42,8 @@ impl_Pack(struct call *call, const struct args_Pack *a)
 {
 	struct packing p = {a->inbuf, a->incount, a->datatype, a->outbuf, a->outsize, a->position};
 	MPI_Count bytes;
-	int err = mpi_type_bytes(a->datatype, a->incount, &bytes) ? check_packing(&p, bytes) : MPI_ERR_COUNT;
+	int err = mpi_type_bytes(a->datatype, a->incount, &bytes) ? check_packing(&p, bytes) :
+		MPI_ERR_COUNT;
 
 	(void)call;
 	if (err != MPI_SUCCESS)
@@ -57,7 +58,8 @@ impl_Unpack(struct call *call, const struct args_Unpack *a)
 {
 	struct packing p = {a->outbuf, a->outcount, a->datatype, a->inbuf, a->insize, a->position};
 	MPI_Count bytes;
-	int err = mpi_type_bytes(a->datatype, a->outcount, &bytes) ? check_packing(&p, bytes) : MPI_ERR_COUNT;
+	int err = mpi_type_bytes(a->datatype, a->outcount, &bytes) ? check_packing(&p, bytes) :
+		MPI_ERR_COUNT;
 
 	(void)call;
 	if (err != MPI_SUCCESS)

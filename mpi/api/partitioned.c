@@ -10,7 +10,8 @@ int
 impl_Psend_init(struct call *call, const struct args_Psend_init *a)
 {
 	struct request *r;
-	int err = a->partitions < 0 ? MPI_ERR_ARG : parts_send(call->self, &MESSAGE_OUT(a), a->partitions, &r);
+	int err = a->partitions < 0 ? MPI_ERR_ARG :
+		parts_send(call->self, &MESSAGE_OUT(a), a->partitions, &r);
 
 	if (err == MPI_SUCCESS)
 		*a->request = (MPI_Request)r->handle;
@@ -21,7 +22,8 @@ int
 impl_Precv_init(struct call *call, const struct args_Precv_init *a)
 {
 	struct request *r;
-	int err = a->partitions < 0 ? MPI_ERR_ARG : parts_recv(call->self, &MESSAGE_OUT(a), a->partitions, &r);
+	int err = a->partitions < 0 ? MPI_ERR_ARG :
+		parts_recv(call->self, &MESSAGE_OUT(a), a->partitions, &r);
 
 	if (err == MPI_SUCCESS)
 		*a->request = (MPI_Request)r->handle;
@@ -68,7 +70,8 @@ impl_Pready_range(struct call *call, const struct args_Pready_range *a)
 
 	if (p == NULL)
 		return MPI_ERR_REQUEST;
-	if (a->partition_low > a->partition_high || a->partition_low < 0 || a->partition_high >= p->partitions)
+	if (a->partition_low > a->partition_high || a->partition_low < 0 ||
+		a->partition_high >= p->partitions)
 		return MPI_ERR_ARG;
 	for (int i = a->partition_low; i <= a->partition_high; i++)
 		if (!parts_may_be_ready(p, i))

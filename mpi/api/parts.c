@@ -80,7 +80,8 @@ static struct message
 message_of_piece(const struct parts *p, uint32_t i)
 {
 	struct message m = p->message;
-	MPI_Count size = m.type->size, first = size > 0 ? (MPI_Count)(i * p->cut.piece_bytes) / size : 0;
+	MPI_Count size = m.type->size, first = size > 0 ?
+		(MPI_Count)(i * p->cut.piece_bytes) / size : 0;
 
 	m.buffer = (const char *)m.buffer + first * (MPI_Count)m.type->extent;
 	m.count = size > 0 ? (MPI_Count)bytes_of_piece(p, i) / size : 0;
@@ -110,7 +111,8 @@ recv_piece(struct mpi_rank *self, struct parts *p, uint32_t i)
 	p->pieces[i].taken = false;
 	*r = (struct request){.handle = 0};
 	if (p->staging != NULL)
-		mpi_recv_prepare(r, m.comm, p->staging + i * p->cut.piece_bytes, bytes_of_piece(p, i), m.rank, m.tag);
+		mpi_recv_prepare(r, m.comm, p->staging + i * p->cut.piece_bytes,
+			bytes_of_piece(p, i), m.rank, m.tag);
 	else
 		message_prepare_recv(r, &m);
 	r->context = m.comm->context + CONTEXT_PIECES;
@@ -150,7 +152,8 @@ learn(struct mpi_rank *self, struct parts *p)
 		return err;
 	p->too_long = p->cut.bytes > (uint64_t)room(p);
 	p->pieces = calloc(p->cut.pieces + 1, sizeof(*p->pieces));
-	if (p->cut.bytes > 0 && (p->too_long || p->cut.piece_bytes % size != 0 || p->cut.bytes % size != 0)) {
+	if (p->cut.bytes > 0 && (p->too_long || p->cut.piece_bytes % size != 0 ||
+		p->cut.bytes % size != 0)) {
 		p->staging = malloc(p->cut.bytes);
 		if (p->staging == NULL)
 			return MPI_ERR_NO_MEM;
@@ -165,7 +168,10 @@ is_on_its_way(const struct piece *piece)
 	return piece->left < 0;
 }
 
-/* Take note of pieces that are done, in order. True if there were any; the request is done with the last one. */
+/*
+ * Take note of pieces that are done, in order. True if there were any; the request is done with the
+ * last one.
+ */
 static bool
 note(struct request *r, bool receives)
 {
@@ -183,7 +189,8 @@ note(struct request *r, bool receives)
 		p->done++;
 	}
 	if (p->done == p->cut.pieces)
-		mpi_request_complete(r, r->error != MPI_SUCCESS || !p->too_long ? r->error : MPI_ERR_TRUNCATE);
+		mpi_request_complete(r, r->error != MPI_SUCCESS ||
+			!p->too_long ? r->error : MPI_ERR_TRUNCATE);
 	return p->done > before;
 }
 
@@ -200,7 +207,8 @@ is_ready(const struct request *r)
 	const struct parts *p = r->own;
 	const struct piece *next = &p->pieces[p->done];
 
-	return p->done == p->cut.pieces || (is_on_its_way(next) && mpi_request_is_done(&next->request));
+	return p->done == p->cut.pieces || (is_on_its_way(next) &&
+		mpi_request_is_done(&next->request));
 }
 
 static void
@@ -322,7 +330,8 @@ const struct request_class parts_recv_class = {.start = recv_start, .ready = rec
 
 /* A request of one of the classes; holds what it needs. NULL: no memory. */
 static struct request *
-parts_make(struct mpi_rank *self, const struct message *m, int partitions, const struct request_class *class)
+parts_make(struct mpi_rank *self, const struct message *m, int partitions,
+	const struct request_class *class)
 {
 	struct parts *p = calloc(1, sizeof(*p));
 	struct request *r = p ? mpi_request_new_class(self, m->comm, class, p) : NULL;

@@ -18,7 +18,8 @@ struct cut {
 
 struct piece {
 	struct request request;
-	int left;			/* send: partitions that are not ready; < 0: on its way or done */
+	/* send: partitions that are not ready; < 0: on its way or done */
+	int left;
 	bool taken;			/* receive: it is where the program wants it */
 };
 
@@ -28,22 +29,29 @@ struct parts {
 	int per_piece;			/* send: partitions */
 	bool known;			/* receive: the cut was told */
 	bool too_long;
-	int failed;			/* receive: class of the error because of which the cut is not known */
+	/* receive: class of the error because of which the cut is not known */
+	int failed;
 	/* receive: the message that tells it, until it is known; its `own` is the cut */
 	struct request *told;
 	struct cut cut;
 	struct piece *pieces;
 	uint32_t done;			/* pieces of this round, in order */
 	bool *marks;			/* send: partitions of this round that are ready */
-	char *staging;			/* receive: where pieces go that begin or end inside of an element, or NULL */
+	/* receive: where pieces go that begin or end inside of an element, or NULL */
+	char *staging;
 };
 
 extern const struct request_class parts_send_class;
 extern const struct request_class parts_recv_class;
 
-/* A persistent request for `partitions` times the message, which is not from MPI_ANY_SOURCE. Error class. */
-int parts_send(struct mpi_rank *self, const struct message *m, int partitions, struct request **request);
-int parts_recv(struct mpi_rank *self, const struct message *m, int partitions, struct request **request);
+/*
+ * A persistent request for `partitions` times the message, which is not from MPI_ANY_SOURCE. Error
+ * class.
+ */
+int parts_send(struct mpi_rank *self, const struct message *m, int partitions,
+	struct request **request);
+int parts_recv(struct mpi_rank *self, const struct message *m, int partitions,
+	struct request **request);
 
 /* A send that was started: may this partition become ready, and it does. */
 bool parts_may_be_ready(const struct parts *p, int partition);

@@ -84,7 +84,10 @@ find_block(struct placing *p, int at, int left)
 	}
 }
 
-/* Which block a place belongs to, and which place of the block it is: position in the sorted members. */
+/*
+ * Which block a place belongs to, and which place of the block it is: position in the sorted
+ * members.
+ */
 static int
 position_of(const struct placing *p, int place)
 {
@@ -110,7 +113,8 @@ pairs_cut(const struct placing *p, const int32_t *world)
 	for (int i = p->ndims - 1, step = 1; i >= 0; step *= p->dims[i], i--)
 		for (int place = 0; place < p->ranks; place++)
 			if (place / step % p->dims[i] + 1 < p->dims[i])
-				cut += cluster_of(p, world[place]) != cluster_of(p, world[place + step]);
+				cut += cluster_of(p, world[place]) != cluster_of(p,
+					world[place + step]);
 	return cut;
 }
 
@@ -118,7 +122,8 @@ pairs_cut(const struct placing *p, const int32_t *world)
 static bool
 reorder(struct placing *p, int32_t *world)
 {
-	int32_t *sorted = malloc((size_t)p->ranks * 2 * sizeof(*sorted)), *placed = sorted ? sorted + p->ranks : NULL;
+	int32_t *sorted = malloc((size_t)p->ranks * 2 * sizeof(*sorted)),
+		*placed = sorted ? sorted + p->ranks : NULL;
 
 	if (sorted == NULL)
 		return false;

@@ -12,7 +12,8 @@
  * The group of the first `ranks` members of c in the order of the grid's places; ndims 0: in their
  * own order. All ranks get the same. NULL: no memory.
  */
-struct group *place_grid(struct mpi_rank *self, const struct comm *c, int ndims, const int dims[], int ranks);
+struct group *place_grid(struct mpi_rank *self, const struct comm *c, int ndims, const int dims[],
+	int ranks);
 
 /* An edge of a graph; the direction does not matter. Without a weight it counts 1. */
 struct place_edge {
@@ -35,6 +36,7 @@ bool place_graph(struct mpi_rank *self, const struct comm *c, int nodes,
 	const struct place_edges *edges, int *member_of);
 
 /* The group of these members of c in this order. NULL: no memory. */
-struct group *place_members(struct mpi_rank *self, const struct comm *c, int nodes, const int *member_of);
+struct group *place_members(struct mpi_rank *self, const struct comm *c, int nodes,
+	const int *member_of);
 
 #endif

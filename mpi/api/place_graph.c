@@ -12,7 +12,8 @@
 #include <mpi/transport/transport.h>
 
 #define PASSES 8
-#define REFINED_MAX 1024	/* nodes up to which places are changed: that takes O(n^2) each pass */
+/* nodes up to which places are changed: that takes O(n^2) each pass */
+#define REFINED_MAX 1024
 
 struct graph_placing {
 	int n;
@@ -20,7 +21,8 @@ struct graph_placing {
 	int *own;			/* cluster of each member */
 	int *first;			/* of a node's edges in `edges`, and the end */
 	struct tie *ties;
-	int64_t *link;			/* scratch: of a node with each cluster; of each node with the region */
+	/* scratch: of a node with each cluster; of each node with the region */
+	int64_t *link;
 	int64_t *loose;			/* scratch: of each node with nodes that are not placed */
 };
 
@@ -35,10 +37,12 @@ static void
 find_clusters(struct graph_placing *p, struct mpi_rank *self, const struct comm *c)
 {
 	for (int i = 0; i < p->n; i++) {
-		uint32_t cluster = transport_cluster_of(self, (uint32_t)mpi_group_world(c->group, i));
+		uint32_t cluster = transport_cluster_of(self,
+			(uint32_t)mpi_group_world(c->group, i));
 		int k = 0;
 
-		while (k < i && transport_cluster_of(self, (uint32_t)mpi_group_world(c->group, k)) != cluster)
+		while (k < i && transport_cluster_of(self,
+			(uint32_t)mpi_group_world(c->group, k)) != cluster)
 			k++;
 		p->own[i] = k < i ? p->own[k] : p->clusters++;
 	}
@@ -214,7 +218,8 @@ choose(struct graph_placing *p, int *at, int *other)
 }
 
 bool
-place_graph(struct mpi_rank *self, const struct comm *c, int nodes, const struct place_edges *edges, int *member_of)
+place_graph(struct mpi_rank *self, const struct comm *c, int nodes, const struct place_edges *edges,
+	int *member_of)
 {
 	size_t n = (size_t)nodes + 1;
 	struct graph_placing p = {.n = nodes, .own = calloc(4 * n, sizeof(int)),

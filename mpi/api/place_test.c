@@ -6,7 +6,8 @@
  *
  * sanitize: thread address
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
- *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c
+ *	mpi/transport/linux/[a-z]*.c
  *	build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
@@ -70,7 +71,10 @@ place_many(void)
 	library_close(mpi_self());
 }
 
-/* Each rank tells of its own edges, in an order of its own: whoever gets the node has them in that order. */
+/*
+ * Each rank tells of its own edges, in an order of its own: whoever gets the node has them in that
+ * order.
+ */
 static void
 neighbours_follow_their_node(void)
 {
@@ -84,12 +88,14 @@ neighbours_follow_their_node(void)
 	given[1] = (me + n - 5) % n;
 	weights[0] = me + 1;
 	weights[1] = me + 100;
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, given, weights, 2, given, weights, MPI_INFO_NULL, 1, &comm);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, given, weights, 2, given, weights,
+		MPI_INFO_NULL, 1, &comm);
 	MPI_Comm_rank(comm, &me);
 	MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
 	MUST(in == 2 && out == 2 && weighted);
 	MPI_Dist_graph_neighbors(comm, 2, got, weights, 2, got + 2, weights);
-	MUST(got[0] == (me + 5) % n && got[1] == (me + n - 5) % n && got[2] == got[0] && got[3] == got[1]);
+	MUST(got[0] == (me + 5) % n && got[1] == (me + n - 5) % n && got[2] == got[0] &&
+		got[3] == got[1]);
 	MUST(weights[0] == me + 1 && weights[1] == me + 100);
 	MPI_Comm_free(&comm);
 	MPI_Finalize();
@@ -106,8 +112,10 @@ partitions_cross(void)
 	MPI_Init(NULL, NULL);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	MPI_Precv_init(in, 2, 4, MPI_INT, (me + n - n / 2) % n, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
-	MPI_Psend_init(out, 8, 1, MPI_INT, (me + n / 2) % n, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	MPI_Precv_init(in, 2, 4, MPI_INT, (me + n - n / 2) % n, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[0]);
+	MPI_Psend_init(out, 8, 1, MPI_INT, (me + n / 2) % n, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+		&request[1]);
 	for (int round = 0; round < 5; round++) {
 		int flag = 0;
 

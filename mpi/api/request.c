@@ -56,7 +56,8 @@ finish_all(struct set *s, MPI_Status statuses[])
 	int failed = MPI_SUCCESS;
 
 	for (int i = 0; i < s->count; i++) {
-		MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+		MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE :
+			&statuses[i];
 		int err = MPI_SUCCESS;
 
 		if (s->requests[i] != NULL)

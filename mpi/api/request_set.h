@@ -32,7 +32,9 @@ int set_find(struct mpi_rank *self, MPI_Request handle, struct request **r);
 /* Number of the first request that is done, -1: none yet, count: there is none that is active. */
 int set_first_done(const struct set *s);
 
-/* Are all (is one) done? Arguments of mpi_wait_until. One is also if there is none that is active. */
+/*
+ * Are all (is one) done? Arguments of mpi_wait_until. One is also if there is none that is active.
+ */
 bool set_all_done(const void *set);
 bool set_any_done(const void *set);
 

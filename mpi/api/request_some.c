@@ -67,7 +67,8 @@ finish_some(struct set *s, const struct some *out)
 	int failed = MPI_SUCCESS, n = 0;
 
 	for (int i = 0; i < s->count; i++) {
-		MPI_Status *status = out->statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &out->statuses[n];
+		MPI_Status *status = out->statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE :
+			&out->statuses[n];
 		int err;
 
 		if (s->requests[i] == NULL || !mpi_request_is_done(s->requests[i]))

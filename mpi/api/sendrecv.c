@@ -17,7 +17,8 @@ struct halves {
 };
 
 static int
-sendrecv(struct mpi_rank *self, const struct message *out, const struct message *in, MPI_Status *status)
+sendrecv(struct mpi_rank *self, const struct message *out, const struct message *in,
+	MPI_Status *status)
 {
 	struct request r = {.handle = 0};
 	int err, err_in;
@@ -115,7 +116,8 @@ static const struct request_class halves_class = {.ready = are_done, .advance = 
 
 /* `copy` is taken over, also on failure. */
 static int
-isendrecv(struct mpi_rank *self, const struct message *out, const struct message *in, void *copy, MPI_Request *request)
+isendrecv(struct mpi_rank *self, const struct message *out, const struct message *in, void *copy,
+	MPI_Request *request)
 {
 	struct halves *h = calloc(1, sizeof(*h));
 	struct request *r = h ? mpi_request_new_class(self, in->comm, &halves_class, h) : NULL;

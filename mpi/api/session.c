@@ -51,7 +51,8 @@ impl_Session_init(struct call *call, const struct args_Session_init *a)
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
 	/* who does not say gets what there is */
-	err = library_enter(self, level ? mpi_info_level(level) : self->thread_level, &s->thread_level);
+	err = library_enter(self, level ? mpi_info_level(level) : self->thread_level,
+		&s->thread_level);
 	if (err != MPI_SUCCESS) {
 		end(self, s);
 		return err;
@@ -101,7 +102,8 @@ int
 impl_Session_get_nth_pset(struct call *call, const struct args_Session_get_nth_pset *a)
 {
 	(void)call;
-	if (a->n < 0 || a->n >= PSETS || *a->pset_len < 0 || (*a->pset_len > 0 && a->pset_name == NULL))
+	if (a->n < 0 || a->n >= PSETS || *a->pset_len < 0 ||
+		(*a->pset_len > 0 && a->pset_name == NULL))
 		return MPI_ERR_ARG;
 	if (*a->pset_len > 0)
 		snprintf(a->pset_name, (size_t)*a->pset_len, "%s", psets[a->n]);
@@ -158,7 +160,8 @@ impl_Session_get_errhandler(struct call *call, const struct args_Session_get_err
 int
 impl_Session_set_errhandler(struct call *call, const struct args_Session_set_errhandler *a)
 {
-	return mpi_errhandler_set(call->self, &a->session->errhandler, a->errhandler, ERRHANDLER_SESSION);
+	return mpi_errhandler_set(call->self, &a->session->errhandler, a->errhandler,
+		ERRHANDLER_SESSION);
 }
 
 int

@@ -56,7 +56,8 @@ same_color(struct mpi_rank *self, struct choices *c, int32_t color)
 
 /* The leaders of both groups exchange what their groups chose, and tell their groups. */
 static int
-exchange_choices(struct mpi_rank *self, struct comm *c, const struct choices *ours, struct choices *theirs)
+exchange_choices(struct mpi_rank *self, struct comm *c, const struct choices *ours,
+	struct choices *theirs)
 {
 	struct request in = {.handle = 0}, out = {.handle = 0};
 	size_t size = sizeof(*ours->of);
@@ -71,7 +72,8 @@ exchange_choices(struct mpi_rank *self, struct comm *c, const struct choices *ou
 		err = mpi_wait(self, &in);
 		err = err == MPI_SUCCESS ? err_out : err;
 	}
-	return err == MPI_SUCCESS ? mpi_bcast(self, c->local, theirs->of, (size_t)theirs->count * size, 0) : err;
+	return err == MPI_SUCCESS ? mpi_bcast(self, c->local, theirs->of,
+		(size_t)theirs->count * size, 0) : err;
 }
 
 /* Everybody learns what everybody chose. */
@@ -83,14 +85,18 @@ split_collect(struct mpi_rank *self, struct comm *c, struct choice mine, struct 
 	all[0] = (struct choices){malloc((size_t)c->size * sizeof(mine)), c->group, c->size};
 	all[1] = (struct choices){NULL, c->remote, 0};
 	if (c->remote != NULL)
-		all[1] = (struct choices){malloc((size_t)c->remote->size * sizeof(mine)), c->remote, c->remote->size};
+		all[1] = (struct choices){malloc((size_t)c->remote->size * sizeof(mine)), c->remote,
+			c->remote->size};
 	if (all[0].of == NULL || (c->remote && all[1].of == NULL))
 		return MPI_ERR_NO_MEM;
 	err = mpi_allgather(self, c->local ? c->local : c, &mine, all[0].of, sizeof(mine));
 	return err == MPI_SUCCESS && c->remote ? exchange_choices(self, c, &all[0], &all[1]) : err;
 }
 
-/* This rank's part of the split; between two groups, a part that only one of them has is no communicator. */
+/*
+ * This rank's part of the split; between two groups, a part that only one of them has is no
+ * communicator.
+ */
 static struct newcomm
 part(struct mpi_rank *self, struct comm *c, struct choices all[2], int32_t color)
 {
@@ -149,10 +155,14 @@ is_in_one_cluster(const struct mpi_rank *self, const struct comm *c)
 {
 	uint32_t mine = transport_cluster_of(self, (uint32_t)self->world_rank);
 
-	return runs_in_cluster(self, c->group, mine) && runs_in_cluster(self, mpi_comm_peer_group(c), mine);
+	return runs_in_cluster(self, c->group, mine) &&
+		runs_in_cluster(self, mpi_comm_peer_group(c), mine);
 }
 
-/* The color under which ranks come together that share what is named; MPI_UNDEFINED: nothing of that kind is known. */
+/*
+ * The color under which ranks come together that share what is named; MPI_UNDEFINED: nothing of
+ * that kind is known.
+ */
 static int
 color_of_resource(const struct mpi_rank *self, const char *resource)
 {
@@ -205,5 +215,6 @@ impl_Comm_split_type(struct call *call, const struct args_Comm_split_type *a)
 {
 	int color, err = color_of_type(call, a, &color);
 
-	return err == MPI_SUCCESS ? newcomm_split(call->self, a->comm, color, a->key, a->newcomm) : err;
+	return err == MPI_SUCCESS ? newcomm_split(call->self, a->comm, color, a->key, a->newcomm) :
+		err;
 }

@@ -80,7 +80,8 @@ impl_Type_free(struct call *call, const struct args_Type_free *a)
 		return MPI_ERR_TYPE;
 	/* the last handle takes the attributes with it; a callback may refuse */
 	if (derived_of(t)->handles == 1)
-		err = mpi_attr_delete_all(call->self, &derived_of(t)->attributes, derived_of(t)->handle);
+		err = mpi_attr_delete_all(call->self, &derived_of(t)->attributes,
+			derived_of(t)->handle);
 	if (err != MPI_SUCCESS)
 		return err;
 	mpi_type_take_back(call->self, t);

@@ -63,7 +63,8 @@ check_room(const struct contents *c, const struct wanted *w)
 	if (w->max_integers < c->integers || w->max_addresses < c->addresses ||
 			w->max_counts < c->counts || w->max_types < c->types)
 		return MPI_ERR_ARG;
-	if ((c->integers > 0 && !w->integers) || (c->addresses > 0 && !w->addresses) || (c->counts > 0 && !w->counts) ||
+	if ((c->integers > 0 && !w->integers) || (c->addresses > 0 && !w->addresses) ||
+		(c->counts > 0 && !w->counts) ||
 		(c->types > 0 && !w->types))
 		return MPI_ERR_ARG;
 	return MPI_SUCCESS;
@@ -122,7 +123,8 @@ struct fitting {
 };
 
 static const struct fitting by_size[] = {
-	{MPI_TYPECLASS_REAL, 2, MPI_REAL2}, {MPI_TYPECLASS_REAL, 4, MPI_REAL4}, {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
+	{MPI_TYPECLASS_REAL, 2, MPI_REAL2}, {MPI_TYPECLASS_REAL, 4, MPI_REAL4},
+		{MPI_TYPECLASS_REAL, 8, MPI_REAL8},
 	{MPI_TYPECLASS_REAL, 16, MPI_REAL16}, {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
 		{MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
 	{MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4}, {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
@@ -151,10 +153,12 @@ struct pair {
 };
 
 static const struct pair pairs[] = {
-	{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT}, {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT}, {MPI_LONG, MPI_INT, MPI_LONG_INT},
+	{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT}, {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+		{MPI_LONG, MPI_INT, MPI_LONG_INT},
 	{MPI_INT, MPI_INT, MPI_2INT}, {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
 		{MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
-	{MPI_REAL, MPI_REAL, MPI_2REAL}, {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
+	{MPI_REAL, MPI_REAL, MPI_2REAL}, {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION,
+		MPI_2DOUBLE_PRECISION},
 	{MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
 };
 

@@ -212,7 +212,8 @@ impl_Type_dup(struct call *call, const struct args_Type_dup *a)
 	if (err != MPI_SUCCESS)
 		return err;
 	t = mpi_type_find(new);
-	err = mpi_type_attributes(call->self, a->oldtype, &from) && mpi_type_attributes(call->self, t, &to) ?
+	err = mpi_type_attributes(call->self, a->oldtype, &from) &&
+		mpi_type_attributes(call->self, t, &to) ?
 		mpi_attr_copy(call->self, from, to) : MPI_ERR_NO_MEM;
 	if (err != MPI_SUCCESS) {
 		mpi_type_take_back(call->self, t);

@@ -22,7 +22,8 @@ struct words {
 	const struct request *asked;	/* of the program's, that the call waits for; or NULL */
 };
 
-static void waits_say(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void waits_say(struct words *w, const char *format,
+	...) __attribute__((format(printf, 2, 3)));
 
 static void
 waits_say(struct words *w, const char *format, ...)
@@ -105,7 +106,8 @@ say_message(struct words *w, const struct group *g, int32_t context, int32_t sou
 	if (source == MPI_ANY_SOURCE)
 		waits_say(w, "a message from any rank");
 	else
-		waits_say(w, "a message from rank %d", g != NULL ? mpi_group_world(g, source) : source);
+		waits_say(w, "a message from rank %d", g != NULL ? mpi_group_world(g, source) :
+			source);
 	say_tag(w, context, tag);
 	say_comm(w, context);
 }
@@ -127,7 +129,8 @@ say_request(struct words *w, const struct request *r)
 static void
 say_posted(struct words *w, const struct list *queue)
 {
-	for (const struct list *l = queue->next; l != NULL && l != queue && w->said < MOST; l = l->next)
+	for (const struct list *l = queue->next; l != NULL && l != queue && w->said < MOST;
+		l = l->next)
 		say_request(w, list_entry(l, const struct request, link));
 }
 
@@ -150,7 +153,8 @@ say_begun(struct words *w)
 	for (uint32_t i = 0; i < t->capacity && w->said < MOST; i++) {
 		const struct request *r = t->slots[i].object;
 
-		if (r == NULL || r == w->asked || !mpi_request_is_active(r) || mpi_request_is_done(r))
+		if (r == NULL || r == w->asked || !mpi_request_is_active(r) ||
+			mpi_request_is_done(r))
 			continue;
 		if (w->asked != NULL && w->said == 1) {
 			waits_say(w, "; has also begun");
@@ -176,7 +180,8 @@ say_asked(struct words *w)
 		const struct probe *p = now->arg;
 		const struct comm *c = comm_of(w->self, p->context);
 
-		say_message(w, c != NULL ? mpi_comm_peer_group(c) : NULL, p->context, p->source, p->tag);
+		say_message(w, c != NULL ? mpi_comm_peer_group(c) : NULL, p->context, p->source,
+			p->tag);
 	}
 }
 
@@ -191,7 +196,8 @@ say_unexpected(struct words *w)
 
 		if (p->context % CONTEXTS_PER_COMM != CONTEXT_PT2PT)
 			continue;
-		waits_say(w, said++ == 0 ? "; has arrived and is not received: a message" : ", one");
+		waits_say(w, said++ == 0 ? "; has arrived and is not received: a message" :
+			", one");
 		waits_say(w, " from rank %u", p->origin);
 		say_tag(w, p->context, p->tag);
 		say_comm(w, p->context);

@@ -18,16 +18,21 @@
 struct work {
 	const struct collective *k;
 	struct span out;		/* operands; of a broadcast: the data */
-	struct span in;			/* reductions: the own operand; with scan it lies in `out` already */
+	/* reductions: the own operand; with scan it lies in `out` already */
+	struct span in;
 	const MPI_Count *counts;	/* reduce-scatter: elements of each rank */
-	const struct side *give;	/* blocks; the own one of an allgather lies in its place already */
+	/* blocks; the own one of an allgather lies in its place already */
+	const struct side *give;
 	const struct side *get;
 	int root;
 	bool even;			/* equal blocks, one after the other, on both sides */
 };
 
 struct algorithm {
-	/* Can it do this? The same answer on all ranks. NULL: it can do anything; each collective has one such. */
+	/*
+	 * Can it do this? The same answer on all ranks. NULL: it can do anything; each collective
+	 * has one such.
+	 */
 	bool (*fits)(const struct sched *s, const struct work *w);
 	void (*write)(struct sched *s, const struct work *w);
 	/*

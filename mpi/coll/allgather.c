@@ -17,7 +17,8 @@ mpi_allgather_ring(struct sched *s, const struct side *all)
 	int n = s->size;
 
 	for (int i = 0; i < n - 1; i++) {
-		mpi_sched_recv(s, side_block(all, (s->rank - i - 1 + n) % n), (s->rank - 1 + n) % n);
+		mpi_sched_recv(s, side_block(all, (s->rank - i - 1 + n) % n),
+			(s->rank - 1 + n) % n);
 		mpi_sched_send(s, side_block(all, (s->rank - i + n) % n), (s->rank + 1) % n);
 		mpi_sched_round(s);
 	}
@@ -52,7 +53,8 @@ mpi_allgather_bruck(struct sched *s, struct span all)
 	for (int have = 1; have < n; have *= 2) {
 		int more = 2 * have <= n ? have : n - have;
 
-		mpi_sched_recv(s, span_slice(turned, have * block, more * block), (s->rank + have) % n);
+		mpi_sched_recv(s, span_slice(turned, have * block, more * block),
+			(s->rank + have) % n);
 		mpi_sched_send(s, span_slice(turned, 0, more * block), (s->rank - have + n) % n);
 		mpi_sched_round(s);
 	}
@@ -76,7 +78,8 @@ allgather_bruck_write(struct sched *s, const struct work *w)
 	mpi_allgather_bruck(s, side_whole(w->get, s->size));
 }
 
-const struct algorithm mpi_algorithm_allgather_bruck = {.fits = allgather_bruck_fits, .write = allgather_bruck_write};
+const struct algorithm mpi_algorithm_allgather_bruck =
+	{.fits = allgather_bruck_fits, .write = allgather_bruck_write};
 
 /* --- recursive doubling ---
  *

@@ -146,7 +146,8 @@ mpi_allreduce_ring(struct sched *s, struct span out)
 	struct span theirs = mpi_sched_room(s, (out.count + n - 1) / n, out.type);
 
 	for (int i = 0; i < n - 1; i++) {
-		struct span mine = block_of(s, out, s->rank - i - 1), got = span_slice(theirs, 0, mine.count);
+		struct span mine = block_of(s, out, s->rank - i - 1),
+			got = span_slice(theirs, 0, mine.count);
 
 		mpi_sched_recv(s, got, previous);
 		mpi_sched_send(s, block_of(s, out, s->rank - i), next);
@@ -174,4 +175,5 @@ allreduce_ring_write(struct sched *s, const struct work *w)
 	mpi_allreduce_ring(s, w->out);
 }
 
-const struct algorithm mpi_algorithm_allreduce_ring = {.fits = allreduce_ring_fits, .write = allreduce_ring_write};
+const struct algorithm mpi_algorithm_allreduce_ring =
+	{.fits = allreduce_ring_fits, .write = allreduce_ring_write};

@@ -6,7 +6,8 @@
 
 /* --- pairwise exchange ---
  *
- * Alltoall: each rank sends to the i-th after it and receives from the i-th before it, some i at a time. Any blocks.
+ * Alltoall: each rank sends to the i-th after it and receives from the i-th before it, some i at a
+ * time. Any blocks.
  *
  * Cost: (n - 1) (a + m b).
  */
@@ -61,14 +62,16 @@ bruck_step(struct sched *s, char *blocks, char *packed[2], int bit, size_t block
 
 	for (int i = bit; i < n; i++)
 		if (i & bit)
-			mpi_sched_copy(s, block_at(packed[0], moved++, block), block_at(blocks, i, block));
+			mpi_sched_copy(s, block_at(packed[0], moved++, block),
+				block_at(blocks, i, block));
 	mpi_sched_round(s);
 	mpi_sched_recv(s, span_bytes(packed[1], (size_t)moved * block), (s->rank - bit + n) % n);
 	mpi_sched_send(s, span_bytes(packed[0], (size_t)moved * block), (s->rank + bit) % n);
 	moved = 0;
 	for (int i = bit; i < n; i++)
 		if (i & bit)
-			mpi_sched_copy(s, block_at(blocks, i, block), block_at(packed[1], moved++, block));
+			mpi_sched_copy(s, block_at(blocks, i, block),
+				block_at(packed[1], moved++, block));
 	mpi_sched_round(s);
 }
 
@@ -78,7 +81,8 @@ mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *i
 	int n = s->size;
 	size_t block = span_size(side_block(in, 0));
 	char *blocks = mpi_sched_scratch(s, (size_t)n * block);
-	char *packed[2] = {mpi_sched_scratch(s, (size_t)n * block), mpi_sched_scratch(s, (size_t)n * block)};
+	char *packed[2] = {mpi_sched_scratch(s, (size_t)n * block),
+		mpi_sched_scratch(s, (size_t)n * block)};
 
 	for (int i = 0; i < n; i++)
 		mpi_sched_copy(s, block_at(blocks, i, block), side_block(out, (s->rank + i) % n));
@@ -86,7 +90,8 @@ mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *i
 	for (int bit = 1; bit < n; bit *= 2)
 		bruck_step(s, blocks, packed, bit, block);
 	for (int i = 0; i < n; i++)
-		mpi_sched_copy(s, side_block(in, (s->rank - i + n) % n), block_at(blocks, i, block));
+		mpi_sched_copy(s, side_block(in, (s->rank - i + n) % n),
+			block_at(blocks, i, block));
 	mpi_sched_round(s);
 }
 
@@ -103,4 +108,5 @@ alltoall_bruck_write(struct sched *s, const struct work *w)
 	mpi_alltoall_bruck(s, w->give, w->get);
 }
 
-const struct algorithm mpi_algorithm_alltoall_bruck = {.fits = alltoall_bruck_fits, .write = alltoall_bruck_write};
+const struct algorithm mpi_algorithm_alltoall_bruck =
+	{.fits = alltoall_bruck_fits, .write = alltoall_bruck_write};

@@ -68,7 +68,8 @@ deal_parts(struct sched *s, struct span all, int me, int root)
 	while (bit < n && !(me & bit))
 		bit *= 2;
 	if (me != 0) {
-		mpi_sched_recv(s, parts_of(all, n, me, me + bit < n ? bit : n - me), (me - bit + root) % n);
+		mpi_sched_recv(s, parts_of(all, n, me, me + bit < n ? bit : n - me),
+			(me - bit + root) % n);
 		mpi_sched_round(s);
 	}
 	for (bit /= 2; bit > 0; bit /= 2)

@@ -4,12 +4,12 @@
  *
  * Cost: of ranks that share c cores, n atomic additions to words that each stay on a core, and one
  * for each core; one change of another word, that all look at, and each rank runs once. Of ranks
- * with a core each, with l lanes: n / l additions to one word, at the same time for all lanes, and l
- * to another; l changes of words, at each of which n / l look.
+ * with a core each, with l lanes: n / l additions to one word, at the same time for all lanes, and
+ * l to another; l changes of words, at each of which n / l look.
  *
- * No wake-up is lost: who wants to sleep sets `has_sleepers`, and looks at it and at what it waits for
- * once more when `sleeping` is set; who changes that does so before it clears `has_sleepers` and looks
- * who sleeps (all in total order).
+ * No wake-up is lost: who wants to sleep sets `has_sleepers`, and looks at it and at what it waits
+ * for once more when `sleeping` is set; who changes that does so before it clears `has_sleepers`
+ * and looks who sleeps (all in total order).
  */
 #include <string.h>
 #include <mpi/coll/locality.h>
@@ -21,7 +21,8 @@
 struct lanes
 mpi_central_lanes(uint32_t ranks, uint32_t cores)
 {
-	struct lanes l = {.count = 1, .ranks = ranks, .spread = cores > LANES_MAX || ranks < 2 * cores};
+	struct lanes l = {.count = 1, .ranks = ranks, .spread = cores > LANES_MAX ||
+		ranks < 2 * cores};
 
 	if (!l.spread)
 		l.count = cores;
@@ -118,7 +119,8 @@ mpi_central_wait_until(struct central *m, bool (*there)(const struct central *m)
 			idle = 0;
 			continue;
 		}
-		if (is_about_to_sleep(m->self, idle) && load_relaxed(&m->sync->all.has_sleepers) == 0)
+		if (is_about_to_sleep(m->self, idle) &&
+			load_relaxed(&m->sync->all.has_sleepers) == 0)
 			exchange_total(&m->sync->all.has_sleepers, 1);
 		mpi_idle(m->self, idle++, must_look, m);
 	}
@@ -151,12 +153,14 @@ mpi_central_words(struct mpi_rank *self, const struct comm *c)
 bool
 mpi_central_world(struct mpi_rank *self, const struct comm *c)
 {
-	struct central m = {.self = self, .sync = transport_sync(self), .ranks = (uint32_t)self->world_size};
+	struct central m = {.self = self, .sync = transport_sync(self),
+		.ranks = (uint32_t)self->world_size};
 
 	if (c != &self->world || m.sync == NULL)
 		return false;
 	m.lanes = mpi_central_lanes(m.ranks, transport_cores(self));
-	m.lanes.own = mpi_central_lane(&m.lanes, (uint32_t)c->rank, transport_core(self, (uint32_t)c->rank));
+	m.lanes.own = mpi_central_lane(&m.lanes, (uint32_t)c->rank,
+		transport_core(self, (uint32_t)c->rank));
 	m.lanes.ranks = (m.ranks - m.lanes.own + m.lanes.count - 1) / m.lanes.count;
 	if (mpi_central_arrive(&m))
 		mpi_central_release(&m);

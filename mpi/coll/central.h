@@ -24,7 +24,8 @@ struct lanes {
 	uint32_t count;			/* how many there are */
 	uint32_t own;			/* the one of this rank */
 	uint32_t ranks;			/* in it */
-	bool spread;			/* their ranks have cores of their own, as far as cores go */
+	/* their ranks have cores of their own, as far as cores go */
+	bool spread;
 };
 
 struct central {
@@ -45,7 +46,10 @@ struct central {
  */
 bool mpi_central_world(struct mpi_rank *self, const struct comm *c);
 
-/* The words of barriers of c's ranks; NULL: there is no segment yet, or they are in several clusters. */
+/*
+ * The words of barriers of c's ranks; NULL: there is no segment yet, or they are in several
+ * clusters.
+ */
 struct sync *mpi_central_words(struct mpi_rank *self, const struct comm *c);
 
 /* Is it worth while to count in two steps? */
@@ -62,14 +66,18 @@ mpi_central_counts_lanes(uint32_t ranks, uint32_t lanes)
  */
 struct lanes mpi_central_lanes(uint32_t ranks, uint32_t cores);
 
-/* The lane of a rank that stands at some position among those that arrive, and runs on some core. */
+/*
+ * The lane of a rank that stands at some position among those that arrive, and runs on some core.
+ */
 static inline uint32_t
 mpi_central_lane(const struct lanes *l, uint32_t position, uint32_t core)
 {
 	return l->spread ? position % l->count : core;
 }
 
-/* The calling rank arrives in its lane. True: it is the last one there; the lane counts anew then. */
+/*
+ * The calling rank arrives in its lane. True: it is the last one there; the lane counts anew then.
+ */
 static inline bool
 mpi_central_completes_lane(struct sync *sync, uint32_t lane, uint32_t ranks)
 {
@@ -103,7 +111,10 @@ void mpi_central_wake(struct central *m);
 /* All have arrived: release them. */
 void mpi_central_release(struct central *m);
 
-/* Wait until there(m), which looks in total order; who makes it true must call mpi_central_wake after that. */
+/*
+ * Wait until there(m), which looks in total order; who makes it true must call mpi_central_wake
+ * after that.
+ */
 void mpi_central_wait_until(struct central *m, bool (*there)(const struct central *m));
 
 /* Wait until this rank is released. */

@@ -44,7 +44,8 @@ elements(const struct round *r, char *at, MPI_Count count)
 static MPI_Count
 operand_count(const struct round *r)
 {
-	return r->k->kind == COLL_REDUCE_SCATTER ? r->k->recv.count * r->v->ranks : r->k->recv.count;
+	return r->k->kind == COLL_REDUCE_SCATTER ? r->k->recv.count * r->v->ranks :
+		r->k->recv.count;
 }
 
 /* The table gets all operands of this cluster combined. */
@@ -136,7 +137,8 @@ central_coll_give(struct round *r)
 			: side_block(&k->send, 0));
 		break;
 	default:
-		memcpy(r->central_fast ? locality_fast_slot(r->v, r->v->fast_slot, r->bytes) : locality_slot(r->v, me),
+		memcpy(r->central_fast ? locality_fast_slot(r->v, r->v->fast_slot, r->bytes) :
+			locality_slot(r->v, me),
 			k->send.in_place ? k->recv.buffer : k->send.buffer, r->bytes);
 		break;
 	}
@@ -165,7 +167,8 @@ central_coll_take(struct round *r)
 		if (!k->recv.in_place)
 			span_copy(side_block(&k->recv, 0), slot(r, me));
 		break;
-	case COLL_ALLGATHER: span_copy(side_whole(&k->recv, n), span_bytes(table, (size_t)n * r->bytes)); break;
+	case COLL_ALLGATHER: span_copy(side_whole(&k->recv, n),
+		span_bytes(table, (size_t)n * r->bytes)); break;
 	case COLL_ALLTOALL:
 		for (int i = 0; i < n; i++)
 			span_copy(side_block(&k->recv, i), span_bytes(locality_slot(r->v, i) +
@@ -175,10 +178,12 @@ central_coll_take(struct round *r)
 		if (me == r->root)
 			memcpy(k->recv.buffer, table, r->bytes);
 		break;
-	case COLL_ALLREDUCE: memcpy(k->recv.buffer, r->central_fast ? r->result : table, r->bytes); break;
+	case COLL_ALLREDUCE: memcpy(k->recv.buffer, r->central_fast ? r->result : table, r->bytes);
+		break;
 	case COLL_REDUCE_SCATTER:
 		span_copy(elements(r, k->recv.buffer, k->recv.count),
-			span_slice(elements(r, table, operand_count(r)), me * k->recv.count, k->recv.count));
+			span_slice(elements(r, table, operand_count(r)), me * k->recv.count,
+			k->recv.count));
 		break;
 	case COLL_SCAN: memcpy(k->recv.buffer, table + (size_t)me * r->bytes, r->bytes); break;
 	case COLL_EXSCAN:
@@ -251,7 +256,8 @@ central_near(struct round *r, struct central *m)
 static void
 run(struct round *r)
 {
-	struct central m = {.self = r->self, .sync = &r->v->segment->sync, .ranks = (uint32_t)r->v->ranks,
+	struct central m = {.self = r->self, .sync = &r->v->segment->sync,
+		.ranks = (uint32_t)r->v->ranks,
 		.lanes = r->v->lanes};
 
 	r->result = mpi_central_release_line(&m)->result;
@@ -283,7 +289,8 @@ block_bytes(const struct comm *c, const struct collective *k)
 	case COLL_ALLREDUCE:
 	case COLL_SCAN:
 	case COLL_EXSCAN: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent);
-	case COLL_REDUCE_SCATTER: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent) * (size_t)c->size;
+	case COLL_REDUCE_SCATTER: return (size_t)(k->recv.count * (MPI_Count)k->recv.type->extent) *
+		(size_t)c->size;
 	default: return span_size(side_block(&k->recv, 0));
 	}
 }
@@ -343,7 +350,8 @@ central_coll_run(struct mpi_rank *self, struct comm *c, const struct collective 
 		return false;
 	r.far = r.v->clusters > 1;
 	r.central_fast = k->kind == COLL_ALLREDUCE && !r.far && r.bytes <= FAST_BYTES;
-	slot_needs = r.central_fast ? 0 : k->kind == COLL_ALLTOALL ? r.bytes * (size_t)c->size : r.bytes;
+	slot_needs = r.central_fast ? 0 : k->kind == COLL_ALLTOALL ? r.bytes * (size_t)c->size :
+		r.bytes;
 	if (slot_needs > r.v->slot_bytes)
 		return false;
 	if (r.far && (r.v->largest < 2 || !goes_far(self, r.v, k)))
@@ -357,14 +365,16 @@ central_coll_run(struct mpi_rank *self, struct comm *c, const struct collective 
 	return true;
 }
 
-const struct algorithm mpi_algorithm_barrier_central = {.run = central_coll_run, .central_fast = true};
+const struct algorithm mpi_algorithm_barrier_central =
+	{.run = central_coll_run, .central_fast = true};
 const struct algorithm mpi_algorithm_bcast_central = {.run = central_coll_run};
 const struct algorithm mpi_algorithm_gather_central = {.run = central_coll_run};
 const struct algorithm mpi_algorithm_scatter_central = {.run = central_coll_run};
 const struct algorithm mpi_algorithm_allgather_central = {.run = central_coll_run};
 const struct algorithm mpi_algorithm_alltoall_central = {.run = central_coll_run};
 const struct algorithm mpi_algorithm_reduce_central = {.run = central_coll_run};
-const struct algorithm mpi_algorithm_allreduce_central = {.run = central_coll_run, .central_fast = true};
+const struct algorithm mpi_algorithm_allreduce_central =
+	{.run = central_coll_run, .central_fast = true};
 const struct algorithm mpi_algorithm_reduce_scatter_central = {.run = central_coll_run};
 const struct algorithm mpi_algorithm_scan_central = {.run = central_coll_run};
 const struct algorithm mpi_algorithm_exscan_central = {.run = central_coll_run};

@@ -77,7 +77,8 @@ mpi_central_fast_cache_topology(struct mpi_rank *self, struct comm *c)
 {
 	const struct locality *v = c->locality;
 
-	if (v == NULL || v->clusters > 1 || (c->fast.ranks > 0 && (c->fast.segment != NULL || v->segment == NULL)))
+	if (v == NULL || v->clusters > 1 || (c->fast.ranks > 0 &&
+		(c->fast.segment != NULL || v->segment == NULL)))
 		return;
 	cache_topology(self, c, v);
 }
@@ -91,7 +92,8 @@ central_of(struct mpi_rank *self, const struct central_fast *b, struct sync *syn
 
 /* The others have the core for a while; most often all have come then. */
 static inline __attribute__((always_inline)) bool
-released_soon(struct mpi_rank *self, const struct central_fast *b, const struct release *r, uint32_t epoch)
+released_soon(struct mpi_rank *self, const struct central_fast *b, const struct release *r,
+	uint32_t epoch)
 {
 	for (uint32_t i = 0; i < b->yields; i++) {
 		transport_yield(self);
@@ -145,7 +147,8 @@ mpi_central_fast_barrier(const struct comm *c)
 }
 
 void
-mpi_central_fast_fold(const struct locality *v, const struct operation *op, MPI_Count count, size_t bytes)
+mpi_central_fast_fold(const struct locality *v, const struct operation *op, MPI_Count count,
+	size_t bytes)
 {
 	_Alignas(16) char sum[FAST_BYTES];
 	const uint32_t *order = v->fast_order;

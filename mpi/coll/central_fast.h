@@ -23,7 +23,10 @@ void mpi_central_fast_cache_topology(struct mpi_rank *self, struct comm *c);
 /* The next ones are to be ordinary ones: its hints have changed. */
 void mpi_central_fast_forget(struct comm *c);
 
-/* An operation on elements of a type, for the calls that follow. False: they are not both predefined and simple. */
+/*
+ * An operation on elements of a type, for the calls that follow. False: they are not both
+ * predefined and simple.
+ */
 bool mpi_central_fast_cache_op(struct central_fast *b, MPI_Datatype datatype, MPI_Op op);
 
 /* If c->fast.barrier says so. */
@@ -33,6 +36,7 @@ void mpi_central_fast_barrier(const struct comm *c);
 void mpi_central_fast_allreduce(const struct comm *c, const void *in, void *out, size_t count);
 
 /* The releasing rank: combine what lies on the slots, in the order of the ranks. */
-void mpi_central_fast_fold(const struct locality *v, const struct operation *op, MPI_Count count, size_t bytes);
+void mpi_central_fast_fold(const struct locality *v, const struct operation *op, MPI_Count count,
+	size_t bytes);
 
 #endif

@@ -16,7 +16,10 @@
 #define HINT "atoll_coll"
 #define VARIABLE "ATOLL_MPI_COLL"
 
-/* One collective's share. What blocking calls of small data need comes first: they touch nothing else. */
+/*
+ * One collective's share. What blocking calls of small data need comes first: they touch nothing
+ * else.
+ */
 struct plan_kind {
 	size_t small;			/* bytes up to which this holds */
 	const struct algorithm *blocking;
@@ -28,7 +31,8 @@ struct plan_kind {
 struct plan {
 	struct plan_flags_fast flags_fast;
 	struct plan_kind kind[COLL_NEIGHBOR_ALLGATHER];
-	const struct algorithm *uneven[COLL_ALLTOALL + 1];	/* blocking calls whose blocks differ */
+	/* blocking calls whose blocks differ */
+	const struct algorithm *uneven[COLL_ALLTOALL + 1];
 };
 
 static const struct algorithm *
@@ -95,7 +99,8 @@ mapping_of(struct mpi_rank *self, const struct locality *v)
 {
 	if (!transport_shares_memory(self))
 		return MAPPING_PROCESS;
-	return v->clusters == 1 ? MAPPING_CLUSTER : v->largest == 1 ? MAPPING_SPREAD : MAPPING_CLUSTERS;
+	return v->clusters == 1 ? MAPPING_CLUSTER : v->largest == 1 ? MAPPING_SPREAD :
+		MAPPING_CLUSTERS;
 }
 
 static const struct algorithm *
@@ -139,13 +144,16 @@ choose_fill(enum coll_kind kind, struct plan_kind *p, const struct choice *rows)
  * and ranks are counted alike by all.
  */
 static void
-prefer_central_fast(struct mpi_rank *self, const struct locality *v, struct plan_kind *p, enum coll_kind kind)
+prefer_central_fast(struct mpi_rank *self, const struct locality *v, struct plan_kind *p,
+	enum coll_kind kind)
 {
-	bool crowd = v->clusters == 1 && (uint32_t)v->ranks >= 2 * v->cores && transport_shares_memory(self);
+	bool crowd = v->clusters == 1 && (uint32_t)v->ranks >= 2 * v->cores &&
+		transport_shares_memory(self);
 	const struct algorithm *central = kind == COLL_BARRIER ? &mpi_algorithm_barrier_central
 		: &mpi_algorithm_allreduce_central;
 
-	if (!crowd || p->forced != NULL || !p->blocking->flags_fast || (kind != COLL_BARRIER && kind != COLL_ALLREDUCE))
+	if (!crowd || p->forced != NULL || !p->blocking->flags_fast ||
+		(kind != COLL_BARRIER && kind != COLL_ALLREDUCE))
 		return;
 	p->blocking = central;
 	p->small = p->small < FAST_BYTES ? p->small : FAST_BYTES;
@@ -165,7 +173,8 @@ refuse(struct mpi_rank *self, const char *word)
 static struct plan *
 plan_of(struct mpi_rank *self, struct comm *c)
 {
-	const char *hint = c->info ? mpi_info_value(c->info, HINT) : NULL, *variable = getenv(VARIABLE), *bad;
+	const char *hint = c->info ? mpi_info_value(c->info, HINT) : NULL,
+		*variable = getenv(VARIABLE), *bad;
 	struct locality *v = mpi_locality_survey(self, c);
 	struct plan *p = v ? calloc(1, sizeof(*p)) : NULL;
 
@@ -180,7 +189,8 @@ plan_of(struct mpi_rank *self, struct comm *c)
 		choose_fill((enum coll_kind)kind, &p->kind[kind], rows_for((enum coll_kind)kind,
 			mapping_of(self, v), c->size));
 		prefer_central_fast(self, v, &p->kind[kind], (enum coll_kind)kind);
-		p->flags_fast.below[kind] = (uint8_t)flags_fast_below((enum coll_kind)kind, &p->kind[kind], c->size);
+		p->flags_fast.below[kind] = (uint8_t)flags_fast_below((enum coll_kind)kind,
+			&p->kind[kind], c->size);
 	}
 	for (int kind = COLL_GATHER; kind <= COLL_ALLTOALL; kind++)
 		p->uneven[kind] = at((enum coll_kind)kind,

@@ -41,12 +41,16 @@ size_t mpi_choose_central_fast(const struct comm *c, enum coll_kind kind, size_t
  * For a blocking call; NULL: no memory. Only whether it has `run` matters: mpi_choose_write comes
  * to the same choice.
  */
-const struct algorithm *mpi_choose(struct mpi_rank *self, struct comm *c, const struct collective *k);
+const struct algorithm *mpi_choose(struct mpi_rank *self, struct comm *c,
+	const struct collective *k);
 
 /* Write what w says by the algorithm of choice, for all ranks of the communicator. */
 void mpi_choose_write(struct sched *s, const struct work *w);
 
-/* The same for a part of it, among those who take part in the schedule now: all in one cluster, or each in its own. */
+/*
+ * The same for a part of it, among those who take part in the schedule now: all in one cluster, or
+ * each in its own.
+ */
 void mpi_choose_write_part(struct sched *s, const struct work *w, bool near);
 
 /* Bytes by which the table is read: of the operand or of a block; the same on all ranks. */

@@ -60,7 +60,8 @@ mpi_clusters_between_with(struct sched *s, int root)
 		return;
 	memcpy(map, v->leaders, (size_t)v->clusters * sizeof(*map));
 	map[mpi_clusters_number(s, root)] = root;
-	mpi_sched_among(s, map, v->clusters, v->rank == mpi_clusters_leader(s, root) ? v->cluster : -1);
+	mpi_sched_among(s, map, v->clusters, v->rank == mpi_clusters_leader(s, root) ? v->cluster :
+		-1);
 }
 
 bool
@@ -100,7 +101,8 @@ mpi_clusters_order(struct sched *s)
 struct span
 mpi_clusters_whole(const struct side *side, int n, size_t block)
 {
-	return side->counts.array ? span_bytes(side->buffer, (size_t)n * block) : side_whole(side, n);
+	return side->counts.array ? span_bytes(side->buffer, (size_t)n * block) :
+		side_whole(side, n);
 }
 
 /* Does a run end with this rank? */

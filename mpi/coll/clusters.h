@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Schedules in two tiers: inside each cluster, and between clusters, of which each has one rank that speaks for it.
+ * Schedules in two tiers: inside each cluster, and between clusters, of which each has one rank
+ * that speaks for it.
  */
 #ifndef MPI_COLL_CLUSTERS_H
 #define MPI_COLL_CLUSTERS_H
@@ -11,7 +12,10 @@
 /* Are there two tiers? */
 bool mpi_clusters_fit(const struct sched *s);
 
-/* Do operands of clusters, combined in their order, lie in the order of the ranks, or does that not matter? */
+/*
+ * Do operands of clusters, combined in their order, lie in the order of the ranks, or does that not
+ * matter?
+ */
 bool mpi_clusters_are_in_order(const struct sched *s);
 
 /* From now on: those of the own cluster; those that speak for the clusters. */
@@ -21,7 +25,10 @@ void mpi_clusters_between(struct sched *s);
 /* The same where `root` speaks for its cluster. */
 void mpi_clusters_between_with(struct sched *s, int root);
 
-/* Number of the root's cluster, and the position in the own cluster of the rank that then speaks for it. */
+/*
+ * Number of the root's cluster, and the position in the own cluster of the rank that then speaks
+ * for it.
+ */
 int mpi_clusters_number(const struct sched *s, int root);
 int mpi_clusters_leader(const struct sched *s, int root);
 
@@ -39,7 +46,10 @@ bool mpi_clusters_follow(const struct sched *s, int cluster);
 /* All ranks, cluster by cluster, in memory of the schedule. NULL: there is none. */
 const int *mpi_clusters_order(struct sched *s);
 
-/* Blocks of all ranks that lie one after the other, also those that were packed; of `block` bytes each. */
+/*
+ * Blocks of all ranks that lie one after the other, also those that were packed; of `block` bytes
+ * each.
+ */
 struct span mpi_clusters_whole(const struct side *side, int n, size_t block);
 
 /*
@@ -49,11 +59,17 @@ struct span mpi_clusters_whole(const struct side *side, int n, size_t block);
  */
 bool mpi_clusters_have_runs(const struct sched *s);
 
-/* From now on: those of the own run; those that speak for runs. The number of the own run, < 0 if memory is short. */
+/*
+ * From now on: those of the own run; those that speak for runs. The number of the own run, < 0 if
+ * memory is short.
+ */
 int mpi_clusters_inside_run(struct sched *s);
 void mpi_clusters_between_runs(struct sched *s);
 
-/* The parts that the tiers are made of, written by the algorithm of choice, among those who take part now. */
+/*
+ * The parts that the tiers are made of, written by the algorithm of choice, among those who take
+ * part now.
+ */
 void mpi_clusters_bcast(struct sched *s, struct span data, int root, bool near);
 void mpi_clusters_reduce(struct sched *s, const struct work *w, bool near);
 void mpi_clusters_reduce_scatter(struct sched *s, const struct work *w);

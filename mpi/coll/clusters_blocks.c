@@ -102,7 +102,8 @@ gather_clusters_write(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_gather_clusters = {.fits = gather_clusters_fits, .write = gather_clusters_write};
+const struct algorithm mpi_algorithm_gather_clusters =
+	{.fits = gather_clusters_fits, .write = gather_clusters_write};
 
 /* --- scatter ---
  *
@@ -160,7 +161,8 @@ cluster_blocks(struct sched *s, const struct collective *k, int cluster)
 	char *bytes;
 
 	if (mpi_clusters_follow(s, cluster))
-		return span_slice(side_whole(&k->send, s->size), first * k->send.count, n * k->send.count);
+		return span_slice(side_whole(&k->send, s->size), first * k->send.count,
+			n * k->send.count);
 	bytes = mpi_sched_scratch(s, (size_t)n * block);
 	for (int i = 0; i < n; i++)
 		mpi_sched_copy(s, span_bytes(bytes + (size_t)i * block, block),
@@ -238,7 +240,8 @@ allgather_clusters_fits(const struct sched *s, const struct work *w)
 struct travel {
 	const struct side *all;		/* where they belong */
 	struct span whole;
-	size_t *at;			/* packed: where in the order each begins, and the end; NULL: in place */
+	/* packed: where in the order each begins, and the end; NULL: in place */
+	size_t *at;
 };
 
 static struct travel
@@ -267,8 +270,10 @@ travel_range(const struct sched *s, const struct travel *b, int first, int end)
 	MPI_Count count = b->all->count;
 
 	if (b->at != NULL)
-		return span_slice(b->whole, (MPI_Count)b->at[first], (MPI_Count)(b->at[end] - b->at[first]));
-	return span_slice(b->whole, mpi_locality_ordered(s->c->locality, first) * count, (end - first) * count);
+		return span_slice(b->whole, (MPI_Count)b->at[first],
+			(MPI_Count)(b->at[end] - b->at[first]));
+	return span_slice(b->whole, mpi_locality_ordered(s->c->locality, first) * count,
+		(end - first) * count);
 }
 
 static void
@@ -278,11 +283,13 @@ allgather_clusters_collect(struct sched *s, const struct travel *b)
 	int first = v->first[v->cluster];
 
 	if (s->rank != 0)
-		mpi_sched_send(s, side_block(b->all, mpi_locality_member(v, v->cluster, s->rank)), 0);
+		mpi_sched_send(s, side_block(b->all, mpi_locality_member(v, v->cluster, s->rank)),
+			0);
 	for (int i = 1; s->rank == 0 && i < s->size; i++)
 		mpi_sched_recv(s, travel_range(s, b, first + i, first + i + 1), i);
 	if (s->rank == 0 && b->at != NULL)
-		mpi_sched_copy(s, travel_range(s, b, first, first + 1), side_block(b->all, v->leaders[v->cluster]));
+		mpi_sched_copy(s, travel_range(s, b, first, first + 1),
+			side_block(b->all, v->leaders[v->cluster]));
 	mpi_sched_round(s);
 }
 
@@ -451,7 +458,8 @@ exchange_write_first(struct sched *s, const struct exchange *x, const struct wor
 static void
 alltoall_clusters_write(struct sched *s, const struct work *w)
 {
-	struct exchange x = {.block = span_size(side_block(w->get, 0)), .ranks = s->c->locality->ranks};
+	struct exchange x = {.block = span_size(side_block(w->get, 0)),
+		.ranks = s->c->locality->ranks};
 	int n = s->size;
 
 	x.vector = (size_t)n * x.block;

@@ -5,7 +5,8 @@
  *
  * sanitize: thread address
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
- *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c
+ *	mpi/transport/linux/[a-z]*.c
  *	build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
@@ -18,15 +19,18 @@
 #include <mpi/transport/shared.h>
 
 #define RANKS_MAX 16
-#define COUNT 2				/* elements of a block: small enough for binomial and pairwise parts */
+/* elements of a block: small enough for binomial and pairwise parts */
+#define COUNT 2
 #define KINDS COLL_NEIGHBOR_ALLGATHER
 
-static uint32_t sent[3][2][KINDS];	/* between clusters: by mapping, does the operation commute */
+/* between clusters: by mapping, does the operation commute */
+static uint32_t sent[3][2][KINDS];
 static unsigned per_cluster;
 
 static const char all_of_them[] =
-	"barrier=clusters!,bcast=clusters!,gather=clusters!,scatter=clusters!,allgather=clusters!,alltoall=clusters!,"
-	"reduce=clusters!,allreduce=clusters!,reduce_scatter=clusters!,scan=clusters!,exscan=clusters!";
+	"barrier=clusters!,bcast=clusters!,gather=clusters!,scatter=clusters!,"
+	"allgather=clusters!,alltoall=clusters!,reduce=clusters!,allreduce=clusters!,"
+	"reduce_scatter=clusters!,scan=clusters!,exscan=clusters!";
 
 static void
 add_ints(void *in, void *inout, int *len, MPI_Datatype *type)
@@ -61,14 +65,16 @@ messages_between(const struct sched *s)
 
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->steps[i].kind == STEP_SEND)
-			count += !mpi_locality_together(s->self, s->c, s->c->rank, s->steps[i].peer);
+			count += !mpi_locality_together(s->self, s->c, s->c->rank,
+				s->steps[i].peer);
 	return count;
 }
 
 static struct side
 side_of(int *at)
 {
-	return (struct side){.buffer = at, .count = COUNT, .datatype = MPI_INT, .type = mpi_type_find(MPI_INT)};
+	return (struct side){.buffer = at, .count = COUNT, .datatype = MPI_INT,
+		.type = mpi_type_find(MPI_INT)};
 }
 
 /* Write it, count, and run it. */
@@ -94,7 +100,10 @@ is_in_turn(int mapping)
 	return mapping == 2;
 }
 
-/* What needs the order of the ranks has no such form where each is in another cluster than the one before. */
+/*
+ * What needs the order of the ranks has no such form where each is in another cluster than the one
+ * before.
+ */
 static bool
 is_possible(enum coll_kind kind, int mapping, bool commutes)
 {
@@ -118,7 +127,8 @@ count_all(void)
 			for (enum coll_kind kind = COLL_BARRIER; kind < KINDS; kind++)
 				if (is_possible(kind, mapping, commutes))
 					look(c, &(struct collective){.kind = kind,
-						.op = op[commutes]}, &sent[mapping][commutes][kind]);
+						.op = op[commutes]},
+							&sent[mapping][commutes][kind]);
 		MPI_Comm_free(&comm);
 	}
 	MPI_Op_free(&op[0]);
@@ -136,7 +146,9 @@ log2_up(uint32_t n)
 	return log;
 }
 
-/* Recursive doubling: those beyond a power of two hand theirs over first, and get the result last. */
+/*
+ * Recursive doubling: those beyond a power of two hand theirs over first, and get the result last.
+ */
 static uint32_t
 doubling(uint32_t c)
 {
@@ -177,7 +189,10 @@ promised(enum coll_kind kind, uint32_t c, bool commutes)
 	}
 }
 
-/* A reduction whose root is not the first of those between clusters sends once more if it does not commute. */
+/*
+ * A reduction whose root is not the first of those between clusters sends once more if it does not
+ * commute.
+ */
 static bool
 is_promised(enum coll_kind kind, uint32_t c, bool commutes, uint32_t got)
 {

@@ -80,7 +80,8 @@ bcast_clusters_write(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_bcast_clusters = {.fits = bcast_clusters_fits, .write = bcast_clusters_write};
+const struct algorithm mpi_algorithm_bcast_clusters =
+	{.fits = bcast_clusters_fits, .write = bcast_clusters_write};
 
 /* --- reduction to a root ---
  *
@@ -104,15 +105,18 @@ reduce_clusters_write(struct sched *s, const struct work *w)
 	struct span sum = w->out;
 
 	if (s->rank != w->root)
-		sum = s->c->locality->rank == leader ? mpi_sched_room(s, w->in.count, w->in.type) : w->in;
+		sum = s->c->locality->rank == leader ? mpi_sched_room(s, w->in.count, w->in.type) :
+			w->in;
 	mpi_clusters_inside(s);
 	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = w->in, .root = leader}, true);
 	mpi_clusters_between_with(s, w->root);
-	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = sum, .root = mpi_clusters_number(s, w->root)}, false);
+	mpi_clusters_reduce(s, &(struct work){.out = sum, .in = sum,
+		.root = mpi_clusters_number(s, w->root)}, false);
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_reduce_clusters = {.fits = reduce_clusters_fits, .write = reduce_clusters_write};
+const struct algorithm mpi_algorithm_reduce_clusters =
+	{.fits = reduce_clusters_fits, .write = reduce_clusters_write};
 
 /* --- reduction to all ---
  *
@@ -193,7 +197,8 @@ static void
 write_first(struct sched *s, struct span sum, const struct work *w)
 {
 	const struct locality *v = s->c->locality;
-	MPI_Count *per_cluster = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*per_cluster)), at = 0;
+	MPI_Count *per_cluster = mpi_sched_scratch(s, (size_t)v->clusters * sizeof(*per_cluster)),
+		at = 0;
 	struct span sorted, mine;
 
 	if (per_cluster == NULL)
@@ -201,7 +206,8 @@ write_first(struct sched *s, struct span sum, const struct work *w)
 	sorted = sort(s, sum, w->counts, per_cluster);
 	mine = mpi_sched_room(s, per_cluster[v->cluster], sum.type);
 	mpi_clusters_between(s);
-	mpi_clusters_reduce_scatter(s, &(struct work){.out = mine, .in = sorted, .counts = per_cluster});
+	mpi_clusters_reduce_scatter(s, &(struct work){.out = mine, .in = sorted,
+		.counts = per_cluster});
 	mpi_sched_round(s);
 	mpi_clusters_inside(s);
 	for (int i = 0; i < s->size; i++) {
@@ -309,5 +315,7 @@ write_exscan(struct sched *s, const struct work *w)
 	mpi_sched_all(s);
 }
 
-const struct algorithm mpi_algorithm_scan_clusters = {.fits = scan_clusters_fits, .write = write_scan};
-const struct algorithm mpi_algorithm_exscan_clusters = {.fits = scan_clusters_fits, .write = write_exscan};
+const struct algorithm mpi_algorithm_scan_clusters =
+	{.fits = scan_clusters_fits, .write = write_scan};
+const struct algorithm mpi_algorithm_exscan_clusters =
+	{.fits = scan_clusters_fits, .write = write_exscan};

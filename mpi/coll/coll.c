@@ -69,7 +69,8 @@ write_reduce(struct sched *s, const struct collective *k)
 static void
 write_prefix(struct sched *s, const struct collective *k)
 {
-	struct span out = side_block(&k->recv, 0), in = k->send.in_place ? out : side_block(&k->send, 0);
+	struct span out = side_block(&k->recv, 0),
+		in = k->send.in_place ? out : side_block(&k->send, 0);
 
 	if (k->kind != COLL_EXSCAN) {
 		mpi_sched_copy(s, out, in);
@@ -87,7 +88,8 @@ write_reduce_scatter(struct sched *s, const struct collective *k)
 	if (counts == NULL)
 		return;
 	for (int i = 0; i < s->size; i++)
-		total += counts[i] = k->recv.counts.array ? numbers_at(k->recv.counts, (size_t)i) : k->recv.count;
+		total += counts[i] = k->recv.counts.array ? numbers_at(k->recv.counts, (size_t)i) :
+			k->recv.count;
 	out = (struct span){k->recv.buffer, counts[s->rank], k->recv.type};
 	in = (struct span){k->send.in_place ? k->recv.buffer : k->send.buffer, total, k->recv.type};
 	mpi_choose_write(s, &(struct work){.k = k, .out = out, .in = in, .counts = counts});
@@ -99,7 +101,8 @@ write_intra(struct sched *s, const struct collective *k)
 	switch (k->kind) {
 	case COLL_BARRIER:
 	case COLL_GATHER:
-	case COLL_SCATTER: mpi_choose_write(s, &(struct work){.k = k, .root = k->root, .even = k->even}); break;
+	case COLL_SCATTER: mpi_choose_write(s,
+		&(struct work){.k = k, .root = k->root, .even = k->even}); break;
 	case COLL_BCAST: mpi_choose_write(s, &(struct work){.k = k, .out = side_block(&k->recv,
 		0), .root = k->root}); break;
 	case COLL_ALLGATHER: write_allgather(s, k); break;
@@ -165,7 +168,8 @@ mpi_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k)
 
 /* It goes the way of a blocking call where that can be started. */
 int
-mpi_coll_start(struct mpi_rank *self, struct comm *c, const struct collective *k, struct request *outer)
+mpi_coll_start(struct mpi_rank *self, struct comm *c, const struct collective *k,
+	struct request *outer)
 {
 	const struct algorithm *a = way_of(self, c, k);
 	struct sched *s;

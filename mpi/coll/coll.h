@@ -6,7 +6,8 @@
  * tiers in coll/clusters_<what they move>.c; what works in shared memory, coll/<mechanism>_coll.c,
  * does all collectives. Each says its cost.
  *
- * Costs: n ranks, m bytes per rank, a = time of one message, b = time per byte, g = time to combine a byte.
+ * Costs: n ranks, m bytes per rank, a = time of one message, b = time per byte, g = time to combine
+ * a byte.
  */
 #ifndef MPI_COLL_COLL_H
 #define MPI_COLL_COLL_H
@@ -17,8 +18,10 @@
 #include <mpi/core/rank.h>
 
 enum coll_kind {
-	COLL_BARRIER, COLL_BCAST, COLL_GATHER, COLL_SCATTER, COLL_ALLGATHER, COLL_ALLTOALL, COLL_REDUCE, COLL_ALLREDUCE,
-	COLL_REDUCE_SCATTER, COLL_SCAN, COLL_EXSCAN, COLL_NEIGHBOR_ALLGATHER, COLL_NEIGHBOR_ALLTOALL, COLL_KINDS
+	COLL_BARRIER, COLL_BCAST, COLL_GATHER, COLL_SCATTER, COLL_ALLGATHER, COLL_ALLTOALL,
+		COLL_REDUCE, COLL_ALLREDUCE,
+	COLL_REDUCE_SCATTER, COLL_SCAN, COLL_EXSCAN, COLL_NEIGHBOR_ALLGATHER,
+	COLL_NEIGHBOR_ALLTOALL, COLL_KINDS
 };
 
 /* What a rank gives, or gets: one block, or one for each peer. */
@@ -39,7 +42,8 @@ struct collective {
 	struct side recv;
 	MPI_Op op;
 	int root;
-	bool even;			/* both sides: blocks of the same size one after the other */
+	/* both sides: blocks of the same size one after the other */
+	bool even;
 };
 
 /* Block i of a side; i = 0 where there is but one. */
@@ -50,7 +54,8 @@ side_block(const struct side *s, int i)
 	const struct type *type = s->types ? mpi_type_find(s->types[i]) : s->type;
 	MPI_Count at = s->displs.array ? numbers_at(s->displs, (size_t)i) : i * s->count;
 
-	return (struct span){span_shift(s->buffer, s->types ? at : at * (MPI_Count)type->extent), count, type};
+	return (struct span){span_shift(s->buffer, s->types ? at : at * (MPI_Count)type->extent),
+		count, type};
 }
 
 /* The whole of n blocks that lie one after the other. */
@@ -67,10 +72,11 @@ void mpi_coll_write(struct sched *s, const struct collective *k);
 int mpi_coll_run(struct mpi_rank *self, struct comm *c, const struct collective *k);
 
 /*
- * Start it: `outer` is complete when it is over, perhaps on return. What the program gave stays as it
- * is until then. Error class: it could not be started.
+ * Start it: `outer` is complete when it is over, perhaps on return. What the program gave stays as
+ * it is until then. Error class: it could not be started.
  */
-int mpi_coll_start(struct mpi_rank *self, struct comm *c, const struct collective *k, struct request *outer);
+int mpi_coll_start(struct mpi_rank *self, struct comm *c, const struct collective *k,
+	struct request *outer);
 
 /* Inside the library: the few that communicators are made with. Error class. */
 struct reduction {
@@ -119,8 +125,10 @@ void mpi_alltoall_pairwise(struct sched *s, const struct side *out, const struct
 void mpi_alltoall_bruck(struct sched *s, const struct side *out, const struct side *in);
 
 /* counts[i] elements of `in` go to rank i; out is this rank's */
-void mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in, const MPI_Count *counts);
-void mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in, const MPI_Count *counts);
+void mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in,
+	const MPI_Count *counts);
+void mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in,
+	const MPI_Count *counts);
 
 /* Between two groups. */
 void mpi_inter_write(struct sched *s, const struct collective *k);

@@ -5,7 +5,8 @@
  *
  * sanitize: thread address
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
- *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c
+ *	mpi/transport/linux/[a-z]*.c
  *	build/gen/mpi/[a-z]*.c
  * gate: no
  */
@@ -41,7 +42,8 @@ ints(int *at, int count)
 static struct side
 blocks(int *at, int count)
 {
-	return (struct side){.buffer = at, .count = count, .datatype = MPI_INT, .type = mpi_type_find(MPI_INT)};
+	return (struct side){.buffer = at, .count = count, .datatype = MPI_INT,
+		.type = mpi_type_find(MPI_INT)};
 }
 
 /* Element i of what rank r gives. */
@@ -99,7 +101,8 @@ check_sum(const struct work *w, const int *got)
 static void
 broadcasts(struct work *w)
 {
-	void (*const algorithm[])(struct sched *, struct span, int) = {mpi_bcast_binomial, mpi_bcast_scatter_ring};
+	void (*const algorithm[])(struct sched *, struct span, int) =
+		{mpi_bcast_binomial, mpi_bcast_scatter_ring};
 
 	for (int a = 0; a < 2; a++) {
 		struct sched *s = begin();
@@ -160,8 +163,10 @@ reductions(struct work *w)
 static void
 gathers(struct work *w)
 {
-	void (*const algorithm[])(struct sched *, const struct collective *) = {mpi_gather_linear, mpi_gather_binomial};
-	void (*const back[])(struct sched *, const struct collective *) = {mpi_scatter_linear, mpi_scatter_binomial};
+	void (*const algorithm[])(struct sched *, const struct collective *) =
+		{mpi_gather_linear, mpi_gather_binomial};
+	void (*const back[])(struct sched *, const struct collective *) =
+		{mpi_scatter_linear, mpi_scatter_binomial};
 
 	for (int a = 0; a < 2; a++) {
 		struct collective k = {.send = blocks(w->one, w->count),
@@ -187,7 +192,8 @@ gathers(struct work *w)
 static void
 allgathers(struct work *w)
 {
-	void (*const algorithm[])(struct sched *, struct span) = {mpi_allgather_bruck, mpi_allgather_doubling};
+	void (*const algorithm[])(struct sched *, struct span) =
+		{mpi_allgather_bruck, mpi_allgather_doubling};
 	struct side all = blocks(w->all, w->count);
 	struct sched *s = begin();
 
@@ -327,7 +333,8 @@ central_barriers(void)
 		MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
 		MUST(sum == size * (size - 1) / 2 + size * i);
 		/* now and then one comes when all others wait */
-		while (i % 50 == rank && i + 1 < rounds && load_total(&come[i + 1]) + 1 < (uint32_t)size)
+		while (i % 50 == rank && i + 1 < rounds &&
+			load_total(&come[i + 1]) + 1 < (uint32_t)size)
 			sched_yield();
 	}
 	MPI_Comm_free(&comm);
@@ -398,7 +405,8 @@ started_without_messages(void)
 		MPI_Iallreduce(mine, other, sizes[i], MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[1]);
 		MPI_Ibcast(mine, sizes[i], MPI_INT, size - 1, MPI_COMM_WORLD, &r[2]);
 		MPI_Wait(&r[1], MPI_STATUS_IGNORE);
-		MPI_Iallgather(mine, sizes[i], MPI_INT, other, sizes[i], MPI_INT, MPI_COMM_WORLD, &r[1]);
+		MPI_Iallgather(mine, sizes[i], MPI_INT, other, sizes[i], MPI_INT, MPI_COMM_WORLD,
+			&r[1]);
 		MPI_Wait(&r[2], MPI_STATUS_IGNORE);
 		MPI_Wait(&r[1], MPI_STATUS_IGNORE);
 		MPI_Wait(&r[0], MPI_STATUS_IGNORE);

@@ -11,7 +11,8 @@
  *
  * Cost: a cache line from each rank that gives to each that takes, two if blocks are large. To
  * copy: m b on each rank where there is a root, and n m b there unless blocks are large; n m b on
- * each otherwise, at the same time. No message but of processes, n - 1 for a block without a buffer.
+ * each otherwise, at the same time. No message but of processes, n - 1 for a block without a
+ * buffer.
  */
 #include <mpi/coll/algorithm.h>
 #include <mpi/coll/sched.h>
@@ -19,11 +20,14 @@
 #include <mpi/transport/transport.h>
 
 #define ALIGNED(n) (((n) + 15) & ~(size_t)15)
-#define DESC_BUFFER 4096			/* more is copied once: buffers are several, and leave the cache */
-#define BUFFER_MAX 32768			/* of processes; sizes and places in a buffer have 16 bits */
+/* more is copied once: buffers are several, and leave the cache */
+#define DESC_BUFFER 4096
+/* of processes; sizes and places in a buffer have 16 bits */
+#define BUFFER_MAX 32768
 #define DESC_INLINE (FLAGS_SMALL - 16)	/* bytes of data on the line */
 
-#define DESC_SLOTS 4			/* the line has room for a block for each of so many ranks */
+/* the line has room for a block for each of so many ranks */
+#define DESC_SLOTS 4
 
 enum where { ON_LINE, IN_BUFFER, IN_MESSAGE };
 
@@ -59,7 +63,8 @@ is_read_in_place(const struct flags *g)
 static bool
 desc_fits(const struct flags *g, size_t bytes)
 {
-	return bytes <= (is_read_in_place(g) ? DESC_BUFFER : BUFFER_MAX) && bytes <= g->v->round_bytes;
+	return bytes <= (is_read_in_place(g) ? DESC_BUFFER : BUFFER_MAX) &&
+		bytes <= g->v->round_bytes;
 }
 
 static const struct descriptor *
@@ -250,7 +255,8 @@ desc_take_own(const struct flags *g, int from, struct span to)
 	if (n->where == IN_BUFFER)
 		return take_bytes(to, buffer + dealt->block[g->me].at, dealt->block[g->me].bytes);
 	/* more ranks than slots: all blocks are empty */
-	return slot_of(g) > 0 ? take_bytes(to, n->data + (size_t)g->me * slot_of(g), n->slot[g->me]) : MPI_SUCCESS;
+	return slot_of(g) > 0 ? take_bytes(to, n->data + (size_t)g->me * slot_of(g),
+		n->slot[g->me]) : MPI_SUCCESS;
 }
 
 /* Another round, after which nobody needs what was described in this one. */
@@ -366,7 +372,8 @@ take_from_all(struct flags *g, const struct collective *k, bool stays, int err)
 	for (int i = 1; i < g->n; i++) {
 		int from = (g->me + i) % g->n;
 		struct span to = side_block(&k->recv, from);
-		int bad = k->kind == COLL_ALLTOALL ? desc_take_own(g, from, to) : desc_take(g, from, to);
+		int bad = k->kind == COLL_ALLTOALL ? desc_take_own(g, from, to) :
+			desc_take(g, from, to);
 
 		stays |= descriptor_of(g, from)->what != NULL;
 		err = worse(err, bad);
@@ -388,7 +395,8 @@ allgather(struct flags *g, const struct collective *k)
 
 /* Messages of the processes whose blocks have no buffer; all ranks have seen who these are. */
 static int
-exchange_messages(struct sched *s, const struct flags *g, const struct collective *k, struct span own)
+exchange_messages(struct sched *s, const struct flags *g, const struct collective *k,
+	struct span own)
 {
 	bool sends = descriptor_of(g, g->me)->where == IN_MESSAGE;
 

@@ -16,7 +16,8 @@
 size_t
 mpi_flags_buffer_bytes(const struct mpi_rank *self)
 {
-	return transport_memory_part(self, ROUND_PART, transport_shares_memory(self) ? ROUND_BYTES_NEAR : ROUND_BYTES);
+	return transport_memory_part(self, ROUND_PART,
+		transport_shares_memory(self) ? ROUND_BYTES_NEAR : ROUND_BYTES);
 }
 
 /* Two boards, and a line for each rank. */
@@ -46,7 +47,8 @@ mpi_flags_begin(struct flags *g, struct mpi_rank *self, struct comm *c, size_t b
 		return false;
 	if (bytes > FLAGS_SMALL && v->waits.buffers == NULL) {
 		v->round_bytes = mpi_flags_buffer_bytes(self);
-		mpi_locality_with_buffers(self, c, (size_t)c->size * FLAGS_BUFFERS * v->round_bytes);
+		mpi_locality_with_buffers(self, c,
+			(size_t)c->size * FLAGS_BUFFERS * v->round_bytes);
 		if (v->waits.buffers == NULL)
 			return false;
 	}
@@ -78,7 +80,8 @@ has_shown(const struct central *m)
 void
 mpi_flags_wait_longer(const struct flags *g, const struct flag *s, uint32_t round)
 {
-	struct central m = {.self = g->self, .sync = &g->v->segment->sync, .word = &s->round, .value = round};
+	struct central m = {.self = g->self, .sync = &g->v->segment->sync, .word = &s->round,
+		.value = round};
 
 	for (int i = 0; i < SPINS; i++)
 		if ((int32_t)(load_acquire(&s->round) - round) >= 0)
@@ -98,7 +101,10 @@ wait_for_all(const struct flags *g, uint32_t round)
 	g->b->seen = round;
 }
 
-/* Who has to wait at all waits for the buffers of several rounds: ranks look at each other's flags less often. */
+/*
+ * Who has to wait at all waits for the buffers of several rounds: ranks look at each other's flags
+ * less often.
+ */
 void
 mpi_flags_wait_for_buffer(struct flags *g, uint32_t turns)
 {

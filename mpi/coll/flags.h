@@ -16,9 +16,11 @@
 #include <mpi/coll/locality.h>
 
 #define FLAGS_RANKS_MAX 16
-#define FLAGS_IN_FLIGHT 16			/* rounds whose flags, and small data, are there at the same time */
+/* rounds whose flags, and small data, are there at the same time */
+#define FLAGS_IN_FLIGHT 16
 #define FLAGS_BUFFERS 4			/* the same of larger data */
-#define FLAGS_SMALL (CACHE_LINE - 16)	/* bytes of small data, which lies as any basic type wants it */
+/* bytes of small data, which lies as any basic type wants it */
+#define FLAGS_SMALL (CACHE_LINE - 16)
 
 /* A rank's flags lie side by side. */
 struct flag {
@@ -61,7 +63,8 @@ void mpi_flags_wait_all(struct flags *g);
 static inline struct flag *
 flags_of(const struct flags *g, uint32_t round, int rank)
 {
-	return (struct flag *)(void *)g->b->flags + (size_t)rank * FLAGS_IN_FLIGHT + round % FLAGS_IN_FLIGHT;
+	return (struct flag *)(void *)g->b->flags + (size_t)rank * FLAGS_IN_FLIGHT +
+		round % FLAGS_IN_FLIGHT;
 }
 
 /* The next round. */
@@ -77,7 +80,8 @@ mpi_flags_data(const struct flags *g, int rank, size_t bytes)
 {
 	if (bytes <= FLAGS_SMALL)
 		return flags_of(g, g->round, rank)->small;
-	return g->b->buffers + ((size_t)rank * FLAGS_BUFFERS + g->round % FLAGS_BUFFERS) * g->v->round_bytes;
+	return g->b->buffers + ((size_t)rank * FLAGS_BUFFERS + g->round % FLAGS_BUFFERS) *
+		g->v->round_bytes;
 }
 
 /* The own one, when it may be written. */

@@ -37,7 +37,8 @@ const struct algorithm mpi_algorithm_gather_linear = {.write = gather_linear_wri
 
 /* --- binomial tree ---
  *
- * Gather of equal blocks along a binomial tree: each position collects those of the positions below it, as bytes.
+ * Gather of equal blocks along a binomial tree: each position collects those of the positions below
+ * it, as bytes.
  *
  * Cost: ceil(log2 n) a + (n - 1) m b.
  */
@@ -53,7 +54,8 @@ unwrap(struct sched *s, const struct side *all, const char *bytes, size_t block)
 		int rank = (i + s->rank) % s->size;
 
 		if (i != 0)
-			mpi_sched_copy(s, side_block(all, rank), span_bytes(bytes + (size_t)i * block, block));
+			mpi_sched_copy(s, side_block(all, rank),
+				span_bytes(bytes + (size_t)i * block, block));
 	}
 }
 
@@ -102,4 +104,5 @@ gather_binomial_write(struct sched *s, const struct work *w)
 	mpi_gather_binomial(s, w->k);
 }
 
-const struct algorithm mpi_algorithm_gather_binomial = {.fits = gather_binomial_fits, .write = gather_binomial_write};
+const struct algorithm mpi_algorithm_gather_binomial =
+	{.fits = gather_binomial_fits, .write = gather_binomial_write};

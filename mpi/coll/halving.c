@@ -15,7 +15,8 @@
 struct halves {
 	struct span sum;		/* what is combined; all blocks */
 	int count;			/* positions: the largest power of two within the ranks */
-	int folded;			/* pairs of the first ranks in which the odd one stands for both */
+	/* pairs of the first ranks in which the odd one stands for both */
+	int folded;
 	int position;			/* own, or -1: the partner stands for this rank */
 };
 
@@ -62,7 +63,8 @@ halve(struct sched *s, const struct halves *h, struct span theirs)
 
 	for (int half = h->count / 2; half > 0; half /= 2) {
 		bool upper = h->position & half;
-		int partner = halves_rank(h, h->position ^ half), give = upper ? first : first + half;
+		int partner = halves_rank(h, h->position ^ half),
+			give = upper ? first : first + half;
 		struct span mine, got;
 
 		first = upper ? first + half : first;
@@ -85,7 +87,8 @@ halves_write(struct sched *s, struct span sum)
 	while (h.count * 2 <= s->size)
 		h.count *= 2;
 	h.folded = s->size - h.count;
-	h.position = s->rank >= 2 * h.folded ? s->rank - h.folded : s->rank % 2 != 0 ? s->rank / 2 : -1;
+	h.position = s->rank >= 2 * h.folded ? s->rank - h.folded : s->rank % 2 != 0 ? s->rank / 2 :
+		-1;
 	if (h.position >= 0)
 		theirs = mpi_sched_room(s, sum.count, sum.type);
 	fold(s, &h, theirs);
@@ -107,7 +110,8 @@ reduce_halving_collect(struct sched *s, const struct halves *h, struct span out)
 {
 	for (int i = 0; i < h->count; i++) {
 		struct span block = halves_blocks(h, i, 1);
-		MPI_Count first = (MPI_Count)((char *)block.at - (char *)h->sum.at) / (MPI_Count)block.type->extent;
+		MPI_Count first = (MPI_Count)((char *)block.at - (char *)h->sum.at) /
+			(MPI_Count)block.type->extent;
 		struct span place = span_slice(out, first, block.count);
 
 		if (block.count == 0)
@@ -147,14 +151,16 @@ reduce_halving_write(struct sched *s, const struct work *w)
 	mpi_reduce_halving(s, w->out, w->in, w->root);
 }
 
-const struct algorithm mpi_algorithm_reduce_halving = {.fits = reduce_halving_fits, .write = reduce_halving_write};
+const struct algorithm mpi_algorithm_reduce_halving =
+	{.fits = reduce_halving_fits, .write = reduce_halving_write};
 
 /* --- reduction to all ---
  *
  * Reduction of much data to all (Rabenseifner): recursive halving leaves each position with a block
  * of the result, recursive doubling brings the blocks to all. For predefined operations.
  *
- * Cost: 2 log2 n a + 2 (n - 1) / n m b + (n - 1) / n m g, and 2 (a + m b) + m g more if n is no power of two.
+ * Cost: 2 log2 n a + 2 (n - 1) / n m b + (n - 1) / n m g, and 2 (a + m b) + m g more if n is no
+ * power of two.
  */
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collectives between two groups. What a group has in common is made among its own ranks; rank 0 of each speaks for it.
+ * Collectives between two groups. What a group has in common is made among its own ranks; rank 0 of
+ * each speaks for it.
  *
  * Cost: that of the local part, and a + m b between the groups; where each rank has its own block
  * for each of the other group (gather, scatter, allgather, alltoall) as many messages.
@@ -139,7 +140,8 @@ allreduce(struct sched *s, const struct collective *k)
 static void
 reduce_scatter(struct sched *s, const struct collective *k)
 {
-	struct span out = side_block(&k->recv, s->rank), in = side_block(&k->send, 0), sum = in, theirs = in;
+	struct span out = side_block(&k->recv, s->rank), in = side_block(&k->send, 0), sum = in,
+		theirs = in;
 	MPI_Count first = 0;
 
 	out.at = k->recv.buffer;

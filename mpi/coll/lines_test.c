@@ -175,16 +175,21 @@ struct cost {
 
 static struct sync sync_words;
 
-/* A rank on each core. A rank that has arrived looks at the word of the release, and again after it. */
+/*
+ * A rank on each core. A rank that has arrived looks at the word of the release, and again after
+ * it.
+ */
 static void
 arrive_and_leave(int cores, struct lanes lanes)
 {
 	struct central m[CORES_MAX];
 
 	for (int i = 0; i < cores; i++) {
-		m[i] = (struct central){.sync = &sync_words, .ranks = (uint32_t)cores, .lanes = lanes};
+		m[i] = (struct central){.sync = &sync_words, .ranks = (uint32_t)cores,
+			.lanes = lanes};
 		m[i].lanes.own = (uint32_t)i % lanes.count;
-		m[i].lanes.ranks = ((uint32_t)cores - m[i].lanes.own + lanes.count - 1) / lanes.count;
+		m[i].lanes.ranks = ((uint32_t)cores - m[i].lanes.own + lanes.count - 1) /
+			lanes.count;
 		cache.core = i;
 		if (mpi_central_arrive(&m[i]))
 			mpi_central_release(&m[i]);
@@ -235,7 +240,8 @@ cost_of_flags(int ranks)
 
 		begin = line_up(ranks);
 		for (int i = 0; i < ranks; i++) {
-			g[i] = (struct flags){.v = &v, .b = &v.waits, .me = i, .n = ranks, .round = round};
+			g[i] = (struct flags){.v = &v, .b = &v.waits, .me = i, .n = ranks,
+				.round = round};
 			cache.core = i;
 			mpi_flags_show(&g[i]);
 		}
@@ -252,14 +258,16 @@ cost_of_flags(int ranks)
 static void
 say(const char *what, int cores, struct cost c)
 {
-	printf("# %s, %d cores: %d transfers, %d one after the other\n", what, cores, c.transfers, c.in_turn);
+	printf("# %s, %d cores: %d transfers, %d one after the other\n", what, cores, c.transfers,
+		c.in_turn);
 }
 
 static void
 compare(int cores, int in_turn)
 {
 	struct cost one = cost_of_central(cores, (struct lanes){.count = 1});
-	struct cost lanes = cost_of_central(cores, mpi_central_lanes((uint32_t)cores, (uint32_t)cores));
+	struct cost lanes = cost_of_central(cores,
+		mpi_central_lanes((uint32_t)cores, (uint32_t)cores));
 
 	say("one word", cores, one);
 	say("lanes", cores, lanes);

@@ -7,7 +7,8 @@
 #include <mpi/coll/locality.h>
 #include <mpi/transport/transport.h>
 
-#define SLOTS_BYTES 131072		/* of all slots of a turn, as long as they are not too small or too large */
+/* of all slots of a turn, as long as they are not too small or too large */
+#define SLOTS_BYTES 131072
 #define SLOT_MIN 64
 #define SLOT_MAX 4096
 #define SLOT_PART 256			/* of a rank's memory */
@@ -280,7 +281,8 @@ tell(struct mpi_rank *self, struct comm *c, const struct locality *v, void *memo
 		return NULL;
 	mpi_locality_among(v, s);
 	mpi_bcast_binomial(s, span_bytes(&reference, sizeof(reference)), 0);
-	return mpi_sched_run(s) == MPI_SUCCESS && reference != 0 ? transport_reach(self, reference) : NULL;
+	return mpi_sched_run(s) == MPI_SUCCESS &&
+		reference != 0 ? transport_reach(self, reference) : NULL;
 }
 
 /* Memory for all of the cluster: the first one makes it and tells where it is. */
@@ -294,7 +296,8 @@ share(struct mpi_rank *self, struct comm *c, const struct locality *v, size_t by
 static size_t
 slots_end(const struct locality *v)
 {
-	return sizeof(struct coll_segment) + 2 * ((size_t)v->ranks * v->slot_bytes + v->result_bytes);
+	return sizeof(struct coll_segment) + 2 * ((size_t)v->ranks * v->slot_bytes +
+		v->result_bytes);
 }
 
 static size_t
@@ -303,7 +306,10 @@ fast_bytes(const struct locality *v)
 	return ((size_t)v->ranks * FAST_BYTES / CACHE_LINE + LANES_MAX) * CACHE_LINE;
 }
 
-/* What lies in a segment behind it: the numbers of these slots, and the order of all ranks if it needs a table. */
+/*
+ * What lies in a segment behind it: the numbers of these slots, and the order of all ranks if it
+ * needs a table.
+ */
 static uint32_t *
 numbers_in(const struct locality *v, void *memory)
 {
@@ -319,7 +325,8 @@ make_segment(struct mpi_rank *self, struct comm *c, struct locality *v)
 
 	v->owner = v->rank == 0;
 	if (v->owner)
-		mine = transport_share(self, slots_end(v) + fast_bytes(v) + numbers + order + CACHE_LINE);
+		mine = transport_share(self, slots_end(v) + fast_bytes(v) + numbers + order +
+			CACHE_LINE);
 	if (mine != NULL && order > 0)
 		memcpy(numbers_in(v, mine) + v->ranks, v->order, order);
 	v->memory = tell(self, c, v, mine);

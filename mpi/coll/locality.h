@@ -22,7 +22,8 @@ struct coll_segment {
 	_Alignas(CACHE_LINE) char slots[];
 };
 
-#define FAST_LINE_SHIFT 16		/* of the number of a slot for few bytes; see locality_fast_slot */
+/* of the number of a slot for few bytes; see locality_fast_slot */
+#define FAST_LINE_SHIFT 16
 #define FAST_PLACE 0xffffu
 
 /*
@@ -36,9 +37,13 @@ struct board {
 	uint32_t seen;
 };
 
-/* What a rank knows of where the ranks of one of its communicators are, and of the segment of those in its cluster. */
+/*
+ * What a rank knows of where the ranks of one of its communicators are, and of the segment of those
+ * in its cluster.
+ */
 struct locality {
-	struct coll_segment *segment;		/* NULL: there is none, not even in another cluster */
+	/* NULL: there is none, not even in another cluster */
+	struct coll_segment *segment;
 	bool asked;			/* ranks have tried to make one */
 	int rank;			/* own, among those of the cluster */
 	int ranks;
@@ -48,8 +53,10 @@ struct locality {
 	int clusters;
 	int room;			/* clusters for which the next two have room */
 	int *leaders;			/* ranks of the communicator: the first of each cluster */
-	int *first;			/* where each begins when all stand cluster by cluster; the end */
-	int stride;			/* from each rank of a cluster to the next, in all clusters */
+	/* where each begins when all stand cluster by cluster; the end */
+	int *first;
+	/* from each rank of a cluster to the next, in all clusters */
+	int stride;
 	/*
 	 * without a stride: all ranks, cluster by cluster, each ascending; in memory of its own
 	 * until there is a segment, and once for all ranks of the cluster then
@@ -69,7 +76,8 @@ struct locality {
 	struct board waits;		/* of blocking calls */
 	struct board started;		/* of non-blocking calls (coll/started.h) */
 	struct over *over;		/* by rank: rounds of these that are over there */
-	struct list open;		/* collectives of `started` that are not over here, in order */
+	/* collectives of `started` that are not over here, in order */
+	struct list open;
 	uint32_t shown;			/* the last round of `started` that this rank has shown */
 	void *spare;			/* memory of one that is over, for the next one */
 	void *flags_memory;
@@ -83,7 +91,10 @@ struct locality {
 /* Who is where; each rank finds out for itself. NULL: no memory. */
 struct locality *mpi_locality_survey(struct mpi_rank *self, struct comm *c);
 
-/* The same with a segment, made when asked for the first time, by all ranks of the communicator together. */
+/*
+ * The same with a segment, made when asked for the first time, by all ranks of the communicator
+ * together.
+ */
 struct locality *mpi_locality_of(struct mpi_rank *self, struct comm *c);
 
 /*

@@ -5,7 +5,8 @@
  *
  * sanitize: none
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
- *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c
+ *	mpi/transport/linux/[a-z]*.c
  *	build/gen/mpi/[a-z]*.c
  */
 #include <malloc.h>
@@ -98,7 +99,8 @@ check_locality(const struct locality *v, int rank)
 		MUST(v->first[k + 1] == at);
 	}
 	MUST(at == size);
-	MUST(v->leaders[v->cluster] <= rank && cluster_of(v->leaders[v->cluster]) == cluster_of(rank));
+	MUST(v->leaders[v->cluster] <= rank &&
+		cluster_of(v->leaders[v->cluster]) == cluster_of(rank));
 	MUST(mpi_locality_member(v, v->cluster, v->rank) == rank);
 }
 
@@ -180,7 +182,8 @@ share_a_table(void)
 	mpi_locality_of(self, c);
 	v = c->locality;
 	MUST(sum == 8 && v->segment != NULL && v->order != NULL && v->own_order == NULL);
-	MPI_Allgather(&v->order, sizeof(v->order), MPI_BYTE, tables, sizeof(v->order), MPI_BYTE, comm);
+	MPI_Allgather(&v->order, sizeof(v->order), MPI_BYTE, tables, sizeof(v->order), MPI_BYTE,
+		comm);
 	for (int i = 0; i < v->ranks; i++)
 		MUST(tables[mpi_locality_member(v, v->cluster, i)] == v->order);
 	MPI_Comm_free(&comm);

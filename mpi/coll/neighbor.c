@@ -32,6 +32,7 @@ mpi_neighbor_write(struct sched *s, const struct collective *k)
 	}
 	for (int i = 0; i < near->out; i++)
 		if (near->destinations[i] != MPI_PROC_NULL)
-			mpi_sched_send(s, side_block(&k->send, spreads ? i : 0), near->destinations[i]);
+			mpi_sched_send(s, side_block(&k->send, spreads ? i : 0),
+				near->destinations[i]);
 	mpi_sched_round(s);
 }

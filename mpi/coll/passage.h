@@ -3,9 +3,9 @@
  * Collectives among few ranks in one cluster with flags, as patterns: who gives, whether that is
  * one block for all or a block for each rank, who takes, and whether what was taken is copied or
  * combined. Who gives lays it beside its flag; who takes waits for the flags of the ranks that
- * gave, and for nobody else. Data that does not fit goes in parts, one in each round; an allreduce in
- * slices takes two rounds for each part. Operands are combined in the order of the ranks, so that
- * all get the same.
+ * gave, and for nobody else. Data that does not fit goes in parts, one in each round; an allreduce
+ * in slices takes two rounds for each part. Operands are combined in the order of the ranks, so
+ * that all get the same.
  *
  * Blocking calls (coll/flags_coll.c) go through it at once, started ones (coll/started_coll.c) step
  * by step. It is compiled once for each collective where its pattern is a constant.
@@ -19,7 +19,8 @@
 #include <mpi/coll/flags.h>
 #include <mpi/core/op.h>
 
-#define WHOLE_MAX 1024			/* bytes up to which all ranks of an allreduce combine everything */
+/* bytes up to which all ranks of an allreduce combine everything */
+#define WHOLE_MAX 1024
 #define ELEMENT_MAX 4096		/* bytes of an operand's element */
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -58,9 +59,11 @@ struct passage {
 	size_t at;			/* where the present part of it begins */
 	size_t bytes;			/* of the part */
 	MPI_Count count;		/* its elements, if they are combined */
-	struct span own;		/* the one block that this rank gives, or gets, if it is copied */
+	/* the one block that this rank gives, or gets, if it is copied */
+	struct span own;
 	struct operation op;
-	const char *in;			/* own operand, and where the result goes; the same if in place */
+	/* own operand, and where the result goes; the same if in place */
+	const char *in;
 	char *out;
 };
 
@@ -272,7 +275,8 @@ fold_slice(struct passage *p, enum coll_kind kind, char *buffer)
 	struct slice mine = slice_of(p, p->g.me);
 	struct passage given = *p;
 
-	given.out = NULL;		/* the own operand stays until the result is in the buffer */
+	/* the own operand stays until the result is in the buffer */
+	given.out = NULL;
 	given.g.round--;
 	fold(&given, kind, p->g.n - 1, mine, buffer + mine.from);
 	mpi_flags_show(&p->g);

@@ -42,7 +42,8 @@ parent(int me)
 void
 mpi_reduce_binomial(struct sched *s, struct span out, struct span in, int root)
 {
-	int base = mpi_operation_commutes(&s->op) ? root : 0, me = (s->rank - base + s->size) % s->size;
+	int base = mpi_operation_commutes(&s->op) ? root : 0,
+		me = (s->rank - base + s->size) % s->size;
 	bool leaf = me % 2 != 0 || me + 1 >= s->size;
 	struct places p = {.sum = in};
 

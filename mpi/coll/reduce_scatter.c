@@ -13,11 +13,13 @@
  */
 
 void
-mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in, const MPI_Count *counts)
+mpi_reduce_scatter_pairwise(struct sched *s, struct span out, struct span in,
+	const MPI_Count *counts)
 {
 	int n = s->size;
 	MPI_Count *first = mpi_sched_scratch(s, (size_t)n * sizeof(*first));
-	struct span sum = mpi_sched_room(s, out.count, in.type), theirs = mpi_sched_room(s, out.count, in.type);
+	struct span sum = mpi_sched_room(s, out.count, in.type),
+		theirs = mpi_sched_room(s, out.count, in.type);
 
 	if (first == NULL)
 		return;
@@ -60,7 +62,8 @@ const struct algorithm mpi_algorithm_reduce_scatter_pairwise =
  */
 
 void
-mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in, const MPI_Count *counts)
+mpi_reduce_scatter_at_root(struct sched *s, struct span out, struct span in,
+	const MPI_Count *counts)
 {
 	struct span sum = s->rank == 0 ? mpi_sched_room(s, in.count, in.type) : in;
 	MPI_Count first = 0;
@@ -84,4 +87,5 @@ reduce_scatter_at_root_write(struct sched *s, const struct work *w)
 	mpi_reduce_scatter_at_root(s, w->out, w->in, w->counts);
 }
 
-const struct algorithm mpi_algorithm_reduce_scatter_at_root = {.write = reduce_scatter_at_root_write};
+const struct algorithm mpi_algorithm_reduce_scatter_at_root =
+	{.write = reduce_scatter_at_root_write};

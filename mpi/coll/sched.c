@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Schedules: how they are written. Those that are over are kept with their memory for the next ones.
+ * Schedules: how they are written. Those that are over are kept with their memory for the next
+ * ones.
  */
 #include <stdlib.h>
 #include <mpi/coll/sched.h>
@@ -138,7 +139,8 @@ mpi_sched_copy(struct sched *s, struct span to, struct span from)
 void
 mpi_sched_rows(struct sched *s, const struct rows *rows)
 {
-	struct rows *kept = rows->bytes > 0 && rows->count > 0 ? mpi_sched_scratch(s, sizeof(*kept)) : NULL;
+	struct rows *kept = rows->bytes > 0 &&
+		rows->count > 0 ? mpi_sched_scratch(s, sizeof(*kept)) : NULL;
 
 	if (kept == NULL)
 		return;
@@ -181,7 +183,8 @@ struct span
 mpi_sched_room(struct sched *s, MPI_Count count, const struct type *type)
 {
 	MPI_Count begin;
-	size_t bytes = (size_t)mpi_type_span(type, count, &begin), whole = (size_t)(count * type->extent);
+	size_t bytes = (size_t)mpi_type_span(type, count, &begin),
+		whole = (size_t)(count * type->extent);
 
 	/* operations touch elements with their padding, also the last one */
 	if (begin == 0 && bytes < whole)
@@ -222,7 +225,8 @@ mpi_sched_hold(struct sched *s, const struct type *type)
 {
 	const struct type **held;
 
-	if (!span_type_needs_hold(type) || (s->held_count > 0 && s->held[s->held_count - 1] == type))
+	if (!span_type_needs_hold(type) || (s->held_count > 0 &&
+		s->held[s->held_count - 1] == type))
 		return;
 	held = realloc(s->held, (s->held_count + 1) * sizeof(*held));
 	if (held == NULL) {

@@ -42,8 +42,8 @@ struct sched {
 	struct mpi_rank *self;
 	struct comm *c;
 	/*
-	 * who takes part in what is being written: map[0 .. size-1], or without a map `size` ranks of
-	 * the communicator from `first` on, each `stride` after the one before
+	 * who takes part in what is being written: map[0 .. size-1], or without a map `size` ranks
+	 * of the communicator from `first` on, each `stride` after the one before
 	 */
 	int rank;
 	int size;
@@ -63,7 +63,8 @@ struct sched {
 	struct step *steps;
 	unsigned count;
 	unsigned capacity;
-	unsigned round;			/* where the round that is being written, or that runs, begins */
+	/* where the round that is being written, or that runs, begins */
+	unsigned round;
 	unsigned next;			/* while it runs: where the next one begins */
 	/*
 	 * messages: of the round being written, the most of any round; while it runs: how many, and
@@ -86,12 +87,16 @@ struct sched *mpi_sched_new(struct mpi_rank *self, struct comm *c);
 /* Give it back: it is over, or was never started. */
 void mpi_sched_free(struct sched *s);
 
-/* Steps. Peers are positions among those who take part. Memory of spans stays as it is until the schedule is over. */
+/*
+ * Steps. Peers are positions among those who take part. Memory of spans stays as it is until the
+ * schedule is over.
+ */
 void mpi_sched_send(struct sched *s, struct span data, int peer);
 void mpi_sched_recv(struct sched *s, struct span room, int peer);
 void mpi_sched_copy(struct sched *s, struct span to, struct span from);
 void mpi_sched_rows(struct sched *s, const struct rows *rows);
-void mpi_sched_reduce(struct sched *s, struct span in, struct span inout);	/* inout = in op inout */
+/* inout = in op inout */
+void mpi_sched_reduce(struct sched *s, struct span in, struct span inout);
 
 /* The round is written; the next step belongs to the next one. */
 void mpi_sched_round(struct sched *s);

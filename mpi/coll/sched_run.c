@@ -57,7 +57,8 @@ static void
 move_rows(const struct rows *r)
 {
 	for (int i = 0; i < r->count; i++) {
-		size_t to = (size_t)(r->to_at ? r->to_at[i] : i), from = (size_t)(r->from_at ? r->from_at[i] : i);
+		size_t to = (size_t)(r->to_at ? r->to_at[i] : i),
+			from = (size_t)(r->from_at ? r->from_at[i] : i);
 
 		memcpy(r->to + to * r->to_step, r->from + from * r->from_step, r->bytes);
 	}

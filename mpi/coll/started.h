@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Non-blocking collectives with flags (coll/flags.h), on a board of their own: as several may be on
- * their way, a rank that shows a round there need not be over with the ones before it. So each rank also
- * shows before which round all are over with it, and that is when their room may be written again.
+ * their way, a rank that shows a round there need not be over with the ones before it. So each rank
+ * also shows before which round all are over with it, and that is when their room may be written
+ * again.
  *
  * A call has its rounds from its start on, and a rank shows its rounds in order; what a step needs,
  * flags of others or room, it does not wait for: progress goes on with it when that is there.

@@ -2,8 +2,8 @@
  *
  * Non-blocking collectives with flags: the patterns of coll/passage.h, step by step.
  *
- * No wake-up is lost: a rank that is about to sleep says so by `has_sleepers`, and looks once more; one
- * that has shown something looks at `has_sleepers` after that (all in total order).
+ * No wake-up is lost: a rank that is about to sleep says so by `has_sleepers`, and looks once more;
+ * one that has shown something looks at `has_sleepers` after that (all in total order).
  */
 #include <stdlib.h>
 #include <mpi/coll/passage.h>
@@ -108,7 +108,8 @@ can_give(const struct started *s)
 {
 	size_t bytes = s->zerocopy ? FLAGS_SMALL : laid(&s->p, s->k.kind);
 
-	return s->p.g.v->shown + 1 == s->p.g.round && (!s->p.gives || buffer_is_free(&s->p.g, bytes));
+	return s->p.g.v->shown + 1 == s->p.g.round &&
+		(!s->p.gives || buffer_is_free(&s->p.g, bytes));
 }
 
 /* Have all given, and is there room for the slice, in the next round? */
@@ -149,7 +150,8 @@ give(struct started *s)
 
 	s->stage = slices || s->zerocopy ? FOLD : TAKE;
 	if (s->zerocopy) {
-		*(struct addresses *)(void *)buffer = (struct addresses){.in = p->in, .out = p->out};
+		*(struct addresses *)(void *)buffer =
+			(struct addresses){.in = p->in, .out = p->out};
 		mpi_flags_show(&p->g);
 	} else if (slices) {
 		lay_slices(p, buffer);
@@ -187,7 +189,8 @@ take_zerocopy_slices(struct started *s)
 		int from = (p->g.me + i) % p->g.n;
 		struct slice theirs = slice_of(p, from);
 
-		memcpy(p->out + theirs.from, mpi_addresses_of(&all, from)->out + theirs.from, theirs.bytes);
+		memcpy(p->out + theirs.from, mpi_addresses_of(&all, from)->out + theirs.from,
+			theirs.bytes);
 	}
 	mpi_flags_next(&p->g);
 	mpi_flags_show(&p->g);

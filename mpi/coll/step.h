@@ -25,7 +25,8 @@ struct step {
 	bool local;			/* the peer is in the own group */
 	int peer;
 	struct span span;		/* what is sent, or the target */
-	struct span from;		/* copy and reduce: the source; rows: where they are described */
+	/* copy and reduce: the source; rows: where they are described */
+	struct span from;
 };
 
 #endif

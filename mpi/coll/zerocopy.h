@@ -57,7 +57,8 @@ mpi_slice_of(MPI_Count count, MPI_Count extent, int rank, int ranks)
  * to = a slice of what all have named, combined in the order of the ranks; `to` may be where this
  * rank's or the root's operand has that slice.
  */
-void mpi_zerocopy_combine(const struct address_list *all, const struct operation *op, struct slice s,
+void mpi_zerocopy_combine(const struct address_list *all, const struct operation *op,
+	struct slice s,
 	char *to);
 
 #endif

@@ -70,7 +70,8 @@ gathering_begin(struct gathering *g, struct mpi_rank *self, struct comm *c, stru
 	g->v = v;
 	g->me = v->rank;
 	g->n = v->ranks;
-	g->central = (struct central){.self = self, .sync = &v->segment->sync, .ranks = (uint32_t)v->ranks,
+	g->central = (struct central){.self = self, .sync = &v->segment->sync,
+		.ranks = (uint32_t)v->ranks,
 		.lanes = v->lanes};
 	*(struct addresses *)(void *)locality_slot(v, v->rank) = mine;
 	gathering_barrier(g);
@@ -156,13 +157,15 @@ zerocopy_copy(const struct gathering *g)
 		return there;
 	case COLL_SCATTER:
 		if (there && !k->recv.in_place)
-			zerocopy_take(g, k->root, (size_t)g->me * g->bytes, side_block(&k->recv, 0));
+			zerocopy_take(g, k->root, (size_t)g->me * g->bytes,
+				side_block(&k->recv, 0));
 		return there;
 	case COLL_GATHER:
 		if (there && !k->send.in_place) {
 			struct span own = side_block(&k->send, 0);
 
-			mpi_type_pack(own.type, own.at, 0, root->out + (size_t)g->me * g->bytes, (MPI_Count)g->bytes);
+			mpi_type_pack(own.type, own.at, 0, root->out + (size_t)g->me * g->bytes,
+				(MPI_Count)g->bytes);
 		}
 		return there;
 	default:
@@ -291,18 +294,21 @@ own_operand(const struct collective *k)
 static bool
 can_combine(const struct collective *k)
 {
-	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 && k->recv.type->extent <= ZEROCOPY_BLOCK;
+	return mpi_type_is_plain(k->recv.type) && k->recv.type->size > 0 &&
+		k->recv.type->extent <= ZEROCOPY_BLOCK;
 }
 
 void
-mpi_zerocopy_combine(const struct address_list *all, const struct operation *op, struct slice s, char *to)
+mpi_zerocopy_combine(const struct address_list *all, const struct operation *op, struct slice s,
+	char *to)
 {
 	_Alignas(CACHE_LINE) char sum[ZEROCOPY_BLOCK];
 	MPI_Count most = ZEROCOPY_BLOCK / op->extent;
 
 	for (MPI_Count done = 0; done < s.count; done += most) {
 		MPI_Count count = s.count - done < most ? s.count - done : most;
-		size_t from = s.from + (size_t)(done * op->extent), bytes = (size_t)(count * op->extent);
+		size_t from = s.from + (size_t)(done * op->extent),
+			bytes = (size_t)(count * op->extent);
 
 		memcpy(sum, mpi_addresses_of(all, all->n - 1)->in + from, bytes);
 		for (int i = all->n - 2; i >= 0; i--)
@@ -327,7 +333,8 @@ collect(const struct gathering *g)
 		int from = (g->me + i) % g->n;
 		struct slice s = slice_of(g, from);
 
-		memcpy((char *)g->k->recv.buffer + s.from, addresses_of(g, from)->out + s.from, s.bytes);
+		memcpy((char *)g->k->recv.buffer + s.from, addresses_of(g, from)->out + s.from,
+			s.bytes);
 	}
 }
 
@@ -346,7 +353,8 @@ run_reduction(struct mpi_rank *self, struct comm *c, const struct collective *k,
 		return false;
 	op = mpi_op_bind(self, k->op, k->recv.datatype);
 	mine = slice_of(&g, g.me);
-	combine(&g, &op, mine, addresses_of(&g, k->kind == COLL_REDUCE ? k->root : g.me)->out + mine.from);
+	combine(&g, &op, mine, addresses_of(&g, k->kind == COLL_REDUCE ? k->root : g.me)->out +
+		mine.from);
 	if (k->kind == COLL_ALLREDUCE) {
 		gathering_barrier(&g);
 		collect(&g);
@@ -371,7 +379,9 @@ combine_block(struct gathering *g, const struct operation *op, char *beside)
 		memcpy(recv->buffer, beside, bytes);
 }
 
-/* A rank that is in place and has no memory says so by naming nothing: nobody goes this way then. */
+/*
+ * A rank that is in place and has no memory says so by naming nothing: nobody goes this way then.
+ */
 static bool
 run_reduce_scatter(struct mpi_rank *self, struct comm *c, const struct collective *k, int *err)
 {
@@ -407,5 +417,6 @@ const struct algorithm mpi_algorithm_scatter_zerocopy = {.run = run_copy};
 const struct algorithm mpi_algorithm_allgather_zerocopy = {.run = run_copy};
 const struct algorithm mpi_algorithm_alltoall_zerocopy = {.run = run_copy};
 const struct algorithm mpi_algorithm_reduce_zerocopy = {.run = run_reduction};
-const struct algorithm mpi_algorithm_allreduce_zerocopy = {.run = run_reduction, .starts = STARTS_ZEROCOPY};
+const struct algorithm mpi_algorithm_allreduce_zerocopy =
+	{.run = run_reduction, .starts = STARTS_ZEROCOPY};
 const struct algorithm mpi_algorithm_reduce_scatter_zerocopy = {.run = run_reduce_scatter};

@@ -91,12 +91,15 @@ call_delete(const struct keyval *k, uintptr_t handle, void *value)
 		return MPI_SUCCESS;
 	switch (k->kind) {
 	case ATTR_COMM:
-		return ((MPI_Comm_delete_attr_function *)k->f.drop)((MPI_Comm)handle, k->number, value, k->f.extra);
+		return ((MPI_Comm_delete_attr_function *)k->f.drop)((MPI_Comm)handle, k->number,
+			value, k->f.extra);
 	case ATTR_TYPE:
-		return ((MPI_Type_delete_attr_function *)k->f.drop)((MPI_Datatype)handle, k->number, value, k->f.extra);
+		return ((MPI_Type_delete_attr_function *)k->f.drop)((MPI_Datatype)handle, k->number,
+			value, k->f.extra);
 	case ATTR_WIN:
 	default:
-		return ((MPI_Win_delete_attr_function *)k->f.drop)((MPI_Win)handle, k->number, value, k->f.extra);
+		return ((MPI_Win_delete_attr_function *)k->f.drop)((MPI_Win)handle, k->number,
+			value, k->f.extra);
 	}
 }
 

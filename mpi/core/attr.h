@@ -34,9 +34,13 @@ struct attr_functions {
 };
 
 /* A new key. Error class. */
-int mpi_keyval_new(struct mpi_rank *self, enum attr_kind kind, struct attr_functions f, int *keyval);
+int mpi_keyval_new(struct mpi_rank *self, enum attr_kind kind, struct attr_functions f,
+	int *keyval);
 
-/* The program frees a key; the attributes under it stay. *keyval becomes MPI_KEYVAL_INVALID. Error class. */
+/*
+ * The program frees a key; the attributes under it stay. *keyval becomes MPI_KEYVAL_INVALID. Error
+ * class.
+ */
 int mpi_keyval_free(struct mpi_rank *self, enum attr_kind kind, int *keyval);
 
 /* An object with attributes, for what the program may ask. */
@@ -48,10 +52,14 @@ struct attr_object {
 
 /* Error class; that of a callback, then nothing changes. */
 int mpi_attr_set(struct mpi_rank *self, struct attr_object o, int keyval, void *value);
-int mpi_attr_get(struct mpi_rank *self, struct attr_object o, int keyval, void **value, bool *found);
+int mpi_attr_get(struct mpi_rank *self, struct attr_object o, int keyval, void **value,
+	bool *found);
 int mpi_attr_delete(struct mpi_rank *self, struct attr_object o, int keyval);
 
-/* A new object inherits what the copy functions of the old one's attributes give it. On error `to` is as it was. */
+/*
+ * A new object inherits what the copy functions of the old one's attributes give it. On error `to`
+ * is as it was.
+ */
 int mpi_attr_copy(struct mpi_rank *self, struct attr_object from, struct attr_object to);
 
 /* An object goes. The first error of a callback ends it: what is left stays. */

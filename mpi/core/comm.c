@@ -31,9 +31,11 @@ mpi_comm_init(struct mpi_rank *self)
 		free(me);
 		return MPI_ERR_NO_MEM;
 	}
-	if (!predefine(self, &self->world, all, ID_WORLD) || !predefine(self, &self->self, me, ID_SELF))
+	if (!predefine(self, &self->world, all, ID_WORLD) ||
+		!predefine(self, &self->self, me, ID_SELF))
 		return MPI_ERR_NO_MEM;
-	return predefine(self, &self->universe, mpi_group_hold(all), ID_UNIVERSE) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+	return predefine(self, &self->universe, mpi_group_hold(all), ID_UNIVERSE) ? MPI_SUCCESS :
+		MPI_ERR_NO_MEM;
 }
 
 static void
@@ -97,7 +99,8 @@ new_local(const struct comm *c)
 }
 
 struct comm *
-mpi_comm_new(struct mpi_rank *self, struct group *g, struct group *remote, struct errhandler *errhandler)
+mpi_comm_new(struct mpi_rank *self, struct group *g, struct group *remote,
+	struct errhandler *errhandler)
 {
 	struct comm *c = malloc(sizeof(*c));
 

@@ -26,7 +26,8 @@ enum comm_context {
 	CONTEXT_PT2PT,			/* the program's messages */
 	CONTEXT_COLL,			/* collectives */
 	CONTEXT_AGREE,			/* agreements on new communicators */
-	CONTEXT_GROUP,			/* the same of some members only, under a tag of the program's */
+	/* the same of some members only, under a tag of the program's */
+	CONTEXT_GROUP,
 	CONTEXT_LOCAL,			/* where the four contexts of `local` begin */
 	CONTEXT_PARTITIONED = 8,	/* how a partitioned message will be cut */
 	CONTEXT_PIECES			/* its pieces */
@@ -40,7 +41,10 @@ enum { ID_WORLD, ID_SELF, ID_UNIVERSE };
 struct locality;
 struct plan;
 
-/* What fast central barriers of the communicator need (coll/central_fast.h); what all of them read comes first. */
+/*
+ * What fast central barriers of the communicator need (coll/central_fast.h); what all of them read
+ * comes first.
+ */
 struct central_fast {
 	struct sync *barrier;		/* words of barriers; NULL: not so */
 	uint16_t ranks;
@@ -54,7 +58,8 @@ struct central_fast {
 	struct sync *segment;		/* words of other collectives */
 	char *slots;			/* of the ranks that share this one's core */
 	uint32_t index;			/* own one */
-	uint32_t below;			/* bytes below which an allreduce is such a central barrier */
+	/* bytes below which an allreduce is such a central barrier */
+	uint32_t below;
 	/* the operand that was last found right */
 	MPI_Datatype datatype;
 	MPI_Op op;
@@ -122,7 +127,8 @@ struct comm *mpi_comm_find(struct mpi_rank *self, MPI_Comm handle);
  * A new communicator of the group (taken over, also on failure) and, between two groups, the remote
  * one (else NULL; likewise). It has no contexts yet. NULL: no memory.
  */
-struct comm *mpi_comm_new(struct mpi_rank *self, struct group *g, struct group *remote, struct errhandler *errhandler);
+struct comm *mpi_comm_new(struct mpi_rank *self, struct group *g, struct group *remote,
+	struct errhandler *errhandler);
 
 /* Give it the number that the members have agreed on. */
 void mpi_comm_number(struct comm *c, int32_t id);
@@ -136,7 +142,10 @@ void mpi_comm_release(struct mpi_rank *self, struct comm *c);
  */
 int mpi_comm_free(struct mpi_rank *self, struct comm *c);
 
-/* An upcall, supplied by mpi/coll: the communicator goes, and leaves its segment (NULL: it has none). */
+/*
+ * An upcall, supplied by mpi/coll: the communicator goes, and leaves its segment (NULL: it has
+ * none).
+ */
 void mpi_locality_leave(struct mpi_rank *self, struct locality *v);
 
 /* The handle under which the program knows it. */

@@ -10,7 +10,8 @@
 const struct shape *
 mpi_type_shape(const struct type *t)
 {
-	return t->flags & TYPE_PREDEFINED ? &mpi_basic_shapes[t->rep] : &((const struct derived *)t)->shape;
+	return t->flags & TYPE_PREDEFINED ? &mpi_basic_shapes[t->rep] :
+		&((const struct derived *)t)->shape;
 }
 
 struct type *
@@ -119,14 +120,16 @@ write_down(struct contents *c, const struct argument *arguments)
 
 	for (const struct argument *a = arguments; a->class != 0; a++)
 		*list_of(c, a->class) += a->count;
-	c->values = malloc((size_t)(c->integers + c->addresses + c->counts + 1) * sizeof(*c->values));
+	c->values = malloc((size_t)(c->integers + c->addresses + c->counts + 1) *
+		sizeof(*c->values));
 	if (c->values == NULL)
 		return -1;
 	for (const struct argument *a = arguments; a->class != 0; a++) {
 		MPI_Count *n = list_of(&filled, a->class);
 
 		if (a->count > 0)
-			memcpy(values_of(&filled, c, n) + *n, a->values, (size_t)a->count * sizeof(*a->values));
+			memcpy(values_of(&filled, c, n) + *n, a->values,
+				(size_t)a->count * sizeof(*a->values));
 		*n += a->count;
 	}
 	return 0;
@@ -155,7 +158,8 @@ mpi_derived_new(int combiner, bool large, const struct argument *arguments,
 	d->references = 1;
 	d->type.flags = TYPE_DEFINED;
 	d->contents = (struct contents){.combiner = combiner, .large = large};
-	if (hold_all(&d->contents, types, type_count) != 0 || write_down(&d->contents, arguments) != 0) {
+	if (hold_all(&d->contents, types, type_count) != 0 ||
+		write_down(&d->contents, arguments) != 0) {
 		mpi_type_release(&d->type);
 		return NULL;
 	}

@@ -30,7 +30,8 @@ struct derived {
 	struct shape room[2];		/* that the shape is made of */
 	void *lists;			/* likewise */
 	struct contents contents;
-	struct type *built;		/* held: an unseen type that the shape comes from, or NULL */
+	/* held: an unseen type that the shape comes from, or NULL */
+	struct type *built;
 	struct derived *next;		/* while it is taken down */
 	char *name;			/* NULL: none was set */
 	struct attr_list attributes;
@@ -81,7 +82,10 @@ struct array_arguments {
 	struct type *old;
 };
 
-/* Likewise for MPI_COMBINER_SUBARRAY and DARRAY; MPI_ERR_ARG where the arguments contradict one another. */
+/*
+ * Likewise for MPI_COMBINER_SUBARRAY and DARRAY; MPI_ERR_ARG where the arguments contradict one
+ * another.
+ */
 int mpi_type_make_array(const struct array_arguments *a, struct type **new);
 
 /*
@@ -90,7 +94,10 @@ int mpi_type_make_array(const struct array_arguments *a, struct type **new);
  */
 int mpi_type_f90(struct mpi_rank *self, int combiner, int precision, int range, struct type **t);
 
-/* Inside: a type with room for its contents, zero but for those, held once; and one argument of them. */
+/*
+ * Inside: a type with room for its contents, zero but for those, held once; and one argument of
+ * them.
+ */
 struct argument {
 	/*
 	 * i: always an integer. n: count or index, integer or large count. d: address or large

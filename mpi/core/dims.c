@@ -91,7 +91,9 @@ is_better(const struct search *s)
 	return s->now[at] > s->best[at];
 }
 
-/* Factor number `at` and the ones after it: their product is `left`, none is larger than `limit`. */
+/*
+ * Factor number `at` and the ones after it: their product is `left`, none is larger than `limit`.
+ */
 static void
 search(struct search *s, int at, int left, int limit)
 {

@@ -7,7 +7,10 @@
 #include <mpi.h>
 #include <mpi/core/topology.h>
 
-/* The smallest difference between the largest and the smallest of k descending factors, tried out one by one. */
+/*
+ * The smallest difference between the largest and the smallest of k descending factors, tried out
+ * one by one.
+ */
 static int
 smallest_difference(int left, int k, int limit, int first)
 {
@@ -16,7 +19,8 @@ smallest_difference(int left, int k, int limit, int first)
 	if (k == 1)
 		return left <= limit ? (first ? first - left : 0) : best;
 	for (int d = 1; d <= limit && d <= left; d++) {
-		int found = left % d == 0 ? smallest_difference(left / d, k - 1, d, first ? first : d) : best;
+		int found = left % d == 0 ? smallest_difference(left / d, k - 1, d,
+			first ? first : d) : best;
 
 		best = found < best ? found : best;
 	}
@@ -35,15 +39,20 @@ TEST(dimensions_are_as_close_as_can_be)
 				expect(i == 0 || dims[i] <= dims[i - 1]);
 			}
 			expect_eq(product, n);
-			expect_eq(dims[0] - dims[k - 1], k == 1 ? 0 : smallest_difference(n, k, n, 0));
+			expect_eq(dims[0] - dims[k - 1],
+				k == 1 ? 0 : smallest_difference(n, k, n, 0));
 		}
 	}
 }
 
-/* Where several splits differ equally little and begin alike, the one whose small factors are larger. */
+/*
+ * Where several splits differ equally little and begin alike, the one whose small factors are
+ * larger.
+ */
 TEST(of_equal_splits_the_one_with_larger_small_factors)
 {
-	static const int wanted[][6] = {{18000, 10, 10, 6, 6, 5}, {52200, 29, 10, 6, 6, 5}, {98784, 14, 14, 9, 8, 7}};
+	static const int wanted[][6] = {{18000, 10, 10, 6, 6, 5}, {52200, 29, 10, 6, 6, 5},
+		{98784, 14, 14, 9, 8, 7}};
 
 	for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
 		int dims[5] = {0};
@@ -82,9 +91,11 @@ TEST(neighbours_of_a_grid_find_each_other)
 				mpi_cart_coords(&t->cart, rank, at);
 				at[d] += disp;
 				expect_eq(to, mpi_cart_rank(&t->cart, at));
-				expect(to == MPI_PROC_NULL || mpi_cart_shifted(&t->cart, to, d, -disp) == rank);
+				expect(to == MPI_PROC_NULL ||
+					mpi_cart_shifted(&t->cart, to, d, -disp) == rank);
 			}
-			expect_eq(t->near.sources[2 * d + 1], mpi_cart_shifted(&t->cart, rank, d, 1));
+			expect_eq(t->near.sources[2 * d + 1],
+				mpi_cart_shifted(&t->cart, rank, d, 1));
 		}
 		mpi_topology_release(t);
 	}

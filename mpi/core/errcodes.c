@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Error classes and codes of the program. They count up from MPI_ERR_LASTCODE + 1; a number is not used again.
+ * Error classes and codes of the program. They count up from MPI_ERR_LASTCODE + 1; a number is not
+ * used again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,8 @@ mpi_errcode_add_class(struct mpi_rank *self, int *class)
 int
 mpi_errcode_add(struct mpi_rank *self, int class, int *code)
 {
-	return class >= 0 && mpi_errcode_class(self, class) == class ? add(self, class, code) : MPI_ERR_ARG;
+	return class >= 0 && mpi_errcode_class(self, class) == class ? add(self, class, code) :
+		MPI_ERR_ARG;
 }
 
 int

@@ -25,7 +25,10 @@ int mpi_errcode_add_class(struct mpi_rank *self, int *class);
 /* Give a code of the program's a text. MPI_ERR_ARG: it is not one. */
 int mpi_errcode_name(struct mpi_rank *self, int code, const char *text);
 
-/* Remove a class (is_class) or a code of the program's; MPI_ERR_OTHER if it still has codes or a text. */
+/*
+ * Remove a class (is_class) or a code of the program's; MPI_ERR_OTHER if it still has codes or a
+ * text.
+ */
 int mpi_errcode_remove(struct mpi_rank *self, int code, bool is_class);
 
 /* Remove its text. */

@@ -67,7 +67,8 @@ mpi_errhandler_forget(struct mpi_rank *self, struct errhandler *e)
 }
 
 int
-mpi_errhandler_new(struct mpi_rank *self, enum errhandler_kind kind, void (*function)(void), MPI_Errhandler *handle)
+mpi_errhandler_new(struct mpi_rank *self, enum errhandler_kind kind, void (*function)(void),
+	MPI_Errhandler *handle)
 {
 	struct errhandler *e = function ? malloc(sizeof(*e)) : NULL;
 	int err;
@@ -81,7 +82,8 @@ mpi_errhandler_new(struct mpi_rank *self, enum errhandler_kind kind, void (*func
 }
 
 int
-mpi_errhandler_set(struct mpi_rank *self, struct errhandler **at, struct errhandler *e, enum errhandler_kind kind)
+mpi_errhandler_set(struct mpi_rank *self, struct errhandler **at, struct errhandler *e,
+	enum errhandler_kind kind)
 {
 	if (e->kind != ERRHANDLER_ANY && e->kind != kind)
 		return MPI_ERR_ERRHANDLER;
@@ -111,7 +113,8 @@ mpi_die(struct mpi_rank *self, int status, const char *message)
 
 	transport_flush();
 	/* not by the stream, which another thread may hold */
-	if (write(STDERR_FILENO, line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1) < 0)
+	if (write(STDERR_FILENO, line, (size_t)len < sizeof(line) ? (size_t)len :
+		sizeof(line) - 1) < 0)
 		status = status != 0 ? status : 1;
 	transport_abort(self, status);
 }
@@ -175,5 +178,6 @@ mpi_raise(struct mpi_rank *self, struct comm *c, int code, const char *function)
 		c = &self->self;
 	if (c == NULL)
 		return mpi_raise_on(self, (struct raised_on){self->initial, 0}, code, function);
-	return mpi_raise_on(self, (struct raised_on){c->errhandler, (uintptr_t)mpi_comm_handle(c)}, code, function);
+	return mpi_raise_on(self, (struct raised_on){c->errhandler, (uintptr_t)mpi_comm_handle(c)},
+		code, function);
 }

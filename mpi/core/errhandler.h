@@ -12,11 +12,13 @@ struct mpi_rank;
 struct comm;
 
 /* on what a handler may be set; predefined ones on all */
-enum errhandler_kind { ERRHANDLER_ANY, ERRHANDLER_COMM, ERRHANDLER_WIN, ERRHANDLER_FILE, ERRHANDLER_SESSION };
+enum errhandler_kind { ERRHANDLER_ANY, ERRHANDLER_COMM, ERRHANDLER_WIN, ERRHANDLER_FILE,
+	ERRHANDLER_SESSION };
 
 struct errhandler {
 	int references;
-	int handles;			/* that the program has; the handle is valid as long as there is one */
+	/* that the program has; the handle is valid as long as there is one */
+	int handles;
 	enum errhandler_kind kind;
 	void (*function)(void);		/* NULL: predefined. Of the type of its kind */
 	uintptr_t handle;		/* 0: none now */
@@ -36,7 +38,8 @@ int mpi_errhandler_publish(struct mpi_rank *self, struct errhandler *e, MPI_Errh
 void mpi_errhandler_forget(struct mpi_rank *self, struct errhandler *e);
 
 /* Put e in place of *at. MPI_ERR_ERRHANDLER: it is for other objects. */
-int mpi_errhandler_set(struct mpi_rank *self, struct errhandler **at, struct errhandler *e, enum errhandler_kind kind);
+int mpi_errhandler_set(struct mpi_rank *self, struct errhandler **at, struct errhandler *e,
+	enum errhandler_kind kind);
 
 /* The predefined one of a name as in the info key "mpi_initial_errhandler"; NULL: there is none. */
 struct errhandler *mpi_errhandler_named(struct mpi_rank *self, const char *name);
@@ -53,7 +56,10 @@ struct raised_on {
  */
 int mpi_raise_on(struct mpi_rank *self, struct raised_on where, int code, const char *function);
 
-/* The same on a communicator (NULL: none, the error goes to MPI_COMM_SELF; without it, to the initial handler). */
+/*
+ * The same on a communicator (NULL: none, the error goes to MPI_COMM_SELF; without it, to the
+ * initial handler).
+ */
 int mpi_raise(struct mpi_rank *self, struct comm *c, int code, const char *function);
 
 /* The text of an error class, and whether there is such a class. */

@@ -72,7 +72,8 @@ extended_from_quad(unsigned char *extended, const unsigned char *quad)
 }
 
 static void
-convert_component(struct converter *c, const struct rep_info *info, bool extended, unsigned char *memory)
+convert_component(struct converter *c, const struct rep_info *info, bool extended,
+	unsigned char *memory)
 {
 	bool negative;
 
@@ -85,7 +86,8 @@ convert_component(struct converter *c, const struct rep_info *info, bool extende
 	} else {
 		negative = info->kind == 's' && c->stream[0] & 0x80;
 		reverse(memory, c->stream, info->external);
-		memset(memory + info->external, negative ? 0xff : 0, (size_t)(info->size - info->external));
+		memset(memory + info->external, negative ? 0xff : 0,
+			(size_t)(info->size - info->external));
 	}
 	c->stream += info->external;
 }
@@ -103,7 +105,8 @@ convert_leaf(struct converter *c, const struct shape *s, char *memory)
 static void convert(struct converter *c, const struct shape *s, char *memory);
 
 static void
-convert_repeated(struct converter *c, const struct shape *of, MPI_Count count, MPI_Aint stride, char *memory)
+convert_repeated(struct converter *c, const struct shape *of, MPI_Count count, MPI_Aint stride,
+	char *memory)
 {
 	for (; count > 0; count--, memory = address_shift(memory, stride))
 		convert(c, of, memory);
@@ -121,7 +124,8 @@ convert(struct converter *c, const struct shape *s, char *memory)
 		break;
 	case SHAPE_RUNS:
 		for (MPI_Count i = 0; i < s->count; i++)
-			convert_repeated(c, s->of, (s->runs[i + 1].start - s->runs[i].start) / s->of->size, s->stride,
+			convert_repeated(c, s->of,
+				(s->runs[i + 1].start - s->runs[i].start) / s->of->size, s->stride,
 				address_shift(memory, s->runs[i].at));
 		break;
 	default:
@@ -136,7 +140,8 @@ mpi_external_pack(const struct type *t, MPI_Count count, const void *buffer, voi
 {
 	struct converter c = {out, true};
 
-	convert_repeated(&c, mpi_type_shape(t), count, (MPI_Aint)t->extent, (char *)(uintptr_t)buffer);
+	convert_repeated(&c, mpi_type_shape(t), count, (MPI_Aint)t->extent,
+		(char *)(uintptr_t)buffer);
 }
 
 void
@@ -173,7 +178,8 @@ mpi_external_bytes(const struct type *t, MPI_Count count, MPI_Count *bytes)
 	const struct shape *s = mpi_type_shape(t);
 	MPI_Count most;
 
-	if (__builtin_mul_overflow(count, s->elements, &most) || __builtin_mul_overflow(most, 32, &most))
+	if (__builtin_mul_overflow(count, s->elements, &most) ||
+		__builtin_mul_overflow(most, 32, &most))
 		return MPI_ERR_VALUE_TOO_LARGE;
 	*bytes = count * shape_bytes(s);
 	return MPI_SUCCESS;

@@ -87,7 +87,8 @@ make_index(struct group *g)
 static int
 find_indexed(const struct group *g, int world)
 {
-	for (uint32_t at = hash(world) & g->index_mask; g->index[at] != 0; at = (at + 1) & g->index_mask)
+	for (uint32_t at = hash(world) & g->index_mask; g->index[at] != 0;
+		at = (at + 1) & g->index_mask)
 		if (g->world[g->index[at] - 1] == world)
 			return g->index[at] - 1;
 	return MPI_UNDEFINED;
@@ -98,7 +99,8 @@ find_regular(const struct group *g, int world)
 {
 	int distance = world - g->first;
 
-	if (distance % g->stride != 0 || distance / g->stride < 0 || distance / g->stride >= g->size)
+	if (distance % g->stride != 0 || distance / g->stride < 0 ||
+		distance / g->stride >= g->size)
 		return MPI_UNDEFINED;
 	return distance / g->stride;
 }
@@ -109,7 +111,8 @@ mpi_group_find(const struct group *g, int world)
 	if (g->world == NULL)
 		return g->size > 0 ? find_regular(g, world) : MPI_UNDEFINED;
 	if (g->size > SEARCHED_MAX && !g->indexed)
-		make_index((struct group *)(uintptr_t)g);	/* what it stands for stays the same */
+		/* what it stands for stays the same */
+		make_index((struct group *)(uintptr_t)g);
 	if (g->index != NULL)
 		return find_indexed(g, world);
 	for (int i = 0; i < g->size; i++)

@@ -20,7 +20,8 @@ struct group {
 	int rank;			/* of the caller, or MPI_UNDEFINED */
 	int first;
 	int stride;
-	int32_t *world;			/* rank in the job of each member; NULL: member i is rank first + i * stride */
+	/* rank in the job of each member; NULL: member i is rank first + i * stride */
+	int32_t *world;
 	int32_t *index;			/* hash table: member + 1, or 0; NULL: not there (yet) */
 	uint32_t index_mask;
 	bool indexed;			/* it was tried */

@@ -34,7 +34,8 @@ enum handle_kind {
 
 struct handle_slot {
 	void *object;
-	uint32_t generation;		/* of the handle that is valid, or of the next one; never 0 */
+	/* of the handle that is valid, or of the next one; never 0 */
+	uint32_t generation;
 	uint32_t next_free;		/* index + 1 */
 };
 
@@ -82,7 +83,8 @@ mpi_handle_slot(const struct handle_table *t, uintptr_t handle)
 {
 	uint32_t index = handle & (HANDLE_MAX - 1);
 
-	if (index >= t->capacity || handle != mpi_handle_at(t, index) || t->slots[index].object == NULL)
+	if (index >= t->capacity || handle != mpi_handle_at(t, index) ||
+		t->slots[index].object == NULL)
 		return NULL;
 	return &t->slots[index];
 }
@@ -100,7 +102,8 @@ mpi_handle_find(const struct handle_table *t, uintptr_t handle)
 static inline uint32_t
 mpi_handle_generation(const struct handle_table *t, uint32_t n)
 {
-	uint32_t mask = t->narrow || sizeof(uintptr_t) == 4 ? (1u << (32 - HANDLE_SHIFT)) - 1 : 0xffffffffu;
+	uint32_t mask = t->narrow || sizeof(uintptr_t) == 4 ? (1u << (32 - HANDLE_SHIFT)) - 1 :
+		0xffffffffu;
 
 	return (n & mask) != 0 ? n & mask : 1;
 }

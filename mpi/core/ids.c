@@ -77,7 +77,8 @@ mpi_ids_lowest(uint32_t window, const uint64_t bits[IDS_WORDS])
 {
 	for (int i = 0; i < IDS_WORDS; i++)
 		if (bits[i] != 0)
-			return (int32_t)(window * IDS_WINDOW + (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(bits[i]));
+			return (int32_t)(window * IDS_WINDOW + (uint32_t)i * 64 +
+				(uint32_t)__builtin_ctzll(bits[i]));
 	return -1;
 }
 

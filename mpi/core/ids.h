@@ -25,7 +25,8 @@ struct ids {
 bool mpi_ids_offer(struct ids *ids, uint32_t window, uint64_t bits[IDS_WORDS]);
 
 /* Take an offer back; `chosen` (a number, or -1) is in use from now on. */
-void mpi_ids_settle(struct ids *ids, uint32_t window, const uint64_t bits[IDS_WORDS], int32_t chosen);
+void mpi_ids_settle(struct ids *ids, uint32_t window, const uint64_t bits[IDS_WORDS],
+	int32_t chosen);
 
 /* The first window after this one where something is free and not on offer. */
 uint32_t mpi_ids_next(const struct ids *ids, uint32_t window);

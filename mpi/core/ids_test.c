@@ -40,7 +40,8 @@ agree(struct ids ids[RANKS], unsigned members)
 			expect(mpi_ids_offer(&ids[r], window, offer[r]));
 			for (int w = 0; w < IDS_WORDS; w++)
 				all[w] &= offer[r][w];
-			next = mpi_ids_next(&ids[r], window) > next ? mpi_ids_next(&ids[r], window) : next;
+			next = mpi_ids_next(&ids[r], window) > next ?
+				mpi_ids_next(&ids[r], window) : next;
 		}
 		id = mpi_ids_lowest(window, all);
 		for (int r = 0; r < RANKS; r++)

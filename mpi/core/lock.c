@@ -10,7 +10,8 @@
 #include <mpi/transport/shared.h>
 #include <mpi/transport/transport.h>
 
-#define SPINS 60		/* looks before a thread sleeps: most are inside for less than it takes to wake one */
+/* looks before a thread sleeps: most are inside for less than it takes to wake one */
+#define SPINS 60
 
 enum { FREE, HELD, CONTENDED };
 

@@ -37,7 +37,8 @@ struct rank_waiter {
 struct rank_lock {
 	uint32_t word;			/* 0 free, 1 held, 2 held and somebody may wait */
 	uint32_t calm;			/* its value as long as nobody waits for who is inside */
-	uint32_t favours;		/* 1: there is a favoured thread, which does not touch `word` */
+	/* 1: there is a favoured thread, which does not touch `word` */
+	uint32_t favours;
 	uint32_t inside;		/* 1: it is inside */
 	bool favoured;			/* there was one */
 	uintptr_t owner;		/* thread; 0: none */
@@ -55,10 +56,16 @@ struct rank_lock {
  */
 void mpi_rank_lock_favours_me(struct mpi_rank *self);
 
-/* The lock that favours the calling thread, or NULL. Not every thread that has it is still favoured. */
+/*
+ * The lock that favours the calling thread, or NULL. Not every thread that has it is still
+ * favoured.
+ */
 extern __thread struct rank_lock *mpi_rank_favour __attribute__((tls_model("initial-exec")));
 
-/* The favoured thread has found out, outside, that it is not favoured any more: it tells who may wait for that. */
+/*
+ * The favoured thread has found out, outside, that it is not favoured any more: it tells who may
+ * wait for that.
+ */
 void mpi_rank_favour_is_over(struct rank_lock *l);
 
 static inline __attribute__((always_inline)) void
@@ -96,7 +103,10 @@ mpi_rank_lock_is_wanted(const struct rank_lock *l)
 void mpi_rank_lock(struct mpi_rank *self);
 void mpi_rank_unlock(struct mpi_rank *self);
 
-/* The same for calls that take no longer themselves: what the favoured thread does is part of the caller. */
+/*
+ * The same for calls that take no longer themselves: what the favoured thread does is part of the
+ * caller.
+ */
 static inline __attribute__((always_inline)) void
 mpi_rank_lock_shortly(struct mpi_rank *self, struct rank_lock *l)
 {
@@ -125,7 +135,8 @@ void mpi_rank_pause(struct mpi_rank *self, void (*pause)(struct mpi_rank *self))
  * come or another thread must poll, and is inside again. `idle` as in transport_idle; `ready` as in
  * struct rank_waiter.
  */
-void mpi_rank_wait(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
+void mpi_rank_wait(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg),
+	const void *arg);
 
 /*
  * An upcall, supplied by mpi/pt2pt: is there something to move besides what arrives? For a thread

@@ -26,7 +26,8 @@ struct op {
 struct operation {
 	void (*loop)(const void *in, void *inout, size_t n);	/* predefined */
 	struct op *own;						/* the program's; held */
-	struct pairing pairing;					/* neither: predefined, on pairs without a name */
+	/* neither: predefined, on pairs without a name */
+	struct pairing pairing;
 	MPI_Datatype datatype;
 	MPI_Count extent;
 };

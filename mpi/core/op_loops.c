@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops of the predefined operations. Arithmetic on whole numbers is done unsigned, so that it wraps.
+ * The loops of the predefined operations. Arithmetic on whole numbers is done unsigned, so that it
+ * wraps.
  */
 #include <complex.h>
 #include <stdbool.h>
@@ -42,7 +43,8 @@
 		const c *a = in; \
 		c *b = inout; \
 		for (size_t i = 0; i < n; i++) \
-			if (a[i].value better b[i].value || (a[i].value == b[i].value && a[i].index < b[i].index)) \
+			if (a[i].value better b[i].value || \
+				(a[i].value == b[i].value && a[i].index < b[i].index)) \
 				b[i] = a[i]; \
 	}
 
@@ -94,7 +96,8 @@ prod_cld(const void *in, void *inout, size_t n)
 	long double (*b)[2] = inout;
 
 	for (size_t i = 0; i < n; i++) {
-		long double re = a[i][0] * b[i][0] - a[i][1] * b[i][1], im = a[i][0] * b[i][1] + a[i][1] * b[i][0];
+		long double re = a[i][0] * b[i][0] - a[i][1] * b[i][1],
+			im = a[i][0] * b[i][1] + a[i][1] * b[i][0];
 
 		b[i][0] = re;
 		b[i][1] = im;
@@ -102,8 +105,10 @@ prod_cld(const void *in, void *inout, size_t n)
 }
 
 #define WHOLE(op) \
-	[BASIC_I8] = op##_u8, [BASIC_I16] = op##_u16, [BASIC_I32] = op##_u32, [BASIC_I64] = op##_u64, \
-	[BASIC_U8] = op##_u8, [BASIC_U16] = op##_u16, [BASIC_U32] = op##_u32, [BASIC_U64] = op##_u64, \
+	[BASIC_I8] = op##_u8, [BASIC_I16] = op##_u16, [BASIC_I32] = op##_u32, \
+		[BASIC_I64] = op##_u64, \
+	[BASIC_U8] = op##_u8, [BASIC_U16] = op##_u16, [BASIC_U32] = op##_u32, \
+		[BASIC_U64] = op##_u64, \
 	[BASIC_CHAR] = op##_u8
 #define FLOATING(op) [BASIC_F32] = op##_f32, [BASIC_F64] = op##_f64, [BASIC_FLD] = op##_fld
 #define COMPLEX(op) [BASIC_C32] = op##_c32, [BASIC_C64] = op##_c64, [BASIC_CLD] = op##_cld
@@ -112,12 +117,16 @@ prod_cld(const void *in, void *inout, size_t n)
 	[BASIC_LOGICAL16] = op##_u16, [BASIC_LOGICAL32] = op##_u32, \
 	[BASIC_LOGICAL64] = op##_u64
 #define RANGE(op) \
-	[BASIC_I8] = op##_i8, [BASIC_I16] = op##_i16, [BASIC_I32] = op##_i32, [BASIC_I64] = op##_i64, \
-	[BASIC_U8] = op##_u8, [BASIC_U16] = op##_u16, [BASIC_U32] = op##_u32, [BASIC_U64] = op##_u64, \
+	[BASIC_I8] = op##_i8, [BASIC_I16] = op##_i16, [BASIC_I32] = op##_i32, \
+		[BASIC_I64] = op##_i64, \
+	[BASIC_U8] = op##_u8, [BASIC_U16] = op##_u16, [BASIC_U32] = op##_u32, \
+		[BASIC_U64] = op##_u64, \
 	[BASIC_CHAR] = op##_char, FLOATING(op)
 #define PAIRS(op) \
-	[BASIC_FLOAT_INT] = op##_float_int, [BASIC_DOUBLE_INT] = op##_double_int, [BASIC_LONG_INT] = op##_long_int, \
-	[BASIC_2INT] = op##_2int, [BASIC_SHORT_INT] = op##_short_int, [BASIC_LD_INT] = op##_ld_int, \
+	[BASIC_FLOAT_INT] = op##_float_int, [BASIC_DOUBLE_INT] = op##_double_int, \
+		[BASIC_LONG_INT] = op##_long_int, \
+	[BASIC_2INT] = op##_2int, [BASIC_SHORT_INT] = op##_short_int, \
+		[BASIC_LD_INT] = op##_ld_int, \
 	[BASIC_2F32] = op##_2f32, [BASIC_2F64] = op##_2f64
 
 void (*const mpi_op_loops[OP_ROWS][BASIC_COUNT])(const void *in, void *inout, size_t n) = {

@@ -14,7 +14,10 @@ enum op_row {
 	OP_REPLACE, OP_NO_OP, OP_ROWS
 };
 
-/* inout[i] = in[i] op inout[i], n elements; NULL where the operation is not defined for the representation */
+/*
+ * inout[i] = in[i] op inout[i], n elements; NULL where the operation is not defined for the
+ * representation
+ */
 extern void (*const mpi_op_loops[OP_ROWS][BASIC_COUNT])(const void *in, void *inout, size_t n);
 
 #endif

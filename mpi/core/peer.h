@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a rank knows of another rank of the job: flow control (mpi/pt2pt/pt2pt.h) and the sends that wait.
+ * What a rank knows of another rank of the job: flow control (mpi/pt2pt/pt2pt.h) and the sends that
+ * wait.
  */
 #ifndef MPI_CORE_PEER_H
 #define MPI_CORE_PEER_H
@@ -20,7 +21,8 @@ struct peer {
 	 * where messages may go straight; NULL: it is far, or not known yet, or sends wait for room
 	 */
 	struct inbox *direct;
-	struct list queue;		/* sends that wait for room, in order; next is NULL before the first */
+	/* sends that wait for room, in order; next is NULL before the first */
+	struct list queue;
 	struct list blocked;		/* in mpi_rank.outgoing while the queue is not empty */
 };
 

@@ -12,7 +12,8 @@ struct pending {
 	struct list link;					/* in mpi_rank.pending */
 	/* go on as far as possible; true if something moved. May free *p */
 	bool (*advance)(struct pending *p);
-	bool (*can_move)(const struct pending *p);		/* would it? Asked before the rank sleeps */
+	/* would it? Asked before the rank sleeps */
+	bool (*can_move)(const struct pending *p);
 };
 
 #endif

@@ -100,20 +100,25 @@ struct mpi_rank {
 	/* a part on its way in, out; of data in several pieces. NULL until first used */
 	char *bulk_staging[2];
 	bool bulk_more;			/* another part of what is being written will be */
-	struct list bulk_wanted;	/* receives that wait for the bulk path from another cluster */
+	/* receives that wait for the bulk path from another cluster */
+	struct list bulk_wanted;
 	struct request *bulk_in;	/* the receive that has it */
 	struct list bulk_allowed;	/* sends that a receiver waits for */
 	struct request *bulk_out;	/* the one that is being written */
 	struct list pending;		/* operations of several messages (struct pending) */
 	struct sched *spare_scheds;
-	struct locality *localities;		/* segments made here that not all ranks have left */
+	/* segments made here that not all ranks have left */
+	struct locality *localities;
 	const char *program;		/* function of the API that runs, for messages */
 };
 
 /* The calling rank. */
 struct mpi_rank *mpi_self(void) __attribute__((const));
 
-/* Handle tables and predefined objects, before anything else; some functions may be called before MPI_Init. */
+/*
+ * Handle tables and predefined objects, before anything else; some functions may be called before
+ * MPI_Init.
+ */
 void mpi_rank_init(struct mpi_rank *self);
 
 #endif

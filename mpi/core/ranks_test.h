@@ -76,7 +76,10 @@ static struct {
 	struct test_handles mailboxes[TEST_CLUSTERS];
 } test_os = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-/* What a rank expects and does not find. A test begins with 0 and looks at it when its job has ended. */
+/*
+ * What a rank expects and does not find. A test begins with 0 and looks at it when its job has
+ * ended.
+ */
 static int job_errors __attribute__((unused));
 
 #define MUST(condition) \
@@ -176,7 +179,9 @@ kthread_yield(void)
 	return sched_yield();
 }
 
-/* Of the kernel's gate the call that goes through it directly (atoll/yield.h): without arguments. */
+/*
+ * Of the kernel's gate the call that goes through it directly (atoll/yield.h): without arguments.
+ */
 static long
 test_gate(unsigned long nr)
 {
@@ -239,7 +244,8 @@ kclock(void *ns)
 long
 kcluster_info(void *info)
 {
-	struct cluster_info i = {.cluster = test_startup.cluster, .clusters = TEST_CLUSTERS, .cores = test_os.cores};
+	struct cluster_info i = {.cluster = test_startup.cluster, .clusters = TEST_CLUSTERS,
+		.cores = test_os.cores};
 
 	memcpy(info, &i, sizeof(i));
 	return 0;
@@ -386,7 +392,8 @@ kmailbox_write(int id, const void *msg)
 	} else {
 		s->full = true;
 		memcpy(s->message, msg, MAILBOX_MSG_SIZE);
-		__atomic_add_fetch(&test_os.events[to].mailbox_arrivals[id & 255], 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&test_os.events[to].mailbox_arrivals[id & 255], 1,
+			__ATOMIC_SEQ_CST);
 		if (p->owner)
 			test_wake_locked(p->owner - 1);
 	}
@@ -441,14 +448,16 @@ kportal_create(int port)
 long
 kportal_open(int cluster, int port, int local_port)
 {
-	return TEST_OUT(cluster, port) | TEST_PORTAL | local_port << 16 | (int)test_startup.cluster << 24;
+	return TEST_OUT(cluster, port) | TEST_PORTAL | local_port << 16 |
+		(int)test_startup.cluster << 24;
 }
 
 long
 khandle_close(int handle)
 {
 	pthread_mutex_lock(&test_os.lock);
-	test_os.mailboxes[test_startup.cluster].open -= (handle & (TEST_OUT(0, 0) | TEST_PORTAL)) == TEST_OUT(0, 0);
+	test_os.mailboxes[test_startup.cluster].open -= (handle & (TEST_OUT(0, 0) | TEST_PORTAL)) ==
+		TEST_OUT(0, 0);
 	pthread_mutex_unlock(&test_os.lock);
 	return 0;
 }
@@ -529,8 +538,10 @@ test_fill_startup(const struct test_job *job, unsigned rank)
 		.events = (uintptr_t)&test_os.events[cluster], .cluster = cluster,
 			.thread = test_tid, .rank = rank, .ranks = job->ranks,
 		.local_rank = rank % job->per_cluster,
-		.local_ranks = job->ranks - first < job->per_cluster ? job->ranks - first : job->per_cluster,
-		.base_port = TEST_BASE_PORT, .shared = (uintptr_t)job->area[cluster], .shared_bytes = job->area_bytes,
+		.local_ranks = job->ranks - first < job->per_cluster ? job->ranks - first :
+			job->per_cluster,
+		.base_port = TEST_BASE_PORT, .shared = (uintptr_t)job->area[cluster],
+			.shared_bytes = job->area_bytes,
 		.placement = (uintptr_t)test_os.placement,
 	};
 }
@@ -560,15 +571,19 @@ job_run(unsigned ranks, unsigned per_cluster, size_t area_bytes, void (*body)(vo
 	memset(test_os.mailboxes, 0, sizeof(test_os.mailboxes));
 	test_os.threads = 0;
 	for (unsigned i = 0; i * per_cluster < ranks; i++) {
-		/* not malloc: sanitizers keep books on all its bytes, of which hardly any are used */
+		/*
+		 * not malloc: sanitizers keep books on all its bytes, of which hardly any are used
+		 */
 		job.area[i] = mmap(NULL, job.area_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 			MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	}
 	for (unsigned i = 0; i < ranks; i++)
-		test_os.placement[i] = (struct placement){(uint16_t)(i / per_cluster), (uint16_t)(i % per_cluster)};
+		test_os.placement[i] = (struct placement){(uint16_t)(i / per_cluster),
+			(uint16_t)(i % per_cluster)};
 	for (unsigned i = 0; i < ranks; i++) {
 		start[i] = (struct test_rank_start){&job, i, test_new_thread()};
-		pthread_create(&test_os.thread[start[i].tid].thread, NULL, test_rank_main, &start[i]);
+		pthread_create(&test_os.thread[start[i].tid].thread, NULL, test_rank_main,
+			&start[i]);
 	}
 	for (unsigned i = 0; i < ranks; i++)
 		pthread_join(test_os.thread[start[i].tid].thread, NULL);

@@ -37,7 +37,8 @@ mpi_request_new(struct mpi_rank *self, struct comm *c)
 }
 
 struct request *
-mpi_request_new_class(struct mpi_rank *self, struct comm *c, const struct request_class *class, void *own)
+mpi_request_new_class(struct mpi_rank *self, struct comm *c, const struct request_class *class,
+	void *own)
 {
 	struct request *r = mpi_request_new(self, c);
 
@@ -66,7 +67,8 @@ mpi_request_set_type(struct request *r, struct type *t)
 int
 mpi_request_free(struct mpi_rank *self, struct request *r)
 {
-	int err = r->class != NULL && r->class->drop != NULL ? r->class->drop(self, r) : MPI_SUCCESS;
+	int err = r->class != NULL && r->class->drop != NULL ? r->class->drop(self, r) :
+		MPI_SUCCESS;
 
 	if (r->type != NULL)
 		mpi_request_let_type_go(r);
@@ -124,7 +126,8 @@ mpi_requests_are_ready(const struct mpi_rank *self)
 }
 
 int
-mpi_request_finish_other(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
+mpi_request_finish_other(struct mpi_rank *self, struct request *r, MPI_Request *handle,
+	MPI_Status *status)
 {
 	MPI_Status unused;
 	int err = r->error, err_drop = MPI_SUCCESS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests: one pending send or receive. Blocking calls keep theirs on the stack, the others have a handle.
+ * Requests: one pending send or receive. Blocking calls keep theirs on the stack, the others have a
+ * handle.
  */
 #ifndef MPI_CORE_REQUEST_H
 #define MPI_CORE_REQUEST_H
@@ -41,14 +42,17 @@ struct request_class {
 	bool (*advance)(struct mpi_rank *self, struct request *r);
 	/* the program asks to cancel it, which may be done already. Error class */
 	int (*cancel)(struct mpi_rank *self, struct request *r);
-	/* done: write a status (never MPI_STATUS_IGNORE) in place of the ordinary one. Error class. */
+	/*
+	 * done: write a status (never MPI_STATUS_IGNORE) in place of the ordinary one. Error class.
+	 */
 	int (*finish)(struct mpi_rank *self, struct request *r, MPI_Status *status);
 	/* the request goes: give back what `own` holds. Error class, of a callback */
 	int (*drop)(struct mpi_rank *self, struct request *r);
 };
 
 struct request {
-	struct list link;		/* in the list it waits in: posted receives, outgoing sends, bulk */
+	/* in the list it waits in: posted receives, outgoing sends, bulk */
+	struct list link;
 	uint32_t done;			/* a shared word: a peer in the cluster may set it */
 	uint8_t kind;
 	uint8_t synchronous;		/* send: complete only when it is matched */
@@ -61,11 +65,14 @@ struct request {
 	uint8_t detached;		/* freed by the program before it was done */
 	int error;			/* class; valid when done */
 	int32_t context;
-	int32_t source;			/* receive: wanted, then found. send: own rank in the communicator */
+	/* receive: wanted, then found. send: own rank in the communicator */
+	int32_t source;
 	int32_t tag;			/* likewise */
-	uint32_t peer;			/* rank in the job: of the destination, or of the found source */
+	/* rank in the job: of the destination, or of the found source */
+	uint32_t peer;
 	uint32_t remote_request;	/* bulk: the peer's name of its request */
-	uint32_t bulk_name;		/* bulk: the name that the peer uses for this one; 0: none */
+	/* bulk: the name that the peer uses for this one; 0: none */
+	uint32_t bulk_name;
 	void *buffer;
 	struct type *type;		/* of what lies there; NULL: `bytes` bytes side by side */
 	size_t bytes;			/* room, or data to send */
@@ -73,7 +80,8 @@ struct request {
 	size_t part;			/* bulk: bytes on the way */
 	uint64_t order;			/* receive: age among the posted */
 	const struct group *group;	/* whose ranks `source` counts */
-	struct comm *comm;		/* NULL for requests on the stack and for those of no communicator */
+	/* NULL for requests on the stack and for those of no communicator */
+	struct comm *comm;
 	const struct request_class *class;	/* NULL: a plain one */
 	void *own;			/* of the class */
 	struct list running;		/* in mpi_rank.running, for classes that advance */
@@ -131,14 +139,18 @@ void mpi_request_run(struct mpi_rank *self, struct request *r);
 bool mpi_requests_advance(struct mpi_rank *self);
 bool mpi_requests_are_ready(const struct mpi_rank *self);
 
-/* Write the status of a plain request that is done (may be MPI_STATUS_IGNORE); MPI_ERROR is left alone. */
+/*
+ * Write the status of a plain request that is done (may be MPI_STATUS_IGNORE); MPI_ERROR is left
+ * alone.
+ */
 void mpi_request_status(const struct request *r, MPI_Status *status);
 
 /* Is nothing to be done when it is over but to give it back? */
 static inline bool
 mpi_request_is_plain(const struct request *r)
 {
-	return r->class == NULL && r->type == NULL && !r->persistent && r->comm != NULL && r->comm->references > 1;
+	return r->class == NULL && r->type == NULL && !r->persistent && r->comm != NULL &&
+		r->comm->references > 1;
 }
 
 /*
@@ -146,10 +158,12 @@ mpi_request_is_plain(const struct request *r)
  * frees the request or, if it is persistent, makes it inactive. *handle becomes MPI_REQUEST_NULL
  * when it was freed. Error class of the operation.
  */
-int mpi_request_finish_other(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status);
+int mpi_request_finish_other(struct mpi_rank *self, struct request *r, MPI_Request *handle,
+	MPI_Status *status);
 
 static inline int
-mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle, MPI_Status *status)
+mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle,
+	MPI_Status *status)
 {
 	bool sent = r == &mpi_request_sent;
 	int err = r->error;
@@ -168,7 +182,10 @@ mpi_request_finish(struct mpi_rank *self, struct request *r, MPI_Request *handle
 	return err;
 }
 
-/* Is it one that a wait has to wait for? (No request, and persistent ones that were not started, are not.) */
+/*
+ * Is it one that a wait has to wait for? (No request, and persistent ones that were not started,
+ * are not.)
+ */
 static inline bool
 mpi_request_is_active(const struct request *r)
 {
@@ -179,7 +196,8 @@ mpi_request_is_active(const struct request *r)
 static inline struct request *
 mpi_request_find(struct mpi_rank *self, MPI_Request handle)
 {
-	struct request *r = (struct request *)mpi_handle_find(&self->tables[HANDLE_REQUEST], (uintptr_t)handle);
+	struct request *r = (struct request *)mpi_handle_find(&self->tables[HANDLE_REQUEST],
+		(uintptr_t)handle);
 
 	return r != NULL && !r->detached ? r : NULL;
 }
@@ -191,13 +209,18 @@ mpi_request_find(struct mpi_rank *self, MPI_Request handle)
 void mpi_request_set_type(struct request *r, struct type *t);
 void mpi_request_let_type_go(struct request *r);
 
-/* Give back a request that is done. Not one of those that were sent at once. Error class, of a callback. */
+/*
+ * Give back a request that is done. Not one of those that were sent at once. Error class, of a
+ * callback.
+ */
 int mpi_request_free(struct mpi_rank *self, struct request *r);
 
 /* The same by its handle, which becomes invalid. */
 int mpi_request_drop(struct mpi_rank *self, struct request *r, uintptr_t handle);
 
-/* The program freed a request that is not done: it is given back when it is (by mpi_request_reap). */
+/*
+ * The program freed a request that is not done: it is given back when it is (by mpi_request_reap).
+ */
 void mpi_request_detach(struct mpi_rank *self, struct request *r);
 void mpi_request_reap(struct mpi_rank *self);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The buffer of buffered sends, which the program has attached to a communicator or to the rank (api/buffered.h).
+ * The buffer of buffered sends, which the program has attached to a communicator or to the rank
+ * (api/buffered.h).
  */
 #ifndef MPI_CORE_SEND_BUFFER_H
 #define MPI_CORE_SEND_BUFFER_H

@@ -13,7 +13,8 @@ mpi_session_new(struct mpi_rank *self, struct errhandler *errhandler)
 
 	if (s == NULL)
 		return NULL;
-	*s = (struct session){.references = 1, .handle = mpi_handle_new(&self->tables[HANDLE_SESSION], s)};
+	*s = (struct session){.references = 1,
+		.handle = mpi_handle_new(&self->tables[HANDLE_SESSION], s)};
 	if (s->handle == 0) {
 		free(s);
 		return NULL;

@@ -46,7 +46,8 @@ goes_on(const struct shape *loop, MPI_Aint stride)
 }
 
 void
-mpi_shape_repeat(struct shape *s, const struct shape *of, MPI_Count count, MPI_Aint stride, MPI_Aint at)
+mpi_shape_repeat(struct shape *s, const struct shape *of, MPI_Count count, MPI_Aint stride,
+	MPI_Aint at)
 {
 	if (count == 1 && at == 0) {
 		*s = *of;
@@ -99,13 +100,15 @@ look_for_order(const struct run *runs, MPI_Count n, bool *even, bool *regular)
 	*even = *regular = true;
 	for (MPI_Count i = 1; i < n && *even; i++) {
 		*even = runs[i + 1].start - runs[i].start == length;
-		*regular = *regular && (MPI_Aint)((uint64_t)runs[i].at - (uint64_t)runs[i - 1].at) == step;
+		*regular = *regular && (MPI_Aint)((uint64_t)runs[i].at -
+			(uint64_t)runs[i - 1].at) == step;
 	}
 	*regular = *regular && *even;
 }
 
 static void
-make_runs(struct shape *s, const struct run *runs, MPI_Count n, const struct shape *of, MPI_Aint stride)
+make_runs(struct shape *s, const struct run *runs, MPI_Count n, const struct shape *of,
+	MPI_Aint stride)
 {
 	MPI_Count times = runs[n].start / of->size;
 
@@ -138,7 +141,8 @@ mpi_shape_blocks(struct shape room[2], const struct block_list *b, const struct 
 	length = runs[1].start / of->size;
 	if (regular) {
 		mpi_shape_repeat(&room[1], of, length, stride, 0);
-		mpi_shape_repeat(room, &room[1], n, n > 1 ? runs[1].at - runs[0].at : room[1].size, runs[0].at);
+		mpi_shape_repeat(room, &room[1], n, n > 1 ? runs[1].at - runs[0].at : room[1].size,
+			runs[0].at);
 		free(runs);
 		return 0;
 	}
@@ -196,7 +200,8 @@ append(struct part *list, MPI_Count *n, struct part p)
 
 	if (p.of->size == 0 || p.count == 0)
 		return;
-	if (last != NULL && last->of == p.of && (last->count == 1 || p.count == 1 || last->stride == p.stride)) {
+	if (last != NULL && last->of == p.of &&
+		(last->count == 1 || p.count == 1 || last->stride == p.stride)) {
 		MPI_Aint stride = last->count > 1 ? last->stride : p.stride;
 
 		if (p.at == last->at + last->count * stride) {
@@ -238,7 +243,8 @@ make_parts(struct shape *s, struct part *list, MPI_Count n)
 {
 	MPI_Aint end = n > 0 ? list[0].at + list[0].of->first : 0;
 
-	*s = (struct shape){.kind = SHAPE_PARTS, .dense = true, .first = end, .count = n, .parts = list};
+	*s = (struct shape){.kind = SHAPE_PARTS, .dense = true, .first = end, .count = n,
+		.parts = list};
 	for (MPI_Count i = 0; i < n; i++) {
 		struct part *p = &list[i];
 		const struct shape *of = p->of;

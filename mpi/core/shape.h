@@ -34,7 +34,10 @@ enum shape_kind { SHAPE_LEAF, SHAPE_LOOP, SHAPE_RUNS, SHAPE_PARTS };
 
 struct shape;
 
-/* A block of a list: elements of one shape. The next block's start ends it; the list has one entry more than blocks. */
+/*
+ * A block of a list: elements of one shape. The next block's start ends it; the list has one entry
+ * more than blocks.
+ */
 struct run {
 	MPI_Aint at;			/* displacement of its first element */
 	MPI_Count start;		/* bytes of data before it */
@@ -52,7 +55,8 @@ struct part {
 struct shape {
 	uint8_t kind;
 	uint8_t rep;			/* leaf */
-	bool dense;			/* the data is one piece of memory in order, from `first` on */
+	/* the data is one piece of memory in order, from `first` on */
+	bool dense;
 	bool even;			/* runs: all equally long */
 	uint16_t depth;			/* nodes on the longest path below */
 	MPI_Count size;			/* bytes of data */
@@ -69,7 +73,9 @@ struct shape {
 	};
 };
 
-/* The member of a list in which a byte of its data lies: the last one that starts at it or before. */
+/*
+ * The member of a list in which a byte of its data lies: the last one that starts at it or before.
+ */
 static inline const struct part *
 shape_part_at(const struct shape *s, MPI_Count byte)
 {
@@ -112,7 +118,8 @@ shape_is_plain(const struct shape *s, MPI_Aint stride)
 }
 
 /* `count` times `of`, from `at` on. Sizes have been checked. */
-void mpi_shape_repeat(struct shape *s, const struct shape *of, MPI_Count count, MPI_Aint stride, MPI_Aint at);
+void mpi_shape_repeat(struct shape *s, const struct shape *of, MPI_Count count, MPI_Aint stride,
+	MPI_Aint at);
 
 /* blocks[i] (NULL: `block`) elements at[i] bytes from the origin */
 struct block_list {

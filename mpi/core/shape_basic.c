@@ -38,12 +38,15 @@ const struct rep_info mpi_reps[REP_LEAVES] = {
 
 /* two elements at 0 and at `second` */
 #define TWO(r1, size1, r2, size2, second) \
-	{{0, 0, 1, (size1), &mpi_basic_shapes[r1]}, {(second), (size1), 1, (size2), &mpi_basic_shapes[r2]}, \
+	{{0, 0, 1, (size1), &mpi_basic_shapes[r1]}, \
+		{(second), (size1), 1, (size2), &mpi_basic_shapes[r2]}, \
 		{0, (size1) + (size2), 0, 0, NULL}}
 #define PAIR(r, r1, size1, r2, size2, second) \
-	[r] = {.kind = SHAPE_PARTS, .dense = (size1) == (second), .depth = 1, .size = (size1) + (size2), \
+	[r] = {.kind = SHAPE_PARTS, .dense = (size1) == (second), .depth = 1, \
+		.size = (size1) + (size2), \
 		.elements = 2, .count = 2, \
-		.signature = SIGNATURE_OF(r1) * SIGNATURE_FACTOR + SIGNATURE_OF(r2), .parts = pairs[(r) - REP_LEAVES]}
+		.signature = SIGNATURE_OF(r1) * SIGNATURE_FACTOR + SIGNATURE_OF(r2), \
+			.parts = pairs[(r) - REP_LEAVES]}
 
 struct double_int { double value; int index; };
 struct long_int { long value; int index; };
@@ -64,9 +67,12 @@ static const struct part pairs[REP_COUNT - REP_LEAVES][3] = {
 const struct shape mpi_basic_shapes[REP_COUNT] = {
 	LEAF(REP_BYTE, 1), LEAF(REP_I8, 1), LEAF(REP_U8, 1), LEAF(REP_I16, 2), LEAF(REP_U16, 2),
 		LEAF(REP_I32, 4), LEAF(REP_U32, 4),
-	LEAF(REP_I64, 8), LEAF(REP_U64, 8), LEAF(REP_LONG, sizeof(long)), LEAF(REP_ULONG, sizeof(long)),
-	LEAF(REP_WCHAR, sizeof(wchar_t)), LEAF(REP_I128, 16), LEAF(REP_F16, 2), LEAF(REP_F32, 4), LEAF(REP_F64, 8),
-	LEAF(REP_FLD, sizeof(long double)), LEAF(REP_F128, 16), LEAF(REP_C16, 4), LEAF(REP_C32, 8), LEAF(REP_C64, 16),
+	LEAF(REP_I64, 8), LEAF(REP_U64, 8), LEAF(REP_LONG, sizeof(long)),
+	LEAF(REP_ULONG, sizeof(long)),
+	LEAF(REP_WCHAR, sizeof(wchar_t)), LEAF(REP_I128, 16), LEAF(REP_F16, 2), LEAF(REP_F32, 4),
+	LEAF(REP_F64, 8),
+	LEAF(REP_FLD, sizeof(long double)), LEAF(REP_F128, 16), LEAF(REP_C16, 4), LEAF(REP_C32, 8),
+	LEAF(REP_C64, 16),
 	LEAF(REP_CLD, 2 * sizeof(long double)), LEAF(REP_C128, 32),
 	PAIR(REP_FLOAT_INT, REP_F32, 4, REP_I32, 4, 4),
 	PAIR(REP_DOUBLE_INT, REP_F64, 8, REP_I32, 4, offsetof(struct double_int, index)),

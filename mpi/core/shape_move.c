@@ -73,11 +73,13 @@ move(struct mover *m, char *memory, size_t len)
 
 /* Both sides advance by their step; `bytes` is a constant where it can be. */
 #define EACH_BLOCK(bytes) \
-	for (; count > 0; count--, to = address_shift(to, to_step), from = address_shift(from, from_step)) \
+	for (; count > 0; count--, to = address_shift(to, to_step), \
+		from = address_shift(from, from_step)) \
 		memcpy(to, from, (bytes))
 
 static void
-copy_blocks(char *to, MPI_Aint to_step, const char *from, MPI_Aint from_step, size_t block, MPI_Count count)
+copy_blocks(char *to, MPI_Aint to_step, const char *from, MPI_Aint from_step, size_t block,
+	MPI_Count count)
 {
 	switch (block) {
 	case 1:
@@ -105,7 +107,8 @@ copy_blocks(char *to, MPI_Aint to_step, const char *from, MPI_Aint from_step, si
 		EACH_BLOCK(32);
 		break;
 	default:
-		for (; count > 0; count--, to = address_shift(to, to_step), from = address_shift(from, from_step))
+		for (; count > 0; count--, to = address_shift(to, to_step),
+			from = address_shift(from, from_step))
 			copy_any(to, from, block);
 	}
 }
@@ -184,7 +187,8 @@ static void move_whole(struct mover *m, const struct shape *s, char *memory);
 
 /* `count` whole elements. */
 static void
-move_repeated(struct mover *m, const struct shape *of, MPI_Count count, MPI_Aint stride, char *memory)
+move_repeated(struct mover *m, const struct shape *of, MPI_Count count, MPI_Aint stride,
+	char *memory)
 {
 	if (shape_is_plain(of, stride))
 		move(m, address_shift(memory, of->first), (size_t)(count * of->size));
@@ -210,7 +214,8 @@ move_runs(struct mover *m, const struct shape *s, char *memory)
 		return;
 	}
 	for (; r < end; r++)
-		move_repeated(m, of, (r[1].start - r[0].start) / of->size, s->stride, address_shift(memory, r->at));
+		move_repeated(m, of, (r[1].start - r[0].start) / of->size, s->stride,
+			address_shift(memory, r->at));
 }
 
 static void
@@ -228,11 +233,13 @@ move_whole(struct mover *m, const struct shape *s, char *memory)
 	}
 }
 
-static void move_piece(struct mover *m, const struct shape *s, char *memory, MPI_Count from, MPI_Count to);
+static void move_piece(struct mover *m, const struct shape *s, char *memory, MPI_Count from,
+	MPI_Count to);
 
 /* The bytes [from, to) of repeated elements. */
 static void
-move_some(struct mover *m, const struct shape *of, MPI_Aint stride, char *memory, MPI_Count from, MPI_Count to)
+move_some(struct mover *m, const struct shape *of, MPI_Aint stride, char *memory, MPI_Count from,
+	MPI_Count to)
 {
 	MPI_Count first, last;
 
@@ -299,12 +306,16 @@ move_piece(struct mover *m, const struct shape *s, char *memory, MPI_Count from,
 	} else if (s->kind == SHAPE_LOOP) {
 		move_some(m, s->of, s->stride, address_shift(memory, s->at), from, to);
 	} else if (s->kind == SHAPE_RUNS) {
-		for (const struct run *r = find_run(s, from); r->start < to && r < s->runs + s->count; r++)
-			move_some(m, s->of, s->stride, address_shift(memory, r->at), larger(from, r->start) - r->start,
+		for (const struct run *r = find_run(s, from); r->start < to &&
+			r < s->runs + s->count; r++)
+			move_some(m, s->of, s->stride, address_shift(memory, r->at),
+				larger(from, r->start) - r->start,
 				smaller(to, r[1].start) - r->start);
 	} else {
-		for (const struct part *p = shape_part_at(s, from); p->start < to && p < s->parts + s->count; p++)
-			move_some(m, p->of, p->stride, address_shift(memory, p->at), larger(from, p->start) - p->start,
+		for (const struct part *p = shape_part_at(s, from); p->start < to &&
+			p < s->parts + s->count; p++)
+			move_some(m, p->of, p->stride, address_shift(memory, p->at),
+				larger(from, p->start) - p->start,
 				smaller(to, p[1].start) - p->start);
 	}
 }

@@ -189,6 +189,7 @@ mpi_topology_adjacent(const struct adjacency *near)
 	if (complete && near->source_weights != NULL)
 		complete = topology_copy(&t->near.source_weights, near->source_weights, near->in);
 	if (complete && near->destination_weights != NULL)
-		complete = topology_copy(&t->near.destination_weights, near->destination_weights, near->out);
+		complete = topology_copy(&t->near.destination_weights, near->destination_weights,
+			near->out);
 	return finished(t, complete);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Virtual topologies of communicators. Never changed after they are made; shared by reference counting.
+ * Virtual topologies of communicators. Never changed after they are made; shared by reference
+ * counting.
  */
 #ifndef MPI_CORE_TOPOLOGY_H
 #define MPI_CORE_TOPOLOGY_H
@@ -18,7 +19,10 @@ struct cart {
 	int *coords;			/* of the caller */
 };
 
-/* A graph that every rank knows: the neighbours of rank i are edges[i ? index[i-1] : 0] to edges[index[i]-1]. */
+/*
+ * A graph that every rank knows: the neighbours of rank i are edges[i ? index[i-1] : 0] to
+ * edges[index[i]-1].
+ */
 struct graph {
 	int nnodes;
 	int *index;
@@ -78,7 +82,10 @@ struct topology *mpi_topology_adjacent(const struct adjacency *near);
 struct topology *mpi_topology_hold(struct topology *t);	/* may be NULL */
 void mpi_topology_release(struct topology *t);			/* may be NULL */
 
-/* Ranks and coordinates. `rank` of coordinates outside of a dimension that does not wrap: MPI_PROC_NULL. */
+/*
+ * Ranks and coordinates. `rank` of coordinates outside of a dimension that does not wrap:
+ * MPI_PROC_NULL.
+ */
 int mpi_cart_rank(const struct cart *c, const int coords[]);
 void mpi_cart_coords(const struct cart *c, int rank, int coords[]);
 

@@ -14,8 +14,10 @@
 #define SLOT(h) ((h) < HOLE ? (h) - FIRST : (h) - AFTER_HOLE + (HOLE - FIRST))
 #define AT(handle) [SLOT(handle)]
 
-#define INTEGER(c) (sizeof(c) == 1 ? BASIC_I8 : sizeof(c) == 2 ? BASIC_I16 : sizeof(c) == 4 ? BASIC_I32 : BASIC_I64)
-#define UNSIGNED(c) (sizeof(c) == 1 ? BASIC_U8 : sizeof(c) == 2 ? BASIC_U16 : sizeof(c) == 4 ? BASIC_U32 : BASIC_U64)
+#define INTEGER(c) (sizeof(c) == 1 ? BASIC_I8 : sizeof(c) == 2 ? BASIC_I16 : sizeof(c) == 4 ? \
+	BASIC_I32 : BASIC_I64)
+#define UNSIGNED(c) (sizeof(c) == 1 ? BASIC_U8 : sizeof(c) == 2 ? BASIC_U16 : sizeof(c) == 4 ? \
+	BASIC_U32 : BASIC_U64)
 #define ALWAYS (TYPE_DEFINED | TYPE_PREDEFINED | TYPE_COMMITTED)
 #define TYPE(c, b, r) {.size = sizeof(c), .extent = sizeof(c), .true_extent = sizeof(c), \
 	.basic = (b), .rep = (r), .align = _Alignof(c), \
@@ -53,20 +55,24 @@ const struct type mpi_predefined_types[SLOT(END)] = {
 	AT(0x20f) = TYPE(unsigned long long, BASIC_U64, REP_U64),
 	AT(0x210) = TYPE(float, BASIC_F32, REP_F32),
 	AT(0x212) = TYPE(float _Complex, BASIC_C32, REP_C32),
-	AT(0x213) = TYPE(float _Complex, BASIC_C32, REP_C32),			/* CXX_FLOAT_COMPLEX */
+	/* CXX_FLOAT_COMPLEX */
+	AT(0x213) = TYPE(float _Complex, BASIC_C32, REP_C32),
 	AT(0x214) = TYPE(double, BASIC_F64, REP_F64),
 	AT(0x216) = TYPE(double _Complex, BASIC_C64, REP_C64),
-	AT(0x217) = TYPE(double _Complex, BASIC_C64, REP_C64),			/* CXX_DOUBLE_COMPLEX */
+	/* CXX_DOUBLE_COMPLEX */
+	AT(0x217) = TYPE(double _Complex, BASIC_C64, REP_C64),
 	AT(0x218) = TYPE(int32_t, BASIC_LOGICAL32, REP_I32),			/* LOGICAL */
 	AT(0x219) = TYPE(int32_t, BASIC_I32, REP_I32),				/* INTEGER */
 	AT(0x21a) = TYPE(float, BASIC_F32, REP_F32),				/* REAL */
 	AT(0x21b) = TYPE(float _Complex, BASIC_C32, REP_C32),			/* COMPLEX */
-	AT(0x21c) = TYPE(double, BASIC_F64, REP_F64),				/* DOUBLE_PRECISION */
+	/* DOUBLE_PRECISION */
+	AT(0x21c) = TYPE(double, BASIC_F64, REP_F64),
 	AT(0x21d) = TYPE(double _Complex, BASIC_C64, REP_C64),			/* DOUBLE_COMPLEX */
 	AT(0x21e) = TYPE(char, BASIC_NONE, REP_BYTE),				/* CHARACTER */
 	AT(0x220) = TYPE(long double, BASIC_FLD, REP_FLD),
 	AT(0x224) = TYPE(long double _Complex, BASIC_CLD, REP_CLD),
-	AT(0x225) = TYPE(long double _Complex, BASIC_CLD, REP_CLD),		/* CXX_LONG_DOUBLE_COMPLEX */
+	/* CXX_LONG_DOUBLE_COMPLEX */
+	AT(0x225) = TYPE(long double _Complex, BASIC_CLD, REP_CLD),
 	AT(0x228) = PAIR(struct float_int, float, BASIC_FLOAT_INT, REP_FLOAT_INT),
 	AT(0x229) = PAIR(struct double_int, double, BASIC_DOUBLE_INT, REP_DOUBLE_INT),
 	AT(0x22a) = PAIR(struct long_int, long, BASIC_LONG_INT, REP_LONG_INT),
@@ -74,7 +80,8 @@ const struct type mpi_predefined_types[SLOT(END)] = {
 	AT(0x22c) = PAIR(struct short_int, short, BASIC_SHORT_INT, REP_SHORT_INT),
 	AT(0x22d) = PAIR(struct ld_int, long double, BASIC_LD_INT, REP_LD_INT),
 	AT(0x230) = TYPE(float[2], BASIC_2F32, REP_2F32),			/* 2REAL */
-	AT(0x231) = TYPE(double[2], BASIC_2F64, REP_2F64),			/* 2DOUBLE_PRECISION */
+	/* 2DOUBLE_PRECISION */
+	AT(0x231) = TYPE(double[2], BASIC_2F64, REP_2F64),
 	AT(0x232) = TYPE(int32_t[2], BASIC_2INT, REP_2INT),			/* 2INTEGER */
 	AT(0x238) = TYPE(bool, BASIC_BOOL, REP_U8),
 	AT(0x239) = TYPE(bool, BASIC_BOOL, REP_U8),				/* CXX_BOOL */
@@ -114,7 +121,8 @@ const struct type mpi_predefined_types[SLOT(END)] = {
 struct type *
 mpi_type_find(MPI_Datatype handle)
 {
-	uintptr_t h = (uintptr_t)handle, slot = h < AFTER_HOLE ? h - FIRST : h - AFTER_HOLE + (HOLE - FIRST);
+	uintptr_t h = (uintptr_t)handle, slot = h < AFTER_HOLE ? h - FIRST :
+		h - AFTER_HOLE + (HOLE - FIRST);
 
 	if (h >= END)
 		return mpi_handle_find(&mpi_self()->tables[HANDLE_TYPE], h);
@@ -128,5 +136,6 @@ mpi_type_predefined_handle(const struct type *t)
 {
 	uintptr_t slot = (uintptr_t)(t - mpi_predefined_types);
 
-	return (MPI_Datatype)(slot < HOLE - FIRST ? slot + FIRST : slot - (HOLE - FIRST) + AFTER_HOLE);
+	return (MPI_Datatype)(slot < HOLE - FIRST ? slot + FIRST :
+		slot - (HOLE - FIRST) + AFTER_HOLE);
 }

@@ -25,10 +25,12 @@ enum basic {
 	BASIC_F32, BASIC_F64, BASIC_FLD,
 	BASIC_C32, BASIC_C64, BASIC_CLD,
 	BASIC_BYTE,
-	BASIC_CHAR,			/* a character: no number, but operations of whole numbers take it */
+	/* a character: no number, but operations of whole numbers take it */
+	BASIC_CHAR,
 	BASIC_BOOL,
 	BASIC_LOGICAL8, BASIC_LOGICAL16, BASIC_LOGICAL32, BASIC_LOGICAL64,
-	BASIC_FLOAT_INT, BASIC_DOUBLE_INT, BASIC_LONG_INT, BASIC_2INT, BASIC_SHORT_INT, BASIC_LD_INT,
+	BASIC_FLOAT_INT, BASIC_DOUBLE_INT, BASIC_LONG_INT, BASIC_2INT, BASIC_SHORT_INT,
+	BASIC_LD_INT,
 	BASIC_2F32, BASIC_2F64,
 	BASIC_COUNT
 };
@@ -36,7 +38,8 @@ enum basic {
 enum type_flag {
 	TYPE_DEFINED = 1,
 	TYPE_PREDEFINED = 2,		/* an entry of the table */
-	TYPE_PLAIN = 4,			/* any number of elements is one piece of memory, in order, from true_lb on */
+	/* any number of elements is one piece of memory, in order, from true_lb on */
+	TYPE_PLAIN = 4,
 	TYPE_COMMITTED = 8,
 	/* predefined without a name (Fortran's by precision): has a handle, cannot be freed */
 	TYPE_UNNAMED = 16,
@@ -107,7 +110,10 @@ mpi_type_is_predefined(const struct type *t)
 	return t->flags & (TYPE_PREDEFINED | TYPE_UNNAMED);
 }
 
-/* Does an element lie near the address that the program names? (Not if its displacements are absolute addresses.) */
+/*
+ * Does an element lie near the address that the program names? (Not if its displacements are
+ * absolute addresses.)
+ */
 static inline bool
 mpi_type_needs_buffer(const struct type *t)
 {
@@ -134,14 +140,22 @@ MPI_Count mpi_type_span(const struct type *t, MPI_Count count, MPI_Count *begin)
  * Move the `bytes` bytes from `position` on of the data of so many elements as it takes: from a
  * buffer to `out`, or from `in` to a buffer.
  */
-void mpi_type_pack(const struct type *t, const void *buffer, MPI_Count position, void *out, MPI_Count bytes);
-void mpi_type_unpack(const struct type *t, void *buffer, MPI_Count position, const void *in, MPI_Count bytes);
+void mpi_type_pack(const struct type *t, const void *buffer, MPI_Count position, void *out,
+	MPI_Count bytes);
+void mpi_type_unpack(const struct type *t, void *buffer, MPI_Count position, const void *in,
+	MPI_Count bytes);
 
-/* Copy so many bytes of data from elements of one type to elements of another one. The buffers do not overlap. */
+/*
+ * Copy so many bytes of data from elements of one type to elements of another one. The buffers do
+ * not overlap.
+ */
 void mpi_type_copy(const struct type *to, void *to_buffer, const struct type *from,
 	const void *from_buffer, MPI_Count bytes);
 
-/* Elements, and basic elements, in `bytes` bytes of data; MPI_UNDEFINED if they are no whole number. */
+/*
+ * Elements, and basic elements, in `bytes` bytes of data; MPI_UNDEFINED if they are no whole
+ * number.
+ */
 MPI_Count mpi_type_elements(const struct type *t, MPI_Count bytes);
 MPI_Count mpi_type_basic_elements(const struct type *t, MPI_Count bytes);
 
@@ -149,6 +163,7 @@ MPI_Count mpi_type_basic_elements(const struct type *t, MPI_Count bytes);
 MPI_Count mpi_type_basic_bytes(const struct type *t, MPI_Count elements);
 
 /* Do two types have the same sequence of basic elements, so many elements each? */
-bool mpi_type_signature_equal(const struct type *a, MPI_Count a_count, const struct type *b, MPI_Count b_count);
+bool mpi_type_signature_equal(const struct type *a, MPI_Count a_count, const struct type *b,
+	MPI_Count b_count);
 
 #endif

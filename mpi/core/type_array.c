@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Subarrays and distributed arrays: built dimension by dimension from other types, which nobody else sees.
+ * Subarrays and distributed arrays: built dimension by dimension from other types, which nobody
+ * else sees.
  *
  * Source: MPI 5.0, 5.1.3 and 5.1.4.
  */
@@ -9,7 +10,8 @@
 /* A type that grows; `type` is held. */
 struct growing {
 	struct type *type;
-	MPI_Count extent;		/* of what it stands for: all elements of the dimensions so far */
+	/* of what it stands for: all elements of the dimensions so far */
+	MPI_Count extent;
 	MPI_Count begin;		/* displacement of the part in it */
 	int err;
 };
@@ -34,7 +36,8 @@ move_on(struct growing *g, MPI_Count begin, MPI_Count times)
 {
 	MPI_Count at;
 
-	if (__builtin_mul_overflow(begin, g->extent, &at) || __builtin_add_overflow(g->begin, at, &g->begin) ||
+	if (__builtin_mul_overflow(begin, g->extent, &at) ||
+		__builtin_add_overflow(g->begin, at, &g->begin) ||
 		__builtin_mul_overflow(g->extent, times, &g->extent))
 		g->err = MPI_ERR_VALUE_TOO_LARGE;
 }
@@ -52,7 +55,8 @@ grow_subarray(struct growing *g, const struct array_arguments *a)
 	for (int i = 0; i < a->dimensions; i++) {
 		int d = dimension(a, i);
 
-		grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_HVECTOR, .count = a->subsizes[d], .block = 1,
+		grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_HVECTOR,
+			.count = a->subsizes[d], .block = 1,
 			.stride = g->extent, .old = g->type});
 		move_on(g, a->starts[d], a->sizes[d]);
 	}
@@ -62,7 +66,8 @@ static int
 check_subarray(const struct array_arguments *a)
 {
 	for (int i = 0; i < a->dimensions; i++)
-		if (a->sizes[i] < 1 || a->subsizes[i] < 1 || a->subsizes[i] > a->sizes[i] || a->starts[i] < 0 ||
+		if (a->sizes[i] < 1 || a->subsizes[i] < 1 || a->subsizes[i] > a->sizes[i] ||
+			a->starts[i] < 0 ||
 			a->starts[i] > a->sizes[i] - a->subsizes[i])
 			return MPI_ERR_ARG;
 	return MPI_SUCCESS;
@@ -95,7 +100,8 @@ deal_of(const struct array_arguments *a, int d, struct deal *deal)
 		return deal->processes == 1 ? MPI_SUCCESS : MPI_ERR_ARG;
 	case MPI_DISTRIBUTE_BLOCK:
 		deal->block = by_default ? divide_up(size, deal->processes) : given;
-		return deal->block > 0 && divide_up(size, deal->block) <= deal->processes ? MPI_SUCCESS : MPI_ERR_ARG;
+		return deal->block > 0 && divide_up(size, deal->block) <= deal->processes ?
+			MPI_SUCCESS : MPI_ERR_ARG;
 	case MPI_DISTRIBUTE_CYCLIC:
 		deal->block = by_default ? 1 : given;
 		return deal->block > 0 ? MPI_SUCCESS : MPI_ERR_ARG;
@@ -118,7 +124,8 @@ check_darray(const struct array_arguments *a)
 		if (processes > a->size)
 			return MPI_ERR_ARG;
 	}
-	return processes == a->size && a->rank >= 0 && a->rank < a->size ? MPI_SUCCESS : MPI_ERR_ARG;
+	return processes == a->size && a->rank >= 0 && a->rank < a->size ? MPI_SUCCESS :
+		MPI_ERR_ARG;
 }
 
 /*
@@ -130,7 +137,8 @@ grow_dealt(struct growing *g, const struct deal *deal, MPI_Count size)
 {
 	MPI_Count blocks = divide_up(size, deal->block), rounds = blocks / deal->processes +
 		(deal->mine < blocks % deal->processes);
-	MPI_Count last = rounds > 0 ? ((rounds - 1) * deal->processes + deal->mine) * deal->block : 0;
+	MPI_Count last = rounds > 0 ? ((rounds - 1) * deal->processes + deal->mine) * deal->block :
+		0;
 	MPI_Count rest = rounds > 0 && size - last < deal->block ? size - last : 0, whole = rest > 0
 		? rounds - 1 : rounds;
 	MPI_Count extent = g->extent, lengths[] = {1, rest}, at[2];
@@ -143,10 +151,12 @@ grow_dealt(struct growing *g, const struct deal *deal, MPI_Count size)
 	}
 	at[0] = whole > 0 ? deal->mine * deal->block * extent : 0;
 	at[1] = last * extent;
-	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_HVECTOR, .count = whole, .block = deal->block,
+	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_HVECTOR, .count = whole,
+		.block = deal->block,
 		.stride = whole > 1 ? deal->processes * deal->block * extent : 0, .old = g->type});
 	types[0] = g->type;
-	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_STRUCT, .count = rest > 0 ? 2 : 1, .blocks = lengths,
+	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_STRUCT, .count = rest > 0 ? 2 : 1,
+		.blocks = lengths,
 		.displacements = at, .types = types, .old = g->type});
 	grow(g, &(struct type_arguments){.combiner = MPI_COMBINER_RESIZED, .lb = 0,
 		.extent = g->extent, .old = g->type});

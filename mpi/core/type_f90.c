@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Types by Fortran's precision and range: predefined, but without a name. One is made when it is first asked for
- * and belongs to the rank; asking again gives the same one.
+ * Types by Fortran's precision and range: predefined, but without a name. One is made when it is
+ * first asked for and belongs to the rank; asking again gives the same one.
  *
  * Source: MPI 5.0, 19.1.5.
  */
@@ -17,14 +17,16 @@ struct kind {
 };
 
 static const struct kind reals[] = {
-	{FLT_DIG, 37, MPI_REAL4}, {DBL_DIG, 307, MPI_REAL8}, {LDBL_DIG, 4931, MPI_LONG_DOUBLE}, {0, 0, NULL},
+	{FLT_DIG, 37, MPI_REAL4}, {DBL_DIG, 307, MPI_REAL8}, {LDBL_DIG, 4931, MPI_LONG_DOUBLE},
+		{0, 0, NULL},
 };
 static const struct kind complexes[] = {
 	{FLT_DIG, 37, MPI_COMPLEX8}, {DBL_DIG, 307, MPI_COMPLEX16},
 		{LDBL_DIG, 4931, MPI_C_LONG_DOUBLE_COMPLEX}, {0, 0, NULL},
 };
 static const struct kind integers[] = {
-	{0, 2, MPI_INTEGER1}, {0, 4, MPI_INTEGER2}, {0, 9, MPI_INTEGER4}, {0, 18, MPI_INTEGER8}, {0, 0, NULL},
+	{0, 2, MPI_INTEGER1}, {0, 4, MPI_INTEGER2}, {0, 9, MPI_INTEGER4}, {0, 18, MPI_INTEGER8},
+		{0, 0, NULL},
 };
 
 /* The smallest kind that has the precision and the range; MPI_UNDEFINED asks for nothing. */
@@ -44,7 +46,8 @@ known(const struct mpi_rank *self, int combiner, MPI_Count a, MPI_Count b)
 	for (struct derived *d = self->unnamed_types; d != NULL; d = d->next) {
 		const struct contents *c = &d->contents;
 
-		if (c->combiner == combiner && c->values[0] == a && (c->integers < 2 || c->values[1] == b))
+		if (c->combiner == combiner && c->values[0] == a &&
+			(c->integers < 2 || c->values[1] == b))
 			return d;
 	}
 	return NULL;
@@ -53,7 +56,8 @@ known(const struct mpi_rank *self, int combiner, MPI_Count a, MPI_Count b)
 static struct derived *
 type_f90_make(struct mpi_rank *self, int combiner, const MPI_Count *values, const struct type *like)
 {
-	struct argument list[] = {{'i', combiner == MPI_COMBINER_F90_INTEGER ? 1 : 2, values}, {0, 0, NULL}};
+	struct argument list[] = {{'i', combiner == MPI_COMBINER_F90_INTEGER ? 1 : 2, values},
+		{0, 0, NULL}};
 	struct derived *d = mpi_derived_new(combiner, false, list, NULL, 0);
 	MPI_Datatype handle;
 

@@ -26,7 +26,8 @@ bounds_of(const struct type *t)
 {
 	/* what has neither data nor bounds of its own is nowhere */
 	bool any = t->size > 0 || t->lb != 0 || t->extent != 0;
-	struct bounds b = {.lb = t->lb, .true_lb = t->true_lb, .size = t->size, .align = t->align, .any = any};
+	struct bounds b = {.lb = t->lb, .true_lb = t->true_lb, .size = t->size, .align = t->align,
+		.any = any};
 
 	b.overflow = __builtin_add_overflow(t->lb, t->extent, &b.ub);
 	b.overflow |= __builtin_add_overflow(t->true_lb, t->true_extent, &b.true_ub);
@@ -128,7 +129,8 @@ make_contiguous(struct derived *d, const struct type_arguments *a)
 	bounds_repeat(&b, a->count, a->old->extent);
 	err = bounds_set(d, &b);
 	if (err == MPI_SUCCESS)
-		mpi_shape_repeat(&d->shape, mpi_type_shape(a->old), a->count, (MPI_Aint)a->old->extent, 0);
+		mpi_shape_repeat(&d->shape, mpi_type_shape(a->old), a->count,
+			(MPI_Aint)a->old->extent, 0);
 	return err;
 }
 
@@ -145,7 +147,8 @@ make_vector(struct derived *d, const struct type_arguments *a, MPI_Count unit)
 	err = bounds_set(d, &b);
 	if (err != MPI_SUCCESS)
 		return err;
-	mpi_shape_repeat(&d->room[0], mpi_type_shape(a->old), a->block, (MPI_Aint)a->old->extent, 0);
+	mpi_shape_repeat(&d->room[0], mpi_type_shape(a->old), a->block, (MPI_Aint)a->old->extent,
+		0);
 	mpi_shape_repeat(&d->shape, &d->room[0], a->count, (MPI_Aint)stride, 0);
 	return MPI_SUCCESS;
 }
@@ -198,7 +201,8 @@ struct_bounds(struct derived *d, const struct type_arguments *a)
 		if (all.overflow)
 			return MPI_ERR_VALUE_TOO_LARGE;
 	}
-	rest = a->count > 1 && all.any && !__builtin_sub_overflow(all.ub, all.lb, &rest) ? rest % all.align : 0;
+	rest = a->count > 1 && all.any && !__builtin_sub_overflow(all.ub, all.lb, &rest) ?
+		rest % all.align : 0;
 	if (rest > 0)
 		move_bound(&all, &all.ub, all.align - rest);
 	return bounds_set(d, &all);
@@ -238,7 +242,8 @@ is_of_one_type(const struct type_arguments *a)
 static int
 make_struct_of_one(struct derived *d, const struct type_arguments *a)
 {
-	struct block_list b = {.count = a->count, .blocks = a->blocks, .at = a->displacements, .unit = 1};
+	struct block_list b = {.count = a->count, .blocks = a->blocks, .at = a->displacements,
+		.unit = 1};
 	int err = make_blocks(d, &b, a->types[0]);
 
 	return err == MPI_SUCCESS ? struct_bounds(d, a) : err;
@@ -290,14 +295,19 @@ type_make_make(struct derived *d, const struct type_arguments *a)
 	}
 }
 
-/* The arguments of each constructor, in the order of its parameters; the first with class 0 ends them. */
+/*
+ * The arguments of each constructor, in the order of its parameters; the first with class 0 ends
+ * them.
+ */
 static struct derived *
 type_make_start(const struct type_arguments *a)
 {
 	bool has_count = a->combiner != MPI_COMBINER_DUP && a->combiner != MPI_COMBINER_RESIZED;
 	bool is_vector = a->combiner == MPI_COMBINER_VECTOR || a->combiner == MPI_COMBINER_HVECTOR;
-	bool is_block = a->combiner == MPI_COMBINER_INDEXED_BLOCK || a->combiner == MPI_COMBINER_HINDEXED_BLOCK;
-	bool in_elements = a->combiner == MPI_COMBINER_VECTOR || a->combiner == MPI_COMBINER_INDEXED ||
+	bool is_block = a->combiner == MPI_COMBINER_INDEXED_BLOCK ||
+		a->combiner == MPI_COMBINER_HINDEXED_BLOCK;
+	bool in_elements = a->combiner == MPI_COMBINER_VECTOR ||
+		a->combiner == MPI_COMBINER_INDEXED ||
 		a->combiner == MPI_COMBINER_INDEXED_BLOCK;
 	bool is_resized = a->combiner == MPI_COMBINER_RESIZED;
 	struct argument list[] = {
@@ -312,7 +322,8 @@ type_make_start(const struct type_arguments *a)
 	};
 	bool many = a->combiner == MPI_COMBINER_STRUCT;
 
-	return mpi_derived_new(a->combiner, a->large, list, many ? a->types : &a->old, many ? a->count : 1);
+	return mpi_derived_new(a->combiner, a->large, list, many ? a->types : &a->old,
+		many ? a->count : 1);
 }
 
 int

@@ -28,7 +28,8 @@ mpi_self(void)
 	do { \
 		long long a_ = (long long)(a), b_ = (long long)(b); \
 		if (a_ != b_) \
-			fprintf(stderr, "SEED=%llu: %s is %lld, should be %lld\n", seed_now, #a, a_, b_); \
+			fprintf(stderr, "SEED=%llu: %s is %lld, should be %lld\n", seed_now, #a, \
+				a_, b_); \
 		expect(a_ == b_); \
 	} while (0)
 
@@ -50,7 +51,10 @@ check_numbers(const struct map *m)
 	SAME(mpi_type_shape(t)->elements, m->entries);
 }
 
-/* A block of memory for count elements, filled with what no other byte has; the buffer's address in it. */
+/*
+ * A block of memory for count elements, filled with what no other byte has; the buffer's address in
+ * it.
+ */
 static unsigned char *
 memory_for(long bytes, unsigned char **buffer, long *length)
 {
@@ -196,7 +200,8 @@ TEST(what_is_regular_becomes_a_loop_and_what_touches_one_piece)
 	struct type *t = make((struct type_arguments){.combiner = MPI_COMBINER_INDEXED, .count = 4,
 		.blocks = blocks, .displacements = at_,
 		.old = i32});
-	struct type *u = make((struct type_arguments){.combiner = MPI_COMBINER_INDEXED, .count = 4, .blocks = blocks,
+	struct type *u = make((struct type_arguments){.combiner = MPI_COMBINER_INDEXED, .count = 4,
+		.blocks = blocks,
 		.displacements = touching, .old = i32});
 
 	expect_eq(mpi_type_shape(t)->kind, SHAPE_LOOP);
@@ -208,8 +213,10 @@ TEST(what_is_regular_becomes_a_loop_and_what_touches_one_piece)
 TEST(numbers_beyond_63_bits_are_refused)
 {
 	struct type *c = mpi_type_find(MPI_CHAR), *d = mpi_type_find(MPI_DOUBLE), *t = NULL;
-	MPI_Count far[] = {-INT64_MAX, INT64_MAX}, one[] = {1, 1}, half[] = {INT64_MAX / 2, INT64_MAX / 2 + 2};
-	struct type_arguments a = {.combiner = MPI_COMBINER_CONTIGUOUS, .count = INT64_MAX / 4, .old = d};
+	MPI_Count far[] = {-INT64_MAX, INT64_MAX}, one[] = {1, 1},
+		half[] = {INT64_MAX / 2, INT64_MAX / 2 + 2};
+	struct type_arguments a = {.combiner = MPI_COMBINER_CONTIGUOUS, .count = INT64_MAX / 4,
+		.old = d};
 
 	expect_eq(mpi_type_make(&a, &t), MPI_ERR_VALUE_TOO_LARGE);
 	a = (struct type_arguments){.combiner = MPI_COMBINER_VECTOR, .count = 2, .block = 1,
@@ -270,7 +277,8 @@ TEST(deep_nesting_stays_shallow_and_needs_no_stack)
 TEST(types_of_different_making_have_one_signature)
 {
 	struct type *i32 = mpi_type_find(MPI_INT), *f64 = mpi_type_find(MPI_DOUBLE);
-	struct type *three = make((struct type_arguments){.combiner = MPI_COMBINER_CONTIGUOUS, .count = 3, .old = i32});
+	struct type *three = make((struct type_arguments){.combiner = MPI_COMBINER_CONTIGUOUS,
+		.count = 3, .old = i32});
 	struct type *vector = make((struct type_arguments){.combiner = MPI_COMBINER_VECTOR,
 		.count = 3, .block = 2, .stride = 5, .old = i32});
 

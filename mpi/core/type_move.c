@@ -14,7 +14,8 @@ elements_of(const struct type *t, const void *buffer)
 }
 
 void
-mpi_type_pack(const struct type *t, const void *buffer, MPI_Count position, void *out, MPI_Count bytes)
+mpi_type_pack(const struct type *t, const void *buffer, MPI_Count position, void *out,
+	MPI_Count bytes)
 {
 	struct elements e = elements_of(t, buffer);
 
@@ -22,7 +23,8 @@ mpi_type_pack(const struct type *t, const void *buffer, MPI_Count position, void
 }
 
 void
-mpi_type_unpack(const struct type *t, void *buffer, MPI_Count position, const void *in, MPI_Count bytes)
+mpi_type_unpack(const struct type *t, void *buffer, MPI_Count position, const void *in,
+	MPI_Count bytes)
 {
 	struct elements e = elements_of(t, buffer);
 
@@ -43,7 +45,8 @@ copy_pieces(const struct elements *to, const struct elements *from, MPI_Count by
 }
 
 void
-mpi_type_copy(const struct type *to, void *to_buffer, const struct type *from, const void *from_buffer, MPI_Count bytes)
+mpi_type_copy(const struct type *to, void *to_buffer, const struct type *from,
+	const void *from_buffer, MPI_Count bytes)
 {
 	struct elements in = elements_of(to, to_buffer), out = elements_of(from, from_buffer);
 
@@ -52,7 +55,8 @@ mpi_type_copy(const struct type *to, void *to_buffer, const struct type *from, c
 	if (mpi_type_is_plain(to))
 		mpi_shape_pack(&out, 0, bytes, address_shift(to_buffer, (MPI_Aint)to->true_lb));
 	else if (mpi_type_is_plain(from))
-		mpi_shape_unpack(&in, 0, bytes, address_shift(from_buffer, (MPI_Aint)from->true_lb));
+		mpi_shape_unpack(&in, 0, bytes,
+			address_shift(from_buffer, (MPI_Aint)from->true_lb));
 	else
 		copy_pieces(&in, &out, bytes);
 }
@@ -92,11 +96,13 @@ mpi_type_basic_bytes(const struct type *t, MPI_Count elements)
 {
 	const struct shape *s = mpi_type_shape(t);
 
-	return s->elements == 0 ? 0 : elements / s->elements * s->size + mpi_shape_bytes(s, elements % s->elements);
+	return s->elements == 0 ? 0 : elements / s->elements * s->size + mpi_shape_bytes(s,
+		elements % s->elements);
 }
 
 bool
-mpi_type_signature_equal(const struct type *a, MPI_Count a_count, const struct type *b, MPI_Count b_count)
+mpi_type_signature_equal(const struct type *a, MPI_Count a_count, const struct type *b,
+	MPI_Count b_count)
 {
 	const struct shape *x = mpi_type_shape(a), *y = mpi_type_shape(b);
 

@@ -17,7 +17,8 @@ known(const struct mpi_rank *self, const struct type *value, const struct type *
 	for (struct derived *d = self->unnamed_types; d != NULL; d = d->next) {
 		const struct contents *c = &d->contents;
 
-		if (c->combiner == MPI_COMBINER_VALUE_INDEX && c->type[0] == value && c->type[1] == index)
+		if (c->combiner == MPI_COMBINER_VALUE_INDEX && c->type[0] == value &&
+			c->type[1] == index)
 			return d;
 	}
 	return NULL;
@@ -59,7 +60,10 @@ mpi_type_pair(struct mpi_rank *self, struct type *value, struct type *index, str
 	struct derived *d = known(self, value, index);
 
 	*t = d ? &d->type : NULL;
-	/* values are numbers with an order; indices whole numbers, but for Fortran's pairs, which have names */
+	/*
+	 * values are numbers with an order; indices whole numbers, but for Fortran's pairs, which
+	 * have names
+	 */
 	if (d != NULL || value->basic < BASIC_I8 || value->basic > BASIC_FLD ||
 			index->basic < BASIC_I8 || index->basic > BASIC_U64)
 		return MPI_SUCCESS;
@@ -69,7 +73,8 @@ mpi_type_pair(struct mpi_rank *self, struct type *value, struct type *index, str
 bool
 mpi_type_is_pair(const struct type *t)
 {
-	return (t->flags & TYPE_UNNAMED) && ((const struct derived *)t)->contents.combiner == MPI_COMBINER_VALUE_INDEX;
+	return (t->flags & TYPE_UNNAMED) && ((const struct derived *)t)->contents.combiner ==
+		MPI_COMBINER_VALUE_INDEX;
 }
 
 /* Below 0, 0 or above: how a is to b. */

@@ -114,7 +114,8 @@ TEST(characters_are_reduced_as_whole_numbers)
 	mpi_op_loops[OP_MIN][basic(MPI_CHAR)](&c, &d, 1);
 	expect_eq(d, (char)-1 < 1 ? (char)-1 : 1);
 	mpi_op_loops[OP_SUM][basic(MPI_CHAR)](&a, &d, 1);
-	expect(mpi_op_loops[OP_BXOR][basic(MPI_CHAR)] != NULL && mpi_op_loops[OP_LAND][basic(MPI_CHAR)] != NULL);
+	expect(mpi_op_loops[OP_BXOR][basic(MPI_CHAR)] != NULL &&
+		mpi_op_loops[OP_LAND][basic(MPI_CHAR)] != NULL);
 	expect(mpi_op_loops[OP_MAXLOC][basic(MPI_CHAR)] == NULL);
 }
 

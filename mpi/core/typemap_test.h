@@ -60,9 +60,11 @@ map_basic(struct map *m)
 	};
 	long i = map_random(sizeof(all) / sizeof(all[0]));
 
-	*m = (struct map){.type = mpi_type_find(all[i].handle), .ub = all[i].extent, .align = all[i].align, .any = 1};
+	*m = (struct map){.type = mpi_type_find(all[i].handle), .ub = all[i].extent,
+		.align = all[i].align, .any = 1};
 	for (int k = 0; k < 2 && all[i].size[k] > 0; k++)
-		m->entry[m->entries++] = (struct map_entry){all[i].size[k], all[i].rep[k], all[i].at[k]};
+		m->entry[m->entries++] = (struct map_entry){all[i].size[k], all[i].rep[k],
+			all[i].at[k]};
 }
 
 static inline long
@@ -116,7 +118,8 @@ map_blocks(struct map *m, const struct map *old, struct type_arguments *a, struc
 		a->blocks = v->blocks;
 	for (long i = 0; i < a->count; i++) {
 		long n = a->blocks ? (v->blocks[i] = step ? 1 : map_random(4)) : a->block;
-		long in_bytes = a->combiner == MPI_COMBINER_HINDEXED || a->combiner == MPI_COMBINER_HINDEXED_BLOCK;
+		long in_bytes = a->combiner == MPI_COMBINER_HINDEXED ||
+			a->combiner == MPI_COMBINER_HINDEXED_BLOCK;
 
 		v->at[i] = at;
 		if (!map_add(m, old, n, in_bytes ? at : at * extent))
@@ -144,7 +147,8 @@ map_vector(struct map *m, const struct map *old, struct type_arguments *a)
 }
 
 static inline int
-map_struct(struct map *m, const struct map *known, int count, struct type_arguments *a, struct map_arguments *v)
+map_struct(struct map *m, const struct map *known, int count, struct type_arguments *a,
+	struct map_arguments *v)
 {
 	long at = map_random(10);
 

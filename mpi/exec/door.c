@@ -18,7 +18,8 @@
 #include <mpi/exec/message.h>
 #include <mpi/transport/process/join.h>
 
-#define PEER_PIDFD 77			/* SO_PEERPIDFD of asm-generic/socket.h, which older headers do not have */
+/* SO_PEERPIDFD of asm-generic/socket.h, which older headers do not have */
+#define PEER_PIDFD 77
 
 void
 door_open(struct job *j)
@@ -53,7 +54,8 @@ new_round(const struct job *j)
 {
 	struct round *r = calloc(1, sizeof(*r));
 	uint32_t shift = segment_heap_shift((uint32_t)j->count);
-	uint64_t bytes = segment_bytes((uint32_t)j->count, shift), common = segment_common_bytes((uint32_t)j->count);
+	uint64_t bytes = segment_bytes((uint32_t)j->count, shift),
+		common = segment_common_bytes((uint32_t)j->count);
 
 	if (r == NULL)
 		return NULL;

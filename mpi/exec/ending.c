@@ -73,7 +73,8 @@ job_kill(struct job *j)
 static bool
 is_inside(const struct rank *r, int number)
 {
-	return r->round != NULL && load_acquire(&r->round->segment->rank[number].state) == RANK_ATTACHED;
+	return r->round != NULL && load_acquire(&r->round->segment->rank[number].state) ==
+		RANK_ATTACHED;
 }
 
 /* The exit status that a shell would see. */
@@ -114,7 +115,8 @@ say_why(const struct job *j, int number, pid_t pid, int wait_status)
 		message("rank %d (process %d) was killed by signal %d (%s)", number, (int)pid,
 			signal, strsignal(signal));
 	else
-		message("rank %d (process %d) exited with status %d%s", number, (int)pid, WEXITSTATUS(wait_status),
+		message("rank %d (process %d) exited with status %d%s", number, (int)pid,
+			WEXITSTATUS(wait_status),
 			is_inside(r, number) ? " without MPI_Finalize" : "");
 }
 
@@ -154,7 +156,8 @@ ending_look_for_absent(struct job *j)
 	int number = round_inside(j);
 
 	for (int i = 0; i < j->count && !j->ending; i++) {
-		if (j->ranks[i].pid != 0 || (j->ranks[i].round != NULL && j->ranks[i].round->number >= number))
+		if (j->ranks[i].pid != 0 || (j->ranks[i].round != NULL &&
+			j->ranks[i].round->number >= number))
 			continue;
 		message("rank %d ended without %sMPI_Init, and others wait for it", i,
 			j->ranks[i].round != NULL ? "another " : "");
@@ -162,7 +165,10 @@ ending_look_for_absent(struct job *j)
 	}
 }
 
-/* The process has ended: nobody needs to be told of our end. Those that we did not start are watched. */
+/*
+ * The process has ended: nobody needs to be told of our end. Those that we did not start are
+ * watched.
+ */
 static void
 forget_child(struct rank *r, pid_t pid)
 {
@@ -191,7 +197,9 @@ ending_of_child(struct job *j, pid_t pid, int wait_status)
 		ending_look_for_absent(j);
 }
 
-/* The same for a process whose parent has asked how it ended; Linux 6.15 and later remember that. */
+/*
+ * The same for a process whose parent has asked how it ended; Linux 6.15 and later remember that.
+ */
 static int
 status_of_the_reaped(int watch)
 {
@@ -242,7 +250,8 @@ ended_inside(struct job *j, int number, pid_t pid, int status)
 	const struct rank *r = &j->ranks[number];
 
 	if (status > 0 || aborter(r) >= 0) {
-		blame(j, number, pid, status > 0 ? status : (r->round->segment->abort_status & 255) << 8);
+		blame(j, number, pid, status > 0 ? status :
+			(r->round->segment->abort_status & 255) << 8);
 		return;
 	}
 	if (!j->ending && j->interrupts == 0)

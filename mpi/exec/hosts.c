@@ -33,7 +33,8 @@ static void
 check_host(const char *option, const char *name, size_t len)
 {
 	if (!is_this_host(name, len))
-		usage_error("%s: '%.*s' is not this host, and only this host can be used", option, (int)len, name);
+		usage_error("%s: '%.*s' is not this host, and only this host can be used", option,
+			(int)len, name);
 }
 
 static int
@@ -42,7 +43,8 @@ slots_of(const char *option, const char *text)
 	char *end;
 	long n = strtol(text, &end, 10);
 
-	if (end == text || (*end != '\0' && strchr(SPACE ",", *end) == NULL) || n < 1 || n > RANKS_MAX)
+	if (end == text || (*end != '\0' && strchr(SPACE ",", *end) == NULL) || n < 1 ||
+		n > RANKS_MAX)
 		usage_error("%s: slots are a number from 1 to %d, not '%.*s'", option, RANKS_MAX,
 			(int)strcspn(text, SPACE ","), text);
 	return (int)n;

@@ -9,7 +9,10 @@ struct hosts {
 	int slots;			/* ranks that it takes; 0: no limit */
 };
 
-/* HOST[:N],...: a name without a number is one slot more, no limit if it stands alone. Another host is bad usage. */
+/*
+ * HOST[:N],...: a name without a number is one slot more, no limit if it stands alone. Another host
+ * is bad usage.
+ */
 void hosts_of_list(struct hosts *h, const char *option, const char *text);
 
 /*

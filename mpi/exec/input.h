@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Standard input for ranks that cannot have ours itself: all of them, or those that are not of our terminal's session.
+ * Standard input for ranks that cannot have ours itself: all of them, or those that are not of our
+ * terminal's session.
  */
 #ifndef MPI_EXEC_INPUT_H
 #define MPI_EXEC_INPUT_H

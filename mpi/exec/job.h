@@ -35,7 +35,8 @@ struct round {
 struct member {
 	pid_t pid;
 	int socket;
-	int watch;			/* descriptor of the process if we did not start it ourselves; -1: none */
+	/* descriptor of the process if we did not start it ourselves; -1: none */
+	int watch;
 	struct member *next;		/* that joined before */
 };
 
@@ -62,16 +63,20 @@ struct job {
 	int door;			/* listens for those who join */
 	int events;			/* epoll */
 	int signals;			/* signalfd */
-	int failures;			/* pipe through which processes say that they could not start */
+	/* pipe through which processes say that they could not start */
+	int failures;
 	int status;			/* of mpiexec */
 	bool ending;			/* the job is being ended */
 	struct sink out;		/* where the ranks' lines go */
 	struct sink err;
 	uint32_t *slept;		/* of each rank when deadlock_look looked first */
 	int interrupts;
-	long limit;			/* ms of the monotonic clock when the job must have ended; 0: whenever */
-	bool hurries;			/* somebody has asked for the end: output that nobody reads is not waited for */
-	bool mismatch;			/* it has been said that a rank's library is of another version */
+	/* ms of the monotonic clock when the job must have ended; 0: whenever */
+	long limit;
+	/* somebody has asked for the end: output that nobody reads is not waited for */
+	bool hurries;
+	/* it has been said that a rank's library is of another version */
+	bool mismatch;
 };
 
 /* what an event belongs to; a rank's number is added to it */
@@ -82,7 +87,9 @@ enum { EVENT_DOOR = 1, EVENT_SIGNAL, EVENT_FAILURE, EVENT_OUT, EVENT_ERR, EVENT_
 /* Watch a descriptor for input. `number` comes back with the event. */
 void job_watch(struct job *j, int fd, int kind, int number);
 
-/* main.c: wait for events, at most so long (-1: for ever), and serve them. False: there were none. */
+/*
+ * main.c: wait for events, at most so long (-1: for ever), and serve them. False: there were none.
+ */
 bool job_serve(struct job *j, int most_ms);
 
 /* signals.c: hold back those that we serve; serve those that have come. */
@@ -116,7 +123,10 @@ void door_forget(struct rank *r, struct member *m);
 void ending_of_child(struct job *j, pid_t pid, int wait_status);
 void ending_of_joined(struct job *j, int watch);
 
-/* ending.c: somebody is inside MPI: does that rank wait for one that has ended without MPI_Init? Then the job fails. */
+/*
+ * ending.c: somebody is inside MPI: does that rank wait for one that has ended without MPI_Init?
+ * Then the job fails.
+ */
 void ending_look_for_absent(struct job *j);
 
 /* deadlock.c: does the job wait for ever? Returns after how many ms to look again. */
@@ -125,7 +135,10 @@ int deadlock_look(struct job *j);
 /* ending.c: the job has failed (the first failure counts): end it. */
 void job_fail(struct job *j, int status);
 
-/* ending.c: send a signal to all ranks; and, in the ranks' session, to what they have started, as a terminal does. */
+/*
+ * ending.c: send a signal to all ranks; and, in the ranks' session, to what they have started, as a
+ * terminal does.
+ */
 void job_signal(struct job *j, int signal);
 void job_signal_group(struct job *j, int signal);
 

@@ -43,7 +43,8 @@ static void
 pass_whole_lines(struct lines *l)
 {
 	const char *last = memrchr(l->buffer, '\n', l->used);
-	size_t whole = last ? (size_t)(last - l->buffer) + 1 : l->used == LINE_MAX_BYTES ? l->used : 0;
+	size_t whole = last ? (size_t)(last - l->buffer) + 1 : l->used == LINE_MAX_BYTES ? l->used :
+		0;
 
 	for (size_t from = 0, len; from < whole; from += len) {
 		const char *end = l->tag >= 0 ? memchr(l->buffer + from, '\n', whole - from) : NULL;
@@ -59,7 +60,8 @@ static void
 lines_make_room(struct lines *l)
 {
 	size_t room = l->room ? 2 * l->room : FIRST_ROOM;
-	char *larger = l->used == l->room && room <= LINE_MAX_BYTES ? realloc(l->buffer, room) : NULL;
+	char *larger = l->used == l->room && room <= LINE_MAX_BYTES ? realloc(l->buffer, room) :
+		NULL;
 
 	if (larger == NULL)
 		return;

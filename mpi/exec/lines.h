@@ -21,7 +21,9 @@ struct lines {
 	int tag;			/* rank to write before each line; -1: none */
 };
 
-/* The rank's end is open: look at it with the others of its sink. `rank` comes back with the event. */
+/*
+ * The rank's end is open: look at it with the others of its sink. `rank` comes back with the event.
+ */
 void lines_watch(const struct lines *l, int rank);
 
 /* Take what there is. False: the rank has closed it, or nobody reads it: closed now. */

@@ -30,7 +30,8 @@ now_ms(void)
 void
 job_watch(struct job *j, int fd, int kind, int number)
 {
-	struct epoll_event e = {.events = EPOLLIN, .data.u64 = (uint64_t)kind << 32 | (uint32_t)number};
+	struct epoll_event e = {.events = EPOLLIN,
+		.data.u64 = (uint64_t)kind << 32 | (uint32_t)number};
 
 	if (epoll_ctl(j->events, EPOLL_CTL_ADD, fd, &e) != 0)
 		system_error("epoll_ctl");
@@ -95,7 +96,8 @@ job_serve(struct job *j, int most_ms)
 	int left = left_of(j->limit), n;
 
 	output_watch(j);
-	n = epoll_wait(j->events, e, EVENTS, left >= 0 && (most_ms < 0 || left < most_ms) ? left : most_ms);
+	n = epoll_wait(j->events, e, EVENTS, left >= 0 && (most_ms < 0 || left < most_ms) ? left :
+		most_ms);
 	for (int i = 0; i < n; i++)
 		main_take(j, e[i].data.u64);
 	if (j->limit != 0 && now_ms() >= j->limit)

@@ -24,8 +24,10 @@ static const char help[] =
 	"  -envlist A,B,...         of our environment only these; -envnone: nothing; -envall: all "
 	"(default); with g: for all programs\n"
 	"  -wdir, -wd DIR           run the program in this folder\n"
-	"  -initial-errhandler E    mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n"
-	"  --map-by core|socket     neighbours on neighbouring cores (default), or on the sockets in turn\n"
+	"  -initial-errhandler E    mpi_errors_are_fatal (default), mpi_errors_abort or "
+	"mpi_errors_return\n"
+	"  --map-by core|socket     neighbours on neighbouring cores (default), or on the sockets "
+	"in turn\n"
 	"  --map-by ppr:N:UNIT      at most N ranks for each node, socket or core, and without -n "
 	"as many; -ppn N: ppr:N:node\n"
 	"  --bind-to core|none      a core (hwthread: the same) for each rank: by default if there "
@@ -40,7 +42,8 @@ static const char help[] =
 	"MPIEXEC_TIMEOUT in the environment)\n"
 	"  --on-deadlock end|report|ignore   when all ranks wait for one another inside MPI and no "
 	"message is on its way: say who waits for\n"
-	"                           whom, and end the job with status 35 (default), say it only, or do not look\n"
+	"                           whom, and end the job with status 35 (default), say it only, "
+	"or do not look\n"
 	"                           (or MPIEXEC_ON_DEADLOCK in the environment)\n"
 	"  -q, --quiet              no remarks; what fails is still said\n"
 	"  -h, --help; -V, --version\n"
@@ -184,11 +187,13 @@ read_ppn(struct reader *r, const char *option)
 static void
 read_ppr(struct reader *r, const char *option, const char *text)
 {
-	static const char *const units[] = {[UNIT_NODE] = "node", [UNIT_SOCKET] = "socket", [UNIT_CORE] = "core"};
+	static const char *const units[] = {[UNIT_NODE] = "node", [UNIT_SOCKET] = "socket",
+		[UNIT_CORE] = "core"};
 	const char *colon = strchr(text + 4, ':'), *unit = colon != NULL ? colon + 1 : "";
 
 	if (colon != NULL)
-		r->per = number_of(strndup(text + 4, (size_t)(colon - text - 4)), option, RANKS_MAX);
+		r->per = number_of(strndup(text + 4, (size_t)(colon - text - 4)), option,
+			RANKS_MAX);
 	if (strcmp(unit, "package") == 0)
 		unit = "socket";
 	for (r->unit = UNIT_NODE; r->unit <= UNIT_CORE; r->unit++)
@@ -342,7 +347,8 @@ static const struct {
 	const char *name;		/* without dashes */
 	void (*read)(struct reader *r, const char *option);
 } known[] = {
-	{"n", read_ranks}, {"np", read_ranks}, {"c", read_ranks}, {"x", read_x}, {"env", read_env}, {"genv", read_env},
+	{"n", read_ranks}, {"np", read_ranks}, {"c", read_ranks}, {"x", read_x}, {"env", read_env},
+		{"genv", read_env},
 	{"initial-errhandler", read_errhandler},
 	{"wdir", read_wdir}, {"wd", read_wdir}, {"map-by", read_map}, {"bind-to", read_bind},
 		{"host", read_host}, {"hosts", read_host},
@@ -352,7 +358,8 @@ static const struct {
 		{"envnone", set_envnone}, {"genvlist", read_envlist},
 	{"envlist", read_envlist}, {"hostfile", read_hostfile}, {"machinefile", read_hostfile},
 		{"f", read_hostfile}, {"ppn", read_ppn},
-	{"perhost", read_ppn}, {"npernode", read_ppn}, {"N", read_ppn}, {"report-bindings", set_report},
+	{"perhost", read_ppn}, {"npernode", read_ppn}, {"N", read_ppn},
+		{"report-bindings", set_report},
 	{"timeout", read_timeout}, {"on-deadlock", read_on_deadlock},
 	{"s", read_stdin}, {"stdin", read_stdin}, {"q", set_quiet}, {"quiet", set_quiet},
 	{"allow-run-as-root", ignore}, {"h", show_help}, {"help", show_help},
@@ -409,7 +416,8 @@ spread_settings(struct reader *r)
 			usage_error("too many environment variables");
 		memmove(a->settings + r->everywhere_count, a->settings, (size_t)a->settings_count *
 			sizeof(a->settings[0]));
-		memcpy(a->settings, r->everywhere, (size_t)r->everywhere_count * sizeof(a->settings[0]));
+		memcpy(a->settings, r->everywhere,
+			(size_t)r->everywhere_count * sizeof(a->settings[0]));
 		a->settings_count += r->everywhere_count;
 		if (a->list == NULL)
 			a->list = r->list_everywhere;
@@ -433,7 +441,8 @@ count_ranks(struct reader *r)
 	if (o->oversubscribe)
 		return;
 	if (r->hosts.slots > 0 && o->ranks > r->hosts.slots)
-		usage_error("%d ranks on %d slots: give the host more, or --oversubscribe", o->ranks, r->hosts.slots);
+		usage_error("%d ranks on %d slots: give the host more, or --oversubscribe",
+			o->ranks, r->hosts.slots);
 	if (room > 0 && o->ranks > room)
 		usage_error("%d ranks, %d per unit of this host are %d: ask for fewer, or "
 			"--oversubscribe", o->ranks, r->per, room);

@@ -25,7 +25,8 @@ static void
 output_watch_sink(const struct job *j, struct sink *s, int kind)
 {
 	bool full = sink_is_full(s), waits = !sink_is_empty(s);
-	struct epoll_event sources = {.events = full ? 0 : EPOLLIN, .data.u64 = (uint64_t)kind << 32};
+	struct epoll_event sources = {.events = full ? 0 : EPOLLIN,
+		.data.u64 = (uint64_t)kind << 32};
 	struct epoll_event room = {.events = EPOLLOUT, .data.u64 = (uint64_t)kind << 32};
 
 	if (full != s->stopped)
@@ -82,7 +83,8 @@ void
 output_finish(struct job *j)
 {
 	for (int i = 0; i < j->count; i++)
-		if (!output_finish_lines(j, &j->ranks[i].out) || !output_finish_lines(j, &j->ranks[i].err))
+		if (!output_finish_lines(j, &j->ranks[i].out) ||
+			!output_finish_lines(j, &j->ranks[i].err))
 			return;
 	while (!sink_is_empty(&j->out) || !sink_is_empty(&j->err))
 		if (!output_wait(j))

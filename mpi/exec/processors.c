@@ -45,7 +45,9 @@ topology(int cpu, const char *name)
 	return (int)read_number(path, 0);
 }
 
-/* Processors' worth of time that one control group allows, rounded up; `most` if it sets no limit. */
+/*
+ * Processors' worth of time that one control group allows, rounded up; `most` if it sets no limit.
+ */
 static int
 quota_of(const char *group, int most)
 {
@@ -135,7 +137,9 @@ sort(struct processors *p, enum map map)
 		p->cpu[i] = place[i].cpu;
 }
 
-/* Hold the name of a processor until this process ends: a descriptor, or -1 if another job has it. */
+/*
+ * Hold the name of a processor until this process ends: a descriptor, or -1 if another job has it.
+ */
 static int
 claim(int cpu)
 {
@@ -191,8 +195,10 @@ static bool
 is_seen(const struct processors *p, int at, enum unit unit)
 {
 	for (int i = 0; i < at; i++)
-		if (topology(p->cpu[i], "physical_package_id") == topology(p->cpu[at], "physical_package_id") &&
-		    (unit == UNIT_SOCKET || topology(p->cpu[i], "core_id") == topology(p->cpu[at], "core_id")))
+		if (topology(p->cpu[i], "physical_package_id") == topology(p->cpu[at],
+			"physical_package_id") &&
+		    (unit == UNIT_SOCKET || topology(p->cpu[i], "core_id") == topology(p->cpu[at],
+		    "core_id")))
 			return true;
 	return false;
 }
@@ -223,7 +229,8 @@ processors_report(const struct processors *p, int ranks)
 				host, cpu, topology(cpu, "physical_package_id"),
 				topology(cpu, "core_id"));
 		else
-			message("rank %d on %s is not bound: it runs on any of %d processors", r, host, p->allowed);
+			message("rank %d on %s is not bound: it runs on any of %d processors", r,
+				host, p->allowed);
 	}
 }
 
@@ -237,7 +244,8 @@ processors_find(struct processors *p, const struct options *o)
 		p->count = quota(p->allowed);
 	sort(p, o->map);
 	wanted = o->ranks < p->count ? o->ranks : p->count;
-	if (o->bind == BIND_NONE || p->allowed == 0 || (o->bind == BIND_IF_FREE && o->ranks > p->count))
+	if (o->bind == BIND_NONE || p->allowed == 0 ||
+		(o->bind == BIND_IF_FREE && o->ranks > p->count))
 		return;
 	/*
 	 * who has a share of the time of all processors, as containers do, shares each of them with

@@ -15,10 +15,13 @@
 #define PROCESSORS_MAX 1024
 
 struct processors {
-	int count;			/* that the job may use at the same time: cpuset and quota */
-	int cpu[PROCESSORS_MAX];	/* the allowed ones, in the order in which ranks take them */
+	/* that the job may use at the same time: cpuset and quota */
+	int count;
+	/* the allowed ones, in the order in which ranks take them */
+	int cpu[PROCESSORS_MAX];
 	int allowed;			/* entries of cpu */
-	bool bound;			/* rank r runs on cpu[r % bound_count] and no other job is there */
+	/* rank r runs on cpu[r % bound_count] and no other job is there */
+	bool bound;
 	int bound_count;
 };
 

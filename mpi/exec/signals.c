@@ -22,7 +22,8 @@ is_ignored(int signal)
 void
 signals_open(struct job *j)
 {
-	static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGUSR1, SIGUSR2};
+	static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGUSR1,
+		SIGUSR2};
 	sigset_t set;
 
 	sigemptyset(&set);

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SINK_FULL_BYTES (1u << 20)	/* then no more is read; at most one read of one rank comes on top */
+/* then no more is read; at most one read of one rank comes on top */
+#define SINK_FULL_BYTES (1u << 20)
 
 struct sink {
 	int fd;
@@ -25,7 +26,8 @@ struct sink {
 	bool stopped;			/* the loop does not look at the sources */
 	bool broken;			/* nobody reads any more, or what is written is lost */
 	bool lost;			/* the latter */
-	const void *open;		/* whose line was passed on without its end; NULL: nobody's */
+	/* whose line was passed on without its end; NULL: nobody's */
+	const void *open;
 };
 
 /* Write to what `fd` leads to. */

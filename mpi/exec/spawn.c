@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starting the ranks. What can go wrong in the new process is told through a pipe that a successful start closes.
+ * Starting the ranks. What can go wrong in the new process is told through a pipe that a successful
+ * start closes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,8 @@ struct start {
 	struct job *job;
 	pid_t launcher;
 	int failures;			/* where to say that a program cannot be started */
-	int *copies;			/* the pipe of each rank that gets a copy of our input; 0: none */
+	/* the pipe of each rank that gets a copy of our input; 0: none */
+	int *copies;
 };
 
 static struct rlimit descriptors;	/* as we found it */
@@ -53,7 +55,8 @@ set_number(const char *name, int value)
 static void
 set_environment(const struct job *j, int rank)
 {
-	static const char *const ranks[] = {JOIN_RANK, "PMI_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+	static const char *const ranks[] = {JOIN_RANK, "PMI_RANK", "OMPI_COMM_WORLD_RANK",
+		"OMPI_COMM_WORLD_LOCAL_RANK",
 		"OMPI_COMM_WORLD_NODE_RANK", "MPI_LOCALRANKID"};
 	static const char *const sizes[] = {JOIN_RANKS, "PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
 		"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
@@ -256,7 +259,8 @@ start_ranks(struct start *s)
 			struct lines l = {.fd = -1, .sink = direct ? NULL
 				: &j->out, .tag = j->options->tag ? rank : -1};
 
-			j->ranks[rank] = (struct rank){.app = &j->options->apps[a], .out = l, .err = l};
+			j->ranks[rank] = (struct rank){.app = &j->options->apps[a], .out = l,
+				.err = l};
 			if (!direct)
 				j->ranks[rank].err.sink = &j->err;
 			start_rank(j, rank, s);
@@ -304,7 +308,8 @@ static void
 start_apart(struct start *s)
 {
 	size_t bytes = 1 << 20;
-	char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	int status = 1;
 	pid_t pid;
 
@@ -328,7 +333,8 @@ job_start(struct job *j)
 	int ends[2];
 
 	/* who sits before a terminal with one rank may want it as it is, for a debugger */
-	j->apart = j->count > 1 || j->options->tag || j->options->input != 0 || !isatty(STDIN_FILENO);
+	j->apart = j->count > 1 || j->options->tag || j->options->input != 0 ||
+		!isatty(STDIN_FILENO);
 	allow_descriptors();
 	if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
 		system_error("cannot make a pipe");

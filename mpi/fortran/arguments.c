@@ -44,7 +44,8 @@ fortran_weights(const int *weights)
 {
 	if (weights == &mpi_fortran_unweighted_)
 		return MPI_UNWEIGHTED;
-	return weights == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY : (int *)(uintptr_t)weights;
+	return weights == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY :
+		(int *)(uintptr_t)weights;
 }
 
 static void *

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Attributes: Fortran's value is an integer, C's a pointer. Predefined ones are pointers to integers
- * in C. The functions of a key get the key's extra state by its address here.
+ * Attributes: Fortran's value is an integer, C's a pointer. Predefined ones are pointers to
+ * integers in C. The functions of a key get the key's extra state by its address here.
  */
 #include <stdlib.h>
 #include <mpi/fortran/routines.h>
 
 typedef void fortran_copy(int *object, int *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out,
 	int *flag, int *ierror);
-typedef void fortran_delete(int *object, int *keyval, MPI_Aint *value, MPI_Aint *extra, int *ierror);
+typedef void fortran_delete(int *object, int *keyval, MPI_Aint *value, MPI_Aint *extra,
+	int *ierror);
 
 /* One for each key: the key's users may outlive the key, so it stays. */
 struct fortran_key {
@@ -29,7 +30,8 @@ key_new(fortran_copy *copy, fortran_delete *delete, MPI_Aint extra)
 		return NULL;
 	*k = (struct fortran_key){NULL, copy, delete, extra};
 	k->next = __atomic_load_n(&all_keys, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&all_keys, &k->next, k, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(&all_keys, &k->next, k, 0, __ATOMIC_RELEASE,
+		__ATOMIC_RELAXED))
 		;
 	return k;
 }
@@ -85,7 +87,8 @@ FORTRAN_ROUTINE(comm_create_keyval, (fortran_copy *copy, fortran_delete *delete,
 {
 	struct fortran_key *k = key_new(copy, delete, *extra);
 
-	*ierror = k != NULL ? MPI_Comm_create_keyval(comm_copy, comm_delete, keyval, k) : MPI_ERR_NO_MEM;
+	*ierror = k != NULL ? MPI_Comm_create_keyval(comm_copy, comm_delete, keyval, k) :
+		MPI_ERR_NO_MEM;
 }
 
 FORTRAN_ROUTINE(type_create_keyval, (fortran_copy *copy, fortran_delete *delete, int *keyval,
@@ -93,10 +96,12 @@ FORTRAN_ROUTINE(type_create_keyval, (fortran_copy *copy, fortran_delete *delete,
 {
 	struct fortran_key *k = key_new(copy, delete, *extra);
 
-	*ierror = k != NULL ? MPI_Type_create_keyval(type_copy, type_delete, keyval, k) : MPI_ERR_NO_MEM;
+	*ierror = k != NULL ? MPI_Type_create_keyval(type_copy, type_delete, keyval, k) :
+		MPI_ERR_NO_MEM;
 }
 
-FORTRAN_ROUTINE(comm_get_attr, (const int *comm, const int *keyval, MPI_Aint *value, int *flag, int *ierror))
+FORTRAN_ROUTINE(comm_get_attr, (const int *comm, const int *keyval, MPI_Aint *value, int *flag,
+	int *ierror))
 {
 	void *p = NULL;
 
@@ -106,12 +111,14 @@ FORTRAN_ROUTINE(comm_get_attr, (const int *comm, const int *keyval, MPI_Aint *va
 	*value = *keyval >= MPI_TAG_UB && *keyval <= MPI_UNIVERSE_SIZE ? *(int *)p : (MPI_Aint)p;
 }
 
-FORTRAN_ROUTINE(comm_set_attr, (const int *comm, const int *keyval, const MPI_Aint *value, int *ierror))
+FORTRAN_ROUTINE(comm_set_attr, (const int *comm, const int *keyval, const MPI_Aint *value,
+	int *ierror))
 {
 	*ierror = MPI_Comm_set_attr(MPI_Comm_fromint(*comm), *keyval, (void *)*value);
 }
 
-FORTRAN_ROUTINE(type_get_attr, (const int *type, const int *keyval, MPI_Aint *value, int *flag, int *ierror))
+FORTRAN_ROUTINE(type_get_attr, (const int *type, const int *keyval, MPI_Aint *value, int *flag,
+	int *ierror))
 {
 	void *p = NULL;
 
@@ -120,7 +127,8 @@ FORTRAN_ROUTINE(type_get_attr, (const int *type, const int *keyval, MPI_Aint *va
 		*value = (MPI_Aint)p;
 }
 
-FORTRAN_ROUTINE(type_set_attr, (const int *type, const int *keyval, const MPI_Aint *value, int *ierror))
+FORTRAN_ROUTINE(type_set_attr, (const int *type, const int *keyval, const MPI_Aint *value,
+	int *ierror))
 {
 	*ierror = MPI_Type_set_attr(MPI_Type_fromint(*type), *keyval, (void *)*value);
 }
@@ -143,7 +151,8 @@ FORTRAN_ROUTINE(comm_dup_fn, (int *object, int *keyval, MPI_Aint *extra, MPI_Ain
 	*ierror = MPI_SUCCESS;
 }
 
-FORTRAN_ROUTINE(comm_null_delete_fn, (int *object, int *keyval, MPI_Aint *value, MPI_Aint *extra, int *ierror))
+FORTRAN_ROUTINE(comm_null_delete_fn, (int *object, int *keyval, MPI_Aint *value, MPI_Aint *extra,
+	int *ierror))
 {
 	(void)object, (void)keyval, (void)value, (void)extra;
 	*ierror = MPI_SUCCESS;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions of the program that the library calls: operations, error handlers, generalised requests.
+ * Functions of the program that the library calls: operations, error handlers, generalised
+ * requests.
  *
  * An operation and an error handler get nothing that tells which function of Fortran is meant. So
- * there is a table of functions, and one function of C for each place in it. A function has one place
- * however often it is handed over, and keeps it: an operation may still run after it was freed.
+ * there is a table of functions, and one function of C for each place in it. A function has one
+ * place however often it is handed over, and keeps it: an operation may still run after it was
+ * freed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +17,10 @@ typedef void fortran_operation(void *in, void *inout, int *len, int *type);
 typedef void fortran_handler(int *handle, int *code);
 
 #define PLACES 32
-#define FOR_PLACES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) \
-	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+#define FOR_PLACES(X) \
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) \
+	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) \
+	X(30) X(31)
 
 static fortran_function *operations[PLACES], *comm_handlers[PLACES], *session_handlers[PLACES];
 
@@ -47,9 +51,12 @@ FOR_PLACES(SESSION_HANDLER)
 #define SESSION_HANDLER_NAME(i) session_handler_##i,
 static MPI_User_function *const operation_of[] = {FOR_PLACES(OPERATION_NAME)};
 static MPI_Comm_errhandler_function *const comm_handler_of[] = {FOR_PLACES(COMM_HANDLER_NAME)};
-static MPI_Session_errhandler_function *const session_handler_of[] = {FOR_PLACES(SESSION_HANDLER_NAME)};
+static MPI_Session_errhandler_function *const session_handler_of[] =
+	{FOR_PLACES(SESSION_HANDLER_NAME)};
 
-/* The place of a function, or -1: all are taken. Threads may hand functions over at the same time. */
+/*
+ * The place of a function, or -1: all are taken. Threads may hand functions over at the same time.
+ */
 static int
 place_of(fortran_function **table, fortran_function *f)
 {
@@ -60,7 +67,8 @@ place_of(fortran_function **table, fortran_function *f)
 				__ATOMIC_ACQUIRE) || seen == f)
 			return i;
 	}
-	fprintf(stderr, "atoll: a Fortran program may hand over %d different functions of a kind\n", PLACES);
+	fprintf(stderr, "atoll: a Fortran program may hand over %d different functions of a kind\n",
+		PLACES);
 	return -1;
 }
 
@@ -140,7 +148,8 @@ FORTRAN_ROUTINE(grequest_start,
 	*ierror = MPI_ERR_NO_MEM;
 	if (g != NULL) {
 		*g = (struct generalised){query, release, cancel, *state};
-		*ierror = MPI_Grequest_start(generalised_query, generalised_free, generalised_cancel, g, &c);
+		*ierror = MPI_Grequest_start(generalised_query, generalised_free,
+			generalised_cancel, g, &c);
 	}
 	if (*ierror != MPI_SUCCESS)
 		free(g);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <mpi/fortran/routines.h>
 
-typedef void earlier_copy(int *comm, int *keyval, int *extra, int *in, int *out, int *flag, int *ierror);
+typedef void earlier_copy(int *comm, int *keyval, int *extra, int *in, int *out, int *flag,
+	int *ierror);
 typedef void earlier_delete(int *comm, int *keyval, int *value, int *extra, int *ierror);
 
 struct earlier_key {
@@ -89,7 +90,8 @@ FORTRAN_ROUTINE(type_hindexed, (const int *count, const int *lengths, const int 
 	MPI_Aint *d = earlier_displacements(displs, *count);
 	MPI_Datatype t = MPI_DATATYPE_NULL;
 
-	*ierror = d == NULL ? MPI_ERR_NO_MEM : MPI_Type_create_hindexed(*count, lengths, d, MPI_Type_fromint(*old), &t);
+	*ierror = d == NULL ? MPI_ERR_NO_MEM :
+		MPI_Type_create_hindexed(*count, lengths, d, MPI_Type_fromint(*old), &t);
 	*new = MPI_Type_toint(t);
 	free(d);
 }
@@ -115,7 +117,8 @@ FORTRAN_ROUTINE(errhandler_create, (void (*f)(void), int *errhandler, int *ierro
 
 FORTRAN_ROUTINE(errhandler_set, (const int *comm, const int *errhandler, int *ierror))
 {
-	*ierror = MPI_Comm_set_errhandler(MPI_Comm_fromint(*comm), MPI_Errhandler_fromint(*errhandler));
+	*ierror = MPI_Comm_set_errhandler(MPI_Comm_fromint(*comm),
+		MPI_Errhandler_fromint(*errhandler));
 }
 
 FORTRAN_ROUTINE(errhandler_get, (const int *comm, int *errhandler, int *ierror))
@@ -148,15 +151,18 @@ earlier_key_delete(MPI_Comm comm, int keyval, void *value, void *extra)
 	return err;
 }
 
-FORTRAN_ROUTINE(keyval_create, (earlier_copy *copy, earlier_delete *delete, int *keyval, const int *extra, int *ierror))
+FORTRAN_ROUTINE(keyval_create, (earlier_copy *copy, earlier_delete *delete, int *keyval,
+	const int *extra, int *ierror))
 {
 	struct earlier_key *k = malloc(sizeof(*k));
 
 	*ierror = MPI_ERR_NO_MEM;
 	if (k == NULL)
 		return;
-	*k = (struct earlier_key){__atomic_load_n(&all_keys, __ATOMIC_RELAXED), copy, delete, *extra};
-	while (!__atomic_compare_exchange_n(&all_keys, &k->next, k, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	*k = (struct earlier_key){__atomic_load_n(&all_keys, __ATOMIC_RELAXED), copy, delete,
+		*extra};
+	while (!__atomic_compare_exchange_n(&all_keys, &k->next, k, 0, __ATOMIC_RELEASE,
+		__ATOMIC_RELAXED))
 		;
 	*ierror = MPI_Comm_create_keyval(earlier_key_copy, earlier_key_delete, keyval, k);
 }
@@ -166,7 +172,8 @@ FORTRAN_ROUTINE(attr_put, (const int *comm, const int *keyval, const int *value,
 	*ierror = MPI_Comm_set_attr(MPI_Comm_fromint(*comm), *keyval, (void *)(MPI_Aint)*value);
 }
 
-void mpi_comm_get_attr_(const int *comm, const int *keyval, MPI_Aint *value, int *flag, int *ierror);
+void mpi_comm_get_attr_(const int *comm, const int *keyval, MPI_Aint *value, int *flag,
+	int *ierror);
 
 FORTRAN_ROUTINE(attr_get, (const int *comm, const int *keyval, int *value, int *flag, int *ierror))
 {
@@ -177,14 +184,16 @@ FORTRAN_ROUTINE(attr_get, (const int *comm, const int *keyval, int *value, int *
 		*value = (int)v;
 }
 
-FORTRAN_ROUTINE(null_copy_fn, (int *comm, int *keyval, int *extra, int *in, int *out, int *flag, int *ierror))
+FORTRAN_ROUTINE(null_copy_fn, (int *comm, int *keyval, int *extra, int *in, int *out, int *flag,
+	int *ierror))
 {
 	(void)comm, (void)keyval, (void)extra, (void)in, (void)out;
 	*flag = 0;
 	*ierror = MPI_SUCCESS;
 }
 
-FORTRAN_ROUTINE(dup_fn, (int *comm, int *keyval, int *extra, int *in, int *out, int *flag, int *ierror))
+FORTRAN_ROUTINE(dup_fn, (int *comm, int *keyval, int *extra, int *in, int *out, int *flag,
+	int *ierror))
 {
 	(void)comm, (void)keyval, (void)extra;
 	*out = *in;

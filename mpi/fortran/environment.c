@@ -72,7 +72,8 @@ FORTRAN_ROUTINE(info_get_string,
 	size_t key_len, size_t value_len))
 {
 	char *key_c = fortran_text_in(key, key_len), value_c[FORTRAN_TEXT] = "";
-	int room = *buflen <= 0 ? 0 : *buflen < FORTRAN_TEXT ? *buflen + 1 : FORTRAN_TEXT, asks = room == 0;
+	int room = *buflen <= 0 ? 0 : *buflen < FORTRAN_TEXT ? *buflen + 1 : FORTRAN_TEXT,
+		asks = room == 0;
 
 	*ierror = MPI_Info_get_string(MPI_Info_fromint(*info), key_c, &room, value_c, flag);
 	free(key_c);
@@ -84,12 +85,14 @@ FORTRAN_ROUTINE(info_get_string,
 }
 
 FORTRAN_ROUTINE(session_get_nth_pset,
-    (const int *session, const int *info, const int *n, int *len, char *name, int *ierror, size_t name_len))
+    (const int *session, const int *info, const int *n, int *len, char *name, int *ierror,
+    size_t name_len))
 {
 	char name_c[FORTRAN_TEXT] = "";
 	int room = *len <= 0 ? 0 : *len < FORTRAN_TEXT ? *len + 1 : FORTRAN_TEXT, asks = room == 0;
 
-	*ierror = MPI_Session_get_nth_pset(MPI_Session_fromint(*session), MPI_Info_fromint(*info), *n, &room, name_c);
+	*ierror = MPI_Session_get_nth_pset(MPI_Session_fromint(*session), MPI_Info_fromint(*info),
+		*n, &room, name_c);
 	if (*ierror != MPI_SUCCESS)
 		return;
 	*len = room - 1;
@@ -117,7 +120,10 @@ FORTRAN_FUNCTION(MPI_Aint, aint_diff, (const MPI_Aint *addr1, const MPI_Aint *ad
 	return MPI_Aint_diff(*addr1, *addr2);
 }
 
-/* What is at the beginning of the descriptor that the compiler passes for an argument of any type and rank. */
+/*
+ * What is at the beginning of the descriptor that the compiler passes for an argument of any type
+ * and rank.
+ */
 struct fortran_descriptor {
 	void *address;
 	size_t element_bytes;

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <mpi.h>
 
-#define FORTRAN_TEXT MPI_MAX_LIBRARY_VERSION_STRING	/* bytes of the longest text that comes out */
+/* bytes of the longest text that comes out */
+#define FORTRAN_TEXT MPI_MAX_LIBRARY_VERSION_STRING
 
 /* the address that C's functions want for a choice buffer */
 const void *fortran_buffer(const void *buffer);

@@ -30,7 +30,8 @@ FORTRAN_ROUTINE(waitany, (const int *count, int *requests, int *index, int *stat
 	free(r);
 }
 
-FORTRAN_ROUTINE(testany, (const int *count, int *requests, int *index, int *flag, int *status, int *ierror))
+FORTRAN_ROUTINE(testany, (const int *count, int *requests, int *index, int *flag, int *status,
+	int *ierror))
 {
 	MPI_Request *r = fortran_requests_in(requests, *count);
 
@@ -41,7 +42,8 @@ FORTRAN_ROUTINE(testany, (const int *count, int *requests, int *index, int *flag
 	free(r);
 }
 
-FORTRAN_ROUTINE(waitsome, (const int *count, int *requests, int *done, int *indices, int *statuses, int *ierror))
+FORTRAN_ROUTINE(waitsome, (const int *count, int *requests, int *done, int *indices, int *statuses,
+	int *ierror))
 {
 	MPI_Request *r = fortran_requests_in(requests, *count);
 
@@ -52,7 +54,8 @@ FORTRAN_ROUTINE(waitsome, (const int *count, int *requests, int *done, int *indi
 	free(r);
 }
 
-FORTRAN_ROUTINE(testsome, (const int *count, int *requests, int *done, int *indices, int *statuses, int *ierror))
+FORTRAN_ROUTINE(testsome, (const int *count, int *requests, int *done, int *indices, int *statuses,
+	int *ierror))
 {
 	MPI_Request *r = fortran_requests_in(requests, *count);
 
@@ -98,7 +101,8 @@ FORTRAN_ROUTINE(type_get_contents,
 		return;
 	n[2] = n[2] < *types_max ? n[2] : *types_max;
 	found = fortran_types_in(types, n[2]);
-	*ierror = MPI_Type_get_contents(t, *integers_max, *addresses_max, *types_max, integers, addresses, found);
+	*ierror = MPI_Type_get_contents(t, *integers_max, *addresses_max, *types_max, integers,
+		addresses, found);
 	for (int i = 0; *ierror == MPI_SUCCESS && i < n[2]; i++)
 		types[i] = MPI_Type_toint(found[i]);
 	free(found);

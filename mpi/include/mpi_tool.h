@@ -76,7 +76,8 @@ enum {
 	MPI_T_PVAR_CLASS_GENERIC = 10
 };
 
-typedef void (MPI_T_event_cb_function)(MPI_T_event_instance event_instance, MPI_T_event_registration event_registration,
+typedef void (MPI_T_event_cb_function)(MPI_T_event_instance event_instance,
+	MPI_T_event_registration event_registration,
 	MPI_T_cb_safety cb_safety, void *user_data);
 typedef void (MPI_T_event_free_cb_function)(MPI_T_event_registration event_registration,
 	MPI_T_cb_safety cb_safety, void *user_data);

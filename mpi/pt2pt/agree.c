@@ -15,13 +15,15 @@ rank_at(const struct agreement *a, int position)
 	const struct circle *c = &a->circle;
 	int member = (position + c->leader) % a->size;
 
-	return c->members ? mpi_group_find(c->comm->group, mpi_group_world(c->members, member)) : member;
+	return c->members ? mpi_group_find(c->comm->group, mpi_group_world(c->members, member)) :
+		member;
 }
 
 static void
 send_to(struct mpi_rank *self, struct agreement *a, int position)
 {
-	mpi_send_prepare(&a->send, a->circle.comm, &a->mine, sizeof(a->mine), rank_at(a, position), a->circle.tag);
+	mpi_send_prepare(&a->send, a->circle.comm, &a->mine, sizeof(a->mine), rank_at(a, position),
+		a->circle.tag);
 	a->send.context = a->circle.context;
 	a->sending = true;
 	mpi_send_start(self, &a->send);
@@ -30,7 +32,8 @@ send_to(struct mpi_rank *self, struct agreement *a, int position)
 static void
 recv_from(struct mpi_rank *self, struct agreement *a, int position)
 {
-	mpi_recv_prepare(&a->recv, a->circle.comm, &a->in, sizeof(a->in), rank_at(a, position), a->circle.tag);
+	mpi_recv_prepare(&a->recv, a->circle.comm, &a->in, sizeof(a->in), rank_at(a, position),
+		a->circle.tag);
 	a->recv.context = a->circle.context;
 	a->receiving = true;
 	mpi_recv_start(self, &a->recv);
@@ -42,7 +45,8 @@ exchange_with_other_leader(struct mpi_rank *self, struct agreement *a)
 	const struct circle *c = &a->circle;
 
 	mpi_recv_prepare(&a->recv, c->bridge, &a->in, sizeof(a->in), c->bridge_peer, c->bridge_tag);
-	mpi_send_prepare(&a->send, c->bridge, &a->mine, sizeof(a->mine), c->bridge_peer, c->bridge_tag);
+	mpi_send_prepare(&a->send, c->bridge, &a->mine, sizeof(a->mine), c->bridge_peer,
+		c->bridge_tag);
 	a->recv.context = a->send.context = c->bridge_context;
 	a->sending = a->receiving = true;
 	mpi_recv_start(self, &a->recv);
@@ -176,7 +180,8 @@ advance_one(struct mpi_rank *self, struct agreement *a)
 static bool
 messages_done(const struct agreement *a)
 {
-	return (!a->sending || mpi_request_is_done(&a->send)) && (!a->receiving || mpi_request_is_done(&a->recv));
+	return (!a->sending || mpi_request_is_done(&a->send)) &&
+		(!a->receiving || mpi_request_is_done(&a->recv));
 }
 
 static int

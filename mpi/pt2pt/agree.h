@@ -6,7 +6,8 @@
  * numbers is tried. An agreement advances whenever progress is made, so that it may go on beside
  * the program.
  *
- * Cost: n members, a = time of one message: 2 ceil(log2 n) a, one a more between two groups, for each window.
+ * Cost: n members, a = time of one message: 2 ceil(log2 n) a, one a more between two groups, for
+ * each window.
  */
 #ifndef MPI_PT2PT_AGREE_H
 #define MPI_PT2PT_AGREE_H
@@ -29,12 +30,14 @@ struct proposal {
 
 /* Who agrees. */
 struct circle {
-	struct comm *comm;		/* intracommunicator through which the members of a group talk */
+	/* intracommunicator through which the members of a group talk */
+	struct comm *comm;
 	const struct group *members;	/* NULL: all of comm */
 	int32_t context;		/* of their messages */
 	int tag;
 	int leader;			/* a member */
-	struct comm *bridge;		/* through which the leaders of two groups talk; NULL: there is only one */
+	/* through which the leaders of two groups talk; NULL: there is only one */
+	struct comm *bridge;
 	int32_t bridge_context;
 	int bridge_tag;
 	int bridge_peer;		/* the other leader's rank there */
@@ -57,7 +60,8 @@ struct agreement {
 	bool receiving;
 	bool done;
 	int error;			/* class, when done */
-	int32_t id;			/* the number, when done without error; it is in use from now on */
+	/* the number, when done without error; it is in use from now on */
+	int32_t id;
 	void (*then)(struct mpi_rank *self, struct agreement *a);	/* when done, or NULL */
 };
 

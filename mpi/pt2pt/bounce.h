@@ -27,8 +27,10 @@ struct bounce_copy {
 struct bounce {
 	char *ring;				/* NULL until first used */
 	size_t shift;				/* of the ring in its memory */
-	size_t bytes;				/* 0 until first used: as many as the transport says */
-	size_t first;				/* the oldest copy that was not taken, as far as is known */
+	/* 0 until first used: as many as the transport says */
+	size_t bytes;
+	/* the oldest copy that was not taken, as far as is known */
+	size_t first;
 	size_t next;				/* where the next one goes */
 	size_t used;
 };

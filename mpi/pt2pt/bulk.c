@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bulk data between clusters: request, allow, start, and the data through a portal; and the answers that go with it.
+ * Bulk data between clusters: request, allow, start, and the data through a portal; and the answers
+ * that go with it.
  *
  * Nothing can stop in a circle: a rank's thread waits inside the kernel only to read from a sender
  * that has started to write to it. Writing goes on beside the rank, one send after the other, and
@@ -29,10 +30,14 @@ struct answer {
 int
 mpi_far_error(int err)
 {
-	return err == -E_HOSTDOWN || err == -E_CONNRESET || err == -E_PIPE ? MPI_ERR_PROC_ABORTED : MPI_ERR_INTERN;
+	return err == -E_HOSTDOWN || err == -E_CONNRESET || err == -E_PIPE ? MPI_ERR_PROC_ABORTED :
+		MPI_ERR_INTERN;
 }
 
-/* Peers name requests by numbers; a number is an index into a table of those that take part in bulk transfers. */
+/*
+ * Peers name requests by numbers; a number is an index into a table of those that take part in bulk
+ * transfers.
+ */
 uint32_t
 mpi_bulk_name(struct mpi_rank *self, struct request *r)
 {
@@ -62,7 +67,8 @@ send_answer_near(struct mpi_rank *self, uint32_t peer, const struct packet *p)
 
 	if (cell == NULL)
 		return -E_AGAIN;
-	memcpy((char *)cell + sizeof(cell->word), (const char *)p + sizeof(p->word), sizeof(*p) - sizeof(p->word));
+	memcpy((char *)cell + sizeof(cell->word), (const char *)p + sizeof(p->word),
+		sizeof(*p) - sizeof(p->word));
 	transport_send_claimed(self, peer, cell);
 	return 0;
 }
@@ -145,12 +151,16 @@ staging(struct mpi_rank *self, int direction)
 	return self->bulk_staging[direction];
 }
 
-/* Let the sender of the receive that has the portal write what is wanted of the message, or the next part of it. */
+/*
+ * Let the sender of the receive that has the portal write what is wanted of the message, or the
+ * next part of it.
+ */
 static void
 allow(struct mpi_rank *self, struct request *r)
 {
 	size_t left = r->bytes - r->moved, part = r->in_parts && left > PART ? PART : left;
-	struct packet p = {.kind = PACKET_ALLOW, .bytes = part, .flags = part < left ? PACKET_MORE : 0};
+	struct packet p = {.kind = PACKET_ALLOW, .bytes = part, .flags = part < left ? PACKET_MORE :
+		0};
 	int err = part > 0 ? transport_bulk_allow(self, r->peer) : 0;
 
 	r->part = part;
@@ -305,7 +315,8 @@ mpi_bulk_cluster_died(struct mpi_rank *self, uint32_t cluster)
 	for (uint32_t i = 0; i < self->bulk_names.capacity; i++) {
 		struct request *r = self->bulk_names.slots[i].object;
 
-		if (r == NULL || r == self->bulk_out || transport_cluster_of(self, r->peer) != cluster)
+		if (r == NULL || r == self->bulk_out ||
+			transport_cluster_of(self, r->peer) != cluster)
 			continue;
 		if (r == self->bulk_in)
 			self->bulk_in = NULL;

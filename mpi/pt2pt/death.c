@@ -11,7 +11,8 @@ static bool
 waits_for(const struct mpi_rank *self, const struct request *r, uint32_t cluster)
 {
 	return r->source == MPI_ANY_SOURCE ||
-		transport_cluster_of(self, (uint32_t)mpi_group_world(r->group, r->source)) == cluster;
+		transport_cluster_of(self, (uint32_t)mpi_group_world(r->group, r->source)) ==
+		cluster;
 }
 
 static void

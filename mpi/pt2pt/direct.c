@@ -61,7 +61,8 @@ has_nothing_else(const struct mpi_rank *self)
 {
 	return self->lock.waiting == 0 && self->bulk_out == NULL && self->detached == NULL &&
 		list_is_empty(&self->pushing) && list_is_empty(&self->answers) &&
-		list_is_empty(&self->outgoing) && list_is_empty(&self->pending) && list_is_empty(&self->running) &&
+		list_is_empty(&self->outgoing) && list_is_empty(&self->pending) &&
+		list_is_empty(&self->running) &&
 		list_is_empty(&self->agreements);
 }
 
@@ -82,7 +83,8 @@ mpi_direct_wait(struct mpi_rank *self)
 	if (inbox->polls == 0 || !has_nothing_else(self))
 		return NULL;
 	direct_let_go(FIRST_WAIT);
-	for (unsigned i = 0; p == NULL && i < inbox->polls && !mpi_rank_lock_is_wanted(&self->lock); i++)
+	for (unsigned i = 0; p == NULL && i < inbox->polls && !mpi_rank_lock_is_wanted(&self->lock);
+		i++)
 		p = inbox_peek(inbox);
 	return p;
 }

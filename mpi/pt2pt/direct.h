@@ -40,7 +40,8 @@ void mpi_direct_round(struct mpi_rank *self);
 const struct packet *mpi_direct_wait(struct mpi_rank *self);
 
 static inline void
-direct_header(struct mpi_rank *self, struct packet *p, const struct direct *d, enum packet_kind kind)
+direct_header(struct mpi_rank *self, struct packet *p, const struct direct *d,
+	enum packet_kind kind)
 {
 	p->kind = (uint8_t)kind;
 	p->flags = 0;

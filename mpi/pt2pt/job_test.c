@@ -4,7 +4,8 @@
  *
  * sanitize: thread address
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
- *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c
+ *	mpi/transport/linux/[a-z]*.c
  *	build/gen/mpi/[a-z]*.c
  */
 #include <base/test.h>
@@ -51,8 +52,10 @@ storm(void)
 
 		for (int i = 0; i < SIZES; i++) {
 			fill(out + i * LARGEST, sizes[i], rank + i);
-			MPI_Isend(out + i * LARGEST, sizes[i], MPI_BYTE, to, i, MPI_COMM_WORLD, &r[i]);
-			MPI_Irecv(in + i * LARGEST, LARGEST, MPI_BYTE, from, i, MPI_COMM_WORLD, &r[SIZES + i]);
+			MPI_Isend(out + i * LARGEST, sizes[i], MPI_BYTE, to, i, MPI_COMM_WORLD,
+				&r[i]);
+			MPI_Irecv(in + i * LARGEST, LARGEST, MPI_BYTE, from, i, MPI_COMM_WORLD,
+				&r[SIZES + i]);
 		}
 		MPI_Waitall(2 * SIZES, r, MPI_STATUSES_IGNORE);
 		for (int i = 0; i < SIZES; i++)
@@ -105,7 +108,8 @@ detached(void)
 		MPI_Request_free(&r);
 	}
 	for (int i = 0; i < 50; i++) {
-		MPI_Recv(&got, 1, MPI_INT, (rank - 1 + size) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(&got, 1, MPI_INT, (rank - 1 + size) % size, 0, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
 		MUST(got == (rank - 1 + size) % size * 100 + i);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);

@@ -15,7 +15,8 @@ free_entries(struct list *list, bool in_all)
 		struct list *l = list->next;
 
 		list_remove(l);
-		free(in_all ? list_entry(l, struct unexpected, all) : list_entry(l, struct unexpected, bin));
+		free(in_all ? list_entry(l, struct unexpected, all) :
+			list_entry(l, struct unexpected, bin));
 	}
 }
 
@@ -37,7 +38,8 @@ bin_of(int32_t context, int32_t source)
 static bool
 match_fits(const struct request *r, const struct packet *p)
 {
-	return r->context == p->context && (r->source == p->source || r->source == MPI_ANY_SOURCE) &&
+	return r->context == p->context && (r->source == p->source ||
+		r->source == MPI_ANY_SOURCE) &&
 		(r->tag == p->tag || r->tag == MPI_ANY_TAG);
 }
 
@@ -146,7 +148,8 @@ mpi_match_find(struct matcher *m, int32_t context, int32_t source, int32_t tag)
 {
 	if (m->unexpected_count == 0)
 		return NULL;
-	return source == MPI_ANY_SOURCE ? find_any(m, context, tag) : find_from(m, context, source, tag);
+	return source == MPI_ANY_SOURCE ? find_any(m, context, tag) :
+		find_from(m, context, source, tag);
 }
 
 void

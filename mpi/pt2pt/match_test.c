@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matching, against a naive version: one list of receives and one of messages, both searched from the oldest.
+ * Matching, against a naive version: one list of receives and one of messages, both searched from
+ * the oldest.
  * usage: match_test [STEPS]
  * needs: mpi/core/matcher.c mpi/pt2pt/match.c
  * gate: 20000
@@ -25,7 +26,8 @@ struct naive {
 static bool
 naive_fits(const struct request *r, const struct packet *p)
 {
-	return r->context == p->context && (r->source == MPI_ANY_SOURCE || r->source == p->source) &&
+	return r->context == p->context && (r->source == MPI_ANY_SOURCE ||
+		r->source == p->source) &&
 		(r->tag == MPI_ANY_TAG || r->tag == p->tag);
 }
 
@@ -37,7 +39,8 @@ naive_arrived(struct naive *n, const struct packet *p)
 
 		if (!naive_fits(r, p))
 			continue;
-		memmove(&n->receives[i], &n->receives[i + 1], sizeof(r) * (size_t)(--n->receive_count - i));
+		memmove(&n->receives[i], &n->receives[i + 1],
+			sizeof(r) * (size_t)(--n->receive_count - i));
 		return r;
 	}
 	n->messages[n->message_count++] = *p;

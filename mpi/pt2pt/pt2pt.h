@@ -27,7 +27,10 @@
 #include <mpi/pt2pt/match.h>
 #include <mpi/transport/packet.h>
 
-/* messages that a rank may have at a peer, and those that the peer may have matched without telling it */
+/*
+ * messages that a rank may have at a peer, and those that the peer may have matched without telling
+ * it
+ */
 #define CREDIT_WINDOW 128
 #define CREDIT_REPORT (CREDIT_WINDOW / 4)
 
@@ -36,8 +39,10 @@ int mpi_pt2pt_init(struct mpi_rank *self);
 void mpi_pt2pt_exit(struct mpi_rank *self);
 
 /* Fill in a request. `rank` is one of the communicator. */
-void mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t bytes, int rank, int tag);
-void mpi_recv_prepare(struct request *r, struct comm *c, void *buffer, size_t bytes, int rank, int tag);
+void mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t bytes, int rank,
+	int tag);
+void mpi_recv_prepare(struct request *r, struct comm *c, void *buffer, size_t bytes, int rank,
+	int tag);
 
 /* Start a prepared request; it may be done on return. */
 void mpi_send_start(struct mpi_rank *self, struct request *r);
@@ -78,12 +83,18 @@ void mpi_wait_until(struct mpi_rank *self, bool (*ready)(const void *arg), const
  * One step of waiting when nothing has moved: transport_idle for a rank whose pending operations,
  * and other threads, are to go on, and for which room for what wants to go out may come up.
  */
-void mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
+void mpi_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg),
+	const void *arg);
 
-/* Ask to cancel it: a receive that is not matched is cancelled, everything else goes on. Error class, of a callback. */
+/*
+ * Ask to cancel it: a receive that is not matched is cancelled, everything else goes on. Error
+ * class, of a callback.
+ */
 int mpi_request_cancel(struct mpi_rank *self, struct request *r);
 
-/* Whole blocking operations on a context of the communicator (context or context + 1). Error class. */
+/*
+ * Whole blocking operations on a context of the communicator (context or context + 1). Error class.
+ */
 int mpi_send_bytes(struct mpi_rank *self, struct request *prepared);
 int mpi_recv_bytes(struct mpi_rank *self, struct request *prepared);
 

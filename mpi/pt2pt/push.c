@@ -33,7 +33,8 @@ mpi_pull(struct mpi_rank *self, struct request *r, const struct packet *p)
 	if (p->bytes < r->bytes)
 		r->bytes = (size_t)p->bytes;
 	pull.bytes = r->bytes;
-	pull.near = (struct packet_near){.request = p->near.request, .peer_request = mpi_bulk_name(self, r)};
+	pull.near = (struct packet_near){.request = p->near.request,
+		.peer_request = mpi_bulk_name(self, r)};
 	mpi_answer(self, p->origin, &pull);
 }
 
@@ -49,7 +50,8 @@ mpi_push_asked(struct mpi_rank *self, const struct packet *p)
 }
 
 static void
-fill_chunk(struct mpi_rank *self, struct packet *p, const struct request *r, struct bounce_copy *copy)
+fill_chunk(struct mpi_rank *self, struct packet *p, const struct request *r,
+	struct bounce_copy *copy)
 {
 	p->kind = PACKET_CHUNK;
 	p->flags = PACKET_BOUNCED;
@@ -84,7 +86,9 @@ push_ring_new(struct mpi_rank *self, unsigned rings)
 	return ring;
 }
 
-/* The ring of a receiver: the one that it has, or one that is empty, or a new one. NULL: none now. */
+/*
+ * The ring of a receiver: the one that it has, or one that is empty, or a new one. NULL: none now.
+ */
 static struct bounce *
 push_ring_of(struct mpi_rank *self, uint32_t peer)
 {
@@ -181,7 +185,8 @@ take_chunk(struct mpi_rank *self, const struct request *r, const struct packet *
 	size_t bytes = (size_t)p->bytes;
 
 	if (r->type == NULL) {
-		transport_fetch(self, p->origin, p->near.address, address_shift(r->buffer, (MPI_Aint)r->moved), bytes);
+		transport_fetch(self, p->origin, p->near.address,
+			address_shift(r->buffer, (MPI_Aint)r->moved), bytes);
 		return;
 	}
 	for (size_t done = 0; done < bytes; done += sizeof(piece)) {
@@ -200,7 +205,9 @@ mpi_push_arrived(struct mpi_rank *self, const struct packet *p)
 
 	take_chunk(self, r, p);
 	transport_signal(self, p->origin, p->near.flag, false);
-	/* a packet, because the sender may be about to sleep and does not look at its copies then */
+	/*
+	 * a packet, because the sender may be about to sleep and does not look at its copies then
+	 */
 	mpi_answer(self, p->origin, &look);
 	r->moved += (size_t)p->bytes;
 	if (r->moved == r->bytes)

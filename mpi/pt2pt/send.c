@@ -12,7 +12,8 @@
 enum outcome { SENT, NO_ROOM };
 
 void
-mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t bytes, int rank, int tag)
+mpi_send_prepare(struct request *r, struct comm *c, const void *buffer, size_t bytes, int rank,
+	int tag)
 {
 	if (r->type != NULL)
 		mpi_request_let_type_go(r);
@@ -109,7 +110,8 @@ send_far(struct mpi_rank *self, struct request *r)
 static enum outcome
 send_one(struct mpi_rank *self, struct request *r)
 {
-	enum outcome outcome = transport_is_near(self, r->peer) ? send_near(self, r) : send_far(self, r);
+	enum outcome outcome = transport_is_near(self, r->peer) ? send_near(self, r) :
+		send_far(self, r);
 
 	if (outcome == SENT)
 		self->peers[r->peer].sent++;

@@ -4,7 +4,8 @@
  *
  * sanitize: thread address
  * needs: mpi/api/[a-z]*.c mpi/coll/[a-z]*.c mpi/core/[a-z]*.c -mpi/core/rank.c
- *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c mpi/transport/linux/[a-z]*.c
+ *	mpi/pt2pt/[a-z]*.c mpi/transport/[a-z]*.c mpi/transport/atoll/[a-z]*.c
+ *	mpi/transport/linux/[a-z]*.c
  *	build/gen/mpi/[a-z]*.c
  * gate: no
  */

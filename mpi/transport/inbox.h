@@ -35,11 +35,13 @@
 struct inbox {
 	_Alignas(CACHE_LINE) uint32_t tail;	/* written by senders */
 	_Alignas(CACHE_LINE) uint32_t head;	/* written by the owner, now and then */
-	_Alignas(CACHE_LINE) uint32_t sleeping;	/* written by the owner when it sleeps, read with each packet */
+	/* written by the owner when it sleeps, read with each packet */
+	_Alignas(CACHE_LINE) uint32_t sleeping;
 	int32_t tid;
 	uint32_t slept;				/* process ranks: odd while the owner sleeps */
 	_Alignas(CACHE_LINE) uint32_t starved;	/* written by senders that sleep */
-	_Alignas(CACHE_LINE) uint32_t attends;	/* a hint: the owner waits inside the library and answers at once */
+	/* a hint: the owner waits inside the library and answers at once */
+	_Alignas(CACHE_LINE) uint32_t attends;
 	_Alignas(CACHE_LINE) struct packet cells[];
 };
 
@@ -49,7 +51,8 @@ struct inbox_reader {
 	uint32_t mask;			/* cells - 1 */
 	uint32_t head;			/* next position to read */
 	uint32_t published;		/* value of box->head */
-	unsigned polls;			/* vain looks that its owner's processor has time for; 0: others need it */
+	/* vain looks that its owner's processor has time for; 0: others need it */
+	unsigned polls;
 };
 
 /* Bytes of an inbox with that many cells (a power of two). */

@@ -17,7 +17,8 @@
 
 enum packet_kind {
 	PACKET_EAGER = 1,	/* the data is inside */
-	PACKET_NEAR,		/* the data is at `address` of the sender's; `flag` says when it was taken */
+	/* the data is at `address` of the sender's; `flag` says when it was taken */
+	PACKET_NEAR,
 	PACKET_DONE,		/* answer: it was taken, set the word at `flag` yourself */
 	/*
 	 * answer: cannot read it, send `bytes` in chunks to `peer_request`; `request` is the
@@ -26,19 +27,23 @@ enum packet_kind {
 	PACKET_PULL,
 	/* the next bytes are at `address`, as with PACKET_NEAR; `peer_request` names the receive */
 	PACKET_CHUNK,
-	PACKET_REQUEST,		/* between clusters: wants to send `bytes`; `request` names the sender's request */
-	PACKET_ALLOW,		/* answer: send `bytes` through the portal; `peer_request` names the receiver's */
+	/* between clusters: wants to send `bytes`; `request` names the sender's request */
+	PACKET_REQUEST,
+	/* answer: send `bytes` through the portal; `peer_request` names the receiver's */
+	PACKET_ALLOW,
 	PACKET_START,		/* the sender is writing: read now */
 	PACKET_CREDIT		/* nothing but the credit in its header */
 };
 
 /* flags */
-#define PACKET_BOUNCED 1	/* the data lies in a copy of the sender's; nobody waits for `flag` */
+/* the data lies in a copy of the sender's; nobody waits for `flag` */
+#define PACKET_BOUNCED 1
 #define PACKET_TYPED 2		/* the sender's data is in pieces: where, its `request` says */
 #define PACKET_MORE 4		/* in PACKET_ALLOW: the message goes on after these bytes */
 
 struct packet_bulk {
-	uint32_t request;	/* name at the rank that the packet goes to; in PACKET_REQUEST the sender's own */
+	/* name at the rank that the packet goes to; in PACKET_REQUEST the sender's own */
+	uint32_t request;
 	uint32_t peer_request;	/* name at the rank that it comes from */
 };
 

@@ -76,14 +76,16 @@ add_total(uint32_t *p, uint32_t n)
 static inline bool
 swap_total(uint32_t *p, uint32_t *expected, uint32_t value)
 {
-	return __atomic_compare_exchange_n(p, expected, value, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(p, expected, value, true, __ATOMIC_SEQ_CST,
+		__ATOMIC_RELAXED);
 }
 
 /* The same, for those who try once: it fails only if *p was not *expected. */
 static inline bool
 swap_strong(uint32_t *p, uint32_t *expected, uint32_t value)
 {
-	return __atomic_compare_exchange_n(p, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(p, expected, value, false, __ATOMIC_SEQ_CST,
+		__ATOMIC_RELAXED);
 }
 
 #endif

@@ -16,9 +16,12 @@
 /* The line on which ranks see that they may leave a central barrier. */
 struct release {
 	_Alignas(CACHE_LINE) uint32_t epoch;	/* central barriers that are over */
-	uint32_t has_sleepers;			/* of `all` only: somebody is about to sleep, the last one must wake */
-	int32_t error;				/* class: what the releasing rank found; of `all` only */
-	_Alignas(16) char result[FAST_BYTES];	/* of a fast central barrier (coll/central_fast.h) */
+	/* of `all` only: somebody is about to sleep, the last one must wake */
+	uint32_t has_sleepers;
+	/* class: what the releasing rank found; of `all` only */
+	int32_t error;
+	/* of a fast central barrier (coll/central_fast.h) */
+	_Alignas(16) char result[FAST_BYTES];
 };
 
 struct sync {

@@ -23,16 +23,24 @@ struct sync;
 /* in the environment: what the launcher was told about the initial error handler */
 #define INITIAL_ERRHANDLER "ATOLL_MPI_ERRHANDLER"
 
-/* Find out who and where this rank is: sets world_rank and world_size. Works before transport_init. */
+/*
+ * Find out who and where this rank is: sets world_rank and world_size. Works before transport_init.
+ */
 void transport_identify(struct mpi_rank *self);
 
-/* Open this rank's inbox. Error class. No collective action: peers may send as soon as they know of this rank. */
+/*
+ * Open this rank's inbox. Error class. No collective action: peers may send as soon as they know of
+ * this rank.
+ */
 int transport_init(struct mpi_rank *self);
 
 /* Close everything. Only after the last message was taken. */
 void transport_exit(struct mpi_rank *self);
 
-/* From `held` on, until it is taken back, the end of this rank ends the job (as long as the library has users). */
+/*
+ * From `held` on, until it is taken back, the end of this rank ends the job (as long as the library
+ * has users).
+ */
 void transport_hold(struct mpi_rank *self, bool held);
 
 /* May this rank and `peer` touch each other's memory? */
@@ -60,7 +68,10 @@ void *transport_share(struct mpi_rank *self, size_t bytes);
 /* Give it back. False: it is not such memory. */
 bool transport_unshare(struct mpi_rank *self, void *memory);
 
-/* Do near peers have one address space, so that they reach all of one another's memory by its address? */
+/*
+ * Do near peers have one address space, so that they reach all of one another's memory by its
+ * address?
+ */
 bool transport_shares_memory(const struct mpi_rank *self);
 
 /*
@@ -85,7 +96,8 @@ bool transport_has_room(struct mpi_rank *self, uint32_t peer);
  * Copy from what a near peer refers to. 0; -E_PERM: the system does not allow it, or it is faster
  * if the peer sends the data itself: ask it to.
  */
-int transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to, size_t bytes);
+int transport_fetch(struct mpi_rank *self, uint32_t peer, uint64_t reference, void *to,
+	size_t bytes);
 
 /*
  * Set the shared word that a near peer refers to, to 1, after all that was read before; wake the
@@ -109,7 +121,10 @@ size_t transport_copied_max(const struct mpi_rank *self);
 /* Room for such copies. */
 size_t transport_copies_bytes(const struct mpi_rank *self);
 
-/* Send a packet to a rank of another cluster. 0; -E_AGAIN: no room now; -E_HOSTDOWN and others: never. */
+/*
+ * Send a packet to a rank of another cluster. 0; -E_AGAIN: no room now; -E_HOSTDOWN and others:
+ * never.
+ */
 int transport_send_far(struct mpi_rank *self, uint32_t peer, struct packet *p);
 
 /* Hand over what has arrived. True if there was something. */
@@ -123,7 +138,8 @@ void transport_wake(struct mpi_rank *self, uint32_t peer);
  * the longer the more `idle` steps went before. Returns early when something arrives for this rank
  * or `ready` turns true (`ready` may be called several times).
  */
-void transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg);
+void transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg),
+	const void *arg);
 
 /* Do ranks of this one's core run only when it lets them? Then this does; nothing is looked at. */
 bool transport_shares_core(const struct mpi_rank *self);
@@ -141,7 +157,10 @@ void transport_attend(struct mpi_rank *self, bool attends);
 /* Wake all ranks of the cluster that sleep. */
 void transport_wake_all(const struct mpi_rank *self);
 
-/* Ranks of a cluster with the same number share a core as a rule; numbers are 0 .. transport_cores() - 1. */
+/*
+ * Ranks of a cluster with the same number share a core as a rule; numbers are 0 ..
+ * transport_cores() - 1.
+ */
 uint32_t transport_core(const struct mpi_rank *self, uint32_t peer);
 uint32_t transport_cores(const struct mpi_rank *self);
 

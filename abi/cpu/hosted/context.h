@@ -25,7 +25,8 @@ struct context {
 	uint64_t r13;
 	uint64_t r14;
 	uint64_t r15;
-	uint64_t arg;			/* rdi at the start; also the result register (rax) when a call returns */
+	/* rdi at the start; also the result register (rax) when a call returns */
+	uint64_t arg;
 	uint64_t tls;			/* fs base */
 };
 

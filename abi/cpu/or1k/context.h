@@ -15,7 +15,8 @@
 
 struct context {
 	uint32_t pc;
-	uint32_t r[32];			/* r1 sp, r3 first argument, r10 thread pointer, r11 result */
+	/* r1 sp, r3 first argument, r10 thread pointer, r11 result */
+	uint32_t r[32];
 };
 
 static inline void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Register context of a riscv64 user thread: everything integer. Floating-point registers start as zero.
+ * Register context of a riscv64 user thread: everything integer. Floating-point registers start as
+ * zero.
  */
 #ifndef ABI_CONTEXT_H
 #define ABI_CONTEXT_H

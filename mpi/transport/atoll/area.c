@@ -3,8 +3,8 @@
  * Layout of the area that the ranks of a cluster share: an inbox per rank, then the matrix of words
  * [source][sink] in which receivers tell senders how much they have matched, the place where all
  * meet, the count of those that sleep, and the mailboxes to the ranks of other clusters. Every rank
- * computes the same layout from the size of the area and the numbers of ranks; the area is zero when
- * the job starts, and zero is a valid start of everything in it: nobody has to set it up.
+ * computes the same layout from the size of the area and the numbers of ranks; the area is zero
+ * when the job starts, and zero is a valid start of everything in it: nobody has to set it up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,8 @@ given_area(struct transport *t)
 {
 	uint64_t room = t->startup->shared_bytes, mailboxes = mailboxes_bytes(t->startup);
 
-	for (t->cells = INBOX_CELLS_MAX; area_bytes(t->local_ranks, t->cells) + mailboxes > room; t->cells /= 2)
+	for (t->cells = INBOX_CELLS_MAX; area_bytes(t->local_ranks, t->cells) + mailboxes > room;
+		t->cells /= 2)
 		if (t->cells == INBOX_CELLS_MIN)
 			return MPI_ERR_NO_MEM;
 	t->area = (char *)(uintptr_t)t->startup->shared;
@@ -71,10 +72,12 @@ transport_area_init(struct transport *t)
 		return err;
 	t->inbox_stride = round_up(inbox_bytes(t->cells));
 	t->taken = (uint32_t *)(void *)(t->area + t->local_ranks * t->inbox_stride);
-	t->sync = (struct sync *)(void *)((char *)t->taken + t->local_ranks * matrix_row(t->local_ranks));
+	t->sync = (struct sync *)(void *)((char *)t->taken +
+		t->local_ranks * matrix_row(t->local_ranks));
 	t->sleepers = (struct sleepers *)(void *)(t->sync + 1);
 	t->mailboxes = (uint32_t *)(void *)(t->sleepers + 1);
-	t->inbox = (struct inbox_reader){.box = transport_inbox(t, t->local_rank), .mask = t->cells - 1};
+	t->inbox = (struct inbox_reader){.box = transport_inbox(t, t->local_rank),
+		.mask = t->cells - 1};
 	return MPI_SUCCESS;
 }
 

@@ -45,7 +45,8 @@ counts_say(struct mpi_rank *self)
 		return;
 	printf("mpi counts: rank %d: %llu sends; per send: %.2f messages (%.2f in the cluster, "
 		"%.2f by mailbox, %.2f allowed, %.2f by portal), "
-		"%.2f kernel calls, also %.2f to wake, %.2f to wait\n", self->world_rank, (unsigned long long)sends,
+		"%.2f kernel calls, also %.2f to wake, %.2f to wait\n", self->world_rank,
+			(unsigned long long)sends,
 		per_send(now.near + now.mails + now.allows + now.transfers, b.near + b.mails +
 			b.allows + b.transfers, sends),
 		per_send(now.near, b.near, sends), per_send(now.mails, b.mails, sends),

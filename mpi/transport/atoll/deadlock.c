@@ -21,7 +21,8 @@
 #define LINES_MAX 64
 #define LINE_BYTES 480
 #define HEAD \
-	"MPI: deadlock: all ranks wait inside MPI, no message is on its way, and nobody is left to send one"
+	"MPI: deadlock: all ranks wait inside MPI, no message is on its way, and nobody is left " \
+	"to send one"
 #define ONE_LESS UINT32_MAX
 
 /* who can make threads or start programs is not judged: they might end the wait */
@@ -49,7 +50,8 @@ is_judged(const struct mpi_rank *self)
 {
 	const struct transport *t = self->transport;
 
-	return t->local_ranks == (uint32_t)self->world_size && load_relaxed(&t->sleepers->several) == 0 &&
+	return t->local_ranks == (uint32_t)self->world_size &&
+		load_relaxed(&t->sleepers->several) == 0 &&
 	       pthread_create == NULL && posix_spawn == NULL && !is_chosen("ignore");
 }
 
@@ -68,7 +70,8 @@ deadlock_begin(const struct transport *t)
 
 	if (!swap_strong(&t->sleepers->found, &none, 1))
 		return;
-	deadlock_say(is_chosen("report") ? HEAD "\n" : HEAD ": the job is ended (MPIEXEC_ON_DEADLOCK)\n");
+	deadlock_say(is_chosen("report") ? HEAD "\n" :
+		HEAD ": the job is ended (MPIEXEC_ON_DEADLOCK)\n");
 	pass_on(t, 0);
 }
 
@@ -78,7 +81,8 @@ end(struct mpi_rank *self)
 	char line[40];
 
 	if (self->world_size > LINES_MAX) {
-		snprintf(line, sizeof(line), "MPI: and %d more ranks\n", self->world_size - LINES_MAX);
+		snprintf(line, sizeof(line), "MPI: and %d more ranks\n",
+			self->world_size - LINES_MAX);
 		deadlock_say(line);
 	}
 	if (!is_chosen("report"))

@@ -209,7 +209,8 @@ portal_to(struct mpi_rank *self, uint32_t peer)
 	if (oldest->peer != 0)
 		khandle_close(oldest->handle);
 	oldest->peer = 0;
-	handle = kportal_open(t->placement[peer].cluster, port_of(t, peer), port_of(t, (uint32_t)self->world_rank));
+	handle = kportal_open(t->placement[peer].cluster, port_of(t, peer),
+		port_of(t, (uint32_t)self->world_rank));
 	if (handle < 0)
 		return (int)handle;
 	*oldest = (struct portal_out){peer + 1, (int32_t)handle};

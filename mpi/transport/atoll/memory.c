@@ -47,7 +47,8 @@ transport_memory_end(const struct mpi_rank *self)
 
 	if (t->placement == NULL || t->local_rank != 0 || getenv("ATOLL_MEMORY") == NULL)
 		return;
-	if (kstats(STATS_FRAMES_FREE, &left) < 0 || kstats(STATS_FRAMES_TOTAL, &all) < 0 || kcluster_info(&info) < 0)
+	if (kstats(STATS_FRAMES_FREE, &left) < 0 || kstats(STATS_FRAMES_TOTAL, &all) < 0 ||
+		kcluster_info(&info) < 0)
 		return;
 	control = (const struct job_control *)(uintptr_t)t->startup->control;
 	printf("memory: cluster %u, KB: %u of %u free; deepest stack %u of %u\n", t->cluster,

@@ -16,7 +16,9 @@ struct portal_out {
 	int32_t handle;
 };
 
-/* Output portals of a rank. The ranks of a cluster are one process, which has some 4,000 handles. */
+/*
+ * Output portals of a rank. The ranks of a cluster are one process, which has some 4,000 handles.
+ */
 #define PORTALS_KEPT 8
 
 /* what a rank did, for comparison (counts.c) */
@@ -38,19 +40,25 @@ struct counts {
 static inline void
 count_if(bool condition, uint64_t *counter)
 {
-	__atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + condition, __ATOMIC_RELAXED);
+	__atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + condition,
+		__ATOMIC_RELAXED);
 }
 
 /* what ranks of a cluster use to talk, for comparison (seed 002 5.7) */
 enum path {
 	PATH_OPT,			/* shared memory */
-	PATH_UNOPT,			/* what goes between clusters, by the protocol of five messages */
+	/* what goes between clusters, by the protocol of five messages */
+	PATH_UNOPT,
 	PATH_IPC			/* a mailbox message, or a portal for what is longer */
 };
 
-/* Which ranks of the cluster sleep, and what is made of it when all do (deadlock.c). Zero is the start. */
+/*
+ * Which ranks of the cluster sleep, and what is made of it when all do (deadlock.c). Zero is the
+ * start.
+ */
 struct sleepers {
-	_Alignas(CACHE_LINE) uint32_t count;	/* ranks that sleep and that nobody has begun to wake */
+	/* ranks that sleep and that nobody has begun to wake */
+	_Alignas(CACHE_LINE) uint32_t count;
 	uint32_t several;		/* in some rank several threads may call */
 	uint32_t found;			/* all sleep */
 	uint32_t turn;			/* 1 + the local rank that is to say what it waits for */
@@ -91,9 +99,11 @@ struct transport {
 	const uint32_t *deaths;
 	uint32_t deaths_seen;
 	uint64_t dead;				/* clusters, by bit */
-	uint32_t *mailboxes;			/* in the area: handles, by rank of the job; 0: not open yet */
+	/* in the area: handles, by rank of the job; 0: not open yet */
+	uint32_t *mailboxes;
 	struct portal_out kept[PORTALS_KEPT];
-	uint32_t keep_next;			/* where the next one is noted, and the oldest one is */
+	/* where the next one is noted, and the oldest one is */
+	uint32_t keep_next;
 	/* how to wait */
 	unsigned polls;
 	unsigned yields;
@@ -127,7 +137,9 @@ struct inbox *transport_inbox(const struct transport *t, uint32_t local_rank);
 /* Lay out the shared area. Error class. */
 int transport_area_init(struct transport *t);
 
-/* The path to other clusters: open, close, take what has come (true if anything), anything there? */
+/*
+ * The path to other clusters: open, close, take what has come (true if anything), anything there?
+ */
 int transport_far_init(struct mpi_rank *self);
 void transport_far_exit(struct mpi_rank *self);
 bool transport_far_poll(struct mpi_rank *self);

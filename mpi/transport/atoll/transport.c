@@ -17,7 +17,10 @@
 /* a copy saves the sender a wait; above this the second copy costs more */
 #define COPIED_MAX 4096
 #define COPIES_BYTES 36864
-/* where memory is short: a part of it, and the largest copy at least; the libc's heap makes two pages of that */
+/*
+ * where memory is short: a part of it, and the largest copy at least; the libc's heap makes two
+ * pages of that
+ */
 #define COPIES_PART 32
 #define COPIES_LEAST 7936
 
@@ -175,7 +178,10 @@ transport_send_claimed(struct mpi_rank *self, uint32_t peer, struct packet *p)
 		wake(t, box);
 }
 
-/* Ranks of a cluster share their address space: all memory is shared, and a reference is an address. */
+/*
+ * Ranks of a cluster share their address space: all memory is shared, and a reference is an
+ * address.
+ */
 void *
 transport_share(struct mpi_rank *self, size_t bytes)
 {

@@ -22,7 +22,8 @@
 #define THREADS_RANK_KB 150
 
 #define POLLS 4000		/* some 100 microseconds, several times a wake-up */
-#define ROUNDS_OWN_CPU 1000	/* times that all ranks of a core may look in vain before they sleep */
+/* times that all ranks of a core may look in vain before they sleep */
+#define ROUNDS_OWN_CPU 1000
 #define ROUNDS_SHARED_CPU 2	/* the same where that may hold up another core */
 #define LOOKS_MOST (1 << 20)	/* in vain, of a core with very many ranks: some 100 milliseconds */
 #define RELAX_EVERY 16
@@ -112,7 +113,10 @@ nothing_new(const struct transport *t, bool (*ready)(const void *arg), const voi
 		!transport_writer_is_over(t) && !ready(arg);
 }
 
-/* With several threads of the program it is not always the same one that peers and the kernel are to wake. */
+/*
+ * With several threads of the program it is not always the same one that peers and the kernel are
+ * to wake.
+ */
 static void
 become_listener(struct transport *t)
 {
@@ -142,7 +146,8 @@ sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const v
 	}
 	transport_stays_awake(t);
 	if (t->relaxes)
-		kvoid_remote();		/* a packet is being filled, perhaps by a core that this one holds up */
+		/* a packet is being filled, perhaps by a core that this one holds up */
+		kvoid_remote();
 }
 
 static void
@@ -159,7 +164,8 @@ yield(struct transport *t)
 }
 
 void
-transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
+transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg),
+	const void *arg)
 {
 	struct transport *t = self->transport;
 
@@ -201,7 +207,8 @@ transport_relax(struct mpi_rank *self)
 	if (t->startup == NULL)
 		return;
 	/* other threads of the program may be on this core */
-	if (self->thread_level == MPI_THREAD_MULTIPLE || t->yields > ROUNDS_SHARED_CPU || transport_writer_is_busy(t))
+	if (self->thread_level == MPI_THREAD_MULTIPLE || t->yields > ROUNDS_SHARED_CPU ||
+		transport_writer_is_busy(t))
 		kthread_yield();
 	/* a call that waits for the kernel's core lets the others run */
 	store_relaxed(&t->relaxed, load_relaxed(&t->relaxed) + 1);

@@ -70,7 +70,10 @@ guest_main(void *arg)
 
 	if (guest_enter() != 0)
 		abort();
-	/* from here on it is woken: whoever gave it something to do before that is seen by the first look */
+	/*
+	 * from here on it is woken: whoever gave it something to do before that is seen by the
+	 * first look
+	 */
 	store_total(&w->tid, (uint32_t)kthread_self());
 	writer_main(w);
 	return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the program has printed, before an end that it did not ask for. A stream that another thread
- * holds (which waits for input, or for a reader) is left alone: whoever waited for it might wait for
- * ever. The program's own files are not flushed: fflush(NULL) would wait for each of them.
+ * holds (which waits for input, or for a reader) is left alone: whoever waited for it might wait
+ * for ever. The program's own files are not flushed: fflush(NULL) would wait for each of them.
  */
 #include <stdio.h>
 #include <mpi/transport/transport.h>

@@ -34,7 +34,8 @@ transport_identify(struct mpi_rank *self)
 static struct segment *
 map(uint32_t ranks, uint64_t bytes, int fd)
 {
-	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED | MAP_NORESERVE;
+	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE :
+		MAP_SHARED | MAP_NORESERVE;
 	void *at = mmap(NULL, bytes, PROT_NONE, flags, fd, 0);
 
 	if (at == MAP_FAILED)
@@ -45,7 +46,10 @@ map(uint32_t ranks, uint64_t bytes, int fd)
 	return NULL;
 }
 
-/* Peers may read our memory, also where the system lets only parents do so: they are the launcher's descendants. */
+/*
+ * Peers may read our memory, also where the system lets only parents do so: they are the launcher's
+ * descendants.
+ */
 static void
 let_peers_read(int launcher)
 {
@@ -78,7 +82,8 @@ attach_to_job(struct mpi_rank *self, struct transport *t)
 	if (t->segment == NULL)
 		return MPI_ERR_NO_MEM;
 	if (!segment_is_laid_out(t->segment, ranks, shift) ||
-	    join_guard((uint32_t)self->world_rank, &j, &t->segment->rank[self->world_rank].answered) != 0)
+	    join_guard((uint32_t)self->world_rank, &j,
+	    &t->segment->rank[self->world_rank].answered) != 0)
 		return MPI_ERR_OTHER;
 	/* a program that this one starts is not this rank */
 	unsetenv(JOIN_SOCKET);
@@ -136,7 +141,8 @@ transport_attach(struct mpi_rank *self)
 	t->ranks = s->ranks;
 	t->cells = s->cells;
 	t->inbox = (struct inbox_reader){.box = segment_inbox(s, t->rank), .mask = s->cells - 1};
-	t->heap = (struct heap){.base = segment_heap(s, t->rank), .bytes = (size_t)1 << s->heap_shift};
+	t->heap = (struct heap){.base = segment_heap(s, t->rank),
+		.bytes = (size_t)1 << s->heap_shift};
 	t->opened = calloc(s->ranks, sizeof(t->opened[0]));
 	t->proven = calloc(s->ranks, sizeof(t->proven[0]));
 	t->fetch = chosen_fetch(getenv("ATOLL_MPI_FETCH"));

@@ -92,7 +92,8 @@ static void
 clear(struct heap *h, char *start, size_t bytes)
 {
 	char *first = start + (PAGE - (uintptr_t)start % PAGE) % PAGE;
-	size_t whole = bytes >= (size_t)(first - start) ? (bytes - (size_t)(first - start)) / PAGE * PAGE : 0;
+	size_t whole = bytes >= (size_t)(first - start) ?
+		(bytes - (size_t)(first - start)) / PAGE * PAGE : 0;
 
 	if (whole == 0 || !give_back(h, first, whole)) {
 		memset(start, 0, bytes);

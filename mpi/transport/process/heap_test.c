@@ -26,7 +26,8 @@ madvise(void *address, size_t bytes, int advice)
 static struct heap
 new_heap(void)
 {
-	return (struct heap){.base = mmap(NULL, BYTES, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), .bytes = BYTES};
+	return (struct heap){.base = mmap(NULL, BYTES, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		0), .bytes = BYTES};
 }
 
 static void

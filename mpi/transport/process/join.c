@@ -42,7 +42,8 @@ connect_to(const char *name)
 	if (fd < 0 || len >= sizeof(a.sun_path))
 		return -1;
 	memcpy(a.sun_path + 1, name, len);
-	if (connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) == 0)
+	if (connect(fd, (struct sockaddr *)&a,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) == 0)
 		return fd;
 	close(fd);
 	return -1;
@@ -50,7 +51,9 @@ connect_to(const char *name)
 
 #define JOIN_OTHER 1			/* mpiexec is of another version */
 
-/* The answer and the descriptor that comes with it (-1: none). 0, JOIN_OTHER, or -1: there is none. */
+/*
+ * The answer and the descriptor that comes with it (-1: none). 0, JOIN_OTHER, or -1: there is none.
+ */
 static int
 receive(int fd, struct join_answer *answer, int *passed)
 {
@@ -75,7 +78,10 @@ receive(int fd, struct join_answer *answer, int *passed)
 	return got == sizeof(*answer) ? 0 : -1;
 }
 
-/* Whoever listens there must be of our user: a name that mpiexec had can be taken by anybody when it has ended. */
+/*
+ * Whoever listens there must be of our user: a name that mpiexec had can be taken by anybody when
+ * it has ended.
+ */
 static bool
 is_ours(int fd, int *pid)
 {
@@ -111,8 +117,9 @@ die_with(int fd)
 static int
 fail_version(uint32_t rank, int fd, uint32_t theirs)
 {
-	fprintf(stderr, "MPI rank %u: cannot join the job: mpiexec speaks job protocol %u, this libmpi_abi.so.1 %d: "
-		"take both from one installation (PATH, LD_LIBRARY_PATH)\n", rank, theirs, JOIN_VERSION);
+	fprintf(stderr, "MPI rank %u: cannot join the job: mpiexec speaks job protocol %u, this "
+		"libmpi_abi.so.1 %d: take both from one installation (PATH, LD_LIBRARY_PATH)\n",
+		rank, theirs, JOIN_VERSION);
 	close(fd);
 	return -1;
 }

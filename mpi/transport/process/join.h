@@ -23,9 +23,9 @@
 #define JOIN_APP "ATOLL_APP"		/* number of the rank's program among those of the job */
 
 /*
- * Who trusts whom: launcher and ranks are one user, and each asks the kernel whether the other is. The segment's
- * size is sealed, and a rank looks whether its layout is the one that it would make itself. Ranks trust what other
- * ranks write there, as they could read one another's memory anyhow.
+ * Who trusts whom: launcher and ranks are one user, and each asks the kernel whether the other is.
+ * The segment's size is sealed, and a rank looks whether its layout is the one that it would make
+ * itself. Ranks trust what other ranks write there, as they could read one another's memory anyhow.
  */
 
 /* the rank to the launcher; the kernel adds who it is */
@@ -52,13 +52,17 @@ struct join {
 	int socket;
 	int segment;			/* descriptor */
 	uint64_t bytes;
-	int launcher;			/* its process as our namespace counts, 0 if it is not seen there */
+	/* its process as our namespace counts, 0 if it is not seen there */
+	int launcher;
 };
 
 /* Join as a rank. 0, or -1 after a message on stderr. */
 int join_job(uint32_t rank, struct join *j);
 
-/* From now on the launcher's death is ours. `answered`: segment_rank.answered of this rank. As above. */
+/*
+ * From now on the launcher's death is ours. `answered`: segment_rank.answered of this rank. As
+ * above.
+ */
 int join_guard(uint32_t rank, const struct join *j, uint32_t *answered);
 
 #endif

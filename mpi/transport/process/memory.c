@@ -13,7 +13,9 @@
 
 #define IN_SEGMENT ((uint64_t)1 << 63)
 
-/* a copy in shared memory moves data twice, but neither enters the kernel nor makes the sender wait */
+/*
+ * a copy in shared memory moves data twice, but neither enters the kernel nor makes the sender wait
+ */
 #define COPIED_MAX 16384
 #define COPIES_BYTES (17 * (COPIED_MAX + CACHE_LINE))
 
@@ -56,8 +58,12 @@ open_heap(struct transport *t, uint32_t owner, uint32_t units)
 {
 	char *end = segment_heap(t->segment, owner) + (uint64_t)t->opened[owner] * HEAP_UNIT;
 
-	/* refused only where Linux has no memory for a handful of words; then the access ends the rank */
-	if (mprotect(end, (uint64_t)(units - t->opened[owner]) * HEAP_UNIT, PROT_READ | PROT_WRITE) == 0)
+	/*
+	 * refused only where Linux has no memory for a handful of words; then the access ends the
+	 * rank
+	 */
+	if (mprotect(end, (uint64_t)(units - t->opened[owner]) * HEAP_UNIT,
+		PROT_READ | PROT_WRITE) == 0)
 		t->opened[owner] = units;
 }
 
@@ -93,7 +99,8 @@ peer_is_faster(const struct transport *t, uint32_t peer, size_t bytes)
 {
 	bool stays = bytes < COPIES_BYTES - COPIED_MAX || load_relaxed(&t->inbox.box->attends) != 0;
 
-	return t->polls > 0 && stays && load_relaxed(&segment_inbox(t->segment, peer)->attends) != 0;
+	return t->polls > 0 && stays && load_relaxed(&segment_inbox(t->segment, peer)->attends) !=
+		0;
 }
 
 /*
@@ -106,7 +113,8 @@ is_peer(struct transport *t, uint32_t peer)
 {
 	const struct segment_rank *r = &t->segment->rank[peer];
 	uint64_t token = 0;
-	struct iovec to = {&token, sizeof(token)}, from = {(void *)(uintptr_t)r->token_at, sizeof(token)};
+	struct iovec to = {&token, sizeof(token)},
+		from = {(void *)(uintptr_t)r->token_at, sizeof(token)};
 
 	if (!t->proven[peer])
 		t->proven[peer] = r->token_at != 0 &&
@@ -164,7 +172,8 @@ bool
 transport_signal(struct mpi_rank *self, uint32_t peer, uint64_t reference, bool wakes)
 {
 	struct transport *t = self->transport;
-	uint32_t *word = reference & IN_SEGMENT ? at(t, reference) : (uint32_t *)(uintptr_t)reference;
+	uint32_t *word = reference & IN_SEGMENT ? at(t, reference) :
+		(uint32_t *)(uintptr_t)reference;
 
 	if (!(reference & IN_SEGMENT) && peer != t->rank)
 		return false;

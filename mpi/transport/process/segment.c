@@ -52,7 +52,8 @@ segment_common_bytes(uint32_t ranks)
 static bool
 has_room(uint64_t bytes)
 {
-	void *at = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *at = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		0);
 
 	if (at == MAP_FAILED)
 		return false;
@@ -92,7 +93,9 @@ segment_is_laid_out(const struct segment *s, uint32_t ranks, uint32_t heap_shift
 
 	segment_fill(&own, ranks, heap_shift);
 	return s->version == own.version && s->ranks == own.ranks && s->cells == own.cells &&
-	       s->heap_shift == own.heap_shift && s->inboxes == own.inboxes && s->inbox_stride == own.inbox_stride &&
-	       s->taken == own.taken && s->taken_stride == own.taken_stride && s->sync == own.sync &&
+	       s->heap_shift == own.heap_shift && s->inboxes == own.inboxes &&
+	       s->inbox_stride == own.inbox_stride &&
+	       s->taken == own.taken && s->taken_stride == own.taken_stride &&
+	       s->sync == own.sync &&
 	       s->said == own.said && s->heaps == own.heaps && s->bytes == own.bytes;
 }

@@ -25,23 +25,28 @@
 
 #define SAID_BYTES 512
 
-/* log2 of a heap's bytes: address space, not memory; less where the host has little of it (39 bits) */
+/*
+ * log2 of a heap's bytes: address space, not memory; less where the host has little of it (39 bits)
+ */
 #define HEAP_SHIFT_MOST 32
 #define HEAP_SHIFT_LEAST 24
-#define HEAP_UNIT 65536		/* heaps begin and are opened at multiples; the largest pages of any processor */
+/* heaps begin and are opened at multiples; the largest pages of any processor */
+#define HEAP_UNIT 65536
 
 /* values of segment_rank.state */
 enum { RANK_ABSENT, RANK_ATTACHED, RANK_LEFT };
 
 struct segment_rank {
-	uint32_t state;			/* shared word: ATTACHED by the launcher, LEFT by the rank at MPI_Finalize */
+	/* shared word: ATTACHED by the launcher, LEFT by the rank at MPI_Finalize */
+	uint32_t state;
 	int32_t pid;			/* of the process that called MPI_Init */
 	uint32_t opened;		/* shared word: HEAP_UNITs of its heap that are in use */
 	uint32_t told;			/* shared word: it has written down what it waits for */
 	/* a number that no other process has at the address `token_at` of its own memory */
 	uint64_t token;
 	uint64_t token_at;
-	uint32_t answered;		/* shared word: the launcher has sent its answer, and is done with that */
+	/* shared word: the launcher has sent its answer, and is done with that */
+	uint32_t answered;
 	uint32_t reserved;
 };
 

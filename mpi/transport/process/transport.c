@@ -175,7 +175,8 @@ transport_abort(struct mpi_rank *self, int status)
 	uint32_t nobody = 0;
 
 	transport_flush();
-	if (t != NULL && t->segment != NULL && swap_strong(&t->segment->aborted, &nobody, t->rank + 1))
+	if (t != NULL && t->segment != NULL &&
+		swap_strong(&t->segment->aborted, &nobody, t->rank + 1))
 		t->segment->abort_status = status;
 	_exit((status & 255) != 0 ? status & 255 : 1);
 }

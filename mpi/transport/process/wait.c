@@ -84,7 +84,8 @@ wait_tell(struct mpi_rank *self)
 
 	if (load_relaxed(&r->told) != 0)
 		return;
-	mpi_describe_wait(self, transport_function(), segment_said(t->segment, t->rank), SAID_BYTES);
+	mpi_describe_wait(self, transport_function(), segment_said(t->segment, t->rank),
+		SAID_BYTES);
 	store_release(&r->told, 1);
 }
 
@@ -103,7 +104,8 @@ sleep_until_woken(struct mpi_rank *self, bool (*ready)(const void *arg), const v
 		if (load_relaxed(&t->segment->asked) != 0)
 			wait_tell(self);
 	} else if (inbox_peek(&t->inbox) == NULL)
-		sched_yield();	/* a packet is being filled, perhaps by a rank that this one holds up */
+		/* a packet is being filled, perhaps by a rank that this one holds up */
+		sched_yield();
 	store_total(&box->sleeping, AWAKE);
 }
 
@@ -116,7 +118,8 @@ wait_let_go(unsigned turns)
 }
 
 void
-transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg), const void *arg)
+transport_idle(struct mpi_rank *self, unsigned idle, bool (*ready)(const void *arg),
+	const void *arg)
 {
 	struct transport *t = self->transport;
 
@@ -159,7 +162,10 @@ transport_relax(struct mpi_rank *self)
 		sched_yield();
 }
 
-/* Where they run is the system's choice; those of one number at least do not all run at the same time. */
+/*
+ * Where they run is the system's choice; those of one number at least do not all run at the same
+ * time.
+ */
 uint32_t
 transport_cores(const struct mpi_rank *self)
 {
