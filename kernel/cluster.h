@@ -118,8 +118,8 @@ struct wait {
 				 * all mappings are looked at */
 	struct deadline deadline;
 	/*
-	 * before it ends by its deadline or an upcall: who knows the thread forgets it; NULL: only the queue
-	 * does
+	 * before it ends by its deadline or an upcall: who knows the thread forgets it; NULL: only
+	 * the queue does
 	 */
 	void (*undo)(struct thread *t);
 };

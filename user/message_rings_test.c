@@ -176,7 +176,8 @@ TEST(nothing_that_the_other_side_writes_is_believed)
 	begin(&ch, 0, sizeof(memory), LONGEST);
 	srand(1);
 	for (int n = 0; n < 200000; n++) {
-		uint32_t value = rand() % 3 ? (uint32_t)rand() % 40 : (uint32_t)rand() * 2654435761u;
+		uint32_t value = rand() % 3 ? (uint32_t)rand() % 40 :
+			(uint32_t)rand() * 2654435761u;
 		int got;
 
 		word[(size_t)rand() % (sizeof(memory) / 4)] = value;

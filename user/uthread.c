@@ -73,7 +73,9 @@ ready(struct uthread *t)
 	s->last = t;
 }
 
-/* The next one runs; without any, the kernel thread's own code. Returns when this one runs again. */
+/*
+ * The next one runs; without any, the kernel thread's own code. Returns when this one runs again.
+ */
 static void
 uthread_leave(struct uthread *self)
 {
@@ -184,7 +186,8 @@ make(struct uthreads *s, void (*fn)(void *arg), void *arg, struct uthread **made
 		if (t->state != UTHREAD_FREE)
 			continue;
 		*t = (struct uthread){.set = s, .fn = fn, .arg = arg};
-		t->sp = uthread_stack((uintptr_t)t + UTHREAD_STACK_BYTES - TOP_BYTES, uthread_begin);
+		t->sp = uthread_stack((uintptr_t)t + UTHREAD_STACK_BYTES - TOP_BYTES,
+			uthread_begin);
 		ready(t);
 		*made = t;
 		return 0;
@@ -247,7 +250,8 @@ uthread_key_create(void (*destroy)(void *value))
 			key = i;
 	if (key >= 0) {
 		s->keys |= 1u << key;
-		s->destroys = destroy != NULL ? s->destroys | 1u << key : s->destroys & ~(1u << key);
+		s->destroys = destroy != NULL ? s->destroys | 1u << key :
+			s->destroys & ~(1u << key);
 		s->destroy[key] = destroy;
 		for (unsigned i = 0; i < s->max; i++)
 			uthread_at(s, i)->value[key] = NULL;
@@ -321,10 +325,12 @@ uthreads_run(void (*main)(void *arg), void *arg, unsigned max, uint64_t quantum_
 	e = (int)kmem_alloc(SELF, bytes, PAGE_READ | PAGE_WRITE, &at);
 	if (e != 0)
 		return e;
-	set.stacks = ((uintptr_t)at + UTHREAD_STACK_BYTES - 1) & ~(uintptr_t)(UTHREAD_STACK_BYTES - 1);
+	set.stacks = ((uintptr_t)at + UTHREAD_STACK_BYTES - 1) &
+		~(uintptr_t)(UTHREAD_STACK_BYTES - 1);
 	make(&set, main, arg, &first);
 	uthread_at(&set, max)->set = &set;
-	e = alarm(UTHREAD_STOPS ? quantum_ns : 0, bit, (uintptr_t)uthread_at(&set, max + 1) - TOP_BYTES);
+	e = alarm(UTHREAD_STOPS ? quantum_ns : 0, bit,
+		(uintptr_t)uthread_at(&set, max + 1) - TOP_BYTES);
 	if (e == 0) {
 		set.first = NULL;
 		uthread_switch(&set.outside, first->sp);

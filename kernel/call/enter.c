@@ -63,5 +63,6 @@ kcall_enter_remote(struct core *core, struct thread *caller, struct hal_frame *f
 	if (result < 0)
 		return result;
 	result = am_call_kernel(core, e->serve, args, used_bytes(e));
-	return e->flags & KCALL_OUT ? kcall_give(frame, result, args->data, e->buffer, e->size) : result;
+	return e->flags & KCALL_OUT ? kcall_give(frame, result, args->data, e->buffer, e->size) :
+		result;
 }

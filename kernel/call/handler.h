@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Handlers: a thread has a second frame for what it handles itself: calls that are not the
- * kernel's, its faults, and upcalls. Entering stops the thread where it is, in its first frame, and goes on
- * at the handler's entry with the second; frame_return goes on with the first. In its handler a
- * thread has no handler: a fault there ends its process, another's call is -E_NOSYS, an address
- * that cannot be reached -E_FAULT. Its own core's, but for the memory.
+ * kernel's, its faults, and upcalls. Entering stops the thread where it is, in its first frame, and
+ * goes on at the handler's entry with the second; frame_return goes on with the first. In its
+ * handler a thread has no handler: a fault there ends its process, another's call is -E_NOSYS, an
+ * address that cannot be reached -E_FAULT. Its own core's, but for the memory.
  */
 #ifndef KERNEL_CALL_HANDLER_H
 #define KERNEL_CALL_HANDLER_H

@@ -5,9 +5,9 @@
  *
  * The dispatcher (kernel/call) takes number - KC_FIRST < KC_COUNT and runs
  * kcall_table[nr].enter(core, caller, frame, &kcall_table[nr]) on the calling core. What it returns
- * is the call's result; or -E_PROBE: nothing has happened, for memory of the user could not be reached; or
- * -E_PARK: there is no result now. Then the thread waits, unless it has ended. A parked call whose
- * entry has `finish` ends with
+ * is the call's result; or -E_PROBE: nothing has happened, for memory of the user could not be
+ * reached; or -E_PARK: there is no result now. Then the thread waits, unless it has ended. A parked
+ * call whose entry has `finish` ends with
  *	result = finish(frame, result, data)
  * on the thread's own core and in its address space, where data (KCALL_WAKE_BYTES at most) is what
  * the wake-up brought.
@@ -71,16 +71,17 @@ _Static_assert(sizeof(struct kcall_entry) == 4 * sizeof(long), "indexed by a shi
  * Enter a remote call with at most one buffer, as its entry describes it: its arguments and its
  * `in` buffer go into the message, its `out` buffer is probed, and copied out if the result is not
  * negative. Runs on the calling core; never blocks. The result of e->serve, or -E_INVAL: the buffer
- * is longer than e->size; -E_PROBE: the buffer cannot be reached, and nothing has happened; -E_FAULT:
- * it was taken away while the call ran. Remote calls that are made often have a stub of their own.
+ * is longer than e->size; -E_PROBE: the buffer cannot be reached, and nothing has happened;
+ * -E_FAULT: it was taken away while the call ran. Remote calls that are made often have a stub of
+ * their own.
  */
 long kcall_enter_remote(struct core *core, struct thread *caller, struct hal_frame *frame,
 	const struct kcall_entry *e);
 
 /*
  * Copy out the one buffer of a local call that has it: `size` bytes from `data` to the address that
- * is argument word `word`, if the result is not negative. Runs on the thread's own core. The result,
- * or -E_FAULT.
+ * is argument word `word`, if the result is not negative. Runs on the thread's own core. The
+ * result, or -E_FAULT.
  */
 long kcall_give(struct hal_frame *frame, long result, const void *data, int word, size_t size);
 

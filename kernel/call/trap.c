@@ -49,14 +49,16 @@ probe_failed(struct core *core)
 	struct hal_trap fault;
 
 	hal_user_fault(&fault);
-	if (has_demand(core->current) && demand_bring(core, &fault, HANDLES_PROBE) && core->doomed == NULL)
+	if (has_demand(core->current) && demand_bring(core, &fault, HANDLES_PROBE) &&
+		core->doomed == NULL)
 		hal_call_again(core->current->now);
 	fault_deliver(core, &fault, HANDLES_PROBE);
 	return -E_FAULT;
 }
 
 static __attribute__((noinline)) void
-known_call(struct core *core, struct thread *caller, struct hal_frame *f, const struct kcall_entry *e)
+known_call(struct core *core, struct thread *caller, struct hal_frame *f,
+	const struct kcall_entry *e)
 {
 	long result = e->enter(core, caller, f, e);
 
@@ -116,7 +118,8 @@ yield_call(struct core *core, struct hal_frame *f)
 }
 
 static __attribute__((noinline)) long
-remote_call(struct core *core, struct thread *caller, struct hal_frame *f, const struct kcall_entry *e)
+remote_call(struct core *core, struct thread *caller, struct hal_frame *f,
+	const struct kcall_entry *e)
 {
 	long result = e->enter(core, caller, f, e);
 

@@ -82,8 +82,9 @@ moves(const struct thread *t, const struct endpoint *ep)
 }
 
 /*
- * The wait of a thread that moves data, also if it was woken, or the write that it has started, ends
- * if its handle names the endpoint no more. Its core finds it out itself while it moves a block.
+ * The wait of a thread that moves data, also if it was woken, or the write that it has started,
+ * ends if its handle names the endpoint no more. Its core finds it out itself while it moves a
+ * block.
  */
 static void
 wait_ends(struct thread *t, const struct endpoint *ep)

@@ -10,12 +10,13 @@
  * usage: fuzz_test [SEEDS [FIRST]]
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
- * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
- * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c hal/noc/shm/console.c */
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/restart.c kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c
+ * kernel/ikc/channel.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/mail_credit.c kernel/ikc/stats.c kernel/ikc/portal.c kernel/ikc/portal_event.c
+ * kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c hal/noc/shm/events.c
+ * hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c kernel/object/quota.c
+ * kernel/object/slab.c kernel/mem/frame.c hal/noc/shm/console.c */
 /* cpu: coroutine */
 /* gate: 300 */
 #include <unistd.h>
@@ -28,7 +29,8 @@
 #define STEPS 4000			/* of one look around; more than all tables together need */
 /* of looks around until all is quiet: of 6,000 seeds one takes between 400 and 450, no other 350 */
 #define ROUNDS 1000
-#define PORTS 4				/* mailbox ports; portal ports of the honest clusters among themselves */
+/* mailbox ports; portal ports of the honest clusters among themselves */
+#define PORTS 4
 #define LONG (3 * FAKE_UNIT + 7)
 #define LOOKS 6000			/* at turns that do not end; then a kernel is condemned */
 
@@ -172,7 +174,8 @@ read_mail(unsigned at, unsigned port, int wanted, char *msg)
 	long result;
 
 	if (is_hostile)
-		hostile_begin((char *)bad_mail_slot(at, *mail_at(&fake[at]->c, BAD, port) & WIRE_PLACE,
+		hostile_begin((char *)bad_mail_slot(at,
+			*mail_at(&fake[at]->c, BAD, port) & WIRE_PLACE,
 			port, BAD), WINDOW_MAIL_BYTES, change_slot);
 	result = call(t, kc_mailbox_read(t, in[at][port], wanted, msg, fake_sender()));
 	if (is_hostile)
@@ -569,7 +572,8 @@ nothing_is_left(unsigned cluster)
 {
 	struct ikc_state *s = &fake[cluster]->c.ikc;
 
-	expect_eq(ikc_ends(&fake[cluster]->c.ikc, CLASS_MAILBOX) + ikc_ends(&fake[cluster]->c.ikc, CLASS_PORTAL) +
+	expect_eq(ikc_ends(&fake[cluster]->c.ikc, CLASS_MAILBOX) + ikc_ends(&fake[cluster]->c.ikc,
+		CLASS_PORTAL) +
 		ikc_ends(&fake[cluster]->c.ikc, CLASS_SYNC) + s->backlog_count, 0);
 	expect(list_is_empty(&s->missed));
 	expect_eq(fake[cluster]->c.chores, s->period_ns != 0);

@@ -86,10 +86,11 @@ struct ikc_state {
 	 * sequence
 	 */
 	uint16_t *at;
-	struct mail_out **out;		/* [clusters * mailbox_ports]: our slots at the peers, or NULL */
+	/* [clusters * mailbox_ports]: our slots at the peers, or NULL */
+	struct mail_out **out;
 	/*
-	 * the same: MAIL_LEFT, place and sequence of the message that lies in a slot that none of our
-	 * mailboxes names any more
+	 * the same: MAIL_LEFT, place and sequence of the message that lies in a slot that none of
+	 * our mailboxes names any more
 	 */
 	uint16_t *left;
 	uint32_t *connected;		/* [clusters * words of connectors] */
@@ -115,7 +116,8 @@ struct ikc_state {
 	uint32_t restarts;		/* cluster 0: clusters on their way to a new start */
 	uint32_t settling;		/* the cluster for which cluster 0 waits for us; 0: none */
 	uint32_t settling_number;
-	uint32_t restart_next;		/* cluster 0: that is looked at next, if it is one of them */
+	/* cluster 0: that is looked at next, if it is one of them */
+	uint32_t restart_next;
 	struct list walks;		/* peers of whose new state not everybody has been told */
 	bool held;			/* an event that came in the middle of that */
 	unsigned held_peer;
@@ -184,8 +186,8 @@ bool peers_poll(struct cluster *c);
 uint64_t peers_deadline(struct cluster *c);
 
 /*
- * An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER, SYNC, CHANNEL). 0;
- * -E_INVAL; -E_BADF; -E_BUSY.
+ * An event of this folder that event_bind names (EVENT_MAILBOX, ROOM, PORTAL, CLUSTER, SYNC,
+ * CHANNEL). 0; -E_INVAL; -E_BADF; -E_BUSY.
  */
 struct event;
 long ikc_event(struct thread *caller, int event, int object, struct event *e);

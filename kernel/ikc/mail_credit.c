@@ -84,7 +84,9 @@ mail_credits_give(struct cluster *c, uint32_t port, int cost)
 	return cost;
 }
 
-/* A credit that is free, or becomes so: what lies there waits at its sender again. -1: none does. */
+/*
+ * A credit that is free, or becomes so: what lies there waits at its sender again. -1: none does.
+ */
 static int
 credit_take_back(struct cluster *c, uint32_t port)
 {

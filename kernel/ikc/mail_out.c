@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output side of mailboxes: one message per peer and port at most is on its way, of all processes of
- * the cluster. Such a slot is full from the write until FREED or REFUSED. When it is free, or its
- * peer gone, the threads that wait for it go on, one after the other as long as it is, and those that
- * found it full and have bound EVENT_ROOM are told: who comes first writes. Home core.
+ * Output side of mailboxes: one message per peer and port at most is on its way, of all processes
+ * of the cluster. Such a slot is full from the write until FREED or REFUSED. When it is free, or
+ * its peer gone, the threads that wait for it go on, one after the other as long as it is, and
+ * those that found it full and have bound EVENT_ROOM are told: who comes first writes. Home core.
  */
 #include <base/str.h>
 #include <kernel/ikc/state.h>
@@ -216,7 +216,9 @@ fill(const struct thread *caller, struct wire_mail *m, const struct endpoint *ep
 	memcpy(m->payload, msg, MAILBOX_MSG_SIZE);
 }
 
-/* A connector of the peer that holds no message of ours: that with the port's number, if possible. */
+/*
+ * A connector of the peer that holds no message of ours: that with the port's number, if possible.
+ */
 static int
 connector(const struct cluster *c, const struct endpoint *ep)
 {

@@ -104,7 +104,8 @@ kc_mailbox_write(struct thread *caller, int mailbox, const void *msg)
  * kc_mailbox_forward: post a message for whoever the message is from that the caller has read last:
  * mailbox_read gives the caller as its sender, mailbox_origin the one that it is forwarded for. A
  * process can speak for those that have sent it a message, and for nobody else. Whether an origin
- * is believed is the reader's affair, who knows by whom the message was forwarded; a kernel can lie.
+ * is believed is the reader's affair, who knows by whom the message was forwarded; a kernel can
+ * lie.
  *
  * Returns what mailbox_write does; -E_INVAL: the caller has read no message.
  */

@@ -3,12 +3,13 @@
  * Unit tests of mailboxes: four clusters played by one thread.
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
- * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
- * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/restart.c kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c
+ * kernel/ikc/channel.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/mail_credit.c kernel/ikc/stats.c kernel/ikc/portal.c kernel/ikc/portal_event.c
+ * kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c hal/noc/shm/events.c
+ * hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c kernel/object/quota.c
+ * kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/mailbox_test.h>
 
@@ -92,7 +93,8 @@ TEST(an_account_that_is_used_up_opens_nothing)
 	expect_eq(call(t, kc_portal_create(t, 1)), -E_NOMEM);
 	expect_eq(call(t, kc_portal_open(t, 1, 1, 1)), -E_NOMEM);
 	expect_eq(fake_charged(0, 0), used);
-	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_MAILBOX) + ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL), 1);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_MAILBOX) + ikc_ends(&fake[0]->c.ikc,
+		CLASS_PORTAL), 1);
 	fake[0]->proc[0].quota->limit[QUOTA_BYTES] = used + 4096;
 	expect(input(t, 1) >= 0 && call(t, kc_portal_create(t, 1)) >= 0);
 }

@@ -327,7 +327,8 @@ reader_waits(struct thread *caller, struct portal_in *in)
 
 /*
  * Home half of portal_read, also for a thread that takes part already and whose turn may have come:
- * a block is there (PORTAL_GO, and a struct portal_info in args->data), or the thread waits for one.
+ * a block is there (PORTAL_GO, and a struct portal_info in args->data), or the thread waits for
+ * one.
  */
 long
 portal_read_start(struct kcall_args *args)

@@ -3,8 +3,8 @@
  * Portals on the calling core: the core of the thread that reads or writes moves the data, a block
  * at a time. Between two blocks the thread is parked; portal_write_go and portal_read_go are its
  * `finish` function (kernel/thread/run.c), which parks it again until the transfer is over. Nothing
- * is kept on the kernel stack meanwhile: struct portal_move of the thread holds it. Where ports share
- * connectors they are woken with PORTAL_TURN, and ask home whether it is still their turn.
+ * is kept on the kernel stack meanwhile: struct portal_move of the thread holds it. Where ports
+ * share connectors they are woken with PORTAL_TURN, and ask home whether it is still their turn.
  */
 #include <base/str.h>
 #include <kernel/call/handler.h>
@@ -28,9 +28,9 @@ is_length(unsigned long len)
 #define PROBED_PAGES 64
 
 /*
- * A thread that handles its faults, or whose memory comes or is copied by itself: the first pages of
- * the transfer are looked at before it begins, so that the call can start again. Later a page that
- * is absent, or would have to be copied, ends the transfer on both sides.
+ * A thread that handles its faults, or whose memory comes or is copied by itself: the first pages
+ * of the transfer are looked at before it begins, so that the call can start again. Later a page
+ * that is absent, or would have to be copied, ends the transfer on both sides.
  */
 static bool
 is_absent(const struct thread *t, uintptr_t addr, unsigned long len, bool write)

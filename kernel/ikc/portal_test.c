@@ -3,12 +3,13 @@
  * Unit tests of portals: four clusters played by one thread.
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
- * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
- * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/restart.c kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c
+ * kernel/ikc/channel.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/mail_credit.c kernel/ikc/stats.c kernel/ikc/portal.c kernel/ikc/portal_event.c
+ * kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c hal/noc/shm/events.c
+ * hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c kernel/object/quota.c
+ * kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 /* test: portal_start portal_wait */
 #include <kernel/ikc/fake.h>
@@ -174,7 +175,8 @@ TEST(any_length_is_moved_whole_or_cut_to_the_shorter)
 			transfer(0, sizes[i], sizes[j]);
 		}
 	expect(ports_are_idle());
-	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL) + ikc_ends(&fake[1]->c.ikc, CLASS_PORTAL), 0);
+	expect_eq(ikc_ends(&fake[0]->c.ikc, CLASS_PORTAL) + ikc_ends(&fake[1]->c.ikc, CLASS_PORTAL),
+		0);
 }
 
 TEST(only_the_allowed_sender_transfers)
@@ -616,7 +618,8 @@ TEST(a_thread_takes_part_in_one_transfer)
 }
 
 /* What ends a write that was started, at each stage: before and after the first block was taken. */
-enum end { HANDLE_GONE, THREAD_GONE, PROCESS_GONE, READER_GONE, PEER_DEAD_NOW, PEER_RESTARTED, ENDS };
+enum end { HANDLE_GONE, THREAD_GONE, PROCESS_GONE, READER_GONE, PEER_DEAD_NOW, PEER_RESTARTED,
+	ENDS };
 
 static void
 end_in_the_middle(enum end how, bool taken)
@@ -657,7 +660,8 @@ end_in_the_middle(enum end how, bool taken)
 		expect_eq(wait_for(s, out), -E_INVAL);
 	if (how <= PROCESS_GONE)
 		expect_eq(fake[0]->c.ikc.portal[2].state, taken ? PORTAL_IDLE : PORTAL_ABORTED);
-	expect_eq(ikc_ends(&fake[1]->c.ikc, CLASS_PORTAL), how > PROCESS_GONE || how == THREAD_GONE);
+	expect_eq(ikc_ends(&fake[1]->c.ikc, CLASS_PORTAL), how > PROCESS_GONE ||
+		how == THREAD_GONE);
 }
 
 TEST(writes_that_are_started_end_with_what_they_need)

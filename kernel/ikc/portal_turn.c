@@ -22,7 +22,8 @@
 
 #define TURN_NS 1000000			/* from look to look while somebody waits for a turn */
 #define PATIENCE_MAX 10			/* a turn lasts 2^10 looks at most */
-#define LATE 5000			/* looks until who does not give its turn back is condemned */
+/* looks until who does not give its turn back is condemned */
+#define LATE 5000
 #define TURNS_PER_LOOK 4		/* that end */
 
 /* A turn begins, if a connector is free and a port waits. */

@@ -6,12 +6,13 @@
  * restart. usage: random_test [SEEDS [FIRST]]
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
- * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
- * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/restart.c kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c
+ * kernel/ikc/channel.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/mail_credit.c kernel/ikc/stats.c kernel/ikc/portal.c kernel/ikc/portal_event.c
+ * kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c hal/noc/shm/events.c
+ * hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c kernel/object/quota.c
+ * kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 /* gate: 60 */
 #include <kernel/ikc/fake.h>
@@ -119,7 +120,8 @@ end_open(unsigned p, unsigned c)
 		if (i != p / 2)
 			list[n++] = (uint8_t)i;
 	return (int)(waits(p, c) ? call(t, kc_sync_create(t, (int)(p % 2), port, list,
-		FAKE_CLUSTERS)) : call(t, kc_sync_open(t, (int)(p % 2), port, list, FAKE_CLUSTERS)));
+		FAKE_CLUSTERS)) : call(t, kc_sync_open(t, (int)(p % 2), port, list,
+		FAKE_CLUSTERS)));
 }
 
 /* All ends are made anew; those of `fresh` went with its last life. */

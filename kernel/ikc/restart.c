@@ -3,12 +3,12 @@
  * A cluster is stopped and started again while the others go on. Cluster 0 does it, when a process
  * with the authority over the machine says so:
  *
- *	STOPS	the machine stops the cluster's cores (hal_cluster_stop): that is the evidence of its
- *		death, which is then told to all
+ *	STOPS	the machine stops the cluster's cores (hal_cluster_stop): that is the evidence of
+ *		its death, which is then told to all
  *	ASKS	every other cluster says that it has settled: it knows of the death, all its ports
- *		were told, and none of its cores is still putting a block into the window of the dead.
- *		Such a core has checked the old life, and would write into the next one. Who does not
- *		live cannot answer: it is stopped, too
+ *		were told, and none of its cores is still putting a block into the window of the
+ *		dead. Such a core has checked the old life, and would write into the next one. Who
+ *		does not live cannot answer: it is stopped, too
  *	then	the cluster starts, with a pristine image and its next incarnation. That it is up is
  *		noticed as of any cluster; a life that ends before counts as one more death
  *
@@ -211,7 +211,9 @@ kc_cluster_restart(struct thread *caller, int authority, int cluster)
 
 /* --- both --- */
 
-/* Where none gets on, an event or the end of a stop will come; or others are looked at next time. */
+/*
+ * Where none gets on, an event or the end of a stop will come; or others are looked at next time.
+ */
 bool
 restarts_poll(struct cluster *c)
 {
@@ -220,7 +222,8 @@ restarts_poll(struct cluster *c)
 
 	if (s->restarts == 0)
 		return any;
-	for (unsigned n = 0, left = s->clusters; n < RESTARTS_PER_STEP && left > 0 && !any; left--) {
+	for (unsigned n = 0, left = s->clusters; n < RESTARTS_PER_STEP && left > 0 && !any;
+		left--) {
 		n += peer_at(c, s->restart_next)->restart != RESTART_NONE;
 		any = restart_step(c, s->restart_next);
 		s->restart_next = s->restart_next + 1 < s->clusters ? s->restart_next + 1 : 0;

@@ -39,18 +39,23 @@ struct ikc_peer {
 	/* and of the last port's output portals those below this local port */
 	uint32_t walk_local;
 	struct list walking;		/* in ikc.walks, until all have */
-	/* cores that may be putting a block into its window: portals out that move, or did at its death */
+	/*
+	 * cores that may be putting a block into its window: portals out that move, or did at its
+	 * death
+	 */
 	uint32_t moving;
 	/* cluster 0: enum restart; of a cluster under ASKS: those that have not settled */
 	uint8_t restart;
 	bool starts;			/* it was started again, and was not met since */
 	uint16_t started;		/* how often; modulo what SETTLE has room for */
-	uint8_t asked;			/* the cluster for whose restart it was asked to settle; 0: none */
+	/* the cluster for whose restart it was asked to settle; 0: none */
+	uint8_t asked;
 	uint32_t unsettled[BITMAP_WORDS(CLUSTERS_MAX)];
 	struct list watchers;		/* wait.on: its deaths before */
 	struct binding end;		/* EVENT_CLUSTER */
 	struct endpoint *syncs;		/* our ends of sync points whose ONE it is */
-	uint32_t channels;		/* of its window, which processes of ours may still have mapped */
+	/* of its window, which processes of ours may still have mapped */
+	uint32_t channels;
 };
 
 /* --- endpoints: endpoint.c --- */
@@ -78,9 +83,9 @@ enum portal_state {
 };
 
 /*
- * One side of a mailbox, a portal or a sync point: what a handle of the type OBJECT_PORT names. Each opening of a
- * mailbox for output makes one; of the output portals to a port those with different local ports
- * have one each.
+ * One side of a mailbox, a portal or a sync point: what a handle of the type OBJECT_PORT names.
+ * Each opening of a mailbox for output makes one; of the output portals to a port those with
+ * different local ports have one each.
  */
 struct endpoint {
 	struct object object;
@@ -280,7 +285,8 @@ struct mail_out {
 	struct list waiters;
 	struct list missed;		/* threads that found the slot full, and no other */
 	struct endpoint *writer;	/* that wrote the message in flight; NULL: it is closed */
-	struct mail_kept *kept;		/* the message in flight, or NULL: it lies in a connector's slot */
+	/* the message in flight, or NULL: it lies in a connector's slot */
+	struct mail_kept *kept;
 	int writer_tid;
 	uint32_t sequence;
 	uint32_t endpoints;
@@ -394,7 +400,10 @@ long mail_keep(struct thread *caller, struct mail_out *o, struct wire_mail **mai
 /* It was read, or dropped. */
 void mail_kept_free(struct cluster *c, struct mail_out *o);
 
-/* Write to a slot that the caller may use, for another first sender or itself: 0, -E_AGAIN, or why not. */
+/*
+ * Write to a slot that the caller may use, for another first sender or itself: 0, -E_AGAIN, or why
+ * not.
+ */
 long mail_out_write(struct thread *caller, struct endpoint *ep, const void *msg,
 	const struct mail_sender *origin);
 

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
  * Unit tests of portal ports that share connectors: four clusters played by one thread. Cluster 0
- * receives, the others send. A thread that was woken and does not come is one that the test does not
- * run.
+ * receives, the others send. A thread that was woken and does not come is one that the test does
+ * not run.
  */
 /*
- * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c kernel/ikc/restart.c
- * kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c kernel/ikc/channel.c kernel/ikc/mailbox.c
- * kernel/ikc/mail_in.c kernel/ikc/mail_out.c kernel/ikc/mail_credit.c kernel/ikc/stats.c
- * kernel/ikc/portal.c kernel/ikc/portal_event.c kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c
- * hal/noc/shm/events.c hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c
- * kernel/object/quota.c kernel/object/slab.c kernel/mem/frame.c */
+ * needs: kernel/ikc/ikc.c kernel/ikc/endpoint.c kernel/ikc/wait.c kernel/ikc/peer.c
+ * kernel/ikc/restart.c kernel/ikc/watch.c kernel/ikc/sync.c kernel/ikc/sync_event.c
+ * kernel/ikc/channel.c kernel/ikc/mailbox.c kernel/ikc/mail_in.c kernel/ikc/mail_out.c
+ * kernel/ikc/mail_credit.c kernel/ikc/stats.c kernel/ikc/portal.c kernel/ikc/portal_event.c
+ * kernel/ikc/portal_turn.c kernel/ikc/portal_move.c hal/noc/shm/noc.c hal/noc/shm/events.c
+ * hal/noc/shm/window.c base/bitmap.c kernel/object/handle.c kernel/object/quota.c
+ * kernel/object/slab.c kernel/mem/frame.c */
 /* cpu: coroutine */
 #include <kernel/ikc/fake.h>
 
-#define PAIRS 3				/* cluster 1 + i sends to port i of cluster 0, which its thread i reads */
+/* cluster 1 + i sends to port i of cluster 0, which its thread i reads */
+#define PAIRS 3
 #define LONG (4 * FAKE_UNIT + 3)
 #define LOOK_NS 1000000			/* a turn lasts that long at least */
 #define LATE_LOOKS 5000
@@ -201,7 +203,10 @@ TEST(a_reader_that_leaves_is_followed_by_another)
 	}
 }
 
-/* The writer whose turn it is does not come: the others go on after a while, and it does when it comes. */
+/*
+ * The writer whose turn it is does not come: the others go on after a while, and it does when it
+ * comes.
+ */
 TEST(a_writer_that_does_not_come_loses_its_turn)
 {
 	connected(1);
@@ -441,7 +446,10 @@ TEST(the_end_of_who_has_the_connector_frees_it_at_any_moment)
 		}
 }
 
-/* A kernel that takes a grant and says nothing: it counts as dead when others have waited very long. */
+/*
+ * A kernel that takes a grant and says nothing: it counts as dead when others have waited very
+ * long.
+ */
 TEST(a_kernel_that_keeps_a_connector_is_condemned)
 {
 	connected(1);
@@ -472,7 +480,8 @@ TEST(a_kernel_that_keeps_a_connector_is_condemned)
 /* What no kernel says about connectors, or at a time when none says it. */
 TEST(nonsense_about_connectors_harms_nobody)
 {
-	static const enum wire_kind kinds[] = {WIRE_ASK, WIRE_RETURN, WIRE_RETURNED, WIRE_NEXT, WIRE_DATA};
+	static const enum wire_kind kinds[] = {WIRE_ASK, WIRE_RETURN, WIRE_RETURNED, WIRE_NEXT,
+		WIRE_DATA};
 
 	connected(1);
 	for (unsigned k = 0; k < 5; k++) {

@@ -10,7 +10,8 @@
  */
 #include <kernel/ikc/state.h>
 
-#define LOOK_COST 8			/* of one step: 1 for a thread that waits on, and more for one that goes on */
+/* of one step: 1 for a thread that waits on, and more for one that goes on */
+#define LOOK_COST 8
 #define LOOK_GOES_ON 2
 
 /* The threads of a queue of those who wait, and the output slot that it belongs to, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The life and death of clusters as threads see it, and the events of this folder that can be bound. Source: seed
- * 000 II-C (clusters fail alone).
+ * The life and death of clusters as threads see it, and the events of this folder that can be
+ * bound. Source: seed 000 II-C (clusters fail alone).
  */
 #include <kernel/ikc/state.h>
 

@@ -27,7 +27,8 @@
 
 #define WIRE_MAIL 0x4c49414du		/* "MAIL" */
 #define WIRE_BLOCK 0x4b434c42u		/* "BLCK" */
-#define WIRE_BLOCK_MAX ((1u << 20) - 1)	/* largest portal unit: DONE says how much of one was taken */
+/* largest portal unit: DONE says how much of one was taken */
+#define WIRE_BLOCK_MAX ((1u << 20) - 1)
 
 struct wire_header {
 	uint32_t magic;
@@ -66,8 +67,8 @@ struct wire_mail {
  *
  * In flight per pair and direction: 2 per mailbox port, at most 3 per portal port of each side (2
  * unless processes are killed; 4 where ports share connectors), 2 per sync port of each side, 4 per
- * own page of channels and 3 per page of the other's. Of SETTLE and SETTLED there is one, which waits
- * outside the backlog until the ring has room.
+ * own page of channels and 3 per page of the other's. Of SETTLE and SETTLED there is one, which
+ * waits outside the backlog until the ring has room.
  */
 enum wire_kind {
 	WIRE_UP = 1,
@@ -87,7 +88,10 @@ enum wire_kind {
 	WIRE_RETURN,
 	WIRE_RETURNED,
 	WIRE_SYNC,
-	/* from cluster 0 before cluster P starts again: is anything left of yours from P's dead life? */
+	/*
+	 * from cluster 0 before cluster P starts again: is anything left of yours from P's dead
+	 * life?
+	 */
 	WIRE_SETTLE,
 	/* the answer, when there is not */
 	WIRE_SETTLED,

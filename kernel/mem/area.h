@@ -24,7 +24,8 @@ struct area {
 	uint32_t prot;
 };
 
-#define AREAS_MAX 256		/* of one process: looking one up takes a step for each, once per call */
+/* of one process: looking one up takes a step for each, once per call */
+#define AREAS_MAX 256
 
 /*
  * The areas of one process, and one that is ready to become another. Their memory is charged to its

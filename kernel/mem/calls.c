@@ -734,11 +734,11 @@ kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
  * it from then on. Private pages are written to as before. A large page of which a part is meant
  * becomes small ones; with PAGE_LARGE in prot small pages in place of which a large one can be
  * become one, if all of them are meant: with one block of memory behind them, all in one area that
- * is not private, and not mapped through a view (on or1k they stay as they are). Runs and waits like
- * kc_page_unmap.
- * Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a right that a mapping was
- * made without; -E_NOMEM: the host has no room for one more mapping. Of more than MEM_STEP pages
- * some may have changed if another thread changes them meanwhile, or if a host has no room.
+ * is not private, and not mapped through a view (on or1k they stay as they are). Runs and waits
+ * like kc_page_unmap. Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a right
+ * that a mapping was made without; -E_NOMEM: the host has no room for one more mapping. Of more
+ * than MEM_STEP pages some may have changed if another thread changes them meanwhile, or if a host
+ * has no room.
  */
 long
 kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, int prot)

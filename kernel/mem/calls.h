@@ -37,8 +37,8 @@ bool prot_is_valid(int prot);
 void mem_zero(struct thread *caller, uint32_t frame, uint32_t count);
 
 /*
- * Frames for so many pages, or large ones, zeroed, none of which anybody sees yet: 0 or an error. At
- * the end, good or bad, mem_settle gives back what the call has and did not show.
+ * Frames for so many pages, or large ones, zeroed, none of which anybody sees yet: 0 or an error.
+ * At the end, good or bad, mem_settle gives back what the call has and did not show.
  */
 long mem_take_zeroed(struct thread *caller, size_t pages, bool large);
 long mem_settle(struct thread *caller);

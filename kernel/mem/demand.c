@@ -304,10 +304,10 @@ bring_large(struct thread *caller, unsigned long addr)
 /*
  * kc_page_populate: the first of `count` pages from addr on of the own process come as if they were
  * touched: written to if prot has PAGE_WRITE, else fetched from if it has PAGE_EXEC, else read. A
- * call does a part, for no other thread uses the core meanwhile. With PAGE_LARGE in prot lazy memory
- * gets a large page where one is free, and nothing of it is there yet. Runs: calling core; waits, and begins
- * again then, where a page is replaced that other cores know. Returns how many pages are there, at
- * least 1; -E_INVAL; -E_FAULT: a touch of the first would be a fault; -E_NOMEM.
+ * call does a part, for no other thread uses the core meanwhile. With PAGE_LARGE in prot lazy
+ * memory gets a large page where one is free, and nothing of it is there yet. Runs: calling core;
+ * waits, and begins again then, where a page is replaced that other cores know. Returns how many
+ * pages are there, at least 1; -E_INVAL; -E_FAULT: a touch of the first would be a fault; -E_NOMEM.
  */
 long
 kc_page_populate(struct thread *caller, unsigned long addr, int count, int prot)

@@ -17,7 +17,8 @@
 
 #include <kernel/cluster.h>
 
-#define MAPPINGS_MAX 128		/* of one process: looking one up takes a step for each, once per call */
+/* of one process: looking one up takes a step for each, once per call */
+#define MAPPINGS_MAX 128
 
 struct mapping {
 	struct list link;		/* of its process, by address */

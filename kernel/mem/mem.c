@@ -12,7 +12,8 @@
 /* of one step of the end of a process's memory: 1 for a page, and more for one that is mapped */
 #define RELEASE_COST 20
 #define RELEASE_MAPPED 3
-#define CLAIMS_PER_FRAME 16	/* pages of addresses that a process may claim, for each frame of the cluster */
+/* pages of addresses that a process may claim, for each frame of the cluster */
+#define CLAIMS_PER_FRAME 16
 
 __attribute__((noinline)) bool
 mem_charge(struct process *p, uint32_t frames)

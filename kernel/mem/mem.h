@@ -112,8 +112,8 @@ int mem_lookup(struct process *p, uintptr_t addr, uint64_t *paddr, int *prot);
 
 /*
  * What a word of memory that several processes may have is in all of them: the physical address, in
- * *place. 1; 0: it lies in lazy or private memory, which is the process's own, and *place is left as
- * it is; -E_FAULT: nothing is there.
+ * *place. 1; 0: it lies in lazy or private memory, which is the process's own, and *place is left
+ * as it is; -E_FAULT: nothing is there.
  */
 int mem_shared_place(struct process *p, uintptr_t addr, uintptr_t *place);
 

@@ -36,7 +36,8 @@ struct memory {
 	uint32_t first;
 	uint32_t count;		/* frames from `first` on that it refers to */
 	uint32_t looks;		/* revocations of its views that looked at its mappings */
-	uint8_t kind;		/* enum memory_kind; but for MEMORY_FRAMES a part of a struct placed */
+	/* enum memory_kind; but for MEMORY_FRAMES a part of a struct placed */
+	uint8_t kind;
 };
 
 /* Pages at a place that is none of the cluster's frames. */

@@ -21,7 +21,8 @@ struct frames;
 #define SLAB_LARGEST 11
 #define SLAB_BYTES_MAX (1u << SLAB_LARGEST)
 #define SLAB_RECORDS (SLAB_LARGEST + 1)	/* stands for the size of the records */
-#define SLAB_SHARED 9			/* from this size on, other cores work on pieces: handlers, records */
+/* from this size on, other cores work on pieces: handlers, records */
+#define SLAB_SHARED 9
 
 struct slab {
 	struct frames *frames;

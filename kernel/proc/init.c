@@ -14,7 +14,8 @@
 #define AT_PAGESZ 6
 #define AT_ENTRY 9
 #define FIRST_HANDLE(place) (1u << HANDLE_GENERATION_SHIFT | (uint32_t)(place) << HANDLE_HOME_BITS)
-#define CRASH_STATUS 128	/* exit status of a machine whose leader was ended by the kernel: this and the cause */
+/* exit status of a machine whose leader was ended by the kernel: this and the cause */
+#define CRASH_STATUS 128
 
 /* Top of the initial stack. */
 struct init_stack {
@@ -155,7 +156,10 @@ init_start(struct cluster *c)
 	check(thread_new(p, &ctx, service_core(c)) == (long)FIRST_HANDLE(0));
 	/* the record of this thread stays, whatever becomes of it: guests call in its name */
 	object_get(&thread_at(c, 0)->object);
-	/* over the machine as a whole cluster 0's alone: what ends it, or a cluster, needs that right */
+	/*
+	 * over the machine as a whole cluster 0's alone: what ends it, or a cluster, needs that
+	 * right
+	 */
 	check(handle_new(&p->handles, &c->authority,
 		c->id == 0 ? RIGHTS_ALL : RIGHTS_ALL & ~RIGHT_END) == (long)FIRST_HANDLE(1));
 }

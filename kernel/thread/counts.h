@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a thread has done, for whoever asks (thread_stats), counted from the first time that somebody
- * does: all others pay nothing but a look, where they leave a core, at a word that they look at when
- * they come. Its own core counts, in words that home reads.
+ * What a thread has done, for whoever asks (thread_stats), counted from the first time that
+ * somebody does: all others pay nothing but a look, where they leave a core, at a word that they
+ * look at when they come. Its own core counts, in words that home reads.
  */
 #ifndef KERNEL_THREAD_COUNTS_H
 #define KERNEL_THREAD_COUNTS_H

@@ -9,7 +9,8 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-#define WAKE_COST 96		/* of one step: 1 for a thread that is looked at, and more for one that is woken */
+/* of one step: 1 for a thread that is looked at, and more for one that is woken */
+#define WAKE_COST 96
 #define WAKE_READY 15
 #define BUCKETS (sizeof(((struct cluster *)0)->futex) / sizeof(struct list))
 
@@ -135,9 +136,9 @@ wake_serve(struct kcall_args *args)
 }
 
 /*
- * kc_futex_wake: wake up to `count` threads that sleep on addr, oldest first; both with FUTEX_SHARED
- * in addr, or both without. Runs: calling core, with a message to home for each few of them. Returns
- * how many; -E_INVAL: addr or count; -E_FAULT: nothing is at a shared address.
+ * kc_futex_wake: wake up to `count` threads that sleep on addr, oldest first; both with
+ * FUTEX_SHARED in addr, or both without. Runs: calling core, with a message to home for each few of
+ * them. Returns how many; -E_INVAL: addr or count; -E_FAULT: nothing is at a shared address.
  */
 long
 kc_futex_wake(struct thread *caller, unsigned long addr, int count)

@@ -42,8 +42,8 @@ thread_moves(struct core *core)
  * kc_thread_cores: a thread of the own process (RIGHT_SIGNAL) runs on one of the cores `first` to
  * first + count - 1 from now on: if it is on another, it goes to that of these with the fewest
  * threads, as soon as its core hears of it, and before that next takes it up; a call in which it
- * waits goes on waiting. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it has ended; -E_INVAL: none of these
- * cores runs threads of its process; -E_NOSYS: a thread of the host's.
+ * waits goes on waiting. Runs: home. Returns 0; -E_BADF; -E_ACCES; -E_SRCH: it has ended; -E_INVAL:
+ * none of these cores runs threads of its process; -E_NOSYS: a thread of the host's.
  */
 long
 kc_thread_cores(struct thread *caller, int thread, int first, int count)

@@ -15,7 +15,8 @@
 #include <kernel/thread/run.h>
 #include <kernel/thread/thread.h>
 
-#define QUANTUM_NS 10000000u		/* how long a thread of a TC runs while others of its priority wait */
+/* how long a thread of a TC runs while others of its priority wait */
+#define QUANTUM_NS 10000000u
 
 void
 run_queue_init(struct core *core)

@@ -16,7 +16,8 @@
 
 struct context;
 
-#define THREAD_RIGHTS (RIGHT_READ | RIGHT_SIGNAL | RIGHT_WAIT)	/* its handle stays in its process: no RIGHT_GRANT */
+/* its handle stays in its process: no RIGHT_GRANT */
+#define THREAD_RIGHTS (RIGHT_READ | RIGHT_SIGNAL | RIGHT_WAIT)
 
 /* The thread with this number, if it exists (also as a zombie), else NULL. */
 struct thread *thread_find(struct cluster *c, int tid);
@@ -100,7 +101,8 @@ void binding_handle_gone(struct cluster *c, struct binding *b, const struct obje
 
 /* --- deadlines: deadline.c --- */
 
-#define DEADLINE_NEVER (HAL_FOREVER >> 1)	/* what is later never comes; clocks count no further */
+/* what is later never comes; clocks count no further */
+#define DEADLINE_NEVER (HAL_FOREVER >> 1)
 
 /* What is not among the deadlines comes at `until`; what is does not come any more. */
 void deadline_set(struct cluster *c, struct deadline *at, uint64_t until);

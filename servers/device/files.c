@@ -161,7 +161,8 @@ open_found(uint32_t number, uint32_t how, uint64_t *size)
 	int result;
 
 	files_begin(TLOPEN, number);
-	files_put((how & DEVICE_WRITABLE) != 0 ? O_READ_WRITE | ((how & DEVICE_EMPTY) != 0 ? O_CUT : 0) : 0,
+	files_put((how & DEVICE_WRITABLE) != 0 ?
+		O_READ_WRITE | ((how & DEVICE_EMPTY) != 0 ? O_CUT : 0) : 0,
 		4);
 	result = files_ask(17);
 	if (result == 0) {

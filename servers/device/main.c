@@ -2,8 +2,9 @@
  *
  * The device server: drives the one device that it was given, by the driver for that, and serves
  * requests at the port of its class. A read that has to wait is kept until the device interrupts.
- * An answer that finds its slot full is kept, too, and bulk data leaves through a thread of its own:
- * requests of others wait for no client but, those for bulk data, a little while for one of these.
+ * An answer that finds its slot full is kept, too, and bulk data leaves through a thread of its
+ * own: requests of others wait for no client but, those for bulk data, a little while for one of
+ * these.
  */
 #include <stdbool.h>
 #include <abi/layout.h>

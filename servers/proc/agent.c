@@ -16,10 +16,12 @@
 #define STACK_MIN (16 * 1024)
 #define STACK_MAX (1024 * 1024)
 #define MANY_PAGES 32			/* of a rank's data and stack */
-#define HEAP_FIRST (36 * 1024)		/* of a rank, before its stack becomes larger than the least */
+/* of a rank, before its stack becomes larger than the least */
+#define HEAP_FIRST (36 * 1024)
 #define SHARED_PER_RANK (10 * 1024)	/* an inbox of the MPI library at its largest fits */
 #define SHARED_PART 32			/* of the free memory that inboxes may take */
-#define SHARED_PER_PAIR 4		/* and the word in which one tells another what it has taken */
+/* and the word in which one tells another what it has taken */
+#define SHARED_PER_PAIR 4
 
 /* What all ranks of the part have in common. */
 struct common {

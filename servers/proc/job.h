@@ -7,7 +7,8 @@
  *	map compact|scatter	optional: compact
  *	arg TEXT		argv[1] and so on
  *	env NAME=VALUE
- *	cluster N FIRST COUNT [BYTES]	cluster N takes ranks on its cores FIRST..FIRST+COUNT-1 and has
+ *	cluster N FIRST COUNT [BYTES]	cluster N takes ranks on its cores FIRST..FIRST+COUNT-1 and
+ *					has
  *				that much memory; without such lines every cluster does, on cores
  *				that its kernel chooses
  *	stack BYTES		of each rank, optional

@@ -151,8 +151,8 @@ look_for_lives(void)
 }
 
 /*
- * The job is over. It begins again if it is to be repeated, in clusters that have died when they are
- * up again; else, or where none can be started again, all ends.
+ * The job is over. It begins again if it is to be repeated, in clusters that have died when they
+ * are up again; else, or where none can be started again, all ends.
  */
 static void
 next_job(void)

@@ -103,7 +103,8 @@ plan_fault_text(enum plan_fault fault)
 	case PLAN_OK: return "is fine";
 	case PLAN_NOT_ELF: return "is not a well-formed ELF program";
 	case PLAN_WRONG_CPU: return "is a program for another CPU";
-	case PLAN_NOT_PIE: return "is linked for a fixed address: link it as a static position-independent executable";
+	case PLAN_NOT_PIE: return "is linked for a fixed address: link it as a static "
+		"position-independent executable";
 	case PLAN_DYNAMIC: return "needs a dynamic linker: link it statically";
 	case PLAN_LAYOUT: return "has segments that cannot be mapped";
 	}

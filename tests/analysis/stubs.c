@@ -61,7 +61,8 @@ main(void)
 		//@ split nr;
 		unknown_bytes(&frame, sizeof(frame));
 		result = kcall_table[nr].enter(&core, &caller, &frame, &kcall_table[nr]);
-		if (result == -E_PARK && (kcall_table[nr].flags & KCALL_BLOCKS) && kcall_table[nr].finish != NULL) {
+		if (result == -E_PARK && (kcall_table[nr].flags & KCALL_BLOCKS) &&
+			kcall_table[nr].finish != NULL) {
 			unsigned char brought[KCALL_WAKE_BYTES];
 
 			unknown_bytes(brought, sizeof(brought));
@@ -71,5 +72,7 @@ main(void)
 	return 0;
 }
 
-/* What a call does, generated from abi/kcalls.tbl: reads whole `in` buffers, fills `out` buffers. */
+/*
+ * What a call does, generated from abi/kcalls.tbl: reads whole `in` buffers, fills `out` buffers.
+ */
 #include "kc_models.h"

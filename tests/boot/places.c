@@ -6,7 +6,8 @@
 #include <hal/cpu/riscv64/cpu.h>
 #include <kernel/cluster.h>
 
-#define PLACE(of, member) {#of "." #member, offsetof(struct of, member), sizeof(((struct of *)0)->member)}
+#define PLACE(of, member) \
+	{#of "." #member, offsetof(struct of, member), sizeof(((struct of *)0)->member)}
 
 struct place {
 	char name[40];

@@ -20,7 +20,8 @@
  *	deep	core 1 of cluster 0 calls itself until its stack is full
  *	copy	cluster 0 copies to a user from kernel memory that does not exist
  *	null	the same, the kernel's pointer is almost NULL
- *	near	cluster 0 reads a device that is mapped only because it lies near one of the kernel's
+ *	near	cluster 0 reads a device that is mapped only because it lies near one of the
+ *		kernel's
  */
 #include <abi/boot.h>
 #include <abi/errors.h>

@@ -225,7 +225,8 @@ main(int argc, char **argv)
 
 	for (unsigned long seed = first; seed < first + count; seed++)
 		if (!one_seed(seed)) {
-			printf("FAIL active_messages_are_served_once_in_the_order_of_their_tickets: seed %lu\n", seed);
+			printf("FAIL active_messages_are_served_once_in_the_order_of_"
+				"their_tickets: seed %lu\n", seed);
 			return 1;
 		}
 	printf("ok active_messages_are_served_once_in_the_order_of_their_tickets (%lu seeds)\n",

@@ -3,9 +3,10 @@
  * Channels of the real kernel under the coroutine scheduler, with the real library (user/channel.c)
  * on the windows' memory, which is stale until it was acquired. A program of each of two clusters
  * sends the other numbered messages through rings of a few slots, in every order of sending and
- * receiving, waiting and asking, and sleeps at random. All arrive, once and whole, and nobody sleeps
- * for good. Then one side gives the channel up: the other is told. With `death` its cluster stops at
- * a random moment instead. In the end its pages hold zeros for whoever had opened it, and are free.
+ * receiving, waiting and asking, and sleeps at random. All arrive, once and whole, and nobody
+ * sleeps for good. Then one side gives the channel up: the other is told. With `death` its cluster
+ * stops at a random moment instead. In the end its pages hold zeros for whoever had opened it, and
+ * are free.
  *
  * usage: ikc_channel [COUNT [FIRST]]
  */

@@ -3,9 +3,9 @@
  * A cluster that is stopped and started again while others put blocks into its window. Cluster 0
  * restarts cluster 1 at random moments, sometimes once more while it is on its way, and in half of
  * the seeds cluster 2 as well. In each life a reader of cluster 1 allows one of two writers of
- * cluster 2, each on a core of its own, to transfer. What it reads must be whole, of the writer that
- * it allowed, and newer than what it read of that before; and before it allows anybody, nothing
- * comes. With real kernels everywhere.
+ * cluster 2, each on a core of its own, to transfer. What it reads must be whole, of the writer
+ * that it allowed, and newer than what it read of that before; and before it allows anybody,
+ * nothing comes. With real kernels everywhere.
  *
  * usage: ikc_lives [COUNT [FIRST]]
  */
@@ -72,7 +72,9 @@ operator(uintptr_t arg)
 
 /* --- cluster 1 --- */
 
-/* Of whom the whole transfer is: every byte is the same number, odd ones are the second writer's. */
+/*
+ * Of whom the whole transfer is: every byte is the same number, odd ones are the second writer's.
+ */
 static void
 check_block(unsigned who)
 {

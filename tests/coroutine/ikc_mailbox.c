@@ -172,7 +172,8 @@ receiver(uintptr_t arg)
 	(void)arg;
 	coro_check(id >= 0 && KC(KC_EVENT_BIND, EVENT_MAILBOX, id, 2) == 0);
 	while (!is_complete()) {
-		int wanted = run.takes_any || coro_random(2) ? ANY_SOURCE_CLUSTER : (int)coro_random(CLUSTERS);
+		int wanted = run.takes_any || coro_random(2) ? ANY_SOURCE_CLUSTER :
+			(int)coro_random(CLUSTERS);
 		long source = KC(KC_MAILBOX_READ, id, wanted, &shared.in, &shared.sender);
 
 		if (source >= 0) {

@@ -22,7 +22,8 @@
 
 #define PORT 1
 #define LIVES 40
-#define MESSAGES 3			/* of a life that gets to its end; all are read of the last one */
+/* of a life that gets to its end; all are read of the last one */
+#define MESSAGES 3
 #define NUMBER(life, n) ((uint32_t)(life) * MESSAGES + (n))
 
 static struct {

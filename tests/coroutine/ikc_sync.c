@@ -4,7 +4,8 @@
  * another ONE, meet again and again: all signal the ONE, which then signals all. Whoever waits does
  * so in every way there is. No round is over before all have come to it, none is counted twice, and
  * every round ends. With `ahead` the ONE signals nobody, and the others signal as soon as they may:
- * they are one round ahead at most. With `death` a cluster stops at a random moment: whoever waits for it is told.
+ * they are one round ahead at most. With `death` a cluster stops at a random moment: whoever waits
+ * for it is told.
  *
  * usage: ikc_sync [COUNT [FIRST]]
  */
@@ -18,7 +19,8 @@
 #include <tests/coroutine/program.h>
 
 #define CLUSTERS 3
-#define SETS 2				/* set s: one program per cluster, on core 1 + s; the ONE is s */
+/* set s: one program per cluster, on core 1 + s; the ONE is s */
+#define SETS 2
 #define CORES (1 + SETS)
 #define ROUNDS 4
 #define GATHER 0			/* ports */

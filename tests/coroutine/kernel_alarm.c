@@ -352,7 +352,8 @@ main(int argc, char **argv)
 			"alarms\n", all_upcalls, all_cut, all_alarms);
 		return 1;
 	}
-	printf("ok no_upcall_is_lost (%lu seeds, %lu upcalls, %lu waits that they cut, %lu alarms)\n",
+	printf("ok no_upcall_is_lost (%lu seeds, %lu upcalls, %lu waits that they cut, %lu "
+		"alarms)\n",
 		count, all_upcalls, all_cut, all_alarms);
 	return 0;
 }

@@ -180,7 +180,8 @@ stats(int what)
 static void
 limit(long proc, bool poor)
 {
-	shared.quota = (struct proc_quota){.bytes = poor ? 20 * 1024 + coro_random(7) * PAGE : NEEDED,
+	shared.quota = (struct proc_quota){.bytes = poor ? 20 * 1024 + coro_random(7) * PAGE :
+		NEEDED,
 		.threads = THREADS, .processes = 1};
 	coro_check(KC(KC_PROC_QUOTA, proc, &shared.quota) == 0);
 }

@@ -313,7 +313,8 @@ main(int argc, char **argv)
 			all_waited, all_refused);
 		return 1;
 	}
-	printf("ok %s (%lu seeds, %lu faults, %lu of them waited for, %lu refused, %lu calls replaced)\n",
+	printf("ok %s (%lu seeds, %lu faults, %lu of them waited for, %lu refused, %lu calls "
+		"replaced)\n",
 		test.name, count, all_faults, all_waited, all_refused, all_replaced);
 	return 0;
 }

@@ -227,7 +227,8 @@ program_on(unsigned cluster, unsigned core, struct program *programs, unsigned m
 static void
 dump(void)
 {
-	printf("at %lx over %d gone %u wrote %u refused %u\n", run.at, run.over, run.gone, run.wrote,
+	printf("at %lx over %d gone %u wrote %u refused %u\n", run.at, run.over, run.gone,
+		run.wrote,
 		run.refused);
 }
 
@@ -265,7 +266,8 @@ main(int argc, char **argv)
 		return 1;
 	/* that nothing was tried is no proof */
 	if (count >= 20 && (wrote == 0 || refused == 0)) {
-		printf("FAIL pages_change_their_size_under_who_uses_them: %u written, %u refused\n", wrote,
+		printf("FAIL pages_change_their_size_under_who_uses_them: %u written, %u refused\n",
+			wrote,
 			refused);
 		return 1;
 	}

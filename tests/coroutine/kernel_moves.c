@@ -2,8 +2,8 @@
  *
  * Threads that go to other cores, under the coroutine scheduler: threads of one process send
  * themselves and each other to any core, while they compute, wait for words and bits, run handlers
- * and ask for counts, and the process may be killed at any moment. Each thread runs on one core at a
- * time, with what it had, no wake-up is lost, and in the end everything is back.
+ * and ask for counts, and the process may be killed at any moment. Each thread runs on one core at
+ * a time, with what it had, no wake-up is lost, and in the end everything is back.
  *
  * usage: kernel_moves [COUNT [FIRST]]
  */

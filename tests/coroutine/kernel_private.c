@@ -4,7 +4,8 @@
  * process on several cores count in words of their own, while another thread copies the pages into
  * one process after the other. Each copy has of every word a value that it had during the copying,
  * keeps it whatever the process writes meanwhile, and can be written to itself; every thread finds
- * what it wrote last. Either process may be killed at any moment, and in the end everything is back.
+ * what it wrote last. Either process may be killed at any moment, and in the end everything is
+ * back.
  *
  * usage: kernel_private [COUNT [FIRST]]
  */

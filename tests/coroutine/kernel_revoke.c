@@ -673,7 +673,8 @@ main(int argc, char **argv)
 	if (count == 0)
 		return 1;
 	if (count >= 100 && (all_reached == 0 || all_gone == 0 || all_maybe == 0)) {
-		printf("FAIL what_was_mapped_through_a_revoked_view_is_gone: nothing was ever revoked in the middle\n");
+		printf("FAIL what_was_mapped_through_a_revoked_view_is_gone: nothing was ever "
+			"revoked in the middle\n");
 		return 1;
 	}
 	printf("ok what_was_mapped_through_a_revoked_view_is_gone (%lu seeds, %lu mappings; "

@@ -5,9 +5,11 @@
  * core.
  *
  *	turn	those of one priority run one after the other, always in the same order
- *	prompt	a wake-up whose call has come back is older than anything that a lower priority still does
+ *	prompt	a wake-up whose call has come back is older than anything that a lower priority
+ *		still does
  *	first	while the higher priority runs, nobody lower does
- *	tick	it is armed while two threads can run on the TC, not while one can, and on an application core never
+ *	tick	it is armed while two threads can run on the TC, not while one can, and on an
+ *		application core never
  *
  * And a thread that asks its mailboxes without a pause, on a home core, gets what other clusters
  * send; one that computes there after a call that gave home work for many rounds, or while others

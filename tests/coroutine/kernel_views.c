@@ -511,7 +511,8 @@ main(int argc, char **argv)
 		return 1;
 	if (count >= 100 && (all_dead == 0 || all_told == 0 || all_waits[1] == 0 ||
 		all_waits[2] == 0)) {
-		printf("FAIL revoked_handles_are_dead_and_waits_by_them_end: nothing was ever revoked in the middle\n");
+		printf("FAIL revoked_handles_are_dead_and_waits_by_them_end: nothing was ever "
+			"revoked in the middle\n");
 		return 1;
 	}
 	printf("ok revoked_handles_are_dead_and_waits_by_them_end (%lu seeds, %lu uses of dead "

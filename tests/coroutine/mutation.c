@@ -44,7 +44,8 @@ static const struct {
 	{"ikc_portal", false, 1}, {"ikc_sync", false, 1}, {"ikc_channel", false, 1},
 };
 
-static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c", "user/channel.c"};
+static const char *const under_test[] = {"kernel/", "hal/noc/", "tests/hal/litmus.c",
+	"user/channel.c"};
 
 struct survivor {
 	const char *file;
@@ -59,9 +60,11 @@ static const struct survivor allowed[] = {
 		"this back end fills all of a handler's frame before it reads it: "
 		"zeros matter where floating-point registers are kept"},
 	{"kernel/thread/counts.c", "hal_publish(&made->counts, sizeof(made->counts));",
-		"only home reads what it writes there; the rest was published, as zeros, with the record"},
+		"only home reads what it writes there; the rest was published, as zeros, with the "
+		"record"},
 	{"kernel/thread/run.c", "hal_timer_arm(HAL_FOREVER);",
-		"a tick that is left over ends a wait early, or finds that nobody's quantum is over"},
+		"a tick that is left over ends a wait early, or finds that nobody's quantum is "
+		"over"},
 	{"kernel/mem/alloc.c", "hal_publish(at, n * HAL_PAGE_BYTES);",
 		"users' pages lie outside of the memory that is stale under this scheduler"},
 	{"kernel/mem/demand.c", "hal_acquire(frame_kaddr(f, from), HAL_PAGE_BYTES);", "the same"},

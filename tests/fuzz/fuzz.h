@@ -23,7 +23,8 @@
 
 #define FUZZ_POOL 8		/* numbers remembered of each kind: the last */
 #define FUZZ_AREAS 8
-#define FUZZ_MADE 96		/* processes that a child may make: most of what a process tries is not that */
+/* processes that a child may make: most of what a process tries is not that */
+#define FUZZ_MADE 96
 #define FUZZ_SCRATCH 1024	/* bytes of a thread's own buffer; arguments of one call share it */
 
 /* What the threads of one process share; others read it, too, as hints. */

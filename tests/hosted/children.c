@@ -3,7 +3,8 @@
  * Programs that a rank starts, and copies of itself that it cannot have. All ranks do it at the
  * same time.
  *
- *	children	system, popen, posix_spawn, vfork with exec; what fails in the child does not end the rank
+ *	children	system, popen, posix_spawn, vfork with exec; what fails in the child does
+ *			not end the rank
  *	fork		fork, _Fork and daemon are errors, and say what to do instead
  */
 #include <errno.h>

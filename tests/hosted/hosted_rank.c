@@ -4,8 +4,8 @@
  *
  *	hang, spin	say "ready", then wait in the host for ever, or compute for ever
  *	fault R		rank R writes to address 0x1230, the others spin
- *	private		check that globals, thread-local data, heap and stdio belong to this rank alone,
- *			with many yields
+ *	private		check that globals, thread-local data, heap and stdio belong to this rank
+ *			alone, with many yields
  *	stranger	a thread that the program made itself calls the kernel and is refused
  *	badthread	a thread that the program made itself faults
  *	group		end the Linux process behind the runtime's back

@@ -3,8 +3,8 @@
  * Waits in Linux of ranks whose cores the kernel interrupts. All signals are blocked, as far as a
  * program can. The argument says what the ranks do:
  *
- *	storm		each has a thread that sends its first thread the signal of a doorbell, again
- *			and again: no wait ends early
+ *	storm		each has a thread that sends its first thread the signal of a doorbell,
+ *			again and again: no wait ends early
  *	ticks		rank 0 computes, the others wait: no wait ends early
  *	pipe		rank 1 reads from Linux what rank 0 writes, which has its turns meanwhile
  */

@@ -2,10 +2,10 @@
  *
  * For the fuzz test: a cluster whose kernel is bad. It writes whatever it likes into its own
  * window, and in the windows of others into what is its own there: its event ring, its mailbox
- * slots and the credits that it has, the portal slots that it may be allowed, and it counts into the
- * words that all clusters count in. Most of what it writes is almost right. It cannot be kept from
- * writing to what belongs to two others or from clearing words that all share: only hardware could
- * (ADR 0045).
+ * slots and the credits that it has, the portal slots that it may be allowed, and it counts into
+ * the words that all clusters count in. Most of what it writes is almost right. It cannot be kept
+ * from writing to what belongs to two others or from clearing words that all share: only hardware
+ * could (ADR 0045).
  */
 #ifndef TESTS_HOSTILE_BADPEER_H
 #define TESTS_HOSTILE_BADPEER_H
@@ -159,7 +159,8 @@ likely_kind(enum wire_kind first)
 {
 	enum wire_kind kind = first + draw(WIRE_CHANNEL - first + 1);
 
-	return kind >= WIRE_ASK && kind <= WIRE_RETURNED && !bad_shares_portals() ? WIRE_DATA : kind;
+	return kind >= WIRE_ASK && kind <= WIRE_RETURNED && !bad_shares_portals() ? WIRE_DATA :
+		kind;
 }
 
 /* A port that something may be going on at. */
@@ -351,7 +352,8 @@ bad_start(void)
 	bad_reads = draw(4) != 0;
 	bad_is_wild = draw(4) == 0;
 	bad_habits = any_word() & any_word();
-	bad_flood = draw(2) ? WIRE_REVOKE : likely_kind(WIRE_ARRIVED);	/* REVOKE is always answered */
+	/* REVOKE is always answered */
+	bad_flood = draw(2) ? WIRE_REVOKE : likely_kind(WIRE_ARRIVED);
 	bad_port = draw(FAKE_PORTS / 2);
 }
 

@@ -67,7 +67,8 @@ mutex_does_what_it_says(void)
 
 	expect(pthread_mutex_lock(&mutex), 0, "a mutex is locked");
 	expect(pthread_mutex_trylock(&mutex), EBUSY, "a locked mutex is busy");
-	expect(pthread_mutex_timedlock(&mutex, &at), ETIMEDOUT, "a wait for a mutex has a deadline");
+	expect(pthread_mutex_timedlock(&mutex, &at), ETIMEDOUT,
+		"a wait for a mutex has a deadline");
 	expect(pthread_mutex_unlock(&mutex), 0, "a mutex is unlocked");
 	expect(pthread_mutex_trylock(&mutex), 0, "an unlocked mutex is free");
 	expect(pthread_mutex_unlock(&mutex), 0, "what trylock has locked is unlocked");
@@ -189,7 +190,8 @@ condition_refuses(void)
 	struct timespec bad = {0, 2000000000}, at = soon();
 
 	pthread_mutex_lock(&mutex);
-	expect(pthread_cond_timedwait(&changed, &mutex, &bad), EINVAL, "a time that does not exist");
+	expect(pthread_cond_timedwait(&changed, &mutex, &bad), EINVAL,
+		"a time that does not exist");
 	pthread_mutex_unlock(&mutex);
 	expect(pthread_cond_timedwait(&changed, &strict, &at), EPERM, "a mutex that is not locked");
 }

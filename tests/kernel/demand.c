@@ -99,7 +99,8 @@ on_lazy_stacks(unsigned long arg)
 {
 	uint64_t stack = lazy(16), clock;
 
-	if (kthread_handler(HANDLE_FAULTS, (unsigned long)mapper, (unsigned long)stack + 16 * PAGE) != 0)
+	if (kthread_handler(HANDLE_FAULTS, (unsigned long)mapper,
+		(unsigned long)stack + 16 * PAGE) != 0)
 		return 1;
 	*word_at(hole, 0) = 5;
 	if (kclock((uint64_t *)(uintptr_t)(hole + PAGE)) != 0 || kclock(&clock) != 0)
@@ -344,7 +345,8 @@ TEST(protection_holds_for_pages_that_come_later)
 	expect_eq(kpage_protect(SELF, (unsigned long)at, 200, RW), 0);
 	for (unsigned i = 0; i < 200; i++)
 		*word_at(at, i) = i;
-	expect_eq(kpage_protect(SELF, (unsigned long)at + 50 * PAGE, 100, PAGE_READ | PAGE_EXEC), 0);
+	expect_eq(kpage_protect(SELF, (unsigned long)at + 50 * PAGE, 100, PAGE_READ | PAGE_EXEC),
+		0);
 	expect_eq(kpage_query(SELF, (unsigned long)at + 149 * PAGE, &info), 0);
 	expect_eq(info.prot, PAGE_READ | PAGE_EXEC);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 200), 0);

@@ -519,7 +519,8 @@ expect_frames(uint64_t least)
 /* test: device_memory */
 TEST(memory_of_a_device_stays_as_long_as_it_may_use_it)
 {
-	int device = open_uart(), memory = (int)kmemory_create(MANY), other = (int)kmemory_create(MANY),
+	int device = open_uart(), memory = (int)kmemory_create(MANY),
+		other = (int)kmemory_create(MANY),
 		reader = (int)khandle_duplicate(memory, SELF, RIGHT_READ),
 		weak = (int)khandle_duplicate(device, SELF, RIGHT_READ | RIGHT_WAIT);
 	uint64_t address = 1, again = 2, before;

@@ -264,7 +264,8 @@ TEST(a_page_is_mapped_where_a_thread_faulted)
 	expect_eq(kfault_next((int)proc, 0, 0, &info, 0), -E_TIMEDOUT);
 	map_in((int)proc, info.addr);
 	for (int i = 1; i < ROUNDS; i++) {
-		expect_eq(kfault_next((int)proc, (uint32_t)info.tid, i % 2 ? 0 : (unsigned long)info.pc,
+		expect_eq(kfault_next((int)proc, (uint32_t)info.tid,
+			i % 2 ? 0 : (unsigned long)info.pc,
 			&info, FOREVER), 0);
 		map_in((int)proc, info.addr);
 	}
@@ -286,7 +287,8 @@ TEST(a_call_may_be_refused)
 	long proc = spawn(CALLS_IN_VAIN);
 
 	expect_eq(kfault_next((int)proc, 0, 0, &info, FOREVER), 0);
-	expect_eq(kfault_next((int)proc, (uint32_t)info.tid, FAULT_REFUSED, &info, FOREVER), -E_SRCH);
+	expect_eq(kfault_next((int)proc, (uint32_t)info.tid, FAULT_REFUSED, &info, FOREVER),
+		-E_SRCH);
 	ends_well(proc, CALLS_IN_VAIN);
 }
 
@@ -298,7 +300,8 @@ TEST(a_fault_may_be_refused)
 
 	expect_eq(kfault_next((int)proc, 0, 0, &info, FOREVER), 0);
 	expect_eq(kcrash_info((int)proc, &crash), -E_NOENT);
-	expect_eq(kfault_next((int)proc, (uint32_t)info.tid, FAULT_REFUSED, &crash, FOREVER), -E_SRCH);
+	expect_eq(kfault_next((int)proc, (uint32_t)info.tid, FAULT_REFUSED, &crash, FOREVER),
+		-E_SRCH);
 	kt_end_of(proc, &cause);
 	expect_eq(cause, CRASH_ACCESS);
 	expect_eq(kcrash_info((int)proc, &crash), 0);
@@ -492,7 +495,9 @@ TEST(without_a_binding_a_process_with_a_taken_thread_ends_with_any_handle)
 	long proc = 0, other = 0, taken = -E_SRCH;
 	uint32_t cause = 0;
 
-	/* a process whose fault comes before somebody waits for it ends by it: that one is no use */
+	/*
+	 * a process whose fault comes before somebody waits for it ends by it: that one is no use
+	 */
 	for (int i = 0; i < 100 && taken == -E_SRCH; i++) {
 		khandle_close((int)proc);
 		khandle_close((int)other);

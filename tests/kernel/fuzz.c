@@ -28,7 +28,8 @@
 #define SLOTS 14			/* threads that it may have had */
 #define STACK_BYTES 4096
 #define CALLS 40000
-#define CALLS_PER_LIFE 1500		/* of the first child at most: then it ends, and the others are killed */
+/* of the first child at most: then it ends, and the others are killed */
+#define CALLS_PER_LIFE 1500
 #define STEPS_MAX 10000
 #define LOOK_NS 200000000ul		/* between two looks at a child */
 #define REST_NS 100000ul		/* between two looks at what ends by itself */

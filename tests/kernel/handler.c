@@ -19,7 +19,8 @@
 #define THREADS 4
 
 /* what a child does */
-enum role { NONE, FAULTS_IN_HANDLER, BAD_ENTRY, BAD_STACK, STAYS_IN_HANDLER, NO_STACK, FAULTS_WITHOUT };
+enum role { NONE, FAULTS_IN_HANDLER, BAD_ENTRY, BAD_STACK, STAYS_IN_HANDLER, NO_STACK,
+	FAULTS_WITHOUT };
 
 enum serve {
 	SERVE_RESULT,		/* 5000 and what the event says must be so */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Mailboxes and portals between clusters, from user mode: an echo server in cluster 1, a cluster 2
- * that dies. Bad addresses and ids; nothing is lost. A message that nobody reads lies in each direction
- * all the time, and a thread wants to write to a portal that nobody reads: where clusters have one
- * connector for mailboxes and one for portals, everything else goes past them.
+ * that dies. Bad addresses and ids; nothing is lost. A message that nobody reads lies in each
+ * direction all the time, and a thread wants to write to a portal that nobody reads: where clusters
+ * have one connector for mailboxes and one for portals, everything else goes past them.
  *
  * machine: 3 4 KC
  * machine: 3 2 TC

@@ -42,8 +42,8 @@ drive(unsigned long times)
 }
 
 /*
- * Both sleep when it interrupts. This core sleeps, too, for under -icount no other runs before; home
- * sees the interrupt first, and the message about that sleep behind it.
+ * Both sleep when it interrupts. This core sleeps, too, for under -icount no other runs before;
+ * home sees the interrupt first, and the message about that sleep behind it.
  */
 static void
 interrupt_once(void)

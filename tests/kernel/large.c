@@ -206,7 +206,8 @@ TEST(small_pages_of_one_block_become_a_large_one)
 	expect_eq(wrong_in(at, 0, in_large), 0);
 	unmap(at, 0, in_large);
 	/* at an address that is not aligned as the memory is, none can be */
-	expect_eq(kpage_map(SELF, (unsigned long)(at + PAGE), (int)memory, 0, (int)in_large, RW), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)(at + PAGE), (int)memory, 0, (int)in_large, RW),
+		0);
 	expect_eq(kpage_map(SELF, (unsigned long)at, (int)other, 0, 1, RW), 0);
 	expect_eq(protect(at, 0, in_large + 1, RW | PAGE_LARGE), 0);
 	expect_eq(prot_at(at, 7), RW);

@@ -11,12 +11,14 @@
 #include <tests/kernel/ktest.h>
 #include <usercpu/start.h>
 
-#define ROUNDS 3			/* the first is not compared: page tables of this process stay */
+/* the first is not compared: page tables of this process stay */
+#define ROUNDS 3
 #define CALLS 200
 #define TURNS 50
 #define SMALL_STACK 8192
 #define CROWD 100			/* threads at once that have so small a stack */
-#define SHARE 4				/* of what there is, that a process with limits gets: one in so many */
+/* of what there is, that a process with limits gets: one in so many */
+#define SHARE 4
 #define PAGE kt_page_bytes()
 #define RW (PAGE_READ | PAGE_WRITE)
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pager at user level: memory of a process that lies in another cluster. Cluster 1 keeps the pages
- * of a region; init of cluster 0 handles the faults of a child whose threads use the region, and
- * holds a few pages of it at a time, the rest goes back. A page is lent for reading first, so that
- * the first write is a fault, too, and only what was written travels back. Nothing is lost, kernel
- * calls of the child reach the region as its own accesses do, and when the store's cluster dies the
- * child ends with a fault.
+ * A pager at user level: memory of a process that lies in another cluster. Cluster 1 keeps the
+ * pages of a region; init of cluster 0 handles the faults of a child whose threads use the region,
+ * and holds a few pages of it at a time, the rest goes back. A page is lent for reading first, so
+ * that the first write is a fault, too, and only what was written travels back. Nothing is lost,
+ * kernel calls of the child reach the region as its own accesses do, and when the store's cluster
+ * dies the child ends with a fault.
  *
  * machine: 2 4 KC
  * machine: 2 2 TC
@@ -259,7 +259,8 @@ run_child(enum role role, uint32_t most, uint32_t *cause)
 	pager.region += FAR;
 	expect_eq(kevent_bind(EVENT_FAULT, (int)proc, BIT_FAULT), 0);
 	expect_eq(kt_spawn_in(proc, role, (unsigned long)pager.region, ANY_CORE), proc);
-	for (uint32_t served = 0; kfault_next((int)proc, (uint32_t)info.tid, pc, &info, FOREVER) == 0;
+	for (uint32_t served = 0; kfault_next((int)proc, (uint32_t)info.tid, pc, &info,
+		FOREVER) == 0;
 		served++) {
 		struct request last = {.operation = DIE};
 

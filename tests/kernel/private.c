@@ -475,7 +475,8 @@ TEST(what_cannot_be_copied_is_refused)
 	expect_eq(kclock((uint64_t *)(uintptr_t)at), -E_FAULT);
 	expect_eq(kclock((uint64_t *)(uintptr_t)(at + PAGE)), -E_FAULT);
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 2), 0);
-	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, 1, PRIVATE | PAGE_LARGE), -E_INVAL);
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, 1, PRIVATE | PAGE_LARGE),
+		-E_INVAL);
 	expect_eq(kpage_unmap(SELF, (unsigned long)plain, 1), 0);
 	khandle_close((int)memory);
 	khandle_close((int)proc);

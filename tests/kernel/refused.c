@@ -135,7 +135,8 @@ TEST(portals_are_made_of_what_is_there)
 TEST(a_portal_is_used_by_who_may)
 {
 	unsigned long at = (unsigned long)copy;
-	int in = (int)kportal_create(FIRST_PORT), out = (int)kportal_open(0, FIRST_PORT, FIRST_PORT);
+	int in = (int)kportal_create(FIRST_PORT),
+		out = (int)kportal_open(0, FIRST_PORT, FIRST_PORT);
 	int blind = weaker(in, RIGHT_WAIT), mute = weaker(out, RIGHT_WAIT);
 
 	expect_eq(kportal_allow(-1, 0, 0), -E_BADF);
@@ -300,7 +301,8 @@ deliver(unsigned long i)
 
 TEST(blocks_follow_the_messages_that_announce_them)
 {
-	int mail = (int)kmailbox_create(FIRST_PORT), in = (int)kportal_create(FIRST_PORT), wrong = 0;
+	int mail = (int)kmailbox_create(FIRST_PORT), in = (int)kportal_create(FIRST_PORT),
+		wrong = 0;
 	long tid[TEAM];
 
 	for (unsigned long i = 0; i < TEAM; i++)

@@ -78,7 +78,8 @@ answer(uint32_t self)
 {
 	int command = (int)kmailbox_create(PORT_COMMAND),
 		to = (int)kmailbox_open(0, self == 2 ? PORT_STEADY : PORT_REPLY),
-		in = (int)kportal_create(PORT_DATA), out = (int)kportal_open(0, PORT_DATA, PORT_DATA);
+		in = (int)kportal_create(PORT_DATA),
+		out = (int)kportal_open(0, PORT_DATA, PORT_DATA);
 	struct message m;
 
 	while (mailbox_receive(command, ANY_SOURCE_CLUSTER, &m) == 0 && m.operation != DIE) {

@@ -196,7 +196,8 @@ main(int argc, char **argv)
 		MPI_Comm_rank(t.comm, &t.rank);
 		t.n = n;
 		each_size(&t, "");
-		each_size(&t, "gather=descriptors,scatter=descriptors,allgather=descriptors,alltoall=descriptors");
+		each_size(&t, "gather=descriptors,scatter=descriptors,"
+		"allgather=descriptors,alltoall=descriptors");
 		MPI_Comm_free(&t.comm);
 	}
 	meeting(&c);

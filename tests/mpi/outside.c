@@ -19,7 +19,8 @@ struct outside {
 #include <mpi_outside.h>
 
 #define COUNT (sizeof(outsides) / sizeof(outsides[0]))
-#define BEFORE " was called before MPI_Init: call MPI_Init, MPI_Init_thread or MPI_Session_init first\n"
+#define BEFORE \
+	" was called before MPI_Init: call MPI_Init, MPI_Init_thread or MPI_Session_init first\n"
 #define AFTER " was called after MPI_Finalize: that must be the program's last call of MPI\n"
 
 static void

@@ -60,13 +60,18 @@ one(struct check *c, MPI_Datatype value, MPI_Datatype index)
 		MPI_Type_get_value_index(vt, xt, &pair); \
 		MPI_Type_get_extent(pair, &lb, &extent); \
 		CHECK(c, lb == 0 && extent == (MPI_Aint)sizeof(in[0])); \
-		CHECK(c, MPI_Allreduce(in, least, 2, pair, MPI_MINLOC, MPI_COMM_WORLD) == MPI_SUCCESS); \
-		CHECK(c, MPI_Allreduce(in, most, 2, pair, MPI_MAXLOC, MPI_COMM_WORLD) == MPI_SUCCESS); \
-		CHECK(c, least[0].value == (v)0 && least[0].index == (x)(100 - (c->size - 1) / 3 * 3)); \
+		CHECK(c, MPI_Allreduce(in, least, 2, pair, MPI_MINLOC, \
+			MPI_COMM_WORLD) == MPI_SUCCESS); \
+		CHECK(c, MPI_Allreduce(in, most, 2, pair, MPI_MAXLOC, \
+			MPI_COMM_WORLD) == MPI_SUCCESS); \
+		CHECK(c, least[0].value == (v)0 && \
+			least[0].index == (x)(100 - (c->size - 1) / 3 * 3)); \
 		CHECK(c, most[0].value == (v)greatest && most[0].index == \
 			(x)(100 - ((c->size - 1 - greatest) / 3 * 3 + greatest))); \
-		CHECK(c, least[1].value == (v)1 && least[1].index == (x)7 && most[1].index == (x)7); \
-		CHECK(c, check_class(MPI_Allreduce(in, least, 1, pair, MPI_SUM, MPI_COMM_SELF)) == MPI_ERR_OP); \
+		CHECK(c, least[1].value == (v)1 && least[1].index == (x)7 && \
+			most[1].index == (x)7); \
+		CHECK(c, check_class(MPI_Allreduce(in, least, 1, pair, MPI_SUM, \
+			MPI_COMM_SELF)) == MPI_ERR_OP); \
 	} while (0)
 
 static void

@@ -3,7 +3,8 @@
  * Long messages while a rank computes: what a rank does outside of MPI must not stop others that
  * are inside. A rank "computes" until a file is there, which another rank makes.
  *
- *	pulled line FILE	rank 0 sends to 1, which has asked for the data and computes, and to 2
+ *	pulled line FILE	rank 0 sends to 1, which has asked for the data and computes, and
+ *				to 2
  *	pulled early FILE	rank 1 receives a message whose sender waits, and computes
  */
 #include <mpi.h>

@@ -29,7 +29,8 @@ static struct {
 
 /* What the programs are compiled to call instead of pthread_create. */
 int
-ranks_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg), void *arg)
+ranks_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
+	void *arg)
 {
 	return test_thread_create(thread, attr, fn, arg);
 }

@@ -5,7 +5,8 @@
  * Exact: an instruction that faults counts once per attempt, markers do not count, an idle hart
  * (wfi) executes nothing. Use -icount shift=3,sleep=off for repeatable counts over several harts.
  *
- *	-plugin libcount.so,out=FILE[,profile=FILE[,label=N]][,from=HEX,to=HEX,back=HEX...][,serve=...]
+ *	-plugin libcount.so,out=FILE[,profile=FILE[,label=N]][,from=HEX,to=HEX,back=HEX...]
+ *		[,serve=...]
  *
  * A window belongs to the hart that opened it; "others" is what the other harts executed meanwhile.
  * Rounds of a polling loop, from one MARK_POLL to the next without a longer way in between, count
@@ -27,7 +28,8 @@
 #define MARK_LABEL 16
 
 #define HARTS_MAX 512
-#define POLL_ROUND_MAX 64		/* more instructions than this between two polls were work */
+/* more instructions than this between two polls were work */
+#define POLL_ROUND_MAX 64
 #define KERNEL_HALF 0x8000000000000000ull
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;

@@ -11,7 +11,8 @@
  */
 #define WFI 0x10500073
 
-static uint64_t path_rung;		/* when the last doorbell was rung, since the window began */
+/* when the last doorbell was rung, since the window began */
+static uint64_t path_rung;
 
 static uint64_t
 path_now(const struct hart *h)

@@ -63,7 +63,8 @@ span_end(const struct hart *h)
 	for (unsigned i = 0; i < harts_used; i++)
 		total += span_insns(&harts[i]);
 	if (span.stage == SPAN_ARRIVED)
-		fprintf(out, "{\"span\":%u,\"hart\":%u,\"to\":%u,\"label\":%u,\"send\":%llu,\"receive\":%llu,\"one_way\":%llu,"
+		fprintf(out, "{\"span\":%u,\"hart\":%u,\"to\":%u,\"label\":%u,"
+			"\"send\":%llu,\"receive\":%llu,\"one_way\":%llu,"
 			"\"sender\":%llu,\"receiver\":%llu,\"round_trip\":%llu}\n", span.count++,
 			(unsigned)(h - harts),
 			(unsigned)(span.receiver - harts), h->label, (unsigned long long)span.send,
@@ -90,7 +91,8 @@ span_user(struct hart *h)
 	if (!span.to_user || span.stage != SPAN_SENT || h == span.sender || h == span.opener)
 		return;
 	span_arrive(h);
-	fprintf(out, "{\"span\":%u,\"hart\":%u,\"to\":%u,\"label\":%u,\"send\":%llu,\"receive\":%llu,\"one_way\":%llu}\n", span.count++,
+	fprintf(out, "{\"span\":%u,\"hart\":%u,\"to\":%u,\"label\":%u,"
+			"\"send\":%llu,\"receive\":%llu,\"one_way\":%llu}\n", span.count++,
 		(unsigned)(span.sender - harts), (unsigned)(h - harts), span.opener->label,
 		(unsigned long long)span.send,
 		(unsigned long long)span.receive, (unsigned long long)(span.send + span.receive));

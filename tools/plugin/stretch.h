@@ -198,7 +198,8 @@ stretch_print(uint32_t phase, uint32_t part)
 {
 	const struct stretch_worst *w = &stretches.worst[phase][part];
 
-	fprintf(out, "{\"stretch\":%llu,\"label\":%u,\"part\":\"%llx\",\"began\":\"%llx\",\"ended\":\"%llx\",\"hart\":%u,\"seen\":%llu,\"top\":[",
+	fprintf(out, "{\"stretch\":%llu,\"label\":%u,\"part\":\"%llx\",\"began\":\"%llx\","
+		"\"ended\":\"%llx\",\"hart\":%u,\"seen\":%llu,\"top\":[",
 		(unsigned long long)w->insns, stretches.label[phase],
 		(unsigned long long)stretches.part[part], (unsigned long long)w->began,
 		(unsigned long long)w->ended, w->hart, (unsigned long long)w->seen);

@@ -31,7 +31,9 @@ become_front(const char *here, int argc, char **args)
 	return 1;
 }
 
-/* A machine without standard input reads nothing; what lacks another stream is the front command's. */
+/*
+ * A machine without standard input reads nothing; what lacks another stream is the front command's.
+ */
 static int
 check_streams(struct prepared *p)
 {

@@ -3,9 +3,11 @@
  * Reading a prepared start. The file build/start/KEY holds strings, each with its NUL, and bytes
  * behind the string that is their number:
  *
- *	"atoll-start 1"  root  folder  CPUs  number of arguments, arguments  launcher  python  reader  timeout in ms
+ *	"atoll-start 1"  root  folder  CPUs  number of arguments, arguments  launcher  python
+ *				reader  timeout in ms
  *	then any number of	"unchanged" path identity	the file is the same
- *				"older" nanoseconds number paths	none was changed later; in the root
+ *				"older" nanoseconds number paths	none was changed later; in
+ *									the root
  *				"record" number bytes		the boot record
  *				"bytes" number bytes		the archive's next part
  *				"file" path identity		the archive's next part is this file
@@ -154,7 +156,8 @@ check_older(struct reader *r)
 		const char *path = next(r);
 
 		if (!is_older(root, path, limit))
-			result = differs(r->p, "%s is newer than what was built from it, or gone", path);
+			result = differs(r->p, "%s is newer than what was built from it, or gone",
+				path);
 	}
 	close(root);
 	return result;
@@ -191,7 +194,8 @@ same_folder(const char *a, const char *b)
 {
 	struct stat sa, sb;
 
-	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+		sa.st_ino == sb.st_ino;
 }
 
 static int
@@ -254,7 +258,8 @@ map_file(const char *here, char **args, size_t *bytes)
 	key = hash(key, folder);
 	while (*args != NULL)
 		key = hash(key, *args++);
-	if (snprintf(path, sizeof(path), "%s/build/start/%016" PRIx64, here, key) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/build/start/%016" PRIx64, here,
+		key) >= (int)sizeof(path))
 		return NULL;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0)

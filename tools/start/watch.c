@@ -24,7 +24,8 @@
 #include <unistd.h>
 #include "watch.h"
 
-#define ALONE_MS 10000			/* then the front command looks whether the machine gets any CPU */
+/* then the front command looks whether the machine gets any CPU */
+#define ALONE_MS 10000
 #define LOOK_AGAIN_MS 500		/* whether we have come to the foreground */
 #define PLAIN_MAX 128			/* beyond: 128 + signal, which wants words */
 #define PIECE 4096			/* goes into a pipe that has room as a whole */
@@ -95,7 +96,8 @@ become_launcher(const struct machine *m, const struct prepared *p, const sigset_
 	}
 	snprintf(record, sizeof(record), "/proc/self/fd/%d", p->record_fd);
 	snprintf(archive, sizeof(archive), "/proc/self/fd/%d", p->archive_fd);
-	execl(p->launcher, p->launcher, "--record", record, "--archive", archive, "--stdin", p->reader, (char *)NULL);
+	execl(p->launcher, p->launcher, "--record", record, "--archive", archive, "--stdin",
+		p->reader, (char *)NULL);
 	fprintf(stderr, "atoll: %s: %s\n", p->launcher, strerror(errno));
 	_exit(1);
 }
@@ -221,7 +223,9 @@ wait_alone(struct machine *m, const struct prepared *p)
 	}
 }
 
-/* The signals that end us wait; but one that is ignored, as in a shell's background, stays ignored. */
+/*
+ * The signals that end us wait; but one that is ignored, as in a shell's background, stays ignored.
+ */
 static void
 hold_signals(struct machine *m, sigset_t *before)
 {

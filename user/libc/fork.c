@@ -22,7 +22,8 @@ _Fork(void)
 	if (!said)
 		dprintf(STDERR_FILENO, "atoll: rank %u: fork() fails: a child would overwrite the "
 			"memory of all ranks, which are threads. "
-			"Run the program with --ranks process, or start others with posix_spawn()\n",
+			"Run the program with --ranks process, or start others "
+			"with posix_spawn()\n",
 			atoll_startup() == NULL ? 0 : atoll_startup()->rank);
 	said = 1;
 	errno = ENOSYS;

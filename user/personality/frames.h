@@ -3,8 +3,10 @@
  * What the personality says on the console besides plain text, to whoever reads the machine's
  * console (tools/front/streams.py):
  *
- *	DLE 'e' WRITER ';' TEXT DLE NL	text for standard error; WRITER: hex number of a thread of the machine
- *	DLE 'o' TEXT DLE NL		text for standard output that plain text cannot say: it has a DLE
+ *	DLE 'e' WRITER ';' TEXT DLE NL	text for standard error; WRITER: hex number of a thread of
+ *					the machine
+ *	DLE 'o' TEXT DLE NL		text for standard output that plain text cannot say: it has
+ *					a DLE
  * 	DLE 'r' SEQUENCE '.' NUMBER DLE NL	rank 0 wants up to (hex) NUMBER bytes of standard
  *						input, with its SEQUENCE-th question. The answer
  *						appears in the boot archive's member FRAME_INPUT, a

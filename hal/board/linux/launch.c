@@ -176,7 +176,8 @@ static const char *
 advice(int sig)
 {
 	if (sig == SIGKILL)
-		return "if nobody killed it, the host ran out of memory: use fewer ranks or a smaller machine";
+		return "if nobody killed it, the host ran out of memory: use fewer ranks or a "
+			"smaller machine";
 	if (sig == SIGBUS)
 		return "the host has no memory left for it: use fewer ranks or a smaller machine";
 	return "the program may have overwritten it: --port riscv64 protects it and shows where";
@@ -200,8 +201,8 @@ report_death(const struct machine *m, unsigned cluster, int status)
 }
 
 /*
- * A cluster ended although nobody had said so: its peers must notice. What becomes of the machine is
- * cluster 0's affair.
+ * A cluster ended although nobody had said so: its peers must notice. What becomes of the machine
+ * is cluster 0's affair.
  */
 static void
 cluster_died(struct machine *m, unsigned cluster, int status)

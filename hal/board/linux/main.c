@@ -17,12 +17,15 @@
 #define EXIT_USAGE 2
 
 static const char usage[] =
-	"usage: atoll-host --record FILE [--archive FILE] [--stdin CLUSTER] [--no-fsgsbase] [--clock-rate N]\n"
+	"usage: atoll-host --record FILE [--archive FILE] [--stdin CLUSTER] [--no-fsgsbase] "
+	"[--clock-rate N]\n"
 	"  --record FILE    boot record (tools/bootrec.py)\n"
 	"  --archive FILE   boot archive (cpio newc)\n"
 	"  --stdin CLUSTER  whose programs read our standard input (default: nobody's)\n"
-	"  --no-fsgsbase    switch thread pointers by system calls, as on hosts without the instruction\n"
-	"  --clock-rate N   the machine's clock runs N times as fast as the host's: threads are switched more often\n";
+	"  --no-fsgsbase    switch thread pointers by system calls, as on hosts without the "
+	"instruction\n"
+	"  --clock-rate N   the machine's clock runs N times as fast as the host's: threads are "
+	"switched more often\n";
 
 struct arguments {
 	const char *record;

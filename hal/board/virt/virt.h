@@ -12,7 +12,8 @@
 #define VIRT_SSWI 0x2f00000		/* supervisor software interrupt, a word per hart */
 #define VIRT_SSWI_BYTES 0x4000
 #define VIRT_UART 0x10000000		/* 16550 */
-#define VIRT_VIRTIO 0x10001000		/* slots for devices, a page each, with interrupts 1, 2, ... */
+/* slots for devices, a page each, with interrupts 1, 2, ... */
+#define VIRT_VIRTIO 0x10001000
 #define VIRT_VIRTIO_SLOTS 8
 #define VIRT_IO 0x10000000		/* the UART and the slots */
 #define VIRT_IO_BYTES 0x10000

@@ -92,7 +92,8 @@ void coro_record(struct boot_record *record, unsigned clusters, unsigned cores);
 /* For code that runs in the machine. */
 _Noreturn void coro_finish(int status);
 _Noreturn void coro_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-#define coro_check(condition) ((condition) ? (void)0 : coro_fail("%s:%d: %s", __FILE__, __LINE__, #condition))
+#define coro_check(condition) \
+	((condition) ? (void)0 : coro_fail("%s:%d: %s", __FILE__, __LINE__, #condition))
 void coro_point(void);				/* a place where another core may run */
 uint32_t coro_random(uint32_t n);		/* 0 .. n-1, drawn from the seed */
 /* it stops as if its power had failed; the caller may be in it */

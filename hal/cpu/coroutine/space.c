@@ -14,7 +14,8 @@ int coro_user_access(uintptr_t addr, void *host, size_t len, bool write);
 #define ENTRIES 512
 #define LEVELS 3
 #define VALID 0x100
-#define PROT 0xff			/* PAGE_*, and the same shifted by HAL_MAY: the mapping's maximum */
+/* PAGE_*, and the same shifted by HAL_MAY: the mapping's maximum */
+#define PROT 0xff
 #define RIGHTS (PAGE_READ | PAGE_WRITE | PAGE_EXEC)
 #define ADDRESS (~(uint64_t)(HAL_PAGE_BYTES - 1))
 #define FIRST ((uintptr_t)1 << 16)

@@ -10,7 +10,8 @@
 #include <abi/layout.h>
 #include "internal.h"
 
-#define TICK_POINTS 8			/* so many user points, on average, until a tick that is armed */
+/* so many user points, on average, until a tick that is armed */
+#define TICK_POINTS 8
 
 int coro_user_access(uintptr_t addr, void *host, size_t len, bool write);	/* space.c */
 

@@ -234,7 +234,8 @@ leave_jump:
 	xor	%edx, %edx
 	jmp	*%rcx
 
-leave_fs:				/* not by host_fs_set: a signal in there would not start this again */
+leave_fs:
+	/* not by host_fs_set: a signal in there would not start this again */
 	cmpl	$0, %gs:CORE_FSGSBASE
 	je	leave_fs_by_call
 	wrfsbase %rdi
@@ -261,7 +262,10 @@ leave_signal:
 	syscall
 label host_leave_end
 
-/* Signals came while the kernel ran. Not to be started again: what has been taken from the core is in a register. */
+/*
+ * Signals came while the kernel ran. Not to be started again: what has been taken from the core is
+ * in a register.
+ */
 leave_late:
 #if HOST_SWITCH_FS
 	mov	%gs:CORE_HOST_FS, %rdi

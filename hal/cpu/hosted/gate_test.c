@@ -6,8 +6,10 @@
  * needs: hal/cpu/hosted/gate.S hal/cpu/hosted/core.c hal/cpu/hosted/wait.c hal/cpu/hosted/fault.c
  * hal/cpu/hosted/frame.c
  *	hal/cpu/hosted/guest.c hal/cpu/hosted/host.c hal/cpu/hosted/timer.c
- *	hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/board/linux/place.c hal/noc/shm/noc.c
- *	hal/cpu/hosted/panic.c hal/noc/shm/window.c hal/noc/shm/events.c base/elf.c base/fmt.c base/str.c
+ *	hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/board/linux/place.c
+ *	hal/noc/shm/noc.c
+ *	hal/cpu/hosted/panic.c hal/noc/shm/window.c hal/noc/shm/events.c base/elf.c base/fmt.c
+ *	base/str.c
  *	tests/hal/no_guests.c
  * sanitize: none address thread
  * libs: -Wl,-z,now
@@ -209,7 +211,8 @@ user_spins(void *arg)
 	uint64_t bad = 0;
 
 	__asm__ volatile(
-		"mov $11, %%rax; mov $12, %%rbx; mov $13, %%rcx; mov $14, %%rdx; mov $15, %%r8; mov $16, %%r15\n"
+		"mov $11, %%rax; mov $12, %%rbx; mov $13, %%rcx; mov $14, %%rdx; mov $15, %%r8; "
+		"mov $16, %%r15\n"
 		"cvtsi2sd %%rax, %%xmm7\n"
 		"1: movq %%rsp, -64(%%rsp)\n"
 		"cvtsi2sd %%rbx, %%xmm3\n"

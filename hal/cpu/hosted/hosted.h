@@ -147,7 +147,8 @@ host_call(long nr, long a, long b, long c, long d, long e, long f)
 #define host_call2(nr, a, b) host_call(nr, (long)(a), (long)(b), 0, 0, 0, 0)
 #define host_call3(nr, a, b, c) host_call(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 #define host_call4(nr, a, b, c, d) host_call(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-#define host_call6(nr, a, b, c, d, e, f) host_call(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define host_call6(nr, a, b, c, d, e, f) \
+	host_call(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 /* core.c: take over the calling host thread as a core (gs base, signal stack, pinning). */
 void host_core_attach(unsigned core);

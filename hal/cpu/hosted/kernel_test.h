@@ -37,7 +37,8 @@ static struct hal_space space;
 static int failures;
 
 #define expect(condition) \
-	((condition) ? (void)0 : (void)(failures++, printf("FAIL %s:%d: %s\n", __func__, __LINE__, #condition)))
+	((condition) ? (void)0 : (void)(failures++, \
+		printf("FAIL %s:%d: %s\n", __func__, __LINE__, #condition)))
 
 /* The test's: before core 1 leaves to a thread, and what it does at a tick. */
 static void before_thread(void);

@@ -104,7 +104,8 @@ hal_space_destroy(struct hal_space *s)
 		return true;
 	host_spare_drop();
 	if (host_call2(SYS_munmap, s->first, SPACE_BYTES) != 0)
-		host_refuse("cannot take back the addresses of a process (vm.max_map_count reached?)");
+		host_refuse("cannot take back the addresses of a process (vm.max_map_count "
+			"reached?)");
 	host_spare_make();
 	return true;
 }
@@ -465,7 +466,8 @@ int
 hal_join(struct hal_space *s, uintptr_t addr)
 {
 	uint64_t *table;
-	uint64_t *entry = range_ok(s, addr, 1, HAL_LARGE_BYTES) ? reach(s, addr, LARGE_LEVEL, false) :
+	uint64_t *entry = range_ok(s, addr, 1, HAL_LARGE_BYTES) ?
+		reach(s, addr, LARGE_LEVEL, false) :
 		NULL;
 
 	if (entry == NULL || !is_table(*entry))

@@ -8,8 +8,10 @@
  * needs: hal/cpu/hosted/gate.S hal/cpu/hosted/core.c hal/cpu/hosted/wait.c hal/cpu/hosted/fault.c
  * hal/cpu/hosted/frame.c
  *	hal/cpu/hosted/guest.c hal/cpu/hosted/host.c hal/cpu/hosted/timer.c
- *	hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/board/linux/place.c hal/noc/shm/noc.c
- *	hal/cpu/hosted/panic.c hal/noc/shm/window.c hal/noc/shm/events.c base/elf.c base/fmt.c base/str.c
+ *	hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/board/linux/place.c
+ *	hal/noc/shm/noc.c
+ *	hal/cpu/hosted/panic.c hal/noc/shm/window.c hal/noc/shm/events.c base/elf.c base/fmt.c
+ *	base/str.c
  *	tests/hal/no_guests.c
  * sanitize: none address thread
  * libs: -Wl,-z,now
@@ -259,7 +261,8 @@ test_a_tick_that_comes_while_the_core_waits_stops_the_next_thread(void)
 static _Alignas(64) uint64_t pattern[THREADS][32][8];
 
 #define CHECK_GENERAL \
-	"cmp $0x1111, %%rbx; jne 8f\n" "cmp $0x2222, %%r12; jne 8f\n" "cmp $0x3333, %%r13; jne 8f\n" \
+	"cmp $0x1111, %%rbx; jne 8f\n" "cmp $0x2222, %%r12; jne 8f\n" \
+	"cmp $0x3333, %%r13; jne 8f\n" \
 	"lea 1b(%%rip), %%rax; cmp %%rax, %%r14; jne 8f\n" "fcomi %%st(1), %%st; je 8f; jp 8f\n" \
 	"stmxcsr -72(%%rsp); cmp %%r8d, -72(%%rsp); jne 8f\n" "inc %%r9\n" "cmpl $0, (%2); je 1b\n"
 #define BEGIN_GENERAL \
@@ -267,7 +270,8 @@ static _Alignas(64) uint64_t pattern[THREADS][32][8];
 	"lea 1f(%%rip), %%r14; fldpi; fld1; xor %%r9d, %%r9d\n" \
 	"mov %%r8d, -72(%%rsp); ldmxcsr -72(%%rsp)\n"
 #define END_GENERAL \
-	"xor %%eax, %%eax; jmp 9f\n" "8: mov $1, %%eax\n" "9: fstp %%st(0); fstp %%st(0)\n" "mov %%r9, (%3)\n"
+	"xor %%eax, %%eax; jmp 9f\n" "8: mov $1, %%eax\n" "9: fstp %%st(0); fstp %%st(0)\n" \
+	"mov %%r9, (%3)\n"
 #define GENERAL "rbx", "r9", "r12", "r13", "r14", "memory", "cc"
 
 __attribute__((target("avx512f,avx512bw"))) USER static uint32_t
@@ -277,11 +281,13 @@ hold_avx512(const void *p, uint32_t *flag, uint64_t *rounds, uint32_t mxcsr)
 	register uint64_t control __asm__("r8") = mxcsr;
 
 	__asm__ volatile(BEGIN_GENERAL
-		".irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+		".irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,"
+		"27,28,29,30,31\n"
 		"vmovdqu64 64*\\i(%1), %%zmm\\i\n .endr\n"
 		".irp i,2,3,4,5,6,7\n kmovq 8*\\i(%1), %%k\\i\n .endr\n"
 		"1:\n"
-		".irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+		".irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,"
+		"27,28,29,30,31\n"
 		"vpcmpud $4, 64*\\i(%1), %%zmm\\i, %%k1; kortestw %%k1, %%k1; jnz 8f\n .endr\n"
 		".irp i,2,3,4,5,6,7\n kmovq %%k\\i, %%rax; cmp 8*\\i(%1), %%rax; jne 8f\n .endr\n"
 		CHECK_GENERAL END_GENERAL

@@ -16,10 +16,13 @@
 #include <hal/trap.h>
 #include "layout.h"
 
-#define spr_read(spr) ({ uint32_t v_; __asm__ volatile("l.mfspr %0, r0, %1" : "=r"(v_) : "i"(spr) : "memory"); v_; })
-#define spr_write(spr, value) __asm__ volatile("l.mtspr r0, %0, %1" : : "r"((uint32_t)(value)), "i"(spr) : "memory")
+#define spr_read(spr) ({ uint32_t v_; __asm__ volatile("l.mfspr %0, r0, %1" : "=r"(v_) : \
+	"i"(spr) : "memory"); v_; })
+#define spr_write(spr, value) \
+	__asm__ volatile("l.mtspr r0, %0, %1" : : "r"((uint32_t)(value)), "i"(spr) : "memory")
 #define spr_write_at(spr, index, value) \
-	__asm__ volatile("l.mtspr %0, %1, %2" : : "r"((uint32_t)(index)), "r"((uint32_t)(value)), "i"(spr) : "memory")
+	__asm__ volatile("l.mtspr %0, %1, %2" : : "r"((uint32_t)(index)), "r"((uint32_t)(value)), \
+		"i"(spr) : "memory")
 
 /* The machine as this cluster sees it; set by core 0 before anything else runs. */
 struct hal_machine {

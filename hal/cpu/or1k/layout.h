@@ -13,13 +13,15 @@
 #define USER_LIMIT 0x80000000
 #define USER_REGION 1			/* USER_FIRST >> 30, of every user address */
 
-#define CORE_BYTES 4096			/* kernel stack of a core, struct hal_core_area at its top */
+/* kernel stack of a core, struct hal_core_area at its top */
+#define CORE_BYTES 4096
 #define AREA_BYTES 256
 #define STACK_BYTES (CORE_BYTES - AREA_BYTES)
 #define HOME_STACK_BYTES STACK_BYTES
 #define CRASH_STACK_BYTES 2048
 
-#define RECORD_SLOT 8			/* where the loader puts the physical address of the boot record */
+/* where the loader puts the physical address of the boot record */
+#define RECORD_SLOT 8
 
 /* struct boot_record and struct boot_cluster: the low words of 64-bit fields */
 #define RECORD_CLUSTERS 12
@@ -99,7 +101,8 @@
 #define SHADOW(n) (0x420 + (n))
 #define SHADOW_AREA SHADOW(16)
 #define SHADOW_FRAME SHADOW(17)		/* of the thread that runs */
-#define SHADOW_TABLE SHADOW(18)		/* first-level table of its space, as if it began at address 0 */
+/* first-level table of its space, as if it began at address 0 */
+#define SHADOW_TABLE SHADOW(18)
 #define SHADOW_USER_SR SHADOW(19)	/* status register of user mode, without flags */
 #define SHADOW_DSETS SHADOW(20)		/* sets of the TLBs - 1 */
 #define SHADOW_ISETS SHADOW(21)

@@ -9,7 +9,9 @@
 	l.ori	\reg, \reg, lo(\value)
 	.endm
 
-/* r4 configuration of a cache: r5 0, r6 address of the last line, r7 bytes of a line. Changes r4. */
+/*
+ * r4 configuration of a cache: r5 0, r6 address of the last line, r7 bytes of a line. Changes r4.
+ */
 	.macro cache_lines
 	l.andi	r5, r4, 0x80
 	l.srli	r5, r5, 3

@@ -53,7 +53,8 @@ hal_reset:
 #endif
 	.endm
 
-	.macro looked			/* the thread may have learned of something by user memory */
+	/* the thread may have learned of something by user memory */
+	.macro looked
 #if HAL_CACHES == 1
 	l.sw	AREA_LOOKED(r10), r10
 #endif

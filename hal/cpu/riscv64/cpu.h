@@ -16,10 +16,14 @@
 #include <hal/trap.h>
 #include "layout.h"
 
-#define csr_read(csr) ({ uint64_t v_; __asm__ volatile("csrr %0, " #csr : "=r"(v_) : : "memory"); v_; })
-#define csr_write(csr, value) __asm__ volatile("csrw " #csr ", %0" : : "r"((uint64_t)(value)) : "memory")
-#define csr_set(csr, bits) __asm__ volatile("csrs " #csr ", %0" : : "r"((uint64_t)(bits)) : "memory")
-#define csr_clear(csr, bits) __asm__ volatile("csrc " #csr ", %0" : : "r"((uint64_t)(bits)) : "memory")
+#define csr_read(csr) \
+	({ uint64_t v_; __asm__ volatile("csrr %0, " #csr : "=r"(v_) : : "memory"); v_; })
+#define csr_write(csr, value) \
+	__asm__ volatile("csrw " #csr ", %0" : : "r"((uint64_t)(value)) : "memory")
+#define csr_set(csr, bits) \
+	__asm__ volatile("csrs " #csr ", %0" : : "r"((uint64_t)(bits)) : "memory")
+#define csr_clear(csr, bits) \
+	__asm__ volatile("csrc " #csr ", %0" : : "r"((uint64_t)(bits)) : "memory")
 
 /* page table entries */
 #define PTE_V 1
@@ -27,7 +31,8 @@
 #define PTE_W 4
 #define PTE_X 8
 #define PTE_U 16
-#define PTE_AD 0xc0			/* accessed, dirty: set at once, no hardware update needed */
+/* accessed, dirty: set at once, no hardware update needed */
+#define PTE_AD 0xc0
 #define PTE_MAY_WRITE 0x100		/* for software: what hal_protect may give */
 #define PTE_MAY_EXEC 0x200
 #define PTE_LEAF (PTE_R | PTE_W | PTE_X)

@@ -3,12 +3,13 @@
  * Addresses and offsets of the riscv64 back end, also read by assembly. layout_check.c holds them
  * against the structures.
  *
- *	KERNEL_BASE	the cluster's memory, linear; the kernel image is at its start, equal in every cluster
+ *	KERNEL_BASE	the cluster's memory, linear; the kernel image is at its start, equal in
+ *			every cluster
  *	PHYS_BASE	physical addresses that clusters share: boot record, archive, NoC windows
  *	DEVICE_BASE	devices, whose physical addresses are below DEVICE_LIMIT
- *	STACK_BASE	the cores' kernel stacks a second time, each above a page that is not mapped: a
- *			stack that overflows faults there.
- *			The stack pointer is always in this mapping, tp and pointers to areas are in the linear one
+ *	STACK_BASE	the cores' kernel stacks a second time, each above a page that is not
+ *			mapped: a stack that overflows faults there. The stack pointer is always in
+ *			this mapping, tp and pointers to areas are in the linear one
  *
  * The upper bits of DEVICE_BASE and STACK_BASE are equal, so that one table leads to both. What is
  * shared and the devices are mapped by large pages, which need no table of their own.

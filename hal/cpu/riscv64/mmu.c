@@ -478,7 +478,8 @@ hal_join(struct hal_space *s, uintptr_t addr)
 	const uint64_t *first = space_find(s, addr, &level);
 	uint64_t *entry = space_entry(s, addr, 1, NULL), leaf;
 
-	if (first == NULL || level != 0 || ((addr | pte_paddr(*first)) & (HAL_LARGE_BYTES - 1)) != 0)
+	if (first == NULL || level != 0 || ((addr | pte_paddr(*first)) &
+		(HAL_LARGE_BYTES - 1)) != 0)
 		return -E_INVAL;
 	leaf = *first;
 	for (unsigned i = 1; i < PTE_ENTRIES; i++)

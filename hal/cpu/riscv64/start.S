@@ -15,11 +15,15 @@ hal_image:
 	.quad	image_end - image_start
 	.quad	CORE_BYTES
 
-/* a0 core, a1 cluster, a2 boot record (physical). Every address is still physical: pc-relative code only. */
+/*
+ * a0 core, a1 cluster, a2 boot record (physical). Every address is still physical: pc-relative code
+ * only.
+ */
 start:
 	csrw	sie, zero
 	csrw	sscratch, zero
-	li	t0, SSTATUS_SUM | SSTATUS_VS	/* nobody saves vector registers: user code has none */
+	/* nobody saves vector registers: user code has none */
+	li	t0, SSTATUS_SUM | SSTATUS_VS
 	csrc	sstatus, t0
 	csrci	sstatus, 2		/* SIE */
 	li	t0, SSTATUS_FS_CLEAN

@@ -100,7 +100,10 @@ other:	sd	a1, FRAME_PC(sp)
 	ld	sp, AREA_STACK(tp)
 	call	hal_user_trap
 
-/* Go on with the thread behind the core's frame. sstatus is as the trap left it, or as hal_user_enter set it. */
+/*
+ * Go on with the thread behind the core's frame. sstatus is as the trap left it, or as
+ * hal_user_enter set it.
+ */
 	.globl hal_resume
 hal_resume:
 	ld	sp, AREA_FRAME(tp)
@@ -120,7 +123,8 @@ hal_resume:
 	.globl hal_frame_resume
 hal_frame_resume:
 	sd	a0, AREA_FRAME(tp)
-	sd	tp, FRAME_AREA(a0)		/* the thread may have moved while it was in its handler */
+	/* the thread may have moved while it was in its handler */
+	sd	tp, FRAME_AREA(a0)
 	ld	t0, AREA_FP_OWNER(tp)
 	csrr	t1, sstatus
 	bltz	t1, 1f			/* dirty */
@@ -200,7 +204,8 @@ in_kernel:
 	csrr	t0, sepc
 	sd	t0, FRAME_PC(sp)
 	mv	a0, sp
-	ld	t0, hal_kernel_satp		/* the report does not depend on a space that may be broken */
+	/* the report does not depend on a space that may be broken */
+	ld	t0, hal_kernel_satp
 	csrw	satp, t0
 	sfence.vma
 	csrr	a1, scause
@@ -214,7 +219,8 @@ in_kernel:
 	.option push
 	.option arch, +d
 	.macro fp_all op
-	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,\
+		16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	\op	f\n, FRAME_F(\n)(sp)
 	.endr
 	.endm
@@ -252,7 +258,8 @@ hal_fp_load:
 /* void hal_fp_clear(void): all zero; FS must be on, becomes initial */
 	.globl hal_fp_clear
 hal_fp_clear:
-	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,\
+		16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	fmv.d.x	f\n, zero
 	.endr
 	fscsr	zero

@@ -13,7 +13,8 @@
 #define CALL_BYTES 4			/* of ecall */
 #define CAUSE_INTERRUPT (1ULL << 63)
 #define CAUSE_TIMER (CAUSE_INTERRUPT | 5)
-#define CAUSE_EXTERNAL 8			/* of the causes of interrupts only that has this bit */
+/* of the causes of interrupts only that has this bit */
+#define CAUSE_EXTERNAL 8
 
 _Static_assert(offsetof(struct hal_trap, cause) == TRAP_CAUSE &&
 	offsetof(struct hal_trap, addr) == TRAP_ADDR, "layout.h");

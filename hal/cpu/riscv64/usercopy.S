@@ -20,7 +20,10 @@
 	.endm
 
 	.text
-/* int hal_copy_user(to, from, len): 0 or -E_FAULT. 8 bytes at a time where both ends can be aligned, 32 in a row */
+/*
+ * int hal_copy_user(to, from, len): 0 or -E_FAULT. 8 bytes at a time where both ends can be
+ * aligned, 32 in a row
+ */
 	.globl hal_copy_user
 hal_copy_user:
 	user_begin copy_fault

@@ -8,8 +8,10 @@
  *	uint32_t hal_add32(p, n)	fetch-and-add, a look, full order, returns the old value
  *	bool hal_cas32(p, old, new)	for user-level code and the HAL itself; protocols use add
  *	void hal_fence(void)		full order of all earlier and later accesses
- *	void hal_publish(p, len)	what this core wrote there is seen before what it stores next
- *	void hal_acquire(p, len)	what was published there before this core's latest look is seen
+ *	void hal_publish(p, len)	what this core wrote there is seen before what it stores
+ *					next
+ *	void hal_acquire(p, len)	what was published there before this core's latest look is
+ *					seen
  *
  * On machines without coherent caches (and in the coroutine back end) plain reads see stale data
  * until acquired and plain writes stay private until published; byte ranges are exact. The

@@ -16,7 +16,8 @@
 struct hal_device {
 	uint64_t base;			/* physical, of the first page */
 	uint32_t pages;
-	uint32_t kind;			/* DEVICE_* of abi/limits.abi.h; DEVICE_NONE: nothing is there */
+	/* DEVICE_* of abi/limits.abi.h; DEVICE_NONE: nothing is there */
+	uint32_t kind;
 	uint32_t id;			/* DEVICE_VIRTIO: what it is */
 };
 

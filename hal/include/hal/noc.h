@@ -31,10 +31,10 @@ void hal_noc_init(const struct boot_record *record);
 
 /*
  * Slots of every window: the mailbox slots, one for each connector and sending cluster; where there
- * are fewer connectors than ports, MAILBOX_CREDITS for each mailbox port; then the portal slots, one
- * for each connector of portals: if those are as many as ports, a port's has its number. Each holds
- * HAL_NOC_HEADER_BYTES for the protocol's header and its payload: MAILBOX_MSG_SIZE or the record's
- * portal_unit_bytes.
+ * are fewer connectors than ports, MAILBOX_CREDITS for each mailbox port; then the portal slots,
+ * one for each connector of portals: if those are as many as ports, a port's has its number. Each
+ * holds HAL_NOC_HEADER_BYTES for the protocol's header and its payload: MAILBOX_MSG_SIZE or the
+ * record's portal_unit_bytes.
  */
 #define HAL_NOC_HEADER_BYTES 64
 

@@ -22,10 +22,13 @@
 
 #define LABEL_CREATE 21		/* thread_create of a thread that ends at once */
 #define LABEL_JOIN 22		/* thread_join when it has */
-#define LABEL_HANDLE 23		/* thread_wakeup of the caller, which does not sleep: a remote call with a handle */
+/* thread_wakeup of the caller, which does not sleep: a remote call with a handle */
+#define LABEL_HANDLE 23
 
-#define LABEL_SIGNAL 24		/* thread_wakeup of a thread that sleeps on another application core */
-#define LABEL_PREEMPT 25	/* opened by one thread, ended by another that gets the core by the tick */
+/* thread_wakeup of a thread that sleeps on another application core */
+#define LABEL_SIGNAL 24
+/* opened by one thread, ended by another that gets the core by the tick */
+#define LABEL_PREEMPT 25
 #define LABEL_REFLECT 26	/* a call that the thread's handler answers */
 #define LABEL_FAULT 27		/* a page fault, behind which the thread goes on */
 

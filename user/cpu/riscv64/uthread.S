@@ -46,7 +46,10 @@ uthread_switch:
 	ret
 	.size	uthread_switch, . - uthread_switch
 
-/* A struct context at sp, which context_set takes in the end, with the floating-point registers behind it. */
+/*
+ * A struct context at sp, which context_set takes in the end, with the floating-point registers
+ * behind it.
+ */
 #define X(n) (8 + 8 * (n))
 #define F(n) (264 + 8 * (n))
 #define FCSR 520
@@ -63,7 +66,8 @@ uthread_interrupted:
 	.endr
 	addi	t0, sp, BYTES
 	sd	t0, X(2)(sp)
-	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,\
+		16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	fsd	f\n, F(\n)(sp)
 	.endr
 	frcsr	t0
@@ -72,7 +76,8 @@ uthread_interrupted:
 	sd	a0, 0(sp)
 	ld	t0, FCSR(sp)
 	fscsr	t0
-	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,\
+		16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	fld	f\n, F(\n)(sp)
 	.endr
 	mv	a0, sp

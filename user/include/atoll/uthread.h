@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * User threads: many threads of a program on one kernel thread, which knows nothing of them. They
- * take turns by an alarm of that (kalarm_set), so that one that computes keeps no other waiting, also
- * on an application core, which has no timer and runs its thread until that waits. Several kernel
- * threads may each have such a set. Where a thread is stopped its registers are put on its own
- * stack; on or1k, whose flags no program can put back, threads take turns in these calls only.
+ * take turns by an alarm of that (kalarm_set), so that one that computes keeps no other waiting,
+ * also on an application core, which has no timer and runs its thread until that waits. Several
+ * kernel threads may each have such a set. Where a thread is stopped its registers are put on its
+ * own stack; on or1k, whose flags no program can put back, threads take turns in these calls only.
  *
  * A kernel call in which a user thread waits keeps all of its set waiting, and ends with -E_INTR
  * when the alarm rings: call it again then.

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <user/libc/riscv64/lean_heap.h>
 
-#define KEPT_PAGES 2		/* regions up to this size are not given back: small blocks come and go */
+/* regions up to this size are not given back: small blocks come and go */
+#define KEPT_PAGES 2
 #define MOST (SIZE_MAX / 4)
 
 enum { CHUNK_USED = 0x55534544, CHUNK_FREE = 0x46524545 };

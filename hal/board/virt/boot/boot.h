@@ -20,8 +20,10 @@
 #include <stdint.h>
 #include <abi/boot.h>
 
-#define csr_write(csr, value) __asm__ volatile("csrw " #csr ", %0" : : "r"((uint64_t)(value)) : "memory")
-#define csr_read(csr) ({ uint64_t v_; __asm__ volatile("csrr %0, " #csr : "=r"(v_) : : "memory"); v_; })
+#define csr_write(csr, value) \
+	__asm__ volatile("csrw " #csr ", %0" : : "r"((uint64_t)(value)) : "memory")
+#define csr_read(csr) \
+	({ uint64_t v_; __asm__ volatile("csrr %0, " #csr : "=r"(v_) : : "memory"); v_; })
 
 /*
  * Called by start.S on every hart, `again`: it was stopped, and may go on. Returns if the hart

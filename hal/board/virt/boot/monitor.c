@@ -3,11 +3,11 @@
  * What stays of the machine start: it stops the cores of a cluster, whatever they do, and starts
  * the cluster again from the pristine image, behind the same fence. Cluster 0 alone can ask for it.
  *
- * A core is stopped and started by a word of its own, its order, and the machine software interrupt,
- * which S-mode can neither mask nor raise. The interrupt says that the order has changed, and comes
- * once for each change: so in S- and U-mode it always means ORDER_STOP, and nothing of what it
- * interrupts is kept. In M-mode interrupts are off: a core that is on its way into its kernel takes
- * it with the first instruction there. Nobody spins: who waits sleeps in wfi.
+ * A core is stopped and started by a word of its own, its order, and the machine software
+ * interrupt, which S-mode can neither mask nor raise. The interrupt says that the order has
+ * changed, and comes once for each change: so in S- and U-mode it always means ORDER_STOP, and
+ * nothing of what it interrupts is kept. In M-mode interrupts are off: a core that is on its way
+ * into its kernel takes it with the first instruction there. Nobody spins: who waits sleeps in wfi.
  */
 #include <abi/errors.h>
 #include <hal/board.h>

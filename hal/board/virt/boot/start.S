@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machine start: every hart begins here in M-mode. Traps to M-mode come here, too: the order to stop,
- * a call of cluster 0's kernel, or what ends in a report.
+ * Machine start: every hart begins here in M-mode. Traps to M-mode come here, too: the order to
+ * stop, a call of cluster 0's kernel, or what ends in a report.
  */
 #include <abi/limits.abi.h>
 #include "../virt.h"

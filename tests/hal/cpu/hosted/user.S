@@ -160,7 +160,8 @@ user_handler_code:
 	mov	%rdi, %rsi
 	mov	%rdi, %r15
 	and	$-4096, %r15
-	sub	$16384, %r15		/* the data page is four pages below the upper one of the stack */
+	/* the data page is four pages below the upper one of the stack */
+	sub	$16384, %r15
 	gate	105
 	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
 	movq	%rsp, %xmm\n

@@ -125,7 +125,10 @@ user_jump:
 user_illegal:
 	.word	0xffffffff
 
-/* Each register holds the stack pointer and a number of its own, and other numbers after each round of 50. */
+/*
+ * Each register holds the stack pointer and a number of its own, and other numbers after each round
+ * of 50.
+ */
 user_registers:
 	l.ori	r30, r1, 0
 1:	set	r4, 50

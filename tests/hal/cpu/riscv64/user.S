@@ -126,12 +126,16 @@ user_jump:
 user_illegal:
 	unimp
 
-/* Each register holds the stack pointer and a number of its own, and other numbers after each round of 50. */
+/*
+ * Each register holds the stack pointer and a number of its own, and other numbers after each round
+ * of 50.
+ */
 	.option	push
 	.option	arch, +d
 	.set	RISE, 64
 	.macro	each do
-	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,\
+		16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	addi	t0, s11, \n
 	\do\()_f	\n
 	.endr
@@ -193,7 +197,8 @@ user_handler_code:
 	ecall
 	li	t0, 0x47
 	fscsr	t0
-	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,\
+		16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	fmv.d.x	f\n, sp
 	.endr
 	.irp	n, 1,3,4,5,6,7,8,9,10,11,12,13,14,15,16,18,19,20,21,22,23,24,25,26,27,28,29,30,31

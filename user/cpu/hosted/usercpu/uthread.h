@@ -12,7 +12,10 @@
 #define UTHREAD_INTERRUPTED ((uintptr_t)uthread_interrupted)
 void uthread_interrupted(void);
 
-/* Puts what a function call preserves on the stack, and the stack pointer to *save; goes on at `to`. */
+/*
+ * Puts what a function call preserves on the stack, and the stack pointer to *save; goes on at
+ * `to`.
+ */
 void uthread_switch(void **save, void *to);
 
 /* The stack of a thread that begins with begin(), below top. */

@@ -6,7 +6,8 @@
 #ifndef USERCPU_KCALL_H
 #define USERCPU_KCALL_H
 
-#define KCALL_CHANGED "r12", "r13", "r15", "r17", "r19", "r21", "r23", "r25", "r27", "r29", "r31", "memory"
+#define KCALL_CHANGED \
+	"r12", "r13", "r15", "r17", "r19", "r21", "r23", "r25", "r27", "r29", "r31", "memory"
 
 static inline long
 kcall6(unsigned long nr, unsigned long w0, unsigned long w1, unsigned long w2, unsigned long w3,

@@ -15,7 +15,8 @@ hal_core_records(void)
 	return (void *)0;
 }
 
-#define HOST_CORE_LOCAL 8		/* offset of the kernel's pointer in struct host_core; gate.h checks it */
+/* offset of the kernel's pointer in struct host_core; gate.h checks it */
+#define HOST_CORE_LOCAL 8
 
 static inline void *
 hal_core_local(void)

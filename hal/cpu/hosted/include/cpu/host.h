@@ -19,8 +19,8 @@
 #define HOST_ORDER 61
 
 /*
- * What is to become of a cluster. Cluster 0 writes STOP, and START into STOPPED; the launcher writes
- * the others.
+ * What is to become of a cluster. Cluster 0 writes STOP, and START into STOPPED; the launcher
+ * writes the others.
  */
 enum host_order { HOST_NONE, HOST_STOP, HOST_STOPPED, HOST_START };
 

@@ -73,7 +73,8 @@ hal_cas32(volatile uint32_t *p, uint32_t old, uint32_t new)
 {
 	uint32_t found;
 
-	__asm__ volatile("1: l.lwa %0, 0(%1)\n\tl.sfeq %0, %2\n\tl.bnf 3f\n\tl.nop\n\tl.swa 0(%1), %3\n\t" RETRY "\n3:"
+	__asm__ volatile("1: l.lwa %0, 0(%1)\n\tl.sfeq %0, %2\n\tl.bnf 3f\n\tl.nop\n\t"
+		"l.swa 0(%1), %3\n\t" RETRY "\n3:"
 		: "=&r"(found) : "r"(p), "r"(old), "r"(new) : "memory", "cc");
 	return found == old;
 }

@@ -4,8 +4,8 @@
  * place of the coherent part of <cpu/atomic.h>. Stores reach memory in order; what a core reads may
  * be what it had. HAL_CACHES says how that is mended:
  *
- *	1  whole	whoever acquires forgets its whole cache, once after each look at a shared word;
- *			with HAL_FLASH by one write
+ *	1  whole	whoever acquires forgets its whole cache, once after each look at a shared
+ *			word; with HAL_FLASH by one write
  *	2  lines	whoever acquires forgets the lines of what it acquires
  *	3  drop		whoever publishes has the lines dropped in all other caches by hardware
  *			(CD_PERF_DROP); readers do nothing
@@ -179,7 +179,8 @@ hal_swap32(volatile uint32_t *p, uint32_t new)
 {
 	uint32_t old;
 
-	__asm__ volatile(HAL_FRESH "l.lwa %[old], 0(%[p])\n\tl.swa 0(%[p]), %[new]\n\tl.bnf 1b\n\tl.nop"
+	__asm__ volatile(HAL_FRESH "l.lwa %[old], 0(%[p])\n\tl.swa 0(%[p]), %[new]\n\t"
+		"l.bnf 1b\n\tl.nop"
 		: [old] "=&r"(old) : [p] "r"(p), [new] "r"(new), hal_fresh_operands(p) : "memory",
 		"cc");
 	hal_atomic_end(p);
