@@ -227,35 +227,15 @@ TEST(an_alarm_starts_the_handler_of_a_thread_that_computes)
 	handle_nothing();
 }
 
-/* Many values at once, so that each register counts, and floating-point numbers. */
-static uint32_t
-compute(uint32_t seed, int rounds)
-{
-	uint32_t a = seed, b = ~seed, c = seed * 5, d = seed ^ 0x55555555, e = 1, f = seed << 7;
-	float_register x = (float_register)seed, y = 5;
-
-	for (int i = 0; i < rounds; i++) {
-		a += b ^ (c >> 3);
-		b = (b << 5 | b >> 27) + d;
-		c ^= a + e;
-		x = x / 2 + y;
-		d += (f >> 1) + a;
-		e = e * 3 + (d ^ b);
-		f ^= (c << 2) + e;
-		y = 100 - x / 8;
-	}
-	return a ^ b ^ c ^ d ^ e ^ f ^ (uint32_t)(int32_t)(x + y);
-}
-
 TEST(what_the_thread_computes_is_not_disturbed)
 {
-	uint32_t want = compute(7, 2000);
+	uint32_t want = kt_compute(7, 2000);
 	unsigned wrong = 0;
 
 	handle(SERVE_NOTHING);
 	expect_eq(alarm_at(BIT, now(), MS), 0);
 	while (h.entered < ROUNDS) {
-		wrong += compute(7, 2000) != want;
+		wrong += kt_compute(7, 2000) != want;
 		wrong += kthread_self() != h.thread;
 		wrong += kvoid_remote() != 0;
 	}
@@ -320,7 +300,7 @@ without_handler(unsigned long arg)
 	wrong += kthread_upcalls(1u << BIT) != 0;
 	wrong += kthread_wakeup((int)kthread_self(), 1u << BIT) != 0;
 	kt_pause(1000);
-	wrong += compute(7, 100) != compute(7, 100);
+	wrong += kt_compute(7, 100) != kt_compute(7, 100);
 	wrong += kthread_sleep(1u << BIT, FOREVER) != 1 << BIT;
 	return wrong + arg;
 }
@@ -413,7 +393,7 @@ leaper(unsigned long arg)
 	h.skip_to = (uintptr_t)landed;
 	alarm_at(BIT, now() + MS, 0);
 	while (h.how == SERVE_SKIP)
-		compute(1, 100);
+		kt_compute(1, 100);
 	return arg;
 }
 
@@ -429,7 +409,7 @@ changed(unsigned long arg)
 	handle(SERVE_CONTEXT);
 	alarm_at(BIT, now() + MS, 0);
 	while (h.how == SERVE_CONTEXT)
-		compute(1, 100);
+		kt_compute(1, 100);
 	return arg;
 }
 
@@ -454,14 +434,14 @@ serve_yield(const struct handler_event *e)
 static unsigned long
 takes_turns(unsigned long me)
 {
-	uint32_t want = compute((uint32_t)me, 500);
+	uint32_t want = kt_compute((uint32_t)me, 500);
 	unsigned long wrong = 0;
 
 	wrong += kthread_handler(HANDLE_UPCALLS, (unsigned long)yielder, new_stack()) != 0;
 	wrong += kthread_upcalls(1u << BIT) != 0;
 	wrong += alarm_at(BIT, now() + MS, MS) != 0;
 	while (turns[0] < ROUNDS || turns[1] < ROUNDS) {
-		wrong += compute((uint32_t)me, 500) != want;
+		wrong += kt_compute((uint32_t)me, 500) != want;
 		turns[me]++;
 	}
 	return wrong;
@@ -548,7 +528,7 @@ ring_for_ever(bool waits)
 	while (waits)
 		kthread_sleep(1u << OTHER_BIT, FOREVER);
 	while (!waits)
-		compute(1, 100);
+		kt_compute(1, 100);
 }
 
 int

@@ -6,6 +6,7 @@
 #include <base/elf.h>
 #include <base/str.h>
 #include <tests/kernel/ktest.h>
+#include <usercpu/handler.h>
 #include <usercpu/start.h>
 
 #define PAGE kt_page_bytes()
@@ -283,6 +284,25 @@ kt_pause(uint64_t us)
 	kclock(&now);
 	for (end = now + us * 1000; now < end; kclock(&now))
 		kthread_yield();
+}
+
+uint32_t
+kt_compute(uint32_t seed, int rounds)
+{
+	uint32_t a = seed, b = ~seed, c = seed * 5, d = seed ^ 0x55555555, e = 1, f = seed << 7;
+	float_register x = (float_register)seed, y = 5;
+
+	for (int i = 0; i < rounds; i++) {
+		a += b ^ (c >> 3);
+		b = (b << 5 | b >> 27) + d;
+		c ^= a + e;
+		x = x / 2 + y;
+		d += (f >> 1) + a;
+		e = e * 3 + (d ^ b);
+		f ^= (c << 2) + e;
+		y = 100 - x / 8;
+	}
+	return a ^ b ^ c ^ d ^ e ^ f ^ (uint32_t)(int32_t)(x + y);
 }
 
 int

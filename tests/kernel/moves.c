@@ -73,37 +73,17 @@ go_to(int core)
 		continue;
 }
 
-/* Values in many registers, floating-point ones too. */
-static uint32_t
-compute(uint32_t seed, int rounds)
-{
-	uint32_t a = seed, b = ~seed, c = seed * 5, d = seed ^ 0x55555555, e = 1, f = seed << 7;
-	float_register x = (float_register)seed, y = 5;
-
-	for (int i = 0; i < rounds; i++) {
-		a += b ^ (c >> 3);
-		b = (b << 5 | b >> 27) + d;
-		c ^= a + e;
-		x = x / 2 + y;
-		d += (f >> 1) + a;
-		e = e * 3 + (d ^ b);
-		f ^= (c << 2) + e;
-		y = 100 - x / 8;
-	}
-	return a ^ b ^ c ^ d ^ e ^ f ^ (uint32_t)(int32_t)(x + y);
-}
-
 /* test: thread_cores */
 TEST(a_thread_goes_to_each_core_that_it_may_run_on)
 {
 	int n = cores_of_users();
-	uint32_t want = compute(3, 50);
+	uint32_t want = kt_compute(3, 50);
 
 	expect(n >= 1);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		for (int i = 0; i < n; i++) {
 			go_to(core_of_users[i]);
-			expect_eq(compute(3, 50), want);
+			expect_eq(kt_compute(3, 50), want);
 		}
 }
 
@@ -135,11 +115,11 @@ ends_at_once(unsigned long arg)
 static unsigned long
 computes(unsigned long seed)
 {
-	uint32_t want = compute((uint32_t)seed, 200);
+	uint32_t want = kt_compute((uint32_t)seed, 200);
 	unsigned long wrong = 0;
 
 	while (!go_on)
-		wrong += compute((uint32_t)seed, 200) != want;
+		wrong += kt_compute((uint32_t)seed, 200) != want;
 	return wrong;
 }
 
@@ -215,7 +195,7 @@ long
 serve_counter(const struct handler_event *e)
 {
 	(void)e;
-	compute(entered, 20);
+	kt_compute(entered, 20);
 	entered++;
 	return 0;
 }
@@ -224,7 +204,7 @@ serve_counter(const struct handler_event *e)
 TEST(a_handler_goes_with_its_thread)
 {
 	int n = cores_of_users(), self = (int)kthread_self();
-	uint32_t want = compute(9, 50);
+	uint32_t want = kt_compute(9, 50);
 	uint64_t stack;
 
 	expect_eq(kmem_alloc(SELF, STACK, RW, &stack), 0);
@@ -236,7 +216,7 @@ TEST(a_handler_goes_with_its_thread)
 		expect_eq(kthread_cores(self, core_of_users[i % n], 1), 0);
 		expect_eq(kthread_wakeup(self, 1u << BIT), 0);
 		while (entered == i || own_core() != core_of_users[i % n])
-			expect_eq(compute(9, 50), want);
+			expect_eq(kt_compute(9, 50), want);
 	}
 	expect_eq(kthread_upcalls(0), 0);
 	expect_eq(kthread_handler(HANDLE_UPCALLS, 0, 0), 0);
@@ -267,7 +247,7 @@ serve_moving(const struct handler_event *e)
 	kthread_cores((int)kthread_self(), m->core, 1);
 	while (own_core() != m->core)
 		kthread_yield();
-	compute(m->entered++, 20);
+	kt_compute(m->entered++, 20);
 	if (e->cause == CRASH_ACCESS)
 		kpage_protect(SELF, (unsigned long)e->addr & ~(PAGE - 1), 1, RW);
 	return e->cause == CRASH_NONE ? ANSWER : 0;	/* the value of a call, or where to go on */
@@ -280,7 +260,7 @@ goes_on(const struct mover *m, uint32_t want)
 	unsigned long wrong = own_core() != m->core;
 
 	wrong += kvoid_remote() != 0;
-	wrong += compute(9, 50) != want;
+	wrong += kt_compute(9, 50) != want;
 	kthread_yield();
 	return wrong + (own_core() != m->core);
 }
@@ -291,7 +271,7 @@ moves_in_handlers(unsigned long i)
 {
 	struct mover *m = &mover[i];
 	volatile uint32_t *at = (volatile uint32_t *)(mover_pages + i * PAGE);
-	uint32_t want = compute(9, 50), before;
+	uint32_t want = kt_compute(9, 50), before;
 	unsigned long wrong;
 
 	wrong = kthread_handler(KINDS, (unsigned long)moving,
@@ -367,7 +347,7 @@ touches(unsigned long arg)
 		kvoid_remote();
 	kpage_unmap(SELF, (unsigned long)at, 10);
 	while (go_on != 2)
-		compute(1, 100);
+		kt_compute(1, 100);
 	kthread_sleep(1u << END_BIT, FOREVER);
 	return arg;
 }

@@ -11,7 +11,6 @@
 #include <base/str.h>
 #include <atoll/uthread.h>
 #include <tests/kernel/ktest.h>
-#include <usercpu/handler.h>
 #include <usercpu/uthread.h>
 
 #define BIT 7
@@ -37,26 +36,6 @@ struct set {
 
 static struct set set_of[SETS];
 
-/* Values in many registers, floating-point ones too. */
-static uint32_t
-compute(uint32_t seed, int rounds)
-{
-	uint32_t a = seed, b = ~seed, c = seed * 5, d = seed ^ 0x55555555, e = 1, f = seed << 7;
-	float_register x = (float_register)seed, y = 5;
-
-	for (int i = 0; i < rounds; i++) {
-		a += b ^ (c >> 3);
-		b = (b << 5 | b >> 27) + d;
-		c ^= a + e;
-		x = x / 2 + y;
-		d += (f >> 1) + a;
-		e = e * 3 + (d ^ b);
-		f ^= (c << 2) + e;
-		y = 100 - x / 8;
-	}
-	return a ^ b ^ c ^ d ^ e ^ f ^ (uint32_t)(int32_t)(x + y);
-}
-
 static struct set *
 own_set(const struct work *w)
 {
@@ -69,10 +48,10 @@ computes(void *arg)
 {
 	struct work *w = arg;
 	struct set *s = own_set(w);
-	uint32_t want = compute(w->number, 300), least;
+	uint32_t want = kt_compute(w->number, 300), least;
 
 	do {
-		w->wrong += compute(w->number, 300) != want;
+		w->wrong += kt_compute(w->number, 300) != want;
 		w->wrong += uthread_self() != w->thread;
 		w->turns++;
 		if (!UTHREAD_STOPS)
