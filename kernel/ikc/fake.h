@@ -33,7 +33,6 @@ struct fake_cluster {
 	struct event_page events[2];		/* of its processes */
 	int processes;			/* so far */
 	void *memory;
-	void *pages;
 	struct frame frame[FAKE_PAGES];
 	bool up;
 };
@@ -48,6 +47,7 @@ struct fake_thread {
 static struct boot_record fake_record;
 static struct fake_cluster *fake[FAKE_CLUSTERS];
 static struct fake_thread fake_thread[FAKE_CLUSTERS][FAKE_THREADS];
+static void *fake_pages[FAKE_CLUSTERS];	/* each life finds there what the last one left */
 static _Alignas(4096) char fake_window[FAKE_CLUSTERS][FAKE_WINDOW];
 static _Alignas(64) char fake_private[FAKE_CLUSTERS][HAL_NOC_PRIVATE_BYTES];
 static unsigned here;			/* the cluster that is played now */
@@ -402,18 +402,13 @@ fake_process_init(struct fake_cluster *f, int proc)
 static inline void
 fake_memory_init(struct fake_cluster *f)
 {
-	f->pages = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
-	frames_init(&f->c.frames, f->frame, f->pages,
-		(char *)f->pages + FAKE_PAGES * HAL_PAGE_BYTES);
+	void **pages = &fake_pages[f->c.id];
+
+	if (*pages == NULL)
+		*pages = aligned_alloc(HAL_LARGE_BYTES, HAL_LARGE_BYTES);
+	frames_init(&f->c.frames, f->frame, *pages, (char *)*pages + FAKE_PAGES * HAL_PAGE_BYTES);
 	slab_init(&f->c.slab, &f->c.frames, sizeof(struct thread));
 	quota_init(&f->c.all, &f->c.frames);
-}
-
-static inline void
-fake_memory_free(struct fake_cluster *f)
-{
-	free(f->memory);
-	free(f->pages);
 }
 
 /* What the process has not given back. */
@@ -430,7 +425,7 @@ fake_boot(unsigned cluster)
 	struct fake_cluster *f = fake[cluster];
 
 	here = cluster;
-	fake_memory_free(f);
+	free(f->memory);
 	memset(f, 0, sizeof(*f));
 	memset(fake_thread[cluster], 0, sizeof(fake_thread[cluster]));
 	fake_record.cluster[cluster].incarnation++;
@@ -474,7 +469,7 @@ fake_machine(void)
 		if (fake[i] == NULL)
 			fake[i] = aligned_alloc(64, (sizeof(*fake[i]) + 63) / 64 * 64);
 		else
-			fake_memory_free(fake[i]);
+			free(fake[i]->memory);
 		memset(fake[i], 0, sizeof(*fake[i]));
 	}
 }
@@ -483,8 +478,9 @@ static inline void
 fake_end(void)
 {
 	for (unsigned i = 0; i < FAKE_CLUSTERS; i++) {
-		fake_memory_free(fake[i]);
+		free(fake[i]->memory);
 		free(fake[i]);
+		free(fake_pages[i]);
 	}
 }
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Mutation controls of the fuzz test of the network-on-chip (kernel/ikc/fuzz_test.c).
+"""Mutation controls of the fuzz test of the network-on-chip (kernel/ikc/fuzz_test.c), and of the test
+of deaths at every stage (stages_test.c there).
 
-Each line that keeps a bad peer out is taken away in turn; the fuzz test must fail. As it is, it
-must pass.
+Each line that keeps a bad peer out, or that clears up after a dead one, is taken away in turn; its
+test must fail. As they are, they must pass: of the second that is a unit test.
 """
 
 import os
@@ -16,6 +17,10 @@ UNIT = os.path.join(ROOT, "build", "unit")
 TEST = "fuzz_test"
 SEEDS = 3000
 MUTANT_SEEDS = 12000  # each stops at the first that notices it
+STAGES_TEST = "stages_test"
+STAGES_SEEDS = 4
+CREDIT, MAIL_OUT = "kernel/ikc/mail_credit.c", "kernel/ikc/mail_out.c"
+SYNC, WAIT = "kernel/ikc/sync_event.c", "kernel/ikc/wait.c"
 PATIENCE_S = 120
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 HEADER_AGAIN = "((const struct wire_mail *)(const void *)(l->payload - HAL_NOC_HEADER_BYTES))->head.source"
@@ -46,11 +51,27 @@ MUTANTS = (
      "\tif (kind"),
 )
 
+STAGES_MUTANTS = (
+    ("the dead keep their credits", CREDIT, "in->credit[i] == peer + 1 && !(lies", "false && !(lies"),
+    ("the dead want credits", CREDIT, "\tbitmap_clear(in->wanted, peer);\n\tfor", "\tfor"),
+    ("a message that was taken back is forgotten", CREDIT, "\t\t\tbitmap_set(in->wanted, from);\n", ""),
+    ("a credit that a dead cluster was granted waits for its message", CREDIT, "bool lies = ", "bool lies = true || "),
+    ("a slot at a dead cluster stays full", MAIL_OUT, "\t\to->writer = NULL;\n\t\temptied(c, o);\n", ""),
+    ("a connector at a dead cluster stays in use", MAIL_OUT,
+     "\telse if (o->full)\n\t\tplace_free(c, peer, o->place);\n", ""),
+    ("who waits for a dead cluster is not looked at", WAIT,
+     "has_died_since(&c->ikc.peer[source], (uint32_t)(t->wait.on >> 8)) ? -E_HOSTDOWN", "false ? -E_HOSTDOWN"),
+    ("a dead cluster owes an answer", SYNC, "\tp->full &= others;\n", ""),
+    ("an end does not know that its partner is dead", SYNC,
+     "\telse if (state == PEER_DEAD)\n\t\tbitmap_set(y->dead, peer);\n", ""),
+    ("an end goes on with the next life of its partner", SYNC, "\t\ty->ep.error = -E_CONNRESET;\n", "\t\t;\n"),
+)
 
-def objects():
-    """The object files that the test is linked from."""
+
+def objects(test):
+    """The object files that a test is linked from."""
     with open(os.path.join(UNIT, "tests.mk"), encoding="utf-8") as f:
-        rule = re.search(rf"^\$\(OUT\)/{TEST}: (.*)$", f.read(), re.M)
+        rule = re.search(rf"^\$\(OUT\)/{test}: (.*)$", f.read(), re.M)
     return rule.group(1).replace("$(OUT)", UNIT).split()
 
 
@@ -63,10 +84,12 @@ def compiler():
                                                                         "-Iabi/cpu/hosted"]
 
 
-def make(folder, path, text):
-    """The fuzz test with one source file replaced."""
-    cc = compiler()
-    return build(folder, cc, [cc[0], *SANITIZE], objects(), path, text)
+def make(test):
+    """How the test is built with one source file replaced."""
+    def built(folder, path, text):
+        cc = compiler()
+        return build(folder, cc, [cc[0], *SANITIZE], objects(test), path, text)
+    return built
 
 
 def main():
@@ -74,8 +97,10 @@ def main():
     wrong = fails(os.path.join(UNIT, TEST), SEEDS, PATIENCE_S)
     if wrong:
         print("FAIL the_fuzz_test_passes_as_it_is")
-    for what, path, old, new in MUTANTS:
-        wrong |= not control("it_is_noticed", (what, path, old, new), make, MUTANT_SEEDS, PATIENCE_S)
+    for mutant in MUTANTS:
+        wrong |= not control("it_is_noticed", mutant, make(TEST), MUTANT_SEEDS, PATIENCE_S)
+    for mutant in STAGES_MUTANTS:
+        wrong |= not control("a_death_is_not_over", mutant, make(STAGES_TEST), STAGES_SEEDS, PATIENCE_S)
     return int(wrong)
 
 
