@@ -196,7 +196,7 @@ run_all(struct testbed *bed)
 {
 	const struct hal_test *const lists[] =
 		{doorbell_tests, memory_tests, litmus_tests, space_tests, user_tests, handler_tests,
-		noc_tests,
+		noc_tests, lives_tests,
 		timer_tests, device_tests};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

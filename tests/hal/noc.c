@@ -6,7 +6,7 @@
 #include <base/str.h>
 #include "testbed.h"
 
-enum { ASK_ECHO = 1, ASK_MAIL, ASK_PORTAL, ASK_CONSOLE, ASK_DIE, ANSWER = 64, ANSWER_WRONG = 65 };
+enum { ANSWER = 64, ANSWER_WRONG = 65 };
 
 #define EVENT(kind, value) ((uint32_t)(kind) << 24 | (uint32_t)(value))
 #define KIND(event) ((event) >> 24)
@@ -74,12 +74,62 @@ write_lines(void)
 	}
 }
 
+/* Cluster 0 alone stops and starts others. */
+static bool
+may_stop(unsigned cluster)
+{
+	return hal_cluster_stop(cluster) != -E_ACCES || hal_cluster_start(cluster) != -E_ACCES;
+}
+
+static void
+nothing(struct testbed *bed, unsigned core)
+{
+	(void)bed;
+	(void)core;
+}
+
+static void
+all_cores_work(struct testbed *bed)
+{
+	for (unsigned i = 1; i < bed->cores; i++)
+		on_core(bed, i, nothing);
+	for (unsigned i = 1; i < bed->cores; i++)
+		wait_for_core(bed, i);
+}
+
+static void
+spin(struct testbed *bed, unsigned core)
+{
+	for (;;)
+		if (core == 0)
+			hal_noc_heartbeat();
+		else
+			hal_load32(&bed->counter);
+}
+
+static _Noreturn void
+all_cores_spin(struct testbed *bed)
+{
+	for (unsigned i = 1; i < bed->cores; i++)
+		on_core(bed, i, spin);
+	spin(bed, 0);
+	__builtin_unreachable();
+}
+
+/* Has it been asked so often, since its image was started? */
+static bool
+is_mark(uint32_t want)
+{
+	static uint32_t mark = 1000;
+
+	return mark++ == 1000 + want;
+}
+
 static void
 answer(struct testbed *bed, unsigned cluster, uint32_t event)
 {
 	uint32_t value = VALUE(event), wrong = 0;
 
-	(void)bed;
 	switch (KIND(event)) {
 	case ASK_MAIL:
 	case ASK_PORTAL:
@@ -89,6 +139,18 @@ answer(struct testbed *bed, unsigned cluster, uint32_t event)
 	case ASK_CONSOLE:
 		write_lines();
 		return;
+	case ASK_STOP:
+		wrong = may_stop(0) || may_stop(hal_cluster_id()) ||
+			may_stop(bed->record->clusters);
+		break;
+	case ASK_CORES:
+		all_cores_work(bed);
+		break;
+	case ASK_MARK:
+		wrong = !is_mark(value);
+		break;
+	case ASK_SPIN:
+		all_cores_spin(bed);
 	case ASK_DIE:
 		hal_panic(__FILE__, __LINE__, "a test wants this cluster to die");
 	}
@@ -120,9 +182,9 @@ is_up(struct testbed *bed, uint32_t cluster)
 	return hal_noc_alive(cluster);
 }
 
-/* Nobody rings when a cluster comes up: look from time to time. */
-static void
-wait_for_boot(struct testbed *bed, unsigned cluster)
+/* It looks from time to time. */
+void
+noc_await_boot(struct testbed *bed, unsigned cluster)
 {
 	uint64_t limit = hal_clock_ns() + PATIENCE_NS;
 
@@ -146,10 +208,16 @@ has_answer(struct testbed *bed, uint32_t want)
 	return true;
 }
 
-static void
-ask(struct testbed *bed, unsigned cluster, unsigned kind, uint32_t value)
+int
+noc_tell(unsigned cluster, enum noc_ask kind, uint32_t value)
 {
-	expect(bed, hal_noc_notify(cluster, EVENT(kind, value)) == 0);
+	return hal_noc_notify(cluster, EVENT(kind, value));
+}
+
+void
+noc_ask(struct testbed *bed, unsigned cluster, enum noc_ask kind, uint32_t value)
+{
+	expect(bed, noc_tell(cluster, kind, value) == 0);
 	wait_until(bed, has_answer, cluster << 16 | (value + 1));
 }
 
@@ -158,7 +226,7 @@ all_come_up(struct testbed *bed)
 {
 	expect(bed, hal_noc_alive(0));
 	for (unsigned i = 0; i < bed->record->clusters; i++) {
-		wait_for_boot(bed, i);
+		noc_await_boot(bed, i);
 		expect(bed, hal_noc_incarnation(i) == bed->record->cluster[i].incarnation);
 	}
 	expect(bed, !hal_noc_alive(bed->record->clusters));
@@ -181,7 +249,7 @@ events_are_answered(struct testbed *bed)
 {
 	for (uint32_t i = 0; i < ROUNDS / 4; i++)
 		for (unsigned c = 1; c < bed->record->clusters; c++)
-			ask(bed, c, ASK_ECHO, i);
+			noc_ask(bed, c, ASK_ECHO, i);
 }
 
 static void
@@ -194,12 +262,12 @@ events_keep_their_order(struct testbed *bed)
 }
 
 static void
-blocks_arrive(struct testbed *bed, unsigned kind)
+blocks_arrive(struct testbed *bed, enum noc_ask kind)
 {
 	for (uint32_t i = 0; i < ROUNDS / 4; i++)
 		for (unsigned c = 1; c < bed->record->clusters; c++) {
 			expect(bed, put_filled(c, kind, i) == 0);
-			ask(bed, c, kind, i);
+			noc_ask(bed, c, kind, i);
 			expect(bed, slot_holds(slot_for(kind, c), i + 1));
 		}
 }
@@ -264,8 +332,15 @@ hearts_beat(struct testbed *bed)
 {
 	uint32_t before = hal_noc_heartbeat_of(1);
 
-	ask(bed, 1, ASK_ECHO, 0);
+	noc_ask(bed, 1, ASK_ECHO, 0);
 	expect(bed, hal_noc_heartbeat_of(1) == before + 1);
+}
+
+static void
+others_stop_nobody(struct testbed *bed)
+{
+	for (unsigned c = 1; c < bed->record->clusters; c++)
+		noc_ask(bed, c, ASK_STOP, 0);
 }
 
 static bool
@@ -300,6 +375,7 @@ const struct hal_test noc_tests[] = {
 	{"puts_with_wrong_owner_length_or_incarnation_are_refused", bad_puts_are_refused, 1, 2},
 	{"console_text_of_other_clusters_arrives", console_text_arrives, 1, 2},
 	{"heartbeats_are_seen", hearts_beat, 1, 2},
+	{"cluster_0_alone_stops_others", others_stop_nobody, 1, 2},
 	{"a_cluster_that_panics_is_dead_for_its_peers", death_is_noticed, 1, 2},
 	{NULL, NULL, 0, 0},
 };

@@ -175,8 +175,23 @@ struct hal_test {
 
 extern const struct hal_test doorbell_tests[], memory_tests[], litmus_tests[], space_tests[],
 	user_tests[], handler_tests[], timer_tests[], device_tests[],
-	noc_tests[];
+	noc_tests[], lives_tests[];
 _Noreturn void noc_peer(struct testbed *bed);	/* core 0 of the other clusters */
+
+/* noc.c: what core 0 of another cluster is told by an event with a value, or asked. */
+enum noc_ask { ASK_ECHO = 1, ASK_MAIL, ASK_PORTAL, ASK_CONSOLE, ASK_DIE,
+	ASK_STOP,		/* it tries to stop and start others, and itself */
+	ASK_SPIN,		/* no answer: all its cores compute without end */
+	ASK_CORES,		/* do all its cores work? */
+	ASK_MARK,		/* how often it was asked in this life */
+};
+int noc_tell(unsigned cluster, enum noc_ask kind, uint32_t value);	/* as hal_noc_notify */
+void noc_ask(struct testbed *bed, unsigned cluster, enum noc_ask kind, uint32_t value);
+void noc_await_boot(struct testbed *bed, unsigned cluster);	/* nobody rings when one comes up */
+
+/* cpu/: can a cluster be stopped and started again, and does it begin with an image of its own? */
+enum machine_lives { LIVES_ONE, LIVES_MANY, LIVES_WITH_IMAGES };
+enum machine_lives machine_lives(void);
 
 unsigned litmus_rounds(void);		/* cpu/: how often each litmus program runs */
 /* cpu/: in which a core leaves the kernel and computes a little */

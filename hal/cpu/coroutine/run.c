@@ -106,12 +106,15 @@ set_up_cores(void)
 int
 hal_cluster_stop(unsigned cluster)
 {
-	struct coro_cluster *c = &coro_machine.cluster[cluster];
+	struct coro_cluster *c = coro_machine.cluster;
 	bool was = true;
 
 	coro_op(OP_POINT, __FILE__, __LINE__, cluster);
 	if (coro_now->cluster != 0)
 		return -E_ACCES;
+	if (cluster == 0 || cluster >= coro_machine.record.clusters)
+		return -E_INVAL;
+	c += cluster;
 	for (unsigned i = 0; i < c->cores; i++) {
 		was &= c->core[i].state == CORE_DEAD;
 		if (c->core[i].state != CORE_DEAD && coro_draw(2))
@@ -128,11 +131,12 @@ hal_cluster_stop(unsigned cluster)
 int
 hal_cluster_start(unsigned cluster)
 {
-	struct coro_cluster *c = &coro_machine.cluster[cluster];
+	struct coro_cluster *c = coro_machine.cluster;
 	int e = hal_cluster_stop(cluster);
 
 	if (e != 0)
 		return e;
+	c += cluster;
 	for (unsigned i = 0; i < c->cores; i++)
 		reset_core(&c->core[i], cluster, i);
 	coro_cluster_memory(cluster);

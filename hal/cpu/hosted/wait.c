@@ -251,6 +251,8 @@ hal_cluster_stop(unsigned cluster)
 
 	if (host.cluster != 0)
 		return -E_ACCES;
+	if (cluster == 0 || cluster >= host.machine->record->clusters)
+		return -E_INVAL;
 	now = hal_load32(&host.machine->control->order[cluster]);
 	if (now == HOST_STOPPED)
 		return 0;

@@ -90,13 +90,15 @@ _Noreturn void hal_panic(const char *file, int line, const char *what);
 _Noreturn void hal_machine_halt(int status);
 
 /*
- * Lives of other clusters. Home core of cluster 0 only: elsewhere -E_ACCES.
+ * Lives of other clusters. Home core of cluster 0 only: in other clusters -E_ACCES.
  *
  * Stop: all cores of a cluster stop for good, whatever they do. 0: they have, and nothing of that
- * life is written any more; -E_AGAIN: they will have soon, which interrupts the caller, who asks
- * again; -E_NOSYS: this machine cannot.
- * Start: a cluster that is stopped begins its next incarnation with a pristine image. 0; -E_NOSYS.
- * That it does not come up, if the host has no room for it, shows as the death of that life.
+ * life is written any more: behind a fence its window is as it was left, whoever rings there.
+ * -E_AGAIN: they will have soon, which interrupts the caller, who asks again. -E_INVAL: no such
+ * cluster, or the own one. -E_NOSYS: this machine cannot.
+ * Start: a cluster that is stopped begins its next incarnation with a pristine image. 0; -E_INVAL;
+ * -E_NOSYS. That it does not come up, if the host has no room for it, shows as the death of that
+ * life.
  */
 int hal_cluster_stop(unsigned cluster);
 int hal_cluster_start(unsigned cluster);

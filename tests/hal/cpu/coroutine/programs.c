@@ -166,3 +166,10 @@ user_device_raise(bool up)
 	else
 		coro_device(0)->is_raised = false;
 }
+
+/* All clusters are of one program. */
+enum machine_lives
+machine_lives(void)
+{
+	return LIVES_MANY;
+}

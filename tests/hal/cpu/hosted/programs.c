@@ -42,3 +42,9 @@ user_device_raise(bool up)
 {
 	(void)up;
 }
+
+enum machine_lives
+machine_lives(void)
+{
+	return LIVES_WITH_IMAGES;
+}

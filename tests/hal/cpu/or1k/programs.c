@@ -42,3 +42,10 @@ user_device_raise(bool up)
 {
 	(void)up;
 }
+
+/* Cores cannot be stopped from outside. */
+enum machine_lives
+machine_lives(void)
+{
+	return LIVES_ONE;
+}

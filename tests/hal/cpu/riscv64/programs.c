@@ -57,3 +57,9 @@ user_device_raise(bool up)
 	else
 		(void)uart[UART_IIR];
 }
+
+enum machine_lives
+machine_lives(void)
+{
+	return LIVES_WITH_IMAGES;
+}
