@@ -14,6 +14,9 @@
  *	hang	the last cluster spins with its interrupts off, ten times: cluster 0 stops it and
  *		starts it again, while cluster 1 answers
  *	ring	as hang, and it interrupts all harts of the machine without end
+ *	flood	as hang, and it sends cluster 1 events, and interrupts it, without end
+ *	attacks	the last cluster tries everything at once that is not its own (attacks.c), a core in
+ *		each of its lives; before that, everything that is
  *	plic, slot	as fence, with a device that cluster 0 has, which reads it first
  *	panic	cluster 0 fails a check
  *	wild	core 1 of cluster 0 jumps to nowhere
@@ -37,12 +40,15 @@
 #include <hal/noc.h>
 #include <hal/timer.h>
 #include <hal/trap.h>
+#include <tests/boot/attacks.h>
 
 #define EVENT_HELLO 6		/* to a cluster that was up before cluster 0 */
 #define EVENT_UP 7
 #define EVENT_STRIKE 8
 #define EVENT_PING 9
 #define EVENT_PONG 10
+#define EVENT_NOISE 11
+#define EVENT_ATTACK 100		/* + its number */
 #define PINGS 100
 #define HANGS 10
 #define CLOCK_DEVICE 0x101000		/* beside what ends the machine */
@@ -53,7 +59,7 @@
 static struct {
 	const struct boot_record *record;
 	uint32_t up;			/* cores that came up */
-	uint32_t strike;		/* the bad deed may begin */
+	uint32_t strike;		/* the bad deed may begin; attacks: its number + 1 */
 } probe;
 
 static __attribute__((format(printf, 1, 2))) void
@@ -125,6 +131,18 @@ bad_copy(void)
 		say("probe: the copy gave %d\n", hal_copy_out(0x20000, (const void *)16, 8));
 }
 
+/* Attacks come from one core after the other: each has a fence of its own. */
+static void
+attack_from(unsigned core, unsigned number)
+{
+	const struct boot_cluster *c = &probe.record->cluster[hal_cluster_id()];
+
+	if (core != number % c->cores)
+		return;
+	attack(probe.record, number);
+	say("probe: cluster %u has got through\n", hal_cluster_id());
+}
+
 void
 kernel_core_main(void *arg)
 {
@@ -138,6 +156,8 @@ kernel_core_main(void *arg)
 			wild_jump();
 		if (scenario_is("deep") && hal_core_id() == 1 && hal_load32(&probe.strike) != 0)
 			say("probe: %u calls\n", deep_call(0));
+		if (scenario_is("attacks") && hal_load32(&probe.strike) != 0)
+			attack_from(hal_core_id(), hal_load32(&probe.strike) - 1);
 		doze(false);
 	}
 }
@@ -200,11 +220,15 @@ static _Noreturn void
 hang(void)
 {
 	volatile uint32_t *bells = hal_device(VIRT_SSWI);
+	bool rings = scenario_is("ring"), floods = scenario_is("flood");
 
 	__asm__ volatile("csrw sie, zero");
-	for (uint32_t i = 0;; i = i < 15 ? i + 1 : 0)
-		if (scenario_is("ring"))
+	for (uint32_t i = 0;; i = i < 15 ? i + 1 : 0) {
+		if (rings)
 			bells[i] = 1;
+		if (floods && hal_noc_notify(1, EVENT_NOISE) != 0)
+			hal_interrupt_home(1);
+	}
 }
 
 /* Registers hold nothing that is needed: it dies of it. */
@@ -232,6 +256,12 @@ read_device(void)
 		*(const volatile uint32_t *)hal_device(foreign_device()));
 }
 
+static bool
+hangs(void)
+{
+	return scenario_is("hang") || scenario_is("ring") || scenario_is("flood");
+}
+
 static void
 strike(void)
 {
@@ -239,10 +269,25 @@ strike(void)
 		read_device();
 	if (scenario_is("call"))
 		call_monitor();
-	if (scenario_is("hang") || scenario_is("ring"))
+	if (hangs())
 		hang();
 	if (victim() != 0)
 		reach_out(victim(), !scenario_is("fence") && !scenario_is("image"));
+}
+
+/* Number ATTACKS is none: what the cluster may reach, which it answers. */
+static void
+begin_attack(unsigned number)
+{
+	if (number == ATTACKS) {
+		attack_nothing(probe.record);
+		check(hal_noc_notify(0, EVENT_PONG) == 0);
+		return;
+	}
+	hal_store32(&probe.strike, number + 1);
+	for (unsigned i = 1; i < probe.record->cluster[hal_cluster_id()].cores; i++)
+		hal_notify(hal_cluster_id(), i);
+	attack_from(0, number);
 }
 
 static void
@@ -261,6 +306,8 @@ follow(void)
 		hal_wait_cancel();
 		if (event == EVENT_STRIKE)
 			strike();
+		else if (event >= EVENT_ATTACK)
+			begin_attack(event - EVENT_ATTACK);
 		else if (event == EVENT_PING)
 			check(hal_noc_notify(0, EVENT_PONG) == 0);
 		else if (!told)
@@ -301,6 +348,18 @@ alive_count(void)
 	return n;
 }
 
+static void
+await_end(unsigned cluster)
+{
+	for (;;) {
+		hal_wait_begin();
+		if (!hal_noc_alive(cluster))
+			break;
+		hal_wait(HAL_FOREVER);
+	}
+	hal_wait_cancel();
+}
+
 /* Order the last cluster to misbehave and wait for its end. */
 static void
 await_death(void)
@@ -308,13 +367,7 @@ await_death(void)
 	unsigned last = probe.record->clusters - 1;
 
 	check(hal_noc_notify(last, EVENT_STRIKE) == 0);
-	for (;;) {
-		hal_wait_begin();
-		if (!hal_noc_alive(last))
-			break;
-		hal_wait(HAL_FOREVER);
-	}
-	hal_wait_cancel();
+	await_end(last);
 	check(hal_noc_notify(last, EVENT_STRIKE) != 0);
 	say("probe: cluster %u is dead, %u of %u live\n", last, alive_count(),
 		probe.record->clusters);
@@ -385,6 +438,29 @@ await_hangs(void)
 		hal_noc_incarnation(last), alive_count(), probe.record->clusters);
 }
 
+/*
+ * Each attack ends a life of the last cluster, while cluster 1 answers. The next life tries the
+ * next.
+ */
+static void
+await_attacks(void)
+{
+	unsigned last = probe.record->clusters - 1;
+	uint32_t event, life;
+
+	check(hal_noc_notify(last, EVENT_ATTACK + ATTACKS) == 0);
+	check(await_event(&event, &life) == last && event == EVENT_PONG);
+	for (unsigned i = 0; i < ATTACKS; i++) {
+		say("probe: attack %s\n", attack_name(i));
+		check(hal_noc_notify(last, EVENT_ATTACK + i) == 0);
+		cluster_1_answers();
+		await_end(last);
+		restart(last, i + 2);
+	}
+	say("probe: cluster %u is up in life %u, %u of %u live\n", last,
+		hal_noc_incarnation(last), alive_count(), probe.record->clusters);
+}
+
 static void
 lead(void)
 {
@@ -398,8 +474,10 @@ lead(void)
 		read_device();
 	if (victim() != 0 || scenario_is("call") || foreign_device() != 0)
 		await_death();
-	if (scenario_is("hang") || scenario_is("ring"))
+	if (hangs())
 		await_hangs();
+	if (scenario_is("attacks"))
+		await_attacks();
 	check(!scenario_is("panic"));
 	bad_copy();
 	if (scenario_is("near"))

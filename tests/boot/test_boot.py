@@ -99,6 +99,27 @@ def test_a_kernel_that_rings_everybody_without_end_keeps_nobody_from_working():
     hangs("ring")
 
 
+def test_a_kernel_that_floods_another_with_events_keeps_it_from_nothing():
+    hangs("flood")
+
+
+FAULTS = {"load": "load access fault", "store": "store access fault", "amo": "store access fault",
+          "fetch": "fetch access fault", "write": "illegal instruction", "run": "illegal instruction"}
+
+
+def test_whatever_is_not_a_clusters_own_it_dies_of():
+    """Each attack is the end of one life, and of nothing else."""
+    b = qemu.boot(qemu.shape("attacks", [(4, 4, 2 * MB)]), timeout=120)
+    parts = re.split(r"^probe: attack (.*)$", b.output, flags=re.M)
+    assert b.status == 0 and len(parts) > 80, b.output
+    for number, (name, said) in enumerate(zip(parts[1::2], parts[2::2])):
+        core = number % 4
+        want = f"kernel panic: cluster 3 core {core} (hart {12 + core}): {FAULTS[name.split()[0]]}"
+        assert said.count("kernel panic") == 1 and want in said, f"{name}: {said}"
+    assert "has got through" not in b.output, b.output
+    assert f"probe: cluster 3 is up in life {len(parts) // 2 + 1}, 4 of 4 live" in b.output, b.output
+
+
 def test_cluster_0_alone_reaches_the_interrupt_controller():
     one_dies("plic", "load access fault", "probe: cluster 0 read 0")
 
