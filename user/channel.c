@@ -20,15 +20,10 @@
 #include <atoll/channel.h>
 #include <atoll/kcalls.h>
 #include "channel_words.h"
+#include "channel_slot.h"
 
 #define LINE 64
 #define HEAD ((size_t)(2 * LINE))
-
-struct slot {
-	uint32_t number;		/* shared word */
-	uint32_t bytes;
-	unsigned char text[];
-};
 
 /* --- beginning --- */
 
@@ -56,7 +51,7 @@ channel_begin(struct channel *ch, const struct channel_setup *s)
 	if (slots == 0)
 		return -E_INVAL;
 	*ch = (struct channel){.slots = (uint32_t)slots, .stride = (uint32_t)stride,
-		.message = s->message, .bits = 1u << s->bit, .bits_there = s->bits,
+		.message = s->message, .looks = CHANNEL_LOOKS, .bits = 1u << s->bit, .bits_there = s->bits,
 		.handle = s->handle};
 	ch->out = way_of(s->side == CHANNEL_MADE ? mine : theirs, used - HEAD);
 	ch->in = way_of(s->side == CHANNEL_MADE ? theirs : mine, used - HEAD);
@@ -137,23 +132,39 @@ wake_sleeper(struct channel *ch, uint32_t *announced)
 		kchannel_wake(ch->handle);
 }
 
+int
+channel_check(const struct channel *ch)
+{
+	int bit = 0;
+
+	if (ch->bits_there != 0)
+		return 0;
+	while (ch->bits >> bit != 1)
+		bit++;
+	return (int)kevent_bind(EVENT_CHANNEL, ch->handle, bit);
+}
+
 /*
- * An announced sleep. 0: it may be worth a look; or an error. The kernel is asked before whether
- * the other side of its channel is there: the bit says once that it is not, and may have been taken
- * for something else.
+ * Before a sleep is announced the kernel is asked whether the other side of its channel is there:
+ * the bit says once that it is not, and may have been taken for something else. From then on it is
+ * this thread that is woken, whoever used this side before.
  */
+static int
+announce(const struct channel *ch, uint32_t *announced)
+{
+	int wrong = channel_check(ch);
+
+	word_put(announced, 1);
+	words_fence();
+	return wrong;
+}
+
+/* An announced sleep. 0: it may be worth a look; or an error. */
 static int
 sleep_until(const struct channel *ch, uint64_t until)
 {
-	long result = 0;
-	int bit = 0;
+	long result = kthread_sleep(ch->bits, until);
 
-	while (ch->bits >> bit != 1)
-		bit++;
-	if (ch->bits_there == 0)
-		result = kevent_bind(EVENT_CHANNEL, ch->handle, bit);
-	if (result == 0)
-		result = kthread_sleep(ch->bits, until);
 	return result < 0 ? (int)result : 0;
 }
 
@@ -182,22 +193,39 @@ is_full(const struct channel *ch, struct channel_way *w)
 	return w->count - w->seen >= ch->slots;
 }
 
-int
-channel_try_send(struct channel *ch, const void *message, uint32_t bytes)
+void *
+channel_place(struct channel *ch)
+{
+	struct slot *slot = (struct slot *)(void *)ch->out.next;
+
+	return is_full(ch, &ch->out) ? NULL : slot->text;
+}
+
+void
+channel_put(struct channel *ch, uint32_t bytes)
 {
 	struct channel_way *w = &ch->out;
 	struct slot *slot = (struct slot *)(void *)w->next;
 
-	if (bytes > ch->message)
-		return -E_INVAL;
-	if (is_full(ch, w))
-		return -E_AGAIN;
 	slot->bytes = bytes;
-	memcpy(slot->text, message, bytes);
 	bytes_publish(&slot->bytes, sizeof(slot->bytes) + bytes);
 	step(ch, w);
 	word_put(&slot->number, w->count);
 	wake_sleeper(ch, w->sleeps);
+}
+
+int
+channel_try_send(struct channel *ch, const void *message, uint32_t bytes)
+{
+	void *place;
+
+	if (bytes > ch->message)
+		return -E_INVAL;
+	place = channel_place(ch);
+	if (place == NULL)
+		return -E_AGAIN;
+	memcpy(place, message, bytes);
+	channel_put(ch, bytes);
 	return 0;
 }
 
@@ -207,13 +235,12 @@ channel_send(struct channel *ch, const void *message, uint32_t bytes, uint64_t u
 	struct channel_way *w = &ch->out;
 	int result = -E_AGAIN, wrong = 0;
 
-	for (unsigned n = 0; n < CHANNEL_LOOKS && result == -E_AGAIN; n++)
+	for (unsigned n = 0; n < ch->looks && result == -E_AGAIN; n++)
 		result = channel_try_send(ch, message, bytes);
 	while (result == -E_AGAIN && wrong == 0) {
-		word_put(w->waits, 1);
-		words_fence();
+		wrong = announce(ch, w->waits);
 		result = channel_try_send(ch, message, bytes);
-		if (result != -E_AGAIN)
+		if (result != -E_AGAIN || wrong != 0)
 			break;
 		wrong = sleep_until(ch, until);
 		result = channel_try_send(ch, message, bytes);
@@ -231,42 +258,72 @@ tell_taken(struct channel *ch, struct channel_way *w)
 	wake_sleeper(ch, w->waits);
 }
 
-int
-channel_try_receive(struct channel *ch, void *message, uint32_t room)
+const void *
+channel_look(const struct channel *ch, uint32_t *bytes)
+{
+	const struct slot *slot = (const struct slot *)(const void *)ch->in.next;
+
+	if (!channel_has_come(ch))
+		return NULL;
+	bytes_acquire(&slot->bytes, ch->stride - sizeof(slot->number));
+	*bytes = *(const volatile uint32_t *)&slot->bytes;
+	if (*bytes > ch->message)
+		*bytes = 0;
+	return slot->text;
+}
+
+void
+channel_took(struct channel *ch)
 {
 	struct channel_way *w = &ch->in;
-	const struct slot *slot = (const struct slot *)(const void *)w->next;
-	uint32_t bytes;
 
-	if (word_look(&slot->number) != w->count + 1)
-		return -E_AGAIN;
-	bytes_acquire(&slot->bytes, ch->stride - sizeof(slot->number));
-	bytes = *(const volatile uint32_t *)&slot->bytes;
-	if (bytes > ch->message)
-		bytes = 0;
-	memcpy(message, slot->text, bytes < room ? bytes : room);
 	step(ch, w);
 	if (w->count - w->seen > ch->slots / 2)
 		tell_taken(ch, w);
+}
+
+int
+channel_try_receive(struct channel *ch, void *message, uint32_t room)
+{
+	uint32_t bytes;
+	const void *text = channel_look(ch, &bytes);
+
+	if (text == NULL)
+		return -E_AGAIN;
+	memcpy(message, text, bytes < room ? bytes : room);
+	channel_took(ch);
 	return (int)bytes;
+}
+
+void
+channel_listen(struct channel *ch)
+{
+	word_put(ch->in.sleeps, 1);
+	if (is_full(ch, &ch->out))
+		word_put(ch->out.waits, 1);
+	words_fence();
+}
+
+int
+channel_await(struct channel *ch, uint64_t until)
+{
+	int wrong = 0;
+
+	for (unsigned n = 0; n < ch->looks; n++)
+		if (channel_has_come(ch))
+			return 0;
+	while (!channel_has_come(ch) && wrong == 0) {
+		wrong = announce(ch, ch->in.sleeps);
+		if (wrong == 0 && !channel_has_come(ch))
+			wrong = sleep_until(ch, until);
+	}
+	return channel_has_come(ch) ? 0 : wrong;
 }
 
 int
 channel_receive(struct channel *ch, void *message, uint32_t room, uint64_t until)
 {
-	struct channel_way *w = &ch->in;
-	int result = -E_AGAIN, wrong = 0;
+	int wrong = channel_await(ch, until);
 
-	for (unsigned n = 0; n < CHANNEL_LOOKS && result == -E_AGAIN; n++)
-		result = channel_try_receive(ch, message, room);
-	while (result == -E_AGAIN && wrong == 0) {
-		word_put(w->sleeps, 1);
-		words_fence();
-		result = channel_try_receive(ch, message, room);
-		if (result != -E_AGAIN)
-			break;
-		wrong = sleep_until(ch, until);
-		result = channel_try_receive(ch, message, room);
-	}
-	return result == -E_AGAIN ? wrong : result;
+	return wrong != 0 ? wrong : channel_try_receive(ch, message, room);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A direction of a channel in shared memory (user/channel.c): the sender puts MESSAGES messages into SLOTS slots, the receiver takes them. Either
+ * A direction of a channel in shared memory (user/channel.c, and a server that listens to many, user/service_loop.c): the sender puts MESSAGES messages into SLOTS slots, the receiver takes them. Either
  * may sleep at any time when it finds nothing to do, without looking a while before. What a core stores is seen by the other in its order, at any
  * later time, but not after a fence or a kernel call of the core: each has a queue of stores. A wake-up is a bit, which stays until it is slept for;
  * it may be set without a reason (the bit is the other direction's, too).
@@ -9,11 +9,17 @@
  *
  * proves: user/channel.c wake_sleeper f54982d49185
  * proves: user/channel.c is_full 08ed67b171b0
- * proves: user/channel.c channel_try_send 5c5e3f9781fd
- * proves: user/channel.c channel_send 7c40ccd58327
+ * proves: user/channel.c announce bdba5a524b6a
+ * proves: user/channel.c channel_place 60a78186068b
+ * proves: user/channel.c channel_put 87040d0695c4
+ * proves: user/channel.c channel_send c6c1f3723041
  * proves: user/channel.c tell_taken 05e195e8c24a
- * proves: user/channel.c channel_try_receive f44dfdeb99e9
- * proves: user/channel.c channel_receive 0476c390031b
+ * proves: user/channel.c channel_look 823d6cad3e61
+ * proves: user/channel.c channel_took 1c078a7b2e68
+ * proves: user/channel.c channel_listen 52bc36a70b17
+ * proves: user/channel.c channel_await d4b189462835
+ * proves: user/service_loop.c serve_client 2a88ff853e10
+ * proves: user/service_loop.c is_quiet ae6369888cc5
  *
  * run: -DMESSAGES=4 -DSLOTS=1
  * run: -DMESSAGES=5 -DSLOTS=2

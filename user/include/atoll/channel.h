@@ -41,6 +41,8 @@ struct channel {
 	uint32_t slots;			/* of each direction */
 	uint32_t stride;		/* bytes of a slot */
 	uint32_t message;		/* bytes of the largest message */
+	/* before a thread sleeps; may be changed: 0 where the other side needs this core to go on */
+	uint32_t looks;
 	uint32_t bits;			/* here */
 	uint32_t bits_there;		/* of the other thread's notification, or 0: by the kernel channel */
 	int handle;			/* of the kernel channel, or of the other thread */
@@ -99,8 +101,33 @@ int channel_try_send(struct channel *ch, const void *message, uint32_t bytes);
 int channel_try_receive(struct channel *ch, void *message, uint32_t room);
 
 /*
- * The same, but wait until it can be done, up to a time of kclock. Also -E_TIMEDOUT; -E_INTR;
- * -E_PIPE, -E_HOSTDOWN: the other side is gone.
+ * The same without a copy of one's own. channel_place: where the next message of at most
+ * ch->message bytes is written, or NULL: no slot is free now; channel_put sends it. channel_look:
+ * the next message that has come and its bytes, which are no more than a message may have, or NULL;
+ * channel_took goes on to the next one. The other side can change what lies there while it is
+ * looked at: only what was copied before stays what it was.
+ */
+void *channel_place(struct channel *ch);
+void channel_put(struct channel *ch, uint32_t bytes);
+const void *channel_look(const struct channel *ch, uint32_t *bytes);
+void channel_took(struct channel *ch);
+
+/*
+ * For who sleeps for several channels at once. channel_listen: a message from now on sets the bit,
+ * and so does a slot that becomes free, if none is; who has said so looks once more, and sleeps
+ * then. channel_check: the bit was set: is the other side still there? 0; -E_PIPE, -E_HOSTDOWN. It
+ * is asked after what has come was looked at, for the bit says once that it is not. The calling
+ * thread is the one that is told from then on.
+ */
+void channel_listen(struct channel *ch);
+int channel_check(const struct channel *ch);
+
+/* Wait until a message can be received, up to a time of kclock. 0; or as channel_receive. */
+int channel_await(struct channel *ch, uint64_t until);
+
+/*
+ * The same as channel_try_send and channel_try_receive, but wait until it can be done, up to a time of
+ * kclock. Also -E_TIMEDOUT; -E_INTR; -E_PIPE, -E_HOSTDOWN: the other side is gone.
  */
 int channel_send(struct channel *ch, const void *message, uint32_t bytes, uint64_t until);
 int channel_receive(struct channel *ch, void *message, uint32_t room, uint64_t until);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Services: a server and its clients talk over channels (atoll/channel.h), one for each client, of
+ * the same or of another cluster. A client opens its channel once, through the server's mailbox:
+ * the message names the channel, and the kernel writes into it whose it is, cluster and badge. From
+ * then on requests and answers are messages of the channel, one answer to each request, in order.
+ *
+ * The memory of a channel is the client's, and so is what a client does to it: a server reads a
+ * request only when there is room for its answer, so a client that reads no answers is not served,
+ * and nobody waits for it. A client that is gone, or its cluster, ends with all that it had.
+ */
+#ifndef ATOLL_SERVICE_H
+#define ATOLL_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <abi/layout.h>
+#include <abi/limits.abi.h>
+#include <atoll/channel.h>
+
+/* What server and clients must agree on. */
+struct service_kind {
+	uint32_t magic;			/* of the message that opens */
+	uint32_t message;		/* bytes of the longest request or answer */
+	int cluster, port;		/* where the server reads its mailbox */
+	int pages;			/* of a channel */
+};
+
+/* Looks without work before either side sleeps: they cost no more than a sleep and a wake. */
+#define SERVICE_LOOKS 80
+
+/* Bytes of a request or an answer. */
+struct service_part {
+	void *at;
+	uint32_t bytes;
+};
+
+/* --- the client's side --- */
+
+/*
+ * Open a channel to a service: the server answers in it. `bit` of the notification of whichever
+ * thread waits for an answer is the channel's: it may be set then, and later, without a reason.
+ * Waits for the server. 0; -E_NOSPC: the server has as many clients of this cluster as it takes, or
+ * the window no pages left; or what mailbox_open, channel_make and channel_await say.
+ */
+int service_open(struct channel *ch, const struct service_kind *kind, int bit);
+
+/*
+ * Send a request of two parts, and wait for its answer, whose first `answer[0].bytes` go to the
+ * first part, the rest to the second one. One call of a channel at a time, from any thread. The
+ * bytes of the second part; -E_INVAL: the request is too long; -E_IO: the answer is too short;
+ * -E_AGAIN: there are requests without an answer; -E_PIPE, -E_HOSTDOWN: the server is gone.
+ */
+int service_call(struct channel *ch, const struct service_part request[2],
+	const struct service_part answer[2]);
+
+/* Its halves: several requests may be on their way, as many as the channel has room for. */
+int service_send(struct channel *ch, const struct service_part request[2]);
+int service_receive(struct channel *ch, const struct service_part answer[2]);
+
+/* --- the server's side --- */
+
+struct service_client {
+	struct channel ch;
+	struct mail_sender from;	/* whose it is: the kernel of its cluster says so */
+	struct service_client *next;	/* that is awake */
+	bool is_there;
+	bool is_awake;			/* it is looked at in each round; else it sets its bit */
+	bool was_woken;			/* its bit was set: it may be gone */
+};
+
+#define SERVICE_BIT_MAIL 0		/* of the server's thread: a message has come */
+#define SERVICE_BIT_CLIENT 8		/* this one and all above are the clients'; those between are free */
+
+struct service {
+	const struct service_kind *kind;
+	/*
+	 * Answer a request of client number `client`: write at most kind->message bytes to `answer`
+	 * and return how many. Both lie where the client can change them at any time: what is
+	 * looked at twice is copied before. It must not wait for the client.
+	 */
+	uint32_t (*serve)(void *of, uint32_t client, struct service_part request, void *answer);
+	/* A client is gone, and what it had with it; its number may be given to another one. */
+	void (*gone)(void *of, uint32_t client);
+	void *of;
+	int in;				/* its mailbox */
+	struct service_client *client;
+	uint32_t clients;		/* at most; each cluster has an equal share of them */
+	uint32_t looks;			/* without work before it sleeps: SERVICE_LOOKS */
+
+	/* from service_begin on */
+	struct service_client *awake;	/* the first */
+	uint32_t used;			/* places below it have been used */
+	uint32_t share;			/* clients of one cluster at most */
+	uint32_t of_cluster[CLUSTERS_MAX];	/* clients that it has */
+	bool has_mail;
+};
+
+/* Begin; the fields up to `looks` are filled. 0 or what event_bind says. */
+int service_begin(struct service *s);
+
+/*
+ * Serve one request of each client that has one, and take some that open; if there was nothing to
+ * do for `looks` looks, sleep until there is, or until a bit of the server's own is set. Returns such
+ * bits, below SERVICE_BIT_CLIENT. The calling thread is always the same.
+ */
+uint32_t service_step(struct service *s);
+
+#endif

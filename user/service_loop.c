@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The server's side of a service: see atoll/service.h. A client is awake, and looked at in each
+ * round, until it had nothing to say before the server sleeps. Then it has the server's word that
+ * it may have to be woken, and sets its bit. Several clients have one bit: whose it was is looked
+ * up.
+ *
+ * The kernel is asked whether a client is still there after its bit was set, when nothing has come
+ * from it, for the bit says only once that it is gone, and may have been taken for something else.
+ */
+#include <abi/errors.h>
+#include <atoll/kcalls.h>
+#include <atoll/service.h>
+#include "channel_words.h"
+#include "channel_slot.h"
+#include "service_wire.h"
+
+#define CLIENT_BITS (WAKE_BITS - SERVICE_BIT_CLIENT)
+#define OWN_BITS (((1u << SERVICE_BIT_CLIENT) - 1) & ~(1u << SERVICE_BIT_MAIL))
+#define MAILS_PER_ROUND 4
+
+int
+service_begin(struct service *s)
+{
+	struct cluster_info here;
+
+	kcluster_info(&here);
+	s->awake = NULL;
+	s->used = 0;
+	s->share = s->clients / here.clusters > 0 ? s->clients / here.clusters : 1;
+	for (uint32_t i = 0; i < CLUSTERS_MAX; i++)
+		s->of_cluster[i] = 0;
+	for (uint32_t i = 0; i < s->clients; i++)
+		s->client[i].is_there = s->client[i].is_awake = false;
+	s->has_mail = true;
+	return (int)kevent_bind(EVENT_MAILBOX, s->in, SERVICE_BIT_MAIL);
+}
+
+/* --- clients come and go --- */
+
+static int
+bit_of_client(uint32_t client)
+{
+	return SERVICE_BIT_CLIENT + (int)(client % CLIENT_BITS);
+}
+
+static void
+client_wake(struct service *s, struct service_client *c)
+{
+	c->was_woken = true;
+	if (c->is_awake)
+		return;
+	c->is_awake = true;
+	c->next = s->awake;
+	s->awake = c;
+}
+
+static void
+client_end(struct service *s, struct service_client *c)
+{
+	c->is_there = false;
+	s->of_cluster[c->from.cluster]--;
+	s->gone(s->of, (uint32_t)(c - s->client));
+	channel_end(&c->ch);
+}
+
+/* A place for a client of this cluster, or NULL: it has its share, or there is none. */
+static struct service_client *
+place_find(struct service *s, uint32_t cluster)
+{
+	if (s->of_cluster[cluster] >= s->share)
+		return NULL;
+	for (uint32_t i = 0; i < s->clients; i++)
+		if (!s->client[i].is_there)
+			return &s->client[i];
+	return NULL;
+}
+
+/*
+ * Somebody opens a channel. A number that names none, or one that is open already, is nothing; if
+ * there is no memory for it now, it is named again later.
+ */
+static void
+admit(struct service *s, const struct mail_sender *from, uint32_t number)
+{
+	struct channel_offer offer = {.cluster = (int)from->cluster, .number = number,
+		.pages = s->kind->pages, .message = s->kind->message};
+	struct service_client *c = place_find(s, from->cluster);
+	uint32_t place = c != NULL ? (uint32_t)(c - s->client) : 0;
+	int32_t error = c != NULL ? 0 : -E_NOSPC;
+	struct channel ch;
+
+	if (channel_take(&ch, s->in, &offer, bit_of_client(place)) != 0)
+		return;
+	channel_try_send(&ch, &error, sizeof(error));
+	if (c == NULL) {
+		channel_end(&ch);
+		return;
+	}
+	c->ch = ch;
+	c->from = *from;
+	c->is_there = true;
+	if (place >= s->used)
+		s->used = place + 1;
+	s->of_cluster[from->cluster]++;
+	client_wake(s, c);
+}
+
+/* True: something was read. */
+static bool
+take_mail(struct service *s)
+{
+	struct service_open message;
+	struct mail_sender from;
+	int n = 0;
+
+	for (; s->has_mail && n < MAILS_PER_ROUND; n++)
+		if (kmailbox_read(s->in, ANY_SOURCE_CLUSTER, &message, &from) < 0)
+			s->has_mail = false;
+		else if (message.magic == s->kind->magic)
+			admit(s, &from, message.number);
+	return n > 0;
+}
+
+/* --- rounds --- */
+
+/* Serve one request. False: there is none, or no room for its answer. */
+static bool
+serve_client(struct service *s, struct service_client *c)
+{
+	struct service_part request;
+	void *answer;
+	uint32_t bytes;
+
+	request.at = (void *)(uintptr_t)channel_look(&c->ch, &request.bytes);
+	if (request.at == NULL)
+		return false;
+	answer = channel_place(&c->ch);
+	if (answer == NULL)
+		return false;
+	bytes = s->serve(s->of, (uint32_t)(c - s->client), request, answer);
+	channel_took(&c->ch);
+	channel_put(&c->ch, bytes);
+	return true;
+}
+
+static bool
+round_of_clients(struct service *s)
+{
+	bool is_busy = false;
+
+	for (struct service_client *c = s->awake; c != NULL; c = c->next)
+		is_busy |= serve_client(s, c);
+	return is_busy;
+}
+
+static void
+wake_clients(struct service *s, uint32_t bits)
+{
+	for (uint32_t b = 0; b < CLIENT_BITS; b++) {
+		if ((bits >> (SERVICE_BIT_CLIENT + b) & 1) == 0)
+			continue;
+		for (uint32_t i = b; i < s->used; i += CLIENT_BITS)
+			if (s->client[i].is_there)
+				client_wake(s, &s->client[i]);
+	}
+}
+
+/*
+ * Tell all that are awake to wake the server from now on, and look once more. True: nobody wants
+ * anything.
+ */
+static bool
+is_quiet(struct service *s)
+{
+	struct service_client *c, **link = &s->awake;
+	bool is_busy = false;
+
+	while ((c = *link) != NULL) {
+		channel_listen(&c->ch);
+		if (serve_client(s, c)) {
+			is_busy = true;
+			link = &c->next;
+			continue;
+		}
+		*link = c->next;
+		c->is_awake = false;
+		if (c->was_woken && channel_check(&c->ch) != 0)
+			client_end(s, c);
+		c->was_woken = false;
+	}
+	return !is_busy;
+}
+
+/* Look for a while whether a client that is awake wants something: true as soon as one does. */
+static bool
+has_work_soon(const struct service *s)
+{
+	for (uint32_t n = 0; n < s->looks && s->awake != NULL; n++)
+		for (struct service_client *c = s->awake; c != NULL; c = c->next)
+			if (channel_has_come(&c->ch) && channel_place(&c->ch) != NULL)
+				return true;
+	return false;
+}
+
+uint32_t
+service_step(struct service *s)
+{
+	bool is_busy = take_mail(s);
+	uint32_t bits;
+	long taken;
+
+	is_busy |= round_of_clients(s);
+	if (is_busy || has_work_soon(s) || !is_quiet(s))
+		return 0;
+	taken = kthread_sleep(WAKE_ANY, FOREVER);
+	bits = taken > 0 ? (uint32_t)taken : 0;
+	if (bits & 1u << SERVICE_BIT_MAIL)
+		s->has_mail = true;
+	wake_clients(s, bits);
+	return bits & OWN_BITS;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Unit tests of a server's loop: clients that talk, die, say nonsense or read no answers, at every
+ * moment at which the server looks at memory that it shares with them or calls the kernel. What
+ * each must hear is what a server would say that has one client and no kernel.
+ *
+ * sanitize: address
+ */
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include <base/test.h>
+#include <atoll/kcalls.h>
+
+/* Instead of user/channel_words.h: others may do something before each look at a word. */
+#define USER_CHANNEL_WORDS_H
+#define CHANNEL_LOOKS 3
+static void others(void);
+#define word_look(word) (others(), *(const volatile uint32_t *)(word))
+#define word_put(word, value) (*(volatile uint32_t *)(word) = (value), others())
+#define words_fence() others()
+#define bytes_publish(bytes, count) ((void)(bytes), (void)(count))
+#define bytes_acquire(bytes, count) ((void)(bytes), (void)(count))
+#include <user/channel.c>
+#include <user/service_loop.c>
+#include <user/service.c>
+
+#define CLIENTS 40			/* that try: more than there are places for */
+#define PLACES 36			/* more than bits */
+#define CLUSTERS 4
+#define PAGE 1024
+#define LONGEST 100
+#define REQUESTS 12			/* of a good client */
+#define MAGIC 77u
+#define OUT 1000			/* handle of the mailbox */
+
+/* --- the kernel --- */
+
+struct end {
+	int bit;			/* bound; -1: none */
+	bool is_open;
+	bool is_pending;		/* the bit was to be set while none was bound */
+};
+
+static struct wire {
+	_Alignas(64) unsigned char memory[PAGE];
+	struct end end[2];		/* of the client, of the server */
+	bool is_broken;
+} wire[CLIENTS];
+
+static struct { struct service_open message; struct mail_sender from; } mail[2 * CLIENTS];
+static unsigned mails, mails_read;
+static int mail_bit;
+static uint32_t bits;			/* the server's */
+static int mapping;			/* handle of the channel that is mapped next */
+static int speaker;			/* client that runs; -1: the server */
+static uint64_t seed;
+static bool all_served;
+static jmp_buf over;
+
+static uint32_t
+draw(uint32_t below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(seed >> 33) % below;
+}
+
+static void
+set_bit(struct end *e, bool is_servers)
+{
+	if (e->bit < 0)
+		e->is_pending = true;
+	else if (is_servers)
+		bits |= 1u << e->bit;
+}
+
+static struct end *
+end_of(int handle)
+{
+	return &wire[handle / 2].end[handle % 2];
+}
+
+long
+kchannel_create(int mailbox, int count, void *number)
+{
+	expect(mailbox == OUT && count == 1);
+	memcpy(number, &(uint32_t){(uint32_t)speaker}, 4);
+	wire[speaker].end[0] = (struct end){.bit = -1, .is_open = true};
+	return mapping = 2 * speaker;
+}
+
+long
+kchannel_open(int mailbox, int cluster, uint32_t number)
+{
+	struct wire *w;
+
+	(void)mailbox;
+	if (number >= CLIENTS || (int)number % CLUSTERS != cluster)
+		return -E_NOENT;
+	w = &wire[number];
+	if (!w->end[0].is_open || w->end[1].is_open || w->is_broken)
+		return -E_NOENT;
+	w->end[1] = (struct end){.bit = -1, .is_open = true};
+	return mapping = 2 * (int)number + 1;
+}
+
+long
+kmem_alloc(int proc, unsigned long len, int prot, void *addr)
+{
+	uint64_t at = (uintptr_t)wire[mapping / 2].memory;
+
+	(void)proc, (void)prot;
+	expect_eq(len, PAGE);
+	memcpy(addr, &at, sizeof(at));
+	return 0;
+}
+
+long
+kpage_map(int proc, unsigned long addr, int m, int first, int count, int prot)
+{
+	(void)proc, (void)addr, (void)first, (void)prot;
+	expect(m == mapping && count == 1);
+	return 0;
+}
+
+long
+kpage_unmap(int proc, unsigned long addr, int count)
+{
+	(void)proc, (void)addr, (void)count;
+	return 0;
+}
+
+long
+khandle_close(int handle)
+{
+	struct wire *w = &wire[handle / 2];
+
+	if (handle == OUT)
+		return 0;
+	expect(end_of(handle)->is_open);
+	end_of(handle)->is_open = false;
+	if (!w->is_broken) {
+		w->is_broken = true;
+		/* memory of the maker's, which the other side loses */
+		if (handle % 2 == 0)
+			memset(w->memory, 0, PAGE);
+		set_bit(&w->end[1 - handle % 2], handle % 2 == 0);
+	}
+	return 0;
+}
+
+long
+kevent_bind(int event, int object, int bit)
+{
+	struct end *e;
+
+	others();
+	if (event == EVENT_MAILBOX) {
+		mail_bit = bit;
+		return 0;
+	}
+	e = end_of(object);
+	if (wire[object / 2].is_broken)
+		return -E_PIPE;
+	e->bit = bit;
+	if (e->is_pending)
+		set_bit(e, object % 2);
+	e->is_pending = false;
+	return 0;
+}
+
+long
+kchannel_wake(int handle)
+{
+	set_bit(&wire[handle / 2].end[1 - handle % 2], handle % 2 == 0);
+	return 0;
+}
+
+long
+kmailbox_read(int mailbox, int source, void *msg, void *sender)
+{
+	(void)mailbox, (void)source;
+	others();
+	if (mails_read == mails)
+		return -E_AGAIN;
+	memcpy(msg, &mail[mails_read].message, sizeof(mail[0].message));
+	memcpy(sender, &mail[mails_read].from, sizeof(mail[0].from));
+	return (long)mail[mails_read++].from.cluster;
+}
+
+/* The server sleeps: the others go on until it is woken, or will never be. */
+long
+kthread_sleep(uint32_t mask, uint64_t until)
+{
+	uint32_t taken;
+
+	expect(speaker < 0 && until == FOREVER);
+	for (int n = 0; n < 20000 && (bits & mask) == 0; n++)
+		others();
+	taken = bits & mask;
+	bits &= ~taken;
+	if (taken == 0)
+		longjmp(over, 1);
+	return (long)taken;
+}
+
+long
+kcluster_info(void *info)
+{
+	memcpy(info, &(struct cluster_info){.clusters = CLUSTERS, .page_bytes = PAGE},
+		sizeof(struct cluster_info));
+	return 0;
+}
+
+#define NONE(name, ...) long name(__VA_ARGS__) { abort(); }
+NONE(kthread_wakeup, int thread __attribute__((unused)), uint32_t set __attribute__((unused)))
+NONE(kmailbox_open, int cluster __attribute__((unused)), int port __attribute__((unused)))
+NONE(kmailbox_wait, int mailbox __attribute__((unused)), int source __attribute__((unused)),
+	uint64_t until __attribute__((unused)))
+NONE(kmailbox_write, int mailbox __attribute__((unused)), const void *m __attribute__((unused)))
+NONE(kclock, void *ns __attribute__((unused)))
+int mailbox_send(int id __attribute__((unused)), const void *msg __attribute__((unused))) { abort(); }
+
+/* --- clients --- */
+
+enum way { GOOD, DIES, DEAF, LIAR, WAYS };
+
+static struct client {
+	enum way way;
+	bool has_begun, is_open, is_refused, is_dead;
+	unsigned sent, heard;
+	struct channel ch;
+} client[CLIENTS];
+
+static const struct service_kind kind = {.magic = MAGIC, .message = LONGEST, .pages = 1};
+
+/* A request is its client's number and its own; so many bytes. */
+static uint32_t
+request_of(int c, unsigned n, unsigned char *text)
+{
+	uint32_t bytes = 2 + (uint32_t)(c * 7 + (int)n * 13) % (LONGEST - 2);
+
+	for (uint32_t i = 0; i < bytes; i++)
+		text[i] = (unsigned char)(i == 0 ? c : i == 1 ? (int)n : (int)i);
+	return bytes;
+}
+
+/* What the server makes of it: the naive one. */
+static uint32_t
+answer_of(const unsigned char *request, uint32_t bytes, unsigned char *text)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		text[i] = (unsigned char)(request[bytes - 1 - i] ^ 0x55);
+	return bytes;
+}
+
+static void
+begin(int c)
+{
+	struct service_open m = {.magic = MAGIC};
+
+	expect_eq(channel_make(&client[c].ch, OUT, 1, LONGEST, 3, &m.number), 0);
+	client[c].has_begun = true;
+	/* somebody says nonsense in between, and things twice */
+	mail[mails].message = draw(8) == 0 ? (struct service_open){.magic = draw(2) ? MAGIC : 1,
+		.number = draw(2) ? draw(CLIENTS) : 1u << 31} : m;
+	if (mail[mails].message.number != m.number || mail[mails].message.magic != MAGIC) {
+		mail[mails++].from = (struct mail_sender){draw(CLUSTERS), 5};
+		mail[mails].message = m;
+	}
+	mail[mails++].from = (struct mail_sender){(uint32_t)c % CLUSTERS, BADGE_JOB + (uint32_t)c};
+	bits |= 1u << mail_bit;
+}
+
+static void
+hear(struct client *me, int c)
+{
+	unsigned char text[LONGEST], request[LONGEST], want[LONGEST];
+	int bytes = channel_try_receive(&me->ch, text, sizeof(text));
+	uint32_t len;
+	int32_t error;
+
+	if (bytes < 0) {
+		if (draw(4) == 0)
+			channel_listen(&me->ch);
+		return;
+	}
+	if (!me->is_open) {
+		expect_eq(bytes, 4);
+		memcpy(&error, text, 4);
+		expect(error == 0 || error == -E_NOSPC);
+		me->is_open = error == 0;
+		me->is_refused = !me->is_open;
+		return;
+	}
+	len = request_of(c, me->heard, request);
+	expect_eq(bytes, answer_of(request, len, want));
+	expect(memcmp(text, want, len) == 0);
+	me->heard++;
+}
+
+static void
+speak(struct client *me, int c)
+{
+	unsigned char text[LONGEST];
+
+	if (me->way == GOOD && me->sent == REQUESTS)
+		return;
+	if (channel_try_send(&me->ch, text, request_of(c, me->sent, text)) == 0)
+		me->sent++;
+	else if (draw(4) == 0)
+		channel_listen(&me->ch);
+}
+
+/* Anything anywhere in what is shared, and a wake. */
+static void
+lie(struct client *me)
+{
+	uint32_t *word = (uint32_t *)(void *)wire[me - client].memory;
+
+	word[draw(PAGE / 4)] = draw(3) ? draw(40) : draw(UINT32_MAX);
+	if (draw(8) == 0)
+		kchannel_wake(me->ch.handle);
+}
+
+static void
+die(struct client *me)
+{
+	me->is_dead = true;
+	channel_end(&me->ch);
+}
+
+static void
+act(int c)
+{
+	struct client *me = &client[c];
+
+	if (me->is_dead || me->is_refused)
+		return;
+	if (!me->has_begun)
+		begin(c);
+	else if (me->way == LIAR)
+		lie(me);
+	else if (!me->is_open)
+		hear(me, c);
+	else if (me->way == DIES && draw(12) == 0)
+		die(me);
+	else if (draw(2) == 0)
+		speak(me, c);
+	else if (me->way != DEAF)
+		hear(me, c);
+	if (me->way == GOOD)
+		expect(me->sent - me->heard <= 2 * me->ch.slots);
+}
+
+static void
+others(void)
+{
+	if (speaker >= 0 || all_served || draw(3) != 0)
+		return;
+	speaker = (int)draw(CLIENTS);
+	act(speaker);
+	speaker = -1;
+}
+
+/* --- the server --- */
+
+static struct service_client place[PLACES];
+static unsigned gone[PLACES];
+static bool has_liars;
+
+static uint32_t
+serve(void *of, uint32_t c, struct service_part request, void *answer)
+{
+	unsigned char text[LONGEST];
+
+	expect(of == gone && c < PLACES && place[c].is_there && request.bytes <= LONGEST);
+	memcpy(text, request.at, request.bytes);
+	/* what a liar says may look as if it were somebody else's */
+	if (text[0] < CLIENTS && !has_liars)
+		expect_eq(place[c].from.cluster, text[0] % CLUSTERS);
+	return answer_of(text, request.bytes, answer);
+}
+
+static void
+end(void *of, uint32_t c)
+{
+	expect(of == gone && c < PLACES && !place[c].is_there);
+	gone[c]++;
+}
+
+/* So many rounds of the server, or until nobody has anything to say any more. */
+static void
+run(unsigned first, enum way worst)
+{
+	struct service s = {.kind = &kind, .serve = serve, .gone = end, .of = gone,
+		.client = place, .clients = PLACES, .looks = draw(3)};
+	volatile unsigned steps = 0;
+
+	has_liars = worst == LIAR;
+	seed = first;
+	memset(wire, 0, sizeof(wire));
+	memset(client, 0, sizeof(client));
+	memset(gone, 0, sizeof(gone));
+	mails = mails_read = 0;
+	bits = 0;
+	speaker = -1;
+	all_served = true;
+	for (int c = 0; c < CLIENTS; c++)
+		client[c].way = (enum way)(draw(2) ? GOOD : draw((uint32_t)worst + 1));
+	expect_eq(service_begin(&s), 0);
+	all_served = false;
+	if (setjmp(over) == 0)
+		for (; steps < 20000; steps = steps + 1)
+			service_step(&s);
+}
+
+static void
+expect_right(void)
+{
+	unsigned ended = 0, dead = 0, of[CLUSTERS] = {0};
+
+	for (int c = 0; c < CLIENTS; c++) {
+		const struct client *me = &client[c];
+
+		dead += me->is_dead;
+		if (me->is_open && !me->is_dead)
+			of[c % CLUSTERS]++;
+		if (me->way == GOOD)
+			expect(me->is_refused || (me->heard == REQUESTS && me->sent == REQUESTS));
+		if (me->way == DEAF && me->is_open)
+			expect_eq(me->sent, 2 * me->ch.slots - 1);
+	}
+	for (int c = 0; c < CLUSTERS; c++)
+		expect(of[c] <= PLACES / CLUSTERS);
+	for (int p = 0; p < PLACES; p++)
+		ended += gone[p];
+	expect(ended >= dead);
+	for (int c = 0; c < CLIENTS; c++)
+		if (client[c].is_dead)
+			expect(!wire[c].end[1].is_open);
+}
+
+TEST(each_client_hears_its_answers_in_order)
+{
+	for (unsigned n = 0; n < 30; n++) {
+		run(n, GOOD);
+		expect_right();
+	}
+}
+
+TEST(clients_that_die_or_are_deaf_cost_nobody_else_anything)
+{
+	for (unsigned n = 0; n < 60; n++) {
+		run(1000 + n, DEAF);
+		expect_right();
+	}
+}
+
+/* Liars keep the server busy, for they wake it: the others are served all the same. */
+TEST(what_a_client_writes_is_not_believed)
+{
+	for (unsigned n = 0; n < 20; n++) {
+		run(5000 + n, LIAR);
+		expect_right();
+	}
+}
+
+int
+main(void)
+{
+	RUN(each_client_hears_its_answers_in_order);
+	RUN(clients_that_die_or_are_deaf_cost_nobody_else_anything);
+	RUN(what_a_client_writes_is_not_believed);
+	return TEST_FAILED;
+}
