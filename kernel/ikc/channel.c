@@ -377,7 +377,7 @@ create_check(struct thread *caller, int mailbox, int count, struct endpoint **ep
 
 	if (wrong != 0)
 		return wrong;
-	if (count < 1 || count > CHANNEL_PAGES_MAX || (*ep)->cluster == caller->cluster->id)
+	if (count < 1 || count > CHANNEL_PAGES_MAX)
 		return -E_INVAL;
 	return peer_check(caller->cluster, *ep);
 }
@@ -385,11 +385,11 @@ create_check(struct thread *caller, int mailbox, int count, struct endpoint **ep
 /*
  * kc_channel_create: make a channel of `count` pages of this cluster's window, at most
  * CHANNEL_PAGES_MAX, filled with zeros, and offer it to whoever reads at the port of an output
- * mailbox (RIGHT_WRITE), which is in another cluster. *number: what that passes to channel_open; a
- * message that is sent afterwards arrives after the offer. The handle is one of memory, which
- * page_map maps. The pages are charged to the process's account. If nobody has the port the other
- * side is gone at once. Runs: home. Returns the handle; -E_BADF; -E_ACCES; -E_INVAL: no such count,
- * or this cluster; -E_AGAIN: the other one is not up yet; -E_HOSTDOWN, -E_CONNRESET: as
+ * mailbox (RIGHT_WRITE), in this cluster or another one. *number: what that passes to
+ * channel_open; a message that is sent afterwards arrives after the offer. The handle is one of
+ * memory, which page_map maps. The pages are charged to the process's account. If nobody has the
+ * port the other side is gone at once. Runs: home. Returns the handle; -E_BADF; -E_ACCES; -E_INVAL:
+ * no such count; -E_AGAIN: the other one is not up yet; -E_HOSTDOWN, -E_CONNRESET: as
  * mailbox_write; -E_NOSPC: the window has not so many pages left; -E_NOMEM; -E_MFILE.
  */
 long

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Channels: memory of a cluster's NoC window that two processes of different clusters map, and a
- * way to wake who sleeps at the other side. What they do with the memory is their affair
+ * Channels: memory of a cluster's NoC window that two processes map, mostly of different clusters,
+ * and a way to wake who sleeps at the other side. What they do with the memory is their affair
  * (user/include/atoll/channel.h): no kernel looks at it, and none is needed until somebody sleeps.
  *
  * One process makes a channel in its own cluster's window and offers it to whoever reads at a port:

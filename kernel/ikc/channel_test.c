@@ -193,6 +193,45 @@ TEST(both_sides_may_close_at_once)
 	expect(channels_are_away(&fake[TAKER]->c, MAKER));
 }
 
+/* Both processes are of one cluster: what one kernel says to the other it says to itself. */
+TEST(a_channel_leads_to_the_own_cluster_too)
+{
+	size_t charged;
+
+	fake_all_up();
+	maker = thr(MAKER, 0);
+	taker = thr(MAKER, FAKE_THREADS / 2);
+	in = (int)call(taker, kc_mailbox_create(taker, PORT));
+	out = (int)call(maker, kc_mailbox_open(maker, MAKER, PORT));
+	charged = fake_charged(MAKER, 0);
+	for (unsigned n = 0; n < 4; n++) {
+		int a = make(1 + (int)(n % 2)), b = take();
+
+		expect(a > 0 && b > 0);
+		expect_eq(take(), -E_NOENT);
+		expect_eq(fake_bind(maker, EVENT_CHANNEL, a, 1), 0);
+		expect_eq(fake_bind(taker, EVENT_CHANNEL, b, 2), 0);
+		maker->bits = taker->bits = 0;
+		expect_eq(wake(maker, a), 0);
+		expect(taker->bits == 4 && maker->bits == 0);
+		expect_eq(wake(taker, b), 0);
+		expect_eq(maker->bits, 2);
+		drop(n < 2 ? maker : taker, n < 2 ? a : b);
+		if (n < 2)
+			expect_eq(wake(taker, b), -E_PIPE);
+		else
+			expect_eq(wake(maker, a), -E_PIPE);
+		drop(n < 2 ? taker : maker, n < 2 ? b : a);
+		expect_eq(used(MAKER), 0);
+		expect_eq(fake_charged(MAKER, 0), charged);
+	}
+	/* nobody opens it */
+	drop(maker, make(2));
+	expect_eq(used(MAKER), 0);
+	drop(taker, in);
+	expect_eq(fake_bind(maker, EVENT_CHANNEL, make(1), 1), -E_PIPE);
+}
+
 /* No bit without a frame that still waits for a shoot-down: the page waits, too. */
 TEST(a_page_waits_for_the_shoot_downs_that_run)
 {
@@ -331,6 +370,7 @@ main(void)
 	RUN(wakes_set_the_bit_also_before_it_is_bound);
 	RUN(pages_are_used_again_when_neither_side_has_them);
 	RUN(both_sides_may_close_at_once);
+	RUN(a_channel_leads_to_the_own_cluster_too);
 	RUN(a_page_waits_for_the_shoot_downs_that_run);
 	RUN(a_page_holds_zeros_when_it_is_used_again);
 	RUN(pages_of_a_dead_cluster_come_back_with_its_next_life);

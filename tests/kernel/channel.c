@@ -29,7 +29,7 @@ enum command {
 	END,
 };
 
-enum role { KILLED = 1 };
+enum role { KILLED = 1, KILLED_NEAR };
 
 struct order {
 	uint32_t command, number, pages, value;
@@ -280,7 +280,7 @@ TEST(a_full_ring_waits_for_the_receiver)
 TEST(channel_calls_refuse_bad_arguments)
 {
 	uint32_t number;
-	int own = (int)kmailbox_open(0, PORT), plain = (int)kmemory_create(1), ch;
+	int plain = (int)kmemory_create(1), ch;
 	uint64_t threads = kt_stats(STATS_THREADS);
 
 	expect_eq(kchannel_create(-1, 1, &number), -E_BADF);
@@ -289,7 +289,6 @@ TEST(channel_calls_refuse_bad_arguments)
 	expect_eq(kchannel_create(out, 0, &number), -E_INVAL);
 	expect_eq(kchannel_create(out, -1, &number), -E_INVAL);
 	expect_eq(kchannel_create(out, CHANNEL_PAGES_MAX + 1, &number), -E_INVAL);
-	expect_eq(kchannel_create(own, 1, &number), -E_INVAL);
 	expect_eq(kchannel_create(out, 1, BAD), -E_FAULT);
 	expect_eq(kchannel_open(-1, 1, 0), -E_BADF);
 	expect_eq(kchannel_open(out, 1, 0), -E_BADF);
@@ -308,7 +307,6 @@ TEST(channel_calls_refuse_bad_arguments)
 	expect_eq(kevent_bind(EVENT_CHANNEL, ch, 31), -E_INVAL);
 	expect_eq(khandle_close(ch), 0);
 	expect_eq(kchannel_wake(ch), -E_BADF);
-	expect_eq(khandle_close(own), 0);
 	expect_eq(khandle_close(plain), 0);
 	expect_eq(kt_stats(STATS_THREADS), threads);
 	expect_all_back(0);
@@ -458,7 +456,81 @@ TEST(a_killed_maker_is_gone)
 	}
 }
 
-/* --- in one cluster: ordinary memory, and the other thread's bits --- */
+/* --- in one cluster: two processes by a channel, too --- */
+
+/* Both ends are this thread's. */
+TEST(a_channel_leads_to_the_own_cluster_too)
+{
+	int own = (int)kmailbox_open(0, PORT);
+	struct channel_offer offer = {.cluster = 0, .pages = 1, .message = LONGEST};
+	unsigned char text[LONGEST];
+	struct channel a, b;
+
+	for (int round = 0; round < 4; round++) {
+		expect_eq(channel_make(&a, own, 1, LONGEST, BIT, &offer.number), 0);
+		expect_eq(channel_take(&b, in, &offer, BIT + 1), 0);
+		expect_eq(kchannel_open(in, 0, offer.number), -E_NOENT);
+		for (int n = 0; n < 40; n++) {
+			fill(text, n, LONGEST);
+			channel_listen(&b);
+			expect_eq(channel_try_send(&a, text, LONGEST), 0);
+			expect_eq(kthread_sleep(1u << (BIT + 1), FOREVER), 1 << (BIT + 1));
+			expect_eq(channel_receive(&b, text, LONGEST, 0), LONGEST);
+			channel_listen(&a);
+			expect_eq(channel_try_send(&b, text, LONGEST), 0);
+			expect_eq(kthread_sleep(1u << BIT, FOREVER), 1 << BIT);
+			expect_eq(channel_receive(&a, text, LONGEST, 0), LONGEST);
+			expect(is_filled(text, n, LONGEST));
+		}
+		expect_eq(kt_stats(STATS_CHANNEL_PAGES), 1);
+		expect_eq(channel_check(&a), 0);
+		expect_eq(channel_end(round % 2 ? &a : &b), 0);
+		expect_eq(channel_receive(round % 2 ? &b : &a, text, LONGEST, FOREVER), -E_PIPE);
+		expect_eq(channel_check(round % 2 ? &b : &a), -E_PIPE);
+		expect_eq(channel_end(round % 2 ? &b : &a), 0);
+		expect_all_back(0);
+	}
+	expect_eq(khandle_close(own), 0);
+}
+
+/* A process of this cluster has made it, and is killed. */
+static int
+killed_near(void)
+{
+	struct order o = {.pages = 1};
+	struct channel ch;
+	unsigned char text[8];
+
+	out = (int)kmailbox_open(0, PORT);
+	if (channel_make(&ch, out, 1, LONGEST, BIT, &o.number) != 0 || mailbox_send(out, &o) != 0)
+		return 1;
+	return channel_receive(&ch, text, sizeof(text), FOREVER);
+}
+
+TEST(a_killed_maker_of_the_own_cluster_is_gone)
+{
+	struct channel_offer offer = {.cluster = 0, .pages = 1, .message = LONGEST};
+	struct order o;
+	struct channel ch;
+	unsigned char text[8];
+
+	for (int round = 0; round < 10; round++) {
+		long proc = kt_spawn(KILLED_NEAR, 0, ANY_CORE);
+
+		expect(proc > 0);
+		expect_eq(mailbox_receive(in, 0, &o), 0);
+		offer.number = o.number;
+		expect_eq(channel_take(&ch, in, &offer, BIT), 0);
+		kt_pause((uint64_t)round * 50);
+		expect_eq(kproc_kill((int)proc, 3), 0);
+		kt_wait(proc, NULL);
+		expect_eq(channel_receive(&ch, text, sizeof(text), FOREVER), -E_PIPE);
+		expect_eq(channel_end(&ch), 0);
+		expect_all_back(0);
+	}
+}
+
+/* Threads of one process: ordinary memory, and the other thread's bits. */
 
 static struct channel_setup near;
 
@@ -520,6 +592,8 @@ server_main(int argc, char **argv)
 	kcluster_info(&info);
 	if (atoll_startup()->job == KILLED)
 		return killed();
+	if (atoll_startup()->job == KILLED_NEAR)
+		return killed_near();
 	in = (int)kmailbox_create(PORT);
 	out = (int)kmailbox_open(info.cluster == 0, PORT);
 	if (info.cluster != 0)
@@ -535,6 +609,8 @@ server_main(int argc, char **argv)
 	RUN(rights_and_pages_are_those_of_the_offer);
 	RUN(who_opened_a_channel_finds_zeros_when_its_maker_is_gone);
 	RUN(a_killed_maker_is_gone);
+	RUN(a_channel_leads_to_the_own_cluster_too);
+	RUN(a_killed_maker_of_the_own_cluster_is_gone);
 	RUN(threads_of_a_cluster_use_ordinary_memory);
 	RUN(a_dead_cluster_ends_a_channel);
 	kt_end();
