@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of the file server. It listens on mailbox port FILE_PORT of cluster 0; answers go to
- * port FILE_REPLY_PORT of the asking cluster, whose number comes from the kernel. A cluster has one
- * request at a time on its way. Handles belong to the cluster and the badge that opened them; when
- * a job has ended in a cluster, that one's process server has them forgotten. Names and contents
- * belong to all.
+ * Requests to the file server and their answers, by a channel (atoll/service.h). Handles belong to
+ * the client that opened them and end with it. Names and contents belong to all.
+ *
+ * A request is a struct file_request, up to the end of what its path needs, or, for FILE_WRITE, as
+ * far as `path`, and the bytes behind it. An answer is a struct file_reply; of FILE_READ bytes, and
+ * of FILE_LIST a name, follow it.
  */
 #ifndef SERVERS_FILE_PROTOCOL_H
 #define SERVERS_FILE_PROTOCOL_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <abi/limits.abi.h>
 
 #define FILE_CLUSTER 0
 #define FILE_PORT 2
-#define FILE_REPLY_PORT 3
 #define FILE_MAGIC 0x454c4946u		/* "FILE" */
-#define FILE_DATA_MAX 96		/* bytes of one message: of a path with its zero byte, or of a file */
+#define FILE_PAGES 1			/* of a channel: one request and one answer lie in it */
+#define FILE_MESSAGE 1912		/* what has room in half a page */
+#define FILE_DATA_MAX (FILE_MESSAGE - FILE_HEAD)	/* bytes of a file in one message */
+#define FILE_PATH_MAX 96		/* with its zero byte, or two with theirs */
+/* a struct service_kind */
+#define FILE_SERVICE {.magic = FILE_MAGIC, .message = FILE_MESSAGE, .cluster = FILE_CLUSTER, \
+	.port = FILE_PORT, .pages = FILE_PAGES}
 #define FILE_NAME_MAX 59		/* of one name in a directory */
 #define FILE_SERVER "bin/file"		/* in the boot archive */
 
@@ -28,28 +34,22 @@
 #define FILE_ENOTEMPTY 39
 
 enum file_op {
-	/* data: path, arg: FILE_CREATE and so on -> handle, and as FILE_STAT */
+	/* path, arg: FILE_CREATE and so on -> handle, and as FILE_STAT */
 	FILE_OPEN = 1,
 	FILE_CLOSE = 2,		/* handle */
-	FILE_READ = 3,		/* handle, offset, arg: bytes -> count, data */
-	/* handle, offset or FILE_AT_END, arg: bytes of data -> count, offset behind them */
-	FILE_WRITE = 4,
-	FILE_STAT = 5,		/* data: path -> size, kind, node */
+	FILE_READ = 3,		/* handle, offset, arg: bytes -> count, and they */
+	FILE_WRITE = 4,		/* handle, offset or FILE_AT_END, arg: bytes, and they -> count */
+	FILE_STAT = 5,		/* path -> size, kind, node */
 	FILE_STAT_OPEN = 6,	/* handle -> the same */
 	FILE_RESIZE = 7,	/* handle, offset: new size */
-	FILE_REMOVE = 8,	/* data: path, arg: FILE_DIRECTORY for a directory */
-	FILE_MAKE_DIRECTORY = 9,	/* data: path */
-	FILE_RENAME = 10,	/* data: old path, zero byte, new path, zero byte */
+	FILE_REMOVE = 8,	/* path, arg: FILE_DIRECTORY for a directory */
+	FILE_MAKE_DIRECTORY = 9,	/* path */
+	FILE_RENAME = 10,	/* path: old path, zero byte, new path, zero byte */
 	/*
-	 * handle of a directory, offset: position -> next position, kind, node, data: name; NOENT:
-	 * no more
+	 * handle of a directory, offset: position -> next position, kind, node, and the name;
+	 * NOENT: no more
 	 */
 	FILE_LIST = 11,
-	/*
-	 * arg: cluster, handle: badge (0: any) whose handles are closed; of another cluster only by
-	 * cluster 0. No answer
-	 */
-	FILE_FORGET = 12,
 };
 
 /* FILE_OPEN */
@@ -68,29 +68,25 @@ enum file_kind {
 };
 
 struct file_request {
-	uint32_t magic;
 	uint32_t op;
-	uint32_t id;		/* chosen by the client, comes back */
 	uint32_t handle;
 	uint64_t offset;
 	uint32_t arg;
 	uint32_t reserved;
-	char data[FILE_DATA_MAX];
+	char path[FILE_PATH_MAX];
 };
 
 struct file_reply {
-	uint32_t magic;
-	uint32_t id;
 	/* 0 or a negative number of Linux's; INVAL: the request made no sense */
 	int32_t error;
 	uint32_t kind;		/* enum file_kind */
 	uint64_t value;		/* size, count or position */
 	uint32_t handle;
 	uint32_t node;
-	char data[FILE_DATA_MAX];
 };
 
-_Static_assert(sizeof(struct file_request) == MAILBOX_MSG_SIZE, "a request is one message");
-_Static_assert(sizeof(struct file_reply) == MAILBOX_MSG_SIZE, "a reply is one message");
+#define FILE_HEAD offsetof(struct file_request, path)
+
+_Static_assert(sizeof(struct file_reply) == FILE_HEAD, "an answer carries as much as a request");
 
 #endif

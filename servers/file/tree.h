@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <abi/layout.h>
 #include <servers/file/protocol.h>
 
 #define NODES_MAX 512
@@ -38,7 +37,7 @@ struct node {
 
 struct handle {
 	uint32_t node;
-	struct mail_sender owner;
+	uint32_t owner;			/* client */
 	uint32_t life;		/* changes with each use of the entry: an old number does not fit */
 	bool is_open;
 	bool is_writable;
@@ -80,13 +79,14 @@ long node_write(struct tree *t, uint32_t n, uint64_t offset, const void *from, s
 int node_resize(struct tree *t, uint32_t n, uint64_t size);
 
 /*
- * Answer one request of a cluster. Whatever the message contains, `reply` is filled and nothing
- * else happens on an error. False: no answer is due.
+ * Answer one request of a client, of so many bytes. `answer` has room for FILE_MESSAGE bytes; how
+ * many it has is returned. Whatever the request contains, it is answered, and nothing else happens
+ * on an error. Both may change meanwhile: they lie in memory that the client writes, too.
  */
-bool file_serve(struct tree *t, const struct mail_sender *from, const struct file_request *request,
-	struct file_reply *reply);
+uint32_t file_serve(struct tree *t, uint32_t client, const void *request, uint32_t bytes,
+	void *answer);
 
-/* Close all handles of a cluster that this badge, 0: any, has opened. */
-void file_forget(struct tree *t, uint32_t cluster, uint32_t badge);
+/* Close all handles of a client. */
+void file_forget(struct tree *t, uint32_t client);
 
 #endif

@@ -42,24 +42,28 @@ free_blocks(void)
 	return n;
 }
 
-static const struct mail_sender *
-sender(uint32_t cluster, uint32_t badge)
-{
-	static struct mail_sender s;
+/* An answer with what follows it. */
+struct answer {
+	struct file_reply head;
+	char data[FILE_DATA_MAX];
+};
 
-	s = (struct mail_sender){cluster, badge};
-	return &s;
-}
+static struct answer answer;
 
+/* What a client asks, with so many bytes behind the head. The answer's are in `answer`. */
 static struct file_reply
-ask(uint32_t source, struct file_request q, const char *data, size_t len)
+ask(uint32_t client, struct file_request q, const void *data, size_t len)
 {
-	struct file_reply r;
+	static char message[FILE_MESSAGE];
+	uint32_t bytes;
 
-	q.magic = FILE_MAGIC;
-	memcpy(q.data, data, len);
-	expect(file_serve(&t, sender(source, BADGE_INIT), &q, &r));
-	return r;
+	expect(len <= FILE_DATA_MAX);
+	memcpy(message, &q, FILE_HEAD);
+	memcpy(message + FILE_HEAD, data, len);
+	memset(&answer, 0x5a, sizeof(answer));
+	bytes = file_serve(&t, client, message, (uint32_t)(FILE_HEAD + len), &answer);
+	expect(bytes >= FILE_HEAD && bytes <= FILE_MESSAGE);
+	return answer.head;
 }
 
 static struct file_reply
@@ -96,7 +100,7 @@ expect_text(uint32_t handle, uint64_t offset, const char *text, size_t len)
 
 	expect_eq(r.error, 0);
 	expect_eq(r.value, len);
-	expect(memcmp(r.data, text, len) == 0);
+	expect(memcmp(answer.data, text, len) == 0);
 }
 
 TEST(what_is_written_is_read)
@@ -150,7 +154,7 @@ TEST(names_are_found_and_errors_are_linuxs)
 static int
 renamed(const char *from, const char *to)
 {
-	char both[FILE_DATA_MAX] = {0};
+	char both[FILE_PATH_MAX] = {0};
 
 	str_copy(both, sizeof(both), from);
 	str_copy(both + str_len(from) + 1, sizeof(both) - str_len(from) - 1, to);
@@ -211,42 +215,60 @@ TEST(an_unlinked_file_lives_as_long_as_it_is_open)
 	ask_path(FILE_REMOVE, "f", 0);
 	opened("f", FILE_CREATE);
 	expect_text(h, 0, "text", 4);
-	file_forget(&t, 1, 0);
+	file_forget(&t, 1);
 	expect_eq(free_blocks(), BLOCKS);
 	expect_eq(t.handles, 0);
 	expect_eq(ask(1, (struct file_request){.op = FILE_READ, .handle = h}, "", 0).error,
 		-E_BADF);
 }
 
-TEST(handles_are_the_clusters_own)
+TEST(handles_are_the_clients_own)
 {
-	struct file_request q = {.magic = FILE_MAGIC, .op = FILE_FORGET, .arg = 1};
-	struct file_reply r;
 	uint32_t h, i;
 
 	reset();
 	h = opened("f", FILE_CREATE);
 	expect_eq(ask(2, (struct file_request){.op = FILE_STAT_OPEN, .handle = h}, "", 0).error,
 		-E_BADF);
+	expect_eq(ask(2, (struct file_request){.op = FILE_CLOSE, .handle = h}, "", 0).error,
+		-E_BADF);
 	expect_eq(put(h, 0, "x", 1), -E_BADF);
-	expect(!file_serve(&t, sender(2, BADGE_INIT), &q, &r) && t.handles == 1);
-	/* another process of a cluster with the right to have them closed */
-	expect(!file_serve(&t, sender(1, BADGE_INIT + 1), &q, &r) && t.handles == 1);
-	expect(!file_serve(&t, sender(0, BADGE_INIT + 1), &q, &r) && t.handles == 1);
-	expect(file_serve(&t, sender(1, BADGE_INIT + 1),
-		&(struct file_request){.magic = FILE_MAGIC, .op = FILE_CLOSE, .handle = h}, &r));
-	expect_eq(r.error, -E_BADF);
-	q.handle = BADGE_JOB;
-	expect(!file_serve(&t, sender(0, BADGE_INIT), &q, &r) && t.handles == 1);
-	q.handle = BADGE_INIT;
-	expect(!file_serve(&t, sender(0, BADGE_INIT), &q, &r) && t.handles == 0);
-	q.handle = 0;
+	file_forget(&t, 2);
+	expect_eq(t.handles, 1);
+	file_forget(&t, 1);
+	expect_eq(t.handles, 0);
 	for (i = 0; i < HANDLES_MAX; i++)
 		opened("f", 0);
 	expect_eq(ask_path(FILE_OPEN, "f", 0).error, -E_MFILE);
-	expect(!file_serve(&t, sender(1, BADGE_INIT), &q, &r) && t.handles == 0);
+	file_forget(&t, 1);
+	expect_eq(t.handles, 0);
 	expect_eq(ask(1, (struct file_request){.op = FILE_CLOSE, .handle = h}, "", 0).error,
 		-E_BADF);
+}
+
+/* A message may end anywhere. */
+TEST(a_request_that_is_cut_off_makes_no_sense)
+{
+	struct file_request q = {.op = FILE_WRITE, .arg = 5};
+	uint32_t h;
+
+	reset();
+	h = q.handle = opened("f", FILE_CREATE | FILE_WRITABLE);
+	expect_eq(ask(1, q, "four", 4).error, -E_INVAL);
+	q.arg = UINT32_MAX;
+	expect_eq(ask(1, q, "four", 4).error, -E_INVAL);
+	q.arg = 4;
+	expect_eq(ask(1, q, "four", 4).value, 4);
+	expect_text(h, 0, "four", 4);
+	for (uint32_t bytes = 0; bytes < FILE_HEAD; bytes++) {
+		expect_eq(file_serve(&t, 1, &q, bytes, &answer), FILE_HEAD);
+		expect_eq(answer.head.error, -E_INVAL);
+	}
+	q.op = FILE_READ;
+	q.arg = FILE_DATA_MAX + 1;
+	expect_eq(ask(1, q, "", 0).error, -E_INVAL);
+	/* a path without its end ends where the message does */
+	expect_eq(ask(1, (struct file_request){.op = FILE_STAT}, "f and more", 1).value, 4);
 }
 
 TEST(a_file_of_the_archive_is_read_in_place_and_copied_when_it_changes)
@@ -282,8 +304,8 @@ TEST(a_directory_lists_each_name_once)
 			"", 0);
 		if (r.error != 0)
 			break;
-		expect(r.data[1] == 0);
-		seen |= 1u << (r.data[0] - 'a');
+		expect(answer.data[1] == 0);
+		seen |= 1u << (answer.data[0] - 'a');
 	}
 	expect_eq(r.error, -E_NOENT);
 	expect_eq(seen, 1023);
@@ -328,8 +350,8 @@ TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 {
 	static const char *const paths[] = {"a", "/a", "a/b", "a/b/c", "d", "d/../a", "..", "/", "",
 		"d/e/f/g", "a/", "."};
-	static struct file_request q;
-	struct file_reply r;
+	static char data[FILE_PATH_MAX + 40];
+	struct file_request q = {0};
 	uint64_t state = 7;
 
 	reset();
@@ -337,31 +359,27 @@ TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 	for (int i = 0; i < 60000; i++) {
 		uint32_t kind = next(&state);
 
-		for (size_t b = 0; b < FILE_DATA_MAX; b++)
-			q.data[b] = (char)(kind % 16 == 0 ? next(&state) : 0);
+		for (size_t b = 0; b < sizeof(data); b++)
+			data[b] = (char)(kind % 16 == 0 ? next(&state) : 0);
 		if (kind % 16 != 0) {
-			size_t len = str_copy(q.data, FILE_DATA_MAX, paths[next(&state) % 12]);
+			size_t len = str_copy(data, FILE_PATH_MAX, paths[next(&state) % 12]);
 
-			str_copy(q.data + len + 1, FILE_DATA_MAX - len - 1,
-				paths[next(&state) % 12]);
+			str_copy(data + len + 1, FILE_PATH_MAX - len - 1, paths[next(&state) % 12]);
 		}
-		q.magic = kind % 64 == 1 ? next(&state) : FILE_MAGIC;
 		q.op = kind % 32 == 2 ? next(&state) : next(&state) % 14;
 		q.arg = next(&state) % 3 == 0 ? next(&state) : next(&state) % 128;
 		q.offset = next(&state) % 8 == 0 ? (uint64_t)next(&state) << 33 :
 			next(&state) % (BLOCKS / 4 * BLOCK_BYTES);
 		q.handle = next(&state) % 4 == 0 ? next(&state) :
 			t.handle[next(&state) % 8].life << 9 | next(&state) % 8;
-		memset(&r, 0x5a, sizeof(r));
-		if (file_serve(&t, sender(next(&state) % 3, BADGE_INIT), &q, &r))
-			expect(r.magic == FILE_MAGIC && r.error <= 0 && r.error > -200);
-		else
-			expect_eq(q.op, FILE_FORGET);
+		kind = next(&state) % 8 == 0 ? next(&state) % sizeof(data) : sizeof(data);
+		kind = (uint32_t)ask(next(&state) % 3, q, data, kind).error;
+		expect((int32_t)kind <= 0 && (int32_t)kind > -200);
 		if (i % 500 == 0)
 			expect_sound();
 	}
 	for (uint32_t c = 0; c < 3; c++)
-		file_forget(&t, c, 0);
+		file_forget(&t, c);
 	expect_sound();
 }
 
@@ -373,7 +391,8 @@ main(void)
 	RUN(renaming_moves_replaces_and_makes_no_loops);
 	RUN(the_end_of_the_memory_is_an_error_and_removing_helps);
 	RUN(an_unlinked_file_lives_as_long_as_it_is_open);
-	RUN(handles_are_the_clusters_own);
+	RUN(handles_are_the_clients_own);
+	RUN(a_request_that_is_cut_off_makes_no_sense);
 	RUN(a_file_of_the_archive_is_read_in_place_and_copied_when_it_changes);
 	RUN(a_directory_lists_each_name_once);
 	RUN(requests_that_make_no_sense_get_an_answer_and_do_no_harm);

@@ -47,7 +47,6 @@ struct part {
 /* What is still to be said. */
 struct to_say {
 	bool names[CLUSTERS_MAX];	/* that a cluster's names are to be forgotten */
-	bool files[CLUSTERS_MAX];	/* the same for its files */
 	bool has_ended;			/* the end of the part, to the leader, behind those */
 	enum proc_end end;
 	int status;
@@ -126,7 +125,7 @@ void agent_reap(struct agent *a);
 /* The part is over: the leader will hear how. */
 void agent_ended(struct agent *a, enum proc_end end, int status);
 
-/* A cluster's ranks are gone: their names and what they had open will be forgotten (say.c). */
+/* A cluster's ranks are gone: their names will be forgotten (say.c). */
 void agent_forget(struct agent *a, uint32_t cluster);
 
 /*

@@ -6,33 +6,13 @@
  */
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
-#include <servers/file/protocol.h>
 #include <servers/name/client.h>
 #include <servers/proc/agent.h>
-
-/*
- * Have the file server close what a cluster's ranks had open. 0 or -E_NAME of kmailbox_open and
- * kmailbox_write.
- */
-static long
-forget_files(uint32_t cluster, uint32_t badge)
-{
-	struct file_request q = {.magic = FILE_MAGIC, .op = FILE_FORGET, .arg = cluster,
-		.handle = badge};
-	long out = kmailbox_open(FILE_CLUSTER, FILE_PORT), result;
-
-	if (out < 0)
-		return out;
-	result = kmailbox_write((int)out, &q);
-	khandle_close((int)out);
-	return result;
-}
 
 void
 agent_forget(struct agent *a, uint32_t cluster)
 {
 	a->say.names[cluster] = a->has_names;
-	a->say.files[cluster] = a->has_files;
 }
 
 /*
@@ -46,8 +26,7 @@ say_forgotten(struct agent *a, uint32_t cluster)
 	struct to_say *s = &a->say;
 
 	s->names[cluster] = s->names[cluster] && name_forget(cluster, badge) == -E_AGAIN;
-	s->files[cluster] = s->files[cluster] && forget_files(cluster, badge) == -E_AGAIN;
-	return !s->names[cluster] && !s->files[cluster];
+	return !s->names[cluster];
 }
 
 bool

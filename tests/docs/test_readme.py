@@ -56,6 +56,14 @@ def bound(rows):
     return f"at most {max(STRETCH_MAX, *worst.values()):,} instructions"
 
 
+def request(rows):
+    """Neither side asleep, in a cluster and between two; both asleep, to the next fifty."""
+    parts, maps = ("request_sent", "request_served", "answer_taken"), ("compact", "scatter")
+    awake = [sum(values(rows, name, map=m, size=32)[0] for name in parts) for m in maps]
+    asleep = [50 * round(values(rows, "request_asleep", map=m, size=32)[0] / 50) for m in maps]
+    return ", ".join(map(str, awake)) + "; " + ", ".join(f"{n:,}" for n in asleep) + " instructions"
+
+
 # beginning of a row of the table -> its figure, made of what its command prints
 EXACT = {
     "kernel call on the calling core, user to user": lambda rows: f"{one(rows, 'l_kcall', 'insns')} instructions",
@@ -88,6 +96,9 @@ EXACT = {
     "message of 8 bytes to another cluster by a channel":
         lambda rows: "; ".join(str(values(rows, name, count="insns", size=8)[0])
                                for name in ("send", "receive", "send_and_wake")) + " instructions",
+    "request to a service and its answer": request,
+    "4 KB of a file": lambda rows: "; ".join(
+        str(round(values(rows, "file_read", ranks=n)[0])) for n in (1, 4)) + " instructions",
     "kernel text + read-only data + data": kernel_kib,
     "kernel image, stacks and tables": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
     "MPI's part of a program": lambda said: re.search(r"^in all: (.*)$", said, re.M).group(1),
@@ -104,6 +115,8 @@ CHANCE = {
     "create a thread": (MEETING,) * 3,
     "a thread's whole life": (MEETING,) * 2,
     "sixteen clusters": (5000, 0),
+    "request to a service and its answer": (MEETING, MEETING, 50, 50),
+    "4 KB of a file": (1, 1),
 }
 # times: they hold on one machine only
 TIMES = ("start until", "MPI ping-pong", "the same between two clusters", "`./atoll run` of an empty",

@@ -4,7 +4,6 @@
  * found from there. Stacks are small here: nothing that holds a request is inlined into something
  * else.
  */
-#include <atoll/server.h>
 #include <base/str.h>
 #include <user/personality/files.h>
 
@@ -49,7 +48,10 @@ struct linux_dirent {
 
 _Static_assert(sizeof(struct linux_stat) == 128, "struct stat");
 
-/* Put a path into a request, behind what is there. 0 or a negative error. */
+/*
+ * Put a path into a request, behind what is there. How many bytes of paths it has then, or a
+ * negative error.
+ */
 static int
 put_path(struct file_request *q, size_t at, long dir, unsigned long from)
 {
@@ -58,22 +60,22 @@ put_path(struct file_request *q, size_t at, long dir, unsigned long from)
 
 	if (from == 0)
 		return -E_FAULT;
-	len = str_len_max(path, FILE_DATA_MAX);
-	if (len >= FILE_DATA_MAX - at)
+	len = str_len_max(path, FILE_PATH_MAX);
+	if (len >= FILE_PATH_MAX - at)
 		return -FILE_ENAMETOOLONG;
 	if (path[0] != '/' && (int)dir != AT_FDCWD)
 		return -E_NOSYS;
-	memcpy(q->data + at, path, len + 1);
-	return 0;
+	memcpy(q->path + at, path, len + 1);
+	return (int)(at + len + 1);
 }
 
 /* One request on one path. */
 static int
 ask_path(const struct handler_event *c, struct file_request *q, struct file_reply *r)
 {
-	int result = put_path(q, 0, (long)arg(c, 0), arg(c, 1));
+	int bytes = put_path(q, 0, (long)arg(c, 0), arg(c, 1));
 
-	return result != 0 ? result : files_ask(q, r);
+	return bytes < 0 ? bytes : files_ask(q, (size_t)bytes, r);
 }
 
 static uint32_t
@@ -103,14 +105,14 @@ call_open(const struct handler_event *c)
 	struct file_reply r;
 	struct opened *o;
 	long fd = -1;
-	int result = put_path(&q, 0, (long)arg(c, 0), arg(c, 1));
+	int bytes = put_path(&q, 0, (long)arg(c, 0), arg(c, 1)), result;
 
-	if (result != 0)
-		return result;
+	if (bytes < 0)
+		return bytes;
 	o = files_new();
 	if (o == NULL)
 		return -E_MFILE;
-	result = files_ask(&q, &r);
+	result = files_ask(&q, (size_t)bytes, &r);
 	if (result != 0)
 		return result;
 	*o = (struct opened){.handle = r.handle, .flags = opened_flags(arg(c, 2)),
@@ -119,7 +121,7 @@ call_open(const struct handler_event *c)
 	if (result == 0)
 		return fd;
 	q = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
-	files_ask(&q, &r);
+	files_ask(&q, 0, &r);
 	o->kind = OPENED_NONE;
 	return result;
 }
@@ -149,7 +151,7 @@ call_fstat(const struct handler_event *c, unsigned long fd, unsigned long to)
 		return -E_BADF;
 	q.handle = o->handle;
 	if (o->kind != OPENED_STREAM)
-		result = files_ask(&q, &r);
+		result = files_ask(&q, 0, &r);
 	return result != 0 ? result : fill_stat(to, &r);
 }
 
@@ -183,7 +185,7 @@ call_seek(const struct handler_event *c)
 		return -E_INVAL;
 	q.handle = o->handle;
 	if (arg(c, 2) == 2)
-		result = files_ask(&q, &r);
+		result = files_ask(&q, 0, &r);
 	if (result != 0)
 		return result;
 	if (__builtin_add_overflow(at, arg(c, 2) == 0 ? 0 : (int64_t)(arg(c, 2) == 1 ? o->offset
@@ -205,17 +207,17 @@ call_list(const struct handler_event *c)
 	for (;;) {
 		struct file_request q = {.op = FILE_LIST, .handle = o->handle,
 			.offset = o->offset - 1};
-		struct file_reply r = {.kind = FILE_KIND_DIRECTORY, .node = 1, .value = o->offset,
-			.data = ".."};
+		struct file_reply r = {.kind = FILE_KIND_DIRECTORY, .node = 1, .value = o->offset};
+		char name[FILE_NAME_MAX + 1] = "..";
 		struct linux_dirent *d = (struct linux_dirent *)(arg(c, 1) + used);
-		int result = o->offset >= 2 ? files_ask(&q, &r) : 0;
+		int result = o->offset >= 2 ? files_list(&q, &r, name) : 0;
 		uint64_t bytes;
 
 		if (o->offset == 0)
-			r.data[1] = 0;
+			name[1] = 0;
 		if (result != 0)
 			return used > 0 || result == -E_NOENT ? (long)used : result;
-		bytes = (offsetof(struct linux_dirent, name) + str_len_max(r.data, FILE_NAME_MAX) +
+		bytes = (offsetof(struct linux_dirent, name) + str_len_max(name, FILE_NAME_MAX) +
 			1 + 7) & ~7ull;
 		if (used + bytes > arg(c, 2))
 			return used > 0 ? (long)used : -E_INVAL;
@@ -224,7 +226,7 @@ call_list(const struct handler_event *c)
 		d->next = (int64_t)o->offset;
 		d->bytes = (uint16_t)bytes;
 		d->type = r.kind == FILE_KIND_DIRECTORY ? 4 : 8;
-		str_copy(d->name, FILE_NAME_MAX + 1, r.data);
+		str_copy(d->name, FILE_NAME_MAX + 1, name);
 		used += bytes;
 	}
 }
@@ -292,7 +294,7 @@ call_resize(const struct handler_event *c, unsigned long fd, int64_t size)
 	if (size < 0 || o->kind != OPENED_FILE)
 		return -E_INVAL;
 	q.handle = o->handle;
-	return files_ask(&q, &r);
+	return files_ask(&q, 0, &r);
 }
 
 static __attribute__((noinline)) long
@@ -300,16 +302,17 @@ call_truncate(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_OPEN, .arg = FILE_WRITABLE};
 	struct file_reply r;
-	int result = put_path(&q, 0, AT_FDCWD, arg(c, 0)), closed;
+	int bytes = put_path(&q, 0, AT_FDCWD, arg(c, 0)), result, closed;
 
-	if (result == 0)
-		result = files_ask(&q, &r);
+	if (bytes < 0)
+		return bytes;
+	result = files_ask(&q, (size_t)bytes, &r);
 	if (result != 0)
 		return result;
 	q = (struct file_request){.op = FILE_RESIZE, .handle = r.handle, .offset = arg(c, 1)};
-	result = (int64_t)arg(c, 1) < 0 ? -E_INVAL : files_ask(&q, &r);
+	result = (int64_t)arg(c, 1) < 0 ? -E_INVAL : files_ask(&q, 0, &r);
 	q.op = FILE_CLOSE;
-	closed = files_ask(&q, &r);
+	closed = files_ask(&q, 0, &r);
 	return result != 0 ? result : closed;
 }
 
@@ -318,13 +321,13 @@ call_rename(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_RENAME};
 	struct file_reply r;
-	int result = put_path(&q, 0, (long)arg(c, 0), arg(c, 1));
+	int bytes = put_path(&q, 0, (long)arg(c, 0), arg(c, 1));
 
 	if (arg(c, 4) != 0)
 		return -E_INVAL;
-	if (result == 0)
-		result = put_path(&q, str_len(q.data) + 1, (long)arg(c, 2), arg(c, 3));
-	return result != 0 ? result : files_ask(&q, &r);
+	if (bytes >= 0)
+		bytes = put_path(&q, (size_t)bytes, (long)arg(c, 2), arg(c, 3));
+	return bytes < 0 ? bytes : files_ask(&q, (size_t)bytes, &r);
 }
 
 static __attribute__((noinline)) long

@@ -2,7 +2,7 @@
  *
  * See files.h.
  */
-#include <atoll/server.h>
+#include <atoll/service.h>
 #include <base/str.h>
 #include <servers/file/client.h>
 #include <user/personality/files.h>
@@ -24,8 +24,8 @@ _Static_assert(sizeof(struct table) <= 4096, "a page");
 
 static struct {
 	uint32_t lock;		/* 0 free, 1 taken, 2 taken and somebody waits */
-	uint32_t id;		/* of the last request */
-	int in, out;		/* mailboxes, + 1; 0: not opened */
+	bool is_open;		/* the channel to the server */
+	struct channel channel;
 	struct table *table;
 } files;
 
@@ -111,7 +111,7 @@ release(struct opened *o)
 	if (--o->refs > 0)
 		return;
 	if (o->kind != OPENED_STREAM)
-		files_ask(&q, &r);
+		files_ask(&q, 0, &r);
 	o->kind = OPENED_NONE;
 }
 
@@ -175,39 +175,54 @@ files_close_rank(int rank)
 static int
 open_channel(void)
 {
+	static const struct service_kind kind = FILE_SERVICE;
 	struct file f;
-	long in, out;
+	int result;
 
-	if (files.out != 0)
+	if (files.is_open)
 		return 0;
 	if (file_open(FILE_SERVER, &f) != 0)
 		return -E_NOENT;
-	in = files.in != 0 ? files.in - 1 : kmailbox_create(FILE_REPLY_PORT);
-	if (in < 0)
-		return (int)in;
-	files.in = (int)in + 1;
-	out = kmailbox_open(FILE_CLUSTER, FILE_PORT);
-	if (out < 0)
-		return (int)out;
-	files.out = (int)out + 1;
-	return 0;
+	result = service_open(&files.channel, &kind, PERSONALITY_BIT);
+	files.is_open = result == 0;
+	return result;
+}
+
+/*
+ * One request, of a head and the bytes behind it, and its answer. Bytes behind the answer's head,
+ * at most as many as there is room for; or a negative error.
+ */
+static int
+call(const struct file_request *q, struct service_part data, struct file_reply *r,
+	struct service_part room)
+{
+	const struct service_part request[2] = {{(void *)(uintptr_t)q, FILE_HEAD}, data};
+	const struct service_part answer[2] = {{r, sizeof(*r)}, room};
+	int result = open_channel();
+
+	if (result == 0)
+		result = service_call(&files.channel, request, answer);
+	return result >= 0 && r->error != 0 ? r->error : result;
 }
 
 int
-files_ask(struct file_request *q, struct file_reply *r)
+files_ask(const struct file_request *q, size_t bytes, struct file_reply *r)
 {
-	int result = open_channel();
+	int result = call(q, (struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
+		(struct service_part){NULL, 0});
 
-	q->magic = FILE_MAGIC;
-	q->id = ++files.id;
-	if (result == 0)
-		result = mailbox_send(files.out - 1, q);
-	while (result == 0) {
-		result = mailbox_receive_answer(files.in - 1, FILE_CLUSTER, r);
-		if (result == 0 && r->magic == FILE_MAGIC && r->id == q->id)
-			return r->error;
-	}
-	return result;
+	return result < 0 ? result : 0;
+}
+
+int
+files_list(const struct file_request *q, struct file_reply *r, char *name)
+{
+	int result = call(q, (struct service_part){NULL, 0}, r,
+		(struct service_part){name, FILE_NAME_MAX});
+
+	if (result >= 0)
+		name[result] = 0;
+	return result < 0 ? result : 0;
 }
 
 static uint32_t
@@ -228,13 +243,13 @@ files_read(const struct opened *o, uint64_t *offset, char *to, uint64_t len)
 
 		q.offset = *offset;
 		q.arg = piece(len - done);
-		result = files_ask(&q, &r);
-		if (result != 0 || r.value > q.arg)
-			return done > 0 ? (long)done : result != 0 ? result : -E_IO;
-		memcpy(to + done, r.data, r.value);
-		*offset += r.value;
-		done += r.value;
-		if (r.value < q.arg)
+		result = call(&q, (struct service_part){NULL, 0}, &r,
+			(struct service_part){to + done, q.arg});
+		if (result < 0)
+			return done > 0 ? (long)done : result;
+		*offset += (uint32_t)result;
+		done += (uint32_t)result;
+		if ((uint32_t)result < q.arg)
 			break;
 	}
 	return (long)done;
@@ -246,7 +261,7 @@ find_end(const struct opened *o, uint64_t *offset)
 {
 	struct file_request q = {.op = FILE_STAT_OPEN, .handle = o->handle};
 	struct file_reply r;
-	int result = (o->flags & OPENED_APPEND) != 0 ? files_ask(&q, &r) : 1;
+	int result = (o->flags & OPENED_APPEND) != 0 ? files_ask(&q, 0, &r) : 1;
 
 	if (result == 0)
 		*offset = r.value;
@@ -264,8 +279,8 @@ files_write(const struct opened *o, uint64_t *offset, const char *from, uint64_t
 	while (result == 0 && done < len) {
 		q.offset = (o->flags & OPENED_APPEND) != 0 ? FILE_AT_END : *offset;
 		q.arg = piece(len - done);
-		memcpy(q.data, from + done, q.arg);
-		result = files_ask(&q, &r);
+		result = call(&q, (struct service_part){(void *)(uintptr_t)(from + done), q.arg}, &r,
+			(struct service_part){NULL, 0});
 		if (result == 0 && r.value <= q.arg) {
 			*offset += r.value;
 			done += r.value;

@@ -59,10 +59,13 @@ struct opened *files_new(void);
 int files_detach(const struct handler_event *c, unsigned long fd);
 
 /*
- * Ask the server; q->op and its arguments are filled. 0 or a negative error; -E_NOENT if the
- * machine has no server.
+ * Ask the server; q->op and its arguments are filled, and `bytes` of its path. 0 or a negative
+ * error; -E_NOENT if the machine has no server.
  */
-int files_ask(struct file_request *q, struct file_reply *r);
+int files_ask(const struct file_request *q, size_t bytes, struct file_reply *r);
+
+/* The name of the next entry of a directory (FILE_LIST), to FILE_NAME_MAX + 1 bytes at `name`. */
+int files_list(const struct file_request *q, struct file_reply *r, char *name);
 
 /*
  * Bytes from and to an open file: at *offset, which moves on. Count or a negative error if it is

@@ -16,6 +16,12 @@
 #define PERSONALITY_STACK_BYTES 4096
 #define PERSONALITY_THREADS_MAX 512
 
+/*
+ * Of the notification of each thread: an answer to the personality has come. It may be set without
+ * a reason at any time, also for who sleeps for any bit.
+ */
+#define PERSONALITY_BIT 30
+
 /* Filled before the process starts; found in the image by its symbol, personality_info. */
 struct personality_info {
 	uint64_t stack_top;
