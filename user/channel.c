@@ -51,7 +51,8 @@ channel_begin(struct channel *ch, const struct channel_setup *s)
 	if (slots == 0)
 		return -E_INVAL;
 	*ch = (struct channel){.slots = (uint32_t)slots, .stride = (uint32_t)stride,
-		.message = s->message, .looks = CHANNEL_LOOKS, .bits = 1u << s->bit, .bits_there = s->bits,
+		.message = s->message, .looks = CHANNEL_LOOKS, .bits = 1u << s->bit,
+			.bits_there = s->bits,
 		.handle = s->handle};
 	ch->out = way_of(s->side == CHANNEL_MADE ? mine : theirs, used - HEAD);
 	ch->in = way_of(s->side == CHANNEL_MADE ? theirs : mine, used - HEAD);

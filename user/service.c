@@ -12,7 +12,9 @@
 
 #define PATIENCE_NS 1000000000ull	/* then a server that had no memory for it is asked again */
 
-/* Copy a message that has come. The bytes of the second part; -E_IO: not even the first is whole. */
+/*
+ * Copy a message that has come. The bytes of the second part; -E_IO: not even the first is whole.
+ */
 static int
 take_answer(struct channel *ch, const struct service_part answer[2])
 {

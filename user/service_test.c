@@ -221,7 +221,8 @@ NONE(kmailbox_wait, int mailbox __attribute__((unused)), int source __attribute_
 	uint64_t until __attribute__((unused)))
 NONE(kmailbox_write, int mailbox __attribute__((unused)), const void *m __attribute__((unused)))
 NONE(kclock, void *ns __attribute__((unused)))
-int mailbox_send(int id __attribute__((unused)), const void *msg __attribute__((unused))) { abort(); }
+int mailbox_send(int id __attribute__((unused)), const void *msg __attribute__((unused)))
+	{ abort(); }
 
 /* --- clients --- */
 

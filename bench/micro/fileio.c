@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reading and writing a file of the file server, and the shortest request, its size, from the
- * last rank's cluster. usage: fileio. Windows of the last rank: label 16: read 4096 bytes; 17: write
- * 4096 bytes; 18: fstat.
+ * last rank's cluster. usage: fileio. Windows of the last rank: label 16: read 4096 bytes; 17:
+ * write 4096 bytes; 18: fstat.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

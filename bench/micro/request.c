@@ -4,8 +4,8 @@
  * asks, in one cluster or in two. usage: request [--size BYTES] [--rounds N]. Source: seed 000
  * III-A. Windows: label 16: rank 0 sends a request to a server that is awake; 17: rank 1 serves it,
  * for a client that is awake; 18: rank 0 takes the answer that is there: together what a request
- * takes of both cores, without looking in vain. Label 19: all of it when each sleeps until the other
- * wakes it.
+ * takes of both cores, without looking in vain. Label 19: all of it when each sleeps until the
+ * other wakes it.
  */
 #include <abi/layout.h>
 #include <atoll/kcalls.h>

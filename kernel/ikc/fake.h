@@ -21,7 +21,8 @@
 #define FAKE_PORTS 8
 #define FAKE_UNIT 256
 #define FAKE_CHANNELS 4			/* pages of each window */
-#define FAKE_THREADS 8			/* per cluster: the first half belongs to process 0, the rest to process 1 */
+/* per cluster: the first half belongs to process 0, the rest to process 1 */
+#define FAKE_THREADS 8
 #define FAKE_WINDOW 131072
 #define FAKE_PAGES 64			/* of a cluster's memory for handles and endpoints */
 

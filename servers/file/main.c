@@ -78,7 +78,8 @@ int
 server_main(int argc, char **argv)
 {
 	static const struct service_kind kind = FILE_SERVICE;
-	static struct service service = {.kind = &kind, .serve = answer_request, .gone = gone, .of = &tree,
+	static struct service service = {.kind = &kind, .serve = answer_request, .gone = gone,
+		.of = &tree,
 		.client = clients, .clients = CLIENTS, .looks = SERVICE_LOOKS};
 	int result;
 

@@ -23,7 +23,8 @@
 #include <hal/timer.h>
 #include <hal/trap.h>
 
-#define PATIENCE_NS 30000000000ull	/* nothing here takes that long: whoever waits longer has lost a wake-up */
+/* nothing here takes that long: whoever waits longer has lost a wake-up */
+#define PATIENCE_NS 30000000000ull
 #define MESSAGE_WORDS 64
 #define ROUNDS 200
 #define LITMUS_CELLS 32		/* at most MESSAGE_WORDS */
@@ -236,7 +237,8 @@ uintptr_t user_handler_room(const struct user_test *u);
 
 /* From u->code on: code, data, read-only, a hole, the stack of thread 1, that of thread 0. */
 #define STACK_AT 4
-#define STACK_PAGES 2			/* a page is too little for what the thread sanitizer adds to an interrupt */
+/* a page is too little for what the thread sanitizer adds to an interrupt */
+#define STACK_PAGES 2
 #define STACK_END(thread) (STACK_AT + (2 - (thread)) * STACK_PAGES)
 #define USER_PAGES STACK_END(0)
 #define TO_HOLE (2 * HAL_PAGE_BYTES)	/* from the data page */

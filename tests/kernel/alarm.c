@@ -256,7 +256,9 @@ sleep_for_ever(unsigned long arg)
 	return arg;
 }
 
-/* test: thread_sleep, futex_wait, thread_join, mailbox_wait, portal_read, portal_write, proc_wait */
+/*
+ * test: thread_sleep, futex_wait, thread_join, mailbox_wait, portal_read, portal_write, proc_wait
+ */
 TEST(an_upcall_ends_a_wait)
 {
 	long tid = kt_thread(sleep_for_ever, 5, ANY_CORE), proc = kt_spawn(SLEEPS, 0, ANY_CORE);

@@ -87,7 +87,8 @@ stay(struct channel *ch)
 		while (((volatile uint32_t *)ch->memory)[i] > 1)
 			kthread_yield();
 	((volatile uint32_t *)ch->memory)[0] = 7;
-	if (kchannel_wake(ch->handle) != wrong || kevent_bind(EVENT_CHANNEL, ch->handle, 1) != wrong)
+	if (kchannel_wake(ch->handle) != wrong ||
+		kevent_bind(EVENT_CHANNEL, ch->handle, 1) != wrong)
 		return -3;
 	return wrong;
 }

@@ -49,8 +49,9 @@ int kt_other_core(void);
 int kt_own_core(void);
 
 /*
- * A number that only the seed and the rounds decide. Many values are under way at once, so that each
- * register counts, and floating-point numbers: whoever spoils one of a thread's registers changes it.
+ * A number that only the seed and the rounds decide. Many values are under way at once, so that
+ * each register counts, and floating-point numbers: whoever spoils one of a thread's registers
+ * changes it.
  */
 uint32_t kt_compute(uint32_t seed, int rounds);
 

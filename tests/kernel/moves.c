@@ -238,7 +238,9 @@ static uintptr_t mover_stacks, mover_pages;
 
 HANDLER_ENTRY(moving, serve_moving)
 
-/* What could only be read can be written to then; whose stack it runs on says whose handler it is. */
+/*
+ * What could only be read can be written to then; whose stack it runs on says whose handler it is.
+ */
 long
 serve_moving(const struct handler_event *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * User threads: many on one kernel thread take turns by its alarm, wherever they are, with all their
- * registers; they end, are joined, and have data of their own that is destroyed with them. Several
- * kernel threads have such sets at once. On or1k they take turns in their calls only.
+ * User threads: many on one kernel thread take turns by its alarm, wherever they are, with all
+ * their registers; they end, are joined, and have data of their own that is destroyed with them.
+ * Several kernel threads have such sets at once. On or1k they take turns in their calls only.
  *
  * machine: 1 4 KC
  * machine: 1 4 TC

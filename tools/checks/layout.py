@@ -7,15 +7,17 @@ import re
 
 from checks import sizes, source
 
-WIDTH_MAX = 120
+WIDTH_MAX = 100
+WIDTH_WIDE = 120  # of Python, and of what kept results of the study were made from
 TAB = 8
 
 
 def check_width(path, text):
     """Problems of lines that are too long. A tab in Python is part of a text that it writes."""
     tab = 1 if path.endswith(".py") else TAB
-    return [f"{path}:{number}: longer than {WIDTH_MAX} columns" for number, line in enumerate(text.splitlines(), 1)
-            if len(line.expandtabs(tab)) > WIDTH_MAX]
+    width = WIDTH_WIDE if path.endswith(".py") or path.startswith(("hw/", "abi/codesign.h")) else WIDTH_MAX
+    return [f"{path}:{number}: longer than {width} columns" for number, line in enumerate(text.splitlines(), 1)
+            if len(line.expandtabs(tab)) > width]
 
 
 def check_text(path, text):

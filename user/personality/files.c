@@ -279,7 +279,8 @@ files_write(const struct opened *o, uint64_t *offset, const char *from, uint64_t
 	while (result == 0 && done < len) {
 		q.offset = (o->flags & OPENED_APPEND) != 0 ? FILE_AT_END : *offset;
 		q.arg = piece(len - done);
-		result = call(&q, (struct service_part){(void *)(uintptr_t)(from + done), q.arg}, &r,
+		result = call(&q, (struct service_part){(void *)(uintptr_t)(from + done), q.arg},
+			&r,
 			(struct service_part){NULL, 0});
 		if (result == 0 && r.value <= q.arg) {
 			*offset += r.value;

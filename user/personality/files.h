@@ -12,7 +12,8 @@
 
 #define OPENED_MAX 120		/* files that a process has open at a time */
 #define SLOTS_MAX 240		/* descriptors that its ranks have */
-#define FD_FIRST 3		/* those below are standard streams until something else is put there */
+/* those below are standard streams until something else is put there */
+#define FD_FIRST 3
 #define FD_LIMIT 256
 
 enum opened_kind {

@@ -231,7 +231,8 @@ host_cluster_gone(unsigned cluster)
 			!hal_cas32(&hal_noc_doorbell(cluster, i)->waiting, ASLEEP, NOBODY))
 			hal_add32(&control->awake, (uint32_t)-1);
 	for (uint32_t i = 0; i < r->clusters; i++)
-		host_call6(SYS_futex, &hal_noc_doorbell(i, 0)->waiting, FUTEX_WAKE, 1, NULL, NULL, 0);
+		host_call6(SYS_futex, &hal_noc_doorbell(i, 0)->waiting, FUTEX_WAKE, 1, NULL, NULL,
+			0);
 }
 
 /* --- lives of other clusters: the launcher does it --- */

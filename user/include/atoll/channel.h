@@ -29,11 +29,13 @@ struct channel_way {
 	unsigned char *first;		/* slot */
 	unsigned char *next;		/* slot that is used next */
 	const unsigned char *end;
-	uint32_t *taken;		/* shared words: how many the receiver has taken, now and then */
+	/* shared words: how many the receiver has taken, now and then */
+	uint32_t *taken;
 	uint32_t *sleeps;		/* the receiver may sleep */
 	uint32_t *waits;		/* the sender may sleep: it finds no free slot */
 	uint32_t count;			/* messages so far */
-	uint32_t seen;			/* sender: of those that were taken; receiver: that it has told */
+	/* sender: of those that were taken; receiver: that it has told */
+	uint32_t seen;
 };
 
 struct channel {
@@ -41,12 +43,16 @@ struct channel {
 	uint32_t slots;			/* of each direction */
 	uint32_t stride;		/* bytes of a slot */
 	uint32_t message;		/* bytes of the largest message */
-	/* before a thread sleeps; may be changed: 0 where the other side needs this core to go on */
+	/*
+	 * before a thread sleeps; may be changed: 0 where the other side needs this core to go on
+	 */
 	uint32_t looks;
 	uint32_t bits;			/* here */
-	uint32_t bits_there;		/* of the other thread's notification, or 0: by the kernel channel */
+	/* of the other thread's notification, or 0: by the kernel channel */
+	uint32_t bits_there;
 	int handle;			/* of the kernel channel, or of the other thread */
-	void *memory;			/* that channel_make or channel_take has mapped; NULL: none */
+	/* that channel_make or channel_take has mapped; NULL: none */
+	void *memory;
 	int pages;
 };
 
@@ -126,8 +132,8 @@ int channel_check(const struct channel *ch);
 int channel_await(struct channel *ch, uint64_t until);
 
 /*
- * The same as channel_try_send and channel_try_receive, but wait until it can be done, up to a time of
- * kclock. Also -E_TIMEDOUT; -E_INTR; -E_PIPE, -E_HOSTDOWN: the other side is gone.
+ * The same as channel_try_send and channel_try_receive, but wait until it can be done, up to a time
+ * of kclock. Also -E_TIMEDOUT; -E_INTR; -E_PIPE, -E_HOSTDOWN: the other side is gone.
  */
 int channel_send(struct channel *ch, const void *message, uint32_t bytes, uint64_t until);
 int channel_receive(struct channel *ch, void *message, uint32_t room, uint64_t until);

@@ -71,7 +71,8 @@ struct service_client {
 };
 
 #define SERVICE_BIT_MAIL 0		/* of the server's thread: a message has come */
-#define SERVICE_BIT_CLIENT 8		/* this one and all above are the clients'; those between are free */
+/* this one and all above are the clients'; those between are free */
+#define SERVICE_BIT_CLIENT 8
 
 struct service {
 	const struct service_kind *kind;
@@ -102,8 +103,8 @@ int service_begin(struct service *s);
 
 /*
  * Serve one request of each client that has one, and take some that open; if there was nothing to
- * do for `looks` looks, sleep until there is, or until a bit of the server's own is set. Returns such
- * bits, below SERVICE_BIT_CLIENT. The calling thread is always the same.
+ * do for `looks` looks, sleep until there is, or until a bit of the server's own is set. Returns
+ * such bits, below SERVICE_BIT_CLIENT. The calling thread is always the same.
  */
 uint32_t service_step(struct service *s);
 
