@@ -277,7 +277,7 @@ def test_a_terminal_reaches_the_ranks():
 def test_a_terminal_interrupts_what_ranks_have_started():
     t = shell()
     t.type(command("-n", "2", "sh", "-c",
-                   "echo rank $PMI_RANK is $$; trap 'echo trapped; exit 0' INT; cat; sleep 1000") + "\r")
+                   "trap 'echo trapped; exit 0' INT; echo rank $PMI_RANK is $$; cat; sleep 1000") + "\r")
     t.ranks(2)
     t.type("\x03")
     t.expect("trapped\r\n")
