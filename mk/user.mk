@@ -135,6 +135,8 @@ $(INC)/.stamp: $(PUBLIC_HDR) $(GEN_STAMP)
 		hal/include/*) d=$${f#hal/include/};; hal/cpu/*) d=cpu/$$(basename $$f);; *) d=$$f;; esac; \
 		mkdir -p $(INC)/$$(dirname $$d); cp $$f $(INC)/$$d; done
 	$(Q)touch $@
+# a copy is as new as this rule made it: what includes it is compiled again in the same run
+$(INC)/%.h: $(INC)/.stamp ;
 
 # servers: freestanding, start-up code from libatoll.a
 SERVERS := $(foreach s,$(notdir $(wildcard servers/*)),$(if $(filter-out %/client.c,$(call find_c,servers/$(s))),$(s)))
