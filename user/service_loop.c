@@ -7,6 +7,10 @@
  *
  * The kernel is asked whether a client is still there after its bit was set, when nothing has come
  * from it, for the bit says only once that it is gone, and may have been taken for something else.
+ *
+ * A client whose request was put off is skipped wherever clients are looked at, and goes to sleep
+ * with the others. Clients wake others while the list is walked: these come in front of it, so that
+ * who walks it misses them at most. That is why nobody may be awake when the server sleeps.
  */
 #include <abi/errors.h>
 #include <atoll/kcalls.h>
@@ -45,14 +49,31 @@ bit_of_client(uint32_t client)
 }
 
 static void
-client_wake(struct service *s, struct service_client *c)
+client_rouse(struct service *s, struct service_client *c)
 {
-	c->was_woken = true;
 	if (c->is_awake)
 		return;
 	c->is_awake = true;
 	c->next = s->awake;
 	s->awake = c;
+}
+
+static void
+client_wake(struct service *s, struct service_client *c)
+{
+	c->was_woken = true;
+	client_rouse(s, c);
+}
+
+void
+service_again(struct service *s, uint32_t client)
+{
+	struct service_client *c = &s->client[client];
+
+	if (!c->is_there || !c->is_waiting)
+		return;
+	c->is_waiting = false;
+	client_rouse(s, c);
 }
 
 static void
@@ -100,6 +121,7 @@ admit(struct service *s, const struct mail_sender *from, uint32_t number)
 	c->ch = ch;
 	c->from = *from;
 	c->is_there = true;
+	c->is_waiting = false;
 	if (place >= s->used)
 		s->used = place + 1;
 	s->of_cluster[from->cluster]++;
@@ -124,7 +146,10 @@ take_mail(struct service *s)
 
 /* --- rounds --- */
 
-/* Serve one request. False: there is none, or no room for its answer. */
+/*
+ * Serve one request, or have it put off. False: there is none that does not wait, or no room for
+ * its answer.
+ */
 static bool
 serve_client(struct service *s, struct service_client *c)
 {
@@ -132,6 +157,8 @@ serve_client(struct service *s, struct service_client *c)
 	void *answer;
 	uint32_t bytes;
 
+	if (c->is_waiting)
+		return false;
 	request.at = (void *)(uintptr_t)channel_look(&c->ch, &request.bytes);
 	if (request.at == NULL)
 		return false;
@@ -139,8 +166,11 @@ serve_client(struct service *s, struct service_client *c)
 	if (answer == NULL)
 		return false;
 	bytes = s->serve(s->of, (uint32_t)(c - s->client), request, answer);
-	channel_took(&c->ch);
-	channel_put(&c->ch, bytes);
+	c->is_waiting = bytes == SERVICE_LATER;
+	if (!c->is_waiting) {
+		channel_took(&c->ch);
+		channel_put(&c->ch, bytes);
+	}
 	return true;
 }
 
@@ -174,12 +204,11 @@ static bool
 is_quiet(struct service *s)
 {
 	struct service_client *c, **link = &s->awake;
-	bool is_busy = false;
 
 	while ((c = *link) != NULL) {
-		channel_listen(&c->ch);
+		if (!c->is_waiting)
+			channel_listen(&c->ch);
 		if (serve_client(s, c)) {
-			is_busy = true;
 			link = &c->next;
 			continue;
 		}
@@ -189,7 +218,7 @@ is_quiet(struct service *s)
 			client_end(s, c);
 		c->was_woken = false;
 	}
-	return !is_busy;
+	return s->awake == NULL;
 }
 
 /* Look for a while whether a client that is awake wants something: true as soon as one does. */
@@ -198,7 +227,8 @@ has_work_soon(const struct service *s)
 {
 	for (uint32_t n = 0; n < s->looks && s->awake != NULL; n++)
 		for (struct service_client *c = s->awake; c != NULL; c = c->next)
-			if (channel_has_come(&c->ch) && channel_place(&c->ch) != NULL)
+			if (!c->is_waiting && channel_has_come(&c->ch) &&
+				channel_place(&c->ch) != NULL)
 				return true;
 	return false;
 }

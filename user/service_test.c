@@ -2,7 +2,8 @@
  *
  * Unit tests of a server's loop: clients that talk, die, say nonsense or read no answers, at every
  * moment at which the server looks at memory that it shares with them or calls the kernel. What
- * each must hear is what a server would say that has one client and no kernel.
+ * each must hear is what a server would say that has one client and no kernel. Some requests are
+ * put off, and tried again from wherever a server may say so.
  *
  * sanitize: address
  */
@@ -35,6 +36,7 @@ static void others(void);
 #define REQUESTS 12			/* of a good client */
 #define MAGIC 77u
 #define OUT 1000			/* handle of the mailbox */
+#define BIT_AGAIN 2			/* the server's own: try again what was put off */
 
 /* --- the kernel --- */
 
@@ -59,6 +61,13 @@ static int speaker;			/* client that runs; -1: the server */
 static uint64_t seed;
 static bool all_served;
 static jmp_buf over;
+static struct service s;
+static unsigned checks;			/* how often the kernel was asked for a client */
+
+/* Requests that were put off, by the client's place. */
+static enum { NEVER, NOW_AND_THEN, ALWAYS } puts_off;
+static bool is_off[PLACES];
+static unsigned off, off_ends;		/* now; clients that ended so */
 
 static uint32_t
 draw(uint32_t below)
@@ -162,6 +171,7 @@ kevent_bind(int event, int object, int bit)
 		return 0;
 	}
 	e = end_of(object);
+	checks++;
 	if (wire[object / 2].is_broken)
 		return -E_PIPE;
 	e->bit = bit;
@@ -190,15 +200,21 @@ kmailbox_read(int mailbox, int source, void *msg, void *sender)
 	return (long)mail[mails_read++].from.cluster;
 }
 
-/* The server sleeps: the others go on until it is woken, or will never be. */
+/*
+ * The server sleeps: the others go on until it is woken, or will never be. If something was put
+ * off, it has an own reason to wake.
+ */
 long
 kthread_sleep(uint32_t mask, uint64_t until)
 {
-	uint32_t taken;
+	bool has_off = puts_off == NOW_AND_THEN && off > 0;
+	uint32_t taken, patience = has_off ? draw(400) : 20000;
 
-	expect(speaker < 0 && until == FOREVER);
-	for (int n = 0; n < 20000 && (bits & mask) == 0; n++)
+	expect(speaker < 0 && until == FOREVER && s.awake == NULL);
+	for (uint32_t n = 0; n < patience && (bits & mask) == 0; n++)
 		others();
+	if (has_off && (bits & mask) == 0)
+		bits |= 1u << BIT_AGAIN;
 	taken = bits & mask;
 	bits &= ~taken;
 	if (taken == 0)
@@ -369,14 +385,37 @@ others(void)
 /* --- the server --- */
 
 static struct service_client place[PLACES];
-static unsigned gone[PLACES];
+static unsigned gone[PLACES], served[PLACES];
 static bool has_liars;
+/* Try a request again if it was put off. */
+static void
+again(uint32_t c)
+{
+	off -= is_off[c];
+	is_off[c] = false;
+	service_again(&s, c);
+}
+
+static uint32_t
+put_off(uint32_t c)
+{
+	off++;
+	is_off[c] = true;
+	return SERVICE_LATER;
+}
 
 static uint32_t
 serve(void *of, uint32_t c, struct service_part request, void *answer)
 {
 	unsigned char text[LONGEST];
+	uint32_t other = draw(PLACES);
 
+	expect(!is_off[c]);
+	served[c]++;
+	if (other != c && draw(2) == 0 && puts_off != ALWAYS)
+		again(other);
+	if (puts_off == ALWAYS || (puts_off == NOW_AND_THEN && draw(3) == 0))
+		return put_off(c);
 	expect(of == gone && c < PLACES && place[c].is_there && request.bytes <= LONGEST);
 	memcpy(text, request.at, request.bytes);
 	/* what a liar says may look as if it were somebody else's */
@@ -390,32 +429,46 @@ end(void *of, uint32_t c)
 {
 	expect(of == gone && c < PLACES && !place[c].is_there);
 	gone[c]++;
+	off_ends += is_off[c];
+	again(c);
+	if (puts_off != ALWAYS)
+		again(draw(PLACES));
 }
 
-/* So many rounds of the server, or until nobody has anything to say any more. */
 static void
-run(unsigned first, enum way worst)
+reset(unsigned first, enum way worst)
 {
-	struct service s = {.kind = &kind, .serve = serve, .gone = end, .of = gone,
-		.client = place, .clients = PLACES, .looks = draw(3)};
-	volatile unsigned steps = 0;
-
-	has_liars = worst == LIAR;
 	seed = first;
+	s = (struct service){.kind = &kind, .serve = serve, .gone = end, .of = gone,
+		.client = place, .clients = PLACES, .looks = draw(3)};
+	has_liars = worst == LIAR;
 	memset(wire, 0, sizeof(wire));
 	memset(client, 0, sizeof(client));
 	memset(gone, 0, sizeof(gone));
-	mails = mails_read = 0;
+	memset(served, 0, sizeof(served));
+	memset(is_off, 0, sizeof(is_off));
+	mails = mails_read = off = checks = 0;
 	bits = 0;
 	speaker = -1;
 	all_served = true;
 	for (int c = 0; c < CLIENTS; c++)
 		client[c].way = (enum way)(draw(2) ? GOOD : draw((uint32_t)worst + 1));
 	expect_eq(service_begin(&s), 0);
+}
+
+/* So many rounds of the server, or until nobody has anything to say any more. */
+static void
+run(unsigned first, enum way worst)
+{
+	volatile unsigned steps = 0;
+
+	reset(first, worst);
 	all_served = false;
 	if (setjmp(over) == 0)
 		for (; steps < 20000; steps = steps + 1)
-			service_step(&s);
+			if (service_step(&s) & 1u << BIT_AGAIN)
+				for (uint32_t c = 0; c < PLACES; c++)
+					again(c);
 }
 
 static void
@@ -469,11 +522,87 @@ TEST(what_a_client_writes_is_not_believed)
 	}
 }
 
+/* Clients that wait die, too, and others are tried again in the middle of that. */
+TEST(requests_that_are_put_off_are_answered_in_the_end)
+{
+	puts_off = NOW_AND_THEN;
+	off_ends = 0;
+	for (unsigned n = 0; n < 90; n++) {
+		run(9000 + n, n % 3 == 0 ? GOOD : n % 3 == 1 ? DEAF : LIAR);
+		expect_right();
+	}
+	expect(off_ends > 20);
+	puts_off = NEVER;
+}
+
+/* Client 0 acts, nobody else; then the server does all that it can. */
+static void
+alone(void (*acts)(struct client *me, int c))
+{
+	speaker = 0;
+	acts(&client[0], 0);
+	speaker = -1;
+	if (setjmp(over) == 0)
+		for (;;)
+			service_step(&s);
+}
+
+static void
+opens(struct client *me, int c)
+{
+	(void)me;
+	begin(c);
+}
+
+static void
+wakes(struct client *me, int c)
+{
+	(void)c;
+	kchannel_wake(me->ch.handle);
+}
+
+static void
+dies(struct client *me, int c)
+{
+	(void)c;
+	die(me);
+}
+
+TEST(a_client_that_waits_costs_a_look_when_it_wakes_the_server)
+{
+	reset(1, GOOD);
+	alone(opens);
+	alone(hear);
+	puts_off = ALWAYS;
+	alone(speak);
+	expect(client[0].is_open && is_off[0] && place[0].is_waiting && !place[0].is_awake);
+	checks = 0;
+	for (int n = 0; n < 1000; n++)
+		alone(wakes);
+	expect(served[0] == 1 && checks == 1000 && gone[0] == 0);
+	service_again(&s, 1);
+	again(0);
+	alone(wakes);
+	expect(served[0] == 2 && is_off[0] && client[0].heard == 0);
+	puts_off = NEVER;
+	again(0);
+	alone(wakes);
+	alone(hear);
+	expect(served[0] == 3 && client[0].heard == 1 && !place[0].is_waiting);
+	puts_off = ALWAYS;
+	alone(speak);
+	alone(dies);
+	expect(served[0] == 4 && gone[0] == 1 && !place[0].is_there && !wire[0].end[1].is_open);
+	puts_off = NEVER;
+}
+
 int
 main(void)
 {
 	RUN(each_client_hears_its_answers_in_order);
 	RUN(clients_that_die_or_are_deaf_cost_nobody_else_anything);
 	RUN(what_a_client_writes_is_not_believed);
+	RUN(requests_that_are_put_off_are_answered_in_the_end);
+	RUN(a_client_that_waits_costs_a_look_when_it_wakes_the_server);
 	return TEST_FAILED;
 }

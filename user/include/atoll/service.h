@@ -68,18 +68,24 @@ struct service_client {
 	bool is_there;
 	bool is_awake;			/* it is looked at in each round; else it sets its bit */
 	bool was_woken;			/* its bit was set: it may be gone */
+	bool is_waiting;		/* its request was put off: see SERVICE_LATER */
 };
 
 #define SERVICE_BIT_MAIL 0		/* of the server's thread: a message has come */
 /* this one and all above are the clients'; those between are free */
 #define SERVICE_BIT_CLIENT 8
 
+/* What `serve` returns instead of a number of bytes: the answer comes later. */
+#define SERVICE_LATER UINT32_MAX
+
 struct service {
 	const struct service_kind *kind;
 	/*
 	 * Answer a request of client number `client`: write at most kind->message bytes to `answer`
 	 * and return how many. Both lie where the client can change them at any time: what is
-	 * looked at twice is copied before. It must not wait for the client.
+	 * looked at twice is copied before. It must not wait for the client. With SERVICE_LATER
+	 * nothing is answered and the request stays where it is: the client may change it, and is
+	 * not looked at until service_again.
 	 */
 	uint32_t (*serve)(void *of, uint32_t client, struct service_part request, void *answer);
 	/* A client is gone, and what it had with it; its number may be given to another one. */
@@ -107,5 +113,13 @@ int service_begin(struct service *s);
  * such bits, below SERVICE_BIT_CLIENT. The calling thread is always the same.
  */
 uint32_t service_step(struct service *s);
+
+/*
+ * Try a request again that was put off with SERVICE_LATER: `serve` is called with it once more, in
+ * a later step or in this one. Nothing happens if the client does not wait, or is not there. It may
+ * be called from `serve` for another client, and from `gone`. A client that waits costs nothing but
+ * a look at whether it is still there each time it wakes the server; if it is gone, `gone` says so.
+ */
+void service_again(struct service *s, uint32_t client);
 
 #endif
