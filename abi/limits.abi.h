@@ -42,7 +42,10 @@
  */
 #define BADGE_KERNEL 0
 #define BADGE_SERVER 1
-#define BADGE_JOB 16		/* and the job's number: its processes in all clusters */
+#define BADGE_JOB 16		/* and this many of jobs: their processes in all clusters */
+#define BADGE_JOBS 2032
+#define BADGE_CHILD 2048	/* and this many: processes that a program has asked for */
+#define BADGE_CHILDREN 2048
 #define BADGE_INIT 4096		/* the process server */
 
 /* protection bits of page_map and mem_alloc */

@@ -23,6 +23,12 @@
 #define OWN_BITS (((1u << SERVICE_BIT_CLIENT) - 1) & ~(1u << SERVICE_BIT_MAIL))
 #define MAILS_PER_ROUND 4
 
+static uint32_t
+share_of(uint32_t clients, uint32_t clusters)
+{
+	return clusters > 0 && clients / clusters > 0 ? clients / clusters : 1;
+}
+
 int
 service_begin(struct service *s)
 {
@@ -31,7 +37,9 @@ service_begin(struct service *s)
 	kcluster_info(&here);
 	s->awake = NULL;
 	s->used = 0;
-	s->share = s->clients / here.clusters > 0 ? s->clients / here.clusters : 1;
+	s->here = here.cluster;
+	s->share[0] = share_of(s->clients - s->own, here.clusters - (s->own > 0));
+	s->share[1] = s->own > 0 ? s->own : s->share[0];
 	for (uint32_t i = 0; i < CLUSTERS_MAX; i++)
 		s->of_cluster[i] = 0;
 	for (uint32_t i = 0; i < s->clients; i++)
@@ -89,7 +97,7 @@ client_end(struct service *s, struct service_client *c)
 static struct service_client *
 place_find(struct service *s, uint32_t cluster)
 {
-	if (s->of_cluster[cluster] >= s->share)
+	if (s->of_cluster[cluster] >= s->share[cluster == s->here])
 		return NULL;
 	for (uint32_t i = 0; i < s->clients; i++)
 		if (!s->client[i].is_there)

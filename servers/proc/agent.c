@@ -30,6 +30,7 @@ struct common {
 	uint64_t stack_bytes;
 	uint64_t page_bytes;
 	struct startup startup;		/* of local rank 0; each rank gets its own version */
+	int32_t pid;
 	struct ledger ledger;
 };
 
@@ -45,9 +46,8 @@ clamp(uint64_t n, uint64_t low, uint64_t high)
 	return n < low ? low : n > high ? high : n;
 }
 
-/* Bytes of a share of the cluster's free memory. */
-static uint64_t
-share_of_memory(uint64_t divisor, uint64_t page_bytes)
+uint64_t
+agent_share_of_memory(uint64_t divisor, uint64_t page_bytes)
 {
 	uint64_t frames;
 
@@ -56,9 +56,8 @@ share_of_memory(uint64_t divisor, uint64_t page_bytes)
 	return frames * page_bytes / divisor;
 }
 
-/* A page of the process's own, in which the kernel counts what comes to it. */
-static long
-make_events(int proc, uint64_t page_bytes, uint64_t *addr)
+long
+agent_make_events(int proc, uint64_t page_bytes, uint64_t *addr)
 {
 	long result = kmem_alloc(proc, page_bytes, PAGE_READ, addr);
 
@@ -104,7 +103,7 @@ static uint64_t
 fitting_stack(const struct part *p, uint64_t page_bytes)
 {
 	uint64_t data = p->image.plan.private_pages, first = data * page_bytes + HEAP_FIRST,
-		share = share_of_memory(p->ranks, page_bytes);
+		share = agent_share_of_memory(p->ranks, page_bytes);
 	uint64_t stack = clamp(share > first ? (share - first) / 4 : 0, STACK_MIN, STACK_MAX);
 	uint64_t pages = few_runs(data + stack / page_bytes);
 
@@ -138,18 +137,19 @@ make_process(struct agent *a, struct common *m)
 	long result = make_control(a, m);
 
 	if (result == 0)
-		result = make_events(p->proc, m->page_bytes, &m->startup.events);
+		result = agent_make_events(p->proc, m->page_bytes, &m->startup.events);
 	if (shared == 0)
 		shared = clamp(p->ranks * (SHARED_PER_RANK + (uint64_t)p->ranks * SHARED_PER_PAIR),
 			m->page_bytes,
-		    share_of_memory(SHARED_PART, m->page_bytes));
+		    agent_share_of_memory(SHARED_PART, m->page_bytes));
 	m->startup.shared_bytes = round_down(shared + m->page_bytes - 1, m->page_bytes);
 	if (result >= 0)
 		result = kmem_alloc(p->proc, m->startup.shared_bytes, PAGE_READ | PAGE_WRITE,
 			&m->startup.shared);
 	ledger_note(&m->ledger, "shared area and tables");
 	if (result >= 0)
-		result = personality_map(p->proc, p->ranks, m->startup.control);
+		result = personality_map(p->proc, &(struct personality_info){.stacks = p->ranks,
+			.control = m->startup.control, .pid = m->pid});
 	ledger_note(&m->ledger, "personality");
 	m->stack_bytes = round_down(m->job->stack_bytes != 0 ? m->job->stack_bytes :
 		fitting_stack(p, m->page_bytes), m->page_bytes);
@@ -167,11 +167,15 @@ scramble(uint64_t seed)
 }
 
 int
-agent_fill_stack(struct copy *c, const struct image *im, const struct job *job, struct startup *s,
-    struct stack_place *place)
+agent_fill_stack(struct copy *c, const struct image *im, const struct words *w,
+	struct startup *s, struct stack_place *place)
 {
 	struct stack_input in = {
-		.program = {im->name, str_len(im->name)},
+		.program = w->program,
+		.arg = w->arg,
+		.args = w->args,
+		.env = w->env,
+		.envs = w->envs,
 		.startup = s,
 		.headers = c->base + im->plan.headers,
 		.header_bytes = im->plan.header_bytes,
@@ -181,12 +185,6 @@ agent_fill_stack(struct copy *c, const struct image *im, const struct job *job, 
 	};
 	uint64_t now = 0;
 
-	if (job != NULL) {
-		in.arg = job->arg;
-		in.args = job->args;
-		in.env = job->env;
-		in.envs = job->envs;
-	}
 	kclock(&now);
 	in.random[0] = scramble(now ^ (uint64_t)s->rank << 32);
 	in.random[1] = scramble(in.random[0]);
@@ -212,7 +210,8 @@ make_rank(const struct common *m, uint32_t local)
 		return result;
 	s.rank = p->rank[local].rank;
 	s.local_rank = local;
-	result = agent_fill_stack(&c, &p->image, m->job, &s, &place);
+	result = agent_fill_stack(&c, &p->image, &(struct words){m->job->program, m->job->arg,
+		m->job->env, m->job->args, m->job->envs}, &s, &place);
 	copy_done(&c);
 	p->rank[local].base = c.base;
 	p->rank[local].sp = place.sp;
@@ -222,19 +221,31 @@ make_rank(const struct common *m, uint32_t local)
 	return result;
 }
 
-/* The job's processes run on its cores, have its badge, and no more than its limits. */
-static long
-limit_process(const struct agent *a)
+long
+agent_limit_process(const struct agent *a, int proc)
 {
 	const struct job_cluster *c = &a->plan.job.cluster[a->here.cluster];
-	const struct part *p = &a->part;
-	long result = kproc_badge(p->proc, BADGE_JOB + p->job);
+	long result = 0;
+
+	if (a->part.job != 0)
+		result = kproc_quota(proc, &a->plan.job.limit);
+	if (result >= 0 && c->cores > 0)
+		result = kproc_cores(proc, (int)c->first_core, (int)c->cores);
+	return result;
+}
+
+/* A place among the processes that programs can name, and what is due to a job's process. */
+static int
+admit_part(struct agent *a, struct common *m)
+{
+	struct part *p = &a->part;
+	const struct member *member = family_add_part(&a->family, p->job);
+	long result = member == NULL ? -E_NOSPC : kproc_badge(p->proc, member->badge);
 
 	if (result >= 0)
-		result = kproc_quota(p->proc, &a->plan.job.limit);
-	if (result >= 0 && c->cores > 0)
-		result = kproc_cores(p->proc, (int)c->first_core, (int)c->cores);
-	return result;
+		result = agent_limit_process(a, p->proc);
+	m->pid = member != NULL ? member->pid : 0;
+	return (int)result;
 }
 
 static int
@@ -342,7 +353,7 @@ start_part(struct agent *a)
 	int result;
 
 	ledger_open(&m.ledger, m.job, m.page_bytes);
-	result = image_open(&p->image, a->plan.job.program);
+	result = image_open(&p->image, a->plan.job.program, true);
 	if (result != 0)
 		return result;
 	ledger_note(&m.ledger, "program");
@@ -352,7 +363,7 @@ start_part(struct agent *a)
 	if (result >= 0)
 		result = (int)kevent_bind(EVENT_PROC, p->proc, BIT_END);
 	if (result == 0)
-		result = (int)limit_process(a);
+		result = admit_part(a, &m);
 	if (result == 0)
 		result = make_process(a, &m);
 	if (result == 0)

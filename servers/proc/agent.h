@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <abi/layout.h>
+#include <servers/proc/family.h>
 #include <servers/proc/job.h>
 #include <servers/proc/load.h>
 #include <servers/proc/place.h>
@@ -52,12 +53,13 @@ struct to_say {
 	int status;
 };
 
-/* bits of the server's notification */
-#define BIT_MAIL 0			/* a message has come */
-#define BIT_ROOM 1			/* an output mailbox that was full may take one */
-#define BIT_END 2			/* of the part's process */
-#define BIT_DEATH 3			/* of a cluster */
-#define BIT_SERVER 4			/* the end of a server */
+/* bits of the server's notification: those that a service leaves free (atoll/service.h) */
+#define BIT_MAIL 1			/* a message has come */
+#define BIT_ROOM 2			/* an output mailbox that was full may take one */
+#define BIT_END 3			/* of the part's process */
+#define BIT_DEATH 4			/* of a cluster */
+#define BIT_SERVER 5			/* the end of a server */
+#define BIT_CHILD 6			/* of a process that a program has asked for */
 
 /* A server of this cluster. */
 struct server {
@@ -75,6 +77,14 @@ struct agent {
 	struct job_plan plan;
 	struct part part;
 	struct to_say say;
+	struct family family;
+};
+
+/* What a program begins with besides its startup record. */
+struct words {
+	struct text program;		/* argv[0] */
+	const struct text *arg, *env;	/* argv[1] and so on */
+	uint32_t args, envs;
 };
 
 /* Read etc/job and place its ranks. 0 or -E_NAME; with `is_loud` the reason goes to the console. */
@@ -94,12 +104,23 @@ void agent_start(struct agent *a, uint32_t job);
 void agent_kill(struct agent *a, int status);
 
 /*
- * Write the stack that a program begins with: its arguments, of a job (NULL: none), and its startup
- * record. 0 or -E_NAME; `place` says where it begins.
+ * Write the stack that a program begins with: its words and its startup record. 0 or -E_NAME;
+ * `place` says where it begins.
  */
-int agent_fill_stack(struct copy *c, const struct image *im, const struct job *job,
-	struct startup *s,
-    struct stack_place *place);
+int agent_fill_stack(struct copy *c, const struct image *im, const struct words *w,
+	struct startup *s, struct stack_place *place);
+
+/*
+ * A page of the process's own, in which the kernel counts what comes to it: at *addr. 0 or
+ * -E_NAME.
+ */
+long agent_make_events(int proc, uint64_t page_bytes, uint64_t *addr);
+
+/* Bytes of a share of the cluster's free memory. */
+uint64_t agent_share_of_memory(uint64_t divisor, uint64_t page_bytes);
+
+/* The cores, and no more than the limits, that the job's processes have here. 0 or -E_NAME. */
+long agent_limit_process(const struct agent *a, int proc);
 
 /* Start a server in a process of its own, on this core; it listens at `port`. 0 or -E_NAME. */
 int agent_start_server(struct agent *a, struct server *s, int port);

@@ -30,6 +30,9 @@
 #define JOB_RANKS_MAX 8192
 #define JOB_REPEAT_MAX 1000000
 
+/* The badge of a job's ranks; few jobs are there at a time. */
+#define BADGE_OF_JOB(job) (BADGE_JOB + (job) % BADGE_JOBS)
+
 struct job_cluster {
 	uint32_t first_core;
 	uint32_t cores;		/* 0: takes no ranks */

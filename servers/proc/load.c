@@ -125,14 +125,15 @@ load_shared(struct image *im)
 }
 
 static int
-report(const struct image *im, const char *why, int error)
+report(const struct image *im, bool is_loud, const char *why, int error)
 {
-	console_print("atoll: cannot load %s: %s\n", im->name, why);
+	if (is_loud)
+		console_print("atoll: cannot load %s: %s\n", im->name, why);
 	return error;
 }
 
 int
-image_open(struct image *im, struct text name)
+image_open(struct image *im, struct text name, bool is_loud)
 {
 	struct cluster_info info;
 	enum plan_fault fault;
@@ -142,21 +143,23 @@ image_open(struct image *im, struct text name)
 	for (size_t i = 0; i < name.len && i < IMAGE_NAME_MAX; i++)
 		im->name[i] = name.at[i];
 	if (name.len > IMAGE_NAME_MAX)
-		return report(im, "its name is too long", -E_INVAL);
+		return report(im, is_loud, "its name is too long", -E_INVAL);
 	kcluster_info(&info);
 	im->page_bytes = info.page_bytes;
 	result = file_open(im->name, &im->file);
 	if (result != 0)
-		return report(im, result == -E_NOENT ? "it is not in the boot archive" :
+		return report(im, is_loud, result == -E_NOENT ? "it is not in the boot archive" :
 			"the boot archive is damaged", result);
 	fault = elf_open(&im->elf, im->file.data, im->file.bytes) != 0 ? PLAN_NOT_ELF :
 	    plan_make(&im->plan, &im->elf, START_MACHINE, im->page_bytes);
 	if (fault != PLAN_OK) {
-		console_print("atoll: cannot load %s: it %s\n", im->name, plan_fault_text(fault));
+		if (is_loud)
+			console_print("atoll: cannot load %s: it %s\n", im->name,
+				plan_fault_text(fault));
 		return -E_INVAL;
 	}
 	result = load_shared(im);
-	return result < 0 ? report(im, error_text(result), result) : 0;
+	return result < 0 ? report(im, is_loud, error_text(result), result) : 0;
 }
 
 void
@@ -206,12 +209,28 @@ fill_private(const struct copy *c, const struct image *im)
 static uint64_t
 copy_span(const struct copy *c, const struct image *im)
 {
-	return (im->page_bytes + c->stack_bytes + im->plan.span) | im->page_bytes;
+	return (im->page_bytes + c->lazy_bytes + c->stack_bytes + im->plan.span) | im->page_bytes;
 }
 
 /*
- * In the process: an unmapped page, the stack, the image. In the loader's window: the private
- * segments, then the stack.
+ * Make a part of the addresses that are reserved for the copy one whose pages come when they are
+ * touched. The hole is the first that such a part fits into, for what the process has lies below
+ * it; if it is not, there is an error and the process is of no use.
+ */
+static long
+make_lazy(const struct copy *c, uint64_t addr, uint64_t page_bytes)
+{
+	uint64_t got = 0;
+	long result = kpage_unmap(c->proc, addr, (int)(c->lazy_bytes / page_bytes));
+
+	if (result >= 0)
+		result = kmem_alloc(c->proc, c->lazy_bytes, READ_WRITE | PAGE_LAZY, &got);
+	return result >= 0 && got != addr ? -E_NOMEM : result;
+}
+
+/*
+ * In the process: an unmapped page, the lazy part of the stack, the rest of it, the image. In the
+ * loader's window: the private segments, then the stack.
  */
 int
 copy_make(struct copy *c, const struct image *im, int proc)
@@ -220,10 +239,12 @@ copy_make(struct copy *c, const struct image *im, int proc)
 	uint64_t stack_pages = c->stack_bytes / page;
 	long result = kmem_alloc(proc, copy_span(c, im), 0, &addr);
 
+	c->proc = proc;
+	if (result >= 0 && c->lazy_bytes > 0)
+		result = make_lazy(c, addr + page, page);
 	if (result < 0)
 		return (int)result;
-	c->proc = proc;
-	c->stack = addr + page;
+	c->stack = addr + page + c->lazy_bytes;
 	c->base = c->stack + c->stack_bytes;
 	result = open_frames(&c->frames, private + stack_pages, page, &c->window);
 	if (result < 0)

@@ -7,6 +7,7 @@
 #ifndef SERVERS_PROC_LOAD_H
 #define SERVERS_PROC_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <base/elf.h>
 #include <base/parse.h>
@@ -44,8 +45,10 @@ struct image {
 struct copy {
 	int proc;
 	uint64_t base;			/* of the image in the process */
-	uint64_t stack;			/* lowest address of the stack there */
+	uint64_t stack;			/* lowest address of the stack that is there */
 	uint64_t stack_bytes;
+	/* below it, whole pages, that come when they are touched */
+	uint64_t lazy_bytes;
 	/* while it is being filled */
 	unsigned char *stack_memory;	/* the loader's view of the stack */
 	/* the loader's view of the private segments, then the stack */
@@ -55,15 +58,17 @@ struct copy {
 
 /*
  * Open a program and load what its copies share. 0, -E_NOENT, -E_INVAL: not a program for this
- * machine, -E_NOMEM, or -E_NAME of the kernel calls. Failures are reported on the console.
+ * machine, -E_NOMEM, or -E_NAME of the kernel calls. Failures are reported on the console if
+ * `is_loud`.
  */
-int image_open(struct image *im, struct text name);
+int image_open(struct image *im, struct text name, bool is_loud);
 
 /* Give up the loader's hold of the shared frames; copies keep theirs. */
 void image_close(struct image *im);
 
 /*
- * Make one copy in `proc`, with a stack of c->stack_bytes (whole pages) above an unmapped page.
+ * Make one copy in `proc`, with a stack of c->lazy_bytes and c->stack_bytes (whole pages) above an
+ * unmapped page.
  * Fills c; the loader may write c->stack_memory until copy_done. 0 or -E_NAME of the kernel calls;
  * what was mapped then goes with the process.
  */

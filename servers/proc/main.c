@@ -13,6 +13,7 @@
 #include <servers/name/protocol.h>
 #include <servers/proc/agent.h>
 #include <servers/proc/lead.h>
+#include <servers/proc/requests.h>
 
 #define NAME_SERVER "bin/name"
 
@@ -166,7 +167,7 @@ next_job(void)
 		is_last = c != agent.here.cluster && l->takes_part[c] && is_dead(c) && !restart(c);
 	if (is_last)
 		halt(leader.status & 255);
-	agent_forget_devices(devices, BADGE_JOB + l->job);
+	agent_forget_devices(devices, BADGE_OF_JOB(l->job));
 	look_for_lives();
 }
 
@@ -294,12 +295,14 @@ take_messages(void)
 }
 
 static void
-serve(long bits)
+serve(uint32_t bits)
 {
 	if (bits & 1 << BIT_MAIL)
 		take_messages();
 	if (bits & 1 << BIT_END)
 		agent_reap(&agent);
+	if (bits & 1 << BIT_CHILD)
+		requests_reap();
 	if (bits & 1 << BIT_DEATH && is_leader)
 		(leader.waits ? look_for_lives : look_for_deaths)();
 	else if (bits & 1 << BIT_DEATH)
@@ -315,19 +318,23 @@ serve(long bits)
 int
 server_main(int argc, char **argv)
 {
+	int wrong = 0;
+
 	(void)argc;
 	(void)argv;
 	kcluster_info(&agent.here);
 	is_leader = agent.here.cluster == PROC_LEADER;
 	in = (int)kmailbox_create(PROC_PORT);
 	to_leader = (int)kmailbox_open(PROC_LEADER, PROC_PORT);
-	if (in < 0 || to_leader < 0) {
+	if (in >= 0)
+		wrong = requests_begin(&agent);
+	if (in < 0 || to_leader < 0 || wrong != 0) {
 		console_print("atoll: cluster %u cannot open port %d: %s\n", agent.here.cluster,
 			PROC_PORT,
-		    error_text(in < 0 ? in : to_leader));
+		    error_text(in < 0 ? in : to_leader < 0 ? to_leader : wrong));
 		return 1;
 	}
 	begin();
-	for (long bits = 0;; bits = kthread_sleep(WAKE_ANY, FOREVER))
+	for (uint32_t bits = 0;; bits = requests_serve())
 		serve(bits);
 }

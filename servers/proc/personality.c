@@ -63,17 +63,17 @@ write_info(const struct copy *c, const struct image *im, const struct personalit
 }
 
 int
-personality_map(int proc, uint32_t threads, uint64_t control)
+personality_map(int proc, const struct personality_info *what)
 {
 	static struct image im;
-	struct personality_info info = {.control = control, .stacks = threads};
+	struct personality_info info = *what;
 	struct copy c = {0};
 	struct file f;
 	long result;
 
 	if (file_open(FILE_NAME, &f) != 0)
 		return 0;
-	result = image_open(&im, (struct text){FILE_NAME, sizeof(FILE_NAME) - 1});
+	result = image_open(&im, (struct text){FILE_NAME, sizeof(FILE_NAME) - 1}, true);
 	if (result != 0)
 		return (int)result;
 	if (elf_is_relocated(&im.elf)) {

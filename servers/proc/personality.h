@@ -6,13 +6,14 @@
 #ifndef SERVERS_PROC_PERSONALITY_H
 #define SERVERS_PROC_PERSONALITY_H
 
-#include <stdint.h>
+#include <atoll/personality.h>
 
 /*
- * Map the personality into `proc` and tell the kernel. `threads`: how many threads start with it;
- * more of them get their stacks from the personality itself. `control`: address of the process's
- * struct job_control. 0, also if the archive has none, or -E_NAME.
+ * Map the personality into `proc` and tell the kernel. What it is to know is in `what`, but for
+ * what the loader finds out itself: stack_top and page_bytes. what->stacks threads start with it;
+ * more of them get their stacks from the personality itself. 0, also if the archive has none, or
+ * -E_NAME.
  */
-int personality_map(int proc, uint32_t threads, uint64_t control);
+int personality_map(int proc, const struct personality_info *what);
 
 #endif

@@ -7,6 +7,7 @@
 #include <abi/startup.h>
 #include <base/fmt.h>
 #include <servers/proc/agent.h>
+#include <servers/proc/requests.h>
 
 #define NOW 0			/* as a deadline: ask without waiting */
 
@@ -143,6 +144,7 @@ agent_reap(struct agent *a)
 	end = end_of(a, &s, &status);
 	khandle_close(p->proc);
 	p->proc = -1;
+	requests_end_part(&s);
 	agent_part_close(p);
 	agent_forget(a, a->here.cluster);
 	agent_ended(a, end, status);

@@ -22,7 +22,7 @@ agent_forget(struct agent *a, uint32_t cluster)
 static bool
 say_forgotten(struct agent *a, uint32_t cluster)
 {
-	uint32_t badge = cluster == a->here.cluster ? BADGE_JOB + a->part.job : 0;
+	uint32_t badge = cluster == a->here.cluster ? BADGE_OF_JOB(a->part.job) : 0;
 	struct to_say *s = &a->say;
 
 	s->names[cluster] = s->names[cluster] && name_forget(cluster, badge) == -E_AGAIN;

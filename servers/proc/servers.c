@@ -67,7 +67,8 @@ load_server(const struct agent *a, struct image *im, const struct server *server
 	result = copy_make(&c, im, proc);
 	if (result != 0)
 		return result;
-	result = agent_fill_stack(&c, im, NULL, &s, &place);
+	result = agent_fill_stack(&c, im,
+		&(struct words){.program = {im->name, str_len(im->name)}}, &s, &place);
 	copy_done(&c);
 	if (result != 0)
 		return result;
@@ -79,7 +80,7 @@ int
 agent_start_server(struct agent *a, struct server *s, int port)
 {
 	static struct image im;
-	long result = image_open(&im, (struct text){s->name, str_len(s->name)});
+	long result = image_open(&im, (struct text){s->name, str_len(s->name)}, true);
 
 	if (result != 0)
 		return (int)result;

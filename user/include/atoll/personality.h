@@ -28,6 +28,11 @@ struct personality_info {
 	uint64_t control;	/* address of the process's struct job_control, 0: none */
 	uint32_t stacks;	/* mapped so far */
 	uint32_t page_bytes;
+	int32_t pid;		/* servers/proc/client.h */
+	int32_t parent;		/* its pid; 0: not known here */
+	uint64_t inherit;	/* address of what its parent left it; 0: nothing */
+	uint32_t inherit_bytes;
+	uint32_t is_child;	/* a program has asked for it */
 };
 
 #endif

@@ -94,12 +94,15 @@ struct service {
 	int in;				/* its mailbox */
 	struct service_client *client;
 	uint32_t clients;		/* at most; each cluster has an equal share of them */
+	/* of them, for the own cluster, and the others share the rest; 0: it has a share, too */
+	uint32_t own;
 	uint32_t looks;			/* without work before it sleeps: SERVICE_LOOKS */
 
 	/* from service_begin on */
 	struct service_client *awake;	/* the first */
 	uint32_t used;			/* places below it have been used */
-	uint32_t share;			/* clients of one cluster at most */
+	uint32_t share[2];		/* clients at most: of another cluster, of the own one */
+	uint32_t here;			/* the own cluster */
 	uint32_t of_cluster[CLUSTERS_MAX];	/* clients that it has */
 	bool has_mail;
 };

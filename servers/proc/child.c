@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Starting a program in a process of its own: a job of one rank, whose data nobody else sees.
+ */
+#include <context.h>
+#include <atoll/kcalls.h>
+#include <atoll/startup.h>
+#include <base/str.h>
+#include <servers/proc/child.h>
+#include <servers/proc/personality.h>
+
+#define NOW 0			/* as a deadline: ask without waiting */
+#define STACK_TOP (8 * 1024)	/* of the stack, that is there from the start */
+#define STACK_LEAST (56 * 1024)	/* of the rest, which comes when it is touched */
+#define STACK_MOST (8 * 1024 * 1024 - STACK_TOP)
+#define STACK_PART 8		/* of the free memory */
+#define SHARED_BYTES (12 * 1024)	/* the MPI library's, of its only rank */
+
+/* What is being started. */
+struct birth {
+	struct agent *a;
+	const struct member *member;
+	const struct spawn *q;
+	int proc;
+	struct image *image;
+	/* struct job_control, its rank, its place, what it inherits */
+	struct window control;
+	struct startup startup;
+};
+
+static uint64_t
+page_up(const struct birth *b, uint64_t bytes)
+{
+	uint64_t page = b->a->here.page_bytes;
+
+	return (bytes + page - 1) / page * page;
+}
+
+static struct job_control *
+control_of(const struct birth *b)
+{
+	return (struct job_control *)(void *)b->control.memory;
+}
+
+#define TABLES (sizeof(struct job_control) + sizeof(struct job_rank) + sizeof(struct placement))
+
+static int
+make_control(struct birth *b)
+{
+	uint64_t table = sizeof(struct job_control) + sizeof(struct job_rank),
+		page = b->a->here.page_bytes;
+	int result = window_open(&b->control, b->proc,
+		page_up(b, TABLES + b->q->inherit_bytes) / page, page);
+	const struct placement place = {.cluster = (uint16_t)b->a->here.cluster};
+
+	if (result != 0)
+		return result;
+	*control_of(b) = (struct job_control){.ranks = 1};
+	memcpy(b->control.memory + table, &place, sizeof(place));
+	memcpy(b->control.memory + TABLES, b->q->inherit, b->q->inherit_bytes);
+	b->startup.control = b->control.addr;
+	b->startup.placement = b->control.addr + table;
+	return 0;
+}
+
+/* What the process has beside the program. */
+static long
+make_surroundings(struct birth *b)
+{
+	uint64_t page = b->a->here.page_bytes;
+	struct personality_info info = {.stacks = 1, .pid = b->member->pid, .parent = b->q->parent,
+		.inherit_bytes = b->q->inherit_bytes, .is_child = 1};
+	long result = make_control(b);
+
+	if (result == 0)
+		result = agent_make_events(b->proc, page, &b->startup.events);
+	b->startup.shared_bytes = page_up(b, SHARED_BYTES);
+	if (result >= 0)
+		result = kmem_alloc(b->proc, b->startup.shared_bytes,
+			PAGE_READ | PAGE_WRITE | PAGE_LAZY, &b->startup.shared);
+	info.control = b->control.addr;
+	info.inherit = info.inherit_bytes > 0 ? b->control.addr + TABLES : 0;
+	return result < 0 ? result : personality_map(b->proc, &info);
+}
+
+static uint64_t
+lazy_stack(const struct birth *b)
+{
+	uint64_t page = b->a->here.page_bytes, share = agent_share_of_memory(STACK_PART, page);
+
+	share = share < STACK_LEAST ? STACK_LEAST : share > STACK_MOST ? STACK_MOST : share;
+	return page_up(b, share);
+}
+
+/* The program with its stack; *sp is where that begins. */
+static int
+make_copy(struct birth *b, struct copy *c, uint64_t *sp)
+{
+	struct stack_place place;
+	int result = copy_make(c, b->image, b->proc);
+
+	if (result != 0)
+		return result;
+	result = agent_fill_stack(c, b->image, &b->q->words, &b->startup, &place);
+	copy_done(c);
+	*sp = place.sp;
+	control_of(b)->rank[0] = (struct job_rank){.stack_first = c->stack - c->lazy_bytes,
+		.stack_limit = c->stack + c->stack_bytes, .startup = place.startup};
+	return result;
+}
+
+static long
+start(struct birth *b)
+{
+	struct copy c = {.stack_bytes = page_up(b, STACK_TOP), .lazy_bytes = lazy_stack(b)};
+	struct context ctx;
+	uint64_t sp = 0;
+	int result = make_copy(b, &c, &sp);
+
+	if (result != 0)
+		return result;
+	context_init(&ctx, (uintptr_t)(c.base + b->image->plan.entry), (uintptr_t)sp, 0, 0);
+	return kproc_start(b->proc, &ctx, ANY_CORE);
+}
+
+static long
+make_process(struct birth *b)
+{
+	long result = kevent_bind(EVENT_PROC, b->proc, BIT_CHILD);
+
+	if (result >= 0)
+		result = kproc_badge(b->proc, b->member->badge);
+	if (result >= 0)
+		result = agent_limit_process(b->a, b->proc);
+	if (result >= 0)
+		result = make_surroundings(b);
+	if (result >= 0)
+		result = start(b);
+	if (b->control.pages != 0)
+		window_close(&b->control);
+	return result;
+}
+
+static void
+name_member(struct member *m, const char *path)
+{
+	const char *name = path;
+
+	for (const char *p = path; *p != 0; p++)
+		if (*p == '/')
+			name = p + 1;
+	str_copy(m->name, sizeof(m->name), name);
+}
+
+int
+child_start(struct agent *a, struct member *m, const struct spawn *q)
+{
+	static struct image im;
+	const struct startup *own = atoll_startup();
+	struct birth b = {.a = a, .member = m, .q = q, .image = &im,
+		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup),
+			.gate = own->gate, .cluster = a->here.cluster, .job = m->job, .ranks = 1,
+			.policy = MAP_COMPACT, .local_ranks = 1, .base_port = NO_PORTS}};
+	long result = image_open(&im, (struct text){q->path, str_len(q->path)}, false);
+
+	if (result != 0)
+		return result == -E_INVAL ? -PROCESS_ENOEXEC : (int)result;
+	result = b.proc = (int)kproc_create();
+	if (result >= 0)
+		result = make_process(&b);
+	image_close(&im);
+	if (result < 0) {
+		/* nothing else names it: it ends */
+		if (b.proc >= 0)
+			khandle_close(b.proc);
+		return (int)result;
+	}
+	m->proc = b.proc;
+	name_member(m, q->path);
+	return 0;
+}
+
+void
+child_reap(struct agent *a, void (*ended)(const struct mail_sender *parent))
+{
+	struct proc_status status;
+
+	for (struct member *m = a->family.member; m < a->family.member + MEMBERS_MAX; m++) {
+		struct mail_sender parent = m->parent;
+
+		if (m->state != MEMBER_RUNS || m->is_part || kproc_wait(m->proc, &status, NOW) < 0)
+			continue;
+		khandle_close(m->proc);
+		family_end(&a->family, m, &status);
+		ended(&parent);
+	}
+}
+
+void
+child_end_all(struct agent *a, const struct mail_sender *root)
+{
+	struct member *m = a->family.member;
+
+	while ((m = family_of_root(&a->family, m, root)) != NULL)
+		kproc_kill(m++->proc, 0);
+}

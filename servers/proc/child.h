@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes that programs have asked for: their start and their end.
+ */
+#ifndef SERVERS_PROC_CHILD_H
+#define SERVERS_PROC_CHILD_H
+
+#include <servers/proc/agent.h>
+
+/* What to start. */
+struct spawn {
+	char path[IMAGE_NAME_MAX + 1];
+	struct words words;
+	const void *inherit;
+	uint32_t inherit_bytes;
+	int32_t parent;			/* its pid; 0: not known here */
+};
+
+/*
+ * Start a process for a member of the family, which gets its handle. 0; -E_NOENT; -PROCESS_ENOEXEC:
+ * not a program for this machine; -E_2BIG: the words do not fit on its stack; -E_NOSPC; -E_NOMEM.
+ * Without success nothing of it is left. Makes kernel calls alone, and reads the archive in memory.
+ */
+int child_start(struct agent *a, struct member *m, const struct spawn *q);
+
+/*
+ * Processes may have ended (BIT_CHILD): what has is noted in the family. `ended` is called for each
+ * with its parent.
+ */
+void child_reap(struct agent *a, void (*ended)(const struct mail_sender *parent));
+
+/* End all that have a root. */
+void child_end_all(struct agent *a, const struct mail_sender *root);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Client of the process servers: see client.h.
+ */
+#include <abi/errors.h>
+#include <base/str.h>
+#include <servers/proc/client.h>
+
+#define TEXT_MAX (PROCESS_MESSAGE - (uint32_t)sizeof(struct process_request))
+
+int
+process_open(struct channel *ch, int cluster, int bit)
+{
+	const struct service_kind kind = {.magic = PROCESS_MAGIC, .message = PROCESS_MESSAGE,
+		.cluster = cluster, .port = PROCESS_PORT, .pages = PROCESS_PAGES};
+
+	return service_open(ch, &kind, bit);
+}
+
+/* The result, and the bytes behind the answer; 0 of them unless `name` has room for them. */
+static int
+process_ask(struct channel *ch, const struct process_request *q, struct process_reply *r,
+	char *name)
+{
+	const struct service_part request[2] = {{(void *)(uintptr_t)q, sizeof(*q)}, {NULL, 0}};
+	const struct service_part answer[2] = {{r, sizeof(*r)},
+		{name, name != NULL ? PROCESS_NAME_MAX : 0}};
+	int result = service_call(ch, request, answer);
+
+	return result < 0 ? result : r->error < 0 ? r->error : r->pid;
+}
+
+/* --- a request that is written where it is sent --- */
+
+struct writer {
+	unsigned char *at;
+	uint32_t used;
+	bool is_full;
+};
+
+static void
+text_put(struct writer *w, const void *bytes, size_t len)
+{
+	if (w->is_full || len > TEXT_MAX - w->used) {
+		w->is_full = true;
+		return;
+	}
+	memcpy(w->at + w->used, bytes, len);
+	w->used += (uint32_t)len;
+}
+
+static uint32_t
+text_put_list(struct writer *w, char *const *list)
+{
+	uint32_t n = 0;
+
+	for (; list != NULL && list[n] != NULL; n++)
+		text_put(w, list[n], str_len(list[n]) + 1);
+	return n;
+}
+
+int
+process_spawn(struct channel *ch, const struct process_spawn *what)
+{
+	struct process_request q = {.op = PROCESS_SPAWN, .flags = what->flags,
+		.inherit_bytes = what->inherit_bytes};
+	unsigned char *place = channel_place(ch);
+	struct process_reply r;
+	const struct service_part answer[2] = {{&r, sizeof(r)}, {NULL, 0}};
+	struct writer w = {.at = place + sizeof(q)};
+	int result;
+
+	if (place == NULL)
+		return -E_AGAIN;
+	text_put(&w, what->path, str_len(what->path) + 1);
+	q.args = text_put_list(&w, what->args);
+	q.envs = text_put_list(&w, what->envs);
+	q.text_bytes = w.used;
+	text_put(&w, what->inherit, what->inherit_bytes);
+	if (w.is_full)
+		return -E_2BIG;
+	memcpy(place, &q, sizeof(q));
+	channel_put(ch, (uint32_t)sizeof(q) + w.used);
+	result = service_receive(ch, answer);
+	return result < 0 ? result : r.error < 0 ? r.error : r.pid;
+}
+
+int
+process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status)
+{
+	const struct process_request q = {.op = PROCESS_WAIT, .pid = pid, .flags = flags};
+	struct process_reply r;
+	int result = process_ask(ch, &q, &r, NULL);
+
+	if (result > 0)
+		*status = r.status;
+	return result;
+}
+
+int
+process_kill(struct channel *ch, int pid, int status)
+{
+	const struct process_request q = {.op = PROCESS_KILL, .pid = pid, .status = status};
+	struct process_reply r;
+	int result = process_ask(ch, &q, &r, NULL);
+
+	return result < 0 ? result : 0;
+}
+
+int
+process_list(struct channel *ch, int after, struct process_reply *r, char *name)
+{
+	const struct process_request q = {.op = PROCESS_LIST, .pid = after};
+
+	return process_ask(ch, &q, r, name);
+}

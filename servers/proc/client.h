@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes by request: what programs ask the process server of a cluster for, over a channel
+ * (atoll/service.h), and what it answers. Each cluster's server starts processes there, also for
+ * who asks from another cluster. A process has a number (pid) that no other living one of the
+ * machine has. Its parent is who asked for it; the parent alone takes its end, and a process whose
+ * parent has ended is nobody's. What a job's processes have started in their cluster ends with the
+ * job's part there; what stems from a request of another cluster, with who asked.
+ *
+ * A request is a struct process_request and its texts: the path of a program, its arguments (the
+ * first is its own name) and its environment, each with a zero byte, then the bytes that the child
+ * inherits. An answer is a struct process_reply.
+ */
+#ifndef SERVERS_PROC_CLIENT_H
+#define SERVERS_PROC_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <abi/layout.h>
+#include <atoll/service.h>
+
+#define PROCESS_PORT 3
+#define PROCESS_MAGIC 0x4b4c4148u
+#define PROCESS_PAGES 2			/* of a channel: one request and one answer lie in it */
+#define PROCESS_MESSAGE 3896		/* what has room in half of them */
+#define PROCESS_WORDS_MAX 256		/* arguments, and entries of the environment */
+#define PROCESS_INHERIT_MAX 1024	/* bytes */
+#define PROCESS_NAME_MAX 24		/* of the program's name in a list, with its zero byte */
+#define PROCESS_ANY (-1)		/* as a pid: any child */
+
+/* errors besides those of errors.tbl; Linux's numbers */
+#define PROCESS_ENOEXEC 8
+#define PROCESS_ECHILD 10
+
+enum process_op {
+	/* texts, flags -> pid */
+	PROCESS_SPAWN = 1,
+	/* pid or PROCESS_ANY, flags -> pid, status; waits until a child has ended */
+	PROCESS_WAIT = 2,
+	/* pid, status -> nothing: the process ends, killed with that status */
+	PROCESS_KILL = 3,
+	/* pid: of a process of this cluster, or 0 -> the one with the next larger pid: struct
+	 * process_reply, its name behind it */
+	PROCESS_LIST = 4,
+};
+
+/* flags */
+#define PROCESS_REPLACE 1		/* SPAWN: it takes the place, and the pid, of who asks */
+#define PROCESS_NO_WAIT 2		/* WAIT: -E_AGAIN if none has ended */
+
+struct process_request {
+	uint32_t op;
+	uint32_t flags;
+	int32_t pid;
+	int32_t status;
+	uint32_t args, envs;
+	uint32_t text_bytes;		/* of path, arguments and environment together */
+	uint32_t inherit_bytes;
+};
+
+struct process_reply {
+	int32_t error;			/* 0 or a negative number of Linux's */
+	int32_t pid;
+	int32_t parent;			/* LIST: 0: none, or of another cluster */
+	uint32_t has_ended;		/* LIST: its parent has not taken its end */
+	struct proc_status status;	/* WAIT: how it ended (abi/layout.h) */
+};
+
+/* What to start. The lists end with NULL. */
+struct process_spawn {
+	const char *path;		/* in the boot archive */
+	char *const *args, *const *envs;
+	const void *inherit;		/* bytes that the child gets (personality_info) */
+	uint32_t inherit_bytes;
+	uint32_t flags;
+};
+
+/*
+ * Open a channel to the process server of a cluster, as service_open does. One call at a time: who
+ * waits for a child and wants to go on asking opens two.
+ */
+int process_open(struct channel *ch, int cluster, int bit);
+
+/*
+ * Start a process. Its pid; -E_NOENT: no such program; -PROCESS_ENOEXEC: it is none; -E_2BIG: the
+ * texts are too long; -E_AGAIN: there are too many processes; -E_NOMEM; -E_NOSYS: not this process
+ * (PROCESS_REPLACE); or what service_call says. With PROCESS_REPLACE it returns only errors.
+ */
+int process_spawn(struct channel *ch, const struct process_spawn *what);
+
+/*
+ * Wait for the end of a child, `pid` or PROCESS_ANY. Its pid; -PROCESS_ECHILD: there is none;
+ * -E_AGAIN: none has ended, with PROCESS_NO_WAIT; or what service_call says.
+ */
+int process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status);
+
+/*
+ * End a process of that cluster. 0; -E_SRCH: there is none; -E_ACCES: it is of another job; or what
+ * service_call says.
+ */
+int process_kill(struct channel *ch, int pid, int status);
+
+/* The process of that cluster with the least pid above `after`: its pid; 0: there is none. */
+int process_list(struct channel *ch, int after, struct process_reply *r, char *name);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers, parents and ends of processes: see family.h.
+ */
+#include <stddef.h>
+#include <abi/errors.h>
+#include <servers/proc/family.h>
+#include <servers/proc/job.h>
+
+#define PID_FIRST 2
+#define PID_ROUNDS (1u << 20)		/* then the numbers begin again */
+
+void
+family_init(struct family *f, uint32_t cluster, uint32_t clusters)
+{
+	*f = (struct family){.cluster = cluster, .clusters = clusters};
+}
+
+static bool
+is_same(const struct mail_sender *a, const struct mail_sender *b)
+{
+	return a->badge == b->badge && a->cluster == b->cluster;
+}
+
+static bool
+is_parent(const struct member *m, const struct mail_sender *parent)
+{
+	return m->state != MEMBER_FREE && m->parent.badge != BADGE_KERNEL &&
+		is_same(&m->parent, parent);
+}
+
+/* Pids of different clusters are different: each has every `clusters`-th number. */
+static int32_t
+pid_of(const struct family *f, uint32_t made)
+{
+	return (int32_t)(PID_FIRST + f->cluster + f->clusters * (made % PID_ROUNDS));
+}
+
+static bool
+is_taken(const struct family *f, uint32_t made)
+{
+	for (uint32_t i = 0; i < MEMBERS_MAX; i++)
+		if (f->member[i].state != MEMBER_FREE && (f->member[i].pid == pid_of(f, made) ||
+			f->member[i].badge == BADGE_CHILD + made % BADGE_CHILDREN))
+			return true;
+	return false;
+}
+
+/* The numbers go round, so that what was named by an old one is not soon taken for a new one. */
+static struct member *
+family_enter(struct family *f, uint32_t job)
+{
+	struct member *m = f->member;
+
+	while (m < f->member + MEMBERS_MAX && m->state != MEMBER_FREE)
+		m++;
+	if (m == f->member + MEMBERS_MAX)
+		return NULL;
+	while (is_taken(f, f->made))
+		f->made++;
+	*m = (struct member){.state = MEMBER_RUNS, .pid = pid_of(f, f->made), .job = job,
+		.badge = BADGE_CHILD + f->made % BADGE_CHILDREN};
+	f->made++;
+	return m;
+}
+
+struct member *
+family_add(struct family *f, const struct mail_sender *parent, uint32_t job)
+{
+	const struct member *p = parent->cluster == f->cluster ?
+		family_by_badge(f, parent->badge) : NULL;
+	struct mail_sender root = p != NULL ? p->root : *parent;
+	struct member *m = family_enter(f, job);
+
+	if (m == NULL)
+		return NULL;
+	m->parent = *parent;
+	m->root = root;
+	return m;
+}
+
+struct member *
+family_add_part(struct family *f, uint32_t job)
+{
+	struct member *m = family_enter(f, job);
+
+	if (m == NULL)
+		return NULL;
+	m->badge = BADGE_OF_JOB(job);
+	m->root = (struct mail_sender){f->cluster, m->badge};
+	m->is_part = true;
+	return m;
+}
+
+struct member *
+family_by_badge(struct family *f, uint32_t badge)
+{
+	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+		if (m->state == MEMBER_RUNS && m->badge == badge)
+			return m;
+	return NULL;
+}
+
+struct member *
+family_by_pid(struct family *f, int32_t pid)
+{
+	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+		if (m->state == MEMBER_RUNS && m->pid == pid)
+			return m;
+	return NULL;
+}
+
+struct member *
+family_next(struct family *f, int32_t after)
+{
+	struct member *found = NULL;
+
+	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+		if (m->state != MEMBER_FREE && m->pid > after &&
+			(found == NULL || m->pid < found->pid))
+			found = m;
+	return found;
+}
+
+/* What has ended and is nobody's is forgotten. */
+static void
+member_orphan(struct member *m)
+{
+	m->parent = (struct mail_sender){0};
+	if (m->state == MEMBER_ENDED)
+		m->state = MEMBER_FREE;
+}
+
+void
+family_forget_parent(struct family *f, const struct mail_sender *parent)
+{
+	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+		if (is_parent(m, parent))
+			member_orphan(m);
+}
+
+void
+family_end(struct family *f, struct member *m, const struct proc_status *status)
+{
+	family_forget_parent(f, &(struct mail_sender){f->cluster, m->badge});
+	m->status = *status;
+	m->state = m->parent.badge == BADGE_KERNEL ? MEMBER_FREE : MEMBER_ENDED;
+}
+
+int
+family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
+	struct proc_status *status)
+{
+	int result = -PROCESS_ECHILD;
+
+	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++) {
+		if (!is_parent(m, parent) || (pid != PROCESS_ANY && m->pid != pid))
+			continue;
+		result = -E_AGAIN;
+		if (m->state != MEMBER_ENDED)
+			continue;
+		*status = m->status;
+		m->state = MEMBER_FREE;
+		return m->pid;
+	}
+	return result;
+}
+
+struct member *
+family_of_root(struct family *f, struct member *m, const struct mail_sender *root)
+{
+	for (; m < f->member + MEMBERS_MAX; m++)
+		if (m->state == MEMBER_RUNS && !m->is_part && is_same(&m->root, root))
+			return m;
+	return NULL;
+}
+
+uint32_t
+family_count(const struct family *f, uint32_t job)
+{
+	uint32_t n = 0;
+
+	for (const struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+		n += m->state != MEMBER_FREE && m->job == job && !m->is_part;
+	return n;
+}

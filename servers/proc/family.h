@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The processes of a cluster that programs can name: numbers, parents, and ends that nobody has
+ * taken yet. No kernel calls: tested on its own.
+ */
+#ifndef SERVERS_PROC_FAMILY_H
+#define SERVERS_PROC_FAMILY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <abi/layout.h>
+#include <servers/proc/client.h>
+
+#define MEMBERS_MAX 64
+
+enum member_state { MEMBER_FREE, MEMBER_RUNS, MEMBER_ENDED };
+
+struct member {
+	enum member_state state;
+	int32_t pid;
+	uint32_t job;			/* that it counts for */
+	/*
+	 * with which it ends: the cluster's part of the job, or the process of another cluster from
+	 * whose request it stems
+	 */
+	struct mail_sender root;
+	uint32_t badge;			/* no other process of the cluster has it */
+	struct mail_sender parent;	/* badge 0: nobody takes its end */
+	bool is_part;			/* of a job: the agent looks after its end */
+	int proc;			/* handle; of a part 0 */
+	struct proc_status status;	/* of what has ended */
+	char name[PROCESS_NAME_MAX];
+};
+
+struct family {
+	uint32_t cluster, clusters;
+	uint32_t made;			/* pids given so far */
+	struct member member[MEMBERS_MAX];
+};
+
+void family_init(struct family *f, uint32_t cluster, uint32_t clusters);
+
+/*
+ * A new member, that runs, with a pid and a badge of its own; NULL: there are too many. Its root is
+ * its parent's, or a parent of another cluster itself.
+ */
+struct member *family_add(struct family *f, const struct mail_sender *parent, uint32_t job);
+
+/* The cluster's part of a job, with the job's badge and no parent; NULL: there are too many. */
+struct member *family_add_part(struct family *f, uint32_t job);
+
+/* A member that runs, by its badge or its pid; NULL: there is none. */
+struct member *family_by_badge(struct family *f, uint32_t badge);
+struct member *family_by_pid(struct family *f, int32_t pid);
+
+/* The member with the least pid above `after`, whether it runs or not; NULL: there is none. */
+struct member *family_next(struct family *f, int32_t after);
+
+/*
+ * A member has ended: its parent may take that; without a parent it is forgotten. Its own children
+ * have no parent any more.
+ */
+void family_end(struct family *f, struct member *m, const struct proc_status *status);
+
+/* A process of another cluster is gone: what it has started is nobody's. */
+void family_forget_parent(struct family *f, const struct mail_sender *parent);
+
+/*
+ * Take the end of a child, `pid` or PROCESS_ANY. Its pid and *status; -PROCESS_ECHILD: there is no
+ * such child; -E_AGAIN: none has ended.
+ */
+int family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
+	struct proc_status *status);
+
+/* The next member from `m` on that runs and ends with that root; NULL: there is none. */
+struct member *family_of_root(struct family *f, struct member *m, const struct mail_sender *root);
+
+/* How many members a job has, beside its part. */
+uint32_t family_count(const struct family *f, uint32_t job);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Requests for processes: who asks is known by cluster and badge, which the kernels say. What comes
+ * is copied before it is looked at, for the client can change it at any time.
+ */
+#include <atoll/kcalls.h>
+#include <atoll/service.h>
+#include <base/str.h>
+#include <servers/proc/child.h>
+#include <servers/proc/requests.h>
+
+#define CLIENTS_OWN 16			/* of the own cluster */
+#define CLIENTS_FAR 2			/* of each other one */
+
+/* A request, copied, and what its texts say. */
+struct asked {
+	const struct mail_sender *from;
+	struct member *member;		/* who asks, if it is one of this cluster; else NULL */
+	struct process_request q;
+	union {
+		char text[PROCESS_MESSAGE - sizeof(struct process_request)];
+		uint64_t align;
+	} body;
+	uint32_t bytes;			/* of the body */
+	struct text words[PROCESS_WORDS_MAX];
+	struct spawn spawn;
+};
+
+static struct service service;
+static struct agent *agent;
+static struct asked asked;
+
+/* --- parsing --- */
+
+/* Cut a text with its zero byte off. False: there is none. */
+static bool
+text_cut(const char **at, size_t *left, struct text *t)
+{
+	size_t len = str_len_max(*at, *left);
+
+	if (len == *left)
+		return false;
+	*t = (struct text){*at, len};
+	*at += len + 1;
+	*left -= len + 1;
+	return true;
+}
+
+/* The path, arguments and environment; the child's own name is its first argument. */
+static int
+read_texts(struct asked *s)
+{
+	const char *at = s->body.text;
+	size_t left = s->q.text_bytes;
+	struct text path;
+	uint32_t words = s->q.args + s->q.envs;
+
+	if (s->q.text_bytes > s->bytes || s->q.inherit_bytes > s->bytes - s->q.text_bytes ||
+		s->q.inherit_bytes > PROCESS_INHERIT_MAX)
+		return -E_INVAL;
+	if (s->q.args > PROCESS_WORDS_MAX || words > PROCESS_WORDS_MAX)
+		return -E_2BIG;
+	if (words < s->q.args || !text_cut(&at, &left, &path))
+		return -E_INVAL;
+	for (uint32_t i = 0; i < words; i++)
+		if (!text_cut(&at, &left, &s->words[i]))
+			return -E_INVAL;
+	if (path.len == 0 || path.len > IMAGE_NAME_MAX)
+		return -E_NOENT;
+	str_copy(s->spawn.path, sizeof(s->spawn.path), path.at);
+	s->spawn.words = (struct words){.program = s->q.args > 0 ? s->words[0] : path,
+		.arg = s->words + 1, .args = s->q.args > 0 ? s->q.args - 1 : 0,
+		.env = s->words + s->q.args, .envs = s->q.envs};
+	s->spawn.inherit = s->body.text + s->q.text_bytes;
+	s->spawn.inherit_bytes = s->q.inherit_bytes;
+	return 0;
+}
+
+/* --- what is asked for --- */
+
+static uint32_t
+job_of(const struct asked *s)
+{
+	return s->member != NULL ? s->member->job : agent->part.job;
+}
+
+/* May the job have one more process in this cluster? Its part is one. */
+static bool
+has_room(uint32_t job)
+{
+	return agent->part.job == 0 ||
+		family_count(&agent->family, job) + 1 < agent->plan.job.limit.processes;
+}
+
+/* Take the place of a member: the new process has its pid, its parent, and its children. */
+static int
+replace(struct asked *s, struct process_reply *r)
+{
+	struct member *m = s->member;
+	int old, result;
+
+	if (m == NULL || m->is_part)
+		return -E_NOSYS;
+	old = m->proc;
+	result = child_start(agent, m, &s->spawn);
+	if (result != 0)
+		return result;
+	/* nothing else names it: it ends */
+	khandle_close(old);
+	r->pid = m->pid;
+	return 0;
+}
+
+static int
+serve_spawn(struct asked *s, struct process_reply *r)
+{
+	struct member *m;
+	int result = read_texts(s);
+
+	if (result != 0)
+		return result;
+	s->spawn.parent = s->member != NULL ? s->member->pid : 0;
+	if (s->q.flags & PROCESS_REPLACE)
+		return replace(s, r);
+	m = has_room(job_of(s)) ? family_add(&agent->family, s->from, job_of(s)) : NULL;
+	if (m == NULL)
+		return -E_AGAIN;
+	result = child_start(agent, m, &s->spawn);
+	if (result != 0)
+		m->state = MEMBER_FREE;
+	r->pid = m->pid;
+	return result;
+}
+
+static int
+serve_wait(const struct asked *s, struct process_reply *r)
+{
+	int result = family_take(&agent->family, s->from, s->q.pid, &r->status);
+
+	r->pid = result;
+	return result < 0 ? result : 0;
+}
+
+static int
+serve_kill(const struct asked *s)
+{
+	const struct member *m = family_by_pid(&agent->family, s->q.pid);
+
+	if (m == NULL)
+		return -E_SRCH;
+	if (m->is_part || m->job != job_of(s))
+		return -E_ACCES;
+	kproc_kill(m->proc, s->q.status);
+	return 0;
+}
+
+static int
+serve_list(const struct asked *s, struct process_reply *r, char *name)
+{
+	const struct member *m = family_next(&agent->family, s->q.pid), *parent;
+
+	if (m == NULL)
+		return 0;
+	parent = family_by_badge(&agent->family, m->parent.badge);
+	r->pid = m->pid;
+	r->has_ended = m->state == MEMBER_ENDED;
+	r->status = m->status;
+	if (m->parent.cluster == agent->here.cluster && parent != NULL)
+		r->parent = parent->pid;
+	memcpy(name, m->name, sizeof(m->name));
+	return 0;
+}
+
+static int
+serve_op(struct asked *s, struct process_reply *r, char *name)
+{
+	switch (s->q.op) {
+	case PROCESS_SPAWN: return serve_spawn(s, r);
+	case PROCESS_WAIT: return serve_wait(s, r);
+	case PROCESS_KILL: return serve_kill(s);
+	case PROCESS_LIST: return serve_list(s, r, name);
+	default: return -E_INVAL;
+	}
+}
+
+static bool
+read_request(struct asked *s, const struct mail_sender *from, struct service_part request)
+{
+	if (request.bytes < sizeof(s->q))
+		return false;
+	memcpy(&s->q, request.at, sizeof(s->q));
+	s->bytes = request.bytes - (uint32_t)sizeof(s->q);
+	memcpy(s->body.text, (const char *)request.at + sizeof(s->q), s->bytes);
+	s->from = from;
+	s->member = from->cluster == agent->here.cluster ?
+		family_by_badge(&agent->family, from->badge) : NULL;
+	return true;
+}
+
+/* A wait that finds nothing stays where it is until a child of the client's has ended. */
+static uint32_t
+request_serve(void *of, uint32_t client, struct service_part request, void *answer)
+{
+	struct process_reply r = {0};
+	char name[PROCESS_NAME_MAX] = "";
+
+	(void)of;
+	r.error = read_request(&asked, &service.client[client].from, request) ?
+		serve_op(&asked, &r, name) : -E_INVAL;
+	if (r.error == -E_AGAIN && asked.q.op == PROCESS_WAIT &&
+		!(asked.q.flags & PROCESS_NO_WAIT))
+		return SERVICE_LATER;
+	memcpy(answer, &r, sizeof(r));
+	memcpy((char *)answer + sizeof(r), name, sizeof(name));
+	return sizeof(r) + sizeof(name);
+}
+
+/* The next client from `i` on that is that process; service.clients: there is none. */
+static uint32_t
+next_client(const struct mail_sender *process, uint32_t i)
+{
+	const struct service_client *c = service.client;
+
+	while (i < service.clients && !(c[i].is_there && c[i].from.badge == process->badge &&
+		c[i].from.cluster == process->cluster))
+		i++;
+	return i;
+}
+
+/*
+ * The last channel of a process of another cluster: it has ended, hears of no end any more, and
+ * what stems from it ends.
+ */
+static void
+gone(void *of, uint32_t client)
+{
+	const struct mail_sender *from = &service.client[client].from;
+
+	(void)of;
+	if (from->cluster == agent->here.cluster || next_client(from, 0) < service.clients)
+		return;
+	family_forget_parent(&agent->family, from);
+	child_end_all(agent, from);
+}
+
+/* --- ends --- */
+
+/* Those of a client's children, for which it may wait. */
+static void
+tell_parent(const struct mail_sender *parent)
+{
+	for (uint32_t i = next_client(parent, 0); i < service.clients;
+		i = next_client(parent, i + 1))
+		service_again(&service, i);
+}
+
+void
+requests_reap(void)
+{
+	child_reap(agent, tell_parent);
+}
+
+void
+requests_end_part(const struct proc_status *status)
+{
+	struct member *m = family_by_badge(&agent->family, BADGE_OF_JOB(agent->part.job));
+
+	if (m == NULL)
+		return;
+	child_end_all(agent, &m->root);
+	family_end(&agent->family, m, status);
+}
+
+int
+requests_begin(struct agent *a)
+{
+	static const struct service_kind kind = {.magic = PROCESS_MAGIC,
+		.message = PROCESS_MESSAGE, .port = PROCESS_PORT, .pages = PROCESS_PAGES};
+	uint32_t most = CLIENTS_OWN + CLIENTS_FAR * (a->here.clusters - 1);
+	long in = kmailbox_create(PROCESS_PORT), result;
+	uint64_t addr = 0;
+
+	agent = a;
+	family_init(&a->family, a->here.cluster, a->here.clusters);
+	if (in < 0)
+		return (int)in;
+	result = kmem_alloc(SELF, most * sizeof(struct service_client), PAGE_READ | PAGE_WRITE,
+		&addr);
+	if (result < 0)
+		return (int)result;
+	service = (struct service){.kind = &kind, .serve = request_serve, .gone = gone,
+		.in = (int)in, .client = (struct service_client *)(uintptr_t)addr, .clients = most,
+		.own = CLIENTS_OWN, .looks = SERVICE_LOOKS};
+	return service_begin(&service);
+}
+
+uint32_t
+requests_serve(void)
+{
+	return service_step(&service);
+}
