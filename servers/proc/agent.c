@@ -325,6 +325,18 @@ agent_part_close(struct part *p)
 	p->rank = NULL;
 }
 
+void
+agent_replace(struct agent *a, int proc)
+{
+	struct part *p = &a->part;
+
+	agent_part_close(p);
+	khandle_close(p->proc);
+	p->proc = proc;
+	p->is_replaced = true;
+	kevent_bind(EVENT_PROC, proc, BIT_END);
+}
+
 static void
 begin_part(struct agent *a, uint32_t job)
 {

@@ -40,6 +40,8 @@ struct part {
 	int proc;			/* -1: none */
 	/* it could not be started; the ranks that run are being ended */
 	bool has_failed;
+	/* its only rank has become another program: `rank` and `control` are gone */
+	bool is_replaced;
 	struct image image;
 	struct window control;		/* struct job_control, then the placement table */
 	struct part_rank *rank;		/* [ranks] */
@@ -136,6 +138,9 @@ void agent_forget_devices(const struct server *servers, uint32_t badge);
 
 /* Give the part's memory in this process back. */
 void agent_part_close(struct part *p);
+
+/* The part's only rank has become another program, in that process. Its old one ends. */
+void agent_replace(struct agent *a, int proc);
 
 /*
  * The part's process may have ended (BIT_END): if so, say why, and note what others are to hear

@@ -7,12 +7,13 @@
 #include <atoll/startup.h>
 #include <base/str.h>
 #include <servers/proc/child.h>
+#include <servers/proc/images.h>
 #include <servers/proc/personality.h>
 
 #define NOW 0			/* as a deadline: ask without waiting */
 #define STACK_TOP (8 * 1024)	/* of the stack, that is there from the start */
 #define STACK_LEAST (56 * 1024)	/* of the rest, which comes when it is touched */
-#define STACK_MOST (8 * 1024 * 1024 - STACK_TOP)
+#define STACK_MOST (512 * 1024 - STACK_TOP)
 #define STACK_PART 8		/* of the free memory */
 #define SHARED_BYTES (12 * 1024)	/* the MPI library's, of its only rank */
 
@@ -152,23 +153,21 @@ name_member(struct member *m, const char *path)
 	str_copy(m->name, sizeof(m->name), name);
 }
 
-int
-child_start(struct agent *a, struct member *m, const struct spawn *q)
+static int
+try_start(struct agent *a, struct member *m, const struct spawn *q)
 {
-	static struct image im;
 	const struct startup *own = atoll_startup();
-	struct birth b = {.a = a, .member = m, .q = q, .image = &im,
+	struct birth b = {.a = a, .member = m, .q = q,
 		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup),
 			.gate = own->gate, .cluster = a->here.cluster, .job = m->job, .ranks = 1,
 			.policy = MAP_COMPACT, .local_ranks = 1, .base_port = NO_PORTS}};
-	long result = image_open(&im, (struct text){q->path, str_len(q->path)}, false);
+	long result = images_get(q->path, &b.image);
 
 	if (result != 0)
 		return result == -E_INVAL ? -PROCESS_ENOEXEC : (int)result;
 	result = b.proc = (int)kproc_create();
 	if (result >= 0)
 		result = make_process(&b);
-	image_close(&im);
 	if (result < 0) {
 		/* nothing else names it: it ends */
 		if (b.proc >= 0)
@@ -178,6 +177,14 @@ child_start(struct agent *a, struct member *m, const struct spawn *q)
 	m->proc = b.proc;
 	name_member(m, q->path);
 	return 0;
+}
+
+int
+child_start(struct agent *a, struct member *m, const struct spawn *q)
+{
+	int result = try_start(a, m, q);
+
+	return result == -E_NOMEM && images_drop() ? try_start(a, m, q) : result;
 }
 
 void

@@ -83,8 +83,9 @@ int process_open(struct channel *ch, int cluster, int bit);
 
 /*
  * Start a process. Its pid; -E_NOENT: no such program; -PROCESS_ENOEXEC: it is none; -E_2BIG: the
- * texts are too long; -E_AGAIN: there are too many processes; -E_NOMEM; -E_NOSYS: not this process
- * (PROCESS_REPLACE); or what service_call says. With PROCESS_REPLACE it returns only errors.
+ * texts are too long; -E_AGAIN: there are too many processes; -E_NOMEM; -E_NOSYS: of several ranks
+ * that are one process, one alone cannot be replaced; or what service_call says. With
+ * PROCESS_REPLACE it returns only errors.
  */
 int process_spawn(struct channel *ch, const struct process_spawn *what);
 

@@ -209,52 +209,79 @@ fill_private(const struct copy *c, const struct image *im)
 static uint64_t
 copy_span(const struct copy *c, const struct image *im)
 {
-	return (im->page_bytes + c->lazy_bytes + c->stack_bytes + im->plan.span) | im->page_bytes;
+	return (im->page_bytes + c->stack_bytes + im->plan.span) | im->page_bytes;
 }
 
 /*
- * Make a part of the addresses that are reserved for the copy one whose pages come when they are
- * touched. The hole is the first that such a part fits into, for what the process has lies below
- * it; if it is not, there is an error and the process is of no use.
+ * Addresses of a stack that comes when it is touched, but for its upper part, for which there is a
+ * hole. It is to lie above an unmapped page, so one after the other is asked for; if something else
+ * came between them, the process is of no use.
  */
 static long
-make_lazy(const struct copy *c, uint64_t addr, uint64_t page_bytes)
+place_lazy_stack(struct copy *c, uint64_t page)
 {
-	uint64_t got = 0;
-	long result = kpage_unmap(c->proc, addr, (int)(c->lazy_bytes / page_bytes));
+	uint64_t guard = 0, addr = 0;
+	long result = kmem_alloc(c->proc, page, 0, &guard);
 
 	if (result >= 0)
-		result = kmem_alloc(c->proc, c->lazy_bytes, READ_WRITE | PAGE_LAZY, &got);
-	return result >= 0 && got != addr ? -E_NOMEM : result;
+		result = kmem_alloc(c->proc, c->lazy_bytes + c->stack_bytes,
+			READ_WRITE | PAGE_LAZY, &addr);
+	if (result >= 0 && addr != guard + page)
+		result = -E_NOMEM;
+	c->stack = addr + c->lazy_bytes;
+	return result < 0 ? result :
+		kpage_unmap(c->proc, c->stack, (int)(c->stack_bytes / page));
+}
+
+/* Map the stack's frames, which follow those of the private segments. */
+static long
+map_stack(const struct copy *c, const struct image *im)
+{
+	uint64_t page = im->page_bytes;
+
+	return c->stack_bytes == 0 ? 0 : map_runs(&c->frames, (struct piece){c->proc, c->stack,
+		im->plan.private_pages, c->stack_bytes / page, READ_WRITE}, page);
+}
+
+/* Find addresses in the process and map. */
+static long
+map_copy(struct copy *c, const struct image *im)
+{
+	bool is_lazy = c->lazy_bytes > 0;
+	uint64_t page = im->page_bytes, addr = 0;
+	long result = is_lazy ? place_lazy_stack(c, page) : 0;
+
+	if (is_lazy && result >= 0)
+		result = map_stack(c, im);
+	if (result >= 0)
+		result = kmem_alloc(c->proc, is_lazy ? im->plan.span : copy_span(c, im), 0, &addr);
+	if (result < 0)
+		return result;
+	c->base = addr;
+	if (!is_lazy) {
+		c->stack = addr + page;
+		c->base = c->stack + c->stack_bytes;
+	}
+	result = map_segments(c, im);
+	return result < 0 || is_lazy ? result : map_stack(c, im);
 }
 
 /*
- * In the process: an unmapped page, the lazy part of the stack, the rest of it, the image. In the
- * loader's window: the private segments, then the stack.
+ * In the process: an unmapped page, the stack, the image; or the image elsewhere, if the stack has
+ * a lazy part. In the loader's window: the private segments, then the stack.
  */
 int
 copy_make(struct copy *c, const struct image *im, int proc)
 {
-	uint64_t page = im->page_bytes, private = im->plan.private_pages, addr;
-	uint64_t stack_pages = c->stack_bytes / page;
-	long result = kmem_alloc(proc, copy_span(c, im), 0, &addr);
+	uint64_t page = im->page_bytes, private = im->plan.private_pages;
+	long result = open_frames(&c->frames, private + c->stack_bytes / page, page, &c->window);
 
+	if (result < 0)
+		return (int)result;
 	c->proc = proc;
-	if (result >= 0 && c->lazy_bytes > 0)
-		result = make_lazy(c, addr + page, page);
-	if (result < 0)
-		return (int)result;
-	c->stack = addr + page + c->lazy_bytes;
-	c->base = c->stack + c->stack_bytes;
-	result = open_frames(&c->frames, private + stack_pages, page, &c->window);
-	if (result < 0)
-		return (int)result;
 	c->stack_memory = (unsigned char *)(uintptr_t)(c->window + private * page);
 	fill_private(c, im);
-	result = map_segments(c, im);
-	if (result >= 0 && stack_pages > 0)
-		result = map_runs(&c->frames,
-			(struct piece){proc, c->stack, private, stack_pages, READ_WRITE}, page);
+	result = map_copy(c, im);
 	if (result < 0)
 		copy_done(c);
 	return result < 0 ? (int)result : 0;

@@ -13,6 +13,10 @@
 
 #define FILE_NAME "bin/personality"
 
+static struct image im;
+static uint64_t info_at;		/* of struct personality_info in it */
+static bool is_open;
+
 /* Reserve the stacks and map those of the first threads. */
 static int
 map_stacks(int proc, uint64_t page_bytes, struct personality_info *info)
@@ -37,16 +41,15 @@ map_stacks(int proc, uint64_t page_bytes, struct personality_info *info)
 }
 
 /*
- * Write the information block into the copy that is being made. The loader's window holds the
- * private segments, one after the other.
+ * Write the information block, which lies at `addr` of the image, into the copy that is being made.
+ * The loader's window holds the private segments, one after the other.
  */
 static int
-write_info(const struct copy *c, const struct image *im, const struct personality_info *info)
+write_info(const struct copy *c, const struct image *im, uint64_t addr,
+	const struct personality_info *info)
 {
-	uint64_t addr, window = c->window;
+	uint64_t window = c->window;
 
-	if (elf_symbol_find(&im->elf, "personality_info", &addr) != 0)
-		return -E_INVAL;
 	for (uint32_t i = 0; i < im->plan.segments; i++) {
 		const struct plan_segment *s = &im->plan.segment[i];
 
@@ -62,33 +65,50 @@ write_info(const struct copy *c, const struct image *im, const struct personalit
 	return -E_INVAL;
 }
 
+/*
+ * The image stays open, for each process has it: what its copies share is in memory once and for
+ * all. 0; -E_NOENT: there is none; or what image_open says.
+ */
+static int
+open_once(void)
+{
+	struct file f;
+	int result;
+
+	if (is_open)
+		return 0;
+	if (file_open(FILE_NAME, &f) != 0)
+		return -E_NOENT;
+	result = image_open(&im, (struct text){FILE_NAME, sizeof(FILE_NAME) - 1}, true);
+	if (result == 0 && elf_is_relocated(&im.elf)) {
+		console_print("atoll: " FILE_NAME " must not need relocation\n");
+		result = -E_INVAL;
+	}
+	if (result == 0)
+		result = elf_symbol_find(&im.elf, "personality_info", &info_at);
+	is_open = result == 0;
+	if (result != 0)
+		image_close(&im);
+	return result;
+}
+
 int
 personality_map(int proc, const struct personality_info *what)
 {
-	static struct image im;
 	struct personality_info info = *what;
 	struct copy c = {0};
-	struct file f;
-	long result;
+	long result = open_once();
 
-	if (file_open(FILE_NAME, &f) != 0)
-		return 0;
-	result = image_open(&im, (struct text){FILE_NAME, sizeof(FILE_NAME) - 1}, true);
 	if (result != 0)
-		return (int)result;
-	if (elf_is_relocated(&im.elf)) {
-		console_print("atoll: " FILE_NAME " must not need relocation\n");
-		return -E_INVAL;
-	}
+		return result == -E_NOENT ? 0 : (int)result;
 	info.page_bytes = (uint32_t)im.page_bytes;
 	result = map_stacks(proc, im.page_bytes, &info);
 	if (result == 0)
 		result = copy_make(&c, &im, proc);
 	if (result == 0) {
-		result = write_info(&c, &im, &info);
+		result = write_info(&c, &im, info_at, &info);
 		copy_done(&c);
 	}
-	image_close(&im);
 	if (result == 0)
 		result = kproc_handler(proc, HANDLE_CALLS, (unsigned long)(c.base + im.plan.entry),
 			(unsigned long)info.stack_top,

@@ -52,6 +52,8 @@ rank_of(const struct part *p, const struct crash_info *i)
 {
 	const struct job_control *c = (const struct job_control *)(const void *)p->control.memory;
 
+	if (p->is_replaced)
+		return -1;
 	for (uint32_t r = 0; r < p->ranks; r++)
 		if (i->pc >= p->rank[r].base && i->pc - p->rank[r].base < p->image.plan.span)
 			return (int)r;
@@ -127,6 +129,8 @@ end_of(const struct agent *a, const struct proc_status *s, int *status)
 			report_crash(a, &info);
 		return PROC_END_CRASH;
 	}
+	if (p->is_replaced)
+		return PROC_END_EXIT;
 	return __atomic_load_n(&c->ended, __ATOMIC_ACQUIRE) == p->ranks ? PROC_END_EXIT :
 		PROC_END_ABORT;
 }

@@ -92,22 +92,27 @@ has_room(uint32_t job)
 		family_count(&agent->family, job) + 1 < agent->plan.job.limit.processes;
 }
 
-/* Take the place of a member: the new process has its pid, its parent, and its children. */
+/*
+ * Take the place of a member: the new process has its pid, its parent, and its children. Several
+ * ranks are one process, of which one alone cannot become another program.
+ */
 static int
 replace(struct asked *s, struct process_reply *r)
 {
 	struct member *m = s->member;
 	int old, result;
 
-	if (m == NULL || m->is_part)
+	if (m == NULL || (m->is_part && agent->part.ranks > 1))
 		return -E_NOSYS;
 	old = m->proc;
 	result = child_start(agent, m, &s->spawn);
 	if (result != 0)
 		return result;
-	/* nothing else names it: it ends */
-	khandle_close(old);
 	r->pid = m->pid;
+	if (m->is_part)
+		agent_replace(agent, m->proc);
+	else
+		khandle_close(old);	/* nothing else names it: it ends */
 	return 0;
 }
 

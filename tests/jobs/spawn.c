@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Processes by request: each rank starts others, this program with other arguments, in its cluster
- * and in another one, and takes their ends. At the end the cluster has what it had before.
+ * and in another one, and takes their ends. At the end the cluster has what it had before. The
+ * ranks, each in a cluster of its own, do so one after the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <servers/proc/client.h>
-#include "expect.h"
+#include "tell.h"
 
 #define SELF_PATH "bin/spawn"
 #define BIT 9
@@ -216,8 +217,8 @@ what_is_refused(void)
 	text[300] = 0;
 	expect(spawn_path(text, NULL), -E_NOENT, "a longer path than any");
 	expect(spawn_path(SELF_PATH, many), -E_2BIG, "many words");
-	expect(child_spawn(&here, (char *const[]){"x", "exit", "1", NULL}, PROCESS_REPLACE),
-		-E_NOSYS, "a rank that becomes another program");
+	expect(process_spawn(&here, &(const struct process_spawn){.path = "bin/none",
+		.flags = PROCESS_REPLACE}), -E_NOENT, "to become no program");
 	expect(process_wait(&here, 1, 0, &status), -PROCESS_ECHILD, "a stranger's end");
 	expect(process_kill(&here, 1, 0), -E_SRCH, "a stranger's kill");
 }
@@ -315,8 +316,17 @@ be_parent(void)
 int
 main(int argc, char **argv)
 {
+	const struct startup *s = atoll_startup();
+	long in;
+
 	if (argc > 1)
 		return be_child(argc, argv);
+	in = kmailbox_create((int)s->base_port);
+	expect(in >= 0, 1, "a port");
+	if (s->rank > 0)
+		hear((int)in);
 	be_parent();
+	if (s->rank + 1 < s->ranks)
+		tell(s->rank + 1);
 	return verdict();
 }

@@ -122,6 +122,8 @@ def programs(port):
     for n in (1, 3):
         yield f"locks_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "locks"), n)
     yield "processes_by_request", lambda: ranks_say_ok(run(port, 2, "spawn", options=("--map", "scatter")), 2)
+    if port == "riscv64":
+        yield "vfork_and_exec", lambda: expect(run(port, 1, "exec"), 5, "ok last")
     yield "noise_to_the_servers_changes_nothing", lambda: ranks_say_ok(run(port, 8, "noise"), 8)
     yield "no_line_of_output_is_lost", lambda: no_line_is_lost(port)
     yield "a_plain_program_runs", lambda: expect(run(port, 2, "plain", "3"), 3, "plain: 2 calls, 5")

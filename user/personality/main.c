@@ -3,6 +3,7 @@
  * Dispatch of Linux calls. A switch and no table: the image must not need relocation.
  */
 #include <user/personality/personality.h>
+#include <user/personality/process.h>
 #include <usercpu/handler.h>
 
 struct personality_info personality_info = {.page_bytes = 4096};
@@ -21,9 +22,20 @@ serve_memory(const struct handler_event *c, unsigned long nr)
 	}
 }
 
+/* What an unhandled signal does, to the own process. */
+static void
+end_by_signal(const struct handler_event *c, unsigned long sig)
+{
+	process_exit_borrowed(c, (int)(128 + (sig & 127)));
+	if (personality_info.is_child)
+		process_kill_call(c, personality_info.pid, sig);
+	for (;;)
+		kproc_exit((int)(128 + (sig & 127)));
+}
+
 /*
- * There are no signals yet: masks and handlers are accepted, sending one to oneself ends the job as
- * an unhandled signal would.
+ * There are no signals yet: masks and handlers are accepted, and one that is sent ends the process
+ * or, from a rank, the job, as an unhandled signal would.
  */
 static long
 serve_signal(const struct handler_event *c, unsigned long nr)
@@ -32,8 +44,10 @@ serve_signal(const struct handler_event *c, unsigned long nr)
 
 	if (nr != SYS_tkill && nr != SYS_tgkill && nr != SYS_kill)
 		return 0;
+	if (nr == SYS_kill && (int32_t)arg(c, 0) > 0 && (int32_t)arg(c, 0) != personality_info.pid)
+		return process_kill_call(c, (int32_t)arg(c, 0), sig);
 	if (sig != 0)
-		kproc_exit((int)(128 + (sig & 127)));
+		end_by_signal(c, sig);
 	return 0;
 }
 
@@ -50,8 +64,10 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_child_begin: return thread_child_begin(c);
 	case SYS_sched_yield: return kthread_yield();
 	case SYS_gettid: return kthread_self();
-	case SYS_getpid: return 1;
-	case SYS_getppid:
+	case SYS_execve: return process_execve(c);
+	case SYS_wait4: return process_wait4(c);
+	case SYS_getpid: return process_number(c, false);
+	case SYS_getppid: return process_number(c, true);
 	case SYS_getuid:
 	case SYS_geteuid:
 	case SYS_getgid:

@@ -71,9 +71,11 @@ enum linux_call {
 	SYS_munmap = 215,
 	SYS_mremap = 216,
 	SYS_clone = 220,
+	SYS_execve = 221,
 	SYS_mmap = 222,
 	SYS_mprotect = 226,
 	SYS_madvise = 233,
+	SYS_wait4 = 260,
 	SYS_renameat2 = 276,
 	SYS_getrandom = 278,
 	SYS_child_begin = 4095,	/* not Linux's: first call of a thread made by clone (thread.c) */
@@ -97,6 +99,8 @@ struct thread_record {
 	uint32_t is_cloned;	/* made by clone */
 	uint32_t reserved;
 	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */
+	/* the thread is a child that has no program yet: what the parent needs to go on; 0: not */
+	uint64_t borrowed;
 };
 
 extern struct personality_info personality_info __attribute__((visibility("hidden")));

@@ -14,6 +14,7 @@
 #include <atoll/startup.h>
 #include <user/personality/files.h>
 #include <user/personality/personality.h>
+#include <user/personality/process.h>
 #include <user/rank.h>
 
 #define CLONE_VM 0x100
@@ -131,6 +132,7 @@ thread_exit(const struct handler_event *c)
 {
 	const struct thread_record *r = thread_record(c);
 
+	process_exit_borrowed(c, (int)arg(c, 0));
 	if (r->is_cloned)
 		note_end(r->tid);
 	announce_end(r);
@@ -144,6 +146,7 @@ thread_exit_group(const struct handler_event *c, int status)
 	struct job_control *j = (struct job_control *)personality_info.control;
 	struct thread_record *r = thread_record(c);
 
+	process_exit_borrowed(c, status);
 	files_close_rank(r->rank);
 	if (r->rank >= 0 && rank_breaks_job(j, (uint32_t)r->rank)) {
 		console_print("rank %u ended with status %d before MPI_Finalize\n",
@@ -249,6 +252,8 @@ thread_clone(const struct handler_event *c)
 	struct context start;
 	long tid;
 
+	if ((flags & CLONE_THREAD) == 0)
+		return process_vfork(c);
 	if ((flags & need) != need || arg(c, 1) == 0)
 		return -E_NOSYS;
 	tid = kcontext_get((unsigned long)&b->context);

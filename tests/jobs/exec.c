@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vfork, exec, wait and kill as POSIX has them, on riscv64: nothing here knows of Atoll. Each rank
+ * starts this program again with other arguments.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATH "/bin/exec"
+#define THREADS 3
+#define ROUNDS 4
+
+static int failures;
+
+static void
+expect(long have, long want, const char *what)
+{
+	if (have == want)
+		return;
+	printf("FAIL %s: %ld instead of %ld\n", what, have, want);
+	failures++;
+}
+
+static pid_t
+start(char *const *args)
+{
+	static char *const env[] = {"COLOUR=blue", NULL};
+	pid_t pid = vfork();
+
+	if (pid != 0)
+		return pid;
+	execve(PATH, args, env);
+	_exit(127);
+}
+
+static int
+status_of(char *const *args)
+{
+	int status = -1;
+	pid_t pid = start(args);
+
+	expect(pid > 0, 1, args[1]);
+	expect(waitpid(pid, &status, 0), pid, "waitpid");
+	return status;
+}
+
+static void
+ends(void)
+{
+	int status = status_of((char *const[]){"x", "exit", "7", NULL});
+
+	expect(WIFEXITED(status) && WEXITSTATUS(status) == 7, 1, "an exit status");
+	status = status_of((char *const[]){"x", "crash", NULL});
+	expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, 1, "a bad address");
+	status = status_of((char *const[]){"x", "abort", NULL});
+	expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, 1, "an abort");
+	status = status_of((char *const[]){"x", "exec", NULL});
+	expect(WIFEXITED(status) && WEXITSTATUS(status) == 33, 1, "exec of a child");
+	status = status_of((char *const[]){"x", "parent", NULL});
+	expect(WIFEXITED(status) && WEXITSTATUS(status) == 34, 1, "a child's child");
+}
+
+static void
+no_program(void)
+{
+	int status = -1, error = 0;
+	volatile int seen = 0;
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		execve("/bin/none", (char *const[]){"none", NULL}, NULL);
+		seen = errno;
+		_exit(126);
+	}
+	error = seen;
+	expect(error, ENOENT, "a program that is not there");
+	expect(waitpid(pid, &status, WNOHANG), pid, "the end of a child without a program");
+	expect(WIFEXITED(status) && WEXITSTATUS(status) == 126, 1, "its status");
+	expect(waitpid(pid, &status, 0) == -1 && errno == ECHILD, 1, "its end again");
+	expect(execve("/bin/none", (char *const[]){"none", NULL}, NULL) == -1 && errno == ENOENT, 1,
+		"exec of what is not there");
+	expect(fork() == -1 && errno == ENOSYS, 1, "fork");
+}
+
+static void
+kills(void)
+{
+	int status = -1;
+	pid_t pid = start((char *const[]){"x", "spin", NULL});
+
+	expect(waitpid(pid, &status, WNOHANG), 0, "a child that runs");
+	expect(kill(pid, 0), 0, "a process that is there");
+	expect(kill(pid, SIGTERM), 0, "a signal");
+	expect(wait(&status), pid, "what was ended");
+	expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, 1, "by what");
+	expect(kill(pid, SIGTERM) == -1 && errno == ESRCH, 1, "a signal to nobody");
+	expect(wait(&status) == -1 && errno == ECHILD, 1, "nobody to wait for");
+}
+
+/* Each waits for what it has started itself, while the others do the same. */
+static void *
+from_a_thread(void *number)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		int status = status_of((char *const[]){"x", "exit", number, NULL});
+
+		expect(WEXITSTATUS(status), atoi(number), "of a thread's child");
+	}
+	return NULL;
+}
+
+static void
+threads(void)
+{
+	static char number[THREADS][2] = {"1", "2", "3"};
+	pthread_t t[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		expect(pthread_create(&t[i], NULL, from_a_thread, number[i]), 0, "pthread_create");
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+}
+
+static int
+be_child(char **argv)
+{
+	if (strcmp(argv[1], "exit") == 0)
+		return getenv("COLOUR") != NULL && getpid() > 1 ? atoi(argv[2]) : 99;
+	if (strcmp(argv[1], "crash") == 0)
+		*(volatile char *)8 = 1;
+	if (strcmp(argv[1], "abort") == 0)
+		raise(SIGABRT);
+	if (strcmp(argv[1], "spin") == 0)
+		for (;;)
+			pause();
+	if (strcmp(argv[1], "exec") == 0) {
+		char own[16];
+
+		snprintf(own, sizeof(own), "%d", (int)getpid());
+		execve(PATH, (char *const[]){"x", "same", own, NULL}, NULL);
+	}
+	if (strcmp(argv[1], "same") == 0)
+		return getpid() == atoi(argv[2]) ? 33 : 98;
+	if (strcmp(argv[1], "parent") == 0)
+		return WEXITSTATUS(status_of((char *const[]){"x", "child", NULL})) == 1 ? 34 : 97;
+	if (strcmp(argv[1], "last") == 0)
+		return printf("ok last\n") > 0 ? 5 : 95;
+	return strcmp(argv[1], "child") == 0 && getppid() > 1 ? 1 : 96;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc > 1)
+		return be_child(argv);
+	ends();
+	no_program();
+	kills();
+	threads();
+	printf("%s\n", failures ? "FAIL" : "ok exec");
+	fflush(stdout);
+	if (failures == 0)
+		execv(PATH, (char *const[]){"x", "last", NULL});
+	return 1;
+}

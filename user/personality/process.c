@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Children: see process.h. A child that ends without a program has never been a process: its number
+ * and status are kept here until they are asked for. Each call to the process server takes a
+ * channel that no other thread uses, so one that waits for a child keeps no other from going on.
+ */
+#include <context.h>
+#include <base/str.h>
+#include <servers/proc/client.h>
+#include <user/personality/process.h>
+
+#define CLONE_VM 0x100
+#define CLONE_VFORK 0x4000
+#define WNOHANG 1
+#define SIGKILL 9
+#define SIGNALS 65
+/* and up: of children without a program; itself: of one that may still get one */
+#define PID_BORROWED 0x40000000
+#define PIDS_BORROWED 0x3ffffffe
+
+#define CHANNELS 4
+#define UNBORN_MAX 16
+#define ENV_MAX PROCESS_WORDS_MAX
+
+/* Where the parent goes on. */
+struct borrowed {
+	struct context parent;
+};
+
+static struct {
+	uint32_t lock;
+	struct {
+		struct channel channel;
+		bool is_open;
+		bool is_taken;
+	} line[CHANNELS];
+	/* children that have ended without a program */
+	struct {
+		int32_t pid;			/* 0: none */
+		int32_t status;
+	} unborn[UNBORN_MAX];
+	uint32_t unborn_made;
+} processes;
+
+static void
+processes_lock(void)
+{
+	while (__atomic_exchange_n(&processes.lock, 1, __ATOMIC_ACQUIRE) != 0)
+		kfutex_wait((unsigned long)&processes.lock, 1, FOREVER);
+}
+
+static void
+processes_unlock(void)
+{
+	__atomic_store_n(&processes.lock, 0, __ATOMIC_RELEASE);
+	kfutex_wake((unsigned long)&processes.lock, 1);
+}
+
+/* --- channels to the process server --- */
+
+static int
+line_find(void)
+{
+	int found = -E_AGAIN;
+
+	processes_lock();
+	for (int i = 0; i < CHANNELS; i++)
+		if (!processes.line[i].is_taken && (found < 0 || processes.line[i].is_open))
+			found = i;
+	if (found >= 0)
+		processes.line[found].is_taken = true;
+	processes_unlock();
+	return found;
+}
+
+static void
+line_release(int line)
+{
+	processes_lock();
+	processes.line[line].is_taken = false;
+	processes_unlock();
+}
+
+/* A channel for one call, number `*line`, or NULL and an error in it. */
+static struct channel *
+line_take(int *line)
+{
+	struct cluster_info here;
+	int i = line_find(), result;
+
+	*line = i;
+	if (i < 0)
+		return NULL;
+	if (processes.line[i].is_open)
+		return &processes.line[i].channel;
+	kcluster_info(&here);
+	result = process_open(&processes.line[i].channel, (int)here.cluster, PERSONALITY_BIT);
+	processes.line[i].is_open = result == 0;
+	if (result == 0)
+		return &processes.line[i].channel;
+	line_release(i);
+	*line = result == -E_NOSPC ? -E_AGAIN : result;
+	return NULL;
+}
+
+/* --- a child before it has a program --- */
+
+long
+process_vfork(const struct handler_event *c)
+{
+	struct thread_record *r = thread_record(c);
+	struct borrowed *b;
+	struct context child;
+	uint64_t addr;
+	long result;
+
+	if ((arg(c, 0) & CLONE_VM) == 0 || (arg(c, 0) & CLONE_VFORK) == 0 || r->borrowed != 0)
+		return -E_NOSYS;
+	result = kmem_alloc(SELF, sizeof(*b), PAGE_READ | PAGE_WRITE, &addr);
+	if (result < 0)
+		return result;
+	b = (struct borrowed *)addr;
+	result = kcontext_get((unsigned long)&b->parent);
+	if (result < 0) {
+		kpage_unmap(SELF, addr, 1);
+		return result;
+	}
+	r->borrowed = addr;
+	memcpy(&child, &b->parent, sizeof(child));
+	child.x[10] = 0;
+	if (arg(c, 1) != 0)
+		child.x[2] = arg(c, 1);
+	for (;;)
+		kcontext_set(&child);
+}
+
+/* The parent goes on, with the child's number. */
+static _Noreturn void
+go_on(struct thread_record *r, long pid)
+{
+	struct context parent;
+
+	memcpy(&parent, &((struct borrowed *)r->borrowed)->parent, sizeof(parent));
+	kpage_unmap(SELF, r->borrowed, 1);
+	r->borrowed = 0;
+	parent.x[10] = (unsigned long)pid;
+	for (;;)
+		kcontext_set(&parent);
+}
+
+static long
+note_unborn(int status)
+{
+	long pid = -E_AGAIN;
+
+	processes_lock();
+	for (int i = 0; i < UNBORN_MAX && pid < 0; i++)
+		if (processes.unborn[i].pid == 0) {
+			pid = PID_BORROWED + 1 + (int32_t)(processes.unborn_made++ % PIDS_BORROWED);
+			processes.unborn[i].pid = (int32_t)pid;
+			processes.unborn[i].status = status;
+		}
+	processes_unlock();
+	return pid;
+}
+
+void
+process_exit_borrowed(const struct handler_event *c, int status)
+{
+	struct thread_record *r = thread_record(c);
+
+	if (r->borrowed != 0)
+		go_on(r, note_unborn(status & 255));
+}
+
+long
+process_execve(const struct handler_event *c)
+{
+	struct thread_record *r = thread_record(c);
+	const char *path = (const char *)arg(c, 0);
+	struct process_spawn what = {.args = (char *const *)arg(c, 1),
+		.envs = (char *const *)arg(c, 2),
+		.flags = r->borrowed != 0 ? 0 : PROCESS_REPLACE};
+	struct channel *ch;
+	int line;
+	long pid;
+
+	while (*path == '/')
+		path++;
+	what.path = path;
+	ch = line_take(&line);
+	if (ch == NULL)
+		return line;
+	pid = process_spawn(ch, &what);
+	line_release(line);
+	if (pid > 0 && r->borrowed != 0)
+		go_on(r, pid);
+	return pid;
+}
+
+/* --- ends --- */
+
+/* The signal that ends a process so on Linux. */
+static int
+signal_of(const struct proc_status *s)
+{
+	switch (s->cause) {
+	case CRASH_ACCESS: return 11;
+	case CRASH_ILLEGAL: return 4;
+	case CRASH_ALIGN: return 7;
+	case CRASH_BREAK: return 5;
+	case CRASH_ARITH: return 8;
+	case CRASH_ABORT: return 6;
+	default: return s->status > 0 && s->status < SIGNALS ? s->status : SIGKILL;
+	}
+}
+
+static int
+wait_status(const struct proc_status *s)
+{
+	return s->cause == CRASH_NONE ? (s->status & 255) << 8 : signal_of(s);
+}
+
+static long
+take_unborn(long pid, int *status)
+{
+	long found = 0;
+
+	processes_lock();
+	for (int i = 0; i < UNBORN_MAX && found == 0; i++)
+		if (processes.unborn[i].pid != 0 && (pid <= 0 || processes.unborn[i].pid == pid)) {
+			found = processes.unborn[i].pid;
+			*status = processes.unborn[i].status << 8;
+			processes.unborn[i].pid = 0;
+		}
+	processes_unlock();
+	return found;
+}
+
+static long
+take_end(long pid, uint32_t flags, int *status)
+{
+	struct proc_status end;
+	struct channel *ch;
+	long result;
+	int line;
+
+	ch = line_take(&line);
+	if (ch == NULL)
+		return line;
+	result = process_wait(ch, pid > 0 ? (int)pid : PROCESS_ANY, flags, &end);
+	line_release(line);
+	if (result > 0)
+		*status = wait_status(&end);
+	return result;
+}
+
+long
+process_wait4(const struct handler_event *c)
+{
+	long pid = (int32_t)arg(c, 0), found;
+	int *to = (int *)arg(c, 1), status = 0;
+	uint32_t flags = arg(c, 2) & WNOHANG ? PROCESS_NO_WAIT : 0;
+
+	found = take_unborn(pid, &status);
+	if (found == 0)
+		found = take_end(pid, flags, &status);
+	if (found == -E_AGAIN && flags != 0)
+		return 0;
+	if (found > 0 && to != NULL)
+		*to = status;
+	return found;
+}
+
+/* --- signals to others --- */
+
+long
+process_kill_call(const struct handler_event *c, long pid, unsigned long sig)
+{
+	struct process_reply r;
+	struct channel *ch;
+	long result;
+	int line;
+
+	(void)c;
+	ch = line_take(&line);
+	if (ch == NULL)
+		return line;
+	if (sig == 0)
+		result = process_list(ch, (int)pid - 1, &r, NULL) == pid ? 0 : -E_SRCH;
+	else
+		result = process_kill(ch, (int)pid, (int)sig);
+	line_release(line);
+	return result == -E_ACCES ? -E_PERM : result;
+}
+
+/* A child that has no program yet is another process than its parent, but has no number. */
+long
+process_number(const struct handler_event *c, bool of_parent)
+{
+	if (thread_record(c)->borrowed != 0)
+		return of_parent ? personality_info.pid : PID_BORROWED;
+	return of_parent ? personality_info.parent : personality_info.pid;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes that the program starts. vfork, and what posix_spawn and system make of clone, ends
+ * with a program of the child's own: until then the child is the parent's thread, with the parent's
+ * memory, on the stack that it is given. So nothing is copied, and what starts is a request to the
+ * process server (servers/proc/client.h). The parent goes on where it was as soon as there is a
+ * program, or the child has ended without one.
+ */
+#ifndef USER_PERSONALITY_PROCESS_H
+#define USER_PERSONALITY_PROCESS_H
+
+#include <user/personality/personality.h>
+
+/* The calls; results as in personality.h. */
+long process_vfork(const struct handler_event *c);
+long process_execve(const struct handler_event *c);
+long process_wait4(const struct handler_event *c);
+long process_kill_call(const struct handler_event *c, long pid, unsigned long sig);
+/* The caller's pid, or its parent's. */
+long process_number(const struct handler_event *c, bool of_parent);
+
+/* The thread is a child that has no program: it ends, and the parent goes on. Else returns. */
+void process_exit_borrowed(const struct handler_event *c, int status);
+
+#endif
