@@ -7,8 +7,6 @@
 #include <base/str.h>
 #include <servers/file/tree.h>
 
-#define SIZE_MAX_BYTES ((uint64_t)1 << 40)
-
 static struct block *
 block_take(struct tree *t)
 {
@@ -167,9 +165,7 @@ node_write(struct tree *t, uint32_t number, uint64_t offset, const void *from, s
 	struct node *n = &t->node[number];
 	size_t done;
 
-	if (offset == FILE_AT_END)
-		offset = n->size;
-	if (offset > SIZE_MAX_BYTES - len)
+	if (offset > FILE_SIZE_MAX - len)
 		return -FILE_EFBIG;
 	if (len == 0)
 		return 0;
@@ -190,7 +186,7 @@ node_resize(struct tree *t, uint32_t number, uint64_t size)
 {
 	struct node *n = &t->node[number];
 
-	if (size > SIZE_MAX_BYTES)
+	if (size > FILE_SIZE_MAX)
 		return -FILE_EFBIG;
 	if (thaw(t, n, size) != 0)
 		return -E_NOSPC;

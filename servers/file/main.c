@@ -16,10 +16,8 @@
 #define MORE_BLOCKS 32			/* taken from the kernel at a time */
 #define KEEP_PART 8			/* of the cluster's memory that files leave to others */
 
-#define CLIENTS 128
-
 static struct tree tree;
-static struct service_client clients[CLIENTS];
+static struct service_client clients[CLIENTS_MAX];
 
 struct block *
 blocks_more(void)
@@ -80,7 +78,7 @@ server_main(int argc, char **argv)
 	static const struct service_kind kind = FILE_SERVICE;
 	static struct service service = {.kind = &kind, .serve = answer_request, .gone = gone,
 		.of = &tree,
-		.client = clients, .clients = CLIENTS, .looks = SERVICE_LOOKS};
+		.client = clients, .clients = CLIENTS_MAX, .looks = SERVICE_LOOKS};
 	int result;
 
 	(void)argc;

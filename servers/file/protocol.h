@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Requests to the file server and their answers, by a channel (atoll/service.h). Handles belong to
- * the client that opened them and end with it. Names and contents belong to all.
+ * one client and end with it. A handle stands for a description of an open file: its offset, and
+ * how it may be used. Names and contents belong to all.
  *
  * A request is a struct file_request, up to the end of what its path needs, or, for FILE_WRITE, as
  * far as `path`, and the bytes behind it. An answer is a struct file_reply; of FILE_READ bytes, and
  * of FILE_LIST a name, follow it.
+ *
+ * Bytes that need several messages are moved at one place all the same: the first request says how
+ * many more are to follow, the offset moves over all of them, and the rest is moved with the offset
+ * given. Whoever moves fewer in the end sets the offset back.
  */
 #ifndef SERVERS_FILE_PROTOCOL_H
 #define SERVERS_FILE_PROTOCOL_H
@@ -29,6 +34,7 @@
 /* errors besides those of errors.tbl; Linux's numbers */
 #define FILE_ENOTDIR 20
 #define FILE_EISDIR 21
+#define FILE_ENFILE 23
 #define FILE_EFBIG 27
 #define FILE_ENAMETOOLONG 36
 #define FILE_ENOTEMPTY 39
@@ -37,8 +43,13 @@ enum file_op {
 	/* path, arg: FILE_CREATE and so on -> handle, and as FILE_STAT */
 	FILE_OPEN = 1,
 	FILE_CLOSE = 2,		/* handle */
-	FILE_READ = 3,		/* handle, offset, arg: bytes -> count, and they */
-	FILE_WRITE = 4,		/* handle, offset or FILE_AT_END, arg: bytes, and they -> count */
+	/*
+	 * handle, offset or FILE_AT_OFFSET, arg: bytes, more: that follow -> value: offset of the
+	 * first, count and as many bytes, more: that are there and asked for
+	 */
+	FILE_READ = 3,
+	/* the same, and the bytes -> the same; more: for which there is room in the file */
+	FILE_WRITE = 4,
 	FILE_STAT = 5,		/* path -> size, kind, node */
 	FILE_STAT_OPEN = 6,	/* handle -> the same */
 	FILE_RESIZE = 7,	/* handle, offset: new size */
@@ -46,10 +57,18 @@ enum file_op {
 	FILE_MAKE_DIRECTORY = 9,	/* path */
 	FILE_RENAME = 10,	/* path: old path, zero byte, new path, zero byte */
 	/*
-	 * handle of a directory, offset: position -> next position, kind, node, and the name;
-	 * NOENT: no more
+	 * handle of a directory, offset: position or FILE_AT_OFFSET, arg: bytes that the name may
+	 * have, with its zero byte -> next position, kind, node, and the name; NOENT: no more;
+	 * INVAL: it is too long, and the offset stays
 	 */
 	FILE_LIST = 11,
+	/* handle, offset: signed, arg: enum file_from -> value: the offset of the description */
+	FILE_SEEK = 12,
+	/*
+	 * handle, arg: FILE_APPEND, FILE_NONBLOCK, of which those in `more` are set or cleared ->
+	 * value: all that the description has, as for FILE_OPEN
+	 */
+	FILE_SET_FLAGS = 13,
 };
 
 /* FILE_OPEN */
@@ -58,8 +77,18 @@ enum file_op {
 #define FILE_EMPTY 4			/* cut it to nothing */
 #define FILE_WRITABLE 8			/* a directory cannot be opened so */
 #define FILE_DIRECTORY 16		/* nothing else will do */
+#define FILE_READABLE 32
+#define FILE_APPEND 64			/* who writes at the offset writes at the end */
+#define FILE_NONBLOCK 128
 
-#define FILE_AT_END UINT64_MAX
+/* The offset of the description, which moves on. */
+#define FILE_AT_OFFSET UINT64_MAX
+
+enum file_from {
+	FILE_FROM_START = 0,
+	FILE_FROM_OFFSET = 1,
+	FILE_FROM_END = 2,
+};
 
 enum file_kind {
 	FILE_KIND_NONE = 0,
@@ -72,7 +101,7 @@ struct file_request {
 	uint32_t handle;
 	uint64_t offset;
 	uint32_t arg;
-	uint32_t reserved;
+	uint32_t more;
 	char path[FILE_PATH_MAX];
 };
 
@@ -80,9 +109,15 @@ struct file_reply {
 	/* 0 or a negative number of Linux's; INVAL: the request made no sense */
 	int32_t error;
 	uint32_t kind;		/* enum file_kind */
-	uint64_t value;		/* size, count or position */
-	uint32_t handle;
-	uint32_t node;
+	uint64_t value;		/* size, offset or position */
+	union {
+		uint32_t handle;
+		uint32_t count;
+	};
+	union {
+		uint32_t node;
+		uint32_t more;
+	};
 };
 
 #define FILE_HEAD offsetof(struct file_request, path)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests: see protocol.h. A handle's number is its entry's and the life of that.
+ * Requests: see protocol.h.
  */
 #include <abi/errors.h>
 #include <base/str.h>
 #include <servers/file/tree.h>
 
-#define HANDLE_BITS 9
-
-_Static_assert(HANDLES_MAX == 1 << HANDLE_BITS, "entries that a number can name");
+#define HOW_FLAGS (FILE_READABLE | FILE_WRITABLE | FILE_APPEND | FILE_NONBLOCK)
 
 /*
  * A request that is served. The head is a copy, and so is the path; the bytes of a file lie where
@@ -23,34 +21,6 @@ struct serving {
 	void *out;			/* FILE_DATA_MAX bytes behind the answer's head */
 	uint32_t out_bytes;		/* of them that are used */
 };
-
-static struct handle *
-handle_of(const struct serving *s)
-{
-	uint32_t number = s->r->handle;
-	struct handle *h = &s->t->handle[number & (HANDLES_MAX - 1)];
-
-	if (!h->is_open || h->owner != s->client)
-		return NULL;
-	return (h->life & (UINT32_MAX >> HANDLE_BITS)) == number >> HANDLE_BITS ? h : NULL;
-}
-
-static void
-handle_close(struct tree *t, struct handle *h)
-{
-	h->is_open = false;
-	t->handles--;
-	t->node[h->node].opens--;
-	node_settle(t, h->node);
-}
-
-void
-file_forget(struct tree *t, uint32_t client)
-{
-	for (uint32_t i = 0; i < HANDLES_MAX; i++)
-		if (t->handle[i].is_open && t->handle[i].owner == client)
-			handle_close(t, &t->handle[i]);
-}
 
 static bool
 is_path(const struct file_request *r)
@@ -94,15 +64,13 @@ serve_open(struct serving *s)
 {
 	struct tree *t = s->t;
 	const struct file_request *r = s->r;
-	uint32_t i = 0;
-	int n, result;
+	struct description *d = description_find_free(t);
+	int n, result = handle_check_room(t, s->client, 1);
 
 	if (!is_path(r))
 		return -FILE_ENAMETOOLONG;
-	while (i < HANDLES_MAX && t->handle[i].is_open)
-		i++;
-	if (i == HANDLES_MAX)
-		return -E_MFILE;
+	if (result != 0 || d == NULL)
+		return result != 0 ? result : -FILE_ENFILE;
 	n = node_to_open(t, r);
 	if (n < 0)
 		return n;
@@ -111,80 +79,174 @@ serve_open(struct serving *s)
 		result = node_resize(t, (uint32_t)n, 0);
 	if (result != 0)
 		return result;
-	t->handle[i] = (struct handle){(uint32_t)n, s->client, t->handle[i].life + 1, true,
-		(r->arg & FILE_WRITABLE) != 0};
-	t->handles++;
+	*d = (struct description){.node = (uint32_t)n, .flags = (uint16_t)(r->arg & HOW_FLAGS)};
 	t->node[n].opens++;
-	s->reply->handle = (t->handle[i].life << HANDLE_BITS) | i;
+	s->reply->handle = handle_number(t, handle_open(t, s->client, d));
 	file_describe(s, (uint32_t)n);
 	return 0;
 }
 
+/* The entry of a directory at a position, which moves on behind it. 0; -E_NOENT: none is left. */
 static int
-serve_list(struct serving *s, uint32_t dir)
+entry_at(const struct tree *t, uint32_t dir, uint64_t *position, uint32_t *entry)
 {
-	uint64_t position = s->r->offset;
+	uint64_t i = *position < NODES_MAX ? *position : NODES_MAX;
 
-	if (s->t->node[dir].kind != FILE_KIND_DIRECTORY)
-		return -FILE_ENOTDIR;
-	for (uint64_t i = position < 1 ? 1 : position; i < NODES_MAX; i++) {
-		const struct node *n = &s->t->node[i];
+	if (i < 2) {
+		*entry = i == 0 ? dir : t->node[dir].parent;
+		*position = i + 1;
+		return 0;
+	}
+	/* the root, node 0, has no entry: number n stands behind n others */
+	for (i--; i < NODES_MAX; i++) {
+		const struct node *n = &t->node[i];
 
 		if (n->kind == FILE_KIND_NONE || n->is_unlinked || n->parent != dir)
 			continue;
-		file_describe(s, (uint32_t)i);
-		s->reply->value = i + 1;
-		s->out_bytes = (uint32_t)str_len(n->name) + 1;
-		memcpy(s->out, n->name, s->out_bytes);
+		*entry = (uint32_t)i;
+		*position = i + 2;
 		return 0;
 	}
 	return -E_NOENT;
 }
 
 static int
-serve_contents(struct serving *s, const struct handle *h)
+serve_list(struct serving *s, struct description *d)
+{
+	bool is_shared = s->r->offset == FILE_AT_OFFSET;
+	uint64_t position = is_shared ? d->offset : s->r->offset;
+	const char *name = position == 0 ? "." : position == 1 ? ".." : NULL;
+	uint32_t entry, bytes;
+	int result;
+
+	if (s->t->node[d->node].kind != FILE_KIND_DIRECTORY)
+		return -FILE_ENOTDIR;
+	result = entry_at(s->t, d->node, &position, &entry);
+	if (result != 0)
+		return result;
+	if (name == NULL)
+		name = s->t->node[entry].name;
+	bytes = (uint32_t)str_len(name) + 1;
+	if (bytes > s->r->arg)
+		return -E_INVAL;
+	file_describe(s, entry);
+	s->reply->value = position;
+	s->out_bytes = bytes;
+	memcpy(s->out, name, bytes);
+	if (is_shared)
+		d->offset = position;
+	return 0;
+}
+
+/* Of bytes that are to follow, those that are there, or for which there is room. */
+static uint32_t
+bytes_to_follow(const struct serving *s, const struct node *n, uint64_t end)
+{
+	uint64_t limit = s->r->op == FILE_READ ? n->size : FILE_SIZE_MAX;
+	uint64_t left = end < limit ? limit - end : 0;
+
+	return left < s->r->more ? (uint32_t)left : s->r->more;
+}
+
+/* Bytes have been moved at `at`: the offset moves, and over those that are to follow, too. */
+static void
+move_on(struct serving *s, struct description *d, uint64_t at, uint32_t count)
+{
+	struct node *n = &s->t->node[d->node];
+	uint64_t end = at + count;
+
+	s->reply->value = at;
+	s->reply->count = count;
+	if (count == s->r->arg)
+		s->reply->more = bytes_to_follow(s, n, end);
+	if (s->r->offset != FILE_AT_OFFSET)
+		return;
+	d->offset = end + s->reply->more;
+	/* nobody else appends where these will be */
+	if (s->r->op == FILE_WRITE && (d->flags & FILE_APPEND) != 0 && s->reply->more > 0)
+		node_resize(s->t, d->node, d->offset);
+}
+
+static int
+serve_bytes(struct serving *s, struct description *d)
 {
 	const struct file_request *r = s->r;
+	bool is_read = r->op == FILE_READ, is_shared = r->offset == FILE_AT_OFFSET;
+	uint64_t at = !is_shared ? r->offset : !is_read && (d->flags & FILE_APPEND) != 0 ?
+		s->t->node[d->node].size : d->offset;
 	long count;
 
-	if (s->t->node[h->node].kind == FILE_KIND_DIRECTORY)
-		return -FILE_EISDIR;
-	if (r->op != FILE_READ && !h->is_writable)
-		return -E_BADF;
-	if (r->op == FILE_RESIZE)
-		return node_resize(s->t, h->node, r->offset);
-	if (r->arg > FILE_DATA_MAX)
+	if (r->arg > FILE_DATA_MAX || at > INT64_MAX)
 		return -E_INVAL;
-	if (r->op == FILE_READ)
-		count = node_read(s->t, h->node, r->offset, s->out, r->arg);
-	else
-		count = node_write(s->t, h->node, r->offset, s->data, r->arg);
+	count = is_read ? node_read(s->t, d->node, at, s->out, r->arg) :
+		node_write(s->t, d->node, at, s->data, r->arg);
 	if (count < 0)
 		return (int)count;
-	s->reply->value = (uint64_t)count;
-	if (r->op == FILE_READ)
+	if (is_read)
 		s->out_bytes = (uint32_t)count;
+	move_on(s, d, at, (uint32_t)count);
+	return 0;
+}
+
+static int
+serve_contents(struct serving *s, struct description *d)
+{
+	uint32_t use = s->r->op == FILE_READ ? FILE_READABLE : FILE_WRITABLE;
+
+	if (s->t->node[d->node].kind == FILE_KIND_DIRECTORY)
+		return -FILE_EISDIR;
+	if ((d->flags & use) == 0)
+		return -E_BADF;
+	return s->r->op == FILE_RESIZE ? node_resize(s->t, d->node, s->r->offset) :
+		serve_bytes(s, d);
+}
+
+static int
+serve_seek(struct serving *s, struct description *d)
+{
+	uint32_t from = s->r->arg;
+	int64_t at = (int64_t)s->r->offset;
+	uint64_t base = from == FILE_FROM_OFFSET ? d->offset : from == FILE_FROM_END ?
+		s->t->node[d->node].size : 0;
+
+	if (from > FILE_FROM_END || __builtin_add_overflow(at, (int64_t)base, &at) || at < 0)
+		return -E_INVAL;
+	s->reply->value = d->offset = (uint64_t)at;
+	return 0;
+}
+
+static int
+serve_flags(struct serving *s, struct description *d)
+{
+	uint32_t changes = s->r->more;
+
+	if ((changes & ~(uint32_t)(FILE_APPEND | FILE_NONBLOCK)) != 0)
+		return -E_INVAL;
+	d->flags = (uint16_t)((d->flags & ~changes) | (s->r->arg & changes));
+	s->reply->value = d->flags;
 	return 0;
 }
 
 static int
 serve_handle(struct serving *s)
 {
-	struct handle *h = handle_of(s);
+	struct handle *h = handle_find(s->t, s->client, s->r->handle);
+	struct description *d;
 
 	if (h == NULL)
 		return -E_BADF;
+	d = &s->t->description[h->description];
 	switch (s->r->op) {
 	case FILE_CLOSE:
 		handle_close(s->t, h);
 		return 0;
 	case FILE_STAT_OPEN:
-		file_describe(s, h->node);
+		file_describe(s, d->node);
 		return 0;
-	case FILE_LIST:
-		return serve_list(s, h->node);
-	default:
-		return serve_contents(s, h);
+	case FILE_LIST: return serve_list(s, d);
+	case FILE_SEEK: return serve_seek(s, d);
+	case FILE_SET_FLAGS: return serve_flags(s, d);
+	default: return serve_contents(s, d);
 	}
 }
 
@@ -228,7 +290,9 @@ serve(struct serving *s)
 	case FILE_WRITE:
 	case FILE_STAT_OPEN:
 	case FILE_RESIZE:
-	case FILE_LIST: return serve_handle(s);
+	case FILE_LIST:
+	case FILE_SEEK:
+	case FILE_SET_FLAGS: return serve_handle(s);
 	case FILE_STAT:
 	case FILE_REMOVE:
 	case FILE_MAKE_DIRECTORY: return serve_path(s);

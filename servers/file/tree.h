@@ -13,7 +13,11 @@
 #include <servers/file/protocol.h>
 
 #define NODES_MAX 512
-#define HANDLES_MAX 512
+#define CLIENTS_MAX 128
+#define DESCRIPTIONS_MAX 512
+#define HANDLES_MAX 1024		/* of all clients */
+#define HANDLES_OF_CLIENT_MAX 256
+#define FILE_SIZE_MAX ((uint64_t)1 << 40)
 #define BLOCK_BYTES 4096
 #define BLOCK_DATA (BLOCK_BYTES - sizeof(void *))
 
@@ -26,8 +30,8 @@ struct node {
 	char name[FILE_NAME_MAX + 1];
 	uint32_t kind;			/* enum file_kind; NONE: free */
 	uint32_t parent;		/* the root's is itself */
-	uint32_t opens;			/* handles on it */
-	uint32_t is_unlinked;		/* only handles know it */
+	uint32_t opens;			/* descriptions of it */
+	uint32_t is_unlinked;		/* only descriptions know it */
 	uint64_t size;
 	const unsigned char *fixed;	/* the contents, where they are the archive's */
 	struct block *first;
@@ -35,19 +39,28 @@ struct node {
 	uint64_t at_index;
 };
 
-struct handle {
+/* An open file, as POSIX has it. */
+struct description {
+	uint64_t offset;
 	uint32_t node;
-	uint32_t owner;			/* client */
+	uint16_t handles;		/* that stand for it; 0: free */
+	uint16_t flags;			/* FILE_READABLE and so on */
+};
+
+struct handle {
 	uint32_t life;		/* changes with each use of the entry: an old number does not fit */
+	uint16_t description;
+	uint16_t owner;			/* client */
 	bool is_open;
-	bool is_writable;
 };
 
 struct tree {
 	struct node node[NODES_MAX];	/* 0: the root */
+	struct description description[DESCRIPTIONS_MAX];
 	struct handle handle[HANDLES_MAX];
 	struct block *free;
 	uint32_t handles;		/* open ones */
+	uint16_t handles_of[CLIENTS_MAX];
 };
 
 /* More blocks, chained, or NULL: the memory ends. Given by whoever uses the tree. */
@@ -70,13 +83,29 @@ int tree_make(struct tree *t, const char *path, enum file_kind kind);
 int tree_remove(struct tree *t, const char *path, bool is_directory);
 int tree_rename(struct tree *t, const char *from, const char *to);
 
-/* Free a node that has neither a name nor a handle any more. */
+/* Free a node that has neither a name nor a description any more. */
 void node_settle(struct tree *t, uint32_t n);
 
 /* Contents. Count of bytes or a negative error; a write that the memory ends is short. */
 long node_read(struct tree *t, uint32_t n, uint64_t offset, void *to, size_t len);
 long node_write(struct tree *t, uint32_t n, uint64_t offset, const void *from, size_t len);
 int node_resize(struct tree *t, uint32_t n, uint64_t size);
+
+/* May a client have so many handles more? 0; -E_MFILE: it has its share; -FILE_ENFILE: all have. */
+int handle_check_room(const struct tree *t, uint32_t client, uint32_t count);
+
+/* A free description, not taken yet, or NULL. */
+struct description *description_find_free(struct tree *t);
+
+/* A handle for a description; there is room for it. */
+struct handle *handle_open(struct tree *t, uint32_t client, struct description *d);
+
+/* Its number, as its client knows it; and back: NULL if it is none of this client's. */
+uint32_t handle_number(const struct tree *t, const struct handle *h);
+struct handle *handle_find(struct tree *t, uint32_t client, uint32_t number);
+
+/* Close one; the last one of a description closes that. */
+void handle_close(struct tree *t, struct handle *h);
 
 /*
  * Answer one request of a client, of so many bytes. `answer` has room for FILE_MESSAGE bytes; how

@@ -75,6 +75,29 @@ positions(const char *name)
 		unlink(name) == 0 && access(name, F_OK) == -1);
 }
 
+/* More bytes than a message has, by two descriptors of one description, and by two that append. */
+static void
+shared(const char *name)
+{
+	static char text[5000], got[5000];
+	int fd = open(name, O_RDWR | O_CREAT | O_APPEND, 0666), other, same = dup(fd);
+
+	memset(text, 'x', sizeof(text));
+	other = open(name, O_WRONLY | O_APPEND);
+	check(fcntl(fd, F_GETFL) == (O_RDWR | O_APPEND) && fcntl(other, F_GETFL) ==
+		(O_WRONLY | O_APPEND));
+	check(write(fd, text, 5000) == 5000 && write(other, "end", 3) == 3);
+	check(lseek(same, 0, SEEK_CUR) == 5000 && lseek(same, 10, SEEK_SET) == 10);
+	check(read(fd, got, 4000) == 4000 && lseek(same, 0, SEEK_CUR) == 4010 &&
+		read(same, got, 5000) == 993 && memcmp(got + 988, "xxend", 5) == 0 &&
+		read(fd, got, 1) == 0);
+	check(fcntl(same, F_SETFL, 0) == 0 && fcntl(fd, F_GETFL) == O_RDWR &&
+		lseek(fd, 4998, SEEK_SET) == 4998 && write(same, "END", 3) == 3 &&
+		pread(fd, got, 9, 4997) == 6 && memcmp(got, "xENDnd", 6) == 0);
+	check(close(fd) == 0 && lseek(same, 0, SEEK_CUR) == 5001 && close(same) == 0 &&
+		close(other) == 0 && unlink(name) == 0);
+}
+
 static void
 directories(const char *name)
 {
@@ -164,6 +187,7 @@ main(int argc, char **argv)
 	neighbours();
 	snprintf(name, sizeof(name), "/at%d", state.rank);
 	positions(name);
+	shared(name);
 	directories(name);
 	redirected(name);
 	MPI_Barrier(MPI_COMM_WORLD);

@@ -81,11 +81,14 @@ ask_path(const struct handler_event *c, struct file_request *q, struct file_repl
 static uint32_t
 how_to_open(unsigned long flags)
 {
+	unsigned long mode = flags & LINUX_O_ACCMODE;
+
 	return ((flags & LINUX_O_CREAT) != 0 ? FILE_CREATE : 0) |
 		((flags & LINUX_O_EXCL) != 0 ? FILE_EXCLUSIVE : 0) |
-	    ((flags & LINUX_O_TRUNC) != 0 ? FILE_EMPTY : 0) |
-	    ((flags & LINUX_O_ACCMODE) != 0 ? FILE_WRITABLE : 0) |
-	    ((flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0);
+		((flags & LINUX_O_TRUNC) != 0 ? FILE_EMPTY : 0) |
+		(mode != 0 ? FILE_WRITABLE : 0) | (mode != LINUX_O_WRONLY ? FILE_READABLE : 0) |
+		((flags & LINUX_O_APPEND) != 0 ? FILE_APPEND : 0) |
+		((flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0);
 }
 
 static uint8_t
@@ -94,8 +97,7 @@ opened_flags(unsigned long flags)
 	unsigned long mode = flags & LINUX_O_ACCMODE;
 
 	return (uint8_t)((mode != LINUX_O_WRONLY ? OPENED_READ : 0) |
-		(mode != 0 ? OPENED_WRITE : 0) |
-	    ((flags & LINUX_O_APPEND) != 0 ? OPENED_APPEND : 0));
+		(mode != 0 ? OPENED_WRITE : 0));
 }
 
 static __attribute__((noinline)) long
@@ -171,64 +173,61 @@ call_stat(const struct handler_event *c)
 static __attribute__((noinline)) long
 call_seek(const struct handler_event *c)
 {
-	struct file_request q = {.op = FILE_STAT_OPEN};
-	struct file_reply r = {0};
+	struct file_request q = {.op = FILE_SEEK, .offset = arg(c, 1), .arg = (uint32_t)arg(c, 2)};
+	struct file_reply r;
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
-	int64_t at = (int64_t)arg(c, 1);
-	int result = 0;
+	int result;
 
 	if (o == NULL)
 		return -E_BADF;
 	if (o->kind == OPENED_STREAM)
 		return -LINUX_ESPIPE;
-	if (arg(c, 2) > 2)
-		return -E_INVAL;
 	q.handle = o->handle;
-	if (arg(c, 2) == 2)
-		result = files_ask(&q, 0, &r);
-	if (result != 0)
-		return result;
-	if (__builtin_add_overflow(at, arg(c, 2) == 0 ? 0 : (int64_t)(arg(c, 2) == 1 ? o->offset
-			: r.value), &at) || at < 0)
-		return -E_INVAL;
-	o->offset = (uint64_t)at;
-	return at;
+	result = files_ask(&q, 0, &r);
+	return result != 0 ? result : (long)r.value;
 }
 
-/* Entries of a directory, "." and ".." first. */
+/* Bytes of a directory entry before its name, and of all of it. */
+#define ENTRY_HEAD offsetof(struct linux_dirent, name)
+#define ENTRY_BYTES(name) ((ENTRY_HEAD + str_len(name) + 1 + 7) & ~7ull)
+
+/* One entry, if it has room. Its bytes; -E_INVAL: it has none; -E_NOENT: none is left. */
 static __attribute__((noinline)) long
+list_entry(uint32_t handle, unsigned long to, uint64_t room)
+{
+	struct file_request q = {.op = FILE_LIST, .handle = handle, .offset = FILE_AT_OFFSET};
+	struct linux_dirent *d = (struct linux_dirent *)to;
+	char name[FILE_NAME_MAX + 1];
+	struct file_reply r;
+	int result;
+
+	room &= ~7ull;
+	if (room <= ENTRY_HEAD)
+		return -E_INVAL;
+	q.arg = room - ENTRY_HEAD < sizeof(name) ? (uint32_t)(room - ENTRY_HEAD) : sizeof(name);
+	result = files_list(&q, &r, name);
+	if (result != 0)
+		return result;
+	d->ino = r.node;
+	d->next = (int64_t)r.value;
+	d->bytes = (uint16_t)ENTRY_BYTES(name);
+	d->type = r.kind == FILE_KIND_DIRECTORY ? 4 : 8;
+	str_copy(d->name, FILE_NAME_MAX + 1, name);
+	return d->bytes;
+}
+
+static long
 call_list(const struct handler_event *c)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
 	uint64_t used = 0;
+	long bytes;
 
 	if (o == NULL || o->kind != OPENED_DIRECTORY)
 		return o == NULL ? -E_BADF : -FILE_ENOTDIR;
-	for (;;) {
-		struct file_request q = {.op = FILE_LIST, .handle = o->handle,
-			.offset = o->offset - 1};
-		struct file_reply r = {.kind = FILE_KIND_DIRECTORY, .node = 1, .value = o->offset};
-		char name[FILE_NAME_MAX + 1] = "..";
-		struct linux_dirent *d = (struct linux_dirent *)(arg(c, 1) + used);
-		int result = o->offset >= 2 ? files_list(&q, &r, name) : 0;
-		uint64_t bytes;
-
-		if (o->offset == 0)
-			name[1] = 0;
-		if (result != 0)
-			return used > 0 || result == -E_NOENT ? (long)used : result;
-		bytes = (offsetof(struct linux_dirent, name) + str_len_max(name, FILE_NAME_MAX) +
-			1 + 7) & ~7ull;
-		if (used + bytes > arg(c, 2))
-			return used > 0 ? (long)used : -E_INVAL;
-		o->offset = r.value + 1;
-		d->ino = r.node;
-		d->next = (int64_t)o->offset;
-		d->bytes = (uint16_t)bytes;
-		d->type = r.kind == FILE_KIND_DIRECTORY ? 4 : 8;
-		str_copy(d->name, FILE_NAME_MAX + 1, name);
-		used += bytes;
-	}
+	while ((bytes = list_entry(o->handle, arg(c, 1) + used, arg(c, 2) - used)) > 0)
+		used += (uint64_t)bytes;
+	return used > 0 || bytes == -E_NOENT ? (long)used : bytes;
 }
 
 static __attribute__((noinline)) long
@@ -252,20 +251,25 @@ duplicate(const struct handler_event *c, unsigned long from, long to, unsigned l
 	return result != 0 ? result : to;
 }
 
-static long
-linux_flags(uint8_t flags)
+/* The flags of a description, of which `changes` are set or cleared first, as `flags` has them. */
+static __attribute__((noinline)) long
+flags_of(const struct opened *o, uint32_t flags, uint32_t changes)
 {
-	long append = (flags & OPENED_APPEND) != 0 ? LINUX_O_APPEND : 0;
+	struct file_request q = {.op = FILE_SET_FLAGS, .handle = o->handle, .arg = flags,
+		.more = changes};
+	struct file_reply r = {0};
+	long mode = (o->flags & OPENED_WRITE) == 0 ? 0 : (o->flags & OPENED_READ) != 0 ?
+		LINUX_O_RDWR : LINUX_O_WRONLY;
+	int result = o->kind == OPENED_STREAM ? 0 : files_ask(&q, 0, &r);
 
-	if ((flags & OPENED_WRITE) == 0)
-		return append;
-	return append | ((flags & OPENED_READ) != 0 ? LINUX_O_RDWR : LINUX_O_WRONLY);
+	return result != 0 ? result : mode | ((r.value & FILE_APPEND) != 0 ? LINUX_O_APPEND : 0);
 }
 
 static long
 call_fcntl(const struct handler_event *c)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+	long result;
 
 	if (o == NULL)
 		return -E_BADF;
@@ -273,11 +277,11 @@ call_fcntl(const struct handler_event *c)
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC: return arg(c, 2) < FD_LIMIT ? duplicate(c, arg(c, 0), -1, arg(c, 2)) :
 		-E_INVAL;
-	case F_GETFL: return linux_flags(o->flags);
+	case F_GETFL: return flags_of(o, 0, 0);
 	case F_SETFL:
-		o->flags = (uint8_t)((o->flags & ~OPENED_APPEND) | ((arg(c, 2) & LINUX_O_APPEND) !=
-			0 ? OPENED_APPEND : 0));
-		return 0;
+		result = flags_of(o, (arg(c, 2) & LINUX_O_APPEND) != 0 ? FILE_APPEND : 0,
+			FILE_APPEND);
+		return result < 0 ? result : 0;
 	default: return arg(c, 1) <= 2 ? 0 : -E_INVAL;
 	}
 }

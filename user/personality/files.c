@@ -7,6 +7,8 @@
 #include <servers/file/client.h>
 #include <user/personality/files.h>
 
+#define MOVE_MAX 0x7ffff000ull	/* bytes in one call, as in Linux */
+
 struct slot {
 	int16_t rank;
 	uint16_t fd;
@@ -218,74 +220,90 @@ int
 files_list(const struct file_request *q, struct file_reply *r, char *name)
 {
 	int result = call(q, (struct service_part){NULL, 0}, r,
-		(struct service_part){name, FILE_NAME_MAX});
+		(struct service_part){name, FILE_NAME_MAX + 1});
 
-	if (result >= 0)
-		name[result] = 0;
+	name[FILE_NAME_MAX] = 0;
 	return result < 0 ? result : 0;
 }
 
-static uint32_t
-piece(uint64_t left)
+/* Bytes that are moved, piece by piece. */
+struct moving {
+	struct file_request q;
+	char *memory;
+	uint64_t len, done;
+	bool is_read;
+};
+
+/* One piece. Its bytes or a negative error; more than one piece is moved where the first began. */
+static __attribute__((noinline)) long
+move_piece(struct moving *m)
 {
-	return left < FILE_DATA_MAX ? (uint32_t)left : FILE_DATA_MAX;
+	uint64_t left = m->len - m->done;
+	struct file_reply r = {0};
+	struct service_part data;
+	int result;
+
+	m->q.arg = left < FILE_DATA_MAX ? (uint32_t)left : FILE_DATA_MAX;
+	m->q.more = (uint32_t)(left - m->q.arg);
+	data = (struct service_part){m->memory + m->done, m->q.arg};
+	result = call(&m->q, m->is_read ? (struct service_part){NULL, 0} : data, &r,
+		m->is_read ? data : (struct service_part){NULL, 0});
+	if (result < 0)
+		return result;
+	if (r.count > m->q.arg)
+		return -E_IO;
+	m->q.offset = r.value + r.count;
+	m->done += r.count;
+	if (r.more < m->len - m->done)
+		m->len = m->done + r.more;
+	return (long)r.count;
+}
+
+/* The last piece was short: the offset, which has moved over what was to follow, is set back. */
+static __attribute__((noinline)) void
+set_back(struct moving *m)
+{
+	struct file_reply r;
+
+	m->q.op = FILE_SEEK;
+	m->q.arg = FILE_FROM_START;
+	files_ask(&m->q, 0, &r);
+}
+
+static long
+move_all(struct moving *m)
+{
+	bool is_shared = m->q.offset == FILE_AT_OFFSET;
+	long result = 0;
+
+	if (m->len > MOVE_MAX)
+		m->len = MOVE_MAX;
+	do {
+		uint64_t before = m->done;
+
+		result = move_piece(m);
+		if (result < 0 && before == 0)
+			return result;
+	} while (result > 0 && m->done < m->len);
+	if (is_shared && m->done < m->len)
+		set_back(m);
+	return (long)m->done;
 }
 
 long
-files_read(const struct opened *o, uint64_t *offset, char *to, uint64_t len)
+files_read(const struct opened *o, uint64_t offset, char *to, uint64_t len)
 {
-	struct file_request q = {.op = FILE_READ, .handle = o->handle};
-	struct file_reply r;
-	uint64_t done = 0;
+	struct moving m = {.q = {.op = FILE_READ, .handle = o->handle, .offset = offset},
+		.memory = to, .len = len, .is_read = true};
 
-	while (done < len) {
-		int result;
-
-		q.offset = *offset;
-		q.arg = piece(len - done);
-		result = call(&q, (struct service_part){NULL, 0}, &r,
-			(struct service_part){to + done, q.arg});
-		if (result < 0)
-			return done > 0 ? (long)done : result;
-		*offset += (uint32_t)result;
-		done += (uint32_t)result;
-		if ((uint32_t)result < q.arg)
-			break;
-	}
-	return (long)done;
-}
-
-/* The end of the file, where whoever appends writes. */
-static int
-find_end(const struct opened *o, uint64_t *offset)
-{
-	struct file_request q = {.op = FILE_STAT_OPEN, .handle = o->handle};
-	struct file_reply r;
-	int result = (o->flags & OPENED_APPEND) != 0 ? files_ask(&q, 0, &r) : 1;
-
-	if (result == 0)
-		*offset = r.value;
-	return result < 0 ? result : 0;
+	return move_all(&m);
 }
 
 long
-files_write(const struct opened *o, uint64_t *offset, const char *from, uint64_t len)
+files_write(const struct opened *o, uint64_t offset, const char *from, uint64_t len)
 {
-	struct file_request q = {.op = FILE_WRITE, .handle = o->handle};
-	struct file_reply r;
-	uint64_t done = 0;
-	int result = find_end(o, offset);
+	struct moving m = {.q = {.op = FILE_WRITE, .handle = o->handle, .offset = offset},
+		.memory = (char *)(uintptr_t)from, .len = len};
 
-	while (result == 0 && done < len) {
-		q.offset = (o->flags & OPENED_APPEND) != 0 ? FILE_AT_END : *offset;
-		q.arg = piece(len - done);
-		result = call(&q, (struct service_part){(void *)(uintptr_t)(from + done), q.arg},
-			&r,
-			(struct service_part){NULL, 0});
-		if (result == 0 && r.value <= q.arg) {
-			*offset += r.value;
-			done += r.value;
-		}
-	}
-	return done > 0 ? (long)done : result;
+	return move_all(&m);
 }

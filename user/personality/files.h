@@ -25,14 +25,13 @@ enum opened_kind {
 
 #define OPENED_READ 1
 #define OPENED_WRITE 2
-#define OPENED_APPEND 4
 
+/* What the server has of it, its offset and whether it appends, other processes may share. */
 struct opened {
 	uint32_t handle;
 	uint8_t kind;		/* enum opened_kind */
-	uint8_t flags;
+	uint8_t flags;		/* how it may be used */
 	uint16_t refs;		/* descriptors */
-	uint64_t offset;
 };
 
 /* Take and give back table and server. */
@@ -65,15 +64,16 @@ int files_detach(const struct handler_event *c, unsigned long fd);
  */
 int files_ask(const struct file_request *q, size_t bytes, struct file_reply *r);
 
-/* The name of the next entry of a directory (FILE_LIST), to FILE_NAME_MAX + 1 bytes at `name`. */
+/* The name of an entry of a directory (FILE_LIST), to FILE_NAME_MAX + 1 bytes at `name`. */
 int files_list(const struct file_request *q, struct file_reply *r, char *name);
 
 /*
- * Bytes from and to an open file: at *offset, which moves on. Count or a negative error if it is
- * none at all.
+ * Bytes from and to an open file at `offset`, or at FILE_AT_OFFSET. However many they are, others
+ * that share the offset, or append, go before or after all of them. Count or a negative error if it
+ * is none at all.
  */
-long files_read(const struct opened *o, uint64_t *offset, char *to, uint64_t len);
-long files_write(const struct opened *o, uint64_t *offset, const char *from, uint64_t len);
+long files_read(const struct opened *o, uint64_t offset, char *to, uint64_t len);
+long files_write(const struct opened *o, uint64_t offset, const char *from, uint64_t len);
 
 /* Takes the lock: a rank has ended. */
 void files_close_rank(int rank);

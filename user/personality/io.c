@@ -86,9 +86,9 @@ target(const struct handler_event *c, uint8_t use)
 	return result;
 }
 
-/* Move bytes between an open file and memory, at its own offset or at *at. */
+/* Move bytes between an open file and memory, at an offset or at FILE_AT_OFFSET. */
 static long
-move_file(const struct handler_event *c, uint8_t use, uint64_t memory, uint64_t len, uint64_t *at)
+move_file(const struct handler_event *c, uint8_t use, struct iovec piece, uint64_t offset)
 {
 	struct opened stream, *o;
 	long result = -E_BADF;
@@ -96,15 +96,21 @@ move_file(const struct handler_event *c, uint8_t use, uint64_t memory, uint64_t 
 	files_lock();
 	o = files_find(c, arg(c, 0), &stream);
 	if (o != NULL && o->kind != OPENED_STREAM && (o->flags & use) != 0) {
-		if (at == NULL)
-			at = &o->offset;
 		if (use == OPENED_READ)
-			result = files_read(o, at, (char *)memory, len);
+			result = files_read(o, offset, (char *)piece.base, piece.len);
 		else
-			result = files_write(o, at, (const char *)memory, len);
+			result = files_write(o, offset, (const char *)piece.base, piece.len);
 	}
 	files_unlock();
 	return result;
+}
+
+/* At an offset that the caller gives. */
+static long
+move_at(const struct handler_event *c, uint8_t use)
+{
+	return (int64_t)arg(c, 3) < 0 ? -E_INVAL :
+		move_file(c, use, (struct iovec){arg(c, 1), arg(c, 2)}, arg(c, 3));
 }
 
 static long
@@ -113,7 +119,7 @@ move(const struct handler_event *c, int to, uint8_t use, struct iovec piece)
 	if (to < 0)
 		return to;
 	if (to == THE_FILE)
-		return move_file(c, use, piece.base, piece.len, NULL);
+		return move_file(c, use, piece, FILE_AT_OFFSET);
 	return use == OPENED_READ ? input_read(c, piece.base, piece.len)
 		: write_console((unsigned long)to, piece.base, piece.len);
 }
@@ -133,20 +139,15 @@ io_read(const struct handler_event *c)
 long
 io_pread(const struct handler_event *c)
 {
-	uint64_t at = arg(c, 3);
-
-	return target(c, OPENED_READ) == 0 ? -LINUX_ESPIPE :
-		move_file(c, OPENED_READ, arg(c, 1), arg(c, 2), &at);
+	return target(c, OPENED_READ) == 0 ? -LINUX_ESPIPE : move_at(c, OPENED_READ);
 }
 
 long
 io_pwrite(const struct handler_event *c)
 {
-	uint64_t at = arg(c, 3);
 	int to = target(c, OPENED_WRITE);
 
-	return to == 1 || to == 2 ? -LINUX_ESPIPE :
-		move_file(c, OPENED_WRITE, arg(c, 1), arg(c, 2), &at);
+	return to == 1 || to == 2 ? -LINUX_ESPIPE : move_at(c, OPENED_WRITE);
 }
 
 /* Short pieces are joined, so that a line stays in one piece. */

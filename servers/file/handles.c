@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Descriptions of open files, and the handles of clients that stand for them. A handle's number is
+ * its entry's and the life of that.
+ */
+#include <abi/errors.h>
+#include <servers/file/tree.h>
+
+#define HANDLE_BITS 10
+
+_Static_assert(HANDLES_MAX == 1 << HANDLE_BITS, "entries that a number can name");
+
+int
+handle_check_room(const struct tree *t, uint32_t client, uint32_t count)
+{
+	if (t->handles_of[client] + count > HANDLES_OF_CLIENT_MAX)
+		return -E_MFILE;
+	return count > HANDLES_MAX - t->handles ? -FILE_ENFILE : 0;
+}
+
+struct description *
+description_find_free(struct tree *t)
+{
+	for (uint32_t i = 0; i < DESCRIPTIONS_MAX; i++)
+		if (t->description[i].handles == 0)
+			return &t->description[i];
+	return NULL;
+}
+
+struct handle *
+handle_open(struct tree *t, uint32_t client, struct description *d)
+{
+	struct handle *h = t->handle;
+
+	while (h->is_open)
+		h++;
+	*h = (struct handle){.life = h->life + 1, .is_open = true, .owner = (uint16_t)client,
+		.description = (uint16_t)(d - t->description)};
+	d->handles++;
+	t->handles++;
+	t->handles_of[client]++;
+	return h;
+}
+
+uint32_t
+handle_number(const struct tree *t, const struct handle *h)
+{
+	return h->life << HANDLE_BITS | (uint32_t)(h - t->handle);
+}
+
+struct handle *
+handle_find(struct tree *t, uint32_t client, uint32_t number)
+{
+	struct handle *h = &t->handle[number & (HANDLES_MAX - 1)];
+
+	return h->is_open && h->owner == client && handle_number(t, h) == number ? h : NULL;
+}
+
+void
+handle_close(struct tree *t, struct handle *h)
+{
+	struct description *d = &t->description[h->description];
+
+	h->is_open = false;
+	t->handles--;
+	t->handles_of[h->owner]--;
+	if (--d->handles > 0)
+		return;
+	t->node[d->node].opens--;
+	node_settle(t, d->node);
+}
+
+void
+file_forget(struct tree *t, uint32_t client)
+{
+	for (uint32_t i = 0; i < HANDLES_MAX && t->handles_of[client] > 0; i++)
+		if (t->handle[i].is_open && t->handle[i].owner == client)
+			handle_close(t, &t->handle[i]);
+}

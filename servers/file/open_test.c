@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Descriptions of open files: offsets, appending, modes, places in a directory.
+ *
+ * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
+ * base/str.c
+ */
+#include <servers/file/test_ask.h>
+
+#define OFFSET FILE_AT_OFFSET
+
+static struct file_reply
+seek(uint32_t handle, int64_t offset, enum file_from from)
+{
+	return asked(1, (struct file_request){.op = FILE_SEEK, .handle = handle,
+		.offset = (uint64_t)offset, .arg = from}, "", 0);
+}
+
+static struct file_reply
+moved(enum file_op op, uint32_t handle, uint64_t offset, uint32_t bytes, uint32_t more)
+{
+	static const char text[FILE_DATA_MAX] = "abcdefghijklmnopqrstuvwxyz";
+	struct file_request q = {.op = op, .handle = handle, .offset = offset, .arg = bytes,
+		.more = more};
+
+	return asked(1, q, text, op == FILE_WRITE ? bytes : 0);
+}
+
+TEST(an_offset_moves_on_and_is_set)
+{
+	uint32_t h, other;
+
+	reset();
+	h = opened("f", FILE_CREATE | FILE_WRITABLE);
+	other = opened("f", 0);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 6, 0).value, 0);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 2, 0).value, 6);
+	expect_eq(moved(FILE_WRITE, h, 1, 1, 0).value, 1);
+	expect_eq(seek(h, 0, FILE_FROM_OFFSET).value, 8);
+	expect_eq(moved(FILE_READ, other, OFFSET, 3, 0).count, 3);
+	expect(memcmp(answer.data, "aac", 3) == 0);
+	expect_eq(moved(FILE_READ, other, OFFSET, 9, 0).count, 5);
+	expect(memcmp(answer.data, "defab", 5) == 0);
+	expect_eq(moved(FILE_READ, other, OFFSET, 9, 0).count, 0);
+	expect_eq(seek(other, -3, FILE_FROM_END).value, 5);
+	expect_eq(seek(other, -6, FILE_FROM_OFFSET).error, -E_INVAL);
+	expect_eq(seek(other, INT64_MAX, FILE_FROM_OFFSET).error, -E_INVAL);
+	expect_eq(seek(other, -1, FILE_FROM_START).error, -E_INVAL);
+	expect_eq(seek(other, 0, 3).error, -E_INVAL);
+	expect_eq(seek(other, 0, FILE_FROM_OFFSET).value, 5);
+	expect_eq(seek(other, INT64_MAX, FILE_FROM_START).value, INT64_MAX);
+	expect_eq(moved(FILE_READ, other, OFFSET, 9, 0).count, 0);
+	seek(h, INT64_MAX, FILE_FROM_START);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 1, 0).error, -FILE_EFBIG);
+	expect_eq(moved(FILE_READ, other, (uint64_t)INT64_MAX + 1, 1, 0).error, -E_INVAL);
+}
+
+TEST(who_appends_writes_at_the_end)
+{
+	uint32_t h, other, mode;
+
+	reset();
+	h = opened("f", FILE_CREATE | FILE_WRITABLE | FILE_APPEND);
+	other = opened("f", FILE_WRITABLE);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 3, 0).value, 0);
+	expect_eq(moved(FILE_WRITE, other, 10, 2, 0).value, 10);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 3, 0).value, 12);
+	expect_eq(seek(h, 0, FILE_FROM_OFFSET).value, 15);
+	expect_eq(moved(FILE_WRITE, h, 2, 1, 0).value, 2);
+	mode = FILE_READABLE | FILE_WRITABLE;
+	expect_eq(asked(1, (struct file_request){.op = FILE_SET_FLAGS, .handle = h}, "", 0).value,
+		mode | FILE_APPEND);
+	expect_eq(asked(1, (struct file_request){.op = FILE_SET_FLAGS, .handle = h,
+		.arg = FILE_NONBLOCK, .more = FILE_APPEND | FILE_NONBLOCK}, "", 0).value,
+		mode | FILE_NONBLOCK);
+	expect_eq(asked(1, (struct file_request){.op = FILE_SET_FLAGS, .handle = h,
+		.more = FILE_WRITABLE}, "", 0).error, -E_INVAL);
+	seek(h, 1, FILE_FROM_START);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 1, 0).value, 1);
+}
+
+TEST(bytes_that_follow_have_their_place)
+{
+	uint32_t h, other;
+	struct file_reply r;
+
+	reset();
+	h = opened("f", FILE_CREATE | FILE_WRITABLE | FILE_APPEND);
+	r = moved(FILE_WRITE, h, OFFSET, FILE_DATA_MAX, 500);
+	expect(r.value == 0 && r.count == FILE_DATA_MAX && r.more == 500);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 1, 0).value, FILE_DATA_MAX + 500);
+	expect_eq(moved(FILE_WRITE, h, FILE_DATA_MAX, 500, 0).count, 500);
+	other = opened("f", 0);
+	r = moved(FILE_READ, other, OFFSET, 100, FILE_DATA_MAX);
+	expect(r.value == 0 && r.count == 100 && r.more == FILE_DATA_MAX);
+	r = moved(FILE_READ, other, OFFSET, 100, 5000);
+	expect(r.value == FILE_DATA_MAX + 100 && r.count == 100 && r.more == 301);
+	expect_eq(moved(FILE_READ, other, OFFSET, 1, 0).count, 0);
+	r = moved(FILE_READ, other, 2000, 100, UINT32_MAX);
+	expect(r.value == 2000 && r.count == 100 && r.more == FILE_DATA_MAX + 501 - 2100);
+	h = opened("g", FILE_CREATE | FILE_WRITABLE);
+	r = moved(FILE_WRITE, h, OFFSET, 10, UINT32_MAX);
+	expect(r.count == 10 && r.more == UINT32_MAX);
+	expect_eq(seek(h, 0, FILE_FROM_END).value, 10);
+	seek(h, FILE_SIZE_MAX - 20, FILE_FROM_START);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 10, 20).error, -E_NOSPC);
+	expect_eq(seek(h, 0, FILE_FROM_OFFSET).value, FILE_SIZE_MAX - 20);
+}
+
+TEST(what_a_handle_is_not_open_for_is_refused)
+{
+	struct file_request q = {.op = FILE_OPEN, .arg = FILE_CREATE | FILE_WRITABLE};
+	uint32_t h;
+
+	reset();
+	h = asked(1, q, "f", 2).handle;
+	expect_eq(moved(FILE_READ, h, OFFSET, 1, 0).error, -E_BADF);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 1, 0).error, 0);
+	h = opened("f", 0);
+	expect_eq(moved(FILE_WRITE, h, OFFSET, 1, 0).error, -E_BADF);
+	h = opened("/", 0);
+	expect_eq(moved(FILE_READ, h, OFFSET, 1, 0).error, -FILE_EISDIR);
+}
+
+TEST(a_directory_is_read_at_its_offset)
+{
+	static const char *const names[] = {".", "..", "d", "longer"};
+	struct file_request q = {.op = FILE_LIST, .offset = OFFSET, .arg = 60};
+	struct file_reply r;
+
+	reset();
+	ask_path(FILE_MAKE_DIRECTORY, "d", 0);
+	ask_path(FILE_MAKE_DIRECTORY, "longer", 0);
+	q.handle = opened("/", FILE_DIRECTORY);
+	for (int i = 0; i < 4; i++) {
+		q.arg = i == 3 ? 6 : 60;
+		if (i == 3)
+			expect_eq(asked(1, q, "", 0).error, -E_INVAL);
+		q.arg = (uint32_t)str_len(names[i]) + 1;
+		r = asked(1, q, "", 0);
+		expect(r.error == 0 && str_is_equal(answer.data, names[i]));
+		expect_eq(seek(q.handle, 0, FILE_FROM_OFFSET).value, r.value);
+	}
+	expect_eq(asked(1, q, "", 0).error, -E_NOENT);
+	expect_eq(seek(q.handle, 2, FILE_FROM_START).value, 2);
+	expect_eq(asked(1, q, "", 0).error, 0);
+	expect(str_is_equal(answer.data, "d"));
+	q.offset = UINT64_MAX - 1;
+	expect_eq(asked(1, q, "", 0).error, -E_NOENT);
+}
+
+TEST(one_client_takes_its_share_and_all_take_all)
+{
+	struct file_request q = {.op = FILE_OPEN};
+	uint32_t n = 0, client;
+
+	reset();
+	opened("f", FILE_CREATE);
+	for (client = 1; client < CLIENTS_MAX && n < DESCRIPTIONS_MAX; client++)
+		while (asked(client, q, "f", 2).error == 0)
+			n++;
+	expect_eq(n, DESCRIPTIONS_MAX - 1);
+	expect_eq(asked(9, q, "f", 2).error, -FILE_ENFILE);
+	expect_eq(asked(1, q, "f", 2).error, -E_MFILE);
+	q.arg = FILE_CREATE;
+	expect_eq(asked(9, q, "g", 2).error, -FILE_ENFILE);
+	expect_eq(ask_path(FILE_STAT, "g", 0).error, -E_NOENT);
+	expect_sound();
+	file_forget(&t, 1);
+	expect_eq(asked(9, q, "f", 2).error, 0);
+	expect_sound();
+}
+
+int
+main(void)
+{
+	RUN(an_offset_moves_on_and_is_set);
+	RUN(who_appends_writes_at_the_end);
+	RUN(bytes_that_follow_have_their_place);
+	RUN(what_a_handle_is_not_open_for_is_refused);
+	RUN(a_directory_is_read_at_its_offset);
+	RUN(one_client_takes_its_share_and_all_take_all);
+	return TEST_FAILED;
+}

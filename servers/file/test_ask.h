@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For the tests of the file server: a tree with a few blocks, what clients ask, and what must hold
+ * at any time.
+ */
+#ifndef SERVERS_FILE_TEST_ASK_H
+#define SERVERS_FILE_TEST_ASK_H
+
+#include <abi/errors.h>
+#include <base/str.h>
+#include <base/test.h>
+#include <servers/file/tree.h>
+
+#define BLOCKS 40
+
+static struct tree t;
+static _Alignas(8) struct block blocks[BLOCKS];
+static int blocks_left;
+
+struct block *
+blocks_more(void)
+{
+	if (blocks_left == 0)
+		return NULL;
+	blocks_left--;
+	blocks[blocks_left].next = NULL;
+	return &blocks[blocks_left];
+}
+
+static inline void
+reset(void)
+{
+	tree_init(&t);
+	blocks_left = BLOCKS;
+}
+
+static inline int
+free_blocks(void)
+{
+	int n = blocks_left;
+
+	for (struct block *b = t.free; b != NULL; b = b->next)
+		n++;
+	return n;
+}
+
+/* An answer with what follows it. */
+struct answer {
+	struct file_reply head;
+	char data[FILE_DATA_MAX];
+};
+
+static struct answer answer;
+
+/* What a client asks, with so many bytes behind the head. The answer's are in `answer`. */
+static inline struct file_reply
+asked(uint32_t client, struct file_request q, const void *data, size_t len)
+{
+	static char message[FILE_MESSAGE];
+	uint32_t bytes;
+
+	expect(len <= FILE_DATA_MAX);
+	memcpy(message, &q, FILE_HEAD);
+	memcpy(message + FILE_HEAD, data, len);
+	memset(&answer, 0x5a, sizeof(answer));
+	bytes = file_serve(&t, client, message, (uint32_t)(FILE_HEAD + len), &answer);
+	expect(bytes >= FILE_HEAD && bytes <= FILE_MESSAGE);
+	return answer.head;
+}
+
+static inline struct file_reply
+ask_path(enum file_op op, const char *path, uint32_t how)
+{
+	return asked(1, (struct file_request){.op = op, .arg = how}, path, str_len(path) + 1);
+}
+
+static inline uint32_t
+opened(const char *path, uint32_t how)
+{
+	struct file_reply r = ask_path(FILE_OPEN, path, how | FILE_READABLE);
+
+	expect_eq(r.error, 0);
+	return r.handle;
+}
+
+static inline long
+wrote(uint32_t handle, uint64_t offset, const char *text, size_t len)
+{
+	struct file_reply r =
+		asked(1, (struct file_request){.op = FILE_WRITE, .handle = handle, .offset = offset,
+		.arg = (uint32_t)len}, text, len);
+
+	return r.error != 0 ? r.error : (long)r.count;
+}
+
+static inline void
+expect_text(uint32_t handle, uint64_t offset, const char *text, size_t len)
+{
+	struct file_reply r =
+		asked(1, (struct file_request){.op = FILE_READ, .handle = handle, .offset = offset,
+		.arg = FILE_DATA_MAX}, "", 0);
+
+	expect_eq(r.error, 0);
+	expect_eq(r.count, len);
+	expect(memcmp(answer.data, text, len) == 0);
+}
+
+static inline uint32_t
+next(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*state >> 33);
+}
+
+/* Every node hangs on a directory, every handle on a description, no block is lost. */
+static inline void
+expect_sound(void)
+{
+	uint32_t opens[NODES_MAX] = {0}, of[CLIENTS_MAX] = {0}, handles = 0;
+	uint32_t standing[DESCRIPTIONS_MAX] = {0};
+	int blocks_used = 0;
+
+	for (uint32_t i = 0; i < HANDLES_MAX; i++)
+		if (t.handle[i].is_open) {
+			handles++;
+			of[t.handle[i].owner]++;
+			standing[t.handle[i].description]++;
+		}
+	expect_eq(handles, t.handles);
+	for (uint32_t i = 0; i < CLIENTS_MAX; i++)
+		expect_eq(of[i], t.handles_of[i]);
+	for (uint32_t i = 0; i < DESCRIPTIONS_MAX; i++) {
+		expect_eq(standing[i], t.description[i].handles);
+		if (standing[i] > 0)
+			opens[t.description[i].node]++;
+	}
+	for (uint32_t i = 0; i < NODES_MAX; i++) {
+		const struct node *n = &t.node[i];
+
+		expect_eq(opens[i], n->opens);
+		if (n->kind == FILE_KIND_NONE)
+			expect(n->first == NULL && n->opens == 0);
+		else if (!n->is_unlinked)
+			expect(t.node[n->parent].kind == FILE_KIND_DIRECTORY &&
+				!t.node[n->parent].is_unlinked);
+		for (const struct block *b = n->first; b != NULL; b = b->next)
+			blocks_used++;
+	}
+	expect_eq(blocks_used + free_blocks(), BLOCKS);
+}
+
+#endif
