@@ -53,7 +53,9 @@ handle_find(struct tree *t, uint32_t client, uint32_t number)
 {
 	struct handle *h = &t->handle[number & (HANDLES_MAX - 1)];
 
-	return h->is_open && h->owner == client && handle_number(t, h) == number ? h : NULL;
+	if (!h->is_open || h->is_offered || h->owner != client)
+		return NULL;
+	return handle_number(t, h) == number ? h : NULL;
 }
 
 void
@@ -73,6 +75,7 @@ handle_close(struct tree *t, struct handle *h)
 void
 file_forget(struct tree *t, uint32_t client)
 {
+	offers_forget(t, client);
 	for (uint32_t i = 0; i < HANDLES_MAX && t->handles_of[client] > 0; i++)
 		if (t->handle[i].is_open && t->handle[i].owner == client)
 			handle_close(t, &t->handle[i]);

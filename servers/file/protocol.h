@@ -69,6 +69,17 @@ enum file_op {
 	 * value: all that the description has, as for FILE_OPEN
 	 */
 	FILE_SET_FLAGS = 13,
+	/*
+	 * Give the descriptions of handles away, for whoever knows the token: arg: how many, and as
+	 * many numbers in the place of the path -> value: token
+	 */
+	FILE_OFFER = 14,
+	/*
+	 * offset: token -> count, and as many struct file_claimed, in the order of the offer. The
+	 * offer is used up then.
+	 */
+	FILE_CLAIM = 15,
+	FILE_WITHDRAW = 16,	/* offset: token of an own offer, which ends */
 };
 
 /* FILE_OPEN */
@@ -119,6 +130,15 @@ struct file_reply {
 		uint32_t more;
 	};
 };
+
+/* A handle of FILE_CLAIM. */
+struct file_claimed {
+	uint32_t handle;
+	uint16_t kind;		/* enum file_kind */
+	uint16_t flags;		/* as for FILE_OPEN */
+};
+
+#define FILE_OFFER_MAX 128		/* handles in one offer */
 
 #define FILE_HEAD offsetof(struct file_request, path)
 

@@ -16,9 +16,9 @@ struct serving {
 	struct tree *t;
 	uint32_t client;
 	const struct file_request *r;
-	const void *data;		/* FILE_WRITE */
+	const void *data;		/* FILE_WRITE, FILE_OFFER */
 	struct file_reply *reply;
-	void *out;			/* FILE_DATA_MAX bytes behind the answer's head */
+	void *out;		/* FILE_DATA_MAX bytes behind the answer's head, on a word */
 	uint32_t out_bytes;		/* of them that are used */
 };
 
@@ -280,6 +280,28 @@ serve_path(struct serving *s)
 	return n < 0 ? n : 0;
 }
 
+/* The numbers lie where the client can change them: these are copies. */
+static int
+serve_offer(struct serving *s)
+{
+	uint32_t numbers[FILE_OFFER_MAX], count = s->r->arg;
+
+	if (count > FILE_OFFER_MAX)
+		return -E_INVAL;
+	memcpy(numbers, s->data, count * sizeof(numbers[0]));
+	return offer_make(s->t, s->client, numbers, count, &s->reply->value);
+}
+
+static int
+serve_claim(struct serving *s)
+{
+	int result = offer_claim(s->t, s->client, s->r->offset, s->out, &s->reply->count);
+
+	if (result == 0)
+		s->out_bytes = s->reply->count * (uint32_t)sizeof(struct file_claimed);
+	return result;
+}
+
 static int
 serve(struct serving *s)
 {
@@ -297,6 +319,9 @@ serve(struct serving *s)
 	case FILE_REMOVE:
 	case FILE_MAKE_DIRECTORY: return serve_path(s);
 	case FILE_RENAME: return serve_rename(s->t, s->r);
+	case FILE_OFFER: return serve_offer(s);
+	case FILE_CLAIM: return serve_claim(s);
+	case FILE_WITHDRAW: return offer_withdraw(s->t, s->client, s->r->offset);
 	default: return -E_INVAL;
 	}
 }
@@ -316,6 +341,8 @@ request_copy(struct file_request *r, const void *request, uint32_t bytes)
 	path = bytes - (uint32_t)FILE_HEAD;
 	if (r->op == FILE_WRITE)
 		return r->arg > path ? -E_INVAL : 0;
+	if (r->op == FILE_OFFER)
+		return r->arg > path / sizeof(uint32_t) ? -E_INVAL : 0;
 	if (path > FILE_PATH_MAX)
 		path = FILE_PATH_MAX;
 	memcpy(r->path, (const char *)request + FILE_HEAD, path);

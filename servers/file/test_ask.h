@@ -27,6 +27,14 @@ blocks_more(void)
 	return &blocks[blocks_left];
 }
 
+static uint64_t secret = 99;
+
+uint64_t
+secret_more(void)
+{
+	return ++secret;
+}
+
 static inline void
 reset(void)
 {

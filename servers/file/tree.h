@@ -11,12 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <servers/file/protocol.h>
+#include <servers/file/token.h>
 
 #define NODES_MAX 512
 #define CLIENTS_MAX 128
 #define DESCRIPTIONS_MAX 512
 #define HANDLES_MAX 1024		/* of all clients */
-#define HANDLES_OF_CLIENT_MAX 256
+#define HANDLES_OF_CLIENT_MAX 256	/* with those that it offers */
+#define OFFERS_MAX 64
+#define OFFERS_OF_CLIENT_MAX 4
 #define FILE_SIZE_MAX ((uint64_t)1 << 40)
 #define BLOCK_BYTES 4096
 #define BLOCK_DATA (BLOCK_BYTES - sizeof(void *))
@@ -52,6 +55,15 @@ struct handle {
 	uint16_t description;
 	uint16_t owner;			/* client */
 	bool is_open;
+	bool is_offered;		/* to whom claims it: its owner cannot use it */
+	uint16_t next;			/* of its offer */
+};
+
+struct offer {
+	uint64_t token;			/* 0: free */
+	uint16_t owner;
+	uint16_t handles;
+	uint16_t first;
 };
 
 struct tree {
@@ -61,10 +73,16 @@ struct tree {
 	struct block *free;
 	uint32_t handles;		/* open ones */
 	uint16_t handles_of[CLIENTS_MAX];
+	struct offer offer[OFFERS_MAX];
+	uint16_t offers_of[CLIENTS_MAX];
+	struct tokens tokens;
 };
 
 /* More blocks, chained, or NULL: the memory ends. Given by whoever uses the tree. */
 struct block *blocks_more(void);
+
+/* Something that no client knows, for tokens: the time. Given so, too. */
+uint64_t secret_more(void);
 
 /* An empty tree. */
 void tree_init(struct tree *t);
@@ -106,6 +124,24 @@ struct handle *handle_find(struct tree *t, uint32_t client, uint32_t number);
 
 /* Close one; the last one of a description closes that. */
 void handle_close(struct tree *t, struct handle *h);
+
+/*
+ * Offer the descriptions of so many handles of a client. 0; -E_INVAL, -E_BADF: the numbers;
+ * -E_NOSPC: too many offers; or as handle_check_room.
+ */
+int offer_make(struct tree *t, uint32_t client, const uint32_t *numbers, uint32_t count,
+	uint64_t *token);
+
+/*
+ * The handles of an offer become a client's, *count of them, which `claimed` has room for. 0;
+ * -E_NOENT: no such offer; -E_MFILE: the client has too many.
+ */
+int offer_claim(struct tree *t, uint32_t client, uint64_t token, struct file_claimed *claimed,
+	uint32_t *count);
+
+/* A client ends an own offer, or all. 0 or -E_NOENT. */
+int offer_withdraw(struct tree *t, uint32_t client, uint64_t token);
+void offers_forget(struct tree *t, uint32_t client);
 
 /*
  * Answer one request of a client, of so many bytes. `answer` has room for FILE_MESSAGE bytes; how

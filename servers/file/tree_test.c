@@ -5,7 +5,7 @@
  */
 /*
  * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
- * base/str.c
+ * servers/file/offer.c servers/file/token.c base/str.c
  */
 #include <servers/file/test_ask.h>
 
