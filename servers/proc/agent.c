@@ -331,7 +331,6 @@ agent_replace(struct agent *a, int proc)
 	struct part *p = &a->part;
 
 	agent_part_close(p);
-	khandle_close(p->proc);
 	p->proc = proc;
 	p->is_replaced = true;
 	kevent_bind(EVENT_PROC, proc, BIT_END);

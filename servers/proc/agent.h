@@ -139,7 +139,7 @@ void agent_forget_devices(const struct server *servers, uint32_t badge);
 /* Give the part's memory in this process back. */
 void agent_part_close(struct part *p);
 
-/* The part's only rank has become another program, in that process. Its old one ends. */
+/* The part's only rank has become another program, in that process. The caller ends its old one. */
 void agent_replace(struct agent *a, int proc);
 
 /*

@@ -188,7 +188,8 @@ child_start(struct agent *a, struct member *m, const struct spawn *q)
 }
 
 void
-child_reap(struct agent *a, void (*ended)(const struct mail_sender *parent))
+child_reap(struct agent *a,
+	void (*ended)(struct member *m, const struct mail_sender *parent))
 {
 	struct proc_status status;
 
@@ -199,7 +200,7 @@ child_reap(struct agent *a, void (*ended)(const struct mail_sender *parent))
 			continue;
 		khandle_close(m->proc);
 		family_end(&a->family, m, &status);
-		ended(&parent);
+		ended(m, &parent);
 	}
 }
 

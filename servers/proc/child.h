@@ -25,9 +25,10 @@ int child_start(struct agent *a, struct member *m, const struct spawn *q);
 
 /*
  * Processes may have ended (BIT_CHILD): what has is noted in the family. `ended` is called for each
- * with its parent.
+ * with the parent that it had.
  */
-void child_reap(struct agent *a, void (*ended)(const struct mail_sender *parent));
+void child_reap(struct agent *a,
+	void (*ended)(struct member *m, const struct mail_sender *parent));
 
 /* End all that have a root. */
 void child_end_all(struct agent *a, const struct mail_sender *root);

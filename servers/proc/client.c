@@ -108,6 +108,16 @@ process_kill(struct channel *ch, int pid, int status)
 }
 
 int
+process_ready(struct channel *ch)
+{
+	const struct process_request q = {.op = PROCESS_READY};
+	struct process_reply r;
+	int result = process_ask(ch, &q, &r, NULL);
+
+	return result < 0 ? result : 0;
+}
+
+int
 process_list(struct channel *ch, int after, struct process_reply *r, char *name)
 {
 	const struct process_request q = {.op = PROCESS_LIST, .pid = after};

@@ -42,11 +42,15 @@ enum process_op {
 	/* pid: of a process of this cluster, or 0 -> the one with the next larger pid: struct
 	 * process_reply, its name behind it */
 	PROCESS_LIST = 4,
+	/* nothing -> nothing: it has taken what it inherits */
+	PROCESS_READY = 5,
 };
 
 /* flags */
 #define PROCESS_REPLACE 1		/* SPAWN: it takes the place, and the pid, of who asks */
 #define PROCESS_NO_WAIT 2		/* WAIT: -E_AGAIN if none has ended */
+/* SPAWN: the answer, and with REPLACE the end of who asks, comes when the child is ready */
+#define PROCESS_AWAIT 4
 
 struct process_request {
 	uint32_t op;
@@ -100,6 +104,12 @@ int process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status
  * service_call says.
  */
 int process_kill(struct channel *ch, int pid, int status);
+
+/*
+ * Say that this process has taken what it inherits: who started it with PROCESS_AWAIT goes on. 0;
+ * or what service_call says.
+ */
+int process_ready(struct channel *ch);
 
 /* The process of that cluster with the least pid above `after`: its pid; 0: there is none. */
 int process_list(struct channel *ch, int after, struct process_reply *r, char *name);

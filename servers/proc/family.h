@@ -28,6 +28,8 @@ struct member {
 	struct mail_sender parent;	/* badge 0: nobody takes its end */
 	bool is_part;			/* of a job: the agent looks after its end */
 	int proc;			/* handle; of a part 0 */
+	bool is_starting;		/* it has not said yet that it is ready */
+	int replaced;			/* handle of what ends then; 0: none */
 	struct proc_status status;	/* of what has ended */
 	char name[PROCESS_NAME_MAX];
 };

@@ -15,6 +15,7 @@
 /* A request, copied, and what its texts say. */
 struct asked {
 	const struct mail_sender *from;
+	uint32_t client;
 	struct member *member;		/* who asks, if it is one of this cluster; else NULL */
 	struct process_request q;
 	union {
@@ -27,6 +28,7 @@ struct asked {
 };
 
 static struct service service;
+static int32_t *starting;		/* of each client, the pid that it waits for; 0: none */
 static struct agent *agent;
 static struct asked asked;
 
@@ -92,6 +94,33 @@ has_room(uint32_t job)
 		family_count(&agent->family, job) + 1 < agent->plan.job.limit.processes;
 }
 
+/* A process has started, or ended before: who waits for that goes on, or ends. */
+static void
+end_start(struct member *m)
+{
+	m->is_starting = false;
+	/* nothing else names it: it ends */
+	if (m->replaced != 0)
+		khandle_close(m->replaced);
+	m->replaced = 0;
+	for (uint32_t i = 0; i < service.clients; i++)
+		if (starting[i] == m->pid)
+			service_again(&service, i);
+}
+
+/* What has been started is to say first that it is ready: -E_AGAIN. Else 0. */
+static int
+await_start(const struct asked *s, struct member *m)
+{
+	if ((s->q.flags & PROCESS_AWAIT) == 0) {
+		end_start(m);
+		return 0;
+	}
+	m->is_starting = true;
+	starting[s->client] = m->pid;
+	return -E_AGAIN;
+}
+
 /*
  * Take the place of a member: the new process has its pid, its parent, and its children. Several
  * ranks are one process, of which one alone cannot become another program.
@@ -102,17 +131,29 @@ replace(struct asked *s, struct process_reply *r)
 	struct member *m = s->member;
 	int old, result;
 
-	if (m == NULL || (m->is_part && agent->part.ranks > 1))
+	if (m == NULL || m->is_starting || (m->is_part && agent->part.ranks > 1))
 		return -E_NOSYS;
-	old = m->proc;
+	old = m->is_part ? agent->part.proc : m->proc;
 	result = child_start(agent, m, &s->spawn);
 	if (result != 0)
 		return result;
 	r->pid = m->pid;
 	if (m->is_part)
 		agent_replace(agent, m->proc);
-	else
-		khandle_close(old);	/* nothing else names it: it ends */
+	m->replaced = old;
+	return await_start(s, m);
+}
+
+/* The request of a client whose child was starting is looked at again. */
+static int
+serve_started(const struct asked *s, struct process_reply *r)
+{
+	const struct member *m = family_by_pid(&agent->family, starting[s->client]);
+
+	if (m != NULL && m->is_starting)
+		return -E_AGAIN;
+	r->pid = starting[s->client];
+	starting[s->client] = 0;
 	return 0;
 }
 
@@ -120,8 +161,11 @@ static int
 serve_spawn(struct asked *s, struct process_reply *r)
 {
 	struct member *m;
-	int result = read_texts(s);
+	int result;
 
+	if (starting[s->client] != 0)
+		return serve_started(s, r);
+	result = read_texts(s);
 	if (result != 0)
 		return result;
 	s->spawn.parent = s->member != NULL ? s->member->pid : 0;
@@ -134,7 +178,17 @@ serve_spawn(struct asked *s, struct process_reply *r)
 	if (result != 0)
 		m->state = MEMBER_FREE;
 	r->pid = m->pid;
-	return result;
+	return result != 0 ? result : await_start(s, m);
+}
+
+static int
+serve_ready(const struct asked *s)
+{
+	struct member *m = s->member;
+
+	if (m != NULL)
+		end_start(m);
+	return 0;
 }
 
 static int
@@ -184,25 +238,40 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_WAIT: return serve_wait(s, r);
 	case PROCESS_KILL: return serve_kill(s);
 	case PROCESS_LIST: return serve_list(s, r, name);
+	case PROCESS_READY: return serve_ready(s);
 	default: return -E_INVAL;
 	}
 }
 
 static bool
-read_request(struct asked *s, const struct mail_sender *from, struct service_part request)
+read_request(struct asked *s, uint32_t client, struct service_part request)
 {
+	const struct mail_sender *from = &service.client[client].from;
+
 	if (request.bytes < sizeof(s->q))
 		return false;
 	memcpy(&s->q, request.at, sizeof(s->q));
 	s->bytes = request.bytes - (uint32_t)sizeof(s->q);
 	memcpy(s->body.text, (const char *)request.at + sizeof(s->q), s->bytes);
 	s->from = from;
+	s->client = client;
 	s->member = from->cluster == agent->here.cluster ?
 		family_by_badge(&agent->family, from->badge) : NULL;
 	return true;
 }
 
-/* A wait that finds nothing stays where it is until a child of the client's has ended. */
+/*
+ * Is the answer to come later? A wait that finds nothing stays where it is until a child of the
+ * client's has ended, a spawn that awaits its child until that is ready.
+ */
+static bool
+is_for_later(const struct asked *s, int error)
+{
+	return error == -E_AGAIN && (s->q.op == PROCESS_WAIT ?
+		!(s->q.flags & PROCESS_NO_WAIT) :
+		s->q.op == PROCESS_SPAWN && starting[s->client] != 0);
+}
+
 static uint32_t
 request_serve(void *of, uint32_t client, struct service_part request, void *answer)
 {
@@ -210,10 +279,8 @@ request_serve(void *of, uint32_t client, struct service_part request, void *answ
 	char name[PROCESS_NAME_MAX] = "";
 
 	(void)of;
-	r.error = read_request(&asked, &service.client[client].from, request) ?
-		serve_op(&asked, &r, name) : -E_INVAL;
-	if (r.error == -E_AGAIN && asked.q.op == PROCESS_WAIT &&
-		!(asked.q.flags & PROCESS_NO_WAIT))
+	r.error = read_request(&asked, client, request) ? serve_op(&asked, &r, name) : -E_INVAL;
+	if (is_for_later(&asked, r.error))
 		return SERVICE_LATER;
 	memcpy(answer, &r, sizeof(r));
 	memcpy((char *)answer + sizeof(r), name, sizeof(name));
@@ -242,6 +309,7 @@ gone(void *of, uint32_t client)
 	const struct mail_sender *from = &service.client[client].from;
 
 	(void)of;
+	starting[client] = 0;
 	if (from->cluster == agent->here.cluster || next_client(from, 0) < service.clients)
 		return;
 	family_forget_parent(&agent->family, from);
@@ -252,8 +320,9 @@ gone(void *of, uint32_t client)
 
 /* Those of a client's children, for which it may wait. */
 static void
-tell_parent(const struct mail_sender *parent)
+tell_parent(struct member *m, const struct mail_sender *parent)
 {
+	end_start(m);
 	for (uint32_t i = next_client(parent, 0); i < service.clients;
 		i = next_client(parent, i + 1))
 		service_again(&service, i);
@@ -272,6 +341,7 @@ requests_end_part(const struct proc_status *status)
 
 	if (m == NULL)
 		return;
+	end_start(m);
 	child_end_all(agent, &m->root);
 	family_end(&agent->family, m, status);
 }
@@ -289,10 +359,11 @@ requests_begin(struct agent *a)
 	family_init(&a->family, a->here.cluster, a->here.clusters);
 	if (in < 0)
 		return (int)in;
-	result = kmem_alloc(SELF, most * sizeof(struct service_client), PAGE_READ | PAGE_WRITE,
-		&addr);
+	result = kmem_alloc(SELF, most * (sizeof(struct service_client) + sizeof(*starting)),
+		PAGE_READ | PAGE_WRITE, &addr);
 	if (result < 0)
 		return (int)result;
+	starting = (int32_t *)(uintptr_t)(addr + most * sizeof(struct service_client));
 	service = (struct service){.kind = &kind, .serve = request_serve, .gone = gone,
 		.in = (int)in, .client = (struct service_client *)(uintptr_t)addr, .clients = most,
 		.own = CLIENTS_OWN, .looks = SERVICE_LOOKS};

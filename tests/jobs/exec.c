@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -104,6 +105,35 @@ kills(void)
 	expect(wait(&status) == -1 && errno == ECHILD, 1, "nobody to wait for");
 }
 
+/* The child writes to what it has inherited, behind what the parent wrote, and the parent goes on
+ * behind that; what the child did to its descriptors the parent does not see.
+ */
+static void
+files(void)
+{
+	char text[32] = "";
+	int fd = open("/made", O_RDWR | O_CREAT | O_TRUNC, 0600), status = -1;
+	pid_t pid;
+
+	expect(fd >= 3 && write(fd, "one ", 4) == 4, 1, "a file");
+	pid = vfork();
+	if (pid == 0) {
+		dup2(fd, 1);
+		dup2(fd, 9);
+		close(fd);
+		execve(PATH, (char *const[]){"x", "write", NULL}, NULL);
+		_exit(127);
+	}
+	expect(waitpid(pid, &status, 0), pid, "who writes");
+	expect(status, 35 << 8, "its status");
+	expect(write(9, "", 1) == -1 && errno == EBADF, 1, "a descriptor of the child's");
+	expect(write(fd, "four", 4), 4, "to write behind the child");
+	expect(pread(fd, text, sizeof(text) - 1, 0), 18, "what all have written");
+	expect(strcmp(text, "one two three four"), 0, text);
+	expect(close(fd), 0, "close");
+	expect(unlink("/made"), 0, "unlink");
+}
+
 /* Each waits for what it has started itself, while the others do the same. */
 static void *
 from_a_thread(void *number)
@@ -150,6 +180,13 @@ be_child(char **argv)
 		return getpid() == atoi(argv[2]) ? 33 : 98;
 	if (strcmp(argv[1], "parent") == 0)
 		return WEXITSTATUS(status_of((char *const[]){"x", "child", NULL})) == 1 ? 34 : 97;
+	if (strcmp(argv[1], "write") == 0) {
+		if (write(3, "", 1) != -1 || printf("two ") != 4 || fflush(stdout) != 0)
+			return 94;
+		execve(PATH, (char *const[]){"x", "again", NULL}, NULL);
+	}
+	if (strcmp(argv[1], "again") == 0)
+		return write(9, "three ", 6) == 6 ? 35 : 93;
 	if (strcmp(argv[1], "last") == 0)
 		return printf("ok last\n") > 0 ? 5 : 95;
 	return strcmp(argv[1], "child") == 0 && getppid() > 1 ? 1 : 96;
@@ -164,6 +201,7 @@ main(int argc, char **argv)
 	no_program();
 	kills();
 	threads();
+	files();
 	printf("%s\n", failures ? "FAIL" : "ok exec");
 	fflush(stdout);
 	if (failures == 0)

@@ -97,6 +97,17 @@ leave_child(void)
 		child_spawn(&here, (char *const[]){"left", "spin", NULL}, 0) > 0 ? 25 : 1;
 }
 
+/* Says that it is ready, and goes on. */
+static int
+be_ready(void)
+{
+	if (process_open(&here, (int)atoll_startup()->cluster, BIT) != 0 ||
+		process_ready(&here) != 0)
+		return 1;
+	for (;;)
+		kthread_sleep(1, FOREVER);
+}
+
 static int
 be_child(int argc, char **argv)
 {
@@ -115,6 +126,8 @@ be_child(int argc, char **argv)
 		return have_child();
 	if (strcmp(argv[1], "become") == 0)
 		return become_another();
+	if (strcmp(argv[1], "ready") == 0)
+		return be_ready();
 	if (strcmp(argv[1], "take") == 0)
 		return take_child();
 	return strcmp(argv[1], "leave") == 0 ? leave_child() : 1;
@@ -191,6 +204,23 @@ wait_and_kill(struct channel *ch, struct channel *waits)
 	expect(r.status.cause, CRASH_KILLED, "its cause");
 	expect(r.status.status, KILLED, "its status");
 	expect(process_kill(ch, pid, KILLED), -E_SRCH, "kill again");
+}
+
+/* The answer comes when the child says that it is ready, or has ended without having said so. */
+static void
+await_start(struct channel *ch)
+{
+	int pid = child_spawn(ch, (char *const[]){"x", "ready", NULL}, PROCESS_AWAIT);
+	struct proc_status status;
+
+	expect(pid > 0, 1, "a child that says that it is ready");
+	expect(process_kill(ch, pid, KILLED), 0, "kill it");
+	expect(process_wait(ch, pid, 0, &status), pid, "its end");
+	pid = child_spawn(ch, (char *const[]){"x", "exit", "8", NULL}, PROCESS_AWAIT);
+	expect(pid > 0, 1, "a child that does not say so");
+	expect(process_wait(ch, pid, 0, &status), pid, "its end");
+	expect(status.status, 8, "its status");
+	expect(process_ready(ch), 0, "a rank says that it is ready");
 }
 
 static int
@@ -270,16 +300,24 @@ too_many(void)
 		expect(process_wait(&here, pid[i], 0, &status), pid[i], "the end of one of many");
 }
 
+/* Frames that are free, or in which the kernel has small pieces, of which it keeps some. */
+static long
+frames(void)
+{
+	uint64_t free = 0, pieces = 0;
+
+	kstats(STATS_FRAMES_FREE, &free);
+	kstats(STATS_PIECE_PAGES, &pieces);
+	return (long)(free + pieces);
+}
+
 /* Waits until what has ended has given everything back. */
 static void
-balance(uint64_t before)
+balance(long before)
 {
-	uint64_t now;
-
-	do
-		kstats(STATS_FRAMES_FREE, &now);
-	while (now < before);
-	expect((long)now, (long)before, "free frames");
+	while (frames() < before)
+		kthread_yield();
+	expect(frames(), before, "free frames");
 }
 
 static void
@@ -288,7 +326,7 @@ be_parent(void)
 	const struct startup *s = atoll_startup();
 	struct cluster_info info;
 	struct channel there, waits;
-	uint64_t before;
+	long before;
 
 	kcluster_info(&info);
 	expect(process_open(&here, (int)s->cluster, BIT), 0, "a channel");
@@ -296,9 +334,10 @@ be_parent(void)
 	all_ends(&here);
 	one_of_many(&here);
 	wait_and_kill(&here, &waits);
+	await_start(&here);
 	what_is_refused();
 	too_many();
-	kstats(STATS_FRAMES_FREE, &before);
+	before = frames();
 	all_ends(&here);
 	an_orphan();
 	too_many();
@@ -308,6 +347,7 @@ be_parent(void)
 	expect(process_open(&there, (int)((s->cluster + 1) % info.clusters), BIT), 0, "far");
 	all_ends(&there);
 	one_of_many(&there);
+	await_start(&there);
 	expect(channel_end(&waits), 0, "the end of a channel");
 	expect(process_open(&waits, (int)((s->cluster + 1) % info.clusters), BIT), 0, "two far");
 	wait_and_kill(&there, &waits);

@@ -53,7 +53,9 @@ files_unlock(void)
 static int
 rank_of(const struct handler_event *c)
 {
-	return thread_record(c)->rank;
+	const struct thread_record *r = thread_record(c);
+
+	return r->borrowed != 0 ? thread_child_rank(r) : r->rank;
 }
 
 static struct slot *
@@ -145,6 +147,71 @@ files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned
 	return 0;
 }
 
+struct opened *
+files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd)
+{
+	int rank = rank_of(c);
+
+	for (; files.table != NULL && *at < SLOTS_MAX; ++*at) {
+		const struct slot *s = &files.table->slot[*at];
+
+		if (s->opened == 0 || s->rank != rank)
+			continue;
+		*fd = s->fd;
+		++*at;
+		return &files.table->opened[s->opened - 1];
+	}
+	return NULL;
+}
+
+struct opened *
+files_by_handle(uint8_t kind, uint32_t handle)
+{
+	for (int i = 0; files.table != NULL && i < OPENED_MAX; i++) {
+		struct opened *o = &files.table->opened[i];
+
+		if (o->kind != OPENED_NONE && o->handle == handle &&
+			(o->kind == OPENED_STREAM) == (kind == OPENED_STREAM))
+			return o;
+	}
+	return NULL;
+}
+
+/* One more descriptor for what another one stands for. */
+static bool
+lend_one(const struct slot *from, int child)
+{
+	for (int i = 0; i < SLOTS_MAX; i++) {
+		struct slot *s = &files.table->slot[i];
+
+		if (s->opened != 0)
+			continue;
+		*s = *from;
+		s->rank = (int16_t)child;
+		files.table->opened[s->opened - 1].refs++;
+		return true;
+	}
+	return false;
+}
+
+int
+files_lend(int rank, int child)
+{
+	bool is_done = true;
+
+	files_lock();
+	for (int i = 0; files.table != NULL && i < SLOTS_MAX && is_done; i++) {
+		const struct slot *s = &files.table->slot[i];
+
+		if (s->opened != 0 && s->rank == rank)
+			is_done = lend_one(s, child);
+	}
+	files_unlock();
+	if (!is_done)
+		files_close_rank(child);
+	return is_done ? 0 : -E_MFILE;
+}
+
 int
 files_detach(const struct handler_event *c, unsigned long fd)
 {
@@ -214,6 +281,29 @@ files_ask(const struct file_request *q, size_t bytes, struct file_reply *r)
 		(struct service_part){NULL, 0});
 
 	return result < 0 ? result : 0;
+}
+
+int
+files_offer(const uint32_t *handles, uint32_t count, uint64_t *token)
+{
+	const struct file_request q = {.op = FILE_OFFER, .arg = count};
+	struct file_reply r;
+	int result = call(&q, (struct service_part){(void *)(uintptr_t)handles,
+		count * (uint32_t)sizeof(*handles)}, &r, (struct service_part){NULL, 0});
+
+	*token = r.value;
+	return result < 0 ? result : 0;
+}
+
+int
+files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room)
+{
+	const struct file_request q = {.op = FILE_CLAIM, .offset = token};
+	struct file_reply r;
+	int result = call(&q, (struct service_part){NULL, 0}, &r,
+		(struct service_part){claimed, room * (uint32_t)sizeof(*claimed)});
+
+	return result < 0 ? result : result / (int)sizeof(*claimed);
 }
 
 int

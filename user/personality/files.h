@@ -55,6 +55,16 @@ int files_attach(const struct handler_event *c, struct opened *o, long *fd, unsi
 /* A new entry, with no descriptor; NULL: there are too many. */
 struct opened *files_new(void);
 
+/* The caller's next descriptor, from *at on, which moves on; NULL: there is none. */
+struct opened *files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd);
+
+/* The entry of a handle, or of a standard stream; NULL: there is none. */
+struct opened *files_by_handle(uint8_t kind, uint32_t handle);
+
+/* Give descriptions away, and take them: 0, or how many were taken; or what files_ask says. */
+int files_offer(const uint32_t *handles, uint32_t count, uint64_t *token);
+int files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room);
+
 /* Give a descriptor up; what was open only through it is closed. 0 or -E_BADF. */
 int files_detach(const struct handler_event *c, unsigned long fd);
 
@@ -75,7 +85,13 @@ int files_list(const struct file_request *q, struct file_reply *r, char *name);
 long files_read(const struct opened *o, uint64_t offset, char *to, uint64_t len);
 long files_write(const struct opened *o, uint64_t offset, const char *from, uint64_t len);
 
-/* Takes the lock: a rank has ended. */
+/* Takes the lock: a rank has ended, or a child that had no program (files_lend). */
 void files_close_rank(int rank);
+
+/*
+ * Takes the lock. A child that has no program yet has the descriptors of its parent's rank, and
+ * what it does to them is its own: it is `child` as a rank, a negative number. 0 or -E_MFILE.
+ */
+int files_lend(int rank, int child);
 
 #endif

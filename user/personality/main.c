@@ -100,6 +100,7 @@ personality_serve(const struct handler_event *c)
 {
 	unsigned long nr = c->number;
 
+	process_begin(c);
 	switch (nr) {
 	case SYS_brk:
 	case SYS_mmap:

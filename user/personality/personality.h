@@ -108,6 +108,9 @@ extern struct personality_info personality_info __attribute__((visibility("hidde
 /* The record of the running thread. */
 struct thread_record *thread_record(const struct handler_event *c);
 
+/* What a child of that thread without a program is as a rank: a negative number of its own. */
+int thread_child_rank(const struct thread_record *r);
+
 /* Argument i (0..5) of the trapped call. */
 static inline unsigned long
 arg(const struct handler_event *c, int i)

@@ -7,6 +7,7 @@
 #include <context.h>
 #include <base/str.h>
 #include <servers/proc/client.h>
+#include <user/personality/inherit.h>
 #include <user/personality/process.h>
 
 #define CLONE_VM 0x100
@@ -22,10 +23,13 @@
 #define UNBORN_MAX 16
 #define ENV_MAX PROCESS_WORDS_MAX
 
-/* Where the parent goes on. */
+/* Where the parent goes on, and what its child gets. One page, for each thread that needs it. */
 struct borrowed {
 	struct context parent;
+	struct inherit inherit;
 };
+
+_Static_assert(sizeof(struct inherit) <= PROCESS_INHERIT_MAX, "what a child inherits");
 
 static struct {
 	uint32_t lock;
@@ -121,6 +125,8 @@ process_vfork(const struct handler_event *c)
 		return result;
 	b = (struct borrowed *)addr;
 	result = kcontext_get((unsigned long)&b->parent);
+	if (result >= 0)
+		result = files_lend(r->rank, thread_child_rank(r));
 	if (result < 0) {
 		kpage_unmap(SELF, addr, 1);
 		return result;
@@ -140,6 +146,7 @@ go_on(struct thread_record *r, long pid)
 {
 	struct context parent;
 
+	files_close_rank(thread_child_rank(r));
 	memcpy(&parent, &((struct borrowed *)r->borrowed)->parent, sizeof(parent));
 	kpage_unmap(SELF, r->borrowed, 1);
 	r->borrowed = 0;
@@ -173,29 +180,70 @@ process_exit_borrowed(const struct handler_event *c, int status)
 		go_on(r, note_unborn(status & 255));
 }
 
+/* Ask for the program, which gets what is open; it answers when it has that. Pid or an error. */
+static long
+start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
+{
+	struct process_spawn what = {.path = (const char *)arg(c, 0), .inherit = b,
+		.args = (char *const *)arg(c, 1), .envs = (char *const *)arg(c, 2),
+		.flags = flags};
+	struct channel *ch;
+	int line;
+	long pid = inherit_offer(c, b);
+
+	if (pid < 0)
+		return pid;
+	if (b->entries > 0) {
+		what.inherit_bytes = inherit_bytes(b);
+		what.flags |= PROCESS_AWAIT;
+	}
+	while (*what.path == '/')
+		what.path++;
+	ch = line_take(&line);
+	pid = ch == NULL ? line : process_spawn(ch, &what);
+	if (ch != NULL)
+		line_release(line);
+	if (pid < 0)
+		inherit_withdraw(b);
+	return pid;
+}
+
 long
 process_execve(const struct handler_event *c)
 {
 	struct thread_record *r = thread_record(c);
-	const char *path = (const char *)arg(c, 0);
-	struct process_spawn what = {.args = (char *const *)arg(c, 1),
-		.envs = (char *const *)arg(c, 2),
-		.flags = r->borrowed != 0 ? 0 : PROCESS_REPLACE};
-	struct channel *ch;
-	int line;
+	uint64_t own;
 	long pid;
 
-	while (*path == '/')
-		path++;
-	what.path = path;
+	if (r->borrowed != 0) {
+		pid = start_program(c, &((struct borrowed *)r->borrowed)->inherit, 0);
+		if (pid > 0)
+			go_on(r, pid);
+		return pid;
+	}
+	pid = kmem_alloc(SELF, sizeof(struct inherit), PAGE_READ | PAGE_WRITE, &own);
+	if (pid >= 0) {
+		pid = start_program(c, (struct inherit *)own, PROCESS_REPLACE);
+		kpage_unmap(SELF, own, 1);
+	}
+	return pid;
+}
+
+void
+process_begin(const struct handler_event *c)
+{
+	struct channel *ch;
+	int line;
+
+	if (personality_info.inherit_bytes == 0)
+		return;
+	inherit_claim(c);
+	personality_info.inherit_bytes = 0;
 	ch = line_take(&line);
 	if (ch == NULL)
-		return line;
-	pid = process_spawn(ch, &what);
+		return;
+	process_ready(ch);
 	line_release(line);
-	if (pid > 0 && r->borrowed != 0)
-		go_on(r, pid);
-	return pid;
 }
 
 /* --- ends --- */

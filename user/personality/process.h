@@ -11,6 +11,9 @@
 
 #include <user/personality/personality.h>
 
+/* Before the first call of the program: take what the parent left. */
+void process_begin(const struct handler_event *c);
+
 /* The calls; results as in personality.h. */
 long process_vfork(const struct handler_event *c);
 long process_execve(const struct handler_event *c);

@@ -73,6 +73,12 @@ thread_record(const struct handler_event *c)
 	return r;
 }
 
+int
+thread_child_rank(const struct thread_record *r)
+{
+	return -2 - (int)((personality_info.stack_top - (uint64_t)r) / PERSONALITY_STACK_BYTES);
+}
+
 long
 thread_set_tid_address(const struct handler_event *c)
 {

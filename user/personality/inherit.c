@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Descriptors of children: see inherit.h.
+ */
+#include <base/str.h>
+#include <user/personality/inherit.h>
+
+/* Number `o` has in the offer: it is put there if it is not yet. */
+static uint16_t
+number_of(struct inherit *b, uint32_t *handles, const struct opened *o)
+{
+	uint32_t i = 0;
+
+	if (o->kind == OPENED_STREAM)
+		return (uint16_t)o->handle;
+	while (i < b->offered && handles[i] != o->handle)
+		i++;
+	if (i == b->offered)
+		handles[b->offered++] = o->handle;
+	return (uint16_t)i;
+}
+
+static int
+list_descriptors(const struct handler_event *c, struct inherit *b, uint32_t *handles)
+{
+	struct opened *o;
+	uint32_t at = 0, fd;
+
+	while ((o = files_next(c, &at, &fd)) != NULL) {
+		if (b->entries == INHERIT_ENTRIES)
+			return -E_MFILE;
+		b->entry[b->entries++] = (struct inherit_entry){.fd = (uint16_t)fd, .kind = o->kind,
+			.flags = o->flags, .number = number_of(b, handles, o)};
+	}
+	return 0;
+}
+
+__attribute__((noinline)) int
+inherit_offer(const struct handler_event *c, struct inherit *b)
+{
+	uint32_t handles[INHERIT_ENTRIES];
+	int result;
+
+	b->token = 0;
+	b->magic = INHERIT_MAGIC;
+	b->offered = b->entries = 0;
+	files_lock();
+	result = list_descriptors(c, b, handles);
+	if (result == 0 && b->offered > 0)
+		result = files_offer(handles, b->offered, &b->token);
+	files_unlock();
+	return result;
+}
+
+void
+inherit_withdraw(const struct inherit *b)
+{
+	struct file_request q = {.op = FILE_WITHDRAW, .offset = b->token};
+	struct file_reply r;
+
+	if (b->offered == 0)
+		return;
+	files_lock();
+	files_ask(&q, 0, &r);
+	files_unlock();
+}
+
+/* One entry for each description, and its descriptors. */
+static void
+attach_all(const struct handler_event *c, const struct inherit *b,
+	const struct file_claimed *claimed, uint32_t count)
+{
+	for (uint32_t i = 0; i < b->entries; i++) {
+		const struct inherit_entry *e = &b->entry[i];
+		bool is_stream = e->kind == OPENED_STREAM;
+		uint32_t handle = e->number;
+		struct opened *o;
+		long fd = e->fd;
+
+		if (!is_stream && e->number >= count)
+			continue;
+		if (!is_stream)
+			handle = claimed[e->number].handle;
+		o = files_by_handle(e->kind, handle);
+		if (o == NULL)
+			o = files_new();
+		if (o == NULL)
+			return;
+		if (o->kind == OPENED_NONE)
+			*o = (struct opened){.handle = handle, .kind = e->kind,
+				.flags = e->flags};
+		files_attach(c, o, &fd, 0);
+	}
+}
+
+__attribute__((noinline)) void
+inherit_claim(const struct handler_event *c)
+{
+	struct file_claimed claimed[INHERIT_ENTRIES];
+	const struct inherit *b = (const struct inherit *)personality_info.inherit;
+	uint32_t bytes = personality_info.inherit_bytes;
+	int count = 0;
+
+	if (bytes < sizeof(*b) - sizeof(b->entry) || b->magic != INHERIT_MAGIC ||
+		b->entries > INHERIT_ENTRIES || inherit_bytes(b) != bytes)
+		return;
+	files_lock();
+	if (b->offered > 0)
+		count = files_claim(b->token, claimed, INHERIT_ENTRIES);
+	attach_all(c, b, claimed, count > 0 ? (uint32_t)count : 0);
+	files_unlock();
+}

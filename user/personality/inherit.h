@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Descriptors that a child gets from its parent. What is open in the file server is offered there
+ * (FILE_OFFER) and claimed by the child before anything else; the block that the process server
+ * carries over says which descriptor is which.
+ */
+#ifndef USER_PERSONALITY_INHERIT_H
+#define USER_PERSONALITY_INHERIT_H
+
+#include <user/personality/files.h>
+
+#define INHERIT_ENTRIES 124
+#define INHERIT_MAGIC 0x52484e49u
+
+struct inherit_entry {
+	uint16_t fd;
+	uint8_t kind;			/* enum opened_kind */
+	uint8_t flags;			/* OPENED_* */
+	uint16_t number;		/* of a stream, or in the offer */
+	uint16_t reserved;
+};
+
+struct inherit {
+	uint64_t token;			/* of the offer */
+	uint32_t magic;			/* else a program left something of its own */
+	uint16_t offered;		/* descriptions in it; 0: there is no offer */
+	uint16_t entries;
+	struct inherit_entry entry[INHERIT_ENTRIES];
+};
+
+/* Bytes of a block that are in use. */
+static inline uint32_t
+inherit_bytes(const struct inherit *b)
+{
+	return (uint32_t)(sizeof(*b) - sizeof(b->entry) + b->entries * sizeof(b->entry[0]));
+}
+
+/*
+ * Fill a block with what the caller has open, and offer it. 0; -E_MFILE: that is too much; or what
+ * files_ask says.
+ */
+int inherit_offer(const struct handler_event *c, struct inherit *b);
+
+/* There is no child: take the offer back. */
+void inherit_withdraw(const struct inherit *b);
+
+/* As a child, at the start: take what the parent left. What cannot be had is not open. */
+void inherit_claim(const struct handler_event *c);
+
+#endif
