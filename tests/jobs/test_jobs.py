@@ -122,6 +122,9 @@ def programs(port):
     for n in (1, 3):
         yield f"locks_of_{n}_ranks", lambda n=n: ranks_say_ok(run(port, n, "locks"), n)
     yield "processes_by_request", lambda: ranks_say_ok(run(port, 2, "spawn", options=("--map", "scatter")), 2)
+    for seed in (1, 2):
+        yield f"random_requests_for_processes_{seed}", \
+            lambda s=seed: expect(run(port, 1, "askfuzz", str(s)), 0, f"ok asked with seed {s}")
     if port == "riscv64":
         yield "vfork_and_exec", lambda: expect(run(port, 1, "exec"), 5, "ok last")
     yield "noise_to_the_servers_changes_nothing", lambda: ranks_say_ok(run(port, 8, "noise"), 8)

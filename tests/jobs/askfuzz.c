@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random requests to a process server, almost right or nonsense, over a channel of which the
+ * request may change while it is served; a child of a child may ask them, too. The server goes on,
+ * and at the end everything has been given back. usage: askfuzz [SEED [REQUESTS]]
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <abi/errors.h>
+#include <abi/layout.h>
+#include <atoll/kcalls.h>
+#include <servers/proc/client.h>
+#include "expect.h"
+
+#define SELF_PATH "bin/askfuzz"
+#define BIT 9
+#define REQUESTS 3000
+#define FIXED offsetof(struct process_request, pid)	/* what stays: see some_flags */
+
+static struct channel ch;
+static uint64_t state;
+static int32_t pids[8];			/* that were named last */
+
+static uint32_t
+draw(uint32_t n)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 33) % n;
+}
+
+static int32_t
+some_pid(void)
+{
+	switch (draw(4)) {
+	case 0: return (int32_t)draw(300);
+	case 1: return PROCESS_ANY;
+	case 2: return (int32_t)(draw(65536) << 16 | draw(65536));
+	default: return pids[draw(8)];
+	}
+}
+
+/* Texts that start this program, which ends at once; or noise. Their bytes. */
+static uint32_t
+some_texts(struct process_request *q, char *at)
+{
+	static const char good[] = SELF_PATH "\0x\0end\0A=b";
+	uint32_t bytes = sizeof(good);
+
+	memcpy(at, good, sizeof(good));
+	q->args = 2;
+	q->envs = 1;
+	if (draw(3) == 0) {
+		bytes = draw(200);
+		for (uint32_t i = 0; i < bytes; i++)
+			at[i] = (char)(draw(4) == 0 ? 0 : draw(256));
+		q->args = draw(4) == 0 ? draw(1u << 31) : draw(6);
+		q->envs = draw(4) == 0 ? 0u - q->args + draw(3) : draw(6);
+	}
+	q->text_bytes = draw(8) == 0 ? draw(6000) : bytes;
+	q->inherit_bytes = draw(4) == 0 ? draw(2000) : 0;
+	return bytes;
+}
+
+/*
+ * A rank that becomes another program would end the test, and one that waits for what it cannot
+ * get would stand still.
+ */
+static uint32_t
+some_flags(const struct process_request *q)
+{
+	uint32_t flags = draw(8) & ~(uint32_t)PROCESS_REPLACE;
+
+	if (q->op == PROCESS_WAIT && q->pid != PROCESS_ANY && draw(2) == 0)
+		flags |= PROCESS_NO_WAIT;
+	return flags;
+}
+
+/* The bytes of a request at `at`. */
+static uint32_t
+some_request(unsigned char *at)
+{
+	struct process_request q = {.op = draw(7), .pid = some_pid(), .status = (int)draw(300)};
+	uint32_t bytes = some_texts(&q, (char *)at + sizeof(q));
+
+	q.flags = some_flags(&q);
+	memcpy(at, &q, sizeof(q));
+	return draw(16) == 0 ? draw(sizeof(q)) : (uint32_t)sizeof(q) + bytes;
+}
+
+static void
+ask_once(void)
+{
+	unsigned char *place = channel_place(&ch);
+	struct process_reply r = {0};
+	int result;
+
+	channel_put(&ch, some_request(place));
+	if (draw(2) == 0)
+		for (int i = 0; i < 64; i++)
+			((volatile unsigned char *)place)[FIXED + draw(64)] =
+				(unsigned char)draw(256);
+	result = service_receive(&ch, (const struct service_part[2]){{&r, sizeof(r)}, {NULL, 0}});
+	expect(result >= 0, 1, "an answer");
+	if (r.pid > 0)
+		pids[draw(8)] = r.pid;
+}
+
+static long
+frames(void)
+{
+	uint64_t free = 0, pieces = 0;
+
+	kstats(STATS_FRAMES_FREE, &free);
+	kstats(STATS_PIECE_PAGES, &pieces);
+	return (long)(free + pieces);
+}
+
+static void
+take_all(void)
+{
+	struct proc_status status;
+
+	while (process_wait(&ch, PROCESS_ANY, 0, &status) != -PROCESS_ECHILD)
+		continue;
+}
+
+int
+main(int argc, char **argv)
+{
+	long requests = argc > 2 ? atol(argv[2]) : REQUESTS, before;
+
+	if (argc > 1 && strcmp(argv[1], "end") == 0)
+		return 0;
+	state = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
+	expect(process_open(&ch, (int)atoll_startup()->cluster, BIT), 0, "a channel");
+	for (long i = 0; i < requests / 10; i++)
+		ask_once();
+	take_all();
+	before = frames();
+	for (long i = 0; i < requests; i++)
+		ask_once();
+	take_all();
+	while (frames() < before)
+		kthread_yield();
+	printf("%s seed %ld\n", failures ? "FAIL" : "ok asked with", argc > 1 ? atol(argv[1]) : 1);
+	return failures != 0;
+}
