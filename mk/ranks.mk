@@ -4,19 +4,17 @@
 # make PORT=process SAN=thread ranks, in build/thread/process/ranks. For the whole test list; ./atoll test has the unit tests.
 
 R := $(OUT)/ranks
-R_SRC := $(filter-out mpi/core/rank.c mpi/tools/% mpi/transport/process/% mpi/exec/% mpi/fortran/%,$(call find_c,mpi))
-R_OBJ := $(patsubst %,$(R)/%.o,$(R_SRC) tests/process/ranks.c) $(patsubst $(GEN)/%,$(R)/gen/%.o,$(MPI_BIND) $(MPI_MISSING))
+# what differs from the library of process ranks: the transport, and how a rank finds its state. All other objects are that library's
+R_SRC := $(call find_c,mpi/transport/atoll) tests/process/ranks.c
+R_OBJ := $(patsubst %,$(R)/%.o,$(R_SRC))
+R_SHARED := $(filter-out $(P)/mpi/core/rank.c.o $(P)/mpi/transport/process/%,$(PLIB_OBJ))
 R_COMMON := $(CSTD) $(WARN) -O1 -g -fno-omit-frame-pointer -D_GNU_SOURCE -fPIC -MMD -MP -I. -Impi/include -Iuser/include -Iuser/cpu/hosted -Iabi/cpu/hosted -I$(GEN)/include $(P_SAN)
 
 $(R)/%.o: % $(P_FLAGS_FILE) | $(PREPARE)
 	$(call say,HOSTCC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(R_COMMON) -c -o $@ $<
-$(R)/gen/%.o: $(GEN)/% $(P_FLAGS_FILE) | $(PREPARE)
-	$(call say,HOSTCC,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(HOSTCC) $(R_COMMON) -c -o $@ $<
-$(R)/run: $(R_OBJ)
+$(R)/run: $(R_OBJ) $(R_SHARED)
 	$(call say,LINK,$@)
 	$(Q)$(HOSTCC) -rdynamic $(P_SAN) -o $@ $^ -ldl -lm -pthread
 
