@@ -37,21 +37,22 @@ def _places(cluster):
             at in (("__near", NOC), ("__far", NOC + WINDOW), ("__stacks_at", stacks))]
 
 
-def elf(name, cluster=None):
+def elf(name, cluster=None, macros=()):
     """Path of a program's ELF file for a cluster, or two (config.Cluster), built if anything of it
-    changed.
+    changed. `macros`: words NAME=VALUE for what its source lets a builder choose.
     """
     if not shutil.which(CC):
         raise build.BuildError(f"the compiler {CC} is not installed: run ./atoll setup hw")
     sources = [os.path.join(FOLDER, f) for f in ("start.S", "fw.c", name + ".c")]
     files = sources + sorted(glob.glob(os.path.join(FOLDER, "*.h"))) + [os.path.join(FOLDER, "link.ld"),
                                                                         os.path.join(rtl.ROOT, "abi", "codesign.h")]
-    target = os.path.join(build.OUT, f"{name}-{build.digest(FLAGS[:-2] + _places(cluster), files)}.elf")
+    own = _places(cluster) + [f"-D{m}" for m in macros]
+    target = os.path.join(build.OUT, f"{name}-{build.digest(FLAGS[:-2] + own, files)}.elf")
     if os.path.exists(target):
         return target
     os.makedirs(build.OUT, exist_ok=True)
     part = f"{target}.{os.getpid()}"
-    p = subprocess.run([CC, *FLAGS, *_places(cluster), "-T", os.path.join(FOLDER, "link.ld"),
+    p = subprocess.run([CC, *FLAGS, *own, "-T", os.path.join(FOLDER, "link.ld"),
                         *sources, "-o", part], stdin=subprocess.DEVNULL,
                        capture_output=True, text=True)
     if p.returncode:

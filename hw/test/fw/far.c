@@ -8,7 +8,9 @@
  */
 #include "fw.h"
 
+#ifndef ROUNDS
 #define ROUNDS 600
+#endif
 #define BLOCK 16
 #define QUEUE 4				/* stores in front of the one that counts, so that it is under way for long */
 #define DATA 0x1234
