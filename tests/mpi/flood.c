@@ -2,11 +2,14 @@
  *
  * Every rank floods rank 0 with messages that it has not asked for, while rank 0 first exchanges
  * others with the last rank. Nothing is lost, nothing stops, everything is right.
+ *
+ * usage: flood [MESSAGES]
  */
 #include "check.h"
 
-#define MESSAGES 3000
 #define TALKS 50
+
+static int messages = 3000;		/* of each rank that floods */
 
 static int
 size_of(int i)
@@ -19,7 +22,7 @@ flood(struct check *c)
 {
 	unsigned char buffer[6000];
 
-	for (int i = 0; i < MESSAGES; i++) {
+	for (int i = 0; i < messages; i++) {
 		check_fill(buffer, (size_t)size_of(i), c->rank, i);
 		MPI_Send(buffer, size_of(i), MPI_BYTE, 0, 1, MPI_COMM_WORLD);
 	}
@@ -31,7 +34,7 @@ drain(struct check *c)
 	unsigned char buffer[6000];
 	int *next = calloc((size_t)c->size, sizeof(int));
 
-	for (int n = 0; n < MESSAGES * (c->size - 2); n++) {
+	for (int n = 0; n < messages * (c->size - 2); n++) {
 		MPI_Status status;
 		int count, i, from;
 
@@ -62,6 +65,8 @@ main(int argc, char **argv)
 {
 	struct check c = check_begin(&argc, &argv);
 
+	if (argc > 1)
+		messages = atoi(argv[1]);
 	if (c.rank == 0 && c.size > 1)
 		talk(&c, c.size - 1);
 	if (c.rank == 0)

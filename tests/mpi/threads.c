@@ -3,12 +3,13 @@
  * Several threads of a rank in MPI at the same time: each thread talks to the thread of its number
  * at the neighbours, with its own tag and, every other one, its own communicator; blocking,
  * non-blocking, probing and collective calls.
+ *
+ * usage: threads [ROUNDS]
  */
 #include <pthread.h>
 #include "check.h"
 
 #define THREADS 4
-#define ROUNDS 60
 #define LONG 30000
 
 struct worker {
@@ -17,6 +18,8 @@ struct worker {
 	int number;
 	pthread_t thread;
 };
+
+static int rounds = 60;
 
 static int
 length_of(int round)
@@ -59,7 +62,7 @@ work(void *arg)
 	int next = (w->check.rank + 1) % w->check.size;
 	unsigned char *out = malloc(LONG), *in = malloc(LONG);
 
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < rounds; round++) {
 		int sum = 0, one = 1;
 		MPI_Request request;
 
@@ -177,6 +180,8 @@ main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &c.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &c.size);
 	CHECK(&c, provided == MPI_THREAD_MULTIPLE);
+	if (argc > 1)
+		rounds = atoi(argv[1]);
 	MPI_Query_thread(&provided);
 	CHECK(&c, provided == MPI_THREAD_MULTIPLE);
 	test_a_thread_waits_for_another_one_of_its_rank(&c);
