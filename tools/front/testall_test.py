@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What is built before the tests that were asked for."""
 
+import os
+
 import results
 import testall
+from ui import ROOT
 
 
 def built(*names):
@@ -22,6 +25,18 @@ def test_few_tests_need_few_builds():
 def test_each_need_is_a_build():
     names = {b.name for b in testall.build_tasks()}
     assert {f"build.{n}" for needs in testall.NEEDS.values() for n in needs} <= names
+
+
+def test_more_seeds_are_tried_only_when_they_are_named():
+    long = {t.name for t in testall.long_tasks(["coroutine.all", "hw.chip"])}
+    assert long == {f"coroutine.all.{name}" for name in testall.FEWER_SEEDS} | {"hw.chip.all"}
+    assert not long & {t.name for _, tasks in testall.all_tasks() for t in tasks}
+    assert built("coroutine.all") == {"build.coroutine"} and testall.long_tasks(["mpi", "boot"]) == []
+
+
+def test_whoever_has_fewer_seeds_is_a_program():
+    folder = os.path.join(ROOT, "tests", "coroutine")
+    assert all(os.path.exists(os.path.join(folder, name + ".c")) for name in testall.FEWER_SEEDS)
 
 
 def test_the_times_are_written_by_group_and_by_program(tmp_path):
