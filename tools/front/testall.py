@@ -164,11 +164,11 @@ def all_tasks():
     return [
         ("python", [check.pytest_task("python.system", ("-m", "slow", "tools", "mpi/tools"))]),
         ("scenario", script_tasks()),
+        ("python", [check.pytest_task("python.codesign", ("-m", "not slow", "tools/codesign")),
+                    check.pytest_task("python", check.FAST_TESTS)]),
         ("coroutine", coroutine_tasks()), ("kernel", kernel_tasks()), ("mpi", testlist.tasks()),
         ("model", models.tasks()),
         ("hal", haltest.tasks()), ("unit", check.unit_tasks()), ("check", check.text_tasks()),
-        ("python", [check.pytest_task("python", check.FAST_TESTS),
-                    check.pytest_task("python.codesign", ("-m", "not slow", "tools/codesign"))]),
     ]
 
 
