@@ -3,7 +3,7 @@
 of deaths at every stage (stages_test.c there).
 
 Each line that keeps a bad peer out, or that clears up after a dead one, is taken away in turn; its
-test must fail. As they are, they must pass: of the second that is a unit test.
+test must fail. That they pass as they are is a unit test each.
 """
 
 import os
@@ -11,12 +11,11 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from mutants import ROOT, build, control, fails  # noqa: E402
+from mutants import ROOT, build, control  # noqa: E402
 
 UNIT = os.path.join(ROOT, "build", "unit")
 TEST = "fuzz_test"
-SEEDS = 3000
-MUTANT_SEEDS = 12000  # each stops at the first that notices it
+SEEDS = 12000  # each stops at the first that notices it
 STAGES_TEST = "stages_test"
 STAGES_SEEDS = 4
 CREDIT, MAIL_OUT = "kernel/ikc/mail_credit.c", "kernel/ikc/mail_out.c"
@@ -94,11 +93,9 @@ def make(test):
 
 def main():
     """Exit status 0 if every mutant is found."""
-    wrong = fails(os.path.join(UNIT, TEST), SEEDS, PATIENCE_S)
-    if wrong:
-        print("FAIL the_fuzz_test_passes_as_it_is")
+    wrong = False
     for mutant in MUTANTS:
-        wrong |= not control("it_is_noticed", mutant, make(TEST), MUTANT_SEEDS, PATIENCE_S)
+        wrong |= not control("it_is_noticed", mutant, make(TEST), SEEDS, PATIENCE_S)
     for mutant in STAGES_MUTANTS:
         wrong |= not control("a_death_is_not_over", mutant, make(STAGES_TEST), STAGES_SEEDS, PATIENCE_S)
     return int(wrong)
