@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "kernel")]
+import boot  # noqa: E402
 import test_hosted as hosted  # noqa: E402
 import patience  # noqa: E402
 
@@ -30,11 +31,10 @@ def say(ok, name, text=""):
     return 0 if ok else 1
 
 
-def call(argv, **env):
+def call(argv):
     """(exit status, output) of a command."""
-    done = patience.run(argv, cwd=hosted.ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
-                        stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=PATIENCE_S, check=False)
+    done = patience.run(argv, cwd=hosted.ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT, timeout=PATIENCE_S, check=False)
     return done.returncode, done.stdout.decode(errors="replace")
 
 
@@ -68,8 +68,8 @@ def kernel_test(build, name, shape):
     link = os.path.join(folder, name)
     if not os.path.lexists(link):
         os.symlink(os.path.join(hosted.BUILD, "tests", "kernel", name), link)
-    script = os.path.join(hosted.ROOT, "tests", "kernel", "boot.py")
-    status, text = call([sys.executable, script, "hosted", name, *shape], BUILD=build, TIMEOUT=str(PATIENCE_S - 10))
+    boot.BUILD = build
+    status, text, _ = boot.boot("hosted", name, boot.machine_of("hosted", shape), timeout=PATIENCE_S - 10)
     return clean(status, text), text
 
 

@@ -96,12 +96,17 @@ def boot(port, name, m, timeout=60, extra=()):
         return done.returncode, (done.stdout + done.stderr).decode(errors="replace"), time.monotonic() - start
 
 
+def machine_of(port, words):
+    """The machine of a command line: [CLUSTERS CORES [ROLE0 [MEGABYTES [CONNECTORS]]]]."""
+    clusters, cores = (int(w) for w in (words[:2] or (1, 4)))
+    role0 = words[2] if len(words) > 2 else "KC"
+    megabytes = int(words[3]) if len(words) > 3 else 64
+    return shape(port, clusters, cores, role0, megabytes, int(words[4]) if len(words) > 4 else 0)
+
+
 def main(argv):
     port, name = argv[1], argv[2]
-    clusters, cores = (int(a) for a in (argv[3:5] or (1, 4)))
-    role0 = argv[5] if len(argv) > 5 else "KC"
-    megabytes = int(argv[6]) if len(argv) > 6 else 64
-    m = shape(port, clusters, cores, role0, megabytes, int(argv[7]) if len(argv) > 7 else 0)
+    m = machine_of(port, argv[3:])
     status, output, seconds = boot(port, name, m, timeout=float(os.environ.get("TIMEOUT", "60")))
     sys.stdout.write(output)
     print(f"status {status}, {seconds:.2f} s")
