@@ -66,11 +66,13 @@ import run
 import setup
 from ui import BUILD, ROOT, RUN_PORTS, Failure, Steps, Usage, check_port, say, take_value
 
-HELP = """usage: ./atoll bench [--port P] [--machine M] [--icount | --rtl] [--quick] [--json FILE] [--list] [NAME...]
+HELP = """usage: ./atoll bench [--port P] [--machine M] [--icount | --rtl] [--quick] [--once] [--json FILE] [--list]
+                     [NAME...]
 
 Runs the benchmarks of bench/ (all, or those named) and prints a table; --json writes the rows
 {"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts
-instructions on riscv64, --rtl cycles of the co-designed cluster (or1k). ./atoll bench mpi --peers
+instructions on riscv64, --rtl cycles of the co-designed cluster (or1k). --quick measures fewer
+points, --once each of them once instead of taking a median. ./atoll bench mpi --peers
 compares our MPI with others on this machine, coll --table finds out which algorithms collectives
 should use here, --paper makes the experiments of seed 000 (--help tells more).
 """
@@ -326,7 +328,7 @@ class Options:
         self.port, self.machine, self.json, self.icount, self.quick, self.list, self.names = (
             None, None, None, False, False, False, []
         )
-        self.rtl = False
+        self.rtl = self.once = False
         i = 0
         while i < len(argv):
             name = argv[i].split("=", 1)[0]
@@ -334,7 +336,7 @@ class Options:
                 value, i = take_value(argv, i, name)
                 setattr(self, name[2:], value)
                 continue
-            if argv[i] in ("--icount", "--quick", "--list", "--rtl"):
+            if argv[i] in ("--icount", "--quick", "--once", "--list", "--rtl"):
                 setattr(self, argv[i][2:], True)
             elif argv[i].startswith("-"):
                 raise Usage(f"unknown option '{argv[i]}': ./atoll bench --help lists them")
@@ -360,7 +362,10 @@ def choose(o):
             machines.load(o.machine)
         except machines.MachineError as e:
             raise Usage(str(e)) from None
-    return [b for b in known.values() if not o.names or b.name in o.names]
+    chosen = [b for b in known.values() if not o.names or b.name in o.names]
+    for b in chosen if o.once else ():
+        b.table["repetitions"] = 1
+    return chosen
 
 
 def main(argv):

@@ -23,6 +23,11 @@ def test_the_grid_is_every_combination():
     assert b.points(False) == [{"size": 1, "n": 3}, {"size": 2, "n": 3}] and b.points(True) == [{"size": 1, "n": 3}]
 
 
+def test_once_is_one_run_of_each_point():
+    (several,), (once,) = (bench.choose(bench.Options(["a2a", *more])) for more in ([], ["--once"]))
+    assert several.get("repetitions") > 1 and once.get("repetitions") == 1
+
+
 def test_rows_of_several_runs_become_a_median():
     samples = bench.parse_rows("hello\nrow half 3.0 ns size=8\nrow half 1 ns size=8\n"
                                "row half 2 ns size=8\nrow rate 5e6 1/s\n")
