@@ -4,7 +4,8 @@
 # make PORT=process SAN=thread ranks, in build/thread/process/ranks. For the whole test list; ./atoll test has the unit tests.
 
 R := $(OUT)/ranks
-# what differs from the library of process ranks: the transport, and how a rank finds its state. All other objects are that library's
+# what differs from the library of process ranks: the transport, and how a rank finds its state.
+# All other objects are that library's.
 R_SRC := $(call find_c,mpi/transport/atoll) tests/process/ranks.c
 R_OBJ := $(patsubst %,$(R)/%.o,$(R_SRC))
 R_SHARED := $(filter-out $(P)/mpi/core/rank.c.o $(P)/mpi/transport/process/%,$(PLIB_OBJ))

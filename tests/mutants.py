@@ -37,7 +37,8 @@ def build(folder, compile_with, link_with, objects, path, text):
 
 
 def fails(program, seeds, patience_s):
-    """Does it fail, whatever way? A hang counts. Who says that a test has failed is not waited for."""
+    """Does it fail, whatever way? A hang counts. It is ended when it says that a test has failed.
+    """
     with subprocess.Popen([program, str(seeds)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as p:
         late = threading.Timer(patience_s, p.kill)

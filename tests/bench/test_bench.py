@@ -26,7 +26,8 @@ ROWS = {"kcalls": "r_kcall", "fork_join": "spawn", "buffer": "buffer", "knoise":
 
 def run(port, name):
     """Rows of one benchmark."""
-    argv = [os.path.join(ROOT, "atoll"), "bench", "--quick", "--once", "--port", port, "--json", "-", name]
+    argv = [os.path.join(ROOT, "atoll"), "bench", "--quick", "--once", "--port", port]
+    argv += ["--json", "-", name]
     p = patience.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
     assert p.returncode == 0, f"status {p.returncode}: {p.stderr[-1500:]}"
     return json.loads(p.stdout)

@@ -69,7 +69,8 @@ def kernel_test(build, name, shape):
     if not os.path.lexists(link):
         os.symlink(os.path.join(hosted.BUILD, "tests", "kernel", name), link)
     boot.BUILD = build
-    status, text, _ = boot.boot("hosted", name, boot.machine_of("hosted", shape), timeout=PATIENCE_S - 10)
+    m = boot.machine_of("hosted", shape)
+    status, text, _ = boot.boot("hosted", name, m, timeout=PATIENCE_S - 10)
     return clean(status, text), text
 
 

@@ -66,8 +66,8 @@ import run
 import setup
 from ui import BUILD, ROOT, RUN_PORTS, Failure, Steps, Usage, check_port, say, take_value
 
-HELP = """usage: ./atoll bench [--port P] [--machine M] [--icount | --rtl] [--quick] [--once] [--json FILE] [--list]
-                     [NAME...]
+HELP = """usage: ./atoll bench [--port P] [--machine M] [--icount | --rtl] [--quick] [--once]
+                     [--json FILE] [--list] [NAME...]
 
 Runs the benchmarks of bench/ (all, or those named) and prints a table; --json writes the rows
 {"name", "params", "value", "unit", "port", "machine", "n"} ("-" for stdout). --icount counts

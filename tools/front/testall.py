@@ -21,7 +21,7 @@ HELP = """usage: ./atoll test [-v] [-jN] [GROUP...]
 Runs every test; with names, only the groups that start with one of them, and builds only what these need:
   check unit python hal coroutine model analysis boot kernel hosted jobs apps mpi codesign bench docs mpi4py programs
 mpi4py: some of its suite is run always, all of it at 1, 2 and 4 ranks only when it is named.
-coroutine, hw.chip, hw.cluster: with more seeds when they are named (coroutine.all: only with these).
+coroutine, hw.chip, hw.cluster: with more seeds when they are named (coroutine.all: only these).
 programs: MPI programs of others (docs/programs.md), only when they are named: programs.hpcc, or all.
 -jN: N tests, or compilers, at a time, instead of 2.
 Ends with "N passed, N failed" and exit status 0 only if nothing failed. In CI (environment variable
@@ -35,7 +35,8 @@ CORO_TIMEOUT_S = 600
 
 # Programs of tests/coroutine whose own number of seeds takes long: how many are tried always, from
 # the first on. Their mutation controls fail within 600 seeds.
-FEWER_SEEDS = {"ikc_mailbox": 3000, "ikc_portal": 3000, "ikc_sync": 3000, "kernel_alarm": 600, "kernel_kill": 600}
+FEWER_SEEDS = {"ikc_mailbox": 3000, "ikc_portal": 3000, "ikc_sync": 3000,
+               "kernel_alarm": 600, "kernel_kill": 600}
 
 
 def coroutine_tasks():
@@ -52,8 +53,9 @@ def coroutine_tasks():
 
 def coroutine_long_tasks():
     """The same programs with all their seeds."""
-    return [results.program_task(f"coroutine.all.{name}", [os.path.join(BUILD, "coroutine", name)], CORO_TIMEOUT_S)
-            for name in FEWER_SEEDS]
+    folder = os.path.join(BUILD, "coroutine")
+    return [results.program_task(f"coroutine.all.{n}", [os.path.join(folder, n)], CORO_TIMEOUT_S)
+            for n in FEWER_SEEDS]
 
 
 def install_prefix():
@@ -91,7 +93,8 @@ def kernel_tasks():
                 group = f"kernel.{port}.{name}." + "x".join(shape[:2]) + "".join(shape[2:3]) + \
                     "".join(f".connectors{n}" for n in shape[4:])
                 argv = [os.path.join(setup.VENV, "bin", "python3"), script, port, name, *shape]
-                out.append(results.program_task(group, argv, RUN_TIMEOUT_S, FEWER_CALLS.get((port, name))))
+                env = FEWER_CALLS.get((port, name))
+                out.append(results.program_task(group, argv, RUN_TIMEOUT_S, env))
     return out
 
 
@@ -128,7 +131,8 @@ VARIANTS = {"bench": PORTS, "apps": PORTS, "apps.km": PORTS, "apps.paths": PORTS
             "process.sanitized": ("address", "thread"), "mpi4py": ("some",), "programs": (),
             "hw.defects": ("cluster", "snooped", "plain", "chip")}
 # further arguments, for which a script is run only when its group is asked for
-AT_LENGTH = {"mpi4py": ("1", "2", "4"), "programs": table_names(os.path.join(ROOT, "tests", "programs", "table.toml")),
+PROGRAMS = os.path.join(ROOT, "tests", "programs", "table.toml")
+AT_LENGTH = {"mpi4py": ("1", "2", "4"), "programs": table_names(PROGRAMS),
              "hw.chip": ("all",), "hw.cluster": ("all",)}
 
 
@@ -152,7 +156,8 @@ def long_tasks(names):
     for title, words in AT_LENGTH.items():
         group, _, name = title.partition(".")
         path = os.path.join(ROOT, "tests", group, f"test_{name or group}.py")
-        out += [results.program_task(f"{title}.{w}", [python, path, w], LONG_TIMEOUT_S) for w in words]
+        out += [results.program_task(f"{title}.{w}", [python, path, w], LONG_TIMEOUT_S)
+                for w in words]
     return [t for t in out if any(is_meant(t.name, n) for n in names)]
 
 

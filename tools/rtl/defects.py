@@ -10,7 +10,7 @@ from rtl import build, config, firmware, mutants, simulator
 
 # Cycles after which a run has not held: twice what one takes that holds.
 MAX_CYCLES = {"selftest": 200_000, "stress": 500_000, "far": 1_000_000, "coherence": 1_200_000}
-# Timings that are tried: a third of those that tests/hw/test_chip.py has. Each defect shows in them.
+# Timings that are tried: a third of those that tests/hw/test_chip.py has. All defects show.
 MACROS = {"far": ("ROUNDS=200",)}
 PAIR = ["k-core", "u-core"]
 # machine -> its config.Cluster
@@ -111,7 +111,8 @@ def cluster(machine):
 def _run(on, program, **options):
     options = {"max_cycles": MAX_CYCLES[program], "illegal": "none", **options}
     options = simulator.Options(**options)
-    return simulator.run_captured(on, firmware.elf(program, on, MACROS.get(program, ())), options=options)
+    elf = firmware.elf(program, on, MACROS.get(program, ()))
+    return simulator.run_captured(on, elf, options=options)
 
 
 def _selftest(on):
