@@ -10,6 +10,7 @@
 #include <servers/proc/images.h>
 #include <servers/proc/personality.h>
 
+#define FILES "files/"		/* of the archive, that programs find in the root */
 #define NOW 0			/* as a deadline: ask without waiting */
 #define STACK_TOP (8 * 1024)	/* of the stack, that is there from the start */
 #define STACK_LEAST (56 * 1024)	/* of the rest, which comes when it is touched */
@@ -153,6 +154,20 @@ name_member(struct member *m, const char *path)
 	str_copy(m->name, sizeof(m->name), name);
 }
 
+/* A program of the boot archive: under its name there, or as programs see it (`run --file`). */
+static int
+find_image(const char *path, struct image **image)
+{
+	char name[IMAGE_NAME_MAX + 1];
+	int result = images_get(path, image);
+
+	if (result != -E_NOENT || str_len(path) > IMAGE_NAME_MAX - str_len(FILES))
+		return result;
+	str_copy(name, sizeof(name), FILES);
+	str_copy(name + str_len(FILES), sizeof(name) - str_len(FILES), path);
+	return images_get(name, image);
+}
+
 static int
 try_start(struct agent *a, struct member *m, const struct spawn *q)
 {
@@ -161,7 +176,7 @@ try_start(struct agent *a, struct member *m, const struct spawn *q)
 		.startup = {.version = STARTUP_VERSION, .bytes = sizeof(struct startup),
 			.gate = own->gate, .cluster = a->here.cluster, .job = m->job, .ranks = 1,
 			.policy = MAP_COMPACT, .local_ranks = 1, .base_port = NO_PORTS}};
-	long result = images_get(q->path, &b.image);
+	long result = find_image(q->path, &b.image);
 
 	if (result != 0)
 		return result == -E_INVAL ? -PROCESS_ENOEXEC : (int)result;

@@ -180,6 +180,8 @@ be_child(char **argv)
 		return getpid() == atoi(argv[2]) ? 33 : 98;
 	if (strcmp(argv[1], "parent") == 0)
 		return WEXITSTATUS(status_of((char *const[]){"x", "child", NULL})) == 1 ? 34 : 97;
+	if (strcmp(argv[1], "other") == 0)
+		execv("/bin/other", (char *const[]){"other", "3", NULL});
 	if (strcmp(argv[1], "write") == 0) {
 		if (write(3, "", 1) != -1 || printf("two ") != 4 || fflush(stdout) != 0)
 			return 94;

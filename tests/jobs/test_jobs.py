@@ -127,6 +127,9 @@ def programs(port):
             lambda s=seed: expect(run(port, 1, "askfuzz", str(s)), 0, f"ok asked with seed {s}")
     if port == "riscv64":
         yield "vfork_and_exec", lambda: expect(run(port, 1, "exec"), 5, "ok last")
+        other = os.path.join(BUILD, port, "tests", "plain")
+        yield "exec_of_a_file_that_the_machine_was_given", lambda: expect(
+            run(port, 1, "exec", "other", options=("--file", f"{other}=bin/other")), 3, "plain: 2 calls, 5")
     yield "noise_to_the_servers_changes_nothing", lambda: ranks_say_ok(run(port, 8, "noise"), 8)
     yield "no_line_of_output_is_lost", lambda: no_line_is_lost(port)
     yield "a_plain_program_runs", lambda: expect(run(port, 2, "plain", "3"), 3, "plain: 2 calls, 5")
