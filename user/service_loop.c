@@ -84,6 +84,17 @@ service_again(struct service *s, uint32_t client)
 	client_rouse(s, c);
 }
 
+void
+service_tell(struct service *s, uint32_t client)
+{
+	struct service_client *c = &s->client[client];
+
+	if (!c->is_there)
+		return;
+	c->is_to_tell = true;
+	client_rouse(s, c);
+}
+
 static void
 client_end(struct service *s, struct service_client *c)
 {
@@ -129,7 +140,7 @@ admit(struct service *s, const struct mail_sender *from, uint32_t number)
 	c->ch = ch;
 	c->from = *from;
 	c->is_there = true;
-	c->is_waiting = false;
+	c->is_waiting = c->is_to_tell = false;
 	if (place >= s->used)
 		s->used = place + 1;
 	s->of_cluster[from->cluster]++;
@@ -154,9 +165,22 @@ take_mail(struct service *s)
 
 /* --- rounds --- */
 
+/* What it is to be told, if there is room for it. */
+static bool
+tell_client(struct service *s, struct service_client *c)
+{
+	void *place = channel_place(&c->ch);
+
+	if (place == NULL)
+		return false;
+	c->is_to_tell = false;
+	channel_put(&c->ch, s->tell(s->of, (uint32_t)(c - s->client), place));
+	return true;
+}
+
 /*
- * Serve one request, or have it put off. False: there is none that does not wait, or no room for
- * its answer.
+ * Tell it something, serve one request, or have it put off. False: there is nothing to do, or no
+ * room for a message.
  */
 static bool
 serve_client(struct service *s, struct service_client *c)
@@ -165,6 +189,8 @@ serve_client(struct service *s, struct service_client *c)
 	void *answer;
 	uint32_t bytes;
 
+	if (c->is_to_tell)
+		return tell_client(s, c);
 	if (c->is_waiting)
 		return false;
 	request.at = (void *)(uintptr_t)channel_look(&c->ch, &request.bytes);
@@ -180,6 +206,15 @@ serve_client(struct service *s, struct service_client *c)
 		channel_put(&c->ch, bytes);
 	}
 	return true;
+}
+
+/* Is there something to do for it? */
+static bool
+has_work(struct service_client *c)
+{
+	bool wants = c->is_to_tell || (!c->is_waiting && channel_has_come(&c->ch));
+
+	return wants && channel_place(&c->ch) != NULL;
 }
 
 static bool
@@ -214,7 +249,7 @@ is_quiet(struct service *s)
 	struct service_client *c, **link = &s->awake;
 
 	while ((c = *link) != NULL) {
-		if (!c->is_waiting)
+		if (!c->is_waiting || c->is_to_tell)
 			channel_listen(&c->ch);
 		if (serve_client(s, c)) {
 			link = &c->next;
@@ -235,8 +270,7 @@ has_work_soon(const struct service *s)
 {
 	for (uint32_t n = 0; n < s->looks && s->awake != NULL; n++)
 		for (struct service_client *c = s->awake; c != NULL; c = c->next)
-			if (!c->is_waiting && channel_has_come(&c->ch) &&
-				channel_place(&c->ch) != NULL)
+			if (has_work(c))
 				return true;
 	return false;
 }

@@ -247,7 +247,7 @@ enum way { GOOD, DIES, DEAF, LIAR, WAYS };
 static struct client {
 	enum way way;
 	bool has_begun, is_open, is_refused, is_dead;
-	unsigned sent, heard;
+	unsigned sent, heard, told;
 	struct channel ch;
 } client[CLIENTS];
 
@@ -310,6 +310,11 @@ hear(struct client *me, int c)
 		expect(error == 0 || error == -E_NOSPC);
 		me->is_open = error == 0;
 		me->is_refused = !me->is_open;
+		return;
+	}
+	if (bytes == 1) {
+		expect_eq(text[0], c);
+		me->told++;
 		return;
 	}
 	len = request_of(c, me->heard, request);
@@ -387,6 +392,28 @@ others(void)
 static struct service_client place[PLACES];
 static unsigned gone[PLACES], served[PLACES];
 static bool has_liars;
+static bool tells;
+static int who_is[PLACES];		/* client of a place, once it has asked something */
+static unsigned to_tell[PLACES];	/* calls since the last message */
+
+static void
+have_told(uint32_t c)
+{
+	if (!tells || who_is[c] < 0)
+		return;
+	to_tell[c]++;
+	service_tell(&s, c);
+}
+
+static uint32_t
+tell(void *of, uint32_t c, void *message)
+{
+	expect(of == gone && place[c].is_there && to_tell[c] > 0);
+	to_tell[c] = 0;
+	memset(message, who_is[c], 1);
+	return 1;
+}
+
 /* Try a request again if it was put off. */
 static void
 again(uint32_t c)
@@ -418,6 +445,9 @@ serve(void *of, uint32_t c, struct service_part request, void *answer)
 		return put_off(c);
 	expect(of == gone && c < PLACES && place[c].is_there && request.bytes <= LONGEST);
 	memcpy(text, request.at, request.bytes);
+	who_is[c] = text[0];
+	if (draw(2) == 0)
+		have_told(draw(PLACES));
 	/* what a liar says may look as if it were somebody else's */
 	if (text[0] < CLIENTS && !has_liars)
 		expect_eq(place[c].from.cluster, text[0] % CLUSTERS);
@@ -430,6 +460,9 @@ end(void *of, uint32_t c)
 	expect(of == gone && c < PLACES && !place[c].is_there);
 	gone[c]++;
 	off_ends += is_off[c];
+	who_is[c] = -1;
+	to_tell[c] = 0;
+	have_told(draw(PLACES));
 	again(c);
 	if (puts_off != ALWAYS)
 		again(draw(PLACES));
@@ -439,7 +472,7 @@ static void
 reset(unsigned first, enum way worst)
 {
 	seed = first;
-	s = (struct service){.kind = &kind, .serve = serve, .gone = end, .of = gone,
+	s = (struct service){.kind = &kind, .serve = serve, .gone = end, .tell = tell, .of = gone,
 		.client = place, .clients = PLACES, .looks = draw(3)};
 	has_liars = worst == LIAR;
 	memset(wire, 0, sizeof(wire));
@@ -447,6 +480,8 @@ reset(unsigned first, enum way worst)
 	memset(gone, 0, sizeof(gone));
 	memset(served, 0, sizeof(served));
 	memset(is_off, 0, sizeof(is_off));
+	memset(who_is, -1, sizeof(who_is));
+	memset(to_tell, 0, sizeof(to_tell));
 	mails = mails_read = off = checks = 0;
 	bits = 0;
 	speaker = -1;
@@ -535,6 +570,26 @@ TEST(requests_that_are_put_off_are_answered_in_the_end)
 	puts_off = NEVER;
 }
 
+/* Each is told, between its answers or while it waits, and nobody who was to be told is not. */
+TEST(clients_are_told_what_they_did_not_ask_for)
+{
+	unsigned told = 0;
+
+	tells = true;
+	puts_off = NOW_AND_THEN;
+	for (unsigned n = 0; n < 60; n++) {
+		run(20000 + n, DIES);
+		expect_right();
+		for (int p = 0; p < PLACES; p++)
+			expect(to_tell[p] == 0 || !place[p].is_there);
+		for (int c = 0; c < CLIENTS; c++)
+			told += client[c].told;
+	}
+	expect(told > 1000);
+	tells = false;
+	puts_off = NEVER;
+}
+
 /* Client 0 acts, nobody else; then the server does all that it can. */
 static void
 alone(void (*acts)(struct client *me, int c))
@@ -603,6 +658,7 @@ main(void)
 	RUN(clients_that_die_or_are_deaf_cost_nobody_else_anything);
 	RUN(what_a_client_writes_is_not_believed);
 	RUN(requests_that_are_put_off_are_answered_in_the_end);
+	RUN(clients_are_told_what_they_did_not_ask_for);
 	RUN(a_client_that_waits_costs_a_look_when_it_wakes_the_server);
 	return TEST_FAILED;
 }

@@ -69,6 +69,7 @@ struct service_client {
 	bool is_awake;			/* it is looked at in each round; else it sets its bit */
 	bool was_woken;			/* its bit was set: it may be gone */
 	bool is_waiting;		/* its request was put off: see SERVICE_LATER */
+	bool is_to_tell;		/* see service_tell */
 };
 
 #define SERVICE_BIT_MAIL 0		/* of the server's thread: a message has come */
@@ -90,6 +91,8 @@ struct service {
 	uint32_t (*serve)(void *of, uint32_t client, struct service_part request, void *answer);
 	/* A client is gone, and what it had with it; its number may be given to another one. */
 	void (*gone)(void *of, uint32_t client);
+	/* A message that answers no request, as `serve` writes one; for service_tell. */
+	uint32_t (*tell)(void *of, uint32_t client, void *message);
 	void *of;
 	int in;				/* its mailbox */
 	struct service_client *client;
@@ -124,5 +127,13 @@ uint32_t service_step(struct service *s);
  * a look at whether it is still there each time it wakes the server; if it is gone, `gone` says so.
  */
 void service_again(struct service *s, uint32_t client);
+
+/*
+ * Have a client told something that it did not ask for, as soon as there is room in its channel:
+ * `tell` writes the message then. Requests that are served after this call are answered behind it.
+ * Calls before the message is sent are for the same one. Nothing happens if the client is not
+ * there. From where service_again may be called, for any client.
+ */
+void service_tell(struct service *s, uint32_t client);
 
 #endif
