@@ -7,7 +7,7 @@
 #include <base/str.h>
 #include <servers/file/tree.h>
 
-static struct block *
+struct block *
 block_take(struct tree *t)
 {
 	struct block *b;
@@ -22,7 +22,7 @@ block_take(struct tree *t)
 	return b;
 }
 
-static void
+void
 chain_free(struct tree *t, struct block *b)
 {
 	while (b != NULL) {

@@ -19,9 +19,9 @@ handle_check_room(const struct tree *t, uint32_t client, uint32_t count)
 }
 
 struct description *
-description_find_free(struct tree *t)
+description_find_free(struct tree *t, uint32_t from)
 {
-	for (uint32_t i = 0; i < DESCRIPTIONS_MAX; i++)
+	for (uint32_t i = from; i < DESCRIPTIONS_MAX; i++)
 		if (t->description[i].handles == 0)
 			return &t->description[i];
 	return NULL;
@@ -58,6 +58,24 @@ handle_find(struct tree *t, uint32_t client, uint32_t number)
 	return handle_number(t, h) == number ? h : NULL;
 }
 
+enum file_kind
+description_kind(const struct tree *t, const struct description *d)
+{
+	return d->is_pipe ? FILE_KIND_PIPE : (enum file_kind)t->node[d->object].kind;
+}
+
+static void
+description_close(struct tree *t, const struct description *d)
+{
+	if (d->is_pipe) {
+		pipe_end_close(t, &t->pipe[d->object],
+			(d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE);
+		return;
+	}
+	t->node[d->object].opens--;
+	node_settle(t, d->object);
+}
+
 void
 handle_close(struct tree *t, struct handle *h)
 {
@@ -66,16 +84,15 @@ handle_close(struct tree *t, struct handle *h)
 	h->is_open = false;
 	t->handles--;
 	t->handles_of[h->owner]--;
-	if (--d->handles > 0)
-		return;
-	t->node[d->node].opens--;
-	node_settle(t, d->node);
+	if (--d->handles == 0)
+		description_close(t, d);
 }
 
 void
 file_forget(struct tree *t, uint32_t client)
 {
 	offers_forget(t, client);
+	pipes_forget(t, client);
 	for (uint32_t i = 0; i < HANDLES_MAX && t->handles_of[client] > 0; i++)
 		if (t->handle[i].is_open && t->handle[i].owner == client)
 			handle_close(t, &t->handle[i]);

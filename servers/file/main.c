@@ -37,6 +37,25 @@ blocks_more(void)
 	return first;
 }
 
+static struct service service;
+
+void
+client_tell(uint32_t client)
+{
+	service_tell(&service, client);
+}
+
+static uint32_t
+answer_nothing(void *of, uint32_t client, void *message)
+{
+	const struct file_reply told = {.kind = FILE_KIND_TOLD};
+
+	(void)of;
+	(void)client;
+	memcpy(message, &told, sizeof(told));
+	return sizeof(told);
+}
+
 uint64_t
 secret_more(void)
 {
@@ -81,13 +100,14 @@ gone(void *of, uint32_t client)
 	file_forget(of, client);
 }
 
+static const struct service_kind kind = FILE_SERVICE;
+static struct service service = {.kind = &kind, .serve = answer_request, .gone = gone,
+	.tell = answer_nothing, .of = &tree, .client = clients, .clients = CLIENTS_MAX,
+	.looks = SERVICE_LOOKS};
+
 int
 server_main(int argc, char **argv)
 {
-	static const struct service_kind kind = FILE_SERVICE;
-	static struct service service = {.kind = &kind, .serve = answer_request, .gone = gone,
-		.of = &tree,
-		.client = clients, .clients = CLIENTS_MAX, .looks = SERVICE_LOOKS};
 	int result;
 
 	(void)argc;

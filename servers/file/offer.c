@@ -76,7 +76,7 @@ claimed_of(const struct tree *t, const struct handle *h)
 {
 	const struct description *d = &t->description[h->description];
 
-	return (struct file_claimed){handle_number(t, h), (uint16_t)t->node[d->node].kind,
+	return (struct file_claimed){handle_number(t, h), (uint16_t)description_kind(t, d),
 		d->flags};
 }
 

@@ -36,8 +36,11 @@
 #define FILE_EISDIR 21
 #define FILE_ENFILE 23
 #define FILE_EFBIG 27
+#define FILE_ESPIPE 29
 #define FILE_ENAMETOOLONG 36
 #define FILE_ENOTEMPTY 39
+/* not Linux's: it would have to wait, and will be told when it is worth asking again */
+#define FILE_LATER 512
 
 enum file_op {
 	/* path, arg: FILE_CREATE and so on -> handle, and as FILE_STAT */
@@ -80,6 +83,14 @@ enum file_op {
 	 */
 	FILE_CLAIM = 15,
 	FILE_WITHDRAW = 16,	/* offset: token of an own offer, which ends */
+	/* arg: FILE_NONBLOCK or 0 -> two struct file_claimed, the end that is read first */
+	FILE_PIPE = 17,
+	/*
+	 * handle, arg: FILE_POLL_READ, FILE_POLL_WRITE; more: FILE_WATCH or 0 -> value: which of
+	 * these would not wait, and what has happened. If it is none, with FILE_WATCH the client is
+	 * told when it may be some.
+	 */
+	FILE_POLL = 18,
 };
 
 /* FILE_OPEN */
@@ -101,10 +112,19 @@ enum file_from {
 	FILE_FROM_END = 2,
 };
 
+/* FILE_POLL: asked for; and what has happened to the pipe's other end */
+#define FILE_POLL_READ 1
+#define FILE_POLL_WRITE 2
+#define FILE_POLL_HUNG_UP 4		/* nobody can write any more */
+#define FILE_POLL_BROKEN 8		/* nobody can read any more */
+#define FILE_WATCH 1
+
 enum file_kind {
 	FILE_KIND_NONE = 0,
 	FILE_KIND_FILE = 1,
 	FILE_KIND_DIRECTORY = 2,
+	FILE_KIND_PIPE = 3,
+	FILE_KIND_TOLD = 4,	/* no answer: something that was to be waited for has happened */
 };
 
 struct file_request {

@@ -64,7 +64,7 @@ serve_open(struct serving *s)
 {
 	struct tree *t = s->t;
 	const struct file_request *r = s->r;
-	struct description *d = description_find_free(t);
+	struct description *d = description_find_free(t, 0);
 	int n, result = handle_check_room(t, s->client, 1);
 
 	if (!is_path(r))
@@ -79,7 +79,7 @@ serve_open(struct serving *s)
 		result = node_resize(t, (uint32_t)n, 0);
 	if (result != 0)
 		return result;
-	*d = (struct description){.node = (uint32_t)n, .flags = (uint16_t)(r->arg & HOW_FLAGS)};
+	*d = (struct description){.object = (uint32_t)n, .flags = (uint16_t)(r->arg & HOW_FLAGS)};
 	t->node[n].opens++;
 	s->reply->handle = handle_number(t, handle_open(t, s->client, d));
 	file_describe(s, (uint32_t)n);
@@ -119,9 +119,9 @@ serve_list(struct serving *s, struct description *d)
 	uint32_t entry, bytes;
 	int result;
 
-	if (s->t->node[d->node].kind != FILE_KIND_DIRECTORY)
+	if (description_kind(s->t, d) != FILE_KIND_DIRECTORY)
 		return -FILE_ENOTDIR;
-	result = entry_at(s->t, d->node, &position, &entry);
+	result = entry_at(s->t, d->object, &position, &entry);
 	if (result != 0)
 		return result;
 	if (name == NULL)
@@ -152,7 +152,7 @@ bytes_to_follow(const struct serving *s, const struct node *n, uint64_t end)
 static void
 move_on(struct serving *s, struct description *d, uint64_t at, uint32_t count)
 {
-	struct node *n = &s->t->node[d->node];
+	struct node *n = &s->t->node[d->object];
 	uint64_t end = at + count;
 
 	s->reply->value = at;
@@ -164,7 +164,7 @@ move_on(struct serving *s, struct description *d, uint64_t at, uint32_t count)
 	d->offset = end + s->reply->more;
 	/* nobody else appends where these will be */
 	if (s->r->op == FILE_WRITE && (d->flags & FILE_APPEND) != 0 && s->reply->more > 0)
-		node_resize(s->t, d->node, d->offset);
+		node_resize(s->t, d->object, d->offset);
 }
 
 static int
@@ -173,13 +173,13 @@ serve_bytes(struct serving *s, struct description *d)
 	const struct file_request *r = s->r;
 	bool is_read = r->op == FILE_READ, is_shared = r->offset == FILE_AT_OFFSET;
 	uint64_t at = !is_shared ? r->offset : !is_read && (d->flags & FILE_APPEND) != 0 ?
-		s->t->node[d->node].size : d->offset;
+		s->t->node[d->object].size : d->offset;
 	long count;
 
 	if (r->arg > FILE_DATA_MAX || at > INT64_MAX)
 		return -E_INVAL;
-	count = is_read ? node_read(s->t, d->node, at, s->out, r->arg) :
-		node_write(s->t, d->node, at, s->data, r->arg);
+	count = is_read ? node_read(s->t, d->object, at, s->out, r->arg) :
+		node_write(s->t, d->object, at, s->data, r->arg);
 	if (count < 0)
 		return (int)count;
 	if (is_read)
@@ -188,17 +188,65 @@ serve_bytes(struct serving *s, struct description *d)
 	return 0;
 }
 
+static enum pipe_end
+end_of(const struct description *d)
+{
+	return (d->flags & FILE_READABLE) != 0 ? PIPE_READ : PIPE_WRITE;
+}
+
+static int
+serve_pipe(struct serving *s, struct description *d)
+{
+	struct pipe *p = &s->t->pipe[d->object];
+	const struct file_request *r = s->r;
+	long count;
+
+	if (r->offset != FILE_AT_OFFSET)
+		return -FILE_ESPIPE;
+	if (r->arg > FILE_DATA_MAX)
+		return -E_INVAL;
+	count = r->op == FILE_READ ? pipe_read(s->t, p, s->out, r->arg) :
+		pipe_write(s->t, p, s->data, r->arg);
+	if (count == -FILE_LATER && (d->flags & FILE_NONBLOCK) != 0)
+		return -E_AGAIN;
+	if (count == -FILE_LATER)
+		pipe_watch(p, end_of(d), s->client);
+	if (count < 0)
+		return (int)count;
+	s->reply->count = (uint32_t)count;
+	if (r->op == FILE_READ)
+		s->out_bytes = (uint32_t)count;
+	return 0;
+}
+
 static int
 serve_contents(struct serving *s, struct description *d)
 {
 	uint32_t use = s->r->op == FILE_READ ? FILE_READABLE : FILE_WRITABLE;
 
-	if (s->t->node[d->node].kind == FILE_KIND_DIRECTORY)
+	if (description_kind(s->t, d) == FILE_KIND_DIRECTORY)
 		return -FILE_EISDIR;
 	if ((d->flags & use) == 0)
 		return -E_BADF;
-	return s->r->op == FILE_RESIZE ? node_resize(s->t, d->node, s->r->offset) :
-		serve_bytes(s, d);
+	if (s->r->op == FILE_RESIZE)
+		return d->is_pipe ? -E_INVAL : node_resize(s->t, d->object, s->r->offset);
+	return d->is_pipe ? serve_pipe(s, d) : serve_bytes(s, d);
+}
+
+/* Files are always ready. */
+static int
+serve_poll(struct serving *s, struct description *d)
+{
+	struct pipe *p = d->is_pipe ? &s->t->pipe[d->object] : NULL;
+	uint32_t asked = s->r->arg;
+
+	if ((asked & ~(uint32_t)(FILE_POLL_READ | FILE_POLL_WRITE)) != 0 || s->r->more > FILE_WATCH)
+		return -E_INVAL;
+	s->reply->value = p == NULL ? asked :
+		pipe_poll(p, end_of(d)) & (asked | FILE_POLL_HUNG_UP | FILE_POLL_BROKEN);
+	if (s->reply->value == 0 && s->r->more == FILE_WATCH && p != NULL)
+		pipe_watch(p, end_of(d), s->client);
+	return 0;
 }
 
 static int
@@ -206,9 +254,12 @@ serve_seek(struct serving *s, struct description *d)
 {
 	uint32_t from = s->r->arg;
 	int64_t at = (int64_t)s->r->offset;
-	uint64_t base = from == FILE_FROM_OFFSET ? d->offset : from == FILE_FROM_END ?
-		s->t->node[d->node].size : 0;
+	uint64_t base;
 
+	if (d->is_pipe)
+		return -FILE_ESPIPE;
+	base = from == FILE_FROM_OFFSET ? d->offset : from == FILE_FROM_END ?
+		s->t->node[d->object].size : 0;
 	if (from > FILE_FROM_END || __builtin_add_overflow(at, (int64_t)base, &at) || at < 0)
 		return -E_INVAL;
 	s->reply->value = d->offset = (uint64_t)at;
@@ -241,8 +292,13 @@ serve_handle(struct serving *s)
 		handle_close(s->t, h);
 		return 0;
 	case FILE_STAT_OPEN:
-		file_describe(s, d->node);
+		if (d->is_pipe)
+			*s->reply = (struct file_reply){.kind = FILE_KIND_PIPE,
+				.node = NODES_MAX + d->object + 1};
+		else
+			file_describe(s, d->object);
 		return 0;
+	case FILE_POLL: return serve_poll(s, d);
 	case FILE_LIST: return serve_list(s, d);
 	case FILE_SEEK: return serve_seek(s, d);
 	case FILE_SET_FLAGS: return serve_flags(s, d);
@@ -303,6 +359,19 @@ serve_claim(struct serving *s)
 }
 
 static int
+serve_new_pipe(struct serving *s)
+{
+	int result;
+
+	if ((s->r->arg & ~(uint32_t)FILE_NONBLOCK) != 0)
+		return -E_INVAL;
+	result = pipe_make(s->t, s->client, s->r->arg, s->out);
+	if (result == 0)
+		s->out_bytes = 2 * (uint32_t)sizeof(struct file_claimed);
+	return result;
+}
+
+static int
 serve(struct serving *s)
 {
 	switch (s->r->op) {
@@ -314,11 +383,13 @@ serve(struct serving *s)
 	case FILE_RESIZE:
 	case FILE_LIST:
 	case FILE_SEEK:
+	case FILE_POLL:
 	case FILE_SET_FLAGS: return serve_handle(s);
 	case FILE_STAT:
 	case FILE_REMOVE:
 	case FILE_MAKE_DIRECTORY: return serve_path(s);
 	case FILE_RENAME: return serve_rename(s->t, s->r);
+	case FILE_PIPE: return serve_new_pipe(s);
 	case FILE_OFFER: return serve_offer(s);
 	case FILE_CLAIM: return serve_claim(s);
 	case FILE_WITHDRAW: return offer_withdraw(s->t, s->client, s->r->offset);

@@ -27,6 +27,15 @@ blocks_more(void)
 	return &blocks[blocks_left];
 }
 
+static uint32_t told[CLIENTS_MAX];	/* how often each client was told */
+
+void
+client_tell(uint32_t client)
+{
+	expect(client < CLIENTS_MAX);
+	told[client]++;
+}
+
 static uint64_t secret = 99;
 
 uint64_t
@@ -125,7 +134,8 @@ static inline void
 expect_sound(void)
 {
 	uint32_t opens[NODES_MAX] = {0}, of[CLIENTS_MAX] = {0}, handles = 0;
-	uint32_t standing[DESCRIPTIONS_MAX] = {0};
+	uint32_t standing[DESCRIPTIONS_MAX] = {0}, ends[PIPES_MAX][2] = {0};
+	uint32_t made[CLIENTS_MAX] = {0};
 	int blocks_used = 0;
 
 	for (uint32_t i = 0; i < HANDLES_MAX; i++)
@@ -139,9 +149,28 @@ expect_sound(void)
 		expect_eq(of[i], t.handles_of[i]);
 	for (uint32_t i = 0; i < DESCRIPTIONS_MAX; i++) {
 		expect_eq(standing[i], t.description[i].handles);
-		if (standing[i] > 0)
-			opens[t.description[i].node]++;
+		if (standing[i] > 0 && t.description[i].is_pipe)
+			ends[t.description[i].object][(t.description[i].flags & FILE_READABLE) ?
+				PIPE_READ : PIPE_WRITE]++;
+		else if (standing[i] > 0)
+			opens[t.description[i].object]++;
 	}
+	for (uint32_t i = 0; i < PIPES_MAX; i++) {
+		const struct pipe *p = &t.pipe[i];
+		uint32_t bytes = p->end - p->begin;
+
+		expect(ends[i][0] == p->ends[0] && ends[i][1] == p->ends[1]);
+		if (ends[i][0] + ends[i][1] > 0 && p->maker < CLIENTS_MAX)
+			made[p->maker]++;
+		for (const struct block *b = p->first; b != NULL; b = b->next) {
+			blocks_used++;
+			bytes += b->next != NULL ? BLOCK_DATA : 0;
+			expect(b->next != NULL || b == p->last);
+		}
+		expect_eq(bytes, p->count);
+	}
+	for (uint32_t i = 0; i < CLIENTS_MAX; i++)
+		expect_eq(made[i], t.pipes_of[i]);
 	for (uint32_t i = 0; i < NODES_MAX; i++) {
 		const struct node *n = &t.node[i];
 

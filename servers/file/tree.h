@@ -20,9 +20,12 @@
 #define HANDLES_OF_CLIENT_MAX 256	/* with those that it offers */
 #define OFFERS_MAX 64
 #define OFFERS_OF_CLIENT_MAX 4
+#define PIPES_MAX 128
+#define PIPES_OF_CLIENT_MAX 32
 #define FILE_SIZE_MAX ((uint64_t)1 << 40)
 #define BLOCK_BYTES 4096
 #define BLOCK_DATA (BLOCK_BYTES - sizeof(void *))
+#define PIPE_BYTES (4 * BLOCK_DATA)	/* that are in a pipe at most */
 
 struct block {
 	struct block *next;
@@ -45,9 +48,10 @@ struct node {
 /* An open file, as POSIX has it. */
 struct description {
 	uint64_t offset;
-	uint32_t node;
+	uint32_t object;		/* a node, or a pipe */
 	uint16_t handles;		/* that stand for it; 0: free */
-	uint16_t flags;			/* FILE_READABLE and so on */
+	uint16_t flags;			/* FILE_READABLE and so on; one of them: an end of a pipe */
+	bool is_pipe;
 };
 
 struct handle {
@@ -66,6 +70,18 @@ struct offer {
 	uint16_t first;
 };
 
+enum pipe_end { PIPE_READ, PIPE_WRITE };
+
+/* Bytes in a chain of blocks: those from `begin` in the first one to `end` in the last one. */
+struct pipe {
+	struct block *first, *last;
+	uint32_t begin, end;
+	uint32_t count;
+	uint16_t ends[2];		/* descriptions of each end; both 0: free */
+	uint16_t maker;			/* client, or CLIENTS_MAX: it is gone */
+	uint32_t watch[2][CLIENTS_MAX / 32];	/* clients that are to be told, a bit for each */
+};
+
 struct tree {
 	struct node node[NODES_MAX];	/* 0: the root */
 	struct description description[DESCRIPTIONS_MAX];
@@ -76,6 +92,8 @@ struct tree {
 	struct offer offer[OFFERS_MAX];
 	uint16_t offers_of[CLIENTS_MAX];
 	struct tokens tokens;
+	struct pipe pipe[PIPES_MAX];
+	uint16_t pipes_of[CLIENTS_MAX];	/* that it has made */
 };
 
 /* More blocks, chained, or NULL: the memory ends. Given by whoever uses the tree. */
@@ -83,6 +101,9 @@ struct block *blocks_more(void);
 
 /* Something that no client knows, for tokens: the time. Given so, too. */
 uint64_t secret_more(void);
+
+/* A client is to be told that it may ask again (FILE_KIND_TOLD). Given so, too. */
+void client_tell(uint32_t client);
 
 /* An empty tree. */
 void tree_init(struct tree *t);
@@ -112,8 +133,8 @@ int node_resize(struct tree *t, uint32_t n, uint64_t size);
 /* May a client have so many handles more? 0; -E_MFILE: it has its share; -FILE_ENFILE: all have. */
 int handle_check_room(const struct tree *t, uint32_t client, uint32_t count);
 
-/* A free description, not taken yet, or NULL. */
-struct description *description_find_free(struct tree *t);
+/* The first free description from number `from` on, not taken yet, or NULL. */
+struct description *description_find_free(struct tree *t, uint32_t from);
 
 /* A handle for a description; there is room for it. */
 struct handle *handle_open(struct tree *t, uint32_t client, struct description *d);
@@ -142,6 +163,39 @@ int offer_claim(struct tree *t, uint32_t client, uint64_t token, struct file_cla
 /* A client ends an own offer, or all. 0 or -E_NOENT. */
 int offer_withdraw(struct tree *t, uint32_t client, uint64_t token);
 void offers_forget(struct tree *t, uint32_t client);
+
+/* Blocks, filled with zeros; NULL: the memory ends. And a chain of them back. */
+struct block *block_take(struct tree *t);
+void chain_free(struct tree *t, struct block *b);
+
+/*
+ * A pipe, and a handle for each end, with FILE_NONBLOCK or 0. 0; -E_NOSPC: the client has made too
+ * many, or all have; -FILE_ENFILE; or as handle_check_room.
+ */
+int pipe_make(struct tree *t, uint32_t client, uint32_t flags, struct file_claimed ends[2]);
+
+/*
+ * Take up to `len` bytes out, put `len` in, of one message: all or none. Count; -FILE_LATER: there
+ * is nothing, or no room for all; -E_PIPE: nobody can read it; -E_NOMEM. A read of 0 bytes is the
+ * end of the file, or was asked for.
+ */
+long pipe_read(struct tree *t, struct pipe *p, void *to, uint32_t len);
+long pipe_write(struct tree *t, struct pipe *p, const void *from, uint32_t len);
+
+/* What of FILE_POLL is true of an end. */
+uint32_t pipe_poll(const struct pipe *p, enum pipe_end end);
+
+/* The client is told when that may have changed. */
+void pipe_watch(struct pipe *p, enum pipe_end end, uint32_t client);
+
+/* The last handle of an end's description was closed. */
+void pipe_end_close(struct tree *t, struct pipe *p, enum pipe_end end);
+
+/* A client is gone: it is not told anything any more. */
+void pipes_forget(struct tree *t, uint32_t client);
+
+/* The kind of what a description is of. */
+enum file_kind description_kind(const struct tree *t, const struct description *d);
 
 /*
  * Answer one request of a client, of so many bytes. `answer` has room for FILE_MESSAGE bytes; how

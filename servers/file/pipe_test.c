@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pipes: bytes in order, who is told and when, ends that close or die, limits, and all of it at
+ * random beside a naive model.
+ *
+ * needs: servers/file/tree.c servers/file/contents.c servers/file/serve.c servers/file/handles.c
+ * servers/file/offer.c servers/file/pipe.c servers/file/token.c base/str.c
+ */
+#include <servers/file/test_ask.h>
+
+static uint32_t ends[2];		/* of the last pipe */
+
+static int32_t
+new_pipe(uint32_t client, uint32_t flags)
+{
+	struct file_reply r = asked(client, (struct file_request){.op = FILE_PIPE, .arg = flags},
+		"", 0);
+	struct file_claimed two[2];
+
+	if (r.error != 0)
+		return r.error;
+	memcpy(two, answer.data, sizeof(two));
+	ends[0] = two[0].handle;
+	ends[1] = two[1].handle;
+	expect(two[0].kind == FILE_KIND_PIPE && two[0].flags == (flags | FILE_READABLE));
+	expect(two[1].kind == FILE_KIND_PIPE && two[1].flags == (flags | FILE_WRITABLE));
+	return 0;
+}
+
+static struct file_reply
+on(enum file_op op, uint32_t client, uint32_t handle, uint32_t number, uint32_t more)
+{
+	return asked(client, (struct file_request){.op = op, .handle = handle, .arg = number,
+		.offset = FILE_AT_OFFSET, .more = more}, "", 0);
+}
+
+static long
+written(uint32_t client, uint32_t handle, const void *from, uint32_t len)
+{
+	struct file_reply r = asked(client, (struct file_request){.op = FILE_WRITE,
+		.handle = handle, .arg = len, .offset = FILE_AT_OFFSET}, from, len);
+
+	return r.error != 0 ? r.error : (long)r.count;
+}
+
+static long
+taken(uint32_t client, uint32_t handle, uint32_t len)
+{
+	struct file_reply r = on(FILE_READ, client, handle, len, 0);
+
+	return r.error != 0 ? r.error : (long)r.count;
+}
+
+static uint64_t
+polled(uint32_t client, uint32_t handle, uint32_t watch)
+{
+	return on(FILE_POLL, client, handle, FILE_POLL_READ | FILE_POLL_WRITE, watch).value;
+}
+
+/* An end goes to another client. */
+static uint32_t
+passed(uint32_t from, uint32_t handle, uint32_t to)
+{
+	uint64_t token = asked(from, (struct file_request){.op = FILE_OFFER, .arg = 1}, &handle,
+		4).value;
+	struct file_claimed c;
+
+	expect_eq(on(FILE_CLOSE, from, handle, 0, 0).error, 0);
+	expect_eq(asked(to, (struct file_request){.op = FILE_CLAIM, .offset = token}, "", 0).error,
+		0);
+	memcpy(&c, answer.data, sizeof(c));
+	return c.handle;
+}
+
+static void
+begin(void)
+{
+	reset();
+	memset(told, 0, sizeof(told));
+}
+
+TEST(who_waits_is_told_once)
+{
+	begin();
+	expect_eq(new_pipe(1, 0), 0);
+	ends[0] = passed(1, ends[0], 2);
+	expect_eq(taken(2, ends[0], 10), -FILE_LATER);
+	expect_eq(taken(2, ends[0], 10), -FILE_LATER);
+	expect_eq(polled(2, ends[0], FILE_WATCH), 0);
+	expect_eq(told[2], 0);
+	expect_eq(written(1, ends[1], "ab", 2), 2);
+	expect_eq(told[2], 1);
+	expect_eq(written(1, ends[1], "cd", 2), 2);
+	expect_eq(told[2], 1);
+	expect_eq(polled(2, ends[0], FILE_WATCH), FILE_POLL_READ);
+	expect_eq(taken(2, ends[0], 3), 3);
+	expect(memcmp(answer.data, "abc", 3) == 0);
+	expect_eq(taken(2, ends[0], 0), 0);
+	expect_eq(taken(2, ends[0], 3), 1);
+	expect_eq(taken(2, ends[0], 3), -FILE_LATER);
+	expect_eq(on(FILE_CLOSE, 1, ends[1], 0, 0).error, 0);
+	expect_eq(told[2], 2);
+	expect_eq(taken(2, ends[0], 3), 0);
+	expect_eq(polled(2, ends[0], 0), FILE_POLL_READ | FILE_POLL_HUNG_UP);
+	expect_sound();
+}
+
+TEST(a_full_pipe_takes_a_message_whole_or_not)
+{
+	static char text[FILE_DATA_MAX];
+	uint32_t n = 0;
+
+	begin();
+	expect_eq(new_pipe(1, 0), 0);
+	while (written(1, ends[1], text, sizeof(text)) > 0)
+		n++;
+	expect_eq(n, PIPE_BYTES / FILE_DATA_MAX);
+	expect_eq(polled(1, ends[1], 0), 0);
+	expect_eq(written(1, ends[1], text, 10), 10);
+	expect_eq(taken(1, ends[0], 10), 10);
+	expect_eq(told[1], 0);
+	expect_eq(taken(1, ends[0], FILE_DATA_MAX), (long)FILE_DATA_MAX);
+	expect_eq(told[1], 1);
+	expect_eq(polled(1, ends[1], 0), FILE_POLL_WRITE);
+	expect_eq(written(1, ends[1], text, sizeof(text)), (long)FILE_DATA_MAX);
+	expect_eq(on(FILE_CLOSE, 1, ends[0], 0, 0).error, 0);
+	expect_eq(written(1, ends[1], text, 1), -E_PIPE);
+	expect_eq(polled(1, ends[1], 0), FILE_POLL_WRITE | FILE_POLL_BROKEN);
+	expect_sound();
+	file_forget(&t, 1);
+	expect_eq(free_blocks(), BLOCKS);
+	expect_sound();
+}
+
+TEST(who_does_not_block_is_not_told)
+{
+	begin();
+	expect_eq(new_pipe(1, FILE_NONBLOCK), 0);
+	expect_eq(taken(1, ends[0], 1), -E_AGAIN);
+	expect_eq(on(FILE_SET_FLAGS, 1, ends[0], 0, FILE_NONBLOCK).error, 0);
+	written(1, ends[1], "a", 1);
+	expect_eq(told[1], 0);
+	expect_eq(new_pipe(1, 1), -E_INVAL);
+	expect_eq(on(FILE_SEEK, 1, ends[0], 0, 0).error, -FILE_ESPIPE);
+	expect_eq(asked(1, (struct file_request){.op = FILE_READ, .handle = ends[0], .arg = 1}, "",
+		0).error, -FILE_ESPIPE);
+	expect_eq(on(FILE_LIST, 1, ends[0], 60, 0).error, -FILE_ENOTDIR);
+	expect_eq(on(FILE_RESIZE, 1, ends[1], 0, 0).error, -E_INVAL);
+	expect_eq(on(FILE_STAT_OPEN, 1, ends[0], 0, 0).kind, FILE_KIND_PIPE);
+	expect_eq(taken(1, ends[1], 1), -E_BADF);
+	expect_eq(written(1, ends[0], "a", 1), -E_BADF);
+	expect_eq(on(FILE_POLL, 1, ends[0], 4, 0).error, -E_INVAL);
+	expect_eq(on(FILE_POLL, 1, ends[0], 1, 2).error, -E_INVAL);
+	expect_eq(polled(1, opened("f", FILE_CREATE), FILE_WATCH), 3);
+}
+
+TEST(death_closes_ends_and_tells_the_other_side)
+{
+	begin();
+	expect_eq(new_pipe(1, 0), 0);
+	ends[0] = passed(1, ends[0], 2);
+	ends[1] = passed(1, ends[1], 3);
+	file_forget(&t, 1);
+	expect_sound();
+	expect_eq(taken(2, ends[0], 1), -FILE_LATER);
+	written(3, ends[1], "last", 4);
+	file_forget(&t, 3);
+	expect_eq(told[2], 1);
+	expect_eq(taken(2, ends[0], 9), 4);
+	expect_eq(taken(2, ends[0], 9), 0);
+	expect_eq(new_pipe(2, 0), 0);
+	taken(2, ends[0], 1);
+	file_forget(&t, 2);
+	expect_eq(told[2], 1);
+	expect_eq(free_blocks(), BLOCKS);
+	expect_sound();
+}
+
+TEST(pipes_and_their_memory_have_limits)
+{
+	static char text[FILE_DATA_MAX];
+	uint32_t n = 0, full, file;
+
+	begin();
+	for (uint32_t c = 1; c < CLIENTS_MAX && new_pipe(c, 0) == 0; c++)
+		for (n = 1; new_pipe(c, 0) == 0;)
+			n++;
+	expect_eq(n, PIPES_OF_CLIENT_MAX);
+	expect_eq(new_pipe(9, 0), -E_NOSPC);
+	expect_sound();
+	file_forget(&t, 1);
+	expect_eq(new_pipe(9, 0), 0);
+	expect_eq(free_blocks(), BLOCKS);
+	begin();
+	file = opened("f", FILE_CREATE | FILE_WRITABLE);
+	new_pipe(1, 0);
+	full = ends[1];
+	written(1, full, "x", 1);
+	while (wrote(file, FILE_AT_OFFSET, text, sizeof(text)) > 0)
+		continue;
+	expect_eq(written(1, full, text, sizeof(text)), (long)FILE_DATA_MAX);
+	expect_eq(written(1, full, text, sizeof(text)), (long)FILE_DATA_MAX);
+	expect_eq(written(1, full, text, sizeof(text)), -FILE_LATER);
+	new_pipe(1, 0);
+	expect_eq(written(1, ends[1], text, 1), -E_NOMEM);
+	expect_sound();
+}
+
+/* --- beside a model --- */
+
+#define WHO 3
+#define PIPES 6
+#define HELD 100000
+
+static struct model {
+	bool is_there;
+	uint32_t handle[2][WHO];	/* 0: it has none */
+	uint32_t first, last;		/* of the bytes held */
+	bool waits[2][WHO];
+} model[PIPES];
+static unsigned char held[PIPES][HELD];
+static unsigned owed[WHO];		/* how often each must have been told */
+
+static bool
+has_end(const struct model *m, int end)
+{
+	for (int c = 0; c < WHO; c++)
+		if (m->handle[end][c] != 0)
+			return true;
+	return false;
+}
+
+static void
+model_tell(struct model *m, int end)
+{
+	for (int c = 0; c < WHO; c++) {
+		owed[c] += m->waits[end][c];
+		m->waits[end][c] = false;
+	}
+}
+
+static void
+model_close(struct model *m, int end, int c)
+{
+	m->handle[end][c] = 0;
+	if (!has_end(m, end))
+		model_tell(m, 1 - end);
+	m->is_there = has_end(m, 0) || has_end(m, 1);
+}
+
+static void
+try_write(struct model *m, int c, uint32_t len, uint64_t *state)
+{
+	unsigned char text[FILE_DATA_MAX], *to = held[m - model];
+	uint32_t count = m->last - m->first;
+	long got;
+
+	for (uint32_t i = 0; i < len; i++)
+		text[i] = (unsigned char)next(state);
+	got = written((uint32_t)c, m->handle[1][c], text, len);
+	if (!has_end(m, 0)) {
+		expect_eq(got, -E_PIPE);
+	} else if (count + len > PIPE_BYTES) {
+		expect_eq(got, -FILE_LATER);
+		m->waits[1][c] = true;
+	} else {
+		expect_eq(got, (long)len);
+		memcpy(to + m->last, text, len);
+		m->last += len;
+		if (len > 0)
+			model_tell(m, 0);
+	}
+}
+
+static void
+try_read(struct model *m, int c, uint32_t len)
+{
+	uint32_t count = m->last - m->first;
+	long got = taken((uint32_t)c, m->handle[0][c], len);
+
+	if (count == 0 && has_end(m, 1) && len > 0) {
+		expect_eq(got, -FILE_LATER);
+		m->waits[0][c] = true;
+		return;
+	}
+	expect_eq(got, len < count ? len : count);
+	expect(memcmp(answer.data, held[m - model] + m->first, (size_t)got) == 0);
+	m->first += (uint32_t)got;
+	if (m->last - m->first + FILE_DATA_MAX <= PIPE_BYTES && (count > 0 || len == 0))
+		model_tell(m, 1);
+	if (m->last > HELD / 2) {
+		memmove(held[m - model], held[m - model] + m->first, m->last - m->first);
+		m->last -= m->first;
+		m->first = 0;
+	}
+}
+
+static void
+forget(int c)
+{
+	file_forget(&t, (uint32_t)c);
+	for (struct model *m = model; m < model + PIPES; m++) {
+		m->waits[0][c] = m->waits[1][c] = false;
+		for (int end = 0; end < 2; end++)
+			if (m->handle[end][c] != 0)
+				model_close(m, end, c);
+	}
+}
+
+static void
+step(struct model *m, uint64_t *state)
+{
+	int c = (int)(next(state) % WHO), to = (int)(next(state) % WHO);
+	int end = (int)(next(state) % 2);
+	uint32_t what = next(state) % 40, len = next(state) % 3 != 0 ? next(state) % 40 :
+		next(state) % (FILE_DATA_MAX + 1);
+
+	if (!m->is_there) {
+		memset(m, 0, sizeof(*m));
+		expect_eq(new_pipe((uint32_t)c, 0), 0);
+		m->is_there = true;
+		m->handle[0][c] = ends[0];
+		m->handle[1][c] = ends[1];
+	} else if (what == 0 && next(state) % 4 == 0) {
+		forget(c);
+	} else if (m->handle[end][c] == 0) {
+		return;
+	} else if (what < 3 && m->handle[end][to] == 0) {
+		m->handle[end][to] = passed((uint32_t)c, m->handle[end][c], (uint32_t)to);
+		m->handle[end][c] = 0;
+	} else if (what == 3) {
+		on(FILE_CLOSE, (uint32_t)c, m->handle[end][c], 0, 0);
+		model_close(m, end, c);
+	} else if (end == 1) {
+		try_write(m, c, len, state);
+	} else {
+		try_read(m, c, len);
+	}
+}
+
+TEST(whatever_clients_do_pipes_hold_what_the_model_holds)
+{
+	uint64_t state = 5;
+
+	begin();
+	for (int i = 0; i < 60000; i++) {
+		step(&model[next(&state) % PIPES], &state);
+		for (int c = 0; c < WHO; c++)
+			expect_eq(told[c], owed[c]);
+		if (i % 500 == 0)
+			expect_sound();
+	}
+	for (int c = 0; c < WHO; c++)
+		forget(c);
+	expect_eq(free_blocks(), BLOCKS);
+	expect_sound();
+}
+
+int
+main(void)
+{
+	RUN(who_waits_is_told_once);
+	RUN(a_full_pipe_takes_a_message_whole_or_not);
+	RUN(who_does_not_block_is_not_told);
+	RUN(death_closes_ends_and_tells_the_other_side);
+	RUN(pipes_and_their_memory_have_limits);
+	RUN(whatever_clients_do_pipes_hold_what_the_model_holds);
+	return TEST_FAILED;
+}
