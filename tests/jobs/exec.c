@@ -134,6 +134,47 @@ files(void)
 	expect(unlink("/made"), 0, "unlink");
 }
 
+/*
+ * A child between two pipes, which gets no ends but those; and one whose output nobody reads.
+ */
+static void
+pipes(void)
+{
+	char text[16] = "";
+	int to[2], from[2], status = -1;
+	pid_t pid;
+
+	expect(pipe2(to, O_CLOEXEC), 0, "pipe2");
+	expect(pipe2(from, O_CLOEXEC), 0, "pipe2");
+	pid = vfork();
+	if (pid == 0) {
+		dup2(to[0], 0);
+		dup2(from[1], 1);
+		execve(PATH, (char *const[]){"x", "copy", NULL}, NULL);
+		_exit(127);
+	}
+	expect(close(to[0]) + close(from[1]), 0, "the child's ends");
+	expect(write(to[1], "through", 7), 7, "to the child");
+	expect(read(from[0], text, sizeof(text)), 7, "from the child");
+	expect(strcmp(text, "through"), 0, text);
+	expect(close(to[1]), 0, "its input ends");
+	expect(read(from[0], text, sizeof(text)), 0, "and with it its output");
+	expect(waitpid(pid, &status, 0) == pid && status == 0, 1, "and it");
+	expect(close(from[0]), 0, "close");
+
+	expect(pipe2(from, O_CLOEXEC), 0, "pipe2");
+	pid = vfork();
+	if (pid == 0) {
+		dup2(from[1], 1);
+		execve(PATH, (char *const[]){"x", "flood", NULL}, NULL);
+		_exit(127);
+	}
+	expect(close(from[1]) + (int)read(from[0], text, 4), 4, "from a child that floods");
+	expect(close(from[0]), 0, "nobody reads");
+	expect(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+		WTERMSIG(status) == SIGPIPE, 1, "its end");
+}
+
 /* Each waits for what it has started itself, while the others do the same. */
 static void *
 from_a_thread(void *number)
@@ -158,9 +199,24 @@ threads(void)
 		pthread_join(t[i], NULL);
 }
 
+/* Of its input, or the same again and again. */
+static int
+copy(int is_endless)
+{
+	char text[64] = "";
+	ssize_t n = sizeof(text);
+
+	while (is_endless || (n = read(0, text, sizeof(text))) > 0)
+		if (write(1, text, (size_t)n) != n)
+			return 92;
+	return (int)n;
+}
+
 static int
 be_child(char **argv)
 {
+	if (strcmp(argv[1], "copy") == 0 || strcmp(argv[1], "flood") == 0)
+		return copy(argv[1][0] == 'f');
 	if (strcmp(argv[1], "exit") == 0)
 		return getenv("COLOUR") != NULL && getpid() > 1 ? atoi(argv[2]) : 99;
 	if (strcmp(argv[1], "crash") == 0)
@@ -204,6 +260,7 @@ main(int argc, char **argv)
 	kills();
 	threads();
 	files();
+	pipes();
 	printf("%s\n", failures ? "FAIL" : "ok exec");
 	fflush(stdout);
 	if (failures == 0)

@@ -17,14 +17,20 @@
 #define LINUX_O_EXCL 0200
 #define LINUX_O_TRUNC 01000
 #define LINUX_O_APPEND 02000
+#define LINUX_O_NONBLOCK 04000
 #define LINUX_O_DIRECTORY 0200000
+#define LINUX_O_CLOEXEC 02000000
 #define F_DUPFD 0
+#define F_GETFD 1
+#define F_SETFD 2
+#define FD_CLOEXEC 1
 #define F_SETFL 4
 #define F_GETFL 3
 #define F_DUPFD_CLOEXEC 1030
 #define S_IFDIR 0040755
 #define S_IFCHR 0020620
 #define S_IFREG 0100644
+#define S_IFIFO 0010600
 
 /* of asm-generic */
 struct linux_stat {
@@ -88,6 +94,7 @@ how_to_open(unsigned long flags)
 		((flags & LINUX_O_TRUNC) != 0 ? FILE_EMPTY : 0) |
 		(mode != 0 ? FILE_WRITABLE : 0) | (mode != LINUX_O_WRONLY ? FILE_READABLE : 0) |
 		((flags & LINUX_O_APPEND) != 0 ? FILE_APPEND : 0) |
+		((flags & LINUX_O_NONBLOCK) != 0 ? FILE_NONBLOCK : 0) |
 		((flags & LINUX_O_DIRECTORY) != 0 ? FILE_DIRECTORY : 0);
 }
 
@@ -120,8 +127,10 @@ call_open(const struct handler_event *c)
 	*o = (struct opened){.handle = r.handle, .flags = opened_flags(arg(c, 2)),
 		.kind = r.kind == FILE_KIND_DIRECTORY ? OPENED_DIRECTORY : OPENED_FILE};
 	result = files_attach(c, o, &fd, 0);
-	if (result == 0)
+	if (result == 0) {
+		files_set_cloexec(c, (unsigned long)fd, (arg(c, 2) & LINUX_O_CLOEXEC) != 0);
 		return fd;
+	}
 	q = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
 	files_ask(&q, 0, &r);
 	o->kind = OPENED_NONE;
@@ -134,7 +143,7 @@ fill_stat(unsigned long to, const struct file_reply *r)
 	struct linux_stat s = {.ino = r->node, .nlink = 1, .blksize = 4096};
 
 	s.mode = r->kind == FILE_KIND_DIRECTORY ? S_IFDIR : r->kind == FILE_KIND_FILE ? S_IFREG :
-		S_IFCHR;
+		r->kind == FILE_KIND_PIPE ? S_IFIFO : S_IFCHR;
 	s.size = (int64_t)r->value;
 	s.blocks = (s.size + 511) / 512;
 	memcpy((void *)to, &s, sizeof(s));
@@ -262,27 +271,58 @@ flags_of(const struct opened *o, uint32_t flags, uint32_t changes)
 		LINUX_O_RDWR : LINUX_O_WRONLY;
 	int result = o->kind == OPENED_STREAM ? 0 : files_ask(&q, 0, &r);
 
-	return result != 0 ? result : mode | ((r.value & FILE_APPEND) != 0 ? LINUX_O_APPEND : 0);
+	return result != 0 ? result : mode | ((r.value & FILE_APPEND) != 0 ? LINUX_O_APPEND : 0) |
+		((r.value & FILE_NONBLOCK) != 0 ? LINUX_O_NONBLOCK : 0);
+}
+
+static long
+set_flags(const struct opened *o, unsigned long flags)
+{
+	long result = flags_of(o, ((flags & LINUX_O_APPEND) != 0 ? FILE_APPEND : 0) |
+		((flags & LINUX_O_NONBLOCK) != 0 ? FILE_NONBLOCK : 0),
+		FILE_APPEND | FILE_NONBLOCK);
+
+	return result < 0 ? result : 0;
+}
+
+/* A copy of a descriptor; closed or not when the process gets another program. */
+static long
+duplicate_flagged(const struct handler_event *c, long to, unsigned long low, bool is_cloexec)
+{
+	long fd = duplicate(c, arg(c, 0), to, low);
+
+	if (fd >= 0)
+		files_set_cloexec(c, (unsigned long)fd, is_cloexec);
+	return fd;
+}
+
+static long
+call_dup3(const struct handler_event *c)
+{
+	if (arg(c, 0) == arg(c, 1) || (arg(c, 2) & ~(unsigned long)LINUX_O_CLOEXEC) != 0)
+		return -E_INVAL;
+	return arg(c, 1) >= FD_LIMIT ? -E_BADF :
+		duplicate_flagged(c, (long)arg(c, 1), 0, (arg(c, 2) & LINUX_O_CLOEXEC) != 0);
 }
 
 static long
 call_fcntl(const struct handler_event *c)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
-	long result;
 
 	if (o == NULL)
 		return -E_BADF;
 	switch (arg(c, 1)) {
 	case F_DUPFD:
-	case F_DUPFD_CLOEXEC: return arg(c, 2) < FD_LIMIT ? duplicate(c, arg(c, 0), -1, arg(c, 2)) :
-		-E_INVAL;
+	case F_DUPFD_CLOEXEC: return arg(c, 2) >= FD_LIMIT ? -E_INVAL :
+		duplicate_flagged(c, -1, arg(c, 2), arg(c, 1) == F_DUPFD_CLOEXEC);
+	case F_GETFD: return files_is_cloexec(c, arg(c, 0)) ? FD_CLOEXEC : 0;
+	case F_SETFD:
+		files_set_cloexec(c, arg(c, 0), (arg(c, 2) & FD_CLOEXEC) != 0);
+		return 0;
 	case F_GETFL: return flags_of(o, 0, 0);
-	case F_SETFL:
-		result = flags_of(o, (arg(c, 2) & LINUX_O_APPEND) != 0 ? FILE_APPEND : 0,
-			FILE_APPEND);
-		return result < 0 ? result : 0;
-	default: return arg(c, 1) <= 2 ? 0 : -E_INVAL;
+	case F_SETFL: return set_flags(o, arg(c, 2));
+	default: return -E_INVAL;
 	}
 }
 
@@ -363,8 +403,8 @@ call_descriptor(const struct handler_event *c, unsigned long nr)
 	switch (nr) {
 	case SYS_close: return files_detach(c, arg(c, 0));
 	case SYS_dup: return duplicate(c, arg(c, 0), -1, 0);
-	case SYS_dup3: return arg(c, 0) == arg(c, 1) ? -E_INVAL : arg(c, 1) >= FD_LIMIT ? -E_BADF
-		: duplicate(c, arg(c, 0), (long)arg(c, 1), 0);
+	case SYS_dup3: return call_dup3(c);
+	case SYS_pipe2: return pipe_create(c);
 	case SYS_fcntl: return call_fcntl(c);
 	case SYS_ioctl: return o == NULL ? -E_BADF : -LINUX_ENOTTY;
 	case SYS_fsync:

@@ -21,6 +21,7 @@ enum opened_kind {
 	OPENED_STREAM,		/* handle: 0, 1 or 2 */
 	OPENED_FILE,
 	OPENED_DIRECTORY,
+	OPENED_PIPE,
 };
 
 #define OPENED_READ 1
@@ -55,7 +56,10 @@ int files_attach(const struct handler_event *c, struct opened *o, long *fd, unsi
 /* A new entry, with no descriptor; NULL: there are too many. */
 struct opened *files_new(void);
 
-/* The caller's next descriptor, from *at on, which moves on; NULL: there is none. */
+/*
+ * The caller's next descriptor that another program gets, from *at on, which moves on; NULL: there
+ * is none.
+ */
 struct opened *files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd);
 
 /* The entry of a handle, or of a standard stream; NULL: there is none. */
@@ -65,6 +69,10 @@ struct opened *files_by_handle(uint8_t kind, uint32_t handle);
 int files_offer(const uint32_t *handles, uint32_t count, uint64_t *token);
 int files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room);
 
+/* Whether a descriptor is closed when the process gets another program. False if it is none. */
+bool files_is_cloexec(const struct handler_event *c, unsigned long fd);
+void files_set_cloexec(const struct handler_event *c, unsigned long fd, bool is_cloexec);
+
 /* Give a descriptor up; what was open only through it is closed. 0 or -E_BADF. */
 int files_detach(const struct handler_event *c, unsigned long fd);
 
@@ -73,6 +81,16 @@ int files_detach(const struct handler_event *c, unsigned long fd);
  * error; -E_NOENT if the machine has no server.
  */
 int files_ask(const struct file_request *q, size_t bytes, struct file_reply *r);
+
+/* The same without a path; bytes behind the answer's head go to `to`. How many, or an error. */
+int files_ask_for(const struct file_request *q, struct file_reply *r, void *to, size_t bytes);
+
+/*
+ * A request was answered -FILE_LATER: wait until it is worth asking again, up to a time of kclock.
+ * Takes and gives back the lock meanwhile, so that what was found before may be gone. 0;
+ * -E_TIMEDOUT; or the server is gone.
+ */
+long files_wait(uint64_t until);
 
 /* The name of an entry of a directory (FILE_LIST), to FILE_NAME_MAX + 1 bytes at `name`. */
 int files_list(const struct file_request *q, struct file_reply *r, char *name);
@@ -84,6 +102,15 @@ int files_list(const struct file_request *q, struct file_reply *r, char *name);
  */
 long files_read(const struct opened *o, uint64_t offset, char *to, uint64_t len);
 long files_write(const struct opened *o, uint64_t offset, const char *from, uint64_t len);
+
+/* Takes the lock: bytes from and to a pipe, as read and write move them. */
+long pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece);
+
+/* Takes the lock: ppoll. */
+long pipe_poll_call(const struct handler_event *c);
+
+/* pipe2, with the lock held. */
+long pipe_create(const struct handler_event *c);
 
 /* Takes the lock: a rank has ended, or a child that had no program (files_lend). */
 void files_close_rank(int rank);

@@ -11,6 +11,7 @@
 #include <user/personality/personality.h>
 
 #define THE_FILE 3		/* not a standard stream */
+#define THE_PIPE 4
 #define NS_PER_S 1000000000ull
 #define NAME_BYTES 65		/* of each field of struct utsname */
 
@@ -71,7 +72,10 @@ write_console(unsigned long fd, uint64_t from, uint64_t len)
 	return put_frames('e', head, text, len);
 }
 
-/* Where a descriptor writes to or reads from: 0, 1, 2 a standard stream, THE_FILE, or -E_BADF. */
+/*
+ * Where a descriptor writes to or reads from: 0, 1, 2 a standard stream, THE_FILE, THE_PIPE, or
+ * -E_BADF.
+ */
 static int
 target(const struct handler_event *c, uint8_t use)
 {
@@ -81,7 +85,8 @@ target(const struct handler_event *c, uint8_t use)
 	files_lock();
 	o = files_find(c, arg(c, 0), &stream);
 	if (o != NULL && (o->flags & use) != 0)
-		result = o->kind == OPENED_STREAM ? (int)o->handle : THE_FILE;
+		result = o->kind == OPENED_STREAM ? (int)o->handle : o->kind == OPENED_PIPE ?
+			THE_PIPE : THE_FILE;
 	files_unlock();
 	return result;
 }
@@ -118,6 +123,8 @@ move(const struct handler_event *c, int to, uint8_t use, struct iovec piece)
 {
 	if (to < 0)
 		return to;
+	if (to == THE_PIPE)
+		return pipe_move(c, use, piece);
 	if (to == THE_FILE)
 		return move_file(c, use, piece, FILE_AT_OFFSET);
 	return use == OPENED_READ ? input_read(c, piece.base, piece.len)
@@ -177,8 +184,8 @@ write_lines(const struct handler_event *c, unsigned long fd)
 }
 
 /*
- * Piece after piece, until one is not moved in full. Of the standard input one piece is enough:
- * more would wait.
+ * Piece after piece, until one is not moved in full. Of the standard input and of a pipe one piece
+ * is enough: more would wait.
  */
 static long
 move_pieces(const struct handler_event *c, int to, uint8_t use)
@@ -192,7 +199,9 @@ move_pieces(const struct handler_event *c, int to, uint8_t use)
 		if (result < 0)
 			return sum > 0 ? sum : result;
 		sum += result;
-		if ((uint64_t)result < v[i].len || (sum > 0 && to != THE_FILE))
+		if ((uint64_t)result < v[i].len)
+			break;
+		if (sum > 0 && use == OPENED_READ && to != THE_FILE)
 			break;
 	}
 	return sum;

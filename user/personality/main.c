@@ -2,6 +2,7 @@
  *
  * Dispatch of Linux calls. A switch and no table: the image must not need relocation.
  */
+#include <user/personality/files.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
 #include <usercpu/handler.h>
@@ -22,6 +23,9 @@ serve_memory(const struct handler_event *c, unsigned long nr)
 	}
 }
 
+/* Signals for which the program has a handler, or which it ignores: a bit for each, from 1. */
+static uint64_t not_default;
+
 /* What an unhandled signal does, to the own process. */
 static void
 end_by_signal(const struct handler_event *c, unsigned long sig)
@@ -33,6 +37,27 @@ end_by_signal(const struct handler_event *c, unsigned long sig)
 		kproc_exit((int)(128 + (sig & 127)));
 }
 
+void
+signal_default(const struct handler_event *c, unsigned long sig)
+{
+	if ((__atomic_load_n(&not_default, __ATOMIC_RELAXED) >> sig & 1) == 0)
+		end_by_signal(c, sig);
+}
+
+/* What is to be done: its first word, 0 for the default. */
+static void
+note_action(unsigned long sig, const uint64_t *action)
+{
+	uint64_t bit = sig < 64 ? (uint64_t)1 << sig : 0;
+
+	if (action == NULL)
+		return;
+	if (action[0] != 0)
+		__atomic_fetch_or(&not_default, bit, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&not_default, ~bit, __ATOMIC_RELAXED);
+}
+
 /*
  * There are no signals yet: masks and handlers are accepted, and one that is sent ends the process
  * or, from a rank, the job, as an unhandled signal would.
@@ -42,6 +67,8 @@ serve_signal(const struct handler_event *c, unsigned long nr)
 {
 	unsigned long sig = nr == SYS_tgkill ? arg(c, 2) : arg(c, 1);
 
+	if (nr == SYS_rt_sigaction)
+		note_action(arg(c, 0), (const uint64_t *)arg(c, 1));
 	if (nr != SYS_tkill && nr != SYS_tgkill && nr != SYS_kill)
 		return 0;
 	if (nr == SYS_kill && (int32_t)arg(c, 0) > 0 && (int32_t)arg(c, 0) != personality_info.pid)
@@ -86,6 +113,7 @@ serve_io(const struct handler_event *c, unsigned long nr)
 	case SYS_readv: return io_readv(c);
 	case SYS_pread64: return io_pread(c);
 	case SYS_pwrite64: return io_pwrite(c);
+	case SYS_ppoll: return pipe_poll_call(c);
 	case SYS_getrandom: return io_getrandom(c);
 	case SYS_uname: return io_uname(c);
 	default: return -E_NOSYS;
@@ -124,6 +152,7 @@ personality_serve(const struct handler_event *c)
 	case SYS_writev:
 	case SYS_pread64:
 	case SYS_pwrite64:
+	case SYS_ppoll:
 	case SYS_getrandom:
 	case SYS_uname: return serve_io(c, nr);
 	case SYS_getcwd:
@@ -138,6 +167,7 @@ personality_serve(const struct handler_event *c)
 	case SYS_faccessat:
 	case SYS_openat:
 	case SYS_close:
+	case SYS_pipe2:
 	case SYS_getdents64:
 	case SYS_lseek:
 	case SYS_fstatat:

@@ -31,6 +31,7 @@ enum linux_call {
 	SYS_faccessat = 48,
 	SYS_openat = 56,
 	SYS_close = 57,
+	SYS_pipe2 = 59,
 	SYS_getdents64 = 61,
 	SYS_lseek = 62,
 	SYS_read = 63,
@@ -39,6 +40,7 @@ enum linux_call {
 	SYS_writev = 66,
 	SYS_pread64 = 67,
 	SYS_pwrite64 = 68,
+	SYS_ppoll = 73,
 	SYS_fstatat = 79,
 	SYS_fstat = 80,
 	SYS_fsync = 82,
@@ -129,6 +131,12 @@ long thread_set_tid_address(const struct handler_event *c);
 long thread_futex(const struct handler_event *c);
 _Noreturn void thread_exit(const struct handler_event *c);
 _Noreturn void thread_exit_group(const struct handler_event *c, int status);
+
+/*
+ * A signal for the own process: ends it, if the program has not said that something else is to be
+ * done about it. There are no handlers yet: then nothing happens.
+ */
+void signal_default(const struct handler_event *c, unsigned long sig);
 long time_clock_gettime(const struct handler_event *c);
 long time_sleep(const struct handler_event *c, bool is_absolute);
 

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The way to the file server: see files.h. One thread at a time uses the channel, from its request
+ * to the answer.
+ *
+ * Who waits for a pipe has no request in the channel. One of those that wait listens: it sleeps for
+ * the channel, and takes the message that the server has something to tell. A call by another
+ * thread makes that one the one that is woken, so it wakes the listener when it is through, and
+ * this looks anew.
+ */
+#include <atoll/service.h>
+#include <base/str.h>
+#include <servers/file/client.h>
+#include <user/personality/files.h>
+
+#define MOVE_MAX 0x7ffff000ull	/* bytes in one call, as in Linux */
+#define EVERYBODY 0x7fffffff
+
+static struct {
+	uint32_t lock;		/* 0 free, 1 taken, 2 taken and somebody waits */
+	bool is_open;		/* the channel to the server */
+	struct channel channel;
+	uint32_t told;		/* how often the server has told something */
+	int32_t listener;	/* thread number + 1; 0: nobody listens */
+	/* changes when somebody was told, or the listener leaves: others sleep on it */
+	uint32_t news;
+} files;
+
+void
+files_lock(void)
+{
+	uint32_t free = 0;
+
+	if (__atomic_compare_exchange_n(&files.lock, &free, 1, false, __ATOMIC_ACQUIRE,
+		__ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&files.lock, 2, __ATOMIC_ACQUIRE) != 0)
+		kfutex_wait((unsigned long)&files.lock, 2, FOREVER);
+}
+
+void
+files_unlock(void)
+{
+	if (__atomic_exchange_n(&files.lock, 0, __ATOMIC_RELEASE) == 2)
+		kfutex_wake((unsigned long)&files.lock, 1);
+}
+
+static int
+open_channel(void)
+{
+	static const struct service_kind kind = FILE_SERVICE;
+	struct file f;
+	int result;
+
+	if (files.is_open)
+		return 0;
+	if (file_open(FILE_SERVER, &f) != 0)
+		return -E_NOENT;
+	result = service_open(&files.channel, &kind, PERSONALITY_BIT);
+	files.is_open = result == 0;
+	return result;
+}
+
+/* --- who waits --- */
+
+static void
+wake_waiters(void)
+{
+	__atomic_store_n(&files.news, files.news + 1, __ATOMIC_RELEASE);
+	kfutex_wake((unsigned long)&files.news, EVERYBODY);
+}
+
+/* A message has come. True: it answers nothing, and those that wait may ask again. */
+static bool
+was_told(const struct file_reply *r)
+{
+	if (r->kind != FILE_KIND_TOLD)
+		return false;
+	files.told++;
+	wake_waiters();
+	return true;
+}
+
+/* This thread has used the channel. */
+static void
+wake_listener(void)
+{
+	if (files.listener != 0 && files.listener != (int32_t)kthread_self() + 1)
+		kthread_wakeup(files.listener - 1, 1u << PERSONALITY_BIT);
+}
+
+/* Take what has come, while nobody has a request in the channel. */
+static void
+take_told(void)
+{
+	struct file_reply r = {0};
+	const struct service_part answer[2] = {{&r, sizeof(r)}, {NULL, 0}};
+	uint32_t bytes;
+
+	while (channel_look(&files.channel, &bytes) != NULL)
+		if (service_receive(&files.channel, answer) >= 0)
+			was_told(&r);
+}
+
+/* Sleep once, without the lock. 0; -E_TIMEDOUT; or the server is gone. */
+static long
+listen_once(uint32_t seen, uint64_t until)
+{
+	long result = channel_check(&files.channel);
+
+	channel_listen(&files.channel);
+	take_told();
+	if (result != 0 || files.told != seen)
+		return result;
+	files_unlock();
+	result = kthread_sleep(1u << PERSONALITY_BIT, until);
+	files_lock();
+	take_told();
+	return result == -E_TIMEDOUT ? result : 0;
+}
+
+static long
+listen(uint32_t seen, uint64_t until)
+{
+	long result = 0;
+
+	files.listener = (int32_t)kthread_self() + 1;
+	while (files.told == seen && result == 0)
+		result = listen_once(seen, until);
+	files.listener = 0;
+	wake_waiters();
+	return result;
+}
+
+long
+files_wait(uint64_t until)
+{
+	uint32_t seen = files.told;
+	long result = 0;
+
+	while (files.told == seen && result == 0) {
+		uint32_t news = files.news;
+
+		if (files.listener == 0) {
+			result = listen(seen, until);
+			continue;
+		}
+		files_unlock();
+		result = kfutex_wait((unsigned long)&files.news, news, until);
+		files_lock();
+		if (result != -E_TIMEDOUT)
+			result = 0;
+	}
+	return files.told != seen ? 0 : result;
+}
+
+/* --- requests --- */
+
+/*
+ * One request, of a head and the bytes behind it, and its answer. Bytes behind the answer's head,
+ * at most as many as there is room for; or a negative error.
+ */
+static int
+call(const struct file_request *q, struct service_part data, struct file_reply *r,
+	struct service_part room)
+{
+	const struct service_part request[2] = {{(void *)(uintptr_t)q, FILE_HEAD}, data};
+	const struct service_part answer[2] = {{r, sizeof(*r)}, room};
+	int result = open_channel();
+
+	if (result == 0)
+		result = service_send(&files.channel, request);
+	if (result == 0) {
+		do
+			result = service_receive(&files.channel, answer);
+		while (result >= 0 && was_told(r));
+		wake_listener();
+	}
+	return result >= 0 && r->error != 0 ? r->error : result;
+}
+
+int
+files_ask(const struct file_request *q, size_t bytes, struct file_reply *r)
+{
+	int result = call(q, (struct service_part){(void *)(uintptr_t)q->path, (uint32_t)bytes}, r,
+		(struct service_part){NULL, 0});
+
+	return result < 0 ? result : 0;
+}
+
+int
+files_offer(const uint32_t *handles, uint32_t count, uint64_t *token)
+{
+	const struct file_request q = {.op = FILE_OFFER, .arg = count};
+	struct file_reply r;
+	int result = call(&q, (struct service_part){(void *)(uintptr_t)handles,
+		count * (uint32_t)sizeof(*handles)}, &r, (struct service_part){NULL, 0});
+
+	*token = r.value;
+	return result < 0 ? result : 0;
+}
+
+int
+files_claim(uint64_t token, struct file_claimed *claimed, uint32_t room)
+{
+	const struct file_request q = {.op = FILE_CLAIM, .offset = token};
+	struct file_reply r;
+	int result = call(&q, (struct service_part){NULL, 0}, &r,
+		(struct service_part){claimed, room * (uint32_t)sizeof(*claimed)});
+
+	return result < 0 ? result : result / (int)sizeof(*claimed);
+}
+
+int
+files_ask_for(const struct file_request *q, struct file_reply *r, void *to, size_t bytes)
+{
+	return call(q, (struct service_part){NULL, 0}, r,
+		(struct service_part){to, (uint32_t)bytes});
+}
+
+int
+files_list(const struct file_request *q, struct file_reply *r, char *name)
+{
+	int result = call(q, (struct service_part){NULL, 0}, r,
+		(struct service_part){name, FILE_NAME_MAX + 1});
+
+	name[FILE_NAME_MAX] = 0;
+	return result < 0 ? result : 0;
+}
+
+/* Bytes that are moved, piece by piece. */
+struct moving {
+	struct file_request q;
+	char *memory;
+	uint64_t len, done;
+	bool is_read;
+};
+
+/* One piece. Its bytes or a negative error; more than one piece is moved where the first began. */
+static __attribute__((noinline)) long
+move_piece(struct moving *m)
+{
+	uint64_t left = m->len - m->done;
+	struct file_reply r = {0};
+	struct service_part data;
+	int result;
+
+	m->q.arg = left < FILE_DATA_MAX ? (uint32_t)left : FILE_DATA_MAX;
+	m->q.more = (uint32_t)(left - m->q.arg);
+	data = (struct service_part){m->memory + m->done, m->q.arg};
+	result = call(&m->q, m->is_read ? (struct service_part){NULL, 0} : data, &r,
+		m->is_read ? data : (struct service_part){NULL, 0});
+	if (result < 0)
+		return result;
+	if (r.count > m->q.arg)
+		return -E_IO;
+	m->q.offset = r.value + r.count;
+	m->done += r.count;
+	if (r.more < m->len - m->done)
+		m->len = m->done + r.more;
+	return (long)r.count;
+}
+
+/* The last piece was short: the offset, which has moved over what was to follow, is set back. */
+static __attribute__((noinline)) void
+set_back(struct moving *m)
+{
+	struct file_reply r;
+
+	m->q.op = FILE_SEEK;
+	m->q.arg = FILE_FROM_START;
+	files_ask(&m->q, 0, &r);
+}
+
+static long
+move_all(struct moving *m)
+{
+	bool is_shared = m->q.offset == FILE_AT_OFFSET;
+	long result = 0;
+
+	if (m->len > MOVE_MAX)
+		m->len = MOVE_MAX;
+	do {
+		uint64_t before = m->done;
+
+		result = move_piece(m);
+		if (result < 0 && before == 0)
+			return result;
+	} while (result > 0 && m->done < m->len);
+	if (is_shared && m->done < m->len)
+		set_back(m);
+	return (long)m->done;
+}
+
+long
+files_read(const struct opened *o, uint64_t offset, char *to, uint64_t len)
+{
+	struct moving m = {.q = {.op = FILE_READ, .handle = o->handle, .offset = offset},
+		.memory = to, .len = len, .is_read = true};
+
+	return move_all(&m);
+}
+
+long
+files_write(const struct opened *o, uint64_t offset, const char *from, uint64_t len)
+{
+	struct moving m = {.q = {.op = FILE_WRITE, .handle = o->handle, .offset = offset},
+		.memory = (char *)(uintptr_t)from, .len = len};
+
+	return move_all(&m);
+}

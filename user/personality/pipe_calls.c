@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Linux's calls on pipes, and ppoll. A call that waits does so without the lock, and finds its
+ * descriptor anew then.
+ */
+#include <user/personality/files.h>
+
+#define LINUX_O_NONBLOCK 04000
+#define LINUX_O_CLOEXEC 02000000
+#define SIGPIPE 13
+#define POLLIN 1
+#define POLLOUT 4
+#define POLLERR 8
+#define POLLHUP 16
+#define POLLNVAL 32
+
+struct pollfd {
+	int32_t fd;
+	int16_t events;
+	int16_t revents;
+};
+
+static void
+close_end(uint32_t handle)
+{
+	struct file_request q = {.op = FILE_CLOSE, .handle = handle};
+	struct file_reply r;
+
+	files_ask(&q, 0, &r);
+}
+
+/* A descriptor for an end, whose handle is closed if there is none. */
+static __attribute__((noinline)) long
+attach_end(const struct handler_event *c, const struct file_claimed *end)
+{
+	struct opened *o = files_new();
+	long fd = -1;
+	int result;
+
+	if (o == NULL) {
+		close_end(end->handle);
+		return -E_MFILE;
+	}
+	*o = (struct opened){.handle = end->handle, .kind = OPENED_PIPE,
+		.flags = (end->flags & FILE_READABLE) != 0 ? OPENED_READ : OPENED_WRITE};
+	result = files_attach(c, o, &fd, 0);
+	if (result == 0)
+		return fd;
+	close_end(end->handle);
+	o->kind = OPENED_NONE;
+	return result;
+}
+
+static long
+attach_pipe(const struct handler_event *c, const struct file_claimed end[2], int32_t *to)
+{
+	bool is_cloexec = (arg(c, 1) & LINUX_O_CLOEXEC) != 0;
+	long first = attach_end(c, &end[0]), second;
+
+	if (first < 0) {
+		close_end(end[1].handle);
+		return first;
+	}
+	second = attach_end(c, &end[1]);
+	if (second < 0) {
+		files_detach(c, (unsigned long)first);
+		return second;
+	}
+	files_set_cloexec(c, (unsigned long)first, is_cloexec);
+	files_set_cloexec(c, (unsigned long)second, is_cloexec);
+	to[0] = (int32_t)first;
+	to[1] = (int32_t)second;
+	return 0;
+}
+
+long
+pipe_create(const struct handler_event *c)
+{
+	struct file_request q = {.op = FILE_PIPE};
+	struct file_claimed end[2];
+	struct file_reply r;
+	int result;
+
+	if ((arg(c, 1) & ~(unsigned long)(LINUX_O_NONBLOCK | LINUX_O_CLOEXEC)) != 0)
+		return -E_INVAL;
+	if ((arg(c, 1) & LINUX_O_NONBLOCK) != 0)
+		q.arg = FILE_NONBLOCK;
+	result = files_ask_for(&q, &r, end, sizeof(end));
+	if (result < 0)
+		return result == -E_NOSPC ? -FILE_ENFILE : result;
+	return attach_pipe(c, end, (int32_t *)arg(c, 0));
+}
+
+/* What one message moves. */
+static long
+move_once(const struct handler_event *c, uint8_t use, char *memory, uint64_t len)
+{
+	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
+
+	if (o == NULL || o->kind != OPENED_PIPE || (o->flags & use) == 0)
+		return -E_BADF;
+	return use == OPENED_READ ? files_read(o, FILE_AT_OFFSET, memory, len) :
+		files_write(o, FILE_AT_OFFSET, memory, len);
+}
+
+long
+pipe_move(const struct handler_event *c, uint8_t use, struct iovec piece)
+{
+	uint64_t done = 0;
+	long result;
+
+	files_lock();
+	do {
+		result = move_once(c, use, (char *)piece.base + done, piece.len - done);
+		if (result > 0)
+			done += (uint64_t)result;
+		else if (result == -FILE_LATER)
+			result = files_wait(FOREVER) == 0 ? 1 : -E_IO;
+	} while (result > 0 && (use == OPENED_READ ? done == 0 : done < piece.len));
+	files_unlock();
+	if (result == -E_PIPE && use == OPENED_WRITE)
+		signal_default(c, SIGPIPE);
+	return done > 0 ? (long)done : result;
+}
+
+/* --- ppoll --- */
+
+static int16_t
+linux_events(uint64_t ready)
+{
+	return (int16_t)((ready & FILE_POLL_READ ? POLLIN : 0) |
+		(ready & FILE_POLL_WRITE ? POLLOUT : 0) |
+		(ready & FILE_POLL_HUNG_UP ? POLLHUP : 0) |
+		(ready & FILE_POLL_BROKEN ? POLLERR : 0));
+}
+
+/* What is true of one descriptor. With `watch` the server tells when that changes from nothing. */
+static __attribute__((noinline)) int16_t
+poll_one(const struct handler_event *c, const struct pollfd *p, uint32_t watch)
+{
+	struct file_request q = {.op = FILE_POLL, .more = watch};
+	struct opened stream, *o = files_find(c, (unsigned long)p->fd, &stream);
+	struct file_reply r;
+
+	if (o == NULL)
+		return POLLNVAL;
+	if (o->kind != OPENED_PIPE)
+		return p->events & (POLLIN | POLLOUT);
+	q.handle = o->handle;
+	q.arg = ((p->events & POLLIN) ? FILE_POLL_READ : 0) |
+		((p->events & POLLOUT) ? FILE_POLL_WRITE : 0);
+	return files_ask(&q, 0, &r) == 0 ? linux_events(r.value) : POLLERR;
+}
+
+/* How many have something; *waits: the server will tell of others. */
+static long
+poll_all(const struct handler_event *c, uint32_t watch, bool *waits)
+{
+	struct pollfd *p = (struct pollfd *)arg(c, 0);
+	long ready = 0;
+
+	*waits = false;
+	for (unsigned long i = 0; i < arg(c, 1); i++) {
+		p[i].revents = 0;
+		if (p[i].fd < 0)
+			continue;
+		p[i].revents = poll_one(c, &p[i], ready == 0 ? watch : 0);
+		ready += p[i].revents != 0;
+		*waits |= p[i].revents == 0;
+	}
+	return ready;
+}
+
+long
+pipe_poll_call(const struct handler_event *c)
+{
+	const uint64_t *span = (const uint64_t *)arg(c, 2);
+	uint64_t now = 0, until = FOREVER;
+	bool waits, may_wait = span == NULL || span[0] != 0 || span[1] != 0;
+	long ready, wrong = 0;
+
+	if (arg(c, 1) > FD_LIMIT)
+		return -E_INVAL;
+	kclock(&now);
+	if (span != NULL)
+		until = time_after(now, span);
+	files_lock();
+	while ((ready = poll_all(c, may_wait ? FILE_WATCH : 0, &waits)) == 0 && may_wait && waits &&
+		wrong == 0)
+		wrong = files_wait(until);
+	files_unlock();
+	if (ready == 0 && may_wait && !waits)
+		time_sleep_until(until);
+	return ready;
+}
