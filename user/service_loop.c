@@ -208,15 +208,6 @@ serve_client(struct service *s, struct service_client *c)
 	return true;
 }
 
-/* Is there something to do for it? */
-static bool
-has_work(struct service_client *c)
-{
-	bool wants = c->is_to_tell || (!c->is_waiting && channel_has_come(&c->ch));
-
-	return wants && channel_place(&c->ch) != NULL;
-}
-
 static bool
 round_of_clients(struct service *s)
 {
@@ -264,13 +255,17 @@ is_quiet(struct service *s)
 	return s->awake == NULL;
 }
 
-/* Look for a while whether a client that is awake wants something: true as soon as one does. */
+/*
+ * Look for a while whether a client that is awake wants something: true as soon as one does. Most
+ * looks are in vain, and are short. Who has no room for what it is to be told wakes the server.
+ */
 static bool
 has_work_soon(const struct service *s)
 {
 	for (uint32_t n = 0; n < s->looks && s->awake != NULL; n++)
 		for (struct service_client *c = s->awake; c != NULL; c = c->next)
-			if (has_work(c))
+			if (channel_has_come(&c->ch) && !c->is_waiting &&
+				channel_place(&c->ch) != NULL)
 				return true;
 	return false;
 }
