@@ -31,6 +31,7 @@ struct common {
 	uint64_t page_bytes;
 	struct startup startup;		/* of local rank 0; each rank gets its own version */
 	int32_t pid;
+	uint64_t program;		/* address of its path */
 	struct ledger ledger;
 };
 
@@ -64,13 +65,14 @@ agent_make_events(int proc, uint64_t page_bytes, uint64_t *addr)
 	return result < 0 ? result : kproc_events(proc, (unsigned long)*addr);
 }
 
-/* Control block and placement table. */
+/* Control block, placement table and the program's path. */
 static int
 make_control(struct agent *a, struct common *m)
 {
 	struct part *p = &a->part;
 	uint64_t table = sizeof(struct job_control) + p->ranks * sizeof(struct job_rank);
-	uint64_t bytes = table + m->job->ranks * sizeof(struct placement);
+	uint64_t path = table + m->job->ranks * sizeof(struct placement);
+	uint64_t bytes = path + m->job->program.len + 1;
 	int result = window_open(&p->control, p->proc, (bytes + m->page_bytes - 1) / m->page_bytes,
 		m->page_bytes);
 
@@ -79,7 +81,9 @@ make_control(struct agent *a, struct common *m)
 	*(struct job_control *)(void *)p->control.memory = (struct job_control){.ranks = p->ranks};
 	memcpy(p->control.memory + table, a->plan.place, m->job->ranks * sizeof(struct placement));
 	m->startup.control = p->control.addr;
+	memcpy(p->control.memory + path, m->job->program.at, m->job->program.len);
 	m->startup.placement = p->control.addr + table;
+	m->program = p->control.addr + path;
 	return 0;
 }
 
@@ -149,7 +153,8 @@ make_process(struct agent *a, struct common *m)
 	ledger_note(&m->ledger, "shared area and tables");
 	if (result >= 0)
 		result = personality_map(p->proc, &(struct personality_info){.stacks = p->ranks,
-			.control = m->startup.control, .pid = m->pid});
+			.control = m->startup.control, .pid = m->pid,
+			.program = m->program});
 	ledger_note(&m->ledger, "personality");
 	m->stack_bytes = round_down(m->job->stack_bytes != 0 ? m->job->stack_bytes :
 		fitting_stack(p, m->page_bytes), m->page_bytes);

@@ -25,7 +25,7 @@ struct birth {
 	const struct spawn *q;
 	int proc;
 	struct image *image;
-	/* struct job_control, its rank, its place, what it inherits */
+	/* struct job_control, its rank, its place, what it inherits, its path */
 	struct window control;
 	struct startup startup;
 };
@@ -51,8 +51,8 @@ make_control(struct birth *b)
 {
 	uint64_t table = sizeof(struct job_control) + sizeof(struct job_rank),
 		page = b->a->here.page_bytes;
-	int result = window_open(&b->control, b->proc,
-		page_up(b, TABLES + b->q->inherit_bytes) / page, page);
+	size_t path = str_len(b->q->path) + 1, bytes = TABLES + b->q->inherit_bytes + path;
+	int result = window_open(&b->control, b->proc, page_up(b, bytes) / page, page);
 	const struct placement place = {.cluster = (uint16_t)b->a->here.cluster};
 
 	if (result != 0)
@@ -60,6 +60,7 @@ make_control(struct birth *b)
 	*control_of(b) = (struct job_control){.ranks = 1};
 	memcpy(b->control.memory + table, &place, sizeof(place));
 	memcpy(b->control.memory + TABLES, b->q->inherit, b->q->inherit_bytes);
+	memcpy(b->control.memory + bytes - path, b->q->path, path);
 	b->startup.control = b->control.addr;
 	b->startup.placement = b->control.addr + table;
 	return 0;
@@ -81,6 +82,7 @@ make_surroundings(struct birth *b)
 		result = kmem_alloc(b->proc, b->startup.shared_bytes,
 			PAGE_READ | PAGE_WRITE | PAGE_LAZY, &b->startup.shared);
 	info.control = b->control.addr;
+	info.program = b->control.addr + TABLES + info.inherit_bytes;
 	info.inherit = info.inherit_bytes > 0 ? b->control.addr + TABLES : 0;
 	return result < 0 ? result : personality_map(b->proc, &info);
 }

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,33 @@ pipes(void)
 		WTERMSIG(status) == SIGPIPE, 1, "its end");
 }
 
+/* A child of posix_spawn says something into a pipe, whose ends here are closed by exec. */
+static void
+spawned(void)
+{
+	static char *const env[] = {NULL};
+	char text[16] = "";
+	int ends[2], status = -1;
+	posix_spawn_file_actions_t a;
+	pid_t pid = -1;
+
+	expect(pipe2(ends, O_CLOEXEC), 0, "a pipe");
+	posix_spawn_file_actions_init(&a);
+	posix_spawn_file_actions_adddup2(&a, ends[1], 1);
+	expect(posix_spawn(&pid, PATH, &a, NULL, (char *const[]){"x", "say", NULL}, env), 0,
+		"posix_spawn");
+	close(ends[1]);
+	expect(read(ends[0], text, sizeof(text)), 5, "what a child says");
+	expect(strcmp(text, "said\n"), 0, text);
+	expect(read(ends[0], text, sizeof(text)), 0, "the end of what it says");
+	expect(waitpid(pid, &status, 0), pid, "the end of who says it");
+	expect(status, 36 << 8, "its status");
+	expect(posix_spawn(&pid, "/bin/none", NULL, NULL, (char *const[]){"x", NULL}, env), ENOENT,
+		"posix_spawn of nothing");
+	close(ends[0]);
+	posix_spawn_file_actions_destroy(&a);
+}
+
 /* Each waits for what it has started itself, while the others do the same. */
 static void *
 from_a_thread(void *number)
@@ -236,6 +264,8 @@ be_child(char **argv)
 		return getpid() == atoi(argv[2]) ? 33 : 98;
 	if (strcmp(argv[1], "parent") == 0)
 		return WEXITSTATUS(status_of((char *const[]){"x", "child", NULL})) == 1 ? 34 : 97;
+	if (strcmp(argv[1], "say") == 0)
+		return printf("said\n") == 5 ? 36 : 92;
 	if (strcmp(argv[1], "other") == 0)
 		execv("/bin/other", (char *const[]){"other", "3", NULL});
 	if (strcmp(argv[1], "write") == 0) {
@@ -261,9 +291,10 @@ main(int argc, char **argv)
 	threads();
 	files();
 	pipes();
+	spawned();
 	printf("%s\n", failures ? "FAIL" : "ok exec");
 	fflush(stdout);
 	if (failures == 0)
-		execv(PATH, (char *const[]){"x", "last", NULL});
+		execv("/proc/self/exe", (char *const[]){"x", "last", NULL});
 	return 1;
 }

@@ -23,6 +23,8 @@
 #define UNBORN_MAX 16
 #define ENV_MAX PROCESS_WORDS_MAX
 
+#define OWN_PROGRAM "/proc/self/exe"
+
 /* Where the parent goes on, and what its child gets. One page, for each thread that needs it. */
 struct borrowed {
 	struct context parent;
@@ -180,6 +182,17 @@ process_exit_borrowed(const struct handler_event *c, int status)
 		go_on(r, note_unborn(status & 255));
 }
 
+/* A path as the boot archive has it; OWN_PROGRAM is the program that runs. */
+static const char *
+program_path(const char *path)
+{
+	if (str_is_equal(path, OWN_PROGRAM))
+		return (const char *)personality_info.program;
+	while (*path == '/')
+		path++;
+	return path;
+}
+
 /* Ask for the program, which gets what is open; it answers when it has that. Pid or an error. */
 static long
 start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
@@ -197,8 +210,7 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}
-	while (*what.path == '/')
-		what.path++;
+	what.path = program_path(what.path);
 	ch = line_take(&line);
 	pid = ch == NULL ? line : process_spawn(ch, &what);
 	if (ch != NULL)

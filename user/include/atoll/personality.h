@@ -31,6 +31,7 @@ struct personality_info {
 	int32_t pid;		/* servers/proc/client.h */
 	int32_t parent;		/* its pid; 0: not known here */
 	uint64_t inherit;	/* address of what its parent left it; 0: nothing */
+	uint64_t program;	/* address of its program's path in the boot archive */
 	uint32_t inherit_bytes;
 	uint32_t is_child;	/* a program has asked for it */
 };
