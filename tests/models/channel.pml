@@ -18,8 +18,8 @@
  * proves: user/channel.c channel_took 1c078a7b2e68
  * proves: user/channel.c channel_listen 52bc36a70b17
  * proves: user/channel.c channel_await d4b189462835
- * proves: user/service_loop.c serve_client 2a88ff853e10
- * proves: user/service_loop.c is_quiet ae6369888cc5
+ * proves: user/service_loop.c serve_client b24c02044795
+ * proves: user/service_loop.c is_quiet 16a584b47f58
  *
  * run: -DMESSAGES=4 -DSLOTS=1
  * run: -DMESSAGES=5 -DSLOTS=2
