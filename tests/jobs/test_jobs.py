@@ -127,6 +127,7 @@ def programs(port):
             lambda s=seed: expect(run(port, 1, "askfuzz", str(s)), 0, f"ok asked with seed {s}")
     if port == "riscv64":
         yield "a_broken_pipe_ends_who_writes", lambda: expect(run(port, 1, "broken_pipe"), 141, "writes")
+        yield "what_a_program_asks_about_itself", lambda: expect(run(port, 1, "self"), 0, "ok self")
         yield "vfork_and_exec", lambda: expect(run(port, 1, "exec"), 5, "ok last")
         other = os.path.join(BUILD, port, "tests", "plain")
         yield "exec_of_a_file_that_the_machine_was_given", lambda: expect(

@@ -41,6 +41,7 @@ enum linux_call {
 	SYS_pread64 = 67,
 	SYS_pwrite64 = 68,
 	SYS_ppoll = 73,
+	SYS_readlinkat = 78,
 	SYS_fstatat = 79,
 	SYS_fstat = 80,
 	SYS_fsync = 82,
@@ -54,6 +55,7 @@ enum linux_call {
 	SYS_clock_gettime = 113,
 	SYS_clock_getres = 114,
 	SYS_clock_nanosleep = 115,
+	SYS_sched_getaffinity = 123,
 	SYS_sched_yield = 124,
 	SYS_kill = 129,
 	SYS_tkill = 130,
@@ -62,6 +64,7 @@ enum linux_call {
 	SYS_rt_sigaction = 134,
 	SYS_rt_sigprocmask = 135,
 	SYS_uname = 160,
+	SYS_umask = 166,
 	SYS_getpid = 172,
 	SYS_getppid = 173,
 	SYS_getuid = 174,
@@ -69,6 +72,7 @@ enum linux_call {
 	SYS_getgid = 176,
 	SYS_getegid = 177,
 	SYS_gettid = 178,
+	SYS_sysinfo = 179,
 	SYS_brk = 214,
 	SYS_munmap = 215,
 	SYS_mremap = 216,
@@ -78,6 +82,7 @@ enum linux_call {
 	SYS_mprotect = 226,
 	SYS_madvise = 233,
 	SYS_wait4 = 260,
+	SYS_prlimit64 = 261,
 	SYS_renameat2 = 276,
 	SYS_getrandom = 278,
 	SYS_child_begin = 4095,	/* not Linux's: first call of a thread made by clone (thread.c) */
@@ -154,6 +159,7 @@ long io_pread(const struct handler_event *c);
 long io_pwrite(const struct handler_event *c);
 long input_read(const struct handler_event *c, uint64_t to, uint64_t len);
 long file_call(const struct handler_event *c, unsigned long nr);
+long self_call(const struct handler_event *c, unsigned long nr);
 long io_getrandom(const struct handler_event *c);
 long io_uname(const struct handler_event *c);
 

@@ -23,8 +23,6 @@
 #define UNBORN_MAX 16
 #define ENV_MAX PROCESS_WORDS_MAX
 
-#define OWN_PROGRAM "/proc/self/exe"
-
 /* Where the parent goes on, and what its child gets. One page, for each thread that needs it. */
 struct borrowed {
 	struct context parent;

@@ -11,6 +11,8 @@
 
 #include <user/personality/personality.h>
 
+#define OWN_PROGRAM "/proc/self/exe"	/* as a path: the program that runs */
+
 /* Before the first call of the program: take what the parent left. */
 void process_begin(const struct handler_event *c);
 

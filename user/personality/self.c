@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a program asks about itself and the machine: its limits, cores and memory.
+ */
+#include <abi/layout.h>
+#include <abi/startup.h>
+#include <base/str.h>
+#include <user/personality/files.h>
+#include <user/personality/process.h>
+
+#define NS_PER_S 1000000000ull
+#define UMASK_FIRST 022
+#define MODE_BITS 0777
+#define RLIMIT_STACK 3
+#define RLIMIT_NOFILE 7
+#define RLIMITS 16
+#define RLIM_INFINITY UINT64_MAX
+#define CPU_BITS 64		/* of one word of a set of processors */
+
+/* of asm-generic */
+struct linux_sysinfo {
+	int64_t uptime;
+	uint64_t loads[3], totalram, freeram, sharedram, bufferram, totalswap, freeswap;
+	uint16_t procs, pad;
+	uint64_t totalhigh, freehigh;
+	uint32_t mem_unit;
+};
+
+static uint32_t umask_now = UMASK_FIRST;
+
+/* Nothing that is made has a mode of its own yet: the mask is kept and has no effect. */
+static long
+self_umask(const struct handler_event *c)
+{
+	return (long)__atomic_exchange_n(&umask_now, (uint32_t)arg(c, 0) & MODE_BITS,
+		__ATOMIC_RELAXED);
+}
+
+static uint64_t
+stack_bytes(const struct handler_event *c)
+{
+	const struct job_control *j = (const struct job_control *)personality_info.control;
+	int rank = thread_record(c)->rank;
+
+	if (j == NULL || rank < 0)
+		return RLIM_INFINITY;
+	return j->rank[rank].stack_limit - j->rank[rank].stack_first;
+}
+
+/* Limits can be read, of the own process; they are what they are. */
+static long
+self_prlimit(const struct handler_event *c)
+{
+	unsigned long which = arg(c, 1);
+	uint64_t *old = (uint64_t *)arg(c, 3), limit = RLIM_INFINITY;
+
+	if (arg(c, 0) != 0 && (long)arg(c, 0) != personality_info.pid)
+		return -E_SRCH;
+	if (which >= RLIMITS)
+		return -E_INVAL;
+	if (arg(c, 2) != 0)
+		return -E_PERM;
+	if (which == RLIMIT_NOFILE)
+		limit = FD_LIMIT;
+	if (which == RLIMIT_STACK)
+		limit = stack_bytes(c);
+	if (old != NULL)
+		old[0] = old[1] = limit;
+	return 0;
+}
+
+/* The cores of the cluster but its first, on which the kernel serves calls; bytes of the set. */
+static long
+self_affinity(const struct handler_event *c)
+{
+	uint64_t *set = (uint64_t *)arg(c, 2);
+	struct cluster_info here;
+	unsigned long words;
+
+	kcluster_info(&here);
+	words = (here.cores + CPU_BITS - 1) / CPU_BITS;
+	if (arg(c, 1) % sizeof(*set) != 0 || arg(c, 1) < words * sizeof(*set))
+		return -E_INVAL;
+	memset(set, 0, words * sizeof(*set));
+	for (uint32_t i = here.cores > 1; i < here.cores; i++)
+		set[i / CPU_BITS] |= 1ull << i % CPU_BITS;
+	return (long)(words * sizeof(*set));
+}
+
+static long
+self_sysinfo(const struct handler_event *c)
+{
+	struct linux_sysinfo s = {.mem_unit = personality_info.page_bytes};
+	uint64_t now = 0, procs = 0;
+
+	kclock(&now);
+	s.uptime = (int64_t)(now / NS_PER_S);
+	kstats(STATS_FRAMES_TOTAL, &s.totalram);
+	kstats(STATS_FRAMES_FREE, &s.freeram);
+	kstats(STATS_PROCS, &procs);
+	s.procs = (uint16_t)procs;
+	memcpy((void *)arg(c, 0), &s, sizeof(s));
+	return 0;
+}
+
+/* There is one symbolic link. */
+static long
+self_readlink(const struct handler_event *c)
+{
+	const char *path = (const char *)arg(c, 1),
+		*program = (const char *)personality_info.program;
+	char *to = (char *)arg(c, 2);
+	uint64_t room = arg(c, 3), len = str_len(program) + 1;
+
+	if (room == 0 || !str_is_equal(path, OWN_PROGRAM))
+		return -E_INVAL;
+	len = len < room ? len : room;
+	to[0] = '/';
+	memcpy(to + 1, program, len - 1);
+	return (long)len;
+}
+
+long
+self_call(const struct handler_event *c, unsigned long nr)
+{
+	switch (nr) {
+	case SYS_umask: return self_umask(c);
+	case SYS_prlimit64: return self_prlimit(c);
+	case SYS_sched_getaffinity: return self_affinity(c);
+	case SYS_sysinfo: return self_sysinfo(c);
+	default: return self_readlink(c);
+	}
+}
