@@ -5,7 +5,7 @@
  *
  * needs: hal/cpu/hosted/gate.S hal/cpu/hosted/core.c hal/cpu/hosted/wait.c hal/cpu/hosted/fault.c
  * hal/cpu/hosted/frame.c
- *	hal/cpu/hosted/guest.c hal/cpu/hosted/host.c hal/cpu/hosted/timer.c
+ *	hal/cpu/hosted/guest.c hal/cpu/hosted/host.c hal/cpu/hosted/output.c hal/cpu/hosted/timer.c
  *	hal/cpu/hosted/copy.c hal/cpu/hosted/mmu.c hal/board/linux/launch.c hal/board/linux/place.c
  *	hal/noc/shm/noc.c
  *	hal/cpu/hosted/panic.c hal/noc/shm/window.c hal/noc/shm/events.c base/elf.c base/fmt.c

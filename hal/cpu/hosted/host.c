@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A cluster as a Linux process: its memory, its start, its end, its console.
+ * A cluster as a Linux process: its memory, its start, its end.
  *
  * Physical addresses are the addresses at which this process sees the cluster's memory, the NoC
  * windows and the boot archive. The memory is a sparse memfd, so that a page can be mapped a second
@@ -12,11 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <base/fmt.h>
-#include <hal/console.h>
 #include "hosted.h"
 
 #define HWCAP2_FSGSBASE_BIT 2
-#define PUT_MAX 512
 
 struct host host;
 
@@ -70,30 +68,6 @@ void
 host_libc_end(uintptr_t fs)
 {
 	host_fs_set(fs);
-}
-
-/*
- * A pipe with room has it for a page; what reads a terminal may stop at any time, so it gets little
- * at once.
- */
-size_t
-hal_console_put(const char *text, size_t len)
-{
-	struct pollfd room = {.fd = 1, .events = POLLOUT};
-	long n;
-
-	if (host_call3(SYS_poll, &room, 1, 0) != 1)
-		return 0;
-	n = host_call3(SYS_write, 1, text, len < PUT_MAX ? len : PUT_MAX);
-	if (n == -EAGAIN || n == -EINTR)
-		return 0;
-	return n > 0 ? (size_t)n : len;		/* nobody will read it */
-}
-
-void
-hal_console_write(const char *text, size_t len)
-{
-	host_write(1, text, len);
 }
 
 void
