@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,6 +177,58 @@ pipes(void)
 		WTERMSIG(status) == SIGPIPE, 1, "its end");
 }
 
+static void
+expect_cwd(const char *want)
+{
+	char path[128];
+
+	expect(getcwd(path, sizeof(path)) != NULL && strcmp(path, want) == 0, 1, want);
+}
+
+/* Where a child that goes somewhere before its exec begins; the parent stays. */
+static int
+child_in(const char *directory, char *want)
+{
+	int status = -1;
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		if (chdir(directory) != 0)
+			_exit(126);
+		execve(PATH, (char *const[]){"x", "where", want, NULL}, NULL);
+		_exit(127);
+	}
+	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
+}
+
+static void
+directories(void)
+{
+	static char long_path[200];
+	struct stat s;
+	int fd;
+
+	memset(long_path, 'x', sizeof(long_path) - 1);
+	expect_cwd("/");
+	expect(mkdir("/d", 0700) + mkdir("d/e", 0700), 0, "mkdir");
+	expect(chdir("/d/./e//.."), 0, "chdir");
+	expect_cwd("/d");
+	fd = open("file", O_CREAT | O_WRONLY, 0600);
+	expect(fd >= 0 && close(fd) == 0 && stat("/d/file", &s) == 0, 1, "a file there");
+	expect(child_in("e", "/d/e"), 37, "a child further down");
+	expect(child_in("..", "/"), 37, "a child in the root");
+	expect_cwd("/d");
+	expect(chdir("e/../../.."), 0, "above the root");
+	expect_cwd("/");
+	expect(chdir("/d/file") == -1 && errno == ENOTDIR, 1, "no directory");
+	expect(chdir("/d/none") == -1 && errno == ENOENT, 1, "nothing");
+	expect(chdir("") == -1 && errno == ENOENT, 1, "no path");
+	expect(chdir(long_path) == -1 && errno == ENAMETOOLONG, 1, "a long path");
+	expect(getcwd(long_path, 1) == NULL && errno == ERANGE, 1, "no room");
+	expect(chdir("/d/e") + unlink("../file") + chdir("/"), 0, "unlink from there");
+	expect(rmdir("/d/e") + rmdir("d"), 0, "rmdir");
+}
+
 /* A child of posix_spawn says something into a pipe, whose ends here are closed by exec. */
 static void
 spawned(void)
@@ -264,6 +317,11 @@ be_child(char **argv)
 		return getpid() == atoi(argv[2]) ? 33 : 98;
 	if (strcmp(argv[1], "parent") == 0)
 		return WEXITSTATUS(status_of((char *const[]){"x", "child", NULL})) == 1 ? 34 : 97;
+	if (strcmp(argv[1], "where") == 0) {
+		char path[128];
+
+		return getcwd(path, sizeof(path)) != NULL && strcmp(path, argv[2]) == 0 ? 37 : 91;
+	}
 	if (strcmp(argv[1], "say") == 0)
 		return printf("said\n") == 5 ? 36 : 92;
 	if (strcmp(argv[1], "other") == 0)
@@ -292,6 +350,7 @@ main(int argc, char **argv)
 	files();
 	pipes();
 	spawned();
+	directories();
 	printf("%s\n", failures ? "FAIL" : "ok exec");
 	fflush(stdout);
 	if (failures == 0)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Linux's calls on files and descriptors. The working directory is the root and stays it; a path is
- * found from there. Stacks are small here: nothing that holds a request is inlined into something
+ * Linux's calls on files and descriptors. A path is found from the root or from the working
+ * directory (cwd.h). Stacks are small here: nothing that holds a request is inlined into something
  * else.
  */
 #include <base/str.h>
+#include <user/personality/cwd.h>
 #include <user/personality/files.h>
 
 #define AT_FDCWD (-100)
@@ -59,27 +60,25 @@ _Static_assert(sizeof(struct linux_stat) == 128, "struct stat");
  * negative error.
  */
 static int
-put_path(struct file_request *q, size_t at, long dir, unsigned long from)
+put_path(const struct handler_event *c, struct file_request *q, size_t at, long dir,
+	unsigned long from)
 {
 	const char *path = (const char *)from;
-	size_t len;
+	int bytes;
 
 	if (from == 0)
 		return -E_FAULT;
-	len = str_len_max(path, FILE_PATH_MAX);
-	if (len >= FILE_PATH_MAX - at)
-		return -FILE_ENAMETOOLONG;
 	if (path[0] != '/' && (int)dir != AT_FDCWD)
 		return -E_NOSYS;
-	memcpy(q->path + at, path, len + 1);
-	return (int)(at + len + 1);
+	bytes = cwd_path(c, path, q->path + at, FILE_PATH_MAX - at);
+	return bytes < 0 ? bytes : (int)at + bytes;
 }
 
 /* One request on one path. */
 static int
 ask_path(const struct handler_event *c, struct file_request *q, struct file_reply *r)
 {
-	int bytes = put_path(q, 0, (long)arg(c, 0), arg(c, 1));
+	int bytes = put_path(c, q, 0, (long)arg(c, 0), arg(c, 1));
 
 	return bytes < 0 ? bytes : files_ask(q, (size_t)bytes, r);
 }
@@ -114,7 +113,7 @@ call_open(const struct handler_event *c)
 	struct file_reply r;
 	struct opened *o;
 	long fd = -1;
-	int bytes = put_path(&q, 0, (long)arg(c, 0), arg(c, 1)), result;
+	int bytes = put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1)), result;
 
 	if (bytes < 0)
 		return bytes;
@@ -346,7 +345,7 @@ call_truncate(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_OPEN, .arg = FILE_WRITABLE};
 	struct file_reply r;
-	int bytes = put_path(&q, 0, AT_FDCWD, arg(c, 0)), result, closed;
+	int bytes = put_path(c, &q, 0, AT_FDCWD, arg(c, 0)), result, closed;
 
 	if (bytes < 0)
 		return bytes;
@@ -365,12 +364,12 @@ call_rename(const struct handler_event *c)
 {
 	struct file_request q = {.op = FILE_RENAME};
 	struct file_reply r;
-	int bytes = put_path(&q, 0, (long)arg(c, 0), arg(c, 1));
+	int bytes = put_path(c, &q, 0, (long)arg(c, 0), arg(c, 1));
 
 	if (arg(c, 4) != 0)
 		return -E_INVAL;
 	if (bytes >= 0)
-		bytes = put_path(&q, (size_t)bytes, (long)arg(c, 2), arg(c, 3));
+		bytes = put_path(c, &q, (size_t)bytes, (long)arg(c, 2), arg(c, 3));
 	return bytes < 0 ? bytes : files_ask(&q, (size_t)bytes, &r);
 }
 
@@ -389,10 +388,25 @@ call_path(const struct handler_event *c, unsigned long nr)
 static long
 call_getcwd(const struct handler_event *c)
 {
-	if (arg(c, 1) < 2)
-		return -34;	/* ERANGE */
-	memcpy((void *)arg(c, 0), "/", 2);
-	return 2;
+	const char *path = cwd_get(c);
+	size_t bytes = str_len(path) + 1;
+
+	if (arg(c, 1) < bytes)
+		return -LINUX_ERANGE;
+	memcpy((void *)arg(c, 0), path, bytes);
+	return (long)bytes;
+}
+
+static __attribute__((noinline)) long
+call_chdir(const struct handler_event *c)
+{
+	char path[FILE_PATH_MAX];
+	int result = arg(c, 0) == 0 ? -E_FAULT :
+		cwd_path(c, (const char *)arg(c, 0), path, sizeof(path));
+
+	if (result > 0)
+		result = path[0] == 0 ? -E_NOENT : cwd_set(c, path);
+	return result;
 }
 
 static long
@@ -429,6 +443,7 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_unlinkat:
 	case SYS_faccessat: return call_path(c, nr);
 	case SYS_getcwd: return call_getcwd(c);
+	case SYS_chdir: return call_chdir(c);
 	default: return call_descriptor(c, nr);
 	}
 }

@@ -3,6 +3,7 @@
  * Descriptors of children: see inherit.h.
  */
 #include <base/str.h>
+#include <user/personality/cwd.h>
 #include <user/personality/inherit.h>
 
 /* Number `o` has in the offer: it is put there if it is not yet. */
@@ -45,6 +46,7 @@ inherit_offer(const struct handler_event *c, struct inherit *b)
 	b->magic = INHERIT_MAGIC;
 	b->offered = b->entries = 0;
 	files_lock();
+	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c)[1] == 0 ? "" : cwd_get(c));
 	result = list_descriptors(c, b, handles);
 	if (result == 0 && b->offered > 0)
 		result = files_offer(handles, b->offered, &b->token);
@@ -105,6 +107,8 @@ inherit_claim(const struct handler_event *c)
 		b->entries > INHERIT_ENTRIES || inherit_bytes(b) != bytes)
 		return;
 	files_lock();
+	if (b->cwd[0] != 0 && str_len_max(b->cwd, sizeof(b->cwd)) < sizeof(b->cwd))
+		cwd_begin(c, b->cwd);
 	if (b->offered > 0)
 		count = files_claim(b->token, claimed, INHERIT_ENTRIES);
 	attach_all(c, b, claimed, count > 0 ? (uint32_t)count : 0);

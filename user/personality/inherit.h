@@ -9,7 +9,7 @@
 
 #include <user/personality/files.h>
 
-#define INHERIT_ENTRIES 124
+#define INHERIT_ENTRIES 112
 #define INHERIT_MAGIC 0x52484e49u
 
 struct inherit_entry {
@@ -25,6 +25,7 @@ struct inherit {
 	uint32_t magic;			/* else a program left something of its own */
 	uint16_t offered;		/* descriptions in it; 0: there is no offer */
 	uint16_t entries;
+	char cwd[FILE_PATH_MAX];	/* "": the root */
 	struct inherit_entry entry[INHERIT_ENTRIES];
 };
 

@@ -161,6 +161,7 @@ personality_serve(const struct handler_event *c)
 	case SYS_getrandom:
 	case SYS_uname: return serve_io(c, nr);
 	case SYS_getcwd:
+	case SYS_chdir:
 	case SYS_dup:
 	case SYS_dup3:
 	case SYS_fcntl:

@@ -29,6 +29,7 @@ enum linux_call {
 	SYS_truncate = 45,
 	SYS_ftruncate = 46,
 	SYS_faccessat = 48,
+	SYS_chdir = 49,
 	SYS_openat = 56,
 	SYS_close = 57,
 	SYS_pipe2 = 59,
@@ -91,6 +92,7 @@ enum linux_call {
 /* errors that only the personality gives */
 #define LINUX_ENOTTY 25
 #define LINUX_ESPIPE 29
+#define LINUX_ERANGE 34
 #define LINUX_ENODEV 19
 
 struct iovec {

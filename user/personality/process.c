@@ -7,6 +7,7 @@
 #include <context.h>
 #include <base/str.h>
 #include <servers/proc/client.h>
+#include <user/personality/cwd.h>
 #include <user/personality/inherit.h>
 #include <user/personality/process.h>
 
@@ -26,6 +27,7 @@
 /* Where the parent goes on, and what its child gets. One page, for each thread that needs it. */
 struct borrowed {
 	struct context parent;
+	char cwd[FILE_PATH_MAX];
 	struct inherit inherit;
 };
 
@@ -131,6 +133,9 @@ process_vfork(const struct handler_event *c)
 		kpage_unmap(SELF, addr, 1);
 		return result;
 	}
+	files_lock();
+	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c));
+	files_unlock();
 	r->borrowed = addr;
 	memcpy(&child, &b->parent, sizeof(child));
 	child.x[10] = 0;
@@ -138,6 +143,12 @@ process_vfork(const struct handler_event *c)
 		child.x[2] = arg(c, 1);
 	for (;;)
 		kcontext_set(&child);
+}
+
+char *
+process_borrowed_cwd(const struct thread_record *r)
+{
+	return ((struct borrowed *)r->borrowed)->cwd;
 }
 
 /* The parent goes on, with the child's number. */
@@ -182,13 +193,19 @@ process_exit_borrowed(const struct handler_event *c, int status)
 
 /* A path as the boot archive has it; OWN_PROGRAM is the program that runs. */
 static const char *
-program_path(const char *path)
+program_path(const struct handler_event *c, const char *path, char *to, size_t room)
 {
+	int result;
+
 	if (str_is_equal(path, OWN_PROGRAM))
 		return (const char *)personality_info.program;
-	while (*path == '/')
-		path++;
-	return path;
+	files_lock();
+	result = cwd_path(c, path, to, room);
+	files_unlock();
+	if (result < 0)
+		return NULL;
+	cwd_make_plain(to);
+	return to[0] == '/' ? to + 1 : to;
 }
 
 /* Ask for the program, which gets what is open; it answers when it has that. Pid or an error. */
@@ -198,17 +215,19 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 	struct process_spawn what = {.path = (const char *)arg(c, 0), .inherit = b,
 		.args = (char *const *)arg(c, 1), .envs = (char *const *)arg(c, 2),
 		.flags = flags};
+	char path[FILE_PATH_MAX];
 	struct channel *ch;
 	int line;
-	long pid = inherit_offer(c, b);
+	long pid;
 
+	what.path = program_path(c, what.path, path, sizeof(path));
+	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b);
 	if (pid < 0)
 		return pid;
-	if (b->entries > 0) {
+	if (b->entries > 0 || b->cwd[0] != 0) {
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}
-	what.path = program_path(what.path);
 	ch = line_take(&line);
 	pid = ch == NULL ? line : process_spawn(ch, &what);
 	if (ch != NULL)

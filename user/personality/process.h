@@ -13,6 +13,9 @@
 
 #define OWN_PROGRAM "/proc/self/exe"	/* as a path: the program that runs */
 
+/* Where the working directory of a child without a program is kept: FILE_PATH_MAX bytes. */
+char *process_borrowed_cwd(const struct thread_record *r);
+
 /* Before the first call of the program: take what the parent left. */
 void process_begin(const struct handler_event *c);
 
