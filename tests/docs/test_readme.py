@@ -87,7 +87,7 @@ EXACT = {
         lambda rows: "; ".join(f"{50 * round(values(rows, 'copy', count=part)[0] / 50):,}"
                                for part in ("path", "total")) + " instructions",
     "a process by request":
-        lambda rows: "; ".join(f"{1000 * round(values(rows, name, count='path')[0] / 1000):,}"
+        lambda rows: "; ".join(f"{10000 * round(values(rows, name, count='path')[0] / 10000):,}"
                                for name in ("spawn", "spawn_and_wait")) + " instructions",
     "interrupt of a device": lambda rows: f"{one(rows, 'interrupt', 'one_way')} instructions",
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
