@@ -41,6 +41,7 @@ open_in(struct image *im, const char *name)
 int
 images_get(const char *name, struct image **image)
 {
+	static struct image opened;
 	int result;
 
 	for (unsigned i = 0; i < IMAGES; i++)
@@ -48,10 +49,16 @@ images_get(const char *name, struct image **image)
 			*image = &images[i];
 			return 0;
 		}
+	result = open_in(&opened, name);
+	if (result == -E_NOMEM && images_drop())
+		result = open_in(&opened, name);
+	if (result != 0)
+		return result;
+	/* what cannot be opened takes nobody's place */
 	*image = &images[next];
 	next = (next + 1) % IMAGES;
 	if ((*image)->name[0] != 0)
 		image_close(*image);
-	result = open_in(*image, name);
-	return result == -E_NOMEM && images_drop() ? open_in(*image, name) : result;
+	**image = opened;
+	return 0;
 }
