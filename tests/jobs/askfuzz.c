@@ -12,6 +12,7 @@
 #include <atoll/kcalls.h>
 #include <servers/proc/client.h>
 #include "expect.h"
+#include "frames.h"
 
 #define SELF_PATH "bin/askfuzz"
 #define BIT 9
@@ -106,16 +107,6 @@ ask_once(void)
 		pids[draw(8)] = r.pid;
 }
 
-static long
-frames(void)
-{
-	uint64_t free = 0, pieces = 0;
-
-	kstats(STATS_FRAMES_FREE, &free);
-	kstats(STATS_PIECE_PAGES, &pieces);
-	return (long)(free + pieces);
-}
-
 static void
 take_all(void)
 {
@@ -141,8 +132,7 @@ main(int argc, char **argv)
 	for (long i = 0; i < requests; i++)
 		ask_once();
 	take_all();
-	while (frames() < before)
-		kthread_yield();
+	frames_await(before);
 	printf("%s seed %ld\n", failures ? "FAIL" : "ok asked with", argc > 1 ? atol(argv[1]) : 1);
 	return failures != 0;
 }

@@ -15,21 +15,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "unaware.h"
 
 #define PATH "/bin/exec"
 #define THREADS 3
 #define ROUNDS 4
-
-static int failures;
-
-static void
-expect(long have, long want, const char *what)
-{
-	if (have == want)
-		return;
-	printf("FAIL %s: %ld instead of %ld\n", what, have, want);
-	failures++;
-}
 
 static pid_t
 start(char *const *args)

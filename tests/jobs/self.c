@@ -11,17 +11,7 @@
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
-
-static int failures;
-
-static void
-expect(long have, long want, const char *what)
-{
-	if (have == want)
-		return;
-	printf("FAIL %s: %ld instead of %ld\n", what, have, want);
-	failures++;
-}
+#include "unaware.h"
 
 static void
 limits(void)

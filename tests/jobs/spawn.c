@@ -10,6 +10,7 @@
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <servers/proc/client.h>
+#include "frames.h"
 #include "tell.h"
 
 #define SELF_PATH "bin/spawn"
@@ -300,26 +301,6 @@ too_many(void)
 		expect(process_wait(&here, pid[i], 0, &status), pid[i], "the end of one of many");
 }
 
-/* Frames that are free, or in which the kernel has small pieces, of which it keeps some. */
-static long
-frames(void)
-{
-	uint64_t free = 0, pieces = 0;
-
-	kstats(STATS_FRAMES_FREE, &free);
-	kstats(STATS_PIECE_PAGES, &pieces);
-	return (long)(free + pieces);
-}
-
-/* Waits until what has ended has given everything back. */
-static void
-balance(long before)
-{
-	while (frames() < before)
-		kthread_yield();
-	expect(frames(), before, "free frames");
-}
-
 static void
 be_parent(void)
 {
@@ -341,7 +322,8 @@ be_parent(void)
 	all_ends(&here);
 	an_orphan();
 	too_many();
-	balance(before);
+	frames_await(before);
+	expect(frames(), before, "free frames");
 	if (info.clusters == 1)
 		return;
 	expect(process_open(&there, (int)((s->cluster + 1) % info.clusters), BIT), 0, "far");

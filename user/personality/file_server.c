@@ -12,12 +12,13 @@
 #include <base/str.h>
 #include <servers/file/client.h>
 #include <user/personality/files.h>
+#include <user/personality/lock.h>
 
 #define MOVE_MAX 0x7ffff000ull	/* bytes in one call, as in Linux */
 #define EVERYBODY 0x7fffffff
 
 static struct {
-	uint32_t lock;		/* 0 free, 1 taken, 2 taken and somebody waits */
+	struct lock lock;
 	bool is_open;		/* the channel to the server */
 	struct channel channel;
 	uint32_t told;		/* how often the server has told something */
@@ -29,20 +30,13 @@ static struct {
 void
 files_lock(void)
 {
-	uint32_t free = 0;
-
-	if (__atomic_compare_exchange_n(&files.lock, &free, 1, false, __ATOMIC_ACQUIRE,
-		__ATOMIC_RELAXED))
-		return;
-	while (__atomic_exchange_n(&files.lock, 2, __ATOMIC_ACQUIRE) != 0)
-		kfutex_wait((unsigned long)&files.lock, 2, FOREVER);
+	lock_take(&files.lock);
 }
 
 void
 files_unlock(void)
 {
-	if (__atomic_exchange_n(&files.lock, 0, __ATOMIC_RELEASE) == 2)
-		kfutex_wake((unsigned long)&files.lock, 1);
+	lock_give(&files.lock);
 }
 
 static int

@@ -12,6 +12,7 @@
 #include <base/str.h>
 #include <servers/file/client.h>
 #include <user/personality/frames.h>
+#include <user/personality/lock.h>
 #include <user/personality/personality.h>
 
 #define LOOKS_AWAKE 64		/* before the first sleep: input that is there comes soon */
@@ -21,30 +22,11 @@
 
 /* What one thread at a time uses. */
 static struct {
-	uint32_t lock;		/* 0 free, 1 taken, 2 taken and somebody waits */
+	struct lock lock;
 	uint32_t sequence;	/* of the last question */
 	const struct frame_input *answer;
 	uint32_t room;		/* of its data */
 } input;
-
-static void
-lock(void)
-{
-	uint32_t free = 0;
-
-	if (__atomic_compare_exchange_n(&input.lock, &free, 1, false, __ATOMIC_ACQUIRE,
-		__ATOMIC_RELAXED))
-		return;
-	while (__atomic_exchange_n(&input.lock, 2, __ATOMIC_ACQUIRE) != 0)
-		kfutex_wait((unsigned long)&input.lock, 2, FOREVER);
-}
-
-static void
-unlock(void)
-{
-	if (__atomic_exchange_n(&input.lock, 0, __ATOMIC_RELEASE) == 2)
-		kfutex_wake((unsigned long)&input.lock, 1);
-}
 
 static void
 wait_a_little(unsigned looks)
@@ -125,8 +107,8 @@ input_read(const struct handler_event *c, uint64_t to, uint64_t len)
 
 	if (len == 0 || !has_input(c))
 		return 0;
-	lock();
+	lock_take(&input.lock);
 	result = read_answer((void *)to, len);
-	unlock();
+	lock_give(&input.lock);
 	return result;
 }

@@ -9,6 +9,7 @@
 #include <servers/proc/client.h>
 #include <user/personality/cwd.h>
 #include <user/personality/inherit.h>
+#include <user/personality/lock.h>
 #include <user/personality/process.h>
 
 #define CLONE_VM 0x100
@@ -34,7 +35,7 @@ struct borrowed {
 _Static_assert(sizeof(struct inherit) <= PROCESS_INHERIT_MAX, "what a child inherits");
 
 static struct {
-	uint32_t lock;
+	struct lock lock;
 	struct {
 		struct channel channel;
 		bool is_open;
@@ -48,20 +49,6 @@ static struct {
 	uint32_t unborn_made;
 } processes;
 
-static void
-processes_lock(void)
-{
-	while (__atomic_exchange_n(&processes.lock, 1, __ATOMIC_ACQUIRE) != 0)
-		kfutex_wait((unsigned long)&processes.lock, 1, FOREVER);
-}
-
-static void
-processes_unlock(void)
-{
-	__atomic_store_n(&processes.lock, 0, __ATOMIC_RELEASE);
-	kfutex_wake((unsigned long)&processes.lock, 1);
-}
-
 /* --- channels to the process server --- */
 
 static int
@@ -69,22 +56,22 @@ line_find(void)
 {
 	int found = -E_AGAIN;
 
-	processes_lock();
+	lock_take(&processes.lock);
 	for (int i = 0; i < CHANNELS; i++)
 		if (!processes.line[i].is_taken && (found < 0 || processes.line[i].is_open))
 			found = i;
 	if (found >= 0)
 		processes.line[found].is_taken = true;
-	processes_unlock();
+	lock_give(&processes.lock);
 	return found;
 }
 
 static void
 line_release(int line)
 {
-	processes_lock();
+	lock_take(&processes.lock);
 	processes.line[line].is_taken = false;
-	processes_unlock();
+	lock_give(&processes.lock);
 }
 
 /* A channel for one call, number `*line`, or NULL and an error in it. */
@@ -171,14 +158,14 @@ note_unborn(int status)
 {
 	long pid = -E_AGAIN;
 
-	processes_lock();
+	lock_take(&processes.lock);
 	for (int i = 0; i < UNBORN_MAX && pid < 0; i++)
 		if (processes.unborn[i].pid == 0) {
 			pid = PID_BORROWED + 1 + (int32_t)(processes.unborn_made++ % PIDS_BORROWED);
 			processes.unborn[i].pid = (int32_t)pid;
 			processes.unborn[i].status = status;
 		}
-	processes_unlock();
+	lock_give(&processes.lock);
 	return pid;
 }
 
@@ -303,14 +290,14 @@ take_unborn(long pid, int *status)
 {
 	long found = 0;
 
-	processes_lock();
+	lock_take(&processes.lock);
 	for (int i = 0; i < UNBORN_MAX && found == 0; i++)
 		if (processes.unborn[i].pid != 0 && (pid <= 0 || processes.unborn[i].pid == pid)) {
 			found = processes.unborn[i].pid;
 			*status = processes.unborn[i].status << 8;
 			processes.unborn[i].pid = 0;
 		}
-	processes_unlock();
+	lock_give(&processes.lock);
 	return found;
 }
 

@@ -13,6 +13,7 @@
 #include <atoll/server.h>
 #include <atoll/startup.h>
 #include <user/personality/files.h>
+#include <user/personality/lock.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
 #include <user/rank.h>
@@ -93,7 +94,7 @@ thread_set_tid_address(const struct handler_event *c)
  * their numbers, and with them their personality stacks, are free for certain.
  */
 struct ended {
-	uint32_t lock;
+	struct lock lock;
 	uint32_t count;
 	uint32_t alive;		/* made and not joined */
 	int32_t tid[PERSONALITY_THREADS_MAX];
@@ -102,25 +103,11 @@ struct ended {
 static struct ended ended;
 
 static void
-lock(void)
-{
-	while (__atomic_exchange_n(&ended.lock, 1, __ATOMIC_ACQUIRE) != 0)
-		kfutex_wait((unsigned long)&ended.lock, 1, FOREVER);
-}
-
-static void
-unlock(void)
-{
-	__atomic_store_n(&ended.lock, 0, __ATOMIC_RELEASE);
-	kfutex_wake((unsigned long)&ended.lock, 1);
-}
-
-static void
 note_end(int32_t tid)
 {
-	lock();
+	lock_take(&ended.lock);
 	ended.tid[ended.count++] = tid;
-	unlock();
+	lock_give(&ended.lock);
 }
 
 /* A thread that is gone is announced: its word becomes 0 and whoever joins it wakes. */
@@ -238,14 +225,14 @@ create(const struct context *start)
 {
 	long result;
 
-	lock();
+	lock_take(&ended.lock);
 	join_ended();
 	result = make_stacks();
 	if (result == 0)
 		result = kthread_create(start, ANY_CORE);
 	if (result >= 0)
 		ended.alive++;
-	unlock();
+	lock_give(&ended.lock);
 	return result;
 }
 
