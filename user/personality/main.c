@@ -32,7 +32,7 @@ end_by_signal(const struct handler_event *c, unsigned long sig)
 {
 	process_exit_borrowed(c, (int)(128 + (sig & 127)));
 	if (personality_info.is_child)
-		process_kill_call(c, personality_info.pid, sig);
+		process_kill_call(personality_info.pid, sig);
 	for (;;)
 		kproc_exit((int)(128 + (sig & 127)));
 }
@@ -72,7 +72,7 @@ serve_signal(const struct handler_event *c, unsigned long nr)
 	if (nr != SYS_tkill && nr != SYS_tgkill && nr != SYS_kill)
 		return 0;
 	if (nr == SYS_kill && (int32_t)arg(c, 0) > 0 && (int32_t)arg(c, 0) != personality_info.pid)
-		return process_kill_call(c, (int32_t)arg(c, 0), sig);
+		return process_kill_call((int32_t)arg(c, 0), sig);
 	if (sig != 0)
 		end_by_signal(c, sig);
 	return 0;

@@ -23,7 +23,6 @@
 
 #define CHANNELS 4
 #define UNBORN_MAX 16
-#define ENV_MAX PROCESS_WORDS_MAX
 
 /* Where the parent goes on, and what its child gets. One page, for each thread that needs it. */
 struct borrowed {
@@ -339,14 +338,13 @@ process_wait4(const struct handler_event *c)
 /* --- signals to others --- */
 
 long
-process_kill_call(const struct handler_event *c, long pid, unsigned long sig)
+process_kill_call(long pid, unsigned long sig)
 {
 	struct process_reply r;
 	struct channel *ch;
 	long result;
 	int line;
 
-	(void)c;
 	ch = line_take(&line);
 	if (ch == NULL)
 		return line;

@@ -23,7 +23,7 @@ void process_begin(const struct handler_event *c);
 long process_vfork(const struct handler_event *c);
 long process_execve(const struct handler_event *c);
 long process_wait4(const struct handler_event *c);
-long process_kill_call(const struct handler_event *c, long pid, unsigned long sig);
+long process_kill_call(long pid, unsigned long sig);
 /* The caller's pid, or its parent's. */
 long process_number(const struct handler_event *c, bool of_parent);
 
