@@ -15,6 +15,7 @@
 struct begin {
 	unsigned long (*fn)(unsigned long arg);
 	unsigned long arg;
+	uint32_t go;			/* it may begin */
 };
 
 static struct {
@@ -79,25 +80,61 @@ begin(uintptr_t at)
 {
 	struct begin *b = (struct begin *)at;
 
+	while (!__atomic_load_n(&b->go, __ATOMIC_ACQUIRE))
+		kthread_yield();
 	for (;;)
 		kthread_exit(b->fn(b->arg));
 }
 
-long
-kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core)
+static long
+begin_thread(const struct begin *what, int core, struct begin **at)
 {
 	struct context ctx;
-	struct begin *b;
 	uint64_t stack;
 	long e = kmem_alloc(SELF, STACK_BYTES, PAGE_READ | PAGE_WRITE, &stack);
 
 	if (e < 0)
 		return e;
-	b = (struct begin *)(uintptr_t)(stack + STACK_BYTES) - 1;
-	*b = (struct begin){fn, arg};
-	context_init(&ctx, (uintptr_t)begin, ((uintptr_t)b & ~(uintptr_t)15) - CONTEXT_CALL_BYTES,
-		(uintptr_t)b, 0);
+	*at = (struct begin *)(uintptr_t)(stack + STACK_BYTES) - 1;
+	**at = *what;
+	context_init(&ctx, (uintptr_t)begin, ((uintptr_t)*at & ~(uintptr_t)15) - CONTEXT_CALL_BYTES,
+		(uintptr_t)*at, 0);
 	return kthread_create(&ctx, core);
+}
+
+long
+kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core)
+{
+	struct begin *b;
+
+	return begin_thread(&(struct begin){fn, arg, 1}, core, &b);
+}
+
+/* Kernel calls of a thread that home has answered, or answered with a wait, since first asked. */
+static uint32_t
+calls_of(long tid)
+{
+	struct thread_counts counts = {0};
+
+	while (kthread_stats((int)tid, &counts) == -E_AGAIN)
+		;
+	return counts.calls;
+}
+
+long
+kt_waiter(unsigned long (*fn)(unsigned long arg), unsigned long arg)
+{
+	struct begin *b;
+	long tid = begin_thread(&(struct begin){fn, arg, 0}, ANY_CORE, &b);
+	uint32_t before;
+
+	if (tid < 0)
+		return tid;
+	before = calls_of(tid);
+	__atomic_store_n(&b->go, 1, __ATOMIC_RELEASE);
+	while (calls_of(tid) == before)
+		kthread_yield();
+	return tid;
 }
 
 /* Fresh pages at `at` of a process, filled from `from`. */

@@ -27,6 +27,12 @@ _Noreturn void kt_end(void);
 long kt_thread(unsigned long (*fn)(unsigned long arg), unsigned long arg, int core);
 
 /*
+ * The same, on any core, and return when the home core has answered the first kernel call of fn:
+ * if that waits, the thread is waiting. A fn that makes no call of the home core must not be given.
+ */
+long kt_waiter(unsigned long (*fn)(unsigned long arg), unsigned long arg);
+
+/*
  * Start this program as a process: its server_main finds `role` (not 0) in atoll_startup()->job and
  * `arg` in ->shared. Its handle or an error.
  */

@@ -280,12 +280,11 @@ TEST(every_wait_for_it_ends)
 	expect(never >= 0 && out >= 0 && sync >= 0);
 	expect_eq(mailbox_send(never, &m), 0);
 	expect_eq(kportal_allow(portal, 1, PORT_NEVER), 0);
-	tid[0] = kt_thread(watcher, 1, ANY_CORE);
-	tid[1] = kt_thread(waiter, (unsigned long)never, ANY_CORE);
-	tid[2] = kt_thread(portal_reader, 0, ANY_CORE);
-	tid[3] = kt_thread(portal_writer, (unsigned long)out, ANY_CORE);
-	tid[4] = kt_thread(sync_waiter, (unsigned long)sync, ANY_CORE);
-	kt_pause(1000);
+	tid[0] = kt_waiter(watcher, 1);
+	tid[1] = kt_waiter(waiter, (unsigned long)never);
+	tid[2] = kt_waiter(portal_reader, 0);
+	tid[3] = kt_waiter(portal_writer, (unsigned long)out);
+	tid[4] = kt_waiter(sync_waiter, (unsigned long)sync);
 	restart(1);
 	for (int i = 0; i < 5; i++)
 		expect_eq(kt_join(tid[i]), -E_HOSTDOWN);
@@ -295,7 +294,10 @@ TEST(every_wait_for_it_ends)
 	cluster_1_answers(10);
 }
 
-/* Each time a little later in the transfer. */
+/*
+ * Each time a little later in the transfer. The portal is used once before: it belongs to this life
+ * of the other cluster, however late the thread begins.
+ */
 TEST(a_transfer_ends_wherever_it_is)
 {
 	for (unsigned i = 0; i < 24; i++) {
@@ -304,6 +306,7 @@ TEST(a_transfer_ends_wherever_it_is)
 			out = (int)kportal_open(1, PORT_DATA, PORT_DATA);
 		long tid, moved;
 
+		expect_eq(kportal_start(out, (unsigned long)data, 1), -E_AGAIN);
 		expect_eq(mailbox_send(to, &m), 0);
 		if (i % 2 == 0)
 			expect_eq(kportal_allow(portal, 1, PORT_DATA), 0);
