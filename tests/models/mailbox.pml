@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Mailboxes between clusters: SENDERS clusters with WRITERS threads each write to one port of a receiving cluster. Each cluster has a home
- * core that does one thing at a time (`home`; what touches only its own cluster is one step); put, events and copies of different clusters interleave freely. With VICTIM a
+ * core that does one thing at a time (`home`); put, events and copies of different clusters interleave freely. With VICTIM a
  * cluster stops at any moment and the others are told.
+ *
+ * A step is what one other cluster can tell apart: the put with its ghosts, an event, the copy, the end of the copy with the look whether
+ * the sender is dead. What touches only the own cluster, under `home`, is in one step with what stands before or behind it: nobody can
+ * come between, because taking `home` commutes with what others did before and giving it back with what they do after. The look at
+ * `dead` commutes with the put and with the end of the copy: of the death only it and what is told of it are seen.
  *
  * This is a machine where each port has a connector; credits.pml is of ports that share them.
  *
@@ -77,7 +82,7 @@ bool reader_waits, reader_woken;
 byte written[SENDERS], read[SENDERS];
 bool unread[SENDERS];			/* the slot holds what was not read */
 
-#define ENTER(c) atomic { !home[c] -> home[c] = true }
+#define ENTER(c) !home[c] -> home[c] = true
 #define LEAVE(c) home[c] = false
 
 /*
@@ -101,8 +106,29 @@ inline look_step(c, t) {
 	fi
 }
 
-/* mail_out_write, on the home core: true in `done` if the message was put. */
-inline write(c, me, done) {
+/* The two steps of a write that other clusters see. */
+inline put(c) {
+	assert(!unread[c]);
+	written[c]++;
+	unread[c] = true;
+	slot[c] = written[c]
+}
+
+inline tell(c) {
+	assert(nfull(arrived[c]));
+	arrived[c]!1
+}
+
+#ifdef EVENT_BEFORE_PUT
+#define FIRST(c) tell(c)
+#define SECOND(c) put(c)
+#else
+#define FIRST(c) put(c)
+#define SECOND(c) tell(c)
+#endif
+
+/* mail_out_write, on the home core, up to the first of these steps: true in `done` if it was taken. */
+inline write(c, done) {
 	done = false;
 	if
 	:: receiver_gone[c]
@@ -114,20 +140,9 @@ inline write(c, me, done) {
 		if
 		:: dead[RECEIVER] -> receiver_gone[c] = true	/* hal_noc_put says so */
 		:: !dead[RECEIVER] ->
-#ifdef EVENT_BEFORE_PUT
-			assert(nfull(arrived[c]));
-			arrived[c]!1;
-#endif
-			assert(!unread[c]);
-			written[c]++;
-			unread[c] = true;
-			slot[c] = written[c];
+			FIRST(c);
 			occupied[c] = true;
-			done = true;
-#ifndef EVENT_BEFORE_PUT
-			assert(nfull(arrived[c]));
-			arrived[c]!1
-#endif
+			done = true
 		fi
 	:: else
 	fi
@@ -141,12 +156,16 @@ proctype writer(byte c; byte me) {
 	do
 	:: left == 0 || no_peer || over[c] -> break
 	:: else ->
-		ENTER(c);
-		write(c, me, done);
-		no_peer = receiver_gone[c];
-		LEAVE(c);
+		atomic {
+			ENTER(c);
+			write(c, done);
+			if
+			:: done
+			:: else -> no_peer = receiver_gone[c]; LEAVE(c)
+			fi
+		};
 		if
-		:: done -> left--
+		:: atomic { done -> SECOND(c); no_peer = receiver_gone[c]; LEAVE(c); left-- }
 		:: !done && no_peer
 		:: else ->
 			/* mail_out_wait */
@@ -227,30 +246,23 @@ end:	do
 	od
 }
 
-/* mail_in_take: copy, then free. */
-inline take(c, value) {
-#ifdef FREED_BEFORE_COPY
+/* mail_in_take: copy, then free; the steps that other clusters see. */
+#define COPY(c, value) value = slot[c]
+
+inline copied(c, freeing) {
 	pending[c] = false;
 	unread[c] = false;
+	freeing = !dead[c]
+}
+
+inline free(c, freeing) {
 	if
-	:: dead[c]
-	:: !dead[c] -> assert(nfull(freed[c])); freed[c]!1
-	fi;
-	value = slot[c];
-#else
-	value = slot[c];
-	pending[c] = false;
-	unread[c] = false;
-	if
-	:: dead[c]
-	:: !dead[c] -> assert(nfull(freed[c]));
+	:: freeing -> assert(nfull(freed[c]));
 #ifndef NO_FREED
 		freed[c]!1
 #endif
-	fi;
-#endif
-	read[c]++;
-	assert(value == read[c])
+	:: else
+	fi
 }
 
 #define SATISFIED(c) (read[c] == PER_CLUSTER || sender_gone[c])
@@ -263,26 +275,39 @@ inline take(c, value) {
 /* The thread that reads until everything has come from the clusters that live. */
 proctype reader() {
 	byte c, value;
-	bool found;
+	bool found, freeing;
 
 	do
 	:: COMPLETE || over[RECEIVER] -> break
 	:: else ->
-		ENTER(RECEIVER);
-		c = 0;
-		do
-		:: c < SENDERS && !pending[c] -> c++
-		:: else -> break
-		od;
-		found = c < SENDERS;
+		atomic {
+			ENTER(RECEIVER);
+			c = 0;
+			do
+			:: c < SENDERS && !pending[c] -> c++
+			:: else -> break
+			od;
+			found = c < SENDERS;
+			if
+#ifdef FREED_BEFORE_COPY
+			:: found -> copied(c, freeing)
+#else
+			:: found -> COPY(c, value)
+#endif
+			:: else -> LEAVE(RECEIVER)
+			fi
+		};
 		if
-		:: found -> take(c, value)
-		:: else
-		fi;
-		LEAVE(RECEIVER);
-		if
-		:: found
-		:: !found ->
+		:: found ->
+#ifdef FREED_BEFORE_COPY
+			atomic { free(c, freeing) };
+			atomic { COPY(c, value);
+#else
+			atomic { copied(c, freeing) };
+			atomic { free(c, freeing);
+#endif
+			read[c]++; assert(value == read[c]); LEAVE(RECEIVER) }
+		:: else ->
 			/* thread_sleep; nothing that came since the look at COMPLETE may be lost */
 			atomic { !home[RECEIVER] ->
 			reader_woken = false;
