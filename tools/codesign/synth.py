@@ -18,7 +18,9 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [_TOOLS, os.path.join(_TOOLS, "front")]
+import setup  # noqa: E402
 from codesign import rtl, space  # noqa: E402
 
 HERE = os.path.join(rtl.ROOT, "hw", "synth")
@@ -122,7 +124,7 @@ def count(cells):
 
 def call_tool(folder, script):
     """Run the synthesiser in a prepared folder; its last words are the reason of a failure."""
-    env = dict(os.environ, YOWASP_CACHE_DIR=os.path.join(rtl.ROOT, "build", "codesign", "yowasp"))
+    env = dict(os.environ, YOWASP_CACHE_DIR=setup.synthesiser_code())
     p = subprocess.Popen([tool_path(), "-q", "-s", script], cwd=folder, env=env,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, errors="replace")

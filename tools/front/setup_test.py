@@ -102,6 +102,24 @@ def test_the_words_of_apt_and_pip_without_a_network_are_known(said):
     assert setup._call(["sh", "-c", 'echo "$0"', said], "pip install") is None
 
 
+def test_the_synthesiser_is_compiled_once_whole_or_not_at_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(setup, "VENV", str(tmp_path))
+    tool = tmp_path / "bin" / setup.SYNTHESISER
+    tool.parent.mkdir()
+    tool.write_text('#!/bin/sh\n[ "$1" = -V ] && echo code > "$YOWASP_CACHE_DIR/code" && exit 3\n')
+    tool.chmod(0o755)
+    with pytest.raises(setup.Failure, match="exit status 3"):
+        setup.compile_synthesiser()
+    assert list((tmp_path / "hw").iterdir()) == []
+    tool.write_text(tool.read_text().replace("exit 3", "exit 0"))
+    setup.compile_synthesiser()
+    made = os.path.join(setup.synthesiser_code(), "code")
+    assert open(made).read() == "code\n"
+    tool.unlink()
+    setup.compile_synthesiser()
+    assert os.path.exists(made)
+
+
 def test_the_demo_installs_no_compiler_but_its_own():
     groups = setup.NEEDS["demo"]
     packages = {p for g in groups for p in setup.PACKAGES[g].values()}
