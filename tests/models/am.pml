@@ -33,7 +33,6 @@
  * mutation: -DSENDERS=2 -DCALLS=2 -DBUSY_AFTER_TICKET
  * mutation: -DSENDERS=2 -DCALLS=2 -DTICKET_NOT_ATOMIC
  * mutation: -DSENDERS=3 -DCALLS=1 -DNO_BUFFERS -DRING_TOO_SHORT
- * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
 #define CORES (SENDERS + 1)		/* core 0 is home */

@@ -33,7 +33,6 @@
  * mutation: -DMESSAGES=4 -DSLOTS=1 -DBITS_ARE_LOST
  * mutation: -DMESSAGES=5 -DSLOTS=2 -DTELLS_TOO_LATE
  * mutation: -DMESSAGES=4 -DSLOTS=1 -DBELIEVES_MORE_WAS_TAKEN
- * search: -DSAFETY -DCOLLAPSE
  */
 #define NUMBER 0		/* messages that were put */
 #define TAKEN 1			/* of which the receiver has told */

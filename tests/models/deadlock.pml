@@ -23,7 +23,6 @@
  * mutation: -DRANKS=2 -DSENDS=2 -DNO_SECOND_LOOK
  * mutation: -DRANKS=2 -DSENDS=2 -DCOUNTED_BEFORE_THE_LAST_LOOK
  * mutation: -DRANKS=2 -DSENDS=2 -DSLEEPING_FIRST
- * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
 byte box[RANKS];		/* messages that have arrived */

@@ -23,7 +23,6 @@
  * mutation: -DOTHERS=1 -DNO_LOOK_AFTER_LEAVING
  * mutation: -DOTHERS=1 -DKEEPS_ITS_SAY
  * mutation: -DOTHERS=2 -DNO_WAKE
- * search: -DSAFETY
  */
 #define CALLS 3
 #define FREE 0

@@ -23,7 +23,6 @@
  * mutation: -DRANKS=2 -DROUNDS=3 -DNO_WAKE
  * mutation: -DRANKS=2 -DROUNDS=3 -DLOOK_BEFORE_SHOWING
  * mutation: -DRANKS=2 -DROUNDS=3 -DSHOW_BEFORE_LAYING
- * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
 #define TURNS 2

@@ -16,7 +16,6 @@
  * mutation: -DSWEEPS=2 -DIGNORE_WANTED
  * mutation: -DSWEEPS=2 -DLEAVES_MASK
  * mutation: -DSWEEPS=2 -DWAITS_FOR_POST
- * search: -DSAFETY
  */
 #define NOTHING 0
 #define ASKS 1

@@ -29,7 +29,6 @@
  * mutation: -DLIVES=2 -DPUTS=2 -DTHE_DEAD_ARE_NOT_STOPPED
  * mutation: -DLIVES=3 -DPUTS=2 -DP_STAYS -DDEATH_IS_TOLD_BEFORE_THE_STOP
  * mutation: -DLIVES=2 -DPUTS=2 -DTHE_DEAD_ARE_ASKED
- * search: -DSAFETY
  * pan: -m1000000
  */
 mtype = { DOWN, UP, DEAD };

@@ -39,7 +39,6 @@
  * mutation: -DPARENT_NOT_LOOKED_AT
  * mutation: -DKILL_REVOKER -DDEATH_ENDS_THE_WALK
  * mutation: -DKILL_USER -DRELEASE_LEAVES_THE_RECORD
- * search: -DSAFETY
  */
 #define KILLED 2		/* the sweep of a kill; 0 and 1 are those of the revokers */
 #define BIT(n) (1 << (n))

@@ -25,7 +25,6 @@
  * mutation: -DRANKS=2 -DSENDS=2 -DNOT_TAKEN_OFF
  * mutation: -DRANKS=2 -DSENDS=2 -DSTAYS_AWAKE_UNCOUNTED
  * mutation: -DRANKS=3 -DSENDS=1 -DIN_VAIN_AND_NOT_PUT_BACK
- * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
 byte box[RANKS];		/* messages that have arrived */

@@ -28,7 +28,6 @@
  * mutation: -DRANKS=2 -DROUNDS=3 -DNO_HAS_SLEEPERS
  * mutation: -DRANKS=2 -DROUNDS=3 -DNO_WAKE_WHEN_OVER
  * mutation: -DRANKS=2 -DROUNDS=3 -DSHOW_BEFORE_LAYING
- * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
 #ifndef TURNS

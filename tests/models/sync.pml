@@ -39,7 +39,6 @@
  * mutation: -DROUNDS=3 -DTO_ALL -DSIGNALS_WITHOUT_ANSWER
  * mutation: -DROUNDS=2 -DTO_ALL -DNO_WAKE_ON_ANSWER
  * mutation: -DROUNDS=2 -DTO_ALL -DNO_WAKE_ON_SIGNAL
- * search: -DSAFETY -DCOLLAPSE
  * pan: -m200000
  */
 #define PARTNERS 2

@@ -30,7 +30,6 @@
  * mutation: -DSETS=2 -DCALLS=0 -DLEAVES=0 -DFORGOTTEN_IN_THE_HANDLER
  * mutation: -DSETS=2 -DCALLS=0 -DLEAVES=0 -DSTARTS_IN_THE_HANDLER
  * mutation: -DSETS=1 -DCALLS=0 -DLEAVES=0 -DNOT_RUNG
- * search: -DSAFETY
  */
 bool bits;			/* home: set and not taken */
 bool upcall;			/* the thread's word */

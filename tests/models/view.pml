@@ -32,7 +32,6 @@
  * mutation: -DREVOKES=2 -DKILL -DKILL_LEAVES_WAITER
  * mutation: -DREVOKES=2 -DDEADLINE -DDEADLINE_LEAVES_QUEUE
  * mutation: -DREVOKES=1 -DENDS_ALL
- * search: -DSAFETY
  */
 #define LIVES 2			/* generations of a view: 1 .. LIVES */
 #define THREADS 2
