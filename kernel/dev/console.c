@@ -124,9 +124,11 @@ emit_open(struct cluster *c, bool end)
 static size_t
 complete_bytes(const char *text, size_t len)
 {
-	while (len > 0 && text[len - 1] != '\n')
-		len--;
-	return len;
+	const char *end = text + len;
+
+	while (end > text && end[-1] != '\n')
+		end--;
+	return (size_t)(end - text);
 }
 
 int

@@ -80,7 +80,8 @@ mail_out_forget(struct cluster *c, uint32_t peer, uint32_t port)
 
 /*
  * The slot was full: its next emptiness is told. A thread that misses several slots is told of any
- * of them: it tries them all again, for a bit is no more than a hint.
+ * of them: it tries them all again, for a bit is no more than a hint. Until it is told it keeps its
+ * place among those, whatever it misses: one slot may be free already.
  */
 static void
 miss(struct mail_out *o, struct thread *t)
@@ -90,6 +91,8 @@ miss(struct mail_out *o, struct thread *t)
 
 	if (t->missed_slot == NULL)
 		list_init(&t->missed);
+	if (t->missed_slot == several && !list_is_empty(&t->missed))
+		return;
 	misses_others = !list_is_empty(&t->missed) && t->missed_slot != o;
 	t->missed_slot = misses_others ? (const void *)several : o;
 	if (t->room.tid == 0)

@@ -11,7 +11,7 @@
 #include <kernel/ikc/state.h>
 
 /* of one step: 1 for a thread that waits on, and more for one that goes on */
-#define LOOK_COST 8
+#define LOOK_COST 6
 #define LOOK_GOES_ON 2
 
 /* The threads of a queue of those who wait, and the output slot that it belongs to, or NULL. */

@@ -15,7 +15,8 @@
 #include <kernel/proc/proc.h>
 #include <kernel/thread/thread.h>
 
-#define UNMAP_STEP (MEM_STEP * 3 / 8)	/* small pages */
+#define UNMAP_STEP (MEM_STEP * 3 / 16)	/* small pages */
+#define PROTECT_STEP (MEM_STEP * 3 / 8)
 
 struct range {
 	uintptr_t start;
@@ -530,7 +531,7 @@ mem_is_lazy(struct process *p, uintptr_t addr)
 static int
 protect_look(struct change *m, int rights)
 {
-	for (unsigned n = 0; n < MEM_STEP && m->r.start < m->r.end; n++) {
+	for (unsigned n = 0; n < PROTECT_STEP && m->r.start < m->r.end; n++) {
 		uintptr_t unit = HAL_PAGE_BYTES;
 		uint64_t paddr;
 		int prot;
@@ -640,7 +641,7 @@ protect_step(const struct kcall_args *args, const struct change *m, size_t *page
 		*pages = PAGES_PER_LARGE;
 		return 0;
 	}
-	*pages = args->a[2] < MEM_STEP ? args->a[2] : MEM_STEP;
+	*pages = args->a[2] < PROTECT_STEP ? args->a[2] : PROTECT_STEP;
 	if (*pages > to_border)
 		*pages = to_border;
 	return 0;
@@ -737,8 +738,8 @@ kc_page_unmap(struct thread *caller, int proc, unsigned long addr, int count)
  * is not private, and not mapped through a view (on or1k they stay as they are). Runs and waits
  * like kc_page_unmap. Returns 0; -E_BADF; -E_SRCH; -E_INVAL; -E_ACCES: no RIGHT_WRITE, or a right
  * that a mapping was made without; -E_NOMEM: the host has no room for one more mapping. Of more
- * than MEM_STEP pages some may have changed if another thread changes them meanwhile, or if a host
- * has no room.
+ * than PROTECT_STEP pages some may have changed if another thread changes them meanwhile, or if a
+ * host has no room.
  */
 long
 kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, int prot)
@@ -750,7 +751,7 @@ kc_page_protect(struct thread *caller, int proc, unsigned long addr, int count, 
 	long e = 0;
 
 	__builtin_memcpy(a, call, sizeof(a));
-	while (count > MEM_STEP && (e = mem_home(caller, protect_check_serve, a)) == -E_AGAIN)
+	while (count > PROTECT_STEP && (e = mem_home(caller, protect_check_serve, a)) == -E_AGAIN)
 		continue;
 	if (e != 0)
 		return e;

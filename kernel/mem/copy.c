@@ -23,6 +23,7 @@ struct copied {
 	uintptr_t end;		/* of this step */
 	uintptr_t at;		/* of the first in the other process */
 	uint32_t prot;		/* of its area */
+	bool empty;		/* none of them is mapped */
 };
 
 static int
@@ -40,8 +41,9 @@ static int
 step_decode(const struct kcall_args *args, bool shared, struct copied *m)
 {
 	struct thread *t = args->caller;
-	unsigned long count = args->a[2] < COPY_STEP ? args->a[2] : COPY_STEP;
+	unsigned long count = args->a[2], most = COPY_STEP;
 	const struct area *a;
+	size_t hole;
 	int e = proc_find(t, (int)args->a[0], RIGHT_WRITE, &m->to);
 
 	m->from = t->proc;
@@ -53,6 +55,14 @@ step_decode(const struct kcall_args *args, bool shared, struct copied *m)
 		e = range_check(m->to, m->at, args->a[2]);
 	if (e != 0)
 		return e;
+	hole = hal_hole(&m->from->space, m->start);
+	m->empty = hole > 0;
+	if (m->empty)
+		most = hole / HAL_PAGE_BYTES;
+	else if (hal_hole(&m->to->space, m->at) >= HAL_LARGE_BYTES / 2)
+		most = 1;		/* a table has to be made */
+	if (count > most)
+		count = most;
 	a = area_find(&m->from->areas, m->start);
 	if (a == NULL || (a->prot == 0) != shared)
 		return -E_INVAL;
@@ -115,7 +125,7 @@ copy_pages(struct kcall_args *args)
 		e = mem_claim_at(m.to, m.at, m.end - m.start, m.prot);
 	if (e == 0)
 		e = mem_area_change(m.from, m.start, m.end, m.prot);
-	for (uintptr_t at = m.start; e == 0 && at < m.end; at += HAL_PAGE_BYTES)
+	for (uintptr_t at = m.start; e == 0 && !m.empty && at < m.end; at += HAL_PAGE_BYTES)
 		e = copy_page(args->caller, &m, at);
 	return e != 0 ? e : step_next(args, &m);
 }
@@ -124,8 +134,13 @@ static long
 copy_serve(struct kcall_args *args)
 {
 	struct thread *t = args->caller;
-	long e = copy_pages(args);
+	long e;
 
+	if (t->work.sweeping && args->a[2] == 0)
+		return shoot_down_end(t, &t->sweep, 0);
+	e = copy_pages(args);
+	if (e == 0 && t->work.sweeping)
+		return -E_AGAIN;	/* its end is a step of its own */
 	return e != -E_AGAIN && t->work.sweeping ? shoot_down_end(t, &t->sweep, e) : e;
 }
 

@@ -32,7 +32,8 @@ struct sweeps;
 #define FRAME_REFS_MAX 65000
 
 struct frame {
-	uint32_t next;		/* free list, limbo */
+	/* free list, limbo; aligned so that many are marked fast (frames_mark) */
+	_Alignas(8) uint32_t next;
 	uint32_t prev;		/* the same; in use or in limbo: see frame_put */
 	int32_t owner;		/* id of the process that it is charged to, 0: the kernel */
 	uint16_t refs;

@@ -9,9 +9,8 @@
 #include <kernel/thread/thread.h>
 
 #define DROP_STEP 3		/* runs of frames */
-/* of one step of the end of a process's memory: 1 for a page, and more for one that is mapped */
-#define RELEASE_COST 20
-#define RELEASE_MAPPED 3
+/* of a process that ends, or holes between them, in a step */
+#define RELEASE_PAGES 3
 /* pages of addresses that a process may claim, for each frame of the cluster */
 #define CLAIMS_PER_FRAME 16
 
@@ -387,17 +386,21 @@ release_area(struct process *p, const struct area *a)
 	struct cluster *c = proc_cluster(p);
 	uintptr_t start = a->start, addr = start, end = mappings_edge(p, start, a->end);
 
-	for (unsigned cost = 0; addr < end && cost < RELEASE_COST; addr += HAL_PAGE_BYTES, cost++) {
+	for (unsigned n = 0; addr < end && n < RELEASE_PAGES; n++) {
+		size_t hole = hal_hole(&p->space, addr);
 		uint64_t paddr;
 		uint32_t frame;
 		int prot;
 
-		if (mem_lookup(p, addr, &paddr, &prot) != 0)
+		if (hole > 0) {
+			addr = hole < end - addr ? addr + hole : end;
 			continue;
+		}
+		mem_lookup(p, addr, &paddr, &prot);
 		frame = frame_at(&c->frames, paddr);
 		if (frame != FRAME_NONE)
 			frame_put(&c->frames, frame, &c->sweeps, NULL);
-		cost += RELEASE_MAPPED;
+		addr += HAL_PAGE_BYTES;
 	}
 	mapping_free(p, mappings_cut(p, start, addr));
 	mem_unclaim(p, start, addr);

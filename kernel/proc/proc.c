@@ -15,7 +15,7 @@
 /* for what is under way: 1 for an entry of the table, and more for one of the process */
 #define THREADS_LOOKED 96
 #define THREADS_OWN 7
-#define THREADS_RELEASED 8
+#define THREADS_RELEASED 5
 
 enum reap_stage { REAP_WORK, REAP_HANDLES, REAP_THREADS, REAP_MEMORY };
 

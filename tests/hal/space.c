@@ -54,7 +54,7 @@ shows(struct hal_space *s, uintptr_t addr, const char *page, int prot)
 	const int rights = PAGE_READ | PAGE_WRITE | PAGE_EXEC | PAGE_LARGE;
 
 	return hal_query(s, addr, &paddr, &found) == 0 && paddr == hal_paddr(page) &&
-		(found & rights) == prot;
+		(found & rights) == prot && hal_hole(s, addr & ~(HAL_PAGE_BYTES - 1)) == 0;
 }
 
 static bool
@@ -63,7 +63,8 @@ is_hole(struct hal_space *s, uintptr_t addr)
 	uint64_t paddr;
 	int found;
 
-	return hal_query(s, addr, &paddr, &found) == -E_INVAL;
+	return hal_query(s, addr, &paddr, &found) == -E_INVAL && (addr < s->first ||
+		addr >= s->limit || hal_hole(s, addr & ~(HAL_PAGE_BYTES - 1)) >= HAL_PAGE_BYTES);
 }
 
 static void
@@ -99,6 +100,48 @@ map_query_unmap(struct testbed *bed)
 	expect(bed, is_hole(s, t.at + 2 * HAL_PAGE_BYTES));
 	expect(bed, shows(s, t.at + 3 * HAL_PAGE_BYTES, t.page[3], PROT_RW));
 	hal_tlb_flush();
+	end(&t);
+}
+
+/* Pages that are found from the first address of the space on, with all holes left out. */
+static int
+found_behind_holes(const struct hal_space *s, uintptr_t end)
+{
+	uintptr_t at = s->first;
+	size_t hole;
+	int found = 0;
+
+	while (at < end)
+		if ((hole = hal_hole(s, at)) > 0) {
+			at += hole;
+		} else {
+			found++;
+			at += HAL_PAGE_BYTES;
+		}
+	return found;
+}
+
+/* The first page, its neighbour, the last of its table and the first of the next. */
+static void
+holes_end_at_what_is_mapped(struct testbed *bed)
+{
+	struct space_test t;
+	struct hal_space *s = &bed->space;
+	uintptr_t next, last;
+
+	begin(bed, &t);
+	next = (t.at + HAL_LARGE_BYTES) & ~(HAL_LARGE_BYTES - 1);
+	last = next + HAL_LARGE_BYTES;
+	expect(bed, found_behind_holes(s, last) == 0);
+	expect(bed, hal_map(s, t.at, hal_paddr(t.page[0]), 2, PROT_RW) == 0);
+	expect(bed, found_behind_holes(s, last) == 2);
+	expect(bed, hal_map(s, next - HAL_PAGE_BYTES, hal_paddr(t.page[2]), 2, PROT_RW) == 0);
+	expect(bed, found_behind_holes(s, last) == 4);
+	expect(bed, hal_unmap(s, next - HAL_PAGE_BYTES, 1) == 0);
+	expect(bed, found_behind_holes(s, last) == 3);
+	expect(bed, hal_unmap(s, t.at, 2) == 0);
+	expect(bed, hal_unmap(s, next, 1) == 0);
+	expect(bed, found_behind_holes(s, last) == 0);
 	end(&t);
 }
 
@@ -400,6 +443,7 @@ spaces_are_independent(struct testbed *bed)
 const struct hal_test space_tests[] = {
 	{"kernel_addresses_translate_both_ways", addresses_translate_both_ways, 1, 1},
 	{"mapped_pages_are_found_and_unmapped_ones_are_not", map_query_unmap, 1, 1},
+	{"holes_end_at_what_is_mapped", holes_end_at_what_is_mapped, 1, 1},
 	{"a_map_over_something_changes_nothing", map_over_something_changes_nothing, 1, 1},
 	{"bad_ranges_are_refused", bad_ranges_are_refused, 1, 1},
 	{"unmap_and_protect_do_all_or_nothing", unmap_and_protect_are_all_or_nothing, 1, 1},

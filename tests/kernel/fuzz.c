@@ -289,7 +289,9 @@ wait_for_orphans(uint64_t procs)
 		rest();
 }
 
-/* Pages of channels that nobody names any more are given back when the other cluster has answered. */
+/*
+ * Pages of channels that nobody names any more are given back when the other cluster has answered.
+ */
 static void
 wait_for_others(void)
 {

@@ -18,7 +18,7 @@
  * proves: kernel/mem/demand.c replace 55314e729a40
  * proves: kernel/mem/demand.c bring faa2c5ad3326
  * proves: kernel/mem/copy.c copy_page 856fe74b3013
- * proves: kernel/mem/copy.c copy_serve a42187435091
+ * proves: kernel/mem/copy.c copy_serve bf95d4819f3d
  *
  * run: -DWRITES=2 -DCOPIES=1
  * run: -DWRITES=2 -DCOPIES=1 -DENDS

@@ -24,7 +24,7 @@
  * proves: kernel/mem/frame.c frame_put 5ea0a3b165ce
  * proves: kernel/mem/frame.c free_after 73a77ff6feb7
  * proves: kernel/mem/frame.c frames_limbo_drain c5ed1af886ca
- * proves: kernel/mem/mem.c release_area df373597f185
+ * proves: kernel/mem/mem.c release_area 3eb9c6711cf1
  *
  * run:
  * run: -DKILL_REVOKER

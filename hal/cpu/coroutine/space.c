@@ -86,7 +86,7 @@ hal_space_destroy(struct hal_space *s)
 
 /* The entry that maps addr, and its level; NULL if there is none. */
 static uint64_t *
-find_leaf(struct hal_space *s, uintptr_t addr, int *level)
+find_leaf(const struct hal_space *s, uintptr_t addr, int *level)
 {
 	uint64_t *table = s->root;
 
@@ -344,6 +344,14 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	*paddr = *e & ADDRESS;
 	*prot = (int)(*e & PROT);
 	return 0;
+}
+
+size_t
+hal_hole(const struct hal_space *s, uintptr_t addr)
+{
+	int level;
+
+	return find_leaf(s, addr, &level) == NULL ? HAL_PAGE_BYTES : 0;
 }
 
 static void

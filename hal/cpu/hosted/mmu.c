@@ -499,6 +499,18 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	return 0;
 }
 
+size_t
+hal_hole(const struct hal_space *s, uintptr_t addr)
+{
+	int level;
+	size_t bytes;
+
+	if ((*find(s, addr, &level) & ENTRY_PAGE) != 0)
+		return 0;
+	bytes = (size_t)1 << shift_of(level);
+	return bytes - (addr - s->first) % bytes;
+}
+
 void
 hal_space_use(struct hal_space *s)
 {

@@ -11,6 +11,7 @@
 
 #define ENTRIES (HAL_PAGE_BYTES / sizeof(uint32_t))
 #define ADDRESS (~(uint32_t)(HAL_PAGE_BYTES - 1))
+#define HOLE_LOOKS 16	/* pages looked at for the end of a hole */
 #define DESTROY_TABLES 8	/* given back in one step of the end of a space */
 
 _Static_assert(ENTRIES << HAL_PAGE_SHIFT == HAL_LARGE_BYTES,
@@ -425,6 +426,20 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (large)
 		*prot |= PAGE_LARGE;
 	return 0;
+}
+
+size_t
+hal_hole(const struct hal_space *s, uintptr_t addr)
+{
+	bool large;
+	unsigned n = 0;
+
+	if (*first_level(s, addr) == 0)
+		return HAL_LARGE_BYTES - addr % HAL_LARGE_BYTES;
+	while (n < HOLE_LOOKS && addr + n * HAL_PAGE_BYTES < USER_LIMIT &&
+		space_find(s, addr + n * HAL_PAGE_BYTES, &large) == NULL)
+		n++;
+	return n * HAL_PAGE_BYTES;
 }
 
 void

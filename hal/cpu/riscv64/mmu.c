@@ -61,7 +61,8 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	return 0;
 }
 
-#define DESTROY_LOOKS 80		/* entries looked at in one step of the end of a space */
+#define HOLE_LOOKS 16			/* entries looked at for the end of a hole */
+#define DESTROY_LOOKS 64		/* entries looked at in one step of the end of a space */
 #define TABLE_LOOKS 16			/* what giving a table back costs, in these */
 
 /*
@@ -506,6 +507,24 @@ hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot)
 	if (level == 1)
 		*prot |= PAGE_LARGE;
 	return 0;
+}
+
+size_t
+hal_hole(const struct hal_space *s, uintptr_t addr)
+{
+	const uint64_t *entry = &s->root[pte_index(addr, 2)];
+	unsigned level = 2, n = 1;
+	size_t bytes;
+
+	while (level > 0 && (*entry & (PTE_V | PTE_LEAF)) == PTE_V)
+		entry = (const uint64_t *)hal_kaddr(pte_paddr(*entry)) + pte_index(addr, --level);
+	if ((*entry & PTE_V) != 0)
+		return 0;
+	while (n < HOLE_LOOKS && pte_index(addr, level) + n < PTE_ENTRIES &&
+		(entry[n] & PTE_V) == 0)
+		n++;
+	bytes = HAL_PAGE_BYTES << 9 * level;
+	return n * bytes - addr % bytes;
 }
 
 void

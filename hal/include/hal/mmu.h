@@ -97,6 +97,12 @@ int hal_join(struct hal_space *s, uintptr_t addr);
 int hal_query(struct hal_space *s, uintptr_t addr, uint64_t *paddr, int *prot);
 
 /*
+ * How many bytes from addr on, an address of the space at which a page begins, are not mapped: as
+ * many as a bounded number of looks finds. They may reach beyond the space. 0: addr is mapped.
+ */
+size_t hal_hole(const struct hal_space *s, uintptr_t addr);
+
+/*
  * Make `s` the space that hal_copy_in, hal_copy_out and hal_user_load32 reach on this core, as
  * hal_user_enter does. NULL: none; after it the core refers to no user space, so that the one it
  * had may be destroyed. A core that uses another space forgets the translations of the one that it

@@ -81,18 +81,16 @@ hal_noc_forget(unsigned cluster)
 }
 
 /*
- * Take one event of a producer; false if there is none. What belongs to an earlier life is dropped
- * on the way.
+ * Take one event of a producer, whose ring is not empty; false if there is none. What belongs to an
+ * earlier life is dropped on the way.
  */
 static bool
-take_from(struct noc_own *own, unsigned producer, uint32_t *incarnation, uint32_t *event)
+take_from(struct noc_own *own, struct window_ring *r, unsigned producer, uint32_t *incarnation,
+	uint32_t *event)
 {
-	struct window_ring *r = event_ring(window_own(), producer);
 	uint32_t *tail = &own->tail[producer], head = hal_load32(&r->head), stamp;
 	bool fresh = false;
 
-	if (head == *tail)
-		return false;
 	*incarnation = hal_noc_incarnation(producer);
 	if (head - *tail > own->geometry.ring_entries) {
 		ring_drop(r, tail, head);
@@ -115,15 +113,19 @@ bool
 hal_noc_poll(unsigned *cluster, uint32_t *incarnation, uint32_t *event)
 {
 	struct noc_own *own = noc_own();
-	uint32_t clusters = own->geometry.clusters, activity = hal_load32(&window_own()->activity);
+	struct window *window = window_own();
+	uint32_t clusters = own->geometry.clusters, activity = hal_load32(&window->activity);
 
 	if (activity == own->looked)
 		return false;
 	for (uint32_t i = 0; i < clusters; i++) {
 		uint32_t peer = own->next_peer;
+		struct window_ring *r = window_part(window,
+			own->geometry.rings_at + peer * own->geometry.ring_stride);
 
 		own->next_peer = peer + 1 < clusters ? peer + 1 : 0;
-		if (take_from(own, peer, incarnation, event)) {
+		if (hal_load32(&r->head) != own->tail[peer] &&
+			take_from(own, r, peer, incarnation, event)) {
 			*cluster = peer;
 			return true;
 		}
