@@ -489,8 +489,9 @@ TEST(two_may_revoke_at_once)
 		b = kt_thread(revoke_and_watch,
 			(unsigned long)(round % 4 > 1 ? aside : round % 2 ? below : above),
 			kt_own_core());
+		/* whoever comes last may find that what is below has been revoked with the other */
 		ended = (unsigned long)kt_join(a);
-		expect_eq(ended, 0);
+		expect(ended == 0 || (ended == 1 && round % 4 == 0));
 		ended = (unsigned long)kt_join(b);
 		expect(ended == 0 || (ended == 1 && round % 4 == 1));
 		if (round % 4 > 1)
