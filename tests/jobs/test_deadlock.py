@@ -116,7 +116,7 @@ def reported(port):
         alive = p.poll() is None
         p.terminate()
         rest = p.stdout.read()
-        p.wait(PATIENCE_S)
+        patience.wait(p, PATIENCE_S)
     if lines[0] != HEAD + "\n" or not alive or "MPI" in rest:
         raise Wrong(f"{lines} {alive} {rest}")
 

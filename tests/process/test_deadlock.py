@@ -14,8 +14,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from scenario import (
-    MPIEXEC, PATIENCE_S, ROOT, Wrong, mpiexec, must, must_be, one_line, program, run_all,
-    tests_of
+    MPIEXEC, PATIENCE_S, ROOT, Wrong, mpiexec, must, must_be, one_line, patience, program,
+    run_all, tests_of
 )  # noqa: E402
 
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 30)))
@@ -113,7 +113,7 @@ class Busy:
 
     def end(self):
         """Let it go on to its end."""
-        out, err = self.process.communicate("go\n", timeout=PATIENCE_S)
+        out, err = patience.communicate(self.process, PATIENCE_S, "go\n")
         return self.process.returncode, out, err
 
 
@@ -148,7 +148,7 @@ def test_it_is_told_once_and_the_job_goes_on_if_that_is_wanted():
             p.stderr.readline()
             p.stderr.readline()
             p.terminate()
-            must_be((p.stderr.read(), p.wait(PATIENCE_S)), ("", 143), "more, and status")
+            must_be((p.stderr.read(), patience.wait(p, PATIENCE_S)), ("", 143), "more, and status")
 
 
 def test_nobody_looks_if_that_is_wanted():

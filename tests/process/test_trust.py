@@ -14,8 +14,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from scenario import (
-    MPIEXEC, PATIENCE_S, Job, Skip, Wrong, call, mpiexec, must, must_be, program, run_all,
-    tests_of, tool
+    MPIEXEC, PATIENCE_S, Job, Skip, Wrong, call, mpiexec, must, must_be, patience, program,
+    run_all, tests_of, tool
 )  # noqa: E402
 
 NOBODY = 65534
@@ -102,7 +102,7 @@ def launcher_that_gives(size, said):
             with s.accept()[0] as rank:
                 must_be(struct.unpack("II", rank.recv(8)), (VERSION, 0), "request")
                 socket.send_fds(rank, [struct.pack("IIiIQ", VERSION, WELCOME, 0, 0, said)], [memory])
-                out, err = p.communicate(timeout=PATIENCE_S)
+                out, err = patience.communicate(p, PATIENCE_S)
             os.close(memory)
     return p.returncode, out, err
 
