@@ -37,6 +37,7 @@ user_prepare(struct testbed *bed, struct user_test *u)
 		2 * STACK_PAGES, PAGE_READ | PAGE_WRITE) == 0);
 	u->block[BLOCK_GATE] = hal_user_gate();
 	u->step = u->ticks = 0;
+	u->rung = false;
 	u->returns = false;
 	memset(&u->other_frame, 0, sizeof(u->other_frame));
 	hal_publish(&bed->pool, sizeof(bed->pool));
