@@ -12,6 +12,8 @@
 #define FIELD_MODE 1
 #define FIELD_FILESIZE 6
 #define FIELD_NAMESIZE 11
+#define MODE_TYPE 0170000u
+#define MODE_LINK 0120000u
 
 static int
 hex_digit(char c)
@@ -47,8 +49,8 @@ magic_is_newc(const char *header)
 		(header[5] == '1' || header[5] == '2');
 }
 
-int
-cpio_next(const void *archive, size_t len, size_t *at, struct cpio_file *file)
+static int
+entry_next(const void *archive, size_t len, size_t *at, struct cpio_file *file)
 {
 	const char *header = (const char *)archive + *at;
 	uint32_t mode, file_bytes, name_bytes;
@@ -78,14 +80,50 @@ cpio_next(const void *archive, size_t len, size_t *at, struct cpio_file *file)
 	return 1;
 }
 
+/* Does the target of a link say this name, as "/NAME"? */
+static bool
+is_target(const struct cpio_file *link, const char *name)
+{
+	const char *target = link->data;
+	size_t n = str_len(name);
+
+	return link->bytes == n + 1 && target[0] == '/' && memcmp(target + 1, name, n) == 0;
+}
+
+/* A link is the file that it names. 1, or -E_INVAL: it names none, or a link. */
+static int
+link_follow(const void *archive, size_t len, struct cpio_file *file)
+{
+	struct cpio_file to;
+	size_t at = 0;
+
+	if ((file->mode & MODE_TYPE) != MODE_LINK)
+		return 1;
+	while (entry_next(archive, len, &at, &to) > 0)
+		if ((to.mode & MODE_TYPE) != MODE_LINK && is_target(file, to.name)) {
+			to.name = file->name;
+			*file = to;
+			return 1;
+		}
+	return -E_INVAL;
+}
+
+int
+cpio_next(const void *archive, size_t len, size_t *at, struct cpio_file *file)
+{
+	int found = entry_next(archive, len, at, file);
+
+	return found > 0 ? link_follow(archive, len, file) : found;
+}
+
 int
 cpio_find(const void *archive, size_t len, const char *name, struct cpio_file *file)
 {
 	size_t at = 0;
 	int found;
 
-	while ((found = cpio_next(archive, len, &at, file)) > 0)
+	while ((found = entry_next(archive, len, &at, file)) > 0)
 		if (str_is_equal(file->name, name))
-			return 0;
+			return link_follow(archive, len, file) > 0 ? 0 : -E_INVAL;
 	return found < 0 ? found : -E_NOENT;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reader for cpio archives in the "newc" format, in memory. Every length is checked against the
- * archive.
+ * archive. A symbolic link is read as the file that it names, which it gives by its full name with a
+ * "/" before it; one that names none, or another link, makes the archive malformed.
  */
 #ifndef BASE_CPIO_H
 #define BASE_CPIO_H

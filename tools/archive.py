@@ -8,6 +8,8 @@ in any number of zero bytes.)
 
 ALIGN = 4096
 TRAILER = "TRAILER!!!"
+LINK = 0o120777
+LINK_LEAST = 256		# bytes of what is worth a link
 
 
 class ArchiveError(Exception):
@@ -35,15 +37,20 @@ def _member(at, name, data, mode, ino, align):
 
 def pack(members):
     """Make an archive of (name, bytes) pairs.
-    Returns its bytes and a dict name -> offset of the data.
+    Returns its bytes and a dict name -> offset of the data. What comes under several names is stored
+    once: the others are symbolic links.
     """
-    parts, offsets, at = [], {}, 0
+    parts, offsets, first, at = [], {}, {}, 0
     for ino, (name, data) in enumerate(members, 1):
         if name in offsets:
             raise ArchiveError(f"{name} is twice in the boot archive")
         if not name or name.startswith("/") or name == TRAILER or "\0" in name:
             raise ArchiveError(f"'{name}' cannot be a name in the boot archive")
-        part, offsets[name] = _member(at, name, data, 0o100755, ino, data[:4] == b"\x7fELF")
+        known = first.setdefault(data, name) if len(data) > LINK_LEAST else name
+        if known != name:
+            part, offsets[name] = _member(at, name, b"/" + known.encode(), LINK, ino, False)[0], offsets[known]
+        else:
+            part, offsets[name] = _member(at, name, data, 0o100755, ino, data[:4] == b"\x7fELF")
         parts.append(part)
         at += len(part)
     parts.append(_member(at, TRAILER, b"", 0, 0, False)[0])
@@ -56,7 +63,7 @@ def unpack(image):
     while True:
         if image[at:at + 6] != b"070701" or len(image) < at + 110:
             raise ArchiveError(f"no cpio newc header at offset {at}")
-        size, namesize = int(image[at + 54:at + 62], 16), int(image[at + 94:at + 102], 16)
+        mode, size, namesize = (int(image[at + i:at + i + 8], 16) for i in (14, 54, 94))
         name = image[at + 110:at + 110 + namesize].split(b"\0")[0].decode()
         data = at + 110 + namesize
         data += -data % 4
@@ -64,7 +71,8 @@ def unpack(image):
             return out
         if data + size > len(image):
             raise ArchiveError(f"{name} is cut short")
-        out.append((name, image[data:data + size]))
+        content = image[data:data + size]
+        out.append((name, dict(out)[content[1:].decode()] if mode == LINK else content))
         at = data + size + (-(data + size) % 4)
 
 

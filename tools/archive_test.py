@@ -17,6 +17,15 @@ def test_what_is_packed_is_unpacked():
     assert archive.unpack(image) == MEMBERS
 
 
+def test_what_comes_under_several_names_is_stored_once():
+    program = b"\x7fELF" + bytes(9000)
+    members = [("bin/ls", program), ("etc/x", b"short"), ("bin/cat", program), ("etc/y", b"short")]
+    image, offsets = archive.pack(members)
+    assert archive.unpack(image) == members
+    assert offsets["bin/ls"] == offsets["bin/cat"] and offsets["etc/x"] != offsets["etc/y"]
+    assert len(image) < 2 * len(program)
+
+
 def test_programs_start_on_a_page_and_offsets_are_right():
     image, offsets = archive.pack([("a", b"x" * 77)] + MEMBERS)
     assert offsets["bin/proc"] % archive.ALIGN == 0
