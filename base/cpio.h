@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reader for cpio archives in the "newc" format, in memory. Every length is checked against the
- * archive. A symbolic link is read as the file that it names, which it gives by its full name with a
- * "/" before it; one that names none, or another link, makes the archive malformed.
+ * archive. A symbolic link is read as the file that it names, which it gives by its full name
+ * behind a "/"; one that names none, or another link, makes the archive malformed.
  */
 #ifndef BASE_CPIO_H
 #define BASE_CPIO_H

@@ -59,7 +59,7 @@ struct user_test {
 		const struct hal_trap *t);
 	int step;
 	int ticks;
-	bool rung;					/* the core has interrupted itself, which has not come yet */
+	bool rung;		/* the core has interrupted itself, which has not come yet */
 	bool returns;					/* CALL_RETURN is answered early */
 	uint64_t until;					/* that the tick was armed for */
 	/* user addresses of the code page and the data page */
