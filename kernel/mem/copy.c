@@ -33,9 +33,35 @@ range_check(const struct process *p, uintptr_t addr, unsigned long count)
 		count > 0 && count <= (p->space.limit - addr) / HAL_PAGE_BYTES ? 0 : -E_INVAL;
 }
 
+/* What a page that does not come by itself can be used for; 0: nothing is there. */
+static uint32_t
+rights_at(struct process *p, uintptr_t at)
+{
+	uint64_t paddr;
+	int prot;
+
+	return hal_query(&p->space, at, &paddr, &prot) == 0 ? (uint32_t)prot & PROT_BITS : 0;
+}
+
 /*
- * The next step: pages of one area, in which they come or are copied by themselves, or in which
- * they do not (`shared`), and of which nobody else can take any back.
+ * A step of page_copy in an area without pages that come by themselves: those that have the same
+ * rights become private, and where none is the addresses stay reserved.
+ */
+static void
+step_plain(struct copied *m)
+{
+	uint32_t rights = rights_at(m->from, m->start);
+	uintptr_t at = m->empty ? m->end : m->start + HAL_PAGE_BYTES;
+
+	while (at < m->end && rights_at(m->from, at) == rights)
+		at += HAL_PAGE_BYTES;
+	m->end = at;
+	m->prot = rights != 0 ? rights | PAGE_PRIVATE : 0;
+}
+
+/*
+ * The next step: pages of one area, of which nobody else can take any back; for page_link
+ * (`shared`) none in which they come or are copied by themselves.
  */
 static int
 step_decode(const struct kcall_args *args, bool shared, struct copied *m)
@@ -64,12 +90,14 @@ step_decode(const struct kcall_args *args, bool shared, struct copied *m)
 	if (count > most)
 		count = most;
 	a = area_find(&m->from->areas, m->start);
-	if (a == NULL || (a->prot == 0) != shared)
+	if (a == NULL || (shared && a->prot != 0))
 		return -E_INVAL;
 	m->end = area_edge(&m->from->areas, m->start, m->start + count * HAL_PAGE_BYTES);
 	if ((m->end - 1) / HAL_LARGE_BYTES != m->start / HAL_LARGE_BYTES)
 		m->end &= ~(HAL_LARGE_BYTES - 1);	/* all small ones, or of one large one */
 	m->prot = shared ? 0 : a->prot | PAGE_PRIVATE;
+	if (!shared && a->prot == 0)
+		step_plain(m);
 	return mappings_are_in(m->from, m->start, m->end) ? -E_ACCES : 0;
 }
 
@@ -145,13 +173,14 @@ copy_serve(struct kcall_args *args)
 }
 
 /*
- * kc_page_copy: `count` pages at addr of the own process, lazy or private ones, appear at `to` in
- * another (RIGHT_WRITE), where nothing may be claimed, as private ones: each of the two processes
- * gets a page of its own when it writes there. A page in which the kernel counts
- * (proc_events) does not appear. What other threads write meanwhile may be seen there, or not. Runs
- * and waits like kc_page_protect. Returns 0; -E_BADF; -E_SRCH; -E_ACCES: no right, or memory that
- * was mapped through a view; -E_INVAL: memory of another kind; -E_EXIST; -E_NOMEM. A call that
- * fails may have copied the first of the pages.
+ * kc_page_copy: `count` pages at addr of the own process appear at `to` in another (RIGHT_WRITE),
+ * where nothing may be claimed. They are private ones from now on in both processes, whatever they
+ * were: each gets a page of its own when it writes there. Addresses that are only reserved are so
+ * there, too. A page in which the kernel counts (proc_events) does not appear. What other threads
+ * write meanwhile may be seen there, or not. Runs and waits like kc_page_protect. Returns 0;
+ * -E_BADF; -E_SRCH; -E_ACCES: no right, or memory that was mapped through a view; -E_INVAL: not
+ * claimed; -E_EXIST; -E_NOMEM, also: a page is none of the cluster's frames. A call that fails may
+ * have copied the first of the pages.
  */
 long
 kc_page_copy(struct thread *caller, int proc, unsigned long addr, int count, unsigned long to)

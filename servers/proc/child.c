@@ -127,15 +127,22 @@ start(struct birth *b)
 	return kproc_start(b->proc, &ctx, ANY_CORE);
 }
 
+/* A new process is the member's from now on. */
+static long
+admit(struct agent *a, const struct member *m, int proc)
+{
+	long result = kevent_bind(EVENT_PROC, proc, BIT_CHILD);
+
+	if (result >= 0)
+		result = kproc_badge(proc, m->badge);
+	return result < 0 ? result : agent_limit_process(a, proc);
+}
+
 static long
 make_process(struct birth *b)
 {
-	long result = kevent_bind(EVENT_PROC, b->proc, BIT_CHILD);
+	long result = admit(b->a, b->member, b->proc);
 
-	if (result >= 0)
-		result = kproc_badge(b->proc, b->member->badge);
-	if (result >= 0)
-		result = agent_limit_process(b->a, b->proc);
 	if (result >= 0)
 		result = make_surroundings(b);
 	if (result >= 0)
@@ -204,6 +211,40 @@ child_start(struct agent *a, struct member *m, const struct spawn *q)
 	return result == -E_NOMEM && images_drop() ? try_start(a, m, q) : result;
 }
 
+static int
+try_form(struct agent *a, struct member *m, int parent)
+{
+	long proc = kproc_create(), result;
+
+	if (proc < 0)
+		return (int)proc;
+	result = admit(a, m, (int)proc);
+	if (result >= 0)
+		result = khandle_duplicate((int)proc, parent, RIGHT_WRITE);
+	if (result < 0)
+		khandle_close((int)proc);
+	else
+		m->proc = (int)proc;
+	return (int)result;
+}
+
+int
+child_form(struct agent *a, struct member *m, int parent)
+{
+	int result = try_form(a, m, parent);
+
+	return result == -E_NOMEM && images_drop() ? try_form(a, m, parent) : result;
+}
+
+void
+child_end_forming(struct agent *a, const struct member *parent)
+{
+	struct member *m = a->family.member;
+
+	while ((m = family_forming(&a->family, m, parent)) != NULL)
+		kproc_kill(m++->proc, 0);
+}
+
 void
 child_reap(struct agent *a,
 	void (*ended)(struct member *m, const struct mail_sender *parent))
@@ -216,6 +257,7 @@ child_reap(struct agent *a,
 		if (m->state != MEMBER_RUNS || m->is_part || kproc_wait(m->proc, &status, NOW) < 0)
 			continue;
 		khandle_close(m->proc);
+		child_end_forming(a, m);
 		family_end(&a->family, m, &status);
 		ended(m, &parent);
 	}

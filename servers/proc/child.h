@@ -24,6 +24,16 @@ struct spawn {
 int child_start(struct agent *a, struct member *m, const struct spawn *q);
 
 /*
+ * A process for a member of the family that has nothing yet, which the process `parent` (a handle)
+ * may change: the handle by which it does so there. -E_NOSPC; -E_NOMEM; -E_MFILE; nothing of it is
+ * left then.
+ */
+int child_form(struct agent *a, struct member *m, int parent);
+
+/* A process becomes another program, or has ended: those that it is still making end. */
+void child_end_forming(struct agent *a, const struct member *parent);
+
+/*
  * Processes may have ended (BIT_CHILD): what has is noted in the family. `ended` is called for each
  * with the parent that it had.
  */

@@ -118,6 +118,31 @@ process_ready(struct channel *ch)
 }
 
 int
+process_fork(struct channel *ch, int *handle)
+{
+	const struct process_request q = {.op = PROCESS_FORK};
+	struct process_reply r;
+	int result = process_ask(ch, &q, &r, NULL);
+
+	if (result > 0)
+		*handle = r.handle;
+	return result;
+}
+
+int
+process_start(struct channel *ch, int pid, uint32_t flags, const struct process_entry *entry)
+{
+	const struct process_request q = {.op = PROCESS_START, .pid = pid, .flags = flags};
+	const struct service_part request[2] = {{(void *)(uintptr_t)&q, sizeof(q)},
+		{(void *)(uintptr_t)entry, sizeof(*entry)}};
+	struct process_reply r;
+	const struct service_part answer[2] = {{&r, sizeof(r)}, {NULL, 0}};
+	int result = service_call(ch, request, answer);
+
+	return result < 0 ? result : r.error;
+}
+
+int
 process_list(struct channel *ch, int after, struct process_reply *r, char *name)
 {
 	const struct process_request q = {.op = PROCESS_LIST, .pid = after};

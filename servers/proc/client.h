@@ -44,12 +44,16 @@ enum process_op {
 	PROCESS_LIST = 4,
 	/* nothing -> nothing: it has taken what it inherits */
 	PROCESS_READY = 5,
+	/* nothing -> pid, handle: a child that has nothing yet, and is made by who asks */
+	PROCESS_FORK = 6,
+	/* pid, flags, struct process_entry -> pid: it is made, and runs */
+	PROCESS_START = 7,
 };
 
 /* flags */
 #define PROCESS_REPLACE 1		/* SPAWN: it takes the place, and the pid, of who asks */
 #define PROCESS_NO_WAIT 2		/* WAIT: -E_AGAIN if none has ended */
-/* SPAWN: the answer, and with REPLACE the end of who asks, comes when the child is ready */
+/* SPAWN, START: the answer, and with REPLACE the end of who asks, comes when the child is ready */
 #define PROCESS_AWAIT 4
 
 struct process_request {
@@ -68,6 +72,15 @@ struct process_reply {
 	int32_t parent;			/* LIST: 0: none, or of another cluster */
 	uint32_t has_ended;		/* LIST: its parent has not taken its end */
 	struct proc_status status;	/* WAIT: how it ended (abi/layout.h) */
+	int32_t handle;			/* FORK: of the new process, with RIGHT_WRITE */
+	uint32_t reserved;
+};
+
+/* START: where its first thread begins, with which stack pointer and argument. */
+struct process_entry {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t arg;
 };
 
 /* What to start. The lists end with NULL. */
@@ -110,6 +123,21 @@ int process_kill(struct channel *ch, int pid, int status);
  * or what service_call says.
  */
 int process_ready(struct channel *ch);
+
+/*
+ * A child of the own cluster that has nothing yet, in which this process maps what it is to have,
+ * by *handle, to be closed when it is done. It is one of its children from now on, and can be
+ * killed and waited for; it ends if this process ends before process_start. Its pid; -E_NOSYS:
+ * this process is several ranks, or in another cluster; -E_AGAIN: there are too many; -E_NOMEM; or
+ * what service_call says.
+ */
+int process_fork(struct channel *ch, int *handle);
+
+/*
+ * Its first thread begins; with PROCESS_AWAIT it has also said that it is ready, or has ended. 0;
+ * -E_SRCH: no such child; what kproc_start or service_call says.
+ */
+int process_start(struct channel *ch, int pid, uint32_t flags, const struct process_entry *entry);
 
 /* The process of that cluster with the least pid above `after`: its pid; 0: there is none. */
 int process_list(struct channel *ch, int after, struct process_reply *r, char *name);

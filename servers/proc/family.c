@@ -175,6 +175,17 @@ family_of_root(struct family *f, struct member *m, const struct mail_sender *roo
 	return NULL;
 }
 
+struct member *
+family_forming(struct family *f, struct member *m, const struct member *parent)
+{
+	const struct mail_sender who = {f->cluster, parent->badge};
+
+	for (; m < f->member + MEMBERS_MAX; m++)
+		if (m->state == MEMBER_RUNS && m->is_forming && is_same(&m->parent, &who))
+			return m;
+	return NULL;
+}
+
 uint32_t
 family_count(const struct family *f, uint32_t job)
 {

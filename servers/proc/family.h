@@ -29,6 +29,7 @@ struct member {
 	bool is_part;			/* of a job: the agent looks after its end */
 	int proc;			/* handle; of a part 0 */
 	bool is_starting;		/* it has not said yet that it is ready */
+	bool is_forming;		/* its parent is still making it (PROCESS_FORK) */
 	int replaced;			/* handle of what ends then; 0: none */
 	struct proc_status status;	/* of what has ended */
 	char name[PROCESS_NAME_MAX];
@@ -73,6 +74,9 @@ void family_forget_parent(struct family *f, const struct mail_sender *parent);
  */
 int family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
 	struct proc_status *status);
+
+/* The next member from `m` on that its parent, `parent`, is still making; NULL: there is none. */
+struct member *family_forming(struct family *f, struct member *m, const struct member *parent);
 
 /* The next member from `m` on that runs and ends with that root; NULL: there is none. */
 struct member *family_of_root(struct family *f, struct member *m, const struct mail_sender *root);

@@ -48,6 +48,25 @@ TEST(a_child_has_a_number_and_its_parent_takes_its_end_once)
 	expect_eq(family_take(&family, &part, PROCESS_ANY, &got), -PROCESS_ECHILD);
 }
 
+TEST(those_that_a_process_is_making_are_found)
+{
+	struct proc_status status = {0};
+	struct member *p = begin(), *m = family_add(&family, &part, 1), *child, *other;
+
+	child = family_add(&family, &(struct mail_sender){CLUSTER, m->badge}, 1);
+	other = family_add(&family, &(struct mail_sender){CLUSTER, m->badge}, 1);
+	family_add(&family, &(struct mail_sender){1, m->badge}, 1)->is_forming = true;
+	expect(family_forming(&family, family.member, m) == NULL);
+	child->is_forming = other->is_forming = true;
+	expect(family_forming(&family, family.member, m) == child);
+	expect(family_forming(&family, child, m) == child);
+	expect(family_forming(&family, child + 1, m) == other);
+	expect(family_forming(&family, other + 1, m) == NULL);
+	expect(family_forming(&family, family.member, p) == NULL);
+	family_end(&family, child, &status);
+	expect(family_forming(&family, family.member, m) == other);
+}
+
 TEST(an_end_of_an_orphan_is_forgotten)
 {
 	struct proc_status status = {0}, got;
@@ -232,6 +251,7 @@ int
 main(void)
 {
 	RUN(a_child_has_a_number_and_its_parent_takes_its_end_once);
+	RUN(those_that_a_process_is_making_are_found);
 	RUN(an_end_of_an_orphan_is_forgotten);
 	RUN(what_stems_from_a_root_is_found);
 	RUN(there_is_an_end_to_it);

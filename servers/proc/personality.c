@@ -42,13 +42,16 @@ map_stacks(int proc, uint64_t page_bytes, struct personality_info *info)
 
 /*
  * Write the information block, which lies at `addr` of the image, into the copy that is being made.
- * The loader's window holds the private segments, one after the other.
+ * The loader's window holds the private segments, one after the other; there is one.
  */
 static int
 write_info(const struct copy *c, const struct image *im, uint64_t addr,
-	const struct personality_info *info)
+	struct personality_info *info)
 {
 	uint64_t window = c->window;
+
+	info->image = c->base;
+	info->image_bytes = im->plan.span;
 
 	for (uint32_t i = 0; i < im->plan.segments; i++) {
 		const struct plan_segment *s = &im->plan.segment[i];
@@ -57,6 +60,8 @@ write_info(const struct copy *c, const struct image *im, uint64_t addr,
 			continue;
 		if (addr >= s->addr &&
 			addr + sizeof(*info) <= s->addr + s->pages * im->page_bytes) {
+			info->data = c->base + s->addr;
+			info->data_bytes = s->pages * im->page_bytes;
 			memcpy((void *)(uintptr_t)(window + addr - s->addr), info, sizeof(*info));
 			return 0;
 		}

@@ -3,6 +3,7 @@
  * Requests for processes: who asks is known by cluster and badge, which the kernels say. What comes
  * is copied before it is looked at, for the client can change it at any time.
  */
+#include <context.h>
 #include <atoll/kcalls.h>
 #include <atoll/service.h>
 #include <base/str.h>
@@ -137,6 +138,7 @@ replace(struct asked *s, struct process_reply *r)
 	result = child_start(agent, m, &s->spawn);
 	if (result != 0)
 		return result;
+	child_end_forming(agent, m);
 	r->pid = m->pid;
 	if (m->is_part)
 		agent_replace(agent, m->proc);
@@ -179,6 +181,55 @@ serve_spawn(struct asked *s, struct process_reply *r)
 		m->state = MEMBER_FREE;
 	r->pid = m->pid;
 	return result != 0 ? result : await_start(s, m);
+}
+
+/* A process that has nothing yet, and a handle of it. Several ranks are one process: none of it. */
+static int
+serve_fork(const struct asked *s, struct process_reply *r)
+{
+	const struct member *parent = s->member;
+	struct member *m;
+	int result;
+
+	if (parent == NULL || (parent->is_part && agent->part.ranks > 1))
+		return -E_NOSYS;
+	m = has_room(parent->job) ? family_add(&agent->family, s->from, parent->job) : NULL;
+	if (m == NULL)
+		return -E_AGAIN;
+	result = child_form(agent, m, parent->is_part ? agent->part.proc : parent->proc);
+	if (result < 0) {
+		m->state = MEMBER_FREE;
+		return result;
+	}
+	m->is_forming = true;
+	memcpy(m->name, parent->name, sizeof(m->name));
+	r->pid = m->pid;
+	r->handle = result;
+	return 0;
+}
+
+static int
+serve_start(const struct asked *s, struct process_reply *r)
+{
+	struct member *m = family_by_pid(&agent->family, s->q.pid);
+	struct process_entry entry;
+	struct context ctx;
+	long result;
+
+	if (starting[s->client] != 0)
+		return serve_started(s, r);
+	if (s->member == NULL || m == NULL || m != family_forming(&agent->family, m, s->member))
+		return -E_SRCH;
+	if (s->bytes < sizeof(entry))
+		return -E_INVAL;
+	memcpy(&entry, s->body.text, sizeof(entry));
+	context_init(&ctx, (uintptr_t)entry.pc, (uintptr_t)entry.sp, (uintptr_t)entry.arg, 0);
+	result = kproc_start(m->proc, &ctx, ANY_CORE);
+	if (result < 0)
+		return (int)result;
+	m->is_forming = false;
+	r->pid = m->pid;
+	return await_start(s, m);
 }
 
 static int
@@ -239,6 +290,8 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_KILL: return serve_kill(s);
 	case PROCESS_LIST: return serve_list(s, r, name);
 	case PROCESS_READY: return serve_ready(s);
+	case PROCESS_FORK: return serve_fork(s, r);
+	case PROCESS_START: return serve_start(s, r);
 	default: return -E_INVAL;
 	}
 }
@@ -262,14 +315,14 @@ read_request(struct asked *s, uint32_t client, struct service_part request)
 
 /*
  * Is the answer to come later? A wait that finds nothing stays where it is until a child of the
- * client's has ended, a spawn that awaits its child until that is ready.
+ * client's has ended, a spawn or start that awaits the child until that is ready.
  */
 static bool
 is_for_later(const struct asked *s, int error)
 {
 	return error == -E_AGAIN && (s->q.op == PROCESS_WAIT ?
 		!(s->q.flags & PROCESS_NO_WAIT) :
-		s->q.op == PROCESS_SPAWN && starting[s->client] != 0);
+		starting[s->client] != 0);
 }
 
 static uint32_t

@@ -81,12 +81,27 @@ some_flags(const struct process_request *q)
 static uint32_t
 some_request(unsigned char *at)
 {
-	struct process_request q = {.op = draw(7), .pid = some_pid(), .status = (int)draw(300)};
+	struct process_request q = {.op = draw(9), .pid = some_pid(), .status = (int)draw(300)};
 	uint32_t bytes = some_texts(&q, (char *)at + sizeof(q));
 
 	q.flags = some_flags(&q);
 	memcpy(at, &q, sizeof(q));
 	return draw(16) == 0 ? draw(sizeof(q)) : (uint32_t)sizeof(q) + bytes;
+}
+
+/*
+ * A process that has nothing does not end by itself, and would be waited for: it begins at an
+ * address at which nothing is, or is killed.
+ */
+static void
+end_formed(const struct process_reply *r)
+{
+	const struct process_entry nowhere = {.pc = 4096 * (16 + draw(16)), .sp = 4096 * 20};
+
+	expect(khandle_close(r->handle), 0, "the handle of a process that has nothing");
+	if (draw(2) == 0 ||
+		process_start(&ch, r->pid, draw(2) * PROCESS_AWAIT, &nowhere) != 0)
+		expect(process_kill(&ch, r->pid, 0), 0, "its end");
 }
 
 static void
@@ -105,6 +120,8 @@ ask_once(void)
 	expect(result >= 0, 1, "an answer");
 	if (r.pid > 0)
 		pids[draw(8)] = r.pid;
+	if (r.error == 0 && r.handle > 0)
+		end_formed(&r);
 }
 
 static void

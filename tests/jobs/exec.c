@@ -79,7 +79,6 @@ no_program(void)
 	expect(waitpid(pid, &status, 0) == -1 && errno == ECHILD, 1, "its end again");
 	expect(execve("/bin/none", (char *const[]){"none", NULL}, NULL) == -1 && errno == ENOENT, 1,
 		"exec of what is not there");
-	expect(fork() == -1 && errno == ENOSYS, 1, "fork");
 }
 
 static void

@@ -98,6 +98,20 @@ leave_child(void)
 		child_spawn(&here, (char *const[]){"left", "spin", NULL}, 0) > 0 ? 25 : 1;
 }
 
+/* Begins to make a child, and ends before that runs, or becomes another program. */
+static int
+leave_unmade(bool becomes)
+{
+	int handle = 0;
+
+	if (process_open(&here, (int)atoll_startup()->cluster, BIT) != 0 ||
+		process_fork(&here, &handle) <= 0 || handle <= 0)
+		return 1;
+	if (becomes)
+		child_spawn(&here, (char *const[]){"x", "exit", "27", NULL}, PROCESS_REPLACE);
+	return 26;
+}
+
 /* Says that it is ready, and goes on. */
 static int
 be_ready(void)
@@ -127,6 +141,8 @@ be_child(int argc, char **argv)
 		return have_child();
 	if (strcmp(argv[1], "become") == 0)
 		return become_another();
+	if (strcmp(argv[1], "unmade") == 0 || strcmp(argv[1], "replaced") == 0)
+		return leave_unmade(argv[1][0] == 'r');
 	if (strcmp(argv[1], "ready") == 0)
 		return be_ready();
 	if (strcmp(argv[1], "take") == 0)
@@ -284,6 +300,22 @@ an_orphan(void)
 		kthread_yield();
 }
 
+/* A process that nobody will make is not there for long; and who may make none is told so. */
+static void
+unmade(void)
+{
+	const struct process_entry entry = {.pc = 0x10000};
+	int parent;
+
+	expect(end_of(&here, (char *const[]){"x", "unmade", NULL}).status, 26, "a parent's end");
+	while (find("spawn", &parent) > 0)
+		kthread_yield();
+	expect(end_of(&here, (char *const[]){"x", "replaced", NULL}).status, 27, "its program");
+	while (find("spawn", &parent) > 0)
+		kthread_yield();
+	expect(process_start(&here, 1, 0, &entry), -E_SRCH, "a stranger begins");
+}
+
 /* As many as there can be. */
 static void
 too_many(void)
@@ -321,6 +353,7 @@ be_parent(void)
 	before = frames();
 	all_ends(&here);
 	an_orphan();
+	unmade();
 	too_many();
 	frames_await(before);
 	expect(frames(), before, "free frames");

@@ -413,6 +413,39 @@ TEST(a_process_has_a_copy_of_anothers_memory)
 	wait_for_frames(before);
 }
 
+/* test: page_copy, page_protect */
+TEST(memory_that_was_there_at_once_is_copied_like_any_other)
+{
+	uint64_t before = frames_after_warming(), at = reserve(PAGES + 2), other = reserve(1), to;
+	long proc = kproc_create(), memory = kmemory_create(PAGES);
+
+	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, PAGES, RW), 0);
+	expect_eq(kpage_map(SELF, (unsigned long)other, (int)memory, 0, 1, RW), 0);
+	for (unsigned i = 0; i < PAGES; i++)
+		*word_at(at, i) = i == 3 ? 0 : i + 1;
+	expect_eq(kpage_protect(SELF, (unsigned long)at + 5 * PAGE, 2, PAGE_READ), 0);
+	expect_eq(kpage_protect(SELF, (unsigned long)at + 6 * PAGE, 1, RW), 0);
+	to = copy_to(proc, at, PAGES + 2);
+	expect(to != 0);
+	for (unsigned i = 0; i < PAGES; i += 3)
+		*word_at(at, i) = 55;
+	/* it is this process's own now, whoever else has the memory */
+	expect_eq(*word_at(other, 0), 1);
+	/* what was reserved still is, and what had fewer rights may get them back */
+	expect_eq(kpage_map(SELF, (unsigned long)at + PAGES * PAGE, (int)memory, 0, 2, PAGE_READ),
+		0);
+	expect_eq(kpage_protect(SELF, (unsigned long)at + 5 * PAGE, 1, RW), 0);
+	*word_at(at, 5) = 56;
+	expect_eq(kt_spawn_in(proc, READS_AND_WRITES, (unsigned long)to, ANY_CORE), proc);
+	ends_well(proc, READS_AND_WRITES);
+	for (unsigned i = 0; i < PAGES; i++)
+		expect_eq(*word_at(at, i), i % 3 == 0 ? 55 : i == 5 ? 56 : i + 1);
+	expect_eq(kpage_unmap(SELF, (unsigned long)at, PAGES + 2), 0);
+	expect_eq(kpage_unmap(SELF, (unsigned long)other, 1), 0);
+	khandle_close((int)memory);
+	wait_for_frames(before);
+}
+
 TEST(copies_are_copied)
 {
 	uint64_t before = frames_after_warming(), at = made_pages();
@@ -444,10 +477,9 @@ TEST(threads_write_while_their_memory_is_copied)
 /* test: handle_revoke */
 TEST(what_cannot_be_copied_is_refused)
 {
-	uint64_t at = lazy(3), plain = 0, to = 0;
+	uint64_t at = lazy(3), to = 0;
 	long proc = kproc_create(), memory = kmemory_create(2), view;
 
-	expect_eq(kmem_alloc(SELF, PAGE, RW, &plain), 0);
 	expect_eq(kmem_alloc((int)proc, 4 * PAGE, 0, &to), 0);
 	expect_eq(kpage_unmap((int)proc, (unsigned long)to, 4), 0);
 	expect_eq(kpage_copy(12345, (unsigned long)at, 1, (unsigned long)to), -E_BADF);
@@ -457,7 +489,8 @@ TEST(what_cannot_be_copied_is_refused)
 	expect_eq(kpage_copy((int)proc, (unsigned long)at, -1, (unsigned long)to), -E_INVAL);
 	expect_eq(kpage_copy((int)proc, 0, 1, (unsigned long)to), -E_INVAL);
 	expect_eq(kpage_copy((int)proc, (unsigned long)at, 1, 0), -E_INVAL);
-	expect_eq(kpage_copy((int)proc, (unsigned long)plain, 1, (unsigned long)to), -E_INVAL);
+	expect_eq(kpage_copy((int)proc, (unsigned long)at, 4, (unsigned long)to), -E_INVAL);
+	expect_eq(kpage_unmap((int)proc, (unsigned long)to, 3), 0);
 	view = khandle_duplicate((int)proc, SELF, RIGHT_READ);
 	expect_eq(kpage_copy((int)view, (unsigned long)at, 1, (unsigned long)to), -E_ACCES);
 	khandle_close((int)view);
@@ -477,7 +510,6 @@ TEST(what_cannot_be_copied_is_refused)
 	expect_eq(kpage_unmap(SELF, (unsigned long)at, 2), 0);
 	expect_eq(kpage_map(SELF, (unsigned long)at, (int)memory, 0, 1, PRIVATE | PAGE_LARGE),
 		-E_INVAL);
-	expect_eq(kpage_unmap(SELF, (unsigned long)plain, 1), 0);
 	khandle_close((int)memory);
 	khandle_close((int)proc);
 }
@@ -538,6 +570,7 @@ server_main(int argc, char **argv)
 	RUN(kernel_calls_write_to_private_pages);
 	RUN(a_private_page_comes_before_it_is_written_to);
 	RUN(a_process_has_a_copy_of_anothers_memory);
+	RUN(memory_that_was_there_at_once_is_copied_like_any_other);
 	RUN(copies_are_copied);
 	RUN(threads_write_while_their_memory_is_copied);
 	RUN(what_cannot_be_copied_is_refused);

@@ -120,16 +120,17 @@ files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned
 }
 
 struct opened *
-files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd)
+files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd, bool *is_cloexec)
 {
 	int rank = rank_of(c);
 
 	for (; table != NULL && *at < SLOTS_MAX; ++*at) {
 		const struct slot *s = &table->slot[*at];
 
-		if (s->opened == 0 || s->rank != rank || s->is_cloexec)
+		if (s->opened == 0 || s->rank != rank)
 			continue;
 		*fd = s->fd;
+		*is_cloexec = s->is_cloexec != 0;
 		++*at;
 		return &table->opened[s->opened - 1];
 	}

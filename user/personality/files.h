@@ -57,10 +57,11 @@ int files_attach(const struct handler_event *c, struct opened *o, long *fd, unsi
 struct opened *files_new(void);
 
 /*
- * The caller's next descriptor that another program gets, from *at on, which moves on; NULL: there
- * is none.
+ * The caller's next descriptor, from *at on, which moves on, and whether another program gets it;
+ * NULL: there is none.
  */
-struct opened *files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd);
+struct opened *files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd,
+	bool *is_cloexec);
 
 /* The entry of a handle, or of a standard stream; NULL: there is none. */
 struct opened *files_by_handle(uint8_t kind, uint32_t handle);

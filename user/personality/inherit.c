@@ -22,22 +22,27 @@ number_of(struct inherit *b, uint32_t *handles, const struct opened *o)
 }
 
 static int
-list_descriptors(const struct handler_event *c, struct inherit *b, uint32_t *handles)
+list_descriptors(const struct handler_event *c, struct inherit *b, uint32_t *handles,
+	bool with_cloexec)
 {
 	struct opened *o;
 	uint32_t at = 0, fd;
+	bool is_cloexec;
 
-	while ((o = files_next(c, &at, &fd)) != NULL) {
+	while ((o = files_next(c, &at, &fd, &is_cloexec)) != NULL) {
+		if (is_cloexec && !with_cloexec)
+			continue;
 		if (b->entries == INHERIT_ENTRIES)
 			return -E_MFILE;
 		b->entry[b->entries++] = (struct inherit_entry){.fd = (uint16_t)fd, .kind = o->kind,
-			.flags = o->flags, .number = number_of(b, handles, o)};
+			.flags = o->flags, .number = number_of(b, handles, o),
+			.is_cloexec = is_cloexec};
 	}
 	return 0;
 }
 
 __attribute__((noinline)) int
-inherit_offer(const struct handler_event *c, struct inherit *b)
+inherit_offer(const struct handler_event *c, struct inherit *b, bool with_cloexec)
 {
 	uint32_t handles[INHERIT_ENTRIES];
 	int result;
@@ -47,7 +52,7 @@ inherit_offer(const struct handler_event *c, struct inherit *b)
 	b->offered = b->entries = 0;
 	files_lock();
 	str_copy(b->cwd, sizeof(b->cwd), cwd_get(c)[1] == 0 ? "" : cwd_get(c));
-	result = list_descriptors(c, b, handles);
+	result = list_descriptors(c, b, handles, with_cloexec);
 	if (result == 0 && b->offered > 0)
 		result = files_offer(handles, b->offered, &b->token);
 	files_unlock();
@@ -91,21 +96,27 @@ attach_all(const struct handler_event *c, const struct inherit *b,
 		if (o->kind == OPENED_NONE)
 			*o = (struct opened){.handle = handle, .kind = e->kind,
 				.flags = e->flags};
-		files_attach(c, o, &fd, 0);
+		if (files_attach(c, o, &fd, 0) == 0)
+			files_set_cloexec(c, e->fd, e->is_cloexec);
 	}
 }
 
-__attribute__((noinline)) void
-inherit_claim(const struct handler_event *c)
+const struct inherit *
+inherit_carried(void)
 {
-	struct file_claimed claimed[INHERIT_ENTRIES];
 	const struct inherit *b = (const struct inherit *)personality_info.inherit;
 	uint32_t bytes = personality_info.inherit_bytes;
+
+	return bytes < sizeof(*b) - sizeof(b->entry) || b->magic != INHERIT_MAGIC ||
+		b->entries > INHERIT_ENTRIES || inherit_bytes(b) != bytes ? NULL : b;
+}
+
+__attribute__((noinline)) void
+inherit_claim(const struct handler_event *c, const struct inherit *b)
+{
+	struct file_claimed claimed[INHERIT_ENTRIES];
 	int count = 0;
 
-	if (bytes < sizeof(*b) - sizeof(b->entry) || b->magic != INHERIT_MAGIC ||
-		b->entries > INHERIT_ENTRIES || inherit_bytes(b) != bytes)
-		return;
 	files_lock();
 	if (b->cwd[0] != 0 && str_len_max(b->cwd, sizeof(b->cwd)) < sizeof(b->cwd))
 		cwd_begin(c, b->cwd);

@@ -17,7 +17,7 @@ struct inherit_entry {
 	uint8_t kind;			/* enum opened_kind */
 	uint8_t flags;			/* OPENED_* */
 	uint16_t number;		/* of a stream, or in the offer */
-	uint16_t reserved;
+	uint16_t is_cloexec;		/* of a child of fork */
 };
 
 struct inherit {
@@ -37,15 +37,18 @@ inherit_bytes(const struct inherit *b)
 }
 
 /*
- * Fill a block with what the caller has open, and offer it. 0; -E_MFILE: that is too much; or what
- * files_ask says.
+ * Fill a block with what the caller has open, and offer it; with_cloexec: also what another program
+ * would not get. 0; -E_MFILE: that is too much; or what files_ask says.
  */
-int inherit_offer(const struct handler_event *c, struct inherit *b);
+int inherit_offer(const struct handler_event *c, struct inherit *b, bool with_cloexec);
 
 /* There is no child: take the offer back. */
 void inherit_withdraw(const struct inherit *b);
 
 /* As a child, at the start: take what the parent left. What cannot be had is not open. */
-void inherit_claim(const struct handler_event *c);
+void inherit_claim(const struct handler_event *c, const struct inherit *b);
+
+/* The block that the process server carried over; NULL: a program left something of its own. */
+const struct inherit *inherit_carried(void);
 
 #endif

@@ -2,12 +2,22 @@
  *
  * Dispatch of Linux calls. A switch and no table: the image must not need relocation.
  */
+#include <abi/startup.h>
 #include <user/personality/files.h>
 #include <user/personality/personality.h>
 #include <user/personality/process.h>
 #include <usercpu/handler.h>
 
 struct personality_info personality_info = {.page_bytes = 4096};
+struct kept kept;
+
+const struct job_rank *
+only_rank(void)
+{
+	const struct job_control *j = (const struct job_control *)personality_info.control;
+
+	return j != NULL && j->ranks == 1 ? &j->rank[0] : NULL;
+}
 
 static long
 serve_memory(const struct handler_event *c, unsigned long nr)
@@ -23,9 +33,6 @@ serve_memory(const struct handler_event *c, unsigned long nr)
 	}
 }
 
-/* Signals for which the program has a handler, or which it ignores: a bit for each, from 1. */
-static uint64_t not_default;
-
 /* What an unhandled signal does, to the own process. */
 static void
 end_by_signal(const struct handler_event *c, unsigned long sig)
@@ -40,7 +47,7 @@ end_by_signal(const struct handler_event *c, unsigned long sig)
 void
 signal_default(const struct handler_event *c, unsigned long sig)
 {
-	if ((__atomic_load_n(&not_default, __ATOMIC_RELAXED) >> sig & 1) == 0)
+	if ((__atomic_load_n(&kept.not_default, __ATOMIC_RELAXED) >> sig & 1) == 0)
 		end_by_signal(c, sig);
 }
 
@@ -53,9 +60,9 @@ note_action(unsigned long sig, const uint64_t *action)
 	if (action == NULL)
 		return;
 	if (action[0] != 0)
-		__atomic_fetch_or(&not_default, bit, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&kept.not_default, bit, __ATOMIC_RELAXED);
 	else
-		__atomic_fetch_and(&not_default, ~bit, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&kept.not_default, ~bit, __ATOMIC_RELAXED);
 }
 
 /*
@@ -89,6 +96,7 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_futex: return thread_futex(c);
 	case SYS_clone: return thread_clone(c);
 	case SYS_child_begin: return thread_child_begin(c);
+	case SYS_fork_begin: return fork_begin(c);
 	case SYS_sched_yield: return kthread_yield();
 	case SYS_gettid: return kthread_self();
 	case SYS_execve: return process_execve(c);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Anonymous memory. mmap without access only reserves addresses; mprotect puts memory behind
- * reserved pages. Taking all access away from pages that have memory leaves them readable: the
- * kernel knows no mapping without access.
+ * Anonymous memory, and what of it a child of fork gets. mmap without access only reserves
+ * addresses; mprotect puts memory behind reserved pages. Taking all access away from pages that
+ * have memory leaves them readable: the kernel knows no mapping without access.
  */
 #include <abi/layout.h>
+#include <abi/startup.h>
 #include <base/str.h>
+#include <user/personality/lock.h>
 #include <user/personality/personality.h>
 
+#define MAP_SHARED 1
 #define MAP_FIXED 0x10
 #define MAP_ANONYMOUS 0x20
 #define MREMAP_MAYMOVE 1
@@ -32,9 +35,98 @@ is_sane(unsigned long addr, unsigned long len)
 	return addr % personality_info.page_bytes == 0 && len != 0 && len <= (1ul << 40);
 }
 
+/* --- what there is --- */
+
+static struct lock lock;
+
+static struct space_area
+area_of(unsigned long addr, unsigned long bytes)
+{
+	return (struct space_area){.first = (uint32_t)(addr / personality_info.page_bytes),
+		.end = (uint32_t)((addr + bytes + personality_info.page_bytes - 1) /
+			personality_info.page_bytes)};
+}
+
+/* What the program began with: its stack has an unmapped page below it. */
+static void
+note_first(const struct job_rank *r)
+{
+	const struct startup *s = (const struct startup *)r->startup;
+	uint64_t page = personality_info.page_bytes;
+
+	space_add(&kept.space, area_of(s->shared, s->shared_bytes));
+	space_add(&kept.space, area_of(s->image_base, s->image_bytes));
+	space_add(&kept.space, area_of(r->stack_first - page,
+		r->stack_limit - r->stack_first + page));
+}
+
+/* With the lock. Does anybody ask for it? A child of several ranks there is not. */
+static bool
+is_noted(void)
+{
+	const struct job_rank *r = only_rank();
+
+	if (r != NULL && kept.space.count == 0)
+		note_first(r);
+	return r != NULL;
+}
+
+static void
+note(unsigned long addr, unsigned long bytes, bool is_shared)
+{
+	struct space_area a = area_of(addr, bytes);
+
+	a.is_shared = is_shared;
+	if (is_noted())
+		space_add(&kept.space, a);
+}
+
+/* Pages [addr, addr + bytes) are given up. */
+static long
+give_up(unsigned long addr, unsigned long bytes)
+{
+	struct space_area a = area_of(addr, bytes);
+	long result = kpage_unmap(SELF, addr, (int)(a.end - a.first));
+
+	if (result >= 0 && is_noted())
+		space_remove(&kept.space, a.first, a.end);
+	return result;
+}
+
+int
+memory_hold(void)
+{
+	lock_take(&lock);
+	if (is_noted() && !kept.space.is_lost)
+		return 0;
+	lock_give(&lock);
+	return kept.space.is_lost ? -E_NOMEM : -E_NOSYS;
+}
+
+void
+memory_go_on(void)
+{
+	lock_give(&lock);
+}
+
+unsigned long
+memory_futex(unsigned long addr)
+{
+	bool is_shared;
+
+	lock_take(&lock);
+	is_shared = space_is_shared(&kept.space, area_of(addr, 1).first);
+	lock_give(&lock);
+	return is_shared ? addr | FUTEX_SHARED : addr;
+}
+
+/* --- the calls --- */
+
+/* Memory that processes share is there from the start: all of them are to find the same. */
 long
 memory_mmap(const struct handler_event *c)
 {
+	bool is_shared = (arg(c, 3) & MAP_SHARED) != 0;
 	uint64_t addr;
 	long result;
 
@@ -42,16 +134,26 @@ memory_mmap(const struct handler_event *c)
 		return -LINUX_ENODEV;
 	if ((arg(c, 3) & MAP_FIXED) != 0 || !is_sane(0, arg(c, 1)))
 		return -E_INVAL;
-	result = kmem_alloc(SELF, arg(c, 1), prot_of(arg(c, 2)), &addr);
+	lock_take(&lock);
+	result = kmem_alloc(SELF, arg(c, 1), prot_of(arg(c, 2)) | (is_shared ? PAGE_READ : 0),
+		&addr);
+	if (result >= 0)
+		note(addr, arg(c, 1), is_shared);
+	lock_give(&lock);
 	return result < 0 ? -E_NOMEM : (long)addr;
 }
 
 long
 memory_munmap(const struct handler_event *c)
 {
+	long result;
+
 	if (!is_sane(arg(c, 0), arg(c, 1)))
 		return -E_INVAL;
-	return kpage_unmap(SELF, arg(c, 0), (int)pages_of(arg(c, 1)));
+	lock_take(&lock);
+	result = give_up(arg(c, 0), arg(c, 1));
+	lock_give(&lock);
+	return result;
 }
 
 /* One page gets a new protection, or memory if it had none. */
@@ -95,25 +197,36 @@ memory_mprotect(const struct handler_event *c)
 	return 0;
 }
 
+/* What processes share does not grow: its new pages would be one process's. */
+static long
+resize(unsigned long old, unsigned long bytes, unsigned long wanted, bool may_move)
+{
+	uint64_t addr;
+
+	if (wanted < bytes && give_up(old + wanted, bytes - wanted) < 0)
+		return -E_FAULT;
+	if (wanted <= bytes)
+		return (long)old;
+	if (!may_move || space_is_shared(&kept.space, area_of(old, 1).first) ||
+		kmem_alloc(SELF, wanted, PAGE_READ | PAGE_WRITE, &addr) < 0)
+		return -E_NOMEM;
+	note(addr, wanted, false);
+	memcpy((void *)addr, (const void *)old, bytes);
+	give_up(old, bytes);
+	return (long)addr;
+}
+
 long
 memory_mremap(const struct handler_event *c)
 {
-	unsigned long old = arg(c, 0), old_pages = pages_of(arg(c, 1)),
-		new_pages = pages_of(arg(c, 2));
-	unsigned long page = personality_info.page_bytes;
-	uint64_t addr;
+	unsigned long page = personality_info.page_bytes, bytes = pages_of(arg(c, 1)) * page,
+		wanted = pages_of(arg(c, 2)) * page;
+	long result;
 
-	if (!is_sane(old, arg(c, 1)) || !is_sane(0, arg(c, 2)))
+	if (!is_sane(arg(c, 0), arg(c, 1)) || !is_sane(0, arg(c, 2)))
 		return -E_INVAL;
-	if (new_pages < old_pages &&
-		kpage_unmap(SELF, old + new_pages * page, (int)(old_pages - new_pages)) < 0)
-		return -E_FAULT;
-	if (new_pages <= old_pages)
-		return (long)old;
-	if ((arg(c, 3) & MREMAP_MAYMOVE) == 0 ||
-		kmem_alloc(SELF, new_pages * page, PAGE_READ | PAGE_WRITE, &addr) < 0)
-		return -E_NOMEM;
-	memcpy((void *)addr, (const void *)old, old_pages * page);
-	kpage_unmap(SELF, old, (int)old_pages);
-	return (long)addr;
+	lock_take(&lock);
+	result = resize(arg(c, 0), bytes, wanted, (arg(c, 3) & MREMAP_MAYMOVE) != 0);
+	lock_give(&lock);
+	return result;
 }

@@ -16,6 +16,7 @@
 #include <abi/layout.h>
 #include <atoll/kcalls.h>
 #include <atoll/personality.h>
+#include <user/personality/space.h>
 
 /* numbers of the asm-generic table */
 enum linux_call {
@@ -86,7 +87,9 @@ enum linux_call {
 	SYS_prlimit64 = 261,
 	SYS_renameat2 = 276,
 	SYS_getrandom = 278,
-	SYS_child_begin = 4095,	/* not Linux's: first call of a thread made by clone (thread.c) */
+	/* not Linux's: the first call of a child of fork, and of a thread made by clone */
+	SYS_fork_begin = 4094,
+	SYS_child_begin = 4095,
 };
 
 /* errors that only the personality gives */
@@ -114,6 +117,19 @@ struct thread_record {
 
 extern struct personality_info personality_info __attribute__((visibility("hidden")));
 
+/* What a child of fork has as its parent had it; all else here begins anew with it. */
+struct kept {
+	/* signals for which the program has a handler, or which it ignores: bit 1 on */
+	uint64_t not_default;
+	uint32_t umask_changed;		/* bits of the mask that are not as at first */
+	struct space space;		/* used if the process has one rank */
+};
+
+extern struct kept kept __attribute__((visibility("hidden")));
+
+/* The only rank's; NULL: there are several, or none. */
+const struct job_rank *only_rank(void);
+
 /* The record of the running thread. */
 struct thread_record *thread_record(const struct handler_event *c);
 
@@ -132,6 +148,16 @@ long memory_mmap(const struct handler_event *c);
 long memory_munmap(const struct handler_event *c);
 long memory_mprotect(const struct handler_event *c);
 long memory_mremap(const struct handler_event *c);
+
+/*
+ * No thread changes what is mapped until memory_go_on. What that is: -E_NOSYS: of several ranks;
+ * -E_NOMEM: it was too much to know.
+ */
+int memory_hold(void);
+void memory_go_on(void);
+
+/* The address of a futex as the kernel takes it: it may be other processes', too. */
+unsigned long memory_futex(unsigned long addr);
 long thread_clone(const struct handler_event *c);
 long thread_child_begin(const struct handler_event *c);
 long thread_set_tid_address(const struct handler_event *c);

@@ -65,17 +65,16 @@ line_find(void)
 	return found;
 }
 
-static void
-line_release(int line)
+void
+process_line_back(int line)
 {
 	lock_take(&processes.lock);
 	processes.line[line].is_taken = false;
 	lock_give(&processes.lock);
 }
 
-/* A channel for one call, number `*line`, or NULL and an error in it. */
-static struct channel *
-line_take(int *line)
+struct channel *
+process_line(int *line)
 {
 	struct cluster_info here;
 	int i = line_find(), result;
@@ -90,7 +89,7 @@ line_take(int *line)
 	processes.line[i].is_open = result == 0;
 	if (result == 0)
 		return &processes.line[i].channel;
-	line_release(i);
+	process_line_back(i);
 	*line = result == -E_NOSPC ? -E_AGAIN : result;
 	return NULL;
 }
@@ -207,17 +206,17 @@ start_program(const struct handler_event *c, struct inherit *b, uint32_t flags)
 	long pid;
 
 	what.path = program_path(c, what.path, path, sizeof(path));
-	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b);
+	pid = what.path == NULL ? -FILE_ENAMETOOLONG : inherit_offer(c, b, false);
 	if (pid < 0)
 		return pid;
 	if (b->entries > 0 || b->cwd[0] != 0) {
 		what.inherit_bytes = inherit_bytes(b);
 		what.flags |= PROCESS_AWAIT;
 	}
-	ch = line_take(&line);
+	ch = process_line(&line);
 	pid = ch == NULL ? line : process_spawn(ch, &what);
 	if (ch != NULL)
-		line_release(line);
+		process_line_back(line);
 	if (pid < 0)
 		inherit_withdraw(b);
 	return pid;
@@ -245,20 +244,29 @@ process_execve(const struct handler_event *c)
 }
 
 void
-process_begin(const struct handler_event *c)
+process_say_ready(void)
 {
-	struct channel *ch;
 	int line;
+	struct channel *ch = process_line(&line);
 
-	if (personality_info.inherit_bytes == 0)
-		return;
-	inherit_claim(c);
-	personality_info.inherit_bytes = 0;
-	ch = line_take(&line);
 	if (ch == NULL)
 		return;
 	process_ready(ch);
-	line_release(line);
+	process_line_back(line);
+}
+
+void
+process_begin(const struct handler_event *c)
+{
+	const struct inherit *b;
+
+	if (personality_info.inherit_bytes == 0)
+		return;
+	b = inherit_carried();
+	if (b != NULL)
+		inherit_claim(c, b);
+	personality_info.inherit_bytes = 0;
+	process_say_ready();
 }
 
 /* --- ends --- */
@@ -308,11 +316,11 @@ take_end(long pid, uint32_t flags, int *status)
 	long result;
 	int line;
 
-	ch = line_take(&line);
+	ch = process_line(&line);
 	if (ch == NULL)
 		return line;
 	result = process_wait(ch, pid > 0 ? (int)pid : PROCESS_ANY, flags, &end);
-	line_release(line);
+	process_line_back(line);
 	if (result > 0)
 		*status = wait_status(&end);
 	return result;
@@ -345,14 +353,14 @@ process_kill_call(long pid, unsigned long sig)
 	long result;
 	int line;
 
-	ch = line_take(&line);
+	ch = process_line(&line);
 	if (ch == NULL)
 		return line;
 	if (sig == 0)
 		result = process_list(ch, (int)pid - 1, &r, NULL) == pid ? 0 : -E_SRCH;
 	else
 		result = process_kill(ch, (int)pid, (int)sig);
-	line_release(line);
+	process_line_back(line);
 	return result == -E_ACCES ? -E_PERM : result;
 }
 

@@ -26,14 +26,13 @@ struct linux_sysinfo {
 	uint32_t mem_unit;
 };
 
-static uint32_t umask_now = UMASK_FIRST;
-
 /* Nothing that is made has a mode of its own yet: the mask is kept and has no effect. */
 static long
 self_umask(const struct handler_event *c)
 {
-	return (long)__atomic_exchange_n(&umask_now, (uint32_t)arg(c, 0) & MODE_BITS,
-		__ATOMIC_RELAXED);
+	uint32_t now = ((uint32_t)arg(c, 0) & MODE_BITS) ^ UMASK_FIRST;
+
+	return (long)__atomic_exchange_n(&kept.umask_changed, now, __ATOMIC_RELAXED) ^ UMASK_FIRST;
 }
 
 static uint64_t

@@ -19,6 +19,7 @@
 #include <user/rank.h>
 
 #define CLONE_VM 0x100
+#define CLONE_VFORK 0x4000
 #define CLONE_THREAD 0x10000
 #define CLONE_SETTLS 0x80000
 #define CLONE_PARENT_SETTID 0x100000
@@ -29,6 +30,7 @@
 #define FUTEX_WAKE 1
 #define FUTEX_REQUEUE 3
 #define FUTEX_CMP_REQUEUE 4
+#define FUTEX_PRIVATE 128
 #define FUTEX_COMMAND 127	/* without the private and realtime flags */
 
 /* What a new thread finds on its stack. */
@@ -246,7 +248,7 @@ thread_clone(const struct handler_event *c)
 	long tid;
 
 	if ((flags & CLONE_THREAD) == 0)
-		return process_vfork(c);
+		return (flags & (CLONE_VM | CLONE_VFORK)) != 0 ? process_vfork(c) : fork_call(c);
 	if ((flags & need) != need || arg(c, 1) == 0)
 		return -E_NOSYS;
 	tid = kcontext_get((unsigned long)&b->context);
@@ -284,6 +286,8 @@ thread_futex(const struct handler_event *c)
 {
 	unsigned long addr = arg(c, 0);
 
+	if ((arg(c, 1) & FUTEX_PRIVATE) == 0)
+		addr = memory_futex(addr);
 	switch (arg(c, 1) & FUTEX_COMMAND) {
 	case FUTEX_WAIT:
 		return kfutex_wait(addr, (uint32_t)arg(c, 2),

@@ -34,6 +34,8 @@ struct personality_info {
 	uint64_t program;	/* address of its program's path in the boot archive */
 	uint32_t inherit_bytes;
 	uint32_t is_child;	/* a program has asked for it */
+	/* the image: whole pages; those from `data` on are this process's */
+	uint64_t image, image_bytes, data, data_bytes;
 };
 
 #endif

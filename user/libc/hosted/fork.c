@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * For programs with a libc: a rank that is a thread has no process of its own to copy. On the
- * hosted port a child would share the memory of all ranks of its cluster with them, and overwrite
- * it; on riscv64 there are no such processes. So fork is an error that says what to do. What starts
- * another program at once (posix_spawn, system, popen, vfork with exec) works where Linux is the
- * host: the child is in nobody's way until then, and its _exit ends only itself (exit.c).
+ * A rank that is a thread has no process of its own to copy: a child would share the memory of all
+ * ranks of its cluster with them, and overwrite it. So fork is an error that says what to do. What
+ * starts another program at once (posix_spawn, system, popen, vfork with exec) works: the child is
+ * in nobody's way until then, and its _exit ends only itself (exit.c).
  */
 #include <errno.h>
 #include <stdio.h>

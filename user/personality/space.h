@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a program has mapped, in pages, and what a child of fork gets of it: a copy, or the same
+ * frames. What is in no area a child does not get: so it is with the personality's own memory. No
+ * kernel calls: tested on its own.
+ */
+#ifndef USER_PERSONALITY_SPACE_H
+#define USER_PERSONALITY_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SPACE_AREAS 120
+
+/* Pages [first, end). Two that touch each other differ. */
+struct space_area {
+	uint32_t first;
+	uint32_t end : 31;
+	uint32_t is_shared : 1;
+};
+
+struct space {
+	uint32_t count;
+	uint32_t is_lost;	/* there were too many: it is not known what there is */
+	struct space_area area[SPACE_AREAS];
+};
+
+/* Pages that nothing was in. */
+void space_add(struct space *s, struct space_area a);
+
+/* They are gone, if they were there. */
+void space_remove(struct space *s, uint32_t first, uint32_t end);
+
+bool space_is_shared(const struct space *s, uint32_t page);
+
+#endif
