@@ -160,6 +160,8 @@ take_mail(struct service *s)
 			s->has_mail = false;
 		else if (message.magic == s->kind->magic)
 			admit(s, &from, message.number);
+		else if (s->mail != NULL)
+			s->mail(s->of, &from, &message);
 	return n > 0;
 }
 

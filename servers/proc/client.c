@@ -3,6 +3,8 @@
  * Client of the process servers: see client.h.
  */
 #include <abi/errors.h>
+#include <atoll/kcalls.h>
+#include <atoll/server.h>
 #include <base/str.h>
 #include <servers/proc/client.h>
 
@@ -108,13 +110,20 @@ process_kill(struct channel *ch, int pid, int status)
 }
 
 int
-process_ready(struct channel *ch)
+process_ready(void)
 {
-	const struct process_request q = {.op = PROCESS_READY};
-	struct process_reply r;
-	int result = process_ask(ch, &q, &r, NULL);
+	const struct process_ready message = {.magic = PROCESS_READY};
+	struct cluster_info here;
+	long out;
+	int result;
 
-	return result < 0 ? result : 0;
+	kcluster_info(&here);
+	out = kmailbox_open((int)here.cluster, PROCESS_PORT);
+	if (out < 0)
+		return (int)out;
+	result = mailbox_send((int)out, &message);
+	khandle_close((int)out);
+	return result;
 }
 
 int

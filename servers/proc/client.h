@@ -21,6 +21,7 @@
 
 #define PROCESS_PORT 3
 #define PROCESS_MAGIC 0x4b4c4148u
+#define PROCESS_READY 0x59444552u
 #define PROCESS_PAGES 2			/* of a channel: one request and one answer lie in it */
 #define PROCESS_MESSAGE 3896		/* what has room in half of them */
 #define PROCESS_WORDS_MAX 256		/* arguments, and entries of the environment */
@@ -42,12 +43,10 @@ enum process_op {
 	/* pid: of a process of this cluster, or 0 -> the one with the next larger pid: struct
 	 * process_reply, its name behind it */
 	PROCESS_LIST = 4,
-	/* nothing -> nothing: it has taken what it inherits */
-	PROCESS_READY = 5,
 	/* nothing -> pid, handle: a child that has nothing yet, and is made by who asks */
-	PROCESS_FORK = 6,
+	PROCESS_FORK = 5,
 	/* pid, flags, struct process_entry -> pid: it is made, and runs */
-	PROCESS_START = 7,
+	PROCESS_START = 6,
 };
 
 /* flags */
@@ -55,6 +54,13 @@ enum process_op {
 #define PROCESS_NO_WAIT 2		/* WAIT: -E_AGAIN if none has ended */
 /* SPAWN, START: the answer, and with REPLACE the end of who asks, comes when the child is ready */
 #define PROCESS_AWAIT 4
+#define PROCESS_KEEP 8			/* WAIT: the end can be taken again */
+
+/* The message that says so. */
+struct process_ready {
+	uint32_t magic;			/* PROCESS_READY */
+	uint32_t rest[MAILBOX_MSG_SIZE / sizeof(uint32_t) - 1];
+};
 
 struct process_request {
 	uint32_t op;
@@ -108,7 +114,8 @@ int process_spawn(struct channel *ch, const struct process_spawn *what);
 
 /*
  * Wait for the end of a child, `pid` or PROCESS_ANY. Its pid; -PROCESS_ECHILD: there is none;
- * -E_AGAIN: none has ended, with PROCESS_NO_WAIT; or what service_call says.
+ * -E_AGAIN: none has ended, with PROCESS_NO_WAIT; or what service_call says. With PROCESS_KEEP its
+ * end can be taken again.
  */
 int process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status *status);
 
@@ -119,10 +126,10 @@ int process_wait(struct channel *ch, int pid, uint32_t flags, struct proc_status
 int process_kill(struct channel *ch, int pid, int status);
 
 /*
- * Say that this process has taken what it inherits: who started it with PROCESS_AWAIT goes on. 0;
- * or what service_call says.
+ * Say that this process has taken what it inherits: who started it with PROCESS_AWAIT goes on. It
+ * is a message that needs no channel: most processes open none. 0 or what mailbox_send says.
  */
-int process_ready(struct channel *ch);
+int process_ready(void);
 
 /*
  * A child of the own cluster that has nothing yet, in which this process maps what it is to have,

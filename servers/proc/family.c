@@ -149,7 +149,7 @@ family_end(struct family *f, struct member *m, const struct proc_status *status)
 
 int
 family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
-	struct proc_status *status)
+	struct proc_status *status, bool keep)
 {
 	int result = -PROCESS_ECHILD;
 
@@ -160,7 +160,8 @@ family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
 		if (m->state != MEMBER_ENDED)
 			continue;
 		*status = m->status;
-		m->state = MEMBER_FREE;
+		if (!keep)
+			m->state = MEMBER_FREE;
 		return m->pid;
 	}
 	return result;

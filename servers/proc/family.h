@@ -69,11 +69,11 @@ void family_end(struct family *f, struct member *m, const struct proc_status *st
 void family_forget_parent(struct family *f, const struct mail_sender *parent);
 
 /*
- * Take the end of a child, `pid` or PROCESS_ANY. Its pid and *status; -PROCESS_ECHILD: there is no
- * such child; -E_AGAIN: none has ended.
+ * The end of a child, `pid` or PROCESS_ANY, which is taken unless it is to be kept. Its pid and
+ * *status; -PROCESS_ECHILD: there is no such child; -E_AGAIN: none has ended.
  */
 int family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
-	struct proc_status *status);
+	struct proc_status *status, bool keep);
 
 /* The next member from `m` on that its parent, `parent`, is still making; NULL: there is none. */
 struct member *family_forming(struct family *f, struct member *m, const struct member *parent);

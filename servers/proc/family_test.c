@@ -37,15 +37,16 @@ TEST(a_child_has_a_number_and_its_parent_takes_its_end_once)
 	expect(p->badge == part.badge && p->is_part && m->badge != p->badge);
 	expect_eq(m->pid % CLUSTERS, p->pid % CLUSTERS);
 	expect(m->pid != p->pid && m->pid > 1);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got), -E_AGAIN);
-	expect_eq(family_take(&family, &part, m->pid, &got), -E_AGAIN);
-	expect_eq(family_take(&family, &far, PROCESS_ANY, &got), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), -E_AGAIN);
+	expect_eq(family_take(&family, &part, m->pid, &got, false), -E_AGAIN);
+	expect_eq(family_take(&family, &far, PROCESS_ANY, &got, false), -PROCESS_ECHILD);
 	family_end(&family, m, &status);
-	expect_eq(family_take(&family, &part, m->pid + CLUSTERS, &got), -PROCESS_ECHILD);
-	expect_eq(family_take(&family, &far, m->pid, &got), -PROCESS_ECHILD);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got), m->pid);
+	expect_eq(family_take(&family, &part, m->pid + CLUSTERS, &got, false), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &far, m->pid, &got, false), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, true), m->pid);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), m->pid);
 	expect_eq(got.status, 3);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got), -PROCESS_ECHILD);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), -PROCESS_ECHILD);
 }
 
 TEST(those_that_a_process_is_making_are_found)
@@ -84,7 +85,7 @@ TEST(an_end_of_an_orphan_is_forgotten)
 	expect_eq(child->parent.badge, BADGE_KERNEL);
 	family_end(&family, child, &status);
 	expect_eq(child->state, MEMBER_FREE);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &got), m->pid);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &got, false), m->pid);
 }
 
 TEST(what_stems_from_a_root_is_found)
@@ -121,7 +122,7 @@ TEST(there_is_an_end_to_it)
 	expect_eq(n, MEMBERS_MAX - 1);
 	family_end(&family, &family.member[5], &status);
 	expect(family_add(&family, &part, 1) == NULL);
-	expect_eq(family_take(&family, &part, PROCESS_ANY, &status), family.member[5].pid);
+	expect_eq(family_take(&family, &part, PROCESS_ANY, &status, false), family.member[5].pid);
 	expect(family_add(&family, &part, 1) == &family.member[5]);
 }
 
@@ -140,7 +141,7 @@ TEST(numbers_go_round)
 		expect(family_by_pid(&family, m->pid) == m);
 		expect(family_by_badge(&family, m->badge) == m);
 		family_end(&family, m, &status);
-		expect_eq(family_take(&family, &part, m->pid, &got), m->pid);
+		expect_eq(family_take(&family, &part, m->pid, &got, false), m->pid);
 	}
 	expect_eq(BADGE_OF_JOB(BADGE_JOBS), BADGE_JOB);
 	expect(BADGE_OF_JOB(JOB_REPEAT_MAX) < BADGE_CHILD);
@@ -208,7 +209,7 @@ random_take(const struct member *parent)
 	for (struct model *e = model; e < model + MEMBERS_MAX; e++)
 		if (e->pid != 0 && e->parent == parent->pid && want != 0)
 			want = e->has_ended ? 0 : -E_AGAIN;
-	got = family_take(&family, &from, PROCESS_ANY, &status);
+	got = family_take(&family, &from, PROCESS_ANY, &status, false);
 	expect(want == 0 ? got > 0 : got == want);
 	if (got <= 0)
 		return;

@@ -129,12 +129,16 @@ await_start(const struct asked *s, struct member *m)
 static int
 replace(struct asked *s, struct process_reply *r)
 {
+	const struct member *parent = NULL;
 	struct member *m = s->member;
 	int old, result;
 
 	if (m == NULL || m->is_starting || (m->is_part && agent->part.ranks > 1))
 		return -E_NOSYS;
 	old = m->is_part ? agent->part.proc : m->proc;
+	if (m->parent.cluster == agent->here.cluster)
+		parent = family_by_badge(&agent->family, m->parent.badge);
+	s->spawn.parent = parent != NULL ? parent->pid : 0;
 	result = child_start(agent, m, &s->spawn);
 	if (result != 0)
 		return result;
@@ -232,20 +236,24 @@ serve_start(const struct asked *s, struct process_reply *r)
 	return await_start(s, m);
 }
 
-static int
-serve_ready(const struct asked *s)
+/* A process says that it is ready. */
+static void
+take_mail(void *of, const struct mail_sender *from, const void *message)
 {
-	struct member *m = s->member;
+	const struct process_ready *ready = message;
+	struct member *m = from->cluster == agent->here.cluster && ready->magic == PROCESS_READY ?
+		family_by_badge(&agent->family, from->badge) : NULL;
 
+	(void)of;
 	if (m != NULL)
 		end_start(m);
-	return 0;
 }
 
 static int
 serve_wait(const struct asked *s, struct process_reply *r)
 {
-	int result = family_take(&agent->family, s->from, s->q.pid, &r->status);
+	int result = family_take(&agent->family, s->from, s->q.pid, &r->status,
+		s->q.flags & PROCESS_KEEP);
 
 	r->pid = result;
 	return result < 0 ? result : 0;
@@ -289,7 +297,6 @@ serve_op(struct asked *s, struct process_reply *r, char *name)
 	case PROCESS_WAIT: return serve_wait(s, r);
 	case PROCESS_KILL: return serve_kill(s);
 	case PROCESS_LIST: return serve_list(s, r, name);
-	case PROCESS_READY: return serve_ready(s);
 	case PROCESS_FORK: return serve_fork(s, r);
 	case PROCESS_START: return serve_start(s, r);
 	default: return -E_INVAL;
@@ -418,6 +425,7 @@ requests_begin(struct agent *a)
 		return (int)result;
 	starting = (int32_t *)(uintptr_t)(addr + most * sizeof(struct service_client));
 	service = (struct service){.kind = &kind, .serve = request_serve, .gone = gone,
+		.mail = take_mail,
 		.in = (int)in, .client = (struct service_client *)(uintptr_t)addr, .clients = most,
 		.own = CLIENTS_OWN, .looks = SERVICE_LOOKS};
 	return service_begin(&service);

@@ -81,7 +81,7 @@ some_flags(const struct process_request *q)
 static uint32_t
 some_request(unsigned char *at)
 {
-	struct process_request q = {.op = draw(9), .pid = some_pid(), .status = (int)draw(300)};
+	struct process_request q = {.op = draw(8), .pid = some_pid(), .status = (int)draw(300)};
 	uint32_t bytes = some_texts(&q, (char *)at + sizeof(q));
 
 	q.flags = some_flags(&q);

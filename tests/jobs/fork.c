@@ -475,6 +475,7 @@ static void
 programs(void)
 {
 	int status = -1;
+	char own[16];
 	pid_t pid = split();
 
 	if (pid == 0) {
@@ -482,6 +483,13 @@ programs(void)
 		_exit(127);
 	}
 	expect(end_of(pid), 12, "another program");
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	pid = split();
+	if (pid == 0) {
+		execv(SELF, (char *[]){"x", "parent", own, NULL});
+		_exit(127);
+	}
+	expect(end_of(pid), 19, "its parent");
 	pid = split();
 	if (pid == 0) {
 		pid = vfork();
@@ -642,6 +650,8 @@ be_other(char **argv)
 		return atoi(argv[2]);
 	if (strcmp(argv[1], "closed") == 0)
 		return fcntl(atoi(argv[2]), F_GETFD) == -1 && write(21, "!!", 2) == 2 ? 5 : 96;
+	if (strcmp(argv[1], "parent") == 0)
+		return getppid() == atoi(argv[2]) ? 19 : 95;
 	if (strcmp(argv[1], "full") == 0)
 		return full();
 	if (strcmp(argv[1], "ranks") == 0)

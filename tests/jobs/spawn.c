@@ -117,7 +117,7 @@ static int
 be_ready(void)
 {
 	if (process_open(&here, (int)atoll_startup()->cluster, BIT) != 0 ||
-		process_ready(&here) != 0)
+		process_ready() != 0)
 		return 1;
 	for (;;)
 		kthread_sleep(1, FOREVER);
@@ -237,7 +237,7 @@ await_start(struct channel *ch)
 	expect(pid > 0, 1, "a child that does not say so");
 	expect(process_wait(ch, pid, 0, &status), pid, "its end");
 	expect(status.status, 8, "its status");
-	expect(process_ready(ch), 0, "a rank says that it is ready");
+	expect(process_ready(), 0, "a rank says that it is ready");
 }
 
 static int

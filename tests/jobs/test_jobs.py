@@ -128,7 +128,8 @@ def programs(port):
     if port == "riscv64":
         yield "a_broken_pipe_ends_who_writes", lambda: expect(run(port, 1, "broken_pipe"), 141, "writes")
         yield "what_a_program_asks_about_itself", lambda: expect(run(port, 1, "self"), 0, "ok self")
-        yield "fork_as_on_linux", forks_as_on_linux
+        yield "fork_as_on_linux", lambda: says_what_linux_says("fork")
+        yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")
         yield "no_fork_of_a_rank_among_others", lambda: expect(run(port, 3, "fork", "ranks"), 0, "ok ranks")
         yield "vfork_and_exec", lambda: expect(run(port, 1, "exec"), 5, "ok last")
@@ -140,14 +141,14 @@ def programs(port):
     yield "a_plain_program_runs", lambda: expect(run(port, 2, "plain", "3"), 3, "plain: 2 calls, 5")
 
 
-def forks_as_on_linux():
+def says_what_linux_says(program):
     """The program says here what it says where it was made."""
-    have = run("riscv64", 1, "fork")
-    expect(have, 0, "ok fork")
+    have = run("riscv64", 1, program)
+    expect(have, 0, f"ok {program}")
     with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "fork")
+        out = os.path.join(folder, program)
         subprocess.run([setup.zig(), "cc", "-target", f"{os.uname().machine}-linux-musl", "-O2", "-static", "-o", out,
-                        os.path.join(ROOT, "tests", "jobs", "fork.c")], check=True)
+                        os.path.join(ROOT, "tests", "jobs", program + ".c")], check=True)
         r = patience.run([out], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S, check=False)
         if (r.returncode, r.stdout.decode()) != have:
             raise Wrong(f"Linux: status {r.returncode}\n{r.stdout.decode()}\nhere:\n{have[1]}")

@@ -8,6 +8,7 @@
 #include <user/personality/cwd.h>
 #include <user/personality/files.h>
 
+#define NULL_PATH "/dev/null"	/* there is no other device, and no directory of them */
 #define AT_FDCWD (-100)
 #define AT_REMOVEDIR 0x200
 #define AT_EMPTY_PATH 0x1000
@@ -106,6 +107,21 @@ opened_flags(unsigned long flags)
 		(mode != 0 ? OPENED_WRITE : 0));
 }
 
+/* What a request to open says is opened, by the file server or here. */
+static int
+open_entry(const struct handler_event *c, const struct file_request *q, int bytes, struct opened *o)
+{
+	struct file_reply r = {.handle = STREAM_NULL};
+	bool is_null = str_is_equal(q->path, NULL_PATH);
+	int result = is_null ? 0 : files_ask(q, (size_t)bytes, &r);
+
+	if (result == 0)
+		*o = (struct opened){.handle = r.handle, .flags = opened_flags(arg(c, 2)),
+			.kind = is_null ? OPENED_STREAM : r.kind == FILE_KIND_DIRECTORY ?
+				OPENED_DIRECTORY : OPENED_FILE};
+	return result;
+}
+
 static __attribute__((noinline)) long
 call_open(const struct handler_event *c)
 {
@@ -120,18 +136,17 @@ call_open(const struct handler_event *c)
 	o = files_new();
 	if (o == NULL)
 		return -E_MFILE;
-	result = files_ask(&q, (size_t)bytes, &r);
+	result = open_entry(c, &q, bytes, o);
 	if (result != 0)
 		return result;
-	*o = (struct opened){.handle = r.handle, .flags = opened_flags(arg(c, 2)),
-		.kind = r.kind == FILE_KIND_DIRECTORY ? OPENED_DIRECTORY : OPENED_FILE};
 	result = files_attach(c, o, &fd, 0);
 	if (result == 0) {
 		files_set_cloexec(c, (unsigned long)fd, (arg(c, 2) & LINUX_O_CLOEXEC) != 0);
 		return fd;
 	}
-	q = (struct file_request){.op = FILE_CLOSE, .handle = r.handle};
-	files_ask(&q, 0, &r);
+	q = (struct file_request){.op = FILE_CLOSE, .handle = o->handle};
+	if (o->kind != OPENED_STREAM)
+		files_ask(&q, 0, &r);
 	o->kind = OPENED_NONE;
 	return result;
 }
@@ -175,6 +190,10 @@ call_stat(const struct handler_event *c)
 	if ((arg(c, 3) & AT_EMPTY_PATH) != 0 && *(const char *)arg(c, 1) == 0)
 		return call_fstat(c, arg(c, 0), arg(c, 2));
 	result = ask_path(c, &q, &r);
+	if (result == -E_NOENT && str_is_equal(q.path, NULL_PATH)) {
+		r = (struct file_reply){0};
+		result = 0;
+	}
 	return result != 0 ? result : fill_stat(arg(c, 2), &r);
 }
 

@@ -18,11 +18,13 @@
 
 enum opened_kind {
 	OPENED_NONE,
-	OPENED_STREAM,		/* handle: 0, 1 or 2 */
+	OPENED_STREAM,		/* handle: 0, 1, 2 or STREAM_NULL */
 	OPENED_FILE,
 	OPENED_DIRECTORY,
 	OPENED_PIPE,
 };
+
+#define STREAM_NULL 3		/* /dev/null */
 
 #define OPENED_READ 1
 #define OPENED_WRITE 2

@@ -38,6 +38,7 @@ static struct birth {
 	struct context context;
 	uint64_t clear_tid;
 	uint64_t set_tid;
+	uint64_t mask;
 	int32_t rank;
 	struct inherit inherit;
 } birth;
@@ -169,6 +170,7 @@ fill_view(const struct making *m, const struct handler_event *c)
 		b->context.x[2] = arg(c, 1);
 	b->clear_tid = (flags & CLONE_CHILD_CLEARTID) != 0 ? arg(c, 4) : 0;
 	b->set_tid = (flags & CLONE_CHILD_SETTID) != 0 ? arg(c, 4) : 0;
+	b->mask = thread_record(c)->mask;
 	b->rank = thread_record(c)->rank;
 	fill_control(m);
 	return result;
@@ -348,13 +350,14 @@ fork_begin(const struct handler_event *c)
 
 	r->rank = birth.rank;
 	r->clear_tid = birth.clear_tid;
+	r->mask = birth.mask;
 	if (birth.set_tid != 0)
 		*(int32_t *)birth.set_tid = r->tid;
 	be_alone((struct startup *)only_rank()->startup);
 	if (birth.inherit.entries > 0 || birth.inherit.cwd[0] != 0)
 		inherit_claim(c, &birth.inherit);
 	if (birth.inherit.offered > 0)
-		process_say_ready();
+		process_ready();
 	for (;;)
 		kcontext_set(&birth.context);
 }

@@ -10,8 +10,8 @@
 #include <user/personality/frames.h>
 #include <user/personality/personality.h>
 
-#define THE_FILE 3		/* not a standard stream */
-#define THE_PIPE 4
+#define THE_FILE 8		/* not a stream */
+#define THE_PIPE 9
 #define NS_PER_S 1000000000ull
 #define NAME_BYTES 65		/* of each field of struct utsname */
 
@@ -73,8 +73,8 @@ write_console(unsigned long fd, uint64_t from, uint64_t len)
 }
 
 /*
- * Where a descriptor writes to or reads from: 0, 1, 2 a standard stream, THE_FILE, THE_PIPE, or
- * -E_BADF.
+ * Where a descriptor writes to or reads from: 0, 1, 2 a standard stream, STREAM_NULL, THE_FILE,
+ * THE_PIPE, or -E_BADF.
  */
 static int
 target(const struct handler_event *c, uint8_t use)
@@ -123,6 +123,8 @@ move(const struct handler_event *c, int to, uint8_t use, struct iovec piece)
 {
 	if (to < 0)
 		return to;
+	if (to == STREAM_NULL)
+		return use == OPENED_READ ? 0 : (long)piece.len;
 	if (to == THE_PIPE)
 		return pipe_move(c, use, piece);
 	if (to == THE_FILE)

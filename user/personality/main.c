@@ -33,58 +33,6 @@ serve_memory(const struct handler_event *c, unsigned long nr)
 	}
 }
 
-/* What an unhandled signal does, to the own process. */
-static void
-end_by_signal(const struct handler_event *c, unsigned long sig)
-{
-	process_exit_borrowed(c, (int)(128 + (sig & 127)));
-	if (personality_info.is_child)
-		process_kill_call(personality_info.pid, sig);
-	for (;;)
-		kproc_exit((int)(128 + (sig & 127)));
-}
-
-void
-signal_default(const struct handler_event *c, unsigned long sig)
-{
-	if ((__atomic_load_n(&kept.not_default, __ATOMIC_RELAXED) >> sig & 1) == 0)
-		end_by_signal(c, sig);
-}
-
-/* What is to be done: its first word, 0 for the default. */
-static void
-note_action(unsigned long sig, const uint64_t *action)
-{
-	uint64_t bit = sig < 64 ? (uint64_t)1 << sig : 0;
-
-	if (action == NULL)
-		return;
-	if (action[0] != 0)
-		__atomic_fetch_or(&kept.not_default, bit, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(&kept.not_default, ~bit, __ATOMIC_RELAXED);
-}
-
-/*
- * There are no signals yet: masks and handlers are accepted, and one that is sent ends the process
- * or, from a rank, the job, as an unhandled signal would.
- */
-static long
-serve_signal(const struct handler_event *c, unsigned long nr)
-{
-	unsigned long sig = nr == SYS_tgkill ? arg(c, 2) : arg(c, 1);
-
-	if (nr == SYS_rt_sigaction)
-		note_action(arg(c, 0), (const uint64_t *)arg(c, 1));
-	if (nr != SYS_tkill && nr != SYS_tgkill && nr != SYS_kill)
-		return 0;
-	if (nr == SYS_kill && (int32_t)arg(c, 0) > 0 && (int32_t)arg(c, 0) != personality_info.pid)
-		return process_kill_call((int32_t)arg(c, 0), sig);
-	if (sig != 0)
-		end_by_signal(c, sig);
-	return 0;
-}
-
 static long
 serve_thread(const struct handler_event *c, unsigned long nr)
 {
@@ -153,8 +101,10 @@ personality_serve(const struct handler_event *c)
 	case SYS_tkill:
 	case SYS_tgkill:
 	case SYS_sigaltstack:
+	case SYS_rt_sigsuspend:
 	case SYS_rt_sigaction:
-	case SYS_rt_sigprocmask: return serve_signal(c, nr);
+	case SYS_rt_sigprocmask:
+	case SYS_rt_sigreturn: return signal_call(c, nr);
 	case SYS_clock_gettime: return time_clock_gettime(c);
 	case SYS_clock_getres: return 0;
 	case SYS_nanosleep: return time_sleep(c, false);

@@ -63,8 +63,10 @@ enum linux_call {
 	SYS_tkill = 130,
 	SYS_tgkill = 131,
 	SYS_sigaltstack = 132,
+	SYS_rt_sigsuspend = 133,
 	SYS_rt_sigaction = 134,
 	SYS_rt_sigprocmask = 135,
+	SYS_rt_sigreturn = 139,
 	SYS_uname = 160,
 	SYS_umask = 166,
 	SYS_getpid = 172,
@@ -111,6 +113,7 @@ struct thread_record {
 	uint32_t is_cloned;	/* made by clone */
 	uint32_t reserved;
 	uint64_t clear_tid;	/* address of a word that becomes 0 when the thread ends, 0: none */
+	uint64_t mask;		/* signals that it does not want: bit 0 is signal 1 */
 	/* the thread is a child that has no program yet: what the parent needs to go on; 0: not */
 	uint64_t borrowed;
 };
@@ -121,6 +124,8 @@ extern struct personality_info personality_info __attribute__((visibility("hidde
 struct kept {
 	/* signals for which the program has a handler, or which it ignores: bit 1 on */
 	uint64_t not_default;
+	uint64_t ignored;		/* of these */
+	uint64_t on_child;		/* handler of SIGCHLD; 0: none */
 	uint32_t umask_changed;		/* bits of the mask that are not as at first */
 	struct space space;		/* used if the process has one rank */
 };
@@ -167,9 +172,10 @@ _Noreturn void thread_exit_group(const struct handler_event *c, int status);
 
 /*
  * A signal for the own process: ends it, if the program has not said that something else is to be
- * done about it. There are no handlers yet: then nothing happens.
+ * done about it. There are no handlers yet but for SIGCHLD: then nothing happens.
  */
 void signal_default(const struct handler_event *c, unsigned long sig);
+long signal_call(const struct handler_event *c, unsigned long nr);
 long time_clock_gettime(const struct handler_event *c);
 long time_sleep(const struct handler_event *c, bool is_absolute);
 

@@ -244,18 +244,6 @@ process_execve(const struct handler_event *c)
 }
 
 void
-process_say_ready(void)
-{
-	int line;
-	struct channel *ch = process_line(&line);
-
-	if (ch == NULL)
-		return;
-	process_ready(ch);
-	process_line_back(line);
-}
-
-void
 process_begin(const struct handler_event *c)
 {
 	const struct inherit *b;
@@ -266,7 +254,7 @@ process_begin(const struct handler_event *c)
 	if (b != NULL)
 		inherit_claim(c, b);
 	personality_info.inherit_bytes = 0;
-	process_say_ready();
+	process_ready();
 }
 
 /* --- ends --- */
@@ -306,6 +294,28 @@ take_unborn(long pid, int *status)
 		}
 	lock_give(&processes.lock);
 	return found;
+}
+
+long
+process_await_end(void)
+{
+	struct proc_status end;
+	struct channel *ch;
+	long result = 0;
+	int line;
+
+	lock_take(&processes.lock);
+	for (int i = 0; i < UNBORN_MAX && result == 0; i++)
+		result = processes.unborn[i].pid;
+	lock_give(&processes.lock);
+	if (result != 0)
+		return result;
+	ch = process_line(&line);
+	if (ch == NULL)
+		return line;
+	result = process_wait(ch, PROCESS_ANY, PROCESS_KEEP, &end);
+	process_line_back(line);
+	return result;
 }
 
 static long

@@ -19,12 +19,12 @@ char *process_borrowed_cwd(const struct thread_record *r);
 /* Before the first call of the program: take what the parent left. */
 void process_begin(const struct handler_event *c);
 
+/* Wait until a child has ended whose end nobody has taken. Its pid; -PROCESS_ECHILD: none will. */
+long process_await_end(void);
+
 /* A channel to the process server for one call, number `*line`, or NULL and an error in it. */
 struct channel *process_line(int *line);
 void process_line_back(int line);
-
-/* Who started this process need not wait any more. */
-void process_say_ready(void);
 
 /* fork: fork.c. */
 long fork_call(const struct handler_event *c);

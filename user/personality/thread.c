@@ -40,6 +40,7 @@ struct child_begin {
 	uint64_t set_tid;
 	/* where the parent wants the number: it may come later than the child */
 	uint64_t parent_tid;
+	uint64_t mask;
 	int32_t rank;
 };
 
@@ -163,6 +164,7 @@ thread_child_begin(const struct handler_event *c)
 	r->is_cloned = 1;
 	r->rank = b->rank;
 	r->clear_tid = b->clear_tid;
+	r->mask = b->mask;
 	if (b->set_tid != 0)
 		*(int32_t *)b->set_tid = r->tid;
 	if (b->parent_tid != 0)
@@ -262,6 +264,7 @@ thread_clone(const struct handler_event *c)
 	b->set_tid = (flags & CLONE_CHILD_SETTID) != 0 ? arg(c, 4) : 0;
 	b->parent_tid = (flags & CLONE_PARENT_SETTID) != 0 ? arg(c, 2) : 0;
 	b->rank = thread_record(c)->rank;
+	b->mask = thread_record(c)->mask;
 	context_init(&start, (uintptr_t)child_main, (uintptr_t)b, (uintptr_t)b,
 		(uintptr_t)b->context.x[4]);
 	tid = create(&start);

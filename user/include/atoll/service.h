@@ -93,6 +93,12 @@ struct service {
 	void (*gone)(void *of, uint32_t client);
 	/* A message that answers no request, as `serve` writes one; for service_tell. */
 	uint32_t (*tell)(void *of, uint32_t client, void *message);
+	/*
+	 * A message of the mailbox that opens no channel; MAILBOX_MSG_SIZE bytes. What a client has
+	 * sent so before it opened its channel comes before anything from that. NULL: none is
+	 * looked at.
+	 */
+	void (*mail)(void *of, const struct mail_sender *from, const void *message);
 	void *of;
 	int in;				/* its mailbox */
 	struct service_client *client;
