@@ -37,6 +37,8 @@ hal_space_use(struct hal_space *s)
 	hal_tlb_flush();
 }
 
+#define NO_TABLE (~(uintptr_t)0)
+
 int
 hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 {
@@ -46,6 +48,7 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 	if (s->root == NULL)
 		return -E_NOMEM;
 	s->gone = s->gone_below = 0;
+	s->near_number = NO_TABLE;
 	s->first = USER_FIRST;
 	s->limit = USER_LIMIT;
 	s->take = src->take;
@@ -62,8 +65,15 @@ hal_space_init(struct hal_space *s, const struct hal_page_source *src)
 }
 
 #define HOLE_LOOKS 16			/* entries looked at for the end of a hole */
-#define DESTROY_LOOKS 64		/* entries looked at in one step of the end of a space */
+#define DESTROY_LOOKS 48		/* entries looked at in one step of the end of a space */
 #define TABLE_LOOKS 16			/* what giving a table back costs, in these */
+
+/* Are the eight entries of a row from here on empty? */
+static bool
+row_is_empty(const uint64_t *p)
+{
+	return ((p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]) & PTE_V) == 0;
+}
 
 /*
  * Give back a table of `level` with those below its first `entries` entries. What was given back
@@ -78,6 +88,8 @@ table_give(struct hal_space *s, uint64_t *table, unsigned level, unsigned *looks
 		if (*looks == 0)
 			return false;
 		--*looks;
+		if (i % 8 == 0 && row_is_empty(&table[i]))
+			i += 7;
 		if ((table[i] & (PTE_V | PTE_LEAF)) != PTE_V)
 			continue;
 		if (!table_give(s, hal_kaddr(pte_paddr(table[i])), level - 1, looks))
@@ -104,12 +116,20 @@ hal_space_destroy(struct hal_space *s)
 	return true;
 }
 
-/* The leaf entry that maps `addr`, with its level, or NULL. */
+/*
+ * The leaf entry that maps `addr`, with its level, or NULL. Who looks for one page often looks for
+ * the next: that is in the table that is near.
+ */
 static uint64_t *
 space_find(struct hal_space *s, uintptr_t addr, unsigned *level)
 {
 	uint64_t *table = s->root;
 
+	if (addr / HAL_LARGE_BYTES == s->near_number) {
+		*level = 0;
+		table = &s->near[pte_index(addr, 0)];
+		return (*table & PTE_V) != 0 ? table : NULL;
+	}
 	if (addr < s->first || addr >= s->limit)
 		return NULL;
 	for (unsigned l = 2;; l--) {
@@ -123,6 +143,10 @@ space_find(struct hal_space *s, uintptr_t addr, unsigned *level)
 		if (l == 0)
 			return NULL;
 		table = hal_kaddr(pte_paddr(*entry));
+		if (l == 1) {
+			s->near = table;
+			s->near_number = addr / HAL_LARGE_BYTES;
+		}
 	}
 }
 
@@ -147,6 +171,8 @@ space_entry(struct hal_space *s, uintptr_t addr, unsigned level, uint64_t **spar
 {
 	uint64_t *table = s->root;
 
+	if (level == 0 && addr / HAL_LARGE_BYTES == s->near_number)
+		return &s->near[pte_index(addr, 0)];
 	for (unsigned l = 2; l > level; l--) {
 		uint64_t *entry = &table[pte_index(addr, l)];
 
@@ -362,11 +388,11 @@ range_is_sane(struct hal_space *s, uintptr_t addr, size_t count)
 static bool
 table_is_empty(const uint64_t *table, unsigned near)
 {
-	uint64_t any = table[(near + 1) % PTE_ENTRIES];
+	bool is_empty = (table[(near + 1) % PTE_ENTRIES] & PTE_V) == 0;
 
-	for (const uint64_t *p = table; (any & PTE_V) == 0 && p < table + PTE_ENTRIES; p += 8)
-		any = p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7];
-	return (any & PTE_V) == 0;
+	for (const uint64_t *p = table; is_empty && p < table + PTE_ENTRIES; p += 8)
+		is_empty = row_is_empty(p);
+	return is_empty;
 }
 
 /* Give the tables on the way to `addr` back in which nothing is left. */
@@ -383,6 +409,7 @@ drop_tables(struct hal_space *s, uintptr_t addr)
 		if (!table_is_empty(table, pte_index(addr, l - 1)))
 			return;
 		*entry = 0;
+		s->near_number = NO_TABLE;
 		s->give(s->ctx, table);
 	}
 }
@@ -487,6 +514,7 @@ hal_join(struct hal_space *s, uintptr_t addr)
 		if (first[i] != leaf + i * PTE_NEXT)
 			return -E_INVAL;
 	*entry = leaf;
+	s->near_number = NO_TABLE;
 	s->give(s->ctx, (void *)first);
 	return 0;
 }

@@ -16,6 +16,9 @@ struct hal_space {
 	uintptr_t first, limit;			/* user addresses: [first, limit) */
 	uint64_t *root;				/* top page table; its upper half is the kernel's */
 	uint64_t satp;				/* value that switches to it */
+	/* the table of small pages that was walked last, and the number of its large page */
+	uint64_t *near;
+	uintptr_t near_number;
 	/* at its end: first entries not yet looked at, of the top and of the next table */
 	unsigned gone, gone_below;
 	/* the page source */
