@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Mapping the personality. Its stacks lie one below the other, by the number of the thread in its
- * process; the address range is reserved for PERSONALITY_THREADS_MAX of them, memory is behind
- * those that are needed.
+ * process; memory is behind those that are needed.
  */
 #include <atoll/kcalls.h>
 #include <atoll/personality.h>
@@ -17,23 +16,19 @@ static struct image im;
 static uint64_t info_at;		/* of struct personality_info in it */
 static bool is_open;
 
-/* Reserve the stacks and map those of the first threads. */
+/* The stacks of the first threads. */
 static int
 map_stacks(int proc, uint64_t page_bytes, struct personality_info *info)
 {
-	uint64_t reserved = (uint64_t)PERSONALITY_THREADS_MAX * PERSONALITY_STACK_BYTES, addr;
 	int pages = (int)(info->stacks * (PERSONALITY_STACK_BYTES / page_bytes));
-	long result = kmem_alloc(proc, reserved, 0, &addr);
-	long memory;
+	long memory, result;
 
-	if (result >= 0 && info->stacks > PERSONALITY_THREADS_MAX)
-		result = -E_NOSPC;
-	if (result < 0)
-		return (int)result;
+	if (info->stacks > PERSONALITY_THREADS_MAX)
+		return -E_NOSPC;
 	memory = kmemory_create(pages);
 	if (memory < 0)
 		return (int)memory;
-	info->stack_top = addr + reserved;
+	info->stack_top = PERSONALITY_STACK_TOP;
 	result = kpage_map(proc, info->stack_top - (uint64_t)pages * page_bytes, (int)memory, 0,
 		pages, PAGE_READ | PAGE_WRITE);
 	khandle_close((int)memory);

@@ -8,7 +8,8 @@
 #include <user/personality/process.h>
 #include <usercpu/handler.h>
 
-struct personality_info personality_info = {.page_bytes = 4096};
+/* The data, of which each process has its own, begins with a page: so it has as few as it fills. */
+_Alignas(4096) struct personality_info personality_info = {.page_bytes = 4096};
 struct kept kept;
 
 const struct job_rank *

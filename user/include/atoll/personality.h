@@ -5,8 +5,9 @@
  *
  * The image's entry is the handler of calls (proc_handler) of the process's threads, each on a
  * stack of its own: thread number i of the process has [top - (i + 1) * STACK, top - i * STACK).
- * The range for all threads is reserved; stacks 0 .. stacks - 1 are mapped. The image needs no
- * relocation.
+ * Stacks 0 .. stacks - 1 are mapped. The others are not even reserved, for what is reserved the
+ * kernel walks at the end of the process: memory that a process asks for lies as low as it can, so
+ * that it comes to where they lie only if there is a gigabyte of it. The image needs no relocation.
  */
 #ifndef ATOLL_PERSONALITY_H
 #define ATOLL_PERSONALITY_H
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #define PERSONALITY_STACK_BYTES 4096
+#define PERSONALITY_STACK_TOP 0x40000000ul
 #define PERSONALITY_THREADS_MAX 512
 
 /*
