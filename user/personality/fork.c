@@ -25,6 +25,7 @@
 #define CLONE_CHILD_SETTID 0x1000000
 #define CLONE_SIGNAL 0xff
 #define KILLED 9
+#define SPARE_PAGES 16
 
 /* Registers that a function leaves as they were; the handler uses none. */
 struct floats {
@@ -216,6 +217,19 @@ map_program(const struct making *m)
 	return result;
 }
 
+/*
+ * Both will write soon to what they share now, and where no page is left for a copy that is a
+ * fault, of the one that comes first. So a child that leaves no pages is none.
+ */
+static long
+leave_some(void)
+{
+	uint64_t free = 0;
+
+	kstats(STATS_FRAMES_FREE, &free);
+	return free < SPARE_PAGES ? -E_NOMEM : 0;
+}
+
 /* What other threads map meanwhile the child has not. */
 static long
 make_child(struct making *m)
@@ -234,7 +248,7 @@ make_child(struct making *m)
 	if (result >= 0)
 		result = map_program(m);
 	memory_go_on();
-	return result;
+	return result < 0 ? result : leave_some();
 }
 
 /* The child runs, and has what is open. */
