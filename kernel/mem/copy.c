@@ -44,19 +44,23 @@ rights_at(struct process *p, uintptr_t at)
 }
 
 /*
- * A step of page_copy in an area without pages that come by themselves: those that have the same
- * rights become private, and where none is the addresses stay reserved.
+ * A step of page_copy in an area of `prot`: pages that are there, and become private. Without `prot`
+ * none comes by itself: then they are those that have the same rights, and where none is the
+ * addresses stay reserved.
  */
 static void
-step_plain(struct copied *m)
+step_copied(struct copied *m, uint32_t prot)
 {
-	uint32_t rights = rights_at(m->from, m->start);
+	uint32_t rights = rights_at(m->from, m->start), other;
 	uintptr_t at = m->empty ? m->end : m->start + HAL_PAGE_BYTES;
 
-	while (at < m->end && rights_at(m->from, at) == rights)
-		at += HAL_PAGE_BYTES;
+	for (; at < m->end; at += HAL_PAGE_BYTES) {
+		other = rights_at(m->from, at);
+		if (other == 0 || (prot == 0 && other != rights))
+			break;
+	}
 	m->end = at;
-	m->prot = rights != 0 ? rights | PAGE_PRIVATE : 0;
+	m->prot = (prot | rights) != 0 ? prot | rights | PAGE_PRIVATE : 0;
 }
 
 /*
@@ -95,9 +99,9 @@ step_decode(const struct kcall_args *args, bool shared, struct copied *m)
 	m->end = area_edge(&m->from->areas, m->start, m->start + count * HAL_PAGE_BYTES);
 	if ((m->end - 1) / HAL_LARGE_BYTES != m->start / HAL_LARGE_BYTES)
 		m->end &= ~(HAL_LARGE_BYTES - 1);	/* all small ones, or of one large one */
-	m->prot = shared ? 0 : a->prot | PAGE_PRIVATE;
-	if (!shared && a->prot == 0)
-		step_plain(m);
+	m->prot = 0;
+	if (!shared)
+		step_copied(m, a->prot);
 	return mappings_are_in(m->from, m->start, m->end) ? -E_ACCES : 0;
 }
 
@@ -111,7 +115,7 @@ step_next(struct kcall_args *args, const struct copied *m)
 	return args->a[2] > 0 ? -E_AGAIN : 0;
 }
 
-/* The page is both processes' from now on, and neither may write to it. */
+/* The page is both processes' from now on; the other one may not write to it. */
 static int
 copy_page(struct thread *t, const struct copied *m, uintptr_t at)
 {
@@ -131,12 +135,18 @@ copy_page(struct thread *t, const struct copied *m, uintptr_t at)
 	if (e != 0)
 		return e;
 	frame_get(f, frame);
-	if (!(now & PAGE_WRITE))
-		return 0;
+	return 0;
+}
+
+/* Nor may the process that has called write to the pages of a step. */
+static int
+take_write(struct thread *t, const struct copied *m)
+{
 	if (!t->work.sweeping)
 		shoot_down_begin(t, m->from);
 	t->work.sweeping = true;
-	return hal_protect(&m->from->space, at, 1, now & PROT_BITS & ~PAGE_WRITE);
+	return hal_protect(&m->from->space, m->start, (m->end - m->start) / HAL_PAGE_BYTES,
+		(int)m->prot & PROT_BITS & ~PAGE_WRITE);
 }
 
 static long
@@ -153,6 +163,8 @@ copy_pages(struct kcall_args *args)
 		e = mem_claim_at(m.to, m.at, m.end - m.start, m.prot);
 	if (e == 0)
 		e = mem_area_change(m.from, m.start, m.end, m.prot);
+	if (e == 0 && !m.empty && (m.prot & PAGE_WRITE))
+		e = take_write(args->caller, &m);
 	for (uintptr_t at = m.start; e == 0 && !m.empty && at < m.end; at += HAL_PAGE_BYTES)
 		e = copy_page(args->caller, &m, at);
 	return e != 0 ? e : step_next(args, &m);
