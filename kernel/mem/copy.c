@@ -44,9 +44,9 @@ rights_at(struct process *p, uintptr_t at)
 }
 
 /*
- * A step of page_copy in an area of `prot`: pages that are there, and become private. Without `prot`
- * none comes by itself: then they are those that have the same rights, and where none is the
- * addresses stay reserved.
+ * A step of page_copy in an area of `prot`: pages that are there, and become private. Without
+ * `prot` none comes by itself: then they are those that have the same rights, and where none is
+ * the addresses stay reserved.
  */
 static void
 step_copied(struct copied *m, uint32_t prot)

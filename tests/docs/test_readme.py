@@ -89,6 +89,10 @@ EXACT = {
     "a process by request":
         lambda rows: "; ".join(f"{10000 * round(values(rows, name, count='path')[0] / 10000):,}"
                                for name in ("spawn", "spawn_and_wait")) + " instructions",
+    "fork of a small process":
+        lambda rows: "; ".join(", ".join(f"{10000 * round(values(rows, name, count='path', kb=kb)[0] / 10000):,}"
+                                         for kb in (0, 1024))
+                               for name in ("fork", "fork_and_wait")) + " instructions",
     "interrupt of a device": lambda rows: f"{one(rows, 'interrupt', 'one_way')} instructions",
     "active message alone": lambda rows: f"{one(rows, 'am', 'one_way')}; {one(rows, 'am', 'round_trip')}",
     "preemption:": lambda rows: f"{one(rows, 'preempt', 'kernel')} instructions",
