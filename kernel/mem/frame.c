@@ -10,7 +10,7 @@
 #include <kernel/mem/sweep.h>
 
 #define PAGES_PER_LARGE (HAL_LARGE_BYTES / HAL_PAGE_BYTES)
-#define PREPARE_STEP 512	/* entries of the table */
+#define PREPARE_STEP 128	/* entries of the table */
 
 static size_t
 offset_in_large(const void *memory)
