@@ -251,7 +251,7 @@ child_reap(struct agent *a,
 {
 	struct proc_status status;
 
-	for (struct member *m = a->family.member; m < a->family.member + MEMBERS_MAX; m++) {
+	for (struct member *m = a->family.member; m < a->family.member + a->family.used; m++) {
 		struct mail_sender parent = m->parent;
 
 		if (m->state != MEMBER_RUNS || m->is_part || kproc_wait(m->proc, &status, NOW) < 0)

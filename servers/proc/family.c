@@ -39,7 +39,7 @@ pid_of(const struct family *f, uint32_t made)
 static bool
 is_taken(const struct family *f, uint32_t made)
 {
-	for (uint32_t i = 0; i < MEMBERS_MAX; i++)
+	for (uint32_t i = 0; i < f->used; i++)
 		if (f->member[i].state != MEMBER_FREE && (f->member[i].pid == pid_of(f, made) ||
 			f->member[i].badge == BADGE_CHILD + made % BADGE_CHILDREN))
 			return true;
@@ -56,6 +56,8 @@ family_enter(struct family *f, uint32_t job)
 		m++;
 	if (m == f->member + MEMBERS_MAX)
 		return NULL;
+	if (m == f->member + f->used)
+		f->used++;
 	while (is_taken(f, f->made))
 		f->made++;
 	*m = (struct member){.state = MEMBER_RUNS, .pid = pid_of(f, f->made), .job = job,
@@ -95,7 +97,7 @@ family_add_part(struct family *f, uint32_t job)
 struct member *
 family_by_badge(struct family *f, uint32_t badge)
 {
-	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+	for (struct member *m = f->member; m < f->member + f->used; m++)
 		if (m->state == MEMBER_RUNS && m->badge == badge)
 			return m;
 	return NULL;
@@ -104,7 +106,7 @@ family_by_badge(struct family *f, uint32_t badge)
 struct member *
 family_by_pid(struct family *f, int32_t pid)
 {
-	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+	for (struct member *m = f->member; m < f->member + f->used; m++)
 		if (m->state == MEMBER_RUNS && m->pid == pid)
 			return m;
 	return NULL;
@@ -115,7 +117,7 @@ family_next(struct family *f, int32_t after)
 {
 	struct member *found = NULL;
 
-	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+	for (struct member *m = f->member; m < f->member + f->used; m++)
 		if (m->state != MEMBER_FREE && m->pid > after &&
 			(found == NULL || m->pid < found->pid))
 			found = m;
@@ -134,7 +136,7 @@ member_orphan(struct member *m)
 void
 family_forget_parent(struct family *f, const struct mail_sender *parent)
 {
-	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+	for (struct member *m = f->member; m < f->member + f->used; m++)
 		if (is_parent(m, parent))
 			member_orphan(m);
 }
@@ -153,7 +155,7 @@ family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
 {
 	int result = -PROCESS_ECHILD;
 
-	for (struct member *m = f->member; m < f->member + MEMBERS_MAX; m++) {
+	for (struct member *m = f->member; m < f->member + f->used; m++) {
 		if (!is_parent(m, parent) || (pid != PROCESS_ANY && m->pid != pid))
 			continue;
 		result = -E_AGAIN;
@@ -170,7 +172,7 @@ family_take(struct family *f, const struct mail_sender *parent, int32_t pid,
 struct member *
 family_of_root(struct family *f, struct member *m, const struct mail_sender *root)
 {
-	for (; m < f->member + MEMBERS_MAX; m++)
+	for (; m < f->member + f->used; m++)
 		if (m->state == MEMBER_RUNS && !m->is_part && is_same(&m->root, root))
 			return m;
 	return NULL;
@@ -181,7 +183,7 @@ family_forming(struct family *f, struct member *m, const struct member *parent)
 {
 	const struct mail_sender who = {f->cluster, parent->badge};
 
-	for (; m < f->member + MEMBERS_MAX; m++)
+	for (; m < f->member + f->used; m++)
 		if (m->state == MEMBER_RUNS && m->is_forming && is_same(&m->parent, &who))
 			return m;
 	return NULL;
@@ -192,7 +194,7 @@ family_count(const struct family *f, uint32_t job)
 {
 	uint32_t n = 0;
 
-	for (const struct member *m = f->member; m < f->member + MEMBERS_MAX; m++)
+	for (const struct member *m = f->member; m < f->member + f->used; m++)
 		n += m->state != MEMBER_FREE && m->job == job && !m->is_part;
 	return n;
 }

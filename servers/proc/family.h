@@ -38,6 +38,7 @@ struct member {
 struct family {
 	uint32_t cluster, clusters;
 	uint32_t made;			/* pids given so far */
+	uint32_t used;			/* places below it have been used */
 	struct member member[MEMBERS_MAX];
 };
 

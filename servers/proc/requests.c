@@ -10,7 +10,7 @@
 #include <servers/proc/child.h>
 #include <servers/proc/requests.h>
 
-#define CLIENTS_OWN 16			/* of the own cluster */
+#define CLIENTS_OWN 32			/* of the own cluster */
 #define CLIENTS_FAR 2			/* of each other one */
 
 /* A request, copied, and what its texts say. */

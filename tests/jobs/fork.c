@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -362,6 +363,26 @@ registers(double a, double b, long c)
 	printf("registers\n");
 }
 
+/* What the GNU libc makes of fork; no function of another libc may be used in the child. */
+static void
+with_numbers(void)
+{
+	const unsigned long flags = CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID |
+		CLONE_PARENT_SETTID | SIGCHLD;
+	volatile int child = 0, parent = 0;
+	/* of the last two one is not looked at, which one depends on the CPU */
+	long pid = syscall(SYS_clone, flags, 0, &parent, &child, &child);
+
+	if (pid == 0) {
+		syscall(SYS_exit_group, child != 0 && child == syscall(SYS_gettid) ? 20 : 94);
+		__builtin_unreachable();
+	}
+	expect(parent, pid, "its number in the parent");
+	expect(child, 0, "nothing in the child's place");
+	expect(end_of((pid_t)pid), 20, "its number in the child");
+	printf("numbers\n");
+}
+
 /* Each child has one, and says how deep it was. */
 static int
 nested(int depth)
@@ -679,6 +700,7 @@ main(int argc, char **argv)
 	pipes();
 	surroundings();
 	registers(3, 2, 1);
+	with_numbers();
 	expect(nested(DEPTH), DEPTH, "a child's child's child");
 	orphan();
 	threads();

@@ -130,6 +130,7 @@ def programs(port):
         yield "what_a_program_asks_about_itself", lambda: expect(run(port, 1, "self"), 0, "ok self")
         yield "fork_as_on_linux", lambda: says_what_linux_says("fork")
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
+        yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")
         yield "no_fork_of_a_rank_among_others", lambda: expect(run(port, 3, "fork", "ranks"), 0, "ok ranks")
         yield "vfork_and_exec", lambda: expect(run(port, 1, "exec"), 5, "ok last")

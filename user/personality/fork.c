@@ -108,19 +108,23 @@ view_bytes(const struct making *m)
 	return PERSONALITY_STACK_BYTES + personality_info.data_bytes + m->control_bytes;
 }
 
-/*
- * Memory for what the child has anew, mapped here. The program's path is the last thing of the
- * control block.
- */
+/* Bytes of the control block, of which the program's path is the last thing. */
+static uint64_t
+control_used(void)
+{
+	const char *path = (const char *)personality_info.program;
+
+	return (uint64_t)path + str_len(path) + 1 - personality_info.control;
+}
+
+/* Memory for what the child has anew, mapped here. */
 static long
 make_view(struct making *m)
 {
-	const char *path = (const char *)personality_info.program;
-	uint64_t end = (uint64_t)path + str_len(path) + 1, page = personality_info.page_bytes,
-		bytes, at;
+	uint64_t page = personality_info.page_bytes, bytes, at;
 	long result;
 
-	m->control_bytes = (end - personality_info.control + page - 1) / page * page;
+	m->control_bytes = (control_used() + page - 1) / page * page;
 	bytes = view_bytes(m);
 	result = kmemory_create(pages(bytes));
 	if (result < 0)
@@ -144,7 +148,7 @@ fill_control(const struct making *m)
 	const struct startup *s = (const struct startup *)only_rank()->startup;
 	const struct placement place = {.cluster = (uint16_t)s->cluster};
 
-	memcpy(j, (const void *)personality_info.control, m->control_bytes);
+	memcpy(j, (const void *)personality_info.control, control_used());
 	j->ended = j->status = j->broken = 0;
 	j->rank[0].status = 0;
 	j->rank[0].held = 0;

@@ -148,12 +148,15 @@ sent(const struct handler_event *c, unsigned long nr)
 long
 signal_call(const struct handler_event *c, unsigned long nr)
 {
+	struct thread_record *r = thread_record(c);
+	/* what a child without a program sets is not its parent's, and no program would find it */
+	const uint64_t *change = r->borrowed == 0 ? (const uint64_t *)arg(c, 1) : NULL;
+
 	switch (nr) {
 	case SYS_rt_sigaction:
-		return set_action(arg(c, 0), (const uint64_t *)arg(c, 1), (uint64_t *)arg(c, 2));
+		return set_action(arg(c, 0), change, (uint64_t *)arg(c, 2));
 	case SYS_rt_sigprocmask:
-		return change_mask(&thread_record(c)->mask, arg(c, 0),
-			(const uint64_t *)arg(c, 1), (uint64_t *)arg(c, 2));
+		return change_mask(&r->mask, arg(c, 0), change, (uint64_t *)arg(c, 2));
 	case SYS_rt_sigsuspend: return suspend(c);
 	case SYS_rt_sigreturn:
 		for (;;)
