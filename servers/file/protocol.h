@@ -91,6 +91,11 @@ enum file_op {
 	 * told when it may be some.
 	 */
 	FILE_POLL = 18,
+	/*
+	 * handle of a directory -> count, and as many bytes: its path from the root, with a slash
+	 * at the end and a zero byte; NOENT: it was removed
+	 */
+	FILE_WHERE = 19,
 };
 
 /* FILE_OPEN */

@@ -278,6 +278,33 @@ serve_flags(struct serving *s, struct description *d)
 	return 0;
 }
 
+/* The path of an open directory, written from its end on. */
+static int
+serve_where(struct serving *s, const struct description *d)
+{
+	char path[FILE_PATH_MAX] = "";
+	uint32_t at = sizeof(path) - 2;
+
+	if (description_kind(s->t, d) != FILE_KIND_DIRECTORY)
+		return -FILE_ENOTDIR;
+	path[at] = '/';
+	for (uint32_t n = d->object; n != ROOT; n = s->t->node[n].parent) {
+		uint32_t len = (uint32_t)str_len(s->t->node[n].name);
+
+		if (s->t->node[n].is_unlinked)
+			return -E_NOENT;
+		if (len + 1 > at)
+			return -FILE_ENAMETOOLONG;
+		at -= len;
+		memcpy(path + at, s->t->node[n].name, len);
+		path[--at] = '/';
+	}
+	s->out_bytes = (uint32_t)sizeof(path) - at;
+	memcpy(s->out, path + at, s->out_bytes);
+	s->reply->count = s->out_bytes;
+	return 0;
+}
+
 static int
 serve_handle(struct serving *s)
 {
@@ -300,6 +327,7 @@ serve_handle(struct serving *s)
 		return 0;
 	case FILE_POLL: return serve_poll(s, d);
 	case FILE_LIST: return serve_list(s, d);
+	case FILE_WHERE: return serve_where(s, d);
 	case FILE_SEEK: return serve_seek(s, d);
 	case FILE_SET_FLAGS: return serve_flags(s, d);
 	default: return serve_contents(s, d);
@@ -382,6 +410,7 @@ serve(struct serving *s)
 	case FILE_STAT_OPEN:
 	case FILE_RESIZE:
 	case FILE_LIST:
+	case FILE_WHERE:
 	case FILE_SEEK:
 	case FILE_POLL:
 	case FILE_SET_FLAGS: return serve_handle(s);

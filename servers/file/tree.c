@@ -6,7 +6,6 @@
 #include <base/str.h>
 #include <servers/file/tree.h>
 
-#define ROOT 0
 
 void
 tree_init(struct tree *t)

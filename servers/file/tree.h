@@ -14,6 +14,7 @@
 #include <servers/file/token.h>
 
 #define NODES_MAX 512
+#define ROOT 0
 #define CLIENTS_MAX 128
 #define DESCRIPTIONS_MAX 512
 #define HANDLES_MAX 1024		/* of all clients */

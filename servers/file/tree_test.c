@@ -219,6 +219,43 @@ TEST(a_directory_lists_each_name_once)
 	expect_eq(seen, 1023);
 }
 
+static const char *
+where(uint32_t dir)
+{
+	struct file_request q = {.op = FILE_WHERE, .handle = dir};
+
+	return asked(1, q, "", 0).error != 0 ? "" : answer.data;
+}
+
+TEST(an_open_directory_says_where_it_is)
+{
+	char name[FILE_NAME_MAX + 1];
+	uint32_t dir, deep;
+
+	reset();
+	ask_path(FILE_MAKE_DIRECTORY, "d", 0);
+	ask_path(FILE_MAKE_DIRECTORY, "d/e", 0);
+	expect(strcmp(where(opened("/", FILE_DIRECTORY)), "/") == 0);
+	dir = opened("d/e", FILE_DIRECTORY);
+	expect(strcmp(where(dir), "/d/e/") == 0);
+	expect_eq(asked(1, (struct file_request){.op = FILE_RENAME}, "d\0/f", 5).error, 0);
+	expect(strcmp(where(dir), "/f/e/") == 0);
+	expect_eq(asked(1, (struct file_request){.op = FILE_WHERE, .handle =
+		opened("a", FILE_CREATE)}, "", 0).error, -FILE_ENOTDIR);
+	expect_eq(asked(2, (struct file_request){.op = FILE_WHERE, .handle = dir}, "", 0).error,
+		-E_BADF);
+	/* below it there can be what no path reaches */
+	memset(name, 'x', FILE_NAME_MAX);
+	name[FILE_NAME_MAX] = 0;
+	ask_path(FILE_MAKE_DIRECTORY, name, 0);
+	deep = opened(name, FILE_DIRECTORY);
+	expect(strlen(where(deep)) == FILE_NAME_MAX + 2);
+	expect_eq(asked(1, (struct file_request){.op = FILE_RENAME}, "f\0g", 4).error, 0);
+	ask_path(FILE_REMOVE, "g/e", FILE_DIRECTORY);
+	expect_eq(asked(1, (struct file_request){.op = FILE_WHERE, .handle = dir}, "", 0).error,
+		-E_NOENT);
+}
+
 TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 {
 	static const char *const paths[] = {"a", "/a", "a/b", "a/b/c", "d", "d/../a", "..", "/", "",
@@ -239,7 +276,7 @@ TEST(requests_that_make_no_sense_get_an_answer_and_do_no_harm)
 
 			str_copy(data + len + 1, FILE_PATH_MAX - len - 1, paths[next(&state) % 12]);
 		}
-		q.op = kind % 32 == 2 ? next(&state) : next(&state) % 20;
+		q.op = kind % 32 == 2 ? next(&state) : next(&state) % 21;
 		q.arg = next(&state) % 3 == 0 ? next(&state) : next(&state) % 128;
 		q.offset = next(&state) % 8 == 0 ? (uint64_t)next(&state) << 33 :
 			next(&state) % (BLOCKS / 4 * BLOCK_BYTES);
@@ -268,6 +305,7 @@ main(void)
 	RUN(a_request_that_is_cut_off_makes_no_sense);
 	RUN(a_file_of_the_archive_is_read_in_place_and_copied_when_it_changes);
 	RUN(a_directory_lists_each_name_once);
+	RUN(an_open_directory_says_where_it_is);
 	RUN(requests_that_make_no_sense_get_an_answer_and_do_no_harm);
 	return TEST_FAILED;
 }

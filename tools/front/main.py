@@ -25,6 +25,7 @@ HELP = """usage: ./atoll COMMAND ...
 
   run [-n N] [--port P] [--machine M] PROGRAM [ARG...]   run a program: a .c file, a built program,
                                                          or a name (fn, gf ...)
+  shell [-c COMMAND]          a shell on an emulated riscv64 machine
   demo                        run the main programs on both ports and check their results
   test [NAME...]              run every test; ends with "N passed, N failed"
   check                       the fast gate, under a minute
@@ -48,7 +49,7 @@ COMMANDS = {
     "mpicc": "wrapper", "cc": "wrapper",
     "build": "builder", "machines": "listing", "measures": "measures", "doctor": "doctor",
     "codesign": "design", "install": "install", "clean": "builder",
-    "setup": "setup",
+    "setup": "setup", "shell": "shell",
 }
 
 

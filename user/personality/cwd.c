@@ -30,9 +30,8 @@ cwd_get(const struct handler_event *c)
 }
 
 int
-cwd_path(const struct handler_event *c, const char *path, char *to, size_t room)
+path_join(const char *from, const char *path, char *to, size_t room)
 {
-	const char *from = path[0] == '/' ? "" : cwd_get(c);
 	size_t dir = str_len(from), len = str_len_max(path, FILE_PATH_MAX);
 	bool has_slash = dir == 0 || from[dir - 1] == '/';
 
@@ -46,6 +45,12 @@ cwd_path(const struct handler_event *c, const char *path, char *to, size_t room)
 	memcpy(to + dir, path, len);
 	to[dir + len] = 0;
 	return (int)(dir + len + 1);
+}
+
+int
+cwd_path(const struct handler_event *c, const char *path, char *to, size_t room)
+{
+	return path_join(path[0] == '/' ? "" : cwd_get(c), path, to, room);
 }
 
 /* There are no symbolic links. */

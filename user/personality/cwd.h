@@ -18,6 +18,9 @@ const char *cwd_get(const struct handler_event *c);
  */
 int cwd_path(const struct handler_event *c, const char *path, char *to, size_t room);
 
+/* The same for one that begins at the directory with the path `from`. */
+int path_join(const char *from, const char *path, char *to, size_t room);
+
 /* Take dots out of a path from the root, and slashes that say nothing; "" is the root. */
 void cwd_make_plain(char *path);
 

@@ -56,6 +56,17 @@ struct linux_dirent {
 
 _Static_assert(sizeof(struct linux_stat) == 128, "struct stat");
 
+/* The path of the directory of a descriptor, to FILE_PATH_MAX bytes. 0 or a negative error. */
+static int
+directory_path(const struct handler_event *c, unsigned long fd, char *path)
+{
+	struct opened stream, *o = files_find(c, fd, &stream);
+
+	if (o == NULL || o->kind != OPENED_DIRECTORY)
+		return o == NULL ? -E_BADF : -FILE_ENOTDIR;
+	return files_where(o->handle, path);
+}
+
 /*
  * Put a path into a request, behind what is there. How many bytes of paths it has then, or a
  * negative error.
@@ -65,13 +76,18 @@ put_path(const struct handler_event *c, struct file_request *q, size_t at, long 
 	unsigned long from)
 {
 	const char *path = (const char *)from;
+	char base[FILE_PATH_MAX];
 	int bytes;
 
 	if (from == 0)
 		return -E_FAULT;
-	if (path[0] != '/' && (int)dir != AT_FDCWD)
-		return -E_NOSYS;
-	bytes = cwd_path(c, path, q->path + at, FILE_PATH_MAX - at);
+	if (path[0] == '/' || (int)dir == AT_FDCWD) {
+		bytes = cwd_path(c, path, q->path + at, FILE_PATH_MAX - at);
+	} else {
+		bytes = directory_path(c, (unsigned long)dir, base);
+		if (bytes == 0)
+			bytes = path_join(base, path, q->path + at, FILE_PATH_MAX - at);
+	}
 	return bytes < 0 ? bytes : (int)at + bytes;
 }
 
@@ -429,6 +445,15 @@ call_chdir(const struct handler_event *c)
 }
 
 static long
+call_fchdir(const struct handler_event *c)
+{
+	char path[FILE_PATH_MAX];
+	int result = directory_path(c, arg(c, 0), path);
+
+	return result != 0 ? result : cwd_set(c, path);
+}
+
+static long
 call_descriptor(const struct handler_event *c, unsigned long nr)
 {
 	struct opened stream, *o = files_find(c, arg(c, 0), &stream);
@@ -463,6 +488,7 @@ file_calls_serve(const struct handler_event *c, unsigned long nr)
 	case SYS_faccessat: return call_path(c, nr);
 	case SYS_getcwd: return call_getcwd(c);
 	case SYS_chdir: return call_chdir(c);
+	case SYS_fchdir: return call_fchdir(c);
 	default: return call_descriptor(c, nr);
 	}
 }

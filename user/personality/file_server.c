@@ -222,6 +222,18 @@ files_list(const struct file_request *q, struct file_reply *r, char *name)
 	return result < 0 ? result : 0;
 }
 
+int
+files_where(uint32_t handle, char *path)
+{
+	struct file_request q = {.op = FILE_WHERE, .handle = handle};
+	struct file_reply r;
+	int result = call(&q, (struct service_part){NULL, 0}, &r,
+		(struct service_part){path, FILE_PATH_MAX});
+
+	path[FILE_PATH_MAX - 1] = 0;
+	return result < 0 ? result : 0;
+}
+
 /* Bytes that are moved, piece by piece. */
 struct moving {
 	struct file_request q;

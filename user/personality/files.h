@@ -98,6 +98,9 @@ long files_wait(uint64_t until);
 /* The name of an entry of a directory (FILE_LIST), to FILE_NAME_MAX + 1 bytes at `name`. */
 int files_list(const struct file_request *q, struct file_reply *r, char *name);
 
+/* The path of a directory that is open (FILE_WHERE), to FILE_PATH_MAX bytes at `path`. */
+int files_where(uint32_t handle, char *path);
+
 /*
  * Bytes from and to an open file at `offset`, or at FILE_AT_OFFSET. However many they are, others
  * that share the offset, or append, go before or after all of them. Count or a negative error if it

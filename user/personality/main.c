@@ -57,6 +57,7 @@ serve_thread(const struct handler_event *c, unsigned long nr)
 	case SYS_readlinkat: return self_call(c, nr);
 	case SYS_getpid: return process_number(c, false);
 	case SYS_getppid: return process_number(c, true);
+	case SYS_getgroups:		/* no others */
 	case SYS_getuid:
 	case SYS_geteuid:
 	case SYS_getgid:
@@ -121,6 +122,7 @@ personality_serve(const struct handler_event *c)
 	case SYS_uname: return serve_io(c, nr);
 	case SYS_getcwd:
 	case SYS_chdir:
+	case SYS_fchdir:
 	case SYS_dup:
 	case SYS_dup3:
 	case SYS_fcntl:

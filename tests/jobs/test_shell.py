@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""./atoll shell: dash and toybox, unmodified, do on the machine what their users expect. Needs the
+riscv64 port built; the two are built at the first use.
+
+Prints `ok NAME` or `FAIL NAME: why` for each, and `skip` where there is no network to get them from.
+"""
+
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
+import patience  # noqa: E402
+import shell  # noqa: E402
+from test_jobs import PATIENCE_S, Wrong  # noqa: E402
+from ui import Failure  # noqa: E402
+
+SCRIPT = os.path.join(ROOT, "tests", "jobs", "shell.sh")
+
+
+def run(arguments, text=""):
+    """(status, standard output, what it said besides)."""
+    r = patience.run([os.path.join(ROOT, "atoll"), "shell", *arguments], input=text.encode(), capture_output=True,
+                     timeout=PATIENCE_S, check=False)
+    return r.returncode, r.stdout.decode(), r.stderr.decode()
+
+
+def wants(have, want):
+    """Are status and standard output these?"""
+    if have[:2] != want:
+        raise Wrong(f"status {have[0]}, not {want[0]}:\n{have[1]}{have[2]}")
+
+
+def script():
+    """A script says what it should."""
+    with open(SCRIPT[:-2] + "expected", encoding="utf-8") as f:
+        wants(run([SCRIPT]), (7, f.read()))
+
+
+def command():
+    """Commands may be given, and get arguments."""
+    wants(run(["-c", "echo $0 $# $1; exit $1", "name", "9"]), (9, "name 1 9\n"))
+
+
+def standard_input():
+    """Commands come from standard input."""
+    wants(run([], "for a in one two\ndo echo $a | cat\ndone\nexit 3\n"), (3, "one\ntwo\n"))
+
+
+def missing():
+    """A program that is not there is 127, a syntax error 2."""
+    wants(run(["-c", "nothing-of-this-name"]), (127, ""))
+    wants(run(["-c", "if"]), (2, ""))
+
+
+TESTS = (script, command, standard_input, missing)
+
+
+def main():
+    """Run each; 1 if one failed."""
+    status = 0
+    try:
+        shell.ensure()
+    except Failure as e:
+        if "cannot get" not in str(e):
+            raise
+        for test in TESTS:
+            print(f"skip {test.__name__}: no network: {e}")
+        return 0
+    for test in TESTS:
+        try:
+            test()
+            print(f"ok {test.__name__}", flush=True)
+        except (Wrong, subprocess.TimeoutExpired) as e:
+            status = 1
+            print(f"FAIL {test.__name__}: {e}", flush=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""./atoll shell: a shell on the machine: dash, with the tools of toybox, both unmodified. The first
+use gets their sources from Debian and builds them with our compiler wrapper, into build/shell.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import urllib.error
+import urllib.request
+
+import builder
+import run
+from lock import Lock
+from ui import BUILD, ROOT, Failure, Usage, say, take_value
+
+HELP = """usage: ./atoll shell [--machine M] [--file PATH[=NAME]]... [--timeout S] [-c COMMAND | SCRIPT [ARG...]]
+
+Boots a riscv64 machine and starts a shell on it, dash, with the tools of toybox in /bin: what is
+typed, or the commands of standard input, of COMMAND or of the file SCRIPT. The exit status is the
+shell's. The first use builds both (about a minute; their sources are got from Debian).
+
+  --machine M          riscv-4x4 (default), or another one
+  --file PATH[=NAME]   put a file there, as /NAME
+  --env NAME=VALUE     an environment variable
+  --timeout S          after S seconds print what every core does, stop, exit with 124
+"""
+FOLDER = os.path.join(BUILD, "shell")
+MIRROR = "http://deb.debian.org/debian/pool/main/"
+TARGET = "riscv64-linux-musl"
+FETCH_TIMEOUT_S = 30
+# name: path below the mirror, and the SHA-256 of what is there
+SOURCES = {
+    "dash": ("d/dash/dash_0.5.12.orig.tar.gz", "6a474ac46e8b0b32916c4c60df694c82058d3297d8b385b74508030ca4a8f28a"),
+    "toybox": ("t/toybox/toybox_0.8.9+dfsg.orig.tar.xz",
+               "16fb5967531e88ca33b8c9142376987617ebe52e34e2b3f3a779603674b7d07c"),
+}
+# what programs look users up in
+ACCOUNTS = {"passwd": "root:x:0:0:root:/:/bin/sh\n", "group": "root:x:0:\n"}
+VALUED = ("--machine", "--file", "--env", "--timeout")
+
+
+def _digest(path):
+    with open(path, "rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def source(name):
+    """The archive of a program's source, which is got when it is not there."""
+    where, digest = SOURCES[name]
+    path = os.path.join(FOLDER, os.path.basename(where))
+    if os.path.exists(path) and _digest(path) == digest:
+        return path
+    say(f"getting the source of {name} from {MIRROR}{where}")
+    part = path + ".part"
+    try:
+        with urllib.request.urlopen(MIRROR + where, timeout=FETCH_TIMEOUT_S) as got, open(part, "wb") as f:
+            shutil.copyfileobj(got, f)
+    except (urllib.error.URLError, OSError) as e:
+        raise Failure(f"cannot get {MIRROR}{where}: {e}; "
+                      f"a copy of it may be put into {os.path.relpath(FOLDER, ROOT)}") from None
+    if _digest(part) != digest:
+        raise Failure(f"{MIRROR}{where} is not what it should be: its SHA-256 is {_digest(part)}")
+    os.replace(part, path)
+    return path
+
+
+def _call(argv, folder, what):
+    p = subprocess.run(argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       text=True, errors="replace", check=False)
+    if p.returncode:
+        raise Failure(f"{what} cannot be built: {p.stdout[-2000:]}")
+
+
+def _compiler(folder):
+    """A file that compiles as `./atoll cc` does: configuration scripts want one word."""
+    path = os.path.join(folder, "cc")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f'#!/bin/sh\nexec "{os.path.join(ROOT, "atoll")}" cc --port riscv64 "$@"\n')
+    os.chmod(path, 0o755)
+    return path
+
+
+def _build_dash(folder, compiler):
+    _call(["./configure", f"--host={TARGET}", f"CC={compiler}", "CC_FOR_BUILD=gcc", "CFLAGS=-Os", "LDFLAGS=-s",
+           "--without-libedit", "-q"],
+          folder, "dash")
+    _call(["make", "-s", f"-j{os.cpu_count()}"], folder, "dash")
+    shutil.copy(os.path.join(folder, "src", "dash"), os.path.join(FOLDER, "dash"))
+
+
+def tools_of(config, table):
+    """Names of the commands that a toybox was built with: of its configuration and its table."""
+    chosen = set(re.findall(r"^CONFIG_(\w+)=y$", config, re.M))
+    found = re.findall(r"^USE_(\w+)\((?:NEWTOY|OLDTOY)\(([^, ]+)", table, re.M)
+    return sorted(name for symbol, name in found if symbol in chosen and name != "toybox")
+
+
+def _build_toybox(folder, compiler):
+    _call(["make", "-s", "defconfig"], folder, "toybox")
+    _call(["make", "-s", f"-j{os.cpu_count()}", f"CC={compiler}", "HOSTCC=gcc", "CFLAGS=-Os", "NOSTRIP=1"],
+          folder, "toybox")
+    with open(os.path.join(folder, ".config"), encoding="utf-8") as f:
+        config = f.read()
+    with open(os.path.join(folder, "generated", "newtoys.h"), encoding="utf-8") as f:
+        names = tools_of(config, f.read())
+    with open(os.path.join(FOLDER, "toybox.tools"), "w", encoding="utf-8") as f:
+        f.write("\n".join(names) + "\n")
+    shutil.copy(os.path.join(folder, "toybox"), os.path.join(FOLDER, "toybox"))
+
+
+BUILDS = {"dash": _build_dash, "toybox": _build_toybox}
+
+
+def ensure():
+    """Build what is not there. It lasts until the next `./atoll clean`."""
+    os.makedirs(FOLDER, exist_ok=True)
+    with Lock(os.path.join(FOLDER, ".lock"), "building the shell"):
+        for name, build in BUILDS.items():
+            if os.path.exists(os.path.join(FOLDER, name)):
+                continue
+            path = source(name)
+            builder.ensure_run("riscv64")
+            say(f"building {name}")
+            with tempfile.TemporaryDirectory(prefix="atoll-shell-") as folder:
+                with tarfile.open(path) as tar:
+                    tar.extractall(folder)
+                inside, = os.listdir(folder)
+                build(os.path.join(folder, inside), _compiler(folder))
+
+
+def parse(argv):
+    """(options for ./atoll run, the shell's arguments, files)."""
+    options, files, i = [], [], 0
+    machine = "riscv-4x4"
+    while i < len(argv) and argv[i] != "-c" and argv[i].startswith("-"):
+        option = argv[i].split("=", 1)[0]
+        if option not in VALUED:
+            raise Usage(f"unknown option '{argv[i]}': ./atoll shell --help lists them")
+        value, i = take_value(argv, i, option)
+        if option == "--machine":
+            machine = value
+        else:
+            options += [option, value]
+    rest = argv[i:]
+    if rest[:1] == ["-c"]:
+        if len(rest) < 2:
+            raise Usage("-c needs a command")
+    elif rest:
+        name = os.path.basename(rest[0])
+        files, rest = [f"{rest[0]}={name}"], [name] + rest[1:]
+    elif sys.stdin.isatty():
+        rest = ["-i"]
+    return ["--machine", machine, *options], rest, files
+
+
+def main(argv):
+    """Exit status: the shell's."""
+    if argv and argv[0] in ("-h", "--help"):
+        print(HELP, end="")
+        return 0
+    options, arguments, files = parse(argv)
+    ensure()
+    with open(os.path.join(FOLDER, "toybox.tools"), encoding="utf-8") as f:
+        names = f.read().split()
+    toybox, dash = os.path.join(FOLDER, "toybox"), os.path.join(FOLDER, "dash")
+    for name, text in ACCOUNTS.items():
+        with open(os.path.join(FOLDER, name), "w", encoding="ascii") as f:
+            f.write(text)
+        files.append(f"{f.name}=etc/{name}")
+    files += [f"{toybox}=bin/{name}" for name in ["toybox", *names]] + [f"{dash}=bin/sh"]
+    given = [word for spec in files for word in ("--file", spec)]
+    return run.main(["--port", "riscv64", "-n", "1", "--env", "PATH=/bin", *given, *options, dash, *arguments])
