@@ -29,7 +29,8 @@ struct asked {
 };
 
 static struct service service;
-static int32_t *starting;		/* of each client, the pid that it waits for; 0: none */
+/* of each client, the pid that it waits for, -pid: that has started; 0: none */
+static int32_t *starting;
 static struct agent *agent;
 static struct asked asked;
 
@@ -105,8 +106,10 @@ end_start(struct member *m)
 		khandle_close(m->replaced);
 	m->replaced = 0;
 	for (uint32_t i = 0; i < service.clients; i++)
-		if (starting[i] == m->pid)
+		if (starting[i] == m->pid) {
+			starting[i] = -m->pid;
 			service_again(&service, i);
+		}
 }
 
 /* What has been started is to say first that it is ready: -E_AGAIN. Else 0. */
@@ -154,11 +157,9 @@ replace(struct asked *s, struct process_reply *r)
 static int
 serve_started(const struct asked *s, struct process_reply *r)
 {
-	const struct member *m = family_by_pid(&agent->family, starting[s->client]);
-
-	if (m != NULL && m->is_starting)
+	if (starting[s->client] > 0)
 		return -E_AGAIN;
-	r->pid = starting[s->client];
+	r->pid = -starting[s->client];
 	starting[s->client] = 0;
 	return 0;
 }
