@@ -130,6 +130,7 @@ def programs(port):
         yield "what_a_program_asks_about_itself", lambda: expect(run(port, 1, "self"), 0, "ok self")
         yield "fork_as_on_linux", lambda: says_what_linux_says("fork")
         yield "paths_from_open_directories_as_on_linux", lambda: says_what_linux_says("at")
+        yield "standard_streams_can_be_closed_as_on_linux", lambda: says_what_linux_says("closed")
         yield "waiting_for_children_as_on_linux", lambda: says_what_linux_says("sigchld")
         yield "who_is_killed_while_it_forks_leaves_nothing", lambda: says_what_linux_says("forkkill")
         yield "fork_where_memory_ends", lambda: expect(run(port, 1, "fork", "full", machine="mppa256-12"), 0, "ok full")

@@ -41,13 +41,25 @@ slot_of(int rank, unsigned long fd)
 	return NULL;
 }
 
+static struct opened *
+opened_of(const struct slot *s)
+{
+	return &table->opened[s->opened - 1];
+}
+
+static bool
+is_closed(const struct slot *s)
+{
+	return opened_of(s)->kind == OPENED_CLOSED;
+}
+
 struct opened *
 files_find(const struct handler_event *c, unsigned long fd, struct opened *stream)
 {
 	const struct slot *s = fd < FD_LIMIT ? slot_of(rank_of(c), fd) : NULL;
 
 	if (s != NULL)
-		return &table->opened[s->opened - 1];
+		return is_closed(s) ? NULL : opened_of(s);
 	if (fd >= FD_FIRST)
 		return NULL;
 	*stream = (struct opened){.kind = OPENED_STREAM, .handle = (uint32_t)fd, .refs = 1,
@@ -86,37 +98,61 @@ release(struct opened *o)
 
 	if (--o->refs > 0)
 		return;
-	if (o->kind != OPENED_STREAM)
+	if (files_is_served(o->kind))
 		files_ask(&q, 0, &r);
 	o->kind = OPENED_NONE;
+}
+
+static void
+give_up(struct slot *s)
+{
+	release(opened_of(s));
+	s->opened = 0;
+}
+
+static bool
+is_free(int rank, unsigned long fd)
+{
+	const struct slot *s = slot_of(rank, fd);
+
+	return s != NULL ? is_closed(s) : fd >= FD_FIRST;
+}
+
+/* A descriptor that is free for it, of a rank. False: there are too many. */
+static bool
+put_slot(int rank, unsigned long fd, struct opened *o)
+{
+	struct slot *s = slot_of(rank, fd);
+
+	if (s != NULL)
+		give_up(s);
+	for (int i = 0; i < SLOTS_MAX; i++) {
+		s = &table->slot[i];
+		if (s->opened != 0)
+			continue;
+		*s = (struct slot){(int16_t)rank, (uint16_t)fd,
+			(uint16_t)(o - table->opened + 1), 0};
+		o->refs++;
+		return true;
+	}
+	return false;
 }
 
 int
 files_attach(const struct handler_event *c, struct opened *o, long *fd, unsigned long low)
 {
 	int rank = rank_of(c);
-	struct slot *s = NULL;
 
 	if (*fd >= FD_LIMIT || low >= FD_LIMIT)
 		return -E_BADF;
-	if (*fd >= 0)
-		files_detach(c, (unsigned long)*fd);
-	for (int i = 0; i < SLOTS_MAX && s == NULL; i++)
-		if (table->slot[i].opened == 0)
-			s = &table->slot[i];
-	if (s == NULL)
-		return -E_MFILE;
 	if (*fd < 0) {
-		*fd = (long)(low < FD_FIRST ? FD_FIRST : low);
-		while (*fd < FD_LIMIT && slot_of(rank, (unsigned long)*fd) != NULL)
+		*fd = (long)low;
+		while (*fd < FD_LIMIT && !is_free(rank, (unsigned long)*fd))
 			++*fd;
 		if (*fd == FD_LIMIT)
 			return -E_MFILE;
 	}
-	*s = (struct slot){(int16_t)rank, (uint16_t)*fd, (uint16_t)(o - table->opened + 1),
-		0};
-	o->refs++;
-	return 0;
+	return put_slot(rank, (unsigned long)*fd, o) ? 0 : -E_MFILE;
 }
 
 struct opened *
@@ -132,7 +168,7 @@ files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd, bool *is_c
 		*fd = s->fd;
 		*is_cloexec = s->is_cloexec != 0;
 		++*at;
-		return &table->opened[s->opened - 1];
+		return opened_of(s);
 	}
 	return NULL;
 }
@@ -143,8 +179,8 @@ files_by_handle(uint8_t kind, uint32_t handle)
 	for (int i = 0; table != NULL && i < OPENED_MAX; i++) {
 		struct opened *o = &table->opened[i];
 
-		if (o->kind != OPENED_NONE && o->handle == handle &&
-			(o->kind == OPENED_STREAM) == (kind == OPENED_STREAM))
+		if (o->kind != OPENED_NONE && o->handle == handle && (files_is_served(kind) ?
+			files_is_served(o->kind) : o->kind == kind))
 			return o;
 	}
 	return NULL;
@@ -161,7 +197,7 @@ lend_one(const struct slot *from, int child)
 			continue;
 		*s = *from;
 		s->rank = (int16_t)child;
-		table->opened[s->opened - 1].refs++;
+		opened_of(s)->refs++;
 		return true;
 	}
 	return false;
@@ -202,15 +238,32 @@ files_set_cloexec(const struct handler_event *c, unsigned long fd, bool is_cloex
 		s->is_cloexec = is_cloexec;
 }
 
+/* A standard stream is not open any more. 0; -E_MFILE: there is no room to write that down. */
+static int
+close_standard(int rank, unsigned long fd)
+{
+	struct opened *o = files_by_handle(OPENED_CLOSED, 0);
+
+	if (o == NULL) {
+		o = files_new();
+		if (o == NULL)
+			return -E_MFILE;
+		o->kind = OPENED_CLOSED;
+	}
+	return put_slot(rank, fd, o) ? 0 : -E_MFILE;
+}
+
 int
 files_detach(const struct handler_event *c, unsigned long fd)
 {
-	struct slot *s = slot_of(rank_of(c), fd);
+	int rank = rank_of(c);
+	struct slot *s = slot_of(rank, fd);
 
-	if (s == NULL)
-		return fd < FD_FIRST ? 0 : -E_BADF;
-	release(&table->opened[s->opened - 1]);
-	s->opened = 0;
+	if (s != NULL ? is_closed(s) : fd >= FD_FIRST)
+		return -E_BADF;
+	if (fd < FD_FIRST)
+		return close_standard(rank, fd);
+	give_up(s);
 	return 0;
 }
 
@@ -223,10 +276,8 @@ files_close_rank(int rank)
 	for (int i = 0; i < SLOTS_MAX; i++) {
 		struct slot *s = &table->slot[i];
 
-		if (s->opened == 0 || s->rank != rank)
-			continue;
-		release(&table->opened[s->opened - 1]);
-		s->opened = 0;
+		if (s->opened != 0 && s->rank == rank)
+			give_up(s);
 	}
 	files_unlock();
 }

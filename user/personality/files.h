@@ -12,14 +12,15 @@
 
 #define OPENED_MAX 120		/* files that a process has open at a time */
 #define SLOTS_MAX 240		/* descriptors that its ranks have */
-/* those below are standard streams until something else is put there */
+/* those below are standard streams until they are closed, or something else is put there */
 #define FD_FIRST 3
 #define FD_LIMIT 256
 
 enum opened_kind {
 	OPENED_NONE,
 	OPENED_STREAM,		/* handle: 0, 1, 2 or STREAM_NULL */
-	OPENED_FILE,
+	OPENED_CLOSED,		/* handle: 0; a standard stream that was closed */
+	OPENED_FILE,		/* from here on: the file server's */
 	OPENED_DIRECTORY,
 	OPENED_PIPE,
 };
@@ -65,7 +66,14 @@ struct opened *files_new(void);
 struct opened *files_next(const struct handler_event *c, uint32_t *at, uint32_t *fd,
 	bool *is_cloexec);
 
-/* The entry of a handle, or of a standard stream; NULL: there is none. */
+/* Does a handle of this kind belong to the file server? */
+static inline bool
+files_is_served(uint8_t kind)
+{
+	return kind >= OPENED_FILE;
+}
+
+/* The entry of a handle of a kind; NULL: there is none. */
 struct opened *files_by_handle(uint8_t kind, uint32_t handle);
 
 /* Give descriptions away, and take them: 0, or how many were taken; or what files_ask says. */

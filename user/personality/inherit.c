@@ -12,7 +12,7 @@ number_of(struct inherit *b, uint32_t *handles, const struct opened *o)
 {
 	uint32_t i = 0;
 
-	if (o->kind == OPENED_STREAM)
+	if (!files_is_served(o->kind))
 		return (uint16_t)o->handle;
 	while (i < b->offered && handles[i] != o->handle)
 		i++;
@@ -79,15 +79,15 @@ attach_all(const struct handler_event *c, const struct inherit *b,
 {
 	for (uint32_t i = 0; i < b->entries; i++) {
 		const struct inherit_entry *e = &b->entry[i];
-		bool is_stream = e->kind == OPENED_STREAM;
 		uint32_t handle = e->number;
 		struct opened *o;
 		long fd = e->fd;
 
-		if (!is_stream && e->number >= count)
-			continue;
-		if (!is_stream)
+		if (files_is_served(e->kind)) {
+			if (e->number >= count)
+				continue;
 			handle = claimed[e->number].handle;
+		}
 		o = files_by_handle(e->kind, handle);
 		if (o == NULL)
 			o = files_new();
