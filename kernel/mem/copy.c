@@ -115,7 +115,7 @@ step_next(struct kcall_args *args, const struct copied *m)
 	return args->a[2] > 0 ? -E_AGAIN : 0;
 }
 
-/* The page is both processes' from now on; the other one may not write to it. */
+/* The page, which the caller cannot write to any more, is both processes' from now on. */
 static int
 copy_page(struct thread *t, const struct copied *m, uintptr_t at)
 {
@@ -131,7 +131,7 @@ copy_page(struct thread *t, const struct copied *m, uintptr_t at)
 		return 0;
 	if (frame == FRAME_NONE || f->frame[frame].refs >= FRAME_REFS_MAX)
 		return -E_NOMEM;
-	e = hal_map(&m->to->space, m->at + (at - m->start), paddr, 1, now & ~PAGE_WRITE);
+	e = hal_map(&m->to->space, m->at + (at - m->start), paddr, 1, now);
 	if (e != 0)
 		return e;
 	frame_get(f, frame);
