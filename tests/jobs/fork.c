@@ -651,8 +651,7 @@ full(void)
 	}
 	expect(failed >= 3, 1, "forks without memory");
 	await_memory(before);
-	printf("%s\n", failures ? "FAIL" : "ok full");
-	return failures != 0;
+	return verdict("full");
 }
 
 static int
@@ -660,8 +659,7 @@ ranks(void)
 {
 	expect(fork() == -1 && errno == ENOSYS, 1, "fork of a rank among others");
 	expect(fork() == -1 && errno == ENOSYS, 1, "and again");
-	printf("%s\n", failures ? "FAIL" : "ok ranks");
-	return failures != 0;
+	return verdict("ranks");
 }
 
 static int
@@ -706,6 +704,5 @@ main(int argc, char **argv)
 	threads();
 	programs();
 	many();
-	printf("%s\n", failures ? "FAIL" : "ok fork");
-	return failures != 0;
+	return verdict("fork");
 }

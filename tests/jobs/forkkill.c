@@ -139,6 +139,5 @@ main(int argc, char **argv)
 	await(memory, procs);
 	expect(lseek(fd, 0, SEEK_CUR), rounds + WARM, "what all have written");
 	unlink("/tmp/forkkill");
-	printf("%s\n", failures ? "FAIL" : "ok forkkill");
-	return failures != 0;
+	return verdict("forkkill");
 }

@@ -6,14 +6,13 @@ Prints `ok NAME` or `FAIL NAME: why` for each, and `skip` where there is no netw
 """
 
 import os
-import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "front")]
 import patience  # noqa: E402
 import shell  # noqa: E402
-from test_jobs import PATIENCE_S, Wrong  # noqa: E402
+from test_jobs import PATIENCE_S, Wrong, main  # noqa: E402
 from ui import Failure  # noqa: E402
 
 SCRIPT = os.path.join(ROOT, "tests", "jobs", "shell.sh")
@@ -57,26 +56,19 @@ def missing():
 TESTS = (script, command, standard_input, missing)
 
 
-def main():
-    """Run each; 1 if one failed."""
-    status = 0
+def scenarios(port):
+    """Each of them, or that it is skipped."""
     try:
         shell.ensure()
     except Failure as e:
         if "cannot get" not in str(e):
             raise
         for test in TESTS:
-            print(f"skip {test.__name__}: no network: {e}")
-        return 0
+            print(f"skip {port}_{test.__name__}: no network: {e}")
+        return
     for test in TESTS:
-        try:
-            test()
-            print(f"ok {test.__name__}", flush=True)
-        except (Wrong, subprocess.TimeoutExpired) as e:
-            status = 1
-            print(f"FAIL {test.__name__}: {e}", flush=True)
-    return status
+        yield test.__name__, test
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(["riscv64"], scenarios))

@@ -18,4 +18,12 @@ expect(long have, long want, const char *what)
 	failures++;
 }
 
+/* At the end of main: says how the program has done; its exit status. */
+static inline int
+verdict(const char *name)
+{
+	printf("%s%s\n", failures ? "FAIL " : "ok ", name);
+	return failures != 0;
+}
+
 #endif

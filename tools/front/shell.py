@@ -86,12 +86,20 @@ def _compiler(folder):
     return path
 
 
+def _keep(path):
+    """A program is in our folder whole or not at all, also where a read-only one is."""
+    part = os.path.join(FOLDER, os.path.basename(path) + ".part")
+    shutil.copyfile(path, part)
+    os.chmod(part, 0o755)
+    os.replace(part, os.path.join(FOLDER, os.path.basename(path)))
+
+
 def _build_dash(folder, compiler):
     _call(["./configure", f"--host={TARGET}", f"CC={compiler}", "CC_FOR_BUILD=gcc", "CFLAGS=-Os", "LDFLAGS=-s",
            "--without-libedit", "-q"],
           folder, "dash")
     _call(["make", "-s", f"-j{os.cpu_count()}"], folder, "dash")
-    shutil.copy(os.path.join(folder, "src", "dash"), os.path.join(FOLDER, "dash"))
+    _keep(os.path.join(folder, "src", "dash"))
 
 
 def tools_of(config, table):
@@ -111,21 +119,31 @@ def _build_toybox(folder, compiler):
         names = tools_of(config, f.read())
     with open(os.path.join(FOLDER, "toybox.tools"), "w", encoding="utf-8") as f:
         f.write("\n".join(names) + "\n")
-    shutil.copy(os.path.join(folder, "toybox"), os.path.join(FOLDER, "toybox"))
+    _keep(os.path.join(folder, "toybox"))
 
 
 BUILDS = {"dash": _build_dash, "toybox": _build_toybox}
 
 
+def _is_current(name):
+    """Is a program there, linked with the library that is there now?"""
+    path, library = os.path.join(FOLDER, name), os.path.join(BUILD, "riscv64", "lib", "libatoll.a")
+    return os.path.exists(path) and os.stat(path).st_mtime_ns >= os.stat(library).st_mtime_ns
+
+
 def ensure():
-    """Build what is not there. It lasts until the next `./atoll clean`."""
+    """Build what is not there, or was linked with another library of ours."""
     os.makedirs(FOLDER, exist_ok=True)
+    builder.ensure_run("riscv64")
     with Lock(os.path.join(FOLDER, ".lock"), "building the shell"):
+        for name, text in ACCOUNTS.items():
+            if not os.path.exists(os.path.join(FOLDER, name)):
+                with open(os.path.join(FOLDER, name), "w", encoding="ascii") as f:
+                    f.write(text)
         for name, build in BUILDS.items():
-            if os.path.exists(os.path.join(FOLDER, name)):
+            if _is_current(name):
                 continue
             path = source(name)
-            builder.ensure_run("riscv64")
             say(f"building {name}")
             with tempfile.TemporaryDirectory(prefix="atoll-shell-") as folder:
                 with tarfile.open(path) as tar:
@@ -169,10 +187,7 @@ def main(argv):
     with open(os.path.join(FOLDER, "toybox.tools"), encoding="utf-8") as f:
         names = f.read().split()
     toybox, dash = os.path.join(FOLDER, "toybox"), os.path.join(FOLDER, "dash")
-    for name, text in ACCOUNTS.items():
-        with open(os.path.join(FOLDER, name), "w", encoding="ascii") as f:
-            f.write(text)
-        files.append(f"{f.name}=etc/{name}")
+    files += [f"{os.path.join(FOLDER, name)}=etc/{name}" for name in ACCOUNTS]
     files += [f"{toybox}=bin/{name}" for name in ["toybox", *names]] + [f"{dash}=bin/sh"]
     given = [word for spec in files for word in ("--file", spec)]
     return run.main(["--port", "riscv64", "-n", "1", "--env", "PATH=/bin", *given, *options, dash, *arguments])
