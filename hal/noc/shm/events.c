@@ -12,10 +12,8 @@
 #include "shm.h"
 
 static struct window_ring *
-event_ring(struct window *owner, unsigned producer)
+event_ring(const struct window_geometry *g, struct window *owner, unsigned producer)
 {
-	const struct window_geometry *g = &noc_own()->geometry;
-
 	return window_part(owner, g->rings_at + producer * g->ring_stride);
 }
 
@@ -32,7 +30,7 @@ static int
 event_send(struct window *peer, uint32_t living, uint32_t event)
 {
 	const struct noc_own *own = noc_own();
-	struct window_ring *r = event_ring(peer, own->geometry.self);
+	struct window_ring *r = event_ring(&own->geometry, peer, own->geometry.self);
 	uint32_t head = hal_load32(&r->head);
 	struct window_event *e = event_at(r, head);
 
@@ -71,7 +69,7 @@ ring_drop(struct window_ring *r, uint32_t *tail, uint32_t head)
 void
 hal_noc_forget(unsigned cluster)
 {
-	struct window_ring *r = event_ring(window_own(), cluster), *console =
+	struct window_ring *r = event_ring(&noc_own()->geometry, window_own(), cluster), *console =
 		window_part(window_of(cluster), noc_own()->geometry.console_at);
 	uint32_t head = hal_load32(&console->head);
 
@@ -120,8 +118,7 @@ hal_noc_poll(unsigned *cluster, uint32_t *incarnation, uint32_t *event)
 		return false;
 	for (uint32_t i = 0; i < clusters; i++) {
 		uint32_t peer = own->next_peer;
-		struct window_ring *r = window_part(window,
-			own->geometry.rings_at + peer * own->geometry.ring_stride);
+		struct window_ring *r = event_ring(&own->geometry, window, peer);
 
 		own->next_peer = peer + 1 < clusters ? peer + 1 : 0;
 		if (hal_load32(&r->head) != own->tail[peer] &&
